@@ -1,0 +1,130 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"turnstile/bench/history"
+	"turnstile/nodes"
+)
+
+// storyMessages is how many messages a story tells of.
+const storyMessages = 12
+
+// A line is something that happened, in a story.
+type line struct {
+	at   int64
+	says string
+}
+
+// story tells how the two stays of p came to overlap: what they did, and the messages of their nodes from
+// the earlier request to the end of the overlap.
+func (e *evidence) story(p *pair) []string {
+	from := min(e.askedAt(p.a.enter), e.askedAt(p.b.enter))
+	var lines []line
+	for _, s := range []*stay{p.a, p.b} {
+		node := name(s.enter.Node)
+		lines = append(lines,
+			line{e.askedAt(s.enter), fmt.Sprintf("%s asks for its entry %d", node, s.enter.Entry)},
+			line{s.enter.At, fmt.Sprintf("%s enters: %d inside by the register, the account holds %d",
+				node, s.enter.Count, s.enter.Value)})
+		if s.left {
+			lines = append(lines, line{s.until, fmt.Sprintf("%s leaves: the account is to hold %d",
+				node, s.exit.Value)})
+		}
+	}
+	messages, left := e.messages(p, from)
+	lines = append(lines, messages...)
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.at, b.at) })
+
+	says := []string{fmt.Sprintf("nodes %d and %d were both inside for %s, %s after the first of them asked:",
+		p.a.enter.Node, p.b.enter.Node, us(p.spell.to-p.spell.from), us(p.spell.from-from))}
+	for _, l := range lines {
+		says = append(says, fmt.Sprintf("%10.1f us  %s", float64(l.at-from)/1e3, l.says))
+	}
+	for _, s := range []*stay{p.a, p.b} {
+		if !s.left {
+			says = append(says, fmt.Sprintf("%13s  %s never left", "", name(s.enter.Node)))
+		}
+	}
+	if left > 0 {
+		says = append(says, fmt.Sprintf("%13s  (left out: %s of theirs)", "",
+			plural(uint64(left), "other message", "other messages")))
+	}
+	return append(says, e.overwritten(p, from)...)
+}
+
+// askedAt returns when the request behind an entry was made.
+func (e *evidence) askedAt(entered history.Event) int64 {
+	for _, l := range e.h.Logs {
+		if l.Node != entered.Node {
+			continue
+		}
+		for _, r := range l.Events {
+			if r.Kind == history.Requested && r.Instance == entered.Instance && r.Entry == entered.Entry {
+				return r.At
+			}
+		}
+	}
+	return entered.At
+}
+
+// messages returns what passed at the two nodes of p from a time on until their overlap ended, and how
+// many more it left out. What they sent each other comes before what they sent others, and the
+// latest before the earlier.
+func (e *evidence) messages(p *pair, from int64) (lines []line, left int) {
+	a, b := p.a.enter.Node, p.b.enter.Node
+	var passed []history.Passage
+	for _, l := range e.h.Logs {
+		if l.Node != a && l.Node != b {
+			continue
+		}
+		for _, m := range l.Ring {
+			if m.At >= from && m.At <= p.spell.to {
+				passed = append(passed, m)
+			}
+		}
+	}
+	between := func(m history.Passage) bool { return m.Peer == a || m.Peer == b || m.Peer == nodes.None }
+	slices.SortStableFunc(passed, func(x, y history.Passage) int {
+		if between(x) != between(y) {
+			if between(x) {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(y.At, x.At)
+	})
+	told := passed[:min(len(passed), storyMessages)]
+	for _, m := range told {
+		lines = append(lines, line{m.At, e.tell(m)})
+	}
+	slices.Reverse(lines) // or messages of one moment would change places
+	return lines, len(passed) - len(told)
+}
+
+func (e *evidence) tell(m history.Passage) string {
+	kind := e.kind(int(m.Kind))
+	switch {
+	case m.Sent && m.Peer == nodes.None:
+		return fmt.Sprintf("%s sends %s to all", name(m.Node), kind)
+	case m.Sent:
+		return fmt.Sprintf("%s sends %s to %s", name(m.Node), kind, name(m.Peer))
+	case m.Peer == nodes.None:
+		return fmt.Sprintf("%s gets %s", name(m.Node), kind)
+	}
+	return fmt.Sprintf("%s gets %s from %s", name(m.Node), kind, name(m.Peer))
+}
+
+// overwritten says from when on the rings still held the messages, if not from the beginning of the story.
+func (e *evidence) overwritten(p *pair, from int64) (says []string) {
+	for _, l := range e.h.Logs {
+		mine := l.Node == p.a.enter.Node || l.Node == p.b.enter.Node
+		if mine && l.Totals.RingNext > uint64(len(l.Ring)) && len(l.Ring) > 0 && l.Ring[0].At > from {
+			says = append(says, fmt.Sprintf("%13s  (messages of %s before %s were not kept)", "",
+				name(l.Node), us(l.Ring[0].At-from)))
+		}
+	}
+	return says
+}

@@ -1,0 +1,230 @@
+package check
+
+import (
+	"turnstile/bench/history"
+	"turnstile/nodes"
+)
+
+// A world makes up the history of a run as real nodes would leave it: whatever it does keeps register,
+// account, counters and streams as they would be kept. Each step takes a microsecond.
+type world struct {
+	*history.History
+	Setting
+	now     int64
+	account int64
+	inside  uint32
+	read    []int64 // by node: what the account held when it entered
+}
+
+const (
+	kindRequest = iota // the kinds of messages
+	kindReply
+)
+
+const stampError = 100 // of each log
+
+// newWorld returns a world of n clients under the costs of Ricart and Agrawala, in which it has begun.
+func newWorld(n int) *world {
+	w := &world{History: &history.History{}, read: make([]int64, n)}
+	w.Setting = Setting{
+		Config: nodes.Config{N: n}, Algorithm: "made-up", Kinds: []string{"request", "reply"},
+		Cost: nodes.Exactly(2 * float64(n-1)), CostKnown: true,
+		Identities: []nodes.Identity{{Says: "REPLY = REQUEST", Holds: func(_ nodes.Config, t nodes.Tally) bool {
+			return t.Sent["reply"] == t.Sent["request"]
+		}}},
+	}
+	for id := nodes.None; int(id) < n; id++ {
+		l := &history.NodeLog{Node: id, StampError: stampError}
+		if id != nodes.None {
+			l.SentTo, l.ReceivedFrom, l.MultiFrom = make([]uint64, n), make([]uint64, n), make([]uint64, n)
+		}
+		w.Logs = append(w.Logs, l)
+	}
+	w.mark(history.Began)
+	return w
+}
+
+func (w *world) log(id nodes.ID) *history.NodeLog { return w.Logs[id+1] }
+
+func (w *world) add(id nodes.ID, e history.Event) {
+	w.now += 1000
+	e.At, e.Node = w.now, id
+	l := w.log(id)
+	l.Events = append(l.Events, e)
+	l.Totals.EventCount++
+}
+
+func (w *world) mark(m uint32) { w.add(nodes.None, history.Event{Kind: history.Marked, Count: m}) }
+
+func (w *world) ask(id nodes.ID) {
+	l := w.log(id)
+	l.Totals.Requests++
+	w.add(id, history.Event{Kind: history.Requested, Entry: uint32(l.Totals.Requests), Value: w.now + 1000})
+}
+
+func (w *world) unissued(id nodes.ID, due int64) {
+	w.add(id, history.Event{Kind: history.Unissued, Value: due})
+}
+
+func (w *world) enter(id nodes.ID) {
+	l := w.log(id)
+	l.Totals.Entries++
+	w.inside++
+	w.read[id] = w.account
+	w.add(id, history.Event{
+		Kind: history.Entered, Entry: uint32(l.Totals.Requests), Value: w.account, Count: w.inside})
+}
+
+func (w *world) exit(id nodes.ID) {
+	l := w.log(id)
+	l.Totals.Exits++
+	w.account = w.read[id] + 1
+	w.inside--
+	w.add(id, history.Event{Kind: history.Exited, Entry: uint32(l.Totals.Requests), Value: w.account})
+}
+
+// send sends a message that arrives at once.
+func (w *world) send(from, to nodes.ID, kind uint8) {
+	f, t := w.log(from), w.log(to)
+	f.Totals.Sent[kind]++
+	f.SentTo[to]++
+	w.pass(history.Passage{Node: from, Peer: to, Kind: kind, Sent: true})
+	t.ReceivedFrom[from]++
+	w.pass(history.Passage{Node: to, Peer: from, Kind: kind})
+	t.Totals.Delivered[kind]++
+}
+
+// multicast sends a message that arrives at all other clients at once.
+func (w *world) multicast(from nodes.ID, kind uint8) {
+	w.log(from).Totals.MultiSent++
+	w.pass(history.Passage{Node: from, Peer: nodes.None, Kind: kind, Sent: true})
+	for id := range nodes.ID(w.Config.N) {
+		if id != from {
+			w.log(from).Totals.Sent[kind]++
+			w.log(id).MultiFrom[from]++
+			w.log(id).Totals.Delivered[kind]++
+			w.pass(history.Passage{Node: id, Peer: from, Kind: kind})
+		}
+	}
+}
+
+func (w *world) pass(p history.Passage) {
+	w.now += 1000
+	p.At = w.now
+	l := w.log(p.Node)
+	l.Ring = append(l.Ring, p)
+	l.Totals.RingNext++
+}
+
+// permission has a node ask all others and get their replies.
+func (w *world) permission(id nodes.ID) {
+	for peer := range nodes.ID(w.Config.N) {
+		if peer != id {
+			w.send(id, peer, kindRequest)
+			w.send(peer, id, kindReply)
+		}
+	}
+}
+
+// turn is one whole entry of a node.
+func (w *world) turn(id nodes.ID) {
+	w.ask(id)
+	w.permission(id)
+	w.enter(id)
+	w.exit(id)
+}
+
+// sound returns the world of a sound run: every node has two turns, of which the first is warm-up.
+func sound(n int) *world {
+	w := newWorld(n)
+	w.round()
+	w.mark(history.Measuring)
+	w.round()
+	w.end()
+	return w
+}
+
+// measuring returns a world that has just begun to measure, two entries after its beginning.
+func measuring() *world {
+	w := newWorld(2)
+	w.round()
+	w.mark(history.Measuring)
+	return w
+}
+
+func (w *world) round() {
+	for id := range nodes.ID(w.Config.N) {
+		w.turn(id)
+	}
+}
+
+func (w *world) end() {
+	w.mark(history.Stopped)
+	w.mark(history.Rested)
+}
+
+// ring returns the world of a sound run in which a token goes round, twice for every entry.
+func ring(n int) *world {
+	w := newWorld(n)
+	w.Circulates, w.Identities, w.Cost = true, nil, nodes.Exactly(2*float64(n))
+	w.mark(history.Measuring)
+	lap := func() {
+		for id := range nodes.ID(n) {
+			w.handOn(id)
+		}
+	}
+	for range 4 {
+		w.ask(0)
+		w.enter(0)
+		w.exit(0)
+		lap()
+		lap()
+	}
+	lap() // these serve nobody any more
+	w.end()
+	return w
+}
+
+// handOn passes the token on.
+func (w *world) handOn(from nodes.ID) {
+	w.add(from, history.Event{Kind: history.Sent, Count: kindRequest})
+	w.send(from, (from+1)%nodes.ID(w.Config.N), kindRequest)
+}
+
+// together has nodes 0 and 1 inside at once, as an algorithm would that excludes nobody.
+func (w *world) together() {
+	w.ask(0)
+	w.ask(1)
+	w.permission(0)
+	w.permission(1)
+	w.enter(0)
+	w.enter(1)
+	w.exit(0)
+	w.exit(1)
+}
+
+// eventsOf gives change each event of a kind.
+func (w *world) eventsOf(kind history.Kind, change func(e *history.Event)) {
+	for _, l := range w.Logs {
+		for i := range l.Events {
+			if l.Events[i].Kind == kind {
+				change(&l.Events[i])
+			}
+		}
+	}
+}
+
+// forget takes out the events of a kind.
+func (w *world) forget(kind history.Kind, count uint32) {
+	for _, l := range w.Logs {
+		kept := l.Events[:0]
+		for _, e := range l.Events {
+			if e.Kind != kind || e.Count != count {
+				kept = append(kept, e)
+			}
+		}
+		l.Events = kept
+	}
+}
+
+func (w *world) judge() Verdict { return Judge(w.History, w.Setting) }

@@ -1,0 +1,159 @@
+// Package cluster starts, watches and ends the processes of a run: its nodes and its broker.
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// A Launcher starts processes. All are started from one thread that lives as long as this process,
+// since the signal that ends them with their parent follows the thread that started them.
+type Launcher struct {
+	jobs chan func()
+}
+
+// NewLauncher returns a launcher. It keeps a thread of its own until the process ends.
+func NewLauncher() *Launcher {
+	l := &Launcher{jobs: make(chan func())}
+	go func() {
+		runtime.LockOSThread() // and never unlock
+		for job := range l.jobs {
+			job()
+		}
+	}()
+	return l
+}
+
+// A Process is one that a Launcher has started. It ends at the latest when this process does.
+type Process struct {
+	Name   string
+	cmd    *exec.Cmd
+	input  *os.File // its standard input: when this is closed, it ends
+	output *os.File
+	tail   tail
+	ended  chan struct{}
+	err    error
+}
+
+// Start starts the program at path and hands it input on its standard input, which stays open. What
+// the process prints is kept, the last of it; onOutput, if not nil, is given all of it as it comes.
+func (l *Launcher) Start(name, path string, args, env []string, input []byte, onOutput func([]byte)) (
+	*Process, error) {
+	fail := func(err error) (*Process, error) {
+		return nil, fmt.Errorf("starting %s (%s): %w", name, path, err)
+	}
+	inRead, inWrite, err := os.Pipe()
+	if err != nil {
+		return fail(err)
+	}
+	outRead, outWrite, err := os.Pipe()
+	if err != nil {
+		return fail(errors.Join(err, inRead.Close(), inWrite.Close()))
+	}
+	p := &Process{Name: name, input: inWrite, output: outRead, ended: make(chan struct{})}
+	p.cmd = exec.Command(path, args...)
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inRead, outWrite, outWrite
+	p.cmd.SysProcAttr = bound()
+	started := make(chan error)
+	l.jobs <- func() { started <- p.cmd.Start() }
+	err = <-started
+	inRead.Close()
+	outWrite.Close()
+	if err != nil {
+		return fail(errors.Join(err, inWrite.Close(), outRead.Close()))
+	}
+	go p.watch(onOutput)
+	if _, err := inWrite.Write(input); err != nil {
+		p.Kill()
+		<-p.ended
+		return fail(fmt.Errorf("handing it its part: %w%s", err, p.LastWords()))
+	}
+	return p, nil
+}
+
+// watch collects what the process prints until it ends. The end of its output is how its end is
+// noticed: to wait for each process in a thread of its own would take as many threads as nodes.
+func (p *Process) watch(onOutput func([]byte)) {
+	b := make([]byte, 4096)
+	for {
+		n, err := p.output.Read(b)
+		p.tail.Write(b[:n])
+		if onOutput != nil && n > 0 {
+			onOutput(b[:n])
+		}
+		if err != nil {
+			break
+		}
+	}
+	p.err = p.cmd.Wait()
+	p.output.Close()
+	p.input.Close()
+	close(p.ended)
+}
+
+// Pid returns the process's number.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Ended is closed when the process has ended.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Err returns how the process ended, once it has: nil for an exit status of 0.
+func (p *Process) Err() error { return p.err }
+
+// CloseInput tells the process to end.
+func (p *Process) CloseInput() { p.input.Close() }
+
+// Kill ends the process at once.
+func (p *Process) Kill() { p.cmd.Process.Signal(syscall.SIGKILL) }
+
+// LastWords returns the end of what the process printed, in a form to put behind an error.
+func (p *Process) LastWords() string {
+	text := strings.TrimSpace(p.tail.String())
+	if text == "" {
+		return "; it printed nothing"
+	}
+	return "; its last output:\n\t" + strings.ReplaceAll(text, "\n", "\n\t")
+}
+
+// A tail keeps the beginning and the end of what is written to it: of a crash, the first lines say
+// what was wrong.
+type tail struct {
+	mu         sync.Mutex
+	head, rest []byte
+}
+
+const tailLen = 2048
+
+var _ io.Writer = (*tail)(nil)
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	whole := len(b)
+	if room := tailLen - len(t.head); room > 0 {
+		taken := min(room, len(b))
+		t.head, b = append(t.head, b[:taken]...), b[taken:]
+	}
+	t.rest = append(t.rest, b...)
+	if extra := len(t.rest) - tailLen; extra > 0 {
+		t.rest = append(t.rest[:0], t.rest[extra:]...)
+		if len(t.head) == tailLen {
+			t.head = append(t.head, "\n[...]\n"...)
+		}
+	}
+	return whole, nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.head) + string(t.rest)
+}

@@ -1,0 +1,80 @@
+package history
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	"turnstile/nodes"
+)
+
+// A Journal is the orchestrator's own log: the marks of the run and what was seen of it from outside.
+// It is safe for use by several goroutines, whose stamps may cross on the way here: an event that comes
+// late takes the stamp of the one before it, so that stamps never fall.
+type Journal struct {
+	mu   sync.Mutex
+	log  *Log
+	last int64
+}
+
+// CreateJournal makes a new journal at path, for stamps with an error of stampError or less.
+func CreateJournal(path string, stampError int64) (*Journal, error) {
+	log, err := Create(path, Options{Node: nodes.None, StampError: stampError})
+	if err != nil {
+		return nil, err
+	}
+	return &Journal{log: log}, nil
+}
+
+// Mark records that the run came to a mark at a time.
+func (j *Journal) Mark(at int64, mark uint32) error {
+	return j.append(Event{At: at, Kind: Marked, Count: mark})
+}
+
+// Gauge records where a gauge stood.
+func (j *Journal) Gauge(at int64, gauge uint32, value int64) error {
+	return j.append(Event{At: at, Kind: Gauged, Count: gauge, Value: value})
+}
+
+// Settle records that the run came to rest after a single request of node, which took messages.
+func (j *Journal) Settle(at int64, node nodes.ID, messages uint64) error {
+	return j.append(Event{At: at, Kind: Settled, Count: uint32(node), Value: int64(messages)})
+}
+
+func (j *Journal) append(e Event) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.log == nil {
+		return fmt.Errorf("recording in the journal: %w", os.ErrClosed)
+	}
+	j.last = max(j.last, e.At)
+	e.At = j.last
+	return j.log.Append(e)
+}
+
+// Close closes the journal.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.log == nil {
+		return nil
+	}
+	log := j.log
+	j.log = nil
+	return log.Close()
+}
+
+// Mark returns when the run first came to a mark, and whether it did.
+func (h *History) Mark(mark uint32) (at int64, ok bool) {
+	for _, l := range h.Logs {
+		if l.Node != nodes.None {
+			continue
+		}
+		for _, e := range l.Events {
+			if e.Kind == Marked && e.Count == mark {
+				return e.At, true
+			}
+		}
+	}
+	return 0, false
+}

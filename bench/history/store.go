@@ -1,0 +1,194 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// storedMagic begins the uncompressed content of a stored history; the logs follow, each behind its
+// length as an unsigned 64-bit number.
+const storedMagic = "TURNHIST"
+
+// What a stored history may ask of its reader: bytes in all, and bytes to look back on, which are
+// allocated on the word of a few bytes.
+const (
+	maxStored = 8 << 30
+	maxWindow = 16 << 20
+)
+
+// LogPattern matches the names of the logs in the folder of a trial.
+const LogPattern = "*.log"
+
+// Store packs the logs in the folder dir into one compressed file at path. The file appears whole or
+// not at all, and the logs stay.
+func Store(path, dir string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("storing the history: %w", err)
+		}
+	}()
+	file, err := os.CreateTemp(filepath.Dir(path), ".history-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // fails when all went well: it has its name by then
+	defer file.Close()
+	packer, err := zstd.NewWriter(file, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(pack(packer, dir), packer.Close(), file.Chmod(0o644), file.Sync()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+func pack(w io.Writer, dir string) error {
+	if _, err := io.WriteString(w, storedMagic); err != nil {
+		return err
+	}
+	return eachLog(dir, func(_ string, b []byte) error {
+		if err := binary.Write(w, binary.LittleEndian, uint64(len(b))); err != nil {
+			return err
+		}
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// eachLog reads one log of a folder after another, and gives it to do. It passes over those whose
+// process died before they had begun.
+func eachLog(dir string, do func(path string, b []byte) error) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	count := 0
+	for _, entry := range entries {
+		if ok, _ := filepath.Match(LogPattern, entry.Name()); !ok {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if !begun(b) {
+			continue
+		}
+		count++
+		if err := do(path, b); err != nil {
+			return err
+		}
+	}
+	if count == 0 {
+		return fmt.Errorf("%s holds no logs", dir)
+	}
+	return nil
+}
+
+// begun reports whether a log has its preamble. What died before has no magic yet, nor anything
+// after the preamble.
+func begun(b []byte) bool {
+	zero := func(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
+	return !zero(b[:min(len(b), len(magic))]) || !zero(b[min(len(b), preambleLen):])
+}
+
+// Load reads a history: a file that Store wrote, or a folder of logs as the nodes left them.
+func Load(path string) (*History, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the history: %w", err)
+	}
+	if info.IsDir() {
+		return loadFolder(path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the history: %w", err)
+	}
+	defer file.Close()
+	return Decode(path, file)
+}
+
+func loadFolder(dir string) (*History, error) {
+	h := &History{}
+	err := eachLog(dir, func(path string, b []byte) error {
+		l, err := DecodeLog(path, 0, b)
+		if err == nil {
+			h.Logs = append(h.Logs, l)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the history: %w", err)
+	}
+	return h.sorted(), nil
+}
+
+// Decode reads what Store wrote; name is what errors call it.
+func Decode(name string, r io.Reader) (*History, error) {
+	unpacker, err := zstd.NewReader(r,
+		zstd.WithDecoderMaxMemory(maxStored), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, fmt.Errorf("reading the history: %w", err)
+	}
+	defer unpacker.Close()
+	counted := &countingReader{r: bufio.NewReader(unpacker)}
+	fail := func(what string, err error) (*History, error) {
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			what += ": " + err.Error()
+		}
+		return nil, &FormatError{name, counted.n, what}
+	}
+	start := make([]byte, len(storedMagic))
+	if _, err := io.ReadFull(counted, start); err != nil || string(start) != storedMagic {
+		return fail("this is no history of Turnstile", err)
+	}
+	h := &History{}
+	for {
+		var length uint64
+		if err := binary.Read(counted, binary.LittleEndian, &length); err == io.EOF {
+			return h.sorted(), nil
+		} else if err != nil {
+			return fail("the history is cut off or garbled", err)
+		}
+		base := counted.n
+		b, err := io.ReadAll(io.LimitReader(counted, int64(min(length, 1<<62))))
+		if err != nil || uint64(len(b)) < length {
+			return fail("the history is cut off or garbled", err)
+		}
+		l, err := DecodeLog(name, base, b)
+		if err != nil {
+			return nil, err
+		}
+		h.Logs = append(h.Logs, l)
+	}
+}
+
+func (h *History) sorted() *History {
+	slices.SortStableFunc(h.Logs, func(a, b *NodeLog) int { return cmp.Compare(a.Node, b.Node) })
+	return h
+}
+
+// countingReader says how far it has read.
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countingReader) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}

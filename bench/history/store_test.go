@@ -1,0 +1,164 @@
+package history
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"turnstile/nodes"
+)
+
+// folder returns a folder with the logs of an orchestrator and three nodes, of which one died.
+func folder(t testing.TB) string {
+	dir := filepath.Join(t.TempDir(), "trial [1]") // not a pattern
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeLog(t, filepath.Join(dir, "orchestrator.log"), Options{Node: nodes.None}, 5, true)
+	for id := range nodes.ID(3) {
+		path := filepath.Join(dir, fmt.Sprintf("%d.log", 10-id)) // not in the order of their names
+		writeLog(t, path, Options{Node: id, Nodes: 3, Ring: 4}, 100*int(id), id != 1)
+	}
+	return dir
+}
+
+func TestStoreAndLoad(t *testing.T) {
+	dir := folder(t)
+	path := filepath.Join(dir, "history.zst")
+	if err := Store(path, dir); err != nil {
+		t.Fatal(err)
+	}
+	fromFolder, fromFile := must(Load(dir))(t), must(Load(path))(t)
+	if diff := cmp.Diff(fromFolder, fromFile); diff != "" {
+		t.Errorf("-folder +file:\n%s", diff)
+	}
+	var order []nodes.ID
+	for _, l := range fromFile.Logs {
+		order = append(order, l.Node)
+	}
+	if diff := cmp.Diff([]nodes.ID{-1, 0, 1, 2}, order); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if left := must(filepath.Glob(filepath.Join(filepath.Dir(dir), "*", ".history-*")))(t); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestLogsThatNeverBeganArePassedOver(t *testing.T) {
+	dir := folder(t)
+	before := must(Load(dir))(t)
+	for i, size := range []int{0, 5, preambleLen, 2 * pageLen} {
+		b := make([]byte, size)
+		if size >= preambleLen {
+			b[preambleLen-1] = 7 // died between the check sum and the magic
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("unborn%d.log", i)), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "history.zst")
+	if err := Store(path, dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{dir, path} {
+		if diff := cmp.Diff(before, must(Load(from))(t)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", from, diff)
+		}
+	}
+	// A log that was in use and has lost its magic is another thing.
+	used := filepath.Join(dir, "10.log")
+	b := must(os.ReadFile(used))(t)
+	clear(b[:len(magic)])
+	if err := os.WriteFile(used, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(dir); !isFormatError(err, used) {
+		t.Errorf("a used log without its magic: error %v", err)
+	}
+}
+
+func TestNothingToLoad(t *testing.T) {
+	empty := t.TempDir()
+	err := Store(filepath.Join(empty, "history.zst"), empty)
+	if err == nil || !strings.Contains(err.Error(), "no logs") {
+		t.Errorf("storing an empty folder: error %v", err)
+	}
+	if left := must(os.ReadDir(empty))(t); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	for _, path := range []string{empty, filepath.Join(empty, "nowhere")} {
+		if _, err := Load(path); err == nil {
+			t.Errorf("loading %s: no error", path)
+		}
+	}
+}
+
+// stored returns the bytes of a stored history.
+func stored(t testing.TB) []byte {
+	dir := folder(t)
+	path := filepath.Join(dir, "history.zst")
+	if err := Store(path, dir); err != nil {
+		t.Fatal(err)
+	}
+	return must(os.ReadFile(path))(t)
+}
+
+func TestStoredGarbledOrCutOff(t *testing.T) {
+	whole := stored(t)
+	step := max(1, len(whole)/100)
+	for at := 0; at < len(whole); at += step {
+		if _, err := Decode("h", bytes.NewReader(whole[:at])); !isFormatError(err, "h") {
+			t.Fatalf("cut to %d of %d bytes: error %v", at, len(whole), err)
+		}
+		b := slices.Clone(whole)
+		b[at] ^= 0x40
+		if _, err := Decode("h", bytes.NewReader(b)); err != nil && !isFormatError(err, "h") {
+			t.Fatalf("byte %d garbled: error %v", at, err)
+		}
+	}
+}
+
+// packed compresses what a stored history might hold.
+func packed(t testing.TB, content []byte) []byte {
+	packer := must(zstd.NewWriter(nil))(t)
+	defer packer.Close()
+	return packer.EncodeAll(content, nil)
+}
+
+func TestStoredLies(t *testing.T) {
+	lie := binary.LittleEndian.AppendUint64([]byte(storedMagic), 1<<63)
+	for name, content := range map[string][]byte{
+		"a log longer than anything": append(lie, "short"...),
+		"half a length":              []byte(storedMagic + "1234"),
+		"another magic":              []byte("TURNHIST"[:7] + "X"),
+		"a log that is none":         binary.LittleEndian.AppendUint64([]byte(storedMagic), 0),
+	} {
+		_, err := Decode("h", bytes.NewReader(packed(t, content)))
+		if !isFormatError(err, "h") {
+			t.Errorf("%s: error %v", name, err)
+		} else if at := err.(*FormatError).Offset; at > int64(len(content)) {
+			t.Errorf("%s: error at %d of %d", name, at, len(content))
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(packed(f, []byte(storedMagic)))
+	log, _ := smallLog(f)
+	f.Add(packed(f, append(binary.LittleEndian.AppendUint64([]byte(storedMagic), uint64(len(log))), log...)))
+	f.Add(packed(f, binary.LittleEndian.AppendUint64([]byte(storedMagic), 1<<62)))
+	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, 0x00, 0x00}) // a frame that looks back on gigabytes
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if _, err := Decode("f", bytes.NewReader(b)); err != nil && !isFormatError(err, "f") {
+			t.Fatal(err)
+		}
+	})
+}

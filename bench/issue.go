@@ -1,0 +1,243 @@
+package bench
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"turnstile/bench/cluster"
+	"turnstile/bench/history"
+	"turnstile/bench/workload"
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/host"
+)
+
+// issue has the nodes issue requests, warming up first, until the run's time or entries are over.
+func (t *trial) issue(ctx context.Context) error {
+	// All begin at one time, far enough ahead for the order to have reached everybody.
+	begin := t.now() + int64(20*time.Millisecond) + int64(t.total())*int64(100*time.Microsecond)
+	order := host.Order{Do: host.Issue, Begin: begin}
+	if t.Entries == 0 {
+		order.End = begin + int64(t.Warmup+t.Duration)
+	}
+	if err := t.order(t.subjects.Orders(), order); err != nil {
+		return err
+	}
+	if err := t.wait(ctx, time.Duration(begin-t.now())); err != nil {
+		return err
+	}
+	if err := t.journal.Mark(begin, history.Began); err != nil {
+		return err
+	}
+	m := &meter{trial: t, begin: begin, end: order.End, slow: t.patience()}
+	if t.Workload.Load == workload.Sequential {
+		return t.issueOneByOne(ctx, m)
+	}
+	for {
+		over, err := m.look(ctx)
+		if over || err != nil {
+			return err
+		}
+		if err := t.wait(ctx, m.pause()); err != nil {
+			return err
+		}
+	}
+}
+
+// issueOneByOne gives out one request at a time, to a node drawn at random, and waits until all is at
+// rest in between. So the messages that each request takes are known.
+func (t *trial) issueOneByOne(ctx context.Context, m *meter) error {
+	for count := uint64(1); ; count++ {
+		over, err := m.look(ctx)
+		if err != nil {
+			return err
+		}
+		if over {
+			return nil
+		}
+		if t.Entries > 0 && count > t.Entries {
+			return m.stop(t.now())
+		}
+		before := t.watch.read()
+		id := nodes.ID(chaos.Dice(t.seed).Below(chaos.Roll{Purpose: chaos.ForNode, Count: count}, t.Config.N))
+		if err := t.order(t.subjects.OrdersTo(id), host.Order{Do: host.Ask}); err != nil {
+			return err
+		}
+		after, err := t.settle(ctx, m, count)
+		if err != nil {
+			return err
+		}
+		if err := t.journal.Settle(t.now(), id, after.sent-before.sent); err != nil {
+			return err
+		}
+	}
+}
+
+// settle waits until the count-th request is over and, unless messages circulate, all is at rest.
+func (t *trial) settle(ctx context.Context, m *meter, count uint64) (sums, error) {
+	for turn := 0; ; turn++ {
+		s := t.watch.read()
+		if s.exits == count && (t.spec.Circulates || s.atRest()) {
+			return s, nil
+		}
+		switch {
+		case m.slow.over(s, t.now()):
+			return s, t.stalled(ctx)
+		case turn < 100: // a request takes some tens of microseconds; a sleep would take a thousand
+			runtime.Gosched()
+			nap(20 * time.Microsecond)
+		default:
+			if err := t.wait(ctx, time.Millisecond); err != nil {
+				return s, err
+			}
+		}
+	}
+}
+
+// A meter follows a trial while requests are issued: it puts the marks into its log, reads the
+// machine's gauges, reports progress and notices a stall.
+type meter struct {
+	trial      *trial
+	begin, end int64 // of issuing; end is 0 if entries end it
+	measuring  bool
+	slow       patience
+	cpu        cluster.CPUReading
+	broker     time.Duration
+	measuredAt int64
+
+	reported, entries int64 // when progress was last reported, and the entries then
+	rate              float64
+}
+
+// A run that ends by entries is warmed up by so many rounds of them, unless it is so short that it might
+// be over before that is seen: then all of it is measured.
+const (
+	steadyRounds = 2
+	shortRun     = 1000 // entries
+)
+
+// look takes a look at the nodes, and reports whether issuing is over.
+func (m *meter) look(ctx context.Context) (over bool, err error) {
+	t := m.trial
+	s, now := t.watch.read(), t.now()
+	// A run that was over before it was seen to be warm is measured whole.
+	if stopped := t.resource.StoppedAt.Load(); stopped != 0 {
+		return true, m.stop(stopped)
+	}
+	if !m.measuring && m.warm(s, now) {
+		if err := m.measure(max(m.begin, min(now, m.measureFrom()))); err != nil {
+			return false, err
+		}
+	}
+	if s.waiting() && m.slow.over(s, now) {
+		return false, t.stalled(ctx)
+	} else if !s.waiting() {
+		m.slow = t.patience()
+	}
+	m.progress(s, now)
+	if m.end != 0 && now >= m.end {
+		return true, m.stop(m.end)
+	}
+	return false, nil
+}
+
+// measureFrom returns when the run begins to be measured. If it is to be warmed up by entries, any time
+// will do.
+func (m *meter) measureFrom() int64 {
+	switch {
+	case m.end != 0:
+		return m.begin + int64(m.trial.Warmup)
+	case m.short():
+		return m.begin
+	}
+	return workload.Never
+}
+
+// short reports whether the run has too few entries for some of them to be a warm-up.
+func (m *meter) short() bool {
+	return m.trial.Entries < max(shortRun, 4*steadyRounds*uint64(m.trial.Config.N))
+}
+
+// warm reports whether the warm-up is over.
+func (m *meter) warm(s sums, now int64) bool {
+	if m.end != 0 {
+		return now >= m.measureFrom()
+	}
+	return m.short() || s.entries >= steadyRounds*uint64(m.trial.Config.N)
+}
+
+// measure begins to measure.
+func (m *meter) measure(at int64) error {
+	m.measuring, m.measuredAt = true, at
+	m.cpu, _ = cluster.ReadCPU()
+	if p := m.trial.endpoint.process; p != nil {
+		m.broker, _ = p.CPUTime()
+	}
+	return m.trial.journal.Mark(at, history.Measuring)
+}
+
+// stop notes that no request is issued since the time at.
+func (m *meter) stop(at int64) error {
+	t := m.trial
+	if !m.measuring {
+		if err := m.measure(min(at, m.begin)); err != nil {
+			return err
+		}
+	}
+	if err := t.journal.Mark(max(at, m.measuredAt), history.Stopped); err != nil {
+		return err
+	}
+	if cpu, ok := cluster.ReadCPU(); ok {
+		if busy, ok := cpu.BusySince(m.cpu); ok {
+			if err := t.journal.Gauge(t.now(), history.BusyPPM, busy); err != nil {
+				return err
+			}
+		}
+	}
+	p := t.endpoint.process
+	if p == nil {
+		return nil
+	}
+	spent, ok := p.CPUTime()
+	if took := t.now() - m.measuredAt; ok && took > 0 {
+		return t.journal.Gauge(t.now(), history.BrokerPPM, int64(1e6*(spent-m.broker))/took)
+	}
+	return nil
+}
+
+// pause returns how long to wait until the next look: short near a time that matters.
+func (m *meter) pause() time.Duration {
+	pause, now := tick, m.trial.now()
+	for _, at := range []int64{m.measureFrom(), m.end} {
+		if ahead := time.Duration(at - now); ahead > 0 {
+			pause = min(pause, ahead)
+		}
+	}
+	return max(pause, 100*time.Microsecond)
+}
+
+// progress reports how far the trial has come, ten times a second.
+func (m *meter) progress(s sums, now int64) {
+	const every = int64(100 * time.Millisecond)
+	if now-m.reported < every {
+		return
+	}
+	lately := float64(int64(s.entries)-m.entries) / (float64(now-max(m.reported, m.begin)) / 1e9)
+	if m.rate == 0 {
+		m.rate = lately
+	}
+	m.rate += (lately - m.rate) / 4
+	m.reported, m.entries = now, int64(s.entries)
+	p := Progress{Phase: "warming up", Elapsed: time.Duration(now - m.begin), Entries: s.entries,
+		PerSecond: m.rate}
+	if m.measuring {
+		p.Phase = "measuring"
+	}
+	if m.end != 0 {
+		p.Done = float64(now-m.begin) / float64(m.end-m.begin)
+	} else {
+		p.Done = float64(s.entries) / float64(m.trial.Entries)
+	}
+	m.trial.report(p)
+}

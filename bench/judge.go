@@ -1,0 +1,107 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"turnstile/bench/check"
+	"turnstile/bench/workload"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/results"
+)
+
+// costUnder returns what an algorithm that costs c was published to cost under a load.
+func costUnder(l workload.Load, c nodes.Cost) nodes.Range {
+	switch l {
+	case workload.Saturated:
+		return c.Saturated
+	case workload.One:
+		return c.One
+	case workload.Sequential:
+		return c.Sequential
+	}
+	return c.Any
+}
+
+// setting tells the checks what they must know of a run.
+func setting(o Options, spec *nodes.Spec[nodes.Mutex], kinds []string) check.Setting {
+	cost := published(o, spec)
+	return check.Setting{
+		Config: o.Config, Algorithm: o.Algorithm, Kinds: kinds, Cost: cost, CostKnown: known(cost),
+		Identities: spec.Identities, Circulates: spec.Circulates, Open: o.Workload.Load == workload.Open, Expected: o.Entries,
+	}
+}
+
+// Rows returns the rows of runs.csv, one for each trial.
+func (r *Run) Rows() ([]results.Row, error) {
+	spec, err := mutex.Find(r.Record.Options.Algorithm)
+	if err != nil {
+		return nil, err
+	}
+	var rows []results.Row
+	for _, t := range r.Trials {
+		o, delay := r.Record.Options, nodes.Unbounded(0)
+		o.Seed = r.Record.Trials[t.Number-1].Seed
+		if spec.Cost != nil {
+			delay = spec.Cost(o.Config).Delay
+		}
+		row := t.Measures.Row(o, delay)
+		row.Run, row.Trial, row.Kind, row.Hosts = r.Folder.Name(), t.Number, "bench", 1
+		if cost := published(o, spec); known(cost) {
+			row.PublishedMin, row.PublishedMax = results.Number(cost.Min), results.Number(cost.Max)
+		}
+		row.Violations = results.Count(t.Verdict.Violations)
+		row.Lost = results.Count(t.Verdict.LostUnintended)
+		row.Verdict, row.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// save writes all files of the run but its histories.
+func (r *Run) save() error {
+	rows, err := r.Rows()
+	if err != nil {
+		return err
+	}
+	spec, err := mutex.Find(r.Record.Options.Algorithm)
+	if err != nil {
+		return err
+	}
+	var messages []results.MessageRow
+	var intervals []results.Interval
+	var text string
+	for _, t := range r.Trials {
+		for _, m := range t.Measures.MessageRows(spec.Codec()) {
+			m.Run, m.Trial = r.Folder.Name(), t.Number
+			messages = append(messages, m)
+		}
+		intervals = append(intervals, t.Measures.Interval(t.Number, r.Record.Trials[t.Number-1].Started))
+		text += t.VerdictText()
+	}
+	return errors.Join(
+		r.Folder.WriteYAML(r.Record),
+		r.Folder.WriteRows(rows),
+		r.Folder.WriteMessages(messages),
+		r.Folder.WriteLatencies(intervals),
+		r.Folder.WriteText("verdict.txt", text),
+	)
+}
+
+// VerdictText prints the verdict of a trial with what each check found and the witness, for people.
+func (t *Trial) VerdictText() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "trial %d: %s: %s\n", t.Number, t.Verdict.Outcome, t.Verdict.Reason)
+	for _, f := range t.Verdict.Findings {
+		fmt.Fprintf(&b, "  %-12s %-13s %s\n", f.Outcome, f.Check, f.Says)
+		for _, line := range f.Witness {
+			fmt.Fprintf(&b, "      %s\n", line)
+		}
+	}
+	if t.Stall != "" {
+		fmt.Fprint(&b, t.Stall)
+	}
+	return b.String()
+}

@@ -1,0 +1,239 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"turnstile/bench/bare"
+	"turnstile/bench/cluster"
+)
+
+// An OverheadOptions says how to find out what the testbed costs.
+type OverheadOptions struct {
+	Algorithm string // bare.Ring or bare.Ricart
+	Nodes     int
+	Pairs     int
+	Warmup    time.Duration
+	Duration  time.Duration // of each measurement
+	Seed      uint64
+}
+
+// A Pair is one measurement of each, made one right after the other, in entries per second.
+type Pair struct {
+	Testbed float64 `json:"testbed"`
+	Bare    float64 `json:"bare"`
+}
+
+// Ratio returns testbed / bare.
+func (p Pair) Ratio() float64 { return p.Testbed / p.Bare }
+
+// An OverheadResult is what came of the pairs.
+type OverheadResult struct {
+	Algorithm string  `json:"algorithm"`
+	Nodes     int     `json:"nodes"`
+	Pairs     []Pair  `json:"pairs"`
+	Testbed   float64 `json:"testbed_entries_per_s_median"`
+	Bare      float64 `json:"bare_entries_per_s_median"`
+	Ratio     float64 `json:"ratio_median"`
+	Low       float64 `json:"ratio_low"` // of an interval for the median
+	High      float64 `json:"ratio_high"`
+	Coverage  float64 `json:"interval_coverage"` // with which probability it holds the median
+}
+
+// Overhead runs the same algorithm in the testbed, as users run it, and in a bare loop, in turn, and
+// compares the entries per second. Which of the two goes first alternates, so that a machine that gets
+// slower or faster favours neither.
+func Overhead(ctx context.Context, o OverheadOptions, s Setup, onPair func(int, Pair)) (*OverheadResult, error) {
+	r := &OverheadResult{Algorithm: o.Algorithm, Nodes: o.Nodes}
+	for i := range o.Pairs {
+		var p Pair
+		measures := []func() error{
+			func() (err error) { p.Testbed, err = overheadTestbed(ctx, o, s); return err },
+			func() (err error) { p.Bare, err = overheadBare(ctx, o, s); return err },
+		}
+		if i%2 == 1 {
+			slices.Reverse(measures)
+		}
+		for _, measure := range measures {
+			if err := measure(); err != nil {
+				return nil, err
+			}
+		}
+		r.Pairs = append(r.Pairs, p)
+		if onPair != nil {
+			onPair(i+1, p)
+		}
+	}
+	r.conclude()
+	return r, nil
+}
+
+// conclude finds the medians, and the interval between two of the sorted ratios that holds the median of
+// all possible pairs with a probability of 95% or, for few pairs, as much as there is.
+func (r *OverheadResult) conclude() {
+	var testbed, plain, ratios []float64
+	for _, p := range r.Pairs {
+		testbed, plain = append(testbed, p.Testbed), append(plain, p.Bare)
+		ratios = append(ratios, p.Ratio())
+	}
+	r.Testbed, r.Bare, r.Ratio = median(testbed), median(plain), median(ratios)
+	slices.Sort(ratios)
+	n := len(ratios)
+	// The median lies outside of the k-th from both ends if fewer than k pairs fall to one side of it, each
+	// side being as likely as heads or tails.
+	outside := func(k int) (p float64) {
+		ways := 1.0
+		for i := range k {
+			p += ways
+			ways = ways * float64(n-i) / float64(i+1)
+		}
+		for range n {
+			p /= 2
+		}
+		return 2 * p
+	}
+	k := 1
+	for k < n/2 && outside(k+1) <= 0.05 {
+		k++
+	}
+	r.Low, r.High, r.Coverage = ratios[k-1], ratios[n-k], 1-outside(k)
+}
+
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return (x[len(x)/2] + x[(len(x)-1)/2]) / 2
+}
+
+// overheadTestbed measures the testbed, with all of its records and checks.
+func overheadTestbed(ctx context.Context, o OverheadOptions, s Setup) (float64, error) {
+	options := Defaults()
+	options.Algorithm, options.Config.N, options.Seed = o.Algorithm, o.Nodes, o.Seed
+	options.Warmup, options.Duration = o.Warmup, o.Duration
+	r, err := Make(ctx, options, s)
+	if err != nil {
+		return 0, err
+	}
+	t := r.Trials[0]
+	rate, ok := t.Measures.EntriesPerS.Value()
+	if !ok || t.Verdict.Outcome != 0 {
+		return 0, fmt.Errorf("the testbed's run %s is %v: %s", r.Folder.Path, t.Verdict.Outcome, t.Verdict.Reason)
+	}
+	return rate, nil
+}
+
+// overheadBare measures the bare loop, with a broker as the testbed uses it.
+func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64, err error) {
+	launcher := cluster.NewLauncher()
+	broker, url, token, err := cluster.LaunchBroker(ctx, launcher, s.Broker[0], s.Broker[1:])
+	if err != nil {
+		return 0, err
+	}
+	processes := []*cluster.Process{broker}
+	defer func() {
+		for _, p := range processes {
+			p.Kill()
+			<-p.Ended()
+		}
+	}()
+	b, err := newBareRun(url, token, o.Nodes)
+	if err != nil {
+		return 0, err
+	}
+	defer b.conn.Close()
+	for id := range o.Nodes {
+		input, err := json.Marshal(map[string]bare.Config{"bare": {Run: b.run, URL: url, Token: token,
+			Node: uint32(id), N: uint32(o.Nodes), Algorithm: o.Algorithm}})
+		if err != nil {
+			return 0, err
+		}
+		p, err := launcher.Start(fmt.Sprintf("bare node %d", id), s.Node, nil, NodeEnvironment, input, nil)
+		if err != nil {
+			return 0, err
+		}
+		processes = append(processes, p)
+	}
+	return b.measure(ctx, o)
+}
+
+// A bareRun is the orchestrator's end of a run of the bare loop.
+type bareRun struct {
+	run    string
+	nodes  int
+	conn   *nats.Conn
+	counts chan *nats.Msg
+}
+
+func newBareRun(url, token string, nodeCount int) (*bareRun, error) {
+	conn, err := nats.Connect(url, nats.Token(token))
+	if err != nil {
+		return nil, err
+	}
+	b := &bareRun{cluster.NewToken()[:12], nodeCount, conn, make(chan *nats.Msg, 4*nodeCount)}
+	if _, err := conn.ChanSubscribe(bare.Counts(b.run), b.counts); err != nil {
+		return nil, err
+	}
+	return b, conn.Flush()
+}
+
+// sum waits for a number from every node, and returns their sum and when it was complete.
+func (b *bareRun) sum(ctx context.Context) (total uint64, at time.Time, err error) {
+	deadline := time.After(30 * time.Second)
+	for range b.nodes {
+		select {
+		case m := <-b.counts:
+			n, err := strconv.ParseUint(string(m.Data), 10, 64)
+			if err != nil {
+				return 0, at, err
+			}
+			total += n
+		case <-ctx.Done():
+			return 0, at, errInterrupted
+		case <-deadline:
+			return 0, at, fmt.Errorf("the bare nodes do not answer")
+		}
+	}
+	return total, time.Now(), nil
+}
+
+// order publishes an order to all nodes.
+func (b *bareRun) order(order string) error {
+	if err := b.conn.Publish(bare.Orders(b.run), []byte(order)); err != nil {
+		return err
+	}
+	return b.conn.Flush()
+}
+
+// measure starts the nodes together and returns how many entries per second they make.
+func (b *bareRun) measure(ctx context.Context, o OverheadOptions) (float64, error) {
+	if _, _, err := b.sum(ctx); err != nil { // all are up
+		return 0, err
+	}
+	if err := b.order(bare.Start); err != nil {
+		return 0, err
+	}
+	var entries [2]uint64
+	var times [2]time.Time
+	for i, pause := range []time.Duration{o.Warmup, o.Duration} {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return 0, errInterrupted
+		}
+		asked := time.Now()
+		if err := b.order(bare.Count); err != nil {
+			return 0, err
+		}
+		sum, answered, err := b.sum(ctx)
+		if err != nil {
+			return 0, err
+		}
+		entries[i], times[i] = sum, asked.Add(answered.Sub(asked)/2)
+	}
+	return float64(entries[1]-entries[0]) / times[1].Sub(times[0]).Seconds(), nil
+}

@@ -1,0 +1,292 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"turnstile/bench/check"
+	"turnstile/bench/cluster"
+	"turnstile/bench/history"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/results"
+)
+
+// A Setup is what a run uses of the machine that it is made on.
+type Setup struct {
+	Results string // the folder of all result sets
+	Set     string // the set that the run belongs to
+	Node    string // the program of a node process
+	// Broker is the program, and its arguments, that serves as the broker (see cluster.ServeBroker).
+	Broker   []string
+	Versions map[string]string // of what the run was made with
+	Progress func(Progress)    // nil: tell nobody
+	OnTrial  func(*Trial)      // called when a trial is over; nil: tell nobody
+}
+
+// A Record is what run.yaml holds: all that is needed to make the run again, and what came of it.
+type Record struct {
+	Format   int               `yaml:"format"` // of result sets; 1
+	Started  time.Time         `yaml:"started"`
+	Status   string            `yaml:"status"` // running, or over
+	Options  Options           `yaml:"options"`
+	Versions map[string]string `yaml:"versions"`
+	Machine  results.Machine   `yaml:"machine"`
+	Kinds    []string          `yaml:"kinds"` // names of the message kinds, by their number in histories
+	Trials   []TrialRecord     `yaml:"trials,omitempty"`
+}
+
+// A TrialRecord is what run.yaml says of one trial.
+type TrialRecord struct {
+	Seed    uint64    `yaml:"seed"`
+	Started time.Time `yaml:"started"` // the trial's zero of time
+	Verdict string    `yaml:"verdict"`
+	Reason  string    `yaml:"reason"`
+	Trouble string    `yaml:"trouble,omitempty"` // why it ended early, in full
+}
+
+// The states of a run, in its Record.
+const (
+	statusRunning = "running"
+	statusOver    = "over"
+)
+
+// A Run is a run that has been made, or read back.
+type Run struct {
+	Folder *results.Folder
+	Record Record
+	Trials []*Trial
+}
+
+// A Trial is what came of one trial.
+type Trial struct {
+	Number   int
+	Measures *Measures
+	Verdict  check.Verdict
+	Stall    string // the state of every node, when it stalled
+	Trouble  string // why it ended early, if it did
+}
+
+// Outcome returns the worst outcome of the run's trials.
+func (r *Run) Outcome() check.Outcome {
+	worst := check.Valid
+	if len(r.Trials) == 0 {
+		worst = check.Inconclusive
+	}
+	for _, t := range r.Trials {
+		worst = max(worst, t.Verdict.Outcome)
+	}
+	return worst
+}
+
+// Make makes a run. What can be wrong is found out first: an error without a Run means that nothing was
+// started. Later errors come with the Run as far as it got, its records saved.
+func Make(ctx context.Context, o Options, s Setup) (*Run, error) {
+	spec, err := o.Validate()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ready(o, spec); err != nil {
+		return nil, err
+	}
+	started := time.Now()
+	folder, err := results.Create(s.Results, s.Set, runName(started, o))
+	if err != nil {
+		return nil, err
+	}
+	server := o.NATS
+	o.NATS = withoutCredential(server) // results are there to be shown around
+	r := &Run{Folder: folder, Record: Record{Format: 1, Started: started.Round(time.Millisecond).UTC(),
+		Status: statusRunning, Options: o, Versions: s.Versions, Machine: results.ThisMachine()}}
+	for kind := range spec.Codec().Kinds() {
+		r.Record.Kinds = append(r.Record.Kinds, spec.Codec().Name(kind))
+	}
+	if err := folder.WriteYAML(r.Record); err != nil {
+		return nil, err
+	}
+	if err := results.SetLatest(s.Results, folder); err != nil {
+		return nil, err
+	}
+	return r, r.make(ctx, s, spec, server)
+}
+
+// withoutCredential returns the URLs of NATS servers without what lets one in.
+func withoutCredential(urls string) string {
+	if urls == "" {
+		return ""
+	}
+	parts := strings.Split(urls, ",")
+	for i, part := range parts {
+		scheme, host, found := strings.Cut(part, "://")
+		if !found {
+			scheme, host = "nats", part
+		}
+		parts[i] = scheme + "://" + host[strings.LastIndex(host, "@")+1:]
+	}
+	return strings.Join(parts, ",")
+}
+
+func runName(at time.Time, o Options) string {
+	return fmt.Sprintf("%s-%s-n%d", at.Format("20060102-150405"), o.Algorithm, o.Config.N)
+}
+
+// ready finds out whether the run could be made here.
+func (s *Setup) ready(o Options, spec *nodes.Spec[nodes.Mutex]) error {
+	info, err := os.Stat(s.Node)
+	if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+		return fmt.Errorf("the node program is not at %s: build it with make build, "+
+			"or say where it is with --node-program", s.Node)
+	}
+	if err := cluster.CheckLimits(o.Config.N + spec.ServerCount(o.Config)); err != nil {
+		return err
+	}
+	if o.NATS == "" {
+		return nil
+	}
+	conn, err := nats.Connect(o.NATS, nats.Timeout(5*time.Second))
+	if err != nil {
+		return fmt.Errorf("no NATS server answers at %s: %w; leave out --nats to use one of the run's own",
+			withoutCredential(o.NATS), err)
+	}
+	conn.Close()
+	return nil
+}
+
+// make makes the trials, one after the other, with one broker: the server at a URL, or one of its own.
+func (r *Run) make(ctx context.Context, s Setup, spec *nodes.Spec[nodes.Mutex], server string) (err error) {
+	defer func() {
+		r.Record.Status = statusOver
+		err = errors.Join(err, r.save())
+	}()
+	launcher := cluster.NewLauncher()
+	end := endpoint{url: server}
+	if end.url == "" {
+		end.process, end.url, end.token, err = cluster.LaunchBroker(ctx, launcher, s.Broker[0], s.Broker[1:])
+		if err != nil {
+			return err
+		}
+		defer func() {
+			end.process.Kill()
+			<-end.process.Ended()
+		}()
+	}
+	for number := 1; number <= r.Record.Options.Trials; number++ {
+		t := &trial{Options: r.Record.Options, spec: spec, seed: trialSeed(r.Record.Options.Seed, number),
+			dir: r.Folder.LogFolder(number), launcher: launcher, endpoint: end, program: s.Node}
+		if s.Progress != nil {
+			t.progress = func(p Progress) { p.Trial = number; s.Progress(p) }
+		}
+		if err := os.Mkdir(t.dir, 0o755); err != nil {
+			return fmt.Errorf("making room for a trial: %w", err)
+		}
+		trouble := t.run(ctx)
+		if err := r.finish(t, number, trouble); err != nil {
+			return errors.Join(trouble, err)
+		}
+		if s.OnTrial != nil {
+			s.OnTrial(r.Trials[len(r.Trials)-1])
+		}
+		if trouble != nil && !errors.Is(trouble, errStalled) {
+			return trouble
+		}
+	}
+	return nil
+}
+
+// finish saves what a trial recorded, and judges it only then.
+func (r *Run) finish(t *trial, number int, trouble error) error {
+	record := TrialRecord{Seed: t.seed, Started: t.started.Round(time.Microsecond).UTC()}
+	if trouble != nil {
+		record.Trouble = trouble.Error()
+	}
+	r.Record.Trials = append(r.Record.Trials, record)
+	if t.stall != "" {
+		if err := r.Folder.WriteText(stallFile(number), t.stall); err != nil {
+			return err
+		}
+	}
+	if err := history.Store(r.Folder.HistoryFile(number), t.dir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(t.dir); err != nil {
+		return fmt.Errorf("removing the logs, which are stored: %w", err)
+	}
+	if err := r.judge(number); err != nil {
+		return err
+	}
+	return r.save()
+}
+
+func stallFile(trial int) string { return fmt.Sprintf("stall-%d.txt", trial) }
+
+// ErrInterrupted reports whether err says that the user ended the run.
+func ErrInterrupted(err error) bool { return errors.Is(err, errInterrupted) }
+
+// Reopen reads a run back from its folder, and judges its histories anew.
+func Reopen(folder *results.Folder) (*Run, error) {
+	r := &Run{Folder: folder}
+	if err := folder.ReadYAML(&r.Record); err != nil {
+		return nil, err
+	}
+	if r.Record.Format != 1 {
+		return nil, fmt.Errorf("%s is of format %d, and this Turnstile reads format 1",
+			folder.File(results.RunFile), r.Record.Format)
+	}
+	count := len(folder.Histories())
+	if count == 0 {
+		return nil, fmt.Errorf("%s holds no history: the run ended before its first trial began", folder.Path)
+	}
+	for number := 1; number <= count; number++ {
+		for len(r.Record.Trials) < number { // its orchestrator was killed
+			r.Record.Trials = append(r.Record.Trials, TrialRecord{
+				Seed:    trialSeed(r.Record.Options.Seed, number),
+				Trouble: "the orchestrator ended before the trial did"})
+		}
+		if err := r.judge(number); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// judge reads the history of a trial, measures it and gives the verdict.
+func (r *Run) judge(number int) error {
+	h, err := r.Folder.History(number)
+	if err != nil {
+		return err
+	}
+	o, record := r.Record.Options, &r.Record.Trials[number-1]
+	spec, err := mutex.Find(o.Algorithm)
+	if err != nil {
+		return err
+	}
+	t := &Trial{Number: number, Trouble: record.Trouble, Measures: Measure(h, o),
+		Verdict: check.Judge(h, setting(o, spec, r.Record.Kinds))}
+	if t.Trouble != "" && t.Verdict.Outcome == check.Inconclusive {
+		t.Verdict.Reason = t.Trouble
+	}
+	if stall, err := os.ReadFile(r.Folder.File(stallFile(number))); err == nil {
+		t.Stall = string(stall)
+	}
+	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
+	r.Trials = append(r.Trials, t)
+	return nil
+}
+
+// published returns what the algorithm was published to cost under the run's load.
+func published(o Options, spec *nodes.Spec[nodes.Mutex]) nodes.Range {
+	if spec.Cost == nil {
+		return nodes.Unbounded(0)
+	}
+	return costUnder(o.Workload.Load, spec.Cost(o.Config))
+}
+
+// known reports whether a range says anything.
+func known(r nodes.Range) bool { return r.Min > 0 || !math.IsInf(r.Max, 1) }

@@ -1,0 +1,89 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"turnstile/bench/workload"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+)
+
+// Validate returns the algorithm that the options name, and makes its name the one of the table. The
+// error says what is wrong with the options and what would be right.
+func (o *Options) Validate() (*nodes.Spec[nodes.Mutex], error) {
+	spec, err := mutex.Find(o.Algorithm)
+	if err != nil {
+		return nil, err
+	}
+	o.Algorithm = spec.Name
+	const most = 1 << 20
+	switch {
+	case o.Config.N < 1:
+		return nil, fmt.Errorf("%d nodes: a run takes at least one", o.Config.N)
+	case o.Config.N > most:
+		return nil, fmt.Errorf("%d nodes: a run of real processes takes at most %d", o.Config.N, most)
+	case o.Trials < 1:
+		return nil, fmt.Errorf("%d trials: a run takes at least one", o.Trials)
+	case o.Patience <= 0:
+		return nil, fmt.Errorf("a patience of %v: it must be longer than nothing", o.Patience)
+	}
+	if spec.Check != nil {
+		if err := spec.Check(o.Config); err != nil {
+			return nil, err
+		}
+	}
+	if err := o.validateEnd(); err != nil {
+		return nil, err
+	}
+	return spec, o.validateLoad()
+}
+
+// validateEnd finds out whether the run comes to an end, and lets somebody in before that.
+func (o *Options) validateEnd() error {
+	switch {
+	case o.Duration < 0:
+		return fmt.Errorf("a duration of %v: time does not run backwards", o.Duration)
+	case o.Warmup < 0:
+		return fmt.Errorf("a warm-up of %v: time does not run backwards", o.Warmup)
+	case o.Duration > 0 && o.Entries > 0:
+		return errors.New("both a duration and a number of entries: a run ends by one of them")
+	case o.Duration == 0 && o.Entries == 0:
+		return errors.New("neither a duration nor a number of entries: the run would never end")
+	case o.Entries >= 1<<32:
+		return fmt.Errorf("%d entries: at most %d are counted", o.Entries, uint64(1<<32-1))
+	case o.Entries > 0 && o.Warmup > 0:
+		return fmt.Errorf("a warm-up of %v: a run that ends by entries is warmed up by its first %d per node",
+			o.Warmup, steadyRounds)
+	case o.Duration > 0 && o.Workload.Hold.Mean() > o.Duration:
+		return fmt.Errorf("a hold of %v is longer than the run of %v: nobody would be measured leaving; "+
+			"hold for less or run for longer", o.Workload.Hold, o.Duration)
+	case o.Duration > 24*time.Hour:
+		return fmt.Errorf("a duration of %v: at most 24h", o.Duration)
+	}
+	return nil
+}
+
+func (o *Options) validateLoad() error {
+	w := &o.Workload
+	if _, err := workload.ParseLoad(string(w.Load)); err != nil {
+		return err
+	}
+	if (w.Load == workload.Open) != (w.Rate != 0) {
+		return fmt.Errorf("a rate of %v under a load that is %s: an open load takes a rate, and no other does",
+			w.Rate, w.Load)
+	}
+	if !(w.Rate >= 0 && w.Rate <= 1e6) { // nor is it a NaN
+		return fmt.Errorf("a rate of %v requests per second and node: it must be above 0, and at most 1000000",
+			w.Rate)
+	}
+	if !w.Think.Zero() && w.Load != workload.Closed {
+		return fmt.Errorf("a time to think of %v under a load that is %s: only a closed load thinks",
+			w.Think, w.Load)
+	}
+	if o.Entries > 0 && w.Load == workload.Closed && w.Think.Mean() > 24*time.Hour {
+		return fmt.Errorf("a time to think of %v: at most 24h", w.Think)
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench/workload"
+	"turnstile/chaos"
+)
+
+func TestValidate(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*Options)
+		says   string // of the error; empty: none
+	}{
+		{"defaults", func(*Options) {}, ""},
+		{"alias", func(o *Options) { o.Algorithm = "ricart" }, ""},
+		{"unknown algorithm", func(o *Options) { o.Algorithm = "ricard" }, `did you mean "ricart`},
+		{"no nodes", func(o *Options) { o.Config.N = 0 }, "0 nodes: a run takes at least one"},
+		{"too many nodes", func(o *Options) { o.Config.N = 1 << 21 }, "at most 1048576"},
+		{"no trials", func(o *Options) { o.Trials = 0 }, "at least one"},
+		{"no patience", func(o *Options) { o.Patience = 0 }, "longer than nothing"},
+		{"grid of no square", func(o *Options) { o.Algorithm, o.Config.Quorums = "maekawa", "grid" }, "square"},
+		{"negative duration", func(o *Options) { o.Duration = -1 }, "does not run backwards"},
+		{"negative warm-up", func(o *Options) { o.Warmup = -1 }, "does not run backwards"},
+		{"two ends", func(o *Options) { o.Entries = 5 }, "ends by one of them"},
+		{"no end", func(o *Options) { o.Duration = 0 }, "would never end"},
+		{"entries", func(o *Options) { o.Duration, o.Warmup, o.Entries = 0, 0, 5 }, ""},
+		{"warm-up before entries", func(o *Options) { o.Duration, o.Entries = 0, 5 }, "warmed up by its first 2 per node"},
+		{"too many entries", func(o *Options) { o.Duration, o.Entries = 0, 1<<33 }, "at most 4294967295"},
+		{"too long", func(o *Options) { o.Duration = 25 * time.Hour }, "at most 24h"},
+		{"long hold", func(o *Options) { o.Workload.Hold = chaos.Constant(time.Minute) }, "longer than the run of 3s"},
+		{"unknown load", func(o *Options) { o.Workload.Load = "heavy" }, `no load "heavy": take one of saturated`},
+		{"open without rate", func(o *Options) { o.Workload.Load = workload.Open }, "an open load takes a rate"},
+		{"rate without open", func(o *Options) { o.Workload.Rate = 5 }, "and no other does"},
+		{"negative rate", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, -5 }, "above 0"},
+		{"open", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, 5 }, ""},
+		{"think", func(o *Options) { o.Workload.Think = chaos.Constant(1) }, "only a closed load thinks"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := Defaults()
+			test.change(&o)
+			spec, err := o.Validate()
+			switch {
+			case test.says == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case test.says == "" && spec.Name != o.Algorithm:
+				t.Errorf("the algorithm is called %q, not %q", o.Algorithm, spec.Name)
+			case test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)):
+				t.Errorf("the error is %v, which does not say %q", err, test.says)
+			}
+		})
+	}
+}

@@ -1,0 +1,81 @@
+package bench
+
+import (
+	"turnstile/bench/history"
+)
+
+// A watch reads the counters of all nodes of a trial in their mapped logs, while they run.
+type watch struct {
+	counters []*history.Counters
+	unmap    []func() error
+}
+
+// add begins to watch the log at path.
+func (w *watch) add(path string) error {
+	c, unmap, err := history.Watch(path)
+	if err != nil {
+		return err
+	}
+	w.counters = append(w.counters, c)
+	w.unmap = append(w.unmap, unmap)
+	return nil
+}
+
+// close ends the watch.
+func (w *watch) close() {
+	for _, unmap := range w.unmap {
+		unmap()
+	}
+	*w = watch{}
+}
+
+// sums are the counters of all nodes together.
+type sums struct{ requests, entries, exits, sent, delivered uint64 }
+
+// read adds up the counters. Causes are read after their effects: if the sums of effects equal those of
+// causes, everything was at rest in between (see history.Counters).
+func (w *watch) read() sums {
+	var s sums
+	for _, c := range w.counters {
+		s.exits += c.Exits.Load()
+		for kind := range c.Delivered {
+			s.delivered += c.Delivered[kind].Load()
+		}
+	}
+	for _, c := range w.counters {
+		s.entries += c.Entries.Load()
+	}
+	for _, c := range w.counters {
+		s.requests += c.Requests.Load()
+		for kind := range c.Sent {
+			s.sent += c.Sent[kind].Load()
+		}
+	}
+	return s
+}
+
+// atRest reports whether no message is on its way and no request open.
+func (s sums) atRest() bool { return s.exits == s.requests && s.delivered == s.sent }
+
+// waiting reports whether some request is open while nobody is inside.
+func (s sums) waiting() bool { return s.requests > s.exits && s.entries == s.exits }
+
+// A patience notices that nothing moves.
+type patience struct {
+	circulates bool
+	limit      int64 // in nanoseconds
+	last       sums
+	since      int64
+}
+
+// over reports whether the sums s, read at the time now, have stood still for too long. Where a token
+// goes round for ever its movement is none.
+func (p *patience) over(s sums, now int64) bool {
+	if p.circulates {
+		s.sent, s.delivered = 0, 0
+	}
+	if s != p.last || p.since == 0 {
+		p.last, p.since = s, now
+	}
+	return now-p.since > p.limit
+}

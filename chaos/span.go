@@ -1,0 +1,139 @@
+package chaos
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// A Span is a distribution of lengths of time: of a latency, a hold, a time to think. Its zero value
+// is no time at all.
+type Span struct {
+	shape shape
+	a, b  time.Duration // the two numbers of the shape
+}
+
+type shape uint8
+
+const (
+	constant    shape = iota // a
+	uniform                  // from a to b
+	exponential              // of mean a
+	normal                   // of mean a and standard deviation b, never below zero
+)
+
+var shapeNames = [...]string{"constant", "uniform", "exponential", "normal"}
+
+// Constant is the span that is always d.
+func Constant(d time.Duration) Span { return Span{a: d} }
+
+// spanForms is what ParseSpan takes, for its errors and for help texts.
+const spanForms = "2ms, uniform:1ms,3ms (from, to), exponential:2ms (mean) or normal:2ms,500us (mean, deviation)"
+
+// ParseSpan reads a span: 2ms, uniform:1ms,3ms, exponential:2ms or normal:2ms,500us.
+func ParseSpan(text string) (Span, error) {
+	name, numbers, named := strings.Cut(text, ":")
+	if !named {
+		name, numbers = shapeNames[constant], text
+	}
+	for s, candidate := range shapeNames {
+		if candidate == name {
+			return parseShape(shape(s), text, strings.Split(numbers, ","))
+		}
+	}
+	return Span{}, fmt.Errorf("%q is no span of time: write %s", text, spanForms)
+}
+
+func parseShape(s shape, text string, numbers []string) (Span, error) {
+	want := 1
+	if s == uniform || s == normal {
+		want = 2
+	}
+	if len(numbers) != want {
+		return Span{}, fmt.Errorf("%q has %d numbers, not %d: write %s", text, len(numbers), want, spanForms)
+	}
+	span := Span{shape: s}
+	for i, to := range []*time.Duration{&span.a, &span.b}[:want] {
+		d, err := time.ParseDuration(strings.TrimSpace(numbers[i]))
+		if err != nil && numbers[i] != "0" {
+			return Span{}, fmt.Errorf("%q is no span of time: write %s", text, spanForms)
+		}
+		if d < 0 {
+			return Span{}, fmt.Errorf("%q is negative: time does not run backwards", text)
+		}
+		*to = d
+	}
+	if s == uniform && span.b < span.a {
+		return Span{}, fmt.Errorf("%q ends before it begins: write uniform:%v,%v", text, span.b, span.a)
+	}
+	return span, nil
+}
+
+// Zero reports whether the span is always nothing.
+func (s Span) Zero() bool { return s.a == 0 && s.b == 0 }
+
+// IsConstant reports whether the span is always the same.
+func (s Span) IsConstant() bool { return s.shape == constant }
+
+// Mean returns the mean of the span, for a normal one before it is cut off at zero.
+func (s Span) Mean() time.Duration {
+	if s.shape == uniform {
+		return (s.a + s.b) / 2
+	}
+	return s.a
+}
+
+// Longest returns a length that fewer than one draw in a million exceeds.
+func (s Span) Longest() time.Duration {
+	switch s.shape {
+	case uniform:
+		return s.b
+	case exponential:
+		return 14 * s.a
+	case normal:
+		return s.a + 5*s.b
+	}
+	return s.a
+}
+
+// Draw returns the length for the roll r.
+func (s Span) Draw(d Dice, r Roll) time.Duration {
+	switch s.shape {
+	case uniform:
+		return s.a + time.Duration(d.Unit(r)*float64(s.b-s.a))
+	case exponential:
+		return time.Duration(d.Exponential(r) * float64(s.a))
+	case normal:
+		z := math.Sqrt2 * math.Erfinv(2*d.Unit(r)-1)
+		// A unit of exactly 0 would be infinitely early, and nothing is earlier than at once.
+		return max(0, s.a+time.Duration(max(z, -1e3)*float64(s.b)))
+	}
+	return s.a
+}
+
+// String prints the span as ParseSpan reads it.
+func (s Span) String() string {
+	switch s.shape {
+	case constant:
+		return s.a.String()
+	case exponential:
+		return fmt.Sprintf("exponential:%v", s.a)
+	}
+	return fmt.Sprintf("%s:%v,%v", shapeNames[s.shape], s.a, s.b)
+}
+
+// Set is ParseSpan in place; with String and Type it makes a span a flag of a command.
+func (s *Span) Set(text string) (err error) {
+	*s, err = ParseSpan(text)
+	return err
+}
+
+// Type names the flag's type in help texts.
+func (s *Span) Type() string { return "span" }
+
+// MarshalText writes the span as ParseSpan reads it.
+func (s Span) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is ParseSpan in place.
+func (s *Span) UnmarshalText(text []byte) error { return s.Set(string(text)) }

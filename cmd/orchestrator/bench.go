@@ -1,0 +1,222 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/bench"
+	"turnstile/bench/check"
+	"turnstile/bench/workload"
+	"turnstile/chaos"
+)
+
+const benchHelp = `Run one algorithm under one load, in a process per node, and judge what happened.
+
+Loads:
+  saturated   every node asks again as soon as it has left (the default)
+  closed      every node thinks, asks, holds and releases (what --think implies)
+  open        requests fall due at each node at --rate, whether or not the last has ended
+  one         node 0 alone asks, again and again
+  sequential  one request at a time, from a node drawn at random, with all at rest in between
+
+--hold, --think and --latency take a length of time or a distribution of them: 2ms,
+uniform:1ms,3ms (from, to), exponential:2ms (mean) or normal:2ms,500us (mean, deviation).
+
+Without --latency, times show what the messages cost this machine's processors, not what they would
+cost on a network. Ctrl-C ends a run at once and keeps what was recorded.
+
+Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under-loaded, 64 bad usage.`
+
+const benchExample = `  orchestrator bench --algo ricart -n 32
+  orchestrator bench --algo token-ring -n 16 --latency 1ms --hold 0
+  orchestrator bench --algo maekawa -n 9 --load sequential --entries 500
+  orchestrator bench --algo suzuki -n 8 --rate 50 --latency uniform:1ms,3ms --duration 10s
+  orchestrator bench --algo lamport -n 8 --think exponential:20ms --trials 5 --set lamport
+  orchestrator bench --algo naive -n 3 --duration 1s --json`
+
+// A benchCall is one call of bench.
+type benchCall struct {
+	bench.Options
+	load, arrivals string
+	setup          bench.Setup
+	json           bool
+	noProgress     bool
+}
+
+func (a *app) benchCommand() *cobra.Command {
+	var c benchCall
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Short:   "Run an algorithm under a load, measure it and judge it",
+		Long:    benchHelp,
+		Example: benchExample,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := settle(cmd)
+			if err == nil {
+				err = c.resolve(s)
+			}
+			if err != nil {
+				return err
+			}
+			return a.bench(cmd.Context(), &c)
+		},
+	}
+	c.addFlags(cmd.Flags())
+	completeBench(cmd)
+	return cmd
+}
+
+func (c *benchCall) addFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVar(&c.Algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
+	f.IntVarP(&c.Config.N, "nodes", "n", 8, "how many nodes ask for the critical section")
+	f.StringVar(&c.load, "load", "", "saturated, closed, open, one or sequential (default saturated)")
+	c.Workload.Hold = chaos.Constant(100 * time.Microsecond)
+	f.Var(&c.Workload.Hold, "hold", "time inside the critical section")
+	f.Var(&c.Workload.Think, "think", "time between a release and the next request; implies --load closed")
+	f.Float64Var(&c.Workload.Rate, "rate", 0, "requests per second and node; implies --load open")
+	f.StringVar(&c.arrivals, "arrivals", "", "open load: poisson (at random) or even (default poisson)")
+	f.Var(&c.Latency, "latency", "latency to inject into every link")
+	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
+	f.StringVar(&c.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
+	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
+	f.DurationVar(&c.Warmup, "warmup", 0, "how long to run before measuring (default a tenth of --duration, to 1s)")
+	f.Uint64Var(&c.Entries, "entries", 0, "end after so many entries, not after --duration")
+	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and processes of its own")
+	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
+	f.DurationVar(&c.Patience, "patience", 3*time.Second,
+		"how long nothing may move while somebody waits, before the run counts as stalled")
+	f.StringVar(&c.NATS, "nats", "", "`URL` of a NATS server to use (default one of the run's own)")
+	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
+	f.StringVar(&c.setup.Set, "set", "bench", "`name` of the result set that the run belongs to")
+	f.StringVar(&c.setup.Node, "node-program", "",
+		"`path` of the program of a node (default node, beside this program)")
+	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
+	f.BoolVar(&c.noProgress, "no-progress", false, "show no progress, even on a terminal")
+}
+
+// resolve works out what the flags imply, and what of it contradicts. Of two that contradict, the one
+// that the user said closer by counts: what stands in the file yields to the command line.
+func (c *benchCall) resolve(s *settings) error {
+	if err := c.resolveLoad(s); err != nil {
+		return err
+	}
+	c.resolveEnd(s)
+	if !s.given("seed") {
+		c.Seed = uint64(rand.Uint32()) // short enough to read out
+	}
+	if c.setup.Node == "" {
+		c.setup.Node = ownSibling("node")
+	}
+	spec, err := c.Validate()
+	if err != nil || c.Config.Quorums == "" || spec.Family == quorumFamily {
+		return err
+	}
+	if s.rank("quorums") >= s.rank("algo") {
+		return fmt.Errorf("--quorums means nothing to %s, which asks no quorum: leave it out", spec.Name)
+	}
+	c.Config.Quorums = ""
+	return nil
+}
+
+const quorumFamily = "quorum"
+
+// resolveLoad finds the load that the flags name or imply.
+func (c *benchCall) resolveLoad(s *settings) error {
+	w := &c.Workload
+	w.Load = workload.Saturated
+	if c.load != "" {
+		w.Load = workload.Load(c.load)
+	}
+	implications := []struct {
+		flag string
+		load workload.Load
+		drop func()
+	}{
+		{"think", workload.Closed, func() { w.Think = chaos.Span{} }},
+		{"rate", workload.Open, func() { w.Rate = 0 }},
+		{"arrivals", workload.Open, func() { c.arrivals = "" }},
+	}
+	top := s.rank("load")
+	for _, i := range implications {
+		if s.rank(i.flag) > top {
+			w.Load, top = i.load, s.rank(i.flag)
+		}
+	}
+	if _, err := workload.ParseLoad(string(w.Load)); err != nil {
+		return fmt.Errorf("--load: %w", err)
+	}
+	for _, i := range implications {
+		switch {
+		case !s.given(i.flag) || w.Load == i.load:
+		case s.rank(i.flag) < top:
+			i.drop()
+		default:
+			return fmt.Errorf("--%s is for a load that is %s, and this one is %s: leave out one of the two",
+				i.flag, i.load, w.Load)
+		}
+	}
+	return c.resolveArrivals(s)
+}
+
+func (c *benchCall) resolveArrivals(s *settings) error {
+	if c.Workload.Load == workload.Open && !s.given("rate") {
+		return errors.New("a load that is open takes --rate, the requests per second of each node")
+	}
+	switch c.arrivals {
+	case "", "poisson":
+	case "even":
+		c.Workload.Evenly = true
+	default:
+		return fmt.Errorf("--arrivals: there is no %q: take poisson or even", c.arrivals)
+	}
+	return nil
+}
+
+// resolveEnd finds out by what the run ends.
+func (c *benchCall) resolveEnd(s *settings) {
+	switch byTime, byEntries := s.rank("duration"), s.rank("entries"); {
+	case byEntries > byTime:
+		c.Duration = 0
+	case byTime > byEntries:
+		c.Entries = 0
+	}
+	if c.Entries > 0 && s.rank("warmup") < s.rank("entries") {
+		c.Warmup = 0
+	}
+	if c.Entries == 0 && !s.given("warmup") {
+		c.Warmup = min(c.Duration/10, time.Second)
+	}
+}
+
+// ownSibling returns the path of a program that lies beside this one.
+func ownSibling(name string) string { return filepath.Join(filepath.Dir(ownPath()), name) }
+
+// ownPath returns the path of this program.
+func ownPath() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// exitStatus is that of a run which ended with err, or well.
+func exitStatus(r *bench.Run, err error) int {
+	outcome := r.Outcome()
+	if err != nil {
+		outcome = max(outcome, check.Inconclusive)
+	}
+	return outcome.ExitCode()
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"turnstile/bench"
+)
+
+// bench makes the run that c asks for, and reports on it.
+func (a *app) bench(ctx context.Context, c *benchCall) error {
+	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
+	c.setup.Versions = versions()
+	report := newReport(a.stdout)
+	bar := a.newBar(c)
+	begun := false
+	c.setup.Progress = func(p bench.Progress) {
+		if !begun && !c.json {
+			report.header(c.Options)
+		}
+		begun = true
+		bar.show(p)
+	}
+	c.setup.OnTrial = func(t *bench.Trial) {
+		bar.clear()
+		if !c.json && c.Trials > 1 {
+			report.trial(t)
+		}
+	}
+	r, err := bench.Make(ctx, c.Options, c.setup)
+	bar.clear()
+	if r == nil {
+		return err
+	}
+	if c.json {
+		if err := writeJSON(a.stdout, r); err != nil {
+			return failure{err, exitStatus(r, err)}
+		}
+	} else {
+		report.summary(r)
+	}
+	a.status = exitStatus(r, err)
+	if err != nil && !told(r, err) {
+		fmt.Fprintf(a.stderr, "orchestrator: %v\n", err)
+	}
+	return nil
+}
+
+// told reports whether the trials of r say already what err says.
+func told(r *bench.Run, err error) bool {
+	n := len(r.Trials)
+	return n > 0 && r.Trials[n-1].Trouble == err.Error()
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"turnstile/nodes/mutex"
+	"turnstile/results"
+)
+
+// completeBench has a shell complete the values of bench's flags.
+func completeBench(cmd *cobra.Command) {
+	for flag, values := range map[string][]string{
+		"load":     {"saturated", "closed", "open", "one", "sequential"},
+		"arrivals": {"poisson", "even"},
+		"quorums":  {"cyclic", "grid"},
+	} {
+		cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+}
+
+func completeAlgorithm(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if len(args) == 0 {
+		for _, row := range mutex.Table {
+			names = append(names, cobra.CompletionWithDesc(row.Name, row.Source))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeRun(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	root, _ := cmd.Flags().GetString("results")
+	refs := []string{results.LatestLink}
+	for _, f := range results.Runs(root) {
+		refs = append(refs, f.Ref())
+	}
+	return refs, cobra.ShellCompDirectiveDefault // a path will do too
+}

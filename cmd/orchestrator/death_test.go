@@ -1,0 +1,212 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/bench/history"
+	"turnstile/results"
+)
+
+const limit = 30 * time.Second // generous: the machine may be busy
+
+// A live is a run in progress.
+type live struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	out     bytes.Buffer
+	dir     string
+	brokers []int
+	nodes   []int
+}
+
+// start starts a run that would last for a minute, and waits until its nodes enter.
+func start(t *testing.T) *live {
+	t.Helper()
+	const n = 4
+	l := &live{t: t, dir: t.TempDir()}
+	l.cmd = exec.Command(filepath.Join(programs, "orchestrator"), "bench", "-n", strconv.Itoa(n),
+		"--duration", "1m", "--warmup", "0", "--results", l.dir)
+	l.cmd.Env, l.cmd.Dir = cleanEnv(), l.dir
+	l.cmd.Stdout, l.cmd.Stderr = &l.out, &l.out
+	if err := l.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.cmd.Process.Kill() })
+	l.await("the nodes enter", func() bool {
+		logs, _ := filepath.Glob(filepath.Join(l.dir, results.LatestLink, "trial-1", "node-*.log"))
+		if len(logs) < n {
+			return false
+		}
+		for _, path := range logs {
+			c, unmap, err := history.Watch(path)
+			if err != nil {
+				return false
+			}
+			entries := c.Entries.Load()
+			unmap()
+			if entries < 5 {
+				return false
+			}
+		}
+		return true
+	})
+	for _, pid := range children(l.cmd.Process.Pid) {
+		if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(args, []byte("--piped")) {
+			l.brokers = append(l.brokers, pid)
+		} else {
+			l.nodes = append(l.nodes, pid)
+		}
+	}
+	if len(l.brokers) != 1 || len(l.nodes) != n {
+		t.Fatalf("there are %d brokers and %d nodes, not 1 and %d", len(l.brokers), len(l.nodes), n)
+	}
+	return l
+}
+
+func (l *live) await(what string, done func() bool) {
+	l.t.Helper()
+	for deadline := time.Now().Add(limit); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			l.cmd.Process.Kill()
+			l.t.Fatalf("not within %v: %s", limit, what)
+		}
+	}
+}
+
+// end waits until the orchestrator has ended and checks that no process is left.
+func (l *live) end() (exitStatus int) {
+	l.t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		l.cmd.Wait()
+		close(ended)
+	}()
+	l.await("the orchestrator ends", func() bool {
+		select {
+		case <-ended:
+			return true
+		default:
+			return false
+		}
+	})
+	for _, pid := range append(l.brokers, l.nodes...) {
+		l.await(fmt.Sprintf("process %d ends", pid), func() bool {
+			_, state := parentOf(pid)
+			return state == "" || state == "Z"
+		})
+	}
+	return l.cmd.ProcessState.ExitCode()
+}
+
+// record returns the record of the run as it was stored.
+func (l *live) record() bench.Record {
+	l.t.Helper()
+	folder, err := results.Open(l.dir, results.LatestLink)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	var r bench.Record
+	if err := folder.ReadYAML(&r); err != nil {
+		l.t.Fatal(err)
+	}
+	return r
+}
+
+// verify judges the run again, and returns what that printed.
+func (l *live) verify() (exitStatus int, text string) {
+	cmd := exec.Command(filepath.Join(programs, "orchestrator"), "verify", "--results", l.dir)
+	cmd.Env, cmd.Dir = cleanEnv(), l.dir
+	out, _ := cmd.CombinedOutput()
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// want checks how a run ended, and that it can be judged again, inconclusive both times.
+func (l *live) want(exitStatus int, says ...string) {
+	l.t.Helper()
+	if got := l.end(); got != exitStatus {
+		l.t.Errorf("exit status %d, want %d", got, exitStatus)
+	}
+	again, text := l.verify()
+	if again != 2 {
+		l.t.Errorf("verify: exit status %d, want 2", again)
+	}
+	for _, s := range says {
+		if all := l.out.String() + text; !strings.Contains(all, s) {
+			l.t.Errorf("%q is said nowhere in:\n%s", s, all)
+		}
+	}
+}
+
+func TestInterruptedRunIsKept(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		l := start(t)
+		l.cmd.Process.Signal(signal)
+		l.want(2, "INCONCLUSIVE  interrupted", "entries/s", "the stored verdict is the same")
+		r := l.record()
+		if r.Status != "over" || len(r.Trials) != 1 || r.Trials[0].Verdict != "inconclusive" {
+			t.Errorf("after %v the record says %+v", signal, r)
+		}
+	}
+}
+
+func TestKilledOrchestratorLeavesNoProcess(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	l.cmd.Process.Kill()
+	l.want(-1, "the orchestrator ended before the trial did", "no verdict was stored")
+}
+
+func TestKilledNodeIsReported(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	syscall.Kill(l.nodes[2], syscall.SIGKILL)
+	l.want(2, "node 2 ended on its own", "signal: killed", "it printed nothing", "INCONCLUSIVE")
+}
+
+func TestKilledBrokerIsReported(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	syscall.Kill(l.brokers[0], syscall.SIGKILL)
+	l.want(2, "the broker ended on its own", "signal: killed", "INCONCLUSIVE")
+}
+
+// children returns the processes that process parent has started, in the order of their numbers.
+func children(parent int) (pids []int) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			if of, _ := parentOf(pid); of == parent {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// parentOf returns the parent of a process and the letter of its state, which is empty if it is gone.
+func parentOf(pid int) (parent int, state string) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, ""
+	}
+	_, after, _ := strings.Cut(string(b), ") ")
+	fields := strings.Fields(after)
+	if len(fields) < 2 {
+		return 0, ""
+	}
+	parent, _ = strconv.Atoi(fields[1])
+	return parent, fields[0]
+}

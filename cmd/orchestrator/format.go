@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"turnstile/bench/check"
+	"turnstile/results"
+)
+
+// missing stands for what was not measured.
+const missing = "-"
+
+// micros prints a figure in microseconds in the unit that suits it.
+func micros(f results.Figure) string {
+	us, known := f.Value()
+	if !known {
+		return missing
+	}
+	text := short(us) + " µs"
+	switch {
+	case us >= 999_500:
+		text = short(us/1e6) + " s"
+	case us >= 999.5:
+		text = short(us/1e3) + " ms"
+	}
+	return bound(f) + text
+}
+
+func nanos(ns float64) string { return micros(results.Number(ns / 1e3)) }
+
+// short prints x with three digits that tell something.
+func short(x float64) string {
+	places := 2
+	switch {
+	case x == 0 || x >= 99.95:
+		places = 0
+	case x >= 9.995:
+		places = 1
+	}
+	return strconv.FormatFloat(x, 'f', places, 64)
+}
+
+// plain prints a figure as it is, to so many places.
+func plain(f results.Figure, places int) string {
+	x, known := f.Value()
+	if !known {
+		return missing
+	}
+	return bound(f) + strconv.FormatFloat(x, 'f', places, 64)
+}
+
+// whole prints a figure as a whole number.
+func whole(f results.Figure) string {
+	x, known := f.Value()
+	if !known {
+		return missing
+	}
+	return bound(f) + thousands(x)
+}
+
+// span prints the range of two whole numbers.
+func span(low, high results.Figure) string {
+	if low == high {
+		return whole(low)
+	}
+	return whole(low) + " to " + whole(high)
+}
+
+func percent(f results.Figure) string {
+	x, known := f.Value()
+	if !known {
+		return missing
+	}
+	return fmt.Sprintf("%.0f%%", 100*x)
+}
+
+func bound(f results.Figure) string {
+	if f.IsBound() {
+		return ">"
+	}
+	return ""
+}
+
+// thousands prints a whole number with its digits in groups of three.
+func thousands(x float64) string {
+	digits := strconv.FormatFloat(x, 'f', 0, 64)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// brief prints a length of time without the zeros that Go puts behind it.
+func brief(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// median returns the middle one of figures, all of which must be known. Of two it is their mean.
+func median(figures []results.Figure) results.Figure {
+	values := make([]float64, len(figures))
+	isBound := false
+	for i, f := range figures {
+		x, known := f.Value()
+		if !known {
+			return results.Figure{}
+		}
+		values[i], isBound = x, isBound || f.IsBound()
+	}
+	if len(values) == 0 {
+		return results.Figure{}
+	}
+	slices.Sort(values)
+	half := len(values) / 2
+	middle := values[half]
+	if len(values)%2 == 0 {
+		middle = (values[half-1] + middle) / 2
+	}
+	if isBound {
+		return results.AtLeast(middle)
+	}
+	return results.Number(middle)
+}
+
+// A palette colours text, if it goes to a terminal.
+type palette struct{ on bool }
+
+func paletteFor(w io.Writer) palette {
+	return palette{isTerminal(w) && os.Getenv("NO_COLOR") == ""}
+}
+
+// The colours, as terminals are told them.
+const (
+	bold   = "1"
+	green  = "1;32"
+	red    = "1;31"
+	yellow = "1;33"
+)
+
+func (p palette) paint(color, text string) string {
+	if !p.on {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+func (p palette) outcome(o check.Outcome) string {
+	color := map[check.Outcome]string{check.Valid: green, check.Violated: red}[o]
+	if color == "" {
+		color = yellow
+	}
+	return p.paint(color, strings.ToUpper(o.String()))
+}

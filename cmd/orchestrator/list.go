@@ -1,0 +1,221 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+)
+
+type spec = nodes.Spec[nodes.Mutex]
+
+const listExample = `  orchestrator list
+  orchestrator list maekawa -n 25
+  orchestrator list --json`
+
+func (a *app) listCommand() *cobra.Command {
+	var c nodes.Config
+	var asJSON, markdown bool
+	cmd := &cobra.Command{
+		Use:               "list [NAME]",
+		Short:             "List the algorithms, or tell all about one",
+		Example:           listExample,
+		Args:              atMostOne,
+		ValidArgsFunction: completeAlgorithm,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := settle(cmd); err != nil {
+				return err
+			}
+			return a.list(c, args, asJSON, markdown)
+		},
+	}
+	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to tell the cost")
+	cmd.Flags().StringVar(&c.Quorums, "quorums", "", "with which quorum `system`: cyclic or grid (default cyclic)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead")
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a table for a Markdown document instead")
+	return cmd
+}
+
+func (a *app) list(c nodes.Config, names []string, asJSON, markdown bool) error {
+	if c.N < 1 {
+		return fmt.Errorf("%d nodes: a run takes at least one", c.N)
+	}
+	var rows []*spec
+	for i := range mutex.Table {
+		rows = append(rows, &mutex.Table[i])
+	}
+	if len(names) > 0 {
+		row, err := mutex.Find(names[0])
+		if err != nil {
+			return err
+		}
+		rows = []*spec{row}
+	}
+	for _, row := range rows {
+		if row.Check != nil {
+			if err := row.Check(c); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case asJSON:
+		list := []entry{}
+		for _, row := range rows {
+			list = append(list, entryOf(row, c))
+		}
+		if len(names) > 0 {
+			return printJSON(a.stdout, list[0])
+		}
+		return printJSON(a.stdout, list)
+	case markdown:
+		writeMarkdown(a.stdout, rows, c)
+	case len(names) > 0:
+		writeSpec(a.stdout, rows[0], c)
+	default:
+		return writeList(a.stdout, rows, c)
+	}
+	return nil
+}
+
+// writeList prints a line per algorithm.
+func writeList(w io.Writer, rows []*spec, c nodes.Config) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "NAME\tALIASES\tFAMILY\tMESSAGES PER ENTRY\tSAFETY RESTS ON\tREMARK")
+	for _, row := range rows {
+		remark := ""
+		if row.Broken != "" {
+			remark = "known broken: " + row.Broken
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", row.Name, strings.Join(row.Aliases, ", "), row.Family,
+			row.Cost(c).Formula, row.Safe, remark)
+	}
+	return out.Flush()
+}
+
+// writeSpec prints all about one algorithm.
+func writeSpec(w io.Writer, row *spec, c nodes.Config) {
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "%-14s %s\n", name, text)
+		}
+	}
+	cost := row.Cost(c)
+	line("name", row.Name)
+	line("aliases", strings.Join(row.Aliases, ", "))
+	line("family", row.Family)
+	line("source", row.Source)
+	if row.Broken != "" {
+		line("known broken", row.Broken+": it is here for the checks to catch")
+	}
+	line("safety", "rests on "+row.Safe.String())
+	line("progress", "rests on "+(row.Safe|row.Live).String())
+	line("messages", strings.Join(kindNames(row), ", "))
+	if servers := row.ServerCount(c); servers > 0 {
+		line("servers", fmt.Sprintf("%d, beside the %d nodes", servers, c.N))
+	}
+	if row.Circulates {
+		line("remark", "sends though nobody asks")
+	}
+	fmt.Fprintf(w, "\npublished messages per entry: %s; with %d nodes\n", cost.Formula, c.N)
+	for _, f := range []struct {
+		name  string
+		value nodes.Range
+	}{
+		{"sequential", cost.Sequential}, {"one", cost.One}, {"saturated", cost.Saturated}, {"any load", cost.Any},
+	} {
+		fmt.Fprintf(w, "  %-12s %s\n", f.name, f.value)
+	}
+	fmt.Fprintf(w, "published synchronization delay: %s hops\n", cost.Delay)
+	if len(row.Identities) > 0 {
+		fmt.Fprintln(w, "\nheld to, after a run without faults:")
+	}
+	for _, i := range row.Identities {
+		fmt.Fprintf(w, "  %s\n", i.Says)
+	}
+}
+
+// writeMarkdown prints the table of the README.
+func writeMarkdown(w io.Writer, rows []*spec, c nodes.Config) {
+	fmt.Fprintln(w, "| `--algo` | aliases | family | messages per entry | safety rests on | source |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|")
+	cell := strings.NewReplacer("|", `\|`).Replace
+	for _, row := range rows {
+		source := row.Source
+		if row.Broken != "" {
+			source += "; known broken: " + row.Broken
+		}
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", row.Name, cell(strings.Join(row.Aliases, ", ")),
+			row.Family, cell(row.Cost(c).Formula), row.Safe, cell(source))
+	}
+}
+
+func kindNames(row *spec) []string {
+	codec := row.Codec()
+	var names []string
+	for kind := range codec.Kinds() {
+		names = append(names, codec.Name(kind))
+	}
+	return names
+}
+
+// An entry is one algorithm as list --json prints it.
+type entry struct {
+	Name       string            `json:"name"`
+	Aliases    []string          `json:"aliases"`
+	Family     string            `json:"family"`
+	Source     string            `json:"source"`
+	Broken     string            `json:"broken,omitempty"`
+	Safe       []string          `json:"safety_rests_on"`
+	Live       []string          `json:"progress_rests_on"`
+	Messages   []string          `json:"messages"`
+	Servers    int               `json:"servers"`
+	Circulates bool              `json:"circulates"`
+	Nodes      int               `json:"nodes"`
+	Formula    string            `json:"formula"`
+	Cost       map[string]limits `json:"cost"`
+	Delay      limits            `json:"delay_hops"`
+	Identities []string          `json:"identities"`
+}
+
+// limits are a range; no Max means that there is no upper limit.
+type limits struct {
+	Min float64  `json:"min"`
+	Max *float64 `json:"max"`
+}
+
+func limitsOf(r nodes.Range) limits {
+	if math.IsInf(r.Max, 1) {
+		return limits{Min: r.Min}
+	}
+	return limits{r.Min, &r.Max}
+}
+
+func entryOf(row *spec, c nodes.Config) entry {
+	cost := row.Cost(c)
+	e := entry{
+		Name: row.Name, Aliases: append([]string{}, row.Aliases...), Family: row.Family, Source: row.Source,
+		Broken: row.Broken, Safe: needs(row.Safe), Live: needs(row.Safe | row.Live), Messages: kindNames(row),
+		Servers: row.ServerCount(c), Circulates: row.Circulates, Nodes: c.N, Formula: cost.Formula,
+		Cost: map[string]limits{"sequential": limitsOf(cost.Sequential), "one": limitsOf(cost.One),
+			"saturated": limitsOf(cost.Saturated), "any": limitsOf(cost.Any)},
+		Delay: limitsOf(cost.Delay), Identities: []string{},
+	}
+	for _, i := range row.Identities {
+		e.Identities = append(e.Identities, i.Says)
+	}
+	return e
+}
+
+func needs(n nodes.Need) []string {
+	if n == 0 {
+		return []string{}
+	}
+	return strings.Split(n.String(), ", ")
+}

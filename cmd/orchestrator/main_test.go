@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// programs is the folder of the programs under test: the real ones, run as people run them.
+var programs string
+
+func TestMain(m *testing.M) { os.Exit(buildAndTest(m)) }
+
+func buildAndTest(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "turnstile")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	build := exec.Command("go", "build", "-o", dir+"/", "turnstile/cmd/orchestrator", "turnstile/cmd/node")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the programs: %v\n%s", err, out)
+		return 1
+	}
+	programs = dir
+	return m.Run()
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", programs+string(os.PathListSeparator)+e.Getenv("PATH"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status, "cut": cut, "broker": broker,
+		},
+		RequireExplicitExec: true,
+	})
+}
+
+// status runs a program and wants it to exit with a status: status 64 orchestrator bench -n 0.
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status number program args...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if err != nil {
+		exit, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit status %d, want %s", got, args[0])
+	}
+}
+
+// cut cuts files off in the middle.
+func cut(ts *testscript.TestScript, neg bool, args []string) {
+	for _, pattern := range args {
+		paths, err := filepath.Glob(ts.MkAbs(pattern))
+		ts.Check(err)
+		if len(paths) == 0 {
+			ts.Fatalf("no file matches %s", pattern)
+		}
+		for _, path := range paths {
+			info, err := os.Stat(path)
+			ts.Check(err)
+			ts.Check(os.Truncate(path, info.Size()/2))
+		}
+	}
+}
+
+// broker starts orchestrator broker until the script ends, and puts its URL into the environment as URL.
+func broker(ts *testscript.TestScript, neg bool, args []string) {
+	cmd := exec.Command(filepath.Join(programs, "orchestrator"), "broker")
+	cmd.Env = cleanEnv()
+	cmd.Dir = ts.Getenv("WORK")
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait()
+	})
+	line := make([]byte, 200)
+	n, err := out.Read(line)
+	ts.Check(err)
+	ts.Setenv("URL", strings.TrimSpace(string(line[:n])))
+}
+
+// cleanEnv is this process's environment without what the programs would heed.
+func cleanEnv() []string {
+	var env []string
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, envPrefix+"_") {
+			env = append(env, e)
+		}
+	}
+	return env
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/bench/bare"
+	"turnstile/bench/check"
+)
+
+const overheadHelp = `Find out what the testbed itself costs: run the same algorithm, saturated and with no hold, in the testbed
+with all its records and checks, and in a bare loop that has none of them, in turn, and compare the entries
+per second. The ratio of the two is what counts: each figure alone says more of the machine.
+
+The interval behind a ratio holds the median of all possible pairs, with the probability beside it.`
+
+const overheadExample = `  orchestrator overhead
+  orchestrator overhead -n 8 --pairs 15 --duration 1s`
+
+// fewestPairs is how many pairs it takes for an interval of 95% (of 98%, to be precise).
+const fewestPairs = 7
+
+// An overheadCall is one call of overhead.
+type overheadCall struct {
+	bench.OverheadOptions
+	setup bench.Setup
+	json  bool
+}
+
+func (a *app) overheadCommand() *cobra.Command {
+	c := overheadCall{OverheadOptions: bench.OverheadOptions{Seed: 1}}
+	cmd := &cobra.Command{
+		Use:     "overhead",
+		Short:   "Measure what the testbed costs, against a bare loop",
+		Long:    overheadHelp,
+		Example: overheadExample,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := settle(cmd); err != nil {
+				return err
+			}
+			if err := c.validate(); err != nil {
+				return err
+			}
+			return a.overhead(cmd.Context(), &c)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVarP(&c.Nodes, "nodes", "n", 32, "how many nodes")
+	f.IntVar(&c.Pairs, "pairs", fewestPairs, "how many pairs of runs for each algorithm")
+	f.DurationVar(&c.Duration, "duration", 2*time.Second, "how long to measure each")
+	f.DurationVar(&c.Warmup, "warmup", 500*time.Millisecond, "how long to run before measuring")
+	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
+	f.StringVar(&c.setup.Node, "node-program", "", "`path` of the program of a node (default node, beside this program)")
+	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	return cmd
+}
+
+func (c *overheadCall) validate() error {
+	switch {
+	case c.Nodes < 2:
+		return fmt.Errorf("--nodes: %d: it takes at least 2 to send a message", c.Nodes)
+	case c.Pairs < fewestPairs:
+		return fmt.Errorf("--pairs: %d: it takes at least %d to tell a ratio from noise", c.Pairs, fewestPairs)
+	case c.Duration <= 0 || c.Warmup < 0:
+		return fmt.Errorf("--duration %v, --warmup %v: time does not run backwards", c.Duration, c.Warmup)
+	}
+	return nil
+}
+
+func (a *app) overhead(ctx context.Context, c *overheadCall) error {
+	if c.setup.Node == "" {
+		c.setup.Node = ownSibling("node")
+	}
+	c.setup.Set, c.setup.Versions = "overhead", versions()
+	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
+	var all []*bench.OverheadResult
+	for _, algorithm := range []string{bare.Ring, bare.Ricart} {
+		c.Algorithm = algorithm
+		if !c.json {
+			fmt.Fprintf(a.stdout, "%s, %d nodes, saturated, hold 0: entries per second\n", algorithm, c.Nodes)
+			fmt.Fprintf(a.stdout, "  %4s %10s %10s %8s\n", "pair", "testbed", "bare", "ratio")
+		}
+		r, err := bench.Overhead(ctx, c.OverheadOptions, c.setup, func(i int, p bench.Pair) {
+			if !c.json {
+				fmt.Fprintf(a.stdout, "  %4d %10.0f %10.0f %8.3f\n", i, p.Testbed, p.Bare, p.Ratio())
+			}
+		})
+		if err != nil {
+			return failure{err, check.Inconclusive.ExitCode()}
+		}
+		all = append(all, r)
+		if !c.json {
+			fmt.Fprintf(a.stdout, "%6s %10.0f %10.0f %8.3f  (%.3f to %.3f, %.0f%%)\n\n", "median",
+				r.Testbed, r.Bare, r.Ratio, r.Low, r.High, 100*r.Coverage)
+		}
+	}
+	if c.json {
+		return printJSON(a.stdout, all)
+	}
+	return nil
+}

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"turnstile/bench"
+	"turnstile/bench/check"
+	"turnstile/bench/workload"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/results"
+)
+
+// A report tells a person what came of a run.
+type report struct {
+	w       io.Writer
+	palette palette
+	trials  int // told of so far
+}
+
+func newReport(w io.Writer) *report { return &report{w: w, palette: paletteFor(w)} }
+
+func (p *report) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
+
+// line prints what is said under a name.
+func (p *report) line(name, format string, args ...any) {
+	p.printf("%-11s %s\n", name, fmt.Sprintf(format, args...))
+}
+
+// header says what is run, before it is.
+func (p *report) header(o bench.Options) {
+	parts := []string{p.palette.paint(bold, o.Algorithm), fmt.Sprintf("%d nodes", o.Config.N), loadText(&o.Workload),
+		"hold " + o.Workload.Hold.String(), "no injected latency"}
+	if !o.Latency.Zero() {
+		parts[len(parts)-1] = "latency " + o.Latency.String()
+	}
+	if o.Config.Quorums != "" {
+		parts = append(parts, o.Config.Quorums+" quorums")
+	}
+	if o.Multicast {
+		parts = append(parts, "multicast")
+	}
+	if o.Entries > 0 {
+		parts = append(parts, thousands(float64(o.Entries))+" entries")
+	} else {
+		parts = append(parts, fmt.Sprintf("%s after %s of warm-up", brief(o.Duration), brief(o.Warmup)))
+	}
+	p.printf("%s\n", strings.Join(parts, ", "))
+	m := results.ThisMachine()
+	machine := fmt.Sprintf("%d cores", m.Cores)
+	if m.CPU != "" {
+		machine += " of " + m.CPU
+	}
+	p.printf("seed %d; %s\n\n", o.Seed, machine)
+}
+
+func loadText(w *workload.Workload) string {
+	text := string(w.Load) + " load"
+	switch w.Load {
+	case workload.Closed:
+		text += fmt.Sprintf(", think %v", w.Think)
+	case workload.Open:
+		text += fmt.Sprintf(", %v requests/s and node", w.Rate)
+		if w.Evenly {
+			text += " evenly"
+		}
+	}
+	return text
+}
+
+const trialFormat = "%5s  %-12s %12s %12s %12s %15s\n"
+
+// trial prints a line about one of several trials.
+func (p *report) trial(t *bench.Trial) {
+	if p.trials == 0 {
+		p.printf(trialFormat, "trial", "verdict", "entries/s", "wait p50", "wait p99", "messages/entry")
+	}
+	p.trials++
+	m := t.Measures
+	p.printf(trialFormat, fmt.Sprint(t.Number), t.Verdict.Outcome, whole(m.EntriesPerS), micros(m.Wait.MicrosAt(0.5)),
+		micros(m.Wait.MicrosAt(0.99)), plain(m.Messages.PerEntry, 2))
+}
+
+// summary tells all about a run.
+func (p *report) summary(r *bench.Run) {
+	if p.trials > 1 {
+		p.medians(r.Trials)
+	}
+	p.verdict(r)
+	rows, err := r.Rows()
+	switch {
+	case err != nil || len(rows) == 0:
+	case len(rows) == 1:
+		p.figures(r, &rows[0])
+	default:
+		var waits bench.Latency
+		for _, t := range r.Trials {
+			waits.Merge(&t.Measures.Wait)
+		}
+		p.histogram(&waits)
+	}
+	p.line("files", "%s", r.Folder.Path)
+}
+
+func (p *report) medians(trials []*bench.Trial) {
+	of := func(f func(*bench.Measures) results.Figure) results.Figure {
+		var figures []results.Figure
+		for _, t := range trials {
+			figures = append(figures, f(t.Measures))
+		}
+		return median(figures)
+	}
+	p.printf(trialFormat+"\n", "", "median",
+		whole(of(func(m *bench.Measures) results.Figure { return m.EntriesPerS })),
+		micros(of(func(m *bench.Measures) results.Figure { return m.Wait.MicrosAt(0.5) })),
+		micros(of(func(m *bench.Measures) results.Figure { return m.Wait.MicrosAt(0.99) })),
+		plain(of(func(m *bench.Measures) results.Figure { return m.Messages.PerEntry }), 2))
+}
+
+// verdict prints the verdict, and of each trial that is not valid why.
+func (p *report) verdict(r *bench.Run) {
+	word := p.palette.outcome(r.Outcome())
+	switch {
+	case len(r.Trials) == 0:
+		p.printf("%s  the run ended before its first trial was over\n", word)
+	case len(r.Trials) == 1:
+		p.printf("%s  %s\n", word, indent(r.Trials[0].Verdict.Reason))
+		p.witness(r.Trials[0])
+	default:
+		p.printf("%s  in %d trials\n", word, len(r.Trials))
+		for _, t := range r.Trials {
+			if t.Verdict.Outcome != check.Valid {
+				p.printf("  trial %d: %s: %s\n", t.Number, p.palette.outcome(t.Verdict.Outcome), indent(t.Verdict.Reason))
+				p.witness(t)
+			}
+		}
+	}
+	p.printf("\n")
+}
+
+func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
+
+// witness prints what a verdict that is not valid rests on.
+func (p *report) witness(t *bench.Trial) {
+	for _, f := range t.Verdict.Findings {
+		if f.Outcome == check.Valid || f.Outcome < check.Violated && t.Trouble != "" {
+			continue // or it ended early, of which the rest follows
+		}
+		if f.Says != t.Verdict.Reason {
+			p.printf("  also %s: %s\n", f.Outcome, indent(f.Says))
+		}
+		for _, line := range f.Witness {
+			p.printf("    %s\n", line)
+		}
+	}
+	if t.Stall != "" {
+		p.printf("\n%s", t.Stall)
+	}
+}
+
+// figures prints what was measured in a run of one trial.
+func (p *report) figures(r *bench.Run, row *results.Row) {
+	t := r.Trials[0]
+	if !row.EntriesInWindow.Known() {
+		return // it did not get as far as being measured
+	}
+	p.throughput(row)
+	p.latencies(t.Measures, row)
+	p.printf("\n")
+	p.histogram(&t.Measures.Wait)
+	p.messages(t, row)
+	p.line("fairness", "Jain index %s; entries per node %s; overtaken by at most %s",
+		plain(row.JainIndex, 3), span(row.EntriesNodeMin, row.EntriesNodeMax), whole(row.OvertakenMax))
+	p.line("timers", "late by %s (p50), %s (p99), %s (max)",
+		micros(row.TimerLateUSP50), micros(row.TimerLateUSP99), micros(row.TimerLateUSMax))
+	p.line("machine", "%s of the CPU time busy; broker %s of one core; largest node %s MB; up in %s ms",
+		percent(row.CPUBusy), percent(row.BrokerCPU), plain(row.NodeRSSMB, 1), whole(row.ReadyMS))
+	if busy, known := row.CPUBusy.Value(); known && busy > 0.9 {
+		remark := "these times rank CPU cost, not algorithms"
+		if zero, known := row.LatencyUS.Value(); known && zero == 0 {
+			remark += "; add --latency"
+		}
+		p.line("", "%s", p.palette.paint(yellow, "CPU-bound: "+remark))
+	}
+}
+
+func (p *report) throughput(row *results.Row) {
+	text := fmt.Sprintf("%s entries/s: %s in %s s; somebody inside for %s of it", whole(row.EntriesPerS),
+		whole(row.EntriesInWindow), plain(row.DurationS, 2), percent(row.Utilisation))
+	if row.UtilisationPredicted.Known() {
+		text += fmt.Sprintf("; theory says %s entries/s, %s", whole(row.EntriesPerSPredicted),
+			percent(row.UtilisationPredicted))
+	}
+	p.line("throughput", "%s", text)
+	if issued, known := row.IssuedShare.Value(); known {
+		p.line("issued", "%.1f%% of the requests due", 100*issued)
+	}
+}
+
+func (p *report) latencies(m *bench.Measures, row *results.Row) {
+	p.line("wait", "p50 %s, p90 %s, p99 %s, p99.9 %s, max %s", micros(row.WaitUSP50), micros(row.WaitUSP90),
+		micros(row.WaitUSP99), micros(row.WaitUSP999), micros(row.WaitUSMax))
+	if n := m.Wait.Censored(); n > 0 {
+		p.line("", "%d of these waits never ended; they count with the age they had", n)
+	}
+	pair := func(name, about string, p50, p99 results.Figure) {
+		if p50.Known() {
+			p.line(name, "p50 %s, p99 %s%s", micros(p50), micros(p99), about)
+		}
+	}
+	if row.IssuedShare.Known() {
+		pair("  queue", "  (due to requested)", row.QueueUSP50, row.QueueUSP99)
+		pair("  protocol", "  (requested to entered)", row.ProtocolUSP50, row.ProtocolUSP99)
+	}
+	pair("handover", "  (exit to the next enter, if that was asked for before)", row.HandoverUSP50, row.HandoverUSP99)
+	pair("hold", "", row.HoldUSP50, row.HoldUSP99)
+	if row.ClientDelayP50.Known() {
+		p.line("client", "delay p50 %s  (the wait with all else at rest)", micros(row.ClientDelayP50))
+	}
+}
+
+func (p *report) histogram(waits *bench.Latency) {
+	if waits.Hist == nil {
+		return
+	}
+	p.printf("%s waits:\n", thousands(float64(waits.Count())))
+	writeHistogram(p.w, waits.Hist)
+	p.printf("\n")
+}
+
+// messages prints what an entry cost, beside what was published.
+func (p *report) messages(t *bench.Trial, row *results.Row) {
+	spec, err := mutex.Find(row.Algorithm)
+	if err != nil {
+		return
+	}
+	const format = "  %-12s %12s %12s\n"
+	p.printf("per entry   %15s %12s\n", "deliveries", "publishes")
+	phase := results.WholeRun
+	if t.Measures.Messages.Circulates {
+		phase = results.Steady
+	}
+	for _, m := range t.Measures.MessageRows(spec.Codec()) {
+		if m.Phase == phase {
+			p.printf(format, m.Kind, plain(m.PerEntry, 3), plain(m.PublishesPerEntry, 3))
+		}
+	}
+	p.printf(format, "together", plain(row.MessagesPerEntry, 3), plain(row.PublishesPerEntry, 3))
+	p.line("published", "%s", p.published(t, row, spec))
+	if row.OneEntryMean.Known() {
+		p.line("one entry", "%s deliveries, on average %s", span(row.OneEntryMin, row.OneEntryMax),
+			plain(row.OneEntryMean, 2))
+	}
+}
+
+// published says what the algorithm was published to cost, and whether it does.
+func (p *report) published(t *bench.Trial, row *results.Row, spec *spec) string {
+	low, known := row.PublishedMin.Value()
+	if !known {
+		return "nothing under this load"
+	}
+	high, limited := row.PublishedMax.Value()
+	if !limited {
+		high = math.Inf(1)
+	}
+	r := nodes.Between(low, high)
+	c := nodes.Config{N: row.Nodes}
+	text := fmt.Sprintf("%s per entry (%s)", r, spec.Cost(c).Formula)
+	got, measured := row.MessagesPerEntry.Value()
+	switch {
+	case !measured:
+		return text
+	case r.Has(got):
+		return text + ": " + p.palette.paint(green, "so it is")
+	}
+	return text + ": " + p.palette.paint(red, "IT IS NOT SO")
+}

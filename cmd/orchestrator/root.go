@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/nodes"
+)
+
+// An app is one call of the program.
+type app struct {
+	stdout, stderr io.Writer
+	status         int // to exit with, if there is no error
+}
+
+const rootHelp = `Turnstile measures algorithms of distributed mutual exclusion: it starts real processes that talk over
+NATS, drives a load through them, records all that happens, and judges the history.
+
+Each flag can also be set in the environment, as TURNSTILE_ and its name (TURNSTILE_LATENCY=1ms,
+TURNSTILE_NODE_PROGRAM=...), or in turnstile.yaml in the working directory (latency: 1ms). The command
+line comes first, then the environment, then the file.
+
+Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under-loaded, 64 bad usage.`
+
+const rootExample = `  orchestrator bench --algo ricart -n 32
+  orchestrator bench --algo maekawa -n 9 --latency 1ms --load sequential
+  orchestrator list
+  orchestrator verify latest`
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "orchestrator",
+		Short:         "Benchmark distributed mutual exclusion, and judge it",
+		Long:          rootHelp,
+		Example:       rootExample,
+		SilenceErrors: true, // run prints them
+		SilenceUsage:  true, // what is wrong would scroll away
+	}
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentFlags().String("config", "",
+		"configuration `file` (default turnstile.yaml, if it is there)")
+	root.AddCommand(a.benchCommand(), a.listCommand(), a.verifyCommand(), a.brokerCommand(),
+		a.overheadCommand(), a.versionCommand())
+	return root
+}
+
+// flagError says what is wrong with a flag, and what would be right.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var bad *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		hint := fmt.Sprintf("; see %s --help", cmd.CommandPath())
+		if near := nodes.Nearest(unknown.GetSpecifiedName(), flagNames(cmd.Flags())); near != "" {
+			hint = fmt.Sprintf(": did you mean --%s?", near)
+		}
+		return fmt.Errorf("%w%s", err, hint)
+	case errors.As(err, &bad):
+		return valueError("--"+bad.GetFlag().Name, bad.GetFlag(), bad.GetValue(), bad.Unwrap())
+	}
+	return err
+}
+
+// valueError says what is wrong with the value of the flag f, which was found at the place where. cause is
+// what the flag said of it.
+func valueError(where string, f *pflag.Flag, value string, cause error) error {
+	what, known := map[string]string{
+		"int":      "a whole number",
+		"uint64":   "a whole number from 0",
+		"float64":  "a number",
+		"bool":     "true or false",
+		"duration": "a time such as 500ms, 3s or 2m",
+	}[f.Value.Type()]
+	if !known {
+		return fmt.Errorf("%s: %w", where, cause)
+	}
+	return fmt.Errorf("%s: %q is not %s", where, value, what)
+}
+
+func flagNames(flags *pflag.FlagSet) []string {
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+// noArgs lets a command have flags only.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s takes flags only, and there is %q; see %s --help",
+		cmd.CommandPath(), args[0], cmd.CommandPath())
+}
+
+// atMostOne lets a command have one argument.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return fmt.Errorf("%s takes one argument, and there are %d; see %s --help",
+		cmd.CommandPath(), len(args), cmd.CommandPath())
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/bench/check"
+	"turnstile/results"
+)
+
+const verifyHelp = `Judge a run again by the histories that it stored, and print the verdict with what each check found.
+
+RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the default). A run whose
+orchestrator was killed can be judged too: its histories are then the logs of its nodes, as they left them.
+
+Exit status: as of bench, by the verdict found now; 2 if a history cannot be read.`
+
+const verifyExample = `  orchestrator verify
+  orchestrator verify bench/20260131-140509-ricart-agrawala-n32
+  orchestrator verify --json results/latest`
+
+func (a *app) verifyCommand() *cobra.Command {
+	var root string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:               "verify [RUN]",
+		Short:             "Judge a stored run again",
+		Long:              verifyHelp,
+		Example:           verifyExample,
+		Args:              atMostOne,
+		ValidArgsFunction: completeRun,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := settle(cmd); err != nil {
+				return err
+			}
+			ref := results.LatestLink
+			if len(args) > 0 {
+				ref = args[0]
+			}
+			folder, err := results.Open(root, ref)
+			if err != nil {
+				return err
+			}
+			return a.verify(folder, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&root, "results", "results", "`folder` of all result sets")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document instead")
+	return cmd
+}
+
+func (a *app) verify(folder *results.Folder, asJSON bool) error {
+	var stored bench.Record
+	if err := folder.ReadYAML(&stored); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is no run that can be judged again: %w", folder.Path, err)
+		}
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	r, err := bench.Reopen(folder)
+	if err != nil {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	a.status = r.Outcome().ExitCode()
+	if asJSON {
+		return writeJSON(a.stdout, r)
+	}
+	report := newReport(a.stdout)
+	report.header(r.Record.Options)
+	report.verdict(r)
+	fmt.Fprintln(a.stdout)
+	for i, t := range r.Trials {
+		fmt.Fprint(a.stdout, t.VerdictText())
+		fmt.Fprintln(a.stdout, compare(stored, i, t))
+	}
+	return nil
+}
+
+// compare says whether the verdict of a trial is the one that was stored.
+func compare(stored bench.Record, index int, t *bench.Trial) string {
+	now := t.Verdict.Outcome.String()
+	was := ""
+	if index < len(stored.Trials) {
+		was = stored.Trials[index].Verdict
+	}
+	switch was {
+	case "":
+		return "no verdict was stored: the orchestrator ended before the trial did"
+	case now:
+		return "the stored verdict is the same"
+	}
+	return fmt.Sprintf("THE STORED VERDICT DIFFERS: it is %s", was)
+}

@@ -1,0 +1,248 @@
+package nodes
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode"
+)
+
+// A Codec knows the message kinds of one algorithm by number: their names, how to copy them and how
+// to put them into bytes. It is safe for use by several goroutines.
+//
+// The bytes are the fields in order: integers as varints (signed ones zig-zag), booleans as a
+// byte, strings and slices as their length and then their elements.
+type Codec struct{ kinds []kindPlan }
+
+type kindPlan struct {
+	name   string
+	typ    reflect.Type
+	slices bool // some field holds a slice, so that copies share memory
+}
+
+// ErrMessage is the error of bytes that are no message of the kind they are said to be.
+var ErrMessage = errors.New("not a message of this kind")
+
+// NewCodec returns the codec of kinds. It panics if one is no struct of exported plain values.
+func NewCodec(kinds []Kind) *Codec {
+	c := &Codec{}
+	for _, k := range kinds {
+		t := reflect.TypeOf(k.Zero)
+		plain(t, t)
+		c.kinds = append(c.kinds, kindPlan{KindName(k.Zero), t, hasSlices(t)})
+	}
+	return c
+}
+
+// KindName returns the name of a message's kind: that of its type without the prefix in lower case,
+// in lower case, so that raRequest is a "request".
+func KindName(m Message) string {
+	name := reflect.TypeOf(m).Name()
+	if at := strings.IndexFunc(name, unicode.IsUpper); at > 0 {
+		name = name[at:]
+	}
+	return strings.ToLower(name)
+}
+
+// plain panics unless messages of type outer may hold values of type t.
+func plain(outer, t reflect.Type) {
+	switch t.Kind() {
+	case reflect.Bool, reflect.String,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Slice:
+		plain(outer, t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); !f.IsExported() {
+				panic(fmt.Sprintf("message %v: field %s of %v is not exported", outer, f.Name, t))
+			}
+			plain(outer, t.Field(i).Type)
+		}
+	default:
+		panic(fmt.Sprintf("message %v holds a %v, which is no plain value", outer, t))
+	}
+}
+
+func hasSlices(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Slice:
+		return true
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if hasSlices(t.Field(i).Type) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Kinds returns how many kinds there are.
+func (c *Codec) Kinds() int { return len(c.kinds) }
+
+// Name returns the name of a kind.
+func (c *Codec) Name(kind int) string { return c.kinds[kind].name }
+
+// KindOf returns the number of m's kind, or -1 if it is none of these.
+func (c *Codec) KindOf(m Message) int {
+	t := reflect.TypeOf(m)
+	for i := range c.kinds {
+		if c.kinds[i].typ == t {
+			return i
+		}
+	}
+	return -1
+}
+
+// Freeze returns m, or a copy of it if m shares memory with whoever made it.
+func (c *Codec) Freeze(kind int, m Message) Message {
+	if !c.kinds[kind].slices {
+		return m
+	}
+	fresh := reflect.New(c.kinds[kind].typ).Elem()
+	copyValue(fresh, reflect.ValueOf(m))
+	return fresh.Interface()
+}
+
+// copyValue sets the settable to to a deep copy of from.
+func copyValue(to, from reflect.Value) {
+	switch from.Kind() {
+	case reflect.Slice:
+		if from.Len() == 0 {
+			return // nil and empty are equal
+		}
+		to.Set(reflect.MakeSlice(from.Type(), from.Len(), from.Len()))
+		if !hasSlices(from.Type().Elem()) {
+			reflect.Copy(to, from)
+			return
+		}
+		for i := range from.Len() {
+			copyValue(to.Index(i), from.Index(i))
+		}
+	case reflect.Struct:
+		for i := range from.NumField() {
+			copyValue(to.Field(i), from.Field(i))
+		}
+	default:
+		to.Set(from)
+	}
+}
+
+// Append appends the bytes of m, a message of kind, to dst.
+func (c *Codec) Append(dst []byte, kind int, m Message) []byte {
+	v := reflect.ValueOf(m)
+	if v.Type() != c.kinds[kind].typ {
+		panic(fmt.Sprintf("a %v is no %v", v.Type(), c.kinds[kind].typ))
+	}
+	return appendValue(dst, v)
+}
+
+func appendValue(dst []byte, v reflect.Value) []byte {
+	switch v.Kind() {
+	case reflect.Bool:
+		if v.Bool() {
+			return append(dst, 1)
+		}
+		return append(dst, 0)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return binary.AppendVarint(dst, v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return binary.AppendUvarint(dst, v.Uint())
+	case reflect.String:
+		dst = binary.AppendUvarint(dst, uint64(v.Len()))
+		return append(dst, v.String()...)
+	case reflect.Slice:
+		dst = binary.AppendUvarint(dst, uint64(v.Len()))
+		for i := range v.Len() {
+			dst = appendValue(dst, v.Index(i))
+		}
+		return dst
+	default: // a struct: plain has seen to it
+		for i := range v.NumField() {
+			dst = appendValue(dst, v.Field(i))
+		}
+		return dst
+	}
+}
+
+// Decode reads a message of kind from all of b. Bytes that are none give an ErrMessage.
+func (c *Codec) Decode(kind int, b []byte) (Message, error) {
+	if kind < 0 || kind >= len(c.kinds) {
+		return nil, fmt.Errorf("%w: there is no kind %d", ErrMessage, kind)
+	}
+	v := reflect.New(c.kinds[kind].typ).Elem()
+	rest, ok := decodeValue(v, b)
+	if !ok || len(rest) > 0 {
+		return nil, fmt.Errorf("%w (%s): % x", ErrMessage, c.kinds[kind].name, b[:min(len(b), 32)])
+	}
+	return v.Interface(), nil
+}
+
+// decodeValue sets v from the beginning of b and returns what is left of b.
+func decodeValue(v reflect.Value, b []byte) ([]byte, bool) {
+	switch v.Kind() {
+	case reflect.Bool:
+		if len(b) == 0 || b[0] > 1 {
+			return nil, false
+		}
+		v.SetBool(b[0] == 1)
+		return b[1:], true
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		x, size := binary.Varint(b)
+		if size <= 0 || v.OverflowInt(x) {
+			return nil, false
+		}
+		v.SetInt(x)
+		return b[size:], true
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		x, size := binary.Uvarint(b)
+		if size <= 0 || v.OverflowUint(x) {
+			return nil, false
+		}
+		v.SetUint(x)
+		return b[size:], true
+	case reflect.String:
+		length, b, ok := decodeLength(b)
+		if !ok {
+			return nil, false
+		}
+		v.SetString(string(b[:length]))
+		return b[length:], true
+	case reflect.Slice:
+		length, b, ok := decodeLength(b)
+		if !ok {
+			return nil, false
+		}
+		if length > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), length, length))
+		}
+		for i := range length {
+			if b, ok = decodeValue(v.Index(i), b); !ok {
+				return nil, false
+			}
+		}
+		return b, true
+	default:
+		ok := true
+		for i := range v.NumField() {
+			if b, ok = decodeValue(v.Field(i), b); !ok {
+				return nil, false
+			}
+		}
+		return b, true
+	}
+}
+
+// decodeLength reads how many elements follow. Each takes a byte or more, so a length that the rest
+// of b cannot hold is refused before anything is allocated for it. (An element that is an empty
+// struct takes none; there is no use for such a message.)
+func decodeLength(b []byte) (int, []byte, bool) {
+	x, size := binary.Uvarint(b)
+	if size <= 0 || x > uint64(len(b)-size) {
+		return 0, nil, false
+	}
+	return int(x), b[size:], true
+}

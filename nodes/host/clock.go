@@ -1,0 +1,49 @@
+package host
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Clock tells the time of the run and rings when asked to.
+type Clock interface {
+	// Now returns the time since the run's zero, in nanoseconds.
+	Now() int64
+	// Ring sends on Rings at the time at, or at once if that is past. A later call replaces an earlier.
+	Ring(at int64)
+	Rings() <-chan struct{}
+}
+
+// An Anchor ties this process's clock to CLOCK_MONOTONIC, which all processes of one kernel share.
+type Anchor struct {
+	at    time.Time // with a monotonic reading
+	mono  int64     // what CLOCK_MONOTONIC showed then, in nanoseconds
+	Error int64     // by how much that may be wrong, in nanoseconds
+}
+
+// DropAnchor reads both clocks, several times, and keeps the reading that is the least uncertain.
+func DropAnchor() Anchor {
+	best := Anchor{Error: 1 << 62}
+	for range 16 {
+		before := time.Now()
+		mono := Monotonic()
+		gap := int64(time.Since(before))
+		if half := gap/2 + 1; half < best.Error {
+			best = Anchor{before, mono - half, half}
+		}
+	}
+	return best
+}
+
+// Now returns what CLOCK_MONOTONIC shows, in nanoseconds.
+func (a *Anchor) Now() int64 { return a.mono + int64(time.Since(a.at)) }
+
+// Monotonic reads CLOCK_MONOTONIC, in nanoseconds. It is a system call; an Anchor is cheaper.
+func Monotonic() int64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		panic("reading CLOCK_MONOTONIC: " + err.Error()) // it is there on every supported kernel
+	}
+	return t.Nano()
+}

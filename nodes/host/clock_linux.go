@@ -1,0 +1,55 @@
+package host
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// timerClock rings by a timerfd. The runtime's own timers, in a process that is otherwise idle, round
+// the time to sleep up to whole milliseconds; this is late by tens of microseconds.
+type timerClock struct {
+	anchor Anchor
+	zero   int64 // of the run, on CLOCK_MONOTONIC
+	fd     int
+	file   *os.File // fd again, watched by the runtime's poller
+	rings  chan struct{}
+}
+
+// NewClock returns the clock of a run whose zero stood on CLOCK_MONOTONIC as given.
+func NewClock(anchor Anchor, zero int64) (Clock, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("creating a timer: %w", err)
+	}
+	c := &timerClock{anchor, zero, fd, os.NewFile(uintptr(fd), "timerfd"), make(chan struct{}, 1)}
+	go c.watch()
+	return c, nil
+}
+
+func (c *timerClock) Now() int64 { return c.anchor.Now() - c.zero }
+
+func (c *timerClock) Rings() <-chan struct{} { return c.rings }
+
+func (c *timerClock) Ring(at int64) {
+	// An absolute time that is past makes the timer run out at once; a time of zero would disarm it.
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, at+c.zero))}
+	if err := unix.TimerfdSettime(c.fd, unix.TFD_TIMER_ABSTIME, &spec, nil); err != nil {
+		panic("setting a timer: " + err.Error()) // only for arguments that are wrong
+	}
+}
+
+// watch passes on that the timer has run out.
+func (c *timerClock) watch() {
+	var count [8]byte
+	for {
+		if _, err := c.file.Read(count[:]); err != nil {
+			return
+		}
+		select {
+		case c.rings <- struct{}{}:
+		default: // it is known already
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package host
+
+import (
+	"testing"
+	"time"
+)
+
+// A ring never comes before its time, whatever was set before it. How late it comes is a figure of every
+// run and of BenchmarkRing, and no test.
+func TestClockRingsInTime(t *testing.T) {
+	anchor := DropAnchor()
+	clock, err := NewClock(anchor, anchor.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ahead := range []time.Duration{-time.Second, 0, 50 * time.Microsecond, 3 * time.Millisecond} {
+		clock.Ring(clock.Now() + int64(time.Hour))
+		at := clock.Now() + int64(ahead)
+		clock.Ring(at)
+		select {
+		case <-clock.Rings():
+			if now := clock.Now(); now < at {
+				t.Errorf("rang %v before its time", time.Duration(at-now))
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("a ring that was due %v ahead never came", ahead)
+		}
+	}
+}
+
+func TestAnchorsAgree(t *testing.T) {
+	for range 100 {
+		a, b := DropAnchor(), DropAnchor()
+		before := a.Now()
+		between := b.Now()
+		after := a.Now()
+		if slack := a.Error + b.Error; between < before-slack || between > after+slack {
+			t.Fatalf("one clock shows %d, the other between %d and %d; errors %d, %d",
+				between, before, after, a.Error, b.Error)
+		}
+	}
+}
+
+// BenchmarkRing reports how late a ring of 100 microseconds comes, on average.
+func BenchmarkRing(b *testing.B) {
+	anchor := DropAnchor()
+	clock, err := NewClock(anchor, anchor.Now())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var late int64
+	for b.Loop() {
+		at := clock.Now() + int64(100*time.Microsecond)
+		clock.Ring(at)
+		<-clock.Rings()
+		late += clock.Now() - at
+	}
+	b.ReportMetric(float64(late)/float64(b.N), "late-ns/op")
+}
+
+func BenchmarkNow(b *testing.B) {
+	anchor := DropAnchor()
+	for b.Loop() {
+		anchor.Now()
+	}
+}

@@ -1,0 +1,90 @@
+// Package host runs one node in a process of its own, over NATS: one goroutine owns the machines, and
+// the subscription and the timers post to it.
+package host
+
+import (
+	"fmt"
+
+	"turnstile/bench/workload"
+	"turnstile/chaos"
+	"turnstile/nodes"
+)
+
+// A Config is all that a node process is told, as JSON on its standard input, which is also how the
+// broker's credential travels. When that input ends, so does the process.
+type Config struct {
+	Run   string   `json:"run"`   // names the run's subjects
+	URL   string   `json:"url"`   // of the broker
+	Token string   `json:"token"` // its credential; empty: none
+	Node  nodes.ID `json:"node"`
+	Zero  int64    `json:"zero"` // the run's zero on CLOCK_MONOTONIC, in nanoseconds
+
+	Algorithm string            `json:"algorithm"`
+	Machines  nodes.Config      `json:"machines"`
+	Servers   int               `json:"servers"` // nodes without a client, after the clients
+	Workload  workload.Workload `json:"workload"`
+	Entries   uint64            `json:"entries"` // of all nodes together; zero: no end
+	Latency   chaos.Span        `json:"latency"`
+	Multicast bool              `json:"multicast"`
+	Seed      uint64            `json:"seed"`
+
+	Log      string `json:"log"`      // the file to record in
+	Ring     int    `json:"ring"`     // how many of the latest messages to keep
+	Resource string `json:"resource"` // the file of the shared resource
+}
+
+// Subjects are the names under which a run talks. Control and algorithm never share one.
+type Subjects struct{ run string }
+
+// SubjectsOf returns the subjects of the run so named.
+func SubjectsOf(run string) Subjects { return Subjects{run} }
+
+// Run returns the name of the run.
+func (s Subjects) Run() string { return s.run }
+
+// Node carries algorithm messages to one node.
+func (s Subjects) Node(id nodes.ID) string { return fmt.Sprintf("ts.%s.node.%d", s.run, id) }
+
+// Everyone carries the multicasts, to all clients.
+func (s Subjects) Everyone() string { return "ts." + s.run + ".everyone" }
+
+// Orders carries Orders to all nodes.
+func (s Subjects) Orders() string { return "ts." + s.run + ".ctl.orders" }
+
+// OrdersTo carries Orders to one node.
+func (s Subjects) OrdersTo(id nodes.ID) string { return fmt.Sprintf("ts.%s.ctl.orders.%d", s.run, id) }
+
+// Reports carries Reports to the orchestrator.
+func (s Subjects) Reports() string { return "ts." + s.run + ".ctl.reports" }
+
+// An Order is what the orchestrator tells a node, as JSON.
+type Order struct {
+	Do    string `json:"do"`
+	Begin int64  `json:"begin,omitempty"` // Issue: from when to when, in the run's nanoseconds;
+	End   int64  `json:"end,omitempty"`   // an End of zero never comes
+}
+
+// The orders.
+const (
+	Issue  = "issue"  // issue requests from Begin to End
+	Ask    = "ask"    // issue a single request now
+	Park   = "park"   // hear messages but let the machine handle none, so that a token comes to rest
+	Report = "report" // send a Report of your state
+	Quit   = "quit"   // close the log and end
+)
+
+// A Note is what a node tells the orchestrator, as JSON.
+type Note struct {
+	Node  nodes.ID `json:"node"`
+	Ready bool     `json:"ready,omitempty"` // it hears its subjects
+	State *State   `json:"state,omitempty"`
+}
+
+// A State is what a node is at, for the report of a stall.
+type State struct {
+	Client   string     `json:"client"` // idle, waiting or inside
+	Machine  string     `json:"machine"`
+	WaitsFor []nodes.ID `json:"waits_for,omitempty"`
+	LentTo   *nodes.ID  `json:"lent_to,omitempty"` // whose request its permission is lent to
+	Token    bool       `json:"token,omitempty"`   // the token is here
+}

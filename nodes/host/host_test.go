@@ -1,0 +1,316 @@
+package host_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"turnstile/bench/cluster"
+	"turnstile/bench/history"
+	"turnstile/bench/workload"
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/host"
+	"turnstile/nodes/mutex"
+)
+
+// A stage runs hosts in this process, over a real broker, and plays the orchestrator.
+type stage struct {
+	t      *testing.T
+	broker *server.Server
+	conn   *nats.Conn
+	names  host.Subjects
+	notes  chan host.Note
+	ends   []chan error
+	dir    string
+	total  int
+}
+
+// begin puts n clients on a stage and the servers that they need, and waits until all are up.
+func begin(t *testing.T, algorithm string, n int, change func(*host.Config)) *stage {
+	t.Helper()
+	broker, err := cluster.StartBroker(cluster.BrokerConfig{Token: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(broker.Shutdown)
+	conn, err := nats.Connect(broker.ClientURL(), nats.Token("secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	spec, err := mutex.Find(algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{t: t, broker: broker, conn: conn, names: host.SubjectsOf("test"), notes: make(chan host.Note, 64), dir: t.TempDir()}
+	if _, err := conn.Subscribe(s.names.Reports(), func(m *nats.Msg) {
+		var note host.Note
+		if err := json.Unmarshal(m.Data, &note); err != nil {
+			t.Error(err)
+		}
+		s.notes <- note
+	}); err != nil {
+		t.Fatal(err)
+	}
+	conn.Flush()
+	resource := filepath.Join(s.dir, "resource")
+	if err := host.CreateResource(resource); err != nil {
+		t.Fatal(err)
+	}
+	zero, machines := host.Monotonic(), nodes.Config{N: n}
+	s.total = n + spec.ServerCount(machines)
+	for id := range nodes.ID(s.total) {
+		c := host.Config{Run: "test", URL: broker.ClientURL(), Token: "secret", Node: id, Zero: zero,
+			Algorithm: algorithm, Machines: machines, Servers: s.total - n, Seed: 7,
+			Workload: workload.Workload{Load: workload.Saturated}, Log: s.log(id), Ring: 256, Resource: resource}
+		if change != nil {
+			change(&c)
+		}
+		end := make(chan error, 1)
+		s.ends = append(s.ends, end)
+		go func() {
+			end <- host.Run(c, host.Algorithm{Machine: spec.Machine(machines, id), Codec: spec.Codec(),
+				Circulates: spec.Circulates})
+		}()
+	}
+	for range s.total {
+		s.note()
+	}
+	return s
+}
+
+func (s *stage) log(id nodes.ID) string { return filepath.Join(s.dir, fmt.Sprintf("node-%d.log", id)) }
+
+func (s *stage) note() host.Note {
+	s.t.Helper()
+	select {
+	case n := <-s.notes:
+		return n
+	case <-time.After(20 * time.Second):
+		s.t.Fatal("no node has anything to say")
+	}
+	panic("unreachable")
+}
+
+func (s *stage) order(o host.Order) {
+	b, _ := json.Marshal(o)
+	if err := s.conn.Publish(s.names.Orders(), b); err != nil {
+		s.t.Fatal(err)
+	}
+	s.conn.Flush()
+}
+
+// settle waits until the sums of the counters say that all is over.
+func (s *stage) settle(entries uint64) {
+	s.t.Helper()
+	var counters []*history.Counters
+	for id := range nodes.ID(s.total) {
+		c, unmap, err := history.Watch(s.log(id))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		defer unmap()
+		counters = append(counters, c)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		var sent, delivered, exits uint64
+		for _, c := range counters {
+			exits += c.Exits.Load()
+			for k := range c.Sent {
+				delivered += c.Delivered[k].Load()
+			}
+		}
+		for _, c := range counters {
+			for k := range c.Sent {
+				sent += c.Sent[k].Load()
+			}
+		}
+		if exits == entries && sent == delivered {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%d entries, %d messages sent, %d delivered: not at rest", exits, sent, delivered)
+		}
+	}
+}
+
+// end has the nodes quit and reads their history.
+func (s *stage) end() *history.History {
+	s.t.Helper()
+	s.order(host.Order{Do: host.Quit})
+	for id, end := range s.ends {
+		if err := s.wait(end); err != nil {
+			s.t.Errorf("node %d: %v", id, err)
+		}
+	}
+	h, err := history.Load(s.dir)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return h
+}
+
+func (s *stage) wait(end chan error) error {
+	select {
+	case err := <-end:
+		return err
+	case <-time.After(20 * time.Second):
+		s.t.Fatal("a node does not end")
+	}
+	return nil
+}
+
+func TestHostsRunAnAlgorithm(t *testing.T) {
+	for _, test := range []struct {
+		name, algorithm string
+		change          func(*host.Config)
+	}{
+		{"plain", "ricart-agrawala", nil},
+		{"server", "central", nil},
+		{"multicast", "lamport", func(c *host.Config) { c.Multicast = true }},
+		{"latency", "lamport", func(c *host.Config) { c.Latency.Set("exponential:300us") }},
+		{"hold", "maekawa", func(c *host.Config) { c.Workload.Hold = chaos.Constant(50 * time.Microsecond) }},
+		{"think", "suzuki-kasami", func(c *host.Config) {
+			c.Workload.Load = workload.Closed
+			c.Workload.Think.Set("exponential:200us")
+		}},
+		{"open", "ricart-agrawala", func(c *host.Config) {
+			c.Workload.Load, c.Workload.Rate = workload.Open, 2000
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			const n, entries = 4, 60
+			s := begin(t, test.algorithm, n, func(c *host.Config) {
+				c.Entries = entries
+				if test.change != nil {
+					test.change(c)
+				}
+			})
+			s.order(host.Order{Do: host.Issue, Begin: 1})
+			s.settle(entries)
+			judge(t, s.end(), entries)
+		})
+	}
+}
+
+// judge looks at the witnesses by hand; what reads them in earnest is in bench/check.
+func judge(t *testing.T, h *history.History, entries int) {
+	t.Helper()
+	var entered, inside int
+	for e := range h.All() {
+		switch e.Kind {
+		case history.Entered:
+			if inside++; inside > 1 || e.Count != 1 || e.Value != int64(entered) {
+				t.Fatalf("at entry %d, %d inside, the register shows %d and the account %d",
+					entered, inside, e.Count, e.Value)
+			}
+			entered++
+		case history.Exited:
+			inside--
+		}
+	}
+	if entered != entries {
+		t.Errorf("%d entries, not %d", entered, entries)
+	}
+	for _, l := range h.Logs {
+		if l.Totals.Gaps+l.Totals.Repeats != 0 {
+			t.Errorf("node %d: %d gaps, %d repeats", l.Node, l.Totals.Gaps, l.Totals.Repeats)
+		}
+	}
+}
+
+// The open load stops issuing at its end, and every arrival that was due by then is on record.
+func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
+	const rate, end = 1000, 100 * time.Millisecond
+	var config host.Config
+	s := begin(t, "ricart-agrawala", 1, func(c *host.Config) {
+		c.Workload = workload.Workload{Load: workload.Open, Rate: rate, Hold: chaos.Constant(20 * time.Millisecond)}
+		config = *c
+	})
+	begun := host.Monotonic() - config.Zero
+	s.order(host.Order{Do: host.Issue, Begin: begun, End: begun + int64(end)})
+	for {
+		s.order(host.Order{Do: host.Report})
+		if n := s.note(); n.State != nil && n.State.Client == "idle" && host.Monotonic()-config.Zero > begun+int64(2*end) {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	var dues []int64
+	for e := range s.end().All() {
+		if e.Kind == history.Requested || e.Kind == history.Unissued {
+			dues = append(dues, e.Value)
+		}
+	}
+	want, due := 0, begun
+	for count := uint64(1); ; count++ {
+		due = config.Workload.Next(chaos.Dice(config.Seed), 0, count, due, 0)
+		if due >= begun+int64(end) {
+			break
+		}
+		if want < len(dues) && dues[want] != due {
+			t.Fatalf("arrival %d is on record as due at %d, not %d", count, dues[want], due)
+		}
+		want++
+	}
+	if len(dues) != want {
+		t.Errorf("%d arrivals on record, not %d", len(dues), want)
+	}
+}
+
+func TestHostFindsGapsAndRepeats(t *testing.T) {
+	s := begin(t, "ricart-agrawala", 2, nil)
+	for _, seq := range []byte{1, 3, 3, 2, 4} { // a reply to a request that was never made is ignored
+		message := []byte{1, 1, 0, seq, 0, 99}
+		if err := s.conn.Publish(s.names.Node(0), message); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.conn.Flush()
+	s.order(host.Order{Do: host.Report}) // its answer comes after the messages were handled, or nearly
+	s.note()
+	time.Sleep(50 * time.Millisecond)
+	got := s.end().Logs[0].Totals
+	if got.Gaps != 1 || got.Repeats != 2 {
+		t.Errorf("%d gaps and %d repeats, not 1 and 2", got.Gaps, got.Repeats)
+	}
+}
+
+func TestHostRefusesGarbage(t *testing.T) {
+	for _, test := range []struct{ name, message, says string }{
+		{"empty", "", "no envelope"},
+		{"garbled envelope", "\x00\xff", "garbled"},
+		{"stranger", "\x00\x63\x00\x01\x00\x05", "node 99"},
+		{"no such instance", "\x00\x01\x00\x01\x07\x05", "instance 7"},
+		{"no such kind", "\x0f\x01\x00\x01\x00\x05", "no kind 15"},
+		{"garbled message", "\x00\x01\x00\x01\x00", "request"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := begin(t, "ricart-agrawala", 2, nil)
+			if err := s.conn.Publish(s.names.Node(0), []byte(test.message)); err != nil {
+				t.Fatal(err)
+			}
+			s.conn.Flush()
+			if err := s.wait(s.ends[0]); err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("the host ends with %v, which does not say %q", err, test.says)
+			}
+			s.order(host.Order{Do: host.Quit})
+			s.wait(s.ends[1])
+		})
+	}
+}
+
+func TestHostEndsWithItsBroker(t *testing.T) {
+	s := begin(t, "ricart-agrawala", 1, nil)
+	s.broker.Shutdown()
+	if err := s.wait(s.ends[0]); err == nil || !strings.Contains(err.Error(), "the connection to the broker is closed") {
+		t.Errorf("the host ends with %v", err)
+	}
+}

@@ -1,0 +1,177 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+
+	"turnstile/bench/history"
+	"turnstile/chaos"
+	"turnstile/nodes"
+)
+
+// traffic is a node's messages: out, with a number in their stream, and in, with the audit of these
+// numbers. There is a stream for every link, and one for every node's multicasts.
+type traffic struct {
+	host     *Host
+	conn     *nats.Conn
+	subjects []string // of the nodes, by ID
+	everyone string
+	buffer   []byte
+	shaper   chaos.Shaper // nil: links add no delay
+	last     []int64      // by sender, when the last delayed message is to arrive
+	fate     chaos.Fate
+}
+
+func newTraffic(h *Host, conn *nats.Conn, s Subjects) traffic {
+	t := traffic{host: h, conn: conn, everyone: s.Everyone()}
+	for id := range h.total() {
+		t.subjects = append(t.subjects, s.Node(nodes.ID(id)))
+	}
+	if !h.config.Latency.Zero() {
+		t.shaper = chaos.Latency{Span: h.config.Latency, Dice: h.dice}
+		t.last = make([]int64, h.total())
+	}
+	return t
+}
+
+// send publishes the message of e to one node.
+func (t *traffic) send(e *nodes.Effect) {
+	seq := t.host.log.SentTo(e.To).Add(1)
+	bytes := t.publish(e, t.subjects[e.To], false, seq)
+	t.count(e, 1, 1, bytes)
+	t.host.pass(history.Passage{Seq: uint32(seq), Peer: e.To, Instance: uint16(e.Instance), Kind: e.Kind, Sent: true})
+}
+
+// broadcast publishes the message of e to every other client: to each, or once for all.
+func (t *traffic) broadcast(e *nodes.Effect) {
+	h := t.host
+	hearers := h.config.Machines.N
+	if h.isClient() {
+		hearers--
+	}
+	if h.config.Multicast {
+		seq := h.log.MultiSent.Add(1)
+		bytes := t.publish(e, t.everyone, true, seq)
+		t.count(e, hearers, 1, hearers*bytes)
+		h.pass(history.Passage{Seq: uint32(seq), Peer: nodes.None, Instance: uint16(e.Instance), Kind: e.Kind, Sent: true})
+		return
+	}
+	now, bytes := h.clock.Now(), 0
+	for id := range nodes.ID(h.config.Machines.N) {
+		if id == h.config.Node {
+			continue
+		}
+		seq := h.log.SentTo(id).Add(1)
+		bytes += t.publish(e, t.subjects[id], false, seq)
+		h.log.Pass(history.Passage{At: now, Seq: uint32(seq), Peer: id,
+			Instance: uint16(e.Instance), Kind: e.Kind, Sent: true})
+	}
+	t.count(e, hearers, hearers, bytes)
+}
+
+// publish hands the message of e to the connection, which writes it out when the loop next waits, and
+// returns how many bytes it has.
+func (t *traffic) publish(e *nodes.Effect, subject string, multicast bool, seq uint64) int {
+	h := t.host
+	env := envelope{kind: e.Kind, multicast: multicast, from: h.config.Node, seq: seq, instance: e.Instance}
+	t.buffer = env.append(t.buffer[:0])
+	t.buffer = h.algorithm.Codec.Append(t.buffer, int(e.Kind), e.Message)
+	if err := t.conn.Publish(subject, t.buffer); err != nil && h.err == nil {
+		h.err = fmt.Errorf("publishing to %s: %w", subject, err)
+	}
+	return len(t.buffer)
+}
+
+// count books a message that is to be delivered so many times, was handed over so many times, and has
+// so many bytes in all its deliveries.
+func (t *traffic) count(e *nodes.Effect, deliveries, publishes, bytes int) {
+	log := t.host.log
+	log.Sent[e.Kind].Add(uint64(deliveries))
+	log.Publishes[e.Kind].Add(uint64(publishes))
+	log.Bytes[e.Kind].Add(uint64(bytes))
+	if e.Resend {
+		log.Resent.Add(uint64(deliveries))
+	}
+	if t.host.algorithm.Circulates {
+		for range deliveries {
+			t.host.record(history.Event{Kind: history.Sent, Count: uint32(e.Kind), Instance: uint16(e.Instance)})
+		}
+	}
+}
+
+// arrive takes a message from the broker: it audits the message's number, and delivers the message
+// now or when its injected latency is over.
+func (h *Host) arrive(m *nats.Msg) {
+	var a arrival
+	body, err := a.read(m.Data)
+	if err == nil && (int(a.from) >= h.total() || a.instance != 0) {
+		err = fmt.Errorf("a message says that it is from node %d for instance %d, which do not exist",
+			a.from, a.instance)
+	}
+	if err == nil {
+		a.message, err = h.algorithm.Codec.Decode(int(a.kind), body)
+	}
+	if err != nil {
+		h.err = fmt.Errorf("receiving a message: %w", err)
+		return
+	}
+	h.audit(&a.envelope)
+	if h.traffic.shaper == nil {
+		h.deliver(&a)
+		return
+	}
+	h.traffic.delay(&a)
+}
+
+// audit follows the numbers of a stream: each must be one more than the last.
+func (h *Host) audit(e *envelope) {
+	count := h.log.ReceivedFrom(e.from)
+	if e.multicast {
+		count = h.log.MulticastFrom(e.from)
+	}
+	seen := count.Load()
+	if e.seq <= seen {
+		h.log.Repeats.Add(1)
+		return
+	}
+	h.log.Gaps.Add(e.seq - seen - 1)
+	count.Store(e.seq)
+}
+
+// delay puts a message on the agenda for when its latency is over, behind those of the same sender.
+func (t *traffic) delay(a *arrival) {
+	h := t.host
+	link := chaos.Link{From: a.from, To: h.config.Node}
+	t.fate = t.shaper.Shape(link, a.kind, a.seq, t.fate[:0])
+	for _, d := range t.fate {
+		t.last[a.from] = max(t.last[a.from], h.clock.Now()+int64(d))
+		h.agenda.add(task{at: t.last[a.from], what: toDeliver, arrival: *a})
+	}
+}
+
+// deliver hands a message to the node. It counts as delivered once all that it causes is counted.
+func (h *Host) deliver(a *arrival) {
+	h.pass(history.Passage{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind})
+	if !h.parked {
+		h.start()
+		h.feed(nodes.Input{What: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
+		h.client.act(burst)
+	}
+	h.log.Delivered[a.kind].Add(1)
+}
+
+// pass puts a message that goes by now into the ring.
+func (h *Host) pass(p history.Passage) {
+	p.At = h.clock.Now()
+	h.log.Pass(p)
+}
+
+// record appends an event that happens now, and returns its stamp.
+func (h *Host) record(e history.Event) int64 {
+	e.At = h.clock.Now()
+	if err := h.log.Append(e); err != nil && h.err == nil {
+		h.err = err
+	}
+	return e.At
+}

@@ -1,0 +1,89 @@
+package nodes
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The algorithms stay pure because the packages that hold them cannot reach the world: of what is
+// under nodes/, only host does I/O and reads clocks, and only host and sim throw dice. Tables are
+// literals: no init function fills them.
+func TestHygiene(t *testing.T) {
+	files := token.NewFileSet()
+	seen := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		seen++
+		for _, o := range offences(filepath.ToSlash(filepath.Dir(path)), file) {
+			t.Errorf("%s: %s", path, o)
+		}
+		return nil
+	})
+	if err != nil || seen < 10 {
+		t.Errorf("looked at %d files: %v", seen, err)
+	}
+}
+
+// The check must see what it is there to see.
+func TestHygieneIsSeen(t *testing.T) {
+	const source = `package x
+		import ( "log/slog"; "math/rand/v2"; "os"; "net/http"; "time" )
+		func init() {}
+		func f() { time.Now(); time.Sleep(time.Second) }`
+	for dir, want := range map[string]int{"mutex": 7, ".": 6, "sim": 5, "host": 0} {
+		file, err := parser.ParseFile(token.NewFileSet(), "x.go", source, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := offences(dir, file); len(got) != want {
+			t.Errorf("in %s: %q, want %d", dir, got, want)
+		}
+	}
+}
+
+// clocks are what package time has beside durations.
+var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+
+// offences lists what file must not do as one of the package in dir, a folder of nodes/.
+func offences(dir string, file *ast.File) []string {
+	var all []string
+	world := dir == "host"
+	for _, spec := range file.Imports {
+		path, _ := strconv.Unquote(spec.Path.Value)
+		root, _, _ := strings.Cut(path, "/")
+		switch {
+		case !world && slices.Contains([]string{"net", "os", "log", "syscall"}, root),
+			!world && dir != "sim" && strings.HasPrefix(path, "math/rand"):
+			all = append(all, "imports "+path)
+		}
+	}
+	for _, decl := range file.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if ok && f.Recv == nil && f.Name.Name == "init" && (dir == "mutex" || dir == "election") {
+			all = append(all, "has an init function")
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok && !world {
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains(clocks, sel.Sel.Name) {
+				all = append(all, fmt.Sprintf("calls time.%s", sel.Sel.Name))
+			}
+		}
+		return true
+	})
+	return all
+}

@@ -1,0 +1,133 @@
+// Package nodes is the functional core: what a distributed algorithm is, and what one process of it
+// holds. Nothing here does I/O, starts a goroutine, reads a clock or throws dice, so the code that
+// is measured in real processes is the code that is simulated and explored.
+package nodes
+
+import (
+	"fmt"
+	"time"
+)
+
+// ID names a node. Clients are 0 to n-1, servers n and up.
+type ID int32
+
+// None is no node at all.
+const None ID = -1
+
+// A Message is a struct of exported plain values (numbers, booleans, strings, and slices and
+// structs of these), told apart by a type switch.
+type Message any
+
+// A Timer is one of a machine's own timers. A machine may run one timer per kind and peer.
+type Timer struct {
+	Kind TimerKind
+	Peer ID // for timers that are kept per peer
+}
+
+// TimerKind tells a machine's timers apart; its values are the machine's own constants.
+type TimerKind uint8
+
+// A Machine is what every algorithm has in common: it hears from its peers.
+// Handlers run one at a time, to completion, and touch only their receiver and env.
+type Machine interface {
+	Receive(env *Env, from ID, m Message)
+}
+
+// A Mutex shares one resource. Request is called when the local client wants it and Release when
+// the client is done; in between the machine calls env.Grant, once, when the resource is ours.
+type Mutex interface {
+	Machine
+	Request(env *Env)
+	Release(env *Env)
+}
+
+// An Elector agrees with its peers on a leader. Campaign is called when this node should bring an
+// election about. The machine calls env.Elect each time it settles on a leader, or on None.
+type Elector interface {
+	Machine
+	Campaign(env *Env)
+}
+
+// What only some machines need, they say by having one more method.
+type (
+	// Starter acts before any other event.
+	Starter interface{ Start(env *Env) }
+	// Timed hears that a timer it set has run out.
+	Timed interface{ Timeout(env *Env, t Timer) }
+	// Suspecter hears that the failure detector suspects a peer.
+	Suspecter interface{ Suspect(env *Env, peer ID) }
+	// Truster hears that the failure detector has taken a suspicion back.
+	Truster interface{ Trust(env *Env, peer ID) }
+	// Recoverer comes up again after a crash, with what was last saved or nil, instead of Start.
+	Recoverer interface{ Recover(env *Env, saved Message) }
+	// Led hears that the elector beside it has settled on a leader.
+	Led interface {
+		Lead(env *Env, leader ID, term uint64)
+	}
+	// TokenHolder says whether the token is here, for the token census and for faults aimed at it.
+	TokenHolder interface{ HasToken() bool }
+	// Waiter says whom its open request still waits for, for the wait-for graph of a stall.
+	Waiter interface{ WaitsFor() Set }
+	// Lender says to which request the permission that it gives out is lent, or None. A node that
+	// waits for a Lender waits in truth for that borrower.
+	Lender interface{ LentTo() ID }
+)
+
+// Unexpected panics: machine got a message that no peer of its algorithm sends.
+func Unexpected(machine Machine, m Message) {
+	panic(fmt.Sprintf("%T received a %T, which is no message of its algorithm", machine, m))
+}
+
+// An Op is what an Effect asks of the host.
+type Op uint8
+
+// The operations. Effects are done in the order in which they were recorded.
+const (
+	OpSend      Op = iota + 1 // send Message to To
+	OpBroadcast               // send Message to every other client
+	OpSetTimer                // have Timer run out after Min to Max, as generation Gen
+	OpStopTimer               // forget Timer; optional, since a stopped timer is ignored anyway
+	OpSave                    // make Message durable before any later Send
+	OpGrant                   // the client enters its critical section, under the fence Number
+	OpElect                   // the machine has settled on the leader To in the term Number
+)
+
+// An Effect is one thing that a machine asked of its Env, for the host to do.
+type Effect struct {
+	Op       Op
+	Kind     uint8 // the message's index among its algorithm's kinds
+	Resend   bool  // the message is a retry, counted apart
+	Instance int32
+	To       ID
+	Gen      uint32
+	Message  Message
+	Timer    Timer
+	Min, Max time.Duration
+	Number   uint64
+}
+
+// A What is the sort of an Input.
+type What uint8
+
+// The inputs of a node. Start or Recover comes first, once.
+const (
+	Start    What = iota + 1 // the node is up for the first time
+	Recover                  // the node is up again after a crash; Message is what was saved, or nil
+	Receive                  // Message has come from From
+	Timeout                  // Timer, as generation Gen, has run out
+	Request                  // the client wants in; it must be Idle
+	Release                  // the client is done; it must be Inside
+	Campaign                 // the elector should bring an election about
+	Suspect                  // the failure detector suspects From
+	Trust                    // the failure detector trusts From again
+)
+
+// An Input is one event for one instance of a node; Start, Recover, Suspect and Trust are for all.
+type Input struct {
+	What     What
+	Instance int32
+	From     ID
+	Gen      uint32
+	Message  Message
+	Timer    Timer
+}

@@ -1,0 +1,115 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// This file is the folklore algorithm: one node, the coordinator, hands the resource out. (Textbooks:
+// Coulouris et al., "Distributed Systems: Concepts and Design", section 15.2.)
+//
+// To enter, a client sends the coordinator a request and waits for its grant; to leave it sends a
+// release. The coordinator grants to one client at a time, in the order in which requests arrive.
+//
+// It excludes because the coordinator, a single place, grants again only when the release of its
+// last grant has come. Requests, grants and releases bear numbers, for otherwise copies do harm: the
+// second copy of a release frees the grant that came after it; that of a grant lets a client in that
+// has left and asked again; that of a request has the coordinator grant to one who will never leave.
+
+type (
+	ceRequest struct{ Number uint64 }         // asks to enter, for the Number-th time
+	ceGrant   struct{ Number, Serial uint64 } // permits request Number, as the Serial-th grant of all
+	ceRelease struct{ Serial uint64 }         // gives grant Serial back
+)
+
+// A centralClient asks the coordinator.
+type centralClient struct {
+	server  nodes.ID // the coordinator
+	number  uint64   // of our latest request
+	waiting bool     // for the grant of it
+	serial  uint64   // of our latest grant
+}
+
+func (c *centralClient) Request(env *nodes.Env) {
+	c.number++
+	c.waiting = true
+	env.Send(c.server, ceRequest{c.number})
+}
+
+func (c *centralClient) Release(env *nodes.Env) { env.Send(c.server, ceRelease{c.serial}) }
+
+func (c *centralClient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case ceGrant:
+		if c.waiting && m.Number == c.number {
+			c.waiting = false
+			c.serial = m.Serial
+			env.Grant()
+		}
+	default:
+		nodes.Unexpected(c, m)
+	}
+}
+
+// WaitsFor names the coordinator, which lends itself to whoever is inside.
+func (c *centralClient) WaitsFor() nodes.Set {
+	if !c.waiting {
+		return nodes.Set{}
+	}
+	return nodes.SetOf(c.server)
+}
+
+// A coordinator grants to one client at a time.
+type coordinator struct {
+	holder ticket   // whom we granted last, zero once that is released
+	serial uint64   // of the last grant
+	queue  []ticket // who else waits, the first come first
+	seen   []uint64 // by client: the number of its latest request
+}
+
+// A ticket is a client's request; the zero ticket is none, since numbers start at 1.
+type ticket struct {
+	Client nodes.ID
+	Number uint64
+}
+
+func (c *coordinator) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case ceRequest:
+		if c.seen == nil {
+			c.seen = make([]uint64, env.N())
+		}
+		if m.Number > c.seen[from] { // else it is a copy
+			c.seen[from] = m.Number
+			c.queue = append(c.queue, ticket{from, m.Number})
+			c.next(env)
+		}
+	case ceRelease:
+		if m.Serial == c.serial { // else it is a copy, of the release of an earlier grant
+			c.holder = ticket{}
+			c.next(env)
+		}
+	default:
+		nodes.Unexpected(c, m)
+	}
+}
+
+// next grants to the first in the queue if nobody holds a grant.
+func (c *coordinator) next(env *nodes.Env) {
+	if c.holder != (ticket{}) || len(c.queue) == 0 {
+		return
+	}
+	c.holder = c.queue[0]
+	c.queue = slices.Delete(c.queue, 0, 1)
+	c.serial++
+	env.Send(c.holder.Client, ceGrant{c.holder.Number, c.serial})
+}
+
+// LentTo returns who holds the grant.
+func (c *coordinator) LentTo() nodes.ID {
+	if c.holder == (ticket{}) {
+		return nodes.None
+	}
+	return c.holder.Client
+}

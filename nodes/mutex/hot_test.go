@@ -1,0 +1,33 @@
+package mutex
+
+import (
+	"testing"
+
+	"turnstile/nodes"
+)
+
+// BenchmarkDelivery is a message through codec and machine: what the host does for each, but for the
+// transport and the records.
+func BenchmarkDelivery(b *testing.B) {
+	spec, err := Find("ricart-agrawala")
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := nodes.Config{N: 32}
+	codec := spec.Codec()
+	node := nodes.NewNode(0, c.N, 0, nil, nodes.Part{Machine: spec.Machine(c, 0), Codec: codec})
+	var buffer []byte
+	clock := uint64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		clock++
+		buffer = codec.Append(buffer[:0], 0, raRequest{clock})
+		m, err := codec.Decode(0, buffer)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, e := range node.Handle(nodes.Input{What: nodes.Receive, From: 1, Message: m}) {
+			buffer = codec.Append(buffer[:0], int(e.Kind), e.Message)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// lamport is the algorithm of L. Lamport, "Time, clocks, and the ordering of events in a distributed
+// system", CACM 21(7), 1978.
+//
+// Every node keeps a queue of all requests, in the order of their stamps. To enter, a node puts its
+// own request into its queue and sends it to every peer; a peer queues it and acknowledges it. A
+// node enters when its request is the first of its queue and every peer has acknowledged it. To
+// leave, it takes its request out and has every peer do so by a release.
+//
+// It excludes because an acknowledgement brings everything that went before it on the same link:
+// a request of the peer that comes before ours was sent before the peer heard of ours, or its clock
+// would have been higher; so it is in our queue by then. Where messages overtake each other that is
+// not so. Both ask with clock 1, and node 1's acknowledgement arrives at node 0 before its
+// request does: each node finds its own request first and enters.
+type lamport struct {
+	clock    uint64    // the highest stamp seen or used
+	ours     stamp     // our request; zero while we are neither waiting nor inside
+	inside   bool      // and it was granted
+	awaiting nodes.Set // the peers that have yet to acknowledge it
+	queue    []stamp   // everyone's requests that are not released, in order
+	seen     []uint64  // by peer: the clock of its latest request
+}
+
+// The paper stamps acknowledgements and releases too. Here they name the request that they are
+// about, and say which one it is however often they arrive: an acknowledgement of our last request
+// must not count for this one, which its sender may not have seen.
+type (
+	lmRequest struct{ Clock uint64 } // asks to enter, stamped Clock
+	lmAck     struct{ Clock uint64 } // has queued the request stamped Clock
+	lmRelease struct{ Clock uint64 } // is done with the request stamped Clock
+)
+
+func (l *lamport) Request(env *nodes.Env) {
+	l.clock++
+	l.ours = stamp{l.clock, env.Self()}
+	l.queue = insert(l.queue, l.ours)
+	l.awaiting = env.Peers()
+	env.Broadcast(lmRequest{l.clock})
+	l.enter(env)
+}
+
+func (l *lamport) Release(env *nodes.Env) {
+	l.inside = false
+	l.remove(l.ours)
+	env.Broadcast(lmRelease{l.ours.Clock})
+	l.ours = stamp{}
+}
+
+func (l *lamport) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case lmRequest:
+		l.clock = max(l.clock, m.Clock)
+		if m.Clock > l.seen[from] { // else a copy, whose release may have come: it would stay for ever
+			l.seen[from] = m.Clock
+			l.queue = insert(l.queue, stamp{m.Clock, from})
+		}
+		env.Send(from, lmAck{m.Clock})
+	case lmAck:
+		if m.Clock == l.ours.Clock && l.awaiting.Remove(from) {
+			l.enter(env)
+		}
+	case lmRelease:
+		l.remove(stamp{m.Clock, from})
+		l.enter(env)
+	default:
+		nodes.Unexpected(l, m)
+	}
+}
+
+// enter grants once our request is acknowledged by all and the first in the queue.
+func (l *lamport) enter(env *nodes.Env) {
+	if l.ours.isZero() || l.inside || !l.awaiting.Empty() || l.queue[0] != l.ours {
+		return
+	}
+	l.inside = true
+	env.Grant()
+}
+
+// remove takes the request s out of the queue, if it is there.
+func (l *lamport) remove(s stamp) {
+	if at, found := slices.BinarySearchFunc(l.queue, s, stamp.compare); found {
+		l.queue = slices.Delete(l.queue, at, at+1)
+	}
+}
+
+// WaitsFor names those who have yet to acknowledge our request, and those whose own comes before it.
+func (l *lamport) WaitsFor() nodes.Set {
+	s := l.awaiting.Clone()
+	for _, r := range l.queue {
+		if r.before(l.ours) {
+			s.Add(r.ID)
+		}
+	}
+	return s
+}

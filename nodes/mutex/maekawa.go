@@ -1,0 +1,231 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// maekawa is the algorithm of M. Maekawa, "A √N algorithm for mutual exclusion in decentralized
+// systems", ACM TOCS 3(2), 1985, as corrected by B. A. Sanders, "The information structure of
+// distributed mutual exclusion algorithms", ACM TOCS 5(3), 1987.
+//
+// Every node has one vote. To enter, a node asks the nodes of its quorum for their votes, and waits
+// for all; to leave it gives them back. An arbiter, which has lent its vote, queues further requests
+// by stamp. So that no two nodes wait for each other's votes for ever, it asks for its vote back
+// (INQUIRE) when a request comes that is better than all it knows, and tells every other waiter that
+// it is not the best (FAILED). Who has failed somewhere cannot enter soon, and gives a vote that is
+// inquired about back (RELINQUISH).
+//
+// It excludes because any two quorums meet, in an arbiter that lends its vote to one at a time.
+type maekawa struct {
+	config nodes.Config
+	clock  uint64 // the highest stamp seen or used
+	voter  arbiter
+
+	// As one who asks.
+	ours  stamp    // our request; zero while we are neither waiting nor inside
+	votes []mkVote // of our quorum; we are inside when we hold them all
+}
+
+// An arbiter is what a node is to those who ask for its vote.
+type arbiter struct {
+	lent   stamp   // the request that has our vote; zero if we have it
+	serial uint64  // of the last LOCKED
+	queue  []stamp // the requests that wait for it, the best first
+	seen   []stamp // of each node that ever asked, its latest request
+}
+
+// A mkVote is what one who asks knows of the vote of one arbiter.
+type mkVote struct {
+	Arbiter  nodes.ID
+	Held     bool   // we have it
+	Failed   bool   // it is out of reach: FAILED came, or we gave it back, and no LOCKED since
+	Serial   uint64 // of the last LOCKED that came
+	Inquired uint64 // the LOCKED that the last INQUIRE was about
+}
+
+// INQUIRE, RELINQUISH and RELEASE name the LOCKED they are about by the arbiter's serial number, for
+// otherwise they do harm when they come late: a RELINQUISH that was sent before the RELEASE of the
+// same vote makes the arbiter believe that the next borrower has given it back, and lend it twice.
+// The stamp of the request would not do instead: one request can be LOCKED, RELINQUISHed and LOCKED
+// again, and an INQUIRE may overtake the LOCKED it is about.
+type (
+	mkRequest    struct{ Clock uint64 }  // asks for a vote, stamped Clock
+	mkLocked     struct{ Serial uint64 } // lends it, for the Serial-th time
+	mkFailed     struct{ Clock uint64 }  // the request stamped Clock is not the best
+	mkInquire    struct{ Serial uint64 } // a better request has come
+	mkRelinquish struct{ Serial uint64 } // gives the vote back for the better request
+	mkRelease    struct{ Serial uint64 } // gives the vote back for good
+)
+
+// Start finds out whom to ask.
+func (m *maekawa) Start(env *nodes.Env) {
+	quorum := quorumOf(m.config, env.Self())
+	for id := range quorum.All() {
+		m.votes = append(m.votes, mkVote{Arbiter: id})
+	}
+}
+
+func (m *maekawa) Request(env *nodes.Env) {
+	m.clock++
+	m.ours = stamp{m.clock, env.Self()}
+	for _, v := range m.votes {
+		env.Send(v.Arbiter, mkRequest{m.clock})
+	}
+}
+
+func (m *maekawa) Release(env *nodes.Env) {
+	m.ours = stamp{}
+	for i := range m.votes {
+		v := &m.votes[i]
+		v.Held = false
+		env.Send(v.Arbiter, mkRelease{v.Serial})
+	}
+}
+
+func (m *maekawa) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+	switch msg := msg.(type) {
+	case mkRequest:
+		m.clock = max(m.clock, msg.Clock)
+		m.voter.request(env, stamp{msg.Clock, from})
+	case mkRelinquish:
+		m.voter.relinquish(env, msg.Serial)
+	case mkRelease:
+		m.voter.release(env, msg.Serial)
+	case mkLocked, mkFailed, mkInquire:
+		m.hear(env, from, msg)
+	default:
+		nodes.Unexpected(m, msg)
+	}
+}
+
+// hear takes an arbiter's answer to our request.
+func (m *maekawa) hear(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+	at := slices.IndexFunc(m.votes, func(v mkVote) bool { return v.Arbiter == from })
+	v := &m.votes[at]
+	switch msg := msg.(type) {
+	case mkLocked:
+		if m.ours.isZero() || msg.Serial <= v.Serial {
+			return // a copy
+		}
+		v.Serial, v.Held, v.Failed = msg.Serial, true, false
+		if !slices.ContainsFunc(m.votes, func(v mkVote) bool { return !v.Held }) {
+			env.Grant()
+		}
+	case mkFailed:
+		// It is void if it is about an earlier request, or the LOCKED that was sent after it is here.
+		if msg.Clock == m.ours.Clock && !v.Held {
+			v.Failed = true
+		}
+	case mkInquire:
+		v.Inquired = max(v.Inquired, msg.Serial) // if it has overtaken its LOCKED, it waits here
+	}
+	m.yield(env)
+}
+
+// yield gives back the votes that are inquired about, once some vote is out of reach. None is when we
+// are inside: then an INQUIRE goes unheeded, and our RELEASE answers it.
+func (m *maekawa) yield(env *nodes.Env) {
+	if !slices.ContainsFunc(m.votes, func(v mkVote) bool { return v.Failed }) {
+		return
+	}
+	for i := range m.votes {
+		v := &m.votes[i]
+		if v.Held && v.Inquired == v.Serial {
+			v.Held, v.Failed = false, true
+			env.Send(v.Arbiter, mkRelinquish{v.Serial})
+		}
+	}
+}
+
+// request lends the vote to s or lets s wait. Every waiter but the best knows that it is not.
+func (a *arbiter) request(env *nodes.Env, s stamp) {
+	if !a.latest(s) {
+		return
+	}
+	if a.lent.isZero() {
+		a.lend(env, s)
+		return
+	}
+	best := a.lent
+	if len(a.queue) > 0 && a.queue[0].before(best) {
+		best = a.queue[0]
+	}
+	a.queue = insert(a.queue, s)
+	switch {
+	case best.before(s):
+		env.Send(s.ID, mkFailed{s.Clock})
+	case best != a.lent:
+		// The vote was inquired about for the sake of the waiter that now is the best no more. It has
+		// to be told (this is Sanders' correction): it may hold another arbiter's vote, inquired
+		// about by the node that s waits for, and would never give it back.
+		env.Send(best.ID, mkFailed{best.Clock})
+	default:
+		env.Send(a.lent.ID, mkInquire{a.serial})
+	}
+}
+
+// latest notes s and reports whether it is later than all that its node has asked before. If not, it
+// is a copy: it could be lent a vote that nobody gives back.
+func (a *arbiter) latest(s stamp) bool {
+	for i, old := range a.seen {
+		if old.ID == s.ID {
+			a.seen[i].Clock = max(old.Clock, s.Clock)
+			return old.before(s)
+		}
+	}
+	a.seen = append(a.seen, s)
+	return true
+}
+
+// relinquish lends the vote to the best of those who wait, the one who gave it back among them.
+func (a *arbiter) relinquish(env *nodes.Env, serial uint64) {
+	if serial != a.serial || a.lent.isZero() {
+		return
+	}
+	a.queue = insert(a.queue, a.lent)
+	a.lendNext(env)
+}
+
+// release lends the vote to the best of those who wait.
+func (a *arbiter) release(env *nodes.Env, serial uint64) {
+	if serial != a.serial {
+		return // a copy
+	}
+	a.lent = stamp{}
+	if len(a.queue) > 0 {
+		a.lendNext(env)
+	}
+}
+
+func (a *arbiter) lendNext(env *nodes.Env) {
+	next := a.queue[0]
+	a.queue = slices.Delete(a.queue, 0, 1)
+	a.lend(env, next)
+}
+
+func (a *arbiter) lend(env *nodes.Env, s stamp) {
+	a.lent = s
+	a.serial++
+	env.Send(s.ID, mkLocked{a.serial})
+}
+
+// WaitsFor names the arbiters whose votes we wait for.
+func (m *maekawa) WaitsFor() nodes.Set {
+	var s nodes.Set
+	for _, v := range m.votes {
+		if !m.ours.isZero() && !v.Held {
+			s.Add(v.Arbiter)
+		}
+	}
+	return s
+}
+
+// LentTo returns who has our vote.
+func (m *maekawa) LentTo() nodes.ID {
+	if m.voter.lent.isZero() {
+		return nodes.None
+	}
+	return m.voter.lent.ID
+}

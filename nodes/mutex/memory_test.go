@@ -1,0 +1,147 @@
+package mutex
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"turnstile/nodes"
+)
+
+// No machine or message may share memory with another, nor hold a map, a pointer, a func or a
+// channel: only then can a simulator clone and compare them without knowing what they are.
+func TestPlainAndUnshared(t *testing.T) {
+	for i := range Table {
+		row := &Table[i]
+		t.Run(row.Name, func(t *testing.T) {
+			for seed := range uint64(5) {
+				if faults := memoryFaults(row, nodes.Config{N: 4}, seed); len(faults) > 0 {
+					t.Errorf("seed %d: %v", seed, faults)
+				}
+			}
+		})
+	}
+}
+
+// The check must see what it is there to see.
+func TestSharingIsSeen(t *testing.T) {
+	shared := make([]uint64, 4)
+	for name, machine := range map[string]func(nodes.Config) nodes.Mutex{
+		"a slice that all machines have": func(nodes.Config) nodes.Mutex { return &sharer{mine: shared} },
+		"a part of that slice":           func(nodes.Config) nodes.Mutex { return &sharer{mine: shared[1:2]} },
+		"a slice kept from a message":    func(nodes.Config) nodes.Mutex { return &sharer{keep: true} },
+		"a map":                          func(nodes.Config) nodes.Mutex { return &mapHolder{} },
+	} {
+		row := &nodes.Spec[nodes.Mutex]{New: machine, Messages: []nodes.Kind{{Zero: tyList{}}}}
+		if faults := memoryFaults(row, nodes.Config{N: 3}, 1); len(faults) == 0 {
+			t.Errorf("%s is not seen", name)
+		}
+	}
+	row := &nodes.Spec[nodes.Mutex]{
+		New:      func(nodes.Config) nodes.Mutex { return &sharer{mine: make([]uint64, 2)} },
+		Messages: []nodes.Kind{{Zero: tyList{}}},
+	}
+	if faults := memoryFaults(row, nodes.Config{N: 3}, 1); len(faults) > 0 {
+		t.Errorf("a slice of one's own is taken for %v", faults)
+	}
+}
+
+type tyList struct{ List []uint64 }
+
+// A sharer keeps what it is told of others, if so told, and enters at once.
+type sharer struct {
+	mine []uint64
+	keep bool
+}
+
+func (s *sharer) Request(env *nodes.Env) {
+	env.Broadcast(tyList{[]uint64{1, 2}})
+	env.Grant()
+}
+func (s *sharer) Release(*nodes.Env) {}
+func (s *sharer) Receive(_ *nodes.Env, _ nodes.ID, m nodes.Message) {
+	if s.keep {
+		s.mine = m.(tyList).List
+	}
+}
+
+type mapHolder struct {
+	sharer
+	names map[int]string
+}
+
+// memoryFaults runs a cluster of a row and returns what was wrong with its memory.
+func memoryFaults(row *nodes.Spec[nodes.Mutex], c nodes.Config, seed uint64) []string {
+	k := newCluster(row, c, options{seed: seed, load: saturated, entries: 1000, duplicate: .3})
+	var faults []string
+	k.inspect = func() {
+		if len(faults) == 0 {
+			faults = k.memory()
+		}
+	}
+	_ = k.start()
+	for range 600 { // whatever goes wrong: other tests judge the run, and a toy need not even exclude
+		_ = k.ask()
+		_ = k.step()
+	}
+	return faults
+}
+
+// memory returns what is wrong with the memory of the machines and of the messages on their way.
+func (k *cluster) memory() []string {
+	var w walker
+	for id, node := range k.nodes {
+		w.owner = fmt.Sprintf("node %d", id)
+		w.walk(reflect.ValueOf(node.Machine(0)).Elem())
+	}
+	sends := map[int]bool{} // the copies of a message are one value
+	for _, p := range slices.Concat(k.flying, k.ghosts) {
+		if !sends[p.number] {
+			sends[p.number] = true
+			w.owner = fmt.Sprintf("%T from %d", p.message, p.from)
+			w.walk(reflect.ValueOf(p.message))
+		}
+	}
+	slices.SortFunc(w.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	for i := 1; i < len(w.spans); i++ {
+		if a, b := w.spans[i-1], w.spans[i]; b.from < a.to {
+			w.faults = append(w.faults, a.owner+" shares memory with "+b.owner)
+		}
+	}
+	return w.faults
+}
+
+type (
+	// A walker finds all memory that values refer to.
+	walker struct {
+		owner  string
+		spans  []span
+		faults []string
+	}
+	span struct {
+		from, to uintptr
+		owner    string
+	}
+)
+
+func (w *walker) walk(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			w.walk(v.Field(i))
+		}
+	case reflect.Array, reflect.Slice:
+		if v.Kind() == reflect.Slice && v.Cap() > 0 && v.Type().Elem().Size() > 0 {
+			size := uintptr(v.Cap()) * v.Type().Elem().Size()
+			w.spans = append(w.spans, span{v.Pointer(), v.Pointer() + size, w.owner})
+		}
+		for i := range v.Len() {
+			w.walk(v.Index(i))
+		}
+	case reflect.Map, reflect.Pointer, reflect.Func, reflect.Chan, reflect.Interface,
+		reflect.UnsafePointer, reflect.Uintptr:
+		w.faults = append(w.faults, fmt.Sprintf("%s holds a %v", w.owner, v.Type()))
+	}
+}

@@ -1,0 +1,63 @@
+package mutex
+
+import "turnstile/nodes"
+
+// naiveBroadcast is what one writes before one has read the papers. It is known to be broken, and
+// here so that whoever judges runs can be seen to notice.
+//
+// To enter, a node asks every peer and waits until all have replied. A node replies at once unless
+// it is inside; then it replies when it leaves.
+//
+// It does not exclude: two nodes that ask at the same time permit each other.
+type naiveBroadcast struct {
+	inside   bool
+	awaiting nodes.Set // the peers that have yet to reply to our request
+	deferred nodes.Set // the peers that we owe a reply
+}
+
+type (
+	nbRequest struct{} // asks to enter
+	nbReply   struct{} // permits it
+)
+
+func (b *naiveBroadcast) Request(env *nodes.Env) {
+	b.awaiting = env.Peers()
+	env.Broadcast(nbRequest{})
+	b.enter(env)
+}
+
+func (b *naiveBroadcast) Release(env *nodes.Env) {
+	b.inside = false
+	for peer := range b.deferred.All() {
+		env.Send(peer, nbReply{})
+	}
+	b.deferred.Clear()
+}
+
+func (b *naiveBroadcast) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case nbRequest:
+		if b.inside {
+			b.deferred.Add(from)
+		} else {
+			env.Send(from, nbReply{})
+		}
+	case nbReply:
+		if b.awaiting.Remove(from) {
+			b.enter(env)
+		}
+	default:
+		nodes.Unexpected(b, m)
+	}
+}
+
+// enter grants once every peer has replied.
+func (b *naiveBroadcast) enter(env *nodes.Env) {
+	if b.awaiting.Empty() {
+		b.inside = true
+		env.Grant()
+	}
+}
+
+// WaitsFor names those who have yet to reply.
+func (b *naiveBroadcast) WaitsFor() nodes.Set { return b.awaiting.Clone() }

@@ -1,0 +1,127 @@
+package mutex
+
+import (
+	"fmt"
+	"math"
+
+	"turnstile/nodes"
+)
+
+// A quorum system gives each node a set of nodes to ask, such that any two sets meet, each node is
+// in its own, and all have one size. Config.Quorums names it:
+//
+//   - "grid": the nodes stand in a square, and a node asks its row and its column, itself included
+//     (without itself the quorums of a 2x2 grid do not even meet). For square n, 2√n-1 nodes.
+//   - "cyclic": node i asks the nodes i+d mod n for each d in a difference cover of n, a set such that
+//     every number mod n is a difference of two members. Then i and j meet: j-i is some d-e, so
+//     i+d = j+e. For any n, about √(1.5n) nodes. This is what an empty name means, for it is never
+//     the larger.
+const (
+	gridQuorums   = "grid"
+	cyclicQuorums = "cyclic"
+)
+
+// checkQuorums says what is wrong with the quorum system that c asks for.
+func checkQuorums(c nodes.Config) error {
+	switch c.Quorums {
+	case "", cyclicQuorums:
+		return nil
+	case gridQuorums:
+		side := gridSide(c.N)
+		if side*side == c.N {
+			return nil
+		}
+		return fmt.Errorf("the grid needs a square number of nodes; %d is not one: "+
+			"use %d or %d, or --quorums cyclic", c.N, side*side, (side+1)*(side+1))
+	}
+	return fmt.Errorf("there is no quorum system %q; there are: %s, %s",
+		c.Quorums, gridQuorums, cyclicQuorums)
+}
+
+// quorumOf returns the nodes that node id asks.
+func quorumOf(c nodes.Config, id nodes.ID) nodes.Set {
+	var q nodes.Set
+	n := nodes.ID(c.N)
+	if c.Quorums == gridQuorums {
+		side := nodes.ID(gridSide(c.N))
+		for i := range side {
+			q.Add(id/side*side + i)
+			q.Add(id%side + i*side)
+		}
+		return q
+	}
+	for _, d := range differenceCover(c.N) {
+		q.Add((id + d) % n)
+	}
+	return q
+}
+
+// QuorumSize returns how many nodes each node asks, itself included.
+func QuorumSize(c nodes.Config) int {
+	q := quorumOf(c, 0)
+	return q.Len()
+}
+
+func gridSide(n int) int { return int(math.Sqrt(float64(n))) }
+
+// differenceCover returns a set such that every number mod n is a difference of two members.
+func differenceCover(n int) []nodes.ID {
+	// The cases beat the rulers below by one member. Those for 3, 21, 31, 57, 73, 91 and 133 are
+	// perfect difference sets: any two quorums meet in one node, and no quorums can be smaller.
+	switch n {
+	case 1:
+		return []nodes.ID{0}
+	case 2, 3:
+		return []nodes.ID{0, 1}
+	case 21:
+		return []nodes.ID{0, 1, 4, 14, 16}
+	case 31:
+		return []nodes.ID{0, 1, 3, 8, 12, 18}
+	case 32:
+		return []nodes.ID{0, 1, 2, 3, 7, 11, 19}
+	case 36:
+		return []nodes.ID{0, 1, 2, 5, 12, 14, 20}
+	case 49:
+		return []nodes.ID{0, 1, 8, 12, 18, 21, 23, 37}
+	case 50:
+		return []nodes.ID{0, 6, 9, 14, 16, 26, 27, 31}
+	case 57:
+		return []nodes.ID{0, 1, 3, 13, 32, 36, 43, 52}
+	case 64:
+		return []nodes.ID{0, 3, 4, 12, 26, 36, 42, 47, 49}
+	case 73:
+		return []nodes.ID{0, 1, 3, 7, 15, 31, 36, 54, 63}
+	case 91:
+		return []nodes.ID{0, 1, 3, 9, 27, 49, 56, 61, 77, 81}
+	case 133:
+		return []nodes.ID{0, 1, 3, 12, 20, 34, 38, 81, 88, 94, 104, 109}
+	}
+	return ruler(n / 2)
+}
+
+// ruler returns marks that measure every length from 1 to longest, as the difference of two of them.
+// That covers every number mod n if longest is n/2, for x and -x mod n are measured together.
+//
+// B. Wichmann, "A note on restricted difference bases", J. London Math. Soc. 38, 1963, gives rulers
+// of 4r+s+3 marks and length 4r(r+s+2)+3(s+1) for any r and s; C. J. Colbourn and A. C. H. Ling,
+// "Quorums from difference covers", IPL 75, 2000, made quorums of them.
+func ruler(longest int) []nodes.ID {
+	bestR, bestS, fewest := 0, 0, math.MaxInt
+	for r := 0; 4*r+3 < fewest; r++ {
+		short := longest - 4*r*(r+2) - 3 // what s gaps of 4r+3 have to measure
+		s := max(0, (short+4*r+2)/(4*r+3))
+		if 4*r+s+3 < fewest {
+			bestR, bestS, fewest = r, s, 4*r+s+3
+		}
+	}
+	r, s := bestR, bestS
+	marks := []nodes.ID{0}
+	for _, run := range [...]struct{ gap, times int }{
+		{1, r}, {r + 1, 1}, {2*r + 1, r}, {4*r + 3, s}, {2*r + 2, r + 1}, {1, r},
+	} {
+		for range run.times {
+			marks = append(marks, marks[len(marks)-1]+nodes.ID(run.gap))
+		}
+	}
+	return marks
+}

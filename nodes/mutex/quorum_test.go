@@ -1,0 +1,129 @@
+package mutex
+
+import (
+	"testing"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// What makes quorums exclude: any two meet. What makes them fair: all have one size, every node is in
+// its own, and none has more to arbitrate than another.
+func TestQuorums(t *testing.T) {
+	for n := 1; n <= 200; n++ {
+		for _, name := range []string{gridQuorums, cyclicQuorums} {
+			c := nodes.Config{N: n, Quorums: name}
+			if checkQuorums(c) == nil {
+				checkSystem(t, c)
+			}
+		}
+	}
+}
+
+func checkSystem(t *testing.T, c nodes.Config) {
+	t.Helper()
+	var quorums []nodes.Set
+	load := make([]int, c.N)
+	size := QuorumSize(c)
+	for id := range nodes.ID(c.N) {
+		q := quorumOf(c, id)
+		if !q.Has(id) || q.Len() != size {
+			t.Errorf("%+v: node %d asks %v, of %d", c, id, q, size)
+		}
+		for member := range q.All() {
+			load[member]++
+		}
+		for other, r := range quorums {
+			if !q.Meets(r) {
+				t.Errorf("%+v: the quorums of %d and %d, %v and %v, do not meet", c, other, id, r, q)
+			}
+		}
+		quorums = append(quorums, q)
+	}
+	for id, l := range load {
+		if l != size {
+			t.Errorf("%+v: node %d is in %d quorums of %d", c, id, l, size)
+		}
+	}
+}
+
+func TestQuorumSizes(t *testing.T) {
+	for n, want := range map[int]int{
+		1: 1, 2: 2, 3: 2, 4: 3, 5: 3, 7: 3, 9: 4, 13: 4, 15: 5, 16: 5, 21: 5, 25: 6, 31: 6, 32: 7,
+		36: 7, 57: 8, 73: 9, 91: 10, 100: 12, 133: 12, 1000: 39,
+	} {
+		if got := QuorumSize(nodes.Config{N: n}); got != want {
+			t.Errorf("the quorums of %d nodes have %d, want %d", n, got, want)
+		}
+	}
+	for side := 1; side <= 40; side++ {
+		n := side * side
+		grid := QuorumSize(nodes.Config{N: n, Quorums: gridQuorums})
+		if grid != 2*side-1 {
+			t.Errorf("the grid of %d nodes asks %d", n, grid)
+		}
+		if best := QuorumSize(nodes.Config{N: n}); best > grid {
+			t.Errorf("of %d nodes the default asks %d, a grid %d", n, best, grid)
+		}
+	}
+}
+
+// Every node makes its quorum when it comes up, and a simulator makes those of all.
+func TestQuorumsAreFast(t *testing.T) {
+	start := time.Now()
+	const times = 100
+	for range times {
+		quorumOf(nodes.Config{N: 997}, 500)
+	}
+	if each := time.Since(start) / times; each > 5*time.Millisecond {
+		t.Errorf("a quorum takes %v", each)
+	}
+}
+
+func TestCheckQuorums(t *testing.T) {
+	for _, test := range []struct {
+		c    nodes.Config
+		want string
+	}{
+		{nodes.Config{N: 32}, ""},
+		{nodes.Config{N: 32, Quorums: "cyclic"}, ""},
+		{nodes.Config{N: 36, Quorums: "grid"}, ""},
+		{nodes.Config{N: 32, Quorums: "grid"}, "the grid needs a square number of nodes; 32 is not one: " +
+			"use 25 or 36, or --quorums cyclic"},
+		{nodes.Config{N: 4, Quorums: "gird"}, `there is no quorum system "gird"; there are: grid, cyclic`},
+	} {
+		err := checkQuorums(test.c)
+		if test.want == "" && err != nil || test.want != "" && (err == nil || err.Error() != test.want) {
+			t.Errorf("%+v: %v, want %q", test.c, err, test.want)
+		}
+	}
+}
+
+// A grid in which nodes do not ask themselves: the smallest has quorums that do not meet, which
+// shows that the check above can fail.
+func TestGridWithoutOneself(t *testing.T) {
+	c := nodes.Config{N: 4, Quorums: gridQuorums}
+	q, r := quorumOf(c, 0), quorumOf(c, 1)
+	q.Remove(0)
+	r.Remove(1)
+	if q.Meets(r) {
+		t.Errorf("%v and %v meet", q, r)
+	}
+}
+
+func TestRulerMeasures(t *testing.T) {
+	for longest := 1; longest <= 600; longest++ {
+		marks := ruler(longest)
+		measured := map[nodes.ID]bool{}
+		for _, a := range marks {
+			for _, b := range marks {
+				measured[a-b] = true
+			}
+		}
+		for l := 1; l <= longest; l++ {
+			if !measured[nodes.ID(l)] {
+				t.Fatalf("%v does not measure %d", marks, l)
+			}
+		}
+	}
+}

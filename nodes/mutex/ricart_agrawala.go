@@ -1,0 +1,70 @@
+package mutex
+
+import "turnstile/nodes"
+
+// ricartAgrawala is the algorithm of G. Ricart and A. K. Agrawala, "An optimal algorithm for mutual
+// exclusion in computer networks", CACM 24(1), 1981.
+//
+// To enter, a node stamps a request with its logical clock, sends it to every peer and waits until
+// all have replied. A node replies at once unless it is inside, or waiting under an earlier stamp;
+// then it holds the reply back until it leaves.
+//
+// It excludes because of two waiting nodes one defers to the other: the clock of a node that has
+// seen a request only rises, so that whatever it asks later comes after that request. Hence a node
+// inside holds the permission of every peer, and no peer holds its own.
+type ricartAgrawala struct {
+	clock    uint64    // the highest stamp seen or used
+	ours     stamp     // our request; zero while we are neither waiting nor inside
+	awaiting nodes.Set // the peers that have yet to reply to it
+	deferred []raReply // by peer: the reply we owe; zero if none
+}
+
+type (
+	raRequest struct{ Clock uint64 } // asks to enter, stamped Clock
+	raReply   struct{ Clock uint64 } // permits the request stamped Clock
+)
+
+func (r *ricartAgrawala) Request(env *nodes.Env) {
+	r.clock++
+	r.ours = stamp{r.clock, env.Self()}
+	r.awaiting = env.Peers()
+	env.Broadcast(raRequest{r.clock})
+	if r.awaiting.Empty() {
+		env.Grant() // a cluster of one
+	}
+}
+
+func (r *ricartAgrawala) Release(env *nodes.Env) {
+	r.ours = stamp{}
+	for peer, reply := range r.deferred {
+		if reply != (raReply{}) {
+			r.deferred[peer] = raReply{}
+			env.Send(nodes.ID(peer), reply)
+		}
+	}
+}
+
+func (r *ricartAgrawala) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case raRequest:
+		// Set to m.Clock instead, the clock could fall, and our next request undercut one that we
+		// have permitted: both would be inside.
+		r.clock = max(r.clock, m.Clock)
+		if !r.ours.isZero() && r.ours.before(stamp{m.Clock, from}) {
+			r.deferred[from] = raReply{m.Clock}
+			return
+		}
+		env.Send(from, raReply{m.Clock})
+	case raReply:
+		// A reply names the request it permits, so that a late or repeated one cannot be counted
+		// towards a request its sender never saw.
+		if m.Clock == r.ours.Clock && r.awaiting.Remove(from) && r.awaiting.Empty() {
+			env.Grant()
+		}
+	default:
+		nodes.Unexpected(r, m)
+	}
+}
+
+// WaitsFor names those who have yet to reply.
+func (r *ricartAgrawala) WaitsFor() nodes.Set { return r.awaiting.Clone() }

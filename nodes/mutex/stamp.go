@@ -1,0 +1,31 @@
+package mutex
+
+import (
+	"cmp"
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// A stamp puts requests in one order for all: by logical clock and, where clocks are equal, by node
+// (Lamport 1978). Clocks start at 1, so that a stamp with clock 0 is none.
+type stamp struct {
+	Clock uint64
+	ID    nodes.ID
+}
+
+func (s stamp) isZero() bool { return s.Clock == 0 }
+
+func (s stamp) before(t stamp) bool { return s.compare(t) < 0 }
+
+func (s stamp) compare(t stamp) int {
+	// Without the second comparison two requests with equal clocks come each after the other:
+	// their nodes both give way, or both enter.
+	return cmp.Or(cmp.Compare(s.Clock, t.Clock), cmp.Compare(s.ID, t.ID))
+}
+
+// insert puts s into queue, which is kept in order.
+func insert(queue []stamp, s stamp) []stamp {
+	at, _ := slices.BinarySearchFunc(queue, s, stamp.compare)
+	return slices.Insert(queue, at, s)
+}

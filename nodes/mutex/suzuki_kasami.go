@@ -1,0 +1,114 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// suzukiKasami is the algorithm of I. Suzuki and T. Kasami, "A distributed mutual exclusion
+// algorithm", ACM TOCS 3(4), 1985.
+//
+// Whoever has the token may enter. A node without it numbers its request and sends it to every
+// peer; all note the highest number they hear from each node (RN). The token bears the number of
+// each node's request that was served last (LN) and a queue of nodes. Who leaves appends to that
+// queue every node that has asked (RN > LN) and is not in it, and sends the token to the first; if
+// there is none it keeps the token, idle, and sends it to the first that asks.
+//
+// It excludes because there is one token. A second one could only be a copy made by the network: the
+// token counts how often it was sent, and a node drops one that was sent no more often than the
+// last it had.
+type suzukiKasami struct {
+	rn    []uint64 // RN, by node; ours numbers our own requests
+	has   bool     // the token is here
+	token skToken  // the token; once it has gone only its serial is kept
+	wants bool     // our client waits or is inside
+}
+
+type (
+	skRequest struct{ Number uint64 } // asks for the token, for the Number-th time
+	skToken   struct {                // is the privilege
+		Serial uint64     // how often it was sent
+		LN     []uint64   // by node: its latest request that was served
+		Queue  []nodes.ID // who gets it next
+	}
+)
+
+// Start puts the token at node 0.
+func (s *suzukiKasami) Start(env *nodes.Env) {
+	if env.Self() == 0 {
+		s.has = true
+		s.token.LN = make([]uint64, env.N())
+	}
+}
+
+// Recover does nothing: if node 0 made a token again after a crash, then there would be two.
+func (s *suzukiKasami) Recover(*nodes.Env, nodes.Message) {}
+
+func (s *suzukiKasami) Request(env *nodes.Env) {
+	s.wants = true
+	if s.has {
+		env.Grant() // asked for here, the token would be waited for by its own holder
+		return
+	}
+	s.rn[env.Self()]++
+	env.Broadcast(skRequest{s.rn[env.Self()]})
+}
+
+func (s *suzukiKasami) Release(env *nodes.Env) {
+	s.wants = false
+	s.leave(env)
+}
+
+func (s *suzukiKasami) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case skRequest:
+		s.rn[from] = max(s.rn[from], m.Number)
+		// The paper asks for RN = LN+1. If request n is lost and n+1 is heard, that is never true.
+		if s.has && !s.wants && s.rn[from] > s.token.LN[from] {
+			s.send(env, from)
+		}
+	case skToken:
+		if m.Serial <= s.token.Serial {
+			return // a copy
+		}
+		s.has = true
+		s.token = skToken{m.Serial, slices.Clone(m.LN), slices.Clone(m.Queue)}
+		if s.wants {
+			env.Grant()
+		} else {
+			s.leave(env) // we have come up anew since we asked
+		}
+	default:
+		nodes.Unexpected(s, m)
+	}
+}
+
+// leave notes that our latest request is served, queues those who have asked and sends the token on.
+func (s *suzukiKasami) leave(env *nodes.Env) {
+	self, n := env.Self(), nodes.ID(env.N())
+	s.token.LN[self] = s.rn[self]
+	queued := nodes.SetOf(s.token.Queue...)
+	// From the next node on and round: a scan that always begins at 0 favours low numbers.
+	for step := nodes.ID(1); step < n; step++ {
+		if id := (self + step) % n; s.rn[id] > s.token.LN[id] && queued.Add(id) {
+			s.token.Queue = append(s.token.Queue, id)
+		}
+	}
+	if len(s.token.Queue) > 0 {
+		first := s.token.Queue[0]
+		s.token.Queue = slices.Delete(s.token.Queue, 0, 1)
+		s.send(env, first)
+	}
+}
+
+// send sends the token to a node.
+func (s *suzukiKasami) send(env *nodes.Env, to nodes.ID) {
+	s.token.Serial++
+	env.Send(to, s.token)
+	s.has = false
+	s.token = skToken{Serial: s.token.Serial}
+}
+
+// HasToken reports whether the token is here.
+func (s *suzukiKasami) HasToken() bool { return s.has }

@@ -1,0 +1,73 @@
+package mutex
+
+import "turnstile/nodes"
+
+// tokenRing is the algorithm of G. Le Lann, "Distributed systems: towards a formal approach",
+// IFIP Congress 1977.
+//
+// One token goes round the ring 0, 1, ..., n-1, 0. A node that has it may enter, and passes it on
+// when it leaves; a node whose client does not wait passes it on at once.
+//
+// It excludes because there is one token. A second one could only be a copy made by the network:
+// the token counts its hops, and a node drops one that has made no more hops than the last it had.
+type tokenRing struct {
+	hops  uint64 // of the token when it was last here
+	has   bool   // the token is here
+	wants bool   // our client waits or is inside
+}
+
+// trToken is the privilege, having made so many Hops.
+type trToken struct{ Hops uint64 }
+
+// Start has node 0 make the token.
+func (r *tokenRing) Start(env *nodes.Env) {
+	if env.Self() == 0 {
+		r.has = true
+		r.pass(env)
+	}
+}
+
+// Recover does nothing: if node 0 made a token again after a crash, then there would be two.
+func (r *tokenRing) Recover(*nodes.Env, nodes.Message) {}
+
+func (r *tokenRing) Request(env *nodes.Env) {
+	r.wants = true
+	if r.has {
+		env.Grant() // only in a ring of one does the token lie still
+	}
+}
+
+func (r *tokenRing) Release(env *nodes.Env) {
+	r.wants = false
+	r.pass(env)
+}
+
+func (r *tokenRing) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case trToken:
+		if m.Hops <= r.hops {
+			return // a copy
+		}
+		r.hops = m.Hops
+		r.has = true
+		if r.wants {
+			env.Grant()
+		} else {
+			r.pass(env)
+		}
+	default:
+		nodes.Unexpected(r, m)
+	}
+}
+
+// pass sends the token to the next node.
+func (r *tokenRing) pass(env *nodes.Env) {
+	if env.N() == 1 {
+		return // there is nobody to pass it to
+	}
+	r.has = false
+	env.Send((env.Self()+1)%nodes.ID(env.N()), trToken{r.hops + 1})
+}
+
+// HasToken reports whether the token is here.
+func (r *tokenRing) HasToken() bool { return r.has }

@@ -1,0 +1,209 @@
+package nodes
+
+import "fmt"
+
+// ClientState is where the client of an instance stands: idle, waiting, inside, and idle again.
+type ClientState uint8
+
+// The states of a client.
+const (
+	Idle ClientState = iota
+	Waiting
+	Inside
+)
+
+func (s ClientState) String() string { return [...]string{"idle", "waiting", "inside"}[s] }
+
+// A Node is what one process holds: numbered instances of machines, each with its client. A named
+// resource is one more instance; so is the elector beside a mutex.
+type Node struct {
+	id          ID
+	n           int
+	incarnation uint32
+	choose      func(n int) int
+	instances   []*instance
+
+	effects  []Effect // of the input at hand
+	toSelf   []selfMessage
+	elected  []election // to be told to the machines that are Led
+	campaign bool
+}
+
+// An instance is one machine of a node with its client and its timers.
+type instance struct {
+	machine Machine
+	codec   *Codec
+	client  ClientState
+	env     Env
+	timers  []armed
+	gen     uint32 // of the timer that was set last
+}
+
+type (
+	armed struct {
+		timer Timer
+		gen   uint32
+	}
+	selfMessage struct {
+		to *instance
+		m  Message
+	}
+	election struct {
+		leader ID
+		term   uint64
+	}
+)
+
+// A Part is what one instance of a node is made of.
+type Part struct {
+	Machine Machine
+	Codec   *Codec // of the messages of its algorithm
+}
+
+// NewNode returns node id of a cluster of n clients, up for the time numbered incarnation from 0.
+// choose answers Env.Choose; the instances are numbered in the order of parts.
+func NewNode(id ID, n int, incarnation uint32, choose func(n int) int, parts ...Part) *Node {
+	node := &Node{id: id, n: n, incarnation: incarnation, choose: choose}
+	for i, p := range parts {
+		inst := &instance{machine: p.Machine, codec: p.Codec}
+		inst.env = Env{node: node, instance: inst, index: int32(i)}
+		node.instances = append(node.instances, inst)
+	}
+	return node
+}
+
+// Client returns where the client of an instance stands.
+func (n *Node) Client(instance int32) ClientState { return n.instances[instance].client }
+
+// Machine returns the machine of an instance, to look at.
+func (n *Node) Machine(instance int32) Machine { return n.instances[instance].machine }
+
+// Handle runs the machine that in is for, and those that hear of what it did, to completion, and
+// returns what they asked for. The effects are valid until the next call. It panics when the host or
+// a machine breaks its contract; the text names the node, the machine and the event.
+func (n *Node) Handle(in Input) []Effect {
+	clear(n.effects) // let go of the messages
+	n.effects = n.effects[:0]
+	switch in.What {
+	case Start, Recover, Suspect, Trust:
+		for _, inst := range n.instances {
+			inst.all(in)
+		}
+	default:
+		n.instances[in.Instance].one(in)
+	}
+	n.settle()
+	return n.effects
+}
+
+// settle delivers what the machines of this node have for each other: messages to oneself, elections
+// and calls for one. All of it comes before any other input.
+func (n *Node) settle() {
+	for len(n.toSelf)+len(n.elected) > 0 || n.campaign {
+		switch {
+		case len(n.toSelf) > 0:
+			next := n.toSelf[0]
+			n.toSelf = append(n.toSelf[:0], n.toSelf[1:]...)
+			next.to.machine.Receive(&next.to.env, n.id, next.m)
+		case len(n.elected) > 0:
+			e := n.elected[0]
+			n.elected = append(n.elected[:0], n.elected[1:]...)
+			for _, inst := range n.instances {
+				if led, ok := inst.machine.(Led); ok {
+					led.Lead(&inst.env, e.leader, e.term)
+				}
+			}
+		default:
+			n.campaign = false
+			for _, inst := range n.instances {
+				if elector, ok := inst.machine.(Elector); ok {
+					elector.Campaign(&inst.env)
+				}
+			}
+		}
+	}
+}
+
+// all handles an input that is for every instance, by those machines that care.
+func (i *instance) all(in Input) {
+	switch in.What {
+	case Start:
+		if m, ok := i.machine.(Starter); ok {
+			m.Start(&i.env)
+		}
+	case Recover:
+		if m, ok := i.machine.(Recoverer); ok {
+			m.Recover(&i.env, in.Message)
+		} else if m, ok := i.machine.(Starter); ok {
+			m.Start(&i.env) // an amnesic machine begins again
+		}
+	case Suspect:
+		if m, ok := i.machine.(Suspecter); ok {
+			m.Suspect(&i.env, in.From)
+		}
+	case Trust:
+		if m, ok := i.machine.(Truster); ok {
+			m.Trust(&i.env, in.From)
+		}
+	}
+}
+
+// one handles an input that is for this instance alone.
+func (i *instance) one(in Input) {
+	switch in.What {
+	case Receive:
+		i.machine.Receive(&i.env, in.From, in.Message)
+	case Request:
+		i.turn(in.What, Idle, Waiting)
+		i.machine.(Mutex).Request(&i.env)
+	case Release:
+		i.turn(in.What, Inside, Idle)
+		i.machine.(Mutex).Release(&i.env)
+	case Timeout:
+		if i.expire(in.Timer, in.Gen) {
+			i.machine.(Timed).Timeout(&i.env, in.Timer)
+		}
+	case Campaign:
+		i.machine.(Elector).Campaign(&i.env)
+	default:
+		panic(fmt.Sprintf("node %d: no input is numbered %d", i.env.Self(), in.What))
+	}
+}
+
+// turn moves the client on, from where it must stand.
+func (i *instance) turn(what What, from, to ClientState) {
+	if i.client != from {
+		panic(fmt.Sprintf("node %d: %T: input %d while the client is %v",
+			i.env.Self(), i.machine, what, i.client))
+	}
+	i.client = to
+}
+
+// arm starts t and returns the generation that alone may run out.
+func (i *instance) arm(t Timer) uint32 {
+	i.disarm(t)
+	i.gen++
+	i.timers = append(i.timers, armed{t, i.gen})
+	return i.gen
+}
+
+// disarm stops t and reports whether it was running.
+func (i *instance) disarm(t Timer) bool {
+	for at, a := range i.timers {
+		if a.timer == t {
+			i.timers = append(i.timers[:at], i.timers[at+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// expire stops t and reports true, unless t was stopped or set again since generation gen.
+func (i *instance) expire(t Timer, gen uint32) bool {
+	for _, a := range i.timers {
+		if a.timer == t && a.gen == gen {
+			return i.disarm(t)
+		}
+	}
+	return false
+}

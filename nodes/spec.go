@@ -1,0 +1,152 @@
+package nodes
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A Spec is one row of a table of algorithms. Look-up, the list of algorithms, the README's table
+// and the tests of conformance all read it.
+type Spec[M Machine] struct {
+	Name    string   // as in --algo
+	Aliases []string // other names for it
+	Family  string   // how it excludes: centralized, token, permission, quorum
+	Source  string   // the paper
+
+	New        func(c Config) M
+	Servers    func(c Config) int            // how many nodes have no client; nil: none
+	NewServer  func(c Config, id ID) Machine // the machine of the server id, n and up
+	Messages   []Kind                        // every message that its machines send or save
+	Check      func(c Config) error          // what it cannot run with; nil: runs with anything
+	Safe       Need                          // what its safety rests on
+	Live       Need                          // what its progress rests on, beside Safe
+	Cost       func(c Config) Cost           // as published
+	Identities []Identity                    // of its message counts, after a run without faults
+	Circulates bool                          // sends though nobody asks (a token going round)
+	Broken     string                        // of the known-broken: which property fails
+}
+
+// A Config is what the machines of an algorithm are made from. It is the same at every node.
+type Config struct {
+	N       int    `json:"n" yaml:"n"`                                 // clients
+	Quorums string `json:"quorums,omitempty" yaml:"quorums,omitempty"` // which quorum system; empty: the best
+}
+
+// A Kind is one kind of message.
+type Kind struct {
+	Zero      Message // a zero value of its type
+	Token     bool    // carries the privilege itself
+	Heartbeat bool    // only says that its sender is up
+}
+
+// Need is a set of assumptions about the system.
+type Need uint16
+
+// The assumptions that an algorithm may rest on.
+const (
+	NoLoss           Need = 1 << iota // no message is lost
+	NoDuplication                     // no message arrives twice
+	FIFO                              // messages of one link arrive in the order they were sent
+	NoCrash                           // no node crashes
+	NoAmnesia                         // a node that comes up again remembers what it saved
+	NoPause                           // no node stands still for long
+	PerfectDetector                   // only crashed nodes are suspected
+	EventualDetector                  // from some time on, only crashed nodes are suspected
+	Timing                            // messages and handlers take bounded time
+)
+
+var needNames = [...]string{"no loss", "no duplication", "FIFO links", "no crash", "no amnesia",
+	"no pause", "a perfect detector", "an eventual detector", "bounded delays"}
+
+// String lists the assumptions in words.
+func (n Need) String() string {
+	var names []string
+	for i, name := range needNames {
+		if n&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+// A Range is what a figure may be, Min to Max, both included.
+type Range struct{ Min, Max float64 }
+
+// Exactly is the range of one value.
+func Exactly(x float64) Range { return Range{x, x} }
+
+// Between is the range from low to high.
+func Between(low, high float64) Range { return Range{low, high} }
+
+// Unbounded is the range from low upwards.
+func Unbounded(low float64) Range { return Range{low, math.Inf(1)} }
+
+// Exact reports whether only one value will do.
+func (r Range) Exact() bool { return r.Min == r.Max }
+
+// Has reports whether x lies in the range, but for rounding.
+func (r Range) Has(x float64) bool {
+	const slack = 1e-9
+	return x >= r.Min-slack && x <= r.Max+slack
+}
+
+// String prints the range as 62, 6-12 or >=3.
+func (r Range) String() string {
+	f := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+	switch {
+	case r.Exact():
+		return f(r.Min)
+	case math.IsInf(r.Max, 1):
+		return ">=" + f(r.Min)
+	}
+	return f(math.Round(100*r.Min)/100) + "-" + f(math.Round(100*r.Max)/100)
+}
+
+// A Cost is what an algorithm was published to cost: messages per entry over a run without faults,
+// a message being one delivery to a node other than its sender. The loads are those of
+// docs/measures.md.
+type Cost struct {
+	Formula    string // for people: "2(N-1)"
+	Sequential Range  // one request at a time, each from any node
+	One        Range  // one node asks again and again; its first entry left out
+	Saturated  Range  // every node always wants in
+	Any        Range  // under any load, these included
+	Delay      Range  // synchronization delay, in hops: exit to the next enter while someone waits
+}
+
+// A Tally is what was counted over a run that has come to rest.
+type Tally struct {
+	Entries uint64
+	Sent    map[string]uint64 // deliveries asked for, by the name of the message kind
+}
+
+// An Identity is an equation or bound that the message counts of an algorithm obey, whatever the
+// load, once a run without faults has come to rest. A run that breaks it shows an error in the
+// algorithm or in the counters.
+type Identity struct {
+	Says  string // "REPLY = REQUEST"
+	Holds func(c Config, t Tally) bool
+}
+
+// ServerCount returns how many nodes without a client the algorithm needs.
+func (s *Spec[M]) ServerCount(c Config) int {
+	if s.Servers == nil {
+		return 0
+	}
+	return s.Servers(c)
+}
+
+// Codec returns the codec of the algorithm's messages.
+func (s *Spec[M]) Codec() *Codec { return NewCodec(s.Messages) }
+
+// Machine returns the machine of node id: a client's or, from c.N upwards, a server's.
+func (s *Spec[M]) Machine(c Config, id ID) Machine {
+	if int(id) < c.N {
+		return s.New(c)
+	}
+	return s.NewServer(c, id)
+}

@@ -1,0 +1,88 @@
+package nodes
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNeedInWords(t *testing.T) {
+	for need, want := range map[Need]string{
+		0: "nothing", NoLoss: "no loss", FIFO | NoLoss: "no loss, FIFO links",
+		NoDuplication | Timing: "no duplication, bounded delays",
+	} {
+		if need.String() != want {
+			t.Errorf("%d is %q, want %q", need, need, want)
+		}
+	}
+}
+
+func TestRange(t *testing.T) {
+	for _, test := range []struct {
+		r       Range
+		prints  string
+		in, out float64
+	}{
+		{Exactly(62), "62", 62, 62.001},
+		{Between(6, 12), "6-12", 12, 12.5},
+		{Between(1.0/3, 2), "0.33-2", 1, .2},
+		{Unbounded(1), ">=1", 1e9, .5},
+	} {
+		if test.r.String() != test.prints || !test.r.Has(test.in) || test.r.Has(test.out) {
+			t.Errorf("%v: want %s with %v and without %v", test.r, test.prints, test.in, test.out)
+		}
+	}
+	if !Exactly(2.0 / 3 * 3).Has(2) {
+		t.Error("rounding counts")
+	}
+}
+
+func TestSpecMachines(t *testing.T) {
+	served := Spec[Mutex]{
+		New:       func(Config) Mutex { return &diarist{} },
+		Servers:   func(Config) int { return 2 },
+		NewServer: func(_ Config, id ID) Machine { return &gossip{} },
+	}
+	c := Config{N: 3}
+	if served.ServerCount(c) != 2 || (&Spec[Mutex]{}).ServerCount(c) != 0 {
+		t.Error("the servers are miscounted")
+	}
+	if _, ok := served.Machine(c, 2).(*diarist); !ok {
+		t.Error("node 2 of 3 is no client")
+	}
+	if _, ok := served.Machine(c, 3).(*gossip); !ok {
+		t.Error("node 3 of 3 is no server")
+	}
+}
+
+func TestFind(t *testing.T) {
+	table := []Spec[Mutex]{
+		{Name: "bakery", Aliases: []string{"tickets"}},
+		{Name: "ring", Aliases: []string{"r"}},
+	}
+	for name, want := range map[string]string{"bakery": "bakery", "Tickets": "bakery", "R": "ring"} {
+		if row, err := Find(table, name); err != nil || row.Name != want {
+			t.Errorf("Find(%q) = %v, %v", name, row, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"bakrey": `did you mean "bakery"? There are: bakery, ring`,
+		"ticket": `did you mean "bakery"?`,
+		"rign":   `did you mean "ring"?`,
+		"x":      `unknown algorithm "x"; there are: bakery, ring`,
+	} {
+		if _, err := Find(table, name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Find(%q): %v, want %s", name, err, want)
+		}
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "abc", 0}, {"", "abc", 3}, {"ricard", "ricart", 1}, {"kitten", "sitting", 3}} {
+		if editDistance(test.a, test.b) != test.want || editDistance(test.b, test.a) != test.want {
+			t.Errorf("%s and %s are not %d apart", test.a, test.b, test.want)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package nodes
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Describe prints the state of a machine, its fields in order, for people: clock=3 inside=true.
+// It reads any plain value by reflection, so that no algorithm holds code for it.
+func Describe(machine any) string {
+	var b strings.Builder
+	v := reflect.ValueOf(machine)
+	for v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		describe(&b, v)
+		return b.String()
+	}
+	for i := range v.NumField() {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(v.Type().Field(i).Name + "=")
+		describe(&b, v.Field(i))
+	}
+	return b.String()
+}
+
+var setType = reflect.TypeFor[Set]()
+
+func describe(b *strings.Builder, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if v.Type() == setType {
+			b.WriteString(setAt(v).String())
+			return
+		}
+		b.WriteByte('(')
+		for i := range v.NumField() {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			describe(b, v.Field(i))
+		}
+		b.WriteByte(')')
+	case reflect.Slice, reflect.Array:
+		b.WriteByte('[')
+		for i := range v.Len() {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			describe(b, v.Index(i))
+		}
+		b.WriteByte(']')
+	default:
+		fmt.Fprint(b, v)
+	}
+}
+
+// setAt reads a Set that may stand in an unexported field, which reflection may read but not hand out.
+func setAt(v reflect.Value) Set {
+	var s Set
+	words := v.FieldByName("words")
+	for i := range words.Len() {
+		s.words = append(s.words, words.Index(i).Uint())
+	}
+	s.size = int32(v.FieldByName("size").Int())
+	return s
+}

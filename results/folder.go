@@ -1,0 +1,192 @@
+// Package results is what runs leave to be read: folders of tables, latency histograms and histories,
+// one folder to a run and one folder of runs to a set. The published sets lie beside this code.
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/bench/history"
+)
+
+// The files in the folder of a run.
+const (
+	RunFile        = "run.yaml"     // all that is needed to make the run again
+	RowsFile       = "runs.csv"     // a Row per trial
+	MessagesFile   = "messages.csv" // a MessageRow per trial, phase and kind
+	LatencyLog     = "latency.hlog" // every latency histogram of every trial
+	LatencyProfile = "latency.hgrm" // the percentiles of the waits of all trials together
+	LatestLink     = "latest"       // in the folder of all sets: the newest run
+)
+
+// A Folder is the folder of one run.
+type Folder struct{ Path string }
+
+// leastFree is how much room a disk must have for a run to be worth beginning.
+const leastFree = 64 << 20
+
+// Create makes a new folder for a run, in the set named set below root. If name is taken, because
+// another run began in the same second, the folder is called name-2 and so on.
+func Create(root, set, name string) (*Folder, error) {
+	for _, part := range []string{set, name} {
+		if part == "" || part != filepath.Base(part) || strings.HasPrefix(part, ".") || part == LatestLink {
+			return nil, fmt.Errorf("%q cannot name a set or a run: write a name without / or a leading dot", part)
+		}
+	}
+	parent := filepath.Join(root, set)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return nil, unwritable(parent, err)
+	}
+	f := &Folder{filepath.Join(parent, name)}
+	for i := 2; ; i++ {
+		err := os.Mkdir(f.Path, 0o755)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, unwritable(parent, err)
+		}
+		f.Path = filepath.Join(parent, fmt.Sprintf("%s-%d", name, i))
+	}
+	if err := f.probe(); err != nil {
+		os.Remove(f.Path)
+		return nil, err
+	}
+	return f, nil
+}
+
+// probe makes sure that files can be written here, before a run spends its time.
+func (f *Folder) probe() error {
+	probe := filepath.Join(f.Path, ".probe")
+	if err := os.WriteFile(probe, []byte("probe"), 0o644); err != nil {
+		return unwritable(f.Path, err)
+	}
+	if err := os.Remove(probe); err != nil {
+		return unwritable(f.Path, err)
+	}
+	if free, known := freeBytes(f.Path); known && free < leastFree {
+		return fmt.Errorf("the disk of %s has %d MB left and a run needs %d MB: %s",
+			f.Path, free>>20, leastFree>>20, "free some, or put the results elsewhere")
+	}
+	return nil
+}
+
+func unwritable(dir string, err error) error {
+	return fmt.Errorf("results cannot be written to %s: %s: %w",
+		dir, "make that folder writable, or put the results elsewhere", err)
+}
+
+// Name returns the name of the run.
+func (f *Folder) Name() string { return filepath.Base(f.Path) }
+
+// Ref returns the run as set/run, as people name it.
+func (f *Folder) Ref() string { return filepath.Base(filepath.Dir(f.Path)) + "/" + f.Name() }
+
+// File returns the path of a file in the folder.
+func (f *Folder) File(name string) string { return filepath.Join(f.Path, name) }
+
+// HistoryFile returns the path of the history of a trial, as history.Store writes it.
+func (f *Folder) HistoryFile(trial int) string { return f.File(fmt.Sprintf("history-%d.zst", trial)) }
+
+// LogFolder returns the path of the logs of a trial, as its nodes write them. The logs are there while
+// the trial runs, and afterwards only if the orchestrator was killed before it had stored them.
+func (f *Folder) LogFolder(trial int) string { return f.File(fmt.Sprintf("trial-%d", trial)) }
+
+// Histories returns the paths of the histories of all trials, the first first, ending at the first trial
+// that has none. Either a stored history or a folder of logs will do for history.Load; of both, the
+// stored one counts, since it was whole when it got its name.
+func (f *Folder) Histories() []string {
+	var paths []string
+	for trial := 1; ; trial++ {
+		switch {
+		case exists(f.HistoryFile(trial)):
+			paths = append(paths, f.HistoryFile(trial))
+		case exists(f.LogFolder(trial)):
+			paths = append(paths, f.LogFolder(trial))
+		default:
+			return paths
+		}
+	}
+}
+
+// History reads the history of a trial.
+func (f *Folder) History(trial int) (*history.History, error) {
+	paths := f.Histories()
+	if trial < 1 || trial > len(paths) {
+		return nil, fmt.Errorf("run %s has no history of trial %d: it has %d", f.Ref(), trial, len(paths))
+	}
+	return history.Load(paths[trial-1])
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// WriteText writes a text for people, such as a verdict, to a file of the folder.
+func (f *Folder) WriteText(name, text string) error {
+	return writeFile(f.File(name), func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+// WriteRows writes runs.csv anew.
+func (f *Folder) WriteRows(rows []Row) error { return writeRows(f.File(RowsFile), rows) }
+
+// Rows reads runs.csv.
+func (f *Folder) Rows() ([]Row, error) { return readRows[Row](f.File(RowsFile)) }
+
+// WriteMessages writes messages.csv anew.
+func (f *Folder) WriteMessages(rows []MessageRow) error { return writeRows(f.File(MessagesFile), rows) }
+
+// Messages reads messages.csv.
+func (f *Folder) Messages() ([]MessageRow, error) { return readRows[MessageRow](f.File(MessagesFile)) }
+
+func writeRows[T any](path string, rows []T) error {
+	return writeFile(path, func(w io.Writer) error { return WriteTable(w, rows) })
+}
+
+func readRows[T any](path string) ([]T, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	defer file.Close()
+	return ReadTable[T](path, file)
+}
+
+// WriteYAML writes run.yaml, what the run was asked to be and where it was.
+func (f *Folder) WriteYAML(v any) error {
+	return writeFile(f.File(RunFile), func(w io.Writer) error {
+		out := yaml.NewEncoder(w)
+		out.SetIndent(2)
+		return errors.Join(out.Encode(v), out.Close())
+	})
+}
+
+// ReadYAML reads run.yaml into v. A key that v does not know is an error: the run could not be made
+// again as it was.
+func (f *Folder) ReadYAML(v any) error {
+	path := f.File(RunFile)
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("reading results: %w", err)
+	}
+	defer file.Close()
+	in := yaml.NewDecoder(file)
+	in.KnownFields(true)
+	if err := in.Decode(v); err == io.EOF {
+		return fmt.Errorf("reading %s: the file is empty", path)
+	} else if err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	return nil
+}

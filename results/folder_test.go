@@ -1,0 +1,215 @@
+package results
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"turnstile/bench/history"
+	"turnstile/nodes"
+)
+
+func mustCreate(t *testing.T, root, set, name string) *Folder {
+	t.Helper()
+	f, err := Create(root, set, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.WriteYAML(map[string]int{"seed": 1}); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error, though it should say %q", parts)
+		return
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error %q does not say %q", err, part)
+		}
+	}
+}
+
+func TestCreateIsUnique(t *testing.T) {
+	root := t.TempDir()
+	var wg sync.WaitGroup
+	names := make([]string, 8)
+	for i := range names {
+		wg.Go(func() {
+			if f, err := Create(root, "set", "run"); err == nil {
+				names[i] = f.Name()
+			}
+		})
+	}
+	wg.Wait()
+	seen := map[string]bool{}
+	for _, name := range names {
+		if name == "" || seen[name] {
+			t.Errorf("the names %q are not each another", names)
+		}
+		seen[name] = true
+	}
+	if !seen["run"] || !seen["run-8"] {
+		t.Errorf("the names are %q", names)
+	}
+}
+
+func TestCreateErrors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Create(filepath.Join(file, "results"), "set", "run")
+	wantError(t, err, "results cannot be written to "+file, "put the results elsewhere")
+	for _, name := range []string{"", ".", "..", "a/b", ".hidden", "latest"} {
+		if _, err := Create(t.TempDir(), "set", name); err == nil {
+			t.Errorf("a run may be called %q", name)
+		}
+		if _, err := Create(t.TempDir(), name, "run"); err == nil {
+			t.Errorf("a set may be called %q", name)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "odd[results]")
+	one := mustCreate(t, root, "mutex", "20260101-ra")
+	two := mustCreate(t, root, "mutex", "20260102-ra")
+	mustCreate(t, root, "other", "20260102-ra")
+	past := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(one.File(RunFile), past, past); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a second time over the first
+		if err := SetLatest(root, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ref := range []string{"latest", "20260101-ra", "mutex/20260101-ra", one.Path, one.Path + "/",
+		filepath.Join(root, "latest")} {
+		f, err := Open(root, ref)
+		if err != nil || f.Ref() != "mutex/20260101-ra" {
+			t.Errorf("%s opens %+v, %v", ref, f, err)
+		}
+	}
+	_, err := Open(root, "20260102-ra")
+	wantError(t, err, "several sets", "mutex/20260102-ra", "other/20260102-ra")
+	_, err = Open(root, "20260101-rb")
+	wantError(t, err, `no run "20260101-rb"`, "Did you mean mutex/20260101-ra?", "newest are")
+	_, err = Open(root, "something else")
+	if wantError(t, err, "The newest are"); strings.Contains(err.Error(), "mean") {
+		t.Errorf("it guesses wildly: %v", err)
+	}
+	_, err = Open(t.TempDir(), "latest")
+	wantError(t, err, "there are no runs below")
+	runs := Runs(root)
+	if len(runs) != 3 || runs[2].Ref() != one.Ref() {
+		t.Errorf("the runs are %s", refs(runs))
+	}
+	if err := SetLatest(root, two); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := Open(root, "latest"); err != nil || f.Ref() != two.Ref() {
+		t.Errorf("latest is %v, %v", f, err)
+	}
+}
+
+func TestYAML(t *testing.T) {
+	type config struct {
+		Seed    uint64        `yaml:"seed"`
+		Hold    time.Duration `yaml:"hold"`
+		Machine Machine       `yaml:"machine"`
+	}
+	f := mustCreate(t, t.TempDir(), "set", "run")
+	want := config{1<<64 - 1, 3 * time.Millisecond, ThisMachine()}
+	if err := f.WriteYAML(want); err != nil {
+		t.Fatal(err)
+	}
+	var got config
+	if err := f.ReadYAML(&got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if err := f.WriteText(RunFile, "seed: 1\nsede: 2\n"); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, f.ReadYAML(&got), RunFile, "line 2", "sede")
+	if err := f.WriteText(RunFile, ""); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, f.ReadYAML(&got), "is empty")
+	wantError(t, (&Folder{t.TempDir()}).ReadYAML(&got), "reading results", RunFile)
+}
+
+func TestFilesAreWholeOrNot(t *testing.T) {
+	f := mustCreate(t, t.TempDir(), "set", "run")
+	if err := f.WriteRows(someRows()[:1]); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := f.Rows()
+	if diff := cmp.Diff(someRows()[:1], rows); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	messages := []MessageRow{{Run: "r", Trial: 1, Phase: WholeRun, Kind: "Reply", Sent: Count(80)}}
+	if err := f.WriteMessages(messages); err != nil {
+		t.Fatal(err)
+	}
+	read, err := f.Messages()
+	if diff := cmp.Diff(messages, read); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	err = f.WriteText("no/such/folder.txt", "x")
+	wantError(t, err, "writing", "folder.txt")
+	entries, _ := os.ReadDir(f.Path)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if diff := cmp.Diff([]string{"messages.csv", "run.yaml", "runs.csv"}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestHistories(t *testing.T) {
+	f := mustCreate(t, t.TempDir(), "set", "run")
+	if _, err := f.History(1); err == nil {
+		t.Error("there is a history of nothing")
+	}
+	for trial := range 2 {
+		dir := f.LogFolder(trial + 1)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		log, err := history.Create(filepath.Join(dir, "0.log"), history.Options{Node: nodes.ID(trial), Nodes: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := history.Store(f.HistoryFile(1), f.LogFolder(1)); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{f.HistoryFile(1), f.LogFolder(2)}
+	if diff := cmp.Diff(want, f.Histories()); diff != "" {
+		t.Error(diff)
+	}
+	h, err := f.History(2)
+	if err != nil || h.Logs[0].Node != 1 {
+		t.Errorf("trial 2 is %+v, %v", h, err)
+	}
+	_, err = f.History(3)
+	wantError(t, err, "no history of trial 3: it has 2")
+}

@@ -1,0 +1,90 @@
+package results
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
+)
+
+func histOf(values ...int64) *hdrhistogram.Histogram {
+	h := hdrhistogram.New(1, int64(time.Hour), 3)
+	for _, v := range values {
+		h.RecordValue(v)
+	}
+	return h
+}
+
+func TestLatencies(t *testing.T) {
+	f := mustCreate(t, t.TempDir(), "set", "run")
+	began := time.UnixMilli(1_700_000_000_000)
+	hold := histOf(5)
+	intervals := []Interval{
+		{1, began, 2 * time.Second, []Tagged{{WaitTag, histOf(1000, 2000)}, {"hold", hold}}},
+		{2, began.Add(3 * time.Second), time.Second, []Tagged{{WaitTag, histOf(1_000_000)}}},
+	}
+	if err := f.WriteLatencies(intervals); err != nil {
+		t.Fatal(err)
+	}
+	if hold.Tag() != "" {
+		t.Error("writing changed what was written")
+	}
+	file, err := os.Open(f.File(LatencyLog))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	type line struct {
+		Tag                string
+		StartMS, EndMS     int64
+		Count, Least, Most int64
+	}
+	var got []line
+	for log := hdrhistogram.NewHistogramLogReader(file); ; {
+		h, err := log.NextIntervalHistogram()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h == nil {
+			break
+		}
+		got = append(got, line{h.Tag(), h.StartTimeMs(), h.EndTimeMs(), h.TotalCount(), h.Min(), h.Max()})
+	}
+	ms := began.UnixMilli()
+	want := []line{
+		{WaitTag, ms, ms + 2000, 2, 1000, 2000},
+		{"hold", ms, ms + 2000, 1, 5, 5},
+		{WaitTag, ms + 3000, ms + 4000, 1, 999936, 1000447},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	profile, err := os.ReadFile(f.File(LatencyProfile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "latency.hgrm", string(profile))
+}
+
+func TestNoLatencies(t *testing.T) {
+	f := mustCreate(t, t.TempDir(), "set", "run")
+	if err := f.WriteLatencies(nil); err != nil {
+		t.Fatal(err)
+	}
+	if exists(f.File(LatencyProfile)) {
+		t.Error("there is a profile of no waits")
+	}
+}
+
+func TestGoBench(t *testing.T) {
+	rows := append(someRows(), Row{Algorithm: "ring", Kind: "bench", Nodes: 2})
+	rows[1].EntriesPerS = Number(3)
+	var b bytes.Buffer
+	if err := GoBench(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "gobench.txt", b.String())
+}

@@ -1,0 +1,152 @@
+package results
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// SetLatest points the link "latest" in root at f, which lies below it.
+func SetLatest(root string, f *Folder) error {
+	to, err := filepath.Rel(root, f.Path)
+	if err != nil {
+		return fmt.Errorf("pointing %s at %s: %w", LatestLink, f.Path, err)
+	}
+	// A link is replaced by renaming another over it: at no time is there none.
+	fresh := filepath.Join(root, "."+LatestLink+"-"+f.Name())
+	os.Remove(fresh)
+	if err := os.Symlink(to, fresh); err != nil {
+		return fmt.Errorf("pointing %s at %s: %w", LatestLink, to, err)
+	}
+	if err := os.Rename(fresh, filepath.Join(root, LatestLink)); err != nil {
+		os.Remove(fresh)
+		return fmt.Errorf("pointing %s at %s: %w", LatestLink, to, err)
+	}
+	return nil
+}
+
+// Open finds the run that ref names: by its path, as set/run below root, by the name of the run alone
+// if only one set has it, or as latest.
+func Open(root, ref string) (*Folder, error) {
+	for _, path := range []string{ref, filepath.Join(root, ref)} {
+		if isRun(path) {
+			return folderAt(path)
+		}
+	}
+	runs := Runs(root)
+	var named []*Folder
+	for _, f := range runs {
+		if f.Name() == ref {
+			named = append(named, f)
+		}
+	}
+	switch len(named) {
+	case 0:
+		return nil, noRun(root, ref, runs)
+	case 1:
+		return named[0], nil
+	}
+	return nil, fmt.Errorf("several sets have a run %q: say which of %s", ref, refs(named))
+}
+
+// folderAt resolves links, since a run that was opened as latest has a name too.
+func folderAt(path string) (*Folder, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening run %s: %w", path, err)
+	}
+	return &Folder{real}, nil
+}
+
+// isRun reports whether path is the folder of a run: it was described, or it has results.
+func isRun(path string) bool {
+	return exists(filepath.Join(path, RunFile)) || exists(filepath.Join(path, RowsFile))
+}
+
+// Runs returns all runs of all sets below root, the newest first.
+func Runs(root string) []*Folder {
+	var runs []*Folder
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(root), "*", "*"))
+	for _, path := range paths {
+		if set := filepath.Dir(path); filepath.Base(set) != LatestLink && isRun(path) {
+			runs = append(runs, &Folder{path})
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b *Folder) int {
+		if c := b.began().Compare(a.began()); c != 0 {
+			return c
+		}
+		return strings.Compare(b.Name(), a.Name())
+	})
+	return runs
+}
+
+// escapeGlob makes a pattern that matches path alone.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// began returns when the run began: run.yaml is the first that is written, and never written again.
+func (f *Folder) began() time.Time {
+	for _, name := range []string{RunFile, RowsFile} {
+		if info, err := os.Stat(f.File(name)); err == nil {
+			return info.ModTime()
+		}
+	}
+	return time.Time{}
+}
+
+// noRun says that there is no run ref, and what there is instead.
+func noRun(root, ref string, runs []*Folder) error {
+	if len(runs) == 0 {
+		return fmt.Errorf("there is no run %q: there are no runs below %s yet", ref, root)
+	}
+	best := slices.MinFunc(runs, func(a, b *Folder) int { return a.distance(ref) - b.distance(ref) })
+	hint := ""
+	if best.distance(ref) <= len(ref)/3 {
+		hint = fmt.Sprintf(" Did you mean %s?", best.Ref())
+	}
+	const few = 5
+	return fmt.Errorf("there is no run %q below %s.%s The newest are %s",
+		ref, root, hint, refs(runs[:min(few, len(runs))]))
+}
+
+// distance returns how far ref is from naming f, in letters to change.
+func (f *Folder) distance(ref string) int {
+	return min(editDistance(ref, f.Name()), editDistance(ref, f.Ref()))
+}
+
+// editDistance returns the fewest letters to insert, remove or replace to get from a to b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func refs(runs []*Folder) string {
+	names := make([]string, len(runs))
+	for i, f := range runs {
+		names[i] = f.Ref()
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,104 @@
+package results
+
+// A Row is what runs.csv says of one trial. The columns stand in the order of the fields; a new one
+// may go anywhere, since files are read by their header.
+type Row struct {
+	Run       string `csv:"run"`
+	Trial     int    `csv:"trial"` // from 1
+	Kind      string `csv:"kind"`  // bench or simulate
+	Algorithm string `csv:"algorithm"`
+	Nodes     int    `csv:"nodes"` // clients
+	Hosts     int    `csv:"hosts"`
+	Slots     int    `csv:"slots"`
+	Resources int    `csv:"resources"`
+	Workload  string `csv:"workload"`
+
+	HoldUS    Figure `csv:"hold_us"` // the means of what was asked for
+	ThinkUS   Figure `csv:"think_us"`
+	RatePerS  Figure `csv:"rate_per_s"` // of each node
+	LatencyUS Figure `csv:"latency_injected_us"`
+	Multicast bool   `csv:"multicast"`
+	Seed      uint64 `csv:"seed"`
+	Plan      string `csv:"plan"`
+
+	DurationS       Figure `csv:"duration_s"`        // of the window that was measured
+	Entries         Figure `csv:"entries"`           // of the whole run
+	EntriesInWindow Figure `csv:"entries_in_window"` // entered while measuring
+	EntriesPerS     Figure `csv:"entries_per_s"`
+
+	Messages          Figure `csv:"messages"` // deliveries asked for in the whole run
+	Publishes         Figure `csv:"publishes"`
+	MessagesPerEntry  Figure `csv:"messages_per_entry"`
+	PublishedMin      Figure `csv:"published_min"` // messages per entry, as published
+	PublishedMax      Figure `csv:"published_max"`
+	PublishesPerEntry Figure `csv:"publishes_per_entry"`
+	BytesPerEntry     Figure `csv:"bytes_per_entry"`
+	OneEntryMin       Figure `csv:"one_entry_messages_min"` // of single requests, one at a time
+	OneEntryMean      Figure `csv:"one_entry_messages_mean"`
+	OneEntryMax       Figure `csv:"one_entry_messages_max"`
+
+	WaitUSP50      Figure `csv:"wait_us_p50"` // due to enter
+	WaitUSP90      Figure `csv:"wait_us_p90"`
+	WaitUSP99      Figure `csv:"wait_us_p99"`
+	WaitUSP999     Figure `csv:"wait_us_p999"`
+	WaitUSMax      Figure `csv:"wait_us_max"`
+	QueueUSP50     Figure `csv:"queue_us_p50"` // due to requested
+	QueueUSP99     Figure `csv:"queue_us_p99"`
+	ProtocolUSP50  Figure `csv:"protocol_us_p50"` // requested to enter
+	ProtocolUSP99  Figure `csv:"protocol_us_p99"`
+	HoldUSP50      Figure `csv:"hold_us_p50"` // enter to exit
+	HoldUSP99      Figure `csv:"hold_us_p99"`
+	ClientDelayP50 Figure `csv:"client_delay_us_p50"` // the wait when all else is at rest
+	UncontendedP50 Figure `csv:"uncontended_us_p50"`  // requested to enter when nobody held or waited
+	HandoverUSP50  Figure `csv:"handover_us_p50"`     // exit to the next enter, if that was asked for before
+	HandoverUSP99  Figure `csv:"handover_us_p99"`
+
+	Utilisation          Figure `csv:"utilisation"`
+	UtilisationPredicted Figure `csv:"utilisation_predicted"`
+	EntriesPerSPredicted Figure `csv:"entries_per_s_predicted"`
+
+	JainIndex       Figure `csv:"jain_index"`
+	EntriesNodeMin  Figure `csv:"entries_node_min"`
+	EntriesNodeMax  Figure `csv:"entries_node_max"`
+	BypassMax       Figure `csv:"bypass_max"`
+	OvertakenMax    Figure `csv:"overtaken_max"`
+	OvertakenMean   Figure `csv:"overtaken_mean"`
+	OrderInversions Figure `csv:"order_inversions"`
+
+	Violations  Figure `csv:"violations"`
+	OverlapUS   Figure `csv:"overlap_us"`
+	Unfinished  Figure `csv:"unfinished"`
+	IssuedShare Figure `csv:"issued_share"`
+	Lost        Figure `csv:"lost_unintended"`
+
+	TimerLateUSP50 Figure `csv:"timer_late_us_p50"`
+	TimerLateUSP99 Figure `csv:"timer_late_us_p99"`
+	TimerLateUSMax Figure `csv:"timer_late_us_max"`
+	CPUBusy        Figure `csv:"cpu_busy"`   // share of the machine, 0 to 1
+	BrokerCPU      Figure `csv:"broker_cpu"` // share of one CPU
+	NodeRSSMB      Figure `csv:"node_rss_mb_max"`
+	ReadyMS        Figure `csv:"ready_ms"`
+
+	Verdict string `csv:"verdict"`
+	Reason  string `csv:"reason"`
+}
+
+// A MessageRow is what messages.csv says of one kind of message in one phase of a trial.
+type MessageRow struct {
+	Run               string `csv:"run"`
+	Trial             int    `csv:"trial"`
+	Phase             string `csv:"phase"`
+	Kind              string `csv:"kind"`
+	Sent              Figure `csv:"sent"` // deliveries asked for
+	Publishes         Figure `csv:"publishes"`
+	Delivered         Figure `csv:"delivered"`
+	Bytes             Figure `csv:"bytes"`
+	PerEntry          Figure `csv:"per_entry"`
+	PublishesPerEntry Figure `csv:"publishes_per_entry"`
+}
+
+// The phases of a trial.
+const (
+	WholeRun = "run"    // all of it, warm-up included
+	Steady   = "steady" // from the first to the last entry while measuring
+)

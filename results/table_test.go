@@ -1,0 +1,169 @@
+package results
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got); -rewrite if it should:\n%s", path, diff)
+	}
+}
+
+func someRows() []Row {
+	return []Row{
+		{Run: "r1", Trial: 1, Kind: "bench", Algorithm: "ricart-agrawala", Nodes: 5, Hosts: 1, Slots: 1,
+			Resources: 1, Workload: "saturated", HoldUS: Number(0), LatencyUS: Number(1000), Seed: 1<<64 - 1,
+			EntriesPerS: Number(1234.5), MessagesPerEntry: Number(8), WaitUSP50: Number(4001.5),
+			WaitUSP99: AtLeast(9e6), BytesPerEntry: Number(96.4), Verdict: "valid"},
+		{Run: "r1", Trial: 2, Kind: "simulate", Algorithm: "token-ring", Nodes: 3, Multicast: true,
+			Workload: "closed hold=uniform:1ms,3ms", Plan: "kill 1/heal", Verdict: "violated",
+			Reason: "0 and 1 were inside together,\nsee \"verdict.txt\""},
+	}
+}
+
+func TestRowsGolden(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteTable(&b, someRows()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "runs.csv", b.String())
+	got, err := ReadTable[Row]("runs.csv", &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := someRows()
+	want[1].Reason = strings.ReplaceAll(want[1].Reason, "\n", " ") // a row is a line
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Each column is named once, and by a type that can be written and read.
+func TestColumns(t *testing.T) {
+	for _, typ := range []reflect.Type{reflect.TypeFor[Row](), reflect.TypeFor[MessageRow]()} {
+		seen := map[string]bool{}
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			name := f.Tag.Get("csv")
+			if name == "" || seen[name] {
+				t.Errorf("%v.%s has the header %q, which is empty or taken", typ, f.Name, name)
+			}
+			seen[name] = true
+			switch f.Type.Kind() {
+			case reflect.String, reflect.Int, reflect.Uint64, reflect.Bool:
+			default:
+				if f.Type != reflect.TypeFor[Figure]() {
+					t.Errorf("%v.%s has a type that no cell can hold", typ, f.Name)
+				}
+			}
+		}
+	}
+}
+
+func TestOldHeadersStayReadable(t *testing.T) {
+	const old = "\ufeffwait_us_p99,colour,trial,algorithm\n>12.5,red,7,lamport\n,blue,8,\n"
+	got, err := ReadTable[Row]("old.csv", strings.NewReader(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Row{{Trial: 7, Algorithm: "lamport", WaitUSP99: AtLeast(12.5)}, {Trial: 8}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTableErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "x.csv:1: the file is empty: it lacks even its headers",
+		"a,b\n":                          "x.csv:1: none of the headers is known",
+		"trial,trial\n":                  "x.csv:1: trial: two columns have this header",
+		"run,trial\nr,1\nr,one\n":        `x.csv:3:3: trial: "one" is no whole number`,
+		"run,seed\nr,-1\n":               `x.csv:2:3: seed: "-1" is no whole number from 0`,
+		"multicast\nmaybe\n":             `x.csv:2:1: multicast: "maybe" is neither true nor false`,
+		"run,cpu_busy\nr,NaN\n":          `x.csv:2:3: cpu_busy: "NaN" is no number`,
+		"run,wait_us_p50\nr,>\n":         `x.csv:2:3: wait_us_p50: ">" is no number`,
+		"run,trial\nr\n":                 "x.csv:2: this line has more or fewer cells than the headers",
+		"run,trial\n\"r\nr\",1\nr,\"x\n": "x.csv:4:6: extraneous or missing \" in quoted-field",
+	} {
+		_, err := ReadTable[Row]("x.csv", strings.NewReader(text))
+		var cell *CellError
+		if !errors.As(err, &cell) || err.Error() != want {
+			t.Errorf("%q: %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	for _, c := range []struct {
+		f    Figure
+		want string
+	}{
+		{Figure{}, ""},
+		{Number(0), "0"},
+		{Number(-0.0000001), "0"},
+		{Number(1.0 / 3), "0.333333"},
+		{Number(12345678901234), "12345678901234"},
+		{AtLeast(12.5), ">12.5"},
+		{Ratio(1, 0), ""},
+		{Ratio(0, 5), "0"},
+	} {
+		if c.f.String() != c.want {
+			t.Errorf("%#v prints as %q, not %q", c.f, c.f, c.want)
+		}
+		var back Figure
+		if err := back.UnmarshalText([]byte(c.want)); err != nil || back.String() != c.want {
+			t.Errorf("%q reads as %v, %v", c.want, back, err)
+		}
+	}
+}
+
+func FuzzReadTable(f *testing.F) {
+	var b bytes.Buffer
+	WriteTable(&b, someRows())
+	f.Add(b.String())
+	f.Add("run,trial\r\n\"a\r\r\nb\",1\n")
+	f.Add("wait_us_p50,seed\n>-0,18446744073709551615\n")
+	f.Add("trial,cpu_busy\n+1,1e308\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		rows, err := ReadTable[Row]("fuzz.csv", strings.NewReader(text))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "fuzz.csv:") {
+				t.Errorf("an error without its place: %v", err)
+			}
+			return
+		}
+		var first, second bytes.Buffer
+		WriteTable(&first, rows)
+		again, err := ReadTable[Row]("again.csv", bytes.NewReader(first.Bytes()))
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, first.String())
+		}
+		WriteTable(&second, again)
+		if !bytes.Equal(first.Bytes(), second.Bytes()) {
+			t.Errorf("written twice it differs:\n%s\n%s", first.String(), second.String())
+		}
+	})
+}
