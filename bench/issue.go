@@ -130,9 +130,9 @@ func (m *meter) look(ctx context.Context) (over bool, err error) {
 			return false, err
 		}
 	}
-	if s.waiting() && m.slow.over(s, now) {
+	if s.open() && m.slow.over(s, now) {
 		return false, t.stalled(ctx)
-	} else if !s.waiting() {
+	} else if !s.open() {
 		m.slow = t.patience()
 	}
 	m.progress(s, now)
@@ -209,6 +209,9 @@ func (m *meter) stop(at int64) error {
 // pause returns how long to wait until the next look: short near a time that matters.
 func (m *meter) pause() time.Duration {
 	pause, now := tick, m.trial.now()
+	if m.end != 0 {
+		pause = slowTick
+	}
 	for _, at := range []int64{m.measureFrom(), m.end} {
 		if ahead := time.Duration(at - now); ahead > 0 {
 			pause = min(pause, ahead)

@@ -30,7 +30,8 @@ func setting(o Options, spec *nodes.Spec[nodes.Mutex], kinds []string) check.Set
 	cost := published(o, spec)
 	return check.Setting{
 		Config: o.Config, Algorithm: o.Algorithm, Kinds: kinds, Cost: cost, CostKnown: known(cost),
-		Identities: spec.Identities, Circulates: spec.Circulates, Open: o.Workload.Load == workload.Open, Expected: o.Entries,
+		Identities: spec.Identities, Circulates: spec.Circulates, Open: o.Workload.Load == workload.Open,
+		Expected: o.Entries,
 	}
 }
 

@@ -155,7 +155,7 @@ func lateness(h *history.History) TimerLate {
 	var late [history.LatenessBuckets]uint64
 	var total uint64
 	for _, l := range h.Logs {
-		for b, n := range l.Totals.Late {
+		for b, n := range l.Late {
 			late[b] += n
 			total += n
 		}

@@ -250,8 +250,10 @@ func TestGaugesAndTimers(t *testing.T) {
 		add(nodes.None, 1103, history.Gauged, history.ResidentKB, 20*1024).
 		add(nodes.None, 1104, history.Gauged, history.ResidentKB, 10*1024).
 		add(nodes.None, 1105, history.Gauged, history.ReadyUS, 1500)
-	tp.log(0).Totals.Late[history.LatenessBucket(50_000)] = 98
-	tp.log(1).Totals.Late[history.LatenessBucket(1_000_000)] = 2
+	tp.log(0).Late = make([]uint64, history.LatenessBuckets)
+	tp.log(1).Late = make([]uint64, history.LatenessBuckets)
+	tp.log(0).Late[history.LatenessBucket(50_000)] = 98
+	tp.log(1).Late[history.LatenessBucket(1_000_000)] = 2
 	m := Measure(tp.history(), Options{})
 	wantFigure(t, "busy", m.CPUBusy, "0.97")
 	wantFigure(t, "broker", m.BrokerCPU, "0.25")

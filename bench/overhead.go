@@ -49,7 +49,8 @@ type OverheadResult struct {
 // Overhead runs the same algorithm in the testbed, as users run it, and in a bare loop, in turn, and
 // compares the entries per second. Which of the two goes first alternates, so that a machine that gets
 // slower or faster favours neither.
-func Overhead(ctx context.Context, o OverheadOptions, s Setup, onPair func(int, Pair)) (*OverheadResult, error) {
+func Overhead(ctx context.Context, o OverheadOptions, s Setup, onPair func(int, Pair)) (
+	*OverheadResult, error) {
 	r := &OverheadResult{Algorithm: o.Algorithm, Nodes: o.Nodes}
 	for i := range o.Pairs {
 		var p Pair

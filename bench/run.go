@@ -203,7 +203,7 @@ func (r *Run) make(ctx context.Context, s Setup, spec *nodes.Spec[nodes.Mutex], 
 // finish saves what a trial recorded, and judges it only then.
 func (r *Run) finish(t *trial, number int, trouble error) error {
 	record := TrialRecord{Seed: t.seed, Started: t.started.Round(time.Microsecond).UTC()}
-	if trouble != nil {
+	if trouble != nil && !errors.Is(trouble, errStalled) { // of a stall the checks have more to say
 		record.Trouble = trouble.Error()
 	}
 	r.Record.Trials = append(r.Record.Trials, record)

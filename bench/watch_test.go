@@ -3,13 +3,15 @@ package bench
 import "testing"
 
 func TestPatience(t *testing.T) {
-	moving, still := sums{requests: 2, entries: 1, exits: 1, sent: 5, delivered: 5}, sums{requests: 2, entries: 1, exits: 1, sent: 6, delivered: 6}
+	moving := sums{requests: 2, entries: 1, exits: 1, sent: 5, delivered: 5}
+	still := sums{requests: 2, entries: 1, exits: 1, sent: 6, delivered: 6}
 	p := patience{limit: 100}
 	for _, step := range []struct {
 		s    sums
 		now  int64
 		over bool
-	}{{moving, 1000, false}, {moving, 1100, false}, {still, 1101, false}, {still, 1201, false}, {still, 1202, true}} {
+	}{{moving, 1000, false}, {moving, 1100, false},
+		{still, 1101, false}, {still, 1201, false}, {still, 1202, true}} {
 		if got := p.over(step.s, step.now); got != step.over {
 			t.Errorf("at %d: over is %v", step.now, got)
 		}
@@ -22,17 +24,17 @@ func TestPatience(t *testing.T) {
 
 func TestRest(t *testing.T) {
 	for _, test := range []struct {
-		s             sums
-		rest, waiting bool
+		s          sums
+		rest, open bool
 	}{
 		{sums{}, true, false},
 		{sums{requests: 3, entries: 3, exits: 3, sent: 9, delivered: 9}, true, false},
 		{sums{requests: 3, entries: 3, exits: 3, sent: 9, delivered: 8}, false, false},
-		{sums{requests: 3, entries: 3, exits: 2, sent: 9, delivered: 9}, false, false}, // somebody is inside
+		{sums{requests: 3, entries: 3, exits: 2, sent: 9, delivered: 9}, false, true}, // somebody is inside
 		{sums{requests: 3, entries: 2, exits: 2, sent: 9, delivered: 9}, false, true},
 	} {
-		if test.s.atRest() != test.rest || test.s.waiting() != test.waiting {
-			t.Errorf("%+v: at rest %v, waiting %v", test.s, test.s.atRest(), test.s.waiting())
+		if test.s.atRest() != test.rest || test.s.open() != test.open {
+			t.Errorf("%+v: at rest %v, open %v", test.s, test.s.atRest(), test.s.open())
 		}
 	}
 }

@@ -76,7 +76,8 @@ func TestSpansDrawTheirDistribution(t *testing.T) {
 }
 
 func TestSpanTextRoundTrip(t *testing.T) {
-	for _, text := range []string{"0s", "100µs", "2ms", "uniform:1ms,3ms", "exponential:2ms", "normal:2ms,500µs"} {
+	for _, text := range []string{"0s", "100µs", "2ms", "uniform:1ms,3ms",
+		"exponential:2ms", "normal:2ms,500µs"} {
 		s, err := ParseSpan(text)
 		if err != nil || s.String() != text {
 			t.Errorf("%q is read as %v (%v)", text, s, err)

@@ -26,6 +26,8 @@ const (
 	ForChoice                     // what Env.Choose answers
 	ForDelay                      // how late the count-th message of a link arrives
 	ForNode                       // which node asks next
+	ForLoss                       // whether the count-th message of a link is lost
+	ForCopy                       // whether it arrives twice
 )
 
 // A Roll names one decision: the count-th for a purpose, at a node or on a link, for a kind.

@@ -32,4 +32,43 @@ func (l Latency) Shape(link Link, kind uint8, n uint64, fate Fate) Fate {
 	return append(fate, l.Span.Draw(l.Dice, Roll{ForDelay, link.From, link.To, uint64(kind), n}))
 }
 
-var _ Shaper = Latency{}
+// Loss loses messages at a rate, from 0 to 1, and leaves the rest to another shaper.
+type Loss struct {
+	Rate float64
+	Dice Dice
+	Of   Shaper
+}
+
+// Shape implements Shaper.
+func (l Loss) Shape(link Link, kind uint8, n uint64, fate Fate) Fate {
+	if l.Dice.Unit(Roll{ForLoss, link.From, link.To, uint64(kind), n}) < l.Rate {
+		return fate
+	}
+	return l.Of.Shape(link, kind, n, fate)
+}
+
+// Duplication has messages arrive twice at a rate, from 0 to 1. Another shaper decides when each copy
+// arrives.
+type Duplication struct {
+	Rate float64
+	Dice Dice
+	Of   Shaper
+}
+
+// ofCopy marks the number of a message's second copy, for decisions that are its own.
+const ofCopy = 1 << 63
+
+// Shape implements Shaper.
+func (d Duplication) Shape(link Link, kind uint8, n uint64, fate Fate) Fate {
+	fate = d.Of.Shape(link, kind, n, fate)
+	if d.Dice.Unit(Roll{ForCopy, link.From, link.To, uint64(kind), n}) < d.Rate {
+		fate = d.Of.Shape(link, kind, n|ofCopy, fate)
+	}
+	return fate
+}
+
+var (
+	_ Shaper = Latency{}
+	_ Shaper = Loss{}
+	_ Shaper = Duplication{}
+)

@@ -29,7 +29,8 @@ var shapeNames = [...]string{"constant", "uniform", "exponential", "normal"}
 func Constant(d time.Duration) Span { return Span{a: d} }
 
 // spanForms is what ParseSpan takes, for its errors and for help texts.
-const spanForms = "2ms, uniform:1ms,3ms (from, to), exponential:2ms (mean) or normal:2ms,500us (mean, deviation)"
+const spanForms = "2ms, uniform:1ms,3ms (from, to), " +
+	"exponential:2ms (mean) or normal:2ms,500us (mean, deviation)"
 
 // ParseSpan reads a span: 2ms, uniform:1ms,3ms, exponential:2ms or normal:2ms,500us.
 func ParseSpan(text string) (Span, error) {

@@ -15,7 +15,8 @@ type ID int32
 const None ID = -1
 
 // A Message is a struct of exported plain values (numbers, booleans, strings, and slices and
-// structs of these), told apart by a type switch.
+// structs of these), told apart by a type switch. All who receive a broadcast, or a copy, may be handed
+// the same one: a machine that keeps a slice of a message keeps a clone of it.
 type Message any
 
 // A Timer is one of a machine's own timers. A machine may run one timer per kind and peer.

@@ -1,6 +1,9 @@
 package nodes
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // ClientState is where the client of an instance stands: idle, waiting, inside, and idle again.
 type ClientState uint8
@@ -72,6 +75,47 @@ func NewNode(id ID, n int, incarnation uint32, choose func(n int) int, parts ...
 	return node
 }
 
+// Clone returns a copy of the node that shares no memory with it, but for choose.
+func (n *Node) Clone() *Node {
+	fresh := *n
+	fresh.effects, fresh.toSelf, fresh.elected = nil, nil, nil // empty between inputs
+	fresh.instances = make([]*instance, len(n.instances))
+	copies := make([]instance, len(n.instances))
+	for i, old := range n.instances {
+		inst := &copies[i]
+		*inst = *old
+		inst.machine = CloneMachine(old.machine)
+		inst.timers = append([]armed(nil), old.timers...)
+		inst.env = Env{node: &fresh, instance: inst, index: int32(i)}
+		fresh.instances[i] = inst
+	}
+	return &fresh
+}
+
+// AppendState writes out the state of the node: of its machines, their clients, and which of their timers
+// run. Equal states give equal bytes. What only tells old timers from new is left out.
+func (n *Node) AppendState(b []byte) []byte {
+	for _, inst := range n.instances {
+		b = AppendMachine(b, inst.machine)
+		b = append(b, byte(inst.client), byte(len(inst.timers)))
+		for _, a := range inst.timers {
+			b = append(b, byte(a.timer.Kind), byte(a.timer.Peer), byte(a.timer.Peer>>8), byte(a.timer.Peer>>16))
+		}
+	}
+	return b
+}
+
+// Timers returns the running timers of an instance, each with its generation.
+func (n *Node) Timers(instance int32) iter.Seq2[Timer, uint32] {
+	return func(yield func(Timer, uint32) bool) {
+		for _, a := range n.instances[instance].timers {
+			if !yield(a.timer, a.gen) {
+				return
+			}
+		}
+	}
+}
+
 // Client returns where the client of an instance stands.
 func (n *Node) Client(instance int32) ClientState { return n.instances[instance].client }
 
@@ -83,7 +127,14 @@ func (n *Node) Machine(instance int32) Machine { return n.instances[instance].ma
 // a machine breaks its contract; the text names the node, the machine and the event.
 func (n *Node) Handle(in Input) []Effect {
 	clear(n.effects) // let go of the messages
-	n.effects = n.effects[:0]
+	n.effects = n.HandleInto(n.effects[:0], in)
+	return n.effects
+}
+
+// HandleInto is Handle with the effects appended to a slice of the caller's, of which the node keeps
+// nothing.
+func (n *Node) HandleInto(effects []Effect, in Input) []Effect {
+	n.effects = effects
 	switch in.What {
 	case Start, Recover, Suspect, Trust:
 		for _, inst := range n.instances {
@@ -93,7 +144,8 @@ func (n *Node) Handle(in Input) []Effect {
 		n.instances[in.Instance].one(in)
 	}
 	n.settle()
-	return n.effects
+	effects, n.effects = n.effects, nil
+	return effects
 }
 
 // settle delivers what the machines of this node have for each other: messages to oneself, elections

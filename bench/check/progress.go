@@ -17,6 +17,10 @@ func progress(e *evidence) Finding {
 	switch {
 	case e.marks[history.Stalled].seen && len(waiting) == 0:
 		return inconclusive("the run stalled, though no request waits")
+	case e.marks[history.Stalled].seen && len(inside) > 0:
+		// To leave is up to the client, not to the algorithm: its process stands still.
+		return inconclusive("the run stalled while %s was inside, with %s", name(inside[0].asked.Node),
+			unserved(len(waiting))).with(waiters...)
 	case e.marks[history.Stalled].seen && !e.audit.clean():
 		// An algorithm that rests on reliable links is not to blame.
 		return inconclusive("the run stalled with %s, but %s", unserved(len(waiting)), e.audit.says()).

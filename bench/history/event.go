@@ -22,6 +22,11 @@ const (
 	Unissued
 	// Sent: one message of kind Count was sent. Recorded only for algorithms that circulate.
 	Sent
+	// Crashed: the node is down, and with it what was open: a request is abandoned, a critical section
+	// crashed.
+	Crashed
+	// Restarted: the node is up again. Count is how often it has come up before.
+	Restarted
 
 	// Marked: the run has come to the mark numbered Count.
 	Marked
@@ -30,6 +35,8 @@ const (
 	// Settled: the run came to rest after a single request of the node Count. Value is how many
 	// messages that request took.
 	Settled
+	// Broke: the assumptions about the system numbered Value, as nodes.Need, hold no more.
+	Broke
 )
 
 // The marks of a run, in order.

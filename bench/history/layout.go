@@ -96,6 +96,8 @@ type Counters struct {
 	Publishes [MaxKinds]atomic.Uint64 // messages handed to the broker, by kind
 	Bytes     [MaxKinds]atomic.Uint64 // of all deliveries asked for, by kind, without the broker's framing
 	Resent    atomic.Uint64           // of Sent, the retries
+	Dropped   atomic.Uint64           // messages for this node that a fault lost, or that found it down
+	Copied    atomic.Uint64           // messages for this node that a fault added
 
 	Gaps       atomic.Uint64 // messages missing from the numbering of their streams, though nobody dropped them
 	Repeats    atomic.Uint64 // messages that came again or out of order, though nobody made them

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"slices"
 
 	"turnstile/nodes"
 )
@@ -19,19 +20,19 @@ type NodeLog struct {
 	Node       nodes.ID
 	StampError int64 // bound on the error of its stamps, in nanoseconds
 	Totals     Totals
+	Late       []uint64 // how many timers ran out how late (see LatenessBucket); nil: none
 	// By node: messages sent on the link to it, received on the link from it, and its multicasts.
 	SentTo, ReceivedFrom, MultiFrom []uint64
 	Ring                            []Passage // the latest messages, oldest first
 	Events                          []Event
 }
 
-// Totals are the Counters of a node at the end, field by field.
+// Totals are the Counters of a node at the end, field by field, but for Late, which comes last.
 type Totals struct {
 	State, Requests, Entries, Exits                uint64
 	Sent, Delivered, Publishes, Bytes              [MaxKinds]uint64
-	Resent                                         uint64
+	Resent, Dropped, Copied                        uint64
 	Gaps, Repeats, MultiSent, RingNext, EventCount uint64
-	Late                                           [LatenessBuckets]uint64
 }
 
 // A FormatError says where in a file something stands that no history holds.
@@ -63,8 +64,13 @@ func DecodeLog(name string, base int64, b []byte) (*NodeLog, error) {
 	}
 	l := &NodeLog{Node: p.node, StampError: p.errNS}
 	at := preambleLen
-	binary.Decode(b[at:at+int(countersLen)], binary.LittleEndian, &l.Totals)
-	at += int(countersLen)
+	size, _ := binary.Decode(b[at:at+int(countersLen)], binary.LittleEndian, &l.Totals)
+	at += size
+	l.Late = make([]uint64, LatenessBuckets)
+	at += 8 * copyWords(l.Late, b[at:])
+	if !slices.ContainsFunc(l.Late, func(n uint64) bool { return n > 0 }) {
+		l.Late = nil
+	}
 	for _, stream := range []*[]uint64{&l.SentTo, &l.ReceivedFrom, &l.MultiFrom} {
 		*stream = make([]uint64, p.nodes)
 		at += 8 * copyWords(*stream, b[at:])

@@ -31,7 +31,7 @@ func (a *app) newBar(c *benchCall) *bar {
 		progressbar.OptionSetElapsedTime(false),
 		progressbar.OptionUseANSICodes(true),
 		progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetTheme(progressbar.ThemeUnicode),
+		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "█", SaucerPadding: "░"}),
 	)}
 }
 
@@ -49,8 +49,8 @@ func (b *bar) show(p bench.Progress) {
 	if p.PerSecond > 0 {
 		text += fmt.Sprintf(", %s/s", thousands(p.PerSecond))
 	}
-	b.to.Describe(text)
 	b.to.Set(min(int(p.Done*barSteps), barSteps-1)) // a full one would be over
+	b.to.Describe(text)
 }
 
 func (b *bar) clear() {

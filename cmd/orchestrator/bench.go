@@ -88,7 +88,8 @@ func (c *benchCall) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
 	f.StringVar(&c.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
-	f.DurationVar(&c.Warmup, "warmup", 0, "how long to run before measuring (default a tenth of --duration, to 1s)")
+	f.DurationVar(&c.Warmup, "warmup", 0,
+		"how long to run before measuring (default a tenth of --duration, at most 1s)")
 	f.Uint64Var(&c.Entries, "entries", 0, "end after so many entries, not after --duration")
 	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and processes of its own")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")

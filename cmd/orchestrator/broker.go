@@ -10,8 +10,9 @@ import (
 	"turnstile/bench/cluster"
 )
 
-const brokerHelp = `Run the NATS server that is built in, in the foreground, for runs to use with --nats. It listens on the
-loopback address alone and wants the credential that is part of the URL it prints. End it with Ctrl-C.
+const brokerHelp = `Run the NATS server that is built in, in the foreground, for runs to use with --nats.
+It listens on the loopback address alone and wants the credential that is part of the URL it prints.
+End it with Ctrl-C.
 
 A run without --nats has such a broker of its own: this command is for looking on with other tools.`
 

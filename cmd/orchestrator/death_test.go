@@ -32,12 +32,13 @@ type live struct {
 }
 
 // start starts a run that would last for a minute, and waits until its nodes enter.
-func start(t *testing.T) *live {
+func start(t *testing.T, args ...string) *live {
 	t.Helper()
 	const n = 4
 	l := &live{t: t, dir: t.TempDir()}
-	l.cmd = exec.Command(filepath.Join(programs, "orchestrator"), "bench", "-n", strconv.Itoa(n),
-		"--duration", "1m", "--warmup", "0", "--results", l.dir)
+	args = append([]string{"bench", "-n", strconv.Itoa(n), "--duration", "1m", "--warmup", "0",
+		"--results", l.dir}, args...)
+	l.cmd = exec.Command(filepath.Join(programs, "orchestrator"), args...)
 	l.cmd.Env, l.cmd.Dir = cleanEnv(), l.dir
 	l.cmd.Stdout, l.cmd.Stderr = &l.out, &l.out
 	if err := l.cmd.Start(); err != nil {
@@ -181,6 +182,13 @@ func TestKilledBrokerIsReported(t *testing.T) {
 	l := start(t)
 	syscall.Kill(l.brokers[0], syscall.SIGKILL)
 	l.want(2, "the broker ended on its own", "signal: killed", "INCONCLUSIVE")
+}
+
+func TestStandstillIsReported(t *testing.T) {
+	t.Parallel()
+	l := start(t, "--patience", "500ms")
+	syscall.Kill(l.nodes[1], syscall.SIGSTOP)
+	l.want(2, "INCONCLUSIVE  the run stalled", "node 1: does not answer", "Who waits for whom:", "-> 1")
 }
 
 // children returns the processes that process parent has started, in the order of their numbers.

@@ -12,9 +12,10 @@ import (
 	"turnstile/bench/check"
 )
 
-const overheadHelp = `Find out what the testbed itself costs: run the same algorithm, saturated and with no hold, in the testbed
-with all its records and checks, and in a bare loop that has none of them, in turn, and compare the entries
-per second. The ratio of the two is what counts: each figure alone says more of the machine.
+const overheadHelp = `Find out what the testbed itself costs: run the same algorithm, saturated and with no
+hold, in the testbed with all its records and checks, and in a bare loop that has none of them, in turn,
+and compare the entries per second. The ratio of the two is what counts: each figure alone says more of
+the machine.
 
 The interval behind a ratio holds the median of all possible pairs, with the probability beside it.`
 
@@ -56,7 +57,8 @@ func (a *app) overheadCommand() *cobra.Command {
 	f.DurationVar(&c.Duration, "duration", 2*time.Second, "how long to measure each")
 	f.DurationVar(&c.Warmup, "warmup", 500*time.Millisecond, "how long to run before measuring")
 	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
-	f.StringVar(&c.setup.Node, "node-program", "", "`path` of the program of a node (default node, beside this program)")
+	f.StringVar(&c.setup.Node, "node-program", "",
+		"`path` of the program of a node (default node, beside this program)")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
 	return cmd
 }

@@ -32,8 +32,8 @@ func (p *report) line(name, format string, args ...any) {
 
 // header says what is run, before it is.
 func (p *report) header(o bench.Options) {
-	parts := []string{p.palette.paint(bold, o.Algorithm), fmt.Sprintf("%d nodes", o.Config.N), loadText(&o.Workload),
-		"hold " + o.Workload.Hold.String(), "no injected latency"}
+	parts := []string{p.palette.paint(bold, o.Algorithm), fmt.Sprintf("%d nodes", o.Config.N),
+		loadText(&o.Workload), "hold " + o.Workload.Hold.String(), "no injected latency"}
 	if !o.Latency.Zero() {
 		parts[len(parts)-1] = "latency " + o.Latency.String()
 	}
@@ -80,8 +80,8 @@ func (p *report) trial(t *bench.Trial) {
 	}
 	p.trials++
 	m := t.Measures
-	p.printf(trialFormat, fmt.Sprint(t.Number), t.Verdict.Outcome, whole(m.EntriesPerS), micros(m.Wait.MicrosAt(0.5)),
-		micros(m.Wait.MicrosAt(0.99)), plain(m.Messages.PerEntry, 2))
+	p.printf(trialFormat, fmt.Sprint(t.Number), t.Verdict.Outcome, whole(m.EntriesPerS),
+		micros(m.Wait.MicrosAt(0.5)), micros(m.Wait.MicrosAt(0.99)), plain(m.Messages.PerEntry, 2))
 }
 
 // summary tells all about a run.
@@ -146,8 +146,8 @@ func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n    "
 // witness prints what a verdict that is not valid rests on.
 func (p *report) witness(t *bench.Trial) {
 	for _, f := range t.Verdict.Findings {
-		if f.Outcome == check.Valid || f.Outcome < check.Violated && t.Trouble != "" {
-			continue // or it ended early, of which the rest follows
+		if f.Outcome == check.Valid || f.Outcome != check.Violated && f.Says != t.Verdict.Reason {
+			continue // of a run that ended early many checks say that they cannot say; verify shows it
 		}
 		if f.Says != t.Verdict.Reason {
 			p.printf("  also %s: %s\n", f.Outcome, indent(f.Says))
@@ -215,7 +215,8 @@ func (p *report) latencies(m *bench.Measures, row *results.Row) {
 		pair("  queue", "  (due to requested)", row.QueueUSP50, row.QueueUSP99)
 		pair("  protocol", "  (requested to entered)", row.ProtocolUSP50, row.ProtocolUSP99)
 	}
-	pair("handover", "  (exit to the next enter, if that was asked for before)", row.HandoverUSP50, row.HandoverUSP99)
+	pair("handover", "  (exit to the next enter, if that was asked for before)",
+		row.HandoverUSP50, row.HandoverUSP99)
 	pair("hold", "", row.HoldUSP50, row.HoldUSP99)
 	if row.ClientDelayP50.Known() {
 		p.line("client", "delay p50 %s  (the wait with all else at rest)", micros(row.ClientDelayP50))

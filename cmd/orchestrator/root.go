@@ -17,8 +17,8 @@ type app struct {
 	status         int // to exit with, if there is no error
 }
 
-const rootHelp = `Turnstile measures algorithms of distributed mutual exclusion: it starts real processes that talk over
-NATS, drives a load through them, records all that happens, and judges the history.
+const rootHelp = `Turnstile measures algorithms of distributed mutual exclusion: it starts real processes
+that talk over NATS, drives a load through them, records all that happens, and judges the history.
 
 Each flag can also be set in the environment, as TURNSTILE_ and its name (TURNSTILE_LATENCY=1ms,
 TURNSTILE_NODE_PROGRAM=...), or in turnstile.yaml in the working directory (latency: 1ms). The command

@@ -126,8 +126,8 @@ func checkEnvironment(known []string) error {
 		variables = append(variables, envName(name))
 	}
 	for _, e := range os.Environ() {
-		name, _, _ := strings.Cut(e, "=")
-		if strings.HasPrefix(name, envPrefix+"_") && !slices.Contains(variables, name) {
+		name, value, _ := strings.Cut(e, "=")
+		if value != "" && strings.HasPrefix(name, envPrefix+"_") && !slices.Contains(variables, name) {
 			bare := strings.ToLower(strings.TrimPrefix(name, envPrefix+"_"))
 			return unknownSetting("the environment", bare, known, envName)
 		}

@@ -12,10 +12,12 @@ import (
 	"turnstile/results"
 )
 
-const verifyHelp = `Judge a run again by the histories that it stored, and print the verdict with what each check found.
+const verifyHelp = `Judge a run again by the histories that it stored, and print the verdict with what each
+check found.
 
-RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the default). A run whose
-orchestrator was killed can be judged too: its histories are then the logs of its nodes, as they left them.
+RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the default). A run
+whose orchestrator was killed can be judged too: its histories are then the logs of its nodes, as they
+left them.
 
 Exit status: as of bench, by the verdict found now; 2 if a history cannot be read.`
 

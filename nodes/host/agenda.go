@@ -50,14 +50,6 @@ func (a *agenda) add(t task) {
 	}
 }
 
-// next returns when the earliest task is due.
-func (a *agenda) next() (int64, bool) {
-	if len(a.tasks) == 0 {
-		return 0, false
-	}
-	return a.tasks[0].at, true
-}
-
 // take removes the earliest task.
 func (a *agenda) take() task {
 	first, last := a.tasks[0], len(a.tasks)-1

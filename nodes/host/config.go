@@ -69,22 +69,13 @@ const (
 	Issue  = "issue"  // issue requests from Begin to End
 	Ask    = "ask"    // issue a single request now
 	Park   = "park"   // hear messages but let the machine handle none, so that a token comes to rest
-	Report = "report" // send a Report of your state
+	Report = "report" // send a Note of where you stand
 	Quit   = "quit"   // close the log and end
 )
 
 // A Note is what a node tells the orchestrator, as JSON.
 type Note struct {
-	Node  nodes.ID `json:"node"`
-	Ready bool     `json:"ready,omitempty"` // it hears its subjects
-	State *State   `json:"state,omitempty"`
-}
-
-// A State is what a node is at, for the report of a stall.
-type State struct {
-	Client   string     `json:"client"` // idle, waiting or inside
-	Machine  string     `json:"machine"`
-	WaitsFor []nodes.ID `json:"waits_for,omitempty"`
-	LentTo   *nodes.ID  `json:"lent_to,omitempty"` // whose request its permission is lent to
-	Token    bool       `json:"token,omitempty"`   // the token is here
+	Node     nodes.ID        `json:"node"`
+	Ready    bool            `json:"ready,omitempty"` // it hears its subjects
+	Standing *nodes.Standing `json:"standing,omitempty"`
 }

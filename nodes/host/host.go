@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -167,10 +168,25 @@ func (h *Host) poll() {
 	}
 }
 
+// early is how long before its end the loop wakes up for a critical section: about as long as it takes an
+// idle processor to wake up. What is left of it then, the loop spins. Nothing else is worth that: of other
+// tasks there may be very many, and their lateness changes no length that was asked for.
+const early = int64(15 * time.Microsecond)
+
+// wake returns when to wake up for a task.
+func wake(t *task) int64 {
+	if t.what == toRelease {
+		return t.at - early
+	}
+	return t.at
+}
+
 // setAlarm has the clock ring for the earliest task.
 func (h *Host) setAlarm() {
-	at, ok := h.agenda.next()
-	if ok && (h.rung == 0 || at < h.rung) {
+	if len(h.agenda.tasks) == 0 {
+		return
+	}
+	if at := wake(&h.agenda.tasks[0]); h.rung == 0 || at < h.rung {
 		h.rung = at
 		h.clock.Ring(at)
 	}
@@ -178,18 +194,17 @@ func (h *Host) setAlarm() {
 
 // runDue does the tasks that are due.
 func (h *Host) runDue() {
-	if len(h.agenda.tasks) == 0 {
-		return
-	}
-	now := h.clock.Now()
-	for {
-		at, ok := h.agenda.next()
-		if !ok || at > now || h.err != nil {
+	for len(h.agenda.tasks) > 0 && h.err == nil {
+		now := h.clock.Now()
+		if wake(&h.agenda.tasks[0]) > now {
 			return
 		}
-		h.log.Late[history.LatenessBucket(now-at)].Add(1)
-		h.run(h.agenda.take())
-		now = h.clock.Now()
+		t := h.agenda.take()
+		for now < t.at {
+			now = h.clock.Now()
+		}
+		h.log.Late[history.LatenessBucket(now-t.at)].Add(1)
+		h.run(t)
 	}
 }
 
@@ -274,7 +289,7 @@ func (h *Host) obey(m *nats.Msg) {
 	case Park:
 		h.parked = true
 	case Report:
-		h.err = h.tell(Note{Node: h.config.Node, State: h.state()})
+		h.err = h.tell(Note{Node: h.config.Node, Standing: h.node.Standing()})
 	case Quit:
 		h.quit = true
 	default:
@@ -292,27 +307,4 @@ func (h *Host) tell(n Note) error {
 		return fmt.Errorf("reporting to the orchestrator: %w", err)
 	}
 	return nil
-}
-
-// state describes the node for the report of a stall.
-func (h *Host) state() *State {
-	s := &State{Client: "none: a server", Machine: nodes.Describe(h.algorithm.Machine)}
-	if h.isClient() {
-		s.Client = h.node.Client(0).String()
-	}
-	if w, ok := h.algorithm.Machine.(nodes.Waiter); ok && h.node.Client(0) == nodes.Waiting {
-		set := w.WaitsFor()
-		for id := range set.All() {
-			s.WaitsFor = append(s.WaitsFor, id)
-		}
-	}
-	if l, ok := h.algorithm.Machine.(nodes.Lender); ok {
-		if to := l.LentTo(); to != nodes.None {
-			s.LentTo = &to
-		}
-	}
-	if t, ok := h.algorithm.Machine.(nodes.TokenHolder); ok {
-		s.Token = t.HasToken()
-	}
-	return s
 }

@@ -49,7 +49,8 @@ func begin(t *testing.T, algorithm string, n int, change func(*host.Config)) *st
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{t: t, broker: broker, conn: conn, names: host.SubjectsOf("test"), notes: make(chan host.Note, 64), dir: t.TempDir()}
+	s := &stage{t: t, broker: broker, conn: conn, names: host.SubjectsOf("test"),
+		notes: make(chan host.Note, 64), dir: t.TempDir()}
 	if _, err := conn.Subscribe(s.names.Reports(), func(m *nats.Msg) {
 		var note host.Note
 		if err := json.Unmarshal(m.Data, &note); err != nil {
@@ -238,7 +239,8 @@ func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
 	s.order(host.Order{Do: host.Issue, Begin: begun, End: begun + int64(end)})
 	for {
 		s.order(host.Order{Do: host.Report})
-		if n := s.note(); n.State != nil && n.State.Client == "idle" && host.Monotonic()-config.Zero > begun+int64(2*end) {
+		if n := s.note(); n.Standing != nil && n.Standing.Client == "idle" &&
+			host.Monotonic()-config.Zero > begun+int64(2*end) {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -268,7 +270,7 @@ func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
 func TestHostFindsGapsAndRepeats(t *testing.T) {
 	s := begin(t, "ricart-agrawala", 2, nil)
 	for _, seq := range []byte{1, 3, 3, 2, 4} { // a reply to a request that was never made is ignored
-		message := []byte{1, 1, 0, seq, 0, 99}
+		message := []byte{1, 1, seq, 99}
 		if err := s.conn.Publish(s.names.Node(0), message); err != nil {
 			t.Fatal(err)
 		}
@@ -287,10 +289,10 @@ func TestHostRefusesGarbage(t *testing.T) {
 	for _, test := range []struct{ name, message, says string }{
 		{"empty", "", "no envelope"},
 		{"garbled envelope", "\x00\xff", "garbled"},
-		{"stranger", "\x00\x63\x00\x01\x00\x05", "node 99"},
-		{"no such instance", "\x00\x01\x00\x01\x07\x05", "instance 7"},
-		{"no such kind", "\x0f\x01\x00\x01\x00\x05", "no kind 15"},
-		{"garbled message", "\x00\x01\x00\x01\x00", "request"},
+		{"stranger", "\x00\x63\x01\x05", "node 99"},
+		{"no such instance", "\x40\x01\x01\x00\x07\x05", "instance 7"},
+		{"no such kind", "\x0f\x01\x01\x05", "no kind 15"},
+		{"garbled message", "\x00\x01\x01", "request"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := begin(t, "ricart-agrawala", 2, nil)
@@ -310,7 +312,8 @@ func TestHostRefusesGarbage(t *testing.T) {
 func TestHostEndsWithItsBroker(t *testing.T) {
 	s := begin(t, "ricart-agrawala", 1, nil)
 	s.broker.Shutdown()
-	if err := s.wait(s.ends[0]); err == nil || !strings.Contains(err.Error(), "the connection to the broker is closed") {
+	err := s.wait(s.ends[0])
+	if err == nil || !strings.Contains(err.Error(), "the connection to the broker is closed") {
 		t.Errorf("the host ends with %v", err)
 	}
 }

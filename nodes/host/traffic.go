@@ -40,7 +40,8 @@ func (t *traffic) send(e *nodes.Effect) {
 	seq := t.host.log.SentTo(e.To).Add(1)
 	bytes := t.publish(e, t.subjects[e.To], false, seq)
 	t.count(e, 1, 1, bytes)
-	t.host.pass(history.Passage{Seq: uint32(seq), Peer: e.To, Instance: uint16(e.Instance), Kind: e.Kind, Sent: true})
+	t.host.pass(history.Passage{Seq: uint32(seq), Peer: e.To, Instance: uint16(e.Instance), Kind: e.Kind,
+		Sent: true})
 }
 
 // broadcast publishes the message of e to every other client: to each, or once for all.
@@ -54,7 +55,8 @@ func (t *traffic) broadcast(e *nodes.Effect) {
 		seq := h.log.MultiSent.Add(1)
 		bytes := t.publish(e, t.everyone, true, seq)
 		t.count(e, hearers, 1, hearers*bytes)
-		h.pass(history.Passage{Seq: uint32(seq), Peer: nodes.None, Instance: uint16(e.Instance), Kind: e.Kind, Sent: true})
+		h.pass(history.Passage{Seq: uint32(seq), Peer: nodes.None, Instance: uint16(e.Instance),
+			Kind: e.Kind, Sent: true})
 		return
 	}
 	now, bytes := h.clock.Now(), 0

@@ -2,60 +2,75 @@ package host
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 
 	"turnstile/nodes"
 )
 
-// An envelope is what stands before every message on the wire: a byte for the kind, its highest bit
-// set for a multicast; then as varints the sender, the sender's incarnation, the message's number in
-// its stream, from 1, and the instance. The message follows, as its codec writes it.
+// An envelope is what stands before every message on the wire: a byte for the kind and two marks, of a
+// multicast and of a full envelope; then as varints the sender, the message's number in its stream, from 1,
+// and, in a full envelope only, the sender's incarnation and the instance, which are zero otherwise. The
+// message follows, as its codec writes it.
 type envelope struct {
 	kind        uint8
 	multicast   bool
 	from        nodes.ID
-	incarnation uint32
 	seq         uint64
+	incarnation uint32
 	instance    int32
 }
 
-const multicastBit = 0x80
+const (
+	multicastMark = 0x80
+	fullMark      = 0x40
+)
 
 func (e *envelope) append(b []byte) []byte {
-	kind := e.kind
+	first := e.kind
 	if e.multicast {
-		kind |= multicastBit
+		first |= multicastMark
 	}
-	b = append(b, kind)
+	full := e.incarnation != 0 || e.instance != 0
+	if full {
+		first |= fullMark
+	}
+	b = append(b, first)
 	b = binary.AppendUvarint(b, uint64(e.from))
-	b = binary.AppendUvarint(b, uint64(e.incarnation))
 	b = binary.AppendUvarint(b, e.seq)
-	return binary.AppendUvarint(b, uint64(e.instance))
+	if full {
+		b = binary.AppendUvarint(b, uint64(e.incarnation))
+		b = binary.AppendUvarint(b, uint64(e.instance))
+	}
+	return b
 }
 
 // read takes the envelope off b and returns the rest. It does not ask whether the sender or the
 // instance exist.
 func (e *envelope) read(b []byte) ([]byte, error) {
 	if len(b) == 0 {
-		return nil, fmt.Errorf("an empty message has no envelope")
+		return nil, errors.New("an empty message has no envelope")
 	}
-	*e = envelope{kind: b[0] &^ multicastBit, multicast: b[0]&multicastBit != 0}
-	rest := b[1:]
-	for i := range 4 {
+	*e = envelope{kind: b[0] &^ (multicastMark | fullMark), multicast: b[0]&multicastMark != 0}
+	rest, sound := b[1:], true
+	take := func(most uint64) (x uint64) {
 		x, size := binary.Uvarint(rest)
-		if size <= 0 || i != 2 && x > 1<<31-1 {
-			return nil, fmt.Errorf("a message's envelope is garbled: % x", b[:min(len(b), 32)])
+		if size <= 0 || x > most {
+			sound = false
+			return 0
 		}
-		switch rest = rest[size:]; i {
-		case 0:
-			e.from = nodes.ID(x)
-		case 1:
-			e.incarnation = uint32(x)
-		case 2:
-			e.seq = x
-		case 3:
-			e.instance = int32(x)
-		}
+		rest = rest[size:]
+		return x
+	}
+	e.from = nodes.ID(take(math.MaxInt32))
+	e.seq = take(math.MaxUint64)
+	if b[0]&fullMark != 0 {
+		e.incarnation = uint32(take(math.MaxUint32))
+		e.instance = int32(take(math.MaxInt32))
+	}
+	if !sound {
+		return nil, fmt.Errorf("a message's envelope is garbled: % x", b[:min(len(b), 32)])
 	}
 	return rest, nil
 }

@@ -27,7 +27,7 @@ func TestEnvelopeRoundTrip(t *testing.T) {
 }
 
 func FuzzEnvelope(f *testing.F) {
-	f.Add([]byte{0x83, 1, 0, 5, 0, 42})
+	f.Add([]byte{0xc3, 1, 5, 0, 7, 42})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var e, again envelope
 		rest, err := e.read(b)
@@ -37,7 +37,8 @@ func FuzzEnvelope(f *testing.F) {
 		if e.from < 0 || e.instance < 0 {
 			t.Fatalf("% x is read as node %d, instance %d", b, e.from, e.instance)
 		}
-		if back, err := again.read(append(e.append(nil), rest...)); err != nil || again != e || len(back) != len(rest) {
+		back, err := again.read(append(e.append(nil), rest...))
+		if err != nil || again != e || len(back) != len(rest) {
 			t.Fatalf("% x is read as %+v and, written again, as %+v (%v)", b, e, again, err)
 		}
 	})

@@ -61,7 +61,7 @@ func (l *lamport) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			l.seen[from] = m.Clock
 			l.queue = insert(l.queue, stamp{m.Clock, from})
 		}
-		env.Send(from, lmAck{m.Clock})
+		env.Send(from, lmAck(m)) // the same stamp
 	case lmAck:
 		if m.Clock == l.ours.Clock && l.awaiting.Remove(from) {
 			l.enter(env)

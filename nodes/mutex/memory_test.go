@@ -32,7 +32,9 @@ func TestSharingIsSeen(t *testing.T) {
 		"a slice that all machines have": func(nodes.Config) nodes.Mutex { return &sharer{mine: shared} },
 		"a part of that slice":           func(nodes.Config) nodes.Mutex { return &sharer{mine: shared[1:2]} },
 		"a slice kept from a message":    func(nodes.Config) nodes.Mutex { return &sharer{keep: true} },
-		"a map":                          func(nodes.Config) nodes.Mutex { return &mapHolder{} },
+		"a map": func(nodes.Config) nodes.Mutex {
+			return &mapHolder{names: map[int]string{}}
+		},
 	} {
 		row := &nodes.Spec[nodes.Mutex]{New: machine, Messages: []nodes.Kind{{Zero: tyList{}}}}
 		if faults := memoryFaults(row, nodes.Config{N: 3}, 1); len(faults) == 0 {

@@ -13,10 +13,11 @@ import "turnstile/nodes"
 // seen a request only rises, so that whatever it asks later comes after that request. Hence a node
 // inside holds the permission of every peer, and no peer holds its own.
 type ricartAgrawala struct {
-	clock    uint64    // the highest stamp seen or used
-	ours     stamp     // our request; zero while we are neither waiting nor inside
-	awaiting nodes.Set // the peers that have yet to reply to it
-	deferred []raReply // by peer: the reply we owe; zero if none
+	clock    uint64     // the highest stamp seen or used
+	ours     stamp      // our request; zero while we are neither waiting nor inside
+	awaiting nodes.Set  // the peers that have yet to reply to it
+	deferred []raReply  // by peer: the reply we owe; zero if none
+	owed     []nodes.ID // whom we owe one, in the order in which they asked
 }
 
 type (
@@ -36,12 +37,12 @@ func (r *ricartAgrawala) Request(env *nodes.Env) {
 
 func (r *ricartAgrawala) Release(env *nodes.Env) {
 	r.ours = stamp{}
-	for peer, reply := range r.deferred {
-		if reply != (raReply{}) {
-			r.deferred[peer] = raReply{}
-			env.Send(nodes.ID(peer), reply)
-		}
+	// Who asked first is the first to enter, as a rule, and so the first that should hear.
+	for _, peer := range r.owed {
+		env.Send(peer, r.deferred[peer])
+		r.deferred[peer] = raReply{}
 	}
+	r.owed = r.owed[:0]
 }
 
 func (r *ricartAgrawala) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -51,10 +52,13 @@ func (r *ricartAgrawala) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 		// have permitted: both would be inside.
 		r.clock = max(r.clock, m.Clock)
 		if !r.ours.isZero() && r.ours.before(stamp{m.Clock, from}) {
-			r.deferred[from] = raReply{m.Clock}
+			if r.deferred[from] == (raReply{}) { // else a copy
+				r.owed = append(r.owed, from)
+			}
+			r.deferred[from] = raReply(m) // the same stamp
 			return
 		}
-		env.Send(from, raReply{m.Clock})
+		env.Send(from, raReply(m))
 	case raReply:
 		// A reply names the request it permits, so that a late or repeated one cannot be counted
 		// towards a request its sender never saw.

@@ -1,45 +1,47 @@
-package bench
+package nodes
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
-
-	"turnstile/nodes"
-	"turnstile/nodes/host"
 )
 
-// stalled asks every node for its state, keeps the report, and returns errStalled.
-func (t *trial) stalled(ctx context.Context) error {
-	if err := t.order(t.subjects.Orders(), host.Order{Do: host.Report}); err != nil {
-		return err
-	}
-	states := make([]*host.State, t.total())
-	deadline := time.After(2 * time.Second)
-	for missing := t.total(); missing > 0; {
-		select {
-		case n := <-t.notes:
-			if n.State != nil && states[n.Node] == nil {
-				states[n.Node] = n.State
-				missing--
-			}
-		case p := <-t.ended:
-			return t.death(p)
-		case <-ctx.Done():
-			return errInterrupted
-		case <-deadline:
-			missing = 0
-		}
-	}
-	t.stall = StallReport(states, t.Config.N)
-	return errStalled
+// A Standing is where a node stands, for the report of a stall.
+type Standing struct {
+	Client   string `json:"client"` // idle, waiting or inside
+	Machine  string `json:"machine"`
+	WaitsFor []ID   `json:"waits_for,omitempty"`
+	LentTo   *ID    `json:"lent_to,omitempty"` // whose request its permission is lent to
+	Token    bool   `json:"token,omitempty"`   // the token is here
 }
 
-// StallReport prints the states of the nodes and who waits for whom. A state is nil if the node did
-// not answer; the first n nodes have clients.
-func StallReport(states []*host.State, n int) string {
+// Standing describes where the first instance of the node stands.
+func (n *Node) Standing() *Standing {
+	inst := n.instances[0]
+	s := &Standing{Client: "none", Machine: Describe(inst.machine)}
+	if int(n.id) < n.n {
+		s.Client = inst.client.String()
+	}
+	if w, ok := inst.machine.(Waiter); ok && inst.client == Waiting {
+		set := w.WaitsFor()
+		for id := range set.All() {
+			s.WaitsFor = append(s.WaitsFor, id)
+		}
+	}
+	if l, ok := inst.machine.(Lender); ok {
+		if to := l.LentTo(); to != None {
+			s.LentTo = &to
+		}
+	}
+	if t, ok := inst.machine.(TokenHolder); ok {
+		s.Token = t.HasToken()
+	}
+	return s
+}
+
+// StallReport prints where the nodes stand and who waits for whom. A standing is nil if the node did not
+// answer; the first n nodes have clients.
+func StallReport(states []*Standing, n int) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "The state of each node:")
 	for id, s := range states {
@@ -62,7 +64,7 @@ func StallReport(states []*host.State, n int) string {
 	if len(graph) == 0 {
 		fmt.Fprintln(&b, "  nobody says for whom it waits")
 	}
-	for id := range nodes.ID(len(states)) {
+	for id := range ID(len(states)) {
 		for _, e := range graph[id] {
 			fmt.Fprintf(&b, "  %s\n", e)
 		}
@@ -79,25 +81,25 @@ func StallReport(states []*host.State, n int) string {
 
 // A wait is an edge of the wait-for graph: from waits for to, if not by itself then at the node by,
 // whose permission is lent to to.
-type wait struct{ from, to, by nodes.ID }
+type wait struct{ from, to, by ID }
 
 func (w wait) String() string {
-	if w.by == nodes.None {
+	if w.by == None {
 		return fmt.Sprintf("%d -> %d", w.from, w.to)
 	}
 	return fmt.Sprintf("%d -> %d (which has the permission of %d)", w.from, w.to, w.by)
 }
 
 // waitsFor returns the wait-for graph, by the node that waits.
-func waitsFor(states []*host.State) map[nodes.ID][]wait {
-	graph := map[nodes.ID][]wait{}
+func waitsFor(states []*Standing) map[ID][]wait {
+	graph := map[ID][]wait{}
 	for id, s := range states {
 		if s == nil {
 			continue
 		}
-		from := nodes.ID(id)
+		from := ID(id)
 		for _, peer := range s.WaitsFor {
-			w := wait{from, peer, nodes.None}
+			w := wait{from, peer, None}
 			if p := states[peer]; p != nil && p.LentTo != nil {
 				w = wait{from, *p.LentTo, peer}
 			}
@@ -110,12 +112,12 @@ func waitsFor(states []*host.State) map[nodes.ID][]wait {
 }
 
 // findCycle returns the nodes of a circle in the graph, the first again at the end, or nothing.
-func findCycle(graph map[nodes.ID][]wait, n int) []nodes.ID {
+func findCycle(graph map[ID][]wait, n int) []ID {
 	const fresh, onPath, done = 0, 1, 2
 	color := make([]int, n)
-	var path []nodes.ID
-	var visit func(id nodes.ID) []nodes.ID
-	visit = func(id nodes.ID) []nodes.ID {
+	var path []ID
+	var visit func(id ID) []ID
+	visit = func(id ID) []ID {
 		color[id] = onPath
 		path = append(path, id)
 		for _, w := range graph[id] {
@@ -132,7 +134,7 @@ func findCycle(graph map[nodes.ID][]wait, n int) []nodes.ID {
 		path = path[:len(path)-1]
 		return nil
 	}
-	for id := range nodes.ID(n) {
+	for id := range ID(n) {
 		if color[id] == fresh {
 			if cycle := visit(id); cycle != nil {
 				return cycle

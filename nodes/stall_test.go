@@ -1,19 +1,14 @@
-package bench
+package nodes
 
-import (
-	"testing"
-
-	"turnstile/nodes"
-	"turnstile/nodes/host"
-)
+import "testing"
 
 func TestStallReportFindsTheCircle(t *testing.T) {
-	id := func(id nodes.ID) *nodes.ID { return &id }
+	id := func(id ID) *ID { return &id }
 	// 0 waits for the permission of 2, which has lent it to 1; 1 waits for 0. Node 3 is silent, and 4, a
 	// server, is at ease.
-	got := StallReport([]*host.State{
-		{Client: "waiting", Machine: "x=1", WaitsFor: []nodes.ID{2}},
-		{Client: "waiting", Machine: "x=2", WaitsFor: []nodes.ID{0}},
+	got := StallReport([]*Standing{
+		{Client: "waiting", Machine: "x=1", WaitsFor: []ID{2}},
+		{Client: "waiting", Machine: "x=2", WaitsFor: []ID{0}},
 		{Client: "idle", Machine: "x=3", LentTo: id(1), Token: true},
 		nil,
 		{Client: "none", Machine: "x=4"},
@@ -40,7 +35,7 @@ func TestStallReportWithoutCircle(t *testing.T) {
 Who waits for whom:
   nobody says for whom it waits
 `
-	if got := StallReport([]*host.State{{Client: "waiting", Machine: "x=1"}}, 1); got != want {
+	if got := StallReport([]*Standing{{Client: "waiting", Machine: "x=1"}}, 1); got != want {
 		t.Errorf("the report is\n%s\nnot\n%s", got, want)
 	}
 }

@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"turnstile/bench/cluster"
+	"turnstile/bench/history"
+	"turnstile/bench/workload"
+	"turnstile/nodes"
+	"turnstile/nodes/host"
+)
+
+// start starts the nodes and waits until all hear their subjects.
+func (t *trial) start(ctx context.Context) error {
+	began := t.now()
+	t.subjects = host.SubjectsOf(cluster.NewToken()[:12])
+	t.ended = make(chan *cluster.Process, t.total()+1)
+	t.notes = make(chan host.Note, t.total()+1)
+	resourcePath := filepath.Join(t.dir, "resource")
+	err := host.CreateResource(resourcePath)
+	if err == nil {
+		t.resource, err = host.OpenResource(resourcePath)
+	}
+	if err == nil {
+		err = t.join()
+	}
+	if err != nil {
+		return err
+	}
+	t.report(Progress{Phase: "starting"})
+	for id := range nodes.ID(t.total()) {
+		if err := t.startNode(id, resourcePath); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
+	}
+	if err := t.awaitReady(ctx); err != nil {
+		return err
+	}
+	if err := t.journal.Gauge(t.now(), history.ReadyUS, (t.now()-began)/1000); err != nil {
+		return err
+	}
+	for id := range nodes.ID(t.total()) {
+		if err := t.watch.add(t.logOf(id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join connects to the broker and listens for the nodes' notes.
+func (t *trial) join() (err error) {
+	t.conn, err = nats.Connect(t.endpoint.url, nats.Token(t.endpoint.token), nats.NoReconnect(),
+		nats.Name("orchestrator"), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	if err != nil {
+		return fmt.Errorf("joining the broker at %s: %w", t.endpoint.url, err)
+	}
+	_, err = t.conn.Subscribe(t.subjects.Reports(), func(m *nats.Msg) {
+		var n host.Note
+		if json.Unmarshal(m.Data, &n) == nil {
+			t.notes <- n
+		}
+	})
+	if err == nil {
+		err = t.conn.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("listening for the nodes: %w", err)
+	}
+	if p := t.endpoint.process; p != nil {
+		t.follow(p)
+	}
+	return nil
+}
+
+// follow has the end of p noticed.
+func (t *trial) follow(p *cluster.Process) {
+	go func() {
+		<-p.Ended()
+		t.ended <- p
+	}()
+}
+
+func (t *trial) logOf(id nodes.ID) string {
+	return filepath.Join(t.dir, fmt.Sprintf("node-%06d.log", id))
+}
+
+// ringLen is how many of its latest messages each node keeps: some thousands, but for large clusters
+// fewer, so that all rings together stay small.
+func (t *trial) ringLen() int { return min(4096, max(256, (1<<18)/t.total())) }
+
+func (t *trial) startNode(id nodes.ID, resource string) error {
+	c := host.Config{
+		Run: t.subjects.Run(), URL: t.endpoint.url, Token: t.endpoint.token, Node: id, Zero: t.zero,
+		Algorithm: t.Algorithm, Machines: t.Config, Servers: t.spec.ServerCount(t.Config),
+		Workload: t.Workload, Entries: t.Entries, Latency: t.Latency, Multicast: t.Multicast,
+		Seed: t.seed, Log: t.logOf(id), Ring: t.ringLen(), Resource: resource,
+	}
+	if t.Workload.Load == workload.Sequential {
+		c.Entries = 0 // counted where the requests are given out
+	}
+	input, err := json.Marshal(map[string]host.Config{"node": c})
+	if err != nil {
+		return err
+	}
+	p, err := t.launcher.Start(fmt.Sprintf("node %d", id), t.program, nil, NodeEnvironment, input, nil)
+	if err != nil {
+		return err
+	}
+	t.processes = append(t.processes, p)
+	t.follow(p)
+	return nil
+}
+
+// NodeEnvironment is what node processes are told beside their part: one CPU is enough for a loop, and
+// takes fewer threads.
+var NodeEnvironment = []string{"GOMAXPROCS=1"}
+
+// awaitReady waits until all nodes are ready.
+func (t *trial) awaitReady(ctx context.Context) error {
+	limit := 20*time.Second + time.Duration(t.total())*50*time.Millisecond
+	deadline := time.After(limit)
+	ready := map[nodes.ID]bool{}
+	for len(ready) < t.total() {
+		select {
+		case n := <-t.notes:
+			ready[n.Node] = ready[n.Node] || n.Ready
+		case p := <-t.ended:
+			return t.death(p)
+		case <-ctx.Done():
+			return errInterrupted
+		case <-deadline:
+			return fmt.Errorf("after %v only %d of %d nodes are ready: the machine is too slow for so many",
+				limit, len(ready), t.total())
+		}
+	}
+	return nil
+}
+
+// death explains that a process has ended on its own. Of several it names the broker, whose death is
+// the cause of the others'.
+func (t *trial) death(first *cluster.Process) error {
+	settled := time.After(200 * time.Millisecond)
+	for others := 0; ; others++ {
+		select {
+		case p := <-t.ended:
+			if p == t.endpoint.process {
+				first = p
+			}
+		case <-settled:
+			how := "exited with status 0"
+			if err := first.Err(); err != nil {
+				how = err.Error()
+			}
+			also := ""
+			if others > 0 {
+				also = fmt.Sprintf(" (and %d more after it)", others)
+			}
+			return fmt.Errorf("%s ended on its own%s: %s%s", first.Name, also, how, first.LastWords())
+		}
+	}
+}

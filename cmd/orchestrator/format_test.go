@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"turnstile/results"
+)
+
+func TestMicros(t *testing.T) {
+	for _, c := range []struct {
+		figure results.Figure
+		want   string
+	}{
+		{results.Figure{}, "-"},
+		{results.Number(0), "0 µs"},
+		{results.Number(0.25), "0.25 µs"},
+		{results.Number(12.34), "12.3 µs"},
+		{results.Number(999.4), "999 µs"},
+		{results.Number(999.6), "1.00 ms"},
+		{results.Number(45_600), "45.6 ms"},
+		{results.AtLeast(2_500_000), ">2.50 s"},
+	} {
+		if got := micros(c.figure); got != c.want {
+			t.Errorf("micros(%v) = %q, want %q", c.figure, got, c.want)
+		}
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for x, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := thousands(x); got != want {
+			t.Errorf("thousands(%v) = %q, want %q", x, got, want)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	n := results.Number
+	for _, c := range []struct {
+		of   []results.Figure
+		want results.Figure
+	}{
+		{nil, results.Figure{}},
+		{[]results.Figure{n(3), n(1), n(2)}, n(2)},
+		{[]results.Figure{n(4), n(1), n(2), n(3)}, n(2.5)},
+		{[]results.Figure{n(3), {}, n(2)}, results.Figure{}},
+		{[]results.Figure{n(3), results.AtLeast(5), n(2)}, results.AtLeast(3)},
+	} {
+		if got := median(c.of); got != c.want {
+			t.Errorf("median(%v) = %v, want %v", c.of, got, c.want)
+		}
+	}
+}
+
+func TestHistogramShowsAll(t *testing.T) {
+	for _, values := range [][]int64{{5}, {0, 0}, {1000, 1001}, {1, 1e3, 1e6, 1e9}, {7, 7, 7, 8000}} {
+		h := hdrhistogram.New(1, 1e12, 3)
+		for _, v := range values {
+			h.RecordValue(v)
+		}
+		var b bytes.Buffer
+		writeHistogram(&b, h)
+		rows := strings.Count(b.String(), "\n")
+		longest := strings.Repeat("█", histogramWidth)
+		if rows < 1 || rows > histogramRows || !strings.Contains(b.String(), longest) {
+			t.Errorf("of %v:\n%s", values, b.String())
+		}
+	}
+}
+
+func TestColours(t *testing.T) {
+	if got := (palette{on: true}).paint(green, "x"); got != "\x1b[1;32mx\x1b[0m" {
+		t.Errorf("painted: %q", got)
+	}
+	if paletteFor(&bytes.Buffer{}).on {
+		t.Error("a buffer is no terminal, and gets colours")
+	}
+}

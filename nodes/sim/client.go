@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"turnstile/bench/history"
+	"turnstile/bench/workload"
+	"turnstile/chaos"
+	"turnstile/nodes"
+)
+
+// plan finds out when the next request of a client is due, the one before having been due at lastDue and
+// over at lastEnd.
+func (w *world) plan(id nodes.ID, lastDue, lastEnd int64) {
+	m := &w.members[id]
+	if m.over || w.stopped {
+		return
+	}
+	m.due = w.Workload.Next(w.dice, id, uint64(m.count)+1, lastDue, lastEnd)
+	if m.due == workload.Never {
+		return
+	}
+	next := w.queue.add(max(w.now, m.due))
+	next.what, next.to, next.incarnation = toRequest, id, m.incarnation
+}
+
+// ask has a client that is drawn at random make a request now.
+func (w *world) ask() {
+	id := nodes.ID(w.dice.Below(chaos.Roll{Purpose: chaos.ForNode, Count: w.issued + 1}, w.n))
+	if w.members[id].down {
+		w.issued++ // its turn passes
+		return
+	}
+	w.members[id].due = w.now
+	w.request(id)
+}
+
+// request has the machine asked for the critical section, if the run still issues requests.
+func (w *world) request(id nodes.ID) {
+	m := &w.members[id]
+	w.issued++
+	if w.Entries > 0 && w.issued > w.Entries {
+		m.over = true
+		w.stop()
+		return
+	}
+	m.count++
+	m.totals.Requests++
+	w.open++
+	w.record(history.Event{Kind: history.Requested, Entry: m.count, Value: m.due, Node: id})
+	if w.issued == w.Entries {
+		w.stop()
+	}
+	w.feed(id, nodes.Input{What: nodes.Request})
+}
+
+// stop ends the issuing of requests. What an open load had planned before is on record as unissued.
+func (w *world) stop() {
+	if w.stopped {
+		return
+	}
+	w.stopped = true
+	if w.Duration == 0 && w.steady() > 0 && !w.measuring() {
+		w.mark(history.Measuring)
+	}
+	w.mark(history.Stopped)
+	for id := range nodes.ID(w.n) {
+		w.members[id].over = true
+		if w.Workload.Load == workload.Open {
+			w.unissued(id)
+		}
+	}
+}
+
+func (w *world) measuring() bool {
+	for _, e := range w.journal {
+		if e.Kind == history.Marked && e.Count == history.Measuring {
+			return true
+		}
+	}
+	return false
+}
+
+// unissued records the arrivals at a client that were due and will never be issued.
+func (w *world) unissued(id nodes.ID) {
+	m := &w.members[id]
+	due, count := m.due, uint64(m.count)+1
+	if w.nodes[id].Client(0) != nodes.Idle { // the request after the open one is not planned yet
+		due = w.Workload.Next(w.dice, id, count, due, w.now)
+	}
+	for ; due < w.now; count++ {
+		w.record(history.Event{Kind: history.Unissued, Value: due, Node: id})
+		due = w.Workload.Next(w.dice, id, count+1, due, w.now)
+	}
+}
+
+// enter begins a critical section, and plans its end. It takes a moment at least, or a client that needs
+// no message to enter again would hold up time.
+func (w *world) enter(id nodes.ID) {
+	m := &w.members[id]
+	w.inside++
+	w.moved = w.handled
+	w.entries++
+	m.money = w.account
+	m.totals.Entries++
+	w.record(history.Event{Kind: history.Entered, Entry: m.count, Value: m.money,
+		Count: uint32(w.inside), Node: id})
+	if w.Duration == 0 && w.steady() > 0 && w.entries == w.steady() {
+		w.mark(history.Measuring)
+	}
+	hold := max(1, int64(w.Workload.HoldFor(w.dice, id, uint64(m.count))))
+	end := w.queue.add(w.now + hold)
+	end.what, end.to, end.incarnation = toRelease, id, m.incarnation
+}
+
+// release ends a critical section and has the machine release it.
+func (w *world) release(id nodes.ID) {
+	m := &w.members[id]
+	w.account = m.money + 1
+	w.inside--
+	w.open--
+	w.record(history.Event{Kind: history.Exited, Entry: m.count, Value: m.money + 1, Node: id})
+	w.feed(id, nodes.Input{What: nodes.Release})
+	m.totals.Exits++
+	w.plan(id, m.due, w.now)
+}

@@ -1,0 +1,85 @@
+// Package sim runs the nodes that real processes run on virtual time, where a thousand runs take a
+// moment, a seed makes each again, and all that can go wrong can be made to.
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"turnstile/bench/workload"
+	"turnstile/chaos"
+	"turnstile/nodes"
+)
+
+// Options is all that a simulated run depends on. Equal options give equal histories, byte for byte.
+type Options struct {
+	Spec     *nodes.Spec[nodes.Mutex]
+	Config   nodes.Config
+	Workload workload.Workload
+	Seed     uint64
+
+	Warmup   time.Duration // before what is measured
+	Duration time.Duration // of what is measured; zero: until Entries
+	Entries  uint64        // requests in all, warm-up included; zero: for Duration
+
+	Latency     chaos.Span
+	Overtaking  bool    // messages of one link may overtake each other
+	Loss        float64 // share of messages that are lost
+	Duplication float64 // share of messages that arrive twice
+	Crashes     []Crash // in the order of their times
+
+	// Patience is how many messages may be handled without an entry while somebody waits, before the run
+	// counts as stalled; zero: plenty. It is for what goes round for ever.
+	Patience uint64
+}
+
+// A Crash takes a node down, and perhaps up again.
+type Crash struct {
+	Node    nodes.ID
+	At      time.Duration
+	Restart time.Duration // after the crash; zero: never
+	Amnesia bool          // what was saved is lost
+}
+
+// total returns how many nodes there are, clients and servers.
+func (o *Options) total() int { return o.Config.N + o.Spec.ServerCount(o.Config) }
+
+// Validate says what is wrong with the options, if anything is.
+func (o *Options) Validate() error {
+	switch w := &o.Workload; {
+	case o.Config.N < 1:
+		return fmt.Errorf("%d nodes: a run takes at least one", o.Config.N)
+	case o.Duration == 0 && o.Entries == 0:
+		return errors.New("neither a duration nor a number of entries: the run would never end")
+	case o.Loss < 0 || o.Loss > 1 || o.Duplication < 0 || o.Duplication > 1:
+		return fmt.Errorf("a loss of %v and a duplication of %v: shares lie between 0 and 1", o.Loss, o.Duplication)
+	case w.Load == workload.Open && w.Rate <= 0:
+		return errors.New("an open load takes a rate, the requests per second of each node")
+	}
+	for _, c := range o.Crashes {
+		if c.Node < 0 || int(c.Node) >= o.total() {
+			return fmt.Errorf("node %d is to crash, and there are %d", c.Node, o.total())
+		}
+	}
+	if o.Spec.Check != nil {
+		return o.Spec.Check(o.Config)
+	}
+	return nil
+}
+
+// shaper returns what decides the fates of messages, or nil if all take the same time.
+func (o *Options) shaper() chaos.Shaper {
+	dice := chaos.Dice(o.Seed)
+	var s chaos.Shaper = chaos.Latency{Span: o.Latency, Dice: dice}
+	if o.Duplication > 0 {
+		s = chaos.Duplication{Rate: o.Duplication, Dice: dice, Of: s}
+	}
+	if o.Loss > 0 {
+		s = chaos.Loss{Rate: o.Loss, Dice: dice, Of: s}
+	}
+	if o.Latency.IsConstant() && o.Duplication == 0 && o.Loss == 0 {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,341 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"turnstile/bench/history"
+	"turnstile/bench/workload"
+	"turnstile/chaos"
+	"turnstile/nodes"
+)
+
+// A Result is what came of a simulated run.
+type Result struct {
+	History    *history.History
+	Stall      string // the report of a stall, if there was one
+	Deliveries uint64 // messages handled
+}
+
+// plenty is the patience of a run that names none, for each node.
+const plenty = 100_000
+
+// Run makes a simulated run.
+func Run(o Options) (*Result, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	w := newWorld(o)
+	w.loop()
+	return &Result{History: w.history(), Stall: w.stall, Deliveries: w.handled}, nil
+}
+
+// A world is a simulated run under way.
+type world struct {
+	Options
+	dice     chaos.Dice
+	codec    *nodes.Codec
+	n        int // clients
+	nodes    []*nodes.Node
+	members  []member
+	links    links
+	queue    queue
+	now      int64
+	events   []history.Event
+	entries  uint64
+	journal  []history.Event
+	inflight int // messages on their way
+	open     int // requests that are not over
+	inside   int
+	account  int64
+	issued   uint64
+	handled  uint64
+	moved    uint64 // handled at the latest entry
+	broken   nodes.Need
+	stopped  bool
+	parked   bool
+	stall    string
+}
+
+// A member is what the world knows of one node beside its machine.
+type member struct {
+	incarnation uint32
+	down        bool
+	over        bool // no request is planned any more
+	count       uint32
+	choices     uint32
+	due         int64 // when the latest request was due, or the next is
+	money       int64 // what the account held at the latest enter
+	saved       nodes.Message
+	totals      history.Totals
+}
+
+func newWorld(o Options) *world {
+	w := &world{Options: o, dice: chaos.Dice(o.Seed), codec: o.Spec.Codec(), n: o.Config.N}
+	if w.Patience == 0 {
+		w.Patience = plenty * uint64(o.total())
+	}
+	w.members = make([]member, o.total())
+	for id := range nodes.ID(o.total()) {
+		w.nodes = append(w.nodes, w.node(id))
+	}
+	w.links = newLinks(o)
+	return w
+}
+
+// node makes the node id, as it comes up.
+func (w *world) node(id nodes.ID) *nodes.Node {
+	m := &w.members[id]
+	choose := func(n int) int {
+		m.choices++
+		return w.dice.Below(chaos.Roll{Purpose: chaos.ForChoice, From: id, To: id, Count: uint64(m.choices)}, n)
+	}
+	part := nodes.Part{Machine: w.Spec.Machine(w.Config, id), Codec: w.codec}
+	return nodes.NewNode(id, w.n, m.incarnation, choose, part)
+}
+
+// begin starts all nodes, plans what is known beforehand, and lets the clients begin.
+func (w *world) begin() {
+	w.mark(history.Began)
+	for _, c := range w.Crashes {
+		crash := w.queue.add(int64(c.At))
+		crash.what, crash.to = toCrash, c.Node
+		if c.Restart > 0 {
+			restart := w.queue.add(int64(c.At + c.Restart))
+			restart.what, restart.to, restart.amnesia = toRestart, c.Node, c.Amnesia
+		}
+	}
+	if w.Duration > 0 {
+		w.queue.add(int64(w.Warmup)).what = toMeasure
+		w.queue.add(int64(w.Warmup + w.Duration)).what = toStop
+	}
+	for id := range w.nodes {
+		w.feed(nodes.ID(id), nodes.Input{What: nodes.Start})
+	}
+	for id := range nodes.ID(w.n) {
+		w.plan(id, 0, 0)
+	}
+	if w.Duration == 0 && w.steady() == 0 {
+		w.mark(history.Measuring)
+	}
+}
+
+// steady is how many entries warm up a run that ends by entries.
+func (w *world) steady() uint64 {
+	if rounds := uint64(2 * w.n); w.Entries >= 4*rounds {
+		return rounds
+	}
+	return 0
+}
+
+// loop lets one event after another happen until nothing is left to happen.
+func (w *world) loop() {
+	w.begin()
+	for w.stall == "" {
+		switch {
+		case w.atRest() && w.Workload.Load == workload.Sequential && !w.stopped:
+			w.ask()
+		case w.stopped && w.open == 0 && w.Spec.Circulates:
+			w.parked = true // what goes round comes to rest where it is
+		}
+		if w.queue.empty() {
+			break
+		}
+		var e event
+		w.now, e = w.queue.take()
+		w.happen(&e)
+		if w.open > w.inside && w.handled-w.moved > w.Patience {
+			w.stalled()
+		}
+	}
+	switch {
+	case w.stall == "" && w.open > 0:
+		w.stalled()
+	case w.stall == "":
+		w.stop()
+		w.mark(history.Rested)
+	}
+}
+
+// atRest reports whether no request is open and no message on its way, or whatever is goes round.
+func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.Spec.Circulates) }
+
+func (w *world) stalled() {
+	standings := make([]*nodes.Standing, len(w.nodes))
+	for id, node := range w.nodes {
+		if !w.members[id].down {
+			standings[id] = node.Standing()
+		}
+	}
+	w.stall = nodes.StallReport(standings, w.n)
+	w.mark(history.Stalled)
+}
+
+// happen lets an event happen.
+func (w *world) happen(e *event) {
+	m := &w.members[e.to]
+	there := !m.down && m.incarnation == e.incarnation
+	switch e.what {
+	case toDeliver:
+		w.deliver(e, there)
+	case toMeasure:
+		w.mark(history.Measuring)
+	case toStop:
+		w.stop()
+	case toCrash:
+		w.crash(e.to)
+	case toRestart:
+		w.restart(e.to, e.amnesia)
+	case toRequest:
+		if there && !m.over {
+			w.request(e.to)
+		}
+	case toRelease:
+		if there {
+			w.release(e.to)
+		}
+	case toTimeout:
+		if there {
+			w.feed(e.to, nodes.Input{What: nodes.Timeout, Timer: e.timer, Gen: e.gen})
+		}
+	}
+}
+
+// deliver hands a message to its node, which may have gone down since, or come up anew.
+func (w *world) deliver(e *event, there bool) {
+	m := &w.members[e.to]
+	w.inflight--
+	if !there {
+		m.totals.Dropped++
+		w.broke(nodes.NoCrash)
+		return
+	}
+	w.handled++
+	if !w.parked {
+		w.feed(e.to, nodes.Input{What: nodes.Receive, From: e.from, Message: e.message})
+	}
+	m.totals.Delivered[e.kind]++
+}
+
+// feed hands a node an input and does what it asks for.
+func (w *world) feed(id nodes.ID, in nodes.Input) {
+	effects := w.nodes[id].Handle(in)
+	for i := range effects {
+		e := &effects[i]
+		switch e.Op {
+		case nodes.OpSend:
+			w.send(id, e.To, e)
+			w.count(id, e, 1)
+		case nodes.OpBroadcast:
+			for to := range nodes.ID(w.n) {
+				if to != id {
+					w.send(id, to, e)
+				}
+			}
+			w.count(id, e, w.hearers(id))
+		case nodes.OpSetTimer:
+			w.setTimer(id, e)
+		case nodes.OpSave:
+			w.members[id].saved = e.Message
+		case nodes.OpGrant:
+			w.enter(id)
+		}
+	}
+}
+
+// hearers returns how many nodes hear a broadcast of id.
+func (w *world) hearers(id nodes.ID) int {
+	if int(id) < w.n {
+		return w.n - 1
+	}
+	return w.n
+}
+
+// count books a message that is to be delivered so many times.
+func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries int) {
+	t := &w.members[id].totals
+	t.Sent[e.Kind] += uint64(deliveries)
+	t.Publishes[e.Kind] += uint64(deliveries)
+	if e.Resend {
+		t.Resent += uint64(deliveries)
+	}
+	if w.Spec.Circulates {
+		for range deliveries {
+			w.record(history.Event{Kind: history.Sent, Count: uint32(e.Kind), Node: id})
+		}
+	}
+}
+
+// send puts a message on its way.
+func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
+	if w.links.shaper == nil { // the usual case, and the one that must be fast
+		w.travel(w.now+w.links.constant, from, to, e)
+		return
+	}
+	fate := w.links.fate(from, to, e.Kind, w.now)
+	t := &w.members[to].totals
+	switch {
+	case len(fate) == 0:
+		t.Dropped++
+		w.broke(nodes.NoLoss)
+	case len(fate) > 1:
+		t.Copied += uint64(len(fate) - 1)
+		w.broke(nodes.NoDuplication)
+	}
+	for _, at := range fate {
+		w.travel(at, from, to, e)
+	}
+}
+
+func (w *world) travel(at int64, from, to nodes.ID, e *nodes.Effect) {
+	w.inflight++
+	arrival := w.queue.add(at)
+	arrival.what, arrival.kind, arrival.from, arrival.to = toDeliver, e.Kind, from, to
+	arrival.incarnation, arrival.message = w.members[to].incarnation, e.Message
+}
+
+func (w *world) setTimer(id nodes.ID, e *nodes.Effect) {
+	roll := chaos.Roll{Purpose: chaos.ForTimer, From: id, To: e.Timer.Peer,
+		Kind: uint64(e.Timer.Kind), Count: uint64(e.Gen)}
+	length := e.Min + time.Duration(w.dice.Unit(roll)*float64(e.Max-e.Min))
+	t := w.queue.add(w.now + max(1, int64(length)))
+	t.what, t.to, t.timer, t.gen, t.incarnation = toTimeout, id, e.Timer, e.Gen, w.members[id].incarnation
+}
+
+// record and mark note what happens now.
+func (w *world) record(e history.Event) {
+	e.At = w.now
+	w.events = append(w.events, e)
+}
+
+func (w *world) mark(mark uint32) {
+	w.journal = append(w.journal, history.Event{At: w.now, Kind: history.Marked, Count: mark, Node: nodes.None})
+}
+
+// broke notes that an assumption about the system holds no more.
+func (w *world) broke(need nodes.Need) {
+	if w.broken&need != 0 {
+		return
+	}
+	w.broken |= need
+	w.journal = append(w.journal,
+		history.Event{At: w.now, Kind: history.Broke, Value: int64(w.broken), Node: nodes.None})
+}
+
+// history sorts what was recorded into the logs of the nodes.
+func (w *world) history() *history.History {
+	h := &history.History{Logs: []*history.NodeLog{{Node: nodes.None, Events: w.journal}}}
+	slices.SortStableFunc(w.events, func(a, b history.Event) int { return int(a.Node - b.Node) })
+	rest := w.events
+	for id := range nodes.ID(len(w.members)) {
+		end := 0
+		for end < len(rest) && rest[end].Node == id {
+			end++
+		}
+		l := &history.NodeLog{Node: id, Totals: w.members[id].totals, Events: rest[:end:end]}
+		l.Totals.EventCount = uint64(end)
+		rest = rest[end:]
+		h.Logs = append(h.Logs, l)
+	}
+	return h
+}
