@@ -53,6 +53,9 @@ type Finding struct {
 	Outcome Outcome  `json:"outcome" yaml:"outcome"`
 	Says    string   `json:"says" yaml:"says"` // in one sentence
 	Witness []string `json:"witness,omitempty" yaml:"witness,omitempty"`
+
+	// OutsideModel: an assumption that the algorithm rests on had been broken before.
+	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
 }
 
 // A Verdict is what all checks together say of a run.
@@ -67,6 +70,9 @@ type Verdict struct {
 	LostUpdates    uint64        `json:"lost_updates" yaml:"lost_updates"`
 	Unfinished     uint64        `json:"unfinished" yaml:"unfinished"`           // requests that never left
 	LostUnintended uint64        `json:"lost_unintended" yaml:"lost_unintended"` // messages no fault explains
+
+	// OutsideModel tells that an assumption that the algorithm rests on was broken before it failed.
+	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
 }
 
 // A Setting is what the checks must know of a run that its history does not say.
@@ -78,8 +84,9 @@ type Setting struct {
 	CostKnown  bool
 	Identities []nodes.Identity
 	Circulates bool
-	Open       bool   // the schedule of requests was fixed before the run
-	Expected   uint64 // entries that the run was to make in all; zero if it was to last for a time
+	Safe, Live nodes.Need // what the algorithm's safety rests on, and what its progress, beside that
+	Open       bool       // the schedule of requests was fixed before the run
+	Expected   uint64     // entries that the run was to make in all; zero if it was to last for a time
 }
 
 // checks lists every check, those first whose sentence is the better reason.
@@ -118,10 +125,35 @@ func Judge(h *history.History, s Setting) Verdict {
 		f.Check = check.name
 		v.Findings = append(v.Findings, f)
 		if i == 0 || f.Outcome > v.Outcome {
-			v.Outcome, v.Reason = f.Outcome, f.Says
+			v.Outcome, v.Reason, v.OutsideModel = f.Outcome, f.Says, f.OutsideModel
 		}
 	}
 	return v
+}
+
+// brokenBy returns those of the needs that held no more at a time.
+func (e *evidence) brokenBy(at int64, needs nodes.Need) (broken nodes.Need) {
+	for _, event := range e.broken {
+		if event.At <= at {
+			broken |= nodes.Need(event.Value)
+		}
+	}
+	return broken & needs
+}
+
+// excuse adds to what an algorithm is found guilty of, at a time, that it never promised otherwise: of the
+// needs that it rests on, some had been broken.
+func (e *evidence) excuse(f Finding, at int64, needs nodes.Need) Finding {
+	if broken := e.brokenBy(at, needs); broken != 0 {
+		f.Says += fmt.Sprintf(" (outside its model: it needs %v)", broken)
+		f.OutsideModel = true
+	}
+	return f
+}
+
+// faulty reports whether faults have changed what was sent and what came.
+func (e *evidence) faulty() bool {
+	return e.brokenBy(e.end, nodes.NoLoss|nodes.NoDuplication|nodes.NoCrash) != 0
 }
 
 // evidence is what the checks share: one pass over the history.
@@ -133,6 +165,7 @@ type evidence struct {
 	sites    sites
 	requests requests
 	audit    audit
+	broken   []history.Event // when assumptions about the system ceased to hold, in order
 }
 
 type mark struct {
@@ -162,6 +195,13 @@ func gather(h *history.History, s Setting) *evidence {
 	}
 	e.sites = sites{stampError: h.StampError(), end: e.end}
 	e.requests = requests{span: measured(h)}
+	for _, l := range h.Logs {
+		for _, event := range l.Events {
+			if event.Kind == history.Broke {
+				e.broken = append(e.broken, event)
+			}
+		}
+	}
 	h.Run(&e.sites, &e.requests)
 	// A message that has not come when all is at rest, or when nothing moves any more, is lost.
 	e.audit = auditStreams(h, s.Config.N, e.rested() || e.marks[history.Stalled].seen)

@@ -66,6 +66,9 @@ func (l *lap) Close() {}
 
 // cost: an entry takes as many messages as was published.
 func cost(e *evidence) Finding {
+	if e.faulty() {
+		return valid("nothing is published for a run with faults")
+	}
 	perEntry, byKind, ok := MessagesPerEntry(e.h, e.Circulates)
 	switch {
 	case !ok && e.Circulates:
@@ -98,6 +101,8 @@ func identities(e *evidence) Finding {
 	switch {
 	case len(e.Identities) == 0:
 		return valid("no identity of message counts is known")
+	case e.faulty():
+		return valid("no identity is known for a run with faults")
 	case !e.rested():
 		return e.unjudged("message counts are not whole")
 	}

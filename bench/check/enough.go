@@ -13,7 +13,7 @@ func enough(e *evidence) Finding {
 		return inconclusive("the run did not get as far as being measured")
 	case e.requests.steady == 0:
 		return inconclusive("nobody entered while it was measured")
-	case e.requests.entries < e.Expected:
+	case e.requests.entries+e.requests.abandoned < e.Expected:
 		return inconclusive("there were %s of %d asked for",
 			plural(e.requests.entries, "entry", "entries"), e.Expected)
 	}

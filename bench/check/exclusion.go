@@ -15,9 +15,10 @@ func exclusion(e *evidence) Finding {
 				"the harness itself is wrong", plural(s.violations, "entry", "entries"), us(s.closest)).
 				with(e.story(s.first)...)
 		default:
-			return violated("%s overlapped: nodes %d and %d were inside together for %s",
+			f := violated("%s overlapped: nodes %d and %d were inside together for %s",
 				plural(s.violations, "entry", "entries"), s.first.a.enter.Node, s.first.b.enter.Node,
 				us(s.first.spell.to-s.first.spell.from)).with(e.story(s.first)...)
+			return e.excuse(f, s.first.spell.from, e.Safe)
 		}
 	}
 	if doubtful > 0 {
@@ -37,8 +38,9 @@ func exclusion(e *evidence) Finding {
 func register(e *evidence) Finding {
 	for _, s := range e.sites.all {
 		if d := s.deepest; d.Count > 1 {
-			return violated("the register counted %d inside when node %d entered", d.Count, d.Node).
+			f := violated("the register counted %d inside when node %d entered", d.Count, d.Node).
 				with(fmt.Sprintf("node %d, its entry %d, at %s", d.Node, d.Entry, us(d.At)))
+			return e.excuse(f, d.At, e.Safe)
 		}
 	}
 	if e.requests.unregistered > 0 {
@@ -52,8 +54,8 @@ func register(e *evidence) Finding {
 func account(e *evidence) Finding {
 	for _, s := range e.sites.all {
 		if lost := s.lost(); lost > 0 {
-			return violated("the account lost %s: it stands at %d after %s",
-				plural(lost, "update", "updates"), s.final, plural(s.exits, "exit", "exits"))
+			return e.excuse(violated("the account lost %s: it stands at %d after %s",
+				plural(lost, "update", "updates"), s.final, plural(s.exits, "exit", "exits")), e.end, e.Safe)
 		}
 	}
 	return valid("the account lost no update")

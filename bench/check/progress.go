@@ -25,6 +25,9 @@ func progress(e *evidence) Finding {
 		// An algorithm that rests on reliable links is not to blame.
 		return inconclusive("the run stalled with %s, but %s", unserved(len(waiting)), e.audit.says()).
 			with(waiters...)
+	case e.marks[history.Stalled].seen && e.brokenBy(e.end, e.Safe|e.Live) != 0:
+		return e.excuse(inconclusive("nothing moves, with %s", unserved(len(waiting))), e.end, e.Safe|e.Live).
+			with(waiters...)
 	case e.marks[history.Stalled].seen:
 		return violated("no progress: nothing moves, with %s", unserved(len(waiting))).with(waiters...)
 	case e.marks[history.Interrupted].seen:

@@ -17,6 +17,7 @@ type requests struct {
 	steady       uint64 // entries in the span
 	due, issued  uint64 // arrivals due in the span, and those of them that were requested
 	unregistered uint64 // entries that did not raise the register
+	abandoned    uint64 // requests whose node crashed before they were granted
 	open         map[client]request
 	wrong        []string // what no client does
 }
@@ -66,6 +67,15 @@ func (r *requests) Add(e history.Event) {
 		delete(r.open, who)
 	case history.Unissued:
 		r.arrival(e)
+	case history.Crashed:
+		for who, o := range r.open {
+			if who.node == e.Node {
+				delete(r.open, who)
+				if !o.inside {
+					r.abandoned++
+				}
+			}
+		}
 	}
 }
 

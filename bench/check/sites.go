@@ -53,6 +53,10 @@ func (s *sites) Add(e history.Event) {
 		s.at(e.Instance).enter(e)
 	case history.Exited:
 		s.at(e.Instance).exit(e)
+	case history.Crashed:
+		for _, site := range s.all {
+			site.crash(e)
+		}
 	}
 }
 
@@ -94,6 +98,14 @@ func (s *site) exit(e history.Event) {
 	}
 	s.inside[at].exit, s.inside[at].left = e, true
 	s.leave(at, e.At)
+}
+
+// crash ends the stay of a node that is down.
+func (s *site) crash(e history.Event) {
+	at := slices.IndexFunc(s.inside, func(i *stay) bool { return i.enter.Node == e.Node })
+	if at >= 0 {
+		s.leave(at, e.At)
+	}
 }
 
 // leave ends a stay, and compares it with all that have not ended yet.

@@ -12,7 +12,8 @@ import (
 
 // A log is a file of: the preamble, the counters, three arrays with a word for each node (sent to it,
 // received from it, received from it by multicast), the ring of latest messages, padding to a whole
-// page, and then the events. All numbers are little-endian, and counters are read through the mapping
+// page, and then the events. A log that was never mapped, because its run was simulated, has neither
+// the arrays nor the padding. All numbers are little-endian, and counters are read through the mapping
 // itself, so logs are written on little-endian machines only. A page here is as large as those of any
 // system, so that each can map the events.
 const (
@@ -34,6 +35,7 @@ type preamble struct {
 	node   nodes.ID
 	nodes  uint32 // clients and servers
 	ring   uint32 // messages in the ring
+	mapped bool   // it has the arrays and the padding
 	header uint32 // bytes before the first event
 	errNS  int64  // bound on the error of this log's stamps, in nanoseconds
 }
@@ -47,6 +49,9 @@ func (p *preamble) put(b []byte) {
 	binary.LittleEndian.PutUint32(buf[16:], p.ring)
 	binary.LittleEndian.PutUint32(buf[20:], p.header)
 	binary.LittleEndian.PutUint64(buf[24:], uint64(p.errNS))
+	if p.mapped {
+		buf[32] = 1
+	}
 	crc := crc32.Checksum(buf[:preambleLen-4], castagnoli)
 	binary.LittleEndian.PutUint32(buf[preambleLen-4:], crc)
 	copy(b[len(magic):], buf[len(magic):])
@@ -64,7 +69,8 @@ func (p *preamble) get(b []byte) bool {
 	p.ring = binary.LittleEndian.Uint32(b[16:])
 	p.header = binary.LittleEndian.Uint32(b[20:])
 	p.errNS = int64(binary.LittleEndian.Uint64(b[24:]))
-	return p.valid() && p.header == headerLen(p.nodes, p.ring)
+	p.mapped = b[32] == 1
+	return p.valid() && p.header == p.headerLen()
 }
 
 func (p *preamble) valid() bool {
@@ -74,8 +80,13 @@ func (p *preamble) valid() bool {
 
 const countersLen = uint32(unsafe.Sizeof(Counters{}))
 
-func headerLen(nodeCount, ring uint32) uint32 {
-	length := preambleLen + countersLen + 3*8*nodeCount + ring*passageLen
+// headerLen returns how many bytes come before the first event.
+func (p *preamble) headerLen() uint32 {
+	length := preambleLen + countersLen + p.ring*passageLen
+	if !p.mapped {
+		return length
+	}
+	length += 3 * 8 * p.nodes
 	return (length + pageLen - 1) / pageLen * pageLen
 }
 

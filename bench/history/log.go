@@ -48,12 +48,13 @@ type Options struct {
 
 // Create makes a new log at path. It fails when the file exists or its space cannot be reserved.
 func Create(path string, o Options) (*Log, error) {
-	p := preamble{node: o.Node, nodes: uint32(o.Nodes), ring: uint32(o.Ring), errNS: o.StampError}
+	p := preamble{node: o.Node, nodes: uint32(o.Nodes), ring: uint32(o.Ring), errNS: o.StampError,
+		mapped: true}
 	if !p.valid() || int(p.nodes) != o.Nodes || int(p.ring) != o.Ring {
 		return nil, fmt.Errorf("creating the log: there is none of node %d of %d with %d messages, within %d ns",
 			o.Node, o.Nodes, o.Ring, o.StampError)
 	}
-	p.header = headerLen(p.nodes, p.ring)
+	p.header = p.headerLen()
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("creating the log: %w", err)

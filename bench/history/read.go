@@ -21,7 +21,8 @@ type NodeLog struct {
 	StampError int64 // bound on the error of its stamps, in nanoseconds
 	Totals     Totals
 	Late       []uint64 // how many timers ran out how late (see LatenessBucket); nil: none
-	// By node: messages sent on the link to it, received on the link from it, and its multicasts.
+	// By node: messages sent on the link to it, received on the link from it, and its multicasts. Nil in a
+	// simulated run, where no transport has to be trusted.
 	SentTo, ReceivedFrom, MultiFrom []uint64
 	Ring                            []Passage // the latest messages, oldest first
 	Events                          []Event
@@ -71,9 +72,11 @@ func DecodeLog(name string, base int64, b []byte) (*NodeLog, error) {
 	if !slices.ContainsFunc(l.Late, func(n uint64) bool { return n > 0 }) {
 		l.Late = nil
 	}
-	for _, stream := range []*[]uint64{&l.SentTo, &l.ReceivedFrom, &l.MultiFrom} {
-		*stream = make([]uint64, p.nodes)
-		at += 8 * copyWords(*stream, b[at:])
+	if p.mapped {
+		for _, stream := range []*[]uint64{&l.SentTo, &l.ReceivedFrom, &l.MultiFrom} {
+			*stream = make([]uint64, p.nodes)
+			at += 8 * copyWords(*stream, b[at:])
+		}
 	}
 	l.Ring = decodeRing(b[at:at+int(p.ring)*passageLen], p.node, l.Totals.RingNext)
 	var bad int

@@ -23,7 +23,7 @@ func isFormatError(err error, file string) bool {
 func smallLog(t testing.TB) (b []byte, events int) {
 	path := filepath.Join(t.TempDir(), "1.log")
 	writeLog(t, path, Options{Node: 1, Nodes: 2, Ring: 4}, 3, true)
-	return must(os.ReadFile(path))(t), int(headerLen(2, 4))
+	return must(os.ReadFile(path))(t), int((&preamble{nodes: 2, ring: 4, mapped: true}).headerLen())
 }
 
 func TestTruncatedAnywhere(t *testing.T) {
@@ -172,14 +172,14 @@ func FuzzDecodeLog(f *testing.F) {
 	f.Add([]byte{}, b[preambleLen:preambleLen+100], b[events:], uint8(2), uint8(4))
 	// Claims more nodes and messages than there are bytes, under a right check sum.
 	greedy := make([]byte, preambleLen)
-	p := preamble{node: 1, nodes: maxNodes - 1, ring: maxRing - 1}
-	p.header = headerLen(p.nodes, p.ring)
+	p := preamble{node: 1, nodes: maxNodes - 1, ring: maxRing - 1, mapped: true}
+	p.header = p.headerLen()
 	p.put(greedy)
 	f.Add(greedy, []byte{1}, []byte{}, uint8(0), uint8(0))
 	f.Fuzz(func(t *testing.T, start, counters, events []byte, nodeCount, ring uint8) {
 		if len(start) < preambleLen { // or the fuzzer never gets past its check sum
-			p := preamble{nodes: uint32(nodeCount) + 1, ring: uint32(ring)}
-			p.header = headerLen(p.nodes, p.ring)
+			p := preamble{nodes: uint32(nodeCount) + 1, ring: uint32(ring), mapped: true}
+			p.header = p.headerLen()
 			start = make([]byte, p.header)
 			p.put(start)
 			copy(start[preambleLen:], counters)

@@ -31,7 +31,67 @@ const LogPattern = "*.log"
 
 // Store packs the logs in the folder dir into one compressed file at path. The file appears whole or
 // not at all, and the logs stay.
-func Store(path, dir string) (err error) {
+func Store(path, dir string) error {
+	return store(path, func(w io.Writer) error {
+		return eachLog(dir, func(_ string, b []byte) error { return packLog(w, b) })
+	})
+}
+
+// Save writes a history that no process has logged, as Store does.
+func (h *History) Save(path string) error { return store(path, h.Encode) }
+
+// Encode writes the logs of a history that no process has logged, each behind its length: the content of
+// what Save stores. Equal histories give equal bytes.
+func (h *History) Encode(w io.Writer) error {
+	var b []byte
+	for _, l := range h.Logs {
+		b = l.append(b[:0], len(h.Logs)-1)
+		if err := packLog(w, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func packLog(w io.Writer, b []byte) error {
+	if err := binary.Write(w, binary.LittleEndian, uint64(len(b))); err != nil {
+		return err
+	}
+	_, err := w.Write(b)
+	return err
+}
+
+// append writes out a log of a run of so many nodes.
+func (l *NodeLog) append(b []byte, nodeCount int) []byte {
+	// The oldest place of a ring counts as half-written once the ring is full: this one never is.
+	p := preamble{node: l.Node, nodes: uint32(nodeCount), ring: uint32(len(l.Ring) + 1), errNS: l.StampError}
+	p.header = p.headerLen()
+	b = append(b, make([]byte, preambleLen)...)
+	p.put(b)
+	totals := l.Totals
+	totals.RingNext, totals.EventCount = uint64(len(l.Ring)), uint64(len(l.Events))
+	b, _ = binary.Append(b, binary.LittleEndian, &totals) // fails for types that are not plain alone
+	late := l.Late
+	if late == nil {
+		late = make([]uint64, LatenessBuckets)
+	}
+	for _, n := range late {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	at := len(b)
+	b = append(b, make([]byte, int(p.header)-at+len(l.Events)*eventLen)...)
+	for i := range l.Ring {
+		putPassage(b[at+i*passageLen:], &l.Ring[i])
+	}
+	for i := range l.Events {
+		at := b[int(p.header)+i*eventLen:]
+		binary.LittleEndian.PutUint32(at[eventLen-4:], putEvent(at, uint64(i), &l.Events[i]))
+	}
+	return b
+}
+
+// store compresses what pack writes into a file at path.
+func store(path string, pack func(io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("storing the history: %w", err)
@@ -47,23 +107,14 @@ func Store(path, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(pack(packer, dir), packer.Close(), file.Chmod(0o644), file.Sync()); err != nil {
+	_, err = io.WriteString(packer, storedMagic)
+	if err == nil {
+		err = pack(packer)
+	}
+	if err := errors.Join(err, packer.Close(), file.Chmod(0o644), file.Sync()); err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), path)
-}
-
-func pack(w io.Writer, dir string) error {
-	if _, err := io.WriteString(w, storedMagic); err != nil {
-		return err
-	}
-	return eachLog(dir, func(_ string, b []byte) error {
-		if err := binary.Write(w, binary.LittleEndian, uint64(len(b))); err != nil {
-			return err
-		}
-		_, err := w.Write(b)
-		return err
-	})
 }
 
 // eachLog reads one log of a folder after another, and gives it to do. It passes over those whose

@@ -24,13 +24,26 @@ func (w *world) plan(id nodes.ID, lastDue, lastEnd int64) {
 
 // ask has a client that is drawn at random make a request now.
 func (w *world) ask() {
+	if w.stopped {
+		return
+	}
 	id := nodes.ID(w.dice.Below(chaos.Roll{Purpose: chaos.ForNode, Count: w.issued + 1}, w.n))
 	if w.members[id].down {
 		w.issued++ // its turn passes
 		return
 	}
 	w.members[id].due = w.now
+	w.asked = asked{true, id, w.sent}
 	w.request(id)
+}
+
+// settle records what the request that is over has cost.
+func (w *world) settle() {
+	if w.asked.open {
+		w.asked.open = false
+		w.journal = append(w.journal, history.Event{At: w.now, Kind: history.Settled,
+			Count: uint32(w.asked.node), Value: int64(w.sent - w.asked.sent), Node: nodes.None})
+	}
 }
 
 // request has the machine asked for the critical section, if the run still issues requests.
@@ -115,6 +128,7 @@ func (w *world) enter(id nodes.ID) {
 func (w *world) release(id nodes.ID) {
 	m := &w.members[id]
 	w.account = m.money + 1
+	w.frozen = w.frozen || w.inside > 1
 	w.inside--
 	w.open--
 	w.record(history.Event{Kind: history.Exited, Entry: m.count, Value: m.money + 1, Node: id})

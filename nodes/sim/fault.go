@@ -49,6 +49,7 @@ type links struct {
 	shaper     chaos.Shaper // nil if all messages take the same time
 	constant   int64        // that time
 	overtaking bool
+	overtook   bool // a message is to arrive before one that was sent earlier
 	nodes      uint64
 	dense      []link          // by sender and receiver, for a cluster of moderate size
 	sparse     map[uint64]link // for a large one, whose links are mostly idle
@@ -98,8 +99,9 @@ func (l *links) fate(from, to nodes.ID, kind uint8, now int64) []int64 {
 		arrival := now + max(1, int64(d))
 		if !l.overtaking {
 			arrival = max(arrival, k.last)
-			k.last = arrival
 		}
+		l.overtook = l.overtook || arrival < k.last
+		k.last = max(k.last, arrival)
 		l.arrivals = append(l.arrivals, arrival)
 	}
 	if l.dense != nil {

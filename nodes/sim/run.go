@@ -50,12 +50,27 @@ type world struct {
 	account  int64
 	issued   uint64
 	handled  uint64
+	sent     uint64
+	asked    asked // sequential load: the request under way
+	ring     []history.Passage
+	passed   uint64 // messages ever put into the ring
+	frozen   bool   // two have been inside: the ring keeps what led to it
 	moved    uint64 // handled at the latest entry
 	broken   nodes.Need
 	stopped  bool
 	parked   bool
 	stall    string
 }
+
+// asked is a request that was made with all at rest.
+type asked struct {
+	open bool
+	node nodes.ID
+	sent uint64 // messages before it
+}
+
+// ringLen is how many of the latest messages of all nodes are kept, for the story of a violation.
+const ringLen = 4096
 
 // A member is what the world knows of one node beside its machine.
 type member struct {
@@ -132,10 +147,11 @@ func (w *world) steady() uint64 {
 func (w *world) loop() {
 	w.begin()
 	for w.stall == "" {
-		switch {
-		case w.atRest() && w.Workload.Load == workload.Sequential && !w.stopped:
+		if w.atRest() && w.Workload.Load == workload.Sequential {
+			w.settle()
 			w.ask()
-		case w.stopped && w.open == 0 && w.Spec.Circulates:
+		}
+		if w.stopped && w.open == 0 && w.Spec.Circulates {
 			w.parked = true // what goes round comes to rest where it is
 		}
 		if w.queue.empty() {
@@ -211,6 +227,7 @@ func (w *world) deliver(e *event, there bool) {
 		return
 	}
 	w.handled++
+	w.pass(e.to, history.Passage{Peer: e.from, Kind: e.kind})
 	if !w.parked {
 		w.feed(e.to, nodes.Input{What: nodes.Receive, From: e.from, Message: e.message})
 	}
@@ -253,6 +270,7 @@ func (w *world) hearers(id nodes.ID) int {
 
 // count books a message that is to be delivered so many times.
 func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries int) {
+	w.sent += uint64(deliveries)
 	t := &w.members[id].totals
 	t.Sent[e.Kind] += uint64(deliveries)
 	t.Publishes[e.Kind] += uint64(deliveries)
@@ -268,6 +286,7 @@ func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries int) {
 
 // send puts a message on its way.
 func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
+	w.pass(from, history.Passage{Peer: to, Kind: e.Kind, Sent: true})
 	if w.links.shaper == nil { // the usual case, and the one that must be fast
 		w.travel(w.now+w.links.constant, from, to, e)
 		return
@@ -281,6 +300,9 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 	case len(fate) > 1:
 		t.Copied += uint64(len(fate) - 1)
 		w.broke(nodes.NoDuplication)
+	}
+	if w.links.overtook {
+		w.broke(nodes.FIFO)
 	}
 	for _, at := range fate {
 		w.travel(at, from, to, e)
@@ -312,6 +334,20 @@ func (w *world) mark(mark uint32) {
 	w.journal = append(w.journal, history.Event{At: w.now, Kind: history.Marked, Count: mark, Node: nodes.None})
 }
 
+// pass puts a message that goes by at a node into the ring.
+func (w *world) pass(id nodes.ID, p history.Passage) {
+	if w.frozen {
+		return
+	}
+	p.At, p.Node = w.now, id
+	if len(w.ring) < ringLen {
+		w.ring = append(w.ring, p)
+	} else {
+		w.ring[w.passed%ringLen] = p
+	}
+	w.passed++
+}
+
 // broke notes that an assumption about the system holds no more.
 func (w *world) broke(need nodes.Need) {
 	if w.broken&need != 0 {
@@ -337,5 +373,12 @@ func (w *world) history() *history.History {
 		rest = rest[end:]
 		h.Logs = append(h.Logs, l)
 	}
+	for i := range w.ring { // the oldest first
+		p := w.ring[(w.passed+uint64(i))%uint64(len(w.ring))]
+		l := h.Logs[p.Node+1]
+		l.Ring = append(l.Ring, p)
+		l.Totals.RingNext++
+	}
+	h.Logs[0].Totals.EventCount = uint64(len(w.journal))
 	return h
 }

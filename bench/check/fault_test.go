@@ -1,0 +1,133 @@
+package check
+
+import (
+	"strings"
+	"testing"
+
+	"turnstile/bench/history"
+	"turnstile/nodes"
+)
+
+func (w *world) broke(need nodes.Need) {
+	w.add(nodes.None, history.Event{Kind: history.Broke, Value: int64(need)})
+}
+
+func (w *world) crash(id nodes.ID) {
+	w.broke(nodes.NoCrash)
+	w.add(id, history.Event{Kind: history.Crashed})
+}
+
+func TestCrashEndsAStay(t *testing.T) {
+	w := measuring()
+	w.ask(0)
+	w.ask(1)
+	w.enter(0)
+	w.crash(0)
+	w.inside-- // a host takes it out of the register
+	w.enter(1)
+	w.exit(1)
+	w.end()
+	v := Judge(w.History, w.Setting)
+	if v.Outcome != Valid || v.Unfinished != 0 {
+		t.Errorf("%v: %s; %d unfinished", v.Outcome, v.Reason, v.Unfinished)
+	}
+}
+
+func TestAbandonedRequestsAreNotMissed(t *testing.T) {
+	w := measuring()
+	w.turn(0)
+	w.ask(1)
+	w.crash(1)
+	w.end()
+	w.Expected = Judge(w.History, w.Setting).Entries + 1
+	if v := Judge(w.History, w.Setting); v.Outcome != Valid {
+		t.Errorf("a request that was abandoned is missed: %s", v.Reason)
+	}
+	w.Expected++
+	if v := Judge(w.History, w.Setting); v.Outcome != Inconclusive {
+		t.Errorf("one that was never made is not: %v", v.Outcome)
+	}
+}
+
+func TestTwoInsideAfterACrashIsStillFound(t *testing.T) {
+	w := measuring()
+	w.crash(0)
+	w.together()
+	w.end()
+	if v := Judge(w.History, w.Setting); v.Outcome != Violated || v.OutsideModel {
+		t.Errorf("%v, outside its model: %v", v.Outcome, v.OutsideModel)
+	}
+}
+
+func TestWhatTheModelExcuses(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		needs   nodes.Need
+		broken  nodes.Need
+		late    bool // broken after the failure
+		outcome Outcome
+		outside bool
+	}{
+		{"needed and broken", nodes.FIFO, nodes.FIFO, false, Violated, true},
+		{"broken after", nodes.FIFO, nodes.FIFO, true, Violated, false},
+		{"not needed", nodes.NoDuplication, nodes.FIFO, false, Violated, false},
+		{"nothing broken", nodes.FIFO, 0, false, Violated, false},
+	} {
+		t.Run("exclusion, "+test.name, func(t *testing.T) {
+			w := measuring()
+			w.Safe = test.needs
+			if !test.late {
+				w.broke(test.broken)
+			}
+			w.together()
+			if test.late {
+				w.broke(test.broken)
+			}
+			w.end()
+			v := Judge(w.History, w.Setting)
+			if v.Outcome != test.outcome || v.OutsideModel != test.outside {
+				t.Errorf("%v, outside its model: %v: %s", v.Outcome, v.OutsideModel, v.Reason)
+			}
+			if test.outside && !strings.Contains(v.Reason, "(outside its model: it needs FIFO links)") {
+				t.Errorf("the reason is %q", v.Reason)
+			}
+		})
+	}
+	stall := func(live, broken nodes.Need) Verdict {
+		w := measuring()
+		w.turn(0)
+		w.Live = live
+		w.broke(broken)
+		w.ask(1)
+		w.mark(history.Stopped)
+		w.mark(history.Stalled)
+		return Judge(w.History, w.Setting)
+	}
+	if v := stall(nodes.NoLoss, nodes.NoLoss); v.Outcome != Inconclusive || !finding(t, v, "progress").OutsideModel {
+		t.Errorf("a stall outside its model is %v: %s", v.Outcome, v.Reason)
+	}
+	if v := stall(nodes.NoCrash, nodes.NoLoss); v.Outcome != Violated {
+		t.Errorf("a stall that the model does not excuse is %v: %s", v.Outcome, v.Reason)
+	}
+}
+
+// With faults, what was sent need not have come, and costs are no longer as published; but the books must
+// still balance.
+func TestFaultsAreBooked(t *testing.T) {
+	faulty := func(dropped, copied uint64) Verdict {
+		w := sound(3)
+		w.log(1).Totals.Sent[kindRequest] += 2
+		w.log(2).Totals.Dropped, w.log(2).Totals.Copied = dropped, copied
+		w.broke(nodes.NoLoss)
+		return Judge(w.History, w.Setting)
+	}
+	if v := faulty(2, 0); v.Outcome != Valid {
+		t.Errorf("two lost: %v: %s", v.Outcome, v.Reason)
+	}
+	if v := faulty(3, 1); v.Outcome != Valid {
+		t.Errorf("three lost and one added: %v: %s", v.Outcome, v.Reason)
+	}
+	if v := faulty(1, 0); finding(t, v, "books").Outcome != Inconclusive {
+		t.Errorf("books that do not balance are %v", finding(t, v, "books").Outcome)
+	}
+}

@@ -1,0 +1,248 @@
+package sim
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench/check"
+	"turnstile/bench/history"
+	"turnstile/bench/workload"
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+)
+
+// options returns a run of an algorithm that a test may change.
+func options(t testing.TB, algorithm string, n int, change ...func(*Options)) Options {
+	t.Helper()
+	spec, err := mutex.Find(algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Spec: spec, Config: nodes.Config{N: n}, Seed: 1, Entries: 200,
+		Workload: workload.Workload{Load: workload.Saturated, Hold: chaos.Constant(100 * time.Microsecond)},
+		Latency:  chaos.Constant(time.Millisecond)}
+	for _, c := range change {
+		c(&o)
+	}
+	return o
+}
+
+func mustRun(t testing.TB, o Options) *Result {
+	t.Helper()
+	r, err := Run(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func encoded(t testing.TB, h *history.History) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := h.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// verdict judges a run, costs left aside.
+func verdict(o Options, r *Result) check.Verdict {
+	s := check.Setting{Config: o.Config, Algorithm: o.Spec.Name, Identities: o.Spec.Identities,
+		Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live, Expected: o.Entries}
+	codec := o.Spec.Codec()
+	for kind := range codec.Kinds() {
+		s.Kinds = append(s.Kinds, codec.Name(kind))
+	}
+	return check.Judge(r.History, s)
+}
+
+// stormy has everything go wrong that the simulator knows.
+func stormy(o *Options) {
+	o.Latency.Set("exponential:1ms")
+	o.Overtaking, o.Loss, o.Duplication = true, 0.01, 0.01
+	o.Crashes = []Crash{{Node: 1, At: 30 * time.Millisecond, Restart: 5 * time.Millisecond, Amnesia: true}}
+}
+
+// Equal options give equal histories, today and on any machine: the sums are those of the day this was
+// written, on amd64.
+func TestHistoriesArePinned(t *testing.T) {
+	for name, test := range map[string]struct {
+		o    Options
+		want string
+	}{
+		"calm":   {options(t, "ricart-agrawala", 5), "CALM"},
+		"stormy": {options(t, "suzuki-kasami", 5, stormy), "STORMY"},
+	} {
+		once, again := encoded(t, mustRun(t, test.o).History), encoded(t, mustRun(t, test.o).History)
+		if !bytes.Equal(once, again) {
+			t.Errorf("%s: two runs of equal options differ", name)
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256(once)); got != test.want {
+			t.Errorf("%s: the history's SHA-256 is %s", name, got)
+		}
+	}
+}
+
+func TestSeedsDiffer(t *testing.T) {
+	o := options(t, "ricart-agrawala", 5, func(o *Options) { o.Latency.Set("exponential:1ms") })
+	one := encoded(t, mustRun(t, o).History)
+	o.Seed++
+	if bytes.Equal(one, encoded(t, mustRun(t, o).History)) {
+		t.Error("another seed gives the same history")
+	}
+}
+
+// A fault of rate zero changes nothing at all.
+func TestFaultOfRateZeroLeavesTheHistory(t *testing.T) {
+	o := options(t, "lamport", 4, func(o *Options) { o.Latency.Set("exponential:1ms") })
+	plain := encoded(t, mustRun(t, o).History)
+	dice := chaos.Dice(o.Seed)
+	w := newWorld(o)
+	w.links.shaper = chaos.Loss{Dice: dice, Of: chaos.Duplication{Dice: dice, Of: w.links.shaper}}
+	w.loop()
+	if !bytes.Equal(plain, encoded(t, w.history())) {
+		t.Error("faults of rate zero change the history")
+	}
+}
+
+// One more message that is lost moves no decision about any other message.
+func TestOneMoreLossMovesNoOtherDecision(t *testing.T) {
+	link, others := chaos.Link{From: 0, To: 1}, []chaos.Link{{From: 1, To: 0}, {From: 0, To: 2}}
+	fates := func(loss float64) (mine, theirs []string) {
+		o := options(t, "lamport", 4, func(o *Options) { o.Latency.Set("exponential:1ms"); o.Loss = loss; o.Duplication = 0.2 })
+		s := o.shaper()
+		for n := uint64(1); n < 200; n++ {
+			mine = append(mine, fmt.Sprint(s.Shape(link, 0, n, nil)))
+			for _, l := range others {
+				theirs = append(theirs, fmt.Sprint(s.Shape(l, 1, n, nil)))
+			}
+		}
+		return mine, theirs
+	}
+	few, fewOthers := fates(0.1)
+	more, moreOthers := fates(0.2)
+	lost := 0
+	for i, fate := range few {
+		switch {
+		case more[i] == fate:
+		case more[i] == "[]":
+			lost++
+		default:
+			t.Errorf("message %d: %s, and with more losses %s", i, fate, more[i])
+		}
+	}
+	for i, fate := range fewOthers {
+		if moreOthers[i] != fate && moreOthers[i] != "[]" {
+			t.Errorf("a message of another link: %s, and with more losses %s", fate, moreOthers[i])
+		}
+	}
+	if lost == 0 {
+		t.Error("no more messages are lost at twice the rate")
+	}
+}
+
+func TestLoads(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*Options)
+	}{
+		{"saturated", func(*Options) {}},
+		{"one", func(o *Options) { o.Workload.Load = workload.One }},
+		{"sequential", func(o *Options) { o.Workload.Load = workload.Sequential }},
+		{"closed", func(o *Options) {
+			o.Workload.Load = workload.Closed
+			o.Workload.Think.Set("exponential:5ms")
+		}},
+		{"open", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, 50 }},
+		{"for a time", func(o *Options) { o.Entries, o.Warmup, o.Duration = 0, 50*time.Millisecond, time.Second }},
+	} {
+		for _, algorithm := range []string{"ricart-agrawala", "token-ring", "central"} {
+			t.Run(test.name+" "+algorithm, func(t *testing.T) {
+				o := options(t, algorithm, 5, test.change)
+				r := mustRun(t, o)
+				if v := verdict(o, r); v.Outcome != check.Valid {
+					t.Errorf("%v: %s\n%s", v.Outcome, v.Reason, r.Stall)
+				}
+			})
+		}
+	}
+}
+
+func TestSequentialSettlesEachRequest(t *testing.T) {
+	o := options(t, "ricart-agrawala", 5, func(o *Options) { o.Workload.Load = workload.Sequential })
+	settled := 0
+	for e := range mustRun(t, o).History.All() {
+		if e.Kind == history.Settled {
+			settled++
+			if e.Value != 8 {
+				t.Fatalf("a request took %d messages, not 8", e.Value)
+			}
+		}
+	}
+	if settled != int(o.Entries) {
+		t.Errorf("%d requests settled, not %d", settled, o.Entries)
+	}
+}
+
+// The synchronization delay of an algorithm shows when nothing but latency takes time: one entry takes its
+// hold and the delay.
+func TestVirtualTimeIsExact(t *testing.T) {
+	for algorithm, hops := range map[string]time.Duration{"ricart-agrawala": 1, "lamport": 1, "central": 2, "token-ring": 1} {
+		o := options(t, algorithm, 5)
+		var entered []int64
+		for e := range mustRun(t, o).History.All() {
+			if e.Kind == history.Entered {
+				entered = append(entered, e.At)
+			}
+		}
+		steady := entered[20:180]
+		got := time.Duration(steady[len(steady)-1]-steady[0]) / time.Duration(len(steady)-1)
+		if want := 100*time.Microsecond + hops*time.Millisecond; got != want {
+			t.Errorf("%s: an entry every %v, not every %v", algorithm, got, want)
+		}
+	}
+}
+
+func TestCrashStallsWhatRestsOnNoCrash(t *testing.T) {
+	o := options(t, "ricart-agrawala", 4, func(o *Options) {
+		o.Crashes = []Crash{{Node: 2, At: 20 * time.Millisecond}}
+	})
+	r := mustRun(t, o)
+	v := verdict(o, r)
+	if v.Outcome != check.Inconclusive || !v.OutsideModel || !strings.Contains(v.Reason, "no crash") {
+		t.Errorf("%v: %s", v.Outcome, v.Reason)
+	}
+	if !strings.Contains(r.Stall, "node 2: does not answer") || !strings.Contains(r.Stall, "0 -> 2") {
+		t.Errorf("the report of the stall is\n%s", r.Stall)
+	}
+}
+
+func TestBrokenAlgorithmIsCaughtWithItsStory(t *testing.T) {
+	o := options(t, "naive-broadcast", 3)
+	v := verdict(o, mustRun(t, o))
+	if v.Outcome != check.Violated || v.OutsideModel {
+		t.Fatalf("%v: %s", v.Outcome, v.Reason)
+	}
+	if story := strings.Join(v.Findings[0].Witness, "\n"); !strings.Contains(story, "request") {
+		t.Errorf("the story names no message:\n%s", story)
+	}
+}
+
+func TestOptionsAreValidated(t *testing.T) {
+	for says, change := range map[string]func(*Options){
+		"at least one":    func(o *Options) { o.Config.N = 0 },
+		"never end":       func(o *Options) { o.Entries = 0 },
+		"between 0 and 1": func(o *Options) { o.Loss = 1.5 },
+		"takes a rate":    func(o *Options) { o.Workload.Load = workload.Open },
+		"node 7 is to":    func(o *Options) { o.Crashes = []Crash{{Node: 7}} },
+	} {
+		if _, err := Run(options(t, "ricart-agrawala", 3, change)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("the error is %v, which does not say %q", err, says)
+		}
+	}
+}
