@@ -16,7 +16,7 @@ func SetLatest(root string, f *Folder) error {
 		return fmt.Errorf("pointing %s at %s: %w", LatestLink, f.Path, err)
 	}
 	// A link is replaced by renaming another over it: at no time is there none.
-	fresh := filepath.Join(root, "."+LatestLink+"-"+f.Name())
+	fresh := filepath.Join(root, "."+LatestLink+"-"+strings.ReplaceAll(f.Ref(), "/", "-"))
 	os.Remove(fresh)
 	if err := os.Symlink(to, fresh); err != nil {
 		return fmt.Errorf("pointing %s at %s: %w", LatestLink, to, err)
