@@ -138,6 +138,9 @@ func (h *Host) loop() {
 			h.poll() // the client has more to do at once
 			continue
 		}
+		if h.err != nil { // nothing else might come to wake the loop up
+			return
+		}
 		h.setAlarm()
 		select {
 		case m := <-h.messages:
@@ -155,10 +158,10 @@ func (h *Host) loop() {
 // poll handles what has come, without waiting for more.
 func (h *Host) poll() {
 	for range min(burst, len(h.messages)) {
+		h.arrive(<-h.messages)
 		if h.err != nil {
 			return
 		}
-		h.arrive(<-h.messages)
 	}
 	select {
 	case m := <-h.orders:

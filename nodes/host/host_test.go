@@ -317,3 +317,31 @@ func TestHostEndsWithItsBroker(t *testing.T) {
 		t.Errorf("the host ends with %v", err)
 	}
 }
+
+// saver asks for what no host can do.
+type saver struct{}
+
+type note struct{ Text uint64 }
+
+func (saver) Request(env *nodes.Env)                      { env.Save(note{}) }
+func (saver) Release(*nodes.Env)                          {}
+func (saver) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+
+// A node that cannot go on ends at once, though nothing comes that would wake it up.
+func TestHostEndsWithAnError(t *testing.T) {
+	s := begin(t, "ricart-agrawala", 1, nil)
+	s.order(host.Order{Do: host.Quit})
+	s.wait(s.ends[0])
+	end := make(chan error, 1)
+	go func() {
+		end <- host.Run(host.Config{Run: "test", URL: s.broker.ClientURL(), Token: "secret", Zero: host.Monotonic(),
+			Machines: nodes.Config{N: 1}, Workload: workload.Workload{Load: workload.Saturated},
+			Log: s.log(7), Ring: 256, Resource: filepath.Join(s.dir, "resource")},
+			host.Algorithm{Machine: saver{}, Codec: nodes.NewCodec([]nodes.Kind{{Zero: note{}}})})
+	}()
+	s.note()
+	s.order(host.Order{Do: host.Issue, Begin: 1})
+	if err := s.wait(end); err == nil || !strings.Contains(err.Error(), "cannot do") {
+		t.Errorf("the host ends with %v", err)
+	}
+}
