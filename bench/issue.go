@@ -21,7 +21,7 @@ func (t *trial) issue(ctx context.Context) error {
 	if t.Entries == 0 {
 		order.End = begin + int64(t.Warmup+t.Duration)
 	}
-	if err := t.order(t.subjects.Orders(), order); err != nil {
+	if err := t.order(ctx, t.subjects.Orders(), order); err != nil {
 		return err
 	}
 	if err := t.wait(ctx, time.Duration(begin-t.now())); err != nil {
@@ -56,12 +56,15 @@ func (t *trial) issueOneByOne(ctx context.Context, m *meter) error {
 		if over {
 			return nil
 		}
+		if err := t.cut(ctx); err != nil {
+			return err
+		}
 		if t.Entries > 0 && count > t.Entries {
 			return m.stop(t.now())
 		}
 		before := t.watch.read()
 		id := nodes.ID(chaos.Dice(t.seed).Below(chaos.Roll{Purpose: chaos.ForNode, Count: count}, t.Config.N))
-		if err := t.order(t.subjects.OrdersTo(id), host.Order{Do: host.Ask}); err != nil {
+		if err := t.order(ctx, t.subjects.OrdersTo(id), host.Order{Do: host.Ask}); err != nil {
 			return err
 		}
 		after, err := t.settle(ctx, m, count)
@@ -121,9 +124,8 @@ const (
 func (m *meter) look(ctx context.Context) (over bool, err error) {
 	t := m.trial
 	s, now := t.watch.read(), t.now()
-	// A run that was over before it was seen to be warm is measured whole.
-	if stopped := t.resource.StoppedAt.Load(); stopped != 0 {
-		return true, m.stop(stopped)
+	if at, over := m.overByEntries(s); over {
+		return true, m.stop(at)
 	}
 	if !m.measuring && m.warm(s, now) {
 		if err := m.measure(max(m.begin, min(now, m.measureFrom()))); err != nil {
@@ -140,6 +142,18 @@ func (m *meter) look(ctx context.Context) (over bool, err error) {
 		return true, m.stop(m.end)
 	}
 	return false, nil
+}
+
+// overByEntries reports whether the run has had its entries, and since when. What is measured ends as the
+// last request is issued, while all still compete; but of a short run all is measured, to the last exit.
+func (m *meter) overByEntries(s sums) (at int64, over bool) {
+	r := m.trial.resource
+	if m.short() {
+		at = r.LeftAt.Load()
+		return at, at != 0 && s.exits >= m.trial.Entries
+	}
+	at = r.StoppedAt.Load()
+	return at, at != 0
 }
 
 // measureFrom returns when the run begins to be measured. If it is to be warmed up by entries, any time
@@ -180,7 +194,7 @@ func (m *meter) measure(at int64) error {
 // stop notes that no request is issued since the time at.
 func (m *meter) stop(at int64) error {
 	t := m.trial
-	if !m.measuring {
+	if !m.measuring { // it was over before it was seen to be warm: then it is measured whole
 		if err := m.measure(min(at, m.begin)); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -169,7 +170,10 @@ func (r *Run) make(ctx context.Context, s Setup, spec *nodes.Spec[nodes.Mutex], 
 	end := endpoint{url: server}
 	if end.url == "" {
 		end.process, end.url, end.token, err = cluster.LaunchBroker(ctx, launcher, s.Broker[0], s.Broker[1:])
-		if err != nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return errInterrupted
+		case err != nil:
 			return err
 		}
 		defer func() {
@@ -187,6 +191,7 @@ func (r *Run) make(ctx context.Context, s Setup, spec *nodes.Spec[nodes.Mutex], 
 			return fmt.Errorf("making room for a trial: %w", err)
 		}
 		trouble := t.run(ctx)
+		t.report(Progress{Phase: "judging", Done: 1})
 		if err := r.finish(t, number, trouble); err != nil {
 			return errors.Join(trouble, err)
 		}
@@ -200,34 +205,28 @@ func (r *Run) make(ctx context.Context, s Setup, spec *nodes.Spec[nodes.Mutex], 
 	return nil
 }
 
-// finish saves what a trial recorded, and judges it only then.
+// finish saves what a trial recorded, and judges it only then. If it cannot be saved, the logs stay, and it
+// is judged by them.
 func (r *Run) finish(t *trial, number int, trouble error) error {
 	record := TrialRecord{Seed: t.seed, Started: t.started.Round(time.Microsecond).UTC()}
 	if trouble != nil && !errors.Is(trouble, errStalled) { // of a stall the checks have more to say
 		record.Trouble = trouble.Error()
 	}
 	r.Record.Trials = append(r.Record.Trials, record)
+	var errs []error
 	if t.stall != "" {
-		if err := r.Folder.WriteText(stallFile(number), t.stall); err != nil {
-			return err
-		}
+		errs = append(errs, r.Folder.WriteText(stallFile(number), t.stall))
 	}
 	if err := history.Store(r.Folder.HistoryFile(number), t.dir); err != nil {
-		return err
+		errs = append(errs, err)
+	} else if err := os.RemoveAll(t.dir); err != nil {
+		errs = append(errs, fmt.Errorf("removing the logs, which are stored: %w", err))
 	}
-	if err := os.RemoveAll(t.dir); err != nil {
-		return fmt.Errorf("removing the logs, which are stored: %w", err)
-	}
-	if err := r.judge(number); err != nil {
-		return err
-	}
-	return r.save()
+	errs = append(errs, r.judge(number), r.save())
+	return errors.Join(errs...)
 }
 
 func stallFile(trial int) string { return fmt.Sprintf("stall-%d.txt", trial) }
-
-// ErrInterrupted reports whether err says that the user ended the run.
-func ErrInterrupted(err error) bool { return errors.Is(err, errInterrupted) }
 
 // Reopen reads a run back from its folder, and judges its histories anew.
 func Reopen(folder *results.Folder) (*Run, error) {
@@ -240,8 +239,15 @@ func Reopen(folder *results.Folder) (*Run, error) {
 			folder.File(results.RunFile), r.Record.Format)
 	}
 	count := len(folder.Histories())
-	if count == 0 {
+	if count == 0 && len(r.Record.Trials) == 0 {
 		return nil, fmt.Errorf("%s holds no history: the run ended before its first trial began", folder.Path)
+	}
+	if count < len(r.Record.Trials) {
+		return nil, fmt.Errorf("%s tells of a trial whose history is missing: %s",
+			folder.File(results.RunFile), folder.HistoryFile(count+1))
+	}
+	if err := r.checkKinds(); err != nil {
+		return nil, err
 	}
 	for number := 1; number <= count; number++ {
 		for len(r.Record.Trials) < number { // its orchestrator was killed
@@ -254,6 +260,19 @@ func Reopen(folder *results.Folder) (*Run, error) {
 		}
 	}
 	return r, nil
+}
+
+// checkKinds finds out whether the numbers of kinds in the histories still mean what they meant.
+func (r *Run) checkKinds() error {
+	spec, err := mutex.Find(r.Record.Options.Algorithm)
+	if err != nil {
+		return err
+	}
+	if now := spec.Codec().Names(); !slices.Equal(now, r.Record.Kinds) {
+		return fmt.Errorf("%s lists the messages %s, and those of %s are %s: this Turnstile cannot judge that run",
+			r.Folder.File(results.RunFile), strings.Join(r.Record.Kinds, ", "), spec.Name, strings.Join(now, ", "))
+	}
+	return nil
 }
 
 // judge reads the history of a trial, measures it and gives the verdict.

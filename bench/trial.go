@@ -119,7 +119,7 @@ func (t *trial) now() int64 { return t.anchor.Now() - t.zero }
 func (t *trial) total() int { return t.Config.N + t.spec.ServerCount(t.Config) }
 
 // order sends an order to all nodes, or to one.
-func (t *trial) order(subject string, o host.Order) error {
+func (t *trial) order(ctx context.Context, subject string, o host.Order) error {
 	b, err := json.Marshal(o)
 	if err == nil {
 		err = t.conn.Publish(subject, b)
@@ -127,10 +127,13 @@ func (t *trial) order(subject string, o host.Order) error {
 	if err == nil {
 		err = t.conn.Flush()
 	}
-	if err != nil {
-		return fmt.Errorf("telling the nodes to %s: %w", o.Do, err)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if cause := t.wait(ctx, 200*time.Millisecond); cause != nil {
+		return cause // that the broker has died, say
+	}
+	return fmt.Errorf("telling the nodes to %s: %w", o.Do, err)
 }
 
 // wait lets a time pass, unless the trial must end sooner.
@@ -144,6 +147,18 @@ func (t *trial) wait(ctx context.Context, d time.Duration) error {
 		return t.death(p)
 	case <-ctx.Done():
 		return errInterrupted
+	}
+}
+
+// cut returns why the trial must end at once, if it must.
+func (t *trial) cut(ctx context.Context) error {
+	select {
+	case p := <-t.ended:
+		return t.death(p)
+	case <-ctx.Done():
+		return errInterrupted
+	default:
+		return nil
 	}
 }
 
@@ -164,7 +179,7 @@ func (t *trial) rest(ctx context.Context) error {
 		}
 		if t.spec.Circulates && !parked && s.exits == s.requests {
 			parked = true
-			if err := t.order(t.subjects.Orders(), host.Order{Do: host.Park}); err != nil {
+			if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Park}); err != nil {
 				return err
 			}
 		}
@@ -204,7 +219,7 @@ func (t *trial) quit(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := t.order(t.subjects.Orders(), host.Order{Do: host.Quit}); err != nil {
+	if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Quit}); err != nil {
 		return err
 	}
 	late := time.After(10*time.Second + time.Duration(t.total())*10*time.Millisecond)
@@ -233,8 +248,8 @@ func trialSeed(seed uint64, number int) uint64 {
 
 // stalled asks every node where it stands, keeps the report, and returns errStalled.
 func (t *trial) stalled(ctx context.Context) error {
-	if err := t.order(t.subjects.Orders(), host.Order{Do: host.Report}); err != nil {
-		return err
+	if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Report}); err != nil {
+		return fmt.Errorf("nothing moves any more: %w", err)
 	}
 	standings := make([]*nodes.Standing, t.total())
 	deadline := time.After(2 * time.Second)

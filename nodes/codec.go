@@ -86,6 +86,15 @@ func (c *Codec) Kinds() int { return len(c.kinds) }
 // Name returns the name of a kind.
 func (c *Codec) Name(kind int) string { return c.kinds[kind].name }
 
+// Names returns the names of all kinds, by their number.
+func (c *Codec) Names() []string {
+	names := make([]string, len(c.kinds))
+	for kind, k := range c.kinds {
+		names[kind] = k.name
+	}
+	return names
+}
+
 // KindOf returns the number of m's kind, or -1 if it is none of these.
 func (c *Codec) KindOf(m Message) int {
 	t := reflect.TypeOf(m)

@@ -163,6 +163,41 @@ func TestInterruptedRunIsKept(t *testing.T) {
 	}
 }
 
+// Requests that are given out one by one leave the orchestrator no time to wait in.
+func TestInterruptedSequentialRunEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	l := start(t, "--load", "sequential", "--hold", "0")
+	l.cmd.Process.Signal(syscall.SIGINT)
+	l.want(2, "INCONCLUSIVE  interrupted")
+}
+
+// A run that is interrupted before its first trial has no history to be judged by.
+func TestInterruptedAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, after := range []time.Duration{5, 10, 20, 40, 80} {
+		dir := t.TempDir()
+		cmd := exec.Command(filepath.Join(programs, "orchestrator"), "bench", "--results", dir)
+		cmd.Env, cmd.Dir = cleanEnv(), dir
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(after * time.Millisecond)
+		cmd.Process.Signal(syscall.SIGINT)
+		cmd.Wait()
+		switch cmd.ProcessState.ExitCode() {
+		case -1: // by the signal, before anything was begun
+		case 2:
+			if !strings.Contains(out.String(), "INCONCLUSIVE") || !strings.Contains(out.String(), "interrupted") {
+				t.Errorf("interrupted after %d ms, it says:\n%s", after, &out)
+			}
+		default:
+			t.Errorf("interrupted after %d ms, it ends with %v:\n%s", after, cmd.ProcessState, &out)
+		}
+	}
+}
+
 func TestKilledOrchestratorLeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	l := start(t)

@@ -117,7 +117,7 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	}
 	line("safety", "rests on "+row.Safe.String())
 	line("progress", "rests on "+(row.Safe|row.Live).String())
-	line("messages", strings.Join(kindNames(row), ", "))
+	line("messages", strings.Join(row.Codec().Names(), ", "))
 	if servers := row.ServerCount(c); servers > 0 {
 		line("servers", fmt.Sprintf("%d, beside the %d nodes", servers, c.N))
 	}
@@ -157,15 +157,6 @@ func writeMarkdown(w io.Writer, rows []*spec, c nodes.Config) {
 	}
 }
 
-func kindNames(row *spec) []string {
-	codec := row.Codec()
-	var names []string
-	for kind := range codec.Kinds() {
-		names = append(names, codec.Name(kind))
-	}
-	return names
-}
-
 // An entry is one algorithm as list --json prints it.
 type entry struct {
 	Name       string            `json:"name"`
@@ -202,7 +193,7 @@ func entryOf(row *spec, c nodes.Config) entry {
 	cost := row.Cost(c)
 	e := entry{
 		Name: row.Name, Aliases: append([]string{}, row.Aliases...), Family: row.Family, Source: row.Source,
-		Broken: row.Broken, Safe: needs(row.Safe), Live: needs(row.Safe | row.Live), Messages: kindNames(row),
+		Broken: row.Broken, Safe: needs(row.Safe), Live: needs(row.Safe | row.Live), Messages: row.Codec().Names(),
 		Servers: row.ServerCount(c), Circulates: row.Circulates, Nodes: c.N, Formula: cost.Formula,
 		Cost: map[string]limits{"sequential": limitsOf(cost.Sequential), "one": limitsOf(cost.One),
 			"saturated": limitsOf(cost.Saturated), "any": limitsOf(cost.Any)},

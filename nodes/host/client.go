@@ -124,6 +124,9 @@ func (c *client) leave() {
 	}
 	now := h.record(history.Event{Kind: history.Exited, Entry: uint32(c.count), Value: c.money + 1})
 	h.resource.Inside.Add(-1)
+	if h.config.Entries > 0 {
+		h.resource.LeftAt.Store(now)
+	}
 	h.feed(nodes.Input{What: nodes.Release})
 	h.log.Exits.Add(1)
 	c.plan(c.due, now)

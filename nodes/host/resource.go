@@ -18,6 +18,8 @@ type Resource struct {
 	_         [7]uint64     // each word has a cache line of its own
 	StoppedAt atomic.Int64  // when the last of those was issued, in the run's nanoseconds; 0: not yet
 	_         [7]uint64
+	LeftAt    atomic.Int64 // when one last left, when a run ends by entries
+	_         [7]uint64
 	Frozen    atomic.Int64 // when one first left while another was inside; 0: never
 	_         [7]uint64
 	Inside    atomic.Int64
