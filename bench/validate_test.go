@@ -34,6 +34,8 @@ func TestValidate(t *testing.T) {
 		{"too long", func(o *Options) { o.Duration = 25 * time.Hour }, "at most 24h"},
 		{"long hold", func(o *Options) { o.Workload.Hold = chaos.Constant(time.Minute) },
 			"longer than the run of 3s"},
+		{"long latency", func(o *Options) { o.Latency = chaos.Constant(time.Minute) },
+			"longer than the run of 3s"},
 		{"unknown load", func(o *Options) { o.Workload.Load = "heavy" }, `no load "heavy": take one of saturated`},
 		{"open without rate", func(o *Options) { o.Workload.Load = workload.Open }, "an open load takes a rate"},
 		{"rate without open", func(o *Options) { o.Workload.Rate = 5 }, "and no other does"},

@@ -32,6 +32,15 @@ func micros(f results.Figure) string {
 	return bound(f) + text
 }
 
+// seconds prints a figure in seconds in the unit that suits it.
+func seconds(f results.Figure) string {
+	s, known := f.Value()
+	if !known {
+		return missing
+	}
+	return bound(f) + nanos(s*1e9)
+}
+
 func nanos(ns float64) string { return micros(results.Number(ns / 1e3)) }
 
 // short prints x with three digits that tell something.
@@ -94,6 +103,14 @@ func thousands(x float64) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
+}
+
+// counted prints so many of a thing.
+func counted(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(float64(n)) + " " + many
 }
 
 // brief prints a length of time without the zeros that Go puts behind it.

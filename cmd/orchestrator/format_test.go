@@ -30,6 +30,24 @@ func TestMicros(t *testing.T) {
 	}
 }
 
+func TestSeconds(t *testing.T) {
+	for figure, want := range map[results.Figure]string{
+		{}: "-", results.Number(3.004): "3.00 s", results.Number(0.25): "250 ms", results.Number(2e-5): "20.0 µs",
+	} {
+		if got := seconds(figure); got != want {
+			t.Errorf("seconds(%v) = %q, want %q", figure, got, want)
+		}
+	}
+}
+
+func TestCounted(t *testing.T) {
+	for n, want := range map[uint64]string{0: "0 nodes", 1: "1 node", 1024: "1,024 nodes"} {
+		if got := counted(n, "node", "nodes"); got != want {
+			t.Errorf("counted(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestThousands(t *testing.T) {
 	for x, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
 		if got := thousands(x); got != want {

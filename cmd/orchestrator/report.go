@@ -32,7 +32,7 @@ func (p *report) line(name, format string, args ...any) {
 
 // header says what is run, before it is.
 func (p *report) header(o bench.Options) {
-	parts := []string{p.palette.paint(bold, o.Algorithm), fmt.Sprintf("%d nodes", o.Config.N),
+	parts := []string{p.palette.paint(bold, o.Algorithm), counted(uint64(o.Config.N), "node", "nodes"),
 		loadText(&o.Workload), "hold " + o.Workload.Hold.String(), "no injected latency"}
 	if !o.Latency.Zero() {
 		parts[len(parts)-1] = "latency " + o.Latency.String()
@@ -44,7 +44,7 @@ func (p *report) header(o bench.Options) {
 		parts = append(parts, "multicast")
 	}
 	if o.Entries > 0 {
-		parts = append(parts, thousands(float64(o.Entries))+" entries")
+		parts = append(parts, counted(o.Entries, "entry", "entries"))
 	} else {
 		parts = append(parts, fmt.Sprintf("%s after %s of warm-up", brief(o.Duration), brief(o.Warmup)))
 	}
@@ -188,8 +188,8 @@ func (p *report) figures(r *bench.Run, row *results.Row) {
 }
 
 func (p *report) throughput(row *results.Row) {
-	text := fmt.Sprintf("%s entries/s: %s in %s s; somebody inside for %s of it", whole(row.EntriesPerS),
-		whole(row.EntriesInWindow), plain(row.DurationS, 2), percent(row.Utilisation))
+	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it", whole(row.EntriesPerS),
+		whole(row.EntriesInWindow), seconds(row.DurationS), percent(row.Utilisation))
 	if row.UtilisationPredicted.Known() {
 		text += fmt.Sprintf("; theory says %s entries/s, %s", whole(row.EntriesPerSPredicted),
 			percent(row.UtilisationPredicted))
