@@ -18,6 +18,7 @@ type Spec[M Machine] struct {
 	Servers    func(c Config) int            // how many nodes have no client; nil: none
 	NewServer  func(c Config, id ID) Machine // the machine of the server id, n and up
 	Messages   []Kind                        // every message that its machines send or save
+	Options    []string                      // the flags of the parts of Config that mean something to it
 	Check      func(c Config) error          // what it cannot run with; nil: runs with anything
 	Safe       Need                          // what its safety rests on
 	Live       Need                          // what its progress rests on, beside Safe
@@ -31,6 +32,7 @@ type Spec[M Machine] struct {
 type Config struct {
 	N       int    `json:"n" yaml:"n"`                                 // clients
 	Quorums string `json:"quorums,omitempty" yaml:"quorums,omitempty"` // which quorum system; empty: the best
+	Tree    string `json:"tree,omitempty" yaml:"tree,omitempty"`       // which tree they stand in; empty: binary
 }
 
 // A Kind is one kind of message.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,6 +88,7 @@ func (c *benchCall) addFlags(f *pflag.FlagSet) {
 	f.Var(&c.Latency, "latency", "latency to inject into every link")
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
 	f.StringVar(&c.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
+	f.StringVar(&c.Config.Tree, "tree", "", "`shape` of the tree: binary, star or line (default binary)")
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
 	f.DurationVar(&c.Warmup, "warmup", 0,
 		"how long to run before measuring (default a tenth of --duration, at most 1s)")
@@ -118,17 +120,32 @@ func (c *benchCall) resolve(s *settings) error {
 		c.setup.Node = ownSibling("node")
 	}
 	spec, err := c.Validate()
-	if err != nil || c.Config.Quorums == "" || spec.Family == quorumFamily {
+	if err != nil {
 		return err
 	}
-	if s.rank("quorums") >= s.rank("algo") {
-		return fmt.Errorf("--quorums means nothing to %s, which asks no quorum: leave it out", spec.Name)
-	}
-	c.Config.Quorums = ""
-	return nil
+	return c.resolveOptions(s, spec)
 }
 
-const quorumFamily = "quorum"
+// resolveOptions drops what means nothing to the algorithm, or refuses it if it was said no farther off
+// than the algorithm was.
+func (c *benchCall) resolveOptions(s *settings, row *spec) error {
+	for _, o := range []struct {
+		flag, lacks string
+		value       *string
+	}{
+		{"quorums", "asks no quorum", &c.Config.Quorums},
+		{"tree", "knows no tree", &c.Config.Tree},
+	} {
+		if *o.value == "" || slices.Contains(row.Options, o.flag) {
+			continue
+		}
+		if s.rank(o.flag) >= s.rank("algo") {
+			return fmt.Errorf("--%s means nothing to %s, which %s: leave it out", o.flag, row.Name, o.lacks)
+		}
+		*o.value = ""
+	}
+	return nil
+}
 
 // resolveLoad finds the load that the flags name or imply.
 func (c *benchCall) resolveLoad(s *settings) error {

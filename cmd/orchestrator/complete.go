@@ -13,6 +13,7 @@ func completeBench(cmd *cobra.Command) {
 		"load":     {"saturated", "closed", "open", "one", "sequential"},
 		"arrivals": {"poisson", "even"},
 		"quorums":  {"cyclic", "grid"},
+		"tree":     {"binary", "star", "line"},
 	} {
 		cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}

@@ -38,6 +38,7 @@ func (a *app) listCommand() *cobra.Command {
 	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to tell the cost")
 	cmd.Flags().StringVar(&c.Quorums, "quorums", "",
 		"with which quorum `system`: cyclic or grid (default cyclic)")
+	cmd.Flags().StringVar(&c.Tree, "tree", "", "in which `shape` of tree: binary, star or line (default binary)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a table for a Markdown document instead")
 	return cmd

@@ -40,6 +40,9 @@ func (p *report) header(o bench.Options) {
 	if o.Config.Quorums != "" {
 		parts = append(parts, o.Config.Quorums+" quorums")
 	}
+	if o.Config.Tree != "" {
+		parts = append(parts, o.Config.Tree+" tree")
+	}
 	if o.Multicast {
 		parts = append(parts, "multicast")
 	}

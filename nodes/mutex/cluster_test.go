@@ -87,7 +87,11 @@ func (k *cluster) start() error {
 	return nil
 }
 
-var errExclusion = errors.New("two are inside")
+// How a run fails.
+var (
+	errExclusion = errors.New("two are inside")
+	errStuck     = errors.New("nobody moves")
+)
 
 // handle gives a node its input and does what it asks for. It fails when two are inside.
 func (k *cluster) handle(id nodes.ID, in nodes.Input) error {
@@ -162,8 +166,11 @@ func (k *cluster) run() error {
 	if err := k.start(); err != nil {
 		return err
 	}
-	limit := 1000 * (k.opts.entries + 10) * (k.c.N + 1)
-	for range limit {
+	patience := 1000 * (k.c.N + 1)
+	for steps, entered := 0, 0; steps < patience; steps++ {
+		if k.entered > entered {
+			steps, entered = 0, k.entered
+		}
 		if err := k.ask(); err != nil {
 			return err
 		}
@@ -181,7 +188,7 @@ func (k *cluster) run() error {
 			return err
 		}
 	}
-	return fmt.Errorf("after %d steps only %d entries:%s", limit, k.entered, k.states())
+	return fmt.Errorf("%w: no entry in %d steps after %d entries:%s", errStuck, patience, k.entered, k.states())
 }
 
 // restart crashes a node and has it come up again. What was on its way to it dies with it.
@@ -240,7 +247,7 @@ func (k *cluster) step() error {
 	choices := len(k.flying) + len(inside) + ghosts
 	if choices == 0 {
 		if len(k.clients(nodes.Waiting)) > 0 {
-			return fmt.Errorf("stuck after %d entries:%s", k.entered, k.states())
+			return fmt.Errorf("%w after %d entries:%s", errStuck, k.entered, k.states())
 		}
 		return nil
 	}

@@ -8,17 +8,17 @@ import (
 
 // A node that comes up again after a crash makes no second token.
 func TestTokenIsMadeOnce(t *testing.T) {
-	for _, name := range []string{"token-ring", "suzuki-kasami"} {
-		row, err := Find(name)
-		if err != nil {
-			t.Fatal(err)
+	for i := range Table {
+		row := &Table[i]
+		if row.Family != "token" {
+			continue
 		}
 		k := newCluster(row, nodes.Config{N: 2}, options{})
 		if err := k.restart(0); err != nil {
 			t.Fatal(err)
 		}
 		if k.nodes[0].Machine(0).(nodes.TokenHolder).HasToken() || len(k.flying) > 0 {
-			t.Errorf("%s: node 0 has a token again", name)
+			t.Errorf("%s: node 0 has a token again", row.Name)
 		}
 	}
 }
@@ -105,6 +105,8 @@ func TestWaitsForAndLentTo(t *testing.T) {
 		{"naive", 3, "req 0; 0>2 request; 2>0 reply", 0, nodes.SetOf(1), nodes.None, 0},
 		{"maekawa", 7, "req 0; 0>1 request; 1>0 locked", 0, nodes.SetOf(3), 1, 0}, // it asks 0, 1 and 3
 		{"maekawa", 7, "", 0, nodes.Set{}, 1, nodes.None},
+		{"raymond", 4, "req 3; 3>1 request", 3, nodes.SetOf(1), nodes.None, 0},
+		{"raymond", 4, "req 0", 0, nodes.Set{}, nodes.None, 0},
 	} {
 		row, err := Find(test.row)
 		if err != nil {

@@ -139,47 +139,79 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		},
 	},
 	{
+		Name:     "raymond",
+		Aliases:  []string{"raymond-tree"},
+		Family:   "token",
+		Source:   "Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",
+		New:      func(c nodes.Config) nodes.Mutex { return &raymond{config: c, holder: nodes.None} },
+		Messages: []nodes.Kind{{Zero: ryRequest{}}, {Zero: ryPrivilege{}, Token: true}},
+		Options:  []string{"tree"},
+		Check:    checkTree,
+		Live:     nodes.NoLoss | nodes.NoCrash,
+		Cost: func(c nodes.Config) nodes.Cost {
+			// Twice the way to the privilege when it lies still; less when it passes by anyway.
+			far := float64(diameter(c))
+			cost := always("2D at most, about 4 saturated",
+				nodes.Between(0, 2*far), nodes.Between(min(1, far), far))
+			cost.One = nodes.Exactly(0) // it keeps the privilege
+			return cost
+		},
+		Identities: []nodes.Identity{same("privilege", "request")},
+	},
+	{
+		Name:    "naimi-trehel",
+		Aliases: []string{"naimi", "nt"},
+		Family:  "token",
+		Source: "Naimi, Trehel and Arnold, A log(N) distributed mutual exclusion algorithm based on path " +
+			"reversal, JPDC 34(1), 1996",
+		New: func(nodes.Config) nodes.Mutex {
+			return &naimiTrehel{father: nodes.None, next: nodes.None}
+		},
+		Messages: []nodes.Kind{{Zero: ntRequest{}}, {Zero: ntToken{}, Token: true}},
+		Live:     nodes.NoLoss | nodes.NoDuplication | nodes.NoCrash,
+		Cost: func(c nodes.Config) nodes.Cost {
+			const formula = "1+1/2+...+1/(N-1) on average if sequential, N at most"
+			if c.N == 1 {
+				return always(formula, nodes.Exactly(0), nodes.Exactly(0))
+			}
+			cost := always(formula, nodes.Between(0, float64(c.N)), nodes.Exactly(1))
+			cost.One = nodes.Exactly(0) // it keeps the token
+			return cost
+		},
+		Identities: []nodes.Identity{
+			atMost("token", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
+		},
+	},
+	{
 		Name:    "maekawa",
 		Aliases: []string{"sanders", "quorum"},
 		Family:  "quorum",
 		Source: "Maekawa, A √N algorithm for mutual exclusion in decentralized systems, ACM TOCS 3(2), 1985; " +
 			"as corrected by Sanders, ACM TOCS 5(3), 1987",
-		New: func(c nodes.Config) nodes.Mutex { return &maekawa{config: c} },
-		Messages: []nodes.Kind{{Zero: mkRequest{}}, {Zero: mkLocked{}}, {Zero: mkFailed{}},
-			{Zero: mkInquire{}}, {Zero: mkRelinquish{}}, {Zero: mkRelease{}}},
-		Check: checkQuorums,
-		Safe:  nodes.NoAmnesia,
-		Live:  nodes.NoLoss | nodes.NoCrash,
-		Cost: func(c nodes.Config) nodes.Cost {
-			others := float64(arbiters(c))
-			// From RELEASE to LOCKED; one hop if no third node arbitrates between the two.
-			cost := always("3(K-1) to 6(K-1)", nodes.Between(3*others, 6*others), nodes.Between(1, 2))
-			cost.Sequential = nodes.Exactly(3 * others)
-			cost.One = cost.Sequential
-			return cost
-		},
-		// Votes of oneself are not counted, on either side of an equation: what they cause stays at
-		// the node too. For a node's own request comes after all that it has seen, so as its own
-		// arbiter it answers itself, with LOCKED or FAILED, and never sends INQUIRE on its account.
-		Identities: []nodes.Identity{
-			perEntry("request", "(K-1) entries", arbiters),
-			same("release", "request"),
-			{
-				Says: "locked = request + relinquish",
-				Holds: func(_ nodes.Config, t nodes.Tally) bool {
-					return t.Sent["locked"] == t.Sent["request"]+t.Sent["relinquish"]
-				},
-			},
-			atMost("relinquish", "inquire", func(_ nodes.Config, t nodes.Tally) uint64 {
-				return t.Sent["inquire"]
-			}),
-			{
-				Says: "inquire + failed <= request",
-				Holds: func(_ nodes.Config, t nodes.Tally) bool {
-					return t.Sent["inquire"]+t.Sent["failed"] <= t.Sent["request"]
-				},
-			},
-		},
+		New:        func(c nodes.Config) nodes.Mutex { return &maekawa{config: c} },
+		Messages:   maekawaMessages,
+		Options:    []string{"quorums"},
+		Check:      checkQuorums,
+		Safe:       nodes.NoAmnesia,
+		Live:       nodes.NoLoss | nodes.NoCrash,
+		Cost:       maekawaCost,
+		Identities: maekawaIdentities,
+	},
+	{
+		Name:    "maekawa-textbook",
+		Aliases: []string{"textbook"},
+		Family:  "quorum",
+		Source: "Maekawa's algorithm as it is widely taught (Kshemkalyani and Singhal, Distributed Computing, " +
+			"chapter 9)",
+		New:        newMaekawaTextbook,
+		Messages:   maekawaMessages,
+		Options:    []string{"quorums"},
+		Check:      checkQuorums,
+		Safe:       nodes.NoAmnesia,
+		Live:       nodes.NoLoss | nodes.NoCrash,
+		Cost:       maekawaCost,
+		Identities: maekawaIdentities,
+		Broken:     "progress",
 	},
 	{
 		Name:     "naive-broadcast",
@@ -218,6 +250,42 @@ func always(formula string, messages, delay nodes.Range) nodes.Cost {
 // peers is how many nodes a broadcast reaches; arbiters, how many other nodes are in a quorum.
 func peers(c nodes.Config) int    { return c.N - 1 }
 func arbiters(c nodes.Config) int { return QuorumSize(c) - 1 }
+
+// What the two forms of Maekawa's algorithm have in common.
+var maekawaMessages = []nodes.Kind{{Zero: mkRequest{}}, {Zero: mkLocked{}}, {Zero: mkFailed{}},
+	{Zero: mkInquire{}}, {Zero: mkRelinquish{}}, {Zero: mkRelease{}}}
+
+func maekawaCost(c nodes.Config) nodes.Cost {
+	others := float64(arbiters(c))
+	// From RELEASE to LOCKED; one hop if no third node arbitrates between the two.
+	cost := always("3(K-1) to 6(K-1)", nodes.Between(3*others, 6*others), nodes.Between(1, 2))
+	cost.Sequential = nodes.Exactly(3 * others)
+	cost.One = cost.Sequential
+	return cost
+}
+
+// Votes of oneself are not counted, on either side of an equation: what they cause stays at the node too.
+// For a node's own request comes after all that it has seen, so as its own arbiter it answers itself, with
+// LOCKED or FAILED, and never sends INQUIRE on its account.
+var maekawaIdentities = []nodes.Identity{
+	perEntry("request", "(K-1) entries", arbiters),
+	same("release", "request"),
+	{
+		Says: "locked = request + relinquish",
+		Holds: func(_ nodes.Config, t nodes.Tally) bool {
+			return t.Sent["locked"] == t.Sent["request"]+t.Sent["relinquish"]
+		},
+	},
+	atMost("relinquish", "inquire", func(_ nodes.Config, t nodes.Tally) uint64 {
+		return t.Sent["inquire"]
+	}),
+	{
+		Says: "inquire + failed <= request",
+		Holds: func(_ nodes.Config, t nodes.Tally) bool {
+			return t.Sent["inquire"]+t.Sent["failed"] <= t.Sent["request"]
+		},
+	},
+}
 
 // perEntry is the identity of a kind that is sent so many times an entry.
 func perEntry(kind, says string, times func(c nodes.Config) int) nodes.Identity {

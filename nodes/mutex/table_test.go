@@ -32,7 +32,7 @@ func TestRows(t *testing.T) {
 			continue
 		}
 		for _, c := range configs(row) {
-			t.Run(fmt.Sprintf("%s/%d%s", row.Name, c.N, c.Quorums), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/%d%s%s", row.Name, c.N, c.Quorums, c.Tree), func(t *testing.T) {
 				t.Parallel()
 				for seed := range seeds(c.N) {
 					for _, l := range loads {
@@ -51,11 +51,16 @@ func TestRows(t *testing.T) {
 func configs(row *nodes.Spec[nodes.Mutex]) []nodes.Config {
 	var all []nodes.Config
 	for _, n := range []int{1, 2, 3, 5, 9, 16} {
-		c := nodes.Config{N: n}
-		all = append(all, c)
-		c.Quorums = gridQuorums
-		if row.Name == "maekawa" && row.Check(c) == nil {
-			all = append(all, c)
+		all = append(all, nodes.Config{N: n})
+		for _, option := range row.Options {
+			for _, c := range map[string][]nodes.Config{
+				"quorums": {{N: n, Quorums: gridQuorums}},
+				"tree":    {{N: n, Tree: starTree}, {N: n, Tree: lineTree}},
+			}[option] {
+				if row.Check(c) == nil {
+					all = append(all, c)
+				}
+			}
 		}
 	}
 	return all
@@ -111,17 +116,25 @@ func runLossy(t *testing.T, row *nodes.Spec[nodes.Mutex], c nodes.Config, opts o
 	}
 }
 
-// A row that is known to be broken must be seen to break.
+// A row that is known to be broken must be seen to break, in what it says and in nothing else.
 func TestBrokenRows(t *testing.T) {
 	for i := range Table {
 		row := &Table[i]
 		if row.Broken == "" {
 			continue
 		}
-		for _, n := range []int{2, 3, 9} {
-			opts := options{entries: 20}
-			if !violates(row, nodes.Config{N: n}, opts) {
-				t.Errorf("%s of %d nodes excludes", row.Name, n)
+		broken := brokenness[row.Broken]
+		if broken.err == nil {
+			t.Fatalf("%s is broken in an unknown way: %s", row.Name, row.Broken)
+		}
+		for _, n := range broken.sizes {
+			if !fails(row, nodes.Config{N: n}, options{entries: 20}, broken.err) {
+				t.Errorf("%s of %d nodes is not broken in %s", row.Name, n, row.Broken)
+			}
+		}
+		for property, other := range brokenness {
+			if property != row.Broken && fails(row, nodes.Config{N: 5}, options{entries: 20}, other.err) {
+				t.Errorf("%s is broken in %s too", row.Name, property)
 			}
 		}
 		opts := options{load: sequential, entries: 20} // it is not broken in every way
@@ -139,18 +152,27 @@ func TestSafetyNeedsWhatItSays(t *testing.T) {
 			nodes.NoAmnesia:     {restart: .02},
 		} {
 			opts.entries = 30
-			if row.Safe&need != 0 && !violates(row, nodes.Config{N: 3}, opts) {
+			if row.Safe&need != 0 && !fails(row, nodes.Config{N: 3}, opts, errExclusion) {
 				t.Errorf("%s is safe without %v", row.Name, need)
 			}
 		}
 	}
 }
 
-// violates reports whether some run lets two in.
-func violates(row *nodes.Spec[nodes.Mutex], c nodes.Config, opts options) bool {
+// brokenness is how a run shows that a row is broken in a property, and in clusters of which sizes it does.
+var brokenness = map[string]struct {
+	err   error
+	sizes []int
+}{
+	"exclusion": {errExclusion, []int{2, 3, 9}},
+	"progress":  {errStuck, []int{4, 5, 9}},
+}
+
+// fails reports whether some run ends with the error want.
+func fails(row *nodes.Spec[nodes.Mutex], c nodes.Config, opts options, want error) bool {
 	for opts.seed = range 400 {
 		opts.load = loads[opts.seed%4]
-		if errors.Is(newCluster(row, c, opts).run(), errExclusion) {
+		if errors.Is(newCluster(row, c, opts).run(), want) {
 			return true
 		}
 	}
@@ -194,7 +216,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	const there = "central, central-inside, token-ring, lamport, ricart-agrawala, suzuki-kasami, " +
-		"maekawa, naive-broadcast"
+		"raymond, naimi-trehel, maekawa, maekawa-textbook, naive-broadcast"
 	for name, want := range map[string]string{
 		"ricard":  `unknown algorithm "ricard": did you mean "ricart-agrawala"? There are: ` + there,
 		"lambort": `unknown algorithm "lambort": did you mean "lamport"? There are: ` + there,

@@ -1,0 +1,16 @@
+package mutex
+
+import "turnstile/nodes"
+
+// newMaekawaTextbook returns Maekawa's algorithm as it is widely taught, without Sanders' correction. It is
+// known to be broken, and here so that whoever judges runs can be seen to notice.
+//
+// An arbiter that has lent its vote tells a newcomer that it is not the best (FAILED), but not the waiter
+// that a better newcomer displaces.
+//
+// It excludes, and it gets stuck: the displaced waiter still believes that it comes next, and so keeps
+// another arbiter's vote although it is asked for it back. The newcomer may wait for that very vote, while
+// it holds the one that the displaced waits for.
+func newMaekawaTextbook(c nodes.Config) nodes.Mutex {
+	return &maekawa{config: c, voter: arbiter{textbook: true}}
+}

@@ -1,0 +1,102 @@
+package mutex
+
+import "turnstile/nodes"
+
+// naimiTrehel is the algorithm of M. Naimi, M. Trehel and A. Arnold, "A log(N) distributed mutual
+// exclusion algorithm based on path reversal", JPDC 34(1), 1996.
+//
+// Whoever has the token may enter. Each node knows whom it believes to have asked last (FATHER); one that
+// asked last, and knows of no later, is a root and has none. To enter, a node asks its father and becomes
+// a root; each node on the way passes the request on to its own father and takes the one who asks for its
+// father from then on. The root it ends at notes who comes after it (NEXT) and sends the token there when
+// it leaves, or at once if it holds the token idle.
+//
+// It excludes because there is one token. A second one could only be a copy made by the network: the token
+// counts how often it was sent, and a node drops one that was sent no more often than the last it had. Every
+// request arrives since fathers lead to a root without a circle, and each root has at most one next, so
+// those who wait stand in one line behind the token. A copy of a request breaks that line: it can
+// make two of one, and close a circle of fathers, where requests find no end.
+type naimiTrehel struct {
+	father nodes.ID // who is believed to have asked last; None if we did
+	next   nodes.ID // who gets the token after us; None if nobody has asked for it yet
+	has    bool     // the token is here
+	wants  bool     // our client waits or is inside
+	serial uint64   // of the token when it was last here
+}
+
+type (
+	ntRequest struct { // asks for the token
+		Origin nodes.ID
+		Hops   uint32 // how often it was passed on
+	}
+	ntToken struct{ Serial uint64 } // is the privilege, sent for the Serial-th time
+)
+
+// Start puts the token at node 0, everyone's father.
+func (t *naimiTrehel) Start(env *nodes.Env) {
+	if env.Self() == 0 {
+		t.has = true
+	} else {
+		t.father = 0
+	}
+}
+
+// Recover does nothing: if node 0 made a token again after a crash, then there would be two.
+func (t *naimiTrehel) Recover(*nodes.Env, nodes.Message) {}
+
+func (t *naimiTrehel) Request(env *nodes.Env) {
+	t.wants = true
+	switch {
+	case t.has:
+		env.Grant()
+	case t.father != nodes.None: // else we have come up anew, and know nobody
+		env.Send(t.father, ntRequest{Origin: env.Self()})
+		t.father = nodes.None
+	}
+}
+
+func (t *naimiTrehel) Release(env *nodes.Env) {
+	t.wants = false
+	if t.next != nodes.None {
+		t.send(env, t.next)
+		t.next = nodes.None
+	}
+}
+
+func (t *naimiTrehel) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case ntRequest:
+		switch {
+		case m.Origin == env.Self() || int(m.Hops) >= env.N():
+			return // it goes round in a circle that a copy has made, and would do so for ever
+		case t.father != nodes.None:
+			env.Send(t.father, ntRequest{m.Origin, m.Hops + 1})
+		case t.has && !t.wants:
+			t.send(env, m.Origin)
+		default:
+			t.next = m.Origin
+		}
+		t.father = m.Origin
+	case ntToken:
+		if m.Serial <= t.serial {
+			return // a copy
+		}
+		t.serial = m.Serial
+		t.has = true
+		if t.wants {
+			env.Grant()
+		}
+	default:
+		nodes.Unexpected(t, m)
+	}
+}
+
+// send sends the token to a node.
+func (t *naimiTrehel) send(env *nodes.Env, to nodes.ID) {
+	t.has = false
+	t.serial++
+	env.Send(to, ntToken{t.serial})
+}
+
+// HasToken reports whether the token is here.
+func (t *naimiTrehel) HasToken() bool { return t.has }

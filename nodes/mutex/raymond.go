@@ -1,0 +1,122 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// raymond is the algorithm of K. Raymond, "A tree-based algorithm for distributed mutual exclusion",
+// ACM TOCS 7(1), 1989.
+//
+// The nodes stand in a tree and talk to their neighbours alone. Whoever has the privilege may enter, and
+// each node knows in which direction it is: here, or beyond a neighbour (HOLDER). A node queues who wants the
+// privilege of it, neighbours and itself (REQUEST_Q), and asks in its direction once for them all (ASKED).
+// Who has it and is not inside (USING) gives it to the first of its queue, and asks for it back at once if
+// others wait.
+//
+// It excludes because there is one privilege. A second one could only be a copy made by the network: the
+// privilege counts how often it was sent, and a node drops one that was sent no more often than the last
+// it had. Nobody waits for ever, since the directions always lead to the privilege and queues are
+// served in order.
+type raymond struct {
+	config nodes.Config
+	holder nodes.ID   // the neighbour on the way to the privilege; None if it is here, or we do not know
+	has    bool       // it is here
+	using  bool       // our client is inside
+	asked  bool       // the holder has been asked for it
+	queue  []nodes.ID // who wants it of us, the first come first
+	serial uint64     // of the privilege when it was last here, or was sent from here
+	heard  []uint64   // by position of the neighbour: its next request has this serial or a higher one
+}
+
+type (
+	ryRequest   struct{ Serial uint64 } // asks for the privilege, last sent from here for the Serial-th time
+	ryPrivilege struct{ Serial uint64 } // is it, sent for the Serial-th time
+)
+
+// Start puts the privilege at node 0, the root.
+func (r *raymond) Start(env *nodes.Env) {
+	if env.Self() == 0 {
+		r.has = true
+	} else {
+		r.holder = parent(r.config, env.Self())
+	}
+}
+
+// Recover leaves open where the privilege is: if node 0 made one again after a crash, there would be two.
+func (r *raymond) Recover(*nodes.Env, nodes.Message) {}
+
+func (r *raymond) Request(env *nodes.Env) {
+	r.queue = append(r.queue, env.Self())
+	r.assign(env)
+	r.ask(env)
+}
+
+func (r *raymond) Release(env *nodes.Env) {
+	r.using = false
+	r.assign(env)
+	r.ask(env)
+}
+
+func (r *raymond) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case ryRequest:
+		at := position(r.config, env.Self(), from)
+		for len(r.heard) <= at {
+			r.heard = append(r.heard, 0)
+		}
+		if m.Serial < r.heard[at] {
+			return // a copy: served too, it could have the privilege go back and forth for ever
+		}
+		r.heard[at] = m.Serial + 1
+		r.queue = append(r.queue, from)
+	case ryPrivilege:
+		if m.Serial <= r.serial {
+			return // a copy
+		}
+		r.serial = m.Serial
+		r.has, r.holder, r.asked = true, nodes.None, false
+	default:
+		nodes.Unexpected(r, m)
+	}
+	r.assign(env)
+	r.ask(env)
+}
+
+// assign gives the privilege, if it is here and free, to the first of the queue (ASSIGN_PRIVILEGE).
+func (r *raymond) assign(env *nodes.Env) {
+	if !r.has || r.using || len(r.queue) == 0 {
+		return
+	}
+	first := r.queue[0]
+	r.queue = slices.Delete(r.queue, 0, 1)
+	if first == env.Self() {
+		r.using = true
+		env.Grant()
+		return
+	}
+	r.has, r.holder = false, first
+	r.serial++
+	env.Send(first, ryPrivilege{r.serial})
+}
+
+// ask sends for the privilege, if somebody wants it and nobody has yet been sent (MAKE_REQUEST).
+func (r *raymond) ask(env *nodes.Env) {
+	if r.holder == nodes.None || len(r.queue) == 0 || r.asked {
+		return
+	}
+	r.asked = true
+	env.Send(r.holder, ryRequest{r.serial})
+}
+
+// HasToken reports whether the privilege is here.
+func (r *raymond) HasToken() bool { return r.has }
+
+// WaitsFor names the neighbour on the way to the privilege.
+func (r *raymond) WaitsFor() nodes.Set {
+	if r.holder == nodes.None {
+		return nodes.Set{}
+	}
+	return nodes.SetOf(r.holder)
+}
