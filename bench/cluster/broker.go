@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -9,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -85,21 +85,13 @@ func LaunchBroker(ctx context.Context, l *Launcher, path string, args []string) 
 	if err != nil {
 		return nil, "", "", err
 	}
-	reader, writer := io.Pipe()
-	p, err = l.Start("the broker", path, args, nil, config, func(b []byte) { writer.Write(b) })
+	urls := make(chan string, 1)
+	p, err = l.Start("the broker", path, args, nil, config, findURL(urls))
 	if err != nil {
 		return nil, "", "", err
 	}
-	line := make(chan string, 1)
-	go func() {
-		lines := bufio.NewScanner(reader)
-		if lines.Scan() {
-			line <- lines.Text()
-		}
-		io.Copy(io.Discard, reader)
-	}()
 	select {
-	case url = <-line:
+	case url = <-urls:
 		return p, url, token, nil
 	case <-p.Ended():
 		err = fmt.Errorf("the broker ended before it was up: %v%s", p.Err(), p.LastWords())
@@ -110,4 +102,22 @@ func LaunchBroker(ctx context.Context, l *Launcher, path string, args []string) 
 	}
 	p.Kill()
 	return nil, "", "", err
+}
+
+// findURL returns a function that is given all that a broker prints, and passes on the URL in it. What else
+// the broker prints says what is wrong.
+func findURL(urls chan<- string) func([]byte) {
+	var begun string // of a line
+	return func(b []byte) {
+		lines := strings.Split(begun+string(b), "\n")
+		begun = lines[len(lines)-1]
+		for _, line := range lines[:len(lines)-1] {
+			if strings.HasPrefix(line, "nats://") {
+				select {
+				case urls <- line:
+				default: // one is enough
+				}
+			}
+		}
+	}
 }

@@ -108,9 +108,6 @@ func (p *Process) Ended() <-chan struct{} { return p.ended }
 // Err returns how the process ended, once it has: nil for an exit status of 0.
 func (p *Process) Err() error { return p.err }
 
-// CloseInput tells the process to end.
-func (p *Process) CloseInput() { p.input.Close() }
-
 // Kill ends the process at once.
 func (p *Process) Kill() { p.cmd.Process.Signal(syscall.SIGKILL) }
 

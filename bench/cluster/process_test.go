@@ -1,0 +1,261 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// roleVariable makes the program of these tests play a process that a Launcher starts.
+const roleVariable = "CLUSTER_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		os.Exit(play(role))
+	}
+	os.Exit(m.Run())
+}
+
+// play plays a role and returns the exit status.
+func play(role string) int {
+	signal.Ignore(os.Interrupt)
+	switch role {
+	case "echo": // what it is told, in capitals, until its input ends
+		lines := bufio.NewScanner(os.Stdin)
+		for lines.Scan() {
+			fmt.Println(strings.ToUpper(lines.Text()))
+		}
+	case "fail":
+		fmt.Println("first words")
+		fmt.Println(strings.Repeat("gibberish ", 1000))
+		fmt.Fprintln(os.Stderr, "last words")
+		return 7
+	case "deaf": // it hears neither the end of its input nor anything else
+		fmt.Println("up")
+		select {}
+	case "75 files", "76 files":
+		var most uint64
+		fmt.Sscan(role, &most)
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			fmt.Println(err)
+		}
+		fmt.Println(CheckLimits(4))
+	case "busy":
+		fmt.Println("up")
+		for {
+		}
+	case "broker":
+		if err := ServeBroker(os.Stdin, os.Stdout); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+	case "parent": // it starts a deaf child, tells its number, and waits to be killed
+		out := make(chan []byte, 16)
+		p, err := launch(NewLauncher(), "deaf", nil, func(b []byte) { out <- bytes.Clone(b) })
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		<-out
+		fmt.Println(p.Pid())
+		select {}
+	}
+	return 0
+}
+
+// launch starts this program in a role.
+func launch(l *Launcher, role string, input []byte, onOutput func([]byte)) (*Process, error) {
+	return l.Start("a "+role, os.Args[0], nil, []string{roleVariable + "=" + role}, input, onOutput)
+}
+
+func mustLaunch(t *testing.T, l *Launcher, role string, input []byte, onOutput func([]byte)) *Process {
+	t.Helper()
+	p, err := launch(l, role, input, onOutput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Kill()
+		<-p.Ended()
+	})
+	return p
+}
+
+// ended waits until p has ended, and returns how.
+func ended(t *testing.T, p *Process) error {
+	t.Helper()
+	select {
+	case <-p.Ended():
+		return p.Err()
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s does not end", p.Name)
+		return nil
+	}
+}
+
+// A lines collects the lines that a process prints.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) add(b []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Write(b)
+}
+
+// await waits for the first line.
+func (l *lines) await(t *testing.T) string {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		l.mu.Lock()
+		line, _, whole := strings.Cut(l.text.String(), "\n")
+		l.mu.Unlock()
+		if whole {
+			return line
+		}
+	}
+	t.Fatal("the process prints nothing")
+	return ""
+}
+
+func TestProcessHearsAndAnswers(t *testing.T) {
+	var out lines
+	p := mustLaunch(t, NewLauncher(), "echo", []byte("its part\n"), out.add)
+	if got := out.await(t); got != "ITS PART" {
+		t.Errorf("it answers %q", got)
+	}
+	p.input.Close() // as the end of this process would
+	if err := ended(t, p); err != nil {
+		t.Errorf("it ends with %v, not well", err)
+	}
+}
+
+func TestProcessIsKilled(t *testing.T) {
+	p := mustLaunch(t, NewLauncher(), "deaf", nil, nil)
+	p.Kill()
+	if err := ended(t, p); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("it ends with %v", err)
+	}
+	p.Kill() // once more, when nothing is left to kill
+	if got := p.LastWords(); got != "; it printed nothing" && !strings.HasSuffix(got, "\tup") {
+		t.Errorf("its last words: %q", got)
+	}
+}
+
+func TestLastWordsKeepBothEnds(t *testing.T) {
+	p := mustLaunch(t, NewLauncher(), "fail", nil, nil)
+	var exit *exec.ExitError
+	if err := ended(t, p); !errors.As(err, &exit) || exit.ExitCode() != 7 {
+		t.Errorf("it ends with %v", err)
+	}
+	words := p.LastWords()
+	if !strings.HasPrefix(words, "; its last output:\n\tfirst words\n") ||
+		!strings.HasSuffix(words, "\n\tlast words") || !strings.Contains(words, "[...]") {
+		t.Errorf("its last words: %q", words)
+	}
+	if len(words) > 2*tailLen+100 {
+		t.Errorf("%d bytes are kept of what it printed", len(words))
+	}
+}
+
+func TestTail(t *testing.T) {
+	all := strings.Repeat("0123456789", tailLen)
+	for _, length := range []int{0, 1, tailLen, tailLen + 1, 2 * tailLen, 2*tailLen + 1, len(all)} {
+		for _, piece := range []int{1, 1000, len(all)} {
+			var kept tail
+			for from := 0; from < length; from += piece {
+				kept.Write([]byte(all[from:min(from+piece, length)]))
+			}
+			want := all[:length]
+			if length > 2*tailLen {
+				want = all[:tailLen] + "\n[...]\n" + all[length-tailLen:length]
+			}
+			if got := kept.String(); got != want {
+				t.Errorf("of %d bytes, %d at a time, %d are kept, not %d", length, piece, len(got), len(want))
+			}
+		}
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	_, err := NewLauncher().Start("node 3", "/no/such/program", nil, nil, nil, nil)
+	if err == nil || !strings.Contains(err.Error(), "starting node 3 (/no/such/program)") {
+		t.Errorf("the error is %v", err)
+	}
+	_, err = NewLauncher().Start("node 3", os.Args[0], nil, []string{roleVariable + "=fail"},
+		make([]byte, 1<<20), nil) // more than a pipe holds
+	if err == nil || !strings.Contains(err.Error(), "handing it its part") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// The thread of the goroutine that asks for a process ends, and the process lives on.
+func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
+	l := NewLauncher()
+	var out lines
+	started := make(chan *Process)
+	go func() {
+		runtime.LockOSThread() // and with the goroutine, its thread ends
+		started <- mustLaunch(t, l, "deaf", nil, out.add)
+	}()
+	p := <-started
+	out.await(t)
+	select {
+	case <-p.Ended():
+		t.Errorf("it ended: %v", p.Err())
+	case <-time.After(100 * time.Millisecond):
+	}
+}
+
+func TestProcessEndsWithItsParent(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("without a signal at the parent's death, only the end of its input ends a process")
+	}
+	var out lines
+	parent := mustLaunch(t, NewLauncher(), "parent", nil, out.add)
+	var child int
+	if _, err := fmt.Sscan(out.await(t), &child); err != nil {
+		t.Fatal(err)
+	}
+	parent.Kill()
+	ended(t, parent)
+	for deadline := time.Now().Add(20 * time.Second); alive(child); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			syscall.Kill(child, syscall.SIGKILL)
+			t.Fatal("the child of a process that was killed lives on")
+		}
+	}
+}
+
+// alive reports whether there is a process of that number that is not a zombie.
+func alive(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, after, _ := strings.Cut(string(b), ") ")
+	return !strings.HasPrefix(after, "Z")
+}
+
+// Ctrl-C at the terminal goes to the group of the process in the foreground.
+func TestProcessIsInAGroupOfItsOwn(t *testing.T) {
+	p := mustLaunch(t, NewLauncher(), "deaf", nil, nil)
+	group, err := syscall.Getpgid(p.Pid())
+	if err != nil || group == syscall.Getpgrp() {
+		t.Errorf("it is in group %d, %v; this process is in %d", group, err, syscall.Getpgrp())
+	}
+}
