@@ -28,6 +28,8 @@ type ExploreOptions struct {
 	Memory uint64 // bytes in use
 
 	Workers int // goroutines; zero: one. The result is the same for any number.
+
+	Interrupt <-chan struct{} // closed to end the exploration where it is; nil: never
 }
 
 // What an exploration can hold.
@@ -84,7 +86,7 @@ type Violation struct {
 // An Exploration is what came of exploring.
 type Exploration struct {
 	Exhausted   bool   // there are no more states than these
-	Bound       string // if not, what ended it: depth, states, memory or violation
+	Bound       string // if not, what ended it: depth, states, memory, interrupt or violation
 	States      uint64 // distinct ones
 	Transitions uint64 // from one to the next
 	Depth       int    // of the state that is farthest from the beginning

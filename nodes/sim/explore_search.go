@@ -225,7 +225,12 @@ func (s *search) full() bool {
 	if s.o.Memory > 0 && s.bytes() > s.o.Memory || len(s.edges) > lowHalf/2 || len(s.parents) > lowHalf/2 {
 		s.x.Bound = "memory"
 	}
-	return s.x.Bound == "states" || s.x.Bound == "memory"
+	select {
+	case <-s.o.Interrupt:
+		s.x.Bound = "interrupt"
+	default:
+	}
+	return s.x.Bound == "states" || s.x.Bound == "memory" || s.x.Bound == "interrupt"
 }
 
 // bytes returns how much memory is in use, or soon may be.

@@ -301,7 +301,8 @@ func TestChoicesTimersSavesAndStarvation(t *testing.T) {
 		o    ExploreOptions
 		want string // the check, what it says, and the last step
 	}{
-		{modeDeaf, ExploreOptions{}, "starvation: node 0 waits, and whatever happens it is never let in; req 0 choosing 0 0"},
+		{modeDeaf, ExploreOptions{},
+			"starvation: node 0 waits, and whatever happens it is never let in; req 0 choosing 0 0"},
 		{modePanic, ExploreOptions{}, "panic: out of luck; req 0 choosing 1 2"},
 		{modeTimer, ExploreOptions{}, ""},
 		{modeTimer, ExploreOptions{Config: nodes.Config{N: 2}},

@@ -59,7 +59,8 @@ const (
 	StepAmnesia
 )
 
-var stepWords = [...]string{"start", "req", "exit", "", "drop", "dup", "timeout", "crash", "restart", "amnesia"}
+var stepWords = [...]string{"start", "req", "exit", "", "drop", "dup", "timeout",
+	"crash", "restart", "amnesia"}
 
 // brings reports whether a step brings things on by itself: it is no fault, and none that need never come.
 func (k StepKind) brings() bool { return k == StepDeliver || k == StepRelease || k == StepTimeout }

@@ -69,11 +69,12 @@ func TestParseScheduleSaysWhatIsRight(t *testing.T) {
 func TestReplaySaysWhichStepDoesNotApply(t *testing.T) {
 	spec := row(t, "naive-broadcast")
 	for steps, want := range map[string]string{
-		"req 2":                   "line 5, req 2: there is no node 2: they are 0 to 1",
-		"exit 0":                  "its client is idle, and leaves only when inside",
-		"req 0\nreq 0":            "line 6, req 0: its client is waiting, and asks only when idle",
-		"0>1 request":             "no message is on its way from node 0 to node 1",
-		"req 0\n0>1 reply":        "no such reply is on its way from node 0 to node 1; the next message is a request",
+		"req 2":        "line 5, req 2: there is no node 2: they are 0 to 1",
+		"exit 0":       "its client is idle, and leaves only when inside",
+		"req 0\nreq 0": "line 6, req 0: its client is waiting, and asks only when idle",
+		"0>1 request":  "no message is on its way from node 0 to node 1",
+		"req 0\n0>1 reply": "no such reply is on its way from node 0 to node 1; " +
+			"the next message is a request",
 		"req 0\n0>1 request 2":    "no such request",
 		"restart 0":               "it is not down",
 		"crash 0\nreq 0":          "it is down",
@@ -117,7 +118,8 @@ func TestMinimise(t *testing.T) {
 
 // What a fault of every sort does, told and on record.
 func TestReplayTellsOfFaults(t *testing.T) {
-	s, err := ParseSchedule(strings.NewReader("turnstile schedule 1\nalgorithm ricart-agrawala\nn 3\novertaking\n" +
+	const head = "turnstile schedule 1\nalgorithm ricart-agrawala\nn 3\novertaking\n"
+	s, err := ParseSchedule(strings.NewReader(head +
 		strings.Join([]string{"req 0", "dup 0>1 request", "0>1 request 2", "drop 0>2 request", "crash 2",
 			"restart 2", "1>0 reply", "0>1 request", "1>0 reply"}, "\n")))
 	if err != nil {

@@ -1,0 +1,341 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/bench/check"
+	"turnstile/nodes/mutex"
+	"turnstile/nodes/sim"
+)
+
+const exploreHelp = `Go through everything that can happen in a small cluster: every order of deliveries,
+timers, choices, requests and releases, and every placing of as many losses, duplicates and crashes as are
+allowed. In each state no two clients may be inside, no machine may panic, and nobody may wait for ever. What is
+found wrong is told step by step, and no shorter run shows it; --save keeps it as a schedule that can be
+played again.
+
+A fault that the algorithm states it cannot stand excuses what comes of it, unless --demand.
+
+A space is exhausted, or bounded by --depth, --states or --memory. That of an algorithm that counts
+without end, such as the hops of a token ring, is always bounded.
+
+Exit status: 0 exhausted and clean, 1 a check is broken, 2 bounded and nothing found, 64 bad usage.`
+
+const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
+  orchestrator explore --algo ricart -n 3 --entries 2
+  orchestrator explore --algo lamport -n 2 --overtaking --demand
+  orchestrator explore --algo suzuki -n 3 --crashes 1 --restarts --duplicates 1
+  orchestrator explore --algo token-ring -n 3 --depth 60 --save ring.schedule`
+
+// An exploreCall is one call of explore.
+type exploreCall struct {
+	sim.ExploreOptions
+	run    benchCall // for the options that algorithms have there too
+	memory size
+	save   string
+	json   bool
+}
+
+func (a *app) exploreCommand() *cobra.Command {
+	c := exploreCall{memory: 2 << 30}
+	cmd := &cobra.Command{
+		Use:     "explore",
+		Short:   "Try every order of events in a small cluster",
+		Long:    exploreHelp,
+		Example: exploreExample,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := settle(cmd)
+			if err == nil {
+				err = c.resolve(s)
+			}
+			if err != nil {
+				return err
+			}
+			return a.explore(cmd.Context(), &c)
+		},
+	}
+	c.addFlags(cmd.Flags())
+	completeFlags(cmd)
+	return cmd
+}
+
+func (c *exploreCall) addFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVar(&c.run.Algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
+	f.IntVarP(&c.run.Config.N, "nodes", "n", 2, "how many nodes ask for the critical section")
+	f.IntVar(&c.Entries, "entries", 1, "how often each of them asks")
+	f.IntVar(&c.Losses, "losses", 0, "how many messages may be lost")
+	f.IntVar(&c.Duplicates, "duplicates", 0, "how many messages may arrive twice")
+	f.IntVar(&c.Crashes, "crashes", 0, "how many crashes there may be")
+	f.BoolVar(&c.Restarts, "restarts", false, "let crashed nodes come up again, with what they saved")
+	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, without it too")
+	f.BoolVar(&c.Overtaking, "overtaking", false, "let messages of one link overtake each other")
+	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
+	f.StringVar(&c.run.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
+	f.StringVar(&c.run.Config.Tree, "tree", "", "`shape` of the tree: binary, star or line (default binary)")
+	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
+	f.Uint64Var(&c.States, "states", 0, "how many states to see (default all)")
+	f.Var(&c.memory, "memory", "how much memory to take")
+	f.IntVar(&c.Workers, "workers", 2, "how many processors to use; the result is the same")
+	f.StringVar(&c.save, "save", "", "`file` for the schedule of what is found wrong")
+	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "n" {
+			name = "nodes"
+		}
+		return pflag.NormalizedName(name)
+	})
+}
+
+// resolve finds the algorithm, and what contradicts.
+func (c *exploreCall) resolve(s *settings) (err error) {
+	if c.Spec, err = mutex.Find(c.run.Algorithm); err != nil {
+		return err
+	}
+	if err = c.run.resolveOptions(s, c.Spec); err != nil {
+		return err
+	}
+	c.Config, c.Memory = c.run.Config, uint64(c.memory)
+	if c.Workers < 1 {
+		return fmt.Errorf("--workers: %d: it takes at least 1", c.Workers)
+	}
+	if c.save != "" {
+		if info, err := os.Stat(filepath.Dir(c.save)); err != nil || !info.IsDir() {
+			return fmt.Errorf("--save: there is no folder %s: make it first", filepath.Dir(c.save))
+		}
+	}
+	return c.Validate()
+}
+
+func (a *app) explore(ctx context.Context, c *exploreCall) error {
+	c.Interrupt = ctx.Done()
+	began := time.Now()
+	x, err := sim.Explore(c.ExploreOptions)
+	elapsed := time.Since(began)
+	if err == nil {
+		err = c.keep(x)
+	}
+	if err != nil {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	switch {
+	case x.Violation != nil:
+		a.status = check.Violated.ExitCode()
+	case !x.Exhausted:
+		a.status = check.Inconclusive.ExitCode()
+	}
+	if c.json {
+		return printJSON(a.stdout, c.document(x, elapsed))
+	}
+	c.print(a.stdout, x, elapsed)
+	return nil
+}
+
+// keep saves the schedule of what was found wrong, with its story as a comment.
+func (c *exploreCall) keep(x *sim.Exploration) error {
+	if c.save == "" || x.Violation == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	x.Violation.Schedule.WriteTo(&b)
+	fmt.Fprintf(&b, "\n# %s: %s\n", x.Violation.Check, x.Violation.Says)
+	for _, line := range x.Violation.Story {
+		fmt.Fprintf(&b, "#   %s\n", line)
+	}
+	if err := os.WriteFile(c.save, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("saving the schedule: %w", err)
+	}
+	return nil
+}
+
+// print tells people what was explored, and what was found.
+func (c *exploreCall) print(w io.Writer, x *sim.Exploration, elapsed time.Duration) {
+	colors := paletteFor(w)
+	fmt.Fprintf(w, "%s, %s\n\n", c.Spec.Name, strings.Join(c.space(), ", "))
+	switch {
+	case x.Violation != nil:
+		fmt.Fprintf(w, "%s  %s: %s\n\n", colors.paint(red, "BROKEN"), x.Violation.Check, x.Violation.Says)
+	case x.Exhausted:
+		fmt.Fprintf(w, "%s  nothing is wrong in any state\n\n", colors.paint(green, "EXHAUSTED"))
+	default:
+		fmt.Fprintf(w, "%s  nothing is wrong so far; the end was set by %s\n\n", colors.paint(yellow, "BOUNDED"),
+			c.bound(x))
+	}
+	fmt.Fprintf(w, "  states       %s, made of %s of single nodes\n", thousands(float64(x.States)),
+		thousands(float64(x.NodeStates)))
+	fmt.Fprintf(w, "  transitions  %s, %s of them entries\n", thousands(float64(x.Transitions)),
+		thousands(float64(x.Entries)))
+	fmt.Fprintf(w, "  depth        %d\n", x.Depth)
+	fmt.Fprintf(w, "  memory       %v, %.0f bytes per state\n", size(x.Bytes), x.BytesPerState())
+	fmt.Fprintf(w, "  time         %v, %s states/s\n", elapsed.Round(time.Millisecond),
+		thousands(float64(x.States)/elapsed.Seconds()))
+	if x.Progress {
+		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state")
+	}
+	if v := x.FirstExcused; v != nil {
+		fmt.Fprintf(w, "  outside its model: %s %s, the first by %s after %d steps (it needs %v)\n",
+			thousands(float64(x.Excused)), times(x.Excused), v.Check, len(v.Schedule.Steps), v.OutsideModel)
+	}
+	if x.Violation != nil {
+		c.printViolation(w, x.Violation)
+	}
+}
+
+func times(n uint64) string {
+	if n == 1 {
+		return "failure"
+	}
+	return "failures"
+}
+
+// bound says what set the end, and what to do about it.
+func (c *exploreCall) bound(x *sim.Exploration) string {
+	switch x.Bound {
+	case "memory":
+		return fmt.Sprintf("--memory %v: allow more, or explore less", c.memory)
+	case "states":
+		return fmt.Sprintf("--states %d", c.States)
+	case "depth":
+		return fmt.Sprintf("--depth %d", c.Depth)
+	}
+	return "an " + x.Bound
+}
+
+func (c *exploreCall) printViolation(w io.Writer, v *sim.Violation) {
+	fmt.Fprintf(w, "\nHow it comes about, in %d steps and no fewer:\n", len(v.Schedule.Steps))
+	for _, line := range v.Story {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+	if v.Stall != "" {
+		fmt.Fprintf(w, "\n%s", v.Stall)
+	}
+	if c.save != "" {
+		fmt.Fprintf(w, "\nThe schedule is in %s; play it again with: orchestrator simulate --replay %s\n",
+			c.save, c.save)
+		return
+	}
+	fmt.Fprintf(w, "\nThe schedule (--save FILE keeps it, simulate --replay FILE plays it again):\n")
+	for line := range strings.Lines(v.Schedule.String()) {
+		fmt.Fprint(w, strings.TrimRight("  "+line, " \n")+"\n")
+	}
+}
+
+// space says in words what is explored.
+func (c *exploreCall) space() []string {
+	count := func(n int, one, many string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprintf("%d %s", n, many)
+	}
+	words := []string{count(c.Config.N, "node", "nodes"), count(c.Entries, "entry", "entries") + " each"}
+	if c.Config.Quorums != "" {
+		words = append(words, c.Config.Quorums+" quorums")
+	}
+	if c.Config.Tree != "" {
+		words = append(words, "tree: "+c.Config.Tree)
+	}
+	before := len(words)
+	for _, f := range []struct {
+		n         int
+		one, many string
+	}{
+		{c.Losses, "loss", "losses"}, {c.Duplicates, "duplicate", "duplicates"}, {c.Crashes, "crash", "crashes"},
+	} {
+		if f.n > 0 {
+			words = append(words, "up to "+count(f.n, f.one, f.many))
+		}
+	}
+	if len(words) == before {
+		words = append(words, "no faults")
+	}
+	switch {
+	case c.Amnesia:
+		words = append(words, "restarts with and without what was saved")
+	case c.Restarts:
+		words = append(words, "restarts")
+	}
+	if c.Overtaking {
+		return append(words, "messages in any order")
+	}
+	return append(words, "messages of a link in order")
+}
+
+// document is what --json prints.
+func (c *exploreCall) document(x *sim.Exploration, elapsed time.Duration) map[string]any {
+	d := map[string]any{
+		"algorithm": c.Spec.Name, "config": c.Config, "entries_each": c.Entries, "losses": c.Losses,
+		"duplicates": c.Duplicates, "crashes": c.Crashes, "restarts": c.Restarts, "amnesia": c.Amnesia,
+		"overtaking": c.Overtaking, "demand": c.Demand,
+		"exhausted": x.Exhausted, "bound": x.Bound, "states": x.States, "node_states": x.NodeStates,
+		"transitions": x.Transitions, "entries": x.Entries, "depth": x.Depth, "progress": x.Progress,
+		"memory_bytes": x.Bytes, "bytes_per_state": x.BytesPerState(), "elapsed_s": elapsed.Seconds(),
+		"states_per_s": float64(x.States) / elapsed.Seconds(),
+		"violation":    violationDocument(x.Violation), "excused": x.Excused,
+		"first_excused": violationDocument(x.FirstExcused),
+	}
+	return d
+}
+
+func violationDocument(v *sim.Violation) any {
+	if v == nil {
+		return nil
+	}
+	d := map[string]any{"check": v.Check, "says": v.Says, "steps": len(v.Schedule.Steps), "story": v.Story,
+		"schedule": v.Schedule.String(), "stall": v.Stall}
+	if v.OutsideModel != 0 {
+		d["needs"] = v.OutsideModel.String()
+	}
+	return d
+}
+
+// A size is a number of bytes, as people write it.
+type size uint64
+
+// sizeUnits are the units of sizes, the largest first.
+var sizeUnits = []struct {
+	name  string
+	bytes uint64
+}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}}
+
+// String writes the size in the largest unit of which it has one.
+func (s size) String() string {
+	for _, u := range sizeUnits {
+		if uint64(s) >= u.bytes {
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(s)/float64(u.bytes)), ".0") + u.name
+		}
+	}
+	return fmt.Sprintf("%dB", uint64(s))
+}
+
+// Set reads a size.
+func (s *size) Set(text string) error {
+	for _, u := range sizeUnits {
+		var x float64
+		number, ok := strings.CutSuffix(strings.ToUpper(text), u.name)
+		if !ok {
+			continue
+		}
+		if _, err := fmt.Sscanf(number+" ", "%g ", &x); err == nil && x > 0 && x < 1<<20 {
+			*s = size(x * float64(u.bytes))
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no amount of memory: write 512MB or 4GB", text)
+}
+
+// Type names the kind of value, for --help.
+func (s *size) Type() string { return "size" }
+
+var _ pflag.Value = (*size)(nil)
