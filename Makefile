@@ -40,6 +40,10 @@ build: ## build bin/orchestrator and bin/node
 test: ## run all tests, with the race detector if there is a C compiler
 	@go test $(RACE) ./...
 
+.PHONY: mutants
+mutants: ## have the checks look for what is wrong with algorithms of which one rule was changed
+	@cd nodes/mutants && go test -count=1 -run '^TestMutants$$'
+
 .PHONY: check
 check: ## look for what tests do not find: format, vet, staticcheck, go.mod, short fuzz runs
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted" >&2; exit 1; }

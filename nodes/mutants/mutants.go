@@ -1,0 +1,153 @@
+// Package mutants judges the judges: it has the simulator and the checks look for what is wrong with
+// algorithms of which one rule was changed.
+package mutants
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"turnstile/bench/check"
+	"turnstile/bench/workload"
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/nodes/sim"
+)
+
+// Budget is how many seeds a mutant is given to show itself.
+const Budget = 3000
+
+// A Catch is how a mutant was caught.
+type Catch struct {
+	Mutant mutex.Mutant
+	By     string // the check; empty if the mutant survived
+	Seed   uint64
+	Says   string
+}
+
+// Hunt runs a mutant under one seed after another until a check catches it, or seeds are used up.
+func Hunt(m mutex.Mutant, seeds uint64) (Catch, error) {
+	for seed := range seeds {
+		by, says, err := judge(m, seed)
+		if err != nil {
+			return Catch{}, fmt.Errorf("%s, in which %s: %w", m.Of, m.Name, err)
+		}
+		if by != "" {
+			return Catch{m, by, seed, says}, nil
+		}
+	}
+	return Catch{Mutant: m}, nil
+}
+
+// Sound returns the sound algorithm as a mutant that differs in nothing, where m is to fail.
+func Sound(m mutex.Mutant) (mutex.Mutant, error) {
+	row, err := mutex.Find(m.Of)
+	if err != nil {
+		return m, err
+	}
+	m.Name, m.Spec = "nothing is changed", *row
+	return m, nil
+}
+
+// judge makes a run and returns the check that fails, and what it says. That a machine breaks its contract,
+// as with a second grant, counts as the check "panic".
+func judge(m mutex.Mutant, seed uint64) (by, says string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			by, says = "panic", fmt.Sprint(p)
+		}
+	}()
+	o := options(m, seed)
+	r, err := sim.Run(o)
+	if err != nil {
+		return "", "", err
+	}
+	cost := m.Spec.Cost(m.Config).Any
+	s := check.Setting{Config: m.Config, Algorithm: m.Of, Cost: cost, CostKnown: true,
+		Identities: m.Spec.Identities, Circulates: m.Spec.Circulates, Safe: m.Spec.Safe, Live: m.Spec.Live}
+	codec := m.Spec.Codec()
+	for kind := range codec.Kinds() {
+		s.Kinds = append(s.Kinds, codec.Name(kind))
+	}
+	v := check.Judge(r.History, s)
+	at := slices.IndexFunc(v.Findings, func(f check.Finding) bool {
+		return f.Outcome == check.Violated && !f.OutsideModel
+	})
+	if at < 0 {
+		return "", "", nil
+	}
+	return v.Findings[at].Check, v.Findings[at].Says, nil
+}
+
+// options returns a short run with the faults that the mutant is to meet. Loads take turns.
+func options(m mutex.Mutant, seed uint64) sim.Options {
+	o := sim.Options{Spec: &m.Spec, Config: m.Config, Seed: seed, Entries: uint64(8 * m.Config.N),
+		Patience:   20_000,
+		Latency:    exponential("1ms"),
+		Overtaking: m.Spec.Safe&nodes.FIFO == 0,
+		Workload:   workload.Workload{Load: workload.Saturated, Hold: chaos.Constant(time.Millisecond)}}
+	if seed%2 == 1 {
+		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("4ms")
+	}
+	if m.Duplication {
+		o.Duplication = 0.1
+	}
+	if m.Restarts {
+		dice := chaos.Dice(seed)
+		for i := range uint64(3) {
+			roll := chaos.Roll{Purpose: chaos.ForTrial, Count: i}
+			at := time.Duration(dice.Unit(roll) * float64(5*time.Millisecond))
+			o.Crashes = append(o.Crashes, sim.Crash{Node: nodes.ID(i) % nodes.ID(m.Config.N), Amnesia: true,
+				At: at + time.Duration(i)*10*time.Millisecond, Restart: time.Millisecond})
+		}
+	}
+	return o
+}
+
+func exponential(mean string) chaos.Span {
+	s, err := chaos.ParseSpan("exponential:" + mean)
+	if err != nil {
+		panic(err) // a slip of the pen above
+	}
+	return s
+}
+
+// fits reports whether a mutant was caught by a check that it states.
+func fits(c Catch) bool { return c.By != "" && strings.Contains(c.Mutant.Check, c.By) }
+
+// WriteTable hunts mutants, prints how each was caught, and returns how many survived or were caught for
+// another reason than those they state.
+func WriteTable(w io.Writer, mutants []mutex.Mutant) (wrong int, err error) {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "ALGORITHM\tWHAT IS CHANGED\tNODES\tFAULTS\tCAUGHT BY\tSEEDS")
+	for _, m := range mutants {
+		c, err := Hunt(m, Budget)
+		if err != nil {
+			return wrong, err
+		}
+		faults := "none"
+		switch {
+		case m.Duplication:
+			faults = "copies"
+		case m.Restarts:
+			faults = "restarts"
+		}
+		by := c.By
+		switch {
+		case by == "":
+			by = "NOTHING"
+			c.Seed = Budget - 1
+		case !fits(c):
+			by += ", NOT " + m.Check
+		}
+		if !fits(c) {
+			wrong++
+		}
+		fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%s\t%d\n", m.Of, m.Name, m.Config.N, faults, by, c.Seed+1)
+	}
+	return wrong, out.Flush()
+}

@@ -1,0 +1,142 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// The mutants of the token ring.
+
+func ringMutants() []Mutant {
+	c := nodes.Config{N: 3}
+	return []Mutant{
+		mutant("token-ring", "there are two tokens", "exclusion or panic", c,
+			func(nodes.Config) nodes.Mutex { return &trTwo{} }),
+		mutant("token-ring", "the token stays where nobody waits", "progress", c,
+			func(nodes.Config) nodes.Mutex { return &trHolding{} }),
+		mutant("token-ring", "a token that was here before is taken again", "exclusion or panic", c,
+			func(nodes.Config) nodes.Mutex { return &trStale{} }).copied(),
+	}
+}
+
+type (
+	trTwo     struct{ tokenRing }
+	trHolding struct{ tokenRing }
+	trStale   struct{ tokenRing }
+)
+
+func (r *trTwo) Start(env *nodes.Env) {
+	r.tokenRing.Start(env)
+	if int(env.Self()) == env.N()/2 {
+		r.has = true
+		r.pass(env)
+	}
+}
+
+func (r *trHolding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if token, ok := m.(trToken); ok && !r.wants && token.Hops > r.hops {
+		r.hops, r.has = token.Hops, true
+		return
+	}
+	r.tokenRing.Receive(env, from, m)
+}
+
+func (r *trStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if token, ok := m.(trToken); ok && !r.has {
+		r.hops = token.Hops - 1
+	}
+	r.tokenRing.Receive(env, from, m)
+}
+
+// The mutants of the algorithm of Suzuki and Kasami.
+
+func suzukiMutants() []Mutant {
+	c := nodes.Config{N: 3}
+	base := func(c nodes.Config) suzukiKasami { return suzukiKasami{rn: make([]uint64, c.N)} }
+	return []Mutant{
+		mutant("suzuki-kasami", "an idle holder answers no request", "progress", c,
+			func(c nodes.Config) nodes.Mutex { return &skIdle{base(c)} }),
+		mutant("suzuki-kasami", "a holder waits for the token it has", "progress", c,
+			func(c nodes.Config) nodes.Mutex { return &skSearching{base(c)} }),
+		mutant("suzuki-kasami", "who leaves does not note that it was served", "identities", c,
+			func(c nodes.Config) nodes.Mutex { return &skUnnoted{base(c)} }),
+		mutant("suzuki-kasami", "a holder inside sends the token", "exclusion", c,
+			func(c nodes.Config) nodes.Mutex { return &skGenerous{base(c)} }),
+		mutant("suzuki-kasami", "all but the first of the token's queue count as served", "progress",
+			nodes.Config{N: 5},
+			func(c nodes.Config) nodes.Mutex { return &skCutting{base(c)} }),
+		mutant("suzuki-kasami", "a token that was here before is taken again", "exclusion or panic", c,
+			func(c nodes.Config) nodes.Mutex { return &skStale{base(c)} }).copied(),
+		mutant("suzuki-kasami", "node 0 makes a token whenever it comes up", "exclusion", c,
+			func(c nodes.Config) nodes.Mutex { return &skMinting{base(c)} }).restarted(),
+	}
+}
+
+type (
+	skIdle      struct{ suzukiKasami }
+	skSearching struct{ suzukiKasami }
+	skUnnoted   struct{ suzukiKasami }
+	skGenerous  struct{ suzukiKasami }
+	skCutting   struct{ suzukiKasami }
+	skStale     struct{ suzukiKasami }
+	skMinting   struct{ suzukiKasami }
+)
+
+func (s *skIdle) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(skRequest); ok {
+		s.rn[from] = max(s.rn[from], q.Number)
+		return
+	}
+	s.suzukiKasami.Receive(env, from, m)
+}
+
+func (s *skSearching) Request(env *nodes.Env) {
+	s.wants = true
+	s.rn[env.Self()]++
+	env.Broadcast(skRequest{s.rn[env.Self()]})
+}
+
+func (s *skUnnoted) Release(env *nodes.Env) {
+	ours := &s.rn[env.Self()]
+	asked := *ours
+	*ours = s.token.LN[env.Self()]
+	s.suzukiKasami.Release(env)
+	*ours = asked
+}
+
+func (s *skGenerous) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(skRequest); ok && s.has && q.Number > s.token.LN[from] {
+		s.rn[from] = q.Number
+		s.send(env, from)
+		return
+	}
+	s.suzukiKasami.Receive(env, from, m)
+}
+
+func (s *skGenerous) Release(env *nodes.Env) {
+	if s.wants = false; s.has {
+		s.leave(env)
+	}
+}
+
+func (s *skCutting) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if t, ok := m.(skToken); ok && len(t.Queue) > 0 {
+		t.LN = slices.Clone(t.LN)
+		for _, id := range t.Queue[1:] {
+			t.LN[id]++
+		}
+		t.Queue = t.Queue[:1]
+		m = t
+	}
+	s.suzukiKasami.Receive(env, from, m)
+}
+
+func (s *skStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if t, ok := m.(skToken); ok && !s.has {
+		s.token.Serial = t.Serial - 1
+	}
+	s.suzukiKasami.Receive(env, from, m)
+}
+
+func (s *skMinting) Recover(env *nodes.Env, _ nodes.Message) { s.Start(env) }
