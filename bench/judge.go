@@ -31,7 +31,7 @@ func setting(o Options, spec *nodes.Spec[nodes.Mutex], kinds []string) check.Set
 	return check.Setting{
 		Config: o.Config, Algorithm: o.Algorithm, Kinds: kinds, Cost: cost, CostKnown: known(cost),
 		Identities: spec.Identities, Circulates: spec.Circulates, Open: o.Workload.Load == workload.Open,
-		Expected: o.Entries,
+		Expected: o.Entries, Safe: spec.Safe, Live: spec.Live,
 	}
 }
 
@@ -49,7 +49,7 @@ func (r *Run) Rows() ([]results.Row, error) {
 			delay = spec.Cost(o.Config).Delay
 		}
 		row := t.Measures.Row(o, delay)
-		row.Run, row.Trial, row.Kind, row.Hosts = r.Folder.Name(), t.Number, "bench", 1
+		row.Run, row.Trial, row.Kind, row.Hosts = r.Folder.Name(), t.Number, r.kind(), 1
 		if cost := published(o, spec); known(cost) {
 			row.PublishedMin, row.PublishedMax = results.Number(cost.Min), results.Number(cost.Max)
 		}

@@ -34,14 +34,16 @@ type Setup struct {
 
 // A Record is what run.yaml holds: all that is needed to make the run again, and what came of it.
 type Record struct {
-	Format   int               `yaml:"format"` // of result sets; 1
-	Started  time.Time         `yaml:"started"`
-	Status   string            `yaml:"status"` // running, or over
-	Options  Options           `yaml:"options"`
-	Versions map[string]string `yaml:"versions"`
-	Machine  results.Machine   `yaml:"machine"`
-	Kinds    []string          `yaml:"kinds"` // names of the message kinds, by their number in histories
-	Trials   []TrialRecord     `yaml:"trials,omitempty"`
+	Format  int       `yaml:"format"` // of result sets; 1
+	Started time.Time `yaml:"started"`
+	Status  string    `yaml:"status"` // running, or over
+	Options Options   `yaml:"options"`
+	// Simulated is what went wrong on purpose in a simulated run; nil: real processes made the run.
+	Simulated *Simulated        `yaml:"simulated,omitempty"`
+	Versions  map[string]string `yaml:"versions"`
+	Machine   results.Machine   `yaml:"machine"`
+	Kinds     []string          `yaml:"kinds"` // names of the message kinds, by their number in histories
+	Trials    []TrialRecord     `yaml:"trials,omitempty"`
 }
 
 // A TrialRecord is what run.yaml says of one trial.
@@ -97,25 +99,32 @@ func Make(ctx context.Context, o Options, s Setup) (*Run, error) {
 	if err := s.ready(o, spec); err != nil {
 		return nil, err
 	}
-	started := time.Now()
-	folder, err := results.Create(s.Results, s.Set, runName(started, o))
+	server := o.NATS
+	o.NATS = withoutCredential(server) // results are there to be shown around
+	r, err := s.begin(Record{Options: o}, spec)
 	if err != nil {
 		return nil, err
 	}
-	server := o.NATS
-	o.NATS = withoutCredential(server) // results are there to be shown around
-	r := &Run{Folder: folder, Record: Record{Format: 1, Started: started.Round(time.Millisecond).UTC(),
-		Status: statusRunning, Options: o, Versions: s.Versions, Machine: results.ThisMachine()}}
-	for kind := range spec.Codec().Kinds() {
-		r.Record.Kinds = append(r.Record.Kinds, spec.Codec().Name(kind))
-	}
-	if err := folder.WriteYAML(r.Record); err != nil {
-		return nil, err
-	}
-	if err := results.SetLatest(s.Results, folder); err != nil {
-		return nil, err
-	}
 	return r, r.make(ctx, s, spec, server)
+}
+
+// begin makes the folder of a run, and writes down what the run is to be: the record, and what it says of
+// every run.
+func (s *Setup) begin(record Record, spec *nodes.Spec[nodes.Mutex]) (*Run, error) {
+	started := time.Now()
+	folder, err := results.Create(s.Results, s.Set, runName(started, record.Options))
+	if err != nil {
+		return nil, err
+	}
+	record.Format, record.Started, record.Status = 1, started.Round(time.Millisecond).UTC(), statusRunning
+	record.Versions, record.Machine = s.Versions, results.ThisMachine()
+	for kind := range spec.Codec().Kinds() {
+		record.Kinds = append(record.Kinds, spec.Codec().Name(kind))
+	}
+	if err := folder.WriteYAML(record); err != nil {
+		return nil, err
+	}
+	return &Run{Folder: folder, Record: record}, results.SetLatest(s.Results, folder)
 }
 
 // withoutCredential returns the URLs of NATS servers without what lets one in.

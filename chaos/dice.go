@@ -2,11 +2,7 @@
 // a host or the simulator applies. Nothing here is random by itself: every decision is a hash.
 package chaos
 
-import (
-	"math"
-
-	"turnstile/nodes"
-)
+import "turnstile/nodes"
 
 // Dice makes every random decision of a run from its seed. Each roll is a hash of what it is for, so
 // no two decisions share a stream: one more node, one message fewer or one fault removed moves no
@@ -54,7 +50,12 @@ func (d Dice) Unit(r Roll) float64 { return float64(d.Bits(r)>>11) / (1 << 53) }
 func (d Dice) Below(r Roll, n int) int { return int(d.Bits(r) % uint64(n)) }
 
 // Exponential returns a number for r from the exponential distribution of mean 1.
-func (d Dice) Exponential(r Roll) float64 { return -math.Log(1 - d.Unit(r)) }
+func (d Dice) Exponential(r Roll) float64 { return -ln(1 - d.Unit(r)) }
+
+// Normal returns a number for r from the normal distribution of mean 0 and deviation 1.
+func (d Dice) Normal(r Roll) float64 {
+	return normalQuantile((float64(d.Bits(r)>>11) + 0.5) / (1 << 53)) // never at an end, which is infinite
+}
 
 // mix is the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) after its increment.
 func mix(x uint64) uint64 {

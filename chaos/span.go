@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 )
@@ -21,9 +20,10 @@ const (
 	uniform                  // from a to b
 	exponential              // of mean a
 	normal                   // of mean a and standard deviation b, never below zero
+	logNormal                // of median a and 99th percentile b
 )
 
-var shapeNames = [...]string{"constant", "uniform", "exponential", "normal"}
+var shapeNames = [...]string{"constant", "uniform", "exponential", "normal", "log-normal"}
 
 // Constant is the span that is always d.
 func Constant(d time.Duration) Span { return Span{a: d} }
@@ -32,7 +32,7 @@ func Constant(d time.Duration) Span { return Span{a: d} }
 const spanForms = "2ms, uniform:1ms,3ms (from, to), " +
 	"exponential:2ms (mean) or normal:2ms,500us (mean, deviation)"
 
-// ParseSpan reads a span: 2ms, uniform:1ms,3ms, exponential:2ms or normal:2ms,500us.
+// ParseSpan reads a span: 2ms, uniform:1ms,3ms, exponential:2ms, normal:2ms,500us or log-normal:2ms,9ms.
 func ParseSpan(text string) (Span, error) {
 	name, numbers, named := strings.Cut(text, ":")
 	if !named {
@@ -48,7 +48,7 @@ func ParseSpan(text string) (Span, error) {
 
 func parseShape(s shape, text string, numbers []string) (Span, error) {
 	want := 1
-	if s == uniform || s == normal {
+	if s == uniform || s == normal || s == logNormal {
 		want = 2
 	}
 	if len(numbers) != want {
@@ -65,6 +65,9 @@ func parseShape(s shape, text string, numbers []string) (Span, error) {
 		}
 		*to = d
 	}
+	if s == logNormal && (span.a <= 0 || span.b < span.a) {
+		return Span{}, fmt.Errorf("%q: the 99th percentile lies above the median, and that above zero", text)
+	}
 	if s == uniform && span.b < span.a {
 		return Span{}, fmt.Errorf("%q ends before it begins: write uniform:%v,%v", text, span.b, span.a)
 	}
@@ -79,11 +82,18 @@ func (s Span) IsConstant() bool { return s.shape == constant }
 
 // Mean returns the mean of the span, for a normal one before it is cut off at zero.
 func (s Span) Mean() time.Duration {
-	if s.shape == uniform {
+	switch s.shape {
+	case uniform:
 		return (s.a + s.b) / 2
+	case logNormal:
+		sigma := s.sigma()
+		return time.Duration(float64(s.a) * exp(float64(sigma*sigma)/2))
 	}
 	return s.a
 }
+
+// sigma returns the deviation of the logarithm of a log-normal span.
+func (s Span) sigma() float64 { return ln(float64(s.b)/float64(s.a)) / normalQuantile(0.99) }
 
 // Longest returns a length that fewer than one draw in a million exceeds.
 func (s Span) Longest() time.Duration {
@@ -94,6 +104,8 @@ func (s Span) Longest() time.Duration {
 		return 14 * s.a
 	case normal:
 		return s.a + 5*s.b
+	case logNormal:
+		return time.Duration(float64(s.a) * exp(5*s.sigma()))
 	}
 	return s.a
 }
@@ -106,9 +118,9 @@ func (s Span) Draw(d Dice, r Roll) time.Duration {
 	case exponential:
 		return time.Duration(d.Exponential(r) * float64(s.a))
 	case normal:
-		z := math.Sqrt2 * math.Erfinv(2*d.Unit(r)-1)
-		// A unit of exactly 0 would be infinitely early, and nothing is earlier than at once.
-		return max(0, s.a+time.Duration(max(z, -1e3)*float64(s.b)))
+		return max(0, s.a+time.Duration(float64(s.b)*d.Normal(r)))
+	case logNormal:
+		return time.Duration(float64(s.a) * exp(float64(s.sigma()*d.Normal(r))))
 	}
 	return s.a
 }

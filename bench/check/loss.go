@@ -32,6 +32,9 @@ func auditStreams(h *history.History, n int, balance bool) audit {
 		return a
 	}
 	for _, from := range h.Logs {
+		if len(from.SentTo) == 0 {
+			continue // the orchestrator, or a simulated node, which no transport serves
+		}
 		for _, to := range h.Logs {
 			i, j := int(from.Node), int(to.Node)
 			if i < 0 || j < 0 || i == j || j >= len(from.SentTo) || i >= len(to.ReceivedFrom) {

@@ -12,10 +12,26 @@ import (
 // storyMessages is how many messages a story tells of.
 const storyMessages = 12
 
-// A line is something that happened, in a story.
+// A line is something that happened, in a story. Of what happened at one moment, as on virtual time, causes
+// come before effects.
 type line struct {
 	at   int64
+	rank rank
 	says string
+}
+
+type rank int
+
+const (
+	gets rank = iota
+	asks
+	enters
+	leaves
+	sends
+)
+
+func (l line) compare(m line) int {
+	return cmp.Or(cmp.Compare(l.at, m.at), cmp.Compare(l.rank, m.rank))
 }
 
 // story tells how the two stays of p came to overlap: what they did, and the messages of their nodes from
@@ -26,17 +42,17 @@ func (e *evidence) story(p *pair) []string {
 	for _, s := range []*stay{p.a, p.b} {
 		node := name(s.enter.Node)
 		lines = append(lines,
-			line{e.askedAt(s.enter), fmt.Sprintf("%s asks for its entry %d", node, s.enter.Entry)},
-			line{s.enter.At, fmt.Sprintf("%s enters: %d inside by the register, the account holds %d",
+			line{e.askedAt(s.enter), asks, fmt.Sprintf("%s asks for its entry %d", node, s.enter.Entry)},
+			line{s.enter.At, enters, fmt.Sprintf("%s enters: %d inside by the register, the account holds %d",
 				node, s.enter.Count, s.enter.Value)})
 		if s.left {
-			lines = append(lines, line{s.until, fmt.Sprintf("%s leaves: the account is to hold %d",
+			lines = append(lines, line{s.until, leaves, fmt.Sprintf("%s leaves: the account is to hold %d",
 				node, s.exit.Value)})
 		}
 	}
 	messages, left := e.messages(p, from)
 	lines = append(lines, messages...)
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(lines, line.compare)
 
 	says := []string{fmt.Sprintf("nodes %d and %d were both inside for %s, %s after the first of them asked:",
 		p.a.enter.Node, p.b.enter.Node, us(p.spell.to-p.spell.from), us(p.spell.from-from))}
@@ -98,9 +114,12 @@ func (e *evidence) messages(p *pair, from int64) (lines []line, left int) {
 	})
 	told := passed[:min(len(passed), storyMessages)]
 	for _, m := range told {
-		lines = append(lines, line{m.At, e.tell(m)})
+		rank := gets
+		if m.Sent {
+			rank = sends
+		}
+		lines = append(lines, line{m.At, rank, e.tell(m)})
 	}
-	slices.Reverse(lines) // or messages of one moment would change places
 	return lines, len(passed) - len(told)
 }
 

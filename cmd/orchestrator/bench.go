@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -71,11 +72,25 @@ func (a *app) benchCommand() *cobra.Command {
 		},
 	}
 	c.addFlags(cmd.Flags())
-	completeBench(cmd)
+	completeFlags(cmd)
 	return cmd
 }
 
 func (c *benchCall) addFlags(f *pflag.FlagSet) {
+	c.addRunFlags(f)
+	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
+	f.DurationVar(&c.Patience, "patience", c.Patience,
+		"how long nothing may move while somebody waits, before the run counts as stalled")
+	f.StringVar(&c.NATS, "nats", "", "`URL` of a NATS server to use (default one of the run's own)")
+	f.StringVar(&c.setup.Node, "node-program", "",
+		"`path` of the program of a node (default node, beside this program)")
+	f.BoolVar(&c.noProgress, "no-progress", false, "show no progress, even on a terminal")
+}
+
+// addRunFlags adds the flags of runs of any kind, real or simulated. Those that have a value already have it
+// for a default.
+func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
+	c.Patience = 3 * time.Second
 	f.SortFlags = false
 	f.StringVar(&c.Algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
 	f.IntVarP(&c.Config.N, "nodes", "n", 8, "how many nodes ask for the critical section")
@@ -85,25 +100,18 @@ func (c *benchCall) addFlags(f *pflag.FlagSet) {
 	f.Var(&c.Workload.Think, "think", "time between a release and the next request; implies --load closed")
 	f.Float64Var(&c.Workload.Rate, "rate", 0, "requests per second and node; implies --load open")
 	f.StringVar(&c.arrivals, "arrivals", "", "open load: poisson (at random) or even (default poisson)")
-	f.Var(&c.Latency, "latency", "latency to inject into every link")
-	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
+	f.Var(&c.Latency, "latency", "latency of every link, injected if the links are real")
 	f.StringVar(&c.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
 	f.StringVar(&c.Config.Tree, "tree", "", "`shape` of the tree: binary, star or line (default binary)")
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
 	f.DurationVar(&c.Warmup, "warmup", 0,
 		"how long to run before measuring (default a tenth of --duration, at most 1s)")
 	f.Uint64Var(&c.Entries, "entries", 0, "end after so many entries, not after --duration")
-	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and processes of its own")
+	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and nodes of its own")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
-	f.DurationVar(&c.Patience, "patience", 3*time.Second,
-		"how long nothing may move while somebody waits, before the run counts as stalled")
-	f.StringVar(&c.NATS, "nats", "", "`URL` of a NATS server to use (default one of the run's own)")
 	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
-	f.StringVar(&c.setup.Set, "set", "bench", "`name` of the result set that the run belongs to")
-	f.StringVar(&c.setup.Node, "node-program", "",
-		"`path` of the program of a node (default node, beside this program)")
+	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"), "`name` of the result set that the run belongs to")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
-	f.BoolVar(&c.noProgress, "no-progress", false, "show no progress, even on a terminal")
 }
 
 // resolve works out what the flags imply, and what of it contradicts. Of two that contradict, the one

@@ -7,8 +7,8 @@ import (
 	"turnstile/results"
 )
 
-// completeBench has a shell complete the values of bench's flags.
-func completeBench(cmd *cobra.Command) {
+// completeFlags has a shell complete the values of the flags of runs.
+func completeFlags(cmd *cobra.Command) {
 	for flag, values := range map[string][]string{
 		"load":     {"saturated", "closed", "open", "one", "sequential"},
 		"arrivals": {"poisson", "even"},

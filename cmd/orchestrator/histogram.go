@@ -18,6 +18,9 @@ const (
 // since waits spread over orders of magnitude.
 func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
 	edges := edgesOf(float64(h.Min()), float64(h.Max()))
+	if h.Min() == h.Max() || h.Max()-h.Min() < h.Max()/1000 { // to what a histogram tells apart, one value
+		edges = edges[:2]
+	}
 	counts := make([]int64, len(edges)-1)
 	for _, bar := range h.Distribution() {
 		row := 0

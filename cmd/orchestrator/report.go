@@ -177,6 +177,9 @@ func (p *report) figures(r *bench.Run, row *results.Row) {
 	p.messages(t, row)
 	p.line("fairness", "Jain index %s; entries per node %s; overtaken by at most %s",
 		plain(row.JainIndex, 3), span(row.EntriesNodeMin, row.EntriesNodeMax), whole(row.OvertakenMax))
+	if !row.NodeRSSMB.Known() && !row.CPUBusy.Known() {
+		return // a simulated run has no timers, and no machine
+	}
 	p.line("timers", "late by %s (p50), %s (p99), %s (max)",
 		micros(row.TimerLateUSP50), micros(row.TimerLateUSP99), micros(row.TimerLateUSMax))
 	p.line("machine", "%s of the CPU time busy; broker %s of one core; largest node %s MB; up in %s ms",

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"slices"
 	"time"
 
 	"turnstile/bench/history"
@@ -361,16 +360,25 @@ func (w *world) broke(need nodes.Need) {
 // history sorts what was recorded into the logs of the nodes.
 func (w *world) history() *history.History {
 	h := &history.History{Logs: []*history.NodeLog{{Node: nodes.None, Events: w.journal}}}
-	slices.SortStableFunc(w.events, func(a, b history.Event) int { return int(a.Node - b.Node) })
-	rest := w.events
-	for id := range nodes.ID(len(w.members)) {
-		end := 0
-		for end < len(rest) && rest[end].Node == id {
-			end++
-		}
-		l := &history.NodeLog{Node: id, Totals: w.members[id].totals, Events: rest[:end:end]}
-		l.Totals.EventCount = uint64(end)
-		rest = rest[end:]
+	ends := make([]int, len(w.members)) // of each node's events, when they lie node by node
+	for i := range w.events {
+		ends[w.events[i].Node]++
+	}
+	for id := 1; id < len(ends); id++ {
+		ends[id] += ends[id-1]
+	}
+	sorted := make([]history.Event, len(w.events))
+	for i := len(w.events) - 1; i >= 0; i-- { // from the last, so that each node's stay in order
+		id := w.events[i].Node
+		ends[id]--
+		sorted[ends[id]] = w.events[i]
+	}
+	w.events = nil
+	ends = append(ends, len(sorted)) // now they are where each node's events begin
+	for id := range w.members {
+		l := &history.NodeLog{Node: nodes.ID(id), Totals: w.members[id].totals,
+			Events: sorted[ends[id]:ends[id+1]:ends[id+1]]}
+		l.Totals.EventCount = uint64(len(l.Events))
 		h.Logs = append(h.Logs, l)
 	}
 	for i := range w.ring { // the oldest first

@@ -1,44 +1,59 @@
 package sim
 
 import (
+	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
 	"turnstile/bench/check"
 	"turnstile/bench/workload"
 	"turnstile/chaos"
-	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 )
 
 // BenchmarkDelivery reports how many messages a second of Ricart-Agrawala at N=32 are handled, recording
 // and judging included.
 func BenchmarkDelivery(b *testing.B) {
-	spec, err := mutex.Find("ricart-agrawala")
-	if err != nil {
-		b.Fatal(err)
-	}
 	for _, latency := range []string{"1ms", "exponential:1ms"} {
 		b.Run(latency, func(b *testing.B) {
-			o := Options{Spec: spec, Config: nodes.Config{N: 32}, Seed: 1,
-				Workload: workload.Workload{Load: workload.Saturated, Hold: chaos.Constant(100 * time.Microsecond)},
-				Entries:  20_000}
+			o := options(b, "ricart-agrawala", 32, func(o *Options) { o.Entries = 20_000 })
 			o.Latency.Set(latency)
 			var deliveries uint64
 			for b.Loop() {
-				r, err := Run(o)
-				if err != nil {
-					b.Fatal(err)
-				}
-				v := check.Judge(r.History, check.Setting{Config: o.Config, Algorithm: spec.Name,
-					Kinds: []string{"request", "reply"}, Cost: nodes.Exactly(62), CostKnown: true,
-					Identities: spec.Identities})
-				if v.Outcome != check.Valid {
-					b.Fatal(v.Reason)
-				}
-				deliveries += r.Deliveries
+				deliveries += judged(b, o).Deliveries
 			}
 			b.ReportMetric(float64(deliveries)/b.Elapsed().Seconds(), "deliveries/s")
+		})
+	}
+}
+
+// judged makes a run, and fails the benchmark unless it is valid.
+func judged(b *testing.B, o Options) *Result {
+	r := mustRun(b, o)
+	if v := verdict(o, r); v.Outcome != check.Valid {
+		b.Fatal(v.Reason)
+	}
+	return r
+}
+
+// BenchmarkScale makes and judges a million entries of Naimi-Trehel on ever more nodes: ten ask at a time.
+func BenchmarkScale(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			o := options(b, "naimi-trehel", n, func(o *Options) {
+				o.Entries = 1_000_000
+				o.Workload = workload.Workload{Load: workload.Closed, Hold: chaos.Constant(10 * time.Microsecond)}
+				o.Latency = chaos.Constant(100 * time.Microsecond)
+				o.Workload.Think.Set(fmt.Sprintf("exponential:%v", time.Duration(n)*50*time.Microsecond))
+			})
+			var deliveries uint64
+			for b.Loop() {
+				deliveries += judged(b, o).Deliveries
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(deliveries), "ns/delivery")
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			b.ReportMetric(float64(m.Sys)/(1<<20), "MB")
 		})
 	}
 }

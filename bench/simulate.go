@@ -1,0 +1,90 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/sim"
+)
+
+// Simulated says what goes wrong on purpose in a simulated run.
+type Simulated struct {
+	Overtaking  bool    `yaml:"overtaking,omitempty"`  // messages of one link may overtake each other
+	Loss        float64 `yaml:"loss,omitempty"`        // share of messages that are lost
+	Duplication float64 `yaml:"duplication,omitempty"` // share of messages that arrive twice
+}
+
+// The kinds of runs, as runs.csv names them.
+const (
+	kindBench    = "bench"
+	kindSimulate = "simulate"
+)
+
+func (r *Run) kind() string {
+	if r.Record.Simulated != nil {
+		return kindSimulate
+	}
+	return kindBench
+}
+
+// Simulate makes a run on virtual time. It leaves the same result set behind as one of real processes, made
+// from the same history by the same measures and checks.
+func Simulate(ctx context.Context, o Options, f Simulated, s Setup) (*Run, error) {
+	spec, err := o.Validate()
+	if err != nil {
+		return nil, err
+	}
+	if err := simulation(o, f, spec, o.Seed).Validate(); err != nil {
+		return nil, err
+	}
+	r, err := s.begin(Record{Options: o, Simulated: &f}, spec)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { r.Record.Status = statusOver }()
+	for number := 1; number <= o.Trials; number++ {
+		if ctx.Err() != nil {
+			return r, errors.Join(errInterrupted, r.save())
+		}
+		if err := r.simulate(number, spec); err != nil {
+			return r, errors.Join(err, r.save())
+		}
+		if s.OnTrial != nil {
+			s.OnTrial(r.Trials[number-1])
+		}
+	}
+	r.Record.Status = statusOver
+	return r, r.save()
+}
+
+// simulation returns what the simulator is asked for.
+func simulation(o Options, f Simulated, spec *nodes.Spec[nodes.Mutex], seed uint64) *sim.Options {
+	return &sim.Options{
+		Spec: spec, Config: o.Config, Workload: o.Workload, Seed: seed,
+		Warmup: o.Warmup, Duration: o.Duration, Entries: o.Entries, Latency: o.Latency,
+		Overtaking: f.Overtaking, Loss: f.Loss, Duplication: f.Duplication,
+	}
+}
+
+// simulate makes one trial.
+func (r *Run) simulate(number int, spec *nodes.Spec[nodes.Mutex]) error {
+	o, seed := r.Record.Options, trialSeed(r.Record.Options.Seed, number)
+	record := TrialRecord{Seed: seed, Started: time.Now().UTC().Round(time.Microsecond)}
+	result, err := sim.Run(*simulation(o, *r.Record.Simulated, spec, seed))
+	if err != nil {
+		return fmt.Errorf("simulating: %w", err)
+	}
+	r.Record.Trials = append(r.Record.Trials, record)
+	if result.Stall != "" {
+		if err := r.Folder.WriteText(stallFile(number), result.Stall); err != nil {
+			return err
+		}
+	}
+	if err := result.History.Save(r.Folder.HistoryFile(number)); err != nil {
+		return err
+	}
+	return r.judge(number)
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/chaos"
+)
+
+const simulateHelp = `Run one algorithm under one load on virtual time, and judge what happened. The nodes are those that bench
+runs in processes; here they are one loop, nothing but latency and the critical sections takes time, and a
+seed gives the same history every time. So there may be ten thousand nodes, and what goes wrong on purpose
+goes wrong again.
+
+The loads, the measures, the checks and the result set are those of bench.
+
+Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under-loaded, 64 bad usage.`
+
+const simulateExample = `  orchestrator simulate --algo ricart -n 32
+  orchestrator simulate --algo maekawa -n 1000 --latency exponential:1ms --entries 2000
+  orchestrator simulate --algo lamport -n 3 --latency uniform:1ms,5ms --overtaking --entries 1000
+  orchestrator simulate --algo suzuki -n 8 --duplication 0.05 --trials 20 --seed 1`
+
+// A simulateCall is one call of simulate.
+type simulateCall struct {
+	benchCall
+	faults bench.Simulated
+}
+
+func (a *app) simulateCommand() *cobra.Command {
+	var c simulateCall
+	c.Latency = chaos.Constant(time.Millisecond)
+	c.setup.Set = "simulate"
+	cmd := &cobra.Command{
+		Use:     "simulate",
+		Short:   "Run an algorithm on virtual time, measure it and judge it",
+		Long:    simulateHelp,
+		Example: simulateExample,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := settle(cmd)
+			if err == nil {
+				err = c.resolve(s)
+			}
+			if err != nil {
+				return err
+			}
+			return a.simulate(cmd.Context(), &c)
+		},
+	}
+	f := cmd.Flags()
+	c.addRunFlags(f)
+	f.BoolVar(&c.faults.Overtaking, "overtaking", false, "let messages of one link overtake each other")
+	f.Float64Var(&c.faults.Loss, "loss", 0, "share of messages that are lost, 0 to 1")
+	f.Float64Var(&c.faults.Duplication, "duplication", 0, "share of messages that arrive twice, 0 to 1")
+	completeFlags(cmd)
+	return cmd
+}
+
+// simulate makes the run that c asks for, and reports on it.
+func (a *app) simulate(ctx context.Context, c *simulateCall) error {
+	c.setup.Versions = versions()
+	report := newReport(a.stdout)
+	if !c.json {
+		report.header(c.Options)
+	}
+	c.setup.OnTrial = func(t *bench.Trial) {
+		if !c.json && c.Trials > 1 {
+			report.trial(t)
+		}
+	}
+	r, err := bench.Simulate(ctx, c.Options, c.faults, c.setup)
+	if r == nil {
+		return err
+	}
+	if c.json {
+		if err := writeJSON(a.stdout, r); err != nil {
+			return failure{err, exitStatus(r, err)}
+		}
+	} else {
+		report.summary(r)
+	}
+	a.status = exitStatus(r, err)
+	if err != nil {
+		fmt.Fprintf(a.stderr, "orchestrator: %v\n", err)
+	}
+	return nil
+}
