@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -120,6 +121,8 @@ func (c *exploreCall) resolve(s *settings) (err error) {
 
 func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	c.Interrupt = ctx.Done()
+	// What the exploration counts is what it holds; this has the garbage collected before both exceed it.
+	debug.SetMemoryLimit(int64(c.memory))
 	began := time.Now()
 	x, err := sim.Explore(c.ExploreOptions)
 	elapsed := time.Since(began)

@@ -72,6 +72,14 @@ type expansion struct {
 	moves                int
 }
 
+// A batch is what a worker found out in one round.
+type batch struct {
+	data       []uint32 // the states of the candidates
+	candidates []candidate
+	findings   []finding
+	expansions []expansion
+}
+
 // A worker expands states.
 type worker struct {
 	o       *ExploreOptions
@@ -84,10 +92,8 @@ type worker struct {
 	packets []*packet
 	memo    memo
 
-	data       []uint32
-	candidates []candidate
-	findings   []finding
-	expansions []expansion
+	*batch
+	batches [2]batch
 
 	state []uint32 // at hand
 	moves int      // out of it
@@ -110,8 +116,10 @@ func newWorker(o *ExploreOptions, ps *parts, seen *visited) *worker {
 // refresh learns of the parts that others have met. What a snapshot holds never changes.
 func (w *worker) refresh() { w.known, w.packets = w.parts.parts, w.parts.packets }
 
-// reset forgets what was found, and learns what others have found.
-func (w *worker) reset() {
+// begin begins the batch of a round. That of the round before is left alone, and the one before that is
+// forgotten.
+func (w *worker) begin(round int) {
+	w.batch = &w.batches[round%2]
 	w.data, w.candidates = w.data[:0], w.candidates[:0]
 	w.findings, w.expansions = w.findings[:0], w.expansions[:0]
 	w.parts.mu.Lock()

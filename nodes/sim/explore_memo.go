@@ -43,15 +43,37 @@ func (m *memo) put(key uint64, r []outcome) {
 	m.keys[i], m.found[i] = key+1, r
 }
 
-// concurrently calls f with each of the workers' numbers, at once if there are several.
-func concurrently(n int, f func(i int)) {
+// concurrently calls f with each number below n, at once if there are several, and returns what waits for
+// them to end.
+func concurrently(n int, f func(i int)) (wait func()) {
 	if n == 1 {
 		f(0)
-		return
+		return func() {}
 	}
 	var group sync.WaitGroup
 	for i := range n {
 		group.Go(func() { f(i) })
 	}
-	group.Wait()
+	return group.Wait
 }
+
+// A column is a long list that grows without being copied.
+type column[T any] struct {
+	blocks []*[columnBlock]T
+	count  int
+}
+
+const columnBlock = 1 << 13
+
+func (c *column[T]) add(x T) {
+	if c.count == len(c.blocks)*columnBlock {
+		c.blocks = append(c.blocks, new([columnBlock]T))
+	}
+	c.blocks[c.count/columnBlock][c.count%columnBlock] = x
+	c.count++
+}
+
+func (c *column[T]) at(i int) T { return c.blocks[i/columnBlock][i%columnBlock] }
+
+// room returns how many fit into the memory in use.
+func (c *column[T]) room() uint64 { return uint64(len(c.blocks)) * columnBlock }

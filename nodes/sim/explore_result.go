@@ -10,7 +10,7 @@ import (
 // result sums the search up.
 func (s *search) result() (*Exploration, error) {
 	x := &s.x
-	x.States, x.Bytes = uint64(len(s.seen.digests)), s.bytes()
+	x.States, x.Bytes = uint64(s.seen.count), s.bytes()
 	x.NodeStates = len(s.parts.parts)
 	var err error
 	if s.worst != nil {
@@ -56,11 +56,11 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 		moves = append(moves, l.move)
 	}
 	at := l.state
-	for ; s.parents[at] != unknown; at = s.parents[at] {
-		moves = append(moves, s.moves[at])
+	for ; s.parents.at(int(at)) != unknown; at = s.parents.at(int(at)) {
+		moves = append(moves, s.moves.at(int(at)))
 	}
 	slices.Reverse(moves)
-	from := s.roots[s.moves[at].packet]
+	from := s.roots[s.moves.at(int(at)).packet]
 	out := &Schedule{Algorithm: s.o.Spec.Name, Config: s.o.Config, Overtaking: s.o.Overtaking}
 	stage := newStage(s.o.Spec, out)
 	state, w := from.state, s.workers[0]

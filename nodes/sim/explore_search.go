@@ -7,11 +7,11 @@ import (
 )
 
 // share is how many states a worker expands in one round.
-const share = 1 << 10
+const share = 1 << 9
 
 // A search goes through all states, level by level. In each round the workers expand the next states of
-// the level at the same time, and then what they found is taken in one by one, in the order of the states
-// they found it in. So nothing depends on how many workers there are, or which is faster.
+// the level at the same time, while what they found in the round before is taken in, in the order of the
+// states in which they found it. So nothing depends on how many workers there are, or which is faster.
 type search struct {
 	o       ExploreOptions
 	parts   *parts
@@ -19,11 +19,11 @@ type search struct {
 	workers []*worker
 
 	roots   []root
-	parents []uint32 // of each state; of a root, unknown
-	moves   []move   // by which it was come to first; of a root, its number as packet
-	waiting []uint8  // the clients that wait in it, once it was expanded and unless that is excused
-	edges   []uint32 // what follows by steps that bring things on, one state after the other
-	ends    []uint32 // where those of each state end
+	parents column[uint32] // of each state; of a root, unknown
+	moves   column[move]   // by which it was come to first; of a root, its number as packet
+	waiting column[uint8]  // the clients that wait in it, once it was expanded and unless that is excused
+	edges   column[uint32] // what follows by steps that bring things on, one state after the other
+	ends    column[uint32] // where those of each state end
 
 	level, next level
 	depth       int
@@ -114,7 +114,8 @@ func (s *search) begin() error {
 
 // put adds a new state to the next level.
 func (s *search) put(state []uint32, parent uint32, m move) {
-	s.parents, s.moves = append(s.parents, parent), append(s.moves, m)
+	s.parents.add(parent)
+	s.moves.add(m)
 	s.next.data = append(s.next.data, state...)
 	s.next.ends = append(s.next.ends, len(s.next.data))
 	s.x.Depth = s.depth
@@ -126,9 +127,7 @@ func (s *search) run() {
 		s.level, s.next = s.next, level{data: s.level.data[:0], ends: s.level.ends[:0]}
 		s.next.first = s.level.first + uint32(len(s.level.ends))
 		s.depth++
-		for from := 0; from < len(s.level.ends) && !s.full(); from += share * len(s.workers) {
-			s.round(from)
-		}
+		s.sweep()
 		if s.worst != nil {
 			s.x.Bound = "violation"
 		}
@@ -140,21 +139,37 @@ func (s *search) run() {
 	}
 }
 
-// round expands the next states of the level.
-func (s *search) round(from int) {
-	concurrently(len(s.workers), func(i int) {
+// sweep expands the level.
+func (s *search) sweep() {
+	rounds := (len(s.level.ends) + share*len(s.workers) - 1) / (share * len(s.workers))
+	for round := 0; round <= rounds && !s.full(); round++ {
+		wait := s.expand(round)
+		if round > 0 {
+			s.takeAll(round - 1)
+		}
+		wait()
+	}
+}
+
+// expand has the workers expand the states of a round, and returns what waits for them.
+func (s *search) expand(round int) (wait func()) {
+	return concurrently(len(s.workers), func(i int) {
 		w := s.workers[i]
-		w.reset()
-		first := from + i*share
+		w.begin(round)
+		first := s.first(round, i)
 		for at := first; at < min(first+share, len(s.level.ends)); at++ {
 			w.expand(s.level.state(at))
 		}
 	})
-	for _, w := range s.workers { // what one has met may stand in the states of another
-		w.refresh()
-	}
+}
+
+// first returns the first state of the level that a worker has in a round.
+func (s *search) first(round, worker int) int { return (round*len(s.workers) + worker) * share }
+
+// takeAll takes in what the workers have found out in a round.
+func (s *search) takeAll(round int) {
 	for i, w := range s.workers {
-		if !s.take(w, s.level.first+uint32(from+i*share)) {
+		if !s.take(w, &w.batches[round%2], s.level.first+uint32(s.first(round, i))) {
 			return
 		}
 	}
@@ -162,16 +177,16 @@ func (s *search) round(from int) {
 
 // take takes in what a worker found out about the states from a number on. It reports false when no more
 // states fit.
-func (s *search) take(w *worker, state uint32) bool {
+func (s *search) take(w *worker, b *batch, state uint32) bool {
 	var last expansion
-	for _, e := range w.expansions {
-		for _, f := range w.findings[last.findings:e.findings] {
+	for _, e := range b.expansions {
+		for _, f := range b.findings[last.findings:e.findings] {
 			s.note(w, f, state)
 		}
 		pruned := e.findings > last.findings
 		for i := last.candidates; i < e.candidates; i++ {
-			c := &w.candidates[i]
-			number, fits := s.place(w, c, state)
+			c := &b.candidates[i]
+			number, fits := s.place(c, b.data[c.from:c.to], state)
 			if !fits {
 				return false
 			}
@@ -182,15 +197,15 @@ func (s *search) take(w *worker, state uint32) bool {
 			case number == unknown:
 				pruned = pruned || c.step
 			case c.step:
-				s.edges = append(s.edges, number)
+				s.edges.add(number)
 			}
 		}
 		s.x.Transitions += uint64(e.moves)
 		if pruned {
 			e.waiting = 0 // what follows is not known
 		}
-		s.waiting = append(s.waiting, e.waiting)
-		s.ends = append(s.ends, uint32(len(s.edges)))
+		s.waiting.add(e.waiting)
+		s.ends.add(uint32(s.edges.count))
 		last = e
 		state++
 	}
@@ -199,7 +214,7 @@ func (s *search) take(w *worker, state uint32) bool {
 
 // place returns the number of a candidate. It is unknown if the candidate lies too deep, and there is none
 // if as many states as may be are held already.
-func (s *search) place(w *worker, c *candidate, parent uint32) (number uint32, fits bool) {
+func (s *search) place(c *candidate, state []uint32, parent uint32) (number uint32, fits bool) {
 	if c.known != unknown {
 		return c.known, true
 	}
@@ -207,7 +222,7 @@ func (s *search) place(w *worker, c *candidate, parent uint32) (number uint32, f
 		s.x.Bound = "depth"
 		return unknown, true
 	}
-	if s.o.States > 0 && uint64(len(s.seen.digests)) >= s.o.States {
+	if s.o.States > 0 && uint64(s.seen.count) >= s.o.States {
 		if number = s.seen.find(c.digest); number == unknown {
 			s.x.Bound = "states"
 		}
@@ -215,14 +230,18 @@ func (s *search) place(w *worker, c *candidate, parent uint32) (number uint32, f
 	}
 	number, fresh := s.seen.add(c.digest)
 	if fresh {
-		s.put(w.data[c.from:c.to], parent, c.move)
+		s.put(state, parent, c.move)
 	}
 	return number, true
 }
 
 // full reports whether a bound is reached that ends the search at once.
 func (s *search) full() bool {
-	if s.o.Memory > 0 && s.bytes() > s.o.Memory || len(s.edges) > lowHalf/2 || len(s.parents) > lowHalf/2 {
+	need := s.bytes()
+	if s.seen.room() < s.seen.count/16 {
+		need += 2 * s.seen.bytes() // it is about to grow, and for a moment there will be both
+	}
+	if s.o.Memory > 0 && need > s.o.Memory || max(s.edges.count, s.parents.count) > lowHalf/2 {
 		s.x.Bound = "memory"
 	}
 	select {
@@ -236,12 +255,15 @@ func (s *search) full() bool {
 // bytes returns how much memory is in use, or soon may be.
 func (s *search) bytes() uint64 {
 	b := s.seen.bytes() + s.parts.bytes
-	b += 4*uint64(cap(s.parents)+cap(s.edges)+cap(s.ends)) + 8*uint64(cap(s.moves)) + uint64(cap(s.waiting))
+	b += 4*(s.parents.room()+s.edges.room()+s.ends.room()) + 8*s.moves.room() + s.waiting.room()
 	for _, l := range []*level{&s.level, &s.next} {
 		b += 4*uint64(cap(l.data)) + 8*uint64(cap(l.ends))
 	}
 	for _, w := range s.workers {
-		b += 4*uint64(cap(w.data)) + 56*uint64(cap(w.candidates)) + 32*uint64(len(w.memo.keys))
+		b += 32 * uint64(len(w.memo.keys))
+		for i := range w.batches {
+			b += 4*uint64(cap(w.batches[i].data)) + 56*uint64(cap(w.batches[i].candidates))
+		}
 	}
 	return b
 }
@@ -277,19 +299,19 @@ func (s *search) note(w *worker, f finding, state uint32) {
 // state can be reached in which it waits no more. Who waits in a state can enter if it can in one of the
 // next: that is handed back from state to state until nothing changes.
 func (s *search) starvation() {
-	served := make([]uint8, len(s.waiting)) // the clients that wait no more, now or possibly later
-	for i, waiting := range s.waiting {
-		served[i] = ^waiting
+	served := make([]uint8, s.waiting.count) // the clients that wait no more, now or possibly later
+	for i := range served {
+		served[i] = ^s.waiting.at(i)
 	}
 	for changed := true; changed; {
 		changed = false
 		for i := len(served) - 1; i >= 0; i-- {
-			before, from := served[i], uint32(0)
+			before, from := served[i], 0
 			if i > 0 {
-				from = s.ends[i-1]
+				from = int(s.ends.at(i - 1))
 			}
-			for _, next := range s.edges[from:s.ends[i]] {
-				served[i] |= served[next]
+			for edge := from; edge < int(s.ends.at(i)); edge++ {
+				served[i] |= served[s.edges.at(edge)]
 			}
 			changed = changed || served[i] != before
 		}

@@ -1,59 +1,90 @@
 package sim
 
+import "sync/atomic"
+
 // visited is the set of the digests of all states, numbered in the order in which they came: an open
 // table of numbers, each beside a piece of its digest so that the digest itself is rarely looked at.
+// One goroutine adds while others look. These may miss what is being added, and nothing else.
 type visited struct {
-	digests []digest
-	slots   []uint64 // the high half of digest.hi above, and below the number plus one; zero: free
+	table atomic.Pointer[table]
+	count int
 }
 
-func newVisited() *visited { return &visited{slots: make([]uint64, 1<<12)} }
+type table struct {
+	slots   []uint64 // the high half of digest.hi above, and below the number plus one; zero: free
+	digests []digest // as many as there may be before the table grows
+}
 
 const lowHalf = 1<<32 - 1
 
-// slot returns where a digest stands, or else where it belongs.
-func (v *visited) slot(d digest) uint64 {
-	mask := uint64(len(v.slots) - 1)
-	i := d.lo & mask
+func newVisited() *visited {
+	v := &visited{}
+	v.table.Store(newTable(1 << 10))
+	return v
+}
+
+func newTable(slots int) *table {
+	return &table{slots: make([]uint64, slots), digests: make([]digest, slots/3*2)}
+}
+
+// slot returns where a digest stands or else belongs, and what is there.
+func (t *table) slot(d digest) (at, content uint64) {
+	mask := uint64(len(t.slots) - 1)
+	at = d.lo & mask
 	for {
-		s := v.slots[i]
-		if s == 0 || s&^lowHalf == d.hi&^lowHalf && v.digests[s&lowHalf-1] == d {
-			return i
+		// The digest of a number was written before the number was.
+		s := atomic.LoadUint64(&t.slots[at])
+		if s == 0 || s&^lowHalf == d.hi&^lowHalf && t.digests[s&lowHalf-1] == d {
+			return at, s
 		}
-		i = (i + 1) & mask
+		at = (at + 1) & mask
 	}
 }
 
 // find returns the number of a state, or unknown.
-func (v *visited) find(d digest) uint32 { return uint32(v.slots[v.slot(d)]) - 1 }
+func (v *visited) find(d digest) uint32 {
+	_, s := v.table.Load().slot(d)
+	return uint32(s) - 1
+}
 
 // add gives a state its number, unless it has one, and reports whether it was new.
 func (v *visited) add(d digest) (uint32, bool) {
-	i := v.slot(d)
-	if s := v.slots[i]; s != 0 {
+	t := v.table.Load()
+	at, s := t.slot(d)
+	if s != 0 {
 		return uint32(s) - 1, false
 	}
-	v.slots[i] = v.entry(len(v.digests), d)
-	v.digests = append(v.digests, d)
-	if len(v.digests)*3 > len(v.slots)*2 {
-		v.grow()
+	if v.count == len(t.digests) {
+		t = v.grow(t)
+		at, _ = t.slot(d)
 	}
-	return uint32(len(v.digests) - 1), true
+	t.digests[v.count] = d
+	v.count++
+	atomic.StoreUint64(&t.slots[at], d.hi&^lowHalf|uint64(v.count))
+	return uint32(v.count - 1), true
 }
 
-func (v *visited) entry(number int, d digest) uint64 { return d.hi&^lowHalf | uint64(number+1) }
-
-// grow makes the table twice as large.
-func (v *visited) grow() {
-	v.slots = make([]uint64, 2*len(v.slots))
-	mask := uint64(len(v.slots) - 1)
-	for number, d := range v.digests {
-		i := d.lo & mask
-		for v.slots[i] != 0 {
-			i = (i + 1) & mask
+// grow makes a table twice as large, and lets those who look at the old one finish.
+func (v *visited) grow(old *table) *table {
+	t := newTable(2 * len(old.slots))
+	copy(t.digests, old.digests)
+	mask := uint64(len(t.slots) - 1)
+	for number, d := range old.digests {
+		at := d.lo & mask
+		for t.slots[at] != 0 {
+			at = (at + 1) & mask
 		}
-		v.slots[i] = v.entry(number, d)
+		t.slots[at] = d.hi&^lowHalf | uint64(number+1)
 	}
+	v.table.Store(t)
+	return t
 }
 
-func (v *visited) bytes() uint64 { return 8*uint64(len(v.slots)) + 16*uint64(cap(v.digests)) }
+// bytes returns how much memory is in use; growing takes twice as much again.
+func (v *visited) bytes() uint64 {
+	t := v.table.Load()
+	return 8*uint64(len(t.slots)) + 16*uint64(len(t.digests))
+}
+
+// room returns how many more states fit before the table grows.
+func (v *visited) room() int { return len(v.table.Load().digests) - v.count }
