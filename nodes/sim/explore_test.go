@@ -32,17 +32,17 @@ func explore(t testing.TB, o ExploreOptions) *Exploration {
 // The spaces of the sound rows are exhausted, and nothing in them is broken. A change to an algorithm, to
 // Node or to the explorer shows in their sizes. The columns are: 2 nodes with 2 entries each and no fault,
 // one loss, one duplicate, one crash with a restart; overtaking; 3 nodes with 2 entries each; 3 nodes with
-// one entry each and one loss, one duplicate, one crash with a restart; overtaking.
-var spaces = []struct {
-	row    string
-	states [10]uint64
-}{
-	{"central", [...]uint64{164, 332, 1006, 2295, 182, 3206, 410, 1250, 3103, 200}},
-	{"central-inside", [...]uint64{89, 142, 365, 804, 96, 1988, 226, 642, 1482, 130}},
-	{"lamport", [...]uint64{300, 784, 1796, 3376, 791, 318996, 33298, 94461, 114740, 14740}},
-	{"ricart-agrawala", [...]uint64{126, 219, 730, 1226, 151, 28988, 7511, 23987, 30808, 3236}},
-	{"suzuki-kasami", [...]uint64{78, 118, 310, 689, 83, 16087, 1835, 4422, 6918, 729}},
-	{"maekawa", [...]uint64{353, 968, 1691, 3936, 1467, 21678, 1498, 4319, 6556, 669}},
+// one entry each and one loss, one duplicate, one crash with a restart; overtaking. A row that is not here
+// yet is explored all the same.
+var spaces = map[string][10]uint64{
+	"central":         {164, 332, 1006, 2295, 182, 3206, 410, 1250, 3103, 200},
+	"central-inside":  {89, 142, 365, 804, 96, 1988, 226, 642, 1482, 130},
+	"lamport":         {300, 784, 1796, 3376, 791, 318996, 33298, 94461, 114740, 14740},
+	"ricart-agrawala": {126, 219, 730, 1226, 151, 28988, 7511, 23987, 30808, 3236},
+	"suzuki-kasami":   {78, 118, 310, 689, 83, 16087, 1835, 4422, 6918, 729},
+	"raymond":         {74, 113, 293, 459, 79, 1400, 260, 688, 1075, 152},
+	"naimi-trehel":    {74, 113, 439, 460, 79, 2124, 294, 1442, 1249, 164},
+	"maekawa":         {353, 968, 1691, 3936, 1467, 21678, 1498, 4319, 6556, 669},
 }
 
 func columns(spec *nodes.Spec[nodes.Mutex]) []ExploreOptions {
@@ -64,9 +64,13 @@ func columns(spec *nodes.Spec[nodes.Mutex]) []ExploreOptions {
 }
 
 func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
-	for _, s := range spaces {
-		t.Run(s.row, func(t *testing.T) {
-			for i, o := range columns(row(t, s.row)) {
+	for _, spec := range mutex.Table {
+		if spec.Broken != "" || spec.Circulates {
+			continue
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			sizes, pinned := spaces[spec.Name]
+			for i, o := range columns(&spec) {
 				x := explore(t, o)
 				switch {
 				case x.Violation != nil:
@@ -74,8 +78,8 @@ func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
 						strings.Join(x.Violation.Story, "\n"))
 				case !x.Exhausted || !x.Progress || x.Entries == 0:
 					t.Errorf("space %d: %+v", i, x)
-				case x.States != s.states[i]:
-					t.Errorf("space %d has %d states, want %d", i, x.States, s.states[i])
+				case pinned && x.States != sizes[i]:
+					t.Errorf("space %d has %d states, want %d", i, x.States, sizes[i])
 				}
 			}
 		})
@@ -222,10 +226,13 @@ func TestExploreRefuses(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+	over := make(chan struct{})
+	close(over)
 	for bound, o := range map[string]ExploreOptions{
-		"states": {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, States: 1000},
-		"memory": {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 3, Memory: 1 << 20},
-		"depth":  {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, Depth: 9},
+		"interrupt": {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, Interrupt: over},
+		"states":    {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, States: 1000},
+		"memory":    {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 3, Memory: 1 << 20},
+		"depth":     {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, Depth: 9},
 	} {
 		x := explore(t, o)
 		if x.Exhausted || x.Bound != bound || x.Violation != nil || x.Progress {
