@@ -21,9 +21,9 @@ import (
 
 const exploreHelp = `Go through everything that can happen in a small cluster: every order of deliveries,
 timers, choices, requests and releases, and every placing of as many losses, duplicates and crashes as are
-allowed. In each state no two clients may be inside, no machine may panic, and nobody may wait for ever. What is
-found wrong is told step by step, and no shorter run shows it; --save keeps it as a schedule that can be
-played again.
+allowed. In each state no two clients may be inside, no machine may panic, and nobody may wait for ever.
+What is found wrong is told step by step, and no shorter run shows it; --save keeps it as a schedule that
+can be played again.
 
 A fault that the algorithm states it cannot stand excuses what comes of it, unless --demand.
 
@@ -183,7 +183,10 @@ func (c *exploreCall) print(w io.Writer, x *sim.Exploration, elapsed time.Durati
 	fmt.Fprintf(w, "  memory       %v, %.0f bytes per state\n", size(x.Bytes), x.BytesPerState())
 	fmt.Fprintf(w, "  time         %v, %s states/s\n", elapsed.Round(time.Millisecond),
 		thousands(float64(x.States)/elapsed.Seconds()))
-	if x.Progress {
+	switch {
+	case x.Progress && x.Excused > 0:
+		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state that no fault excuses")
+	case x.Progress:
 		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state")
 	}
 	if v := x.FirstExcused; v != nil {
