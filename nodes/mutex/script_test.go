@@ -3,6 +3,7 @@ package mutex
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -19,30 +20,47 @@ import (
 //	dup 0>2 request     a copy of it is held too
 //	none 0>2 request    there is none
 //	in 0                client 0 is inside and no other ("in -": nobody is)
+//	restart 0           node 0 crashes and comes up again, and what was on its way there is lost
 //	clock 0 4           the logical clock of node 0 (a maekawa) is 4
 //	votes 0 3 4         the quorum of node 0 (a maekawa) is nodes 3 and 4
 //	rest                everything arrives, who is inside leaves, until all is over and nobody waits
 //
 // What follows a # is a comment. The error names the line at which things went wrong.
 func play(k *cluster, script string) error {
-	for line := range strings.SplitSeq(script, "\n") {
-		line, _, _ = strings.Cut(line, "#")
-		for step := range strings.SplitSeq(line, ";") {
-			words := strings.Fields(step)
-			if len(words) == 0 {
-				continue
-			}
-			act := k.act
-			if strings.Contains(step, ">") {
-				act = k.transmit
-			}
-			if err := act(words); err != nil {
-				return fmt.Errorf("%s: %w", strings.Join(words, " "), err)
-			}
+	for words := range steps(script) {
+		if err := k.do(words); err != nil {
+			return fmt.Errorf("%s: %w", strings.Join(words, " "), err)
 		}
 	}
 	return nil
 }
+
+// steps returns the words of each step of a script.
+func steps(script string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for line := range strings.SplitSeq(script, "\n") {
+			line, _, _ = strings.Cut(line, "#")
+			for step := range strings.SplitSeq(line, ";") {
+				if words := strings.Fields(step); len(words) > 0 && !yield(words) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// do does a step.
+func (k *cluster) do(words []string) error {
+	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, ">") }) {
+		return k.transmit(words)
+	}
+	return k.act(words)
+}
+
+// A maekawaForm is a maekawa or a mutant of it.
+type maekawaForm interface{ form() *maekawa }
+
+func (m *maekawa) form() *maekawa { return m }
 
 // transmit does a step about a held message.
 func (k *cluster) transmit(words []string) error {
@@ -78,10 +96,12 @@ func (k *cluster) act(words []string) error {
 		if inside := k.clients(nodes.Inside); !slices.Equal(inside, ids) {
 			return fmt.Errorf("inside is %v:%s", inside, k.states())
 		}
+	case "restart":
+		return k.restart(ids[0])
 	case "clock":
-		k.nodes[ids[0]].Machine(0).(*maekawa).clock = uint64(ids[1])
+		k.nodes[ids[0]].Machine(0).(maekawaForm).form().clock = uint64(ids[1])
 	case "votes":
-		m := k.nodes[ids[0]].Machine(0).(*maekawa)
+		m := k.nodes[ids[0]].Machine(0).(maekawaForm).form()
 		m.votes = nil
 		for _, id := range ids[1:] {
 			m.votes = append(m.votes, mkVote{Arbiter: id})
