@@ -103,7 +103,8 @@ func TestWhatTheModelExcuses(t *testing.T) {
 		w.mark(history.Stalled)
 		return Judge(w.History, w.Setting)
 	}
-	if v := stall(nodes.NoLoss, nodes.NoLoss); v.Outcome != Inconclusive || !finding(t, v, "progress").OutsideModel {
+	v := stall(nodes.NoLoss, nodes.NoLoss)
+	if v.Outcome != Inconclusive || !finding(t, v, "progress").OutsideModel {
 		t.Errorf("a stall outside its model is %v: %s", v.Outcome, v.Reason)
 	}
 	if v := stall(nodes.NoCrash, nodes.NoLoss); v.Outcome != Violated {

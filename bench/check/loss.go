@@ -103,8 +103,8 @@ func books(e *evidence) Finding {
 		}
 	}
 	if e.rested() && sent+copied != delivered+dropped {
-		wrong = append(wrong, fmt.Sprintf("%d messages were sent, %d dropped and %d added by faults, and %d handled",
-			sent, dropped, copied, delivered))
+		wrong = append(wrong, fmt.Sprintf("%d messages were sent, %d dropped and %d added by faults, "+
+			"and %d handled", sent, dropped, copied, delivered))
 	}
 	if len(wrong) > 0 {
 		return inconclusive("the books are wrong: %s", wrong[0]).with(fewOf(wrong, few)...)

@@ -78,7 +78,6 @@ func (a *app) benchCommand() *cobra.Command {
 
 func (c *benchCall) addFlags(f *pflag.FlagSet) {
 	c.addRunFlags(f)
-	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
 	f.DurationVar(&c.Patience, "patience", c.Patience,
 		"how long nothing may move while somebody waits, before the run counts as stalled")
 	f.StringVar(&c.NATS, "nats", "", "`URL` of a NATS server to use (default one of the run's own)")
@@ -101,6 +100,7 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	f.Float64Var(&c.Workload.Rate, "rate", 0, "requests per second and node; implies --load open")
 	f.StringVar(&c.arrivals, "arrivals", "", "open load: poisson (at random) or even (default poisson)")
 	f.Var(&c.Latency, "latency", "latency of every link, injected if the links are real")
+	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
 	f.StringVar(&c.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
 	f.StringVar(&c.Config.Tree, "tree", "", "`shape` of the tree: binary, star or line (default binary)")
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
@@ -110,7 +110,8 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and nodes of its own")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
 	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
-	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"), "`name` of the result set that the run belongs to")
+	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"),
+		"`name` of the result set that the run belongs to")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
 }
 

@@ -46,7 +46,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().String("config", "",
 		"configuration `file` (default turnstile.yaml, if it is there)")
 	root.AddCommand(a.benchCommand(), a.listCommand(), a.verifyCommand(), a.brokerCommand(),
-		a.simulateCommand(), a.exploreCommand(), a.overheadCommand(), a.versionCommand())
+		a.simulateCommand(), a.exploreCommand(), a.validateCommand(), a.overheadCommand(), a.versionCommand())
 	return root
 }
 

@@ -11,10 +11,11 @@ import (
 	"turnstile/chaos"
 )
 
-const simulateHelp = `Run one algorithm under one load on virtual time, and judge what happened. The nodes are those that bench
-runs in processes; here they are one loop, nothing but latency and the critical sections takes time, and a
-seed gives the same history every time. So there may be ten thousand nodes, and what goes wrong on purpose
-goes wrong again.
+const simulateHelp = `Run one algorithm under one load on virtual time, and judge what happened.
+
+The nodes are those that bench runs in processes; here they are one loop, nothing but latency and the
+critical sections takes time, and a seed gives the same history every time. So there may be ten thousand
+nodes, and what goes wrong on purpose goes wrong again.
 
 The loads, the measures, the checks and the result set are those of bench.
 
@@ -23,12 +24,14 @@ Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under-loaded, 64 bad usage.`
 const simulateExample = `  orchestrator simulate --algo ricart -n 32
   orchestrator simulate --algo maekawa -n 1000 --latency exponential:1ms --entries 2000
   orchestrator simulate --algo lamport -n 3 --latency uniform:1ms,5ms --overtaking --entries 1000
-  orchestrator simulate --algo suzuki -n 8 --duplication 0.05 --trials 20 --seed 1`
+  orchestrator simulate --algo suzuki -n 8 --duplication 0.05 --trials 20 --seed 1
+  orchestrator explore --algo naive -n 2 --save naive.txt; orchestrator simulate --replay naive.txt`
 
 // A simulateCall is one call of simulate.
 type simulateCall struct {
 	benchCall
-	faults bench.Simulated
+	faults   bench.Simulated
+	schedule string // to play again; empty: none
 }
 
 func (a *app) simulateCommand() *cobra.Command {
@@ -43,10 +46,13 @@ func (a *app) simulateCommand() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := settle(cmd)
-			if err == nil {
-				err = c.resolve(s)
-			}
 			if err != nil {
+				return err
+			}
+			if c.schedule != "" {
+				return a.replay(c.schedule, c.asked(s))
+			}
+			if err := c.resolve(s); err != nil {
 				return err
 			}
 			return a.simulate(cmd.Context(), &c)
@@ -57,8 +63,18 @@ func (a *app) simulateCommand() *cobra.Command {
 	f.BoolVar(&c.faults.Overtaking, "overtaking", false, "let messages of one link overtake each other")
 	f.Float64Var(&c.faults.Loss, "loss", 0, "share of messages that are lost, 0 to 1")
 	f.Float64Var(&c.faults.Duplication, "duplication", 0, "share of messages that arrive twice, 0 to 1")
+	f.StringVar(&c.schedule, "replay", "",
+		"play the schedule in a `file`, as explore --save writes it, and nothing else")
 	completeFlags(cmd)
 	return cmd
+}
+
+// asked returns the algorithm that was asked for by name, or nothing.
+func (c *simulateCall) asked(s *settings) string {
+	if s.given("algo") {
+		return c.Algorithm
+	}
+	return ""
 }
 
 // simulate makes the run that c asks for, and reports on it.

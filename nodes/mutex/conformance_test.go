@@ -35,7 +35,9 @@ func must(s chaos.Span, err error) chaos.Span {
 // disaster adds what the assumptions in spared leave open to a run, by its seed: each fault in some seeds.
 func disaster(o *sim.Options, spared nodes.Need) {
 	dice := chaos.Dice(o.Seed)
-	flip := func(count uint64) bool { return dice.Bits(chaos.Roll{Purpose: chaos.ForTrial, Count: count})%2 == 0 }
+	flip := func(count uint64) bool {
+		return dice.Bits(chaos.Roll{Purpose: chaos.ForTrial, Count: count})%2 == 0
+	}
 	if flip(9) { // some are idle when it strikes
 		o.Workload.Load, o.Workload.Think = workload.Closed, must(chaos.ParseSpan("exponential:2ms"))
 	}
@@ -93,7 +95,7 @@ func sound(t *testing.T, do func(t *testing.T, row *nodes.Spec[nodes.Mutex], n i
 	}
 }
 
-// Under two hundred disasters of all kinds that its model allows, each sound row is safe and serves everybody.
+// Under two hundred disasters of all kinds that its model allows, each sound row is safe and serves all.
 func TestSoundRowsStandWhatTheirModelAllows(t *testing.T) {
 	sound(t, func(t *testing.T, row *nodes.Spec[nodes.Mutex], n int) {
 		for seed := range uint64(seeds) {

@@ -24,6 +24,7 @@ type Options struct {
 	Entries  uint64        // requests in all, warm-up included; zero: for Duration
 
 	Latency     chaos.Span
+	Multicast   bool    // a broadcast is one publish
 	Overtaking  bool    // messages of one link may overtake each other
 	Loss        float64 // share of messages that are lost
 	Duplication float64 // share of messages that arrive twice

@@ -241,14 +241,18 @@ func (w *world) feed(id nodes.ID, in nodes.Input) {
 		switch e.Op {
 		case nodes.OpSend:
 			w.send(id, e.To, e)
-			w.count(id, e, 1)
+			w.count(id, e, 1, 1)
 		case nodes.OpBroadcast:
 			for to := range nodes.ID(w.n) {
 				if to != id {
 					w.send(id, to, e)
 				}
 			}
-			w.count(id, e, w.hearers(id))
+			publishes := w.hearers(id)
+			if w.Multicast {
+				publishes = 1
+			}
+			w.count(id, e, w.hearers(id), publishes)
 		case nodes.OpSetTimer:
 			w.setTimer(id, e)
 		case nodes.OpSave:
@@ -267,12 +271,12 @@ func (w *world) hearers(id nodes.ID) int {
 	return w.n
 }
 
-// count books a message that is to be delivered so many times.
-func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries int) {
+// count books a message that is to be delivered so many times, and was handed over so many times.
+func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
 	w.sent += uint64(deliveries)
 	t := &w.members[id].totals
 	t.Sent[e.Kind] += uint64(deliveries)
-	t.Publishes[e.Kind] += uint64(deliveries)
+	t.Publishes[e.Kind] += uint64(publishes)
 	if e.Resend {
 		t.Resent += uint64(deliveries)
 	}

@@ -247,7 +247,8 @@ func TestOptionsAreValidated(t *testing.T) {
 		"takes a rate":    func(o *Options) { o.Workload.Load = workload.Open },
 		"node 7 is to":    func(o *Options) { o.Crashes = []Crash{{Node: 7}} },
 	} {
-		if _, err := Run(options(t, "ricart-agrawala", 3, change)); err == nil || !strings.Contains(err.Error(), says) {
+		_, err := Run(options(t, "ricart-agrawala", 3, change))
+		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("the error is %v, which does not say %q", err, says)
 		}
 	}

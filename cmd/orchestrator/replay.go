@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"turnstile/bench/check"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/nodes/sim"
+)
+
+// replay plays the schedule in a file, and judges what happened.
+func (a *app) replay(path, algorithm string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("--replay: %w", err)
+	}
+	defer file.Close()
+	schedule, err := sim.ParseSchedule(file)
+	if err != nil {
+		return fmt.Errorf("--replay: %s: %w", path, err)
+	}
+	spec, err := mutex.Find(schedule.Algorithm)
+	if err != nil {
+		return fmt.Errorf("--replay: %s: %w", path, err)
+	}
+	if algorithm != "" {
+		asked, err := mutex.Find(algorithm)
+		if err != nil {
+			return err
+		}
+		if asked.Name != spec.Name {
+			return fmt.Errorf("--replay: %s is a schedule of %s, and none of %s: leave out --algo",
+				path, spec.Name, asked.Name)
+		}
+	}
+	played, err := sim.Replay(spec, schedule)
+	if err != nil {
+		return fmt.Errorf("--replay: %s: %w", path, err)
+	}
+	return a.tellReplay(spec, schedule, played)
+}
+
+// tellReplay prints what happened and what came of it.
+func (a *app) tellReplay(spec *nodes.Spec[nodes.Mutex], s *sim.Schedule, played *sim.Replayed) error {
+	report := newReport(a.stdout)
+	report.printf("%s, %d nodes, a schedule of %d steps\n\n", spec.Name, s.Config.N, len(s.Steps))
+	for _, line := range played.Story {
+		report.printf("  %s\n", line)
+	}
+	setting := check.Setting{Config: s.Config, Algorithm: spec.Name, Safe: spec.Safe, Live: spec.Live}
+	codec := spec.Codec()
+	for kind := range codec.Kinds() {
+		setting.Kinds = append(setting.Kinds, codec.Name(kind))
+	}
+	outcome, says := check.Inconclusive, "the schedule ends, and no promise was broken by then"
+	switch v := check.Judge(played.History, setting); {
+	case v.Outcome == check.Violated:
+		outcome, says = v.Outcome, v.Reason
+	case played.Violation != nil:
+		outcome, says = check.Violated, played.Violation.Says
+	case v.Outcome == check.Valid:
+		outcome, says = v.Outcome, v.Reason
+	}
+	report.printf("\n%s  %s\n", report.palette.outcome(outcome), says)
+	if played.Standings != "" && outcome != check.Valid {
+		report.printf("\n%s", played.Standings)
+	}
+	a.status = outcome.ExitCode()
+	return nil
+}
