@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/bench/bare"
+	"turnstile/bench/check"
 	"turnstile/bench/cluster"
 )
 
@@ -122,7 +123,7 @@ func overheadTestbed(ctx context.Context, o OverheadOptions, s Setup) (float64, 
 	}
 	t := r.Trials[0]
 	rate, ok := t.Measures.EntriesPerS.Value()
-	if !ok || t.Verdict.Outcome != 0 {
+	if !ok || t.Verdict.Outcome != check.Valid {
 		return 0, fmt.Errorf("the testbed's run %s is %v: %s", r.Folder.Path, t.Verdict.Outcome, t.Verdict.Reason)
 	}
 	return rate, nil

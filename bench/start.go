@@ -59,7 +59,8 @@ func (t *trial) start(ctx context.Context) error {
 // join connects to the broker and listens for the nodes' notes.
 func (t *trial) join() (err error) {
 	t.conn, err = nats.Connect(t.endpoint.url, nats.Token(t.endpoint.token), nats.NoReconnect(),
-		nats.Name("orchestrator"), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+		nats.Timeout(host.JoinTimeout), nats.Name("orchestrator"),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if err != nil {
 		return fmt.Errorf("joining the broker at %s: %w", t.endpoint.url, err)
 	}

@@ -52,7 +52,7 @@ type endpoint struct {
 // A Progress says how far a trial has come.
 type Progress struct {
 	Trial     int
-	Phase     string        // starting, warming up, measuring, draining
+	Phase     string        // starting, warming up, measuring, draining, judging
 	Done      float64       // 0 to 1
 	Elapsed   time.Duration // since issuing began
 	Entries   uint64

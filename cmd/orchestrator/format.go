@@ -73,6 +73,22 @@ func whole(f results.Figure) string {
 	return bound(f) + thousands(x)
 }
 
+// rate prints a figure per second, small ones with the digits that matter.
+func rate(f results.Figure) string {
+	if x, known := f.Value(); known && x < 99.95 {
+		return bound(f) + short(x)
+	}
+	return whole(f)
+}
+
+// outOf prints how many there are of those that were to be.
+func outOf(n, of int) string {
+	if n == of {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%d of %d", n, of)
+}
+
 // span prints the range of two whole numbers.
 func span(low, high results.Figure) string {
 	if low == high {

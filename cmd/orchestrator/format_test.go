@@ -48,6 +48,17 @@ func TestCounted(t *testing.T) {
 	}
 }
 
+func TestRate(t *testing.T) {
+	for figure, want := range map[results.Figure]string{
+		{}: "-", results.Number(0): "0", results.Number(1.0 / 3): "0.33", results.Number(48.5): "48.5",
+		results.Number(99.96): "100", results.Number(1234.5): "1,234", results.AtLeast(2): ">2.00",
+	} {
+		if got := rate(figure); got != want {
+			t.Errorf("rate(%v) = %q, want %q", figure, got, want)
+		}
+	}
+}
+
 func TestThousands(t *testing.T) {
 	for x, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
 		if got := thousands(x); got != want {

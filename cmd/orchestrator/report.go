@@ -83,7 +83,7 @@ func (p *report) trial(t *bench.Trial) {
 	}
 	p.trials++
 	m := t.Measures
-	p.printf(trialFormat, fmt.Sprint(t.Number), t.Verdict.Outcome, whole(m.EntriesPerS),
+	p.printf(trialFormat, fmt.Sprint(t.Number), t.Verdict.Outcome, rate(m.EntriesPerS),
 		micros(m.Wait.MicrosAt(0.5)), micros(m.Wait.MicrosAt(0.99)), plain(m.Messages.PerEntry, 2))
 }
 
@@ -108,16 +108,19 @@ func (p *report) summary(r *bench.Run) {
 	p.line("files", "%s", r.Folder.Path)
 }
 
+// medians prints those of the trials that came to their end.
 func (p *report) medians(trials []*bench.Trial) {
 	of := func(f func(*bench.Measures) results.Figure) results.Figure {
 		var figures []results.Figure
 		for _, t := range trials {
-			figures = append(figures, f(t.Measures))
+			if t.Trouble == "" {
+				figures = append(figures, f(t.Measures))
+			}
 		}
 		return median(figures)
 	}
 	p.printf(trialFormat+"\n", "", "median",
-		whole(of(func(m *bench.Measures) results.Figure { return m.EntriesPerS })),
+		rate(of(func(m *bench.Measures) results.Figure { return m.EntriesPerS })),
 		micros(of(func(m *bench.Measures) results.Figure { return m.Wait.MicrosAt(0.5) })),
 		micros(of(func(m *bench.Measures) results.Figure { return m.Wait.MicrosAt(0.99) })),
 		plain(of(func(m *bench.Measures) results.Figure { return m.Messages.PerEntry }), 2))
@@ -133,7 +136,7 @@ func (p *report) verdict(r *bench.Run) {
 		p.printf("%s  %s\n", word, indent(r.Trials[0].Verdict.Reason))
 		p.witness(r.Trials[0])
 	default:
-		p.printf("%s  in %d trials\n", word, len(r.Trials))
+		p.printf("%s  in %s trials\n", word, outOf(len(r.Trials), r.Record.Options.Trials))
 		for _, t := range r.Trials {
 			if t.Verdict.Outcome != check.Valid {
 				p.printf("  trial %d: %s: %s\n", t.Number, p.palette.outcome(t.Verdict.Outcome), indent(t.Verdict.Reason))
@@ -194,10 +197,10 @@ func (p *report) figures(r *bench.Run, row *results.Row) {
 }
 
 func (p *report) throughput(row *results.Row) {
-	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it", whole(row.EntriesPerS),
+	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it", rate(row.EntriesPerS),
 		whole(row.EntriesInWindow), seconds(row.DurationS), percent(row.Utilisation))
 	if row.UtilisationPredicted.Known() {
-		text += fmt.Sprintf("; theory says %s entries/s, %s", whole(row.EntriesPerSPredicted),
+		text += fmt.Sprintf("; theory says %s entries/s, %s", rate(row.EntriesPerSPredicted),
 			percent(row.UtilisationPredicted))
 	}
 	p.line("throughput", "%s", text)

@@ -91,7 +91,7 @@ func compare(stored bench.Record, index int, t *bench.Trial) string {
 	}
 	switch was {
 	case "":
-		return "no verdict was stored: the orchestrator ended before the trial did"
+		return "no verdict was stored: the orchestrator ended before the trial did, or is still at it"
 	case now:
 		return "the stored verdict is the same"
 	}

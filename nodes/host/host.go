@@ -87,6 +87,9 @@ func Run(c Config, a Algorithm) error {
 // total returns how many nodes there are, clients and servers.
 func (h *Host) total() int { return h.config.Machines.N + h.config.Servers }
 
+// JoinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
+const JoinTimeout = 20 * time.Second
+
 // connect joins the broker and the node's subjects. All messages come by one channel, whatever their
 // subject: two would change their order. There is no buffer for the time without a connection: what it
 // held would arrive after an outage as if nothing had failed.
@@ -97,7 +100,7 @@ func (h *Host) connect() (*nats.Conn, error) {
 		default: // the first is enough
 		}
 	}
-	conn, err := nats.Connect(h.config.URL, nats.Token(h.config.Token), nats.NoEcho(),
+	conn, err := nats.Connect(h.config.URL, nats.Token(h.config.Token), nats.NoEcho(), nats.Timeout(JoinTimeout),
 		nats.NoReconnect(), nats.ReconnectBufSize(-1), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { fail(err) }),
 		nats.ClosedHandler(func(c *nats.Conn) {
