@@ -3,6 +3,7 @@
 package mutants
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -120,10 +121,11 @@ func exponential(mean string) chaos.Span {
 func fits(c Catch) bool { return c.By != "" && strings.Contains(c.Mutant.Check, c.By) }
 
 // WriteTable hunts mutants, prints how each was caught, and returns how many survived or were caught for
-// another reason than those they state.
+// another reason than those they state. What an exploration finds stands beside that: an end within so many
+// states, or a dash, since not everything shows among three nodes.
 func WriteTable(w io.Writer, mutants []mutex.Mutant) (wrong int, err error) {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "ALGORITHM\tWHAT IS CHANGED\tNODES\tFAULTS\tCAUGHT BY\tSEEDS")
+	fmt.Fprintln(out, "ALGORITHM\tWHAT IS CHANGED\tNODES\tFAULTS\tCAUGHT BY\tSEEDS\tEXPLORED TO\tSTATES")
 	for _, m := range mutants {
 		c, err := Hunt(m, Budget)
 		if err != nil {
@@ -147,7 +149,12 @@ func WriteTable(w io.Writer, mutants []mutex.Mutant) (wrong int, err error) {
 		if !fits(c) {
 			wrong++
 		}
-		fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%s\t%d\n", m.Of, m.Name, m.Config.N, faults, by, c.Seed+1)
+		end, states, err := Explore(m)
+		if err != nil {
+			return wrong, err
+		}
+		fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%d\n", m.Of, m.Name, m.Config.N, faults, by, c.Seed+1,
+			cmp.Or(end, "-"), states)
 	}
 	return wrong, out.Flush()
 }
