@@ -102,7 +102,8 @@ func TestServeBrokerRefuses(t *testing.T) {
 
 func TestLaunchBrokerFails(t *testing.T) {
 	l := NewLauncher()
-	_, _, _, err := LaunchBroker(t.Context(), l, "/bin/sh", []string{"-c", "head -c 1; echo out of order; exit 3"})
+	failing := []string{"-c", "head -c 1; echo out of order; exit 3"}
+	_, _, _, err := LaunchBroker(t.Context(), l, "/bin/sh", failing)
 	if err == nil || !strings.Contains(err.Error(), "exit status 3; its last output:\n\t{out of order") {
 		t.Errorf("the error is %v", err)
 	}
