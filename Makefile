@@ -16,7 +16,7 @@ switch = $(if $(filter-out 0 no false,$(2)),--$(1))
 
 FLAGS = $(call flag,algo,$(ALGO)) $(call flag,nodes,$(N)) $(call flag,load,$(LOAD)) \
 	$(call flag,hold,$(HOLD)) $(call flag,think,$(THINK)) $(call flag,rate,$(RATE)) \
-	$(call flag,arrivals,$(ARRIVALS)) $(call flag,latency,$(LATENCY)) \
+	$(call flag,arrivals,$(ARRIVALS)) $(call flag,latency,$(LATENCY)) $(call flag,regions,$(REGIONS)) \
 	$(call switch,multicast,$(MULTICAST)) $(call flag,quorums,$(QUORUMS)) $(call flag,tree,$(TREE)) \
 	$(call flag,duration,$(DURATION)) $(call flag,warmup,$(WARMUP)) $(call flag,entries,$(ENTRIES)) \
 	$(call flag,trials,$(TRIALS)) $(call flag,seed,$(SEED)) $(call flag,patience,$(PATIENCE)) \

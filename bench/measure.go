@@ -177,7 +177,7 @@ func lateness(h *history.History) TimerLate {
 // latency. They are absent unless that is a known number of hops and the latency always the same.
 func Predict(o Options, delay nodes.Range) (utilisation, entriesPerS results.Figure) {
 	if o.Workload.Load != workload.Saturated || o.Config.N < 2 || !delay.Exact() || delay.Min <= 0 ||
-		o.Latency.Zero() || !o.Latency.IsConstant() {
+		o.Latency.Zero() || !o.Latency.IsConstant() || !o.Regions.None() {
 		return results.Figure{}, results.Figure{}
 	}
 	hold := o.Workload.Hold.Mean().Seconds()

@@ -25,6 +25,9 @@ func (m *Measures) Row(o Options, delay nodes.Range) results.Row {
 		Multicast: o.Multicast,
 		Seed:      o.Seed,
 	}
+	if !o.Regions.None() {
+		row.LatencyUS = results.Figure{} // there is no one latency
+	}
 	switch o.Workload.Load {
 	case workload.Closed:
 		row.ThinkUS = meanUS(o.Workload.Think)
@@ -135,6 +138,9 @@ func describe(o Options) string {
 		if !s.span.IsConstant() {
 			text += fmt.Sprintf(" %s=%v", s.name, s.span)
 		}
+	}
+	if !o.Regions.None() {
+		text += " " + o.Regions.String()
 	}
 	if o.Workload.Load == workload.Open && o.Workload.Evenly {
 		text += " evenly"

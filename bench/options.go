@@ -15,8 +15,9 @@ type Options struct {
 	Algorithm string            `yaml:"algorithm"`
 	Config    nodes.Config      `yaml:"config"`
 	Workload  workload.Workload `yaml:"workload"`
-	Latency   chaos.Span        `yaml:"latency"`   // injected into every link, its order kept
-	Multicast bool              `yaml:"multicast"` // a broadcast is one publish
+	Latency   chaos.Span        `yaml:"latency"`           // injected into every link, its order kept
+	Regions   chaos.Regions     `yaml:"regions,omitempty"` // instead of Latency; none: all links are alike
+	Multicast bool              `yaml:"multicast"`         // a broadcast is one publish
 
 	Warmup   time.Duration `yaml:"warmup"`            // before what is measured
 	Duration time.Duration `yaml:"duration"`          // of what is measured; zero: until Entries

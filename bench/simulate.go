@@ -65,6 +65,7 @@ func simulation(o Options, f Simulated, spec *nodes.Spec[nodes.Mutex], seed uint
 	return &sim.Options{
 		Spec: spec, Config: o.Config, Workload: o.Workload, Seed: seed,
 		Warmup: o.Warmup, Duration: o.Duration, Entries: o.Entries, Latency: o.Latency,
+		Regions:   o.Regions,
 		Multicast: o.Multicast, Overtaking: f.Overtaking, Loss: f.Loss, Duplication: f.Duplication,
 	}
 }

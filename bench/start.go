@@ -102,7 +102,7 @@ func (t *trial) startNode(id nodes.ID, resource string) error {
 	c := host.Config{
 		Run: t.subjects.Run(), URL: t.endpoint.url, Token: t.endpoint.token, Node: id, Zero: t.zero,
 		Algorithm: t.Algorithm, Machines: t.Config, Servers: t.spec.ServerCount(t.Config),
-		Workload: t.Workload, Entries: t.Entries, Latency: t.Latency, Multicast: t.Multicast,
+		Workload: t.Workload, Entries: t.Entries, Latency: t.Latency, Regions: t.Regions, Multicast: t.Multicast,
 		Seed: t.seed, Log: t.logOf(id), Ring: t.ringLen(), Resource: resource,
 	}
 	if t.Workload.Load == workload.Sequential {

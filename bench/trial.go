@@ -202,7 +202,7 @@ func (t *trial) rest(ctx context.Context) error {
 
 // patience returns a fresh patience. What the run itself makes slow does not count.
 func (t *trial) patience() patience {
-	limit := t.Patience + 10*t.Latency.Longest() + t.Workload.Hold.Longest()
+	limit := t.Patience + 10*max(t.Latency.Longest(), t.Regions.Longest()) + t.Workload.Hold.Longest()
 	return patience{circulates: t.spec.Circulates, limit: int64(limit)}
 }
 

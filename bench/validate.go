@@ -59,6 +59,8 @@ func (o *Options) validateEnd() error {
 	case o.Duration > 0 && o.Workload.Hold.Mean() > o.Duration:
 		return fmt.Errorf("a hold of %v is longer than the run of %v: nobody would be measured leaving; "+
 			"hold for less or run for longer", o.Workload.Hold, o.Duration)
+	case !o.Regions.None() && !o.Latency.Zero():
+		return errors.New("both a latency and regions, which have latencies of their own: leave out one of them")
 	case o.Duration > 0 && o.Latency.Mean() > o.Duration:
 		return fmt.Errorf("a latency of %v is longer than the run of %v: nobody would be measured entering; "+
 			"delay for less or run for longer", o.Latency, o.Duration)

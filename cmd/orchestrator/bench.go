@@ -47,6 +47,7 @@ const benchExample = `  orchestrator bench --algo ricart -n 32
 type benchCall struct {
 	bench.Options
 	load, arrivals string
+	regions        string // the file of them
 	setup          bench.Setup
 	json           bool
 	noProgress     bool
@@ -100,6 +101,8 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	f.Float64Var(&c.Workload.Rate, "rate", 0, "requests per second and node; implies --load open")
 	f.StringVar(&c.arrivals, "arrivals", "", "open load: poisson (at random) or even (default poisson)")
 	f.Var(&c.Latency, "latency", "latency of every link, injected if the links are real")
+	f.StringVar(&c.regions, "regions", "",
+		"`file` of the latencies between regions, instead of --latency (see docs/running.md)")
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
 	f.StringVar(&c.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
 	f.StringVar(&c.Config.Tree, "tree", "", "`shape` of the tree: binary, star or line (default binary)")
@@ -122,6 +125,9 @@ func (c *benchCall) resolve(s *settings) error {
 		return err
 	}
 	c.resolveEnd(s)
+	if err := c.resolveRegions(s); err != nil {
+		return err
+	}
 	if !s.given("seed") {
 		c.Seed = uint64(rand.Uint32()) // short enough to read out
 	}
@@ -204,6 +210,25 @@ func (c *benchCall) resolveArrivals(s *settings) error {
 		c.Workload.Evenly = true
 	default:
 		return fmt.Errorf("--arrivals: there is no %q: take poisson or even", c.arrivals)
+	}
+	return nil
+}
+
+// resolveRegions reads the file of regions, if there is one.
+func (c *benchCall) resolveRegions(s *settings) error {
+	if c.regions == "" || s.rank("latency") > s.rank("regions") {
+		return nil
+	}
+	if s.rank("latency") < s.rank("regions") {
+		c.Latency = chaos.Span{}
+	}
+	file, err := os.Open(c.regions)
+	if err != nil {
+		return fmt.Errorf("--regions: %w", err)
+	}
+	defer file.Close()
+	if c.Regions, err = chaos.ReadRegions(file); err != nil {
+		return fmt.Errorf("--regions: %s: %w", c.regions, err)
 	}
 	return nil
 }

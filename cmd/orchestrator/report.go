@@ -34,6 +34,9 @@ func (p *report) line(name, format string, args ...any) {
 func (p *report) header(o bench.Options) {
 	parts := []string{p.palette.paint(bold, o.Algorithm), counted(uint64(o.Config.N), "node", "nodes"),
 		loadText(&o.Workload), "hold " + o.Workload.Hold.String(), "no injected latency"}
+	if !o.Regions.None() {
+		parts[len(parts)-1] = o.Regions.String()
+	}
 	if !o.Latency.Zero() {
 		parts[len(parts)-1] = "latency " + o.Latency.String()
 	}

@@ -25,6 +25,7 @@ type Config struct {
 	Workload  workload.Workload `json:"workload"`
 	Entries   uint64            `json:"entries"` // of all nodes together; zero: no end
 	Latency   chaos.Span        `json:"latency"`
+	Regions   chaos.Regions     `json:"regions"` // instead of Latency, if there are any
 	Multicast bool              `json:"multicast"`
 	Seed      uint64            `json:"seed"`
 

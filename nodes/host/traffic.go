@@ -28,8 +28,13 @@ func newTraffic(h *Host, conn *nats.Conn, s Subjects) traffic {
 	for id := range h.total() {
 		t.subjects = append(t.subjects, s.Node(nodes.ID(id)))
 	}
-	if !h.config.Latency.Zero() {
+	switch {
+	case !h.config.Regions.None():
+		t.shaper = chaos.RegionalLatency{Regions: h.config.Regions, Dice: h.dice}
+	case !h.config.Latency.Zero():
 		t.shaper = chaos.Latency{Span: h.config.Latency, Dice: h.dice}
+	}
+	if t.shaper != nil {
 		t.last = make([]int64, h.total())
 	}
 	return t

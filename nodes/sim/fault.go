@@ -34,10 +34,12 @@ func (w *world) restart(id nodes.ID, amnesia bool) {
 	m.incarnation++
 	if amnesia {
 		m.saved = nil
-		w.broke(nodes.NoAmnesia)
 	}
 	w.record(history.Event{Kind: history.Restarted, Count: m.incarnation, Node: id})
 	w.nodes[id] = w.node(id)
+	if _, remembers := w.nodes[id].Machine(0).(nodes.Recoverer); amnesia || !remembers {
+		w.broke(nodes.NoAmnesia)
+	}
 	w.feed(id, nodes.Input{What: nodes.Recover, Message: m.saved})
 	if int(id) < w.n {
 		w.plan(id, w.now, w.now)

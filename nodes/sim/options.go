@@ -24,11 +24,12 @@ type Options struct {
 	Entries  uint64        // requests in all, warm-up included; zero: for Duration
 
 	Latency     chaos.Span
-	Multicast   bool    // a broadcast is one publish
-	Overtaking  bool    // messages of one link may overtake each other
-	Loss        float64 // share of messages that are lost
-	Duplication float64 // share of messages that arrive twice
-	Crashes     []Crash // in the order of their times
+	Regions     chaos.Regions // instead of Latency, if there are any
+	Multicast   bool          // a broadcast is one publish
+	Overtaking  bool          // messages of one link may overtake each other
+	Loss        float64       // share of messages that are lost
+	Duplication float64       // share of messages that arrive twice
+	Crashes     []Crash       // in the order of their times
 
 	// Patience is how many messages may be handled without an entry while somebody waits, before the run
 	// counts as stalled; zero: plenty. It is for what goes round for ever.
@@ -73,13 +74,16 @@ func (o *Options) Validate() error {
 func (o *Options) shaper() chaos.Shaper {
 	dice := chaos.Dice(o.Seed)
 	var s chaos.Shaper = chaos.Latency{Span: o.Latency, Dice: dice}
+	if !o.Regions.None() {
+		s = chaos.RegionalLatency{Regions: o.Regions, Dice: dice}
+	}
 	if o.Duplication > 0 {
 		s = chaos.Duplication{Rate: o.Duplication, Dice: dice, Of: s}
 	}
 	if o.Loss > 0 {
 		s = chaos.Loss{Rate: o.Loss, Dice: dice, Of: s}
 	}
-	if o.Latency.IsConstant() && o.Duplication == 0 && o.Loss == 0 {
+	if o.Regions.None() && o.Latency.IsConstant() && o.Duplication == 0 && o.Loss == 0 {
 		return nil
 	}
 	return s

@@ -1,0 +1,89 @@
+package chaos
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/nodes"
+)
+
+// Regions is a latency for every pair of regions. Nodes are dealt out to the regions in turn: of three
+// regions, nodes 0, 3 and 6 are in the first. Its zero value is no regions at all.
+type Regions struct {
+	Names   []string `yaml:"regions" json:"regions"`
+	Latency [][]Span `yaml:"latency" json:"latency"` // one way, from the region of the row to that of the column
+}
+
+// ReadRegions reads regions as YAML:
+//
+//	regions: [eu, us, asia]
+//	latency: # one way, from the region of the row to that of the column
+//	  - [1ms, 40ms, 90ms]
+//	  - [40ms, 1ms, "log-normal:70ms,200ms"]
+//	  - [90ms, 70ms, 1ms]
+func ReadRegions(r io.Reader) (Regions, error) {
+	var regions Regions
+	in := yaml.NewDecoder(r)
+	in.KnownFields(true)
+	if err := in.Decode(&regions); err != nil {
+		return Regions{}, fmt.Errorf("these are no regions: %w", err)
+	}
+	return regions, regions.check()
+}
+
+func (r *Regions) check() error {
+	n := len(r.Names)
+	if n == 0 {
+		return fmt.Errorf("there are no regions: name some, as in regions: [eu, us]")
+	}
+	if len(r.Latency) != n {
+		return fmt.Errorf("%d regions take %d rows of latencies, and there are %d", n, n, len(r.Latency))
+	}
+	for i, row := range r.Latency {
+		if len(row) != n {
+			return fmt.Errorf("from %s there are %d latencies, and to %d regions it takes %d",
+				r.Names[i], len(row), n, n)
+		}
+	}
+	return nil
+}
+
+// None reports whether there are no regions.
+func (r *Regions) None() bool { return len(r.Names) == 0 }
+
+// Longest returns a latency that fewer than one message in a million exceeds.
+func (r *Regions) Longest() (longest time.Duration) {
+	for _, row := range r.Latency {
+		for _, s := range row {
+			longest = max(longest, s.Longest())
+		}
+	}
+	return longest
+}
+
+// String names the regions.
+func (r Regions) String() string { return "regions " + strings.Join(r.Names, ", ") }
+
+// Between returns the latency of a link.
+func (r *Regions) Between(l Link) Span {
+	n := nodes.ID(len(r.Names))
+	return r.Latency[l.From%n][l.To%n]
+}
+
+// RegionalLatency delays every message by the latency between the regions of its nodes. Hosts keep the order
+// of a link under it.
+type RegionalLatency struct {
+	Regions Regions
+	Dice    Dice
+}
+
+// Shape implements Shaper.
+func (l RegionalLatency) Shape(link Link, kind uint8, n uint64, fate Fate) Fate {
+	return Latency{l.Regions.Between(link), l.Dice}.Shape(link, kind, n, fate)
+}
+
+var _ Shaper = RegionalLatency{}

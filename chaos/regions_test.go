@@ -1,0 +1,49 @@
+package chaos
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const threeRegions = `
+regions: [eu, us, asia]
+latency:
+  - [1ms, 40ms, 90ms]
+  - [41ms, 1ms, "uniform:70ms,200ms"]
+  - [91ms, 71ms, 1ms]
+`
+
+func TestRegionsDelayByTheirPair(t *testing.T) {
+	r, err := ReadRegions(strings.NewReader(threeRegions))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for link, want := range map[Link]time.Duration{
+		{0, 3}: time.Millisecond, {0, 1}: 40 * time.Millisecond, {1, 0}: 41 * time.Millisecond,
+		{5, 6}: 91 * time.Millisecond, {3, 5}: 90 * time.Millisecond,
+	} {
+		fate := RegionalLatency{Regions: r}.Shape(link, 0, 1, nil)
+		if len(fate) != 1 || fate[0] != want {
+			t.Errorf("from %d to %d it takes %v, not %v", link.From, link.To, fate, want)
+		}
+	}
+	if r.Longest() != 200*time.Millisecond {
+		t.Errorf("the longest is %v", r.Longest())
+	}
+}
+
+func TestReadRegionsSaysWhatIsWrong(t *testing.T) {
+	for text, says := range map[string]string{
+		"":                                       "no regions",
+		"regions: []":                            "there are no regions",
+		"regions: [a, b]\nlatency: [[1ms, 1ms]]": "2 regions take 2 rows",
+		"regions: [a, b]\nlatency: [[1ms, 1ms], [1ms]]": "from b there are 1 latencies",
+		"regions: [a]\nlatency: [[-1ms]]":               "negative",
+		"regions: [a]\nlatencies: [[1ms]]":              "latencies",
+	} {
+		if _, err := ReadRegions(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q gives %v, which does not say %q", text, err, says)
+		}
+	}
+}
