@@ -19,7 +19,8 @@ import (
 
 const validateHelp = `Reproduce what was published of the algorithms: messages per entry, synchronization
 and client delays in hops, utilisation and throughput. Each figure comes from a simulated run in which every
-link takes one millisecond and nothing but the critical section takes time besides, and stands beside the published one.
+link takes one millisecond and nothing but the critical section takes time besides, and stands beside the
+published one.
 
 A figure that is exact must be met; a mean over requesters drawn at random must come within four standard
 errors; what holds of a run that has settled within 1%, since its first entries differ; and a curve that was
