@@ -74,7 +74,9 @@ func (w *world) stop() {
 	if w.Duration == 0 && w.steady() > 0 && !w.measuring() {
 		w.mark(history.Measuring)
 	}
-	w.mark(history.Stopped)
+	if !w.short() {
+		w.mark(history.Stopped)
+	}
 	for id := range nodes.ID(w.n) {
 		w.members[id].over = true
 		if w.Workload.Load == workload.Open {
@@ -82,6 +84,10 @@ func (w *world) stop() {
 		}
 	}
 }
+
+// short reports whether the run has too few entries for any to warm it up: then it is measured to its last
+// exit, or there might be nobody who entered before the last had asked.
+func (w *world) short() bool { return w.Duration == 0 && w.steady() == 0 }
 
 func (w *world) measuring() bool {
 	for _, e := range w.journal {

@@ -129,7 +129,7 @@ func (w *world) begin() {
 	for id := range nodes.ID(w.n) {
 		w.plan(id, 0, 0)
 	}
-	if w.Duration == 0 && w.steady() == 0 {
+	if w.short() {
 		w.mark(history.Measuring)
 	}
 }
@@ -168,6 +168,9 @@ func (w *world) loop() {
 		w.stalled()
 	case w.stall == "":
 		w.stop()
+		if w.short() {
+			w.mark(history.Stopped)
+		}
 		w.mark(history.Rested)
 	}
 }

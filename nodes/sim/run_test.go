@@ -157,6 +157,7 @@ func TestLoads(t *testing.T) {
 		change func(*Options)
 	}{
 		{"saturated", func(*Options) {}},
+		{"fewer entries than nodes", func(o *Options) { o.Entries = 3 }},
 		{"one", func(o *Options) { o.Workload.Load = workload.One }},
 		{"sequential", func(o *Options) { o.Workload.Load = workload.Sequential }},
 		{"closed", func(o *Options) {
