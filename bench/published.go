@@ -90,7 +90,7 @@ func (c Claim) Reproduce(seed uint64) (*Reproduced, error) {
 		return nil, fmt.Errorf("%s of %s: %w", c.Figure, c.Algorithm, err)
 	}
 	h := result.History
-	if v := check.Judge(h, setting(o, spec, kindNames(spec))); v.Outcome == check.Violated {
+	if v := check.Judge(h, setting(o, spec, spec.Codec().Names())); v.Outcome == check.Violated {
 		return nil, fmt.Errorf("%s of %s: the run is violated: %s", c.Figure, c.Algorithm, v.Reason)
 	}
 	r := &Reproduced{Claim: c}

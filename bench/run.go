@@ -118,20 +118,11 @@ func (s *Setup) begin(record Record, spec *nodes.Spec[nodes.Mutex]) (*Run, error
 	}
 	record.Format, record.Started, record.Status = 1, started.Round(time.Millisecond).UTC(), statusRunning
 	record.Versions, record.Machine = s.Versions, results.ThisMachine()
-	record.Kinds = kindNames(spec)
+	record.Kinds = spec.Codec().Names()
 	if err := folder.WriteYAML(record); err != nil {
 		return nil, err
 	}
 	return &Run{Folder: folder, Record: record}, results.SetLatest(s.Results, folder)
-}
-
-// kindNames returns the names of the message kinds, by their number.
-func kindNames(spec *nodes.Spec[nodes.Mutex]) (names []string) {
-	codec := spec.Codec()
-	for kind := range codec.Kinds() {
-		names = append(names, codec.Name(kind))
-	}
-	return names
 }
 
 // withoutCredential returns the URLs of NATS servers without what lets one in.

@@ -15,6 +15,8 @@ type Simulated struct {
 	Overtaking  bool    `yaml:"overtaking,omitempty"`  // messages of one link may overtake each other
 	Loss        float64 `yaml:"loss,omitempty"`        // share of messages that are lost
 	Duplication float64 `yaml:"duplication,omitempty"` // share of messages that arrive twice
+
+	Crashes []sim.Crash `yaml:"crashes,omitempty"`
 }
 
 // The kinds of runs, as runs.csv names them.
@@ -67,6 +69,7 @@ func simulation(o Options, f Simulated, spec *nodes.Spec[nodes.Mutex], seed uint
 		Warmup: o.Warmup, Duration: o.Duration, Entries: o.Entries, Latency: o.Latency,
 		Regions:   o.Regions,
 		Multicast: o.Multicast, Overtaking: f.Overtaking, Loss: f.Loss, Duplication: f.Duplication,
+		Crashes: f.Crashes,
 	}
 }
 

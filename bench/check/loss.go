@@ -63,7 +63,7 @@ func (a *audit) compare(stream string, sent, received uint64) {
 func (a *audit) clean() bool { return len(a.lines) == 0 }
 
 func (a *audit) says() string {
-	return fmt.Sprintf("the transport lost %s and repeated %d: %s",
+	return fmt.Sprintf("%s on the way did not arrive, and %d came again: %s",
 		plural(a.lost, "message", "messages"), a.repeats, a.lines[0])
 }
 

@@ -102,7 +102,7 @@ var mutants = []mutant{
 		w.ask(1)
 		w.log(1).SentTo[0]++
 		w.mark(history.Stalled)
-	}), "progress", Inconclusive, Inconclusive, "the transport lost 1 message"},
+	}), "progress", Inconclusive, Inconclusive, "1 message on the way did not arrive"},
 	{"stalled though nobody waits", cut(func(w *world) { w.mark(history.Stopped); w.mark(history.Stalled) }),
 		"progress", Inconclusive, Inconclusive, "no request waits"},
 	{"interrupted", cut(func(w *world) { w.mark(history.Stopped); w.mark(history.Interrupted) }),
@@ -115,11 +115,11 @@ var mutants = []mutant{
 		"progress", Inconclusive, Inconclusive, "node 1 never left"},
 
 	{"a gap", change(func(w *world) { w.log(2).Totals.Gaps++ }),
-		"loss", Inconclusive, Inconclusive, "lost 1 message"},
+		"loss", Inconclusive, Inconclusive, "1 message on the way"},
 	{"a gap in a run cut short", cut(func(w *world) { w.log(0).Totals.Gaps++; w.mark(history.Interrupted) }),
-		"loss", Inconclusive, Inconclusive, "lost 1 message"},
+		"loss", Inconclusive, Inconclusive, "1 message on the way"},
 	{"a repeat", change(func(w *world) { w.log(2).Totals.Repeats++ }),
-		"loss", Inconclusive, Inconclusive, "repeated 1"},
+		"loss", Inconclusive, Inconclusive, "1 came again"},
 	{"a last message lost", change(func(w *world) { w.log(2).ReceivedFrom[0]-- }),
 		"loss", Inconclusive, Inconclusive, "link 0 -> 2: 4 sent, number 3"},
 	{"a message from nowhere", change(func(w *world) { w.log(2).SentTo[1]-- }),

@@ -50,10 +50,7 @@ func (a *app) tellReplay(spec *nodes.Spec[nodes.Mutex], s *sim.Schedule, played 
 		report.printf("  %s\n", line)
 	}
 	setting := check.Setting{Config: s.Config, Algorithm: spec.Name, Safe: spec.Safe, Live: spec.Live}
-	codec := spec.Codec()
-	for kind := range codec.Kinds() {
-		setting.Kinds = append(setting.Kinds, codec.Name(kind))
-	}
+	setting.Kinds = spec.Codec().Names()
 	outcome, says := check.Inconclusive, "the schedule ends, and no promise was broken by then"
 	switch v := check.Judge(played.History, setting); {
 	case v.Outcome == check.Violated:

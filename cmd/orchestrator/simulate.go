@@ -9,6 +9,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/chaos"
+	"turnstile/nodes/sim"
 )
 
 const simulateHelp = `Run one algorithm under one load on virtual time, and judge what happened.
@@ -25,12 +26,14 @@ const simulateExample = `  orchestrator simulate --algo ricart -n 32
   orchestrator simulate --algo maekawa -n 1000 --latency exponential:1ms --entries 2000
   orchestrator simulate --algo lamport -n 3 --latency uniform:1ms,5ms --overtaking --entries 1000
   orchestrator simulate --algo suzuki -n 8 --duplication 0.05 --trials 20 --seed 1
+  orchestrator simulate --algo ricart -n 5 --crash 2@1s --crash 0@2s+10ms,amnesia
   orchestrator explore --algo naive -n 2 --save naive.txt; orchestrator simulate --replay naive.txt`
 
 // A simulateCall is one call of simulate.
 type simulateCall struct {
 	benchCall
 	faults   bench.Simulated
+	crashes  []string
 	schedule string // to play again; empty: none
 }
 
@@ -55,6 +58,13 @@ func (a *app) simulateCommand() *cobra.Command {
 			if err := c.resolve(s); err != nil {
 				return err
 			}
+			for _, text := range c.crashes {
+				crash, err := sim.ParseCrash(text)
+				if err != nil {
+					return fmt.Errorf("--crash: %w", err)
+				}
+				c.faults.Crashes = append(c.faults.Crashes, crash)
+			}
 			return a.simulate(cmd.Context(), &c)
 		},
 	}
@@ -63,6 +73,8 @@ func (a *app) simulateCommand() *cobra.Command {
 	f.BoolVar(&c.faults.Overtaking, "overtaking", false, "let messages of one link overtake each other")
 	f.Float64Var(&c.faults.Loss, "loss", 0, "share of messages that are lost, 0 to 1")
 	f.Float64Var(&c.faults.Duplication, "duplication", 0, "share of messages that arrive twice, 0 to 1")
+	f.StringArrayVar(&c.crashes, "crash", nil,
+		"have a `node` crash, as in 2@30ms, come up again, as in 2@30ms+5ms, or forget, as in 2@30ms+5ms,amnesia")
 	f.StringVar(&c.schedule, "replay", "",
 		"play the schedule in a `file`, as explore --save writes it, and nothing else")
 	completeFlags(cmd)

@@ -70,10 +70,7 @@ func judge(m mutex.Mutant, seed uint64) (by, says string, err error) {
 	cost := m.Spec.Cost(m.Config).Any
 	s := check.Setting{Config: m.Config, Algorithm: m.Of, Cost: cost, CostKnown: true,
 		Identities: m.Spec.Identities, Circulates: m.Spec.Circulates, Safe: m.Spec.Safe, Live: m.Spec.Live}
-	codec := m.Spec.Codec()
-	for kind := range codec.Kinds() {
-		s.Kinds = append(s.Kinds, codec.Name(kind))
-	}
+	s.Kinds = m.Spec.Codec().Names()
 	v := check.Judge(r.History, s)
 	at := slices.IndexFunc(v.Findings, func(f check.Finding) bool {
 		return f.Outcome == check.Violated && !f.OutsideModel

@@ -72,10 +72,7 @@ func judge(t *testing.T, o sim.Options, cost nodes.Range) check.Verdict {
 	}
 	s := check.Setting{Config: o.Config, Algorithm: o.Spec.Name, Cost: cost, CostKnown: true,
 		Identities: o.Spec.Identities, Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live}
-	codec := o.Spec.Codec()
-	for kind := range codec.Kinds() {
-		s.Kinds = append(s.Kinds, codec.Name(kind))
-	}
+	s.Kinds = o.Spec.Codec().Names()
 	return check.Judge(r.History, s)
 }
 

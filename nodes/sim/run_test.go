@@ -54,10 +54,7 @@ func encoded(t testing.TB, h *history.History) []byte {
 func verdict(o Options, r *Result) check.Verdict {
 	s := check.Setting{Config: o.Config, Algorithm: o.Spec.Name, Identities: o.Spec.Identities,
 		Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live, Expected: o.Entries}
-	codec := o.Spec.Codec()
-	for kind := range codec.Kinds() {
-		s.Kinds = append(s.Kinds, codec.Name(kind))
-	}
+	s.Kinds = o.Spec.Codec().Names()
 	return check.Judge(r.History, s)
 }
 
