@@ -51,6 +51,9 @@ func Simulate(ctx context.Context, o Options, f Simulated, s Setup) (*Run, error
 		if ctx.Err() != nil {
 			return r, errors.Join(errInterrupted, r.save())
 		}
+		if s.Progress != nil {
+			s.Progress(Progress{Trial: number, Phase: "simulating"})
+		}
 		if err := r.simulate(number, spec); err != nil {
 			return r, errors.Join(err, r.save())
 		}

@@ -7,9 +7,14 @@ import (
 	"turnstile/bench"
 )
 
-// bench makes the run that c asks for, and reports on it.
+// bench makes the run that c asks for, in processes.
 func (a *app) bench(ctx context.Context, c *benchCall) error {
 	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
+	return a.make(c, func(s bench.Setup) (*bench.Run, error) { return bench.Make(ctx, c.Options, s) })
+}
+
+// make makes the run that c asks for, shows how it goes, and reports on it.
+func (a *app) make(c *benchCall, run func(bench.Setup) (*bench.Run, error)) error {
 	c.setup.Versions = versions()
 	report := newReport(a.stdout)
 	bar := a.newBar(c)
@@ -27,7 +32,7 @@ func (a *app) bench(ctx context.Context, c *benchCall) error {
 			report.trial(t)
 		}
 	}
-	r, err := bench.Make(ctx, c.Options, c.setup)
+	r, err := run(c.setup)
 	bar.clear()
 	if r == nil {
 		return err

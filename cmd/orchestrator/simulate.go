@@ -89,32 +89,9 @@ func (c *simulateCall) asked(s *settings) string {
 	return ""
 }
 
-// simulate makes the run that c asks for, and reports on it.
+// simulate makes the run that c asks for, on virtual time.
 func (a *app) simulate(ctx context.Context, c *simulateCall) error {
-	c.setup.Versions = versions()
-	report := newReport(a.stdout)
-	if !c.json {
-		report.header(c.Options)
-	}
-	c.setup.OnTrial = func(t *bench.Trial) {
-		if !c.json && c.Trials > 1 {
-			report.trial(t)
-		}
-	}
-	r, err := bench.Simulate(ctx, c.Options, c.faults, c.setup)
-	if r == nil {
-		return err
-	}
-	if c.json {
-		if err := writeJSON(a.stdout, r); err != nil {
-			return failure{err, exitStatus(r, err)}
-		}
-	} else {
-		report.summary(r)
-	}
-	a.status = exitStatus(r, err)
-	if err != nil {
-		fmt.Fprintf(a.stderr, "orchestrator: %v\n", err)
-	}
-	return nil
+	return a.make(&c.benchCall, func(s bench.Setup) (*bench.Run, error) {
+		return bench.Simulate(ctx, c.Options, c.faults, s)
+	})
 }
