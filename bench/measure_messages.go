@@ -100,6 +100,8 @@ func (t *traffic) total(h *history.History) {
 	to.PerEntry, to.KindPerEntry = results.Number(perEntry), byKind
 	if !to.Circulates {
 		to.PublishesPerEntry = results.Ratio(float64(to.Publishes), float64(t.m.Entries))
-		to.BytesPerEntry = results.Ratio(float64(to.Bytes), float64(t.m.Entries))
+		if to.Bytes > 0 || to.Sent == 0 { // on virtual time a message has no bytes
+			to.BytesPerEntry = results.Ratio(float64(to.Bytes), float64(t.m.Entries))
+		}
 	}
 }

@@ -89,7 +89,9 @@ func (m *Measures) MessageRows(codec *nodes.Codec) []results.MessageRow {
 			Sent:      results.Count(k.Sent),
 			Publishes: results.Count(k.Publishes),
 			Delivered: results.Count(k.Delivered),
-			Bytes:     results.Count(k.Bytes),
+		}
+		if k.Bytes > 0 || k.Sent == 0 {
+			row.Bytes = results.Count(k.Bytes)
 		}
 		var perEntry results.Figure
 		if m.Messages.KindPerEntry != nil {

@@ -30,7 +30,8 @@ func Constant(d time.Duration) Span { return Span{a: d} }
 
 // spanForms is what ParseSpan takes, for its errors and for help texts.
 const spanForms = "2ms, uniform:1ms,3ms (from, to), " +
-	"exponential:2ms (mean) or normal:2ms,500us (mean, deviation)"
+	"exponential:2ms (mean), normal:2ms,500us (mean, deviation) " +
+	"or log-normal:2ms,9ms (median, 99th percentile)"
 
 // ParseSpan reads a span: 2ms, uniform:1ms,3ms, exponential:2ms, normal:2ms,500us or log-normal:2ms,9ms.
 func ParseSpan(text string) (Span, error) {

@@ -29,7 +29,8 @@ Loads:
   sequential  one request at a time, from a node drawn at random, with all at rest in between
 
 --hold, --think and --latency take a length of time or a distribution of them: 2ms,
-uniform:1ms,3ms (from, to), exponential:2ms (mean) or normal:2ms,500us (mean, deviation).
+uniform:1ms,3ms (from, to), exponential:2ms (mean), normal:2ms,500us (mean, deviation) or
+log-normal:2ms,9ms (median, 99th percentile).
 
 Without --latency, times show what the messages cost this machine's processors, not what they would
 cost on a network. Ctrl-C ends a run at once and keeps what was recorded.

@@ -24,7 +24,7 @@ Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under-loaded, 64 bad usage.`
 
 const simulateExample = `  orchestrator simulate --algo ricart -n 32
   orchestrator simulate --algo maekawa -n 1000 --latency exponential:1ms --entries 2000
-  orchestrator simulate --algo lamport -n 3 --latency uniform:1ms,5ms --overtaking --entries 1000
+  orchestrator simulate --algo lamport -n 2 --think exponential:2ms --latency exponential:2ms --overtaking
   orchestrator simulate --algo suzuki -n 8 --duplication 0.05 --trials 20 --seed 1
   orchestrator simulate --algo ricart -n 5 --crash 2@1s --crash 0@2s+10ms,amnesia
   orchestrator explore --algo naive -n 2 --save naive.txt; orchestrator simulate --replay naive.txt`
