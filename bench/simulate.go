@@ -46,23 +46,31 @@ func Simulate(ctx context.Context, o Options, f Simulated, s Setup) (*Run, error
 	if err != nil {
 		return nil, err
 	}
-	defer func() { r.Record.Status = statusOver }()
-	for number := 1; number <= o.Trials; number++ {
+	return r, r.simulateAll(ctx, s, spec)
+}
+
+// simulateAll makes the trials, one after the other. Whatever ends them, what there is is saved.
+func (r *Run) simulateAll(ctx context.Context, s Setup, spec *nodes.Spec[nodes.Mutex]) (err error) {
+	defer func() {
+		r.Record.Status = statusOver
+		err = errors.Join(err, r.save())
+	}()
+	for number := 1; number <= r.Record.Options.Trials; number++ {
 		if ctx.Err() != nil {
-			return r, errors.Join(errInterrupted, r.save())
+			return errInterrupted
 		}
 		if s.Progress != nil {
 			s.Progress(Progress{Trial: number, Phase: "simulating"})
 		}
-		if err := r.simulate(number, spec); err != nil {
-			return r, errors.Join(err, r.save())
-		}
-		if s.OnTrial != nil {
+		err := r.simulate(ctx, number, spec)
+		if s.OnTrial != nil && len(r.Trials) == number {
 			s.OnTrial(r.Trials[number-1])
 		}
+		if err != nil {
+			return err
+		}
 	}
-	r.Record.Status = statusOver
-	return r, r.save()
+	return nil
 }
 
 // simulation returns what the simulator is asked for.
@@ -76,13 +84,22 @@ func simulation(o Options, f Simulated, spec *nodes.Spec[nodes.Mutex], seed uint
 	}
 }
 
-// simulate makes one trial.
-func (r *Run) simulate(number int, spec *nodes.Spec[nodes.Mutex]) error {
+// simulate makes one trial. It is judged even if it was cut short, which is an error.
+func (r *Run) simulate(ctx context.Context, number int, spec *nodes.Spec[nodes.Mutex]) error {
 	o, seed := r.Record.Options, trialSeed(r.Record.Options.Seed, number)
 	record := TrialRecord{Seed: seed, Started: time.Now().UTC().Round(time.Microsecond)}
-	result, err := sim.Run(*simulation(o, *r.Record.Simulated, spec, seed))
+	asked := simulation(o, *r.Record.Simulated, spec, seed)
+	asked.Interrupt = ctx.Done()
+	result, err := sim.Run(*asked)
 	if err != nil {
 		return fmt.Errorf("simulating: %w", err)
+	}
+	cut := result.Cut
+	if errors.Is(cut, sim.ErrInterrupted) {
+		cut = errInterrupted
+	}
+	if cut != nil {
+		record.Trouble = cut.Error()
 	}
 	r.Record.Trials = append(r.Record.Trials, record)
 	if result.Stall != "" {
@@ -93,5 +110,8 @@ func (r *Run) simulate(number int, spec *nodes.Spec[nodes.Mutex]) error {
 	if err := result.History.Save(r.Folder.HistoryFile(number)); err != nil {
 		return err
 	}
-	return r.judge(number)
+	if err := r.judge(number); err != nil {
+		return errors.Join(cut, err)
+	}
+	return cut
 }

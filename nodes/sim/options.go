@@ -12,7 +12,8 @@ import (
 	"turnstile/nodes"
 )
 
-// Options is all that a simulated run depends on. Equal options give equal histories, byte for byte.
+// Options is all that a simulated run depends on. Equal options give equal histories, byte for byte, of runs
+// that are not interrupted.
 type Options struct {
 	Spec     *nodes.Spec[nodes.Mutex]
 	Config   nodes.Config
@@ -34,6 +35,8 @@ type Options struct {
 	// Patience is how many messages may be handled without an entry while somebody waits, before the run
 	// counts as stalled; zero: plenty. It is for what goes round for ever.
 	Patience uint64
+
+	Interrupt <-chan struct{} // closed to end the run where it is; nil: never
 }
 
 // A Crash takes a node down, and perhaps up again.

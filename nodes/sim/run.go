@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"turnstile/bench/history"
@@ -13,8 +15,22 @@ import (
 type Result struct {
 	History    *history.History
 	Stall      string // the report of a stall, if there was one
+	Cut        error  // why the run ended where it was, if it did: ErrInterrupted or one of what it held
 	Deliveries uint64 // messages handled
 }
+
+// ErrInterrupted ends a run when its Interrupt is closed.
+var ErrInterrupted = errors.New("interrupted")
+
+// What a run may hold, lest it take all memory: some three gigabytes of either.
+const (
+	mostPending  = 1 << 25 // events to come
+	mostRecorded = 1 << 25 // events of the history, which is copied once
+)
+
+// watchEvery is after how many events a run looks whether it must end. Each may send as many messages as there
+// are nodes.
+const watchEvery = 64
 
 // plenty is the patience of a run that names none, for each node.
 const plenty = 100_000
@@ -26,7 +42,7 @@ func Run(o Options) (*Result, error) {
 	}
 	w := newWorld(o)
 	w.loop()
-	return &Result{History: w.history(), Stall: w.stall, Deliveries: w.handled}, nil
+	return &Result{History: w.history(), Stall: w.stall, Cut: w.cut, Deliveries: w.handled}, nil
 }
 
 // A world is a simulated run under way.
@@ -59,6 +75,7 @@ type world struct {
 	stopped  bool
 	parked   bool
 	stall    string
+	cut      error
 }
 
 // asked is a request that was made with all at rest.
@@ -145,7 +162,12 @@ func (w *world) steady() uint64 {
 // loop lets one event after another happen until nothing is left to happen.
 func (w *world) loop() {
 	w.begin()
-	for w.stall == "" {
+	for turns := 0; w.stall == "" && w.cut == nil; turns++ {
+		if turns%watchEvery == 0 {
+			if w.cut = w.watch(); w.cut != nil {
+				break
+			}
+		}
 		if w.atRest() && w.Workload.Load == workload.Sequential {
 			w.settle()
 			w.ask()
@@ -164,6 +186,8 @@ func (w *world) loop() {
 		}
 	}
 	switch {
+	case w.cut != nil:
+		w.mark(history.Interrupted)
 	case w.stall == "" && w.open > 0:
 		w.stalled()
 	case w.stall == "":
@@ -173,6 +197,23 @@ func (w *world) loop() {
 		}
 		w.mark(history.Rested)
 	}
+}
+
+// watch returns why the run must end at once, if it must.
+func (w *world) watch() error {
+	select {
+	case <-w.Interrupt:
+		return ErrInterrupted
+	default:
+	}
+	switch {
+	case len(w.queue.heap) > mostPending:
+		return fmt.Errorf("more than %d messages are on their way at once: take fewer nodes, a lighter load or an "+
+			"algorithm that sends less", mostPending)
+	case len(w.events) > mostRecorded:
+		return fmt.Errorf("the history has more than %d events: end it earlier, or hold for longer", mostRecorded)
+	}
+	return nil
 }
 
 // atRest reports whether no request is open and no message on its way, or whatever is goes round.
@@ -328,72 +369,4 @@ func (w *world) setTimer(id nodes.ID, e *nodes.Effect) {
 	length := e.Min + time.Duration(w.dice.Unit(roll)*float64(e.Max-e.Min))
 	t := w.queue.add(w.now + max(1, int64(length)))
 	t.what, t.to, t.timer, t.gen, t.incarnation = toTimeout, id, e.Timer, e.Gen, w.members[id].incarnation
-}
-
-// record and mark note what happens now.
-func (w *world) record(e history.Event) {
-	e.At = w.now
-	w.events = append(w.events, e)
-}
-
-func (w *world) mark(mark uint32) {
-	w.journal = append(w.journal, history.Event{At: w.now, Kind: history.Marked, Count: mark, Node: nodes.None})
-}
-
-// pass puts a message that goes by at a node into the ring.
-func (w *world) pass(id nodes.ID, p history.Passage) {
-	if w.frozen {
-		return
-	}
-	p.At, p.Node = w.now, id
-	if len(w.ring) < ringLen {
-		w.ring = append(w.ring, p)
-	} else {
-		w.ring[w.passed%ringLen] = p
-	}
-	w.passed++
-}
-
-// broke notes that an assumption about the system holds no more.
-func (w *world) broke(need nodes.Need) {
-	if w.broken&need != 0 {
-		return
-	}
-	w.broken |= need
-	w.journal = append(w.journal,
-		history.Event{At: w.now, Kind: history.Broke, Value: int64(w.broken), Node: nodes.None})
-}
-
-// history sorts what was recorded into the logs of the nodes.
-func (w *world) history() *history.History {
-	h := &history.History{Logs: []*history.NodeLog{{Node: nodes.None, Events: w.journal}}}
-	ends := make([]int, len(w.members)) // of each node's events, when they lie node by node
-	for i := range w.events {
-		ends[w.events[i].Node]++
-	}
-	for id := 1; id < len(ends); id++ {
-		ends[id] += ends[id-1]
-	}
-	sorted := make([]history.Event, len(w.events))
-	for i := len(w.events) - 1; i >= 0; i-- { // from the last, so that each node's stay in order
-		id := w.events[i].Node
-		ends[id]--
-		sorted[ends[id]] = w.events[i]
-	}
-	w.events = nil
-	ends = append(ends, len(sorted)) // now they are where each node's events begin
-	for id := range w.members {
-		l := &history.NodeLog{Node: nodes.ID(id), Totals: w.members[id].totals,
-			Events: sorted[ends[id]:ends[id+1]:ends[id+1]]}
-		l.Totals.EventCount = uint64(len(l.Events))
-		h.Logs = append(h.Logs, l)
-	}
-	for i := range w.ring { // the oldest first
-		p := w.ring[(w.passed+uint64(i))%uint64(len(w.ring))]
-		l := h.Logs[p.Node+1]
-		l.Ring = append(l.Ring, p)
-		l.Totals.RingNext++
-	}
-	h.Logs[0].Totals.EventCount = uint64(len(w.journal))
-	return h
 }

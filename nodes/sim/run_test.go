@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -249,5 +250,29 @@ func TestOptionsAreValidated(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("the error is %v, which does not say %q", err, says)
 		}
+	}
+}
+
+// TestCutShort: a run that is interrupted, or that would hold more than fits, ends where it is, and what it
+// did until then can be judged.
+func TestCutShort(t *testing.T) {
+	interrupt := make(chan struct{})
+	o := options(t, "central", 3, func(o *Options) {
+		o.Entries = 1 << 40
+		o.Interrupt = interrupt
+	})
+	time.AfterFunc(20*time.Millisecond, func() { close(interrupt) })
+	r := mustRun(t, o)
+	if !errors.Is(r.Cut, ErrInterrupted) {
+		t.Errorf("an interrupted run was cut by %v", r.Cut)
+	}
+	if v := verdict(o, r); v.Outcome != check.Inconclusive || r.Deliveries == 0 {
+		t.Errorf("an interrupted run of %d deliveries is %v: %s", r.Deliveries, v.Outcome, v.Reason)
+	}
+	w := newWorld(o)
+	w.Interrupt = nil
+	w.queue.heap = make([]entry, mostPending+1)
+	if w.watch() == nil {
+		t.Error("messages without end are let be")
 	}
 }
