@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"turnstile/bench/history"
 	"turnstile/bench/workload"
 	"turnstile/chaos"
@@ -14,6 +16,7 @@ func (w *world) plan(id nodes.ID, lastDue, lastEnd int64) {
 	if m.over || w.stopped {
 		return
 	}
+	m.made = false
 	m.due = w.Workload.Next(w.dice, id, uint64(m.count)+1, lastDue, lastEnd)
 	if m.due == workload.Never {
 		return
@@ -22,15 +25,19 @@ func (w *world) plan(id nodes.ID, lastDue, lastEnd int64) {
 	next.what, next.to, next.incarnation = toRequest, id, m.incarnation
 }
 
-// ask has a client that is drawn at random make a request now.
+// ask has a client that is drawn at random among those that are up make a request now.
 func (w *world) ask() {
 	if w.stopped {
 		return
 	}
-	id := nodes.ID(w.dice.Below(chaos.Roll{Purpose: chaos.ForNode, Count: w.issued + 1}, w.n))
-	if w.members[id].down {
-		w.issued++ // its turn passes
+	up := slices.ContainsFunc(w.members[:w.n], func(m member) bool { return !m.down })
+	if !up {
 		return
+	}
+	var id nodes.ID
+	for again := true; again; again = w.members[id].down {
+		w.drawn++
+		id = nodes.ID(w.dice.Below(chaos.Roll{Purpose: chaos.ForNode, Count: w.drawn}, w.n))
 	}
 	w.members[id].due = w.now
 	w.asked = asked{true, id, w.sent}
@@ -57,6 +64,10 @@ func (w *world) request(id nodes.ID) {
 	}
 	m.count++
 	m.totals.Requests++
+	m.made = true
+	if w.open == w.inside { // nobody has waited until now
+		w.moved = w.handled
+	}
 	w.open++
 	w.record(history.Event{Kind: history.Requested, Entry: m.count, Value: m.due, Node: id})
 	if w.issued == w.Entries {
@@ -102,7 +113,7 @@ func (w *world) measuring() bool {
 func (w *world) unissued(id nodes.ID) {
 	m := &w.members[id]
 	due, count := m.due, uint64(m.count)+1
-	if w.nodes[id].Client(0) != nodes.Idle { // the request after the open one is not planned yet
+	if m.made { // the request after it is not planned yet
 		due = w.Workload.Next(w.dice, id, count, due, w.now)
 	}
 	for ; due < w.now; count++ {

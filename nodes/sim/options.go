@@ -57,12 +57,15 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("%d nodes: a run takes at least one", o.Config.N)
 	case o.Duration == 0 && o.Entries == 0:
 		return errors.New("neither a duration nor a number of entries: the run would never end")
-	case o.Loss < 0 || o.Loss > 1 || o.Duplication < 0 || o.Duplication > 1:
+	case !(o.Loss >= 0 && o.Loss <= 1 && o.Duplication >= 0 && o.Duplication <= 1): // nor is either no number
 		return fmt.Errorf("a loss of %v and a duplication of %v: shares lie between 0 and 1", o.Loss, o.Duplication)
 	case w.Load == workload.Open && w.Rate <= 0:
 		return errors.New("an open load takes a rate, the requests per second of each node")
 	}
 	for _, c := range o.Crashes {
+		if end := o.Warmup + o.Duration; o.Duration > 0 && c.At > end {
+			return fmt.Errorf("node %d is to crash at %v, and the run ends at %v", c.Node, c.At, end)
+		}
 		if c.Node < 0 || int(c.Node) >= o.total() {
 			return fmt.Errorf("node %d is to crash, and there are %d", c.Node, o.total())
 		}

@@ -28,8 +28,7 @@ const (
 	mostRecorded = 1 << 25 // events of the history, which is copied once
 )
 
-// watchEvery is after how many events a run looks whether it must end. Each may send as many messages as there
-// are nodes.
+// watchEvery is after how many events a run looks whether it must end. Each may send a message to every node.
 const watchEvery = 64
 
 // plenty is the patience of a run that names none, for each node.
@@ -64,13 +63,14 @@ type world struct {
 	inside   int
 	account  int64
 	issued   uint64
+	drawn    uint64 // sequential load: draws of who asks
 	handled  uint64
 	sent     uint64
 	asked    asked // sequential load: the request under way
 	ring     []history.Passage
 	passed   uint64 // messages ever put into the ring
 	frozen   bool   // two have been inside: the ring keeps what led to it
-	moved    uint64 // handled at the latest entry
+	moved    uint64 // handled at the latest entry, or when somebody began to wait
 	broken   nodes.Need
 	stopped  bool
 	parked   bool
@@ -96,6 +96,7 @@ type member struct {
 	count       uint32
 	choices     uint32
 	due         int64 // when the latest request was due, or the next is
+	made        bool  // that request was made
 	money       int64 // what the account held at the latest enter
 	saved       nodes.Message
 	totals      history.Totals

@@ -276,3 +276,47 @@ func TestCutShort(t *testing.T) {
 		t.Error("messages without end are let be")
 	}
 }
+
+// TestLongIdle: what went round while nobody waited tries nobody's patience.
+func TestLongIdle(t *testing.T) {
+	r := mustRun(t, options(t, "token-ring", 2, func(o *Options) {
+		o.Entries, o.Patience = 3, 1000
+		o.Workload.Load, o.Workload.Think = workload.Closed, chaos.Constant(10*time.Second)
+	}))
+	if r.Stall != "" {
+		t.Error(r.Stall)
+	}
+}
+
+// TestSequentialDown: under a sequential load, those who are up take the turns of those who are down.
+func TestSequentialDown(t *testing.T) {
+	o := options(t, "central", 3, func(o *Options) {
+		o.Workload.Load = workload.Sequential
+		o.Crashes = []Crash{{Node: 2, At: 0}} // who is not the first to be drawn
+	})
+	r := mustRun(t, o)
+	entries := uint64(0)
+	for _, l := range r.History.Logs[1:] {
+		entries += l.Totals.Entries
+	}
+	if entries != o.Entries {
+		t.Errorf("%d entries of %d", entries, o.Entries)
+	}
+}
+
+// TestLastIsIssued: the request that ends an open load was made, and is not among those that never were.
+func TestLastIsIssued(t *testing.T) {
+	r := mustRun(t, options(t, "central", 1, func(o *Options) {
+		o.Entries = 50
+		o.Workload.Load, o.Workload.Rate, o.Workload.Evenly = workload.Open, 1000, true
+	}))
+	asked := map[int64]bool{}
+	for e := range r.History.All() {
+		if e.Kind == history.Requested {
+			asked[e.Value] = true
+		}
+		if e.Kind == history.Unissued && asked[e.Value] {
+			t.Errorf("the request due at %d was made and is said not to be", e.Value)
+		}
+	}
+}
