@@ -13,18 +13,34 @@ func ln(x float64) float64 {
 		ln2Hi = 6.93147180369123816490e-01
 		ln2Lo = 1.90821492927058770002e-10
 	)
-	f, k := math.Frexp(x)
+	f, k := frexp(x)
 	if f < math.Sqrt2/2 {
 		f, k = f*2, k-1
 	}
 	f--
 	s := f / (2 + f)
 	z := float64(s * s)
-	r := float64(z * poly(z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
-		2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01))
+	// Horner's rule by hand: this is drawn for every message of a simulated run.
+	p := float64(1.479819860511658591e-01*z) + 1.531383769920937332e-01
+	p = float64(p*z) + 1.818357216161805012e-01
+	p = float64(p*z) + 2.222219843214978396e-01
+	p = float64(p*z) + 2.857142874366239149e-01
+	p = float64(p*z) + 3.999999999940941908e-01
+	p = float64(p*z) + 6.666666666666735130e-01
+	r := float64(z * p)
 	half := float64(0.5 * float64(f*f))
 	tail := float64(s*float64(half+r)) + float64(float64(k)*ln2Lo)
 	return float64(float64(k)*ln2Hi) - (float64(half-tail) - f)
+}
+
+// frexp is math.Frexp for positive numbers, faster for those that are not tiny.
+func frexp(x float64) (f float64, k int) {
+	const bias, mantissa = 1022, 1<<52 - 1
+	b := math.Float64bits(x)
+	if b>>52 == 0 {
+		return math.Frexp(x)
+	}
+	return math.Float64frombits(b&mantissa | bias<<52), int(b>>52) - bias
 }
 
 // exp returns e to the power of a number of moderate size, to some 15 digits: 2^k times the series for what

@@ -93,6 +93,7 @@ func (c *benchCall) addFlags(f *pflag.FlagSet) {
 func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	c.Patience = 3 * time.Second
 	f.SortFlags = false
+	f.SetNormalizeFunc(longN)
 	f.StringVar(&c.Algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
 	f.IntVarP(&c.Config.N, "nodes", "n", 8, "how many nodes ask for the critical section")
 	f.StringVar(&c.load, "load", "", "saturated, closed, open, one or sequential (default saturated)")
@@ -117,6 +118,14 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"),
 		"`name` of the result set that the run belongs to")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
+}
+
+// longN lets --n stand for --nodes, as -n does.
+func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "n" {
+		name = "nodes"
+	}
+	return pflag.NormalizedName(name)
 }
 
 // resolve works out what the flags imply, and what of it contradicts. Of two that contradict, the one

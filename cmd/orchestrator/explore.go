@@ -91,12 +91,7 @@ func (c *exploreCall) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&c.Workers, "workers", 2, "how many processors to use; the result is the same")
 	f.StringVar(&c.save, "save", "", "`file` for the schedule of what is found wrong")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
-	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "n" {
-			name = "nodes"
-		}
-		return pflag.NormalizedName(name)
-	})
+	f.SetNormalizeFunc(longN)
 }
 
 // resolve finds the algorithm, and what contradicts.
