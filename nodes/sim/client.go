@@ -86,13 +86,22 @@ func (w *world) stop() {
 		w.mark(history.Measuring)
 	}
 	if !w.short() {
-		w.mark(history.Stopped)
+		w.markStopped()
 	}
 	for id := range nodes.ID(w.n) {
 		w.members[id].over = true
 		if w.Workload.Load == workload.Open {
 			w.unissued(id)
 		}
+	}
+}
+
+// markStopped ends what is measured: of a short run when its last request is over, of others when that was
+// issued.
+func (w *world) markStopped() {
+	if !w.ended {
+		w.ended = true
+		w.mark(history.Stopped)
 	}
 }
 

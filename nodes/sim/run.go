@@ -73,6 +73,7 @@ type world struct {
 	moved    uint64 // handled at the latest entry, or when somebody began to wait
 	broken   nodes.Need
 	stopped  bool
+	ended    bool // Stopped is marked
 	parked   bool
 	stall    string
 	cut      error
@@ -173,8 +174,9 @@ func (w *world) loop() {
 			w.settle()
 			w.ask()
 		}
-		if w.stopped && w.open == 0 && w.Spec.Circulates {
-			w.parked = true // what goes round comes to rest where it is
+		if w.stopped && w.open == 0 {
+			w.parked = w.Spec.Circulates // what goes round comes to rest where it is
+			w.markStopped()
 		}
 		if w.queue.empty() {
 			break
@@ -193,9 +195,7 @@ func (w *world) loop() {
 		w.stalled()
 	case w.stall == "":
 		w.stop()
-		if w.short() {
-			w.mark(history.Stopped)
-		}
+		w.markStopped()
 		w.mark(history.Rested)
 	}
 }

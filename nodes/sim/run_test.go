@@ -245,6 +245,9 @@ func TestOptionsAreValidated(t *testing.T) {
 		"between 0 and 1": func(o *Options) { o.Loss = 1.5 },
 		"takes a rate":    func(o *Options) { o.Workload.Load = workload.Open },
 		"node 7 is to":    func(o *Options) { o.Crashes = []Crash{{Node: 7}} },
+		"down already": func(o *Options) {
+			o.Crashes = []Crash{{Node: 1, At: 5, Restart: 10}, {Node: 1, At: 9, Restart: 1}}
+		},
 	} {
 		_, err := Run(options(t, "ricart-agrawala", 3, change))
 		if err == nil || !strings.Contains(err.Error(), says) {
@@ -318,5 +321,16 @@ func TestLastIsIssued(t *testing.T) {
 		if e.Kind == history.Unissued && asked[e.Value] {
 			t.Errorf("the request due at %d was made and is said not to be", e.Value)
 		}
+	}
+}
+
+// What a short run measures ends with its last request, whatever happens long after.
+func TestShortRunEndsWithItsLastRequest(t *testing.T) {
+	o := options(t, "central", 5, func(o *Options) {
+		o.Entries, o.Crashes = 20, []Crash{{Node: 0, At: time.Hour}}
+	})
+	at, ok := mustRun(t, o).History.Mark(history.Stopped)
+	if !ok || at > int64(time.Second) {
+		t.Errorf("what is measured ends at %v (%v)", time.Duration(at), ok)
 	}
 }
