@@ -63,7 +63,7 @@ func (w *world) request(id nodes.ID) {
 		return
 	}
 	m.count++
-	m.totals.Requests++
+	m.totals.requests++
 	m.made = true
 	if w.open == w.inside { // nobody has waited until now
 		w.moved = w.handled
@@ -139,7 +139,7 @@ func (w *world) enter(id nodes.ID) {
 	w.moved = w.handled
 	w.entries++
 	m.money = w.account
-	m.totals.Entries++
+	m.totals.entries++
 	w.record(history.Event{Kind: history.Entered, Entry: m.count, Value: m.money,
 		Count: uint32(w.inside), Node: id})
 	if w.Duration == 0 && w.steady() > 0 && w.entries == w.steady() {
@@ -159,6 +159,6 @@ func (w *world) release(id nodes.ID) {
 	w.open--
 	w.record(history.Event{Kind: history.Exited, Entry: m.count, Value: m.money + 1, Node: id})
 	w.feed(id, nodes.Input{What: nodes.Release})
-	m.totals.Exits++
+	m.totals.exits++
 	w.plan(id, m.due, w.now)
 }

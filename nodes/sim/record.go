@@ -58,7 +58,7 @@ func (w *world) history() *history.History {
 	w.events = nil
 	ends = append(ends, len(sorted)) // now they are where each node's events begin
 	for id := range w.members {
-		l := &history.NodeLog{Node: nodes.ID(id), Totals: w.members[id].totals,
+		l := &history.NodeLog{Node: nodes.ID(id), Totals: w.totals(nodes.ID(id)),
 			Events: sorted[ends[id]:ends[id+1]:ends[id+1]]}
 		l.Totals.EventCount = uint64(len(l.Events))
 		h.Logs = append(h.Logs, l)
@@ -71,4 +71,16 @@ func (w *world) history() *history.History {
 	}
 	h.Logs[0].Totals.EventCount = uint64(len(w.journal))
 	return h
+}
+
+// totals returns what a node would have counted in its log.
+func (w *world) totals(id nodes.ID) history.Totals {
+	m := &w.members[id].totals
+	t := history.Totals{Requests: m.requests, Entries: m.entries, Exits: m.exits,
+		Resent: m.resent, Dropped: m.dropped, Copied: m.copied}
+	for kind := range w.codec.Kinds() {
+		k := w.tally(id, uint8(kind))
+		t.Sent[kind], t.Publishes[kind], t.Delivered[kind] = k.sent, k.publishes, k.delivered
+	}
+	return t
 }

@@ -52,6 +52,7 @@ type world struct {
 	n        int // clients
 	nodes    []*nodes.Node
 	members  []member
+	tallies  []tally // of each node in turn, by kind
 	links    links
 	queue    queue
 	now      int64
@@ -100,8 +101,15 @@ type member struct {
 	made        bool  // that request was made
 	money       int64 // what the account held at the latest enter
 	saved       nodes.Message
-	totals      history.Totals
+	totals      totals
 }
+
+// totals count what a node does, but for its messages by kind, in few cache lines: of a hundred thousand
+// nodes none stays in a cache from one event to the next.
+type totals struct{ requests, entries, exits, resent, dropped, copied uint64 }
+
+// A tally counts the messages of one kind at one node.
+type tally struct{ sent, publishes, delivered uint64 }
 
 func newWorld(o Options) *world {
 	w := &world{Options: o, dice: chaos.Dice(o.Seed), codec: o.Spec.Codec(), n: o.Config.N}
@@ -109,6 +117,7 @@ func newWorld(o Options) *world {
 		w.Patience = plenty * uint64(o.total())
 	}
 	w.members = make([]member, o.total())
+	w.tallies = make([]tally, o.total()*w.codec.Kinds())
 	for id := range nodes.ID(o.total()) {
 		w.nodes = append(w.nodes, w.node(id))
 	}
@@ -266,7 +275,7 @@ func (w *world) deliver(e *event, there bool) {
 	m := &w.members[e.to]
 	w.inflight--
 	if !there {
-		m.totals.Dropped++
+		m.totals.dropped++
 		w.broke(nodes.NoCrash)
 		return
 	}
@@ -275,7 +284,7 @@ func (w *world) deliver(e *event, there bool) {
 	if !w.parked {
 		w.feed(e.to, nodes.Input{What: nodes.Receive, From: e.from, Message: e.message})
 	}
-	m.totals.Delivered[e.kind]++
+	w.tally(e.to, e.kind).delivered++
 }
 
 // feed hands a node an input and does what it asks for.
@@ -319,17 +328,21 @@ func (w *world) hearers(id nodes.ID) int {
 // count books a message that is to be delivered so many times, and was handed over so many times.
 func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
 	w.sent += uint64(deliveries)
-	t := &w.members[id].totals
-	t.Sent[e.Kind] += uint64(deliveries)
-	t.Publishes[e.Kind] += uint64(publishes)
+	t := w.tally(id, e.Kind)
+	t.sent += uint64(deliveries)
+	t.publishes += uint64(publishes)
 	if e.Resend {
-		t.Resent += uint64(deliveries)
+		w.members[id].totals.resent += uint64(deliveries)
 	}
 	if w.Spec.Circulates {
 		for range deliveries {
 			w.record(history.Event{Kind: history.Sent, Count: uint32(e.Kind), Node: id})
 		}
 	}
+}
+
+func (w *world) tally(id nodes.ID, kind uint8) *tally {
+	return &w.tallies[int(id)*w.codec.Kinds()+int(kind)]
 }
 
 // send puts a message on its way.
@@ -343,10 +356,10 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 	t := &w.members[to].totals
 	switch {
 	case len(fate) == 0:
-		t.Dropped++
+		t.dropped++
 		w.broke(nodes.NoLoss)
 	case len(fate) > 1:
-		t.Copied += uint64(len(fate) - 1)
+		t.copied += uint64(len(fate) - 1)
 		w.broke(nodes.NoDuplication)
 	}
 	if w.links.overtook {
