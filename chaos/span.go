@@ -111,6 +111,17 @@ func (s Span) Longest() time.Duration {
 	return s.a
 }
 
+// Bounds returns the shortest and the longest length, if no draw exceeds one.
+func (s Span) Bounds() (least, most time.Duration, bounded bool) {
+	switch s.shape {
+	case constant:
+		return s.a, s.a, true
+	case uniform:
+		return s.a, s.b, true
+	}
+	return 0, 0, false
+}
+
 // Draw returns the length for the roll r.
 func (s Span) Draw(d Dice, r Roll) time.Duration {
 	switch s.shape {

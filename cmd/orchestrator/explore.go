@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,6 +28,9 @@ can be played again.
 
 A fault that the algorithm states it cannot stand excuses what comes of it, unless --demand.
 
+A message may take any time, and a timer run out at any moment, unless --latency bounds them: then time goes
+on by ticks, messages take the latency, and timers run out when they were set to.
+
 A space is exhausted, or bounded by --depth, --states or --memory. That of an algorithm that counts
 without end, such as the hops of a token ring, is always bounded.
 
@@ -36,19 +40,21 @@ const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
   orchestrator explore --algo ricart -n 3 --entries 2
   orchestrator explore --algo lamport -n 2 --overtaking --demand
   orchestrator explore --algo suzuki -n 3 --crashes 1 --restarts --duplicates 1
+  orchestrator explore --algo central -n 2 --latency uniform:1ms,3ms
   orchestrator explore --algo token-ring -n 3 --depth 60 --save ring.schedule`
 
 // An exploreCall is one call of explore.
 type exploreCall struct {
 	sim.ExploreOptions
 	run    benchCall // for the options that algorithms have there too
+	timing sim.Timing
 	memory size
 	save   string
 	json   bool
 }
 
 func (a *app) exploreCommand() *cobra.Command {
-	c := exploreCall{memory: 2 << 30}
+	c := exploreCall{memory: 2 << 30, timing: sim.Timing{Tick: time.Millisecond}}
 	cmd := &cobra.Command{
 		Use:     "explore",
 		Short:   "Try every order of events in a small cluster",
@@ -82,6 +88,8 @@ func (c *exploreCall) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.Restarts, "restarts", false, "let crashed nodes come up again, with what they saved")
 	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, without it too")
 	f.BoolVar(&c.Overtaking, "overtaking", false, "let messages of one link overtake each other")
+	f.Var(&c.timing.Latency, "latency", "how long a message takes, constant or uniform (default any time)")
+	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "what time goes on by, with --latency")
 	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
 	f.StringVar(&c.run.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
 	f.StringVar(&c.run.Config.Tree, "tree", "", "`shape` of the tree: binary, star or line (default binary)")
@@ -103,6 +111,12 @@ func (c *exploreCall) resolve(s *settings) (err error) {
 		return err
 	}
 	c.Config, c.Memory = c.run.Config, uint64(c.memory)
+	switch {
+	case s.given("latency"):
+		c.Timing = &c.timing
+	case s.given("tick"):
+		return errors.New("--tick: time goes on by ticks only with a --latency: add one, such as 1ms")
+	}
 	if c.Workers < 1 {
 		return fmt.Errorf("--workers: %d: it takes at least 1", c.Workers)
 	}
@@ -267,10 +281,15 @@ func (c *exploreCall) space() []string {
 	case c.Restarts:
 		words = append(words, "restarts")
 	}
+	order := "messages of a link in order"
 	if c.Overtaking {
-		return append(words, "messages in any order")
+		order = "messages in any order"
 	}
-	return append(words, "messages of a link in order")
+	words = append(words, order)
+	if c.Timing != nil {
+		words = append(words, fmt.Sprintf("a latency of %v in ticks of %v", c.Timing.Latency, c.Timing.Tick))
+	}
+	return words
 }
 
 // document is what --json prints.
@@ -285,6 +304,9 @@ func (c *exploreCall) document(x *sim.Exploration, elapsed time.Duration) map[st
 		"states_per_s": float64(x.States) / elapsed.Seconds(),
 		"violation":    violationDocument(x.Violation), "excused": x.Excused,
 		"first_excused": violationDocument(x.FirstExcused),
+	}
+	if c.Timing != nil {
+		d["latency"], d["tick_s"] = c.Timing.Latency, c.Timing.Tick.Seconds()
 	}
 	return d
 }

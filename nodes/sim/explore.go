@@ -19,6 +19,10 @@ type ExploreOptions struct {
 	Amnesia                     bool // and without it
 	Overtaking                  bool // messages of one link arrive in any order
 
+	// Timing bounds how long messages and timers take. If it is nil, a message may arrive and a timer run
+	// out at any moment, however long the timer was set.
+	Timing *Timing
+
 	// Demand has faults excuse nothing: what breaks outside the model of the algorithm counts too.
 	Demand bool
 
@@ -56,6 +60,11 @@ func (o *ExploreOptions) Validate() error {
 	case o.Depth < 0 || o.Workers < 0:
 		return fmt.Errorf("a depth of %d and %d workers: both start at 1, and 0 is for the default",
 			o.Depth, o.Workers)
+	}
+	if o.Timing != nil {
+		if err := o.Timing.Validate(); err != nil {
+			return err
+		}
 	}
 	if o.Spec.Check != nil {
 		return o.Spec.Check(o.Config)

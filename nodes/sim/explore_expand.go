@@ -27,8 +27,8 @@ type move struct {
 	packet  uint32
 }
 
-// stimulus returns what the move is to its node.
-func (m move) stimulus() stimulus {
+// stimulus returns what a move is to its node.
+func (w *worker) stimulus(m move) stimulus {
 	switch m.what {
 	case StepRequest:
 		return onRequest
@@ -43,7 +43,7 @@ func (m move) stimulus() stimulus {
 	case StepTimeout:
 		return onTimeout + stimulus(m.timer)
 	}
-	return onReceive + stimulus(m.packet&packetMask)
+	return onReceive + stimulus(w.packets[m.packet&packetMask].fresh)
 }
 
 // A candidate is a state that was come to, perhaps again.
@@ -103,7 +103,10 @@ type worker struct {
 func newWorker(o *ExploreOptions, ps *parts, seen *visited) *worker {
 	w := &worker{o: o, total: o.total(), parts: ps, seen: seen, memo: newMemo()}
 	if o.Overtaking {
-		w.model = nodes.FIFO
+		w.model |= nodes.FIFO
+	}
+	if o.Timing == nil {
+		w.model |= nodes.Timing
 	}
 	for id := range nodes.ID(w.total) {
 		_, recovers := o.Spec.Machine(o.Config, id).(nodes.Recoverer)
@@ -183,6 +186,7 @@ func (w *worker) expand(state []uint32) {
 		}
 		w.local(at, p)
 	}
+	w.tick()
 	if w.steps == 0 && waiting != 0 && inside == 0 {
 		w.findings = append(w.findings, finding{check: CheckDeadlock})
 		waiting = 0 // it has been said
@@ -202,7 +206,9 @@ func (w *worker) deliveries() {
 			continue
 		}
 		at := uint8(receiver(word))
-		w.try(move{what: StepDeliver, node: at, packet: word})
+		if w.packets[word&packetMask].open() {
+			w.try(move{what: StepDeliver, node: at, packet: word})
+		}
 		if int(faults&0xff) < w.o.Losses {
 			w.put(move{what: StepDrop, node: at, packet: word}, nil)
 		}
@@ -224,8 +230,10 @@ func (w *worker) local(at int, p *part) {
 		}
 		return
 	}
-	for i := range p.timers {
-		w.try(move{what: StepTimeout, node: node, timer: uint8(i)})
+	for i := range p.alarms {
+		if p.alarms[i].open() {
+			w.try(move{what: StepTimeout, node: node, timer: uint8(i)})
+		}
 	}
 	switch {
 	case at >= w.o.Config.N:
@@ -241,7 +249,7 @@ func (w *worker) local(at int, p *part) {
 
 // try makes a move in all ways that it can go.
 func (w *worker) try(m move) {
-	outcomes := w.react(w.state[m.node], m.stimulus())
+	outcomes := w.react(w.state[m.node], w.stimulus(m))
 	for i := range outcomes {
 		m.outcome = uint8(i)
 		w.put(m, &outcomes[i])
@@ -287,6 +295,9 @@ func (w *worker) joins(node int) bool {
 
 // successor appends the state that a move leads to from a state.
 func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
+	if m.what == StepTick {
+		return w.later(b, state)
+	}
 	head := len(b)
 	b = append(b, state[:w.total+1]...)
 	faults := &b[head+w.total]

@@ -50,15 +50,18 @@ type part struct {
 	incarnation uint32      // a machine can ask for it, so it tells states apart
 	asked       int         // requests so far
 	saved       nodes.Message
-	timers      []nodes.Input // that may run out
+	alarms      []alarm
 }
 
-// A packet is a message on its way. In states it stands as a word: its link above, its number below.
+// A packet is a message on its way. In states it stands as a word: its link above, its number below. A tick
+// makes it the packet with the next number.
 type packet struct {
 	digest   digest
 	from, to nodes.ID
 	kind     uint8
 	message  nodes.Message
+	fresh    uint32 // the number of the packet that it was when it was sent
+	window
 }
 
 const (
@@ -74,7 +77,8 @@ func wordFor(from, to nodes.ID, number int) uint32 {
 // receiver returns where the packet that stands as word is on its way to.
 func receiver(word uint32) uint32 { return word >> linkShift & (mostExplored - 1) }
 
-// A stimulus is what happens to a node: one of these, or a timer, or a packet by its number.
+// A stimulus is what happens to a node: one of these, or a timer, or a packet by the number that it had
+// when it was sent.
 type stimulus uint32
 
 const (
@@ -84,7 +88,8 @@ const (
 	onCrash
 	onRestart
 	onAmnesia
-	onTimeout // and up, by the place among the timers of the part
+	onTick
+	onTimeout // and up, by the place among the alarms of the part
 	onReceive = stimulus(1 << 8)
 )
 
@@ -151,8 +156,12 @@ func (ps *parts) once(p *part, s stimulus) (out outcome) {
 		out.choices = ps.dice.answers
 	}()
 	next := &part{id: p.id, up: true, incarnation: p.incarnation, asked: p.asked, saved: p.saved}
-	if s == onCrash {
+	switch s {
+	case onCrash:
 		next.up = false
+		return outcome{next: ps.number(next)}
+	case onTick:
+		next.node, next.alarms = p.node, laterAlarms(p.alarms)
 		return outcome{next: ps.number(next)}
 	}
 	in := nodes.Input{}
@@ -179,13 +188,15 @@ func (ps *parts) once(p *part, s stimulus) (out outcome) {
 			m := ps.packets[s-onReceive]
 			in = nodes.Input{What: nodes.Receive, From: m.from, Message: m.message}
 		} else {
-			in = p.timers[s-onTimeout]
+			a := &p.alarms[s-onTimeout]
+			in = nodes.Input{What: nodes.Timeout, Timer: a.timer, Gen: a.gen}
 		}
 	}
 	if next.node == nil {
 		next.node = p.node.Clone()
 	}
 	ps.effects = next.node.HandleInto(ps.effects[:0], in)
+	next.alarms = ps.o.Timing.alarms(next.node, p.alarms, ps.effects)
 	ps.do(next, &out)
 	out.next = ps.number(next)
 	return out
@@ -218,18 +229,30 @@ func (ps *parts) word(from, to nodes.ID, e *nodes.Effect) uint32 {
 	}
 	ps.buffer = append(ps.buffer[:0], byte(from), byte(to), e.Kind)
 	ps.buffer = nodes.AppendMessage(ps.buffer, e.Message)
-	p := digestOf(ps.buffer)
-	number, ok := ps.packetOf[p]
+	key := digestOf(ps.buffer)
+	number, ok := ps.packetOf[key]
 	if !ok {
 		number = uint32(len(ps.packets))
-		if number > packetMask {
-			panic("the exploration has met 16 million different messages, and can hold no more")
-		}
-		ps.packetOf[p] = number
-		ps.packets = append(ps.packets, &packet{p, from, to, e.Kind, e.Message})
-		ps.bytes += packetBytes + uint64(len(ps.buffer))
+		ps.packetOf[key] = number
+		ps.keep(packet{key, from, to, e.Kind, e.Message, number, ps.o.Timing.flight()})
 	}
 	return wordFor(from, to, int(number))
+}
+
+// keep keeps a packet in all the ages that it may come to.
+func (ps *parts) keep(p packet) {
+	for ; ; p.window = p.later() {
+		if len(ps.packets) > packetMask {
+			panic("the exploration has met 16 million different messages, and can hold no more")
+		}
+		aged := p
+		aged.digest = p.digest.add(digest{uint64(p.opens) + 1, uint64(p.closes) + 1})
+		ps.packets = append(ps.packets, &aged)
+		ps.bytes += packetBytes + uint64(len(ps.buffer))
+		if p.due() {
+			return
+		}
+	}
 }
 
 // number returns the number of a part, which is kept if there is none like it yet.
@@ -238,6 +261,9 @@ func (ps *parts) number(p *part) uint32 {
 	if p.up {
 		ps.buffer[3] = 1
 		ps.buffer = p.node.AppendState(ps.buffer)
+		for _, a := range p.alarms {
+			ps.buffer = binary.AppendVarint(binary.AppendVarint(ps.buffer, a.opens), a.closes)
+		}
 	}
 	if p.saved != nil { // it comes last, so that its bytes cannot be taken for others
 		ps.buffer[3] |= 2
@@ -250,9 +276,6 @@ func (ps *parts) number(p *part) uint32 {
 	}
 	if p.up {
 		p.client = p.node.Client(0)
-		for t, gen := range p.node.Timers(0) {
-			p.timers = append(p.timers, nodes.Input{What: nodes.Timeout, Timer: t, Gen: gen})
-		}
 	}
 	number := uint32(len(ps.parts))
 	ps.partOf[p.digest] = number

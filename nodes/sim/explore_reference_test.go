@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"turnstile/nodes"
 )
@@ -13,13 +14,15 @@ import (
 // Explore is compared with, which does all three.
 type plainState struct {
 	nodes  []*nodes.Node
+	alarms [][]alarm
 	asked  []int
 	flying []flight
 	lost   int
 }
 
 func (p *plainState) clone() *plainState {
-	q := &plainState{asked: slices.Clone(p.asked), flying: slices.Clone(p.flying), lost: p.lost}
+	q := &plainState{asked: slices.Clone(p.asked), alarms: slices.Clone(p.alarms),
+		flying: slices.Clone(p.flying), lost: p.lost}
 	for _, n := range p.nodes {
 		q.nodes = append(q.nodes, n.Clone())
 	}
@@ -27,14 +30,16 @@ func (p *plainState) clone() *plainState {
 }
 
 func (p *plainState) feed(o *ExploreOptions, id nodes.ID, in nodes.Input) {
-	for _, e := range p.nodes[id].Handle(in) {
+	effects := p.nodes[id].Handle(in)
+	p.alarms[id] = o.Timing.alarms(p.nodes[id], p.alarms[id], effects)
+	for _, e := range effects {
 		switch e.Op {
 		case nodes.OpSend:
-			p.flying = append(p.flying, flight{id, e.To, e.Kind, e.Message})
+			p.flying = append(p.flying, flight{id, e.To, e.Kind, e.Message, o.Timing.flight()})
 		case nodes.OpBroadcast:
 			for to := range nodes.ID(o.Config.N) {
 				if to != id {
-					p.flying = append(p.flying, flight{id, to, e.Kind, e.Message})
+					p.flying = append(p.flying, flight{id, to, e.Kind, e.Message, o.Timing.flight()})
 				}
 			}
 		}
@@ -45,11 +50,14 @@ func (p *plainState) feed(o *ExploreOptions, id nodes.ID, in nodes.Input) {
 func (p *plainState) key(o *ExploreOptions) string {
 	var b strings.Builder
 	for id, n := range p.nodes {
-		fmt.Fprintf(&b, "%d %x;", p.asked[id], n.AppendState(nil))
+		fmt.Fprintf(&b, "%d %x", p.asked[id], n.AppendState(nil))
+		for _, a := range p.alarms[id] {
+			fmt.Fprint(&b, a.window)
+		}
 	}
 	var links []string
 	for _, f := range p.flying {
-		links = append(links, fmt.Sprintf("%d>%d %d", f.from, f.to, f.kind)+
+		links = append(links, fmt.Sprintf("%d>%d %d %v", f.from, f.to, f.kind, f.window)+
 			string(nodes.AppendMessage(nil, f.message)))
 	}
 	if o.Overtaking {
@@ -75,8 +83,23 @@ func (p *plainState) next(o *ExploreOptions) (all []*plainState) {
 			lost.lost++
 			all = append(all, lost)
 		}
+		if !f.open() {
+			continue
+		}
 		q.feed(o, f.to, nodes.Input{What: nodes.Receive, From: f.from, Message: f.message})
 		all = append(all, q)
+	}
+	for id, alarms := range p.alarms {
+		for _, a := range alarms {
+			if a.open() {
+				q := p.clone()
+				q.feed(o, nodes.ID(id), nodes.Input{What: nodes.Timeout, Timer: a.timer, Gen: a.gen})
+				all = append(all, q)
+			}
+		}
+	}
+	if o.Timing != nil {
+		all = append(all, p.later()...)
 	}
 	for id := range nodes.ID(o.Config.N) {
 		q := p.clone()
@@ -94,9 +117,30 @@ func (p *plainState) next(o *ExploreOptions) (all []*plainState) {
 	return all
 }
 
+// later returns the state one tick later, if a tick may pass.
+func (p *plainState) later() []*plainState {
+	q := p.clone()
+	for i := range q.flying {
+		q.flying[i].opens = max(0, q.flying[i].opens-1)
+		if q.flying[i].closes--; q.flying[i].closes < 0 {
+			return nil
+		}
+	}
+	for id := range q.alarms {
+		q.alarms[id] = slices.Clone(q.alarms[id])
+		for i := range q.alarms[id] {
+			q.alarms[id][i].opens = max(0, q.alarms[id][i].opens-1)
+			if q.alarms[id][i].closes--; q.alarms[id][i].closes < 0 {
+				return nil
+			}
+		}
+	}
+	return []*plainState{q}
+}
+
 // countPlainly returns how many states there are, and how far the farthest is.
 func countPlainly(o *ExploreOptions) (states uint64, depth int) {
-	first := &plainState{asked: make([]int, o.total())}
+	first := &plainState{asked: make([]int, o.total()), alarms: make([][]alarm, o.total())}
 	codec := o.Spec.Codec()
 	for id := range nodes.ID(o.total()) {
 		part := nodes.Part{Machine: o.Spec.Machine(o.Config, id), Codec: codec}
@@ -129,6 +173,9 @@ func TestExploreSeesWhatAPlainSearchSees(t *testing.T) {
 		for i, o := range columns(row(t, name)) {
 			if o.Duplicates+o.Crashes > 0 || o.Config.N == 3 && o.Entries == 2 {
 				continue
+			}
+			if i%2 == 1 {
+				o.Timing = timing(time.Millisecond, 2*time.Millisecond)
 			}
 			states, depth := countPlainly(&o)
 			if x := explore(t, o); x.States != states || x.Depth != depth {

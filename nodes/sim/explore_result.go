@@ -61,7 +61,8 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 	}
 	slices.Reverse(moves)
 	from := s.roots[s.moves.at(int(at)).packet]
-	out := &Schedule{Algorithm: s.o.Spec.Name, Config: s.o.Config, Overtaking: s.o.Overtaking}
+	out := &Schedule{Algorithm: s.o.Spec.Name, Config: s.o.Config, Overtaking: s.o.Overtaking,
+		Timing: s.o.Timing}
 	stage := newStage(s.o.Spec, out)
 	state, w := from.state, s.workers[0]
 	for _, step := range from.steps {
@@ -75,9 +76,9 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 		var o *outcome
 		step := Step{What: m.what, Node: nodes.ID(m.node)}
 		switch m.what {
-		case StepDrop, StepDuplicate:
+		case StepDrop, StepDuplicate, StepTick:
 		default:
-			o = &w.react(state[m.node], m.stimulus())[m.outcome]
+			o = &w.react(state[m.node], w.stimulus(m))[m.outcome]
 			step.Choosing = o.choices
 		}
 		switch m.what {
@@ -86,7 +87,7 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 			step.From, step.To, step.Kind = p.from, p.to, s.parts.codec.Name(int(p.kind))
 			step.Nth = stage.place(p)
 		case StepTimeout:
-			step.Timer = w.known[state[m.node]].timers[m.timer].Timer
+			step.Timer = w.known[state[m.node]].alarms[m.timer].timer
 		}
 		out.Steps = append(out.Steps, step)
 		if err := stage.play(step); err != nil {

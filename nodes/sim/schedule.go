@@ -27,6 +27,7 @@ import (
 //	dup 1>0 reply    # a copy of it follows it
 //	exit 0           # the client leaves
 //	timeout 0 1 2    # at node 0 the timer of kind 1 for peer 2 runs out
+//	tick             # time goes on (if a line timing 1ms uniform:1ms,2ms stands above the steps)
 //	crash 0
 //	restart 0        # with what it saved
 //	amnesia 0        # it comes up again without
@@ -36,6 +37,7 @@ type Schedule struct {
 	Algorithm  string
 	Config     nodes.Config
 	Overtaking bool
+	Timing     *Timing // nil: a message or timer may take any time
 	Steps      []Step
 }
 
@@ -57,13 +59,16 @@ const (
 	StepCrash
 	StepRestart
 	StepAmnesia
+	StepTick
 )
 
 var stepWords = [...]string{"start", "req", "exit", "", "drop", "dup", "timeout",
-	"crash", "restart", "amnesia"}
+	"crash", "restart", "amnesia", "tick"}
 
 // brings reports whether a step brings things on by itself: it is no fault, and none that need never come.
-func (k StepKind) brings() bool { return k == StepDeliver || k == StepRelease || k == StepTimeout }
+func (k StepKind) brings() bool {
+	return k == StepDeliver || k == StepRelease || k == StepTimeout || k == StepTick
+}
 
 // A Step is one thing that happens.
 type Step struct {
@@ -88,6 +93,7 @@ func (s Step) String() string {
 		}
 	case StepTimeout:
 		words = append(words, fmt.Sprintf("%d %d %d", s.Node, s.Timer.Kind, s.Timer.Peer))
+	case StepTick:
 	default:
 		words = append(words, strconv.Itoa(int(s.Node)))
 	}
@@ -116,6 +122,9 @@ func (s *Schedule) WriteTo(w io.Writer) (int64, error) {
 	}
 	if s.Overtaking {
 		fmt.Fprintln(&b, "overtaking")
+	}
+	if s.Timing != nil {
+		fmt.Fprintln(&b, "timing", s.Timing)
 	}
 	fmt.Fprintln(&b)
 	for _, step := range s.Steps {
@@ -209,6 +218,9 @@ func (s *Schedule) parseHeader(words []string) (known bool, err error) {
 		}
 		s.Overtaking = true
 		return true, nil
+	case "timing":
+		s.Timing, err = parseTiming(words[1:])
+		return true, err
 	case "algorithm":
 		if !one {
 			return true, errors.New("algorithm takes a name, such as algorithm naive-broadcast")
@@ -270,6 +282,10 @@ func parseStep(words []string) (step Step, err error) {
 	}
 	ids, err := numbers(rest)
 	switch {
+	case what == StepTick && len(rest) == 0:
+		return step, nil
+	case what == StepTick:
+		return step, errors.New("tick stands alone: write it once for each tick")
 	case what == StepTimeout && (err != nil || len(ids) != 3):
 		return step, errors.New("timeout takes a node, a kind of timer and a peer, such as timeout 0 1 2")
 	case what != StepTimeout && (err != nil || len(ids) != 1):

@@ -64,6 +64,7 @@ type stage struct {
 	actors   []actor
 	flying   []flight // in the order sent, but copies behind their originals
 	now      int64
+	clock    time.Duration // how far ticks have come
 	account  int64
 	broken   nodes.Need
 	journal  []history.Event
@@ -81,6 +82,7 @@ type actor struct {
 	started     bool
 	incarnation uint32
 	saved       nodes.Message
+	alarms      []alarm
 	entry       uint32
 	money       int64
 	log         *history.NodeLog
@@ -91,6 +93,7 @@ type flight struct {
 	from, to nodes.ID
 	kind     uint8
 	message  nodes.Message
+	window
 }
 
 func newStage(spec *nodes.Spec[nodes.Mutex], s *Schedule) *stage {
@@ -103,6 +106,9 @@ func newStage(spec *nodes.Spec[nodes.Mutex], s *Schedule) *stage {
 	g.mark(history.Measuring)
 	if s.Overtaking {
 		g.broke(nodes.FIFO)
+	}
+	if s.Timing == nil {
+		g.broke(nodes.Timing)
 	}
 	return g
 }
@@ -155,6 +161,8 @@ func (g *stage) play(s Step) error {
 	switch s.What {
 	case StepDeliver, StepDrop, StepDuplicate:
 		err = g.transmit(s)
+	case StepTick:
+		err = g.tick()
 	default:
 		if s.Node < 0 || int(s.Node) >= len(g.actors) {
 			return fmt.Errorf("there is no node %d: they are 0 to %d", s.Node, len(g.actors)-1)
@@ -197,6 +205,10 @@ func (g *stage) transmit(s Step) error {
 	}
 	f := g.flying[at]
 	switch s.What {
+	case StepDeliver:
+		if !f.open() {
+			return fmt.Errorf("it is not due yet: the earliest is %s later", ticks(f.opens))
+		}
 	case StepDuplicate:
 		g.tell("the network copies %s", g.describe(f))
 		g.flying = slices.Insert(g.flying, at+1, f)
@@ -219,13 +231,14 @@ func (g *stage) transmit(s Step) error {
 	return nil
 }
 
-// place returns which of the messages of its kind and link a packet is, from 1.
+// place returns which of the messages of its kind and link a packet is, from 1. Of those that are equal it
+// is the first of its age.
 func (g *stage) place(p *packet) int {
 	want, count := nodes.AppendMessage(nil, p.message), 0
 	for _, f := range g.flying {
 		if f.from == p.from && f.to == p.to && f.kind == p.kind {
 			count++
-			if bytes.Equal(nodes.AppendMessage(nil, f.message), want) {
+			if f.window == p.window && bytes.Equal(nodes.AppendMessage(nil, f.message), want) {
 				break
 			}
 		}
@@ -258,14 +271,7 @@ func (g *stage) act(s Step) error {
 		g.crash(s.Node)
 		return nil
 	case s.What == StepTimeout:
-		for t, gen := range a.node.Timers(0) {
-			if t == s.Timer {
-				g.tell("%s: timer %d for %d runs out", g.name(s.Node), t.Kind, t.Peer)
-				g.feed(s.Node, nodes.Input{What: nodes.Timeout, Timer: t, Gen: gen})
-				return nil
-			}
-		}
-		return fmt.Errorf("that timer does not run")
+		return g.timeout(s)
 	case int(s.Node) >= g.n:
 		return fmt.Errorf("it is a server, and has no client")
 	case s.What == StepRequest:
@@ -306,7 +312,7 @@ func (g *stage) crash(id nodes.ID) {
 	g.tell("%s crashes", g.name(id))
 	g.broke(nodes.NoCrash)
 	g.record(id, history.Event{Kind: history.Crashed, Entry: a.entry})
-	a.node = nil
+	a.node, a.alarms = nil, nil
 	g.flying = slices.DeleteFunc(g.flying, func(f flight) bool {
 		if f.to == id {
 			a.log.Totals.Dropped++

@@ -17,6 +17,8 @@ func (g *stage) feed(id nodes.ID, in nodes.Input) {
 		g.tell("%s: PANIC: %s", g.name(id), panics)
 		return
 	}
+	a := &g.actors[id]
+	a.alarms = g.schedule.Timing.alarms(a.node, a.alarms, effects)
 	var sent []string
 	for i := range effects {
 		switch e := &effects[i]; e.Op {
@@ -36,7 +38,7 @@ func (g *stage) feed(id nodes.ID, in nodes.Input) {
 			}
 			sent = append(sent, g.codec.Name(int(e.Kind))+" to "+hearers)
 		case nodes.OpSave:
-			g.actors[id].saved = e.Message
+			a.saved = e.Message
 		}
 	}
 	if len(sent) > 0 {
@@ -75,7 +77,7 @@ func (g *stage) send(from, to nodes.ID, e *nodes.Effect) {
 		a.log.Totals.Dropped++
 		return
 	}
-	g.flying = append(g.flying, flight{from, to, e.Kind, e.Message})
+	g.flying = append(g.flying, flight{from, to, e.Kind, e.Message, g.schedule.Timing.flight()})
 }
 
 // enter lets a client in, which nobody else may be then.
@@ -124,10 +126,7 @@ func (g *stage) clients(state nodes.ClientState) (ids []nodes.ID) {
 // stuck reports whether nothing is left to happen but requests and faults.
 func (g *stage) stuck() bool {
 	for id := range g.actors {
-		if g.actors[id].node == nil {
-			continue
-		}
-		for range g.actors[id].node.Timers(0) {
+		if len(g.actors[id].alarms) > 0 {
 			return false
 		}
 	}
