@@ -1,8 +1,10 @@
 package nodes
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // ClientState is where the client of an instance stands: idle, waiting, inside, and idle again.
@@ -38,8 +40,8 @@ type instance struct {
 	codec   *Codec
 	client  ClientState
 	env     Env
-	timers  []armed
-	gen     uint32 // of the timer that was set last
+	timers  []armed // by kind and peer, so that in which order they were set is no part of the state
+	gen     uint32  // of the timer that was set last
 }
 
 type (
@@ -235,7 +237,10 @@ func (i *instance) turn(what What, from, to ClientState) {
 func (i *instance) arm(t Timer) uint32 {
 	i.disarm(t)
 	i.gen++
-	i.timers = append(i.timers, armed{t, i.gen})
+	at, _ := slices.BinarySearchFunc(i.timers, t, func(a armed, t Timer) int {
+		return cmp.Or(cmp.Compare(a.timer.Kind, t.Kind), cmp.Compare(a.timer.Peer, t.Peer))
+	})
+	i.timers = slices.Insert(i.timers, at, armed{t, i.gen})
 	return i.gen
 }
 

@@ -184,6 +184,26 @@ func TestTimers(t *testing.T) {
 	d.expect(t, "start", "request", "timeout 1 0")
 }
 
+// In which order timers were set is no part of a node's state.
+func TestTimersHaveNoOrder(t *testing.T) {
+	state := func(timers ...Timer) (running string) {
+		n := nodeOf(&diarist{do: func(env *Env, _ string) {
+			for _, at := range timers {
+				env.SetTimer(at, 1, 1)
+			}
+		}})
+		n.Handle(Input{What: Start})
+		for timer := range n.Timers(0) {
+			running += fmt.Sprint(timer)
+		}
+		return running
+	}
+	a, b, c := Timer{Kind: 1}, Timer{Kind: 1, Peer: 2}, Timer{Kind: 2, Peer: None}
+	if one := state(a, b, c); one != state(c, b, a) || one != state(b, a, c, a) || one == state(a, b) {
+		t.Error("the order shows, or the timers do not")
+	}
+}
+
 func TestBrokenContractsPanic(t *testing.T) {
 	type tyUnlisted struct{}
 	grant := func(env *Env, _ string) { env.Grant() }
