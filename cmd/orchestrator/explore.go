@@ -28,8 +28,8 @@ can be played again.
 
 A fault that the algorithm states it cannot stand excuses what comes of it, unless --demand.
 
-A message may take any time, and a timer run out at any moment, unless --latency bounds them: then time goes
-on by ticks, messages take the latency, and timers run out when they were set to.
+A message may take any time, and a timer run out at any moment, unless --timing bounds them: then time goes
+on by ticks, messages take what it says, and timers run out when they were set to.
 
 A space is exhausted, or bounded by --depth, --states or --memory. That of an algorithm that counts
 without end, such as the hops of a token ring, is always bounded.
@@ -40,7 +40,7 @@ const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
   orchestrator explore --algo ricart -n 3 --entries 2
   orchestrator explore --algo lamport -n 2 --overtaking --demand
   orchestrator explore --algo suzuki -n 3 --crashes 1 --restarts --duplicates 1
-  orchestrator explore --algo central -n 2 --latency uniform:1ms,3ms
+  orchestrator explore --algo central -n 2 --timing uniform:1ms,3ms
   orchestrator explore --algo token-ring -n 3 --depth 60 --save ring.schedule`
 
 // An exploreCall is one call of explore.
@@ -88,8 +88,8 @@ func (c *exploreCall) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.Restarts, "restarts", false, "let crashed nodes come up again, with what they saved")
 	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, without it too")
 	f.BoolVar(&c.Overtaking, "overtaking", false, "let messages of one link overtake each other")
-	f.Var(&c.timing.Latency, "latency", "how long a message takes, constant or uniform (default any time)")
-	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "what time goes on by, with --latency")
+	f.Var(&c.timing.Latency, "timing", "how long a message takes: constant or uniform `span` (default any)")
+	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "what time goes on by, with --timing")
 	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
 	f.StringVar(&c.run.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
 	f.StringVar(&c.run.Config.Tree, "tree", "", "`shape` of the tree: binary, star or line (default binary)")
@@ -112,10 +112,10 @@ func (c *exploreCall) resolve(s *settings) (err error) {
 	}
 	c.Config, c.Memory = c.run.Config, uint64(c.memory)
 	switch {
-	case s.given("latency"):
+	case s.given("timing"):
 		c.Timing = &c.timing
 	case s.given("tick"):
-		return errors.New("--tick: time goes on by ticks only with a --latency: add one, such as 1ms")
+		return errors.New("--tick: time goes on by ticks only with --timing: add one, such as --timing 1ms")
 	}
 	if c.Workers < 1 {
 		return fmt.Errorf("--workers: %d: it takes at least 1", c.Workers)
