@@ -89,6 +89,7 @@ func (c *exploreCall) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, without it too")
 	f.BoolVar(&c.Overtaking, "overtaking", false, "let messages of one link overtake each other")
 	f.Var(&c.timing.Latency, "timing", "how long a message takes: constant or uniform `span` (default any)")
+	f.Lookup("timing").DefValue = "" // none: the help would say 0s
 	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "what time goes on by, with --timing")
 	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
 	f.StringVar(&c.run.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
