@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"turnstile/bench/check"
+	"turnstile/bench/history"
 	"turnstile/bench/workload"
 	"turnstile/chaos"
 	"turnstile/nodes"
@@ -45,13 +46,9 @@ func Hunt(m mutex.Mutant, seeds uint64) (Catch, error) {
 }
 
 // Sound returns the sound algorithm as a mutant that differs in nothing, where m is to fail.
-func Sound(m mutex.Mutant) (mutex.Mutant, error) {
-	row, err := mutex.Find(m.Of)
-	if err != nil {
-		return m, err
-	}
-	m.Name, m.Spec = "nothing is changed", *row
-	return m, nil
+func Sound(m mutex.Mutant) mutex.Mutant {
+	m.Name, m.Spec = "nothing is changed", m.Sound
+	return m
 }
 
 // judge makes a run and returns the check that fails, and what it says. That a machine breaks its contract,
@@ -62,23 +59,28 @@ func judge(m mutex.Mutant, seed uint64) (by, says string, err error) {
 			by, says = "panic", fmt.Sprint(p)
 		}
 	}()
-	o := options(m, seed)
-	r, err := sim.Run(o)
+	r, err := sim.Run(options(m, seed))
 	if err != nil {
 		return "", "", err
 	}
+	by, says = fault(m, r.History)
+	return by, says, nil
+}
+
+// fault returns the first check that a history fails, and what it says.
+func fault(m mutex.Mutant, h *history.History) (by, says string) {
 	cost := m.Spec.Cost(m.Config).Any
 	s := check.Setting{Config: m.Config, Algorithm: m.Of, Cost: cost, CostKnown: true,
 		Identities: m.Spec.Identities, Circulates: m.Spec.Circulates, Safe: m.Spec.Safe, Live: m.Spec.Live}
 	s.Kinds = m.Spec.Codec().Names()
-	v := check.Judge(r.History, s)
+	v := check.Judge(h, s)
 	at := slices.IndexFunc(v.Findings, func(f check.Finding) bool {
 		return f.Outcome == check.Violated && !f.OutsideModel
 	})
 	if at < 0 {
-		return "", "", nil
+		return "", ""
 	}
-	return v.Findings[at].Check, v.Findings[at].Says, nil
+	return v.Findings[at].Check, v.Findings[at].Says
 }
 
 // options returns a short run with the faults that the mutant is to meet. Loads take turns.

@@ -56,11 +56,7 @@ func (l *lamport) Release(env *nodes.Env) {
 func (l *lamport) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case lmRequest:
-		l.clock = max(l.clock, m.Clock)
-		if m.Clock > l.seen[from] { // else a copy, whose release may have come: it would stay for ever
-			l.seen[from] = m.Clock
-			l.queue = insert(l.queue, stamp{m.Clock, from})
-		}
+		l.hear(stamp{m.Clock, from})
 		env.Send(from, lmAck(m)) // the same stamp
 	case lmAck:
 		if m.Clock == l.ours.Clock && l.awaiting.Remove(from) {
@@ -71,6 +67,15 @@ func (l *lamport) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		l.enter(env)
 	default:
 		nodes.Unexpected(l, m)
+	}
+}
+
+// hear queues a peer's request.
+func (l *lamport) hear(s stamp) {
+	l.clock = max(l.clock, s.Clock)
+	if s.Clock > l.seen[s.ID] { // else a copy, whose release may have come: it would stay for ever
+		l.seen[s.ID] = s.Clock
+		l.queue = insert(l.queue, s)
 	}
 }
 

@@ -1,6 +1,10 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
 
 // The mutants of the central algorithm.
 
@@ -69,6 +73,8 @@ func lamportMutants() []Mutant {
 			func(c nodes.Config) nodes.Mutex { return &lmAnyAck{base(c)} }).copied(),
 		mutant("lamport", "a copy of a request is queued", "progress", c,
 			func(c nodes.Config) nodes.Mutex { return &lmAnyRequest{base(c)} }).copied(),
+		mutant("lamport-withholding", "RELEASE does not say of which request", "exclusion", c,
+			func(c nodes.Config) nodes.Mutex { return &lmAnyRelease{lmWithholding{lamport: base(c)}} }),
 	}
 }
 
@@ -78,6 +84,7 @@ type (
 	lmDeaf       struct{ lamport }
 	lmAnyAck     struct{ lamport }
 	lmAnyRequest struct{ lamport }
+	lmAnyRelease struct{ lmWithholding }
 )
 
 func (l *lmUnheard) Request(env *nodes.Env) {
@@ -112,12 +119,27 @@ func (l *lmAnyRequest) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	l.lamport.Receive(env, from, m)
 }
 
+func (l *lmAnyRelease) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if _, ok := m.(lmRelease); ok {
+		l.queue = slices.DeleteFunc(l.queue, func(s stamp) bool { return s.ID == from })
+		l.enter(env)
+		return
+	}
+	l.lmWithholding.Receive(env, from, m)
+}
+
 // The mutants of the algorithm of Ricart and Agrawala.
 
 func ricartMutants() []Mutant {
 	c := nodes.Config{N: 3}
 	base := func(c nodes.Config) ricartAgrawala { return ricartAgrawala{deferred: make([]raReply, c.N)} }
 	return []Mutant{
+		mutant("ricart-agrawala", "whoever asks enters, and asks nobody", "exclusion", c,
+			func(c nodes.Config) nodes.Mutex { return &raLawless{base(c)} }),
+		mutant("ricart-agrawala", "a node replies at once, inside or not", "exclusion", c,
+			func(c nodes.Config) nodes.Mutex { return &raYielding{base(c)} }),
+		mutant("ricart-agrawala", "a node that waits defers, whoever came first", "progress", c,
+			func(c nodes.Config) nodes.Mutex { return &raSelfish{base(c)} }),
 		mutant("ricart-agrawala", "of equal clocks neither defers", "exclusion", c,
 			func(c nodes.Config) nodes.Mutex { return &raPolite{base(c)} }),
 		mutant("ricart-agrawala", "of equal clocks each defers", "progress", c,
@@ -126,16 +148,23 @@ func ricartMutants() []Mutant {
 			func(c nodes.Config) nodes.Mutex { return &raAbsent{base(c)} }),
 		mutant("ricart-agrawala", "the clock falls back to the request that comes", "exclusion", c,
 			func(c nodes.Config) nodes.Mutex { return &raFalling{ricartAgrawala: base(c)} }),
+		mutant("ricart-agrawala", "the clock falls back, but who is inside defers in any case", "exclusion", c,
+			func(c nodes.Config) nodes.Mutex { return &raHolding{raFalling{ricartAgrawala: base(c)}} }),
 		mutant("ricart-agrawala", "replies are counted, whoever they are from", "exclusion", c,
 			func(c nodes.Config) nodes.Mutex { return &raCounting{ricartAgrawala: base(c)} }).copied(),
 		mutant("ricart-agrawala", "REPLY does not say to which request", "exclusion", c,
 			func(c nodes.Config) nodes.Mutex { return &raAnyReply{base(c)} }).copied(),
 		mutant("ricart-agrawala", "the last of several deferred replies is forgotten", "progress", c,
 			func(c nodes.Config) nodes.Mutex { return &raForgetful{base(c)} }),
+		mutant("ricart-agrawala", "who waits for long enters without the silent", "exclusion", c,
+			func(c nodes.Config) nodes.Mutex { return &raImpatient{base(c)} }),
 	}
 }
 
 type (
+	raLawless  struct{ ricartAgrawala }
+	raYielding struct{ ricartAgrawala }
+	raSelfish  struct{ ricartAgrawala }
 	raPolite   struct{ ricartAgrawala }
 	raStubborn struct{ ricartAgrawala }
 	raAbsent   struct{ ricartAgrawala }
@@ -143,13 +172,33 @@ type (
 		ricartAgrawala
 		local uint64 // the stamp of our latest request
 	}
+	raHolding  struct{ raFalling }
 	raCounting struct {
 		ricartAgrawala
 		need int // so many replies are missing
 	}
 	raAnyReply  struct{ ricartAgrawala }
 	raForgetful struct{ ricartAgrawala }
+	raImpatient struct{ ricartAgrawala }
 )
+
+func (r *raLawless) Request(env *nodes.Env) { env.Grant() }
+
+func (r *raYielding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(raRequest); ok {
+		env.Send(from, raReply(q))
+		return
+	}
+	r.ricartAgrawala.Receive(env, from, m)
+}
+
+func (r *raSelfish) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(raRequest); ok && !r.ours.isZero() {
+		r.putOff(from, q)
+		return
+	}
+	r.ricartAgrawala.Receive(env, from, m)
+}
 
 func (r *raPolite) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if q, ok := m.(raRequest); ok && q.Clock == r.ours.Clock {
@@ -161,8 +210,7 @@ func (r *raPolite) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 func (r *raStubborn) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if q, ok := m.(raRequest); ok && q.Clock == r.ours.Clock {
-		r.deferred[from] = raReply(q)
-		r.owed = append(r.owed, from)
+		r.putOff(from, q)
 		return
 	}
 	r.ricartAgrawala.Receive(env, from, m)
@@ -187,6 +235,15 @@ func (r *raFalling) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if q, ok := m.(raRequest); ok {
 		r.clock = max(r.local, q.Clock)
 	}
+}
+
+func (r *raHolding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(raRequest); ok && !r.ours.isZero() && r.awaiting.Empty() {
+		r.putOff(from, q)
+		r.clock = max(r.local, q.Clock)
+		return
+	}
+	r.raFalling.Receive(env, from, m)
 }
 
 func (r *raCounting) Request(env *nodes.Env) {
@@ -218,4 +275,21 @@ func (r *raForgetful) Release(env *nodes.Env) {
 		r.owed = r.owed[:last]
 	}
 	r.ricartAgrawala.Release(env)
+}
+
+func (r *raImpatient) Request(env *nodes.Env) {
+	r.ricartAgrawala.Request(env)
+	env.SetTimer(tired, tiredAfter, 2*tiredAfter)
+}
+
+func (r *raImpatient) Timeout(env *nodes.Env, _ nodes.Timer) {
+	r.awaiting.Clear()
+	env.Grant()
+}
+
+func (r *raImpatient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	r.ricartAgrawala.Receive(env, from, m)
+	if r.awaiting.Empty() {
+		env.StopTimer(tired)
+	}
 }

@@ -17,13 +17,16 @@ func ringMutants() []Mutant {
 			func(nodes.Config) nodes.Mutex { return &trHolding{} }),
 		mutant("token-ring", "a token that was here before is taken again", "exclusion or panic", c,
 			func(nodes.Config) nodes.Mutex { return &trStale{} }).copied(),
+		mutant("token-ring", "who waits for long makes a token", "exclusion", c,
+			func(nodes.Config) nodes.Mutex { return &trImpatient{} }),
 	}
 }
 
 type (
-	trTwo     struct{ tokenRing }
-	trHolding struct{ tokenRing }
-	trStale   struct{ tokenRing }
+	trTwo       struct{ tokenRing }
+	trHolding   struct{ tokenRing }
+	trStale     struct{ tokenRing }
+	trImpatient struct{ tokenRing }
 )
 
 func (r *trTwo) Start(env *nodes.Env) {
@@ -49,6 +52,28 @@ func (r *trStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	r.tokenRing.Receive(env, from, m)
 }
 
+func (r *trImpatient) Request(env *nodes.Env) {
+	r.tokenRing.Request(env)
+	if !r.has {
+		env.SetTimer(tired, tiredAfter, 2*tiredAfter)
+	}
+}
+
+func (r *trImpatient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if r.has {
+		return // we have made one
+	}
+	r.tokenRing.Receive(env, from, m)
+	if r.has {
+		env.StopTimer(tired)
+	}
+}
+
+func (r *trImpatient) Timeout(env *nodes.Env, _ nodes.Timer) {
+	r.has = true
+	env.Grant()
+}
+
 // The mutants of the algorithm of Suzuki and Kasami.
 
 func suzukiMutants() []Mutant {
@@ -70,6 +95,10 @@ func suzukiMutants() []Mutant {
 			func(c nodes.Config) nodes.Mutex { return &skStale{base(c)} }).copied(),
 		mutant("suzuki-kasami", "node 0 makes a token whenever it comes up", "exclusion", c,
 			func(c nodes.Config) nodes.Mutex { return &skMinting{base(c)} }).restarted(),
+		mutant("suzuki-kasami-retrying", "only RN = LN+1 counts as asking", "progress", c,
+			func(c nodes.Config) nodes.Mutex {
+				return &skRetrying{suzukiKasami: base(c), anew: true, exact: true}
+			}),
 	}
 }
 

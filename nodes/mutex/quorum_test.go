@@ -1,6 +1,7 @@
 package mutex
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -99,15 +100,29 @@ func TestCheckQuorums(t *testing.T) {
 	}
 }
 
-// A grid in which nodes do not ask themselves: the smallest has quorums that do not meet, which
-// shows that the check above can fail.
-func TestGridWithoutOneself(t *testing.T) {
-	c := nodes.Config{N: 4, Quorums: gridQuorums}
-	q, r := quorumOf(c, 0), quorumOf(c, 1)
-	q.Remove(0)
-	r.Remove(1)
-	if q.Meets(r) {
-		t.Errorf("%v and %v meet", q, r)
+// In a grid of two rows whose nodes do not ask themselves, or of two nodes, some quorums do not meet: which
+// shows that the check above can fail. In larger ones they do.
+func TestGridsWithoutOneself(t *testing.T) {
+	for _, grid := range []struct {
+		rows, columns int
+		meet          bool
+	}{{1, 2, false}, {2, 2, false}, {2, 3, false}, {2, 5, false}, {1, 3, true}, {3, 3, true}, {4, 4, true}} {
+		var quorums []nodes.Set
+		for self := range grid.rows * grid.columns {
+			var q nodes.Set
+			for id := range grid.rows * grid.columns {
+				if id != self && (id/grid.columns == self/grid.columns || id%grid.columns == self%grid.columns) {
+					q.Add(nodes.ID(id))
+				}
+			}
+			quorums = append(quorums, q)
+		}
+		apart := func(q nodes.Set) bool {
+			return slices.ContainsFunc(quorums, func(r nodes.Set) bool { return !q.Meets(r) })
+		}
+		if meet := !slices.ContainsFunc(quorums, apart); meet != grid.meet {
+			t.Errorf("%+v: they all meet: %v", grid, meet)
+		}
 	}
 }
 

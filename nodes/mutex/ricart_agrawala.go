@@ -52,10 +52,7 @@ func (r *ricartAgrawala) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 		// have permitted: both would be inside.
 		r.clock = max(r.clock, m.Clock)
 		if !r.ours.isZero() && r.ours.before(stamp{m.Clock, from}) {
-			if r.deferred[from] == (raReply{}) { // else a copy
-				r.owed = append(r.owed, from)
-			}
-			r.deferred[from] = raReply(m) // the same stamp
+			r.putOff(from, m)
 			return
 		}
 		env.Send(from, raReply(m))
@@ -68,6 +65,14 @@ func (r *ricartAgrawala) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 	default:
 		nodes.Unexpected(r, m)
 	}
+}
+
+// putOff keeps the reply to a request until we leave.
+func (r *ricartAgrawala) putOff(from nodes.ID, m raRequest) {
+	if r.deferred[from] == (raReply{}) { // else a copy
+		r.owed = append(r.owed, from)
+	}
+	r.deferred[from] = raReply(m) // the same stamp
 }
 
 // WaitsFor names those who have yet to reply.

@@ -180,6 +180,10 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		},
 		Identities: []nodes.Identity{
 			atMost("token", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
+			atMost("token", "request", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Sent["request"] }),
+			atMost("request", "(N-1) token", func(c nodes.Config, t nodes.Tally) uint64 {
+				return uint64(peers(c)) * t.Sent["token"]
+			}),
 		},
 	},
 	{
