@@ -54,6 +54,7 @@ type cluster struct {
 	rng   *rand.Rand
 	codec *nodes.Codec
 	nodes []*nodes.Node
+	saved []nodes.Message // by node: what it would be given after a crash
 
 	flying []packet // in the order sent
 	ghosts []packet // copies of what has arrived
@@ -75,6 +76,7 @@ func newCluster(spec *nodes.Spec[nodes.Mutex], c nodes.Config, opts options) *cl
 		part := nodes.Part{Machine: spec.Machine(c, id), Codec: k.codec}
 		k.nodes = append(k.nodes, nodes.NewNode(id, c.N, 0, k.rng.IntN, part))
 	}
+	k.saved = make([]nodes.Message, len(k.nodes))
 	return k
 }
 
@@ -91,6 +93,7 @@ func (k *cluster) start() error {
 var (
 	errExclusion = errors.New("two are inside")
 	errStuck     = errors.New("nobody moves")
+	errStarved   = fmt.Errorf("%w, though the token is there", errStuck)
 )
 
 // handle gives a node its input and does what it asks for. It fails when two are inside.
@@ -113,6 +116,10 @@ func (k *cluster) handle(id nodes.ID, in nodes.Input) error {
 			if inside := k.clients(nodes.Inside); len(inside) > 1 {
 				return fmt.Errorf("%w: %v, at entry %d", errExclusion, inside, k.entered)
 			}
+		case nodes.OpSave:
+			k.saved[id] = e.Message
+		case nodes.OpSetTimer, nodes.OpStopTimer:
+			// The node knows which of its timers run.
 		default:
 			return fmt.Errorf("node %d asks for operation %d", id, e.Op)
 		}
@@ -191,14 +198,26 @@ func (k *cluster) run() error {
 	return fmt.Errorf("%w: no entry in %d steps after %d entries:%s", errStuck, patience, k.entered, k.states())
 }
 
-// restart crashes a node and has it come up again. What was on its way to it dies with it.
+// stuck is the error that nobody moves.
+func (k *cluster) stuck() error {
+	err := errStuck
+	for _, node := range k.nodes {
+		if t, ok := node.Machine(0).(nodes.TokenHolder); ok && t.HasToken() {
+			err = errStarved
+		}
+	}
+	return fmt.Errorf("%w after %d entries:%s", err, k.entered, k.states())
+}
+
+// restart crashes a node and has it come up again, with what it has saved. What was on its way to it dies
+// with it.
 func (k *cluster) restart(id nodes.ID) error {
 	toIt := func(p packet) bool { return p.to == id }
 	k.flying = slices.DeleteFunc(k.flying, toIt)
 	k.ghosts = slices.DeleteFunc(k.ghosts, toIt)
 	part := nodes.Part{Machine: k.spec.Machine(k.c, id), Codec: k.codec}
 	k.nodes[id] = nodes.NewNode(id, k.c.N, 1, k.rng.IntN, part)
-	return k.handle(id, nodes.Input{What: nodes.Recover})
+	return k.handle(id, nodes.Input{What: nodes.Recover, Message: k.saved[id]})
 }
 
 func (k *cluster) atRest() bool { return len(k.flying)+len(k.ghosts) == 0 }
@@ -240,14 +259,15 @@ func (k *cluster) ask() error {
 	return nil
 }
 
-// step lets one message arrive or one client leave.
+// step lets one message arrive, one client leave or one timer run out.
 func (k *cluster) step() error {
 	inside := k.clients(nodes.Inside)
-	ghosts := min(len(k.ghosts), 1)
-	choices := len(k.flying) + len(inside) + ghosts
+	timers := k.timers(nodes.Everyone(len(k.nodes)))
+	ghosts, due := min(len(k.ghosts), 1), min(len(timers), 1)
+	choices := len(k.flying) + len(inside) + ghosts + due
 	if choices == 0 {
 		if len(k.clients(nodes.Waiting)) > 0 {
-			return fmt.Errorf("%w after %d entries:%s", errStuck, k.entered, k.states())
+			return k.stuck()
 		}
 		return nil
 	}
@@ -260,8 +280,27 @@ func (k *cluster) step() error {
 		p := k.ghosts[at]
 		k.ghosts = slices.Delete(k.ghosts, at, at+1)
 		return k.receive(p)
+	case pick < len(inside)+ghosts+due:
+		t := timers[k.rng.IntN(len(timers))]
+		return k.handle(t.node, t.input)
 	}
 	return k.deliver(k.rng.IntN(len(k.flying)))
+}
+
+// A timer is one that runs.
+type timer struct {
+	node  nodes.ID
+	input nodes.Input // when it runs out
+}
+
+// timers returns those that run at some nodes.
+func (k *cluster) timers(at nodes.Set) (all []timer) {
+	for id := range at.All() {
+		for t, gen := range k.nodes[id].Timers(0) {
+			all = append(all, timer{id, nodes.Input{What: nodes.Timeout, Timer: t, Gen: gen}})
+		}
+	}
+	return all
 }
 
 // perEntry is what the row's Cost is about: messages per entry, counted as docs/measures.md says.

@@ -20,6 +20,7 @@ import (
 //	dup 0>2 request     a copy of it is held too
 //	none 0>2 request    there is none
 //	in 0                client 0 is inside and no other ("in -": nobody is)
+//	timeout 0           the timer that runs at node 0 runs out
 //	restart 0           node 0 crashes and comes up again, and what was on its way there is lost
 //	clock 0 4           the logical clock of node 0 (a maekawa) is 4
 //	votes 0 3 4         the quorum of node 0 (a maekawa) is nodes 3 and 4
@@ -96,6 +97,12 @@ func (k *cluster) act(words []string) error {
 		if inside := k.clients(nodes.Inside); !slices.Equal(inside, ids) {
 			return fmt.Errorf("inside is %v:%s", inside, k.states())
 		}
+	case "timeout":
+		timers := k.timers(nodes.SetOf(ids[0]))
+		if len(timers) == 0 {
+			return fmt.Errorf("no timer runs there:%s", k.states())
+		}
+		return k.handle(ids[0], timers[0].input)
 	case "restart":
 		return k.restart(ids[0])
 	case "clock":
@@ -138,7 +145,7 @@ func numbers(words []string) (ids []nodes.ID) {
 // rest lets everything arrive and everyone leave. It fails if somebody waits for ever.
 func (k *cluster) rest() error {
 	k.opts.entries = 0 // nobody asks any more
-	for len(k.clients(nodes.Idle)) < k.c.N || !k.atRest() {
+	for len(k.clients(nodes.Idle)) < k.c.N || !k.atRest() && !k.spec.Circulates {
 		if err := k.step(); err != nil {
 			return err
 		}
