@@ -291,6 +291,7 @@ func (h *Host) obey(m *nats.Msg) {
 			h.agenda.add(task{at: o.End, what: toEnd})
 		}
 	case Ask:
+		h.start()
 		h.client.ask()
 	case Park:
 		h.parked = true

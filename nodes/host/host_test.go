@@ -227,6 +227,23 @@ func judge(t *testing.T, h *history.History, entries int) {
 	}
 }
 
+// A node that is asked to issue a request before it has begun starts first: its machine knows nothing yet.
+func TestHostStartsBeforeItsFirstRequest(t *testing.T) {
+	s := begin(t, "raymond", 3, func(c *host.Config) {
+		c.Workload = workload.Workload{Load: workload.Sequential}
+	})
+	order, _ := json.Marshal(host.Order{Do: host.Ask})
+	if err := s.conn.Publish(s.names.OrdersTo(2), order); err != nil {
+		t.Fatal(err)
+	}
+	s.settle(1)
+	for _, l := range s.end().Logs {
+		if want := uint64(l.Node) / 2; l.Totals.Entries != want {
+			t.Errorf("node %d has %d entries, not %d", l.Node, l.Totals.Entries, want)
+		}
+	}
+}
+
 // The open load stops issuing at its end, and every arrival that was due by then is on record.
 func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
 	const rate, end = 1000, 100 * time.Millisecond
