@@ -24,3 +24,38 @@ func TestCrashTextRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// A crash that adds up to more than a time can hold is none.
+func TestLateCrashes(t *testing.T) {
+	for _, text := range []string{"2@2562047h", "2@2562047h+2562047h", "2@1h+876000h,amnesia"} {
+		if c, err := ParseCrash(text); err == nil || !strings.Contains(err.Error(), "within 876000h (100 years)") {
+			t.Errorf("%q is read as %v, %v", text, c, err)
+		}
+	}
+	if _, err := ParseCrash("2@1h+875999h"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCrashesOfWhoIsDownForGood(t *testing.T) {
+	crashes := func(texts ...string) (all []Crash) {
+		for _, text := range texts {
+			c, err := ParseCrash(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, c)
+		}
+		return all
+	}
+	for _, wrong := range [][]Crash{crashes("2@30ms", "2@50ms+1ms"), crashes("1@1s", "2@50ms", "2@30ms")} {
+		const want = "node 2 is to crash at 50ms, and at 30ms it went down for good: leave out one of the two, " +
+			"or have it come up in between, as in 2@30ms+10ms"
+		if err := CheckCrashes(wrong); err == nil || err.Error() != want {
+			t.Errorf("%v: %v", wrong, err)
+		}
+	}
+	if err := CheckCrashes(crashes("2@50ms", "2@30ms+5ms", "1@30ms", "0@60ms")); err != nil {
+		t.Error(err)
+	}
+}
