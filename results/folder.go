@@ -176,14 +176,11 @@ func (f *Folder) WriteYAML(v any) error {
 // again as it was.
 func (f *Folder) ReadYAML(v any) error {
 	path := f.File(RunFile)
-	file, err := os.Open(path)
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("reading results: %w", err)
 	}
-	defer file.Close()
-	in := yaml.NewDecoder(file)
-	in.KnownFields(true)
-	if err := in.Decode(v); err == io.EOF {
+	if err := decodeYAML(b, v); err == io.EOF {
 		return fmt.Errorf("reading %s: the file is empty", path)
 	} else if err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)

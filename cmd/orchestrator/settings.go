@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
 
 	"turnstile/nodes"
 )
@@ -103,7 +105,7 @@ func readConfig(cmd *cobra.Command, known []string) (*viper.Viper, error) {
 	}
 	v.SetConfigFile(path)
 	if err := v.ReadInConfig(); err != nil {
-		return nil, fmt.Errorf("reading the configuration %s: %w", path, err)
+		return nil, configError(path, err)
 	}
 	keys := v.AllKeys()
 	slices.Sort(keys)
@@ -117,6 +119,19 @@ func readConfig(cmd *cobra.Command, known []string) (*viper.Viper, error) {
 		}
 	}
 	return v, nil
+}
+
+// configError says what is wrong with a configuration file that cannot be read as settings.
+func configError(path string, err error) error {
+	var wrong *yaml.TypeError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("reading the configuration %s: %w", path, err)
+	}
+	line, what, _ := strings.Cut(wrong.Errors[0], ": ")
+	if strings.HasPrefix(what, "cannot unmarshal") { // what follows are types of Go
+		what = "this is no setting: write a name and a value, as in nodes: 16"
+	}
+	return fmt.Errorf("%s: %s: %s", path, line, what)
 }
 
 // checkEnvironment finds variables that look like settings and are none.

@@ -1,0 +1,139 @@
+package results
+
+import (
+	"bytes"
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/nodes"
+)
+
+// decodeYAML reads b into v, which points to a struct. A key that v does not know is an error. Errors tell of
+// keys and values as they stand in b: what types v is made of is nobody's business.
+func decodeYAML(b []byte, v any) error {
+	in := yaml.NewDecoder(bytes.NewReader(b))
+	in.KnownFields(true)
+	err := in.Decode(v)
+	if err == nil {
+		return nil
+	}
+	var document yaml.Node
+	if yaml.Unmarshal(b, &document) == nil && len(document.Content) > 0 {
+		if better := misfit(document.Content[0], reflect.TypeOf(v).Elem(), ""); better != nil {
+			return better
+		}
+	}
+	var wrong *yaml.TypeError
+	if errors.As(err, &wrong) { // that a key is there twice
+		return errors.New(wrong.Errors[0])
+	}
+	return err
+}
+
+// misfit says what the first thing at n or below it is that no value of type t can be read from, or returns
+// nil. path is the keys that lead to n.
+func misfit(n *yaml.Node, t reflect.Type, path string) error {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	fresh := reflect.New(t).Interface()
+	_, readsText := fresh.(encoding.TextUnmarshaler)
+	switch {
+	case readsText:
+	case n.Kind == yaml.MappingNode && (t.Kind() == reflect.Struct || t.Kind() == reflect.Map):
+		return misfitBelow(n, t, path)
+	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
+		for i, item := range n.Content {
+			if err := misfit(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := n.Decode(fresh)
+	switch {
+	case err == nil:
+		return nil
+	case readsText && n.Kind == yaml.ScalarNode && t != reflect.TypeFor[time.Time]():
+		return fmt.Errorf("line %d: %s: %w", n.Line, path, err) // which says what is right
+	case readsText && n.Kind != yaml.ScalarNode:
+		t = reflect.TypeFor[string]()
+	}
+	return fmt.Errorf("line %d: %s is not %s", n.Line, spell(n, path), formOf(t))
+}
+
+// misfitBelow is misfit for keys with values.
+func misfitBelow(n *yaml.Node, t reflect.Type, path string) error {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		below := strings.TrimPrefix(path+"."+key.Value, ".")
+		of, known := typeBelow(t, key.Value)
+		if of == nil {
+			hint := "; there are: " + strings.Join(known, ", ")
+			if near := nodes.Nearest(key.Value, known); near != "" {
+				hint = ": did you mean " + near + "?"
+			}
+			return fmt.Errorf("line %d: there is no key %s%s", key.Line, below, hint)
+		}
+		if err := misfit(value, of, below); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// typeBelow returns the type of what stands below a key, or nil and the keys that there are.
+func typeBelow(t reflect.Type, key string) (of reflect.Type, known []string) {
+	if t.Kind() == reflect.Map {
+		return t.Elem(), nil
+	}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if name == key {
+			return t.Field(i).Type, nil
+		}
+		known = append(known, name)
+	}
+	return nil, known
+}
+
+// spell says what stands where the path leads.
+func spell(n *yaml.Node, path string) string {
+	what := fmt.Sprintf("%q", n.Value)
+	switch n.Kind {
+	case yaml.MappingNode:
+		what = "what has keys of its own"
+	case yaml.SequenceNode:
+		what = "a list"
+	}
+	if path == "" {
+		return what
+	}
+	return path + ": " + what
+}
+
+// formOf says what is to be written for a value of a type.
+func formOf(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[time.Duration]():
+		return "a length of time, as 300ms is"
+	case reflect.TypeFor[time.Time]():
+		return "a time, as 2026-01-31T14:05:09Z is"
+	}
+	return map[reflect.Kind]string{
+		reflect.Int:     "a whole number",
+		reflect.Uint64:  "a whole number from 0",
+		reflect.Float64: "a number",
+		reflect.Bool:    "true or false",
+		reflect.String:  "one text",
+		reflect.Slice:   "a list",
+		reflect.Map:     "keys with values",
+		reflect.Struct:  "keys with values",
+	}[t.Kind()]
+}
