@@ -282,6 +282,18 @@ func (r *Run) checkKinds() error {
 	return nil
 }
 
+// checkNodes finds out whether the history of a trial is of as many nodes as the record says. Else it would
+// be held to the figures of another one.
+func (r *Run) checkNodes(number int, h *history.History, spec *nodes.Spec[nodes.Mutex]) error {
+	config := r.Record.Options.Config
+	servers := spec.ServerCount(config)
+	if found := h.Nodes(); found != 0 && found != config.N+servers {
+		return fmt.Errorf("%s says n: %d, and the history of trial %d says n: %d: they are not of one run, "+
+			"or one of them was changed", r.Folder.File(results.RunFile), config.N, number, found-servers)
+	}
+	return nil
+}
+
 // judge reads the history of a trial, measures it and gives the verdict.
 func (r *Run) judge(number int) error {
 	h, err := r.Folder.History(number)
@@ -291,6 +303,9 @@ func (r *Run) judge(number int) error {
 	o, record := r.Record.Options, &r.Record.Trials[number-1]
 	spec, err := mutex.Find(o.Algorithm)
 	if err != nil {
+		return err
+	}
+	if err := r.checkNodes(number, h, spec); err != nil {
 		return err
 	}
 	t := &Trial{Number: number, Trouble: record.Trouble, Measures: Measure(h, o),

@@ -36,6 +36,15 @@ type Totals struct {
 	Gaps, Repeats, MultiSent, RingNext, EventCount uint64
 }
 
+// Nodes returns how many nodes took part, servers included, or 0 if none left a log. A node that died before
+// it had a log is known from the streams of the others.
+func (h *History) Nodes() (count int) {
+	for _, l := range h.Logs {
+		count = max(count, int(l.Node)+1, len(l.SentTo))
+	}
+	return count
+}
+
 // A FormatError says where in a file something stands that no history holds.
 type FormatError struct {
 	File   string

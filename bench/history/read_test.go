@@ -195,3 +195,16 @@ func FuzzDecodeLog(f *testing.F) {
 		}
 	})
 }
+
+func TestNodes(t *testing.T) {
+	mapped := &NodeLog{Node: 1, SentTo: make([]uint64, 5)}
+	for want, logs := range map[int][]*NodeLog{
+		0: {{Node: nodes.None}},
+		3: {{Node: nodes.None}, {Node: 0}, {Node: 1}, {Node: 2}},
+		5: {{Node: nodes.None}, mapped}, // the others died before they had logs
+	} {
+		if got := (&History{Logs: logs}).Nodes(); got != want {
+			t.Errorf("%d nodes, not %d", got, want)
+		}
+	}
+}
