@@ -3,6 +3,8 @@ package history
 import (
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -20,6 +22,7 @@ var roles = map[string]func(path string) error{
 	"die":        dieBetweenAppends,
 	"go-on":      appendForLong,
 	"small-file": func(path string) error { return fill(path, limitFileSize) },
+	"store":      storeTooMuch,
 	"small-disk": func(path string) error { return fill(path, mountSmallDisk) },
 }
 
@@ -181,5 +184,23 @@ func TestNoMoreRoom(t *testing.T) {
 				t.Errorf("%v: %s", err, out)
 			}
 		})
+	}
+}
+
+// storeTooMuch stores what cannot be compressed, and is more than fits into a file.
+func storeTooMuch(path string) error {
+	if err := limitFileSize(path); err != nil {
+		return err
+	}
+	return store(path, func(w io.Writer) error {
+		_, err := io.CopyN(w, rand.NewChaCha8([32]byte{}), 20*smallDisk)
+		return err
+	})
+}
+
+func TestNoRoomToStoreIsSaidOnce(t *testing.T) {
+	out, err := child("store", filepath.Join(t.TempDir(), "history.zst")).CombinedOutput()
+	if err == nil || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "file too large") {
+		t.Errorf("%v: %s", err, out)
 	}
 }

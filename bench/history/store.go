@@ -111,7 +111,13 @@ func store(path string, pack func(io.Writer) error) (err error) {
 	if err == nil {
 		err = pack(packer)
 	}
-	if err := errors.Join(err, packer.Close(), file.Chmod(0o644), file.Sync()); err != nil {
+	if closed := packer.Close(); err == nil { // or else it says the same again
+		err = closed
+	}
+	if err == nil {
+		err = errors.Join(file.Chmod(0o644), file.Sync())
+	}
+	if err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), path)
