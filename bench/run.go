@@ -112,7 +112,7 @@ func Make(ctx context.Context, o Options, s Setup) (*Run, error) {
 // every run.
 func (s *Setup) begin(record Record, spec *nodes.Spec[nodes.Mutex]) (*Run, error) {
 	started := time.Now()
-	folder, err := results.Create(s.Results, s.Set, runName(started, record.Options))
+	folder, err := results.Create(s.Results, s.Set, runName(started, record.Options), record.room(spec))
 	if err != nil {
 		return nil, err
 	}

@@ -94,16 +94,16 @@ func (t *trial) logOf(id nodes.ID) string {
 	return filepath.Join(t.dir, fmt.Sprintf("node-%06d.log", id))
 }
 
-// ringLen is how many of its latest messages each node keeps: some thousands, but for large clusters
-// fewer, so that all rings together stay small.
-func (t *trial) ringLen() int { return min(4096, max(256, (1<<18)/t.total())) }
+// ringLen is how many of its latest messages each of so many nodes keeps: some thousands, but for large
+// clusters fewer, so that all rings together stay small.
+func ringLen(total int) int { return min(4096, max(256, (1<<18)/total)) }
 
 func (t *trial) startNode(id nodes.ID, resource string) error {
 	c := host.Config{
 		Run: t.subjects.Run(), URL: t.endpoint.url, Token: t.endpoint.token, Node: id, Zero: t.zero,
 		Algorithm: t.Algorithm, Machines: t.Config, Servers: t.spec.ServerCount(t.Config),
 		Workload: t.Workload, Entries: t.Entries, Latency: t.Latency, Regions: t.Regions, Multicast: t.Multicast,
-		Seed: t.seed, Log: t.logOf(id), Ring: t.ringLen(), Resource: resource,
+		Seed: t.seed, Log: t.logOf(id), Ring: ringLen(t.total()), Resource: resource,
 	}
 	if t.Workload.Load == workload.Sequential {
 		c.Entries = 0 // counted where the requests are given out

@@ -43,7 +43,7 @@ func child(role, path string) *exec.Cmd {
 	return cmd
 }
 
-const beforeDeath = 2*chunkLen/eventLen + 100
+const beforeDeath = 2*chunkLen/EventLen + 100
 
 func dieBetweenAppends(path string) error {
 	l, err := Create(path, Options{Node: 1, Nodes: 2, Ring: 16})

@@ -19,9 +19,10 @@ import (
 const (
 	magic       = "TURNLOG1"
 	preambleLen = 64
-	eventLen    = 32
 	passageLen  = 24
 	pageLen     = 1 << 16
+	// EventLen is how many bytes an event takes.
+	EventLen = 32
 	// MaxKinds is how many kinds of messages the counters have room for.
 	MaxKinds = 16
 	// LatenessBuckets is how many buckets the histogram of timers' lateness has: see LatenessBucket.
@@ -153,7 +154,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // putEvent writes all of an event but its last word, and returns that. The word is never zero, and it
 // depends on the event's place, so neither a torn nor a misplaced event passes for a whole one.
 func putEvent(b []byte, index uint64, e *Event) uint32 {
-	_ = b[eventLen-1]
+	_ = b[EventLen-1]
 	binary.LittleEndian.PutUint64(b[0:], uint64(e.At))
 	binary.LittleEndian.PutUint64(b[8:], uint64(e.Value))
 	binary.LittleEndian.PutUint32(b[16:], e.Entry)
@@ -163,12 +164,12 @@ func putEvent(b []byte, index uint64, e *Event) uint32 {
 }
 
 func commitWord(b []byte, index uint64) uint32 {
-	return max(1, crc32.Update(uint32(index)*0x9e3779b1+1, castagnoli, b[:eventLen-4]))
+	return max(1, crc32.Update(uint32(index)*0x9e3779b1+1, castagnoli, b[:EventLen-4]))
 }
 
 // getEvent reads an event and reports whether it is whole.
 func getEvent(b []byte, index uint64, e *Event) bool {
-	if binary.LittleEndian.Uint32(b[eventLen-4:]) != commitWord(b, index) {
+	if binary.LittleEndian.Uint32(b[EventLen-4:]) != commitWord(b, index) {
 		return false
 	}
 	e.At = int64(binary.LittleEndian.Uint64(b[0:]))

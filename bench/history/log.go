@@ -46,15 +46,25 @@ type Options struct {
 	Frozen *atomic.Int64
 }
 
+func (o Options) preamble() preamble {
+	p := preamble{node: o.Node, nodes: uint32(o.Nodes), ring: uint32(o.Ring), errNS: o.StampError, mapped: true}
+	p.header = p.headerLen()
+	return p
+}
+
+// Reserved returns how many bytes of the disk a new log takes, before it has any events.
+func (o Options) Reserved() int64 {
+	p := o.preamble()
+	return int64(p.header) + chunkLen
+}
+
 // Create makes a new log at path. It fails when the file exists or its space cannot be reserved.
 func Create(path string, o Options) (*Log, error) {
-	p := preamble{node: o.Node, nodes: uint32(o.Nodes), ring: uint32(o.Ring), errNS: o.StampError,
-		mapped: true}
+	p := o.preamble()
 	if !p.valid() || int(p.nodes) != o.Nodes || int(p.ring) != o.Ring {
 		return nil, fmt.Errorf("creating the log: there is none of node %d of %d with %d messages, within %d ns",
 			o.Node, o.Nodes, o.Ring, o.StampError)
 	}
-	p.header = p.headerLen()
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("creating the log: %w", err)
@@ -149,10 +159,10 @@ func (l *Log) Append(e Event) error {
 			return err
 		}
 	}
-	b := l.chunk[l.used : l.used+eventLen]
+	b := l.chunk[l.used : l.used+EventLen]
 	word := putEvent(b, l.index, &e)
-	(*atomic.Uint32)(unsafe.Pointer(&b[eventLen-4])).Store(word)
-	l.used += eventLen
+	(*atomic.Uint32)(unsafe.Pointer(&b[EventLen-4])).Store(word)
+	l.used += EventLen
 	l.index++
 	l.EventCount.Store(l.index)
 	return nil

@@ -71,7 +71,7 @@ func readLog(t testing.TB, path string) *NodeLog {
 }
 
 func TestAppendAndReadBack(t *testing.T) {
-	const perChunk = chunkLen / eventLen
+	const perChunk = chunkLen / EventLen
 	for _, count := range []int{0, 1, perChunk - 1, perChunk, perChunk + 1, 3*perChunk + 5} {
 		for _, closed := range []bool{true, false} {
 			path := filepath.Join(t.TempDir(), "2.log")
@@ -349,5 +349,18 @@ func BenchmarkPass(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		l.Pass(p)
+	}
+}
+
+func TestReservedIsWhatANewLogTakes(t *testing.T) {
+	for _, o := range []Options{{Node: nodes.None}, {Nodes: 1, Ring: 4096}, {Node: 3, Nodes: 9000, Ring: 256}} {
+		path := filepath.Join(t.TempDir(), "a.log")
+		l := must(Create(path, o))(t)
+		if info := must(os.Stat(path))(t); info.Size() != o.Reserved() {
+			t.Errorf("%+v: the log takes %d bytes, not %d", o, info.Size(), o.Reserved())
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

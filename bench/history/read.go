@@ -90,7 +90,7 @@ func DecodeLog(name string, base int64, b []byte) (*NodeLog, error) {
 	l.Ring = decodeRing(b[at:at+int(p.ring)*passageLen], p.node, l.Totals.RingNext)
 	var bad int
 	if l.Events, bad = decodeEvents(b[p.header:], p.node); bad >= 0 {
-		return fail(int(p.header)+bad, "event %d is garbled", bad/eventLen)
+		return fail(int(p.header)+bad, "event %d is garbled", bad/EventLen)
 	}
 	// There may be more than were counted: the writer may have died, or not have ended, in between.
 	if have, counted := uint64(len(l.Events)), l.Totals.EventCount; have < counted {
@@ -98,7 +98,7 @@ func DecodeLog(name string, base int64, b []byte) (*NodeLog, error) {
 	}
 	for i := 1; i < len(l.Events); i++ {
 		if l.Events[i].At < l.Events[i-1].At {
-			return fail(int(p.header)+i*eventLen, "event %d is earlier than the one before it", i)
+			return fail(int(p.header)+i*EventLen, "event %d is earlier than the one before it", i)
 		}
 	}
 	return l, nil
@@ -129,15 +129,15 @@ func decodeRing(b []byte, node nodes.ID, next uint64) []Passage {
 // decodeEvents reads events to the end of b or to the first that was never committed. It returns the
 // offset of one that is garbled, or -1.
 func decodeEvents(b []byte, node nodes.ID) ([]Event, int) {
-	events := make([]Event, 0, len(b)/eventLen)
-	for at := 0; at < len(b); at += eventLen {
+	events := make([]Event, 0, len(b)/EventLen)
+	for at := 0; at < len(b); at += EventLen {
 		e := Event{Node: node}
-		if len(b)-at >= eventLen && getEvent(b[at:at+eventLen], uint64(at/eventLen), &e) {
+		if len(b)-at >= EventLen && getEvent(b[at:at+EventLen], uint64(at/EventLen), &e) {
 			events = append(events, e)
 			continue
 		}
 		// The writer died here if this event has no commit word and nothing follows it.
-		if len(bytes.Trim(b[min(at+eventLen-4, len(b)):], "\x00")) > 0 {
+		if len(bytes.Trim(b[min(at+EventLen-4, len(b)):], "\x00")) > 0 {
 			return nil, at
 		}
 		break

@@ -45,20 +45,20 @@ func TestTornTail(t *testing.T) {
 	writeLog(t, path, Options{Node: 1, Nodes: 2, Ring: 4}, 3, false)
 	torn := must(os.ReadFile(path))(t)
 	want := must(DecodeLog("", 0, whole))(t)
-	for cut := 0; cut < eventLen; cut++ {
+	for cut := 0; cut < EventLen; cut++ {
 		b := slices.Clone(torn)
 		e := event(1, 3)
-		putEvent(b[events+3*eventLen:], 3, &e)
-		clear(b[events+3*eventLen+cut : events+4*eventLen])
+		putEvent(b[events+3*EventLen:], 3, &e)
+		clear(b[events+3*EventLen+cut : events+4*EventLen])
 		got, err := DecodeLog("1.log", 0, b)
-		if cut <= eventLen-4 {
+		if cut <= EventLen-4 {
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Fatalf("a tail of %d bytes: %v %s", cut, err, diff)
 			}
 		}
 	}
 	b := slices.Clone(torn)
-	copy(b[events+5*eventLen:], whole[events:events+eventLen])
+	copy(b[events+5*EventLen:], whole[events:events+EventLen])
 	if _, err := DecodeLog("1.log", 0, b); !isFormatError(err, "1.log") {
 		t.Errorf("an event after a hole: error %v", err)
 	}
@@ -77,7 +77,7 @@ func TestGarbled(t *testing.T) {
 			if !isFormatError(err, "1.log") {
 				t.Fatalf("bit %d of byte %d garbled: error %v", bit, at, err)
 			}
-			if got := err.(*FormatError).Offset; at >= events && got != int64(events+(at-events)/eventLen*eventLen) {
+			if got := err.(*FormatError).Offset; at >= events && got != int64(events+(at-events)/EventLen*EventLen) {
 				t.Fatalf("byte %d garbled: error at %d", at, got)
 			}
 		}
@@ -90,8 +90,8 @@ func TestGarbled(t *testing.T) {
 		}
 	}
 	swapped := slices.Clone(whole)
-	copy(swapped[events:], whole[events+eventLen:events+2*eventLen])
-	copy(swapped[events+eventLen:], whole[events:events+eventLen])
+	copy(swapped[events:], whole[events+EventLen:events+2*EventLen])
+	copy(swapped[events+EventLen:], whole[events:events+EventLen])
 	if _, err := DecodeLog("1.log", 0, swapped); !isFormatError(err, "1.log") {
 		t.Errorf("two events swapped: error %v", err)
 	}
@@ -189,7 +189,7 @@ func FuzzDecodeLog(f *testing.F) {
 		if err != nil && !isFormatError(err, "f") {
 			t.Fatal(err)
 		}
-		if err == nil && 8*len(l.SentTo)+passageLen*len(l.Ring)+eventLen*len(l.Events) > len(b) {
+		if err == nil && 8*len(l.SentTo)+passageLen*len(l.Ring)+EventLen*len(l.Events) > len(b) {
 			t.Fatalf("%d bytes hold %d nodes, %d messages, %d events",
 				len(b), len(l.SentTo), len(l.Ring), len(l.Events))
 		}

@@ -79,13 +79,13 @@ func (l *NodeLog) append(b []byte, nodeCount int) []byte {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	at := len(b)
-	b = append(b, make([]byte, int(p.header)-at+len(l.Events)*eventLen)...)
+	b = append(b, make([]byte, int(p.header)-at+len(l.Events)*EventLen)...)
 	for i := range l.Ring {
 		putPassage(b[at+i*passageLen:], &l.Ring[i])
 	}
 	for i := range l.Events {
-		at := b[int(p.header)+i*eventLen:]
-		binary.LittleEndian.PutUint32(at[eventLen-4:], putEvent(at, uint64(i), &l.Events[i]))
+		at := b[int(p.header)+i*EventLen:]
+		binary.LittleEndian.PutUint32(at[EventLen-4:], putEvent(at, uint64(i), &l.Events[i]))
 	}
 	return b
 }

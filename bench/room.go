@@ -1,0 +1,44 @@
+package bench
+
+import (
+	"fmt"
+
+	"turnstile/bench/history"
+	"turnstile/bench/workload"
+	"turnstile/nodes"
+	"turnstile/results"
+)
+
+// What an entry takes of the disk: its events in the logs of its trial, and those in the stored history.
+const (
+	loggedEntry = 3 * history.EventLen
+	storedEntry = loggedEntry / 2 // they compress to less than half
+)
+
+// spareRoom is for all that is not known before the run: the entries of a run that lasts for a time, the
+// messages of one in which they circulate, and the tables.
+const spareRoom = 64 << 20
+
+// room returns how much room a run takes on the disk of its results. The logs of one trial are gone before
+// the next begins.
+func (r *Record) room(spec *nodes.Spec[nodes.Mutex]) results.Room {
+	o := &r.Options
+	entries, asked := float64(o.Entries), fmt.Sprintf("-n %d", o.Config.N)
+	switch {
+	case o.Entries > 0:
+		asked += fmt.Sprintf(" --entries %d", o.Entries)
+	case o.Workload.Load == workload.Open:
+		entries = o.Workload.Rate * (o.Warmup + o.Duration).Seconds() * float64(o.Config.N)
+		asked += fmt.Sprintf(" --rate %v --duration %v", o.Workload.Rate, o.Duration)
+	}
+	if o.Trials > 1 {
+		asked += fmt.Sprintf(" --trials %d", o.Trials)
+	}
+	need := spareRoom + float64(o.Trials)*entries*storedEntry
+	if r.Simulated == nil {
+		total := o.Config.N + spec.ServerCount(o.Config)
+		log := history.Options{Nodes: total, Ring: ringLen(total)}.Reserved()
+		need += float64(total)*float64(log) + entries*loggedEntry
+	}
+	return results.Room{Bytes: uint64(min(need, 1<<62)), For: asked}
+}
