@@ -11,7 +11,8 @@ type story struct {
 	m       *Measures
 	slack   int64 // the error of comparing stamps
 	clients map[clientKey]*client
-	places  map[uint16]*place // by instance
+	places  map[uint16]*place  // by instance
+	down    map[nodes.ID]int64 // since when a node is, that crashed and has not come up
 
 	entriesInWindow uint64
 	issued, due     uint64 // arrivals due in the window, and those of them that became requests
@@ -43,7 +44,8 @@ const (
 )
 
 func newStory(m *Measures, slack int64) *story {
-	return &story{m: m, slack: slack, clients: map[clientKey]*client{}, places: map[uint16]*place{}}
+	return &story{m: m, slack: slack, clients: map[clientKey]*client{}, places: map[uint16]*place{},
+		down: map[nodes.ID]int64{}}
 }
 
 func (s *story) client(e history.Event) *client {
@@ -66,20 +68,46 @@ func (s *story) Add(e history.Event) {
 	switch e.Kind {
 	case history.Requested:
 		c := s.client(e)
-		s.giveUp(c, e.At) // it came up again after a crash, or it would not ask
+		s.giveUp(c, e.At) // there is nothing to, unless the log is wrong
 		s.ask(c, e)
 	case history.Entered:
 		s.enter(s.client(e), e.At)
 	case history.Exited:
 		s.exit(s.client(e), e.At)
 	case history.Unissued:
-		s.client(e)
-		s.m.Unissued++
-		if s.m.Window.Has(e.Value) {
-			s.due++
-			s.m.Wait.AddOpen(s.m.Ended - e.Value)
-			s.m.Queue.AddOpen(s.m.Ended - e.Value)
+		s.unissued(e)
+	case history.Crashed:
+		s.crash(e)
+	case history.Restarted:
+		delete(s.down, e.Node)
+	}
+}
+
+// crash ends what the clients of a node were about.
+func (s *story) crash(e history.Event) {
+	s.down[e.Node] = e.At
+	for key, c := range s.clients {
+		if key.node == e.Node {
+			s.giveUp(c, e.At)
 		}
+	}
+}
+
+// unissued counts an arrival that nobody will ask for any more. While its node was down there was no client
+// that it could have been due at; one that waited for its turn when the node crashed did so until then.
+func (s *story) unissued(e history.Event) {
+	end := s.m.Ended
+	if since, down := s.down[e.Node]; down {
+		if end = since; e.Value >= since {
+			return
+		}
+	}
+	s.client(e)
+	s.m.Unissued++
+	if s.m.Window.Has(e.Value) {
+		s.due++
+		s.m.Wait.AddOpen(end - e.Value)
+		s.m.Queue.AddOpen(end - e.Value)
 	}
 }
 

@@ -162,6 +162,34 @@ func TestNobodyIsLeftOut(t *testing.T) {
 	wantFigure(t, "overtaken", row.OvertakenMax, ">0")
 }
 
+// What is due at a node that is down waits for nobody; what was open when it crashed waited until then.
+func TestDownNodesAskForNothing(t *testing.T) {
+	tp := marked().
+		visit(0, 200, 200, 210, 220).
+		visit(1, 300, 300, -1, -1)
+	tp.add(1, 400, history.Crashed, 0, 0)
+	tp.visit(2, 290, 290, 300, -1)
+	tp.add(2, 320, history.Crashed, 0, 0)
+	tp.add(2, 330, history.Restarted, 1, 0)
+	for _, due := range []int64{350, 500, 600} { // the first while it still waited for its turn
+		tp.add(1, 1150, history.Unissued, 0, due*1000)
+	}
+	tp.add(2, 1150, history.Unissued, 0, 1090*1000) // it is up again
+	tp.add(3, 0, history.Crashed, 0, 0)             // before it ever asked
+	tp.add(3, 1150, history.Unissued, 0, 500*1000)
+	m := Measure(tp.mark(1200, history.Rested).history(), options(workload.Open))
+	row := m.Row(options(workload.Open), nodes.Range{})
+	if m.Wait.Count() != 5 || m.Wait.Censored() != 3 || m.Unfinished != 1 || m.Unissued != 2 {
+		t.Errorf("waits %d, censored %d, unfinished %d, unissued %d", m.Wait.Count(), m.Wait.Censored(),
+			m.Unfinished, m.Unissued)
+	}
+	wantFigure(t, "max", row.WaitUSMax, ">110.015")
+	wantFigure(t, "issued share", row.IssuedShare, "0.6")
+	wantFigure(t, "utilisation", row.Utilisation, "0.03")
+	wantFigure(t, "entries of the least", row.EntriesNodeMin, "0") // of those that asked
+	wantFigure(t, "jain", row.JainIndex, "0.666667")
+}
+
 func TestCutShort(t *testing.T) {
 	warm := newTape().mark(0, history.Began).visit(0, 10, 10, 20, 30).visit(1, 10, 10, 35, -1).
 		mark(60, history.Interrupted)

@@ -49,6 +49,31 @@ func TestAbandonedRequestsAreNotMissed(t *testing.T) {
 	}
 }
 
+func TestWhatIsDueWhileDownIsNotMissed(t *testing.T) {
+	w := measuring()
+	w.Open = true
+	w.turn(0)
+	w.crash(0)
+	w.unissued(0, w.now)
+	w.end()
+	if v := w.judge(); v.Outcome != Valid {
+		t.Errorf("%v: %s", v.Outcome, v.Reason)
+	}
+	w = measuring()
+	w.Open = true
+	w.turn(0)
+	due := w.now
+	w.crash(0)
+	w.unissued(0, due)
+	w.crash(1)
+	w.add(1, history.Event{Kind: history.Restarted})
+	w.unissued(1, w.now)
+	w.end()
+	if v := w.judge(); v.Outcome != UnderLoaded || !strings.Contains(v.Reason, "only 1 of 3 ") {
+		t.Errorf("%v: %s", v.Outcome, v.Reason)
+	}
+}
+
 func TestTwoInsideAfterACrashIsStillFound(t *testing.T) {
 	w := measuring()
 	w.crash(0)

@@ -19,7 +19,8 @@ type requests struct {
 	unregistered uint64 // entries that did not raise the register
 	abandoned    uint64 // requests whose node crashed before they were granted
 	open         map[client]request
-	wrong        []string // what no client does
+	down         map[nodes.ID]int64 // since when a node is, that crashed and has not come up
+	wrong        []string           // what no client does
 }
 
 // A span is the time from one mark to another.
@@ -42,7 +43,7 @@ type request struct {
 
 func (r *requests) Add(e history.Event) {
 	if r.open == nil {
-		r.open = map[client]request{}
+		r.open, r.down = map[client]request{}, map[nodes.ID]int64{}
 	}
 	who := client{e.Node, e.Instance}
 	was, busy := r.open[who]
@@ -66,8 +67,13 @@ func (r *requests) Add(e history.Event) {
 		r.blameIf(was.inside && e.Value != was.entered.Value+1, e, "does not add one to the account")
 		delete(r.open, who)
 	case history.Unissued:
-		r.arrival(e)
+		if since, down := r.down[e.Node]; !down || e.Value < since { // a node that is down has no client
+			r.arrival(e)
+		}
+	case history.Restarted:
+		delete(r.down, e.Node)
 	case history.Crashed:
+		r.down[e.Node] = e.At
 		for who, o := range r.open {
 			if who.node == e.Node {
 				delete(r.open, who)
