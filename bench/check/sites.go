@@ -19,6 +19,7 @@ type site struct {
 	instance   uint16
 	stampError int64
 	inside     []*stay
+	spare      *stay // one that is over and that nobody will ask for, to use again; or nil
 	latestExit int64
 	closest    int64 // the longest overlap of two stays; less than zero if they were that far apart
 
@@ -84,7 +85,12 @@ func (s *site) enter(e history.Event) {
 	if e.Count > s.deepest.Count {
 		s.deepest = e
 	}
-	s.inside = append(s.inside, &stay{enter: e})
+	fresh := s.spare
+	if s.spare = nil; fresh == nil {
+		fresh = &stay{}
+	}
+	*fresh = stay{enter: e}
+	s.inside = append(s.inside, fresh)
 }
 
 func (s *site) exit(e history.Event) {
@@ -140,6 +146,9 @@ func (s *site) leave(at int, now int64) {
 	}
 	if from < now {
 		s.overlapped(spell{from, now})
+	}
+	if !leaver.violates { // there are millions of those, one after the other
+		s.spare = leaver
 	}
 }
 

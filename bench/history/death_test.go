@@ -147,7 +147,7 @@ func fill(path string, limit func(dir string) error) error {
 	if err != nil {
 		return err
 	}
-	if read, err := DecodeLog(path, 0, b); err != nil || len(read.Events) != count {
+	if read, err := decodeBytes(path, 0, b); err != nil || len(read.Events) != count {
 		return fmt.Errorf("not all was safe: %w", err)
 	}
 	_, err = Create(path+"2", Options{Node: 1, Nodes: 1 << 20})

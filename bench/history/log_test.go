@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -65,9 +66,13 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
+func decodeBytes(name string, base int64, b []byte) (*NodeLog, error) {
+	return decodeLog(name, base, int64(len(b)), bytes.NewReader(b))
+}
+
 func readLog(t testing.TB, path string) *NodeLog {
 	t.Helper()
-	return must(DecodeLog(path, 0, must(os.ReadFile(path))(t)))(t)
+	return must(decodeBytes(path, 0, must(os.ReadFile(path))(t)))(t)
 }
 
 func TestAppendAndReadBack(t *testing.T) {

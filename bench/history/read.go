@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 
@@ -56,52 +57,82 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s: at offset %d: %s", e.File, e.Offset, e.What)
 }
 
-// DecodeLog reads a log from its bytes. name and base say in errors where they are from. A log whose
-// writer died has a half-written event or nothing at its end; that is no error.
-func DecodeLog(name string, base int64, b []byte) (*NodeLog, error) {
-	fail := func(at int, format string, args ...any) (*NodeLog, error) {
-		return nil, &FormatError{name, base + int64(at), fmt.Sprintf(format, args...)}
+// decodeLog reads a log of so many bytes, or fewer if it is cut off. name and base say in errors where they
+// are from. A log whose writer died has a half-written event or nothing at its end; that is no error.
+// An error that is no FormatError is one of r. The log never lies in memory whole: its events take as much
+// again.
+func decodeLog(name string, base, length int64, r io.Reader) (*NodeLog, error) {
+	fail := func(at int64, format string, args ...any) (*NodeLog, error) {
+		return nil, &FormatError{name, base + at, fmt.Sprintf(format, args...)}
 	}
+	r = io.LimitReader(r, length)
 	var p preamble
-	if len(b) < preambleLen {
-		return fail(len(b), "the log is cut off in its preamble of %d bytes", preambleLen)
-	}
-	if !p.get(b) {
+	b, err := readUpTo(r, preambleLen)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) < preambleLen:
+		return fail(int64(len(b)), "the log is cut off in its preamble of %d bytes", preambleLen)
+	case !p.get(b):
 		return fail(0, "this is no log of Turnstile, or its preamble is garbled")
+	case length < int64(p.header):
+		return fail(length, "the log is cut off in its header of %d bytes", p.header)
 	}
-	if len(b) < int(p.header) {
-		return fail(len(b), "the log is cut off in its header of %d bytes", p.header)
+	header, err := readUpTo(r, int64(p.header)-preambleLen)
+	if err == nil && len(header) < int(p.header)-preambleLen {
+		err = io.ErrUnexpectedEOF
 	}
+	if err != nil {
+		return nil, err
+	}
+	l := p.log(header)
+	events := eventReader{node: p.node, most: (length - int64(p.header)) / EventLen, all: []Event{}}
+	bad, err := events.read(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case bad >= 0:
+		return fail(int64(p.header)+int64(bad)*EventLen, "event %d is garbled", bad)
+	}
+	l.Events = events.all
+	// There may be more than were counted: the writer may have died, or not have ended, in between.
+	if have, counted := uint64(len(l.Events)), l.Totals.EventCount; have < counted {
+		return fail(int64(p.header)+int64(have)*EventLen,
+			"the log is cut off: it has counted %d events and holds %d", counted, have)
+	}
+	for i := 1; i < len(l.Events); i++ {
+		if l.Events[i].At < l.Events[i-1].At {
+			return fail(int64(p.header)+int64(i)*EventLen, "event %d is earlier than the one before it", i)
+		}
+	}
+	return l, nil
+}
+
+// readUpTo reads n bytes, or fewer if there are no more. It makes little room on the word of the file alone.
+func readUpTo(r io.Reader, n int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(n, 1<<20)) + bytes.MinRead)
+	_, err := b.ReadFrom(io.LimitReader(r, n))
+	return b.Bytes(), err
+}
+
+// log reads what is between the preamble of a log and its events.
+func (p *preamble) log(header []byte) *NodeLog {
 	l := &NodeLog{Node: p.node, StampError: p.errNS}
-	at := preambleLen
-	size, _ := binary.Decode(b[at:at+int(countersLen)], binary.LittleEndian, &l.Totals)
-	at += size
+	at, _ := binary.Decode(header[:countersLen], binary.LittleEndian, &l.Totals)
 	l.Late = make([]uint64, LatenessBuckets)
-	at += 8 * copyWords(l.Late, b[at:])
+	at += 8 * copyWords(l.Late, header[at:])
 	if !slices.ContainsFunc(l.Late, func(n uint64) bool { return n > 0 }) {
 		l.Late = nil
 	}
 	if p.mapped {
 		for _, stream := range []*[]uint64{&l.SentTo, &l.ReceivedFrom, &l.MultiFrom} {
 			*stream = make([]uint64, p.nodes)
-			at += 8 * copyWords(*stream, b[at:])
+			at += 8 * copyWords(*stream, header[at:])
 		}
 	}
-	l.Ring = decodeRing(b[at:at+int(p.ring)*passageLen], p.node, l.Totals.RingNext)
-	var bad int
-	if l.Events, bad = decodeEvents(b[p.header:], p.node); bad >= 0 {
-		return fail(int(p.header)+bad, "event %d is garbled", bad/EventLen)
-	}
-	// There may be more than were counted: the writer may have died, or not have ended, in between.
-	if have, counted := uint64(len(l.Events)), l.Totals.EventCount; have < counted {
-		return fail(len(b), "the log is cut off: it has counted %d events and holds %d", counted, have)
-	}
-	for i := 1; i < len(l.Events); i++ {
-		if l.Events[i].At < l.Events[i-1].At {
-			return fail(int(p.header)+i*EventLen, "event %d is earlier than the one before it", i)
-		}
-	}
-	return l, nil
+	l.Ring = decodeRing(header[at:at+int(p.ring)*passageLen], p.node, l.Totals.RingNext)
+	return l
 }
 
 func copyWords(to []uint64, from []byte) int {
@@ -126,23 +157,68 @@ func decodeRing(b []byte, node nodes.ID, next uint64) []Passage {
 	return ring
 }
 
-// decodeEvents reads events to the end of b or to the first that was never committed. It returns the
-// offset of one that is garbled, or -1.
-func decodeEvents(b []byte, node nodes.ID) ([]Event, int) {
-	events := make([]Event, 0, len(b)/EventLen)
-	for at := 0; at < len(b); at += EventLen {
-		e := Event{Node: node}
-		if len(b)-at >= EventLen && getEvent(b[at:at+EventLen], uint64(at/EventLen), &e) {
-			events = append(events, e)
-			continue
+// An eventReader reads the events of one log.
+type eventReader struct {
+	node nodes.ID
+	most int64 // that there may be
+	all  []Event
+}
+
+// read reads events to the end of r or to the first that was never committed. It returns the index of one
+// that is garbled, or -1.
+func (e *eventReader) read(r io.Reader) (bad int, err error) {
+	block := make([]byte, min(pageLen, (e.most+1)*EventLen)) // most logs of simulated runs are short
+	for {
+		n, err := io.ReadFull(r, block)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return -1, err
 		}
-		// The writer died here if this event has no commit word and nothing follows it.
-		if len(bytes.Trim(b[min(at+EventLen-4, len(b)):], "\x00")) > 0 {
-			return nil, at
+		for at := 0; at < n; at += EventLen {
+			if n-at >= EventLen && e.add(block[at:at+EventLen]) {
+				continue
+			}
+			// The writer died here if this event has no commit word and nothing follows it.
+			word := io.MultiReader(bytes.NewReader(block[min(at+EventLen-4, n):n]), r)
+			if zeros, err := onlyZeros(word); err != nil || zeros {
+				return -1, err
+			}
+			return len(e.all), nil
 		}
-		break
+		if n < len(block) {
+			return -1, nil
+		}
 	}
-	return events, -1
+}
+
+// add adds an event, if b is one. Room for all is made little by little, as what there was room for comes:
+// how many there are to be is no more than what the file says.
+func (e *eventReader) add(b []byte) bool {
+	event := Event{Node: e.node}
+	if !getEvent(b, uint64(len(e.all)), &event) {
+		return false
+	}
+	if have := len(e.all); have == cap(e.all) {
+		e.all = append(make([]Event, 0, min(e.most, 1024+16*int64(have))), e.all...)
+	}
+	e.all = append(e.all, event)
+	return true
+}
+
+// onlyZeros reports whether nothing else comes from r.
+func onlyZeros(r io.Reader) (bool, error) {
+	b := make([]byte, 4096)
+	for {
+		n, err := r.Read(b)
+		if len(bytes.Trim(b[:n], "\x00")) > 0 {
+			return false, nil
+		}
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return true, err
+		}
+	}
 }
 
 // All yields the events of all logs in the order of their stamps; of equal stamps, in the order of

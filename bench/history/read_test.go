@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func smallLog(t testing.TB) (b []byte, events int) {
 func TestTruncatedAnywhere(t *testing.T) {
 	b, _ := smallLog(t)
 	for length := range len(b) {
-		_, err := DecodeLog("1.log", 100, b[:length])
+		_, err := decodeBytes("1.log", 100, b[:length])
 		if !isFormatError(err, "1.log") {
 			t.Fatalf("cut to %d of %d bytes: error %v", length, len(b), err)
 		}
@@ -44,13 +45,13 @@ func TestTornTail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "1.log")
 	writeLog(t, path, Options{Node: 1, Nodes: 2, Ring: 4}, 3, false)
 	torn := must(os.ReadFile(path))(t)
-	want := must(DecodeLog("", 0, whole))(t)
+	want := must(decodeBytes("", 0, whole))(t)
 	for cut := 0; cut < EventLen; cut++ {
 		b := slices.Clone(torn)
 		e := event(1, 3)
 		putEvent(b[events+3*EventLen:], 3, &e)
 		clear(b[events+3*EventLen+cut : events+4*EventLen])
-		got, err := DecodeLog("1.log", 0, b)
+		got, err := decodeBytes("1.log", 0, b)
 		if cut <= EventLen-4 {
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Fatalf("a tail of %d bytes: %v %s", cut, err, diff)
@@ -59,7 +60,7 @@ func TestTornTail(t *testing.T) {
 	}
 	b := slices.Clone(torn)
 	copy(b[events+5*EventLen:], whole[events:events+EventLen])
-	if _, err := DecodeLog("1.log", 0, b); !isFormatError(err, "1.log") {
+	if _, err := decodeBytes("1.log", 0, b); !isFormatError(err, "1.log") {
 		t.Errorf("an event after a hole: error %v", err)
 	}
 }
@@ -73,7 +74,7 @@ func TestGarbled(t *testing.T) {
 		for bit := range 8 {
 			b := slices.Clone(whole)
 			b[at] ^= 1 << bit
-			_, err := DecodeLog("1.log", 0, b)
+			_, err := decodeBytes("1.log", 0, b)
 			if !isFormatError(err, "1.log") {
 				t.Fatalf("bit %d of byte %d garbled: error %v", bit, at, err)
 			}
@@ -85,14 +86,14 @@ func TestGarbled(t *testing.T) {
 	for at := preambleLen; at < preambleLen+int(countersLen)+200; at++ {
 		b := slices.Clone(whole)
 		b[at] ^= 0xff
-		if _, err := DecodeLog("1.log", 0, b); err != nil && !isFormatError(err, "1.log") {
+		if _, err := decodeBytes("1.log", 0, b); err != nil && !isFormatError(err, "1.log") {
 			t.Fatalf("byte %d garbled: error %v", at, err)
 		}
 	}
 	swapped := slices.Clone(whole)
 	copy(swapped[events:], whole[events+EventLen:events+2*EventLen])
 	copy(swapped[events+EventLen:], whole[events:events+EventLen])
-	if _, err := DecodeLog("1.log", 0, swapped); !isFormatError(err, "1.log") {
+	if _, err := decodeBytes("1.log", 0, swapped); !isFormatError(err, "1.log") {
 		t.Errorf("two events swapped: error %v", err)
 	}
 }
@@ -166,6 +167,19 @@ func TestStampError(t *testing.T) {
 	}
 }
 
+// A log is read in little more room than its events take.
+func TestReadingTakesLittleRoom(t *testing.T) {
+	l := &NodeLog{Events: make([]Event, 1<<20)}
+	b := l.append(nil, 1)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	read := must(decodeBytes("", 0, b))(t)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; len(read.Events) != 1<<20 || took > uint64(len(b))*3/2 {
+		t.Errorf("%d events of %d bytes in all took %d", len(read.Events), len(b), took)
+	}
+}
+
 func FuzzDecodeLog(f *testing.F) {
 	b, events := smallLog(f)
 	f.Add(b[:preambleLen], []byte{}, []byte{}, uint8(0), uint8(0))
@@ -185,7 +199,7 @@ func FuzzDecodeLog(f *testing.F) {
 			copy(start[preambleLen:], counters)
 		}
 		b := append(start, events...)
-		l, err := DecodeLog("f", 0, b)
+		l, err := decodeBytes("f", 0, b)
 		if err != nil && !isFormatError(err, "f") {
 			t.Fatal(err)
 		}

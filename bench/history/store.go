@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +34,7 @@ const LogPattern = "*.log"
 // not at all, and the logs stay.
 func Store(path, dir string) error {
 	return store(path, func(w io.Writer) error {
-		return eachLog(dir, func(_ string, b []byte) error { return packLog(w, b) })
+		return eachLog(dir, func(_ string, length int64, log io.Reader) error { return packLog(w, length, log) })
 	})
 }
 
@@ -46,18 +47,18 @@ func (h *History) Encode(w io.Writer) error {
 	var b []byte
 	for _, l := range h.Logs {
 		b = l.append(b[:0], len(h.Logs)-1)
-		if err := packLog(w, b); err != nil {
+		if err := packLog(w, int64(len(b)), bytes.NewReader(b)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func packLog(w io.Writer, b []byte) error {
-	if err := binary.Write(w, binary.LittleEndian, uint64(len(b))); err != nil {
+func packLog(w io.Writer, length int64, log io.Reader) error {
+	if err := binary.Write(w, binary.LittleEndian, length); err != nil {
 		return err
 	}
-	_, err := w.Write(b)
+	_, err := io.CopyN(w, log, length)
 	return err
 }
 
@@ -123,9 +124,9 @@ func store(path string, pack func(io.Writer) error) (err error) {
 	return os.Rename(file.Name(), path)
 }
 
-// eachLog reads one log of a folder after another, and gives it to do. It passes over those whose
-// process died before they had begun.
-func eachLog(dir string, do func(path string, b []byte) error) error {
+// eachLog opens one log of a folder after another, and gives it to do. It passes over those whose process
+// died before they had begun.
+func eachLog(dir string, do func(path string, length int64, log io.Reader) error) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -135,17 +136,12 @@ func eachLog(dir string, do func(path string, b []byte) error) error {
 		if ok, _ := filepath.Match(LogPattern, entry.Name()); !ok {
 			continue
 		}
-		path := filepath.Join(dir, entry.Name())
-		b, err := os.ReadFile(path)
+		there, err := withLog(filepath.Join(dir, entry.Name()), do)
 		if err != nil {
 			return err
 		}
-		if !begun(b) {
-			continue
-		}
-		count++
-		if err := do(path, b); err != nil {
-			return err
+		if there {
+			count++
 		}
 	}
 	if count == 0 {
@@ -154,11 +150,35 @@ func eachLog(dir string, do func(path string, b []byte) error) error {
 	return nil
 }
 
+// withLog gives the log at path to do, if it has begun.
+func withLog(path string, do func(path string, length int64, log io.Reader) error) (there bool, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return false, err
+	}
+	if there, err := begun(file); !there {
+		return false, err
+	}
+	return true, do(path, info.Size(), file)
+}
+
 // begun reports whether a log has its preamble. What died before has no magic yet, nor anything
 // after the preamble.
-func begun(b []byte) bool {
-	zero := func(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
-	return !zero(b[:min(len(b), len(magic))]) || !zero(b[min(len(b), preambleLen):])
+func begun(log io.ReaderAt) (bool, error) {
+	for _, part := range []*io.SectionReader{
+		io.NewSectionReader(log, 0, int64(len(magic))),
+		io.NewSectionReader(log, preambleLen, math.MaxInt64-preambleLen),
+	} {
+		if zeros, err := onlyZeros(part); !zeros || err != nil {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // Load reads a history: a file that Store wrote, or a folder of logs as the nodes left them.
@@ -180,8 +200,8 @@ func Load(path string) (*History, error) {
 
 func loadFolder(dir string) (*History, error) {
 	h := &History{}
-	err := eachLog(dir, func(path string, b []byte) error {
-		l, err := DecodeLog(path, 0, b)
+	err := eachLog(dir, func(path string, length int64, log io.Reader) error {
+		l, err := decodeLog(path, 0, length, log)
 		if err == nil {
 			h.Logs = append(h.Logs, l)
 		}
@@ -221,13 +241,13 @@ func Decode(name string, r io.Reader) (*History, error) {
 			return fail("the history is cut off or garbled", err)
 		}
 		base := counted.n
-		b, err := io.ReadAll(io.LimitReader(counted, int64(min(length, 1<<62))))
-		if err != nil || uint64(len(b)) < length {
-			return fail("the history is cut off or garbled", err)
-		}
-		l, err := DecodeLog(name, base, b)
-		if err != nil {
+		l, err := decodeLog(name, base, int64(min(length, 1<<62)), counted)
+		var wrong *FormatError
+		switch {
+		case errors.As(err, &wrong):
 			return nil, err
+		case err != nil || uint64(counted.n-base) < length:
+			return fail("the history is cut off or garbled", err)
 		}
 		h.Logs = append(h.Logs, l)
 	}
