@@ -42,9 +42,6 @@ func Simulate(ctx context.Context, o Options, f Simulated, s Setup) (*Run, error
 	if err := simulation(o, f, spec, o.Seed).Validate(); err != nil {
 		return nil, err
 	}
-	if err := sim.CheckCrashes(f.Crashes); err != nil {
-		return nil, err
-	}
 	r, err := s.begin(Record{Options: o, Simulated: &f}, spec)
 	if err != nil {
 		return nil, err

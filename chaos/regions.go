@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
+	"turnstile/internal/yamlfile"
 	"turnstile/nodes"
 )
 
@@ -26,10 +25,12 @@ type Regions struct {
 //	  - [40ms, 1ms, "log-normal:70ms,200ms"]
 //	  - [90ms, 70ms, 1ms]
 func ReadRegions(r io.Reader) (Regions, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return Regions{}, err
+	}
 	var regions Regions
-	in := yaml.NewDecoder(r)
-	in.KnownFields(true)
-	if err := in.Decode(&regions); err != nil {
+	if err := yamlfile.Decode(b, &regions); err != nil && err != io.EOF {
 		return Regions{}, fmt.Errorf("these are no regions: %w", err)
 	}
 	return regions, regions.check()

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/bench/history"
+	"turnstile/internal/yamlfile"
 )
 
 // The files in the folder of a run.
@@ -184,7 +185,7 @@ func (f *Folder) ReadYAML(v any) error {
 	if err != nil {
 		return fmt.Errorf("reading results: %w", err)
 	}
-	if err := decodeYAML(b, v); err == io.EOF {
+	if err := yamlfile.Decode(b, v); err == io.EOF {
 		return fmt.Errorf("reading %s: the file is empty", path)
 	} else if err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,22 +41,37 @@ func ParseCrash(text string) (Crash, error) {
 	return c, nil
 }
 
-// CheckCrashes finds a node that is to crash again after a crash that it does not come up from.
-func CheckCrashes(crashes []Crash) error {
-	for _, last := range crashes {
-		for _, next := range crashes {
-			if last.Node != next.Node || last.Restart > 0 || next.At <= last.At {
-				continue
-			}
-			better := last
-			better.Restart = (next.At - last.At) / 2
+// checkCrashes says which crash cannot happen, if one cannot.
+func (o *Options) checkCrashes() error {
+	for _, c := range o.Crashes {
+		if c.Node < 0 || int(c.Node) >= o.total() {
+			return fmt.Errorf("node %d is to crash, and there are %d", c.Node, o.total())
+		}
+		if end := o.Warmup + o.Duration; o.Duration > 0 && c.At > end {
+			return fmt.Errorf("node %d is to crash at %v, and the run ends at %v", c.Node, c.At, end)
+		}
+	}
+	last := map[nodes.ID]Crash{}
+	for _, c := range slices.SortedStableFunc(slices.Values(o.Crashes), earlier) {
+		before, again := last[c.Node]
+		last[c.Node] = c
+		switch {
+		case !again:
+		case before.Restart == 0 && c.At > before.At:
+			better := before
+			better.Restart = (c.At - before.At) / 2
 			return fmt.Errorf("node %d is to crash at %v, and at %v it went down for good: "+
 				"leave out one of the two, or have it come up in between, as in %v",
-				next.Node, next.At, last.At, better)
+				c.Node, c.At, before.At, better)
+		case c.At <= before.At+before.Restart:
+			return fmt.Errorf("node %d is to crash at %v and at %v, and would be down already",
+				c.Node, before.At, c.At)
 		}
 	}
 	return nil
 }
+
+func earlier(c, d Crash) int { return cmp.Compare(c.At, d.At) }
 
 // String writes the crash as ParseCrash reads it.
 func (c Crash) String() string {

@@ -62,18 +62,8 @@ func (o *Options) Validate() error {
 	case w.Load == workload.Open && w.Rate <= 0:
 		return errors.New("an open load takes a rate, the requests per second of each node")
 	}
-	for i, c := range o.Crashes {
-		for _, d := range o.Crashes[:i] {
-			if c.Node == d.Node && c.At <= d.At+d.Restart && d.At <= c.At+c.Restart {
-				return fmt.Errorf("node %d is to crash at %v and at %v, and would be down already", c.Node, d.At, c.At)
-			}
-		}
-		if end := o.Warmup + o.Duration; o.Duration > 0 && c.At > end {
-			return fmt.Errorf("node %d is to crash at %v, and the run ends at %v", c.Node, c.At, end)
-		}
-		if c.Node < 0 || int(c.Node) >= o.total() {
-			return fmt.Errorf("node %d is to crash, and there are %d", c.Node, o.total())
-		}
+	if err := o.checkCrashes(); err != nil {
+		return err
 	}
 	if o.Spec.Check != nil {
 		return o.Spec.Check(o.Config)

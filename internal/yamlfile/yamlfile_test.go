@@ -1,10 +1,11 @@
-package results
+package yamlfile_test
 
 import (
 	"testing"
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/internal/yamlfile"
 )
 
 func TestYAMLErrors(t *testing.T) {
@@ -44,7 +45,7 @@ func TestYAMLErrors(t *testing.T) {
 		"part: {latency: 'uniform:2ms,1ms'}": `line 1: part.latency: "uniform:2ms,1ms" ends before it begins: ` +
 			"write uniform:1ms,2ms",
 	} {
-		if err := decodeYAML([]byte(text), &whole{}); err == nil || err.Error() != want {
+		if err := yamlfile.Decode([]byte(text), &whole{}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
 		}
 	}

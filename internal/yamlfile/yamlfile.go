@@ -1,4 +1,5 @@
-package results
+// Package yamlfile reads YAML that people wrote, and tells them what is wrong with it in their own words.
+package yamlfile
 
 import (
 	"bytes"
@@ -14,9 +15,10 @@ import (
 	"turnstile/nodes"
 )
 
-// decodeYAML reads b into v, which points to a struct. A key that v does not know is an error. Errors tell of
-// keys and values as they stand in b: what types v is made of is nobody's business.
-func decodeYAML(b []byte, v any) error {
+// Decode reads b into v, which points to a struct. A key that v does not know is an error. Errors name the
+// line, and tell of keys and values as they stand in b: what types v is made of is nobody's business. Of an
+// empty b the error is io.EOF.
+func Decode(b []byte, v any) error {
 	in := yaml.NewDecoder(bytes.NewReader(b))
 	in.KnownFields(true)
 	err := in.Decode(v)
