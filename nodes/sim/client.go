@@ -22,7 +22,7 @@ func (w *world) plan(id nodes.ID, lastDue, lastEnd int64) {
 		return
 	}
 	next := w.queue.add(max(w.now, m.due))
-	next.what, next.to, next.incarnation = toRequest, id, m.incarnation
+	next.what, next.to, next.life = toRequest, id, w.lives[id]
 }
 
 // ask has a client that is drawn at random among those that are up make a request now.
@@ -30,12 +30,12 @@ func (w *world) ask() {
 	if w.stopped {
 		return
 	}
-	up := slices.ContainsFunc(w.members[:w.n], func(m member) bool { return !m.down })
+	up := slices.ContainsFunc(w.lives[:w.n], life.up)
 	if !up {
 		return
 	}
 	var id nodes.ID
-	for again := true; again; again = w.members[id].down {
+	for again := true; again; again = !w.lives[id].up() {
 		w.drawn++
 		id = nodes.ID(w.dice.Below(chaos.Roll{Purpose: chaos.ForNode, Count: w.drawn}, w.n))
 	}
@@ -73,7 +73,7 @@ func (w *world) request(id nodes.ID) {
 	if w.issued == w.Entries {
 		w.stop()
 	}
-	w.feed(id, nodes.Input{What: nodes.Request})
+	w.feed(id, &nodes.Input{What: nodes.Request})
 }
 
 // stop ends the issuing of requests. What an open load had planned before is on record as unissued.
@@ -147,7 +147,7 @@ func (w *world) enter(id nodes.ID) {
 	}
 	hold := max(1, int64(w.Workload.HoldFor(w.dice, id, uint64(m.count))))
 	end := w.queue.add(w.now + hold)
-	end.what, end.to, end.incarnation = toRelease, id, m.incarnation
+	end.what, end.to, end.life = toRelease, id, w.lives[id]
 }
 
 // release ends a critical section and has the machine release it.
@@ -158,7 +158,7 @@ func (w *world) release(id nodes.ID) {
 	w.inside--
 	w.open--
 	w.record(history.Event{Kind: history.Exited, Entry: m.count, Value: m.money + 1, Node: id})
-	w.feed(id, nodes.Input{What: nodes.Release})
+	w.feed(id, &nodes.Input{What: nodes.Release})
 	m.totals.exits++
 	w.plan(id, m.due, w.now)
 }

@@ -9,10 +9,10 @@ import (
 // crash takes a node down: what was open at it is over, and what is on its way there will be lost.
 func (w *world) crash(id nodes.ID) {
 	m := &w.members[id]
-	if m.down {
+	if !w.lives[id].up() {
 		return
 	}
-	m.down = true
+	w.lives[id]++
 	w.broke(nodes.NoCrash)
 	w.record(history.Event{Kind: history.Crashed, Entry: m.count, Node: id})
 	switch w.nodes[id].Client(0) {
@@ -27,20 +27,19 @@ func (w *world) crash(id nodes.ID) {
 // restart brings a node up anew. Its client begins again.
 func (w *world) restart(id nodes.ID, amnesia bool) {
 	m := &w.members[id]
-	if !m.down {
+	if w.lives[id].up() {
 		return
 	}
-	m.down = false
-	m.incarnation++
+	w.lives[id]++
 	if amnesia {
 		m.saved = nil
 	}
-	w.record(history.Event{Kind: history.Restarted, Count: m.incarnation, Node: id})
+	w.record(history.Event{Kind: history.Restarted, Count: w.lives[id].incarnation(), Node: id})
 	w.nodes[id] = w.node(id)
 	if _, remembers := w.nodes[id].Machine(0).(nodes.Recoverer); amnesia || !remembers {
 		w.broke(nodes.NoAmnesia)
 	}
-	w.feed(id, nodes.Input{What: nodes.Recover, Message: m.saved})
+	w.feed(id, &nodes.Input{What: nodes.Recover, Message: m.saved})
 	if int(id) < w.n {
 		w.plan(id, w.now, w.now)
 	}

@@ -1,17 +1,19 @@
 package sim
 
-import "turnstile/nodes"
+import (
+	"math/bits"
+
+	"turnstile/nodes"
+)
 
 // An event is something that will happen.
 type event struct {
-	what        what
-	kind        uint8    // of message
-	amnesia     bool     // of a restart
-	from, to    nodes.ID // to is where it happens
-	incarnation uint32   // of to, when this was planned: to one that has come up anew it does not happen
-	gen         uint32   // of a timer
-	timer       nodes.Timer
-	message     nodes.Message
+	what    what
+	kind    uint8       // of message
+	amnesia bool        // of a restart
+	to      nodes.ID    // where it happens
+	life    life        // of to, when this was planned: to one that has come up anew it does not happen
+	input   nodes.Input // what to is to handle, made here so that it need not be made when that is urgent
 }
 
 // what an event is.
@@ -28,87 +30,128 @@ const (
 	toStop    // issuing ends
 )
 
-// A queue holds events until their time: the earliest first, and of those at one time the first that
-// was added. What lies in its heap is small, and the events themselves stay where they are.
+// A queue holds events until their time: the earliest first, and of those at one time the first that was
+// added. None may be added for a time before that of the event taken last, which is now.
+//
+// It is a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, JACM 37(2), 1990) on times as numbers of base 64. An
+// event lies at the level of the highest digit in which its time differs from now, in the slot of that digit:
+// the earliest event is in the lowest slot of the lowest level. When now comes to the times of a slot, its
+// events move to lower levels, each at most once to any. So what an event costs hardly depends on how many
+// there are. All at one time are in one slot, and each slot keeps the order in which they came.
 type queue struct {
-	heap  []entry
-	slots []event
-	free  []uint32
-	added uint64
+	now    int64
+	size   int
+	levels uint16                       // a bit for each level that holds events
+	used   [levels]uint64               // a bit for each slot of a level that does
+	slots  [levels][1 << digitBits]slot // of those
+	places []place
+	events []event // by place
+	free   []uint32
+	taken  uint32 // the place of the event taken last: it is not free yet
 }
 
-// An entry's order holds a count of all events before it and, in its lowest bits, a slot.
-type entry struct {
-	at    int64
-	order uint64
+// A slot is a list of places.
+type slot struct{ first, last uint32 }
+
+// A place is where an event stays until its time. It is apart from the event, to be small: moving an event
+// touches no more.
+type place struct {
+	at   int64
+	next uint32 // in its slot, unless it is the last
 }
 
 const (
-	slotBits = 26 // some 67 million events at a time
-	slotMask = 1<<slotBits - 1
-	fanOut   = 4 // a wide heap is shallow, and its children lie together in memory
+	digitBits = 6
+	levels    = (64 + digitBits - 1) / digitBits
 )
 
-func (e entry) before(f entry) bool { return e.at < f.at || e.at == f.at && e.order < f.order }
-
-func (q *queue) empty() bool { return len(q.heap) == 0 }
-
-// add returns the place for an event that happens at a time, for the caller to fill in.
-func (q *queue) add(at int64) *event {
-	var slot uint32
-	if n := len(q.free); n > 0 {
-		slot, q.free = q.free[n-1], q.free[:n-1]
-	} else {
-		slot = uint32(len(q.slots))
-		if slot > slotMask {
-			panic("the simulation has more than 67 million events at a time")
-		}
-		q.slots = append(q.slots, event{})
-	}
-	q.added++
-	e := entry{at, q.added<<slotBits | uint64(slot)}
-	q.heap = append(q.heap, e)
-	i := len(q.heap) - 1
-	for i > 0 {
-		parent := (i - 1) / fanOut
-		if !e.before(q.heap[parent]) {
-			break
-		}
-		q.heap[i] = q.heap[parent]
-		i = parent
-	}
-	q.heap[i] = e
-	return &q.slots[slot]
+func newQueue() queue {
+	return queue{places: make([]place, 1), events: make([]event, 1)} // as if one had been taken
 }
 
-// take removes the earliest event and returns it and its time.
-func (q *queue) take() (int64, event) {
-	first := q.heap[0]
-	last := len(q.heap) - 1
-	e := q.heap[last]
-	q.heap = q.heap[:last]
-	for i := 0; last > 0; {
-		child := fanOut*i + 1
-		if child >= last {
-			q.heap[i] = e
-			break
-		}
-		least := child
-		for c := child + 1; c < min(child+fanOut, last); c++ {
-			if q.heap[c].before(q.heap[least]) {
-				least = c
-			}
-		}
-		if !q.heap[least].before(e) {
-			q.heap[i] = e
-			break
-		}
-		q.heap[i] = q.heap[least]
-		i = least
+func (q *queue) empty() bool { return q.levels == 0 }
+
+// add returns the event that will happen at a time, for the caller to fill in.
+func (q *queue) add(at int64) *event {
+	q.size++
+	var i uint32
+	if n := len(q.free); n > 0 {
+		i, q.free = q.free[n-1], q.free[:n-1]
+	} else {
+		i = uint32(len(q.events))
+		q.events = append(q.events, event{})
+		q.places = append(q.places, place{})
 	}
-	slot := uint32(first.order & slotMask)
-	happens := q.slots[slot]
-	q.slots[slot].message = nil
-	q.free = append(q.free, slot)
-	return first.at, happens
+	q.places[i].at = at
+	q.put(i)
+	return &q.events[i]
+}
+
+// put appends a place to the slot of its time.
+func (q *queue) put(i uint32) {
+	at := uint64(q.places[i].at)
+	level := uint(bits.Len64((at^uint64(q.now))|1)-1) / digitBits
+	digit := at >> (level * digitBits) % (1 << digitBits)
+	s := &q.slots[level][digit]
+	if q.used[level]>>digit&1 != 0 {
+		q.places[s.last].next = i
+	} else {
+		q.levels |= 1 << level
+		q.used[level] |= 1 << digit
+		s.first = i
+	}
+	s.last = i
+}
+
+// take removes the earliest event and returns it and its time. It is valid until the next is taken.
+func (q *queue) take() (int64, *event) {
+	q.events[q.taken].input.Message = nil
+	q.free = append(q.free, q.taken)
+	level := bits.TrailingZeros16(q.levels)
+	digit := bits.TrailingZeros64(q.used[level])
+	s := &q.slots[level][digit]
+	i := s.first
+	switch {
+	case i == s.last:
+		q.clear(level, digit)
+	case level == 0: // where all in a slot are for one time
+		s.first = q.places[i].next
+	default:
+		q.clear(level, digit)
+		i = q.spread(*s)
+	}
+	q.now = q.places[i].at
+	q.size--
+	q.taken = i
+	return q.now, &q.events[i]
+}
+
+// clear marks a slot as empty.
+func (q *queue) clear(level, digit int) {
+	q.used[level] &^= 1 << digit
+	if q.used[level] == 0 {
+		q.levels &^= 1 << level
+	}
+}
+
+// spread turns now to the earliest time in a slot that was cleared. It returns the first place of that time
+// and moves all others to lower levels.
+func (q *queue) spread(s slot) (earliest uint32) {
+	earliest = s.first
+	for i := s.first; i != s.last; {
+		i = q.places[i].next
+		if q.places[i].at < q.places[earliest].at {
+			earliest = i
+		}
+	}
+	q.now = q.places[earliest].at
+	for i, more := s.first, true; more; {
+		next := q.places[i].next // put may change it
+		more = i != s.last
+		if i != earliest {
+			q.put(i)
+		}
+		i = next
+	}
+	return earliest
 }

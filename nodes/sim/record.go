@@ -15,17 +15,16 @@ func (w *world) mark(mark uint32) {
 	w.journal = append(w.journal, history.Event{At: w.now, Kind: history.Marked, Count: mark, Node: nodes.None})
 }
 
-// pass puts a message that goes by at a node into the ring.
-func (w *world) pass(id nodes.ID, p history.Passage) {
+// pass puts a message that goes by at a node, sent to a peer or handled, into the ring.
+func (w *world) pass(id, peer nodes.ID, kind uint8, sent bool) {
 	if w.frozen {
 		return
 	}
-	p.At, p.Node = w.now, id
 	if len(w.ring) < ringLen {
-		w.ring = append(w.ring, p)
-	} else {
-		w.ring[w.passed%ringLen] = p
+		w.ring = append(w.ring, history.Passage{})
 	}
+	p := &w.ring[w.passed%ringLen]
+	p.At, p.Node, p.Peer, p.Kind, p.Sent = w.now, id, peer, kind, sent
 	w.passed++
 }
 

@@ -52,6 +52,7 @@ type world struct {
 	n        int // clients
 	nodes    []*nodes.Node
 	members  []member
+	lives    []life
 	tallies  []tally // of each node in turn, by kind
 	links    links
 	queue    queue
@@ -90,18 +91,25 @@ type asked struct {
 // ringLen is how many of the latest messages of all nodes are kept, for the story of a violation.
 const ringLen = 4096
 
+// A life counts how often a node has gone down or come up again.
+type life uint32
+
+// up reports whether the node is up.
+func (l life) up() bool { return l%2 == 0 }
+
+// incarnation returns how often it has come up again.
+func (l life) incarnation() uint32 { return uint32(l / 2) }
+
 // A member is what the world knows of one node beside its machine.
 type member struct {
-	incarnation uint32
-	down        bool
-	over        bool // no request is planned any more
-	count       uint32
-	choices     uint32
-	due         int64 // when the latest request was due, or the next is
-	made        bool  // that request was made
-	money       int64 // what the account held at the latest enter
-	saved       nodes.Message
-	totals      totals
+	over    bool // no request is planned any more
+	count   uint32
+	choices uint32
+	due     int64 // when the latest request was due, or the next is
+	made    bool  // that request was made
+	money   int64 // what the account held at the latest enter
+	saved   nodes.Message
+	totals  totals
 }
 
 // totals count what a node does, but for its messages by kind, in few cache lines: of a hundred thousand
@@ -117,11 +125,12 @@ func newWorld(o Options) *world {
 		w.Patience = plenty * uint64(o.total())
 	}
 	w.members = make([]member, o.total())
+	w.lives = make([]life, o.total())
 	w.tallies = make([]tally, o.total()*w.codec.Kinds())
 	for id := range nodes.ID(o.total()) {
 		w.nodes = append(w.nodes, w.node(id))
 	}
-	w.links = newLinks(o)
+	w.links, w.queue = newLinks(o), newQueue()
 	return w
 }
 
@@ -133,7 +142,7 @@ func (w *world) node(id nodes.ID) *nodes.Node {
 		return w.dice.Below(chaos.Roll{Purpose: chaos.ForChoice, From: id, To: id, Count: uint64(m.choices)}, n)
 	}
 	part := nodes.Part{Machine: w.Spec.Machine(w.Config, id), Codec: w.codec}
-	return nodes.NewNode(id, w.n, m.incarnation, choose, part)
+	return nodes.NewNode(id, w.n, w.lives[id].incarnation(), choose, part)
 }
 
 // begin starts all nodes, plans what is known beforehand, and lets the clients begin.
@@ -152,7 +161,7 @@ func (w *world) begin() {
 		w.queue.add(int64(w.Warmup + w.Duration)).what = toStop
 	}
 	for id := range w.nodes {
-		w.feed(nodes.ID(id), nodes.Input{What: nodes.Start})
+		w.feed(nodes.ID(id), &nodes.Input{What: nodes.Start})
 	}
 	for id := range nodes.ID(w.n) {
 		w.plan(id, 0, 0)
@@ -190,9 +199,9 @@ func (w *world) loop() {
 		if w.queue.empty() {
 			break
 		}
-		var e event
+		var e *event
 		w.now, e = w.queue.take()
-		w.happen(&e)
+		w.happen(e)
 		if w.open > w.inside && w.handled-w.moved > w.Patience {
 			w.stalled()
 		}
@@ -217,7 +226,7 @@ func (w *world) watch() error {
 	default:
 	}
 	switch {
-	case len(w.queue.heap) > mostPending:
+	case w.queue.size > mostPending:
 		return fmt.Errorf("more than %d messages are on their way at once: take fewer nodes, a lighter load or an "+
 			"algorithm that sends less", mostPending)
 	case len(w.events) > mostRecorded:
@@ -232,7 +241,7 @@ func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.Spec
 func (w *world) stalled() {
 	standings := make([]*nodes.Standing, len(w.nodes))
 	for id, node := range w.nodes {
-		if !w.members[id].down {
+		if w.lives[id].up() {
 			standings[id] = node.Standing()
 		}
 	}
@@ -242,8 +251,7 @@ func (w *world) stalled() {
 
 // happen lets an event happen.
 func (w *world) happen(e *event) {
-	m := &w.members[e.to]
-	there := !m.down && m.incarnation == e.incarnation
+	there := w.lives[e.to] == e.life && e.life.up()
 	switch e.what {
 	case toDeliver:
 		w.deliver(e, there)
@@ -256,7 +264,7 @@ func (w *world) happen(e *event) {
 	case toRestart:
 		w.restart(e.to, e.amnesia)
 	case toRequest:
-		if there && !m.over {
+		if there && !w.members[e.to].over {
 			w.request(e.to)
 		}
 	case toRelease:
@@ -265,31 +273,30 @@ func (w *world) happen(e *event) {
 		}
 	case toTimeout:
 		if there {
-			w.feed(e.to, nodes.Input{What: nodes.Timeout, Timer: e.timer, Gen: e.gen})
+			w.feed(e.to, &e.input)
 		}
 	}
 }
 
 // deliver hands a message to its node, which may have gone down since, or come up anew.
 func (w *world) deliver(e *event, there bool) {
-	m := &w.members[e.to]
 	w.inflight--
 	if !there {
-		m.totals.dropped++
+		w.members[e.to].totals.dropped++
 		w.broke(nodes.NoCrash)
 		return
 	}
 	w.handled++
-	w.pass(e.to, history.Passage{Peer: e.from, Kind: e.kind})
+	w.tally(e.to, e.kind).delivered++ // now, so that of many nodes it comes into the cache while the node does
+	w.pass(e.to, e.input.From, e.kind, false)
 	if !w.parked {
-		w.feed(e.to, nodes.Input{What: nodes.Receive, From: e.from, Message: e.message})
+		w.feed(e.to, &e.input)
 	}
-	w.tally(e.to, e.kind).delivered++
 }
 
 // feed hands a node an input and does what it asks for.
-func (w *world) feed(id nodes.ID, in nodes.Input) {
-	effects := w.nodes[id].Handle(in)
+func (w *world) feed(id nodes.ID, in *nodes.Input) {
+	effects := w.nodes[id].Handle(*in)
 	for i := range effects {
 		e := &effects[i]
 		switch e.Op {
@@ -347,7 +354,7 @@ func (w *world) tally(id nodes.ID, kind uint8) *tally {
 
 // send puts a message on its way.
 func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
-	w.pass(from, history.Passage{Peer: to, Kind: e.Kind, Sent: true})
+	w.pass(from, to, e.Kind, true)
 	if w.links.shaper == nil { // the usual case, and the one that must be fast
 		w.travel(w.now+w.links.constant, from, to, e)
 		return
@@ -373,8 +380,8 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 func (w *world) travel(at int64, from, to nodes.ID, e *nodes.Effect) {
 	w.inflight++
 	arrival := w.queue.add(at)
-	arrival.what, arrival.kind, arrival.from, arrival.to = toDeliver, e.Kind, from, to
-	arrival.incarnation, arrival.message = w.members[to].incarnation, e.Message
+	arrival.what, arrival.kind, arrival.to, arrival.life = toDeliver, e.Kind, to, w.lives[to]
+	arrival.input.What, arrival.input.From, arrival.input.Message = nodes.Receive, from, e.Message
 }
 
 func (w *world) setTimer(id nodes.ID, e *nodes.Effect) {
@@ -382,5 +389,6 @@ func (w *world) setTimer(id nodes.ID, e *nodes.Effect) {
 		Kind: uint64(e.Timer.Kind), Count: uint64(e.Gen)}
 	length := e.Min + time.Duration(w.dice.Unit(roll)*float64(e.Max-e.Min))
 	t := w.queue.add(w.now + max(1, int64(length)))
-	t.what, t.to, t.timer, t.gen, t.incarnation = toTimeout, id, e.Timer, e.Gen, w.members[id].incarnation
+	t.what, t.to, t.life = toTimeout, id, w.lives[id]
+	t.input.What, t.input.Timer, t.input.Gen = nodes.Timeout, e.Timer, e.Gen
 }

@@ -274,7 +274,7 @@ func TestCutShort(t *testing.T) {
 	}
 	w := newWorld(o)
 	w.Interrupt = nil
-	w.queue.heap = make([]entry, mostPending+1)
+	w.queue.size = mostPending + 1
 	if w.watch() == nil {
 		t.Error("messages without end are let be")
 	}
