@@ -2,7 +2,11 @@
 // a host or the simulator applies. Nothing here is random by itself: every decision is a hash.
 package chaos
 
-import "turnstile/nodes"
+import (
+	"math/bits"
+
+	"turnstile/nodes"
+)
 
 // Dice makes every random decision of a run from its seed. Each roll is a hash of what it is for, so
 // no two decisions share a stream: one more node, one message fewer or one fault removed moves no
@@ -34,33 +38,35 @@ type Roll struct {
 	Count    uint64
 }
 
-// Bits returns 64 bits for r, all alike random.
+// Bits returns 64 bits for r, all alike random. The last fold is for the count, over which the one before is
+// all but linear.
 func (d Dice) Bits(r Roll) uint64 {
-	h := mix(uint64(d) ^ 0x9e3779b97f4a7c15)
-	h = mix(h ^ uint64(r.Purpose))
-	h = mix(h ^ uint64(uint32(r.From))<<32 ^ uint64(uint32(r.To)))
-	h = mix(h ^ r.Kind)
-	return mix(h ^ r.Count)
+	link := uint64(uint32(r.From))<<32 | uint64(uint32(r.To))
+	what := bits.RotateLeft64(uint64(r.Purpose), 32) ^ r.Kind
+	h := fold(uint64(d)^0xa0761d6478bd642f, link^0xe7037ed1a0b428db)
+	h = fold(h^r.Count, what^0x8ebc6af09c88c6e3)
+	return fold(h, h^0x589965cc75374cc3)
 }
 
 // Unit returns a number for r, at least 0 and below 1.
-func (d Dice) Unit(r Roll) float64 { return float64(d.Bits(r)>>11) / (1 << 53) }
+func (d Dice) Unit(r Roll) float64 { return unit(d.Bits(r)) }
+
+func unit(random uint64) float64 { return float64(random>>11) / (1 << 53) }
 
 // Below returns a whole number for r, from 0 to n-1. A bias of n in 2^64 is left in.
 func (d Dice) Below(r Roll, n int) int { return int(d.Bits(r) % uint64(n)) }
 
 // Exponential returns a number for r from the exponential distribution of mean 1.
-func (d Dice) Exponential(r Roll) float64 { return -ln(1 - d.Unit(r)) }
+func (d Dice) Exponential(r Roll) float64 { return -ln(1 - unit(d.Bits(r))) }
 
 // Normal returns a number for r from the normal distribution of mean 0 and deviation 1.
 func (d Dice) Normal(r Roll) float64 {
 	return normalQuantile((float64(d.Bits(r)>>11) + 0.5) / (1 << 53)) // never at an end, which is infinite
 }
 
-// mix is the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) after its increment.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+// fold multiplies two numbers and folds the product onto itself, as the hash wyhash does (Wang Yi, 2019).
+// With the factors folded in too, not even a factor of zero makes the other one forgotten.
+func fold(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	return high ^ low ^ a ^ b
 }

@@ -17,7 +17,7 @@ func centralMutants() []Mutant {
 			served(func() nodes.Machine { return &ceAnyRequest{} }),
 		mutant("central", "the coordinator does not wait for the release", "exclusion", c, nil).
 			served(func() nodes.Machine { return &ceHasty{} }),
-		mutant("central", "GRANT does not say of which request", "exclusion", c,
+		mutant("central", "GRANT does not say of which request", "exclusion or progress", c,
 			func(c nodes.Config) nodes.Mutex {
 				return &ceAnyGrant{centralClient{server: nodes.ID(c.N)}}
 			}).copied(),

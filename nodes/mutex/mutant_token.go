@@ -93,7 +93,7 @@ func suzukiMutants() []Mutant {
 			func(c nodes.Config) nodes.Mutex { return &skCutting{base(c)} }),
 		mutant("suzuki-kasami", "a token that was here before is taken again", "exclusion or panic", c,
 			func(c nodes.Config) nodes.Mutex { return &skStale{base(c)} }).copied(),
-		mutant("suzuki-kasami", "node 0 makes a token whenever it comes up", "exclusion", c,
+		mutant("suzuki-kasami", "node 0 makes a token whenever it comes up", "exclusion or panic", c,
 			func(c nodes.Config) nodes.Mutex { return &skMinting{base(c)} }).restarted(),
 		mutant("suzuki-kasami-retrying", "only RN = LN+1 counts as asking", "progress", c,
 			func(c nodes.Config) nodes.Mutex {

@@ -25,7 +25,7 @@ func treeMutants() []Mutant {
 			func(nodes.Config) nodes.Mutex { return &ntClinging{nt()} }),
 		mutant("naimi-trehel", "a node inside sends the token", "exclusion", c,
 			func(nodes.Config) nodes.Mutex { return &ntGenerous{nt()} }),
-		mutant("naimi-trehel", "node 0 makes a token whenever it comes up", "exclusion", c,
+		mutant("naimi-trehel", "node 0 makes a token whenever it comes up", "exclusion or panic", c,
 			func(nodes.Config) nodes.Mutex { return &ntMinting{nt()} }).restarted(),
 		mutant("naimi-trehel", "a token that was here before is taken again", "exclusion or panic", c,
 			func(nodes.Config) nodes.Mutex { return &ntStale{nt()} }).copied(),
