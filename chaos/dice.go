@@ -51,6 +51,7 @@ func (d Dice) Bits(r Roll) uint64 {
 // Unit returns a number for r, at least 0 and below 1.
 func (d Dice) Unit(r Roll) float64 { return unit(d.Bits(r)) }
 
+// unit returns the first 53 bits as a fraction, exactly.
 func unit(random uint64) float64 { return float64(random>>11) / (1 << 53) }
 
 // Below returns a whole number for r, from 0 to n-1. A bias of n in 2^64 is left in.

@@ -6,41 +6,55 @@ import "math"
 // Those of package math do not: some are in assembly, and compilers may fuse x*y + z into one operation that
 // rounds once. An explicit conversion of the product forbids that, hence the many below.
 
-// ln returns the natural logarithm of a positive number, as FreeBSD's e_log.c computes it: x = 2^k (1+f), and
-// with s = f/(2+f), ln(1+f) = f - f²/2 + s (f²/2 + R(s²)).
+// ln returns the natural logarithm of a number of at least 2^-1022, to two units in the last place. It takes
+// x = 2^k m, and of m, which is near 1, the first bits as c: then ln(x) = k ln(2) + ln(c) + ln(1+r), where
+// r = (m-c)/c is tiny. This is drawn for every message of a simulated run: so ln(c) and 1/c are in a table.
 func ln(x float64) float64 {
 	const (
-		ln2Hi = 6.93147180369123816490e-01
+		ln2Hi = 6.93147180369123816490e-01 // with so many zeros at its end that k times it is exact
 		ln2Lo = 1.90821492927058770002e-10
 	)
-	f, k := frexp(x)
-	if f < math.Sqrt2/2 {
-		f, k = f*2, k-1
-	}
-	f--
-	s := f / (2 + f)
-	z := float64(s * s)
-	// Horner's rule by hand: this is drawn for every message of a simulated run.
-	p := float64(1.479819860511658591e-01*z) + 1.531383769920937332e-01
-	p = float64(p*z) + 1.818357216161805012e-01
-	p = float64(p*z) + 2.222219843214978396e-01
-	p = float64(p*z) + 2.857142874366239149e-01
-	p = float64(p*z) + 3.999999999940941908e-01
-	p = float64(p*z) + 6.666666666666735130e-01
-	r := float64(z * p)
-	half := float64(0.5 * float64(f*f))
-	tail := float64(s*float64(half+r)) + float64(float64(k)*ln2Lo)
-	return float64(float64(k)*ln2Hi) - (float64(half-tail) - f)
+	b := math.Float64bits(x)
+	exponent := (b - lnFirst<<lnShift) &^ (1<<52 - 1)
+	m := b - exponent
+	k := float64(int64(exponent) >> 52)
+	first := (m + 1<<(lnShift-1)) >> lnShift
+	c := &lnTable[first-lnFirst]
+	r := float64((math.Float64frombits(m) - math.Float64frombits(first<<lnShift)) * c.inverse)
+	r2 := float64(r * r)
+	high := float64(r*(1./5)) - 1./4 - float64(r2*(1./6)) // of the series r - r²/2 + r³/3 - r⁴/4 + r⁵/5 - r⁶/6
+	tail := float64(r2 * (float64(r*(1./3)) - 1./2 + float64(r2*high)))
+	return float64(k*ln2Hi) + c.ln + (r + (tail + float64(k*ln2Lo)))
 }
 
-// frexp is math.Frexp for positive numbers, faster for those that are not tiny.
-func frexp(x float64) (f float64, k int) {
-	const bias, mantissa = 1022, 1<<52 - 1
-	b := math.Float64bits(x)
-	if b>>52 == 0 {
-		return math.Frexp(x)
+// The table of ln has a row for each number c from √½ to √2, less a trifle, that has no more than the first
+// 8 bits after the leading one: those whose bits are lnFirst<<lnShift and, in steps of 1<<lnShift, more.
+const (
+	lnShift = 52 - 8
+	lnFirst = 0x3fe6a
+)
+
+var lnTable = makeLnTable()
+
+type lnRow struct{ ln, inverse float64 } // of c
+
+func makeLnTable() (table [257]lnRow) {
+	for i := range table {
+		c := math.Float64frombits((lnFirst + uint64(i)) << lnShift)
+		table[i] = lnRow{lnSeries(c), 1 / c}
 	}
-	return math.Float64frombits(b&mantissa | bias<<52), int(b>>52) - bias
+	return table
+}
+
+// lnSeries returns the natural logarithm of a number from √½ to √2: with s = (c-1)/(c+1), it is the sum of
+// 2s^n/n over all odd n.
+func lnSeries(c float64) float64 {
+	s := (c - 1) / (c + 1)
+	sum := 0.0
+	for n := 25.0; n >= 1; n -= 2 {
+		sum = float64(sum*float64(s*s)) + 1/n
+	}
+	return 2 * s * sum
 }
 
 // exp returns e to the power of a number of moderate size, to some 15 digits: 2^k times the series for what
