@@ -234,6 +234,16 @@ func (h *Host) run(t task) {
 	}
 }
 
+// hurry begins before the first message is heard. Its sender has begun, so the time has come, and the order
+// that says so was here first. Otherwise a token could pass by a node that is late to ask for it.
+func (h *Host) hurry() {
+	for len(h.orders) > 0 && h.err == nil {
+		h.obey(<-h.orders)
+	}
+	h.runDue()
+	h.client.act(burst)
+}
+
 // start starts the machine, which comes before any other event: when issuing begins, or when the first
 // message comes from a peer that has begun a moment sooner. Any earlier, what the machine sends would be
 // lost on peers that are not up.

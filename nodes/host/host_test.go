@@ -108,6 +108,15 @@ func (s *stage) order(o host.Order) {
 	s.conn.Flush()
 }
 
+// tell gives an order to one node.
+func (s *stage) tell(id nodes.ID, o host.Order) {
+	s.t.Helper()
+	b, _ := json.Marshal(o)
+	if err := s.conn.Publish(s.names.OrdersTo(id), b); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // settle waits until the sums of the counters say that all is over.
 func (s *stage) settle(entries uint64) {
 	s.t.Helper()
@@ -232,15 +241,37 @@ func TestHostStartsBeforeItsFirstRequest(t *testing.T) {
 	s := begin(t, "raymond", 3, func(c *host.Config) {
 		c.Workload = workload.Workload{Load: workload.Sequential}
 	})
-	order, _ := json.Marshal(host.Order{Do: host.Ask})
-	if err := s.conn.Publish(s.names.OrdersTo(2), order); err != nil {
-		t.Fatal(err)
-	}
+	s.tell(2, host.Order{Do: host.Ask})
 	s.settle(1)
 	for _, l := range s.end().Logs {
 		if want := uint64(l.Node) / 2; l.Totals.Entries != want {
 			t.Errorf("node %d has %d entries, not %d", l.Node, l.Totals.Entries, want)
 		}
+	}
+}
+
+// A token that comes behind the order to begin does not pass a node by that is too busy to have read either.
+func TestHostBeginsBeforeItHears(t *testing.T) {
+	s := begin(t, "token-ring", 2, func(c *host.Config) { c.Workload.Hold = chaos.Constant(time.Hour) })
+	const busy = 50
+	for range busy {
+		s.tell(1, host.Order{Do: host.Report})
+	}
+	s.tell(1, host.Order{Do: host.Issue})
+	token := []byte{0, 0, 1, 1} // of kind 0, from node 0, its message 1, after 1 hop
+	if err := s.conn.Publish(s.names.Node(1), token); err != nil {
+		t.Fatal(err)
+	}
+	for range busy {
+		s.note()
+	}
+	inside := false
+	for deadline := time.Now().Add(10 * time.Second); !inside && time.Now().Before(deadline); {
+		s.tell(1, host.Order{Do: host.Report})
+		inside = s.note().Standing.Client == "inside"
+	}
+	if sent := s.end().Logs[1].Totals.Sent[0]; !inside || sent != 0 {
+		t.Fatalf("node 1 is inside: %v; it has sent %d tokens on before", inside, sent)
 	}
 }
 

@@ -124,6 +124,9 @@ func (h *Host) arrive(m *nats.Msg) {
 		return
 	}
 	h.audit(&a.envelope)
+	if !h.started {
+		h.hurry()
+	}
 	if h.traffic.shaper == nil {
 		h.deliver(&a)
 		return
