@@ -121,9 +121,8 @@ func TestTimedExploreSeesWhatAPlainSearchSees(t *testing.T) {
 			Timing: timing(ms, 2*ms)}
 		change(&o)
 		o.Spec.Safe |= nodes.NoLoss | nodes.FIFO
-		states, depth := countPlainly(&o)
-		if x := explore(t, o); x.Violation != nil || x.States != states || x.Depth != depth {
-			t.Errorf("space %d: %+v; a plain search sees %d states, depth %d", i, x, states, depth)
+		if x := agree(t, o); x.Violation != nil {
+			t.Errorf("space %d: %+v", i, x)
 		}
 	}
 }
