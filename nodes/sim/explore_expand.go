@@ -22,9 +22,8 @@ const (
 type move struct {
 	what    StepKind
 	node    uint8
-	outcome uint8
-	timer   uint8 // by its place in the part
-	packet  uint32
+	outcome uint16
+	which   uint32 // packet, as a word, or timer, by its place in the part
 }
 
 // stimulus returns what a move is to its node.
@@ -41,9 +40,9 @@ func (w *worker) stimulus(m move) stimulus {
 	case StepAmnesia:
 		return onAmnesia
 	case StepTimeout:
-		return onTimeout + stimulus(m.timer)
+		return onTimeout + stimulus(m.which)
 	}
-	return onReceive + stimulus(w.packets[m.packet&packetMask].fresh)
+	return onReceive + stimulus(w.packets[m.which&packetMask].fresh)
 }
 
 // A candidate is a state that was come to, perhaps again.
@@ -207,13 +206,13 @@ func (w *worker) deliveries() {
 		}
 		at := uint8(receiver(word))
 		if w.packets[word&packetMask].open() {
-			w.try(move{what: StepDeliver, node: at, packet: word})
+			w.try(move{what: StepDeliver, node: at, which: word})
 		}
 		if int(faults&0xff) < w.o.Losses {
-			w.put(move{what: StepDrop, node: at, packet: word}, nil)
+			w.put(move{what: StepDrop, node: at, which: word}, nil)
 		}
 		if int(faults>>8&0xff) < w.o.Duplicates {
-			w.put(move{what: StepDuplicate, node: at, packet: word}, nil)
+			w.put(move{what: StepDuplicate, node: at, which: word}, nil)
 		}
 	}
 }
@@ -232,7 +231,7 @@ func (w *worker) local(at int, p *part) {
 	}
 	for i := range p.alarms {
 		if p.alarms[i].open() {
-			w.try(move{what: StepTimeout, node: node, timer: uint8(i)})
+			w.try(move{what: StepTimeout, node: node, which: uint32(i)})
 		}
 	}
 	switch {
@@ -251,7 +250,7 @@ func (w *worker) local(at int, p *part) {
 func (w *worker) try(m move) {
 	outcomes := w.react(w.state[m.node], w.stimulus(m))
 	for i := range outcomes {
-		m.outcome = uint8(i)
+		m.outcome = uint16(i)
 		w.put(m, &outcomes[i])
 	}
 }
@@ -305,7 +304,7 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 	at := -1
 	switch m.what {
 	case StepDeliver, StepDrop, StepDuplicate:
-		at = slices.Index(packets, m.packet)
+		at = slices.Index(packets, m.which)
 		*faults += [...]uint32{StepDeliver: 0, StepDrop: oneLoss, StepDuplicate: oneDuplicate}[m.what]
 	case StepCrash:
 		*faults += oneCrash
@@ -359,7 +358,7 @@ func (w *worker) after(a, b uint32) bool {
 // digest returns the digest of a state. It is made of those of the parts, since their numbers depend on
 // who met them first.
 func (w *worker) digest(state []uint32) digest {
-	d := digest{uint64(state[w.total]) + 1, uint64(len(state))}
+	d := digest{}.addNumbers(state[w.total], uint32(len(state)))
 	for _, number := range state[:w.total] {
 		d = d.add(w.known[number].digest)
 	}

@@ -24,6 +24,12 @@ func (p digest) less(q digest) bool { return p.hi < q.hi || p.hi == q.hi && p.lo
 // takes 128 equal bits to confuse two sequences.
 func (p digest) add(q digest) digest { return digest{fold(p.hi^q.hi, oddOne), fold(p.lo^q.lo, oddTwo)} }
 
+// addNumbers goes on with two numbers, which count for both halves.
+func (p digest) addNumbers(a, b uint32) digest {
+	both := uint64(a)<<32 | uint64(b)
+	return p.add(digest{both, both})
+}
+
 // The multipliers are random odd numbers, as in wyhash.
 const (
 	oddOne = 0xa0761d6478bd642f
@@ -90,7 +96,7 @@ const (
 	onAmnesia
 	onTick
 	onTimeout // and up, by the place among the alarms of the part
-	onReceive = stimulus(1 << 8)
+	onReceive = stimulus(1 << 16)
 )
 
 // An outcome is what comes of a stimulus. There is one for each sequence of answers to Choose.
@@ -113,6 +119,7 @@ type parts struct {
 	partOf    map[digest]uint32
 	packetOf  map[digest]uint32
 	reactions map[uint64][]outcome
+	err       error // what cannot be explored
 	dice      fixedDice
 	buffer    []byte
 	effects   []nodes.Effect
@@ -131,6 +138,9 @@ const (
 	reactionBytes = 220
 )
 
+// mostWays is in how many ways a node may react to one thing: a move numbers them in 16 bits.
+const mostWays = 1 << 16
+
 // react returns what comes of a stimulus.
 func (ps *parts) react(number uint32, s stimulus) []outcome {
 	key := uint64(number)<<32 | uint64(s)
@@ -140,6 +150,11 @@ func (ps *parts) react(number uint32, s stimulus) []outcome {
 	var r []outcome
 	ps.dice = fixedDice{}
 	for more := true; more; more = ps.dice.next() {
+		if len(r) == mostWays {
+			ps.err = fmt.Errorf("node %d chooses in more than %d ways at once: an exploration tries no more",
+				ps.parts[number].id, mostWays)
+			break
+		}
 		r = append(r, ps.once(ps.parts[number], s))
 	}
 	ps.reactions[key] = r
@@ -224,9 +239,7 @@ func (ps *parts) do(p *part, out *outcome) {
 
 // word returns the word for a message that is sent.
 func (ps *parts) word(from, to nodes.ID, e *nodes.Effect) uint32 {
-	if to < 0 || int(to) >= ps.o.total() {
-		panic(fmt.Sprintf("node %d sends a message to node %d, which does not exist", from, to))
-	}
+	mustExist(from, to, ps.o.total())
 	ps.buffer = append(ps.buffer[:0], byte(from), byte(to), e.Kind)
 	ps.buffer = nodes.AppendMessage(ps.buffer, e.Message)
 	key := digestOf(ps.buffer)
@@ -239,14 +252,28 @@ func (ps *parts) word(from, to nodes.ID, e *nodes.Effect) uint32 {
 	return wordFor(from, to, int(number))
 }
 
+// mustExist has a machine that sends to no node give up, and mustChoose one that has nothing to choose from.
+func mustExist(from, to nodes.ID, total int) {
+	if to < 0 || int(to) >= total {
+		panic(fmt.Sprintf("node %d sends a message to node %d, which does not exist", from, to))
+	}
+}
+
+func mustChoose(n int) {
+	if n < 1 {
+		panic(fmt.Sprintf("a machine wants to choose one of %d", n))
+	}
+}
+
 // keep keeps a packet in all the ages that it may come to.
 func (ps *parts) keep(p packet) {
 	for ; ; p.window = p.later() {
 		if len(ps.packets) > packetMask {
-			panic("the exploration has met 16 million different messages, and can hold no more")
+			ps.err = fmt.Errorf("there are more than %d different messages: an exploration holds no more", packetMask)
+			panic(ps.err)
 		}
 		aged := p
-		aged.digest = p.digest.add(digest{uint64(p.opens) + 1, uint64(p.closes) + 1})
+		aged.digest = p.digest.addNumbers(uint32(p.opens), uint32(p.closes))
 		ps.packets = append(ps.packets, &aged)
 		ps.bytes += packetBytes + uint64(len(ps.buffer))
 		if p.due() {
@@ -291,9 +318,7 @@ type fixedDice struct {
 }
 
 func (d *fixedDice) choose(n int) int {
-	if n < 1 {
-		panic(fmt.Sprintf("a machine wants to choose one of %d", n))
-	}
+	mustChoose(n)
 	if d.at == len(d.answers) {
 		d.answers, d.bounds = append(d.answers, 0), append(d.bounds, n)
 	}

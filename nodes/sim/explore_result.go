@@ -9,6 +9,9 @@ import (
 
 // result sums the search up.
 func (s *search) result() (*Exploration, error) {
+	if s.parts.err != nil {
+		return nil, s.parts.err
+	}
 	x := &s.x
 	x.States, x.Bytes = uint64(s.seen.count), s.bytes()
 	x.NodeStates = len(s.parts.parts)
@@ -60,7 +63,7 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 		moves = append(moves, s.moves.at(int(at)))
 	}
 	slices.Reverse(moves)
-	from := s.roots[s.moves.at(int(at)).packet]
+	from := s.roots[s.moves.at(int(at)).which]
 	out := &Schedule{Algorithm: s.o.Spec.Name, Config: s.o.Config, Overtaking: s.o.Overtaking,
 		Timing: s.o.Timing}
 	stage := newStage(s.o.Spec, out)
@@ -83,11 +86,11 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 		}
 		switch m.what {
 		case StepDeliver, StepDrop, StepDuplicate:
-			p := w.packets[m.packet&packetMask]
+			p := w.packets[m.which&packetMask]
 			step.From, step.To, step.Kind = p.from, p.to, s.parts.codec.Name(int(p.kind))
 			step.Nth = stage.place(p)
 		case StepTimeout:
-			step.Timer = w.known[state[m.node]].alarms[m.timer].timer
+			step.Timer = w.known[state[m.node]].alarms[m.which].timer
 		}
 		out.Steps = append(out.Steps, step)
 		if err := stage.play(step); err != nil {

@@ -20,7 +20,7 @@ type search struct {
 
 	roots   []root
 	parents column[uint32] // of each state; of a root, unknown
-	moves   column[move]   // by which it was come to first; of a root, its number as packet
+	moves   column[move]   // by which it was come to first; of a root, its number as which
 	waiting column[uint8]  // the clients that wait in it, once it was expanded and unless that is excused
 	edges   column[uint32] // what follows by steps that bring things on, one state after the other
 	ends    column[uint32] // where those of each state end
@@ -106,7 +106,7 @@ func (s *search) begin() error {
 	}
 	for i, from := range s.roots {
 		if _, fresh := s.seen.add(w.digest(from.state)); fresh {
-			s.put(from.state, unknown, move{packet: uint32(i)})
+			s.put(from.state, unknown, move{which: uint32(i)})
 		}
 	}
 	return nil
@@ -183,7 +183,6 @@ func (s *search) take(w *worker, b *batch, state uint32) bool {
 		for _, f := range b.findings[last.findings:e.findings] {
 			s.note(w, f, state)
 		}
-		pruned := e.findings > last.findings
 		for i := last.candidates; i < e.candidates; i++ {
 			c := &b.candidates[i]
 			number, fits := s.place(c, b.data[c.from:c.to], state)
@@ -193,17 +192,11 @@ func (s *search) take(w *worker, b *batch, state uint32) bool {
 			if c.entered {
 				s.x.Entries++
 			}
-			switch {
-			case number == unknown:
-				pruned = pruned || c.step
-			case c.step:
+			if c.step && number != unknown {
 				s.edges.add(number)
 			}
 		}
 		s.x.Transitions += uint64(e.moves)
-		if pruned {
-			e.waiting = 0 // what follows is not known
-		}
 		s.waiting.add(e.waiting)
 		s.ends.add(uint32(s.edges.count))
 		last = e
@@ -249,7 +242,7 @@ func (s *search) full() bool {
 		s.x.Bound = "interrupt"
 	default:
 	}
-	return s.x.Bound == "states" || s.x.Bound == "memory" || s.x.Bound == "interrupt"
+	return s.parts.err != nil || s.x.Bound == "states" || s.x.Bound == "memory" || s.x.Bound == "interrupt"
 }
 
 // bytes returns how much memory is in use, or soon may be.
@@ -297,7 +290,8 @@ func (s *search) note(w *worker, f finding, state uint32) {
 
 // starvation looks for a state in which somebody waits and from which, by steps that bring things on, no
 // state can be reached in which it waits no more. Who waits in a state can enter if it can in one of the
-// next: that is handed back from state to state until nothing changes.
+// next: that is handed back from state to state until nothing changes. A step that breaks a promise leads
+// nowhere, but is excused only where whoever waits is excused too.
 func (s *search) starvation() {
 	served := make([]uint8, s.waiting.count) // the clients that wait no more, now or possibly later
 	for i := range served {

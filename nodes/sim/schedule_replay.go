@@ -115,6 +115,7 @@ func newStage(spec *nodes.Spec[nodes.Mutex], s *Schedule) *stage {
 
 // choose answers Choose by what the step says, or else by zero.
 func (g *stage) choose(n int) int {
+	mustChoose(n)
 	if len(g.answers) == 0 {
 		return 0
 	}
@@ -231,14 +232,15 @@ func (g *stage) transmit(s Step) error {
 	return nil
 }
 
-// place returns which of the messages of its kind and link a packet is, from 1. Of those that are equal it
-// is the first of its age.
+// place returns which of the messages of its link, and of the name of its kind, a packet is, from 1. Of those
+// that are equal it is the first of its age.
 func (g *stage) place(p *packet) int {
 	want, count := nodes.AppendMessage(nil, p.message), 0
+	name := g.codec.Name(int(p.kind))
 	for _, f := range g.flying {
-		if f.from == p.from && f.to == p.to && f.kind == p.kind {
+		if f.from == p.from && f.to == p.to && g.codec.Name(int(f.kind)) == name {
 			count++
-			if f.window == p.window && bytes.Equal(nodes.AppendMessage(nil, f.message), want) {
+			if f.kind == p.kind && f.window == p.window && bytes.Equal(nodes.AppendMessage(nil, f.message), want) {
 				break
 			}
 		}

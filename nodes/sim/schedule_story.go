@@ -58,7 +58,13 @@ func (g *stage) handle(id nodes.ID, in nodes.Input) (effects []nodes.Effect, pan
 			panics = fmt.Sprint(text)
 		}
 	}()
-	return g.actors[id].node.Handle(in), ""
+	effects = g.actors[id].node.Handle(in)
+	for i := range effects {
+		if e := &effects[i]; e.Op == nodes.OpSend {
+			mustExist(id, e.To, len(g.actors))
+		}
+	}
+	return effects, ""
 }
 
 // send puts a message on its way, unless its receiver is down.

@@ -51,11 +51,18 @@ func (w window) open() bool    { return w.opens == 0 }
 func (w window) due() bool     { return w.closes == 0 }
 func (w window) later() window { return window{max(0, w.opens-1), w.closes - 1} }
 
-func (t *Timing) window(least, most time.Duration) window {
+// window returns the window of what takes from one time to another. Machines may give them the wrong way
+// round, or negative ones, which are no time at all: so it is with all hosts.
+func (t *Timing) window(from, to time.Duration) window {
 	if t == nil {
 		return window{}
 	}
-	return window{int64(least / t.Tick), int64((most + t.Tick - 1) / t.Tick)}
+	least, most := max(0, min(from, to)), max(0, from, to)
+	w := window{int64(least / t.Tick), int64(most / t.Tick)}
+	if most%t.Tick > 0 {
+		w.closes++
+	}
+	return w
 }
 
 // flight returns the window of a message that is sent now.
