@@ -224,7 +224,7 @@ func (w *worker) local(at int, p *part) {
 		if w.o.Restarts || w.o.Amnesia {
 			w.try(move{what: StepRestart, node: node})
 		}
-		if w.o.Amnesia && p.saved != nil { // else it comes to the same
+		if w.o.Amnesia && p.saved != nil && !w.forgets[at] { // else it comes to the same
 			w.try(move{what: StepAmnesia, node: node})
 		}
 		return

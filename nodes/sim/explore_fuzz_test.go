@@ -19,7 +19,9 @@ type toy struct {
 	temper temper
 	state  uint8
 	left   uint8 // messages that it may still send, so that its states have an end
-	wants  bool
+
+	servers int
+	wants   bool
 }
 
 // A temper says how often in 32 a toy does what.
@@ -62,7 +64,7 @@ func (y *toy) react(env *nodes.Env, input ...uint64) {
 		env.Grant()
 	}
 	if l.often(y.temper.save) {
-		env.Save(tyPong{uint8(l.below(2))})
+		env.Save(y.message(&l))
 	}
 	y.time(env, &l)
 	for y.left > 0 && l.often(y.temper.send) {
@@ -87,16 +89,22 @@ func (y *toy) time(env *nodes.Env, l *luck) {
 	}
 }
 
-func (y *toy) send(env *nodes.Env, l *luck) {
-	var m nodes.Message = tyPing{uint8(l.below(2))}
-	if l.below(2) == 0 {
-		m = tyPong{uint8(l.below(2))}
+// message returns one of few, so that equal ones meet.
+func (y *toy) message(l *luck) nodes.Message {
+	n := uint8(l.below(3) / 2)
+	if l.below(3) > 0 {
+		return tyPing{n}
 	}
+	return tyPong{n}
+}
+
+func (y *toy) send(env *nodes.Env, l *luck) {
+	m := y.message(l)
 	if l.below(4) == 0 {
 		env.Broadcast(m)
 		return
 	}
-	env.Send(nodes.ID(l.below(env.N())), m)
+	env.Send(nodes.ID(l.below(env.N()+y.servers)), m)
 }
 
 const (
@@ -126,27 +134,30 @@ func (y *toy) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 type mindfulToy struct{ toy }
 
 func (y *mindfulToy) Recover(env *nodes.Env, saved nodes.Message) {
-	if m, ok := saved.(tyPong); ok {
-		y.react(env, tyRecover, uint64(m.N), uint64(env.Incarnation()))
+	switch m := saved.(type) {
+	case tyPing:
+		y.react(env, tyRecover, 1, uint64(m.N))
+	case tyPong:
+		y.react(env, tyRecover, 2, uint64(m.N), uint64(env.Incarnation()))
 	}
 }
 
 // toys returns a random algorithm.
 func toys(r *rand.Rand) *nodes.Spec[nodes.Mutex] {
 	upTo := func(n int) uint8 { return uint8(max(0, r.IntN(n+8)-7)) } // and nothing rather often
-	t := toy{seed: r.Uint64(), left: uint8(1 + r.IntN(3)), temper: temper{send: 8 + upTo(16),
+	mindful, servers := r.IntN(2) == 0, r.IntN(4)/3
+	t := toy{seed: r.Uint64(), left: uint8(1 + r.IntN(3)), servers: servers, temper: temper{send: 8 + upTo(16),
 		grant: 2 + upTo(20), timer: upTo(12), save: upTo(12), choose: upTo(8), fail: upTo(2),
 		restless: r.IntN(2) == 0}}
-	mindful, servers := r.IntN(2) == 0, r.IntN(4)/3
 	needs := func() nodes.Need { return nodes.Need(r.Uint32() & r.Uint32() & (1<<9 - 1)) }
 	spec := &nodes.Spec[nodes.Mutex]{Name: "toy", Messages: []nodes.Kind{{Zero: tyPing{}}, {Zero: tyPong{}}},
 		Safe: needs(), Live: needs(), Servers: func(nodes.Config) int { return servers }}
 	spec.New = func(nodes.Config) nodes.Mutex {
-		if fresh := t; mindful {
-			return &mindfulToy{fresh}
-		} else {
-			return &fresh
+		if mindful {
+			return &mindfulToy{t}
 		}
+		fresh := t
+		return &fresh
 	}
 	spec.NewServer = func(c nodes.Config, _ nodes.ID) nodes.Machine { return spec.New(c) }
 	return spec
@@ -178,6 +189,7 @@ func FuzzExplore(f *testing.F) {
 	f.Fuzz(exploreAtRandom)
 }
 
+// exploreAtRandom explores what a seed says, in all ways that there are, and wants the same of each.
 func exploreAtRandom(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	o := randomOptions(r)
@@ -208,6 +220,9 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 	other.Bytes, other.NodeStates = 0, 0
 	if !reflect.DeepEqual(x, other) {
 		t.Errorf("%d workers find\n%+v\nand one finds\n%+v", o.Workers, other, x)
+	}
+	if x.States < 200 { // since it takes its time
+		staged(t, o)
 	}
 	for _, v := range []*Violation{x.Violation, x.FirstExcused} {
 		if v != nil {
@@ -243,4 +258,64 @@ func replays(t *testing.T, spec *nodes.Spec[nodes.Mutex], v *Violation) {
 			t.Errorf("%v\nplayed again: %+v, want %s", s, r.Violation, v.Check)
 		}
 	}
+}
+
+// staged wants the ways to all states to lead, on the stage, to all that a plain search sees.
+func staged(t *testing.T, o ExploreOptions) {
+	t.Helper()
+	p := &plain{o: &o, codec: o.Spec.Codec()}
+	left := p.run().number
+	s, err := newSearch(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.run()
+	for state := range s.seen.count {
+		schedule, err := s.schedule(&lead{state: uint32(state)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := newStage(o.Spec, schedule)
+		for _, step := range schedule.Steps {
+			if step.What != StepStart {
+				g.start()
+			}
+			if err := g.play(step); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g.start()
+		key := p.write(g.plain())
+		if _, there := left[key]; !there {
+			t.Errorf("%v\nleads to\n%s", schedule, key)
+		}
+		delete(left, key)
+	}
+	if len(left) > 0 {
+		t.Errorf("no way leads to %d states of %d", len(left), s.seen.count)
+	}
+}
+
+// plain returns what is on the stage as a plain state.
+func (g *stage) plain() *plainState {
+	s := &plainState{forgot: g.broken&nodes.NoAmnesia != 0}
+	for _, a := range g.actors {
+		n := plainNode{up: a.node, incarnation: a.incarnation, asked: int(a.entry), saved: a.saved}
+		for _, b := range a.alarms {
+			n.timers = append(n.timers, plainTimer{b.timer, b.gen, int(b.opens), int(b.closes)})
+		}
+		s.nodes = append(s.nodes, n)
+	}
+	for _, f := range g.flying {
+		s.flying = append(s.flying, plainFlight{f.from, f.to, f.kind, f.message, int(f.opens), int(f.closes)})
+	}
+	for _, step := range g.schedule.Steps {
+		for what, count := range map[StepKind]*int{StepDrop: &s.lost, StepDuplicate: &s.copied,
+			StepCrash: &s.crashes} {
+			if step.What == what {
+				*count++
+			}
+		}
+	}
+	return s
 }

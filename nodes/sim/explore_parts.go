@@ -187,12 +187,13 @@ func (ps *parts) once(p *part, s stimulus) (out outcome) {
 			next.incarnation++
 			in.What = nodes.Recover
 		}
-		if s == onAmnesia {
+		machine := ps.o.Spec.Machine(ps.o.Config, p.id)
+		if _, recovers := machine.(nodes.Recoverer); s == onAmnesia || !recovers {
 			next.saved = nil
 		}
 		in.Message = next.saved
 		next.node = nodes.NewNode(p.id, ps.o.Config.N, next.incarnation, ps.dice.choose,
-			nodes.Part{Machine: ps.o.Spec.Machine(ps.o.Config, p.id), Codec: ps.codec})
+			nodes.Part{Machine: machine, Codec: ps.codec})
 	case onRequest:
 		next.asked++
 		in.What = nodes.Request

@@ -271,13 +271,12 @@ func (p *plain) up(s *plainState, id nodes.ID, may func(bool, func(*plainState))
 }
 
 func (p *plain) down(s *plainState, id nodes.ID, may func(bool, func(*plainState))) {
+	_, recovers := p.o.Spec.Machine(p.o.Config, id).(nodes.Recoverer)
 	restart := func(amnesia bool) func(to *plainState) {
 		return func(to *plainState) {
-			_, recovers := p.o.Spec.Machine(p.o.Config, id).(nodes.Recoverer)
-			to.forgot = to.forgot || amnesia || !recovers
 			to.nodes[id].incarnation++
-			if amnesia {
-				to.nodes[id].saved = nil
+			if forgets := amnesia || !recovers; forgets {
+				to.forgot, to.nodes[id].saved = true, nil
 			}
 			p.start(to, id, nodes.Recover)
 		}
@@ -285,7 +284,7 @@ func (p *plain) down(s *plainState, id nodes.ID, may func(bool, func(*plainState
 	if p.o.Restarts || p.o.Amnesia {
 		may(false, restart(false))
 	}
-	if p.o.Amnesia && s.nodes[id].saved != nil {
+	if p.o.Amnesia && s.nodes[id].saved != nil && recovers { // else it comes to the same
 		may(false, restart(true))
 	}
 }
