@@ -41,6 +41,7 @@ func (e *Env) send(to ID, m Message, retry bool) {
 	kind, m := e.freeze(m)
 	if to == e.node.id {
 		e.node.toSelf = append(e.node.toSelf, selfMessage{e.instance, m})
+		e.node.unsettled = true
 		return
 	}
 	e.node.effects = append(e.node.effects,
@@ -108,7 +109,8 @@ func (e *Env) Elect(leader ID, term uint64) {
 	e.node.effects = append(e.node.effects,
 		Effect{Op: OpElect, Instance: e.index, To: leader, Number: term})
 	e.node.elected = append(e.node.elected, election{leader, term})
+	e.node.unsettled = true
 }
 
 // Campaign asks the elector beside this machine to bring an election about.
-func (e *Env) Campaign() { e.node.campaign = true }
+func (e *Env) Campaign() { e.node.campaign, e.node.unsettled = true, true }

@@ -25,13 +25,14 @@ type Node struct {
 	id          ID
 	n           int
 	incarnation uint32
+	unsettled   bool // something is toSelf or elected, or campaign is set
+	campaign    bool
+	instances   []instance
+	effects     []Effect    // of the input at hand
+	only        [1]instance // what instances is made of, if it is but one: near to all else that an input needs
+	toSelf      []selfMessage
+	elected     []election // to be told to the machines that are Led
 	choose      func(n int) int
-	instances   []*instance
-
-	effects  []Effect // of the input at hand
-	toSelf   []selfMessage
-	elected  []election // to be told to the machines that are Led
-	campaign bool
 }
 
 // An instance is one machine of a node with its client and its timers.
@@ -69,27 +70,35 @@ type Part struct {
 // choose answers Env.Choose; the instances are numbered in the order of parts.
 func NewNode(id ID, n int, incarnation uint32, choose func(n int) int, parts ...Part) *Node {
 	node := &Node{id: id, n: n, incarnation: incarnation, choose: choose}
+	node.room(len(parts))
 	for i, p := range parts {
-		inst := &instance{machine: p.Machine, codec: p.Codec}
-		inst.env = Env{node: node, instance: inst, index: int32(i)}
-		node.instances = append(node.instances, inst)
+		node.put(i, instance{machine: p.Machine, codec: p.Codec})
 	}
 	return node
+}
+
+// room makes room for so many instances.
+func (n *Node) room(count int) {
+	if n.instances = n.only[:]; count != 1 {
+		n.instances = make([]instance, count)
+	}
+}
+
+// put makes inst the instance numbered i.
+func (n *Node) put(i int, inst instance) {
+	inst.env = Env{node: n, instance: &n.instances[i], index: int32(i)}
+	n.instances[i] = inst
 }
 
 // Clone returns a copy of the node that shares no memory with it, but for choose.
 func (n *Node) Clone() *Node {
 	fresh := *n
 	fresh.effects, fresh.toSelf, fresh.elected = nil, nil, nil // empty between inputs
-	fresh.instances = make([]*instance, len(n.instances))
-	copies := make([]instance, len(n.instances))
-	for i, old := range n.instances {
-		inst := &copies[i]
-		*inst = *old
-		inst.machine = CloneMachine(old.machine)
-		inst.timers = append([]armed(nil), old.timers...)
-		inst.env = Env{node: &fresh, instance: inst, index: int32(i)}
-		fresh.instances[i] = inst
+	fresh.room(len(n.instances))
+	for i, inst := range n.instances {
+		inst.machine = CloneMachine(inst.machine)
+		inst.timers = slices.Clone(inst.timers)
+		fresh.put(i, inst)
 	}
 	return &fresh
 }
@@ -97,7 +106,8 @@ func (n *Node) Clone() *Node {
 // AppendState writes out the state of the node: of its machines, their clients, and which of their timers
 // run. Equal states give equal bytes. What only tells old timers from new is left out.
 func (n *Node) AppendState(b []byte) []byte {
-	for _, inst := range n.instances {
+	for i := range n.instances {
+		inst := &n.instances[i]
 		b = AppendMachine(b, inst.machine)
 		b = append(b, byte(inst.client), byte(len(inst.timers)))
 		for _, a := range inst.timers {
@@ -139,13 +149,15 @@ func (n *Node) HandleInto(effects []Effect, in Input) []Effect {
 	n.effects = effects
 	switch in.What {
 	case Start, Recover, Suspect, Trust:
-		for _, inst := range n.instances {
-			inst.all(in)
+		for i := range n.instances {
+			n.instances[i].all(in)
 		}
 	default:
 		n.instances[in.Instance].one(in)
 	}
-	n.settle()
+	if n.unsettled {
+		n.settle()
+	}
 	effects, n.effects = n.effects, nil
 	return effects
 }
@@ -162,20 +174,21 @@ func (n *Node) settle() {
 		case len(n.elected) > 0:
 			e := n.elected[0]
 			n.elected = append(n.elected[:0], n.elected[1:]...)
-			for _, inst := range n.instances {
-				if led, ok := inst.machine.(Led); ok {
-					led.Lead(&inst.env, e.leader, e.term)
+			for i := range n.instances {
+				if led, ok := n.instances[i].machine.(Led); ok {
+					led.Lead(&n.instances[i].env, e.leader, e.term)
 				}
 			}
 		default:
 			n.campaign = false
-			for _, inst := range n.instances {
-				if elector, ok := inst.machine.(Elector); ok {
-					elector.Campaign(&inst.env)
+			for i := range n.instances {
+				if elector, ok := n.instances[i].machine.(Elector); ok {
+					elector.Campaign(&n.instances[i].env)
 				}
 			}
 		}
 	}
+	n.unsettled = false
 }
 
 // all handles an input that is for every instance, by those machines that care.

@@ -228,18 +228,22 @@ func (h *History) All() iter.Seq[Event] {
 		var heads []cursor
 		for i, l := range h.Logs {
 			if len(l.Events) > 0 {
-				heads = append(heads, cursor{l.Events, i})
+				heads = append(heads, cursor{at: l.Events[0].At, log: int32(i)})
 			}
 		}
 		for i := len(heads)/2 - 1; i >= 0; i-- {
 			sink(heads, i)
 		}
 		for len(heads) > 0 {
-			if !yield(heads[0].rest[0]) {
+			first := &heads[0]
+			events := h.Logs[first.log].Events
+			if !yield(events[first.next]) {
 				return
 			}
-			if heads[0].rest = heads[0].rest[1:]; len(heads[0].rest) == 0 {
-				heads[0] = heads[len(heads)-1]
+			if first.next++; int(first.next) < len(events) {
+				first.at = events[first.next].At
+			} else {
+				*first = heads[len(heads)-1]
 				heads = heads[:len(heads)-1]
 			}
 			sink(heads, 0)
@@ -247,18 +251,15 @@ func (h *History) All() iter.Seq[Event] {
 	}
 }
 
-// A cursor stands in one log of a merge; a slice of cursors is a heap, the earliest first.
+// A cursor stands in one log of a merge; a slice of cursors is a heap, the earliest first. It is small, since
+// there may be a hundred thousand, and holds its time, since to compare two looks at nothing else then.
 type cursor struct {
-	rest []Event
-	log  int
+	at   int64 // of the next event
+	log  int32
+	next uint32
 }
 
-func (c *cursor) before(d *cursor) bool {
-	if c.rest[0].At != d.rest[0].At {
-		return c.rest[0].At < d.rest[0].At
-	}
-	return c.log < d.log
-}
+func (c *cursor) before(d *cursor) bool { return c.at < d.at || c.at == d.at && c.log < d.log }
 
 func sink(heap []cursor, i int) {
 	for {
