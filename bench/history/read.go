@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 // A History is all that one trial of a run left behind.
 type History struct {
 	Logs []*NodeLog // in the order of their nodes, the orchestrator's (nodes.None) first
+	all  []Event    // of all logs in the order of All, if that is known
 }
 
 // A NodeLog is what one node, or the orchestrator, left behind.
@@ -221,10 +223,45 @@ func onlyZeros(r io.Reader) (bool, error) {
 	}
 }
 
+// Ordered returns the history of events that were recorded in the order of time, and gives each to the log of
+// its node. There is a log for each node, the orchestrator's first. The events are no longer the caller's.
+func Ordered(logs []*NodeLog, events []Event) *History {
+	for first := 0; first < len(events); { // those of one time stand in the order of their logs
+		last := first + 1
+		for last < len(events) && events[last].At == events[first].At {
+			last++
+		}
+		slices.SortStableFunc(events[first:last], func(a, b Event) int { return cmp.Compare(a.Node, b.Node) })
+		first = last
+	}
+	ends := make([]int, len(logs)+1) // of each log's events, when they lie log by log
+	for i := range events {
+		ends[events[i].Node+1]++
+	}
+	for i := 1; i < len(ends); i++ {
+		ends[i] += ends[i-1]
+	}
+	sorted := make([]Event, len(events))
+	for i := len(events) - 1; i >= 0; i-- { // from the last, so that each log's stay in order
+		at := &ends[events[i].Node+1]
+		*at--
+		sorted[*at] = events[i]
+	}
+	for i, l := range logs { // now the ends are where each log's events begin
+		l.Events = sorted[ends[i]:ends[i+1]:ends[i+1]]
+		l.Totals.EventCount = uint64(len(l.Events))
+	}
+	return &History{Logs: logs, all: events}
+}
+
 // All yields the events of all logs in the order of their stamps; of equal stamps, in the order of
 // the logs. Within a log the order is that of the log.
 func (h *History) All() iter.Seq[Event] {
 	return func(yield func(Event) bool) {
+		if h.all != nil {
+			slices.Values(h.all)(yield)
+			return
+		}
 		var heads []cursor
 		for i, l := range h.Logs {
 			if len(l.Events) > 0 {

@@ -155,6 +155,27 @@ func TestRunFeedsEveryFold(t *testing.T) {
 	}
 }
 
+// What was recorded in order comes in the order to which merging the logs comes too.
+func TestOrdered(t *testing.T) {
+	var logs []*NodeLog
+	var events []Event
+	for id := nodes.None; id < 5; id++ {
+		logs = append(logs, &NodeLog{Node: id})
+	}
+	for i := range 400 { // up to eight at a time
+		events = append(events, Event{At: int64(i / 8), Node: nodes.ID(i*i%7 - 1), Entry: uint32(i)})
+	}
+	h := Ordered(logs, slices.Clone(events))
+	merged := slices.Collect((&History{Logs: h.Logs}).All())
+	if got := slices.Collect(h.All()); len(got) != len(events) || !slices.Equal(got, merged) {
+		t.Errorf("%d of %d events, %v\nmerged: %v", len(got), len(events), got, merged)
+	}
+	if !slices.IsSortedFunc(h.Logs[2].Events, func(a, b Event) int { return int(a.Entry) - int(b.Entry) }) ||
+		h.Logs[2].Totals.EventCount != uint64(len(h.Logs[2].Events)) {
+		t.Errorf("the log of node 1 holds %v", h.Logs[2].Events)
+	}
+}
+
 func TestStampError(t *testing.T) {
 	for want, bounds := range map[int64][]int64{0: nil, 5: {5}, 9: {4, 5}, 10: {5, 1, 5, 2}} {
 		h := &History{}

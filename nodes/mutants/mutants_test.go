@@ -78,13 +78,14 @@ func TestUncountedKindsAreNoticed(t *testing.T) {
 			if by, says := fault(m, r.History); by != "" {
 				t.Fatalf("%s: %s: %s", row.Name, by, says)
 			}
-			for _, l := range r.History.Logs {
+			h := &history.History{Logs: r.History.Logs} // one that is not in order yet
+			for _, l := range h.Logs {
 				l.Totals.Sent[kind], l.Totals.Delivered[kind], l.Totals.Publishes[kind] = 0, 0, 0
 				l.Events = slices.DeleteFunc(l.Events, func(e history.Event) bool {
 					return e.Kind == history.Sent && int(e.Count) == kind
 				})
 			}
-			if by, _ := fault(m, r.History); by != "identities" && by != "cost" {
+			if by, _ := fault(m, h); by != "identities" && by != "cost" {
 				t.Errorf("%s, %s messages not counted: caught by %q", row.Name, name, by)
 			}
 		}

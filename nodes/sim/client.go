@@ -48,8 +48,8 @@ func (w *world) ask() {
 func (w *world) settle() {
 	if w.asked.open {
 		w.asked.open = false
-		w.journal = append(w.journal, history.Event{At: w.now, Kind: history.Settled,
-			Count: uint32(w.asked.node), Value: int64(w.sent - w.asked.sent), Node: nodes.None})
+		w.record(history.Event{Kind: history.Settled, Count: uint32(w.asked.node),
+			Value: int64(w.sent - w.asked.sent), Node: nodes.None})
 	}
 }
 
@@ -82,7 +82,7 @@ func (w *world) stop() {
 		return
 	}
 	w.stopped = true
-	if w.Duration == 0 && w.steady() > 0 && !w.measuring() {
+	if w.Duration == 0 && w.steady() > 0 && !w.measuring {
 		w.mark(history.Measuring)
 	}
 	if !w.short() {
@@ -108,15 +108,6 @@ func (w *world) markStopped() {
 // short reports whether the run has too few entries for any to warm it up: then it is measured to its last
 // exit, or there might be nobody who entered before the last had asked.
 func (w *world) short() bool { return w.Duration == 0 && w.steady() == 0 }
-
-func (w *world) measuring() bool {
-	for _, e := range w.journal {
-		if e.Kind == history.Marked && e.Count == history.Measuring {
-			return true
-		}
-	}
-	return false
-}
 
 // unissued records the arrivals at a client that were due and will never be issued.
 func (w *world) unissued(id nodes.ID) {

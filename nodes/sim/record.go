@@ -12,7 +12,8 @@ func (w *world) record(e history.Event) {
 }
 
 func (w *world) mark(mark uint32) {
-	w.journal = append(w.journal, history.Event{At: w.now, Kind: history.Marked, Count: mark, Node: nodes.None})
+	w.measuring = w.measuring || mark == history.Measuring
+	w.record(history.Event{Kind: history.Marked, Count: mark, Node: nodes.None})
 }
 
 // pass puts a message that goes by at a node, sent to a peer or handled, into the ring.
@@ -34,41 +35,23 @@ func (w *world) broke(need nodes.Need) {
 		return
 	}
 	w.broken |= need
-	w.journal = append(w.journal,
-		history.Event{At: w.now, Kind: history.Broke, Value: int64(w.broken), Node: nodes.None})
+	w.record(history.Event{Kind: history.Broke, Value: int64(w.broken), Node: nodes.None})
 }
 
-// history sorts what was recorded into the logs of the nodes.
+// history makes a history of what was recorded.
 func (w *world) history() *history.History {
-	h := &history.History{Logs: []*history.NodeLog{{Node: nodes.None, Events: w.journal}}}
-	ends := make([]int, len(w.members)) // of each node's events, when they lie node by node
-	for i := range w.events {
-		ends[w.events[i].Node]++
+	logs := []*history.NodeLog{{Node: nodes.None}}
+	for id := range nodes.ID(len(w.members)) {
+		logs = append(logs, &history.NodeLog{Node: id, Totals: w.totals(id)})
 	}
-	for id := 1; id < len(ends); id++ {
-		ends[id] += ends[id-1]
-	}
-	sorted := make([]history.Event, len(w.events))
-	for i := len(w.events) - 1; i >= 0; i-- { // from the last, so that each node's stay in order
-		id := w.events[i].Node
-		ends[id]--
-		sorted[ends[id]] = w.events[i]
-	}
+	h := history.Ordered(logs, w.events)
 	w.events = nil
-	ends = append(ends, len(sorted)) // now they are where each node's events begin
-	for id := range w.members {
-		l := &history.NodeLog{Node: nodes.ID(id), Totals: w.totals(nodes.ID(id)),
-			Events: sorted[ends[id]:ends[id+1]:ends[id+1]]}
-		l.Totals.EventCount = uint64(len(l.Events))
-		h.Logs = append(h.Logs, l)
-	}
 	for i := range w.ring { // the oldest first
 		p := w.ring[(w.passed+uint64(i))%uint64(len(w.ring))]
-		l := h.Logs[p.Node+1]
+		l := logs[p.Node+1]
 		l.Ring = append(l.Ring, p)
 		l.Totals.RingNext++
 	}
-	h.Logs[0].Totals.EventCount = uint64(len(w.journal))
 	return h
 }
 

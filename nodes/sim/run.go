@@ -47,38 +47,39 @@ func Run(o Options) (*Result, error) {
 // A world is a simulated run under way.
 type world struct {
 	Options
-	dice     chaos.Dice
-	codec    *nodes.Codec
-	n        int // clients
-	nodes    []*nodes.Node
-	members  []member
-	lives    []life
-	tallies  []tally // of each node in turn, by kind
-	links    links
-	queue    queue
-	now      int64
-	events   []history.Event
-	entries  uint64
-	journal  []history.Event
-	inflight int // messages on their way
-	open     int // requests that are not over
-	inside   int
-	account  int64
-	issued   uint64
-	drawn    uint64 // sequential load: draws of who asks
-	handled  uint64
-	sent     uint64
-	asked    asked // sequential load: the request under way
-	ring     []history.Passage
-	passed   uint64 // messages ever put into the ring
-	frozen   bool   // two have been inside: the ring keeps what led to it
-	moved    uint64 // handled at the latest entry, or when somebody began to wait
-	broken   nodes.Need
-	stopped  bool
-	ended    bool // Stopped is marked
-	parked   bool
-	stall    string
-	cut      error
+	dice      chaos.Dice
+	codec     *nodes.Codec
+	n         int // clients
+	nodes     []*nodes.Node
+	members   []member
+	lives     []life
+	tallies   []tally // of each node in turn, by kind
+	links     links
+	queue     queue
+	effects   []nodes.Effect // of the input at hand
+	now       int64
+	events    []history.Event
+	entries   uint64
+	inflight  int // messages on their way
+	open      int // requests that are not over
+	inside    int
+	account   int64
+	issued    uint64
+	drawn     uint64 // sequential load: draws of who asks
+	handled   uint64
+	sent      uint64
+	asked     asked // sequential load: the request under way
+	ring      []history.Passage
+	passed    uint64 // messages ever put into the ring
+	frozen    bool   // two have been inside: the ring keeps what led to it
+	moved     uint64 // handled at the latest entry, or when somebody began to wait
+	broken    nodes.Need
+	stopped   bool
+	measuring bool // that is marked
+	ended     bool // and so is Stopped
+	parked    bool
+	stall     string
+	cut       error
 }
 
 // asked is a request that was made with all at rest.
@@ -296,9 +297,9 @@ func (w *world) deliver(e *event, there bool) {
 
 // feed hands a node an input and does what it asks for.
 func (w *world) feed(id nodes.ID, in *nodes.Input) {
-	effects := w.nodes[id].Handle(*in)
-	for i := range effects {
-		e := &effects[i]
+	w.effects = w.nodes[id].HandleInto(w.effects[:0], *in)
+	for i := range w.effects {
+		e := &w.effects[i]
 		switch e.Op {
 		case nodes.OpSend:
 			w.send(id, e.To, e)
