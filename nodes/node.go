@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"slices"
@@ -27,9 +28,9 @@ type Node struct {
 	incarnation uint32
 	unsettled   bool // something is toSelf or elected, or campaign is set
 	campaign    bool
-	instances   []instance
-	effects     []Effect    // of the input at hand
-	only        [1]instance // what instances is made of, if it is but one: near to all else that an input needs
+	effects     []Effect   // of the input at hand
+	first       instance   // instance 0, mostly the only one: of many nodes, each is in one piece of memory
+	rest        []instance // 1 and up
 	toSelf      []selfMessage
 	elected     []election // to be told to the machines that are Led
 	choose      func(n int) int
@@ -67,35 +68,40 @@ type Part struct {
 }
 
 // NewNode returns node id of a cluster of n clients, up for the time numbered incarnation from 0.
-// choose answers Env.Choose; the instances are numbered in the order of parts.
+// choose answers Env.Choose; the instances are numbered in the order of parts, of which there is at least one.
 func NewNode(id ID, n int, incarnation uint32, choose func(n int) int, parts ...Part) *Node {
 	node := &Node{id: id, n: n, incarnation: incarnation, choose: choose}
-	node.room(len(parts))
+	node.rest = make([]instance, len(parts)-1)
 	for i, p := range parts {
-		node.put(i, instance{machine: p.Machine, codec: p.Codec})
+		node.put(int32(i), instance{machine: p.Machine, codec: p.Codec})
 	}
 	return node
 }
 
-// room makes room for so many instances.
-func (n *Node) room(count int) {
-	if n.instances = n.only[:]; count != 1 {
-		n.instances = make([]instance, count)
+// count returns how many instances there are.
+func (n *Node) count() int32 { return int32(1 + len(n.rest)) }
+
+// at returns the instance numbered i.
+func (n *Node) at(i int32) *instance {
+	if i == 0 {
+		return &n.first
 	}
+	return &n.rest[i-1]
 }
 
 // put makes inst the instance numbered i.
-func (n *Node) put(i int, inst instance) {
-	inst.env = Env{node: n, instance: &n.instances[i], index: int32(i)}
-	n.instances[i] = inst
+func (n *Node) put(i int32, inst instance) {
+	inst.env = Env{node: n, instance: n.at(i), index: i}
+	*n.at(i) = inst
 }
 
 // Clone returns a copy of the node that shares no memory with it, but for choose.
 func (n *Node) Clone() *Node {
 	fresh := *n
 	fresh.effects, fresh.toSelf, fresh.elected = nil, nil, nil // empty between inputs
-	fresh.room(len(n.instances))
-	for i, inst := range n.instances {
+	fresh.rest = make([]instance, len(n.rest))
+	for i := range n.count() {
+		inst := *n.at(i)
 		inst.machine = CloneMachine(inst.machine)
 		inst.timers = slices.Clone(inst.timers)
 		fresh.put(i, inst)
@@ -106,10 +112,10 @@ func (n *Node) Clone() *Node {
 // AppendState writes out the state of the node: of its machines, their clients, and which of their timers
 // run. Equal states give equal bytes. What only tells old timers from new is left out.
 func (n *Node) AppendState(b []byte) []byte {
-	for i := range n.instances {
-		inst := &n.instances[i]
-		b = AppendMachine(b, inst.machine)
-		b = append(b, byte(inst.client), byte(len(inst.timers)))
+	for i := range n.count() {
+		inst := n.at(i)
+		b = append(AppendMachine(b, inst.machine), byte(inst.client))
+		b = binary.AppendUvarint(b, uint64(len(inst.timers)))
 		for _, a := range inst.timers {
 			b = append(b, byte(a.timer.Kind), byte(a.timer.Peer), byte(a.timer.Peer>>8), byte(a.timer.Peer>>16))
 		}
@@ -120,7 +126,7 @@ func (n *Node) AppendState(b []byte) []byte {
 // Timers returns the running timers of an instance, each with its generation.
 func (n *Node) Timers(instance int32) iter.Seq2[Timer, uint32] {
 	return func(yield func(Timer, uint32) bool) {
-		for _, a := range n.instances[instance].timers {
+		for _, a := range n.at(instance).timers {
 			if !yield(a.timer, a.gen) {
 				return
 			}
@@ -129,10 +135,10 @@ func (n *Node) Timers(instance int32) iter.Seq2[Timer, uint32] {
 }
 
 // Client returns where the client of an instance stands.
-func (n *Node) Client(instance int32) ClientState { return n.instances[instance].client }
+func (n *Node) Client(instance int32) ClientState { return n.at(instance).client }
 
 // Machine returns the machine of an instance, to look at.
-func (n *Node) Machine(instance int32) Machine { return n.instances[instance].machine }
+func (n *Node) Machine(instance int32) Machine { return n.at(instance).machine }
 
 // Handle runs the machine that in is for, and those that hear of what it did, to completion, and
 // returns what they asked for. The effects are valid until the next call. It panics when the host or
@@ -149,11 +155,11 @@ func (n *Node) HandleInto(effects []Effect, in Input) []Effect {
 	n.effects = effects
 	switch in.What {
 	case Start, Recover, Suspect, Trust:
-		for i := range n.instances {
-			n.instances[i].all(in)
+		for i := range n.count() {
+			n.at(i).all(in)
 		}
 	default:
-		n.instances[in.Instance].one(in)
+		n.at(in.Instance).one(in)
 	}
 	if n.unsettled {
 		n.settle()
@@ -174,16 +180,16 @@ func (n *Node) settle() {
 		case len(n.elected) > 0:
 			e := n.elected[0]
 			n.elected = append(n.elected[:0], n.elected[1:]...)
-			for i := range n.instances {
-				if led, ok := n.instances[i].machine.(Led); ok {
-					led.Lead(&n.instances[i].env, e.leader, e.term)
+			for i := range n.count() {
+				if led, ok := n.at(i).machine.(Led); ok {
+					led.Lead(&n.at(i).env, e.leader, e.term)
 				}
 			}
 		default:
 			n.campaign = false
-			for i := range n.instances {
-				if elector, ok := n.instances[i].machine.(Elector); ok {
-					elector.Campaign(&n.instances[i].env)
+			for i := range n.count() {
+				if elector, ok := n.at(i).machine.(Elector); ok {
+					elector.Campaign(&n.at(i).env)
 				}
 			}
 		}

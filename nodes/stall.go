@@ -17,7 +17,7 @@ type Standing struct {
 
 // Standing describes where the first instance of the node stands.
 func (n *Node) Standing() *Standing {
-	inst := &n.instances[0]
+	inst := n.at(0)
 	s := &Standing{Client: "none", Machine: Describe(inst.machine)}
 	if int(n.id) < n.n {
 		s.Client = inst.client.String()
