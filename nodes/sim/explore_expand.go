@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"turnstile/nodes"
 )
@@ -71,8 +72,10 @@ type expansion struct {
 	moves                int
 }
 
-// A batch is what a worker found out in one round.
+// A batch is what a worker found out about one share of a level.
 type batch struct {
+	number     int // of the share
+	of         *worker
 	data       []uint32 // the states of the candidates
 	candidates []candidate
 	findings   []finding
@@ -92,7 +95,9 @@ type worker struct {
 	memo    memo
 
 	*batch
-	batches [2]batch
+	free  chan *batch   // of its own, that are not waiting to be taken in
+	all   [ahead]batch  // of its own
+	bytes atomic.Uint64 // of memory that it uses, after the latest share
 
 	state []uint32 // at hand
 	moves int      // out of it
@@ -112,22 +117,16 @@ func newWorker(o *ExploreOptions, ps *parts, seen *visited) *worker {
 		w.forgets = append(w.forgets, !recovers)
 	}
 	w.refresh()
+	w.free = make(chan *batch, ahead)
+	for i := range w.all {
+		w.all[i].of = w
+		w.free <- &w.all[i]
+	}
 	return w
 }
 
 // refresh learns of the parts that others have met. What a snapshot holds never changes.
 func (w *worker) refresh() { w.known, w.packets = w.parts.parts, w.parts.packets }
-
-// begin begins the batch of a round. That of the round before is left alone, and the one before that is
-// forgotten.
-func (w *worker) begin(round int) {
-	w.batch = &w.batches[round%2]
-	w.data, w.candidates = w.data[:0], w.candidates[:0]
-	w.findings, w.expansions = w.findings[:0], w.expansions[:0]
-	w.parts.mu.Lock()
-	w.refresh()
-	w.parts.mu.Unlock()
-}
 
 // react returns what comes of a stimulus, at best from the worker's own memory.
 func (w *worker) react(number uint32, s stimulus) []outcome {

@@ -1,7 +1,5 @@
 package sim
 
-import "sync"
-
 // A memo remembers reactions by their keys: an open table, since it is asked for every move.
 type memo struct {
 	keys  []uint64 // one more than the key, so that zero is none
@@ -41,20 +39,6 @@ func (m *memo) put(key uint64, r []outcome) {
 	m.count++
 	i := m.at(key)
 	m.keys[i], m.found[i] = key+1, r
-}
-
-// concurrently calls f with each number below n, at once if there are several, and returns what waits for
-// them to end.
-func concurrently(n int, f func(i int)) (wait func()) {
-	if n == 1 {
-		f(0)
-		return func() {}
-	}
-	var group sync.WaitGroup
-	for i := range n {
-		group.Go(func() { f(i) })
-	}
-	return group.Wait
 }
 
 // A column is a long list that grows without being copied.

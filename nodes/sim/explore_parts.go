@@ -141,6 +141,20 @@ const (
 // mostWays is in how many ways a node may react to one thing: a move numbers them in 16 bits.
 const mostWays = 1 << 16
 
+// used returns how many bytes are in use.
+func (ps *parts) used() uint64 {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return ps.bytes
+}
+
+// failed reports whether something came up that cannot be held.
+func (ps *parts) failed() bool {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return ps.err != nil
+}
+
 // react returns what comes of a stimulus.
 func (ps *parts) react(number uint32, s stimulus) []outcome {
 	key := uint64(number)<<32 | uint64(s)

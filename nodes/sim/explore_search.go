@@ -6,12 +6,9 @@ import (
 	"turnstile/nodes"
 )
 
-// share is how many states a worker expands in one round.
-const share = 1 << 9
-
-// A search goes through all states, level by level. In each round the workers expand the next states of
-// the level at the same time, while what they found in the round before is taken in, in the order of the
-// states in which they found it. So nothing depends on how many workers there are, or which is faster.
+// A search goes through all states, level by level. Workers expand the states of a level at the same time, while
+// what they find is taken in, in the order of the states in which they find it. So nothing depends on how
+// many workers there are, or which is faster.
 type search struct {
 	o       ExploreOptions
 	parts   *parts
@@ -139,49 +136,13 @@ func (s *search) run() {
 	}
 }
 
-// sweep expands the level.
-func (s *search) sweep() {
-	rounds := (len(s.level.ends) + share*len(s.workers) - 1) / (share * len(s.workers))
-	for round := 0; round <= rounds && !s.full(); round++ {
-		wait := s.expand(round)
-		if round > 0 {
-			s.takeAll(round - 1)
-		}
-		wait()
-	}
-}
-
-// expand has the workers expand the states of a round, and returns what waits for them.
-func (s *search) expand(round int) (wait func()) {
-	return concurrently(len(s.workers), func(i int) {
-		w := s.workers[i]
-		w.begin(round)
-		first := s.first(round, i)
-		for at := first; at < min(first+share, len(s.level.ends)); at++ {
-			w.expand(s.level.state(at))
-		}
-	})
-}
-
-// first returns the first state of the level that a worker has in a round.
-func (s *search) first(round, worker int) int { return (round*len(s.workers) + worker) * share }
-
-// takeAll takes in what the workers have found out in a round.
-func (s *search) takeAll(round int) {
-	for i, w := range s.workers {
-		if !s.take(w, &w.batches[round%2], s.level.first+uint32(s.first(round, i))) {
-			return
-		}
-	}
-}
-
-// take takes in what a worker found out about the states from a number on. It reports false when no more
-// states fit.
-func (s *search) take(w *worker, b *batch, state uint32) bool {
+// take takes in what a worker found out about a share of the level. It reports false when no more states fit.
+func (s *search) take(b *batch) bool {
 	var last expansion
+	state := s.level.first + uint32(b.number*share)
 	for _, e := range b.expansions {
 		for _, f := range b.findings[last.findings:e.findings] {
-			s.note(w, f, state)
+			s.note(f, state)
 		}
 		for i := last.candidates; i < e.candidates; i++ {
 			c := &b.candidates[i]
@@ -242,31 +203,29 @@ func (s *search) full() bool {
 		s.x.Bound = "interrupt"
 	default:
 	}
-	return s.parts.err != nil || s.x.Bound == "states" || s.x.Bound == "memory" || s.x.Bound == "interrupt"
+	return s.parts.failed() || s.x.Bound == "states" || s.x.Bound == "memory" || s.x.Bound == "interrupt"
 }
 
 // bytes returns how much memory is in use, or soon may be.
 func (s *search) bytes() uint64 {
-	b := s.seen.bytes() + s.parts.bytes
+	b := s.seen.bytes() + s.parts.used()
 	b += 4*(s.parents.room()+s.edges.room()+s.ends.room()) + 8*s.moves.room() + s.waiting.room()
 	for _, l := range []*level{&s.level, &s.next} {
 		b += 4*uint64(cap(l.data)) + 8*uint64(cap(l.ends))
 	}
 	for _, w := range s.workers {
-		b += 32 * uint64(len(w.memo.keys))
-		for i := range w.batches {
-			b += 4*uint64(cap(w.batches[i].data)) + 56*uint64(cap(w.batches[i].candidates))
-		}
+		b += w.bytes.Load()
 	}
 	return b
 }
 
 // note keeps a finding, if it is the nearest to the beginning so far.
-func (s *search) note(w *worker, f finding, state uint32) {
+func (s *search) note(f finding, state uint32) {
 	if f.check != CheckDeadlock && s.o.Depth > 0 && s.depth > s.o.Depth {
 		s.x.Bound = "depth"
 		return
 	}
+	w := s.workers[0] // to ask what no worker changes
 	l := &lead{finding: f, state: state, depth: s.depth, waiter: nodes.None}
 	needs := s.o.Spec.Safe
 	if f.check == CheckDeadlock {

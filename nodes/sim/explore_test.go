@@ -231,15 +231,17 @@ func TestExploreRefuses(t *testing.T) {
 	for bound, o := range map[string]ExploreOptions{
 		"interrupt": {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, Interrupt: over},
 		"states":    {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, States: 1000},
-		"memory":    {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 3, Memory: 1 << 20},
+		"memory":    {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 3, Memory: 4 << 20},
 		"depth":     {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, Depth: 9},
 	} {
-		x := explore(t, o)
-		if x.Exhausted || x.Bound != bound || x.Violation != nil || x.Progress {
-			t.Errorf("bounded by %s: %+v", bound, x)
-		}
-		if bound == "states" && x.States != 1000 {
-			t.Errorf("%d states", x.States)
+		for _, o.Workers = range []int{1, 3} {
+			x := explore(t, o)
+			if x.Exhausted || x.Bound != bound || x.Violation != nil || x.Progress {
+				t.Errorf("bounded by %s, %d workers: %+v", bound, o.Workers, x)
+			}
+			if bound == "states" && x.States != 1000 {
+				t.Errorf("%d states", x.States)
+			}
 		}
 	}
 }
