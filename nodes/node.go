@@ -68,7 +68,7 @@ type Part struct {
 }
 
 // NewNode returns node id of a cluster of n clients, up for the time numbered incarnation from 0.
-// choose answers Env.Choose; the instances are numbered in the order of parts, of which there is at least one.
+// choose answers Env.Choose; the instances are numbered in the order of parts. There is one at least.
 func NewNode(id ID, n int, incarnation uint32, choose func(n int) int, parts ...Part) *Node {
 	node := &Node{id: id, n: n, incarnation: incarnation, choose: choose}
 	node.rest = make([]instance, len(parts)-1)

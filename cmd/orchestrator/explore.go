@@ -229,7 +229,11 @@ func (c *exploreCall) bound(x *sim.Exploration) string {
 }
 
 func (c *exploreCall) printViolation(w io.Writer, v *sim.Violation) {
-	fmt.Fprintf(w, "\nHow it comes about, in %d steps and no fewer:\n", len(v.Schedule.Steps))
+	fewer := ""
+	if v.Shortest {
+		fewer = " and no fewer"
+	}
+	fmt.Fprintf(w, "\nHow it comes about, in %d steps%s:\n", len(v.Schedule.Steps), fewer)
 	for _, line := range v.Story {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
@@ -316,8 +320,8 @@ func violationDocument(v *sim.Violation) any {
 	if v == nil {
 		return nil
 	}
-	d := map[string]any{"check": v.Check, "says": v.Says, "steps": len(v.Schedule.Steps), "story": v.Story,
-		"schedule": v.Schedule.String(), "stall": v.Stall}
+	d := map[string]any{"check": v.Check, "says": v.Says, "steps": len(v.Schedule.Steps),
+		"shortest": v.Shortest, "story": v.Story, "schedule": v.Schedule.String(), "stall": v.Stall}
 	if v.OutsideModel != 0 {
 		d["needs"] = v.OutsideModel.String()
 	}

@@ -86,7 +86,8 @@ const (
 type Violation struct {
 	Check        string
 	Says         string     // in one sentence
-	Schedule     *Schedule  // that leads there, as short as any
+	Schedule     *Schedule  // that leads there
+	Shortest     bool       // no other has fewer steps: all that could have were looked at
 	Story        []string   // of the schedule, for people
 	Stall        string     // who waits for whom, if somebody waits for ever
 	OutsideModel nodes.Need // assumptions that had been broken before, if they excuse it

@@ -20,6 +20,7 @@ func (s *search) result() (*Exploration, error) {
 		if x.Violation, err = s.tell(s.worst); err != nil {
 			return nil, err
 		}
+		x.Violation.Shortest = !s.cut
 	}
 	if s.excused != nil {
 		x.FirstExcused, err = s.tell(s.excused)

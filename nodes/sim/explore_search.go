@@ -6,9 +6,9 @@ import (
 	"turnstile/nodes"
 )
 
-// A search goes through all states, level by level. Workers expand the states of a level at the same time, while
-// what they find is taken in, in the order of the states in which they find it. So nothing depends on how
-// many workers there are, or which is faster.
+// A search goes through all states, level by level. Workers expand the states of a level at the same time,
+// while what they find is taken in, in the order of the states in which they find it. So nothing depends on
+// how many workers there are, or which is faster.
 type search struct {
 	o       ExploreOptions
 	parts   *parts
@@ -27,6 +27,7 @@ type search struct {
 	x           Exploration
 
 	worst   *lead // the violation that is nearest to the beginning
+	cut     bool  // the level that it is in was not swept to its end
 	excused *lead
 }
 
@@ -126,6 +127,7 @@ func (s *search) run() {
 		s.depth++
 		s.sweep()
 		if s.worst != nil {
+			s.cut = s.x.Bound != "" && s.x.Bound != "depth"
 			s.x.Bound = "violation"
 		}
 	}

@@ -226,6 +226,11 @@ func TestExploreRefuses(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+	short := good
+	short.Spec, short.States = row(t, "naive-broadcast"), 24
+	if v := explore(t, short).Violation; v == nil || v.Shortest {
+		t.Errorf("a level that is not swept to its end: %+v", v)
+	}
 	over := make(chan struct{})
 	close(over)
 	for bound, o := range map[string]ExploreOptions{
