@@ -259,6 +259,10 @@ func (h *Host) feed(in nodes.Input) {
 	for _, e := range h.node.Handle(in) {
 		switch e.Op {
 		case nodes.OpSend:
+			if e.To < 0 || int(e.To) >= h.total() {
+				h.err = fmt.Errorf("%T sends a message to node %d, which does not exist", h.algorithm.Machine, e.To)
+				return
+			}
 			h.traffic.send(&e)
 		case nodes.OpBroadcast:
 			h.traffic.broadcast(&e)

@@ -4,6 +4,7 @@ package mutants
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -54,14 +55,13 @@ func Sound(m mutex.Mutant) mutex.Mutant {
 // judge makes a run and returns the check that fails, and what it says. That a machine breaks its contract,
 // as with a second grant, counts as the check "panic".
 func judge(m mutex.Mutant, seed uint64) (by, says string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			by, says = "panic", fmt.Sprint(p)
-		}
-	}()
 	r, err := sim.Run(options(m, seed))
 	if err != nil {
 		return "", "", err
+	}
+	var panicked *sim.Panic
+	if errors.As(r.Cut, &panicked) {
+		return "panic", panicked.Text, nil
 	}
 	by, says = fault(m, r.History)
 	return by, says, nil

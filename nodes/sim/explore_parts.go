@@ -267,19 +267,6 @@ func (ps *parts) word(from, to nodes.ID, e *nodes.Effect) uint32 {
 	return wordFor(from, to, int(number))
 }
 
-// mustExist has a machine that sends to no node give up, and mustChoose one that has nothing to choose from.
-func mustExist(from, to nodes.ID, total int) {
-	if to < 0 || int(to) >= total {
-		panic(fmt.Sprintf("node %d sends a message to node %d, which does not exist", from, to))
-	}
-}
-
-func mustChoose(n int) {
-	if n < 1 {
-		panic(fmt.Sprintf("a machine wants to choose one of %d", n))
-	}
-}
-
 // keep keeps a packet in all the ages that it may come to.
 func (ps *parts) keep(p packet) {
 	for ; ; p.window = p.later() {

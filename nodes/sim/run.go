@@ -15,7 +15,7 @@ import (
 type Result struct {
 	History    *history.History
 	Stall      string // the report of a stall, if there was one
-	Cut        error  // why the run ended where it was, if it did: ErrInterrupted or one of what it held
+	Cut        error  // why the run ended where it was, if it did: ErrInterrupted, a Panic, or of what it held
 	Deliveries uint64 // messages handled
 }
 
@@ -40,110 +40,23 @@ func Run(o Options) (*Result, error) {
 		return nil, err
 	}
 	w := newWorld(o)
-	w.loop()
+	w.run()
 	return &Result{History: w.history(), Stall: w.stall, Cut: w.cut, Deliveries: w.handled}, nil
 }
 
-// A world is a simulated run under way.
-type world struct {
-	Options
-	dice      chaos.Dice
-	codec     *nodes.Codec
-	n         int // clients
-	nodes     []*nodes.Node
-	members   []member
-	lives     []life
-	tallies   []tally // of each node in turn, by kind
-	links     links
-	queue     queue
-	effects   []nodes.Effect // of the input at hand
-	now       int64
-	events    []history.Event
-	entries   uint64
-	inflight  int // messages on their way
-	open      int // requests that are not over
-	inside    int
-	account   int64
-	issued    uint64
-	drawn     uint64 // sequential load: draws of who asks
-	handled   uint64
-	sent      uint64
-	asked     asked // sequential load: the request under way
-	ring      []history.Passage
-	passed    uint64 // messages ever put into the ring
-	frozen    bool   // two have been inside: the ring keeps what led to it
-	moved     uint64 // handled at the latest entry, or when somebody began to wait
-	broken    nodes.Need
-	stopped   bool
-	measuring bool // that is marked
-	ended     bool // and so is Stopped
-	parked    bool
-	stall     string
-	cut       error
-}
-
-// asked is a request that was made with all at rest.
-type asked struct {
-	open bool
-	node nodes.ID
-	sent uint64 // messages before it
-}
-
-// ringLen is how many of the latest messages of all nodes are kept, for the story of a violation.
-const ringLen = 4096
-
-// A life counts how often a node has gone down or come up again.
-type life uint32
-
-// up reports whether the node is up.
-func (l life) up() bool { return l%2 == 0 }
-
-// incarnation returns how often it has come up again.
-func (l life) incarnation() uint32 { return uint32(l / 2) }
-
-// A member is what the world knows of one node beside its machine.
-type member struct {
-	over    bool // no request is planned any more
-	count   uint32
-	choices uint32
-	due     int64 // when the latest request was due, or the next is
-	made    bool  // that request was made
-	money   int64 // what the account held at the latest enter
-	saved   nodes.Message
-	totals  totals
-}
-
-// totals count what a node does, but for its messages by kind, in few cache lines: of a hundred thousand
-// nodes none stays in a cache from one event to the next.
-type totals struct{ requests, entries, exits, resent, dropped, copied uint64 }
-
-// A tally counts the messages of one kind at one node.
-type tally struct{ sent, publishes, delivered uint64 }
-
-func newWorld(o Options) *world {
-	w := &world{Options: o, dice: chaos.Dice(o.Seed), codec: o.Spec.Codec(), n: o.Config.N}
-	if w.Patience == 0 {
-		w.Patience = plenty * uint64(o.total())
+// run makes the run, and marks how it has ended.
+func (w *world) run() {
+	w.loop()
+	switch {
+	case w.cut != nil:
+		w.mark(history.Interrupted)
+	case w.stall == "" && w.open > 0:
+		w.stalled()
+	case w.stall == "":
+		w.stop()
+		w.markStopped()
+		w.mark(history.Rested)
 	}
-	w.members = make([]member, o.total())
-	w.lives = make([]life, o.total())
-	w.tallies = make([]tally, o.total()*w.codec.Kinds())
-	for id := range nodes.ID(o.total()) {
-		w.nodes = append(w.nodes, w.node(id))
-	}
-	w.links, w.queue = newLinks(o), newQueue()
-	return w
-}
-
-// node makes the node id, as it comes up.
-func (w *world) node(id nodes.ID) *nodes.Node {
-	m := &w.members[id]
-	choose := func(n int) int {
-		m.choices++
-		return w.dice.Below(chaos.Roll{Purpose: chaos.ForChoice, From: id, To: id, Count: uint64(m.choices)}, n)
-	}
-	part := nodes.Part{Machine: w.Spec.Machine(w.Config, id), Codec: w.codec}
-	return nodes.NewNode(id, w.n, w.lives[id].incarnation(), choose, part)
 }
 
 // begin starts all nodes, plans what is known beforehand, and lets the clients begin.
@@ -182,6 +95,7 @@ func (w *world) steady() uint64 {
 
 // loop lets one event after another happen until nothing is left to happen.
 func (w *world) loop() {
+	defer w.catch()
 	w.begin()
 	for turns := 0; w.stall == "" && w.cut == nil; turns++ {
 		if turns%watchEvery == 0 {
@@ -206,16 +120,6 @@ func (w *world) loop() {
 		if w.open > w.inside && w.handled-w.moved > w.Patience {
 			w.stalled()
 		}
-	}
-	switch {
-	case w.cut != nil:
-		w.mark(history.Interrupted)
-	case w.stall == "" && w.open > 0:
-		w.stalled()
-	case w.stall == "":
-		w.stop()
-		w.markStopped()
-		w.mark(history.Rested)
 	}
 }
 
@@ -297,11 +201,13 @@ func (w *world) deliver(e *event, there bool) {
 
 // feed hands a node an input and does what it asks for.
 func (w *world) feed(id nodes.ID, in *nodes.Input) {
+	w.turn = id
 	w.effects = w.nodes[id].HandleInto(w.effects[:0], *in)
 	for i := range w.effects {
 		e := &w.effects[i]
 		switch e.Op {
 		case nodes.OpSend:
+			mustExist(id, e.To, len(w.nodes))
 			w.send(id, e.To, e)
 			w.count(id, e, 1, 1)
 		case nodes.OpBroadcast:

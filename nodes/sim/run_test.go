@@ -104,7 +104,7 @@ func TestFaultOfRateZeroLeavesTheHistory(t *testing.T) {
 	dice := chaos.Dice(o.Seed)
 	w := newWorld(o)
 	w.links.shaper = chaos.Loss{Dice: dice, Of: chaos.Duplication{Dice: dice, Of: w.links.shaper}}
-	w.loop()
+	w.run()
 	if !bytes.Equal(plain, encoded(t, w.history())) {
 		t.Error("faults of rate zero change the history")
 	}
@@ -332,5 +332,30 @@ func TestShortRunEndsWithItsLastRequest(t *testing.T) {
 	at, ok := mustRun(t, o).History.Mark(history.Stopped)
 	if !ok || at > int64(time.Second) {
 		t.Errorf("what is measured ends at %v (%v)", time.Duration(at), ok)
+	}
+}
+
+// A machine that gives up ends the run, which says where and keeps what came before.
+func TestPanicEndsTheRun(t *testing.T) {
+	unlisted := *row(t, "ricart-agrawala")
+	unlisted.Messages = unlisted.Messages[:1]
+	for want, spec := range map[string]*nodes.Spec[nodes.Mutex]{
+		": out of luck":          gamblers(modePanic),
+		"(ricart_agrawala.go:":   &unlisted,
+		"node 7, which does not": trappers(trapper{mode: modeNowhere}, 2).Spec,
+		"to choose one of 0":     trappers(trapper{mode: modeNoChoice}, 2).Spec,
+	} {
+		o := options(t, "lamport", 2, func(o *Options) {
+			o.Spec, o.Entries, o.Workload.Load = spec, 100, workload.Sequential
+		})
+		r := mustRun(t, o)
+		var p *Panic
+		if !errors.As(r.Cut, &p) || !strings.Contains(p.Error(), " panicked after ") ||
+			!strings.Contains(p.Error(), want) {
+			t.Errorf("%v, want %s", r.Cut, want)
+		}
+		if v := verdict(o, r); v.Outcome != check.Inconclusive {
+			t.Errorf("%s: judged %v: %s", want, v.Outcome, v.Reason)
+		}
 	}
 }
