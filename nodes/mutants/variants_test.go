@@ -18,7 +18,8 @@ func TestVariantsAreSound(t *testing.T) {
 				{Entries: 2},
 				{Entries: 1, Duplicates: 1, Crashes: 1, Restarts: true},
 			} {
-				o.Spec, o.Config, o.Overtaking = &v, nodes.Config{N: 2}, v.Safe&nodes.FIFO == 0
+				o.Spec, o.Config, o.States = &v, nodes.Config{N: 2}, mostStates
+				o.Overtaking = v.Safe&nodes.FIFO == 0
 				x, err := sim.Explore(o)
 				switch {
 				case err != nil:
