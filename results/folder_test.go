@@ -121,6 +121,7 @@ func TestOpen(t *testing.T) {
 	if wantError(t, err, "The newest are"); strings.Contains(err.Error(), "mean") {
 		t.Errorf("it guesses wildly: %v", err)
 	}
+	t.Chdir(root) // where a run of that name lies
 	_, err = Open(t.TempDir(), "latest")
 	wantError(t, err, "there are no runs below")
 	runs := Runs(root)

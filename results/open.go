@@ -28,10 +28,15 @@ func SetLatest(root string, f *Folder) error {
 	return nil
 }
 
-// Open finds the run that ref names: by its path, as set/run below root, by the name of the run alone
-// if only one set has it, or as latest.
+// Open finds the run that ref names: as set/run or latest below root, by its path if that is more
+// than one name, or by the name of the run alone if only one set has it.
 func Open(root, ref string) (*Folder, error) {
-	for _, path := range []string{ref, filepath.Join(root, ref)} {
+	paths := []string{filepath.Join(root, ref)}
+	// A bare name is no path: "latest" in the working directory would be another.
+	if bare := filepath.Base(ref) == ref && ref != "." && ref != ".."; !bare {
+		paths = append(paths, ref)
+	}
+	for _, path := range paths {
 		if isRun(path) {
 			return folderAt(path)
 		}

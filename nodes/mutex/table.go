@@ -3,7 +3,7 @@
 // To add one, write its file and give it a row here. The row states what is published about it: the
 // paper, what its safety and its progress rest on, and what it costs. The tests hold it to that.
 //
-// None of them uses timeouts. Hence a lost message, a crash, a partition or a pause may stop one of
+// No row uses timeouts. Hence a lost message, a crash, a partition or a pause may stop one of
 // them, but cannot cost its safety; copies, overtaking and forgetting can, where Safe says so.
 package mutex
 
