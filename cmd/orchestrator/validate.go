@@ -85,6 +85,10 @@ func (a *app) validate(algorithm, csvFile string, seed uint64) error {
 		return cmp.Or(cmp.Compare(r.Figure, s.Figure), cmp.Compare(r.Algorithm, s.Algorithm),
 			cmp.Compare(r.N, s.N), strings.Compare(variantOf(r), variantOf(s)))
 	})
+	if len(all) == 0 {
+		return failure{fmt.Errorf("no published figures of %s are listed in bench/published_table.go",
+			algorithm), check.Inconclusive.ExitCode()}
+	}
 	if off > 0 {
 		a.status = check.Violated.ExitCode()
 	}
