@@ -82,6 +82,8 @@ func cost(e *evidence) Finding {
 	switch {
 	case !e.CostKnown:
 		return valid("%s; nothing is published for this load", says)
+	case e.Circulates && e.requests.entries < uint64(e.Config.N): // it passes nodes that never asked
+		return valid("%s; nothing is published for fewer entries than nodes", says)
 	case !e.Cost.Has(perEntry):
 		var kinds []string
 		for kind, n := range byKind {

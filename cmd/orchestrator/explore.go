@@ -97,7 +97,7 @@ func (c *exploreCall) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
 	f.Uint64Var(&c.States, "states", 0, "how many states to see (default all)")
 	f.Var(&c.memory, "memory", "how much memory to take")
-	f.IntVar(&c.Workers, "workers", 2, "how many processors to use; the result is the same")
+	f.IntVar(&c.Workers, "workers", 2, "processors to use; the result is the same, unless --memory ends it")
 	f.StringVar(&c.save, "save", "", "`file` for the schedule of what is found wrong")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
 	f.SetNormalizeFunc(longN)
@@ -136,9 +136,6 @@ func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	began := time.Now()
 	x, err := sim.Explore(c.ExploreOptions)
 	elapsed := time.Since(began)
-	if err == nil {
-		err = c.keep(x)
-	}
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
@@ -148,11 +145,16 @@ func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	case !x.Exhausted:
 		a.status = check.Inconclusive.ExitCode()
 	}
+	kept := c.keep(x)
 	if c.json {
-		return printJSON(a.stdout, c.document(x, elapsed))
+		err = printJSON(a.stdout, c.document(x, elapsed))
+	} else {
+		c.print(a.stdout, x, elapsed, kept == nil)
 	}
-	c.print(a.stdout, x, elapsed)
-	return nil
+	if kept != nil { // what was found is printed all the same
+		return failure{kept, a.status}
+	}
+	return err
 }
 
 // keep saves the schedule of what was found wrong, with its story as a comment.
@@ -173,7 +175,7 @@ func (c *exploreCall) keep(x *sim.Exploration) error {
 }
 
 // print tells people what was explored, and what was found.
-func (c *exploreCall) print(w io.Writer, x *sim.Exploration, elapsed time.Duration) {
+func (c *exploreCall) print(w io.Writer, x *sim.Exploration, elapsed time.Duration, kept bool) {
 	colors := paletteFor(w)
 	fmt.Fprintf(w, "%s, %s\n\n", c.Spec.Name, strings.Join(c.space(), ", "))
 	switch {
@@ -204,7 +206,7 @@ func (c *exploreCall) print(w io.Writer, x *sim.Exploration, elapsed time.Durati
 			thousands(float64(x.Excused)), times(x.Excused), v.Check, len(v.Schedule.Steps), v.OutsideModel)
 	}
 	if x.Violation != nil {
-		c.printViolation(w, x.Violation)
+		c.printViolation(w, x.Violation, kept && c.save != "")
 	}
 }
 
@@ -228,7 +230,7 @@ func (c *exploreCall) bound(x *sim.Exploration) string {
 	return "an " + x.Bound
 }
 
-func (c *exploreCall) printViolation(w io.Writer, v *sim.Violation) {
+func (c *exploreCall) printViolation(w io.Writer, v *sim.Violation, saved bool) {
 	fewer := ""
 	if v.Shortest {
 		fewer = " and no fewer"
@@ -240,7 +242,7 @@ func (c *exploreCall) printViolation(w io.Writer, v *sim.Violation) {
 	if v.Stall != "" {
 		fmt.Fprintf(w, "\n%s", v.Stall)
 	}
-	if c.save != "" {
+	if saved {
 		fmt.Fprintf(w, "\nThe schedule is in %s; play it again with: orchestrator simulate --replay %s\n",
 			c.save, c.save)
 		return

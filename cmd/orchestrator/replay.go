@@ -25,6 +25,7 @@ func (a *app) replay(path, algorithm string) error {
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
+	schedule.Algorithm = spec.Name // it may be an alias
 	if algorithm != "" {
 		asked, err := mutex.Find(algorithm)
 		if err != nil {
