@@ -56,6 +56,10 @@ func (a *app) tellReplay(spec *nodes.Spec[nodes.Mutex], s *sim.Schedule, played 
 	switch v := check.Judge(played.History, setting); {
 	case v.Outcome == check.Violated:
 		outcome, says = v.Outcome, v.Reason
+	case played.Violation != nil && played.Violation.Check == sim.CheckDeadlock &&
+		played.Violation.OutsideModel != 0: // as of a run: it did not promise to go on
+		says = fmt.Sprintf("%s (outside its model: it needs %v)", played.Violation.Says,
+			played.Violation.OutsideModel)
 	case played.Violation != nil:
 		outcome, says = check.Violated, played.Violation.Says
 	case v.Outcome == check.Valid:
