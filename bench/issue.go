@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"turnstile/bench/cluster"
-	"turnstile/bench/history"
-	"turnstile/bench/workload"
-	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/host"
+	"turnstile/nodes/workload"
 )
 
 // issue has the nodes issue requests, warming up first, until the run's time or entries are over.
@@ -63,7 +63,7 @@ func (t *trial) issueOneByOne(ctx context.Context, m *meter) error {
 			return m.stop(t.now())
 		}
 		before := t.watch.read()
-		id := nodes.ID(chaos.Dice(t.seed).Below(chaos.Roll{Purpose: chaos.ForNode, Count: count}, t.Config.N))
+		id := nodes.ID(chance.Dice(t.seed).Below(chance.Roll{Purpose: chance.ForNode, Count: count}, t.Config.N))
 		if err := t.order(ctx, t.subjects.OrdersTo(id), host.Order{Do: host.Ask}); err != nil {
 			return err
 		}

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"turnstile/bench/check"
-	"turnstile/bench/workload"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
@@ -48,7 +48,7 @@ func (r *Run) Rows() ([]results.Row, error) {
 		if spec.Cost != nil {
 			delay = spec.Cost(o.Config).Delay
 		}
-		row := t.Measures.Row(o, delay)
+		row := rowOf(t.Measures, o, delay)
 		row.Run, row.Trial, row.Kind, row.Hosts = r.Folder.Name(), t.Number, r.kind(), 1
 		if cost := published(o, spec); known(cost) {
 			row.PublishedMin, row.PublishedMax = results.Number(cost.Min), results.Number(cost.Max)

@@ -5,19 +5,20 @@ package bench
 import (
 	"time"
 
-	"turnstile/bench/workload"
 	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/workload"
 )
 
 // Options is all that a run depends on; run.yaml stores it, so that the run can be made again.
 type Options struct {
-	Algorithm string            `yaml:"algorithm"`
-	Config    nodes.Config      `yaml:"config"`
-	Workload  workload.Workload `yaml:"workload"`
-	Latency   chaos.Span        `yaml:"latency"`           // injected into every link, its order kept
-	Regions   chaos.Regions     `yaml:"regions,omitempty"` // instead of Latency; none: all links are alike
-	Multicast bool              `yaml:"multicast"`         // a broadcast is one publish
+	Algorithm string              `yaml:"algorithm"`
+	Config    nodes.Config        `yaml:"config"`
+	Workload  workload.Workload   `yaml:"workload"`
+	Latency   chance.Distribution `yaml:"latency"`           // injected into every link, its order kept
+	Regions   chaos.Regions       `yaml:"regions,omitempty"` // instead of Latency; none: all links are alike
+	Multicast bool                `yaml:"multicast"`         // a broadcast is one publish
 
 	Warmup   time.Duration `yaml:"warmup"`            // before what is measured
 	Duration time.Duration `yaml:"duration"`          // of what is measured; zero: until Entries
@@ -41,4 +42,9 @@ func Defaults() Options {
 		Seed:      1,
 		Patience:  3 * time.Second,
 	}
+}
+
+// network returns what the links of the run do.
+func (o *Options) network() chaos.Network {
+	return chaos.Network{Latency: o.Latency, Regions: o.Regions}
 }

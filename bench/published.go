@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"turnstile/bench/check"
-	"turnstile/bench/history"
-	"turnstile/bench/workload"
-	"turnstile/chaos"
+	"turnstile/bench/measure"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
 )
 
 // A Claim is a figure that was published of an algorithm, and how to reproduce it in a simulated run: all
@@ -38,12 +39,12 @@ type Quantity string
 
 // The quantities.
 const (
-	MessagesPerEntry  Quantity = "messages per entry"
-	PublishesPerEntry Quantity = "publishes per entry"
-	HandoverHops      Quantity = "synchronization delay, hops"
-	ClientDelayHops   Quantity = "client delay, hops"
-	Utilisation       Quantity = "utilisation"
-	Rate              Quantity = "entries per second"
+	MessagesPerEntry         Quantity = "messages per entry"
+	PublishesPerEntry        Quantity = "publishes per entry"
+	SynchronizationDelayHops Quantity = "synchronization delay, hops"
+	ClientDelayHops          Quantity = "client delay, hops"
+	Utilisation              Quantity = "utilisation"
+	Rate                     Quantity = "entries per second"
 )
 
 // A Strength says how near a figure has to come.
@@ -83,8 +84,8 @@ func (c Claim) Reproduce(seed uint64) (*Reproduced, error) {
 		return nil, err
 	}
 	o := Options{Algorithm: spec.Name, Config: nodes.Config{N: c.N, Tree: c.Tree, Quorums: c.Quorums},
-		Workload: workload.Workload{Load: c.Load, Hold: chaos.Constant(c.Hold), Think: chaos.Constant(c.Think)},
-		Latency:  chaos.Constant(hop), Multicast: c.Multicast, Entries: c.Entries, Seed: seed}
+		Workload: workload.Workload{Load: c.Load, Hold: chance.Constant(c.Hold), Think: chance.Constant(c.Think)},
+		Latency:  chance.Constant(hop), Multicast: c.Multicast, Entries: c.Entries, Seed: seed}
 	result, err := sim.Run(*simulation(o, Simulated{}, spec, seed))
 	if err != nil {
 		return nil, fmt.Errorf("%s of %s: %w", c.Figure, c.Algorithm, err)
@@ -94,7 +95,7 @@ func (c Claim) Reproduce(seed uint64) (*Reproduced, error) {
 		return nil, fmt.Errorf("%s of %s: the run is violated: %s", c.Figure, c.Algorithm, v.Reason)
 	}
 	r := &Reproduced{Claim: c}
-	m := Measure(h, o)
+	m := measure.Of(h, o.Workload.Load)
 	switch c.Figure {
 	case MessagesPerEntry:
 		r.Measured, _ = m.Messages.PerEntry.Value()
@@ -103,8 +104,8 @@ func (c Claim) Reproduce(seed uint64) (*Reproduced, error) {
 		}
 	case PublishesPerEntry:
 		r.Measured, _ = m.Messages.PublishesPerEntry.Value()
-	case HandoverHops:
-		r.Measured = m.Handover.Hist.Mean() / float64(hop)
+	case SynchronizationDelayHops:
+		r.Measured = m.SynchronizationDelay.Hist.Mean() / float64(hop)
 	case ClientDelayHops:
 		r.Measured = m.ClientDelay.Hist.Mean() / float64(hop)
 	case Utilisation:

@@ -3,8 +3,8 @@ package bench
 import (
 	"time"
 
-	"turnstile/bench/workload"
 	"turnstile/nodes"
+	"turnstile/nodes/workload"
 )
 
 // Who published what.
@@ -134,21 +134,21 @@ func treeClaims() []Claim {
 func delayClaims() []Claim {
 	const n = 9
 	all := []Claim{
-		saturated(HandoverHops, "central", textbook, n, exactly(2)),
-		saturated(HandoverHops, "token-ring", textbook, n, exactly(1)),
-		saturated(HandoverHops, "lamport", textbook, n, exactly(1)),
-		saturated(HandoverHops, "ricart-agrawala", textbook, n, exactly(1)),
-		saturated(HandoverHops, "suzuki-kasami", textbook, n, exactly(1)),
-		saturated(HandoverHops, "naimi-trehel", textbook, n, exactly(1)),
-		saturated(HandoverHops, "raymond", "2 - 2/N on any tree", n, exactly(2-2.0/n)),
-		saturated(HandoverHops, "maekawa", textbook, n, nodes.Between(1, 2)),
+		saturated(SynchronizationDelayHops, "central", textbook, n, exactly(2)),
+		saturated(SynchronizationDelayHops, "token-ring", textbook, n, exactly(1)),
+		saturated(SynchronizationDelayHops, "lamport", textbook, n, exactly(1)),
+		saturated(SynchronizationDelayHops, "ricart-agrawala", textbook, n, exactly(1)),
+		saturated(SynchronizationDelayHops, "suzuki-kasami", textbook, n, exactly(1)),
+		saturated(SynchronizationDelayHops, "naimi-trehel", textbook, n, exactly(1)),
+		saturated(SynchronizationDelayHops, "raymond", "2 - 2/N on any tree", n, exactly(2-2.0/n)),
+		saturated(SynchronizationDelayHops, "maekawa", textbook, n, nodes.Between(1, 2)),
 		sequential(ClientDelayHops, "central", textbook, n, exactly(2), Exact),
 		sequential(ClientDelayHops, "lamport", textbook, n, exactly(2), Exact),
 		sequential(ClientDelayHops, "ricart-agrawala", textbook, n, exactly(2), Exact),
 		sequential(ClientDelayHops, "maekawa", textbook, n, exactly(2), Exact),
 		sequential(ClientDelayHops, "token-ring", textbook+": anywhere from 0 to N", n, nodes.Between(0, n), Exact),
 	}
-	two := saturated(HandoverHops, "token-ring", textbook+": at most N-1", n, nodes.Between(1, n-1))
+	two := saturated(SynchronizationDelayHops, "token-ring", textbook+": at most N-1", n, nodes.Between(1, n-1))
 	two.Load, two.Think = workload.Closed, 20*time.Millisecond
 	return append(all, two)
 }

@@ -3,9 +3,9 @@ package bench
 import (
 	"fmt"
 
-	"turnstile/bench/history"
-	"turnstile/bench/workload"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 

@@ -3,8 +3,8 @@ package bench
 import (
 	"testing"
 
-	"turnstile/bench/workload"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
 )
 
 func TestRoomGrowsWithTheRun(t *testing.T) {

@@ -14,8 +14,9 @@ import (
 
 	"turnstile/bench/check"
 	"turnstile/bench/cluster"
-	"turnstile/bench/history"
+	"turnstile/bench/measure"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
 	"turnstile/results"
 )
@@ -71,7 +72,7 @@ type Run struct {
 // A Trial is what came of one trial.
 type Trial struct {
 	Number   int
-	Measures *Measures
+	Measures *measure.Measures
 	Verdict  check.Verdict
 	Stall    string // the state of every node, when it stalled
 	Trouble  string // why it ended early, if it did
@@ -308,7 +309,7 @@ func (r *Run) judge(number int) error {
 	if err := r.checkNodes(number, h, spec); err != nil {
 		return err
 	}
-	t := &Trial{Number: number, Trouble: record.Trouble, Measures: Measure(h, o),
+	t := &Trial{Number: number, Trouble: record.Trouble, Measures: measure.Of(h, o.Workload.Load),
 		Verdict: check.Judge(h, setting(o, spec, r.Record.Kinds))}
 	if t.Trouble != "" && t.Verdict.Outcome == check.Inconclusive {
 		t.Verdict.Reason = t.Trouble

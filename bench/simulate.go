@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"time"
 
+	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/sim"
 )
 
 // Simulated says what goes wrong on purpose in a simulated run.
 type Simulated struct {
-	Overtaking  bool    `yaml:"overtaking,omitempty"`  // messages of one link may overtake each other
+	Reordering  bool    `yaml:"reordering,omitempty"`  // messages of one link may overtake each other
 	Loss        float64 `yaml:"loss,omitempty"`        // share of messages that are lost
 	Duplication float64 `yaml:"duplication,omitempty"` // share of messages that arrive twice
 
@@ -39,7 +41,7 @@ func Simulate(ctx context.Context, o Options, f Simulated, s Setup) (*Run, error
 	if err != nil {
 		return nil, err
 	}
-	if err := simulation(o, f, spec, o.Seed).Validate(); err != nil {
+	if err := errors.Join(f.check(), simulation(o, f, spec, o.Seed).Validate()); err != nil {
 		return nil, err
 	}
 	r, err := s.begin(Record{Options: o, Simulated: &f}, spec)
@@ -73,15 +75,23 @@ func (r *Run) simulateAll(ctx context.Context, s Setup, spec *nodes.Spec[nodes.M
 	return nil
 }
 
+// check says what is wrong with the shares, if anything is.
+func (f *Simulated) check() error {
+	network := chaos.Network{Loss: f.Loss, Duplication: f.Duplication}
+	return network.Validate()
+}
+
 // simulation returns what the simulator is asked for.
 func simulation(o Options, f Simulated, spec *nodes.Spec[nodes.Mutex], seed uint64) *sim.Options {
-	return &sim.Options{
+	network := o.network()
+	network.Loss, network.Duplication = f.Loss, f.Duplication
+	asked := &sim.Options{
 		Spec: spec, Config: o.Config, Workload: o.Workload, Seed: seed,
-		Warmup: o.Warmup, Duration: o.Duration, Entries: o.Entries, Latency: o.Latency,
-		Regions:   o.Regions,
-		Multicast: o.Multicast, Overtaking: f.Overtaking, Loss: f.Loss, Duplication: f.Duplication,
-		Crashes: f.Crashes,
+		Warmup: o.Warmup, Duration: o.Duration, Entries: o.Entries,
+		Multicast: o.Multicast, Reordering: f.Reordering, Crashes: f.Crashes,
 	}
+	asked.Latency, asked.Shaper = network.Simulated(chance.Dice(seed))
+	return asked
 }
 
 // simulate makes one trial. It is judged even if it was cut short, which is an error.

@@ -10,10 +10,10 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/bench/cluster"
-	"turnstile/bench/history"
-	"turnstile/bench/workload"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/host"
+	"turnstile/nodes/workload"
 )
 
 // start starts the nodes and waits until all hear their subjects.
@@ -102,13 +102,13 @@ func (t *trial) startNode(id nodes.ID, resource string) error {
 	c := host.Config{
 		Run: t.subjects.Run(), URL: t.endpoint.url, Token: t.endpoint.token, Node: id, Zero: t.zero,
 		Algorithm: t.Algorithm, Machines: t.Config, Servers: t.spec.ServerCount(t.Config),
-		Workload: t.Workload, Entries: t.Entries, Latency: t.Latency, Regions: t.Regions, Multicast: t.Multicast,
+		Workload: t.Workload, Entries: t.Entries, Multicast: t.Multicast,
 		Seed: t.seed, Log: t.logOf(id), Ring: ringLen(t.total()), Resource: resource,
 	}
 	if t.Workload.Load == workload.Sequential {
 		c.Entries = 0 // counted where the requests are given out
 	}
-	input, err := json.Marshal(map[string]host.Config{"node": c})
+	input, err := json.Marshal(map[string]any{"node": c, "network": t.network()})
 	if err != nil {
 		return err
 	}

@@ -12,10 +12,11 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/bench/cluster"
-	"turnstile/bench/history"
-	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/host"
+	"turnstile/nodes/stall"
 )
 
 // A trial is one cluster of processes, from the first that is started to the last that ends.
@@ -243,7 +244,7 @@ func trialSeed(seed uint64, number int) uint64 {
 	if number == 1 {
 		return seed
 	}
-	return chaos.Dice(seed).Bits(chaos.Roll{Purpose: chaos.ForTrial, Count: uint64(number)}) & math.MaxInt64
+	return chance.Dice(seed).Bits(chance.Roll{Purpose: chance.ForTrial, Count: uint64(number)}) & math.MaxInt64
 }
 
 // stalled asks every node where it stands, keeps the report, and returns errStalled.
@@ -251,7 +252,7 @@ func (t *trial) stalled(ctx context.Context) error {
 	if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Report}); err != nil {
 		return fmt.Errorf("nothing moves any more: %w", err)
 	}
-	standings := make([]*nodes.Standing, t.total())
+	standings := make([]*nodes.NodeStatus, t.total())
 	deadline := time.After(2 * time.Second)
 	for missing := t.total(); missing > 0; {
 		select {
@@ -268,6 +269,6 @@ func (t *trial) stalled(ctx context.Context) error {
 			missing = 0
 		}
 	}
-	t.stall = nodes.StallReport(standings, t.Config.N)
+	t.stall = stall.Report(standings, t.Config.N)
 	return errStalled
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"turnstile/bench/workload"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
 )
 
 // Validate returns the algorithm that the options name, and makes its name the one of the table. The

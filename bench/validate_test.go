@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/workload"
-	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes/workload"
 )
 
 func TestValidate(t *testing.T) {
@@ -32,16 +32,16 @@ func TestValidate(t *testing.T) {
 			"warmed up by its first 2 per node"},
 		{"too many entries", func(o *Options) { o.Duration, o.Entries = 0, 1<<33 }, "at most 4294967295"},
 		{"too long", func(o *Options) { o.Duration = 25 * time.Hour }, "at most 24h"},
-		{"long hold", func(o *Options) { o.Workload.Hold = chaos.Constant(time.Minute) },
+		{"long hold", func(o *Options) { o.Workload.Hold = chance.Constant(time.Minute) },
 			"longer than the run of 3s"},
-		{"long latency", func(o *Options) { o.Latency = chaos.Constant(time.Minute) },
+		{"long latency", func(o *Options) { o.Latency = chance.Constant(time.Minute) },
 			"longer than the run of 3s"},
 		{"unknown load", func(o *Options) { o.Workload.Load = "heavy" }, `no load "heavy": take one of saturated`},
 		{"open without rate", func(o *Options) { o.Workload.Load = workload.Open }, "an open load takes a rate"},
 		{"rate without open", func(o *Options) { o.Workload.Rate = 5 }, "and no other does"},
 		{"negative rate", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, -5 }, "above 0"},
 		{"open", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, 5 }, ""},
-		{"think", func(o *Options) { o.Workload.Think = chaos.Constant(1) }, "only a closed load thinks"},
+		{"think", func(o *Options) { o.Workload.Think = chance.Constant(1) }, "only a closed load thinks"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := Defaults()

@@ -1,7 +1,7 @@
 package bench
 
 import (
-	"turnstile/bench/history"
+	"turnstile/nodes/history"
 )
 
 // A watch reads the counters of all nodes of a trial in their mapped logs, while they run.

@@ -1,74 +1,67 @@
+// Package chaos is what goes wrong on purpose: delays, losses, duplicates, as values that plug into the hosts
+// by the interfaces that package nodes states. Nothing here is random by itself: every decision is a hash.
 package chaos
 
 import (
-	"time"
-
+	"turnstile/internal/chance"
 	"turnstile/nodes"
 )
 
-// A Link is the one-way path between two nodes.
-type Link struct{ From, To nodes.ID }
-
-// A Fate is when the copies of one message arrive, each that much later than it would have: empty, the
-// message is lost; {0}, untouched; {0, d}, duplicated; {d}, late.
-type Fate []time.Duration
-
-// A Shaper decides the fates of messages. It is asked once for each, in the receiving host, after the
-// broker and before the inbox, so that a message in flight outlives the crash of its sender and dies
-// with its receiver, as on a real network.
-type Shaper interface {
-	// Shape appends the fate of the n-th message of kind on link, from 1, to fate.
-	Shape(link Link, kind uint8, n uint64, fate Fate) Fate
+// roll returns the decision of a purpose about a packet.
+func roll(purpose chance.Purpose, p *nodes.Packet) chance.Roll {
+	return chance.OnLink(purpose, p.From, p.To, p.Kind, p.Number)
 }
 
-// Latency delays every message by a span. Hosts keep the order of a link under it.
+// Latency delays every message. Hosts keep the order of a link under it.
 type Latency struct {
-	Span Span
-	Dice Dice
+	Of   chance.Distribution
+	Dice chance.Dice
 }
 
-// Shape implements Shaper.
-func (l Latency) Shape(link Link, kind uint8, n uint64, fate Fate) Fate {
-	return append(fate, l.Span.Draw(l.Dice, Roll{ForDelay, link.From, link.To, uint64(kind), n}))
+// Shape implements nodes.Shaper.
+func (l Latency) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+	return append(fate, l.Of.Draw(l.Dice, roll(chance.ForDelay, p)))
 }
 
 // Loss loses messages at a rate, from 0 to 1, and leaves the rest to another shaper.
 type Loss struct {
 	Rate float64
-	Dice Dice
-	Of   Shaper
+	Dice chance.Dice
+	Of   nodes.Shaper
 }
 
-// Shape implements Shaper.
-func (l Loss) Shape(link Link, kind uint8, n uint64, fate Fate) Fate {
-	if l.Dice.Unit(Roll{ForLoss, link.From, link.To, uint64(kind), n}) < l.Rate {
+// Shape implements nodes.Shaper.
+func (l Loss) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+	if l.Dice.Unit(roll(chance.ForLoss, p)) < l.Rate {
 		return fate
 	}
-	return l.Of.Shape(link, kind, n, fate)
+	return l.Of.Shape(p, fate)
 }
 
 // Duplication has messages arrive twice at a rate, from 0 to 1. Another shaper decides when each copy
 // arrives.
 type Duplication struct {
 	Rate float64
-	Dice Dice
-	Of   Shaper
+	Dice chance.Dice
+	Of   nodes.Shaper
 }
 
-// ofCopy marks the number of a message's second copy, for decisions that are its own.
+// ofCopy marks the number of a packet's second copy, for decisions that are its own.
 const ofCopy = 1 << 63
 
-// Shape implements Shaper.
-func (d Duplication) Shape(link Link, kind uint8, n uint64, fate Fate) Fate {
-	fate = d.Of.Shape(link, kind, n, fate)
-	if d.Dice.Unit(Roll{ForCopy, link.From, link.To, uint64(kind), n}) < d.Rate {
-		fate = d.Of.Shape(link, kind, n|ofCopy, fate)
+// Shape implements nodes.Shaper.
+func (d Duplication) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+	fate = d.Of.Shape(p, fate)
+	if d.Dice.Unit(roll(chance.ForCopy, p)) < d.Rate {
+		p.Number |= ofCopy
+		fate = d.Of.Shape(p, fate)
+		p.Number &^= ofCopy
 	}
 	return fate
 }
 
 var (
-	_ Shaper = Latency{}
-	_ Shaper = Loss{}
-	_ Shaper = Duplication{}
+	_ nodes.Shaper = Latency{}
+	_ nodes.Shaper = Loss{}
+	_ nodes.Shaper = Duplication{}
 )

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"turnstile/internal/chance"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes"
 )
@@ -13,8 +14,9 @@ import (
 // Regions is a latency for every pair of regions. Nodes are dealt out to the regions in turn: of three
 // regions, nodes 0, 3 and 6 are in the first. Its zero value is no regions at all.
 type Regions struct {
-	Names   []string `yaml:"regions" json:"regions"`
-	Latency [][]Span `yaml:"latency" json:"latency"` // one way, from the region of the row to that of the column
+	Names []string `yaml:"regions" json:"regions"`
+	// Latency is one way, from the region of the row to that of the column.
+	Latency [][]chance.Distribution `yaml:"latency" json:"latency"`
 }
 
 // ReadRegions reads regions as YAML:
@@ -70,21 +72,21 @@ func (r *Regions) Longest() (longest time.Duration) {
 func (r Regions) String() string { return "regions " + strings.Join(r.Names, ", ") }
 
 // Between returns the latency of a link.
-func (r *Regions) Between(l Link) Span {
+func (r *Regions) Between(from, to nodes.ID) chance.Distribution {
 	n := nodes.ID(len(r.Names))
-	return r.Latency[l.From%n][l.To%n]
+	return r.Latency[from%n][to%n]
 }
 
 // RegionalLatency delays every message by the latency between the regions of its nodes. Hosts keep the order
 // of a link under it.
 type RegionalLatency struct {
 	Regions Regions
-	Dice    Dice
+	Dice    chance.Dice
 }
 
-// Shape implements Shaper.
-func (l RegionalLatency) Shape(link Link, kind uint8, n uint64, fate Fate) Fate {
-	return Latency{l.Regions.Between(link), l.Dice}.Shape(link, kind, n, fate)
+// Shape implements nodes.Shaper.
+func (l RegionalLatency) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+	return Latency{l.Regions.Between(p.From, p.To), l.Dice}.Shape(p, fate)
 }
 
-var _ Shaper = RegionalLatency{}
+var _ nodes.Shaper = RegionalLatency{}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"turnstile/nodes"
 )
 
 const threeRegions = `
@@ -19,11 +21,14 @@ func TestRegionsDelayByTheirPair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for link, want := range map[Link]time.Duration{
-		{0, 3}: time.Millisecond, {0, 1}: 40 * time.Millisecond, {1, 0}: 41 * time.Millisecond,
-		{5, 6}: 91 * time.Millisecond, {3, 5}: 90 * time.Millisecond,
+	for link, want := range map[nodes.Packet]time.Duration{
+		{From: 0, To: 3}: time.Millisecond,
+		{From: 0, To: 1}: 40 * time.Millisecond,
+		{From: 1, To: 0}: 41 * time.Millisecond,
+		{From: 5, To: 6}: 91 * time.Millisecond,
+		{From: 3, To: 5}: 90 * time.Millisecond,
 	} {
-		fate := RegionalLatency{Regions: r}.Shape(link, 0, 1, nil)
+		fate := RegionalLatency{Regions: r}.Shape(&link, nil)
 		if len(fate) != 1 || fate[0] != want {
 			t.Errorf("from %d to %d it takes %v, not %v", link.From, link.To, fate, want)
 		}

@@ -37,7 +37,7 @@ func NewCodec(kinds []Kind) *Codec {
 }
 
 // KindName returns the name of a message's kind: that of its type without the prefix in lower case,
-// in lower case, so that raRequest is a "request".
+// in lower case, so that ricartRequest is a "request".
 func KindName(m Message) string {
 	name := reflect.TypeOf(m).Name()
 	if at := strings.IndexFunc(name, unicode.IsUpper); at > 0 {

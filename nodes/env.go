@@ -68,7 +68,12 @@ func (e *Env) freeze(m Message) (uint8, Message) {
 }
 
 // Choose returns a number from 0 to n-1 that the host picks.
-func (e *Env) Choose(n int) int { return e.node.choose(n) }
+func (e *Env) Choose(n int) int {
+	if n < 1 {
+		panic(fmt.Sprintf("node %d: %T chooses one of %d", e.node.id, e.instance.machine, n))
+	}
+	return e.node.choose(n)
+}
 
 // SetTimer has t run out once, after a time from min to max. It replaces a running timer t.
 func (e *Env) SetTimer(t Timer, min, max time.Duration) {

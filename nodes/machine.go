@@ -107,25 +107,25 @@ type Effect struct {
 	Number   uint64
 }
 
-// A What is the sort of an Input.
-type What uint8
+// An InputKind is the sort of an Input.
+type InputKind uint8
 
 // The inputs of a node. Start or Recover comes first, once.
 const (
-	Start    What = iota + 1 // the node is up for the first time
-	Recover                  // the node is up again after a crash; Message is what was saved, or nil
-	Receive                  // Message has come from From
-	Timeout                  // Timer, as generation Gen, has run out
-	Request                  // the client wants in; it must be Idle
-	Release                  // the client is done; it must be Inside
-	Campaign                 // the elector should bring an election about
-	Suspect                  // the failure detector suspects From
-	Trust                    // the failure detector trusts From again
+	Start    InputKind = iota + 1 // the node is up for the first time
+	Recover                       // the node is up again after a crash; Message is what was saved, or nil
+	Receive                       // Message has come from From
+	Timeout                       // Timer, as generation Gen, has run out
+	Request                       // the client wants in; it must be Idle
+	Release                       // the client is done; it must be Inside
+	Campaign                      // the elector should bring an election about
+	Suspect                       // the failure detector suspects From
+	Trust                         // the failure detector trusts From again
 )
 
 // An Input is one event for one instance of a node; Start, Recover, Suspect and Trust are for all.
 type Input struct {
-	What     What
+	Kind     InputKind
 	Instance int32
 	From     ID
 	Gen      uint32

@@ -153,7 +153,7 @@ func (n *Node) Handle(in Input) []Effect {
 // nothing.
 func (n *Node) HandleInto(effects []Effect, in Input) []Effect {
 	n.effects = effects
-	switch in.What {
+	switch in.Kind {
 	case Start, Recover, Suspect, Trust:
 		for i := range n.count() {
 			n.at(i).all(in)
@@ -199,7 +199,7 @@ func (n *Node) settle() {
 
 // all handles an input that is for every instance, by those machines that care.
 func (i *instance) all(in Input) {
-	switch in.What {
+	switch in.Kind {
 	case Start:
 		if m, ok := i.machine.(Starter); ok {
 			m.Start(&i.env)
@@ -223,14 +223,14 @@ func (i *instance) all(in Input) {
 
 // one handles an input that is for this instance alone.
 func (i *instance) one(in Input) {
-	switch in.What {
+	switch in.Kind {
 	case Receive:
 		i.machine.Receive(&i.env, in.From, in.Message)
 	case Request:
-		i.turn(in.What, Idle, Waiting)
+		i.turn(in.Kind, Idle, Waiting)
 		i.machine.(Mutex).Request(&i.env)
 	case Release:
-		i.turn(in.What, Inside, Idle)
+		i.turn(in.Kind, Inside, Idle)
 		i.machine.(Mutex).Release(&i.env)
 	case Timeout:
 		if i.expire(in.Timer, in.Gen) {
@@ -239,12 +239,12 @@ func (i *instance) one(in Input) {
 	case Campaign:
 		i.machine.(Elector).Campaign(&i.env)
 	default:
-		panic(fmt.Sprintf("node %d: no input is numbered %d", i.env.Self(), in.What))
+		panic(fmt.Sprintf("node %d: no input is numbered %d", i.env.Self(), in.Kind))
 	}
 }
 
 // turn moves the client on, from where it must stand.
-func (i *instance) turn(what What, from, to ClientState) {
+func (i *instance) turn(what InputKind, from, to ClientState) {
 	if i.client != from {
 		panic(fmt.Sprintf("node %d: %T: input %d while the client is %v",
 			i.env.Self(), i.machine, what, i.client))

@@ -82,7 +82,7 @@ func TestMessageToOneself(t *testing.T) {
 		}
 	}
 	n := nodeOf(&d)
-	effects := n.Handle(Input{What: Start})
+	effects := n.Handle(Input{Kind: Start})
 	d.expect(t, "start", "receive 1 {1}", "receive 1 {2}", "receive 1 {4}")
 	if len(effects) != 1 || effects[0].To != 0 {
 		t.Errorf("effects are %+v", effects)
@@ -96,7 +96,7 @@ func TestMessageToOneselfGoesToItsInstance(t *testing.T) {
 			env.Send(1, tySelf{7})
 		}
 	}
-	nodeOf(&a, &b).Handle(Input{What: Start})
+	nodeOf(&a, &b).Handle(Input{Kind: Start})
 	a.expect(t, "start")
 	b.expect(t, "start", "receive 1 {7}")
 }
@@ -123,7 +123,7 @@ func TestEffects(t *testing.T) {
 		env.Elect(2, 6)
 	}}
 	n := nodeOf(&diarist{}, &d)
-	got := n.Handle(Input{What: Request, Instance: 1})
+	got := n.Handle(Input{Kind: Request, Instance: 1})
 	timer := Timer{Kind: 3, Peer: 2}
 	want := []Effect{
 		{Op: OpBroadcast, Kind: 1, Instance: 1, To: None, Message: tyOther{[]int{1}}},
@@ -143,7 +143,7 @@ func TestEffects(t *testing.T) {
 	if n.Machine(1) != Machine(&d) {
 		t.Error("the machine of instance 1 is another")
 	}
-	if got := n.Handle(Input{What: Release, Instance: 1}); len(got) != 0 {
+	if got := n.Handle(Input{Kind: Release, Instance: 1}); len(got) != 0 {
 		t.Errorf("the next input has effects %+v", got)
 	}
 }
@@ -153,7 +153,7 @@ func TestBroadcastOfOne(t *testing.T) {
 	for id, want := range []int{0, 1} {
 		d := diarist{do: func(env *Env, _ string) { env.Broadcast(tySelf{}) }}
 		n := NewNode(ID(id), 1, 0, nil, Part{&d, toyCodec})
-		if got := n.Handle(Input{What: Start}); len(got) != want {
+		if got := n.Handle(Input{Kind: Start}); len(got) != want {
 			t.Errorf("node %d of 1 client: effects %+v", id, got)
 		}
 	}
@@ -175,11 +175,11 @@ func TestTimers(t *testing.T) {
 		}
 	}
 	n := nodeOf(&d)
-	n.Handle(Input{What: Start})
-	n.Handle(Input{What: Request})
+	n.Handle(Input{Kind: Start})
+	n.Handle(Input{Kind: Request})
 	for _, gen := range []uint32{1, 2, 3, 3, 4} { // 3 is a's second; it runs out once
-		n.Handle(Input{What: Timeout, Timer: a, Gen: gen})
-		n.Handle(Input{What: Timeout, Timer: b, Gen: gen})
+		n.Handle(Input{Kind: Timeout, Timer: a, Gen: gen})
+		n.Handle(Input{Kind: Timeout, Timer: b, Gen: gen})
 	}
 	d.expect(t, "start", "request", "timeout 1 0")
 }
@@ -192,7 +192,7 @@ func TestTimersHaveNoOrder(t *testing.T) {
 				env.SetTimer(at, 1, 1)
 			}
 		}})
-		n.Handle(Input{What: Start})
+		n.Handle(Input{Kind: Start})
 		for timer := range n.Timers(0) {
 			running += fmt.Sprint(timer)
 		}
@@ -211,16 +211,16 @@ func TestBrokenContractsPanic(t *testing.T) {
 	unlisted := func(env *Env, _ string) { env.Send(0, tyUnlisted{}) }
 	for name, test := range map[string]struct {
 		do   func(env *Env, event string)
-		in   []What
+		in   []InputKind
 		says string
 	}{
-		"a grant nobody waits for":  {grant, []What{Start}, "node 1: *nodes.diarist grants while"},
-		"a second grant":            {twice, []What{Request}, "client is inside"},
-		"a grant at the release":    {grant, []What{Request, Release}, "client is idle"},
-		"a second request":          {nil, []What{Request, Request}, "while the client is waiting"},
-		"a release of nothing":      {nil, []What{Release}, "while the client is idle"},
-		"a message not in the row":  {unlisted, []What{Start}, "does not list"},
-		"an input that there isn't": {nil, []What{99}, "no input is numbered 99"},
+		"a grant nobody waits for":  {grant, []InputKind{Start}, "node 1: *nodes.diarist grants while"},
+		"a second grant":            {twice, []InputKind{Request}, "client is inside"},
+		"a grant at the release":    {grant, []InputKind{Request, Release}, "client is idle"},
+		"a second request":          {nil, []InputKind{Request, Request}, "while the client is waiting"},
+		"a release of nothing":      {nil, []InputKind{Release}, "while the client is idle"},
+		"a message not in the row":  {unlisted, []InputKind{Start}, "does not list"},
+		"an input that there isn't": {nil, []InputKind{99}, "no input is numbered 99"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -230,7 +230,7 @@ func TestBrokenContractsPanic(t *testing.T) {
 			}()
 			n := nodeOf(&diarist{do: test.do})
 			for _, what := range test.in {
-				n.Handle(Input{What: what})
+				n.Handle(Input{Kind: what})
 			}
 		})
 	}
@@ -251,15 +251,15 @@ func TestDispatch(t *testing.T) {
 		}
 	}
 	n := nodeOf(plain, all)
-	n.Handle(Input{What: Start})
-	n.Handle(Input{What: Recover, Message: tySelf{3}})
-	n.Handle(Input{What: Suspect, From: 2})
-	n.Handle(Input{What: Trust, From: 2})
-	effects := n.Handle(Input{What: Receive, From: 0, Message: tySelf{1}})
+	n.Handle(Input{Kind: Start})
+	n.Handle(Input{Kind: Recover, Message: tySelf{3}})
+	n.Handle(Input{Kind: Suspect, From: 2})
+	n.Handle(Input{Kind: Trust, From: 2})
+	effects := n.Handle(Input{Kind: Receive, From: 0, Message: tySelf{1}})
 	if !slices.Equal(ops(effects), []Op{OpElect}) {
 		t.Errorf("effects are %+v", effects)
 	}
-	n.Handle(Input{What: Campaign, Instance: 1})
+	n.Handle(Input{Kind: Campaign, Instance: 1})
 	plain.expect(t, "start", "start", "receive 0 {1}") // it is amnesic: it starts again
 	all.expect(t, "start", "recover {3}", "suspect 2", "trust 2",
 		"campaign", "lead 2 5", "campaign", "lead 2 5")

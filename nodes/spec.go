@@ -20,8 +20,8 @@ type Spec[M Machine] struct {
 	Messages   []Kind                        // every message that its machines send or save
 	Options    []string                      // the flags of the parts of Config that mean something to it
 	Check      func(c Config) error          // what it cannot run with; nil: runs with anything
-	Safe       Need                          // what its safety rests on
-	Live       Need                          // what its progress rests on, beside Safe
+	Safe       Assumption                    // what its safety rests on
+	Live       Assumption                    // what its progress rests on, beside Safe
 	Cost       func(c Config) Cost           // as published
 	Identities []Identity                    // of its message counts, after a run without faults
 	Circulates bool                          // sends though nobody asks (a token going round)
@@ -42,29 +42,29 @@ type Kind struct {
 	Heartbeat bool    // only says that its sender is up
 }
 
-// Need is a set of assumptions about the system.
-type Need uint16
+// Assumption is a set of assumptions about the system.
+type Assumption uint16
 
 // The assumptions that an algorithm may rest on.
 const (
-	NoLoss           Need = 1 << iota // no message is lost
-	NoDuplication                     // no message arrives twice
-	FIFO                              // messages of one link arrive in the order they were sent
-	NoCrash                           // no node crashes
-	NoAmnesia                         // a node that comes up again remembers what it saved
-	NoPause                           // no node stands still for long
-	PerfectDetector                   // only crashed nodes are suspected
-	EventualDetector                  // from some time on, only crashed nodes are suspected
-	Timing                            // messages and handlers take bounded time
+	NoLoss           Assumption = 1 << iota // no message is lost
+	NoDuplication                           // no message arrives twice
+	FIFO                                    // messages of one link arrive in the order they were sent
+	NoCrash                                 // no node crashes
+	NoAmnesia                               // a node that comes up again remembers what it saved
+	NoPause                                 // no node stands still for long
+	PerfectDetector                         // only crashed nodes are suspected
+	EventualDetector                        // from some time on, only crashed nodes are suspected
+	Timing                                  // messages and handlers take bounded time
 )
 
-var needNames = [...]string{"no loss", "no duplication", "FIFO links", "no crash", "no amnesia",
+var assumptionNames = [...]string{"no loss", "no duplication", "FIFO links", "no crash", "no amnesia",
 	"no pause", "a perfect detector", "an eventual detector", "bounded delays"}
 
 // String lists the assumptions in words.
-func (n Need) String() string {
+func (n Assumption) String() string {
 	var names []string
-	for i, name := range needNames {
+	for i, name := range assumptionNames {
 		if n&(1<<i) != 0 {
 			names = append(names, name)
 		}

@@ -6,7 +6,7 @@ import (
 )
 
 func TestNeedInWords(t *testing.T) {
-	for need, want := range map[Need]string{
+	for need, want := range map[Assumption]string{
 		0: "nothing", NoLoss: "no loss", FIFO | NoLoss: "no loss, FIFO links",
 		NoDuplication | Timing: "no duplication, bounded delays",
 	} {
@@ -72,17 +72,6 @@ func TestFind(t *testing.T) {
 	} {
 		if _, err := Find(table, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Find(%q): %v, want %s", name, err, want)
-		}
-	}
-}
-
-func TestEditDistance(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"", "abc", 3}, {"ricard", "ricart", 1}, {"kitten", "sitting", 3}} {
-		if editDistance(test.a, test.b) != test.want || editDistance(test.b, test.a) != test.want {
-			t.Errorf("%s and %s are not %d apart", test.a, test.b, test.want)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"turnstile/bench/history"
 	"turnstile/internal/yamlfile"
+	"turnstile/nodes/history"
 )
 
 // The files in the folder of a run.

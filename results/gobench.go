@@ -62,7 +62,7 @@ func goFigures(r *Row) string {
 		{r.BytesPerEntry, 1, "B/entry"},
 		{r.WaitUSP50, 1000, "wait-p50-ns"},
 		{r.WaitUSP99, 1000, "wait-p99-ns"},
-		{r.HandoverUSP50, 1000, "handover-p50-ns"},
+		{r.SynchronizationDelayUSP50, 1000, "sync-delay-p50-ns"},
 	} {
 		if x, known := f.figure.Value(); known && !f.figure.IsBound() {
 			fmt.Fprintf(&b, " %v %s", Number(x*f.scale), f.unit)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"turnstile/internal/suggest"
 )
 
 // SetLatest points the link "latest" in root at f, which lies below it.
@@ -124,28 +125,7 @@ func noRun(root, ref string, runs []*Folder) error {
 
 // distance returns how far ref is from naming f, in letters to change.
 func (f *Folder) distance(ref string) int {
-	return min(editDistance(ref, f.Name()), editDistance(ref, f.Ref()))
-}
-
-// editDistance returns the fewest letters to insert, remove or replace to get from a to b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return min(suggest.Distance(ref, f.Name()), suggest.Distance(ref, f.Ref()))
 }
 
 func refs(runs []*Folder) string {

@@ -37,21 +37,21 @@ type Row struct {
 	OneEntryMean      Figure `csv:"one_entry_messages_mean"`
 	OneEntryMax       Figure `csv:"one_entry_messages_max"`
 
-	WaitUSP50      Figure `csv:"wait_us_p50"` // due to enter
-	WaitUSP90      Figure `csv:"wait_us_p90"`
-	WaitUSP99      Figure `csv:"wait_us_p99"`
-	WaitUSP999     Figure `csv:"wait_us_p999"`
-	WaitUSMax      Figure `csv:"wait_us_max"`
-	QueueUSP50     Figure `csv:"queue_us_p50"` // due to requested
-	QueueUSP99     Figure `csv:"queue_us_p99"`
-	ProtocolUSP50  Figure `csv:"protocol_us_p50"` // requested to enter
-	ProtocolUSP99  Figure `csv:"protocol_us_p99"`
-	HoldUSP50      Figure `csv:"hold_us_p50"` // enter to exit
-	HoldUSP99      Figure `csv:"hold_us_p99"`
-	ClientDelayP50 Figure `csv:"client_delay_us_p50"` // the wait when all else is at rest
-	UncontendedP50 Figure `csv:"uncontended_us_p50"`  // requested to enter when nobody held or waited
-	HandoverUSP50  Figure `csv:"handover_us_p50"`     // exit to the next enter, if that was asked for before
-	HandoverUSP99  Figure `csv:"handover_us_p99"`
+	WaitUSP50                 Figure `csv:"wait_us_p50"` // due to enter
+	WaitUSP90                 Figure `csv:"wait_us_p90"`
+	WaitUSP99                 Figure `csv:"wait_us_p99"`
+	WaitUSP999                Figure `csv:"wait_us_p999"`
+	WaitUSMax                 Figure `csv:"wait_us_max"`
+	QueueUSP50                Figure `csv:"queue_us_p50"` // due to requested
+	QueueUSP99                Figure `csv:"queue_us_p99"`
+	ProtocolUSP50             Figure `csv:"protocol_us_p50"` // requested to enter
+	ProtocolUSP99             Figure `csv:"protocol_us_p99"`
+	HoldUSP50                 Figure `csv:"hold_us_p50"` // enter to exit
+	HoldUSP99                 Figure `csv:"hold_us_p99"`
+	ClientDelayP50            Figure `csv:"client_delay_us_p50"` // the wait when all else is at rest
+	UncontendedP50            Figure `csv:"uncontended_us_p50"`  // requested to enter when nobody held or waited
+	SynchronizationDelayUSP50 Figure `csv:"sync_delay_us_p50"`   // exit to the next enter, if asked for before
+	SynchronizationDelayUSP99 Figure `csv:"sync_delay_us_p99"`
 
 	Utilisation          Figure `csv:"utilisation"`
 	UtilisationPredicted Figure `csv:"utilisation_predicted"`

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"turnstile/bench/history"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // An Outcome is what a check comes to. The worst of several is the highest.
@@ -84,9 +84,9 @@ type Setting struct {
 	CostKnown  bool
 	Identities []nodes.Identity
 	Circulates bool
-	Safe, Live nodes.Need // what the algorithm's safety rests on, and what its progress, beside that
-	Open       bool       // the schedule of requests was fixed before the run
-	Expected   uint64     // entries that the run was to make in all; zero if it was to last for a time
+	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
+	Open       bool             // the schedule of requests was fixed before the run
+	Expected   uint64           // entries that the run was to make in all; zero if it was to last for a time
 }
 
 // checks lists every check, those first whose sentence is the better reason.
@@ -132,10 +132,10 @@ func Judge(h *history.History, s Setting) Verdict {
 }
 
 // brokenBy returns those of the needs that held no more at a time.
-func (e *evidence) brokenBy(at int64, needs nodes.Need) (broken nodes.Need) {
+func (e *evidence) brokenBy(at int64, needs nodes.Assumption) (broken nodes.Assumption) {
 	for _, event := range e.broken {
 		if event.At <= at {
-			broken |= nodes.Need(event.Value)
+			broken |= nodes.Assumption(event.Value)
 		}
 	}
 	return broken & needs
@@ -143,7 +143,7 @@ func (e *evidence) brokenBy(at int64, needs nodes.Need) (broken nodes.Need) {
 
 // excuse adds to what an algorithm is found guilty of, at a time, that it never promised otherwise: of the
 // needs that it rests on, some had been broken.
-func (e *evidence) excuse(f Finding, at int64, needs nodes.Need) Finding {
+func (e *evidence) excuse(f Finding, at int64, needs nodes.Assumption) Finding {
 	if broken := e.brokenBy(at, needs); broken != 0 {
 		f.Says += fmt.Sprintf(" (outside its model: it needs %v)", broken)
 		f.OutsideModel = true
@@ -197,7 +197,7 @@ func gather(h *history.History, s Setting) *evidence {
 	e.requests = requests{span: measured(h)}
 	for _, l := range h.Logs {
 		for _, event := range l.Events {
-			if event.Kind == history.Broke {
+			if event.Kind == history.AssumptionBroken {
 				e.broken = append(e.broken, event)
 			}
 		}

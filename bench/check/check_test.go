@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"turnstile/bench/history"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the goldens anew")

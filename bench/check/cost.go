@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"turnstile/bench/history"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:

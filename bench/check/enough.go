@@ -3,7 +3,7 @@ package check
 import (
 	"fmt"
 
-	"turnstile/bench/history"
+	"turnstile/nodes/history"
 )
 
 // enough: something was measured, so that the other checks had something to fail on.

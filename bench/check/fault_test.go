@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"turnstile/bench/history"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
-func (w *world) broke(need nodes.Need) {
-	w.add(nodes.None, history.Event{Kind: history.Broke, Value: int64(need)})
+func (w *world) broke(need nodes.Assumption) {
+	w.add(nodes.None, history.Event{Kind: history.AssumptionBroken, Value: int64(need)})
 }
 
 func (w *world) crash(id nodes.ID) {
@@ -87,8 +87,8 @@ func TestTwoInsideAfterACrashIsStillFound(t *testing.T) {
 func TestWhatTheModelExcuses(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		needs   nodes.Need
-		broken  nodes.Need
+		needs   nodes.Assumption
+		broken  nodes.Assumption
 		late    bool // broken after the failure
 		outcome Outcome
 		outside bool
@@ -118,7 +118,7 @@ func TestWhatTheModelExcuses(t *testing.T) {
 			}
 		})
 	}
-	stall := func(live, broken nodes.Need) Verdict {
+	stall := func(live, broken nodes.Assumption) Verdict {
 		w := measuring()
 		w.turn(0)
 		w.Live = live

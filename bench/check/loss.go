@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"turnstile/bench/history"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // An audit compares what was sent with what came, stream by stream. No fault explains a difference, so

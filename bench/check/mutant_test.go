@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"turnstile/bench/history"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // A mutant is a sound run but for one thing, which a check must find.

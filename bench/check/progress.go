@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"turnstile/bench/history"
+	"turnstile/nodes/history"
 )
 
 // few is how many of a kind of thing a witness names.

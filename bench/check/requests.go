@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"turnstile/bench/history"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // requests follows each client from request to entry to exit.

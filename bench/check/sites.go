@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"turnstile/bench/history"
+	"turnstile/nodes/history"
 )
 
 // sites follows who is inside each critical section, one per instance, and what becomes of the account

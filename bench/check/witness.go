@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"turnstile/bench/history"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // storyMessages is how many messages a story tells of.
@@ -91,7 +91,7 @@ func (e *evidence) askedAt(entered history.Event) int64 {
 // latest before the earlier.
 func (e *evidence) messages(p *pair, from int64) (lines []line, left int) {
 	a, b := p.a.enter.Node, p.b.enter.Node
-	var passed []history.Passage
+	var passed []history.MessageRecord
 	for _, l := range e.h.Logs {
 		if l.Node != a && l.Node != b {
 			continue
@@ -102,8 +102,8 @@ func (e *evidence) messages(p *pair, from int64) (lines []line, left int) {
 			}
 		}
 	}
-	between := func(m history.Passage) bool { return m.Peer == a || m.Peer == b || m.Peer == nodes.None }
-	slices.SortStableFunc(passed, func(x, y history.Passage) int {
+	between := func(m history.MessageRecord) bool { return m.Peer == a || m.Peer == b || m.Peer == nodes.None }
+	slices.SortStableFunc(passed, func(x, y history.MessageRecord) int {
 		if between(x) != between(y) {
 			if between(x) {
 				return -1
@@ -123,7 +123,7 @@ func (e *evidence) messages(p *pair, from int64) (lines []line, left int) {
 	return lines, len(passed) - len(told)
 }
 
-func (e *evidence) tell(m history.Passage) string {
+func (e *evidence) tell(m history.MessageRecord) string {
 	kind := e.kind(int(m.Kind))
 	switch {
 	case m.Sent && m.Peer == nodes.None:

@@ -1,8 +1,8 @@
 package check
 
 import (
-	"turnstile/bench/history"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // A world makes up the history of a run as real nodes would leave it: whatever it does keeps register,
@@ -88,27 +88,27 @@ func (w *world) send(from, to nodes.ID, kind uint8) {
 	f, t := w.log(from), w.log(to)
 	f.Totals.Sent[kind]++
 	f.SentTo[to]++
-	w.pass(history.Passage{Node: from, Peer: to, Kind: kind, Sent: true})
+	w.pass(history.MessageRecord{Node: from, Peer: to, Kind: kind, Sent: true})
 	t.ReceivedFrom[from]++
-	w.pass(history.Passage{Node: to, Peer: from, Kind: kind})
+	w.pass(history.MessageRecord{Node: to, Peer: from, Kind: kind})
 	t.Totals.Delivered[kind]++
 }
 
 // multicast sends a message that arrives at all other clients at once.
 func (w *world) multicast(from nodes.ID, kind uint8) {
 	w.log(from).Totals.MultiSent++
-	w.pass(history.Passage{Node: from, Peer: nodes.None, Kind: kind, Sent: true})
+	w.pass(history.MessageRecord{Node: from, Peer: nodes.None, Kind: kind, Sent: true})
 	for id := range nodes.ID(w.Config.N) {
 		if id != from {
 			w.log(from).Totals.Sent[kind]++
 			w.log(id).MultiFrom[from]++
 			w.log(id).Totals.Delivered[kind]++
-			w.pass(history.Passage{Node: id, Peer: from, Kind: kind})
+			w.pass(history.MessageRecord{Node: id, Peer: from, Kind: kind})
 		}
 	}
 }
 
-func (w *world) pass(p history.Passage) {
+func (w *world) pass(p history.MessageRecord) {
 	w.now += 1000
 	p.At = w.now
 	l := w.log(p.Node)

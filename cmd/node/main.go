@@ -10,6 +10,8 @@ import (
 	"os"
 
 	"turnstile/bench/bare"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
 )
@@ -24,8 +26,9 @@ const (
 
 // A part is what a node process is to do: one of the two.
 type part struct {
-	Node *host.Config `json:"node"`
-	Bare *bare.Config `json:"bare"`
+	Node    *host.Config  `json:"node"`
+	Network chaos.Network `json:"network"` // what links do to the messages that the node receives
+	Bare    *bare.Config  `json:"bare"`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -62,6 +65,7 @@ func (p *part) run(stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
+		p.Node.Shaper = p.Network.Shaper(chance.Dice(p.Node.Seed))
 		return host.Run(*p.Node, host.Algorithm{Machine: spec.Machine(p.Node.Machines, p.Node.Node),
 			Codec: spec.Codec(), Circulates: spec.Circulates})
 	}

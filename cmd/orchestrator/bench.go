@@ -15,8 +15,9 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/check"
-	"turnstile/bench/workload"
 	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes/workload"
 )
 
 const benchHelp = `Run one algorithm under one load, in a process per node, and judge what happened.
@@ -97,7 +98,7 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
 	f.IntVarP(&c.Config.N, "nodes", "n", 8, "how many nodes ask for the critical section")
 	f.StringVar(&c.load, "load", "", "saturated, closed, open, one or sequential (default saturated)")
-	c.Workload.Hold = chaos.Constant(100 * time.Microsecond)
+	c.Workload.Hold = chance.Constant(100 * time.Microsecond)
 	f.Var(&c.Workload.Hold, "hold", "time inside the critical section")
 	f.Var(&c.Workload.Think, "think", "time between a release and the next request; implies --load closed")
 	f.Float64Var(&c.Workload.Rate, "rate", 0, "requests per second and node; implies --load open")
@@ -184,7 +185,7 @@ func (c *benchCall) resolveLoad(s *settings) error {
 		load workload.Load
 		drop func()
 	}{
-		{"think", workload.Closed, func() { w.Think = chaos.Span{} }},
+		{"think", workload.Closed, func() { w.Think = chance.Distribution{} }},
 		{"rate", workload.Open, func() { w.Rate = 0 }},
 		{"arrivals", workload.Open, func() { c.arrivals = "" }},
 	}
@@ -230,7 +231,7 @@ func (c *benchCall) resolveRegions(s *settings) error {
 		return nil
 	}
 	if s.rank("latency") < s.rank("regions") {
-		c.Latency = chaos.Span{}
+		c.Latency = chance.Distribution{}
 	}
 	file, err := os.Open(c.regions)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"turnstile/bench"
-	"turnstile/bench/history"
+	"turnstile/nodes/history"
 	"turnstile/results"
 )
 

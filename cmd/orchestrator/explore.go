@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"turnstile/bench/check"
+	"turnstile/nodes/explore"
 	"turnstile/nodes/mutex"
-	"turnstile/nodes/sim"
 )
 
 const exploreHelp = `Go through everything that can happen in a small cluster: every order of deliveries,
@@ -38,23 +38,23 @@ Exit status: 0 exhausted and clean, 1 a check is broken, 2 bounded and nothing f
 
 const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
   orchestrator explore --algo ricart -n 3 --entries 2
-  orchestrator explore --algo lamport -n 2 --overtaking --demand
+  orchestrator explore --algo lamport -n 2 --reordering --demand
   orchestrator explore --algo suzuki -n 3 --crashes 1 --restarts --duplicates 1
   orchestrator explore --algo central -n 2 --timing uniform:1ms,3ms
   orchestrator explore --algo token-ring -n 3 --depth 60 --save ring.schedule`
 
 // An exploreCall is one call of explore.
 type exploreCall struct {
-	sim.ExploreOptions
+	explore.Options
 	run    benchCall // for the options that algorithms have there too
-	timing sim.Timing
+	timing explore.Timing
 	memory size
 	save   string
 	json   bool
 }
 
 func (a *app) exploreCommand() *cobra.Command {
-	c := exploreCall{memory: 2 << 30, timing: sim.Timing{Tick: time.Millisecond}}
+	c := exploreCall{memory: 2 << 30, timing: explore.Timing{Tick: time.Millisecond}}
 	cmd := &cobra.Command{
 		Use:     "explore",
 		Short:   "Try every order of events in a small cluster",
@@ -87,7 +87,7 @@ func (c *exploreCall) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&c.Crashes, "crashes", 0, "how many crashes there may be")
 	f.BoolVar(&c.Restarts, "restarts", false, "let crashed nodes come up again, with what they saved")
 	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, without it too")
-	f.BoolVar(&c.Overtaking, "overtaking", false, "let messages of one link overtake each other")
+	f.BoolVar(&c.Reordering, "reordering", false, "let messages of one link overtake each other")
 	f.Var(&c.timing.Latency, "timing", "how long a message takes: constant or uniform `span` (default any)")
 	f.Lookup("timing").DefValue = "" // none: the help would say 0s
 	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "what time goes on by, with --timing")
@@ -134,7 +134,7 @@ func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	// What the exploration counts is what it holds; this has the garbage collected before both exceed it.
 	debug.SetMemoryLimit(int64(c.memory))
 	began := time.Now()
-	x, err := sim.Explore(c.ExploreOptions)
+	x, err := explore.Run(c.Options)
 	elapsed := time.Since(began)
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
@@ -158,7 +158,7 @@ func (a *app) explore(ctx context.Context, c *exploreCall) error {
 }
 
 // keep saves the schedule of what was found wrong, with its story as a comment.
-func (c *exploreCall) keep(x *sim.Exploration) error {
+func (c *exploreCall) keep(x *explore.Result) error {
 	if c.save == "" || x.Violation == nil {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (c *exploreCall) keep(x *sim.Exploration) error {
 }
 
 // print tells people what was explored, and what was found.
-func (c *exploreCall) print(w io.Writer, x *sim.Exploration, elapsed time.Duration, kept bool) {
+func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duration, kept bool) {
 	colors := paletteFor(w)
 	fmt.Fprintf(w, "%s, %s\n\n", c.Spec.Name, strings.Join(c.space(), ", "))
 	switch {
@@ -218,7 +218,7 @@ func times(n uint64) string {
 }
 
 // bound says what set the end, and what to do about it.
-func (c *exploreCall) bound(x *sim.Exploration) string {
+func (c *exploreCall) bound(x *explore.Result) string {
 	switch x.Bound {
 	case "memory":
 		return fmt.Sprintf("--memory %v: allow more, or explore less", c.memory)
@@ -230,7 +230,7 @@ func (c *exploreCall) bound(x *sim.Exploration) string {
 	return "an " + x.Bound
 }
 
-func (c *exploreCall) printViolation(w io.Writer, v *sim.Violation, saved bool) {
+func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bool) {
 	fewer := ""
 	if v.Shortest {
 		fewer = " and no fewer"
@@ -289,7 +289,7 @@ func (c *exploreCall) space() []string {
 		words = append(words, "restarts")
 	}
 	order := "messages of a link in order"
-	if c.Overtaking {
+	if c.Reordering {
 		order = "messages in any order"
 	}
 	words = append(words, order)
@@ -300,11 +300,11 @@ func (c *exploreCall) space() []string {
 }
 
 // document is what --json prints.
-func (c *exploreCall) document(x *sim.Exploration, elapsed time.Duration) map[string]any {
+func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[string]any {
 	d := map[string]any{
 		"algorithm": c.Spec.Name, "config": c.Config, "entries_each": c.Entries, "losses": c.Losses,
 		"duplicates": c.Duplicates, "crashes": c.Crashes, "restarts": c.Restarts, "amnesia": c.Amnesia,
-		"overtaking": c.Overtaking, "demand": c.Demand,
+		"reordering": c.Reordering, "demand": c.Demand,
 		"exhausted": x.Exhausted, "bound": x.Bound, "states": x.States, "node_states": x.NodeStates,
 		"transitions": x.Transitions, "entries": x.Entries, "depth": x.Depth, "progress": x.Progress,
 		"memory_bytes": x.Bytes, "bytes_per_state": x.BytesPerState(), "elapsed_s": elapsed.Seconds(),
@@ -318,7 +318,7 @@ func (c *exploreCall) document(x *sim.Exploration, elapsed time.Duration) map[st
 	return d
 }
 
-func violationDocument(v *sim.Violation) any {
+func violationDocument(v *explore.Violation) any {
 	if v == nil {
 		return nil
 	}

@@ -206,7 +206,7 @@ func entryOf(row *spec, c nodes.Config) entry {
 	return e
 }
 
-func needs(n nodes.Need) []string {
+func needs(n nodes.Assumption) []string {
 	if n == 0 {
 		return []string{}
 	}

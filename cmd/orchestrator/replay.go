@@ -6,8 +6,8 @@ import (
 
 	"turnstile/bench/check"
 	"turnstile/nodes"
+	"turnstile/nodes/explore"
 	"turnstile/nodes/mutex"
-	"turnstile/nodes/sim"
 )
 
 // replay plays the schedule in a file, and judges what happened.
@@ -17,7 +17,7 @@ func (a *app) replay(path, algorithm string) error {
 		return fmt.Errorf("--replay: %w", err)
 	}
 	defer file.Close()
-	schedule, err := sim.ParseSchedule(file)
+	schedule, err := explore.ParseSchedule(file)
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
@@ -36,7 +36,7 @@ func (a *app) replay(path, algorithm string) error {
 				path, spec.Name, asked.Name)
 		}
 	}
-	played, err := sim.Replay(spec, schedule)
+	played, err := explore.Replay(spec, schedule)
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
@@ -44,7 +44,7 @@ func (a *app) replay(path, algorithm string) error {
 }
 
 // tellReplay prints what happened and what came of it.
-func (a *app) tellReplay(spec *nodes.Spec[nodes.Mutex], s *sim.Schedule, played *sim.Replayed) error {
+func (a *app) tellReplay(spec *nodes.Spec[nodes.Mutex], s *explore.Schedule, played *explore.Replayed) error {
 	report := newReport(a.stdout)
 	report.printf("%s, %d nodes, a schedule of %d steps\n\n", spec.Name, s.Config.N, len(s.Steps))
 	for _, line := range played.Story {
@@ -56,7 +56,7 @@ func (a *app) tellReplay(spec *nodes.Spec[nodes.Mutex], s *sim.Schedule, played 
 	switch v := check.Judge(played.History, setting); {
 	case v.Outcome == check.Violated:
 		outcome, says = v.Outcome, v.Reason
-	case played.Violation != nil && played.Violation.Check == sim.CheckDeadlock &&
+	case played.Violation != nil && played.Violation.Check == explore.CheckDeadlock &&
 		played.Violation.OutsideModel != 0: // as of a run: it did not promise to go on
 		says = fmt.Sprintf("%s (outside its model: it needs %v)", played.Violation.Says,
 			played.Violation.OutsideModel)

@@ -8,9 +8,10 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/check"
-	"turnstile/bench/workload"
+	"turnstile/bench/measure"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
@@ -102,7 +103,7 @@ func (p *report) summary(r *bench.Run) {
 	case len(rows) == 1:
 		p.figures(r, &rows[0])
 	default:
-		var waits bench.Latency
+		var waits measure.Latency
 		for _, t := range r.Trials {
 			waits.Merge(&t.Measures.Wait)
 		}
@@ -113,7 +114,7 @@ func (p *report) summary(r *bench.Run) {
 
 // medians prints those of the trials that came to their end.
 func (p *report) medians(trials []*bench.Trial) {
-	of := func(f func(*bench.Measures) results.Figure) results.Figure {
+	of := func(f func(*measure.Measures) results.Figure) results.Figure {
 		var figures []results.Figure
 		for _, t := range trials {
 			if t.Trouble == "" {
@@ -123,10 +124,10 @@ func (p *report) medians(trials []*bench.Trial) {
 		return median(figures)
 	}
 	p.printf(trialFormat+"\n", "", "median",
-		rate(of(func(m *bench.Measures) results.Figure { return m.EntriesPerS })),
-		micros(of(func(m *bench.Measures) results.Figure { return m.Wait.MicrosAt(0.5) })),
-		micros(of(func(m *bench.Measures) results.Figure { return m.Wait.MicrosAt(0.99) })),
-		plain(of(func(m *bench.Measures) results.Figure { return m.Messages.PerEntry }), 2))
+		rate(of(func(m *measure.Measures) results.Figure { return m.EntriesPerS })),
+		micros(of(func(m *measure.Measures) results.Figure { return m.Wait.MicrosAt(0.5) })),
+		micros(of(func(m *measure.Measures) results.Figure { return m.Wait.MicrosAt(0.99) })),
+		plain(of(func(m *measure.Measures) results.Figure { return m.Messages.PerEntry }), 2))
 }
 
 // verdict prints the verdict, and of each trial that is not valid why.
@@ -212,7 +213,7 @@ func (p *report) throughput(row *results.Row) {
 	}
 }
 
-func (p *report) latencies(m *bench.Measures, row *results.Row) {
+func (p *report) latencies(m *measure.Measures, row *results.Row) {
 	p.line("wait", "p50 %s, p90 %s, p99 %s, p99.9 %s, max %s", micros(row.WaitUSP50), micros(row.WaitUSP90),
 		micros(row.WaitUSP99), micros(row.WaitUSP999), micros(row.WaitUSMax))
 	if n := m.Wait.Censored(); n > 0 {
@@ -227,15 +228,15 @@ func (p *report) latencies(m *bench.Measures, row *results.Row) {
 		pair("  queue", "  (due to requested)", row.QueueUSP50, row.QueueUSP99)
 		pair("  protocol", "  (requested to entered)", row.ProtocolUSP50, row.ProtocolUSP99)
 	}
-	pair("handover", "  (exit to the next enter, if that was asked for before)",
-		row.HandoverUSP50, row.HandoverUSP99)
+	pair("sync delay", "  (exit to the next enter, if that was asked for before)",
+		row.SynchronizationDelayUSP50, row.SynchronizationDelayUSP99)
 	pair("hold", "", row.HoldUSP50, row.HoldUSP99)
 	if row.ClientDelayP50.Known() {
 		p.line("client", "delay p50 %s  (the wait with all else at rest)", micros(row.ClientDelayP50))
 	}
 }
 
-func (p *report) histogram(waits *bench.Latency) {
+func (p *report) histogram(waits *measure.Latency) {
 	if waits.Hist == nil {
 		return
 	}

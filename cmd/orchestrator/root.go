@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"turnstile/internal/suggest"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"turnstile/nodes"
 )
 
 // An app is one call of the program.
@@ -57,7 +56,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		hint := fmt.Sprintf("; see %s --help", cmd.CommandPath())
-		if near := nodes.Nearest(unknown.GetSpecifiedName(), flagNames(cmd.Flags())); near != "" {
+		if near := suggest.Nearest(unknown.GetSpecifiedName(), flagNames(cmd.Flags())); near != "" {
 			hint = fmt.Sprintf(": did you mean --%s?", near)
 		}
 		return fmt.Errorf("%w%s", err, hint)

@@ -6,13 +6,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"turnstile/internal/suggest"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
-
-	"turnstile/nodes"
 )
 
 // defaultConfig is the configuration file that is read if it is there.
@@ -152,7 +151,7 @@ func checkEnvironment(known []string) error {
 
 // unknownSetting is the error for a setting that no command has. spell says how one is written there.
 func unknownSetting(where, name string, known []string, spell func(string) string) error {
-	if near := nodes.Nearest(name, known); near != "" {
+	if near := suggest.Nearest(name, known); near != "" {
 		return fmt.Errorf("%s: there is no setting %s: did you mean %s?", where, spell(name), spell(near))
 	}
 	return fmt.Errorf("%s: there is no setting %s; there are: %s", where, spell(name), strings.Join(known, ", "))

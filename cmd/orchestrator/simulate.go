@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
-	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes/sim"
 )
 
@@ -24,7 +24,7 @@ Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under-loaded, 64 bad usage.`
 
 const simulateExample = `  orchestrator simulate --algo ricart -n 32
   orchestrator simulate --algo maekawa -n 1000 --latency exponential:1ms --entries 2000
-  orchestrator simulate --algo lamport -n 2 --think exponential:2ms --latency exponential:2ms --overtaking
+  orchestrator simulate --algo lamport -n 2 --think exponential:2ms --latency exponential:2ms --reordering
   orchestrator simulate --algo suzuki -n 8 --duplication 0.05 --trials 20 --seed 1
   orchestrator simulate --algo ricart -n 5 --crash 2@1s --crash 0@2s+10ms,amnesia
   orchestrator explore --algo naive -n 2 --save naive.txt; orchestrator simulate --replay naive.txt`
@@ -39,7 +39,7 @@ type simulateCall struct {
 
 func (a *app) simulateCommand() *cobra.Command {
 	var c simulateCall
-	c.Latency = chaos.Constant(time.Millisecond)
+	c.Latency = chance.Constant(time.Millisecond)
 	c.setup.Set = "simulate"
 	cmd := &cobra.Command{
 		Use:     "simulate",
@@ -70,7 +70,7 @@ func (a *app) simulateCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	c.addRunFlags(f)
-	f.BoolVar(&c.faults.Overtaking, "overtaking", false, "let messages of one link overtake each other")
+	f.BoolVar(&c.faults.Reordering, "reordering", false, "let messages of one link overtake each other")
 	f.Float64Var(&c.faults.Loss, "loss", 0, "share of messages that are lost, 0 to 1")
 	f.Float64Var(&c.faults.Duplication, "duplication", 0, "share of messages that arrive twice, 0 to 1")
 	f.StringArrayVar(&c.crashes, "crash", nil,

@@ -9,10 +9,9 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"turnstile/internal/suggest"
 
 	"go.yaml.in/yaml/v3"
-
-	"turnstile/nodes"
 )
 
 // Decode reads b into v, which points to a struct. A key that v does not know is an error. Errors name the
@@ -78,7 +77,7 @@ func misfitBelow(n *yaml.Node, t reflect.Type, path string) error {
 		of, known := typeBelow(t, key.Value)
 		if of == nil {
 			hint := "; there are: " + strings.Join(known, ", ")
-			if near := nodes.Nearest(key.Value, known); near != "" {
+			if near := suggest.Nearest(key.Value, known); near != "" {
 				hint = ": did you mean " + near + "?"
 			}
 			return fmt.Errorf("line %d: there is no key %s%s", key.Line, below, hint)

@@ -4,14 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/internal/yamlfile"
 )
 
 func TestYAMLErrors(t *testing.T) {
 	type part struct {
-		Latency chaos.Span `yaml:"latency"`
-		Share   float64    `yaml:"share,omitempty"`
+		Latency chance.Distribution `yaml:"latency"`
+		Share   float64             `yaml:"share,omitempty"`
 	}
 	type whole struct {
 		Seed     uint64            `yaml:"seed"`

@@ -1,9 +1,9 @@
 package host
 
 import (
-	"turnstile/bench/history"
-	"turnstile/bench/workload"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 )
 
 // client drives the client of the node's mutex by the workload, and keeps the witnesses of exclusion.
@@ -92,7 +92,7 @@ func (c *client) request() {
 	c.count++
 	h.log.Requests.Add(1)
 	h.record(history.Event{Kind: history.Requested, Entry: uint32(c.count), Value: c.due})
-	h.feed(nodes.Input{What: nodes.Request})
+	h.feed(nodes.Input{Kind: nodes.Request})
 }
 
 // enter begins the critical section. The order of things here and in leave is what makes the witnesses
@@ -127,7 +127,7 @@ func (c *client) leave() {
 	if h.config.Entries > 0 {
 		h.resource.LeftAt.Store(now)
 	}
-	h.feed(nodes.Input{What: nodes.Release})
+	h.feed(nodes.Input{Kind: nodes.Release})
 	h.log.Exits.Add(1)
 	c.plan(c.due, now)
 }

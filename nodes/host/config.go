@@ -5,9 +5,8 @@ package host
 import (
 	"fmt"
 
-	"turnstile/bench/workload"
-	"turnstile/chaos"
 	"turnstile/nodes"
+	"turnstile/nodes/workload"
 )
 
 // A Config is all that a node process is told, as JSON on its standard input, which is also how the
@@ -24,10 +23,10 @@ type Config struct {
 	Servers   int               `json:"servers"` // nodes without a client, after the clients
 	Workload  workload.Workload `json:"workload"`
 	Entries   uint64            `json:"entries"` // of all nodes together; zero: no end
-	Latency   chaos.Span        `json:"latency"`
-	Regions   chaos.Regions     `json:"regions"` // instead of Latency, if there are any
 	Multicast bool              `json:"multicast"`
 	Seed      uint64            `json:"seed"`
+
+	Shaper nodes.Shaper `json:"-"` // of what arrives; nil: each message is delivered at once
 
 	Log      string `json:"log"`      // the file to record in
 	Ring     int    `json:"ring"`     // how many of the latest messages to keep
@@ -76,7 +75,7 @@ const (
 
 // A Note is what a node tells the orchestrator, as JSON.
 type Note struct {
-	Node     nodes.ID        `json:"node"`
-	Ready    bool            `json:"ready,omitempty"` // it hears its subjects
-	Standing *nodes.Standing `json:"standing,omitempty"`
+	Node     nodes.ID          `json:"node"`
+	Ready    bool              `json:"ready,omitempty"` // it hears its subjects
+	Standing *nodes.NodeStatus `json:"standing,omitempty"`
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"turnstile/bench/history"
-	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // An Algorithm is what a host must know of the algorithm that it runs.
@@ -26,7 +26,7 @@ type Host struct {
 	algorithm Algorithm
 	node      *nodes.Node
 	clock     Clock
-	dice      chaos.Dice
+	dice      chance.Dice
 	log       *history.Log
 	resource  *Resource
 	agenda    agenda
@@ -54,7 +54,7 @@ func Run(c Config, a Algorithm) error {
 	if err != nil {
 		return err
 	}
-	h := &Host{config: c, algorithm: a, clock: clock, dice: chaos.Dice(c.Seed),
+	h := &Host{config: c, algorithm: a, clock: clock, dice: chance.Dice(c.Seed),
 		orders: make(chan *nats.Msg, 256), trouble: make(chan error, 8)}
 	if h.resource, err = OpenResource(c.Resource); err != nil {
 		return err
@@ -227,7 +227,7 @@ func (h *Host) run(t task) {
 		h.client.leave()
 		h.client.act(burst)
 	case toTimeout:
-		h.feed(nodes.Input{What: nodes.Timeout, Timer: t.timer, Gen: t.gen})
+		h.feed(nodes.Input{Kind: nodes.Timeout, Timer: t.timer, Gen: t.gen})
 		h.client.act(burst)
 	case toDeliver:
 		h.deliver(&t.arrival)
@@ -250,7 +250,7 @@ func (h *Host) hurry() {
 func (h *Host) start() {
 	if !h.started {
 		h.started = true
-		h.feed(nodes.Input{What: nodes.Start})
+		h.feed(nodes.Input{Kind: nodes.Start})
 	}
 }
 
@@ -279,16 +279,14 @@ func (h *Host) feed(in nodes.Input) {
 
 // timerLength draws how long the timer that e sets runs.
 func (h *Host) timerLength(e *nodes.Effect) int64 {
-	roll := chaos.Roll{Purpose: chaos.ForTimer, From: h.config.Node, To: e.Timer.Peer,
-		Kind: uint64(e.Timer.Kind), Count: uint64(e.Gen)}
+	roll := chance.OnLink(chance.ForTimer, h.config.Node, e.Timer.Peer, uint8(e.Timer.Kind), uint64(e.Gen))
 	return int64(e.Min) + int64(h.dice.Unit(roll)*float64(e.Max-e.Min))
 }
 
 // choose answers Env.Choose.
 func (h *Host) choose(n int) int {
 	h.client.choices++
-	return h.dice.Below(chaos.Roll{Purpose: chaos.ForChoice, From: h.config.Node, To: h.config.Node,
-		Count: h.client.choices}, n)
+	return h.dice.Below(chance.At(chance.ForChoice, h.config.Node, h.client.choices), n)
 }
 
 // obey does what the orchestrator says.
@@ -310,7 +308,7 @@ func (h *Host) obey(m *nats.Msg) {
 	case Park:
 		h.parked = true
 	case Report:
-		h.err = h.tell(Note{Node: h.config.Node, Standing: h.node.Standing()})
+		h.err = h.tell(Note{Node: h.config.Node, Standing: h.node.Status()})
 	case Quit:
 		h.quit = true
 	default:

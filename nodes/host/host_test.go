@@ -12,12 +12,13 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/bench/cluster"
-	"turnstile/bench/history"
-	"turnstile/bench/workload"
 	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
 )
 
 // A stage runs hosts in this process, over a real broker, and plays the orchestrator.
@@ -185,8 +186,10 @@ func TestHostsRunAnAlgorithm(t *testing.T) {
 		{"plain", "ricart-agrawala", nil},
 		{"server", "central", nil},
 		{"multicast", "lamport", func(c *host.Config) { c.Multicast = true }},
-		{"latency", "lamport", func(c *host.Config) { c.Latency.Set("exponential:300us") }},
-		{"hold", "maekawa", func(c *host.Config) { c.Workload.Hold = chaos.Constant(50 * time.Microsecond) }},
+		{"latency", "lamport", func(c *host.Config) {
+			c.Shaper = (&chaos.Network{Latency: chance.Constant(300 * time.Microsecond)}).Shaper(7)
+		}},
+		{"hold", "maekawa", func(c *host.Config) { c.Workload.Hold = chance.Constant(50 * time.Microsecond) }},
 		{"think", "suzuki-kasami", func(c *host.Config) {
 			c.Workload.Load = workload.Closed
 			c.Workload.Think.Set("exponential:200us")
@@ -252,7 +255,7 @@ func TestHostStartsBeforeItsFirstRequest(t *testing.T) {
 
 // A token that comes behind the order to begin does not pass a node by that is too busy to have read either.
 func TestHostBeginsBeforeItHears(t *testing.T) {
-	s := begin(t, "token-ring", 2, func(c *host.Config) { c.Workload.Hold = chaos.Constant(time.Hour) })
+	s := begin(t, "token-ring", 2, func(c *host.Config) { c.Workload.Hold = chance.Constant(time.Hour) })
 	const busy = 50
 	for range busy {
 		s.tell(1, host.Order{Do: host.Report})
@@ -280,7 +283,8 @@ func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
 	const rate, end = 1000, 100 * time.Millisecond
 	var config host.Config
 	s := begin(t, "ricart-agrawala", 1, func(c *host.Config) {
-		c.Workload = workload.Workload{Load: workload.Open, Rate: rate, Hold: chaos.Constant(20 * time.Millisecond)}
+		c.Workload = workload.Workload{Load: workload.Open, Rate: rate,
+			Hold: chance.Constant(20 * time.Millisecond)}
 		config = *c
 	})
 	begun := host.Monotonic() - config.Zero
@@ -301,7 +305,7 @@ func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
 	}
 	want, due := 0, begun
 	for count := uint64(1); ; count++ {
-		due = config.Workload.Next(chaos.Dice(config.Seed), 0, count, due, 0)
+		due = config.Workload.Next(chance.Dice(config.Seed), 0, count, due, 0)
 		if due >= begun+int64(end) {
 			break
 		}

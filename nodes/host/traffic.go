@@ -5,9 +5,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"turnstile/bench/history"
-	"turnstile/chaos"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // traffic is a node's messages: out, with a number in their stream, and in, with the audit of these
@@ -18,9 +17,7 @@ type traffic struct {
 	subjects []string // of the nodes, by ID
 	everyone string
 	buffer   []byte
-	shaper   chaos.Shaper // nil: links add no delay
-	last     []int64      // by sender, when the last delayed message is to arrive
-	fate     chaos.Fate
+	links    *nodes.Links // of what arrives; nil: each message is delivered at once
 }
 
 func newTraffic(h *Host, conn *nats.Conn, s Subjects) traffic {
@@ -28,14 +25,8 @@ func newTraffic(h *Host, conn *nats.Conn, s Subjects) traffic {
 	for id := range h.total() {
 		t.subjects = append(t.subjects, s.Node(nodes.ID(id)))
 	}
-	switch {
-	case !h.config.Regions.None():
-		t.shaper = chaos.RegionalLatency{Regions: h.config.Regions, Dice: h.dice}
-	case !h.config.Latency.Zero():
-		t.shaper = chaos.Latency{Span: h.config.Latency, Dice: h.dice}
-	}
-	if t.shaper != nil {
-		t.last = make([]int64, h.total())
+	if shaper := h.config.Shaper; shaper != nil {
+		t.links = nodes.NewLinks(h.total(), h.algorithm.Codec.Kinds(), shaper, false)
 	}
 	return t
 }
@@ -45,7 +36,7 @@ func (t *traffic) send(e *nodes.Effect) {
 	seq := t.host.log.SentTo(e.To).Add(1)
 	bytes := t.publish(e, t.subjects[e.To], false, seq)
 	t.count(e, 1, 1, bytes)
-	t.host.pass(history.Passage{Seq: uint32(seq), Peer: e.To, Instance: uint16(e.Instance), Kind: e.Kind,
+	t.host.pass(history.MessageRecord{Seq: uint32(seq), Peer: e.To, Instance: uint16(e.Instance), Kind: e.Kind,
 		Sent: true})
 }
 
@@ -60,7 +51,7 @@ func (t *traffic) broadcast(e *nodes.Effect) {
 		seq := h.log.MultiSent.Add(1)
 		bytes := t.publish(e, t.everyone, true, seq)
 		t.count(e, hearers, 1, hearers*bytes)
-		h.pass(history.Passage{Seq: uint32(seq), Peer: nodes.None, Instance: uint16(e.Instance),
+		h.pass(history.MessageRecord{Seq: uint32(seq), Peer: nodes.None, Instance: uint16(e.Instance),
 			Kind: e.Kind, Sent: true})
 		return
 	}
@@ -71,7 +62,7 @@ func (t *traffic) broadcast(e *nodes.Effect) {
 		}
 		seq := h.log.SentTo(id).Add(1)
 		bytes += t.publish(e, t.subjects[id], false, seq)
-		h.log.Pass(history.Passage{At: now, Seq: uint32(seq), Peer: id,
+		h.log.Pass(history.MessageRecord{At: now, Seq: uint32(seq), Peer: id,
 			Instance: uint16(e.Instance), Kind: e.Kind, Sent: true})
 	}
 	t.count(e, hearers, hearers, bytes)
@@ -127,11 +118,15 @@ func (h *Host) arrive(m *nats.Msg) {
 	if !h.started {
 		h.hurry()
 	}
-	if h.traffic.shaper == nil {
+	if h.traffic.links == nil {
 		h.deliver(&a)
 		return
 	}
-	h.traffic.delay(&a)
+	arrivals, _ := h.traffic.links.Take(nodes.Packet{From: a.from, To: h.config.Node, Instance: a.instance,
+		Kind: a.kind, Bytes: len(m.Data), At: h.clock.Now()})
+	for _, at := range arrivals {
+		h.agenda.add(task{at: at, what: toDeliver, arrival: a})
+	}
 }
 
 // audit follows the numbers of a stream: each must be one more than the last.
@@ -149,30 +144,19 @@ func (h *Host) audit(e *envelope) {
 	count.Store(e.seq)
 }
 
-// delay puts a message on the agenda for when its latency is over, behind those of the same sender.
-func (t *traffic) delay(a *arrival) {
-	h := t.host
-	link := chaos.Link{From: a.from, To: h.config.Node}
-	t.fate = t.shaper.Shape(link, a.kind, a.seq, t.fate[:0])
-	for _, d := range t.fate {
-		t.last[a.from] = max(t.last[a.from], h.clock.Now()+int64(d))
-		h.agenda.add(task{at: t.last[a.from], what: toDeliver, arrival: *a})
-	}
-}
-
 // deliver hands a message to the node. It counts as delivered once all that it causes is counted.
 func (h *Host) deliver(a *arrival) {
-	h.pass(history.Passage{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind})
+	h.pass(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind})
 	if !h.parked {
 		h.start()
-		h.feed(nodes.Input{What: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
+		h.feed(nodes.Input{Kind: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
 		h.client.act(burst)
 	}
 	h.log.Delivered[a.kind].Add(1)
 }
 
 // pass puts a message that goes by now into the ring.
-func (h *Host) pass(p history.Passage) {
+func (h *Host) pass(p history.MessageRecord) {
 	p.At = h.clock.Now()
 	h.log.Pass(p)
 }

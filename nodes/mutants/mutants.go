@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"turnstile/bench/check"
-	"turnstile/bench/history"
-	"turnstile/bench/workload"
 	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
 )
 
 // Budget is how many seeds a mutant is given to show itself.
@@ -87,19 +88,20 @@ func fault(m mutex.Mutant, h *history.History) (by, says string) {
 func options(m mutex.Mutant, seed uint64) sim.Options {
 	o := sim.Options{Spec: &m.Spec, Config: m.Config, Seed: seed, Entries: uint64(8 * m.Config.N),
 		Patience:   20_000,
-		Latency:    exponential("1ms"),
-		Overtaking: m.Spec.Safe&nodes.FIFO == 0,
-		Workload:   workload.Workload{Load: workload.Saturated, Hold: chaos.Constant(time.Millisecond)}}
+		Reordering: m.Spec.Safe&nodes.FIFO == 0,
+		Workload:   workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Millisecond)}}
 	if seed%2 == 1 {
 		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("4ms")
 	}
+	network := chaos.Network{Latency: exponential("1ms")}
 	if m.Duplication {
-		o.Duplication = 0.1
+		network.Duplication = 0.1
 	}
+	o.Shaper = network.Shaper(chance.Dice(seed))
 	if m.Restarts {
-		dice := chaos.Dice(seed)
+		dice := chance.Dice(seed)
 		for i := range uint64(3) {
-			roll := chaos.Roll{Purpose: chaos.ForTrial, Count: i}
+			roll := chance.Roll{Purpose: chance.ForTrial, Count: i}
 			at := time.Duration(dice.Unit(roll) * float64(5*time.Millisecond))
 			o.Crashes = append(o.Crashes, sim.Crash{Node: nodes.ID(i) % nodes.ID(m.Config.N), Amnesia: true,
 				At: at + time.Duration(i)*10*time.Millisecond, Restart: time.Millisecond})
@@ -108,8 +110,8 @@ func options(m mutex.Mutant, seed uint64) sim.Options {
 	return o
 }
 
-func exponential(mean string) chaos.Span {
-	s, err := chaos.ParseSpan("exponential:" + mean)
+func exponential(mean string) chance.Distribution {
+	s, err := chance.ParseDistribution("exponential:" + mean)
 	if err != nil {
 		panic(err) // a slip of the pen above
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"turnstile/bench/history"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/sim"
 )

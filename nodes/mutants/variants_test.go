@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/explore"
 	"turnstile/nodes/mutex"
-	"turnstile/nodes/sim"
 )
 
 // What mutants and scripts are held against is sound itself: among two nodes nothing goes wrong, in whatever
@@ -14,13 +14,13 @@ func TestVariantsAreSound(t *testing.T) {
 	for _, v := range mutex.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			for _, o := range []sim.ExploreOptions{
+			for _, o := range []explore.Options{
 				{Entries: 2},
 				{Entries: 1, Duplicates: 1, Crashes: 1, Restarts: true},
 			} {
 				o.Spec, o.Config, o.States = &v, nodes.Config{N: 2}, mostStates
-				o.Overtaking = v.Safe&nodes.FIFO == 0
-				x, err := sim.Explore(o)
+				o.Reordering = v.Safe&nodes.FIFO == 0
+				x, err := explore.Run(o)
 				switch {
 				case err != nil:
 					t.Fatal(err)

@@ -18,9 +18,9 @@ import (
 // has left and asked again; that of a request has the coordinator grant to one who will never leave.
 
 type (
-	ceRequest struct{ Number uint64 }         // asks to enter, for the Number-th time
-	ceGrant   struct{ Number, Serial uint64 } // permits request Number, as the Serial-th grant of all
-	ceRelease struct{ Serial uint64 }         // gives grant Serial back
+	centralRequest struct{ Number uint64 }         // asks to enter, for the Number-th time
+	centralGrant   struct{ Number, Serial uint64 } // permits request Number, as the Serial-th grant of all
+	centralRelease struct{ Serial uint64 }         // gives grant Serial back
 )
 
 // A centralClient asks the coordinator.
@@ -34,14 +34,14 @@ type centralClient struct {
 func (c *centralClient) Request(env *nodes.Env) {
 	c.number++
 	c.waiting = true
-	env.Send(c.server, ceRequest{c.number})
+	env.Send(c.server, centralRequest{c.number})
 }
 
-func (c *centralClient) Release(env *nodes.Env) { env.Send(c.server, ceRelease{c.serial}) }
+func (c *centralClient) Release(env *nodes.Env) { env.Send(c.server, centralRelease{c.serial}) }
 
 func (c *centralClient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case ceGrant:
+	case centralGrant:
 		if c.waiting && m.Number == c.number {
 			c.waiting = false
 			c.serial = m.Serial
@@ -76,7 +76,7 @@ type ticket struct {
 
 func (c *coordinator) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case ceRequest:
+	case centralRequest:
 		if c.seen == nil {
 			c.seen = make([]uint64, env.N())
 		}
@@ -85,7 +85,7 @@ func (c *coordinator) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			c.queue = append(c.queue, ticket{from, m.Number})
 			c.next(env)
 		}
-	case ceRelease:
+	case centralRelease:
 		if m.Serial == c.serial { // else it is a copy, of the release of an earlier grant
 			c.holder = ticket{}
 			c.next(env)
@@ -103,7 +103,7 @@ func (c *coordinator) next(env *nodes.Env) {
 	c.holder = c.queue[0]
 	c.queue = slices.Delete(c.queue, 0, 1)
 	c.serial++
-	env.Send(c.holder.Client, ceGrant{c.holder.Number, c.serial})
+	env.Send(c.holder.Client, centralGrant{c.holder.Number, c.serial})
 }
 
 // LentTo returns who holds the grant.

@@ -12,7 +12,7 @@ type centralInside struct {
 
 func (c *centralInside) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m.(type) {
-	case ceGrant:
+	case centralGrant:
 		c.centralClient.Receive(env, from, m)
 	default:
 		c.coordinator.Receive(env, from, m)

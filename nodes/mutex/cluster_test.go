@@ -82,7 +82,7 @@ func newCluster(spec *nodes.Spec[nodes.Mutex], c nodes.Config, opts options) *cl
 
 func (k *cluster) start() error {
 	for id := range k.nodes {
-		if err := k.handle(nodes.ID(id), nodes.Input{What: nodes.Start}); err != nil {
+		if err := k.handle(nodes.ID(id), nodes.Input{Kind: nodes.Start}); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func (k *cluster) deliver(at int) error {
 }
 
 func (k *cluster) receive(p packet) error {
-	return k.handle(p.to, nodes.Input{What: nodes.Receive, From: p.from, Message: p.message})
+	return k.handle(p.to, nodes.Input{Kind: nodes.Receive, From: p.from, Message: p.message})
 }
 
 // clients returns the nodes whose clients are in a state.
@@ -217,7 +217,7 @@ func (k *cluster) restart(id nodes.ID) error {
 	k.ghosts = slices.DeleteFunc(k.ghosts, toIt)
 	part := nodes.Part{Machine: k.spec.Machine(k.c, id), Codec: k.codec}
 	k.nodes[id] = nodes.NewNode(id, k.c.N, 1, k.rng.IntN, part)
-	return k.handle(id, nodes.Input{What: nodes.Recover, Message: k.saved[id]})
+	return k.handle(id, nodes.Input{Kind: nodes.Recover, Message: k.saved[id]})
 }
 
 func (k *cluster) atRest() bool { return len(k.flying)+len(k.ghosts) == 0 }
@@ -252,7 +252,7 @@ func (k *cluster) ask() error {
 		idle = []nodes.ID{some}
 	}
 	for _, id := range idle {
-		if err := k.handle(id, nodes.Input{What: nodes.Request}); err != nil {
+		if err := k.handle(id, nodes.Input{Kind: nodes.Request}); err != nil {
 			return err
 		}
 	}
@@ -274,7 +274,7 @@ func (k *cluster) step() error {
 	pick := k.rng.IntN(choices)
 	switch {
 	case pick < len(inside):
-		return k.handle(inside[pick], nodes.Input{What: nodes.Release})
+		return k.handle(inside[pick], nodes.Input{Kind: nodes.Release})
 	case pick < len(inside)+ghosts:
 		at := k.rng.IntN(len(k.ghosts))
 		p := k.ghosts[at]
@@ -297,7 +297,7 @@ type timer struct {
 func (k *cluster) timers(at nodes.Set) (all []timer) {
 	for id := range at.All() {
 		for t, gen := range k.nodes[id].Timers(0) {
-			all = append(all, timer{id, nodes.Input{What: nodes.Timeout, Timer: t, Gen: gen}})
+			all = append(all, timer{id, nodes.Input{Kind: nodes.Timeout, Timer: t, Gen: gen}})
 		}
 	}
 	return all

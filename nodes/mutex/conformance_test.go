@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"turnstile/bench/check"
-	"turnstile/bench/workload"
 	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
 )
 
 // This is what a new algorithm is tested by when it is listed: the row says what it rests on and what it
@@ -20,12 +21,19 @@ const seeds = 200
 
 // saturated returns a short run of a row under a load that leaves nobody idle.
 func saturated(row *nodes.Spec[nodes.Mutex], n int, seed uint64) sim.Options {
-	return sim.Options{Spec: row, Config: nodes.Config{N: n}, Seed: seed, Entries: uint64(10 + 4*n),
-		Workload: workload.Workload{Load: workload.Saturated, Hold: must(chaos.ParseSpan("exponential:500us"))},
-		Latency:  must(chaos.ParseSpan("exponential:1ms"))}
+	o := sim.Options{Spec: row, Config: nodes.Config{N: n}, Seed: seed, Entries: uint64(10 + 4*n),
+		Workload: workload.Workload{Load: workload.Saturated,
+			Hold: must(chance.ParseDistribution("exponential:500us"))}}
+	o.Latency, o.Shaper = millisecond().Simulated(chance.Dice(seed))
+	return o
 }
 
-func must(s chaos.Span, err error) chaos.Span {
+// millisecond is a network whose messages take a millisecond on average.
+func millisecond() *chaos.Network {
+	return &chaos.Network{Latency: must(chance.ParseDistribution("exponential:1ms"))}
+}
+
+func must(s chance.Distribution, err error) chance.Distribution {
 	if err != nil {
 		panic(err)
 	}
@@ -33,23 +41,25 @@ func must(s chaos.Span, err error) chaos.Span {
 }
 
 // disaster adds what the assumptions in spared leave open to a run, by its seed: each fault in some seeds.
-func disaster(o *sim.Options, spared nodes.Need) {
-	dice := chaos.Dice(o.Seed)
+func disaster(o *sim.Options, spared nodes.Assumption) {
+	dice := chance.Dice(o.Seed)
 	flip := func(count uint64) bool {
-		return dice.Bits(chaos.Roll{Purpose: chaos.ForTrial, Count: count})%2 == 0
+		return dice.Bits(chance.Roll{Purpose: chance.ForTrial, Count: count})%2 == 0
 	}
 	if flip(9) { // some are idle when it strikes
-		o.Workload.Load, o.Workload.Think = workload.Closed, must(chaos.ParseSpan("exponential:2ms"))
+		o.Workload.Load, o.Workload.Think = workload.Closed, must(chance.ParseDistribution("exponential:2ms"))
 	}
-	o.Overtaking = spared&nodes.FIFO == 0 && flip(1)
+	o.Reordering = spared&nodes.FIFO == 0 && flip(1)
+	network := millisecond()
 	if spared&nodes.NoDuplication == 0 && flip(2) {
-		o.Duplication = 0.1
+		network.Duplication = 0.1
 	}
 	if spared&nodes.NoLoss == 0 && flip(3) {
-		o.Loss = 0.03
+		network.Loss = 0.03
 	}
+	o.Latency, o.Shaper = network.Simulated(dice)
 	if spared&nodes.NoCrash == 0 && flip(4) {
-		roll := chaos.Roll{Purpose: chaos.ForTrial, Count: 5}
+		roll := chance.Roll{Purpose: chance.ForTrial, Count: 5}
 		crash := sim.Crash{Node: nodes.ID(dice.Below(roll, o.Config.N+o.Spec.ServerCount(o.Config)))}
 		roll.Count++
 		crash.At = time.Duration(dice.Unit(roll) * float64(30*time.Millisecond))
@@ -126,7 +136,7 @@ func TestNoRowAssumesWhatItDoesNotNeed(t *testing.T) {
 		if row.Broken != "" {
 			continue
 		}
-		for need := nodes.Need(1); need <= nodes.Timing; need <<= 1 {
+		for need := nodes.Assumption(1); need <= nodes.Timing; need <<= 1 {
 			if (row.Safe|row.Live)&need == 0 {
 				continue
 			}
@@ -166,7 +176,7 @@ func TestRowsCostWhatIsPublished(t *testing.T) {
 				o := saturated(row, n, seed)
 				o.Workload.Load, o.Entries = load, uint64(30*n)
 				if load == workload.Closed {
-					o.Workload.Think = must(chaos.ParseSpan("exponential:5ms"))
+					o.Workload.Think = must(chance.ParseDistribution("exponential:5ms"))
 				}
 				if v := judge(t, o, published); v.Outcome != check.Valid {
 					t.Fatalf("n=%d, %s, seed %d: %v: %s", n, load, seed, v.Outcome, v.Reason)

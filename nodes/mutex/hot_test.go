@@ -21,12 +21,12 @@ func BenchmarkDelivery(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		clock++
-		buffer = codec.Append(buffer[:0], 0, raRequest{clock})
+		buffer = codec.Append(buffer[:0], 0, ricartRequest{clock})
 		m, err := codec.Decode(0, buffer)
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, e := range node.Handle(nodes.Input{What: nodes.Receive, From: 1, Message: m}) {
+		for _, e := range node.Handle(nodes.Input{Kind: nodes.Receive, From: 1, Message: m}) {
 			buffer = codec.Append(buffer[:0], int(e.Kind), e.Message)
 		}
 	}

@@ -32,9 +32,9 @@ type lamport struct {
 // about, and say which one it is however often they arrive: an acknowledgement of our last request
 // must not count for this one, which its sender may not have seen.
 type (
-	lmRequest struct{ Clock uint64 } // asks to enter, stamped Clock
-	lmAck     struct{ Clock uint64 } // has queued the request stamped Clock
-	lmRelease struct{ Clock uint64 } // is done with the request stamped Clock
+	lamportRequest struct{ Clock uint64 } // asks to enter, stamped Clock
+	lamportAck     struct{ Clock uint64 } // has queued the request stamped Clock
+	lamportRelease struct{ Clock uint64 } // is done with the request stamped Clock
 )
 
 func (l *lamport) Request(env *nodes.Env) {
@@ -42,27 +42,27 @@ func (l *lamport) Request(env *nodes.Env) {
 	l.ours = stamp{l.clock, env.Self()}
 	l.queue = insert(l.queue, l.ours)
 	l.awaiting = env.Peers()
-	env.Broadcast(lmRequest{l.clock})
+	env.Broadcast(lamportRequest{l.clock})
 	l.enter(env)
 }
 
 func (l *lamport) Release(env *nodes.Env) {
 	l.inside = false
 	l.remove(l.ours)
-	env.Broadcast(lmRelease{l.ours.Clock})
+	env.Broadcast(lamportRelease{l.ours.Clock})
 	l.ours = stamp{}
 }
 
 func (l *lamport) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case lmRequest:
+	case lamportRequest:
 		l.hear(stamp{m.Clock, from})
-		env.Send(from, lmAck(m)) // the same stamp
-	case lmAck:
+		env.Send(from, lamportAck(m)) // the same stamp
+	case lamportAck:
 		if m.Clock == l.ours.Clock && l.awaiting.Remove(from) {
 			l.enter(env)
 		}
-	case lmRelease:
+	case lamportRelease:
 		l.remove(stamp{m.Clock, from})
 		l.enter(env)
 	default:

@@ -72,7 +72,7 @@ func TestSuzukiKasamiServesAfterALostRequest(t *testing.T) {
 	if err := k.start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.receive(packet{from: 1, to: 0, message: skRequest{2}}); err != nil {
+	if err := k.receive(packet{from: 1, to: 0, message: suzukiRequest{2}}); err != nil {
 		t.Fatal(err)
 	}
 	if k.held("0>1", "token") < 0 {
@@ -147,7 +147,7 @@ func TestUnexpectedMessagesPanic(t *testing.T) {
 					}
 				}()
 				node := nodes.NewNode(id, c.N, 0, nil, nodes.Part{Machine: row.Machine(c, id), Codec: row.Codec()})
-				node.Handle(nodes.Input{What: nodes.Receive, From: 1, Message: xxAlien{}})
+				node.Handle(nodes.Input{Kind: nodes.Receive, From: 1, Message: xxAlien{}})
 			}()
 		}
 	}

@@ -24,8 +24,8 @@ type maekawa struct {
 	voter  arbiter
 
 	// As one who asks.
-	ours  stamp    // our request; zero while we are neither waiting nor inside
-	votes []mkVote // of our quorum; we are inside when we hold them all
+	ours  stamp         // our request; zero while we are neither waiting nor inside
+	votes []maekawaVote // of our quorum; we are inside when we hold them all
 }
 
 // An arbiter is what a node is to those who ask for its vote.
@@ -38,8 +38,8 @@ type arbiter struct {
 	textbook bool // leave Sanders' correction out
 }
 
-// A mkVote is what one who asks knows of the vote of one arbiter.
-type mkVote struct {
+// A maekawaVote is what one who asks knows of the vote of one arbiter.
+type maekawaVote struct {
 	Arbiter  nodes.ID
 	Held     bool   // we have it
 	Failed   bool   // it is out of reach: FAILED came, or we gave it back, and no LOCKED since
@@ -53,19 +53,19 @@ type mkVote struct {
 // The stamp of the request would not do instead: one request can be LOCKED, RELINQUISHed and LOCKED
 // again, and an INQUIRE may overtake the LOCKED it is about.
 type (
-	mkRequest    struct{ Clock uint64 }  // asks for a vote, stamped Clock
-	mkLocked     struct{ Serial uint64 } // lends it, for the Serial-th time
-	mkFailed     struct{ Clock uint64 }  // the request stamped Clock is not the best
-	mkInquire    struct{ Serial uint64 } // a better request has come
-	mkRelinquish struct{ Serial uint64 } // gives the vote back for the better request
-	mkRelease    struct{ Serial uint64 } // gives the vote back for good
+	maekawaRequest    struct{ Clock uint64 }  // asks for a vote, stamped Clock
+	maekawaLocked     struct{ Serial uint64 } // lends it, for the Serial-th time
+	maekawaFailed     struct{ Clock uint64 }  // the request stamped Clock is not the best
+	maekawaInquire    struct{ Serial uint64 } // a better request has come
+	maekawaRelinquish struct{ Serial uint64 } // gives the vote back for the better request
+	maekawaRelease    struct{ Serial uint64 } // gives the vote back for good
 )
 
 // Start finds out whom to ask.
 func (m *maekawa) Start(env *nodes.Env) {
 	quorum := quorumOf(m.config, env.Self())
 	for id := range quorum.All() {
-		m.votes = append(m.votes, mkVote{Arbiter: id})
+		m.votes = append(m.votes, maekawaVote{Arbiter: id})
 	}
 }
 
@@ -73,7 +73,7 @@ func (m *maekawa) Request(env *nodes.Env) {
 	m.clock++
 	m.ours = stamp{m.clock, env.Self()}
 	for _, v := range m.votes {
-		env.Send(v.Arbiter, mkRequest{m.clock})
+		env.Send(v.Arbiter, maekawaRequest{m.clock})
 	}
 }
 
@@ -82,20 +82,20 @@ func (m *maekawa) Release(env *nodes.Env) {
 	for i := range m.votes {
 		v := &m.votes[i]
 		v.Held = false
-		env.Send(v.Arbiter, mkRelease{v.Serial})
+		env.Send(v.Arbiter, maekawaRelease{v.Serial})
 	}
 }
 
 func (m *maekawa) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 	switch msg := msg.(type) {
-	case mkRequest:
+	case maekawaRequest:
 		m.clock = max(m.clock, msg.Clock)
 		m.voter.request(env, stamp{msg.Clock, from})
-	case mkRelinquish:
+	case maekawaRelinquish:
 		m.voter.relinquish(env, msg.Serial)
-	case mkRelease:
+	case maekawaRelease:
 		m.voter.release(env, msg.Serial)
-	case mkLocked, mkFailed, mkInquire:
+	case maekawaLocked, maekawaFailed, maekawaInquire:
 		m.hear(env, from, msg)
 	default:
 		nodes.Unexpected(m, msg)
@@ -104,23 +104,23 @@ func (m *maekawa) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 
 // hear takes an arbiter's answer to our request.
 func (m *maekawa) hear(env *nodes.Env, from nodes.ID, msg nodes.Message) {
-	at := slices.IndexFunc(m.votes, func(v mkVote) bool { return v.Arbiter == from })
+	at := slices.IndexFunc(m.votes, func(v maekawaVote) bool { return v.Arbiter == from })
 	v := &m.votes[at]
 	switch msg := msg.(type) {
-	case mkLocked:
+	case maekawaLocked:
 		if m.ours.isZero() || msg.Serial <= v.Serial {
 			return // a copy
 		}
 		v.Serial, v.Held, v.Failed = msg.Serial, true, false
-		if !slices.ContainsFunc(m.votes, func(v mkVote) bool { return !v.Held }) {
+		if !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return !v.Held }) {
 			env.Grant()
 		}
-	case mkFailed:
+	case maekawaFailed:
 		// It is void if it is about an earlier request, or the LOCKED that was sent after it is here.
 		if msg.Clock == m.ours.Clock && !v.Held {
 			v.Failed = true
 		}
-	case mkInquire:
+	case maekawaInquire:
 		v.Inquired = max(v.Inquired, msg.Serial) // if it has overtaken its LOCKED, it waits here
 	}
 	m.yield(env)
@@ -129,14 +129,14 @@ func (m *maekawa) hear(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 // yield gives back the votes that are inquired about, once some vote is out of reach. None is when we
 // are inside: then an INQUIRE goes unheeded, and our RELEASE answers it.
 func (m *maekawa) yield(env *nodes.Env) {
-	if !slices.ContainsFunc(m.votes, func(v mkVote) bool { return v.Failed }) {
+	if !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Failed }) {
 		return
 	}
 	for i := range m.votes {
 		v := &m.votes[i]
 		if v.Held && v.Inquired == v.Serial {
 			v.Held, v.Failed = false, true
-			env.Send(v.Arbiter, mkRelinquish{v.Serial})
+			env.Send(v.Arbiter, maekawaRelinquish{v.Serial})
 		}
 	}
 }
@@ -157,16 +157,16 @@ func (a *arbiter) request(env *nodes.Env, s stamp) {
 	a.queue = insert(a.queue, s)
 	switch {
 	case best.before(s):
-		env.Send(s.ID, mkFailed{s.Clock})
+		env.Send(s.ID, maekawaFailed{s.Clock})
 	case best != a.lent:
 		// The vote was inquired about for the sake of the waiter that now is the best no more. It has
 		// to be told (this is Sanders' correction): it may hold another arbiter's vote, inquired
 		// about by the node that s waits for, and would never give it back.
 		if !a.textbook {
-			env.Send(best.ID, mkFailed{best.Clock})
+			env.Send(best.ID, maekawaFailed{best.Clock})
 		}
 	default:
-		env.Send(a.lent.ID, mkInquire{a.serial})
+		env.Send(a.lent.ID, maekawaInquire{a.serial})
 	}
 }
 
@@ -212,7 +212,7 @@ func (a *arbiter) lendNext(env *nodes.Env) {
 func (a *arbiter) lend(env *nodes.Env, s stamp) {
 	a.lent = s
 	a.serial++
-	env.Send(s.ID, mkLocked{a.serial})
+	env.Send(s.ID, maekawaLocked{a.serial})
 }
 
 // WaitsFor names the arbiters whose votes we wait for.

@@ -12,47 +12,47 @@ func centralMutants() []Mutant {
 	c := nodes.Config{N: 3}
 	return []Mutant{
 		mutant("central", "RELEASE does not say of which grant", "exclusion", c, nil).copied().
-			served(func() nodes.Machine { return &ceAnyRelease{} }),
+			served(func() nodes.Machine { return &centralAnyRelease{} }),
 		mutant("central", "a copy of a request is queued", "progress", c, nil).copied().
-			served(func() nodes.Machine { return &ceAnyRequest{} }),
+			served(func() nodes.Machine { return &centralAnyRequest{} }),
 		mutant("central", "the coordinator does not wait for the release", "exclusion", c, nil).
-			served(func() nodes.Machine { return &ceHasty{} }),
+			served(func() nodes.Machine { return &centralHasty{} }),
 		mutant("central", "GRANT does not say of which request", "exclusion or progress", c,
 			func(c nodes.Config) nodes.Mutex {
-				return &ceAnyGrant{centralClient{server: nodes.ID(c.N)}}
+				return &centralAnyGrant{centralClient{server: nodes.ID(c.N)}}
 			}).copied(),
 	}
 }
 
 type (
-	ceAnyRelease struct{ coordinator }
-	ceAnyRequest struct{ coordinator }
-	ceHasty      struct{ coordinator }
-	ceAnyGrant   struct{ centralClient }
+	centralAnyRelease struct{ coordinator }
+	centralAnyRequest struct{ coordinator }
+	centralHasty      struct{ coordinator }
+	centralAnyGrant   struct{ centralClient }
 )
 
-func (c *ceAnyRelease) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if _, ok := m.(ceRelease); ok {
-		m = ceRelease{c.serial}
+func (c *centralAnyRelease) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if _, ok := m.(centralRelease); ok {
+		m = centralRelease{c.serial}
 	}
 	c.coordinator.Receive(env, from, m)
 }
 
-func (c *ceAnyRequest) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+func (c *centralAnyRequest) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if c.seen != nil {
 		c.seen[from] = 0
 	}
 	c.coordinator.Receive(env, from, m)
 }
 
-func (c *ceHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+func (c *centralHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	c.holder = ticket{}
 	c.coordinator.Receive(env, from, m)
 }
 
-func (c *ceAnyGrant) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if g, ok := m.(ceGrant); ok {
-		m = ceGrant{c.number, g.Serial}
+func (c *centralAnyGrant) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if g, ok := m.(centralGrant); ok {
+		m = centralGrant{c.number, g.Serial}
 	}
 	c.centralClient.Receive(env, from, m)
 }
@@ -64,36 +64,36 @@ func lamportMutants() []Mutant {
 	base := func(c nodes.Config) lamport { return lamport{seen: make([]uint64, c.N)} }
 	return []Mutant{
 		mutant("lamport", "the first of its own queue enters, acknowledged or not", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &lmUnheard{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &lamportUnheard{base(c)} }),
 		mutant("lamport", "whoever is acknowledged enters, first or not", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &lmUnordered{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &lamportUnordered{base(c)} }),
 		mutant("lamport", "a clock does not advance when a message comes", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &lmDeaf{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &lamportDeaf{base(c)} }),
 		mutant("lamport", "ACK does not say of which request", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &lmAnyAck{base(c)} }).copied(),
+			func(c nodes.Config) nodes.Mutex { return &lamportAnyAck{base(c)} }).copied(),
 		mutant("lamport", "a copy of a request is queued", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &lmAnyRequest{base(c)} }).copied(),
+			func(c nodes.Config) nodes.Mutex { return &lamportAnyRequest{base(c)} }).copied(),
 		mutant("lamport-withholding", "RELEASE does not say of which request", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &lmAnyRelease{lmWithholding{lamport: base(c)}} }),
+			func(c nodes.Config) nodes.Mutex { return &lamportAnyRelease{lamportWithholding{lamport: base(c)}} }),
 	}
 }
 
 type (
-	lmUnheard    struct{ lamport }
-	lmUnordered  struct{ lamport }
-	lmDeaf       struct{ lamport }
-	lmAnyAck     struct{ lamport }
-	lmAnyRequest struct{ lamport }
-	lmAnyRelease struct{ lmWithholding }
+	lamportUnheard    struct{ lamport }
+	lamportUnordered  struct{ lamport }
+	lamportDeaf       struct{ lamport }
+	lamportAnyAck     struct{ lamport }
+	lamportAnyRequest struct{ lamport }
+	lamportAnyRelease struct{ lamportWithholding }
 )
 
-func (l *lmUnheard) Request(env *nodes.Env) {
+func (l *lamportUnheard) Request(env *nodes.Env) {
 	l.lamport.Request(env)
 	l.awaiting.Clear()
 	l.enter(env)
 }
 
-func (l *lmUnordered) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+func (l *lamportUnordered) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	l.lamport.Receive(env, from, m)
 	if !l.ours.isZero() && !l.inside && l.awaiting.Empty() {
 		l.inside = true
@@ -101,158 +101,158 @@ func (l *lmUnordered) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-func (l *lmDeaf) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+func (l *lamportDeaf) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	clock := l.clock
 	l.lamport.Receive(env, from, m)
 	l.clock = clock
 }
 
-func (l *lmAnyAck) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if _, ok := m.(lmAck); ok && !l.ours.isZero() {
-		m = lmAck{l.ours.Clock}
+func (l *lamportAnyAck) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if _, ok := m.(lamportAck); ok && !l.ours.isZero() {
+		m = lamportAck{l.ours.Clock}
 	}
 	l.lamport.Receive(env, from, m)
 }
 
-func (l *lmAnyRequest) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+func (l *lamportAnyRequest) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	l.seen[from] = 0
 	l.lamport.Receive(env, from, m)
 }
 
-func (l *lmAnyRelease) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if _, ok := m.(lmRelease); ok {
+func (l *lamportAnyRelease) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if _, ok := m.(lamportRelease); ok {
 		l.queue = slices.DeleteFunc(l.queue, func(s stamp) bool { return s.ID == from })
 		l.enter(env)
 		return
 	}
-	l.lmWithholding.Receive(env, from, m)
+	l.lamportWithholding.Receive(env, from, m)
 }
 
 // The mutants of the algorithm of Ricart and Agrawala.
 
 func ricartMutants() []Mutant {
 	c := nodes.Config{N: 3}
-	base := func(c nodes.Config) ricartAgrawala { return ricartAgrawala{deferred: make([]raReply, c.N)} }
+	base := func(c nodes.Config) ricartAgrawala { return ricartAgrawala{deferred: make([]ricartReply, c.N)} }
 	return []Mutant{
 		mutant("ricart-agrawala", "whoever asks enters, and asks nobody", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &raLawless{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &ricartLawless{base(c)} }),
 		mutant("ricart-agrawala", "a node replies at once, inside or not", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &raYielding{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &ricartYielding{base(c)} }),
 		mutant("ricart-agrawala", "a node that waits defers, whoever came first", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &raSelfish{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &ricartSelfish{base(c)} }),
 		mutant("ricart-agrawala", "of equal clocks neither defers", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &raPolite{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &ricartPolite{base(c)} }),
 		mutant("ricart-agrawala", "of equal clocks each defers", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &raStubborn{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &ricartStubborn{base(c)} }),
 		mutant("ricart-agrawala", "a node inside replies at once", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &raAbsent{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &ricartAbsent{base(c)} }),
 		mutant("ricart-agrawala", "the clock falls back to the request that comes", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &raFalling{ricartAgrawala: base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &ricartFalling{ricartAgrawala: base(c)} }),
 		mutant("ricart-agrawala", "the clock falls back, but who is inside defers in any case", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &raHolding{raFalling{ricartAgrawala: base(c)}} }),
+			func(c nodes.Config) nodes.Mutex { return &ricartHolding{ricartFalling{ricartAgrawala: base(c)}} }),
 		mutant("ricart-agrawala", "replies are counted, whoever they are from", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &raCounting{ricartAgrawala: base(c)} }).copied(),
+			func(c nodes.Config) nodes.Mutex { return &ricartCounting{ricartAgrawala: base(c)} }).copied(),
 		mutant("ricart-agrawala", "REPLY does not say to which request", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &raAnyReply{base(c)} }).copied(),
+			func(c nodes.Config) nodes.Mutex { return &ricartAnyReply{base(c)} }).copied(),
 		mutant("ricart-agrawala", "the last of several deferred replies is forgotten", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &raForgetful{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &ricartForgetful{base(c)} }),
 		mutant("ricart-agrawala", "who waits for long enters without the silent", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &raImpatient{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &ricartImpatient{base(c)} }),
 	}
 }
 
 type (
-	raLawless  struct{ ricartAgrawala }
-	raYielding struct{ ricartAgrawala }
-	raSelfish  struct{ ricartAgrawala }
-	raPolite   struct{ ricartAgrawala }
-	raStubborn struct{ ricartAgrawala }
-	raAbsent   struct{ ricartAgrawala }
-	raFalling  struct {
+	ricartLawless  struct{ ricartAgrawala }
+	ricartYielding struct{ ricartAgrawala }
+	ricartSelfish  struct{ ricartAgrawala }
+	ricartPolite   struct{ ricartAgrawala }
+	ricartStubborn struct{ ricartAgrawala }
+	ricartAbsent   struct{ ricartAgrawala }
+	ricartFalling  struct {
 		ricartAgrawala
 		local uint64 // the stamp of our latest request
 	}
-	raHolding  struct{ raFalling }
-	raCounting struct {
+	ricartHolding  struct{ ricartFalling }
+	ricartCounting struct {
 		ricartAgrawala
 		need int // so many replies are missing
 	}
-	raAnyReply  struct{ ricartAgrawala }
-	raForgetful struct{ ricartAgrawala }
-	raImpatient struct{ ricartAgrawala }
+	ricartAnyReply  struct{ ricartAgrawala }
+	ricartForgetful struct{ ricartAgrawala }
+	ricartImpatient struct{ ricartAgrawala }
 )
 
-func (r *raLawless) Request(env *nodes.Env) { env.Grant() }
+func (r *ricartLawless) Request(env *nodes.Env) { env.Grant() }
 
-func (r *raYielding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(raRequest); ok {
-		env.Send(from, raReply(q))
+func (r *ricartYielding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(ricartRequest); ok {
+		env.Send(from, ricartReply(q))
 		return
 	}
 	r.ricartAgrawala.Receive(env, from, m)
 }
 
-func (r *raSelfish) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(raRequest); ok && !r.ours.isZero() {
+func (r *ricartSelfish) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(ricartRequest); ok && !r.ours.isZero() {
 		r.putOff(from, q)
 		return
 	}
 	r.ricartAgrawala.Receive(env, from, m)
 }
 
-func (r *raPolite) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(raRequest); ok && q.Clock == r.ours.Clock {
-		env.Send(from, raReply(q))
+func (r *ricartPolite) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(ricartRequest); ok && q.Clock == r.ours.Clock {
+		env.Send(from, ricartReply(q))
 		return
 	}
 	r.ricartAgrawala.Receive(env, from, m)
 }
 
-func (r *raStubborn) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(raRequest); ok && q.Clock == r.ours.Clock {
+func (r *ricartStubborn) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(ricartRequest); ok && q.Clock == r.ours.Clock {
 		r.putOff(from, q)
 		return
 	}
 	r.ricartAgrawala.Receive(env, from, m)
 }
 
-func (r *raAbsent) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(raRequest); ok && !r.ours.isZero() && r.awaiting.Empty() {
+func (r *ricartAbsent) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(ricartRequest); ok && !r.ours.isZero() && r.awaiting.Empty() {
 		r.clock = max(r.clock, q.Clock)
-		env.Send(from, raReply(q))
+		env.Send(from, ricartReply(q))
 		return
 	}
 	r.ricartAgrawala.Receive(env, from, m)
 }
 
-func (r *raFalling) Request(env *nodes.Env) {
+func (r *ricartFalling) Request(env *nodes.Env) {
 	r.ricartAgrawala.Request(env)
 	r.local = r.clock
 }
 
-func (r *raFalling) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+func (r *ricartFalling) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	r.ricartAgrawala.Receive(env, from, m)
-	if q, ok := m.(raRequest); ok {
+	if q, ok := m.(ricartRequest); ok {
 		r.clock = max(r.local, q.Clock)
 	}
 }
 
-func (r *raHolding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(raRequest); ok && !r.ours.isZero() && r.awaiting.Empty() {
+func (r *ricartHolding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(ricartRequest); ok && !r.ours.isZero() && r.awaiting.Empty() {
 		r.putOff(from, q)
 		r.clock = max(r.local, q.Clock)
 		return
 	}
-	r.raFalling.Receive(env, from, m)
+	r.ricartFalling.Receive(env, from, m)
 }
 
-func (r *raCounting) Request(env *nodes.Env) {
+func (r *ricartCounting) Request(env *nodes.Env) {
 	r.need = env.N() - 1
 	r.ricartAgrawala.Request(env)
 }
 
-func (r *raCounting) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if _, ok := m.(raReply); !ok {
+func (r *ricartCounting) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if _, ok := m.(ricartReply); !ok {
 		r.ricartAgrawala.Receive(env, from, m)
 		return
 	}
@@ -262,32 +262,32 @@ func (r *raCounting) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-func (r *raAnyReply) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if _, ok := m.(raReply); ok && !r.ours.isZero() {
-		m = raReply{r.ours.Clock}
+func (r *ricartAnyReply) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if _, ok := m.(ricartReply); ok && !r.ours.isZero() {
+		m = ricartReply{r.ours.Clock}
 	}
 	r.ricartAgrawala.Receive(env, from, m)
 }
 
-func (r *raForgetful) Release(env *nodes.Env) {
+func (r *ricartForgetful) Release(env *nodes.Env) {
 	if last := len(r.owed) - 1; last > 0 {
-		r.deferred[r.owed[last]] = raReply{}
+		r.deferred[r.owed[last]] = ricartReply{}
 		r.owed = r.owed[:last]
 	}
 	r.ricartAgrawala.Release(env)
 }
 
-func (r *raImpatient) Request(env *nodes.Env) {
+func (r *ricartImpatient) Request(env *nodes.Env) {
 	r.ricartAgrawala.Request(env)
 	env.SetTimer(tired, tiredAfter, 2*tiredAfter)
 }
 
-func (r *raImpatient) Timeout(env *nodes.Env, _ nodes.Timer) {
+func (r *ricartImpatient) Timeout(env *nodes.Env, _ nodes.Timer) {
 	r.awaiting.Clear()
 	env.Grant()
 }
 
-func (r *raImpatient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+func (r *ricartImpatient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	r.ricartAgrawala.Receive(env, from, m)
 	if r.awaiting.Empty() {
 		env.StopTimer(tired)

@@ -14,93 +14,94 @@ func quorumMutants() []Mutant {
 	return []Mutant{
 		mutant("maekawa", "the waiter that is displaced is not told", "progress", c, newMaekawaTextbook),
 		mutant("maekawa", "a vote that is inquired about is kept", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &mkKeeping{maekawa{config: c}} }),
+			func(c nodes.Config) nodes.Mutex { return &maekawaKeeping{maekawa{config: c}} }),
 		mutant("maekawa", "a node inside gives its votes back", anything, c,
-			func(c nodes.Config) nodes.Mutex { return &mkYielding{maekawa{config: c}} }),
+			func(c nodes.Config) nodes.Mutex { return &maekawaYielding{maekawa{config: c}} }),
 		mutant("maekawa", "a node does not ask itself", "exclusion", nodes.Config{N: 4, Quorums: gridQuorums},
-			func(c nodes.Config) nodes.Mutex { return &mkSelfless{maekawa{config: c}} }),
+			func(c nodes.Config) nodes.Mutex { return &maekawaSelfless{maekawa{config: c}} }),
 		mutant("maekawa", "INQUIRE and RELINQUISH do not say of which LOCKED", anything, c,
-			func(c nodes.Config) nodes.Mutex { return &mkAnyRelinquish{maekawa: maekawa{config: c}} }),
+			func(c nodes.Config) nodes.Mutex { return &maekawaAnyRelinquish{maekawa: maekawa{config: c}} }),
 		mutant("maekawa", "an INQUIRE is answered before its LOCKED has come", anything, c,
-			func(c nodes.Config) nodes.Mutex { return &mkEarly{maekawa{config: c}} }),
+			func(c nodes.Config) nodes.Mutex { return &maekawaEarly{maekawa{config: c}} }),
 		mutant("maekawa", "RELEASE does not say of which LOCKED", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &mkAnyRelease{maekawa{config: c}} }).copied(),
+			func(c nodes.Config) nodes.Mutex { return &maekawaAnyRelease{maekawa{config: c}} }).copied(),
 		mutant("maekawa", "a copy of a request is lent the vote", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &mkAnyRequest{maekawa{config: c}} }).copied(),
+			func(c nodes.Config) nodes.Mutex { return &maekawaAnyRequest{maekawa{config: c}} }).copied(),
 	}
 }
 
 type (
-	mkKeeping       struct{ maekawa }
-	mkYielding      struct{ maekawa }
-	mkSelfless      struct{ maekawa }
-	mkAnyRelinquish struct {
+	maekawaKeeping       struct{ maekawa }
+	maekawaYielding      struct{ maekawa }
+	maekawaSelfless      struct{ maekawa }
+	maekawaAnyRelinquish struct {
 		maekawa
 		inquired nodes.Set // who asked for its vote back and has had no answer
 	}
-	mkEarly      struct{ maekawa }
-	mkAnyRelease struct{ maekawa }
-	mkAnyRequest struct{ maekawa }
+	maekawaEarly      struct{ maekawa }
+	maekawaAnyRelease struct{ maekawa }
+	maekawaAnyRequest struct{ maekawa }
 )
 
-func (m *mkKeeping) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
-	if _, ok := msg.(mkInquire); !ok {
+func (m *maekawaKeeping) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+	if _, ok := msg.(maekawaInquire); !ok {
 		m.maekawa.Receive(env, from, msg)
 	}
 }
 
-func (m *mkYielding) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+func (m *maekawaYielding) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 	m.maekawa.Receive(env, from, msg)
-	if q, ok := msg.(mkInquire); ok && !slices.ContainsFunc(m.votes, func(v mkVote) bool { return !v.Held }) {
-		env.Send(from, mkRelinquish(q))
+	open := func(v maekawaVote) bool { return !v.Held }
+	if q, ok := msg.(maekawaInquire); ok && !slices.ContainsFunc(m.votes, open) {
+		env.Send(from, maekawaRelinquish(q))
 	}
 }
 
-func (m *mkSelfless) Start(env *nodes.Env) {
+func (m *maekawaSelfless) Start(env *nodes.Env) {
 	m.maekawa.Start(env)
-	m.votes = slices.DeleteFunc(m.votes, func(v mkVote) bool { return v.Arbiter == env.Self() })
+	m.votes = slices.DeleteFunc(m.votes, func(v maekawaVote) bool { return v.Arbiter == env.Self() })
 }
 
-func (m *mkAnyRelinquish) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+func (m *maekawaAnyRelinquish) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 	switch msg.(type) {
-	case mkInquire:
+	case maekawaInquire:
 		m.inquired.Add(from)
-	case mkRelinquish:
+	case maekawaRelinquish:
 		m.voter.relinquish(env, m.voter.serial)
 	default:
 		m.maekawa.Receive(env, from, msg)
 	}
-	if !slices.ContainsFunc(m.votes, func(v mkVote) bool { return v.Failed }) {
+	if !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Failed }) {
 		return
 	}
 	for i := range m.votes {
 		if v := &m.votes[i]; m.inquired.Remove(v.Arbiter) {
 			v.Held, v.Failed = false, true
-			env.Send(v.Arbiter, mkRelinquish{})
+			env.Send(v.Arbiter, maekawaRelinquish{})
 		}
 	}
 }
 
-func (m *mkEarly) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
-	q, ok := msg.(mkInquire)
-	failed := slices.ContainsFunc(m.votes, func(v mkVote) bool { return v.Failed })
-	early := func(v mkVote) bool { return v.Arbiter == from && v.Serial < q.Serial }
+func (m *maekawaEarly) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+	q, ok := msg.(maekawaInquire)
+	failed := slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Failed })
+	early := func(v maekawaVote) bool { return v.Arbiter == from && v.Serial < q.Serial }
 	if ok && failed && slices.ContainsFunc(m.votes, early) {
-		env.Send(from, mkRelinquish(q))
+		env.Send(from, maekawaRelinquish(q))
 		return
 	}
 	m.maekawa.Receive(env, from, msg)
 }
 
-func (m *mkAnyRelease) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
-	if _, ok := msg.(mkRelease); ok && !m.voter.lent.isZero() {
-		msg = mkRelease{m.voter.serial}
+func (m *maekawaAnyRelease) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+	if _, ok := msg.(maekawaRelease); ok && !m.voter.lent.isZero() {
+		msg = maekawaRelease{m.voter.serial}
 	}
 	m.maekawa.Receive(env, from, msg)
 }
 
-func (m *mkAnyRequest) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
-	if _, ok := msg.(mkRequest); ok {
+func (m *maekawaAnyRequest) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+	if _, ok := msg.(maekawaRequest); ok {
 		m.voter.seen = nil
 	}
 	m.maekawa.Receive(env, from, msg)

@@ -12,24 +12,24 @@ func ringMutants() []Mutant {
 	c := nodes.Config{N: 3}
 	return []Mutant{
 		mutant("token-ring", "there are two tokens", "exclusion or panic", c,
-			func(nodes.Config) nodes.Mutex { return &trTwo{} }),
+			func(nodes.Config) nodes.Mutex { return &ringTwo{} }),
 		mutant("token-ring", "the token stays where nobody waits", "progress", c,
-			func(nodes.Config) nodes.Mutex { return &trHolding{} }),
+			func(nodes.Config) nodes.Mutex { return &ringHolding{} }),
 		mutant("token-ring", "a token that was here before is taken again", "exclusion or panic", c,
-			func(nodes.Config) nodes.Mutex { return &trStale{} }).copied(),
+			func(nodes.Config) nodes.Mutex { return &ringStale{} }).copied(),
 		mutant("token-ring", "who waits for long makes a token", "exclusion", c,
-			func(nodes.Config) nodes.Mutex { return &trImpatient{} }),
+			func(nodes.Config) nodes.Mutex { return &ringImpatient{} }),
 	}
 }
 
 type (
-	trTwo       struct{ tokenRing }
-	trHolding   struct{ tokenRing }
-	trStale     struct{ tokenRing }
-	trImpatient struct{ tokenRing }
+	ringTwo       struct{ tokenRing }
+	ringHolding   struct{ tokenRing }
+	ringStale     struct{ tokenRing }
+	ringImpatient struct{ tokenRing }
 )
 
-func (r *trTwo) Start(env *nodes.Env) {
+func (r *ringTwo) Start(env *nodes.Env) {
 	r.tokenRing.Start(env)
 	if int(env.Self()) == env.N()/2 {
 		r.has = true
@@ -37,29 +37,29 @@ func (r *trTwo) Start(env *nodes.Env) {
 	}
 }
 
-func (r *trHolding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if token, ok := m.(trToken); ok && !r.wants && token.Hops > r.hops {
+func (r *ringHolding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if token, ok := m.(ringToken); ok && !r.wants && token.Hops > r.hops {
 		r.hops, r.has = token.Hops, true
 		return
 	}
 	r.tokenRing.Receive(env, from, m)
 }
 
-func (r *trStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if token, ok := m.(trToken); ok && !r.has {
+func (r *ringStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if token, ok := m.(ringToken); ok && !r.has {
 		r.hops = token.Hops - 1
 	}
 	r.tokenRing.Receive(env, from, m)
 }
 
-func (r *trImpatient) Request(env *nodes.Env) {
+func (r *ringImpatient) Request(env *nodes.Env) {
 	r.tokenRing.Request(env)
 	if !r.has {
 		env.SetTimer(tired, tiredAfter, 2*tiredAfter)
 	}
 }
 
-func (r *trImpatient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+func (r *ringImpatient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if r.has {
 		return // we have made one
 	}
@@ -69,7 +69,7 @@ func (r *trImpatient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-func (r *trImpatient) Timeout(env *nodes.Env, _ nodes.Timer) {
+func (r *ringImpatient) Timeout(env *nodes.Env, _ nodes.Timer) {
 	r.has = true
 	env.Grant()
 }
@@ -81,52 +81,52 @@ func suzukiMutants() []Mutant {
 	base := func(c nodes.Config) suzukiKasami { return suzukiKasami{rn: make([]uint64, c.N)} }
 	return []Mutant{
 		mutant("suzuki-kasami", "an idle holder answers no request", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &skIdle{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &suzukiIdle{base(c)} }),
 		mutant("suzuki-kasami", "a holder waits for the token it has", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &skSearching{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &suzukiSearching{base(c)} }),
 		mutant("suzuki-kasami", "who leaves does not note that it was served", "identities", c,
-			func(c nodes.Config) nodes.Mutex { return &skUnnoted{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &suzukiUnnoted{base(c)} }),
 		mutant("suzuki-kasami", "a holder inside sends the token", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &skGenerous{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &suzukiGenerous{base(c)} }),
 		mutant("suzuki-kasami", "all but the first of the token's queue count as served", "progress",
 			nodes.Config{N: 5},
-			func(c nodes.Config) nodes.Mutex { return &skCutting{base(c)} }),
+			func(c nodes.Config) nodes.Mutex { return &suzukiCutting{base(c)} }),
 		mutant("suzuki-kasami", "a token that was here before is taken again", "exclusion or panic", c,
-			func(c nodes.Config) nodes.Mutex { return &skStale{base(c)} }).copied(),
+			func(c nodes.Config) nodes.Mutex { return &suzukiStale{base(c)} }).copied(),
 		mutant("suzuki-kasami", "node 0 makes a token whenever it comes up", "exclusion or panic", c,
-			func(c nodes.Config) nodes.Mutex { return &skMinting{base(c)} }).restarted(),
+			func(c nodes.Config) nodes.Mutex { return &suzukiMinting{base(c)} }).restarted(),
 		mutant("suzuki-kasami-retrying", "only RN = LN+1 counts as asking", "progress", c,
 			func(c nodes.Config) nodes.Mutex {
-				return &skRetrying{suzukiKasami: base(c), anew: true, exact: true}
+				return &suzukiRetrying{suzukiKasami: base(c), anew: true, exact: true}
 			}),
 	}
 }
 
 type (
-	skIdle      struct{ suzukiKasami }
-	skSearching struct{ suzukiKasami }
-	skUnnoted   struct{ suzukiKasami }
-	skGenerous  struct{ suzukiKasami }
-	skCutting   struct{ suzukiKasami }
-	skStale     struct{ suzukiKasami }
-	skMinting   struct{ suzukiKasami }
+	suzukiIdle      struct{ suzukiKasami }
+	suzukiSearching struct{ suzukiKasami }
+	suzukiUnnoted   struct{ suzukiKasami }
+	suzukiGenerous  struct{ suzukiKasami }
+	suzukiCutting   struct{ suzukiKasami }
+	suzukiStale     struct{ suzukiKasami }
+	suzukiMinting   struct{ suzukiKasami }
 )
 
-func (s *skIdle) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(skRequest); ok {
+func (s *suzukiIdle) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(suzukiRequest); ok {
 		s.rn[from] = max(s.rn[from], q.Number)
 		return
 	}
 	s.suzukiKasami.Receive(env, from, m)
 }
 
-func (s *skSearching) Request(env *nodes.Env) {
+func (s *suzukiSearching) Request(env *nodes.Env) {
 	s.wants = true
 	s.rn[env.Self()]++
-	env.Broadcast(skRequest{s.rn[env.Self()]})
+	env.Broadcast(suzukiRequest{s.rn[env.Self()]})
 }
 
-func (s *skUnnoted) Release(env *nodes.Env) {
+func (s *suzukiUnnoted) Release(env *nodes.Env) {
 	ours := &s.rn[env.Self()]
 	asked := *ours
 	*ours = s.token.LN[env.Self()]
@@ -134,8 +134,8 @@ func (s *skUnnoted) Release(env *nodes.Env) {
 	*ours = asked
 }
 
-func (s *skGenerous) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(skRequest); ok && s.has && q.Number > s.token.LN[from] {
+func (s *suzukiGenerous) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(suzukiRequest); ok && s.has && q.Number > s.token.LN[from] {
 		s.rn[from] = q.Number
 		s.send(env, from)
 		return
@@ -143,14 +143,14 @@ func (s *skGenerous) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	s.suzukiKasami.Receive(env, from, m)
 }
 
-func (s *skGenerous) Release(env *nodes.Env) {
+func (s *suzukiGenerous) Release(env *nodes.Env) {
 	if s.wants = false; s.has {
 		s.leave(env)
 	}
 }
 
-func (s *skCutting) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if t, ok := m.(skToken); ok && len(t.Queue) > 0 {
+func (s *suzukiCutting) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if t, ok := m.(suzukiToken); ok && len(t.Queue) > 0 {
 		t.LN = slices.Clone(t.LN)
 		for _, id := range t.Queue[1:] {
 			t.LN[id]++
@@ -161,11 +161,11 @@ func (s *skCutting) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	s.suzukiKasami.Receive(env, from, m)
 }
 
-func (s *skStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if t, ok := m.(skToken); ok && !s.has {
+func (s *suzukiStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if t, ok := m.(suzukiToken); ok && !s.has {
 		s.token.Serial = t.Serial - 1
 	}
 	s.suzukiKasami.Receive(env, from, m)
 }
 
-func (s *skMinting) Recover(env *nodes.Env, _ nodes.Message) { s.Start(env) }
+func (s *suzukiMinting) Recover(env *nodes.Env, _ nodes.Message) { s.Start(env) }

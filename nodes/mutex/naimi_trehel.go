@@ -25,11 +25,11 @@ type naimiTrehel struct {
 }
 
 type (
-	ntRequest struct { // asks for the token
+	naimiRequest struct { // asks for the token
 		Origin nodes.ID
 		Hops   uint32 // how often it was passed on
 	}
-	ntToken struct{ Serial uint64 } // is the privilege, sent for the Serial-th time
+	naimiToken struct{ Serial uint64 } // is the privilege, sent for the Serial-th time
 )
 
 // Start puts the token at node 0, everyone's father.
@@ -50,7 +50,7 @@ func (t *naimiTrehel) Request(env *nodes.Env) {
 	case t.has:
 		env.Grant()
 	case t.father != nodes.None: // else we have come up anew, and know nobody
-		env.Send(t.father, ntRequest{Origin: env.Self()})
+		env.Send(t.father, naimiRequest{Origin: env.Self()})
 		t.father = nodes.None
 	}
 }
@@ -65,19 +65,19 @@ func (t *naimiTrehel) Release(env *nodes.Env) {
 
 func (t *naimiTrehel) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case ntRequest:
+	case naimiRequest:
 		switch {
 		case m.Origin == env.Self() || int(m.Hops) >= env.N():
 			return // it goes round in a circle that a copy has made, and would do so for ever
 		case t.father != nodes.None:
-			env.Send(t.father, ntRequest{m.Origin, m.Hops + 1})
+			env.Send(t.father, naimiRequest{m.Origin, m.Hops + 1})
 		case t.has && !t.wants:
 			t.send(env, m.Origin)
 		default:
 			t.next = m.Origin
 		}
 		t.father = m.Origin
-	case ntToken:
+	case naimiToken:
 		if m.Serial <= t.serial {
 			return // a copy
 		}
@@ -95,7 +95,7 @@ func (t *naimiTrehel) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 func (t *naimiTrehel) send(env *nodes.Env, to nodes.ID) {
 	t.has = false
 	t.serial++
-	env.Send(to, ntToken{t.serial})
+	env.Send(to, naimiToken{t.serial})
 }
 
 // HasToken reports whether the token is here.

@@ -16,33 +16,33 @@ type naiveBroadcast struct {
 }
 
 type (
-	nbRequest struct{} // asks to enter
-	nbReply   struct{} // permits it
+	naiveRequest struct{} // asks to enter
+	naiveReply   struct{} // permits it
 )
 
 func (b *naiveBroadcast) Request(env *nodes.Env) {
 	b.awaiting = env.Peers()
-	env.Broadcast(nbRequest{})
+	env.Broadcast(naiveRequest{})
 	b.enter(env)
 }
 
 func (b *naiveBroadcast) Release(env *nodes.Env) {
 	b.inside = false
 	for peer := range b.deferred.All() {
-		env.Send(peer, nbReply{})
+		env.Send(peer, naiveReply{})
 	}
 	b.deferred.Clear()
 }
 
 func (b *naiveBroadcast) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case nbRequest:
+	case naiveRequest:
 		if b.inside {
 			b.deferred.Add(from)
 		} else {
-			env.Send(from, nbReply{})
+			env.Send(from, naiveReply{})
 		}
-	case nbReply:
+	case naiveReply:
 		if b.awaiting.Remove(from) {
 			b.enter(env)
 		}

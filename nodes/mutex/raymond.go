@@ -31,8 +31,8 @@ type raymond struct {
 }
 
 type (
-	ryRequest   struct{ Serial uint64 } // asks for the privilege, last sent from here for the Serial-th time
-	ryPrivilege struct{ Serial uint64 } // is it, sent for the Serial-th time
+	raymondRequest   struct{ Serial uint64 } // asks for the privilege, last sent from here as the Serial-th
+	raymondPrivilege struct{ Serial uint64 } // is it, sent for the Serial-th time
 )
 
 // Start puts the privilege at node 0, the root.
@@ -61,7 +61,7 @@ func (r *raymond) Release(env *nodes.Env) {
 
 func (r *raymond) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case ryRequest:
+	case raymondRequest:
 		at := position(r.config, env.Self(), from)
 		for len(r.heard) <= at {
 			r.heard = append(r.heard, 0)
@@ -71,7 +71,7 @@ func (r *raymond) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		}
 		r.heard[at] = m.Serial + 1
 		r.queue = append(r.queue, from)
-	case ryPrivilege:
+	case raymondPrivilege:
 		if m.Serial <= r.serial {
 			return // a copy
 		}
@@ -98,7 +98,7 @@ func (r *raymond) assign(env *nodes.Env) {
 	}
 	r.has, r.holder = false, first
 	r.serial++
-	env.Send(first, ryPrivilege{r.serial})
+	env.Send(first, raymondPrivilege{r.serial})
 }
 
 // ask sends for the privilege, if somebody wants it and nobody has yet been sent (MAKE_REQUEST).
@@ -107,7 +107,7 @@ func (r *raymond) ask(env *nodes.Env) {
 		return
 	}
 	r.asked = true
-	env.Send(r.holder, ryRequest{r.serial})
+	env.Send(r.holder, raymondRequest{r.serial})
 }
 
 // HasToken reports whether the privilege is here.

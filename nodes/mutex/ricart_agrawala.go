@@ -13,23 +13,23 @@ import "turnstile/nodes"
 // seen a request only rises, so that whatever it asks later comes after that request. Hence a node
 // inside holds the permission of every peer, and no peer holds its own.
 type ricartAgrawala struct {
-	clock    uint64     // the highest stamp seen or used
-	ours     stamp      // our request; zero while we are neither waiting nor inside
-	awaiting nodes.Set  // the peers that have yet to reply to it
-	deferred []raReply  // by peer: the reply we owe; zero if none
-	owed     []nodes.ID // whom we owe one, in the order in which they asked
+	clock    uint64        // the highest stamp seen or used
+	ours     stamp         // our request; zero while we are neither waiting nor inside
+	awaiting nodes.Set     // the peers that have yet to reply to it
+	deferred []ricartReply // by peer: the reply we owe; zero if none
+	owed     []nodes.ID    // whom we owe one, in the order in which they asked
 }
 
 type (
-	raRequest struct{ Clock uint64 } // asks to enter, stamped Clock
-	raReply   struct{ Clock uint64 } // permits the request stamped Clock
+	ricartRequest struct{ Clock uint64 } // asks to enter, stamped Clock
+	ricartReply   struct{ Clock uint64 } // permits the request stamped Clock
 )
 
 func (r *ricartAgrawala) Request(env *nodes.Env) {
 	r.clock++
 	r.ours = stamp{r.clock, env.Self()}
 	r.awaiting = env.Peers()
-	env.Broadcast(raRequest{r.clock})
+	env.Broadcast(ricartRequest{r.clock})
 	if r.awaiting.Empty() {
 		env.Grant() // a cluster of one
 	}
@@ -40,14 +40,14 @@ func (r *ricartAgrawala) Release(env *nodes.Env) {
 	// Who asked first is the first to enter, as a rule, and so the first that should hear.
 	for _, peer := range r.owed {
 		env.Send(peer, r.deferred[peer])
-		r.deferred[peer] = raReply{}
+		r.deferred[peer] = ricartReply{}
 	}
 	r.owed = r.owed[:0]
 }
 
 func (r *ricartAgrawala) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case raRequest:
+	case ricartRequest:
 		// Set to m.Clock instead, the clock could fall, and our next request undercut one that we
 		// have permitted: both would be inside.
 		r.clock = max(r.clock, m.Clock)
@@ -55,8 +55,8 @@ func (r *ricartAgrawala) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 			r.putOff(from, m)
 			return
 		}
-		env.Send(from, raReply(m))
-	case raReply:
+		env.Send(from, ricartReply(m))
+	case ricartReply:
 		// A reply names the request it permits, so that a late or repeated one cannot be counted
 		// towards a request its sender never saw.
 		if m.Clock == r.ours.Clock && r.awaiting.Remove(from) && r.awaiting.Empty() {
@@ -68,11 +68,11 @@ func (r *ricartAgrawala) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 }
 
 // putOff keeps the reply to a request until we leave.
-func (r *ricartAgrawala) putOff(from nodes.ID, m raRequest) {
-	if r.deferred[from] == (raReply{}) { // else a copy
+func (r *ricartAgrawala) putOff(from nodes.ID, m ricartRequest) {
+	if r.deferred[from] == (ricartReply{}) { // else a copy
 		r.owed = append(r.owed, from)
 	}
-	r.deferred[from] = raReply(m) // the same stamp
+	r.deferred[from] = ricartReply(m) // the same stamp
 }
 
 // WaitsFor names those who have yet to reply.

@@ -90,9 +90,9 @@ func (k *cluster) act(words []string) error {
 	ids := numbers(words[1:])
 	switch words[0] {
 	case "req":
-		return k.handle(ids[0], nodes.Input{What: nodes.Request})
+		return k.handle(ids[0], nodes.Input{Kind: nodes.Request})
 	case "exit":
-		return k.handle(ids[0], nodes.Input{What: nodes.Release})
+		return k.handle(ids[0], nodes.Input{Kind: nodes.Release})
 	case "in":
 		if inside := k.clients(nodes.Inside); !slices.Equal(inside, ids) {
 			return fmt.Errorf("inside is %v:%s", inside, k.states())
@@ -111,7 +111,7 @@ func (k *cluster) act(words []string) error {
 		m := k.nodes[ids[0]].Machine(0).(maekawaForm).form()
 		m.votes = nil
 		for _, id := range ids[1:] {
-			m.votes = append(m.votes, mkVote{Arbiter: id})
+			m.votes = append(m.votes, maekawaVote{Arbiter: id})
 		}
 	case "rest":
 		return k.rest()

@@ -19,15 +19,15 @@ import (
 // token counts how often it was sent, and a node drops one that was sent no more often than the
 // last it had.
 type suzukiKasami struct {
-	rn    []uint64 // RN, by node; ours numbers our own requests
-	has   bool     // the token is here
-	token skToken  // the token; once it has gone only its serial is kept
-	wants bool     // our client waits or is inside
+	rn    []uint64    // RN, by node; ours numbers our own requests
+	has   bool        // the token is here
+	token suzukiToken // the token; once it has gone only its serial is kept
+	wants bool        // our client waits or is inside
 }
 
 type (
-	skRequest struct{ Number uint64 } // asks for the token, for the Number-th time
-	skToken   struct {                // is the privilege
+	suzukiRequest struct{ Number uint64 } // asks for the token, for the Number-th time
+	suzukiToken   struct {                // is the privilege
 		Serial uint64     // how often it was sent
 		LN     []uint64   // by node: its latest request that was served
 		Queue  []nodes.ID // who gets it next
@@ -52,7 +52,7 @@ func (s *suzukiKasami) Request(env *nodes.Env) {
 		return
 	}
 	s.rn[env.Self()]++
-	env.Broadcast(skRequest{s.rn[env.Self()]})
+	env.Broadcast(suzukiRequest{s.rn[env.Self()]})
 }
 
 func (s *suzukiKasami) Release(env *nodes.Env) {
@@ -62,18 +62,18 @@ func (s *suzukiKasami) Release(env *nodes.Env) {
 
 func (s *suzukiKasami) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case skRequest:
+	case suzukiRequest:
 		s.rn[from] = max(s.rn[from], m.Number)
 		// The paper asks for RN = LN+1. If request n is lost and n+1 is heard, that is never true.
 		if s.has && !s.wants && s.rn[from] > s.token.LN[from] {
 			s.send(env, from)
 		}
-	case skToken:
+	case suzukiToken:
 		if m.Serial <= s.token.Serial {
 			return // a copy
 		}
 		s.has = true
-		s.token = skToken{m.Serial, slices.Clone(m.LN), slices.Clone(m.Queue)}
+		s.token = suzukiToken{m.Serial, slices.Clone(m.LN), slices.Clone(m.Queue)}
 		if s.wants {
 			env.Grant()
 		} else {
@@ -107,7 +107,7 @@ func (s *suzukiKasami) send(env *nodes.Env, to nodes.ID) {
 	s.token.Serial++
 	env.Send(to, s.token)
 	s.has = false
-	s.token = skToken{Serial: s.token.Serial}
+	s.token = suzukiToken{Serial: s.token.Serial}
 }
 
 // HasToken reports whether the token is here.

@@ -4,7 +4,7 @@
 // paper, what its safety and its progress rest on, and what it costs. The tests hold it to that.
 //
 // No row uses timeouts. Hence a lost message, a crash, a partition or a pause may stop one of
-// them, but cannot cost its safety; copies, overtaking and forgetting can, where Safe says so.
+// them, but cannot cost its safety; copies, reordering and forgetting can, where Safe says so.
 package mutex
 
 import "turnstile/nodes"
@@ -19,7 +19,7 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		New:       func(c nodes.Config) nodes.Mutex { return &centralClient{server: nodes.ID(c.N)} },
 		Servers:   func(nodes.Config) int { return 1 },
 		NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &coordinator{} },
-		Messages:  []nodes.Kind{{Zero: ceRequest{}}, {Zero: ceGrant{}}, {Zero: ceRelease{}}},
+		Messages:  []nodes.Kind{{Zero: centralRequest{}}, {Zero: centralGrant{}}, {Zero: centralRelease{}}},
 		Safe:      nodes.NoAmnesia,
 		Live:      nodes.NoLoss | nodes.NoCrash,
 		Cost: func(nodes.Config) nodes.Cost {
@@ -37,7 +37,7 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		Family:   "centralized",
 		Source:   "folklore; Coulouris et al., Distributed Systems: Concepts and Design, 15.2",
 		New:      func(nodes.Config) nodes.Mutex { return &centralInside{} },
-		Messages: []nodes.Kind{{Zero: ceRequest{}}, {Zero: ceGrant{}}, {Zero: ceRelease{}}},
+		Messages: []nodes.Kind{{Zero: centralRequest{}}, {Zero: centralGrant{}}, {Zero: centralRelease{}}},
 		Safe:     nodes.NoAmnesia,
 		Live:     nodes.NoLoss | nodes.NoCrash,
 		Cost: func(c nodes.Config) nodes.Cost {
@@ -58,7 +58,7 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		Family:   "token",
 		Source:   "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977",
 		New:      func(nodes.Config) nodes.Mutex { return &tokenRing{} },
-		Messages: []nodes.Kind{{Zero: trToken{}, Token: true}},
+		Messages: []nodes.Kind{{Zero: ringToken{}, Token: true}},
 		Live:     nodes.NoLoss | nodes.NoCrash,
 		Cost: func(c nodes.Config) nodes.Cost {
 			const formula = "1 saturated, N for one node, unbounded idle"
@@ -82,7 +82,7 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		Family:   "permission",
 		Source:   "Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978",
 		New:      func(c nodes.Config) nodes.Mutex { return &lamport{seen: make([]uint64, c.N)} },
-		Messages: []nodes.Kind{{Zero: lmRequest{}}, {Zero: lmAck{}}, {Zero: lmRelease{}}},
+		Messages: []nodes.Kind{{Zero: lamportRequest{}}, {Zero: lamportAck{}}, {Zero: lamportRelease{}}},
 		Safe:     nodes.FIFO | nodes.NoAmnesia,
 		Live:     nodes.NoLoss | nodes.NoCrash,
 		Cost: func(c nodes.Config) nodes.Cost {
@@ -100,8 +100,8 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		Family:  "permission",
 		Source: "Ricart and Agrawala, An optimal algorithm for mutual exclusion in computer networks, " +
 			"CACM 24(1), 1981",
-		New:      func(c nodes.Config) nodes.Mutex { return &ricartAgrawala{deferred: make([]raReply, c.N)} },
-		Messages: []nodes.Kind{{Zero: raRequest{}}, {Zero: raReply{}}},
+		New:      func(c nodes.Config) nodes.Mutex { return &ricartAgrawala{deferred: make([]ricartReply, c.N)} },
+		Messages: []nodes.Kind{{Zero: ricartRequest{}}, {Zero: ricartReply{}}},
 		Safe:     nodes.NoAmnesia,
 		Live:     nodes.NoLoss | nodes.NoCrash,
 		Cost: func(c nodes.Config) nodes.Cost {
@@ -118,7 +118,7 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		Family:   "token",
 		Source:   "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985",
 		New:      func(c nodes.Config) nodes.Mutex { return &suzukiKasami{rn: make([]uint64, c.N)} },
-		Messages: []nodes.Kind{{Zero: skRequest{}}, {Zero: skToken{}, Token: true}},
+		Messages: []nodes.Kind{{Zero: suzukiRequest{}}, {Zero: suzukiToken{}, Token: true}},
 		Live:     nodes.NoLoss | nodes.NoCrash,
 		Cost: func(c nodes.Config) nodes.Cost {
 			cost := always("N, or 0 with the token", nodes.Between(0, float64(c.N)), nodes.Between(0, 1))
@@ -144,7 +144,7 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		Family:   "token",
 		Source:   "Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",
 		New:      func(c nodes.Config) nodes.Mutex { return &raymond{config: c, holder: nodes.None} },
-		Messages: []nodes.Kind{{Zero: ryRequest{}}, {Zero: ryPrivilege{}, Token: true}},
+		Messages: []nodes.Kind{{Zero: raymondRequest{}}, {Zero: raymondPrivilege{}, Token: true}},
 		Options:  []string{"tree"},
 		Check:    checkTree,
 		Live:     nodes.NoLoss | nodes.NoCrash,
@@ -167,7 +167,7 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		New: func(nodes.Config) nodes.Mutex {
 			return &naimiTrehel{father: nodes.None, next: nodes.None}
 		},
-		Messages: []nodes.Kind{{Zero: ntRequest{}}, {Zero: ntToken{}, Token: true}},
+		Messages: []nodes.Kind{{Zero: naimiRequest{}}, {Zero: naimiToken{}, Token: true}},
 		Live:     nodes.NoLoss | nodes.NoDuplication | nodes.NoCrash,
 		Cost: func(c nodes.Config) nodes.Cost {
 			const formula = "1+1/2+...+1/(N-1) on average if sequential, N at most"
@@ -223,7 +223,7 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		Family:   "permission",
 		Source:   "none: what one writes before reading the papers",
 		New:      func(nodes.Config) nodes.Mutex { return &naiveBroadcast{} },
-		Messages: []nodes.Kind{{Zero: nbRequest{}}, {Zero: nbReply{}}},
+		Messages: []nodes.Kind{{Zero: naiveRequest{}}, {Zero: naiveReply{}}},
 		Live:     nodes.NoLoss | nodes.NoCrash,
 		Cost: func(c nodes.Config) nodes.Cost {
 			return always("2(N-1)", nodes.Exactly(float64(2*(c.N-1))), nodes.Exactly(1))
@@ -256,8 +256,8 @@ func peers(c nodes.Config) int    { return c.N - 1 }
 func arbiters(c nodes.Config) int { return QuorumSize(c) - 1 }
 
 // What the two forms of Maekawa's algorithm have in common.
-var maekawaMessages = []nodes.Kind{{Zero: mkRequest{}}, {Zero: mkLocked{}}, {Zero: mkFailed{}},
-	{Zero: mkInquire{}}, {Zero: mkRelinquish{}}, {Zero: mkRelease{}}}
+var maekawaMessages = []nodes.Kind{{Zero: maekawaRequest{}}, {Zero: maekawaLocked{}}, {Zero: maekawaFailed{}},
+	{Zero: maekawaInquire{}}, {Zero: maekawaRelinquish{}}, {Zero: maekawaRelease{}}}
 
 func maekawaCost(c nodes.Config) nodes.Cost {
 	others := float64(arbiters(c))

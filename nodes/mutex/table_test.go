@@ -147,7 +147,7 @@ func TestBrokenRows(t *testing.T) {
 func TestSafetyNeedsWhatItSays(t *testing.T) {
 	for i := range Table {
 		row := &Table[i]
-		for need, opts := range map[nodes.Need]options{
+		for need, opts := range map[nodes.Assumption]options{
 			nodes.FIFO:          {reorder: true},
 			nodes.NoDuplication: {duplicate: .2},
 			nodes.NoAmnesia:     {restart: .02},

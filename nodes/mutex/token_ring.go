@@ -16,8 +16,8 @@ type tokenRing struct {
 	wants bool   // our client waits or is inside
 }
 
-// trToken is the privilege, having made so many Hops.
-type trToken struct{ Hops uint64 }
+// ringToken is the privilege, having made so many Hops.
+type ringToken struct{ Hops uint64 }
 
 // Start has node 0 make the token.
 func (r *tokenRing) Start(env *nodes.Env) {
@@ -44,7 +44,7 @@ func (r *tokenRing) Release(env *nodes.Env) {
 
 func (r *tokenRing) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case trToken:
+	case ringToken:
 		if m.Hops <= r.hops {
 			return // a copy
 		}
@@ -66,7 +66,7 @@ func (r *tokenRing) pass(env *nodes.Env) {
 		return // there is nobody to pass it to
 	}
 	r.has = false
-	env.Send((env.Self()+1)%nodes.ID(env.N()), trToken{r.hops + 1})
+	env.Send((env.Self()+1)%nodes.ID(env.N()), ringToken{r.hops + 1})
 }
 
 // HasToken reports whether the token is here.

@@ -31,7 +31,7 @@ func costs(t *testing.T, row *nodes.Spec[nodes.Mutex], c nodes.Config, who []nod
 	var all []int
 	for _, id := range who {
 		before := k.total
-		if err := k.handle(id, nodes.Input{What: nodes.Request}); err != nil {
+		if err := k.handle(id, nodes.Input{Kind: nodes.Request}); err != nil {
 			t.Fatal(err)
 		}
 		if err := k.rest(); err != nil {

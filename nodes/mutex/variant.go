@@ -10,15 +10,15 @@ import (
 // is held against where the row does not have the rule that is broken.
 func Variants() []nodes.Spec[nodes.Mutex] {
 	withholding := variant("lamport", "lamport-withholding", func(c nodes.Config) nodes.Mutex {
-		return &lmWithholding{lamport: lamport{seen: make([]uint64, c.N)}}
+		return &lamportWithholding{lamport: lamport{seen: make([]uint64, c.N)}}
 	})
 	withholding.Safe &^= nodes.FIFO
 
 	retrying := variant("suzuki-kasami", "suzuki-kasami-retrying", func(c nodes.Config) nodes.Mutex {
-		return &skRetrying{suzukiKasami: suzukiKasami{rn: make([]uint64, c.N)}, anew: true}
+		return &suzukiRetrying{suzukiKasami: suzukiKasami{rn: make([]uint64, c.N)}, anew: true}
 	})
 	repeating := variant("suzuki-kasami", "suzuki-kasami-repeating", func(c nodes.Config) nodes.Mutex {
-		return &skRetrying{suzukiKasami: suzukiKasami{rn: make([]uint64, c.N)}, exact: true}
+		return &suzukiRetrying{suzukiKasami: suzukiKasami{rn: make([]uint64, c.N)}, exact: true}
 	})
 	for _, v := range []*nodes.Spec[nodes.Mutex]{&retrying, &repeating} {
 		v.Identities = v.Identities[1:] // what is asked again is a message more
@@ -26,14 +26,14 @@ func Variants() []nodes.Spec[nodes.Mutex] {
 	}
 	return []nodes.Spec[nodes.Mutex]{
 		withholding, retrying, repeating,
-		saving("lamport", lmSaved{}, func(c nodes.Config) nodes.Mutex {
-			return &lmSaving{lamport{seen: make([]uint64, c.N)}}
+		saving("lamport", lamportSaved{}, func(c nodes.Config) nodes.Mutex {
+			return &lamportSaving{lamport{seen: make([]uint64, c.N)}}
 		}),
-		saving("ricart-agrawala", raSaved{}, func(c nodes.Config) nodes.Mutex {
-			return &raSaving{ricartAgrawala{deferred: make([]raReply, c.N)}}
+		saving("ricart-agrawala", ricartSaved{}, func(c nodes.Config) nodes.Mutex {
+			return &ricartSaving{ricartAgrawala{deferred: make([]ricartReply, c.N)}}
 		}),
-		saving("suzuki-kasami", skSaved{}, func(c nodes.Config) nodes.Mutex {
-			return &skSaving{suzukiKasami{rn: make([]uint64, c.N)}}
+		saving("suzuki-kasami", suzukiSaved{}, func(c nodes.Config) nodes.Mutex {
+			return &suzukiSaving{suzukiKasami{rn: make([]uint64, c.N)}}
 		}),
 	}
 }
@@ -65,17 +65,17 @@ func find(name string) (*nodes.Spec[nodes.Mutex], error) {
 	return Find(name)
 }
 
-// lmWithholding is Lamport's algorithm as some teach it: a node inside acknowledges when it has left. Then
-// nothing rests on the order of messages. Let P be inside, and Q have all acknowledgements. P gave its own
-// before it entered; so it had Q's request in its queue, and its own came first. That is in Q's queue too,
-// since Q has acknowledged it, and stays there until P releases it.
-type lmWithholding struct {
+// lamportWithholding is Lamport's algorithm as some teach it: a node inside acknowledges when it has left.
+// Then nothing rests on the order of messages. Let P be inside, and Q have all acknowledgements. P gave its
+// own before it entered; so it had Q's request in its queue, and its own came first. That is in Q's queue
+// too, since Q has acknowledged it, and stays there until P releases it.
+type lamportWithholding struct {
 	lamport
 	withheld []stamp // what we have queued inside and not acknowledged yet
 }
 
-func (l *lmWithholding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	q, ok := m.(lmRequest)
+func (l *lamportWithholding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	q, ok := m.(lamportRequest)
 	if !ok || !l.inside {
 		l.lamport.Receive(env, from, m)
 		return
@@ -84,103 +84,104 @@ func (l *lmWithholding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	l.withheld = append(l.withheld, stamp{q.Clock, from})
 }
 
-func (l *lmWithholding) Release(env *nodes.Env) {
+func (l *lamportWithholding) Release(env *nodes.Env) {
 	l.lamport.Release(env)
 	for _, s := range l.withheld {
-		env.Send(s.ID, lmAck{s.Clock})
+		env.Send(s.ID, lamportAck{s.Clock})
 	}
 	l.withheld = l.withheld[:0]
 }
 
-// lmSaving is Lamport's algorithm by nodes that do not forget what they have stamped and acknowledged.
-type lmSaving struct{ lamport }
+// lamportSaving is Lamport's algorithm by nodes that do not forget what they have stamped and acknowledged.
+type lamportSaving struct{ lamport }
 
-// lmSaved is what a node knew.
-type lmSaved struct {
+// lamportSaved is what a node knew.
+type lamportSaved struct {
 	Clock uint64
 	Queue []stamp
 }
 
-func (l *lmSaving) save(env *nodes.Env, s stamp) {
-	env.Save(lmSaved{max(l.clock, s.Clock), insert(slices.Clone(l.queue), s)})
+func (l *lamportSaving) save(env *nodes.Env, s stamp) {
+	env.Save(lamportSaved{max(l.clock, s.Clock), insert(slices.Clone(l.queue), s)})
 }
 
-func (l *lmSaving) Request(env *nodes.Env) {
+func (l *lamportSaving) Request(env *nodes.Env) {
 	l.save(env, stamp{l.clock + 1, env.Self()})
 	l.lamport.Request(env)
 }
 
-func (l *lmSaving) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(lmRequest); ok {
+func (l *lamportSaving) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(lamportRequest); ok {
 		l.save(env, stamp{q.Clock, from})
 	}
 	l.lamport.Receive(env, from, m)
 }
 
 // Recover takes back what we had asked for: our client is a new one.
-func (l *lmSaving) Recover(env *nodes.Env, m nodes.Message) {
-	saved, _ := m.(lmSaved)
+func (l *lamportSaving) Recover(env *nodes.Env, m nodes.Message) {
+	saved, _ := m.(lamportSaved)
 	l.clock = saved.Clock
 	for _, s := range saved.Queue {
 		if s.ID == env.Self() {
-			env.Broadcast(lmRelease{s.Clock})
+			env.Broadcast(lamportRelease{s.Clock})
 		} else {
 			l.hear(s)
 		}
 	}
 }
 
-// raSaving is the algorithm of Ricart and Agrawala by nodes that do not forget their clocks.
-type raSaving struct{ ricartAgrawala }
+// ricartSaving is the algorithm of Ricart and Agrawala by nodes that do not forget their clocks.
+type ricartSaving struct{ ricartAgrawala }
 
-// raSaved is the clock of a node.
-type raSaved struct{ Clock uint64 }
+// ricartSaved is the clock of a node.
+type ricartSaved struct{ Clock uint64 }
 
-func (r *raSaving) Request(env *nodes.Env) {
-	env.Save(raSaved{r.clock + 1})
+func (r *ricartSaving) Request(env *nodes.Env) {
+	env.Save(ricartSaved{r.clock + 1})
 	r.ricartAgrawala.Request(env)
 }
 
-func (r *raSaving) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(raRequest); ok && q.Clock > r.clock {
-		env.Save(raSaved(q))
+func (r *ricartSaving) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(ricartRequest); ok && q.Clock > r.clock {
+		env.Save(ricartSaved(q))
 	}
 	r.ricartAgrawala.Receive(env, from, m)
 }
 
-func (r *raSaving) Recover(_ *nodes.Env, m nodes.Message) {
-	saved, _ := m.(raSaved)
+func (r *ricartSaving) Recover(_ *nodes.Env, m nodes.Message) {
+	saved, _ := m.(ricartSaved)
 	r.clock = saved.Clock
 }
 
-// skSaving is the algorithm of Suzuki and Kasami by nodes that do not forget the numbers of their requests.
-type skSaving struct{ suzukiKasami }
+// suzukiSaving is the algorithm of Suzuki and Kasami by nodes that do not forget the numbers of their
+// requests.
+type suzukiSaving struct{ suzukiKasami }
 
-// skSaved is the number of a node's latest request.
-type skSaved struct{ Number uint64 }
+// suzukiSaved is the number of a node's latest request.
+type suzukiSaved struct{ Number uint64 }
 
-func (s *skSaving) Request(env *nodes.Env) {
+func (s *suzukiSaving) Request(env *nodes.Env) {
 	if !s.has {
-		env.Save(skSaved{s.rn[env.Self()] + 1})
+		env.Save(suzukiSaved{s.rn[env.Self()] + 1})
 	}
 	s.suzukiKasami.Request(env)
 }
 
-func (s *skSaving) Recover(env *nodes.Env, m nodes.Message) {
-	saved, _ := m.(skSaved)
+func (s *suzukiSaving) Recover(env *nodes.Env, m nodes.Message) {
+	saved, _ := m.(suzukiSaved)
 	s.rn[env.Self()] = saved.Number
 }
 
-// skRetrying is the algorithm of Suzuki and Kasami by nodes that ask again when they wait for long; once, so
-// that there is an end to explore. It stands that if the request keeps its number, or if all higher numbers
-// count as asking.
-type skRetrying struct {
+// suzukiRetrying is the algorithm of Suzuki and Kasami by nodes that ask again when they wait for long; once,
+// so that there is an end to explore. It stands that if the request keeps its number, or if all higher
+// numbers count as asking.
+type suzukiRetrying struct {
 	suzukiKasami
 	anew  bool // who asks again does so under a new number
 	exact bool // only RN = LN+1 counts as asking, as in the paper
 }
 
-func (s *skRetrying) Request(env *nodes.Env) {
+func (s *suzukiRetrying) Request(env *nodes.Env) {
 	s.suzukiKasami.Request(env)
 	if !s.has {
 		env.SetTimer(tired, tiredAfter, 2*tiredAfter)
@@ -188,19 +189,19 @@ func (s *skRetrying) Request(env *nodes.Env) {
 }
 
 // Timeout asks again.
-func (s *skRetrying) Timeout(env *nodes.Env, _ nodes.Timer) {
+func (s *suzukiRetrying) Timeout(env *nodes.Env, _ nodes.Timer) {
 	ours := &s.rn[env.Self()]
 	if s.anew {
 		*ours++
 	}
 	peers := env.Peers()
 	for peer := range peers.All() {
-		env.Resend(peer, skRequest{*ours})
+		env.Resend(peer, suzukiRequest{*ours})
 	}
 }
 
-func (s *skRetrying) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(skRequest); ok && s.has && !s.asks(q.Number, from) {
+func (s *suzukiRetrying) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(suzukiRequest); ok && s.has && !s.asks(q.Number, from) {
 		s.rn[from] = max(s.rn[from], q.Number)
 		return
 	}
@@ -211,7 +212,7 @@ func (s *skRetrying) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 }
 
 // Release overlooks those who do not count as asking.
-func (s *skRetrying) Release(env *nodes.Env) {
+func (s *suzukiRetrying) Release(env *nodes.Env) {
 	heard := slices.Clone(s.rn)
 	for id, number := range s.rn {
 		if from := nodes.ID(id); from != env.Self() && !s.asks(number, from) {
@@ -223,7 +224,7 @@ func (s *skRetrying) Release(env *nodes.Env) {
 }
 
 // asks reports whether a node of which that number was heard counts as asking.
-func (s *skRetrying) asks(number uint64, from nodes.ID) bool {
+func (s *suzukiRetrying) asks(number uint64, from nodes.ID) bool {
 	served := s.token.LN[from]
 	return number == served+1 || !s.exact && number > served
 }

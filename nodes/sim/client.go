@@ -3,10 +3,10 @@ package sim
 import (
 	"slices"
 
-	"turnstile/bench/history"
-	"turnstile/bench/workload"
-	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 )
 
 // plan finds out when the next request of a client is due, the one before having been due at lastDue and
@@ -37,7 +37,7 @@ func (w *world) ask() {
 	var id nodes.ID
 	for again := true; again; again = !w.lives[id].up() {
 		w.drawn++
-		id = nodes.ID(w.dice.Below(chaos.Roll{Purpose: chaos.ForNode, Count: w.drawn}, w.n))
+		id = nodes.ID(w.dice.Below(chance.Roll{Purpose: chance.ForNode, Count: w.drawn}, w.n))
 	}
 	w.members[id].due = w.now
 	w.asked = asked{true, id, w.sent}
@@ -73,7 +73,7 @@ func (w *world) request(id nodes.ID) {
 	if w.issued == w.Entries {
 		w.stop()
 	}
-	w.feed(id, &nodes.Input{What: nodes.Request})
+	w.feed(id, &nodes.Input{Kind: nodes.Request})
 }
 
 // stop ends the issuing of requests. What an open load had planned before is on record as unissued.
@@ -149,7 +149,7 @@ func (w *world) release(id nodes.ID) {
 	w.inside--
 	w.open--
 	w.record(history.Event{Kind: history.Exited, Entry: m.count, Value: m.money + 1, Node: id})
-	w.feed(id, &nodes.Input{What: nodes.Release})
+	w.feed(id, &nodes.Input{Kind: nodes.Release})
 	m.totals.exits++
 	w.plan(id, m.due, w.now)
 }

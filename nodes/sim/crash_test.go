@@ -40,6 +40,7 @@ func TestLateCrashes(t *testing.T) {
 }
 
 func TestCrashesOfWhoIsDownForGood(t *testing.T) {
+	lamport := options(t, "lamport", 3).Spec
 	crashes := func(texts ...string) (all []Crash) {
 		for _, text := range texts {
 			c, err := ParseCrash(text)
@@ -53,7 +54,7 @@ func TestCrashesOfWhoIsDownForGood(t *testing.T) {
 	for _, wrong := range [][]Crash{crashes("2@30ms", "2@50ms+1ms"), crashes("1@1s", "2@50ms", "2@30ms")} {
 		const want = "node 2 is to crash at 50ms, and at 30ms it went down for good: leave out one of the two, " +
 			"or have it come up in between, as in 2@30ms+10ms"
-		o := Options{Spec: row(t, "lamport"), Config: nodes.Config{N: 3}, Crashes: wrong}
+		o := Options{Spec: lamport, Config: nodes.Config{N: 3}, Crashes: wrong}
 		if err := o.checkCrashes(); err == nil || err.Error() != want {
 			t.Errorf("%v: %v", wrong, err)
 		}
@@ -64,12 +65,12 @@ func TestCrashesOfWhoIsDownForGood(t *testing.T) {
 		"node 3 is to crash, and there are 3":                               crashes("3@1s"),
 		"node 1 is to crash at 2s, and the run ends at 1s":                  crashes("1@2s"),
 	} {
-		o := Options{Spec: row(t, "lamport"), Config: nodes.Config{N: 3}, Duration: time.Second, Crashes: want}
+		o := Options{Spec: lamport, Config: nodes.Config{N: 3}, Duration: time.Second, Crashes: want}
 		if err := o.checkCrashes(); err == nil || err.Error() != text {
 			t.Errorf("%v: %v", want, err)
 		}
 	}
-	o := Options{Spec: row(t, "lamport"), Config: nodes.Config{N: 3},
+	o := Options{Spec: lamport, Config: nodes.Config{N: 3},
 		Crashes: crashes("2@50ms", "2@30ms+5ms", "1@30ms", "0@60ms")}
 	if err := o.checkCrashes(); err != nil {
 		t.Error(err)

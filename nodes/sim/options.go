@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"turnstile/bench/workload"
-	"turnstile/chaos"
 	"turnstile/nodes"
+	"turnstile/nodes/workload"
 )
 
 // Options is all that a simulated run depends on. Equal options give equal histories, byte for byte, of runs
@@ -24,13 +23,11 @@ type Options struct {
 	Duration time.Duration // of what is measured; zero: until Entries
 	Entries  uint64        // requests in all, warm-up included; zero: for Duration
 
-	Latency     chaos.Span
-	Regions     chaos.Regions // instead of Latency, if there are any
-	Multicast   bool          // a broadcast is one publish
-	Overtaking  bool          // messages of one link may overtake each other
-	Loss        float64       // share of messages that are lost
-	Duplication float64       // share of messages that arrive twice
-	Crashes     []Crash       // in the order of their times
+	Latency    time.Duration // of every message, if there is no Shaper
+	Shaper     nodes.Shaper  // decides when messages arrive, and which do
+	Reordering bool          // messages of one link may overtake each other
+	Multicast  bool          // a broadcast is one publish
+	Crashes    []Crash       // in the order of their times
 
 	// Patience is how many messages may be handled without an entry while somebody waits, before the run
 	// counts as stalled; zero: plenty. It is for what goes round for ever.
@@ -57,8 +54,6 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("%d nodes: a run takes at least one", o.Config.N)
 	case o.Duration == 0 && o.Entries == 0:
 		return errors.New("neither a duration nor a number of entries: the run would never end")
-	case !(o.Loss >= 0 && o.Loss <= 1 && o.Duplication >= 0 && o.Duplication <= 1): // nor is either no number
-		return fmt.Errorf("a loss of %v and a duplication of %v: shares lie between 0 and 1", o.Loss, o.Duplication)
 	case w.Load == workload.Open && w.Rate <= 0:
 		return errors.New("an open load takes a rate, the requests per second of each node")
 	}
@@ -69,23 +64,4 @@ func (o *Options) Validate() error {
 		return o.Spec.Check(o.Config)
 	}
 	return nil
-}
-
-// shaper returns what decides the fates of messages, or nil if all take the same time.
-func (o *Options) shaper() chaos.Shaper {
-	dice := chaos.Dice(o.Seed)
-	var s chaos.Shaper = chaos.Latency{Span: o.Latency, Dice: dice}
-	if !o.Regions.None() {
-		s = chaos.RegionalLatency{Regions: o.Regions, Dice: dice}
-	}
-	if o.Duplication > 0 {
-		s = chaos.Duplication{Rate: o.Duplication, Dice: dice, Of: s}
-	}
-	if o.Loss > 0 {
-		s = chaos.Loss{Rate: o.Loss, Dice: dice, Of: s}
-	}
-	if o.Regions.None() && o.Latency.IsConstant() && o.Duplication == 0 && o.Loss == 0 {
-		return nil
-	}
-	return s
 }

@@ -56,15 +56,9 @@ func machineLine() string {
 	return ""
 }
 
-// mustExist has a machine that sends to no node give up, and mustChoose one that has nothing to choose from.
+// mustExist has a machine that sends to no node give up.
 func mustExist(from, to nodes.ID, total int) {
 	if to < 0 || int(to) >= total {
 		panic(fmt.Sprintf("node %d sends a message to node %d, which does not exist", from, to))
-	}
-}
-
-func mustChoose(n int) {
-	if n < 1 {
-		panic(fmt.Sprintf("a machine wants to choose one of %d", n))
 	}
 }

@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"turnstile/bench/history"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // record and mark note what happens now.
@@ -22,7 +22,7 @@ func (w *world) pass(id, peer nodes.ID, kind uint8, sent bool) {
 		return
 	}
 	if len(w.ring) < ringLen {
-		w.ring = append(w.ring, history.Passage{})
+		w.ring = append(w.ring, history.MessageRecord{})
 	}
 	p := &w.ring[w.passed%ringLen]
 	p.At, p.Node, p.Peer, p.Kind, p.Sent = w.now, id, peer, kind, sent
@@ -30,12 +30,12 @@ func (w *world) pass(id, peer nodes.ID, kind uint8, sent bool) {
 }
 
 // broke notes that an assumption about the system holds no more.
-func (w *world) broke(need nodes.Need) {
+func (w *world) broke(need nodes.Assumption) {
 	if w.broken&need != 0 {
 		return
 	}
 	w.broken |= need
-	w.record(history.Event{Kind: history.Broke, Value: int64(w.broken), Node: nodes.None})
+	w.record(history.Event{Kind: history.AssumptionBroken, Value: int64(w.broken), Node: nodes.None})
 }
 
 // history makes a history of what was recorded.

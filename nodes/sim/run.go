@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"turnstile/bench/history"
-	"turnstile/bench/workload"
-	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/stall"
+	"turnstile/nodes/workload"
 )
 
 // A Result is what came of a simulated run.
@@ -75,7 +76,7 @@ func (w *world) begin() {
 		w.queue.add(int64(w.Warmup + w.Duration)).what = toStop
 	}
 	for id := range w.nodes {
-		w.feed(nodes.ID(id), &nodes.Input{What: nodes.Start})
+		w.feed(nodes.ID(id), &nodes.Input{Kind: nodes.Start})
 	}
 	for id := range nodes.ID(w.n) {
 		w.plan(id, 0, 0)
@@ -144,13 +145,13 @@ func (w *world) watch() error {
 func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.Spec.Circulates) }
 
 func (w *world) stalled() {
-	standings := make([]*nodes.Standing, len(w.nodes))
+	status := make([]*nodes.NodeStatus, len(w.nodes))
 	for id, node := range w.nodes {
 		if w.lives[id].up() {
-			standings[id] = node.Standing()
+			status[id] = node.Status()
 		}
 	}
-	w.stall = nodes.StallReport(standings, w.n)
+	w.stall = stall.Report(status, w.n)
 	w.mark(history.Stalled)
 }
 
@@ -262,25 +263,26 @@ func (w *world) tally(id nodes.ID, kind uint8) *tally {
 // send puts a message on its way.
 func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 	w.pass(from, to, e.Kind, true)
-	if w.links.shaper == nil { // the usual case, and the one that must be fast
-		w.travel(w.now+w.links.constant, from, to, e)
+	if w.links == nil { // the usual case, and the one that must be fast
+		w.travel(w.now+w.latency, from, to, e)
 		return
 	}
-	fate := w.links.fate(from, to, e.Kind, w.now)
+	arrivals, reordered := w.links.Take(nodes.Packet{From: from, To: to, Instance: e.Instance,
+		Kind: e.Kind, At: w.now})
 	t := &w.members[to].totals
 	switch {
-	case len(fate) == 0:
+	case len(arrivals) == 0:
 		t.dropped++
 		w.broke(nodes.NoLoss)
-	case len(fate) > 1:
-		t.copied += uint64(len(fate) - 1)
+	case len(arrivals) > 1:
+		t.copied += uint64(len(arrivals) - 1)
 		w.broke(nodes.NoDuplication)
 	}
-	if w.links.overtook {
+	if reordered {
 		w.broke(nodes.FIFO)
 	}
-	for _, at := range fate {
-		w.travel(at, from, to, e)
+	for _, at := range arrivals {
+		w.travel(max(at, w.now+1), from, to, e)
 	}
 }
 
@@ -288,14 +290,13 @@ func (w *world) travel(at int64, from, to nodes.ID, e *nodes.Effect) {
 	w.inflight++
 	arrival := w.queue.add(at)
 	arrival.what, arrival.kind, arrival.to, arrival.life = toDeliver, e.Kind, to, w.lives[to]
-	arrival.input.What, arrival.input.From, arrival.input.Message = nodes.Receive, from, e.Message
+	arrival.input.Kind, arrival.input.From, arrival.input.Message = nodes.Receive, from, e.Message
 }
 
 func (w *world) setTimer(id nodes.ID, e *nodes.Effect) {
-	roll := chaos.Roll{Purpose: chaos.ForTimer, From: id, To: e.Timer.Peer,
-		Kind: uint64(e.Timer.Kind), Count: uint64(e.Gen)}
+	roll := chance.OnLink(chance.ForTimer, id, e.Timer.Peer, uint8(e.Timer.Kind), uint64(e.Gen))
 	length := e.Min + time.Duration(w.dice.Unit(roll)*float64(e.Max-e.Min))
 	t := w.queue.add(w.now + max(1, int64(length)))
 	t.what, t.to, t.life = toTimeout, id, w.lives[id]
-	t.input.What, t.input.Timer, t.input.Gen = nodes.Timeout, e.Timer, e.Gen
+	t.input.Kind, t.input.Timer, t.input.Gen = nodes.Timeout, e.Timer, e.Gen
 }

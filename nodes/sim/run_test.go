@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"turnstile/bench/check"
-	"turnstile/bench/history"
-	"turnstile/bench/workload"
 	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
 )
 
 // options returns a run of an algorithm that a test may change.
@@ -25,8 +26,8 @@ func options(t testing.TB, algorithm string, n int, change ...func(*Options)) Op
 		t.Fatal(err)
 	}
 	o := Options{Spec: spec, Config: nodes.Config{N: n}, Seed: 1, Entries: 200,
-		Workload: workload.Workload{Load: workload.Saturated, Hold: chaos.Constant(100 * time.Microsecond)},
-		Latency:  chaos.Constant(time.Millisecond)}
+		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(100 * time.Microsecond)},
+		Latency:  time.Millisecond}
 	for _, c := range change {
 		c(&o)
 	}
@@ -59,11 +60,34 @@ func verdict(o Options, r *Result) check.Verdict {
 	return check.Judge(r.History, s)
 }
 
+// over has messages travel over a network.
+func over(o *Options, n chaos.Network) {
+	o.Latency, o.Shaper = n.Simulated(chance.Dice(o.Seed))
+}
+
+// latency returns a network whose messages take that long.
+func latency(t testing.TB, text string) (n chaos.Network) {
+	t.Helper()
+	if err := n.Latency.Set(text); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// slow has messages take a millisecond on average.
+func slow(t testing.TB) func(*Options) {
+	return func(o *Options) { over(o, latency(t, "exponential:1ms")) }
+}
+
 // stormy has everything go wrong that the simulator knows.
-func stormy(o *Options) {
-	o.Latency.Set("exponential:1ms")
-	o.Overtaking, o.Loss, o.Duplication = true, 0.01, 0.01
-	o.Crashes = []Crash{{Node: 1, At: 30 * time.Millisecond, Restart: 5 * time.Millisecond, Amnesia: true}}
+func stormy(t testing.TB) func(*Options) {
+	n := latency(t, "exponential:1ms")
+	n.Loss, n.Duplication = 0.01, 0.01
+	return func(o *Options) {
+		over(o, n)
+		o.Reordering = true
+		o.Crashes = []Crash{{Node: 1, At: 30 * time.Millisecond, Restart: 5 * time.Millisecond, Amnesia: true}}
+	}
 }
 
 // Equal options give equal histories, today and on any machine: the sums are those of the day this was
@@ -75,7 +99,7 @@ func TestHistoriesArePinned(t *testing.T) {
 	}{
 		"calm": {options(t, "ricart-agrawala", 5),
 			"c64038411b72cec1e1f1dac95390cd7cb392e773645cae033dbcc60ee701bd47"},
-		"stormy": {options(t, "suzuki-kasami", 5, stormy),
+		"stormy": {options(t, "suzuki-kasami", 5, stormy(t)),
 			"fb372f264cc9f87aeedf35eaddefcff70a5163a5da0f846af628937e36aaac04"},
 	} {
 		once, again := encoded(t, mustRun(t, test.o).History), encoded(t, mustRun(t, test.o).History)
@@ -89,9 +113,10 @@ func TestHistoriesArePinned(t *testing.T) {
 }
 
 func TestSeedsDiffer(t *testing.T) {
-	o := options(t, "ricart-agrawala", 5, func(o *Options) { o.Latency.Set("exponential:1ms") })
+	o := options(t, "ricart-agrawala", 5, slow(t))
 	one := encoded(t, mustRun(t, o).History)
 	o.Seed++
+	over(&o, latency(t, "exponential:1ms"))
 	if bytes.Equal(one, encoded(t, mustRun(t, o).History)) {
 		t.Error("another seed gives the same history")
 	}
@@ -99,53 +124,14 @@ func TestSeedsDiffer(t *testing.T) {
 
 // A fault of rate zero changes nothing at all.
 func TestFaultOfRateZeroLeavesTheHistory(t *testing.T) {
-	o := options(t, "lamport", 4, func(o *Options) { o.Latency.Set("exponential:1ms") })
+	o := options(t, "lamport", 4, slow(t))
 	plain := encoded(t, mustRun(t, o).History)
-	dice := chaos.Dice(o.Seed)
+	dice := chance.Dice(o.Seed)
+	o.Shaper = chaos.Loss{Dice: dice, Of: chaos.Duplication{Dice: dice, Of: o.Shaper}}
 	w := newWorld(o)
-	w.links.shaper = chaos.Loss{Dice: dice, Of: chaos.Duplication{Dice: dice, Of: w.links.shaper}}
 	w.run()
 	if !bytes.Equal(plain, encoded(t, w.history())) {
 		t.Error("faults of rate zero change the history")
-	}
-}
-
-// One more message that is lost moves no decision about any other message.
-func TestOneMoreLossMovesNoOtherDecision(t *testing.T) {
-	link, others := chaos.Link{From: 0, To: 1}, []chaos.Link{{From: 1, To: 0}, {From: 0, To: 2}}
-	fates := func(loss float64) (mine, theirs []string) {
-		o := options(t, "lamport", 4, func(o *Options) {
-			o.Latency.Set("exponential:1ms")
-			o.Loss, o.Duplication = loss, 0.2
-		})
-		s := o.shaper()
-		for n := uint64(1); n < 200; n++ {
-			mine = append(mine, fmt.Sprint(s.Shape(link, 0, n, nil)))
-			for _, l := range others {
-				theirs = append(theirs, fmt.Sprint(s.Shape(l, 1, n, nil)))
-			}
-		}
-		return mine, theirs
-	}
-	few, fewOthers := fates(0.1)
-	more, moreOthers := fates(0.2)
-	lost := 0
-	for i, fate := range few {
-		switch {
-		case more[i] == fate:
-		case more[i] == "[]":
-			lost++
-		default:
-			t.Errorf("message %d: %s, and with more losses %s", i, fate, more[i])
-		}
-	}
-	for i, fate := range fewOthers {
-		if moreOthers[i] != fate && moreOthers[i] != "[]" {
-			t.Errorf("a message of another link: %s, and with more losses %s", fate, moreOthers[i])
-		}
-	}
-	if lost == 0 {
-		t.Error("no more messages are lost at twice the rate")
 	}
 }
 
@@ -240,11 +226,10 @@ func TestBrokenAlgorithmIsCaughtWithItsStory(t *testing.T) {
 
 func TestOptionsAreValidated(t *testing.T) {
 	for says, change := range map[string]func(*Options){
-		"at least one":    func(o *Options) { o.Config.N = 0 },
-		"never end":       func(o *Options) { o.Entries = 0 },
-		"between 0 and 1": func(o *Options) { o.Loss = 1.5 },
-		"takes a rate":    func(o *Options) { o.Workload.Load = workload.Open },
-		"node 7 is to":    func(o *Options) { o.Crashes = []Crash{{Node: 7}} },
+		"at least one": func(o *Options) { o.Config.N = 0 },
+		"never end":    func(o *Options) { o.Entries = 0 },
+		"takes a rate": func(o *Options) { o.Workload.Load = workload.Open },
+		"node 7 is to": func(o *Options) { o.Crashes = []Crash{{Node: 7}} },
 		"down already": func(o *Options) {
 			o.Crashes = []Crash{{Node: 1, At: 5, Restart: 10}, {Node: 1, At: 9, Restart: 1}}
 		},
@@ -284,7 +269,7 @@ func TestCutShort(t *testing.T) {
 func TestLongIdle(t *testing.T) {
 	r := mustRun(t, options(t, "token-ring", 2, func(o *Options) {
 		o.Entries, o.Patience = 3, 1000
-		o.Workload.Load, o.Workload.Think = workload.Closed, chaos.Constant(10*time.Second)
+		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(10*time.Second)
 	}))
 	if r.Stall != "" {
 		t.Error(r.Stall)
@@ -335,15 +320,30 @@ func TestShortRunEndsWithItsLastRequest(t *testing.T) {
 	}
 }
 
+// A quitter does something that it must not when its client asks.
+type quitter struct{ slip func(*nodes.Env) }
+
+type nothing struct{}
+
+func (q *quitter) Request(env *nodes.Env)                      { q.slip(env) }
+func (q *quitter) Release(*nodes.Env)                          {}
+func (q *quitter) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+
+func quitters(slip func(*nodes.Env)) *nodes.Spec[nodes.Mutex] {
+	return &nodes.Spec[nodes.Mutex]{Name: "quitter", Messages: []nodes.Kind{{Zero: nothing{}}},
+		New:  func(nodes.Config) nodes.Mutex { return &quitter{slip} },
+		Cost: func(nodes.Config) nodes.Cost { return nodes.Cost{} }}
+}
+
 // A machine that gives up ends the run, which says where and keeps what came before.
 func TestPanicEndsTheRun(t *testing.T) {
-	unlisted := *row(t, "ricart-agrawala")
+	unlisted := *options(t, "ricart-agrawala", 2).Spec
 	unlisted.Messages = unlisted.Messages[:1]
 	for want, spec := range map[string]*nodes.Spec[nodes.Mutex]{
-		": out of luck":          gamblers(modePanic),
+		": out of luck":          quitters(func(*nodes.Env) { panic("out of luck") }),
 		"(ricart_agrawala.go:":   &unlisted,
-		"node 7, which does not": trappers(trapper{mode: modeNowhere}, 2).Spec,
-		"to choose one of 0":     trappers(trapper{mode: modeNoChoice}, 2).Spec,
+		"node 7, which does not": quitters(func(env *nodes.Env) { env.Send(7, nothing{}) }),
+		"chooses one of 0":       quitters(func(env *nodes.Env) { env.Choose(0) }),
 	} {
 		o := options(t, "lamport", 2, func(o *Options) {
 			o.Spec, o.Entries, o.Workload.Load = spec, 100, workload.Sequential

@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"turnstile/bench/check"
-	"turnstile/bench/workload"
-	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes/workload"
 )
 
 // BenchmarkDelivery reports how many messages a second of Ricart-Agrawala at N=32 are handled, recording
 // and judging included.
 func BenchmarkDelivery(b *testing.B) {
-	for _, latency := range []string{"1ms", "exponential:1ms"} {
-		b.Run(latency, func(b *testing.B) {
+	for _, text := range []string{"1ms", "exponential:1ms"} {
+		b.Run(text, func(b *testing.B) {
 			o := options(b, "ricart-agrawala", 32, func(o *Options) { o.Entries = 20_000 })
-			o.Latency.Set(latency)
+			over(&o, latency(b, text))
 			var deliveries uint64
 			for b.Loop() {
 				deliveries += judged(b, o).Deliveries
@@ -42,8 +42,8 @@ func BenchmarkScale(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			o := options(b, "naimi-trehel", n, func(o *Options) {
 				o.Entries = 1_000_000
-				o.Workload = workload.Workload{Load: workload.Closed, Hold: chaos.Constant(10 * time.Microsecond)}
-				o.Latency = chaos.Constant(100 * time.Microsecond)
+				o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(10 * time.Microsecond)}
+				o.Latency = 100 * time.Microsecond
 				o.Workload.Think.Set(fmt.Sprintf("exponential:%v", time.Duration(n)*50*time.Microsecond))
 			})
 			var deliveries uint64

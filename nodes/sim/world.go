@@ -1,22 +1,23 @@
 package sim
 
 import (
-	"turnstile/bench/history"
-	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // A world is a simulated run under way.
 type world struct {
 	Options
-	dice      chaos.Dice
+	dice      chance.Dice
 	codec     *nodes.Codec
 	n         int // clients
 	nodes     []*nodes.Node
 	members   []member
 	lives     []life
-	tallies   []tally // of each node in turn, by kind
-	links     links
+	tallies   []tally      // of each node in turn, by kind
+	links     *nodes.Links // nil if all messages take the same time
+	latency   int64        // that time
 	queue     queue
 	turn      nodes.ID       // who has the input at hand
 	effects   []nodes.Effect // of it
@@ -32,11 +33,11 @@ type world struct {
 	handled   uint64
 	sent      uint64
 	asked     asked // sequential load: the request under way
-	ring      []history.Passage
+	ring      []history.MessageRecord
 	passed    uint64 // messages ever put into the ring
 	frozen    bool   // two have been inside: the ring keeps what led to it
 	moved     uint64 // handled at the latest entry, or when somebody began to wait
-	broken    nodes.Need
+	broken    nodes.Assumption
 	stopped   bool
 	measuring bool // that is marked
 	ended     bool // and so is Stopped
@@ -84,7 +85,7 @@ type totals struct{ requests, entries, exits, resent, dropped, copied uint64 }
 type tally struct{ sent, publishes, delivered uint64 }
 
 func newWorld(o Options) *world {
-	w := &world{Options: o, dice: chaos.Dice(o.Seed), codec: o.Spec.Codec(), n: o.Config.N}
+	w := &world{Options: o, dice: chance.Dice(o.Seed), codec: o.Spec.Codec(), n: o.Config.N}
 	if w.Patience == 0 {
 		w.Patience = plenty * uint64(o.total())
 	}
@@ -94,7 +95,11 @@ func newWorld(o Options) *world {
 	for id := range nodes.ID(o.total()) {
 		w.nodes = append(w.nodes, w.node(id))
 	}
-	w.links, w.queue = newLinks(o), newQueue()
+	// Nothing arrives at the moment it is sent, so that causes come before effects in any order of equal times.
+	w.queue, w.latency = newQueue(), max(1, int64(o.Latency))
+	if o.Shaper != nil {
+		w.links = nodes.NewLinks(o.total(), w.codec.Kinds(), o.Shaper, o.Reordering)
+	}
 	return w
 }
 
@@ -102,9 +107,8 @@ func newWorld(o Options) *world {
 func (w *world) node(id nodes.ID) *nodes.Node {
 	m := &w.members[id]
 	choose := func(n int) int {
-		mustChoose(n)
 		m.choices++
-		return w.dice.Below(chaos.Roll{Purpose: chaos.ForChoice, From: id, To: id, Count: uint64(m.choices)}, n)
+		return w.dice.Below(chance.At(chance.ForChoice, id, uint64(m.choices)), n)
 	}
 	part := nodes.Part{Machine: w.Spec.Machine(w.Config, id), Codec: w.codec}
 	return nodes.NewNode(id, w.n, w.lives[id].incarnation(), choose, part)

@@ -1,0 +1,109 @@
+package measure
+
+import (
+	"fmt"
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/results"
+)
+
+// naive measures visits straight from the definitions, in time quadratic or worse, and prints them.
+func naive(visits []plainVisit, w Window, end int64) string {
+	var overlap, busy int64
+	for at := int64(0); at < end; at++ {
+		n := holders(visits, at)
+		if n > 1 {
+			overlap++
+		}
+		if n > 0 && w.Has(at) {
+			busy++
+		}
+	}
+	var waits, censored, handovers, uncontended, unfinished, most, sum int
+	for _, v := range visits {
+		if w.Has(v.due) {
+			waits++
+			if v.entered < 0 {
+				censored++
+			}
+			if lonely(visits, v) {
+				uncontended++
+			}
+		}
+		if v.entered < 0 {
+			unfinished++
+		} else if w.Has(v.entered) && handedOver(visits, v) {
+			handovers++
+		}
+		n := overtakers(visits, v)
+		most, sum = max(most, n), sum+n
+	}
+	var max, mean results.Figure
+	if len(visits) > 0 {
+		max = boundIf(unfinished > 0, float64(most))
+		mean = boundIf(unfinished > 0, float64(sum)/float64(len(visits)))
+	}
+	var overlapUS, utilisation results.Figure
+	if len(visits) > 0 {
+		overlapUS = results.Number(float64(overlap))
+		utilisation = results.Ratio(float64(busy), float64(w.Length()))
+	}
+	return fmt.Sprintln(overlapUS, utilisation, max, mean, unfinished,
+		waits, censored, handovers, uncontended, jain(visits, w))
+}
+
+func holders(visits []plainVisit, at int64) (n int) {
+	for _, v := range visits {
+		if v.entered >= 0 && v.entered <= at && (v.exited < 0 || at < v.exited) {
+			n++
+		}
+	}
+	return n
+}
+
+// lonely reports whether nobody held or waited when v was asked.
+func lonely(visits []plainVisit, v plainVisit) bool {
+	return !slices.ContainsFunc(visits, func(u plainVisit) bool {
+		return u.asked < v.asked && (u.exited < 0 || v.asked < u.exited)
+	})
+}
+
+// handedOver reports whether v entered a free place, as the first since an exit before which it asked.
+func handedOver(visits []plainVisit, v plainVisit) bool {
+	var exit, enter int64 = -1, -1
+	for _, u := range visits {
+		if u.exited >= 0 && u.exited < v.entered {
+			exit = max(exit, u.exited)
+		}
+		if u.entered >= 0 && u.entered < v.entered {
+			enter = max(enter, u.entered)
+		}
+	}
+	return holders(visits, v.entered-1) == 0 && exit > enter && v.asked < exit
+}
+
+func overtakers(visits []plainVisit, v plainVisit) (n int) {
+	for _, u := range visits {
+		if u.asked > v.asked && u.entered >= 0 && (v.entered < 0 || u.entered < v.entered) {
+			n++
+		}
+	}
+	return n
+}
+
+func jain(visits []plainVisit, w Window) results.Figure {
+	entries := map[nodes.ID]float64{}
+	for _, v := range visits {
+		entries[v.node] += 0
+		if v.entered >= 0 && w.Has(v.entered) {
+			entries[v.node]++
+		}
+	}
+	var sum, squares float64
+	for _, n := range entries {
+		sum += n
+		squares += n * n
+	}
+	return results.Ratio(sum*sum, float64(len(entries))*squares)
+}

@@ -1,0 +1,76 @@
+package measure
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
+)
+
+func sortLogs(t *tape) {
+	for _, l := range t.logs {
+		slices.SortStableFunc(l.Events, func(a, b history.Event) int { return int(a.At - b.At) })
+	}
+}
+
+// A plainVisit is one request as the naive measures see it; times are in microseconds, -1 is never.
+type plainVisit struct {
+	node                        nodes.ID
+	due, asked, entered, exited int64
+}
+
+// randomVisits are those of clients that may be inside together and overtake each other at will; the
+// last of each may be cut short.
+func randomVisits(r *rand.Rand) []plainVisit {
+	var visits []plainVisit
+	used := map[int64]bool{}
+	after := func(at int64) int64 { // no two things happen at once
+		for at += 1 + r.Int64N(40); used[at]; at++ {
+		}
+		used[at] = true
+		return at
+	}
+	for node := range nodes.ID(1 + r.IntN(5)) {
+		at := int64(0)
+		for range r.IntN(20) {
+			v := plainVisit{node: node, entered: -1, exited: -1}
+			v.asked = after(at)
+			v.due = max(at, v.asked-r.Int64N(50))
+			visits = append(visits, v)
+			last := &visits[len(visits)-1]
+			if r.IntN(15) == 0 {
+				break
+			}
+			last.entered = after(v.asked)
+			if r.IntN(30) == 0 {
+				break
+			}
+			last.exited = after(last.entered)
+			at = last.exited
+		}
+	}
+	return visits
+}
+
+func TestAgainstNaiveMeasures(t *testing.T) {
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		visits := randomVisits(r)
+		window := Window{100, 100 + 1 + r.Int64N(500)}
+		tp := newTape().mark(window.From, history.Measuring).mark(window.To, history.Stopped).
+			mark(2000, history.Stalled)
+		for _, v := range visits {
+			tp.visit(v.node, v.due, v.asked, v.entered, v.exited)
+		}
+		m := Of(tp.history(), workload.Open)
+		got := fmt.Sprintln(m.OverlapUS, m.Utilisation, m.OvertakenMax, m.OvertakenMean, m.Unfinished,
+			m.Wait.Count(), m.Wait.Censored(), m.SynchronizationDelay.Count(), m.Uncontended.Count(), m.Jain)
+		if want := naive(visits, window, 2000); got != want {
+			t.Fatalf("seed %d:\n got %s\nwant %s", seed, got, want)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package measure
+
+import (
+	"time"
+	"turnstile/nodes"
+	"turnstile/results"
+)
+
+// MessageRows returns the rows of messages.csv, of the kinds that codec names.
+func (m *Measures) MessageRows(codec *nodes.Codec) []results.MessageRow {
+	var whole, steady []results.MessageRow
+	for kind := range codec.Kinds() {
+		k := m.Messages.Kinds[kind]
+		row := results.MessageRow{
+			Phase:     results.WholeRun,
+			Kind:      codec.Name(kind),
+			Sent:      results.Count(k.Sent),
+			Publishes: results.Count(k.Publishes),
+			Delivered: results.Count(k.Delivered),
+		}
+		if k.Bytes > 0 || k.Sent == 0 {
+			row.Bytes = results.Count(k.Bytes)
+		}
+		var perEntry results.Figure
+		if m.Messages.KindPerEntry != nil {
+			perEntry = results.Number(m.Messages.KindPerEntry[kind])
+		}
+		if m.Messages.Circulates {
+			steady = append(steady,
+				results.MessageRow{Phase: results.Steady, Kind: row.Kind, PerEntry: perEntry})
+		} else if perEntry.Known() {
+			row.PerEntry = perEntry
+			row.PublishesPerEntry = results.Ratio(float64(k.Publishes), float64(m.Entries))
+		}
+		whole = append(whole, row)
+	}
+	return append(whole, steady...)
+}
+
+// Interval returns the latencies of the trial, whose zero of time was at began, for latency.hlog.
+func (m *Measures) Interval(trial int, began time.Time) results.Interval {
+	in := results.Interval{
+		Trial:  trial,
+		Start:  began.Add(time.Duration(m.Window.From)),
+		Length: time.Duration(m.Window.Length()),
+	}
+	for _, t := range []struct {
+		tag string
+		of  *Latency
+	}{
+		{results.WaitTag, &m.Wait}, {"queue", &m.Queue}, {"protocol", &m.Protocol},
+		{"hold", &m.Hold}, {"sync_delay", &m.SynchronizationDelay},
+	} {
+		if t.of.Hist != nil {
+			in.Latencies = append(in.Latencies, results.Tagged{Tag: t.tag, Hist: t.of.Hist})
+		}
+	}
+	return in
+}
+
+// Fill puts the measures into a row of runs.csv. What was asked for, and what is judged rather than measured,
+// is left to whoever knows it.
+func (m *Measures) Fill(row *results.Row) {
+	m.fillCounts(row)
+	m.fillLatencies(row)
+	m.fillFairness(row)
+	row.TimerLateUSP50, row.TimerLateUSP99 = m.TimerLateUS.P50, m.TimerLateUS.P99
+	row.TimerLateUSMax = m.TimerLateUS.Max
+	row.CPUBusy, row.BrokerCPU = m.CPUBusy, m.BrokerCPU
+	row.NodeRSSMB, row.ReadyMS = m.NodeRSSMB, m.ReadyMS
+}
+
+func (m *Measures) fillCounts(row *results.Row) {
+	row.DurationS = m.DurationS
+	row.Entries = results.Count(m.Entries)
+	row.EntriesInWindow, row.EntriesPerS = m.EntriesInWindow, m.EntriesPerS
+	row.Messages = results.Count(m.Messages.Sent)
+	row.Publishes = results.Count(m.Messages.Publishes)
+	row.MessagesPerEntry = m.Messages.PerEntry
+	row.PublishesPerEntry = m.Messages.PublishesPerEntry
+	row.BytesPerEntry = m.Messages.BytesPerEntry
+	row.OneEntryMin, row.OneEntryMean, row.OneEntryMax = m.Messages.OneEntry()
+	row.Unfinished = results.Count(m.Unfinished + m.Unissued)
+	row.IssuedShare = m.IssuedShare
+}
+
+func (m *Measures) fillLatencies(row *results.Row) {
+	row.WaitUSP50, row.WaitUSP90 = m.Wait.MicrosAt(0.5), m.Wait.MicrosAt(0.9)
+	row.WaitUSP99, row.WaitUSP999 = m.Wait.MicrosAt(0.99), m.Wait.MicrosAt(0.999)
+	row.WaitUSMax = m.Wait.MicrosAt(1)
+	row.QueueUSP50, row.QueueUSP99 = m.Queue.MicrosAt(0.5), m.Queue.MicrosAt(0.99)
+	row.ProtocolUSP50, row.ProtocolUSP99 = m.Protocol.MicrosAt(0.5), m.Protocol.MicrosAt(0.99)
+	row.HoldUSP50, row.HoldUSP99 = m.Hold.MicrosAt(0.5), m.Hold.MicrosAt(0.99)
+	row.SynchronizationDelayUSP50 = m.SynchronizationDelay.MicrosAt(0.5)
+	row.SynchronizationDelayUSP99 = m.SynchronizationDelay.MicrosAt(0.99)
+	row.ClientDelayP50 = m.ClientDelay.MicrosAt(0.5)
+	row.UncontendedP50 = m.Uncontended.MicrosAt(0.5)
+}
+
+func (m *Measures) fillFairness(row *results.Row) {
+	row.Utilisation, row.OverlapUS = m.Utilisation, m.OverlapUS
+	row.JainIndex = m.Jain
+	row.EntriesNodeMin, row.EntriesNodeMax = m.EntriesNodeMin, m.EntriesNodeMax
+	row.OvertakenMax, row.OvertakenMean = m.OvertakenMax, m.OvertakenMean
+}

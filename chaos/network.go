@@ -1,0 +1,59 @@
+package chaos
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// A Network is what the links of a run do to all messages, from the beginning to the end. Its zero value
+// delivers each at once.
+type Network struct {
+	Latency     chance.Distribution `json:"latency"`
+	Regions     Regions             `json:"regions"`               // instead of Latency, if there are any
+	Loss        float64             `json:"loss,omitempty"`        // share of messages that are lost
+	Duplication float64             `json:"duplication,omitempty"` // share of messages that arrive twice
+}
+
+// Validate says what is wrong with the network, if anything is.
+func (n *Network) Validate() error {
+	if !(n.Loss >= 0 && n.Loss <= 1 && n.Duplication >= 0 && n.Duplication <= 1) { // nor is either no number
+		return fmt.Errorf("a loss of %v and a duplication of %v: shares lie between 0 and 1", n.Loss, n.Duplication)
+	}
+	return nil
+}
+
+// constant reports whether all messages take the same time, and none is lost or duplicated.
+func (n *Network) constant() bool {
+	return n.Regions.None() && n.Latency.IsConstant() && n.Loss == 0 && n.Duplication == 0
+}
+
+// Simulated returns what the simulator takes: how long each message takes if all take the same time, and
+// otherwise what decides their fates under the seed of dice.
+func (n *Network) Simulated(dice chance.Dice) (latency time.Duration, shaper nodes.Shaper) {
+	if n.constant() {
+		return n.Latency.Mean(), nil
+	}
+	return 0, n.Shaper(dice)
+}
+
+// Shaper returns what decides the fates of packets under the seed of dice, or nil if there is nothing to
+// decide.
+func (n *Network) Shaper(dice chance.Dice) nodes.Shaper {
+	if n.constant() && n.Latency.Zero() {
+		return nil
+	}
+	var s nodes.Shaper = Latency{Of: n.Latency, Dice: dice}
+	if !n.Regions.None() {
+		s = RegionalLatency{Regions: n.Regions, Dice: dice}
+	}
+	if n.Duplication > 0 {
+		s = Duplication{Rate: n.Duplication, Dice: dice, Of: s}
+	}
+	if n.Loss > 0 {
+		s = Loss{Rate: n.Loss, Dice: dice, Of: s}
+	}
+	return s
+}

@@ -1,0 +1,55 @@
+package chaos
+
+import (
+	"fmt"
+	"testing"
+
+	"turnstile/nodes"
+)
+
+func TestSharesAreShares(t *testing.T) {
+	for _, n := range []Network{{Loss: 1.5}, {Duplication: -0.1}} {
+		if n.Validate() == nil {
+			t.Errorf("%+v is a network", n)
+		}
+	}
+}
+
+// One more message that is lost moves no decision about any other message.
+func TestOneMoreLossMovesNoOtherDecision(t *testing.T) {
+	link, others := nodes.Packet{From: 0, To: 1}, []nodes.Packet{{From: 1, To: 0}, {From: 0, To: 2}}
+	fates := func(loss float64) (mine, theirs []string) {
+		network := Network{Loss: loss, Duplication: 0.2}
+		network.Latency.Set("exponential:1ms")
+		s := network.Shaper(1)
+		for n := uint64(1); n < 200; n++ {
+			link.Number = n
+			mine = append(mine, fmt.Sprint(s.Shape(&link, nil)))
+			for _, l := range others {
+				l.Number, l.Kind = n, 1
+				theirs = append(theirs, fmt.Sprint(s.Shape(&l, nil)))
+			}
+		}
+		return mine, theirs
+	}
+	few, fewOthers := fates(0.1)
+	more, moreOthers := fates(0.2)
+	lost := 0
+	for i, fate := range few {
+		switch {
+		case more[i] == fate:
+		case more[i] == "[]":
+			lost++
+		default:
+			t.Errorf("message %d: %s, and with more losses %s", i, fate, more[i])
+		}
+	}
+	for i, fate := range fewOthers {
+		if moreOthers[i] != fate && moreOthers[i] != "[]" {
+			t.Errorf("a message of another link: %s, and with more losses %s", fate, moreOthers[i])
+		}
+	}
+	if lost == 0 {
+		t.Error("no more messages are lost at twice the rate")
+	}
+}

@@ -1,0 +1,128 @@
+package chance
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestDiceAreWhatTheyWere(t *testing.T) {
+	// A seed means the same for ever, or stored runs could not be made again.
+	r := Roll{Purpose: ForDelay, From: 1, To: 2, Kind: 3, Count: 4}
+	if got, want := Dice(42).Bits(r), uint64(0xf3ec108856c8eaff); got != want {
+		t.Errorf("the roll is %#x and was %#x", got, want)
+	}
+}
+
+func TestDiceDependOnEveryPartOfTheRoll(t *testing.T) {
+	base := Roll{ForThink, 1, 2, 3, 4}
+	seen := map[uint64]string{Dice(1).Bits(base): "the base"}
+	for what, bits := range map[string]uint64{
+		"seed":    Dice(2).Bits(base),
+		"purpose": Dice(1).Bits(Roll{ForHold, 1, 2, 3, 4}),
+		"from":    Dice(1).Bits(Roll{ForThink, 2, 2, 3, 4}),
+		"to":      Dice(1).Bits(Roll{ForThink, 1, 3, 3, 4}),
+		"swapped": Dice(1).Bits(Roll{ForThink, 2, 1, 3, 4}),
+		"kind":    Dice(1).Bits(Roll{ForThink, 1, 2, 4, 4}),
+		"count":   Dice(1).Bits(Roll{ForThink, 1, 2, 3, 5}),
+	} {
+		if other, taken := seen[bits]; taken {
+			t.Errorf("a roll with another %s is that of %s", what, other)
+		}
+		seen[bits] = what
+	}
+}
+
+// The means and deviations of many draws lie within five standard errors of what the spans say.
+func TestDistributionsDrawTheirDistribution(t *testing.T) {
+	const draws = 100_000
+	for _, test := range []struct {
+		text            string
+		mean, deviation float64 // in microseconds
+	}{
+		{"0s", 0, 0},
+		{"2ms", 2000, 0},
+		{"uniform:1ms,3ms", 2000, 2000 / math.Sqrt(12)},
+		{"exponential:2ms", 2000, 2000},
+		{"normal:2ms,100us", 2000, 100},
+		// sigma is ln(2)/2.3263 = 0.29796: the mean is 2 exp(sigma²/2), the deviation that times
+		// sqrt(exp(sigma²)-1).
+		{"log-normal:2ms,4ms", 2090.78, 637.2},
+	} {
+		s, err := ParseDistribution(test.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum, squares float64
+		for i := range uint64(draws) {
+			x := float64(s.Draw(Dice(1), Roll{Purpose: ForDelay, Count: i})) / 1e3
+			if x < 0 || x > float64(s.Longest())/1e3*1.5 {
+				t.Fatalf("%s: a draw of %v us", test.text, x)
+			}
+			sum, squares = sum+x, squares+x*x
+		}
+		mean := sum / draws
+		deviation := math.Sqrt(max(0, squares/draws-mean*mean))
+		if math.Abs(mean-test.mean) > 5*test.deviation/math.Sqrt(draws)+1e-3 {
+			t.Errorf("%s: the mean is %v us, not %v", test.text, mean, test.mean)
+		}
+		if math.Abs(deviation-test.deviation) > 0.02*test.deviation+1e-2 {
+			t.Errorf("%s: the deviation is %v us, not %v", test.text, deviation, test.deviation)
+		}
+		if got := float64(s.Mean()) / 1e3; math.Abs(got-test.mean) > 0.01 {
+			t.Errorf("%s says that its mean is %v us", test.text, got)
+		}
+	}
+}
+
+func TestDistributionTextRoundTrip(t *testing.T) {
+	for _, text := range []string{"0s", "100µs", "2ms", "uniform:1ms,3ms",
+		"exponential:2ms", "normal:2ms,500µs",
+		"log-normal:2ms,9ms"} {
+		s, err := ParseDistribution(text)
+		if err != nil || s.String() != text {
+			t.Errorf("%q is read as %v (%v)", text, s, err)
+		}
+		var back Distribution
+		b, _ := s.MarshalText()
+		if err := back.UnmarshalText(b); err != nil || back != s {
+			t.Errorf("%v is written as %q and read as %v (%v)", s, b, back, err)
+		}
+	}
+}
+
+func TestParseDistributionSaysWhatIsWrong(t *testing.T) {
+	for text, says := range map[string]string{
+		"":                   "is no span of time",
+		"5":                  "is no span of time",
+		"fast":               "is no span of time",
+		"-2ms":               "negative",
+		"gamma:2ms":          "is no span of time",
+		"uniform:2ms":        "has 1 numbers, not 2",
+		"uniform:3ms,1ms":    "write uniform:1ms,3ms",
+		"normal:1ms,-1ms":    "negative",
+		"log-normal:2ms,1ms": "lies above the median",
+		"2ms,3ms":            "has 2 numbers, not 1",
+	} {
+		if _, err := ParseDistribution(text); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("ParseDistribution(%q) says %v, not %q", text, err, says)
+		}
+	}
+}
+
+func FuzzParseDistribution(f *testing.F) {
+	f.Add("normal:2ms,500us")
+	f.Add("uniform:1ms, 3h")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseDistribution(text)
+		if err != nil {
+			return
+		}
+		if back, err := ParseDistribution(s.String()); err != nil || back != s {
+			t.Fatalf("%q is read as %v, and that as %v (%v)", text, s, back, err)
+		}
+		if d := s.Draw(1, Roll{}); d < 0 {
+			t.Fatalf("%q draws %v", text, d)
+		}
+	})
+}

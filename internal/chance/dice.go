@@ -1,0 +1,82 @@
+// Package chance makes random decisions that can be made again: each is a hash of a seed and of what it is
+// for. It has distributions of lengths of time, and the functions that they need, computed to the same bits
+// on every architecture.
+package chance
+
+import (
+	"math/bits"
+)
+
+// Dice makes every random decision of a run from its seed. Each roll is a hash of what it is for, so
+// no two decisions share a stream: one more node, one message fewer or one fault removed moves no
+// other decision, and a seed means the same in a real run and in the simulator.
+type Dice uint64
+
+// A Purpose is what a roll is for.
+type Purpose uint64
+
+// The purposes.
+const (
+	ForTrial   Purpose = iota + 1 // the seed of the count-th trial
+	ForThink                      // how long a client thinks before its count-th request
+	ForHold                       // how long it holds
+	ForArrival                    // how long after the one before the count-th arrival is due
+	ForTimer                      // when in its range a machine's timer runs out
+	ForChoice                     // what Env.Choose answers
+	ForDelay                      // how late the count-th message of a link arrives
+	ForNode                       // which node asks next
+	ForLoss                       // whether the count-th message of a link is lost
+	ForCopy                       // whether it arrives twice
+)
+
+// A Roll names one decision: the count-th for a purpose, at a node or on a link, for a kind.
+type Roll struct {
+	Purpose  Purpose
+	From, To int32 // the node in both, when it is no link
+	Kind     uint64
+	Count    uint64
+}
+
+// At names the count-th decision for a purpose at a node.
+func At[ID ~int32](purpose Purpose, node ID, count uint64) Roll {
+	return Roll{Purpose: purpose, From: int32(node), To: int32(node), Count: count}
+}
+
+// OnLink names the count-th decision for a purpose about a kind of message on a link.
+func OnLink[ID ~int32](purpose Purpose, from, to ID, kind uint8, count uint64) Roll {
+	return Roll{purpose, int32(from), int32(to), uint64(kind), count}
+}
+
+// Bits returns 64 bits for r, all alike random. The last fold is for the count, over which the one before is
+// all but linear.
+func (d Dice) Bits(r Roll) uint64 {
+	link := uint64(uint32(r.From))<<32 | uint64(uint32(r.To))
+	what := bits.RotateLeft64(uint64(r.Purpose), 32) ^ r.Kind
+	h := fold(uint64(d)^0xa0761d6478bd642f, link^0xe7037ed1a0b428db)
+	h = fold(h^r.Count, what^0x8ebc6af09c88c6e3)
+	return fold(h, h^0x589965cc75374cc3)
+}
+
+// Unit returns a number for r, at least 0 and below 1.
+func (d Dice) Unit(r Roll) float64 { return unit(d.Bits(r)) }
+
+// unit returns the first 53 bits as a fraction, exactly.
+func unit(random uint64) float64 { return float64(random>>11) / (1 << 53) }
+
+// Below returns a whole number for r, from 0 to n-1. A bias of n in 2^64 is left in.
+func (d Dice) Below(r Roll, n int) int { return int(d.Bits(r) % uint64(n)) }
+
+// Exponential returns a number for r from the exponential distribution of mean 1.
+func (d Dice) Exponential(r Roll) float64 { return -ln(1 - unit(d.Bits(r))) }
+
+// Normal returns a number for r from the normal distribution of mean 0 and deviation 1.
+func (d Dice) Normal(r Roll) float64 {
+	return normalQuantile((float64(d.Bits(r)>>11) + 0.5) / (1 << 53)) // never at an end, which is infinite
+}
+
+// fold multiplies two numbers and folds the product onto itself, as the hash wyhash does (Wang Yi, 2019).
+// With the factors folded in too, not even a factor of zero makes the other one forgotten.
+func fold(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	return high ^ low ^ a ^ b
+}

@@ -1,0 +1,167 @@
+package chance
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A Distribution is a distribution of lengths of time: of a latency, a hold, a time to think. Its zero value
+// is no time at all.
+type Distribution struct {
+	shape shape
+	a, b  time.Duration // the two numbers of the shape
+}
+
+type shape uint8
+
+const (
+	constant    shape = iota // a
+	uniform                  // from a to b
+	exponential              // of mean a
+	normal                   // of mean a and standard deviation b, never below zero
+	logNormal                // of median a and 99th percentile b
+)
+
+var shapeNames = [...]string{"constant", "uniform", "exponential", "normal", "log-normal"}
+
+// Constant is the span that is always d.
+func Constant(d time.Duration) Distribution { return Distribution{a: d} }
+
+// distributionForms is what ParseDistribution takes, for its errors and for help texts.
+const distributionForms = "2ms, uniform:1ms,3ms (from, to), " +
+	"exponential:2ms (mean), normal:2ms,500us (mean, deviation) " +
+	"or log-normal:2ms,9ms (median, 99th percentile)"
+
+// ParseDistribution reads a span: 2ms, uniform:1ms,3ms, exponential:2ms, normal:2ms,500us or
+// log-normal:2ms,9ms.
+func ParseDistribution(text string) (Distribution, error) {
+	name, numbers, named := strings.Cut(text, ":")
+	if !named {
+		name, numbers = shapeNames[constant], text
+	}
+	for s, candidate := range shapeNames {
+		if candidate == name {
+			return parseShape(shape(s), text, strings.Split(numbers, ","))
+		}
+	}
+	return Distribution{}, fmt.Errorf("%q is no span of time: write %s", text, distributionForms)
+}
+
+func parseShape(s shape, text string, numbers []string) (Distribution, error) {
+	want := 1
+	if s == uniform || s == normal || s == logNormal {
+		want = 2
+	}
+	if len(numbers) != want {
+		return Distribution{}, fmt.Errorf("%q has %d numbers, not %d: write %s",
+			text, len(numbers), want, distributionForms)
+	}
+	span := Distribution{shape: s}
+	for i, to := range []*time.Duration{&span.a, &span.b}[:want] {
+		d, err := time.ParseDuration(strings.TrimSpace(numbers[i]))
+		if err != nil && numbers[i] != "0" {
+			return Distribution{}, fmt.Errorf("%q is no span of time: write %s", text, distributionForms)
+		}
+		if d < 0 {
+			return Distribution{}, fmt.Errorf("%q is negative: time does not run backwards", text)
+		}
+		*to = d
+	}
+	if s == logNormal && (span.a <= 0 || span.b < span.a) {
+		return Distribution{},
+			fmt.Errorf("%q: the 99th percentile lies above the median, and that above zero", text)
+	}
+	if s == uniform && span.b < span.a {
+		return Distribution{}, fmt.Errorf("%q ends before it begins: write uniform:%v,%v", text, span.b, span.a)
+	}
+	return span, nil
+}
+
+// Zero reports whether the span is always nothing.
+func (s Distribution) Zero() bool { return s.a == 0 && s.b == 0 }
+
+// IsConstant reports whether the span is always the same.
+func (s Distribution) IsConstant() bool { return s.shape == constant }
+
+// Mean returns the mean of the span, for a normal one before it is cut off at zero.
+func (s Distribution) Mean() time.Duration {
+	switch s.shape {
+	case uniform:
+		return (s.a + s.b) / 2
+	case logNormal:
+		sigma := s.sigma()
+		return time.Duration(float64(s.a) * exp(float64(sigma*sigma)/2))
+	}
+	return s.a
+}
+
+// sigma returns the deviation of the logarithm of a log-normal span.
+func (s Distribution) sigma() float64 { return ln(float64(s.b)/float64(s.a)) / normalQuantile(0.99) }
+
+// Longest returns a length that fewer than one draw in a million exceeds.
+func (s Distribution) Longest() time.Duration {
+	switch s.shape {
+	case uniform:
+		return s.b
+	case exponential:
+		return 14 * s.a
+	case normal:
+		return s.a + 5*s.b
+	case logNormal:
+		return time.Duration(float64(s.a) * exp(5*s.sigma()))
+	}
+	return s.a
+}
+
+// Bounds returns the shortest and the longest length, if no draw exceeds one.
+func (s Distribution) Bounds() (least, most time.Duration, bounded bool) {
+	switch s.shape {
+	case constant:
+		return s.a, s.a, true
+	case uniform:
+		return s.a, s.b, true
+	}
+	return 0, 0, false
+}
+
+// Draw returns the length for the roll r.
+func (s Distribution) Draw(d Dice, r Roll) time.Duration {
+	switch s.shape {
+	case uniform:
+		return s.a + time.Duration(d.Unit(r)*float64(s.b-s.a))
+	case exponential:
+		return time.Duration(d.Exponential(r) * float64(s.a))
+	case normal:
+		return max(0, s.a+time.Duration(float64(s.b)*d.Normal(r)))
+	case logNormal:
+		return time.Duration(float64(s.a) * exp(float64(s.sigma()*d.Normal(r))))
+	}
+	return s.a
+}
+
+// String prints the span as ParseDistribution reads it.
+func (s Distribution) String() string {
+	switch s.shape {
+	case constant:
+		return s.a.String()
+	case exponential:
+		return fmt.Sprintf("exponential:%v", s.a)
+	}
+	return fmt.Sprintf("%s:%v,%v", shapeNames[s.shape], s.a, s.b)
+}
+
+// Set is ParseDistribution in place; with String and Type it makes a span a flag of a command.
+func (s *Distribution) Set(text string) (err error) {
+	*s, err = ParseDistribution(text)
+	return err
+}
+
+// Type names the flag's type in help texts.
+func (s *Distribution) Type() string { return "span" }
+
+// MarshalText writes the span as ParseDistribution reads it.
+func (s Distribution) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is ParseDistribution in place.
+func (s *Distribution) UnmarshalText(text []byte) error { return s.Set(string(text)) }

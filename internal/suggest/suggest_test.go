@@ -1,0 +1,14 @@
+package suggest
+
+import "testing"
+
+func TestEditDistance(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "abc", 0}, {"", "abc", 3}, {"ricard", "ricart", 1}, {"kitten", "sitting", 3}} {
+		if Distance(test.a, test.b) != test.want || Distance(test.b, test.a) != test.want {
+			t.Errorf("%s and %s are not %d apart", test.a, test.b, test.want)
+		}
+	}
+}

@@ -1,0 +1,368 @@
+package explore
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"turnstile/nodes"
+)
+
+// A state is a row of numbers: the part of each node, what faults there were, and a word for each message
+// on its way, link by link, and on a link in the order sent (or, if they may overtake each other, in that
+// of their digests, since then all orders are one).
+
+// Faults are counted in one number, a byte for each sort.
+const (
+	oneLoss      = 1
+	oneDuplicate = 1 << 8
+	oneCrash     = 1 << 16
+	oneAmnesia   = 1 << 24 // not counted: a flag
+)
+
+// A move is what happens between a state and the next.
+type move struct {
+	what    StepKind
+	node    uint8
+	outcome uint16
+	which   uint32 // packet, as a word, or timer, by its place in the part
+}
+
+// stimulus returns what a move is to its node.
+func (w *worker) stimulus(m move) stimulus {
+	switch m.what {
+	case StepRequest:
+		return onRequest
+	case StepRelease:
+		return onRelease
+	case StepCrash:
+		return onCrash
+	case StepRestart:
+		return onRestart
+	case StepAmnesia:
+		return onAmnesia
+	case StepTimeout:
+		return onTimeout + stimulus(m.which)
+	}
+	return onReceive + stimulus(w.packets[m.which&packetMask].fresh)
+}
+
+// A candidate is a state that was come to, perhaps again.
+type candidate struct {
+	digest   digest
+	known    uint32 // its number, if it was seen when it was come to; else unknown
+	move     move
+	from, to uint32 // where it stands in the worker's data
+	step     bool   // it is a step that brings things on by itself: no fault, no request, no restart
+	entered  bool
+}
+
+const unknown = ^uint32(0)
+
+// A finding is a state or a move that breaks a promise.
+type finding struct {
+	check string
+	says  string
+	move  move // the last one, if it has one
+}
+
+// An expansion is what a worker found out about one state.
+type expansion struct {
+	candidates, findings int   // up to where they reach in the worker's lists
+	waiting              uint8 // the clients that wait, unless what keeps them waiting is excused
+	moves                int
+}
+
+// A batch is what a worker found out about one share of a level.
+type batch struct {
+	number     int // of the share
+	of         *worker
+	data       []uint32 // the states of the candidates
+	candidates []candidate
+	findings   []finding
+	expansions []expansion
+}
+
+// A worker expands states.
+type worker struct {
+	o       *Options
+	total   int
+	parts   *parts
+	seen    *visited
+	model   nodes.Assumption // what is broken from the beginning
+	forgets []bool           // the nodes that forget everything in a crash, for lack of a way to recover
+	known   []*part          // what there was of parts when last looked
+	packets []*packet
+	memo    memo
+
+	*batch
+	free  chan *batch   // of its own, that are not waiting to be taken in
+	all   [ahead]batch  // of its own
+	bytes atomic.Uint64 // of memory that it uses, after the latest share
+
+	state []uint32 // at hand
+	moves int      // out of it
+	steps int      // of these, those that bring things on
+}
+
+func newWorker(o *Options, ps *parts, seen *visited) *worker {
+	w := &worker{o: o, total: o.total(), parts: ps, seen: seen, memo: newMemo()}
+	if o.Reordering {
+		w.model |= nodes.FIFO
+	}
+	if o.Timing == nil {
+		w.model |= nodes.Timing
+	}
+	for id := range nodes.ID(w.total) {
+		_, recovers := o.Spec.Machine(o.Config, id).(nodes.Recoverer)
+		w.forgets = append(w.forgets, !recovers)
+	}
+	w.refresh()
+	w.free = make(chan *batch, ahead)
+	for i := range w.all {
+		w.all[i].of = w
+		w.free <- &w.all[i]
+	}
+	return w
+}
+
+// refresh learns of the parts that others have met. What a snapshot holds never changes.
+func (w *worker) refresh() { w.known, w.packets = w.parts.parts, w.parts.packets }
+
+// react returns what comes of a stimulus, at best from the worker's own memory.
+func (w *worker) react(number uint32, s stimulus) []outcome {
+	key := uint64(number)<<32 | uint64(s)
+	if r := w.memo.get(key); r != nil {
+		return r
+	}
+	w.parts.mu.Lock()
+	r := w.parts.react(number, s)
+	w.refresh()
+	w.parts.mu.Unlock()
+	w.memo.put(key, r)
+	return r
+}
+
+// broken returns the assumptions that hold no more in a state.
+func (w *worker) broken(state []uint32) nodes.Assumption {
+	faults, broken := state[w.total], w.model
+	for _, f := range [...]struct {
+		mask uint32
+		need nodes.Assumption
+	}{
+		{0xff, nodes.NoLoss}, {0xff << 8, nodes.NoDuplication}, {0xff << 16, nodes.NoCrash},
+		{oneAmnesia, nodes.NoAmnesia},
+	} {
+		if faults&f.mask != 0 {
+			broken |= f.need
+		}
+	}
+	return broken
+}
+
+// excuse returns the broken assumptions among the needs, if they are to excuse anything.
+func (w *worker) excuse(state []uint32, needs nodes.Assumption) nodes.Assumption {
+	if w.o.Demand {
+		return 0
+	}
+	return w.broken(state) & needs
+}
+
+// expand finds out what can happen in a state.
+func (w *worker) expand(state []uint32) {
+	w.state, w.moves, w.steps = state, 0, 0
+	w.deliveries()
+	var waiting, inside uint8
+	for at := range w.total {
+		p := w.known[state[at]]
+		if p.up && at < w.o.Config.N {
+			switch p.client {
+			case nodes.Waiting:
+				waiting |= 1 << at
+			case nodes.Inside:
+				inside |= 1 << at
+			}
+		}
+		w.local(at, p)
+	}
+	w.tick()
+	if w.steps == 0 && waiting != 0 && inside == 0 {
+		w.findings = append(w.findings, finding{check: CheckDeadlock})
+		waiting = 0 // it has been said
+	}
+	if w.excuse(state, w.o.Spec.Safe|w.o.Spec.Live) != 0 {
+		waiting = 0
+	}
+	w.expansions = append(w.expansions, expansion{len(w.candidates), len(w.findings), waiting, w.moves})
+}
+
+// deliveries tries what can happen to messages. Of a link in order that is up to the first: to lose or
+// to copy one further back comes to the same when it is first.
+func (w *worker) deliveries() {
+	packets, faults := w.state[w.total+1:], w.state[w.total]
+	for i, word := range packets {
+		if i > 0 && (packets[i-1] == word || !w.o.Reordering && packets[i-1]>>linkShift == word>>linkShift) {
+			continue
+		}
+		at := uint8(receiver(word))
+		if w.packets[word&packetMask].open() {
+			w.try(move{what: StepDeliver, node: at, which: word})
+		}
+		if int(faults&0xff) < w.o.Losses {
+			w.put(move{what: StepDrop, node: at, which: word}, nil)
+		}
+		if int(faults>>8&0xff) < w.o.Duplicates {
+			w.put(move{what: StepDuplicate, node: at, which: word}, nil)
+		}
+	}
+}
+
+// local tries what can happen to a node by itself.
+func (w *worker) local(at int, p *part) {
+	node := uint8(at)
+	if !p.up {
+		if w.o.Restarts || w.o.Amnesia {
+			w.try(move{what: StepRestart, node: node})
+		}
+		if w.o.Amnesia && p.saved != nil && !w.forgets[at] { // else it comes to the same
+			w.try(move{what: StepAmnesia, node: node})
+		}
+		return
+	}
+	for i := range p.alarms {
+		if p.alarms[i].open() {
+			w.try(move{what: StepTimeout, node: node, which: uint32(i)})
+		}
+	}
+	switch {
+	case at >= w.o.Config.N:
+	case p.client == nodes.Idle && p.asked < w.o.Entries:
+		w.try(move{what: StepRequest, node: node})
+	case p.client == nodes.Inside:
+		w.try(move{what: StepRelease, node: node})
+	}
+	if int(w.state[w.total]>>16&0xff) < w.o.Crashes {
+		w.try(move{what: StepCrash, node: node})
+	}
+}
+
+// try makes a move in all ways that it can go.
+func (w *worker) try(m move) {
+	outcomes := w.react(w.state[m.node], w.stimulus(m))
+	for i := range outcomes {
+		m.outcome = uint16(i)
+		w.put(m, &outcomes[i])
+	}
+}
+
+// put adds the state that a move leads to, unless it breaks a promise.
+func (w *worker) put(m move, out *outcome) {
+	w.moves++
+	step := m.what.brings()
+	if step {
+		w.steps++
+	}
+	if out != nil && out.panics != "" {
+		w.findings = append(w.findings, finding{CheckPanic, out.panics, m})
+		return
+	}
+	if out != nil && out.entered && w.joins(int(m.node)) {
+		w.findings = append(w.findings, finding{check: CheckExclusion, move: m})
+		return
+	}
+	from := len(w.data)
+	w.data = w.successor(w.data, w.state, m, out)
+	c := candidate{move: m, step: step, from: uint32(from), to: uint32(len(w.data)),
+		entered: out != nil && out.entered}
+	c.digest = w.digest(w.data[from:])
+	c.known = w.seen.find(c.digest)
+	if c.known != unknown {
+		w.data = w.data[:from]
+	}
+	w.candidates = append(w.candidates, c)
+}
+
+// joins reports whether another client is inside already.
+func (w *worker) joins(node int) bool {
+	for at, number := range w.state[:w.o.Config.N] {
+		if at != node && w.known[number].up && w.known[number].client == nodes.Inside {
+			return true
+		}
+	}
+	return false
+}
+
+// successor appends the state that a move leads to from a state.
+func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
+	if m.what == StepTick {
+		return w.later(b, state)
+	}
+	head := len(b)
+	b = append(b, state[:w.total+1]...)
+	faults := &b[head+w.total]
+	packets := state[w.total+1:]
+	at := -1
+	switch m.what {
+	case StepDeliver, StepDrop, StepDuplicate:
+		at = slices.Index(packets, m.which)
+		*faults += [...]uint32{StepDeliver: 0, StepDrop: oneLoss, StepDuplicate: oneDuplicate}[m.what]
+	case StepCrash:
+		*faults += oneCrash
+	case StepRestart, StepAmnesia:
+		if m.what == StepAmnesia || w.forgets[m.node] {
+			*faults |= oneAmnesia
+		}
+	}
+	for i, word := range packets {
+		switch {
+		case m.what == StepCrash && receiver(word) == uint32(m.node):
+			continue // it dies with its receiver
+		case i == at && m.what == StepDuplicate:
+			b = append(b, word)
+		case i == at:
+			continue
+		}
+		b = append(b, word)
+	}
+	if out == nil {
+		return b
+	}
+	b[head+int(m.node)] = out.next
+	for _, word := range out.sends {
+		if w.known[b[head+int(receiver(word))]].up {
+			b = w.send(b, head+w.total+1, word)
+		}
+	}
+	return b
+}
+
+// send puts a word among the packets, which begin at low.
+func (w *worker) send(b []uint32, low int, word uint32) []uint32 {
+	b = append(b, word)
+	i := len(b) - 1
+	for ; i > low && w.after(b[i-1], word); i-- {
+		b[i] = b[i-1]
+	}
+	b[i] = word
+	return b
+}
+
+// after reports whether a packet stands behind one that is sent now.
+func (w *worker) after(a, b uint32) bool {
+	if a>>linkShift != b>>linkShift || !w.o.Reordering {
+		return a>>linkShift > b>>linkShift
+	}
+	return w.packets[b&packetMask].digest.less(w.packets[a&packetMask].digest)
+}
+
+// digest returns the digest of a state. It is made of those of the parts, since their numbers depend on
+// who met them first.
+func (w *worker) digest(state []uint32) digest {
+	d := digest{}.addNumbers(state[w.total], uint32(len(state)))
+	for _, number := range state[:w.total] {
+		d = d.add(w.known[number].digest)
+	}
+	for _, word := range state[w.total+1:] {
+		d = d.add(w.packets[word&packetMask].digest)
+	}
+	return d
+}

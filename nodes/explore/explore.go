@@ -1,0 +1,132 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+
+	"turnstile/nodes"
+)
+
+// Options says what is explored: every order of deliveries, timers, choices, requests and releases,
+// and every placing of the faults that are allowed.
+type Options struct {
+	Spec    *nodes.Spec[nodes.Mutex]
+	Config  nodes.Config
+	Entries int // requests of each client
+
+	Crashes, Losses, Duplicates int  // at most so many of each
+	Restarts                    bool // a crashed node may come up again, with what it saved
+	Amnesia                     bool // and without it
+	Reordering                  bool // messages of one link arrive in any order
+
+	// Timing bounds how long messages and timers take. If it is nil, a message may arrive and a timer run
+	// out at any moment, however long the timer was set.
+	Timing *Timing
+
+	// Demand has faults excuse nothing: what breaks outside the model of the algorithm counts too.
+	Demand bool
+
+	// Where to stop, if the space has not ended before; zero: nowhere.
+	Depth  int    // steps from the beginning
+	States uint64 // states seen
+	Memory uint64 // bytes in use
+
+	Workers int // goroutines; zero: one. The result is the same for any number.
+
+	Interrupt <-chan struct{} // closed to end the exploration where it is; nil: never
+}
+
+// What an exploration can hold.
+const (
+	mostExplored = 8 // nodes, servers included
+	mostTries    = 100
+)
+
+// Validate says what is wrong with the options, if anything is, and what would be right.
+func (o *Options) Validate() error {
+	switch {
+	case o.Config.N < 1:
+		return fmt.Errorf("%d nodes: an exploration takes at least one", o.Config.N)
+	case o.total() > mostExplored:
+		return fmt.Errorf("%d nodes, servers included: an exploration takes up to %d, and sense for up to 4",
+			o.total(), mostExplored)
+	case o.Entries < 1 || o.Entries > mostTries:
+		return fmt.Errorf("%d entries: each client makes 1 to %d", o.Entries, mostTries)
+	case min(o.Crashes, o.Losses, o.Duplicates) < 0 || max(o.Crashes, o.Losses, o.Duplicates) > mostTries:
+		return fmt.Errorf("%d crashes, %d losses, %d duplicates: there can be 0 to %d of each",
+			o.Crashes, o.Losses, o.Duplicates, mostTries)
+	case (o.Restarts || o.Amnesia) && o.Crashes == 0:
+		return errors.New("nodes are to restart, but none may crash: allow at least one crash")
+	case o.Depth < 0 || o.Workers < 0:
+		return fmt.Errorf("a depth of %d and %d workers: both start at 1, and 0 is for the default",
+			o.Depth, o.Workers)
+	}
+	if o.Timing != nil {
+		if err := o.Timing.Validate(); err != nil {
+			return err
+		}
+	}
+	if o.Spec.Check != nil {
+		return o.Spec.Check(o.Config)
+	}
+	return nil
+}
+
+func (o *Options) total() int { return o.Config.N + o.Spec.ServerCount(o.Config) }
+
+// What an exploration looks for, as the names of its checks.
+const (
+	CheckExclusion  = "exclusion"  // two clients are inside
+	CheckPanic      = "panic"      // a machine gave up, or broke its contract
+	CheckDeadlock   = "deadlock"   // somebody waits, and nothing is left to happen but new requests
+	CheckStarvation = "starvation" // somebody waits, and whatever happens it is never let in
+)
+
+// A Violation is a promise broken, and how it comes about.
+type Violation struct {
+	Check        string
+	Says         string           // in one sentence
+	Schedule     *Schedule        // that leads there
+	Shortest     bool             // no other has fewer steps: all that could have were looked at
+	Story        []string         // of the schedule, for people
+	Stall        string           // who waits for whom, if somebody waits for ever
+	OutsideModel nodes.Assumption // assumptions that had been broken before, if they excuse it
+}
+
+// An Result is what came of exploring.
+type Result struct {
+	Exhausted   bool   // there are no more states than these
+	Bound       string // if not, what ended it: depth, states, memory, interrupt or violation
+	States      uint64 // distinct ones
+	Transitions uint64 // from one to the next
+	Depth       int    // of the state that is farthest from the beginning
+	Entries     uint64 // transitions by which a client enters: evidence that there was something to check
+	Bytes       uint64 // of memory
+	NodeStates  int    // distinct states of single nodes, of which all others are made
+
+	// Progress tells that everyone who waits could still enter, in every state. It is known only of a
+	// space that is exhausted.
+	Progress bool
+
+	Violation *Violation // nil if there is none
+	// What broke outside the model of the algorithm: how many transitions and ends, and the first of them.
+	Excused      uint64
+	FirstExcused *Violation
+}
+
+// BytesPerState returns how much memory a state took.
+func (e *Result) BytesPerState() float64 { return float64(e.Bytes) / float64(max(1, e.States)) }
+
+// Run goes through every state that can be reached, those nearest to the beginning first, and stops at
+// the first that breaks a promise. A violation is an Result too, not an error.
+func Run(o Options) (*Result, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s, err := newSearch(o)
+	if err != nil {
+		return nil, err
+	}
+	s.run()
+	return s.result()
+}

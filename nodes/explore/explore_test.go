@@ -1,0 +1,366 @@
+package explore
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"turnstile/bench/check"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+)
+
+func row(t testing.TB, name string) *nodes.Spec[nodes.Mutex] {
+	t.Helper()
+	spec, err := mutex.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+func explore(t testing.TB, o Options) *Result {
+	t.Helper()
+	x, err := Run(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// The spaces of the sound rows are exhausted, and nothing in them is broken. A change to an algorithm, to
+// Node or to the explorer shows in their sizes. The columns are: 2 nodes with 2 entries each and no fault,
+// one loss, one duplicate, one crash with a restart; reordering; 3 nodes with 2 entries each; 3 nodes with
+// one entry each and one loss, one duplicate, one crash with a restart; overtaking. A row that is not here
+// yet is explored all the same.
+var spaces = map[string][10]uint64{
+	"central":         {164, 332, 1006, 2295, 182, 3206, 410, 1250, 3103, 200},
+	"central-inside":  {89, 142, 365, 804, 96, 1988, 226, 642, 1482, 130},
+	"lamport":         {300, 784, 1796, 3376, 791, 318996, 33298, 94461, 114740, 14740},
+	"ricart-agrawala": {126, 219, 730, 1226, 151, 28988, 7511, 23987, 30808, 3236},
+	"suzuki-kasami":   {78, 118, 310, 689, 83, 16087, 1835, 4422, 6918, 729},
+	"raymond":         {74, 113, 293, 459, 79, 1400, 260, 688, 1075, 152},
+	"naimi-trehel":    {74, 113, 439, 460, 79, 2124, 294, 1442, 1249, 164},
+	"maekawa":         {353, 968, 1691, 3936, 1467, 21678, 1498, 4319, 6556, 669},
+}
+
+// mostStates is more than any of these spaces has, unless something in it grows without end.
+const mostStates = 4_000_000
+
+func columns(spec *nodes.Spec[nodes.Mutex]) []Options {
+	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, States: mostStates}
+	three := two
+	three.Config.N, three.Entries = 3, 1
+	var all []Options
+	for _, o := range []Options{two, three} {
+		faults := [...]Options{o, o, o, o, o}
+		faults[1].Losses = 1
+		faults[2].Duplicates = 1
+		faults[3].Crashes, faults[3].Restarts = 1, true
+		faults[4].Reordering = true
+		if o.Config.N == 3 {
+			faults[0].Entries = 2
+		}
+		all = append(all, faults[:]...)
+	}
+	return all
+}
+
+func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
+	for _, spec := range mutex.Table {
+		if spec.Broken != "" || spec.Circulates {
+			continue
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			sizes, pinned := spaces[spec.Name]
+			for i, o := range columns(&spec) {
+				x := explore(t, o)
+				switch {
+				case x.Violation != nil:
+					t.Errorf("space %d: %s: %s\n%s", i, x.Violation.Check, x.Violation.Says,
+						strings.Join(x.Violation.Story, "\n"))
+				case x.Bound == "states":
+					t.Fatalf("space %d has more than %d states: does a counter, or a number of messages, grow "+
+						"without end?", i, mostStates)
+				case !x.Exhausted || !x.Progress || x.Entries == 0:
+					t.Errorf("space %d: %+v", i, x)
+				case pinned && x.States != sizes[i]:
+					t.Errorf("space %d has %d states, want %d", i, x.States, sizes[i])
+				}
+			}
+		})
+	}
+}
+
+// The token of a ring counts its hops, so its states have no end.
+func TestRingIsBounded(t *testing.T) {
+	for i, o := range columns(row(t, "token-ring")) {
+		o.Depth = 40
+		x := explore(t, o)
+		if x.Violation != nil || x.Exhausted || x.Bound != "depth" || x.Depth != 40 || x.Entries == 0 {
+			t.Errorf("space %d: %+v", i, x)
+		}
+	}
+}
+
+// What one writes before reading the papers fails in six steps, and fewer do not do.
+func TestNaiveBroadcastFails(t *testing.T) {
+	spec := row(t, "naive-broadcast")
+	x := explore(t, Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1})
+	v := x.Violation
+	if v == nil || v.Check != CheckExclusion || v.OutsideModel != 0 || x.Bound != "violation" {
+		t.Fatalf("%+v", x)
+	}
+	const story = `node 0 asks and sends request to node 1
+node 1 asks and sends request to node 0
+node 1 gets request from node 0 and sends reply to node 0
+node 0 gets request from node 1 and sends reply to node 1
+node 1 gets reply from node 0
+node 1 enters
+node 0 gets reply from node 1
+node 0 enters: INSIDE TOGETHER WITH 1`
+	if got := strings.Join(v.Story, "\n"); got != story {
+		t.Errorf("the story is\n%s", got)
+	}
+	if x := explore(t, Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1, Depth: 5}); x.
+		Violation != nil || x.Bound != "depth" {
+		t.Errorf("within 5 steps: %+v", x)
+	}
+
+	// Read back and played again, it fails by the same check, and by all that judge a history.
+	read, err := ParseSchedule(strings.NewReader(v.Schedule.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Replay(spec, read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Violation == nil || r.Violation.Check != CheckExclusion || r.Violation.Says != v.Says {
+		t.Errorf("replayed: %+v", r.Violation)
+	}
+	verdict := check.Judge(r.History, check.Setting{Config: read.Config, Algorithm: spec.Name,
+		Kinds: []string{"request", "reply"}, Identities: spec.Identities, Safe: spec.Safe, Live: spec.Live})
+	witness := strings.Join(verdict.Findings[0].Witness, "\n")
+	if verdict.Outcome != check.Violated || !strings.Contains(verdict.Reason, "overlapped") ||
+		!strings.Contains(witness, "node 0 gets reply from node 1") {
+		t.Errorf("judged: %v: %s\n%s", verdict.Outcome, verdict.Reason, witness)
+	}
+}
+
+// On a 2x2 grid the textbook form of Maekawa's algorithm ends in a circle. That needs three of four clients.
+func TestTextbookMaekawaDeadlocks(t *testing.T) {
+	spec, err := mutex.Find("maekawa-textbook")
+	if err != nil {
+		t.Skip(err)
+	}
+	o := Options{Spec: spec, Config: nodes.Config{N: 4, Quorums: "grid"}, Entries: 1, Workers: 2}
+	v := explore(t, o).Violation
+	if v == nil || v.Check != CheckDeadlock || len(v.Schedule.Steps) != 14 ||
+		!strings.Contains(v.Stall, "They wait in a circle: 1 -> 2 -> 1") {
+		t.Fatalf("%+v", v)
+	}
+	r, err := Replay(spec, v.Schedule)
+	if err != nil || r.Violation == nil || r.Violation.Check != CheckDeadlock || r.Stall != v.Stall {
+		t.Errorf("replayed: %+v, %v", r, err)
+	}
+}
+
+// The result depends on nothing but the options.
+func TestAnyNumberOfWorkersFindsTheSame(t *testing.T) {
+	for _, o := range []Options{
+		{Spec: row(t, "lamport"), Config: nodes.Config{N: 3}, Entries: 1, Reordering: true, Demand: true},
+		{Spec: row(t, "ricart-agrawala"), Config: nodes.Config{N: 3}, Entries: 1, Crashes: 1, Restarts: true},
+		{Spec: row(t, "maekawa"), Config: nodes.Config{N: 4}, Entries: 1, States: 20_000},
+	} {
+		var first *Result
+		for _, o.Workers = range []int{1, 2, 3, 8} {
+			x := explore(t, o)
+			x.Bytes, x.NodeStates = 0, 0
+			if first == nil {
+				first = x
+			}
+			if !reflect.DeepEqual(x, first) {
+				t.Errorf("%s: %d workers find\n%+v\nand one finds\n%+v", o.Spec.Name, o.Workers, x, first)
+			}
+		}
+	}
+}
+
+// Assumptions that a row states are assumptions it needs: without them it fails, as its table says.
+func TestFaultsOutsideTheModel(t *testing.T) {
+	for _, c := range []struct {
+		o     Options
+		check string
+		need  nodes.Assumption
+	}{
+		{Options{Spec: row(t, "lamport"), Reordering: true}, CheckExclusion, nodes.FIFO},
+		{Options{Spec: row(t, "ricart-agrawala"), Crashes: 1, Restarts: true}, "", nodes.NoAmnesia},
+		{Options{Spec: row(t, "ricart-agrawala"), Losses: 1}, CheckDeadlock, nodes.NoLoss},
+		{Options{Spec: row(t, "suzuki-kasami"), Losses: 1}, CheckDeadlock, nodes.NoLoss},
+		{Options{Spec: row(t, "central"), Crashes: 1}, CheckDeadlock, nodes.NoCrash},
+	} {
+		c.o.Config, c.o.Entries = nodes.Config{N: 2}, 1
+		x := explore(t, c.o)
+		v := x.FirstExcused
+		if x.Violation != nil || !x.Exhausted || v == nil || v.OutsideModel&c.need == 0 && c.check != "" ||
+			c.check != "" && v.Check != c.check {
+			t.Errorf("%s: %+v, first excused %+v", c.o.Spec.Name, x, v)
+			continue
+		}
+		c.o.Demand = true
+		if x := explore(t, c.o); x.Violation == nil || x.Violation.OutsideModel != 0 {
+			t.Errorf("%s, excusing nothing: %+v", c.o.Spec.Name, x)
+		}
+	}
+}
+
+func TestExploreRefuses(t *testing.T) {
+	good := Options{Spec: row(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
+	for want, change := range map[string]func(o *Options){
+		"takes at least one":        func(o *Options) { o.Config.N = 0 },
+		"takes up to 8":             func(o *Options) { o.Config.N = 9 },
+		"each client makes 1 to":    func(o *Options) { o.Entries = 0 },
+		"there can be 0 to 100":     func(o *Options) { o.Losses = -1 },
+		"allow at least one crash":  func(o *Options) { o.Restarts = true },
+		"a depth of -1":             func(o *Options) { o.Depth = -1 },
+		"there is no quorum system": func(o *Options) { o.Config.Quorums = "x" },
+	} {
+		o := good
+		change(&o)
+		if _, err := Run(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	short := good
+	short.Spec, short.States = row(t, "naive-broadcast"), 24
+	if v := explore(t, short).Violation; v == nil || v.Shortest {
+		t.Errorf("a level that is not swept to its end: %+v", v)
+	}
+	over := make(chan struct{})
+	close(over)
+	for bound, o := range map[string]Options{
+		"interrupt": {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, Interrupt: over},
+		"states":    {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, States: 1000},
+		"memory":    {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 3, Memory: 4 << 20},
+		"depth":     {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, Depth: 9},
+	} {
+		for _, o.Workers = range []int{1, 3} {
+			x := explore(t, o)
+			if x.Exhausted || x.Bound != bound || x.Violation != nil || x.Progress {
+				t.Errorf("bounded by %s, %d workers: %+v", bound, o.Workers, x)
+			}
+			if bound == "states" && x.States != 1000 {
+				t.Errorf("%d states", x.States)
+			}
+		}
+	}
+}
+
+// A gambler asks dice, saves, sets timers, and fails in ways of its own.
+type gambler struct {
+	mode  int
+	luck  int
+	saved int
+}
+
+type gbSaved struct{ Luck int }
+
+func (g *gambler) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+func (g *gambler) Release(*nodes.Env)                          {}
+func (g *gambler) Request(env *nodes.Env) {
+	switch g.luck = 3*env.Choose(2) + env.Choose(3); g.mode {
+	case modeDeaf: // never lets its client in, but goes on for ever
+		env.SetTimer(nodes.Timer{Kind: 1}, 0, 0)
+	case modePanic:
+		if g.luck == 5 {
+			panic("out of luck")
+		}
+		env.Grant()
+	case modeTimer:
+		env.SetTimer(nodes.Timer{Kind: 2, Peer: 1}, 0, 0)
+	case modeSave:
+		env.Save(gbSaved{g.luck})
+		env.Grant()
+	}
+}
+func (g *gambler) Timeout(env *nodes.Env, t nodes.Timer) {
+	if g.mode == modeDeaf {
+		env.SetTimer(t, 0, 0)
+		return
+	}
+	env.Grant()
+}
+func (g *gambler) Recover(env *nodes.Env, saved nodes.Message) {
+	if m, ok := saved.(gbSaved); ok {
+		g.saved = m.Luck
+		if m.Luck == 4 {
+			panic("it remembers 4")
+		}
+	}
+}
+
+const (
+	modeDeaf = iota
+	modePanic
+	modeTimer
+	modeSave
+)
+
+func gamblers(mode int) *nodes.Spec[nodes.Mutex] {
+	return &nodes.Spec[nodes.Mutex]{Name: "gambler", Messages: []nodes.Kind{{Zero: gbSaved{}}},
+		New: func(nodes.Config) nodes.Mutex { return &gambler{mode: mode} }}
+}
+
+// Every answer of Choose is tried, timers run out, what was saved comes back, and what goes on for ever
+// without letting anybody in is starvation.
+func TestChoicesTimersSavesAndStarvation(t *testing.T) {
+	one := nodes.Config{N: 1}
+	for _, c := range []struct {
+		mode int
+		o    Options
+		want string // the check, what it says, and the last step
+	}{
+		{modeDeaf, Options{},
+			"starvation: node 0 waits, and whatever happens it is never let in; req 0 choosing 0 0"},
+		{modePanic, Options{}, "panic: out of luck; req 0 choosing 1 2"},
+		{modeTimer, Options{}, ""},
+		{modeTimer, Options{Config: nodes.Config{N: 2}},
+			"exclusion: node 1 enters while 0 is inside; timeout 1 2 1"},
+		{modeSave, Options{Crashes: 1}, ""},
+		{modeSave, Options{Crashes: 1, Restarts: true}, "panic: it remembers 4; restart 0"},
+	} {
+		c.o.Spec, c.o.Entries = gamblers(c.mode), 1
+		if c.o.Config.N == 0 {
+			c.o.Config = one
+		}
+		x := explore(t, c.o)
+		got := ""
+		if v := x.Violation; v != nil {
+			last := v.Schedule.Steps[len(v.Schedule.Steps)-1]
+			got = fmt.Sprintf("%s: %s; %v", v.Check, v.Says, last)
+		}
+		if got != c.want {
+			t.Errorf("mode %d: %q, want %q", c.mode, got, c.want)
+		}
+	}
+	x := explore(t, Options{Spec: gamblers(modeSave), Config: one, Entries: 1})
+	if !x.Exhausted || x.States != 1+6+6 || x.Entries != 6 {
+		t.Errorf("two choices with 6 answers: %+v", x)
+	}
+}
+
+// BenchmarkExplore reports how many states a second are explored.
+func BenchmarkExplore(b *testing.B) {
+	for _, c := range []struct{ entries, workers int }{{2, 1}, {4, 1}, {4, 2}} {
+		b.Run(fmt.Sprintf("ricart-agrawala-n3-e%d/workers=%d", c.entries, c.workers), func(b *testing.B) {
+			states := uint64(0)
+			for b.Loop() {
+				states += explore(b, Options{Spec: row(b, "ricart-agrawala"), Config: nodes.Config{N: 3},
+					Entries: c.entries, Workers: c.workers}).States
+			}
+			b.ReportMetric(float64(states)/b.Elapsed().Seconds(), "states/s")
+		})
+	}
+}

@@ -1,0 +1,321 @@
+package explore
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+)
+
+// A toy does what a table of random numbers says for its state and its input. Nothing in it makes sense, so
+// it comes to what no algorithm comes to. The table is never written out: it is a hash.
+type toy struct {
+	seed   uint64
+	temper temper
+	state  uint8
+	left   uint8 // messages that it may still send, so that its states have an end
+
+	servers int
+	wants   bool
+}
+
+// A temper says how often in 32 a toy does what.
+type temper struct {
+	send, grant, timer, save, choose, fail uint8
+
+	restless bool // it always has a timer running
+}
+
+type (
+	tyPing struct{ N uint8 }
+	tyPong struct{ N uint8 }
+)
+
+// luck is what a reaction is drawn from.
+type luck uint64
+
+func (l *luck) below(n int) int {
+	*l = luck(fold(uint64(*l)+oddTwo, oddOne))
+	return int(uint64(*l) >> 33 % uint64(n))
+}
+
+func (l *luck) often(n uint8) bool { return l.below(32) < int(n) }
+
+func (y *toy) react(env *nodes.Env, input ...uint64) {
+	l := luck(y.seed ^ uint64(env.Self())<<8 ^ uint64(y.state))
+	for _, x := range input {
+		l.below(2)
+		l ^= luck(x)
+	}
+	for l.often(y.temper.choose) {
+		l ^= luck(env.Choose(1 + l.below(3)))
+	}
+	y.state = uint8(l.below(3))
+	if l.often(y.temper.fail) && (input[0] != tyStart || env.Incarnation() > 0) {
+		panic("as the table says")
+	}
+	if y.wants && l.often(y.temper.grant) {
+		y.wants = false
+		env.Grant()
+	}
+	if l.often(y.temper.save) {
+		env.Save(y.message(&l))
+	}
+	y.time(env, &l)
+	for y.left > 0 && l.often(y.temper.send) {
+		y.left--
+		y.send(env, &l)
+	}
+}
+
+// time sets or stops timers.
+func (y *toy) time(env *nodes.Env, l *luck) {
+	if y.temper.restless {
+		env.SetTimer(nodes.Timer{Kind: 3}, ms, 2*ms)
+	}
+	for l.often(y.temper.timer) {
+		timer := nodes.Timer{Kind: nodes.TimerKind(1 + l.below(2)), Peer: nodes.ID(l.below(2))}
+		least := time.Duration(l.below(4)) * ms / 2
+		if l.below(4) == 0 {
+			env.StopTimer(timer)
+		} else {
+			env.SetTimer(timer, least, least+time.Duration(l.below(4))*ms/2)
+		}
+	}
+}
+
+// message returns one of few, so that equal ones meet.
+func (y *toy) message(l *luck) nodes.Message {
+	n := uint8(l.below(3) / 2)
+	if l.below(3) > 0 {
+		return tyPing{n}
+	}
+	return tyPong{n}
+}
+
+func (y *toy) send(env *nodes.Env, l *luck) {
+	m := y.message(l)
+	if l.below(4) == 0 {
+		env.Broadcast(m)
+		return
+	}
+	env.Send(nodes.ID(l.below(env.N()+y.servers)), m)
+}
+
+const (
+	tyStart = 10 + iota
+	tyRecover
+	tyRequest
+	tyRelease
+	tyTimeout
+)
+
+func (y *toy) Start(env *nodes.Env)   { y.react(env, tyStart, uint64(env.Incarnation())) }
+func (y *toy) Request(env *nodes.Env) { y.wants = true; y.react(env, tyRequest) }
+func (y *toy) Release(env *nodes.Env) { y.react(env, tyRelease) }
+func (y *toy) Timeout(env *nodes.Env, t nodes.Timer) {
+	y.react(env, tyTimeout, uint64(t.Kind), uint64(t.Peer))
+}
+func (y *toy) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case tyPing:
+		y.react(env, uint64(from), 1, uint64(m.N))
+	case tyPong:
+		y.react(env, uint64(from), 2, uint64(m.N))
+	}
+}
+
+// A mindful toy remembers what it saved.
+type mindfulToy struct{ toy }
+
+func (y *mindfulToy) Recover(env *nodes.Env, saved nodes.Message) {
+	switch m := saved.(type) {
+	case tyPing:
+		y.react(env, tyRecover, 1, uint64(m.N))
+	case tyPong:
+		y.react(env, tyRecover, 2, uint64(m.N), uint64(env.Incarnation()))
+	}
+}
+
+// toys returns a random algorithm.
+func toys(r *rand.Rand) *nodes.Spec[nodes.Mutex] {
+	upTo := func(n int) uint8 { return uint8(max(0, r.IntN(n+8)-7)) } // and nothing rather often
+	mindful, servers := r.IntN(2) == 0, r.IntN(4)/3
+	t := toy{seed: r.Uint64(), left: uint8(1 + r.IntN(3)), servers: servers, temper: temper{send: 8 + upTo(16),
+		grant: 2 + upTo(20), timer: upTo(12), save: upTo(12), choose: upTo(8), fail: upTo(2),
+		restless: r.IntN(2) == 0}}
+	needs := func() nodes.Assumption { return nodes.Assumption(r.Uint32() & r.Uint32() & (1<<9 - 1)) }
+	spec := &nodes.Spec[nodes.Mutex]{Name: "toy", Messages: []nodes.Kind{{Zero: tyPing{}}, {Zero: tyPong{}}},
+		Safe: needs(), Live: needs(), Servers: func(nodes.Config) int { return servers }}
+	spec.New = func(nodes.Config) nodes.Mutex {
+		if mindful {
+			return &mindfulToy{t}
+		}
+		fresh := t
+		return &fresh
+	}
+	spec.NewServer = func(c nodes.Config, _ nodes.ID) nodes.Machine { return spec.New(c) }
+	return spec
+}
+
+// randomOptions returns options to explore with.
+func randomOptions(r *rand.Rand) Options {
+	o := Options{Spec: toys(r), Config: nodes.Config{N: 1 + r.IntN(3)}, Entries: 1 + r.IntN(2),
+		Workers: 1, Reordering: r.IntN(2) == 0, Demand: r.IntN(4) == 0}
+	if all := mutex.Mutants(); r.IntN(4) == 0 {
+		o.Spec, o.Config.N = &all[r.IntN(len(all))].Spec, 2
+	}
+	for _, fault := range []*int{&o.Crashes, &o.Losses, &o.Duplicates} {
+		*fault = max(0, r.IntN(4)-1)
+	}
+	o.Restarts, o.Amnesia = o.Crashes > 0 && r.IntN(2) == 0, o.Crashes > 0 && r.IntN(3) == 0
+	if r.IntN(2) == 0 {
+		least := time.Duration(r.IntN(3)) * ms
+		o.Timing = timing(least, least+time.Duration(r.IntN(3))*ms)
+	}
+	return o
+}
+
+// FuzzExplore explores random spaces of random machines, plainly too, and plays all that is found.
+func FuzzExplore(f *testing.F) {
+	for seed := range uint64(150) {
+		f.Add(seed)
+	}
+	f.Fuzz(exploreAtRandom)
+}
+
+// exploreAtRandom explores what a seed says, in all ways that there are, and wants the same of each.
+func exploreAtRandom(t *testing.T, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	o := randomOptions(r)
+	if err := o.Validate(); err != nil {
+		t.Skip(err)
+	}
+	const most = 400 // states, since a plain search takes its time
+	o.States = most
+	switch x, err := Run(o); {
+	case err != nil && strings.Contains(err.Error(), "panics when it starts"):
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	case x.Bound == "states":
+		o.Depth = max(1, x.Depth-1)
+	}
+	o.States = 0
+	x := agree(t, o)
+	if o.Losses+o.Duplicates > 0 && !o.Reordering {
+		anywhere := (&plain{o: &o, codec: o.Spec.Codec(), anywhere: true}).run()
+		if !slices.Contains(anywhere.worst.checks, CheckStarvation) { // which it would see a few steps earlier
+			anywhere.worst.is(t, x.Violation)
+		}
+	}
+	x.Bytes, x.NodeStates = 0, 0
+	o.Workers = 2 + r.IntN(7)
+	other := explore(t, o)
+	other.Bytes, other.NodeStates = 0, 0
+	if !reflect.DeepEqual(x, other) {
+		t.Errorf("%d workers find\n%+v\nand one finds\n%+v", o.Workers, other, x)
+	}
+	if x.States < 200 { // since it takes its time
+		staged(t, o)
+	}
+	for _, v := range []*Violation{x.Violation, x.FirstExcused} {
+		if v != nil {
+			replays(t, o.Spec, v)
+		}
+	}
+}
+
+// replays wants the schedule of a violation to show it whenever it is played, and to be as short as can be.
+func replays(t *testing.T, spec *nodes.Spec[nodes.Mutex], v *Violation) {
+	t.Helper()
+	read, err := ParseSchedule(strings.NewReader(v.Schedule.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	less, err := Minimise(spec, read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if less := (&Violation{Schedule: less}); less.moves() != v.moves() {
+		t.Errorf("%v\nis minimised to\n%v", v.Schedule, less.Schedule)
+	}
+	for _, s := range []*Schedule{read, less} {
+		r, err := Replay(spec, s)
+		switch {
+		case err != nil:
+			t.Errorf("%v\n%v", s, err)
+		case v.Check == CheckStarvation:
+			if r.Violation != nil {
+				t.Errorf("%v\nshows the %s, and not that node starves", s, r.Violation.Check)
+			}
+		case r.Violation == nil || r.Violation.Check != v.Check:
+			t.Errorf("%v\nplayed again: %+v, want %s", s, r.Violation, v.Check)
+		}
+	}
+}
+
+// staged wants the ways to all states to lead, on the stage, to all that a plain search sees.
+func staged(t *testing.T, o Options) {
+	t.Helper()
+	p := &plain{o: &o, codec: o.Spec.Codec()}
+	left := p.run().number
+	s, err := newSearch(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.run()
+	for state := range s.seen.count {
+		schedule, err := s.schedule(&lead{state: uint32(state)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := newStage(o.Spec, schedule)
+		for _, step := range schedule.Steps {
+			if step.What != StepStart {
+				g.start()
+			}
+			if err := g.play(step); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g.start()
+		key := p.write(g.plain())
+		if _, there := left[key]; !there {
+			t.Errorf("%v\nleads to\n%s", schedule, key)
+		}
+		delete(left, key)
+	}
+	if len(left) > 0 {
+		t.Errorf("no way leads to %d states of %d", len(left), s.seen.count)
+	}
+}
+
+// plain returns what is on the stage as a plain state.
+func (g *stage) plain() *plainState {
+	s := &plainState{forgot: g.broken&nodes.NoAmnesia != 0}
+	for _, a := range g.actors {
+		n := plainNode{up: a.node, incarnation: a.incarnation, asked: int(a.entry), saved: a.saved}
+		for _, b := range a.alarms {
+			n.timers = append(n.timers, plainTimer{b.timer, b.gen, int(b.opens), int(b.closes)})
+		}
+		s.nodes = append(s.nodes, n)
+	}
+	for _, f := range g.flying {
+		s.flying = append(s.flying, plainFlight{f.from, f.to, f.kind, f.message, int(f.opens), int(f.closes)})
+	}
+	for _, step := range g.schedule.Steps {
+		for what, count := range map[StepKind]*int{StepDrop: &s.lost, StepDuplicate: &s.copied,
+			StepCrash: &s.crashes} {
+			if step.What == what {
+				*count++
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,220 @@
+package explore
+
+import (
+	"slices"
+	"testing"
+
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+)
+
+// A plain run is a plain search under way. It counts as an Result does.
+type plainRun struct {
+	*plain
+	number map[string]int // of each state, by all there is to it
+	seen   []plainSeen    // by number
+	ended  int            // how many of these were expanded
+	deeper bool           // there are states that lie too deep
+
+	states, transitions, entries, excuses uint64
+	depth                                 int
+
+	worst, excused plainFinding
+}
+
+// What a plain run remembers of a state.
+type plainSeen struct {
+	state   *plainState
+	depth   int
+	waiting []int // clients, unless that is excused
+	steps   []int // what follows by steps that bring things on
+}
+
+// A plain finding is what breaks promises in the fewest moves.
+type plainFinding struct {
+	depth  int
+	checks []string // of those that do in so many; none: no promise is broken
+}
+
+func (f *plainFinding) note(depth int, check string) {
+	if len(f.checks) == 0 || depth < f.depth {
+		f.depth, f.checks = depth, nil
+	}
+	if depth == f.depth {
+		f.checks = append(f.checks, check)
+	}
+}
+
+// run goes through all states, level by level, to the level in which a promise is broken.
+func (p *plain) run() *plainRun {
+	r := &plainRun{plain: p, number: map[string]int{}}
+	for _, s := range p.begin() {
+		r.see(s, 0)
+	}
+	for r.ended < len(r.seen) && len(r.worst.checks) == 0 && !r.deeper {
+		for level := len(r.seen); r.ended < level; r.ended++ {
+			r.expand(&r.seen[r.ended], p.next(r.seen[r.ended].state))
+		}
+	}
+	r.states = uint64(len(r.seen))
+	if r.exhausted() {
+		r.starvation()
+	}
+	return r
+}
+
+func (r *plainRun) exhausted() bool {
+	return !r.deeper && !slices.ContainsFunc(r.worst.checks, func(c string) bool { return c != CheckStarvation })
+}
+
+// begin returns the states in which all may begin.
+func (p *plain) begin() []*plainState {
+	all := []*plainState{{nodes: make([]plainNode, p.o.total())}}
+	for id := range nodes.ID(p.o.total()) {
+		var after []*plainState
+		for _, s := range all {
+			for _, m := range p.ways(s, false, func(to *plainState) { p.start(to, id, nodes.Start) }) {
+				after = append(after, m.to)
+			}
+		}
+		all = after
+	}
+	return all
+}
+
+// see returns the number of a state, unless it is new and lies too deep.
+func (r *plainRun) see(s *plainState, depth int) (number int, near bool) {
+	key := r.write(s)
+	number, seen := r.number[key]
+	if !seen && r.o.Depth > 0 && depth > r.o.Depth {
+		return 0, false
+	}
+	if !seen {
+		number, r.depth = len(r.seen), depth
+		r.number[key] = number
+		r.seen = append(r.seen, plainSeen{state: s, depth: depth})
+	}
+	return number, true
+}
+
+// expand notes what is wrong with a state and the moves out of it, and sees what follows.
+func (r *plainRun) expand(at *plainSeen, moves []plainMove) {
+	s, depth := at.state, at.depth
+	stuck := true
+	var steps []int
+	for _, m := range moves {
+		r.transitions++
+		stuck = stuck && !m.step
+		if m.entered {
+			r.entries++
+		}
+		if m.check != "" {
+			if r.o.Depth > 0 && depth == r.o.Depth {
+				r.deeper = true
+			} else {
+				r.note(depth+1, m.check, m.broken&r.o.Spec.Safe)
+			}
+			continue
+		}
+		to, near := r.see(m.to, depth+1)
+		r.deeper = r.deeper || !near
+		if m.step && near {
+			steps = append(steps, to)
+		}
+	}
+	waiting, excuse := s.clients(r.o, nodes.Waiting), r.broken(s)&(r.o.Spec.Safe|r.o.Spec.Live)
+	if stuck && len(waiting) > 0 {
+		r.note(depth, CheckDeadlock, excuse)
+	}
+	if !r.o.Demand && excuse != 0 {
+		waiting = nil
+	}
+	at = &r.seen[r.ended]
+	at.steps, at.waiting = steps, waiting
+}
+
+func (r *plainRun) note(depth int, check string, excuse nodes.Assumption) {
+	if excuse != 0 && !r.o.Demand {
+		r.excuses++
+		r.excused.note(depth, check)
+		return
+	}
+	r.worst.note(depth, check)
+}
+
+// starvation notes the states in which somebody waits who is let in in none that may follow.
+func (r *plainRun) starvation() {
+	for client := range r.o.Config.N {
+		served := make([]bool, len(r.seen))
+		for changed := true; changed; {
+			changed = false
+			for i, at := range r.seen {
+				if !served[i] && (!slices.Contains(at.waiting, client) ||
+					slices.ContainsFunc(at.steps, func(to int) bool { return served[to] })) {
+					served[i], changed = true, true
+				}
+			}
+		}
+		for i, at := range r.seen {
+			if !served[i] {
+				r.worst.note(at.depth, CheckStarvation)
+			}
+		}
+	}
+}
+
+// moves returns how many moves lead to a violation.
+func (v *Violation) moves() (n int) {
+	for _, s := range v.Schedule.Steps {
+		if s.What != StepStart {
+			n++
+		}
+	}
+	return n
+}
+
+// agree explores twice, with Explore and plainly, and wants the same.
+func agree(t *testing.T, o Options) *Result {
+	t.Helper()
+	x := explore(t, o)
+	want := (&plain{o: &o, codec: o.Spec.Codec()}).run()
+	if x.States != want.states || x.Transitions != want.transitions || x.Entries != want.entries ||
+		x.Excused != want.excuses || x.Depth != want.depth || x.Exhausted != want.exhausted() ||
+		x.Progress != (x.Exhausted && len(want.worst.checks) == 0) {
+		want.seen, want.number = nil, nil
+		t.Errorf("%+v\nand plainly\n%+v", x, want)
+	}
+	want.worst.is(t, x.Violation)
+	want.excused.is(t, x.FirstExcused)
+	if t.Failed() {
+		t.Logf("%+v", o)
+	}
+	return x
+}
+
+// is wants what was found to be one of the violations that there are.
+func (f *plainFinding) is(t *testing.T, v *Violation) {
+	t.Helper()
+	switch {
+	case (v == nil) != (len(f.checks) == 0):
+		t.Errorf("%+v, and plainly %+v", v, f)
+	case v != nil && (v.moves() != f.depth || !slices.Contains(f.checks, v.Check)):
+		t.Errorf("%s after %d moves, and plainly %+v", v.Check, v.moves(), f)
+	}
+}
+
+// What Explore keeps once and remembers makes no difference to what it sees.
+func TestExploreSeesWhatAPlainSearchSees(t *testing.T) {
+	for _, spec := range mutex.Table {
+		for i, o := range columns(&spec) {
+			if i%2 == 1 {
+				o.Timing = timing(ms, 2*ms)
+			}
+			if o.States = 1500; explore(t, o).Bound == "states" {
+				continue
+			}
+			o.States = 0
+			agree(t, o)
+		}
+	}
+}

@@ -1,0 +1,338 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"turnstile/nodes"
+)
+
+// A plain search goes through the states that Explore goes through. It is what Explore is compared with,
+// and is there to be obviously right: it shares, remembers and fingerprints nothing.
+type plain struct {
+	o      *Options
+	codec  *nodes.Codec
+	script []int // what Choose answers
+	at     int   // how many of these it has had
+
+	// Messages that are not the first of their link can be lost and copied, too. That makes for more
+	// states, and for no other violation.
+	anywhere bool
+}
+
+// A plain state is a whole cluster of its own. Times are in ticks from the beginning.
+type plainState struct {
+	nodes                 []plainNode
+	flying                []plainFlight // in the order sent, but copies behind their originals
+	now                   int
+	lost, copied, crashes int
+	forgot                bool
+}
+
+type plainNode struct {
+	up          *nodes.Node // nil while it is down
+	incarnation uint32
+	asked       int
+	saved       nodes.Message
+	timers      []plainTimer // by kind and peer
+}
+
+type plainTimer struct {
+	nodes.Timer
+	gen             uint32
+	earliest, limit int
+}
+
+type plainFlight struct {
+	from, to        nodes.ID
+	kind            uint8
+	message         nodes.Message
+	earliest, limit int
+}
+
+func (s *plainState) clone() *plainState {
+	c := *s
+	c.nodes, c.flying = slices.Clone(s.nodes), slices.Clone(s.flying)
+	for i := range c.nodes {
+		if c.nodes[i].up != nil {
+			c.nodes[i].up = c.nodes[i].up.Clone()
+		}
+		c.nodes[i].timers = slices.Clone(c.nodes[i].timers)
+	}
+	return &c
+}
+
+func (s *plainState) clients(o *Options, in nodes.ClientState) (all []int) {
+	for id, n := range s.nodes[:o.Config.N] {
+		if n.up != nil && n.up.Client(0) == in {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// A fork is what Choose panics with when the script has ended. All is played again then, with each answer.
+type fork int
+
+func (p *plain) choose(n int) int {
+	if n < 1 {
+		panic("there is nothing to choose from")
+	}
+	if p.at == len(p.script) {
+		panic(fork(n))
+	}
+	p.at++
+	return p.script[p.at-1]
+}
+
+func caught(do func()) (text any) {
+	defer func() { text = recover() }()
+	do()
+	return nil
+}
+
+// A plain move is what may follow a state.
+type plainMove struct {
+	to      *plainState      // nil if the move breaks a promise
+	check   string           // which
+	broken  nodes.Assumption // assumptions that hold no more, after the move
+	step    bool             // it brings things on
+	entered bool
+}
+
+// ways returns what may follow if something happens: one move for each way in which machines may choose.
+func (p *plain) ways(from *plainState, step bool, happen func(*plainState), script ...int) (all []plainMove) {
+	to := from.clone()
+	p.script, p.at = script, 0
+	m := plainMove{to: to, step: step}
+	switch failure := caught(func() { happen(to) }).(type) {
+	case fork:
+		for answer := range int(failure) {
+			all = append(all, p.ways(from, step, happen, append(slices.Clone(script), answer)...)...)
+		}
+		return all
+	case nil:
+		before, after := from.clients(p.o, nodes.Inside), to.clients(p.o, nodes.Inside)
+		m.entered = len(after) > len(before)
+		if len(after) > 1 {
+			m.check = CheckExclusion
+		}
+	default:
+		m.check = CheckPanic
+	}
+	m.broken = p.broken(to)
+	if m.check != "" {
+		m.to, m.entered = nil, false
+	}
+	return []plainMove{m}
+}
+
+func (p *plain) broken(s *plainState) (all nodes.Assumption) {
+	for need, is := range map[nodes.Assumption]bool{nodes.FIFO: p.o.Reordering, nodes.Timing: p.o.Timing == nil,
+		nodes.NoLoss: s.lost > 0, nodes.NoDuplication: s.copied > 0, nodes.NoCrash: s.crashes > 0,
+		nodes.NoAmnesia: s.forgot} {
+		if is {
+			all |= need
+		}
+	}
+	return all
+}
+
+// feed hands a node an input and does what it asks for.
+func (p *plain) feed(s *plainState, id nodes.ID, in nodes.Input) {
+	n := &s.nodes[id]
+	for _, e := range n.up.Handle(in) {
+		switch e.Op {
+		case nodes.OpSend:
+			p.send(s, id, e.To, e)
+		case nodes.OpBroadcast:
+			for to := range nodes.ID(p.o.Config.N) {
+				if to != id {
+					p.send(s, id, to, e)
+				}
+			}
+		case nodes.OpSave:
+			n.saved = e.Message
+		case nodes.OpStopTimer:
+			n.stop(e.Timer)
+		case nodes.OpSetTimer:
+			n.stop(e.Timer)
+			t := plainTimer{Timer: e.Timer, gen: e.Gen}
+			if tick := p.o.Timing; tick != nil {
+				t.earliest = s.now + int(e.Min/tick.Tick)
+				t.limit = s.now + int((e.Max+tick.Tick-1)/tick.Tick)
+			}
+			n.timers = append(n.timers, t)
+			slices.SortFunc(n.timers, func(a, b plainTimer) int {
+				return 1000*(int(a.Kind)-int(b.Kind)) + int(a.Peer-b.Peer)
+			})
+		}
+	}
+}
+
+func (n *plainNode) stop(t nodes.Timer) {
+	n.timers = slices.DeleteFunc(n.timers, func(u plainTimer) bool { return u.Timer == t })
+}
+
+func (p *plain) send(s *plainState, from, to nodes.ID, e nodes.Effect) {
+	if s.nodes[to].up == nil && s.crashes > 0 {
+		return // it is down
+	}
+	f := plainFlight{from: from, to: to, kind: e.Kind, message: e.Message}
+	if tick := p.o.Timing; tick != nil {
+		least, most, _ := tick.Latency.Bounds()
+		f.earliest, f.limit = s.now+int(least/tick.Tick), s.now+int(most/tick.Tick)
+	}
+	s.flying = append(s.flying, f)
+}
+
+// start starts a node: for the first time, or again.
+func (p *plain) start(s *plainState, id nodes.ID, what nodes.InputKind) {
+	n := &s.nodes[id]
+	part := nodes.Part{Machine: p.o.Spec.Machine(p.o.Config, id), Codec: p.codec}
+	n.up = nodes.NewNode(id, p.o.Config.N, n.incarnation, p.choose, part)
+	p.feed(s, id, nodes.Input{Kind: what, Message: n.saved})
+}
+
+// next returns all moves out of a state.
+func (p *plain) next(s *plainState) (all []plainMove) {
+	may := func(step bool, happen func(to *plainState)) { all = append(all, p.ways(s, step, happen)...) }
+	for i, f := range s.flying {
+		hidden := p.hidden(s, i)
+		if hidden && !p.anywhere {
+			continue
+		}
+		if f.earliest <= s.now && !hidden {
+			may(true, func(to *plainState) {
+				to.flying = slices.Delete(to.flying, i, i+1)
+				p.feed(to, f.to, nodes.Input{Kind: nodes.Receive, From: f.from, Message: f.message})
+			})
+		}
+		if s.lost < p.o.Losses {
+			may(false, func(to *plainState) { to.flying, to.lost = slices.Delete(to.flying, i, i+1), s.lost+1 })
+		}
+		if s.copied < p.o.Duplicates {
+			may(false, func(to *plainState) { to.flying, to.copied = slices.Insert(to.flying, i, f), s.copied+1 })
+		}
+	}
+	for id, n := range s.nodes {
+		if n.up == nil {
+			p.down(s, nodes.ID(id), may)
+		} else {
+			p.up(s, nodes.ID(id), may)
+		}
+	}
+	if p.ticks(s) {
+		may(true, func(to *plainState) { to.now++ })
+	}
+	return all
+}
+
+// hidden reports whether a message has to wait for another, or is like one before it.
+func (p *plain) hidden(s *plainState, i int) bool {
+	f := s.flying[i]
+	return slices.ContainsFunc(s.flying[:i], func(g plainFlight) bool {
+		return f.from == g.from && f.to == g.to && (!p.o.Reordering || f.write(s) == g.write(s))
+	})
+}
+
+// up tries what can happen to a node that is up, and down to one that is down.
+func (p *plain) up(s *plainState, id nodes.ID, may func(bool, func(*plainState))) {
+	feed := func(in nodes.Input) func(*plainState) {
+		return func(to *plainState) { p.feed(to, id, in) }
+	}
+	n := s.nodes[id]
+	for _, t := range n.timers {
+		if t.earliest <= s.now {
+			may(true, func(to *plainState) {
+				to.nodes[id].stop(t.Timer)
+				p.feed(to, id, nodes.Input{Kind: nodes.Timeout, Timer: t.Timer, Gen: t.gen})
+			})
+		}
+	}
+	client := int(id) < p.o.Config.N
+	if client && n.up.Client(0) == nodes.Idle && n.asked < p.o.Entries {
+		may(false, func(to *plainState) {
+			to.nodes[id].asked++
+			p.feed(to, id, nodes.Input{Kind: nodes.Request})
+		})
+	}
+	if client && n.up.Client(0) == nodes.Inside {
+		may(true, feed(nodes.Input{Kind: nodes.Release}))
+	}
+	if s.crashes < p.o.Crashes {
+		may(false, func(to *plainState) {
+			to.crashes++
+			to.nodes[id].up, to.nodes[id].timers = nil, nil
+			to.flying = slices.DeleteFunc(to.flying, func(f plainFlight) bool { return f.to == id })
+		})
+	}
+}
+
+func (p *plain) down(s *plainState, id nodes.ID, may func(bool, func(*plainState))) {
+	_, recovers := p.o.Spec.Machine(p.o.Config, id).(nodes.Recoverer)
+	restart := func(amnesia bool) func(to *plainState) {
+		return func(to *plainState) {
+			to.nodes[id].incarnation++
+			if forgets := amnesia || !recovers; forgets {
+				to.forgot, to.nodes[id].saved = true, nil
+			}
+			p.start(to, id, nodes.Recover)
+		}
+	}
+	if p.o.Restarts || p.o.Amnesia {
+		may(false, restart(false))
+	}
+	if p.o.Amnesia && s.nodes[id].saved != nil && recovers { // else it comes to the same
+		may(false, restart(true))
+	}
+}
+
+// ticks reports whether time may go on: something waits for it, and nothing has to happen before.
+func (p *plain) ticks(s *plainState) bool {
+	var limits []int
+	for _, f := range s.flying {
+		limits = append(limits, f.limit)
+	}
+	for _, n := range s.nodes {
+		for _, t := range n.timers {
+			limits = append(limits, t.limit)
+		}
+	}
+	return p.o.Timing != nil && len(limits) > 0 && slices.Min(limits) > s.now
+}
+
+// write writes out all there is to a message on its way.
+func (f *plainFlight) write(s *plainState) string {
+	return fmt.Sprintf("%d>%d %d %d %d %q", f.from, f.to, f.kind, max(0, f.earliest-s.now), f.limit-s.now,
+		nodes.AppendMessage(nil, f.message))
+}
+
+// write writes out all there is to a state.
+func (p *plain) write(s *plainState) string {
+	var b strings.Builder
+	for _, n := range s.nodes {
+		fmt.Fprint(&b, "\n", n.incarnation, n.asked)
+		if n.up != nil {
+			fmt.Fprintf(&b, " up %q", n.up.AppendState(nil))
+		}
+		if n.saved != nil {
+			fmt.Fprintf(&b, " saved %T %q", n.saved, nodes.AppendMessage(nil, n.saved))
+		}
+		for _, t := range n.timers {
+			fmt.Fprint(&b, t.Timer, max(0, t.earliest-s.now), t.limit-s.now)
+		}
+	}
+	var flying []string
+	for _, f := range s.flying {
+		flying = append(flying, f.write(s))
+	}
+	if p.o.Reordering {
+		slices.Sort(flying)
+	} else {
+		slices.SortStableFunc(flying, func(a, b string) int { return strings.Compare(a[:3], b[:3]) })
+	}
+	fmt.Fprint(&b, flying, s.lost, s.copied, s.crashes, s.forgot)
+	return b.String()
+}

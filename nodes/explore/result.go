@@ -1,0 +1,105 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// result sums the search up.
+func (s *search) result() (*Result, error) {
+	if s.parts.err != nil {
+		return nil, s.parts.err
+	}
+	x := &s.x
+	x.States, x.Bytes = uint64(s.seen.count), s.bytes()
+	x.NodeStates = len(s.parts.parts)
+	var err error
+	if s.worst != nil {
+		if x.Violation, err = s.tell(s.worst); err != nil {
+			return nil, err
+		}
+		x.Violation.Shortest = !s.cut
+	}
+	if s.excused != nil {
+		x.FirstExcused, err = s.tell(s.excused)
+	}
+	return x, err
+}
+
+// tell makes the violation that a lead leads to.
+func (s *search) tell(l *lead) (*Violation, error) {
+	schedule, err := s.schedule(l)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Replay(s.o.Spec, schedule)
+	if err != nil {
+		return nil, err
+	}
+	v := r.Violation
+	if l.check == CheckStarvation {
+		v = &Violation{Check: l.check, Stall: r.Standings,
+			Says: fmt.Sprintf("node %d waits, and whatever happens it is never let in", l.waiter)}
+		r.Story = append(r.Story, fmt.Sprintf("from here on, node %d cannot enter any more", l.waiter))
+	}
+	if v == nil || v.Check != l.check {
+		return nil, fmt.Errorf("replaying does not show the %s that exploring has found: "+
+			"the machines of %s do not depend on their input alone:\n%v", l.check, s.o.Spec.Name, schedule)
+	}
+	v.Schedule, v.Story, v.OutsideModel = schedule, r.Story, l.needs
+	return v, nil
+}
+
+// schedule returns the steps to what a lead is about. It goes that way again, on real nodes too, since
+// only these know which of several like messages is which.
+func (s *search) schedule(l *lead) (*Schedule, error) {
+	var moves []move
+	if l.check == CheckExclusion || l.check == CheckPanic {
+		moves = append(moves, l.move)
+	}
+	at := l.state
+	for ; s.parents.at(int(at)) != unknown; at = s.parents.at(int(at)) {
+		moves = append(moves, s.moves.at(int(at)))
+	}
+	slices.Reverse(moves)
+	from := s.roots[s.moves.at(int(at)).which]
+	out := &Schedule{Algorithm: s.o.Spec.Name, Config: s.o.Config, Reordering: s.o.Reordering,
+		Timing: s.o.Timing}
+	stage := newStage(s.o.Spec, out)
+	state, w := from.state, s.workers[0]
+	for _, step := range from.steps {
+		if err := stage.play(step); err != nil {
+			return nil, err
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	stage.start()
+	for i, m := range moves {
+		var o *outcome
+		step := Step{What: m.what, Node: nodes.ID(m.node)}
+		switch m.what {
+		case StepDrop, StepDuplicate, StepTick:
+		default:
+			o = &w.react(state[m.node], w.stimulus(m))[m.outcome]
+			step.Choosing = o.choices
+		}
+		switch m.what {
+		case StepDeliver, StepDrop, StepDuplicate:
+			p := w.packets[m.which&packetMask]
+			step.From, step.To, step.Kind = p.from, p.to, s.parts.codec.Name(int(p.kind))
+			step.Nth = stage.place(p)
+		case StepTimeout:
+			step.Timer = w.known[state[m.node]].alarms[m.which].timer
+		}
+		out.Steps = append(out.Steps, step)
+		if err := stage.play(step); err != nil {
+			return nil, fmt.Errorf("step %d, %v: %w", i+1, step, err)
+		}
+		if i < len(moves)-1 || o != nil && o.panics == "" {
+			state = w.successor(nil, state, m, o)
+		}
+	}
+	return out, nil
+}

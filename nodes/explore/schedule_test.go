@@ -1,0 +1,171 @@
+package explore
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"turnstile/nodes"
+)
+
+const naive = `turnstile schedule 1
+algorithm naive-broadcast
+n 2
+
+`
+
+func TestScheduleIsReadAsItIsWritten(t *testing.T) {
+	s := &Schedule{Algorithm: "maekawa", Config: nodes.Config{N: 4, Quorums: "grid"}, Reordering: true,
+		Steps: []Step{
+			{What: StepStart, Node: 1, Choosing: []int{2}},
+			{What: StepRequest, Node: 3, Choosing: []int{0, 1}},
+			{What: StepDeliver, Node: 1, From: 0, To: 1, Kind: "request", Nth: 1},
+			{What: StepDrop, Node: 1, From: 0, To: 1, Kind: "request", Nth: 2},
+			{What: StepDuplicate, Node: 1, From: 0, To: 1, Kind: "request", Nth: 1},
+			{What: StepTimeout, Node: 2, Timer: nodes.Timer{Kind: 1, Peer: -1}},
+			{What: StepRelease, Node: 3}, {What: StepCrash, Node: 3}, {What: StepRestart, Node: 3},
+			{What: StepAmnesia, Node: 3},
+		}}
+	read, err := ParseSchedule(strings.NewReader("# a comment\n" + s.String() + " # another\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range read.Steps {
+		read.Steps[i].Line = 0
+	}
+	if !reflect.DeepEqual(read, s) {
+		t.Errorf("%v was read as %v", s, read)
+	}
+}
+
+func TestParseScheduleSaysWhatIsRight(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                       "the file is empty",
+		"req 0":                  "line 1: this is no schedule: one begins with a line turnstile schedule 1",
+		"turnstile schedule 2":   "line 1: this is a schedule of version 2, and only version 1 can be played",
+		"turnstile schedule 1":   "add a line such as algorithm",
+		naive + "rqe 0":          `line 5: there is no step "rqe": did you mean req?`,
+		naive + "elephant 0":     "there are 0>1 KIND, start, req",
+		naive + "req":            "line 5: req takes a node, such as req 0",
+		naive + "req 0 1":        "req takes a node",
+		naive + "timeout 0":      "such as timeout 0 1 2",
+		naive + "0>1":            "say which message, such as 0>1 request",
+		naive + "drop 0>x reply": "say which message",
+		naive + "0>1 reply zero": "say which message",
+		naive + "req 0 choosing": "such as choosing 2 0",
+		naive + "choosing 1":     "choosing stands behind a step",
+		naive + "req 0\nn 3":     "line 6: n stands behind a step",
+		naive + "n none":         `line 5: n is "none": write a whole number from 1`,
+		naive + "quorums":        "quorums takes one word",
+		naive + "reordering yes": "reordering stands alone",
+		"turnstile schedule 1\nalgorithm naive-broadcast\n": "add a line such as n 2",
+	} {
+		if _, err := ParseSchedule(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestReplaySaysWhichStepDoesNotApply(t *testing.T) {
+	spec := row(t, "naive-broadcast")
+	for steps, want := range map[string]string{
+		"req 2":        "line 5, req 2: there is no node 2: they are 0 to 1",
+		"exit 0":       "its client is idle, and leaves only when inside",
+		"req 0\nreq 0": "line 6, req 0: its client is waiting, and asks only when idle",
+		"0>1 request":  "no message is on its way from node 0 to node 1",
+		"req 0\n0>1 reply": "no such reply is on its way from node 0 to node 1; " +
+			"the next message is a request",
+		"req 0\n0>1 request 2":    "no such request",
+		"restart 0":               "it is not down",
+		"crash 0\nreq 0":          "it is down",
+		"timeout 0 1 1":           "that timer does not run",
+		"req 0\nstart 0":          "it has started already",
+		"req 0 choosing 1":        "check what stands behind choosing",
+		"req 0\nreq 1\n0>1 reply": "the next message is a request",
+	} {
+		s, err := ParseSchedule(strings.NewReader(naive + steps))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Replay(spec, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", steps, err, want)
+		}
+	}
+	s, _ := ParseSchedule(strings.NewReader(naive))
+	if _, err := Replay(row(t, "lamport"), s); err == nil ||
+		!strings.Contains(err.Error(), "is one of naive-broadcast, and cannot be played by lamport") {
+		t.Errorf("played by another algorithm: %v", err)
+	}
+}
+
+// Steps that a violation does not need are dropped, and what is left is as short as what Explore finds.
+func TestMinimise(t *testing.T) {
+	s, err := ParseSchedule(strings.NewReader(naive + strings.Join([]string{"req 1", "1>0 request", "0>1 reply",
+		"exit 1", "req 0", "req 1", "0>1 request", "1>0 request", "dup 0>1 reply", "0>1 reply", "0>1 reply",
+		"1>0 reply"}, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := row(t, "naive-broadcast")
+	less, err := Minimise(spec, s)
+	if err != nil || len(less.Steps) != 6 {
+		t.Fatalf("minimised: %v, %v", less, err)
+	}
+	if r, err := Replay(spec, less); err != nil || r.Violation == nil || r.Violation.Check != CheckExclusion {
+		t.Errorf("replayed: %+v, %v", r, err)
+	}
+}
+
+// What a fault of every sort does, told and on record.
+func TestReplayTellsOfFaults(t *testing.T) {
+	const head = "turnstile schedule 1\nalgorithm ricart-agrawala\nn 3\nreordering\n"
+	s, err := ParseSchedule(strings.NewReader(head +
+		strings.Join([]string{"req 0", "dup 0>1 request", "0>1 request 2", "drop 0>2 request", "crash 2",
+			"restart 2", "1>0 reply", "0>1 request", "1>0 reply"}, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Replay(row(t, "ricart-agrawala"), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const story = `node 0 asks and sends request to all
+the network copies a request from node 0 to node 1
+node 1 gets request from node 0 and sends reply to node 0
+the network loses a request from node 0 to node 2
+node 2 crashes
+node 2 comes up again, having forgotten everything
+node 0 gets reply from node 1
+node 1 gets request from node 0 and sends reply to node 0
+node 0 gets reply from node 1
+nothing is left to happen, and node 0 waits`
+	if got := strings.Join(r.Story, "\n"); got != story {
+		t.Errorf("the story is\n%s", got)
+	}
+	want := nodes.FIFO | nodes.NoDuplication | nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia
+	spec := row(t, "ricart-agrawala")
+	if v := r.Violation; v == nil || v.Check != CheckDeadlock || v.OutsideModel != want&(spec.Safe|spec.Live) {
+		t.Errorf("%+v", v)
+	}
+	if r.Stall == "" {
+		t.Error("nothing is said of the stall")
+	}
+}
+
+func FuzzParseSchedule(f *testing.F) {
+	f.Add(naive + "req 0\n0>1 request 2\ntimeout 0 1 2 choosing 3")
+	f.Add("turnstile schedule 1\nalgorithm x\nn 1\nreordering\nquorums grid\ndrop 0>1 a")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseSchedule(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		again, err := ParseSchedule(strings.NewReader(s.String()))
+		if err != nil {
+			t.Fatalf("%q was written as %q: %v", text, s.String(), err)
+		}
+		if again.String() != s.String() {
+			t.Errorf("%q was written as %q, and that as %q", text, s.String(), again.String())
+		}
+	})
+}

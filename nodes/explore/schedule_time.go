@@ -1,0 +1,85 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// parseTiming reads what stands behind timing.
+func parseTiming(words []string) (*Timing, error) {
+	if len(words) != 2 {
+		return nil, errors.New("timing takes a tick and a latency, such as timing 1ms uniform:1ms,2ms")
+	}
+	tick, err := time.ParseDuration(words[0])
+	if err != nil {
+		return nil, fmt.Errorf("%q is no tick: write a time, such as 1ms", words[0])
+	}
+	latency, err := chance.ParseDistribution(words[1])
+	if err != nil {
+		return nil, err
+	}
+	t := &Timing{Tick: tick, Latency: latency}
+	return t, t.Validate()
+}
+
+// tick lets time go on. The error says what has to happen first.
+func (g *stage) tick() error {
+	if g.schedule.Timing == nil {
+		return errors.New("time does not count here: " +
+			"add a line such as timing 1ms uniform:1ms,2ms above the steps")
+	}
+	for i := range g.flying {
+		if f := &g.flying[i]; f.due() {
+			return fmt.Errorf("%s has to arrive first", g.describe(*f))
+		}
+	}
+	for id := range g.actors {
+		for _, a := range g.actors[id].alarms {
+			if a.due() {
+				return fmt.Errorf("timer %d for %d of %s has to run out first", a.timer.Kind, a.timer.Peer,
+					g.name(nodes.ID(id)))
+			}
+		}
+	}
+	for i := range g.flying {
+		g.flying[i].window = g.flying[i].later()
+	}
+	for id := range g.actors {
+		g.actors[id].alarms = laterAlarms(g.actors[id].alarms)
+	}
+	const passing = "time goes on to "
+	if last := len(g.tale) - 1; last >= 0 && strings.HasPrefix(g.tale[last], passing) {
+		g.tale = g.tale[:last]
+	}
+	g.clock += g.schedule.Timing.Tick
+	g.tell(passing+"%v", g.clock)
+	return nil
+}
+
+// timeout has a timer run out.
+func (g *stage) timeout(s Step) error {
+	for _, a := range g.actors[s.Node].alarms {
+		if a.timer != s.Timer {
+			continue
+		}
+		if !a.open() {
+			return fmt.Errorf("it does not run out yet: the earliest is %s later", ticks(a.opens))
+		}
+		g.tell("%s: timer %d for %d runs out", g.name(s.Node), a.timer.Kind, a.timer.Peer)
+		g.feed(s.Node, nodes.Input{Kind: nodes.Timeout, Timer: a.timer, Gen: a.gen})
+		return nil
+	}
+	return fmt.Errorf("that timer does not run")
+}
+
+func ticks(n int64) string {
+	if n == 1 {
+		return "1 tick"
+	}
+	return fmt.Sprintf("%d ticks", n)
+}

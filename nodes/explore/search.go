@@ -1,0 +1,285 @@
+package explore
+
+import (
+	"fmt"
+
+	"turnstile/nodes"
+)
+
+// A search goes through all states, level by level. Workers expand the states of a level at the same time,
+// while what they find is taken in, in the order of the states in which they find it. So nothing depends on
+// how many workers there are, or which is faster.
+type search struct {
+	o       Options
+	parts   *parts
+	seen    *visited
+	workers []*worker
+
+	roots   []root
+	parents column[uint32] // of each state; of a root, unknown
+	moves   column[move]   // by which it was come to first; of a root, its number as which
+	waiting column[uint8]  // the clients that wait in it, once it was expanded and unless that is excused
+	edges   column[uint32] // what follows by steps that bring things on, one state after the other
+	ends    column[uint32] // where those of each state end
+
+	level, next level
+	depth       int
+	x           Result
+
+	worst   *lead // the violation that is nearest to the beginning
+	cut     bool  // the level that it is in was not swept to its end
+	excused *lead
+}
+
+// A root is a state in which all may begin, with the steps, if any, that tell what was chosen there.
+type root struct {
+	state []uint32
+	steps []Step
+}
+
+// A level holds the states at one distance from the beginning.
+type level struct {
+	first uint32   // the number of the first state
+	data  []uint32 // of the states, one after the other
+	ends  []int
+}
+
+func (l *level) state(i int) []uint32 {
+	from := 0
+	if i > 0 {
+		from = l.ends[i-1]
+	}
+	return l.data[from:l.ends[i]]
+}
+
+// A lead is a finding with the state that it is about.
+type lead struct {
+	finding
+	state  uint32
+	depth  int
+	waiter nodes.ID // of a starvation
+	needs  nodes.Assumption
+}
+
+func newSearch(o Options) (*search, error) {
+	o.Workers = max(1, o.Workers)
+	s := &search{o: o, seen: newVisited()}
+	s.parts = newParts(&s.o)
+	for range o.Workers {
+		s.workers = append(s.workers, newWorker(&s.o, s.parts, s.seen))
+	}
+	return s, s.begin()
+}
+
+// begin starts all nodes, in all ways in which they can choose.
+func (s *search) begin() error {
+	w := s.workers[0]
+	blank := make([]uint32, w.total+1)
+	for id := range nodes.ID(w.total) {
+		blank[id] = s.parts.number(&part{id: id})
+	}
+	w.refresh()
+	s.roots = []root{{state: blank}}
+	for id := range nodes.ID(w.total) {
+		var after []root
+		for _, from := range s.roots {
+			for _, out := range w.react(from.state[id], onStart) {
+				if out.panics != "" {
+					return fmt.Errorf("node %d panics when it starts: %s", id, out.panics)
+				}
+				m := move{what: StepStart, node: uint8(id)}
+				to := root{state: w.successor(nil, from.state, m, &outcome{next: out.next})}
+				to.steps = from.steps
+				if len(out.choices) > 0 {
+					to.steps = append(to.steps[:len(to.steps):len(to.steps)],
+						Step{What: StepStart, Node: id, Choosing: out.choices})
+				}
+				for _, word := range out.sends {
+					to.state = w.send(to.state, w.total+1, word)
+				}
+				after = append(after, to)
+			}
+		}
+		s.roots = after
+	}
+	for i, from := range s.roots {
+		if _, fresh := s.seen.add(w.digest(from.state)); fresh {
+			s.put(from.state, unknown, move{which: uint32(i)})
+		}
+	}
+	return nil
+}
+
+// put adds a new state to the next level.
+func (s *search) put(state []uint32, parent uint32, m move) {
+	s.parents.add(parent)
+	s.moves.add(m)
+	s.next.data = append(s.next.data, state...)
+	s.next.ends = append(s.next.ends, len(s.next.data))
+	s.x.Depth = s.depth
+}
+
+// run goes on until nothing is left to expand, something is found, or a bound is reached.
+func (s *search) run() {
+	for s.x.Bound == "" && len(s.next.ends) > 0 {
+		s.level, s.next = s.next, level{data: s.level.data[:0], ends: s.level.ends[:0]}
+		s.next.first = s.level.first + uint32(len(s.level.ends))
+		s.depth++
+		s.sweep()
+		if s.worst != nil {
+			s.cut = s.x.Bound != "" && s.x.Bound != "depth"
+			s.x.Bound = "violation"
+		}
+	}
+	s.x.Exhausted = s.x.Bound == ""
+	if s.x.Exhausted {
+		s.starvation()
+		s.x.Progress = s.worst == nil
+	}
+}
+
+// take takes in what a worker found out about a share of the level. It reports false when no more states fit.
+func (s *search) take(b *batch) bool {
+	var last expansion
+	state := s.level.first + uint32(b.number*share)
+	for _, e := range b.expansions {
+		for _, f := range b.findings[last.findings:e.findings] {
+			s.note(f, state)
+		}
+		for i := last.candidates; i < e.candidates; i++ {
+			c := &b.candidates[i]
+			number, fits := s.place(c, b.data[c.from:c.to], state)
+			if !fits {
+				return false
+			}
+			if c.entered {
+				s.x.Entries++
+			}
+			if c.step && number != unknown {
+				s.edges.add(number)
+			}
+		}
+		s.x.Transitions += uint64(e.moves)
+		s.waiting.add(e.waiting)
+		s.ends.add(uint32(s.edges.count))
+		last = e
+		state++
+	}
+	return true
+}
+
+// place returns the number of a candidate. It is unknown if the candidate lies too deep, and there is none
+// if as many states as may be are held already.
+func (s *search) place(c *candidate, state []uint32, parent uint32) (number uint32, fits bool) {
+	if c.known != unknown {
+		return c.known, true
+	}
+	if s.o.Depth > 0 && s.depth > s.o.Depth {
+		s.x.Bound = "depth"
+		return unknown, true
+	}
+	if s.o.States > 0 && uint64(s.seen.count) >= s.o.States {
+		if number = s.seen.find(c.digest); number == unknown {
+			s.x.Bound = "states"
+		}
+		return number, number != unknown
+	}
+	number, fresh := s.seen.add(c.digest)
+	if fresh {
+		s.put(state, parent, c.move)
+	}
+	return number, true
+}
+
+// full reports whether a bound is reached that ends the search at once.
+func (s *search) full() bool {
+	need := s.bytes()
+	if s.seen.room() < s.seen.count/16 {
+		need += 2 * s.seen.bytes() // it is about to grow, and for a moment there will be both
+	}
+	if s.o.Memory > 0 && need > s.o.Memory || max(s.edges.count, s.parents.count) > lowHalf/2 {
+		s.x.Bound = "memory"
+	}
+	select {
+	case <-s.o.Interrupt:
+		s.x.Bound = "interrupt"
+	default:
+	}
+	return s.parts.failed() || s.x.Bound == "states" || s.x.Bound == "memory" || s.x.Bound == "interrupt"
+}
+
+// bytes returns how much memory is in use, or soon may be.
+func (s *search) bytes() uint64 {
+	b := s.seen.bytes() + s.parts.used()
+	b += 4*(s.parents.room()+s.edges.room()+s.ends.room()) + 8*s.moves.room() + s.waiting.room()
+	for _, l := range []*level{&s.level, &s.next} {
+		b += 4*uint64(cap(l.data)) + 8*uint64(cap(l.ends))
+	}
+	for _, w := range s.workers {
+		b += w.bytes.Load()
+	}
+	return b
+}
+
+// note keeps a finding, if it is the nearest to the beginning so far.
+func (s *search) note(f finding, state uint32) {
+	if f.check != CheckDeadlock && s.o.Depth > 0 && s.depth > s.o.Depth {
+		s.x.Bound = "depth"
+		return
+	}
+	w := s.workers[0] // to ask what no worker changes
+	l := &lead{finding: f, state: state, depth: s.depth, waiter: nodes.None}
+	needs := s.o.Spec.Safe
+	if f.check == CheckDeadlock {
+		l.depth--
+		needs |= s.o.Spec.Live
+	}
+	row := append([]uint32(nil), s.level.state(int(state-s.level.first))...)
+	l.needs = w.excuse(row, needs)
+	if l.needs == 0 && f.check != CheckDeadlock && f.move.what != StepDeliver {
+		l.needs = w.excuse(w.successor(nil, row, f.move, nil), needs) // a restart may forget
+	}
+	at := &s.worst
+	if l.needs != 0 {
+		s.x.Excused++
+		at = &s.excused
+	}
+	if *at == nil || l.depth < (*at).depth {
+		*at = l
+	}
+}
+
+// starvation looks for a state in which somebody waits and from which, by steps that bring things on, no
+// state can be reached in which it waits no more. Who waits in a state can enter if it can in one of the
+// next: that is handed back from state to state until nothing changes. A step that breaks a promise leads
+// nowhere, but is excused only where whoever waits is excused too.
+func (s *search) starvation() {
+	served := make([]uint8, s.waiting.count) // the clients that wait no more, now or possibly later
+	for i := range served {
+		served[i] = ^s.waiting.at(i)
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := len(served) - 1; i >= 0; i-- {
+			before, from := served[i], 0
+			if i > 0 {
+				from = int(s.ends.at(i - 1))
+			}
+			for edge := from; edge < int(s.ends.at(i)); edge++ {
+				served[i] |= served[s.edges.at(edge)]
+			}
+			changed = changed || served[i] != before
+		}
+	}
+	for i, can := range served {
+		if can == 0xff {
+			continue
+		}
+		for id := range nodes.ID(s.o.Config.N) {
+			if can&(1<<id) == 0 {
+				s.worst = &lead{finding: finding{check: CheckStarvation}, state: uint32(i), waiter: id}
+				return
+			}
+		}
+	}
+}

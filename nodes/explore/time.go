@@ -1,0 +1,37 @@
+package explore
+
+// tick lets time go on, unless something has to happen first. If nothing waits for time, a tick would
+// lead nowhere.
+func (w *worker) tick() {
+	if w.o.Timing == nil {
+		return
+	}
+	due, passing := false, false
+	look := func(at window) { due, passing = due || at.due(), true }
+	for _, word := range w.state[w.total+1:] {
+		look(w.packets[word&packetMask].window)
+	}
+	for _, number := range w.state[:w.total] {
+		for _, a := range w.known[number].alarms {
+			look(a.window)
+		}
+	}
+	if passing && !due {
+		w.put(move{what: StepTick}, nil)
+	}
+}
+
+// later appends what a state has become after a tick.
+func (w *worker) later(b, state []uint32) []uint32 {
+	head := len(b)
+	b = append(b, state[:w.total+1]...)
+	for at, number := range state[:w.total] {
+		if len(w.known[number].alarms) > 0 {
+			b[head+at] = w.react(number, onTick)[0].next
+		}
+	}
+	for _, word := range state[w.total+1:] {
+		b = w.send(b, head+w.total+1, word+1) // ages may stand in another order than messages
+	}
+	return b
+}

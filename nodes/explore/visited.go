@@ -1,0 +1,90 @@
+package explore
+
+import "sync/atomic"
+
+// visited is the set of the digests of all states, numbered in the order in which they came: an open
+// table of numbers, each beside a piece of its digest so that the digest itself is rarely looked at.
+// One goroutine adds while others look. These may miss what is being added, and nothing else.
+type visited struct {
+	table atomic.Pointer[table]
+	count int
+}
+
+type table struct {
+	slots   []uint64 // the high half of digest.hi above, and below the number plus one; zero: free
+	digests []digest // as many as there may be before the table grows
+}
+
+const lowHalf = 1<<32 - 1
+
+func newVisited() *visited {
+	v := &visited{}
+	v.table.Store(newTable(1 << 10))
+	return v
+}
+
+func newTable(slots int) *table {
+	return &table{slots: make([]uint64, slots), digests: make([]digest, slots/3*2)}
+}
+
+// slot returns where a digest stands or else belongs, and what is there.
+func (t *table) slot(d digest) (at, content uint64) {
+	mask := uint64(len(t.slots) - 1)
+	at = d.lo & mask
+	for {
+		// The digest of a number was written before the number was.
+		s := atomic.LoadUint64(&t.slots[at])
+		if s == 0 || s&^lowHalf == d.hi&^lowHalf && t.digests[s&lowHalf-1] == d {
+			return at, s
+		}
+		at = (at + 1) & mask
+	}
+}
+
+// find returns the number of a state, or unknown.
+func (v *visited) find(d digest) uint32 {
+	_, s := v.table.Load().slot(d)
+	return uint32(s) - 1
+}
+
+// add gives a state its number, unless it has one, and reports whether it was new.
+func (v *visited) add(d digest) (uint32, bool) {
+	t := v.table.Load()
+	at, s := t.slot(d)
+	if s != 0 {
+		return uint32(s) - 1, false
+	}
+	if v.count == len(t.digests) {
+		t = v.grow(t)
+		at, _ = t.slot(d)
+	}
+	t.digests[v.count] = d
+	v.count++
+	atomic.StoreUint64(&t.slots[at], d.hi&^lowHalf|uint64(v.count))
+	return uint32(v.count - 1), true
+}
+
+// grow makes a table twice as large, and lets those who look at the old one finish.
+func (v *visited) grow(old *table) *table {
+	t := newTable(2 * len(old.slots))
+	copy(t.digests, old.digests)
+	mask := uint64(len(t.slots) - 1)
+	for number, d := range old.digests {
+		at := d.lo & mask
+		for t.slots[at] != 0 {
+			at = (at + 1) & mask
+		}
+		t.slots[at] = d.hi&^lowHalf | uint64(number+1)
+	}
+	v.table.Store(t)
+	return t
+}
+
+// bytes returns how much memory is in use; growing takes twice as much again.
+func (v *visited) bytes() uint64 {
+	t := v.table.Load()
+	return 8*uint64(len(t.slots)) + 16*uint64(len(t.digests))
+}
+
+// room returns how many more states fit before the table grows.
+func (v *visited) room() int { return len(v.table.Load().digests) - v.count }

@@ -1,0 +1,86 @@
+// Package history is what a run leaves behind: one event after another, in a log per node that
+// survives the node's sudden death, and all logs merged into one history. Everything that is said of
+// a run later, every measure and every verdict, is a fold over that one history.
+package history
+
+import "turnstile/nodes"
+
+// A Kind says what an Event is.
+type Kind uint8
+
+// The events of nodes, and below them those of the orchestrator, whose node is nodes.None.
+const (
+	// Requested: the client asked for its critical section. Value is when the request was due.
+	Requested Kind = iota + 1
+	// Entered: the critical section has begun. Value is what the shared account held, Count how many
+	// were inside by the occupancy register, this node included.
+	Entered
+	// Exited: the critical section is about to end. Value is what was written to the shared account.
+	Exited
+	// Unissued: an arrival was due at Value, but the client was still busy with an earlier one when
+	// issuing ended.
+	Unissued
+	// Sent: one message of kind Count was sent. Recorded only for algorithms that circulate.
+	Sent
+	// Crashed: the node is down, and with it what was open: a request is abandoned, a critical section
+	// crashed.
+	Crashed
+	// Restarted: the node is up again. Count is how often it has come up before.
+	Restarted
+
+	// Marked: the run has come to the mark numbered Count.
+	Marked
+	// Gauged: the gauge numbered Count stood at Value.
+	Gauged
+	// Settled: the run came to rest after a single request of the node Count. Value is how many
+	// messages that request took.
+	Settled
+	// AssumptionBroken: the assumptions about the system numbered Value, as nodes.Assumption, hold no more.
+	AssumptionBroken
+)
+
+// The marks of a run, in order.
+const (
+	Began       = iota + 1 // nodes start issuing requests
+	Measuring              // the warm-up is over
+	Stopped                // no request is issued any more
+	Rested                 // every entry is over and every message has arrived
+	Interrupted            // the run was ended from outside, or by the death of a process
+	Stalled                // somebody waits and nothing moves
+)
+
+// The gauges of a run.
+const (
+	BusyPPM    = iota + 1 // share of the machine's CPU time that was busy while measuring, in millionths
+	ResidentKB            // the largest resident memory of a node process, in units of 1024 bytes
+	ReadyUS               // from the first process started until all were ready, in microseconds
+	BrokerPPM             // share of one CPU that the broker used while measuring, in millionths
+)
+
+// An Event is one thing that happened.
+type Event struct {
+	At       int64  // nanoseconds since the run's zero
+	Value    int64  // by Kind
+	Entry    uint32 // which of the node's requests this is about, from 1
+	Count    uint32 // by Kind
+	Instance uint16 // of the node
+	Kind     Kind
+	Node     nodes.ID // whose log it is in
+}
+
+// A MessageRecord is one message going by, as the ring of latest messages holds it.
+type MessageRecord struct {
+	At       int64    // nanoseconds since the run's zero
+	Seq      uint32   // its number in its stream
+	Node     nodes.ID // where it was seen
+	Peer     nodes.ID // the other end; None for a multicast
+	Instance uint16
+	Kind     uint8 // index among the algorithm's kinds
+	Sent     bool  // seen when it was sent, else when it was handled
+}
+
+// A Fold takes a history event by event, in order, and comes to its conclusion at the end.
+type Fold interface {
+	Add(e Event)
+	Close()
+}

@@ -1,0 +1,207 @@
+package history
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"turnstile/nodes"
+)
+
+// A log is a file of: the preamble, the counters, three arrays with a word for each node (sent to it,
+// received from it, received from it by multicast), the ring of latest messages, padding to a whole
+// page, and then the events. A log that was never mapped, because its run was simulated, has neither
+// the arrays nor the padding. All numbers are little-endian, and counters are read through the mapping
+// itself, so logs are written on little-endian machines only. A page here is as large as those of any
+// system, so that each can map the events.
+const (
+	magic            = "TURNLOG1"
+	preambleLen      = 64
+	messageRecordLen = 24
+	pageLen          = 1 << 16
+	// EventLen is how many bytes an event takes.
+	EventLen = 32
+	// MaxKinds is how many kinds of messages the counters have room for.
+	MaxKinds = 16
+	// LatenessBuckets is how many buckets the histogram of timers' lateness has: see LatenessBucket.
+	LatenessBuckets = 37 * 8
+	// maxNodes and maxRing bound what a preamble may say, so that no sum of lengths overflows.
+	maxNodes, maxRing = 1 << 24, 1 << 24
+)
+
+// preamble says what a log is of.
+type preamble struct {
+	node   nodes.ID
+	nodes  uint32 // clients and servers
+	ring   uint32 // messages in the ring
+	mapped bool   // it has the arrays and the padding
+	header uint32 // bytes before the first event
+	errNS  int64  // bound on the error of this log's stamps, in nanoseconds
+}
+
+// put writes a preamble. The magic goes last: a file that begins with zeros is no log yet.
+func (p *preamble) put(b []byte) {
+	var buf [preambleLen]byte
+	copy(buf[:], magic)
+	binary.LittleEndian.PutUint32(buf[8:], uint32(p.node))
+	binary.LittleEndian.PutUint32(buf[12:], p.nodes)
+	binary.LittleEndian.PutUint32(buf[16:], p.ring)
+	binary.LittleEndian.PutUint32(buf[20:], p.header)
+	binary.LittleEndian.PutUint64(buf[24:], uint64(p.errNS))
+	if p.mapped {
+		buf[32] = 1
+	}
+	crc := crc32.Checksum(buf[:preambleLen-4], castagnoli)
+	binary.LittleEndian.PutUint32(buf[preambleLen-4:], crc)
+	copy(b[len(magic):], buf[len(magic):])
+	(*atomic.Uint64)(unsafe.Pointer(&b[0])).Store(binary.LittleEndian.Uint64(buf[:]))
+}
+
+// get reads a preamble and reports whether it is sound.
+func (p *preamble) get(b []byte) bool {
+	if string(b[:len(magic)]) != magic ||
+		binary.LittleEndian.Uint32(b[preambleLen-4:]) != crc32.Checksum(b[:preambleLen-4], castagnoli) {
+		return false
+	}
+	p.node = nodes.ID(binary.LittleEndian.Uint32(b[8:]))
+	p.nodes = binary.LittleEndian.Uint32(b[12:])
+	p.ring = binary.LittleEndian.Uint32(b[16:])
+	p.header = binary.LittleEndian.Uint32(b[20:])
+	p.errNS = int64(binary.LittleEndian.Uint64(b[24:]))
+	p.mapped = b[32] == 1
+	return p.valid() && p.header == p.headerLen()
+}
+
+func (p *preamble) valid() bool {
+	return p.nodes < maxNodes && p.ring < maxRing && p.errNS >= 0 &&
+		p.node >= nodes.None && p.node < nodes.ID(p.nodes)
+}
+
+const countersLen = uint32(unsafe.Sizeof(Counters{}))
+
+// headerLen returns how many bytes come before the first event.
+func (p *preamble) headerLen() uint32 {
+	length := preambleLen + countersLen + p.ring*messageRecordLen
+	if !p.mapped {
+		return length
+	}
+	length += 3 * 8 * p.nodes
+	return (length + pageLen - 1) / pageLen * pageLen
+}
+
+// Counters are the running totals of one node, in mapped memory: the node alone writes them, and the
+// orchestrator reads them while it runs, without a message.
+//
+// What a message causes is counted before the message counts as delivered, and what an entry causes
+// before its exit counts. So if the sums of Delivered and Exits, read first, equal those of Sent and
+// Requests, read after, then everything was at rest in between.
+type Counters struct {
+	State    atomic.Uint64 // a State
+	Requests atomic.Uint64
+	Entries  atomic.Uint64
+	Exits    atomic.Uint64
+
+	Sent      [MaxKinds]atomic.Uint64 // deliveries asked for, by kind
+	Delivered [MaxKinds]atomic.Uint64 // messages handled, by kind
+	Publishes [MaxKinds]atomic.Uint64 // messages handed to the broker, by kind
+	Bytes     [MaxKinds]atomic.Uint64 // of all deliveries asked for, by kind, without the broker's framing
+	Resent    atomic.Uint64           // of Sent, the retries
+	Dropped   atomic.Uint64           // messages for this node that a fault lost, or that found it down
+	Copied    atomic.Uint64           // messages for this node that a fault added
+
+	Gaps       atomic.Uint64 // messages missing from the numbering of their streams, though nobody dropped them
+	Repeats    atomic.Uint64 // messages that came again or out of order, though nobody made them
+	MultiSent  atomic.Uint64 // multicasts published
+	RingNext   atomic.Uint64 // messages ever put in the ring
+	EventCount atomic.Uint64 // events ever appended
+	Late       [LatenessBuckets]atomic.Uint64
+}
+
+// A State is how far a node process has come.
+type State uint64
+
+// The states of a node process.
+const (
+	Starting State = iota // its log exists
+	Running               // it issues requests
+	Draining              // it issues none any more
+	Failed                // it has given up; its last output says why
+)
+
+// LatenessBucket returns the bucket of a lateness in nanoseconds: 8 to each power of two.
+func LatenessBucket(ns int64) int {
+	if ns < 8 {
+		return int(max(ns, 0))
+	}
+	exp := 63 - bits.LeadingZeros64(uint64(ns))
+	bucket := (exp-2)*8 + int(ns>>(exp-3))&7
+	return min(bucket, LatenessBuckets-1)
+}
+
+// LatenessOf returns the lower end of a bucket, in nanoseconds.
+func LatenessOf(bucket int) int64 {
+	if bucket < 8 {
+		return int64(bucket)
+	}
+	exp := bucket/8 + 2
+	return int64(8+bucket%8) << (exp - 3)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// putEvent writes all of an event but its last word, and returns that. The word is never zero, and it
+// depends on the event's place, so neither a torn nor a misplaced event passes for a whole one.
+func putEvent(b []byte, index uint64, e *Event) uint32 {
+	_ = b[EventLen-1]
+	binary.LittleEndian.PutUint64(b[0:], uint64(e.At))
+	binary.LittleEndian.PutUint64(b[8:], uint64(e.Value))
+	binary.LittleEndian.PutUint32(b[16:], e.Entry)
+	binary.LittleEndian.PutUint32(b[20:], e.Count)
+	binary.LittleEndian.PutUint32(b[24:], uint32(e.Instance)|uint32(e.Kind)<<16)
+	return commitWord(b, index)
+}
+
+func commitWord(b []byte, index uint64) uint32 {
+	return max(1, crc32.Update(uint32(index)*0x9e3779b1+1, castagnoli, b[:EventLen-4]))
+}
+
+// getEvent reads an event and reports whether it is whole.
+func getEvent(b []byte, index uint64, e *Event) bool {
+	if binary.LittleEndian.Uint32(b[EventLen-4:]) != commitWord(b, index) {
+		return false
+	}
+	e.At = int64(binary.LittleEndian.Uint64(b[0:]))
+	e.Value = int64(binary.LittleEndian.Uint64(b[8:]))
+	e.Entry = binary.LittleEndian.Uint32(b[16:])
+	e.Count = binary.LittleEndian.Uint32(b[20:])
+	tail := binary.LittleEndian.Uint32(b[24:])
+	e.Instance, e.Kind = uint16(tail), Kind(tail>>16)
+	return true
+}
+
+func putMessageRecord(b []byte, p *MessageRecord) {
+	_ = b[messageRecordLen-1]
+	binary.LittleEndian.PutUint64(b[0:], uint64(p.At))
+	binary.LittleEndian.PutUint32(b[8:], p.Seq)
+	binary.LittleEndian.PutUint32(b[12:], uint32(p.Peer))
+	tail := uint32(p.Instance) | uint32(p.Kind)<<16
+	if p.Sent {
+		tail |= 1 << 31
+	}
+	binary.LittleEndian.PutUint32(b[16:], tail)
+}
+
+func getMessageRecord(b []byte, node nodes.ID) MessageRecord {
+	tail := binary.LittleEndian.Uint32(b[16:])
+	return MessageRecord{
+		At:       int64(binary.LittleEndian.Uint64(b[0:])),
+		Seq:      binary.LittleEndian.Uint32(b[8:]),
+		Node:     node,
+		Peer:     nodes.ID(binary.LittleEndian.Uint32(b[12:])),
+		Instance: uint16(tail),
+		Kind:     uint8(tail >> 16),
+		Sent:     tail>>31 == 1,
+	}
+}

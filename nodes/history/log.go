@@ -1,0 +1,228 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"turnstile/nodes"
+)
+
+// chunkLen is how much of a log is reserved and mapped at a time for events.
+const chunkLen = pageLen
+
+// A Log is the log of one node while it is written: a mapped file, so that what was appended
+// survives the sudden death of the process. Events and messages are stored without a system call.
+// It is for one goroutine, but for its counters.
+type Log struct {
+	file   *os.File
+	header []byte // preamble, counters, streams and ring, mapped
+	*Counters
+	sentTo, receivedFrom, multiFrom []atomic.Uint64
+
+	ring   []byte
+	ringAt int           // where in ring the next message goes
+	frozen *atomic.Int64 // nil, or when not zero the ring keeps what it has
+
+	chunk   []byte // the mapped piece that events go to
+	used    int    // of chunk
+	chunkAt int64  // where chunk begins in the file
+	index   uint64 // of the next event
+}
+
+// An Options says what a Log is for.
+type Options struct {
+	Node  nodes.ID
+	Nodes int // clients and servers together
+	Ring  int // places in the ring of latest messages, one of which may be half-written at the end
+	// StampError bounds the error of the stamps, in nanoseconds.
+	StampError int64
+	// Frozen, once it is not zero, stops the ring, so that it keeps the messages around a violation.
+	Frozen *atomic.Int64
+}
+
+func (o Options) preamble() preamble {
+	p := preamble{node: o.Node, nodes: uint32(o.Nodes), ring: uint32(o.Ring), errNS: o.StampError, mapped: true}
+	p.header = p.headerLen()
+	return p
+}
+
+// Reserved returns how many bytes of the disk a new log takes, before it has any events.
+func (o Options) Reserved() int64 {
+	p := o.preamble()
+	return int64(p.header) + chunkLen
+}
+
+// Create makes a new log at path. It fails when the file exists or its space cannot be reserved.
+func Create(path string, o Options) (*Log, error) {
+	p := o.preamble()
+	if !p.valid() || int(p.nodes) != o.Nodes || int(p.ring) != o.Ring {
+		return nil, fmt.Errorf("creating the log: there is none of node %d of %d with %d messages, within %d ns",
+			o.Node, o.Nodes, o.Ring, o.StampError)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("creating the log: %w", err)
+	}
+	l := &Log{file: file, frozen: o.Frozen, chunkAt: int64(p.header) - chunkLen}
+	if err := l.begin(&p); err != nil { // leave nothing behind
+		err = errors.Join(err, unmap(l.header), file.Close(), os.Remove(path))
+		return nil, fmt.Errorf("creating the log: %w", err)
+	}
+	return l, nil
+}
+
+func (l *Log) begin(p *preamble) (err error) {
+	if l.header, err = reserveAndMap(l.file, 0, int(p.header)); err != nil {
+		return err
+	}
+	if err := l.nextChunk(); err != nil {
+		return err
+	}
+	l.Counters, l.sentTo, l.receivedFrom, l.multiFrom, l.ring = sections(l.header, p.nodes, p.ring)
+	p.put(l.header)
+	return nil
+}
+
+func unmap(b []byte) error {
+	if b == nil {
+		return nil
+	}
+	return unix.Munmap(b)
+}
+
+// sections cuts a mapped header into its parts.
+func sections(header []byte, nodeCount, ring uint32) (
+	c *Counters, sentTo, receivedFrom, multiFrom []atomic.Uint64, messages []byte) {
+	c = (*Counters)(unsafe.Pointer(&header[preambleLen]))
+	at := preambleLen + countersLen
+	streams := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&header[at])), 3*nodeCount)
+	at += 3 * 8 * nodeCount
+	return c, streams[:nodeCount:nodeCount], streams[nodeCount : 2*nodeCount], streams[2*nodeCount:],
+		header[at : at+ring*messageRecordLen]
+}
+
+// nextChunk reserves and maps the piece of the file after the one in use. Space is reserved before it
+// is mapped, since writing to a mapped page that the disk has no room for kills the process.
+func (l *Log) nextChunk() error {
+	fresh, err := reserveAndMap(l.file, l.chunkAt+chunkLen, chunkLen)
+	if err != nil {
+		return err
+	}
+	// The old piece has its events; the kernel writes them out when it likes.
+	if err := unmap(l.chunk); err != nil {
+		return fmt.Errorf("unmapping %s: %w", l.file.Name(), err)
+	}
+	l.chunk, l.used, l.chunkAt = fresh, 0, l.chunkAt+chunkLen
+	return nil
+}
+
+// zeros are what a file is filled with. Nobody changes them.
+var zeros [pageLen]byte
+
+// reserve makes sure that the disk has room for whole pages of file from at on. Writing zeros works
+// everywhere, and a page that is in memory already is cheaper to touch for the first time than one that
+// fallocate(2) promised: on ext4, an Enter and Exit cost 0.15 us instead of 0.25.
+func reserve(file *os.File, at, length int64) error {
+	for end := at + length; at < end; at += pageLen {
+		if _, err := file.WriteAt(zeros[:], at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func reserveAndMap(file *os.File, at int64, length int) ([]byte, error) {
+	if err := reserve(file, at, int64(length)); err != nil {
+		if errors.Is(err, unix.ENOSPC) {
+			return nil, fmt.Errorf("%s: the disk is full: %w", file.Name(), err)
+		}
+		return nil, fmt.Errorf("reserving space in %s: %w", file.Name(), err)
+	}
+	b, err := unix.Mmap(int(file.Fd()), at, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("mapping %s: %w", file.Name(), err)
+	}
+	return b, nil
+}
+
+// Append stores e. Its commit word goes last, so that a process that dies half-way leaves no half
+// event. An error means that no more space could be had; what was appended before is safe.
+func (l *Log) Append(e Event) error {
+	if l.used == chunkLen {
+		if err := l.nextChunk(); err != nil {
+			return err
+		}
+	}
+	b := l.chunk[l.used : l.used+EventLen]
+	word := putEvent(b, l.index, &e)
+	(*atomic.Uint32)(unsafe.Pointer(&b[EventLen-4])).Store(word)
+	l.used += EventLen
+	l.index++
+	l.EventCount.Store(l.index)
+	return nil
+}
+
+// Pass puts a message into the ring of latest messages, unless that is frozen.
+func (l *Log) Pass(p MessageRecord) {
+	if len(l.ring) == 0 || l.frozen != nil && l.frozen.Load() != 0 {
+		return
+	}
+	putMessageRecord(l.ring[l.ringAt:l.ringAt+messageRecordLen], &p)
+	if l.ringAt += messageRecordLen; l.ringAt == len(l.ring) {
+		l.ringAt = 0
+	}
+	l.RingNext.Add(1)
+}
+
+// SentTo returns the count of messages sent to the node id on the link there.
+func (l *Log) SentTo(id nodes.ID) *atomic.Uint64 { return &l.sentTo[id] }
+
+// ReceivedFrom returns the count of messages that have come on the link from the node id.
+func (l *Log) ReceivedFrom(id nodes.ID) *atomic.Uint64 { return &l.receivedFrom[id] }
+
+// MulticastFrom returns the count of multicasts that have come from the node id.
+func (l *Log) MulticastFrom(id nodes.ID) *atomic.Uint64 { return &l.multiFrom[id] }
+
+// Close unmaps the log, cuts off the space that no event took, and closes the file. Nobody may touch
+// its counters any more.
+func (l *Log) Close() error {
+	end := l.chunkAt + int64(l.used)
+	err := errors.Join(unmap(l.chunk), unmap(l.header), l.file.Truncate(end), l.file.Close())
+	*l = Log{}
+	if err != nil {
+		return fmt.Errorf("closing the log: %w", err)
+	}
+	return nil
+}
+
+// Watch maps the counters of a log that another process writes, to read them while it runs. Unmap
+// them with the function it returns. A file that is no log yet gives a *FormatError.
+func Watch(path string) (*Counters, func() error, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("watching a log: %w", err)
+	}
+	defer file.Close()
+	// To read a mapping beyond the end of its file kills the process, so its length comes first.
+	start := make([]byte, preambleLen)
+	var p preamble
+	if _, err := file.ReadAt(start, 0); err != nil && err != io.EOF {
+		return nil, nil, fmt.Errorf("watching a log: %w", err)
+	}
+	if info, err := file.Stat(); err != nil {
+		return nil, nil, fmt.Errorf("watching a log: %w", err)
+	} else if !p.get(start) || info.Size() < int64(p.header) {
+		return nil, nil, &FormatError{path, 0, "this is no log of Turnstile, or not yet"}
+	}
+	b, err := unix.Mmap(int(file.Fd()), 0, int(preambleLen+countersLen), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, nil, fmt.Errorf("watching %s: %w", path, err)
+	}
+	return (*Counters)(unsafe.Pointer(&b[preambleLen])), func() error { return unmap(b) }, nil
+}

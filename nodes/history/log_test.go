@@ -1,0 +1,371 @@
+package history
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"turnstile/nodes"
+)
+
+// event returns the i-th event of a made-up node; its fields differ from each other and from i to i.
+func event(node nodes.ID, i int) Event {
+	return Event{
+		At: int64(i) * 1000, Value: -int64(i), Entry: uint32(i + 1), Count: uint32(i) << 8,
+		Instance: uint16(i % 7), Kind: Kind(1 + i%5), Node: node,
+	}
+}
+
+func messageRecord(node nodes.ID, i int) MessageRecord {
+	return MessageRecord{
+		At: int64(i), Seq: uint32(i) + 7, Node: node, Peer: nodes.ID(i%3) - 1,
+		Instance: uint16(i) + 1, Kind: uint8(i) | 0x80, Sent: i%2 == 0,
+	}
+}
+
+// writeLog writes a log of count events, and closes it unless it is to look as if its writer died.
+func writeLog(t testing.TB, path string, o Options, count int, close bool) {
+	t.Helper()
+	l := must(Create(path, o))(t)
+	for i := range count {
+		if err := l.Append(event(o.Node, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Requests.Store(42)
+	if o.Nodes > 0 {
+		l.SentTo(0).Add(3)
+		l.ReceivedFrom(0).Add(4)
+		l.MulticastFrom(0).Add(5)
+	}
+	for i := range o.Ring / 2 {
+		l.Pass(messageRecord(o.Node, i))
+	}
+	if close {
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// must returns what f returned, once it is given a test to fail.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func decodeBytes(name string, base int64, b []byte) (*NodeLog, error) {
+	return decodeLog(name, base, int64(len(b)), bytes.NewReader(b))
+}
+
+func readLog(t testing.TB, path string) *NodeLog {
+	t.Helper()
+	return must(decodeBytes(path, 0, must(os.ReadFile(path))(t)))(t)
+}
+
+func TestAppendAndReadBack(t *testing.T) {
+	const perChunk = chunkLen / EventLen
+	for _, count := range []int{0, 1, perChunk - 1, perChunk, perChunk + 1, 3*perChunk + 5} {
+		for _, closed := range []bool{true, false} {
+			path := filepath.Join(t.TempDir(), "2.log")
+			writeLog(t, path, Options{Node: 2, Nodes: 3, Ring: 8, StampError: 1 << 40}, count, closed)
+			want := &NodeLog{
+				Node: 2, StampError: 1 << 40,
+				SentTo: []uint64{3, 0, 0}, ReceivedFrom: []uint64{4, 0, 0}, MultiFrom: []uint64{5, 0, 0},
+			}
+			want.Totals.Requests, want.Totals.RingNext = 42, 4
+			want.Totals.EventCount = uint64(count)
+			want.Events = make([]Event, 0)
+			for i := range count {
+				want.Events = append(want.Events, event(2, i))
+			}
+			for i := range 4 {
+				want.Ring = append(want.Ring, messageRecord(2, i))
+			}
+			if diff := cmp.Diff(want, readLog(t, path)); diff != "" {
+				t.Errorf("%d events, closed=%v: -want +got:\n%s", count, closed, diff)
+			}
+		}
+	}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there.log")
+	writeLog(t, there, Options{Nodes: 1}, 0, true)
+	for name, o := range map[string]Options{
+		"a file that exists":     {Nodes: 1},
+		"a node out of range":    {Node: 3, Nodes: 3},
+		"no such node":           {Node: -2, Nodes: 3},
+		"too many nodes":         {Nodes: 1 << 24},
+		"a negative ring":        {Nodes: 1, Ring: -1},
+		"a negative stamp error": {Nodes: 1, StampError: -1},
+	} {
+		path := filepath.Join(dir, "new.log")
+		if name == "a file that exists" {
+			path = there
+		}
+		if _, err := Create(path, o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := os.Stat(there); err != nil {
+		t.Errorf("what was there before is gone: %v", err)
+	}
+}
+
+func TestRingKeepsTheLatest(t *testing.T) {
+	const size = 8
+	for _, count := range []int{0, 1, size - 1, size, size + 1, 5*size + 3} {
+		path := filepath.Join(t.TempDir(), "0.log")
+		l := must(Create(path, Options{Nodes: 1, Ring: size}))(t)
+		var want []MessageRecord
+		for i := range count {
+			l.Pass(messageRecord(0, i))
+			want = append(want, messageRecord(0, i))
+		}
+		want = want[max(0, count-(size-1)):]
+		if diff := cmp.Diff(want, readLog(t, path).Ring, cmp.Transformer("none", noneIfEmpty)); diff != "" {
+			t.Errorf("%d messages: -want +got:\n%s", count, diff)
+		}
+		l.Close()
+	}
+}
+
+func noneIfEmpty(p []MessageRecord) string {
+	if len(p) == 0 {
+		return ""
+	}
+	return cmp.Diff(nil, p)
+}
+
+func TestRingFreezes(t *testing.T) {
+	var frozen atomic.Int64
+	path := filepath.Join(t.TempDir(), "0.log")
+	l := must(Create(path, Options{Nodes: 1, Ring: 4, Frozen: &frozen}))(t)
+	defer l.Close()
+	l.Pass(messageRecord(0, 1))
+	frozen.Store(1)
+	for i := range 10 {
+		l.Pass(messageRecord(0, 100+i))
+	}
+	if diff := cmp.Diff([]MessageRecord{messageRecord(0, 1)}, readLog(t, path).Ring); diff != "" {
+		t.Errorf("a frozen ring changed: -want +got:\n%s", diff)
+	}
+	frozen.Store(0)
+	l.Pass(messageRecord(0, 2))
+	if got := len(readLog(t, path).Ring); got != 2 {
+		t.Errorf("a thawed ring holds %d messages, want 2", got)
+	}
+}
+
+// Totals are read from the bytes of Counters, so each field must lie where its namesake lies.
+func TestTotalsAreCountersFieldByField(t *testing.T) {
+	live, read := reflect.TypeFor[Counters](), reflect.TypeFor[Totals]()
+	late, _ := live.FieldByName("Late")
+	if live.NumField() != read.NumField()+1 || late.Offset != read.Size() {
+		t.Fatalf("%d fields, Late after %d bytes, and %d of %d bytes", live.NumField(), late.Offset,
+			read.NumField(), read.Size())
+	}
+	for i := range read.NumField() {
+		l, r := live.Field(i), read.Field(i)
+		if l.Name != r.Name || l.Offset != r.Offset || l.Type.Size() != r.Type.Size() {
+			t.Errorf("field %d: %s at %d (%d bytes), and %s at %d (%d bytes)",
+				i, l.Name, l.Offset, l.Type.Size(), r.Name, r.Offset, r.Type.Size())
+		}
+	}
+
+	path := filepath.Join(t.TempDir(), "0.log")
+	l := must(Create(path, Options{Nodes: 1}))(t)
+	defer l.Close()
+	next := uint64(0)
+	v := reflect.ValueOf(l.Counters).Elem()
+	for i := range v.NumField() {
+		if v.Type().Field(i).Name == "EventCount" {
+			continue // there are no events
+		}
+		switch f := v.Field(i).Addr().Interface().(type) {
+		case *atomic.Uint64:
+			next++
+			f.Store(next)
+		default:
+			for j := range v.Field(i).Len() {
+				next++
+				v.Field(i).Index(j).Addr().Interface().(*atomic.Uint64).Store(next)
+			}
+		}
+	}
+	log := readLog(t, path)
+	totals := log.Totals
+	if totals.State != 1 || totals.Sent[0] != 5 || totals.Bytes[MaxKinds-1] != 68 || totals.Resent != 69 ||
+		log.Late[LatenessBuckets-1] != next {
+		t.Errorf("the totals are not what was counted: %+v", totals)
+	}
+}
+
+func TestLatenessBuckets(t *testing.T) {
+	for bucket := range LatenessBuckets {
+		low := LatenessOf(bucket)
+		if got := LatenessBucket(low); got != bucket {
+			t.Fatalf("bucket %d begins at %d ns, which is in bucket %d", bucket, low, got)
+		}
+		if bucket > 0 && LatenessBucket(low-1) != bucket-1 {
+			t.Fatalf("%d ns is in bucket %d, want %d", low-1, LatenessBucket(low-1), bucket-1)
+		}
+	}
+	for _, ns := range []int64{-1 << 63, -1, 0} {
+		if got := LatenessBucket(ns); got != 0 {
+			t.Errorf("%d ns is in bucket %d, want 0", ns, got)
+		}
+	}
+	if got := LatenessBucket(1<<63 - 1); got != LatenessBuckets-1 {
+		t.Errorf("the longest lateness is in bucket %d", got)
+	}
+	for range 10000 {
+		ns := rand.Int64N(1 << (1 + rand.IntN(38)))
+		if low := LatenessOf(LatenessBucket(ns)); low > ns || ns-low > ns/8 {
+			t.Fatalf("%d ns is in the bucket from %d ns", ns, low)
+		}
+	}
+}
+
+func TestWatch(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "0.log")
+	l := must(Create(path, Options{Nodes: 1, Ring: 4}))(t)
+	c, done, err := Watch(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.State.Store(uint64(Draining))
+	l.Sent[3].Add(7)
+	if err := l.Append(event(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	check := func() {
+		t.Helper()
+		if c.State.Load() != uint64(Draining) || c.Sent[3].Load() != 7 || c.EventCount.Load() != 1 {
+			t.Errorf("watched state %d, sent %d, events %d", c.State.Load(), c.Sent[3].Load(), c.EventCount.Load())
+		}
+	}
+	check()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check() // the node has ended, its counters have not
+	if err := done(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A watcher that came too early would be killed by reading beyond the end of the file.
+func TestWatchComesTooEarly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "0.log")
+	if _, _, err := Watch(path); err == nil {
+		t.Error("a file that does not exist: no error")
+	}
+	for _, size := range []int64{0, 10, 2 * pageLen} {
+		if err := os.WriteFile(path, make([]byte, size), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Watch(path); !isFormatError(err, path) {
+			t.Errorf("a file of %d zeros: error %v", size, err)
+		}
+	}
+}
+
+func TestJournal(t *testing.T) {
+	dir := t.TempDir()
+	j := must(CreateJournal(filepath.Join(dir, "orchestrator.log"), 5))(t)
+	for _, err := range []error{
+		j.Mark(10, Began), j.Gauge(20, ReadyUS, 99), j.Settle(19, 3, 12), j.Mark(40, Rested),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Mark(50, Interrupted); err == nil {
+		t.Error("a closed journal takes marks")
+	}
+	h := must(Load(dir))(t)
+	want := []Event{
+		{At: 10, Kind: Marked, Count: Began, Node: nodes.None},
+		{At: 20, Kind: Gauged, Count: ReadyUS, Value: 99, Node: nodes.None},
+		{At: 20, Kind: Settled, Count: 3, Value: 12, Node: nodes.None},
+		{At: 40, Kind: Marked, Count: Rested, Node: nodes.None},
+	}
+	if diff := cmp.Diff(want, h.Logs[0].Events); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if at, ok := h.Mark(Rested); at != 40 || !ok {
+		t.Errorf("rested at %d, %v", at, ok)
+	}
+	if _, ok := h.Mark(Interrupted); ok {
+		t.Error("interrupted")
+	}
+}
+
+// BenchmarkEnterExit is what recording one entry costs a node.
+func BenchmarkEnterExit(b *testing.B) {
+	l := must(Create(filepath.Join(b.TempDir(), "0.log"), Options{Nodes: 1, Ring: 4096}))(b)
+	defer l.Close()
+	anchor := time.Now()
+	b.ReportAllocs()
+	entry := uint32(0)
+	for b.Loop() {
+		entry++
+		if entry%(1<<22) == 0 { // 256 MiB of log are enough
+			b.StopTimer()
+			l.Close()
+			l = must(Create(filepath.Join(b.TempDir(), "0.log"), Options{Nodes: 1, Ring: 4096}))(b)
+			b.StartTimer()
+		}
+		enter := Event{At: int64(time.Since(anchor)), Kind: Entered, Entry: entry, Value: int64(entry), Count: 1}
+		exit := Event{Kind: Exited, Entry: entry, Value: int64(entry)}
+		err := l.Append(enter)
+		exit.At = int64(time.Since(anchor))
+		if err2 := l.Append(exit); err != nil || err2 != nil {
+			b.Fatal(err, err2)
+		}
+	}
+}
+
+func BenchmarkPass(b *testing.B) {
+	var frozen atomic.Int64
+	l := must(Create(filepath.Join(b.TempDir(), "0.log"), Options{Nodes: 1, Ring: 4096, Frozen: &frozen}))(b)
+	defer l.Close()
+	p := messageRecord(0, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Pass(p)
+	}
+}
+
+func TestReservedIsWhatANewLogTakes(t *testing.T) {
+	for _, o := range []Options{{Node: nodes.None}, {Nodes: 1, Ring: 4096}, {Node: 3, Nodes: 9000, Ring: 256}} {
+		path := filepath.Join(t.TempDir(), "a.log")
+		l := must(Create(path, o))(t)
+		if info := must(os.Stat(path))(t); info.Size() != o.Reserved() {
+			t.Errorf("%+v: the log takes %d bytes, not %d", o, info.Size(), o.Reserved())
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package nodes
+
+import "time"
+
+// A Packet is one message on a link, the one-way path between two nodes, as a Shaper sees it.
+type Packet struct {
+	From, To ID
+	Instance int32
+	Kind     uint8
+	Number   uint64 // of the packet on its link, from 1
+	OfKind   uint64 // among the packets of its kind on its link, from 1
+	Bytes    int    // in all; zero where messages are not encoded
+	At       int64  // when the link takes it, in the run's nanoseconds
+}
+
+// A Fate is when the copies of one packet arrive, each that much later than it would have: empty, the packet
+// is lost; {0}, untouched; {0, d}, duplicated; {d}, late.
+type Fate []time.Duration
+
+// A Shaper decides the fates of packets. It is asked once for each: in the receiving host, after the broker
+// and before the inbox, so that a message in flight outlives the crash of its sender and dies with its
+// receiver, as on a real network; and in the simulator when the message is sent.
+type Shaper interface {
+	// Shape appends the fate of p, which it does not keep, to fate.
+	Shape(p *Packet, fate Fate) Fate
+}
+
+// Links numbers the packets of a cluster, asks a Shaper for their fates, and keeps the order of each link.
+// The host that receives and the simulator share it, so a seed means the same to both.
+type Links struct {
+	shaper  Shaper
+	reorder bool
+	nodes   uint64
+	kinds   uint64
+	dense   []link          // by sender and receiver, in a cluster of moderate size
+	ofKind  []uint32        // of these, by kind
+	sparse  map[uint64]link // in a large one, most of whose links are idle
+	rare    map[uint64]uint32
+	packet  Packet
+	fate    Fate
+	times   []int64
+}
+
+// A link is what has to be remembered of one.
+type link struct {
+	count uint64 // of packets
+	last  int64  // when the latest arrives
+}
+
+// mostDense is up to how many counters there is an array of them.
+const mostDense = 1 << 21
+
+// NewLinks returns the links of so many nodes, clients and servers, whose messages are of so many kinds. Only
+// with reorder may packets overtake each other on a link.
+func NewLinks(total, kinds int, shaper Shaper, reorder bool) *Links {
+	l := &Links{shaper: shaper, reorder: reorder, nodes: uint64(total), kinds: uint64(kinds)}
+	if links := l.nodes * l.nodes; links*l.kinds <= mostDense {
+		l.dense, l.ofKind = make([]link, links), make([]uint32, links*l.kinds)
+	} else {
+		l.sparse, l.rare = map[uint64]link{}, map[uint64]uint32{}
+	}
+	return l
+}
+
+// Take numbers the packet p, of which it sets Number and OfKind, and returns when its copies arrive, in the
+// run's nanoseconds: p.At at the earliest. It reports whether one arrives before a packet that was taken
+// earlier. The times are valid until the next call.
+func (l *Links) Take(p Packet) (arrivals []int64, reordered bool) {
+	at := uint64(p.From)*l.nodes + uint64(p.To)
+	var k link
+	if l.dense != nil {
+		k = l.dense[at]
+		l.ofKind[at*l.kinds+uint64(p.Kind)]++
+		p.OfKind = uint64(l.ofKind[at*l.kinds+uint64(p.Kind)])
+	} else {
+		k = l.sparse[at]
+		l.rare[at*l.kinds+uint64(p.Kind)]++
+		p.OfKind = uint64(l.rare[at*l.kinds+uint64(p.Kind)])
+	}
+	k.count++
+	p.Number = k.count
+	l.packet = p // a Shaper gets a pointer, and none to the heap for each packet
+	l.fate = l.shaper.Shape(&l.packet, l.fate[:0])
+	l.times = l.times[:0]
+	for _, d := range l.fate {
+		arrival := p.At + max(0, int64(d))
+		if !l.reorder {
+			arrival = max(arrival, k.last)
+		}
+		reordered = reordered || arrival < k.last
+		k.last = max(k.last, arrival)
+		l.times = append(l.times, arrival)
+	}
+	if l.dense != nil {
+		l.dense[at] = k
+	} else {
+		l.sparse[at] = k
+	}
+	return l.times, reordered
+}

@@ -1,0 +1,45 @@
+package stall
+
+import (
+	"testing"
+
+	"turnstile/nodes"
+)
+
+func TestReportFindsTheCircle(t *testing.T) {
+	id := func(id nodes.ID) *nodes.ID { return &id }
+	// 0 waits for the permission of 2, which has lent it to 1; 1 waits for 0. Node 3 is silent, and 4, a
+	// server, is at ease.
+	got := Report([]*nodes.NodeStatus{
+		{Client: "waiting", Machine: "x=1", WaitsFor: []nodes.ID{2}},
+		{Client: "waiting", Machine: "x=2", WaitsFor: []nodes.ID{0}},
+		{Client: "idle", Machine: "x=3", LentTo: id(1), Token: true},
+		nil,
+		{Client: "none", Machine: "x=4"},
+	}, 4)
+	const want = `The state of each node:
+  node 0: client waiting; x=1
+  node 1: client waiting; x=2
+  node 2: client idle, has the token; x=3
+  node 3: does not answer
+  server 4: client none; x=4
+Who waits for whom:
+  0 -> 1 (which has the permission of 2)
+  1 -> 0
+They wait in a circle: 0 -> 1 -> 0
+`
+	if got != want {
+		t.Errorf("the report is\n%s\nnot\n%s", got, want)
+	}
+}
+
+func TestReportWithoutCircle(t *testing.T) {
+	const want = `The state of each node:
+  node 0: client waiting; x=1
+Who waits for whom:
+  nobody says for whom it waits
+`
+	if got := Report([]*nodes.NodeStatus{{Client: "waiting", Machine: "x=1"}}, 1); got != want {
+		t.Errorf("the report is\n%s\nnot\n%s", got, want)
+	}
+}

@@ -1,0 +1,34 @@
+package nodes
+
+// A NodeStatus is where a node stands, for the report of a stall.
+type NodeStatus struct {
+	Client   string `json:"client"` // idle, waiting or inside
+	Machine  string `json:"machine"`
+	WaitsFor []ID   `json:"waits_for,omitempty"`
+	LentTo   *ID    `json:"lent_to,omitempty"` // whose request its permission is lent to
+	Token    bool   `json:"token,omitempty"`   // the token is here
+}
+
+// Status describes where the first instance of the node stands.
+func (n *Node) Status() *NodeStatus {
+	inst := n.at(0)
+	s := &NodeStatus{Client: "none", Machine: Describe(inst.machine)}
+	if int(n.id) < n.n {
+		s.Client = inst.client.String()
+	}
+	if w, ok := inst.machine.(Waiter); ok && inst.client == Waiting {
+		set := w.WaitsFor()
+		for id := range set.All() {
+			s.WaitsFor = append(s.WaitsFor, id)
+		}
+	}
+	if l, ok := inst.machine.(Lender); ok {
+		if to := l.LentTo(); to != None {
+			s.LentTo = &to
+		}
+	}
+	if t, ok := inst.machine.(TokenHolder); ok {
+		s.Token = t.HasToken()
+	}
+	return s
+}

@@ -1,0 +1,90 @@
+// Package workload says when clients want their critical section and how long they stay: as pure
+// functions of the seed, the node and the count, so that real runs and simulated ones are alike.
+package workload
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// A Load is the shape of the demand.
+type Load string
+
+// The loads.
+const (
+	Saturated  Load = "saturated"  // every node asks again as soon as it has left
+	One        Load = "one"        // node 0 alone asks, again and again
+	Sequential Load = "sequential" // one request at a time, each from a node drawn at random, at rest between
+	Closed     Load = "closed"     // every node thinks, asks, holds, releases and thinks again
+	Open       Load = "open"       // requests fall due at each node at a rate, whether or not the last has ended
+)
+
+// Loads lists the loads.
+var loads = []Load{Saturated, One, Sequential, Closed, Open}
+
+// ParseLoad reads the name of a load.
+func ParseLoad(name string) (Load, error) {
+	names := make([]string, len(loads))
+	for i, l := range loads {
+		if string(l) == name {
+			return l, nil
+		}
+		names[i] = string(l)
+	}
+	return "", fmt.Errorf("there is no load %q: take one of %s", name, strings.Join(names, ", "))
+}
+
+// A Workload is what the clients of a run do.
+type Workload struct {
+	Load  Load                `json:"load" yaml:"load"`
+	Hold  chance.Distribution `json:"hold" yaml:"hold"`   // in the critical section
+	Think chance.Distribution `json:"think" yaml:"think"` // closed: between a release and the next request
+	// Open: requests per second and node, at random (Poisson) or evenly spaced.
+	Rate   float64 `json:"rate,omitempty" yaml:"rate,omitempty"`
+	Evenly bool    `json:"evenly,omitempty" yaml:"evenly,omitempty"`
+}
+
+// Never is later than any time.
+const Never = math.MaxInt64
+
+// Next returns when the count-th request of a node (from 1) is due, the one before having been due at
+// lastDue and over at lastEnd (for the first: when issuing begins, both), in nanoseconds of the run.
+// It is Never if the node does not ask by itself. Under an open load the answer does not depend on
+// lastEnd: the schedule is fixed before the run, so that a slow system is not asked less.
+func (w *Workload) Next(d chance.Dice, id nodes.ID, count uint64, lastDue, lastEnd int64) int64 {
+	switch w.Load {
+	case One:
+		if id != 0 {
+			return Never
+		}
+		return lastEnd
+	case Saturated:
+		return lastEnd
+	case Closed:
+		return lastEnd + int64(w.Think.Draw(d, roll(chance.ForThink, id, count)))
+	case Open:
+		gaps := 1.0
+		switch r := roll(chance.ForArrival, id, count); {
+		case !w.Evenly:
+			gaps = d.Exponential(r)
+		case count == 1:
+			gaps = d.Unit(r) // or all nodes would ask at once
+		}
+		return lastDue + int64(gaps*float64(time.Second)/w.Rate)
+	}
+	return Never
+}
+
+// HoldFor returns how long a node stays inside in its count-th critical section.
+func (w *Workload) HoldFor(d chance.Dice, id nodes.ID, count uint64) time.Duration {
+	return w.Hold.Draw(d, roll(chance.ForHold, id, count))
+}
+
+func roll(p chance.Purpose, id nodes.ID, count uint64) chance.Roll {
+	return chance.At(p, id, count)
+}

@@ -1,0 +1,74 @@
+package workload
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+func TestNextByLoad(t *testing.T) {
+	think := chance.Constant(5)
+	for _, test := range []struct {
+		name string
+		w    Workload
+		id   nodes.ID
+		want int64 // of Next after a request due at 100 that was over at 200
+	}{
+		{"saturated", Workload{Load: Saturated}, 3, 200},
+		{"one, the one", Workload{Load: One}, 0, 200},
+		{"one, another", Workload{Load: One}, 3, Never},
+		{"sequential", Workload{Load: Sequential}, 0, Never},
+		{"closed", Workload{Load: Closed, Think: think}, 3, 205},
+		{"open, evenly", Workload{Load: Open, Rate: 1e9 / 7, Evenly: true}, 3, 107},
+	} {
+		if got := test.w.Next(1, test.id, 2, 100, 200); got != test.want {
+			t.Errorf("%s: %d, not %d", test.name, got, test.want)
+		}
+	}
+}
+
+func TestOpenScheduleDoesNotDependOnTheSystem(t *testing.T) {
+	w := Workload{Load: Open, Rate: 1000}
+	for count := uint64(1); count < 100; count++ {
+		if w.Next(1, 0, count, 500, 500) != w.Next(1, 0, count, 500, 1<<40) {
+			t.Fatalf("arrival %d moves when the one before takes longer", count)
+		}
+	}
+}
+
+func TestOpenArrivalsComeAtTheirRate(t *testing.T) {
+	const arrivals = 100_000
+	for _, evenly := range []bool{false, true} {
+		w := Workload{Load: Open, Rate: 1000, Evenly: evenly}
+		due, squares := int64(0), 0.0
+		for count := uint64(1); count <= arrivals; count++ {
+			next := w.Next(7, 2, count, due, 0)
+			gap := float64(next-due) / float64(time.Millisecond)
+			squares, due = squares+gap*gap, next
+		}
+		mean := float64(due) / arrivals / float64(time.Millisecond)
+		if math.Abs(mean-1) > 5/math.Sqrt(arrivals) {
+			t.Errorf("evenly %v: the mean gap is %v ms, not 1", evenly, mean)
+		}
+		// Gaps of a Poisson process have a variance of the mean squared; even gaps have none.
+		want := map[bool]float64{false: 2, true: 1}[evenly]
+		if got := squares / arrivals; math.Abs(got-want) > 0.05 {
+			t.Errorf("evenly %v: the mean squared gap is %v, not %v", evenly, got, want)
+		}
+	}
+}
+
+func TestParseLoad(t *testing.T) {
+	for _, l := range loads {
+		if got, err := ParseLoad(string(l)); err != nil || got != l {
+			t.Errorf("%q is read as %q (%v)", l, got, err)
+		}
+	}
+	if _, err := ParseLoad("heavy"); err == nil || !strings.Contains(err.Error(), "saturated, one, sequential") {
+		t.Errorf("an unknown load gives %v", err)
+	}
+}
