@@ -26,7 +26,7 @@ func costUnder(l workload.Load, c nodes.Cost) nodes.Range {
 }
 
 // setting tells the checks what they must know of a run.
-func setting(o Options, spec *nodes.Spec[nodes.Mutex], kinds []string) check.Setting {
+func setting(o Options, spec *nodes.Spec, kinds []string) check.Setting {
 	cost := published(o, spec)
 	return check.Setting{
 		Config: o.Config, Algorithm: o.Algorithm, Kinds: kinds, Cost: cost, CostKnown: known(cost),

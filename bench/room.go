@@ -21,7 +21,7 @@ const spareRoom = 64 << 20
 
 // room returns how much room a run takes on the disk of its results. The logs of one trial are gone before
 // the next begins.
-func (r *Record) room(spec *nodes.Spec[nodes.Mutex]) results.Room {
+func (r *Record) room(spec *nodes.Spec) results.Room {
 	o := &r.Options
 	entries, asked := float64(o.Entries), fmt.Sprintf("-n %d", o.Config.N)
 	switch {

@@ -111,7 +111,7 @@ func Make(ctx context.Context, o Options, s Setup) (*Run, error) {
 
 // begin makes the folder of a run, and writes down what the run is to be: the record, and what it says of
 // every run.
-func (s *Setup) begin(record Record, spec *nodes.Spec[nodes.Mutex]) (*Run, error) {
+func (s *Setup) begin(record Record, spec *nodes.Spec) (*Run, error) {
 	started := time.Now()
 	folder, err := results.Create(s.Results, s.Set, runName(started, record.Options), record.room(spec))
 	if err != nil {
@@ -147,7 +147,7 @@ func runName(at time.Time, o Options) string {
 }
 
 // ready finds out whether the run could be made here.
-func (s *Setup) ready(o Options, spec *nodes.Spec[nodes.Mutex]) error {
+func (s *Setup) ready(o Options, spec *nodes.Spec) error {
 	info, err := os.Stat(s.Node)
 	if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
 		return fmt.Errorf("the node program is not at %s: build it with make build, "+
@@ -169,7 +169,7 @@ func (s *Setup) ready(o Options, spec *nodes.Spec[nodes.Mutex]) error {
 }
 
 // make makes the trials, one after the other, with one broker: the server at a URL, or one of its own.
-func (r *Run) make(ctx context.Context, s Setup, spec *nodes.Spec[nodes.Mutex], server string) (err error) {
+func (r *Run) make(ctx context.Context, s Setup, spec *nodes.Spec, server string) (err error) {
 	defer func() {
 		r.Record.Status = statusOver
 		err = errors.Join(err, r.save())
@@ -285,7 +285,7 @@ func (r *Run) checkKinds() error {
 
 // checkNodes finds out whether the history of a trial is of as many nodes as the record says. Else it would
 // be held to the figures of another one.
-func (r *Run) checkNodes(number int, h *history.History, spec *nodes.Spec[nodes.Mutex]) error {
+func (r *Run) checkNodes(number int, h *history.History, spec *nodes.Spec) error {
 	config := r.Record.Options.Config
 	servers := spec.ServerCount(config)
 	if found := h.Nodes(); found != 0 && found != config.N+servers {
@@ -323,7 +323,7 @@ func (r *Run) judge(number int) error {
 }
 
 // published returns what the algorithm was published to cost under the run's load.
-func published(o Options, spec *nodes.Spec[nodes.Mutex]) nodes.Range {
+func published(o Options, spec *nodes.Spec) nodes.Range {
 	if spec.Cost == nil {
 		return nodes.Unbounded(0)
 	}

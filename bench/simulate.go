@@ -52,7 +52,7 @@ func Simulate(ctx context.Context, o Options, f Simulated, s Setup) (*Run, error
 }
 
 // simulateAll makes the trials, one after the other. Whatever ends them, what there is is saved.
-func (r *Run) simulateAll(ctx context.Context, s Setup, spec *nodes.Spec[nodes.Mutex]) (err error) {
+func (r *Run) simulateAll(ctx context.Context, s Setup, spec *nodes.Spec) (err error) {
 	defer func() {
 		r.Record.Status = statusOver
 		err = errors.Join(err, r.save())
@@ -82,7 +82,7 @@ func (f *Simulated) check() error {
 }
 
 // simulation returns what the simulator is asked for.
-func simulation(o Options, f Simulated, spec *nodes.Spec[nodes.Mutex], seed uint64) *sim.Options {
+func simulation(o Options, f Simulated, spec *nodes.Spec, seed uint64) *sim.Options {
 	network := o.network()
 	network.Loss, network.Duplication = f.Loss, f.Duplication
 	asked := &sim.Options{
@@ -95,7 +95,7 @@ func simulation(o Options, f Simulated, spec *nodes.Spec[nodes.Mutex], seed uint
 }
 
 // simulate makes one trial. It is judged even if it was cut short, which is an error.
-func (r *Run) simulate(ctx context.Context, number int, spec *nodes.Spec[nodes.Mutex]) error {
+func (r *Run) simulate(ctx context.Context, number int, spec *nodes.Spec) error {
 	o, seed := r.Record.Options, trialSeed(r.Record.Options.Seed, number)
 	record := TrialRecord{Seed: seed, Started: time.Now().UTC().Round(time.Microsecond)}
 	asked := simulation(o, *r.Record.Simulated, spec, seed)

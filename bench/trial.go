@@ -22,7 +22,7 @@ import (
 // A trial is one cluster of processes, from the first that is started to the last that ends.
 type trial struct {
 	Options
-	spec     *nodes.Spec[nodes.Mutex]
+	spec     *nodes.Spec
 	seed     uint64
 	dir      string // where its logs go
 	launcher *cluster.Launcher

@@ -12,7 +12,7 @@ import (
 
 // Validate returns the algorithm that the options name, and makes its name the one of the table. The
 // error says what is wrong with the options and what would be right.
-func (o *Options) Validate() (*nodes.Spec[nodes.Mutex], error) {
+func (o *Options) Validate() (*nodes.Spec, error) {
 	spec, err := mutex.Find(o.Algorithm)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 
 // Find returns the row of table that goes by name, or has it as an alias, in upper or lower case.
 // The error for an unknown name says which there are, and which of them may have been meant.
-func Find[M Machine](table []Spec[M], name string) (*Spec[M], error) {
+func Find(table []Spec, name string) (*Spec, error) {
 	var names, known []string
 	meant := map[string]string{} // the name of the row, by all its names
 	for i := range table {

@@ -6,15 +6,21 @@ import (
 	"strings"
 )
 
-// A Spec is one row of a table of algorithms. Look-up, the list of algorithms, the README's table
-// and the tests of conformance all read it.
-type Spec[M Machine] struct {
+// Info is what every row of a table says for people, be it an algorithm or a lock of somewhere else.
+type Info struct {
 	Name    string   // as in --algo
 	Aliases []string // other names for it
 	Family  string   // how it excludes: centralized, token, permission, quorum
 	Source  string   // the paper
+	Summary string   // in one sentence, how it works
+}
 
-	New        func(c Config) M
+// A Spec is one row of a table of algorithms. Look-up, the list of algorithms, the README's table
+// and the tests of conformance all read it.
+type Spec struct {
+	Info
+
+	New        func(c Config) Machine
 	Servers    func(c Config) int            // how many nodes have no client; nil: none
 	NewServer  func(c Config, id ID) Machine // the machine of the server id, n and up
 	Messages   []Kind                        // every message that its machines send or save
@@ -135,7 +141,7 @@ type Identity struct {
 }
 
 // ServerCount returns how many nodes without a client the algorithm needs.
-func (s *Spec[M]) ServerCount(c Config) int {
+func (s *Spec) ServerCount(c Config) int {
 	if s.Servers == nil {
 		return 0
 	}
@@ -143,10 +149,10 @@ func (s *Spec[M]) ServerCount(c Config) int {
 }
 
 // Codec returns the codec of the algorithm's messages.
-func (s *Spec[M]) Codec() *Codec { return NewCodec(s.Messages) }
+func (s *Spec) Codec() *Codec { return NewCodec(s.Messages) }
 
 // Machine returns the machine of node id: a client's or, from c.N upwards, a server's.
-func (s *Spec[M]) Machine(c Config, id ID) Machine {
+func (s *Spec) Machine(c Config, id ID) Machine {
 	if int(id) < c.N {
 		return s.New(c)
 	}

@@ -37,13 +37,13 @@ func TestRange(t *testing.T) {
 }
 
 func TestSpecMachines(t *testing.T) {
-	served := Spec[Mutex]{
-		New:       func(Config) Mutex { return &diarist{} },
+	served := Spec{
+		New:       func(Config) Machine { return &diarist{} },
 		Servers:   func(Config) int { return 2 },
 		NewServer: func(_ Config, id ID) Machine { return &gossip{} },
 	}
 	c := Config{N: 3}
-	if served.ServerCount(c) != 2 || (&Spec[Mutex]{}).ServerCount(c) != 0 {
+	if served.ServerCount(c) != 2 || (&Spec{}).ServerCount(c) != 0 {
 		t.Error("the servers are miscounted")
 	}
 	if _, ok := served.Machine(c, 2).(*diarist); !ok {
@@ -55,9 +55,9 @@ func TestSpecMachines(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	table := []Spec[Mutex]{
-		{Name: "bakery", Aliases: []string{"tickets"}},
-		{Name: "ring", Aliases: []string{"r"}},
+	table := []Spec{
+		{Info: Info{Name: "bakery", Aliases: []string{"tickets"}}},
+		{Info: Info{Name: "ring", Aliases: []string{"r"}}},
 	}
 	for name, want := range map[string]string{"bakery": "bakery", "Tickets": "bakery", "R": "ring"} {
 		if row, err := Find(table, name); err != nil || row.Name != want {

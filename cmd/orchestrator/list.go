@@ -13,7 +13,7 @@ import (
 	"turnstile/nodes/mutex"
 )
 
-type spec = nodes.Spec[nodes.Mutex]
+type spec = nodes.Spec
 
 const listExample = `  orchestrator list
   orchestrator list maekawa -n 25

@@ -44,7 +44,7 @@ func (a *app) replay(path, algorithm string) error {
 }
 
 // tellReplay prints what happened and what came of it.
-func (a *app) tellReplay(spec *nodes.Spec[nodes.Mutex], s *explore.Schedule, played *explore.Replayed) error {
+func (a *app) tellReplay(spec *nodes.Spec, s *explore.Schedule, played *explore.Replayed) error {
 	report := newReport(a.stdout)
 	report.printf("%s, %d nodes, a schedule of %d steps\n\n", spec.Name, s.Config.N, len(s.Steps))
 	for _, line := range played.Story {

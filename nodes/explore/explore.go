@@ -10,7 +10,7 @@ import (
 // Options says what is explored: every order of deliveries, timers, choices, requests and releases,
 // and every placing of the faults that are allowed.
 type Options struct {
-	Spec    *nodes.Spec[nodes.Mutex]
+	Spec    *nodes.Spec
 	Config  nodes.Config
 	Entries int // requests of each client
 

@@ -11,7 +11,7 @@ import (
 	"turnstile/nodes/mutex"
 )
 
-func row(t testing.TB, name string) *nodes.Spec[nodes.Mutex] {
+func row(t testing.TB, name string) *nodes.Spec {
 	t.Helper()
 	spec, err := mutex.Find(name)
 	if err != nil {
@@ -48,7 +48,7 @@ var spaces = map[string][10]uint64{
 // mostStates is more than any of these spaces has, unless something in it grows without end.
 const mostStates = 4_000_000
 
-func columns(spec *nodes.Spec[nodes.Mutex]) []Options {
+func columns(spec *nodes.Spec) []Options {
 	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, States: mostStates}
 	three := two
 	three.Config.N, three.Entries = 3, 1
@@ -308,9 +308,9 @@ const (
 	modeSave
 )
 
-func gamblers(mode int) *nodes.Spec[nodes.Mutex] {
-	return &nodes.Spec[nodes.Mutex]{Name: "gambler", Messages: []nodes.Kind{{Zero: gbSaved{}}},
-		New: func(nodes.Config) nodes.Mutex { return &gambler{mode: mode} }}
+func gamblers(mode int) *nodes.Spec {
+	return &nodes.Spec{Info: nodes.Info{Name: "gambler"}, Messages: []nodes.Kind{{Zero: gbSaved{}}},
+		New: func(nodes.Config) nodes.Machine { return &gambler{mode: mode} }}
 }
 
 // Every answer of Choose is tried, timers run out, what was saved comes back, and what goes on for ever

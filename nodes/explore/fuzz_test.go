@@ -143,16 +143,16 @@ func (y *mindfulToy) Recover(env *nodes.Env, saved nodes.Message) {
 }
 
 // toys returns a random algorithm.
-func toys(r *rand.Rand) *nodes.Spec[nodes.Mutex] {
+func toys(r *rand.Rand) *nodes.Spec {
 	upTo := func(n int) uint8 { return uint8(max(0, r.IntN(n+8)-7)) } // and nothing rather often
 	mindful, servers := r.IntN(2) == 0, r.IntN(4)/3
 	t := toy{seed: r.Uint64(), left: uint8(1 + r.IntN(3)), servers: servers, temper: temper{send: 8 + upTo(16),
 		grant: 2 + upTo(20), timer: upTo(12), save: upTo(12), choose: upTo(8), fail: upTo(2),
 		restless: r.IntN(2) == 0}}
 	needs := func() nodes.Assumption { return nodes.Assumption(r.Uint32() & r.Uint32() & (1<<9 - 1)) }
-	spec := &nodes.Spec[nodes.Mutex]{Name: "toy", Messages: []nodes.Kind{{Zero: tyPing{}}, {Zero: tyPong{}}},
+	spec := &nodes.Spec{Info: nodes.Info{Name: "toy"}, Messages: []nodes.Kind{{Zero: tyPing{}}, {Zero: tyPong{}}},
 		Safe: needs(), Live: needs(), Servers: func(nodes.Config) int { return servers }}
-	spec.New = func(nodes.Config) nodes.Mutex {
+	spec.New = func(nodes.Config) nodes.Machine {
 		if mindful {
 			return &mindfulToy{t}
 		}
@@ -232,7 +232,7 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 }
 
 // replays wants the schedule of a violation to show it whenever it is played, and to be as short as can be.
-func replays(t *testing.T, spec *nodes.Spec[nodes.Mutex], v *Violation) {
+func replays(t *testing.T, spec *nodes.Spec, v *Violation) {
 	t.Helper()
 	read, err := ParseSchedule(strings.NewReader(v.Schedule.String()))
 	if err != nil {

@@ -23,7 +23,7 @@ type Replayed struct {
 const stepTime = int64(time.Millisecond)
 
 // Replay plays a schedule on nodes of the algorithm spec. The error names the step that does not apply.
-func Replay(spec *nodes.Spec[nodes.Mutex], s *Schedule) (*Replayed, error) {
+func Replay(spec *nodes.Spec, s *Schedule) (*Replayed, error) {
 	if spec.Name != s.Algorithm {
 		return nil, fmt.Errorf("the schedule is one of %s, and cannot be played by %s", s.Algorithm, spec.Name)
 	}
@@ -57,7 +57,7 @@ const mostStaged = 1000
 
 // A stage is where a schedule is played.
 type stage struct {
-	spec     *nodes.Spec[nodes.Mutex]
+	spec     *nodes.Spec
 	schedule *Schedule
 	codec    *nodes.Codec
 	n        int
@@ -95,7 +95,7 @@ type flight struct {
 	window
 }
 
-func newStage(spec *nodes.Spec[nodes.Mutex], s *Schedule) *stage {
+func newStage(spec *nodes.Spec, s *Schedule) *stage {
 	g := &stage{spec: spec, schedule: s, codec: spec.Codec(), n: s.Config.N}
 	g.actors = make([]actor, s.Config.N+spec.ServerCount(s.Config))
 	for id := range g.actors {

@@ -239,7 +239,7 @@ func (g *stage) messageRecord(node, peer nodes.ID, kind uint8, sent bool) {
 const longestDrop = 32
 
 // Minimise drops steps from the schedule, several in a row or one, as long as the same check still fails.
-func Minimise(spec *nodes.Spec[nodes.Mutex], s *Schedule) (*Schedule, error) {
+func Minimise(spec *nodes.Spec, s *Schedule) (*Schedule, error) {
 	r, err := Replay(spec, s)
 	if err != nil || r.Violation == nil {
 		return s, err

@@ -70,10 +70,10 @@ func (v *variable) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-func fishers(wait time.Duration) *nodes.Spec[nodes.Mutex] {
-	return &nodes.Spec[nodes.Mutex]{Name: "fischer", Safe: nodes.Timing,
+func fishers(wait time.Duration) *nodes.Spec {
+	return &nodes.Spec{Info: nodes.Info{Name: "fischer"}, Safe: nodes.Timing,
 		Messages:  []nodes.Kind{{Zero: fiRead{}}, {Zero: fiWrite{}}, {Zero: fiValue{}}},
-		New:       func(nodes.Config) nodes.Mutex { return &fisher{wait: wait} },
+		New:       func(nodes.Config) nodes.Machine { return &fisher{wait: wait} },
 		Servers:   func(nodes.Config) int { return 1 },
 		NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &variable{nodes.None} }}
 }

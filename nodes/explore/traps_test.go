@@ -92,9 +92,9 @@ func (x *trapper) Timeout(env *nodes.Env, t nodes.Timer) {
 
 // trappers returns options that explore a trapper.
 func trappers(x trapper, n int) Options {
-	spec := &nodes.Spec[nodes.Mutex]{Name: "trapper",
+	spec := &nodes.Spec{Info: nodes.Info{Name: "trapper"},
 		Messages: []nodes.Kind{{Zero: tyPing{}}, {Zero: ringPing{}}, {Zero: tyPong{}}},
-		New:      func(nodes.Config) nodes.Mutex { fresh := x; return &fresh }}
+		New:      func(nodes.Config) nodes.Machine { fresh := x; return &fresh }}
 	return Options{Spec: spec, Config: nodes.Config{N: n}, Entries: 1}
 }
 

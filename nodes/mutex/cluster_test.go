@@ -48,7 +48,7 @@ type packet struct {
 
 // A cluster is a whole cluster in memory. It runs one step at a time, in an order that a seed picks.
 type cluster struct {
-	spec  *nodes.Spec[nodes.Mutex]
+	spec  *nodes.Spec
 	c     nodes.Config
 	opts  options
 	rng   *rand.Rand
@@ -68,7 +68,7 @@ type cluster struct {
 	inspect func()   // called after each input
 }
 
-func newCluster(spec *nodes.Spec[nodes.Mutex], c nodes.Config, opts options) *cluster {
+func newCluster(spec *nodes.Spec, c nodes.Config, opts options) *cluster {
 	k := &cluster{spec: spec, c: c, opts: opts, codec: spec.Codec()}
 	k.rng = rand.New(rand.NewPCG(opts.seed, 1))
 	k.tally.Sent = map[string]uint64{}

@@ -20,7 +20,7 @@ import (
 const seeds = 200
 
 // saturated returns a short run of a row under a load that leaves nobody idle.
-func saturated(row *nodes.Spec[nodes.Mutex], n int, seed uint64) sim.Options {
+func saturated(row *nodes.Spec, n int, seed uint64) sim.Options {
 	o := sim.Options{Spec: row, Config: nodes.Config{N: n}, Seed: seed, Entries: uint64(10 + 4*n),
 		Workload: workload.Workload{Load: workload.Saturated,
 			Hold: must(chance.ParseDistribution("exponential:500us"))}}
@@ -87,7 +87,7 @@ func judge(t *testing.T, o sim.Options, cost nodes.Range) check.Verdict {
 }
 
 // sound calls do with every sound row and every size of cluster that it can run with.
-func sound(t *testing.T, do func(t *testing.T, row *nodes.Spec[nodes.Mutex], n int)) {
+func sound(t *testing.T, do func(t *testing.T, row *nodes.Spec, n int)) {
 	for i := range mutex.Table {
 		row := &mutex.Table[i]
 		if row.Broken != "" {
@@ -104,7 +104,7 @@ func sound(t *testing.T, do func(t *testing.T, row *nodes.Spec[nodes.Mutex], n i
 
 // Under two hundred disasters of all kinds that its model allows, each sound row is safe and serves all.
 func TestSoundRowsStandWhatTheirModelAllows(t *testing.T) {
-	sound(t, func(t *testing.T, row *nodes.Spec[nodes.Mutex], n int) {
+	sound(t, func(t *testing.T, row *nodes.Spec, n int) {
 		for seed := range uint64(seeds) {
 			o := saturated(row, n, seed)
 			disaster(&o, row.Safe|row.Live)
@@ -117,7 +117,7 @@ func TestSoundRowsStandWhatTheirModelAllows(t *testing.T) {
 
 // What it needs for progress alone may be taken from it, and it stays safe.
 func TestSoundRowsAreSafeWhateverStopsThem(t *testing.T) {
-	sound(t, func(t *testing.T, row *nodes.Spec[nodes.Mutex], n int) {
+	sound(t, func(t *testing.T, row *nodes.Spec, n int) {
 		for seed := range uint64(seeds) {
 			o := saturated(row, n, seed)
 			disaster(&o, row.Safe)
@@ -168,7 +168,7 @@ func TestNoRowAssumesWhatItDoesNotNeed(t *testing.T) {
 
 // Every row costs what it was published to cost, under each load.
 func TestRowsCostWhatIsPublished(t *testing.T) {
-	sound(t, func(t *testing.T, row *nodes.Spec[nodes.Mutex], n int) {
+	sound(t, func(t *testing.T, row *nodes.Spec, n int) {
 		cost := row.Cost(nodes.Config{N: n})
 		for load, published := range map[workload.Load]nodes.Range{workload.Saturated: cost.Saturated,
 			workload.Sequential: cost.Sequential, workload.One: cost.One, workload.Closed: cost.Any} {

@@ -11,6 +11,6 @@ import "turnstile/nodes"
 // It excludes, and it gets stuck: the displaced waiter still believes that it comes next, and so keeps
 // another arbiter's vote although it is asked for it back. The newcomer may wait for that very vote, while
 // it holds the one that the displaced waits for.
-func newMaekawaTextbook(c nodes.Config) nodes.Mutex {
+func newMaekawaTextbook(c nodes.Config) nodes.Machine {
 	return &maekawa{config: c, voter: arbiter{textbook: true}}
 }

@@ -28,21 +28,21 @@ func TestPlainAndUnshared(t *testing.T) {
 // The check must see what it is there to see.
 func TestSharingIsSeen(t *testing.T) {
 	shared := make([]uint64, 4)
-	for name, machine := range map[string]func(nodes.Config) nodes.Mutex{
-		"a slice that all machines have": func(nodes.Config) nodes.Mutex { return &sharer{mine: shared} },
-		"a part of that slice":           func(nodes.Config) nodes.Mutex { return &sharer{mine: shared[1:2]} },
-		"a slice kept from a message":    func(nodes.Config) nodes.Mutex { return &sharer{keep: true} },
-		"a map": func(nodes.Config) nodes.Mutex {
+	for name, machine := range map[string]func(nodes.Config) nodes.Machine{
+		"a slice that all machines have": func(nodes.Config) nodes.Machine { return &sharer{mine: shared} },
+		"a part of that slice":           func(nodes.Config) nodes.Machine { return &sharer{mine: shared[1:2]} },
+		"a slice kept from a message":    func(nodes.Config) nodes.Machine { return &sharer{keep: true} },
+		"a map": func(nodes.Config) nodes.Machine {
 			return &mapHolder{names: map[int]string{}}
 		},
 	} {
-		row := &nodes.Spec[nodes.Mutex]{New: machine, Messages: []nodes.Kind{{Zero: tyList{}}}}
+		row := &nodes.Spec{New: machine, Messages: []nodes.Kind{{Zero: tyList{}}}}
 		if faults := memoryFaults(row, nodes.Config{N: 3}, 1); len(faults) == 0 {
 			t.Errorf("%s is not seen", name)
 		}
 	}
-	row := &nodes.Spec[nodes.Mutex]{
-		New:      func(nodes.Config) nodes.Mutex { return &sharer{mine: make([]uint64, 2)} },
+	row := &nodes.Spec{
+		New:      func(nodes.Config) nodes.Machine { return &sharer{mine: make([]uint64, 2)} },
 		Messages: []nodes.Kind{{Zero: tyList{}}},
 	}
 	if faults := memoryFaults(row, nodes.Config{N: 3}, 1); len(faults) > 0 {
@@ -75,7 +75,7 @@ type mapHolder struct {
 }
 
 // memoryFaults runs a cluster of a row and returns what was wrong with its memory.
-func memoryFaults(row *nodes.Spec[nodes.Mutex], c nodes.Config, seed uint64) []string {
+func memoryFaults(row *nodes.Spec, c nodes.Config, seed uint64) []string {
 	k := newCluster(row, c, options{seed: seed, load: saturated, entries: 1000, duplicate: .3})
 	var faults []string
 	k.inspect = func() {

@@ -12,8 +12,8 @@ type Mutant struct {
 	Name  string // the rule
 	Of    string // the sound algorithm, a row or a variant
 	Check string // what it may fail: exclusion, progress, identities, panic
-	Spec  nodes.Spec[nodes.Mutex]
-	Sound nodes.Spec[nodes.Mutex]
+	Spec  nodes.Spec
+	Sound nodes.Spec
 
 	// Where it fails. The sound algorithm does not, there.
 	Config      nodes.Config
@@ -32,7 +32,7 @@ func Mutants() []Mutant {
 }
 
 // mutant returns the mutant of an algorithm whose machines new makes.
-func mutant(of, name, fails string, c nodes.Config, new func(c nodes.Config) nodes.Mutex) Mutant {
+func mutant(of, name, fails string, c nodes.Config, new func(c nodes.Config) nodes.Machine) Mutant {
 	sound, err := find(of)
 	if err != nil {
 		panic(err) // a slip of the pen in the lists of mutants

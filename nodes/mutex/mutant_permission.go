@@ -18,7 +18,7 @@ func centralMutants() []Mutant {
 		mutant("central", "the coordinator does not wait for the release", "exclusion", c, nil).
 			served(func() nodes.Machine { return &centralHasty{} }),
 		mutant("central", "GRANT does not say of which request", "exclusion or progress", c,
-			func(c nodes.Config) nodes.Mutex {
+			func(c nodes.Config) nodes.Machine {
 				return &centralAnyGrant{centralClient{server: nodes.ID(c.N)}}
 			}).copied(),
 	}
@@ -64,17 +64,17 @@ func lamportMutants() []Mutant {
 	base := func(c nodes.Config) lamport { return lamport{seen: make([]uint64, c.N)} }
 	return []Mutant{
 		mutant("lamport", "the first of its own queue enters, acknowledged or not", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &lamportUnheard{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &lamportUnheard{base(c)} }),
 		mutant("lamport", "whoever is acknowledged enters, first or not", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &lamportUnordered{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &lamportUnordered{base(c)} }),
 		mutant("lamport", "a clock does not advance when a message comes", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &lamportDeaf{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &lamportDeaf{base(c)} }),
 		mutant("lamport", "ACK does not say of which request", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &lamportAnyAck{base(c)} }).copied(),
+			func(c nodes.Config) nodes.Machine { return &lamportAnyAck{base(c)} }).copied(),
 		mutant("lamport", "a copy of a request is queued", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &lamportAnyRequest{base(c)} }).copied(),
+			func(c nodes.Config) nodes.Machine { return &lamportAnyRequest{base(c)} }).copied(),
 		mutant("lamport-withholding", "RELEASE does not say of which request", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &lamportAnyRelease{lamportWithholding{lamport: base(c)}} }),
+			func(c nodes.Config) nodes.Machine { return &lamportAnyRelease{lamportWithholding{lamport: base(c)}} }),
 	}
 }
 
@@ -135,29 +135,29 @@ func ricartMutants() []Mutant {
 	base := func(c nodes.Config) ricartAgrawala { return ricartAgrawala{deferred: make([]ricartReply, c.N)} }
 	return []Mutant{
 		mutant("ricart-agrawala", "whoever asks enters, and asks nobody", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartLawless{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &ricartLawless{base(c)} }),
 		mutant("ricart-agrawala", "a node replies at once, inside or not", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartYielding{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &ricartYielding{base(c)} }),
 		mutant("ricart-agrawala", "a node that waits defers, whoever came first", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartSelfish{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &ricartSelfish{base(c)} }),
 		mutant("ricart-agrawala", "of equal clocks neither defers", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartPolite{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &ricartPolite{base(c)} }),
 		mutant("ricart-agrawala", "of equal clocks each defers", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartStubborn{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &ricartStubborn{base(c)} }),
 		mutant("ricart-agrawala", "a node inside replies at once", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartAbsent{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &ricartAbsent{base(c)} }),
 		mutant("ricart-agrawala", "the clock falls back to the request that comes", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartFalling{ricartAgrawala: base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &ricartFalling{ricartAgrawala: base(c)} }),
 		mutant("ricart-agrawala", "the clock falls back, but who is inside defers in any case", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartHolding{ricartFalling{ricartAgrawala: base(c)}} }),
+			func(c nodes.Config) nodes.Machine { return &ricartHolding{ricartFalling{ricartAgrawala: base(c)}} }),
 		mutant("ricart-agrawala", "replies are counted, whoever they are from", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartCounting{ricartAgrawala: base(c)} }).copied(),
+			func(c nodes.Config) nodes.Machine { return &ricartCounting{ricartAgrawala: base(c)} }).copied(),
 		mutant("ricart-agrawala", "REPLY does not say to which request", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartAnyReply{base(c)} }).copied(),
+			func(c nodes.Config) nodes.Machine { return &ricartAnyReply{base(c)} }).copied(),
 		mutant("ricart-agrawala", "the last of several deferred replies is forgotten", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartForgetful{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &ricartForgetful{base(c)} }),
 		mutant("ricart-agrawala", "who waits for long enters without the silent", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &ricartImpatient{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &ricartImpatient{base(c)} }),
 	}
 }
 

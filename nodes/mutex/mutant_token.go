@@ -12,13 +12,13 @@ func ringMutants() []Mutant {
 	c := nodes.Config{N: 3}
 	return []Mutant{
 		mutant("token-ring", "there are two tokens", "exclusion or panic", c,
-			func(nodes.Config) nodes.Mutex { return &ringTwo{} }),
+			func(nodes.Config) nodes.Machine { return &ringTwo{} }),
 		mutant("token-ring", "the token stays where nobody waits", "progress", c,
-			func(nodes.Config) nodes.Mutex { return &ringHolding{} }),
+			func(nodes.Config) nodes.Machine { return &ringHolding{} }),
 		mutant("token-ring", "a token that was here before is taken again", "exclusion or panic", c,
-			func(nodes.Config) nodes.Mutex { return &ringStale{} }).copied(),
+			func(nodes.Config) nodes.Machine { return &ringStale{} }).copied(),
 		mutant("token-ring", "who waits for long makes a token", "exclusion", c,
-			func(nodes.Config) nodes.Mutex { return &ringImpatient{} }),
+			func(nodes.Config) nodes.Machine { return &ringImpatient{} }),
 	}
 }
 
@@ -81,22 +81,22 @@ func suzukiMutants() []Mutant {
 	base := func(c nodes.Config) suzukiKasami { return suzukiKasami{rn: make([]uint64, c.N)} }
 	return []Mutant{
 		mutant("suzuki-kasami", "an idle holder answers no request", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &suzukiIdle{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &suzukiIdle{base(c)} }),
 		mutant("suzuki-kasami", "a holder waits for the token it has", "progress", c,
-			func(c nodes.Config) nodes.Mutex { return &suzukiSearching{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &suzukiSearching{base(c)} }),
 		mutant("suzuki-kasami", "who leaves does not note that it was served", "identities", c,
-			func(c nodes.Config) nodes.Mutex { return &suzukiUnnoted{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &suzukiUnnoted{base(c)} }),
 		mutant("suzuki-kasami", "a holder inside sends the token", "exclusion", c,
-			func(c nodes.Config) nodes.Mutex { return &suzukiGenerous{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &suzukiGenerous{base(c)} }),
 		mutant("suzuki-kasami", "all but the first of the token's queue count as served", "progress",
 			nodes.Config{N: 5},
-			func(c nodes.Config) nodes.Mutex { return &suzukiCutting{base(c)} }),
+			func(c nodes.Config) nodes.Machine { return &suzukiCutting{base(c)} }),
 		mutant("suzuki-kasami", "a token that was here before is taken again", "exclusion or panic", c,
-			func(c nodes.Config) nodes.Mutex { return &suzukiStale{base(c)} }).copied(),
+			func(c nodes.Config) nodes.Machine { return &suzukiStale{base(c)} }).copied(),
 		mutant("suzuki-kasami", "node 0 makes a token whenever it comes up", "exclusion or panic", c,
-			func(c nodes.Config) nodes.Mutex { return &suzukiMinting{base(c)} }).restarted(),
+			func(c nodes.Config) nodes.Machine { return &suzukiMinting{base(c)} }).restarted(),
 		mutant("suzuki-kasami-retrying", "only RN = LN+1 counts as asking", "progress", c,
-			func(c nodes.Config) nodes.Mutex {
+			func(c nodes.Config) nodes.Machine {
 				return &suzukiRetrying{suzukiKasami: base(c), anew: true, exact: true}
 			}),
 	}

@@ -23,7 +23,7 @@ import (
 //	fails exclusion                              # in the last step; or progress, starvation or nothing
 //	search 400 duplicate                         # seeds, and faults, that find it without the script
 type scripted struct {
-	broken *nodes.Spec[nodes.Mutex]
+	broken *nodes.Spec
 	sound  []soundForm
 	config nodes.Config
 	fails  error
@@ -34,7 +34,7 @@ type scripted struct {
 
 // A soundForm does not fail where the broken one does.
 type soundForm struct {
-	spec    *nodes.Spec[nodes.Mutex]
+	spec    *nodes.Spec
 	inOrder bool
 	stops   bool // the script takes something from it that it cannot do without
 }
@@ -105,7 +105,7 @@ func (s *scripted) head(words []string) (known bool, err error) {
 }
 
 // findBroken returns a row or a variant, or the mutant of it that is named after a colon.
-func findBroken(name string) (*nodes.Spec[nodes.Mutex], error) {
+func findBroken(name string) (*nodes.Spec, error) {
 	of, rule, isMutant := strings.Cut(name, ": ")
 	if !isMutant {
 		return find(name)
@@ -226,7 +226,7 @@ func (s *scripted) wantNotFound(t *testing.T, f soundForm) {
 }
 
 // find looks for the failure.
-func (s *scripted) find(in *nodes.Spec[nodes.Mutex], opts options, seeds uint64) (seed uint64, found bool) {
+func (s *scripted) find(in *nodes.Spec, opts options, seeds uint64) (seed uint64, found bool) {
 	for seed := range seeds {
 		opts.seed, opts.load = seed, loads[2+seed%2]
 		if errors.Is(attempt(newCluster(in, s.config, opts)), s.fails) {

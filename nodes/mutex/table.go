@@ -10,13 +10,15 @@ package mutex
 import "turnstile/nodes"
 
 // Table has a row for each algorithm.
-var Table = []nodes.Spec[nodes.Mutex]{
+var Table = []nodes.Spec{
 	{
-		Name:      "central",
-		Aliases:   []string{"coordinator", "server"},
-		Family:    "centralized",
-		Source:    "folklore; Coulouris et al., Distributed Systems: Concepts and Design, 15.2",
-		New:       func(c nodes.Config) nodes.Mutex { return &centralClient{server: nodes.ID(c.N)} },
+		Info: nodes.Info{
+			Name:    "central",
+			Aliases: []string{"coordinator", "server"},
+			Family:  "centralized",
+			Source:  "folklore; Coulouris et al., Distributed Systems: Concepts and Design, 15.2",
+		},
+		New:       func(c nodes.Config) nodes.Machine { return &centralClient{server: nodes.ID(c.N)} },
 		Servers:   func(nodes.Config) int { return 1 },
 		NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &coordinator{} },
 		Messages:  []nodes.Kind{{Zero: centralRequest{}}, {Zero: centralGrant{}}, {Zero: centralRelease{}}},
@@ -32,11 +34,13 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		},
 	},
 	{
-		Name:     "central-inside",
-		Aliases:  []string{"inside"},
-		Family:   "centralized",
-		Source:   "folklore; Coulouris et al., Distributed Systems: Concepts and Design, 15.2",
-		New:      func(nodes.Config) nodes.Mutex { return &centralInside{} },
+		Info: nodes.Info{
+			Name:    "central-inside",
+			Aliases: []string{"inside"},
+			Family:  "centralized",
+			Source:  "folklore; Coulouris et al., Distributed Systems: Concepts and Design, 15.2",
+		},
+		New:      func(nodes.Config) nodes.Machine { return &centralInside{} },
 		Messages: []nodes.Kind{{Zero: centralRequest{}}, {Zero: centralGrant{}}, {Zero: centralRelease{}}},
 		Safe:     nodes.NoAmnesia,
 		Live:     nodes.NoLoss | nodes.NoCrash,
@@ -53,11 +57,13 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		},
 	},
 	{
-		Name:     "token-ring",
-		Aliases:  []string{"ring", "le-lann"},
-		Family:   "token",
-		Source:   "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977",
-		New:      func(nodes.Config) nodes.Mutex { return &tokenRing{} },
+		Info: nodes.Info{
+			Name:    "token-ring",
+			Aliases: []string{"ring", "le-lann"},
+			Family:  "token",
+			Source:  "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977",
+		},
+		New:      func(nodes.Config) nodes.Machine { return &tokenRing{} },
 		Messages: []nodes.Kind{{Zero: ringToken{}, Token: true}},
 		Live:     nodes.NoLoss | nodes.NoCrash,
 		Cost: func(c nodes.Config) nodes.Cost {
@@ -77,11 +83,13 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		Circulates: true,
 	},
 	{
-		Name:     "lamport",
-		Aliases:  []string{"lamport-1978", "la"},
-		Family:   "permission",
-		Source:   "Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978",
-		New:      func(c nodes.Config) nodes.Mutex { return &lamport{seen: make([]uint64, c.N)} },
+		Info: nodes.Info{
+			Name:    "lamport",
+			Aliases: []string{"lamport-1978", "la"},
+			Family:  "permission",
+			Source:  "Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978",
+		},
+		New:      func(c nodes.Config) nodes.Machine { return &lamport{seen: make([]uint64, c.N)} },
 		Messages: []nodes.Kind{{Zero: lamportRequest{}}, {Zero: lamportAck{}}, {Zero: lamportRelease{}}},
 		Safe:     nodes.FIFO | nodes.NoAmnesia,
 		Live:     nodes.NoLoss | nodes.NoCrash,
@@ -95,12 +103,14 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		},
 	},
 	{
-		Name:    "ricart-agrawala",
-		Aliases: []string{"ricart", "ra"},
-		Family:  "permission",
-		Source: "Ricart and Agrawala, An optimal algorithm for mutual exclusion in computer networks, " +
-			"CACM 24(1), 1981",
-		New:      func(c nodes.Config) nodes.Mutex { return &ricartAgrawala{deferred: make([]ricartReply, c.N)} },
+		Info: nodes.Info{
+			Name:    "ricart-agrawala",
+			Aliases: []string{"ricart", "ra"},
+			Family:  "permission",
+			Source: "Ricart and Agrawala, An optimal algorithm for mutual exclusion in computer networks, " +
+				"CACM 24(1), 1981",
+		},
+		New:      func(c nodes.Config) nodes.Machine { return &ricartAgrawala{deferred: make([]ricartReply, c.N)} },
 		Messages: []nodes.Kind{{Zero: ricartRequest{}}, {Zero: ricartReply{}}},
 		Safe:     nodes.NoAmnesia,
 		Live:     nodes.NoLoss | nodes.NoCrash,
@@ -113,11 +123,13 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		},
 	},
 	{
-		Name:     "suzuki-kasami",
-		Aliases:  []string{"suzuki", "sk"},
-		Family:   "token",
-		Source:   "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985",
-		New:      func(c nodes.Config) nodes.Mutex { return &suzukiKasami{rn: make([]uint64, c.N)} },
+		Info: nodes.Info{
+			Name:    "suzuki-kasami",
+			Aliases: []string{"suzuki", "sk"},
+			Family:  "token",
+			Source:  "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985",
+		},
+		New:      func(c nodes.Config) nodes.Machine { return &suzukiKasami{rn: make([]uint64, c.N)} },
 		Messages: []nodes.Kind{{Zero: suzukiRequest{}}, {Zero: suzukiToken{}, Token: true}},
 		Live:     nodes.NoLoss | nodes.NoCrash,
 		Cost: func(c nodes.Config) nodes.Cost {
@@ -139,11 +151,13 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		},
 	},
 	{
-		Name:     "raymond",
-		Aliases:  []string{"raymond-tree"},
-		Family:   "token",
-		Source:   "Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",
-		New:      func(c nodes.Config) nodes.Mutex { return &raymond{config: c, holder: nodes.None} },
+		Info: nodes.Info{
+			Name:    "raymond",
+			Aliases: []string{"raymond-tree"},
+			Family:  "token",
+			Source:  "Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",
+		},
+		New:      func(c nodes.Config) nodes.Machine { return &raymond{config: c, holder: nodes.None} },
 		Messages: []nodes.Kind{{Zero: raymondRequest{}}, {Zero: raymondPrivilege{}, Token: true}},
 		Options:  []string{"tree"},
 		Check:    checkTree,
@@ -159,12 +173,14 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		Identities: []nodes.Identity{same("privilege", "request")},
 	},
 	{
-		Name:    "naimi-trehel",
-		Aliases: []string{"naimi", "nt"},
-		Family:  "token",
-		Source: "Naimi, Trehel and Arnold, A log(N) distributed mutual exclusion algorithm based on path " +
-			"reversal, JPDC 34(1), 1996",
-		New: func(nodes.Config) nodes.Mutex {
+		Info: nodes.Info{
+			Name:    "naimi-trehel",
+			Aliases: []string{"naimi", "nt"},
+			Family:  "token",
+			Source: "Naimi, Trehel and Arnold, A log(N) distributed mutual exclusion algorithm based on path " +
+				"reversal, JPDC 34(1), 1996",
+		},
+		New: func(nodes.Config) nodes.Machine {
 			return &naimiTrehel{father: nodes.None, next: nodes.None}
 		},
 		Messages: []nodes.Kind{{Zero: naimiRequest{}}, {Zero: naimiToken{}, Token: true}},
@@ -187,12 +203,14 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		},
 	},
 	{
-		Name:    "maekawa",
-		Aliases: []string{"sanders", "quorum"},
-		Family:  "quorum",
-		Source: "Maekawa, A √N algorithm for mutual exclusion in decentralized systems, ACM TOCS 3(2), 1985; " +
-			"as corrected by Sanders, ACM TOCS 5(3), 1987",
-		New:        func(c nodes.Config) nodes.Mutex { return &maekawa{config: c} },
+		Info: nodes.Info{
+			Name:    "maekawa",
+			Aliases: []string{"sanders", "quorum"},
+			Family:  "quorum",
+			Source: "Maekawa, A √N algorithm for mutual exclusion in decentralized systems, ACM TOCS 3(2), 1985; " +
+				"as corrected by Sanders, ACM TOCS 5(3), 1987",
+		},
+		New:        func(c nodes.Config) nodes.Machine { return &maekawa{config: c} },
 		Messages:   maekawaMessages,
 		Options:    []string{"quorums"},
 		Check:      checkQuorums,
@@ -202,11 +220,13 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		Identities: maekawaIdentities,
 	},
 	{
-		Name:    "maekawa-textbook",
-		Aliases: []string{"textbook"},
-		Family:  "quorum",
-		Source: "Maekawa's algorithm as it is widely taught (Kshemkalyani and Singhal, Distributed Computing, " +
-			"chapter 9)",
+		Info: nodes.Info{
+			Name:    "maekawa-textbook",
+			Aliases: []string{"textbook"},
+			Family:  "quorum",
+			Source: "Maekawa's algorithm as it is widely taught (Kshemkalyani and Singhal, Distributed Computing, " +
+				"chapter 9)",
+		},
 		New:        newMaekawaTextbook,
 		Messages:   maekawaMessages,
 		Options:    []string{"quorums"},
@@ -218,11 +238,13 @@ var Table = []nodes.Spec[nodes.Mutex]{
 		Broken:     "progress",
 	},
 	{
-		Name:     "naive-broadcast",
-		Aliases:  []string{"naive"},
-		Family:   "permission",
-		Source:   "none: what one writes before reading the papers",
-		New:      func(nodes.Config) nodes.Mutex { return &naiveBroadcast{} },
+		Info: nodes.Info{
+			Name:    "naive-broadcast",
+			Aliases: []string{"naive"},
+			Family:  "permission",
+			Source:  "none: what one writes before reading the papers",
+		},
+		New:      func(nodes.Config) nodes.Machine { return &naiveBroadcast{} },
 		Messages: []nodes.Kind{{Zero: naiveRequest{}}, {Zero: naiveReply{}}},
 		Live:     nodes.NoLoss | nodes.NoCrash,
 		Cost: func(c nodes.Config) nodes.Cost {
@@ -237,7 +259,7 @@ var Table = []nodes.Spec[nodes.Mutex]{
 }
 
 // Find returns the row of the algorithm that goes by name or has it as an alias.
-func Find(name string) (*nodes.Spec[nodes.Mutex], error) { return nodes.Find(Table, name) }
+func Find(name string) (*nodes.Spec, error) { return nodes.Find(Table, name) }
 
 // always is the cost of an algorithm to which the load makes no difference.
 func always(formula string, messages, delay nodes.Range) nodes.Cost {

@@ -49,7 +49,7 @@ func TestRows(t *testing.T) {
 }
 
 // configs returns the clusters in which a row is tried.
-func configs(row *nodes.Spec[nodes.Mutex]) []nodes.Config {
+func configs(row *nodes.Spec) []nodes.Config {
 	var all []nodes.Config
 	for _, n := range []int{1, 2, 3, 5, 9, 16} {
 		all = append(all, nodes.Config{N: n})
@@ -68,7 +68,7 @@ func configs(row *nodes.Spec[nodes.Mutex]) []nodes.Config {
 }
 
 // runGood runs on a network without faults, where the counts must be right too.
-func runGood(t *testing.T, row *nodes.Spec[nodes.Mutex], c nodes.Config, opts options) {
+func runGood(t *testing.T, row *nodes.Spec, c nodes.Config, opts options) {
 	t.Helper()
 	k := newCluster(row, c, opts)
 	if err := k.run(); err != nil {
@@ -85,7 +85,7 @@ func runGood(t *testing.T, row *nodes.Spec[nodes.Mutex], c nodes.Config, opts op
 }
 
 // runFaulty runs on the worst network that the row takes.
-func runFaulty(t *testing.T, row *nodes.Spec[nodes.Mutex], c nodes.Config, opts options) {
+func runFaulty(t *testing.T, row *nodes.Spec, c nodes.Config, opts options) {
 	t.Helper()
 	needs := row.Safe | row.Live
 	for _, worse := range []options{{reorder: true}, {duplicate: .2}, {reorder: true, duplicate: .2}} {
@@ -102,7 +102,7 @@ func runFaulty(t *testing.T, row *nodes.Spec[nodes.Mutex], c nodes.Config, opts 
 // runLossy runs where messages are lost and nodes forget. That may stop the clients, but it must not
 // let two in. (Losing a message never costs safety; forgetting does if the row says so, and then all
 // it has to do is not to panic.)
-func runLossy(t *testing.T, row *nodes.Spec[nodes.Mutex], c nodes.Config, opts options) {
+func runLossy(t *testing.T, row *nodes.Spec, c nodes.Config, opts options) {
 	t.Helper()
 	opts.reorder = row.Safe&nodes.FIFO == 0
 	opts.duplicate = .2
@@ -176,7 +176,7 @@ var brokenness = map[string]struct {
 }
 
 // fails reports whether some run ends with the error want.
-func fails(row *nodes.Spec[nodes.Mutex], c nodes.Config, opts options, want error) bool {
+func fails(row *nodes.Spec, c nodes.Config, opts options, want error) bool {
 	for opts.seed = range 400 {
 		opts.load = loads[opts.seed%4]
 		if errors.Is(newCluster(row, c, opts).run(), want) {

@@ -22,7 +22,7 @@ func distance(c nodes.Config, a, b nodes.ID) int {
 
 // costs lets nodes enter one after another, with all at rest in between, and returns how many messages each
 // entry took.
-func costs(t *testing.T, row *nodes.Spec[nodes.Mutex], c nodes.Config, who []nodes.ID) []int {
+func costs(t *testing.T, row *nodes.Spec, c nodes.Config, who []nodes.ID) []int {
 	t.Helper()
 	k := newCluster(row, c, options{})
 	if err := k.start(); err != nil {

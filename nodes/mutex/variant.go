@@ -8,37 +8,37 @@ import (
 
 // Variants returns sound forms of algorithms of the table that are no rows of it: what a mutant or a script
 // is held against where the row does not have the rule that is broken.
-func Variants() []nodes.Spec[nodes.Mutex] {
-	withholding := variant("lamport", "lamport-withholding", func(c nodes.Config) nodes.Mutex {
+func Variants() []nodes.Spec {
+	withholding := variant("lamport", "lamport-withholding", func(c nodes.Config) nodes.Machine {
 		return &lamportWithholding{lamport: lamport{seen: make([]uint64, c.N)}}
 	})
 	withholding.Safe &^= nodes.FIFO
 
-	retrying := variant("suzuki-kasami", "suzuki-kasami-retrying", func(c nodes.Config) nodes.Mutex {
+	retrying := variant("suzuki-kasami", "suzuki-kasami-retrying", func(c nodes.Config) nodes.Machine {
 		return &suzukiRetrying{suzukiKasami: suzukiKasami{rn: make([]uint64, c.N)}, anew: true}
 	})
-	repeating := variant("suzuki-kasami", "suzuki-kasami-repeating", func(c nodes.Config) nodes.Mutex {
+	repeating := variant("suzuki-kasami", "suzuki-kasami-repeating", func(c nodes.Config) nodes.Machine {
 		return &suzukiRetrying{suzukiKasami: suzukiKasami{rn: make([]uint64, c.N)}, exact: true}
 	})
-	for _, v := range []*nodes.Spec[nodes.Mutex]{&retrying, &repeating} {
+	for _, v := range []*nodes.Spec{&retrying, &repeating} {
 		v.Identities = v.Identities[1:] // what is asked again is a message more
 		v.Cost = func(nodes.Config) nodes.Cost { return always("", nodes.Unbounded(0), nodes.Unbounded(0)) }
 	}
-	return []nodes.Spec[nodes.Mutex]{
+	return []nodes.Spec{
 		withholding, retrying, repeating,
-		saving("lamport", lamportSaved{}, func(c nodes.Config) nodes.Mutex {
+		saving("lamport", lamportSaved{}, func(c nodes.Config) nodes.Machine {
 			return &lamportSaving{lamport{seen: make([]uint64, c.N)}}
 		}),
-		saving("ricart-agrawala", ricartSaved{}, func(c nodes.Config) nodes.Mutex {
+		saving("ricart-agrawala", ricartSaved{}, func(c nodes.Config) nodes.Machine {
 			return &ricartSaving{ricartAgrawala{deferred: make([]ricartReply, c.N)}}
 		}),
-		saving("suzuki-kasami", suzukiSaved{}, func(c nodes.Config) nodes.Mutex {
+		saving("suzuki-kasami", suzukiSaved{}, func(c nodes.Config) nodes.Machine {
 			return &suzukiSaving{suzukiKasami{rn: make([]uint64, c.N)}}
 		}),
 	}
 }
 
-func variant(of, name string, new func(c nodes.Config) nodes.Mutex) nodes.Spec[nodes.Mutex] {
+func variant(of, name string, new func(c nodes.Config) nodes.Machine) nodes.Spec {
 	row, err := Find(of)
 	if err != nil {
 		panic(err) // a slip of the pen above
@@ -49,16 +49,16 @@ func variant(of, name string, new func(c nodes.Config) nodes.Mutex) nodes.Spec[n
 }
 
 // saving is the variant of an algorithm in which a node that comes up again remembers what it must.
-func saving(of string, saved nodes.Message, new func(c nodes.Config) nodes.Mutex) nodes.Spec[nodes.Mutex] {
+func saving(of string, saved nodes.Message, new func(c nodes.Config) nodes.Machine) nodes.Spec {
 	v := variant(of, of+"-saving", new)
 	v.Messages = append(slices.Clone(v.Messages), nodes.Kind{Zero: saved})
 	return v
 }
 
 // find returns the row or the variant of that name.
-func find(name string) (*nodes.Spec[nodes.Mutex], error) {
+func find(name string) (*nodes.Spec, error) {
 	variants := Variants()
-	at := slices.IndexFunc(variants, func(v nodes.Spec[nodes.Mutex]) bool { return v.Name == name })
+	at := slices.IndexFunc(variants, func(v nodes.Spec) bool { return v.Name == name })
 	if at >= 0 {
 		return &variants[at], nil
 	}

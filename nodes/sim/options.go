@@ -14,7 +14,7 @@ import (
 // Options is all that a simulated run depends on. Equal options give equal histories, byte for byte, of runs
 // that are not interrupted.
 type Options struct {
-	Spec     *nodes.Spec[nodes.Mutex]
+	Spec     *nodes.Spec
 	Config   nodes.Config
 	Workload workload.Workload
 	Seed     uint64

@@ -329,9 +329,9 @@ func (q *quitter) Request(env *nodes.Env)                      { q.slip(env) }
 func (q *quitter) Release(*nodes.Env)                          {}
 func (q *quitter) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
-func quitters(slip func(*nodes.Env)) *nodes.Spec[nodes.Mutex] {
-	return &nodes.Spec[nodes.Mutex]{Name: "quitter", Messages: []nodes.Kind{{Zero: nothing{}}},
-		New:  func(nodes.Config) nodes.Mutex { return &quitter{slip} },
+func quitters(slip func(*nodes.Env)) *nodes.Spec {
+	return &nodes.Spec{Info: nodes.Info{Name: "quitter"}, Messages: []nodes.Kind{{Zero: nothing{}}},
+		New:  func(nodes.Config) nodes.Machine { return &quitter{slip} },
 		Cost: func(nodes.Config) nodes.Cost { return nodes.Cost{} }}
 }
 
@@ -339,7 +339,7 @@ func quitters(slip func(*nodes.Env)) *nodes.Spec[nodes.Mutex] {
 func TestPanicEndsTheRun(t *testing.T) {
 	unlisted := *options(t, "ricart-agrawala", 2).Spec
 	unlisted.Messages = unlisted.Messages[:1]
-	for want, spec := range map[string]*nodes.Spec[nodes.Mutex]{
+	for want, spec := range map[string]*nodes.Spec{
 		": out of luck":          quitters(func(*nodes.Env) { panic("out of luck") }),
 		"(ricart_agrawala.go:":   &unlisted,
 		"node 7, which does not": quitters(func(env *nodes.Env) { env.Send(7, nothing{}) }),
