@@ -150,7 +150,8 @@ func toys(r *rand.Rand) *nodes.Spec {
 		grant: 2 + upTo(20), timer: upTo(12), save: upTo(12), choose: upTo(8), fail: upTo(2),
 		restless: r.IntN(2) == 0}}
 	needs := func() nodes.Assumption { return nodes.Assumption(r.Uint32() & r.Uint32() & (1<<9 - 1)) }
-	spec := &nodes.Spec{Info: nodes.Info{Name: "toy"}, Messages: []nodes.Kind{{Zero: tyPing{}}, {Zero: tyPong{}}},
+	spec := &nodes.Spec{Info: nodes.Info{Name: "toy"},
+		Messages: []nodes.Kind{{Zero: tyPing{}}, {Zero: tyPong{}}},
 		Safe: needs(), Live: needs(), Servers: func(nodes.Config) int { return servers }}
 	spec.New = func(nodes.Config) nodes.Machine {
 		if mindful {
