@@ -152,7 +152,7 @@ func toys(r *rand.Rand) *nodes.Spec {
 	needs := func() nodes.Assumption { return nodes.Assumption(r.Uint32() & r.Uint32() & (1<<9 - 1)) }
 	spec := &nodes.Spec{Info: nodes.Info{Name: "toy"},
 		Messages: []nodes.Kind{{Zero: tyPing{}}, {Zero: tyPong{}}},
-		Safe: needs(), Live: needs(), Servers: func(nodes.Config) int { return servers }}
+		Safe:     needs(), Live: needs(), Servers: func(nodes.Config) int { return servers }}
 	spec.New = func(nodes.Config) nodes.Machine {
 		if mindful {
 			return &mindfulToy{t}
