@@ -29,8 +29,8 @@ type tyPart struct {
 // codecs returns those of all rows, and one that has seen every type.
 func codecs() map[string]*nodes.Codec {
 	all := map[string]*nodes.Codec{"all types": nodes.NewCodec([]nodes.Kind{{Zero: tyAll{}}})}
-	for i := range mutex.Table {
-		all[mutex.Table[i].Name] = mutex.Table[i].Codec()
+	for _, row := range mutex.Table {
+		all[row.Name] = row.Codec()
 	}
 	return all
 }
@@ -149,8 +149,8 @@ func TestCodecRefuses(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	all := codecs()
 	names := []string{"all types"}
-	for i := range mutex.Table {
-		names = append(names, mutex.Table[i].Name)
+	for _, row := range mutex.Table {
+		names = append(names, row.Name)
 	}
 	rng := rand.New(rand.NewPCG(2, 2))
 	for at, name := range names {

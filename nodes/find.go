@@ -8,11 +8,10 @@ import (
 
 // Find returns the row of table that goes by name, or has it as an alias, in upper or lower case.
 // The error for an unknown name says which there are, and which of them may have been meant.
-func Find(table []Spec, name string) (*Spec, error) {
+func Find(table []*Spec, name string) (*Spec, error) {
 	var names, known []string
 	meant := map[string]string{} // the name of the row, by all its names
-	for i := range table {
-		row := &table[i]
+	for _, row := range table {
 		names = append(names, row.Name)
 		for _, word := range append([]string{row.Name}, row.Aliases...) {
 			if strings.EqualFold(word, name) {

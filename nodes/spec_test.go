@@ -55,7 +55,7 @@ func TestSpecMachines(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	table := []Spec{
+	table := []*Spec{
 		{Info: Info{Name: "bakery", Aliases: []string{"tickets"}}},
 		{Info: Info{Name: "ring", Aliases: []string{"r"}}},
 	}

@@ -12,8 +12,7 @@ import (
 // Real processes and the simulator agree on what an entry costs, to the last message: one request at a time,
 // from the same nodes in the same order, or, of what goes round for ever, under a saturated load.
 func TestRealAndSimulatedRunsAgree(t *testing.T) {
-	for i := range mutex.Table {
-		row := &mutex.Table[i]
+	for _, row := range mutex.Table {
 		t.Run(row.Name, func(t *testing.T) {
 			load := "sequential"
 			if row.Circulates {

@@ -24,7 +24,7 @@ func completeAlgorithm(_ *cobra.Command, args []string, _ string) ([]string, cob
 	var names []string
 	if len(args) == 0 {
 		for _, row := range mutex.Table {
-			names = append(names, cobra.CompletionWithDesc(row.Name, row.Source))
+			names = append(names, cobra.CompletionWithDesc(row.Name, row.Summary))
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp

@@ -48,10 +48,7 @@ func (a *app) list(c nodes.Config, names []string, asJSON, markdown bool) error 
 	if c.N < 1 {
 		return fmt.Errorf("%d nodes: a run takes at least one", c.N)
 	}
-	var rows []*spec
-	for i := range mutex.Table {
-		rows = append(rows, &mutex.Table[i])
-	}
+	rows := mutex.Table
 	if len(names) > 0 {
 		row, err := mutex.Find(names[0])
 		if err != nil {
@@ -112,6 +109,7 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	line("name", row.Name)
 	line("aliases", strings.Join(row.Aliases, ", "))
 	line("family", row.Family)
+	line("summary", row.Summary)
 	line("source", row.Source)
 	if row.Broken != "" {
 		line("known broken", row.Broken+": it is here for the checks to catch")
@@ -164,6 +162,7 @@ type entry struct {
 	Aliases    []string          `json:"aliases"`
 	Family     string            `json:"family"`
 	Source     string            `json:"source"`
+	Summary    string            `json:"summary"`
 	Broken     string            `json:"broken,omitempty"`
 	Safe       []string          `json:"safety_rests_on"`
 	Live       []string          `json:"progress_rests_on"`
@@ -194,8 +193,9 @@ func entryOf(row *spec, c nodes.Config) entry {
 	cost := row.Cost(c)
 	e := entry{
 		Name: row.Name, Aliases: append([]string{}, row.Aliases...), Family: row.Family, Source: row.Source,
-		Broken: row.Broken, Safe: needs(row.Safe), Live: needs(row.Safe | row.Live), Messages: row.Codec().Names(),
-		Servers: row.ServerCount(c), Circulates: row.Circulates, Nodes: c.N, Formula: cost.Formula,
+		Summary: row.Summary, Broken: row.Broken, Safe: needs(row.Safe), Live: needs(row.Safe | row.Live),
+		Messages: row.Codec().Names(), Servers: row.ServerCount(c), Circulates: row.Circulates,
+		Nodes: c.N, Formula: cost.Formula,
 		Cost: map[string]limits{"sequential": limitsOf(cost.Sequential), "one": limitsOf(cost.One),
 			"saturated": limitsOf(cost.Saturated), "any": limitsOf(cost.Any)},
 		Delay: limitsOf(cost.Delay), Identities: []string{},

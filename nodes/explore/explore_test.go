@@ -74,7 +74,7 @@ func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
 		}
 		t.Run(spec.Name, func(t *testing.T) {
 			sizes, pinned := spaces[spec.Name]
-			for i, o := range columns(&spec) {
+			for i, o := range columns(spec) {
 				x := explore(t, o)
 				switch {
 				case x.Violation != nil:

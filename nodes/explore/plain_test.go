@@ -206,7 +206,7 @@ func (f *plainFinding) is(t *testing.T, v *Violation) {
 // What Explore keeps once and remembers makes no difference to what it sees.
 func TestExploreSeesWhatAPlainSearchSees(t *testing.T) {
 	for _, spec := range mutex.Table {
-		for i, o := range columns(&spec) {
+		for i, o := range columns(spec) {
 			if i%2 == 1 {
 				o.Timing = timing(ms, 2*ms)
 			}

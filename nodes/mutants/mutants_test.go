@@ -66,7 +66,7 @@ func TestMutantsDiffer(t *testing.T) {
 // known of their numbers. Of FAILED nothing is: how many there are depends on who asks when.
 func TestUncountedKindsAreNoticed(t *testing.T) {
 	for _, row := range mutex.Table {
-		m := mutex.Mutant{Spec: row, Config: nodes.Config{N: 4}}
+		m := mutex.Mutant{Spec: *row, Config: nodes.Config{N: 4}}
 		for kind, name := range row.Codec().Names() {
 			if row.Broken != "" || name == "failed" {
 				continue

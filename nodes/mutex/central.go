@@ -6,6 +6,31 @@ import (
 	"turnstile/nodes"
 )
 
+var centralRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "central",
+		Aliases: []string{"coordinator", "server"},
+		Family:  "centralized",
+		Source:  "folklore; Coulouris et al., Distributed Systems: Concepts and Design, 15.2",
+		Summary: "A server outside the cluster grants the resource to one client at a time, in the order in " +
+			"which requests arrive.",
+	},
+	New:       func(c nodes.Config) nodes.Machine { return &centralClient{server: nodes.ID(c.N)} },
+	Servers:   func(nodes.Config) int { return 1 },
+	NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &coordinator{} },
+	Messages:  []nodes.Kind{{Zero: centralRequest{}}, {Zero: centralGrant{}}, {Zero: centralRelease{}}},
+	Safe:      nodes.NoAmnesia,
+	Live:      nodes.NoLoss | nodes.NoCrash,
+	Cost: func(nodes.Config) nodes.Cost {
+		return always("3", nodes.Exactly(3), nodes.Exactly(2))
+	},
+	Identities: []nodes.Identity{
+		perEntry("request", "entries", func(nodes.Config) int { return 1 }),
+		same("grant", "request"),
+		same("release", "request"),
+	},
+}
+
 // This file is the folklore algorithm: one node, the coordinator, hands the resource out. (Textbooks:
 // Coulouris et al., "Distributed Systems: Concepts and Design", section 15.2.)
 //

@@ -2,6 +2,31 @@ package mutex
 
 import "turnstile/nodes"
 
+var centralInsideRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "central-inside",
+		Aliases: []string{"inside"},
+		Family:  "centralized",
+		Source:  centralRow.Source,
+		Summary: "As central, but node 0 is the server and a client as well.",
+	},
+	New:      func(nodes.Config) nodes.Machine { return &centralInside{} },
+	Messages: centralRow.Messages,
+	Safe:     nodes.NoAmnesia,
+	Live:     nodes.NoLoss | nodes.NoCrash,
+	Cost: func(c nodes.Config) nodes.Cost {
+		if c.N == 1 {
+			return always("3, node 0: 0", nodes.Exactly(0), nodes.Exactly(0))
+		}
+		return always("3, node 0: 0", nodes.Between(0, 3), nodes.Between(1, 2))
+	},
+	Identities: []nodes.Identity{
+		atMost("request", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
+		same("grant", "request"),
+		same("release", "request"),
+	},
+}
+
 // centralInside is the central algorithm with no server of its own: node 0 is a client like all
 // others and the coordinator as well. Its own entries are free, since what it sends itself needs no
 // network. It excludes for the same reason.

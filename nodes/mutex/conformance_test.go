@@ -88,8 +88,7 @@ func judge(t *testing.T, o sim.Options, cost nodes.Range) check.Verdict {
 
 // sound calls do with every sound row and every size of cluster that it can run with.
 func sound(t *testing.T, do func(t *testing.T, row *nodes.Spec, n int)) {
-	for i := range mutex.Table {
-		row := &mutex.Table[i]
+	for _, row := range mutex.Table {
 		if row.Broken != "" {
 			continue
 		}
@@ -131,8 +130,7 @@ func TestSoundRowsAreSafeWhateverStopsThem(t *testing.T) {
 // Each assumption that a row names is one that it needs: without it, some run fails. If its safety is to rest
 // on it, two are inside in that run: a stall excuses naming it in Live alone.
 func TestNoRowAssumesWhatItDoesNotNeed(t *testing.T) {
-	for i := range mutex.Table {
-		row := mutex.Table[i]
+	for _, row := range mutex.Table {
 		if row.Broken != "" {
 			continue
 		}
@@ -146,7 +144,7 @@ func TestNoRowAssumesWhatItDoesNotNeed(t *testing.T) {
 				if need == nodes.NoAmnesia {
 					spared &^= nodes.NoCrash // to forget, one has to go down
 				}
-				without := row
+				without := *row
 				without.Safe, without.Live = row.Safe&^need, row.Live&^need
 				if row.Safe&need != 0 {
 					without.Live |= need
@@ -188,8 +186,7 @@ func TestRowsCostWhatIsPublished(t *testing.T) {
 
 // A row that is known to be broken is caught, for the reason that it states.
 func TestBrokenRowsAreCaught(t *testing.T) {
-	for i := range mutex.Table {
-		row := &mutex.Table[i]
+	for _, row := range mutex.Table {
 		if row.Broken == "" {
 			continue
 		}

@@ -6,6 +6,29 @@ import (
 	"turnstile/nodes"
 )
 
+var lamportRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "lamport",
+		Aliases: []string{"lamport-1978", "la"},
+		Family:  "permission",
+		Source:  "Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978",
+		Summary: "Every node queues all requests by their stamps, and enters when its own comes first and " +
+			"all peers have acknowledged it.",
+	},
+	New:      func(c nodes.Config) nodes.Machine { return &lamport{seen: make([]uint64, c.N)} },
+	Messages: []nodes.Kind{{Zero: lamportRequest{}}, {Zero: lamportAck{}}, {Zero: lamportRelease{}}},
+	Safe:     nodes.FIFO | nodes.NoAmnesia,
+	Live:     nodes.NoLoss | nodes.NoCrash,
+	Cost: func(c nodes.Config) nodes.Cost {
+		return always("3(N-1)", nodes.Exactly(float64(3*(c.N-1))), nodes.Exactly(1))
+	},
+	Identities: []nodes.Identity{
+		perEntry("request", "(N-1) entries", peers),
+		same("ack", "request"),
+		same("release", "request"),
+	},
+}
+
 // lamport is the algorithm of L. Lamport, "Time, clocks, and the ordering of events in a distributed
 // system", CACM 21(7), 1978.
 //

@@ -8,8 +8,7 @@ import (
 
 // A node that comes up again after a crash makes no second token.
 func TestTokenIsMadeOnce(t *testing.T) {
-	for i := range Table {
-		row := &Table[i]
+	for _, row := range Table {
 		if row.Family != "token" {
 			continue
 		}
@@ -25,8 +24,7 @@ func TestTokenIsMadeOnce(t *testing.T) {
 
 // There is one token: at a node or on its way, never at both and never twice.
 func TestTokenCensus(t *testing.T) {
-	for i := range Table {
-		row := &Table[i]
+	for _, row := range Table {
 		if row.Family != "token" {
 			continue
 		}
@@ -136,8 +134,7 @@ func TestWaitsForAndLentTo(t *testing.T) {
 // The core says so when a machine is sent what is not for it.
 func TestUnexpectedMessagesPanic(t *testing.T) {
 	type xxAlien struct{}
-	for i := range Table {
-		row := &Table[i]
+	for _, row := range Table {
 		c := nodes.Config{N: 3}
 		for id := range nodes.ID(c.N + row.ServerCount(c)) {
 			func() {

@@ -6,6 +6,58 @@ import (
 	"turnstile/nodes"
 )
 
+var maekawaRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "maekawa",
+		Aliases: []string{"sanders", "quorum"},
+		Family:  "quorum",
+		Source: "Maekawa, A √N algorithm for mutual exclusion in decentralized systems, ACM TOCS 3(2), 1985; " +
+			"as corrected by Sanders, ACM TOCS 5(3), 1987",
+		Summary: "A node asks a quorum for their votes, each node having one to lend; any two quorums meet, " +
+			"and votes are given back to better requests.",
+	},
+	New: func(c nodes.Config) nodes.Machine { return &maekawa{config: c} },
+	Messages: []nodes.Kind{{Zero: maekawaRequest{}}, {Zero: maekawaLocked{}}, {Zero: maekawaFailed{}},
+		{Zero: maekawaInquire{}}, {Zero: maekawaRelinquish{}}, {Zero: maekawaRelease{}}},
+	Options: []string{"quorums"},
+	Check:   checkQuorums,
+	Safe:    nodes.NoAmnesia,
+	Live:    nodes.NoLoss | nodes.NoCrash,
+	Cost: func(c nodes.Config) nodes.Cost {
+		others := float64(arbiters(c))
+		// From RELEASE to LOCKED; one hop if no third node arbitrates between the two.
+		cost := always("3(K-1) to 6(K-1)", nodes.Between(3*others, 6*others), nodes.Between(1, 2))
+		cost.Sequential = nodes.Exactly(3 * others)
+		cost.One = cost.Sequential
+		return cost
+	},
+	// Votes of oneself are not counted, on either side of an equation: what they cause stays at the node too.
+	// For a node's own request comes after all that it has seen, so as its own arbiter it answers itself, with
+	// LOCKED or FAILED, and never sends INQUIRE on its account.
+	Identities: []nodes.Identity{
+		perEntry("request", "(K-1) entries", arbiters),
+		same("release", "request"),
+		{
+			Says: "locked = request + relinquish",
+			Holds: func(_ nodes.Config, t nodes.Tally) bool {
+				return t.Sent["locked"] == t.Sent["request"]+t.Sent["relinquish"]
+			},
+		},
+		atMost("relinquish", "inquire", func(_ nodes.Config, t nodes.Tally) uint64 {
+			return t.Sent["inquire"]
+		}),
+		{
+			Says: "inquire + failed <= request",
+			Holds: func(_ nodes.Config, t nodes.Tally) bool {
+				return t.Sent["inquire"]+t.Sent["failed"] <= t.Sent["request"]
+			},
+		},
+	},
+}
+
+// arbiters is how many other nodes are in a quorum.
+func arbiters(c nodes.Config) int { return QuorumSize(c) - 1 }
+
 // maekawa is the algorithm of M. Maekawa, "A √N algorithm for mutual exclusion in decentralized
 // systems", ACM TOCS 3(2), 1985, as corrected by B. A. Sanders, "The information structure of
 // distributed mutual exclusion algorithms", ACM TOCS 5(3), 1987.

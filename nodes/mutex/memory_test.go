@@ -13,8 +13,7 @@ import (
 // No machine or message may share memory with another, nor hold a map, a pointer, a func or a
 // channel: only then can a simulator clone and compare them without knowing what they are.
 func TestPlainAndUnshared(t *testing.T) {
-	for i := range Table {
-		row := &Table[i]
+	for _, row := range Table {
 		t.Run(row.Name, func(t *testing.T) {
 			for seed := range uint64(5) {
 				if faults := memoryFaults(row, nodes.Config{N: 4}, seed); len(faults) > 0 {

@@ -12,7 +12,7 @@ func quorumMutants() []Mutant {
 	c := nodes.Config{N: 7} // a projective plane: any two quorums share one arbiter
 	const anything = "exclusion, progress or identities"
 	return []Mutant{
-		mutant("maekawa", "the waiter that is displaced is not told", "progress", c, newMaekawaTextbook),
+		mutant("maekawa", "the waiter that is displaced is not told", "progress", c, maekawaTextbookRow.New),
 		mutant("maekawa", "a vote that is inquired about is kept", "progress", c,
 			func(c nodes.Config) nodes.Machine { return &maekawaKeeping{maekawa{config: c}} }),
 		mutant("maekawa", "a node inside gives its votes back", anything, c,

@@ -2,6 +2,39 @@ package mutex
 
 import "turnstile/nodes"
 
+var naimiTrehelRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "naimi-trehel",
+		Aliases: []string{"naimi", "nt"},
+		Family:  "token",
+		Source: "Naimi, Trehel and Arnold, A log(N) distributed mutual exclusion algorithm based on path " +
+			"reversal, JPDC 34(1), 1996",
+		Summary: "Requests follow a chain of fathers to the node that asked last, which sends the token on; " +
+			"on the way they turn the chain towards the new one.",
+	},
+	New: func(nodes.Config) nodes.Machine {
+		return &naimiTrehel{father: nodes.None, next: nodes.None}
+	},
+	Messages: []nodes.Kind{{Zero: naimiRequest{}}, {Zero: naimiToken{}, Token: true}},
+	Live:     nodes.NoLoss | nodes.NoDuplication | nodes.NoCrash,
+	Cost: func(c nodes.Config) nodes.Cost {
+		const formula = "1+1/2+...+1/(N-1) on average if sequential, N at most"
+		if c.N == 1 {
+			return always(formula, nodes.Exactly(0), nodes.Exactly(0))
+		}
+		cost := always(formula, nodes.Between(0, float64(c.N)), nodes.Exactly(1))
+		cost.One = nodes.Exactly(0) // it keeps the token
+		return cost
+	},
+	Identities: []nodes.Identity{
+		atMost("token", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
+		atMost("token", "request", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Sent["request"] }),
+		atMost("request", "(N-1) token", func(c nodes.Config, t nodes.Tally) uint64 {
+			return uint64(peers(c)) * t.Sent["token"]
+		}),
+	},
+}
+
 // naimiTrehel is the algorithm of M. Naimi, M. Trehel and A. Arnold, "A log(N) distributed mutual
 // exclusion algorithm based on path reversal", JPDC 34(1), 1996.
 //

@@ -2,6 +2,28 @@ package mutex
 
 import "turnstile/nodes"
 
+var naiveBroadcastRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "naive-broadcast",
+		Aliases: []string{"naive"},
+		Family:  "permission",
+		Source:  "none: what one writes before reading the papers",
+		Summary: "A node asks every peer and enters when all have replied; a peer that is inside replies " +
+			"when it leaves.",
+	},
+	New:      func(nodes.Config) nodes.Machine { return &naiveBroadcast{} },
+	Messages: []nodes.Kind{{Zero: naiveRequest{}}, {Zero: naiveReply{}}},
+	Live:     nodes.NoLoss | nodes.NoCrash,
+	Cost: func(c nodes.Config) nodes.Cost {
+		return always("2(N-1)", nodes.Exactly(float64(2*(c.N-1))), nodes.Exactly(1))
+	},
+	Identities: []nodes.Identity{
+		perEntry("request", "(N-1) entries", peers),
+		same("reply", "request"),
+	},
+	Broken: "exclusion",
+}
+
 // naiveBroadcast is what one writes before one has read the papers. It is known to be broken, and
 // here so that whoever judges runs can be seen to notice.
 //

@@ -6,6 +6,31 @@ import (
 	"turnstile/nodes"
 )
 
+var raymondRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "raymond",
+		Aliases: []string{"raymond-tree"},
+		Family:  "token",
+		Source:  "Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",
+		Summary: "The token moves along the edges of a tree, in which every node knows the direction that " +
+			"it lies in.",
+	},
+	New:      func(c nodes.Config) nodes.Machine { return &raymond{config: c, holder: nodes.None} },
+	Messages: []nodes.Kind{{Zero: raymondRequest{}}, {Zero: raymondPrivilege{}, Token: true}},
+	Options:  []string{"tree"},
+	Check:    checkTree,
+	Live:     nodes.NoLoss | nodes.NoCrash,
+	Cost: func(c nodes.Config) nodes.Cost {
+		// Twice the way to the privilege when it lies still; less when it passes by anyway.
+		far := float64(diameter(c))
+		cost := always("2D at most, about 4 saturated",
+			nodes.Between(0, 2*far), nodes.Between(min(1, far), far))
+		cost.One = nodes.Exactly(0) // it keeps the privilege
+		return cost
+	},
+	Identities: []nodes.Identity{same("privilege", "request")},
+}
+
 // raymond is the algorithm of K. Raymond, "A tree-based algorithm for distributed mutual exclusion",
 // ACM TOCS 7(1), 1989.
 //

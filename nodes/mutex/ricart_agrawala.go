@@ -2,6 +2,29 @@ package mutex
 
 import "turnstile/nodes"
 
+var ricartAgrawalaRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "ricart-agrawala",
+		Aliases: []string{"ricart", "ra"},
+		Family:  "permission",
+		Source: "Ricart and Agrawala, An optimal algorithm for mutual exclusion in computer networks, " +
+			"CACM 24(1), 1981",
+		Summary: "A node asks every peer and enters when all have replied; a peer that is inside, or asked " +
+			"earlier, replies when it leaves.",
+	},
+	New:      func(c nodes.Config) nodes.Machine { return &ricartAgrawala{deferred: make([]ricartReply, c.N)} },
+	Messages: []nodes.Kind{{Zero: ricartRequest{}}, {Zero: ricartReply{}}},
+	Safe:     nodes.NoAmnesia,
+	Live:     nodes.NoLoss | nodes.NoCrash,
+	Cost: func(c nodes.Config) nodes.Cost {
+		return always("2(N-1)", nodes.Exactly(float64(2*(c.N-1))), nodes.Exactly(1))
+	},
+	Identities: []nodes.Identity{
+		perEntry("request", "(N-1) entries", peers),
+		same("reply", "request"),
+	},
+}
+
 // ricartAgrawala is the algorithm of G. Ricart and A. K. Agrawala, "An optimal algorithm for mutual
 // exclusion in computer networks", CACM 24(1), 1981.
 //

@@ -6,6 +6,37 @@ import (
 	"turnstile/nodes"
 )
 
+var suzukiKasamiRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "suzuki-kasami",
+		Aliases: []string{"suzuki", "sk"},
+		Family:  "token",
+		Source:  "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985",
+		Summary: "A node without the token asks all peers for it; the token carries the queue of those whom " +
+			"it goes to next.",
+	},
+	New:      func(c nodes.Config) nodes.Machine { return &suzukiKasami{rn: make([]uint64, c.N)} },
+	Messages: []nodes.Kind{{Zero: suzukiRequest{}}, {Zero: suzukiToken{}, Token: true}},
+	Live:     nodes.NoLoss | nodes.NoCrash,
+	Cost: func(c nodes.Config) nodes.Cost {
+		cost := always("N, or 0 with the token", nodes.Between(0, float64(c.N)), nodes.Between(0, 1))
+		if c.N == 1 {
+			cost = always(cost.Formula, nodes.Exactly(0), nodes.Exactly(0))
+		}
+		cost.One = nodes.Exactly(0) // it keeps the token
+		return cost
+	},
+	Identities: []nodes.Identity{
+		{
+			Says: "request = (N-1) token",
+			Holds: func(c nodes.Config, t nodes.Tally) bool {
+				return t.Sent["request"] == uint64(peers(c))*t.Sent["token"]
+			},
+		},
+		atMost("token", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
+	},
+}
+
 // suzukiKasami is the algorithm of I. Suzuki and T. Kasami, "A distributed mutual exclusion
 // algorithm", ACM TOCS 3(4), 1985.
 //

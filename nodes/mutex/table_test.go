@@ -27,8 +27,7 @@ func seeds(n int) uint64 {
 // another is inside, and the messages are as many as published. Where the row does not rest on order
 // or on single delivery, its safety and its progress must do without.
 func TestRows(t *testing.T) {
-	for i := range Table {
-		row := &Table[i]
+	for _, row := range Table {
 		if row.Broken != "" {
 			continue
 		}
@@ -119,8 +118,7 @@ func runLossy(t *testing.T, row *nodes.Spec, c nodes.Config, opts options) {
 
 // A row that is known to be broken must be seen to break, in what it says and in nothing else.
 func TestBrokenRows(t *testing.T) {
-	for i := range Table {
-		row := &Table[i]
+	for _, row := range Table {
 		if row.Broken == "" {
 			continue
 		}
@@ -145,8 +143,7 @@ func TestBrokenRows(t *testing.T) {
 
 // What a row says its safety rests on, it must rest on: alone, or beside faults that it says it stands.
 func TestSafetyNeedsWhatItSays(t *testing.T) {
-	for i := range Table {
-		row := &Table[i]
+	for _, row := range Table {
 		for need, opts := range map[nodes.Assumption]options{
 			nodes.FIFO:          {reorder: true},
 			nodes.NoDuplication: {duplicate: .2},
@@ -188,8 +185,7 @@ func fails(row *nodes.Spec, c nodes.Config, opts options, want error) bool {
 
 func TestTableIsFilledIn(t *testing.T) {
 	names := map[string]string{}
-	for i := range Table {
-		row := &Table[i]
+	for _, row := range Table {
 		for _, name := range append([]string{row.Name}, row.Aliases...) {
 			if other, taken := names[name]; taken {
 				t.Errorf("%s and %s are both called %s", other, row.Name, name)
@@ -201,6 +197,9 @@ func TestTableIsFilledIn(t *testing.T) {
 		}
 		if len(row.Aliases) == 0 || row.Family == "" || row.Source == "" || row.Cost == nil || row.Live == 0 {
 			t.Errorf("%s lacks something", row.Name)
+		}
+		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(row.Summary) {
+			t.Errorf("%s is summarized by %q, which is no sentence", row.Name, row.Summary)
 		}
 		kinds := map[string]bool{}
 		for kind, codec := 0, row.Codec(); kind < codec.Kinds(); kind++ {
@@ -223,8 +222,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	var names []string
-	for i := range Table {
-		names = append(names, Table[i].Name)
+	for _, row := range Table {
+		names = append(names, row.Name)
 	}
 	there := strings.Join(names, ", ")
 	for name, want := range map[string]string{

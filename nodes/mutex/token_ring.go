@@ -2,6 +2,34 @@ package mutex
 
 import "turnstile/nodes"
 
+var tokenRingRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "token-ring",
+		Aliases: []string{"ring", "le-lann"},
+		Family:  "token",
+		Source:  "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977",
+		Summary: "One token goes round the ring of nodes, and whoever has it may enter before passing it on.",
+	},
+	New:      func(nodes.Config) nodes.Machine { return &tokenRing{} },
+	Messages: []nodes.Kind{{Zero: ringToken{}, Token: true}},
+	Live:     nodes.NoLoss | nodes.NoCrash,
+	Cost: func(c nodes.Config) nodes.Cost {
+		const formula = "1 saturated, N for one node, unbounded idle"
+		if c.N == 1 {
+			return always(formula, nodes.Exactly(0), nodes.Exactly(0))
+		}
+		return nodes.Cost{
+			Formula:    formula,
+			Sequential: nodes.Unbounded(1),
+			One:        nodes.Exactly(float64(c.N)),
+			Saturated:  nodes.Exactly(1),
+			Any:        nodes.Unbounded(1),
+			Delay:      nodes.Between(1, float64(c.N-1)),
+		}
+	},
+	Circulates: true,
+}
+
 // tokenRing is the algorithm of G. Le Lann, "Distributed systems: towards a formal approach",
 // IFIP Congress 1977.
 //

@@ -1,0 +1,42 @@
+package mutex
+
+import "turnstile/nodes"
+
+// always is the cost of an algorithm to which the load makes no difference.
+func always(formula string, messages, delay nodes.Range) nodes.Cost {
+	return nodes.Cost{
+		Formula:    formula,
+		Sequential: messages,
+		One:        messages,
+		Saturated:  messages,
+		Any:        messages,
+		Delay:      delay,
+	}
+}
+
+// peers is how many nodes a broadcast reaches.
+func peers(c nodes.Config) int { return c.N - 1 }
+
+// perEntry is the identity of a kind that is sent so many times an entry.
+func perEntry(kind, says string, times func(c nodes.Config) int) nodes.Identity {
+	return nodes.Identity{
+		Says:  kind + " = " + says,
+		Holds: func(c nodes.Config, t nodes.Tally) bool { return t.Sent[kind] == uint64(times(c))*t.Entries },
+	}
+}
+
+// same is the identity of two kinds that are sent equally often.
+func same(kind, other string) nodes.Identity {
+	return nodes.Identity{
+		Says:  kind + " = " + other,
+		Holds: func(_ nodes.Config, t nodes.Tally) bool { return t.Sent[kind] == t.Sent[other] },
+	}
+}
+
+// atMost is the identity of a kind that is sent no more often than bound.
+func atMost(kind, says string, bound func(c nodes.Config, t nodes.Tally) uint64) nodes.Identity {
+	return nodes.Identity{
+		Says:  kind + " <= " + says,
+		Holds: func(c nodes.Config, t nodes.Tally) bool { return t.Sent[kind] <= bound(c, t) },
+	}
+}
