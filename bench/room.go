@@ -37,7 +37,7 @@ func (r *Record) room(spec *nodes.Spec) results.Room {
 	need := spareRoom + float64(o.Trials)*entries*storedEntry
 	if r.Simulated == nil {
 		total := o.Config.N + spec.ServerCount(o.Config)
-		log := history.Options{Nodes: total, Ring: ringLen(total)}.Reserved()
+		log := history.Options{Nodes: total, Instances: 1, TraceLength: traceLength(total)}.Reserved()
 		need += float64(total)*float64(log) + entries*loggedEntry
 	}
 	return results.Room{Bytes: uint64(min(need, 1<<62)), For: asked}

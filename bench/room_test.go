@@ -19,17 +19,17 @@ func TestRoomGrowsWithTheRun(t *testing.T) {
 	}{
 		"few nodes":  {func(r *Record) { r.Options.Config.N = 15 }, 64 + 3, "-n 15"},
 		"many nodes": {func(r *Record) { r.Options.Config.N = 1023 }, 64 + 128, "-n 1023"},
-		"entries": {func(r *Record) { r.Options.Entries, r.Options.Config.N = 1<<20, 15 }, 64 + 3 + 96 + 48,
+		"entries": {func(r *Record) { r.Options.Entries, r.Options.Config.N = 1<<20, 15 }, 64 + 3 + 120 + 60,
 			"-n 15 --entries 1048576"},
 		"trials": {func(r *Record) { r.Options.Entries, r.Options.Config.N, r.Options.Trials = 1<<20, 15, 3 },
-			64 + 3 + 96 + 3*48, "-n 15 --entries 1048576 --trials 3"},
+			64 + 3 + 120 + 3*60, "-n 15 --entries 1048576 --trials 3"},
 		"open": {func(r *Record) {
 			r.Options.Config.N, r.Options.Duration, r.Options.Warmup = 15, 9e9, 1e9
 			r.Options.Workload = workload.Workload{Load: workload.Open, Rate: 1 << 20 / 150.}
-		}, 64 + 3 + 96 + 48, "-n 15 --rate 6990.506666666667 --duration 9s"},
+		}, 64 + 3 + 120 + 60, "-n 15 --rate 6990.506666666667 --duration 9s"},
 		"simulated": {func(r *Record) {
 			r.Options.Config.N, r.Options.Entries, r.Simulated = 10000, 1<<20, &Simulated{}
-		}, 64 + 48, "-n 10000 --entries 1048576"},
+		}, 64 + 60, "-n 10000 --entries 1048576"},
 	} {
 		r := Record{Options: Defaults()}
 		c.change(&r)

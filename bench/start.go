@@ -48,6 +48,7 @@ func (t *trial) start(ctx context.Context) error {
 	if err := t.journal.Gauge(t.now(), history.ReadyUS, (t.now()-began)/1000); err != nil {
 		return err
 	}
+	t.watch.kinds = t.spec.Codec().Kinds()
 	for id := range nodes.ID(t.total()) {
 		if err := t.watch.add(t.logOf(id)); err != nil {
 			return err
@@ -94,16 +95,16 @@ func (t *trial) logOf(id nodes.ID) string {
 	return filepath.Join(t.dir, fmt.Sprintf("node-%06d.log", id))
 }
 
-// ringLen is how many of its latest messages each of so many nodes keeps: some thousands, but for large
-// clusters fewer, so that all rings together stay small.
-func ringLen(total int) int { return min(4096, max(256, (1<<18)/total)) }
+// traceLength is how many of its latest messages each of so many nodes keeps: some thousands, but for large
+// clusters fewer, so that all traces together stay small.
+func traceLength(total int) int { return min(4096, max(256, (1<<18)/total)) }
 
 func (t *trial) startNode(id nodes.ID, resource string) error {
 	c := host.Config{
 		Run: t.subjects.Run(), URL: t.endpoint.url, Token: t.endpoint.token, Node: id, Zero: t.zero,
 		Algorithm: t.Algorithm, Machines: t.Config, Servers: t.spec.ServerCount(t.Config),
 		Workload: t.Workload, Entries: t.Entries, Multicast: t.Multicast,
-		Seed: t.seed, Log: t.logOf(id), Ring: ringLen(t.total()), Resource: resource,
+		Seed: t.seed, Log: t.logOf(id), TraceLength: traceLength(t.total()), Resource: resource,
 	}
 	if t.Workload.Load == workload.Sequential {
 		c.Entries = 0 // counted where the requests are given out

@@ -6,27 +6,26 @@ import (
 
 // A watch reads the counters of all nodes of a trial in their mapped logs, while they run.
 type watch struct {
-	counters []*history.Counters
-	unmap    []func() error
+	kinds int // of messages
+	logs  []*history.Watched
 }
 
 // add begins to watch the log at path.
 func (w *watch) add(path string) error {
-	c, unmap, err := history.Watch(path)
+	l, err := history.Watch(path)
 	if err != nil {
 		return err
 	}
-	w.counters = append(w.counters, c)
-	w.unmap = append(w.unmap, unmap)
+	w.logs = append(w.logs, l)
 	return nil
 }
 
 // close ends the watch.
 func (w *watch) close() {
-	for _, unmap := range w.unmap {
-		unmap()
+	for _, l := range w.logs {
+		l.Close()
 	}
-	*w = watch{}
+	w.logs = nil
 }
 
 // sums are the counters of all nodes together.
@@ -36,22 +35,29 @@ type sums struct{ requests, entries, exits, sent, delivered uint64 }
 // causes, everything was at rest in between (see history.Counters).
 func (w *watch) read() sums {
 	var s sums
-	for _, c := range w.counters {
+	w.each(func(c *history.InstanceCounters) {
 		s.exits += c.Exits.Load()
-		for kind := range c.Delivered {
-			s.delivered += c.Delivered[kind].Load()
+		for kind := range w.kinds {
+			s.delivered += c.Kinds[kind].Delivered.Load()
 		}
-	}
-	for _, c := range w.counters {
-		s.entries += c.Entries.Load()
-	}
-	for _, c := range w.counters {
+	})
+	w.each(func(c *history.InstanceCounters) { s.entries += c.Entries.Load() })
+	w.each(func(c *history.InstanceCounters) {
 		s.requests += c.Requests.Load()
-		for kind := range c.Sent {
-			s.sent += c.Sent[kind].Load()
+		for kind := range w.kinds {
+			s.sent += c.Kinds[kind].Sent.Load()
+		}
+	})
+	return s
+}
+
+// each gives the counters of one instance after another to do.
+func (w *watch) each(do func(*history.InstanceCounters)) {
+	for _, l := range w.logs {
+		for i := range l.Instances {
+			do(&l.Instances[i])
 		}
 	}
-	return s
 }
 
 // atRest reports whether no message is on its way and no request open.

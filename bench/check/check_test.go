@@ -203,7 +203,7 @@ func TestWitness(t *testing.T) {
 	many.together()
 	for _, id := range []nodes.ID{0, 1} {
 		l := many.log(id)
-		l.Ring = l.Ring[5:]
+		l.Trace = l.Trace[5:]
 	}
 	many.end()
 	var b strings.Builder

@@ -22,9 +22,10 @@ func MessagesPerEntry(h *history.History, circulates bool) (perEntry float64, by
 		sent, entries = lap.sent, max(lap.entries, 1)-1
 	} else if _, rested := h.Mark(history.Rested); rested {
 		for _, l := range h.Logs {
-			entries += l.Totals.Entries
-			for kind, n := range l.Totals.Sent {
-				sent[kind] += n
+			sum := l.Sum()
+			entries += sum.Entries
+			for kind, k := range sum.Kinds {
+				sent[kind] += k.Sent
 			}
 		}
 	}
@@ -110,13 +111,19 @@ func identities(e *evidence) Finding {
 	}
 	t := nodes.Tally{Entries: e.requests.entries, Sent: map[string]uint64{}}
 	var counts []string
-	for kind := range min(len(e.Kinds), history.MaxKinds) {
-		sum := uint64(0)
-		for _, l := range e.h.Logs {
-			sum += l.Totals.Sent[kind]
+	var sum history.InstanceTotals
+	for _, l := range e.h.Logs {
+		for i := range l.Instances {
+			sum.Add(&l.Instances[i])
 		}
-		t.Sent[e.Kinds[kind]] += sum
-		counts = append(counts, fmt.Sprintf("%d %s", sum, e.Kinds[kind]))
+	}
+	for kind, name := range e.Kinds {
+		sent := uint64(0)
+		if kind < len(sum.Kinds) {
+			sent = sum.Kinds[kind].Sent
+		}
+		t.Sent[name] += sent
+		counts = append(counts, fmt.Sprintf("%d %s", sent, name))
 	}
 	for _, i := range e.Identities {
 		if !i.Holds(e.Config, t) {

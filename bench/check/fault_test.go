@@ -142,8 +142,8 @@ func TestWhatTheModelExcuses(t *testing.T) {
 func TestFaultsAreBooked(t *testing.T) {
 	faulty := func(dropped, copied uint64) Verdict {
 		w := sound(3)
-		w.log(1).Totals.Sent[kindRequest] += 2
-		w.log(2).Totals.Dropped, w.log(2).Totals.Copied = dropped, copied
+		w.totals(1).Kind(kindRequest).Sent += 2
+		w.totals(2).Dropped, w.totals(2).Copied = dropped, copied
 		w.broke(nodes.NoLoss)
 		return Judge(w.History, w.Setting)
 	}

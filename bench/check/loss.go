@@ -92,11 +92,12 @@ func books(e *evidence) Finding {
 	sent, delivered, dropped, copied := uint64(0), uint64(0), uint64(0), uint64(0)
 	for _, l := range e.h.Logs {
 		wrong = append(wrong, e.compareBooks(l)...)
-		dropped, copied = dropped+l.Totals.Dropped, copied+l.Totals.Copied
-		for kind := range l.Totals.Sent {
-			sent += l.Totals.Sent[kind]
-			delivered += l.Totals.Delivered[kind]
-			if kind >= len(e.Kinds) && l.Totals.Sent[kind]+l.Totals.Delivered[kind] > 0 {
+		sum := l.Sum()
+		dropped, copied = dropped+sum.Dropped, copied+sum.Copied
+		for kind, k := range sum.Kinds {
+			sent += k.Sent
+			delivered += k.Delivered
+			if kind >= len(e.Kinds) && k.Sent+k.Delivered > 0 {
 				wrong = append(wrong, fmt.Sprintf("%s counts messages of a kind %d, which does not exist",
 					name(l.Node), kind))
 			}
@@ -149,12 +150,13 @@ func (e *evidence) compareBooks(l *history.NodeLog) (wrong []string) {
 				name(l.Node), plural(events, what, what), counter))
 		}
 	}
-	compare("requested", count[history.Requested], l.Totals.Requests)
-	compare("entered", count[history.Entered], l.Totals.Entries)
-	compare("exited", count[history.Exited], l.Totals.Exits)
+	sum := l.Sum()
+	compare("requested", count[history.Requested], sum.Requests)
+	compare("entered", count[history.Entered], sum.Entries)
+	compare("exited", count[history.Exited], sum.Exits)
 	if e.Circulates {
 		for kind, n := range sent {
-			compare("sent of "+e.kind(kind), n, l.Totals.Sent[kind])
+			compare("sent of "+e.kind(kind), n, sum.Kind(uint8(kind)).Sent)
 		}
 	}
 	if int(l.Node) >= e.Config.N && count[history.Requested]+count[history.Entered] > 0 {

@@ -141,24 +141,24 @@ var mutants = []mutant{
 		"cost", Violated, Violated, "8 messages per entry, but 4"},
 	{"circles unmeasured", circling(func(w *world) { w.forget(history.Marked, history.Stopped) }),
 		"cost", Inconclusive, Inconclusive, "fewer than two"},
-	{"a reply too few", change(func(w *world) { w.log(0).Totals.Sent[kindReply]--; w.CostKnown = false }),
+	{"a reply too few", change(func(w *world) { w.totals(0).Kind(kindReply).Sent--; w.CostKnown = false }),
 		"identities", Violated, Violated, "REPLY = REQUEST does not hold: 12 request, 11 reply in 6 entries"},
 	{"identities not known", change(func(w *world) { w.forget(history.Marked, history.Rested) }),
 		"identities", Inconclusive, Inconclusive, "not judged"},
 
-	{"requests miscounted", change(func(w *world) { w.log(1).Totals.Requests++ }),
+	{"requests miscounted", change(func(w *world) { w.totals(1).Requests++ }),
 		"books", Inconclusive, Inconclusive, "node 1: 2 requested by its events, and 3"},
-	{"entries miscounted", change(func(w *world) { w.log(1).Totals.Entries++; w.CostKnown = false }),
+	{"entries miscounted", change(func(w *world) { w.totals(1).Entries++; w.CostKnown = false }),
 		"books", Inconclusive, Inconclusive, "entered"},
-	{"exits miscounted", change(func(w *world) { w.log(1).Totals.Exits-- }),
+	{"exits miscounted", change(func(w *world) { w.totals(1).Exits-- }),
 		"books", Inconclusive, Inconclusive, "exited"},
-	{"a message never handled", change(func(w *world) { w.log(1).Totals.Delivered[0]-- }),
+	{"a message never handled", change(func(w *world) { w.totals(1).Kind(0).Delivered-- }),
 		"books", Inconclusive, Inconclusive, "24 messages were sent, 0 dropped and 0 added by faults, and 23"},
 	{"a kind too many", change(func(w *world) { w.Kinds, w.Identities = w.Kinds[:1], nil }),
 		"books", Inconclusive, Inconclusive, "kind 1, which does not exist"},
 	{"a circling message unrecorded", circling(func(w *world) {
-		w.log(3).Totals.Sent[0]++
-		w.log(0).Totals.Delivered[0]++
+		w.totals(3).Kind(0).Sent++
+		w.totals(0).Kind(0).Delivered++
 	}),
 		"books", Inconclusive, Inconclusive, "sent of request"},
 	{"a node without a log", change(func(w *world) { w.Logs = w.Logs[:3] }),

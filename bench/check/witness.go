@@ -96,7 +96,7 @@ func (e *evidence) messages(p *pair, from int64) (lines []line, left int) {
 		if l.Node != a && l.Node != b {
 			continue
 		}
-		for _, m := range l.Ring {
+		for _, m := range l.Trace {
 			if m.At >= from && m.At <= p.spell.to {
 				passed = append(passed, m)
 			}
@@ -136,13 +136,13 @@ func (e *evidence) tell(m history.MessageRecord) string {
 	return fmt.Sprintf("%s gets %s from %s", name(m.Node), kind, name(m.Peer))
 }
 
-// overwritten says from when on the rings still held the messages, if not from the beginning of the story.
+// overwritten says from when on the traces still held the messages, if not from the beginning of the story.
 func (e *evidence) overwritten(p *pair, from int64) (says []string) {
 	for _, l := range e.h.Logs {
 		mine := l.Node == p.a.enter.Node || l.Node == p.b.enter.Node
-		if mine && l.Totals.RingNext > uint64(len(l.Ring)) && len(l.Ring) > 0 && l.Ring[0].At > from {
+		if mine && l.Totals.TraceNext > uint64(len(l.Trace)) && len(l.Trace) > 0 && l.Trace[0].At > from {
 			says = append(says, fmt.Sprintf("%13s  (messages of %s before %s were not kept)", "",
-				name(l.Node), us(l.Ring[0].At-from)))
+				name(l.Node), us(l.Trace[0].At-from)))
 		}
 	}
 	return says

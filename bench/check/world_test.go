@@ -46,6 +46,8 @@ func newWorld(n int) *world {
 
 func (w *world) log(id nodes.ID) *history.NodeLog { return w.Logs[id+1] }
 
+func (w *world) totals(id nodes.ID) *history.InstanceTotals { return w.log(id).Instance(0) }
+
 func (w *world) add(id nodes.ID, e history.Event) {
 	w.now += 1000
 	e.At, e.Node = w.now, id
@@ -57,9 +59,10 @@ func (w *world) add(id nodes.ID, e history.Event) {
 func (w *world) mark(m uint32) { w.add(nodes.None, history.Event{Kind: history.Marked, Count: m}) }
 
 func (w *world) ask(id nodes.ID) {
-	l := w.log(id)
-	l.Totals.Requests++
-	w.add(id, history.Event{Kind: history.Requested, Entry: uint32(l.Totals.Requests), Value: w.now + 1000})
+	t := w.totals(id)
+	t.Requests++
+	w.add(id, history.Event{
+		Kind: history.Requested, Entry: uint32(t.Requests), Value: w.now + 1000, Count: 1})
 }
 
 func (w *world) unissued(id nodes.ID, due int64) {
@@ -67,31 +70,31 @@ func (w *world) unissued(id nodes.ID, due int64) {
 }
 
 func (w *world) enter(id nodes.ID) {
-	l := w.log(id)
-	l.Totals.Entries++
+	t := w.totals(id)
+	t.Entries++
 	w.inside++
 	w.read[id] = w.account
 	w.add(id, history.Event{
-		Kind: history.Entered, Entry: uint32(l.Totals.Requests), Value: w.account, Count: w.inside})
+		Kind: history.Entered, Entry: uint32(t.Requests), Value: w.account, Count: w.inside})
 }
 
 func (w *world) exit(id nodes.ID) {
-	l := w.log(id)
-	l.Totals.Exits++
+	t := w.totals(id)
+	t.Exits++
 	w.account = w.read[id] + 1
 	w.inside--
-	w.add(id, history.Event{Kind: history.Exited, Entry: uint32(l.Totals.Requests), Value: w.account})
+	w.add(id, history.Event{Kind: history.Exited, Entry: uint32(t.Requests), Value: w.account})
 }
 
 // send sends a message that arrives at once.
 func (w *world) send(from, to nodes.ID, kind uint8) {
 	f, t := w.log(from), w.log(to)
-	f.Totals.Sent[kind]++
+	w.totals(from).Kind(kind).Sent++
 	f.SentTo[to]++
 	w.pass(history.MessageRecord{Node: from, Peer: to, Kind: kind, Sent: true})
 	t.ReceivedFrom[from]++
 	w.pass(history.MessageRecord{Node: to, Peer: from, Kind: kind})
-	t.Totals.Delivered[kind]++
+	w.totals(to).Kind(kind).Delivered++
 }
 
 // multicast sends a message that arrives at all other clients at once.
@@ -100,9 +103,9 @@ func (w *world) multicast(from nodes.ID, kind uint8) {
 	w.pass(history.MessageRecord{Node: from, Peer: nodes.None, Kind: kind, Sent: true})
 	for id := range nodes.ID(w.Config.N) {
 		if id != from {
-			w.log(from).Totals.Sent[kind]++
+			w.totals(from).Kind(kind).Sent++
 			w.log(id).MultiFrom[from]++
-			w.log(id).Totals.Delivered[kind]++
+			w.totals(id).Kind(kind).Delivered++
 			w.pass(history.MessageRecord{Node: id, Peer: from, Kind: kind})
 		}
 	}
@@ -112,8 +115,8 @@ func (w *world) pass(p history.MessageRecord) {
 	w.now += 1000
 	p.At = w.now
 	l := w.log(p.Node)
-	l.Ring = append(l.Ring, p)
-	l.Totals.RingNext++
+	l.Trace = append(l.Trace, p)
+	l.Totals.TraceNext++
 }
 
 // permission has a node ask all others and get their replies.

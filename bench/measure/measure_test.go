@@ -38,7 +38,7 @@ func (t *tape) mark(at int64, mark uint32) *tape {
 
 // visit is a whole request: due, requested, entered, exited. A time below zero did not come.
 func (t *tape) visit(node nodes.ID, due, asked, entered, exited int64) *tape {
-	t.add(node, asked, history.Requested, 0, due*1000)
+	t.add(node, asked, history.Requested, 1, due*1000)
 	if entered >= 0 {
 		t.add(node, entered, history.Entered, 1, 0)
 	}
@@ -87,9 +87,8 @@ func TestMeasureByHand(t *testing.T) {
 		mark(1300, history.Rested)
 	for _, id := range []nodes.ID{0, 1} {
 		l := tp.log(id)
-		l.Totals.Sent[0], l.Totals.Publishes[0], l.Totals.Bytes[0] = 6, 3, 60
-		l.Totals.Sent[1], l.Totals.Publishes[1], l.Totals.Bytes[1] = 3, 3, 6
-		l.Totals.Entries = 3
+		l.Instances = []history.InstanceTotals{{Entries: 3, Kinds: []history.KindTotals{
+			{Sent: 6, Publishes: 3, Bytes: 60}, {Sent: 3, Publishes: 3, Bytes: 6}}}}
 	}
 	m := Of(tp.history(), workload.Closed)
 	row := rowOf(m)
@@ -239,11 +238,11 @@ func TestCirculatingIsCountedBetweenSteadyEntries(t *testing.T) {
 		at += 5
 		tp.add(nodes.ID(at/5%2), at, history.Sent, 1, 0)
 		if at%50 == 0 {
-			tp.add(0, at, history.Requested, 0, at*1000)
+			tp.add(0, at, history.Requested, 1, at*1000)
 			tp.add(0, at, history.Entered, 1, 0).add(0, at, history.Exited, 0, 0)
 		}
 	}
-	tp.log(0).Totals.Sent[1] = 300
+	tp.log(0).Instance(0).Kind(1).Sent = 300
 	m := Of(tp.history(), workload.Saturated)
 	wantFigure(t, "messages per entry", m.Messages.PerEntry, "10")
 	wantFigure(t, "bytes per entry", m.Messages.BytesPerEntry, "")

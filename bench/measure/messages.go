@@ -9,8 +9,8 @@ import (
 
 // Messages are what a trial sent.
 type Messages struct {
-	Kinds     [history.MaxKinds]KindTotals // of the whole run, by the number of the kind
-	Sent      uint64                       // deliveries asked for
+	Kinds     [history.MaxKinds]history.KindTotals // of the whole run, by the number of the kind
+	Sent      uint64                               // deliveries asked for
 	Publishes uint64
 	Bytes     uint64
 	Resent    uint64 // of Sent, the retries
@@ -26,9 +26,6 @@ type Messages struct {
 
 	OfOne map[int64]uint64 // sequential load: how many requests took how many messages
 }
-
-// KindTotals are the messages of one kind.
-type KindTotals struct{ Sent, Publishes, Delivered, Bytes uint64 }
 
 // OneEntry returns the least, mean and most messages of a single request, if those are known.
 func (m *Messages) OneEntry() (least, mean, most results.Figure) {
@@ -74,20 +71,18 @@ func (t *traffic) Close() {}
 // total sums the counters of the nodes, and divides.
 func (t *traffic) total(h *history.History) {
 	to := &t.m.Messages
+	var sum history.InstanceTotals
 	for _, l := range h.Logs {
 		if l.Node == nodes.None {
 			continue
 		}
-		for kind := range to.Kinds {
-			k := &to.Kinds[kind]
-			k.Sent += l.Totals.Sent[kind]
-			k.Publishes += l.Totals.Publishes[kind]
-			k.Delivered += l.Totals.Delivered[kind]
-			k.Bytes += l.Totals.Bytes[kind]
+		for i := range l.Instances {
+			sum.Add(&l.Instances[i])
 		}
-		to.Resent += l.Totals.Resent
 		t.m.Gaps += l.Totals.Gaps
 	}
+	to.Resent = sum.Resent
+	copy(to.Kinds[:], sum.Kinds)
 	for _, k := range to.Kinds {
 		to.Sent += k.Sent
 		to.Publishes += k.Publishes

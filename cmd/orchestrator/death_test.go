@@ -51,12 +51,12 @@ func start(t *testing.T, args ...string) *live {
 			return false
 		}
 		for _, path := range logs {
-			c, unmap, err := history.Watch(path)
+			w, err := history.Watch(path)
 			if err != nil {
 				return false
 			}
-			entries := c.Entries.Load()
-			unmap()
+			entries := w.Instances[0].Entries.Load()
+			w.Close()
 			if entries < 5 {
 				return false
 			}

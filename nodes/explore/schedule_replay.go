@@ -211,19 +211,19 @@ func (g *stage) transmit(s Step) error {
 	case StepDuplicate:
 		g.tell("the network copies %s", g.describe(f))
 		g.flying = slices.Insert(g.flying, at+1, f)
-		g.actors[f.to].log.Totals.Copied++
+		g.actors[f.to].log.Instance(0).Copied++
 		g.broke(nodes.NoDuplication)
 		return nil
 	case StepDrop:
 		g.tell("the network loses %s", g.describe(f))
 		g.flying = slices.Delete(g.flying, at, at+1)
-		g.actors[f.to].log.Totals.Dropped++
+		g.actors[f.to].log.Instance(0).Dropped++
 		g.broke(nodes.NoLoss)
 		return nil
 	}
 	g.flying = slices.Delete(g.flying, at, at+1)
 	g.messageRecord(f.to, f.from, f.kind, false)
-	g.actors[f.to].log.Totals.Delivered[f.kind]++
+	g.actors[f.to].log.Instance(0).Kind(f.kind).Delivered++
 	g.tell("%s gets %s from %s", g.name(f.to), s.Kind, g.name(f.from))
 	g.feed(f.to, nodes.Input{Kind: nodes.Receive, From: f.from, Message: f.message})
 	return nil
@@ -285,8 +285,8 @@ func (g *stage) request(id nodes.ID) error {
 		return fmt.Errorf("its client is %v, and asks only when idle", c)
 	}
 	a.entry++
-	a.log.Totals.Requests++
-	g.record(id, history.Event{Kind: history.Requested, Entry: a.entry, Value: g.now})
+	a.log.Instance(0).Requests++
+	g.record(id, history.Event{Kind: history.Requested, Entry: a.entry, Value: g.now, Count: 1})
 	g.tell("%s asks", g.name(id))
 	g.feed(id, nodes.Input{Kind: nodes.Request})
 	return nil
@@ -298,7 +298,7 @@ func (g *stage) release(id nodes.ID) error {
 		return fmt.Errorf("its client is %v, and leaves only when inside", c)
 	}
 	g.account = a.money + 1
-	a.log.Totals.Exits++
+	a.log.Instance(0).Exits++
 	g.record(id, history.Event{Kind: history.Exited, Entry: a.entry, Value: g.account})
 	g.tell("%s leaves", g.name(id))
 	g.feed(id, nodes.Input{Kind: nodes.Release})
@@ -314,7 +314,7 @@ func (g *stage) crash(id nodes.ID) {
 	a.node, a.alarms = nil, nil
 	g.flying = slices.DeleteFunc(g.flying, func(f flight) bool {
 		if f.to == id {
-			a.log.Totals.Dropped++
+			a.log.Instance(0).Dropped++
 		}
 		return f.to == id
 	})

@@ -70,9 +70,10 @@ func (g *stage) handle(id nodes.ID, in nodes.Input) (effects []nodes.Effect, pan
 
 // send puts a message on its way, unless its receiver is down.
 func (g *stage) send(from, to nodes.ID, e *nodes.Effect) {
-	t := &g.actors[from].log.Totals
-	t.Sent[e.Kind]++
-	t.Publishes[e.Kind]++
+	t := g.actors[from].log.Instance(0)
+	kind := t.Kind(e.Kind)
+	kind.Sent++
+	kind.Publishes++
 	if e.Resend {
 		t.Resent++
 	}
@@ -81,7 +82,7 @@ func (g *stage) send(from, to nodes.ID, e *nodes.Effect) {
 	}
 	g.messageRecord(from, to, e.Kind, true)
 	if a := &g.actors[to]; a.started && a.node == nil {
-		a.log.Totals.Dropped++
+		a.log.Instance(0).Dropped++
 		return
 	}
 	g.flying = append(g.flying, flight{from, to, e.Kind, e.Message, g.schedule.Timing.flight()})
@@ -97,7 +98,7 @@ func (g *stage) enter(id nodes.ID) {
 		}
 	}
 	a.money = g.account
-	a.log.Totals.Entries++
+	a.log.Instance(0).Entries++
 	g.record(id, history.Event{Kind: history.Entered, Entry: a.entry, Value: a.money,
 		Count: uint32(1 + len(others))})
 	if len(others) == 0 {
@@ -177,7 +178,7 @@ func (g *stage) end() *Replayed {
 	r.History = &history.History{Logs: []*history.NodeLog{{Node: nodes.None, Events: g.journal}}}
 	for id := range g.actors {
 		l := g.actors[id].log
-		l.Totals.EventCount, l.Totals.RingNext = uint64(len(l.Events)), uint64(len(l.Ring))
+		l.Totals.EventCount, l.Totals.TraceNext = uint64(len(l.Events)), uint64(len(l.Trace))
 		r.History.Logs = append(r.History.Logs, l)
 	}
 	return r
@@ -228,10 +229,10 @@ func (g *stage) broke(need nodes.Assumption) {
 	}
 }
 
-// passage notes a message going by at a node.
+// messageRecord notes a message going by at a node.
 func (g *stage) messageRecord(node, peer nodes.ID, kind uint8, sent bool) {
 	l := g.actors[node].log
-	l.Ring = append(l.Ring, history.MessageRecord{At: g.now, Seq: uint32(len(l.Ring) + 1), Node: node,
+	l.Trace = append(l.Trace, history.MessageRecord{At: g.now, Seq: uint32(len(l.Trace) + 1), Node: node,
 		Peer: peer, Kind: kind, Sent: sent})
 }
 

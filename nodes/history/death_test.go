@@ -43,15 +43,15 @@ func child(role, path string) *exec.Cmd {
 	return cmd
 }
 
-const beforeDeath = 2*chunkLen/EventLen + 100
+const beforeDeath = 2*perPage + 100
 
 func dieBetweenAppends(path string) error {
-	l, err := Create(path, Options{Node: 1, Nodes: 2, Ring: 16})
+	l, err := Create(path, Options{Node: 1, Nodes: 2, TraceLength: 16})
 	if err != nil {
 		return err
 	}
 	for i := range beforeDeath {
-		l.Pass(messageRecord(1, i))
+		l.Trace(messageRecord(1, i))
 		if err := l.Append(event(1, i)); err != nil {
 			return err
 		}
@@ -63,8 +63,8 @@ func dieBetweenAppends(path string) error {
 // appendForLong goes on for much longer than its parent lets it live, but not for ever: the parent may
 // be killed first.
 func appendForLong(path string) error {
-	l, err := Create(path, Options{Node: 1, Nodes: 2, Ring: 16})
-	for i := 0; err == nil && i < 1<<21; i++ { // 64 MiB
+	l, err := Create(path, Options{Node: 1, Nodes: 2, TraceLength: 16})
+	for i := 0; err == nil && i < 1<<21; i++ { // 80 MiB
 		err = l.Append(event(1, i))
 	}
 	return err
@@ -86,7 +86,7 @@ func TestEverythingSurvivesSuddenDeath(t *testing.T) {
 			t.Fatalf("event %d is %+v", i, e)
 		}
 	}
-	if last := l.Ring[len(l.Ring)-1]; last != messageRecord(1, beforeDeath-1) {
+	if last := l.Trace[len(l.Trace)-1]; last != messageRecord(1, beforeDeath-1) {
 		t.Errorf("the latest message is %+v", last)
 	}
 }
@@ -100,8 +100,8 @@ func TestDeathAtAnyMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 		for tries := 0; ; tries++ { // until it has begun
-			if _, done, err := Watch(path); err == nil {
-				done()
+			if w, err := Watch(path); err == nil {
+				w.Close()
 				break
 			} else if tries == 5000 {
 				t.Error(err)
@@ -158,7 +158,7 @@ func fill(path string, limit func(dir string) error) error {
 	return nil
 }
 
-const smallDisk = 5 * chunkLen
+const smallDisk = 5 * pageLen
 
 func limitFileSize(string) error {
 	signal.Ignore(syscall.SIGXFSZ)

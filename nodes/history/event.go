@@ -10,18 +10,26 @@ type Kind uint8
 
 // The events of nodes, and below them those of the orchestrator, whose node is nodes.None.
 const (
-	// Requested: the client asked for its critical section. Value is when the request was due.
+	// Requested: the client asked for its critical section. Value is when the request was due, Count how
+	// many units of the resource it wants: 1 as a rule, never 0.
 	Requested Kind = iota + 1
 	// Entered: the critical section has begun. Value is what the shared account held, Count how many
-	// were inside by the occupancy register, this node included.
+	// units were taken by the occupancy register, those of this entry included, and Fence the fence number
+	// under which it has entered; 0 if the algorithm hands out none.
 	Entered
 	// Exited: the critical section is about to end. Value is what was written to the shared account.
 	Exited
+	// Revoked: the client has left without Release, since its lease or its epoch was lost. Value is what
+	// was written to the shared account.
+	Revoked
 	// Unissued: an arrival was due at Value, but the client was still busy with an earlier one when
 	// issuing ended.
 	Unissued
 	// Sent: one message of kind Count was sent. Recorded only for algorithms that circulate.
 	Sent
+	// Elected: the machine settled on a leader. Value is the term, Count the leader's ID; that of
+	// nodes.None, which is NoLeader, says that it knows of none.
+	Elected
 	// Crashed: the node is down, and with it what was open: a request is abandoned, a critical section
 	// crashed.
 	Crashed
@@ -38,6 +46,9 @@ const (
 	// AssumptionBroken: the assumptions about the system numbered Value, as nodes.Assumption, hold no more.
 	AssumptionBroken
 )
+
+// NoLeader is the Count of an Elected event that settles on nobody.
+const NoLeader = ^uint32(0)
 
 // The marks of a run, in order.
 const (
@@ -61,6 +72,7 @@ const (
 type Event struct {
 	At       int64  // nanoseconds since the run's zero
 	Value    int64  // by Kind
+	Fence    uint64 // by Kind
 	Entry    uint32 // which of the node's requests this is about, from 1
 	Count    uint32 // by Kind
 	Instance uint16 // of the node
@@ -68,7 +80,7 @@ type Event struct {
 	Node     nodes.ID // whose log it is in
 }
 
-// A MessageRecord is one message going by, as the ring of latest messages holds it.
+// A MessageRecord is one message going by, as the trace of a log, its latest messages, holds it.
 type MessageRecord struct {
 	At       int64    // nanoseconds since the run's zero
 	Seq      uint32   // its number in its stream

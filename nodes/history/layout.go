@@ -10,35 +10,38 @@ import (
 	"turnstile/nodes"
 )
 
-// A log is a file of: the preamble, the counters, three arrays with a word for each node (sent to it,
-// received from it, received from it by multicast), the ring of latest messages, padding to a whole
-// page, and then the events. A log that was never mapped, because its run was simulated, has neither
-// the arrays nor the padding. All numbers are little-endian, and counters are read through the mapping
-// itself, so logs are written on little-endian machines only. A page here is as large as those of any
-// system, so that each can map the events.
+// A log is a file of: the preamble, the counters of the node, those of each instance, the lateness of
+// timers, three arrays with a word for each node (sent to it, received from it, received from it by
+// multicast), the trace, padding to a whole page, and then the events, as many to a page as have room in it
+// whole. A log that was never mapped, because its run was simulated, has neither the arrays nor the padding.
+// All numbers are little-endian, and counters are read through the mapping itself, so logs are written on
+// little-endian machines only. A page here is as large as those of any system, so that each can map the
+// events.
 const (
-	magic            = "TURNLOG1"
+	magic            = "TURNLOG2"
 	preambleLen      = 64
 	messageRecordLen = 24
 	pageLen          = 1 << 16
 	// EventLen is how many bytes an event takes.
-	EventLen = 32
-	// MaxKinds is how many kinds of messages the counters have room for.
-	MaxKinds = 16
+	EventLen = 40
+	perPage  = pageLen / EventLen
+	// MaxKinds is how many kinds of messages the counters of an instance have room for.
+	MaxKinds = 64
 	// LatenessBuckets is how many buckets the histogram of timers' lateness has: see LatenessBucket.
 	LatenessBuckets = 37 * 8
-	// maxNodes and maxRing bound what a preamble may say, so that no sum of lengths overflows.
-	maxNodes, maxRing = 1 << 24, 1 << 24
+	// These bound what a preamble may say, so that no sum of lengths overflows.
+	maxNodes, maxInstances, maxTrace = 1 << 24, 1 << 16, 1 << 24
 )
 
 // preamble says what a log is of.
 type preamble struct {
-	node   nodes.ID
-	nodes  uint32 // clients and servers
-	ring   uint32 // messages in the ring
-	mapped bool   // it has the arrays and the padding
-	header uint32 // bytes before the first event
-	errNS  int64  // bound on the error of this log's stamps, in nanoseconds
+	node      nodes.ID
+	nodes     uint32 // clients and servers
+	instances uint32 // of the node
+	trace     uint32 // messages that the trace has room for
+	mapped    bool   // it has the arrays and the padding
+	header    uint32 // bytes before the first event
+	errNS     int64  // bound on the error of this log's stamps, in nanoseconds
 }
 
 // put writes a preamble. The magic goes last: a file that begins with zeros is no log yet.
@@ -47,12 +50,13 @@ func (p *preamble) put(b []byte) {
 	copy(buf[:], magic)
 	binary.LittleEndian.PutUint32(buf[8:], uint32(p.node))
 	binary.LittleEndian.PutUint32(buf[12:], p.nodes)
-	binary.LittleEndian.PutUint32(buf[16:], p.ring)
+	binary.LittleEndian.PutUint32(buf[16:], p.trace)
 	binary.LittleEndian.PutUint32(buf[20:], p.header)
 	binary.LittleEndian.PutUint64(buf[24:], uint64(p.errNS))
 	if p.mapped {
 		buf[32] = 1
 	}
+	binary.LittleEndian.PutUint32(buf[36:], p.instances)
 	crc := crc32.Checksum(buf[:preambleLen-4], castagnoli)
 	binary.LittleEndian.PutUint32(buf[preambleLen-4:], crc)
 	copy(b[len(magic):], buf[len(magic):])
@@ -67,23 +71,32 @@ func (p *preamble) get(b []byte) bool {
 	}
 	p.node = nodes.ID(binary.LittleEndian.Uint32(b[8:]))
 	p.nodes = binary.LittleEndian.Uint32(b[12:])
-	p.ring = binary.LittleEndian.Uint32(b[16:])
+	p.trace = binary.LittleEndian.Uint32(b[16:])
 	p.header = binary.LittleEndian.Uint32(b[20:])
 	p.errNS = int64(binary.LittleEndian.Uint64(b[24:]))
 	p.mapped = b[32] == 1
+	p.instances = binary.LittleEndian.Uint32(b[36:])
 	return p.valid() && p.header == p.headerLen()
 }
 
 func (p *preamble) valid() bool {
-	return p.nodes < maxNodes && p.ring < maxRing && p.errNS >= 0 &&
+	return p.nodes < maxNodes && p.instances <= maxInstances && p.trace < maxTrace && p.errNS >= 0 &&
 		p.node >= nodes.None && p.node < nodes.ID(p.nodes)
 }
 
-const countersLen = uint32(unsafe.Sizeof(Counters{}))
+// What the parts of a header take.
+const (
+	countersLen = uint32(unsafe.Sizeof(Counters{}))
+	instanceLen = uint32(unsafe.Sizeof(InstanceCounters{}))
+	lateLen     = 8 * LatenessBuckets
+)
+
+// countersEnd returns how many bytes the preamble and the counters take.
+func (p *preamble) countersEnd() uint32 { return preambleLen + countersLen + p.instances*instanceLen }
 
 // headerLen returns how many bytes come before the first event.
 func (p *preamble) headerLen() uint32 {
-	length := preambleLen + countersLen + p.ring*messageRecordLen
+	length := p.countersEnd() + lateLen + p.trace*messageRecordLen
 	if !p.mapped {
 		return length
 	}
@@ -91,32 +104,51 @@ func (p *preamble) headerLen() uint32 {
 	return (length + pageLen - 1) / pageLen * pageLen
 }
 
+// offset returns where an event lies.
+func (p *preamble) offset(event int) int64 {
+	return int64(p.header) + int64(event/perPage)*pageLen + int64(event%perPage)*EventLen
+}
+
+// eventsIn returns how many events have room in so many bytes.
+func eventsIn(length int64) int64 {
+	return length/pageLen*perPage + min(length%pageLen/EventLen, perPage)
+}
+
 // Counters are the running totals of one node, in mapped memory: the node alone writes them, and the
-// orchestrator reads them while it runs, without a message.
+// orchestrator reads them while it runs, without a message. Those of each of its instances stand beside them.
 //
 // What a message causes is counted before the message counts as delivered, and what an entry causes
 // before its exit counts. So if the sums of Delivered and Exits, read first, equal those of Sent and
 // Requests, read after, then everything was at rest in between.
 type Counters struct {
-	State    atomic.Uint64 // a State
+	State      atomic.Uint64 // a State
+	EventCount atomic.Uint64 // events ever appended
+	TraceNext  atomic.Uint64 // messages ever put in the trace
+	MultiSent  atomic.Uint64 // multicasts published
+	Gaps       atomic.Uint64 // messages missing from the numbering of their streams, though nobody dropped them
+	Repeats    atomic.Uint64 // messages that came again or out of order, though nobody made them
+	_          [2]uint64     // to the end of the cache line
+}
+
+// InstanceCounters are the running totals of one instance of a node. What a message changes lies in one or
+// two cache lines.
+type InstanceCounters struct {
 	Requests atomic.Uint64
 	Entries  atomic.Uint64
 	Exits    atomic.Uint64
+	Resent   atomic.Uint64 // of all sent, the retries
+	Dropped  atomic.Uint64 // messages for this instance that a fault lost, or that found the node down
+	Copied   atomic.Uint64 // messages for this instance that a fault added
+	_        [2]uint64     // to the end of the cache line
+	Kinds    [MaxKinds]KindCounters
+}
 
-	Sent      [MaxKinds]atomic.Uint64 // deliveries asked for, by kind
-	Delivered [MaxKinds]atomic.Uint64 // messages handled, by kind
-	Publishes [MaxKinds]atomic.Uint64 // messages handed to the broker, by kind
-	Bytes     [MaxKinds]atomic.Uint64 // of all deliveries asked for, by kind, without the broker's framing
-	Resent    atomic.Uint64           // of Sent, the retries
-	Dropped   atomic.Uint64           // messages for this node that a fault lost, or that found it down
-	Copied    atomic.Uint64           // messages for this node that a fault added
-
-	Gaps       atomic.Uint64 // messages missing from the numbering of their streams, though nobody dropped them
-	Repeats    atomic.Uint64 // messages that came again or out of order, though nobody made them
-	MultiSent  atomic.Uint64 // multicasts published
-	RingNext   atomic.Uint64 // messages ever put in the ring
-	EventCount atomic.Uint64 // events ever appended
-	Late       [LatenessBuckets]atomic.Uint64
+// KindCounters are the running totals of the messages of one kind.
+type KindCounters struct {
+	Sent      atomic.Uint64 // deliveries asked for
+	Delivered atomic.Uint64 // messages handled
+	Publishes atomic.Uint64 // messages handed to the broker
+	Bytes     atomic.Uint64 // of all deliveries asked for, without the broker's framing
 }
 
 // A State is how far a node process has come.
@@ -157,9 +189,10 @@ func putEvent(b []byte, index uint64, e *Event) uint32 {
 	_ = b[EventLen-1]
 	binary.LittleEndian.PutUint64(b[0:], uint64(e.At))
 	binary.LittleEndian.PutUint64(b[8:], uint64(e.Value))
-	binary.LittleEndian.PutUint32(b[16:], e.Entry)
-	binary.LittleEndian.PutUint32(b[20:], e.Count)
-	binary.LittleEndian.PutUint32(b[24:], uint32(e.Instance)|uint32(e.Kind)<<16)
+	binary.LittleEndian.PutUint64(b[16:], e.Fence)
+	binary.LittleEndian.PutUint32(b[24:], e.Entry)
+	binary.LittleEndian.PutUint32(b[28:], e.Count)
+	binary.LittleEndian.PutUint32(b[32:], uint32(e.Instance)|uint32(e.Kind)<<16)
 	return commitWord(b, index)
 }
 
@@ -174,9 +207,10 @@ func getEvent(b []byte, index uint64, e *Event) bool {
 	}
 	e.At = int64(binary.LittleEndian.Uint64(b[0:]))
 	e.Value = int64(binary.LittleEndian.Uint64(b[8:]))
-	e.Entry = binary.LittleEndian.Uint32(b[16:])
-	e.Count = binary.LittleEndian.Uint32(b[20:])
-	tail := binary.LittleEndian.Uint32(b[24:])
+	e.Fence = binary.LittleEndian.Uint64(b[16:])
+	e.Entry = binary.LittleEndian.Uint32(b[24:])
+	e.Count = binary.LittleEndian.Uint32(b[28:])
+	tail := binary.LittleEndian.Uint32(b[32:])
 	e.Instance, e.Kind = uint16(tail), Kind(tail>>16)
 	return true
 }

@@ -13,21 +13,20 @@ import (
 	"turnstile/nodes"
 )
 
-// chunkLen is how much of a log is reserved and mapped at a time for events.
-const chunkLen = pageLen
-
 // A Log is the log of one node while it is written: a mapped file, so that what was appended
 // survives the sudden death of the process. Events and messages are stored without a system call.
 // It is for one goroutine, but for its counters.
 type Log struct {
 	file   *os.File
-	header []byte // preamble, counters, streams and ring, mapped
+	header []byte // all that comes before the events, mapped
 	*Counters
+	instances                       []InstanceCounters
+	Late                            []atomic.Uint64 // how many timers ran out how late (see LatenessBucket)
 	sentTo, receivedFrom, multiFrom []atomic.Uint64
 
-	ring   []byte
-	ringAt int           // where in ring the next message goes
-	frozen *atomic.Int64 // nil, or when not zero the ring keeps what it has
+	trace   []byte
+	traceAt int           // where in trace the next message goes
+	frozen  *atomic.Int64 // nil, or when not zero the trace keeps what it has
 
 	chunk   []byte // the mapped piece that events go to
 	used    int    // of chunk
@@ -37,17 +36,19 @@ type Log struct {
 
 // An Options says what a Log is for.
 type Options struct {
-	Node  nodes.ID
-	Nodes int // clients and servers together
-	Ring  int // places in the ring of latest messages, one of which may be half-written at the end
+	Node        nodes.ID
+	Nodes       int // clients and servers together
+	Instances   int // of the node
+	TraceLength int // of its latest messages the log keeps so many; one may be half-written at the end
 	// StampError bounds the error of the stamps, in nanoseconds.
 	StampError int64
-	// Frozen, once it is not zero, stops the ring, so that it keeps the messages around a violation.
+	// Frozen, once it is not zero, stops the trace, so that it keeps the messages around a violation.
 	Frozen *atomic.Int64
 }
 
 func (o Options) preamble() preamble {
-	p := preamble{node: o.Node, nodes: uint32(o.Nodes), ring: uint32(o.Ring), errNS: o.StampError, mapped: true}
+	p := preamble{node: o.Node, nodes: uint32(o.Nodes), instances: uint32(o.Instances),
+		trace: uint32(o.TraceLength), errNS: o.StampError, mapped: true}
 	p.header = p.headerLen()
 	return p
 }
@@ -55,21 +56,22 @@ func (o Options) preamble() preamble {
 // Reserved returns how many bytes of the disk a new log takes, before it has any events.
 func (o Options) Reserved() int64 {
 	p := o.preamble()
-	return int64(p.header) + chunkLen
+	return int64(p.header) + pageLen
 }
 
 // Create makes a new log at path. It fails when the file exists or its space cannot be reserved.
 func Create(path string, o Options) (*Log, error) {
 	p := o.preamble()
-	if !p.valid() || int(p.nodes) != o.Nodes || int(p.ring) != o.Ring {
-		return nil, fmt.Errorf("creating the log: there is none of node %d of %d with %d messages, within %d ns",
-			o.Node, o.Nodes, o.Ring, o.StampError)
+	if !p.valid() || int(p.nodes) != o.Nodes || int(p.instances) != o.Instances ||
+		int(p.trace) != o.TraceLength {
+		return nil, fmt.Errorf("creating the log: there is none of node %d of %d with %d instances and "+
+			"a trace of %d messages, within %d ns", o.Node, o.Nodes, o.Instances, o.TraceLength, o.StampError)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("creating the log: %w", err)
 	}
-	l := &Log{file: file, frozen: o.Frozen, chunkAt: int64(p.header) - chunkLen}
+	l := &Log{file: file, frozen: o.Frozen, chunkAt: int64(p.header) - pageLen}
 	if err := l.begin(&p); err != nil { // leave nothing behind
 		err = errors.Join(err, unmap(l.header), file.Close(), os.Remove(path))
 		return nil, fmt.Errorf("creating the log: %w", err)
@@ -84,7 +86,14 @@ func (l *Log) begin(p *preamble) (err error) {
 	if err := l.nextChunk(); err != nil {
 		return err
 	}
-	l.Counters, l.sentTo, l.receivedFrom, l.multiFrom, l.ring = sections(l.header, p.nodes, p.ring)
+	l.Counters, l.instances = countersOf(l.header, p.instances)
+	rest := l.header[p.countersEnd():]
+	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&rest[0])), LatenessBuckets+3*p.nodes)
+	l.Late = words[:LatenessBuckets:LatenessBuckets]
+	streams := words[LatenessBuckets:]
+	l.sentTo, l.receivedFrom, l.multiFrom = streams[:p.nodes], streams[p.nodes:2*p.nodes], streams[2*p.nodes:]
+	at := 8 * uint32(len(words))
+	l.trace = rest[at : at+p.trace*messageRecordLen]
 	p.put(l.header)
 	return nil
 }
@@ -96,21 +105,16 @@ func unmap(b []byte) error {
 	return unix.Munmap(b)
 }
 
-// sections cuts a mapped header into its parts.
-func sections(header []byte, nodeCount, ring uint32) (
-	c *Counters, sentTo, receivedFrom, multiFrom []atomic.Uint64, messages []byte) {
-	c = (*Counters)(unsafe.Pointer(&header[preambleLen]))
-	at := preambleLen + countersLen
-	streams := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&header[at])), 3*nodeCount)
-	at += 3 * 8 * nodeCount
-	return c, streams[:nodeCount:nodeCount], streams[nodeCount : 2*nodeCount], streams[2*nodeCount:],
-		header[at : at+ring*messageRecordLen]
+// countersOf returns the counters in a mapped header.
+func countersOf(header []byte, instances uint32) (*Counters, []InstanceCounters) {
+	first := unsafe.Pointer(&header[preambleLen])
+	return (*Counters)(first), unsafe.Slice((*InstanceCounters)(unsafe.Add(first, countersLen)), instances)
 }
 
 // nextChunk reserves and maps the piece of the file after the one in use. Space is reserved before it
 // is mapped, since writing to a mapped page that the disk has no room for kills the process.
 func (l *Log) nextChunk() error {
-	fresh, err := reserveAndMap(l.file, l.chunkAt+chunkLen, chunkLen)
+	fresh, err := reserveAndMap(l.file, l.chunkAt+pageLen, pageLen)
 	if err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ func (l *Log) nextChunk() error {
 	if err := unmap(l.chunk); err != nil {
 		return fmt.Errorf("unmapping %s: %w", l.file.Name(), err)
 	}
-	l.chunk, l.used, l.chunkAt = fresh, 0, l.chunkAt+chunkLen
+	l.chunk, l.used, l.chunkAt = fresh, 0, l.chunkAt+pageLen
 	return nil
 }
 
@@ -154,7 +158,7 @@ func reserveAndMap(file *os.File, at int64, length int) ([]byte, error) {
 // Append stores e. Its commit word goes last, so that a process that dies half-way leaves no half
 // event. An error means that no more space could be had; what was appended before is safe.
 func (l *Log) Append(e Event) error {
-	if l.used == chunkLen {
+	if l.used == perPage*EventLen {
 		if err := l.nextChunk(); err != nil {
 			return err
 		}
@@ -168,17 +172,20 @@ func (l *Log) Append(e Event) error {
 	return nil
 }
 
-// Pass puts a message into the ring of latest messages, unless that is frozen.
-func (l *Log) Pass(p MessageRecord) {
-	if len(l.ring) == 0 || l.frozen != nil && l.frozen.Load() != 0 {
+// Trace puts a message into the trace, unless that is frozen.
+func (l *Log) Trace(m MessageRecord) {
+	if len(l.trace) == 0 || l.frozen != nil && l.frozen.Load() != 0 {
 		return
 	}
-	putMessageRecord(l.ring[l.ringAt:l.ringAt+messageRecordLen], &p)
-	if l.ringAt += messageRecordLen; l.ringAt == len(l.ring) {
-		l.ringAt = 0
+	putMessageRecord(l.trace[l.traceAt:l.traceAt+messageRecordLen], &m)
+	if l.traceAt += messageRecordLen; l.traceAt == len(l.trace) {
+		l.traceAt = 0
 	}
-	l.RingNext.Add(1)
+	l.TraceNext.Add(1)
 }
+
+// Instance returns the counters of an instance of the node.
+func (l *Log) Instance(i int32) *InstanceCounters { return &l.instances[i] }
 
 // SentTo returns the count of messages sent to the node id on the link there.
 func (l *Log) SentTo(id nodes.ID) *atomic.Uint64 { return &l.sentTo[id] }
@@ -201,28 +208,40 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// Watch maps the counters of a log that another process writes, to read them while it runs. Unmap
-// them with the function it returns. A file that is no log yet gives a *FormatError.
-func Watch(path string) (*Counters, func() error, error) {
+// Watched are the counters of a log that another process writes.
+type Watched struct {
+	*Counters
+	Instances []InstanceCounters
+	mapped    []byte
+}
+
+// Close ends the watch. Nobody may touch the counters any more.
+func (w *Watched) Close() error { return unmap(w.mapped) }
+
+// Watch maps the counters of a log that another process writes, to read them while it runs. A file that is
+// no log yet gives a *FormatError.
+func Watch(path string) (*Watched, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("watching a log: %w", err)
+		return nil, fmt.Errorf("watching a log: %w", err)
 	}
 	defer file.Close()
 	// To read a mapping beyond the end of its file kills the process, so its length comes first.
 	start := make([]byte, preambleLen)
 	var p preamble
 	if _, err := file.ReadAt(start, 0); err != nil && err != io.EOF {
-		return nil, nil, fmt.Errorf("watching a log: %w", err)
+		return nil, fmt.Errorf("watching a log: %w", err)
 	}
 	if info, err := file.Stat(); err != nil {
-		return nil, nil, fmt.Errorf("watching a log: %w", err)
+		return nil, fmt.Errorf("watching a log: %w", err)
 	} else if !p.get(start) || info.Size() < int64(p.header) {
-		return nil, nil, &FormatError{path, 0, "this is no log of Turnstile, or not yet"}
+		return nil, &FormatError{path, 0, "this is no log of Turnstile, or not yet"}
 	}
-	b, err := unix.Mmap(int(file.Fd()), 0, int(preambleLen+countersLen), unix.PROT_READ, unix.MAP_SHARED)
+	b, err := unix.Mmap(int(file.Fd()), 0, int(p.countersEnd()), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
-		return nil, nil, fmt.Errorf("watching %s: %w", path, err)
+		return nil, fmt.Errorf("watching %s: %w", path, err)
 	}
-	return (*Counters)(unsafe.Pointer(&b[preambleLen])), func() error { return unmap(b) }, nil
+	w := &Watched{mapped: b}
+	w.Counters, w.Instances = countersOf(b, p.instances)
+	return w, nil
 }

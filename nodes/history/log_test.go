@@ -18,7 +18,7 @@ import (
 // event returns the i-th event of a made-up node; its fields differ from each other and from i to i.
 func event(node nodes.ID, i int) Event {
 	return Event{
-		At: int64(i) * 1000, Value: -int64(i), Entry: uint32(i + 1), Count: uint32(i) << 8,
+		At: int64(i) * 1000, Value: -int64(i), Fence: uint64(i) << 40, Entry: uint32(i + 1), Count: uint32(i) << 8,
 		Instance: uint16(i % 7), Kind: Kind(1 + i%5), Node: node,
 	}
 }
@@ -39,14 +39,16 @@ func writeLog(t testing.TB, path string, o Options, count int, close bool) {
 			t.Fatal(err)
 		}
 	}
-	l.Requests.Store(42)
+	if o.Instances > 0 {
+		l.Instance(0).Requests.Store(42)
+	}
 	if o.Nodes > 0 {
 		l.SentTo(0).Add(3)
 		l.ReceivedFrom(0).Add(4)
 		l.MulticastFrom(0).Add(5)
 	}
-	for i := range o.Ring / 2 {
-		l.Pass(messageRecord(o.Node, i))
+	for i := range o.TraceLength / 2 {
+		l.Trace(messageRecord(o.Node, i))
 	}
 	if close {
 		if err := l.Close(); err != nil {
@@ -76,23 +78,24 @@ func readLog(t testing.TB, path string) *NodeLog {
 }
 
 func TestAppendAndReadBack(t *testing.T) {
-	const perChunk = chunkLen / EventLen
+	const perChunk = pageLen / EventLen
 	for _, count := range []int{0, 1, perChunk - 1, perChunk, perChunk + 1, 3*perChunk + 5} {
 		for _, closed := range []bool{true, false} {
 			path := filepath.Join(t.TempDir(), "2.log")
-			writeLog(t, path, Options{Node: 2, Nodes: 3, Ring: 8, StampError: 1 << 40}, count, closed)
+			o := Options{Node: 2, Nodes: 3, Instances: 2, TraceLength: 8, StampError: 1 << 40}
+			writeLog(t, path, o, count, closed)
 			want := &NodeLog{
 				Node: 2, StampError: 1 << 40,
 				SentTo: []uint64{3, 0, 0}, ReceivedFrom: []uint64{4, 0, 0}, MultiFrom: []uint64{5, 0, 0},
 			}
-			want.Totals.Requests, want.Totals.RingNext = 42, 4
+			want.Instances, want.Totals.TraceNext = []InstanceTotals{{Requests: 42}, {}}, 4
 			want.Totals.EventCount = uint64(count)
 			want.Events = make([]Event, 0)
 			for i := range count {
 				want.Events = append(want.Events, event(2, i))
 			}
 			for i := range 4 {
-				want.Ring = append(want.Ring, messageRecord(2, i))
+				want.Trace = append(want.Trace, messageRecord(2, i))
 			}
 			if diff := cmp.Diff(want, readLog(t, path)); diff != "" {
 				t.Errorf("%d events, closed=%v: -want +got:\n%s", count, closed, diff)
@@ -110,7 +113,8 @@ func TestCreateRefuses(t *testing.T) {
 		"a node out of range":    {Node: 3, Nodes: 3},
 		"no such node":           {Node: -2, Nodes: 3},
 		"too many nodes":         {Nodes: 1 << 24},
-		"a negative ring":        {Nodes: 1, Ring: -1},
+		"a negative trace":       {Nodes: 1, TraceLength: -1},
+		"too many instances":     {Nodes: 1, Instances: maxInstances + 1},
 		"a negative stamp error": {Nodes: 1, StampError: -1},
 	} {
 		path := filepath.Join(dir, "new.log")
@@ -126,18 +130,18 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-func TestRingKeepsTheLatest(t *testing.T) {
+func TestTraceKeepsTheLatest(t *testing.T) {
 	const size = 8
 	for _, count := range []int{0, 1, size - 1, size, size + 1, 5*size + 3} {
 		path := filepath.Join(t.TempDir(), "0.log")
-		l := must(Create(path, Options{Nodes: 1, Ring: size}))(t)
+		l := must(Create(path, Options{Nodes: 1, TraceLength: size}))(t)
 		var want []MessageRecord
 		for i := range count {
-			l.Pass(messageRecord(0, i))
+			l.Trace(messageRecord(0, i))
 			want = append(want, messageRecord(0, i))
 		}
 		want = want[max(0, count-(size-1)):]
-		if diff := cmp.Diff(want, readLog(t, path).Ring, cmp.Transformer("none", noneIfEmpty)); diff != "" {
+		if diff := cmp.Diff(want, readLog(t, path).Trace, cmp.Transformer("none", noneIfEmpty)); diff != "" {
 			t.Errorf("%d messages: -want +got:\n%s", count, diff)
 		}
 		l.Close()
@@ -151,67 +155,76 @@ func noneIfEmpty(p []MessageRecord) string {
 	return cmp.Diff(nil, p)
 }
 
-func TestRingFreezes(t *testing.T) {
+func TestTraceFreezes(t *testing.T) {
 	var frozen atomic.Int64
 	path := filepath.Join(t.TempDir(), "0.log")
-	l := must(Create(path, Options{Nodes: 1, Ring: 4, Frozen: &frozen}))(t)
+	l := must(Create(path, Options{Nodes: 1, TraceLength: 4, Frozen: &frozen}))(t)
 	defer l.Close()
-	l.Pass(messageRecord(0, 1))
+	l.Trace(messageRecord(0, 1))
 	frozen.Store(1)
 	for i := range 10 {
-		l.Pass(messageRecord(0, 100+i))
+		l.Trace(messageRecord(0, 100+i))
 	}
-	if diff := cmp.Diff([]MessageRecord{messageRecord(0, 1)}, readLog(t, path).Ring); diff != "" {
-		t.Errorf("a frozen ring changed: -want +got:\n%s", diff)
+	if diff := cmp.Diff([]MessageRecord{messageRecord(0, 1)}, readLog(t, path).Trace); diff != "" {
+		t.Errorf("a frozen trace changed: -want +got:\n%s", diff)
 	}
 	frozen.Store(0)
-	l.Pass(messageRecord(0, 2))
-	if got := len(readLog(t, path).Ring); got != 2 {
-		t.Errorf("a thawed ring holds %d messages, want 2", got)
+	l.Trace(messageRecord(0, 2))
+	if got := len(readLog(t, path).Trace); got != 2 {
+		t.Errorf("a thawed trace holds %d messages, want 2", got)
 	}
 }
 
-// Totals are read from the bytes of Counters, so each field must lie where its namesake lies.
-func TestTotalsAreCountersFieldByField(t *testing.T) {
-	live, read := reflect.TypeFor[Counters](), reflect.TypeFor[Totals]()
-	late, _ := live.FieldByName("Late")
-	if live.NumField() != read.NumField()+1 || late.Offset != read.Size() {
-		t.Fatalf("%d fields, Late after %d bytes, and %d of %d bytes", live.NumField(), late.Offset,
-			read.NumField(), read.Size())
-	}
-	for i := range read.NumField() {
-		l, r := live.Field(i), read.Field(i)
-		if l.Name != r.Name || l.Offset != r.Offset || l.Type.Size() != r.Type.Size() {
-			t.Errorf("field %d: %s at %d (%d bytes), and %s at %d (%d bytes)",
-				i, l.Name, l.Offset, l.Type.Size(), r.Name, r.Offset, r.Type.Size())
+// words gives each word of a struct or array to do, with the name of its field, but for padding.
+func words(v reflect.Value, name string, do func(name string, word any)) {
+	switch v.Kind() {
+	case reflect.Array, reflect.Slice:
+		for i := range v.Len() {
+			words(v.Index(i), name, do)
 		}
-	}
-
-	path := filepath.Join(t.TempDir(), "0.log")
-	l := must(Create(path, Options{Nodes: 1}))(t)
-	defer l.Close()
-	next := uint64(0)
-	v := reflect.ValueOf(l.Counters).Elem()
-	for i := range v.NumField() {
-		if v.Type().Field(i).Name == "EventCount" {
-			continue // there are no events
+	case reflect.Struct:
+		if count, is := v.Addr().Interface().(*atomic.Uint64); is {
+			do(name, count)
+			return
 		}
-		switch f := v.Field(i).Addr().Interface().(type) {
-		case *atomic.Uint64:
-			next++
-			f.Store(next)
-		default:
-			for j := range v.Field(i).Len() {
-				next++
-				v.Field(i).Index(j).Addr().Interface().(*atomic.Uint64).Store(next)
+		for i := range v.NumField() {
+			if field := v.Type().Field(i).Name; field != "_" {
+				words(v.Field(i), field, do)
 			}
 		}
+	default:
+		do(name, v.Interface())
+	}
+}
+
+// Totals are read from the bytes of counters: each word must be found under the name that it was counted by.
+func TestTotalsAreWhatWasCounted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "0.log")
+	l := must(Create(path, Options{Nodes: 1, Instances: 2}))(t)
+	defer l.Close()
+	type word struct {
+		name  string
+		value uint64
+	}
+	var counted, found []word
+	for _, counters := range []any{l.Counters, &l.instances, &l.Late} {
+		words(reflect.ValueOf(counters).Elem(), "", func(name string, count any) {
+			if name == "EventCount" { // there are no events
+				counted = append(counted, word{name, 0})
+				return
+			}
+			counted = append(counted, word{name, uint64(len(counted) + 1)})
+			count.(*atomic.Uint64).Store(uint64(len(counted)))
+		})
 	}
 	log := readLog(t, path)
-	totals := log.Totals
-	if totals.State != 1 || totals.Sent[0] != 5 || totals.Bytes[MaxKinds-1] != 68 || totals.Resent != 69 ||
-		log.Late[LatenessBuckets-1] != next {
-		t.Errorf("the totals are not what was counted: %+v", totals)
+	for _, totals := range []any{&log.Totals, &log.Instances, &log.Late} {
+		words(reflect.ValueOf(totals).Elem(), "", func(name string, value any) {
+			found = append(found, word{name, value.(uint64)})
+		})
+	}
+	if diff := cmp.Diff(counted, found, cmp.AllowUnexported(word{})); diff != "" {
+		t.Errorf("-counted +found:\n%s", diff)
 	}
 }
 
@@ -243,20 +256,18 @@ func TestLatenessBuckets(t *testing.T) {
 
 func TestWatch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "0.log")
-	l := must(Create(path, Options{Nodes: 1, Ring: 4}))(t)
-	c, done, err := Watch(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(Create(path, Options{Nodes: 1, Instances: 2, TraceLength: 4}))(t)
+	c := must(Watch(path))(t)
 	l.State.Store(uint64(Draining))
-	l.Sent[3].Add(7)
+	l.Instance(1).Kinds[3].Sent.Add(7)
 	if err := l.Append(event(0, 0)); err != nil {
 		t.Fatal(err)
 	}
 	check := func() {
 		t.Helper()
-		if c.State.Load() != uint64(Draining) || c.Sent[3].Load() != 7 || c.EventCount.Load() != 1 {
-			t.Errorf("watched state %d, sent %d, events %d", c.State.Load(), c.Sent[3].Load(), c.EventCount.Load())
+		sent := c.Instances[1].Kinds[3].Sent.Load()
+		if c.State.Load() != uint64(Draining) || sent != 7 || c.EventCount.Load() != 1 {
+			t.Errorf("watched state %d, sent %d, events %d", c.State.Load(), sent, c.EventCount.Load())
 		}
 	}
 	check()
@@ -264,7 +275,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	check() // the node has ended, its counters have not
-	if err := done(); err != nil {
+	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -272,14 +283,14 @@ func TestWatch(t *testing.T) {
 // A watcher that came too early would be killed by reading beyond the end of the file.
 func TestWatchComesTooEarly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "0.log")
-	if _, _, err := Watch(path); err == nil {
+	if _, err := Watch(path); err == nil {
 		t.Error("a file that does not exist: no error")
 	}
 	for _, size := range []int64{0, 10, 2 * pageLen} {
 		if err := os.WriteFile(path, make([]byte, size), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := Watch(path); !isFormatError(err, path) {
+		if _, err := Watch(path); !isFormatError(err, path) {
 			t.Errorf("a file of %d zeros: error %v", size, err)
 		}
 	}
@@ -323,7 +334,7 @@ func TestJournal(t *testing.T) {
 
 // BenchmarkEnterExit is what recording one entry costs a node.
 func BenchmarkEnterExit(b *testing.B) {
-	l := must(Create(filepath.Join(b.TempDir(), "0.log"), Options{Nodes: 1, Ring: 4096}))(b)
+	l := must(Create(filepath.Join(b.TempDir(), "0.log"), Options{Nodes: 1, TraceLength: 4096}))(b)
 	defer l.Close()
 	anchor := time.Now()
 	b.ReportAllocs()
@@ -333,7 +344,7 @@ func BenchmarkEnterExit(b *testing.B) {
 		if entry%(1<<22) == 0 { // 256 MiB of log are enough
 			b.StopTimer()
 			l.Close()
-			l = must(Create(filepath.Join(b.TempDir(), "0.log"), Options{Nodes: 1, Ring: 4096}))(b)
+			l = must(Create(filepath.Join(b.TempDir(), "0.log"), Options{Nodes: 1, TraceLength: 4096}))(b)
 			b.StartTimer()
 		}
 		enter := Event{At: int64(time.Since(anchor)), Kind: Entered, Entry: entry, Value: int64(entry), Count: 1}
@@ -348,17 +359,19 @@ func BenchmarkEnterExit(b *testing.B) {
 
 func BenchmarkPass(b *testing.B) {
 	var frozen atomic.Int64
-	l := must(Create(filepath.Join(b.TempDir(), "0.log"), Options{Nodes: 1, Ring: 4096, Frozen: &frozen}))(b)
+	o := Options{Nodes: 1, TraceLength: 4096, Frozen: &frozen}
+	l := must(Create(filepath.Join(b.TempDir(), "0.log"), o))(b)
 	defer l.Close()
 	p := messageRecord(0, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		l.Pass(p)
+		l.Trace(p)
 	}
 }
 
 func TestReservedIsWhatANewLogTakes(t *testing.T) {
-	for _, o := range []Options{{Node: nodes.None}, {Nodes: 1, Ring: 4096}, {Node: 3, Nodes: 9000, Ring: 256}} {
+	for _, o := range []Options{{Node: nodes.None}, {Nodes: 1, TraceLength: 4096},
+		{Node: 3, Nodes: 9000, Instances: 3, TraceLength: 256}} {
 		path := filepath.Join(t.TempDir(), "a.log")
 		l := must(Create(path, o))(t)
 		if info := must(os.Stat(path))(t); info.Size() != o.Reserved() {

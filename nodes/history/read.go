@@ -23,20 +23,13 @@ type NodeLog struct {
 	Node       nodes.ID
 	StampError int64 // bound on the error of its stamps, in nanoseconds
 	Totals     Totals
+	Instances  []InstanceTotals
 	Late       []uint64 // how many timers ran out how late (see LatenessBucket); nil: none
 	// By node: messages sent on the link to it, received on the link from it, and its multicasts. Nil in a
 	// simulated run, where no transport has to be trusted.
 	SentTo, ReceivedFrom, MultiFrom []uint64
-	Ring                            []MessageRecord // the latest messages, oldest first
+	Trace                           []MessageRecord // the latest messages, oldest first
 	Events                          []Event
-}
-
-// Totals are the Counters of a node at the end, field by field, but for Late, which comes last.
-type Totals struct {
-	State, Requests, Entries, Exits                uint64
-	Sent, Delivered, Publishes, Bytes              [MaxKinds]uint64
-	Resent, Dropped, Copied                        uint64
-	Gaps, Repeats, MultiSent, RingNext, EventCount uint64
 }
 
 // Nodes returns how many nodes took part, servers included, or 0 if none left a log. A node that died before
@@ -88,23 +81,23 @@ func decodeLog(name string, base, length int64, r io.Reader) (*NodeLog, error) {
 		return nil, err
 	}
 	l := p.log(header)
-	events := eventReader{node: p.node, most: (length - int64(p.header)) / EventLen, all: []Event{}}
+	events := eventReader{node: p.node, most: eventsIn(length - int64(p.header)), all: []Event{}}
 	bad, err := events.read(r)
 	switch {
 	case err != nil:
 		return nil, err
 	case bad >= 0:
-		return fail(int64(p.header)+int64(bad)*EventLen, "event %d is garbled", bad)
+		return fail(p.offset(bad), "event %d is garbled", bad)
 	}
 	l.Events = events.all
 	// There may be more than were counted: the writer may have died, or not have ended, in between.
 	if have, counted := uint64(len(l.Events)), l.Totals.EventCount; have < counted {
-		return fail(int64(p.header)+int64(have)*EventLen,
+		return fail(p.offset(int(have)),
 			"the log is cut off: it has counted %d events and holds %d", counted, have)
 	}
 	for i := 1; i < len(l.Events); i++ {
 		if l.Events[i].At < l.Events[i-1].At {
-			return fail(int64(p.header)+int64(i)*EventLen, "event %d is earlier than the one before it", i)
+			return fail(p.offset(i), "event %d is earlier than the one before it", i)
 		}
 	}
 	return l, nil
@@ -121,7 +114,12 @@ func readUpTo(r io.Reader, n int64) ([]byte, error) {
 // log reads what is between the preamble of a log and its events.
 func (p *preamble) log(header []byte) *NodeLog {
 	l := &NodeLog{Node: p.node, StampError: p.errNS}
-	at, _ := binary.Decode(header[:countersLen], binary.LittleEndian, &l.Totals)
+	binary.Decode(header, binary.LittleEndian, &l.Totals)
+	at := int(countersLen)
+	for range p.instances {
+		l.Instances = append(l.Instances, decodeInstance(header[at:at+int(instanceLen)]))
+		at += int(instanceLen)
+	}
 	l.Late = make([]uint64, LatenessBuckets)
 	at += 8 * copyWords(l.Late, header[at:])
 	if !slices.ContainsFunc(l.Late, func(n uint64) bool { return n > 0 }) {
@@ -133,7 +131,7 @@ func (p *preamble) log(header []byte) *NodeLog {
 			at += 8 * copyWords(*stream, header[at:])
 		}
 	}
-	l.Ring = decodeRing(header[at:at+int(p.ring)*messageRecordLen], p.node, l.Totals.RingNext)
+	l.Trace = decodeTrace(header[at:at+int(p.trace)*messageRecordLen], p.node, l.Totals.TraceNext)
 	return l
 }
 
@@ -144,19 +142,19 @@ func copyWords(to []uint64, from []byte) int {
 	return len(to)
 }
 
-// decodeRing reads a ring that next messages were put in. The place that comes next holds the oldest
+// decodeTrace reads a trace that next messages were put in. The place that comes next holds the oldest
 // message, or nothing, or half of the one that the writer was putting in when it died: it is left out.
-func decodeRing(b []byte, node nodes.ID, next uint64) []MessageRecord {
+func decodeTrace(b []byte, node nodes.ID, next uint64) []MessageRecord {
 	size := uint64(len(b) / messageRecordLen)
 	if size == 0 {
 		return nil
 	}
 	count := min(next, size-1)
-	ring := make([]MessageRecord, 0, count)
+	trace := make([]MessageRecord, 0, count)
 	for i := next - count; i < next; i++ {
-		ring = append(ring, getMessageRecord(b[i%size*messageRecordLen:], node))
+		trace = append(trace, getMessageRecord(b[i%size*messageRecordLen:], node))
 	}
-	return ring
+	return trace
 }
 
 // An eventReader reads the events of one log.
@@ -169,13 +167,13 @@ type eventReader struct {
 // read reads events to the end of r or to the first that was never committed. It returns the index of one
 // that is garbled, or -1.
 func (e *eventReader) read(r io.Reader) (bad int, err error) {
-	block := make([]byte, min(pageLen, (e.most+1)*EventLen)) // most logs of simulated runs are short
+	block := make([]byte, min(pageLen, (e.most+1)*EventLen)) // a page, but most logs of simulated runs are short
 	for {
 		n, err := io.ReadFull(r, block)
 		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 			return -1, err
 		}
-		for at := 0; at < n; at += EventLen {
+		for at := 0; at < min(n, perPage*EventLen); at += EventLen {
 			if n-at >= EventLen && e.add(block[at:at+EventLen]) {
 				continue
 			}

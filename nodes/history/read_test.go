@@ -23,8 +23,8 @@ func isFormatError(err error, file string) bool {
 // smallLog returns the bytes of a closed log of three events, and where its events begin.
 func smallLog(t testing.TB) (b []byte, events int) {
 	path := filepath.Join(t.TempDir(), "1.log")
-	writeLog(t, path, Options{Node: 1, Nodes: 2, Ring: 4}, 3, true)
-	return must(os.ReadFile(path))(t), int((&preamble{nodes: 2, ring: 4, mapped: true}).headerLen())
+	writeLog(t, path, Options{Node: 1, Nodes: 2, TraceLength: 4}, 3, true)
+	return must(os.ReadFile(path))(t), int((&preamble{nodes: 2, trace: 4, mapped: true}).headerLen())
 }
 
 func TestTruncatedAnywhere(t *testing.T) {
@@ -43,7 +43,7 @@ func TestTruncatedAnywhere(t *testing.T) {
 func TestTornTail(t *testing.T) {
 	whole, events := smallLog(t)
 	path := filepath.Join(t.TempDir(), "1.log")
-	writeLog(t, path, Options{Node: 1, Nodes: 2, Ring: 4}, 3, false)
+	writeLog(t, path, Options{Node: 1, Nodes: 2, TraceLength: 4}, 3, false)
 	torn := must(os.ReadFile(path))(t)
 	want := must(decodeBytes("", 0, whole))(t)
 	for cut := 0; cut < EventLen; cut++ {
@@ -207,13 +207,13 @@ func FuzzDecodeLog(f *testing.F) {
 	f.Add([]byte{}, b[preambleLen:preambleLen+100], b[events:], uint8(2), uint8(4))
 	// Claims more nodes and messages than there are bytes, under a right check sum.
 	greedy := make([]byte, preambleLen)
-	p := preamble{node: 1, nodes: maxNodes - 1, ring: maxRing - 1, mapped: true}
+	p := preamble{node: 1, nodes: maxNodes - 1, trace: maxTrace - 1, mapped: true}
 	p.header = p.headerLen()
 	p.put(greedy)
 	f.Add(greedy, []byte{1}, []byte{}, uint8(0), uint8(0))
-	f.Fuzz(func(t *testing.T, start, counters, events []byte, nodeCount, ring uint8) {
+	f.Fuzz(func(t *testing.T, start, counters, events []byte, nodeCount, trace uint8) {
 		if len(start) < preambleLen { // or the fuzzer never gets past its check sum
-			p := preamble{nodes: uint32(nodeCount) + 1, ring: uint32(ring), mapped: true}
+			p := preamble{nodes: uint32(nodeCount) + 1, trace: uint32(trace), mapped: true}
 			p.header = p.headerLen()
 			start = make([]byte, p.header)
 			p.put(start)
@@ -224,9 +224,9 @@ func FuzzDecodeLog(f *testing.F) {
 		if err != nil && !isFormatError(err, "f") {
 			t.Fatal(err)
 		}
-		if err == nil && 8*len(l.SentTo)+messageRecordLen*len(l.Ring)+EventLen*len(l.Events) > len(b) {
+		if err == nil && 8*len(l.SentTo)+messageRecordLen*len(l.Trace)+EventLen*len(l.Events) > len(b) {
 			t.Fatalf("%d bytes hold %d nodes, %d messages, %d events",
-				len(b), len(l.SentTo), len(l.Ring), len(l.Events))
+				len(b), len(l.SentTo), len(l.Trace), len(l.Events))
 		}
 	})
 }

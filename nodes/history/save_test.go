@@ -19,12 +19,12 @@ func TestSavedHistoryReadsBack(t *testing.T) {
 		l := &NodeLog{Node: id, StampError: 7, Events: []Event{}}
 		for i := range int(id) * 3 {
 			l.Events = append(l.Events,
-				Event{At: int64(i), Value: -1, Entry: 4, Count: 5, Instance: 6, Kind: Entered, Node: id})
-			l.Ring = append(l.Ring,
+				Event{At: int64(i), Value: -1, Fence: 8, Entry: 4, Count: 5, Instance: 6, Kind: Entered, Node: id})
+			l.Trace = append(l.Trace,
 				MessageRecord{At: int64(i), Seq: 9, Node: id, Peer: nodes.None, Kind: 3, Sent: i%2 == 0})
 		}
-		l.Totals.Sent[3], l.Totals.Dropped = 8, uint64(id)
-		l.Totals.EventCount, l.Totals.RingNext = uint64(len(l.Events)), uint64(len(l.Ring))
+		l.Instance(1).Kind(3).Sent, l.Instance(0).Dropped = 8, uint64(id)
+		l.Totals.EventCount, l.Totals.TraceNext = uint64(len(l.Events)), uint64(len(l.Trace))
 		if id == 2 {
 			l.Late = make([]uint64, LatenessBuckets)
 			l.Late[5] = 1

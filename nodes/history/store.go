@@ -64,14 +64,19 @@ func packLog(w io.Writer, length int64, log io.Reader) error {
 
 // append writes out a log of a run of so many nodes.
 func (l *NodeLog) append(b []byte, nodeCount int) []byte {
-	// The oldest place of a ring counts as half-written once the ring is full: this one never is.
-	p := preamble{node: l.Node, nodes: uint32(nodeCount), ring: uint32(len(l.Ring) + 1), errNS: l.StampError}
+	// The oldest place of a trace counts as half-written once the trace is full: this one never is.
+	p := preamble{node: l.Node, nodes: uint32(nodeCount), instances: uint32(len(l.Instances)),
+		trace: uint32(len(l.Trace) + 1), errNS: l.StampError}
 	p.header = p.headerLen()
 	b = append(b, make([]byte, preambleLen)...)
 	p.put(b)
 	totals := l.Totals
-	totals.RingNext, totals.EventCount = uint64(len(l.Ring)), uint64(len(l.Events))
+	totals.TraceNext, totals.EventCount = uint64(len(l.Trace)), uint64(len(l.Events))
 	b, _ = binary.Append(b, binary.LittleEndian, &totals) // fails for types that are not plain alone
+	b = append(b, make([]byte, preambleLen+int(countersLen)-len(b))...)
+	for i := range l.Instances {
+		b = l.Instances[i].append(b)
+	}
 	late := l.Late
 	if late == nil {
 		late = make([]uint64, LatenessBuckets)
@@ -80,12 +85,12 @@ func (l *NodeLog) append(b []byte, nodeCount int) []byte {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	at := len(b)
-	b = append(b, make([]byte, int(p.header)-at+len(l.Events)*EventLen)...)
-	for i := range l.Ring {
-		putMessageRecord(b[at+i*messageRecordLen:], &l.Ring[i])
+	b = append(b, make([]byte, int(p.offset(len(l.Events)))-at)...)
+	for i := range l.Trace {
+		putMessageRecord(b[at+i*messageRecordLen:], &l.Trace[i])
 	}
 	for i := range l.Events {
-		at := b[int(p.header)+i*EventLen:]
+		at := b[p.offset(i):]
 		binary.LittleEndian.PutUint32(at[EventLen-4:], putEvent(at, uint64(i), &l.Events[i]))
 	}
 	return b

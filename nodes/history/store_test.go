@@ -25,7 +25,7 @@ func folder(t testing.TB) string {
 	writeLog(t, filepath.Join(dir, "orchestrator.log"), Options{Node: nodes.None}, 5, true)
 	for id := range nodes.ID(3) {
 		path := filepath.Join(dir, fmt.Sprintf("%d.log", 10-id)) // not in the order of their names
-		writeLog(t, path, Options{Node: id, Nodes: 3, Ring: 4}, 100*int(id), id != 1)
+		writeLog(t, path, Options{Node: id, Nodes: 3, TraceLength: 4}, 100*int(id), id != 1)
 	}
 	return dir
 }

@@ -90,8 +90,8 @@ func (c *client) request() {
 		}
 	}
 	c.count++
-	h.log.Requests.Add(1)
-	h.record(history.Event{Kind: history.Requested, Entry: uint32(c.count), Value: c.due})
+	h.log.Instance(0).Requests.Add(1)
+	h.record(history.Event{Kind: history.Requested, Entry: uint32(c.count), Value: c.due, Count: 1})
 	h.feed(nodes.Input{Kind: nodes.Request})
 }
 
@@ -106,7 +106,7 @@ func (c *client) enter() {
 		Value: c.money, Count: uint32(inside)}); err != nil && h.err == nil {
 		h.err = err
 	}
-	h.log.Entries.Add(1)
+	h.log.Instance(0).Entries.Add(1)
 	if hold := h.config.Workload.HoldFor(h.dice, h.config.Node, c.count); hold > 0 {
 		h.agenda.add(task{at: now + int64(hold), what: toRelease})
 	} else {
@@ -128,7 +128,7 @@ func (c *client) leave() {
 		h.resource.LeftAt.Store(now)
 	}
 	h.feed(nodes.Input{Kind: nodes.Release})
-	h.log.Exits.Add(1)
+	h.log.Instance(0).Exits.Add(1)
 	c.plan(c.due, now)
 }
 

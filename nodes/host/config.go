@@ -28,9 +28,9 @@ type Config struct {
 
 	Shaper nodes.Shaper `json:"-"` // of what arrives; nil: each message is delivered at once
 
-	Log      string `json:"log"`      // the file to record in
-	Ring     int    `json:"ring"`     // how many of the latest messages to keep
-	Resource string `json:"resource"` // the file of the shared resource
+	Log         string `json:"log"`          // the file to record in
+	TraceLength int    `json:"trace_length"` // how many of the latest messages to keep
+	Resource    string `json:"resource"`     // the file of the shared resource
 }
 
 // Subjects are the names under which a run talks. Control and algorithm never share one.

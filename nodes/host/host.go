@@ -61,8 +61,8 @@ func Run(c Config, a Algorithm) error {
 	}
 	total := h.total()
 	h.messages = make(chan *nats.Msg, 4096+8*total)
-	h.log, err = history.Create(c.Log, history.Options{Node: c.Node, Nodes: total, Ring: c.Ring,
-		StampError: anchor.Error, Frozen: &h.resource.Frozen})
+	h.log, err = history.Create(c.Log, history.Options{Node: c.Node, Nodes: total, Instances: 1,
+		TraceLength: c.TraceLength, StampError: anchor.Error, Frozen: &h.resource.Frozen})
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,8 @@ func begin(t *testing.T, algorithm string, n int, change func(*host.Config)) *st
 	for id := range nodes.ID(s.total) {
 		c := host.Config{Run: "test", URL: broker.ClientURL(), Token: "secret", Node: id, Zero: zero,
 			Algorithm: algorithm, Machines: machines, Servers: s.total - n, Seed: 7,
-			Workload: workload.Workload{Load: workload.Saturated}, Log: s.log(id), Ring: 256, Resource: resource}
+			Workload: workload.Workload{Load: workload.Saturated}, Log: s.log(id), TraceLength: 256,
+			Resource: resource}
 		if change != nil {
 			change(&c)
 		}
@@ -121,26 +122,26 @@ func (s *stage) tell(id nodes.ID, o host.Order) {
 // settle waits until the sums of the counters say that all is over.
 func (s *stage) settle(entries uint64) {
 	s.t.Helper()
-	var counters []*history.Counters
+	var counters []*history.InstanceCounters
 	for id := range nodes.ID(s.total) {
-		c, unmap, err := history.Watch(s.log(id))
+		w, err := history.Watch(s.log(id))
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		defer unmap()
-		counters = append(counters, c)
+		defer w.Close()
+		counters = append(counters, &w.Instances[0])
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 		var sent, delivered, exits uint64
 		for _, c := range counters {
 			exits += c.Exits.Load()
-			for k := range c.Sent {
-				delivered += c.Delivered[k].Load()
+			for k := range c.Kinds {
+				delivered += c.Kinds[k].Delivered.Load()
 			}
 		}
 		for _, c := range counters {
-			for k := range c.Sent {
-				sent += c.Sent[k].Load()
+			for k := range c.Kinds {
+				sent += c.Kinds[k].Sent.Load()
 			}
 		}
 		if exits == entries && sent == delivered {
@@ -247,8 +248,8 @@ func TestHostStartsBeforeItsFirstRequest(t *testing.T) {
 	s.tell(2, host.Order{Do: host.Ask})
 	s.settle(1)
 	for _, l := range s.end().Logs {
-		if want := uint64(l.Node) / 2; l.Totals.Entries != want {
-			t.Errorf("node %d has %d entries, not %d", l.Node, l.Totals.Entries, want)
+		if want := uint64(l.Node) / 2; l.Sum().Entries != want {
+			t.Errorf("node %d has %d entries, not %d", l.Node, l.Sum().Entries, want)
 		}
 	}
 }
@@ -273,7 +274,7 @@ func TestHostBeginsBeforeItHears(t *testing.T) {
 		s.tell(1, host.Order{Do: host.Report})
 		inside = s.note().Standing.Client == "inside"
 	}
-	if sent := s.end().Logs[1].Totals.Sent[0]; !inside || sent != 0 {
+	if sent := s.end().Logs[1].Instance(0).Kind(0).Sent; !inside || sent != 0 {
 		t.Fatalf("node 1 is inside: %v; it has sent %d tokens on before", inside, sent)
 	}
 }
@@ -388,7 +389,7 @@ func TestHostEndsWithAnError(t *testing.T) {
 	go func() {
 		end <- host.Run(host.Config{Run: "test", URL: s.broker.ClientURL(), Token: "secret", Zero: host.Monotonic(),
 			Machines: nodes.Config{N: 1}, Workload: workload.Workload{Load: workload.Saturated},
-			Log: s.log(7), Ring: 256, Resource: filepath.Join(s.dir, "resource")},
+			Log: s.log(7), TraceLength: 256, Resource: filepath.Join(s.dir, "resource")},
 			host.Algorithm{Machine: saver{}, Codec: nodes.NewCodec([]nodes.Kind{{Zero: note{}}})})
 	}()
 	s.note()

@@ -62,7 +62,7 @@ func (t *traffic) broadcast(e *nodes.Effect) {
 		}
 		seq := h.log.SentTo(id).Add(1)
 		bytes += t.publish(e, t.subjects[id], false, seq)
-		h.log.Pass(history.MessageRecord{At: now, Seq: uint32(seq), Peer: id,
+		h.log.Trace(history.MessageRecord{At: now, Seq: uint32(seq), Peer: id,
 			Instance: uint16(e.Instance), Kind: e.Kind, Sent: true})
 	}
 	t.count(e, hearers, hearers, bytes)
@@ -84,12 +84,13 @@ func (t *traffic) publish(e *nodes.Effect, subject string, multicast bool, seq u
 // count books a message that is to be delivered so many times, was handed over so many times, and has
 // so many bytes in all its deliveries.
 func (t *traffic) count(e *nodes.Effect, deliveries, publishes, bytes int) {
-	log := t.host.log
-	log.Sent[e.Kind].Add(uint64(deliveries))
-	log.Publishes[e.Kind].Add(uint64(publishes))
-	log.Bytes[e.Kind].Add(uint64(bytes))
+	counters := t.host.log.Instance(e.Instance)
+	kind := &counters.Kinds[e.Kind]
+	kind.Sent.Add(uint64(deliveries))
+	kind.Publishes.Add(uint64(publishes))
+	kind.Bytes.Add(uint64(bytes))
 	if e.Resend {
-		log.Resent.Add(uint64(deliveries))
+		counters.Resent.Add(uint64(deliveries))
 	}
 	if t.host.algorithm.Circulates {
 		for range deliveries {
@@ -152,13 +153,13 @@ func (h *Host) deliver(a *arrival) {
 		h.feed(nodes.Input{Kind: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
 		h.client.act(burst)
 	}
-	h.log.Delivered[a.kind].Add(1)
+	h.log.Instance(a.instance).Kinds[a.kind].Delivered.Add(1)
 }
 
-// pass puts a message that goes by now into the ring.
+// pass puts a message that goes by now into the trace.
 func (h *Host) pass(p history.MessageRecord) {
 	p.At = h.clock.Now()
-	h.log.Pass(p)
+	h.log.Trace(p)
 }
 
 // record appends an event that happens now, and returns its stamp.

@@ -69,7 +69,7 @@ func (w *world) request(id nodes.ID) {
 		w.moved = w.handled
 	}
 	w.open++
-	w.record(history.Event{Kind: history.Requested, Entry: m.count, Value: m.due, Node: id})
+	w.record(history.Event{Kind: history.Requested, Entry: m.count, Value: m.due, Count: 1, Node: id})
 	if w.issued == w.Entries {
 		w.stop()
 	}

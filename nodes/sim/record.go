@@ -16,15 +16,15 @@ func (w *world) mark(mark uint32) {
 	w.record(history.Event{Kind: history.Marked, Count: mark, Node: nodes.None})
 }
 
-// pass puts a message that goes by at a node, sent to a peer or handled, into the ring.
+// pass puts a message that goes by at a node, sent to a peer or handled, into the trace.
 func (w *world) pass(id, peer nodes.ID, kind uint8, sent bool) {
 	if w.frozen {
 		return
 	}
-	if len(w.ring) < ringLen {
-		w.ring = append(w.ring, history.MessageRecord{})
+	if len(w.trace) < traceLength {
+		w.trace = append(w.trace, history.MessageRecord{})
 	}
-	p := &w.ring[w.passed%ringLen]
+	p := &w.trace[w.passed%traceLength]
 	p.At, p.Node, p.Peer, p.Kind, p.Sent = w.now, id, peer, kind, sent
 	w.passed++
 }
@@ -42,27 +42,28 @@ func (w *world) broke(need nodes.Assumption) {
 func (w *world) history() *history.History {
 	logs := []*history.NodeLog{{Node: nodes.None}}
 	for id := range nodes.ID(len(w.members)) {
-		logs = append(logs, &history.NodeLog{Node: id, Totals: w.totals(id)})
+		logs = append(logs, &history.NodeLog{Node: id, Instances: []history.InstanceTotals{w.totals(id)}})
 	}
 	h := history.Ordered(logs, w.events)
 	w.events = nil
-	for i := range w.ring { // the oldest first
-		p := w.ring[(w.passed+uint64(i))%uint64(len(w.ring))]
+	for i := range w.trace { // the oldest first
+		p := w.trace[(w.passed+uint64(i))%uint64(len(w.trace))]
 		l := logs[p.Node+1]
-		l.Ring = append(l.Ring, p)
-		l.Totals.RingNext++
+		l.Trace = append(l.Trace, p)
+		l.Totals.TraceNext++
 	}
 	return h
 }
 
 // totals returns what a node would have counted in its log.
-func (w *world) totals(id nodes.ID) history.Totals {
+func (w *world) totals(id nodes.ID) history.InstanceTotals {
 	m := &w.members[id].totals
-	t := history.Totals{Requests: m.requests, Entries: m.entries, Exits: m.exits,
+	t := history.InstanceTotals{Requests: m.requests, Entries: m.entries, Exits: m.exits,
 		Resent: m.resent, Dropped: m.dropped, Copied: m.copied}
 	for kind := range w.codec.Kinds() {
 		k := w.tally(id, uint8(kind))
-		t.Sent[kind], t.Publishes[kind], t.Delivered[kind] = k.sent, k.publishes, k.delivered
+		t.Kinds = append(t.Kinds,
+			history.KindTotals{Sent: k.sent, Publishes: k.publishes, Delivered: k.delivered})
 	}
 	return t
 }

@@ -33,9 +33,9 @@ type world struct {
 	handled   uint64
 	sent      uint64
 	asked     asked // sequential load: the request under way
-	ring      []history.MessageRecord
-	passed    uint64 // messages ever put into the ring
-	frozen    bool   // two have been inside: the ring keeps what led to it
+	trace     []history.MessageRecord
+	passed    uint64 // messages ever put into the trace
+	frozen    bool   // two have been inside: the trace keeps what led to it
 	moved     uint64 // handled at the latest entry, or when somebody began to wait
 	broken    nodes.Assumption
 	stopped   bool
@@ -53,8 +53,8 @@ type asked struct {
 	sent uint64 // messages before it
 }
 
-// ringLen is how many of the latest messages of all nodes are kept, for the story of a violation.
-const ringLen = 4096
+// traceLength is how many of the latest messages of all nodes are kept, for the story of a violation.
+const traceLength = 4096
 
 // A life counts how often a node has gone down or come up again.
 type life uint32
