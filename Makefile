@@ -8,20 +8,11 @@ RACE = $(shell test "$$(go env CGO_ENABLED)" = 1 && command -v "$$(go env CC)" >
 
 FUZZTIME = 5s
 
-# $(call flag,name,value) is the flag --name with the value, quoted, if there is a value.
+# Each variable of the command line is the flag of that name: THINK=1ms is --think='1ms'.
 quote = '$(subst ','\'',$(1))'
-flag = $(if $(strip $(2)),--$(1) $(call quote,$(2)))
-# $(call switch,name,value) is the flag --name unless the value is empty or says no.
-switch = $(if $(filter-out 0 no false,$(2)),--$(1))
-
-FLAGS = $(call flag,algo,$(ALGO)) $(call flag,nodes,$(N)) $(call flag,load,$(LOAD)) \
-	$(call flag,hold,$(HOLD)) $(call flag,think,$(THINK)) $(call flag,rate,$(RATE)) \
-	$(call flag,arrivals,$(ARRIVALS)) $(call flag,latency,$(LATENCY)) $(call flag,regions,$(REGIONS)) \
-	$(call switch,multicast,$(MULTICAST)) $(call flag,quorums,$(QUORUMS)) $(call flag,tree,$(TREE)) \
-	$(call flag,duration,$(DURATION)) $(call flag,warmup,$(WARMUP)) $(call flag,entries,$(ENTRIES)) \
-	$(call flag,trials,$(TRIALS)) $(call flag,seed,$(SEED)) $(call flag,patience,$(PATIENCE)) \
-	$(call flag,nats,$(NATS)) $(call flag,results,$(RESULTS)) $(call flag,set,$(SET)) \
-	$(call switch,json,$(JSON))
+flag = $(if $($(1)),--$(shell echo $(1) | tr A-Z_ a-z-)=$(call quote,$($(1))))
+given = $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
+FLAGS = $(foreach v,$(filter-out ARGS,$(given)),$(call flag,$(v)))
 
 .PHONY: help
 help: ## list the targets

@@ -28,8 +28,7 @@ type Claim struct {
 	Load      workload.Load
 	Hold      time.Duration
 	Think     time.Duration
-	Tree      string
-	Quorums   string
+	Options   map[string]string // of the algorithm
 	Multicast bool
 	Entries   uint64
 }
@@ -83,7 +82,7 @@ func (c Claim) Reproduce(seed uint64) (*Reproduced, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := Options{Algorithm: spec.Name, Config: nodes.Config{N: c.N, Tree: c.Tree, Quorums: c.Quorums},
+	o := Options{Algorithm: spec.Name, Config: nodes.Config{N: c.N, Options: c.Options},
 		Workload: workload.Workload{Load: c.Load, Hold: chance.Constant(c.Hold), Think: chance.Constant(c.Think)},
 		Latency:  chance.Constant(hop), Multicast: c.Multicast, Entries: c.Entries, Seed: seed}
 	result, err := sim.Run(*simulation(o, Simulated{}, spec, seed))

@@ -123,7 +123,7 @@ func treeClaims() []Claim {
 			mean float64
 		}{{"line", m.line}, {"star", m.star}, {"binary", m.binary}} {
 			c := sequential(MessagesPerEntry, "raymond", treeMean, m.n, exactly(of.mean), Mean)
-			c.Tree = of.tree
+			c.Options = map[string]string{"tree": of.tree}
 			all = append(all, c)
 		}
 	}

@@ -10,18 +10,18 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// Validate returns the algorithm that the options name, and makes its name the one of the table. The
-// error says what is wrong with the options and what would be right.
+// Validate returns the algorithm that the options name, and makes its name the one of the table and its
+// options explicit. The error says what is wrong and what would be right.
 func (o *Options) Validate() (*nodes.Spec, error) {
 	spec, err := mutex.Find(o.Algorithm)
 	if err != nil {
 		return nil, err
 	}
-	o.Algorithm = spec.Name
+	if err := spec.Validate(o.Config); err != nil {
+		return nil, err
+	}
 	const most = 1 << 20
 	switch {
-	case o.Config.N < 1:
-		return nil, fmt.Errorf("%d nodes: a run takes at least one", o.Config.N)
 	case o.Config.N > most:
 		return nil, fmt.Errorf("%d nodes: a run of real processes takes at most %d", o.Config.N, most)
 	case o.Trials < 1:
@@ -29,11 +29,7 @@ func (o *Options) Validate() (*nodes.Spec, error) {
 	case o.Patience <= 0:
 		return nil, fmt.Errorf("a patience of %v: it must be longer than nothing", o.Patience)
 	}
-	if spec.Check != nil {
-		if err := spec.Check(o.Config); err != nil {
-			return nil, err
-		}
-	}
+	o.Algorithm, o.Config = spec.Name, spec.Explicit(o.Config)
 	if err := o.validateEnd(); err != nil {
 		return nil, err
 	}

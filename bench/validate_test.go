@@ -18,11 +18,13 @@ func TestValidate(t *testing.T) {
 		{"defaults", func(*Options) {}, ""},
 		{"alias", func(o *Options) { o.Algorithm = "ricart" }, ""},
 		{"unknown algorithm", func(o *Options) { o.Algorithm = "ricard" }, `did you mean "ricart`},
-		{"no nodes", func(o *Options) { o.Config.N = 0 }, "0 nodes: a run takes at least one"},
+		{"no nodes", func(o *Options) { o.Config.N = 0 }, "0 nodes: it takes at least one"},
 		{"too many nodes", func(o *Options) { o.Config.N = 1 << 21 }, "at most 1048576"},
 		{"no trials", func(o *Options) { o.Trials = 0 }, "at least one"},
 		{"no patience", func(o *Options) { o.Patience = 0 }, "longer than nothing"},
-		{"grid of no square", func(o *Options) { o.Algorithm, o.Config.Quorums = "maekawa", "grid" }, "square"},
+		{"grid of no square", func(o *Options) {
+			o.Algorithm, o.Config = "maekawa", o.Config.With("quorums", "grid")
+		}, "square"},
 		{"negative duration", func(o *Options) { o.Duration = -1 }, "does not run backwards"},
 		{"negative warm-up", func(o *Options) { o.Warmup = -1 }, "does not run backwards"},
 		{"two ends", func(o *Options) { o.Entries = 5 }, "ends by one of them"},

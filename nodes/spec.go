@@ -1,9 +1,15 @@
 package nodes
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"turnstile/internal/suggest"
 )
 
 // Info is what every row of a table says for people, be it an algorithm or a lock of somewhere else.
@@ -24,21 +30,13 @@ type Spec struct {
 	Servers    func(c Config) int            // how many nodes have no client; nil: none
 	NewServer  func(c Config, id ID) Machine // the machine of the server id, n and up
 	Messages   []Kind                        // every message that its machines send or save
-	Options    []string                      // the flags of the parts of Config that mean something to it
-	Check      func(c Config) error          // what it cannot run with; nil: runs with anything
+	Options    []Option                      // what can be set of it beside the number of nodes
 	Safe       Assumption                    // what its safety rests on
 	Live       Assumption                    // what its progress rests on, beside Safe
 	Cost       func(c Config) Cost           // as published
 	Identities []Identity                    // of its message counts, after a run without faults
 	Circulates bool                          // sends though nobody asks (a token going round)
 	Broken     string                        // of the known-broken: which property fails
-}
-
-// A Config is what the machines of an algorithm are made from. It is the same at every node.
-type Config struct {
-	N       int    `json:"n" yaml:"n"`                                 // clients
-	Quorums string `json:"quorums,omitempty" yaml:"quorums,omitempty"` // which quorum system; empty: the best
-	Tree    string `json:"tree,omitempty" yaml:"tree,omitempty"`       // which tree they stand in; empty: binary
 }
 
 // A Kind is one kind of message.
@@ -138,6 +136,57 @@ type Tally struct {
 type Identity struct {
 	Says  string // "REPLY = REQUEST"
 	Holds func(c Config, t Tally) bool
+}
+
+// Validate says what of a configuration the algorithm does not take, and what it does.
+func (s *Spec) Validate(c Config) error {
+	switch {
+	case c.N < 1:
+		return fmt.Errorf("%d nodes: it takes at least one", c.N)
+	case c.Units < 0:
+		return fmt.Errorf("%d units: the resource has at least one", c.Units)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
+		if s.Option(name) == nil {
+			return s.unknownOption(name)
+		}
+	}
+	for i := range s.Options {
+		if err := s.Options[i].validate(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Explicit returns the configuration with a value given for each option of the algorithm.
+func (s *Spec) Explicit(c Config) Config {
+	for _, o := range s.Options {
+		c = c.With(o.Name, c.Value(o))
+	}
+	return c
+}
+
+// Option returns the option of that name, or nil.
+func (s *Spec) Option(name string) *Option {
+	at := slices.IndexFunc(s.Options, func(o Option) bool { return o.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &s.Options[at]
+}
+
+// unknownOption says that there is no option of that name, and which there are.
+func (s *Spec) unknownOption(name string) error {
+	var names, forms []string
+	for _, o := range s.Options {
+		names, forms = append(names, o.Name), append(forms, o.form())
+	}
+	has := cmp.Or(strings.Join(forms, ", "), "none")
+	if near := suggest.Nearest(name, names); near != "" {
+		return fmt.Errorf("%s has no option %s: did you mean %s? It has %s", s.Name, name, near, has)
+	}
+	return fmt.Errorf("%s has no option %s: it has %s", s.Name, name, has)
 }
 
 // ServerCount returns how many nodes without a client the algorithm needs.

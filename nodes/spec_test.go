@@ -1,6 +1,8 @@
 package nodes
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -73,5 +75,50 @@ func TestFind(t *testing.T) {
 		if _, err := Find(table, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Find(%q): %v, want %s", name, err, want)
 		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	even := func(c Config, value string) error {
+		if value == "pairs" && c.N%2 == 1 {
+			return errors.New("it takes an even number")
+		}
+		return nil
+	}
+	dance := &Spec{Info: Info{Name: "dance"}, Options: []Option{
+		{Name: "order", Values: []string{"circle", "pairs"}, Default: "circle", Check: even},
+		{Name: "tune"},
+	}}
+	for _, test := range []struct {
+		row  *Spec
+		c    Config
+		want string
+	}{
+		{dance, Config{N: 1}, ""},
+		{dance, Config{N: 2}.With("order", "pairs").With("tune", "reel"), ""},
+		{dance, Config{N: 3}.With("order", "pairs"), "order: it takes an even number"},
+		{dance, Config{N: 3}.With("order", "circel"),
+			`order: "circel" is none of circle, pairs: did you mean circle?`},
+		{dance, Config{N: 3}.With("order", "x"), `order: "x" is none of circle, pairs`},
+		{dance, Config{N: 3}.With("tun", "x"), "dance has no option tun: did you mean tune? " +
+			"It has order (circle, pairs), tune"},
+		{dance, Config{N: 3}.With("x", "x"), "dance has no option x: it has order (circle, pairs), tune"},
+		{&Spec{Info: Info{Name: "nap"}}, Config{N: 3}.With("x", "x"), "nap has no option x: it has none"},
+		{dance, Config{}, "0 nodes: it takes at least one"},
+		{dance, Config{N: 1, Units: -1}, "-1 units: the resource has at least one"},
+	} {
+		err := test.row.Validate(test.c)
+		if got := fmt.Sprint(err); got != test.want && (err != nil || test.want != "") {
+			t.Errorf("%+v: %v, want %q", test.c, err, test.want)
+		}
+	}
+}
+
+func TestConfigsShareNoOptions(t *testing.T) {
+	a := Config{N: 1}.With("tune", "reel")
+	b := a.With("tune", "jig")
+	if o := (Option{Name: "tune", Default: "air"}); a.Value(o) != "reel" || b.Value(o) != "jig" ||
+		(Config{}).Value(o) != "air" {
+		t.Errorf("%v and %v", a, b)
 	}
 }

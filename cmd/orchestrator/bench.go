@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"turnstile/bench/check"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
 
@@ -74,13 +74,14 @@ func (a *app) benchCommand() *cobra.Command {
 			return a.bench(cmd.Context(), &c)
 		},
 	}
-	c.addFlags(cmd.Flags())
+	c.addFlags(cmd)
 	completeFlags(cmd)
 	return cmd
 }
 
-func (c *benchCall) addFlags(f *pflag.FlagSet) {
-	c.addRunFlags(f)
+func (c *benchCall) addFlags(cmd *cobra.Command) {
+	c.addRunFlags(cmd)
+	f := cmd.Flags()
 	f.DurationVar(&c.Patience, "patience", c.Patience,
 		"how long nothing may move while somebody waits, before the run counts as stalled")
 	f.StringVar(&c.NATS, "nats", "", "`URL` of a NATS server to use (default one of the run's own)")
@@ -91,7 +92,8 @@ func (c *benchCall) addFlags(f *pflag.FlagSet) {
 
 // addRunFlags adds the flags of runs of any kind, real or simulated. Those that have a value already have it
 // for a default.
-func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
+func (c *benchCall) addRunFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	c.Patience = 3 * time.Second
 	f.SortFlags = false
 	f.SetNormalizeFunc(longN)
@@ -107,8 +109,7 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.regions, "regions", "",
 		"`file` of the latencies between regions, instead of --latency (see docs/running.md)")
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
-	f.StringVar(&c.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
-	f.StringVar(&c.Config.Tree, "tree", "", "`shape` of the tree: binary, star or line (default binary)")
+	addOptions(cmd, &c.Config)
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
 	f.DurationVar(&c.Warmup, "warmup", 0,
 		"how long to run before measuring (default a tenth of --duration, at most 1s)")
@@ -145,32 +146,14 @@ func (c *benchCall) resolve(s *settings) error {
 	if c.setup.Node == "" {
 		c.setup.Node = ownSibling("node")
 	}
-	spec, err := c.Validate()
+	row, err := mutex.Find(c.Algorithm)
 	if err != nil {
 		return err
 	}
-	return c.resolveOptions(s, spec)
-}
-
-// resolveOptions drops what means nothing to the algorithm, or refuses it if it was said no farther off
-// than the algorithm was.
-func (c *benchCall) resolveOptions(s *settings, row *spec) error {
-	for _, o := range []struct {
-		flag, lacks string
-		value       *string
-	}{
-		{"quorums", "asks no quorum", &c.Config.Quorums},
-		{"tree", "knows no tree", &c.Config.Tree},
-	} {
-		if *o.value == "" || slices.Contains(row.Options, o.flag) {
-			continue
-		}
-		if s.rank(o.flag) >= s.rank("algo") {
-			return fmt.Errorf("--%s means nothing to %s, which %s: leave it out", o.flag, row.Name, o.lacks)
-		}
-		*o.value = ""
+	if c.Config, err = s.checkOptions(row, c.Config, s.rank("algo")); err == nil {
+		_, err = c.Validate()
 	}
-	return nil
+	return err
 }
 
 // resolveLoad finds the load that the flags name or imply.

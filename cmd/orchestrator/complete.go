@@ -12,12 +12,15 @@ func completeFlags(cmd *cobra.Command) {
 	for flag, values := range map[string][]string{
 		"load":     {"saturated", "closed", "open", "one", "sequential"},
 		"arrivals": {"poisson", "even"},
-		"quorums":  {"cyclic", "grid"},
-		"tree":     {"binary", "star", "line"},
 	} {
-		cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+		completeWith(cmd, flag, values)
 	}
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+}
+
+// completeWith has a shell complete the value of a flag with one of those.
+func completeWith(cmd *cobra.Command, flag string, values []string) {
+	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func completeAlgorithm(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

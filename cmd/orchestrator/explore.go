@@ -46,11 +46,11 @@ const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
 // An exploreCall is one call of explore.
 type exploreCall struct {
 	explore.Options
-	run    benchCall // for the options that algorithms have there too
-	timing explore.Timing
-	memory size
-	save   string
-	json   bool
+	algorithm string
+	timing    explore.Timing
+	memory    size
+	save      string
+	json      bool
 }
 
 func (a *app) exploreCommand() *cobra.Command {
@@ -72,15 +72,16 @@ func (a *app) exploreCommand() *cobra.Command {
 			return a.explore(cmd.Context(), &c)
 		},
 	}
-	c.addFlags(cmd.Flags())
+	c.addFlags(cmd)
 	completeFlags(cmd)
 	return cmd
 }
 
-func (c *exploreCall) addFlags(f *pflag.FlagSet) {
+func (c *exploreCall) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&c.run.Algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
-	f.IntVarP(&c.run.Config.N, "nodes", "n", 2, "how many nodes ask for the critical section")
+	f.StringVar(&c.algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
+	f.IntVarP(&c.Config.N, "nodes", "n", 2, "how many nodes ask for the critical section")
 	f.IntVar(&c.Entries, "entries", 1, "how often each of them asks")
 	f.IntVar(&c.Losses, "losses", 0, "how many messages may be lost")
 	f.IntVar(&c.Duplicates, "duplicates", 0, "how many messages may arrive twice")
@@ -92,8 +93,7 @@ func (c *exploreCall) addFlags(f *pflag.FlagSet) {
 	f.Lookup("timing").DefValue = "" // none: the help would say 0s
 	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "what time goes on by, with --timing")
 	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
-	f.StringVar(&c.run.Config.Quorums, "quorums", "", "quorum `system`: cyclic or grid (default cyclic)")
-	f.StringVar(&c.run.Config.Tree, "tree", "", "`shape` of the tree: binary, star or line (default binary)")
+	addOptions(cmd, &c.Config)
 	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
 	f.Uint64Var(&c.States, "states", 0, "how many states to see (default all)")
 	f.Var(&c.memory, "memory", "how much memory to take")
@@ -105,13 +105,13 @@ func (c *exploreCall) addFlags(f *pflag.FlagSet) {
 
 // resolve finds the algorithm, and what contradicts.
 func (c *exploreCall) resolve(s *settings) (err error) {
-	if c.Spec, err = mutex.Find(c.run.Algorithm); err != nil {
+	if c.Spec, err = mutex.Find(c.algorithm); err != nil {
 		return err
 	}
-	if err = c.run.resolveOptions(s, c.Spec); err != nil {
+	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank("algo")); err != nil {
 		return err
 	}
-	c.Config, c.Memory = c.run.Config, uint64(c.memory)
+	c.Memory = uint64(c.memory)
 	switch {
 	case s.given("timing"):
 		c.Timing = &c.timing
@@ -126,6 +126,7 @@ func (c *exploreCall) resolve(s *settings) (err error) {
 			return fmt.Errorf("--save: there is no folder %s: make it first", filepath.Dir(c.save))
 		}
 	}
+	c.Config = c.Spec.Explicit(c.Config)
 	return c.Validate()
 }
 
@@ -261,13 +262,8 @@ func (c *exploreCall) space() []string {
 		}
 		return fmt.Sprintf("%d %s", n, many)
 	}
-	words := []string{count(c.Config.N, "node", "nodes"), count(c.Entries, "entry", "entries") + " each"}
-	if c.Config.Quorums != "" {
-		words = append(words, c.Config.Quorums+" quorums")
-	}
-	if c.Config.Tree != "" {
-		words = append(words, "tree: "+c.Config.Tree)
-	}
+	words := append([]string{count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
+	words = append(words, count(c.Entries, "entry", "entries")+" each")
 	before := len(words)
 	for _, f := range []struct {
 		n         int

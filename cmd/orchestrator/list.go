@@ -29,38 +29,32 @@ func (a *app) listCommand() *cobra.Command {
 		Args:              atMostOne,
 		ValidArgsFunction: completeAlgorithm,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := settle(cmd); err != nil {
+			s, err := settle(cmd)
+			if err != nil {
 				return err
 			}
-			return a.list(c, args, asJSON, markdown)
+			return a.list(s, c, args, asJSON, markdown)
 		},
 	}
 	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to tell the cost")
-	cmd.Flags().StringVar(&c.Quorums, "quorums", "",
-		"with which quorum `system`: cyclic or grid (default cyclic)")
-	cmd.Flags().StringVar(&c.Tree, "tree", "", "in which `shape` of tree: binary, star or line (default binary)")
+	addOptions(cmd, &c)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a table for a Markdown document instead")
 	return cmd
 }
 
-func (a *app) list(c nodes.Config, names []string, asJSON, markdown bool) error {
-	if c.N < 1 {
-		return fmt.Errorf("%d nodes: a run takes at least one", c.N)
-	}
-	rows := mutex.Table
+func (a *app) list(s *settings, c nodes.Config, names []string, asJSON, markdown bool) error {
+	rows, named := mutex.Table, byFlag+1
 	if len(names) > 0 {
 		row, err := mutex.Find(names[0])
 		if err != nil {
 			return err
 		}
-		rows = []*spec{row}
+		rows, named = []*spec{row}, byFlag
 	}
 	for _, row := range rows {
-		if row.Check != nil {
-			if err := row.Check(c); err != nil {
-				return err
-			}
+		if _, err := s.checkOptions(row, c, named); err != nil {
+			return err
 		}
 	}
 	switch {
@@ -117,6 +111,9 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	line("safety", "rests on "+row.Safe.String())
 	line("progress", "rests on "+(row.Safe|row.Live).String())
 	line("messages", strings.Join(row.Codec().Names(), ", "))
+	for _, o := range row.Options {
+		line("option", "--"+o.Name+": "+o.String())
+	}
 	if servers := row.ServerCount(c); servers > 0 {
 		line("servers", fmt.Sprintf("%d, beside the %d nodes", servers, c.N))
 	}
@@ -167,6 +164,7 @@ type entry struct {
 	Safe       []string          `json:"safety_rests_on"`
 	Live       []string          `json:"progress_rests_on"`
 	Messages   []string          `json:"messages"`
+	Options    []option          `json:"options"`
 	Servers    int               `json:"servers"`
 	Circulates bool              `json:"circulates"`
 	Nodes      int               `json:"nodes"`
@@ -174,6 +172,14 @@ type entry struct {
 	Cost       map[string]limits `json:"cost"`
 	Delay      limits            `json:"delay_hops"`
 	Identities []string          `json:"identities"`
+}
+
+// An option is a setting of an algorithm, as list --json prints it.
+type option struct {
+	Name    string   `json:"name"`
+	Usage   string   `json:"usage"`
+	Values  []string `json:"values"` // null: any that it does not refuse
+	Default string   `json:"default"`
 }
 
 // limits are a range; no Max means that there is no upper limit.
@@ -198,7 +204,10 @@ func entryOf(row *spec, c nodes.Config) entry {
 		Nodes: c.N, Formula: cost.Formula,
 		Cost: map[string]limits{"sequential": limitsOf(cost.Sequential), "one": limitsOf(cost.One),
 			"saturated": limitsOf(cost.Saturated), "any": limitsOf(cost.Any)},
-		Delay: limitsOf(cost.Delay), Identities: []string{},
+		Delay: limitsOf(cost.Delay), Identities: []string{}, Options: []option{},
+	}
+	for _, o := range row.Options {
+		e.Options = append(e.Options, option{o.Name, o.Usage, o.Values, o.Default})
 	}
 	for _, i := range row.Identities {
 		e.Identities = append(e.Identities, i.Says)

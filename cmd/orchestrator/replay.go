@@ -17,15 +17,14 @@ func (a *app) replay(path, algorithm string) error {
 		return fmt.Errorf("--replay: %w", err)
 	}
 	defer file.Close()
-	schedule, err := explore.ParseSchedule(file)
+	schedule, err := explore.ParseSchedule(file, mutex.Find)
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
 	spec, err := mutex.Find(schedule.Algorithm)
 	if err != nil {
-		return fmt.Errorf("--replay: %s: %w", path, err)
+		return err
 	}
-	schedule.Algorithm = spec.Name // it may be an alias
 	if algorithm != "" {
 		asked, err := mutex.Find(algorithm)
 		if err != nil {

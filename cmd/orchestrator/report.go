@@ -33,19 +33,14 @@ func (p *report) line(name, format string, args ...any) {
 
 // header says what is run, before it is.
 func (p *report) header(o bench.Options) {
-	parts := []string{p.palette.paint(bold, o.Algorithm), counted(uint64(o.Config.N), "node", "nodes"),
-		loadText(&o.Workload), "hold " + o.Workload.Hold.String(), "no injected latency"}
+	parts := []string{p.palette.paint(bold, o.Algorithm), counted(uint64(o.Config.N), "node", "nodes")}
+	parts = append(parts, o.Config.Given()...)
+	parts = append(parts, loadText(&o.Workload), "hold "+o.Workload.Hold.String(), "no injected latency")
 	if !o.Regions.None() {
 		parts[len(parts)-1] = o.Regions.String()
 	}
 	if !o.Latency.Zero() {
 		parts[len(parts)-1] = "latency " + o.Latency.String()
-	}
-	if o.Config.Quorums != "" {
-		parts = append(parts, o.Config.Quorums+" quorums")
-	}
-	if o.Config.Tree != "" {
-		parts = append(parts, o.Config.Tree+" tree")
 	}
 	if o.Multicast {
 		parts = append(parts, "multicast")

@@ -68,8 +68,8 @@ func (a *app) simulateCommand() *cobra.Command {
 			return a.simulate(cmd.Context(), &c)
 		},
 	}
+	c.addRunFlags(cmd)
 	f := cmd.Flags()
-	c.addRunFlags(f)
 	f.BoolVar(&c.faults.Reordering, "reordering", false, "let messages of one link overtake each other")
 	f.Float64Var(&c.faults.Loss, "loss", 0, "share of messages that are lost, 0 to 1")
 	f.Float64Var(&c.faults.Duplication, "duplication", 0, "share of messages that arrive twice, 0 to 1")

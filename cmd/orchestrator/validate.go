@@ -14,6 +14,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/check"
+	"turnstile/nodes"
 	"turnstile/nodes/mutex"
 )
 
@@ -127,12 +128,7 @@ func (a *app) printFigures(all []*bench.Reproduced, off int) {
 
 // variantOf says under what load, and with what options, a figure was measured.
 func variantOf(r *bench.Reproduced) string {
-	parts := []string{string(r.Load)}
-	for _, p := range []string{r.Tree, r.Quorums} {
-		if p != "" {
-			parts = append(parts, p)
-		}
-	}
+	parts := append([]string{string(r.Load)}, nodes.Config{Options: r.Options}.Given()...)
 	if r.Multicast {
 		parts = append(parts, "multicast")
 	}

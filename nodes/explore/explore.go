@@ -44,9 +44,10 @@ const (
 
 // Validate says what is wrong with the options, if anything is, and what would be right.
 func (o *Options) Validate() error {
+	if err := o.Spec.Validate(o.Config); err != nil {
+		return err
+	}
 	switch {
-	case o.Config.N < 1:
-		return fmt.Errorf("%d nodes: an exploration takes at least one", o.Config.N)
 	case o.total() > mostExplored:
 		return fmt.Errorf("%d nodes, servers included: an exploration takes up to %d, and sense for up to 4",
 			o.total(), mostExplored)
@@ -62,12 +63,7 @@ func (o *Options) Validate() error {
 			o.Depth, o.Workers)
 	}
 	if o.Timing != nil {
-		if err := o.Timing.Validate(); err != nil {
-			return err
-		}
-	}
-	if o.Spec.Check != nil {
-		return o.Spec.Check(o.Config)
+		return o.Timing.Validate()
 	}
 	return nil
 }

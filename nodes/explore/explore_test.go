@@ -129,7 +129,7 @@ node 0 enters: INSIDE TOGETHER WITH 1`
 	}
 
 	// Read back and played again, it fails by the same check, and by all that judge a history.
-	read, err := ParseSchedule(strings.NewReader(v.Schedule.String()))
+	read, err := ParseSchedule(strings.NewReader(v.Schedule.String()), mutex.Find)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestTextbookMaekawaDeadlocks(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	o := Options{Spec: spec, Config: nodes.Config{N: 4, Quorums: "grid"}, Entries: 1, Workers: 2}
+	o := Options{Spec: spec, Config: nodes.Config{N: 4}.With("quorums", "grid"), Entries: 1, Workers: 2}
 	v := explore(t, o).Violation
 	if v == nil || v.Check != CheckDeadlock || len(v.Schedule.Steps) != 14 ||
 		!strings.Contains(v.Stall, "They wait in a circle: 1 -> 2 -> 1") {
@@ -219,13 +219,13 @@ func TestFaultsOutsideTheModel(t *testing.T) {
 func TestExploreRefuses(t *testing.T) {
 	good := Options{Spec: row(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
 	for want, change := range map[string]func(o *Options){
-		"takes at least one":        func(o *Options) { o.Config.N = 0 },
-		"takes up to 8":             func(o *Options) { o.Config.N = 9 },
-		"each client makes 1 to":    func(o *Options) { o.Entries = 0 },
-		"there can be 0 to 100":     func(o *Options) { o.Losses = -1 },
-		"allow at least one crash":  func(o *Options) { o.Restarts = true },
-		"a depth of -1":             func(o *Options) { o.Depth = -1 },
-		"there is no quorum system": func(o *Options) { o.Config.Quorums = "x" },
+		"takes at least one":          func(o *Options) { o.Config.N = 0 },
+		"takes up to 8":               func(o *Options) { o.Config.N = 9 },
+		"each client makes 1 to":      func(o *Options) { o.Entries = 0 },
+		"there can be 0 to 100":       func(o *Options) { o.Losses = -1 },
+		"allow at least one crash":    func(o *Options) { o.Restarts = true },
+		"a depth of -1":               func(o *Options) { o.Depth = -1 },
+		`"x" is none of cyclic, grid`: func(o *Options) { o.Config = o.Config.With("quorums", "x") },
 	} {
 		o := good
 		change(&o)

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -115,11 +114,12 @@ func (s *Schedule) String() string {
 // WriteTo writes the schedule as it stands in a file.
 func (s *Schedule) WriteTo(w io.Writer) (int64, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "turnstile schedule %d\nalgorithm %s\n", scheduleVersion, s.Algorithm)
-	for name, field := range settingsOf(&s.Config) {
-		if !field.IsZero() {
-			fmt.Fprintln(&b, name, field)
-		}
+	fmt.Fprintf(&b, "turnstile schedule %d\nalgorithm %s\nn %d\n", scheduleVersion, s.Algorithm, s.Config.N)
+	if s.Config.Units > 0 {
+		fmt.Fprintln(&b, "units", s.Config.Units)
+	}
+	for _, option := range s.Config.Given() {
+		fmt.Fprintln(&b, option)
 	}
 	if s.Reordering {
 		fmt.Fprintln(&b, "reordering")
@@ -135,9 +135,17 @@ func (s *Schedule) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// ParseSchedule reads a schedule. An error names the line, and says what would be right there.
-func ParseSchedule(r io.Reader) (*Schedule, error) {
-	s := &Schedule{}
+// A scheduleParser reads a schedule.
+type scheduleParser struct {
+	*Schedule
+	find func(name string) (*nodes.Spec, error)
+	spec *nodes.Spec // whose schedule it is; nil before the line that says so
+}
+
+// ParseSchedule reads a schedule of an algorithm that find knows. An error names the line, and says what
+// would be right there.
+func ParseSchedule(r io.Reader, find func(name string) (*nodes.Spec, error)) (*Schedule, error) {
+	s := scheduleParser{&Schedule{}, find, nil}
 	lines := bufio.NewScanner(r)
 	number, begun := 0, false
 	for lines.Scan() {
@@ -167,7 +175,7 @@ func ParseSchedule(r io.Reader) (*Schedule, error) {
 	case s.Config.N == 0:
 		return nil, errors.New("the number of clients is missing: add a line such as n 2")
 	}
-	return s, nil
+	return s.Schedule, nil
 }
 
 func parseTitle(words []string) error {
@@ -182,34 +190,21 @@ func parseTitle(words []string) error {
 }
 
 // parse reads a line.
-func (s *Schedule) parse(words []string, line int) error {
+func (s *scheduleParser) parse(words []string, line int) error {
 	if known, err := s.parseHeader(words); known {
 		if len(s.Steps) > 0 {
 			return fmt.Errorf("%s stands behind a step: put it above all steps", words[0])
 		}
 		return err
 	}
-	step, err := parseStep(words)
+	step, err := s.parseStep(words)
 	step.Line = line
 	s.Steps = append(s.Steps, step)
 	return err
 }
 
-// settingsOf yields the fields of a configuration by the names that they have in files.
-func settingsOf(c *nodes.Config) iter.Seq2[string, reflect.Value] {
-	return func(yield func(string, reflect.Value) bool) {
-		v := reflect.ValueOf(c).Elem()
-		for i := range v.NumField() {
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			if !yield(name, v.Field(i)) {
-				return
-			}
-		}
-	}
-}
-
 // parseHeader reads a line that is no step, and reports whether it is one.
-func (s *Schedule) parseHeader(words []string) (known bool, err error) {
+func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
 	value := strings.Join(words[1:], " ")
 	one := len(words) == 2
 	switch words[0] {
@@ -226,31 +221,39 @@ func (s *Schedule) parseHeader(words []string) (known bool, err error) {
 		if !one {
 			return true, errors.New("algorithm takes a name, such as algorithm naive-broadcast")
 		}
-		s.Algorithm = value
-		return true, nil
-	}
-	for name, field := range settingsOf(&s.Config) {
-		switch {
-		case name != words[0]:
-			continue
-		case field.Kind() == reflect.Int:
-			x, err := strconv.Atoi(value)
-			if err != nil || x < 1 {
-				return true, fmt.Errorf("%s is %q: write a whole number from 1", name, value)
-			}
-			field.SetInt(int64(x))
-		case !one:
-			return true, fmt.Errorf("%s takes one word", name)
-		default:
-			field.SetString(value)
+		if s.spec, err = s.find(value); err == nil {
+			s.Algorithm = s.spec.Name // value may be an alias
 		}
-		return true, nil
+		return true, err
+	case "n":
+		s.Config.N, err = positive(words)
+		return true, err
+	case "units":
+		s.Config.Units, err = positive(words)
+		return true, err
 	}
-	return false, nil
+	if s.spec == nil || s.spec.Option(words[0]) == nil {
+		return false, nil
+	}
+	if !one {
+		return true, fmt.Errorf("%s takes one word", words[0])
+	}
+	s.Config = s.Config.With(words[0], value)
+	return true, nil
+}
+
+// positive reads a line of a name and a number.
+func positive(words []string) (int, error) {
+	value := strings.Join(words[1:], " ")
+	x, err := strconv.Atoi(value)
+	if err != nil || x < 1 {
+		return 0, fmt.Errorf("%s is %q: write a whole number from 1", words[0], value)
+	}
+	return x, nil
 }
 
 // parseStep reads a step.
-func parseStep(words []string) (step Step, err error) {
+func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 	for i, word := range words {
 		if word == "choosing" {
 			if step.Choosing, err = numbers(words[i+1:]); err != nil || len(step.Choosing) == 0 {
@@ -272,7 +275,7 @@ func parseStep(words []string) (step Step, err error) {
 			}
 		}
 		if at < 0 {
-			return step, unknownStep(words[0])
+			return step, s.unknownStep(words[0])
 		}
 		what, rest = StepKind(at), words[1:]
 	}
@@ -298,8 +301,13 @@ func parseStep(words []string) (step Step, err error) {
 	return step, nil
 }
 
-func unknownStep(word string) error {
-	known := stepWords[:]
+func (s *scheduleParser) unknownStep(word string) error {
+	known := slices.Clone(stepWords[:])
+	if s.spec != nil {
+		for _, o := range s.spec.Options {
+			known = append(known, o.Name)
+		}
+	}
 	if near := suggest.Nearest(word, known); near != "" {
 		return fmt.Errorf("there is no step %q: did you mean %s?", word, near)
 	}

@@ -27,13 +27,11 @@ func Replay(spec *nodes.Spec, s *Schedule) (*Replayed, error) {
 	if spec.Name != s.Algorithm {
 		return nil, fmt.Errorf("the schedule is one of %s, and cannot be played by %s", s.Algorithm, spec.Name)
 	}
-	if total := s.Config.N + spec.ServerCount(s.Config); s.Config.N < 1 || total > mostStaged {
-		return nil, fmt.Errorf("%d nodes: a schedule takes 1 to %d", total, mostStaged)
+	if err := spec.Validate(s.Config); err != nil {
+		return nil, err
 	}
-	if spec.Check != nil {
-		if err := spec.Check(s.Config); err != nil {
-			return nil, err
-		}
+	if total := s.Config.N + spec.ServerCount(s.Config); total > mostStaged {
+		return nil, fmt.Errorf("%d nodes: a schedule takes up to %d", total, mostStaged)
 	}
 	g := newStage(spec, s)
 	for i, step := range s.Steps {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/mutex"
 )
 
 const naive = `turnstile schedule 1
@@ -14,8 +15,11 @@ n 2
 
 `
 
+const maekawa = "turnstile schedule 1\nalgorithm maekawa\n"
+
 func TestScheduleIsReadAsItIsWritten(t *testing.T) {
-	s := &Schedule{Algorithm: "maekawa", Config: nodes.Config{N: 4, Quorums: "grid"}, Reordering: true,
+	s := &Schedule{Algorithm: "maekawa", Config: nodes.Config{N: 4}.With("quorums", "grid"),
+		Reordering: true,
 		Steps: []Step{
 			{What: StepStart, Node: 1, Choosing: []int{2}},
 			{What: StepRequest, Node: 3, Choosing: []int{0, 1}},
@@ -26,7 +30,7 @@ func TestScheduleIsReadAsItIsWritten(t *testing.T) {
 			{What: StepRelease, Node: 3}, {What: StepCrash, Node: 3}, {What: StepRestart, Node: 3},
 			{What: StepAmnesia, Node: 3},
 		}}
-	read, err := ParseSchedule(strings.NewReader("# a comment\n" + s.String() + " # another\n"))
+	read, err := ParseSchedule(strings.NewReader("# a comment\n"+s.String()+" # another\n"), mutex.Find)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,11 +60,15 @@ func TestParseScheduleSaysWhatIsRight(t *testing.T) {
 		naive + "choosing 1":     "choosing stands behind a step",
 		naive + "req 0\nn 3":     "line 6: n stands behind a step",
 		naive + "n none":         `line 5: n is "none": write a whole number from 1`,
-		naive + "quorums":        "quorums takes one word",
+		maekawa + "quorums":      "line 3: quorums takes one word",
+		maekawa + "qourums grid": `there is no step "qourums": did you mean quorums?`,
+		naive + "quorums grid":   `there is no step "quorums"; there are`,
+		naive + "algorithm naif": `line 5: unknown algorithm "naif": did you mean`,
 		naive + "reordering yes": "reordering stands alone",
 		"turnstile schedule 1\nalgorithm naive-broadcast\n": "add a line such as n 2",
 	} {
-		if _, err := ParseSchedule(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := ParseSchedule(strings.NewReader(text), mutex.Find)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -83,7 +91,7 @@ func TestReplaySaysWhichStepDoesNotApply(t *testing.T) {
 		"req 0 choosing 1":        "check what stands behind choosing",
 		"req 0\nreq 1\n0>1 reply": "the next message is a request",
 	} {
-		s, err := ParseSchedule(strings.NewReader(naive + steps))
+		s, err := ParseSchedule(strings.NewReader(naive+steps), mutex.Find)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +99,7 @@ func TestReplaySaysWhichStepDoesNotApply(t *testing.T) {
 			t.Errorf("%q: %v, want %q", steps, err, want)
 		}
 	}
-	s, _ := ParseSchedule(strings.NewReader(naive))
+	s, _ := ParseSchedule(strings.NewReader(naive), mutex.Find)
 	if _, err := Replay(row(t, "lamport"), s); err == nil ||
 		!strings.Contains(err.Error(), "is one of naive-broadcast, and cannot be played by lamport") {
 		t.Errorf("played by another algorithm: %v", err)
@@ -100,9 +108,9 @@ func TestReplaySaysWhichStepDoesNotApply(t *testing.T) {
 
 // Steps that a violation does not need are dropped, and what is left is as short as what Explore finds.
 func TestMinimise(t *testing.T) {
-	s, err := ParseSchedule(strings.NewReader(naive + strings.Join([]string{"req 1", "1>0 request", "0>1 reply",
+	s, err := ParseSchedule(strings.NewReader(naive+strings.Join([]string{"req 1", "1>0 request", "0>1 reply",
 		"exit 1", "req 0", "req 1", "0>1 request", "1>0 request", "dup 0>1 reply", "0>1 reply", "0>1 reply",
-		"1>0 reply"}, "\n")))
+		"1>0 reply"}, "\n")), mutex.Find)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +127,9 @@ func TestMinimise(t *testing.T) {
 // What a fault of every sort does, told and on record.
 func TestReplayTellsOfFaults(t *testing.T) {
 	const head = "turnstile schedule 1\nalgorithm ricart-agrawala\nn 3\nreordering\n"
-	s, err := ParseSchedule(strings.NewReader(head +
+	s, err := ParseSchedule(strings.NewReader(head+
 		strings.Join([]string{"req 0", "dup 0>1 request", "0>1 request 2", "drop 0>2 request", "crash 2",
-			"restart 2", "1>0 reply", "0>1 request", "1>0 reply"}, "\n")))
+			"restart 2", "1>0 reply", "0>1 request", "1>0 reply"}, "\n")), mutex.Find)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,13 +162,13 @@ nothing is left to happen, and node 0 waits`
 
 func FuzzParseSchedule(f *testing.F) {
 	f.Add(naive + "req 0\n0>1 request 2\ntimeout 0 1 2 choosing 3")
-	f.Add("turnstile schedule 1\nalgorithm x\nn 1\nreordering\nquorums grid\ndrop 0>1 a")
+	f.Add("turnstile schedule 1\nalgorithm maekawa\nn 1\nreordering\nquorums grid\ndrop 0>1 a")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseSchedule(strings.NewReader(text))
+		s, err := ParseSchedule(strings.NewReader(text), mutex.Find)
 		if err != nil {
 			return
 		}
-		again, err := ParseSchedule(strings.NewReader(s.String()))
+		again, err := ParseSchedule(strings.NewReader(s.String()), mutex.Find)
 		if err != nil {
 			t.Fatalf("%q was written as %q: %v", text, s.String(), err)
 		}

@@ -135,7 +135,7 @@ func TestTimedSchedule(t *testing.T) {
 	if v == nil {
 		t.Fatal("nothing is found")
 	}
-	read, err := ParseSchedule(strings.NewReader(v.Schedule.String()))
+	read, err := ParseSchedule(strings.NewReader(v.Schedule.String()), alone(spec))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestTimedSchedule(t *testing.T) {
 		head + "timing 1ms uniform:-1ms,1ms": "is negative",
 		timed + late:                         "timer 1 for 0 of node 0 has to run out first",
 	} {
-		s, err := ParseSchedule(strings.NewReader(text))
+		s, err := ParseSchedule(strings.NewReader(text), alone(spec))
 		if err == nil {
 			_, err = Replay(spec, s)
 		}

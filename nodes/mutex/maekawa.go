@@ -16,11 +16,10 @@ var maekawaRow = nodes.Spec{
 		Summary: "A node asks a quorum for their votes, each node having one to lend; any two quorums meet, " +
 			"and votes are given back to better requests.",
 	},
-	New: func(c nodes.Config) nodes.Machine { return &maekawa{config: c} },
+	New: func(c nodes.Config) nodes.Machine { return &maekawa{quorums: c.Value(quorumOption)} },
 	Messages: []nodes.Kind{{Zero: maekawaRequest{}}, {Zero: maekawaLocked{}}, {Zero: maekawaFailed{}},
 		{Zero: maekawaInquire{}}, {Zero: maekawaRelinquish{}}, {Zero: maekawaRelease{}}},
-	Options: []string{"quorums"},
-	Check:   checkQuorums,
+	Options: []nodes.Option{quorumOption},
 	Safe:    nodes.NoAmnesia,
 	Live:    nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {
@@ -71,9 +70,9 @@ func arbiters(c nodes.Config) int { return QuorumSize(c) - 1 }
 //
 // It excludes because any two quorums meet, in an arbiter that lends its vote to one at a time.
 type maekawa struct {
-	config nodes.Config
-	clock  uint64 // the highest stamp seen or used
-	voter  arbiter
+	quorums string // the system of them
+	clock   uint64 // the highest stamp seen or used
+	voter   arbiter
 
 	// As one who asks.
 	ours  stamp         // our request; zero while we are neither waiting nor inside
@@ -115,7 +114,7 @@ type (
 
 // Start finds out whom to ask.
 func (m *maekawa) Start(env *nodes.Env) {
-	quorum := quorumOf(m.config, env.Self())
+	quorum := quorumOf(m.quorums, env.N(), env.Self())
 	for id := range quorum.All() {
 		m.votes = append(m.votes, maekawaVote{Arbiter: id})
 	}

@@ -21,11 +21,10 @@ var maekawaTextbookRow = nodes.Spec{
 		Summary: "As maekawa, but a waiter is not told when a better request takes its place.",
 	},
 	New: func(c nodes.Config) nodes.Machine {
-		return &maekawa{config: c, voter: arbiter{textbook: true}}
+		return &maekawa{quorums: c.Value(quorumOption), voter: arbiter{textbook: true}}
 	},
 	Messages:   maekawaRow.Messages,
 	Options:    maekawaRow.Options,
-	Check:      checkQuorums,
 	Safe:       maekawaRow.Safe,
 	Live:       maekawaRow.Live,
 	Cost:       maekawaRow.Cost,

@@ -10,23 +10,25 @@ import (
 
 func quorumMutants() []Mutant {
 	c := nodes.Config{N: 7} // a projective plane: any two quorums share one arbiter
+	mk := func(c nodes.Config) maekawa { return maekawa{quorums: c.Value(quorumOption)} }
 	const anything = "exclusion, progress or identities"
 	return []Mutant{
 		mutant("maekawa", "the waiter that is displaced is not told", "progress", c, maekawaTextbookRow.New),
 		mutant("maekawa", "a vote that is inquired about is kept", "progress", c,
-			func(c nodes.Config) nodes.Machine { return &maekawaKeeping{maekawa{config: c}} }),
+			func(c nodes.Config) nodes.Machine { return &maekawaKeeping{mk(c)} }),
 		mutant("maekawa", "a node inside gives its votes back", anything, c,
-			func(c nodes.Config) nodes.Machine { return &maekawaYielding{maekawa{config: c}} }),
-		mutant("maekawa", "a node does not ask itself", "exclusion", nodes.Config{N: 4, Quorums: gridQuorums},
-			func(c nodes.Config) nodes.Machine { return &maekawaSelfless{maekawa{config: c}} }),
+			func(c nodes.Config) nodes.Machine { return &maekawaYielding{mk(c)} }),
+		mutant("maekawa", "a node does not ask itself", "exclusion",
+			nodes.Config{N: 4}.With("quorums", gridQuorums),
+			func(c nodes.Config) nodes.Machine { return &maekawaSelfless{mk(c)} }),
 		mutant("maekawa", "INQUIRE and RELINQUISH do not say of which LOCKED", anything, c,
-			func(c nodes.Config) nodes.Machine { return &maekawaAnyRelinquish{maekawa: maekawa{config: c}} }),
+			func(c nodes.Config) nodes.Machine { return &maekawaAnyRelinquish{maekawa: mk(c)} }),
 		mutant("maekawa", "an INQUIRE is answered before its LOCKED has come", anything, c,
-			func(c nodes.Config) nodes.Machine { return &maekawaEarly{maekawa{config: c}} }),
+			func(c nodes.Config) nodes.Machine { return &maekawaEarly{mk(c)} }),
 		mutant("maekawa", "RELEASE does not say of which LOCKED", "exclusion", c,
-			func(c nodes.Config) nodes.Machine { return &maekawaAnyRelease{maekawa{config: c}} }).copied(),
+			func(c nodes.Config) nodes.Machine { return &maekawaAnyRelease{mk(c)} }).copied(),
 		mutant("maekawa", "a copy of a request is lent the vote", "progress", c,
-			func(c nodes.Config) nodes.Machine { return &maekawaAnyRequest{maekawa{config: c}} }).copied(),
+			func(c nodes.Config) nodes.Machine { return &maekawaAnyRequest{mk(c)} }).copied(),
 	}
 }
 

@@ -6,7 +6,7 @@ import "turnstile/nodes"
 
 func treeMutants() []Mutant {
 	c := nodes.Config{N: 4}
-	ry := func(c nodes.Config) raymond { return raymond{config: c, holder: nodes.None} }
+	ry := func(c nodes.Config) raymond { return raymond{tree: c.Value(treeOption), holder: nodes.None} }
 	nt := func() naimiTrehel { return naimiTrehel{father: nodes.None, next: nodes.None} }
 	return []Mutant{
 		mutant("raymond", "a node asks again for everyone who wants it", "identities", c,

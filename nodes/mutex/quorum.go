@@ -8,57 +8,53 @@ import (
 )
 
 // A quorum system gives each node a set of nodes to ask, such that any two sets meet, each node is
-// in its own, and all have one size. Config.Quorums names it:
+// in its own, and all have one size:
 //
 //   - "grid": the nodes stand in a square, and a node asks its row and its column, itself included
 //     (without itself the quorums of a 2x2 grid do not even meet). For square n, 2√n-1 nodes.
 //   - "cyclic": node i asks the nodes i+d mod n for each d in a difference cover of n, a set such that
 //     every number mod n is a difference of two members. Then i and j meet: j-i is some d-e, so
-//     i+d = j+e. For any n, about √(1.5n) nodes. This is what an empty name means, for it is never
-//     the larger.
+//     i+d = j+e. For any n, about √(1.5n) nodes. It is the default, for it is never the larger.
 const (
 	gridQuorums   = "grid"
 	cyclicQuorums = "cyclic"
 )
 
-// checkQuorums says what is wrong with the quorum system that c asks for.
-func checkQuorums(c nodes.Config) error {
-	switch c.Quorums {
-	case "", cyclicQuorums:
-		return nil
-	case gridQuorums:
+var quorumOption = nodes.Option{
+	Name:    "quorums",
+	Usage:   "quorum system",
+	Values:  []string{cyclicQuorums, gridQuorums},
+	Default: cyclicQuorums,
+	Check: func(c nodes.Config, system string) error {
 		side := gridSide(c.N)
-		if side*side == c.N {
+		if system != gridQuorums || side*side == c.N {
 			return nil
 		}
-		return fmt.Errorf("the grid needs a square number of nodes; %d is not one: "+
-			"use %d or %d, or --quorums cyclic", c.N, side*side, (side+1)*(side+1))
-	}
-	return fmt.Errorf("there is no quorum system %q; there are: %s, %s",
-		c.Quorums, gridQuorums, cyclicQuorums)
+		return fmt.Errorf("the grid needs a square number of nodes; %d is not one: use %d or %d, or %s",
+			c.N, side*side, (side+1)*(side+1), cyclicQuorums)
+	},
 }
 
-// quorumOf returns the nodes that node id asks.
-func quorumOf(c nodes.Config, id nodes.ID) nodes.Set {
+// quorumOf returns the nodes that node id of n asks.
+func quorumOf(system string, n int, id nodes.ID) nodes.Set {
 	var q nodes.Set
-	n := nodes.ID(c.N)
-	if c.Quorums == gridQuorums {
-		side := nodes.ID(gridSide(c.N))
+	if system == gridQuorums {
+		side := nodes.ID(gridSide(n))
 		for i := range side {
 			q.Add(id/side*side + i)
 			q.Add(id%side + i*side)
 		}
 		return q
 	}
-	for _, d := range differenceCover(c.N) {
-		q.Add((id + d) % n)
+	for _, d := range differenceCover(n) {
+		q.Add((id + d) % nodes.ID(n))
 	}
 	return q
 }
 
 // QuorumSize returns how many nodes each node asks, itself included.
 func QuorumSize(c nodes.Config) int {
-	q := quorumOf(c, 0)
+	q := quorumOf(c.Value(quorumOption), c.N, 0)
 	return q.Len()
 }
 

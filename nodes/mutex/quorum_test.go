@@ -13,8 +13,8 @@ import (
 func TestQuorums(t *testing.T) {
 	for n := 1; n <= 200; n++ {
 		for _, name := range []string{gridQuorums, cyclicQuorums} {
-			c := nodes.Config{N: n, Quorums: name}
-			if checkQuorums(c) == nil {
+			c := nodes.Config{N: n}.With("quorums", name)
+			if maekawaRow.Validate(c) == nil {
 				checkSystem(t, c)
 			}
 		}
@@ -27,7 +27,7 @@ func checkSystem(t *testing.T, c nodes.Config) {
 	load := make([]int, c.N)
 	size := QuorumSize(c)
 	for id := range nodes.ID(c.N) {
-		q := quorumOf(c, id)
+		q := quorumOf(c.Value(quorumOption), c.N, id)
 		if !q.Has(id) || q.Len() != size {
 			t.Errorf("%+v: node %d asks %v, of %d", c, id, q, size)
 		}
@@ -59,7 +59,7 @@ func TestQuorumSizes(t *testing.T) {
 	}
 	for side := 1; side <= 40; side++ {
 		n := side * side
-		grid := QuorumSize(nodes.Config{N: n, Quorums: gridQuorums})
+		grid := QuorumSize(nodes.Config{N: n}.With("quorums", gridQuorums))
 		if grid != 2*side-1 {
 			t.Errorf("the grid of %d nodes asks %d", n, grid)
 		}
@@ -74,7 +74,7 @@ func TestQuorumsAreFast(t *testing.T) {
 	start := time.Now()
 	const times = 100
 	for range times {
-		quorumOf(nodes.Config{N: 997}, 500)
+		quorumOf(cyclicQuorums, 997, 500)
 	}
 	if each := time.Since(start) / times; each > 5*time.Millisecond {
 		t.Errorf("a quorum takes %v", each)
@@ -87,13 +87,13 @@ func TestCheckQuorums(t *testing.T) {
 		want string
 	}{
 		{nodes.Config{N: 32}, ""},
-		{nodes.Config{N: 32, Quorums: "cyclic"}, ""},
-		{nodes.Config{N: 36, Quorums: "grid"}, ""},
-		{nodes.Config{N: 32, Quorums: "grid"}, "the grid needs a square number of nodes; 32 is not one: " +
-			"use 25 or 36, or --quorums cyclic"},
-		{nodes.Config{N: 4, Quorums: "gird"}, `there is no quorum system "gird"; there are: grid, cyclic`},
+		{nodes.Config{N: 32}.With("quorums", "cyclic"), ""},
+		{nodes.Config{N: 36}.With("quorums", "grid"), ""},
+		{nodes.Config{N: 32}.With("quorums", "grid"), "quorums: the grid needs a square number of nodes; " +
+			"32 is not one: use 25 or 36, or cyclic"},
+		{nodes.Config{N: 4}.With("quorums", "gird"), `quorums: "gird" is none of cyclic, grid: did you mean grid?`},
 	} {
-		err := checkQuorums(test.c)
+		err := maekawaRow.Validate(test.c)
 		if test.want == "" && err != nil || test.want != "" && (err == nil || err.Error() != test.want) {
 			t.Errorf("%+v: %v, want %q", test.c, err, test.want)
 		}

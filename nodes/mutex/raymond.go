@@ -15,10 +15,11 @@ var raymondRow = nodes.Spec{
 		Summary: "The token moves along the edges of a tree, in which every node knows the direction that " +
 			"it lies in.",
 	},
-	New:      func(c nodes.Config) nodes.Machine { return &raymond{config: c, holder: nodes.None} },
+	New: func(c nodes.Config) nodes.Machine {
+		return &raymond{tree: c.Value(treeOption), holder: nodes.None}
+	},
 	Messages: []nodes.Kind{{Zero: raymondRequest{}}, {Zero: raymondPrivilege{}, Token: true}},
-	Options:  []string{"tree"},
-	Check:    checkTree,
+	Options:  []nodes.Option{treeOption},
 	Live:     nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {
 		// Twice the way to the privilege when it lies still; less when it passes by anyway.
@@ -45,7 +46,7 @@ var raymondRow = nodes.Spec{
 // it had. Nobody waits for ever, since the directions always lead to the privilege and queues are
 // served in order.
 type raymond struct {
-	config nodes.Config
+	tree   string
 	holder nodes.ID   // the neighbour on the way to the privilege; None if it is here, or we do not know
 	has    bool       // it is here
 	using  bool       // our client is inside
@@ -65,7 +66,7 @@ func (r *raymond) Start(env *nodes.Env) {
 	if env.Self() == 0 {
 		r.has = true
 	} else {
-		r.holder = parent(r.config, env.Self())
+		r.holder = parent(r.tree, env.Self())
 	}
 }
 
@@ -87,7 +88,7 @@ func (r *raymond) Release(env *nodes.Env) {
 func (r *raymond) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case raymondRequest:
-		at := position(r.config, env.Self(), from)
+		at := position(r.tree, env.Self(), from)
 		for len(r.heard) <= at {
 			r.heard = append(r.heard, 0)
 		}

@@ -81,10 +81,8 @@ func (s *scripted) head(words []string) (known bool, err error) {
 		s.sound = append(s.sound, f)
 	case "n":
 		s.config.N, err = strconv.Atoi(rest)
-	case "quorums":
-		s.config.Quorums = rest
-	case "tree":
-		s.config.Tree = rest
+	case "quorums", "tree":
+		s.config = s.config.With(words[0], rest)
 	case "fails":
 		if s.fails, known = failures[rest]; !known {
 			return true, fmt.Errorf("nothing fails in %s", rest)

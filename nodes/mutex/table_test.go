@@ -32,7 +32,7 @@ func TestRows(t *testing.T) {
 			continue
 		}
 		for _, c := range configs(row) {
-			t.Run(fmt.Sprintf("%s/%d%s%s", row.Name, c.N, c.Quorums, c.Tree), func(t *testing.T) {
+			t.Run(fmt.Sprint(row.Name, "/", c.N, c.Options), func(t *testing.T) {
 				t.Parallel()
 				for seed := range seeds(c.N) {
 					for _, l := range loads {
@@ -52,12 +52,10 @@ func configs(row *nodes.Spec) []nodes.Config {
 	var all []nodes.Config
 	for _, n := range []int{1, 2, 3, 5, 9, 16} {
 		all = append(all, nodes.Config{N: n})
-		for _, option := range row.Options {
-			for _, c := range map[string][]nodes.Config{
-				"quorums": {{N: n, Quorums: gridQuorums}},
-				"tree":    {{N: n, Tree: starTree}, {N: n, Tree: lineTree}},
-			}[option] {
-				if row.Check(c) == nil {
+		for _, o := range row.Options {
+			for _, value := range o.Values {
+				c := nodes.Config{N: n}.With(o.Name, value)
+				if value != o.Default && row.Validate(c) == nil {
 					all = append(all, c)
 				}
 			}

@@ -14,7 +14,7 @@ func distance(c nodes.Config, a, b nodes.ID) int {
 		if a < b {
 			a, b = b, a
 		}
-		a = parent(c, a)
+		a = parent(c.Value(treeOption), a)
 		steps++
 	}
 	return steps
@@ -60,7 +60,7 @@ func TestRaymondCostsTwiceTheDistance(t *testing.T) {
 	}
 	for _, tree := range []string{binaryTree, starTree, lineTree} {
 		for _, n := range []int{1, 2, 3, 4, 7, 12} {
-			c := nodes.Config{N: n, Tree: tree}
+			c := nodes.Config{N: n}.With("tree", tree)
 			holder := nodes.ID(0)
 			who := walk(n)
 			for i, got := range costs(t, row, c, who) {
@@ -90,7 +90,7 @@ func TestTrees(t *testing.T) {
 		{32, 21.3125, 3.7539, 9.7852, [3]int{62, 4, 18}},
 	} {
 		for i, tree := range []string{lineTree, starTree, binaryTree} {
-			c := nodes.Config{N: test.n, Tree: tree}
+			c := nodes.Config{N: test.n}.With("tree", tree)
 			sum, worst := 0, 0
 			for a := range nodes.ID(test.n) {
 				for b := range nodes.ID(test.n) {
@@ -143,17 +143,6 @@ func TestNaimiTrehelCostsTheHarmonicNumber(t *testing.T) {
 		}
 		if mean := float64(sum) / float64(len(who)); math.Abs(mean-want) > 0.05 {
 			t.Errorf("%d nodes: %v messages on average, want %v", n, mean, want)
-		}
-	}
-}
-
-func TestCheckTree(t *testing.T) {
-	for tree, want := range map[string]string{
-		"": "", "line": "", "ring": `there is no tree "ring"; there are: binary, star, line`,
-	} {
-		err := checkTree(nodes.Config{N: 5, Tree: tree})
-		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
-			t.Errorf("%q: %v, want %q", tree, err, want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ package sim
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"turnstile/nodes"
@@ -49,19 +48,14 @@ func (o *Options) total() int { return o.Config.N + o.Spec.ServerCount(o.Config)
 
 // Validate says what is wrong with the options, if anything is.
 func (o *Options) Validate() error {
+	if err := o.Spec.Validate(o.Config); err != nil {
+		return err
+	}
 	switch w := &o.Workload; {
-	case o.Config.N < 1:
-		return fmt.Errorf("%d nodes: a run takes at least one", o.Config.N)
 	case o.Duration == 0 && o.Entries == 0:
 		return errors.New("neither a duration nor a number of entries: the run would never end")
 	case w.Load == workload.Open && w.Rate <= 0:
 		return errors.New("an open load takes a rate, the requests per second of each node")
 	}
-	if err := o.checkCrashes(); err != nil {
-		return err
-	}
-	if o.Spec.Check != nil {
-		return o.Spec.Check(o.Config)
-	}
-	return nil
+	return o.checkCrashes()
 }

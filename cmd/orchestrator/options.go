@@ -1,0 +1,38 @@
+package main
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+)
+
+// addOptions adds a flag to cmd for each option that an algorithm has.
+func addOptions(cmd *cobra.Command, c *nodes.Config) {
+	for _, o := range nodes.Options(mutex.Table) {
+		var rows []string
+		for _, row := range mutex.Table {
+			if row.Option(o.Name) != nil {
+				rows = append(rows, row.Name)
+			}
+		}
+		cmd.Flags().Func(o.Name, o.String()+"; of "+strings.Join(rows, ", "), func(value string) error {
+			*c = c.With(o.Name, value)
+			return nil
+		})
+		completeWith(cmd, o.Name, o.Values)
+	}
+}
+
+// checkOptions validates the configuration c of an algorithm that was named at a level. Options that it does
+// not have are dropped if they were given at a lower one, such as in a file for many runs.
+func (s *settings) checkOptions(row *spec, c nodes.Config, named rank) (nodes.Config, error) {
+	c.Options = maps.Clone(c.Options)
+	maps.DeleteFunc(c.Options, func(name, _ string) bool {
+		return row.Option(name) == nil && s.rank(name) < named
+	})
+	return c, row.Validate(c)
+}

@@ -1,0 +1,114 @@
+package nodes
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"turnstile/internal/suggest"
+)
+
+// A Config is what the machines of an algorithm are made from. It is the same at every node. A machine copies
+// what it needs out of it.
+type Config struct {
+	N       int               `json:"n" yaml:"n"`                                 // clients
+	Units   int               `json:"units,omitempty" yaml:"units,omitempty"`     // of the resource; 0: one
+	Options map[string]string `json:"options,omitempty" yaml:"options,omitempty"` // those given, by name
+}
+
+// Value returns the value of an option, given or by default.
+func (c Config) Value(o Option) string { return cmp.Or(c.Options[o.Name], o.Default) }
+
+// With returns the configuration with a value given for the option of that name.
+func (c Config) With(name, value string) Config {
+	given := map[string]string{name: value}
+	for other, value := range c.Options {
+		if other != name {
+			given[other] = value
+		}
+	}
+	c.Options = given
+	return c
+}
+
+// Given lists the options that were given, as a name and a value each.
+func (c Config) Given() []string {
+	var all []string
+	for name, value := range c.Options {
+		all = append(all, name+" "+value)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// An Option is a setting of an algorithm, such as the shape of its tree. Flags and their completion, lists,
+// headers and the columns of results follow from the options of the rows.
+type Option struct {
+	Name    string   // of the flag, in small letters, with dashes between words
+	Usage   string   // what it sets, in a few words
+	Values  []string // that it takes; nil: any that Check does not refuse
+	Default string   // its value if none is given
+
+	// Check says what else is wrong with a value; nil: nothing is.
+	Check func(c Config, value string) error
+}
+
+// Options returns the options of all rows of a table, each name once, with all values that rows take of it.
+func Options(table []*Spec) []Option {
+	var all []Option
+	for _, row := range table {
+		for _, o := range row.Options {
+			at := slices.IndexFunc(all, func(known Option) bool { return known.Name == o.Name })
+			if at < 0 {
+				all = append(all, o)
+				continue
+			}
+			for _, value := range o.Values {
+				if !slices.Contains(all[at].Values, value) {
+					all[at].Values = append(slices.Clip(all[at].Values), value)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// String describes the option for people.
+func (o *Option) String() string {
+	text := o.Usage
+	if o.Values != nil {
+		text += ": " + strings.Join(o.Values, ", ")
+	}
+	if o.Default != "" {
+		text += fmt.Sprintf(" (default %s)", o.Default)
+	}
+	return text
+}
+
+// form names the option and the values that it takes.
+func (o *Option) form() string {
+	if o.Values == nil {
+		return o.Name
+	}
+	return fmt.Sprintf("%s (%s)", o.Name, strings.Join(o.Values, ", "))
+}
+
+// validate says what is wrong with the value that c has for the option, and what would be right.
+func (o *Option) validate(c Config) error {
+	value := c.Value(*o)
+	if o.Values != nil && !slices.Contains(o.Values, value) {
+		hint := ""
+		if near := suggest.Nearest(value, o.Values); near != "" {
+			hint = fmt.Sprintf(": did you mean %s?", near)
+		}
+		return fmt.Errorf("%s: %q is none of %s%s", o.Name, value, strings.Join(o.Values, ", "), hint)
+	}
+	if o.Check == nil {
+		return nil
+	}
+	if err := o.Check(c, value); err != nil {
+		return fmt.Errorf("%s: %w", o.Name, err)
+	}
+	return nil
+}
