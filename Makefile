@@ -33,7 +33,7 @@ test: ## run all tests, with the race detector if there is a C compiler
 
 .PHONY: mutants
 mutants: ## have the checks look for what is wrong with algorithms of which one rule was changed
-	@cd nodes/mutants && go test -count=1 -run '^TestMutants$$'
+	@cd nodes/mutex && go test -count=1 -run '^TestMutants$$'
 
 .PHONY: check
 check: ## look for what tests do not find: format, vet, staticcheck, go.mod, short fuzz runs

@@ -2,8 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +17,7 @@ import (
 // of another room of its own line.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
-	{"bench", "nodes/mutants"}, // mutants are about to become tests
+	{"bench"},
 	{"bench/measure", "bench/cluster", "bench/bare"},
 	{"bench/check"},
 	{"chaos", "results"},
@@ -28,13 +32,15 @@ var layers = [][]string{
 // A goPackage is what `go list` says of a package.
 type goPackage struct {
 	ImportPath string
+	Dir        string
+	GoFiles    []string // without tests
 	Imports    []string
 }
 
 // listed returns what `go list` says of packages.
 func listed(t *testing.T, args ...string) (all []goPackage) {
 	t.Helper()
-	list := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports"}, args...)...)
+	list := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,Imports"}, args...)...)
 	list.Dir = "../.."
 	out, err := list.Output()
 	if err != nil {
@@ -88,16 +94,65 @@ func TestImportsRunOneWay(t *testing.T) {
 }
 
 func TestRisingImportsAreSeen(t *testing.T) {
+	importing := func(path string, imports ...string) goPackage {
+		return goPackage{ImportPath: path, Imports: imports}
+	}
 	for want, p := range map[string]goPackage{
-		"turnstile/nodes/sim imports turnstile/chaos": {"turnstile/nodes/sim", []string{"turnstile/chaos"}},
-		"turnstile/chaos imports turnstile/results":   {"turnstile/chaos", []string{"fmt", "turnstile/results"}},
-		"turnstile/attic has no layer: give it one":   {"turnstile/attic", nil},
+		"turnstile/nodes/sim imports turnstile/chaos": importing("turnstile/nodes/sim", "turnstile/chaos"),
+		"turnstile/chaos imports turnstile/results":   importing("turnstile/chaos", "fmt", "turnstile/results"),
+		"turnstile/attic has no layer: give it one":   importing("turnstile/attic"),
 	} {
 		if got := risingImports(p); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := risingImports(goPackage{"turnstile/bench", []string{"turnstile/chaos"}}); got != nil {
+	if got := risingImports(importing("turnstile/bench", "turnstile/chaos")); got != nil {
 		t.Errorf("%q", got)
+	}
+}
+
+// What is there for tests alone, such as algorithms that are wrong on purpose, is in no program.
+func TestProgramsHoldNothingThatIsForTests(t *testing.T) {
+	for _, p := range listed(t, "-deps", "./cmd/...") {
+		if !strings.HasPrefix(p.ImportPath, module) {
+			continue
+		}
+		if slices.Contains(p.Imports, "testing") {
+			t.Errorf("%s imports testing", p.ImportPath)
+		}
+		for _, file := range p.GoFiles {
+			for _, name := range mutantNames(t, filepath.Join(p.Dir, file)) {
+				t.Errorf("%s/%s ships %s: put it into a test file", p.ImportPath, file, name)
+			}
+		}
+	}
+}
+
+// mutantNames lists what in a file is called a mutant, the file included.
+func mutantNames(t *testing.T, path string) (names []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := func(name string) {
+		if strings.Contains(strings.ToLower(name), "mutant") {
+			names = append(names, name)
+		}
+	}
+	note(filepath.Base(path))
+	ast.Inspect(file, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			note(id.Name)
+		}
+		return true
+	})
+	return names
+}
+
+func TestMutantsAreSeen(t *testing.T) {
+	names := mutantNames(t, "../../nodes/mutex/mutant_test.go")
+	if !slices.Contains(names, "mutant_test.go") || !slices.Contains(names, "mutantsOf") {
+		t.Errorf("in a file of mutants there are %q", names)
 	}
 }

@@ -168,8 +168,8 @@ func toys(r *rand.Rand) *nodes.Spec {
 func randomOptions(r *rand.Rand) Options {
 	o := Options{Spec: toys(r), Config: nodes.Config{N: 1 + r.IntN(3)}, Entries: 1 + r.IntN(2),
 		Workers: 1, Reordering: r.IntN(2) == 0, Demand: r.IntN(4) == 0}
-	if all := mutex.Mutants(); r.IntN(4) == 0 {
-		o.Spec, o.Config.N = &all[r.IntN(len(all))].Spec, 2
+	if r.IntN(4) == 0 {
+		o.Spec, o.Config.N = mutex.Table[r.IntN(len(mutex.Table))], 2
 	}
 	for _, fault := range []*int{&o.Crashes, &o.Losses, &o.Duplicates} {
 		*fault = max(0, r.IntN(4)-1)

@@ -102,15 +102,20 @@ func (s *scripted) head(words []string) (known bool, err error) {
 	return true, err
 }
 
+// find returns the row or the variant of that name.
+func find(name string) (*nodes.Spec, error) {
+	return nodes.Find(slices.Concat(variants, Table), name)
+}
+
 // findBroken returns a row or a variant, or the mutant of it that is named after a colon.
 func findBroken(name string) (*nodes.Spec, error) {
 	of, rule, isMutant := strings.Cut(name, ": ")
 	if !isMutant {
 		return find(name)
 	}
-	for _, m := range Mutants() {
-		if m.Of == of && m.Name == rule {
-			return &m.Spec, nil
+	for _, m := range mutants() {
+		if m.sound.Name == of && m.rule == rule {
+			return &m.spec, nil
 		}
 	}
 	return nil, fmt.Errorf("%s has no mutant in which %s", of, rule)

@@ -2,33 +2,31 @@ package mutex
 
 import (
 	"slices"
-
 	"turnstile/nodes"
 )
 
-// The mutants of Maekawa's algorithm.
-
-func quorumMutants() []Mutant {
-	c := nodes.Config{N: 7} // a projective plane: any two quorums share one arbiter
-	mk := func(c nodes.Config) maekawa { return maekawa{quorums: c.Value(quorumOption)} }
+func maekawaMutants() []mutant {
 	const anything = "exclusion, progress or identities"
-	return []Mutant{
-		mutant("maekawa", "the waiter that is displaced is not told", "progress", c, maekawaTextbookRow.New),
-		mutant("maekawa", "a vote that is inquired about is kept", "progress", c,
-			func(c nodes.Config) nodes.Machine { return &maekawaKeeping{mk(c)} }),
-		mutant("maekawa", "a node inside gives its votes back", anything, c,
-			func(c nodes.Config) nodes.Machine { return &maekawaYielding{mk(c)} }),
-		mutant("maekawa", "a node does not ask itself", "exclusion",
-			nodes.Config{N: 4}.With("quorums", gridQuorums),
-			func(c nodes.Config) nodes.Machine { return &maekawaSelfless{mk(c)} }),
-		mutant("maekawa", "INQUIRE and RELINQUISH do not say of which LOCKED", anything, c,
-			func(c nodes.Config) nodes.Machine { return &maekawaAnyRelinquish{maekawa: mk(c)} }),
-		mutant("maekawa", "an INQUIRE is answered before its LOCKED has come", anything, c,
-			func(c nodes.Config) nodes.Machine { return &maekawaEarly{mk(c)} }),
-		mutant("maekawa", "RELEASE does not say of which LOCKED", "exclusion", c,
-			func(c nodes.Config) nodes.Machine { return &maekawaAnyRelease{mk(c)} }).copied(),
-		mutant("maekawa", "a copy of a request is lent the vote", "progress", c,
-			func(c nodes.Config) nodes.Machine { return &maekawaAnyRequest{mk(c)} }).copied(),
+	// A projective plane: any two quorums share one arbiter.
+	change := mutantsOf[maekawa](&maekawaRow, nodes.Config{N: 7})
+	inGrid := mutantsOf[maekawa](&maekawaRow, nodes.Config{N: 4}.With("quorums", gridQuorums))
+	return []mutant{
+		change("the waiter that is displaced is not told", "progress",
+			func(m maekawa) nodes.Machine { m.voter.textbook = true; return &m }),
+		change("a vote that is inquired about is kept", "progress",
+			func(m maekawa) nodes.Machine { return &maekawaKeeping{m} }),
+		change("a node inside gives its votes back", anything,
+			func(m maekawa) nodes.Machine { return &maekawaYielding{m} }),
+		inGrid("a node does not ask itself", "exclusion",
+			func(m maekawa) nodes.Machine { return &maekawaSelfless{m} }),
+		change("INQUIRE and RELINQUISH do not say of which LOCKED", anything,
+			func(m maekawa) nodes.Machine { return &maekawaAnyRelinquish{maekawa: m} }),
+		change("an INQUIRE is answered before its LOCKED has come", anything,
+			func(m maekawa) nodes.Machine { return &maekawaEarly{m} }),
+		change("RELEASE does not say of which LOCKED", "exclusion",
+			func(m maekawa) nodes.Machine { return &maekawaAnyRelease{m} }).copied(),
+		change("a copy of a request is lent the vote", "progress",
+			func(m maekawa) nodes.Machine { return &maekawaAnyRequest{m} }).copied(),
 	}
 }
 

@@ -1,0 +1,184 @@
+package mutex
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"turnstile/bench/check"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/explore"
+	"turnstile/nodes/history"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
+)
+
+// budget is how many seeds a mutant is given to show itself.
+const budget = 3000
+
+// A catch is how a mutant was caught.
+type catch struct {
+	by   string // the check; empty if the mutant survived
+	seed uint64
+	says string
+}
+
+// hunt runs a mutant under one seed after another until a check catches it, or seeds are used up.
+func (m mutant) hunt(seeds uint64) (catch, error) {
+	for seed := range seeds {
+		by, says, err := m.judge(seed)
+		if err != nil {
+			return catch{}, fmt.Errorf("%s, in which %s: %w", m.sound.Name, m.rule, err)
+		}
+		if by != "" {
+			return catch{by, seed, says}, nil
+		}
+	}
+	return catch{}, nil
+}
+
+// unchanged returns the sound algorithm as a mutant that differs in nothing, where m is to fail.
+func (m mutant) unchanged() mutant {
+	m.rule, m.spec = "nothing is changed", *m.sound
+	return m
+}
+
+// judge makes a run and returns the check that fails, and what it says. That a machine breaks its contract,
+// as with a second grant, counts as the check "panic".
+func (m mutant) judge(seed uint64) (by, says string, err error) {
+	r, err := sim.Run(m.options(seed))
+	if err != nil {
+		return "", "", err
+	}
+	var panicked *sim.Panic
+	if errors.As(r.Cut, &panicked) {
+		return "panic", panicked.Text, nil
+	}
+	by, says = m.fault(r.History)
+	return by, says, nil
+}
+
+// fault returns the first check that a history fails, and what it says.
+func (m mutant) fault(h *history.History) (by, says string) {
+	cost := m.spec.Cost(m.config).Any
+	s := check.Setting{Config: m.config, Algorithm: m.sound.Name, Cost: cost, CostKnown: true,
+		Identities: m.spec.Identities, Circulates: m.spec.Circulates, Safe: m.spec.Safe, Live: m.spec.Live}
+	s.Kinds = m.spec.Codec().Names()
+	v := check.Judge(h, s)
+	at := slices.IndexFunc(v.Findings, func(f check.Finding) bool {
+		return f.Outcome == check.Violated && !f.OutsideModel
+	})
+	if at < 0 {
+		return "", ""
+	}
+	return v.Findings[at].Check, v.Findings[at].Says
+}
+
+// options returns a short run with the faults that the mutant is to meet. Loads take turns.
+func (m mutant) options(seed uint64) sim.Options {
+	o := sim.Options{Spec: &m.spec, Config: m.config, Seed: seed, Entries: uint64(8 * m.config.N),
+		Patience:   20_000,
+		Reordering: m.spec.Safe&nodes.FIFO == 0,
+		Workload:   workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Millisecond)}}
+	if seed%2 == 1 {
+		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("4ms")
+	}
+	network := chaos.Network{Latency: exponential("1ms")}
+	if m.copies {
+		network.Duplication = 0.1
+	}
+	o.Shaper = network.Shaper(chance.Dice(seed))
+	if m.restarts {
+		dice := chance.Dice(seed)
+		for i := range uint64(3) {
+			roll := chance.Roll{Purpose: chance.ForTrial, Count: i}
+			at := time.Duration(dice.Unit(roll) * float64(5*time.Millisecond))
+			o.Crashes = append(o.Crashes, sim.Crash{Node: nodes.ID(i) % nodes.ID(m.config.N), Amnesia: true,
+				At: at + time.Duration(i)*10*time.Millisecond, Restart: time.Millisecond})
+		}
+	}
+	return o
+}
+
+func exponential(mean string) chance.Distribution {
+	s, err := chance.ParseDistribution("exponential:" + mean)
+	if err != nil {
+		panic(err) // a slip of the pen above
+	}
+	return s
+}
+
+// fits reports whether it was caught by a check that it states.
+func (m mutant) fits(c catch) bool { return c.by != "" && strings.Contains(m.fails, c.by) }
+
+// writeTable hunts mutants, prints how each was caught, and returns how many survived or were caught for
+// another reason than those they state. What an exploration finds stands beside that: an end within so many
+// states, or a dash, since not everything shows among three nodes.
+func writeTable(w io.Writer, mutants []mutant) (wrong int, err error) {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "ALGORITHM\tWHAT IS CHANGED\tNODES\tFAULTS\tCAUGHT BY\tSEEDS\tEXPLORED TO\tSTATES")
+	for _, m := range mutants {
+		c, err := m.hunt(budget)
+		if err != nil {
+			return wrong, err
+		}
+		faults := "none"
+		switch {
+		case m.copies:
+			faults = "copies"
+		case m.restarts:
+			faults = "restarts"
+		}
+		by := c.by
+		switch {
+		case by == "":
+			by = "NOTHING"
+			c.seed = budget - 1
+		case !m.fits(c):
+			by += ", NOT " + m.fails
+		}
+		if !m.fits(c) {
+			wrong++
+		}
+		end, states, err := m.explore()
+		if err != nil {
+			return wrong, err
+		}
+		fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%d\n", m.sound.Name, m.rule, m.config.N, faults, by, c.seed+1,
+			cmp.Or(end, "-"), states)
+	}
+	return wrong, out.Flush()
+}
+
+// mostStates is how far a mutant is explored before it counts as too large for that.
+const mostStates = 50_000
+
+// explore goes through every order of events of a few nodes, until a mutant does what it must not. It
+// returns the check, and how many states it took; the check is empty if there was none to find within bounds.
+func (m mutant) explore() (by string, states uint64, err error) {
+	for _, size := range []struct{ nodes, entries int }{{2, 1}, {2, 2}, {3, 1}, {3, 2}} {
+		o := explore.Options{Spec: &m.spec, Config: nodes.Config{N: size.nodes}, Entries: size.entries,
+			Reordering: m.spec.Safe&nodes.FIFO == 0, States: mostStates}
+		if m.copies {
+			o.Duplicates = 1
+		}
+		if m.restarts {
+			o.Crashes, o.Restarts, o.Amnesia = 1, true, true
+		}
+		x, err := explore.Run(o)
+		if err != nil {
+			return "", states, fmt.Errorf("%s, in which %s: %w", m.sound.Name, m.rule, err)
+		}
+		states += x.States
+		if x.Violation != nil {
+			return x.Violation.Check, states, nil
+		}
+	}
+	return "", states, nil
+}

@@ -1,0 +1,130 @@
+package mutex
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/sim"
+)
+
+// A mutant is a sound algorithm of which one rule was changed. It is here for the checks to catch, since a
+// check that lets one pass is decoration.
+type mutant struct {
+	rule  string      // what was changed
+	sound *nodes.Spec // the algorithm without the change, a row or a variant
+	spec  nodes.Spec
+	fails string // the check that catches it, or several: exclusion, progress, identities, panic
+
+	// Where it fails. The sound algorithm does not, there.
+	config   nodes.Config
+	copies   bool // messages arrive twice
+	restarts bool // nodes crash and come up again
+}
+
+// mutants returns all of them.
+func mutants() []mutant {
+	return slices.Concat(centralMutants(), lamportMutants(), ricartMutants(), ringMutants(), suzukiMutants(),
+		raymondMutants(), naimiMutants(), maekawaMutants())
+}
+
+// mutantsOf returns a function that makes mutants of an algorithm: it takes the rule that is changed, the
+// check that catches it, and what makes the mutant of the sound machine, of type M.
+func mutantsOf[M any](row *nodes.Spec, c nodes.Config) func(string, string, func(M) nodes.Machine) mutant {
+	return func(rule, fails string, wrap func(M) nodes.Machine) mutant {
+		return mutant{rule: rule, sound: row, spec: rebuilt(row, wrap), fails: fails, config: c}
+	}
+}
+
+// copied and restarted have a mutant meet a fault.
+func (m mutant) copied() mutant    { m.copies = true; return m }
+func (m mutant) restarted() mutant { m.restarts = true; return m }
+
+// tired is the timer of a node that waits no longer than it may have to, and takes who is slow for gone.
+var tired = nodes.Timer{Kind: 1}
+
+const tiredAfter = 5 * time.Millisecond
+
+// Every mutant is caught, by the check that it is there for. The table that shows it is what `make mutants`
+// prints.
+func TestMutants(t *testing.T) {
+	wrong, err := writeTable(os.Stdout, mutants())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong > 0 {
+		t.Errorf("%d mutants are not caught, or not by the check that should", wrong)
+	}
+}
+
+// One that survives is noticed, and so is one that is caught for another reason than it states.
+func TestSurvivorsAreNoticed(t *testing.T) {
+	m := mutants()[0]
+	m.fails = "cost"
+	var b strings.Builder
+	wrong, err := writeTable(&b, []mutant{m.unchanged(), m})
+	table := b.String()
+	if err != nil || wrong != 2 || !strings.Contains(table, "NOTHING") || !strings.Contains(table, "NOT cost") {
+		t.Errorf("%d are wrong (%v):\n%s", wrong, err, table)
+	}
+}
+
+// Where its mutants fail, the sound algorithm does not: what is caught is the mutation.
+func TestSoundAlgorithmsPass(t *testing.T) {
+	for _, m := range mutants() {
+		c, err := m.unchanged().hunt(60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.by != "" {
+			t.Errorf("%s (%s): seed %d: %s: %s", m.sound.Name, m.rule, c.seed, c.by, c.says)
+		}
+	}
+}
+
+func TestMutantsDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range mutants() {
+		if seen[m.sound.Name+m.rule] {
+			t.Errorf("%s has two mutants in which %s", m.sound.Name, m.rule)
+		}
+		seen[m.sound.Name+m.rule] = true
+	}
+	if len(seen) < 20 {
+		t.Errorf("there are %d mutants, and at least 20 are wanted", len(seen))
+	}
+}
+
+// A counter that misses all messages of one kind, at senders and at receivers alike, is noticed by what is
+// known of their numbers. Of FAILED nothing is: how many there are depends on who asks when.
+func TestUncountedKindsAreNoticed(t *testing.T) {
+	for _, row := range Table {
+		m := mutant{sound: row, spec: *row, config: nodes.Config{N: 4}}
+		for kind, name := range row.Codec().Names() {
+			if row.Broken != "" || name == "failed" {
+				continue
+			}
+			r, err := sim.Run(m.options(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if by, says := m.fault(r.History); by != "" {
+				t.Fatalf("%s: %s: %s", row.Name, by, says)
+			}
+			h := &history.History{Logs: r.History.Logs} // one that is not in order yet
+			for _, l := range h.Logs {
+				*l.Instance(0).Kind(uint8(kind)) = history.KindTotals{}
+				l.Events = slices.DeleteFunc(l.Events, func(e history.Event) bool {
+					return e.Kind == history.Sent && int(e.Count) == kind
+				})
+			}
+			if by, _ := m.fault(h); by != "identities" && by != "cost" {
+				t.Errorf("%s, %s messages not counted: caught by %q", row.Name, name, by)
+			}
+		}
+	}
+}

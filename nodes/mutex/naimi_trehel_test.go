@@ -1,0 +1,57 @@
+package mutex
+
+import "turnstile/nodes"
+
+func naimiMutants() []mutant {
+	change := mutantsOf[naimiTrehel](&naimiTrehelRow, nodes.Config{N: 4})
+	return []mutant{
+		change("who asks does not become the father", "progress",
+			func(t naimiTrehel) nodes.Machine { return &naimiFaithful{t} }),
+		change("next is not forgotten when the token goes there", "progress",
+			func(t naimiTrehel) nodes.Machine { return &naimiClinging{t} }),
+		change("a node inside sends the token", "exclusion",
+			func(t naimiTrehel) nodes.Machine { return &naimiGenerous{t} }),
+		change("node 0 makes a token whenever it comes up", "exclusion or panic",
+			func(t naimiTrehel) nodes.Machine { return &naimiMinting{t} }).restarted(),
+		change("a token that was here before is taken again", "exclusion or panic",
+			func(t naimiTrehel) nodes.Machine { return &naimiStale{t} }).copied(),
+	}
+}
+
+type (
+	naimiFaithful struct{ naimiTrehel }
+	naimiClinging struct{ naimiTrehel }
+	naimiGenerous struct{ naimiTrehel }
+	naimiMinting  struct{ naimiTrehel }
+	naimiStale    struct{ naimiTrehel }
+)
+
+func (t *naimiFaithful) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	father := t.father
+	t.naimiTrehel.Receive(env, from, m)
+	t.father = father
+}
+
+func (t *naimiClinging) Release(env *nodes.Env) {
+	next := t.next
+	t.naimiTrehel.Release(env)
+	t.next = next
+}
+
+func (t *naimiGenerous) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	wanted := t.wants
+	if _, ok := m.(naimiRequest); ok && t.has {
+		t.wants = false
+	}
+	t.naimiTrehel.Receive(env, from, m)
+	t.wants = wanted
+}
+
+func (t *naimiMinting) Recover(env *nodes.Env, _ nodes.Message) { t.Start(env) }
+
+func (t *naimiStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if token, ok := m.(naimiToken); ok && !t.has {
+		t.serial = token.Serial - 1
+	}
+	t.naimiTrehel.Receive(env, from, m)
+}

@@ -1,0 +1,51 @@
+package mutex
+
+import "turnstile/nodes"
+
+func raymondMutants() []mutant {
+	change := mutantsOf[raymond](&raymondRow, nodes.Config{N: 4})
+	return []mutant{
+		change("a node asks again for everyone who wants it", "identities",
+			func(r raymond) nodes.Machine { return &raymondAsking{r} }),
+		change("who gives the privilege away does not ask for it back", "progress",
+			func(r raymond) nodes.Machine { return &raymondSilent{r} }),
+		change("a node inside gives the privilege away", "exclusion",
+			func(r raymond) nodes.Machine { return &raymondGenerous{r} }),
+		change("a privilege that was here before is taken again", "exclusion or panic",
+			func(r raymond) nodes.Machine { return &raymondStale{r} }).copied(),
+		change("node 0 makes a privilege whenever it comes up", "exclusion",
+			func(r raymond) nodes.Machine { return &raymondMinting{r} }).restarted(),
+	}
+}
+
+type (
+	raymondAsking   struct{ raymond }
+	raymondSilent   struct{ raymond }
+	raymondGenerous struct{ raymond }
+	raymondStale    struct{ raymond }
+	raymondMinting  struct{ raymond }
+)
+
+func (r *raymondAsking) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	r.asked = false
+	r.raymond.Receive(env, from, m)
+}
+
+func (r *raymondSilent) Release(env *nodes.Env) {
+	r.using = false
+	r.assign(env)
+}
+
+func (r *raymondGenerous) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	r.using = false
+	r.raymond.Receive(env, from, m)
+}
+
+func (r *raymondStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if p, ok := m.(raymondPrivilege); ok && !r.has {
+		r.serial = p.Serial - 1
+	}
+	r.raymond.Receive(env, from, m)
+}
+
+func (r *raymondMinting) Recover(env *nodes.Env, _ nodes.Message) { r.Start(env) }

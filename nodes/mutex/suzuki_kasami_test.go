@@ -1,0 +1,191 @@
+package mutex
+
+import (
+	"slices"
+	"turnstile/nodes"
+)
+
+func suzukiMutants() []mutant {
+	change := mutantsOf[suzukiKasami](&suzukiKasamiRow, nodes.Config{N: 3})
+	return []mutant{
+		change("an idle holder answers no request", "progress",
+			func(s suzukiKasami) nodes.Machine { return &suzukiIdle{s} }),
+		change("a holder waits for the token it has", "progress",
+			func(s suzukiKasami) nodes.Machine { return &suzukiSearching{s} }),
+		change("who leaves does not note that it was served", "identities",
+			func(s suzukiKasami) nodes.Machine { return &suzukiUnnoted{s} }),
+		change("a holder inside sends the token", "exclusion",
+			func(s suzukiKasami) nodes.Machine { return &suzukiGenerous{s} }),
+		mutantsOf[suzukiKasami](&suzukiKasamiRow, nodes.Config{N: 5})(
+			"all but the first of the token's queue count as served", "progress",
+			func(s suzukiKasami) nodes.Machine { return &suzukiCutting{s} }),
+		change("a token that was here before is taken again", "exclusion or panic",
+			func(s suzukiKasami) nodes.Machine { return &suzukiStale{s} }).copied(),
+		change("node 0 makes a token whenever it comes up", "exclusion or panic",
+			func(s suzukiKasami) nodes.Machine { return &suzukiMinting{s} }).restarted(),
+		mutantsOf[suzukiRetrying](&suzukiRetryingRow, nodes.Config{N: 3})(
+			"only RN = LN+1 counts as asking", "progress",
+			func(s suzukiRetrying) nodes.Machine { s.exact = true; return &s }),
+	}
+}
+
+type (
+	suzukiIdle      struct{ suzukiKasami }
+	suzukiSearching struct{ suzukiKasami }
+	suzukiUnnoted   struct{ suzukiKasami }
+	suzukiGenerous  struct{ suzukiKasami }
+	suzukiCutting   struct{ suzukiKasami }
+	suzukiStale     struct{ suzukiKasami }
+	suzukiMinting   struct{ suzukiKasami }
+)
+
+func (s *suzukiIdle) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(suzukiRequest); ok {
+		s.rn[from] = max(s.rn[from], q.Number)
+		return
+	}
+	s.suzukiKasami.Receive(env, from, m)
+}
+
+func (s *suzukiSearching) Request(env *nodes.Env) {
+	s.wants = true
+	s.rn[env.Self()]++
+	env.Broadcast(suzukiRequest{s.rn[env.Self()]})
+}
+
+func (s *suzukiUnnoted) Release(env *nodes.Env) {
+	ours := &s.rn[env.Self()]
+	asked := *ours
+	*ours = s.token.LN[env.Self()]
+	s.suzukiKasami.Release(env)
+	*ours = asked
+}
+
+func (s *suzukiGenerous) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(suzukiRequest); ok && s.has && q.Number > s.token.LN[from] {
+		s.rn[from] = q.Number
+		s.send(env, from)
+		return
+	}
+	s.suzukiKasami.Receive(env, from, m)
+}
+
+func (s *suzukiGenerous) Release(env *nodes.Env) {
+	if s.wants = false; s.has {
+		s.leave(env)
+	}
+}
+
+func (s *suzukiCutting) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if t, ok := m.(suzukiToken); ok && len(t.Queue) > 0 {
+		t.LN = slices.Clone(t.LN)
+		for _, id := range t.Queue[1:] {
+			t.LN[id]++
+		}
+		t.Queue = t.Queue[:1]
+		m = t
+	}
+	s.suzukiKasami.Receive(env, from, m)
+}
+
+func (s *suzukiStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if t, ok := m.(suzukiToken); ok && !s.has {
+		s.token.Serial = t.Serial - 1
+	}
+	s.suzukiKasami.Receive(env, from, m)
+}
+
+func (s *suzukiMinting) Recover(env *nodes.Env, _ nodes.Message) { s.Start(env) }
+
+var suzukiSavingRow = variantOf(&suzukiKasamiRow, "suzuki-kasami-saving",
+	func(s suzukiKasami) nodes.Machine { return &suzukiSaving{s} }, nodes.Kind{Zero: suzukiSaved{}})
+
+// suzukiSaving is the algorithm of Suzuki and Kasami by nodes that do not forget the numbers of their
+// requests.
+type suzukiSaving struct{ suzukiKasami }
+
+// suzukiSaved is the number of a node's latest request.
+type suzukiSaved struct{ Number uint64 }
+
+func (s *suzukiSaving) Request(env *nodes.Env) {
+	if !s.has {
+		env.Save(suzukiSaved{s.rn[env.Self()] + 1})
+	}
+	s.suzukiKasami.Request(env)
+}
+
+func (s *suzukiSaving) Recover(env *nodes.Env, m nodes.Message) {
+	saved, _ := m.(suzukiSaved)
+	s.rn[env.Self()] = saved.Number
+}
+
+var (
+	suzukiRetryingRow = askingMore(variantOf(&suzukiKasamiRow, "suzuki-kasami-retrying",
+		func(s suzukiKasami) nodes.Machine { return &suzukiRetrying{suzukiKasami: s, anew: true} }))
+	suzukiRepeatingRow = askingMore(variantOf(&suzukiKasamiRow, "suzuki-kasami-repeating",
+		func(s suzukiKasami) nodes.Machine { return &suzukiRetrying{suzukiKasami: s, exact: true} }))
+)
+
+// askingMore is a variant that asks again, which is a message more.
+func askingMore(v nodes.Spec) nodes.Spec {
+	v.Identities = v.Identities[1:]
+	v.Cost = func(nodes.Config) nodes.Cost { return always("", nodes.Unbounded(0), nodes.Unbounded(0)) }
+	return v
+}
+
+// suzukiRetrying is the algorithm of Suzuki and Kasami by nodes that ask again when they wait for long; once,
+// so that there is an end to explore. It stands that if the request keeps its number, or if all higher
+// numbers count as asking.
+type suzukiRetrying struct {
+	suzukiKasami
+	anew  bool // who asks again does so under a new number
+	exact bool // only RN = LN+1 counts as asking, as in the paper
+}
+
+func (s *suzukiRetrying) Request(env *nodes.Env) {
+	s.suzukiKasami.Request(env)
+	if !s.has {
+		env.SetTimer(tired, tiredAfter, 2*tiredAfter)
+	}
+}
+
+// Timeout asks again.
+func (s *suzukiRetrying) Timeout(env *nodes.Env, _ nodes.Timer) {
+	ours := &s.rn[env.Self()]
+	if s.anew {
+		*ours++
+	}
+	peers := env.Peers()
+	for peer := range peers.All() {
+		env.Resend(peer, suzukiRequest{*ours})
+	}
+}
+
+func (s *suzukiRetrying) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(suzukiRequest); ok && s.has && !s.asks(q.Number, from) {
+		s.rn[from] = max(s.rn[from], q.Number)
+		return
+	}
+	s.suzukiKasami.Receive(env, from, m)
+	if s.has {
+		env.StopTimer(tired)
+	}
+}
+
+// Release overlooks those who do not count as asking.
+func (s *suzukiRetrying) Release(env *nodes.Env) {
+	heard := slices.Clone(s.rn)
+	for id, number := range s.rn {
+		if from := nodes.ID(id); from != env.Self() && !s.asks(number, from) {
+			s.rn[id] = s.token.LN[id]
+		}
+	}
+	s.suzukiKasami.Release(env)
+	copy(s.rn, heard)
+}
+
+// asks reports whether a node of which that number was heard counts as asking.
+func (s *suzukiRetrying) asks(number uint64, from nodes.ID) bool {
+	served := s.token.LN[from]
+	return number == served+1 || !s.exact && number > served
+}

@@ -1,0 +1,69 @@
+package mutex
+
+import "turnstile/nodes"
+
+func ringMutants() []mutant {
+	change := mutantsOf[tokenRing](&tokenRingRow, nodes.Config{N: 3})
+	return []mutant{
+		change("there are two tokens", "exclusion or panic",
+			func(r tokenRing) nodes.Machine { return &ringTwo{r} }),
+		change("the token stays where nobody waits", "progress",
+			func(r tokenRing) nodes.Machine { return &ringHolding{r} }),
+		change("a token that was here before is taken again", "exclusion or panic",
+			func(r tokenRing) nodes.Machine { return &ringStale{r} }).copied(),
+		change("who waits for long makes a token", "exclusion",
+			func(r tokenRing) nodes.Machine { return &ringImpatient{r} }),
+	}
+}
+
+type (
+	ringTwo       struct{ tokenRing }
+	ringHolding   struct{ tokenRing }
+	ringStale     struct{ tokenRing }
+	ringImpatient struct{ tokenRing }
+)
+
+func (r *ringTwo) Start(env *nodes.Env) {
+	r.tokenRing.Start(env)
+	if int(env.Self()) == env.N()/2 {
+		r.has = true
+		r.pass(env)
+	}
+}
+
+func (r *ringHolding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if token, ok := m.(ringToken); ok && !r.wants && token.Hops > r.hops {
+		r.hops, r.has = token.Hops, true
+		return
+	}
+	r.tokenRing.Receive(env, from, m)
+}
+
+func (r *ringStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if token, ok := m.(ringToken); ok && !r.has {
+		r.hops = token.Hops - 1
+	}
+	r.tokenRing.Receive(env, from, m)
+}
+
+func (r *ringImpatient) Request(env *nodes.Env) {
+	r.tokenRing.Request(env)
+	if !r.has {
+		env.SetTimer(tired, tiredAfter, 2*tiredAfter)
+	}
+}
+
+func (r *ringImpatient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if r.has {
+		return // we have made one
+	}
+	r.tokenRing.Receive(env, from, m)
+	if r.has {
+		env.StopTimer(tired)
+	}
+}
+
+func (r *ringImpatient) Timeout(env *nodes.Env, _ nodes.Timer) {
+	r.has = true
+	env.Grant()
+}

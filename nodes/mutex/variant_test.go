@@ -1,0 +1,65 @@
+package mutex
+
+import (
+	"slices"
+	"testing"
+
+	"turnstile/nodes"
+	"turnstile/nodes/explore"
+)
+
+// variants are sound forms of algorithms of the table that are no rows of it: what a mutant is made from, or
+// a schedule compared with, where the row does not have the rule in question.
+var variants = []*nodes.Spec{&lamportWithholdingRow, &lamportSavingRow, &ricartSavingRow, &suzukiRetryingRow,
+	&suzukiRepeatingRow, &suzukiSavingRow}
+
+// variantOf returns a variant of a row, whose machines are made from those of the row. It may have one more
+// kind of message: what its nodes save.
+func variantOf[M any](row *nodes.Spec, name string, wrap func(M) nodes.Machine,
+	saved ...nodes.Kind) nodes.Spec {
+	v := rebuilt(row, wrap)
+	v.Name, v.Aliases, v.Messages = name, nil, append(slices.Clone(v.Messages), saved...)
+	return v
+}
+
+// rebuilt returns a row whose machines of type M are replaced by what wrap makes of them.
+func rebuilt[M any](row *nodes.Spec, wrap func(M) nodes.Machine) nodes.Spec {
+	replace := func(m nodes.Machine) nodes.Machine {
+		if sound, ok := any(m).(*M); ok {
+			return wrap(*sound)
+		}
+		return m
+	}
+	r := *row
+	r.New = func(c nodes.Config) nodes.Machine { return replace(row.New(c)) }
+	if row.NewServer != nil {
+		r.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine { return replace(row.NewServer(c, id)) }
+	}
+	return r
+}
+
+// Variants are sound: among two nodes nothing goes wrong, in whatever order things happen, a copy, a crash
+// and a restart among them.
+func TestVariantsAreSound(t *testing.T) {
+	for _, v := range variants {
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, o := range []explore.Options{
+				{Entries: 2},
+				{Entries: 1, Duplicates: 1, Crashes: 1, Restarts: true},
+			} {
+				o.Spec, o.Config, o.States = v, nodes.Config{N: 2}, mostStates
+				o.Reordering = v.Safe&nodes.FIFO == 0
+				x, err := explore.Run(o)
+				switch {
+				case err != nil:
+					t.Fatal(err)
+				case x.Violation != nil:
+					t.Errorf("%s: %s\n%v", x.Violation.Check, x.Violation.Says, x.Violation.Schedule)
+				case !x.Exhausted || !x.Progress || x.Entries == 0:
+					t.Errorf("it is not known to be sound after %d states and %d entries", x.States, x.Entries)
+				}
+			}
+		})
+	}
+}
