@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -10,59 +11,36 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
-// A Claim is a figure that was published of an algorithm, and how to reproduce it in a simulated run: all
-// links take a hop of one millisecond, and nothing but the hold takes time besides.
-type Claim struct {
-	Figure    Quantity
-	Algorithm string
-	Source    string // who says so
-	Published nodes.Range
-	How       Strength
-
-	N         int
+// A Reproduced is a figure that was published of an algorithm, and what a simulated run made of it.
+type Reproduced struct {
+	nodes.Claim
+	Spec      *nodes.Spec
+	Config    nodes.Config
 	Load      workload.Load
-	Hold      time.Duration
-	Think     time.Duration
-	Options   map[string]string // of the algorithm
-	Multicast bool
-	Entries   uint64
+	Published nodes.Range
+	Measured  float64
+	Error     float64 // standard error of a mean; otherwise zero
+	Holds     bool
 }
 
-// A Quantity is what a claim is about.
-type Quantity string
-
-// The quantities.
-const (
-	MessagesPerEntry         Quantity = "messages per entry"
-	PublishesPerEntry        Quantity = "publishes per entry"
-	SynchronizationDelayHops Quantity = "synchronization delay, hops"
-	ClientDelayHops          Quantity = "client delay, hops"
-	Utilisation              Quantity = "utilisation"
-	Rate                     Quantity = "entries per second"
-)
-
-// A Strength says how near a figure has to come.
-type Strength int
-
-// The strengths.
-const (
-	Exact  Strength = iota // within the range, but for rounding
-	Mean                   // a mean of draws: within four standard errors, by fifty batches
-	Steady                 // of a run that has settled: within one hundredth, since its first entries differ
-	Fitted                 // a curve that was fitted to simulations: within three hundredths
-)
-
-// A Reproduced is what came of a claim.
-type Reproduced struct {
-	Claim
-	Measured float64
-	Error    float64 // standard error of a mean; otherwise zero
-	Holds    bool
+// Reproduce makes the runs that the rows' claims are about.
+func Reproduce(rows []*nodes.Spec, seed uint64) (all []*Reproduced, err error) {
+	for _, row := range rows {
+		for _, claim := range row.Published {
+			for _, config := range claim.Configs() {
+				r, err := reproduce(row, claim, config, seed)
+				if err != nil {
+					return nil, fmt.Errorf("%s of %s, %d nodes: %w", claim.Figure, row.Name, config.N, err)
+				}
+				all = append(all, r)
+			}
+		}
+	}
+	return all, nil
 }
 
 // Ratio returns measured / published, the published figure being the middle of its range.
@@ -73,64 +51,70 @@ func (r *Reproduced) Ratio() float64 {
 	return r.Measured / ((r.Published.Min + r.Published.Max) / 2)
 }
 
-// hop is the latency of every link.
-const hop = time.Millisecond
-
-// Reproduce makes the run that a claim is about.
-func (c Claim) Reproduce(seed uint64) (*Reproduced, error) {
-	spec, err := mutex.Find(c.Algorithm)
+// reproduce makes the run that a claim is about, for one configuration.
+func reproduce(row *nodes.Spec, c nodes.Claim, config nodes.Config, seed uint64) (*Reproduced, error) {
+	const least = 10 * time.Microsecond // next to nothing, beside a hop
+	r := &Reproduced{Claim: c, Spec: row, Config: config, Published: c.Value(config),
+		Load: workload.Load(cmp.Or(c.Load, string(workload.Saturated)))}
+	o := Options{Algorithm: row.Name, Config: config, Entries: r.entries(), Seed: seed, Multicast: c.Multicast,
+		Latency: chance.Constant(nodes.Hop), Workload: workload.Workload{Load: r.Load,
+			Hold: chance.Constant(max(c.Hold, least)), Think: chance.Constant(c.Think)}}
+	result, err := sim.Run(*simulation(o, Simulated{}, row, seed))
 	if err != nil {
 		return nil, err
 	}
-	o := Options{Algorithm: spec.Name, Config: nodes.Config{N: c.N, Options: c.Options},
-		Workload: workload.Workload{Load: c.Load, Hold: chance.Constant(c.Hold), Think: chance.Constant(c.Think)},
-		Latency:  chance.Constant(hop), Multicast: c.Multicast, Entries: c.Entries, Seed: seed}
-	result, err := sim.Run(*simulation(o, Simulated{}, spec, seed))
-	if err != nil {
-		return nil, fmt.Errorf("%s of %s: %w", c.Figure, c.Algorithm, err)
-	}
 	h := result.History
-	if v := check.Judge(h, setting(o, spec, spec.Codec().Names())); v.Outcome == check.Violated {
-		return nil, fmt.Errorf("%s of %s: the run is violated: %s", c.Figure, c.Algorithm, v.Reason)
+	if v := check.Judge(h, setting(o, row, row.Codec().Names())); v.Outcome == check.Violated {
+		return nil, fmt.Errorf("the run is violated: %s", v.Reason)
 	}
-	r := &Reproduced{Claim: c}
-	m := measure.Of(h, o.Workload.Load)
+	m := measure.Of(h, r.Load)
 	switch c.Figure {
-	case MessagesPerEntry:
+	case nodes.MessagesPerEntry:
 		r.Measured, _ = m.Messages.PerEntry.Value()
-		if c.How == Mean {
-			r.Measured, r.Error = settledMean(h, 5*c.N)
+		if c.Within == nodes.Mean {
+			r.Measured, r.Error = settledMean(h, 5*config.N)
 		}
-	case PublishesPerEntry:
+	case nodes.PublishesPerEntry:
 		r.Measured, _ = m.Messages.PublishesPerEntry.Value()
-	case SynchronizationDelayHops:
-		r.Measured = m.SynchronizationDelay.Hist.Mean() / float64(hop)
-	case ClientDelayHops:
-		r.Measured = m.ClientDelay.Hist.Mean() / float64(hop)
-	case Utilisation:
+	case nodes.SynchronizationDelayHops:
+		r.Measured = m.SynchronizationDelay.Hist.Mean() / float64(nodes.Hop)
+	case nodes.ClientDelayHops:
+		r.Measured = m.ClientDelay.Hist.Mean() / float64(nodes.Hop)
+	case nodes.Utilisation:
 		r.Measured, _ = m.Utilisation.Value()
-	case Rate:
+	case nodes.EntriesPerSecond:
 		r.Measured, _ = m.EntriesPerS.Value()
 	}
-	r.Holds = c.holds(r.Measured, r.Error)
+	r.Holds = r.holds()
 	return r, nil
+}
+
+// entries is how many the run takes.
+func (r *Reproduced) entries() uint64 {
+	switch r.Within {
+	case nodes.Mean:
+		return 20_000
+	case nodes.Steady, nodes.Fitted:
+		return 5000
+	}
+	return uint64(max(1000, 20*r.Config.N))
 }
 
 // holds reports whether what was measured is what was published. Histograms keep three digits, and the
 // window of a run cuts its first and last entries off.
-func (c *Claim) holds(measured, standardError float64) bool {
+func (r *Reproduced) holds() bool {
 	slack := 0.0
 	switch {
-	case c.How == Mean:
-		slack = 4 * standardError
-	case c.How == Steady:
-		slack = 0.01 * c.Published.Max
-	case c.How == Fitted:
-		slack = 0.03 * c.Published.Max
-	case c.Figure != MessagesPerEntry && c.Figure != PublishesPerEntry:
-		slack = 0.005 * c.Published.Max
+	case r.Within == nodes.Mean:
+		slack = 4 * r.Error
+	case r.Within == nodes.Steady:
+		slack = 0.01 * r.Published.Max
+	case r.Within == nodes.Fitted:
+		slack = 0.03 * r.Published.Max
+	case r.Figure != nodes.MessagesPerEntry && r.Figure != nodes.PublishesPerEntry:
+		slack = 0.005 * r.Published.Max
 	}
-	return nodes.Between(c.Published.Min-slack, c.Published.Max+slack).Has(measured)
+	return nodes.Between(r.Published.Min-slack, r.Published.Max+slack).Has(r.Measured)
 }
 
 // settledMean returns the mean messages of single requests, the first few left out, and its standard error by

@@ -35,6 +35,7 @@ type Spec struct {
 	Live       Assumption                    // what its progress rests on, beside Safe
 	Cost       func(c Config) Cost           // as published
 	Identities []Identity                    // of its message counts, after a run without faults
+	Published  []Claim                       // figures for validate to reproduce, beyond Cost
 	Circulates bool                          // sends though nobody asks (a token going round)
 	Broken     string                        // of the known-broken: which property fails
 }

@@ -47,14 +47,15 @@ func (a *app) validateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			rows := mutex.Table
 			if s.given("algo") {
-				spec, err := mutex.Find(algorithm)
+				row, err := mutex.Find(algorithm)
 				if err != nil {
 					return err
 				}
-				algorithm = spec.Name
+				rows = []*spec{row}
 			}
-			return a.validate(algorithm, csvFile, seed)
+			return a.validate(rows, csvFile, seed)
 		},
 	}
 	f := cmd.Flags()
@@ -66,30 +67,25 @@ func (a *app) validateCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) validate(algorithm, csvFile string, seed uint64) error {
-	var all []*bench.Reproduced
+func (a *app) validate(rows []*spec, csvFile string, seed uint64) error {
+	all, err := bench.Reproduce(rows, seed)
+	if err != nil {
+		return failure{err, check.Violated.ExitCode()}
+	}
+	if len(all) == 0 {
+		return failure{fmt.Errorf("the row of %s lists no published figures", rows[0].Name),
+			check.Inconclusive.ExitCode()}
+	}
 	off := 0
-	for _, c := range bench.Claims() {
-		if algorithm != "" && c.Algorithm != algorithm {
-			continue
-		}
-		r, err := c.Reproduce(seed)
-		if err != nil {
-			return failure{err, check.Violated.ExitCode()}
-		}
+	for _, r := range all {
 		if !r.Holds {
 			off++
 		}
-		all = append(all, r)
 	}
 	slices.SortStableFunc(all, func(r, s *bench.Reproduced) int {
-		return cmp.Or(cmp.Compare(r.Figure, s.Figure), cmp.Compare(r.Algorithm, s.Algorithm),
-			cmp.Compare(r.N, s.N), strings.Compare(variantOf(r), variantOf(s)))
+		return cmp.Or(cmp.Compare(r.Figure, s.Figure), cmp.Compare(r.Spec.Name, s.Spec.Name),
+			cmp.Compare(r.Config.N, s.Config.N), strings.Compare(variantOf(r), variantOf(s)))
 	})
-	if len(all) == 0 {
-		return failure{fmt.Errorf("no published figures of %s are listed in bench/published_table.go",
-			algorithm), check.Inconclusive.ExitCode()}
-	}
 	if off > 0 {
 		a.status = check.Violated.ExitCode()
 	}
@@ -109,7 +105,7 @@ func (a *app) validate(algorithm, csvFile string, seed uint64) error {
 }
 
 func (a *app) printFigures(all []*bench.Reproduced, off int) {
-	figure := bench.Quantity("")
+	figure := nodes.Figure("")
 	colors := paletteFor(a.stdout)
 	for _, r := range all {
 		if r.Figure != figure {
@@ -120,7 +116,7 @@ func (a *app) printFigures(all []*bench.Reproduced, off int) {
 		if !r.Holds {
 			verdict = colors.paint(red, "  OFF")
 		}
-		fmt.Fprintf(a.stdout, "  %-18s %-22s %4d %10s %10s %6s%s  %s\n", r.Algorithm, variantOf(r), r.N,
+		fmt.Fprintf(a.stdout, "  %-18s %-22s %4d %10s %10s %6s%s  %s\n", r.Spec.Name, variantOf(r), r.Config.N,
 			publishedOf(r), figureOf(r.Measured), ratioOf(r), verdict, r.Source)
 	}
 	fmt.Fprintf(a.stdout, "\n%d figures, %d off\n", len(all), off)
@@ -128,11 +124,11 @@ func (a *app) printFigures(all []*bench.Reproduced, off int) {
 
 // variantOf says under what load, and with what options, a figure was measured.
 func variantOf(r *bench.Reproduced) string {
-	parts := append([]string{string(r.Load)}, nodes.Config{Options: r.Options}.Given()...)
+	parts := append([]string{string(r.Load)}, r.Config.Given()...)
 	if r.Multicast {
 		parts = append(parts, "multicast")
 	}
-	if r.Figure == bench.Utilisation {
+	if r.Figure == nodes.Utilisation {
 		parts = append(parts, fmt.Sprintf("W=%v", r.Hold))
 	}
 	return strings.Join(parts, " ")
@@ -159,7 +155,7 @@ func writeFigures(w io.Writer, all []*bench.Reproduced) error {
 	out.Write([]string{"figure", "algorithm", "variant", "nodes", "source", "published_min", "published_max",
 		"measured", "standard_error", "ratio", "holds"})
 	for _, r := range all {
-		out.Write([]string{string(r.Figure), r.Algorithm, variantOf(r), strconv.Itoa(r.N), r.Source,
+		out.Write([]string{string(r.Figure), r.Spec.Name, variantOf(r), strconv.Itoa(r.Config.N), r.Source,
 			figureOf(r.Published.Min), figureOf(r.Published.Max), figureOf(r.Measured), figureOf(r.Error),
 			strings.TrimPrefix(ratioOf(r), "-"), strconv.FormatBool(r.Holds)})
 	}

@@ -25,6 +25,10 @@ var centralInsideRow = nodes.Spec{
 		same("grant", "request"),
 		same("release", "request"),
 	},
+	Published: []nodes.Claim{
+		{Figure: nodes.MessagesPerEntry, Source: "one request in N is the coordinator's own", Load: "sequential",
+			Value: formula(func(n float64) float64 { return 3 * (n - 1) / n }), Within: nodes.Mean},
+	},
 }
 
 // centralInside is the central algorithm with no server of its own: node 0 is a client like all

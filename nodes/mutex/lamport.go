@@ -27,6 +27,12 @@ var lamportRow = nodes.Spec{
 		same("ack", "request"),
 		same("release", "request"),
 	},
+	Published: []nodes.Claim{
+		{Figure: nodes.MessagesPerEntry, Source: paper,
+			Value: formula(func(n float64) float64 { return 3 * (n - 1) })},
+		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
+	},
 }
 
 // lamport is the algorithm of L. Lamport, "Time, clocks, and the ordering of events in a distributed

@@ -52,6 +52,13 @@ var maekawaRow = nodes.Spec{
 			},
 		},
 	},
+	Published: []nodes.Claim{
+		{Figure: nodes.MessagesPerEntry, Source: textbook + ": 3(K-1)", Load: "sequential",
+			Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(float64(3 * arbiters(c))) }},
+		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine,
+			Value: func(nodes.Config) nodes.Range { return nodes.Between(1, 2) }},
+		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
+	},
 }
 
 // arbiters is how many other nodes are in a quorum.

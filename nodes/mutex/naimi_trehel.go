@@ -33,6 +33,21 @@ var naimiTrehelRow = nodes.Spec{
 			return uint64(peers(c)) * t.Sent["token"]
 		}),
 	},
+	Published: []nodes.Claim{
+		{Figure: nodes.MessagesPerEntry, Source: "Naimi, Trehel and Arnold, JPDC 34(1), 1996: H(N-1)",
+			Load: "sequential", Value: formula(harmonic), Within: nodes.Mean},
+		{Figure: nodes.MessagesPerEntry, Source: "fit to simulations: 4 - 6/(N+1)", Hold: 2 * nodes.Hop,
+			Value: formula(func(n float64) float64 { return 4 - 6/(n+1) }), Within: nodes.Fitted},
+		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+	},
+}
+
+// harmonic is 1 + 1/2 + ... + 1/(n-1).
+func harmonic(n float64) (sum float64) {
+	for i := 1.0; i < n; i++ {
+		sum += 1 / i
+	}
+	return sum
 }
 
 // naimiTrehel is the algorithm of M. Naimi, M. Trehel and A. Arnold, "A log(N) distributed mutual

@@ -30,6 +30,26 @@ var raymondRow = nodes.Spec{
 		return cost
 	},
 	Identities: []nodes.Identity{same("privilege", "request")},
+	Published: append(meanDistances("line", "star", "binary"), []nodes.Claim{
+		{Figure: nodes.MessagesPerEntry, Source: "4 - 4/N on any tree", Hold: 2 * nodes.Hop,
+			Value: formula(func(n float64) float64 { return 4 - 4/n }), Within: nodes.Steady},
+		{Figure: nodes.SynchronizationDelayHops, Source: "2 - 2/N on any tree", Sizes: nine,
+			Value: formula(func(n float64) float64 { return 2 - 2/n })},
+	}...),
+}
+
+// meanDistances claims the cost of single requests in several trees: a request and a privilege for each edge
+// on the way from the last who entered to the next, both drawn at random.
+func meanDistances(trees ...string) (claims []nodes.Claim) {
+	for _, tree := range trees {
+		claims = append(claims, nodes.Claim{
+			Figure: nodes.MessagesPerEntry, Source: "2 x mean distance in the tree", Load: "sequential",
+			Options: map[string]string{treeOption.Name: tree}, Sizes: []int{4, 5, 7, 9, 15, 16, 31, 32},
+			Value:  func(c nodes.Config) nodes.Range { return nodes.Exactly(2 * meanDistance(c)) },
+			Within: nodes.Mean,
+		})
+	}
+	return claims
 }
 
 // raymond is the algorithm of K. Raymond, "A tree-based algorithm for distributed mutual exclusion",

@@ -35,6 +35,16 @@ var suzukiKasamiRow = nodes.Spec{
 		},
 		atMost("token", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
 	},
+	Published: []nodes.Claim{
+		// The holder has to stay until it has heard from everybody. If it did not, it would enter again, for
+		// nothing, as often as it can until then.
+		{Figure: nodes.MessagesPerEntry, Source: textbook, Hold: 2 * nodes.Hop,
+			Value: formula(func(n float64) float64 { return n }), Within: nodes.Steady},
+		{Figure: nodes.MessagesPerEntry, Source: textbook + ": N, or 0 in one of N", Load: "sequential",
+			Value: formula(func(n float64) float64 { return n - 1 }), Within: nodes.Mean},
+		{Figure: nodes.MessagesPerEntry, Source: textbook + ": the token is kept", Load: "one", Value: exactly(0)},
+		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+	},
 }
 
 // suzukiKasami is the algorithm of I. Suzuki and T. Kasami, "A distributed mutual exclusion

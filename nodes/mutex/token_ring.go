@@ -28,6 +28,17 @@ var tokenRingRow = nodes.Spec{
 		}
 	},
 	Circulates: true,
+	Published: []nodes.Claim{
+		{Figure: nodes.MessagesPerEntry, Source: textbook, Value: exactly(1)},
+		{Figure: nodes.MessagesPerEntry, Source: textbook, Load: "one",
+			Value: formula(func(n float64) float64 { return n })},
+		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+		{Figure: nodes.SynchronizationDelayHops, Source: textbook + ": at most N-1", Load: "closed",
+			Think: 20 * nodes.Hop, Sizes: nine,
+			Value: func(c nodes.Config) nodes.Range { return nodes.Between(1, float64(c.N-1)) }},
+		{Figure: nodes.ClientDelayHops, Source: textbook + ": anywhere from 0 to N", Load: "sequential",
+			Sizes: nine, Value: func(c nodes.Config) nodes.Range { return nodes.Between(0, float64(c.N)) }},
+	},
 }
 
 // tokenRing is the algorithm of G. Le Lann, "Distributed systems: towards a formal approach",

@@ -62,3 +62,17 @@ func diameter(c nodes.Config) int {
 	}
 	return 2 * depth
 }
+
+// meanDistance returns how many edges apart two nodes are on average, each drawn from all: an edge lies
+// between them if they are on different sides of it.
+func meanDistance(c nodes.Config) float64 {
+	tree := c.Value(treeOption)
+	below := make([]int, c.N) // by node: how many stand below it, itself included
+	apart := 0
+	for id := c.N - 1; id > 0; id-- {
+		below[id]++
+		below[parent(tree, nodes.ID(id))] += below[id]
+		apart += 2 * below[id] * (c.N - below[id])
+	}
+	return float64(apart) / float64(c.N*c.N)
+}

@@ -99,8 +99,9 @@ func TestTrees(t *testing.T) {
 				}
 			}
 			mean := float64(sum) / float64(test.n*test.n)
-			if want := []float64{test.line, test.star, test.binary}[i]; math.Abs(mean-want) > 1e-4 {
-				t.Errorf("%s of %d: %v messages on average, want %v", tree, test.n, mean, want)
+			if want := []float64{test.line, test.star, test.binary}[i]; math.Abs(mean-want) > 1e-4 ||
+				math.Abs(2*meanDistance(c)-mean) > 1e-9 {
+				t.Errorf("%s of %d: %v messages on average, want %v and %v", tree, test.n, mean, want, 2*meanDistance(c))
 			}
 			if worst != test.worst[i] || worst != 2*diameter(c) {
 				t.Errorf("%s of %d: at worst %d messages, want %d and twice %d",
