@@ -7,7 +7,6 @@ import (
 
 	"turnstile/bench/check"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -36,21 +35,16 @@ func setting(o Options, spec *nodes.Spec, kinds []string) check.Setting {
 }
 
 // Rows returns the rows of runs.csv, one for each trial.
-func (r *Run) Rows() ([]results.Row, error) {
-	spec, err := mutex.Find(r.Record.Options.Algorithm)
-	if err != nil {
-		return nil, err
-	}
-	var rows []results.Row
+func (r *Run) Rows() (rows []results.Row) {
 	for _, t := range r.Trials {
 		o, delay := r.Record.Options, nodes.Unbounded(0)
 		o.Seed = r.Record.Trials[t.Number-1].Seed
-		if spec.Cost != nil {
-			delay = spec.Cost(o.Config).Delay
+		if r.Spec.Cost != nil {
+			delay = r.Spec.Cost(o.Config).Delay
 		}
 		row := rowOf(t.Measures, o, delay)
 		row.Run, row.Trial, row.Kind, row.Hosts = r.Folder.Name(), t.Number, r.kind(), 1
-		if cost := published(o, spec); known(cost) {
+		if cost := published(o, r.Spec); known(cost) {
 			row.PublishedMin, row.PublishedMax = results.Number(cost.Min), results.Number(cost.Max)
 		}
 		row.Violations = results.Count(t.Verdict.Violations)
@@ -58,24 +52,16 @@ func (r *Run) Rows() ([]results.Row, error) {
 		row.Verdict, row.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows
 }
 
 // save writes all files of the run but its histories.
 func (r *Run) save() error {
-	rows, err := r.Rows()
-	if err != nil {
-		return err
-	}
-	spec, err := mutex.Find(r.Record.Options.Algorithm)
-	if err != nil {
-		return err
-	}
 	var messages []results.MessageRow
 	var intervals []results.Interval
 	var text string
 	for _, t := range r.Trials {
-		for _, m := range t.Measures.MessageRows(spec.Codec()) {
+		for _, m := range t.Measures.MessageRows(r.Spec.Codec()) {
 			m.Run, m.Trial = r.Folder.Name(), t.Number
 			messages = append(messages, m)
 		}
@@ -84,7 +70,7 @@ func (r *Run) save() error {
 	}
 	return errors.Join(
 		r.Folder.WriteYAML(r.Record),
-		r.Folder.WriteRows(rows),
+		r.Folder.WriteRows(r.Rows()),
 		r.Folder.WriteMessages(messages),
 		r.Folder.WriteLatencies(intervals),
 		r.Folder.WriteText("verdict.txt", text),

@@ -13,6 +13,7 @@ import (
 	"turnstile/bench/bare"
 	"turnstile/bench/check"
 	"turnstile/bench/cluster"
+	"turnstile/nodes/mutex"
 )
 
 // An OverheadOptions says how to find out what the testbed costs.
@@ -115,9 +116,13 @@ func median(x []float64) float64 {
 // overheadTestbed measures the testbed, with all of its records and checks.
 func overheadTestbed(ctx context.Context, o OverheadOptions, s Setup) (float64, error) {
 	options := Defaults()
-	options.Algorithm, options.Config.N, options.Seed = o.Algorithm, o.Nodes, o.Seed
+	options.Config.N, options.Seed = o.Nodes, o.Seed
 	options.Warmup, options.Duration = o.Warmup, o.Duration
-	r, err := Make(ctx, options, s)
+	spec, err := mutex.Find(o.Algorithm)
+	if err != nil {
+		return 0, err
+	}
+	r, err := Make(ctx, spec, options, s)
 	if err != nil {
 		return 0, err
 	}

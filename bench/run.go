@@ -65,6 +65,7 @@ const (
 // A Run is a run that has been made, or read back.
 type Run struct {
 	Folder *results.Folder
+	Spec   *nodes.Spec // the algorithm
 	Record Record
 	Trials []*Trial
 }
@@ -92,9 +93,8 @@ func (r *Run) Outcome() check.Outcome {
 
 // Make makes a run. What can be wrong is found out first: an error without a Run means that nothing was
 // started. Later errors come with the Run as far as it got, its records saved.
-func Make(ctx context.Context, o Options, s Setup) (*Run, error) {
-	spec, err := o.Validate()
-	if err != nil {
+func Make(ctx context.Context, spec *nodes.Spec, o Options, s Setup) (*Run, error) {
+	if err := o.Validate(spec); err != nil {
 		return nil, err
 	}
 	if err := s.ready(o, spec); err != nil {
@@ -106,7 +106,7 @@ func Make(ctx context.Context, o Options, s Setup) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, r.make(ctx, s, spec, server)
+	return r, r.make(ctx, s, server)
 }
 
 // begin makes the folder of a run, and writes down what the run is to be: the record, and what it says of
@@ -123,7 +123,7 @@ func (s *Setup) begin(record Record, spec *nodes.Spec) (*Run, error) {
 	if err := folder.WriteYAML(record); err != nil {
 		return nil, err
 	}
-	return &Run{Folder: folder, Record: record}, results.SetLatest(s.Results, folder)
+	return &Run{Folder: folder, Spec: spec, Record: record}, results.SetLatest(s.Results, folder)
 }
 
 // withoutCredential returns the URLs of NATS servers without what lets one in.
@@ -169,7 +169,7 @@ func (s *Setup) ready(o Options, spec *nodes.Spec) error {
 }
 
 // make makes the trials, one after the other, with one broker: the server at a URL, or one of its own.
-func (r *Run) make(ctx context.Context, s Setup, spec *nodes.Spec, server string) (err error) {
+func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	defer func() {
 		r.Record.Status = statusOver
 		err = errors.Join(err, r.save())
@@ -190,7 +190,7 @@ func (r *Run) make(ctx context.Context, s Setup, spec *nodes.Spec, server string
 		}()
 	}
 	for number := 1; number <= r.Record.Options.Trials; number++ {
-		t := &trial{Options: r.Record.Options, spec: spec, seed: trialSeed(r.Record.Options.Seed, number),
+		t := &trial{Options: r.Record.Options, spec: r.Spec, seed: trialSeed(r.Record.Options.Seed, number),
 			dir: r.Folder.LogFolder(number), launcher: launcher, endpoint: end, program: s.Node}
 		if s.Progress != nil {
 			t.progress = func(p Progress) { p.Trial = number; s.Progress(p) }
@@ -254,6 +254,10 @@ func Reopen(folder *results.Folder) (*Run, error) {
 		return nil, fmt.Errorf("%s tells of a trial whose history is missing: %s",
 			folder.File(results.RunFile), folder.HistoryFile(count+1))
 	}
+	var err error
+	if r.Spec, err = mutex.Find(r.Record.Options.Algorithm); err != nil {
+		return nil, err
+	}
 	if err := r.checkKinds(); err != nil {
 		return nil, err
 	}
@@ -272,22 +276,18 @@ func Reopen(folder *results.Folder) (*Run, error) {
 
 // checkKinds finds out whether the numbers of kinds in the histories still mean what they meant.
 func (r *Run) checkKinds() error {
-	spec, err := mutex.Find(r.Record.Options.Algorithm)
-	if err != nil {
-		return err
-	}
-	if now := spec.Codec().Names(); !slices.Equal(now, r.Record.Kinds) {
+	if now := r.Spec.Codec().Names(); !slices.Equal(now, r.Record.Kinds) {
 		return fmt.Errorf("%s lists the messages %s, and those of %s are %s: this Turnstile cannot judge that run",
-			r.Folder.File(results.RunFile), strings.Join(r.Record.Kinds, ", "), spec.Name, strings.Join(now, ", "))
+			r.Folder.File(results.RunFile), strings.Join(r.Record.Kinds, ", "), r.Spec.Name, strings.Join(now, ", "))
 	}
 	return nil
 }
 
 // checkNodes finds out whether the history of a trial is of as many nodes as the record says. Else it would
 // be held to the figures of another one.
-func (r *Run) checkNodes(number int, h *history.History, spec *nodes.Spec) error {
+func (r *Run) checkNodes(number int, h *history.History) error {
 	config := r.Record.Options.Config
-	servers := spec.ServerCount(config)
+	servers := r.Spec.ServerCount(config)
 	if found := h.Nodes(); found != 0 && found != config.N+servers {
 		return fmt.Errorf("%s says n: %d, and the history of trial %d says n: %d: they are not of one run, "+
 			"or one of them was changed", r.Folder.File(results.RunFile), config.N, number, found-servers)
@@ -302,15 +302,11 @@ func (r *Run) judge(number int) error {
 		return err
 	}
 	o, record := r.Record.Options, &r.Record.Trials[number-1]
-	spec, err := mutex.Find(o.Algorithm)
-	if err != nil {
-		return err
-	}
-	if err := r.checkNodes(number, h, spec); err != nil {
+	if err := r.checkNodes(number, h); err != nil {
 		return err
 	}
 	t := &Trial{Number: number, Trouble: record.Trouble, Measures: measure.Of(h, o.Workload.Load),
-		Verdict: check.Judge(h, setting(o, spec, r.Record.Kinds))}
+		Verdict: check.Judge(h, setting(o, r.Spec, r.Record.Kinds))}
 	if t.Trouble != "" && t.Verdict.Outcome == check.Inconclusive {
 		t.Verdict.Reason = t.Trouble
 	}

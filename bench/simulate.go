@@ -36,9 +36,8 @@ func (r *Run) kind() string {
 
 // Simulate makes a run on virtual time. It leaves the same result set behind as one of real processes, made
 // from the same history by the same measures and checks.
-func Simulate(ctx context.Context, o Options, f Simulated, s Setup) (*Run, error) {
-	spec, err := o.Validate()
-	if err != nil {
+func Simulate(ctx context.Context, spec *nodes.Spec, o Options, f Simulated, s Setup) (*Run, error) {
+	if err := o.Validate(spec); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(f.check(), simulation(o, f, spec, o.Seed).Validate()); err != nil {
@@ -48,11 +47,11 @@ func Simulate(ctx context.Context, o Options, f Simulated, s Setup) (*Run, error
 	if err != nil {
 		return nil, err
 	}
-	return r, r.simulateAll(ctx, s, spec)
+	return r, r.simulateAll(ctx, s)
 }
 
 // simulateAll makes the trials, one after the other. Whatever ends them, what there is is saved.
-func (r *Run) simulateAll(ctx context.Context, s Setup, spec *nodes.Spec) (err error) {
+func (r *Run) simulateAll(ctx context.Context, s Setup) (err error) {
 	defer func() {
 		r.Record.Status = statusOver
 		err = errors.Join(err, r.save())
@@ -64,7 +63,7 @@ func (r *Run) simulateAll(ctx context.Context, s Setup, spec *nodes.Spec) (err e
 		if s.Progress != nil {
 			s.Progress(Progress{Trial: number, Phase: "simulating"})
 		}
-		err := r.simulate(ctx, number, spec)
+		err := r.simulate(ctx, number)
 		if s.OnTrial != nil && len(r.Trials) == number {
 			s.OnTrial(r.Trials[number-1])
 		}
@@ -95,10 +94,10 @@ func simulation(o Options, f Simulated, spec *nodes.Spec, seed uint64) *sim.Opti
 }
 
 // simulate makes one trial. It is judged even if it was cut short, which is an error.
-func (r *Run) simulate(ctx context.Context, number int, spec *nodes.Spec) error {
+func (r *Run) simulate(ctx context.Context, number int) error {
 	o, seed := r.Record.Options, trialSeed(r.Record.Options.Seed, number)
 	record := TrialRecord{Seed: seed, Started: time.Now().UTC().Round(time.Microsecond)}
-	asked := simulation(o, *r.Record.Simulated, spec, seed)
+	asked := simulation(o, *r.Record.Simulated, r.Spec, seed)
 	asked.Interrupt = ctx.Done()
 	result, err := sim.Run(*asked)
 	if err != nil {

@@ -6,34 +6,29 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
 
-// Validate returns the algorithm that the options name, and makes its name the one of the table and its
-// options explicit. The error says what is wrong and what would be right.
-func (o *Options) Validate() (*nodes.Spec, error) {
-	spec, err := mutex.Find(o.Algorithm)
-	if err != nil {
-		return nil, err
-	}
+// Validate makes the options those of a run of the algorithm spec, with its own options explicit. The error
+// says what is wrong and what would be right.
+func (o *Options) Validate(spec *nodes.Spec) error {
 	if err := spec.Validate(o.Config); err != nil {
-		return nil, err
+		return err
 	}
 	const most = 1 << 20
 	switch {
 	case o.Config.N > most:
-		return nil, fmt.Errorf("%d nodes: a run of real processes takes at most %d", o.Config.N, most)
+		return fmt.Errorf("%d nodes: a run of real processes takes at most %d", o.Config.N, most)
 	case o.Trials < 1:
-		return nil, fmt.Errorf("%d trials: a run takes at least one", o.Trials)
+		return fmt.Errorf("%d trials: a run takes at least one", o.Trials)
 	case o.Patience <= 0:
-		return nil, fmt.Errorf("a patience of %v: it must be longer than nothing", o.Patience)
+		return fmt.Errorf("a patience of %v: it must be longer than nothing", o.Patience)
 	}
 	o.Algorithm, o.Config = spec.Name, spec.Explicit(o.Config)
 	if err := o.validateEnd(); err != nil {
-		return nil, err
+		return err
 	}
-	return spec, o.validateLoad()
+	return o.validateLoad()
 }
 
 // validateEnd finds out whether the run comes to an end, and lets somebody in before that.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/internal/chance"
+	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
 
@@ -48,7 +49,10 @@ func TestValidate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			o := Defaults()
 			test.change(&o)
-			spec, err := o.Validate()
+			spec, err := mutex.Find(o.Algorithm)
+			if err == nil {
+				err = o.Validate(spec)
+			}
 			switch {
 			case test.says == "" && err != nil:
 				t.Errorf("refused: %v", err)

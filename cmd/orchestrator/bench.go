@@ -48,6 +48,7 @@ const benchExample = `  orchestrator bench --algo ricart -n 32
 // A benchCall is one call of bench.
 type benchCall struct {
 	bench.Options
+	row            *spec // the algorithm
 	load, arrivals string
 	regions        string // the file of them
 	setup          bench.Setup
@@ -132,7 +133,7 @@ func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 
 // resolve works out what the flags imply, and what of it contradicts. Of two that contradict, the one
 // that the user said closer by counts: what stands in the file yields to the command line.
-func (c *benchCall) resolve(s *settings) error {
+func (c *benchCall) resolve(s *settings) (err error) {
 	if err := c.resolveLoad(s); err != nil {
 		return err
 	}
@@ -146,14 +147,13 @@ func (c *benchCall) resolve(s *settings) error {
 	if c.setup.Node == "" {
 		c.setup.Node = ownSibling("node")
 	}
-	row, err := mutex.Find(c.Algorithm)
-	if err != nil {
+	if c.row, err = mutex.Find(c.Algorithm); err != nil {
 		return err
 	}
-	if c.Config, err = s.checkOptions(row, c.Config, s.rank("algo")); err == nil {
-		_, err = c.Validate()
+	if c.Config, err = s.checkOptions(c.row, c.Config, s.rank("algo")); err != nil {
+		return err
 	}
-	return err
+	return c.Validate(c.row)
 }
 
 // resolveLoad finds the load that the flags name or imply.

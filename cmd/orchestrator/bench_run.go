@@ -10,7 +10,7 @@ import (
 // bench makes the run that c asks for, in processes.
 func (a *app) bench(ctx context.Context, c *benchCall) error {
 	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
-	return a.make(c, func(s bench.Setup) (*bench.Run, error) { return bench.Make(ctx, c.Options, s) })
+	return a.make(c, func(s bench.Setup) (*bench.Run, error) { return bench.Make(ctx, c.row, c.Options, s) })
 }
 
 // make makes the run that c asks for, shows how it goes, and reports on it.

@@ -10,7 +10,6 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/check"
-	"turnstile/nodes/mutex"
 	"turnstile/results"
 )
 
@@ -42,18 +41,11 @@ func writeJSON(w io.Writer, r *bench.Run) error {
 	if err != nil {
 		return fmt.Errorf("printing the record: %w", err)
 	}
-	rows, err := r.Rows()
-	if err != nil {
-		return err
-	}
-	spec, err := mutex.Find(r.Record.Options.Algorithm)
-	if err != nil {
-		return err
-	}
+	rows := r.Rows()
 	for i, t := range r.Trials {
 		doc := trialDocument{Trial: t.Number, Verdict: t.Verdict, Trouble: t.Trouble, Stall: t.Stall,
 			Row: objectOf(rows[i])}
-		for _, m := range t.Measures.MessageRows(spec.Codec()) {
+		for _, m := range t.Measures.MessageRows(r.Spec.Codec()) {
 			doc.Messages = append(doc.Messages, objectOf(m))
 		}
 		d.Trials = append(d.Trials, doc)

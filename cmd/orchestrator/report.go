@@ -10,7 +10,6 @@ import (
 	"turnstile/bench/check"
 	"turnstile/bench/measure"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -92,10 +91,9 @@ func (p *report) summary(r *bench.Run) {
 		p.medians(r.Trials)
 	}
 	p.verdict(r)
-	rows, err := r.Rows()
-	switch {
-	case err != nil || len(rows) == 0:
-	case len(rows) == 1:
+	switch rows := r.Rows(); len(rows) {
+	case 0:
+	case 1:
 		p.figures(r, &rows[0])
 	default:
 		var waits measure.Latency
@@ -176,7 +174,7 @@ func (p *report) figures(r *bench.Run, row *results.Row) {
 	p.latencies(t.Measures, row)
 	p.printf("\n")
 	p.histogram(&t.Measures.Wait)
-	p.messages(t, row)
+	p.messages(t, row, r.Spec)
 	p.line("fairness", "Jain index %s; entries per node %s; overtaken by at most %s",
 		plain(row.JainIndex, 3), span(row.EntriesNodeMin, row.EntriesNodeMax), whole(row.OvertakenMax))
 	if !row.NodeRSSMB.Known() && !row.CPUBusy.Known() {
@@ -241,11 +239,7 @@ func (p *report) histogram(waits *measure.Latency) {
 }
 
 // messages prints what an entry cost, beside what was published.
-func (p *report) messages(t *bench.Trial, row *results.Row) {
-	spec, err := mutex.Find(row.Algorithm)
-	if err != nil {
-		return
-	}
+func (p *report) messages(t *bench.Trial, row *results.Row, spec *spec) {
 	const format = "  %-12s %12s %12s\n"
 	p.printf("per entry   %15s %12s\n", "deliveries", "publishes")
 	phase := results.WholeRun

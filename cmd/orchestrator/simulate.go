@@ -92,6 +92,6 @@ func (c *simulateCall) asked(s *settings) string {
 // simulate makes the run that c asks for, on virtual time.
 func (a *app) simulate(ctx context.Context, c *simulateCall) error {
 	return a.make(&c.benchCall, func(s bench.Setup) (*bench.Run, error) {
-		return bench.Simulate(ctx, c.Options, c.faults, s)
+		return bench.Simulate(ctx, c.row, c.Options, c.faults, s)
 	})
 }
