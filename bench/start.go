@@ -23,9 +23,9 @@ func (t *trial) start(ctx context.Context) error {
 	t.ended = make(chan *cluster.Process, t.total()+1)
 	t.notes = make(chan host.Note, t.total()+1)
 	resourcePath := filepath.Join(t.dir, "resource")
-	err := host.CreateResource(resourcePath)
+	err := host.CreateResource(resourcePath, 1)
 	if err == nil {
-		t.resource, err = host.OpenResource(resourcePath)
+		t.resource, err = host.OpenResource(resourcePath, 1)
 	}
 	if err == nil {
 		err = t.join()
@@ -102,14 +102,14 @@ func traceLength(total int) int { return min(4096, max(256, (1<<18)/total)) }
 func (t *trial) startNode(id nodes.ID, resource string) error {
 	c := host.Config{
 		Run: t.subjects.Run(), URL: t.endpoint.url, Token: t.endpoint.token, Node: id, Zero: t.zero,
-		Algorithm: t.Algorithm, Machines: t.Config, Servers: t.spec.ServerCount(t.Config),
 		Workload: t.Workload, Entries: t.Entries, Multicast: t.Multicast,
 		Seed: t.seed, Log: t.logOf(id), TraceLength: traceLength(t.total()), Resource: resource,
 	}
 	if t.Workload.Load == workload.Sequential {
 		c.Entries = 0 // counted where the requests are given out
 	}
-	input, err := json.Marshal(map[string]any{"node": c, "network": t.network()})
+	input, err := json.Marshal(map[string]any{"node": c, "algorithm": t.Algorithm, "machines": t.Config,
+		"network": t.network()})
 	if err != nil {
 		return err
 	}

@@ -252,13 +252,13 @@ func (t *trial) stalled(ctx context.Context) error {
 	if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Report}); err != nil {
 		return fmt.Errorf("nothing moves any more: %w", err)
 	}
-	standings := make([]*nodes.NodeStatus, t.total())
+	status := make([]*nodes.NodeStatus, t.total())
 	deadline := time.After(2 * time.Second)
 	for missing := t.total(); missing > 0; {
 		select {
 		case n := <-t.notes:
-			if n.Standing != nil && standings[n.Node] == nil {
-				standings[n.Node] = n.Standing
+			if n.Status != nil && status[n.Node] == nil {
+				status[n.Node] = n.Status
 				missing--
 			}
 		case p := <-t.ended:
@@ -269,6 +269,6 @@ func (t *trial) stalled(ctx context.Context) error {
 			missing = 0
 		}
 	}
-	t.stall = stall.Report(standings, t.Config.N)
+	t.stall = stall.Report(status, t.Config.N)
 	return errStalled
 }

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// A Codec knows the message kinds of one algorithm by number: their names, how to copy them and how
+// A Codec knows the message kinds of a stack by number: their names, what they are, how to copy them and how
 // to put them into bytes. It is safe for use by several goroutines.
 //
 // The bytes are the fields in order: integers as varints (signed ones zig-zag), booleans as a
@@ -17,10 +17,14 @@ import (
 type Codec struct{ kinds []kindPlan }
 
 type kindPlan struct {
-	name   string
-	typ    reflect.Type
-	slices bool // some field holds a slice, so that copies share memory
+	Kind
+	name  string
+	typ   reflect.Type
+	shape *Shape
 }
+
+// MaxKinds is how many kinds of messages a stack may have.
+const MaxKinds = 64
 
 // ErrMessage is the error of bytes that are no message of the kind they are said to be.
 var ErrMessage = errors.New("not a message of this kind")
@@ -29,11 +33,48 @@ var ErrMessage = errors.New("not a message of this kind")
 func NewCodec(kinds []Kind) *Codec {
 	c := &Codec{}
 	for _, k := range kinds {
-		t := reflect.TypeOf(k.Zero)
-		plain(t, t)
-		c.kinds = append(c.kinds, kindPlan{KindName(k.Zero), t, hasSlices(t)})
+		c.add(k, KindName(k.Zero))
 	}
 	return c
+}
+
+func (c *Codec) add(k Kind, name string) {
+	t := reflect.TypeOf(k.Zero)
+	plain(t, t)
+	c.kinds = append(c.kinds, kindPlan{k, name, t, ShapeOf(t)})
+}
+
+// stackCodec returns the codec of all instances. Those of one row share its numbers. The name of a kind that
+// several rows have tells its row, as in raymond.request.
+func stackCodec(instances []Instance) (*Codec, error) {
+	rows := map[string]*Spec{} // which row has a name first
+	shared := map[string]bool{}
+	for _, in := range instances {
+		for _, k := range in.Spec.Messages {
+			name := KindName(k.Zero)
+			if first, there := rows[name]; there && first != in.Spec {
+				shared[name] = true
+			}
+			rows[name] = in.Spec
+		}
+	}
+	c := &Codec{}
+	for _, in := range instances {
+		for _, k := range in.Spec.Messages {
+			if c.KindOf(k.Zero) >= 0 {
+				continue
+			}
+			name := KindName(k.Zero)
+			if shared[name] {
+				name = in.Spec.Name + "." + name
+			}
+			c.add(k, name)
+		}
+	}
+	if len(c.kinds) > MaxKinds {
+		return nil, fmt.Errorf("%d kinds of messages: a node has up to %d", len(c.kinds), MaxKinds)
+	}
+	return c, nil
 }
 
 // KindName returns the name of a message's kind: that of its type without the prefix in lower case,
@@ -66,20 +107,6 @@ func plain(outer, t reflect.Type) {
 	}
 }
 
-func hasSlices(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Slice:
-		return true
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if hasSlices(t.Field(i).Type) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Kinds returns how many kinds there are.
 func (c *Codec) Kinds() int { return len(c.kinds) }
 
@@ -95,6 +122,9 @@ func (c *Codec) Names() []string {
 	return names
 }
 
+// Kind returns what the row says of a kind.
+func (c *Codec) Kind(kind int) Kind { return c.kinds[kind].Kind }
+
 // KindOf returns the number of m's kind, or -1 if it is none of these.
 func (c *Codec) KindOf(m Message) int {
 	t := reflect.TypeOf(m)
@@ -108,36 +138,14 @@ func (c *Codec) KindOf(m Message) int {
 
 // Freeze returns m, or a copy of it if m shares memory with whoever made it.
 func (c *Codec) Freeze(kind int, m Message) Message {
-	if !c.kinds[kind].slices {
+	shape := c.kinds[kind].shape
+	if !shape.shares {
 		return m
 	}
-	fresh := reflect.New(c.kinds[kind].typ).Elem()
-	copyValue(fresh, reflect.ValueOf(m))
-	return fresh.Interface()
-}
-
-// copyValue sets the settable to to a deep copy of from.
-func copyValue(to, from reflect.Value) {
-	switch from.Kind() {
-	case reflect.Slice:
-		if from.Len() == 0 {
-			return // nil and empty are equal
-		}
-		to.Set(reflect.MakeSlice(from.Type(), from.Len(), from.Len()))
-		if !hasSlices(from.Type().Elem()) {
-			reflect.Copy(to, from)
-			return
-		}
-		for i := range from.Len() {
-			copyValue(to.Index(i), from.Index(i))
-		}
-	case reflect.Struct:
-		for i := range from.NumField() {
-			copyValue(to.Field(i), from.Field(i))
-		}
-	default:
-		to.Set(from)
-	}
+	fresh := reflect.New(c.kinds[kind].typ)
+	fresh.Elem().Set(reflect.ValueOf(m))
+	shape.fix(fresh.UnsafePointer())
+	return fresh.Elem().Interface()
 }
 
 // Append appends the bytes of m, a message of kind, to dst.

@@ -13,15 +13,26 @@ type Env struct {
 	index    int32
 }
 
-// Self returns this node's ID.
-func (e *Env) Self() ID { return e.node.id }
+// Self returns this node's ID. In an anonymous network it panics.
+func (e *Env) Self() ID {
+	e.mustKnowIDs("asks who it is")
+	return e.node.id
+}
+
+// mustKnowIDs panics in an anonymous network, whose nodes know ports and no IDs.
+func (e *Env) mustKnowIDs(does string) {
+	if e.instance.ports != nil {
+		panic(fmt.Sprintf("node %d: %T %s in an anonymous network", e.node.id, e.instance.machine, does))
+	}
+}
 
 // N returns how many clients there are.
-func (e *Env) N() int { return e.node.n }
+func (e *Env) N() int { return e.node.stack.N() }
 
 // Peers returns the set of all clients but this node. It is a fresh one, to keep and to change.
 func (e *Env) Peers() Set {
-	s := Everyone(e.node.n)
+	e.mustKnowIDs("asks for its peers")
+	s := Everyone(e.N())
 	s.Remove(e.node.id)
 	return s
 }
@@ -39,18 +50,28 @@ func (e *Env) Resend(to ID, m Message) { e.send(to, m, true) }
 
 func (e *Env) send(to ID, m Message, retry bool) {
 	kind, m := e.freeze(m)
-	if to == e.node.id {
-		e.node.toSelf = append(e.node.toSelf, selfMessage{e.instance, m})
-		e.node.unsettled = true
-		return
+	if ports := e.instance.ports; ports != nil {
+		if to < 0 || int(to) >= len(ports) {
+			panic(fmt.Sprintf("node %d: %T sends by port %d, and has %d",
+				e.node.id, e.instance.machine, to, len(ports)))
+		}
+		to = ports[to]
 	}
-	e.node.effects = append(e.node.effects,
-		Effect{Op: OpSend, Kind: kind, Resend: retry, Instance: e.index, To: to, Message: m})
+	switch {
+	case to == e.node.id:
+		e.node.pending = append(e.node.pending, pending{op: OpSend, instance: e.index, message: m})
+	case to < 0 || int(to) >= e.node.stack.total:
+		panic(fmt.Sprintf("node %d sends a message to node %d, which does not exist", e.node.id, to))
+	default:
+		e.node.effects = append(e.node.effects,
+			Effect{Op: OpSend, Kind: kind, Resend: retry, Instance: e.index, To: to, Message: m})
+	}
 }
 
 // Broadcast sends m to every other client.
 func (e *Env) Broadcast(m Message) {
-	if e.node.n == 1 && e.node.id == 0 {
+	e.mustKnowIDs("broadcasts")
+	if e.N() == 1 && e.node.id == 0 {
 		return // no peer to hear it
 	}
 	kind, m := e.freeze(m)
@@ -59,12 +80,13 @@ func (e *Env) Broadcast(m Message) {
 }
 
 func (e *Env) freeze(m Message) (uint8, Message) {
-	kind := e.instance.codec.KindOf(m)
+	codec := e.node.stack.codec
+	kind := codec.KindOf(m)
 	if kind < 0 {
 		panic(fmt.Sprintf("node %d: %T sends a %T, which its row does not list among its messages",
 			e.node.id, e.instance.machine, m))
 	}
-	return uint8(kind), e.instance.codec.Freeze(kind, m)
+	return uint8(kind), codec.Freeze(kind, m)
 }
 
 // Choose returns a number from 0 to n-1 that the host picks.
@@ -72,7 +94,7 @@ func (e *Env) Choose(n int) int {
 	if n < 1 {
 		panic(fmt.Sprintf("node %d: %T chooses one of %d", e.node.id, e.instance.machine, n))
 	}
-	return e.node.choose(n)
+	return e.node.choose(e.node.id, e.index, n)
 }
 
 // SetTimer has t run out once, after a time from min to max. It replaces a running timer t.
@@ -83,11 +105,7 @@ func (e *Env) SetTimer(t Timer, min, max time.Duration) {
 }
 
 // StopTimer sees to it that t does not run out.
-func (e *Env) StopTimer(t Timer) {
-	if e.instance.disarm(t) {
-		e.node.effects = append(e.node.effects, Effect{Op: OpStopTimer, Instance: e.index, Timer: t})
-	}
-}
+func (e *Env) StopTimer(t Timer) { e.instance.disarm(t) }
 
 // Save makes m what Recover is given after a crash. It is durable before any later Send.
 func (e *Env) Save(m Message) {
@@ -96,26 +114,46 @@ func (e *Env) Save(m Message) {
 		Effect{Op: OpSave, Kind: kind, Instance: e.index, Message: m})
 }
 
+// Units returns how many units of the resource the latest request of the client wants: of M units a reader
+// wants 1, and a writer M.
+func (e *Env) Units() int { return int(e.instance.units) }
+
 // Grant lets the waiting client into its critical section.
 func (e *Env) Grant() { e.GrantFenced(0) }
 
 // GrantFenced is Grant under a fencing number, which must rise from grant to grant of a resource.
 func (e *Env) GrantFenced(fence uint64) {
-	if e.instance.client != Waiting {
-		panic(fmt.Sprintf("node %d: %T grants while its client is %v",
-			e.node.id, e.instance.machine, e.instance.client))
-	}
-	e.instance.client = Inside
+	e.instance.turn("grants", Waiting, Inside)
 	e.node.effects = append(e.node.effects, Effect{Op: OpGrant, Instance: e.index, Number: fence})
 }
 
-// Elect says that this node takes leader (or None) for the leader of term.
+// Revoke has the client leave its critical section at once, since its lease or its epoch is lost. There will
+// be no Release.
+func (e *Env) Revoke() {
+	e.instance.turn("revokes", Inside, Idle)
+	e.node.effects = append(e.node.effects, Effect{Op: OpRevoke, Instance: e.index})
+}
+
+// Elect says that this node takes leader (or None) for the leader of term. The machines beside this one hear
+// of it if they are Led.
 func (e *Env) Elect(leader ID, term uint64) {
-	e.node.effects = append(e.node.effects,
-		Effect{Op: OpElect, Instance: e.index, To: leader, Number: term})
-	e.node.elected = append(e.node.elected, election{leader, term})
-	e.node.unsettled = true
+	e.tell(OpElect, leader, term)
 }
 
 // Campaign asks the elector beside this machine to bring an election about.
-func (e *Env) Campaign() { e.node.campaign, e.node.unsettled = true, true }
+func (e *Env) Campaign() {
+	e.node.pending = append(e.node.pending, pending{instance: e.index})
+}
+
+// Suspect says that this machine, a failure detector, suspects a peer. Every other machine of the node hears
+// of it if it is a Suspecter.
+func (e *Env) Suspect(peer ID) { e.tell(OpSuspect, peer, 0) }
+
+// Trust takes a suspicion back. Every other machine of the node hears of it if it is a Truster.
+func (e *Env) Trust(peer ID) { e.tell(OpTrust, peer, 0) }
+
+// tell tells the host, and the machines beside this one.
+func (e *Env) tell(op Op, id ID, term uint64) {
+	e.node.effects = append(e.node.effects, Effect{Op: op, Instance: e.index, To: id, Number: term})
+	e.node.pending = append(e.node.pending, pending{op: op, instance: e.index, id: id, term: term})
+}

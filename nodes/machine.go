@@ -87,16 +87,18 @@ const (
 	OpSend      Op = iota + 1 // send Message to To
 	OpBroadcast               // send Message to every other client
 	OpSetTimer                // have Timer run out after Min to Max, as generation Gen
-	OpStopTimer               // forget Timer; optional, since a stopped timer is ignored anyway
 	OpSave                    // make Message durable before any later Send
 	OpGrant                   // the client enters its critical section, under the fence Number
+	OpRevoke                  // the client leaves its critical section, without a Release
 	OpElect                   // the machine has settled on the leader To in the term Number
+	OpSuspect                 // the failure detector suspects To
+	OpTrust                   // the failure detector trusts To again
 )
 
 // An Effect is one thing that a machine asked of its Env, for the host to do.
 type Effect struct {
 	Op       Op
-	Kind     uint8 // the message's index among its algorithm's kinds
+	Kind     uint8 // the number of the message's kind in the codec of the stack
 	Resend   bool  // the message is a retry, counted apart
 	Instance int32
 	To       ID
@@ -113,10 +115,10 @@ type InputKind uint8
 // The inputs of a node. Start or Recover comes first, once.
 const (
 	Start    InputKind = iota + 1 // the node is up for the first time
-	Recover                       // the node is up again after a crash; Message is what was saved, or nil
+	Recover                       // the node is up again after a crash; Message is a Saved
 	Receive                       // Message has come from From
 	Timeout                       // Timer, as generation Gen, has run out
-	Request                       // the client wants in; it must be Idle
+	Request                       // the client wants Units of the resource; it must be Idle
 	Release                       // the client is done; it must be Inside
 	Campaign                      // the elector should bring an election about
 	Suspect                       // the failure detector suspects From
@@ -129,6 +131,11 @@ type Input struct {
 	Instance int32
 	From     ID
 	Gen      uint32
+	Units    int32 // of a Request; 0 means 1
 	Message  Message
 	Timer    Timer
 }
+
+// Saved is what each instance of a node has saved last, by its number: nil for one that has saved nothing,
+// and all of it nil if none has.
+type Saved []Message

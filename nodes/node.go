@@ -20,63 +20,71 @@ const (
 
 func (s ClientState) String() string { return [...]string{"idle", "waiting", "inside"}[s] }
 
-// A Node is what one process holds: numbered instances of machines, each with its client. A named
-// resource is one more instance; so is the elector beside a mutex.
+// A Node is what one process holds: the machines of a stack, each with its client and its timers.
 type Node struct {
+	stack       *Stack
 	id          ID
-	n           int
 	incarnation uint32
-	unsettled   bool // something is toSelf or elected, or campaign is set
-	campaign    bool
 	effects     []Effect   // of the input at hand
 	first       instance   // instance 0, mostly the only one: of many nodes, each is in one piece of memory
 	rest        []instance // 1 and up
-	toSelf      []selfMessage
-	elected     []election // to be told to the machines that are Led
-	choose      func(n int) int
+	pending     []pending  // what the machines have for each other
+	choose      Choose
 }
 
 // An instance is one machine of a node with its client and its timers.
 type instance struct {
 	machine Machine
-	codec   *Codec
-	client  ClientState
 	env     Env
-	timers  []armed // by kind and peer, so that in which order they were set is no part of the state
+	client  ClientState
+	units   int32   // that the latest request of the client wants
 	gen     uint32  // of the timer that was set last
+	ports   []ID    // in an anonymous network: where its ports lead
+	timers  []armed // by kind and peer, so that in which order they were set is no part of the state
 }
 
-type (
-	armed struct {
-		timer Timer
-		gen   uint32
-	}
-	selfMessage struct {
-		to *instance
-		m  Message
-	}
-	election struct {
-		leader ID
-		term   uint64
-	}
-)
-
-// A Part is what one instance of a node is made of.
-type Part struct {
-	Machine Machine
-	Codec   *Codec // of the messages of its algorithm
+type armed struct {
+	timer Timer
+	gen   uint32
 }
 
-// NewNode returns node id of a cluster of n clients, up for the time numbered incarnation from 0.
-// choose answers Env.Choose; the instances are numbered in the order of parts. There is one at least.
-func NewNode(id ID, n int, incarnation uint32, choose func(n int) int, parts ...Part) *Node {
-	node := &Node{id: id, n: n, incarnation: incarnation, choose: choose}
-	node.rest = make([]instance, len(parts)-1)
-	for i, p := range parts {
-		node.put(int32(i), instance{machine: p.Machine, codec: p.Codec})
-	}
-	return node
+// pending is something that a machine of the node has for machines of the node: a message to itself (OpSend),
+// a leader, a suspicion, or (zero) a call for an election.
+type pending struct {
+	op       Op
+	instance int32 // whose machine says it
+	id       ID
+	message  Message
+	term     uint64
 }
+
+// NewNode returns node id, up for the time numbered incarnation from 0. choose answers Env.Choose.
+func NewNode(stack *Stack, id ID, incarnation uint32, choose Choose) *Node {
+	n := &Node{}
+	n.init(stack, id, incarnation, choose)
+	return n
+}
+
+// init makes n the node id, with new machines.
+func (n *Node) init(stack *Stack, id ID, incarnation uint32, choose Choose) {
+	*n = Node{stack: stack, id: id, incarnation: incarnation, choose: choose}
+	if more := len(stack.instances) - 1; more > 0 {
+		n.rest = make([]instance, more)
+	}
+	for i := range n.count() {
+		inst := instance{machine: stack.machine(i, id)}
+		if of := &stack.instances[i]; of.Spec.Ports != nil {
+			inst.ports = of.Spec.Ports(of.Config, id)
+		}
+		n.put(i, inst)
+	}
+}
+
+// ID returns which node it is.
+func (n *Node) ID() ID { return n.id }
+
+// Incarnation returns how often it has come up before.
+func (n *Node) Incarnation() uint32 { return n.incarnation }
 
 // count returns how many instances there are.
 func (n *Node) count() int32 { return int32(1 + len(n.rest)) }
@@ -95,18 +103,26 @@ func (n *Node) put(i int32, inst instance) {
 	*n.at(i) = inst
 }
 
-// Clone returns a copy of the node that shares no memory with it, but for choose.
+// Clone returns a copy of the node that shares no memory with it, but for the stack and choose.
 func (n *Node) Clone() *Node {
-	fresh := *n
-	fresh.effects, fresh.toSelf, fresh.elected = nil, nil, nil // empty between inputs
-	fresh.rest = make([]instance, len(n.rest))
+	fresh := &Node{}
+	n.cloneInto(fresh)
+	return fresh
+}
+
+// cloneInto makes fresh such a copy.
+func (n *Node) cloneInto(fresh *Node) {
+	*fresh = *n
+	fresh.effects, fresh.pending = nil, nil // empty between inputs
+	if n.rest != nil {
+		fresh.rest = make([]instance, len(n.rest))
+	}
 	for i := range n.count() {
 		inst := *n.at(i)
 		inst.machine = CloneMachine(inst.machine)
 		inst.timers = slices.Clone(inst.timers)
 		fresh.put(i, inst)
 	}
-	return &fresh
 }
 
 // AppendState writes out the state of the node: of its machines, their clients, and which of their timers
@@ -115,6 +131,9 @@ func (n *Node) AppendState(b []byte) []byte {
 	for i := range n.count() {
 		inst := n.at(i)
 		b = append(AppendMachine(b, inst.machine), byte(inst.client))
+		if inst.client != Idle {
+			b = binary.AppendUvarint(b, uint64(inst.units))
+		}
 		b = binary.AppendUvarint(b, uint64(len(inst.timers)))
 		for _, a := range inst.timers {
 			b = append(b, byte(a.timer.Kind), byte(a.timer.Peer), byte(a.timer.Peer>>8), byte(a.timer.Peer>>16))
@@ -136,6 +155,9 @@ func (n *Node) Timers(instance int32) iter.Seq2[Timer, uint32] {
 
 // Client returns where the client of an instance stands.
 func (n *Node) Client(instance int32) ClientState { return n.at(instance).client }
+
+// Units returns how many units of the resource the latest request of the client of an instance wants.
+func (n *Node) Units(instance int32) int { return int(n.at(instance).units) }
 
 // Machine returns the machine of an instance, to look at.
 func (n *Node) Machine(instance int32) Machine { return n.at(instance).machine }
@@ -161,40 +183,51 @@ func (n *Node) HandleInto(effects []Effect, in Input) []Effect {
 	default:
 		n.at(in.Instance).one(in)
 	}
-	if n.unsettled {
-		n.settle()
+	if len(n.pending) > 0 {
+		n.deliverPending()
 	}
 	effects, n.effects = n.effects, nil
 	return effects
 }
 
-// settle delivers what the machines of this node have for each other: messages to oneself, elections
-// and calls for one. All of it comes before any other input.
-func (n *Node) settle() {
-	for len(n.toSelf)+len(n.elected) > 0 || n.campaign {
-		switch {
-		case len(n.toSelf) > 0:
-			next := n.toSelf[0]
-			n.toSelf = append(n.toSelf[:0], n.toSelf[1:]...)
-			next.to.machine.Receive(&next.to.env, n.id, next.m)
-		case len(n.elected) > 0:
-			e := n.elected[0]
-			n.elected = append(n.elected[:0], n.elected[1:]...)
-			for i := range n.count() {
-				if led, ok := n.at(i).machine.(Led); ok {
-					led.Lead(&n.at(i).env, e.leader, e.term)
-				}
-			}
-		default:
-			n.campaign = false
-			for i := range n.count() {
-				if elector, ok := n.at(i).machine.(Elector); ok {
-					elector.Campaign(&n.at(i).env)
-				}
-			}
+// deliverPending delivers what the machines of this node have for each other, before any other input:
+// messages to oneself first, then the rest in the order in which it was said.
+func (n *Node) deliverPending() {
+	for len(n.pending) > 0 {
+		at := max(0, slices.IndexFunc(n.pending, func(p pending) bool { return p.op == OpSend }))
+		p := n.pending[at]
+		n.pending = slices.Delete(n.pending, at, at+1)
+		if p.op == OpSend {
+			inst := n.at(p.instance)
+			inst.receive(n.id, p.message)
+			continue
+		}
+		for i := range n.count() {
+			n.at(i).hear(&p, i == p.instance)
 		}
 	}
-	n.unsettled = false
+}
+
+// hear tells the machine what one of its node has said. Who detects a failure is not told of it.
+func (i *instance) hear(p *pending, own bool) {
+	switch p.op {
+	case OpElect:
+		if m, ok := i.machine.(Led); ok {
+			m.Lead(&i.env, p.id, p.term)
+		}
+	case OpSuspect:
+		if m, ok := i.machine.(Suspecter); ok && !own {
+			m.Suspect(&i.env, p.id)
+		}
+	case OpTrust:
+		if m, ok := i.machine.(Truster); ok && !own {
+			m.Trust(&i.env, p.id)
+		}
+	default:
+		if m, ok := i.machine.(Elector); ok {
+			m.Campaign(&i.env)
+		}
+	}
 }
 
 // all handles an input that is for every instance, by those machines that care.
@@ -205,19 +238,19 @@ func (i *instance) all(in Input) {
 			m.Start(&i.env)
 		}
 	case Recover:
+		var saved Message
+		if all, _ := in.Message.(Saved); all != nil {
+			saved = all[i.env.index]
+		}
 		if m, ok := i.machine.(Recoverer); ok {
-			m.Recover(&i.env, in.Message)
+			m.Recover(&i.env, saved)
 		} else if m, ok := i.machine.(Starter); ok {
 			m.Start(&i.env) // an amnesic machine begins again
 		}
 	case Suspect:
-		if m, ok := i.machine.(Suspecter); ok {
-			m.Suspect(&i.env, in.From)
-		}
+		i.hear(&pending{op: OpSuspect, id: in.From}, false)
 	case Trust:
-		if m, ok := i.machine.(Truster); ok {
-			m.Trust(&i.env, in.From)
-		}
+		i.hear(&pending{op: OpTrust, id: in.From}, false)
 	}
 }
 
@@ -225,12 +258,13 @@ func (i *instance) all(in Input) {
 func (i *instance) one(in Input) {
 	switch in.Kind {
 	case Receive:
-		i.machine.Receive(&i.env, in.From, in.Message)
+		i.receive(in.From, in.Message)
 	case Request:
-		i.turn(in.Kind, Idle, Waiting)
+		i.turn("is asked by a client", Idle, Waiting)
+		i.units = max(1, in.Units)
 		i.machine.(Mutex).Request(&i.env)
 	case Release:
-		i.turn(in.Kind, Inside, Idle)
+		i.turn("is left by a client", Inside, Idle)
 		i.machine.(Mutex).Release(&i.env)
 	case Timeout:
 		if i.expire(in.Timer, in.Gen) {
@@ -239,15 +273,23 @@ func (i *instance) one(in Input) {
 	case Campaign:
 		i.machine.(Elector).Campaign(&i.env)
 	default:
-		panic(fmt.Sprintf("node %d: no input is numbered %d", i.env.Self(), in.Kind))
+		panic(fmt.Sprintf("node %d: no input is numbered %d", i.env.node.id, in.Kind))
 	}
 }
 
+// receive hands the machine a message. In an anonymous network it hears of the port by which it came, the
+// first that leads to the sender.
+func (i *instance) receive(from ID, m Message) {
+	if i.ports != nil {
+		from = ID(slices.Index(i.ports, from))
+	}
+	i.machine.Receive(&i.env, from, m)
+}
+
 // turn moves the client on, from where it must stand.
-func (i *instance) turn(what InputKind, from, to ClientState) {
+func (i *instance) turn(does string, from, to ClientState) {
 	if i.client != from {
-		panic(fmt.Sprintf("node %d: %T: input %d while the client is %v",
-			i.env.Self(), i.machine, what, i.client))
+		panic(fmt.Sprintf("node %d: %T %s while the client is %v", i.env.node.id, i.machine, does, i.client))
 	}
 	i.client = to
 }

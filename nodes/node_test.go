@@ -50,14 +50,23 @@ func (g *gossip) Trust(env *Env, peer ID)               { g.note(env, "trust %d"
 func (g *gossip) Recover(env *Env, saved Message)       { g.note(env, "recover %v", saved) }
 func (g *gossip) Lead(env *Env, leader ID, term uint64) { g.note(env, "lead %d %d", leader, term) }
 
-var toyCodec = NewCodec([]Kind{{Zero: tySelf{}}, {Zero: tyOther{}}})
+// toys returns the stack of n nodes that each hold these machines.
+func toys(n int, machines ...Machine) *Stack {
+	var instances []Instance
+	for _, m := range machines {
+		spec := &Spec{Messages: []Kind{{Zero: tySelf{}}, {Zero: tyOther{}}}, New: func(Config) Machine { return m },
+			Servers: func(Config) int { return 1 }, NewServer: func(Config, ID) Machine { return m }}
+		instances = append(instances, Instance{spec, Config{N: n}})
+	}
+	s, err := NewStack(instances...)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
 
 func nodeOf(machines ...Machine) *Node {
-	var parts []Part
-	for _, m := range machines {
-		parts = append(parts, Part{m, toyCodec})
-	}
-	return NewNode(1, 3, 2, func(n int) int { return n - 1 }, parts...)
+	return NewNode(toys(3, machines...), 1, 2, func(_ ID, _ int32, n int) int { return n - 1 })
 }
 
 func ops(effects []Effect) []Op {
@@ -130,7 +139,6 @@ func TestEffects(t *testing.T) {
 		{Op: OpSave, Kind: 1, Instance: 1, Message: tyOther{[]int{1}}},
 		{Op: OpSend, Kind: 1, Resend: true, Instance: 1, To: 2, Message: tyOther{[]int{1}}},
 		{Op: OpSetTimer, Instance: 1, Timer: timer, Gen: 1, Min: time.Second, Max: time.Minute},
-		{Op: OpStopTimer, Instance: 1, Timer: timer},
 		{Op: OpGrant, Instance: 1, Number: 8},
 		{Op: OpElect, Instance: 1, To: 2, Number: 6},
 	}
@@ -152,7 +160,7 @@ func TestEffects(t *testing.T) {
 func TestBroadcastOfOne(t *testing.T) {
 	for id, want := range []int{0, 1} {
 		d := diarist{do: func(env *Env, _ string) { env.Broadcast(tySelf{}) }}
-		n := NewNode(ID(id), 1, 0, nil, Part{&d, toyCodec})
+		n := NewNode(toys(1, &d), ID(id), 0, nil)
 		if got := n.Handle(Input{Kind: Start}); len(got) != want {
 			t.Errorf("node %d of 1 client: effects %+v", id, got)
 		}
@@ -252,7 +260,7 @@ func TestDispatch(t *testing.T) {
 	}
 	n := nodeOf(plain, all)
 	n.Handle(Input{Kind: Start})
-	n.Handle(Input{Kind: Recover, Message: tySelf{3}})
+	n.Handle(Input{Kind: Recover, Message: Saved{tySelf{2}, tySelf{3}}})
 	n.Handle(Input{Kind: Suspect, From: 2})
 	n.Handle(Input{Kind: Trust, From: 2})
 	effects := n.Handle(Input{Kind: Receive, From: 0, Message: tySelf{1}})

@@ -17,6 +17,9 @@ type Config struct {
 	Options map[string]string `json:"options,omitempty" yaml:"options,omitempty"` // those given, by name
 }
 
+// Capacity returns how many units the resource has.
+func (c Config) Capacity() int { return max(1, c.Units) }
+
 // Value returns the value of an option, given or by default.
 func (c Config) Value(o Option) string { return cmp.Or(c.Options[o.Name], o.Default) }
 

@@ -3,6 +3,7 @@ package nodes
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -14,27 +15,28 @@ import (
 // A Shape knows how to copy and to write out values of one plain type. It is safe for use by several
 // goroutines.
 type Shape struct {
-	typ   reflect.Type
-	parts []part
-	flat  bool // one run of memory without gaps is all there is to it
+	typ    reflect.Type
+	fields []field
+	flat   bool // one run of memory without gaps is all there is to it
+	shares bool // a copy of its memory alone would share more memory with the original
 }
 
-// A part of a shape is a run of memory, or a slice, a string or a set, which refer to more.
-type part struct {
-	what   partKind
+// A field of a shape is a run of memory, or a slice, a string or a set, which refer to more.
+type field struct {
+	what   fieldKind
 	offset uintptr
 	size   uintptr      // of a run
 	elem   *Shape       // of a slice
 	typ    reflect.Type // of a slice
 }
 
-type partKind uint8
+type fieldKind uint8
 
 const (
-	run partKind = iota
-	slicePart
-	stringPart
-	setPart
+	run fieldKind = iota
+	sliceField
+	stringField
+	setField
 )
 
 var shapes sync.Map // from reflect.Type to *Shape
@@ -46,33 +48,38 @@ func ShapeOf(t reflect.Type) *Shape {
 	}
 	s := &Shape{typ: t}
 	s.add(t, 0)
-	s.flat = len(s.parts) == 0 || len(s.parts) == 1 && s.parts[0].what == run && s.parts[0].size == t.Size()
+	s.flat = len(s.fields) == 0 || len(s.fields) == 1 && s.fields[0].what == run && s.fields[0].size == t.Size()
+	s.shares = slices.ContainsFunc(s.fields, func(f field) bool {
+		return f.what == sliceField || f.what == setField
+	})
 	shapes.Store(t, s)
 	return s
 }
 
-// add appends the parts of a value of type t that stands at offset.
+// add appends the fields of a value of type t that stands at offset.
 func (s *Shape) add(t reflect.Type, offset uintptr) {
 	switch t.Kind() {
 	case reflect.Bool,
 		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		if n := len(s.parts); n > 0 && s.parts[n-1].what == run && s.parts[n-1].offset+s.parts[n-1].size == offset {
-			s.parts[n-1].size += t.Size()
-			return
+		if n := len(s.fields); n > 0 {
+			if last := &s.fields[n-1]; last.what == run && last.offset+last.size == offset {
+				last.size += t.Size()
+				return
+			}
 		}
-		s.parts = append(s.parts, part{what: run, offset: offset, size: t.Size()})
+		s.fields = append(s.fields, field{what: run, offset: offset, size: t.Size()})
 	case reflect.String:
-		s.parts = append(s.parts, part{what: stringPart, offset: offset})
+		s.fields = append(s.fields, field{what: stringField, offset: offset})
 	case reflect.Slice:
-		s.parts = append(s.parts, part{what: slicePart, offset: offset, elem: ShapeOf(t.Elem()), typ: t})
+		s.fields = append(s.fields, field{what: sliceField, offset: offset, elem: ShapeOf(t.Elem()), typ: t})
 	case reflect.Array:
 		for i := range t.Len() {
 			s.add(t.Elem(), offset+uintptr(i)*t.Elem().Size())
 		}
 	case reflect.Struct:
 		if t == setType {
-			s.parts = append(s.parts, part{what: setPart, offset: offset})
+			s.fields = append(s.fields, field{what: setField, offset: offset})
 			return
 		}
 		for i := range t.NumField() {
@@ -91,26 +98,26 @@ type sliceHeader struct {
 
 // fix replaces what the fresh copy at p shares with its original.
 func (s *Shape) fix(p unsafe.Pointer) {
-	for i := range s.parts {
-		part := &s.parts[i]
-		at := unsafe.Add(p, part.offset)
-		switch part.what {
-		case setPart:
+	for i := range s.fields {
+		field := &s.fields[i]
+		at := unsafe.Add(p, field.offset)
+		switch field.what {
+		case setField:
 			set := (*Set)(at)
 			*set = set.Clone()
-		case slicePart:
+		case sliceField:
 			old := (*sliceHeader)(at)
 			if old.len == 0 {
-				reflect.NewAt(part.typ, at).Elem().SetZero()
+				reflect.NewAt(field.typ, at).Elem().SetZero()
 				continue
 			}
-			from := reflect.NewAt(part.typ, at).Elem()
-			to := reflect.MakeSlice(part.typ, old.len, old.len)
+			from := reflect.NewAt(field.typ, at).Elem()
+			to := reflect.MakeSlice(field.typ, old.len, old.len)
 			reflect.Copy(to, from)
 			from.Set(to)
-			if !part.elem.flat {
+			if !field.elem.flat {
 				for j := range old.len {
-					part.elem.fix(unsafe.Add(old.data, uintptr(j)*part.elem.typ.Size()))
+					field.elem.fix(unsafe.Add(old.data, uintptr(j)*field.elem.typ.Size()))
 				}
 			}
 		}
@@ -119,26 +126,26 @@ func (s *Shape) fix(p unsafe.Pointer) {
 
 // append writes out the value at p.
 func (s *Shape) append(b []byte, p unsafe.Pointer) []byte {
-	for i := range s.parts {
-		part := &s.parts[i]
-		at := unsafe.Add(p, part.offset)
-		switch part.what {
+	for i := range s.fields {
+		field := &s.fields[i]
+		at := unsafe.Add(p, field.offset)
+		switch field.what {
 		case run:
-			b = append(b, unsafe.Slice((*byte)(at), part.size)...)
-		case stringPart:
+			b = append(b, unsafe.Slice((*byte)(at), field.size)...)
+		case stringField:
 			text := *(*string)(at)
 			b = append(appendLength(b, len(text)), text...)
-		case setPart:
+		case setField:
 			b = (*Set)(at).appendState(b)
-		case slicePart:
+		case sliceField:
 			slice := (*sliceHeader)(at)
 			b = appendLength(b, slice.len)
-			if part.elem.flat {
-				b = append(b, unsafe.Slice((*byte)(slice.data), uintptr(slice.len)*part.elem.typ.Size())...)
+			if field.elem.flat {
+				b = append(b, unsafe.Slice((*byte)(slice.data), uintptr(slice.len)*field.elem.typ.Size())...)
 				continue
 			}
 			for j := range slice.len {
-				b = part.elem.append(b, unsafe.Add(slice.data, uintptr(j)*part.elem.typ.Size()))
+				b = field.elem.append(b, unsafe.Add(slice.data, uintptr(j)*field.elem.typ.Size()))
 			}
 		}
 	}
@@ -175,14 +182,4 @@ func CloneMachine(m Machine) Machine {
 func AppendMachine(b []byte, m Machine) []byte {
 	v := reflect.ValueOf(m)
 	return ShapeOf(v.Type().Elem()).append(b, v.UnsafePointer())
-}
-
-// eface is what an interface value is in memory: its type, and where its value stands.
-type eface struct{ typ, data unsafe.Pointer }
-
-// AppendMessage writes out a message, a plain struct: equal messages of one type give equal bytes.
-func AppendMessage(b []byte, m Message) []byte {
-	// A struct in an interface stands behind a pointer, unless it is itself no more than one pointer,
-	// which a plain struct is not.
-	return ShapeOf(reflect.TypeOf(m)).append(b, (*eface)(unsafe.Pointer(&m)).data)
 }

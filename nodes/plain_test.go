@@ -87,20 +87,6 @@ func TestNilAndEmptyAreEqual(t *testing.T) {
 	}
 }
 
-func TestMessagesAreWrittenOut(t *testing.T) {
-	type one struct{ Clock uint64 }
-	type list struct{ IDs []ID }
-	if bytes.Equal(AppendMessage(nil, one{1}), AppendMessage(nil, one{2})) {
-		t.Error("messages of one field do not differ")
-	}
-	if !bytes.Equal(AppendMessage(nil, list{[]ID{1, 2}}), AppendMessage(nil, list{[]ID{1, 2}})) {
-		t.Error("equal messages differ")
-	}
-	if len(AppendMessage(nil, struct{}{})) != 0 {
-		t.Error("an empty message is not empty")
-	}
-}
-
 func TestShapesRefuseWhatIsNotPlain(t *testing.T) {
 	for _, v := range []any{struct{ M map[int]int }{}, struct{ P *int }{}, struct{ F func() }{},
 		struct{ C chan int }{}, struct{ I any }{}, struct{ D []struct{ P *int } }{}, struct{ F float64 }{}} {

@@ -26,18 +26,20 @@ type Info struct {
 type Spec struct {
 	Info
 
-	New        func(c Config) Machine
-	Servers    func(c Config) int            // how many nodes have no client; nil: none
-	NewServer  func(c Config, id ID) Machine // the machine of the server id, n and up
-	Messages   []Kind                        // every message that its machines send or save
-	Options    []Option                      // what can be set of it beside the number of nodes
-	Safe       Assumption                    // what its safety rests on
-	Live       Assumption                    // what its progress rests on, beside Safe
-	Cost       func(c Config) Cost           // as published
-	Identities []Identity                    // of its message counts, after a run without faults
-	Published  []Claim                       // figures for validate to reproduce, beyond Cost
-	Circulates bool                          // sends though nobody asks (a token going round)
-	Broken     string                        // of the known-broken: which property fails
+	New       func(c Config) Machine
+	Servers   func(c Config) int            // how many nodes have no client; nil: none
+	NewServer func(c Config, id ID) Machine // the machine of the server id, n and up
+	// Ports makes the network anonymous: nodes send by ports, hear from ports, and have no Self.
+	Ports      func(c Config, id ID) []ID // where those of node id lead; nil: nodes know IDs
+	Messages   []Kind                     // every message that its machines send or save
+	Options    []Option                   // what can be set of it beside the number of nodes
+	Safe       Assumption                 // what its safety rests on
+	Live       Assumption                 // what its progress rests on, beside Safe
+	Cost       func(c Config) Cost        // as published
+	Identities []Identity                 // of its message counts, after a run without faults
+	Published  []Claim                    // figures for validate to reproduce, beyond Cost
+	Circulates bool                       // sends though nobody asks (a token going round)
+	Broken     string                     // of the known-broken: which property fails
 }
 
 // A Kind is one kind of message.
@@ -45,6 +47,7 @@ type Kind struct {
 	Zero      Message // a zero value of its type
 	Token     bool    // carries the privilege itself
 	Heartbeat bool    // only says that its sender is up
+	Net       uint8   // the network that carries it: 0, or a second one
 }
 
 // Assumption is a set of assumptions about the system.

@@ -9,11 +9,11 @@ type NodeStatus struct {
 	Token    bool   `json:"token,omitempty"`   // the token is here
 }
 
-// Status describes where the first instance of the node stands.
-func (n *Node) Status() *NodeStatus {
-	inst := n.at(0)
+// Status describes where an instance of the node stands.
+func (n *Node) Status(instance int32) *NodeStatus {
+	inst := n.at(instance)
 	s := &NodeStatus{Client: "none", Machine: Describe(inst.machine)}
-	if int(n.id) < n.n {
+	if int(n.id) < n.stack.N() {
 		s.Client = inst.client.String()
 	}
 	if w, ok := inst.machine.(Waiter); ok && inst.client == Waiting {

@@ -12,6 +12,7 @@ import (
 	"turnstile/bench/bare"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/nodes"
 	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
 )
@@ -24,11 +25,15 @@ const (
 	usage    = 64 // as in sysexits.h
 )
 
-// A part is what a node process is to do: one of the two.
-type part struct {
-	Node    *host.Config  `json:"node"`
-	Network chaos.Network `json:"network"` // what links do to the messages that the node receives
-	Bare    *bare.Config  `json:"bare"`
+// A role is what a node process is to do: one of the two.
+type role struct {
+	Node *host.Config `json:"node"`
+	Bare *bare.Config `json:"bare"`
+
+	// Of a node.
+	Algorithm string        `json:"algorithm"`
+	Machines  nodes.Config  `json:"machines"`
+	Network   chaos.Network `json:"network"` // what links do to the messages that it receives
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -40,8 +45,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return usage
 	}
 	input := json.NewDecoder(stdin)
-	var p part
-	if err := input.Decode(&p); err != nil {
+	var r role
+	if err := input.Decode(&r); err != nil {
 		fmt.Fprintf(stderr, "node: reading what to do: %v\n", err)
 		return usage
 	}
@@ -49,25 +54,28 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		io.Copy(io.Discard, stdin) // ends when the orchestrator does, however that happens
 		os.Exit(orphaned)
 	}()
-	if err := p.run(stdout); err != nil {
+	if err := r.run(stdout); err != nil {
 		fmt.Fprintf(stderr, "node: %v\n", err)
 		return failed
 	}
 	return ok
 }
 
-func (p *part) run(stdout io.Writer) error {
+func (r *role) run(stdout io.Writer) error {
 	switch {
-	case p.Bare != nil:
-		return bare.Run(*p.Bare, stdout)
-	case p.Node != nil:
-		spec, err := mutex.Find(p.Node.Algorithm)
+	case r.Bare != nil:
+		return bare.Run(*r.Bare, stdout)
+	case r.Node != nil:
+		spec, err := mutex.Find(r.Algorithm)
 		if err != nil {
 			return err
 		}
-		p.Node.Shaper = p.Network.Shaper(chance.Dice(p.Node.Seed))
-		return host.Run(*p.Node, host.Algorithm{Machine: spec.Machine(p.Node.Machines, p.Node.Node),
-			Codec: spec.Codec(), Circulates: spec.Circulates})
+		stack, err := nodes.NewStack(nodes.Instance{Spec: spec, Config: r.Machines})
+		if err != nil {
+			return err
+		}
+		r.Node.Shaper = r.Network.Shaper(chance.Dice(r.Node.Seed))
+		return host.Run(*r.Node, stack)
 	}
 	return errors.New("told to do nothing")
 }

@@ -17,16 +17,18 @@ type Purpose uint64
 
 // The purposes.
 const (
-	ForTrial   Purpose = iota + 1 // the seed of the count-th trial
-	ForThink                      // how long a client thinks before its count-th request
-	ForHold                       // how long it holds
-	ForArrival                    // how long after the one before the count-th arrival is due
-	ForTimer                      // when in its range a machine's timer runs out
-	ForChoice                     // what Env.Choose answers
-	ForDelay                      // how late the count-th message of a link arrives
-	ForNode                       // which node asks next
-	ForLoss                       // whether the count-th message of a link is lost
-	ForCopy                       // whether it arrives twice
+	ForTrial    Purpose = iota + 1 // the seed of the count-th trial
+	ForThink                       // how long a client thinks before its count-th request
+	ForHold                        // how long it holds
+	ForArrival                     // how long after the one before the count-th arrival is due
+	ForTimer                       // when in its range a machine's timer runs out
+	ForChoice                      // what Env.Choose answers
+	ForDelay                       // how late the count-th message of a link arrives
+	ForNode                        // which node asks next
+	ForLoss                        // whether the count-th message of a link is lost
+	ForCopy                        // whether it arrives twice
+	ForResource                    // which of several resources is asked for next, and the dice of each
+	ForUnits                       // whether the count-th request wants all units
 )
 
 // A Roll names one decision: the count-th for a purpose, at a node or on a link, for a kind.
@@ -55,6 +57,15 @@ func (d Dice) Bits(r Roll) uint64 {
 	h := fold(uint64(d)^0xa0761d6478bd642f, link^0xe7037ed1a0b428db)
 	h = fold(h^r.Count, what^0x8ebc6af09c88c6e3)
 	return fold(h, h^0x589965cc75374cc3)
+}
+
+// Of returns the dice for the things of a kind numbered n, those at hand for 0: what is decided about two of
+// them has nothing in common.
+func (d Dice) Of(purpose Purpose, n int) Dice {
+	if n == 0 {
+		return d
+	}
+	return Dice(d.Bits(Roll{Purpose: purpose, Count: uint64(n)}))
 }
 
 // Unit returns a number for r, at least 0 and below 1.

@@ -24,16 +24,14 @@ type move struct {
 	what    StepKind
 	node    uint8
 	outcome uint16
-	which   uint32 // packet, as a word, or timer, by its place in the part
+	which   uint32 // packet, as a word; timer, by its place in the part; or what stimulus
 }
 
 // stimulus returns what a move is to its node.
 func (w *worker) stimulus(m move) stimulus {
 	switch m.what {
-	case StepRequest:
-		return onRequest
-	case StepRelease:
-		return onRelease
+	case StepRequest, StepRelease:
+		return stimulus(m.which)
 	case StepCrash:
 		return onCrash
 	case StepRestart:
@@ -86,13 +84,16 @@ type batch struct {
 type worker struct {
 	o       *Options
 	total   int
+	shared  int // resources
 	parts   *parts
 	seen    *visited
 	model   nodes.Assumption // what is broken from the beginning
-	forgets []bool           // the nodes that forget everything in a crash, for lack of a way to recover
-	known   []*part          // what there was of parts when last looked
+	safe    nodes.Assumption // what the algorithms rest on
+	live    nodes.Assumption
+	forgets []bool  // the nodes that forget everything in a crash, for lack of a way to recover
+	known   []*part // what there was of parts when last looked
 	packets []*packet
-	memo    memo
+	memo    map[uint64][]outcome // reactions that were asked for
 
 	*batch
 	free  chan *batch   // of its own, that are not waiting to be taken in
@@ -105,7 +106,8 @@ type worker struct {
 }
 
 func newWorker(o *Options, ps *parts, seen *visited) *worker {
-	w := &worker{o: o, total: o.total(), parts: ps, seen: seen, memo: newMemo()}
+	w := &worker{o: o, total: ps.stack.Total(), shared: len(ps.stack.Mutexes()), parts: ps, seen: seen,
+		memo: map[uint64][]outcome{}, safe: ps.stack.Safe(), live: ps.stack.Live()}
 	if o.Reordering {
 		w.model |= nodes.FIFO
 	}
@@ -113,8 +115,9 @@ func newWorker(o *Options, ps *parts, seen *visited) *worker {
 		w.model |= nodes.Timing
 	}
 	for id := range nodes.ID(w.total) {
-		_, recovers := o.Spec.Machine(o.Config, id).(nodes.Recoverer)
-		w.forgets = append(w.forgets, !recovers)
+		var p nodes.Process
+		ps.rt.Process(&p, id)
+		w.forgets = append(w.forgets, p.Forgets(false))
 	}
 	w.refresh()
 	w.free = make(chan *batch, ahead)
@@ -131,14 +134,14 @@ func (w *worker) refresh() { w.known, w.packets = w.parts.parts, w.parts.packets
 // react returns what comes of a stimulus, at best from the worker's own memory.
 func (w *worker) react(number uint32, s stimulus) []outcome {
 	key := uint64(number)<<32 | uint64(s)
-	if r := w.memo.get(key); r != nil {
+	if r := w.memo[key]; r != nil {
 		return r
 	}
 	w.parts.mu.Lock()
 	r := w.parts.react(number, s)
 	w.refresh()
 	w.parts.mu.Unlock()
-	w.memo.put(key, r)
+	w.memo[key] = r
 	return r
 }
 
@@ -174,14 +177,8 @@ func (w *worker) expand(state []uint32) {
 	var waiting, inside uint8
 	for at := range w.total {
 		p := w.known[state[at]]
-		if p.up && at < w.o.Config.N {
-			switch p.client {
-			case nodes.Waiting:
-				waiting |= 1 << at
-			case nodes.Inside:
-				inside |= 1 << at
-			}
-		}
+		waiting |= p.waiting << (at * w.shared)
+		inside |= p.inside << (at * w.shared)
 		w.local(at, p)
 	}
 	w.tick()
@@ -189,7 +186,7 @@ func (w *worker) expand(state []uint32) {
 		w.findings = append(w.findings, finding{check: CheckDeadlock})
 		waiting = 0 // it has been said
 	}
-	if w.excuse(state, w.o.Spec.Safe|w.o.Spec.Live) != 0 {
+	if w.excuse(state, w.safe|w.live) != 0 {
 		waiting = 0
 	}
 	w.expansions = append(w.expansions, expansion{len(w.candidates), len(w.findings), waiting, w.moves})
@@ -223,25 +220,36 @@ func (w *worker) local(at int, p *part) {
 		if w.o.Restarts || w.o.Amnesia {
 			w.try(move{what: StepRestart, node: node})
 		}
-		if w.o.Amnesia && p.saved != nil && !w.forgets[at] { // else it comes to the same
+		if w.o.Amnesia && p.saved() && !w.forgets[at] { // else it comes to the same
 			w.try(move{what: StepAmnesia, node: node})
 		}
 		return
 	}
-	for i := range p.alarms {
-		if p.alarms[i].open() {
+	for i := range p.timers {
+		if p.timers[i].open() {
 			w.try(move{what: StepTimeout, node: node, which: uint32(i)})
 		}
 	}
-	switch {
-	case at >= w.o.Config.N:
-	case p.client == nodes.Idle && p.asked < w.o.Entries:
-		w.try(move{what: StepRequest, node: node})
-	case p.client == nodes.Inside:
-		w.try(move{what: StepRelease, node: node})
+	if at < w.o.Config.N {
+		for r := range w.shared {
+			w.client(node, r, p)
+		}
 	}
 	if int(w.state[w.total]>>16&0xff) < w.o.Crashes {
 		w.try(move{what: StepCrash, node: node})
+	}
+}
+
+// client tries what the client of a resource can do.
+func (w *worker) client(node uint8, r int, p *part) {
+	switch bit := uint8(1) << r; {
+	case p.inside&bit != 0:
+		w.try(move{what: StepRelease, node: node, which: uint32(onRelease) + uint32(r)})
+	case p.waiting&bit == 0 && int(p.asked[r]) < w.o.Entries:
+		w.try(move{what: StepRequest, node: node, which: uint32(onRequest) + uint32(r)})
+		if w.parts.capacity(r) > 1 {
+			w.try(move{what: StepRequest, node: node, which: uint32(onRequest) + mostExplored + uint32(r)})
+		}
 	}
 }
 
@@ -265,14 +273,14 @@ func (w *worker) put(m move, out *outcome) {
 		w.findings = append(w.findings, finding{CheckPanic, out.panics, m})
 		return
 	}
-	if out != nil && out.entered && w.joins(int(m.node)) {
+	if out != nil && out.entered != 0 && w.overfull(int(m.node), out) {
 		w.findings = append(w.findings, finding{check: CheckExclusion, move: m})
 		return
 	}
 	from := len(w.data)
 	w.data = w.successor(w.data, w.state, m, out)
 	c := candidate{move: m, step: step, from: uint32(from), to: uint32(len(w.data)),
-		entered: out != nil && out.entered}
+		entered: out != nil && out.entered != 0}
 	c.digest = w.digest(w.data[from:])
 	c.known = w.seen.find(c.digest)
 	if c.known != unknown {
@@ -281,10 +289,20 @@ func (w *worker) put(m move, out *outcome) {
 	w.candidates = append(w.candidates, c)
 }
 
-// joins reports whether another client is inside already.
-func (w *worker) joins(node int) bool {
-	for at, number := range w.state[:w.o.Config.N] {
-		if at != node && w.known[number].up && w.known[number].client == nodes.Inside {
+// overfull reports whether more units of a resource are taken than there are, now that a client of the node
+// enters.
+func (w *worker) overfull(node int, out *outcome) bool {
+	for r, instance := range w.parts.stack.Mutexes() {
+		if out.entered>>r&1 == 0 {
+			continue
+		}
+		taken := w.known[out.next].process.Units(instance)
+		for at, number := range w.state[:w.o.Config.N] {
+			if p := w.known[number]; at != node && p.inside>>r&1 != 0 {
+				taken += p.process.Units(instance)
+			}
+		}
+		if taken > w.parts.capacity(r) {
 			return true
 		}
 	}

@@ -12,7 +12,8 @@ import (
 type Options struct {
 	Spec    *nodes.Spec
 	Config  nodes.Config
-	Entries int // requests of each client
+	Beside  []nodes.Instance // further instances on every node, numbered from 1
+	Entries int              // requests of each client
 
 	Crashes, Losses, Duplicates int  // at most so many of each
 	Restarts                    bool // a crashed node may come up again, with what it saved
@@ -44,13 +45,17 @@ const (
 
 // Validate says what is wrong with the options, if anything is, and what would be right.
 func (o *Options) Validate() error {
-	if err := o.Spec.Validate(o.Config); err != nil {
+	stack, err := o.stack()
+	if err != nil {
 		return err
 	}
 	switch {
-	case o.total() > mostExplored:
+	case stack.Total() > mostExplored:
 		return fmt.Errorf("%d nodes, servers included: an exploration takes up to %d, and sense for up to 4",
-			o.total(), mostExplored)
+			stack.Total(), mostExplored)
+	case o.Config.N*len(stack.Mutexes()) > mostExplored:
+		return fmt.Errorf("%d clients of %d resources: an exploration takes up to %d in all",
+			o.Config.N, len(stack.Mutexes()), mostExplored)
 	case o.Entries < 1 || o.Entries > mostTries:
 		return fmt.Errorf("%d entries: each client makes 1 to %d", o.Entries, mostTries)
 	case min(o.Crashes, o.Losses, o.Duplicates) < 0 || max(o.Crashes, o.Losses, o.Duplicates) > mostTries:
@@ -68,7 +73,10 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-func (o *Options) total() int { return o.Config.N + o.Spec.ServerCount(o.Config) }
+// stack returns what every node is made of.
+func (o *Options) stack() (*nodes.Stack, error) {
+	return nodes.NewStack(append([]nodes.Instance{{Spec: o.Spec, Config: o.Config}}, o.Beside...)...)
+}
 
 // What an exploration looks for, as the names of its checks.
 const (

@@ -210,7 +210,7 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 	o.States = 0
 	x := agree(t, o)
 	if o.Losses+o.Duplicates > 0 && !o.Reordering {
-		anywhere := (&plain{o: &o, codec: o.Spec.Codec(), anywhere: true}).run()
+		anywhere := (&plain{o: &o, stack: stackOf(t, o), anywhere: true}).run()
 		if !slices.Contains(anywhere.worst.checks, CheckStarvation) { // which it would see a few steps earlier
 			anywhere.worst.is(t, x.Violation)
 		}
@@ -269,7 +269,7 @@ func replays(t *testing.T, spec *nodes.Spec, v *Violation) {
 // staged wants the ways to all states to lead, on the stage, to all that a plain search sees.
 func staged(t *testing.T, o Options) {
 	t.Helper()
-	p := &plain{o: &o, codec: o.Spec.Codec()}
+	p := &plain{o: &o, stack: stackOf(t, o)}
 	left := p.run().number
 	s, err := newSearch(o)
 	if err != nil {
@@ -281,7 +281,7 @@ func staged(t *testing.T, o Options) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := newStage(o.Spec, schedule)
+		g := newStage(p.stack, schedule)
 		for _, step := range schedule.Steps {
 			if step.What != StepStart {
 				g.start()
@@ -305,9 +305,14 @@ func staged(t *testing.T, o Options) {
 // plain returns what is on the stage as a plain state.
 func (g *stage) plain() *plainState {
 	s := &plainState{forgot: g.broken&nodes.NoAmnesia != 0}
-	for _, a := range g.actors {
-		n := plainNode{up: a.node, incarnation: a.incarnation, asked: int(a.entry), saved: a.saved}
-		for _, b := range a.alarms {
+	for id := range g.actors {
+		a := &g.actors[id]
+		p := &a.process
+		n := plainNode{incarnation: p.Incarnation(), asked: int(a.clients[0].entry), saved: p.Saved(0)}
+		if p.Up() {
+			n.up = &p.Node
+		}
+		for _, b := range a.timers {
 			n.timers = append(n.timers, plainTimer{b.timer, b.gen, int(b.opens), int(b.closes)})
 		}
 		s.nodes = append(s.nodes, n)

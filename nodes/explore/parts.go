@@ -46,17 +46,25 @@ func digestOf(b []byte) digest {
 	return digest{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])}
 }
 
-// A part is one state of one node, with its client. It never changes.
+// A part is one state of one node, with its clients. It never changes.
 type part struct {
-	digest      digest
-	id          nodes.ID
-	up          bool
-	client      nodes.ClientState
-	node        *nodes.Node // nil while it is down
-	incarnation uint32      // a machine can ask for it, so it tells states apart
-	asked       int         // requests so far
-	saved       nodes.Message
-	alarms      []alarm
+	digest  digest
+	process *nodes.Process
+	up      bool
+	waiting uint8   // the resources that its clients wait for
+	inside  uint8   // and those that they are inside
+	asked   []uint8 // requests so far, by resource
+	timers  []runningTimer
+}
+
+// saved reports whether there is anything that an amnesic restart would lose.
+func (p *part) saved() bool {
+	for i := range p.process.Stack().Instances() {
+		if p.process.Saved(int32(i)) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // A packet is a message on its way. In states it stands as a word: its link above, its number below. A tick
@@ -64,6 +72,7 @@ type part struct {
 type packet struct {
 	digest   digest
 	from, to nodes.ID
+	instance int32
 	kind     uint8
 	message  nodes.Message
 	fresh    uint32 // the number of the packet that it was when it was sent
@@ -83,19 +92,19 @@ func wordFor(from, to nodes.ID, number int) uint32 {
 // receiver returns where the packet that stands as word is on its way to.
 func receiver(word uint32) uint32 { return word >> linkShift & (mostExplored - 1) }
 
-// A stimulus is what happens to a node: one of these, or a timer, or a packet by the number that it had
-// when it was sent.
+// A stimulus is what happens to a node: one of these, a request or a release, by resource, a timer, or a
+// packet by the number that it had when it was sent.
 type stimulus uint32
 
 const (
 	onStart stimulus = iota
-	onRequest
-	onRelease
 	onCrash
 	onRestart
 	onAmnesia
 	onTick
-	onTimeout // and up, by the place among the alarms of the part
+	onRequest // and up, by the number of the resource; for all its units instead of one, mostExplored more
+	onRelease = onRequest + 2*mostExplored
+	onTimeout = onRelease + mostExplored // and up, by the place among the timers of the part
 	onReceive = stimulus(1 << 16)
 )
 
@@ -103,7 +112,7 @@ const (
 type outcome struct {
 	next    uint32   // part
 	sends   []uint32 // words
-	entered bool
+	entered uint8    // the resources whose client enters
 	choices []int
 	panics  string
 }
@@ -111,7 +120,8 @@ type outcome struct {
 // parts holds all parts, packets and reactions that were met. It is safe for use by several goroutines.
 type parts struct {
 	o     *Options
-	codec *nodes.Codec
+	stack *nodes.Stack
+	rt    *nodes.Runtime
 
 	mu        sync.Mutex
 	parts     []*part
@@ -122,16 +132,19 @@ type parts struct {
 	err       error // what cannot be explored
 	dice      fixedDice
 	buffer    []byte
-	effects   []nodes.Effect
-	bytes     uint64 // a careful guess
+	out       *outcome       // of the stimulus at hand
+	set       []runningTimer // by it
+	bytes     uint64         // a careful guess
 }
 
-func newParts(o *Options) *parts {
-	return &parts{o: o, codec: o.Spec.Codec(), partOf: map[digest]uint32{}, packetOf: map[digest]uint32{},
+func newParts(o *Options, stack *nodes.Stack) *parts {
+	ps := &parts{o: o, stack: stack, partOf: map[digest]uint32{}, packetOf: map[digest]uint32{},
 		reactions: map[uint64][]outcome{}}
+	ps.rt = nodes.NewRuntime(stack, ps, func(_ nodes.ID, _ int32, n int) int { return ps.dice.choose(n) })
+	return ps
 }
 
-// What the bookkeeping of these takes in memory beside the state of the machine, by measurement.
+// What the records of these take in memory beside the state of the machine, by measurement.
 const (
 	partBytes     = 700
 	packetBytes   = 200
@@ -166,7 +179,7 @@ func (ps *parts) react(number uint32, s stimulus) []outcome {
 	for more := true; more; more = ps.dice.next() {
 		if len(r) == mostWays {
 			ps.err = fmt.Errorf("node %d chooses in more than %d ways at once: an exploration tries no more",
-				ps.parts[number].id, mostWays)
+				ps.parts[number].process.ID(), mostWays)
 			break
 		}
 		r = append(r, ps.once(ps.parts[number], s))
@@ -184,85 +197,66 @@ func (ps *parts) once(p *part, s stimulus) (out outcome) {
 		}
 		out.choices = ps.dice.answers
 	}()
-	next := &part{id: p.id, up: true, incarnation: p.incarnation, asked: p.asked, saved: p.saved}
-	switch s {
-	case onCrash:
-		next.up = false
-		return outcome{next: ps.number(next)}
-	case onTick:
-		next.node, next.alarms = p.node, laterAlarms(p.alarms)
+	next := &part{up: true, asked: append([]uint8(nil), p.asked...), process: p.process}
+	if s == onTick {
+		next.timers = laterTimers(p.timers)
 		return outcome{next: ps.number(next)}
 	}
-	in := nodes.Input{}
-	switch s {
-	case onStart, onRestart, onAmnesia:
-		in.Kind = nodes.Start
-		if s != onStart {
-			next.incarnation++
-			in.Kind = nodes.Recover
-		}
-		machine := ps.o.Spec.Machine(ps.o.Config, p.id)
-		if _, recovers := machine.(nodes.Recoverer); s == onAmnesia || !recovers {
-			next.saved = nil
-		}
-		in.Message = next.saved
-		next.node = nodes.NewNode(p.id, ps.o.Config.N, next.incarnation, ps.dice.choose,
-			nodes.Part{Machine: machine, Codec: ps.codec})
-	case onRequest:
-		next.asked++
-		in.Kind = nodes.Request
-	case onRelease:
-		in.Kind = nodes.Release
-	default:
-		if s >= onReceive {
-			m := ps.packets[s-onReceive]
-			in = nodes.Input{Kind: nodes.Receive, From: m.from, Message: m.message}
-		} else {
-			a := &p.alarms[s-onTimeout]
-			in = nodes.Input{Kind: nodes.Timeout, Timer: a.timer, Gen: a.gen}
-		}
+	next.process = p.process.Clone()
+	ps.out, ps.set = &out, ps.set[:0]
+	ps.happen(next, p, s)
+	if next.up {
+		next.timers = ps.o.Timing.timers(next.process, p.timers, ps.set)
 	}
-	if next.node == nil {
-		next.node = p.node.Clone()
-	}
-	ps.effects = next.node.HandleInto(ps.effects[:0], in)
-	next.alarms = ps.o.Timing.alarms(next.node, p.alarms, ps.effects)
-	ps.do(next, &out)
 	out.next = ps.number(next)
 	return out
 }
 
-// do does what a machine has asked for.
-func (ps *parts) do(p *part, out *outcome) {
-	for i := range ps.effects {
-		switch e := &ps.effects[i]; e.Op {
-		case nodes.OpSend:
-			out.sends = append(out.sends, ps.word(p.id, e.To, e))
-		case nodes.OpBroadcast:
-			for id := range nodes.ID(ps.o.Config.N) {
-				if id != p.id {
-					out.sends = append(out.sends, ps.word(p.id, id, e))
-				}
-			}
-		case nodes.OpSave:
-			p.saved = e.Message
-		case nodes.OpGrant:
-			out.entered = true
+// happen has a stimulus happen to a part that is a copy of p still.
+func (ps *parts) happen(next, p *part, s stimulus) {
+	switch {
+	case s == onCrash:
+		next.up = false
+		next.process.Crash()
+	case s == onStart:
+		next.process.Boot()
+	case s == onRestart || s == onAmnesia:
+		next.process.Restart(s == onAmnesia)
+	case s < onRelease:
+		r := (s - onRequest) % mostExplored
+		next.asked[r]++
+		in := nodes.Input{Kind: nodes.Request, Instance: ps.stack.Mutexes()[r], Units: 1}
+		if s >= onRequest+mostExplored {
+			in.Units = int32(ps.capacity(int(r)))
 		}
+		next.process.Handle(in)
+	case s < onTimeout:
+		next.process.Handle(nodes.Input{Kind: nodes.Release, Instance: ps.stack.Mutexes()[s-onRelease]})
+	case s >= onReceive:
+		m := ps.packets[s-onReceive]
+		next.process.Handle(nodes.Input{Kind: nodes.Receive, Instance: m.instance, From: m.from,
+			Message: m.message})
+	default:
+		t := &p.timers[s-onTimeout]
+		next.process.Handle(nodes.Input{Kind: nodes.Timeout, Instance: t.instance, Timer: t.timer, Gen: t.gen})
 	}
+}
+
+// capacity returns how many units a resource has.
+func (ps *parts) capacity(r int) int {
+	return ps.stack.Instances()[ps.stack.Mutexes()[r]].Config.Capacity()
 }
 
 // word returns the word for a message that is sent.
 func (ps *parts) word(from, to nodes.ID, e *nodes.Effect) uint32 {
-	mustExist(from, to, ps.o.total())
-	ps.buffer = append(ps.buffer[:0], byte(from), byte(to), e.Kind)
-	ps.buffer = nodes.AppendMessage(ps.buffer, e.Message)
+	ps.buffer = append(ps.buffer[:0], byte(from), byte(to), byte(e.Instance), e.Kind)
+	ps.buffer = ps.stack.Codec().Append(ps.buffer, int(e.Kind), e.Message)
 	key := digestOf(ps.buffer)
 	number, ok := ps.packetOf[key]
 	if !ok {
 		number = uint32(len(ps.packets))
 		ps.packetOf[key] = number
-		ps.keep(packet{key, from, to, e.Kind, e.Message, number, ps.o.Timing.flight()})
+		ps.keep(packet{key, from, to, e.Instance, e.Kind, e.Message, number, ps.o.Timing.flight()})
 	}
 	return wordFor(from, to, int(number))
 }
@@ -286,25 +280,24 @@ func (ps *parts) keep(p packet) {
 
 // number returns the number of a part, which is kept if there is none like it yet.
 func (ps *parts) number(p *part) uint32 {
-	ps.buffer = append(ps.buffer[:0], byte(p.id), byte(p.incarnation), byte(p.asked), 0)
-	if p.up {
-		ps.buffer[3] = 1
-		ps.buffer = p.node.AppendState(ps.buffer)
-		for _, a := range p.alarms {
-			ps.buffer = binary.AppendVarint(binary.AppendVarint(ps.buffer, a.opens), a.closes)
-		}
+	ps.buffer = append(append(ps.buffer[:0], byte(p.process.ID())), p.asked...)
+	ps.buffer = append(ps.buffer, byte(len(p.timers)))
+	for _, t := range p.timers {
+		ps.buffer = binary.AppendVarint(binary.AppendVarint(ps.buffer, t.opens), t.closes)
 	}
-	if p.saved != nil { // it comes last, so that its bytes cannot be taken for others
-		ps.buffer[3] |= 2
-		ps.buffer = append(ps.buffer, byte(ps.codec.KindOf(p.saved)))
-		ps.buffer = nodes.AppendMessage(ps.buffer, p.saved)
-	}
+	ps.buffer = p.process.AppendState(ps.buffer)
 	p.digest = digestOf(ps.buffer)
 	if number, ok := ps.partOf[p.digest]; ok {
 		return number
 	}
-	if p.up {
-		p.client = p.node.Client(0)
+	for r, instance := range ps.stack.Mutexes() {
+		switch state := p.process.Client(instance); {
+		case !p.up:
+		case state == nodes.Waiting:
+			p.waiting |= 1 << r
+		case state == nodes.Inside:
+			p.inside |= 1 << r
+		}
 	}
 	number := uint32(len(ps.parts))
 	ps.partOf[p.digest] = number
@@ -340,11 +333,4 @@ func (d *fixedDice) next() bool {
 	answers[last]++
 	*d = fixedDice{answers: answers, bounds: d.bounds[:last+1]}
 	return true
-}
-
-// mustExist has a machine that sends to no node give up.
-func mustExist(from, to nodes.ID, total int) {
-	if to < 0 || int(to) >= total {
-		panic(fmt.Sprintf("node %d sends a message to node %d, which does not exist", from, to))
-	}
 }

@@ -69,8 +69,8 @@ func (r *plainRun) exhausted() bool {
 
 // begin returns the states in which all may begin.
 func (p *plain) begin() []*plainState {
-	all := []*plainState{{nodes: make([]plainNode, p.o.total())}}
-	for id := range nodes.ID(p.o.total()) {
+	all := []*plainState{{nodes: make([]plainNode, p.stack.Total())}}
+	for id := range nodes.ID(p.stack.Total()) {
 		var after []*plainState
 		for _, s := range all {
 			for _, m := range p.ways(s, false, func(to *plainState) { p.start(to, id, nodes.Start) }) {
@@ -173,11 +173,20 @@ func (v *Violation) moves() (n int) {
 	return n
 }
 
+func stackOf(t *testing.T, o Options) *nodes.Stack {
+	t.Helper()
+	s, err := o.stack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // agree explores twice, with Explore and plainly, and wants the same.
 func agree(t *testing.T, o Options) *Result {
 	t.Helper()
 	x := explore(t, o)
-	want := (&plain{o: &o, codec: o.Spec.Codec()}).run()
+	want := (&plain{o: &o, stack: stackOf(t, o)}).run()
 	if x.States != want.states || x.Transitions != want.transitions || x.Entries != want.entries ||
 		x.Excused != want.excuses || x.Depth != want.depth || x.Exhausted != want.exhausted() ||
 		x.Progress != (x.Exhausted && len(want.worst.checks) == 0) {

@@ -12,7 +12,7 @@ import (
 // and is there to be obviously right: it shares, remembers and fingerprints nothing.
 type plain struct {
 	o      *Options
-	codec  *nodes.Codec
+	stack  *nodes.Stack
 	script []int // what Choose answers
 	at     int   // how many of these it has had
 
@@ -75,10 +75,7 @@ func (s *plainState) clients(o *Options, in nodes.ClientState) (all []int) {
 // A fork is what Choose panics with when the script has ended. All is played again then, with each answer.
 type fork int
 
-func (p *plain) choose(n int) int {
-	if n < 1 {
-		panic("there is nothing to choose from")
-	}
+func (p *plain) choose(_ nodes.ID, _ int32, n int) int {
 	if p.at == len(p.script) {
 		panic(fork(n))
 	}
@@ -142,7 +139,9 @@ func (p *plain) broken(s *plainState) (all nodes.Assumption) {
 // feed hands a node an input and does what it asks for.
 func (p *plain) feed(s *plainState, id nodes.ID, in nodes.Input) {
 	n := &s.nodes[id]
-	for _, e := range n.up.Handle(in) {
+	effects := n.up.Handle(in)
+	n.timers = slices.DeleteFunc(n.timers, func(t plainTimer) bool { return !n.runs(t.Timer, t.gen) })
+	for _, e := range effects {
 		switch e.Op {
 		case nodes.OpSend:
 			p.send(s, id, e.To, e)
@@ -154,10 +153,10 @@ func (p *plain) feed(s *plainState, id nodes.ID, in nodes.Input) {
 			}
 		case nodes.OpSave:
 			n.saved = e.Message
-		case nodes.OpStopTimer:
-			n.stop(e.Timer)
 		case nodes.OpSetTimer:
-			n.stop(e.Timer)
+			if !n.runs(e.Timer, e.Gen) {
+				continue // it was stopped, or set again
+			}
 			t := plainTimer{Timer: e.Timer, gen: e.Gen}
 			if tick := p.o.Timing; tick != nil {
 				t.earliest = s.now + int(e.Min/tick.Tick)
@@ -169,6 +168,16 @@ func (p *plain) feed(s *plainState, id nodes.ID, in nodes.Input) {
 			})
 		}
 	}
+}
+
+// runs reports whether the node still runs a timer.
+func (n *plainNode) runs(t nodes.Timer, gen uint32) bool {
+	for timer, running := range n.up.Timers(0) {
+		if timer == t && running == gen {
+			return true
+		}
+	}
+	return false
 }
 
 func (n *plainNode) stop(t nodes.Timer) {
@@ -190,9 +199,12 @@ func (p *plain) send(s *plainState, from, to nodes.ID, e nodes.Effect) {
 // start starts a node: for the first time, or again.
 func (p *plain) start(s *plainState, id nodes.ID, what nodes.InputKind) {
 	n := &s.nodes[id]
-	part := nodes.Part{Machine: p.o.Spec.Machine(p.o.Config, id), Codec: p.codec}
-	n.up = nodes.NewNode(id, p.o.Config.N, n.incarnation, p.choose, part)
-	p.feed(s, id, nodes.Input{Kind: what, Message: n.saved})
+	n.up = nodes.NewNode(p.stack, id, n.incarnation, p.choose)
+	in := nodes.Input{Kind: what}
+	if n.saved != nil {
+		in.Message = nodes.Saved{n.saved}
+	}
+	p.feed(s, id, in)
 }
 
 // next returns all moves out of a state.
@@ -305,8 +317,8 @@ func (p *plain) ticks(s *plainState) bool {
 
 // write writes out all there is to a message on its way.
 func (f *plainFlight) write(s *plainState) string {
-	return fmt.Sprintf("%d>%d %d %d %d %q", f.from, f.to, f.kind, max(0, f.earliest-s.now), f.limit-s.now,
-		nodes.AppendMessage(nil, f.message))
+	return fmt.Sprintf("%d>%d %d %d %d %v", f.from, f.to, f.kind, max(0, f.earliest-s.now), f.limit-s.now,
+		f.message)
 }
 
 // write writes out all there is to a state.
@@ -318,7 +330,7 @@ func (p *plain) write(s *plainState) string {
 			fmt.Fprintf(&b, " up %q", n.up.AppendState(nil))
 		}
 		if n.saved != nil {
-			fmt.Fprintf(&b, " saved %T %q", n.saved, nodes.AppendMessage(nil, n.saved))
+			fmt.Fprintf(&b, " saved %T %v", n.saved, n.saved)
 		}
 		for _, t := range n.timers {
 			fmt.Fprint(&b, t.Timer, max(0, t.earliest-s.now), t.limit-s.now)

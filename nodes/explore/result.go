@@ -34,7 +34,7 @@ func (s *search) tell(l *lead) (*Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := Replay(s.o.Spec, schedule)
+	r, err := replay(s.parts.stack, schedule)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 	from := s.roots[s.moves.at(int(at)).which]
 	out := &Schedule{Algorithm: s.o.Spec.Name, Config: s.o.Config, Reordering: s.o.Reordering,
 		Timing: s.o.Timing}
-	stage := newStage(s.o.Spec, out)
+	stage := newStage(s.parts.stack, out)
 	state, w := from.state, s.workers[0]
 	for _, step := range from.steps {
 		if err := stage.play(step); err != nil {
@@ -88,10 +88,20 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 		switch m.what {
 		case StepDeliver, StepDrop, StepDuplicate:
 			p := w.packets[m.which&packetMask]
-			step.From, step.To, step.Kind = p.from, p.to, s.parts.codec.Name(int(p.kind))
+			step.From, step.To, step.Instance = p.from, p.to, p.instance
+			step.Kind = s.parts.stack.Codec().Name(int(p.kind))
 			step.Nth = stage.place(p)
 		case StepTimeout:
-			step.Timer = w.known[state[m.node]].alarms[m.which].timer
+			t := w.known[state[m.node]].timers[m.which]
+			step.Timer, step.Instance = t.timer, t.instance
+		case StepRequest:
+			r := int(stimulus(m.which)-onRequest) % mostExplored
+			step.Instance = s.parts.stack.Mutexes()[r]
+			if stimulus(m.which) >= onRequest+mostExplored {
+				step.Units = s.parts.capacity(r)
+			}
+		case StepRelease:
+			step.Instance = s.parts.stack.Mutexes()[stimulus(m.which)-onRelease]
 		}
 		out.Steps = append(out.Steps, step)
 		if err := stage.play(step); err != nil {

@@ -33,6 +33,8 @@ import (
 //	amnesia 0        # it comes up again without
 //	start 1          # only to say what it chooses when it starts
 //	req 1 choosing 2 0   # what Choose answers, one after the other
+//	req 1 units 3        # the client asks for so many units of the resource
+//	req 1@2              # the client of instance 2; so with messages (0>1 request@2) and all else
 type Schedule struct {
 	Algorithm  string
 	Config     nodes.Config
@@ -77,6 +79,8 @@ type Step struct {
 	From, To nodes.ID // of a message
 	Kind     string   // of a message
 	Nth      int      // such message of its link that is on its way, from 1
+	Instance int32    // of the node; of a message, that it is for
+	Units    int      // of a request: of the resource; 0 means 1
 	Timer    nodes.Timer
 	Choosing []int
 	Line     int // of the file it was read from
@@ -85,17 +89,24 @@ type Step struct {
 // String writes the step as it stands in a file.
 func (s Step) String() string {
 	words := []string{stepWords[s.What]}
+	instance := "" // the first goes without saying
+	if s.Instance > 0 {
+		instance = fmt.Sprintf("@%d", s.Instance)
+	}
 	switch s.What {
 	case StepDeliver, StepDrop, StepDuplicate:
-		words = append(words, fmt.Sprintf("%d>%d", s.From, s.To), s.Kind)
+		words = append(words, fmt.Sprintf("%d>%d", s.From, s.To), s.Kind+instance)
 		if s.Nth > 1 {
 			words = append(words, strconv.Itoa(s.Nth))
 		}
 	case StepTimeout:
-		words = append(words, fmt.Sprintf("%d %d %d", s.Node, s.Timer.Kind, s.Timer.Peer))
+		words = append(words, fmt.Sprintf("%d%s %d %d", s.Node, instance, s.Timer.Kind, s.Timer.Peer))
 	case StepTick:
 	default:
-		words = append(words, strconv.Itoa(int(s.Node)))
+		words = append(words, fmt.Sprintf("%d%s", s.Node, instance))
+		if s.Units > 1 {
+			words = append(words, "units", strconv.Itoa(s.Units))
+		}
 	}
 	if len(s.Choosing) > 0 {
 		words = append(words, strings.Trim(fmt.Sprintf("choosing %v", s.Choosing), "]"))
@@ -284,6 +295,14 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 	case StepDeliver, StepDrop, StepDuplicate:
 		return step, step.parseMessage(rest)
 	}
+	if rest, err = step.cutUnits(rest); err != nil {
+		return step, err
+	}
+	if len(rest) > 0 {
+		if rest[0], err = step.cutInstance(rest[0]); err != nil {
+			return step, err
+		}
+	}
 	ids, err := numbers(rest)
 	switch {
 	case what == StepTick && len(rest) == 0:
@@ -299,6 +318,32 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 	}
 	step.Node = nodes.ID(ids[0])
 	return step, nil
+}
+
+// cutInstance takes the number of an instance off a word, as in 0@1.
+func (s *Step) cutInstance(word string) (string, error) {
+	rest, number, there := strings.Cut(word, "@")
+	if !there {
+		return word, nil
+	}
+	x, err := strconv.ParseUint(number, 10, 15)
+	if err != nil {
+		return word, fmt.Errorf("%q names no instance: write the number of one behind @, such as 0@1", word)
+	}
+	s.Instance = int32(x)
+	return rest, nil
+}
+
+// cutUnits takes the number of units off a request, as in req 0 units 3.
+func (s *Step) cutUnits(words []string) ([]string, error) {
+	if len(words) != 3 || s.What != StepRequest || words[1] != "units" {
+		return words, nil
+	}
+	var err error
+	if s.Units, err = strconv.Atoi(words[2]); err != nil || s.Units < 1 {
+		return words, fmt.Errorf("%q is no number of units: write a whole number from 1", words[2])
+	}
+	return words[:1], nil
 }
 
 func (s *scheduleParser) unknownStep(word string) error {
@@ -326,7 +371,10 @@ func (s *Step) parseMessage(words []string) error {
 	if err != nil {
 		return wrong
 	}
-	s.From, s.To, s.Kind, s.Nth = nodes.ID(ids[0]), nodes.ID(ids[1]), words[1], 1
+	s.From, s.To, s.Nth = nodes.ID(ids[0]), nodes.ID(ids[1]), 1
+	if s.Kind, err = s.cutInstance(words[1]); err != nil {
+		return err
+	}
 	s.Node = s.To
 	if len(words) == 3 {
 		if s.Nth, err = strconv.Atoi(words[2]); err != nil || s.Nth < 1 {

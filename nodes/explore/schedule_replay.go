@@ -27,13 +27,18 @@ func Replay(spec *nodes.Spec, s *Schedule) (*Replayed, error) {
 	if spec.Name != s.Algorithm {
 		return nil, fmt.Errorf("the schedule is one of %s, and cannot be played by %s", s.Algorithm, spec.Name)
 	}
-	if err := spec.Validate(s.Config); err != nil {
+	if s.Config.N > mostStaged {
+		return nil, fmt.Errorf("%d nodes: a schedule takes up to %d", s.Config.N, mostStaged)
+	}
+	stack, err := nodes.NewStack(nodes.Instance{Spec: spec, Config: s.Config})
+	if err != nil {
 		return nil, err
 	}
-	if total := s.Config.N + spec.ServerCount(s.Config); total > mostStaged {
-		return nil, fmt.Errorf("%d nodes: a schedule takes up to %d", total, mostStaged)
-	}
-	g := newStage(spec, s)
+	return replay(stack, s)
+}
+
+func replay(stack *nodes.Stack, s *Schedule) (*Replayed, error) {
+	g := newStage(stack, s)
 	for i, step := range s.Steps {
 		if step.What != StepStart {
 			g.start()
@@ -55,49 +60,69 @@ const mostStaged = 1000
 
 // A stage is where a schedule is played.
 type stage struct {
-	spec     *nodes.Spec
-	schedule *Schedule
-	codec    *nodes.Codec
-	n        int
-	actors   []actor
-	flying   []flight // in the order sent, but copies behind their originals
-	now      int64
-	clock    time.Duration // how far ticks have come
-	account  int64
-	broken   nodes.Assumption
-	journal  []history.Event
-	tale     []string
-	found    *Violation
+	stack     *nodes.Stack
+	schedule  *Schedule
+	actors    []actor
+	resources []stagedResource // by instance
+	flying    []flight         // in the order sent, but copies behind their originals
+	now       int64
+	clock     time.Duration // how far ticks have come
+	broken    nodes.Assumption
+	journal   []history.Event
+	tale      []string
+	found     *Violation
 
 	answers []int // of the step at hand, that Choose has not had yet
-	short   bool  // it asked for more, or for others
+	refused bool  // it asked for more, or for others
+
+	// Of the input at hand.
+	sent    []string // in words
+	entered []nodes.Effect
+	set     []runningTimer
+}
+
+// A stagedResource is what the clients of an instance share.
+type stagedResource struct {
+	taken   int // units
+	account int64
 }
 
 // An actor is a node on the stage.
 type actor struct {
-	node        *nodes.Node // nil before it starts, and while it is down
-	started     bool
-	incarnation uint32
-	saved       nodes.Message
-	alarms      []alarm
-	entry       uint32
-	money       int64
-	log         *history.NodeLog
+	process nodes.Process
+	started bool
+	timers  []runningTimer
+	clients []stagedClient // by instance
+	log     *history.NodeLog
+}
+
+type stagedClient struct {
+	entry uint32
+	money int64
 }
 
 // A flight is a message on its way.
 type flight struct {
 	from, to nodes.ID
+	instance int32
 	kind     uint8
 	message  nodes.Message
 	window
 }
 
-func newStage(spec *nodes.Spec, s *Schedule) *stage {
-	g := &stage{spec: spec, schedule: s, codec: spec.Codec(), n: s.Config.N}
-	g.actors = make([]actor, s.Config.N+spec.ServerCount(s.Config))
+func newStage(stack *nodes.Stack, s *Schedule) *stage {
+	instances := len(stack.Instances())
+	g := &stage{stack: stack, schedule: s, actors: make([]actor, stack.Total()),
+		resources: make([]stagedResource, instances)}
+	rt := nodes.NewRuntime(stack, g, g.choose)
 	for id := range g.actors {
-		g.actors[id].log = &history.NodeLog{Node: nodes.ID(id)}
+		a := &g.actors[id]
+		rt.Process(&a.process, nodes.ID(id))
+		a.clients = make([]stagedClient, instances)
+		a.log = &history.NodeLog{Node: nodes.ID(id), Instances: make([]history.InstanceTotals, instances)}
+		for i := range a.log.Instances {
+			a.log.Instances[i].Kinds = make([]history.KindTotals, stack.Codec().Kinds())
+		}
 	}
 	g.mark(history.Began)
 	g.mark(history.Measuring)
@@ -110,15 +135,20 @@ func newStage(spec *nodes.Spec, s *Schedule) *stage {
 	return g
 }
 
+// counters returns what an instance of a node has counted.
+func (g *stage) counters(id nodes.ID, instance int32) *history.InstanceTotals {
+	return &g.actors[id].log.Instances[instance]
+}
+
 // choose answers Choose by what the step says, or else by zero.
-func (g *stage) choose(n int) int {
+func (g *stage) choose(_ nodes.ID, _ int32, n int) int {
 	if len(g.answers) == 0 {
 		return 0
 	}
 	x := g.answers[0]
 	g.answers = g.answers[1:]
 	if x < 0 || x >= n {
-		g.short = true
+		g.refused = true
 		return 0
 	}
 	return x
@@ -130,7 +160,7 @@ func (g *stage) start() {
 		if !g.actors[id].started {
 			g.tell("%s starts", g.name(nodes.ID(id)))
 			before := len(g.flying)
-			g.up(nodes.ID(id), nodes.Input{Kind: nodes.Start})
+			g.boot(nodes.ID(id))
 			if len(g.flying) == before && g.found == nil {
 				g.tale = g.tale[:len(g.tale)-1] // nothing to tell
 			}
@@ -138,13 +168,9 @@ func (g *stage) start() {
 	}
 }
 
-// up makes a node and gives it its first input.
-func (g *stage) up(id nodes.ID, in nodes.Input) {
-	a := &g.actors[id]
-	a.started = true
-	part := nodes.Part{Machine: g.spec.Machine(g.schedule.Config, id), Codec: g.codec}
-	a.node = nodes.NewNode(id, g.n, a.incarnation, g.choose, part)
-	g.feed(id, in)
+func (g *stage) boot(id nodes.ID) {
+	g.actors[id].started = true
+	g.have(id, func(p *nodes.Process) { p.Boot() })
 }
 
 // play does a step. The error says why it does not apply.
@@ -153,7 +179,7 @@ func (g *stage) play(s Step) error {
 		return fmt.Errorf("nothing comes after a panic")
 	}
 	g.now += stepTime
-	g.answers, g.short = s.Choosing, false
+	g.answers, g.refused = s.Choosing, false
 	var err error
 	switch s.What {
 	case StepDeliver, StepDrop, StepDuplicate:
@@ -166,7 +192,7 @@ func (g *stage) play(s Step) error {
 		}
 		err = g.act(s)
 	}
-	if err == nil && (g.short || len(g.answers) > 0) {
+	if err == nil && (g.refused || len(g.answers) > 0) {
 		return fmt.Errorf("the machine does not choose so: check what stands behind choosing")
 	}
 	return err
@@ -179,11 +205,11 @@ func (g *stage) transmit(s Step) error {
 		if f.from != s.From || f.to != s.To {
 			continue
 		}
-		kind := g.codec.Name(int(f.kind))
+		kind := g.kind(f)
 		if first == "" {
 			first = kind
 		}
-		if kind != s.Kind {
+		if kind != s.Kind || f.instance != s.Instance {
 			continue
 		}
 		if count++; count == max(1, s.Nth) {
@@ -220,22 +246,26 @@ func (g *stage) transmit(s Step) error {
 		return nil
 	}
 	g.flying = slices.Delete(g.flying, at, at+1)
-	g.messageRecord(f.to, f.from, f.kind, false)
-	g.actors[f.to].log.Instance(0).Kind(f.kind).Delivered++
+	g.note(f.to, f.from, f.instance, f.kind, false)
+	g.counters(f.to, f.instance).Kinds[f.kind].Delivered++
 	g.tell("%s gets %s from %s", g.name(f.to), s.Kind, g.name(f.from))
-	g.feed(f.to, nodes.Input{Kind: nodes.Receive, From: f.from, Message: f.message})
+	g.feed(f.to, nodes.Input{Kind: nodes.Receive, Instance: f.instance, From: f.from, Message: f.message})
 	return nil
 }
 
+// kind returns the name of the kind of a message on its way.
+func (g *stage) kind(f flight) string { return g.stack.Codec().Name(int(f.kind)) }
+
 // place returns which of the messages of its link, and of the name of its kind, a packet is, from 1. Of those
 // that are equal it is the first of its age.
-func (g *stage) place(p *packet) int {
-	want, count := nodes.AppendMessage(nil, p.message), 0
-	name := g.codec.Name(int(p.kind))
+func (g *stage) place(p *packet) (count int) {
+	codec := g.stack.Codec()
+	want := codec.Append(nil, int(p.kind), p.message)
 	for _, f := range g.flying {
-		if f.from == p.from && f.to == p.to && g.codec.Name(int(f.kind)) == name {
+		if f.from == p.from && f.to == p.to && f.instance == p.instance && g.kind(f) == codec.Name(int(p.kind)) {
 			count++
-			if f.kind == p.kind && f.window == p.window && bytes.Equal(nodes.AppendMessage(nil, f.message), want) {
+			if f.kind == p.kind && f.window == p.window &&
+				bytes.Equal(codec.Append(nil, int(f.kind), f.message), want) {
 				break
 			}
 		}
@@ -252,55 +282,71 @@ func (g *stage) act(s Step) error {
 			return fmt.Errorf("it has started already")
 		}
 		g.tell("%s starts", g.name(s.Node))
-		g.up(s.Node, nodes.Input{Kind: nodes.Start})
+		g.boot(s.Node)
 		return nil
 	case StepRestart, StepAmnesia:
-		if a.node != nil {
+		if a.process.Up() {
 			return fmt.Errorf("it is not down")
 		}
 		g.restart(s.Node, s.What == StepAmnesia)
 		return nil
 	}
 	switch {
-	case a.node == nil:
+	case !a.process.Up():
 		return fmt.Errorf("it is down")
 	case s.What == StepCrash:
 		g.crash(s.Node)
 		return nil
 	case s.What == StepTimeout:
 		return g.timeout(s)
-	case int(s.Node) >= g.n:
+	case int(s.Node) >= g.stack.N():
 		return fmt.Errorf("it is a server, and has no client")
+	case !slices.Contains(g.stack.Mutexes(), s.Instance):
+		return fmt.Errorf("instance %d has no client", s.Instance)
 	case s.What == StepRequest:
-		return g.request(s.Node)
+		return g.request(s)
 	}
-	return g.release(s.Node)
+	return g.release(s)
 }
 
-func (g *stage) request(id nodes.ID) error {
-	a := &g.actors[id]
-	if c := a.node.Client(0); c != nodes.Idle {
-		return fmt.Errorf("its client is %v, and asks only when idle", c)
+func (g *stage) request(s Step) error {
+	a := &g.actors[s.Node]
+	c := &a.clients[s.Instance]
+	if state := a.process.Client(s.Instance); state != nodes.Idle {
+		return fmt.Errorf("its client is %v, and asks only when idle", state)
 	}
-	a.entry++
-	a.log.Instance(0).Requests++
-	g.record(id, history.Event{Kind: history.Requested, Entry: a.entry, Value: g.now, Count: 1})
-	g.tell("%s asks", g.name(id))
-	g.feed(id, nodes.Input{Kind: nodes.Request})
+	units := max(1, s.Units)
+	if capacity := g.stack.Instances()[s.Instance].Config.Capacity(); units > capacity {
+		return fmt.Errorf("it asks for %d units, and the resource has %d", units, capacity)
+	}
+	c.entry++
+	g.counters(s.Node, s.Instance).Requests++
+	g.record(s.Node, history.Event{Kind: history.Requested, Entry: c.entry, Value: g.now, Count: uint32(units),
+		Instance: uint16(s.Instance)})
+	g.tell("%s asks", g.name(s.Node))
+	g.feed(s.Node, nodes.Input{Kind: nodes.Request, Instance: s.Instance, Units: int32(units)})
 	return nil
 }
 
-func (g *stage) release(id nodes.ID) error {
-	a := &g.actors[id]
-	if c := a.node.Client(0); c != nodes.Inside {
+func (g *stage) release(s Step) error {
+	a := &g.actors[s.Node]
+	if c := a.process.Client(s.Instance); c != nodes.Inside {
 		return fmt.Errorf("its client is %v, and leaves only when inside", c)
 	}
-	g.account = a.money + 1
-	a.log.Instance(0).Exits++
-	g.record(id, history.Event{Kind: history.Exited, Entry: a.entry, Value: g.account})
-	g.tell("%s leaves", g.name(id))
-	g.feed(id, nodes.Input{Kind: nodes.Release})
+	g.resources[s.Instance].account = a.clients[s.Instance].money + 1
+	g.leave(&a.process, s.Instance, history.Exited)
+	g.tell("%s leaves", g.name(s.Node))
+	g.feed(s.Node, nodes.Input{Kind: nodes.Release, Instance: s.Instance})
 	return nil
+}
+
+// leave records that a critical section is over, and how.
+func (g *stage) leave(p *nodes.Process, instance int32, how history.Kind) {
+	res := &g.resources[instance]
+	res.taken -= p.Units(instance)
+	g.counters(p.ID(), instance).Exits++
+	g.record(p.ID(), history.Event{Kind: how, Entry: g.actors[p.ID()].clients[instance].entry,
+		Value: res.account, Instance: uint16(instance)})
 }
 
 // crash takes a node down, and with it what is on its way there.
@@ -308,11 +354,17 @@ func (g *stage) crash(id nodes.ID) {
 	a := &g.actors[id]
 	g.tell("%s crashes", g.name(id))
 	g.broke(nodes.NoCrash)
-	g.record(id, history.Event{Kind: history.Crashed, Entry: a.entry})
-	a.node, a.alarms = nil, nil
+	g.record(id, history.Event{Kind: history.Crashed, Entry: a.clients[0].entry})
+	for i := range a.clients {
+		if a.process.Client(int32(i)) == nodes.Inside {
+			g.resources[i].taken -= a.process.Units(int32(i))
+		}
+	}
+	a.process.Crash()
+	a.timers = nil
 	g.flying = slices.DeleteFunc(g.flying, func(f flight) bool {
 		if f.to == id {
-			a.log.Instance(0).Dropped++
+			g.counters(id, f.instance).Dropped++
 		}
 		return f.to == id
 	})
@@ -320,16 +372,13 @@ func (g *stage) crash(id nodes.ID) {
 
 // restart brings a node up again.
 func (g *stage) restart(id nodes.ID, amnesia bool) {
-	a := &g.actors[id]
-	a.incarnation++
-	_, recovers := g.spec.Machine(g.schedule.Config, id).(nodes.Recoverer)
-	if amnesia || !recovers {
-		a.saved = nil
+	p := &g.actors[id].process
+	if p.Forgets(amnesia) {
 		g.broke(nodes.NoAmnesia)
 		g.tell("%s comes up again, having forgotten everything", g.name(id))
 	} else {
 		g.tell("%s comes up again", g.name(id))
 	}
-	g.record(id, history.Event{Kind: history.Restarted, Count: a.incarnation})
-	g.up(id, nodes.Input{Kind: nodes.Recover, Message: a.saved})
+	g.record(id, history.Event{Kind: history.Restarted, Count: p.Incarnation() + 1})
+	g.have(id, func(p *nodes.Process) { p.Restart(amnesia) })
 }

@@ -10,98 +10,137 @@ import (
 	"turnstile/nodes/stall"
 )
 
-// feed hands a node an input, does what it asks for, and tells of it.
+// feed hands a node an input, and tells of what it asks for.
 func (g *stage) feed(id nodes.ID, in nodes.Input) {
-	effects, panics := g.handle(id, in)
-	if panics != "" {
+	g.have(id, func(p *nodes.Process) { p.Handle(in) })
+}
+
+// have has a process do something, and tells of what it asks for.
+func (g *stage) have(id nodes.ID, do func(*nodes.Process)) {
+	a := &g.actors[id]
+	g.sent, g.entered, g.set = nil, nil, nil
+	if panics := panicOf(func() { do(&a.process) }); panics != "" {
 		g.found = &Violation{Check: CheckPanic, Says: panics}
 		g.tell("%s: PANIC: %s", g.name(id), panics)
 		return
 	}
-	a := &g.actors[id]
-	a.alarms = g.schedule.Timing.alarms(a.node, a.alarms, effects)
-	var sent []string
-	for i := range effects {
-		switch e := &effects[i]; e.Op {
-		case nodes.OpSend:
-			g.send(id, e.To, e)
-			sent = append(sent, fmt.Sprintf("%s to %s", g.codec.Name(int(e.Kind)), g.name(e.To)))
-		case nodes.OpBroadcast:
-			hearers, only := "", 0
-			for to := range nodes.ID(g.n) {
-				if to != id {
-					g.send(id, to, e)
-					hearers, only = g.name(to), only+1
-				}
-			}
-			if only > 1 {
-				hearers = "all"
-			}
-			sent = append(sent, g.codec.Name(int(e.Kind))+" to "+hearers)
-		case nodes.OpSave:
-			a.saved = e.Message
-		}
+	a.timers = g.schedule.Timing.timers(&a.process, a.timers, g.set)
+	if len(g.sent) > 0 {
+		g.tale[len(g.tale)-1] += " and sends " + strings.Join(g.sent, ", ")
 	}
-	if len(sent) > 0 {
-		g.tale[len(g.tale)-1] += " and sends " + strings.Join(sent, ", ")
-	}
-	for i := range effects {
-		if effects[i].Op == nodes.OpGrant {
-			g.enter(id)
-		}
+	for i := range g.entered {
+		g.enter(&a.process, &g.entered[i])
 	}
 }
 
-// handle hands a node an input. It returns the text if the machine panics.
-func (g *stage) handle(id nodes.ID, in nodes.Input) (effects []nodes.Effect, panics string) {
+// panicOf returns the text with which do panics, if it does.
+func panicOf(do func()) (text string) {
 	defer func() {
-		if text := recover(); text != nil {
-			panics = fmt.Sprint(text)
+		if p := recover(); p != nil {
+			text = fmt.Sprint(p)
 		}
 	}()
-	effects = g.actors[id].node.Handle(in)
-	for i := range effects {
-		if e := &effects[i]; e.Op == nodes.OpSend {
-			mustExist(id, e.To, len(g.actors))
+	do()
+	return ""
+}
+
+// The stage is the host of all its processes.
+var _ nodes.Host = (*stage)(nil)
+
+// Send implements nodes.Host.
+func (g *stage) Send(p *nodes.Process, e *nodes.Effect) {
+	g.send(p.ID(), e.To, e)
+	g.sent = append(g.sent, fmt.Sprintf("%s to %s", g.stack.Codec().Name(int(e.Kind)), g.name(e.To)))
+}
+
+// Broadcast implements nodes.Host.
+func (g *stage) Broadcast(p *nodes.Process, e *nodes.Effect) {
+	hearers := ""
+	for to := range p.Hearers() {
+		g.send(p.ID(), to, e)
+		hearers = g.name(to)
+	}
+	if p.HearerCount() > 1 {
+		hearers = "all"
+	}
+	g.sent = append(g.sent, g.stack.Codec().Name(int(e.Kind))+" to "+hearers)
+}
+
+// SetTimer implements nodes.Host.
+func (g *stage) SetTimer(_ *nodes.Process, e *nodes.Effect) {
+	g.set = append(g.set, runningTimer{e.Instance, e.Timer, e.Gen, g.schedule.Timing.window(e.Min, e.Max)})
+}
+
+// Save implements nodes.Host: the process itself holds what it has saved.
+func (g *stage) Save(*nodes.Process, *nodes.Effect) {}
+
+// Enter implements nodes.Host. What was sent is told first.
+func (g *stage) Enter(_ *nodes.Process, e *nodes.Effect) { g.entered = append(g.entered, *e) }
+
+// Revoke implements nodes.Host.
+func (g *stage) Revoke(p *nodes.Process, e *nodes.Effect) {
+	g.leave(p, e.Instance, history.Revoked)
+	g.tell("%s loses its critical section", g.name(p.ID()))
+}
+
+// Elect implements nodes.Host.
+func (g *stage) Elect(p *nodes.Process, e *nodes.Effect) {
+	g.record(p.ID(), history.Event{Kind: history.Elected, Instance: uint16(e.Instance),
+		Count: uint32(e.To), Value: int64(e.Number)})
+	if e.To == nodes.None {
+		g.tell("%s knows of no leader in term %d", g.name(p.ID()), e.Number)
+		return
+	}
+	g.tell("%s takes %s for the leader of term %d", g.name(p.ID()), g.name(e.To), e.Number)
+}
+
+// Suspect implements nodes.Host.
+func (g *stage) Suspect(p *nodes.Process, e *nodes.Effect, suspects bool) {
+	does := "trusts"
+	if suspects {
+		does = "suspects"
+		if e.To >= 0 && int(e.To) < len(g.actors) && g.actors[e.To].process.Up() {
+			g.broke(nodes.PerfectDetector)
 		}
 	}
-	return effects, ""
+	g.tell("%s %s %s", g.name(p.ID()), does, g.name(e.To))
 }
 
 // send puts a message on its way, unless its receiver is down.
 func (g *stage) send(from, to nodes.ID, e *nodes.Effect) {
-	t := g.actors[from].log.Instance(0)
-	kind := t.Kind(e.Kind)
-	kind.Sent++
-	kind.Publishes++
+	counters := g.counters(from, e.Instance)
+	counters.Kinds[e.Kind].Sent++
+	counters.Kinds[e.Kind].Publishes++
 	if e.Resend {
-		t.Resent++
+		counters.Resent++
 	}
-	if g.spec.Circulates {
-		g.record(from, history.Event{Kind: history.Sent, Count: uint32(e.Kind)})
+	if g.stack.Instances()[e.Instance].Spec.Circulates {
+		g.record(from, history.Event{Kind: history.Sent, Count: uint32(e.Kind), Instance: uint16(e.Instance)})
 	}
-	g.messageRecord(from, to, e.Kind, true)
-	if a := &g.actors[to]; a.started && a.node == nil {
-		a.log.Instance(0).Dropped++
+	g.note(from, to, e.Instance, e.Kind, true)
+	if !g.actors[to].process.Up() {
+		g.counters(to, e.Instance).Dropped++
 		return
 	}
-	g.flying = append(g.flying, flight{from, to, e.Kind, e.Message, g.schedule.Timing.flight()})
+	g.flying = append(g.flying, flight{from, to, e.Instance, e.Kind, e.Message, g.schedule.Timing.flight()})
 }
 
-// enter lets a client in, which nobody else may be then.
-func (g *stage) enter(id nodes.ID) {
-	a := &g.actors[id]
+// enter lets a client in, for whom there must be units left.
+func (g *stage) enter(p *nodes.Process, e *nodes.Effect) {
+	id, res := p.ID(), &g.resources[e.Instance]
 	var others []string
-	for other := range nodes.ID(g.n) {
-		if other != id && g.client(other) == nodes.Inside {
+	for _, other := range g.clients(e.Instance, nodes.Inside) {
+		if other != id {
 			others = append(others, fmt.Sprint(other))
 		}
 	}
-	a.money = g.account
-	a.log.Instance(0).Entries++
-	g.record(id, history.Event{Kind: history.Entered, Entry: a.entry, Value: a.money,
-		Count: uint32(1 + len(others))})
-	if len(others) == 0 {
+	c := &g.actors[id].clients[e.Instance]
+	c.money = res.account
+	res.taken += p.Units(e.Instance)
+	g.counters(id, e.Instance).Entries++
+	g.record(id, history.Event{Kind: history.Entered, Entry: c.entry, Value: c.money, Fence: e.Number,
+		Count: uint32(res.taken), Instance: uint16(e.Instance)})
+	if res.taken <= g.stack.Instances()[e.Instance].Config.Capacity() {
 		g.tell("%s enters", g.name(id))
 		return
 	}
@@ -113,32 +152,33 @@ func (g *stage) enter(id nodes.ID) {
 	}
 }
 
-// client returns where a client stands; that of a node that is down is idle.
-func (g *stage) client(id nodes.ID) nodes.ClientState {
-	if g.actors[id].node == nil {
-		return nodes.Idle
-	}
-	return g.actors[id].node.Client(0)
-}
-
-// clients returns those in a state.
-func (g *stage) clients(state nodes.ClientState) (ids []nodes.ID) {
-	for id := range nodes.ID(g.n) {
-		if g.client(id) == state {
+// clients returns the nodes whose client of an instance is in a state.
+func (g *stage) clients(instance int32, state nodes.ClientState) (ids []nodes.ID) {
+	for id := range nodes.ID(g.stack.N()) {
+		if p := &g.actors[id].process; p.Up() && p.Client(instance) == state {
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
+// anywhere returns the nodes whose client of some instance is in a state.
+func (g *stage) anywhere(state nodes.ClientState) (ids []nodes.ID) {
+	for _, instance := range g.stack.Mutexes() {
+		ids = append(ids, g.clients(instance, state)...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
 // stuck reports whether nothing is left to happen but requests and faults.
 func (g *stage) stuck() bool {
 	for id := range g.actors {
-		if len(g.actors[id].alarms) > 0 {
+		if len(g.actors[id].timers) > 0 {
 			return false
 		}
 	}
-	return len(g.flying) == 0 && len(g.clients(nodes.Inside)) == 0
+	return len(g.flying) == 0 && len(g.anywhere(nodes.Inside)) == 0
 }
 
 // end concludes the play.
@@ -146,12 +186,12 @@ func (g *stage) end() *Replayed {
 	r := &Replayed{Story: g.tale, Violation: g.found}
 	status := make([]*nodes.NodeStatus, len(g.actors))
 	for id := range g.actors {
-		if node := g.actors[id].node; node != nil {
-			status[id] = node.Status()
+		if p := &g.actors[id].process; p.Up() {
+			status[id] = p.Status(0)
 		}
 	}
-	r.Standings = stall.Report(status, g.n)
-	waiting := g.clients(nodes.Waiting)
+	r.Standings = stall.Report(status, g.stack.N())
+	waiting := g.anywhere(nodes.Waiting)
 	g.now += stepTime
 	g.mark(history.Stopped)
 	switch {
@@ -169,9 +209,9 @@ func (g *stage) end() *Replayed {
 		g.mark(history.Interrupted)
 	}
 	if r.Violation != nil {
-		needs := g.spec.Safe
+		needs := g.stack.Safe()
 		if r.Violation.Check == CheckDeadlock {
-			needs |= g.spec.Live
+			needs |= g.stack.Live()
 		}
 		r.Violation.OutsideModel = g.broken & needs
 	}
@@ -197,14 +237,14 @@ func waits(ids []nodes.ID) string {
 }
 
 func (g *stage) name(id nodes.ID) string {
-	if int(id) >= g.n {
+	if int(id) >= g.stack.N() {
 		return fmt.Sprintf("server %d", id)
 	}
 	return fmt.Sprintf("node %d", id)
 }
 
 func (g *stage) describe(f flight) string {
-	return fmt.Sprintf("a %s from %s to %s", g.codec.Name(int(f.kind)), g.name(f.from), g.name(f.to))
+	return fmt.Sprintf("a %s from %s to %s", g.kind(f), g.name(f.from), g.name(f.to))
 }
 
 func (g *stage) tell(format string, args ...any) {
@@ -229,11 +269,11 @@ func (g *stage) broke(need nodes.Assumption) {
 	}
 }
 
-// messageRecord notes a message going by at a node.
-func (g *stage) messageRecord(node, peer nodes.ID, kind uint8, sent bool) {
+// note puts a message that goes by at a node into its trace.
+func (g *stage) note(node, peer nodes.ID, instance int32, kind uint8, sent bool) {
 	l := g.actors[node].log
 	l.Trace = append(l.Trace, history.MessageRecord{At: g.now, Seq: uint32(len(l.Trace) + 1), Node: node,
-		Peer: peer, Kind: kind, Sent: sent})
+		Peer: peer, Instance: uint16(instance), Kind: kind, Sent: sent})
 }
 
 // longestDrop is how many steps Minimise tries to drop at once.

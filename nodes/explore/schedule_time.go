@@ -39,7 +39,7 @@ func (g *stage) tick() error {
 		}
 	}
 	for id := range g.actors {
-		for _, a := range g.actors[id].alarms {
+		for _, a := range g.actors[id].timers {
 			if a.due() {
 				return fmt.Errorf("timer %d for %d of %s has to run out first", a.timer.Kind, a.timer.Peer,
 					g.name(nodes.ID(id)))
@@ -50,7 +50,7 @@ func (g *stage) tick() error {
 		g.flying[i].window = g.flying[i].later()
 	}
 	for id := range g.actors {
-		g.actors[id].alarms = laterAlarms(g.actors[id].alarms)
+		g.actors[id].timers = laterTimers(g.actors[id].timers)
 	}
 	const passing = "time goes on to "
 	if last := len(g.tale) - 1; last >= 0 && strings.HasPrefix(g.tale[last], passing) {
@@ -63,15 +63,15 @@ func (g *stage) tick() error {
 
 // timeout has a timer run out.
 func (g *stage) timeout(s Step) error {
-	for _, a := range g.actors[s.Node].alarms {
-		if a.timer != s.Timer {
+	for _, a := range g.actors[s.Node].timers {
+		if a.timer != s.Timer || a.instance != s.Instance {
 			continue
 		}
 		if !a.open() {
 			return fmt.Errorf("it does not run out yet: the earliest is %s later", ticks(a.opens))
 		}
 		g.tell("%s: timer %d for %d runs out", g.name(s.Node), a.timer.Kind, a.timer.Peer)
-		g.feed(s.Node, nodes.Input{Kind: nodes.Timeout, Timer: a.timer, Gen: a.gen})
+		g.feed(s.Node, nodes.Input{Kind: nodes.Timeout, Instance: a.instance, Timer: a.timer, Gen: a.gen})
 		return nil
 	}
 	return fmt.Errorf("that timer does not run")

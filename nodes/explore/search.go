@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"math/bits"
 
 	"turnstile/nodes"
 )
@@ -64,7 +65,11 @@ type lead struct {
 func newSearch(o Options) (*search, error) {
 	o.Workers = max(1, o.Workers)
 	s := &search{o: o, seen: newVisited()}
-	s.parts = newParts(&s.o)
+	stack, err := s.o.stack()
+	if err != nil {
+		return nil, err
+	}
+	s.parts = newParts(&s.o, stack)
 	for range o.Workers {
 		s.workers = append(s.workers, newWorker(&s.o, s.parts, s.seen))
 	}
@@ -76,7 +81,9 @@ func (s *search) begin() error {
 	w := s.workers[0]
 	blank := make([]uint32, w.total+1)
 	for id := range nodes.ID(w.total) {
-		blank[id] = s.parts.number(&part{id: id})
+		p := &part{up: true, process: new(nodes.Process), asked: make([]uint8, w.shared)}
+		s.parts.rt.Process(p.process, id)
+		blank[id] = s.parts.number(p)
 	}
 	w.refresh()
 	s.roots = []root{{state: blank}}
@@ -229,10 +236,10 @@ func (s *search) note(f finding, state uint32) {
 	}
 	w := s.workers[0] // to ask what no worker changes
 	l := &lead{finding: f, state: state, depth: s.depth, waiter: nodes.None}
-	needs := s.o.Spec.Safe
+	needs := w.safe
 	if f.check == CheckDeadlock {
 		l.depth--
-		needs |= s.o.Spec.Live
+		needs |= w.live
 	}
 	row := append([]uint32(nil), s.level.state(int(state-s.level.first))...)
 	l.needs = w.excuse(row, needs)
@@ -275,11 +282,9 @@ func (s *search) starvation() {
 		if can == 0xff {
 			continue
 		}
-		for id := range nodes.ID(s.o.Config.N) {
-			if can&(1<<id) == 0 {
-				s.worst = &lead{finding: finding{check: CheckStarvation}, state: uint32(i), waiter: id}
-				return
-			}
-		}
+		first := bits.TrailingZeros8(^can)
+		s.worst = &lead{finding: finding{check: CheckStarvation}, state: uint32(i),
+			waiter: nodes.ID(first / s.workers[0].shared)}
+		return
 	}
 }

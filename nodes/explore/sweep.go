@@ -6,8 +6,10 @@ import (
 )
 
 const (
-	share = 1 << 9 // states that a worker expands at a time
-	ahead = 3      // shares of a worker that may wait to be taken in, the one at hand included
+	share     = 1 << 9 // states that a worker expands at a time
+	memoBytes = 80     // that a reaction takes in the memory of a worker, by measurement
+
+	ahead = 3 // shares of a worker that may wait to be taken in, the one at hand included
 )
 
 // sweep expands the level.
@@ -76,7 +78,7 @@ func (w *worker) expandShare(l *level, number int, b *batch) {
 	for at := first; at < min(first+share, len(l.ends)); at++ {
 		w.expand(l.state(at))
 	}
-	bytes := 32 * uint64(len(w.memo.keys))
+	bytes := memoBytes * uint64(len(w.memo))
 	for i := range w.all {
 		bytes += 4*uint64(cap(w.all[i].data)) + 56*uint64(cap(w.all[i].candidates))
 	}

@@ -12,7 +12,7 @@ func (w *worker) tick() {
 		look(w.packets[word&packetMask].window)
 	}
 	for _, number := range w.state[:w.total] {
-		for _, a := range w.known[number].alarms {
+		for _, a := range w.known[number].timers {
 			look(a.window)
 		}
 	}
@@ -26,7 +26,7 @@ func (w *worker) later(b, state []uint32) []uint32 {
 	head := len(b)
 	b = append(b, state[:w.total+1]...)
 	for at, number := range state[:w.total] {
-		if len(w.known[number].alarms) > 0 {
+		if len(w.known[number].timers) > 0 {
 			b[head+at] = w.react(number, onTick)[0].next
 		}
 	}

@@ -74,36 +74,37 @@ func (t *Timing) flight() window {
 	return t.window(least, most)
 }
 
-// An alarm is a running timer.
-type alarm struct {
-	timer nodes.Timer
-	gen   uint32
+// A runningTimer is a timer of an instance, with the window in which it runs out.
+type runningTimer struct {
+	instance int32
+	timer    nodes.Timer
+	gen      uint32
 	window
 }
 
-// alarms returns the alarms of a node: those it had before that still run, and those that the effects set.
-func (t *Timing) alarms(node *nodes.Node, before []alarm, effects []nodes.Effect) (all []alarm) {
-	for timer, gen := range node.Timers(0) {
-		a := alarm{timer: timer, gen: gen}
-		for _, b := range before {
-			if b.timer == timer && b.gen == gen {
-				a.window = b.window
+// timers returns the running timers of a process: those it had before that still run, and those that were
+// set.
+func (t *Timing) timers(p *nodes.Process, before, set []runningTimer) (all []runningTimer) {
+	for i := range p.Stack().Instances() {
+		for timer, gen := range p.Timers(int32(i)) {
+			running := runningTimer{instance: int32(i), timer: timer, gen: gen}
+			for _, list := range [][]runningTimer{before, set} {
+				for _, b := range list {
+					if b.instance == running.instance && b.timer == timer && b.gen == gen {
+						running.window = b.window
+					}
+				}
 			}
+			all = append(all, running)
 		}
-		for i := range effects {
-			if e := &effects[i]; e.Op == nodes.OpSetTimer && e.Timer == timer && e.Gen == gen {
-				a.window = t.window(e.Min, e.Max)
-			}
-		}
-		all = append(all, a)
 	}
 	return all
 }
 
-// laterAlarms returns the alarms as they are one tick later.
-func laterAlarms(alarms []alarm) []alarm {
-	later := make([]alarm, len(alarms))
-	for i, a := range alarms {
+// laterTimers returns the timers as they are one tick later.
+func laterTimers(timers []runningTimer) []runningTimer {
+	later := make([]runningTimer, len(timers))
+	for i, a := range timers {
 		later[i] = a
 		later[i].window = a.later()
 	}

@@ -19,8 +19,8 @@ const (
 	Entered
 	// Exited: the critical section is about to end. Value is what was written to the shared account.
 	Exited
-	// Revoked: the client has left without Release, since its lease or its epoch was lost. Value is what
-	// was written to the shared account.
+	// Revoked: the client has left without Release, since its lease or its epoch was lost. It has written
+	// nothing; Value is what the shared account holds.
 	Revoked
 	// Unissued: an arrival was due at Value, but the client was still busy with an earlier one when
 	// issuing ended.

@@ -1,31 +1,95 @@
 package host
 
 import (
+	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
 
-// client drives the client of the node's mutex by the workload, and keeps the witnesses of exclusion.
-type client struct {
-	host    *Host
-	count   uint64 // requests issued
-	due     int64  // when the latest was due; once wants is set, when the next is
-	wants   bool   // a request is due
-	leaves  bool   // inside, for no time at all
-	over    bool   // no request is planned any more
-	money   int64  // what the account held at the latest enter
-	choices uint64 // that the machine has made
+// A lock is what a client asks for its critical section: the machine of its node, or a lock of somewhere
+// else. It answers a request by enter, and may take a critical section away by revoke.
+type lock interface {
+	Request(units int32)
+	Release()
+	State() nodes.ClientState
 }
 
-func newClient(h *Host) client { return client{host: h} }
+// A machineLock is the machine of an instance.
+type machineLock struct {
+	host     *Host
+	instance int32
+}
 
-// begin starts to issue requests, unless this node has no client.
-func (c *client) begin(now int64) {
-	c.host.log.State.Store(uint64(history.Running))
-	if c.host.isClient() {
+func (l machineLock) Request(units int32) {
+	l.host.handle(nodes.Input{Kind: nodes.Request, Instance: l.instance, Units: units})
+}
+
+func (l machineLock) Release() {
+	l.host.handle(nodes.Input{Kind: nodes.Release, Instance: l.instance})
+}
+
+func (l machineLock) State() nodes.ClientState { return l.host.process.Client(l.instance) }
+
+// A client drives one lock by the workload, and keeps the witnesses of exclusion.
+type client struct {
+	host     *Host
+	lock     lock
+	instance uint16
+	shared   *SharedResource
+	capacity int // of the resource, in units
+	counters *history.InstanceCounters
+	dice     chance.Dice
+
+	count  uint64 // requests issued
+	due    int64  // when the latest was due; once wants is set, when the next is
+	wants  bool   // a request is due
+	leaves bool   // inside, for no time at all
+	over   bool   // no request is planned any more
+	units  int32  // that the latest request wants
+	money  int64  // what the account held at the latest enter
+
+	revokedAt int64 // when its critical section was revoked, if that is not counted yet; else 0
+}
+
+// newClients returns the clients of a node, one for each instance that is a mutex.
+func newClients(h *Host) (all []*client) {
+	stack := h.process.Stack()
+	h.clientOf = make([]*client, len(stack.Instances()))
+	for r, instance := range stack.Mutexes() {
+		c := &client{host: h, lock: machineLock{h, instance}, instance: uint16(instance),
+			shared: h.resource.Of(r), capacity: stack.Instances()[instance].Config.Capacity(),
+			counters: h.log.Instance(instance), dice: h.dice.Of(chance.ForResource, r)}
+		h.clientOf[instance] = c
+		if int(h.config.Node) < stack.N() {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// begin starts to issue requests.
+func (h *Host) begin(now int64) {
+	h.log.State.Store(uint64(history.Running))
+	for _, c := range h.clients {
 		c.plan(now, now)
 	}
+}
+
+// end stops issuing requests.
+func (h *Host) end(now int64) {
+	h.log.State.Store(uint64(history.Draining))
+	for _, c := range h.clients {
+		c.end(now)
+	}
+}
+
+// act has the clients do what they have to do at once, up to some steps, and reports whether more is left.
+func (h *Host) act() (more bool) {
+	for _, c := range h.clients {
+		more = c.act() || more
+	}
+	return more
 }
 
 // plan finds out when the next request is due.
@@ -34,38 +98,42 @@ func (c *client) plan(lastDue, lastEnd int64) {
 	if c.over {
 		return
 	}
-	c.due = h.config.Workload.Next(h.dice, h.config.Node, c.count+1, lastDue, lastEnd)
+	c.due = h.config.Workload.Next(c.dice, h.config.Node, c.count+1, lastDue, lastEnd)
 	switch {
 	case c.due == workload.Never:
 	case c.due <= h.clock.Now():
 		c.wants = true
 	default:
-		h.agenda.add(task{at: c.due, what: toRequest})
+		h.tasks.add(task{at: c.due, what: toRequest, client: c})
 	}
 }
 
 // fall makes the planned request due.
 func (c *client) fall() {
 	c.wants = !c.over
-	c.act(burst)
+	c.act()
 }
 
 // ask makes a request due now, for an orchestrator that wants one at a time.
 func (c *client) ask() {
 	c.due, c.wants = c.host.clock.Now(), true
-	c.act(burst)
+	c.act()
 }
 
-// act does what the client has to do at once, in up to so many steps, and reports whether more is left.
-// A request that is due waits until the client is idle.
-func (c *client) act(steps int) bool {
-	for range steps {
+// act does what the client has to do at once, up to some steps, and reports whether more is left. A request
+// that is due waits until the client is idle.
+func (c *client) act() bool {
+	for range burst {
 		switch {
 		case c.host.err != nil:
 			return false
+		case c.revokedAt != 0:
+			at := c.revokedAt
+			c.revokedAt = 0
+			c.next(at)
 		case c.leaves:
 			c.leave()
-		case c.wants && c.host.node.Client(0) == nodes.Idle:
+		case c.wants && c.lock.State() == nodes.Idle:
 			c.request()
 		default:
 			return false
@@ -74,7 +142,7 @@ func (c *client) act(steps int) bool {
 	return true
 }
 
-// request asks the machine for the critical section, if the run still issues requests.
+// request asks for the critical section, if the run still issues requests.
 func (c *client) request() {
 	h := c.host
 	c.wants = false
@@ -90,62 +158,84 @@ func (c *client) request() {
 		}
 	}
 	c.count++
-	h.log.Instance(0).Requests.Add(1)
-	h.record(history.Event{Kind: history.Requested, Entry: uint32(c.count), Value: c.due, Count: 1})
-	h.feed(nodes.Input{Kind: nodes.Request})
+	c.units = h.config.Workload.Units(c.dice, h.config.Node, c.count, c.capacity)
+	c.counters.Requests.Add(1)
+	h.record(history.Event{Kind: history.Requested, Instance: c.instance, Entry: uint32(c.count),
+		Value: c.due, Count: uint32(c.units)})
+	c.lock.Request(c.units)
 }
 
 // enter begins the critical section. The order of things here and in leave is what makes the witnesses
 // imply one another: register, stamp, account, hold, account, stamp, register.
-func (c *client) enter() {
+func (c *client) enter(fence uint64) {
 	h := c.host
-	inside := h.resource.Inside.Add(1)
+	taken := c.shared.Taken.Add(int64(c.units))
 	now := h.clock.Now()
-	c.money = h.resource.Account.Load()
-	if err := h.log.Append(history.Event{At: now, Kind: history.Entered, Entry: uint32(c.count),
-		Value: c.money, Count: uint32(inside)}); err != nil && h.err == nil {
-		h.err = err
-	}
-	h.log.Instance(0).Entries.Add(1)
-	if hold := h.config.Workload.HoldFor(h.dice, h.config.Node, c.count); hold > 0 {
-		h.agenda.add(task{at: now + int64(hold), what: toRelease})
+	c.money = c.shared.Account.Load()
+	h.append(history.Event{At: now, Kind: history.Entered, Instance: c.instance, Entry: uint32(c.count),
+		Value: c.money, Count: uint32(taken), Fence: fence})
+	c.counters.Entries.Add(1)
+	if hold := h.config.Workload.HoldFor(c.dice, h.config.Node, c.count); hold > 0 {
+		h.tasks.add(task{at: now + int64(hold), what: toRelease, client: c, entry: c.count})
 	} else {
 		c.leaves = true
 	}
 }
 
-// leave ends the critical section and has the machine release it.
+// finish ends the critical section numbered entry, unless it was revoked.
+func (c *client) finish(entry uint64) {
+	if c.count == entry && c.lock.State() == nodes.Inside {
+		c.leave()
+		c.act()
+	}
+}
+
+// leave ends the critical section and releases the lock.
 func (c *client) leave() {
+	c.shared.Account.Store(c.money + 1)
+	now := c.out(history.Exited, c.money+1)
+	c.lock.Release()
+	c.next(now)
+}
+
+// revoke ends the critical section, which the lock has taken away. The client writes nothing. What the lock
+// does next comes before the exit counts.
+func (c *client) revoke() { c.revokedAt = c.out(history.Revoked, c.money) }
+
+// out records that the client is out, and how.
+func (c *client) out(how history.Kind, account int64) (now int64) {
 	h := c.host
 	c.leaves = false
-	h.resource.Account.Store(c.money + 1)
-	if h.resource.Inside.Load() > 1 {
-		h.resource.Frozen.CompareAndSwap(0, h.clock.Now()) // two are inside: keep what led to it
+	if c.shared.Taken.Load() > int64(c.capacity) {
+		h.resource.Frozen.CompareAndSwap(0, h.clock.Now()) // too many are inside: keep what led to it
 	}
-	now := h.record(history.Event{Kind: history.Exited, Entry: uint32(c.count), Value: c.money + 1})
-	h.resource.Inside.Add(-1)
+	now = h.record(history.Event{Kind: how, Instance: c.instance, Entry: uint32(c.count), Value: account})
+	c.shared.Taken.Add(-int64(c.units))
 	if h.config.Entries > 0 {
 		h.resource.LeftAt.Store(now)
 	}
-	h.feed(nodes.Input{Kind: nodes.Release})
-	h.log.Instance(0).Exits.Add(1)
+	return now
+}
+
+// next counts the critical section that ended at now as over, and plans the next request.
+func (c *client) next(now int64) {
+	c.counters.Exits.Add(1)
 	c.plan(c.due, now)
 }
 
-// end stops issuing requests. Those that were due and have not been issued never will be.
+// end plans no more requests. Those that were due and have not been issued never will be.
 func (c *client) end(now int64) {
 	h := c.host
 	c.over, c.wants = true, false
-	h.log.State.Store(uint64(history.Draining))
-	if h.config.Workload.Load != workload.Open || !h.isClient() {
+	if h.config.Workload.Load != workload.Open {
 		return
 	}
 	due, count := c.due, c.count+1
-	if h.node.Client(0) != nodes.Idle { // the request after the open one is not planned yet
-		due = h.config.Workload.Next(h.dice, h.config.Node, count, due, now)
+	if c.lock.State() != nodes.Idle { // the request after the open one is not planned yet
+		due = h.config.Workload.Next(c.dice, h.config.Node, count, due, now)
 	}
 	for ; due < now && h.err == nil; count++ {
-		h.record(history.Event{Kind: history.Unissued, Value: due})
-		due = h.config.Workload.Next(h.dice, h.config.Node, count+1, due, now)
+		h.record(history.Event{Kind: history.Unissued, Instance: c.instance, Value: due})
+		due = h.config.Workload.Next(c.dice, h.config.Node, count+1, due, now)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Clock tells the time of the run and rings when asked to.
+// A Clock tells the time of the run, and has an alarm.
 type Clock interface {
 	// Now returns the time since the run's zero, in nanoseconds.
 	Now() int64
-	// Ring sends on Rings at the time at, or at once if that is past. A later call replaces an earlier.
-	Ring(at int64)
-	Rings() <-chan struct{}
+	// SetAlarm sends on Alarms at the time at, or at once if that is past. A later call replaces an earlier.
+	SetAlarm(at int64)
+	Alarms() <-chan struct{}
 }
 
 // An Anchor ties this process's clock to CLOCK_MONOTONIC, which all processes of one kernel share.

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// timerClock rings by a timerfd. The runtime's own timers, in a process that is otherwise idle, round
+// timerClock gives alarm by a timerfd. The runtime's own timers, in a process that is otherwise idle, round
 // the time to sleep up to whole milliseconds; this is late by tens of microseconds.
 type timerClock struct {
 	anchor Anchor
 	zero   int64 // of the run, on CLOCK_MONOTONIC
 	fd     int
 	file   *os.File // fd again, watched by the runtime's poller
-	rings  chan struct{}
+	alarms chan struct{}
 }
 
 // NewClock returns the clock of a run whose zero stood on CLOCK_MONOTONIC as given.
@@ -30,9 +30,9 @@ func NewClock(anchor Anchor, zero int64) (Clock, error) {
 
 func (c *timerClock) Now() int64 { return c.anchor.Now() - c.zero }
 
-func (c *timerClock) Rings() <-chan struct{} { return c.rings }
+func (c *timerClock) Alarms() <-chan struct{} { return c.alarms }
 
-func (c *timerClock) Ring(at int64) {
+func (c *timerClock) SetAlarm(at int64) {
 	// An absolute time that is past makes the timer run out at once; a time of zero would disarm it.
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, at+c.zero))}
 	if err := unix.TimerfdSettime(c.fd, unix.TFD_TIMER_ABSTIME, &spec, nil); err != nil {
@@ -48,7 +48,7 @@ func (c *timerClock) watch() {
 			return
 		}
 		select {
-		case c.rings <- struct{}{}:
+		case c.alarms <- struct{}{}:
 		default: // it is known already
 		}
 	}

@@ -4,20 +4,20 @@ package host
 
 import "time"
 
-// sleepClock rings by the runtime's own timers, which may be a millisecond late.
+// sleepClock gives alarm by the runtime's own timers, which may be a millisecond late.
 type sleepClock struct {
 	anchor Anchor
 	zero   int64
 	timer  *time.Timer
-	rings  chan struct{}
+	alarms chan struct{}
 }
 
 // NewClock returns the clock of a run whose zero stood on CLOCK_MONOTONIC as given.
 func NewClock(anchor Anchor, zero int64) (Clock, error) {
-	c := &sleepClock{anchor: anchor, zero: zero, rings: make(chan struct{}, 1)}
+	c := &sleepClock{anchor: anchor, zero: zero, alarms: make(chan struct{}, 1)}
 	c.timer = time.AfterFunc(time.Hour, func() {
 		select {
-		case c.rings <- struct{}{}:
+		case c.alarms <- struct{}{}:
 		default:
 		}
 	})
@@ -25,6 +25,6 @@ func NewClock(anchor Anchor, zero int64) (Clock, error) {
 	return c, nil
 }
 
-func (c *sleepClock) Now() int64             { return c.anchor.Now() - c.zero }
-func (c *sleepClock) Rings() <-chan struct{} { return c.rings }
-func (c *sleepClock) Ring(at int64)          { c.timer.Reset(time.Duration(at - c.Now())) }
+func (c *sleepClock) Now() int64              { return c.anchor.Now() - c.zero }
+func (c *sleepClock) Alarms() <-chan struct{} { return c.alarms }
+func (c *sleepClock) SetAlarm(at int64)       { c.timer.Reset(time.Duration(at - c.Now())) }

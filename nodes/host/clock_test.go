@@ -14,11 +14,11 @@ func TestClockRingsInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ahead := range []time.Duration{-time.Second, 0, 50 * time.Microsecond, 3 * time.Millisecond} {
-		clock.Ring(clock.Now() + int64(time.Hour))
+		clock.SetAlarm(clock.Now() + int64(time.Hour))
 		at := clock.Now() + int64(ahead)
-		clock.Ring(at)
+		clock.SetAlarm(at)
 		select {
-		case <-clock.Rings():
+		case <-clock.Alarms():
 			if now := clock.Now(); now < at {
 				t.Errorf("rang %v before its time", time.Duration(at-now))
 			}
@@ -51,8 +51,8 @@ func BenchmarkRing(b *testing.B) {
 	var late int64
 	for b.Loop() {
 		at := clock.Now() + int64(100*time.Microsecond)
-		clock.Ring(at)
-		<-clock.Rings()
+		clock.SetAlarm(at)
+		<-clock.Alarms()
 		late += clock.Now() - at
 	}
 	b.ReportMetric(float64(late)/float64(b.N), "late-ns/op")

@@ -18,9 +18,6 @@ type Config struct {
 	Node  nodes.ID `json:"node"`
 	Zero  int64    `json:"zero"` // the run's zero on CLOCK_MONOTONIC, in nanoseconds
 
-	Algorithm string            `json:"algorithm"`
-	Machines  nodes.Config      `json:"machines"`
-	Servers   int               `json:"servers"` // nodes without a client, after the clients
 	Workload  workload.Workload `json:"workload"`
 	Entries   uint64            `json:"entries"` // of all nodes together; zero: no end
 	Multicast bool              `json:"multicast"`
@@ -75,7 +72,7 @@ const (
 
 // A Note is what a node tells the orchestrator, as JSON.
 type Note struct {
-	Node     nodes.ID          `json:"node"`
-	Ready    bool              `json:"ready,omitempty"` // it hears its subjects
-	Standing *nodes.NodeStatus `json:"standing,omitempty"`
+	Node   nodes.ID          `json:"node"`
+	Ready  bool              `json:"ready,omitempty"` // it hears its subjects
+	Status *nodes.NodeStatus `json:"status,omitempty"`
 }

@@ -13,28 +13,22 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An Algorithm is what a host must know of the algorithm that it runs.
-type Algorithm struct {
-	Machine    nodes.Machine
-	Codec      *nodes.Codec
-	Circulates bool
-}
-
 // A Host runs one node. Its loop is the only goroutine that touches it.
 type Host struct {
-	config    Config
-	algorithm Algorithm
-	node      *nodes.Node
-	clock     Clock
-	dice      chance.Dice
-	log       *history.Log
-	resource  *Resource
-	agenda    agenda
-	rung      int64 // for when the clock is set; never, if zero
-	client    client
-	traffic   traffic
-	started   bool
-	parked    bool // the machine handles no message any more
+	config   Config
+	process  nodes.Process
+	clock    Clock
+	dice     chance.Dice
+	choices  []uint64 // that the machines have made, by instance
+	log      *history.Log
+	resource *Resource
+	tasks    tasks
+	alarm    int64     // for when it is set; never, if zero
+	clients  []*client // none on a server
+	clientOf []*client // by instance; nil if it is no mutex
+	traffic  traffic
+	started  bool
+	parked   bool // the machines handle no message any more
 
 	messages chan *nats.Msg
 	orders   chan *nats.Msg
@@ -46,34 +40,34 @@ type Host struct {
 // burst is how many messages a host handles before it looks at its timers and orders again.
 const burst = 64
 
-// Run runs the node that c describes until the orchestrator ends it. It returns an error when the
-// node cannot go on: the broker is gone, the disk is full, a message is garbled.
-func Run(c Config, a Algorithm) error {
+// Run runs the node that c describes, made of stack, until the orchestrator ends it. It returns an error when
+// the node cannot go on: the broker is gone, the disk is full, a message is garbled.
+func Run(c Config, stack *nodes.Stack) error {
 	anchor := DropAnchor()
 	clock, err := NewClock(anchor, c.Zero)
 	if err != nil {
 		return err
 	}
-	h := &Host{config: c, algorithm: a, clock: clock, dice: chance.Dice(c.Seed),
+	h := &Host{config: c, clock: clock, dice: chance.Dice(c.Seed), tasks: newTasks(),
+		choices: make([]uint64, len(stack.Instances())), messages: make(chan *nats.Msg, 4096+8*stack.Total()),
 		orders: make(chan *nats.Msg, 256), trouble: make(chan error, 8)}
-	if h.resource, err = OpenResource(c.Resource); err != nil {
+	if h.resource, err = OpenResource(c.Resource, len(stack.Mutexes())); err != nil {
 		return err
 	}
-	total := h.total()
-	h.messages = make(chan *nats.Msg, 4096+8*total)
-	h.log, err = history.Create(c.Log, history.Options{Node: c.Node, Nodes: total, Instances: 1,
-		TraceLength: c.TraceLength, StampError: anchor.Error, Frozen: &h.resource.Frozen})
+	h.log, err = history.Create(c.Log, history.Options{Node: c.Node, Nodes: stack.Total(),
+		Instances: len(stack.Instances()), TraceLength: c.TraceLength, StampError: anchor.Error,
+		Frozen: &h.resource.Frozen})
 	if err != nil {
 		return err
 	}
 	defer h.log.Close()
-	h.node = nodes.NewNode(c.Node, c.Machines.N, 0, h.choose, nodes.Part{Machine: a.Machine, Codec: a.Codec})
+	nodes.NewRuntime(stack, h, h.choose).Process(&h.process, c.Node)
+	h.clients = newClients(h)
 	conn, err := h.connect()
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	h.client = newClient(h)
 	if err := h.tell(Note{Node: c.Node, Ready: true}); err != nil {
 		return err
 	}
@@ -83,9 +77,6 @@ func Run(c Config, a Algorithm) error {
 	}
 	return h.err
 }
-
-// total returns how many nodes there are, clients and servers.
-func (h *Host) total() int { return h.config.Machines.N + h.config.Servers }
 
 // JoinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
 const JoinTimeout = 20 * time.Second
@@ -116,7 +107,7 @@ func (h *Host) connect() (*nats.Conn, error) {
 		subjects.Orders():                h.orders,
 		subjects.OrdersTo(h.config.Node): h.orders,
 	}
-	if h.config.Multicast && h.isClient() {
+	if h.config.Multicast && int(h.config.Node) < h.process.Stack().N() {
 		subjectsHeard[subjects.Everyone()] = h.messages
 	}
 	for subject, to := range subjectsHeard {
@@ -131,14 +122,12 @@ func (h *Host) connect() (*nats.Conn, error) {
 	return conn, nil
 }
 
-func (h *Host) isClient() bool { return int(h.config.Node) < h.config.Machines.N }
-
 // loop does one thing after another until the node is told to quit or cannot go on.
 func (h *Host) loop() {
 	for h.err == nil && !h.quit {
 		h.runDue()
-		if h.client.act(burst) {
-			h.poll() // the client has more to do at once
+		if h.act() {
+			h.poll() // a client has more to do at once
 			continue
 		}
 		if h.err != nil { // nothing else might come to wake the loop up
@@ -149,8 +138,8 @@ func (h *Host) loop() {
 		case m := <-h.messages:
 			h.arrive(m)
 			h.poll()
-		case <-h.clock.Rings():
-			h.rung = 0
+		case <-h.clock.Alarms():
+			h.alarm = 0
 		case m := <-h.orders:
 			h.obey(m)
 		case h.err = <-h.trouble:
@@ -174,66 +163,6 @@ func (h *Host) poll() {
 	}
 }
 
-// early is how long before its end the loop wakes up for a critical section: about as long as it takes an
-// idle processor to wake up. What is left of it then, the loop spins. Nothing else is worth that: of other
-// tasks there may be very many, and their lateness changes no length that was asked for.
-const early = int64(15 * time.Microsecond)
-
-// wake returns when to wake up for a task.
-func wake(t *task) int64 {
-	if t.what == toRelease {
-		return t.at - early
-	}
-	return t.at
-}
-
-// setAlarm has the clock ring for the earliest task.
-func (h *Host) setAlarm() {
-	if len(h.agenda.tasks) == 0 {
-		return
-	}
-	if at := wake(&h.agenda.tasks[0]); h.rung == 0 || at < h.rung {
-		h.rung = at
-		h.clock.Ring(at)
-	}
-}
-
-// runDue does the tasks that are due.
-func (h *Host) runDue() {
-	for len(h.agenda.tasks) > 0 && h.err == nil {
-		now := h.clock.Now()
-		if wake(&h.agenda.tasks[0]) > now {
-			return
-		}
-		t := h.agenda.take()
-		for now < t.at {
-			now = h.clock.Now()
-		}
-		h.log.Late[history.LatenessBucket(now-t.at)].Add(1)
-		h.run(t)
-	}
-}
-
-func (h *Host) run(t task) {
-	switch t.what {
-	case toBegin:
-		h.start()
-		h.client.begin(t.at)
-	case toEnd:
-		h.client.end(t.at)
-	case toRequest:
-		h.client.fall()
-	case toRelease:
-		h.client.leave()
-		h.client.act(burst)
-	case toTimeout:
-		h.feed(nodes.Input{Kind: nodes.Timeout, Timer: t.timer, Gen: t.gen})
-		h.client.act(burst)
-	case toDeliver:
-		h.deliver(&t.arrival)
-	}
-}
-
 // hurry begins before the first message is heard. Its sender has begun, so the time has come, and the order
 // that says so was here first. Otherwise a token could pass by a node that is late to ask for it.
 func (h *Host) hurry() {
@@ -241,7 +170,7 @@ func (h *Host) hurry() {
 		h.obey(<-h.orders)
 	}
 	h.runDue()
-	h.client.act(burst)
+	h.act()
 }
 
 // start starts the machine, which comes before any other event: when issuing begins, or when the first
@@ -250,44 +179,12 @@ func (h *Host) hurry() {
 func (h *Host) start() {
 	if !h.started {
 		h.started = true
-		h.feed(nodes.Input{Kind: nodes.Start})
+		h.process.Boot()
 	}
 }
 
-// feed hands the node an input and does what it asks for.
-func (h *Host) feed(in nodes.Input) {
-	for _, e := range h.node.Handle(in) {
-		switch e.Op {
-		case nodes.OpSend:
-			if e.To < 0 || int(e.To) >= h.total() {
-				h.err = fmt.Errorf("%T sends a message to node %d, which does not exist", h.algorithm.Machine, e.To)
-				return
-			}
-			h.traffic.send(&e)
-		case nodes.OpBroadcast:
-			h.traffic.broadcast(&e)
-		case nodes.OpSetTimer:
-			h.agenda.add(task{at: h.clock.Now() + h.timerLength(&e), what: toTimeout, timer: e.Timer, gen: e.Gen})
-		case nodes.OpStopTimer: // the node ignores the timer when it runs out
-		case nodes.OpGrant:
-			h.client.enter()
-		default:
-			h.err = fmt.Errorf("this host cannot do what %T asks for (operation %d)", h.algorithm.Machine, e.Op)
-		}
-	}
-}
-
-// timerLength draws how long the timer that e sets runs.
-func (h *Host) timerLength(e *nodes.Effect) int64 {
-	roll := chance.OnLink(chance.ForTimer, h.config.Node, e.Timer.Peer, uint8(e.Timer.Kind), uint64(e.Gen))
-	return int64(e.Min) + int64(h.dice.Unit(roll)*float64(e.Max-e.Min))
-}
-
-// choose answers Env.Choose.
-func (h *Host) choose(n int) int {
-	h.client.choices++
-	return h.dice.Below(chance.At(chance.ForChoice, h.config.Node, h.client.choices), n)
-}
+// handle has the process handle an input, and does what it asks for.
+func (h *Host) handle(in nodes.Input) { h.process.Handle(in) }
 
 // obey does what the orchestrator says.
 func (h *Host) obey(m *nats.Msg) {
@@ -298,17 +195,17 @@ func (h *Host) obey(m *nats.Msg) {
 	}
 	switch o.Do {
 	case Issue:
-		h.agenda.add(task{at: o.Begin, what: toBegin})
+		h.tasks.add(task{at: o.Begin, what: toBegin})
 		if o.End > 0 {
-			h.agenda.add(task{at: o.End, what: toEnd})
+			h.tasks.add(task{at: o.End, what: toEnd})
 		}
 	case Ask:
 		h.start()
-		h.client.ask()
+		h.clients[0].ask()
 	case Park:
 		h.parked = true
 	case Report:
-		h.err = h.tell(Note{Node: h.config.Node, Standing: h.node.Status()})
+		h.err = h.tell(Note{Node: h.config.Node, Status: h.process.Status(0)})
 	case Quit:
 		h.quit = true
 	default:

@@ -36,6 +36,26 @@ type stage struct {
 // begin puts n clients on a stage and the servers that they need, and waits until all are up.
 func begin(t *testing.T, algorithm string, n int, change func(*host.Config)) *stage {
 	t.Helper()
+	spec, err := mutex.Find(algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return beginStack(t, stackOf(t, spec, n), change)
+}
+
+// stackOf returns the stack of one row.
+func stackOf(t *testing.T, spec *nodes.Spec, n int) *nodes.Stack {
+	t.Helper()
+	stack, err := nodes.NewStack(nodes.Instance{Spec: spec, Config: nodes.Config{N: n}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stack
+}
+
+// beginStack starts hosts of a stack, and a broker.
+func beginStack(t *testing.T, stack *nodes.Stack, change func(*host.Config)) *stage {
+	t.Helper()
 	broker, err := cluster.StartBroker(cluster.BrokerConfig{Token: "secret"})
 	if err != nil {
 		t.Fatal(err)
@@ -46,10 +66,6 @@ func begin(t *testing.T, algorithm string, n int, change func(*host.Config)) *st
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	spec, err := mutex.Find(algorithm)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &stage{t: t, broker: broker, conn: conn, names: host.SubjectsOf("test"),
 		notes: make(chan host.Note, 64), dir: t.TempDir()}
 	if _, err := conn.Subscribe(s.names.Reports(), func(m *nats.Msg) {
@@ -63,14 +79,14 @@ func begin(t *testing.T, algorithm string, n int, change func(*host.Config)) *st
 	}
 	conn.Flush()
 	resource := filepath.Join(s.dir, "resource")
-	if err := host.CreateResource(resource); err != nil {
+	if err := host.CreateResource(resource, len(stack.Mutexes())); err != nil {
 		t.Fatal(err)
 	}
-	zero, machines := host.Monotonic(), nodes.Config{N: n}
-	s.total = n + spec.ServerCount(machines)
+	zero := host.Monotonic()
+	s.total = stack.Total()
 	for id := range nodes.ID(s.total) {
 		c := host.Config{Run: "test", URL: broker.ClientURL(), Token: "secret", Node: id, Zero: zero,
-			Algorithm: algorithm, Machines: machines, Servers: s.total - n, Seed: 7,
+			Seed:     7,
 			Workload: workload.Workload{Load: workload.Saturated}, Log: s.log(id), TraceLength: 256,
 			Resource: resource}
 		if change != nil {
@@ -79,8 +95,7 @@ func begin(t *testing.T, algorithm string, n int, change func(*host.Config)) *st
 		end := make(chan error, 1)
 		s.ends = append(s.ends, end)
 		go func() {
-			end <- host.Run(c, host.Algorithm{Machine: spec.Machine(machines, id), Codec: spec.Codec(),
-				Circulates: spec.Circulates})
+			end <- host.Run(c, stack)
 		}()
 	}
 	for range s.total {
@@ -272,7 +287,7 @@ func TestHostBeginsBeforeItHears(t *testing.T) {
 	inside := false
 	for deadline := time.Now().Add(10 * time.Second); !inside && time.Now().Before(deadline); {
 		s.tell(1, host.Order{Do: host.Report})
-		inside = s.note().Standing.Client == "inside"
+		inside = s.note().Status.Client == "inside"
 	}
 	if sent := s.end().Logs[1].Instance(0).Kind(0).Sent; !inside || sent != 0 {
 		t.Fatalf("node 1 is inside: %v; it has sent %d tokens on before", inside, sent)
@@ -292,7 +307,7 @@ func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
 	s.order(host.Order{Do: host.Issue, Begin: begun, End: begun + int64(end)})
 	for {
 		s.order(host.Order{Do: host.Report})
-		if n := s.note(); n.Standing != nil && n.Standing.Client == "idle" &&
+		if n := s.note(); n.Status != nil && n.Status.Client == "idle" &&
 			host.Monotonic()-config.Zero > begun+int64(2*end) {
 			break
 		}
@@ -367,34 +382,6 @@ func TestHostEndsWithItsBroker(t *testing.T) {
 	s.broker.Shutdown()
 	err := s.wait(s.ends[0])
 	if err == nil || !strings.Contains(err.Error(), "the connection to the broker is closed") {
-		t.Errorf("the host ends with %v", err)
-	}
-}
-
-// saver asks for what no host can do.
-type saver struct{}
-
-type note struct{ Text uint64 }
-
-func (saver) Request(env *nodes.Env)                      { env.Save(note{}) }
-func (saver) Release(*nodes.Env)                          {}
-func (saver) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
-
-// A node that cannot go on ends at once, though nothing comes that would wake it up.
-func TestHostEndsWithAnError(t *testing.T) {
-	s := begin(t, "ricart-agrawala", 1, nil)
-	s.order(host.Order{Do: host.Quit})
-	s.wait(s.ends[0])
-	end := make(chan error, 1)
-	go func() {
-		end <- host.Run(host.Config{Run: "test", URL: s.broker.ClientURL(), Token: "secret", Zero: host.Monotonic(),
-			Machines: nodes.Config{N: 1}, Workload: workload.Workload{Load: workload.Saturated},
-			Log: s.log(7), TraceLength: 256, Resource: filepath.Join(s.dir, "resource")},
-			host.Algorithm{Machine: saver{}, Codec: nodes.NewCodec([]nodes.Kind{{Zero: note{}}})})
-	}()
-	s.note()
-	s.order(host.Order{Do: host.Issue, Begin: 1})
-	if err := s.wait(end); err == nil || !strings.Contains(err.Error(), "cannot do") {
 		t.Errorf("the host ends with %v", err)
 	}
 }

@@ -9,45 +9,64 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Resource is what the critical sections of a run are about, in memory that all its processes map:
-// an account that every entry reads, and writes one higher when it leaves, and a register of how many
-// are inside. Together with the stamps they are witnesses of exclusion: money lost implies that
-// sections overlapped, which implies that the register has exceeded one.
+// A Resource is what the critical sections of a run are about, in memory that all its processes map.
 type Resource struct {
+	*resourceWords
+	shared []SharedResource
+}
+
+// Each word has a cache line of its own.
+type resourceWords struct {
 	Issued    atomic.Uint64 // requests issued, when a run ends by entries
-	_         [7]uint64     // each word has a cache line of its own
-	StoppedAt atomic.Int64  // when the last of those was issued, in the run's nanoseconds; 0: not yet
+	_         [7]uint64
+	StoppedAt atomic.Int64 // when the last of those was issued, in the run's nanoseconds; 0: not yet
 	_         [7]uint64
 	LeftAt    atomic.Int64 // when one last left, when a run ends by entries
 	_         [7]uint64
-	Frozen    atomic.Int64 // when one first left while another was inside; 0: never
+	Frozen    atomic.Int64 // when one first left while too many were inside; 0: never
 	_         [7]uint64
-	Inside    atomic.Int64
-	_         [7]uint64
-	Account   atomic.Int64
 }
 
-// resourceLen is the length of the file that holds a Resource.
-const resourceLen = 4096
+// A SharedResource is what the clients of one mutex share: an account that every entry reads, and writes one
+// higher when it leaves, and a register of how many units of the resource are taken. Together with the stamps
+// they are witnesses of exclusion: money lost implies that sections overlapped, which implies that the
+// register has exceeded the units that there are.
+type SharedResource struct {
+	Taken   atomic.Int64 // units
+	_       [7]uint64
+	Account atomic.Int64
+	_       [7]uint64
+}
 
-// CreateResource makes the file of a resource at path.
-func CreateResource(path string) error {
-	if err := os.WriteFile(path, make([]byte, resourceLen), 0o644); err != nil {
+// resourceLen returns the length of the file that holds so many resources.
+func resourceLen(resources int) int {
+	return int(unsafe.Sizeof(resourceWords{})) + resources*int(unsafe.Sizeof(SharedResource{}))
+}
+
+// CreateResource makes the file of so many resources at path.
+func CreateResource(path string, resources int) error {
+	if err := os.WriteFile(path, make([]byte, resourceLen(resources)), 0o644); err != nil {
 		return fmt.Errorf("creating the shared resource: %w", err)
 	}
 	return nil
 }
 
-// OpenResource maps the resource at path until the process ends.
-func OpenResource(path string) (*Resource, error) {
+// OpenResource maps the file of so many resources at path until the process ends.
+func OpenResource(path string, resources int) (*Resource, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("opening the shared resource: %w", err)
 	}
 	defer file.Close()
-	b, err := unix.Mmap(int(file.Fd()), 0, resourceLen, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	b, err := unix.Mmap(int(file.Fd()), 0, resourceLen(resources), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("mapping %s: %w", path, err)
 	}
-	return (*Resource)(unsafe.Pointer(&b[0])), nil
+	words := (*resourceWords)(unsafe.Pointer(&b[0]))
+	first := (*SharedResource)(unsafe.Add(unsafe.Pointer(words), unsafe.Sizeof(*words)))
+	return &Resource{words, unsafe.Slice(first, resources)}, nil
 }
+
+// Of returns what the clients of one of the mutexes, by its number among them, share.
+func (r *Resource) Of(number int) *SharedResource { return &r.shared[number] }

@@ -22,11 +22,11 @@ type traffic struct {
 
 func newTraffic(h *Host, conn *nats.Conn, s Subjects) traffic {
 	t := traffic{host: h, conn: conn, everyone: s.Everyone()}
-	for id := range h.total() {
+	for id := range h.process.Stack().Total() {
 		t.subjects = append(t.subjects, s.Node(nodes.ID(id)))
 	}
 	if shaper := h.config.Shaper; shaper != nil {
-		t.links = nodes.NewLinks(h.total(), h.algorithm.Codec.Kinds(), shaper, false)
+		t.links = nodes.NewLinks(h.process.Stack().Total(), h.process.Stack().Codec().Kinds(), shaper, false)
 	}
 	return t
 }
@@ -36,30 +36,23 @@ func (t *traffic) send(e *nodes.Effect) {
 	seq := t.host.log.SentTo(e.To).Add(1)
 	bytes := t.publish(e, t.subjects[e.To], false, seq)
 	t.count(e, 1, 1, bytes)
-	t.host.pass(history.MessageRecord{Seq: uint32(seq), Peer: e.To, Instance: uint16(e.Instance), Kind: e.Kind,
+	t.host.trace(history.MessageRecord{Seq: uint32(seq), Peer: e.To, Instance: uint16(e.Instance), Kind: e.Kind,
 		Sent: true})
 }
 
 // broadcast publishes the message of e to every other client: to each, or once for all.
-func (t *traffic) broadcast(e *nodes.Effect) {
-	h := t.host
-	hearers := h.config.Machines.N
-	if h.isClient() {
-		hearers--
-	}
+func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
+	h, hearers := t.host, p.HearerCount()
 	if h.config.Multicast {
 		seq := h.log.MultiSent.Add(1)
 		bytes := t.publish(e, t.everyone, true, seq)
 		t.count(e, hearers, 1, hearers*bytes)
-		h.pass(history.MessageRecord{Seq: uint32(seq), Peer: nodes.None, Instance: uint16(e.Instance),
+		h.trace(history.MessageRecord{Seq: uint32(seq), Peer: nodes.None, Instance: uint16(e.Instance),
 			Kind: e.Kind, Sent: true})
 		return
 	}
 	now, bytes := h.clock.Now(), 0
-	for id := range nodes.ID(h.config.Machines.N) {
-		if id == h.config.Node {
-			continue
-		}
+	for id := range p.Hearers() {
 		seq := h.log.SentTo(id).Add(1)
 		bytes += t.publish(e, t.subjects[id], false, seq)
 		h.log.Trace(history.MessageRecord{At: now, Seq: uint32(seq), Peer: id,
@@ -74,15 +67,15 @@ func (t *traffic) publish(e *nodes.Effect, subject string, multicast bool, seq u
 	h := t.host
 	env := envelope{kind: e.Kind, multicast: multicast, from: h.config.Node, seq: seq, instance: e.Instance}
 	t.buffer = env.append(t.buffer[:0])
-	t.buffer = h.algorithm.Codec.Append(t.buffer, int(e.Kind), e.Message)
+	t.buffer = h.process.Stack().Codec().Append(t.buffer, int(e.Kind), e.Message)
 	if err := t.conn.Publish(subject, t.buffer); err != nil && h.err == nil {
 		h.err = fmt.Errorf("publishing to %s: %w", subject, err)
 	}
 	return len(t.buffer)
 }
 
-// count books a message that is to be delivered so many times, was handed over so many times, and has
-// so many bytes in all its deliveries.
+// count counts a message that is to be delivered so many times, was published so many times, and has so many
+// bytes in all its deliveries.
 func (t *traffic) count(e *nodes.Effect, deliveries, publishes, bytes int) {
 	counters := t.host.log.Instance(e.Instance)
 	kind := &counters.Kinds[e.Kind]
@@ -92,11 +85,17 @@ func (t *traffic) count(e *nodes.Effect, deliveries, publishes, bytes int) {
 	if e.Resend {
 		counters.Resent.Add(uint64(deliveries))
 	}
-	if t.host.algorithm.Circulates {
+	if t.host.process.Stack().Instances()[e.Instance].Spec.Circulates {
 		for range deliveries {
 			t.host.record(history.Event{Kind: history.Sent, Count: uint32(e.Kind), Instance: uint16(e.Instance)})
 		}
 	}
+}
+
+// An arrival is a message that has come.
+type arrival struct {
+	envelope
+	message nodes.Message
 }
 
 // arrive takes a message from the broker: it audits the message's number, and delivers the message
@@ -104,12 +103,12 @@ func (t *traffic) count(e *nodes.Effect, deliveries, publishes, bytes int) {
 func (h *Host) arrive(m *nats.Msg) {
 	var a arrival
 	body, err := a.read(m.Data)
-	if err == nil && (int(a.from) >= h.total() || a.instance != 0) {
+	if err == nil && (int(a.from) >= h.process.Stack().Total() || int(a.instance) >= len(h.choices)) {
 		err = fmt.Errorf("a message says that it is from node %d for instance %d, which do not exist",
 			a.from, a.instance)
 	}
 	if err == nil {
-		a.message, err = h.algorithm.Codec.Decode(int(a.kind), body)
+		a.message, err = h.process.Stack().Codec().Decode(int(a.kind), body)
 	}
 	if err != nil {
 		h.err = fmt.Errorf("receiving a message: %w", err)
@@ -126,7 +125,7 @@ func (h *Host) arrive(m *nats.Msg) {
 	arrivals, _ := h.traffic.links.Take(nodes.Packet{From: a.from, To: h.config.Node, Instance: a.instance,
 		Kind: a.kind, Bytes: len(m.Data), At: h.clock.Now()})
 	for _, at := range arrivals {
-		h.agenda.add(task{at: at, what: toDeliver, arrival: a})
+		h.tasks.add(task{at: at, what: toDeliver, arrival: a})
 	}
 }
 
@@ -147,17 +146,17 @@ func (h *Host) audit(e *envelope) {
 
 // deliver hands a message to the node. It counts as delivered once all that it causes is counted.
 func (h *Host) deliver(a *arrival) {
-	h.pass(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind})
+	h.trace(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind})
 	if !h.parked {
 		h.start()
-		h.feed(nodes.Input{Kind: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
-		h.client.act(burst)
+		h.handle(nodes.Input{Kind: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
+		h.act()
 	}
 	h.log.Instance(a.instance).Kinds[a.kind].Delivered.Add(1)
 }
 
-// pass puts a message that goes by now into the trace.
-func (h *Host) pass(p history.MessageRecord) {
+// trace puts a message that goes by now into the trace.
+func (h *Host) trace(p history.MessageRecord) {
 	p.At = h.clock.Now()
 	h.log.Trace(p)
 }
@@ -165,8 +164,13 @@ func (h *Host) pass(p history.MessageRecord) {
 // record appends an event that happens now, and returns its stamp.
 func (h *Host) record(e history.Event) int64 {
 	e.At = h.clock.Now()
+	h.append(e)
+	return e.At
+}
+
+// append appends an event to the log.
+func (h *Host) append(e history.Event) {
 	if err := h.log.Append(e); err != nil && h.err == nil {
 		h.err = err
 	}
-	return e.At
 }

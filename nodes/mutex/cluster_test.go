@@ -48,6 +48,7 @@ type packet struct {
 
 // A cluster is a whole cluster in memory. It runs one step at a time, in an order that a seed picks.
 type cluster struct {
+	stack *nodes.Stack
 	spec  *nodes.Spec
 	c     nodes.Config
 	opts  options
@@ -72,12 +73,20 @@ func newCluster(spec *nodes.Spec, c nodes.Config, opts options) *cluster {
 	k := &cluster{spec: spec, c: c, opts: opts, codec: spec.Codec()}
 	k.rng = rand.New(rand.NewPCG(opts.seed, 1))
 	k.tally.Sent = map[string]uint64{}
-	for id := range nodes.ID(c.N + spec.ServerCount(c)) {
-		part := nodes.Part{Machine: spec.Machine(c, id), Codec: k.codec}
-		k.nodes = append(k.nodes, nodes.NewNode(id, c.N, 0, k.rng.IntN, part))
+	var err error
+	if k.stack, err = nodes.NewStack(nodes.Instance{Spec: spec, Config: c}); err != nil {
+		panic(err)
+	}
+	for id := range nodes.ID(k.stack.Total()) {
+		k.nodes = append(k.nodes, k.node(id, 0))
 	}
 	k.saved = make([]nodes.Message, len(k.nodes))
 	return k
+}
+
+// node makes a node.
+func (k *cluster) node(id nodes.ID, incarnation uint32) *nodes.Node {
+	return nodes.NewNode(k.stack, id, incarnation, func(_ nodes.ID, _ int32, n int) int { return k.rng.IntN(n) })
 }
 
 func (k *cluster) start() error {
@@ -118,7 +127,7 @@ func (k *cluster) handle(id nodes.ID, in nodes.Input) error {
 			}
 		case nodes.OpSave:
 			k.saved[id] = e.Message
-		case nodes.OpSetTimer, nodes.OpStopTimer:
+		case nodes.OpSetTimer:
 			// The node knows which of its timers run.
 		default:
 			return fmt.Errorf("node %d asks for operation %d", id, e.Op)
@@ -215,9 +224,8 @@ func (k *cluster) restart(id nodes.ID) error {
 	toIt := func(p packet) bool { return p.to == id }
 	k.flying = slices.DeleteFunc(k.flying, toIt)
 	k.ghosts = slices.DeleteFunc(k.ghosts, toIt)
-	part := nodes.Part{Machine: k.spec.Machine(k.c, id), Codec: k.codec}
-	k.nodes[id] = nodes.NewNode(id, k.c.N, 1, k.rng.IntN, part)
-	return k.handle(id, nodes.Input{Kind: nodes.Recover, Message: k.saved[id]})
+	k.nodes[id] = k.node(id, 1)
+	return k.handle(id, nodes.Input{Kind: nodes.Recover, Message: nodes.Saved{k.saved[id]}})
 }
 
 func (k *cluster) atRest() bool { return len(k.flying)+len(k.ghosts) == 0 }

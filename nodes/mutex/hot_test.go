@@ -14,8 +14,11 @@ func BenchmarkDelivery(b *testing.B) {
 		b.Fatal(err)
 	}
 	c := nodes.Config{N: 32}
-	codec := spec.Codec()
-	node := nodes.NewNode(0, c.N, 0, nil, nodes.Part{Machine: spec.Machine(c, 0), Codec: codec})
+	stack, err := nodes.NewStack(nodes.Instance{Spec: spec, Config: c})
+	if err != nil {
+		b.Fatal(err)
+	}
+	codec, node := stack.Codec(), nodes.NewNode(stack, 0, 0, nil)
 	var buffer []byte
 	clock := uint64(0)
 	b.ReportAllocs()

@@ -143,8 +143,11 @@ func TestUnexpectedMessagesPanic(t *testing.T) {
 						t.Errorf("%s: node %d takes an alien message", row.Name, id)
 					}
 				}()
-				node := nodes.NewNode(id, c.N, 0, nil, nodes.Part{Machine: row.Machine(c, id), Codec: row.Codec()})
-				node.Handle(nodes.Input{Kind: nodes.Receive, From: 1, Message: xxAlien{}})
+				stack, err := nodes.NewStack(nodes.Instance{Spec: row, Config: c})
+				if err != nil {
+					t.Error(err)
+				}
+				nodes.NewNode(stack, id, 0, nil).Handle(nodes.Input{Kind: nodes.Receive, From: 1, Message: xxAlien{}})
 			}()
 		}
 	}

@@ -9,43 +9,56 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// plan finds out when the next request of a client is due, the one before having been due at lastDue and
-// over at lastEnd.
-func (w *world) plan(id nodes.ID, lastDue, lastEnd int64) {
-	m := &w.members[id]
-	if m.over || w.stopped {
+// planAll plans what the clients of a node do first, or first after it has come up anew.
+func (w *world) planAll(id nodes.ID) {
+	if int(id) >= w.n {
 		return
 	}
-	m.made = false
-	m.due = w.Workload.Next(w.dice, id, uint64(m.count)+1, lastDue, lastEnd)
-	if m.due == workload.Never {
+	for r := range w.resources {
+		w.planRequest(id, int32(r), w.now, w.now)
+	}
+}
+
+// planRequest finds out when the next request of a client is due, the one before having been due at lastDue
+// and over at lastEnd.
+func (w *world) planRequest(id nodes.ID, r int32, lastDue, lastEnd int64) {
+	c := w.client(id, r)
+	if c.over || w.stopped {
 		return
 	}
-	next := w.queue.add(max(w.now, m.due))
-	next.what, next.to, next.life = toRequest, id, w.lives[id]
+	c.made = false
+	c.due = w.Workload.Next(w.resources[r].dice, id, uint64(c.count)+1, lastDue, lastEnd)
+	if c.due == workload.Never {
+		return
+	}
+	w.plan(max(w.now, c.due), toRequest, id).input.Instance = w.resources[r].instance
 }
 
 // ask has a client that is drawn at random among those that are up make a request now.
 func (w *world) ask() {
-	if w.stopped {
+	if w.stopped || len(w.resources) == 0 {
 		return
 	}
-	up := slices.ContainsFunc(w.lives[:w.n], life.up)
-	if !up {
+	up := func(p nodes.Process) bool { return p.Up() }
+	if !slices.ContainsFunc(w.processes[:w.n], up) {
 		return
 	}
 	var id nodes.ID
-	for again := true; again; again = !w.lives[id].up() {
+	for again := true; again; again = !w.processes[id].Up() {
 		w.drawn++
 		id = nodes.ID(w.dice.Below(chance.Roll{Purpose: chance.ForNode, Count: w.drawn}, w.n))
 	}
-	w.members[id].due = w.now
+	var r int32
+	if many := len(w.resources); many > 1 {
+		r = int32(w.dice.Below(chance.Roll{Purpose: chance.ForResource, Count: w.drawn}, many))
+	}
+	w.client(id, r).due = w.now
 	w.asked = asked{true, id, w.sent}
-	w.request(id)
+	w.request(&w.processes[id], r)
 }
 
-// settle records what the request that is over has cost.
-func (w *world) settle() {
+// noteCost records what the request that is over has cost.
+func (w *world) noteCost() {
 	if w.asked.open {
 		w.asked.open = false
 		w.record(history.Event{Kind: history.Settled, Count: uint32(w.asked.node),
@@ -54,26 +67,29 @@ func (w *world) settle() {
 }
 
 // request has the machine asked for the critical section, if the run still issues requests.
-func (w *world) request(id nodes.ID) {
-	m := &w.members[id]
+func (w *world) request(p *nodes.Process, r int32) {
+	c, res := w.client(p.ID(), r), &w.resources[r]
 	w.issued++
 	if w.Entries > 0 && w.issued > w.Entries {
-		m.over = true
+		c.over = true
 		w.stop()
 		return
 	}
-	m.count++
-	m.totals.requests++
-	m.made = true
-	if w.open == w.inside { // nobody has waited until now
+	c.count++
+	c.made = true
+	w.totals[w.at(p.ID(), res.instance)].requests++
+	if w.waiting == 0 { // nobody has waited until now
 		w.moved = w.handled
 	}
 	w.open++
-	w.record(history.Event{Kind: history.Requested, Entry: m.count, Value: m.due, Count: 1, Node: id})
+	w.waiting++
+	units := w.Workload.Units(res.dice, p.ID(), uint64(c.count), res.capacity)
+	w.record(history.Event{Kind: history.Requested, Entry: c.count, Value: c.due, Count: uint32(units),
+		Node: p.ID(), Instance: uint16(res.instance)})
 	if w.issued == w.Entries {
 		w.stop()
 	}
-	w.feed(id, &nodes.Input{Kind: nodes.Request})
+	w.feed(p, &nodes.Input{Kind: nodes.Request, Instance: res.instance, Units: units})
 }
 
 // stop ends the issuing of requests. What an open load had planned before is on record as unissued.
@@ -85,18 +101,20 @@ func (w *world) stop() {
 	if w.Duration == 0 && w.steady() > 0 && !w.measuring {
 		w.mark(history.Measuring)
 	}
-	if !w.short() {
+	if !w.brief() {
 		w.markStopped()
 	}
 	for id := range nodes.ID(w.n) {
-		w.members[id].over = true
-		if w.Workload.Load == workload.Open {
-			w.unissued(id)
+		for r := range w.resources {
+			w.client(id, int32(r)).over = true
+			if w.Workload.Load == workload.Open {
+				w.unissued(id, int32(r))
+			}
 		}
 	}
 }
 
-// markStopped ends what is measured: of a short run when its last request is over, of others when that was
+// markStopped ends what is measured: of a brief run when its last request is over, of others when that was
 // issued.
 func (w *world) markStopped() {
 	if !w.ended {
@@ -105,51 +123,67 @@ func (w *world) markStopped() {
 	}
 }
 
-// short reports whether the run has too few entries for any to warm it up: then it is measured to its last
+// brief reports whether the run has too few entries for any to warm it up: then it is measured to its last
 // exit, or there might be nobody who entered before the last had asked.
-func (w *world) short() bool { return w.Duration == 0 && w.steady() == 0 }
+func (w *world) brief() bool { return w.Duration == 0 && w.steady() == 0 }
 
 // unissued records the arrivals at a client that were due and will never be issued.
-func (w *world) unissued(id nodes.ID) {
-	m := &w.members[id]
-	due, count := m.due, uint64(m.count)+1
-	if m.made { // the request after it is not planned yet
-		due = w.Workload.Next(w.dice, id, count, due, w.now)
+func (w *world) unissued(id nodes.ID, r int32) {
+	c, res := w.client(id, r), &w.resources[r]
+	due, count := c.due, uint64(c.count)+1
+	if c.made { // the request after it is not planned yet
+		due = w.Workload.Next(res.dice, id, count, due, w.now)
 	}
 	for ; due < w.now; count++ {
-		w.record(history.Event{Kind: history.Unissued, Value: due, Node: id})
-		due = w.Workload.Next(w.dice, id, count+1, due, w.now)
+		w.record(history.Event{Kind: history.Unissued, Value: due, Node: id, Instance: uint16(res.instance)})
+		due = w.Workload.Next(res.dice, id, count+1, due, w.now)
 	}
 }
 
 // enter begins a critical section, and plans its end. It takes a moment at least, or a client that needs
 // no message to enter again would hold up time.
-func (w *world) enter(id nodes.ID) {
-	m := &w.members[id]
-	w.inside++
+func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
+	r := w.resource[e.Instance]
+	c, res := w.client(p.ID(), r), &w.resources[r]
+	res.taken += p.Units(e.Instance)
+	w.waiting--
 	w.moved = w.handled
 	w.entries++
-	m.money = w.account
-	m.totals.entries++
-	w.record(history.Event{Kind: history.Entered, Entry: m.count, Value: m.money,
-		Count: uint32(w.inside), Node: id})
+	c.money = res.account
+	w.totals[w.at(p.ID(), e.Instance)].entries++
+	w.record(history.Event{Kind: history.Entered, Entry: c.count, Value: c.money, Fence: e.Number,
+		Count: uint32(res.taken), Node: p.ID(), Instance: uint16(e.Instance)})
 	if w.Duration == 0 && w.steady() > 0 && w.entries == w.steady() {
 		w.mark(history.Measuring)
 	}
-	hold := max(1, int64(w.Workload.HoldFor(w.dice, id, uint64(m.count))))
-	end := w.queue.add(w.now + hold)
-	end.what, end.to, end.life = toRelease, id, w.lives[id]
+	hold := max(1, int64(w.Workload.HoldFor(res.dice, p.ID(), uint64(c.count))))
+	end := w.plan(w.now+hold, toRelease, p.ID())
+	end.input.Instance, end.input.Gen = e.Instance, c.count
 }
 
 // release ends a critical section and has the machine release it.
-func (w *world) release(id nodes.ID) {
-	m := &w.members[id]
-	w.account = m.money + 1
-	w.frozen = w.frozen || w.inside > 1
-	w.inside--
+func (w *world) release(p *nodes.Process, instance int32) {
+	c, res := w.client(p.ID(), w.resource[instance]), &w.resources[w.resource[instance]]
+	res.account = c.money + 1
+	w.leave(p, instance, history.Exited)
+	w.feed(p, &nodes.Input{Kind: nodes.Release, Instance: instance})
+	w.totals[w.at(p.ID(), instance)].exits++
+	w.planRequest(p.ID(), w.resource[instance], c.due, w.now)
+}
+
+// revoke ends a critical section that the machine has lost. What the client had begun to write stays undone.
+func (w *world) revoke(p *nodes.Process, instance int32) {
+	w.leave(p, instance, history.Revoked)
+	w.totals[w.at(p.ID(), instance)].exits++
+	w.planRequest(p.ID(), w.resource[instance], w.client(p.ID(), w.resource[instance]).due, w.now)
+}
+
+// leave records that a critical section is over, and how.
+func (w *world) leave(p *nodes.Process, instance int32, how history.Kind) {
+	c, res := w.client(p.ID(), w.resource[instance]), &w.resources[w.resource[instance]]
+	w.frozen = w.frozen || res.taken > res.capacity
+	res.taken -= p.Units(instance)
 	w.open--
-	w.record(history.Event{Kind: history.Exited, Entry: m.count, Value: m.money + 1, Node: id})
-	w.feed(id, &nodes.Input{Kind: nodes.Release})
-	m.totals.exits++
-	w.plan(id, m.due, w.now)
+	w.record(history.Event{Kind: how, Entry: c.count, Value: res.account, Node: p.ID(),
+		Instance: uint16(instance)})
 }

@@ -43,9 +43,14 @@ func ParseCrash(text string) (Crash, error) {
 
 // checkCrashes says which crash cannot happen, if one cannot.
 func (o *Options) checkCrashes() error {
+	stack, err := o.stack()
+	if err != nil {
+		return err
+	}
+	total := stack.Total()
 	for _, c := range o.Crashes {
-		if c.Node < 0 || int(c.Node) >= o.total() {
-			return fmt.Errorf("node %d is to crash, and there are %d", c.Node, o.total())
+		if c.Node < 0 || int(c.Node) >= total {
+			return fmt.Errorf("node %d is to crash, and there are %d", c.Node, total)
 		}
 		if end := o.Warmup + o.Duration; o.Duration > 0 && c.At > end {
 			return fmt.Errorf("node %d is to crash at %v, and the run ends at %v", c.Node, c.At, end)

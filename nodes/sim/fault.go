@@ -6,40 +6,50 @@ import (
 )
 
 // crash takes a node down: what was open at it is over, and what is on its way there will be lost.
-func (w *world) crash(id nodes.ID) {
-	m := &w.members[id]
-	if !w.lives[id].up() {
+func (w *world) crash(p *nodes.Process) {
+	if !p.Up() {
 		return
 	}
-	w.lives[id]++
 	w.broke(nodes.NoCrash)
-	w.record(history.Event{Kind: history.Crashed, Entry: m.count, Node: id})
-	switch w.nodes[id].Client(0) {
+	crashed := history.Event{Kind: history.Crashed, Node: p.ID()}
+	for r := range w.resources {
+		res := &w.resources[r]
+		if int(p.ID()) >= w.n {
+			break
+		}
+		if r == 0 {
+			crashed.Entry = w.client(p.ID(), 0).count
+		}
+		if p.Client(res.instance) == nodes.Inside {
+			res.taken -= p.Units(res.instance)
+		}
+		w.over(p.Client(res.instance))
+	}
+	w.record(crashed)
+	p.Crash()
+}
+
+// over ends a request that stood so.
+func (w *world) over(state nodes.ClientState) {
+	switch state {
 	case nodes.Inside:
-		w.inside--
 		w.open--
 	case nodes.Waiting:
 		w.open--
+		w.waiting--
 	}
 }
 
-// restart brings a node up anew. Its client begins again.
-func (w *world) restart(id nodes.ID, amnesia bool) {
-	m := &w.members[id]
-	if w.lives[id].up() {
+// restart brings a node up anew. Its clients begin again.
+func (w *world) restart(p *nodes.Process, amnesia bool) {
+	if p.Up() {
 		return
 	}
-	w.lives[id]++
-	if amnesia {
-		m.saved = nil
-	}
-	w.record(history.Event{Kind: history.Restarted, Count: w.lives[id].incarnation(), Node: id})
-	w.nodes[id] = w.node(id)
-	if _, remembers := w.nodes[id].Machine(0).(nodes.Recoverer); amnesia || !remembers {
+	w.record(history.Event{Kind: history.Restarted, Count: p.Incarnation() + 1, Node: p.ID()})
+	if p.Forgets(amnesia) {
 		w.broke(nodes.NoAmnesia)
 	}
-	w.feed(id, &nodes.Input{Kind: nodes.Recover, Message: m.saved})
-	if int(id) < w.n {
-		w.plan(id, w.now, w.now)
-	}
+	w.turn = p.ID()
+	p.Restart(amnesia)
+	w.planAll(p.ID())
 }

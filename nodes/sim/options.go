@@ -15,6 +15,7 @@ import (
 type Options struct {
 	Spec     *nodes.Spec
 	Config   nodes.Config
+	Beside   []nodes.Instance // further instances on every node, numbered from 1
 	Workload workload.Workload
 	Seed     uint64
 
@@ -43,14 +44,13 @@ type Crash struct {
 	Amnesia bool          // what was saved is lost
 }
 
-// total returns how many nodes there are, clients and servers.
-func (o *Options) total() int { return o.Config.N + o.Spec.ServerCount(o.Config) }
+// stack returns what every node is made of.
+func (o *Options) stack() (*nodes.Stack, error) {
+	return nodes.NewStack(append([]nodes.Instance{{Spec: o.Spec, Config: o.Config}}, o.Beside...)...)
+}
 
 // Validate says what is wrong with the options, if anything is.
 func (o *Options) Validate() error {
-	if err := o.Spec.Validate(o.Config); err != nil {
-		return err
-	}
 	switch w := &o.Workload; {
 	case o.Duration == 0 && o.Entries == 0:
 		return errors.New("neither a duration nor a number of entries: the run would never end")

@@ -46,6 +46,7 @@ func machineLine() string {
 			panicking = true
 		case !panicking || strings.HasPrefix(f.Function, "runtime."):
 		case strings.HasPrefix(f.Function, "turnstile/nodes.(*Node)"),
+			strings.HasPrefix(f.Function, "turnstile/nodes.(*Process)"),
 			strings.HasPrefix(f.Function, "turnstile/nodes/sim.(*world)"):
 			return ""
 		case !strings.HasPrefix(f.Function, "turnstile/nodes.") &&
@@ -54,11 +55,4 @@ func machineLine() string {
 		}
 	}
 	return ""
-}
-
-// mustExist has a machine that sends to no node give up.
-func mustExist(from, to nodes.ID, total int) {
-	if to < 0 || int(to) >= total {
-		panic(fmt.Sprintf("node %d sends a message to node %d, which does not exist", from, to))
-	}
 }

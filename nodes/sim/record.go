@@ -16,17 +16,17 @@ func (w *world) mark(mark uint32) {
 	w.record(history.Event{Kind: history.Marked, Count: mark, Node: nodes.None})
 }
 
-// pass puts a message that goes by at a node, sent to a peer or handled, into the trace.
-func (w *world) pass(id, peer nodes.ID, kind uint8, sent bool) {
+// note puts a message that goes by at a node, sent to a peer or handled, into the trace.
+func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool) {
 	if w.frozen {
 		return
 	}
-	if len(w.trace) < traceLength {
+	if len(w.trace) < traceLen {
 		w.trace = append(w.trace, history.MessageRecord{})
 	}
-	p := &w.trace[w.passed%traceLength]
-	p.At, p.Node, p.Peer, p.Kind, p.Sent = w.now, id, peer, kind, sent
-	w.passed++
+	p := &w.trace[w.traced%traceLen]
+	p.At, p.Node, p.Peer, p.Instance, p.Kind, p.Sent = w.now, id, peer, uint16(instance), kind, sent
+	w.traced++
 }
 
 // broke notes that an assumption about the system holds no more.
@@ -41,13 +41,17 @@ func (w *world) broke(need nodes.Assumption) {
 // history makes a history of what was recorded.
 func (w *world) history() *history.History {
 	logs := []*history.NodeLog{{Node: nodes.None}}
-	for id := range nodes.ID(len(w.members)) {
-		logs = append(logs, &history.NodeLog{Node: id, Instances: []history.InstanceTotals{w.totals(id)}})
+	for id := range nodes.ID(len(w.processes)) {
+		l := &history.NodeLog{Node: id}
+		for i := range w.stack.Instances() {
+			l.Instances = append(l.Instances, w.totalsOf(id, int32(i)))
+		}
+		logs = append(logs, l)
 	}
 	h := history.Ordered(logs, w.events)
 	w.events = nil
 	for i := range w.trace { // the oldest first
-		p := w.trace[(w.passed+uint64(i))%uint64(len(w.trace))]
+		p := w.trace[(w.traced+uint64(i))%uint64(len(w.trace))]
 		l := logs[p.Node+1]
 		l.Trace = append(l.Trace, p)
 		l.Totals.TraceNext++
@@ -55,13 +59,13 @@ func (w *world) history() *history.History {
 	return h
 }
 
-// totals returns what a node would have counted in its log.
-func (w *world) totals(id nodes.ID) history.InstanceTotals {
-	m := &w.members[id].totals
+// totalsOf returns what an instance of a node would have counted in its log.
+func (w *world) totalsOf(id nodes.ID, instance int32) history.InstanceTotals {
+	m := &w.totals[w.at(id, instance)]
 	t := history.InstanceTotals{Requests: m.requests, Entries: m.entries, Exits: m.exits,
 		Resent: m.resent, Dropped: m.dropped, Copied: m.copied}
-	for kind := range w.codec.Kinds() {
-		k := w.tally(id, uint8(kind))
+	for kind := range w.stack.Codec().Kinds() {
+		k := w.tally(id, instance, uint8(kind))
 		t.Kinds = append(t.Kinds,
 			history.KindTotals{Sent: k.sent, Publishes: k.publishes, Delivered: k.delivered})
 	}

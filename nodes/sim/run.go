@@ -3,9 +3,8 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 
-	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/stall"
@@ -64,24 +63,23 @@ func (w *world) run() {
 func (w *world) begin() {
 	w.mark(history.Began)
 	for _, c := range w.Crashes {
-		crash := w.queue.add(int64(c.At))
-		crash.what, crash.to = toCrash, c.Node
+		w.plan(int64(c.At), toCrash, c.Node)
 		if c.Restart > 0 {
-			restart := w.queue.add(int64(c.At + c.Restart))
-			restart.what, restart.to, restart.amnesia = toRestart, c.Node, c.Amnesia
+			w.plan(int64(c.At+c.Restart), toRestart, c.Node).amnesia = c.Amnesia
 		}
 	}
 	if w.Duration > 0 {
-		w.queue.add(int64(w.Warmup)).what = toMeasure
-		w.queue.add(int64(w.Warmup + w.Duration)).what = toStop
+		w.plan(int64(w.Warmup), toMeasure, 0)
+		w.plan(int64(w.Warmup+w.Duration), toStop, 0)
 	}
-	for id := range w.nodes {
-		w.feed(nodes.ID(id), &nodes.Input{Kind: nodes.Start})
+	for id := range w.processes {
+		w.turn = nodes.ID(id)
+		w.processes[id].Boot()
 	}
 	for id := range nodes.ID(w.n) {
-		w.plan(id, 0, 0)
+		w.planAll(id)
 	}
-	if w.short() {
+	if w.brief() {
 		w.mark(history.Measuring)
 	}
 }
@@ -105,11 +103,11 @@ func (w *world) loop() {
 			}
 		}
 		if w.atRest() && w.Workload.Load == workload.Sequential {
-			w.settle()
+			w.noteCost()
 			w.ask()
 		}
 		if w.stopped && w.open == 0 {
-			w.parked = w.Spec.Circulates // what goes round comes to rest where it is
+			w.parked = w.stack.Circulates() // what goes round comes to rest where it is
 			w.markStopped()
 		}
 		if w.queue.empty() {
@@ -118,7 +116,7 @@ func (w *world) loop() {
 		var e *event
 		w.now, e = w.queue.take()
 		w.happen(e)
-		if w.open > w.inside && w.handled-w.moved > w.Patience {
+		if w.waiting > 0 && w.handled-w.moved > w.Patience {
 			w.stalled()
 		}
 	}
@@ -142,161 +140,85 @@ func (w *world) watch() error {
 }
 
 // atRest reports whether no request is open and no message on its way, or whatever is goes round.
-func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.Spec.Circulates) }
+func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.stack.Circulates()) }
 
 func (w *world) stalled() {
-	status := make([]*nodes.NodeStatus, len(w.nodes))
-	for id, node := range w.nodes {
-		if w.lives[id].up() {
-			status[id] = node.Status()
+	var b strings.Builder
+	for i := range w.stack.Instances() {
+		status := make([]*nodes.NodeStatus, len(w.processes))
+		for id := range w.processes {
+			if p := &w.processes[id]; p.Up() {
+				status[id] = p.Status(int32(i))
+			}
 		}
+		if i > 0 {
+			fmt.Fprintf(&b, "\nInstance %d, %s:\n", i, w.stack.Instances()[i].Spec.Name)
+		}
+		b.WriteString(stall.Report(status, w.n))
 	}
-	w.stall = stall.Report(status, w.n)
+	w.stall = b.String()
 	w.mark(history.Stalled)
+}
+
+// plan returns what will happen at a node at a time, for the caller to fill in. It does not happen to a
+// process that has crashed since.
+func (w *world) plan(at int64, what what, to nodes.ID) *event {
+	e := w.queue.add(at)
+	p := &w.processes[to]
+	e.what, e.to, e.incarnation, e.up = what, to, p.Incarnation(), p.Up()
+	return e
 }
 
 // happen lets an event happen.
 func (w *world) happen(e *event) {
-	there := w.lives[e.to] == e.life && e.life.up()
+	p := &w.processes[e.to]
+	there := e.up && p.Up() && p.Incarnation() == e.incarnation
 	switch e.what {
 	case toDeliver:
-		w.deliver(e, there)
+		w.deliver(p, e, there)
 	case toMeasure:
 		w.mark(history.Measuring)
 	case toStop:
 		w.stop()
 	case toCrash:
-		w.crash(e.to)
+		w.crash(p)
 	case toRestart:
-		w.restart(e.to, e.amnesia)
+		w.restart(p, e.amnesia)
 	case toRequest:
-		if there && !w.members[e.to].over {
-			w.request(e.to)
+		if r := w.resource[e.input.Instance]; there && !w.client(e.to, r).over {
+			w.request(p, r)
 		}
 	case toRelease:
-		if there {
-			w.release(e.to)
+		if c := w.client(e.to, w.resource[e.input.Instance]); there && c.count == e.input.Gen &&
+			p.Client(e.input.Instance) == nodes.Inside { // else it was revoked
+			w.release(p, e.input.Instance)
 		}
 	case toTimeout:
-		if there {
-			w.feed(e.to, &e.input)
+		if there && !w.parked {
+			w.feed(p, &e.input)
 		}
 	}
 }
 
 // deliver hands a message to its node, which may have gone down since, or come up anew.
-func (w *world) deliver(e *event, there bool) {
+func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 	w.inflight--
 	if !there {
-		w.members[e.to].totals.dropped++
+		w.totals[w.at(e.to, e.input.Instance)].dropped++
 		w.broke(nodes.NoCrash)
 		return
 	}
 	w.handled++
-	w.tally(e.to, e.kind).delivered++ // now, so that of many nodes it comes into the cache while the node does
-	w.pass(e.to, e.input.From, e.kind, false)
+	// Now, so that of many nodes it comes into the cache while the node does.
+	w.tally(e.to, e.input.Instance, e.kind).delivered++
+	w.note(e.to, e.input.From, e.input.Instance, e.kind, false)
 	if !w.parked {
-		w.feed(e.to, &e.input)
+		w.feed(p, &e.input)
 	}
 }
 
-// feed hands a node an input and does what it asks for.
-func (w *world) feed(id nodes.ID, in *nodes.Input) {
-	w.turn = id
-	w.effects = w.nodes[id].HandleInto(w.effects[:0], *in)
-	for i := range w.effects {
-		e := &w.effects[i]
-		switch e.Op {
-		case nodes.OpSend:
-			mustExist(id, e.To, len(w.nodes))
-			w.send(id, e.To, e)
-			w.count(id, e, 1, 1)
-		case nodes.OpBroadcast:
-			for to := range nodes.ID(w.n) {
-				if to != id {
-					w.send(id, to, e)
-				}
-			}
-			publishes := w.hearers(id)
-			if w.Multicast {
-				publishes = 1
-			}
-			w.count(id, e, w.hearers(id), publishes)
-		case nodes.OpSetTimer:
-			w.setTimer(id, e)
-		case nodes.OpSave:
-			w.members[id].saved = e.Message
-		case nodes.OpGrant:
-			w.enter(id)
-		}
-	}
-}
-
-// hearers returns how many nodes hear a broadcast of id.
-func (w *world) hearers(id nodes.ID) int {
-	if int(id) < w.n {
-		return w.n - 1
-	}
-	return w.n
-}
-
-// count books a message that is to be delivered so many times, and was handed over so many times.
-func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
-	w.sent += uint64(deliveries)
-	t := w.tally(id, e.Kind)
-	t.sent += uint64(deliveries)
-	t.publishes += uint64(publishes)
-	if e.Resend {
-		w.members[id].totals.resent += uint64(deliveries)
-	}
-	if w.Spec.Circulates {
-		for range deliveries {
-			w.record(history.Event{Kind: history.Sent, Count: uint32(e.Kind), Node: id})
-		}
-	}
-}
-
-func (w *world) tally(id nodes.ID, kind uint8) *tally {
-	return &w.tallies[int(id)*w.codec.Kinds()+int(kind)]
-}
-
-// send puts a message on its way.
-func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
-	w.pass(from, to, e.Kind, true)
-	if w.links == nil { // the usual case, and the one that must be fast
-		w.travel(w.now+w.latency, from, to, e)
-		return
-	}
-	arrivals, reordered := w.links.Take(nodes.Packet{From: from, To: to, Instance: e.Instance,
-		Kind: e.Kind, At: w.now})
-	t := &w.members[to].totals
-	switch {
-	case len(arrivals) == 0:
-		t.dropped++
-		w.broke(nodes.NoLoss)
-	case len(arrivals) > 1:
-		t.copied += uint64(len(arrivals) - 1)
-		w.broke(nodes.NoDuplication)
-	}
-	if reordered {
-		w.broke(nodes.FIFO)
-	}
-	for _, at := range arrivals {
-		w.travel(max(at, w.now+1), from, to, e)
-	}
-}
-
-func (w *world) travel(at int64, from, to nodes.ID, e *nodes.Effect) {
-	w.inflight++
-	arrival := w.queue.add(at)
-	arrival.what, arrival.kind, arrival.to, arrival.life = toDeliver, e.Kind, to, w.lives[to]
-	arrival.input.Kind, arrival.input.From, arrival.input.Message = nodes.Receive, from, e.Message
-}
-
-func (w *world) setTimer(id nodes.ID, e *nodes.Effect) {
-	roll := chance.OnLink(chance.ForTimer, id, e.Timer.Peer, uint8(e.Timer.Kind), uint64(e.Gen))
-	length := e.Min + time.Duration(w.dice.Unit(roll)*float64(e.Max-e.Min))
-	t := w.queue.add(w.now + max(1, int64(length)))
-	t.what, t.to, t.life = toTimeout, id, w.lives[id]
-	t.input.Kind, t.input.Timer, t.input.Gen = nodes.Timeout, e.Timer, e.Gen
+// feed hands a process an input and does what it asks for.
+func (w *world) feed(p *nodes.Process, in *nodes.Input) {
+	w.turn = p.ID()
+	p.Handle(*in)
 }

@@ -10,32 +10,33 @@ import (
 type world struct {
 	Options
 	dice      chance.Dice
-	codec     *nodes.Codec
+	stack     *nodes.Stack
 	n         int // clients
-	nodes     []*nodes.Node
-	members   []member
-	lives     []life
-	tallies   []tally      // of each node in turn, by kind
+	processes []nodes.Process
+	resources []resource   // of each instance that is a mutex
+	resource  []int32      // of an instance: its number among these, or -1
+	clients   []client     // of each node in turn, by resource
+	choices   []uint32     // that the machines of each node have made, by instance
+	totals    []totals     // of each node in turn, by instance
+	tallies   []tally      // of each node in turn, by instance and kind
 	links     *nodes.Links // nil if all messages take the same time
 	latency   int64        // that time
 	queue     queue
-	turn      nodes.ID       // who has the input at hand
-	effects   []nodes.Effect // of it
+	turn      nodes.ID // who has the input at hand
 	now       int64
 	events    []history.Event
 	entries   uint64
 	inflight  int // messages on their way
 	open      int // requests that are not over
-	inside    int
-	account   int64
+	waiting   int // those of them that are not inside
 	issued    uint64
 	drawn     uint64 // sequential load: draws of who asks
 	handled   uint64
 	sent      uint64
 	asked     asked // sequential load: the request under way
 	trace     []history.MessageRecord
-	passed    uint64 // messages ever put into the trace
-	frozen    bool   // two have been inside: the trace keeps what led to it
+	traced    uint64 // messages ever put into the trace
+	frozen    bool   // too many have been inside: the trace keeps what led to it
 	moved     uint64 // handled at the latest entry, or when somebody began to wait
 	broken    nodes.Assumption
 	stopped   bool
@@ -46,6 +47,24 @@ type world struct {
 	cut       error
 }
 
+// A resource is what the clients of one instance share.
+type resource struct {
+	instance int32
+	capacity int // in units
+	taken    int // units
+	account  int64
+	dice     chance.Dice // for what its clients do
+}
+
+// A client is what the world knows of one client beside its machine.
+type client struct {
+	over  bool // no request is planned any more
+	made  bool // the request that was due latest was made
+	count uint32
+	due   int64 // when the latest request was due, or the next is
+	money int64 // what the account held at the latest enter
+}
+
 // asked is a request that was made with all at rest.
 type asked struct {
 	open bool
@@ -53,63 +72,66 @@ type asked struct {
 	sent uint64 // messages before it
 }
 
-// traceLength is how many of the latest messages of all nodes are kept, for the story of a violation.
-const traceLength = 4096
+// traceLen is how many of the latest messages of all nodes are kept, for the story of a violation.
+const traceLen = 4096
 
-// A life counts how often a node has gone down or come up again.
-type life uint32
-
-// up reports whether the node is up.
-func (l life) up() bool { return l%2 == 0 }
-
-// incarnation returns how often it has come up again.
-func (l life) incarnation() uint32 { return uint32(l / 2) }
-
-// A member is what the world knows of one node beside its machine.
-type member struct {
-	over    bool // no request is planned any more
-	count   uint32
-	choices uint32
-	due     int64 // when the latest request was due, or the next is
-	made    bool  // that request was made
-	money   int64 // what the account held at the latest enter
-	saved   nodes.Message
-	totals  totals
-}
-
-// totals count what a node does, but for its messages by kind, in few cache lines: of a hundred thousand
-// nodes none stays in a cache from one event to the next.
+// totals count what an instance of a node does, but for its messages by kind, in few cache lines: of a
+// hundred thousand nodes none stays in a cache from one event to the next.
 type totals struct{ requests, entries, exits, resent, dropped, copied uint64 }
 
-// A tally counts the messages of one kind at one node.
+// A tally counts the messages of one kind of an instance of one node.
 type tally struct{ sent, publishes, delivered uint64 }
 
+// newWorld returns a run of valid options that has not begun.
 func newWorld(o Options) *world {
-	w := &world{Options: o, dice: chance.Dice(o.Seed), codec: o.Spec.Codec(), n: o.Config.N}
+	stack, _ := o.stack() // it is valid
+	total := stack.Total()
+	w := &world{Options: o, dice: chance.Dice(o.Seed), stack: stack, n: stack.N(), queue: newQueue()}
 	if w.Patience == 0 {
-		w.Patience = plenty * uint64(o.total())
+		w.Patience = plenty * uint64(total)
 	}
-	w.members = make([]member, o.total())
-	w.lives = make([]life, o.total())
-	w.tallies = make([]tally, o.total()*w.codec.Kinds())
-	for id := range nodes.ID(o.total()) {
-		w.nodes = append(w.nodes, w.node(id))
+	instances := len(stack.Instances())
+	w.resource = make([]int32, instances)
+	for i, in := range stack.Instances() {
+		w.resource[i] = -1
+		if r := len(w.resources); r < len(stack.Mutexes()) && stack.Mutexes()[r] == int32(i) {
+			w.resource[i] = int32(r)
+			w.resources = append(w.resources, resource{instance: int32(i), capacity: in.Config.Capacity(),
+				dice: w.dice.Of(chance.ForResource, r)})
+		}
 	}
+	w.clients = make([]client, w.n*len(w.resources))
+	w.choices = make([]uint32, total*instances)
+	w.totals = make([]totals, total*instances)
+	w.tallies = make([]tally, total*instances*stack.Codec().Kinds())
 	// Nothing arrives at the moment it is sent, so that causes come before effects in any order of equal times.
-	w.queue, w.latency = newQueue(), max(1, int64(o.Latency))
+	w.latency = max(1, int64(o.Latency))
 	if o.Shaper != nil {
-		w.links = nodes.NewLinks(o.total(), w.codec.Kinds(), o.Shaper, o.Reordering)
+		w.links = nodes.NewLinks(total, stack.Codec().Kinds(), o.Shaper, o.Reordering)
+	}
+	rt := nodes.NewRuntime(stack, w, w.choose)
+	w.processes = make([]nodes.Process, total)
+	for id := range w.processes {
+		rt.Process(&w.processes[id], nodes.ID(id))
 	}
 	return w
 }
 
-// node makes the node id, as it comes up.
-func (w *world) node(id nodes.ID) *nodes.Node {
-	m := &w.members[id]
-	choose := func(n int) int {
-		m.choices++
-		return w.dice.Below(chance.At(chance.ForChoice, id, uint64(m.choices)), n)
-	}
-	part := nodes.Part{Machine: w.Spec.Machine(w.Config, id), Codec: w.codec}
-	return nodes.NewNode(id, w.n, w.lives[id].incarnation(), choose, part)
+// choose answers Env.Choose.
+func (w *world) choose(id nodes.ID, instance int32, n int) int {
+	count := &w.choices[w.at(id, instance)]
+	*count++
+	return w.dice.Of(chance.ForChoice, int(instance)).Below(chance.At(chance.ForChoice, id, uint64(*count)), n)
+}
+
+// at returns the place of an instance of a node in totals and choices.
+func (w *world) at(id nodes.ID, instance int32) int { return int(id)*len(w.resource) + int(instance) }
+
+func (w *world) tally(id nodes.ID, instance int32, kind uint8) *tally {
+	return &w.tallies[w.at(id, instance)*w.stack.Codec().Kinds()+int(kind)]
+}
+
+// client returns the client of a resource at a node.
+func (w *world) client(id nodes.ID, r int32) *client {
+	return &w.clients[int(id)*len(w.resources)+int(r)]
 }

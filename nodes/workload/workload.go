@@ -47,6 +47,8 @@ type Workload struct {
 	// Open: requests per second and node, at random (Poisson) or evenly spaced.
 	Rate   float64 `json:"rate,omitempty" yaml:"rate,omitempty"`
 	Evenly bool    `json:"evenly,omitempty" yaml:"evenly,omitempty"`
+	// Whole is the share of requests that want all units of a resource that has several; the others want one.
+	Whole float64 `json:"whole,omitempty" yaml:"whole,omitempty"`
 }
 
 // Never is later than any time.
@@ -78,6 +80,14 @@ func (w *Workload) Next(d chance.Dice, id nodes.ID, count uint64, lastDue, lastE
 		return lastDue + int64(gaps*float64(time.Second)/w.Rate)
 	}
 	return Never
+}
+
+// Units returns how many of the units of a resource the count-th request of a node wants.
+func (w *Workload) Units(d chance.Dice, id nodes.ID, count uint64, capacity int) int32 {
+	if capacity > 1 && d.Unit(roll(chance.ForUnits, id, count)) < w.Whole {
+		return int32(capacity)
+	}
+	return 1
 }
 
 // HoldFor returns how long a node stays inside in its count-th critical section.

@@ -1,0 +1,40 @@
+package explore
+
+import "turnstile/nodes"
+
+// What a process asks for goes into the outcome of the stimulus at hand.
+var _ nodes.Host = (*parts)(nil)
+
+// Send implements nodes.Host.
+func (ps *parts) Send(p *nodes.Process, e *nodes.Effect) {
+	ps.out.sends = append(ps.out.sends, ps.word(p.ID(), e.To, e))
+}
+
+// Broadcast implements nodes.Host.
+func (ps *parts) Broadcast(p *nodes.Process, e *nodes.Effect) {
+	for to := range p.Hearers() {
+		ps.out.sends = append(ps.out.sends, ps.word(p.ID(), to, e))
+	}
+}
+
+// SetTimer implements nodes.Host.
+func (ps *parts) SetTimer(_ *nodes.Process, e *nodes.Effect) {
+	ps.set = append(ps.set, runningTimer{e.Instance, e.Timer, e.Gen, ps.o.Timing.window(e.Min, e.Max)})
+}
+
+// Save implements nodes.Host: the process itself holds what it has saved.
+func (ps *parts) Save(*nodes.Process, *nodes.Effect) {}
+
+// Enter implements nodes.Host.
+func (ps *parts) Enter(_ *nodes.Process, e *nodes.Effect) {
+	for r, instance := range ps.stack.Mutexes() {
+		if instance == e.Instance {
+			ps.out.entered |= 1 << r
+		}
+	}
+}
+
+// Revoke, Elect and Suspect implement nodes.Host: what they change is in the state of the process.
+func (ps *parts) Revoke(*nodes.Process, *nodes.Effect)        {}
+func (ps *parts) Elect(*nodes.Process, *nodes.Effect)         {}
+func (ps *parts) Suspect(*nodes.Process, *nodes.Effect, bool) {}

@@ -1,0 +1,51 @@
+package host
+
+import (
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// The host does what its one process asks for.
+var _ nodes.Host = (*Host)(nil)
+
+// Send implements nodes.Host.
+func (h *Host) Send(_ *nodes.Process, e *nodes.Effect) { h.traffic.send(e) }
+
+// Broadcast implements nodes.Host.
+func (h *Host) Broadcast(p *nodes.Process, e *nodes.Effect) { h.traffic.broadcast(p, e) }
+
+// SetTimer implements nodes.Host.
+func (h *Host) SetTimer(_ *nodes.Process, e *nodes.Effect) {
+	dice := h.dice.Of(chance.ForTimer, int(e.Instance))
+	roll := chance.OnLink(chance.ForTimer, h.config.Node, e.Timer.Peer, uint8(e.Timer.Kind), uint64(e.Gen))
+	length := int64(e.Min) + int64(dice.Unit(roll)*float64(e.Max-e.Min))
+	h.tasks.add(task{at: h.clock.Now() + length, what: toTimeout,
+		input: nodes.Input{Kind: nodes.Timeout, Instance: e.Instance, Timer: e.Timer, Gen: e.Gen}})
+}
+
+// Save implements nodes.Host. A process that is gone does not come back yet, so what it saved need not
+// outlive it.
+func (h *Host) Save(*nodes.Process, *nodes.Effect) {}
+
+// Enter implements nodes.Host.
+func (h *Host) Enter(_ *nodes.Process, e *nodes.Effect) { h.clientOf[e.Instance].enter(e.Number) }
+
+// Revoke implements nodes.Host.
+func (h *Host) Revoke(_ *nodes.Process, e *nodes.Effect) { h.clientOf[e.Instance].revoke() }
+
+// Elect implements nodes.Host.
+func (h *Host) Elect(_ *nodes.Process, e *nodes.Effect) {
+	h.record(history.Event{Kind: history.Elected, Instance: uint16(e.Instance),
+		Count: uint32(e.To), Value: int64(e.Number)})
+}
+
+// Suspect implements nodes.Host. Whether a suspicion is true, only those who see all processes know.
+func (h *Host) Suspect(*nodes.Process, *nodes.Effect, bool) {}
+
+// choose answers Env.Choose.
+func (h *Host) choose(id nodes.ID, instance int32, n int) int {
+	h.choices[instance]++
+	dice := h.dice.Of(chance.ForChoice, int(instance))
+	return dice.Below(chance.At(chance.ForChoice, id, h.choices[instance]), n)
+}

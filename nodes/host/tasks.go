@@ -1,0 +1,109 @@
+package host
+
+import (
+	"time"
+
+	"turnstile/internal/heap"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A task is something that a host will do at a time.
+type task struct {
+	at      int64 // in the run's nanoseconds
+	order   uint64
+	what    what
+	client  *client // whose request or critical section it is about
+	entry   uint64  // which of its critical sections
+	input   nodes.Input
+	arrival arrival
+}
+
+// what a task is about.
+type what uint8
+
+const (
+	toBegin   what = iota // issuing begins
+	toEnd                 // issuing ends
+	toRequest             // a client's next request is due
+	toRelease             // its critical section is over
+	toTimeout             // a machine's timer runs out
+	toDeliver             // a delayed message arrives
+)
+
+// tasks are those to come, the earliest first; of those at one time, the first made first.
+type tasks struct {
+	heap.Heap[task]
+	made uint64
+}
+
+func newTasks() tasks {
+	return tasks{Heap: heap.New(func(a, b *task) bool {
+		return a.at < b.at || a.at == b.at && a.order < b.order
+	})}
+}
+
+func (t *tasks) add(x task) {
+	t.made++
+	x.order = t.made
+	t.Push(x)
+}
+
+// early is how long before its end the loop wakes up for a critical section: about as long as it takes an
+// idle processor to wake up. What is left of it then, the loop spins. Nothing else is worth that: of other
+// tasks there may be very many, and their lateness changes no length that was asked for.
+const early = int64(15 * time.Microsecond)
+
+// wake returns when to wake up for a task.
+func (t *task) wake() int64 {
+	if t.what == toRelease {
+		return t.at - early
+	}
+	return t.at
+}
+
+// setAlarm sets the alarm for the earliest task.
+func (h *Host) setAlarm() {
+	if h.tasks.Len() == 0 {
+		return
+	}
+	if at := h.tasks.First().wake(); h.alarm == 0 || at < h.alarm {
+		h.alarm = at
+		h.clock.SetAlarm(at)
+	}
+}
+
+// runDue does the tasks that are due.
+func (h *Host) runDue() {
+	for h.tasks.Len() > 0 && h.err == nil {
+		now := h.clock.Now()
+		if h.tasks.First().wake() > now {
+			return
+		}
+		t := h.tasks.Pop()
+		for now < t.at {
+			now = h.clock.Now()
+		}
+		h.log.Late[history.LatenessBucket(now-t.at)].Add(1)
+		h.run(&t)
+	}
+}
+
+func (h *Host) run(t *task) {
+	switch t.what {
+	case toBegin:
+		h.start()
+		h.begin(t.at)
+	case toEnd:
+		h.end(t.at)
+	case toRequest:
+		t.client.fall()
+	case toRelease:
+		t.client.finish(t.entry)
+	case toTimeout:
+		h.handle(t.input)
+		h.act()
+	case toDeliver:
+		h.deliver(&t.arrival)
+	}
+}

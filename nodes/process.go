@@ -1,0 +1,200 @@
+package nodes
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// A Host does what the machines of its processes ask for, in the order in which they asked. The effect is
+// valid during the call.
+type Host interface {
+	// Send sends e.Message to e.To, a node other than p.
+	Send(p *Process, e *Effect)
+	// Broadcast sends e.Message to every client but p: see Process.Hearers.
+	Broadcast(p *Process, e *Effect)
+	// SetTimer has e.Timer run out once, as generation e.Gen, between e.Min and e.Max from now. The process
+	// ignores a timer that was stopped or set again since.
+	SetTimer(p *Process, e *Effect)
+	// Save makes e.Message durable before any later Send. Process keeps it for Restart as well.
+	Save(p *Process, e *Effect)
+	// Enter has the client begin its critical section under the fence number e.Number.
+	Enter(p *Process, e *Effect)
+	// Revoke has the client leave its critical section without a Release.
+	Revoke(p *Process, e *Effect)
+	// Elect notes that the machine has settled on the leader e.To in the term e.Number.
+	Elect(p *Process, e *Effect)
+	// Suspect notes that the failure detector of p suspects e.To or, if it does not suspect any more, trusts it.
+	Suspect(p *Process, e *Effect, suspects bool)
+}
+
+// A Runtime is what the processes of one host share.
+type Runtime struct {
+	stack   *Stack
+	host    Host
+	choose  Choose
+	effects []Effect // of the input at hand: nodes keep none, so that many of them stay small
+}
+
+// Choose answers Env.Choose of an instance on a node with a number from 0 to n-1.
+type Choose func(id ID, instance int32, n int) int
+
+// NewRuntime returns what the processes of a host share: what they are made of, who does what they ask for,
+// and who answers their choices.
+func NewRuntime(stack *Stack, host Host, choose Choose) *Runtime {
+	return &Runtime{stack: stack, host: host, choose: choose}
+}
+
+// A Process is a Node through its lives: it boots, crashes, and comes up again with what it saved.
+type Process struct {
+	Node
+	rt    *Runtime
+	up    bool
+	saved Saved
+}
+
+// Process makes p the process id, which is up but has not booted: what is sent to it waits.
+func (rt *Runtime) Process(p *Process, id ID) {
+	*p = Process{Node: Node{id: id}, rt: rt}
+	p.begin(0)
+}
+
+// Stack returns what the process is made of.
+func (p *Process) Stack() *Stack { return p.rt.stack }
+
+// Boot has the process start.
+func (p *Process) Boot() { p.Handle(Input{Kind: Start}) }
+
+// begin makes the machines anew.
+func (p *Process) begin(incarnation uint32) {
+	p.up = true
+	p.init(p.rt.stack, p.id, incarnation, p.rt.choose)
+}
+
+// Up reports whether the process is up.
+func (p *Process) Up() bool { return p.up }
+
+// Crash takes the process down, with all that it has not saved. What was open at its clients has to be ended
+// by the host, which asks Client before.
+func (p *Process) Crash() { p.up = false }
+
+// Forgets reports whether the process lacks after a restart what its peers may rest on: because of forget, or
+// because a machine does not recover.
+func (p *Process) Forgets(forget bool) bool {
+	if forget {
+		return true
+	}
+	for i := range p.rt.stack.instances {
+		if p.rt.stack.Forgets(int32(i), p.id) {
+			return true
+		}
+	}
+	return false
+}
+
+// Restart brings the process up again, with what it saved unless it is to forget that. What a machine saved
+// that does not recover is of no use to anybody, and gone.
+func (p *Process) Restart(forget bool) {
+	p.begin(p.incarnation + 1)
+	for i := range p.saved {
+		if _, recovers := p.Machine(int32(i)).(Recoverer); forget || !recovers {
+			p.saved[i] = nil
+		}
+	}
+	if !slices.ContainsFunc(p.saved, func(m Message) bool { return m != nil }) {
+		p.saved = nil
+	}
+	p.Handle(Input{Kind: Recover, Message: p.saved})
+}
+
+// Saved returns what an instance has saved last, or nil.
+func (p *Process) Saved(instance int32) Message {
+	if p.saved == nil {
+		return nil
+	}
+	return p.saved[instance]
+}
+
+// Handle has the process handle an input, and the host do what its machines ask for. It panics when the host
+// or a machine breaks its contract; the text names the node, the machine and the event.
+func (p *Process) Handle(in Input) {
+	p.rt.effects = p.HandleInto(p.rt.effects[:0], in)
+	for i := range p.rt.effects {
+		p.do(&p.rt.effects[i])
+	}
+}
+
+func (p *Process) do(e *Effect) {
+	h := p.rt.host
+	switch e.Op {
+	case OpSend:
+		h.Send(p, e)
+	case OpBroadcast:
+		h.Broadcast(p, e)
+	case OpSetTimer:
+		h.SetTimer(p, e)
+	case OpSave:
+		if p.saved == nil {
+			p.saved = make(Saved, p.count())
+		}
+		p.saved[e.Instance] = e.Message
+		h.Save(p, e)
+	case OpGrant:
+		h.Enter(p, e)
+	case OpRevoke:
+		h.Revoke(p, e)
+	case OpElect:
+		h.Elect(p, e)
+	case OpSuspect, OpTrust:
+		h.Suspect(p, e, e.Op == OpSuspect)
+	default:
+		panic(fmt.Sprintf("node %d: nobody knows how to do operation %d", p.id, e.Op))
+	}
+}
+
+// Hearers yields those who hear a broadcast of the process: every client but itself.
+func (p *Process) Hearers() iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for id := range ID(p.rt.stack.N()) {
+			if id != p.id && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// HearerCount returns how many they are.
+func (p *Process) HearerCount() int {
+	if n := p.rt.stack.N(); int(p.id) >= n {
+		return n
+	}
+	return p.rt.stack.N() - 1
+}
+
+// Clone returns a copy of the process that shares no memory with it, but for its runtime.
+func (p *Process) Clone() *Process {
+	fresh := &Process{rt: p.rt, up: p.up, saved: slices.Clone(p.saved)}
+	p.cloneInto(&fresh.Node)
+	return fresh
+}
+
+// AppendState writes out the state of the process, of what it saved as well. Equal states give equal bytes.
+func (p *Process) AppendState(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(p.incarnation))
+	if !p.up {
+		b = append(b, 0)
+	} else {
+		b = p.Node.AppendState(append(b, 1))
+	}
+	for i := range p.saved {
+		m := p.saved[i]
+		if m == nil {
+			b = append(b, 0)
+			continue
+		}
+		kind := p.rt.stack.codec.KindOf(m)
+		b = p.rt.stack.codec.Append(append(b, byte(kind+1)), kind, m)
+	}
+	return b
+}

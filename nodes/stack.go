@@ -1,0 +1,116 @@
+package nodes
+
+import (
+	"errors"
+	"fmt"
+)
+
+// An Instance says what one machine of every node is: of which row, and made from what.
+type Instance struct {
+	Spec   *Spec
+	Config Config
+}
+
+// A Stack is what all nodes of a cluster are made of: instances of rows, numbered from 0. A named resource is
+// an instance of its own; so are an elector and a failure detector beside a mutex. One codec numbers the
+// kinds of message of all instances.
+type Stack struct {
+	instances []Instance
+	codec     *Codec
+	total     int
+	mutexes   []int32
+}
+
+// NewStack returns the stack of instances. The error says what cannot be combined, or what an algorithm
+// cannot run with.
+func NewStack(instances ...Instance) (*Stack, error) {
+	if len(instances) == 0 {
+		return nil, errors.New("a node without machines: it takes one at least")
+	}
+	s := &Stack{instances: instances}
+	n := instances[0].Config.N
+	for i, in := range instances {
+		if err := in.Spec.Validate(in.Config); err != nil {
+			return nil, err
+		}
+		if in.Config.N != n {
+			return nil, fmt.Errorf("%s for %d nodes beside %s for %d: all run on the same nodes",
+				in.Spec.Name, in.Config.N, instances[0].Spec.Name, n)
+		}
+		s.total = max(s.total, n+in.Spec.ServerCount(in.Config))
+		if _, ok := in.Spec.Machine(in.Config, 0).(Mutex); ok {
+			s.mutexes = append(s.mutexes, int32(i))
+		}
+	}
+	var err error
+	s.codec, err = stackCodec(instances)
+	return s, err
+}
+
+// N returns how many clients there are.
+func (s *Stack) N() int { return s.instances[0].Config.N }
+
+// Total returns how many nodes there are, clients and servers.
+func (s *Stack) Total() int { return s.total }
+
+// Codec returns the codec of the messages of all instances.
+func (s *Stack) Codec() *Codec { return s.codec }
+
+// Instances returns what the instances are, by their number.
+func (s *Stack) Instances() []Instance { return s.instances }
+
+// Mutexes returns the numbers of the instances that have clients.
+func (s *Stack) Mutexes() []int32 { return s.mutexes }
+
+// Safe returns what the safety of the instances rests on, in all.
+func (s *Stack) Safe() (all Assumption) {
+	for _, in := range s.instances {
+		all |= in.Spec.Safe
+	}
+	return all
+}
+
+// Live returns what the progress of the instances rests on, in all, beside Safe.
+func (s *Stack) Live() (all Assumption) {
+	for _, in := range s.instances {
+		all |= in.Spec.Live
+	}
+	return all
+}
+
+// Circulates reports whether an instance sends though nobody asks.
+func (s *Stack) Circulates() bool {
+	for _, in := range s.instances {
+		if in.Spec.Circulates {
+			return true
+		}
+	}
+	return false
+}
+
+// Forgets reports whether the machine of an instance on node id begins anew after a crash, whatever was
+// saved. Of machines that are neither mutexes nor electors nothing depends on their memory, and they do not
+// count.
+func (s *Stack) Forgets(instance int32, id ID) bool {
+	switch s.machine(instance, id).(type) {
+	case Recoverer, bystander:
+		return false
+	case Mutex, Elector:
+		return true
+	}
+	return int(id) >= s.N() // a server, on whose memory its clients rest
+}
+
+// machine makes the machine of an instance on node id.
+func (s *Stack) machine(instance int32, id ID) Machine {
+	in := &s.instances[instance]
+	if int(id) >= s.N()+in.Spec.ServerCount(in.Config) {
+		return bystander{}
+	}
+	return in.Spec.Machine(in.Config, id)
+}
+
+// A bystander is the machine of an instance on a server that is there for another instance.
+type bystander struct{}
+
+func (b bystander) Receive(_ *Env, _ ID, m Message) { Unexpected(b, m) }
