@@ -37,20 +37,7 @@ func setting(o Options, spec *nodes.Spec, kinds []string) check.Setting {
 // Rows returns the rows of runs.csv, one for each trial.
 func (r *Run) Rows() (rows []results.Row) {
 	for _, t := range r.Trials {
-		o, delay := r.Record.Options, nodes.Unbounded(0)
-		o.Seed = r.Record.Trials[t.Number-1].Seed
-		if r.Spec.Cost != nil {
-			delay = r.Spec.Cost(o.Config).Delay
-		}
-		row := rowOf(t.Measures, o, delay)
-		row.Run, row.Trial, row.Kind, row.Hosts = r.Folder.Name(), t.Number, r.kind(), 1
-		if cost := published(o, r.Spec); known(cost) {
-			row.PublishedMin, row.PublishedMax = results.Number(cost.Min), results.Number(cost.Max)
-		}
-		row.Violations = results.Count(t.Verdict.Violations)
-		row.Lost = results.Count(t.Verdict.LostUnintended)
-		row.Verdict, row.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
-		rows = append(rows, row)
+		rows = append(rows, r.row(t))
 	}
 	return rows
 }

@@ -2,62 +2,93 @@ package bench
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
-	"turnstile/bench/measure"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
-// rowOf returns the measures of a trial as a row of runs.csv, with what the run was asked to be. delay is the
-// published synchronization delay. The name of the run, the trial and all that is judged rather than
-// measured are left to whoever knows them.
-func rowOf(m *measure.Measures, o Options, delay nodes.Range) results.Row {
+// row returns what runs.csv says of a trial.
+func (r *Run) row(t *Trial) results.Row {
+	o := &r.Record.Options
 	row := results.Row{
-		Algorithm: o.Algorithm,
-		Nodes:     o.Config.N,
-		Slots:     1,
-		Resources: 1,
-		Workload:  describe(o),
-		HoldUS:    meanUS(o.Workload.Hold),
-		LatencyUS: meanUS(o.Latency),
-		Multicast: o.Multicast,
-		Seed:      o.Seed,
+		Run:        r.Folder.Name(),
+		Trial:      t.Number,
+		Version:    r.Record.Versions["turnstile"],
+		Seed:       r.Record.Trials[t.Number-1].Seed,
+		Asked:      r.Record.asked(),
+		HoldUS:     meanUS(o.Workload.Hold),
+		Violations: results.Count(t.Verdict.Violations),
+		Lost:       results.Count(t.Verdict.LostUnintended),
+		Verdict:    t.Verdict.Outcome.String(),
+		Reason:     t.Verdict.Reason,
 	}
-	if !o.Regions.None() {
-		row.LatencyUS = results.Figure{} // there is no one latency
+	if o.Regions.None() {
+		row.LatencyUS = meanUS(o.Latency)
 	}
-	switch o.Workload.Load {
-	case workload.Closed:
+	if o.Workload.Load == workload.Closed {
 		row.ThinkUS = meanUS(o.Workload.Think)
-	case workload.Open:
-		row.RatePerS = results.Number(o.Workload.Rate)
 	}
-	row.UtilisationPredicted, row.EntriesPerSPredicted = Predict(o, delay)
-	m.Fill(&row)
+	if cost := published(*o, r.Spec); known(cost) {
+		row.PublishedMin, row.PublishedMax = results.Number(cost.Min), results.Number(cost.Max)
+	}
+	if r.Spec.Cost != nil {
+		delay := r.Spec.Cost(o.Config).Delay
+		row.UtilisationPredicted, row.EntriesPerSPredicted = Predict(*o, delay)
+	}
+	t.Measures.Fill(&row)
 	return row
 }
 
-// describe names the workload and those of its spans that a mean says too little of.
-func describe(o Options) string {
-	text := string(o.Workload.Load)
-	for _, s := range []struct {
-		name string
-		span chance.Distribution
-	}{{"hold", o.Workload.Hold}, {"think", o.Workload.Think}, {"latency", o.Latency}} {
-		if !s.span.IsConstant() {
-			text += fmt.Sprintf(" %s=%v", s.name, s.span)
+// asked returns what the run was asked to be, for runs.csv. A test wants everything that makes two runs
+// differ.
+func (r *Record) asked() results.Asked {
+	o := &r.Options
+	w := &o.Workload
+	a := results.Asked{
+		Kind:      kindBench,
+		Algorithm: o.Algorithm,
+		Options:   o.Config.Options,
+		Nodes:     o.Config.N,
+		Hosts:     1,
+		Units:     max(1, o.Config.Units),
+		Resources: 1,
+		Load:      string(w.Load),
+		Hold:      w.Hold.String(),
+		Latency:   o.Latency.String(),
+		Multicast: o.Multicast,
+		NATS:      o.NATS,
+		WarmupS:   results.Number(o.Warmup.Seconds()),
+	}
+	switch w.Load {
+	case workload.Closed:
+		a.Think = w.Think.String()
+	case workload.Open:
+		a.RatePerS, a.Arrivals = results.Number(w.Rate), "poisson"
+		if w.Evenly {
+			a.Arrivals = "even"
 		}
 	}
 	if !o.Regions.None() {
-		text += " " + o.Regions.String()
+		a.Latency, a.Regions = "", o.Regions.Matrix()
 	}
-	if o.Workload.Load == workload.Open && o.Workload.Evenly {
-		text += " evenly"
+	if o.Entries > 0 {
+		a.EntriesAsked = results.Count(o.Entries)
+	} else {
+		a.DurationAskedS = results.Number(o.Duration.Seconds())
 	}
-	return text
+	var faults Simulated
+	if r.Simulated != nil {
+		a.Kind, faults = kindSimulate, *r.Simulated
+	} else {
+		a.PatienceS = results.Number(o.Patience.Seconds())
+	}
+	a.Loss, a.Duplication = results.Number(faults.Loss), results.Number(faults.Duplication)
+	a.Reordering, a.Crashes = faults.Reordering, strings.Trim(fmt.Sprint(faults.Crashes), "[]")
+	return a
 }
 
 func meanUS(s chance.Distribution) results.Figure {

@@ -1,11 +1,18 @@
 package bench
 
 import (
+	"fmt"
+	"reflect"
 	"testing"
 	"time"
+
+	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
+	"turnstile/results"
 )
 
 func TestPredict(t *testing.T) {
@@ -34,5 +41,128 @@ func TestPredict(t *testing.T) {
 	o.Workload.Load = workload.Closed
 	if u, _ := Predict(o, nodes.Exactly(1)); u.Known() {
 		t.Error("theory says nothing of a load that is not saturated")
+	}
+}
+
+// leaves lists what stands in v, by where it stands.
+func leaves(v reflect.Value, path string) (paths []string, values []reflect.Value) {
+	if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[chance.Distribution]() {
+		return []string{path}, []reflect.Value{v}
+	}
+	for i := range v.NumField() {
+		p, at := leaves(v.Field(i), path+"."+v.Type().Field(i).Name)
+		paths, values = append(paths, p...), append(values, at...)
+	}
+	return paths, values
+}
+
+// change makes another value of v.
+func change(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch to := v.Addr().Interface().(type) {
+	case *chance.Distribution:
+		*to = chance.Constant(7 * time.Hour)
+	case *map[string]string:
+		*to = map[string]string{"tree": "line"}
+	case *[]string:
+		*to = append(*to, "eu")
+	case *[][]chance.Distribution:
+		*to = [][]chance.Distribution{{chance.Constant(time.Hour)}}
+	case *[]sim.Crash:
+		*to = []sim.Crash{{Node: 1}}
+	case *bool:
+		*to = !*to
+	default:
+		switch v.Kind() {
+		case reflect.String:
+			v.SetString(v.String() + "x")
+		case reflect.Float64:
+			v.SetFloat(v.Float() + 1)
+		case reflect.Int, reflect.Int64:
+			v.SetInt(v.Int() + 2)
+		case reflect.Uint64:
+			v.SetUint(v.Uint() + 1)
+		default:
+			t.Fatalf("there is no other %v", v.Type())
+		}
+	}
+}
+
+// askedRecord returns one of several records, and what can be asked for in it.
+func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
+	r = &Record{Options: Defaults()}
+	r.Options.Workload.Load = []workload.Load{workload.Closed, workload.Open}[i%2]
+	if i/2 == 1 {
+		r.Options.Regions.Names = []string{"us"}
+	}
+	paths, values = leaves(reflect.ValueOf(&r.Options).Elem(), "Options")
+	if i/2 == 2 {
+		r.Simulated = &Simulated{}
+		more, faults := leaves(reflect.ValueOf(r.Simulated).Elem(), "Simulated")
+		return r, append(paths, more...), append(values, faults...)
+	}
+	return r, paths, values
+}
+
+// Two runs that were asked for different things have different rows.
+func TestAllThatIsAskedForHasAColumn(t *testing.T) {
+	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true} // columns of the trial
+	for i := range 6 {
+		before, paths, _ := askedRecord(i)
+		for j, path := range paths {
+			r, _, values := askedRecord(i)
+			change(t, values[j])
+			differs[path] = differs[path] || !reflect.DeepEqual(r.asked(), before.asked())
+		}
+	}
+	for path, does := range differs {
+		if !does {
+			t.Errorf("runs that differ in %s have the same row", path)
+		}
+	}
+}
+
+// Each column is filled by some run, or it would not be there. Those of real processes alone are left out.
+func TestEveryColumnIsFilled(t *testing.T) {
+	filled := map[string]bool{}
+	for _, column := range []string{"nats", "patience_s", "timer_late_us_p50", "timer_late_us_p99",
+		"timer_late_us_max", "cpu_busy", "broker_cpu", "node_rss_mb_max", "ready_ms",
+		"bytes_per_entry"} {
+		filled[column] = true
+	}
+	ms := chance.Constant(time.Millisecond)
+	for _, o := range []Options{
+		{Algorithm: "raymond", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
+			Workload: workload.Workload{Load: workload.Open, Rate: 10}},
+		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Latency: ms, Entries: 50,
+			Workload: workload.Workload{Load: workload.Saturated}},
+		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Entries: 50,
+			Workload: workload.Workload{Load: workload.Sequential},
+			Regions:  chaos.Regions{Names: []string{"eu"}, Latency: [][]chance.Distribution{{ms}}}},
+		{Algorithm: "maekawa", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
+			Workload: workload.Workload{Load: workload.Closed, Think: ms}},
+	} {
+		o.Trials, o.Patience = 1, time.Second
+		faults := Simulated{}
+		if o.Workload.Load == workload.Open {
+			faults.Crashes = []sim.Crash{{Node: 1, At: time.Second}}
+		}
+		spec, err := mutex.Find(o.Algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Simulate(t.Context(), spec, o, faults, Setup{Results: t.TempDir(), Set: "set",
+			Versions: map[string]string{"turnstile": "v1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for column, cell := range results.Cells(r.Rows()[0]) {
+			filled[column] = filled[column] || fmt.Sprint(cell) != ""
+		}
+	}
+	for column, is := range filled {
+		if !is {
+			t.Errorf("no run fills the column %s", column)
+		}
 	}
 }

@@ -27,13 +27,6 @@ const (
 	kindSimulate = "simulate"
 )
 
-func (r *Run) kind() string {
-	if r.Record.Simulated != nil {
-		return kindSimulate
-	}
-	return kindBench
-}
-
 // Simulate makes a run on virtual time. It leaves the same result set behind as one of real processes, made
 // from the same history by the same measures and checks.
 func Simulate(ctx context.Context, spec *nodes.Spec, o Options, f Simulated, s Setup) (*Run, error) {

@@ -71,6 +71,15 @@ func (r *Regions) Longest() (longest time.Duration) {
 // String names the regions.
 func (r Regions) String() string { return "regions " + strings.Join(r.Names, ", ") }
 
+// Matrix names the regions and lists the latencies, row by row.
+func (r *Regions) Matrix() string {
+	text := strings.Join(r.Names, " ")
+	for _, row := range r.Latency {
+		text += "; " + strings.Trim(fmt.Sprint(row), "[]")
+	}
+	return text
+}
+
 // Between returns the latency of a link.
 func (r *Regions) Between(from, to nodes.ID) chance.Distribution {
 	n := nodes.ID(len(r.Names))

@@ -144,10 +144,12 @@ func (f *Folder) WriteText(name, text string) error {
 }
 
 // WriteRows writes runs.csv anew.
-func (f *Folder) WriteRows(rows []Row) error { return writeRows(f.File(RowsFile), rows) }
+func (f *Folder) WriteRows(rows []Row) error {
+	return writeRows(f.File(RowsFile), rows, optionNames()...)
+}
 
 // Rows reads runs.csv.
-func (f *Folder) Rows() ([]Row, error) { return readRows[Row](f.File(RowsFile)) }
+func (f *Folder) Rows() ([]Row, error) { return readRows[Row](f.File(RowsFile), optionNames()...) }
 
 // WriteMessages writes messages.csv anew.
 func (f *Folder) WriteMessages(rows []MessageRow) error { return writeRows(f.File(MessagesFile), rows) }
@@ -155,17 +157,17 @@ func (f *Folder) WriteMessages(rows []MessageRow) error { return writeRows(f.Fil
 // Messages reads messages.csv.
 func (f *Folder) Messages() ([]MessageRow, error) { return readRows[MessageRow](f.File(MessagesFile)) }
 
-func writeRows[T any](path string, rows []T) error {
-	return writeFile(path, func(w io.Writer) error { return WriteTable(w, rows) })
+func writeRows[T any](path string, rows []T, options ...string) error {
+	return writeFile(path, func(w io.Writer) error { return WriteTable(w, rows, options...) })
 }
 
-func readRows[T any](path string) ([]T, error) {
+func readRows[T any](path string, options ...string) ([]T, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
 	defer file.Close()
-	return ReadTable[T](path, file)
+	return ReadTable[T](path, file, options...)
 }
 
 // WriteYAML writes run.yaml, what the run was asked to be and where it was.

@@ -3,46 +3,51 @@ package results
 import (
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 )
 
-// GoBench prints rows as the results of Go benchmarks, a line per trial, for benchstat to compare.
-// One operation is one entry. What was not measured, or is known as a bound only, is left out.
+// GoBench prints rows as the results of Go benchmarks, a line per trial, for benchstat to compare. One
+// operation is one entry. Algorithm, options, load and nodes are in the name; all else that was asked for
+// stands in configuration lines above, so that benchstat merges repetitions of one experiment and nothing
+// else. What was not measured, or is known as a bound only, is left out.
 func GoBench(w io.Writer, rows []Row) error {
 	var b strings.Builder
 	b.WriteString("Unit entries/s better=higher\nUnit msgs/entry better=lower\nUnit B/entry better=lower\n")
+	written := map[string]string{}
+	configure := func(key, value string) {
+		if value != written[key] {
+			written[key] = value
+			b.WriteString(strings.TrimSpace(key+": "+value) + "\n")
+		}
+	}
 	for _, r := range rows {
 		figures := goFigures(&r)
-		if figures != "" {
-			fmt.Fprintf(&b, "%s 1%s\n", goName(&r), figures)
+		if figures == "" {
+			continue
 		}
+		configure("version", r.Version)
+		for _, c := range columnsOf(reflect.TypeFor[Asked](), nil) {
+			if c.header != "algorithm" && c.header != "load" && c.header != "nodes" {
+				configure(c.header, cell(c.of(reflect.ValueOf(r.Asked))))
+			}
+		}
+		fmt.Fprintf(&b, "%s 1%s\n", goName(&r), figures)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// goName names what the trial was of. Its last part is never a word with a dash and a number, which
-// would be taken for a number of processors.
+// goName names what the trial was of. Its last part is the number of nodes, since a word that ends with a
+// dash and a number would be taken for one with a number of processors.
 func goName(r *Row) string {
-	name := "BenchmarkMutex"
-	add := func(key, value string) {
-		if value != "" {
-			name += "/" + key + "=" + strings.NewReplacer(" ", "_", "/", "_").Replace(value)
-		}
+	name := "BenchmarkMutex/algorithm=" + r.Algorithm
+	for _, option := range slices.Sorted(maps.Keys(r.Options)) {
+		name += "/" + option + "=" + strings.NewReplacer(" ", "_", "/", "_").Replace(r.Options[option])
 	}
-	add("algo", r.Algorithm)
-	add("load", r.Workload)
-	if r.Kind != "bench" {
-		add("kind", r.Kind)
-	}
-	if r.Multicast {
-		add("multicast", "true")
-	}
-	add("plan", r.Plan)
-	add("hold_us", r.HoldUS.String())
-	add("latency_us", r.LatencyUS.String())
-	add("n", fmt.Sprint(r.Nodes))
-	return name
+	return fmt.Sprintf("%s/load=%s/nodes=%d", name, r.Load, r.Nodes)
 }
 
 func goFigures(r *Row) string {

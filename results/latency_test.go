@@ -80,8 +80,8 @@ func TestNoLatencies(t *testing.T) {
 }
 
 func TestGoBench(t *testing.T) {
-	rows := append(someRows(), Row{Algorithm: "ring", Kind: "bench", Nodes: 2})
-	rows[1].EntriesPerS = Number(3)
+	rows := append(someRows(), Row{Asked: Asked{Algorithm: "ring", Nodes: 2}})
+	rows[1].EntriesPerS, rows[2].EntriesPerS = Number(3), Number(4)
 	var b bytes.Buffer
 	if err := GoBench(&b, rows); err != nil {
 		t.Fatal(err)

@@ -1,25 +1,18 @@
 package results
 
-// A Row is what runs.csv says of one trial. The columns stand in the order of the fields; a new one
-// may go anywhere, since files are read by their header.
+// A Row is what runs.csv says of one trial: what was asked for and what came of it. docs/measures.md explains
+// each column. They stand in the order of the fields; a new one may go anywhere, since files are read by
+// their header.
 type Row struct {
-	Run       string `csv:"run"`
-	Trial     int    `csv:"trial"` // from 1
-	Kind      string `csv:"kind"`  // bench or simulate
-	Algorithm string `csv:"algorithm"`
-	Nodes     int    `csv:"nodes"` // clients
-	Hosts     int    `csv:"hosts"`
-	Slots     int    `csv:"slots"`
-	Resources int    `csv:"resources"`
-	Workload  string `csv:"workload"`
+	Run     string `csv:"run"`
+	Trial   int    `csv:"trial"` // from 1
+	Version string `csv:"version"`
+	Seed    uint64 `csv:"seed"`
+	Asked
 
 	HoldUS    Figure `csv:"hold_us"` // the means of what was asked for
 	ThinkUS   Figure `csv:"think_us"`
-	RatePerS  Figure `csv:"rate_per_s"` // of each node
 	LatencyUS Figure `csv:"latency_injected_us"`
-	Multicast bool   `csv:"multicast"`
-	Seed      uint64 `csv:"seed"`
-	Plan      string `csv:"plan"`
 
 	DurationS       Figure `csv:"duration_s"`        // of the window that was measured
 	Entries         Figure `csv:"entries"`           // of the whole run
@@ -60,10 +53,8 @@ type Row struct {
 	JainIndex       Figure `csv:"jain_index"`
 	EntriesNodeMin  Figure `csv:"entries_node_min"`
 	EntriesNodeMax  Figure `csv:"entries_node_max"`
-	BypassMax       Figure `csv:"bypass_max"`
 	OvertakenMax    Figure `csv:"overtaken_max"`
 	OvertakenMean   Figure `csv:"overtaken_mean"`
-	OrderInversions Figure `csv:"order_inversions"`
 
 	Violations  Figure `csv:"violations"`
 	OverlapUS   Figure `csv:"overlap_us"`
@@ -81,6 +72,38 @@ type Row struct {
 
 	Verdict string `csv:"verdict"`
 	Reason  string `csv:"reason"`
+}
+
+// Asked is what a run was asked to be. Trials that agree in it, and in the version, are repetitions of one
+// experiment.
+type Asked struct {
+	Kind      string            `csv:"kind"` // bench or simulate
+	Algorithm string            `csv:"algorithm"`
+	Nodes     int               `csv:"nodes"` // clients
+	Options   map[string]string `csv:"*"`     // of the algorithm: a column each
+	Hosts     int               `csv:"hosts"`
+	Units     int               `csv:"units"` // of each resource
+	Resources int               `csv:"resources"`
+
+	Load     string `csv:"load"`
+	Hold     string `csv:"hold"` // distributions, as in flags
+	Think    string `csv:"think"`
+	RatePerS Figure `csv:"rate_per_s"` // of each node
+	Arrivals string `csv:"arrivals"`
+
+	Latency     string `csv:"latency"`
+	Regions     string `csv:"regions"`
+	Multicast   bool   `csv:"multicast"`
+	Loss        Figure `csv:"loss"` // shares of messages
+	Duplication Figure `csv:"duplication"`
+	Reordering  bool   `csv:"reordering"`
+	Crashes     string `csv:"crashes"`
+	NATS        string `csv:"nats"`
+
+	WarmupS        Figure `csv:"warmup_s"`
+	DurationAskedS Figure `csv:"duration_asked_s"`
+	EntriesAsked   Figure `csv:"entries_asked"`
+	PatienceS      Figure `csv:"patience_s"`
 }
 
 // A MessageRow is what messages.csv says of one kind of message in one phase of a trial.

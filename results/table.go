@@ -6,9 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
 )
 
 // A CellError says where in a table something stands that cannot be read.
@@ -31,16 +36,72 @@ func (e *CellError) Error() string {
 	return b.String() + " " + e.What
 }
 
-// WriteTable writes rows, structs whose fields have csv tags, below a line of headers.
-func WriteTable[T any](w io.Writer, rows []T) error {
+// A column is a field of a row, or an option in the field that holds them by their names.
+type column struct {
+	header string
+	field  []int
+	option string
+}
+
+// columnsOf returns the columns of rows of type t, structs whose fields have their header as a csv tag. A
+// field with the tag * holds options, and becomes a column for each of them.
+func columnsOf(t reflect.Type, options []string) []column {
+	var all []column
+	for _, f := range reflect.VisibleFields(t) {
+		switch header := f.Tag.Get("csv"); {
+		case f.Anonymous:
+		case header == "*":
+			for _, o := range options {
+				all = append(all, column{strings.ReplaceAll(o, "-", "_"), f.Index, o})
+			}
+		default:
+			all = append(all, column{header, f.Index, ""})
+		}
+	}
+	return all
+}
+
+// of returns what a row has in the column.
+func (c *column) of(row reflect.Value) any {
+	v := row.FieldByIndex(c.field).Interface()
+	if c.option != "" {
+		return v.(map[string]string)[c.option]
+	}
+	return v
+}
+
+// optionNames lists the options of all algorithms.
+func optionNames() []string {
+	var names []string
+	for _, o := range nodes.Options(mutex.Table) {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// Cells yields what a row has in each column, by its header.
+func Cells(row any) iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for _, c := range columnsOf(reflect.TypeOf(row), optionNames()) {
+			if !yield(c.header, c.of(reflect.ValueOf(row))) {
+				return
+			}
+		}
+	}
+}
+
+// WriteTable writes rows below a line of headers, with a column for each of the options.
+func WriteTable[T any](w io.Writer, rows []T, options ...string) error {
 	out := csv.NewWriter(w)
-	headers := headersOf(reflect.TypeFor[T]())
-	out.Write(headers) // out keeps the first error until Flush
-	record := make([]string, len(headers))
+	columns := columnsOf(reflect.TypeFor[T](), options)
+	record := make([]string, len(columns))
+	for i, c := range columns {
+		record[i] = c.header
+	}
+	out.Write(record) // out keeps the first error until Flush
 	for _, row := range rows {
-		v := reflect.ValueOf(row)
-		for i := range record {
-			record[i] = cell(v.Field(i))
+		for i, c := range columns {
+			record[i] = cell(c.of(reflect.ValueOf(row)))
 		}
 		out.Write(record)
 	}
@@ -48,31 +109,15 @@ func WriteTable[T any](w io.Writer, rows []T) error {
 	return out.Error()
 }
 
-func headersOf(t reflect.Type) []string {
-	headers := make([]string, t.NumField())
-	for i := range headers {
-		headers[i] = t.Field(i).Tag.Get("csv")
-	}
-	return headers
-}
-
 // oneLine keeps a row on one line, for people and for line-wise tools.
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
 
-func cell(v reflect.Value) string {
-	if s, ok := v.Interface().(fmt.Stringer); ok {
-		return s.String()
-	}
-	if v.Kind() == reflect.String {
-		return oneLine.Replace(v.String())
-	}
-	return fmt.Sprint(v.Interface())
-}
+func cell(v any) string { return oneLine.Replace(fmt.Sprint(v)) }
 
-// ReadTable reads what WriteTable wrote, now or long ago: cells are found by their header, columns
-// that T does not know are passed over, and those that are missing are left empty. name is what
+// ReadTable reads what WriteTable wrote, now or long ago: cells are found by their header, columns that
+// neither T nor the options know are passed over, and those that are missing are left empty. name is what
 // errors call the file.
-func ReadTable[T any](name string, r io.Reader) ([]T, error) {
+func ReadTable[T any](name string, r io.Reader, options ...string) ([]T, error) {
 	in := csv.NewReader(r)
 	header, err := in.Read()
 	if err == io.EOF {
@@ -82,7 +127,7 @@ func ReadTable[T any](name string, r io.Reader) ([]T, error) {
 		return nil, tableError(name, err)
 	}
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // which spreadsheets put in front
-	fields, err := fieldsOf(name, reflect.TypeFor[T](), header)
+	columns, err := match(name, header, columnsOf(reflect.TypeFor[T](), options))
 	if err != nil {
 		return nil, err
 	}
@@ -97,11 +142,11 @@ func ReadTable[T any](name string, r io.Reader) ([]T, error) {
 		}
 		var row T
 		v := reflect.ValueOf(&row).Elem()
-		for i, field := range fields {
-			if field < 0 {
+		for i, c := range columns {
+			if c == nil {
 				continue
 			}
-			if err := setCell(v.Field(field), record[i]); err != nil {
+			if err := c.set(v, record[i]); err != nil {
 				line, column := in.FieldPos(i)
 				return nil, &CellError{name, line, column, header[i], err.Error()}
 			}
@@ -110,32 +155,39 @@ func ReadTable[T any](name string, r io.Reader) ([]T, error) {
 	}
 }
 
-// fieldsOf returns, for each header, the field of t that its column fills, or -1.
-func fieldsOf(name string, t reflect.Type, header []string) ([]int, error) {
-	byName := map[string]int{}
-	for i, h := range headersOf(t) {
-		byName[h] = i
-	}
-	fields := make([]int, len(header))
-	seen := map[string]bool{}
+// match returns, for each header, the column that it names, or nil.
+func match(name string, header []string, columns []column) ([]*column, error) {
+	matched := make([]*column, len(header))
+	known := false
 	for i, h := range header {
-		field, known := byName[h]
-		if !known {
-			fields[i] = -1
+		at := slices.IndexFunc(columns, func(c column) bool { return c.header == h })
+		if at < 0 {
 			continue
 		}
-		if seen[h] {
+		if slices.Contains(header[:i], h) {
 			return nil, &CellError{name, 1, 0, h, "two columns have this header"}
 		}
-		seen[h], fields[i] = true, field
+		matched[i], known = &columns[at], true
 	}
-	if len(seen) == 0 {
+	if !known {
 		return nil, &CellError{File: name, Line: 1, What: "none of the headers is known"}
 	}
-	return fields, nil
+	return matched, nil
 }
 
-func setCell(v reflect.Value, text string) error {
+// set gives a row its cell in the column.
+func (c *column) set(row reflect.Value, text string) error {
+	v := row.FieldByIndex(c.field)
+	if c.option != "" {
+		if text == "" {
+			return nil
+		}
+		if v.IsNil() {
+			v.Set(reflect.ValueOf(map[string]string{}))
+		}
+		v.SetMapIndex(reflect.ValueOf(c.option), reflect.ValueOf(oneLine.Replace(text)))
+		return nil
+	}
 	if to, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return to.UnmarshalText([]byte(text))
 	}

@@ -118,7 +118,6 @@ func TestMeasureByHand(t *testing.T) {
 		"node min":       {row.EntriesNodeMin, "2"},
 		"overlap":        {row.OverlapUS, "0"},
 		"overtaken max":  {row.OvertakenMax, "0"},
-		"bypass":         {row.BypassMax, ""},
 		"unfinished":     {row.Unfinished, "0"},
 		"issued share":   {row.IssuedShare, ""},
 		"cpu":            {row.CPUBusy, ""},

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"reflect"
 
 	"go.yaml.in/yaml/v3"
 
@@ -67,11 +66,9 @@ type object map[string]any
 func objectOf(row any) object {
 	o := object{}
 	var bounds []string
-	v := reflect.ValueOf(row)
-	for i := range v.NumField() {
-		header := v.Type().Field(i).Tag.Get("csv")
-		o[header] = v.Field(i).Interface()
-		if f, ok := o[header].(results.Figure); ok {
+	for header, cell := range results.Cells(row) {
+		o[header] = cell
+		if f, ok := cell.(results.Figure); ok {
 			o[header] = nil
 			if x, known := f.Value(); known {
 				o[header] = x
