@@ -86,6 +86,7 @@ type Asked struct {
 	Resources int               `csv:"resources"`
 
 	Load     string `csv:"load"`
+	Whole    Figure `csv:"whole"` // share of requests for all units
 	Hold     string `csv:"hold"` // distributions, as in flags
 	Think    string `csv:"think"`
 	RatePerS Figure `csv:"rate_per_s"` // of each node
