@@ -4,9 +4,11 @@ package check
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
+	"turnstile/bench/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -86,14 +88,20 @@ type Setting struct {
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
 	Open       bool             // the schedule of requests was fixed before the run
-	Expected   uint64           // entries that the run was to make in all; zero if it was to last for a time
+	// Capacity tells how many units the resource of an instance has; nil: one each.
+	Capacity func(instance uint16) int
+	Expected uint64 // entries that the run was to make in all; zero if it was to last for a time
 }
 
-// checks lists every check, those first whose sentence is the better reason.
-var checks = []struct {
+// A check judges one promise by the evidence of a run.
+type check struct {
 	name  string
-	judge func(*evidence) Finding
-}{
+	judge func(*Fold) Finding
+}
+
+// mutualExclusion lists the checks of a run in which clients share resources, those first whose sentence is
+// the better reason.
+var mutualExclusion = []check{
 	{"exclusion", exclusion},
 	{"register", register},
 	{"account", account},
@@ -107,20 +115,27 @@ var checks = []struct {
 	{"load", load},
 }
 
-// Judge makes every check on h.
+// Judge makes every check on a whole history.
 func Judge(h *history.History, s Setting) Verdict {
-	e := gather(h, s)
+	sections := section.New(h.StampError(), s.Capacity)
+	f := New(sections, s)
+	h.Run(sections, f)
+	return f.Verdict()
+}
+
+// Verdict makes every check, once the fold is closed.
+func (e *Fold) Verdict() Verdict {
 	v := Verdict{
-		Entries:        e.requests.entries,
-		Unfinished:     uint64(len(e.requests.open)),
+		Entries:        e.sections.Entries,
+		Unfinished:     uint64(len(e.waiting) + len(e.inside)),
 		LostUnintended: e.audit.lost,
 	}
-	for _, site := range e.sites.all {
-		v.Violations += site.violations
-		v.Overlap += time.Duration(site.overlap())
-		v.LostUpdates += site.lost()
+	for r := range e.resources() {
+		v.Violations += r.Violations
+		v.Overlap += time.Duration(r.Overlap)
+		v.LostUpdates += r.Lost()
 	}
-	for i, check := range checks {
+	for i, check := range mutualExclusion {
 		f := check.judge(e)
 		f.Check = check.name
 		v.Findings = append(v.Findings, f)
@@ -132,8 +147,8 @@ func Judge(h *history.History, s Setting) Verdict {
 }
 
 // brokenBy returns those of the needs that held no more at a time.
-func (e *evidence) brokenBy(at int64, needs nodes.Assumption) (broken nodes.Assumption) {
-	for _, event := range e.broken {
+func (e *Fold) brokenBy(at int64, needs nodes.Assumption) (broken nodes.Assumption) {
+	for _, event := range e.sections.Broken {
 		if event.At <= at {
 			broken |= nodes.Assumption(event.Value)
 		}
@@ -143,7 +158,7 @@ func (e *evidence) brokenBy(at int64, needs nodes.Assumption) (broken nodes.Assu
 
 // excuse adds to what an algorithm is found guilty of, at a time, that it never promised otherwise: of the
 // needs that it rests on, some had been broken.
-func (e *evidence) excuse(f Finding, at int64, needs nodes.Assumption) Finding {
+func (e *Fold) excuse(f Finding, at int64, needs nodes.Assumption) Finding {
 	if broken := e.brokenBy(at, needs); broken != 0 {
 		f.Says += fmt.Sprintf(" (outside its model: it needs %v)", broken)
 		f.OutsideModel = true
@@ -152,69 +167,31 @@ func (e *evidence) excuse(f Finding, at int64, needs nodes.Assumption) Finding {
 }
 
 // faulty reports whether faults have changed what was sent and what came.
-func (e *evidence) faulty() bool {
-	return e.brokenBy(e.end, nodes.NoLoss|nodes.NoDuplication|nodes.NoCrash) != 0
-}
-
-// evidence is what the checks share: one pass over the history.
-type evidence struct {
-	h *history.History
-	Setting
-	marks    [history.Stalled + 1]mark
-	end      int64 // of the history
-	sites    sites
-	requests requests
-	audit    audit
-	broken   []history.Event // when assumptions about the system ceased to hold, in order
-}
-
-type mark struct {
-	at   int64
-	seen bool
-}
-
-func markOf(h *history.History, number uint32) (m mark) {
-	m.at, m.seen = h.Mark(number)
-	return m
-}
-
-// measured is the span that is measured.
-func measured(h *history.History) span {
-	return span{markOf(h, history.Measuring), markOf(h, history.Stopped)}
-}
-
-func gather(h *history.History, s Setting) *evidence {
-	e := &evidence{h: h, Setting: s}
-	for m := range e.marks {
-		e.marks[m] = markOf(h, uint32(m))
-	}
-	for _, l := range h.Logs {
-		if len(l.Events) > 0 {
-			e.end = max(e.end, l.Events[len(l.Events)-1].At)
-		}
-	}
-	e.sites = sites{stampError: h.StampError(), end: e.end}
-	e.requests = requests{span: measured(h)}
-	for _, l := range h.Logs {
-		for _, event := range l.Events {
-			if event.Kind == history.AssumptionBroken {
-				e.broken = append(e.broken, event)
-			}
-		}
-	}
-	h.Run(&e.sites, &e.requests)
-	// A message that has not come when all is at rest, or when nothing moves any more, is lost.
-	e.audit = auditStreams(h, s.Config.N, e.rested() || e.marks[history.Stalled].seen)
-	return e
+func (e *Fold) faulty() bool {
+	return e.brokenBy(e.sections.End, nodes.NoLoss|nodes.NoDuplication|nodes.NoCrash) != 0
 }
 
 // rested reports whether the run came to rest by itself, so that its totals are whole.
-func (e *evidence) rested() bool {
-	return e.marks[history.Rested].seen && !e.marks[history.Stalled].seen && !e.marks[history.Interrupted].seen
+func (e *Fold) rested() bool {
+	return e.seen(history.Rested) && !e.seen(history.Stalled) && !e.seen(history.Interrupted)
+}
+
+// seen reports whether the run came to a mark.
+func (e *Fold) seen(mark int) bool { return e.sections.Marks[mark].Seen }
+
+// resources yields the resources that clients shared.
+func (e *Fold) resources() iter.Seq[*section.Resource] {
+	return func(yield func(*section.Resource) bool) {
+		for _, r := range e.sections.Resources {
+			if r != nil && !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 // kind returns the name of a message kind.
-func (e *evidence) kind(index int) string {
+func (e *Fold) kind(index int) string {
 	if index < len(e.Kinds) {
 		return e.Kinds[index]
 	}
@@ -238,12 +215,13 @@ func (f Finding) with(witness ...string) Finding {
 	return f
 }
 
-// fewOf returns the first few of lines, and a line that says how many it left out.
-func fewOf(lines []string, few int) []string {
-	if len(lines) <= few {
-		return lines
+// fewOf returns the first few of lines, and a line that says how many of all it left out.
+func fewOf(lines []string, all int) []string {
+	kept := lines[:min(few, len(lines)):min(few, len(lines))]
+	if all > len(kept) {
+		kept = append(kept, fmt.Sprintf("and %d more", all-len(kept)))
 	}
-	return append(lines[:few:few], fmt.Sprintf("and %d more", len(lines)-few))
+	return kept
 }
 
 // plural prints a count of things.

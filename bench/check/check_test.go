@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"turnstile/bench/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -67,7 +68,7 @@ func TestSoundRunsAreValid(t *testing.T) {
 		if v.Outcome != Valid || v.Violations+v.LostUpdates+v.Unfinished+v.LostUnintended != 0 || v.Overlap != 0 {
 			t.Errorf("%s: %+v", name, v)
 		}
-		if len(v.Findings) != len(checks) || v.Reason == "" {
+		if len(v.Findings) != len(mutualExclusion) || v.Reason == "" {
 			t.Errorf("%s: %d findings, reason %q", name, len(v.Findings), v.Reason)
 		}
 		for _, f := range v.Findings {
@@ -163,12 +164,19 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+func perEntry(w *world, circulates bool) (float64, []float64, bool) {
+	s := section.New(w.StampError(), nil)
+	w.Run(s)
+	sum := history.Sum(w.Logs)
+	return s.MessagesPerEntry(&sum, circulates)
+}
+
 func TestMessagesPerEntry(t *testing.T) {
-	per, kinds, ok := MessagesPerEntry(sound(5).History, false)
+	per, kinds, ok := perEntry(sound(5), false)
 	if !ok || per != 8 || kinds[kindRequest] != 4 || kinds[kindReply] != 4 || len(kinds) != history.MaxKinds {
 		t.Errorf("%v, %v, %v", per, kinds, ok)
 	}
-	per, kinds, ok = MessagesPerEntry(ring(5).History, true)
+	per, kinds, ok = perEntry(ring(5), true)
 	if !ok || per != 10 || kinds[kindRequest] != 10 {
 		t.Errorf("circulating: %v, %v, %v", per, kinds, ok)
 	}
@@ -181,9 +189,9 @@ func TestMessagesPerEntry(t *testing.T) {
 	empty := newWorld(2)
 	empty.end()
 	for name, ok := range map[string]bool{
-		"not at rest":               third(MessagesPerEntry(unrested.History, false)),
-		"one entry while measuring": third(MessagesPerEntry(single.History, true)),
-		"no entry":                  third(MessagesPerEntry(empty.History, false)),
+		"not at rest":               third(perEntry(unrested, false)),
+		"one entry while measuring": third(perEntry(single, true)),
+		"no entry":                  third(perEntry(empty, false)),
 	} {
 		if ok {
 			t.Errorf("%s: messages per entry are known", name)

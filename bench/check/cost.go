@@ -6,71 +6,14 @@ import (
 	"strings"
 
 	"turnstile/nodes"
-	"turnstile/nodes/history"
 )
 
-// MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:
-// all messages of a run that came to rest, divided by its entries; or, if messages circulate though
-// nobody asks, those from the first to the last entry between the marks Measuring and Stopped,
-// divided by the entries after the first. It is not ok if the history does not say.
-func MessagesPerEntry(h *history.History, circulates bool) (perEntry float64, byKind []float64, ok bool) {
-	var sent [history.MaxKinds]uint64
-	var entries uint64
-	if circulates {
-		lap := lap{span: measured(h)}
-		h.Run(&lap)
-		sent, entries = lap.sent, max(lap.entries, 1)-1
-	} else if _, rested := h.Mark(history.Rested); rested {
-		for _, l := range h.Logs {
-			sum := l.Sum()
-			entries += sum.Entries
-			for kind, k := range sum.Kinds {
-				sent[kind] += k.Sent
-			}
-		}
-	}
-	if entries == 0 {
-		return 0, nil, false
-	}
-	total := uint64(0)
-	for _, n := range sent {
-		total += n
-		byKind = append(byKind, float64(n)/float64(entries))
-	}
-	return float64(total) / float64(entries), byKind, true
-}
-
-// A lap counts the messages from the first steady entry to the last.
-type lap struct {
-	span
-	entries uint64
-	sent    [history.MaxKinds]uint64 // up to the last entry
-	since   [history.MaxKinds]uint64 // after it
-}
-
-func (l *lap) Add(e history.Event) {
-	switch {
-	case e.Kind == history.Entered && l.has(e.At):
-		if l.entries++; l.entries > 1 {
-			for kind, n := range l.since {
-				l.sent[kind] += n
-			}
-		}
-		l.since = [history.MaxKinds]uint64{}
-	case e.Kind == history.Sent && e.Count < history.MaxKinds:
-		l.since[e.Count]++
-	}
-}
-
-// Close leaves out what was sent after the last entry.
-func (l *lap) Close() {}
-
 // cost: an entry takes as many messages as was published.
-func cost(e *evidence) Finding {
+func cost(e *Fold) Finding {
 	if e.faulty() {
 		return valid("nothing is published for a run with faults")
 	}
-	perEntry, byKind, ok := MessagesPerEntry(e.h, e.Circulates)
+	perEntry, byKind, ok := e.sections.MessagesPerEntry(&e.sum, e.Circulates)
 	switch {
 	case !ok && e.Circulates:
 		return inconclusive("not judged: fewer than two entries were measured")
@@ -83,7 +26,7 @@ func cost(e *evidence) Finding {
 	switch {
 	case !e.CostKnown:
 		return valid("%s; nothing is published for this load", says)
-	case e.Circulates && e.requests.entries < uint64(e.Config.N): // it passes nodes that never asked
+	case e.Circulates && e.sections.Entries < uint64(e.Config.N): // it passes nodes that never asked
 		return valid("%s; nothing is published for fewer entries than nodes", says)
 	case !e.Cost.Has(perEntry):
 		var kinds []string
@@ -100,7 +43,7 @@ func cost(e *evidence) Finding {
 func short(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 // identities: the message counts obey what is known of them, whatever the load.
-func identities(e *evidence) Finding {
+func identities(e *Fold) Finding {
 	switch {
 	case len(e.Identities) == 0:
 		return valid("no identity of message counts is known")
@@ -109,18 +52,12 @@ func identities(e *evidence) Finding {
 	case !e.rested():
 		return e.unjudged("message counts are not whole")
 	}
-	t := nodes.Tally{Entries: e.requests.entries, Sent: map[string]uint64{}}
+	t := nodes.Tally{Entries: e.sections.Entries, Sent: map[string]uint64{}}
 	var counts []string
-	var sum history.InstanceTotals
-	for _, l := range e.h.Logs {
-		for i := range l.Instances {
-			sum.Add(&l.Instances[i])
-		}
-	}
 	for kind, name := range e.Kinds {
 		sent := uint64(0)
-		if kind < len(sum.Kinds) {
-			sent = sum.Kinds[kind].Sent
+		if kind < len(e.sum.Kinds) {
+			sent = e.sum.Kinds[kind].Sent
 		}
 		t.Sent[name] += sent
 		counts = append(counts, fmt.Sprintf("%d %s", sent, name))

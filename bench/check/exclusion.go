@@ -1,81 +1,101 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
 
-// exclusion: no two Enter-Exit intervals overlap. When stamps say that they do and the register denies
-// it, the stamps are wrong, since the register goes up before the Enter and down after the Exit.
-func exclusion(e *evidence) Finding {
+	"turnstile/bench/section"
+)
+
+// exclusion: sections never overlap (see section.Resource). When stamps say that they do and the register
+// denies it, the stamps are wrong, since the register goes up before the Enter and down after the Exit.
+func exclusion(e *Fold) Finding {
 	var doubtful uint64
-	for _, s := range e.sites.all {
+	kept := "no two were inside together"
+	for r := range e.resources() {
+		if r.Capacity > 1 {
+			kept = "no capacity was exceeded"
+		}
 		switch {
-		case s.violations == 0:
-			doubtful += s.doubtful
-		case s.deepest.Count <= 1:
-			return inconclusive("by their stamps %s overlapped, by up to %s, but the register never exceeded 1: "+
-				"the harness itself is wrong", plural(s.violations, "entry", "entries"), us(s.closest)).
-				with(e.story(s.first)...)
+		case r.Violations == 0:
+			doubtful += r.Doubtful
+		case r.Deepest.Count <= r.Capacity:
+			return inconclusive("by their stamps %s overlapped, by up to %s, but the register never exceeded %d: "+
+				"the harness itself is wrong", plural(r.Violations, "entry", "entries"), us(r.Closest), r.Capacity).
+				with(e.story(r.First)...)
 		default:
-			f := violated("%s overlapped: nodes %d and %d were inside together for %s",
-				plural(s.violations, "entry", "entries"), s.first.a.enter.Node, s.first.b.enter.Node,
-				us(s.first.spell.to-s.first.spell.from)).with(e.story(s.first)...)
-			return e.excuse(f, s.first.spell.from, e.Safe)
+			first := r.First
+			f := violated("%s overlapped: nodes %d and %d were inside together%s for %s",
+				plural(r.Violations, "entry", "entries"), first.A.Node, first.B.Node, beyond(r),
+				us(first.To-first.From)).with(e.story(first)...)
+			return e.excuse(f, first.From, e.Safe)
 		}
 	}
 	if doubtful > 0 {
 		// No pass by this witness alone; the register, which is exact, settles it.
 		if f := register(e); f.Outcome != Valid {
-			return inconclusive("%s overlapped by no more than the stamps may err, %s",
-				plural(doubtful, "pair of entries", "pairs of entries"), us(e.sites.stampError))
+			return inconclusive("%s overlapped others by no more than the stamps may err, %s",
+				plural(doubtful, "entry", "entries"), us(e.sections.StampError()))
 		}
-		return valid("no two were inside together: of %s that the stamps cannot tell apart, the register can",
-			plural(doubtful, "pair", "pairs"))
+		return valid("%s: of %s that the stamps cannot tell from others, the register can", kept,
+			plural(doubtful, "entry", "entries"))
 	}
-	return valid("no two were inside together in %s", plural(e.requests.entries, "entry", "entries"))
+	return valid("%s in %s", kept, plural(e.sections.Entries, "entry", "entries"))
 }
 
-// register: the occupancy register never exceeds 1. It is one word that all nodes change atomically, so
-// there is no doubt about what it says.
-func register(e *evidence) Finding {
-	for _, s := range e.sites.all {
-		if d := s.deepest; d.Count > 1 {
-			f := violated("the register counted %d inside when node %d entered", d.Count, d.Node).
+// beyond says what was exceeded, if that is more than being alone.
+func beyond(r *section.Resource) string {
+	if r.Capacity == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", beyond the capacity of %d", r.Capacity)
+}
+
+// register: the occupancy register never exceeds the capacity. It is one word that all nodes change
+// atomically, so there is no doubt about what it says.
+func register(e *Fold) Finding {
+	most := uint32(1)
+	for r := range e.resources() {
+		if d := r.Deepest; d.Count > r.Capacity {
+			f := violated("the register counted %d inside when node %d entered%s", d.Count, d.Node, beyond(r)).
 				with(fmt.Sprintf("node %d, its entry %d, at %s", d.Node, d.Entry, us(d.At)))
 			return e.excuse(f, d.At, e.Safe)
 		}
+		most = max(most, r.Capacity)
 	}
-	if e.requests.unregistered > 0 {
+	if e.sections.Unregistered > 0 {
 		return inconclusive("%s did not raise the register",
-			plural(e.requests.unregistered, "entry", "entries"))
+			plural(e.sections.Unregistered, "entry", "entries"))
 	}
-	return valid("the register never counted more than 1 inside")
+	return valid("the register never counted more than %d inside", most)
 }
 
 // account: every exit adds one to the shared account, without which two must have held it at once.
-func account(e *evidence) Finding {
-	for _, s := range e.sites.all {
-		if lost := s.lost(); lost > 0 {
-			return e.excuse(violated("the account lost %s: it stands at %d after %s",
-				plural(lost, "update", "updates"), s.final, plural(s.exits, "exit", "exits")), e.end, e.Safe)
+func account(e *Fold) Finding {
+	for r := range e.resources() {
+		if lost := r.Lost(); lost > 0 {
+			f := violated("the account lost %s: it stands at %d after %s", plural(lost, "update", "updates"),
+				r.Account, plural(r.Exits, "exit", "exits"))
+			return e.excuse(f, e.sections.End, e.Safe)
 		}
 	}
 	return valid("the account lost no update")
 }
 
-// agreement: money lost implies that two overlapped, and that implies that the register exceeded 1. If
-// not, the harness is wrong, and none of its witnesses is to be believed.
-func agreement(e *evidence) Finding {
-	for _, s := range e.sites.all {
-		exceeded := s.deepest.Count > 1
+// agreement: money lost implies that sections overlapped, and that implies that the register exceeded the
+// capacity. If not, the harness is wrong, and none of its witnesses is to be believed.
+func agreement(e *Fold) Finding {
+	for r := range e.resources() {
+		exceeded := r.Deepest.Count > r.Capacity
 		switch {
-		case s.violations > 0 && !exceeded:
-			return inconclusive("the witnesses disagree: entries overlapped by %s, "+
-				"which the stamps cannot err, but the register never exceeded 1", us(s.closest))
-		case s.lost() > 0 && !exceeded:
+		case r.Violations > 0 && !exceeded:
+			return inconclusive("the witnesses disagree: entries overlapped by %s, which the stamps cannot err, "+
+				"but the register never exceeded %d", us(r.Closest), r.Capacity)
+		case r.Lost() > 0 && !exceeded:
 			return inconclusive("the witnesses disagree: %s lost, but the register never exceeded 1",
-				plural(s.lost(), "update was", "updates were"))
-		case s.lost() > 0 && s.closest < -s.stampError:
+				plural(r.Lost(), "update was", "updates were"))
+		case r.Lost() > 0 && r.Closest < -e.sections.StampError():
 			return inconclusive("the witnesses disagree: %s lost, but no two entries came close",
-				plural(s.lost(), "update was", "updates were"))
+				plural(r.Lost(), "update was", "updates were"))
 		}
 	}
 	return valid("intervals, register and account agree")

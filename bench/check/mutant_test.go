@@ -212,7 +212,7 @@ func TestEveryMutantIsCaught(t *testing.T) {
 		}
 		caught[m.fails] = true
 	}
-	for _, c := range checks {
+	for _, c := range mutualExclusion {
 		if !caught[c.name] {
 			t.Errorf("no mutant fails the check %s: it is decoration", c.name)
 		}
@@ -223,9 +223,10 @@ func TestWhatIsDueOutsideTheMeasuredTimeIsNotMissed(t *testing.T) {
 	w := measuring()
 	w.Open = true
 	w.turn(0)
-	w.unissued(0, 1)       // in the warm-up
-	w.unissued(0, w.now*2) // after the end
-	w.end()
+	w.unissued(0, 1) // in the warm-up
+	w.mark(history.Stopped)
+	w.unissued(0, w.now) // after the end
+	w.mark(history.Rested)
 	if v := w.judge(); v.Outcome != Valid {
 		t.Errorf("%v: %s", v.Outcome, v.Reason)
 	}

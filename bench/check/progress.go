@@ -11,50 +11,48 @@ import (
 const few = 20
 
 // progress: every request is served.
-func progress(e *evidence) Finding {
-	waiting, inside := e.requests.unserved()
-	waiters := e.waiters(waiting)
+func progress(e *Fold) Finding {
+	waiting, inside, waiters := e.waiting, e.inside, e.waiters()
 	switch {
-	case e.marks[history.Stalled].seen && len(waiting) == 0:
+	case e.seen(history.Stalled) && len(waiting) == 0:
 		return inconclusive("the run stalled, though no request waits")
-	case e.marks[history.Stalled].seen && len(inside) > 0:
+	case e.seen(history.Stalled) && len(inside) > 0:
 		// To leave is up to the client, not to the algorithm: its process stands still.
-		return inconclusive("the run stalled while %s was inside, with %s", name(inside[0].asked.Node),
+		return inconclusive("the run stalled while %s was inside, with %s", name(inside[0].Node),
 			unserved(len(waiting))).with(waiters...)
-	case e.marks[history.Stalled].seen && !e.audit.clean():
+	case e.seen(history.Stalled) && !e.audit.clean():
 		// An algorithm that rests on reliable links is not to blame.
 		return inconclusive("the run stalled with %s, but %s", unserved(len(waiting)), e.audit.says()).
 			with(waiters...)
-	case e.marks[history.Stalled].seen && e.brokenBy(e.end, e.Safe|e.Live) != 0:
-		return e.excuse(inconclusive("nothing moves, with %s", unserved(len(waiting))), e.end, e.Safe|e.Live).
-			with(waiters...)
-	case e.marks[history.Stalled].seen:
+	case e.seen(history.Stalled) && e.brokenBy(e.sections.End, e.Safe|e.Live) != 0:
+		f := inconclusive("nothing moves, with %s", unserved(len(waiting))).with(waiters...)
+		return e.excuse(f, e.sections.End, e.Safe|e.Live)
+	case e.seen(history.Stalled):
 		return violated("no progress: nothing moves, with %s", unserved(len(waiting))).with(waiters...)
-	case e.marks[history.Interrupted].seen:
+	case e.seen(history.Interrupted):
 		return inconclusive("the run was ended before its end, with %s", unserved(len(waiting))).with(waiters...)
-	case !e.marks[history.Rested].seen:
+	case !e.seen(history.Rested):
 		return inconclusive("the run never came to rest, with %s", unserved(len(waiting))).with(waiters...)
 	case len(waiting) > 0:
 		return violated("no progress: the run came to rest with %s", unserved(len(waiting))).with(waiters...)
 	case len(inside) > 0:
-		return inconclusive("the run came to rest though %s never left", name(inside[0].asked.Node))
+		return inconclusive("the run came to rest though %s never left", name(inside[0].Node))
 	}
-	return valid("all of %s were served", plural(e.requests.entries, "request", "requests"))
+	return valid("all of %s were served", plural(e.sections.Entries, "request", "requests"))
 }
 
 func unserved(n int) string { return plural(uint64(n), "request", "requests") + " unserved" }
 
 // waiters says who waits, the longest wait first.
-func (e *evidence) waiters(waiting []request) []string {
-	end := e.end
-	if m := e.marks[history.Stalled]; m.seen {
-		end = m.at
+func (e *Fold) waiters() []string {
+	end := e.sections.End
+	if m := e.sections.Marks[history.Stalled]; m.Seen {
+		end = m.At
 	}
 	var lines []string
-	for _, r := range waiting {
-		age := time.Duration(end - r.asked.At).Round(time.Microsecond)
-		lines = append(lines, fmt.Sprintf("%s has waited for its entry %d for %v",
-			name(r.asked.Node), r.asked.Entry, age))
+	for _, s := range e.waiting[:min(few, len(e.waiting))] {
+		age := time.Duration(end - s.Asked).Round(time.Microsecond)
+		lines = append(lines, fmt.Sprintf("%s has waited for its entry %d for %v", name(s.Node), s.Entry, age))
 	}
-	return fewOf(lines, few)
+	return fewOf(lines, len(e.waiting))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"turnstile/bench/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -34,70 +35,58 @@ func (l line) compare(m line) int {
 	return cmp.Or(cmp.Compare(l.at, m.at), cmp.Compare(l.rank, m.rank))
 }
 
-// story tells how the two stays of p came to overlap: what they did, and the messages of their nodes from
+// story tells how the two sections of o came to overlap: what they did, and the messages of their nodes from
 // the earlier request to the end of the overlap.
-func (e *evidence) story(p *pair) []string {
-	from := min(e.askedAt(p.a.enter), e.askedAt(p.b.enter))
+func (e *Fold) story(o *section.Overlap) []string {
+	from := min(o.A.Asked, o.B.Asked)
 	var lines []line
-	for _, s := range []*stay{p.a, p.b} {
-		node := name(s.enter.Node)
+	for _, s := range []*section.Section{o.A, o.B} {
+		node := name(s.Node)
 		lines = append(lines,
-			line{e.askedAt(s.enter), asks, fmt.Sprintf("%s asks for its entry %d", node, s.enter.Entry)},
-			line{s.enter.At, enters, fmt.Sprintf("%s enters: %d inside by the register, the account holds %d",
-				node, s.enter.Count, s.enter.Value)})
-		if s.left {
-			lines = append(lines, line{s.until, leaves, fmt.Sprintf("%s leaves: the account is to hold %d",
-				node, s.exit.Value)})
+			line{s.Asked, asks, fmt.Sprintf("%s asks for its entry %d", node, s.Entry)},
+			line{s.Entered, enters, fmt.Sprintf("%s enters: %d inside by the register, the account holds %d",
+				node, s.Taken, s.Read)})
+		if left(s) {
+			lines = append(lines, line{s.Ended, leaves, fmt.Sprintf("%s leaves: the account is to hold %d",
+				node, s.Written)})
 		}
 	}
-	messages, left := e.messages(p, from)
+	messages, more := e.messages(o, from)
 	lines = append(lines, messages...)
 	slices.SortStableFunc(lines, line.compare)
 
 	says := []string{fmt.Sprintf("nodes %d and %d were both inside for %s, %s after the first of them asked:",
-		p.a.enter.Node, p.b.enter.Node, us(p.spell.to-p.spell.from), us(p.spell.from-from))}
+		o.A.Node, o.B.Node, us(o.To-o.From), us(o.From-from))}
 	for _, l := range lines {
 		says = append(says, fmt.Sprintf("%10.1f us  %s", float64(l.at-from)/1e3, l.says))
 	}
-	for _, s := range []*stay{p.a, p.b} {
-		if !s.left {
-			says = append(says, fmt.Sprintf("%13s  %s never left", "", name(s.enter.Node)))
+	for _, s := range []*section.Section{o.A, o.B} {
+		if !left(s) {
+			says = append(says, fmt.Sprintf("%13s  %s never left", "", name(s.Node)))
 		}
 	}
-	if left > 0 {
+	if more > 0 {
 		says = append(says, fmt.Sprintf("%13s  (left out: %s of theirs)", "",
-			plural(uint64(left), "other message", "other messages")))
+			plural(uint64(more), "other message", "other messages")))
 	}
-	return append(says, e.overwritten(p, from)...)
+	return append(says, e.overwritten(o, from)...)
 }
 
-// askedAt returns when the request behind an entry was made.
-func (e *evidence) askedAt(entered history.Event) int64 {
-	for _, l := range e.h.Logs {
-		if l.Node != entered.Node {
-			continue
-		}
-		for _, r := range l.Events {
-			if r.Kind == history.Requested && r.Instance == entered.Instance && r.Entry == entered.Entry {
-				return r.At
-			}
-		}
-	}
-	return entered.At
-}
+// left reports whether a section was left by its client.
+func left(s *section.Section) bool { return s.State == section.Exited || s.State == section.Revoked }
 
-// messages returns what passed at the two nodes of p from a time on until their overlap ended, and how
+// messages returns what passed at the two nodes of o from a time on until their overlap ended, and how
 // many more it left out. What they sent each other comes before what they sent others, and the
 // latest before the earlier.
-func (e *evidence) messages(p *pair, from int64) (lines []line, left int) {
-	a, b := p.a.enter.Node, p.b.enter.Node
+func (e *Fold) messages(o *section.Overlap, from int64) (lines []line, left int) {
+	a, b := o.A.Node, o.B.Node
 	var passed []history.MessageRecord
-	for _, l := range e.h.Logs {
+	for _, l := range e.logs {
 		if l.Node != a && l.Node != b {
 			continue
 		}
 		for _, m := range l.Trace {
-			if m.At >= from && m.At <= p.spell.to {
+			if m.At >= from && m.At <= o.To {
 				passed = append(passed, m)
 			}
 		}
@@ -123,7 +112,7 @@ func (e *evidence) messages(p *pair, from int64) (lines []line, left int) {
 	return lines, len(passed) - len(told)
 }
 
-func (e *evidence) tell(m history.MessageRecord) string {
+func (e *Fold) tell(m history.MessageRecord) string {
 	kind := e.kind(int(m.Kind))
 	switch {
 	case m.Sent && m.Peer == nodes.None:
@@ -137,9 +126,9 @@ func (e *evidence) tell(m history.MessageRecord) string {
 }
 
 // overwritten says from when on the traces still held the messages, if not from the beginning of the story.
-func (e *evidence) overwritten(p *pair, from int64) (says []string) {
-	for _, l := range e.h.Logs {
-		mine := l.Node == p.a.enter.Node || l.Node == p.b.enter.Node
+func (e *Fold) overwritten(o *section.Overlap, from int64) (says []string) {
+	for _, l := range e.logs {
+		mine := l.Node == o.A.Node || l.Node == o.B.Node
 		if mine && l.Totals.TraceNext > uint64(len(l.Trace)) && len(l.Trace) > 0 && l.Trace[0].At > from {
 			says = append(says, fmt.Sprintf("%13s  (messages of %s before %s were not kept)", "",
 				name(l.Node), us(l.Trace[0].At-from)))

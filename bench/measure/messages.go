@@ -1,8 +1,6 @@
 package measure
 
 import (
-	"turnstile/bench/check"
-	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/results"
 )
@@ -24,79 +22,54 @@ type Messages struct {
 	Circulates   bool
 	KindPerEntry []float64 // by the number of the kind; nil if it is not known
 
-	OfOne map[int64]uint64 // sequential load: how many requests took how many messages
+	OfOne ofOne // sequential load: messages of a single request
+}
+
+// ofOne are the messages of single requests.
+type ofOne struct {
+	count, sum  float64
+	least, most int64
+}
+
+func (o *ofOne) add(messages int64) {
+	if o.count == 0 {
+		o.least = messages
+	}
+	o.least, o.most = min(o.least, messages), max(o.most, messages)
+	o.count++
+	o.sum += float64(messages)
 }
 
 // OneEntry returns the least, mean and most messages of a single request, if those are known.
 func (m *Messages) OneEntry() (least, mean, most results.Figure) {
-	if len(m.OfOne) == 0 {
+	if m.OfOne.count == 0 {
 		return
 	}
-	var low, high int64
-	var count, sum float64
-	for messages, times := range m.OfOne {
-		if count == 0 {
-			low, high = messages, messages
-		}
-		low, high = min(low, messages), max(high, messages)
-		count += float64(times)
-		sum += float64(messages) * float64(times)
-	}
-	return results.Number(float64(low)), results.Ratio(sum, count), results.Number(float64(high))
+	return results.Number(float64(m.OfOne.least)), results.Ratio(m.OfOne.sum, m.OfOne.count),
+		results.Number(float64(m.OfOne.most))
 }
 
-// traffic counts messages.
-type traffic struct{ m *Measures }
-
-// Add implements history.Fold.
-func (t *traffic) Add(e history.Event) {
-	to := &t.m.Messages
-	switch e.Kind {
-	case history.Sent:
-		to.Circulates = true
-	case history.Settled:
-		if !t.m.Window.Known() || e.At < t.m.Window.From {
-			return
-		}
-		if to.OfOne == nil {
-			to.OfOne = map[int64]uint64{}
-		}
-		to.OfOne[e.Value]++
+// messages sums the counters of the nodes, and divides.
+func (f *Fold) messages(logs []*history.NodeLog) {
+	m := &f.Measures.Messages
+	sum := history.Sum(logs)
+	m.Resent = sum.Resent
+	copy(m.Kinds[:], sum.Kinds)
+	for _, k := range m.Kinds {
+		m.Sent += k.Sent
+		m.Publishes += k.Publishes
+		m.Bytes += k.Bytes
 	}
-}
-
-// Close implements history.Fold.
-func (t *traffic) Close() {}
-
-// total sums the counters of the nodes, and divides.
-func (t *traffic) total(h *history.History) {
-	to := &t.m.Messages
-	var sum history.InstanceTotals
-	for _, l := range h.Logs {
-		if l.Node == nodes.None {
-			continue
-		}
-		for i := range l.Instances {
-			sum.Add(&l.Instances[i])
-		}
-		t.m.Gaps += l.Totals.Gaps
-	}
-	to.Resent = sum.Resent
-	copy(to.Kinds[:], sum.Kinds)
-	for _, k := range to.Kinds {
-		to.Sent += k.Sent
-		to.Publishes += k.Publishes
-		to.Bytes += k.Bytes
-	}
-	perEntry, byKind, ok := check.MessagesPerEntry(h, to.Circulates)
+	perEntry, byKind, ok := f.sections.MessagesPerEntry(&sum, m.Circulates)
 	if !ok {
 		return
 	}
-	to.PerEntry, to.KindPerEntry = results.Number(perEntry), byKind
-	if !to.Circulates {
-		to.PublishesPerEntry = results.Ratio(float64(to.Publishes), float64(t.m.Entries))
-		if to.Bytes > 0 || to.Sent == 0 { // on virtual time a message has no bytes
-			to.BytesPerEntry = results.Ratio(float64(to.Bytes), float64(t.m.Entries))
+	m.PerEntry, m.KindPerEntry = results.Number(perEntry), byKind
+	if !m.Circulates {
+		entries := float64(f.Measures.Entries)
+		m.PublishesPerEntry = results.Ratio(float64(m.Publishes), entries)
+		if m.Bytes > 0 || m.Sent == 0 { // on virtual time a message has no bytes
+			m.BytesPerEntry = results.Ratio(float64(m.Bytes), entries)
 		}
 	}
 }

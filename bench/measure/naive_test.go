@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"turnstile/bench/section"
 	"turnstile/nodes"
 	"turnstile/results"
 )
 
 // naive measures visits straight from the definitions, in time quadratic or worse, and prints them.
-func naive(visits []plainVisit, w Window, end int64) string {
+func naive(visits []plainVisit, w section.Window, end int64) string {
 	var overlap, busy int64
 	for at := int64(0); at < end; at++ {
 		n := holders(visits, at)
@@ -41,8 +42,11 @@ func naive(visits []plainVisit, w Window, end int64) string {
 	}
 	var max, mean results.Figure
 	if len(visits) > 0 {
-		max = boundIf(unfinished > 0, float64(most))
-		mean = boundIf(unfinished > 0, float64(sum)/float64(len(visits)))
+		bound := results.Number
+		if unfinished > 0 {
+			bound = results.AtLeast
+		}
+		max, mean = bound(float64(most)), bound(float64(sum)/float64(len(visits)))
 	}
 	var overlapUS, utilisation results.Figure
 	if len(visits) > 0 {
@@ -92,7 +96,7 @@ func overtakers(visits []plainVisit, v plainVisit) (n int) {
 	return n
 }
 
-func jain(visits []plainVisit, w Window) results.Figure {
+func jain(visits []plainVisit, w section.Window) results.Figure {
 	entries := map[nodes.ID]float64{}
 	for _, v := range visits {
 		entries[v.node] += 0

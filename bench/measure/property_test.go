@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/bench/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
@@ -60,7 +61,7 @@ func TestAgainstNaiveMeasures(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		visits := randomVisits(r)
-		window := Window{100, 100 + 1 + r.Int64N(500)}
+		window := section.Window{From: 100, To: 101 + r.Int64N(500)}
 		tp := newTape().mark(window.From, history.Measuring).mark(window.To, history.Stopped).
 			mark(2000, history.Stalled)
 		for _, v := range visits {

@@ -18,8 +18,8 @@ import (
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
 	{"bench"},
-	{"bench/measure", "bench/cluster", "bench/bare"},
-	{"bench/check"},
+	{"bench/measure", "bench/check", "bench/cluster", "bench/bare"},
+	{"bench/section"},
 	{"chaos", "results"},
 	{"nodes/host", "nodes/sim", "nodes/explore"},
 	{"nodes/stall", "nodes/workload", "nodes/history"},

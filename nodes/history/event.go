@@ -91,8 +91,9 @@ type MessageRecord struct {
 	Sent     bool  // seen when it was sent, else when it was handled
 }
 
-// A Fold takes a history event by event, in order, and comes to its conclusion at the end.
+// A Fold takes a history event by event, in order, and at the end what nodes left beside their events. Then
+// it comes to its conclusion.
 type Fold interface {
 	Add(e Event)
-	Close()
+	Close(logs []*NodeLog)
 }

@@ -320,7 +320,7 @@ func (h *History) Run(folds ...Fold) {
 		}
 	}
 	for _, f := range folds {
-		f.Close()
+		f.Close(h.Logs)
 	}
 }
 

@@ -143,8 +143,8 @@ type gather struct {
 	closed int
 }
 
-func (g *gather) Add(e Event) { g.events = append(g.events, e) }
-func (g *gather) Close()      { g.closed++ }
+func (g *gather) Add(e Event)      { g.events = append(g.events, e) }
+func (g *gather) Close([]*NodeLog) { g.closed++ }
 
 func TestRunFeedsEveryFold(t *testing.T) {
 	h := &History{Logs: []*NodeLog{{Events: []Event{{At: 1}, {At: 3}}}, {Events: []Event{{At: 2}}}}}

@@ -40,6 +40,16 @@ func (l *NodeLog) Sum() (sum InstanceTotals) {
 	return sum
 }
 
+// Sum returns the totals of all instances of all nodes together.
+func Sum(logs []*NodeLog) (sum InstanceTotals) {
+	for _, l := range logs {
+		for i := range l.Instances {
+			sum.Add(&l.Instances[i])
+		}
+	}
+	return sum
+}
+
 // Add adds other to t.
 func (t *InstanceTotals) Add(other *InstanceTotals) {
 	t.Requests += other.Requests

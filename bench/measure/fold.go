@@ -1,0 +1,231 @@
+package measure
+
+import (
+	"turnstile/bench/section"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// A Fold comes to the Measures of a trial. It observes the fold of its sections, after which it is to be run.
+type Fold struct {
+	Measures Measures // complete once the fold is closed
+	sections *section.Fold
+	load     workload.Load
+
+	entries   [][]uint32 // in the window, by instance and node, and one more; 0: its client wanted none
+	requests  uint64
+	overtaken uint64
+	most      uint64 // times that one was overtaken
+	gaveUp    bool   // somebody who waited: he might have been overtaken more often
+	largest   int64  // node, in units of 1024 bytes
+}
+
+// New returns a fold of a history whose sections s folds, under a load.
+func New(s *section.Fold, load workload.Load) *Fold {
+	f := &Fold{sections: s, load: load}
+	s.Observe(f)
+	return f
+}
+
+// Of returns the measures of a whole history of a run under a load.
+func Of(h *history.History, load workload.Load) *Measures {
+	s := section.New(h.StampError(), nil)
+	f := New(s, load)
+	h.Run(s, f)
+	return &f.Measures
+}
+
+func (f *Fold) has(at int64) bool { return f.sections.Window.Has(at) }
+
+// wants notes that the client of a section wants to enter, and returns where its entries are counted.
+func (f *Fold) wants(s *section.Section) *uint32 {
+	f.entries = grown(f.entries, int(s.Resource.Instance)+1)
+	of := &f.entries[s.Resource.Instance]
+	*of = grown(*of, int(s.Node)+1)
+	count := &(*of)[s.Node]
+	*count = max(1, *count)
+	return count
+}
+
+func grown[T any](s []T, length int) []T {
+	if len(s) < length {
+		s = append(s, make([]T, length-len(s))...)
+	}
+	return s
+}
+
+// Asked implements section.Observer.
+func (f *Fold) Asked(s *section.Section) {
+	f.wants(s)
+	f.requests++
+	if f.has(s.Due) {
+		f.Measures.Queue.Add(s.Asked - s.Due)
+	}
+}
+
+// Entered implements section.Observer.
+func (f *Fold) Entered(s *section.Section) {
+	m := &f.Measures
+	if f.has(s.Entered) {
+		*f.wants(s)++
+		if s.Handed {
+			m.SynchronizationDelay.Add(s.Entered - s.FreedAt)
+		}
+	}
+	if f.has(s.Due) {
+		m.Wait.Add(s.Entered - s.Due)
+		m.Protocol.Add(s.Entered - s.Asked)
+		if s.Alone {
+			m.Uncontended.Add(s.Entered - s.Asked)
+		}
+	}
+	f.overtake(s)
+}
+
+// Ended implements section.Observer.
+func (f *Fold) Ended(s *section.Section) {
+	m := &f.Measures
+	switch {
+	case s.State == section.Unissued:
+		f.wants(s)
+		m.Unissued++
+		if f.has(s.Due) {
+			m.Wait.AddOpen(s.Ended - s.Due)
+			m.Queue.AddOpen(s.Ended - s.Due)
+		}
+	case !s.Served():
+		m.Unfinished++
+		if f.has(s.Due) {
+			m.Wait.AddOpen(s.Ended - s.Due)
+			m.Protocol.AddOpen(s.Ended - s.Asked)
+			if s.Alone {
+				m.Uncontended.AddOpen(s.Ended - s.Asked)
+			}
+		}
+		f.gaveUp = true
+		f.overtake(s)
+	case !f.has(s.Entered):
+	case s.State == section.Crashed || s.State == section.Unended:
+		m.Hold.AddOpen(s.Ended - s.Entered)
+	default:
+		m.Hold.Add(s.Ended - s.Entered)
+	}
+}
+
+func (f *Fold) overtake(s *section.Section) {
+	f.overtaken += s.Overtaken
+	f.most = max(f.most, s.Overtaken)
+}
+
+// Add implements history.Fold.
+func (f *Fold) Add(e history.Event) {
+	switch e.Kind {
+	case history.Sent:
+		f.Measures.Messages.Circulates = true
+	case history.Settled:
+		if e.At >= f.sections.Window.From {
+			f.Measures.Messages.OfOne.add(e.Value)
+		}
+	case history.Gauged:
+		f.gauge(e)
+	}
+}
+
+func (f *Fold) gauge(e history.Event) {
+	m, value := &f.Measures, float64(e.Value)
+	switch e.Count {
+	case history.BusyPPM:
+		m.CPUBusy = results.Number(value / 1e6)
+	case history.BrokerPPM:
+		m.BrokerCPU = results.Number(value / 1e6)
+	case history.ReadyUS:
+		m.ReadyMS = results.Number(value / 1e3)
+	case history.ResidentKB:
+		f.largest = max(f.largest, e.Value)
+		m.NodeRSSMB = results.Number(float64(f.largest) / 1024)
+	}
+}
+
+// Close implements history.Fold.
+func (f *Fold) Close(logs []*history.NodeLog) {
+	m, s := &f.Measures, f.sections
+	m.Window, m.Entries = s.Window, s.Entries
+	if seconds := float64(m.Window.Length()) / 1e9; m.Window.Known() {
+		m.DurationS = results.Number(seconds)
+		m.EntriesInWindow = results.Count(s.EntriesInWindow)
+		m.EntriesPerS = results.Ratio(float64(s.EntriesInWindow), seconds)
+		if f.load == workload.Open { // of the other loads none is due before it is issued
+			m.IssuedShare = results.Ratio(float64(s.Issued), float64(s.Due))
+		}
+		f.share()
+	}
+	f.contend()
+	f.messages(logs)
+	if f.load == workload.Sequential {
+		m.ClientDelay = m.Wait
+	}
+	m.TimerLateUS = lateness(logs)
+	for _, l := range logs {
+		if l.Node != nodes.None {
+			m.Gaps += l.Totals.Gaps
+		}
+	}
+}
+
+// share says how the entries in the window were shared out among the clients that wanted any.
+func (f *Fold) share() {
+	var clients, sum, squares float64
+	var least, most uint32
+	for _, of := range f.entries {
+		for _, n := range of {
+			if n == 0 {
+				continue
+			}
+			n--
+			if clients == 0 {
+				least = n
+			}
+			least, most = min(least, n), max(most, n)
+			clients++
+			sum += float64(n)
+			squares += float64(n) * float64(n)
+		}
+	}
+	if clients > 0 {
+		m := &f.Measures
+		m.Jain = results.Ratio(sum*sum, clients*squares)
+		m.EntriesNodeMin, m.EntriesNodeMax = results.Count(uint64(least)), results.Count(uint64(most))
+	}
+}
+
+// contend says how the resources were contended for.
+func (f *Fold) contend() {
+	m := &f.Measures
+	var busy, overlap int64
+	var resources float64
+	for _, r := range f.sections.Resources {
+		if r != nil {
+			resources++
+			busy += r.Busy
+			overlap += r.Overlap
+		}
+	}
+	if resources == 0 {
+		return
+	}
+	m.OverlapUS = results.Number(float64(overlap) / 1e3)
+	if m.Window.Known() {
+		m.Utilisation = results.Ratio(float64(busy), float64(m.Window.Length())*resources)
+	}
+	if f.requests == 0 {
+		return
+	}
+	bound := results.Number
+	if f.gaveUp {
+		bound = results.AtLeast
+	}
+	m.OvertakenMax = bound(float64(f.most))
+	m.OvertakenMean = bound(float64(f.overtaken) / float64(f.requests))
+}

@@ -1,0 +1,275 @@
+package section
+
+import (
+	"fmt"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A Fold follows every client through its requests, and every resource through its clients. What it knows
+// when the history is over, and much of it while it is read, is in its fields. It takes memory for open
+// requests and for nodes, not for all that ever happened.
+type Fold struct {
+	Marks  [history.Stalled + 1]Mark
+	Window Window          // what is measured: see mark
+	End    int64           // of the history
+	Broken []history.Event // when assumptions about the system ceased to hold, in order
+
+	Entries         uint64 // of the whole run
+	EntriesInWindow uint64
+	Due, Issued     uint64      // arrivals due in the window, and those of them that became requests
+	Unregistered    uint64      // entries that did not raise the register
+	Resources       []*Resource // by instance; nil for those without clients
+
+	Irregular uint64   // how often somebody did what no client does
+	Says      []string // of the first few of these
+
+	stampError int64
+	capacity   func(instance uint16) int
+	observers  []Observer
+	lap        lap
+	broken     nodes.Assumption
+	down       map[nodes.ID]int64 // since when a node is, that crashed and has not come up
+	spare      []*Section
+}
+
+// few is how many irregularities are kept.
+const few = 20
+
+// New returns a fold of a history whose stamps err by no more than stampError when any two are compared.
+// capacity tells how many units the resource of an instance has; nil: one each. Observers are told of each
+// section as the fold comes to it.
+func New(stampError int64, capacity func(instance uint16) int, observers ...Observer) *Fold {
+	if capacity == nil {
+		capacity = func(uint16) int { return 1 }
+	}
+	return &Fold{Window: unseen, stampError: stampError, capacity: capacity, observers: observers,
+		down: map[nodes.ID]int64{}}
+}
+
+// StampError bounds the error of comparing any two stamps.
+func (f *Fold) StampError() int64 { return f.stampError }
+
+// Observe has an observer told of all sections to come.
+func (f *Fold) Observe(o Observer) { f.observers = append(f.observers, o) }
+
+// Add implements history.Fold.
+func (f *Fold) Add(e history.Event) {
+	f.End = max(f.End, e.At)
+	switch e.Kind {
+	case history.Requested, history.Entered, history.Exited, history.Revoked, history.Unissued:
+		if e.Node < 0 {
+			f.blame(e, "is a client without a node")
+			return
+		}
+		f.client(&e, f.resource(e.Instance))
+	case history.Crashed:
+		f.crash(e)
+	case history.Restarted:
+		delete(f.down, e.Node)
+	case history.Sent:
+		if e.Count < history.MaxKinds {
+			f.lap.since[e.Count]++
+		}
+	case history.Marked:
+		f.mark(e)
+	case history.AssumptionBroken:
+		if broken := f.broken | nodes.Assumption(e.Value); broken != f.broken {
+			f.broken = broken
+			f.Broken = append(f.Broken, e)
+		}
+	}
+}
+
+// client follows the client of a resource.
+func (f *Fold) client(e *history.Event, r *Resource) {
+	switch e.Kind {
+	case history.Requested:
+		f.ask(e, r)
+	case history.Entered:
+		f.enter(e, r)
+	case history.Unissued:
+		f.unissued(e, r)
+	default:
+		f.leave(e, r)
+	}
+}
+
+// Close implements history.Fold. It ends the sections that have not ended.
+func (f *Fold) Close([]*history.NodeLog) {
+	for _, r := range f.Resources {
+		if r == nil {
+			continue
+		}
+		for _, s := range r.clients {
+			switch {
+			case s == nil:
+			case s.State == Inside:
+				f.end(s, f.End, Unended)
+			default:
+				f.end(s, f.End, Unserved)
+			}
+		}
+	}
+	if !f.Marks[history.Measuring].Seen {
+		f.Window = Window{}
+	}
+	f.Window.To = min(f.Window.To, f.End)
+}
+
+func (f *Fold) resource(instance uint16) *Resource {
+	if have := len(f.Resources); int(instance) >= have {
+		f.Resources = append(f.Resources, make([]*Resource, int(instance)+1-have)...)
+	}
+	if f.Resources[instance] == nil {
+		f.Resources[instance] = newResource(instance, uint32(f.capacity(instance)))
+	}
+	return f.Resources[instance]
+}
+
+// fresh returns a section to fill in.
+func (f *Fold) fresh() *Section {
+	if last := len(f.spare) - 1; last >= 0 {
+		s := f.spare[last]
+		f.spare = f.spare[:last]
+		return s
+	}
+	return &Section{}
+}
+
+func (f *Fold) ask(e *history.Event, r *Resource) {
+	if s := r.client(e.Node); s != nil {
+		f.blame(*e, "asks before its last request is over")
+		f.end(s, e.At, Abandoned)
+	}
+	s := f.fresh()
+	*s = Section{Resource: r, Node: e.Node, Entry: e.Entry, Units: max(1, e.Count), State: Waiting,
+		Due: e.Value, Asked: e.At, Alone: r.line.count+len(r.inside) == 0}
+	r.Requests++
+	r.open(s)
+	r.line.join(s)
+	if f.Window.Has(s.Due) {
+		f.Due++
+		f.Issued++
+	}
+	for _, o := range f.observers {
+		o.Asked(s)
+	}
+}
+
+func (f *Fold) enter(e *history.Event, r *Resource) {
+	f.Entries++
+	if f.Window.Has(e.At) {
+		f.EntriesInWindow++
+		f.lap.enter()
+	}
+	if e.Count == 0 {
+		f.Unregistered++
+	}
+	if e.Count > r.Deepest.Count {
+		r.Deepest = *e
+	}
+	s := r.client(e.Node)
+	if s == nil || s.State != Waiting || s.Entry != e.Entry {
+		f.blame(*e, "enters without a request")
+	}
+	switch {
+	case s == nil:
+		s = f.fresh()
+		*s = Section{Resource: r, Node: e.Node, Units: 1, Due: e.At, Asked: e.At}
+		r.open(s)
+	case s.State == Inside:
+		return
+	default:
+		r.line.leave(s, true)
+	}
+	s.State, s.Entry, s.Entered = Inside, e.Entry, e.At
+	s.Taken, s.Fence, s.Read = e.Count, e.Fence, e.Value
+	r.enter(s)
+	for _, o := range f.observers {
+		o.Entered(s)
+	}
+}
+
+func (f *Fold) leave(e *history.Event, r *Resource) {
+	r.Account = e.Value
+	state := Revoked
+	if e.Kind == history.Exited {
+		state = Exited
+		r.Exits++
+	}
+	s := r.client(e.Node)
+	if s == nil || s.State != Inside || s.Entry != e.Entry {
+		f.blame(*e, "leaves without an entry")
+	}
+	if s == nil || s.State != Inside {
+		return
+	}
+	if state == Exited && e.Value != s.Read+1 {
+		f.blame(*e, "does not add one to the account")
+	}
+	s.Written = e.Value
+	f.end(s, e.At, state)
+}
+
+// unissued counts an arrival that its client never came to ask for. It waited until issuing ended, or until
+// its node crashed. What fell due while the node was down is left out: there was no client.
+func (f *Fold) unissued(e *history.Event, r *Resource) {
+	until := e.At
+	if since, down := f.down[e.Node]; down {
+		if until = since; e.Value >= since {
+			return
+		}
+	}
+	if f.Window.Has(e.Value) {
+		f.Due++
+	}
+	s := Section{Resource: r, Node: e.Node, State: Unissued, Due: e.Value, Ended: until}
+	for _, o := range f.observers {
+		o.Ended(&s)
+	}
+}
+
+// crash ends what the clients of a node were about.
+func (f *Fold) crash(e history.Event) {
+	f.down[e.Node] = e.At
+	for _, r := range f.Resources {
+		if r == nil {
+			continue
+		}
+		switch s := r.client(e.Node); {
+		case s == nil:
+		case s.State == Inside:
+			f.end(s, e.At, Crashed)
+		default:
+			f.end(s, e.At, Abandoned)
+		}
+	}
+}
+
+// end ends a section.
+func (f *Fold) end(s *Section, at int64, state State) {
+	r, inside := s.Resource, s.State == Inside
+	s.State, s.Ended = state, at
+	r.clients[s.Node] = nil
+	if inside {
+		r.leave(s, f.stampError, f.Window)
+	} else {
+		r.line.leave(s, false)
+	}
+	for _, o := range f.observers {
+		o.Ended(s)
+	}
+	if !s.Violates { // otherwise it may have to be told of
+		f.spare = append(f.spare, s)
+	}
+}
+
+// blame notes that somebody did what no client does.
+func (f *Fold) blame(e history.Event, does string) {
+	if f.Irregular++; len(f.Says) < few {
+		f.Says = append(f.Says, fmt.Sprintf("node %d %s (entry %d, at %.1f us)", e.Node, does, e.Entry,
+			float64(e.At)/1e3))
+	}
+}

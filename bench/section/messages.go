@@ -1,0 +1,47 @@
+package section
+
+import "turnstile/nodes/history"
+
+// A lap counts the messages from the first entry in the window to the last, of rows that circulate.
+type lap struct {
+	entries uint64
+	sent    [history.MaxKinds]uint64 // up to the last entry
+	since   [history.MaxKinds]uint64 // after it
+}
+
+func (l *lap) enter() {
+	if l.entries++; l.entries > 1 {
+		for kind, n := range l.since {
+			l.sent[kind] += n
+		}
+	}
+	l.since = [history.MaxKinds]uint64{}
+}
+
+// MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:
+// all messages of a run that came to rest, divided by its entries; or, if messages circulate though
+// nobody asks, those from the first to the last entry between the marks Measuring and Stopped,
+// divided by the entries after the first. It is not ok if the history does not say.
+func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates bool) (
+	perEntry float64, byKind []float64, ok bool) {
+	var sent [history.MaxKinds]uint64
+	var entries uint64
+	switch {
+	case circulates && f.Marks[history.Stopped].Seen:
+		sent, entries = f.lap.sent, max(f.lap.entries, 1)-1
+	case !circulates && f.Marks[history.Rested].Seen:
+		entries = all.Entries
+		for kind, k := range all.Kinds {
+			sent[kind] = k.Sent
+		}
+	}
+	if entries == 0 {
+		return 0, nil, false
+	}
+	total := uint64(0)
+	for _, n := range sent {
+		total += n
+		byKind = append(byKind, float64(n)/float64(entries))
+	}
+	return float64(total) / float64(entries), byKind, true
+}

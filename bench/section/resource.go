@@ -1,0 +1,149 @@
+package section
+
+import (
+	"math"
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A Resource is what the sections of one instance are about. It has a capacity in units. Sections *overlap*
+// when all that are inside together hold more than that; of capacity 1 it is mutual exclusion. An overlap is
+// beyond doubt if it lasts for longer than the stamps may err, and only then it violates.
+type Resource struct {
+	Instance uint16
+	Capacity uint32
+	Requests uint64
+
+	Violations uint64   // sections that overlapped, beyond doubt
+	Overlap    int64    // for how long any did, beyond doubt
+	First      *Overlap // the earliest, beyond doubt
+	Doubtful   uint64   // sections that left in an overlap that is not
+	Closest    int64    // the longest overlap, in doubt or not; less than zero if sections were that far apart
+
+	Deepest history.Event // the Entered with the highest count of the register
+	Exits   uint64        // that wrote to the account
+	Account int64         // what it was said to hold last
+	Busy    int64         // how much of the window somebody was inside
+
+	clients  []*Section // the open section of each node; nil: none
+	line     line
+	inside   []*Section // in the order of their entries
+	held     uint64     // units, by those inside
+	since    int64      // when the first of those inside entered
+	current  Overlap    // the overlap beyond doubt that may go on, if it has a length
+	freed    bool       // the last that happened was an exit after which a unit was free, and none was before
+	freeAt   int64      // that exit
+	lastLeft int64
+}
+
+// An Overlap is when sections held more than the capacity. A entered before B; others may have been there.
+type Overlap struct {
+	A, B     *Section
+	From, To int64
+}
+
+func newResource(instance uint16, capacity uint32) *Resource {
+	return &Resource{Instance: instance, Capacity: capacity, Closest: math.MinInt64, lastLeft: math.MinInt64}
+}
+
+// client returns the open section of a node, or nil.
+func (r *Resource) client(id nodes.ID) *Section {
+	if int(id) >= len(r.clients) {
+		return nil
+	}
+	return r.clients[id]
+}
+
+// open makes s the open section of its node.
+func (r *Resource) open(s *Section) {
+	if have := len(r.clients); int(s.Node) >= have {
+		r.clients = append(r.clients, make([]*Section, int(s.Node)+1-have)...)
+	}
+	r.clients[s.Node] = s
+}
+
+// Lost returns how many updates of the account were overwritten by another: each exit adds one to it. When
+// several may be inside, updates overwrite each other though nobody errs.
+func (r *Resource) Lost() uint64 {
+	if r.Capacity > 1 || uint64(r.Account) >= r.Exits {
+		return 0
+	}
+	return r.Exits - uint64(r.Account)
+}
+
+// enter puts a section inside.
+func (r *Resource) enter(s *Section) {
+	if r.lastLeft != math.MinInt64 {
+		r.Closest = max(r.Closest, r.lastLeft-s.Entered)
+	}
+	s.Handed, s.FreedAt = r.freed && s.Asked < r.freeAt, r.freeAt
+	r.freed = false
+	if len(r.inside) == 0 {
+		r.since = s.Entered
+	}
+	r.inside = append(r.inside, s)
+	r.held += uint64(s.Units)
+}
+
+// leave takes a section out that has ended.
+func (r *Resource) leave(s *Section, stampError int64, w Window) {
+	over := r.held > uint64(r.Capacity)
+	if over {
+		r.overlap(s, stampError)
+	}
+	full := r.held >= uint64(r.Capacity)
+	r.inside = slices.Delete(r.inside, slices.Index(r.inside, s), slices.Index(r.inside, s)+1)
+	r.held -= uint64(s.Units)
+	r.lastLeft = s.Ended
+	if over && r.held <= uint64(r.Capacity) { // what comes now is another overlap
+		r.Overlap += r.current.To - r.current.From
+		r.current = Overlap{}
+	}
+	if full && r.held < uint64(r.Capacity) {
+		r.freed, r.freeAt = s.State == Exited, s.Ended // otherwise nobody has handed over anything
+	}
+	if len(r.inside) == 0 {
+		r.Busy += w.overlap(r.since, s.Ended)
+	}
+}
+
+// overlap judges what s, which is leaving, had to do with the others. All that are inside have been so since
+// the last of them entered that was one too many.
+func (r *Resource) overlap(s *Section, stampError int64) {
+	var one *Section // too many
+	for sum, i := uint64(0), 0; sum <= uint64(r.Capacity); i++ {
+		one = r.inside[i]
+		sum += uint64(one.Units)
+	}
+	from, now := max(s.Entered, one.Entered), s.Ended
+	r.Closest = max(r.Closest, now-from)
+	if now-from <= stampError {
+		if now > from {
+			r.Doubtful++
+		}
+		return
+	}
+	for _, other := range r.inside {
+		if !other.Violates && now-max(from, other.Entered) > stampError {
+			other.Violates = true
+			r.Violations++
+		}
+	}
+	if r.First == nil || from < r.First.From {
+		other := one
+		if other == s {
+			other = r.inside[0]
+		}
+		r.First = &Overlap{s, other, from, now}
+		if other.Entered < s.Entered {
+			r.First.A, r.First.B = other, s
+		}
+	}
+	if r.current.To == 0 || one.Entered > r.current.To {
+		r.Overlap += r.current.To - r.current.From
+		r.current.From = one.Entered
+	}
+	r.current.To = now
+}

@@ -1,0 +1,178 @@
+package section
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// sections keeps all that have ended.
+type sections []Section
+
+func (*sections) Asked(*Section)   {}
+func (*sections) Entered(*Section) {}
+func (all *sections) Ended(s *Section) {
+	*all = append(*all, *s)
+}
+
+// folded folds events, the resources being of a capacity.
+func folded(events []history.Event, capacity int, stampError int64) (*Fold, sections) {
+	var all sections
+	f := New(stampError, func(uint16) int { return capacity }, &all)
+	for _, e := range events {
+		f.Add(e)
+	}
+	f.Close(nil)
+	return f, all
+}
+
+func request(at int64, id nodes.ID, units uint32) history.Event {
+	return history.Event{At: at, Kind: history.Requested, Node: id, Value: at, Count: units}
+}
+
+func happens(at int64, id nodes.ID, kind history.Kind) history.Event {
+	return history.Event{At: at, Kind: kind, Node: id}
+}
+
+func TestHowSectionsEnd(t *testing.T) {
+	var events []history.Event
+	for id := range nodes.ID(7) {
+		events = append(events, request(int64(id), id, 1))
+	}
+	for id := range nodes.ID(4) {
+		e := happens(10, id, history.Entered)
+		e.Fence = uint64(id) + 7
+		events = append(events, e)
+	}
+	events = append(events,
+		happens(20, 0, history.Exited), happens(21, 1, history.Revoked), happens(22, 2, history.Crashed),
+		happens(23, 4, history.Crashed), happens(24, 4, history.Restarted),
+		history.Event{At: 30, Kind: history.Unissued, Node: 4, Value: 28}, // is up again
+		history.Event{At: 30, Kind: history.Unissued, Node: 2, Value: 5},  // waited until it crashed
+		history.Event{At: 30, Kind: history.Unissued, Node: 2, Value: 25}, // nobody was there
+		happens(40, nodes.None, history.Marked))
+	f, all := folded(events, 9, 0)
+	type end struct {
+		node  nodes.ID
+		state State
+		ended int64
+		fence uint64
+	}
+	var got []end
+	for _, s := range all {
+		got = append(got, end{s.Node, s.State, s.Ended, s.Fence})
+	}
+	want := []end{{0, Exited, 20, 7}, {1, Revoked, 21, 8}, {2, Crashed, 22, 9}, {4, Abandoned, 23, 0},
+		{4, Unissued, 30, 0}, {2, Unissued, 22, 0}, {3, Unended, 40, 10}, {5, Unserved, 40, 0},
+		{6, Unserved, 40, 0}}
+	if !slices.Equal(got, want) {
+		t.Errorf("sections end as\n%v\nnot\n%v", got, want)
+	}
+	if f.Entries != 4 || f.Resources[0].Exits != 1 || f.Irregular != 1 { // exits write one more than was read
+		t.Errorf("%d entries, %d exits, %v", f.Entries, f.Resources[0].Exits, f.Says)
+	}
+}
+
+// A stay is a section as the naive definitions see it.
+type stay struct {
+	node          nodes.ID
+	units         uint32
+	entered, left int64
+}
+
+// stays are those of a few clients that enter as they like.
+func stays(r *rand.Rand, capacity int) (all []stay, events []history.Event) {
+	for node := range nodes.ID(1 + r.IntN(6)) {
+		for at := r.Int64N(50); at < 500; at += 1 + r.Int64N(200) {
+			s := stay{node, uint32(1 + r.IntN(capacity)), at, at + 1 + r.Int64N(60)}
+			at = s.left
+			all = append(all, s)
+			events = append(events, request(s.entered, node, s.units), happens(s.entered, node, history.Entered),
+				happens(s.left, node, history.Exited))
+		}
+	}
+	slices.SortStableFunc(events, func(a, b history.Event) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Node, b.Node))
+	})
+	return all, events
+}
+
+// naive returns for how long more than the capacity was held, and how many held some of it then.
+func naive(all []stay, capacity int) (overlap int64, violations uint64) {
+	guilty := map[int]bool{}
+	for at := range int64(700) {
+		var inside []int
+		held := 0
+		for i, s := range all {
+			if s.entered <= at && at < s.left {
+				inside = append(inside, i)
+				held += int(s.units)
+			}
+		}
+		if held > capacity {
+			overlap++
+			for _, i := range inside {
+				guilty[i] = true
+			}
+		}
+	}
+	return overlap, uint64(len(guilty))
+}
+
+func TestOverlapsAreOfUnits(t *testing.T) {
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		capacity := 1 + r.IntN(4)
+		all, events := stays(r, capacity)
+		f, _ := folded(events, capacity, 0)
+		res := f.Resources[0]
+		overlap, violations := naive(all, capacity)
+		if res.Overlap != overlap || res.Violations != violations || (res.First != nil) != (overlap > 0) {
+			t.Fatalf("seed %d: %d sections overlap for %d, not %d for %d", seed, res.Violations, res.Overlap,
+				violations, overlap)
+		}
+	}
+}
+
+// What is no longer than the stamps may err is in doubt, though two such overlaps touch.
+func TestOverlapsInDoubt(t *testing.T) {
+	events := []history.Event{
+		request(0, 0, 1), request(0, 1, 1), request(0, 2, 1),
+		happens(10, 0, history.Entered), happens(95, 1, history.Entered), happens(100, 0, history.Exited),
+		happens(100, 2, history.Entered), happens(105, 1, history.Exited), happens(200, 2, history.Exited),
+	}
+	f, _ := folded(events, 1, 5)
+	if r := f.Resources[0]; r.Violations != 0 || r.Overlap != 0 || r.Doubtful != 2 || r.Closest != 5 {
+		t.Errorf("%d violations for %d, %d in doubt, for %d", r.Violations, r.Overlap, r.Doubtful, r.Closest)
+	}
+	f, _ = folded(events, 1, 4)
+	if r := f.Resources[0]; r.Violations != 3 || r.Overlap != 10 || r.First.From != 95 {
+		t.Errorf("%d violations for %d, the first at %d", r.Violations, r.Overlap, r.First.From)
+	}
+}
+
+// However long one waits, the line takes memory for those that wait, and counts right.
+func TestLineOfOneThatStarves(t *testing.T) {
+	const entries = 100_000
+	var events []history.Event
+	events = append(events, request(0, 0, 1))
+	for i := range int64(entries) {
+		id := nodes.ID(1 + i%3)
+		events = append(events, request(10*i+1, id, 1), happens(10*i+2, id, history.Entered),
+			happens(10*i+3, id, history.Exited))
+	}
+	f, all := folded(events, 1, 0)
+	if last := all[len(all)-1]; last.State != Unserved || last.Overtaken != entries {
+		t.Errorf("one that starves was overtaken %d times, not %d", last.Overtaken, entries)
+	}
+	if places := cap(f.Resources[0].line.waiting); places > 256 {
+		t.Errorf("the line has %d places for one that waits", places)
+	}
+	if len(f.spare) > 4 {
+		t.Errorf("%d sections are kept", len(f.spare))
+	}
+}

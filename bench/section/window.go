@@ -1,0 +1,47 @@
+package section
+
+import (
+	"math"
+
+	"turnstile/nodes/history"
+)
+
+// A Window is the time [From, To) of a run. Its zero value is no time at all.
+type Window struct{ From, To int64 }
+
+// unseen is a window of which neither end has come: nothing lies in it.
+var unseen = Window{math.MaxInt64, math.MaxInt64}
+
+// Known reports whether there is a window.
+func (w Window) Known() bool { return w.To > w.From }
+
+// Has reports whether a time lies in the window. While a history is read it may be asked of any time that has
+// come, though the window may not have ended: no mark is earlier than an event that was read before it.
+func (w Window) Has(at int64) bool { return w.From <= at && at < w.To }
+
+// Length returns how long the window is, in nanoseconds.
+func (w Window) Length() int64 { return max(0, w.To-w.From) }
+
+// overlap returns how much of [from, to) lies in the window.
+func (w Window) overlap(from, to int64) int64 { return max(0, min(to, w.To)-max(from, w.From)) }
+
+// A Mark is when a run first came to a mark, if it did.
+type Mark struct {
+	At   int64
+	Seen bool
+}
+
+// mark notes a mark. What is measured begins after the warm-up, and ends when issuing stops or the run is cut
+// short.
+func (f *Fold) mark(e history.Event) {
+	if int(e.Count) >= len(f.Marks) || f.Marks[e.Count].Seen {
+		return
+	}
+	f.Marks[e.Count] = Mark{e.At, true}
+	switch e.Count {
+	case history.Measuring:
+		f.Window.From = e.At
+	case history.Stopped, history.Interrupted, history.Stalled:
+		f.Window.To = min(f.Window.To, e.At)
+	}
+}
