@@ -133,7 +133,7 @@ func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 
 // resolve works out what the flags imply, and what of it contradicts. Of two that contradict, the one
 // that the user said closer by counts: what stands in the file yields to the command line.
-func (c *benchCall) resolve(s *settings) (err error) {
+func (c *benchCall) resolve(s settings) (err error) {
 	if err := c.resolveLoad(s); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (c *benchCall) resolve(s *settings) (err error) {
 }
 
 // resolveLoad finds the load that the flags name or imply.
-func (c *benchCall) resolveLoad(s *settings) error {
+func (c *benchCall) resolveLoad(s settings) error {
 	w := &c.Workload
 	w.Load = workload.Saturated
 	if c.load != "" {
@@ -194,7 +194,7 @@ func (c *benchCall) resolveLoad(s *settings) error {
 	return c.resolveArrivals(s)
 }
 
-func (c *benchCall) resolveArrivals(s *settings) error {
+func (c *benchCall) resolveArrivals(s settings) error {
 	if c.Workload.Load == workload.Open && !s.given("rate") {
 		return errors.New("a load that is open takes --rate, the requests per second of each node")
 	}
@@ -209,7 +209,7 @@ func (c *benchCall) resolveArrivals(s *settings) error {
 }
 
 // resolveRegions reads the file of regions, if there is one.
-func (c *benchCall) resolveRegions(s *settings) error {
+func (c *benchCall) resolveRegions(s settings) error {
 	if c.regions == "" || s.rank("latency") > s.rank("regions") {
 		return nil
 	}
@@ -228,7 +228,7 @@ func (c *benchCall) resolveRegions(s *settings) error {
 }
 
 // resolveEnd finds out by what the run ends.
-func (c *benchCall) resolveEnd(s *settings) {
+func (c *benchCall) resolveEnd(s settings) {
 	switch byTime, byEntries := s.rank("duration"), s.rank("entries"); {
 	case byEntries > byTime:
 		c.Duration = 0

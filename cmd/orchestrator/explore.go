@@ -104,7 +104,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 }
 
 // resolve finds the algorithm, and what contradicts.
-func (c *exploreCall) resolve(s *settings) (err error) {
+func (c *exploreCall) resolve(s settings) (err error) {
 	if c.Spec, err = mutex.Find(c.algorithm); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (a *app) listCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) list(s *settings, c nodes.Config, names []string, asJSON, markdown bool) error {
+func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown bool) error {
 	rows, named := mutex.Table, byFlag+1
 	if len(names) > 0 {
 		row, err := mutex.Find(names[0])

@@ -29,7 +29,7 @@ func addOptions(cmd *cobra.Command, c *nodes.Config) {
 
 // checkOptions validates the configuration c of an algorithm that was named at a level. Options that it does
 // not have are dropped if they were given at a lower one, such as in a file for many runs.
-func (s *settings) checkOptions(row *spec, c nodes.Config, named rank) (nodes.Config, error) {
+func (s settings) checkOptions(row *spec, c nodes.Config, named rank) (nodes.Config, error) {
 	c.Options = maps.Clone(c.Options)
 	maps.DeleteFunc(c.Options, func(name, _ string) bool {
 		return row.Option(name) == nil && s.rank(name) < named

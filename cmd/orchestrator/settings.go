@@ -1,17 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
-	"turnstile/internal/suggest"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
+
+	"turnstile/internal/suggest"
 )
 
 // defaultConfig is the configuration file that is read if it is there.
@@ -30,94 +33,87 @@ const (
 )
 
 // settings knows where the values of a command's flags are from.
-type settings struct {
-	flags *pflag.FlagSet
-	ranks map[string]rank
-}
+type settings map[string]rank
 
-func (s *settings) rank(name string) rank { return s.ranks[name] }
+func (s settings) rank(name string) rank { return s[name] }
 
 // given reports whether the user said anything about the flag name, anywhere.
-func (s *settings) given(name string) bool { return s.ranks[name] > byDefault }
+func (s settings) given(name string) bool { return s[name] > byDefault }
 
 // settle gives the flags of cmd that the command line left open their values, from the environment and
 // then from the configuration file.
-func settle(cmd *cobra.Command) (*settings, error) {
-	s := &settings{flags: cmd.Flags(), ranks: map[string]rank{}}
+func settle(cmd *cobra.Command) (settings, error) {
 	known := knownSettings(cmd.Root())
 	if err := checkEnvironment(known); err != nil {
 		return nil, err
 	}
-	file, err := readConfig(cmd, known)
-	if err != nil {
+	v := viper.New()
+	v.SetEnvPrefix(envPrefix)
+	v.SetEnvKeyReplacer(envNames)
+	v.AutomaticEnv()
+	v.BindPFlags(cmd.Flags()) // fails for no flags at all
+	if err := readConfig(v, known); err != nil {
 		return nil, err
 	}
-	s.flags.VisitAll(func(f *pflag.Flag) {
+	s := settings{}
+	var err error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if err == nil && slices.Contains(known, f.Name) {
-			err = s.fill(f, file)
+			err = s.fill(f, v)
 		}
 	})
 	return s, err
 }
 
 // fill gives one flag its value.
-func (s *settings) fill(f *pflag.Flag, file *viper.Viper) error {
-	where, value := "", ""
+func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
+	where := ""
 	switch variable := envName(f.Name); {
 	case f.Changed:
-		s.ranks[f.Name] = byFlag
+		s[f.Name] = byFlag
 		return nil
 	case os.Getenv(variable) != "":
-		s.ranks[f.Name] = byEnvironment
-		where, value = variable, os.Getenv(variable)
-	case file.InConfig(f.Name):
-		s.ranks[f.Name] = byFile
-		where = fmt.Sprintf("%s: %s", file.ConfigFileUsed(), f.Name)
-		switch v := file.Get(f.Name).(type) {
-		case string, bool, int, int64, uint64, float64:
-			value = fmt.Sprint(v)
-		default:
-			return fmt.Errorf("%s: write one value, in quotes if need be", where)
-		}
+		s[f.Name], where = byEnvironment, variable
+	case v.InConfig(f.Name):
+		s[f.Name], where = byFile, v.ConfigFileUsed()+": "+f.Name
 	default:
 		return nil
 	}
+	value := v.GetString(f.Name)
 	if err := f.Value.Set(value); err != nil {
 		return valueError(where, f, value, err)
 	}
 	return nil
 }
 
-// readConfig reads the configuration file, if there is one.
-func readConfig(cmd *cobra.Command, known []string) (*viper.Viper, error) {
-	v := viper.New()
-	v.SetConfigType("yaml")
-	path, _ := cmd.Flags().GetString("config")
-	if path == "" {
-		path = os.Getenv(envName("config"))
+// readConfig gives v what stands in the configuration file, if there is one.
+func readConfig(v *viper.Viper, known []string) error {
+	path := cmp.Or(v.GetString("config"), defaultConfig)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) && v.GetString("config") == "" {
+		return nil
 	}
-	if path == "" {
-		if _, err := os.Stat(defaultConfig); err != nil {
-			return v, nil
-		}
-		path = defaultConfig
+	var file map[string]yaml.Node
+	if err == nil {
+		err = yaml.Unmarshal(b, &file)
 	}
-	v.SetConfigFile(path)
-	if err := v.ReadInConfig(); err != nil {
-		return nil, configError(path, err)
+	if err != nil {
+		return configError(path, err)
 	}
-	keys := v.AllKeys()
-	slices.Sort(keys)
-	for _, key := range keys {
-		name, _, nested := strings.Cut(key, ".")
+	values := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(file)) {
+		node := file[name]
+		where := fmt.Sprintf("%s: line %d", path, node.Line)
 		switch {
 		case !slices.Contains(known, name):
-			return nil, unknownSetting(path, name, known, func(s string) string { return s })
-		case nested:
-			return nil, fmt.Errorf("%s: %s takes one value, and nothing below it", path, name)
+			return unknownSetting(where, name, known, strings.ToLower)
+		case node.Kind != yaml.ScalarNode || node.Tag == "!!null":
+			return fmt.Errorf("%s: %s takes one value, in quotes if need be", where, name)
 		}
+		values[name] = node.Value
 	}
-	return v, nil
+	v.SetConfigFile(path)
+	return v.MergeConfigMap(values)
 }
 
 // configError says what is wrong with a configuration file that cannot be read as settings.
@@ -135,14 +131,11 @@ func configError(path string, err error) error {
 
 // checkEnvironment finds variables that look like settings and are none.
 func checkEnvironment(known []string) error {
-	variables := []string{envName("config")}
-	for _, name := range known {
-		variables = append(variables, envName(name))
-	}
 	for _, e := range os.Environ() {
 		name, value, _ := strings.Cut(e, "=")
-		if value != "" && strings.HasPrefix(name, envPrefix+"_") && !slices.Contains(variables, name) {
-			bare := strings.ToLower(strings.TrimPrefix(name, envPrefix+"_"))
+		bare, found := strings.CutPrefix(name, envPrefix+"_")
+		bare = strings.ToLower(strings.ReplaceAll(bare, "_", "-"))
+		if found && value != "" && bare != "config" && (!slices.Contains(known, bare) || envName(bare) != name) {
 			return unknownSetting("the environment", bare, known, envName)
 		}
 	}
@@ -157,10 +150,10 @@ func unknownSetting(where, name string, known []string, spell func(string) strin
 	return fmt.Errorf("%s: there is no setting %s; there are: %s", where, spell(name), strings.Join(known, ", "))
 }
 
-func envName(flag string) string {
-	return envPrefix + "_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
+var envNames = strings.NewReplacer("-", "_")
 
+// envName returns the name of the environment variable of a flag.
+func envName(flag string) string { return envPrefix + "_" + strings.ToUpper(envNames.Replace(flag)) }
 // knownSettings returns the names of all flags of all commands that may be set elsewhere too.
 func knownSettings(root *cobra.Command) []string {
 	var names []string

@@ -82,7 +82,7 @@ func (a *app) simulateCommand() *cobra.Command {
 }
 
 // asked returns the algorithm that was asked for by name, or nothing.
-func (c *simulateCall) asked(s *settings) string {
+func (c *simulateCall) asked(s settings) string {
 	if s.given("algo") {
 		return c.Algorithm
 	}
