@@ -14,6 +14,7 @@ import (
 	"turnstile/bench/check"
 	"turnstile/bench/cluster"
 	"turnstile/nodes/mutex"
+	"turnstile/results"
 )
 
 // An OverheadOptions says how to find out what the testbed costs.
@@ -85,7 +86,7 @@ func (r *OverheadResult) conclude() {
 		testbed, plain = append(testbed, p.Testbed), append(plain, p.Bare)
 		ratios = append(ratios, p.Ratio())
 	}
-	r.Testbed, r.Bare, r.Ratio = median(testbed), median(plain), median(ratios)
+	r.Testbed, r.Bare, r.Ratio = results.Median(testbed), results.Median(plain), results.Median(ratios)
 	slices.Sort(ratios)
 	n := len(ratios)
 	// The median lies outside of the k-th from both ends if fewer than k pairs fall to one side of it, each
@@ -106,11 +107,6 @@ func (r *OverheadResult) conclude() {
 		k++
 	}
 	r.Low, r.High, r.Coverage = ratios[k-1], ratios[n-k], 1-outside(k)
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[len(x)/2] + x[(len(x)-1)/2]) / 2
 }
 
 // overheadTestbed measures the testbed, with all of its records and checks.

@@ -113,7 +113,7 @@ func Make(ctx context.Context, spec *nodes.Spec, o Options, s Setup) (*Run, erro
 // every run.
 func (s *Setup) begin(record Record, spec *nodes.Spec) (*Run, error) {
 	started := time.Now()
-	folder, err := results.Create(s.Results, s.Set, runName(started, record.Options), record.room(spec))
+	folder, err := results.Create(s.Results, s.Set, runName(started, record.Options), record.diskSpace(spec))
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 			t.progress = func(p Progress) { p.Trial = number; s.Progress(p) }
 		}
 		if err := os.Mkdir(t.dir, 0o755); err != nil {
-			return fmt.Errorf("making room for a trial: %w", err)
+			return fmt.Errorf("making the folder of a trial: %w", err)
 		}
 		trouble := t.run(ctx)
 		t.report(Progress{Phase: "judging", Done: 1})

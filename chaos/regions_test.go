@@ -46,7 +46,7 @@ func TestReadRegionsSaysWhatIsWrong(t *testing.T) {
 		"regions: [a, b]\nlatency: [[1ms, 1ms], [1ms]]": "from b there are 1 latencies",
 		"regions: [a]\nlatency: [[-1ms]]":               "negative",
 		"regions: [a]\nlatencies: [[1ms]]":              "line 2: there is no key latencies: did you mean latency?",
-		"regions: [a]\nlatency: [[fast]]":               `line 2: latency[0][0]: "fast" is no span of time`,
+		"regions: [a]\nlatency: [[fast]]":               `line 2: latency[0][0]: "fast" is no length of time`,
 		"regions: eu":                                   `line 1: regions: "eu" is not a list`,
 	} {
 		if _, err := ReadRegions(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {

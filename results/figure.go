@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -54,6 +55,28 @@ func (f Figure) IsBound() bool { return f.state == atLeast }
 
 // Value returns the number, and whether there is one.
 func (f Figure) Value() (x float64, known bool) { return f.value, f.Known() }
+
+// Median returns the middle one of some numbers. Of two it is their mean.
+func Median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return (x[len(x)/2] + x[(len(x)-1)/2]) / 2
+}
+
+// MedianFigure returns the median of figures, all of which must be known.
+func MedianFigure(figures []Figure) Figure {
+	values := make([]float64, len(figures))
+	state := exact
+	for i, f := range figures {
+		if !f.Known() {
+			return Figure{}
+		}
+		values[i], state = f.value, max(state, f.state)
+	}
+	if len(values) == 0 {
+		return Figure{}
+	}
+	return figure(Median(values), state)
+}
 
 // Equal reports whether f and g say the same.
 func (f Figure) Equal(g Figure) bool { return f == g }

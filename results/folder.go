@@ -30,16 +30,16 @@ const (
 // A Folder is the folder of one run.
 type Folder struct{ Path string }
 
-// Room is how much of a disk a run takes.
-type Room struct {
+// DiskSpace is how much of a disk a run takes.
+type DiskSpace struct {
 	Bytes uint64
 	For   string // the flags that it follows from
 }
 
 // Create makes a new folder for a run, in the set named set below root. If name is taken, because
-// another run began in the same second, the folder is called name-2 and so on. It is an error if the disk has
-// not the room for the run.
-func Create(root, set, name string, room Room) (*Folder, error) {
+// another run began in the same second, the folder is called name-2 and so on. It is an error if the
+// disk has too little space left for the run.
+func Create(root, set, name string, need DiskSpace) (*Folder, error) {
 	for _, part := range []string{set, name} {
 		if part == "" || part != filepath.Base(part) || strings.HasPrefix(part, ".") || part == LatestLink {
 			return nil, fmt.Errorf("%q cannot name a set or a run: write a name without / or a leading dot", part)
@@ -60,7 +60,7 @@ func Create(root, set, name string, room Room) (*Folder, error) {
 		}
 		f.Path = filepath.Join(parent, fmt.Sprintf("%s-%d", name, i))
 	}
-	if err := f.probe(room); err != nil {
+	if err := f.probe(need); err != nil {
 		os.Remove(f.Path)
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func Create(root, set, name string, room Room) (*Folder, error) {
 }
 
 // probe makes sure that files can be written here, before a run spends its time.
-func (f *Folder) probe(room Room) error {
+func (f *Folder) probe(need DiskSpace) error {
 	probe := filepath.Join(f.Path, ".probe")
 	if err := os.WriteFile(probe, []byte("probe"), 0o644); err != nil {
 		return unwritable(f.Path, err)
@@ -76,9 +76,9 @@ func (f *Folder) probe(room Room) error {
 	if err := os.Remove(probe); err != nil {
 		return unwritable(f.Path, err)
 	}
-	if free, known := freeBytes(f.Path); known && free < room.Bytes {
+	if free, known := freeBytes(f.Path); known && free < need.Bytes {
 		return fmt.Errorf("the disk of %s has %d MB left, and a run with %s takes %d MB: %s",
-			f.Path, free>>20, room.For, (room.Bytes-1)>>20+1, "free some, ask for less, or put the results elsewhere")
+			f.Path, free>>20, need.For, (need.Bytes-1)>>20+1, "free some, ask for less, or put the results elsewhere")
 	}
 	return nil
 }

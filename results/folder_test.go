@@ -16,7 +16,7 @@ import (
 
 func mustCreate(t *testing.T, root, set, name string) *Folder {
 	t.Helper()
-	f, err := Create(root, set, name, Room{})
+	f, err := Create(root, set, name, DiskSpace{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestCreateIsUnique(t *testing.T) {
 	names := make([]string, 8)
 	for i := range names {
 		wg.Go(func() {
-			if f, err := Create(root, "set", "run", Room{}); err == nil {
+			if f, err := Create(root, "set", "run", DiskSpace{}); err == nil {
 				names[i] = f.Name()
 			}
 		})
@@ -68,24 +68,24 @@ func TestCreateErrors(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Create(filepath.Join(file, "results"), "set", "run", Room{})
+	_, err := Create(filepath.Join(file, "results"), "set", "run", DiskSpace{})
 	wantError(t, err, "results cannot be written to "+file, "put the results elsewhere")
 	for _, name := range []string{"", ".", "..", "a/b", ".hidden", "latest"} {
-		if _, err := Create(t.TempDir(), "set", name, Room{}); err == nil {
+		if _, err := Create(t.TempDir(), "set", name, DiskSpace{}); err == nil {
 			t.Errorf("a run may be called %q", name)
 		}
-		if _, err := Create(t.TempDir(), name, "run", Room{}); err == nil {
+		if _, err := Create(t.TempDir(), name, "run", DiskSpace{}); err == nil {
 			t.Errorf("a set may be called %q", name)
 		}
 	}
 }
 
-func TestCreateNeedsRoom(t *testing.T) {
+func TestCreateNeedsDiskSpace(t *testing.T) {
 	dir := t.TempDir()
 	if _, known := freeBytes(dir); !known {
-		t.Skip("nobody knows here what room a disk has")
+		t.Skip("nobody knows here what space a disk has left")
 	}
-	_, err := Create(dir, "set", "run", Room{1<<62 + 1, "-n 9"})
+	_, err := Create(dir, "set", "run", DiskSpace{1<<62 + 1, "-n 9"})
 	wantError(t, err, "the disk of "+dir, "and a run with -n 9 takes 4398046511105 MB: free some")
 	if left, _ := os.ReadDir(filepath.Join(dir, "set")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)

@@ -50,11 +50,11 @@ type Row struct {
 	UtilisationPredicted Figure `csv:"utilisation_predicted"`
 	EntriesPerSPredicted Figure `csv:"entries_per_s_predicted"`
 
-	JainIndex       Figure `csv:"jain_index"`
-	EntriesNodeMin  Figure `csv:"entries_node_min"`
-	EntriesNodeMax  Figure `csv:"entries_node_max"`
-	OvertakenMax    Figure `csv:"overtaken_max"`
-	OvertakenMean   Figure `csv:"overtaken_mean"`
+	JainIndex      Figure `csv:"jain_index"`
+	EntriesNodeMin Figure `csv:"entries_node_min"`
+	EntriesNodeMax Figure `csv:"entries_node_max"`
+	OvertakenMax   Figure `csv:"overtaken_max"`
+	OvertakenMean  Figure `csv:"overtaken_mean"`
 
 	Violations  Figure `csv:"violations"`
 	OverlapUS   Figure `csv:"overlap_us"`
@@ -87,7 +87,7 @@ type Asked struct {
 
 	Load     string `csv:"load"`
 	Whole    Figure `csv:"whole"` // share of requests for all units
-	Hold     string `csv:"hold"` // distributions, as in flags
+	Hold     string `csv:"hold"`  // distributions, as in flags
 	Think    string `csv:"think"`
 	RatePerS Figure `csv:"rate_per_s"` // of each node
 	Arrivals string `csv:"arrivals"`

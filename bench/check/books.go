@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -58,7 +59,7 @@ func (e *Fold) compareBooks(l *history.NodeLog) (wrong []string) {
 	compare := func(what string, events, counter uint64) {
 		if events != counter {
 			wrong = append(wrong, fmt.Sprintf("%s: %s by its events, and %d by its counter",
-				name(l.Node), plural(events, what, what), counter))
+				name(l.Node), english.Count(events, what, what), counter))
 		}
 	}
 	var acted uint64

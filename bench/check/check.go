@@ -224,14 +224,6 @@ func fewOf(lines []string, all int) []string {
 	return kept
 }
 
-// plural prints a count of things.
-func plural(n uint64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // name prints a node for people.
 func name(id nodes.ID) string { return fmt.Sprintf("node %d", id) }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"turnstile/internal/english"
 	"turnstile/nodes"
 )
 
@@ -65,7 +66,7 @@ func identities(e *Fold) Finding {
 	for _, i := range e.Identities {
 		if !i.Holds(e.Config, t) {
 			return violated("%s does not hold: %s in %s", i.Says, strings.Join(counts, ", "),
-				plural(t.Entries, "entry", "entries"))
+				english.Count(t.Entries, "entry", "entries"))
 		}
 	}
 	return valid("every identity of message counts holds: %s", strings.Join(counts, ", "))

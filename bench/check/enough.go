@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 
+	"turnstile/internal/english"
 	"turnstile/nodes/history"
 )
 
@@ -15,9 +16,9 @@ func enough(e *Fold) Finding {
 		return inconclusive("nobody entered while it was measured")
 	case e.sections.Entries+e.abandoned < e.Expected:
 		return inconclusive("there were %s of %d asked for",
-			plural(e.sections.Entries, "entry", "entries"), e.Expected)
+			english.Count(e.sections.Entries, "entry", "entries"), e.Expected)
 	}
-	return valid("%s while it was measured", plural(e.sections.EntriesInWindow, "entry", "entries"))
+	return valid("%s while it was measured", english.Count(e.sections.EntriesInWindow, "entry", "entries"))
 }
 
 // load: under an open load, nearly all that was due was asked. If not, clients were still busy when
@@ -25,9 +26,10 @@ func enough(e *Fold) Finding {
 func load(e *Fold) Finding {
 	due, issued := e.sections.Due, e.sections.Issued
 	const least = 0.95
+	says := fmt.Sprintf("%d of %s due while it was measured were made", issued,
+		english.Count(due, "request", "requests"))
 	if !e.Open || float64(issued) >= least*float64(due) {
-		return valid("%d of %s due while it was measured were made", issued, plural(due, "request", "requests"))
+		return valid("%s", says)
 	}
-	return Finding{Outcome: UnderLoaded, Says: fmt.Sprintf(
-		"only %d of %s due while it was measured were made", issued, plural(due, "request", "requests"))}
+	return Finding{Outcome: UnderLoaded, Says: "only " + says}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"turnstile/bench/section"
+	"turnstile/internal/english"
 )
 
 // exclusion: sections never overlap (see section.Resource). When stamps say that they do and the register
@@ -20,12 +21,12 @@ func exclusion(e *Fold) Finding {
 			doubtful += r.Doubtful
 		case r.Deepest.Count <= r.Capacity:
 			return inconclusive("by their stamps %s overlapped, by up to %s, but the register never exceeded %d: "+
-				"the harness itself is wrong", plural(r.Violations, "entry", "entries"), us(r.Closest), r.Capacity).
-				with(e.story(r.First)...)
+				"the harness itself is wrong", english.Count(r.Violations, "entry", "entries"), us(r.Closest),
+				r.Capacity).with(e.story(r.First)...)
 		default:
 			first := r.First
 			f := violated("%s overlapped: nodes %d and %d were inside together%s for %s",
-				plural(r.Violations, "entry", "entries"), first.A.Node, first.B.Node, beyond(r),
+				english.Count(r.Violations, "entry", "entries"), first.A.Node, first.B.Node, beyond(r),
 				us(first.To-first.From)).with(e.story(first)...)
 			return e.excuse(f, first.From, e.Safe)
 		}
@@ -34,12 +35,12 @@ func exclusion(e *Fold) Finding {
 		// No pass by this witness alone; the register, which is exact, settles it.
 		if f := register(e); f.Outcome != Valid {
 			return inconclusive("%s overlapped others by no more than the stamps may err, %s",
-				plural(doubtful, "entry", "entries"), us(e.sections.StampError()))
+				english.Count(doubtful, "entry", "entries"), us(e.sections.StampError()))
 		}
 		return valid("%s: of %s that the stamps cannot tell from others, the register can", kept,
-			plural(doubtful, "entry", "entries"))
+			english.Count(doubtful, "entry", "entries"))
 	}
-	return valid("%s in %s", kept, plural(e.sections.Entries, "entry", "entries"))
+	return valid("%s in %s", kept, english.Count(e.sections.Entries, "entry", "entries"))
 }
 
 // beyond says what was exceeded, if that is more than being alone.
@@ -64,7 +65,7 @@ func register(e *Fold) Finding {
 	}
 	if e.sections.Unregistered > 0 {
 		return inconclusive("%s did not raise the register",
-			plural(e.sections.Unregistered, "entry", "entries"))
+			english.Count(e.sections.Unregistered, "entry", "entries"))
 	}
 	return valid("the register never counted more than %d inside", most)
 }
@@ -73,8 +74,8 @@ func register(e *Fold) Finding {
 func account(e *Fold) Finding {
 	for r := range e.resources() {
 		if lost := r.Lost(); lost > 0 {
-			f := violated("the account lost %s: it stands at %d after %s", plural(lost, "update", "updates"),
-				r.Account, plural(r.Exits, "exit", "exits"))
+			f := violated("the account lost %s: it stands at %d after %s", english.Count(lost, "update", "updates"),
+				r.Account, english.Count(r.Exits, "exit", "exits"))
 			return e.excuse(f, e.sections.End, e.Safe)
 		}
 	}
@@ -92,10 +93,10 @@ func agreement(e *Fold) Finding {
 				"but the register never exceeded %d", us(r.Closest), r.Capacity)
 		case r.Lost() > 0 && !exceeded:
 			return inconclusive("the witnesses disagree: %s lost, but the register never exceeded 1",
-				plural(r.Lost(), "update was", "updates were"))
+				english.Count(r.Lost(), "update was", "updates were"))
 		case r.Lost() > 0 && r.Closest < -e.sections.StampError():
 			return inconclusive("the witnesses disagree: %s lost, but no two entries came close",
-				plural(r.Lost(), "update was", "updates were"))
+				english.Count(r.Lost(), "update was", "updates were"))
 		}
 	}
 	return valid("intervals, register and account agree")

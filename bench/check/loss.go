@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 
+	"turnstile/internal/english"
 	"turnstile/nodes/history"
 )
 
@@ -62,7 +63,7 @@ func (a *audit) clean() bool { return len(a.lines) == 0 }
 
 func (a *audit) says() string {
 	return fmt.Sprintf("%s on the way did not arrive, and %d came again: %s",
-		plural(a.lost, "message", "messages"), a.repeats, a.lines[0])
+		english.Count(a.lost, "message", "messages"), a.repeats, a.lines[0])
 }
 
 // loss: what was sent has come, once.

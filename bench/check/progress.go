@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"turnstile/internal/english"
 	"turnstile/nodes/history"
 )
 
@@ -38,10 +39,10 @@ func progress(e *Fold) Finding {
 	case len(inside) > 0:
 		return inconclusive("the run came to rest though %s never left", name(inside[0].Node))
 	}
-	return valid("all of %s were served", plural(e.sections.Entries, "request", "requests"))
+	return valid("all of %s were served", english.Count(e.sections.Entries, "request", "requests"))
 }
 
-func unserved(n int) string { return plural(uint64(n), "request", "requests") + " unserved" }
+func unserved(n int) string { return english.Count(n, "request", "requests") + " unserved" }
 
 // waiters says who waits, the longest wait first.
 func (e *Fold) waiters() []string {

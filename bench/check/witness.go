@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"turnstile/bench/section"
+	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -67,7 +68,7 @@ func (e *Fold) story(o *section.Overlap) []string {
 	}
 	if more > 0 {
 		says = append(says, fmt.Sprintf("%13s  (left out: %s of theirs)", "",
-			plural(uint64(more), "other message", "other messages")))
+			english.Count(uint64(more), "other message", "other messages")))
 	}
 	return append(says, e.overwritten(o, from)...)
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"turnstile/bench"
+	"turnstile/internal/english"
 )
 
 // A bar shows on a terminal how far a run has come. A nil bar shows nothing.
@@ -44,10 +45,10 @@ func (b *bar) show(p bench.Progress) {
 		text = fmt.Sprintf("trial %d of %d: %s", p.Trial, b.trials, p.Phase)
 	}
 	if p.Entries > 0 {
-		text += fmt.Sprintf(", %s entries", thousands(float64(p.Entries)))
+		text += fmt.Sprintf(", %s entries", english.Thousands(float64(p.Entries)))
 	}
 	if p.PerSecond > 0 {
-		text += fmt.Sprintf(", %s/s", thousands(p.PerSecond))
+		text += fmt.Sprintf(", %s/s", english.Thousands(p.PerSecond))
 	}
 	b.to.Set(min(int(p.Done*barSteps), barSteps-1)) // a full one would be over
 	b.to.Describe(text)

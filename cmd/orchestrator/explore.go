@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"turnstile/bench/check"
+	"turnstile/internal/english"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/mutex"
 )
@@ -89,7 +90,8 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&c.Restarts, "restarts", false, "let crashed nodes come up again, with what they saved")
 	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, without it too")
 	f.BoolVar(&c.Reordering, "reordering", false, "let messages of one link overtake each other")
-	f.Var(&c.timing.Latency, "timing", "how long a message takes: constant or uniform `span` (default any)")
+	f.Var(&c.timing.Latency, "timing",
+		"`distribution` of how long a message takes, constant or uniform (default any)")
 	f.Lookup("timing").DefValue = "" // none: the help would say 0s
 	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "what time goes on by, with --timing")
 	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
@@ -188,14 +190,14 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 		fmt.Fprintf(w, "%s  nothing is wrong so far; the end was set by %s\n\n", colors.paint(yellow, "BOUNDED"),
 			c.bound(x))
 	}
-	fmt.Fprintf(w, "  states       %s, made of %s of single nodes\n", thousands(float64(x.States)),
-		thousands(float64(x.NodeStates)))
-	fmt.Fprintf(w, "  transitions  %s, %s of them entries\n", thousands(float64(x.Transitions)),
-		thousands(float64(x.Entries)))
+	fmt.Fprintf(w, "  states       %s, made of %s of single nodes\n", english.Thousands(float64(x.States)),
+		english.Thousands(float64(x.NodeStates)))
+	fmt.Fprintf(w, "  transitions  %s, %s of them entries\n", english.Thousands(float64(x.Transitions)),
+		english.Thousands(float64(x.Entries)))
 	fmt.Fprintf(w, "  depth        %d\n", x.Depth)
 	fmt.Fprintf(w, "  memory       %v, %.0f bytes per state\n", size(x.Bytes), x.BytesPerState())
 	fmt.Fprintf(w, "  time         %v, %s states/s\n", elapsed.Round(time.Millisecond),
-		thousands(float64(x.States)/elapsed.Seconds()))
+		english.Thousands(float64(x.States)/elapsed.Seconds()))
 	switch {
 	case x.Progress && x.Excused > 0:
 		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state that no fault excuses")
@@ -203,19 +205,12 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state")
 	}
 	if v := x.FirstExcused; v != nil {
-		fmt.Fprintf(w, "  outside its model: %s %s, the first by %s after %d steps (it needs %v)\n",
-			thousands(float64(x.Excused)), times(x.Excused), v.Check, len(v.Schedule.Steps), v.OutsideModel)
+		fmt.Fprintf(w, "  outside its model: %s, the first by %s after %d steps (it needs %v)\n",
+			english.Count(x.Excused, "failure", "failures"), v.Check, len(v.Schedule.Steps), v.OutsideModel)
 	}
 	if x.Violation != nil {
 		c.printViolation(w, x.Violation, kept && c.save != "")
 	}
-}
-
-func times(n uint64) string {
-	if n == 1 {
-		return "failure"
-	}
-	return "failures"
 }
 
 // bound says what set the end, and what to do about it.
@@ -256,14 +251,8 @@ func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bo
 
 // space says in words what is explored.
 func (c *exploreCall) space() []string {
-	count := func(n int, one, many string) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return fmt.Sprintf("%d %s", n, many)
-	}
-	words := append([]string{count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
-	words = append(words, count(c.Entries, "entry", "entries")+" each")
+	words := append([]string{english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
+	words = append(words, english.Count(c.Entries, "entry", "entries")+" each")
 	before := len(words)
 	for _, f := range []struct {
 		n         int
@@ -272,7 +261,7 @@ func (c *exploreCall) space() []string {
 		{c.Losses, "loss", "losses"}, {c.Duplicates, "duplicate", "duplicates"}, {c.Crashes, "crash", "crashes"},
 	} {
 		if f.n > 0 {
-			words = append(words, "up to "+count(f.n, f.one, f.many))
+			words = append(words, "up to "+english.Count(f.n, f.one, f.many))
 		}
 	}
 	if len(words) == before {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"turnstile/bench/check"
+	"turnstile/internal/english"
 	"turnstile/results"
 )
 
@@ -70,7 +70,7 @@ func whole(f results.Figure) string {
 	if !known {
 		return missing
 	}
-	return bound(f) + thousands(x)
+	return bound(f) + english.Thousands(x)
 }
 
 // rate prints a figure per second, small ones with the digits that matter.
@@ -89,8 +89,8 @@ func outOf(n, of int) string {
 	return fmt.Sprintf("%d of %d", n, of)
 }
 
-// span prints the range of two whole numbers.
-func span(low, high results.Figure) string {
+// rangeOf prints the range of two whole numbers.
+func rangeOf(low, high results.Figure) string {
 	if low == high {
 		return whole(low)
 	}
@@ -112,23 +112,6 @@ func bound(f results.Figure) string {
 	return ""
 }
 
-// thousands prints a whole number with its digits in groups of three.
-func thousands(x float64) string {
-	digits := strconv.FormatFloat(x, 'f', 0, 64)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
-// counted prints so many of a thing.
-func counted(n uint64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return thousands(float64(n)) + " " + many
-}
-
 // brief prints a length of time without the zeros that Go puts behind it.
 func brief(d time.Duration) string {
 	text := d.String()
@@ -139,32 +122,6 @@ func brief(d time.Duration) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
-}
-
-// median returns the middle one of figures, all of which must be known. Of two it is their mean.
-func median(figures []results.Figure) results.Figure {
-	values := make([]float64, len(figures))
-	isBound := false
-	for i, f := range figures {
-		x, known := f.Value()
-		if !known {
-			return results.Figure{}
-		}
-		values[i], isBound = x, isBound || f.IsBound()
-	}
-	if len(values) == 0 {
-		return results.Figure{}
-	}
-	slices.Sort(values)
-	half := len(values) / 2
-	middle := values[half]
-	if len(values)%2 == 0 {
-		middle = (values[half-1] + middle) / 2
-	}
-	if isBound {
-		return results.AtLeast(middle)
-	}
-	return results.Number(middle)
 }
 
 // A palette colours text, if it goes to a terminal.

@@ -40,14 +40,6 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-func TestCounted(t *testing.T) {
-	for n, want := range map[uint64]string{0: "0 nodes", 1: "1 node", 1024: "1,024 nodes"} {
-		if got := counted(n, "node", "nodes"); got != want {
-			t.Errorf("counted(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
 func TestRate(t *testing.T) {
 	for figure, want := range map[results.Figure]string{
 		{}: "-", results.Number(0): "0", results.Number(1.0 / 3): "0.33", results.Number(48.5): "48.5",
@@ -55,32 +47,6 @@ func TestRate(t *testing.T) {
 	} {
 		if got := rate(figure); got != want {
 			t.Errorf("rate(%v) = %q, want %q", figure, got, want)
-		}
-	}
-}
-
-func TestThousands(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := thousands(x); got != want {
-			t.Errorf("thousands(%v) = %q, want %q", x, got, want)
-		}
-	}
-}
-
-func TestMedian(t *testing.T) {
-	n := results.Number
-	for _, c := range []struct {
-		of   []results.Figure
-		want results.Figure
-	}{
-		{nil, results.Figure{}},
-		{[]results.Figure{n(3), n(1), n(2)}, n(2)},
-		{[]results.Figure{n(4), n(1), n(2), n(3)}, n(2.5)},
-		{[]results.Figure{n(3), {}, n(2)}, results.Figure{}},
-		{[]results.Figure{n(3), results.AtLeast(5), n(2)}, results.AtLeast(3)},
-	} {
-		if got := median(c.of); got != c.want {
-			t.Errorf("median(%v) = %v, want %v", c.of, got, c.want)
 		}
 	}
 }

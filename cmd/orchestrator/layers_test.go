@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"nodes/mutex", "nodes/election"},
 	{"nodes"},
 	{"internal/yamlfile"},
-	{"internal/chance", "internal/heap", "internal/suggest"},
+	{"internal/chance", "internal/english", "internal/heap", "internal/suggest"},
 }
 
 // A goPackage is what `go list` says of a package.

@@ -9,6 +9,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/check"
 	"turnstile/bench/measure"
+	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
 	"turnstile/results"
@@ -32,7 +33,7 @@ func (p *report) line(name, format string, args ...any) {
 
 // header says what is run, before it is.
 func (p *report) header(o bench.Options) {
-	parts := []string{p.palette.paint(bold, o.Algorithm), counted(uint64(o.Config.N), "node", "nodes")}
+	parts := []string{p.palette.paint(bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
 	parts = append(parts, o.Config.Given()...)
 	parts = append(parts, loadText(&o.Workload), "hold "+o.Workload.Hold.String(), "no injected latency")
 	if !o.Regions.None() {
@@ -45,7 +46,7 @@ func (p *report) header(o bench.Options) {
 		parts = append(parts, "multicast")
 	}
 	if o.Entries > 0 {
-		parts = append(parts, counted(o.Entries, "entry", "entries"))
+		parts = append(parts, english.Count(o.Entries, "entry", "entries"))
 	} else {
 		parts = append(parts, fmt.Sprintf("%s after %s of warm-up", brief(o.Duration), brief(o.Warmup)))
 	}
@@ -114,7 +115,7 @@ func (p *report) medians(trials []*bench.Trial) {
 				figures = append(figures, f(t.Measures))
 			}
 		}
-		return median(figures)
+		return results.MedianFigure(figures)
 	}
 	p.printf(trialFormat+"\n", "", "median",
 		rate(of(func(m *measure.Measures) results.Figure { return m.EntriesPerS })),
@@ -176,7 +177,7 @@ func (p *report) figures(r *bench.Run, row *results.Row) {
 	p.histogram(&t.Measures.Wait)
 	p.messages(t, row, r.Spec)
 	p.line("fairness", "Jain index %s; entries per node %s; overtaken by at most %s",
-		plain(row.JainIndex, 3), span(row.EntriesNodeMin, row.EntriesNodeMax), whole(row.OvertakenMax))
+		plain(row.JainIndex, 3), rangeOf(row.EntriesNodeMin, row.EntriesNodeMax), whole(row.OvertakenMax))
 	if !row.NodeRSSMB.Known() && !row.CPUBusy.Known() {
 		return // a simulated run has no timers, and no machine
 	}
@@ -233,7 +234,7 @@ func (p *report) histogram(waits *measure.Latency) {
 	if waits.Hist == nil {
 		return
 	}
-	p.printf("%s waits:\n", thousands(float64(waits.Count())))
+	p.printf("%s waits:\n", english.Thousands(float64(waits.Count())))
 	writeHistogram(p.w, waits.Hist)
 	p.printf("\n")
 }
@@ -254,7 +255,7 @@ func (p *report) messages(t *bench.Trial, row *results.Row, spec *spec) {
 	p.printf(format, "together", plain(row.MessagesPerEntry, 3), plain(row.PublishesPerEntry, 3))
 	p.line("published", "%s", p.published(t, row, spec))
 	if row.OneEntryMean.Known() {
-		p.line("one entry", "%s deliveries, on average %s", span(row.OneEntryMin, row.OneEntryMax),
+		p.line("one entry", "%s deliveries, on average %s", rangeOf(row.OneEntryMin, row.OneEntryMax),
 			plain(row.OneEntryMean, 2))
 	}
 }

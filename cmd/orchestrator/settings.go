@@ -154,6 +154,7 @@ var envNames = strings.NewReplacer("-", "_")
 
 // envName returns the name of the environment variable of a flag.
 func envName(flag string) string { return envPrefix + "_" + strings.ToUpper(envNames.Replace(flag)) }
+
 // knownSettings returns the names of all flags of all commands that may be set elsewhere too.
 func knownSettings(root *cobra.Command) []string {
 	var names []string

@@ -33,7 +33,7 @@ func TestDiceDependOnEveryPartOfTheRoll(t *testing.T) {
 	}
 }
 
-// The means and deviations of many draws lie within five standard errors of what the spans say.
+// The means and deviations of many draws lie within five standard errors of what the distributions say.
 func TestDistributionsDrawTheirDistribution(t *testing.T) {
 	const draws = 100_000
 	for _, test := range []struct {
@@ -93,11 +93,11 @@ func TestDistributionTextRoundTrip(t *testing.T) {
 
 func TestParseDistributionSaysWhatIsWrong(t *testing.T) {
 	for text, says := range map[string]string{
-		"":                   "is no span of time",
-		"5":                  "is no span of time",
-		"fast":               "is no span of time",
+		"":                   "is no length of time",
+		"5":                  "is no length of time",
+		"fast":               "is no length of time",
 		"-2ms":               "negative",
-		"gamma:2ms":          "is no span of time",
+		"gamma:2ms":          "is no length of time",
 		"uniform:2ms":        "has 1 numbers, not 2",
 		"uniform:3ms,1ms":    "write uniform:1ms,3ms",
 		"normal:1ms,-1ms":    "negative",

@@ -25,7 +25,7 @@ const (
 
 var shapeNames = [...]string{"constant", "uniform", "exponential", "normal", "log-normal"}
 
-// Constant is the span that is always d.
+// Constant is the distribution of what is always d.
 func Constant(d time.Duration) Distribution { return Distribution{a: d} }
 
 // distributionForms is what ParseDistribution takes, for its errors and for help texts.
@@ -33,7 +33,7 @@ const distributionForms = "2ms, uniform:1ms,3ms (from, to), " +
 	"exponential:2ms (mean), normal:2ms,500us (mean, deviation) " +
 	"or log-normal:2ms,9ms (median, 99th percentile)"
 
-// ParseDistribution reads a span: 2ms, uniform:1ms,3ms, exponential:2ms, normal:2ms,500us or
+// ParseDistribution reads a distribution: 2ms, uniform:1ms,3ms, exponential:2ms, normal:2ms,500us or
 // log-normal:2ms,9ms.
 func ParseDistribution(text string) (Distribution, error) {
 	name, numbers, named := strings.Cut(text, ":")
@@ -45,7 +45,7 @@ func ParseDistribution(text string) (Distribution, error) {
 			return parseShape(shape(s), text, strings.Split(numbers, ","))
 		}
 	}
-	return Distribution{}, fmt.Errorf("%q is no span of time: write %s", text, distributionForms)
+	return Distribution{}, fmt.Errorf("%q is no length of time: write %s", text, distributionForms)
 }
 
 func parseShape(s shape, text string, numbers []string) (Distribution, error) {
@@ -57,34 +57,34 @@ func parseShape(s shape, text string, numbers []string) (Distribution, error) {
 		return Distribution{}, fmt.Errorf("%q has %d numbers, not %d: write %s",
 			text, len(numbers), want, distributionForms)
 	}
-	span := Distribution{shape: s}
-	for i, to := range []*time.Duration{&span.a, &span.b}[:want] {
-		d, err := time.ParseDuration(strings.TrimSpace(numbers[i]))
+	d := Distribution{shape: s}
+	for i, to := range []*time.Duration{&d.a, &d.b}[:want] {
+		length, err := time.ParseDuration(strings.TrimSpace(numbers[i]))
 		if err != nil && numbers[i] != "0" {
-			return Distribution{}, fmt.Errorf("%q is no span of time: write %s", text, distributionForms)
+			return Distribution{}, fmt.Errorf("%q is no length of time: write %s", text, distributionForms)
 		}
-		if d < 0 {
+		if length < 0 {
 			return Distribution{}, fmt.Errorf("%q is negative: time does not run backwards", text)
 		}
-		*to = d
+		*to = length
 	}
-	if s == logNormal && (span.a <= 0 || span.b < span.a) {
+	if s == logNormal && (d.a <= 0 || d.b < d.a) {
 		return Distribution{},
 			fmt.Errorf("%q: the 99th percentile lies above the median, and that above zero", text)
 	}
-	if s == uniform && span.b < span.a {
-		return Distribution{}, fmt.Errorf("%q ends before it begins: write uniform:%v,%v", text, span.b, span.a)
+	if s == uniform && d.b < d.a {
+		return Distribution{}, fmt.Errorf("%q ends before it begins: write uniform:%v,%v", text, d.b, d.a)
 	}
-	return span, nil
+	return d, nil
 }
 
-// Zero reports whether the span is always nothing.
+// Zero reports whether the length is always zero.
 func (s Distribution) Zero() bool { return s.a == 0 && s.b == 0 }
 
-// IsConstant reports whether the span is always the same.
+// IsConstant reports whether the length is always the same.
 func (s Distribution) IsConstant() bool { return s.shape == constant }
 
-// Mean returns the mean of the span, for a normal one before it is cut off at zero.
+// Mean returns the mean, of a normal distribution before it is cut off at zero.
 func (s Distribution) Mean() time.Duration {
 	switch s.shape {
 	case uniform:
@@ -96,7 +96,7 @@ func (s Distribution) Mean() time.Duration {
 	return s.a
 }
 
-// sigma returns the deviation of the logarithm of a log-normal span.
+// sigma returns the deviation of the logarithm of a log-normal d.
 func (s Distribution) sigma() float64 { return ln(float64(s.b)/float64(s.a)) / normalQuantile(0.99) }
 
 // Longest returns a length that fewer than one draw in a million exceeds.
@@ -140,7 +140,7 @@ func (s Distribution) Draw(d Dice, r Roll) time.Duration {
 	return s.a
 }
 
-// String prints the span as ParseDistribution reads it.
+// String prints the distribution as ParseDistribution reads it.
 func (s Distribution) String() string {
 	switch s.shape {
 	case constant:
@@ -151,16 +151,16 @@ func (s Distribution) String() string {
 	return fmt.Sprintf("%s:%v,%v", shapeNames[s.shape], s.a, s.b)
 }
 
-// Set is ParseDistribution in place; with String and Type it makes a span a flag of a command.
+// Set is ParseDistribution in place; with String and Type it makes a distribution a flag of a command.
 func (s *Distribution) Set(text string) (err error) {
 	*s, err = ParseDistribution(text)
 	return err
 }
 
 // Type names the flag's type in help texts.
-func (s *Distribution) Type() string { return "span" }
+func (s *Distribution) Type() string { return "distribution" }
 
-// MarshalText writes the span as ParseDistribution reads it.
+// MarshalText writes the distribution as ParseDistribution reads it.
 func (s Distribution) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText is ParseDistribution in place.

@@ -14,11 +14,11 @@ const ms = time.Millisecond
 
 // timing is one of messages that take from least to most, in ticks of a millisecond.
 func timing(least, most time.Duration) *Timing {
-	span, err := chance.ParseDistribution(fmt.Sprintf("uniform:%v,%v", least, most))
+	latency, err := chance.ParseDistribution(fmt.Sprintf("uniform:%v,%v", least, most))
 	if err != nil {
 		panic(err)
 	}
-	return &Timing{Tick: ms, Latency: span}
+	return &Timing{Tick: ms, Latency: latency}
 }
 
 // A fisher takes the lock by Fischer's timed algorithm, with the shared variable at a server. It reads

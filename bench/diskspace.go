@@ -15,13 +15,13 @@ const (
 	storedEntry = loggedEntry / 2 // they compress to less than half
 )
 
-// spareRoom is for all that is not known before the run: the entries of a run that lasts for a time, the
+// spareDiskSpace is for all that is not known before the run: the entries of a run that lasts for a time, the
 // messages of one in which they circulate, and the tables.
-const spareRoom = 64 << 20
+const spareDiskSpace = 64 << 20
 
-// room returns how much room a run takes on the disk of its results. The logs of one trial are gone before
-// the next begins.
-func (r *Record) room(spec *nodes.Spec) results.Room {
+// diskSpace returns how much space a run takes on the disk of its results. The logs of one trial are gone
+// before the next begins.
+func (r *Record) diskSpace(spec *nodes.Spec) results.DiskSpace {
 	o := &r.Options
 	entries, asked := float64(o.Entries), fmt.Sprintf("-n %d", o.Config.N)
 	switch {
@@ -34,11 +34,11 @@ func (r *Record) room(spec *nodes.Spec) results.Room {
 	if o.Trials > 1 {
 		asked += fmt.Sprintf(" --trials %d", o.Trials)
 	}
-	need := spareRoom + float64(o.Trials)*entries*storedEntry
+	need := spareDiskSpace + float64(o.Trials)*entries*storedEntry
 	if r.Simulated == nil {
 		total := o.Config.N + spec.ServerCount(o.Config)
 		log := history.Options{Nodes: total, Instances: 1, TraceLength: traceLength(total)}.Reserved()
 		need += float64(total)*float64(log) + entries*loggedEntry
 	}
-	return results.Room{Bytes: uint64(min(need, 1<<62)), For: asked}
+	return results.DiskSpace{Bytes: uint64(min(need, 1<<62)), For: asked}
 }

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-func TestRoomGrowsWithTheRun(t *testing.T) {
+func TestDiskSpaceGrowsWithTheRun(t *testing.T) {
 	spec, err := mutex.Find("central") // with a server
 	if err != nil {
 		t.Fatal(err)
@@ -33,8 +33,8 @@ func TestRoomGrowsWithTheRun(t *testing.T) {
 	} {
 		r := Record{Options: Defaults()}
 		c.change(&r)
-		if room := r.room(spec); room.Bytes>>20 != c.mb || room.For != c.asked {
-			t.Errorf("%s: %d MB for %s, not %d for %s", name, room.Bytes>>20, room.For, c.mb, c.asked)
+		if need := r.diskSpace(spec); need.Bytes>>20 != c.mb || need.For != c.asked {
+			t.Errorf("%s: %d MB for %s, not %d for %s", name, need.Bytes>>20, need.For, c.mb, c.asked)
 		}
 	}
 }
