@@ -160,17 +160,14 @@ func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	return err
 }
 
-// keep saves the schedule of what was found wrong, with its story as a comment.
+// keep saves the schedule of what was found wrong, with its story below.
 func (c *exploreCall) keep(x *explore.Result) error {
 	if c.save == "" || x.Violation == nil {
 		return nil
 	}
 	var b bytes.Buffer
 	x.Violation.Schedule.WriteTo(&b)
-	fmt.Fprintf(&b, "\n# %s: %s\n", x.Violation.Check, x.Violation.Says)
-	for _, line := range x.Violation.Story {
-		fmt.Fprintf(&b, "#   %s\n", line)
-	}
+	fmt.Fprintf(&b, "\n----\n%s", explore.Told(x.Violation.Story, x.Violation))
 	if err := os.WriteFile(c.save, b.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("saving the schedule: %w", err)
 	}

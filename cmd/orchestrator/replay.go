@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"turnstile/bench/check"
-	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/mutex"
 )
@@ -21,29 +20,26 @@ func (a *app) replay(path, algorithm string) error {
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
-	spec, err := mutex.Find(schedule.Algorithm)
-	if err != nil {
-		return err
-	}
 	if algorithm != "" {
 		asked, err := mutex.Find(algorithm)
 		if err != nil {
 			return err
 		}
-		if asked.Name != spec.Name {
+		if asked != schedule.Spec {
 			return fmt.Errorf("--replay: %s is a schedule of %s, and none of %s: leave out --algo",
-				path, spec.Name, asked.Name)
+				path, schedule.Spec.Name, asked.Name)
 		}
 	}
-	played, err := explore.Replay(spec, schedule)
+	played, err := explore.Replay(schedule)
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
-	return a.tellReplay(spec, schedule, played)
+	return a.tellReplay(schedule, played)
 }
 
 // tellReplay prints what happened and what came of it.
-func (a *app) tellReplay(spec *nodes.Spec, s *explore.Schedule, played *explore.Replayed) error {
+func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed) error {
+	spec := s.Spec
 	report := newReport(a.stdout)
 	report.printf("%s, %d nodes, a schedule of %d steps\n\n", spec.Name, s.Config.N, len(s.Steps))
 	for _, line := range played.Story {

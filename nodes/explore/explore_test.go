@@ -133,7 +133,7 @@ node 0 enters: INSIDE TOGETHER WITH 1`
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(spec, read)
+	r, err := Replay(read)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestTextbookMaekawaDeadlocks(t *testing.T) {
 		!strings.Contains(v.Stall, "They wait in a circle: 1 -> 2 -> 1") {
 		t.Fatalf("%+v", v)
 	}
-	r, err := Replay(spec, v.Schedule)
+	r, err := Replay(v.Schedule)
 	if err != nil || r.Violation == nil || r.Violation.Check != CheckDeadlock || r.Stall != v.Stall {
 		t.Errorf("replayed: %+v, %v", r, err)
 	}

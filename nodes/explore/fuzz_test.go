@@ -244,7 +244,7 @@ func replays(t *testing.T, spec *nodes.Spec, v *Violation) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	less, err := Minimise(spec, read)
+	less, err := Minimise(read)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func replays(t *testing.T, spec *nodes.Spec, v *Violation) {
 		t.Errorf("%v\nis minimised to\n%v", v.Schedule, less.Schedule)
 	}
 	for _, s := range []*Schedule{read, less} {
-		r, err := Replay(spec, s)
+		r, err := Replay(s)
 		switch {
 		case err != nil:
 			t.Errorf("%v\n%v", s, err)

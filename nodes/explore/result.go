@@ -65,8 +65,7 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 	}
 	slices.Reverse(moves)
 	from := s.roots[s.moves.at(int(at)).which]
-	out := &Schedule{Algorithm: s.o.Spec.Name, Config: s.o.Config, Reordering: s.o.Reordering,
-		Timing: s.o.Timing}
+	out := &Schedule{Spec: s.o.Spec, Config: s.o.Config, Reordering: s.o.Reordering, Timing: s.o.Timing}
 	stage := newStage(s.parts.stack, out)
 	state, w := from.state, s.workers[0]
 	for _, step := range from.steps {

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -22,15 +23,12 @@ type Replayed struct {
 // stepTime is how long a step takes, in a history that is made of steps.
 const stepTime = int64(time.Millisecond)
 
-// Replay plays a schedule on nodes of the algorithm spec. The error names the step that does not apply.
-func Replay(spec *nodes.Spec, s *Schedule) (*Replayed, error) {
-	if spec.Name != s.Algorithm {
-		return nil, fmt.Errorf("the schedule is one of %s, and cannot be played by %s", s.Algorithm, spec.Name)
-	}
+// Replay plays a schedule until a promise is broken. The error names the step that does not apply.
+func Replay(s *Schedule) (*Replayed, error) {
 	if s.Config.N > mostStaged {
 		return nil, fmt.Errorf("%d nodes: a schedule takes up to %d", s.Config.N, mostStaged)
 	}
-	stack, err := nodes.NewStack(nodes.Instance{Spec: spec, Config: s.Config})
+	stack, err := nodes.NewStack(nodes.Instance{Spec: s.Spec, Config: s.Config})
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +40,9 @@ func replay(stack *nodes.Stack, s *Schedule) (*Replayed, error) {
 	for i, step := range s.Steps {
 		if step.What != StepStart {
 			g.start()
+		}
+		if g.found != nil {
+			break
 		}
 		if err := g.play(step); err != nil {
 			where := fmt.Sprintf("step %d", i+1)
@@ -175,48 +176,60 @@ func (g *stage) boot(id nodes.ID) {
 
 // play does a step. The error says why it does not apply.
 func (g *stage) play(s Step) error {
-	if g.found != nil && g.found.Check == CheckPanic {
-		return fmt.Errorf("nothing comes after a panic")
-	}
 	g.now += stepTime
 	g.answers, g.refused = s.Choosing, false
-	var err error
-	switch s.What {
-	case StepDeliver, StepDrop, StepDuplicate:
-		err = g.transmit(s)
-	case StepTick:
-		err = g.tick()
-	default:
-		if s.Node < 0 || int(s.Node) >= len(g.actors) {
-			return fmt.Errorf("there is no node %d: they are 0 to %d", s.Node, len(g.actors)-1)
-		}
-		err = g.act(s)
-	}
-	if err == nil && (g.refused || len(g.answers) > 0) {
+	switch err := g.do(s); {
+	case err != nil && s.Try:
+		return nil
+	case err != nil:
+		return err
+	case g.refused || len(g.answers) > 0:
 		return fmt.Errorf("the machine does not choose so: check what stands behind choosing")
 	}
-	return err
+	return nil
 }
 
-// transmit does a step about a message.
-func (g *stage) transmit(s Step) error {
-	at, count, first := -1, 0, ""
+func (g *stage) do(s Step) error {
+	switch s.What {
+	case StepDeliver, StepDrop, StepDuplicate:
+		return g.transmit(s)
+	case StepTick:
+		return g.tick()
+	case StepIn:
+		return g.in(s)
+	case StepNone:
+		return g.none(s)
+	case StepRest:
+		return g.rest()
+	}
+	if s.Node < 0 || int(s.Node) >= len(g.actors) {
+		return fmt.Errorf("there is no node %d: they are 0 to %d", s.Node, len(g.actors)-1)
+	}
+	return g.act(s)
+}
+
+// find returns which message on its way a step is about, or -1, and the kind of the first on its link.
+func (g *stage) find(s Step) (at int, first string) {
+	count := 0
 	for i, f := range g.flying {
 		if f.from != s.From || f.to != s.To {
 			continue
 		}
 		kind := g.kind(f)
-		if first == "" {
-			first = kind
-		}
+		first = cmp.Or(first, kind)
 		if kind != s.Kind || f.instance != s.Instance {
 			continue
 		}
 		if count++; count == max(1, s.Nth) {
-			at = i
-			break
+			return i, first
 		}
 	}
+	return -1, first
+}
+
+// transmit does a step about a message.
+func (g *stage) transmit(s Step) error {
+	at, first := g.find(s)
 	link := fmt.Sprintf("from node %d to node %d", s.From, s.To)
 	switch {
 	case at < 0 && first == "":
@@ -226,31 +239,33 @@ func (g *stage) transmit(s Step) error {
 	case !g.schedule.Reordering && (first != s.Kind || s.Nth > 1):
 		return fmt.Errorf("the next message %s is a %s, and none may overtake another", link, first)
 	}
-	f := g.flying[at]
-	switch s.What {
-	case StepDeliver:
-		if !f.open() {
-			return fmt.Errorf("it is not due yet: the earliest is %s later", ticks(f.opens))
-		}
-	case StepDuplicate:
+	switch f := g.flying[at]; {
+	case s.What == StepDuplicate:
 		g.tell("the network copies %s", g.describe(f))
 		g.flying = slices.Insert(g.flying, at+1, f)
-		g.actors[f.to].log.Instance(0).Copied++
+		g.counters(f.to, f.instance).Copied++
 		g.broke(nodes.NoDuplication)
-		return nil
-	case StepDrop:
+	case s.What == StepDrop:
 		g.tell("the network loses %s", g.describe(f))
 		g.flying = slices.Delete(g.flying, at, at+1)
-		g.actors[f.to].log.Instance(0).Dropped++
+		g.counters(f.to, f.instance).Dropped++
 		g.broke(nodes.NoLoss)
-		return nil
+	case !f.open():
+		return fmt.Errorf("it is not due yet: the earliest is %s later", ticks(f.opens))
+	default:
+		g.deliver(at)
 	}
+	return nil
+}
+
+// deliver has a message arrive.
+func (g *stage) deliver(at int) {
+	f := g.flying[at]
 	g.flying = slices.Delete(g.flying, at, at+1)
 	g.note(f.to, f.from, f.instance, f.kind, false)
 	g.counters(f.to, f.instance).Kinds[f.kind].Delivered++
-	g.tell("%s gets %s from %s", g.name(f.to), s.Kind, g.name(f.from))
+	g.tell("%s gets %s from %s", g.name(f.to), g.kind(f), g.name(f.from))
 	g.feed(f.to, nodes.Input{Kind: nodes.Receive, Instance: f.instance, From: f.from, Message: f.message})
-	return nil
 }
 
 // kind returns the name of the kind of a message on its way.

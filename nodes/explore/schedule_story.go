@@ -224,6 +224,18 @@ func (g *stage) end() *Replayed {
 	return r
 }
 
+// Told returns a story and what came of it, as it stands below a schedule.
+func Told(story []string, v *Violation) string {
+	end := "nothing is broken"
+	if v != nil {
+		end = "broken: " + v.Check
+		if v.OutsideModel != 0 {
+			end += fmt.Sprintf(" (outside its model: it needs %v)", v.OutsideModel)
+		}
+	}
+	return strings.Join(append(slices.Clip(story), end), "\n") + "\n"
+}
+
 // waits says who waits.
 func waits(ids []nodes.ID) string {
 	if len(ids) == 1 {
@@ -280,8 +292,8 @@ func (g *stage) note(node, peer nodes.ID, instance int32, kind uint8, sent bool)
 const longestDrop = 32
 
 // Minimise drops steps from the schedule, several in a row or one, as long as the same check still fails.
-func Minimise(spec *nodes.Spec, s *Schedule) (*Schedule, error) {
-	r, err := Replay(spec, s)
+func Minimise(s *Schedule) (*Schedule, error) {
+	r, err := Replay(s)
 	if err != nil || r.Violation == nil {
 		return s, err
 	}
@@ -290,7 +302,7 @@ func Minimise(spec *nodes.Spec, s *Schedule) (*Schedule, error) {
 		for at := len(less.Steps) - size; at >= 0; at-- {
 			fewer := less
 			fewer.Steps = slices.Delete(slices.Clone(less.Steps), at, at+size)
-			got, err := Replay(spec, &fewer)
+			got, err := Replay(&fewer)
 			if err != nil || got.Violation == nil || got.Violation.Check != r.Violation.Check ||
 				got.Violation.OutsideModel != r.Violation.OutsideModel {
 				continue

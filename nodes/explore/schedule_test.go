@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ n 2
 const maekawa = "turnstile schedule 1\nalgorithm maekawa\n"
 
 func TestScheduleIsReadAsItIsWritten(t *testing.T) {
-	s := &Schedule{Algorithm: "maekawa", Config: nodes.Config{N: 4}.With("quorums", "grid"),
+	s := &Schedule{Spec: row(t, "maekawa"), Config: nodes.Config{N: 4}.With("quorums", "grid"),
 		Reordering: true,
 		Steps: []Step{
 			{What: StepStart, Node: 1, Choosing: []int{2}},
@@ -28,7 +29,10 @@ func TestScheduleIsReadAsItIsWritten(t *testing.T) {
 			{What: StepDuplicate, Node: 1, From: 0, To: 1, Kind: "request", Nth: 1},
 			{What: StepTimeout, Node: 2, Timer: nodes.Timer{Kind: 1, Peer: -1}},
 			{What: StepRelease, Node: 3}, {What: StepCrash, Node: 3}, {What: StepRestart, Node: 3},
-			{What: StepAmnesia, Node: 3},
+			{What: StepAmnesia, Node: 3}, {What: StepRest}, {What: StepIn},
+			{What: StepIn, Try: true, Inside: []nodes.ID{0, 2}},
+			{What: StepNone, Node: 1, From: 0, To: 1, Kind: "locked", Nth: 2},
+			{What: StepDeliver, Try: true, Node: 1, From: 0, To: 1, Kind: "request", Nth: 3, Choosing: []int{7}},
 		}}
 	read, err := ParseSchedule(strings.NewReader("# a comment\n"+s.String()+" # another\n"), mutex.Find)
 	if err != nil {
@@ -39,6 +43,17 @@ func TestScheduleIsReadAsItIsWritten(t *testing.T) {
 	}
 	if !reflect.DeepEqual(read, s) {
 		t.Errorf("%v was read as %v", s, read)
+	}
+}
+
+func TestScheduleOfSeveralStepsInALine(t *testing.T) {
+	const steps = "req 0;req 1; # both\n;0>1 request\n----\nno step"
+	read, err := ParseSchedule(strings.NewReader(naive+steps), mutex.Find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(read.Steps); got != "[req 0 req 1 0>1 request]" || read.Steps[2].Line != 6 {
+		t.Errorf("the steps are %s, the last of line %d", got, read.Steps[2].Line)
 	}
 }
 
@@ -58,6 +73,11 @@ func TestParseScheduleSaysWhatIsRight(t *testing.T) {
 		naive + "0>1 reply zero": "say which message",
 		naive + "req 0 choosing": "such as choosing 2 0",
 		naive + "choosing 1":     "choosing stands behind a step",
+		naive + "try":            "choosing stands behind a step and try before it",
+		naive + "in":             "in takes the nodes whose clients are inside",
+		naive + "in - 0":         "or in - if there are none",
+		naive + "none 0>1":       "say which message",
+		naive + "rest 1":         "rest stands alone",
 		naive + "req 0\nn 3":     "line 6: n stands behind a step",
 		naive + "n none":         `line 5: n is "none": write a whole number from 1`,
 		maekawa + "quorums":      "line 3: quorums takes one word",
@@ -75,7 +95,6 @@ func TestParseScheduleSaysWhatIsRight(t *testing.T) {
 }
 
 func TestReplaySaysWhichStepDoesNotApply(t *testing.T) {
-	spec := row(t, "naive-broadcast")
 	for steps, want := range map[string]string{
 		"req 2":        "line 5, req 2: there is no node 2: they are 0 to 1",
 		"exit 0":       "its client is idle, and leaves only when inside",
@@ -90,19 +109,66 @@ func TestReplaySaysWhichStepDoesNotApply(t *testing.T) {
 		"req 0\nstart 0":          "it has started already",
 		"req 0 choosing 1":        "check what stands behind choosing",
 		"req 0\nreq 1\n0>1 reply": "the next message is a request",
+		"in 0":                    "line 5, in 0: nobody is inside",
+		"req 0; rest; req 1; 1>0 request; 0>1 reply; in -": "inside is 1",
+		"req 0; none 0>1 request":                          "there is a request from node 0 to node 1",
+		"try req 0 choosing 1":                             "check what stands behind choosing",
 	} {
 		s, err := ParseSchedule(strings.NewReader(naive+steps), mutex.Find)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Replay(spec, s); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Replay(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", steps, err, want)
 		}
 	}
-	s, _ := ParseSchedule(strings.NewReader(naive), mutex.Find)
-	if _, err := Replay(row(t, "lamport"), s); err == nil ||
-		!strings.Contains(err.Error(), "is one of naive-broadcast, and cannot be played by lamport") {
-		t.Errorf("played by another algorithm: %v", err)
+}
+
+// played returns what came of a schedule.
+func played(t *testing.T, text string) *Replayed {
+	t.Helper()
+	s, err := ParseSchedule(strings.NewReader(text), mutex.Find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Replay(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What is tried is skipped if it does not apply; a rest goes on until all is over.
+func TestReplayRests(t *testing.T) {
+	const story = `node 0 asks and sends request to node 1
+node 1 asks and sends request to node 0
+node 1 gets request from node 0 and sends reply to node 0
+node 0 gets request from node 1
+node 0 gets reply from node 1
+node 0 enters
+node 0 leaves and sends reply to node 1
+node 1 gets reply from node 0
+node 1 enters
+node 1 leaves`
+	r := played(t, "turnstile schedule 1\nalgorithm ricart-agrawala\nn 2\n"+
+		"try exit 0; none 0>1 request; req 0; req 1; in -; try 1>0 reply; rest; in -; rest")
+	if got := strings.Join(r.Story, "\n"); got != story || r.Violation != nil {
+		t.Errorf("the story is\n%s\n%+v", got, r.Violation)
+	}
+}
+
+func TestRestOfWhatCirculates(t *testing.T) {
+	r := played(t, "turnstile schedule 1\nalgorithm token-ring\nn 3\nreq 2; rest; in -")
+	if got := r.Story[len(r.Story)-1]; got != "node 2 leaves and sends token to node 0" {
+		t.Errorf("the story ends with %s", got)
+	}
+}
+
+// A broken promise ends the play: what stands below need not even apply.
+func TestReplayEndsWithAViolation(t *testing.T) {
+	r := played(t, naive+"req 0; req 1; 0>1 request; 1>0 request; rest; in -; exit 5")
+	if r.Violation == nil || r.Violation.Check != CheckExclusion {
+		t.Errorf("%+v", r.Violation)
 	}
 }
 
@@ -114,12 +180,11 @@ func TestMinimise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := row(t, "naive-broadcast")
-	less, err := Minimise(spec, s)
+	less, err := Minimise(s)
 	if err != nil || len(less.Steps) != 6 {
 		t.Fatalf("minimised: %v, %v", less, err)
 	}
-	if r, err := Replay(spec, less); err != nil || r.Violation == nil || r.Violation.Check != CheckExclusion {
+	if r, err := Replay(less); err != nil || r.Violation == nil || r.Violation.Check != CheckExclusion {
 		t.Errorf("replayed: %+v, %v", r, err)
 	}
 }
@@ -127,16 +192,8 @@ func TestMinimise(t *testing.T) {
 // What a fault of every sort does, told and on record.
 func TestReplayTellsOfFaults(t *testing.T) {
 	const head = "turnstile schedule 1\nalgorithm ricart-agrawala\nn 3\nreordering\n"
-	s, err := ParseSchedule(strings.NewReader(head+
-		strings.Join([]string{"req 0", "dup 0>1 request", "0>1 request 2", "drop 0>2 request", "crash 2",
-			"restart 2", "1>0 reply", "0>1 request", "1>0 reply"}, "\n")), mutex.Find)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Replay(row(t, "ricart-agrawala"), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := played(t, head+"req 0; dup 0>1 request; 0>1 request 2; drop 0>2 request; crash 2; restart 2\n"+
+		"1>0 reply; 0>1 request; 1>0 reply")
 	const story = `node 0 asks and sends request to all
 the network copies a request from node 0 to node 1
 node 1 gets request from node 0 and sends reply to node 0

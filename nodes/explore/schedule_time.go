@@ -70,11 +70,15 @@ func (g *stage) timeout(s Step) error {
 		if !a.open() {
 			return fmt.Errorf("it does not run out yet: the earliest is %s later", ticks(a.opens))
 		}
-		g.tell("%s: timer %d for %d runs out", g.name(s.Node), a.timer.Kind, a.timer.Peer)
-		g.feed(s.Node, nodes.Input{Kind: nodes.Timeout, Instance: a.instance, Timer: a.timer, Gen: a.gen})
+		g.runOut(s.Node, a)
 		return nil
 	}
 	return fmt.Errorf("that timer does not run")
+}
+
+func (g *stage) runOut(id nodes.ID, t runningTimer) {
+	g.tell("%s: timer %d for %d runs out", g.name(id), t.timer.Kind, t.timer.Peer)
+	g.feed(id, nodes.Input{Kind: nodes.Timeout, Instance: t.instance, Timer: t.timer, Gen: t.gen})
 }
 
 func ticks(n int64) string {

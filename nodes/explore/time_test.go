@@ -139,11 +139,11 @@ func TestTimedSchedule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(spec, read)
+	r, err := Replay(read)
 	if err != nil || r.Violation == nil || r.Violation.Check != v.Check || r.Violation.OutsideModel != 0 {
 		t.Fatalf("%v\nplayed again: %+v, %v", v.Schedule, r, err)
 	}
-	if less, err := Minimise(spec, read); err != nil || len(less.Steps) != len(read.Steps) {
+	if less, err := Minimise(read); err != nil || len(less.Steps) != len(read.Steps) {
 		t.Errorf("minimised: %v, %v", less, err)
 	}
 	end := strings.Join(r.Story[len(r.Story)-3:], "\n")
@@ -172,7 +172,7 @@ func TestTimedSchedule(t *testing.T) {
 	} {
 		s, err := ParseSchedule(strings.NewReader(text), alone(spec))
 		if err == nil {
-			_, err = Replay(spec, s)
+			_, err = Replay(s)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -1,0 +1,280 @@
+package explore
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"turnstile/internal/suggest"
+	"turnstile/nodes"
+)
+
+// scheduleEnd begins the line below which nothing is part of a schedule.
+const scheduleEnd = "----"
+
+// A scheduleParser reads a schedule.
+type scheduleParser struct {
+	*Schedule
+	find func(name string) (*nodes.Spec, error)
+}
+
+// ParseSchedule reads a schedule of an algorithm that find knows. An error names the line, and says what
+// would be right there.
+func ParseSchedule(r io.Reader, find func(name string) (*nodes.Spec, error)) (*Schedule, error) {
+	s := scheduleParser{&Schedule{}, find}
+	lines := bufio.NewScanner(r)
+	number, begun := 0, false
+	for lines.Scan() {
+		number++
+		if begun && strings.HasPrefix(lines.Text(), scheduleEnd) {
+			break
+		}
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		for part := range strings.SplitSeq(text, ";") {
+			words := strings.Fields(part)
+			if len(words) == 0 {
+				continue
+			}
+			var err error
+			if !begun {
+				begun, err = true, parseTitle(words)
+			} else {
+				err = s.parse(words, number)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+		}
+	}
+	switch {
+	case lines.Err() != nil:
+		return nil, fmt.Errorf("line %d: %w", number+1, lines.Err())
+	case !begun:
+		return nil, errors.New("the file is empty: a schedule begins with a line turnstile schedule 1")
+	case s.Spec == nil:
+		return nil, errors.New("the algorithm is missing: add a line such as algorithm naive-broadcast")
+	case s.Config.N == 0:
+		return nil, errors.New("the number of clients is missing: add a line such as n 2")
+	}
+	return s.Schedule, nil
+}
+
+func parseTitle(words []string) error {
+	if len(words) != 3 || words[0] != "turnstile" || words[1] != "schedule" {
+		return errors.New("this is no schedule: one begins with a line turnstile schedule 1")
+	}
+	if words[2] != strconv.Itoa(scheduleVersion) {
+		return fmt.Errorf("this is a schedule of version %s, and only version %d can be played",
+			words[2], scheduleVersion)
+	}
+	return nil
+}
+
+// parse reads a line.
+func (s *scheduleParser) parse(words []string, line int) error {
+	if known, err := s.parseHeader(words); known {
+		if len(s.Steps) > 0 {
+			return fmt.Errorf("%s stands behind a step: put it above all steps", words[0])
+		}
+		return err
+	}
+	step, err := s.parseStep(words)
+	step.Line = line
+	s.Steps = append(s.Steps, step)
+	return err
+}
+
+// parseHeader reads a line that is no step, and reports whether it is one.
+func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
+	value := strings.Join(words[1:], " ")
+	one := len(words) == 2
+	switch words[0] {
+	case "reordering":
+		if len(words) != 1 {
+			return true, errors.New("reordering stands alone on its line")
+		}
+		s.Reordering = true
+		return true, nil
+	case "timing":
+		s.Timing, err = parseTiming(words[1:])
+		return true, err
+	case "algorithm":
+		if !one {
+			return true, errors.New("algorithm takes a name, such as algorithm naive-broadcast")
+		}
+		s.Spec, err = s.find(value)
+		return true, err
+	case "n":
+		s.Config.N, err = positive(words)
+		return true, err
+	case "units":
+		s.Config.Units, err = positive(words)
+		return true, err
+	}
+	if s.Spec == nil || s.Spec.Option(words[0]) == nil {
+		return false, nil
+	}
+	if !one {
+		return true, fmt.Errorf("%s takes one word", words[0])
+	}
+	s.Config = s.Config.With(words[0], value)
+	return true, nil
+}
+
+// positive reads a line of a name and a number.
+func positive(words []string) (int, error) {
+	value := strings.Join(words[1:], " ")
+	x, err := strconv.Atoi(value)
+	if err != nil || x < 1 {
+		return 0, fmt.Errorf("%s is %q: write a whole number from 1", words[0], value)
+	}
+	return x, nil
+}
+
+// parseStep reads a step.
+func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
+	if at := slices.Index(words, "choosing"); at >= 0 {
+		if step.Choosing, err = numbers(words[at+1:]); err != nil || len(step.Choosing) == 0 {
+			return step, errors.New("choosing takes the answers of Choose, such as choosing 2 0")
+		}
+		words = words[:at]
+	}
+	if len(words) > 0 && words[0] == "try" {
+		step.Try, words = true, words[1:]
+	}
+	if len(words) == 0 {
+		return step, errors.New("choosing stands behind a step and try before it, such as try req 0 choosing 2")
+	}
+	step.What = StepDeliver
+	if !strings.Contains(words[0], ">") {
+		at := slices.Index(stepWords[:], words[0])
+		if at < 0 {
+			return step, s.unknownStep(words[0])
+		}
+		step.What, words = StepKind(at), words[1:]
+	}
+	switch step.What {
+	case StepDeliver, StepDrop, StepDuplicate, StepNone:
+		return step, step.parseMessage(words)
+	case StepTick, StepRest:
+		if len(words) > 0 {
+			return step, fmt.Errorf("%s stands alone", stepWords[step.What])
+		}
+		return step, nil
+	}
+	return step, step.parseNode(words)
+}
+
+// parseNode reads at which node a step is, and what else it says of it.
+func (s *Step) parseNode(words []string) (err error) {
+	if words, err = s.cutUnits(words); err != nil {
+		return err
+	}
+	if len(words) > 0 {
+		if words[0], err = s.cutInstance(words[0]); err != nil {
+			return err
+		}
+	}
+	if s.What == StepIn && slices.Equal(words, []string{"-"}) {
+		return nil
+	}
+	ids, err := numbers(words)
+	switch {
+	case s.What == StepIn && (err != nil || len(ids) == 0):
+		return errors.New("in takes the nodes whose clients are inside, such as in 0, or in - if there are none")
+	case s.What == StepIn:
+		for _, id := range ids {
+			s.Inside = append(s.Inside, nodes.ID(id))
+		}
+		return nil
+	case s.What == StepTimeout && (err != nil || len(ids) != 3):
+		return errors.New("timeout takes a node, a kind of timer and a peer, such as timeout 0 1 2")
+	case s.What == StepTimeout:
+		s.Timer = nodes.Timer{Kind: nodes.TimerKind(ids[1]), Peer: nodes.ID(ids[2])}
+	case err != nil || len(ids) != 1:
+		return fmt.Errorf("%s takes a node, such as %s 0", stepWords[s.What], stepWords[s.What])
+	}
+	s.Node = nodes.ID(ids[0])
+	return nil
+}
+
+// cutInstance takes the number of an instance off a word, as in 0@1.
+func (s *Step) cutInstance(word string) (string, error) {
+	rest, number, there := strings.Cut(word, "@")
+	if !there {
+		return word, nil
+	}
+	x, err := strconv.ParseUint(number, 10, 15)
+	if err != nil {
+		return word, fmt.Errorf("%q names no instance: write the number of one behind @, such as 0@1", word)
+	}
+	s.Instance = int32(x)
+	return rest, nil
+}
+
+// cutUnits takes the number of units off a request, as in req 0 units 3.
+func (s *Step) cutUnits(words []string) ([]string, error) {
+	if len(words) != 3 || s.What != StepRequest || words[1] != "units" {
+		return words, nil
+	}
+	var err error
+	if s.Units, err = strconv.Atoi(words[2]); err != nil || s.Units < 1 {
+		return words, fmt.Errorf("%q is no number of units: write a whole number from 1", words[2])
+	}
+	return words[:1], nil
+}
+
+func (s *scheduleParser) unknownStep(word string) error {
+	known := slices.Clone(stepWords[:])
+	if s.Spec != nil {
+		for _, o := range s.Spec.Options {
+			known = append(known, o.Name)
+		}
+	}
+	if near := suggest.Nearest(word, known); near != "" {
+		return fmt.Errorf("there is no step %q: did you mean %s?", word, near)
+	}
+	return fmt.Errorf("there is no step %q; there are 0>1 KIND, %s", word,
+		strings.Join(append([]string{"start", "req", "exit"}, known[StepDrop:]...), ", "))
+}
+
+// parseMessage reads which message a step is about.
+func (s *Step) parseMessage(words []string) error {
+	wrong := errors.New("say which message, such as 0>1 request, or 0>1 request 2 for the second such")
+	if len(words) < 2 || len(words) > 3 {
+		return wrong
+	}
+	from, to, _ := strings.Cut(words[0], ">")
+	ids, err := numbers([]string{from, to})
+	if err != nil {
+		return wrong
+	}
+	s.From, s.To, s.Nth = nodes.ID(ids[0]), nodes.ID(ids[1]), 1
+	if s.Kind, err = s.cutInstance(words[1]); err != nil {
+		return err
+	}
+	s.Node = s.To
+	if len(words) == 3 {
+		if s.Nth, err = strconv.Atoi(words[2]); err != nil || s.Nth < 1 {
+			return wrong
+		}
+	}
+	return nil
+}
+
+// numbers reads whole numbers from 0, or -1 for nodes.None.
+func numbers(words []string) ([]int, error) {
+	all := make([]int, len(words))
+	for i, word := range words {
+		x, err := strconv.ParseInt(word, 10, 32)
+		if err != nil || x < -1 {
+			return nil, fmt.Errorf("%q is no whole number", word)
+		}
+		all[i] = int(x)
+	}
+	return all, nil
+}

@@ -1,0 +1,72 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// in finds out whether exactly the clients that a step names are inside.
+func (g *stage) in(s Step) error {
+	inside := g.clients(s.Instance, nodes.Inside)
+	switch {
+	case slices.Equal(inside, s.Inside):
+		return nil
+	case len(inside) == 0:
+		return errors.New("nobody is inside")
+	}
+	return fmt.Errorf("inside is %s", list(inside))
+}
+
+// none finds out whether no message such as a step names is on its way.
+func (g *stage) none(s Step) error {
+	if at, _ := g.find(s); at >= 0 {
+		return fmt.Errorf("there is %s", g.describe(g.flying[at]))
+	}
+	return nil
+}
+
+// mostRest is how many moves a rest takes at most.
+const mostRest = 10_000
+
+// rest lets everything go on until all is over: messages arrive in the order in which they were sent; when
+// none is on its way, who is inside leaves; and when nobody is, timers run out.
+func (g *stage) rest() error {
+	for range mostRest {
+		if g.found != nil || g.resting() || !g.advance() {
+			return nil
+		}
+	}
+	return fmt.Errorf("nothing comes to rest within %d moves", mostRest)
+}
+
+// resting reports whether nobody waits or is inside and, unless messages circulate, none is on its way.
+func (g *stage) resting() bool {
+	return len(g.anywhere(nodes.Waiting)) == 0 && len(g.anywhere(nodes.Inside)) == 0 &&
+		(len(g.flying) == 0 || g.schedule.Spec.Circulates)
+}
+
+// advance makes the next move of a rest, and reports whether there was one.
+func (g *stage) advance() bool {
+	g.now += stepTime
+	if at := slices.IndexFunc(g.flying, func(f flight) bool { return f.open() }); at >= 0 {
+		g.deliver(at)
+		return true
+	}
+	for _, instance := range g.stack.Mutexes() {
+		for _, id := range g.clients(instance, nodes.Inside) {
+			return g.release(Step{Node: id, Instance: instance}) == nil
+		}
+	}
+	for id := range g.actors {
+		for _, t := range g.actors[id].timers {
+			if t.open() {
+				g.runOut(nodes.ID(id), t)
+				return true
+			}
+		}
+	}
+	return g.schedule.Timing != nil && !g.stuck() && g.tick() == nil
+}
