@@ -122,3 +122,20 @@ func TestConfigsShareNoOptions(t *testing.T) {
 		t.Errorf("%v and %v", a, b)
 	}
 }
+
+func TestOptionsOfATable(t *testing.T) {
+	table := []*Spec{
+		{Options: []Option{{Name: "order", Values: []string{"circle", "pairs"}}}},
+		{Options: []Option{{Name: "tune"}, {Name: "order", Values: []string{"line", "pairs"}}}},
+	}
+	var all []string
+	for _, o := range Options(table) {
+		all = append(all, o.form())
+	}
+	if got := strings.Join(all, "; "); got != "order (circle, pairs, line); tune" {
+		t.Errorf("the options are %s", got)
+	}
+	if got := table[0].Options[0].form(); got != "order (circle, pairs)" {
+		t.Errorf("those of the first row have become %s", got)
+	}
+}

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"turnstile/bench/check"
+	"turnstile/internal/english"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/mutex"
 )
@@ -41,7 +43,8 @@ func (a *app) replay(path, algorithm string) error {
 func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed) error {
 	spec := s.Spec
 	report := newReport(a.stdout)
-	report.printf("%s, %d nodes, a schedule of %d steps\n\n", spec.Name, s.Config.N, len(s.Steps))
+	report.printf("%s, a schedule of %d steps\n\n", strings.Join(append([]string{spec.Name,
+		english.Count(s.Config.N, "node", "nodes")}, s.Config.Given()...), ", "), len(s.Steps))
 	for _, line := range played.Story {
 		report.printf("  %s\n", line)
 	}

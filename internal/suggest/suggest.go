@@ -22,6 +22,14 @@ func Nearest(word string, known []string) string {
 	return nearest
 }
 
+// Hint ends an error about an unknown word: with the known one that may have been meant, or with them all.
+func Hint(word string, known []string) string {
+	if near := Nearest(word, known); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	return "; there are: " + strings.Join(known, ", ")
+}
+
 // Distance returns how many letters must be put in, taken out or changed to make b of a.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1) // row[j]: the distance from what was seen of a to b[:j]

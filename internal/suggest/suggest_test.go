@@ -12,3 +12,14 @@ func TestEditDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestHint(t *testing.T) {
+	known := []string{"request", "release"}
+	for word, want := range map[string]string{
+		"reqest": ": did you mean request?", "x": "; there are: request, release",
+	} {
+		if got := Hint(word, known); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}

@@ -76,11 +76,7 @@ func misfitBelow(n *yaml.Node, t reflect.Type, path string) error {
 		below := strings.TrimPrefix(path+"."+key.Value, ".")
 		of, known := typeBelow(t, key.Value)
 		if of == nil {
-			hint := "; there are: " + strings.Join(known, ", ")
-			if near := suggest.Nearest(key.Value, known); near != "" {
-				hint = ": did you mean " + near + "?"
-			}
-			return fmt.Errorf("line %d: there is no key %s%s", key.Line, below, hint)
+			return fmt.Errorf("line %d: there is no key %s%s", key.Line, below, suggest.Hint(key.Value, known))
 		}
 		if err := misfit(value, of, below); err != nil {
 			return err

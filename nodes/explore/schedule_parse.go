@@ -230,16 +230,13 @@ func (s *Step) cutUnits(words []string) ([]string, error) {
 
 func (s *scheduleParser) unknownStep(word string) error {
 	known := slices.Clone(stepWords[:])
+	known[StepDeliver] = "0>1 KIND"
 	if s.Spec != nil {
 		for _, o := range s.Spec.Options {
 			known = append(known, o.Name)
 		}
 	}
-	if near := suggest.Nearest(word, known); near != "" {
-		return fmt.Errorf("there is no step %q: did you mean %s?", word, near)
-	}
-	return fmt.Errorf("there is no step %q; there are 0>1 KIND, %s", word,
-		strings.Join(append([]string{"start", "req", "exit"}, known[StepDrop:]...), ", "))
+	return fmt.Errorf("there is no step %q%s", word, suggest.Hint(word, known))
 }
 
 // parseMessage reads which message a step is about.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,25 @@ func TestRows(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// Options can be flags and columns, have a value if none is given, and mean one thing by one name.
+func TestOptions(t *testing.T) {
+	usage := map[string]string{}
+	for _, row := range Table {
+		for _, o := range row.Options {
+			if !regexp.MustCompile("^[a-z]+(-[a-z]+)*$").MatchString(o.Name) {
+				t.Errorf("%s: the option %q is no name in small letters and dashes", row.Name, o.Name)
+			}
+			if o.Values != nil && !slices.Contains(o.Values, o.Default) {
+				t.Errorf("%s: %s does not take its default, %q", row.Name, o.Name, o.Default)
+			}
+			if known, ok := usage[o.Name]; ok && known != o.Usage {
+				t.Errorf("%s: %s is %q, and %q of another row", row.Name, o.Name, o.Usage, known)
+			}
+			usage[o.Name] = o.Usage
 		}
 	}
 }
