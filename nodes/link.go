@@ -7,6 +7,7 @@ type Packet struct {
 	From, To ID
 	Instance int32
 	Kind     uint8
+	Net      uint8  // the network that carries messages of its kind
 	Number   uint64 // of the packet on its link, from 1
 	OfKind   uint64 // among the packets of its kind on its link, from 1
 	Bytes    int    // in all; zero where messages are not encoded

@@ -93,7 +93,7 @@ func (s *Stack) Circulates() bool {
 // count.
 func (s *Stack) Forgets(instance int32, id ID) bool {
 	switch s.machine(instance, id).(type) {
-	case Recoverer, bystander:
+	case Recoverer, *bystander:
 		return false
 	case Mutex, Elector:
 		return true
@@ -105,7 +105,7 @@ func (s *Stack) Forgets(instance int32, id ID) bool {
 func (s *Stack) machine(instance int32, id ID) Machine {
 	in := &s.instances[instance]
 	if int(id) >= s.N()+in.Spec.ServerCount(in.Config) {
-		return bystander{}
+		return &bystander{}
 	}
 	return in.Spec.Machine(in.Config, id)
 }
@@ -113,4 +113,4 @@ func (s *Stack) machine(instance int32, id ID) Machine {
 // A bystander is the machine of an instance on a server that is there for another instance.
 type bystander struct{}
 
-func (b bystander) Receive(_ *Env, _ ID, m Message) { Unexpected(b, m) }
+func (b *bystander) Receive(_ *Env, _ ID, m Message) { Unexpected(b, m) }

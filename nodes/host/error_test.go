@@ -13,16 +13,16 @@ type shouter struct{}
 
 type shouterMessage struct{ Text string }
 
-func (shouter) Request(env *nodes.Env) {
+func (*shouter) Request(env *nodes.Env) {
 	env.Broadcast(shouterMessage{strings.Repeat("!", 1<<21)})
 }
-func (shouter) Release(*nodes.Env)                          {}
-func (shouter) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+func (*shouter) Release(*nodes.Env)                          {}
+func (*shouter) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
 // A node that cannot go on ends at once, though nothing comes that would wake it up.
 func TestHostEndsWithAnError(t *testing.T) {
 	s := beginStack(t, stackOf(t, &nodes.Spec{Messages: []nodes.Kind{{Zero: shouterMessage{}}},
-		New: func(nodes.Config) nodes.Machine { return shouter{} }}, 2), nil)
+		New: func(nodes.Config) nodes.Machine { return &shouter{} }}, 2), nil)
 	s.order(host.Order{Do: host.Issue, Begin: 1})
 	if err := s.wait(s.ends[0]); err == nil || !strings.Contains(err.Error(), "publishing to") {
 		t.Errorf("the host ends with %v", err)

@@ -144,17 +144,21 @@ func (s *stage) settle(entries uint64) {
 			s.t.Fatal(err)
 		}
 		defer w.Close()
-		counters = append(counters, &w.Instances[0])
+		for i := range w.Instances {
+			counters = append(counters, &w.Instances[i])
+		}
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 		var sent, delivered, exits uint64
 		for _, c := range counters {
 			exits += c.Exits.Load()
+			delivered += c.Dropped.Load()
 			for k := range c.Kinds {
 				delivered += c.Kinds[k].Delivered.Load()
 			}
 		}
 		for _, c := range counters {
+			sent += c.Copied.Load()
 			for k := range c.Kinds {
 				sent += c.Kinds[k].Sent.Load()
 			}

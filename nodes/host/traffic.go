@@ -123,7 +123,13 @@ func (h *Host) arrive(m *nats.Msg) {
 		return
 	}
 	arrivals, _ := h.traffic.links.Take(nodes.Packet{From: a.from, To: h.config.Node, Instance: a.instance,
-		Kind: a.kind, Bytes: len(m.Data), At: h.clock.Now()})
+		Kind: a.kind, Net: h.process.Stack().Codec().Kind(int(a.kind)).Net, Bytes: len(m.Data), At: h.clock.Now()})
+	switch counters := h.log.Instance(a.instance); {
+	case len(arrivals) == 0:
+		counters.Dropped.Add(1)
+	case len(arrivals) > 1:
+		counters.Copied.Add(uint64(len(arrivals) - 1))
+	}
 	for _, at := range arrivals {
 		h.tasks.add(task{at: at, what: toDeliver, arrival: a})
 	}

@@ -57,7 +57,7 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 		return
 	}
 	arrivals, reordered := w.links.Take(nodes.Packet{From: from, To: to, Instance: e.Instance,
-		Kind: e.Kind, At: w.now})
+		Kind: e.Kind, Net: w.stack.Codec().Kind(int(e.Kind)).Net, At: w.now})
 	switch {
 	case len(arrivals) == 0:
 		w.totals[w.at(to, e.Instance)].dropped++

@@ -1,0 +1,230 @@
+package host_test
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// The machines here are toys: each says one word of the vocabulary of the core, for a test to hear in every
+// host.
+
+func toy(name string, new func() nodes.Machine, messages ...nodes.Message) *nodes.Spec {
+	spec := &nodes.Spec{Info: nodes.Info{Name: name}, New: func(nodes.Config) nodes.Machine { return new() },
+		Live: nodes.NoLoss | nodes.NoCrash}
+	for _, m := range messages {
+		spec.Messages = append(spec.Messages, nodes.Kind{Zero: m})
+	}
+	return spec
+}
+
+// A watcher is a failure detector with two heartbeats: it suspects peers that it has not heard of in time,
+// and trusts those that it hears of after all.
+type watcher struct{ heard, suspected nodes.Set }
+
+type watcherAlive struct{}
+
+func (w *watcher) Start(env *nodes.Env) {
+	env.Broadcast(watcherAlive{})
+	env.SetTimer(nodes.Timer{}, 20*time.Millisecond, 20*time.Millisecond)
+}
+
+func (w *watcher) Timeout(env *nodes.Env, _ nodes.Timer) {
+	env.Broadcast(watcherAlive{})
+	peers := env.Peers()
+	for id := range peers.All() {
+		if !w.heard.Has(id) && w.suspected.Add(id) {
+			env.Suspect(id)
+		}
+	}
+}
+
+func (w *watcher) Receive(env *nodes.Env, from nodes.ID, _ nodes.Message) {
+	w.heard.Add(from)
+	if w.suspected.Remove(from) {
+		env.Trust(from)
+	}
+}
+
+func watchers() *nodes.Spec {
+	s := toy("watcher", func() nodes.Machine { return &watcher{} }, watcherAlive{})
+	s.Messages[0].Heartbeat, s.Messages[0].Net = true, 1
+	return s
+}
+
+// A deaf network loses the first message of each link of the second network, which is that of the detectors.
+type deaf struct{}
+
+func (deaf) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+	if p.Net == 1 && p.OfKind == 1 {
+		return fate
+	}
+	return append(fate, 0)
+}
+
+// An elder is an elector that takes the highest node which is not suspected for the leader.
+type elder struct {
+	suspected nodes.Set
+	term      uint64
+}
+
+func (e *elder) Start(env *nodes.Env)                        { e.Campaign(env) }
+func (e *elder) Suspect(env *nodes.Env, peer nodes.ID)       { e.suspected.Add(peer); e.Campaign(env) }
+func (e *elder) Trust(env *nodes.Env, peer nodes.ID)         { e.suspected.Remove(peer); e.Campaign(env) }
+func (e *elder) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+
+func (e *elder) Campaign(env *nodes.Env) {
+	leader := nodes.ID(env.N() - 1)
+	for e.suspected.Has(leader) {
+		leader--
+	}
+	if e.term++; e.term < 4 { // no more, so that there are not too many states
+		env.Elect(leader, e.term)
+	}
+}
+
+func elders() *nodes.Spec { return toy("elder", func() nodes.Machine { return &elder{} }) }
+
+// A keeper is a mutex that has a unit for everybody, saves how often it was entered, and wants that back.
+type keeper struct{ Entries, Mark uint64 }
+
+type keeperSaved struct{ Entries, Mark uint64 }
+
+func (k *keeper) Request(env *nodes.Env) {
+	k.Entries++
+	env.Save(keeperSaved(*k))
+	env.GrantFenced(k.Entries)
+}
+
+func (k *keeper) Release(*nodes.Env)                          {}
+func (k *keeper) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+
+func (k *keeper) Recover(_ *nodes.Env, saved nodes.Message) {
+	if saved == nil {
+		return
+	}
+	if s := saved.(keeperSaved); s.Mark != k.Mark {
+		panic(fmt.Sprintf("keeper %d is given what keeper %d has saved", k.Mark, s.Mark))
+	}
+	*k = keeper(saved.(keeperSaved))
+}
+
+func keepers(mark uint64) *nodes.Spec {
+	return toy("keeper", func() nodes.Machine { return &keeper{Mark: mark} }, keeperSaved{})
+}
+
+// A librarian hands out the units of a resource, first come first served: readers want one, writers all.
+type librarian struct {
+	taken int
+	queue []libraryRequest
+}
+
+type (
+	library        struct{ Rooms int }
+	libraryRequest struct {
+		Client nodes.ID
+		Units  int
+	}
+	libraryGrant  struct{}
+	libraryReturn struct{ Units int }
+)
+
+func (*library) Request(env *nodes.Env) {
+	env.Send(nodes.ID(env.N()), libraryRequest{env.Self(), env.Units()})
+}
+func (*library) Release(env *nodes.Env) { env.Send(nodes.ID(env.N()), libraryReturn{env.Units()}) }
+
+func (*library) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) { env.Grant() }
+
+func (l *librarian) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case libraryRequest:
+		l.queue = append(l.queue, m)
+	case libraryReturn:
+		l.taken -= m.Units
+	}
+	for len(l.queue) > 0 && l.taken+l.queue[0].Units <= shelves {
+		l.taken += l.queue[0].Units
+		env.Send(l.queue[0].Client, libraryGrant{})
+		l.queue = l.queue[1:]
+	}
+}
+
+// shelves are the units of the library.
+const shelves = 3
+
+func libraries() *nodes.Spec {
+	s := toy("library", func() nodes.Machine { return &library{} }, libraryRequest{}, libraryGrant{}, libraryReturn{})
+	s.Servers = func(nodes.Config) int { return 1 }
+	s.NewServer = func(nodes.Config, nodes.ID) nodes.Machine { return &librarian{} }
+	return s
+}
+
+// A tenant is a mutex of one node whose lease runs out while its client is inside.
+type tenant struct{ lease bool }
+
+func (t *tenant) Request(env *nodes.Env) {
+	t.lease = true
+	env.Grant()
+	env.SetTimer(nodes.Timer{}, time.Millisecond, time.Millisecond)
+}
+
+func (t *tenant) Release(env *nodes.Env) {
+	t.lease = false
+	env.StopTimer(nodes.Timer{})
+}
+
+func (t *tenant) Timeout(env *nodes.Env, _ nodes.Timer)       { t.lease = false; env.Revoke() }
+func (t *tenant) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+
+func tenants() *nodes.Spec { return toy("tenant", func() nodes.Machine { return &tenant{} }) }
+
+// A stranger is a token ring of nodes that do not know who they are: they send by the port to their successor
+// and hear by that from their predecessor. The token is made by whoever is asked by its successor, which is a
+// trick of the toy: a round of requests comes before it.
+type stranger struct{ waits bool }
+
+type (
+	strangerAsk   struct{ Hops int }
+	strangerGrant struct{ Hops int }
+)
+
+const (
+	successor nodes.ID = iota
+	predecessor
+)
+
+func (s *stranger) Request(env *nodes.Env) {
+	s.waits = true
+	env.Send(successor, strangerAsk{env.N() - 1})
+}
+
+func (s *stranger) Release(*nodes.Env) {}
+
+// Receive passes a request on until it has gone round, which is a grant in a ring where only one asks.
+func (s *stranger) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if from != predecessor {
+		panic(fmt.Sprintf("a message came by port %d", from))
+	}
+	ask := m.(strangerAsk)
+	if ask.Hops > 0 {
+		env.Send(successor, strangerAsk{ask.Hops - 1})
+		return
+	}
+	env.Grant()
+}
+
+func strangers() *nodes.Spec {
+	s := toy("stranger", func() nodes.Machine { return &stranger{} }, strangerAsk{})
+	s.Ports = func(c nodes.Config, id nodes.ID) []nodes.ID {
+		n := nodes.ID(c.N)
+		return []nodes.ID{(id + 1) % n, (id + n - 1) % n}
+	}
+	return s
+}
+
+// A nosy stranger asks who it is.
+type nosy struct{ stranger }
+
+func (n *nosy) Request(env *nodes.Env) { env.Self() }
