@@ -57,8 +57,8 @@ func (tr trial) real(t *testing.T) *history.History {
 // explored explores all that can happen, which must be no violation.
 func (tr trial) explored(t *testing.T, change ...func(*explore.Options)) *explore.Result {
 	t.Helper()
-	o := explore.Options{States: 300_000, Spec: tr.instances[0].Spec, Config: tr.instances[0].Config, Beside: tr.instances[1:],
-		Entries: max(1, tr.each)}
+	o := explore.Options{Spec: tr.instances[0].Spec, Config: tr.instances[0].Config, Beside: tr.instances[1:],
+		Entries: max(1, tr.each), States: 300_000}
 	for _, c := range change {
 		c(&o)
 	}
@@ -252,9 +252,10 @@ func TestRevokedClientsLeave(t *testing.T) {
 	tr := trial{instances: []nodes.Instance{instance(tenants(), 1)}, entries: 10,
 		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Second)}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
-		if entered, revoked := seen(h, history.Entered), seen(h, history.Revoked); entered["instance 0 node 0"] != 10 ||
-			revoked["instance 0 node 0"] != 10 || len(seen(h, history.Exited)) != 0 {
-			t.Errorf("entered %v, revoked %v, exited %v", entered, revoked, seen(h, history.Exited))
+		const client = "instance 0 node 0"
+		entered, revoked, exited := seen(h, history.Entered), seen(h, history.Revoked), seen(h, history.Exited)
+		if entered[client] != 10 || revoked[client] != 10 || len(exited) != 0 {
+			t.Errorf("entered %v, revoked %v, exited %v", entered, revoked, exited)
 		}
 		for e := range h.All() {
 			if e.Kind == history.Entered && e.Count != 1 {

@@ -155,7 +155,8 @@ func (l *librarian) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 const shelves = 3
 
 func libraries() *nodes.Spec {
-	s := toy("library", func() nodes.Machine { return &library{} }, libraryRequest{}, libraryGrant{}, libraryReturn{})
+	s := toy("library", func() nodes.Machine { return &library{} },
+		libraryRequest{}, libraryGrant{}, libraryReturn{})
 	s.Servers = func(nodes.Config) int { return 1 }
 	s.NewServer = func(nodes.Config, nodes.ID) nodes.Machine { return &librarian{} }
 	return s
@@ -180,15 +181,11 @@ func (t *tenant) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
 func tenants() *nodes.Spec { return toy("tenant", func() nodes.Machine { return &tenant{} }) }
 
-// A stranger is a token ring of nodes that do not know who they are: they send by the port to their successor
-// and hear by that from their predecessor. The token is made by whoever is asked by its successor, which is a
-// trick of the toy: a round of requests comes before it.
+// A stranger does not know who it is: it sends by the port to its successor and hears by that from its
+// predecessor. It enters when its request has gone round, which excludes nobody, and so only one of them may ask.
 type stranger struct{ waits bool }
 
-type (
-	strangerAsk   struct{ Hops int }
-	strangerGrant struct{ Hops int }
-)
+type strangerAsk struct{ Hops int }
 
 const (
 	successor nodes.ID = iota
