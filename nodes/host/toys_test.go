@@ -182,7 +182,8 @@ func (t *tenant) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 func tenants() *nodes.Spec { return toy("tenant", func() nodes.Machine { return &tenant{} }) }
 
 // A stranger does not know who it is: it sends by the port to its successor and hears by that from its
-// predecessor. It enters when its request has gone round, which excludes nobody, and so only one of them may ask.
+// predecessor. It enters when its request has gone round, which excludes nobody, and so only one of them may
+// ask.
 type stranger struct{ waits bool }
 
 type strangerAsk struct{ Hops int }
