@@ -1,6 +1,3 @@
-// Package nodes is the functional core: what a distributed algorithm is, and what one process of it
-// holds. Nothing here does I/O, starts a goroutine, reads a clock or throws dice, so the code that
-// is measured in real processes is the code that is simulated and explored.
 package nodes
 
 import (
