@@ -1,5 +1,3 @@
-// Package chaos is what goes wrong on purpose: delays, losses, duplicates, as values that plug into the hosts
-// by the interfaces that package nodes states. Nothing here is random by itself: every decision is a hash.
 package chaos
 
 import (

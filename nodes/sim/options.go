@@ -1,5 +1,3 @@
-// Package sim runs the nodes that real processes run on virtual time, where a thousand runs take a
-// moment, a seed makes each again, and all that can go wrong can be made to.
 package sim
 
 import (
