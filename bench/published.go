@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"turnstile/bench/check"
-	"turnstile/bench/measure"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -59,20 +58,20 @@ func reproduce(row *nodes.Spec, c nodes.Claim, config nodes.Config, seed uint64)
 	o := Options{Algorithm: row.Name, Config: config, Entries: r.entries(), Seed: seed, Multicast: c.Multicast,
 		Latency: chance.Constant(nodes.Hop), Workload: workload.Workload{Load: r.Load,
 			Hold: chance.Constant(max(c.Hold, least)), Think: chance.Constant(c.Think)}}
-	result, err := sim.Run(*simulation(o, Simulated{}, row, seed))
-	if err != nil {
+	j := judgementOf(history.Header{}, r.Load, setting(o, row, row.Codec().Names()))
+	var costs settledCosts
+	if _, err := sim.Run(*simulation(o, Simulated{}, row, seed), append(j.folds(), &costs)...); err != nil {
 		return nil, err
 	}
-	h := result.History
-	if v := check.Judge(h, setting(o, row, row.Codec().Names())); v.Outcome == check.Violated {
+	if v := j.checks.Verdict(); v.Outcome == check.Violated {
 		return nil, fmt.Errorf("the run is violated: %s", v.Reason)
 	}
-	m := measure.Of(h, r.Load)
+	m := &j.measures.Measures
 	switch c.Figure {
 	case nodes.MessagesPerEntry:
 		r.Measured, _ = m.Messages.PerEntry.Value()
 		if c.Within == nodes.Mean {
-			r.Measured, r.Error = settledMean(h, 5*config.N)
+			r.Measured, r.Error = costs.mean(5 * config.N)
 		}
 	case nodes.PublishesPerEntry:
 		r.Measured, _ = m.Messages.PublishesPerEntry.Value()
@@ -117,15 +116,22 @@ func (r *Reproduced) holds() bool {
 	return nodes.Between(r.Published.Min-slack, r.Published.Max+slack).Has(r.Measured)
 }
 
-// settledMean returns the mean messages of single requests, the first few left out, and its standard error by
-// the means of fifty batches, since what one request costs depends on the one before.
-func settledMean(h *history.History, burnIn int) (mean, standardError float64) {
-	var costs []float64
-	for e := range h.All() {
-		if e.Kind == history.Settled {
-			costs = append(costs, float64(e.Value))
-		}
+// settledCosts are the messages of single requests.
+type settledCosts []float64
+
+// Add implements history.Fold.
+func (costs *settledCosts) Add(e history.Event) {
+	if e.Kind == history.Settled {
+		*costs = append(*costs, float64(e.Value))
 	}
+}
+
+// Close implements history.Fold.
+func (costs *settledCosts) Close([]*history.NodeLog) {}
+
+// mean returns the mean of all but the first few, and its standard error by the means of fifty batches, since
+// what one request costs depends on the one before.
+func (costs settledCosts) mean(burnIn int) (mean, standardError float64) {
 	if len(costs) <= burnIn {
 		return math.NaN(), 0
 	}

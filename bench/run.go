@@ -35,7 +35,7 @@ type Setup struct {
 
 // A Record is what run.yaml holds: all that is needed to make the run again, and what came of it.
 type Record struct {
-	Format  int       `yaml:"format"` // of result sets; 1
+	Format  int       `yaml:"format"` // of result sets: see recordFormat
 	Started time.Time `yaml:"started"`
 	Status  string    `yaml:"status"` // running, or over
 	Options Options   `yaml:"options"`
@@ -46,6 +46,9 @@ type Record struct {
 	Kinds     []string          `yaml:"kinds"` // names of the message kinds, by their number in histories
 	Trials    []TrialRecord     `yaml:"trials,omitempty"`
 }
+
+// recordFormat is the format of result sets.
+const recordFormat = 2
 
 // A TrialRecord is what run.yaml says of one trial.
 type TrialRecord struct {
@@ -117,7 +120,8 @@ func (s *Setup) begin(record Record, spec *nodes.Spec) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	record.Format, record.Started, record.Status = 1, started.Round(time.Millisecond).UTC(), statusRunning
+	record.Format, record.Status = recordFormat, statusRunning
+	record.Started = started.Round(time.Millisecond).UTC()
 	record.Versions, record.Machine = s.Versions, results.ThisMachine()
 	record.Kinds = spec.Codec().Names()
 	if err := folder.WriteYAML(record); err != nil {
@@ -242,9 +246,9 @@ func Reopen(folder *results.Folder) (*Run, error) {
 	if err := folder.ReadYAML(&r.Record); err != nil {
 		return nil, err
 	}
-	if r.Record.Format != 1 {
-		return nil, fmt.Errorf("%s is of format %d, and this Turnstile reads format 1",
-			folder.File(results.RunFile), r.Record.Format)
+	if r.Record.Format != recordFormat {
+		return nil, fmt.Errorf("%s is of format %d, and this Turnstile reads format %d",
+			folder.File(results.RunFile), r.Record.Format, recordFormat)
 	}
 	count := len(folder.Histories())
 	if count == 0 && len(r.Record.Trials) == 0 {
@@ -285,10 +289,10 @@ func (r *Run) checkKinds() error {
 
 // checkNodes finds out whether the history of a trial is of as many nodes as the record says. Else it would
 // be held to the figures of another one.
-func (r *Run) checkNodes(number int, h *history.History) error {
+func (r *Run) checkNodes(number, found int) error {
 	config := r.Record.Options.Config
 	servers := r.Spec.ServerCount(config)
-	if found := h.Nodes(); found != 0 && found != config.N+servers {
+	if found != 0 && found != config.N+servers {
 		return fmt.Errorf("%s says n: %d, and the history of trial %d says n: %d: they are not of one run, "+
 			"or one of them was changed", r.Folder.File(results.RunFile), config.N, number, found-servers)
 	}
@@ -301,12 +305,29 @@ func (r *Run) judge(number int) error {
 	if err != nil {
 		return err
 	}
-	o, record := r.Record.Options, &r.Record.Trials[number-1]
-	if err := r.checkNodes(number, h); err != nil {
+	defer h.Close()
+	if err := r.checkNodes(number, h.Nodes); err != nil {
 		return err
 	}
-	t := &Trial{Number: number, Trouble: record.Trouble, Measures: measure.Of(h, o.Workload.Load),
-		Verdict: check.Judge(h, setting(o, r.Spec, r.Record.Kinds))}
+	j := r.judgement(h.Header)
+	if err := h.Run(j.folds()...); err != nil {
+		return err
+	}
+	r.conclude(number, j)
+	return nil
+}
+
+// judgement returns the folds for a trial whose history has such a header.
+func (r *Run) judgement(h history.Header) judgement {
+	o := r.Record.Options
+	return judgementOf(h, o.Workload.Load, setting(o, r.Spec, r.Record.Kinds))
+}
+
+// conclude adds a trial that has been judged.
+func (r *Run) conclude(number int, j judgement) {
+	record := &r.Record.Trials[number-1]
+	t := &Trial{Number: number, Trouble: record.Trouble, Measures: &j.measures.Measures,
+		Verdict: j.checks.Verdict()}
 	if t.Trouble != "" && t.Verdict.Outcome == check.Inconclusive {
 		t.Verdict.Reason = t.Trouble
 	}
@@ -315,7 +336,6 @@ func (r *Run) judge(number int) error {
 	}
 	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
 	r.Trials = append(r.Trials, t)
-	return nil
 }
 
 // published returns what the algorithm was published to cost under the run's load.

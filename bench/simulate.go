@@ -9,6 +9,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
 )
 
@@ -92,7 +93,14 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 	record := TrialRecord{Seed: seed, Started: time.Now().UTC().Round(time.Microsecond)}
 	asked := simulation(o, *r.Record.Simulated, r.Spec, seed)
 	asked.Interrupt = ctx.Done()
-	result, err := sim.Run(*asked)
+	header := history.Header{Nodes: o.Config.N + r.Spec.ServerCount(o.Config)}
+	file, err := history.CreateFile(r.Folder.HistoryFile(number), header)
+	if err != nil {
+		return err
+	}
+	j := r.judgement(header)
+	result, err := sim.Run(*asked, append(j.folds(), file)...)
+	saved := file.Save()
 	if err != nil {
 		return fmt.Errorf("simulating: %w", err)
 	}
@@ -109,11 +117,6 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 			return err
 		}
 	}
-	if err := result.History.Save(r.Folder.HistoryFile(number)); err != nil {
-		return err
-	}
-	if err := r.judge(number); err != nil {
-		return errors.Join(cut, err)
-	}
-	return cut
+	r.conclude(number, j)
+	return errors.Join(cut, saved)
 }

@@ -105,7 +105,7 @@ func (f *Folder) HistoryFile(trial int) string { return f.File(fmt.Sprintf("hist
 func (f *Folder) LogFolder(trial int) string { return f.File(fmt.Sprintf("trial-%d", trial)) }
 
 // Histories returns the paths of the histories of all trials, the first first, ending at the first trial
-// that has none. Either a stored history or a folder of logs will do for history.Load; of both, the
+// that has none. Either a stored history or a folder of logs will do for history.Open; of both, the
 // stored one counts, since it was whole when it got its name.
 func (f *Folder) Histories() []string {
 	var paths []string
@@ -121,13 +121,13 @@ func (f *Folder) Histories() []string {
 	}
 }
 
-// History reads the history of a trial.
-func (f *Folder) History(trial int) (*history.History, error) {
+// History opens the history of a trial, to read it.
+func (f *Folder) History(trial int) (*history.Reader, error) {
 	paths := f.Histories()
 	if trial < 1 || trial > len(paths) {
 		return nil, fmt.Errorf("run %s has no history of trial %d: it has %d", f.Ref(), trial, len(paths))
 	}
-	return history.Load(paths[trial-1])
+	return history.Open(paths[trial-1])
 }
 
 func exists(path string) bool {

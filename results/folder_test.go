@@ -220,7 +220,7 @@ func TestHistories(t *testing.T) {
 		t.Error(diff)
 	}
 	h, err := f.History(2)
-	if err != nil || h.Logs[0].Node != 1 {
+	if err != nil || h.Nodes != 2 {
 		t.Errorf("trial 2 is %+v, %v", h, err)
 	}
 	_, err = f.History(3)

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"turnstile/bench/section"
 	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -62,32 +63,33 @@ func (e *Fold) compareBooks(l *history.NodeLog) (wrong []string) {
 				name(l.Node), english.Count(events, what, what), counter))
 		}
 	}
-	var acted uint64
-	for i := range max(len(e.tallies), len(l.Instances)) {
-		var t tally
-		if i < len(e.tallies) && int(l.Node)+1 < len(e.tallies[i]) {
-			t = e.tallies[i][l.Node+1]
+	for i := range max(len(e.sections.Resources), len(l.Instances), len(e.sent)) {
+		counted := at(l.Instances, i)
+		var c section.Client
+		if r := at(e.sections.Resources, i); r != nil {
+			c = at(r.Clients, int(l.Node))
 		}
-		var c history.InstanceTotals
-		if i < len(l.Instances) {
-			c = l.Instances[i]
+		compare("requested", uint64(c.Asked), counted.Requests)
+		compare("entered", uint64(c.Entered), counted.Entries)
+		compare("exited", uint64(c.Left), counted.Exits)
+		if int(l.Node) >= e.Config.N && c.Asked+c.Entered > 0 {
+			wrong = append(wrong, fmt.Sprintf("%s is a server, and has asked or entered", name(l.Node)))
 		}
-		acted += t.requested + t.entered
-		compare("requested", t.requested, c.Requests)
-		compare("entered", t.entered, c.Entries)
-		compare("exited", t.left, c.Exits)
-		if e.Circulates {
-			for kind := range max(len(t.sent), len(c.Kinds)) {
-				var sent uint64
-				if kind < len(t.sent) {
-					sent = t.sent[kind]
-				}
-				compare("sent of "+e.kind(kind), sent, c.Kind(uint8(kind)).Sent)
-			}
+		if !e.Circulates {
+			continue
 		}
-	}
-	if int(l.Node) >= e.Config.N && acted > 0 {
-		wrong = append(wrong, fmt.Sprintf("%s is a server, and has asked or entered", name(l.Node)))
+		sent := at(at(e.sent, i), int(l.Node))
+		for kind := range max(len(sent), len(counted.Kinds)) {
+			compare("sent of "+e.kind(kind), at(sent, kind), at(counted.Kinds, kind).Sent)
+		}
 	}
 	return wrong
+}
+
+// at returns an element of s, or the zero value where there is none.
+func at[T any](s []T, i int) (element T) {
+	if i >= 0 && i < len(s) {
+		element = s[i]
+	}
+	return element
 }

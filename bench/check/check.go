@@ -117,7 +117,7 @@ var mutualExclusion = []check{
 
 // Judge makes every check on a whole history.
 func Judge(h *history.History, s Setting) Verdict {
-	sections := section.New(h.StampError(), s.Capacity)
+	sections := section.New(h.Header().StampError, s.Capacity)
 	f := New(sections, s)
 	h.Run(sections, f)
 	return f.Verdict()

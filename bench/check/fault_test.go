@@ -27,7 +27,7 @@ func TestCrashEndsAStay(t *testing.T) {
 	w.enter(1)
 	w.exit(1)
 	w.end()
-	v := Judge(w.History, w.Setting)
+	v := w.judge()
 	if v.Outcome != Valid || v.Unfinished != 0 {
 		t.Errorf("%v: %s; %d unfinished", v.Outcome, v.Reason, v.Unfinished)
 	}
@@ -39,12 +39,12 @@ func TestAbandonedRequestsAreNotMissed(t *testing.T) {
 	w.ask(1)
 	w.crash(1)
 	w.end()
-	w.Expected = Judge(w.History, w.Setting).Entries + 1
-	if v := Judge(w.History, w.Setting); v.Outcome != Valid {
+	w.Expected = w.judge().Entries + 1
+	if v := w.judge(); v.Outcome != Valid {
 		t.Errorf("a request that was abandoned is missed: %s", v.Reason)
 	}
 	w.Expected++
-	if v := Judge(w.History, w.Setting); v.Outcome != Inconclusive {
+	if v := w.judge(); v.Outcome != Inconclusive {
 		t.Errorf("one that was never made is not: %v", v.Outcome)
 	}
 }
@@ -79,7 +79,7 @@ func TestTwoInsideAfterACrashIsStillFound(t *testing.T) {
 	w.crash(0)
 	w.together()
 	w.end()
-	if v := Judge(w.History, w.Setting); v.Outcome != Violated || v.OutsideModel {
+	if v := w.judge(); v.Outcome != Violated || v.OutsideModel {
 		t.Errorf("%v, outside its model: %v", v.Outcome, v.OutsideModel)
 	}
 }
@@ -109,7 +109,7 @@ func TestWhatTheModelExcuses(t *testing.T) {
 				w.broke(test.broken)
 			}
 			w.end()
-			v := Judge(w.History, w.Setting)
+			v := w.judge()
 			if v.Outcome != test.outcome || v.OutsideModel != test.outside {
 				t.Errorf("%v, outside its model: %v: %s", v.Outcome, v.OutsideModel, v.Reason)
 			}
@@ -126,7 +126,7 @@ func TestWhatTheModelExcuses(t *testing.T) {
 		w.ask(1)
 		w.mark(history.Stopped)
 		w.mark(history.Stalled)
-		return Judge(w.History, w.Setting)
+		return w.judge()
 	}
 	v := stall(nodes.NoLoss, nodes.NoLoss)
 	if v.Outcome != Inconclusive || !finding(t, v, "progress").OutsideModel {
@@ -145,7 +145,7 @@ func TestFaultsAreBooked(t *testing.T) {
 		w.totals(1).Kind(kindRequest).Sent += 2
 		w.totals(2).Dropped, w.totals(2).Copied = dropped, copied
 		w.broke(nodes.NoLoss)
-		return Judge(w.History, w.Setting)
+		return w.judge()
 	}
 	if v := faulty(2, 0); v.Outcome != Valid {
 		t.Errorf("two lost: %v: %s", v.Outcome, v.Reason)

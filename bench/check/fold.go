@@ -13,19 +13,13 @@ import (
 type Fold struct {
 	Setting
 	sections *section.Fold
-	tallies  [][]tally // of events, by instance and node
+	sent     [][][]uint64 // messages on record, by instance, node and kind
 
 	abandoned       uint64            // sections whose node crashed before they were entered
 	waiting, inside []section.Section // that never ended, the oldest first
 	logs            []*history.NodeLog
 	sum             history.InstanceTotals // of all logs
 	audit           audit
-}
-
-// A tally counts the events of an instance of a node.
-type tally struct {
-	requested, entered, left uint64
-	sent                     []uint64 // by kind
 }
 
 // New returns a fold of a history whose sections s folds.
@@ -55,27 +49,15 @@ func (e *Fold) Ended(s *section.Section) {
 
 // Add implements history.Fold.
 func (e *Fold) Add(event history.Event) {
-	switch event.Kind {
-	case history.Requested:
-		e.tally(&event).requested++
-	case history.Entered:
-		e.tally(&event).entered++
-	case history.Exited, history.Revoked:
-		e.tally(&event).left++
-	case history.Sent:
-		if t := e.tally(&event); event.Count < history.MaxKinds {
-			t.sent = grown(t.sent, int(event.Count)+1)
-			t.sent[event.Count]++
-		}
+	if event.Kind != history.Sent || event.Node < 0 || event.Count >= history.MaxKinds {
+		return
 	}
-}
-
-// tally returns where the events of the instance and node of an event are counted.
-func (e *Fold) tally(event *history.Event) *tally {
-	e.tallies = grown(e.tallies, int(event.Instance)+1)
-	of := &e.tallies[event.Instance]
-	*of = grown(*of, int(event.Node)+2) // the orchestrator's come first, should it have any
-	return &(*of)[event.Node+1]
+	e.sent = grown(e.sent, int(event.Instance)+1)
+	of := &e.sent[event.Instance]
+	*of = grown(*of, int(event.Node)+1)
+	kinds := &(*of)[event.Node]
+	*kinds = grown(*kinds, int(event.Count)+1)
+	(*kinds)[event.Count]++
 }
 
 func grown[T any](s []T, length int) []T {

@@ -57,7 +57,7 @@ func circling(f func(w *world)) func() *world {
 	}
 }
 
-func lastEvent(l *history.NodeLog) *history.Event { return &l.Events[len(l.Events)-1] }
+func lastEvent(l *log) *history.Event { return &l.Events[len(l.Events)-1] }
 
 // crossing moves the last entry of node 1 back into that of node 0, by so many nanoseconds.
 func crossing(ns int64) func(w *world) {

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"cmp"
+	"slices"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -8,12 +10,29 @@ import (
 // A world makes up the history of a run as real nodes would leave it: whatever it does keeps register,
 // account, counters and streams as they would be kept. Each step takes a microsecond.
 type world struct {
-	*history.History
+	Logs []*log
 	Setting
 	now     int64
 	account int64
 	inside  uint32
 	read    []int64 // by node: what the account held when it entered
+}
+
+// A log is what one node leaves, with its events.
+type log struct {
+	*history.NodeLog
+	Events []history.Event
+}
+
+// history merges the logs.
+func (w *world) history() *history.History {
+	h := &history.History{}
+	for _, l := range w.Logs {
+		h.Logs = append(h.Logs, l.NodeLog)
+		h.Events = append(h.Events, l.Events...)
+	}
+	slices.SortStableFunc(h.Events, func(a, b history.Event) int { return cmp.Compare(a.At, b.At) })
+	return h
 }
 
 const (
@@ -25,7 +44,7 @@ const stampError = 100 // of each log
 
 // newWorld returns a world of n clients under the costs of Ricart and Agrawala, in which it has begun.
 func newWorld(n int) *world {
-	w := &world{History: &history.History{}, read: make([]int64, n)}
+	w := &world{read: make([]int64, n)}
 	w.Setting = Setting{
 		Config: nodes.Config{N: n}, Algorithm: "made-up", Kinds: []string{"request", "reply"},
 		Cost: nodes.Exactly(2 * float64(n-1)), CostKnown: true,
@@ -38,13 +57,13 @@ func newWorld(n int) *world {
 		if id != nodes.None {
 			l.SentTo, l.ReceivedFrom, l.MultiFrom = make([]uint64, n), make([]uint64, n), make([]uint64, n)
 		}
-		w.Logs = append(w.Logs, l)
+		w.Logs = append(w.Logs, &log{NodeLog: l})
 	}
 	w.mark(history.Began)
 	return w
 }
 
-func (w *world) log(id nodes.ID) *history.NodeLog { return w.Logs[id+1] }
+func (w *world) log(id nodes.ID) *log { return w.Logs[id+1] }
 
 func (w *world) totals(id nodes.ID) *history.InstanceTotals { return w.log(id).Instance(0) }
 
@@ -230,4 +249,4 @@ func (w *world) forget(kind history.Kind, count uint32) {
 	}
 }
 
-func (w *world) judge() Verdict { return Judge(w.History, w.Setting) }
+func (w *world) judge() Verdict { return Judge(w.history(), w.Setting) }

@@ -14,7 +14,6 @@ type Fold struct {
 	sections *section.Fold
 	load     workload.Load
 
-	entries   [][]uint32 // in the window, by instance and node, and one more; 0: its client wanted none
 	requests  uint64
 	overtaken uint64
 	most      uint64 // times that one was overtaken
@@ -29,36 +28,10 @@ func New(s *section.Fold, load workload.Load) *Fold {
 	return f
 }
 
-// Of returns the measures of a whole history of a run under a load.
-func Of(h *history.History, load workload.Load) *Measures {
-	s := section.New(h.StampError(), nil)
-	f := New(s, load)
-	h.Run(s, f)
-	return &f.Measures
-}
-
 func (f *Fold) has(at int64) bool { return f.sections.Window.Has(at) }
-
-// wants notes that the client of a section wants to enter, and returns where its entries are counted.
-func (f *Fold) wants(s *section.Section) *uint32 {
-	f.entries = grown(f.entries, int(s.Resource.Instance)+1)
-	of := &f.entries[s.Resource.Instance]
-	*of = grown(*of, int(s.Node)+1)
-	count := &(*of)[s.Node]
-	*count = max(1, *count)
-	return count
-}
-
-func grown[T any](s []T, length int) []T {
-	if len(s) < length {
-		s = append(s, make([]T, length-len(s))...)
-	}
-	return s
-}
 
 // Asked implements section.Observer.
 func (f *Fold) Asked(s *section.Section) {
-	f.wants(s)
 	f.requests++
 	if f.has(s.Due) {
 		f.Measures.Queue.Add(s.Asked - s.Due)
@@ -68,11 +41,8 @@ func (f *Fold) Asked(s *section.Section) {
 // Entered implements section.Observer.
 func (f *Fold) Entered(s *section.Section) {
 	m := &f.Measures
-	if f.has(s.Entered) {
-		*f.wants(s)++
-		if s.Handed {
-			m.SynchronizationDelay.Add(s.Entered - s.FreedAt)
-		}
+	if s.Handed && f.has(s.Entered) {
+		m.SynchronizationDelay.Add(s.Entered - s.FreedAt)
 	}
 	if f.has(s.Due) {
 		m.Wait.Add(s.Entered - s.Due)
@@ -89,7 +59,6 @@ func (f *Fold) Ended(s *section.Section) {
 	m := &f.Measures
 	switch {
 	case s.State == section.Unissued:
-		f.wants(s)
 		m.Unissued++
 		if f.has(s.Due) {
 			m.Wait.AddOpen(s.Ended - s.Due)
@@ -178,12 +147,15 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 func (f *Fold) share() {
 	var clients, sum, squares float64
 	var least, most uint32
-	for _, of := range f.entries {
-		for _, n := range of {
-			if n == 0 {
+	for _, r := range f.sections.Resources {
+		if r == nil {
+			continue
+		}
+		for _, c := range r.Clients {
+			n := c.InWindow
+			if c.Asked+c.Entered+c.Unissued == 0 {
 				continue
 			}
-			n--
 			if clients == 0 {
 				least = n
 			}

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,20 +16,26 @@ import (
 )
 
 // tape builds a history by hand. Times are in microseconds.
-type tape struct{ logs map[nodes.ID]*history.NodeLog }
+type tape struct{ logs map[nodes.ID]*log }
 
-func newTape() *tape { return &tape{map[nodes.ID]*history.NodeLog{}} }
+// A log is what one node leaves, with its events.
+type log struct {
+	history.NodeLog
+	events []history.Event
+}
 
-func (t *tape) log(node nodes.ID) *history.NodeLog {
+func newTape() *tape { return &tape{map[nodes.ID]*log{}} }
+
+func (t *tape) log(node nodes.ID) *log {
 	if t.logs[node] == nil {
-		t.logs[node] = &history.NodeLog{Node: node}
+		t.logs[node] = &log{NodeLog: history.NodeLog{Node: node}}
 	}
 	return t.logs[node]
 }
 
 func (t *tape) add(node nodes.ID, at int64, kind history.Kind, count uint32, value int64) *tape {
 	l := t.log(node)
-	l.Events = append(l.Events, history.Event{
+	l.events = append(l.events, history.Event{
 		At: at * 1000, Kind: kind, Count: count, Value: value, Node: node})
 	return t
 }
@@ -53,10 +60,20 @@ func (t *tape) history() *history.History {
 	h := &history.History{}
 	for id := nodes.None; id < 100; id++ {
 		if l, ok := t.logs[id]; ok {
-			h.Logs = append(h.Logs, l)
+			h.Logs = append(h.Logs, &l.NodeLog)
+			h.Events = append(h.Events, l.events...)
 		}
 	}
+	slices.SortStableFunc(h.Events, func(a, b history.Event) int { return int(a.At - b.At) })
 	return h
+}
+
+// of measures a history under a load.
+func of(h *history.History, load workload.Load) *Measures {
+	s := section.New(h.Header().StampError, nil)
+	f := New(s, load)
+	h.Run(s, f)
+	return &f.Measures
 }
 
 // rowOf returns a row with nothing but measures.
@@ -91,7 +108,7 @@ func TestMeasureByHand(t *testing.T) {
 		l.Instances = []history.InstanceTotals{{Entries: 3, Kinds: []history.KindTotals{
 			{Sent: 6, Publishes: 3, Bytes: 60}, {Sent: 3, Publishes: 3, Bytes: 6}}}}
 	}
-	m := Of(tp.history(), workload.Closed)
+	m := of(tp.history(), workload.Closed)
 	row := rowOf(m)
 	for name, want := range map[string]struct {
 		got  results.Figure
@@ -145,7 +162,7 @@ func TestNobodyIsLeftOut(t *testing.T) {
 		mark(1200, history.Stalled)
 	tp.add(0, 1150, history.Unissued, 0, 500*1000)
 	tp.add(0, 1150, history.Unissued, 0, 50*1000) // due in the warm-up
-	m := Of(tp.history(), workload.Open)
+	m := of(tp.history(), workload.Open)
 	if m.Wait.Count() != 4 || m.Wait.Censored() != 2 || m.Unfinished != 1 || m.Unissued != 2 {
 		t.Errorf("waits %d, censored %d, unfinished %d, unissued %d", m.Wait.Count(), m.Wait.Censored(),
 			m.Unfinished, m.Unissued)
@@ -176,7 +193,7 @@ func TestDownNodesAskForNothing(t *testing.T) {
 	tp.add(2, 1150, history.Unissued, 0, 1090*1000) // it is up again
 	tp.add(3, 0, history.Crashed, 0, 0)             // before it ever asked
 	tp.add(3, 1150, history.Unissued, 0, 500*1000)
-	m := Of(tp.mark(1200, history.Rested).history(), workload.Open)
+	m := of(tp.mark(1200, history.Rested).history(), workload.Open)
 	row := rowOf(m)
 	if m.Wait.Count() != 5 || m.Wait.Censored() != 3 || m.Unfinished != 1 || m.Unissued != 2 {
 		t.Errorf("waits %d, censored %d, unfinished %d, unissued %d", m.Wait.Count(), m.Wait.Censored(),
@@ -192,7 +209,7 @@ func TestDownNodesAskForNothing(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	warm := newTape().mark(0, history.Began).visit(0, 10, 10, 20, 30).visit(1, 10, 10, 35, -1).
 		mark(60, history.Interrupted)
-	row := rowOf(Of(warm.history(), workload.Saturated))
+	row := rowOf(of(warm.history(), workload.Saturated))
 	wantFigure(t, "entries", row.Entries, "2")
 	for name, f := range map[string]results.Figure{
 		"duration": row.DurationS, "rate": row.EntriesPerS, "wait": row.WaitUSP50, "jain": row.JainIndex,
@@ -201,32 +218,32 @@ func TestCutShort(t *testing.T) {
 	}
 
 	killed := newTape().mark(0, history.Began).mark(100, history.Measuring).visit(0, 110, 110, 120, 600)
-	m := Of(killed.history(), workload.Saturated)
+	m := of(killed.history(), workload.Saturated)
 	if want := (section.Window{From: 100_000, To: 600_000}); m.Window != want {
 		t.Errorf("without a mark the window is %v, not %v", m.Window, want)
 	}
 	killed.mark(500, history.Interrupted) // its log is another, so it need not come last
-	if m := Of(killed.history(), workload.Saturated); m.Window.To != 500_000 {
+	if m := of(killed.history(), workload.Saturated); m.Window.To != 500_000 {
 		t.Errorf("interrupted, the window ends at %d", m.Window.To)
 	}
-	if m := Of(&history.History{}, workload.Saturated); m.Entries != 0 || m.Jain.Known() || m.OverlapUS.Known() {
+	if m := of(&history.History{}, workload.Saturated); m.Entries != 0 || m.Jain.Known() || m.OverlapUS.Known() {
 		t.Errorf("nothing was measured as %+v", m)
 	}
 }
 
 func TestOverlapBelowTheErrorOfStampsIsNone(t *testing.T) {
 	tp := marked().visit(0, 100, 100, 200, 300).visit(1, 100, 100, 290, 400)
-	wantFigure(t, "overlap", Of(tp.history(), workload.Saturated).OverlapUS, "10")
+	wantFigure(t, "overlap", of(tp.history(), workload.Saturated).OverlapUS, "10")
 	tp.log(0).StampError, tp.log(1).StampError = 6000, 6000
-	wantFigure(t, "overlap", Of(tp.history(), workload.Saturated).OverlapUS, "0")
+	wantFigure(t, "overlap", of(tp.history(), workload.Saturated).OverlapUS, "0")
 }
 
 func TestResourcesAreToldApart(t *testing.T) {
 	tp := marked().visit(0, 100, 100, 200, 300).visit(1, 100, 100, 200, 300)
-	for i := range tp.log(1).Events {
-		tp.log(1).Events[i].Instance = 1
+	for i := range tp.log(1).events {
+		tp.log(1).events[i].Instance = 1
 	}
-	m := Of(tp.history(), workload.Saturated)
+	m := of(tp.history(), workload.Saturated)
 	wantFigure(t, "overlap", m.OverlapUS, "0")
 	wantFigure(t, "utilisation", m.Utilisation, "0.1")
 }
@@ -243,7 +260,7 @@ func TestCirculatingIsCountedBetweenSteadyEntries(t *testing.T) {
 		}
 	}
 	tp.log(0).Instance(0).Kind(1).Sent = 300
-	m := Of(tp.history(), workload.Saturated)
+	m := of(tp.history(), workload.Saturated)
 	wantFigure(t, "messages per entry", m.Messages.PerEntry, "10")
 	wantFigure(t, "bytes per entry", m.Messages.BytesPerEntry, "")
 	codec := nodes.NewCodec([]nodes.Kind{{Zero: struct{ A int }{}}, {Zero: struct{ B int }{}}})
@@ -262,8 +279,7 @@ func TestSequential(t *testing.T) {
 		visit(0, 200, 200, 240, 250).add(nodes.None, 260, history.Settled, 0, 4).
 		visit(1, 300, 300, 340, 350).add(nodes.None, 360, history.Settled, 1, 8).
 		visit(1, 400, 400, 440, 450).add(nodes.None, 460, history.Settled, 1, 0)
-	sortLogs(tp)
-	row := rowOf(Of(tp.history(), workload.Sequential))
+	row := rowOf(of(tp.history(), workload.Sequential))
 	wantFigure(t, "least", row.OneEntryMin, "0")
 	wantFigure(t, "mean", row.OneEntryMean, "4")
 	wantFigure(t, "most", row.OneEntryMax, "8")
@@ -281,7 +297,7 @@ func TestGaugesAndTimers(t *testing.T) {
 	tp.log(1).Late = make([]uint64, history.LatenessBuckets)
 	tp.log(0).Late[history.LatenessBucket(50_000)] = 98
 	tp.log(1).Late[history.LatenessBucket(1_000_000)] = 2
-	m := Of(tp.history(), workload.Saturated)
+	m := of(tp.history(), workload.Saturated)
 	wantFigure(t, "busy", m.CPUBusy, "0.97")
 	wantFigure(t, "broker", m.BrokerCPU, "0.25")
 	wantFigure(t, "memory", m.NodeRSSMB, "20")
@@ -291,7 +307,7 @@ func TestGaugesAndTimers(t *testing.T) {
 }
 
 func TestInterval(t *testing.T) {
-	m := Of(marked().visit(0, 200, 200, 210, 300).history(), workload.Saturated)
+	m := of(marked().visit(0, 200, 200, 210, 300).history(), workload.Saturated)
 	in := m.Interval(3, time.Unix(1000, 0))
 	if in.Trial != 3 || in.Length != time.Millisecond || !in.Start.Equal(time.Unix(1000, 100_000)) {
 		t.Errorf("the interval is %+v", in)

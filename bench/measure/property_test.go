@@ -3,7 +3,6 @@ package measure
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"turnstile/bench/section"
@@ -11,12 +10,6 @@ import (
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
-
-func sortLogs(t *tape) {
-	for _, l := range t.logs {
-		slices.SortStableFunc(l.Events, func(a, b history.Event) int { return int(a.At - b.At) })
-	}
-}
 
 // A plainVisit is one request as the naive measures see it; times are in microseconds, -1 is never.
 type plainVisit struct {
@@ -67,7 +60,7 @@ func TestAgainstNaiveMeasures(t *testing.T) {
 		for _, v := range visits {
 			tp.visit(v.node, v.due, v.asked, v.entered, v.exited)
 		}
-		m := Of(tp.history(), workload.Open)
+		m := of(tp.history(), workload.Open)
 		got := fmt.Sprintln(m.OverlapUS, m.Utilisation, m.OvertakenMax, m.OvertakenMean, m.Unfinished,
 			m.Wait.Count(), m.Wait.Censored(), m.SynchronizationDelay.Count(), m.Uncontended.Count(), m.Jain)
 		if want := naive(visits, window, 2000); got != want {

@@ -63,7 +63,8 @@ func (f *Fold) Add(e history.Event) {
 			f.blame(e, "is a client without a node")
 			return
 		}
-		f.client(&e, f.resource(e.Instance))
+		r := f.resource(e.Instance)
+		f.follow(&e, r, r.client(e.Node))
 	case history.Crashed:
 		f.crash(e)
 	case history.Restarted:
@@ -82,17 +83,17 @@ func (f *Fold) Add(e history.Event) {
 	}
 }
 
-// client follows the client of a resource.
-func (f *Fold) client(e *history.Event, r *Resource) {
+// follow follows a client of a resource.
+func (f *Fold) follow(e *history.Event, r *Resource, c *Client) {
 	switch e.Kind {
 	case history.Requested:
-		f.ask(e, r)
+		f.ask(e, r, c)
 	case history.Entered:
-		f.enter(e, r)
+		f.enter(e, r, c)
 	case history.Unissued:
-		f.unissued(e, r)
+		f.unissued(e, r, c)
 	default:
-		f.leave(e, r)
+		f.leave(e, r, c)
 	}
 }
 
@@ -102,14 +103,8 @@ func (f *Fold) Close([]*history.NodeLog) {
 		if r == nil {
 			continue
 		}
-		for _, s := range r.clients {
-			switch {
-			case s == nil:
-			case s.State == Inside:
-				f.end(s, f.End, Unended)
-			default:
-				f.end(s, f.End, Unserved)
-			}
+		for id := range r.Clients {
+			f.cut(r.Clients[id].open, f.End, Unended, Unserved)
 		}
 	}
 	if !f.Marks[history.Measuring].Seen {
@@ -138,16 +133,17 @@ func (f *Fold) fresh() *Section {
 	return &Section{}
 }
 
-func (f *Fold) ask(e *history.Event, r *Resource) {
-	if s := r.client(e.Node); s != nil {
+func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
+	c.Asked++
+	if c.open != nil {
 		f.blame(*e, "asks before its last request is over")
-		f.end(s, e.At, Abandoned)
+		f.cut(c.open, e.At, Crashed, Abandoned)
 	}
 	s := f.fresh()
 	*s = Section{Resource: r, Node: e.Node, Entry: e.Entry, Units: max(1, e.Count), State: Waiting,
 		Due: e.Value, Asked: e.At, Alone: r.line.count+len(r.inside) == 0}
 	r.Requests++
-	r.open(s)
+	c.open = s
 	r.line.join(s)
 	if f.Window.Has(s.Due) {
 		f.Due++
@@ -158,10 +154,12 @@ func (f *Fold) ask(e *history.Event, r *Resource) {
 	}
 }
 
-func (f *Fold) enter(e *history.Event, r *Resource) {
+func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	f.Entries++
+	c.Entered++
 	if f.Window.Has(e.At) {
 		f.EntriesInWindow++
+		c.InWindow++
 		f.lap.enter()
 	}
 	if e.Count == 0 {
@@ -170,7 +168,7 @@ func (f *Fold) enter(e *history.Event, r *Resource) {
 	if e.Count > r.Deepest.Count {
 		r.Deepest = *e
 	}
-	s := r.client(e.Node)
+	s := c.open
 	if s == nil || s.State != Waiting || s.Entry != e.Entry {
 		f.blame(*e, "enters without a request")
 	}
@@ -178,7 +176,7 @@ func (f *Fold) enter(e *history.Event, r *Resource) {
 	case s == nil:
 		s = f.fresh()
 		*s = Section{Resource: r, Node: e.Node, Units: 1, Due: e.At, Asked: e.At}
-		r.open(s)
+		c.open = s
 	case s.State == Inside:
 		return
 	default:
@@ -192,14 +190,15 @@ func (f *Fold) enter(e *history.Event, r *Resource) {
 	}
 }
 
-func (f *Fold) leave(e *history.Event, r *Resource) {
+func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
+	c.Left++
 	r.Account = e.Value
 	state := Revoked
 	if e.Kind == history.Exited {
 		state = Exited
 		r.Exits++
 	}
-	s := r.client(e.Node)
+	s := c.open
 	if s == nil || s.State != Inside || s.Entry != e.Entry {
 		f.blame(*e, "leaves without an entry")
 	}
@@ -215,13 +214,14 @@ func (f *Fold) leave(e *history.Event, r *Resource) {
 
 // unissued counts an arrival that its client never came to ask for. It waited until issuing ended, or until
 // its node crashed. What fell due while the node was down is left out: there was no client.
-func (f *Fold) unissued(e *history.Event, r *Resource) {
+func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 	until := e.At
 	if since, down := f.down[e.Node]; down {
 		if until = since; e.Value >= since {
 			return
 		}
 	}
+	c.Unissued++
 	if f.Window.Has(e.Value) {
 		f.Due++
 	}
@@ -235,16 +235,20 @@ func (f *Fold) unissued(e *history.Event, r *Resource) {
 func (f *Fold) crash(e history.Event) {
 	f.down[e.Node] = e.At
 	for _, r := range f.Resources {
-		if r == nil {
-			continue
+		if r != nil && e.Node >= 0 {
+			f.cut(r.client(e.Node).open, e.At, Crashed, Abandoned)
 		}
-		switch s := r.client(e.Node); {
-		case s == nil:
-		case s.State == Inside:
-			f.end(s, e.At, Crashed)
-		default:
-			f.end(s, e.At, Abandoned)
-		}
+	}
+}
+
+// cut ends a section, if it is one, that its client does not end: as one that was inside, or that waited.
+func (f *Fold) cut(s *Section, at int64, inside, waited State) {
+	switch {
+	case s == nil:
+	case s.State == Inside:
+		f.end(s, at, inside)
+	default:
+		f.end(s, at, waited)
 	}
 }
 
@@ -252,7 +256,7 @@ func (f *Fold) crash(e history.Event) {
 func (f *Fold) end(s *Section, at int64, state State) {
 	r, inside := s.Resource, s.State == Inside
 	s.State, s.Ended = state, at
-	r.clients[s.Node] = nil
+	r.Clients[s.Node].open = nil
 	if inside {
 		r.leave(s, f.stampError, f.Window)
 	} else {

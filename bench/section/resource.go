@@ -26,8 +26,8 @@ type Resource struct {
 	Exits   uint64        // that wrote to the account
 	Account int64         // what it was said to hold last
 	Busy    int64         // how much of the window somebody was inside
+	Clients []Client      // by node; there may be fewer
 
-	clients  []*Section // the open section of each node; nil: none
 	line     line
 	inside   []*Section // in the order of their entries
 	held     uint64     // units, by those inside
@@ -36,6 +36,17 @@ type Resource struct {
 	freed    bool       // the last that happened was an exit after which a unit was free, and none was before
 	freeAt   int64      // that exit
 	lastLeft int64
+}
+
+// A Client is what is known of one client of a resource. It is small: where there are many clients, none
+// stays in a cache from one event to the next.
+type Client struct {
+	open     *Section // nil: none
+	Asked    uint32   // events by which it asked,
+	Entered  uint32   // entered,
+	Left     uint32   // and left, or its section was revoked
+	InWindow uint32   // of its entries
+	Unissued uint32   // arrivals for which it never came to ask
 }
 
 // An Overlap is when sections held more than the capacity. A entered before B; others may have been there.
@@ -48,20 +59,12 @@ func newResource(instance uint16, capacity uint32) *Resource {
 	return &Resource{Instance: instance, Capacity: capacity, Closest: math.MinInt64, lastLeft: math.MinInt64}
 }
 
-// client returns the open section of a node, or nil.
-func (r *Resource) client(id nodes.ID) *Section {
-	if int(id) >= len(r.clients) {
-		return nil
+// client returns the client of a node.
+func (r *Resource) client(id nodes.ID) *Client {
+	if have := len(r.Clients); int(id) >= have {
+		r.Clients = append(r.Clients, make([]Client, int(id)+1-have)...)
 	}
-	return r.clients[id]
-}
-
-// open makes s the open section of its node.
-func (r *Resource) open(s *Section) {
-	if have := len(r.clients); int(s.Node) >= have {
-		r.clients = append(r.clients, make([]*Section, int(s.Node)+1-have)...)
-	}
-	r.clients[s.Node] = s
+	return &r.Clients[id]
 }
 
 // Lost returns how many updates of the account were overwritten by another: each exit adds one to it. When

@@ -69,7 +69,7 @@ type stage struct {
 	now       int64
 	clock     time.Duration // how far ticks have come
 	broken    nodes.Assumption
-	journal   []history.Event
+	events    []history.Event
 	tale      []string
 	found     *Violation
 

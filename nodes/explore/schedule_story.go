@@ -215,10 +215,10 @@ func (g *stage) end() *Replayed {
 		}
 		r.Violation.OutsideModel = g.broken & needs
 	}
-	r.History = &history.History{Logs: []*history.NodeLog{{Node: nodes.None, Events: g.journal}}}
+	r.History = &history.History{Events: g.events, Logs: []*history.NodeLog{{Node: nodes.None}}}
 	for id := range g.actors {
 		l := g.actors[id].log
-		l.Totals.EventCount, l.Totals.TraceNext = uint64(len(l.Events)), uint64(len(l.Trace))
+		l.Totals.TraceNext = uint64(len(l.Trace))
 		r.History.Logs = append(r.History.Logs, l)
 	}
 	return r
@@ -265,19 +265,18 @@ func (g *stage) tell(format string, args ...any) {
 
 func (g *stage) record(id nodes.ID, e history.Event) {
 	e.At, e.Node = g.now, id
-	g.actors[id].log.Events = append(g.actors[id].log.Events, e)
+	g.events = append(g.events, e)
 }
 
 func (g *stage) mark(mark uint32) {
-	g.journal = append(g.journal, history.Event{At: g.now, Kind: history.Marked, Count: mark, Node: nodes.None})
+	g.record(nodes.None, history.Event{Kind: history.Marked, Count: mark})
 }
 
 // broke notes that an assumption about the system holds no more.
 func (g *stage) broke(need nodes.Assumption) {
 	if g.broken&need == 0 {
 		g.broken |= need
-		g.journal = append(g.journal,
-			history.Event{At: g.now, Kind: history.AssumptionBroken, Value: int64(g.broken), Node: nodes.None})
+		g.record(nodes.None, history.Event{Kind: history.AssumptionBroken, Value: int64(g.broken)})
 	}
 }
 

@@ -3,7 +3,6 @@ package history
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -147,7 +146,7 @@ func fill(path string, limit func(dir string) error) error {
 	if err != nil {
 		return err
 	}
-	if read, err := decodeBytes(path, 0, b); err != nil || len(read.Events) != count {
+	if read, err := decodeBytes(path, b); err != nil || len(read.Events) != count {
 		return fmt.Errorf("not all was safe: %w", err)
 	}
 	_, err = Create(path+"2", Options{Node: 1, Nodes: 1 << 20})
@@ -192,10 +191,16 @@ func storeTooMuch(path string) error {
 	if err := limitFileSize(path); err != nil {
 		return err
 	}
-	return store(path, func(w io.Writer) error {
-		_, err := io.CopyN(w, rand.NewChaCha8([32]byte{}), 20*smallDisk)
+	f, err := CreateFile(path, Header{})
+	if err != nil {
 		return err
-	})
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20 * smallDisk / storedLen {
+		f.Add(Event{At: r.Int64(), Value: r.Int64(), Fence: r.Uint64(), Entry: r.Uint32(), Count: r.Uint32()})
+	}
+	f.Close(nil)
+	return f.Save()
 }
 
 func TestNoRoomToStoreIsSaidOnce(t *testing.T) {

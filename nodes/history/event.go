@@ -90,10 +90,3 @@ type MessageRecord struct {
 	Kind     uint8 // index among the algorithm's kinds
 	Sent     bool  // seen when it was sent, else when it was handled
 }
-
-// A Fold takes a history event by event, in order, and at the end what nodes left beside their events. Then
-// it comes to its conclusion.
-type Fold interface {
-	Add(e Event)
-	Close(logs []*NodeLog)
-}

@@ -63,18 +63,3 @@ func (j *Journal) Close() error {
 	j.log = nil
 	return log.Close()
 }
-
-// Mark returns when the run first came to a mark, and whether it did.
-func (h *History) Mark(mark uint32) (at int64, ok bool) {
-	for _, l := range h.Logs {
-		if l.Node != nodes.None {
-			continue
-		}
-		for _, e := range l.Events {
-			if e.Kind == Marked && e.Count == mark {
-				return e.At, true
-			}
-		}
-	}
-	return 0, false
-}

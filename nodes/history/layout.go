@@ -13,9 +13,8 @@ import (
 // A log is a file of: the preamble, the counters of the node, those of each instance, the lateness of
 // timers, three arrays with a word for each node (sent to it, received from it, received from it by
 // multicast), the trace, padding to a whole page, and then the events, as many to a page as have room in it
-// whole. A log that was never mapped, because its run was simulated, has neither the arrays nor the padding.
-// All numbers are little-endian, and counters are read through the mapping itself, so logs are written on
-// little-endian machines only. A page here is as large as those of any system, so that each can map the
+// whole. All numbers are little-endian, and counters are read through the mapping itself, so logs are written
+// on little-endian machines only. A page here is as large as those of any system, so that each can map the
 // events.
 const (
 	magic            = "TURNLOG2"
@@ -39,7 +38,6 @@ type preamble struct {
 	nodes     uint32 // clients and servers
 	instances uint32 // of the node
 	trace     uint32 // messages that the trace has room for
-	mapped    bool   // it has the arrays and the padding
 	header    uint32 // bytes before the first event
 	errNS     int64  // bound on the error of this log's stamps, in nanoseconds
 }
@@ -53,10 +51,7 @@ func (p *preamble) put(b []byte) {
 	binary.LittleEndian.PutUint32(buf[16:], p.trace)
 	binary.LittleEndian.PutUint32(buf[20:], p.header)
 	binary.LittleEndian.PutUint64(buf[24:], uint64(p.errNS))
-	if p.mapped {
-		buf[32] = 1
-	}
-	binary.LittleEndian.PutUint32(buf[36:], p.instances)
+	binary.LittleEndian.PutUint32(buf[32:], p.instances)
 	crc := crc32.Checksum(buf[:preambleLen-4], castagnoli)
 	binary.LittleEndian.PutUint32(buf[preambleLen-4:], crc)
 	copy(b[len(magic):], buf[len(magic):])
@@ -74,8 +69,7 @@ func (p *preamble) get(b []byte) bool {
 	p.trace = binary.LittleEndian.Uint32(b[16:])
 	p.header = binary.LittleEndian.Uint32(b[20:])
 	p.errNS = int64(binary.LittleEndian.Uint64(b[24:]))
-	p.mapped = b[32] == 1
-	p.instances = binary.LittleEndian.Uint32(b[36:])
+	p.instances = binary.LittleEndian.Uint32(b[32:])
 	return p.valid() && p.header == p.headerLen()
 }
 
@@ -96,22 +90,13 @@ func (p *preamble) countersEnd() uint32 { return preambleLen + countersLen + p.i
 
 // headerLen returns how many bytes come before the first event.
 func (p *preamble) headerLen() uint32 {
-	length := p.countersEnd() + lateLen + p.trace*messageRecordLen
-	if !p.mapped {
-		return length
-	}
-	length += 3 * 8 * p.nodes
+	length := p.countersEnd() + lateLen + 3*8*p.nodes + p.trace*messageRecordLen
 	return (length + pageLen - 1) / pageLen * pageLen
 }
 
 // offset returns where an event lies.
 func (p *preamble) offset(event int) int64 {
 	return int64(p.header) + int64(event/perPage)*pageLen + int64(event%perPage)*EventLen
-}
-
-// eventsIn returns how many events have room in so many bytes.
-func eventsIn(length int64) int64 {
-	return length/pageLen*perPage + min(length%pageLen/EventLen, perPage)
 }
 
 // Counters are the running totals of one node, in mapped memory: the node alone writes them, and the
@@ -186,6 +171,12 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // putEvent writes all of an event but its last word, and returns that. The word is never zero, and it
 // depends on the event's place, so neither a torn nor a misplaced event passes for a whole one.
 func putEvent(b []byte, index uint64, e *Event) uint32 {
+	putFields(b, e)
+	return commitWord(b, index)
+}
+
+// putFields writes all of an event but its last word.
+func putFields(b []byte, e *Event) {
 	_ = b[EventLen-1]
 	binary.LittleEndian.PutUint64(b[0:], uint64(e.At))
 	binary.LittleEndian.PutUint64(b[8:], uint64(e.Value))
@@ -193,7 +184,6 @@ func putEvent(b []byte, index uint64, e *Event) uint32 {
 	binary.LittleEndian.PutUint32(b[24:], e.Entry)
 	binary.LittleEndian.PutUint32(b[28:], e.Count)
 	binary.LittleEndian.PutUint32(b[32:], uint32(e.Instance)|uint32(e.Kind)<<16)
-	return commitWord(b, index)
 }
 
 func commitWord(b []byte, index uint64) uint32 {
@@ -205,6 +195,13 @@ func getEvent(b []byte, index uint64, e *Event) bool {
 	if binary.LittleEndian.Uint32(b[EventLen-4:]) != commitWord(b, index) {
 		return false
 	}
+	getFields(b, e)
+	return true
+}
+
+// getFields reads all of an event but its node.
+func getFields(b []byte, e *Event) {
+	_ = b[EventLen-1]
 	e.At = int64(binary.LittleEndian.Uint64(b[0:]))
 	e.Value = int64(binary.LittleEndian.Uint64(b[8:]))
 	e.Fence = binary.LittleEndian.Uint64(b[16:])
@@ -212,7 +209,6 @@ func getEvent(b []byte, index uint64, e *Event) bool {
 	e.Count = binary.LittleEndian.Uint32(b[28:])
 	tail := binary.LittleEndian.Uint32(b[32:])
 	e.Instance, e.Kind = uint16(tail), Kind(tail>>16)
-	return true
 }
 
 func putMessageRecord(b []byte, p *MessageRecord) {

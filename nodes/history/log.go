@@ -48,7 +48,7 @@ type Options struct {
 
 func (o Options) preamble() preamble {
 	p := preamble{node: o.Node, nodes: uint32(o.Nodes), instances: uint32(o.Instances),
-		trace: uint32(o.TraceLength), errNS: o.StampError, mapped: true}
+		trace: uint32(o.TraceLength), errNS: o.StampError}
 	p.header = p.headerLen()
 	return p
 }

@@ -2,10 +2,10 @@ package history
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -24,17 +24,17 @@ func isFormatError(err error, file string) bool {
 func smallLog(t testing.TB) (b []byte, events int) {
 	path := filepath.Join(t.TempDir(), "1.log")
 	writeLog(t, path, Options{Node: 1, Nodes: 2, TraceLength: 4}, 3, true)
-	return must(os.ReadFile(path))(t), int((&preamble{nodes: 2, trace: 4, mapped: true}).headerLen())
+	return must(os.ReadFile(path))(t), int((&preamble{nodes: 2, trace: 4}).headerLen())
 }
 
 func TestTruncatedAnywhere(t *testing.T) {
 	b, _ := smallLog(t)
 	for length := range len(b) {
-		_, err := decodeBytes("1.log", 100, b[:length])
+		_, err := decodeBytes("1.log", b[:length])
 		if !isFormatError(err, "1.log") {
 			t.Fatalf("cut to %d of %d bytes: error %v", length, len(b), err)
 		}
-		if at := err.(*FormatError).Offset; at < 100 || at > 100+int64(length) {
+		if at := err.(*FormatError).Offset; at > int64(length) {
 			t.Fatalf("cut to %d bytes: error at %d", length, at)
 		}
 	}
@@ -45,13 +45,13 @@ func TestTornTail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "1.log")
 	writeLog(t, path, Options{Node: 1, Nodes: 2, TraceLength: 4}, 3, false)
 	torn := must(os.ReadFile(path))(t)
-	want := must(decodeBytes("", 0, whole))(t)
+	want := must(decodeBytes("", whole))(t)
 	for cut := 0; cut < EventLen; cut++ {
 		b := slices.Clone(torn)
 		e := event(1, 3)
 		putEvent(b[events+3*EventLen:], 3, &e)
 		clear(b[events+3*EventLen+cut : events+4*EventLen])
-		got, err := decodeBytes("1.log", 0, b)
+		got, err := decodeBytes("1.log", b)
 		if cut <= EventLen-4 {
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Fatalf("a tail of %d bytes: %v %s", cut, err, diff)
@@ -60,7 +60,7 @@ func TestTornTail(t *testing.T) {
 	}
 	b := slices.Clone(torn)
 	copy(b[events+5*EventLen:], whole[events:events+EventLen])
-	if _, err := decodeBytes("1.log", 0, b); !isFormatError(err, "1.log") {
+	if _, err := decodeBytes("1.log", b); !isFormatError(err, "1.log") {
 		t.Errorf("an event after a hole: error %v", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestGarbled(t *testing.T) {
 		for bit := range 8 {
 			b := slices.Clone(whole)
 			b[at] ^= 1 << bit
-			_, err := decodeBytes("1.log", 0, b)
+			_, err := decodeBytes("1.log", b)
 			if !isFormatError(err, "1.log") {
 				t.Fatalf("bit %d of byte %d garbled: error %v", bit, at, err)
 			}
@@ -86,14 +86,14 @@ func TestGarbled(t *testing.T) {
 	for at := preambleLen; at < preambleLen+int(countersLen)+200; at++ {
 		b := slices.Clone(whole)
 		b[at] ^= 0xff
-		if _, err := decodeBytes("1.log", 0, b); err != nil && !isFormatError(err, "1.log") {
+		if _, err := decodeBytes("1.log", b); err != nil && !isFormatError(err, "1.log") {
 			t.Fatalf("byte %d garbled: error %v", at, err)
 		}
 	}
 	swapped := slices.Clone(whole)
 	copy(swapped[events:], whole[events+EventLen:events+2*EventLen])
 	copy(swapped[events+EventLen:], whole[events:events+EventLen])
-	if _, err := decodeBytes("1.log", 0, swapped); !isFormatError(err, "1.log") {
+	if _, err := decodeBytes("1.log", swapped); !isFormatError(err, "1.log") {
 		t.Errorf("two events swapped: error %v", err)
 	}
 }
@@ -113,27 +113,32 @@ func TestEventsOfALogAreInOrder(t *testing.T) {
 	}
 }
 
-func TestAllIsAStableSort(t *testing.T) {
-	for seed := range uint64(200) {
+// Merging gives the order of time, and of equal times that of the logs.
+func TestMergeIsAStableSort(t *testing.T) {
+	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		h := &History{}
+		dir := t.TempDir()
 		var want []Event
-		for node := range r.IntN(9) {
-			l := &NodeLog{Node: nodes.ID(node)}
+		count := 1 + r.IntN(8)
+		for node := range count {
+			l := must(Create(filepath.Join(dir, fmt.Sprintf("%d.log", 9-node)),
+				Options{Node: nodes.ID(node), Nodes: count}))(t)
 			at := int64(0)
 			for i := range r.IntN(20) {
 				at += r.Int64N(3)
-				l.Events = append(l.Events, Event{At: at, Node: l.Node, Entry: uint32(i)})
+				e := Event{At: at, Kind: Requested, Node: nodes.ID(node), Entry: uint32(i)}
+				want = append(want, e)
+				if err := l.Append(e); err != nil {
+					t.Fatal(err)
+				}
 			}
-			h.Logs = append(h.Logs, l)
-			want = append(want, l.Events...)
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
 		slices.SortStableFunc(want, func(a, b Event) int { return int(a.At - b.At) })
-		if diff := cmp.Diff(want, slices.Collect(h.All())); diff != "" {
+		if diff := cmp.Diff(want, must(Load(dir))(t).Events); diff != "" {
 			t.Fatalf("seed %d: -want +got:\n%s", seed, diff)
-		}
-		for range h.All() {
-			break // must not go on
 		}
 	}
 }
@@ -147,7 +152,7 @@ func (g *gather) Add(e Event)      { g.events = append(g.events, e) }
 func (g *gather) Close([]*NodeLog) { g.closed++ }
 
 func TestRunFeedsEveryFold(t *testing.T) {
-	h := &History{Logs: []*NodeLog{{Events: []Event{{At: 1}, {At: 3}}}, {Events: []Event{{At: 2}}}}}
+	h := &History{Logs: []*NodeLog{{}}, Events: []Event{{At: 1}, {At: 2}, {At: 3}}}
 	var a, b gather
 	h.Run(&a, &b)
 	if len(a.events) != 3 || a.closed != 1 || !slices.Equal(a.events, b.events) || b.closed != 1 {
@@ -155,49 +160,25 @@ func TestRunFeedsEveryFold(t *testing.T) {
 	}
 }
 
-// What was recorded in order comes in the order to which merging the logs comes too.
-func TestOrdered(t *testing.T) {
-	var logs []*NodeLog
-	var events []Event
-	for id := nodes.None; id < 5; id++ {
-		logs = append(logs, &NodeLog{Node: id})
-	}
-	for i := range 400 { // up to eight at a time
-		events = append(events, Event{At: int64(i / 8), Node: nodes.ID(i*i%7 - 1), Entry: uint32(i)})
-	}
-	h := Ordered(logs, slices.Clone(events))
-	merged := slices.Collect((&History{Logs: h.Logs}).All())
-	if got := slices.Collect(h.All()); len(got) != len(events) || !slices.Equal(got, merged) {
-		t.Errorf("%d of %d events, %v\nmerged: %v", len(got), len(events), got, merged)
-	}
-	if !slices.IsSortedFunc(h.Logs[2].Events, func(a, b Event) int { return int(a.Entry) - int(b.Entry) }) ||
-		h.Logs[2].Totals.EventCount != uint64(len(h.Logs[2].Events)) {
-		t.Errorf("the log of node 1 holds %v", h.Logs[2].Events)
-	}
-}
-
-func TestStampError(t *testing.T) {
+func TestHeader(t *testing.T) {
 	for want, bounds := range map[int64][]int64{0: nil, 5: {5}, 9: {4, 5}, 10: {5, 1, 5, 2}} {
 		h := &History{}
 		for _, e := range bounds {
 			h.Logs = append(h.Logs, &NodeLog{StampError: e})
 		}
-		if got := h.StampError(); got != want {
+		if got := h.Header().StampError; got != want {
 			t.Errorf("%v: %d, want %d", bounds, got, want)
 		}
 	}
-}
-
-// A log is read in little more room than its events take.
-func TestReadingTakesLittleRoom(t *testing.T) {
-	l := &NodeLog{Events: make([]Event, 1<<20)}
-	b := l.append(nil, 1)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	read := must(decodeBytes("", 0, b))(t)
-	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; len(read.Events) != 1<<20 || took > uint64(len(b))*3/2 {
-		t.Errorf("%d events of %d bytes in all took %d", len(read.Events), len(b), took)
+	mapped := &NodeLog{Node: 1, SentTo: make([]uint64, 5)}
+	for want, logs := range map[int][]*NodeLog{
+		0: {{Node: nodes.None}},
+		3: {{Node: nodes.None}, {Node: 0}, {Node: 1}, {Node: 2}},
+		5: {{Node: nodes.None}, mapped}, // the others died before they had logs
+	} {
+		if got := (&History{Logs: logs}).Header().Nodes; got != want {
+			t.Errorf("%d nodes, not %d", got, want)
+		}
 	}
 }
 
@@ -207,20 +188,20 @@ func FuzzDecodeLog(f *testing.F) {
 	f.Add([]byte{}, b[preambleLen:preambleLen+100], b[events:], uint8(2), uint8(4))
 	// Claims more nodes and messages than there are bytes, under a right check sum.
 	greedy := make([]byte, preambleLen)
-	p := preamble{node: 1, nodes: maxNodes - 1, trace: maxTrace - 1, mapped: true}
+	p := preamble{node: 1, nodes: maxNodes - 1, trace: maxTrace - 1}
 	p.header = p.headerLen()
 	p.put(greedy)
 	f.Add(greedy, []byte{1}, []byte{}, uint8(0), uint8(0))
 	f.Fuzz(func(t *testing.T, start, counters, events []byte, nodeCount, trace uint8) {
 		if len(start) < preambleLen { // or the fuzzer never gets past its check sum
-			p := preamble{nodes: uint32(nodeCount) + 1, trace: uint32(trace), mapped: true}
+			p := preamble{nodes: uint32(nodeCount) + 1, trace: uint32(trace)}
 			p.header = p.headerLen()
 			start = make([]byte, p.header)
 			p.put(start)
 			copy(start[preambleLen:], counters)
 		}
 		b := append(start, events...)
-		l, err := decodeBytes("f", 0, b)
+		l, err := decodeBytes("f", b)
 		if err != nil && !isFormatError(err, "f") {
 			t.Fatal(err)
 		}
@@ -229,17 +210,4 @@ func FuzzDecodeLog(f *testing.F) {
 				len(b), len(l.SentTo), len(l.Trace), len(l.Events))
 		}
 	})
-}
-
-func TestNodes(t *testing.T) {
-	mapped := &NodeLog{Node: 1, SentTo: make([]uint64, 5)}
-	for want, logs := range map[int][]*NodeLog{
-		0: {{Node: nodes.None}},
-		3: {{Node: nodes.None}, {Node: 0}, {Node: 1}, {Node: 2}},
-		5: {{Node: nodes.None}, mapped}, // the others died before they had logs
-	} {
-		if got := (&History{Logs: logs}).Nodes(); got != want {
-			t.Errorf("%d nodes, not %d", got, want)
-		}
-	}
 }

@@ -2,7 +2,7 @@ package history
 
 import (
 	"bytes"
-	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,41 +11,148 @@ import (
 	"turnstile/nodes"
 )
 
-func TestSavedHistoryReadsBack(t *testing.T) {
-	h := &History{Logs: []*NodeLog{{Node: nodes.None,
-		Events: []Event{{At: 3, Kind: Marked, Count: Began, Node: nodes.None}}}}}
-	h.Logs[0].Totals.EventCount = 1
+// saved returns a history of three nodes that has something of everything.
+func saved() *History {
+	h := &History{Logs: []*NodeLog{{Node: nodes.None}},
+		Events: []Event{{At: 0, Kind: Marked, Count: Began, Node: nodes.None}}}
 	for id := range nodes.ID(3) {
-		l := &NodeLog{Node: id, StampError: 7, Events: []Event{}}
+		l := &NodeLog{Node: id, StampError: 7}
 		for i := range int(id) * 3 {
-			l.Events = append(l.Events,
-				Event{At: int64(i), Value: -1, Fence: 8, Entry: 4, Count: 5, Instance: 6, Kind: Entered, Node: id})
+			h.Events = append(h.Events, Event{At: int64(id), Value: -1, Fence: 8, Entry: 4, Count: 5,
+				Instance: 6, Kind: Entered, Node: id})
 			l.Trace = append(l.Trace,
 				MessageRecord{At: int64(i), Seq: 9, Node: id, Peer: nodes.None, Kind: 3, Sent: i%2 == 0})
 		}
 		l.Instance(1).Kind(3).Sent, l.Instance(0).Dropped = 8, uint64(id)
-		l.Totals.EventCount, l.Totals.TraceNext = uint64(len(l.Events)), uint64(len(l.Trace))
+		l.Totals = Totals{1, 2, 3, 4, 5, uint64(id)}
 		if id == 2 {
 			l.Late = make([]uint64, LatenessBuckets)
 			l.Late[5] = 1
+			l.SentTo, l.ReceivedFrom, l.MultiFrom = []uint64{1, 0, 0}, []uint64{2, 0, 0}, []uint64{3, 0, 0}
 		}
 		h.Logs = append(h.Logs, l)
 	}
-	path := filepath.Join(t.TempDir(), "history.zst")
-	if err := h.Save(path); err != nil {
+	return h
+}
+
+// content returns what Save compresses.
+func content(t testing.TB, h *History) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := NewWriter(&b, h.Header())
+	h.Run(w)
+	if err := w.Err(); err != nil {
 		t.Fatal(err)
 	}
-	back, err := Load(path)
-	if err != nil {
+	return b.Bytes()
+}
+
+func TestWrittenHistoryReadsBack(t *testing.T) {
+	h := saved()
+	for range 3 * perPage { // more than one block
+		h.Events = append(h.Events, Event{At: 9, Kind: Exited, Entry: uint32(len(h.Events))})
+	}
+	b := content(t, h)
+	r := must(readContent(b))(t)
+	back := &History{}
+	if err := r.Run(back); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(h.Logs, back.Logs, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("-saved +loaded:\n%s", diff)
+	if diff := cmp.Diff(h, back, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("-written +read:\n%s", diff)
 	}
-	var once, again bytes.Buffer
-	h.Encode(&once)
-	back.Encode(&again)
-	if !bytes.Equal(once.Bytes(), again.Bytes()) {
+	if r.Header != h.Header() || r.Header != (Header{Nodes: 3, StampError: 14}) {
+		t.Errorf("the header is %+v", r.Header)
+	}
+	if !bytes.Equal(b, content(t, back)) {
 		t.Error("the history read back is written in other bytes")
 	}
+}
+
+// readContent begins to read what is not compressed.
+func readContent(b []byte) (*Reader, error) {
+	s, err := newStored("h", bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{s.Header, s, func() error { return nil }}, nil
+}
+
+// wholeOf returns the error of reading all of a history.
+func wholeOf(r *Reader, err error) error {
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return r.Run(&History{})
+}
+
+// Whatever is garbled is found, where it is, and not taken for something else.
+func TestContentGarbledOrCutOff(t *testing.T) {
+	whole := content(t, saved())
+	for at := range whole {
+		if err := wholeOf(readContent(whole[:at])); !isFormatError(err, "h") {
+			t.Fatalf("cut to %d of %d bytes: error %v", at, len(whole), err)
+		}
+		b := bytes.Clone(whole)
+		b[at] ^= 1 << (at % 8)
+		if err := wholeOf(readContent(b)); !isFormatError(err, "h") {
+			t.Fatalf("byte %d garbled: error %v", at, err)
+		}
+	}
+	if err := wholeOf(readContent(append(bytes.Clone(whole), 0))); !isFormatError(err, "h") {
+		t.Errorf("a byte too many: error %v", err)
+	}
+}
+
+// Content whose checksums are right is still held to be a history.
+func TestStoredLies(t *testing.T) {
+	for want, lie := range map[string]func(w *Writer){
+		"earlier than": func(w *Writer) {
+			w.Add(Event{At: 5})
+			w.Add(Event{At: 4})
+			w.Close(nil)
+		},
+		"one of node 5, and there are 2": func(w *Writer) { w.Add(Event{Node: 5}); w.Close(nil) },
+		"what node 7 left":               func(w *Writer) { w.Close([]*NodeLog{{Node: 7}}) },
+		"what node 0 left":               func(w *Writer) { w.block(logBlock, make([]byte, 80)) },
+		"cut off":                        func(w *Writer) { w.Add(Event{}); w.flush() },
+		"counts 2":                       func(w *Writer) { w.Add(Event{}); w.count++; w.Close(nil) },
+		"type 1":                         func(w *Writer) { w.block(headerBlock, make([]byte, headerLen)) },
+		"type 9":                         func(w *Writer) { w.block(9, nil) },
+		"has 41 bytes":                   func(w *Writer) { w.block(eventsBlock, make([]byte, 41)) },
+	} {
+		var b bytes.Buffer
+		lie(NewWriter(&b, Header{Nodes: 2}))
+		err := wholeOf(readContent(b.Bytes()))
+		if !isFormatError(err, "h") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", want, err)
+		}
+	}
+	for _, h := range []Header{{Nodes: maxNodes + 1}, {StampError: -1}} {
+		var b bytes.Buffer
+		NewWriter(&b, h).Close(nil)
+		if err := wholeOf(readContent(b.Bytes())); !isFormatError(err, "h") {
+			t.Errorf("%+v: error %v", h, err)
+		}
+	}
+}
+
+// What a log is said to hold may be anything; it takes no more room than its bytes do.
+func FuzzWords(f *testing.F) {
+	for _, l := range saved().Logs {
+		var w words
+		w.log(l)
+		f.Add(w.b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, l := words{b: b, reading: true}, &NodeLog{}
+		if r.log(l); r.short || len(r.b) > 0 {
+			return
+		}
+		var w words
+		if w.log(l); len(w.b) > len(b) {
+			t.Fatalf("%d bytes were read from %d", len(w.b), len(b))
+		}
+	})
 }

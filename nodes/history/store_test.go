@@ -2,7 +2,6 @@ package history
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/klauspost/compress/zstd"
 
 	"turnstile/nodes"
 )
 
-// folder returns a folder with the logs of an orchestrator and three nodes, of which one died.
-func folder(t testing.TB) string {
+// logFolder returns a folder with the logs of an orchestrator and three nodes, of which one died.
+func logFolder(t testing.TB) string {
 	dir := filepath.Join(t.TempDir(), "trial [1]") // not a pattern
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -31,13 +31,13 @@ func folder(t testing.TB) string {
 }
 
 func TestStoreAndLoad(t *testing.T) {
-	dir := folder(t)
+	dir := logFolder(t)
 	path := filepath.Join(dir, "history.zst")
 	if err := Store(path, dir); err != nil {
 		t.Fatal(err)
 	}
 	fromFolder, fromFile := must(Load(dir))(t), must(Load(path))(t)
-	if diff := cmp.Diff(fromFolder.Logs, fromFile.Logs); diff != "" {
+	if diff := cmp.Diff(fromFolder, fromFile, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("-folder +file:\n%s", diff)
 	}
 	var order []nodes.ID
@@ -53,7 +53,7 @@ func TestStoreAndLoad(t *testing.T) {
 }
 
 func TestLogsThatNeverBeganArePassedOver(t *testing.T) {
-	dir := folder(t)
+	dir := logFolder(t)
 	before := must(Load(dir))(t)
 	for i, size := range []int{0, 5, preambleLen, 2 * pageLen} {
 		b := make([]byte, size)
@@ -69,7 +69,7 @@ func TestLogsThatNeverBeganArePassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, from := range []string{dir, path} {
-		if diff := cmp.Diff(before.Logs, must(Load(from))(t).Logs); diff != "" {
+		if diff := cmp.Diff(before, must(Load(from))(t), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", from, diff)
 		}
 	}
@@ -101,9 +101,9 @@ func TestNothingToLoad(t *testing.T) {
 	}
 }
 
-// stored returns the bytes of a stored history.
-func stored(t testing.TB) []byte {
-	dir := folder(t)
+// storedBytes returns the bytes of a stored history.
+func storedBytes(t testing.TB) []byte {
+	dir := logFolder(t)
 	path := filepath.Join(dir, "history.zst")
 	if err := Store(path, dir); err != nil {
 		t.Fatal(err)
@@ -112,15 +112,15 @@ func stored(t testing.TB) []byte {
 }
 
 func TestStoredGarbledOrCutOff(t *testing.T) {
-	whole := stored(t)
+	whole := storedBytes(t)
 	step := max(1, len(whole)/100)
 	for at := 0; at < len(whole); at += step {
-		if _, err := Decode("h", bytes.NewReader(whole[:at])); !isFormatError(err, "h") {
+		if err := wholeOf(newReader("h", bytes.NewReader(whole[:at]))); !isFormatError(err, "h") {
 			t.Fatalf("cut to %d of %d bytes: error %v", at, len(whole), err)
 		}
 		b := slices.Clone(whole)
 		b[at] ^= 0x40
-		if _, err := Decode("h", bytes.NewReader(b)); err != nil && !isFormatError(err, "h") {
+		if err := wholeOf(newReader("h", bytes.NewReader(b))); err != nil && !isFormatError(err, "h") {
 			t.Fatalf("byte %d garbled: error %v", at, err)
 		}
 	}
@@ -133,31 +133,28 @@ func packed(t testing.TB, content []byte) []byte {
 	return packer.EncodeAll(content, nil)
 }
 
-func TestStoredLies(t *testing.T) {
-	lie := binary.LittleEndian.AppendUint64([]byte(storedMagic), 1<<63)
-	for name, content := range map[string][]byte{
-		"a log longer than anything": append(lie, "short"...),
-		"half a length":              []byte(storedMagic + "1234"),
-		"another magic":              []byte("TURNHIST"[:7] + "X"),
-		"a log that is none":         binary.LittleEndian.AppendUint64([]byte(storedMagic), 0),
-	} {
-		_, err := Decode("h", bytes.NewReader(packed(t, content)))
-		if !isFormatError(err, "h") {
-			t.Errorf("%s: error %v", name, err)
-		} else if at := err.(*FormatError).Offset; at > int64(len(content)) {
-			t.Errorf("%s: error at %d of %d", name, at, len(content))
+func TestFormat1IsRefused(t *testing.T) {
+	dir := t.TempDir()
+	stored, log := filepath.Join(dir, "history-1.zst"), filepath.Join(dir, "0.log")
+	old := append([]byte(oldMagic), make([]byte, 1000)...)
+	for path, b := range map[string][]byte{stored: packed(t, []byte(oldStored+"and so on")), log: old} {
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, file := range map[string]string{stored: stored, dir: log} {
+		if _, err := Open(path); !isFormatError(err, file) || !strings.Contains(err.Error(), "of format 1") {
+			t.Errorf("%s: error %v", path, err)
 		}
 	}
 }
 
-func FuzzDecode(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	f.Add(packed(f, []byte(storedMagic)))
-	log, _ := smallLog(f)
-	f.Add(packed(f, append(binary.LittleEndian.AppendUint64([]byte(storedMagic), uint64(len(log))), log...)))
-	f.Add(packed(f, binary.LittleEndian.AppendUint64([]byte(storedMagic), 1<<62)))
+	f.Add(packed(f, content(f, saved())))
 	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, 0x00, 0x00}) // a frame that looks back on gigabytes
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, err := Decode("f", bytes.NewReader(b)); err != nil && !isFormatError(err, "f") {
+		if err := wholeOf(newReader("f", bytes.NewReader(b))); err != nil && !isFormatError(err, "f") {
 			t.Fatal(err)
 		}
 	})

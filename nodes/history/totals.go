@@ -84,13 +84,3 @@ func decodeInstance(b []byte) (t InstanceTotals) {
 	}
 	return t
 }
-
-// append writes the totals out as the bytes of InstanceCounters.
-func (t *InstanceTotals) append(b []byte) []byte {
-	end := len(b) + int(instanceLen)
-	for _, word := range []uint64{t.Requests, t.Entries, t.Exits, t.Resent, t.Dropped, t.Copied, 0, 0} {
-		b = binary.LittleEndian.AppendUint64(b, word)
-	}
-	b, _ = binary.Append(b, binary.LittleEndian, t.Kinds)
-	return append(b, make([]byte, end-len(b))...)
-}

@@ -237,7 +237,7 @@ func TestHostsRunAnAlgorithm(t *testing.T) {
 func judge(t *testing.T, h *history.History, entries int) {
 	t.Helper()
 	var entered, inside int
-	for e := range h.All() {
+	for _, e := range h.Events {
 		switch e.Kind {
 		case history.Entered:
 			if inside++; inside > 1 || e.Count != 1 || e.Value != int64(entered) {
@@ -318,7 +318,7 @@ func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	var dues []int64
-	for e := range s.end().All() {
+	for _, e := range s.end().Events {
 		if e.Kind == history.Requested || e.Kind == history.Unissued {
 			dues = append(dues, e.Value)
 		}

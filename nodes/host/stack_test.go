@@ -28,16 +28,17 @@ type trial struct {
 // simulated and real run the trial and return what was recorded.
 func (tr trial) simulated(t *testing.T, crashes ...sim.Crash) *history.History {
 	t.Helper()
+	h := &history.History{}
 	r, err := sim.Run(sim.Options{Spec: tr.instances[0].Spec, Config: tr.instances[0].Config,
 		Beside: tr.instances[1:], Workload: tr.workload, Entries: tr.entries, Seed: 7, Latency: time.Millisecond,
-		Shaper: tr.shaper, Crashes: crashes})
+		Shaper: tr.shaper, Crashes: crashes}, h)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Cut != nil || r.Stall != "" {
 		t.Fatalf("%v\n%s", r.Cut, r.Stall)
 	}
-	return r.History
+	return h
 }
 
 func (tr trial) real(t *testing.T) *history.History {
@@ -85,7 +86,7 @@ func (tr trial) everywhere(t *testing.T, check func(t *testing.T, h *history.His
 // seen counts the events of a kind by instance and node.
 func seen(h *history.History, kind history.Kind) map[string]int {
 	all := map[string]int{}
-	for e := range h.All() {
+	for _, e := range h.Events {
 		if e.Kind == kind {
 			all[fmt.Sprintf("instance %d node %d", e.Instance, e.Node)]++
 		}
@@ -120,7 +121,7 @@ func TestFourInstancesOnOneNode(t *testing.T) {
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		inside, entries := map[uint16]int{}, 0
 		both := false
-		for e := range h.All() {
+		for _, e := range h.Events {
 			switch e.Kind {
 			case history.Entered:
 				entries++
@@ -180,7 +181,7 @@ func TestInstancesRecoverWhatTheySaved(t *testing.T) {
 		workload: workload.Workload{Load: workload.Closed, Hold: chance.Constant(time.Millisecond)}, entries: 40}
 	h := tr.simulated(t, sim.Crash{Node: 0, At: 5500 * time.Microsecond, Restart: time.Millisecond})
 	last := map[uint16]uint64{}
-	for e := range h.All() {
+	for _, e := range h.Events {
 		if e.Kind != history.Entered {
 			continue
 		}
@@ -194,7 +195,7 @@ func TestInstancesRecoverWhatTheySaved(t *testing.T) {
 	}
 	tr.explored(t, func(o *explore.Options) { o.Crashes, o.Restarts, o.Amnesia = 1, true, true })
 	for i, fence := range map[int32]uint64{0: 0, 1: 0} {
-		for e := range tr.real(t).All() {
+		for _, e := range tr.real(t).Events {
 			if e.Kind == history.Entered && int32(e.Instance) == i {
 				if fence++; e.Fence != fence {
 					t.Fatalf("instance %d is entered under fence %d, not %d", i, e.Fence, fence)
@@ -212,7 +213,7 @@ func TestUnitsAreShared(t *testing.T) {
 		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Millisecond), Whole: 0.3}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		wants, taken, most, whole := map[nodes.ID]uint32{}, uint32(0), uint32(0), 0
-		for e := range h.All() {
+		for _, e := range h.Events {
 			switch e.Kind {
 			case history.Requested:
 				wants[e.Node] = e.Count
@@ -257,7 +258,7 @@ func TestRevokedClientsLeave(t *testing.T) {
 		if entered[client] != 10 || revoked[client] != 10 || len(exited) != 0 {
 			t.Errorf("entered %v, revoked %v, exited %v", entered, revoked, exited)
 		}
-		for e := range h.All() {
+		for _, e := range h.Events {
 			if e.Kind == history.Entered && e.Count != 1 {
 				t.Errorf("the register says %d: who was revoked is in it still", e.Count)
 			}
@@ -273,7 +274,7 @@ func TestSuspicionsReachTheElector(t *testing.T) {
 		workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(10 * time.Millisecond)}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		var leaders []uint32
-		for e := range h.All() {
+		for _, e := range h.Events {
 			if e.Kind == history.Elected && e.Node == 0 {
 				leaders = append(leaders, e.Count)
 			}

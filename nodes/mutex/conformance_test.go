@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/bench/check"
+	"turnstile/bench/section"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -76,14 +77,15 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 // judge makes a run and judges it, by the published cost as well if that is for its load.
 func judge(t *testing.T, o sim.Options, cost nodes.Range) check.Verdict {
 	t.Helper()
-	r, err := sim.Run(o)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := check.Setting{Config: o.Config, Algorithm: o.Spec.Name, Cost: cost, CostKnown: true,
 		Identities: o.Spec.Identities, Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live}
 	s.Kinds = o.Spec.Codec().Names()
-	return check.Judge(r.History, s)
+	sections := section.New(0, s.Capacity)
+	checks := check.New(sections, s)
+	if _, err := sim.Run(o, sections, checks); err != nil {
+		t.Fatal(err)
+	}
+	return checks.Verdict()
 }
 
 // sound calls do with every sound row and every size of cluster that it can run with.

@@ -52,7 +52,8 @@ func (m mutant) unchanged() mutant {
 // judge makes a run and returns the check that fails, and what it says. That a machine breaks its contract,
 // as with a second grant, counts as the check "panic".
 func (m mutant) judge(seed uint64) (by, says string, err error) {
-	r, err := sim.Run(m.options(seed))
+	h := &history.History{}
+	r, err := sim.Run(m.options(seed), h)
 	if err != nil {
 		return "", "", err
 	}
@@ -60,7 +61,7 @@ func (m mutant) judge(seed uint64) (by, says string, err error) {
 	if errors.As(r.Cut, &panicked) {
 		return "panic", panicked.Text, nil
 	}
-	by, says = m.fault(r.History)
+	by, says = m.fault(h)
 	return by, says, nil
 }
 

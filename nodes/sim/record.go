@@ -1,14 +1,32 @@
 package sim
 
 import (
+	"cmp"
+	"slices"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
-// record and mark note what happens now.
+// record and mark note what happens now. What happens at one time is held back until it is all there.
 func (w *world) record(e history.Event) {
 	e.At = w.now
-	w.events = append(w.events, e)
+	if len(w.moment) > 0 && w.moment[0].At != w.now {
+		w.tell()
+	}
+	w.moment = append(w.moment, e)
+}
+
+// tell gives the folds what happened at one time, in the order in which logs of processes would be merged.
+func (w *world) tell() {
+	if len(w.moment) > 1 {
+		slices.SortStableFunc(w.moment, func(a, b history.Event) int { return cmp.Compare(a.Node, b.Node) })
+	}
+	for _, f := range w.folds {
+		for i := range w.moment {
+			f.Add(w.moment[i])
+		}
+	}
+	w.moment = w.moment[:0]
 }
 
 func (w *world) mark(mark uint32) {
@@ -38,36 +56,35 @@ func (w *world) broke(need nodes.Assumption) {
 	w.record(history.Event{Kind: history.AssumptionBroken, Value: int64(w.broken), Node: nodes.None})
 }
 
-// history makes a history of what was recorded.
-func (w *world) history() *history.History {
-	logs := []*history.NodeLog{{Node: nodes.None}}
-	for id := range nodes.ID(len(w.processes)) {
-		l := &history.NodeLog{Node: id}
-		for i := range w.stack.Instances() {
-			l.Instances = append(l.Instances, w.totalsOf(id, int32(i)))
-		}
+// close gives the folds what is left to tell, and what the logs of processes would hold beside events.
+func (w *world) close() {
+	w.tell()
+	total, instances, kinds := len(w.processes), len(w.resource), w.stack.Codec().Kinds()
+	all := make([]history.NodeLog, total+1) // in few pieces, of a hundred thousand nodes
+	totals := make([]history.InstanceTotals, total*instances)
+	tallies := make([]history.KindTotals, len(w.tallies))
+	for i, k := range w.tallies {
+		tallies[i] = history.KindTotals{Sent: k.sent, Publishes: k.publishes, Delivered: k.delivered}
+	}
+	for i, t := range w.totals {
+		totals[i] = history.InstanceTotals{Requests: t.requests, Entries: t.entries, Exits: t.exits,
+			Resent: t.resent, Dropped: t.dropped, Copied: t.copied,
+			Kinds: tallies[i*kinds : (i+1)*kinds : (i+1)*kinds]}
+	}
+	logs := []*history.NodeLog{&all[0]}
+	all[0].Node = nodes.None
+	for id := range total {
+		l := &all[id+1]
+		l.Node, l.Instances = nodes.ID(id), totals[id*instances:(id+1)*instances]
 		logs = append(logs, l)
 	}
-	h := history.Ordered(logs, w.events)
-	w.events = nil
 	for i := range w.trace { // the oldest first
-		p := w.trace[(w.traced+uint64(i))%uint64(len(w.trace))]
-		l := logs[p.Node+1]
-		l.Trace = append(l.Trace, p)
+		m := w.trace[(w.traced+uint64(i))%uint64(len(w.trace))]
+		l := logs[m.Node+1]
+		l.Trace = append(l.Trace, m)
 		l.Totals.TraceNext++
 	}
-	return h
-}
-
-// totalsOf returns what an instance of a node would have counted in its log.
-func (w *world) totalsOf(id nodes.ID, instance int32) history.InstanceTotals {
-	m := &w.totals[w.at(id, instance)]
-	t := history.InstanceTotals{Requests: m.requests, Entries: m.entries, Exits: m.exits,
-		Resent: m.resent, Dropped: m.dropped, Copied: m.copied}
-	for kind := range w.stack.Codec().Kinds() {
-		k := w.tally(id, instance, uint8(kind))
-		t.Kinds = append(t.Kinds,
-			history.KindTotals{Sent: k.sent, Publishes: k.publishes, Delivered: k.delivered})
+	for _, f := range w.folds {
+		f.Close(logs)
 	}
-	return t
 }

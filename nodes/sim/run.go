@@ -11,22 +11,18 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Result is what came of a simulated run.
+// A Result is what came of a simulated run, beside its history.
 type Result struct {
-	History    *history.History
 	Stall      string // the report of a stall, if there was one
-	Cut        error  // why the run ended where it was, if it did: ErrInterrupted, a Panic, or of what it held
+	Cut        error  // why the run ended where it was, if it did: ErrInterrupted, a Panic, or what it held
 	Deliveries uint64 // messages handled
 }
 
 // ErrInterrupted ends a run when its Interrupt is closed.
 var ErrInterrupted = errors.New("interrupted")
 
-// What a run may hold, lest it take all memory: some three gigabytes of either.
-const (
-	mostPending  = 1 << 25 // events to come
-	mostRecorded = 1 << 25 // events of the history, which is copied once
-)
+// mostPending is how many events to come a run may hold, lest it take all memory: some three gigabytes.
+const mostPending = 1 << 25
 
 // watchEvery is after how many events a run looks whether it must end. Each may send a message to every node.
 const watchEvery = 64
@@ -34,14 +30,16 @@ const watchEvery = 64
 // plenty is the patience of a run that names none, for each node.
 const plenty = 100_000
 
-// Run makes a simulated run.
-func Run(o Options) (*Result, error) {
+// Run makes a simulated run, and gives its history to folds while it comes to pass.
+func Run(o Options, folds ...history.Fold) (*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	w := newWorld(o)
+	w.folds = folds
 	w.run()
-	return &Result{History: w.history(), Stall: w.stall, Cut: w.cut, Deliveries: w.handled}, nil
+	w.close()
+	return &Result{Stall: w.stall, Cut: w.cut, Deliveries: w.handled}, nil
 }
 
 // run makes the run, and marks how it has ended.
@@ -129,12 +127,9 @@ func (w *world) watch() error {
 		return ErrInterrupted
 	default:
 	}
-	switch {
-	case w.queue.size > mostPending:
+	if w.queue.size > mostPending {
 		return fmt.Errorf("more than %d messages are on their way at once: take fewer nodes, a lighter load or an "+
 			"algorithm that sends less", mostPending)
-	case len(w.events) > mostRecorded:
-		return fmt.Errorf("the history has more than %d events: end it earlier, or hold for longer", mostRecorded)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"turnstile/bench/check"
+	"turnstile/bench/section"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -34,31 +35,43 @@ func options(t testing.TB, algorithm string, n int, change ...func(*Options)) Op
 	return o
 }
 
-func mustRun(t testing.TB, o Options) *Result {
+// A recorded is a run with its history.
+type recorded struct {
+	*Result
+	history.History
+}
+
+func mustRun(t testing.TB, o Options) *recorded {
 	t.Helper()
-	r, err := Run(o)
-	if err != nil {
+	r := &recorded{}
+	var err error
+	if r.Result, err = Run(o, &r.History); err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func encoded(t testing.TB, h *history.History) []byte {
+// encoded returns the bytes of the history of a run.
+func encoded(t testing.TB, o Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := h.Encode(&b); err != nil {
-		t.Fatal(err)
+	w := history.NewWriter(&b, history.Header{Nodes: o.Config.N + o.Spec.ServerCount(o.Config)})
+	if _, err := Run(o, w); err != nil || w.Err() != nil {
+		t.Fatal(err, w.Err())
 	}
 	return b.Bytes()
 }
 
-// verdict judges a run, costs left aside.
-func verdict(o Options, r *Result) check.Verdict {
+// setting is what the checks must know of a run, costs left aside.
+func setting(o Options) check.Setting {
 	s := check.Setting{Config: o.Config, Algorithm: o.Spec.Name, Identities: o.Spec.Identities,
 		Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live, Expected: o.Entries}
 	s.Kinds = o.Spec.Codec().Names()
-	return check.Judge(r.History, s)
+	return s
 }
+
+// verdict judges a run.
+func verdict(o Options, r *recorded) check.Verdict { return check.Judge(&r.History, setting(o)) }
 
 // over has messages travel over a network.
 func over(o *Options, n chaos.Network) {
@@ -98,11 +111,11 @@ func TestHistoriesArePinned(t *testing.T) {
 		want string
 	}{
 		"calm": {options(t, "ricart-agrawala", 5),
-			"13ef4915014837ff11dd26a758538a10b1102228bd6b7e7c86ad0f80308da816"},
+			"180edf7c2dbbd56bea88a65761cf4281dfb8448a8a7f16b2188a481ed98f92b1"},
 		"stormy": {options(t, "suzuki-kasami", 5, stormy(t)),
-			"27131e06a3cd41ff046b5a964a2d10be3eeb97c3eef1efe662e10c8429498b3a"},
+			"2c89920a68a4669ab0193cf16068a1675c32219e974ebf073299ee868a95fe49"},
 	} {
-		once, again := encoded(t, mustRun(t, test.o).History), encoded(t, mustRun(t, test.o).History)
+		once, again := encoded(t, test.o), encoded(t, test.o)
 		if !bytes.Equal(once, again) {
 			t.Errorf("%s: two runs of equal options differ", name)
 		}
@@ -114,10 +127,10 @@ func TestHistoriesArePinned(t *testing.T) {
 
 func TestSeedsDiffer(t *testing.T) {
 	o := options(t, "ricart-agrawala", 5, slow(t))
-	one := encoded(t, mustRun(t, o).History)
+	one := encoded(t, o)
 	o.Seed++
 	over(&o, latency(t, "exponential:1ms"))
-	if bytes.Equal(one, encoded(t, mustRun(t, o).History)) {
+	if bytes.Equal(one, encoded(t, o)) {
 		t.Error("another seed gives the same history")
 	}
 }
@@ -125,12 +138,10 @@ func TestSeedsDiffer(t *testing.T) {
 // A fault of rate zero changes nothing at all.
 func TestFaultOfRateZeroLeavesTheHistory(t *testing.T) {
 	o := options(t, "lamport", 4, slow(t))
-	plain := encoded(t, mustRun(t, o).History)
+	plain := encoded(t, o)
 	dice := chance.Dice(o.Seed)
 	o.Shaper = chaos.Loss{Dice: dice, Of: chaos.Duplication{Dice: dice, Of: o.Shaper}}
-	w := newWorld(o)
-	w.run()
-	if !bytes.Equal(plain, encoded(t, w.history())) {
+	if !bytes.Equal(plain, encoded(t, o)) {
 		t.Error("faults of rate zero change the history")
 	}
 }
@@ -166,7 +177,7 @@ func TestLoads(t *testing.T) {
 func TestSequentialSettlesEachRequest(t *testing.T) {
 	o := options(t, "ricart-agrawala", 5, func(o *Options) { o.Workload.Load = workload.Sequential })
 	settled := 0
-	for e := range mustRun(t, o).History.All() {
+	for _, e := range mustRun(t, o).Events {
 		if e.Kind == history.Settled {
 			settled++
 			if e.Value != 8 {
@@ -186,7 +197,7 @@ func TestVirtualTimeIsExact(t *testing.T) {
 		"ricart-agrawala": 1, "lamport": 1, "central": 2, "token-ring": 1} {
 		o := options(t, algorithm, 5)
 		var entered []int64
-		for e := range mustRun(t, o).History.All() {
+		for _, e := range mustRun(t, o).Events {
 			if e.Kind == history.Entered {
 				entered = append(entered, e.At)
 			}
@@ -284,7 +295,7 @@ func TestSequentialDown(t *testing.T) {
 	})
 	r := mustRun(t, o)
 	entries := uint64(0)
-	for _, l := range r.History.Logs[1:] {
+	for _, l := range r.Logs[1:] {
 		entries += l.Sum().Entries
 	}
 	if entries != o.Entries {
@@ -299,7 +310,7 @@ func TestLastIsIssued(t *testing.T) {
 		o.Workload.Load, o.Workload.Rate, o.Workload.Evenly = workload.Open, 1000, true
 	}))
 	asked := map[int64]bool{}
-	for e := range r.History.All() {
+	for _, e := range r.Events {
 		if e.Kind == history.Requested {
 			asked[e.Value] = true
 		}
@@ -314,9 +325,12 @@ func TestShortRunEndsWithItsLastRequest(t *testing.T) {
 	o := options(t, "central", 5, func(o *Options) {
 		o.Entries, o.Crashes = 20, []Crash{{Node: 0, At: time.Hour}}
 	})
-	at, ok := mustRun(t, o).History.Mark(history.Stopped)
-	if !ok || at > int64(time.Second) {
-		t.Errorf("what is measured ends at %v (%v)", time.Duration(at), ok)
+	s := section.New(0, nil)
+	if _, err := Run(o, s); err != nil {
+		t.Fatal(err)
+	}
+	if stopped := s.Marks[history.Stopped]; !stopped.Seen || stopped.At > int64(time.Second) {
+		t.Errorf("what is measured ends at %v (%v)", time.Duration(stopped.At), stopped.Seen)
 	}
 }
 

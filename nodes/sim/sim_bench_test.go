@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turnstile/bench/check"
+	"turnstile/bench/section"
 	"turnstile/internal/chance"
 	"turnstile/nodes/workload"
 )
@@ -29,8 +30,13 @@ func BenchmarkDelivery(b *testing.B) {
 
 // judged makes a run, and fails the benchmark unless it is valid.
 func judged(b *testing.B, o Options) *Result {
-	r := mustRun(b, o)
-	if v := verdict(o, r); v.Outcome != check.Valid {
+	sections := section.New(0, nil)
+	checks := check.New(sections, setting(o))
+	r, err := Run(o, sections, checks)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if v := checks.Verdict(); v.Outcome != check.Valid {
 		b.Fatal(v.Reason)
 	}
 	return r

@@ -24,7 +24,8 @@ type world struct {
 	queue     queue
 	turn      nodes.ID // who has the input at hand
 	now       int64
-	events    []history.Event
+	folds     []history.Fold
+	moment    []history.Event // what has happened at one time
 	entries   uint64
 	inflight  int // messages on their way
 	open      int // requests that are not over

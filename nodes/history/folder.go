@@ -1,0 +1,159 @@
+package history
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// LogPattern matches the names of the logs in the folder of a trial.
+const LogPattern = "*.log"
+
+// A folder is a folder of logs while it is read: it merges them, reading each from its beginning to its end.
+type folder struct {
+	files   []*os.File
+	readers []*logReader
+	heads   []head // a heap of those logs that have another event, the earliest first
+	err     error
+}
+
+// A head stands in one log of a merge. It holds its time, since to compare two looks at nothing else then.
+type head struct {
+	at  int64 // of the next event
+	log int32
+}
+
+func (h *head) before(other *head) bool {
+	return h.at < other.at || h.at == other.at && h.log < other.log
+}
+
+// What the buffers of all logs of a folder take together, and each at least.
+const (
+	buffersLen  = 32 << 20
+	bufferLeast = 4 << 10
+)
+
+// openFolder opens the logs of a folder. It passes over those whose process died before they had begun.
+func openFolder(dir string) (*folder, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
+		ok, _ := filepath.Match(LogPattern, e.Name())
+		return !ok
+	})
+	f := &folder{}
+	size := min(pageLen, max(bufferLeast, buffersLen/max(1, len(entries))))
+	for _, entry := range entries {
+		if err := f.open(filepath.Join(dir, entry.Name()), size); err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+	}
+	if len(f.readers) == 0 {
+		return nil, fmt.Errorf("%s holds no logs", dir)
+	}
+	slices.SortStableFunc(f.readers, func(a, b *logReader) int { return cmp.Compare(a.Node, b.Node) })
+	for i, l := range f.readers {
+		switch more, err := l.next(); {
+		case err != nil:
+			return nil, errors.Join(err, f.close())
+		case more:
+			f.heads = append(f.heads, head{l.event.At, int32(i)})
+		}
+	}
+	for i := len(f.heads)/2 - 1; i >= 0; i-- {
+		f.sink(i)
+	}
+	return f, nil
+}
+
+// open opens the log at path, if it has begun.
+func (f *folder) open(path string, size int) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	f.files = append(f.files, file)
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := begun(file); !there {
+		return err
+	}
+	l, err := newLogReader(path, info.Size(), file, size)
+	if err == nil {
+		f.readers = append(f.readers, l)
+	}
+	return err
+}
+
+// begun reports whether a log has its preamble. What died before has no magic yet, nor anything
+// after the preamble.
+func begun(log io.ReaderAt) (bool, error) {
+	for _, part := range []*io.SectionReader{
+		io.NewSectionReader(log, 0, int64(len(magic))),
+		io.NewSectionReader(log, preambleLen, math.MaxInt64-preambleLen),
+	} {
+		if zeros, err := onlyZeros(part); !zeros || err != nil {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// next reads the next event of all: the earliest, of equal ones that of the first log.
+func (f *folder) next(e *Event) (bool, error) {
+	if f.err != nil || len(f.heads) == 0 {
+		return false, f.err
+	}
+	first := &f.heads[0]
+	l := f.readers[first.log]
+	*e = l.event
+	more, err := l.next()
+	f.err = err // for the next time: this event is whole
+	if more {
+		first.at = l.event.At
+	} else {
+		*first = f.heads[len(f.heads)-1]
+		f.heads = f.heads[:len(f.heads)-1]
+	}
+	f.sink(0)
+	return true, nil
+}
+
+func (f *folder) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(f.heads); child++ {
+			if f.heads[child].before(&f.heads[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		f.heads[i], f.heads[least] = f.heads[least], f.heads[i]
+		i = least
+	}
+}
+
+func (f *folder) logs() (logs []*NodeLog) {
+	for _, l := range f.readers {
+		logs = append(logs, &l.NodeLog)
+	}
+	return logs
+}
+
+func (f *folder) close() (err error) {
+	for _, file := range f.files {
+		err = errors.Join(err, file.Close())
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+package history
+
+import (
+	"fmt"
+
+	"turnstile/nodes"
+)
+
+// A Header is what must be known of a history before its events.
+type Header struct {
+	Nodes      int   // clients and servers; 0 if none left a log
+	StampError int64 // bound on the error of comparing any two stamps, in nanoseconds
+}
+
+// headerOf returns what the logs of a history say of it. A node that died before it had a log is known from
+// the streams of the others.
+func headerOf(logs []*NodeLog) (h Header) {
+	var first, second int64 // the largest errors: stamps of two logs err by no more than these together
+	for _, l := range logs {
+		h.Nodes = max(h.Nodes, int(l.Node)+1, len(l.SentTo))
+		if e := l.StampError; e > first {
+			first, second = e, first
+		} else {
+			second = max(second, e)
+		}
+	}
+	h.StampError = first + second
+	return h
+}
+
+// A NodeLog is what one node, or the orchestrator, left behind beside its events.
+type NodeLog struct {
+	Node       nodes.ID
+	StampError int64 // bound on the error of its stamps, in nanoseconds
+	Totals     Totals
+	Instances  []InstanceTotals
+	Late       []uint64 // how many timers ran out how late (see LatenessBucket); nil: none
+	// By node: messages sent on the link to it, received on the link from it, and its multicasts. Nil in a
+	// simulated run, where no transport has to be trusted.
+	SentTo, ReceivedFrom, MultiFrom []uint64
+	Trace                           []MessageRecord // the latest messages, oldest first
+}
+
+// A Fold takes a history event by event, in the order of time, and at the end what nodes left beside their
+// events, in the order of their IDs, the orchestrator first. Then it comes to its conclusion.
+type Fold interface {
+	Add(e Event)
+	Close(logs []*NodeLog)
+}
+
+// A History is a whole history in memory, which is for tests and for short ones. It is the Fold that keeps
+// all.
+type History struct {
+	Events []Event
+	Logs   []*NodeLog
+}
+
+// Add implements Fold.
+func (h *History) Add(e Event) { h.Events = append(h.Events, e) }
+
+// Close implements Fold.
+func (h *History) Close(logs []*NodeLog) { h.Logs = logs }
+
+// Header returns what the logs say of the whole.
+func (h *History) Header() Header { return headerOf(h.Logs) }
+
+// Run gives the history to each of the folds.
+func (h *History) Run(folds ...Fold) {
+	for _, e := range h.Events {
+		for _, f := range folds {
+			f.Add(e)
+		}
+	}
+	for _, f := range folds {
+		f.Close(h.Logs)
+	}
+}
+
+// A FormatError says where in a file something stands that no history holds.
+type FormatError struct {
+	File   string
+	Offset int64 // in bytes, of the file or, in a stored history, of its uncompressed content
+	What   string
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("%s: at offset %d: %s", e.File, e.Offset, e.What)
+}

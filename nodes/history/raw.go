@@ -1,0 +1,164 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// A logReader reads the log of one process, as it was left. A log whose writer died has a half-written event
+// or nothing at its end; that is no error.
+type logReader struct {
+	NodeLog
+	preamble
+	name  string
+	r     *bufio.Reader
+	event Event // the latest that was read
+	count int   // of events read
+}
+
+// newLogReader reads what comes before the events of a log of so many bytes, or fewer if it is cut off. name
+// is what errors call it; the reader takes size bytes of memory. An error that is no FormatError is one of r.
+func newLogReader(name string, length int64, r io.Reader, size int) (*logReader, error) {
+	l := &logReader{name: name, r: bufio.NewReaderSize(io.LimitReader(r, length), size)}
+	b, err := readUpTo(l.r, preambleLen)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) < preambleLen:
+		return nil, l.fail(int64(len(b)), "the log is cut off in its preamble of %d bytes", preambleLen)
+	case string(b[:len(magic)]) == oldMagic:
+		return nil, l.fail(0, "this is a log of format 1, and this Turnstile reads format 2")
+	case !l.preamble.get(b):
+		return nil, l.fail(0, "this is no log of Turnstile, or its preamble is garbled")
+	case length < int64(l.header):
+		return nil, l.fail(length, "the log is cut off in its header of %d bytes", l.header)
+	}
+	header, err := readUpTo(l.r, int64(l.header)-preambleLen)
+	if err == nil && len(header) < int(l.header)-preambleLen {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.NodeLog = l.preamble.log(header)
+	return l, nil
+}
+
+func (l *logReader) fail(at int64, format string, args ...any) error {
+	return &FormatError{l.name, at, fmt.Sprintf(format, args...)}
+}
+
+// readUpTo reads n bytes, or fewer if there are no more. It makes little room on the word of the file alone.
+func readUpTo(r io.Reader, n int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(n, 1<<20)) + bytes.MinRead)
+	_, err := b.ReadFrom(io.LimitReader(r, n))
+	return b.Bytes(), err
+}
+
+// log reads what is between the preamble of a log and its events.
+func (p *preamble) log(header []byte) NodeLog {
+	l := NodeLog{Node: p.node, StampError: p.errNS}
+	binary.Decode(header, binary.LittleEndian, &l.Totals)
+	at := int(countersLen)
+	for range p.instances {
+		l.Instances = append(l.Instances, decodeInstance(header[at:at+int(instanceLen)]))
+		at += int(instanceLen)
+	}
+	l.Late = make([]uint64, LatenessBuckets)
+	at += 8 * copyWords(l.Late, header[at:])
+	if !slices.ContainsFunc(l.Late, func(n uint64) bool { return n > 0 }) {
+		l.Late = nil
+	}
+	for _, stream := range []*[]uint64{&l.SentTo, &l.ReceivedFrom, &l.MultiFrom} {
+		*stream = make([]uint64, p.nodes)
+		at += 8 * copyWords(*stream, header[at:])
+	}
+	l.Trace = decodeTrace(header[at:at+int(p.trace)*messageRecordLen], p.node, l.Totals.TraceNext)
+	return l
+}
+
+func copyWords(to []uint64, from []byte) int {
+	for i := range to {
+		to[i] = binary.LittleEndian.Uint64(from[8*i:])
+	}
+	return len(to)
+}
+
+// decodeTrace reads a trace that next messages were put in. The place that comes next holds the oldest
+// message, or nothing, or half of the one that the writer was putting in when it died: it is left out.
+func decodeTrace(b []byte, node nodes.ID, next uint64) []MessageRecord {
+	size := uint64(len(b) / messageRecordLen)
+	if size == 0 {
+		return nil
+	}
+	count := min(next, size-1)
+	trace := make([]MessageRecord, 0, count)
+	for i := next - count; i < next; i++ {
+		trace = append(trace, getMessageRecord(b[i%size*messageRecordLen:], node))
+	}
+	return trace
+}
+
+// next reads the next event, and reports whether there was one.
+func (l *logReader) next() (bool, error) {
+	if l.count > 0 && l.count%perPage == 0 {
+		l.r.Discard(pageLen % EventLen) // less at the end, which comes next then
+	}
+	b, err := l.r.Peek(EventLen)
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	last := l.event.At
+	if len(b) < EventLen || !getEvent(b, uint64(l.count), &l.event) {
+		return false, l.end(b)
+	}
+	l.r.Discard(EventLen)
+	l.event.Node = l.node
+	if l.count > 0 && l.event.At < last {
+		return false, l.fail(l.offset(l.count), "event %d is earlier than the one before it", l.count)
+	}
+	l.count++
+	return true, nil
+}
+
+// end says what is wrong if the events end at b, where none is.
+func (l *logReader) end(b []byte) error {
+	// The writer died here if this event has no commit word and nothing follows it.
+	l.r.Discard(min(EventLen-4, len(b)))
+	switch zeros, err := onlyZeros(l.r); {
+	case err != nil:
+		return err
+	case !zeros:
+		return l.fail(l.offset(l.count), "event %d is garbled", l.count)
+	}
+	// There may be more than were counted: the writer may have died, or not have ended, in between.
+	if have, counted := uint64(l.count), l.Totals.EventCount; have < counted {
+		return l.fail(l.offset(l.count), "the log is cut off: it has counted %d events and holds %d", counted, have)
+	}
+	l.Totals.EventCount = uint64(l.count)
+	return nil
+}
+
+// onlyZeros reports whether nothing else comes from r.
+func onlyZeros(r io.Reader) (bool, error) {
+	b := make([]byte, 4096)
+	for {
+		n, err := r.Read(b)
+		if len(bytes.Trim(b[:n], "\x00")) > 0 {
+			return false, nil
+		}
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return true, err
+		}
+	}
+}
