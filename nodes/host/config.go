@@ -1,5 +1,3 @@
-// Package host runs one node in a process of its own, over NATS: one goroutine owns the machines, and
-// the subscription and the timers post to it.
 package host
 
 import (

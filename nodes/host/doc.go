@@ -1,0 +1,34 @@
+// Package host runs one node in real time, over NATS: in a process of its own as a rule. One goroutine owns
+// the machines; the subscription and the timers post to it.
+//
+// # What an orchestrator owes
+//
+// [Run] runs the node that a [Config] describes until it is told to quit. Whoever calls it provides
+//
+//   - a NATS server, whose address and credential are in the Config;
+//   - the file of the shared [Resource], made by [CreateResource] with a place for each mutex;
+//   - a path for the node's log, and one zero of time for all nodes, by CLOCK_MONOTONIC;
+//   - the same [turnstile/nodes.Stack] at every node;
+//   - orders. A node that hears its subjects sends a [Note] that it is ready. When all are, [Issue] has them
+//     begin, and [Quit] has them close their logs and end.
+//
+// # What the host owes
+//
+//   - Requests, entries and exits are in the log before anything that follows from them is sent. The log is a
+//     mapped file, so it survives SIGKILL; package history reads it.
+//   - The counters of the log can be read while the node runs (history.Watch). What a message causes is
+//     counted before the message counts as delivered, and what an entry causes before its exit counts. So if
+//     all requests are over and all messages delivered, the run is at rest; history.Counters says in which
+//     order to read them.
+//   - Messages of one link are handled in the order sent, also under injected latency, which acts at the
+//     receiver. Each carries its number in its stream; a gap or a repetition that no fault made is counted.
+//   - Two witnesses of exclusion are kept around every critical section: a register of the units that are
+//     taken, and an account that every entry reads and writes one higher. Money lost implies overlapping
+//     sections, which imply a register above the capacity.
+//   - An error that the node cannot go on from (the broker is gone, the disk is full, a message is garbled)
+//     ends Run and is its result.
+//
+// A machine that panics takes its process down, and the log shows where the run was.
+//
+// The package's example plays the orchestrator of two nodes.
+package host

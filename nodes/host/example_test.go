@@ -1,0 +1,90 @@
+package host_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"turnstile/bench/cluster"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/host"
+	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
+)
+
+// Two nodes enter ten times, under the orders of an orchestrator that reads their counters.
+func Example() {
+	dir := try(os.MkdirTemp("", "host"))
+	defer os.RemoveAll(dir)
+	broker := try(cluster.StartBroker(cluster.BrokerConfig{Token: "secret"}))
+	defer broker.Shutdown()
+	conn := try(nats.Connect(broker.ClientURL(), nats.Token("secret")))
+	defer conn.Close()
+	subjects := host.SubjectsOf("example")
+	ready := make(chan bool, 2)
+	try(conn.Subscribe(subjects.Reports(), func(*nats.Msg) { ready <- true }))
+	conn.Flush()
+
+	row := try(mutex.Find("ricart-agrawala"))
+	stack := try(nodes.NewStack(nodes.Instance{Spec: row, Config: nodes.Config{N: 2}}))
+	c := host.Config{Run: subjects.Run(), URL: broker.ClientURL(), Token: "secret", Zero: host.Monotonic(),
+		Entries: 10, Resource: filepath.Join(dir, "resource"),
+		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(50 * time.Microsecond)}}
+	if err := host.CreateResource(c.Resource, len(stack.Mutexes())); err != nil {
+		panic(err)
+	}
+	ended := make(chan error)
+	for c.Node = range 2 {
+		c.Log = filepath.Join(dir, fmt.Sprintf("node-%d.log", c.Node))
+		go func(c host.Config) { ended <- host.Run(c, stack) }(c)
+	}
+	<-ready
+	<-ready
+
+	order := func(o host.Order) {
+		conn.Publish(subjects.Orders(), try(json.Marshal(o)))
+		conn.Flush()
+	}
+	order(host.Order{Do: host.Issue, Begin: 1})
+	exits := func(c *history.InstanceCounters) uint64 { return c.Exits.Load() }
+	for sum(dir, exits) < 10 {
+		time.Sleep(time.Millisecond)
+	}
+	order(host.Order{Do: host.Quit})
+	fmt.Println(<-ended, <-ended)
+	fmt.Println(sum(dir, exits), "entries")
+	fmt.Println(sum(dir, func(c *history.InstanceCounters) (sent uint64) {
+		for kind := range stack.Codec().Kinds() {
+			sent += c.Kinds[kind].Sent.Load()
+		}
+		return sent
+	}), "messages")
+
+	// Output:
+	// <nil> <nil>
+	// 10 entries
+	// 20 messages
+}
+
+// sum adds up a counter of all nodes.
+func sum(dir string, counter func(*history.InstanceCounters) uint64) (all uint64) {
+	for _, path := range try(filepath.Glob(filepath.Join(dir, "*.log"))) {
+		log := try(history.Watch(path))
+		all += counter(&log.Instances[0])
+		log.Close()
+	}
+	return all
+}
+
+func try[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
