@@ -113,11 +113,11 @@ type meter struct {
 	rate              float64
 }
 
-// A run that ends by entries is warmed up by so many rounds of them, unless it is so short that it might
+// A run that ends by entries is warmed up by so many rounds of them, unless it is so brief that it might
 // be over before that is seen: then all of it is measured.
 const (
 	steadyRounds = 2
-	shortRun     = 1000 // entries
+	briefRun     = 1000 // entries
 )
 
 // look takes a look at the nodes, and reports whether issuing is over.
@@ -145,10 +145,10 @@ func (m *meter) look(ctx context.Context) (over bool, err error) {
 }
 
 // overByEntries reports whether the run has had its entries, and since when. What is measured ends as the
-// last request is issued, while all still compete; but of a short run all is measured, to the last exit.
+// last request is issued, while all still compete; but of a brief run all is measured, to the last exit.
 func (m *meter) overByEntries(s sums) (at int64, over bool) {
 	r := m.trial.resource
-	if m.short() {
+	if m.brief() {
 		at = r.LeftAt.Load()
 		return at, at != 0 && s.exits >= m.trial.Entries
 	}
@@ -162,15 +162,15 @@ func (m *meter) measureFrom() int64 {
 	switch {
 	case m.end != 0:
 		return m.begin + int64(m.trial.Warmup)
-	case m.short():
+	case m.brief():
 		return m.begin
 	}
 	return workload.Never
 }
 
-// short reports whether the run has too few entries for some of them to be a warm-up.
-func (m *meter) short() bool {
-	return m.trial.Entries < max(shortRun, 4*steadyRounds*uint64(m.trial.Config.N))
+// brief reports whether the run has too few entries for some of them to be a warm-up.
+func (m *meter) brief() bool {
+	return m.trial.Entries < max(briefRun, 4*steadyRounds*uint64(m.trial.Config.N))
 }
 
 // warm reports whether the warm-up is over.
@@ -178,7 +178,7 @@ func (m *meter) warm(s sums, now int64) bool {
 	if m.end != 0 {
 		return now >= m.measureFrom()
 	}
-	return m.short() || s.entries >= steadyRounds*uint64(m.trial.Config.N)
+	return m.brief() || s.entries >= steadyRounds*uint64(m.trial.Config.N)
 }
 
 // measure begins to measure.

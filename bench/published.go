@@ -129,25 +129,25 @@ func (costs *settledCosts) Add(e history.Event) {
 // Close implements history.Fold.
 func (costs *settledCosts) Close([]*history.NodeLog) {}
 
-// mean returns the mean of all but the first few, and its standard error by the means of fifty batches, since
+// mean returns the mean of all but the first few, and its standard error by the means of fifty groups, since
 // what one request costs depends on the one before.
 func (costs settledCosts) mean(burnIn int) (mean, standardError float64) {
 	if len(costs) <= burnIn {
 		return math.NaN(), 0
 	}
 	costs = costs[burnIn:]
-	const batches = 50
-	size := len(costs) / batches
+	const groups = 50
+	size := len(costs) / groups
 	var sum, squares float64
-	for b := range batches {
-		batch := 0.0
+	for b := range groups {
+		group := 0.0
 		for _, x := range costs[b*size : (b+1)*size] {
-			batch += x
+			group += x
 		}
-		batch /= float64(size)
-		sum, squares = sum+batch, squares+batch*batch
+		group /= float64(size)
+		sum, squares = sum+group, squares+group*group
 	}
-	mean = sum / batches
-	variance := max(0, squares/batches-mean*mean) * batches / (batches - 1)
-	return mean, math.Sqrt(variance / batches)
+	mean = sum / groups
+	variance := max(0, squares/groups-mean*mean) * groups / (groups - 1)
+	return mean, math.Sqrt(variance / groups)
 }

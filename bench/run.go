@@ -135,15 +135,15 @@ func withoutCredential(urls string) string {
 	if urls == "" {
 		return ""
 	}
-	parts := strings.Split(urls, ",")
-	for i, part := range parts {
-		scheme, host, found := strings.Cut(part, "://")
+	all := strings.Split(urls, ",")
+	for i, url := range all {
+		scheme, host, found := strings.Cut(url, "://")
 		if !found {
-			scheme, host = "nats", part
+			scheme, host = "nats", url
 		}
-		parts[i] = scheme + "://" + host[strings.LastIndex(host, "@")+1:]
+		all[i] = scheme + "://" + host[strings.LastIndex(host, "@")+1:]
 	}
-	return strings.Join(parts, ",")
+	return strings.Join(all, ",")
 }
 
 func runName(at time.Time, o Options) string {

@@ -122,7 +122,7 @@ func (t *trial) startNode(id nodes.ID, resource string) error {
 	return nil
 }
 
-// NodeEnvironment is what node processes are told beside their part: one CPU is enough for a loop, and
+// NodeEnvironment is what node processes are told beside their input: one CPU is enough for a loop, and
 // takes fewer threads.
 var NodeEnvironment = []string{"GOMAXPROCS=1"}
 
@@ -150,14 +150,14 @@ func (t *trial) awaitReady(ctx context.Context) error {
 // death explains that a process has ended on its own. Of several it names the broker, whose death is
 // the cause of the others'.
 func (t *trial) death(first *cluster.Process) error {
-	settled := time.After(200 * time.Millisecond)
+	grace := time.After(200 * time.Millisecond)
 	for others := 0; ; others++ {
 		select {
 		case p := <-t.ended:
 			if p == t.endpoint.process {
 				first = p
 			}
-		case <-settled:
+		case <-grace:
 			how := "exited with status 0"
 			if err := first.Err(); err != nil {
 				how = err.Error()

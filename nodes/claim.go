@@ -52,7 +52,7 @@ type Tolerance int
 // The tolerances.
 const (
 	Exact  Tolerance = iota // within the range, but for rounding
-	Mean                    // a mean of draws: within four standard errors, by fifty batches
-	Steady                  // of a run that has settled: within one hundredth, since its first entries differ
+	Mean                    // a mean of draws: within four standard errors, by fifty groups
+	Steady                  // in the steady state: within one hundredth, since its first entries differ
 	Fitted                  // a curve that was fitted to simulations: within three hundredths
 )

@@ -40,9 +40,9 @@ type DiskSpace struct {
 // another run began in the same second, the folder is called name-2 and so on. It is an error if the
 // disk has too little space left for the run.
 func Create(root, set, name string, need DiskSpace) (*Folder, error) {
-	for _, part := range []string{set, name} {
-		if part == "" || part != filepath.Base(part) || strings.HasPrefix(part, ".") || part == LatestLink {
-			return nil, fmt.Errorf("%q cannot name a set or a run: write a name without / or a leading dot", part)
+	for _, name := range []string{set, name} {
+		if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") || name == LatestLink {
+			return nil, fmt.Errorf("%q cannot name a set or a run: write a name without / or a leading dot", name)
 		}
 	}
 	parent := filepath.Join(root, set)

@@ -40,7 +40,7 @@ func GoBench(w io.Writer, rows []Row) error {
 	return err
 }
 
-// goName names what the trial was of. Its last part is the number of nodes, since a word that ends with a
+// goName names what the trial was of. It ends with the number of nodes, since a word that ends with a
 // dash and a number would be taken for one with a number of processors.
 func goName(r *Row) string {
 	name := "BenchmarkMutex/algorithm=" + r.Algorithm

@@ -108,7 +108,7 @@ var mutualExclusion = []check{
 	{"agreement", agreement},
 	{"progress", progress},
 	{"loss", loss},
-	{"books", books},
+	{"accounting", accounting},
 	{"identities", identities},
 	{"cost", cost},
 	{"evidence", enough},

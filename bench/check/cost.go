@@ -23,7 +23,7 @@ func cost(e *Fold) Finding {
 	case !ok || !e.Circulates && !e.rested():
 		return e.unjudged("messages per entry are not known")
 	}
-	says := fmt.Sprintf("%s messages per entry", short(perEntry))
+	says := fmt.Sprintf("%s messages per entry", sixDigits(perEntry))
 	switch {
 	case !e.CostKnown:
 		return valid("%s; nothing is published for this load", says)
@@ -33,7 +33,7 @@ func cost(e *Fold) Finding {
 		var kinds []string
 		for kind, n := range byKind {
 			if n > 0 {
-				kinds = append(kinds, fmt.Sprintf("%s %s", short(n), e.kind(kind)))
+				kinds = append(kinds, fmt.Sprintf("%s %s", sixDigits(n), e.kind(kind)))
 			}
 		}
 		return violated("%s, but %v are published", says, e.Cost).with(strings.Join(kinds, ", "))
@@ -41,7 +41,7 @@ func cost(e *Fold) Finding {
 	return valid("%s, as published: %v", says, e.Cost)
 }
 
-func short(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+func sixDigits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 // identities: the message counts obey what is known of them, whatever the load.
 func identities(e *Fold) Finding {

@@ -32,7 +32,7 @@ func exclusion(e *Fold) Finding {
 		}
 	}
 	if doubtful > 0 {
-		// No pass by this witness alone; the register, which is exact, settles it.
+		// No pass by this witness alone; the register, which is exact, decides.
 		if f := register(e); f.Outcome != Valid {
 			return inconclusive("%s overlapped others by no more than the stamps may err, %s",
 				english.Count(doubtful, "entry", "entries"), us(e.sections.StampError()))

@@ -137,7 +137,7 @@ func TestWhatTheModelExcuses(t *testing.T) {
 	}
 }
 
-// With faults, what was sent need not have come, and costs are no longer as published; but the books must
+// With faults, what was sent need not have come, and costs are no longer as published; but the counts must
 // still balance.
 func TestFaultsAreBooked(t *testing.T) {
 	faulty := func(dropped, copied uint64) Verdict {
@@ -153,7 +153,7 @@ func TestFaultsAreBooked(t *testing.T) {
 	if v := faulty(3, 1); v.Outcome != Valid {
 		t.Errorf("three lost and one added: %v: %s", v.Outcome, v.Reason)
 	}
-	if v := faulty(1, 0); finding(t, v, "books").Outcome != Inconclusive {
-		t.Errorf("books that do not balance are %v", finding(t, v, "books").Outcome)
+	if v := faulty(1, 0); finding(t, v, "accounting").Outcome != Inconclusive {
+		t.Errorf("counts that disagree are %v", finding(t, v, "accounting").Outcome)
 	}
 }

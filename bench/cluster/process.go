@@ -74,7 +74,7 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 	if _, err := inWrite.Write(input); err != nil {
 		p.Kill()
 		<-p.ended
-		return fail(fmt.Errorf("handing it its part: %w%s", err, p.LastWords()))
+		return fail(fmt.Errorf("handing it its input: %w%s", err, p.LastWords()))
 	}
 	return p, nil
 }
@@ -135,8 +135,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	whole := len(b)
-	if room := tailLen - len(t.head); room > 0 {
-		taken := min(room, len(b))
+	if free := tailLen - len(t.head); free > 0 {
+		taken := min(free, len(b))
 		t.head, b = append(t.head, b[:taken]...), b[taken:]
 	}
 	t.rest = append(t.rest, b...)

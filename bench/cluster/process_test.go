@@ -134,8 +134,8 @@ func (l *lines) await(t *testing.T) string {
 
 func TestProcessHearsAndAnswers(t *testing.T) {
 	var out lines
-	p := mustLaunch(t, NewLauncher(), "echo", []byte("its part\n"), out.add)
-	if got := out.await(t); got != "ITS PART" {
+	p := mustLaunch(t, NewLauncher(), "echo", []byte("its input\n"), out.add)
+	if got := out.await(t); got != "ITS INPUT" {
 		t.Errorf("it answers %q", got)
 	}
 	p.input.Close() // as the end of this process would
@@ -198,7 +198,7 @@ func TestStartFails(t *testing.T) {
 	}
 	_, err = NewLauncher().Start("node 3", os.Args[0], nil, []string{roleVariable + "=fail"},
 		make([]byte, 1<<20), nil) // more than a pipe holds
-	if err == nil || !strings.Contains(err.Error(), "handing it its part") {
+	if err == nil || !strings.Contains(err.Error(), "handing it its input") {
 		t.Errorf("the error is %v", err)
 	}
 }

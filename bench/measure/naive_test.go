@@ -21,7 +21,7 @@ func naive(visits []plainVisit, w section.Window, end int64) string {
 			busy++
 		}
 	}
-	var waits, censored, handovers, uncontended, unfinished, most, sum int
+	var waits, censored, delays, uncontended, unfinished, most, sum int
 	for _, v := range visits {
 		if w.Has(v.due) {
 			waits++
@@ -35,7 +35,7 @@ func naive(visits []plainVisit, w section.Window, end int64) string {
 		if v.entered < 0 {
 			unfinished++
 		} else if w.Has(v.entered) && handedOver(visits, v) {
-			handovers++
+			delays++
 		}
 		n := overtakers(visits, v)
 		most, sum = max(most, n), sum+n
@@ -54,7 +54,7 @@ func naive(visits []plainVisit, w section.Window, end int64) string {
 		utilisation = results.Ratio(float64(busy), float64(w.Length()))
 	}
 	return fmt.Sprintln(overlapUS, utilisation, max, mean, unfinished,
-		waits, censored, handovers, uncontended, jain(visits, w))
+		waits, censored, delays, uncontended, jain(visits, w))
 }
 
 func holders(visits []plainVisit, at int64) (n int) {

@@ -1,4 +1,4 @@
-// Node is one process of a run. The orchestrator starts it, describes its part as JSON on its standard
+// Node is one process of a run. The orchestrator starts it, describes its role as JSON on its standard
 // input, and ends it by closing that.
 package main
 

@@ -65,7 +65,7 @@ func (a *app) benchCommand() *cobra.Command {
 		Example: benchExample,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settle(cmd)
+			s, err := settingsOf(cmd)
 			if err == nil {
 				err = c.resolve(s)
 			}

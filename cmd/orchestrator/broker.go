@@ -38,7 +38,7 @@ func (a *app) brokerCommand() *cobra.Command {
 				}
 				return nil
 			}
-			if _, err := settle(cmd); err != nil {
+			if _, err := settingsOf(cmd); err != nil {
 				return err
 			}
 			return a.serveBroker(cmd, port)

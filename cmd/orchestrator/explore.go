@@ -63,7 +63,7 @@ func (a *app) exploreCommand() *cobra.Command {
 		Example: exploreExample,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settle(cmd)
+			s, err := settingsOf(cmd)
 			if err == nil {
 				err = c.resolve(s)
 			}

@@ -22,12 +22,12 @@ func micros(f results.Figure) string {
 	if !known {
 		return missing
 	}
-	text := short(us) + " µs"
+	text := significant(us) + " µs"
 	switch {
 	case us >= 999_500:
-		text = short(us/1e6) + " s"
+		text = significant(us/1e6) + " s"
 	case us >= 999.5:
-		text = short(us/1e3) + " ms"
+		text = significant(us/1e3) + " ms"
 	}
 	return bound(f) + text
 }
@@ -43,8 +43,8 @@ func seconds(f results.Figure) string {
 
 func nanos(ns float64) string { return micros(results.Number(ns / 1e3)) }
 
-// short prints x with three digits that tell something.
-func short(x float64) string {
+// significant prints x with three significant digits.
+func significant(x float64) string {
 	places := 2
 	switch {
 	case x == 0 || x >= 99.95:
@@ -76,7 +76,7 @@ func whole(f results.Figure) string {
 // rate prints a figure per second, small ones with the digits that matter.
 func rate(f results.Figure) string {
 	if x, known := f.Value(); known && x < 99.95 {
-		return bound(f) + short(x)
+		return bound(f) + significant(x)
 	}
 	return whole(f)
 }
@@ -112,8 +112,8 @@ func bound(f results.Figure) string {
 	return ""
 }
 
-// brief prints a length of time without the zeros that Go puts behind it.
-func brief(d time.Duration) string {
+// duration prints a length of time without the zeros that Go puts behind it.
+func duration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// layers are the rooms of the house, the highest first: a package imports none that stands above it, nor one
-// of another room of its own line.
+// layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
 	{"bench"},

@@ -29,7 +29,7 @@ func (a *app) listCommand() *cobra.Command {
 		Args:              atMostOne,
 		ValidArgsFunction: completeAlgorithm,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := settle(cmd)
+			s, err := settingsOf(cmd)
 			if err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ func (a *app) overheadCommand() *cobra.Command {
 		Example: overheadExample,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := settle(cmd); err != nil {
+			if _, err := settingsOf(cmd); err != nil {
 				return err
 			}
 			if err := c.validate(); err != nil {

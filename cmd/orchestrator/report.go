@@ -33,24 +33,24 @@ func (p *report) line(name, format string, args ...any) {
 
 // header says what is run, before it is.
 func (p *report) header(o bench.Options) {
-	parts := []string{p.palette.paint(bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
-	parts = append(parts, o.Config.Given()...)
-	parts = append(parts, loadText(&o.Workload), "hold "+o.Workload.Hold.String(), "no injected latency")
+	words := []string{p.palette.paint(bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
+	words = append(words, o.Config.Given()...)
+	words = append(words, loadText(&o.Workload), "hold "+o.Workload.Hold.String(), "no injected latency")
 	if !o.Regions.None() {
-		parts[len(parts)-1] = o.Regions.String()
+		words[len(words)-1] = o.Regions.String()
 	}
 	if !o.Latency.Zero() {
-		parts[len(parts)-1] = "latency " + o.Latency.String()
+		words[len(words)-1] = "latency " + o.Latency.String()
 	}
 	if o.Multicast {
-		parts = append(parts, "multicast")
+		words = append(words, "multicast")
 	}
 	if o.Entries > 0 {
-		parts = append(parts, english.Count(o.Entries, "entry", "entries"))
+		words = append(words, english.Count(o.Entries, "entry", "entries"))
 	} else {
-		parts = append(parts, fmt.Sprintf("%s after %s of warm-up", brief(o.Duration), brief(o.Warmup)))
+		words = append(words, fmt.Sprintf("%s after %s of warm-up", duration(o.Duration), duration(o.Warmup)))
 	}
-	p.printf("%s\n", strings.Join(parts, ", "))
+	p.printf("%s\n", strings.Join(words, ", "))
 	m := results.ThisMachine()
 	machine := fmt.Sprintf("%d cores", m.Cores)
 	if m.CPU != "" {

@@ -40,9 +40,9 @@ func (s settings) rank(name string) rank { return s[name] }
 // given reports whether the user said anything about the flag name, anywhere.
 func (s settings) given(name string) bool { return s[name] > byDefault }
 
-// settle gives the flags of cmd that the command line left open their values, from the environment and
+// settingsOf gives the flags of cmd that the command line left open their values, from the environment and
 // then from the configuration file.
-func settle(cmd *cobra.Command) (settings, error) {
+func settingsOf(cmd *cobra.Command) (settings, error) {
 	known := knownSettings(cmd.Root())
 	if err := checkEnvironment(known); err != nil {
 		return nil, err

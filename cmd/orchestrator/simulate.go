@@ -48,7 +48,7 @@ func (a *app) simulateCommand() *cobra.Command {
 		Example: simulateExample,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settle(cmd)
+			s, err := settingsOf(cmd)
 			if err != nil {
 				return err
 			}

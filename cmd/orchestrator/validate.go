@@ -24,7 +24,7 @@ link takes one millisecond and nothing but the critical section takes time besid
 published one.
 
 A figure that is exact must be met; a mean over requesters drawn at random must come within four standard
-errors; what holds of a run that has settled within 1%, since its first entries differ; and a curve that was
+errors; what holds in the steady state within 1%, since the first entries differ; and a curve that was
 fitted to simulations within 3%.
 
 Exit status: 0 all hold, 1 one is off.`
@@ -43,7 +43,7 @@ func (a *app) validateCommand() *cobra.Command {
 		Example: validateExample,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settle(cmd)
+			s, err := settingsOf(cmd)
 			if err != nil {
 				return err
 			}
@@ -124,14 +124,14 @@ func (a *app) printFigures(all []*bench.Reproduced, off int) {
 
 // variantOf says under what load, and with what options, a figure was measured.
 func variantOf(r *bench.Reproduced) string {
-	parts := append([]string{string(r.Load)}, r.Config.Given()...)
+	words := append([]string{string(r.Load)}, r.Config.Given()...)
 	if r.Multicast {
-		parts = append(parts, "multicast")
+		words = append(words, "multicast")
 	}
 	if r.Figure == nodes.Utilisation {
-		parts = append(parts, fmt.Sprintf("W=%v", r.Hold))
+		words = append(words, fmt.Sprintf("W=%v", r.Hold))
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(words, " ")
 }
 
 func publishedOf(r *bench.Reproduced) string {

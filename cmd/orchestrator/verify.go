@@ -36,7 +36,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		Args:              atMostOne,
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := settle(cmd); err != nil {
+			if _, err := settingsOf(cmd); err != nil {
 				return err
 			}
 			ref := results.LatestLink

@@ -112,7 +112,7 @@ func countersOf(header []byte, instances uint32) (*Counters, []InstanceCounters)
 }
 
 // nextChunk reserves and maps the piece of the file after the one in use. Space is reserved before it
-// is mapped, since writing to a mapped page that the disk has no room for kills the process.
+// is mapped, since writing to a mapped page that the disk has no space for kills the process.
 func (l *Log) nextChunk() error {
 	fresh, err := reserveAndMap(l.file, l.chunkAt+pageLen, pageLen)
 	if err != nil {
@@ -129,7 +129,7 @@ func (l *Log) nextChunk() error {
 // zeros are what a file is filled with. Nobody changes them.
 var zeros [pageLen]byte
 
-// reserve makes sure that the disk has room for whole pages of file from at on. Writing zeros works
+// reserve makes sure that the disk has space for whole pages of file from at on. Writing zeros works
 // everywhere, and a page that is in memory already is cheaper to touch for the first time than one that
 // fallocate(2) promised: on ext4, an Enter and Exit cost 0.15 us instead of 0.25.
 func reserve(file *os.File, at, length int64) error {

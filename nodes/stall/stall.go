@@ -40,11 +40,11 @@ func Report(states []*nodes.NodeStatus, n int) string {
 		}
 	}
 	if cycle := findCycle(graph, len(states)); len(cycle) > 0 {
-		parts := make([]string, len(cycle))
+		ids := make([]string, len(cycle))
 		for i, id := range cycle {
-			parts[i] = fmt.Sprint(id)
+			ids[i] = fmt.Sprint(id)
 		}
-		fmt.Fprintf(&b, "They wait in a circle: %s\n", strings.Join(parts, " -> "))
+		fmt.Fprintf(&b, "They wait in a circle: %s\n", strings.Join(ids, " -> "))
 	}
 	return b.String()
 }

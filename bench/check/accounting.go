@@ -9,11 +9,11 @@ import (
 	"turnstile/nodes/history"
 )
 
-// books: counters and events tell the same, and every node has left a log.
-func books(e *Fold) Finding {
+// accounting: counters and events tell the same, and every node has left a log.
+func accounting(e *Fold) Finding {
 	wrong := slices.Concat(e.missing(), e.sections.Says)
 	for _, l := range e.logs {
-		wrong = append(wrong, e.compareBooks(l)...)
+		wrong = append(wrong, e.compareTotals(l)...)
 	}
 	var sent, delivered uint64
 	for kind, k := range e.sum.Kinds {
@@ -29,7 +29,7 @@ func books(e *Fold) Finding {
 	}
 	if len(wrong) > 0 {
 		total := uint64(len(wrong)-len(e.sections.Says)) + e.sections.Irregular
-		return inconclusive("the books are wrong: %s", wrong[0]).with(fewOf(wrong, int(total))...)
+		return inconclusive("the counts disagree: %s", wrong[0]).with(fewOf(wrong, int(total))...)
 	}
 	return valid("counters and events agree")
 }
@@ -55,8 +55,8 @@ func (e *Fold) missing() (wrong []string) {
 	return wrong
 }
 
-// compareBooks says where the counters of a node differ from its events.
-func (e *Fold) compareBooks(l *history.NodeLog) (wrong []string) {
+// compareTotals says where the counters of a node differ from its events.
+func (e *Fold) compareTotals(l *history.NodeLog) (wrong []string) {
 	compare := func(what string, events, counter uint64) {
 		if events != counter {
 			wrong = append(wrong, fmt.Sprintf("%s: %s by its events, and %d by its counter",
