@@ -119,7 +119,7 @@ type lan struct {
 func (l *lan) Send(p *nodes.Process, e *nodes.Effect) {
 	in := nodes.Input{Kind: nodes.Receive, Instance: e.Instance, From: p.ID(), Message: e.Message}
 	to := &l.processes[e.To]
-	l.inputs = append(l.inputs, func() { to.Handle(in) })
+	l.inputs = append(l.inputs, func() { to.Handle(&in) })
 }
 
 func (l *lan) Broadcast(p *nodes.Process, e *nodes.Effect) {
@@ -133,7 +133,7 @@ func (l *lan) Broadcast(p *nodes.Process, e *nodes.Effect) {
 func (l *lan) Enter(p *nodes.Process, e *nodes.Effect) {
 	fmt.Printf("the client of node %d is inside\n", p.ID())
 	out := nodes.Input{Kind: nodes.Release, Instance: e.Instance}
-	l.inputs = append(l.inputs, func() { p.Handle(out) })
+	l.inputs = append(l.inputs, func() { p.Handle(&out) })
 }
 
 // A pair asks for nothing else.
@@ -152,7 +152,7 @@ func ExampleRuntime() {
 		l.processes[id].Boot()
 	}
 	for id := range l.processes {
-		l.processes[id].Handle(nodes.Input{Kind: nodes.Request})
+		l.processes[id].Handle(&nodes.Input{Kind: nodes.Request})
 	}
 	for len(l.inputs) > 0 {
 		next := l.inputs[0]

@@ -37,7 +37,6 @@ type Links struct {
 	ofKind  []uint32        // of these, by kind
 	sparse  map[uint64]link // in a large one, most of whose links are idle
 	rare    map[uint64]uint32
-	packet  Packet
 	fate    Fate
 	times   []int64
 }
@@ -63,16 +62,17 @@ func NewLinks(total, kinds int, shaper Shaper, reorder bool) *Links {
 	return l
 }
 
-// Take numbers the packet p, of which it sets Number and OfKind, and returns when its copies arrive, in the
+// Take numbers a packet, by setting its Number and OfKind, and returns when its copies arrive, in the
 // run's nanoseconds: p.At at the earliest. It reports whether one arrives before a packet that was taken
 // earlier. The times are valid until the next call.
-func (l *Links) Take(p Packet) (arrivals []int64, reordered bool) {
+func (l *Links) Take(p *Packet) (arrivals []int64, reordered bool) {
 	at := uint64(p.From)*l.nodes + uint64(p.To)
 	var k link
 	if l.dense != nil {
 		k = l.dense[at]
-		l.ofKind[at*l.kinds+uint64(p.Kind)]++
-		p.OfKind = uint64(l.ofKind[at*l.kinds+uint64(p.Kind)])
+		of := &l.ofKind[at*l.kinds+uint64(p.Kind)]
+		*of++
+		p.OfKind = uint64(*of)
 	} else {
 		k = l.sparse[at]
 		l.rare[at*l.kinds+uint64(p.Kind)]++
@@ -80,8 +80,7 @@ func (l *Links) Take(p Packet) (arrivals []int64, reordered bool) {
 	}
 	k.count++
 	p.Number = k.count
-	l.packet = p // a Shaper gets a pointer, and none to the heap for each packet
-	l.fate = l.shaper.Shape(&l.packet, l.fate[:0])
+	l.fate = l.shaper.Shape(p, l.fate[:0])
 	l.times = l.times[:0]
 	for _, d := range l.fate {
 		arrival := p.At + max(0, int64(d))

@@ -167,13 +167,13 @@ func (n *Node) Machine(instance int32) Machine { return n.at(instance).machine }
 // a machine breaks its contract; the text names the node, the machine and the event.
 func (n *Node) Handle(in Input) []Effect {
 	clear(n.effects) // let go of the messages
-	n.effects = n.HandleInto(n.effects[:0], in)
+	n.effects = n.HandleInto(n.effects[:0], &in)
 	return n.effects
 }
 
 // HandleInto is Handle with the effects appended to a slice of the caller's, of which the node keeps
 // nothing.
-func (n *Node) HandleInto(effects []Effect, in Input) []Effect {
+func (n *Node) HandleInto(effects []Effect, in *Input) []Effect {
 	n.effects = effects
 	switch in.Kind {
 	case Start, Recover, Suspect, Trust:
@@ -231,7 +231,7 @@ func (i *instance) hear(p *pending, own bool) {
 }
 
 // all handles an input that is for every instance, by those machines that care.
-func (i *instance) all(in Input) {
+func (i *instance) all(in *Input) {
 	switch in.Kind {
 	case Start:
 		if m, ok := i.machine.(Starter); ok {
@@ -255,7 +255,7 @@ func (i *instance) all(in Input) {
 }
 
 // one handles an input that is for this instance alone.
-func (i *instance) one(in Input) {
+func (i *instance) one(in *Input) {
 	switch in.Kind {
 	case Receive:
 		i.receive(in.From, in.Message)

@@ -64,7 +64,7 @@ func (rt *Runtime) Process(p *Process, id ID) {
 func (p *Process) Stack() *Stack { return p.rt.stack }
 
 // Boot has the process start.
-func (p *Process) Boot() { p.Handle(Input{Kind: Start}) }
+func (p *Process) Boot() { p.Handle(&Input{Kind: Start}) }
 
 // begin makes the machines anew.
 func (p *Process) begin(incarnation uint32) {
@@ -105,7 +105,7 @@ func (p *Process) Restart(forget bool) {
 	if !slices.ContainsFunc(p.saved, func(m Message) bool { return m != nil }) {
 		p.saved = nil
 	}
-	p.Handle(Input{Kind: Recover, Message: p.saved})
+	p.Handle(&Input{Kind: Recover, Message: p.saved})
 }
 
 // Saved returns what an instance has saved last, or nil.
@@ -118,7 +118,7 @@ func (p *Process) Saved(instance int32) Message {
 
 // Handle has the process handle an input, and the host do what its machines ask for. It panics when the host
 // or a machine breaks its contract; the text names the node, the machine and the event.
-func (p *Process) Handle(in Input) {
+func (p *Process) Handle(in *Input) {
 	p.rt.effects = p.HandleInto(p.rt.effects[:0], in)
 	for i := range p.rt.effects {
 		p.do(&p.rt.effects[i])

@@ -229,16 +229,16 @@ func (ps *parts) happen(next, p *part, s stimulus) {
 		if s >= onRequest+mostExplored {
 			in.Units = int32(ps.capacity(int(r)))
 		}
-		next.process.Handle(in)
+		next.process.Handle(&in)
 	case s < onTimeout:
-		next.process.Handle(nodes.Input{Kind: nodes.Release, Instance: ps.stack.Mutexes()[s-onRelease]})
+		next.process.Handle(&nodes.Input{Kind: nodes.Release, Instance: ps.stack.Mutexes()[s-onRelease]})
 	case s >= onReceive:
 		m := ps.packets[s-onReceive]
-		next.process.Handle(nodes.Input{Kind: nodes.Receive, Instance: m.instance, From: m.from,
+		next.process.Handle(&nodes.Input{Kind: nodes.Receive, Instance: m.instance, From: m.from,
 			Message: m.message})
 	default:
 		t := &p.timers[s-onTimeout]
-		next.process.Handle(nodes.Input{Kind: nodes.Timeout, Instance: t.instance, Timer: t.timer, Gen: t.gen})
+		next.process.Handle(&nodes.Input{Kind: nodes.Timeout, Instance: t.instance, Timer: t.timer, Gen: t.gen})
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // feed hands a node an input, and tells of what it asks for.
 func (g *stage) feed(id nodes.ID, in nodes.Input) {
-	g.have(id, func(p *nodes.Process) { p.Handle(in) })
+	g.have(id, func(p *nodes.Process) { p.Handle(&in) })
 }
 
 // have has a process do something, and tells of what it asks for.

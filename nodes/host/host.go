@@ -184,7 +184,7 @@ func (h *Host) start() {
 }
 
 // handle has the process handle an input, and does what it asks for.
-func (h *Host) handle(in nodes.Input) { h.process.Handle(in) }
+func (h *Host) handle(in nodes.Input) { h.process.Handle(&in) }
 
 // obey does what the orchestrator says.
 func (h *Host) obey(m *nats.Msg) {

@@ -122,7 +122,7 @@ func (h *Host) arrive(m *nats.Msg) {
 		h.deliver(&a)
 		return
 	}
-	arrivals, _ := h.traffic.links.Take(nodes.Packet{From: a.from, To: h.config.Node, Instance: a.instance,
+	arrivals, _ := h.traffic.links.Take(&nodes.Packet{From: a.from, To: h.config.Node, Instance: a.instance,
 		Kind: a.kind, Net: h.process.Stack().Codec().Kind(int(a.kind)).Net, Bytes: len(m.Data), At: h.clock.Now()})
 	switch counters := h.log.Instance(a.instance); {
 	case len(arrivals) == 0:

@@ -26,6 +26,7 @@ func (w *world) crash(p *nodes.Process) {
 		w.over(p.Client(res.instance))
 	}
 	w.record(crashed)
+	w.lives[p.ID()]++
 	p.Crash()
 }
 
@@ -50,6 +51,7 @@ func (w *world) restart(p *nodes.Process, amnesia bool) {
 		w.broke(nodes.NoAmnesia)
 	}
 	w.turn = p.ID()
+	w.lives[p.ID()]++
 	p.Restart(amnesia)
 	w.planAll(p.ID())
 }

@@ -42,7 +42,7 @@ func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
 	if e.Resend {
 		w.totals[w.at(id, e.Instance)].resent += uint64(deliveries)
 	}
-	if w.stack.Instances()[e.Instance].Spec.Circulates {
+	if w.circulates[e.Instance] {
 		for range deliveries {
 			w.record(history.Event{Kind: history.Sent, Count: uint32(e.Kind), Node: id, Instance: uint16(e.Instance)})
 		}
@@ -56,8 +56,9 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 		w.travel(w.now+w.latency, from, to, e)
 		return
 	}
-	arrivals, reordered := w.links.Take(nodes.Packet{From: from, To: to, Instance: e.Instance,
-		Kind: e.Kind, Net: w.stack.Codec().Kind(int(e.Kind)).Net, At: w.now})
+	p := &w.packet
+	p.From, p.To, p.Instance, p.Kind, p.Net, p.At = from, to, e.Instance, e.Kind, w.nets[e.Kind], w.now
+	arrivals, reordered := w.links.Take(p)
 	switch {
 	case len(arrivals) == 0:
 		w.totals[w.at(to, e.Instance)].dropped++

@@ -8,13 +8,12 @@ import (
 
 // An event is something that will happen.
 type event struct {
-	what        what
-	kind        uint8       // of message
-	amnesia     bool        // of a restart
-	up          bool        // so was the node when this was planned; if it went down since, it does not happen
-	incarnation uint32      // its, then
-	to          nodes.ID    // where it happens
-	input       nodes.Input // what to is to handle, made here so that it need not be made when that is urgent
+	what    what
+	kind    uint8       // of message
+	amnesia bool        // of a restart
+	to      nodes.ID    // where it happens
+	life    uint32      // of that node when this was planned: to one that has gone down since it does not happen
+	input   nodes.Input // what to is to handle, made here so that it need not be made when that is urgent
 }
 
 // what an event is.

@@ -159,15 +159,14 @@ func (w *world) stalled() {
 // process that has crashed since.
 func (w *world) plan(at int64, what what, to nodes.ID) *event {
 	e := w.queue.add(at)
-	p := &w.processes[to]
-	e.what, e.to, e.incarnation, e.up = what, to, p.Incarnation(), p.Up()
+	e.what, e.to, e.life = what, to, w.lives[to]
 	return e
 }
 
 // happen lets an event happen.
 func (w *world) happen(e *event) {
 	p := &w.processes[e.to]
-	there := e.up && p.Up() && p.Incarnation() == e.incarnation
+	there := e.life == w.lives[e.to] && e.life%2 == 0
 	switch e.what {
 	case toDeliver:
 		w.deliver(p, e, there)
@@ -215,5 +214,5 @@ func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 // feed hands a process an input and does what it asks for.
 func (w *world) feed(p *nodes.Process, in *nodes.Input) {
 	w.turn = p.ID()
-	p.Handle(*in)
+	p.Handle(in)
 }

@@ -9,43 +9,48 @@ import (
 // A world is a simulated run under way.
 type world struct {
 	Options
-	dice      chance.Dice
-	stack     *nodes.Stack
-	n         int // clients
-	processes []nodes.Process
-	resources []resource   // of each instance that is a mutex
-	resource  []int32      // of an instance: its number among these, or -1
-	clients   []client     // of each node in turn, by resource
-	choices   []uint32     // that the machines of each node have made, by instance
-	totals    []totals     // of each node in turn, by instance
-	tallies   []tally      // of each node in turn, by instance and kind
-	links     *nodes.Links // nil if all messages take the same time
-	latency   int64        // that time
-	queue     queue
-	turn      nodes.ID // who has the input at hand
-	now       int64
-	folds     []history.Fold
-	moment    []history.Event // what has happened at one time
-	entries   uint64
-	inflight  int // messages on their way
-	open      int // requests that are not over
-	waiting   int // those of them that are not inside
-	issued    uint64
-	drawn     uint64 // sequential load: draws of who asks
-	handled   uint64
-	sent      uint64
-	asked     asked // sequential load: the request under way
-	trace     []history.MessageRecord
-	traced    uint64 // messages ever put into the trace
-	frozen    bool   // too many have been inside: the trace keeps what led to it
-	moved     uint64 // handled at the latest entry, or when somebody began to wait
-	broken    nodes.Assumption
-	stopped   bool
-	measuring bool // that is marked
-	ended     bool // and so is Stopped
-	parked    bool
-	stall     string
-	cut       error
+	dice       chance.Dice
+	stack      *nodes.Stack
+	n          int // clients
+	processes  []nodes.Process
+	resources  []resource   // of each instance that is a mutex
+	resource   []int32      // of an instance: its number among these, or -1
+	clients    []client     // of each node in turn, by resource
+	choices    []uint32     // that the machines of each node have made, by instance
+	totals     []totals     // of each node in turn, by instance
+	tallies    []tally      // of each node in turn, by instance and kind
+	lives      []uint32     // how often each node has gone down or come up again
+	kinds      int          // of messages
+	nets       []uint8      // of each kind
+	circulates []bool       // of each instance
+	packet     nodes.Packet // at hand
+	links      *nodes.Links // nil if all messages take the same time
+	latency    int64        // that time
+	queue      queue
+	turn       nodes.ID // who has the input at hand
+	now        int64
+	folds      []history.Fold
+	moment     []history.Event // what has happened at one time
+	entries    uint64
+	inflight   int // messages on their way
+	open       int // requests that are not over
+	waiting    int // those of them that are not inside
+	issued     uint64
+	drawn      uint64 // sequential load: draws of who asks
+	handled    uint64
+	sent       uint64
+	asked      asked // sequential load: the request under way
+	trace      []history.MessageRecord
+	traced     uint64 // messages ever put into the trace
+	frozen     bool   // too many have been inside: the trace keeps what led to it
+	moved      uint64 // handled at the latest entry, or when somebody began to wait
+	broken     nodes.Assumption
+	stopped    bool
+	measuring  bool // that is marked
+	ended      bool // and so is Stopped
+	parked     bool
+	stall      string
+	cut        error
 }
 
 // A resource is what the clients of one instance share.
@@ -95,6 +100,7 @@ func newWorld(o Options) *world {
 	w.resource = make([]int32, instances)
 	for i, in := range stack.Instances() {
 		w.resource[i] = -1
+		w.circulates = append(w.circulates, in.Spec.Circulates)
 		if r := len(w.resources); r < len(stack.Mutexes()) && stack.Mutexes()[r] == int32(i) {
 			w.resource[i] = int32(r)
 			w.resources = append(w.resources, resource{instance: int32(i), capacity: in.Config.Capacity(),
@@ -104,11 +110,16 @@ func newWorld(o Options) *world {
 	w.clients = make([]client, w.n*len(w.resources))
 	w.choices = make([]uint32, total*instances)
 	w.totals = make([]totals, total*instances)
-	w.tallies = make([]tally, total*instances*stack.Codec().Kinds())
+	w.kinds = stack.Codec().Kinds()
+	w.tallies = make([]tally, total*instances*w.kinds)
+	w.lives = make([]uint32, total)
+	for kind := range w.kinds {
+		w.nets = append(w.nets, stack.Codec().Kind(kind).Net)
+	}
 	// Nothing arrives at the moment it is sent, so that causes come before effects in any order of equal times.
 	w.latency = max(1, int64(o.Latency))
 	if o.Shaper != nil {
-		w.links = nodes.NewLinks(total, stack.Codec().Kinds(), o.Shaper, o.Reordering)
+		w.links = nodes.NewLinks(total, w.kinds, o.Shaper, o.Reordering)
 	}
 	rt := nodes.NewRuntime(stack, w, w.choose)
 	w.processes = make([]nodes.Process, total)
@@ -129,7 +140,7 @@ func (w *world) choose(id nodes.ID, instance int32, n int) int {
 func (w *world) at(id nodes.ID, instance int32) int { return int(id)*len(w.resource) + int(instance) }
 
 func (w *world) tally(id nodes.ID, instance int32, kind uint8) *tally {
-	return &w.tallies[w.at(id, instance)*w.stack.Codec().Kinds()+int(kind)]
+	return &w.tallies[w.at(id, instance)*w.kinds+int(kind)]
 }
 
 // client returns the client of a resource at a node.
