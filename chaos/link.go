@@ -36,7 +36,7 @@ func (l Loss) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 	return l.Of.Shape(p, fate)
 }
 
-// Duplication has messages arrive twice at a rate, from 0 to 1. Another shaper decides when each copy
+// Duplication makes messages arrive twice at a rate, from 0 to 1. Another shaper decides when each copy
 // arrives.
 type Duplication struct {
 	Rate float64
@@ -44,7 +44,7 @@ type Duplication struct {
 	Of   nodes.Shaper
 }
 
-// ofCopy marks the number of a packet's second copy, for decisions that are its own.
+// ofCopy is set in the number of a second copy, so that decisions about it do not depend on the first.
 const ofCopy = 1 << 63
 
 // Shape implements nodes.Shaper.

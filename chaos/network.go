@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes"
 )
 
-// A Network is what the links of a run do to all messages, from the beginning to the end. Its zero value
-// delivers each at once.
+// A Network is what the links do to messages, the same during the whole run. Its zero value delivers each at
+// once.
 type Network struct {
 	Latency     chance.Distribution `json:"latency"`
 	Regions     Regions             `json:"regions"`               // instead of Latency, if there are any
@@ -19,7 +19,7 @@ type Network struct {
 
 // Validate says what is wrong with the network, if anything is.
 func (n *Network) Validate() error {
-	if !(n.Loss >= 0 && n.Loss <= 1 && n.Duplication >= 0 && n.Duplication <= 1) { // nor is either no number
+	if !(n.Loss >= 0 && n.Loss <= 1 && n.Duplication >= 0 && n.Duplication <= 1) { // nor is either a NaN
 		return fmt.Errorf("a loss of %v and a duplication of %v: shares lie between 0 and 1", n.Loss, n.Duplication)
 	}
 	return nil
@@ -30,8 +30,8 @@ func (n *Network) constant() bool {
 	return n.Regions.None() && n.Latency.IsConstant() && n.Loss == 0 && n.Duplication == 0
 }
 
-// Simulated returns what the simulator takes: how long each message takes if all take the same time, and
-// otherwise what decides their fates under the seed of dice.
+// Simulated returns what the simulator takes: the latency, if it is the same for all messages, or else the
+// shaper under the seed of dice.
 func (n *Network) Simulated(dice chance.Dice) (latency time.Duration, shaper nodes.Shaper) {
 	if n.constant() {
 		return n.Latency.Mean(), nil
@@ -39,8 +39,8 @@ func (n *Network) Simulated(dice chance.Dice) (latency time.Duration, shaper nod
 	return 0, n.Shaper(dice)
 }
 
-// Shaper returns what decides the fates of packets under the seed of dice, or nil if there is nothing to
-// decide.
+// Shaper returns the shaper of the network under the seed of dice, or nil if each message is delivered at
+// once.
 func (n *Network) Shaper(dice chance.Dice) nodes.Shaper {
 	if n.constant() && n.Latency.Zero() {
 		return nil

@@ -12,7 +12,7 @@ import (
 )
 
 // Regions is a latency for every pair of regions. Nodes are dealt out to the regions in turn: of three
-// regions, nodes 0, 3 and 6 are in the first. Its zero value is no regions at all.
+// regions, nodes 0, 3 and 6 are in the first. Its zero value has no regions.
 type Regions struct {
 	Names []string `yaml:"regions" json:"regions"`
 	// Latency is one way, from the region of the row to that of the column.

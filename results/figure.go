@@ -23,7 +23,7 @@ const (
 	atLeast
 )
 
-// Number is the figure x. What is no finite number was not measured.
+// Number is the figure x. An x that is not finite counts as not measured.
 func Number(x float64) Figure { return figure(x, exact) }
 
 // AtLeast is a figure of which only is known that it is not below x.
@@ -47,7 +47,7 @@ func figure(x float64, state figureState) Figure {
 	return Figure{x + 0, state} // + 0 makes -0 a plain 0
 }
 
-// Known reports whether the figure was measured, be it as a bound.
+// Known reports whether the figure was measured, if only as a bound.
 func (f Figure) Known() bool { return f.state != notMeasured }
 
 // IsBound reports whether the number is a lower bound only.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// writeFile makes the file at path from what write writes. It appears whole or not at all, whatever
-// dies meanwhile, and is on the disk when writeFile returns.
+// writeFile makes the file at path from what write writes. It appears whole or not at all, even if the
+// process dies, and is on the disk when writeFile returns.
 func writeFile(path string, write func(w io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -22,7 +22,7 @@ func writeFile(path string, write func(w io.Writer) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // fails when all went well: it has its name by then
+	defer os.Remove(file.Name()) // fails after a success, since the file was renamed
 	defer file.Close()
 	buffered := bufio.NewWriter(file)
 	if err := write(buffered); err != nil {

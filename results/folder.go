@@ -1,5 +1,5 @@
-// Package results is what runs leave to be read: folders of tables, latency histograms and histories,
-// one folder to a run and one folder of runs to a set. The published sets lie beside this code.
+// Package results writes and reads result sets: a folder for each run, with tables, latency histograms and
+// histories, and a folder of runs for each set. The published sets are in this folder too.
 package results
 
 import (
@@ -30,7 +30,7 @@ const (
 // A Folder is the folder of one run.
 type Folder struct{ Path string }
 
-// DiskSpace is how much of a disk a run takes.
+// DiskSpace is how much disk space a run takes.
 type DiskSpace struct {
 	Bytes uint64
 	For   string // the flags that it follows from
@@ -170,7 +170,7 @@ func readRows[T any](path string, options ...string) ([]T, error) {
 	return ReadTable[T](path, file, options...)
 }
 
-// WriteYAML writes run.yaml, what the run was asked to be and where it was.
+// WriteYAML writes run.yaml: what the run was asked to be, and what came of it.
 func (f *Folder) WriteYAML(v any) error {
 	return writeFile(f.File(RunFile), func(w io.Writer) error {
 		out := yaml.NewEncoder(w)
@@ -179,8 +179,8 @@ func (f *Folder) WriteYAML(v any) error {
 	})
 }
 
-// ReadYAML reads run.yaml into v. A key that v does not know is an error: the run could not be made
-// again as it was.
+// ReadYAML reads run.yaml into v. A key that v does not know is an error: without it the run could not be
+// repeated as it was.
 func (f *Folder) ReadYAML(v any) error {
 	path := f.File(RunFile)
 	b, err := os.ReadFile(path)

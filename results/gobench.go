@@ -11,7 +11,7 @@ import (
 
 // GoBench prints rows as the results of Go benchmarks, a line per trial, for benchstat to compare. One
 // operation is one entry. Algorithm, options, load and nodes are in the name; all else that was asked for
-// stands in configuration lines above, so that benchstat merges repetitions of one experiment and nothing
+// is in configuration lines above, so that benchstat merges repetitions of one experiment and nothing
 // else. What was not measured, or is known as a bound only, is left out.
 func GoBench(w io.Writer, rows []Row) error {
 	var b strings.Builder
@@ -40,7 +40,7 @@ func GoBench(w io.Writer, rows []Row) error {
 	return err
 }
 
-// goName names what the trial was of. It ends with the number of nodes, since a word that ends with a
+// goName names what was run. It ends with the number of nodes, since a word that ends with a
 // dash and a number would be taken for one with a number of processors.
 func goName(r *Row) string {
 	name := "BenchmarkMutex/algorithm=" + r.Algorithm

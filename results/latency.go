@@ -27,7 +27,7 @@ const WaitTag = "wait"
 
 // WriteLatencies writes latency.hlog, a line per trial and tag, and latency.hgrm, in microseconds, of
 // the waits of all trials. Histograms are merged and never their percentiles averaged: the mean of
-// the 99th percentiles of some trials is a percentile of nothing.
+// several 99th percentiles is no percentile of anything.
 func (f *Folder) WriteLatencies(intervals []Interval) error {
 	err := writeFile(f.File(LatencyLog), func(w io.Writer) error { return writeLog(w, intervals) })
 	if err != nil {

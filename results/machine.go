@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Machine is what a run ran on, as far as its figures depend on it. It names no host.
+// A Machine describes the machine of a run, as far as its figures depend on it. It has no host name.
 type Machine struct {
 	OS       string `yaml:"os"`
 	Arch     string `yaml:"arch"`

@@ -16,7 +16,7 @@ func SetLatest(root string, f *Folder) error {
 	if err != nil {
 		return fmt.Errorf("pointing %s at %s: %w", LatestLink, f.Path, err)
 	}
-	// A link is replaced by renaming another over it: at no time is there none.
+	// A link is replaced by renaming another over it, so that there always is one.
 	fresh := filepath.Join(root, "."+LatestLink+"-"+strings.ReplaceAll(f.Ref(), "/", "-"))
 	os.Remove(fresh)
 	if err := os.Symlink(to, fresh); err != nil {
@@ -58,7 +58,7 @@ func Open(root, ref string) (*Folder, error) {
 	return nil, fmt.Errorf("several sets have a run %q: say which of %s", ref, refs(named))
 }
 
-// folderAt resolves links, since a run that was opened as latest has a name too.
+// folderAt resolves links, so that a run that was opened as latest is called by its name.
 func folderAt(path string) (*Folder, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -85,7 +85,7 @@ func Runs(root string) []*Folder {
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b *Folder) int {
-		if c := b.began().Compare(a.began()); c != 0 {
+		if c := b.writtenAt().Compare(a.writtenAt()); c != 0 {
 			return c
 		}
 		return strings.Compare(b.Name(), a.Name())
@@ -98,8 +98,8 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// began returns when the run began: run.yaml is the first that is written, and never written again.
-func (f *Folder) began() time.Time {
+// writtenAt returns when the record of the run was written last: at its beginning, and again at its end.
+func (f *Folder) writtenAt() time.Time {
 	for _, name := range []string{RunFile, RowsFile} {
 		if info, err := os.Stat(f.File(name)); err == nil {
 			return info.ModTime()
@@ -123,7 +123,7 @@ func noRun(root, ref string, runs []*Folder) error {
 		ref, root, hint, refs(runs[:min(few, len(runs))]))
 }
 
-// distance returns how far ref is from naming f, in letters to change.
+// distance returns how many letters of ref must be changed for it to name f.
 func (f *Folder) distance(ref string) int {
 	return min(suggest.Distance(ref, f.Name()), suggest.Distance(ref, f.Ref()))
 }

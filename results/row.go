@@ -1,7 +1,7 @@
 package results
 
 // A Row is what runs.csv says of one trial: what was asked for and what came of it. docs/measures.md explains
-// each column. They stand in the order of the fields; a new one may go anywhere, since files are read by
+// each column. Columns are in the order of the fields; a new one may go anywhere, since files are read by
 // their header.
 type Row struct {
 	Run     string `csv:"run"`

@@ -16,7 +16,7 @@ import (
 	"turnstile/nodes/mutex"
 )
 
-// A CellError says where in a table something stands that cannot be read.
+// A CellError says where in a table there is something that cannot be read.
 type CellError struct {
 	File         string
 	Line, Column int    // from 1; Column counts bytes, and zero is the whole line
@@ -109,13 +109,13 @@ func WriteTable[T any](w io.Writer, rows []T, options ...string) error {
 	return out.Error()
 }
 
-// oneLine keeps a row on one line, for people and for line-wise tools.
+// oneLine keeps a row on one line, for people and for tools that read lines.
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
 
 func cell(v any) string { return oneLine.Replace(fmt.Sprint(v)) }
 
 // ReadTable reads what WriteTable wrote, now or long ago: cells are found by their header, columns that
-// neither T nor the options know are passed over, and those that are missing are left empty. name is what
+// neither T nor the options know are ignored, and those that are missing are left empty. name is what
 // errors call the file.
 func ReadTable[T any](name string, r io.Reader, options ...string) ([]T, error) {
 	in := csv.NewReader(r)
@@ -126,7 +126,7 @@ func ReadTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 	if err != nil {
 		return nil, tableError(name, err)
 	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff") // which spreadsheets put in front
+	header[0] = strings.TrimPrefix(header[0], "\ufeff") // which spreadsheets write first
 	columns, err := match(name, header, columnsOf(reflect.TypeFor[T](), options))
 	if err != nil {
 		return nil, err

@@ -1,18 +1,18 @@
-// Package chance makes random decisions that can be made again: each is a hash of a seed and of what it is
-// for. It has distributions of lengths of time, and the functions that they need, computed to the same bits
-// on every architecture.
+// Package chance makes reproducible random decisions: each is a hash of a seed and of its purpose. It has
+// distributions of durations, and the functions that they need, computed to the same bits on every
+// architecture.
 package chance
 
 import (
 	"math/bits"
 )
 
-// Dice makes every random decision of a run from its seed. Each roll is a hash of what it is for, so
-// no two decisions share a stream: one more node, one message fewer or one fault removed moves no
-// other decision, and a seed means the same in a real run and in the simulator.
+// Dice makes every random decision of a run from its seed. Decisions do not share a stream of random numbers:
+// one node more, or one message or fault fewer, changes no other decision, and a seed means the same in a
+// real run and in the simulator.
 type Dice uint64
 
-// A Purpose is what a roll is for.
+// A Purpose is what a decision is about.
 type Purpose uint64
 
 // The purposes.
@@ -34,7 +34,7 @@ const (
 // A Roll names one decision: the count-th for a purpose, at a node or on a link, for a kind.
 type Roll struct {
 	Purpose  Purpose
-	From, To int32 // the node in both, when it is no link
+	From, To int32 // the same node in both, unless about a link
 	Kind     uint64
 	Count    uint64
 }
@@ -49,8 +49,8 @@ func OnLink[ID ~int32](purpose Purpose, from, to ID, kind uint8, count uint64) R
 	return Roll{purpose, int32(from), int32(to), uint64(kind), count}
 }
 
-// Bits returns 64 bits for r, all alike random. The last fold is for the count, over which the one before is
-// all but linear.
+// Bits returns 64 random bits for r. The last fold is needed because the one before it is almost linear in
+// the count.
 func (d Dice) Bits(r Roll) uint64 {
 	link := uint64(uint32(r.From))<<32 | uint64(uint32(r.To))
 	what := bits.RotateLeft64(uint64(r.Purpose), 32) ^ r.Kind
@@ -59,8 +59,8 @@ func (d Dice) Bits(r Roll) uint64 {
 	return fold(h, h^0x589965cc75374cc3)
 }
 
-// Of returns the dice for the things of a kind numbered n, those at hand for 0: what is decided about two of
-// them has nothing in common.
+// Of returns the dice for the n-th thing of a kind, such as a resource; for n = 0 it is d itself. Decisions
+// about different things are independent.
 func (d Dice) Of(purpose Purpose, n int) Dice {
 	if n == 0 {
 		return d
@@ -74,7 +74,7 @@ func (d Dice) Unit(r Roll) float64 { return unit(d.Bits(r)) }
 // unit returns the first 53 bits as a fraction, exactly.
 func unit(random uint64) float64 { return float64(random>>11) / (1 << 53) }
 
-// Below returns a whole number for r, from 0 to n-1. A bias of n in 2^64 is left in.
+// Below returns a whole number for r, from 0 to n-1, with a bias of n in 2^64.
 func (d Dice) Below(r Roll, n int) int { return int(d.Bits(r) % uint64(n)) }
 
 // Exponential returns a number for r from the exponential distribution of mean 1.
@@ -82,11 +82,11 @@ func (d Dice) Exponential(r Roll) float64 { return -ln(1 - unit(d.Bits(r))) }
 
 // Normal returns a number for r from the normal distribution of mean 0 and deviation 1.
 func (d Dice) Normal(r Roll) float64 {
-	return normalQuantile((float64(d.Bits(r)>>11) + 0.5) / (1 << 53)) // never at an end, which is infinite
+	return normalQuantile((float64(d.Bits(r)>>11) + 0.5) / (1 << 53)) // those of 0 and 1 are infinite
 }
 
 // fold multiplies two numbers and folds the product onto itself, as the hash wyhash does (Wang Yi, 2019).
-// With the factors folded in too, not even a factor of zero makes the other one forgotten.
+// The factors are folded in too, so that a factor of zero does not erase the other.
 func fold(a, b uint64) uint64 {
 	high, low := bits.Mul64(a, b)
 	return high ^ low ^ a ^ b

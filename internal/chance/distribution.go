@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Distribution is a distribution of lengths of time: of a latency, a hold, a time to think. Its zero value
-// is no time at all.
+// A Distribution is a distribution of durations, such as latencies, holds and think times. Its zero value is
+// the constant 0.
 type Distribution struct {
 	shape shape
 	a, b  time.Duration // the two numbers of the shape
@@ -19,16 +19,16 @@ const (
 	constant    shape = iota // a
 	uniform                  // from a to b
 	exponential              // of mean a
-	normal                   // of mean a and standard deviation b, never below zero
+	normal                   // of mean a and standard deviation b, cut off at zero
 	logNormal                // of median a and 99th percentile b
 )
 
 var shapeNames = [...]string{"constant", "uniform", "exponential", "normal", "log-normal"}
 
-// Constant is the distribution of what is always d.
+// Constant is the distribution that is always d.
 func Constant(d time.Duration) Distribution { return Distribution{a: d} }
 
-// distributionForms is what ParseDistribution takes, for its errors and for help texts.
+// distributionForms lists what ParseDistribution takes, for its errors.
 const distributionForms = "2ms, uniform:1ms,3ms (from, to), " +
 	"exponential:2ms (mean), normal:2ms,500us (mean, deviation) " +
 	"or log-normal:2ms,9ms (median, 99th percentile)"
@@ -78,13 +78,13 @@ func parseShape(s shape, text string, numbers []string) (Distribution, error) {
 	return d, nil
 }
 
-// Zero reports whether the length is always zero.
+// Zero reports whether the duration is always zero.
 func (s Distribution) Zero() bool { return s.a == 0 && s.b == 0 }
 
-// IsConstant reports whether the length is always the same.
+// IsConstant reports whether the duration is always the same.
 func (s Distribution) IsConstant() bool { return s.shape == constant }
 
-// Mean returns the mean, of a normal distribution before it is cut off at zero.
+// Mean returns the mean; that of a normal distribution is the mean before it is cut off at zero.
 func (s Distribution) Mean() time.Duration {
 	switch s.shape {
 	case uniform:
@@ -96,10 +96,10 @@ func (s Distribution) Mean() time.Duration {
 	return s.a
 }
 
-// sigma returns the deviation of the logarithm of a log-normal d.
+// sigma returns the standard deviation of the logarithm of a log-normal distribution.
 func (s Distribution) sigma() float64 { return ln(float64(s.b)/float64(s.a)) / normalQuantile(0.99) }
 
-// Longest returns a length that fewer than one draw in a million exceeds.
+// Longest returns a duration that fewer than one draw in a million exceeds.
 func (s Distribution) Longest() time.Duration {
 	switch s.shape {
 	case uniform:
@@ -114,7 +114,7 @@ func (s Distribution) Longest() time.Duration {
 	return s.a
 }
 
-// Bounds returns the shortest and the longest length, if no draw exceeds one.
+// Bounds returns the shortest and the longest duration that can be drawn, if the distribution is bounded.
 func (s Distribution) Bounds() (least, most time.Duration, bounded bool) {
 	switch s.shape {
 	case constant:
@@ -125,7 +125,7 @@ func (s Distribution) Bounds() (least, most time.Duration, bounded bool) {
 	return 0, 0, false
 }
 
-// Draw returns the length for the roll r.
+// Draw returns the duration for the roll r.
 func (s Distribution) Draw(d Dice, r Roll) time.Duration {
 	switch s.shape {
 	case uniform:
@@ -151,7 +151,7 @@ func (s Distribution) String() string {
 	return fmt.Sprintf("%s:%v,%v", shapeNames[s.shape], s.a, s.b)
 }
 
-// Set is ParseDistribution in place; with String and Type it makes a distribution a flag of a command.
+// Set is ParseDistribution in place. Set, String and Type implement pflag.Value.
 func (s *Distribution) Set(text string) (err error) {
 	*s, err = ParseDistribution(text)
 	return err

@@ -4,11 +4,11 @@ import "math"
 
 // The functions here give the same bits on every architecture, so that a seed gives the same history on all.
 // Those of package math do not: some are in assembly, and compilers may fuse x*y + z into one operation that
-// rounds once. An explicit conversion of the product forbids that, hence the many below.
+// rounds once. An explicit conversion of the product forbids that, which is why there are so many below.
 
 // ln returns the natural logarithm of a number of at least 2^-1022, to two units in the last place. It takes
 // x = 2^k m, and of m, which is near 1, the first bits as c: then ln(x) = k ln(2) + ln(c) + ln(1+r), where
-// r = (m-c)/c is tiny. This is drawn for every message of a simulated run: so ln(c) and 1/c are in a table.
+// r = (m-c)/c is tiny. It is computed for every message of a simulated run, so ln(c) and 1/c are in a table.
 func ln(x float64) float64 {
 	const (
 		ln2Hi = 6.93147180369123816490e-01 // with so many zeros at its end that k times it is exact
@@ -27,8 +27,8 @@ func ln(x float64) float64 {
 	return float64(k*ln2Hi) + c.ln + (r + (tail + float64(k*ln2Lo)))
 }
 
-// The table of ln has a row for each number c from √½ to √2, less a trifle, that has no more than the first
-// 8 bits after the leading one: those whose bits are lnFirst<<lnShift and, in steps of 1<<lnShift, more.
+// The table of ln has a row for each number c from about √½ to √2 whose mantissa is zero after its first 8
+// bits: the bits of the c of row i are (lnFirst+i)<<lnShift.
 const (
 	lnShift = 52 - 8
 	lnFirst = 0x3fe6a
@@ -57,8 +57,8 @@ func lnSeries(c float64) float64 {
 	return 2 * s * sum
 }
 
-// exp returns e to the power of a number of moderate size, to some 15 digits: 2^k times the series for what
-// is left.
+// exp returns e to the power of a number of moderate size, to some 15 digits: 2^k times the series for the
+// rest.
 func exp(x float64) float64 {
 	k := math.Floor(float64(x/math.Ln2) + 0.5)
 	r := x - float64(k*math.Ln2)
@@ -70,8 +70,9 @@ func exp(x float64) float64 {
 	return math.Ldexp(sum, int(k))
 }
 
-// normalQuantile returns what a normal variate of mean 0 and deviation 1 stays below with probability p,
-// above 0 and below 1, to a relative error of 1.15e-9 (P. J. Acklam's rational approximation, 2003).
+// normalQuantile returns the value that a normal variate of mean 0 and deviation 1 stays below with
+// probability p, where 0 < p < 1, to a relative error of 1.15e-9 (P. J. Acklam's rational approximation,
+// 2003).
 func normalQuantile(p float64) float64 {
 	tail := func(q float64) float64 {
 		return poly(q, 2.938163982698783e+00, 4.374664141464968e+00, -2.549732539343734e+00,

@@ -1,19 +1,19 @@
 // Package heap is a priority queue of values.
 package heap
 
-// A Heap holds values, of which the first by its order is at hand. Make one with New.
+// A Heap holds values, of which the first in its order can be read and removed. Make one with New.
 type Heap[T any] struct {
 	before func(a, b *T) bool
 	values []T
 }
 
-// New returns an empty heap of values in the order that before gives.
+// New returns an empty heap whose order is before.
 func New[T any](before func(a, b *T) bool) Heap[T] { return Heap[T]{before: before} }
 
 // Len returns how many values there are.
 func (h *Heap[T]) Len() int { return len(h.values) }
 
-// First returns the first value, to look at or, if Fix follows, to change.
+// First returns the first value. It may be changed if Fix is called then.
 func (h *Heap[T]) First() *T { return &h.values[0] }
 
 // Push adds a value.

@@ -14,7 +14,7 @@ func Nearest(word string, known []string) string {
 		if len(k) > 2 && strings.HasPrefix(strings.ToLower(word), k) {
 			d = 1 // algorithm for algo
 		}
-		// A word as short as the number of its wrong letters resembles everything.
+		// At a distance of its whole length, a word need not share a letter.
 		if d < distance && d < len(k) {
 			nearest, distance = k, d
 		}
@@ -22,7 +22,7 @@ func Nearest(word string, known []string) string {
 	return nearest
 }
 
-// Hint ends an error about an unknown word: with the known one that may have been meant, or with them all.
+// Hint is the end of an error about an unknown word: the known word that may have been meant, or all of them.
 func Hint(word string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return ": did you mean " + near + "?"
@@ -32,7 +32,7 @@ func Hint(word string, known []string) string {
 
 // Distance returns how many letters must be put in, taken out or changed to make b of a.
 func Distance(a, b string) int {
-	row := make([]int, len(b)+1) // row[j]: the distance from what was seen of a to b[:j]
+	row := make([]int, len(b)+1) // row[j]: the distance from the letters of a so far to b[:j]
 	for j := range row {
 		row[j] = j
 	}

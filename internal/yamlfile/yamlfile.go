@@ -1,4 +1,4 @@
-// Package yamlfile reads YAML that people wrote, and tells them what is wrong with it in their own words.
+// Package yamlfile decodes YAML that people wrote. Its errors name lines, keys and values, not Go types.
 package yamlfile
 
 import (
@@ -14,9 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Decode reads b into v, which points to a struct. A key that v does not know is an error. Errors name the
-// line, and tell of keys and values as they stand in b: what types v is made of is nobody's business. Of an
-// empty b the error is io.EOF.
+// Decode reads b into v, which points to a struct. A key that v does not know is an error. An empty b
+// gives io.EOF.
 func Decode(b []byte, v any) error {
 	in := yaml.NewDecoder(bytes.NewReader(b))
 	in.KnownFields(true)
@@ -31,14 +30,14 @@ func Decode(b []byte, v any) error {
 		}
 	}
 	var wrong *yaml.TypeError
-	if errors.As(err, &wrong) { // that a key is there twice
+	if errors.As(err, &wrong) { // such as a key that occurs twice
 		return errors.New(wrong.Errors[0])
 	}
 	return err
 }
 
-// misfit says what the first thing at n or below it is that no value of type t can be read from, or returns
-// nil. path is the keys that lead to n.
+// misfit describes the first node, n or one below it, that cannot be decoded into a value of type t, or
+// returns nil. path is the keys that lead to n.
 func misfit(n *yaml.Node, t reflect.Type, path string) error {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -62,14 +61,14 @@ func misfit(n *yaml.Node, t reflect.Type, path string) error {
 	case err == nil:
 		return nil
 	case readsText && n.Kind == yaml.ScalarNode && t != reflect.TypeFor[time.Time]():
-		return fmt.Errorf("line %d: %s: %w", n.Line, path, err) // which says what is right
+		return fmt.Errorf("line %d: %s: %w", n.Line, path, err) // the type's own error says what is right
 	case readsText && n.Kind != yaml.ScalarNode:
 		t = reflect.TypeFor[string]()
 	}
 	return fmt.Errorf("line %d: %s is not %s", n.Line, spell(n, path), formOf(t))
 }
 
-// misfitBelow is misfit for keys with values.
+// misfitBelow is misfit for a mapping.
 func misfitBelow(n *yaml.Node, t reflect.Type, path string) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -85,7 +84,7 @@ func misfitBelow(n *yaml.Node, t reflect.Type, path string) error {
 	return nil
 }
 
-// typeBelow returns the type of what stands below a key, or nil and the keys that there are.
+// typeBelow returns the type of the value of a key of t, or nil and the known keys.
 func typeBelow(t reflect.Type, key string) (of reflect.Type, known []string) {
 	if t.Kind() == reflect.Map {
 		return t.Elem(), nil
@@ -100,7 +99,7 @@ func typeBelow(t reflect.Type, key string) (of reflect.Type, known []string) {
 	return nil, known
 }
 
-// spell says what stands where the path leads.
+// spell describes the value n at path.
 func spell(n *yaml.Node, path string) string {
 	what := fmt.Sprintf("%q", n.Value)
 	switch n.Kind {
@@ -115,13 +114,13 @@ func spell(n *yaml.Node, path string) string {
 	return path + ": " + what
 }
 
-// formOf says what is to be written for a value of a type.
+// formOf says what to write for a value of a type.
 func formOf(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Duration]():
-		return "a length of time, as 300ms is"
+		return "a length of time, such as 300ms"
 	case reflect.TypeFor[time.Time]():
-		return "a time, as 2026-01-31T14:05:09Z is"
+		return "a time, such as 2026-01-31T14:05:09Z"
 	}
 	return map[reflect.Kind]string{
 		reflect.Int:     "a whole number",
