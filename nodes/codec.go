@@ -186,14 +186,31 @@ func appendValue(dst []byte, v reflect.Value) []byte {
 }
 
 // Decode reads a message of kind from all of b. Bytes that are none give an ErrMessage.
-func (c *Codec) Decode(kind int, b []byte) (Message, error) {
-	if kind < 0 || kind >= len(c.kinds) {
+func (c *Codec) Decode(kind int, b []byte) (Message, error) { return c.Decoder().Decode(kind, b) }
+
+// Decoder returns a decoder that works as Decode does with less to allocate, for one goroutine.
+func (c *Codec) Decoder() *Decoder { return &Decoder{c, make([]reflect.Value, len(c.kinds))} }
+
+// A Decoder decodes the messages of a codec, in the same piece of memory for all of one kind.
+type Decoder struct {
+	codec   *Codec
+	scratch []reflect.Value // by kind, once there was one
+}
+
+// Decode is Codec.Decode.
+func (d *Decoder) Decode(kind int, b []byte) (Message, error) {
+	if kind < 0 || kind >= len(d.scratch) {
 		return nil, fmt.Errorf("%w: there is no kind %d", ErrMessage, kind)
 	}
-	v := reflect.New(c.kinds[kind].typ).Elem()
+	v := d.scratch[kind]
+	if !v.IsValid() {
+		v = reflect.New(d.codec.kinds[kind].typ).Elem()
+		d.scratch[kind] = v
+	}
+	v.SetZero() // what an earlier message held must not come back, nor be shared with this one
 	rest, ok := decodeValue(v, b)
 	if !ok || len(rest) > 0 {
-		return nil, fmt.Errorf("%w (%s): % x", ErrMessage, c.kinds[kind].name, b[:min(len(b), 32)])
+		return nil, fmt.Errorf("%w (%s): % x", ErrMessage, d.codec.kinds[kind].name, b[:min(len(b), 32)])
 	}
 	return v.Interface(), nil
 }

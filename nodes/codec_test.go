@@ -118,6 +118,27 @@ func TestFreezeShares(t *testing.T) {
 	}
 }
 
+// Messages that one decoder has made share nothing, and hold nothing of each other.
+func TestDecodedMessagesAreApart(t *testing.T) {
+	codec := nodes.NewCodec([]nodes.Kind{{Zero: tyAll{}}})
+	d := codec.Decoder()
+	decode := func(m tyAll) tyAll {
+		got, err := d.Decode(0, codec.Append(nil, 0, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.(tyAll)
+	}
+	first := decode(tyAll{S: "first", L: []nodes.ID{1, 2}, R: []tyPart{{Sub: []uint32{3}}}})
+	second := decode(tyAll{L: []nodes.ID{4}})
+	if second.S != "" || second.R != nil || len(second.L) != 1 {
+		t.Errorf("the second message holds what the first held: %+v", second)
+	}
+	if second.L[0] = 9; first.L[0] != 1 || first.R[0].Sub[0] != 3 {
+		t.Errorf("the first message follows the second: %+v", first)
+	}
+}
+
 func TestCodecRefuses(t *testing.T) {
 	codec := nodes.NewCodec([]nodes.Kind{{Zero: tyPart{}}})
 	for _, b := range []string{"", "\x05ab", "\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x00\x00\x00",

@@ -101,7 +101,7 @@ func (c *client) plan(lastDue, lastEnd int64) {
 	c.due = h.config.Workload.Next(c.dice, h.config.Node, c.count+1, lastDue, lastEnd)
 	switch {
 	case c.due == workload.Never:
-	case c.due <= h.clock.Now():
+	case c.due <= h.now:
 		c.wants = true
 	default:
 		h.tasks.add(task{at: c.due, what: toRequest, client: c})
@@ -170,13 +170,13 @@ func (c *client) request() {
 func (c *client) enter(fence uint64) {
 	h := c.host
 	taken := c.shared.Taken.Add(int64(c.units))
-	now := h.clock.Now()
+	h.now = h.clock.Now()
 	c.money = c.shared.Account.Load()
-	h.append(history.Event{At: now, Kind: history.Entered, Instance: c.instance, Entry: uint32(c.count),
+	h.append(history.Event{At: h.now, Kind: history.Entered, Instance: c.instance, Entry: uint32(c.count),
 		Value: c.money, Count: uint32(taken), Fence: fence})
 	c.counters.Entries.Add(1)
 	if hold := h.config.Workload.HoldFor(c.dice, h.config.Node, c.count); hold > 0 {
-		h.tasks.add(task{at: now + int64(hold), what: toRelease, client: c, entry: c.count})
+		h.tasks.add(task{at: h.now + int64(hold), what: toRelease, client: c, entry: c.count})
 	} else {
 		c.leaves = true
 	}

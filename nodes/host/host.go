@@ -18,6 +18,7 @@ type Host struct {
 	config   Config
 	process  nodes.Process
 	clock    Clock
+	now      int64 // the latest reading of it, for what need not be exact
 	dice     chance.Dice
 	choices  []uint64 // that the machines have made, by instance
 	log      *history.Log
@@ -178,7 +179,7 @@ func (h *Host) hurry() {
 // lost on peers that are not up.
 func (h *Host) start() {
 	if !h.started {
-		h.started = true
+		h.started, h.now = true, h.clock.Now()
 		h.process.Boot()
 	}
 }

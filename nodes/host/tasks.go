@@ -84,6 +84,7 @@ func (h *Host) runDue() {
 		for now < t.at {
 			now = h.clock.Now()
 		}
+		h.now = now
 		h.log.Late[history.LatenessBucket(now-t.at)].Add(1)
 		h.run(&t)
 	}

@@ -12,21 +12,29 @@ import (
 // traffic is a node's messages: out, with a number in their stream, and in, with the audit of these
 // numbers. There is a stream for every link, and one for every node's multicasts.
 type traffic struct {
-	host     *Host
-	conn     *nats.Conn
-	subjects []string // of the nodes, by ID
-	everyone string
-	buffer   []byte
-	links    *nodes.Links // of what arrives; nil: each message is delivered at once
+	host       *Host
+	conn       *nats.Conn
+	subjects   []string // of the nodes, by ID
+	everyone   string
+	buffer     []byte
+	codec      *nodes.Codec
+	decoder    *nodes.Decoder
+	circulates []bool       // of each instance
+	links      *nodes.Links // of what arrives; nil: each message is delivered at once
 }
 
 func newTraffic(h *Host, conn *nats.Conn, s Subjects) traffic {
-	t := traffic{host: h, conn: conn, everyone: s.Everyone()}
-	for id := range h.process.Stack().Total() {
+	stack := h.process.Stack()
+	t := traffic{host: h, conn: conn, everyone: s.Everyone(),
+		codec: stack.Codec(), decoder: stack.Codec().Decoder()}
+	for _, in := range stack.Instances() {
+		t.circulates = append(t.circulates, in.Spec.Circulates)
+	}
+	for id := range stack.Total() {
 		t.subjects = append(t.subjects, s.Node(nodes.ID(id)))
 	}
 	if shaper := h.config.Shaper; shaper != nil {
-		t.links = nodes.NewLinks(h.process.Stack().Total(), h.process.Stack().Codec().Kinds(), shaper, false)
+		t.links = nodes.NewLinks(stack.Total(), t.codec.Kinds(), shaper, false)
 	}
 	return t
 }
@@ -51,12 +59,12 @@ func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 			Kind: e.Kind, Sent: true})
 		return
 	}
-	now, bytes := h.clock.Now(), 0
+	bytes := 0
 	for id := range p.Hearers() {
 		seq := h.log.SentTo(id).Add(1)
 		bytes += t.publish(e, t.subjects[id], false, seq)
-		h.log.Trace(history.MessageRecord{At: now, Seq: uint32(seq), Peer: id,
-			Instance: uint16(e.Instance), Kind: e.Kind, Sent: true})
+		h.trace(history.MessageRecord{Seq: uint32(seq), Peer: id, Instance: uint16(e.Instance), Kind: e.Kind,
+			Sent: true})
 	}
 	t.count(e, hearers, hearers, bytes)
 }
@@ -67,7 +75,7 @@ func (t *traffic) publish(e *nodes.Effect, subject string, multicast bool, seq u
 	h := t.host
 	env := envelope{kind: e.Kind, multicast: multicast, from: h.config.Node, seq: seq, instance: e.Instance}
 	t.buffer = env.append(t.buffer[:0])
-	t.buffer = h.process.Stack().Codec().Append(t.buffer, int(e.Kind), e.Message)
+	t.buffer = t.codec.Append(t.buffer, int(e.Kind), e.Message)
 	if err := t.conn.Publish(subject, t.buffer); err != nil && h.err == nil {
 		h.err = fmt.Errorf("publishing to %s: %w", subject, err)
 	}
@@ -85,9 +93,10 @@ func (t *traffic) count(e *nodes.Effect, deliveries, publishes, bytes int) {
 	if e.Resend {
 		counters.Resent.Add(uint64(deliveries))
 	}
-	if t.host.process.Stack().Instances()[e.Instance].Spec.Circulates {
+	if t.circulates[e.Instance] {
 		for range deliveries {
-			t.host.record(history.Event{Kind: history.Sent, Count: uint32(e.Kind), Instance: uint16(e.Instance)})
+			t.host.append(history.Event{At: t.host.now, Kind: history.Sent, Count: uint32(e.Kind),
+				Instance: uint16(e.Instance)})
 		}
 	}
 }
@@ -102,13 +111,14 @@ type arrival struct {
 // now or when its injected latency is over.
 func (h *Host) arrive(m *nats.Msg) {
 	var a arrival
+	h.now = h.clock.Now()
 	body, err := a.read(m.Data)
-	if err == nil && (int(a.from) >= h.process.Stack().Total() || int(a.instance) >= len(h.choices)) {
+	if err == nil && (int(a.from) >= len(h.traffic.subjects) || int(a.instance) >= len(h.choices)) {
 		err = fmt.Errorf("a message says that it is from node %d for instance %d, which do not exist",
 			a.from, a.instance)
 	}
 	if err == nil {
-		a.message, err = h.process.Stack().Codec().Decode(int(a.kind), body)
+		a.message, err = h.traffic.decoder.Decode(int(a.kind), body)
 	}
 	if err != nil {
 		h.err = fmt.Errorf("receiving a message: %w", err)
@@ -123,7 +133,7 @@ func (h *Host) arrive(m *nats.Msg) {
 		return
 	}
 	arrivals, _ := h.traffic.links.Take(&nodes.Packet{From: a.from, To: h.config.Node, Instance: a.instance,
-		Kind: a.kind, Net: h.process.Stack().Codec().Kind(int(a.kind)).Net, Bytes: len(m.Data), At: h.clock.Now()})
+		Kind: a.kind, Net: h.traffic.codec.Kind(int(a.kind)).Net, Bytes: len(m.Data), At: h.now})
 	switch counters := h.log.Instance(a.instance); {
 	case len(arrivals) == 0:
 		counters.Dropped.Add(1)
@@ -146,7 +156,9 @@ func (h *Host) audit(e *envelope) {
 		h.log.Repeats.Add(1)
 		return
 	}
-	h.log.Gaps.Add(e.seq - seen - 1)
+	if e.seq > seen+1 {
+		h.log.Gaps.Add(e.seq - seen - 1)
+	}
 	count.Store(e.seq)
 }
 
@@ -161,17 +173,18 @@ func (h *Host) deliver(a *arrival) {
 	h.log.Instance(a.instance).Kinds[a.kind].Delivered.Add(1)
 }
 
-// trace puts a message that goes by now into the trace.
-func (h *Host) trace(p history.MessageRecord) {
-	p.At = h.clock.Now()
-	h.log.Trace(p)
+// trace puts a message that goes by into the trace.
+func (h *Host) trace(m history.MessageRecord) {
+	m.At = h.now
+	h.log.Trace(m)
 }
 
 // record appends an event that happens now, and returns its stamp.
 func (h *Host) record(e history.Event) int64 {
-	e.At = h.clock.Now()
+	h.now = h.clock.Now()
+	e.At = h.now
 	h.append(e)
-	return e.At
+	return h.now
 }
 
 // append appends an event to the log.
