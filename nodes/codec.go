@@ -185,10 +185,7 @@ func appendValue(dst []byte, v reflect.Value) []byte {
 	}
 }
 
-// Decode reads a message of kind from all of b. Bytes that are none give an ErrMessage.
-func (c *Codec) Decode(kind int, b []byte) (Message, error) { return c.Decoder().Decode(kind, b) }
-
-// Decoder returns a decoder that works as Decode does with less to allocate, for one goroutine.
+// Decoder returns a decoder of the codec's messages, for one goroutine.
 func (c *Codec) Decoder() *Decoder { return &Decoder{c, make([]reflect.Value, len(c.kinds))} }
 
 // A Decoder decodes the messages of a codec, in the same piece of memory for all of one kind.
@@ -197,7 +194,7 @@ type Decoder struct {
 	scratch []reflect.Value // by kind, once there was one
 }
 
-// Decode is Codec.Decode.
+// Decode reads a message of kind from all of b. Bytes that are none give an ErrMessage.
 func (d *Decoder) Decode(kind int, b []byte) (Message, error) {
 	if kind < 0 || kind >= len(d.scratch) {
 		return nil, fmt.Errorf("%w: there is no kind %d", ErrMessage, kind)

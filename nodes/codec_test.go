@@ -88,7 +88,7 @@ func TestRoundTrip(t *testing.T) {
 			for range 100 {
 				m := fill(rng, zero)
 				b := codec.Append([]byte{1, 2}, kind, m)
-				back, err := codec.Decode(kind, b[2:])
+				back, err := codec.Decoder().Decode(kind, b[2:])
 				if err != nil || !reflect.DeepEqual(back, m) {
 					t.Fatalf("%s: %#v comes back as %#v, %v", name, m, back, err)
 				}
@@ -96,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 					t.Fatalf("%s: %#v is frozen to %#v", name, m, frozen)
 				}
 				if len(b) > 2 {
-					if _, err := codec.Decode(kind, b[2:len(b)-1]); !errors.Is(err, nodes.ErrMessage) {
+					if _, err := codec.Decoder().Decode(kind, b[2:len(b)-1]); !errors.Is(err, nodes.ErrMessage) {
 						t.Fatalf("%s: %#v without its last byte: %v", name, m, err)
 					}
 				}
@@ -143,11 +143,11 @@ func TestCodecRefuses(t *testing.T) {
 	codec := nodes.NewCodec([]nodes.Kind{{Zero: tyPart{}}})
 	for _, b := range []string{"", "\x05ab", "\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x00\x00\x00",
 		"\x00\x01\x80\x80\x80\x80\x80\x01"} {
-		if m, err := codec.Decode(0, []byte(b)); !errors.Is(err, nodes.ErrMessage) {
+		if m, err := codec.Decoder().Decode(0, []byte(b)); !errors.Is(err, nodes.ErrMessage) {
 			t.Errorf("% x is %v, %v", b, m, err)
 		}
 	}
-	if _, err := codec.Decode(1, nil); !errors.Is(err, nodes.ErrMessage) {
+	if _, err := codec.Decoder().Decode(1, nil); !errors.Is(err, nodes.ErrMessage) {
 		t.Errorf("there is no kind 1: %v", err)
 	}
 	for name, zero := range map[string]any{
@@ -181,11 +181,11 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, at, kind uint8, b []byte) {
 		codec := all[names[int(at)%len(names)]]
-		m, err := codec.Decode(int(kind), b)
+		m, err := codec.Decoder().Decode(int(kind), b)
 		if err != nil {
 			return
 		}
-		again, err := codec.Decode(int(kind), codec.Append(nil, int(kind), m))
+		again, err := codec.Decoder().Decode(int(kind), codec.Append(nil, int(kind), m))
 		if err != nil || !reflect.DeepEqual(m, again) {
 			t.Errorf("%#v comes back as %#v, %v", m, again, err)
 		}

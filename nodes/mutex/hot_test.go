@@ -19,13 +19,14 @@ func BenchmarkDelivery(b *testing.B) {
 		b.Fatal(err)
 	}
 	codec, node := stack.Codec(), nodes.NewNode(stack, 0, 0, nil)
+	decoder := codec.Decoder()
 	var buffer []byte
 	clock := uint64(0)
 	b.ReportAllocs()
 	for b.Loop() {
 		clock++
 		buffer = codec.Append(buffer[:0], 0, ricartRequest{clock})
-		m, err := codec.Decode(0, buffer)
+		m, err := decoder.Decode(0, buffer)
 		if err != nil {
 			b.Fatal(err)
 		}
