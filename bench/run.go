@@ -269,7 +269,7 @@ func Reopen(folder *results.Folder) (*Run, error) {
 		for len(r.Record.Trials) < number { // its orchestrator was killed
 			r.Record.Trials = append(r.Record.Trials, TrialRecord{
 				Seed:    trialSeed(r.Record.Options.Seed, number),
-				Trouble: "the orchestrator ended before the trial did, or is still at it"})
+				Trouble: "the orchestrator ended before the trial did, or is still running"})
 		}
 		if err := r.judge(number); err != nil {
 			return nil, err

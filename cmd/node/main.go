@@ -21,7 +21,7 @@ import (
 const (
 	ok       = 0
 	failed   = 1
-	orphaned = 3  // the orchestrator is gone
+	orphaned = 3  // the orchestrator has ended
 	usage    = 64 // as in sysexits.h
 )
 

@@ -50,7 +50,7 @@ func (b *bar) show(p bench.Progress) {
 	if p.PerSecond > 0 {
 		text += fmt.Sprintf(", %s/s", english.Thousands(p.PerSecond))
 	}
-	b.to.Set(min(int(p.Done*barSteps), barSteps-1)) // a full one would be over
+	b.to.Set(min(int(p.Done*barSteps), barSteps-1)) // a full bar would count as finished
 	b.to.Describe(text)
 }
 

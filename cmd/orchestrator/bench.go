@@ -23,11 +23,11 @@ import (
 const benchHelp = `Run one algorithm under one load, in a process per node, and judge what happened.
 
 Loads:
-  saturated   every node asks again as soon as it has left (the default)
+  saturated   every node requests again as soon as it has left (the default)
   closed      every node thinks, asks, holds and releases (what --think implies)
   open        requests fall due at each node at --rate, whether or not the last has ended
-  one         node 0 alone asks, again and again
-  sequential  one request at a time, from a node drawn at random, with all at rest in between
+  one         node 0 alone requests, again and again
+  sequential  one request at a time, from a node drawn at random, when all is at rest
 
 --hold, --think and --latency take a length of time or a distribution of them: 2ms,
 uniform:1ms,3ms (from, to), exponential:2ms (mean), normal:2ms,500us (mean, deviation) or
@@ -91,8 +91,8 @@ func (c *benchCall) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&c.noProgress, "no-progress", false, "show no progress, even on a terminal")
 }
 
-// addRunFlags adds the flags of runs of any kind, real or simulated. Those that have a value already have it
-// for a default.
+// addRunFlags adds the flags of real and simulated runs. A flag whose variable has a value already has that
+// as its default.
 func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.Patience = 3 * time.Second
@@ -131,8 +131,8 @@ func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// resolve works out what the flags imply, and what of it contradicts. Of two that contradict, the one
-// that the user said closer by counts: what stands in the file yields to the command line.
+// resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
+// the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) (err error) {
 	if err := c.resolveLoad(s); err != nil {
 		return err
@@ -227,7 +227,7 @@ func (c *benchCall) resolveRegions(s settings) error {
 	return nil
 }
 
-// resolveEnd finds out by what the run ends.
+// resolveEnd finds out whether time or entries end the run.
 func (c *benchCall) resolveEnd(s settings) {
 	switch byTime, byEntries := s.rank("duration"), s.rank("entries"); {
 	case byEntries > byTime:
@@ -243,7 +243,7 @@ func (c *benchCall) resolveEnd(s settings) {
 	}
 }
 
-// ownSibling returns the path of a program that lies beside this one.
+// ownSibling returns the path of a program in the folder of this one.
 func ownSibling(name string) string { return filepath.Join(filepath.Dir(ownPath()), name) }
 
 // ownPath returns the path of this program.
@@ -258,7 +258,7 @@ func ownPath() string {
 	return path
 }
 
-// exitStatus is that of a run which ended with err, or well.
+// exitStatus returns the exit status of a run that ended with err, which may be nil.
 func exitStatus(r *bench.Run, err error) int {
 	outcome := r.Outcome()
 	if err != nil {

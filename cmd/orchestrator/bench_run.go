@@ -13,7 +13,7 @@ func (a *app) bench(ctx context.Context, c *benchCall) error {
 	return a.make(c, func(s bench.Setup) (*bench.Run, error) { return bench.Make(ctx, c.row, c.Options, s) })
 }
 
-// make makes the run that c asks for, shows how it goes, and reports on it.
+// make makes the run that c asks for, shows its progress, and reports on it.
 func (a *app) make(c *benchCall, run func(bench.Setup) (*bench.Run, error)) error {
 	c.setup.Versions = versions()
 	report := newReport(a.stdout)

@@ -14,7 +14,7 @@ const brokerHelp = `Run the NATS server that is built in, in the foreground, for
 It listens on the loopback address alone and wants the credential that is part of the URL it prints.
 End it with Ctrl-C.
 
-A run without --nats has such a broker of its own: this command is for looking on with other tools.`
+A run without --nats has such a broker of its own. This command is for observing runs with other tools.`
 
 const brokerExample = `  orchestrator broker --port 4222
   orchestrator bench --nats nats://CREDENTIAL@127.0.0.1:4222`
@@ -54,7 +54,7 @@ func (a *app) serveBroker(cmd *cobra.Command, port int) error {
 	if port < 0 || port > 65535 {
 		return fmt.Errorf("--port: there is no port %d: take one of 1 to 65535", port)
 	}
-	// The server would retry for long.
+	// The server itself would retry for a long time.
 	probe, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return fmt.Errorf("the broker cannot listen: %w", err)

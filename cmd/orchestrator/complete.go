@@ -7,7 +7,7 @@ import (
 	"turnstile/results"
 )
 
-// completeFlags has a shell complete the values of the flags of runs.
+// completeFlags makes shells complete the values of the flags of runs.
 func completeFlags(cmd *cobra.Command) {
 	for flag, values := range map[string][]string{
 		"load":     {"saturated", "closed", "open", "one", "sequential"},
@@ -18,7 +18,7 @@ func completeFlags(cmd *cobra.Command) {
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 }
 
-// completeWith has a shell complete the value of a flag with one of those.
+// completeWith makes shells complete a flag with one of the values.
 func completeWith(cmd *cobra.Command, flag string, values []string) {
 	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -24,16 +24,17 @@ import (
 const exploreHelp = `Go through everything that can happen in a small cluster: every order of deliveries,
 timers, choices, requests and releases, and every placing of as many losses, duplicates and crashes as are
 allowed. In each state no two clients may be inside, no machine may panic, and nobody may wait for ever.
-What is found wrong is told step by step, and no shorter run shows it; --save keeps it as a schedule that
-can be played again.
+A violation is told step by step, by a shortest run that shows it; --save keeps it as a schedule that can
+be replayed.
 
-A fault that the algorithm states it cannot stand excuses what comes of it, unless --demand.
+What breaks after a fault that the algorithm's assumptions rule out is excused, unless --demand.
 
-A message may take any time, and a timer run out at any moment, unless --timing bounds them: then time goes
-on by ticks, messages take what it says, and timers run out when they were set to.
+A message may take any time, and a timer may run out at any moment, unless --timing bounds them: then time
+passes in ticks, messages take the latency that it gives, and timers run out within the range they were
+set to.
 
-A space is exhausted, or bounded by --depth, --states or --memory. That of an algorithm that counts
-without end, such as the hops of a token ring, is always bounded.
+A space is exhausted, or bounded by --depth, --states or --memory. That of an algorithm with a counter
+that never stops, such as the hops of a token ring, is always bounded.
 
 Exit status: 0 exhausted and clean, 1 a check is broken, 2 bounded and nothing found, 64 bad usage.`
 
@@ -92,8 +93,8 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&c.Reordering, "reordering", false, "let messages of one link overtake each other")
 	f.Var(&c.timing.Latency, "timing",
 		"`distribution` of how long a message takes, constant or uniform (default any)")
-	f.Lookup("timing").DefValue = "" // none: the help would say 0s
-	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "what time goes on by, with --timing")
+	f.Lookup("timing").DefValue = "" // otherwise the help would say 0s
+	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "length of a tick, with --timing")
 	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
 	addOptions(cmd, &c.Config)
 	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
@@ -105,7 +106,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.SetNormalizeFunc(longN)
 }
 
-// resolve finds the algorithm, and what contradicts.
+// resolve finds the algorithm, and checks the flags.
 func (c *exploreCall) resolve(s settings) (err error) {
 	if c.Spec, err = mutex.Find(c.algorithm); err != nil {
 		return err
@@ -134,7 +135,7 @@ func (c *exploreCall) resolve(s settings) (err error) {
 
 func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	c.Interrupt = ctx.Done()
-	// What the exploration counts is what it holds; this has the garbage collected before both exceed it.
+	// The exploration counts what it holds; this limit collects the garbage that comes on top of it.
 	debug.SetMemoryLimit(int64(c.memory))
 	began := time.Now()
 	x, err := explore.Run(c.Options)
@@ -154,13 +155,13 @@ func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	} else {
 		c.print(a.stdout, x, elapsed, kept == nil)
 	}
-	if kept != nil { // what was found is printed all the same
+	if kept != nil { // the result is printed all the same
 		return failure{kept, a.status}
 	}
 	return err
 }
 
-// keep saves the schedule of what was found wrong, with its story below.
+// keep saves the schedule of a violation, with its story below.
 func (c *exploreCall) keep(x *explore.Result) error {
 	if c.save == "" || x.Violation == nil {
 		return nil
@@ -174,7 +175,7 @@ func (c *exploreCall) keep(x *explore.Result) error {
 	return nil
 }
 
-// print tells people what was explored, and what was found.
+// print prints the result for people.
 func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duration, kept bool) {
 	colors := paletteFor(w)
 	fmt.Fprintf(w, "%s, %s\n\n", c.Spec.Name, strings.Join(c.space(), ", "))
@@ -184,7 +185,7 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 	case x.Exhausted:
 		fmt.Fprintf(w, "%s  nothing is wrong in any state\n\n", colors.paint(green, "EXHAUSTED"))
 	default:
-		fmt.Fprintf(w, "%s  nothing is wrong so far; the end was set by %s\n\n", colors.paint(yellow, "BOUNDED"),
+		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n\n", colors.paint(yellow, "BOUNDED"),
 			c.bound(x))
 	}
 	fmt.Fprintf(w, "  states       %s, made of %s of single nodes\n", english.Thousands(float64(x.States)),
@@ -210,7 +211,7 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 	}
 }
 
-// bound says what set the end, and what to do about it.
+// bound says what ended the exploration, and what to do about it.
 func (c *exploreCall) bound(x *explore.Result) string {
 	switch x.Bound {
 	case "memory":
@@ -246,7 +247,7 @@ func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bo
 	}
 }
 
-// space says in words what is explored.
+// space describes what is explored.
 func (c *exploreCall) space() []string {
 	words := append([]string{english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
 	words = append(words, english.Count(c.Entries, "entry", "entries")+" each")

@@ -13,7 +13,7 @@ import (
 	"turnstile/results"
 )
 
-// missing stands for what was not measured.
+// missing is printed for what was not measured.
 const missing = "-"
 
 // micros prints a figure in microseconds in the unit that suits it.
@@ -55,7 +55,7 @@ func significant(x float64) string {
 	return strconv.FormatFloat(x, 'f', places, 64)
 }
 
-// plain prints a figure as it is, to so many places.
+// plain prints a figure to so many decimal places.
 func plain(f results.Figure, places int) string {
 	x, known := f.Value()
 	if !known {
@@ -73,7 +73,7 @@ func whole(f results.Figure) string {
 	return bound(f) + english.Thousands(x)
 }
 
-// rate prints a figure per second, small ones with the digits that matter.
+// rate prints a figure per second: small ones with three significant digits, others as whole numbers.
 func rate(f results.Figure) string {
 	if x, known := f.Value(); known && x < 99.95 {
 		return bound(f) + significant(x)
@@ -81,7 +81,7 @@ func rate(f results.Figure) string {
 	return whole(f)
 }
 
-// outOf prints how many there are of those that were to be.
+// outOf prints how many there are of those that there should be.
 func outOf(n, of int) string {
 	if n == of {
 		return strconv.Itoa(n)
@@ -131,7 +131,7 @@ func paletteFor(w io.Writer) palette {
 	return palette{isTerminal(w) && os.Getenv("NO_COLOR") == ""}
 }
 
-// The colours, as terminals are told them.
+// The colours, as parameters of ANSI escape codes.
 const (
 	bold   = "1"
 	green  = "1;32"

@@ -18,7 +18,7 @@ const (
 // since waits spread over orders of magnitude.
 func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
 	edges := edgesOf(float64(h.Min()), float64(h.Max()))
-	if h.Min() == h.Max() || h.Max()-h.Min() < h.Max()/1000 { // to what a histogram tells apart, one value
+	if h.Min() == h.Max() || h.Max()-h.Min() < h.Max()/1000 { // one value, at the histogram's resolution
 		edges = edges[:2]
 	}
 	counts := make([]int64, len(edges)-1)
@@ -55,7 +55,7 @@ func edgesOf(low, high float64) []float64 {
 	return append(edges, high)
 }
 
-// barOf draws a bar of a length that need not be whole. What is there at all can be seen.
+// barOf draws a bar of a length that need not be whole. A length above zero is always visible.
 func barOf(length float64) string {
 	eighths := int(math.Round(8 * length))
 	if length > 0 {

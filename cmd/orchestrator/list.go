@@ -24,7 +24,7 @@ func (a *app) listCommand() *cobra.Command {
 	var asJSON, markdown bool
 	cmd := &cobra.Command{
 		Use:               "list [NAME]",
-		Short:             "List the algorithms, or tell all about one",
+		Short:             "List the algorithms, or describe one",
 		Example:           listExample,
 		Args:              atMostOne,
 		ValidArgsFunction: completeAlgorithm,
@@ -36,7 +36,7 @@ func (a *app) listCommand() *cobra.Command {
 			return a.list(s, c, args, asJSON, markdown)
 		},
 	}
-	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to tell the cost")
+	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to print the cost")
 	addOptions(cmd, &c)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a table for a Markdown document instead")
@@ -92,7 +92,7 @@ func writeList(w io.Writer, rows []*spec, c nodes.Config) error {
 	return out.Flush()
 }
 
-// writeSpec prints all about one algorithm.
+// writeSpec describes one algorithm.
 func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	line := func(name, text string) {
 		if text != "" {
@@ -118,7 +118,7 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 		line("servers", fmt.Sprintf("%d, beside the %d nodes", servers, c.N))
 	}
 	if row.Circulates {
-		line("remark", "sends though nobody asks")
+		line("remark", "messages circulate even if nobody requests")
 	}
 	fmt.Fprintf(w, "\npublished messages per entry: %s; with %d nodes\n", cost.Formula, c.N)
 	for _, f := range []struct {

@@ -1,4 +1,5 @@
-// Orchestrator makes runs of distributed algorithms, in real processes over NATS, and judges them.
+// Orchestrator runs distributed algorithms, in real processes over NATS, simulated and explored, and judges
+// what happened.
 package main
 
 import (
@@ -12,7 +13,7 @@ import (
 	"syscall"
 )
 
-// usage is the exit status for what the user got wrong, as in sysexits.h. Those of verdicts are
+// usage is the exit status for wrong usage, as in sysexits.h. Those of verdicts are
 // check.Outcome's.
 const usage = 64
 
@@ -39,7 +40,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return usage
 }
 
-// A failure is an error that is no fault of the user's.
+// A failure is an error that the user did not cause, with its exit status.
 type failure struct {
 	error
 	status int

@@ -14,8 +14,8 @@ import (
 
 const overheadHelp = `Find out what the testbed itself costs: run the same algorithm, saturated and with no
 hold, in the testbed with all its records and checks, and in a bare loop that has none of them, in turn,
-and compare the entries per second. The ratio of the two is what counts: each figure alone says more of
-the machine.
+and compare the entries per second. The ratio of the two is what counts: each figure alone depends on the
+machine.
 
 The interval behind a ratio holds the median of all possible pairs, with the probability beside it.`
 

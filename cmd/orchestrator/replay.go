@@ -55,7 +55,7 @@ func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed) error {
 	case v.Outcome == check.Violated:
 		outcome, says = v.Outcome, v.Reason
 	case played.Violation != nil && played.Violation.Check == explore.CheckDeadlock &&
-		played.Violation.OutsideModel != 0: // as of a run: it did not promise to go on
+		played.Violation.OutsideModel != 0: // as for a run: it did not promise progress then
 		says = fmt.Sprintf("%s (outside its model: it needs %v)", played.Violation.Says,
 			played.Violation.OutsideModel)
 	case played.Violation != nil:

@@ -15,7 +15,7 @@ import (
 	"turnstile/results"
 )
 
-// A report tells a person what came of a run.
+// A report prints the results of a run for people.
 type report struct {
 	w       io.Writer
 	palette palette
@@ -26,7 +26,7 @@ func newReport(w io.Writer) *report { return &report{w: w, palette: paletteFor(w
 
 func (p *report) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
 
-// line prints what is said under a name.
+// line prints a line that begins with a name.
 func (p *report) line(name, format string, args ...any) {
 	p.printf("%-11s %s\n", name, fmt.Sprintf(format, args...))
 }
@@ -86,7 +86,7 @@ func (p *report) trial(t *bench.Trial) {
 		micros(m.Wait.MicrosAt(0.5)), micros(m.Wait.MicrosAt(0.99)), plain(m.Messages.PerEntry, 2))
 }
 
-// summary tells all about a run.
+// summary prints the results of a run.
 func (p *report) summary(r *bench.Run) {
 	if p.trials > 1 {
 		p.medians(r.Trials)
@@ -106,7 +106,7 @@ func (p *report) summary(r *bench.Run) {
 	p.line("files", "%s", r.Folder.Path)
 }
 
-// medians prints those of the trials that came to their end.
+// medians prints the medians of the trials that ran to their end.
 func (p *report) medians(trials []*bench.Trial) {
 	of := func(f func(*measure.Measures) results.Figure) results.Figure {
 		var figures []results.Figure
@@ -151,7 +151,7 @@ func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n    "
 func (p *report) witness(t *bench.Trial) {
 	for _, f := range t.Verdict.Findings {
 		if f.Outcome == check.Valid || f.Outcome != check.Violated && f.Says != t.Verdict.Reason {
-			continue // of a run that ended early many checks say that they cannot say; verify shows it
+			continue // of a run that ended early many checks are inconclusive; verify shows them
 		}
 		if f.Says != t.Verdict.Reason {
 			p.printf("  also %s: %s\n", f.Outcome, indent(f.Says))
@@ -169,7 +169,7 @@ func (p *report) witness(t *bench.Trial) {
 func (p *report) figures(r *bench.Run, row *results.Row) {
 	t := r.Trials[0]
 	if !row.EntriesInWindow.Known() {
-		return // it did not get as far as being measured
+		return // it ended before it was measured
 	}
 	p.throughput(row)
 	p.latencies(t.Measures, row)
@@ -239,7 +239,7 @@ func (p *report) histogram(waits *measure.Latency) {
 	p.printf("\n")
 }
 
-// messages prints what an entry cost, beside what was published.
+// messages prints the messages of an entry, beside the published number.
 func (p *report) messages(t *bench.Trial, row *results.Row, spec *spec) {
 	const format = "  %-12s %12s %12s\n"
 	p.printf("per entry   %15s %12s\n", "deliveries", "publishes")
@@ -260,7 +260,7 @@ func (p *report) messages(t *bench.Trial, row *results.Row, spec *spec) {
 	}
 }
 
-// published says what the algorithm was published to cost, and whether it does.
+// published says what the algorithm was published to cost, and whether this run confirms it.
 func (p *report) published(t *bench.Trial, row *results.Row, spec *spec) string {
 	low, known := row.PublishedMin.Value()
 	if !known {
@@ -278,7 +278,7 @@ func (p *report) published(t *bench.Trial, row *results.Row, spec *spec) string 
 	case !measured:
 		return text
 	case r.Has(got):
-		return text + ": " + p.palette.paint(green, "so it is")
+		return text + ": " + p.palette.paint(green, "confirmed")
 	}
-	return text + ": " + p.palette.paint(red, "IT IS NOT SO")
+	return text + ": " + p.palette.paint(red, "NOT CONFIRMED")
 }

@@ -37,7 +37,7 @@ func (a *app) root() *cobra.Command {
 		Long:          rootHelp,
 		Example:       rootExample,
 		SilenceErrors: true, // run prints them
-		SilenceUsage:  true, // what is wrong would scroll away
+		SilenceUsage:  true, // the error would scroll off the screen
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -66,8 +66,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// valueError says what is wrong with the value of the flag f, which was found at the place where. cause is
-// what the flag said of it.
+// valueError says what is wrong with the value of the flag f, which was given at where. cause is the error of
+// the flag itself.
 func valueError(where string, f *pflag.Flag, value string, cause error) error {
 	what, known := map[string]string{
 		"int":      "a whole number",

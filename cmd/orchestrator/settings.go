@@ -22,7 +22,7 @@ const defaultConfig = "turnstile.yaml"
 
 const envPrefix = "TURNSTILE"
 
-// A rank is where the value of a flag is from. A higher one counts.
+// A rank is where the value of a flag comes from. Of two, the higher one counts.
 type rank int
 
 const (
@@ -32,16 +32,16 @@ const (
 	byFlag
 )
 
-// settings knows where the values of a command's flags are from.
+// settings holds the ranks of a command's flags.
 type settings map[string]rank
 
 func (s settings) rank(name string) rank { return s[name] }
 
-// given reports whether the user said anything about the flag name, anywhere.
+// given reports whether the user set the flag anywhere.
 func (s settings) given(name string) bool { return s[name] > byDefault }
 
-// settingsOf gives the flags of cmd that the command line left open their values, from the environment and
-// then from the configuration file.
+// settingsOf sets the flags of cmd that the command line did not set, from the environment or else from the
+// configuration file.
 func settingsOf(cmd *cobra.Command) (settings, error) {
 	known := knownSettings(cmd.Root())
 	if err := checkEnvironment(known); err != nil {
@@ -51,7 +51,7 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 	v.SetEnvPrefix(envPrefix)
 	v.SetEnvKeyReplacer(envNames)
 	v.AutomaticEnv()
-	v.BindPFlags(cmd.Flags()) // fails for no flags at all
+	v.BindPFlags(cmd.Flags()) // fails only without flags
 	if err := readConfig(v, known); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 	return s, err
 }
 
-// fill gives one flag its value.
+// fill sets one flag.
 func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	where := ""
 	switch variable := envName(f.Name); {
@@ -86,7 +86,7 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	return nil
 }
 
-// readConfig gives v what stands in the configuration file, if there is one.
+// readConfig reads the configuration file into v, if there is one.
 func readConfig(v *viper.Viper, known []string) error {
 	path := cmp.Or(v.GetString("config"), defaultConfig)
 	b, err := os.ReadFile(path)
@@ -129,7 +129,7 @@ func configError(path string, err error) error {
 	return fmt.Errorf("%s: %s: %s", path, line, what)
 }
 
-// checkEnvironment finds variables that look like settings and are none.
+// checkEnvironment refuses variables with the prefix of settings that are none.
 func checkEnvironment(known []string) error {
 	for _, e := range os.Environ() {
 		name, value, _ := strings.Cut(e, "=")
@@ -142,7 +142,7 @@ func checkEnvironment(known []string) error {
 	return nil
 }
 
-// unknownSetting is the error for a setting that no command has. spell says how one is written there.
+// unknownSetting is the error for a setting that no command has. spell writes a name as that place does.
 func unknownSetting(where, name string, known []string, spell func(string) string) error {
 	if near := suggest.Nearest(name, known); near != "" {
 		return fmt.Errorf("%s: there is no setting %s: did you mean %s?", where, spell(name), spell(near))

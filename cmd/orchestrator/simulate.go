@@ -14,9 +14,9 @@ import (
 
 const simulateHelp = `Run one algorithm under one load on virtual time, and judge what happened.
 
-The nodes are those that bench runs in processes; here they are one loop, nothing but latency and the
-critical sections takes time, and a seed gives the same history every time. So there may be ten thousand
-nodes, and what goes wrong on purpose goes wrong again.
+The nodes are those that bench runs in processes. Here they run in one loop, in which only latency and
+critical sections take time, and a seed gives the same history every time. So there may be ten thousand
+nodes, and every fault can be reproduced.
 
 The loads, the measures, the checks and the result set are those of bench.
 
@@ -81,7 +81,7 @@ func (a *app) simulateCommand() *cobra.Command {
 	return cmd
 }
 
-// asked returns the algorithm that was asked for by name, or nothing.
+// asked returns the algorithm that the user named, or nothing.
 func (c *simulateCall) asked(s settings) string {
 	if s.given("algo") {
 		return c.Algorithm

@@ -82,7 +82,7 @@ func (a *app) verify(folder *results.Folder, asJSON bool) error {
 	return nil
 }
 
-// compare says whether the verdict of a trial is the one that was stored.
+// compare says whether the verdict of a trial is the stored one.
 func compare(stored bench.Record, index int, t *bench.Trial) string {
 	now := t.Verdict.Outcome.String()
 	was := ""
@@ -91,7 +91,7 @@ func compare(stored bench.Record, index int, t *bench.Trial) string {
 	}
 	switch was {
 	case "":
-		return "no verdict was stored: the orchestrator ended before the trial did, or is still at it"
+		return "no verdict was stored: the orchestrator ended before the trial did, or is still running"
 	case now:
 		return "the stored verdict is the same"
 	}
