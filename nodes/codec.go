@@ -20,7 +20,7 @@ type kindPlan struct {
 	Kind
 	name  string
 	typ   reflect.Type
-	shape *Shape
+	shape *shape
 }
 
 // MaxKinds is how many kinds of messages a stack may have.
@@ -41,7 +41,7 @@ func NewCodec(kinds []Kind) *Codec {
 func (c *Codec) add(k Kind, name string) {
 	t := reflect.TypeOf(k.Zero)
 	plain(t, t)
-	c.kinds = append(c.kinds, kindPlan{k, name, t, ShapeOf(t)})
+	c.kinds = append(c.kinds, kindPlan{k, name, t, shapeOf(t)})
 }
 
 // stackCodec returns the codec of all instances. Those of one row share its numbers. The name of a kind that

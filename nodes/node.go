@@ -119,7 +119,7 @@ func (n *Node) cloneInto(fresh *Node) {
 	}
 	for i := range n.count() {
 		inst := *n.at(i)
-		inst.machine = CloneMachine(inst.machine)
+		inst.machine = cloneMachine(inst.machine)
 		inst.timers = slices.Clone(inst.timers)
 		fresh.put(i, inst)
 	}
@@ -130,7 +130,7 @@ func (n *Node) cloneInto(fresh *Node) {
 func (n *Node) AppendState(b []byte) []byte {
 	for i := range n.count() {
 		inst := n.at(i)
-		b = append(AppendMachine(b, inst.machine), byte(inst.client))
+		b = append(appendMachine(b, inst.machine), byte(inst.client))
 		if inst.client != Idle {
 			b = binary.AppendUvarint(b, uint64(inst.units))
 		}

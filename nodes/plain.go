@@ -12,9 +12,9 @@ import (
 // so that no algorithm holds code for it and none can get it wrong. It rests on their being plain: no
 // maps, pointers, functions, channels or interfaces, and no memory that two of them share.
 
-// A Shape knows how to copy and to write out values of one plain type. It is safe for use by several
+// A shape knows how to copy and to write out values of one plain type. It is safe for use by several
 // goroutines.
-type Shape struct {
+type shape struct {
 	typ    reflect.Type
 	fields []field
 	flat   bool // one run of memory without gaps is all there is to it
@@ -26,7 +26,7 @@ type field struct {
 	what   fieldKind
 	offset uintptr
 	size   uintptr      // of a run
-	elem   *Shape       // of a slice
+	elem   *shape       // of a slice
 	typ    reflect.Type // of a slice
 }
 
@@ -39,14 +39,14 @@ const (
 	setField
 )
 
-var shapes sync.Map // from reflect.Type to *Shape
+var shapes sync.Map // from reflect.Type to *shape
 
-// ShapeOf returns the shape of the values of type t. It panics if they are not plain.
-func ShapeOf(t reflect.Type) *Shape {
+// shapeOf returns the shape of the values of type t. It panics if they are not plain.
+func shapeOf(t reflect.Type) *shape {
 	if s, ok := shapes.Load(t); ok {
-		return s.(*Shape)
+		return s.(*shape)
 	}
-	s := &Shape{typ: t}
+	s := &shape{typ: t}
 	s.add(t, 0)
 	s.flat = len(s.fields) == 0 || len(s.fields) == 1 && s.fields[0].what == run && s.fields[0].size == t.Size()
 	s.shares = slices.ContainsFunc(s.fields, func(f field) bool {
@@ -57,7 +57,7 @@ func ShapeOf(t reflect.Type) *Shape {
 }
 
 // add appends the fields of a value of type t that stands at offset.
-func (s *Shape) add(t reflect.Type, offset uintptr) {
+func (s *shape) add(t reflect.Type, offset uintptr) {
 	switch t.Kind() {
 	case reflect.Bool,
 		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
@@ -72,7 +72,7 @@ func (s *Shape) add(t reflect.Type, offset uintptr) {
 	case reflect.String:
 		s.fields = append(s.fields, field{what: stringField, offset: offset})
 	case reflect.Slice:
-		s.fields = append(s.fields, field{what: sliceField, offset: offset, elem: ShapeOf(t.Elem()), typ: t})
+		s.fields = append(s.fields, field{what: sliceField, offset: offset, elem: shapeOf(t.Elem()), typ: t})
 	case reflect.Array:
 		for i := range t.Len() {
 			s.add(t.Elem(), offset+uintptr(i)*t.Elem().Size())
@@ -97,7 +97,7 @@ type sliceHeader struct {
 }
 
 // fix replaces what the fresh copy at p shares with its original.
-func (s *Shape) fix(p unsafe.Pointer) {
+func (s *shape) fix(p unsafe.Pointer) {
 	for i := range s.fields {
 		field := &s.fields[i]
 		at := unsafe.Add(p, field.offset)
@@ -125,7 +125,7 @@ func (s *Shape) fix(p unsafe.Pointer) {
 }
 
 // append writes out the value at p.
-func (s *Shape) append(b []byte, p unsafe.Pointer) []byte {
+func (s *shape) append(b []byte, p unsafe.Pointer) []byte {
 	for i := range s.fields {
 		field := &s.fields[i]
 		at := unsafe.Add(p, field.offset)
@@ -168,18 +168,18 @@ func (s *Set) appendState(b []byte) []byte {
 
 func appendLength(b []byte, n int) []byte { return append(b, byte(n), byte(n>>8), byte(n>>16)) }
 
-// CloneMachine returns a copy of m, a pointer to a plain struct, that shares no memory with it.
-func CloneMachine(m Machine) Machine {
+// cloneMachine returns a copy of m, a pointer to a plain struct, that shares no memory with it.
+func cloneMachine(m Machine) Machine {
 	v := reflect.ValueOf(m)
 	fresh := reflect.New(v.Type().Elem())
 	fresh.Elem().Set(v.Elem())
-	ShapeOf(v.Type().Elem()).fix(fresh.UnsafePointer())
+	shapeOf(v.Type().Elem()).fix(fresh.UnsafePointer())
 	return fresh.Interface().(Machine)
 }
 
-// AppendMachine writes out the state of m, a pointer to a plain struct. Equal states give equal bytes,
+// appendMachine writes out the state of m, a pointer to a plain struct. Equal states give equal bytes,
 // and different states of one type different ones.
-func AppendMachine(b []byte, m Machine) []byte {
+func appendMachine(b []byte, m Machine) []byte {
 	v := reflect.ValueOf(m)
-	return ShapeOf(v.Type().Elem()).append(b, v.UnsafePointer())
+	return shapeOf(v.Type().Elem()).append(b, v.UnsafePointer())
 }

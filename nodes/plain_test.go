@@ -38,8 +38,8 @@ func full() *everything {
 
 func TestCloneIsEqualAndSharesNothing(t *testing.T) {
 	original := full()
-	before := AppendMachine(nil, original)
-	clone := CloneMachine(original).(*everything)
+	before := appendMachine(nil, original)
+	clone := cloneMachine(original).(*everything)
 	if !reflect.DeepEqual(original, clone) {
 		t.Fatalf("the clone of %+v is %+v", original, clone)
 	}
@@ -49,13 +49,13 @@ func TestCloneIsEqualAndSharesNothing(t *testing.T) {
 	clone.Pairs[0].A = false
 	clone.members.Add(3)
 	clone.nested.x = 1
-	if !bytes.Equal(AppendMachine(nil, original), before) {
+	if !bytes.Equal(appendMachine(nil, original), before) {
 		t.Error("a change to the clone has changed the original")
 	}
 }
 
 func TestEveryPartOfAStateCounts(t *testing.T) {
-	base := string(AppendMachine(nil, full()))
+	base := string(appendMachine(nil, full()))
 	for name, change := range map[string]func(*everything){
 		"Flag":    func(e *everything) { e.Flag = false },
 		"Small":   func(e *everything) { e.Small++ },
@@ -73,7 +73,7 @@ func TestEveryPartOfAStateCounts(t *testing.T) {
 	} {
 		e := full()
 		change(e)
-		if string(AppendMachine(nil, e)) == base {
+		if string(appendMachine(nil, e)) == base {
 			t.Errorf("a change to %s does not show", name)
 		}
 	}
@@ -82,7 +82,7 @@ func TestEveryPartOfAStateCounts(t *testing.T) {
 func TestNilAndEmptyAreEqual(t *testing.T) {
 	a, b := &everything{}, &everything{List: []uint64{}, Deep: [][]int32{}, members: SetOf(200)}
 	b.members.Remove(200)
-	if !bytes.Equal(AppendMachine(nil, a), AppendMachine(nil, b)) {
+	if !bytes.Equal(appendMachine(nil, a), appendMachine(nil, b)) {
 		t.Error("nil and empty differ")
 	}
 }
@@ -96,7 +96,7 @@ func TestShapesRefuseWhatIsNotPlain(t *testing.T) {
 					t.Errorf("%T passes for plain", v)
 				}
 			}()
-			ShapeOf(reflect.TypeOf(v))
+			shapeOf(reflect.TypeOf(v))
 		}()
 	}
 }
@@ -105,13 +105,13 @@ func BenchmarkClone(b *testing.B) {
 	m := full()
 	b.ReportAllocs()
 	for b.Loop() {
-		CloneMachine(m)
+		cloneMachine(m)
 	}
 }
 
 func BenchmarkAppendMachine(b *testing.B) {
 	m, buffer := full(), make([]byte, 0, 1024)
 	for b.Loop() {
-		buffer = AppendMachine(buffer[:0], m)
+		buffer = appendMachine(buffer[:0], m)
 	}
 }
