@@ -9,18 +9,18 @@ import (
 	"turnstile/results"
 )
 
-// What an entry takes of the disk: its events in the logs of its trial, and those in the stored history.
+// How many bytes of disk space an entry takes, in the logs of its trial and in the stored history.
 const (
 	loggedEntry = 3 * history.EventLen
 	storedEntry = loggedEntry / 2 // they compress to less than half
 )
 
-// spareDiskSpace is for all that is not known before the run: the entries of a run that lasts for a time, the
-// messages of one in which they circulate, and the tables.
+// spareDiskSpace is for what is not known before the run: the entries of a run that lasts for a time,
+// recorded messages if messages circulate, and the tables.
 const spareDiskSpace = 64 << 20
 
-// diskSpace returns how much space a run takes on the disk of its results. The logs of one trial are gone
-// before the next begins.
+// diskSpace returns how much disk space a run takes. The logs of one trial are removed before the next
+// begins.
 func (r *Record) diskSpace(spec *nodes.Spec) results.DiskSpace {
 	o := &r.Options
 	entries, asked := float64(o.Entries), fmt.Sprintf("-n %d", o.Config.N)

@@ -13,9 +13,9 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// issue has the nodes issue requests, warming up first, until the run's time or entries are over.
+// issue has the nodes issue requests, through the warm-up and until the run's time or entries are over.
 func (t *trial) issue(ctx context.Context) error {
-	// All begin at one time, far enough ahead for the order to have reached everybody.
+	// All nodes begin at one time, far enough ahead for the order to reach all of them.
 	begin := t.now() + int64(20*time.Millisecond) + int64(t.total())*int64(100*time.Microsecond)
 	order := host.Order{Do: host.Issue, Begin: begin}
 	if t.Entries == 0 {
@@ -45,8 +45,8 @@ func (t *trial) issue(ctx context.Context) error {
 	}
 }
 
-// issueOneByOne gives out one request at a time, to a node drawn at random, and waits until all is at
-// rest in between. So the messages that each request takes are known.
+// issueOneByOne has one node at a time issue a request, drawn at random, and waits until all is at rest in
+// between. So the messages that each request takes are known.
 func (t *trial) issueOneByOne(ctx context.Context, m *meter) error {
 	for count := uint64(1); ; count++ {
 		over, err := m.look(ctx)
@@ -98,8 +98,8 @@ func (t *trial) settle(ctx context.Context, m *meter, count uint64) (sums, error
 	}
 }
 
-// A meter follows a trial while requests are issued: it puts the marks into its log, reads the
-// machine's gauges, reports progress and notices a stall.
+// A meter follows a trial while requests are issued: it puts the marks into the journal, reads the machine's
+// gauges, reports progress and notices a stall.
 type meter struct {
 	trial      *trial
 	begin, end int64 // of issuing; end is 0 if entries end it
@@ -120,7 +120,7 @@ const (
 	briefRun     = 1000 // entries
 )
 
-// look takes a look at the nodes, and reports whether issuing is over.
+// look reads the counters of the nodes, and reports whether issuing is over.
 func (m *meter) look(ctx context.Context) (over bool, err error) {
 	t := m.trial
 	s, now := t.watch.read(), t.now()
@@ -156,8 +156,7 @@ func (m *meter) overByEntries(s sums) (at int64, over bool) {
 	return at, at != 0
 }
 
-// measureFrom returns when the run begins to be measured. If it is to be warmed up by entries, any time
-// will do.
+// measureFrom returns the time from which the run is measured: Never if entries decide that.
 func (m *meter) measureFrom() int64 {
 	switch {
 	case m.end != 0:
@@ -191,10 +190,10 @@ func (m *meter) measure(at int64) error {
 	return m.trial.journal.Mark(at, history.Measuring)
 }
 
-// stop notes that no request is issued since the time at.
+// stop records that no request is issued from the time at on.
 func (m *meter) stop(at int64) error {
 	t := m.trial
-	if !m.measuring { // it was over before it was seen to be warm: then it is measured whole
+	if !m.measuring { // the run was over before its warm-up was seen to be: it is measured as a whole
 		if err := m.measure(min(at, m.begin)); err != nil {
 			return err
 		}
@@ -220,7 +219,7 @@ func (m *meter) stop(at int64) error {
 	return nil
 }
 
-// pause returns how long to wait until the next look: short near a time that matters.
+// pause returns how long to wait until the next look, which is not after a time that matters.
 func (m *meter) pause() time.Duration {
 	pause, now := tick, m.trial.now()
 	if m.end != 0 {

@@ -1,5 +1,5 @@
-// Package bench is one run from start to verdict: what was asked for, the processes that do it, what
-// was measured, and what is said of it.
+// Package bench makes one run, from its options to its verdict: it starts the processes or the simulation,
+// stores the history, and has it measured and judged.
 package bench
 
 import (
@@ -11,12 +11,12 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// Options is all that a run depends on; run.yaml stores it, so that the run can be made again.
+// Options is all that a run depends on. run.yaml stores it, so that the run can be repeated.
 type Options struct {
 	Algorithm string              `yaml:"algorithm"`
 	Config    nodes.Config        `yaml:"config"`
 	Workload  workload.Workload   `yaml:"workload"`
-	Latency   chance.Distribution `yaml:"latency"`           // injected into every link, its order kept
+	Latency   chance.Distribution `yaml:"latency"`           // injected into every link, whose order is kept
 	Regions   chaos.Regions       `yaml:"regions,omitempty"` // instead of Latency; none: all links are alike
 	Multicast bool                `yaml:"multicast"`         // a broadcast is one publish
 
@@ -26,11 +26,11 @@ type Options struct {
 	Trials   int           `yaml:"trials"`
 	Seed     uint64        `yaml:"seed"`
 	Patience time.Duration `yaml:"patience"`       // how long nothing may move while somebody waits
-	NATS     string        `yaml:"nats,omitempty"` // a server that is there; empty: a broker of the run's own
+	NATS     string        `yaml:"nats,omitempty"` // of a running server; empty: the run starts one
 }
 
-// Defaults returns the options of a run for which nothing was asked: a saturated load without hold, for
-// three seconds after a warm-up of a tenth of that.
+// Defaults returns the options of a saturated load without hold, measured for three seconds after a warm-up
+// of a tenth of that.
 func Defaults() Options {
 	return Options{
 		Algorithm: "ricart-agrawala",

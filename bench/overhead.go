@@ -17,7 +17,7 @@ import (
 	"turnstile/results"
 )
 
-// An OverheadOptions says how to find out what the testbed costs.
+// An OverheadOptions says how to measure what the testbed costs.
 type OverheadOptions struct {
 	Algorithm string // bare.Ring or bare.Ricart
 	Nodes     int
@@ -27,7 +27,7 @@ type OverheadOptions struct {
 	Seed      uint64
 }
 
-// A Pair is one measurement of each, made one right after the other, in entries per second.
+// A Pair is one measurement of each, made right after each other, in entries per second.
 type Pair struct {
 	Testbed float64 `json:"testbed"`
 	Bare    float64 `json:"bare"`
@@ -46,7 +46,7 @@ type OverheadResult struct {
 	Ratio     float64 `json:"ratio_median"`
 	Low       float64 `json:"ratio_low"` // of an interval for the median
 	High      float64 `json:"ratio_high"`
-	Coverage  float64 `json:"interval_coverage"` // with which probability it holds the median
+	Coverage  float64 `json:"interval_coverage"` // the probability that it holds the median
 }
 
 // Overhead runs the same algorithm in the testbed, as users run it, and in a bare loop, in turn, and
@@ -78,8 +78,8 @@ func Overhead(ctx context.Context, o OverheadOptions, s Setup, onPair func(int, 
 	return r, nil
 }
 
-// conclude finds the medians, and the interval between two of the sorted ratios that holds the median of
-// all possible pairs with a probability of 95% or, for few pairs, as much as there is.
+// conclude finds the medians, and an interval between two of the sorted ratios that holds the median of all
+// possible pairs with a probability of at least 95%, or as much as few pairs give.
 func (r *OverheadResult) conclude() {
 	var testbed, plain, ratios []float64
 	for _, p := range r.Pairs {
@@ -89,8 +89,8 @@ func (r *OverheadResult) conclude() {
 	r.Testbed, r.Bare, r.Ratio = results.Median(testbed), results.Median(plain), results.Median(ratios)
 	slices.Sort(ratios)
 	n := len(ratios)
-	// The median lies outside of the k-th from both ends if fewer than k pairs fall to one side of it, each
-	// side being as likely as heads or tails.
+	// The median lies outside of the k-th ratio from both ends if fewer than k pairs fall on one side of it;
+	// both sides are equally likely.
 	outside := func(k int) (p float64) {
 		ways := 1.0
 		for i := range k {
@@ -212,7 +212,7 @@ func (b *bareRun) order(order string) error {
 	return b.conn.Flush()
 }
 
-// measure starts the nodes together and returns how many entries per second they make.
+// measure starts the nodes together and returns their entries per second.
 func (b *bareRun) measure(ctx context.Context, o OverheadOptions) (float64, error) {
 	if _, _, err := b.sum(ctx); err != nil { // all are up
 		return 0, err

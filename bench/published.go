@@ -14,7 +14,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Reproduced is a figure that was published of an algorithm, and what a simulated run made of it.
+// A Reproduced is a published figure of an algorithm, and what a simulated run measured.
 type Reproduced struct {
 	nodes.Claim
 	Spec      *nodes.Spec
@@ -52,7 +52,7 @@ func (r *Reproduced) Ratio() float64 {
 
 // reproduce makes the run that a claim is about, for one configuration.
 func reproduce(row *nodes.Spec, c nodes.Claim, config nodes.Config, seed uint64) (*Reproduced, error) {
-	const least = 10 * time.Microsecond // next to nothing, beside a hop
+	const least = 10 * time.Microsecond // negligible beside a hop
 	r := &Reproduced{Claim: c, Spec: row, Config: config, Published: c.Value(config),
 		Load: workload.Load(cmp.Or(c.Load, string(workload.Saturated)))}
 	o := Options{Algorithm: row.Name, Config: config, Entries: r.entries(), Seed: seed, Multicast: c.Multicast,
@@ -88,7 +88,7 @@ func reproduce(row *nodes.Spec, c nodes.Claim, config nodes.Config, seed uint64)
 	return r, nil
 }
 
-// entries is how many the run takes.
+// entries returns how many entries the run makes.
 func (r *Reproduced) entries() uint64 {
 	switch r.Within {
 	case nodes.Mean:
@@ -99,8 +99,8 @@ func (r *Reproduced) entries() uint64 {
 	return uint64(max(1000, 20*r.Config.N))
 }
 
-// holds reports whether what was measured is what was published. Histograms keep three digits, and the
-// window of a run cuts its first and last entries off.
+// holds reports whether the measured figure agrees with the published one. Histograms keep three digits, and
+// the window of a run leaves out its first and last entries.
 func (r *Reproduced) holds() bool {
 	slack := 0.0
 	switch {
@@ -130,7 +130,7 @@ func (costs *settledCosts) Add(e history.Event) {
 func (costs *settledCosts) Close([]*history.NodeLog) {}
 
 // mean returns the mean of all but the first few, and its standard error by the means of fifty groups, since
-// what one request costs depends on the one before.
+// the cost of a request depends on the one before.
 func (costs settledCosts) mean(burnIn int) (mean, standardError float64) {
 	if len(costs) <= burnIn {
 		return math.NaN(), 0

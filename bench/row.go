@@ -43,8 +43,8 @@ func (r *Run) row(t *Trial) results.Row {
 	return row
 }
 
-// asked returns what the run was asked to be, for runs.csv. A test wants everything that makes two runs
-// differ.
+// asked returns what the run was asked to be, for runs.csv. A test checks that it has everything that makes
+// two runs differ.
 func (r *Record) asked() results.Asked {
 	o := &r.Options
 	w := &o.Workload
@@ -98,7 +98,7 @@ func meanUS(s chance.Distribution) results.Figure {
 
 // Predict returns the utilisation and the entries per second that theory expects: under a saturated
 // load, each entry takes its hold and a synchronization delay of so many hops, each of the injected
-// latency. They are absent unless that is a known number of hops and the latency always the same.
+// latency. They are unknown unless the number of hops is exact and the latency constant.
 func Predict(o Options, delay nodes.Range) (utilisation, entriesPerS results.Figure) {
 	if o.Workload.Load != workload.Saturated || o.Config.N < 2 || !delay.Exact() || delay.Min <= 0 ||
 		o.Latency.Zero() || !o.Latency.IsConstant() || !o.Regions.None() {

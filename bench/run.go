@@ -21,7 +21,7 @@ import (
 	"turnstile/results"
 )
 
-// A Setup is what a run uses of the machine that it is made on.
+// A Setup says where a run finds its programs and puts its results.
 type Setup struct {
 	Results string // the folder of all result sets
 	Set     string // the set that the run belongs to
@@ -29,17 +29,17 @@ type Setup struct {
 	// Broker is the program, and its arguments, that serves as the broker (see cluster.ServeBroker).
 	Broker   []string
 	Versions map[string]string // of what the run was made with
-	Progress func(Progress)    // nil: tell nobody
-	OnTrial  func(*Trial)      // called when a trial is over; nil: tell nobody
+	Progress func(Progress)    // called while the run goes on; may be nil
+	OnTrial  func(*Trial)      // called when a trial is over; may be nil
 }
 
-// A Record is what run.yaml holds: all that is needed to make the run again, and what came of it.
+// A Record is what run.yaml holds: all that is needed to repeat the run, and what came of it.
 type Record struct {
 	Format  int       `yaml:"format"` // of result sets: see recordFormat
 	Started time.Time `yaml:"started"`
 	Status  string    `yaml:"status"` // running, or over
 	Options Options   `yaml:"options"`
-	// Simulated is what went wrong on purpose in a simulated run; nil: real processes made the run.
+	// Simulated are the faults of a simulated run; nil: the run was made by real processes.
 	Simulated *Simulated        `yaml:"simulated,omitempty"`
 	Versions  map[string]string `yaml:"versions"`
 	Machine   results.Machine   `yaml:"machine"`
@@ -94,8 +94,8 @@ func (r *Run) Outcome() check.Outcome {
 	return worst
 }
 
-// Make makes a run. What can be wrong is found out first: an error without a Run means that nothing was
-// started. Later errors come with the Run as far as it got, its records saved.
+// Make makes a run of real processes. An error without a Run means that nothing was started. Later errors
+// come with the Run as far as it got, its records saved.
 func Make(ctx context.Context, spec *nodes.Spec, o Options, s Setup) (*Run, error) {
 	if err := o.Validate(spec); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func Make(ctx context.Context, spec *nodes.Spec, o Options, s Setup) (*Run, erro
 		return nil, err
 	}
 	server := o.NATS
-	o.NATS = withoutCredential(server) // results are there to be shown around
+	o.NATS = withoutCredential(server) // results are there to be published
 	r, err := s.begin(Record{Options: o}, spec)
 	if err != nil {
 		return nil, err
@@ -112,8 +112,7 @@ func Make(ctx context.Context, spec *nodes.Spec, o Options, s Setup) (*Run, erro
 	return r, r.make(ctx, s, server)
 }
 
-// begin makes the folder of a run, and writes down what the run is to be: the record, and what it says of
-// every run.
+// begin makes the folder of a run and writes its record, completed by what is the same for all runs.
 func (s *Setup) begin(record Record, spec *nodes.Spec) (*Run, error) {
 	started := time.Now()
 	folder, err := results.Create(s.Results, s.Set, runName(started, record.Options), record.diskSpace(spec))
@@ -130,7 +129,7 @@ func (s *Setup) begin(record Record, spec *nodes.Spec) (*Run, error) {
 	return &Run{Folder: folder, Spec: spec, Record: record}, results.SetLatest(s.Results, folder)
 }
 
-// withoutCredential returns the URLs of NATS servers without what lets one in.
+// withoutCredential returns the URLs of NATS servers without their credentials.
 func withoutCredential(urls string) string {
 	if urls == "" {
 		return ""
@@ -150,7 +149,7 @@ func runName(at time.Time, o Options) string {
 	return fmt.Sprintf("%s-%s-n%d", at.Format("20060102-150405"), o.Algorithm, o.Config.N)
 }
 
-// ready finds out whether the run could be made here.
+// ready checks whether the run can be made on this machine.
 func (s *Setup) ready(o Options, spec *nodes.Spec) error {
 	info, err := os.Stat(s.Node)
 	if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
@@ -172,7 +171,7 @@ func (s *Setup) ready(o Options, spec *nodes.Spec) error {
 	return nil
 }
 
-// make makes the trials, one after the other, with one broker: the server at a URL, or one of its own.
+// make makes the trials, one after the other, with one broker: the given server, or one of the run's own.
 func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	defer func() {
 		r.Record.Status = statusOver
@@ -217,11 +216,11 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	return nil
 }
 
-// finish saves what a trial recorded, and judges it only then. If it cannot be saved, the logs stay, and it
-// is judged by them.
+// finish saves what a trial recorded, and then judges it. If it cannot be saved, the logs stay, and are
+// judged instead.
 func (r *Run) finish(t *trial, number int, trouble error) error {
 	record := TrialRecord{Seed: t.seed, Started: t.started.Round(time.Microsecond).UTC()}
-	if trouble != nil && !errors.Is(trouble, errStalled) { // of a stall the checks have more to say
+	if trouble != nil && !errors.Is(trouble, errStalled) { // the checks say more about a stall
 		record.Trouble = trouble.Error()
 	}
 	r.Record.Trials = append(r.Record.Trials, record)
@@ -240,7 +239,7 @@ func (r *Run) finish(t *trial, number int, trouble error) error {
 
 func stallFile(trial int) string { return fmt.Sprintf("stall-%d.txt", trial) }
 
-// Reopen reads a run back from its folder, and judges its histories anew.
+// Reopen reads a run from its folder, and judges its histories again.
 func Reopen(folder *results.Folder) (*Run, error) {
 	r := &Run{Folder: folder}
 	if err := folder.ReadYAML(&r.Record); err != nil {
@@ -278,7 +277,7 @@ func Reopen(folder *results.Folder) (*Run, error) {
 	return r, nil
 }
 
-// checkKinds finds out whether the numbers of kinds in the histories still mean what they meant.
+// checkKinds checks whether the numbers of kinds in the histories still mean the same.
 func (r *Run) checkKinds() error {
 	if now := r.Spec.Codec().Names(); !slices.Equal(now, r.Record.Kinds) {
 		return fmt.Errorf("%s lists the messages %s, and those of %s are %s: this Turnstile cannot judge that run",
@@ -287,8 +286,8 @@ func (r *Run) checkKinds() error {
 	return nil
 }
 
-// checkNodes finds out whether the history of a trial is of as many nodes as the record says. Else it would
-// be held to the figures of another one.
+// checkNodes checks whether the history of a trial has as many nodes as the record says. Otherwise it would
+// be compared with the published figures for another size.
 func (r *Run) checkNodes(number, found int) error {
 	config := r.Record.Options.Config
 	servers := r.Spec.ServerCount(config)
@@ -317,7 +316,7 @@ func (r *Run) judge(number int) error {
 	return nil
 }
 
-// judgement returns the folds for a trial whose history has such a header.
+// judgement returns the folds for a trial whose history has the header h.
 func (r *Run) judgement(h history.Header) judgement {
 	o := r.Record.Options
 	return judgementOf(h, o.Workload.Load, setting(o, r.Spec, r.Record.Kinds))

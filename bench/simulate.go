@@ -13,9 +13,9 @@ import (
 	"turnstile/nodes/sim"
 )
 
-// Simulated says what goes wrong on purpose in a simulated run.
+// Simulated are the faults that are injected into a simulated run.
 type Simulated struct {
-	Reordering  bool    `yaml:"reordering,omitempty"`  // messages of one link may overtake each other
+	Reordering  bool    `yaml:"reordering,omitempty"`  // messages of one link may arrive in any order
 	Loss        float64 `yaml:"loss,omitempty"`        // share of messages that are lost
 	Duplication float64 `yaml:"duplication,omitempty"` // share of messages that arrive twice
 
@@ -28,8 +28,8 @@ const (
 	kindSimulate = "simulate"
 )
 
-// Simulate makes a run on virtual time. It leaves the same result set behind as one of real processes, made
-// from the same history by the same measures and checks.
+// Simulate makes a run on virtual time. Its result set is that of a run of real processes, made by the same
+// measures and checks.
 func Simulate(ctx context.Context, spec *nodes.Spec, o Options, f Simulated, s Setup) (*Run, error) {
 	if err := o.Validate(spec); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func Simulate(ctx context.Context, spec *nodes.Spec, o Options, f Simulated, s S
 	return r, r.simulateAll(ctx, s)
 }
 
-// simulateAll makes the trials, one after the other. Whatever ends them, what there is is saved.
+// simulateAll makes the trials, one after the other, and saves their results even after an error.
 func (r *Run) simulateAll(ctx context.Context, s Setup) (err error) {
 	defer func() {
 		r.Record.Status = statusOver
@@ -74,7 +74,7 @@ func (f *Simulated) check() error {
 	return network.Validate()
 }
 
-// simulation returns what the simulator is asked for.
+// simulation returns the options of the simulator for a trial.
 func simulation(o Options, f Simulated, spec *nodes.Spec, seed uint64) *sim.Options {
 	network := o.network()
 	network.Loss, network.Duplication = f.Loss, f.Duplication
@@ -87,7 +87,7 @@ func simulation(o Options, f Simulated, spec *nodes.Spec, seed uint64) *sim.Opti
 	return asked
 }
 
-// simulate makes one trial. It is judged even if it was cut short, which is an error.
+// simulate makes one trial. One that ends early is an error, and judged all the same.
 func (r *Run) simulate(ctx context.Context, number int) error {
 	o, seed := r.Record.Options, trialSeed(r.Record.Options.Seed, number)
 	record := TrialRecord{Seed: seed, Started: time.Now().UTC().Round(time.Microsecond)}

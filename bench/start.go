@@ -16,7 +16,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// start starts the nodes and waits until all hear their subjects.
+// start starts the nodes and waits until all have subscribed to their subjects.
 func (t *trial) start(ctx context.Context) error {
 	began := t.now()
 	t.subjects = host.SubjectsOf(cluster.NewToken()[:12])
@@ -83,7 +83,7 @@ func (t *trial) join() (err error) {
 	return nil
 }
 
-// follow has the end of p noticed.
+// follow reports the end of p to the trial.
 func (t *trial) follow(p *cluster.Process) {
 	go func() {
 		<-p.Ended()
@@ -95,8 +95,8 @@ func (t *trial) logOf(id nodes.ID) string {
 	return filepath.Join(t.dir, fmt.Sprintf("node-%06d.log", id))
 }
 
-// traceLength is how many of its latest messages each of so many nodes keeps: some thousands, but for large
-// clusters fewer, so that all traces together stay small.
+// traceLength returns how many of its latest messages each node keeps: some thousands, but fewer in large
+// clusters, so that all traces together stay small.
 func traceLength(total int) int { return min(4096, max(256, (1<<18)/total)) }
 
 func (t *trial) startNode(id nodes.ID, resource string) error {
@@ -106,7 +106,7 @@ func (t *trial) startNode(id nodes.ID, resource string) error {
 		Seed: t.seed, Log: t.logOf(id), TraceLength: traceLength(t.total()), Resource: resource,
 	}
 	if t.Workload.Load == workload.Sequential {
-		c.Entries = 0 // counted where the requests are given out
+		c.Entries = 0 // the orchestrator counts them
 	}
 	input, err := json.Marshal(map[string]any{"node": c, "algorithm": t.Algorithm, "machines": t.Config,
 		"network": t.network()})
@@ -122,8 +122,8 @@ func (t *trial) startNode(id nodes.ID, resource string) error {
 	return nil
 }
 
-// NodeEnvironment is what node processes are told beside their input: one CPU is enough for a loop, and
-// takes fewer threads.
+// NodeEnvironment is the environment of node processes: one CPU is enough for a loop, and takes fewer
+// threads.
 var NodeEnvironment = []string{"GOMAXPROCS=1"}
 
 // awaitReady waits until all nodes are ready.
@@ -147,8 +147,8 @@ func (t *trial) awaitReady(ctx context.Context) error {
 	return nil
 }
 
-// death explains that a process has ended on its own. Of several it names the broker, whose death is
-// the cause of the others'.
+// death explains that a process has ended on its own. Of several it names the broker, whose end is the cause
+// of the others'.
 func (t *trial) death(first *cluster.Process) error {
 	grace := time.After(200 * time.Millisecond)
 	for others := 0; ; others++ {

@@ -19,7 +19,7 @@ import (
 	"turnstile/nodes/stall"
 )
 
-// A trial is one cluster of processes, from the first that is started to the last that ends.
+// A trial is one run of a cluster of processes, from the start of the first to the end of the last.
 type trial struct {
 	Options
 	spec     *nodes.Spec
@@ -47,7 +47,7 @@ type trial struct {
 // An endpoint is a broker to join.
 type endpoint struct {
 	url, token string
-	process    *cluster.Process // nil for one that was there before
+	process    *cluster.Process // nil if the run has not started it
 }
 
 // A Progress says how far a trial has come.
@@ -60,14 +60,14 @@ type Progress struct {
 	PerSecond float64 // entries, lately
 }
 
-// errInterrupted ends a trial when the user asks for it.
+// errInterrupted ends a trial that the user interrupts.
 var errInterrupted = errors.New("interrupted")
 
 // errStalled ends a trial in which somebody waits and nothing moves.
 var errStalled = errors.New("stalled")
 
-// How often a trial looks at its nodes. Each look takes their counters out of the caches of their
-// processors, so where nothing depends on it the look is seldom.
+// How often a trial reads the counters of its nodes. Each time takes them out of the caches of the nodes'
+// processors, so it is done rarely where nothing depends on it.
 const (
 	tick     = 10 * time.Millisecond
 	slowTick = 50 * time.Millisecond
@@ -132,7 +132,7 @@ func (t *trial) order(ctx context.Context, subject string, o host.Order) error {
 		return nil
 	}
 	if cause := t.wait(ctx, 200*time.Millisecond); cause != nil {
-		return cause // that the broker has died, say
+		return cause // such as that the broker has died
 	}
 	return fmt.Errorf("telling the nodes to %s: %w", o.Do, err)
 }
@@ -151,7 +151,7 @@ func (t *trial) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// cut returns why the trial must end at once, if it must.
+// cut returns why the trial must end at once, or nil.
 func (t *trial) cut(ctx context.Context) error {
 	select {
 	case p := <-t.ended:
@@ -169,8 +169,8 @@ func (t *trial) report(p Progress) {
 	}
 }
 
-// rest waits until all requests have been granted and released and every message has arrived, and then
-// ends the nodes in good order.
+// rest waits until all requests are granted and released and all messages have arrived, and then has the
+// nodes quit.
 func (t *trial) rest(ctx context.Context) error {
 	slow := t.patience()
 	for parked := false; ; {
@@ -201,13 +201,13 @@ func (t *trial) rest(ctx context.Context) error {
 	return t.quit(ctx)
 }
 
-// patience returns a fresh patience. What the run itself makes slow does not count.
+// patience returns a fresh patience, extended by what the run itself makes slow.
 func (t *trial) patience() patience {
 	limit := t.Patience + 10*max(t.Latency.Longest(), t.Regions.Longest()) + t.Workload.Hold.Longest()
 	return patience{circulates: t.spec.Circulates, limit: int64(limit)}
 }
 
-// quit notes how much memory the nodes took, and has them close their logs and end.
+// quit records how much memory the nodes took, and has them close their logs and end.
 func (t *trial) quit(ctx context.Context) error {
 	var most int64
 	for _, p := range t.processes {
@@ -247,7 +247,7 @@ func trialSeed(seed uint64, number int) uint64 {
 	return chance.Dice(seed).Bits(chance.Roll{Purpose: chance.ForTrial, Count: uint64(number)}) & math.MaxInt64
 }
 
-// stalled asks every node where it stands, keeps the report, and returns errStalled.
+// stalled asks every node for its status, keeps the report, and returns errStalled.
 func (t *trial) stalled(ctx context.Context) error {
 	if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Report}); err != nil {
 		return fmt.Errorf("nothing moves any more: %w", err)

@@ -9,8 +9,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// Validate makes the options those of a run of the algorithm spec, with its own options explicit. The error
-// says what is wrong and what would be right.
+// Validate checks the options for a run of the algorithm spec, and makes the algorithm's own options
+// explicit. The error says what is wrong and what would be right.
 func (o *Options) Validate(spec *nodes.Spec) error {
 	if err := spec.Validate(o.Config); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 	return o.validateLoad()
 }
 
-// validateEnd finds out whether the run comes to an end, and lets somebody in before that.
+// validateEnd checks whether the run ends, and lasts long enough for somebody to enter.
 func (o *Options) validateEnd() error {
 	switch {
 	case o.Duration < 0:
@@ -70,7 +70,7 @@ func (o *Options) validateLoad() error {
 		return fmt.Errorf("a rate of %v under a load that is %s: an open load takes a rate, and no other does",
 			w.Rate, w.Load)
 	}
-	if !(w.Rate >= 0 && w.Rate <= 1e6) { // nor is it a NaN
+	if !(w.Rate >= 0 && w.Rate <= 1e6) { // false for NaN
 		return fmt.Errorf("a rate of %v requests per second and node: it must be above 0, and at most 1000000",
 			w.Rate)
 	}

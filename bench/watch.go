@@ -4,7 +4,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A watch reads the counters of all nodes of a trial in their mapped logs, while they run.
+// A watch reads the counters in the mapped logs of the nodes of a trial, while they run.
 type watch struct {
 	kinds int // of messages
 	logs  []*history.Watched
@@ -31,8 +31,8 @@ func (w *watch) close() {
 // sums are the counters of all nodes together.
 type sums struct{ requests, entries, exits, sent, delivered uint64 }
 
-// read adds up the counters. Causes are read after their effects: if the sums of effects equal those of
-// causes, everything was at rest in between (see history.Counters).
+// read adds up the counters. Effects are read before their causes: if their sums are equal, everything was at
+// rest in between (see history.Counters).
 func (w *watch) read() sums {
 	var s sums
 	w.each(func(c *history.InstanceCounters) {
@@ -51,7 +51,7 @@ func (w *watch) read() sums {
 	return s
 }
 
-// each gives the counters of one instance after another to do.
+// each calls do for the counters of each instance of each node.
 func (w *watch) each(do func(*history.InstanceCounters)) {
 	for _, l := range w.logs {
 		for i := range l.Instances {
@@ -63,8 +63,8 @@ func (w *watch) each(do func(*history.InstanceCounters)) {
 // atRest reports whether no message is on its way and no request open.
 func (s sums) atRest() bool { return s.exits == s.requests && s.delivered == s.sent }
 
-// open reports whether some request is open. Its client may be inside: even then something must move
-// before long, since no hold lasts for ever.
+// open reports whether some request is open. Even if its client is inside, something must move before long,
+// since no hold lasts for ever.
 func (s sums) open() bool { return s.requests > s.exits }
 
 // A patience notices that nothing moves.
@@ -75,8 +75,8 @@ type patience struct {
 	since      int64
 }
 
-// over reports whether the sums s, read at the time now, have stood still for too long. Where a token
-// goes round for ever its movement is none.
+// over reports whether the sums s, read at the time now, have not changed for too long. Messages that
+// circulate do not count as a change.
 func (p *patience) over(s sums, now int64) bool {
 	if p.circulates {
 		s.sent, s.delivered = 0, 0

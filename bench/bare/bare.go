@@ -1,6 +1,6 @@
-// Package bare is the yardstick for what the testbed itself costs: two algorithms over NATS in as few
-// lines as will do, with tiny messages, nothing recorded and nothing checked. It is frozen: a trick of
-// transport that the testbed's host gains goes in here first, and nothing else does.
+// Package bare is the baseline for what the testbed itself costs: two algorithms over NATS in as few lines as
+// possible, with tiny messages, nothing recorded and nothing checked. It is frozen: only an optimisation of
+// the transport may change it, before the testbed's host gets the same.
 package bare
 
 import (
@@ -34,8 +34,8 @@ func Subject(run string, node uint32) string { return fmt.Sprintf("bare.%s.node.
 // Orders returns the subject on which all nodes hear Start and Count.
 func Orders(run string) string { return "bare." + run + ".orders" }
 
-// Counts returns the subject on which nodes tell their number, once up, and then, when asked, how many
-// entries they have made.
+// Counts returns the subject on which nodes publish their number, once they are up, and then, when asked, how
+// many entries they have made.
 func Counts(run string) string { return "bare." + run + ".counts" }
 
 // The orders.
@@ -111,7 +111,7 @@ func (n *node) ring([]byte) {
 	n.conn.Publish(n.subjects[(n.Node+1)%n.N], []byte{1})
 }
 
-// request asks all peers, with a stamp and our number; a reply is empty.
+// request sends all peers our number and a stamp. Replies are empty.
 func (n *node) request() {
 	n.clock++
 	n.ours, n.missing = n.clock, n.N-1

@@ -30,8 +30,8 @@ func NewToken() string {
 	return hex.EncodeToString(b)
 }
 
-// maxPause is longer than any node stands still. The broker keeps what such a node has not read, and
-// does not cut it off, for that would lose messages.
+// maxPause is longer than any pause of a node. The broker keeps what such a node has not read, and does not
+// disconnect it, which would lose messages.
 const maxPause = 5 * time.Minute
 
 // StartBroker runs a NATS server in this process. It listens on the loopback address alone.
@@ -104,8 +104,8 @@ func LaunchBroker(ctx context.Context, l *Launcher, path string, args []string) 
 	return nil, "", "", err
 }
 
-// findURL returns a function that is given all that a broker prints, and passes on the URL in it. What else
-// the broker prints says what is wrong.
+// findURL returns a function that finds the URL in what a broker prints and sends it to urls. Anything else
+// that a broker prints is an error message.
 func findURL(urls chan<- string) func([]byte) {
 	var begun string // of a line
 	return func(b []byte) {

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What one node takes of the machine's limits.
+// How much of the machine's limits a node takes.
 const (
 	filesPerNode   = 3  // of this process: its pipes, and a log while that is mapped
 	filesAtAll     = 64 // of this process, besides
 	threadsPerNode = 8  // seen: 5 to 7 in a node process that runs on one CPU
 )
 
-// CheckLimits returns an error if this machine lets this user start no cluster of so many nodes.
+// CheckLimits returns an error if the limits of this machine and user are too low for so many nodes.
 func CheckLimits(count int) error {
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil {
@@ -40,7 +40,7 @@ type limit struct {
 	max  int
 }
 
-// threadLimits returns the limits on processes and threads that can be found out.
+// threadLimits returns the known limits on processes and threads.
 func threadLimits() []limit {
 	var found []limit
 	add := func(name, path string) {

@@ -42,8 +42,8 @@ type Process struct {
 	err    error
 }
 
-// Start starts the program at path and hands it input on its standard input, which stays open. What
-// the process prints is kept, the last of it; onOutput, if not nil, is given all of it as it comes.
+// Start starts the program at path and writes input to its standard input, which stays open. The beginning
+// and the end of what the process prints are kept; onOutput, if not nil, is given all of it as it comes.
 func (l *Launcher) Start(name, path string, args, env []string, input []byte, onOutput func([]byte)) (
 	*Process, error) {
 	fail := func(err error) (*Process, error) {
@@ -79,8 +79,8 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 	return p, nil
 }
 
-// watch collects what the process prints until it ends. The end of its output is how its end is
-// noticed: to wait for each process in a thread of its own would take as many threads as nodes.
+// watch collects what the process prints until it ends. It notices the end of the process by the end of its
+// output: waiting for each process would take a thread for each.
 func (p *Process) watch(onOutput func([]byte)) {
 	b := make([]byte, 4096)
 	for {
@@ -99,7 +99,7 @@ func (p *Process) watch(onOutput func([]byte)) {
 	close(p.ended)
 }
 
-// Pid returns the process's number.
+// Pid returns the ID of the process.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // Ended is closed when the process has ended.
@@ -111,7 +111,7 @@ func (p *Process) Err() error { return p.err }
 // Kill ends the process at once.
 func (p *Process) Kill() { p.cmd.Process.Signal(syscall.SIGKILL) }
 
-// LastWords returns the end of what the process printed, in a form to put behind an error.
+// LastWords returns what the process printed, as the end of an error.
 func (p *Process) LastWords() string {
 	text := strings.TrimSpace(p.tail.String())
 	if text == "" {
@@ -120,8 +120,8 @@ func (p *Process) LastWords() string {
 	return "; its last output:\n\t" + strings.ReplaceAll(text, "\n", "\n\t")
 }
 
-// A tail keeps the beginning and the end of what is written to it: of a crash, the first lines say
-// what was wrong.
+// A tail keeps the beginning and the end of what is written to it: after a crash, the first lines say what
+// was wrong.
 type tail struct {
 	mu         sync.Mutex
 	head, rest []byte

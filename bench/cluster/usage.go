@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// A CPUReading is how much CPU time the machine has spent, in ticks, since it came up.
+// A CPUReading is the CPU time that the machine has spent since it was booted, in ticks.
 type CPUReading struct{ busy, all uint64 }
 
-// ReadCPU reads how much CPU time the machine has spent. It reports false where that cannot be had.
+// ReadCPU reads how much CPU time the machine has spent. It reports false where that is not known.
 func ReadCPU() (CPUReading, bool) {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -47,7 +47,7 @@ func (p *Process) CPUTime() (time.Duration, bool) {
 	if err != nil {
 		return 0, false
 	}
-	_, after, _ := strings.Cut(string(b), ") ") // the name may hold anything
+	_, after, _ := strings.Cut(string(b), ") ") // the name of the program may contain anything
 	fields := strings.Fields(after)
 	if len(fields) < 13 {
 		return 0, false
@@ -58,7 +58,7 @@ func (p *Process) CPUTime() (time.Duration, bool) {
 	return time.Duration(user+system) * tick, err1 == nil && err2 == nil
 }
 
-// PeakResidentKB returns the most memory that the process has had resident, in units of 1024 bytes.
+// PeakResidentKB returns the peak of the process's resident memory, in units of 1024 bytes.
 func (p *Process) PeakResidentKB() (int64, bool) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
 	if err != nil {
