@@ -60,7 +60,7 @@ func BenchmarkHistory(b *testing.B) {
 		s := setting(o, spec, spec.Codec().Names())
 		s.CostKnown, s.Identities = false, nil // the logs are made up
 		j := judgementOf(r.Header, o.Workload.Load, s)
-		if err := r.Run(j.folds()...); err != nil {
+		if err := r.Run(j); err != nil {
 			b.Fatal(err)
 		}
 		verdict(j)
@@ -79,7 +79,7 @@ func BenchmarkHistory(b *testing.B) {
 			b.Fatal(err)
 		}
 		j := judgementOf(header, o.Workload.Load, setting(o, spec, spec.Codec().Names()))
-		if _, err := sim.Run(*simulation(o, Simulated{}, spec, 1), append(j.folds(), file)...); err != nil {
+		if _, err := sim.Run(*simulation(o, Simulated{}, spec, 1), j, file); err != nil {
 			b.Fatal(err)
 		}
 		if err := file.Save(); err != nil {

@@ -58,7 +58,7 @@ func TestJudgingTakesBoundedMemory(t *testing.T) {
 		}
 		defer r.Close()
 		j := judgementOf(r.Header, workload.Saturated, check.Setting{Config: nodes.Config{N: 8}})
-		if err := r.Run(j.folds()...); err != nil {
+		if err := r.Run(j); err != nil {
 			t.Fatal(err)
 		}
 		runtime.GC()

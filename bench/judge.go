@@ -34,25 +34,21 @@ func setting(o Options, spec *nodes.Spec, kinds []string) check.Setting {
 		Config: o.Config, Algorithm: o.Algorithm, Kinds: kinds, Cost: cost, CostKnown: known(cost),
 		Identities: spec.Identities, Circulates: spec.Circulates, Open: o.Workload.Load == workload.Open,
 		Expected: o.Entries, Safe: spec.Safe, Live: spec.Live,
-		Capacity: func(uint16) int { return o.Config.Capacity() },
 	}
 }
 
 // A judgement folds the history of a trial into its measures and its verdict.
 type judgement struct {
-	sections *section.Fold
+	*section.Fold
 	measures *measure.Fold
 	checks   *check.Fold
 }
 
-// judgementOf returns the folds for a trial whose history has such a header.
+// judgementOf returns a fold for a trial whose history has such a header.
 func judgementOf(h history.Header, load workload.Load, s check.Setting) judgement {
-	sections := section.New(h.StampError, s.Capacity)
+	sections := check.Sections(h, s)
 	return judgement{sections, measure.New(sections, load), check.New(sections, s)}
 }
-
-// folds returns what is to be run, in that order.
-func (j judgement) folds() []history.Fold { return []history.Fold{j.sections, j.measures, j.checks} }
 
 // Rows returns the rows of runs.csv, one for each trial.
 func (r *Run) Rows() (rows []results.Row) {

@@ -60,7 +60,7 @@ func reproduce(row *nodes.Spec, c nodes.Claim, config nodes.Config, seed uint64)
 			Hold: chance.Constant(max(c.Hold, least)), Think: chance.Constant(c.Think)}}
 	j := judgementOf(history.Header{}, r.Load, setting(o, row, row.Codec().Names()))
 	var costs settledCosts
-	if _, err := sim.Run(*simulation(o, Simulated{}, row, seed), append(j.folds(), &costs)...); err != nil {
+	if _, err := sim.Run(*simulation(o, Simulated{}, row, seed), j, &costs); err != nil {
 		return nil, err
 	}
 	if v := j.checks.Verdict(); v.Outcome == check.Violated {

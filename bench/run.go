@@ -309,14 +309,14 @@ func (r *Run) judge(number int) error {
 		return err
 	}
 	j := r.judgement(h.Header)
-	if err := h.Run(j.folds()...); err != nil {
+	if err := h.Run(j); err != nil {
 		return err
 	}
 	r.conclude(number, j)
 	return nil
 }
 
-// judgement returns the folds for a trial whose history has the header h.
+// judgement returns a fold for a trial whose history has the header h.
 func (r *Run) judgement(h history.Header) judgement {
 	o := r.Record.Options
 	return judgementOf(h, o.Workload.Load, setting(o, r.Spec, r.Record.Kinds))

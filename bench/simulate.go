@@ -99,7 +99,7 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 		return err
 	}
 	j := r.judgement(header)
-	result, err := sim.Run(*asked, append(j.folds(), file)...)
+	result, err := sim.Run(*asked, j, file)
 	saved := file.Save()
 	if err != nil {
 		return fmt.Errorf("simulating: %w", err)

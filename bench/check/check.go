@@ -88,7 +88,7 @@ type Setting struct {
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
 	Open       bool             // the schedule of requests was fixed before the run
-	// Capacity tells how many units the resource of an instance has; nil: one each.
+	// Capacity tells how many units the resource of an instance has; nil: as many as Config says.
 	Capacity func(instance uint16) int
 	Expected uint64 // entries that the run was to make in all; zero if it was to last for a time
 }
@@ -115,11 +115,19 @@ var mutualExclusion = []check{
 	{"load", load},
 }
 
+// Sections returns the fold of the sections of a history.
+func Sections(h history.Header, s Setting) *section.Fold {
+	if s.Capacity == nil {
+		s.Capacity = func(uint16) int { return s.Config.Capacity() }
+	}
+	return section.New(h.StampError, s.Capacity)
+}
+
 // Judge makes every check on a whole history.
 func Judge(h *history.History, s Setting) Verdict {
-	sections := section.New(h.Header().StampError, s.Capacity)
+	sections := Sections(h.Header(), s)
 	f := New(sections, s)
-	h.Run(sections, f)
+	h.Run(sections)
 	return f.Verdict()
 }
 

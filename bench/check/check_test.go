@@ -246,3 +246,56 @@ func golden(t *testing.T, path, got string) {
 		t.Errorf("%s: -want +got:\n%s", path, diff)
 	}
 }
+
+// A resource of two units may be held by two, but not by three, nor by two of whom one has both units.
+func TestCapacityIsInUnits(t *testing.T) {
+	of := func(units ...uint32) Verdict {
+		w := newWorld(3)
+		w.Config.Units, w.CostKnown, w.Identities = 2, false, nil
+		w.mark(history.Measuring)
+		for id := range units {
+			w.ask(nodes.ID(id))
+			lastEvent(w.log(nodes.ID(id))).Count = units[id]
+		}
+		for id := range units {
+			w.enter(nodes.ID(id))
+			w.inside += units[id] - 1
+			lastEvent(w.log(nodes.ID(id))).Count = w.inside
+		}
+		for id := range units {
+			w.exit(nodes.ID(id))
+		}
+		w.end()
+		return w.judge()
+	}
+	if v := of(1, 1); v.Outcome != Valid || v.Violations+v.LostUpdates != 0 {
+		t.Errorf("two of two units: %+v", v)
+	}
+	for _, units := range [][]uint32{{1, 1, 1}, {2, 1}} {
+		v := of(units...)
+		for _, name := range []string{"exclusion", "register"} {
+			if f := finding(t, v, name); f.Outcome != Violated || !strings.Contains(f.Says, "beyond the capacity of 2") {
+				t.Errorf("%v of two units: %v: %s", units, f.Outcome, f.Says)
+			}
+		}
+		if f := finding(t, v, "agreement"); f.Outcome != Valid {
+			t.Errorf("%v of two units: %s", units, f.Says)
+		}
+	}
+}
+
+// A client whose lease is lost leaves without writing to the account.
+func TestRevokedSectionsAreOver(t *testing.T) {
+	w := measuring()
+	w.ask(0)
+	w.permission(0)
+	w.enter(0)
+	w.totals(0).Exits++
+	w.inside--
+	w.add(0, history.Event{Kind: history.Revoked, Entry: 2, Value: w.account})
+	w.turn(1)
+	w.end()
+	if v := w.judge(); v.Outcome != Valid || v.Unfinished != 0 {
+		t.Errorf("%v: %s", v.Outcome, v.Reason)
+	}
+}

@@ -8,8 +8,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A Fold gathers the evidence that checks share. It observes the fold of the sections of the same history,
-// after which it is to be run.
+// A Fold gathers the evidence that checks share. It observes the fold of the sections of a history.
 type Fold struct {
 	Setting
 	sections *section.Fold
@@ -22,7 +21,7 @@ type Fold struct {
 	audit           audit
 }
 
-// New returns a fold of a history whose sections s folds.
+// New returns a fold of what s folds.
 func New(s *section.Fold, setting Setting) *Fold {
 	f := &Fold{Setting: setting, sections: s}
 	s.Observe(f)

@@ -8,7 +8,7 @@ import (
 	"turnstile/results"
 )
 
-// A Fold comes to the Measures of a trial. It observes the fold of its sections, after which it is to be run.
+// A Fold comes to the Measures of a trial. It observes the fold of its sections.
 type Fold struct {
 	Measures Measures // complete once the fold is closed
 	sections *section.Fold
@@ -21,7 +21,7 @@ type Fold struct {
 	largest   int64  // node, in units of 1024 bytes
 }
 
-// New returns a fold of a history whose sections s folds, under a load.
+// New returns a fold of what s folds, a history of a run under a load.
 func New(s *section.Fold, load workload.Load) *Fold {
 	f := &Fold{sections: s, load: load}
 	s.Observe(f)

@@ -72,7 +72,7 @@ func (t *tape) history() *history.History {
 func of(h *history.History, load workload.Load) *Measures {
 	s := section.New(h.Header().StampError, nil)
 	f := New(s, load)
-	h.Run(s, f)
+	h.Run(s)
 	return &f.Measures
 }
 

@@ -38,24 +38,29 @@ type Fold struct {
 const few = 20
 
 // New returns a fold of a history whose stamps err by no more than stampError when any two are compared.
-// capacity tells how many units the resource of an instance has; nil: one each. Observers are told of each
-// section as the fold comes to it.
-func New(stampError int64, capacity func(instance uint16) int, observers ...Observer) *Fold {
+// capacity tells how many units the resource of an instance has; nil: one each.
+func New(stampError int64, capacity func(instance uint16) int) *Fold {
 	if capacity == nil {
 		capacity = func(uint16) int { return 1 }
 	}
-	return &Fold{Window: unseen, stampError: stampError, capacity: capacity, observers: observers,
-		down: map[nodes.ID]int64{}}
+	return &Fold{Window: unseen, stampError: stampError, capacity: capacity, down: map[nodes.ID]int64{}}
 }
 
 // StampError bounds the error of comparing any two stamps.
 func (f *Fold) StampError() int64 { return f.stampError }
 
-// Observe has an observer told of all sections to come.
+// Observe has an observer told of all that comes. It needs no history of its own then.
 func (f *Fold) Observe(o Observer) { f.observers = append(f.observers, o) }
 
-// Add implements history.Fold.
+// Add implements history.Fold. It gives the event to the observers too.
 func (f *Fold) Add(e history.Event) {
+	f.add(&e)
+	for _, o := range f.observers {
+		o.Add(e)
+	}
+}
+
+func (f *Fold) add(e *history.Event) {
 	f.End = max(f.End, e.At)
 	switch e.Kind {
 	case history.Requested, history.Entered, history.Exited, history.Revoked, history.Unissued:
@@ -64,7 +69,7 @@ func (f *Fold) Add(e history.Event) {
 			return
 		}
 		r := f.resource(e.Instance)
-		f.follow(&e, r, r.client(e.Node))
+		f.follow(e, r, r.client(e.Node))
 	case history.Crashed:
 		f.crash(e)
 	case history.Restarted:
@@ -78,7 +83,7 @@ func (f *Fold) Add(e history.Event) {
 	case history.AssumptionBroken:
 		if broken := f.broken | nodes.Assumption(e.Value); broken != f.broken {
 			f.broken = broken
-			f.Broken = append(f.Broken, e)
+			f.Broken = append(f.Broken, *e)
 		}
 	}
 }
@@ -97,8 +102,8 @@ func (f *Fold) follow(e *history.Event, r *Resource, c *Client) {
 	}
 }
 
-// Close implements history.Fold. It ends the sections that have not ended.
-func (f *Fold) Close([]*history.NodeLog) {
+// Close implements history.Fold. It ends the sections that have not ended, and closes the observers.
+func (f *Fold) Close(logs []*history.NodeLog) {
 	for _, r := range f.Resources {
 		if r == nil {
 			continue
@@ -111,6 +116,9 @@ func (f *Fold) Close([]*history.NodeLog) {
 		f.Window = Window{}
 	}
 	f.Window.To = min(f.Window.To, f.End)
+	for _, o := range f.observers {
+		o.Close(logs)
+	}
 }
 
 func (f *Fold) resource(instance uint16) *Resource {
@@ -136,7 +144,7 @@ func (f *Fold) fresh() *Section {
 func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
 	c.Asked++
 	if c.open != nil {
-		f.blame(*e, "asks before its last request is over")
+		f.blame(e, "asks before its last request is over")
 		f.cut(c.open, e.At, Crashed, Abandoned)
 	}
 	s := f.fresh()
@@ -170,7 +178,7 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	}
 	s := c.open
 	if s == nil || s.State != Waiting || s.Entry != e.Entry {
-		f.blame(*e, "enters without a request")
+		f.blame(e, "enters without a request")
 	}
 	switch {
 	case s == nil:
@@ -200,13 +208,13 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	}
 	s := c.open
 	if s == nil || s.State != Inside || s.Entry != e.Entry {
-		f.blame(*e, "leaves without an entry")
+		f.blame(e, "leaves without an entry")
 	}
 	if s == nil || s.State != Inside {
 		return
 	}
 	if state == Exited && e.Value != s.Read+1 {
-		f.blame(*e, "does not add one to the account")
+		f.blame(e, "does not add one to the account")
 	}
 	s.Written = e.Value
 	f.end(s, e.At, state)
@@ -232,7 +240,7 @@ func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 }
 
 // crash ends what the clients of a node were about.
-func (f *Fold) crash(e history.Event) {
+func (f *Fold) crash(e *history.Event) {
 	f.down[e.Node] = e.At
 	for _, r := range f.Resources {
 		if r != nil && e.Node >= 0 {
@@ -271,7 +279,7 @@ func (f *Fold) end(s *Section, at int64, state State) {
 }
 
 // blame notes that somebody did what no client does.
-func (f *Fold) blame(e history.Event, does string) {
+func (f *Fold) blame(e *history.Event, does string) {
 	if f.Irregular++; len(f.Says) < few {
 		f.Says = append(f.Says, fmt.Sprintf("node %d %s (entry %d, at %.1f us)", e.Node, does, e.Entry,
 			float64(e.At)/1e3))

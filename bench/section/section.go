@@ -2,7 +2,10 @@
 // from the same sections, so that a wait, an overlap or the window is one thing in figures and in verdicts.
 package section
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
 
 // A State is how far a section has come, or how it has ended.
 type State uint8
@@ -47,8 +50,10 @@ type Section struct {
 // Served reports whether the section was ever entered.
 func (s *Section) Served() bool { return s.State >= Inside && s.State <= Unended }
 
-// An Observer is told of every section. A section that has ended is used for another one afterwards.
+// An Observer is told of every section, and then of the event by which it has come so far. A section that has
+// ended is used for another one afterwards.
 type Observer interface {
+	history.Fold
 	Asked(s *Section)
 	Entered(s *Section)
 	Ended(s *Section) // s.State says how; an Unissued one was never told of before

@@ -13,8 +13,10 @@ import (
 // sections keeps all that have ended.
 type sections []Section
 
-func (*sections) Asked(*Section)   {}
-func (*sections) Entered(*Section) {}
+func (*sections) Add(history.Event)        {}
+func (*sections) Close([]*history.NodeLog) {}
+func (*sections) Asked(*Section)           {}
+func (*sections) Entered(*Section)         {}
 func (all *sections) Ended(s *Section) {
 	*all = append(*all, *s)
 }
@@ -22,7 +24,8 @@ func (all *sections) Ended(s *Section) {
 // folded folds events, the resources being of a capacity.
 func folded(events []history.Event, capacity int, stampError int64) (*Fold, sections) {
 	var all sections
-	f := New(stampError, func(uint16) int { return capacity }, &all)
+	f := New(stampError, func(uint16) int { return capacity })
+	f.Observe(&all)
 	for _, e := range events {
 		f.Add(e)
 	}

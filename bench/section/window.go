@@ -33,7 +33,7 @@ type Mark struct {
 
 // mark notes a mark. What is measured begins after the warm-up, and ends when issuing stops or the run is cut
 // short.
-func (f *Fold) mark(e history.Event) {
+func (f *Fold) mark(e *history.Event) {
 	if int(e.Count) >= len(f.Marks) || f.Marks[e.Count].Seen {
 		return
 	}

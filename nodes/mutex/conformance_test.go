@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"turnstile/bench/check"
-	"turnstile/bench/section"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
@@ -80,9 +80,9 @@ func judge(t *testing.T, o sim.Options, cost nodes.Range) check.Verdict {
 	s := check.Setting{Config: o.Config, Algorithm: o.Spec.Name, Cost: cost, CostKnown: true,
 		Identities: o.Spec.Identities, Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live}
 	s.Kinds = o.Spec.Codec().Names()
-	sections := section.New(0, s.Capacity)
+	sections := check.Sections(history.Header{}, s)
 	checks := check.New(sections, s)
-	if _, err := sim.Run(o, sections, checks); err != nil {
+	if _, err := sim.Run(o, sections); err != nil {
 		t.Fatal(err)
 	}
 	return checks.Verdict()

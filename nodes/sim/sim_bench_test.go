@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"turnstile/bench/check"
-	"turnstile/bench/section"
 	"turnstile/internal/chance"
+	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
 
@@ -29,10 +29,10 @@ func BenchmarkDelivery(b *testing.B) {
 }
 
 // judged makes a run, and fails the benchmark unless it is valid.
-func judged(b *testing.B, o Options) *Result {
-	sections := section.New(0, nil)
+func judged(b testing.TB, o Options) *Result {
+	sections := check.Sections(history.Header{}, setting(o))
 	checks := check.New(sections, setting(o))
-	r, err := Run(o, sections, checks)
+	r, err := Run(o, sections)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -42,24 +42,35 @@ func judged(b *testing.B, o Options) *Result {
 	return r
 }
 
-// BenchmarkScale makes and judges a million entries of Naimi-Trehel on ever more nodes: ten ask at a time.
+// BenchmarkScale makes and judges a million entries of Naimi-Trehel on ever more nodes: ten ask at a time. To
+// compare, it makes the same runs for nobody.
 func BenchmarkScale(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			o := options(b, "naimi-trehel", n, func(o *Options) {
-				o.Entries = 1_000_000
-				o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(10 * time.Microsecond)}
-				o.Latency = 100 * time.Microsecond
-				o.Workload.Think.Set(fmt.Sprintf("exponential:%v", time.Duration(n)*50*time.Microsecond))
-			})
+		o := options(b, "naimi-trehel", n, func(o *Options) {
+			o.Entries = 1_000_000
+			o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(10 * time.Microsecond)}
+			o.Latency = 100 * time.Microsecond
+			o.Workload.Think.Set(fmt.Sprintf("exponential:%v", time.Duration(n)*50*time.Microsecond))
+		})
+		scale := func(b *testing.B, run func(testing.TB, Options) *Result) {
 			var deliveries uint64
 			for b.Loop() {
-				deliveries += judged(b, o).Deliveries
+				deliveries += run(b, o).Deliveries
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(deliveries), "ns/delivery")
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			b.ReportMetric(float64(m.Sys)/(1<<20), "MB")
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) { scale(b, judged) })
+		b.Run(fmt.Sprintf("%d, not recorded", n), func(b *testing.B) {
+			scale(b, func(b testing.TB, o Options) *Result {
+				r, err := Run(o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				return r
+			})
 		})
 	}
 }
