@@ -1,5 +1,3 @@
-// Package check judges a run by its history: whether the algorithm kept its promises, and whether the
-// run is fit to say so.
 package check
 
 import (

@@ -274,7 +274,8 @@ func TestCapacityIsInUnits(t *testing.T) {
 	for _, units := range [][]uint32{{1, 1, 1}, {2, 1}} {
 		v := of(units...)
 		for _, name := range []string{"exclusion", "register"} {
-			if f := finding(t, v, name); f.Outcome != Violated || !strings.Contains(f.Says, "beyond the capacity of 2") {
+			f := finding(t, v, name)
+			if f.Outcome != Violated || !strings.Contains(f.Says, "beyond the capacity of 2") {
 				t.Errorf("%v of two units: %v: %s", units, f.Outcome, f.Says)
 			}
 		}

@@ -1,6 +1,3 @@
-// Package history is what a run leaves behind: one event after another, in a log per node that
-// survives the node's sudden death, and all logs merged into one history. Everything that is said of
-// a run later, every measure and every verdict, is a fold over that one history.
 package history
 
 import "turnstile/nodes"
