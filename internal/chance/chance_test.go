@@ -8,23 +8,23 @@ import (
 
 func TestDiceAreWhatTheyWere(t *testing.T) {
 	// A seed means the same for ever, or stored runs could not be made again.
-	r := Roll{Purpose: ForDelay, From: 1, To: 2, Kind: 3, Count: 4}
+	r := OnLink[int32](ForDelay, 1, 2, 3, 4)
 	if got, want := Dice(42).Bits(r), uint64(0xf3ec108856c8eaff); got != want {
 		t.Errorf("the roll is %#x and was %#x", got, want)
 	}
 }
 
 func TestDiceDependOnEveryPartOfTheRoll(t *testing.T) {
-	base := Roll{ForThink, 1, 2, 3, 4}
+	base := OnLink[int32](ForThink, 1, 2, 3, 4)
 	seen := map[uint64]string{Dice(1).Bits(base): "the base"}
 	for what, bits := range map[string]uint64{
 		"seed":    Dice(2).Bits(base),
-		"purpose": Dice(1).Bits(Roll{ForHold, 1, 2, 3, 4}),
-		"from":    Dice(1).Bits(Roll{ForThink, 2, 2, 3, 4}),
-		"to":      Dice(1).Bits(Roll{ForThink, 1, 3, 3, 4}),
-		"swapped": Dice(1).Bits(Roll{ForThink, 2, 1, 3, 4}),
-		"kind":    Dice(1).Bits(Roll{ForThink, 1, 2, 4, 4}),
-		"count":   Dice(1).Bits(Roll{ForThink, 1, 2, 3, 5}),
+		"purpose": Dice(1).Bits(OnLink[int32](ForHold, 1, 2, 3, 4)),
+		"from":    Dice(1).Bits(OnLink[int32](ForThink, 2, 2, 3, 4)),
+		"to":      Dice(1).Bits(OnLink[int32](ForThink, 1, 3, 3, 4)),
+		"swapped": Dice(1).Bits(OnLink[int32](ForThink, 2, 1, 3, 4)),
+		"kind":    Dice(1).Bits(OnLink[int32](ForThink, 1, 2, 4, 4)),
+		"count":   Dice(1).Bits(OnLink[int32](ForThink, 1, 2, 3, 5)),
 	} {
 		if other, taken := seen[bits]; taken {
 			t.Errorf("a roll with another %s is that of %s", what, other)

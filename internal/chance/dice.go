@@ -33,28 +33,29 @@ const (
 
 // A Roll names one decision: the count-th for a purpose, at a node or on a link, for a kind.
 type Roll struct {
-	Purpose  Purpose
-	From, To int32 // the same node in both, unless about a link
-	Kind     uint64
-	Count    uint64
-}
+	Purpose Purpose
+	Link    uint64 // of two nodes, as linkOf makes it: the same node twice, unless about a link
+	Kind    uint64
+	Count   uint64
+} // four words: the compiler keeps no larger struct in registers
+
+func linkOf[ID ~int32](from, to ID) uint64 { return uint64(uint32(from))<<32 | uint64(uint32(to)) }
 
 // At names the count-th decision for a purpose at a node.
 func At[ID ~int32](purpose Purpose, node ID, count uint64) Roll {
-	return Roll{Purpose: purpose, From: int32(node), To: int32(node), Count: count}
+	return Roll{Purpose: purpose, Link: linkOf(node, node), Count: count}
 }
 
 // OnLink names the count-th decision for a purpose about a kind of message on a link.
 func OnLink[ID ~int32](purpose Purpose, from, to ID, kind uint8, count uint64) Roll {
-	return Roll{purpose, int32(from), int32(to), uint64(kind), count}
+	return Roll{purpose, linkOf(from, to), uint64(kind), count}
 }
 
 // Bits returns 64 random bits for r. The last fold is needed because the one before it is almost linear in
 // the count.
 func (d Dice) Bits(r Roll) uint64 {
-	link := uint64(uint32(r.From))<<32 | uint64(uint32(r.To))
 	what := bits.RotateLeft64(uint64(r.Purpose), 32) ^ r.Kind
-	h := fold(uint64(d)^0xa0761d6478bd642f, link^0xe7037ed1a0b428db)
+	h := fold(uint64(d)^0xa0761d6478bd642f, r.Link^0xe7037ed1a0b428db)
 	h = fold(h^r.Count, what^0x8ebc6af09c88c6e3)
 	return fold(h, h^0x589965cc75374cc3)
 }

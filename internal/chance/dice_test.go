@@ -9,9 +9,9 @@ import (
 var steps = map[string]func(*Dice, *Roll){
 	"seed":    func(d *Dice, _ *Roll) { *d++ },
 	"purpose": func(_ *Dice, r *Roll) { r.Purpose++ },
-	"from":    func(_ *Dice, r *Roll) { r.From++ },
-	"to":      func(_ *Dice, r *Roll) { r.To++ },
-	"both":    func(_ *Dice, r *Roll) { r.From++; r.To++ },
+	"from":    func(_ *Dice, r *Roll) { r.Link += 1 << 32 },
+	"to":      func(_ *Dice, r *Roll) { r.Link++ },
+	"both":    func(_ *Dice, r *Roll) { r.Link += 1<<32 + 1 },
 	"kind":    func(_ *Dice, r *Roll) { r.Kind++ },
 	"count":   func(_ *Dice, r *Roll) { r.Count++ },
 	"copy":    func(_ *Dice, r *Roll) { r.Count |= 1 << 63 },
@@ -19,7 +19,7 @@ var steps = map[string]func(*Dice, *Roll){
 
 // ordinary returns the i-th of many rolls as they occur in runs: all numbers are small.
 func ordinary(i uint64) (Dice, Roll) {
-	return Dice(i % 7), Roll{Purpose(i%11 + 1), int32(i / 7 % 13), int32(i / 3 % 17), i % 5, i / 64}
+	return Dice(i % 7), OnLink(Purpose(i%11+1), int32(i/7%13), int32(i/3%17), uint8(i%5), i/64)
 }
 
 // Neighbouring rolls are independent: the pairs of their first bits, and of their last, are spread evenly.
@@ -58,8 +58,8 @@ func TestEveryBitOfARollFlipsHalfTheOutcome(t *testing.T) {
 	flips := map[string]func(*Dice, *Roll, int){
 		"seed":    func(d *Dice, _ *Roll, bit int) { *d ^= 1 << bit },
 		"purpose": func(_ *Dice, r *Roll, bit int) { r.Purpose ^= 1 << bit },
-		"from":    func(_ *Dice, r *Roll, bit int) { r.From ^= 1 << (bit % 32) },
-		"to":      func(_ *Dice, r *Roll, bit int) { r.To ^= 1 << (bit % 32) },
+		"from":    func(_ *Dice, r *Roll, bit int) { r.Link ^= 1 << (32 + bit%32) },
+		"to":      func(_ *Dice, r *Roll, bit int) { r.Link ^= 1 << (bit % 32) },
 		"kind":    func(_ *Dice, r *Roll, bit int) { r.Kind ^= 1 << bit },
 		"count":   func(_ *Dice, r *Roll, bit int) { r.Count ^= 1 << bit },
 	}
