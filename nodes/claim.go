@@ -2,17 +2,17 @@ package nodes
 
 import "time"
 
-// A Claim is a figure that was published of an algorithm, and the run in which it shows: every link takes one
-// Hop, and nothing but holding and thinking takes time besides.
+// A Claim is a published figure of an algorithm, with the run that reproduces it: every link takes one Hop,
+// and only holds and think times take time besides.
 type Claim struct {
 	Figure  Figure
-	Source  string               // who says so
+	Source  string               // where it was published
 	Value   func(c Config) Range // what is published
-	Within  Tolerance            // how near a run has to come
+	Within  Tolerance            // how close a run must come
 	Sizes   []int                // for how many nodes; nil: 4, 5, 9, 16 and 32
 	Options map[string]string    // of the algorithm
 	Load    string               // as in --load; empty: saturated
-	Hold    time.Duration        // zero: next to nothing
+	Hold    time.Duration        // zero: negligible
 	Think   time.Duration        // under a closed load
 
 	Multicast bool
@@ -30,7 +30,7 @@ func (c *Claim) Configs() (all []Config) {
 	return all
 }
 
-// Hop is what a link takes in the run of a claim.
+// Hop is the latency of a link in the run of a claim.
 const Hop = time.Millisecond
 
 // A Figure is what a claim is about.
@@ -46,12 +46,12 @@ const (
 	EntriesPerSecond         Figure = "entries per second"
 )
 
-// A Tolerance says how near a figure has to come to what was published.
+// A Tolerance says how close a figure must come to the published one.
 type Tolerance int
 
 // The tolerances.
 const (
-	Exact  Tolerance = iota // within the range, but for rounding
+	Exact  Tolerance = iota // within the range, up to rounding
 	Mean                    // a mean of draws: within four standard errors, by fifty groups
 	Steady                  // in the steady state: within one hundredth, since its first entries differ
 	Fitted                  // a curve that was fitted to simulations: within three hundredths

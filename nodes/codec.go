@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// A Codec knows the message kinds of a stack by number: their names, what they are, how to copy them and how
-// to put them into bytes. It is safe for use by several goroutines.
+// A Codec numbers the message kinds of a stack, and knows their names, their rows' Kind, how to copy messages
+// and how to encode them. It is safe for use by several goroutines.
 //
 // The bytes are the fields in order: integers as varints (signed ones zig-zag), booleans as a
 // byte, strings and slices as their length and then their elements.
@@ -26,7 +26,7 @@ type kindPlan struct {
 // MaxKinds is how many kinds of messages a stack may have.
 const MaxKinds = 64
 
-// ErrMessage is the error of bytes that are no message of the kind they are said to be.
+// ErrMessage is the error of bytes that do not encode a message of the given kind.
 var ErrMessage = errors.New("not a message of this kind")
 
 // NewCodec returns the codec of kinds. It panics if one is no struct of exported plain values.
@@ -44,8 +44,8 @@ func (c *Codec) add(k Kind, name string) {
 	c.kinds = append(c.kinds, kindPlan{k, name, t, shapeOf(t)})
 }
 
-// stackCodec returns the codec of all instances. Those of one row share its numbers. The name of a kind that
-// several rows have tells its row, as in raymond.request.
+// stackCodec returns the codec of all instances. Instances of one row share numbers. If several rows have a
+// kind of the same name, the names begin with those of the rows, as in raymond.request.
 func stackCodec(instances []Instance) (*Codec, error) {
 	rows := map[string]*Spec{} // which row has a name first
 	shared := map[string]bool{}
@@ -136,7 +136,7 @@ func (c *Codec) KindOf(m Message) int {
 	return -1
 }
 
-// Freeze returns m, or a copy of it if m shares memory with whoever made it.
+// Freeze returns m, or a copy of it if m shares memory with the machine that made it.
 func (c *Codec) Freeze(kind int, m Message) Message {
 	shape := c.kinds[kind].shape
 	if !shape.shares {
@@ -177,7 +177,7 @@ func appendValue(dst []byte, v reflect.Value) []byte {
 			dst = appendValue(dst, v.Index(i))
 		}
 		return dst
-	default: // a struct: plain has seen to it
+	default: // a struct: plain has checked it
 		for i := range v.NumField() {
 			dst = appendValue(dst, v.Field(i))
 		}
@@ -194,7 +194,7 @@ type Decoder struct {
 	scratch []reflect.Value // by kind, once there was one
 }
 
-// Decode reads a message of kind from all of b. Bytes that are none give an ErrMessage.
+// Decode reads a message of kind from all of b. Bytes that do not encode one give an ErrMessage.
 func (d *Decoder) Decode(kind int, b []byte) (Message, error) {
 	if kind < 0 || kind >= len(d.scratch) {
 		return nil, fmt.Errorf("%w: there is no kind %d", ErrMessage, kind)

@@ -28,8 +28,8 @@
 //   - Its handlers depend on their receiver, their arguments and what Choose answers, on nothing else.
 //   - Its state is plain: numbers, booleans, strings, arrays, slices, structs and [Set]. It holds no map,
 //     pointer, function, channel or interface, and shares no memory with another machine or with a message: a
-//     slice of a message that it keeps, it clones. [Node.Clone] and [Node.AppendState] can then copy and write
-//     out any machine by its type alone, which is what the explorer needs.
+//     slice of a message that it keeps, it clones. [Node.Clone] and [Node.AppendState] can then copy and
+//     write out any machine by its type alone, which is what the explorer needs.
 //   - Its messages are structs of exported plain fields, each kind listed in its row.
 //   - It grants once for each request, while the client waits.
 //

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Env is what a machine may ask for while it handles an event. What it asks is recorded as effects,
-// which the host does afterwards, in order; so no handler is ever re-entered.
+// Env is what a machine may ask for while it handles an event. What it asks for is recorded as effects, which
+// the host does afterwards, in order. So no handler is called while another runs.
 type Env struct {
 	node     *Node
 	instance *instance
@@ -29,7 +29,7 @@ func (e *Env) mustKnowIDs(does string) {
 // N returns how many clients there are.
 func (e *Env) N() int { return e.node.stack.N() }
 
-// Peers returns the set of all clients but this node. It is a fresh one, to keep and to change.
+// Peers returns the set of all clients but this node. The caller may keep and change it.
 func (e *Env) Peers() Set {
 	e.mustKnowIDs("asks for its peers")
 	s := Everyone(e.N())
@@ -37,12 +37,11 @@ func (e *Env) Peers() Set {
 	return s
 }
 
-// Incarnation returns how often this node has come up before: 0, then 1 after its first restart.
+// Incarnation returns how often this node has restarted: 0 at first.
 func (e *Env) Incarnation() uint32 { return e.node.incarnation }
 
-// Send sends m to the node to. The message is frozen at the call: what the machine does to its
-// slices later does not reach it. A message to oneself is handled as soon as this handler returns,
-// and is counted nowhere.
+// Send sends m to the node to. The message is copied at the call: later changes of its slices do not reach
+// it. A message to the node itself is handled as soon as this handler returns, and counted nowhere.
 func (e *Env) Send(to ID, m Message) { e.send(to, m, false) }
 
 // Resend is Send for a retry of a message, which is counted apart.
@@ -97,17 +96,17 @@ func (e *Env) Choose(n int) int {
 	return e.node.choose(e.node.id, e.index, n)
 }
 
-// SetTimer has t run out once, after a time from min to max. It replaces a running timer t.
+// SetTimer makes t run out once, after a time from min to max. It replaces a running timer t.
 func (e *Env) SetTimer(t Timer, min, max time.Duration) {
 	gen := e.instance.arm(t)
 	e.node.effects = append(e.node.effects,
 		Effect{Op: OpSetTimer, Instance: e.index, Timer: t, Gen: gen, Min: min, Max: max})
 }
 
-// StopTimer sees to it that t does not run out.
+// StopTimer stops t: it does not run out.
 func (e *Env) StopTimer(t Timer) { e.instance.disarm(t) }
 
-// Save makes m what Recover is given after a crash. It is durable before any later Send.
+// Save makes m the message that Recover is given after a crash. It is durable before any later Send.
 func (e *Env) Save(m Message) {
 	kind, m := e.freeze(m)
 	e.node.effects = append(e.node.effects,
@@ -127,20 +126,20 @@ func (e *Env) GrantFenced(fence uint64) {
 	e.node.effects = append(e.node.effects, Effect{Op: OpGrant, Instance: e.index, Number: fence})
 }
 
-// Revoke has the client leave its critical section at once, since its lease or its epoch is lost. There will
-// be no Release.
+// Revoke makes the client leave its critical section at once, since its lease or epoch is lost. No Release
+// follows.
 func (e *Env) Revoke() {
 	e.instance.turn("revokes", Inside, Idle)
 	e.node.effects = append(e.node.effects, Effect{Op: OpRevoke, Instance: e.index})
 }
 
-// Elect says that this node takes leader (or None) for the leader of term. The machines beside this one hear
-// of it if they are Led.
+// Elect says that this node has chosen leader (or None) as the leader of term. The machines of this node that
+// are Led hear of it.
 func (e *Env) Elect(leader ID, term uint64) {
 	e.tell(OpElect, leader, term)
 }
 
-// Campaign asks the elector beside this machine to bring an election about.
+// Campaign asks the elector beside this machine to campaign.
 func (e *Env) Campaign() {
 	e.node.pending = append(e.node.pending, pending{instance: e.index})
 }
@@ -152,7 +151,7 @@ func (e *Env) Suspect(peer ID) { e.tell(OpSuspect, peer, 0) }
 // Trust takes a suspicion back. Every other machine of the node hears of it if it is a Truster.
 func (e *Env) Trust(peer ID) { e.tell(OpTrust, peer, 0) }
 
-// tell tells the host, and the machines beside this one.
+// tell tells the host and the machines of this node.
 func (e *Env) tell(op Op, id ID, term uint64) {
 	e.node.effects = append(e.node.effects, Effect{Op: op, Instance: e.index, To: id, Number: term})
 	e.node.pending = append(e.node.pending, pending{op: op, instance: e.index, id: id, term: term})

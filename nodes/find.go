@@ -6,8 +6,8 @@ import (
 	"turnstile/internal/suggest"
 )
 
-// Find returns the row of table that goes by name, or has it as an alias, in upper or lower case.
-// The error for an unknown name says which there are, and which of them may have been meant.
+// Find returns the row of table with that name or alias, in upper or lower case. The error for an unknown
+// name lists the names that there are, and says which may have been meant.
 func Find(table []*Spec, name string) (*Spec, error) {
 	var names, known []string
 	meant := map[string]string{} // the name of the row, by all its names

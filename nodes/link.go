@@ -10,7 +10,7 @@ type Packet struct {
 	Net      uint8  // the network that carries messages of its kind
 	Number   uint64 // of the packet on its link, from 1
 	OfKind   uint64 // among the packets of its kind on its link, from 1
-	Bytes    int    // in all; zero where messages are not encoded
+	Bytes    int    // of the encoded message; zero where messages are not encoded
 	At       int64  // when the link takes it, in the run's nanoseconds
 }
 
@@ -41,17 +41,17 @@ type Links struct {
 	times   []int64
 }
 
-// A link is what has to be remembered of one.
+// A link is the state of one link.
 type link struct {
 	count uint64 // of packets
 	last  int64  // when the latest arrives
 }
 
-// mostDense is up to how many counters there is an array of them.
+// mostDense is up to how many counters an array is used for them.
 const mostDense = 1 << 21
 
 // NewLinks returns the links of so many nodes, clients and servers, whose messages are of so many kinds. Only
-// with reorder may packets overtake each other on a link.
+// with reorder may the packets of a link arrive in another order than sent.
 func NewLinks(total, kinds int, shaper Shaper, reorder bool) *Links {
 	l := &Links{shaper: shaper, reorder: reorder, nodes: uint64(total), kinds: uint64(kinds)}
 	if links := l.nodes * l.nodes; links*l.kinds <= mostDense {

@@ -12,8 +12,8 @@ type ID int32
 const None ID = -1
 
 // A Message is a struct of exported plain values (numbers, booleans, strings, and slices and
-// structs of these), told apart by a type switch. All who receive a broadcast, or a copy, may be handed
-// the same one: a machine that keeps a slice of a message keeps a clone of it.
+// structs of these), told apart by a type switch. All receivers of a broadcast, or of a copy, may be
+// handed the same one: a machine that keeps a slice of a message clones it.
 type Message any
 
 // A Timer is one of a machine's own timers. A machine may run one timer per kind and peer.
@@ -40,13 +40,13 @@ type Mutex interface {
 }
 
 // An Elector agrees with its peers on a leader. Campaign is called when this node should bring an
-// election about. The machine calls env.Elect each time it settles on a leader, or on None.
+// election about. The machine calls env.Elect each time it chooses a leader, or None.
 type Elector interface {
 	Machine
 	Campaign(env *Env)
 }
 
-// What only some machines need, they say by having one more method.
+// Machines that need more have one more method for each.
 type (
 	// Starter acts before any other event.
 	Starter interface{ Start(env *Env) }
@@ -56,22 +56,22 @@ type (
 	Suspecter interface{ Suspect(env *Env, peer ID) }
 	// Truster hears that the failure detector has taken a suspicion back.
 	Truster interface{ Trust(env *Env, peer ID) }
-	// Recoverer comes up again after a crash, with what was last saved or nil, instead of Start.
+	// Recoverer restarts after a crash with what it saved last, or nil. It is called instead of Start.
 	Recoverer interface{ Recover(env *Env, saved Message) }
-	// Led hears that the elector beside it has settled on a leader.
+	// Led hears that the elector beside it has chosen a leader.
 	Led interface {
 		Lead(env *Env, leader ID, term uint64)
 	}
-	// TokenHolder says whether the token is here, for the token census and for faults aimed at it.
+	// TokenHolder says whether the token is here, for reports and for faults that aim at the token.
 	TokenHolder interface{ HasToken() bool }
-	// Waiter says whom its open request still waits for, for the wait-for graph of a stall.
+	// Waiter says which nodes its open request still waits for, for the wait-for graph of a stall.
 	Waiter interface{ WaitsFor() Set }
-	// Lender says to which request the permission that it gives out is lent, or None. A node that
-	// waits for a Lender waits in truth for that borrower.
+	// Lender says whose request has the permission that this node gives, or None. A node that waits for a
+	// Lender in fact waits for that borrower.
 	Lender interface{ LentTo() ID }
 )
 
-// Unexpected panics: machine got a message that no peer of its algorithm sends.
+// Unexpected panics: the machine has received a message that no machine of its algorithm sends.
 func Unexpected(machine Machine, m Message) {
 	panic(fmt.Sprintf("%T received a %T, which is no message of its algorithm", machine, m))
 }
@@ -87,7 +87,7 @@ const (
 	OpSave                    // make Message durable before any later Send
 	OpGrant                   // the client enters its critical section, under the fence Number
 	OpRevoke                  // the client leaves its critical section, without a Release
-	OpElect                   // the machine has settled on the leader To in the term Number
+	OpElect                   // the machine has chosen the leader To in the term Number
 	OpSuspect                 // the failure detector suspects To
 	OpTrust                   // the failure detector trusts To again
 )
@@ -133,6 +133,6 @@ type Input struct {
 	Timer    Timer
 }
 
-// Saved is what each instance of a node has saved last, by its number: nil for one that has saved nothing,
-// and all of it nil if none has.
+// Saved is what the instances of a node have saved last, by their number: nil for one that has saved nothing,
+// and nil as a whole if none has.
 type Saved []Message

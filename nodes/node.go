@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// ClientState is where the client of an instance stands: idle, waiting, inside, and idle again.
+// ClientState is the state of a client, which goes from idle to waiting to inside, and back to idle.
 type ClientState uint8
 
 // The states of a client.
@@ -25,10 +25,10 @@ type Node struct {
 	stack       *Stack
 	id          ID
 	incarnation uint32
-	effects     []Effect   // of the input at hand
-	first       instance   // instance 0, mostly the only one: of many nodes, each is in one piece of memory
+	effects     []Effect   // of the current input
+	first       instance   // instance 0, often the only one: inline, so that a node is one piece of memory
 	rest        []instance // 1 and up
-	pending     []pending  // what the machines have for each other
+	pending     []pending  // what the machines have to tell each other
 	choose      Choose
 }
 
@@ -40,7 +40,7 @@ type instance struct {
 	units   int32   // that the latest request of the client wants
 	gen     uint32  // of the timer that was set last
 	ports   []ID    // in an anonymous network: where its ports lead
-	timers  []armed // by kind and peer, so that in which order they were set is no part of the state
+	timers  []armed // by kind and peer: the order in which they were set is no part of the state
 }
 
 type armed struct {
@@ -48,8 +48,8 @@ type armed struct {
 	gen   uint32
 }
 
-// pending is something that a machine of the node has for machines of the node: a message to itself (OpSend),
-// a leader, a suspicion, or (zero) a call for an election.
+// pending is something that one machine of a node tells others of the same node: a message to itself
+// (OpSend), a leader, a suspicion, or (zero) a call for an election.
 type pending struct {
 	op       Op
 	instance int32 // whose machine says it
@@ -58,14 +58,14 @@ type pending struct {
 	term     uint64
 }
 
-// NewNode returns node id, up for the time numbered incarnation from 0. choose answers Env.Choose.
+// NewNode returns the node id in its life numbered incarnation, from 0. choose answers Env.Choose.
 func NewNode(stack *Stack, id ID, incarnation uint32, choose Choose) *Node {
 	n := &Node{}
 	n.init(stack, id, incarnation, choose)
 	return n
 }
 
-// init makes n the node id, with new machines.
+// init makes n the node id, with fresh machines.
 func (n *Node) init(stack *Stack, id ID, incarnation uint32, choose Choose) {
 	*n = Node{stack: stack, id: id, incarnation: incarnation, choose: choose}
 	if more := len(stack.instances) - 1; more > 0 {
@@ -83,7 +83,7 @@ func (n *Node) init(stack *Stack, id ID, incarnation uint32, choose Choose) {
 // ID returns which node it is.
 func (n *Node) ID() ID { return n.id }
 
-// Incarnation returns how often it has come up before.
+// Incarnation returns how often it has restarted.
 func (n *Node) Incarnation() uint32 { return n.incarnation }
 
 // count returns how many instances there are.
@@ -103,7 +103,7 @@ func (n *Node) put(i int32, inst instance) {
 	*n.at(i) = inst
 }
 
-// Clone returns a copy of the node that shares no memory with it, but for the stack and choose.
+// Clone returns a copy of the node that shares no memory with it, except the stack and choose.
 func (n *Node) Clone() *Node {
 	fresh := &Node{}
 	n.cloneInto(fresh)
@@ -125,8 +125,8 @@ func (n *Node) cloneInto(fresh *Node) {
 	}
 }
 
-// AppendState writes out the state of the node: of its machines, their clients, and which of their timers
-// run. Equal states give equal bytes. What only tells old timers from new is left out.
+// AppendState appends the state of the node: of its machines and their clients, and which of their timers
+// run. Equal states give equal bytes. The generations of timers are left out.
 func (n *Node) AppendState(b []byte) []byte {
 	for i := range n.count() {
 		inst := n.at(i)
@@ -153,20 +153,20 @@ func (n *Node) Timers(instance int32) iter.Seq2[Timer, uint32] {
 	}
 }
 
-// Client returns where the client of an instance stands.
+// Client returns the state of the client of an instance.
 func (n *Node) Client(instance int32) ClientState { return n.at(instance).client }
 
 // Units returns how many units of the resource the latest request of the client of an instance wants.
 func (n *Node) Units(instance int32) int { return int(n.at(instance).units) }
 
-// Machine returns the machine of an instance, to look at.
+// Machine returns the machine of an instance. The caller must not change it.
 func (n *Node) Machine(instance int32) Machine { return n.at(instance).machine }
 
-// Handle runs the machine that in is for, and those that hear of what it did, to completion, and
-// returns what they asked for. The effects are valid until the next call. It panics when the host or
+// Handle has the machine that in is for handle it, and the others hear of what it did, and returns what they
+// asked for. The effects are valid until the next call. It panics when the host or
 // a machine breaks its contract; the text names the node, the machine and the event.
 func (n *Node) Handle(in Input) []Effect {
-	clear(n.effects) // let go of the messages
+	clear(n.effects) // so that they keep no message in memory
 	n.effects = n.HandleInto(n.effects[:0], &in)
 	return n.effects
 }
@@ -190,8 +190,8 @@ func (n *Node) HandleInto(effects []Effect, in *Input) []Effect {
 	return effects
 }
 
-// deliverPending delivers what the machines of this node have for each other, before any other input:
-// messages to oneself first, then the rest in the order in which it was said.
+// deliverPending delivers what the machines of this node tell each other, before any other input: messages to
+// themselves first, then the rest in the order in which it was told.
 func (n *Node) deliverPending() {
 	for len(n.pending) > 0 {
 		at := max(0, slices.IndexFunc(n.pending, func(p pending) bool { return p.op == OpSend }))
@@ -208,7 +208,7 @@ func (n *Node) deliverPending() {
 	}
 }
 
-// hear tells the machine what one of its node has said. Who detects a failure is not told of it.
+// hear tells the machine what one of its node has said. A failure detector is not told of its own suspicions.
 func (i *instance) hear(p *pending, own bool) {
 	switch p.op {
 	case OpElect:
@@ -230,7 +230,7 @@ func (i *instance) hear(p *pending, own bool) {
 	}
 }
 
-// all handles an input that is for every instance, by those machines that care.
+// all handles an input that is for every instance.
 func (i *instance) all(in *Input) {
 	switch in.Kind {
 	case Start:
@@ -245,7 +245,7 @@ func (i *instance) all(in *Input) {
 		if m, ok := i.machine.(Recoverer); ok {
 			m.Recover(&i.env, saved)
 		} else if m, ok := i.machine.(Starter); ok {
-			m.Start(&i.env) // an amnesic machine begins again
+			m.Start(&i.env) // a machine that does not recover begins again
 		}
 	case Suspect:
 		i.hear(&pending{op: OpSuspect, id: in.From}, false)
@@ -286,7 +286,7 @@ func (i *instance) receive(from ID, m Message) {
 	i.machine.Receive(&i.env, from, m)
 }
 
-// turn moves the client on, from where it must stand.
+// turn changes the state of the client, which must be from.
 func (i *instance) turn(does string, from, to ClientState) {
 	if i.client != from {
 		panic(fmt.Sprintf("node %d: %T %s while the client is %v", i.env.node.id, i.machine, does, i.client))
@@ -294,7 +294,7 @@ func (i *instance) turn(does string, from, to ClientState) {
 	i.client = to
 }
 
-// arm starts t and returns the generation that alone may run out.
+// arm starts t and returns its generation: only that may run out.
 func (i *instance) arm(t Timer) uint32 {
 	i.disarm(t)
 	i.gen++

@@ -10,7 +10,7 @@ import (
 )
 
 // A Config is what the machines of an algorithm are made from. It is the same at every node. A machine copies
-// what it needs out of it.
+// what it needs from it.
 type Config struct {
 	N       int               `json:"n" yaml:"n"`                                 // clients
 	Units   int               `json:"units,omitempty" yaml:"units,omitempty"`     // of the resource; 0: one
@@ -48,16 +48,17 @@ func (c Config) Given() []string {
 // An Option is a setting of an algorithm, such as the shape of its tree. Flags and their completion, lists,
 // headers and the columns of results follow from the options of the rows.
 type Option struct {
-	Name    string   // of the flag, in small letters, with dashes between words
+	Name    string   // of the flag, in lower case, with dashes between words
 	Usage   string   // what it sets, in a few words
-	Values  []string // that it takes; nil: any that Check does not refuse
+	Values  []string // that it accepts; nil: any that Check accepts
 	Default string   // its value if none is given
 
 	// Check says what else is wrong with a value; nil: nothing is.
 	Check func(c Config, value string) error
 }
 
-// Options returns the options of all rows of a table, each name once, with all values that rows take of it.
+// Options returns the options of all rows of a table: each name once, with all values that rows accept for
+// it.
 func Options(table []*Spec) []Option {
 	var all []Option
 	for _, row := range table {
@@ -89,7 +90,7 @@ func (o *Option) String() string {
 	return text
 }
 
-// form names the option and the values that it takes.
+// form returns the option with the values that it accepts.
 func (o *Option) form() string {
 	if o.Values == nil {
 		return o.Name

@@ -8,9 +8,9 @@ import (
 	"unsafe"
 )
 
-// What stands here copies and fingerprints the state of any machine and any message by their types alone,
-// so that no algorithm holds code for it and none can get it wrong. It rests on their being plain: no
-// maps, pointers, functions, channels or interfaces, and no memory that two of them share.
+// This file copies and writes out the state of any machine and any message by their types alone, so that no
+// algorithm has code for it, and none can get it wrong. It requires that they are plain: without maps,
+// pointers, functions, channels and interfaces, and without memory that two of them share.
 
 // A shape knows how to copy and to write out values of one plain type. It is safe for use by several
 // goroutines.
@@ -152,7 +152,7 @@ func (s *shape) append(b []byte, p unsafe.Pointer) []byte {
 	return b
 }
 
-// appendState writes the set out. How far its memory reaches makes no difference.
+// appendState appends the members of the set. The capacity of its memory makes no difference.
 func (s *Set) appendState(b []byte) []byte {
 	words := s.words
 	for len(words) > 0 && words[len(words)-1] == 0 {

@@ -14,18 +14,18 @@ type Host interface {
 	Send(p *Process, e *Effect)
 	// Broadcast sends e.Message to every client but p: see Process.Hearers.
 	Broadcast(p *Process, e *Effect)
-	// SetTimer has e.Timer run out once, as generation e.Gen, between e.Min and e.Max from now. The process
+	// SetTimer makes e.Timer run out once, as generation e.Gen, between e.Min and e.Max from now. The process
 	// ignores a timer that was stopped or set again since.
 	SetTimer(p *Process, e *Effect)
 	// Save makes e.Message durable before any later Send. Process keeps it for Restart as well.
 	Save(p *Process, e *Effect)
-	// Enter has the client begin its critical section under the fence number e.Number.
+	// Enter lets the client into its critical section under the fence number e.Number.
 	Enter(p *Process, e *Effect)
-	// Revoke has the client leave its critical section without a Release.
+	// Revoke makes the client leave its critical section without a Release.
 	Revoke(p *Process, e *Effect)
-	// Elect notes that the machine has settled on the leader e.To in the term e.Number.
+	// Elect notes that the machine has chosen the leader e.To in the term e.Number.
 	Elect(p *Process, e *Effect)
-	// Suspect notes that the failure detector of p suspects e.To or, if it does not suspect any more, trusts it.
+	// Suspect notes that the failure detector of p suspects e.To or, if suspects is false, trusts it again.
 	Suspect(p *Process, e *Effect, suspects bool)
 }
 
@@ -34,14 +34,14 @@ type Runtime struct {
 	stack   *Stack
 	host    Host
 	choose  Choose
-	effects []Effect // of the input at hand: nodes keep none, so that many of them stay small
+	effects []Effect // of the current input: shared, so that nodes stay small
 }
 
 // Choose answers Env.Choose of an instance on a node with a number from 0 to n-1.
 type Choose func(id ID, instance int32, n int) int
 
-// NewRuntime returns what the processes of a host share: what they are made of, who does what they ask for,
-// and who answers their choices.
+// NewRuntime returns the runtime of processes that are made of stack; host does what they ask for, and choose
+// answers their choices.
 func NewRuntime(stack *Stack, host Host, choose Choose) *Runtime {
 	return &Runtime{stack: stack, host: host, choose: choose}
 }
@@ -54,7 +54,7 @@ type Process struct {
 	saved Saved
 }
 
-// Process makes p the process id, which is up but has not booted: what is sent to it waits.
+// Process makes p the process id, which is up but has not booted.
 func (rt *Runtime) Process(p *Process, id ID) {
 	*p = Process{Node: Node{id: id}, rt: rt}
 	p.begin(0)
@@ -66,7 +66,7 @@ func (p *Process) Stack() *Stack { return p.rt.stack }
 // Boot has the process start.
 func (p *Process) Boot() { p.Handle(&Input{Kind: Start}) }
 
-// begin makes the machines anew.
+// begin makes fresh machines.
 func (p *Process) begin(incarnation uint32) {
 	p.up = true
 	p.init(p.rt.stack, p.id, incarnation, p.rt.choose)
@@ -75,12 +75,12 @@ func (p *Process) begin(incarnation uint32) {
 // Up reports whether the process is up.
 func (p *Process) Up() bool { return p.up }
 
-// Crash takes the process down, with all that it has not saved. What was open at its clients has to be ended
-// by the host, which asks Client before.
+// Crash takes the process down, with all that it has not saved. The host has to end the open requests of its
+// clients, whose states it reads before.
 func (p *Process) Crash() { p.up = false }
 
-// Forgets reports whether the process lacks after a restart what its peers may rest on: because of forget, or
-// because a machine does not recover.
+// Forgets reports whether a restart loses state that peers may rely on: because of forget, or because a
+// machine does not recover.
 func (p *Process) Forgets(forget bool) bool {
 	if forget {
 		return true
@@ -93,8 +93,8 @@ func (p *Process) Forgets(forget bool) bool {
 	return false
 }
 
-// Restart brings the process up again, with what it saved unless it is to forget that. What a machine saved
-// that does not recover is of no use to anybody, and gone.
+// Restart brings the process up again, with what it saved unless forget is set. What a machine saved that
+// does not recover is dropped, since nobody reads it.
 func (p *Process) Restart(forget bool) {
 	p.begin(p.incarnation + 1)
 	for i := range p.saved {
@@ -116,7 +116,7 @@ func (p *Process) Saved(instance int32) Message {
 	return p.saved[instance]
 }
 
-// Handle has the process handle an input, and the host do what its machines ask for. It panics when the host
+// Handle hands the process an input, and has the host do what its machines ask for. It panics when the host
 // or a machine breaks its contract; the text names the node, the machine and the event.
 func (p *Process) Handle(in *Input) {
 	p.rt.effects = p.HandleInto(p.rt.effects[:0], in)
@@ -172,14 +172,14 @@ func (p *Process) HearerCount() int {
 	return p.rt.stack.N() - 1
 }
 
-// Clone returns a copy of the process that shares no memory with it, but for its runtime.
+// Clone returns a copy of the process that shares no memory with it, except its runtime.
 func (p *Process) Clone() *Process {
 	fresh := &Process{rt: p.rt, up: p.up, saved: slices.Clone(p.saved)}
 	p.cloneInto(&fresh.Node)
 	return fresh
 }
 
-// AppendState writes out the state of the process, of what it saved as well. Equal states give equal bytes.
+// AppendState appends the state of the process, with what it saved. Equal states give equal bytes.
 func (p *Process) AppendState(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(p.incarnation))
 	if !p.up {

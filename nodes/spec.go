@@ -12,11 +12,11 @@ import (
 	"turnstile/internal/suggest"
 )
 
-// Info is what every row of a table says for people, be it an algorithm or a lock of somewhere else.
+// Info is what every row of a table says for people, whether it is an algorithm or an external lock service.
 type Info struct {
 	Name    string   // as in --algo
 	Aliases []string // other names for it
-	Family  string   // how it excludes: centralized, token, permission, quorum
+	Family  string   // centralized, token, permission or quorum
 	Source  string   // the paper
 	Summary string   // in one sentence, how it works
 }
@@ -32,14 +32,14 @@ type Spec struct {
 	// Ports makes the network anonymous: nodes send by ports, hear from ports, and have no Self.
 	Ports      func(c Config, id ID) []ID // where those of node id lead; nil: nodes know IDs
 	Messages   []Kind                     // every message that its machines send or save
-	Options    []Option                   // what can be set of it beside the number of nodes
+	Options    []Option                   // its settings beside the number of nodes
 	Safe       Assumption                 // what its safety rests on
 	Live       Assumption                 // what its progress rests on, beside Safe
 	Cost       func(c Config) Cost        // as published
 	Identities []Identity                 // of its message counts, after a run without faults
 	Published  []Claim                    // figures for validate to reproduce, beyond Cost
-	Circulates bool                       // sends though nobody asks (a token going round)
-	Broken     string                     // of the known-broken: which property fails
+	Circulates bool                       // sends even if nobody requests (a circulating token)
+	Broken     string                     // if it is known to be broken: which property fails
 }
 
 // A Kind is one kind of message.
@@ -60,7 +60,7 @@ const (
 	FIFO                                    // messages of one link arrive in the order they were sent
 	NoCrash                                 // no node crashes
 	NoAmnesia                               // a node that comes up again remembers what it saved
-	NoPause                                 // no node stands still for long
+	NoPause                                 // no node pauses for long
 	PerfectDetector                         // only crashed nodes are suspected
 	EventualDetector                        // from some time on, only crashed nodes are suspected
 	Timing                                  // messages and handlers take bounded time
@@ -98,7 +98,7 @@ func Unbounded(low float64) Range { return Range{low, math.Inf(1)} }
 // Exact reports whether only one value will do.
 func (r Range) Exact() bool { return r.Min == r.Max }
 
-// Has reports whether x lies in the range, but for rounding.
+// Has reports whether x lies in the range, up to rounding.
 func (r Range) Has(x float64) bool {
 	const slack = 1e-9
 	return x >= r.Min-slack && x <= r.Max+slack
@@ -142,7 +142,7 @@ type Identity struct {
 	Holds func(c Config, t Tally) bool
 }
 
-// Validate says what of a configuration the algorithm does not take, and what it does.
+// Validate returns an error that says what of a configuration the algorithm refuses, and what would be right.
 func (s *Spec) Validate(c Config) error {
 	switch {
 	case c.N < 1:

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// An Instance says what one machine of every node is: of which row, and made from what.
+// An Instance says what one machine of every node is: its row, and the configuration that it is made from.
 type Instance struct {
 	Spec   *Spec
 	Config Config
@@ -21,8 +21,8 @@ type Stack struct {
 	mutexes   []int32
 }
 
-// NewStack returns the stack of instances. The error says what cannot be combined, or what an algorithm
-// cannot run with.
+// NewStack returns the stack of instances. The error says which instances cannot be combined, or which
+// configuration an algorithm refuses.
 func NewStack(instances ...Instance) (*Stack, error) {
 	if len(instances) == 0 {
 		return nil, errors.New("a node without machines: it takes one at least")
@@ -56,13 +56,13 @@ func (s *Stack) Total() int { return s.total }
 // Codec returns the codec of the messages of all instances.
 func (s *Stack) Codec() *Codec { return s.codec }
 
-// Instances returns what the instances are, by their number.
+// Instances returns the instances, by their number.
 func (s *Stack) Instances() []Instance { return s.instances }
 
 // Mutexes returns the numbers of the instances that have clients.
 func (s *Stack) Mutexes() []int32 { return s.mutexes }
 
-// Safe returns what the safety of the instances rests on, in all.
+// Safe returns all that the safety of the instances rests on.
 func (s *Stack) Safe() (all Assumption) {
 	for _, in := range s.instances {
 		all |= in.Spec.Safe
@@ -70,7 +70,7 @@ func (s *Stack) Safe() (all Assumption) {
 	return all
 }
 
-// Live returns what the progress of the instances rests on, in all, beside Safe.
+// Live returns all that the progress of the instances rests on, beside Safe.
 func (s *Stack) Live() (all Assumption) {
 	for _, in := range s.instances {
 		all |= in.Spec.Live
@@ -78,7 +78,7 @@ func (s *Stack) Live() (all Assumption) {
 	return all
 }
 
-// Circulates reports whether an instance sends though nobody asks.
+// Circulates reports whether an instance sends messages even if nobody requests.
 func (s *Stack) Circulates() bool {
 	for _, in := range s.instances {
 		if in.Spec.Circulates {
@@ -88,9 +88,8 @@ func (s *Stack) Circulates() bool {
 	return false
 }
 
-// Forgets reports whether the machine of an instance on node id begins anew after a crash, whatever was
-// saved. Of machines that are neither mutexes nor electors nothing depends on their memory, and they do not
-// count.
+// Forgets reports whether the machine of an instance on node id starts afresh after a crash, whatever it
+// saved. On clients only mutexes and electors count: nothing depends on the memory of other machines.
 func (s *Stack) Forgets(instance int32, id ID) bool {
 	switch s.machine(instance, id).(type) {
 	case Recoverer, *bystander:
@@ -98,7 +97,7 @@ func (s *Stack) Forgets(instance int32, id ID) bool {
 	case Mutex, Elector:
 		return true
 	}
-	return int(id) >= s.N() // a server, on whose memory its clients rest
+	return int(id) >= s.N() // a server, whose clients rely on its memory
 }
 
 // machine makes the machine of an instance on node id.
@@ -110,7 +109,7 @@ func (s *Stack) machine(instance int32, id ID) Machine {
 	return in.Spec.Machine(in.Config, id)
 }
 
-// A bystander is the machine of an instance on a server that is there for another instance.
+// A bystander is the machine of an instance on a server that only another instance needs.
 type bystander struct{}
 
 func (b *bystander) Receive(_ *Env, _ ID, m Message) { Unexpected(b, m) }

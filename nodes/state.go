@@ -59,7 +59,7 @@ func describe(b *strings.Builder, v reflect.Value) {
 	}
 }
 
-// setAt reads a Set that may stand in an unexported field, which reflection may read but not hand out.
+// setAt reads a Set that may be in an unexported field, which reflection reads but does not return.
 func setAt(v reflect.Value) Set {
 	var s Set
 	words := v.FieldByName("words")

@@ -1,6 +1,6 @@
 package nodes
 
-// A NodeStatus is where a node stands, for the report of a stall.
+// A NodeStatus is the status of a node, for the report of a stall.
 type NodeStatus struct {
 	Client   string `json:"client"` // idle, waiting or inside
 	Machine  string `json:"machine"`
@@ -9,7 +9,7 @@ type NodeStatus struct {
 	Token    bool   `json:"token,omitempty"`   // the token is here
 }
 
-// Status describes where an instance of the node stands.
+// Status describes an instance of the node.
 func (n *Node) Status(instance int32) *NodeStatus {
 	inst := n.at(instance)
 	s := &NodeStatus{Client: "none", Machine: Describe(inst.machine)}

@@ -1,4 +1,4 @@
-// Package stall tells people why a cluster stands still: where its nodes stand, and who waits for whom.
+// Package stall reports why a cluster makes no progress: the status of its nodes, and the wait-for graph.
 package stall
 
 import (
@@ -9,8 +9,8 @@ import (
 	"turnstile/nodes"
 )
 
-// Report prints where the nodes stand and who waits for whom. A status is nil if the node did not
-// answer; the first n nodes have clients.
+// Report returns the status of the nodes and who waits for whom. A status is nil if the node did not answer;
+// the first n nodes have clients.
 func Report(states []*nodes.NodeStatus, n int) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "The state of each node:")
@@ -49,8 +49,8 @@ func Report(states []*nodes.NodeStatus, n int) string {
 	return b.String()
 }
 
-// A wait is an edge of the wait-for graph: from waits for to, if not by itself then at the node by,
-// whose permission is lent to to.
+// A wait is an edge of the wait-for graph: from waits for to, either directly (by is None) or because to has
+// the permission of the node by.
 type wait struct{ from, to, by nodes.ID }
 
 func (w wait) String() string {
@@ -81,7 +81,7 @@ func waitsFor(states []*nodes.NodeStatus) map[nodes.ID][]wait {
 	return graph
 }
 
-// findCycle returns the nodes of a circle in the graph, the first again at the end, or nothing.
+// findCycle returns the nodes of a cycle in the graph, the first again at the end, or nil.
 func findCycle(graph map[nodes.ID][]wait, n int) []nodes.ID {
 	const fresh, onPath, done = 0, 1, 2
 	color := make([]int, n)

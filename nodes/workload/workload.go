@@ -1,5 +1,5 @@
-// Package workload says when clients want their critical section and how long they stay: as pure
-// functions of the seed, the node and the count, so that real runs and simulated ones are alike.
+// Package workload says when clients request their critical section and how long they stay, as pure functions
+// of the seed, the node and the count. So real and simulated runs have the same workload.
 package workload
 
 import (
@@ -17,14 +17,13 @@ type Load string
 
 // The loads.
 const (
-	Saturated  Load = "saturated"  // every node asks again as soon as it has left
-	One        Load = "one"        // node 0 alone asks, again and again
-	Sequential Load = "sequential" // one request at a time, each from a node drawn at random, at rest between
-	Closed     Load = "closed"     // every node thinks, asks, holds, releases and thinks again
+	Saturated  Load = "saturated"  // every node requests again as soon as it has left
+	One        Load = "one"        // node 0 alone requests, again and again
+	Sequential Load = "sequential" // one request at a time, of a node drawn at random, when all is at rest
+	Closed     Load = "closed"     // every node thinks, requests, holds, releases and thinks again
 	Open       Load = "open"       // requests fall due at each node at a rate, whether or not the last has ended
 )
 
-// Loads lists the loads.
 var loads = []Load{Saturated, One, Sequential, Closed, Open}
 
 // ParseLoad reads the name of a load.
@@ -56,8 +55,8 @@ const Never = math.MaxInt64
 
 // Next returns when the count-th request of a node (from 1) is due, the one before having been due at
 // lastDue and over at lastEnd (for the first: when issuing begins, both), in nanoseconds of the run.
-// It is Never if the node does not ask by itself. Under an open load the answer does not depend on
-// lastEnd: the schedule is fixed before the run, so that a slow system is not asked less.
+// It is Never if the node does not request by itself. Under an open load the answer does not depend on
+// lastEnd: the schedule is fixed before the run, so that a slow system does not get fewer requests.
 func (w *Workload) Next(d chance.Dice, id nodes.ID, count uint64, lastDue, lastEnd int64) int64 {
 	switch w.Load {
 	case One:
@@ -75,7 +74,7 @@ func (w *Workload) Next(d chance.Dice, id nodes.ID, count uint64, lastDue, lastE
 		case !w.Evenly:
 			gaps = d.Exponential(r)
 		case count == 1:
-			gaps = d.Unit(r) // or all nodes would ask at once
+			gaps = d.Unit(r) // otherwise all nodes would request at once
 		}
 		return lastDue + int64(gaps*float64(time.Second)/w.Rate)
 	}
