@@ -8,6 +8,9 @@ RACE = $(shell test "$$(go env CGO_ENABLED)" = 1 && command -v "$$(go env CC)" >
 
 FUZZTIME = 5s
 
+# It says what it is testing, where go test would be silent for minutes.
+GOTEST = go run ./internal/gotest $(RACE)
+
 # Each variable of the command line is the flag of that name: THINK=1ms is --think='1ms'.
 quote = '$(subst ','\'',$(1))'
 flag = $(if $($(1)),--$(shell echo $(1) | tr A-Z_ a-z-)=$(call quote,$($(1))))
@@ -29,7 +32,12 @@ build: ## build bin/orchestrator and bin/node
 
 .PHONY: test
 test: ## run all tests, with the race detector if there is a C compiler
-	@go test $(RACE) ./...
+	@$(GOTEST) ./...
+
+.PHONY: soak
+soak: ## run the long forms of the tests: more seeds, larger clusters and spaces, a minute per fuzz target
+	@SOAK=1 $(GOTEST) -timeout 3h ./...
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=1m
 
 .PHONY: mutants
 mutants: ## have the checks look for what is wrong with algorithms of which one rule was changed
@@ -38,18 +46,18 @@ mutants: ## have the checks look for what is wrong with algorithms of which one 
 .PHONY: check
 check: ## look for what tests do not find: format, vet, staticcheck, go.mod, short fuzz runs
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted" >&2; exit 1; }
-	@go vet ./...
-	@go tool staticcheck ./...
-	@go mod tidy -diff
+	go vet ./...
+	go tool staticcheck ./...
+	go mod tidy -diff
 	@$(MAKE) --no-print-directory fuzz
 
 .PHONY: fuzz
 fuzz: ## fuzz each target for FUZZTIME (5s)
-	@set -e; for package in $$(go list ./...); do \
-		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
-		done; \
-	done
+	@grep -r --include='*_test.go' '^func Fuzz' . | sed -E 's|/[^/]*:func (Fuzz[A-Za-z]*).*| \1|' | \
+		while read -r package target; do \
+			echo "fuzzing $$target of $$package"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done
 
 .PHONY: readme
 readme: ## bring the README's table of algorithms up to date
