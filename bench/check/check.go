@@ -77,6 +77,7 @@ type Verdict struct {
 
 // A Setting is what the checks must know of a run that its history does not say.
 type Setting struct {
+	Kind       Kind
 	Config     nodes.Config
 	Algorithm  string
 	Kinds      []string    // names of the message kinds, by index
@@ -97,20 +98,27 @@ type check struct {
 	judge func(*Fold) Finding
 }
 
-// mutualExclusion lists the checks of a run in which clients share resources, those first whose sentence is
-// the better reason.
-var mutualExclusion = []check{
-	{"exclusion", exclusion},
-	{"register", register},
-	{"account", account},
-	{"agreement", agreement},
-	{"progress", progress},
-	{"loss", loss},
-	{"accounting", accounting},
-	{"identities", identities},
-	{"cost", cost},
-	{"evidence", enough},
-	{"load", load},
+// A Kind of run says which checks are made of it.
+type Kind int
+
+// MutualExclusion is the kind of a run in which clients share resources.
+const MutualExclusion Kind = 0
+
+// checks lists the checks of each kind of run, those first whose sentence is the better reason.
+var checks = [...][]check{
+	MutualExclusion: {
+		{"exclusion", exclusion},
+		{"register", register},
+		{"account", account},
+		{"agreement", agreement},
+		{"progress", progress},
+		{"loss", loss},
+		{"accounting", accounting},
+		{"identities", identities},
+		{"cost", cost},
+		{"evidence", enough},
+		{"load", load},
+	},
 }
 
 // Sections returns the fold of the sections of a history.
@@ -141,7 +149,7 @@ func (e *Fold) Verdict() Verdict {
 		v.Overlap += time.Duration(r.Overlap)
 		v.LostUpdates += r.Lost()
 	}
-	for i, check := range mutualExclusion {
+	for i, check := range checks[e.Kind] {
 		f := check.judge(e)
 		f.Check = check.name
 		v.Findings = append(v.Findings, f)

@@ -69,7 +69,7 @@ func TestSoundRunsAreValid(t *testing.T) {
 		if v.Outcome != Valid || v.Violations+v.LostUpdates+v.Unfinished+v.LostUnintended != 0 || v.Overlap != 0 {
 			t.Errorf("%s: %+v", name, v)
 		}
-		if len(v.Findings) != len(mutualExclusion) || v.Reason == "" {
+		if len(v.Findings) != len(checks[MutualExclusion]) || v.Reason == "" {
 			t.Errorf("%s: %d findings, reason %q", name, len(v.Findings), v.Reason)
 		}
 		for _, f := range v.Findings {

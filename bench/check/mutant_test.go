@@ -212,7 +212,7 @@ func TestEveryMutantIsCaught(t *testing.T) {
 		}
 		caught[m.fails] = true
 	}
-	for _, c := range mutualExclusion {
+	for _, c := range checks[MutualExclusion] {
 		if !caught[c.name] {
 			t.Errorf("no mutant fails the check %s: it is decoration", c.name)
 		}
