@@ -142,7 +142,6 @@ func (l *logReader) end(b []byte) error {
 	if have, counted := uint64(l.count), l.Totals.EventCount; have < counted {
 		return l.fail(l.offset(l.count), "the log is cut off: it has counted %d events and holds %d", counted, have)
 	}
-	l.Totals.EventCount = uint64(l.count)
 	return nil
 }
 
