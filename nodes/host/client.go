@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A lock is what a client asks for its critical section: the machine of its node, or a lock of somewhere
-// else. It answers a request by enter, and may take a critical section away by revoke.
+// A lock is what a client requests its critical section from: a machine of its node, or an external lock
+// service. It answers a request by enter, and may end a critical section by revoke.
 type lock interface {
 	Request(units int32)
 	Release()
@@ -31,7 +31,7 @@ func (l machineLock) Release() {
 
 func (l machineLock) State() nodes.ClientState { return l.host.process.Client(l.instance) }
 
-// A client drives one lock by the workload, and keeps the witnesses of exclusion.
+// A client drives one lock as the workload says, and keeps the witnesses of exclusion.
 type client struct {
 	host     *Host
 	lock     lock
@@ -44,7 +44,7 @@ type client struct {
 	count  uint64 // requests issued
 	due    int64  // when the latest was due; once wants is set, when the next is
 	wants  bool   // a request is due
-	leaves bool   // inside, for no time at all
+	leaves bool   // it is inside with a hold of zero, and leaves next
 	over   bool   // no request is planned any more
 	units  int32  // that the latest request wants
 	money  int64  // what the account held at the latest enter
@@ -84,7 +84,7 @@ func (h *Host) end(now int64) {
 	}
 }
 
-// act has the clients do what they have to do at once, up to some steps, and reports whether more is left.
+// act has the clients do what is to be done now, up to a number of steps, and reports whether more is left.
 func (h *Host) act() (more bool) {
 	for _, c := range h.clients {
 		more = c.act() || more
@@ -120,8 +120,8 @@ func (c *client) ask() {
 	c.act()
 }
 
-// act does what the client has to do at once, up to some steps, and reports whether more is left. A request
-// that is due waits until the client is idle.
+// act does what is to be done now, up to a number of steps, and reports whether more is left. A request that
+// is due waits until the client is idle.
 func (c *client) act() bool {
 	for range burst {
 		switch {
@@ -142,7 +142,7 @@ func (c *client) act() bool {
 	return true
 }
 
-// request asks for the critical section, if the run still issues requests.
+// request requests the critical section, if the run still issues requests.
 func (c *client) request() {
 	h := c.host
 	c.wants = false
@@ -165,8 +165,8 @@ func (c *client) request() {
 	c.lock.Request(c.units)
 }
 
-// enter begins the critical section. The order of things here and in leave is what makes the witnesses
-// imply one another: register, stamp, account, hold, account, stamp, register.
+// enter begins the critical section. The witnesses imply one another because of the order of operations here
+// and in leave: register, stamp, account, hold, account, stamp, register.
 func (c *client) enter(fence uint64) {
 	h := c.host
 	taken := c.shared.Taken.Add(int64(c.units))
@@ -198,16 +198,16 @@ func (c *client) leave() {
 	c.next(now)
 }
 
-// revoke ends the critical section, which the lock has taken away. The client writes nothing. What the lock
-// does next comes before the exit counts.
+// revoke ends the critical section, which the lock has revoked. The client writes nothing. The exit counts
+// only after what else the lock does now.
 func (c *client) revoke() { c.revokedAt = c.out(history.Revoked, c.money) }
 
-// out records that the client is out, and how.
+// out records that the critical section has ended, and how.
 func (c *client) out(how history.Kind, account int64) (now int64) {
 	h := c.host
 	c.leaves = false
 	if c.shared.Taken.Load() > int64(c.capacity) {
-		h.resource.Frozen.CompareAndSwap(0, h.clock.Now()) // too many are inside: keep what led to it
+		h.resource.Frozen.CompareAndSwap(0, h.clock.Now()) // too many are inside: the trace keeps what led to it
 	}
 	now = h.record(history.Event{Kind: how, Instance: c.instance, Entry: uint32(c.count), Value: account})
 	c.shared.Taken.Add(-int64(c.units))
@@ -217,13 +217,13 @@ func (c *client) out(how history.Kind, account int64) (now int64) {
 	return now
 }
 
-// next counts the critical section that ended at now as over, and plans the next request.
+// next counts the critical section that ended at now, and plans the next request.
 func (c *client) next(now int64) {
 	c.counters.Exits.Add(1)
 	c.plan(c.due, now)
 }
 
-// end plans no more requests. Those that were due and have not been issued never will be.
+// end stops planning requests, and records those that are due and will never be issued.
 func (c *client) end(now int64) {
 	h := c.host
 	c.over, c.wants = true, false

@@ -19,10 +19,10 @@ type Clock interface {
 type Anchor struct {
 	at    time.Time // with a monotonic reading
 	mono  int64     // what CLOCK_MONOTONIC showed then, in nanoseconds
-	Error int64     // by how much that may be wrong, in nanoseconds
+	Error int64     // bound on the error of that, in nanoseconds
 }
 
-// DropAnchor reads both clocks, several times, and keeps the reading that is the least uncertain.
+// DropAnchor reads both clocks several times, and keeps the reading with the smallest error.
 func DropAnchor() Anchor {
 	best := Anchor{Error: 1 << 62}
 	for range 16 {
@@ -43,7 +43,7 @@ func (a *Anchor) Now() int64 { return a.mono + int64(time.Since(a.at)) }
 func Monotonic() int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
-		panic("reading CLOCK_MONOTONIC: " + err.Error()) // it is there on every supported kernel
+		panic("reading CLOCK_MONOTONIC: " + err.Error()) // every supported kernel has it
 	}
 	return t.Nano()
 }

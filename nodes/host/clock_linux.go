@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// timerClock gives alarm by a timerfd. The runtime's own timers, in a process that is otherwise idle, round
-// the time to sleep up to whole milliseconds; this is late by tens of microseconds.
+// timerClock has a timerfd for its alarm, which is tens of microseconds late. The runtime's own timers round
+// up to whole milliseconds in a process that is otherwise idle.
 type timerClock struct {
 	anchor Anchor
 	zero   int64 // of the run, on CLOCK_MONOTONIC
@@ -17,7 +17,7 @@ type timerClock struct {
 	alarms chan struct{}
 }
 
-// NewClock returns the clock of a run whose zero stood on CLOCK_MONOTONIC as given.
+// NewClock returns the clock of a run whose zero is given as a reading of CLOCK_MONOTONIC.
 func NewClock(anchor Anchor, zero int64) (Clock, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
@@ -33,14 +33,14 @@ func (c *timerClock) Now() int64 { return c.anchor.Now() - c.zero }
 func (c *timerClock) Alarms() <-chan struct{} { return c.alarms }
 
 func (c *timerClock) SetAlarm(at int64) {
-	// An absolute time that is past makes the timer run out at once; a time of zero would disarm it.
+	// A time that is past makes the timer run out at once; a time of zero would disarm it.
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, at+c.zero))}
 	if err := unix.TimerfdSettime(c.fd, unix.TFD_TIMER_ABSTIME, &spec, nil); err != nil {
-		panic("setting a timer: " + err.Error()) // only for arguments that are wrong
+		panic("setting a timer: " + err.Error()) // only with wrong arguments
 	}
 }
 
-// watch passes on that the timer has run out.
+// watch sends on alarms when the timer has run out.
 func (c *timerClock) watch() {
 	var count [8]byte
 	for {
@@ -49,7 +49,7 @@ func (c *timerClock) watch() {
 		}
 		select {
 		case c.alarms <- struct{}{}:
-		default: // it is known already
+		default: // one is waiting there already
 		}
 	}
 }

@@ -4,7 +4,7 @@ package host
 
 import "time"
 
-// sleepClock gives alarm by the runtime's own timers, which may be a millisecond late.
+// sleepClock has a timer of the runtime for its alarm, which may be a millisecond late.
 type sleepClock struct {
 	anchor Anchor
 	zero   int64
@@ -12,7 +12,7 @@ type sleepClock struct {
 	alarms chan struct{}
 }
 
-// NewClock returns the clock of a run whose zero stood on CLOCK_MONOTONIC as given.
+// NewClock returns the clock of a run whose zero is given as a reading of CLOCK_MONOTONIC.
 func NewClock(anchor Anchor, zero int64) (Clock, error) {
 	c := &sleepClock{anchor: anchor, zero: zero, alarms: make(chan struct{}, 1)}
 	c.timer = time.AfterFunc(time.Hour, func() {

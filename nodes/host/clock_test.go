@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A ring never comes before its time, whatever was set before it. How late it comes is a figure of every
-// run and of BenchmarkRing, and no test.
-func TestClockRingsInTime(t *testing.T) {
+// An alarm never comes before its time, whatever was set before it. How late it comes is measured in every
+// run and by BenchmarkAlarm, and not tested.
+func TestAlarmIsNotEarly(t *testing.T) {
 	anchor := DropAnchor()
 	clock, err := NewClock(anchor, anchor.Now())
 	if err != nil {
@@ -20,10 +20,10 @@ func TestClockRingsInTime(t *testing.T) {
 		select {
 		case <-clock.Alarms():
 			if now := clock.Now(); now < at {
-				t.Errorf("rang %v before its time", time.Duration(at-now))
+				t.Errorf("an alarm %v before its time", time.Duration(at-now))
 			}
 		case <-time.After(10 * time.Second):
-			t.Fatalf("a ring that was due %v ahead never came", ahead)
+			t.Fatalf("an alarm that was due %v ahead never came", ahead)
 		}
 	}
 }
@@ -41,8 +41,8 @@ func TestAnchorsAgree(t *testing.T) {
 	}
 }
 
-// BenchmarkRing reports how late a ring of 100 microseconds comes, on average.
-func BenchmarkRing(b *testing.B) {
+// BenchmarkAlarm reports how late an alarm after 100 microseconds comes, on average.
+func BenchmarkAlarm(b *testing.B) {
 	anchor := DropAnchor()
 	clock, err := NewClock(anchor, anchor.Now())
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Config is all that a node process is told, as JSON on its standard input, which is also how the
-// broker's credential travels. When that input ends, so does the process.
+// A Config is all that a node process is told, as JSON on its standard input, the broker's credential
+// included. When that input ends, so does the process.
 type Config struct {
 	Run   string   `json:"run"`   // names the run's subjects
 	URL   string   `json:"url"`   // of the broker
@@ -28,10 +28,10 @@ type Config struct {
 	Resource    string `json:"resource"`     // the file of the shared resource
 }
 
-// Subjects are the names under which a run talks. Control and algorithm never share one.
+// Subjects are the NATS subjects of a run. Orders and algorithm messages never share one.
 type Subjects struct{ run string }
 
-// SubjectsOf returns the subjects of the run so named.
+// SubjectsOf returns the subjects of the run with that name.
 func SubjectsOf(run string) Subjects { return Subjects{run} }
 
 // Run returns the name of the run.
@@ -63,14 +63,14 @@ type Order struct {
 const (
 	Issue  = "issue"  // issue requests from Begin to End
 	Ask    = "ask"    // issue a single request now
-	Park   = "park"   // hear messages but let the machine handle none, so that a token comes to rest
-	Report = "report" // send a Note of where you stand
+	Park   = "park"   // receive messages but handle none, so that a circulating token comes to rest
+	Report = "report" // send a Note with the status
 	Quit   = "quit"   // close the log and end
 )
 
 // A Note is what a node tells the orchestrator, as JSON.
 type Note struct {
 	Node   nodes.ID          `json:"node"`
-	Ready  bool              `json:"ready,omitempty"` // it hears its subjects
+	Ready  bool              `json:"ready,omitempty"` // it has subscribed to its subjects
 	Status *nodes.NodeStatus `json:"status,omitempty"`
 }

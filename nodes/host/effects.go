@@ -24,8 +24,7 @@ func (h *Host) SetTimer(_ *nodes.Process, e *nodes.Effect) {
 		input: nodes.Input{Kind: nodes.Timeout, Instance: e.Instance, Timer: e.Timer, Gen: e.Gen}})
 }
 
-// Save implements nodes.Host. A process that is gone does not come back yet, so what it saved need not
-// outlive it.
+// Save implements nodes.Host. No process is restarted yet, so what it saved need not outlive it.
 func (h *Host) Save(*nodes.Process, *nodes.Effect) {}
 
 // Enter implements nodes.Host.
@@ -40,7 +39,7 @@ func (h *Host) Elect(_ *nodes.Process, e *nodes.Effect) {
 		Count: uint32(e.To), Value: int64(e.Number)})
 }
 
-// Suspect implements nodes.Host. Whether a suspicion is true, only those who see all processes know.
+// Suspect implements nodes.Host. A host sees one process, and does not know whether a suspicion is true.
 func (h *Host) Suspect(*nodes.Process, *nodes.Effect, bool) {}
 
 // choose answers Env.Choose.

@@ -24,12 +24,12 @@ type Host struct {
 	log      *history.Log
 	resource *Resource
 	tasks    tasks
-	alarm    int64     // for when it is set; never, if zero
+	alarm    int64     // the time it is set to; zero: none
 	clients  []*client // none on a server
 	clientOf []*client // by instance; nil if it is no mutex
 	traffic  traffic
 	started  bool
-	parked   bool // the machines handle no message any more
+	parked   bool // the machines handle no more messages
 
 	messages chan *nats.Msg
 	orders   chan *nats.Msg
@@ -82,14 +82,14 @@ func Run(c Config, stack *nodes.Stack) error {
 // JoinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
 const JoinTimeout = 20 * time.Second
 
-// connect joins the broker and the node's subjects. All messages come by one channel, whatever their
-// subject: two would change their order. There is no buffer for the time without a connection: what it
-// held would arrive after an outage as if nothing had failed.
+// connect connects to the broker and subscribes to the node's subjects. All messages come by one channel,
+// whatever their subject: two would change their order. There is no buffer for the time without a connection:
+// its messages would arrive after an outage as if nothing had failed.
 func (h *Host) connect() (*nats.Conn, error) {
 	fail := func(err error) {
 		select {
 		case h.trouble <- err:
-		default: // the first is enough
+		default: // the first one is enough
 		}
 	}
 	conn, err := nats.Connect(h.config.URL, nats.Token(h.config.Token), nats.NoEcho(), nats.Timeout(JoinTimeout),
@@ -128,10 +128,10 @@ func (h *Host) loop() {
 	for h.err == nil && !h.quit {
 		h.runDue()
 		if h.act() {
-			h.poll() // a client has more to do at once
+			h.poll() // a client has more to do now
 			continue
 		}
-		if h.err != nil { // nothing else might come to wake the loop up
+		if h.err != nil { // the select below might wait for ever
 			return
 		}
 		h.setAlarm()
@@ -148,7 +148,7 @@ func (h *Host) loop() {
 	}
 }
 
-// poll handles what has come, without waiting for more.
+// poll handles what has arrived, without waiting for more.
 func (h *Host) poll() {
 	for range min(burst, len(h.messages)) {
 		h.arrive(<-h.messages)
@@ -164,8 +164,9 @@ func (h *Host) poll() {
 	}
 }
 
-// hurry begins before the first message is heard. Its sender has begun, so the time has come, and the order
-// that says so was here first. Otherwise a token could pass by a node that is late to ask for it.
+// hurry has the node begin before it handles its first message. The sender has begun, so the time to begin
+// has come, and the order to begin has arrived. Otherwise a token could pass a node before it has requested
+// it.
 func (h *Host) hurry() {
 	for len(h.orders) > 0 && h.err == nil {
 		h.obey(<-h.orders)
@@ -174,9 +175,9 @@ func (h *Host) hurry() {
 	h.act()
 }
 
-// start starts the machine, which comes before any other event: when issuing begins, or when the first
-// message comes from a peer that has begun a moment sooner. Any earlier, what the machine sends would be
-// lost on peers that are not up.
+// start starts the machines before any other event: when issuing begins, or when the first message comes from
+// a peer that has begun a moment earlier. Any sooner, what they send would be lost, since peers may not be
+// up.
 func (h *Host) start() {
 	if !h.started {
 		h.started, h.now = true, h.clock.Now()
@@ -184,10 +185,10 @@ func (h *Host) start() {
 	}
 }
 
-// handle has the process handle an input, and does what it asks for.
+// handle hands the process an input, and does what it asks for.
 func (h *Host) handle(in nodes.Input) { h.process.Handle(&in) }
 
-// obey does what the orchestrator says.
+// obey carries out an order.
 func (h *Host) obey(m *nats.Msg) {
 	var o Order
 	if err := json.Unmarshal(m.Data, &o); err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Resource is what the critical sections of a run are about, in memory that all its processes map.
+// A Resource is what the clients of a run share, in memory that all its processes map.
 type Resource struct {
 	*resourceWords
 	shared []SharedResource
@@ -21,9 +21,9 @@ type resourceWords struct {
 	_         [7]uint64
 	StoppedAt atomic.Int64 // when the last of those was issued, in the run's nanoseconds; 0: not yet
 	_         [7]uint64
-	LeftAt    atomic.Int64 // when one last left, when a run ends by entries
+	LeftAt    atomic.Int64 // when the latest critical section ended, when a run ends by entries
 	_         [7]uint64
-	Frozen    atomic.Int64 // when one first left while too many were inside; 0: never
+	Frozen    atomic.Int64 // when a client first left while too many were inside; 0: never
 	_         [7]uint64
 }
 
@@ -68,5 +68,5 @@ func OpenResource(path string, resources int) (*Resource, error) {
 	return &Resource{words, unsafe.Slice(first, resources)}, nil
 }
 
-// Of returns what the clients of one of the mutexes, by its number among them, share.
+// Of returns what the clients of a mutex share, given its number among the mutexes.
 func (r *Resource) Of(number int) *SharedResource { return &r.shared[number] }

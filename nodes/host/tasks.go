@@ -31,7 +31,7 @@ const (
 	toDeliver             // a delayed message arrives
 )
 
-// tasks are those to come, the earliest first; of those at one time, the first made first.
+// tasks are the tasks to come: the earliest first, and of equal times the one that was added first.
 type tasks struct {
 	heap.Heap[task]
 	made uint64
@@ -49,9 +49,9 @@ func (t *tasks) add(x task) {
 	t.Push(x)
 }
 
-// early is how long before its end the loop wakes up for a critical section: about as long as it takes an
-// idle processor to wake up. What is left of it then, the loop spins. Nothing else is worth that: of other
-// tasks there may be very many, and their lateness changes no length that was asked for.
+// early is how long before the end of a critical section the loop wakes up: about as long as an idle
+// processor takes to wake up. The loop spins for the rest. It does so for no other tasks: there may be very
+// many, and their lateness changes no duration that was asked for.
 const early = int64(15 * time.Microsecond)
 
 // wake returns when to wake up for a task.

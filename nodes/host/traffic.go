@@ -82,8 +82,7 @@ func (t *traffic) publish(e *nodes.Effect, subject string, multicast bool, seq u
 	return len(t.buffer)
 }
 
-// count counts a message that is to be delivered so many times, was published so many times, and has so many
-// bytes in all its deliveries.
+// count counts a message by its deliveries, its publishes, and the bytes of all deliveries.
 func (t *traffic) count(e *nodes.Effect, deliveries, publishes, bytes int) {
 	counters := t.host.log.Instance(e.Instance)
 	kind := &counters.Kinds[e.Kind]
@@ -107,8 +106,8 @@ type arrival struct {
 	message nodes.Message
 }
 
-// arrive takes a message from the broker: it audits the message's number, and delivers the message
-// now or when its injected latency is over.
+// arrive takes a message from the broker: it audits the message's number, and delivers the message now or
+// after its injected latency.
 func (h *Host) arrive(m *nats.Msg) {
 	var a arrival
 	h.now = h.clock.Now()
@@ -145,7 +144,7 @@ func (h *Host) arrive(m *nats.Msg) {
 	}
 }
 
-// audit follows the numbers of a stream: each must be one more than the last.
+// audit follows the numbers of a stream: each must be the last one plus one.
 func (h *Host) audit(e *envelope) {
 	count := h.log.ReceivedFrom(e.from)
 	if e.multicast {
@@ -173,7 +172,7 @@ func (h *Host) deliver(a *arrival) {
 	h.log.Instance(a.instance).Kinds[a.kind].Delivered.Add(1)
 }
 
-// trace puts a message that goes by into the trace.
+// trace records a message, sent or handled, in the trace.
 func (h *Host) trace(m history.MessageRecord) {
 	m.At = h.now
 	h.log.Trace(m)

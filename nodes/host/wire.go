@@ -9,10 +9,10 @@ import (
 	"turnstile/nodes"
 )
 
-// An envelope is what stands before every message on the wire: a byte for the kind and two marks, of a
-// multicast and of a full envelope; then as varints the sender, the message's number in its stream, from 1,
-// and, in a full envelope only, the sender's incarnation and the instance, which are zero otherwise. The
-// message follows, as its codec writes it.
+// An envelope precedes every message on the wire: a byte for the kind and two marks, of a multicast and of a
+// full envelope; then as varints the sender, the message's number in its stream, from 1, and, in a full
+// envelope only, the sender's incarnation and the instance, which are zero otherwise. The message follows, as
+// its codec writes it.
 type envelope struct {
 	kind        uint8
 	multicast   bool
@@ -46,7 +46,7 @@ func (e *envelope) append(b []byte) []byte {
 	return b
 }
 
-// read takes the envelope off b and returns the rest. It does not ask whether the sender or the
+// read takes the envelope off b and returns the rest. It does not check whether the sender and the
 // instance exist.
 func (e *envelope) read(b []byte) ([]byte, error) {
 	if len(b) == 0 {

@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// planAll plans what the clients of a node do first, or first after it has come up anew.
+// planAll plans the first requests of the clients of a node, at the beginning or after a restart.
 func (w *world) planAll(id nodes.ID) {
 	if int(id) >= w.n {
 		return
@@ -19,8 +19,7 @@ func (w *world) planAll(id nodes.ID) {
 	}
 }
 
-// planRequest finds out when the next request of a client is due, the one before having been due at lastDue
-// and over at lastEnd.
+// planRequest plans the next request of a client; the one before was due at lastDue and over at lastEnd.
 func (w *world) planRequest(id nodes.ID, r int32, lastDue, lastEnd int64) {
 	c := w.client(id, r)
 	if c.over || w.stopped {
@@ -34,7 +33,7 @@ func (w *world) planRequest(id nodes.ID, r int32, lastDue, lastEnd int64) {
 	w.plan(max(w.now, c.due), toRequest, id).input.Instance = w.resources[r].instance
 }
 
-// ask has a client that is drawn at random among those that are up make a request now.
+// ask has a client request now that is drawn at random among those that are up.
 func (w *world) ask() {
 	if w.stopped || len(w.resources) == 0 {
 		return
@@ -57,7 +56,7 @@ func (w *world) ask() {
 	w.request(&w.processes[id], r)
 }
 
-// noteCost records what the request that is over has cost.
+// noteCost records how many messages the request that is over has taken.
 func (w *world) noteCost() {
 	if w.asked.open {
 		w.asked.open = false
@@ -66,7 +65,7 @@ func (w *world) noteCost() {
 	}
 }
 
-// request has the machine asked for the critical section, if the run still issues requests.
+// request issues a request, if the run still issues any.
 func (w *world) request(p *nodes.Process, r int32) {
 	c, res := w.client(p.ID(), r), &w.resources[r]
 	w.issued++
@@ -92,7 +91,7 @@ func (w *world) request(p *nodes.Process, r int32) {
 	w.feed(p, &nodes.Input{Kind: nodes.Request, Instance: res.instance, Units: units})
 }
 
-// stop ends the issuing of requests. What an open load had planned before is on record as unissued.
+// stop ends the issuing of requests. Requests of an open load that are due and not issued are recorded.
 func (w *world) stop() {
 	if w.stopped {
 		return
@@ -114,7 +113,7 @@ func (w *world) stop() {
 	}
 }
 
-// markStopped ends what is measured: of a brief run when its last request is over, of others when that was
+// markStopped ends what is measured: in a brief run when its last request is over, otherwise when that is
 // issued.
 func (w *world) markStopped() {
 	if !w.ended {
@@ -123,8 +122,8 @@ func (w *world) markStopped() {
 	}
 }
 
-// brief reports whether the run has too few entries for any to warm it up: then it is measured to its last
-// exit, or there might be nobody who entered before the last had asked.
+// brief reports whether the run has too few entries for a warm-up. It is then measured to its last exit,
+// since there may be no entry before the last request.
 func (w *world) brief() bool { return w.Duration == 0 && w.steady() == 0 }
 
 // unissued records the arrivals at a client that were due and will never be issued.
@@ -140,8 +139,8 @@ func (w *world) unissued(id nodes.ID, r int32) {
 	}
 }
 
-// enter begins a critical section, and plans its end. It takes a moment at least, or a client that needs
-// no message to enter again would hold up time.
+// enter begins a critical section, and plans its end. It takes a nanosecond at least: otherwise time would
+// not pass while a client enters again and again without a message.
 func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 	r := w.resource[e.Instance]
 	c, res := w.client(p.ID(), r), &w.resources[r]
@@ -161,7 +160,7 @@ func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 	end.input.Instance, end.input.Gen = e.Instance, c.count
 }
 
-// release ends a critical section and has the machine release it.
+// release ends a critical section, and hands the machine the release.
 func (w *world) release(p *nodes.Process, instance int32) {
 	c, res := w.client(p.ID(), w.resource[instance]), &w.resources[w.resource[instance]]
 	res.account = c.money + 1
@@ -171,7 +170,7 @@ func (w *world) release(p *nodes.Process, instance int32) {
 	w.planRequest(p.ID(), w.resource[instance], c.due, w.now)
 }
 
-// revoke ends a critical section that the machine has lost. What the client had begun to write stays undone.
+// revoke ends a critical section that the machine has lost. The client writes nothing.
 func (w *world) revoke(p *nodes.Process, instance int32) {
 	w.leave(p, instance, history.Revoked)
 	w.totals[w.at(p.ID(), instance)].exits++

@@ -11,11 +11,11 @@ import (
 	"turnstile/nodes"
 )
 
-// crashForms is what ParseCrash takes, for its errors and for help texts.
+// crashForms lists what ParseCrash takes, for its errors.
 const crashForms = "2@30ms (node 2 goes down after 30ms), 2@30ms+5ms (and comes up 5ms later) or " +
 	"2@30ms+5ms,amnesia (and has forgotten what it saved)"
 
-// latestCrash is when the last node may be up again. What comes after it must have room in a time too.
+// latestCrash is the latest time at which a node may be up again, so that later times do not overflow.
 const latestCrash = 100 * 365 * 24 * time.Hour
 
 // ParseCrash reads a crash: 2@30ms, 2@30ms+5ms or 2@30ms+5ms,amnesia.
@@ -41,7 +41,7 @@ func ParseCrash(text string) (Crash, error) {
 	return c, nil
 }
 
-// checkCrashes says which crash cannot happen, if one cannot.
+// checkCrashes returns an error for a crash that cannot happen.
 func (o *Options) checkCrashes() error {
 	stack, err := o.stack()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// crash takes a node down: what was open at it is over, and what is on its way there will be lost.
+// crash takes a node down. Its open requests are over, and messages on their way to it will be lost.
 func (w *world) crash(p *nodes.Process) {
 	if !p.Up() {
 		return
@@ -30,7 +30,7 @@ func (w *world) crash(p *nodes.Process) {
 	p.Crash()
 }
 
-// over ends a request that stood so.
+// over counts a request as over whose client is in a state.
 func (w *world) over(state nodes.ClientState) {
 	switch state {
 	case nodes.Inside:
@@ -41,7 +41,7 @@ func (w *world) over(state nodes.ClientState) {
 	}
 }
 
-// restart brings a node up anew. Its clients begin again.
+// restart brings a node up again. Its clients begin again.
 func (w *world) restart(p *nodes.Process, amnesia bool) {
 	if p.Up() {
 		return

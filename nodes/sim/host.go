@@ -33,7 +33,7 @@ func (w *world) Broadcast(p *nodes.Process, e *nodes.Effect) {
 	w.count(from, e, hearers, publishes)
 }
 
-// count counts a message that is to be delivered so many times, and was published so many times.
+// count counts a message by its deliveries and its publishes.
 func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
 	w.sent += uint64(deliveries)
 	t := w.tally(id, e.Instance, e.Kind)
@@ -52,7 +52,7 @@ func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
 // send puts a message on its way.
 func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 	w.note(from, to, e.Instance, e.Kind, true)
-	if w.links == nil { // the usual case, and the one that must be fast
+	if w.links == nil { // the usual case, which must be fast
 		w.travel(w.now+w.latency, from, to, e)
 		return
 	}

@@ -23,12 +23,12 @@ type Options struct {
 
 	Latency    time.Duration // of every message, if there is no Shaper
 	Shaper     nodes.Shaper  // decides when messages arrive, and which do
-	Reordering bool          // messages of one link may overtake each other
+	Reordering bool          // messages of one link may arrive in any order
 	Multicast  bool          // a broadcast is one publish
 	Crashes    []Crash       // in the order of their times
 
 	// Patience is how many messages may be handled without an entry while somebody waits, before the run
-	// counts as stalled; zero: plenty. It is for what goes round for ever.
+	// counts as stalled; zero: plenty. It ends runs in which messages circulate for ever.
 	Patience uint64
 
 	Interrupt <-chan struct{} // closed to end the run where it is; nil: never

@@ -10,7 +10,7 @@ import (
 	"turnstile/nodes"
 )
 
-// A Panic ends a run in which a machine gave up, or broke its contract. What came before it is on record.
+// A Panic ends a run in which a machine panics or breaks its contract. What happened before is recorded.
 type Panic struct {
 	Node  nodes.ID
 	At    time.Duration // of the run
@@ -26,15 +26,15 @@ func (p *Panic) Error() string {
 	return text
 }
 
-// catch makes a panic the end of the run. It is to be deferred.
+// catch, deferred, makes a panic the end of the run.
 func (w *world) catch() {
 	if text := recover(); text != nil {
 		w.cut = &Panic{Node: w.turn, At: time.Duration(w.now), Text: fmt.Sprint(text), Where: machineLine()}
 	}
 }
 
-// machineLine returns the line of the machine that panics: the first of the stack that belongs neither to
-// the runtime nor to the core, unless the panic is the host's own.
+// machineLine returns the line of the machine that panics: the first of the call stack that belongs neither
+// to the runtime nor to the core. It is empty if the panic is the host's own.
 func machineLine() string {
 	callers := make([]uintptr, 32)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])

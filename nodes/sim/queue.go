@@ -12,8 +12,8 @@ type event struct {
 	kind    uint8       // of message
 	amnesia bool        // of a restart
 	to      nodes.ID    // where it happens
-	life    uint32      // of that node when this was planned: to one that has gone down since it does not happen
-	input   nodes.Input // what to is to handle, made here so that it need not be made when that is urgent
+	life    uint32      // of that node when this was planned: if it went down since, this does not happen
+	input   nodes.Input // for that node to handle
 }
 
 // what an event is.
@@ -30,14 +30,14 @@ const (
 	toStop    // issuing ends
 )
 
-// A queue holds events until their time: the earliest first, and of those at one time the first that was
-// added. None may be added for a time before that of the event taken last, which is now.
+// A queue holds events until their time: the earliest first, and of equal times the one that was added first.
+// None may be added for a time before now, the time of the event taken last.
 //
 // It is a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, JACM 37(2), 1990) on times as numbers of base 64. An
 // event lies at the level of the highest digit in which its time differs from now, in the slot of that digit:
 // the earliest event is in the lowest slot of the lowest level. When now comes to the times of a slot, its
-// events move to lower levels, each at most once to any. So what an event costs hardly depends on how many
-// there are. All at one time are in one slot, and each slot keeps the order in which they came.
+// events move to lower levels, each at most once to any. So the cost of an event hardly depends on how many
+// there are. Events of one time are in one slot, and each slot keeps the order in which they were added.
 type queue struct {
 	now    int64
 	size   int
@@ -53,8 +53,8 @@ type queue struct {
 // A slot is a list of places.
 type slot struct{ first, last uint32 }
 
-// A place is where an event stays until its time. It is apart from the event, to be small: moving an event
-// touches no more.
+// A place refers to an event that waits for its time. It is stored apart from the event, so that moving an
+// event touches little memory.
 type place struct {
 	at   int64
 	next uint32 // in its slot, unless it is the last
@@ -66,7 +66,7 @@ const (
 )
 
 func newQueue() queue {
-	return queue{places: make([]place, 1), events: make([]event, 1)} // as if one had been taken
+	return queue{places: make([]place, 1), events: make([]event, 1)} // one counts as taken
 }
 
 func (q *queue) empty() bool { return q.levels == 0 }
@@ -114,7 +114,7 @@ func (q *queue) take() (int64, *event) {
 	switch {
 	case i == s.last:
 		q.clear(level, digit)
-	case level == 0: // where all in a slot are for one time
+	case level == 0: // where all events of a slot have one time
 		s.first = q.places[i].next
 	default:
 		q.clear(level, digit)

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// record and mark note what happens now. What happens at one time is held back until it is all there.
+// record and mark record what happens now. Events of one time are kept until the time has passed.
 func (w *world) record(e history.Event) {
 	e.At = w.now
 	if len(w.moment) > 0 && w.moment[0].At != w.now {
@@ -16,7 +16,7 @@ func (w *world) record(e history.Event) {
 	w.moment = append(w.moment, e)
 }
 
-// tell gives the folds what happened at one time, in the order in which logs of processes would be merged.
+// tell gives the folds the events of one time, in the order in which the logs of processes would be merged.
 func (w *world) tell() {
 	if len(w.moment) > 1 {
 		slices.SortStableFunc(w.moment, func(a, b history.Event) int { return cmp.Compare(a.Node, b.Node) })
@@ -34,7 +34,7 @@ func (w *world) mark(mark uint32) {
 	w.record(history.Event{Kind: history.Marked, Count: mark, Node: nodes.None})
 }
 
-// note puts a message that goes by at a node, sent to a peer or handled, into the trace.
+// note records a message in the trace that a node has sent to a peer or handled.
 func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool) {
 	if w.frozen {
 		return
@@ -47,7 +47,7 @@ func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool) {
 	w.traced++
 }
 
-// broke notes that an assumption about the system holds no more.
+// broke records that an assumption about the system does not hold any more.
 func (w *world) broke(need nodes.Assumption) {
 	if w.broken&need != 0 {
 		return
@@ -56,11 +56,11 @@ func (w *world) broke(need nodes.Assumption) {
 	w.record(history.Event{Kind: history.AssumptionBroken, Value: int64(w.broken), Node: nodes.None})
 }
 
-// close gives the folds what is left to tell, and what the logs of processes would hold beside events.
+// close gives the folds the remaining events, and what the logs of processes would hold beside events.
 func (w *world) close() {
 	w.tell()
 	total, instances, kinds := len(w.processes), len(w.resource), w.stack.Codec().Kinds()
-	all := make([]history.NodeLog, total+1) // in few pieces, of a hundred thousand nodes
+	all := make([]history.NodeLog, total+1) // in few allocations: there may be 100,000 nodes
 	totals := make([]history.InstanceTotals, total*instances)
 	tallies := make([]history.KindTotals, len(w.tallies))
 	for i, k := range w.tallies {

@@ -14,23 +14,24 @@ import (
 // A Result is what came of a simulated run, beside its history.
 type Result struct {
 	Stall      string // the report of a stall, if there was one
-	Cut        error  // why the run ended where it was, if it did: ErrInterrupted, a Panic, or what it held
+	Cut        error  // why the run ended early, if it did: ErrInterrupted, a Panic, or that it held too much
 	Deliveries uint64 // messages handled
 }
 
 // ErrInterrupted ends a run when its Interrupt is closed.
 var ErrInterrupted = errors.New("interrupted")
 
-// mostPending is how many events to come a run may hold, lest it take all memory: some three gigabytes.
+// mostPending is how many events to come a run may hold. They take some three gigabytes.
 const mostPending = 1 << 25
 
-// watchEvery is after how many events a run looks whether it must end. Each may send a message to every node.
+// watchEvery is after how many events a run checks whether it must end. Each may send a message to every
+// node.
 const watchEvery = 64
 
-// plenty is the patience of a run that names none, for each node.
+// plenty is the default patience, for each node.
 const plenty = 100_000
 
-// Run makes a simulated run, and gives its history to folds while it comes to pass.
+// Run makes a simulated run, and gives its history to folds while it goes on.
 func Run(o Options, folds ...history.Fold) (*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (w *world) run() {
 	}
 }
 
-// begin starts all nodes, plans what is known beforehand, and lets the clients begin.
+// begin starts all nodes, plans what the options say, and lets the clients begin.
 func (w *world) begin() {
 	w.mark(history.Began)
 	for _, c := range w.Crashes {
@@ -90,7 +91,7 @@ func (w *world) steady() uint64 {
 	return 0
 }
 
-// loop lets one event after another happen until nothing is left to happen.
+// loop lets one event after another happen until there are no more.
 func (w *world) loop() {
 	defer w.catch()
 	w.begin()
@@ -105,7 +106,7 @@ func (w *world) loop() {
 			w.ask()
 		}
 		if w.stopped && w.open == 0 {
-			w.parked = w.stack.Circulates() // what goes round comes to rest where it is
+			w.parked = w.stack.Circulates() // circulating messages come to rest where they are
 			w.markStopped()
 		}
 		if w.queue.empty() {
@@ -120,7 +121,7 @@ func (w *world) loop() {
 	}
 }
 
-// watch returns why the run must end at once, if it must.
+// watch returns why the run must end at once, or nil.
 func (w *world) watch() error {
 	select {
 	case <-w.Interrupt:
@@ -134,7 +135,7 @@ func (w *world) watch() error {
 	return nil
 }
 
-// atRest reports whether no request is open and no message on its way, or whatever is goes round.
+// atRest reports whether no request is open and no message is on its way, except circulating ones.
 func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.stack.Circulates()) }
 
 func (w *world) stalled() {
@@ -155,8 +156,8 @@ func (w *world) stalled() {
 	w.mark(history.Stalled)
 }
 
-// plan returns what will happen at a node at a time, for the caller to fill in. It does not happen to a
-// process that has crashed since.
+// plan returns an event at a node and a time, for the caller to fill in. It does not happen if the node
+// crashes before.
 func (w *world) plan(at int64, what what, to nodes.ID) *event {
 	e := w.queue.add(at)
 	e.what, e.to, e.life = what, to, w.lives[to]
@@ -194,7 +195,7 @@ func (w *world) happen(e *event) {
 	}
 }
 
-// deliver hands a message to its node, which may have gone down since, or come up anew.
+// deliver hands a message to its node, which may have gone down or restarted since it was sent.
 func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 	w.inflight--
 	if !there {
@@ -203,7 +204,7 @@ func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 		return
 	}
 	w.handled++
-	// Now, so that of many nodes it comes into the cache while the node does.
+	// Now, so that its memory is fetched together with the node's.
 	w.tally(e.to, e.input.Instance, e.kind).delivered++
 	w.note(e.to, e.input.From, e.input.Instance, e.kind, false)
 	if !w.parked {
@@ -211,7 +212,7 @@ func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 	}
 }
 
-// feed hands a process an input and does what it asks for.
+// feed hands a process an input, and does what it asks for.
 func (w *world) feed(p *nodes.Process, in *nodes.Input) {
 	w.turn = p.ID()
 	p.Handle(in)

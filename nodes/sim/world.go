@@ -6,7 +6,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A world is a simulated run under way.
+// A world is the state of a simulated run.
 type world struct {
 	Options
 	dice       chance.Dice
@@ -23,11 +23,11 @@ type world struct {
 	kinds      int          // of messages
 	nets       []uint8      // of each kind
 	circulates []bool       // of each instance
-	packet     nodes.Packet // at hand
+	packet     nodes.Packet // the current one
 	links      *nodes.Links // nil if all messages take the same time
 	latency    int64        // that time
 	queue      queue
-	turn       nodes.ID // who has the input at hand
+	turn       nodes.ID // the node that handles the current input
 	now        int64
 	folds      []history.Fold
 	moment     []history.Event // what has happened at one time
@@ -36,18 +36,18 @@ type world struct {
 	open       int // requests that are not over
 	waiting    int // those of them that are not inside
 	issued     uint64
-	drawn      uint64 // sequential load: draws of who asks
+	drawn      uint64 // sequential load: nodes drawn so far
 	handled    uint64
 	sent       uint64
-	asked      asked // sequential load: the request under way
+	asked      asked // sequential load: the current request
 	trace      []history.MessageRecord
 	traced     uint64 // messages ever put into the trace
 	frozen     bool   // too many have been inside: the trace keeps what led to it
 	moved      uint64 // handled at the latest entry, or when somebody began to wait
 	broken     nodes.Assumption
 	stopped    bool
-	measuring  bool // that is marked
-	ended      bool // and so is Stopped
+	measuring  bool // Measuring is marked
+	ended      bool // Stopped is marked
 	parked     bool
 	stall      string
 	cut        error
@@ -71,7 +71,7 @@ type client struct {
 	money int64 // what the account held at the latest enter
 }
 
-// asked is a request that was made with all at rest.
+// asked is a request of the sequential load, made when all was at rest.
 type asked struct {
 	open bool
 	node nodes.ID
@@ -81,8 +81,8 @@ type asked struct {
 // traceLen is how many of the latest messages of all nodes are kept, for the story of a violation.
 const traceLen = 4096
 
-// totals count what an instance of a node does, but for its messages by kind, in few cache lines: of a
-// hundred thousand nodes none stays in a cache from one event to the next.
+// totals count what an instance of a node does, except its messages by kind. They take few cache lines: with
+// 100,000 nodes none stays in a cache from one event to the next.
 type totals struct{ requests, entries, exits, resent, dropped, copied uint64 }
 
 // A tally counts the messages of one kind of an instance of one node.
@@ -90,7 +90,7 @@ type tally struct{ sent, publishes, delivered uint64 }
 
 // newWorld returns a run of valid options that has not begun.
 func newWorld(o Options) *world {
-	stack, _ := o.stack() // it is valid
+	stack, _ := o.stack() // the options are valid
 	total := stack.Total()
 	w := &world{Options: o, dice: chance.Dice(o.Seed), stack: stack, n: stack.N(), queue: newQueue()}
 	if w.Patience == 0 {
@@ -116,7 +116,8 @@ func newWorld(o Options) *world {
 	for kind := range w.kinds {
 		w.nets = append(w.nets, stack.Codec().Kind(kind).Net)
 	}
-	// Nothing arrives at the moment it is sent, so that causes come before effects in any order of equal times.
+	// No message arrives at the time it is sent, so that causes come before effects whatever the order of events
+	// of one time.
 	w.latency = max(1, int64(o.Latency))
 	if o.Shaper != nil {
 		w.links = nodes.NewLinks(total, w.kinds, o.Shaper, o.Reordering)
