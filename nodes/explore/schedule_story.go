@@ -256,7 +256,11 @@ func (g *stage) name(id nodes.ID) string {
 }
 
 func (g *stage) describe(f flight) string {
-	return fmt.Sprintf("a %s from %s to %s", g.kind(f), g.name(f.from), g.name(f.to))
+	article := "a"
+	if strings.ContainsAny(g.kind(f)[:1], "aeiou") {
+		article = "an"
+	}
+	return fmt.Sprintf("%s %s from %s to %s", article, g.kind(f), g.name(f.from), g.name(f.to))
 }
 
 func (g *stage) tell(format string, args ...any) {

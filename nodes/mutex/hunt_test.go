@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
 	"turnstile/bench/check"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
@@ -115,17 +116,17 @@ func exponential(mean string) chance.Distribution {
 	return s
 }
 
-// fits reports whether it was caught by a check that it states.
-func (m mutant) fits(c catch) bool { return c.by != "" && strings.Contains(m.fails, c.by) }
+// fits reports whether a check that caught it is one that it states.
+func (m mutant) fits(by string) bool { return by != "" && strings.Contains(m.fails, by) }
 
 // writeTable hunts mutants, prints how each was caught, and returns how many survived or were caught for
 // another reason than those they state. What an exploration finds stands beside that: an end within so many
 // states, or a dash, since not everything shows among three nodes.
-func writeTable(w io.Writer, mutants []mutant) (wrong int, err error) {
+func writeTable(w io.Writer, mutants []mutant, seeds uint64) (wrong int, err error) {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "ALGORITHM\tWHAT IS CHANGED\tNODES\tFAULTS\tCAUGHT BY\tSEEDS\tEXPLORED TO\tSTATES")
 	for _, m := range mutants {
-		c, err := m.hunt(budget)
+		c, err := m.hunt(seeds)
 		if err != nil {
 			return wrong, err
 		}
@@ -140,11 +141,11 @@ func writeTable(w io.Writer, mutants []mutant) (wrong int, err error) {
 		switch {
 		case by == "":
 			by = "NOTHING"
-			c.seed = budget - 1
-		case !m.fits(c):
+			c.seed = seeds - 1
+		case !m.fits(c.by):
 			by += ", NOT " + m.fails
 		}
-		if !m.fits(c) {
+		if !m.fits(c.by) {
 			wrong++
 		}
 		end, states, err := m.explore()

@@ -16,7 +16,7 @@ func TestPlainAndUnshared(t *testing.T) {
 	for _, row := range Table {
 		t.Run(row.Name, func(t *testing.T) {
 			for seed := range uint64(5) {
-				if faults := memoryFaults(row, nodes.Config{N: 4}, seed); len(faults) > 0 {
+				if faults := memoryFaults(t, row, 4, seed); len(faults) > 0 {
 					t.Errorf("seed %d: %v", seed, faults)
 				}
 			}
@@ -36,7 +36,7 @@ func TestSharingIsSeen(t *testing.T) {
 		},
 	} {
 		row := &nodes.Spec{New: machine, Messages: []nodes.Kind{{Zero: tyList{}}}}
-		if faults := memoryFaults(row, nodes.Config{N: 3}, 1); len(faults) == 0 {
+		if faults := memoryFaults(t, row, 3, 1); len(faults) == 0 {
 			t.Errorf("%s is not seen", name)
 		}
 	}
@@ -44,7 +44,7 @@ func TestSharingIsSeen(t *testing.T) {
 		New:      func(nodes.Config) nodes.Machine { return &sharer{mine: make([]uint64, 2)} },
 		Messages: []nodes.Kind{{Zero: tyList{}}},
 	}
-	if faults := memoryFaults(row, nodes.Config{N: 3}, 1); len(faults) > 0 {
+	if faults := memoryFaults(t, row, 3, 1); len(faults) > 0 {
 		t.Errorf("a slice of one's own is taken for %v", faults)
 	}
 }
@@ -73,37 +73,31 @@ type mapHolder struct {
 	names map[int]string
 }
 
-// memoryFaults runs a cluster of a row and returns what was wrong with its memory.
-func memoryFaults(row *nodes.Spec, c nodes.Config, seed uint64) []string {
-	k := newCluster(row, c, options{seed: seed, load: saturated, entries: 1000, duplicate: .3})
-	var faults []string
-	k.inspect = func() {
-		if len(faults) == 0 {
-			faults = k.memory()
+// memoryFaults runs a row and returns what was wrong with the memory of its machines.
+func memoryFaults(t *testing.T, row *nodes.Spec, n int, seed uint64) (faults []string) {
+	var machines []nodes.Machine
+	runWatched(t, row, n, seed, func(m nodes.Machine, received nodes.Message, handle func()) {
+		handle()
+		if !slices.Contains(machines, m) {
+			machines = append(machines, m)
 		}
-	}
-	_ = k.start()
-	for range 600 { // whatever goes wrong: other tests judge the run, and a toy need not even exclude
-		_ = k.ask()
-		_ = k.step()
-	}
+		if len(faults) == 0 {
+			faults = memory(machines, received)
+		}
+	})
 	return faults
 }
 
-// memory returns what is wrong with the memory of the machines and of the messages on their way.
-func (k *cluster) memory() []string {
+// memory returns what is wrong with the memory of machines and of a message that one has received.
+func memory(machines []nodes.Machine, received nodes.Message) []string {
 	var w walker
-	for id, node := range k.nodes {
-		w.owner = fmt.Sprintf("node %d", id)
-		w.walk(reflect.ValueOf(node.Machine(0)).Elem())
+	for i, m := range machines {
+		w.owner = fmt.Sprintf("machine %d", i)
+		w.walk(reflect.ValueOf(m).Elem())
 	}
-	sends := map[int]bool{} // the copies of a message are one value
-	for _, p := range slices.Concat(k.flying, k.ghosts) {
-		if !sends[p.number] {
-			sends[p.number] = true
-			w.owner = fmt.Sprintf("%T from %d", p.message, p.from)
-			w.walk(reflect.ValueOf(p.message))
-		}
+	if received != nil {
+		w.owner = fmt.Sprintf("%T", received)
+		w.walk(reflect.ValueOf(received))
 	}
 	slices.SortFunc(w.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	for i := 1; i < len(w.spans); i++ {

@@ -1,6 +1,10 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"math"
+	"testing"
+	"turnstile/nodes"
+)
 
 func naimiMutants() []mutant {
 	change := mutantsOf[naimiTrehel](&naimiTrehelRow, nodes.Config{N: 4})
@@ -54,4 +58,32 @@ func (t *naimiStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		t.serial = token.Serial - 1
 	}
 	t.naimiTrehel.Receive(env, from, m)
+}
+
+// One request at a time, the fathers are all there is to Naimi-Trehel; over all nodes alike, an entry takes
+// 1 + 1/2 + ... + 1/(n-1) messages on average.
+func TestNaimiTrehelCostsTheHarmonicNumber(t *testing.T) {
+	for n, want := range map[int]float64{1: 0, 2: 1, 4: 1.8333, 5: 2.0833, 9: 2.7179, 16: 3.3182, 32: 4.0272} {
+		father := make([]nodes.ID, n)
+		root, sum := nodes.ID(0), 0
+		entries := singleEntries(t, &naimiTrehelRow, nodes.Config{N: n}, 5000)
+		for i, e := range entries {
+			hops := 0
+			for at := e.node; at != root; hops++ {
+				at, father[at] = father[at], e.node
+			}
+			if hops > 0 {
+				hops++ // the token
+			}
+			father[root] = e.node
+			root = e.node
+			if e.messages != hops {
+				t.Fatalf("%d nodes: entry %d takes %d messages, want %d", n, i, e.messages, hops)
+			}
+			sum += e.messages
+		}
+		if mean := float64(sum) / float64(len(entries)); math.Abs(mean-want) > 0.05 {
+			t.Errorf("%d nodes: %v messages on average, want %v", n, mean, want)
+		}
+	}
 }

@@ -20,59 +20,6 @@ func distance(c nodes.Config, a, b nodes.ID) int {
 	return steps
 }
 
-// costs lets nodes enter one after another, with all at rest in between, and returns how many messages each
-// entry took.
-func costs(t *testing.T, row *nodes.Spec, c nodes.Config, who []nodes.ID) []int {
-	t.Helper()
-	k := newCluster(row, c, options{})
-	if err := k.start(); err != nil {
-		t.Fatal(err)
-	}
-	var all []int
-	for _, id := range who {
-		before := k.total
-		if err := k.handle(id, nodes.Input{Kind: nodes.Request}); err != nil {
-			t.Fatal(err)
-		}
-		if err := k.rest(); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, int(k.total-before))
-	}
-	return all
-}
-
-// walk returns an order of entries in which each node follows each, itself included, equally often.
-func walk(n int) (who []nodes.ID) {
-	for a := range nodes.ID(n) {
-		for b := range nodes.ID(n) {
-			who = append(who, a, b)
-		}
-	}
-	return who
-}
-
-// An entry of Raymond's algorithm takes a request and a privilege for each edge on the way.
-func TestRaymondCostsTwiceTheDistance(t *testing.T) {
-	row, err := Find("raymond")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tree := range []string{binaryTree, starTree, lineTree} {
-		for _, n := range []int{1, 2, 3, 4, 7, 12} {
-			c := nodes.Config{N: n}.With("tree", tree)
-			holder := nodes.ID(0)
-			who := walk(n)
-			for i, got := range costs(t, row, c, who) {
-				if want := 2 * distance(c, holder, who[i]); got != want {
-					t.Fatalf("%s of %d: from %d to %d takes %d messages, want %d", tree, n, holder, who[i], got, want)
-				}
-				holder = who[i]
-			}
-		}
-	}
-}
-
 // The mean cost over all pairs of nodes, and the worst one, as computed beforehand.
 func TestTrees(t *testing.T) {
 	for _, test := range []struct {
@@ -107,43 +54,6 @@ func TestTrees(t *testing.T) {
 				t.Errorf("%s of %d: at worst %d messages, want %d and twice %d",
 					tree, test.n, worst, test.worst[i], diameter(c))
 			}
-		}
-	}
-}
-
-// One request at a time, the fathers are all there is to Naimi-Trehel; over all nodes alike, an entry takes
-// 1 + 1/2 + ... + 1/(n-1) messages on average.
-func TestNaimiTrehelCostsTheHarmonicNumber(t *testing.T) {
-	row, err := Find("naimi-trehel")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n, want := range map[int]float64{1: 0, 2: 1, 4: 1.8333, 5: 2.0833, 9: 2.7179, 16: 3.3182, 32: 4.0272} {
-		k := newCluster(row, nodes.Config{N: n}, options{seed: 1})
-		var who []nodes.ID
-		for range 20_000 {
-			who = append(who, nodes.ID(k.rng.IntN(n)))
-		}
-		father := make([]nodes.ID, n)
-		root := nodes.ID(0)
-		sum := 0
-		for i, got := range costs(t, row, k.c, who) {
-			hops := 0
-			for at := who[i]; at != root; hops++ {
-				at, father[at] = father[at], who[i]
-			}
-			if hops > 0 {
-				hops++ // the token
-			}
-			father[root] = who[i]
-			root = who[i]
-			if got != hops {
-				t.Fatalf("%d nodes: entry %d takes %d messages, want %d", n, i, got, hops)
-			}
-			sum += got
-		}
-		if mean := float64(sum) / float64(len(who)); math.Abs(mean-want) > 0.05 {
-			t.Errorf("%d nodes: %v messages on average, want %v", n, mean, want)
 		}
 	}
 }

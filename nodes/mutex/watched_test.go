@@ -1,0 +1,89 @@
+package mutex
+
+import (
+	"testing"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
+)
+
+// A watched machine has an observer around each of its handlers.
+type watched struct {
+	machine nodes.Machine
+	around  observer
+}
+
+// An observer is given the machine, the message that it receives, if it does, and what it is to call once.
+type observer func(m nodes.Machine, received nodes.Message, handle func())
+
+func (w *watched) Start(env *nodes.Env) {
+	if s, ok := w.machine.(nodes.Starter); ok {
+		w.around(w.machine, nil, func() { s.Start(env) })
+	}
+}
+
+func (w *watched) Request(env *nodes.Env) {
+	w.around(w.machine, nil, func() { w.machine.(nodes.Mutex).Request(env) })
+}
+
+func (w *watched) Release(env *nodes.Env) {
+	w.around(w.machine, nil, func() { w.machine.(nodes.Mutex).Release(env) })
+}
+
+func (w *watched) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	w.around(w.machine, m, func() { w.machine.Receive(env, from, m) })
+}
+
+// runWatched simulates a row whose machines are watched, where copies arrive and messages overtake each other
+// as far as the row stands it. The error says what ended the run early.
+func runWatched(t *testing.T, row *nodes.Spec, n int, seed uint64, around observer) error {
+	t.Helper()
+	w := *row
+	w.New = func(c nodes.Config) nodes.Machine { return &watched{row.New(c), around} }
+	w.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine {
+		return &watched{row.NewServer(c, id), around}
+	}
+	network := chaos.Network{Latency: exponential("1ms")}
+	if (row.Safe|row.Live)&nodes.NoDuplication == 0 {
+		network.Duplication = 0.3
+	}
+	r, err := sim.Run(sim.Options{Spec: &w, Config: nodes.Config{N: n}, Seed: seed, Entries: 60,
+		Shaper: network.Shaper(chance.Dice(seed)), Reordering: row.Safe&nodes.FIFO == 0,
+		Workload: workload.Workload{Load: workload.Closed, Think: exponential("4ms"),
+			Hold: chance.Constant(time.Millisecond)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Cut
+}
+
+// A singleEntry is an entry that was the only one asked for.
+type singleEntry struct {
+	node     nodes.ID
+	messages int
+}
+
+// singleEntries has nodes drawn at random enter one after another, with all at rest in between.
+func singleEntries(t *testing.T, row *nodes.Spec, c nodes.Config, count int) (all []singleEntry) {
+	t.Helper()
+	h := &history.History{}
+	_, err := sim.Run(sim.Options{Spec: row, Config: c, Seed: 1, Entries: uint64(count),
+		Latency: time.Millisecond, Workload: workload.Workload{Load: workload.Sequential}}, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range h.Events {
+		if e.Kind == history.Settled {
+			all = append(all, singleEntry{nodes.ID(e.Count), int(e.Value)})
+		}
+	}
+	if len(all) != count {
+		t.Fatalf("%d entries, want %d", len(all), count)
+	}
+	return all
+}
