@@ -6,7 +6,7 @@ import (
 	"turnstile/nodes"
 )
 
-// A pair is a mutex for two nodes, which hand one token to each other on demand. It excludes because there is
+// A pair is a mutex for two nodes, which hand one token to each other on demand. It is safe because there is
 // one token; it makes progress because whoever leaves hands it over if the other has asked.
 type pair struct {
 	has   bool // the token is here

@@ -40,16 +40,16 @@ var centralRow = nodes.Spec{
 	}...),
 }
 
-// This file is the folklore algorithm: one node, the coordinator, hands the resource out. (Textbooks:
-// Coulouris et al., "Distributed Systems: Concepts and Design", section 15.2.)
+// The folklore algorithm: one node, the coordinator, grants the resource. (Textbooks: Coulouris et al.,
+// "Distributed Systems: Concepts and Design", section 15.2.)
 //
 // To enter, a client sends the coordinator a request and waits for its grant; to leave it sends a
 // release. The coordinator grants to one client at a time, in the order in which requests arrive.
 //
-// It excludes because the coordinator, a single place, grants again only when the release of its
-// last grant has come. Requests, grants and releases bear numbers, for otherwise copies do harm: the
-// second copy of a release frees the grant that came after it; that of a grant lets a client in that
-// has left and asked again; that of a request has the coordinator grant to one who will never leave.
+// Mutual exclusion holds because the coordinator grants again only when the release of its last grant has
+// arrived. Requests, grants and releases have numbers, since copies would do harm otherwise: a copy of a
+// release would free the grant that came after it; a copy of a grant would let a client in that has left and
+// requested again; for a copy of a request the coordinator would grant to a client that will never leave.
 
 type (
 	centralRequest struct{ Number uint64 }         // asks to enter, for the Number-th time
@@ -86,7 +86,7 @@ func (c *centralClient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	}
 }
 
-// WaitsFor names the coordinator, which lends itself to whoever is inside.
+// WaitsFor names the coordinator, whose permission is lent to whoever is inside.
 func (c *centralClient) WaitsFor() nodes.Set {
 	if !c.waiting {
 		return nodes.Set{}

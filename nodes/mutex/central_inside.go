@@ -31,12 +31,12 @@ var centralInsideRow = nodes.Spec{
 	},
 }
 
-// centralInside is the central algorithm with no server of its own: node 0 is a client like all
-// others and the coordinator as well. Its own entries are free, since what it sends itself needs no
-// network. It excludes for the same reason.
+// centralInside is the central algorithm without a server: node 0 is a client and the coordinator as well.
+// Its own entries take no messages, since what it sends to itself needs no network. Mutual exclusion holds
+// for the same reason.
 type centralInside struct {
 	centralClient
-	coordinator // of use at node 0 alone
+	coordinator // used at node 0 alone
 }
 
 func (c *centralInside) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {

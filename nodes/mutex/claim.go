@@ -6,13 +6,13 @@ import (
 	"turnstile/nodes"
 )
 
-// Who published what is claimed of several algorithms.
+// Sources of the claims of several algorithms.
 const (
 	paper    = "the paper of the algorithm"
 	textbook = "Kshemkalyani and Singhal, Distributed Computing, ch. 9"
 )
 
-// nine is the size at which delays are tried.
+// nine is the number of nodes for claims about delays.
 var nine = []int{9}
 
 // exactly and formula are the values of claims: one number for any size, or one that depends on the size.

@@ -43,11 +43,11 @@ var lamportRow = nodes.Spec{
 // node enters when its request is the first of its queue and every peer has acknowledged it. To
 // leave, it takes its request out and has every peer do so by a release.
 //
-// It excludes because an acknowledgement brings everything that went before it on the same link:
-// a request of the peer that comes before ours was sent before the peer heard of ours, or its clock
-// would have been higher; so it is in our queue by then. Where messages overtake each other that is
-// not so. Both ask with clock 1, and node 1's acknowledgement arrives at node 0 before its
-// request does: each node finds its own request first and enters.
+// Mutual exclusion holds because links are FIFO: when a peer's acknowledgement arrives, so has all that the
+// peer sent us before. A request of the peer with an earlier stamp than ours was sent before the peer
+// received ours, since its clock was higher afterwards; so it is in our queue by then. Without FIFO links
+// that fails: both request with clock 1, and node 1's acknowledgement arrives at node 0 before its request
+// does. Each node then finds its own request first in its queue, and enters.
 type lamport struct {
 	clock    uint64    // the highest stamp seen or used
 	ours     stamp     // our request; zero while we are neither waiting nor inside
@@ -57,9 +57,9 @@ type lamport struct {
 	seen     []uint64  // by peer: the clock of its latest request
 }
 
-// The paper stamps acknowledgements and releases too. Here they name the request that they are
-// about, and say which one it is however often they arrive: an acknowledgement of our last request
-// must not count for this one, which its sender may not have seen.
+// In the paper, acknowledgements and releases have stamps of their own. Here they have the stamp of the
+// request that they are about, so that copies do no harm: an acknowledgement of an earlier request must not
+// count for this one, which its sender may not have received.
 type (
 	lamportRequest struct{ Clock uint64 } // asks to enter, stamped Clock
 	lamportAck     struct{ Clock uint64 } // has queued the request stamped Clock
@@ -102,7 +102,7 @@ func (l *lamport) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 // hear queues a peer's request.
 func (l *lamport) hear(s stamp) {
 	l.clock = max(l.clock, s.Clock)
-	if s.Clock > l.seen[s.ID] { // else a copy, whose release may have come: it would stay for ever
+	if s.Clock > l.seen[s.ID] { // else a copy, which might stay for ever: its release may have come
 		l.seen[s.ID] = s.Clock
 		l.queue = insert(l.queue, s)
 	}

@@ -30,9 +30,9 @@ var maekawaRow = nodes.Spec{
 		cost.One = cost.Sequential
 		return cost
 	},
-	// Votes of oneself are not counted, on either side of an equation: what they cause stays at the node too.
-	// For a node's own request comes after all that it has seen, so as its own arbiter it answers itself, with
-	// LOCKED or FAILED, and never sends INQUIRE on its account.
+	// Messages of a node to itself are counted on neither side of an equation. That is consistent: its own
+	// request comes after all that it has received, so as its own arbiter it answers with LOCKED or FAILED, and
+	// never sends INQUIRE because of it.
 	Identities: []nodes.Identity{
 		perEntry("request", "(K-1) entries", arbiters),
 		same("release", "request"),
@@ -71,22 +71,22 @@ func arbiters(c nodes.Config) int { return QuorumSize(c) - 1 }
 // Every node has one vote. To enter, a node asks the nodes of its quorum for their votes, and waits
 // for all; to leave it gives them back. An arbiter, which has lent its vote, queues further requests
 // by stamp. So that no two nodes wait for each other's votes for ever, it asks for its vote back
-// (INQUIRE) when a request comes that is better than all it knows, and tells every other waiter that
-// it is not the best (FAILED). Who has failed somewhere cannot enter soon, and gives a vote that is
-// inquired about back (RELINQUISH).
+// (INQUIRE) when a request arrives that is better than all it knows, and tells every other waiting node that
+// its request is not the best (FAILED). A node that has received FAILED cannot enter soon, and gives back
+// (RELINQUISH) a vote that is inquired about.
 //
-// It excludes because any two quorums meet, in an arbiter that lends its vote to one at a time.
+// Mutual exclusion holds because any two quorums meet, in an arbiter that lends its vote to one at a time.
 type maekawa struct {
 	quorums string // the system of them
 	clock   uint64 // the highest stamp seen or used
 	voter   arbiter
 
-	// As one who asks.
+	// The node as a client of arbiters.
 	ours  stamp         // our request; zero while we are neither waiting nor inside
 	votes []maekawaVote // of our quorum; we are inside when we hold them all
 }
 
-// An arbiter is what a node is to those who ask for its vote.
+// An arbiter is a node in its other role: it lends its vote.
 type arbiter struct {
 	lent   stamp   // the request that has our vote; zero if we have it
 	serial uint64  // of the last LOCKED
@@ -96,20 +96,20 @@ type arbiter struct {
 	textbook bool // leave Sanders' correction out
 }
 
-// A maekawaVote is what one who asks knows of the vote of one arbiter.
+// A maekawaVote is what a client knows of the vote of one arbiter.
 type maekawaVote struct {
 	Arbiter  nodes.ID
 	Held     bool   // we have it
-	Failed   bool   // it is out of reach: FAILED came, or we gave it back, and no LOCKED since
+	Failed   bool   // FAILED came, or we gave it back, and no LOCKED has come since
 	Serial   uint64 // of the last LOCKED that came
 	Inquired uint64 // the LOCKED that the last INQUIRE was about
 }
 
-// INQUIRE, RELINQUISH and RELEASE name the LOCKED they are about by the arbiter's serial number, for
-// otherwise they do harm when they come late: a RELINQUISH that was sent before the RELEASE of the
-// same vote makes the arbiter believe that the next borrower has given it back, and lend it twice.
-// The stamp of the request would not do instead: one request can be LOCKED, RELINQUISHed and LOCKED
-// again, and an INQUIRE may overtake the LOCKED it is about.
+// INQUIRE, RELINQUISH and RELEASE have the serial number of the LOCKED that they are about, since late ones
+// would do harm otherwise: a RELINQUISH that was sent before the RELEASE of the same vote would make the
+// arbiter believe that the next borrower has given it back, and lend it twice. The stamp of the request would
+// not do: one request can be LOCKED, RELINQUISHed and LOCKED again, and an INQUIRE may arrive before the
+// LOCKED that it is about.
 type (
 	maekawaRequest    struct{ Clock uint64 }  // asks for a vote, stamped Clock
 	maekawaLocked     struct{ Serial uint64 } // lends it, for the Serial-th time
@@ -119,7 +119,7 @@ type (
 	maekawaRelease    struct{ Serial uint64 } // gives the vote back for good
 )
 
-// Start finds out whom to ask.
+// Start computes the quorum.
 func (m *maekawa) Start(env *nodes.Env) {
 	quorum := quorumOf(m.quorums, env.N(), env.Self())
 	for id := range quorum.All() {
@@ -174,18 +174,18 @@ func (m *maekawa) hear(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 			env.Grant()
 		}
 	case maekawaFailed:
-		// It is void if it is about an earlier request, or the LOCKED that was sent after it is here.
+		// It does not count if it is about an earlier request, or if the LOCKED sent after it has come.
 		if msg.Clock == m.ours.Clock && !v.Held {
 			v.Failed = true
 		}
 	case maekawaInquire:
-		v.Inquired = max(v.Inquired, msg.Serial) // if it has overtaken its LOCKED, it waits here
+		v.Inquired = max(v.Inquired, msg.Serial) // it waits here if its LOCKED has not come yet
 	}
 	m.yield(env)
 }
 
-// yield gives back the votes that are inquired about, once some vote is out of reach. None is when we
-// are inside: then an INQUIRE goes unheeded, and our RELEASE answers it.
+// yield gives back the votes that are inquired about, once some vote has failed. None has while we are
+// inside: then an INQUIRE is ignored, and our RELEASE answers it.
 func (m *maekawa) yield(env *nodes.Env) {
 	if !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Failed }) {
 		return
@@ -217,9 +217,9 @@ func (a *arbiter) request(env *nodes.Env, s stamp) {
 	case best.before(s):
 		env.Send(s.ID, maekawaFailed{s.Clock})
 	case best != a.lent:
-		// The vote was inquired about for the sake of the waiter that now is the best no more. It has
-		// to be told (this is Sanders' correction): it may hold another arbiter's vote, inquired
-		// about by the node that s waits for, and would never give it back.
+		// The vote was inquired about for the request that now is not the best any more. Its node has to be
+		// told (this is Sanders' correction): it may hold another arbiter's vote, inquired about for a node that
+		// s waits for, and would never give it back.
 		if !a.textbook {
 			env.Send(best.ID, maekawaFailed{best.Clock})
 		}
@@ -228,8 +228,8 @@ func (a *arbiter) request(env *nodes.Env, s stamp) {
 	}
 }
 
-// latest notes s and reports whether it is later than all that its node has asked before. If not, it
-// is a copy: it could be lent a vote that nobody gives back.
+// latest records s and reports whether it is later than all earlier requests of its node. If not, it is a
+// copy, and a vote lent to it might never be given back.
 func (a *arbiter) latest(s stamp) bool {
 	for i, old := range a.seen {
 		if old.ID == s.ID {

@@ -3,14 +3,14 @@ package mutex
 import "turnstile/nodes"
 
 // Maekawa's algorithm as it is widely taught, without Sanders' correction. It is known to be broken, and here
-// so that whoever judges runs can be seen to notice.
+// to show that the checks detect it.
 //
-// An arbiter that has lent its vote tells a newcomer that it is not the best (FAILED), but not the waiter
-// that a better newcomer displaces.
+// An arbiter that has lent its vote sends FAILED to a new request that is not the best, but not to a waiting
+// one when a better request replaces it as the best.
 //
-// It excludes, and it gets stuck: the displaced waiter still believes that it comes next, and so keeps
-// another arbiter's vote although it is asked for it back. The newcomer may wait for that very vote, while
-// it holds the one that the displaced waits for.
+// It is safe, but it can deadlock: the node whose request was replaced still expects to be next, and keeps
+// another arbiter's vote although that is inquired about. The node of the better request may wait for that
+// vote, while it holds the one that the other node waits for.
 var maekawaTextbookRow = nodes.Spec{
 	Info: nodes.Info{
 		Name:    "maekawa-textbook",

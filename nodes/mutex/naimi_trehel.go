@@ -53,19 +53,19 @@ func harmonic(n float64) (sum float64) {
 // naimiTrehel is the algorithm of M. Naimi, M. Trehel and A. Arnold, "A log(N) distributed mutual
 // exclusion algorithm based on path reversal", JPDC 34(1), 1996.
 //
-// Whoever has the token may enter. Each node knows whom it believes to have asked last (FATHER); one that
-// asked last, and knows of no later, is a root and has none. To enter, a node asks its father and becomes
-// a root; each node on the way passes the request on to its own father and takes the one who asks for its
-// father from then on. The root it ends at notes who comes after it (NEXT) and sends the token there when
-// it leaves, or at once if it holds the token idle.
+// A node that has the token may enter. Each node has a father (FATHER), the node that it believes to have
+// requested last; a node that believes that of itself is a root and has none. To enter, a node sends a
+// request to its father and becomes a root. Each node on the way passes the request on to its own father, and
+// takes the requesting node as its new father. The root at which the request ends remembers it as its
+// successor (NEXT), and sends it the token when it leaves, or at once if it holds the token idle.
 //
-// It excludes because there is one token. A second one could only be a copy made by the network: the token
-// counts how often it was sent, and a node drops one that was sent no more often than the last it had. Every
-// request arrives since fathers lead to a root without a circle, and each root has at most one next, so
-// those who wait stand in one line behind the token. A copy of a request breaks that line: it can
-// make two of one, and close a circle of fathers, where requests find no end.
+// Mutual exclusion holds because there is one token. A second one could only be a copy made by the network:
+// the token counts how often it was sent, and a node drops one that was sent no more often than the last it
+// had. Every request arrives since fathers lead to a root without a cycle, and each root has at most one
+// successor, so the waiting nodes form one queue behind the token. A copy of a request breaks that: it can
+// split the queue in two, and close a cycle of fathers, in which requests never end.
 type naimiTrehel struct {
-	father nodes.ID // who is believed to have asked last; None if we did
+	father nodes.ID // who is believed to have requested last; None if we have
 	next   nodes.ID // who gets the token after us; None if nobody has asked for it yet
 	has    bool     // the token is here
 	wants  bool     // our client waits or is inside
@@ -89,7 +89,7 @@ func (t *naimiTrehel) Start(env *nodes.Env) {
 	}
 }
 
-// Recover does nothing: if node 0 made a token again after a crash, then there would be two.
+// Recover does nothing: if node 0 made a token again after a crash, there would be two.
 func (t *naimiTrehel) Recover(*nodes.Env, nodes.Message) {}
 
 func (t *naimiTrehel) Request(env *nodes.Env) {
@@ -97,7 +97,7 @@ func (t *naimiTrehel) Request(env *nodes.Env) {
 	switch {
 	case t.has:
 		env.Grant()
-	case t.father != nodes.None: // else we have come up anew, and know nobody
+	case t.father != nodes.None: // else we have restarted, and have no father
 		env.Send(t.father, naimiRequest{Origin: env.Self()})
 		t.father = nodes.None
 	}
@@ -116,7 +116,7 @@ func (t *naimiTrehel) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	case naimiRequest:
 		switch {
 		case m.Origin == env.Self() || int(m.Hops) >= env.N():
-			return // it goes round in a circle that a copy has made, and would do so for ever
+			return // it is in a cycle that a copy has made, and would circulate for ever
 		case t.father != nodes.None:
 			env.Send(t.father, naimiRequest{m.Origin, m.Hops + 1})
 		case t.has && !t.wants:

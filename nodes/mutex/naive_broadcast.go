@@ -24,13 +24,13 @@ var naiveBroadcastRow = nodes.Spec{
 	Broken: "exclusion",
 }
 
-// naiveBroadcast is what one writes before one has read the papers. It is known to be broken, and
-// here so that whoever judges runs can be seen to notice.
+// naiveBroadcast is what one writes before reading the papers. It is known to be broken, and here to show
+// that the checks detect it.
 //
 // To enter, a node asks every peer and waits until all have replied. A node replies at once unless
 // it is inside; then it replies when it leaves.
 //
-// It does not exclude: two nodes that ask at the same time permit each other.
+// It is not safe: two nodes that ask at the same time permit each other.
 type naiveBroadcast struct {
 	inside   bool
 	awaiting nodes.Set // the peers that have yet to reply to our request

@@ -14,7 +14,7 @@ import (
 //     (without itself the quorums of a 2x2 grid do not even meet). For square n, 2√n-1 nodes.
 //   - "cyclic": node i asks the nodes i+d mod n for each d in a difference cover of n, a set such that
 //     every number mod n is a difference of two members. Then i and j meet: j-i is some d-e, so
-//     i+d = j+e. For any n, about √(1.5n) nodes. It is the default, for it is never the larger.
+//     i+d = j+e. For any n, about √(1.5n) nodes. It is the default, since it is never larger.
 const (
 	gridQuorums   = "grid"
 	cyclicQuorums = "cyclic"
@@ -104,8 +104,8 @@ func differenceCover(n int) []nodes.ID {
 func ruler(longest int) []nodes.ID {
 	bestR, bestS, fewest := 0, 0, math.MaxInt
 	for r := 0; 4*r+3 < fewest; r++ {
-		short := longest - 4*r*(r+2) - 3 // what s gaps of 4r+3 have to measure
-		s := max(0, (short+4*r+2)/(4*r+3))
+		rest := longest - 4*r*(r+2) - 3 // what s gaps of 4r+3 have to measure
+		s := max(0, (rest+4*r+2)/(4*r+3))
 		if 4*r+s+3 < fewest {
 			bestR, bestS, fewest = r, s, 4*r+s+3
 		}

@@ -22,7 +22,7 @@ var raymondRow = nodes.Spec{
 	Options:  []nodes.Option{treeOption},
 	Live:     nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {
-		// Twice the way to the privilege when it lies still; less when it passes by anyway.
+		// Twice the distance to an idle privilege; less if it passes by anyway.
 		far := float64(diameter(c))
 		cost := always("2D at most, about 4 saturated",
 			nodes.Between(0, 2*far), nodes.Between(min(1, far), far))
@@ -55,15 +55,15 @@ func meanDistances(trees ...string) (claims []nodes.Claim) {
 // raymond is the algorithm of K. Raymond, "A tree-based algorithm for distributed mutual exclusion",
 // ACM TOCS 7(1), 1989.
 //
-// The nodes stand in a tree and talk to their neighbours alone. Whoever has the privilege may enter, and
-// each node knows in which direction it is: here, or beyond a neighbour (HOLDER). A node queues who wants the
-// privilege of it, neighbours and itself (REQUEST_Q), and asks in its direction once for them all (ASKED).
-// Who has it and is not inside (USING) gives it to the first of its queue, and asks for it back at once if
-// others wait.
+// The nodes form a tree and send only to their neighbours. A node that has the privilege may enter, and each
+// node knows where it is: here, or in the direction of a neighbour (HOLDER). A node queues the neighbours
+// that have requested the privilege from it, and itself (REQUEST_Q), and sends one request in that direction
+// for all of them (ASKED). A node that has the privilege and is not inside (USING) sends it to the first of
+// its queue, and requests it back at once if others wait.
 //
-// It excludes because there is one privilege. A second one could only be a copy made by the network: the
-// privilege counts how often it was sent, and a node drops one that was sent no more often than the last
-// it had. Nobody waits for ever, since the directions always lead to the privilege and queues are
+// Mutual exclusion holds because there is one privilege. A second one could only be a copy made by the
+// network: the privilege counts how often it was sent, and a node drops one that was sent no more often than
+// the last it had. Nobody waits for ever, since the directions always lead to the privilege and queues are
 // served in order.
 type raymond struct {
 	tree   string

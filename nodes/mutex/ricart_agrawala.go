@@ -42,15 +42,15 @@ var ricartAgrawalaRow = nodes.Spec{
 // all have replied. A node replies at once unless it is inside, or waiting under an earlier stamp;
 // then it holds the reply back until it leaves.
 //
-// It excludes because of two waiting nodes one defers to the other: the clock of a node that has
-// seen a request only rises, so that whatever it asks later comes after that request. Hence a node
-// inside holds the permission of every peer, and no peer holds its own.
+// Mutual exclusion holds because one of any two waiting nodes defers to the other: the clock of a node that
+// has received a request only rises, so that its later requests have later stamps. Hence a node inside has
+// the permission of every peer, and no peer has its permission.
 type ricartAgrawala struct {
 	clock    uint64        // the highest stamp seen or used
 	ours     stamp         // our request; zero while we are neither waiting nor inside
 	awaiting nodes.Set     // the peers that have yet to reply to it
 	deferred []ricartReply // by peer: the reply we owe; zero if none
-	owed     []nodes.ID    // whom we owe one, in the order in which they asked
+	owed     []nodes.ID    // the peers that we owe one, in the order of their requests
 }
 
 type (
@@ -64,13 +64,13 @@ func (r *ricartAgrawala) Request(env *nodes.Env) {
 	r.awaiting = env.Peers()
 	env.Broadcast(ricartRequest{r.clock})
 	if r.awaiting.Empty() {
-		env.Grant() // a cluster of one
+		env.Grant() // there are no peers
 	}
 }
 
 func (r *ricartAgrawala) Release(env *nodes.Env) {
 	r.ours = stamp{}
-	// Who asked first is the first to enter, as a rule, and so the first that should hear.
+	// The node that requested first usually enters first, so it gets its reply first.
 	for _, peer := range r.owed {
 		env.Send(peer, r.deferred[peer])
 		r.deferred[peer] = ricartReply{}

@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes"
 )
 
-// A stamp puts requests in one order for all: by logical clock and, where clocks are equal, by node
-// (Lamport 1978). Clocks start at 1, so that a stamp with clock 0 is none.
+// A stamp orders requests alike at all nodes: by logical clock and, where clocks are equal, by node (Lamport
+// 1978). Clocks start at 1, so a stamp with clock 0 is none.
 type stamp struct {
 	Clock uint64
 	ID    nodes.ID
@@ -19,8 +19,8 @@ func (s stamp) isZero() bool { return s.Clock == 0 }
 func (s stamp) before(t stamp) bool { return s.compare(t) < 0 }
 
 func (s stamp) compare(t stamp) int {
-	// Without the second comparison two requests with equal clocks come each after the other:
-	// their nodes both give way, or both enter.
+	// Without the second comparison, neither of two requests with equal clocks would come first: both nodes
+	// would defer to each other, or both would enter.
 	return cmp.Or(cmp.Compare(s.Clock, t.Clock), cmp.Compare(s.ID, t.ID))
 }
 

@@ -36,8 +36,8 @@ var suzukiKasamiRow = nodes.Spec{
 		atMost("token", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
 	},
 	Published: []nodes.Claim{
-		// The holder has to stay until it has heard from everybody. If it did not, it would enter again, for
-		// nothing, as often as it can until then.
+		// With a short hold the holder would enter again, without messages, until the requests of the others
+		// arrive.
 		{Figure: nodes.MessagesPerEntry, Source: textbook, Hold: 2 * nodes.Hop,
 			Value: formula(func(n float64) float64 { return n }), Within: nodes.Steady},
 		{Figure: nodes.MessagesPerEntry, Source: textbook + ": N, or 0 in one of N", Load: "sequential",
@@ -50,15 +50,15 @@ var suzukiKasamiRow = nodes.Spec{
 // suzukiKasami is the algorithm of I. Suzuki and T. Kasami, "A distributed mutual exclusion
 // algorithm", ACM TOCS 3(4), 1985.
 //
-// Whoever has the token may enter. A node without it numbers its request and sends it to every
+// A node that has the token may enter. A node without it numbers its request and sends it to every
 // peer; all note the highest number they hear from each node (RN). The token bears the number of
-// each node's request that was served last (LN) and a queue of nodes. Who leaves appends to that
-// queue every node that has asked (RN > LN) and is not in it, and sends the token to the first; if
-// there is none it keeps the token, idle, and sends it to the first that asks.
+// each node's request that was served last (LN) and a queue of nodes. A node that leaves
+// appends to that queue every node that has requested (RN > LN) and is not in it, and sends the token to the
+// first; if there is none it keeps the token, idle, and sends it to the first node that requests it.
 //
-// It excludes because there is one token. A second one could only be a copy made by the network: the
-// token counts how often it was sent, and a node drops one that was sent no more often than the
-// last it had.
+// Mutual exclusion holds because there is one token. A second one could only be a copy made by the network:
+// the token counts how often it was sent, and a node drops one that was sent no more often than the last it
+// had.
 type suzukiKasami struct {
 	rn    []uint64    // RN, by node; ours numbers our own requests
 	has   bool        // the token is here
@@ -83,13 +83,13 @@ func (s *suzukiKasami) Start(env *nodes.Env) {
 	}
 }
 
-// Recover does nothing: if node 0 made a token again after a crash, then there would be two.
+// Recover does nothing: if node 0 made a token again after a crash, there would be two.
 func (s *suzukiKasami) Recover(*nodes.Env, nodes.Message) {}
 
 func (s *suzukiKasami) Request(env *nodes.Env) {
 	s.wants = true
 	if s.has {
-		env.Grant() // asked for here, the token would be waited for by its own holder
+		env.Grant() // a request would wait for a token that is here
 		return
 	}
 	s.rn[env.Self()]++
@@ -118,7 +118,7 @@ func (s *suzukiKasami) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		if s.wants {
 			env.Grant()
 		} else {
-			s.leave(env) // we have come up anew since we asked
+			s.leave(env) // we have restarted since we requested it
 		}
 	default:
 		nodes.Unexpected(s, m)
@@ -130,7 +130,7 @@ func (s *suzukiKasami) leave(env *nodes.Env) {
 	self, n := env.Self(), nodes.ID(env.N())
 	s.token.LN[self] = s.rn[self]
 	queued := nodes.SetOf(s.token.Queue...)
-	// From the next node on and round: a scan that always begins at 0 favours low numbers.
+	// From the next node on, cyclically: a scan that always begins at node 0 would favour low numbers.
 	for step := nodes.ID(1); step < n; step++ {
 		if id := (self + step) % n; s.rn[id] > s.token.LN[id] && queued.Add(id) {
 			s.token.Queue = append(s.token.Queue, id)

@@ -8,7 +8,7 @@ var tokenRingRow = nodes.Spec{
 		Aliases: []string{"ring", "le-lann"},
 		Family:  "token",
 		Source:  "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977",
-		Summary: "One token goes round the ring of nodes, and whoever has it may enter before passing it on.",
+		Summary: "One token circulates in a ring of nodes, and a node that has it may enter before passing it on.",
 	},
 	New:      func(nodes.Config) nodes.Machine { return &tokenRing{} },
 	Messages: []nodes.Kind{{Zero: ringToken{}, Token: true}},
@@ -44,10 +44,10 @@ var tokenRingRow = nodes.Spec{
 // tokenRing is the algorithm of G. Le Lann, "Distributed systems: towards a formal approach",
 // IFIP Congress 1977.
 //
-// One token goes round the ring 0, 1, ..., n-1, 0. A node that has it may enter, and passes it on
-// when it leaves; a node whose client does not wait passes it on at once.
+// One token circulates in the ring 0, 1, ..., n-1, 0. A node that has it may enter, and passes it on when it
+// leaves; a node whose client does not wait passes it on at once.
 //
-// It excludes because there is one token. A second one could only be a copy made by the network:
+// Mutual exclusion holds because there is one token. A second one could only be a copy made by the network:
 // the token counts its hops, and a node drops one that has made no more hops than the last it had.
 type tokenRing struct {
 	hops  uint64 // of the token when it was last here
@@ -66,13 +66,13 @@ func (r *tokenRing) Start(env *nodes.Env) {
 	}
 }
 
-// Recover does nothing: if node 0 made a token again after a crash, then there would be two.
+// Recover does nothing: if node 0 made a token again after a crash, there would be two.
 func (r *tokenRing) Recover(*nodes.Env, nodes.Message) {}
 
 func (r *tokenRing) Request(env *nodes.Env) {
 	r.wants = true
 	if r.has {
-		env.Grant() // only in a ring of one does the token lie still
+		env.Grant() // only a single node keeps the token
 	}
 }
 

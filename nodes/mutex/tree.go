@@ -6,7 +6,7 @@ import (
 	"turnstile/nodes"
 )
 
-// The trees in which nodes can stand. Node 0 is the root of each.
+// The shapes of trees. Node 0 is the root of each.
 //
 //   - "binary": a heap, in which the parent of node i is (i-1)/2.
 //   - "star": node 0 is everyone's neighbour.
@@ -54,8 +54,8 @@ func diameter(c nodes.Config) int {
 	case tree == starTree:
 		return 2
 	}
-	// From the leftmost leaf up to the root and down on its right, where the tree is as deep only if the
-	// lowest row is more than half full.
+	// From the leftmost leaf up to the root and down its right side, where the tree is as deep only if the
+	// lowest level is more than half full.
 	depth := bits.Len(uint(c.N)) - 1
 	if c.N < 3<<(depth-1) {
 		return 2*depth - 1
