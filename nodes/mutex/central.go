@@ -29,7 +29,7 @@ var centralRow = nodes.Spec{
 		same("grant", "request"),
 		same("release", "request"),
 	},
-	Published: append(utilisation("W/(W+2T)", 2), []nodes.Claim{
+	Published: slices.Concat([]nodes.Claim{
 		{Figure: nodes.MessagesPerEntry, Source: textbook, Value: exactly(3)},
 		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(2)},
 		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
@@ -37,7 +37,7 @@ var centralRow = nodes.Spec{
 			Sizes: []int{1}, Hold: 2 * nodes.Hop, Think: nodes.Hop, Value: exactly(1 / (5 * nodes.Hop.Seconds()))},
 		{Figure: nodes.EntriesPerSecond, Source: "1/(W+2T), its release not waited for",
 			Sizes: []int{1}, Hold: 2 * nodes.Hop, Value: exactly(1 / (4 * nodes.Hop.Seconds()))},
-	}...),
+	}, utilisation("W/(W+2T)", 2)),
 }
 
 // The folklore algorithm: one node, the coordinator, grants the resource. (Textbooks: Coulouris et al.,

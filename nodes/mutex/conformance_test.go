@@ -21,7 +21,7 @@ import (
 
 // seeds is how many runs a cluster of n is worth: small ones go wrong sooner, and take less time.
 func seeds(n int) uint64 {
-	count := soak.Pick[uint64](1, 4, 40)
+	count := soak.Pick[uint64](1, 4, 400)
 	switch {
 	case n <= 3:
 		return 30 * count

@@ -62,7 +62,7 @@ var maekawaRow = nodes.Spec{
 }
 
 // arbiters is how many other nodes are in a quorum.
-func arbiters(c nodes.Config) int { return QuorumSize(c) - 1 }
+func arbiters(c nodes.Config) int { return quorumSize(c) - 1 }
 
 // maekawa is the algorithm of M. Maekawa, "A √N algorithm for mutual exclusion in decentralized
 // systems", ACM TOCS 3(2), 1985, as corrected by B. A. Sanders, "The information structure of

@@ -52,8 +52,8 @@ func quorumOf(system string, n int, id nodes.ID) nodes.Set {
 	return q
 }
 
-// QuorumSize returns how many nodes each node asks, itself included.
-func QuorumSize(c nodes.Config) int {
+// quorumSize returns how many nodes each node asks, itself included.
+func quorumSize(c nodes.Config) int {
 	q := quorumOf(c.Value(quorumOption), c.N, 0)
 	return q.Len()
 }

@@ -25,7 +25,7 @@ func checkSystem(t *testing.T, c nodes.Config) {
 	t.Helper()
 	var quorums []nodes.Set
 	load := make([]int, c.N)
-	size := QuorumSize(c)
+	size := quorumSize(c)
 	for id := range nodes.ID(c.N) {
 		q := quorumOf(c.Value(quorumOption), c.N, id)
 		if !q.Has(id) || q.Len() != size {
@@ -53,17 +53,17 @@ func TestQuorumSizes(t *testing.T) {
 		1: 1, 2: 2, 3: 2, 4: 3, 5: 3, 7: 3, 9: 4, 13: 4, 15: 5, 16: 5, 21: 5, 25: 6, 31: 6, 32: 7,
 		36: 7, 57: 8, 73: 9, 91: 10, 100: 12, 133: 12, 1000: 39,
 	} {
-		if got := QuorumSize(nodes.Config{N: n}); got != want {
+		if got := quorumSize(nodes.Config{N: n}); got != want {
 			t.Errorf("the quorums of %d nodes have %d, want %d", n, got, want)
 		}
 	}
 	for side := 1; side <= 40; side++ {
 		n := side * side
-		grid := QuorumSize(nodes.Config{N: n}.With("quorums", gridQuorums))
+		grid := quorumSize(nodes.Config{N: n}.With("quorums", gridQuorums))
 		if grid != 2*side-1 {
 			t.Errorf("the grid of %d nodes asks %d", n, grid)
 		}
-		if best := QuorumSize(nodes.Config{N: n}); best > grid {
+		if best := quorumSize(nodes.Config{N: n}); best > grid {
 			t.Errorf("of %d nodes the default asks %d, a grid %d", n, best, grid)
 		}
 	}

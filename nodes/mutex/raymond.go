@@ -30,12 +30,12 @@ var raymondRow = nodes.Spec{
 		return cost
 	},
 	Identities: []nodes.Identity{same("privilege", "request")},
-	Published: append(meanDistances("line", "star", "binary"), []nodes.Claim{
+	Published: slices.Concat([]nodes.Claim{
 		{Figure: nodes.MessagesPerEntry, Source: "4 - 4/N on any tree", Hold: 2 * nodes.Hop,
 			Value: formula(func(n float64) float64 { return 4 - 4/n }), Within: nodes.Steady},
 		{Figure: nodes.SynchronizationDelayHops, Source: "2 - 2/N on any tree", Sizes: nine,
 			Value: formula(func(n float64) float64 { return 2 - 2/n })},
-	}...),
+	}, meanDistances("line", "star", "binary")),
 }
 
 // meanDistances claims the cost of single requests in several trees: a request and a privilege for each edge

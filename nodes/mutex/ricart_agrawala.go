@@ -1,6 +1,9 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"slices"
+	"turnstile/nodes"
+)
 
 var ricartAgrawalaRow = nodes.Spec{
 	Info: nodes.Info{
@@ -23,7 +26,7 @@ var ricartAgrawalaRow = nodes.Spec{
 		perEntry("request", "(N-1) entries", peers),
 		same("reply", "request"),
 	},
-	Published: append(utilisation("W/(W+T)", 1), []nodes.Claim{
+	Published: slices.Concat([]nodes.Claim{
 		{Figure: nodes.MessagesPerEntry, Source: paper,
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
 		{Figure: nodes.MessagesPerEntry, Source: paper + ": multicast or not", Multicast: true,
@@ -32,7 +35,7 @@ var ricartAgrawalaRow = nodes.Spec{
 			Value: formula(func(n float64) float64 { return n })},
 		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
 		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
-	}...),
+	}, utilisation("W/(W+T)", 1)),
 }
 
 // ricartAgrawala is the algorithm of G. Ricart and A. K. Agrawala, "An optimal algorithm for mutual
