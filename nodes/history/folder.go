@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"turnstile/internal/heap"
 )
 
 // LogPattern matches the names of the logs in the folder of a trial.
@@ -18,7 +19,7 @@ const LogPattern = "*.log"
 type folder struct {
 	files   []*os.File
 	readers []*logReader
-	heads   []head // a heap of those logs that have another event, the earliest first
+	heads   heap.Heap[head] // of those logs that have another event, the earliest first
 	err     error
 }
 
@@ -48,7 +49,7 @@ func openFolder(dir string) (*folder, error) {
 		ok, _ := filepath.Match(LogPattern, e.Name())
 		return !ok
 	})
-	f := &folder{}
+	f := &folder{heads: heap.New((*head).before)}
 	size := min(pageLen, max(bufferLeast, buffersLen/max(1, len(entries))))
 	for _, entry := range entries {
 		if err := f.open(filepath.Join(dir, entry.Name()), size); err != nil {
@@ -64,11 +65,8 @@ func openFolder(dir string) (*folder, error) {
 		case err != nil:
 			return nil, errors.Join(err, f.close())
 		case more:
-			f.heads = append(f.heads, head{l.event.At, int32(i)})
+			f.heads.Push(head{l.event.At, int32(i)})
 		}
-	}
-	for i := len(f.heads)/2 - 1; i >= 0; i-- {
-		f.sink(i)
 	}
 	return f, nil
 }
@@ -110,38 +108,21 @@ func begun(log io.ReaderAt) (bool, error) {
 
 // next reads the next event of all: the earliest, of equal ones that of the first log.
 func (f *folder) next(e *Event) (bool, error) {
-	if f.err != nil || len(f.heads) == 0 {
+	if f.err != nil || f.heads.Len() == 0 {
 		return false, f.err
 	}
-	first := &f.heads[0]
+	first := f.heads.First()
 	l := f.readers[first.log]
 	*e = l.event
 	more, err := l.next()
 	f.err = err // for the next time: this event is whole
 	if more {
 		first.at = l.event.At
+		f.heads.Fix()
 	} else {
-		*first = f.heads[len(f.heads)-1]
-		f.heads = f.heads[:len(f.heads)-1]
+		f.heads.Pop()
 	}
-	f.sink(0)
 	return true, nil
-}
-
-func (f *folder) sink(i int) {
-	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(f.heads); child++ {
-			if f.heads[child].before(&f.heads[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		f.heads[i], f.heads[least] = f.heads[least], f.heads[i]
-		i = least
-	}
 }
 
 func (f *folder) logs() (logs []*NodeLog) {
