@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"turnstile/bench/check"
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
 )
@@ -45,11 +46,11 @@ var spaces = map[string][10]uint64{
 	"maekawa":         {353, 968, 1691, 3936, 1467, 21678, 1498, 4319, 6556, 669},
 }
 
-// mostStates is more than any of these spaces has, unless something in it grows without end.
-const mostStates = 4_000_000
+// endless is more states than any of these spaces has, unless something in it grows without end.
+const endless = 4_000_000
 
 func columns(spec *nodes.Spec) []Options {
-	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, States: mostStates}
+	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2}
 	three := two
 	three.Config.N, three.Entries = 3, 1
 	var all []Options
@@ -67,7 +68,9 @@ func columns(spec *nodes.Spec) []Options {
 	return all
 }
 
+// Larger spaces than this are explored so far, and to their end by make soak.
 func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
+	most := soak.Pick[uint64](2000, 20_000, endless)
 	for _, spec := range mutex.Table {
 		if spec.Broken != "" || spec.Circulates {
 			continue
@@ -75,14 +78,16 @@ func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
 		t.Run(spec.Name, func(t *testing.T) {
 			sizes, pinned := spaces[spec.Name]
 			for i, o := range columns(spec) {
+				o.States = most
 				x := explore(t, o)
 				switch {
 				case x.Violation != nil:
 					t.Errorf("space %d: %s: %s\n%s", i, x.Violation.Check, x.Violation.Says,
 						strings.Join(x.Violation.Story, "\n"))
-				case x.Bound == "states":
+				case x.Bound == "states" && most == endless:
 					t.Fatalf("space %d has more than %d states: does a counter, or a number of messages, grow "+
-						"without end?", i, mostStates)
+						"without end?", i, most)
+				case x.Bound == "states" && (!pinned || most < sizes[i]): // as is to be expected
 				case !x.Exhausted || !x.Progress || x.Entries == 0:
 					t.Errorf("space %d: %+v", i, x)
 				case pinned && x.States != sizes[i]:
@@ -151,6 +156,9 @@ node 0 enters: INSIDE TOGETHER WITH 1`
 
 // On a 2x2 grid the textbook form of Maekawa's algorithm ends in a circle. That needs three of four clients.
 func TestTextbookMaekawaDeadlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the space takes seconds")
+	}
 	spec, err := mutex.Find("maekawa-textbook")
 	if err != nil {
 		t.Skip(err)
@@ -175,7 +183,7 @@ func TestAnyNumberOfWorkersFindsTheSame(t *testing.T) {
 		{Spec: row(t, "maekawa"), Config: nodes.Config{N: 4}, Entries: 1, States: 20_000},
 	} {
 		var first *Result
-		for _, o.Workers = range []int{1, 2, 3, 8} {
+		for _, o.Workers = range soak.Pick([]int{1, 3}, []int{1, 3, 8}, []int{1, 2, 3, 8, 16}) {
 			x := explore(t, o)
 			x.Bytes, x.NodeStates = 0, 0
 			if first == nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
 )
@@ -184,7 +185,7 @@ func randomOptions(r *rand.Rand) Options {
 
 // FuzzExplore explores random spaces of random machines, plainly too, and plays all that is found.
 func FuzzExplore(f *testing.F) {
-	for seed := range uint64(150) {
+	for seed := range soak.Pick[uint64](5, 40, 1000) {
 		f.Add(seed)
 	}
 	f.Fuzz(exploreAtRandom)
