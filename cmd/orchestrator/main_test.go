@@ -24,7 +24,8 @@ func buildAndTest(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-o", dir+"/", "turnstile/cmd/orchestrator", "turnstile/cmd/node")
+	build := exec.Command("go", "build", "-trimpath", "-o", dir+"/",
+		"turnstile/cmd/orchestrator", "turnstile/cmd/node")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the programs: %v\n%s", err, out)

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// An algorithm is one new file and one line of the table. In a copy of the tree that has these two more, it
+// is found in everything that follows from the rows, and it runs.
+func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the programs of another tree")
+	}
+	t.Parallel()
+	c := &copiedTree{t, t.TempDir()}
+	c.copy("../..")
+	c.add("testdata/algorithm/secretary.go", "nodes/mutex/secretary.go")
+	c.insert("nodes/mutex/table.go", "var Table = []*nodes.Spec{\n", "\t&secretaryRow,\n")
+	c.run("go", "build", "-trimpath", "-o", "bin/", "./cmd/orchestrator", "./cmd/node")
+
+	for _, test := range []struct{ says, command string }{
+		{"\nsecretary ", "list"},
+		{"\nsummary        One of the nodes is the coordinator too", "list clerk"},
+		{"| `secretary` | clerk | centralized |", "list --markdown"}, // the table of the README
+		{"secretary\tOne of the nodes", "__complete bench --algo sec"},
+		{"\nlast\n", "__complete bench --seat "},
+		{"--seat", "bench --help"},
+		{"EXHAUSTED", "explore --algo secretary -n 2 --seat last"},
+		{"\nVALID", "simulate --algo secretary -n 20 --seat last --entries 200"},
+		{"\nVALID", "bench --algo secretary -n 3 --seat last --duration 300ms --no-progress"},
+	} {
+		out := c.run("bin/orchestrator", strings.Split(test.command, " ")...)
+		if !strings.Contains("\n"+out, test.says) {
+			t.Errorf("orchestrator %s does not say %q but\n%s", test.command, test.says, out)
+		}
+	}
+	if rows := c.read("results/latest/runs.csv"); !strings.Contains(rows, ",seat,") {
+		t.Errorf("the option is no column of runs.csv:\n%s", rows)
+	}
+	const conformance = "^Test(TableIsFilledIn|PlainAndUnshared|SoundRows.*|RowsCost.*|NoRowAssumes.*)$"
+	out := c.run("go", "test", "-short", "-v", "-run", conformance+"/^secretary", "./nodes/mutex")
+	if tried := strings.Count(out, "--- PASS: "); tried != 6+4+3 { // tests, their parts, assumptions
+		t.Errorf("the conformance test passes %d times:\n%s", tried, out)
+	}
+}
+
+// A copiedTree is a copy of all files that the programs are built from.
+type copiedTree struct {
+	t   *testing.T
+	dir string
+}
+
+func (c *copiedTree) copy(root string) {
+	c.t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch base := filepath.Base(path); {
+		case err != nil:
+			return err
+		case d.IsDir() && (base == ".git" || base == "bin"):
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".go" && !strings.HasPrefix(base, "go."):
+			return nil
+		}
+		to, err := filepath.Rel(root, path)
+		if err == nil {
+			c.add(path, to)
+		}
+		return err
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// add copies a file into the tree.
+func (c *copiedTree) add(from, to string) {
+	c.t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.write(to, string(b))
+}
+
+func (c *copiedTree) read(path string) string {
+	c.t.Helper()
+	b, err := os.ReadFile(filepath.Join(c.dir, path))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (c *copiedTree) write(path, text string) {
+	c.t.Helper()
+	path = filepath.Join(c.dir, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// insert puts a line behind another.
+func (c *copiedTree) insert(path, behind, line string) {
+	c.t.Helper()
+	before, after, ok := strings.Cut(c.read(path), behind)
+	if !ok {
+		c.t.Fatalf("%s has no line %s", path, behind)
+	}
+	c.write(path, before+behind+line+after)
+}
+
+// run runs a program in the tree and returns what it prints.
+func (c *copiedTree) run(program string, args ...string) string {
+	c.t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Env = c.dir, append(cleanEnv(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
+	}
+	return string(out)
+}
