@@ -64,8 +64,8 @@ func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed) error {
 		outcome, says = v.Outcome, v.Reason
 	}
 	report.printf("\n%s  %s\n", report.palette.outcome(outcome), says)
-	if played.Standings != "" && outcome != check.Valid {
-		report.printf("\n%s", played.Standings)
+	if played.Status != "" && outcome != check.Valid {
+		report.printf("\n%s", played.Status)
 	}
 	a.status = outcome.ExitCode()
 	return nil

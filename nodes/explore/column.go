@@ -18,5 +18,5 @@ func (c *column[T]) add(x T) {
 
 func (c *column[T]) at(i int) T { return c.blocks[i/columnBlock][i%columnBlock] }
 
-// room returns how many fit into the memory in use.
-func (c *column[T]) room() uint64 { return uint64(len(c.blocks)) * columnBlock }
+// capacity returns how many fit into the memory in use.
+func (c *column[T]) capacity() uint64 { return uint64(len(c.blocks)) * columnBlock }

@@ -7,9 +7,9 @@ import (
 	"turnstile/nodes"
 )
 
-// A state is a row of numbers: the part of each node, what faults there were, and a word for each message
-// on its way, link by link, and on a link in the order sent (or, if they may overtake each other, in that
-// of their digests, since then all orders are one).
+// A state is a list of numbers: the part of each node, the faults so far, and a word for each message on its
+// way. Words are ordered by link, and on a link as they were sent or, with Reordering, by their digests,
+// since the order sent makes no difference then.
 
 // Faults are counted in one number, a byte for each sort.
 const (
@@ -24,10 +24,10 @@ type move struct {
 	what    StepKind
 	node    uint8
 	outcome uint16
-	which   uint32 // packet, as a word; timer, by its place in the part; or what stimulus
+	which   uint32 // a message, as its word; a timer, by its index in the part; or a stimulus
 }
 
-// stimulus returns what a move is to its node.
+// stimulus returns the stimulus that a move is for its node.
 func (w *worker) stimulus(m move) stimulus {
 	switch m.what {
 	case StepRequest, StepRelease:
@@ -41,36 +41,36 @@ func (w *worker) stimulus(m move) stimulus {
 	case StepTimeout:
 		return onTimeout + stimulus(m.which)
 	}
-	return onReceive + stimulus(w.packets[m.which&packetMask].fresh)
+	return onReceive + stimulus(w.flights[m.which&flightMask].fresh)
 }
 
-// A candidate is a state that was come to, perhaps again.
+// A candidate is a state that a move leads to. It may have been seen before.
 type candidate struct {
 	digest   digest
-	known    uint32 // its number, if it was seen when it was come to; else unknown
+	known    uint32 // its number if it had been seen then, else unknown
 	move     move
-	from, to uint32 // where it stands in the worker's data
-	step     bool   // it is a step that brings things on by itself: no fault, no request, no restart
+	from, to uint32 // where it is in the data of the batch
+	step     bool   // the move makes progress by itself: it is no fault, request or restart
 	entered  bool
 }
 
 const unknown = ^uint32(0)
 
-// A finding is a state or a move that breaks a promise.
+// A finding is a state or a move that fails a check.
 type finding struct {
 	check string
 	says  string
 	move  move // the last one, if it has one
 }
 
-// An expansion is what a worker found out about one state.
+// An expansion is what a worker found in one state.
 type expansion struct {
-	candidates, findings int   // up to where they reach in the worker's lists
-	waiting              uint8 // the clients that wait, unless what keeps them waiting is excused
+	candidates, findings int   // where its own end in the lists of the batch
+	waiting              uint8 // the clients that wait, unless that is excused
 	moves                int
 }
 
-// A batch is what a worker found out about one share of a level.
+// A batch is what a worker found in one share of a level.
 type batch struct {
 	number     int // of the share
 	of         *worker
@@ -90,19 +90,19 @@ type worker struct {
 	model   nodes.Assumption // what is broken from the beginning
 	safe    nodes.Assumption // what the algorithms rest on
 	live    nodes.Assumption
-	forgets []bool  // the nodes that forget everything in a crash, for lack of a way to recover
-	known   []*part // what there was of parts when last looked
-	packets []*packet
-	memo    map[uint64][]outcome // reactions that were asked for
+	forgets []bool  // which nodes forget everything in a crash, since they do not recover
+	known   []*part // as of the last refresh
+	flights []*keptFlight
+	memo    map[uint64][]outcome // reactions that this worker has asked for
 
 	*batch
-	free  chan *batch   // of its own, that are not waiting to be taken in
-	all   [ahead]batch  // of its own
-	bytes atomic.Uint64 // of memory that it uses, after the latest share
+	free  chan *batch   // those of its batches that are not in use
+	all   [ahead]batch  // its batches
+	bytes atomic.Uint64 // of memory in use, after the latest share
 
-	state []uint32 // at hand
+	state []uint32 // being expanded
 	moves int      // out of it
-	steps int      // of these, those that bring things on
+	steps int      // those of them that make progress
 }
 
 func newWorker(o *Options, ps *parts, seen *visited) *worker {
@@ -128,10 +128,10 @@ func newWorker(o *Options, ps *parts, seen *visited) *worker {
 	return w
 }
 
-// refresh learns of the parts that others have met. What a snapshot holds never changes.
-func (w *worker) refresh() { w.known, w.packets = w.parts.parts, w.parts.packets }
+// refresh takes a snapshot of the parts and flights that all workers have found. They never change.
+func (w *worker) refresh() { w.known, w.flights = w.parts.parts, w.parts.flights }
 
-// react returns what comes of a stimulus, at best from the worker's own memory.
+// react returns the outcomes of a stimulus, from the memo if they are there.
 func (w *worker) react(number uint32, s stimulus) []outcome {
 	key := uint64(number)<<32 | uint64(s)
 	if r := w.memo[key]; r != nil {
@@ -145,7 +145,7 @@ func (w *worker) react(number uint32, s stimulus) []outcome {
 	return r
 }
 
-// broken returns the assumptions that hold no more in a state.
+// broken returns the assumptions that are broken in a state.
 func (w *worker) broken(state []uint32) nodes.Assumption {
 	faults, broken := state[w.total], w.model
 	for _, f := range [...]struct {
@@ -162,7 +162,7 @@ func (w *worker) broken(state []uint32) nodes.Assumption {
 	return broken
 }
 
-// excuse returns the broken assumptions among the needs, if they are to excuse anything.
+// excuse returns the broken assumptions among the needs, unless faults excuse nothing.
 func (w *worker) excuse(state []uint32, needs nodes.Assumption) nodes.Assumption {
 	if w.o.Demand {
 		return 0
@@ -170,7 +170,7 @@ func (w *worker) excuse(state []uint32, needs nodes.Assumption) nodes.Assumption
 	return w.broken(state) & needs
 }
 
-// expand finds out what can happen in a state.
+// expand makes all moves out of a state.
 func (w *worker) expand(state []uint32) {
 	w.state, w.moves, w.steps = state, 0, 0
 	w.deliveries()
@@ -184,7 +184,7 @@ func (w *worker) expand(state []uint32) {
 	w.tick()
 	if w.steps == 0 && waiting != 0 && inside == 0 {
 		w.findings = append(w.findings, finding{check: CheckDeadlock})
-		waiting = 0 // it has been said
+		waiting = 0 // it is reported already
 	}
 	if w.excuse(state, w.safe|w.live) != 0 {
 		waiting = 0
@@ -192,16 +192,16 @@ func (w *worker) expand(state []uint32) {
 	w.expansions = append(w.expansions, expansion{len(w.candidates), len(w.findings), waiting, w.moves})
 }
 
-// deliveries tries what can happen to messages. Of a link in order that is up to the first: to lose or
-// to copy one further back comes to the same when it is first.
+// deliveries makes the moves of messages. On a link in order only the first message moves: to lose or copy a
+// later one has the same effect when it has become the first.
 func (w *worker) deliveries() {
-	packets, faults := w.state[w.total+1:], w.state[w.total]
-	for i, word := range packets {
-		if i > 0 && (packets[i-1] == word || !w.o.Reordering && packets[i-1]>>linkShift == word>>linkShift) {
+	flights, faults := w.state[w.total+1:], w.state[w.total]
+	for i, word := range flights {
+		if i > 0 && (flights[i-1] == word || !w.o.Reordering && flights[i-1]>>linkShift == word>>linkShift) {
 			continue
 		}
 		at := uint8(receiver(word))
-		if w.packets[word&packetMask].open() {
+		if w.flights[word&flightMask].open() {
 			w.try(move{what: StepDeliver, node: at, which: word})
 		}
 		if int(faults&0xff) < w.o.Losses {
@@ -213,14 +213,14 @@ func (w *worker) deliveries() {
 	}
 }
 
-// local tries what can happen to a node by itself.
+// local makes the other moves of a node.
 func (w *worker) local(at int, p *part) {
 	node := uint8(at)
 	if !p.up {
 		if w.o.Restarts || w.o.Amnesia {
 			w.try(move{what: StepRestart, node: node})
 		}
-		if w.o.Amnesia && p.saved() && !w.forgets[at] { // else it comes to the same
+		if w.o.Amnesia && p.saved() && !w.forgets[at] { // otherwise it is the same as a restart
 			w.try(move{what: StepAmnesia, node: node})
 		}
 		return
@@ -240,7 +240,7 @@ func (w *worker) local(at int, p *part) {
 	}
 }
 
-// client tries what the client of a resource can do.
+// client makes the moves of the client of a resource.
 func (w *worker) client(node uint8, r int, p *part) {
 	switch bit := uint8(1) << r; {
 	case p.inside&bit != 0:
@@ -253,7 +253,7 @@ func (w *worker) client(node uint8, r int, p *part) {
 	}
 }
 
-// try makes a move in all ways that it can go.
+// try makes a move with each of its outcomes.
 func (w *worker) try(m move) {
 	outcomes := w.react(w.state[m.node], w.stimulus(m))
 	for i := range outcomes {
@@ -262,10 +262,10 @@ func (w *worker) try(m move) {
 	}
 }
 
-// put adds the state that a move leads to, unless it breaks a promise.
+// put adds the state that a move leads to, or the check that it fails.
 func (w *worker) put(m move, out *outcome) {
 	w.moves++
-	step := m.what.brings()
+	step := m.what.progresses()
 	if step {
 		w.steps++
 	}
@@ -317,11 +317,11 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 	head := len(b)
 	b = append(b, state[:w.total+1]...)
 	faults := &b[head+w.total]
-	packets := state[w.total+1:]
+	flights := state[w.total+1:]
 	at := -1
 	switch m.what {
 	case StepDeliver, StepDrop, StepDuplicate:
-		at = slices.Index(packets, m.which)
+		at = slices.Index(flights, m.which)
 		*faults += [...]uint32{StepDeliver: 0, StepDrop: oneLoss, StepDuplicate: oneDuplicate}[m.what]
 	case StepCrash:
 		*faults += oneCrash
@@ -330,10 +330,10 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 			*faults |= oneAmnesia
 		}
 	}
-	for i, word := range packets {
+	for i, word := range flights {
 		switch {
 		case m.what == StepCrash && receiver(word) == uint32(m.node):
-			continue // it dies with its receiver
+			continue // it is lost with its receiver
 		case i == at && m.what == StepDuplicate:
 			b = append(b, word)
 		case i == at:
@@ -353,7 +353,7 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 	return b
 }
 
-// send puts a word among the packets, which begin at low.
+// send inserts a word into the flights of a state, which begin at low.
 func (w *worker) send(b []uint32, low int, word uint32) []uint32 {
 	b = append(b, word)
 	i := len(b) - 1
@@ -364,23 +364,23 @@ func (w *worker) send(b []uint32, low int, word uint32) []uint32 {
 	return b
 }
 
-// after reports whether a packet stands behind one that is sent now.
+// after reports whether the flight a comes after b, which is sent now.
 func (w *worker) after(a, b uint32) bool {
 	if a>>linkShift != b>>linkShift || !w.o.Reordering {
 		return a>>linkShift > b>>linkShift
 	}
-	return w.packets[b&packetMask].digest.less(w.packets[a&packetMask].digest)
+	return w.flights[b&flightMask].digest.less(w.flights[a&flightMask].digest)
 }
 
-// digest returns the digest of a state. It is made of those of the parts, since their numbers depend on
-// who met them first.
+// digest returns the digest of a state. It is made of the digests of its parts and flights, since their
+// numbers depend on which worker found them first.
 func (w *worker) digest(state []uint32) digest {
 	d := digest{}.addNumbers(state[w.total], uint32(len(state)))
 	for _, number := range state[:w.total] {
 		d = d.add(w.known[number].digest)
 	}
 	for _, word := range state[w.total+1:] {
-		d = d.add(w.packets[word&packetMask].digest)
+		d = d.add(w.flights[word&flightMask].digest)
 	}
 	return d
 }

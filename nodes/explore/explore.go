@@ -86,18 +86,18 @@ const (
 	CheckStarvation = "starvation" // somebody waits, and whatever happens it is never let in
 )
 
-// A Violation is a promise broken, and how it comes about.
+// A Violation is a failed check, and how it comes about.
 type Violation struct {
 	Check        string
 	Says         string           // in one sentence
 	Schedule     *Schedule        // that leads there
-	Shortest     bool             // no other has fewer steps: all that could have were looked at
+	Shortest     bool             // no violation has fewer steps: all that might were explored
 	Story        []string         // of the schedule, for people
 	Stall        string           // who waits for whom, if somebody waits for ever
 	OutsideModel nodes.Assumption // assumptions that had been broken before, if they excuse it
 }
 
-// An Result is what came of exploring.
+// A Result is what an exploration found.
 type Result struct {
 	Exhausted   bool   // there are no more states than these
 	Bound       string // if not, what ended it: depth, states, memory, interrupt or violation
@@ -113,7 +113,7 @@ type Result struct {
 	Progress bool
 
 	Violation *Violation // nil if there is none
-	// What broke outside the model of the algorithm: how many transitions and ends, and the first of them.
+	// Violations outside the model of the algorithm: how many, and the first.
 	Excused      uint64
 	FirstExcused *Violation
 }
@@ -121,8 +121,8 @@ type Result struct {
 // BytesPerState returns how much memory a state took.
 func (e *Result) BytesPerState() float64 { return float64(e.Bytes) / float64(max(1, e.States)) }
 
-// Run goes through every state that can be reached, those nearest to the beginning first, and stops at
-// the first that breaks a promise. A violation is an Result too, not an error.
+// Run visits every state that can be reached, breadth first, and stops at the first violation, which is part
+// of the Result and no error.
 func Run(o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

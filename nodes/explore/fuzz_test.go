@@ -306,8 +306,8 @@ func staged(t *testing.T, o Options) {
 // plain returns what is on the stage as a plain state.
 func (g *stage) plain() *plainState {
 	s := &plainState{forgot: g.broken&nodes.NoAmnesia != 0}
-	for id := range g.actors {
-		a := &g.actors[id]
+	for id := range g.staged {
+		a := &g.staged[id]
 		p := &a.process
 		n := plainNode{incarnation: p.Incarnation(), asked: int(a.clients[0].entry), saved: p.Saved(0)}
 		if p.Up() {

@@ -10,21 +10,21 @@ import (
 	"turnstile/nodes"
 )
 
-// A state of the cluster is made of parts: the state of each node, and the messages on their way. There
-// are many states but few parts, so each part is kept once and has a number, and what a node does when
-// something happens to it is found out once for each of its own states. That is exact: a handler sees
-// nothing but its node, its input and what Choose answers.
+// A state of the cluster is made of parts, the states of single nodes, and of flights, the messages on their
+// way. There are many states but few parts and flights, so each is kept once and has a number, and the
+// reaction of a node to a stimulus is computed once for each of its parts. That is exact: a handler depends
+// only on its node, its input and what Choose answers.
 
 // A digest is the fingerprint of a part, or of a state.
 type digest struct{ hi, lo uint64 }
 
 func (p digest) less(q digest) bool { return p.hi < q.hi || p.hi == q.hi && p.lo < q.lo }
 
-// add goes on with another digest behind those that p is of. The two halves go separate ways, so that it
-// takes 128 equal bits to confuse two sequences.
+// add appends a digest to the sequence whose digest is p. The two halves are computed independently, so that
+// it takes 128 equal bits to confuse two sequences.
 func (p digest) add(q digest) digest { return digest{fold(p.hi^q.hi, oddOne), fold(p.lo^q.lo, oddTwo)} }
 
-// addNumbers goes on with two numbers, which count for both halves.
+// addNumbers appends two numbers, to both halves.
 func (p digest) addNumbers(a, b uint32) digest {
 	both := uint64(a)<<32 | uint64(b)
 	return p.add(digest{both, both})
@@ -51,13 +51,13 @@ type part struct {
 	digest  digest
 	process *nodes.Process
 	up      bool
-	waiting uint8   // the resources that its clients wait for
-	inside  uint8   // and those that they are inside
+	waiting uint8   // a bit for each resource that its clients wait for
+	inside  uint8   // and for each whose critical section they are in
 	asked   []uint8 // requests so far, by resource
 	timers  []runningTimer
 }
 
-// saved reports whether there is anything that an amnesic restart would lose.
+// saved reports whether a restart with amnesia would lose anything.
 func (p *part) saved() bool {
 	for i := range p.process.Stack().Instances() {
 		if p.process.Saved(int32(i)) != nil {
@@ -67,21 +67,17 @@ func (p *part) saved() bool {
 	return false
 }
 
-// A packet is a message on its way. In states it stands as a word: its link above, its number below. A tick
-// makes it the packet with the next number.
-type packet struct {
-	digest   digest
-	from, to nodes.ID
-	instance int32
-	kind     uint8
-	message  nodes.Message
-	fresh    uint32 // the number of the packet that it was when it was sent
-	window
+// A keptFlight is a flight that is kept once. In states it is a word: its link in the upper bits, its number
+// in the lower ones. A tick makes it the one with the next number.
+type keptFlight struct {
+	flight
+	digest digest
+	fresh  uint32 // the number that it had when it was sent
 }
 
 const (
 	linkShift  = 24
-	packetMask = 1<<linkShift - 1
+	flightMask = 1<<linkShift - 1
 	nodeBits   = 3 // of mostExplored
 )
 
@@ -89,11 +85,11 @@ func wordFor(from, to nodes.ID, number int) uint32 {
 	return uint32(from<<nodeBits|to)<<linkShift | uint32(number)
 }
 
-// receiver returns where the packet that stands as word is on its way to.
+// receiver returns the node to which the flight of a word is on its way.
 func receiver(word uint32) uint32 { return word >> linkShift & (mostExplored - 1) }
 
-// A stimulus is what happens to a node: one of these, a request or a release, by resource, a timer, or a
-// packet by the number that it had when it was sent.
+// A stimulus is what happens to a node: one of these constants, to which the number of a resource, the index
+// of a timer in the part or the number of a flight when it was sent is added.
 type stimulus uint32
 
 const (
@@ -102,22 +98,22 @@ const (
 	onRestart
 	onAmnesia
 	onTick
-	onRequest // and up, by the number of the resource; for all its units instead of one, mostExplored more
+	onRequest // plus the number of the resource; plus mostExplored if it is for all units instead of one
 	onRelease = onRequest + 2*mostExplored
-	onTimeout = onRelease + mostExplored // and up, by the place among the timers of the part
+	onTimeout = onRelease + mostExplored // plus the index of the timer
 	onReceive = stimulus(1 << 16)
 )
 
-// An outcome is what comes of a stimulus. There is one for each sequence of answers to Choose.
+// An outcome is a result of a stimulus. There is one for each sequence of answers to Choose.
 type outcome struct {
-	next    uint32   // part
+	next    uint32   // the part that the node becomes
 	sends   []uint32 // words
 	entered uint8    // the resources whose client enters
 	choices []int
 	panics  string
 }
 
-// parts holds all parts, packets and reactions that were met. It is safe for use by several goroutines.
+// parts holds all parts, flights and reactions that were found. It is safe for use by several goroutines.
 type parts struct {
 	o     *Options
 	stack *nodes.Stack
@@ -125,33 +121,33 @@ type parts struct {
 
 	mu        sync.Mutex
 	parts     []*part
-	packets   []*packet
+	flights   []*keptFlight
 	partOf    map[digest]uint32
-	packetOf  map[digest]uint32
+	flightOf  map[digest]uint32
 	reactions map[uint64][]outcome
 	err       error // what cannot be explored
 	dice      fixedDice
 	buffer    []byte
-	out       *outcome       // of the stimulus at hand
-	set       []runningTimer // by it
-	bytes     uint64         // a careful guess
+	out       *outcome       // of the current stimulus
+	set       []runningTimer // timers that it has set
+	bytes     uint64         // an estimate of the memory in use
 }
 
 func newParts(o *Options, stack *nodes.Stack) *parts {
-	ps := &parts{o: o, stack: stack, partOf: map[digest]uint32{}, packetOf: map[digest]uint32{},
+	ps := &parts{o: o, stack: stack, partOf: map[digest]uint32{}, flightOf: map[digest]uint32{},
 		reactions: map[uint64][]outcome{}}
 	ps.rt = nodes.NewRuntime(stack, ps, func(_ nodes.ID, _ int32, n int) int { return ps.dice.choose(n) })
 	return ps
 }
 
-// What the records of these take in memory beside the state of the machine, by measurement.
+// How many bytes of memory each of these takes beside the state of the machine, as measured.
 const (
 	partBytes     = 700
-	packetBytes   = 200
+	flightBytes   = 200
 	reactionBytes = 220
 )
 
-// mostWays is in how many ways a node may react to one thing: a move numbers them in 16 bits.
+// mostWays is how many outcomes a stimulus may have: a move numbers them in 16 bits.
 const mostWays = 1 << 16
 
 // used returns how many bytes are in use.
@@ -161,14 +157,14 @@ func (ps *parts) used() uint64 {
 	return ps.bytes
 }
 
-// failed reports whether something came up that cannot be held.
+// failed reports whether a limit was exceeded.
 func (ps *parts) failed() bool {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	return ps.err != nil
 }
 
-// react returns what comes of a stimulus.
+// react returns the outcomes of a stimulus.
 func (ps *parts) react(number uint32, s stimulus) []outcome {
 	key := uint64(number)<<32 | uint64(s)
 	if r, ok := ps.reactions[key]; ok {
@@ -189,7 +185,7 @@ func (ps *parts) react(number uint32, s stimulus) []outcome {
 	return r
 }
 
-// once finds out what comes of a stimulus under the answers that the dice now give.
+// once returns the outcome of a stimulus under the current answers of the dice.
 func (ps *parts) once(p *part, s stimulus) (out outcome) {
 	defer func() {
 		if text := recover(); text != nil {
@@ -212,7 +208,7 @@ func (ps *parts) once(p *part, s stimulus) (out outcome) {
 	return out
 }
 
-// happen has a stimulus happen to a part that is a copy of p still.
+// happen applies a stimulus to next, which is a copy of p.
 func (ps *parts) happen(next, p *part, s stimulus) {
 	switch {
 	case s == onCrash:
@@ -233,7 +229,7 @@ func (ps *parts) happen(next, p *part, s stimulus) {
 	case s < onTimeout:
 		next.process.Handle(&nodes.Input{Kind: nodes.Release, Instance: ps.stack.Mutexes()[s-onRelease]})
 	case s >= onReceive:
-		m := ps.packets[s-onReceive]
+		m := ps.flights[s-onReceive]
 		next.process.Handle(&nodes.Input{Kind: nodes.Receive, Instance: m.instance, From: m.from,
 			Message: m.message})
 	default:
@@ -252,33 +248,33 @@ func (ps *parts) word(from, to nodes.ID, e *nodes.Effect) uint32 {
 	ps.buffer = append(ps.buffer[:0], byte(from), byte(to), byte(e.Instance), e.Kind)
 	ps.buffer = ps.stack.Codec().Append(ps.buffer, int(e.Kind), e.Message)
 	key := digestOf(ps.buffer)
-	number, ok := ps.packetOf[key]
+	number, ok := ps.flightOf[key]
 	if !ok {
-		number = uint32(len(ps.packets))
-		ps.packetOf[key] = number
-		ps.keep(packet{key, from, to, e.Instance, e.Kind, e.Message, number, ps.o.Timing.flight()})
+		number = uint32(len(ps.flights))
+		ps.flightOf[key] = number
+		ps.keep(keptFlight{flight{from, to, e.Instance, e.Kind, e.Message, ps.o.Timing.flight()}, key, number})
 	}
 	return wordFor(from, to, int(number))
 }
 
-// keep keeps a packet in all the ages that it may come to.
-func (ps *parts) keep(p packet) {
-	for ; ; p.window = p.later() {
-		if len(ps.packets) > packetMask {
-			ps.err = fmt.Errorf("there are more than %d different messages: an exploration holds no more", packetMask)
+// keep keeps a flight, and what it becomes with each tick.
+func (ps *parts) keep(f keptFlight) {
+	for ; ; f.window = f.later() {
+		if len(ps.flights) > flightMask {
+			ps.err = fmt.Errorf("there are more than %d different messages: an exploration holds no more", flightMask)
 			panic(ps.err)
 		}
-		aged := p
-		aged.digest = p.digest.addNumbers(uint32(p.opens), uint32(p.closes))
-		ps.packets = append(ps.packets, &aged)
-		ps.bytes += packetBytes + uint64(len(ps.buffer))
-		if p.due() {
+		aged := f
+		aged.digest = f.digest.addNumbers(uint32(f.opens), uint32(f.closes))
+		ps.flights = append(ps.flights, &aged)
+		ps.bytes += flightBytes + uint64(len(ps.buffer))
+		if f.due() {
 			return
 		}
 	}
 }
 
-// number returns the number of a part, which is kept if there is none like it yet.
+// number returns the number of a part. A new one is kept.
 func (ps *parts) number(p *part) uint32 {
 	ps.buffer = append(append(ps.buffer[:0], byte(p.process.ID())), p.asked...)
 	ps.buffer = append(ps.buffer, byte(len(p.timers)))
@@ -306,7 +302,7 @@ func (ps *parts) number(p *part) uint32 {
 	return number
 }
 
-// fixedDice answer Choose by a list, and go through all lists that there are.
+// fixedDice answers Choose from a list of answers, and enumerates all such lists.
 type fixedDice struct {
 	answers, bounds []int
 	at              int

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes"
 )
 
-// result sums the search up.
+// result returns the result of the search.
 func (s *search) result() (*Result, error) {
 	if s.parts.err != nil {
 		return nil, s.parts.err
@@ -28,7 +28,7 @@ func (s *search) result() (*Result, error) {
 	return x, err
 }
 
-// tell makes the violation that a lead leads to.
+// tell returns the violation of a lead, with its story.
 func (s *search) tell(l *lead) (*Violation, error) {
 	schedule, err := s.schedule(l)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *search) tell(l *lead) (*Violation, error) {
 	}
 	v := r.Violation
 	if l.check == CheckStarvation {
-		v = &Violation{Check: l.check, Stall: r.Standings,
+		v = &Violation{Check: l.check, Stall: r.Status,
 			Says: fmt.Sprintf("node %d waits, and whatever happens it is never let in", l.waiter)}
 		r.Story = append(r.Story, fmt.Sprintf("from here on, node %d cannot enter any more", l.waiter))
 	}
@@ -52,8 +52,8 @@ func (s *search) tell(l *lead) (*Violation, error) {
 	return v, nil
 }
 
-// schedule returns the steps to what a lead is about. It goes that way again, on real nodes too, since
-// only these know which of several like messages is which.
+// schedule returns the steps that lead to a lead. It plays them on real nodes as well, since only those tell
+// equal messages apart.
 func (s *search) schedule(l *lead) (*Schedule, error) {
 	var moves []move
 	if l.check == CheckExclusion || l.check == CheckPanic {
@@ -86,10 +86,10 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 		}
 		switch m.what {
 		case StepDeliver, StepDrop, StepDuplicate:
-			p := w.packets[m.which&packetMask]
+			p := w.flights[m.which&flightMask]
 			step.From, step.To, step.Instance = p.from, p.to, p.instance
 			step.Kind = s.parts.stack.Codec().Name(int(p.kind))
-			step.Nth = stage.place(p)
+			step.Nth = stage.place(&p.flight)
 		case StepTimeout:
 			t := w.known[state[m.node]].timers[m.which]
 			step.Timer, step.Instance = t.timer, t.instance

@@ -18,15 +18,15 @@ import (
 //
 //	req 0                # the client of node 0 asks
 //	req 1; 0>1 request   # one step after another; the first request on its way from node 0 to node 1 arrives
-//	0>1 request 2        # (the second such one, where messages may overtake each other)
+//	0>1 request 2        # (the second such message, if they may be reordered)
 //	drop 1>0 reply       # it is lost
 //	dup 1>0 reply        # a copy of it follows it
 //	exit 0               # the client leaves
 //	timeout 0 1 2        # at node 0 the timer of kind 1 for peer 2 runs out
-//	tick                 # time goes on (if a line timing 1ms uniform:1ms,2ms stands above the steps)
+//	tick                 # time passes (if a line timing 1ms uniform:1ms,2ms stands above the steps)
 //	crash 0
-//	restart 0            # with what it saved
-//	amnesia 0            # it comes up again without
+//	restart 0            # it restarts with what it saved
+//	amnesia 0            # it restarts without
 //	start 1              # only to say what it chooses when it starts
 //	req 1 choosing 2 0   # what Choose answers, one after the other
 //	req 1 units 3        # the client asks for so many units of the resource
@@ -39,8 +39,8 @@ import (
 //	try 1>0 reply        # skipped if it does not apply, as any step with try before it
 //	rest                 # messages arrive, then who is inside leaves, then timers run out: until all is over
 //
-// A broken promise ends the play. A line that begins with ---- ends the schedule; what stands below is for
-// whoever reads the file.
+// A violation ends the replay. A line that begins with ---- ends the schedule; the text below it is for
+// people.
 type Schedule struct {
 	Spec       *nodes.Spec // the algorithm
 	Config     nodes.Config
@@ -76,8 +76,8 @@ const (
 var stepWords = [...]string{"start", "req", "exit", "", "drop", "dup", "timeout",
 	"crash", "restart", "amnesia", "tick", "in", "none", "rest"}
 
-// brings reports whether a step brings things on by itself: it is no fault, and none that need never come.
-func (k StepKind) brings() bool {
+// progresses reports whether a step makes progress by itself: it is no fault, request or restart.
+func (k StepKind) progresses() bool {
 	return k == StepDeliver || k == StepRelease || k == StepTimeout || k == StepTick
 }
 
@@ -97,11 +97,11 @@ type Step struct {
 	Line     int // of the file it was read from
 }
 
-// String writes the step as it stands in a file.
+// String writes the step as in a file.
 func (s Step) String() string {
 	var words []string
 	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
-	instance := "" // the first goes without saying
+	instance := "" // the first is not named
 	if s.Instance > 0 {
 		instance = fmt.Sprintf("@%d", s.Instance)
 	}
@@ -137,14 +137,14 @@ func (s Step) String() string {
 // list writes numbers with blanks between them.
 func list[T any](all []T) string { return strings.Trim(fmt.Sprint(all), "[]") }
 
-// String writes the schedule as it stands in a file.
+// String writes the schedule as in a file.
 func (s *Schedule) String() string {
 	var b strings.Builder
 	s.WriteTo(&b) // a Builder takes all
 	return b.String()
 }
 
-// WriteTo writes the schedule as it stands in a file.
+// WriteTo writes the schedule as in a file.
 func (s *Schedule) WriteTo(w io.Writer) (int64, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "turnstile schedule %d\nalgorithm %s\nn %d\n", scheduleVersion, s.Spec.Name, s.Config.N)

@@ -34,8 +34,8 @@ func ParseSchedule(r io.Reader, find func(name string) (*nodes.Spec, error)) (*S
 			break
 		}
 		text, _, _ := strings.Cut(lines.Text(), "#")
-		for part := range strings.SplitSeq(text, ";") {
-			words := strings.Fields(part)
+		for step := range strings.SplitSeq(text, ";") {
+			words := strings.Fields(step)
 			if len(words) == 0 {
 				continue
 			}
@@ -88,7 +88,7 @@ func (s *scheduleParser) parse(words []string, line int) error {
 	return err
 }
 
-// parseHeader reads a line that is no step, and reports whether it is one.
+// parseHeader reads a line that is no step. It reports whether the line is known.
 func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
 	value := strings.Join(words[1:], " ")
 	one := len(words) == 2
@@ -169,7 +169,7 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 	return step, step.parseNode(words)
 }
 
-// parseNode reads at which node a step is, and what else it says of it.
+// parseNode reads the node of a step, and the rest of its arguments.
 func (s *Step) parseNode(words []string) (err error) {
 	if words, err = s.cutUnits(words); err != nil {
 		return err

@@ -15,15 +15,15 @@ import (
 type Replayed struct {
 	History   *history.History
 	Stall     string     // the report of a stall, if there was one
-	Story     []string   // what happened, for people, a line or two a step
-	Violation *Violation // nil if no promise was broken; it has neither schedule nor story of its own
-	Standings string     // where the nodes stand at the end, and who waits for whom
+	Story     []string   // what happened, for people, in one or two lines per step
+	Violation *Violation // nil if there is none; it has no schedule and no story of its own
+	Status    string     // of the nodes at the end, and who waits for whom
 }
 
 // stepTime is how long a step takes, in a history that is made of steps.
 const stepTime = int64(time.Millisecond)
 
-// Replay plays a schedule until a promise is broken. The error names the step that does not apply.
+// Replay plays a schedule until there is a violation. The error names the step that does not apply.
 func Replay(s *Schedule) (*Replayed, error) {
 	if s.Config.N > mostStaged {
 		return nil, fmt.Errorf("%d nodes: a schedule takes up to %d", s.Config.N, mostStaged)
@@ -56,27 +56,27 @@ func replay(stack *nodes.Stack, s *Schedule) (*Replayed, error) {
 	return g.end(), nil
 }
 
-// mostStaged keeps a slip of the pen from asking for more nodes than there is memory.
+// mostStaged bounds the nodes of a schedule, so that a typing error does not take all memory.
 const mostStaged = 1000
 
-// A stage is where a schedule is played.
+// A stage is the cluster on which a schedule is played.
 type stage struct {
 	stack     *nodes.Stack
 	schedule  *Schedule
-	actors    []actor
+	staged    []stagedNode
 	resources []stagedResource // by instance
-	flying    []flight         // in the order sent, but copies behind their originals
+	flying    []flight         // in the order sent, each copy after its original
 	now       int64
-	clock     time.Duration // how far ticks have come
+	clock     time.Duration // by ticks
 	broken    nodes.Assumption
 	events    []history.Event
-	tale      []string
+	story     []string
 	found     *Violation
 
-	answers []int // of the step at hand, that Choose has not had yet
-	refused bool  // it asked for more, or for others
+	answers []int // of the current step, that Choose has not used yet
+	refused bool  // Choose asked for an answer that does not apply
 
-	// Of the input at hand.
+	// Of the current input.
 	sent    []string // in words
 	entered []nodes.Effect
 	set     []runningTimer
@@ -88,8 +88,8 @@ type stagedResource struct {
 	account int64
 }
 
-// An actor is a node on the stage.
-type actor struct {
+// A stagedNode is a node of the stage.
+type stagedNode struct {
 	process nodes.Process
 	started bool
 	timers  []runningTimer
@@ -113,11 +113,11 @@ type flight struct {
 
 func newStage(stack *nodes.Stack, s *Schedule) *stage {
 	instances := len(stack.Instances())
-	g := &stage{stack: stack, schedule: s, actors: make([]actor, stack.Total()),
+	g := &stage{stack: stack, schedule: s, staged: make([]stagedNode, stack.Total()),
 		resources: make([]stagedResource, instances)}
 	rt := nodes.NewRuntime(stack, g, g.choose)
-	for id := range g.actors {
-		a := &g.actors[id]
+	for id := range g.staged {
+		a := &g.staged[id]
 		rt.Process(&a.process, nodes.ID(id))
 		a.clients = make([]stagedClient, instances)
 		a.log = &history.NodeLog{Node: nodes.ID(id), Instances: make([]history.InstanceTotals, instances)}
@@ -138,7 +138,7 @@ func newStage(stack *nodes.Stack, s *Schedule) *stage {
 
 // counters returns what an instance of a node has counted.
 func (g *stage) counters(id nodes.ID, instance int32) *history.InstanceTotals {
-	return &g.actors[id].log.Instances[instance]
+	return &g.staged[id].log.Instances[instance]
 }
 
 // choose answers Choose by what the step says, or else by zero.
@@ -157,24 +157,24 @@ func (g *stage) choose(_ nodes.ID, _ int32, n int) int {
 
 // start starts the nodes that no step has started.
 func (g *stage) start() {
-	for id := range g.actors {
-		if !g.actors[id].started {
+	for id := range g.staged {
+		if !g.staged[id].started {
 			g.tell("%s starts", g.name(nodes.ID(id)))
 			before := len(g.flying)
 			g.boot(nodes.ID(id))
 			if len(g.flying) == before && g.found == nil {
-				g.tale = g.tale[:len(g.tale)-1] // nothing to tell
+				g.story = g.story[:len(g.story)-1] // nothing to tell
 			}
 		}
 	}
 }
 
 func (g *stage) boot(id nodes.ID) {
-	g.actors[id].started = true
+	g.staged[id].started = true
 	g.have(id, func(p *nodes.Process) { p.Boot() })
 }
 
-// play does a step. The error says why it does not apply.
+// play performs a step. The error says why it does not apply.
 func (g *stage) play(s Step) error {
 	g.now += stepTime
 	g.answers, g.refused = s.Choosing, false
@@ -184,7 +184,7 @@ func (g *stage) play(s Step) error {
 	case err != nil:
 		return err
 	case g.refused || len(g.answers) > 0:
-		return fmt.Errorf("the machine does not choose so: check what stands behind choosing")
+		return fmt.Errorf("the machine does not choose so: check the answers after choosing")
 	}
 	return nil
 }
@@ -202,8 +202,8 @@ func (g *stage) do(s Step) error {
 	case StepRest:
 		return g.rest()
 	}
-	if s.Node < 0 || int(s.Node) >= len(g.actors) {
-		return fmt.Errorf("there is no node %d: they are 0 to %d", s.Node, len(g.actors)-1)
+	if s.Node < 0 || int(s.Node) >= len(g.staged) {
+		return fmt.Errorf("there is no node %d: they are 0 to %d", s.Node, len(g.staged)-1)
 	}
 	return g.act(s)
 }
@@ -227,7 +227,7 @@ func (g *stage) find(s Step) (at int, first string) {
 	return -1, first
 }
 
-// transmit does a step about a message.
+// transmit performs a step about a message.
 func (g *stage) transmit(s Step) error {
 	at, first := g.find(s)
 	link := fmt.Sprintf("from node %d to node %d", s.From, s.To)
@@ -237,7 +237,7 @@ func (g *stage) transmit(s Step) error {
 	case at < 0:
 		return fmt.Errorf("no such %s is on its way %s; the next message is a %s", s.Kind, link, first)
 	case !g.schedule.Reordering && (first != s.Kind || s.Nth > 1):
-		return fmt.Errorf("the next message %s is a %s, and none may overtake another", link, first)
+		return fmt.Errorf("the next message %s is a %s, and messages of a link arrive in order", link, first)
 	}
 	switch f := g.flying[at]; {
 	case s.What == StepDuplicate:
@@ -258,7 +258,7 @@ func (g *stage) transmit(s Step) error {
 	return nil
 }
 
-// deliver has a message arrive.
+// deliver delivers a message.
 func (g *stage) deliver(at int) {
 	f := g.flying[at]
 	g.flying = slices.Delete(g.flying, at, at+1)
@@ -271,9 +271,9 @@ func (g *stage) deliver(at int) {
 // kind returns the name of the kind of a message on its way.
 func (g *stage) kind(f flight) string { return g.stack.Codec().Name(int(f.kind)) }
 
-// place returns which of the messages of its link, and of the name of its kind, a packet is, from 1. Of those
-// that are equal it is the first of its age.
-func (g *stage) place(p *packet) (count int) {
+// place returns which of the messages of its link with the same name of their kind a flight is, from 1. Of
+// equal ones it is the first of its age.
+func (g *stage) place(p *flight) (count int) {
 	codec := g.stack.Codec()
 	want := codec.Append(nil, int(p.kind), p.message)
 	for _, f := range g.flying {
@@ -288,9 +288,9 @@ func (g *stage) place(p *packet) (count int) {
 	return count
 }
 
-// act does a step about a node.
+// act performs a step about a node.
 func (g *stage) act(s Step) error {
-	a := &g.actors[s.Node]
+	a := &g.staged[s.Node]
 	switch s.What {
 	case StepStart:
 		if a.started {
@@ -325,7 +325,7 @@ func (g *stage) act(s Step) error {
 }
 
 func (g *stage) request(s Step) error {
-	a := &g.actors[s.Node]
+	a := &g.staged[s.Node]
 	c := &a.clients[s.Instance]
 	if state := a.process.Client(s.Instance); state != nodes.Idle {
 		return fmt.Errorf("its client is %v, and asks only when idle", state)
@@ -344,7 +344,7 @@ func (g *stage) request(s Step) error {
 }
 
 func (g *stage) release(s Step) error {
-	a := &g.actors[s.Node]
+	a := &g.staged[s.Node]
 	if c := a.process.Client(s.Instance); c != nodes.Inside {
 		return fmt.Errorf("its client is %v, and leaves only when inside", c)
 	}
@@ -360,13 +360,13 @@ func (g *stage) leave(p *nodes.Process, instance int32, how history.Kind) {
 	res := &g.resources[instance]
 	res.taken -= p.Units(instance)
 	g.counters(p.ID(), instance).Exits++
-	g.record(p.ID(), history.Event{Kind: how, Entry: g.actors[p.ID()].clients[instance].entry,
+	g.record(p.ID(), history.Event{Kind: how, Entry: g.staged[p.ID()].clients[instance].entry,
 		Value: res.account, Instance: uint16(instance)})
 }
 
-// crash takes a node down, and with it what is on its way there.
+// crash takes a node down. Messages on their way to it are lost.
 func (g *stage) crash(id nodes.ID) {
-	a := &g.actors[id]
+	a := &g.staged[id]
 	g.tell("%s crashes", g.name(id))
 	g.broke(nodes.NoCrash)
 	g.record(id, history.Event{Kind: history.Crashed, Entry: a.clients[0].entry})
@@ -387,7 +387,7 @@ func (g *stage) crash(id nodes.ID) {
 
 // restart brings a node up again.
 func (g *stage) restart(id nodes.ID, amnesia bool) {
-	p := &g.actors[id].process
+	p := &g.staged[id].process
 	if p.Forgets(amnesia) {
 		g.broke(nodes.NoAmnesia)
 		g.tell("%s comes up again, having forgotten everything", g.name(id))

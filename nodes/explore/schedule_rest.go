@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes"
 )
 
-// in finds out whether exactly the clients that a step names are inside.
+// in checks that exactly the clients that a step names are inside.
 func (g *stage) in(s Step) error {
 	inside := g.clients(s.Instance, nodes.Inside)
 	switch {
@@ -20,7 +20,7 @@ func (g *stage) in(s Step) error {
 	return fmt.Errorf("inside is %s", list(inside))
 }
 
-// none finds out whether no message such as a step names is on its way.
+// none checks that no message such as a step names is on its way.
 func (g *stage) none(s Step) error {
 	if at, _ := g.find(s); at >= 0 {
 		return fmt.Errorf("there is %s", g.describe(g.flying[at]))
@@ -31,8 +31,8 @@ func (g *stage) none(s Step) error {
 // mostRest is how many moves a rest takes at most.
 const mostRest = 10_000
 
-// rest lets everything go on until all is over: messages arrive in the order in which they were sent; when
-// none is on its way, who is inside leaves; and when nobody is, timers run out.
+// rest runs the cluster until nothing is left to happen: messages arrive in the order in which they were
+// sent; when none is on its way, whoever is inside leaves; and when nobody is, timers run out.
 func (g *stage) rest() error {
 	for range mostRest {
 		if g.found != nil || g.resting() || !g.advance() {
@@ -60,8 +60,8 @@ func (g *stage) advance() bool {
 			return g.release(Step{Node: id, Instance: instance}) == nil
 		}
 	}
-	for id := range g.actors {
-		for _, t := range g.actors[id].timers {
+	for id := range g.staged {
+		for _, t := range g.staged[id].timers {
 			if t.open() {
 				g.runOut(nodes.ID(id), t)
 				return true

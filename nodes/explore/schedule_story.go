@@ -10,14 +10,14 @@ import (
 	"turnstile/nodes/stall"
 )
 
-// feed hands a node an input, and tells of what it asks for.
+// feed hands a node an input, and adds what it asks for to the story.
 func (g *stage) feed(id nodes.ID, in nodes.Input) {
 	g.have(id, func(p *nodes.Process) { p.Handle(&in) })
 }
 
-// have has a process do something, and tells of what it asks for.
+// have has a process do something, and adds what it asks for to the story.
 func (g *stage) have(id nodes.ID, do func(*nodes.Process)) {
-	a := &g.actors[id]
+	a := &g.staged[id]
 	g.sent, g.entered, g.set = nil, nil, nil
 	if panics := panicOf(func() { do(&a.process) }); panics != "" {
 		g.found = &Violation{Check: CheckPanic, Says: panics}
@@ -26,7 +26,7 @@ func (g *stage) have(id nodes.ID, do func(*nodes.Process)) {
 	}
 	a.timers = g.schedule.Timing.timers(&a.process, a.timers, g.set)
 	if len(g.sent) > 0 {
-		g.tale[len(g.tale)-1] += " and sends " + strings.Join(g.sent, ", ")
+		g.story[len(g.story)-1] += " and sends " + strings.Join(g.sent, ", ")
 	}
 	for i := range g.entered {
 		g.enter(&a.process, &g.entered[i])
@@ -74,7 +74,7 @@ func (g *stage) SetTimer(_ *nodes.Process, e *nodes.Effect) {
 // Save implements nodes.Host: the process itself holds what it has saved.
 func (g *stage) Save(*nodes.Process, *nodes.Effect) {}
 
-// Enter implements nodes.Host. What was sent is told first.
+// Enter implements nodes.Host. The story tells first what was sent.
 func (g *stage) Enter(_ *nodes.Process, e *nodes.Effect) { g.entered = append(g.entered, *e) }
 
 // Revoke implements nodes.Host.
@@ -99,7 +99,7 @@ func (g *stage) Suspect(p *nodes.Process, e *nodes.Effect, suspects bool) {
 	does := "trusts"
 	if suspects {
 		does = "suspects"
-		if e.To >= 0 && int(e.To) < len(g.actors) && g.actors[e.To].process.Up() {
+		if e.To >= 0 && int(e.To) < len(g.staged) && g.staged[e.To].process.Up() {
 			g.broke(nodes.PerfectDetector)
 		}
 	}
@@ -118,14 +118,14 @@ func (g *stage) send(from, to nodes.ID, e *nodes.Effect) {
 		g.record(from, history.Event{Kind: history.Sent, Count: uint32(e.Kind), Instance: uint16(e.Instance)})
 	}
 	g.note(from, to, e.Instance, e.Kind, true)
-	if !g.actors[to].process.Up() {
+	if !g.staged[to].process.Up() {
 		g.counters(to, e.Instance).Dropped++
 		return
 	}
 	g.flying = append(g.flying, flight{from, to, e.Instance, e.Kind, e.Message, g.schedule.Timing.flight()})
 }
 
-// enter lets a client in, for whom there must be units left.
+// enter lets a client in. That is a violation if too few units are free.
 func (g *stage) enter(p *nodes.Process, e *nodes.Effect) {
 	id, res := p.ID(), &g.resources[e.Instance]
 	var others []string
@@ -134,7 +134,7 @@ func (g *stage) enter(p *nodes.Process, e *nodes.Effect) {
 			others = append(others, fmt.Sprint(other))
 		}
 	}
-	c := &g.actors[id].clients[e.Instance]
+	c := &g.staged[id].clients[e.Instance]
 	c.money = res.account
 	res.taken += p.Units(e.Instance)
 	g.counters(id, e.Instance).Entries++
@@ -155,7 +155,7 @@ func (g *stage) enter(p *nodes.Process, e *nodes.Effect) {
 // clients returns the nodes whose client of an instance is in a state.
 func (g *stage) clients(instance int32, state nodes.ClientState) (ids []nodes.ID) {
 	for id := range nodes.ID(g.stack.N()) {
-		if p := &g.actors[id].process; p.Up() && p.Client(instance) == state {
+		if p := &g.staged[id].process; p.Up() && p.Client(instance) == state {
 			ids = append(ids, id)
 		}
 	}
@@ -173,31 +173,31 @@ func (g *stage) anywhere(state nodes.ClientState) (ids []nodes.ID) {
 
 // stuck reports whether nothing is left to happen but requests and faults.
 func (g *stage) stuck() bool {
-	for id := range g.actors {
-		if len(g.actors[id].timers) > 0 {
+	for id := range g.staged {
+		if len(g.staged[id].timers) > 0 {
 			return false
 		}
 	}
 	return len(g.flying) == 0 && len(g.anywhere(nodes.Inside)) == 0
 }
 
-// end concludes the play.
+// end returns what came of the replay.
 func (g *stage) end() *Replayed {
-	r := &Replayed{Story: g.tale, Violation: g.found}
-	status := make([]*nodes.NodeStatus, len(g.actors))
-	for id := range g.actors {
-		if p := &g.actors[id].process; p.Up() {
+	r := &Replayed{Story: g.story, Violation: g.found}
+	status := make([]*nodes.NodeStatus, len(g.staged))
+	for id := range g.staged {
+		if p := &g.staged[id].process; p.Up() {
 			status[id] = p.Status(0)
 		}
 	}
-	r.Standings = stall.Report(status, g.stack.N())
+	r.Status = stall.Report(status, g.stack.N())
 	waiting := g.anywhere(nodes.Waiting)
 	g.now += stepTime
 	g.mark(history.Stopped)
 	switch {
 	case g.stuck() && len(waiting) > 0:
 		g.mark(history.Stalled)
-		r.Stall = r.Standings
+		r.Stall = r.Status
 		if r.Violation == nil {
 			r.Violation = &Violation{Check: CheckDeadlock, Stall: r.Stall,
 				Says: fmt.Sprintf("nothing is left to happen, and %s", waits(waiting))}
@@ -216,15 +216,15 @@ func (g *stage) end() *Replayed {
 		r.Violation.OutsideModel = g.broken & needs
 	}
 	r.History = &history.History{Events: g.events, Logs: []*history.NodeLog{{Node: nodes.None}}}
-	for id := range g.actors {
-		l := g.actors[id].log
+	for id := range g.staged {
+		l := g.staged[id].log
 		l.Totals.TraceNext = uint64(len(l.Trace))
 		r.History.Logs = append(r.History.Logs, l)
 	}
 	return r
 }
 
-// Told returns a story and what came of it, as it stands below a schedule.
+// Told returns a story and its outcome, as written below a schedule.
 func Told(story []string, v *Violation) string {
 	end := "nothing is broken"
 	if v != nil {
@@ -264,7 +264,7 @@ func (g *stage) describe(f flight) string {
 }
 
 func (g *stage) tell(format string, args ...any) {
-	g.tale = append(g.tale, fmt.Sprintf(format, args...))
+	g.story = append(g.story, fmt.Sprintf(format, args...))
 }
 
 func (g *stage) record(id nodes.ID, e history.Event) {
@@ -276,7 +276,7 @@ func (g *stage) mark(mark uint32) {
 	g.record(nodes.None, history.Event{Kind: history.Marked, Count: mark})
 }
 
-// broke notes that an assumption about the system holds no more.
+// broke records that an assumption about the system does not hold any more.
 func (g *stage) broke(need nodes.Assumption) {
 	if g.broken&need == 0 {
 		g.broken |= need
@@ -284,9 +284,9 @@ func (g *stage) broke(need nodes.Assumption) {
 	}
 }
 
-// note puts a message that goes by at a node into its trace.
+// note records a message in the trace of the node that has sent or handled it.
 func (g *stage) note(node, peer nodes.ID, instance int32, kind uint8, sent bool) {
-	l := g.actors[node].log
+	l := g.staged[node].log
 	l.Trace = append(l.Trace, history.MessageRecord{At: g.now, Seq: uint32(len(l.Trace) + 1), Node: node,
 		Peer: peer, Instance: uint16(instance), Kind: kind, Sent: sent})
 }
@@ -294,7 +294,7 @@ func (g *stage) note(node, peer nodes.ID, instance int32, kind uint8, sent bool)
 // longestDrop is how many steps Minimise tries to drop at once.
 const longestDrop = 32
 
-// Minimise drops steps from the schedule, several in a row or one, as long as the same check still fails.
+// Minimise drops steps from the schedule, one or several in a row, as long as the same check still fails.
 func Minimise(s *Schedule) (*Schedule, error) {
 	r, err := Replay(s)
 	if err != nil || r.Violation == nil {
@@ -311,7 +311,7 @@ func Minimise(s *Schedule) (*Schedule, error) {
 				continue
 			}
 			less = fewer
-			size = min(longestDrop, len(less.Steps)) + 1 // what another step needed may now be of no use
+			size = min(longestDrop, len(less.Steps)) + 1 // steps that only the dropped ones needed can go now
 			break
 		}
 	}

@@ -107,12 +107,12 @@ func TestReplaySaysWhichStepDoesNotApply(t *testing.T) {
 		"crash 0\nreq 0":          "it is down",
 		"timeout 0 1 1":           "that timer does not run",
 		"req 0\nstart 0":          "it has started already",
-		"req 0 choosing 1":        "check what stands behind choosing",
+		"req 0 choosing 1":        "check the answers after choosing",
 		"req 0\nreq 1\n0>1 reply": "the next message is a request",
 		"in 0":                    "line 5, in 0: nobody is inside",
 		"req 0; rest; req 1; 1>0 request; 0>1 reply; in -": "inside is 1",
 		"req 0; none 0>1 request":                          "there is a request from node 0 to node 1",
-		"try req 0 choosing 1":                             "check what stands behind choosing",
+		"try req 0 choosing 1":                             "check the answers after choosing",
 	} {
 		s, err := ParseSchedule(strings.NewReader(naive+steps), mutex.Find)
 		if err != nil {

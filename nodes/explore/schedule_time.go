@@ -10,7 +10,7 @@ import (
 	"turnstile/nodes"
 )
 
-// parseTiming reads what stands behind timing.
+// parseTiming reads the arguments of timing.
 func parseTiming(words []string) (*Timing, error) {
 	if len(words) != 2 {
 		return nil, errors.New("timing takes a tick and a latency, such as timing 1ms uniform:1ms,2ms")
@@ -27,7 +27,7 @@ func parseTiming(words []string) (*Timing, error) {
 	return t, t.Validate()
 }
 
-// tick lets time go on. The error says what has to happen first.
+// tick lets a tick pass. The error says what has to happen first.
 func (g *stage) tick() error {
 	if g.schedule.Timing == nil {
 		return errors.New("time does not count here: " +
@@ -38,8 +38,8 @@ func (g *stage) tick() error {
 			return fmt.Errorf("%s has to arrive first", g.describe(*f))
 		}
 	}
-	for id := range g.actors {
-		for _, a := range g.actors[id].timers {
+	for id := range g.staged {
+		for _, a := range g.staged[id].timers {
 			if a.due() {
 				return fmt.Errorf("timer %d for %d of %s has to run out first", a.timer.Kind, a.timer.Peer,
 					g.name(nodes.ID(id)))
@@ -49,12 +49,12 @@ func (g *stage) tick() error {
 	for i := range g.flying {
 		g.flying[i].window = g.flying[i].later()
 	}
-	for id := range g.actors {
-		g.actors[id].timers = laterTimers(g.actors[id].timers)
+	for id := range g.staged {
+		g.staged[id].timers = laterTimers(g.staged[id].timers)
 	}
 	const passing = "time goes on to "
-	if last := len(g.tale) - 1; last >= 0 && strings.HasPrefix(g.tale[last], passing) {
-		g.tale = g.tale[:last]
+	if last := len(g.story) - 1; last >= 0 && strings.HasPrefix(g.story[last], passing) {
+		g.story = g.story[:last]
 	}
 	g.clock += g.schedule.Timing.Tick
 	g.tell(passing+"%v", g.clock)
@@ -63,7 +63,7 @@ func (g *stage) tick() error {
 
 // timeout has a timer run out.
 func (g *stage) timeout(s Step) error {
-	for _, a := range g.actors[s.Node].timers {
+	for _, a := range g.staged[s.Node].timers {
 		if a.timer != s.Timer || a.instance != s.Instance {
 			continue
 		}

@@ -7,9 +7,9 @@ import (
 	"turnstile/nodes"
 )
 
-// A search goes through all states, level by level. Workers expand the states of a level at the same time,
-// while what they find is taken in, in the order of the states in which they find it. So nothing depends on
-// how many workers there are, or which is faster.
+// A search visits all states, level by level. Workers expand shares of a level in parallel, and their batches
+// are taken in by one goroutine, in the order of the shares. So the result does not depend on the number or
+// the speed of the workers.
 type search struct {
 	o       Options
 	parts   *parts
@@ -18,21 +18,21 @@ type search struct {
 
 	roots   []root
 	parents column[uint32] // of each state; of a root, unknown
-	moves   column[move]   // by which it was come to first; of a root, its number as which
+	moves   column[move]   // by which it was reached first; of a root, its number as which
 	waiting column[uint8]  // the clients that wait in it, once it was expanded and unless that is excused
-	edges   column[uint32] // what follows by steps that bring things on, one state after the other
+	edges   column[uint32] // the successors of each state by moves that make progress, one after the other
 	ends    column[uint32] // where those of each state end
 
 	level, next level
 	depth       int
 	x           Result
 
-	worst   *lead // the violation that is nearest to the beginning
-	cut     bool  // the level that it is in was not swept to its end
+	worst   *lead // the nearest violation to the beginning
+	cut     bool  // its level was not swept to the end
 	excused *lead
 }
 
-// A root is a state in which all may begin, with the steps, if any, that tell what was chosen there.
+// A root is an initial state, with steps that tell what machines chose when they started, if they chose.
 type root struct {
 	state []uint32
 	steps []Step
@@ -76,7 +76,7 @@ func newSearch(o Options) (*search, error) {
 	return s, s.begin()
 }
 
-// begin starts all nodes, in all ways in which they can choose.
+// begin starts all nodes, with all choices that they have.
 func (s *search) begin() error {
 	w := s.workers[0]
 	blank := make([]uint32, w.total+1)
@@ -145,7 +145,7 @@ func (s *search) run() {
 	}
 }
 
-// take takes in what a worker found out about a share of the level. It reports false when no more states fit.
+// take takes in a batch. It reports false when no more states fit.
 func (s *search) take(b *batch) bool {
 	var last expansion
 	state := s.level.first + uint32(b.number*share)
@@ -175,8 +175,8 @@ func (s *search) take(b *batch) bool {
 	return true
 }
 
-// place returns the number of a candidate. It is unknown if the candidate lies too deep, and there is none
-// if as many states as may be are held already.
+// place returns the number of a candidate: unknown if it is too deep. It does not fit if the bound of states
+// is reached.
 func (s *search) place(c *candidate, state []uint32, parent uint32) (number uint32, fits bool) {
 	if c.known != unknown {
 		return c.known, true
@@ -201,7 +201,7 @@ func (s *search) place(c *candidate, state []uint32, parent uint32) (number uint
 // full reports whether a bound is reached that ends the search at once.
 func (s *search) full() bool {
 	need := s.bytes()
-	if s.seen.room() < s.seen.count/16 {
+	if s.seen.free() < s.seen.count/16 {
 		need += 2 * s.seen.bytes() // it is about to grow, and for a moment there will be both
 	}
 	if s.o.Memory > 0 && need > s.o.Memory || max(s.edges.count, s.parents.count) > lowHalf/2 {
@@ -218,7 +218,8 @@ func (s *search) full() bool {
 // bytes returns how much memory is in use, or soon may be.
 func (s *search) bytes() uint64 {
 	b := s.seen.bytes() + s.parts.used()
-	b += 4*(s.parents.room()+s.edges.room()+s.ends.room()) + 8*s.moves.room() + s.waiting.room()
+	b += 4*(s.parents.capacity()+s.edges.capacity()+s.ends.capacity()) + 8*s.moves.capacity()
+	b += s.waiting.capacity()
 	for _, l := range []*level{&s.level, &s.next} {
 		b += 4*uint64(cap(l.data)) + 8*uint64(cap(l.ends))
 	}
@@ -234,7 +235,7 @@ func (s *search) note(f finding, state uint32) {
 		s.x.Bound = "depth"
 		return
 	}
-	w := s.workers[0] // to ask what no worker changes
+	w := s.workers[0] // for methods that do not change it
 	l := &lead{finding: f, state: state, depth: s.depth, waiter: nodes.None}
 	needs := w.safe
 	if f.check == CheckDeadlock {
@@ -256,10 +257,10 @@ func (s *search) note(f finding, state uint32) {
 	}
 }
 
-// starvation looks for a state in which somebody waits and from which, by steps that bring things on, no
-// state can be reached in which it waits no more. Who waits in a state can enter if it can in one of the
-// next: that is handed back from state to state until nothing changes. A step that breaks a promise leads
-// nowhere, but is excused only where whoever waits is excused too.
+// starvation looks for a state in which somebody waits and from which moves that make progress reach no state
+// where it does not wait any more. A waiting client can be served from a state if it can be from one of the
+// successors: that is propagated backwards until nothing changes. A move that fails a check has no successor,
+// but is excused only where waiting is excused too.
 func (s *search) starvation() {
 	served := make([]uint8, s.waiting.count) // the clients that wait no more, now or possibly later
 	for i := range served {

@@ -9,7 +9,7 @@ const (
 	share     = 1 << 9 // states that a worker expands at a time
 	memoBytes = 80     // that a reaction takes in the memory of a worker, by measurement
 
-	ahead = 3 // shares of a worker that may wait to be taken in, the one at hand included
+	ahead = 3 // batches of a worker: the current one, and those that wait to be taken in
 )
 
 // sweep expands the level.
@@ -28,14 +28,14 @@ func (s *search) sweep() {
 	}
 }
 
-// sweepTogether has each worker expand the next share as soon as it can, and takes them in by their numbers.
+// sweepTogether has the workers expand one share after another, and takes in their batches by number.
 func (s *search) sweepTogether(shares int) {
 	var begun atomic.Int64
 	var workers sync.WaitGroup
-	done := make(chan *batch, ahead*len(s.workers)) // there is room for all
+	done := make(chan *batch, ahead*len(s.workers)) // it holds all batches
 	for _, w := range s.workers {
 		workers.Go(func() {
-			for b := range w.free { // a share begins only with a batch at hand, so the lowest one always ends
+			for b := range w.free { // a share begins only with a free batch, so the lowest one always ends
 				number := int(begun.Add(1)) - 1
 				if number >= shares {
 					w.free <- b
@@ -46,7 +46,7 @@ func (s *search) sweepTogether(shares int) {
 			}
 		})
 	}
-	early := map[int]*batch{} // those that have come before their turn
+	early := map[int]*batch{} // batches that have come before their turn
 	for number := 0; number < shares && !s.full(); number++ {
 		for early[number] == nil {
 			b := <-done
@@ -56,7 +56,7 @@ func (s *search) sweepTogether(shares int) {
 		early[number].of.free <- early[number]
 		delete(early, number)
 	}
-	begun.Store(int64(shares)) // if the search is over, nothing more begins, and what has is forgotten
+	begun.Store(int64(shares)) // if the search is over, no more shares begin, and those under way are dropped
 	for _, b := range early {
 		b.of.free <- b
 	}

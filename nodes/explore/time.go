@@ -1,7 +1,7 @@
 package explore
 
-// tick lets time go on, unless something has to happen first. If nothing waits for time, a tick would
-// lead nowhere.
+// tick lets a tick pass, unless something has to happen first. If nothing depends on time, a tick would
+// change nothing.
 func (w *worker) tick() {
 	if w.o.Timing == nil {
 		return
@@ -9,7 +9,7 @@ func (w *worker) tick() {
 	due, passing := false, false
 	look := func(at window) { due, passing = due || at.due(), true }
 	for _, word := range w.state[w.total+1:] {
-		look(w.packets[word&packetMask].window)
+		look(w.flights[word&flightMask].window)
 	}
 	for _, number := range w.state[:w.total] {
 		for _, a := range w.known[number].timers {
@@ -31,7 +31,7 @@ func (w *worker) later(b, state []uint32) []uint32 {
 		}
 	}
 	for _, word := range state[w.total+1:] {
-		b = w.send(b, head+w.total+1, word+1) // ages may stand in another order than messages
+		b = w.send(b, head+w.total+1, word+1) // aged flights may be in another order
 	}
 	return b
 }

@@ -18,7 +18,7 @@ type Timing struct {
 	Latency chance.Distribution // of each message: constant or uniform, in whole ticks
 }
 
-// mostTicks bounds a latency, since a message is another one in each tick of its life.
+// mostTicks bounds a latency, since a message is another flight after each tick.
 const mostTicks = 100
 
 // Validate says what is wrong with the timing, if anything is, and what would be right.
@@ -40,7 +40,7 @@ func (t *Timing) Validate() error {
 	return nil
 }
 
-// String prints the timing as it stands in a schedule.
+// String prints the timing as in a schedule.
 func (t *Timing) String() string { return fmt.Sprint(t.Tick, " ", t.Latency) }
 
 // A window says in how many ticks something can happen, and in how many it must have. Without timing all
@@ -51,8 +51,8 @@ func (w window) open() bool    { return w.opens == 0 }
 func (w window) due() bool     { return w.closes == 0 }
 func (w window) later() window { return window{max(0, w.opens-1), w.closes - 1} }
 
-// window returns the window of what takes from one time to another. Machines may give them the wrong way
-// round, or negative ones, which are no time at all: so it is with all hosts.
+// window returns the window of something that takes between two times. As in all hosts, machines may give
+// them in either order, and negative ones count as zero.
 func (t *Timing) window(from, to time.Duration) window {
 	if t == nil {
 		return window{}

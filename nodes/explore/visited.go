@@ -2,9 +2,9 @@ package explore
 
 import "sync/atomic"
 
-// visited is the set of the digests of all states, numbered in the order in which they came: an open
-// table of numbers, each beside a piece of its digest so that the digest itself is rarely looked at.
-// One goroutine adds while others look. These may miss what is being added, and nothing else.
+// visited is the set of the digests of all states, numbered in the order in which they were added: a hash
+// table with open addressing, whose slots hold a number and a piece of its digest, so that the digest itself
+// is rarely read. One goroutine adds while others look up. They may miss only what is just being added.
 type visited struct {
 	table atomic.Pointer[table]
 	count int
@@ -27,7 +27,7 @@ func newTable(slots int) *table {
 	return &table{slots: make([]uint64, slots), digests: make([]digest, slots/3*2)}
 }
 
-// slot returns where a digest stands or else belongs, and what is there.
+// slot returns the slot of a digest, or the free one where it belongs, and its content.
 func (t *table) slot(d digest) (at, content uint64) {
 	mask := uint64(len(t.slots) - 1)
 	at = d.lo & mask
@@ -64,7 +64,7 @@ func (v *visited) add(d digest) (uint32, bool) {
 	return uint32(v.count - 1), true
 }
 
-// grow makes a table twice as large, and lets those who look at the old one finish.
+// grow makes a table twice as large. Others may still read the old one.
 func (v *visited) grow(old *table) *table {
 	t := newTable(2 * len(old.slots))
 	copy(t.digests, old.digests)
@@ -80,11 +80,11 @@ func (v *visited) grow(old *table) *table {
 	return t
 }
 
-// bytes returns how much memory is in use; growing takes twice as much again.
+// bytes returns how much memory is in use. To grow takes twice as much in addition.
 func (v *visited) bytes() uint64 {
 	t := v.table.Load()
 	return 8*uint64(len(t.slots)) + 16*uint64(len(t.digests))
 }
 
-// room returns how many more states fit before the table grows.
-func (v *visited) room() int { return len(v.table.Load().digests) - v.count }
+// free returns how many more states fit before the table grows.
+func (v *visited) free() int { return len(v.table.Load().digests) - v.count }

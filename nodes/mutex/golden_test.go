@@ -118,7 +118,7 @@ func (g *golden) tell(t *testing.T) string {
 			fmt.Fprintf(&b, "... %d lines as above\n", same)
 		}
 		b.WriteString(explore.Told(r.Story[same:], r.Violation))
-		if _, graph, _ := strings.Cut(r.Standings, "Who waits for whom:\n"); strings.Contains(graph, "->") {
+		if _, graph, _ := strings.Cut(r.Status, "Who waits for whom:\n"); strings.Contains(graph, "->") {
 			b.WriteString(graph)
 		}
 		f.judge(t, r.Violation)
