@@ -90,7 +90,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.IntVar(&c.Crashes, "crashes", 0, "how many crashes there may be")
 	f.BoolVar(&c.Restarts, "restarts", false, "let crashed nodes come up again, with what they saved")
 	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, without it too")
-	f.BoolVar(&c.Reordering, "reordering", false, "let messages of one link overtake each other")
+	f.BoolVar(&c.Reordering, "reordering", false, "let messages of one link arrive in any order")
 	f.Var(&c.timing.Latency, "timing",
 		"`distribution` of how long a message takes, constant or uniform (default any)")
 	f.Lookup("timing").DefValue = "" // otherwise the help would say 0s

@@ -70,7 +70,7 @@ func (a *app) simulateCommand() *cobra.Command {
 	}
 	c.addRunFlags(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&c.faults.Reordering, "reordering", false, "let messages of one link overtake each other")
+	f.BoolVar(&c.faults.Reordering, "reordering", false, "let messages of one link arrive in any order")
 	f.Float64Var(&c.faults.Loss, "loss", 0, "share of messages that are lost, 0 to 1")
 	f.Float64Var(&c.faults.Duplication, "duplication", 0, "share of messages that arrive twice, 0 to 1")
 	f.StringArrayVar(&c.crashes, "crash", nil,
