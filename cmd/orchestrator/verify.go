@@ -22,12 +22,13 @@ left them.
 Exit status: as of bench, by the verdict found now; 2 if a history cannot be read.`
 
 const verifyExample = `  orchestrator verify
+  orchestrator verify --benchstat latest >new.txt; benchstat old.txt new.txt
   orchestrator verify bench/20260131-140509-ricart-agrawala-n32
   orchestrator verify --json results/latest`
 
 func (a *app) verifyCommand() *cobra.Command {
 	var root string
-	var asJSON bool
+	var asJSON, asBenchmark bool
 	cmd := &cobra.Command{
 		Use:               "verify [RUN]",
 		Short:             "Judge a stored run again",
@@ -47,15 +48,17 @@ func (a *app) verifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.verify(folder, asJSON)
+			return a.verify(folder, asJSON, asBenchmark)
 		},
 	}
 	cmd.Flags().StringVar(&root, "results", "results", "`folder` of all result sets")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document instead")
+	cmd.Flags().BoolVar(&asBenchmark, "benchstat", false, "print Go benchmark lines instead, a line per trial")
+	cmd.MarkFlagsMutuallyExclusive("json", "benchstat")
 	return cmd
 }
 
-func (a *app) verify(folder *results.Folder, asJSON bool) error {
+func (a *app) verify(folder *results.Folder, asJSON, asBenchmark bool) error {
 	var stored bench.Record
 	if err := folder.ReadYAML(&stored); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -68,8 +71,11 @@ func (a *app) verify(folder *results.Folder, asJSON bool) error {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
 	a.status = r.Outcome().ExitCode()
-	if asJSON {
+	switch {
+	case asJSON:
 		return writeJSON(a.stdout, r)
+	case asBenchmark:
+		return results.GoBench(a.stdout, r.Rows())
 	}
 	report := newReport(a.stdout)
 	report.header(r.Record.Options)
