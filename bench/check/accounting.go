@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// accounting: counters and events tell the same, and every node has left a log.
+// accounting: counters and events agree, and every node has left a log.
 func accounting(e *Fold) Finding {
 	wrong := slices.Concat(e.missing(), e.sections.Says)
 	for _, l := range e.logs {
@@ -75,7 +75,7 @@ func (e *Fold) compareTotals(l *history.NodeLog) (wrong []string) {
 		if int(l.Node) >= e.Config.N && c.Asked+c.Entered > 0 {
 			wrong = append(wrong, fmt.Sprintf("%s is a server, and has asked or entered", name(l.Node)))
 		}
-		if !e.Circulates || i > 0 && at(e.sent, i) == nil { // what stands beside the row may not circulate
+		if !e.Circulates || i > 0 && at(e.sent, i) == nil { // another instance may not circulate
 			continue
 		}
 		sent := at(at(e.sent, i), int(l.Node))

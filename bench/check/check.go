@@ -11,14 +11,14 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An Outcome is what a check comes to. The worst of several is the highest.
+// An Outcome is the result of a check. The worst of several is the highest.
 type Outcome int
 
 // The outcomes, in rising order of severity.
 const (
 	Valid        Outcome = iota // the promise was kept, and there is evidence of it
 	UnderLoaded                 // less was asked of the system than the run was to ask
-	Inconclusive                // the run does not say
+	Inconclusive                // the run does not show whether it was
 	Violated                    // the promise was broken
 )
 
@@ -54,7 +54,7 @@ type Finding struct {
 	Says    string   `json:"says" yaml:"says"` // in one sentence
 	Witness []string `json:"witness,omitempty" yaml:"witness,omitempty"`
 
-	// OutsideModel: an assumption that the algorithm rests on had been broken before.
+	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
 }
 
@@ -71,7 +71,7 @@ type Verdict struct {
 	Unfinished     uint64        `json:"unfinished" yaml:"unfinished"`           // requests that never left
 	LostUnintended uint64        `json:"lost_unintended" yaml:"lost_unintended"` // messages no fault explains
 
-	// OutsideModel tells that an assumption that the algorithm rests on was broken before it failed.
+	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
 }
 
@@ -98,13 +98,14 @@ type check struct {
 	judge func(*Fold) Finding
 }
 
-// A Kind of run says which checks are made of it.
+// A Kind of run says which checks are made.
 type Kind int
 
 // MutualExclusion is the kind of a run in which clients share resources.
 const MutualExclusion Kind = 0
 
-// checks lists the checks of each kind of run, those first whose sentence is the better reason.
+// checks lists the checks of each kind of run. Of two equal outcomes, the first gives the reason of the
+// verdict.
 var checks = [...][]check{
 	MutualExclusion: {
 		{"exclusion", exclusion},
@@ -160,7 +161,7 @@ func (e *Fold) Verdict() Verdict {
 	return v
 }
 
-// brokenBy returns those of the needs that held no more at a time.
+// brokenBy returns those of the needs that had been broken by a time.
 func (e *Fold) brokenBy(at int64, needs nodes.Assumption) (broken nodes.Assumption) {
 	for _, event := range e.sections.Broken {
 		if event.At <= at {
@@ -170,8 +171,8 @@ func (e *Fold) brokenBy(at int64, needs nodes.Assumption) (broken nodes.Assumpti
 	return broken & needs
 }
 
-// excuse adds to what an algorithm is found guilty of, at a time, that it never promised otherwise: of the
-// needs that it rests on, some had been broken.
+// excuse marks a finding as outside the model if some of the needs of the algorithm had been broken by a
+// time.
 func (e *Fold) excuse(f Finding, at int64, needs nodes.Assumption) Finding {
 	if broken := e.brokenBy(at, needs); broken != 0 {
 		f.Says += fmt.Sprintf(" (outside its model: it needs %v)", broken)
@@ -180,7 +181,7 @@ func (e *Fold) excuse(f Finding, at int64, needs nodes.Assumption) Finding {
 	return f
 }
 
-// faulty reports whether faults have changed what was sent and what came.
+// faulty reports whether faults have changed which messages were sent and arrived.
 func (e *Fold) faulty() bool {
 	return e.brokenBy(e.sections.End, nodes.NoLoss|nodes.NoDuplication|nodes.NoCrash) != 0
 }

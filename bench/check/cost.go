@@ -27,7 +27,7 @@ func cost(e *Fold) Finding {
 	switch {
 	case !e.CostKnown:
 		return valid("%s; nothing is published for this load", says)
-	case e.Circulates && e.sections.Entries < uint64(e.Config.N): // it passes nodes that never asked
+	case e.Circulates && e.sections.Entries < uint64(e.Config.N): // the token passes nodes that never requested
 		return valid("%s; nothing is published for fewer entries than nodes", says)
 	case !e.Cost.Has(perEntry):
 		var kinds []string
@@ -43,7 +43,7 @@ func cost(e *Fold) Finding {
 
 func sixDigits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// identities: the message counts obey what is known of them, whatever the load.
+// identities: the message counts obey the identities of the row, whatever the load.
 func identities(e *Fold) Finding {
 	switch {
 	case len(e.Identities) == 0:

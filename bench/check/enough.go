@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// enough: something was measured, so that the other checks had something to fail on.
+// enough: something was measured, so that the other checks had evidence.
 func enough(e *Fold) Finding {
 	switch {
 	case !e.seen(history.Measuring) || !e.seen(history.Stopped):
@@ -21,8 +21,8 @@ func enough(e *Fold) Finding {
 	return valid("%s while it was measured", english.Count(e.sections.EntriesInWindow, "entry", "entries"))
 }
 
-// load: under an open load, nearly all that was due was asked. If not, clients were still busy when
-// requests fell due, and the system was never under the load that the run is named after.
+// load: under an open load, nearly all due requests were issued. If not, clients were still busy when
+// requests fell due, and the load was less than the run asked for.
 func load(e *Fold) Finding {
 	due, issued := e.sections.Due, e.sections.Issued
 	const least = 0.95

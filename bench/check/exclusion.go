@@ -7,8 +7,9 @@ import (
 	"turnstile/internal/english"
 )
 
-// exclusion: sections never overlap (see section.Resource). When stamps say that they do and the register
-// denies it, the stamps are wrong, since the register goes up before the Enter and down after the Exit.
+// exclusion: sections never overlap (see section.Resource). If the stamps say that they do and the
+// register says that they do not, the stamps are wrong, since the register is raised before the Enter and
+// lowered after the Exit.
 func exclusion(e *Fold) Finding {
 	var doubtful uint64
 	kept := "no two were inside together"
@@ -32,7 +33,7 @@ func exclusion(e *Fold) Finding {
 		}
 	}
 	if doubtful > 0 {
-		// No pass by this witness alone; the register, which is exact, decides.
+		// This witness cannot tell. The register can, since it is exact.
 		if f := register(e); f.Outcome != Valid {
 			return inconclusive("%s overlapped others by no more than the stamps may err, %s",
 				english.Count(doubtful, "entry", "entries"), us(e.sections.StampError()))
@@ -43,7 +44,7 @@ func exclusion(e *Fold) Finding {
 	return valid("%s in %s", kept, english.Count(e.sections.Entries, "entry", "entries"))
 }
 
-// beyond says what was exceeded, if that is more than being alone.
+// beyond names the capacity that was exceeded, if it is more than 1.
 func beyond(r *section.Resource) string {
 	if r.Capacity == 1 {
 		return ""
@@ -52,7 +53,7 @@ func beyond(r *section.Resource) string {
 }
 
 // register: the occupancy register never exceeds the capacity. It is one word that all nodes change
-// atomically, so there is no doubt about what it says.
+// atomically, so it is exact.
 func register(e *Fold) Finding {
 	most := uint32(1)
 	for r := range e.resources() {
@@ -70,7 +71,8 @@ func register(e *Fold) Finding {
 	return valid("the register never counted more than %d inside", most)
 }
 
-// account: every exit adds one to the shared account, without which two must have held it at once.
+// account: every exit adds one to the shared account. If one is missing, two clients used it at the same
+// time.
 func account(e *Fold) Finding {
 	for r := range e.resources() {
 		if lost := r.Lost(); lost > 0 {
@@ -83,7 +85,7 @@ func account(e *Fold) Finding {
 }
 
 // agreement: money lost implies that sections overlapped, and that implies that the register exceeded the
-// capacity. If not, the harness is wrong, and none of its witnesses is to be believed.
+// capacity. If not, the harness is wrong, and no witness can be trusted.
 func agreement(e *Fold) Finding {
 	for r := range e.resources() {
 		exceeded := r.Deepest.Count > r.Capacity

@@ -12,7 +12,7 @@ import (
 type Fold struct {
 	Setting
 	sections *section.Fold
-	sent     [][][]uint64 // messages on record, by instance, node and kind
+	sent     [][][]uint64 // recorded messages, by instance, node and kind
 
 	abandoned       uint64            // sections whose node crashed before they were entered
 	waiting, inside []section.Section // that never ended, the oldest first
@@ -21,7 +21,7 @@ type Fold struct {
 	audit           audit
 }
 
-// New returns a fold of what s folds.
+// New returns a fold of the history that s folds.
 func New(s *section.Fold, setting Setting) *Fold {
 	f := &Fold{Setting: setting, sections: s}
 	s.Observe(f)
@@ -75,6 +75,6 @@ func (e *Fold) Close(logs []*history.NodeLog) {
 	slices.SortFunc(e.waiting, older)
 	slices.SortFunc(e.inside, older)
 	e.logs, e.sum = logs, history.Sum(logs)
-	// A message that has not come when all is at rest, or when nothing moves any more, is lost.
+	// A message that has not arrived when the run is at rest, or has stalled, is lost.
 	e.audit = auditStreams(logs, e.Config.N, e.rested() || e.seen(history.Stalled))
 }

@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An audit compares what was sent with what came, stream by stream. No fault explains a difference, so
-// the transport lost or repeated messages, and the run says nothing of the algorithm.
+// An audit compares what was sent with what arrived, stream by stream. No fault explains a difference: the
+// transport has lost or repeated messages, and the run says nothing about the algorithm.
 type audit struct {
 	balanced      bool // the ends of the streams were compared as well
 	gaps, repeats uint64
@@ -32,7 +32,7 @@ func auditStreams(logs []*history.NodeLog, n int, balance bool) audit {
 	}
 	for _, from := range logs {
 		if len(from.SentTo) == 0 {
-			continue // the orchestrator, or a simulated node, which no transport serves
+			continue // the orchestrator, or a simulated node, which has no streams
 		}
 		for _, to := range logs {
 			i, j := int(from.Node), int(to.Node)
@@ -48,7 +48,7 @@ func auditStreams(logs []*history.NodeLog, n int, balance bool) audit {
 	return a
 }
 
-// compare looks at the end of a stream. A message that is missing further up is a gap.
+// compare compares the ends of a stream. Messages that are missing before its end are gaps.
 func (a *audit) compare(stream string, sent, received uint64) {
 	if sent == received {
 		return
@@ -66,7 +66,7 @@ func (a *audit) says() string {
 		english.Count(a.lost, "message", "messages"), a.repeats, a.lines[0])
 }
 
-// loss: what was sent has come, once.
+// loss: what was sent has arrived, once.
 func loss(e *Fold) Finding {
 	switch {
 	case !e.audit.clean():

@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// few is how many of a kind of thing a witness names.
+// few is how many lines of one sort a witness has.
 const few = 20
 
 // progress: every request is served.
@@ -18,7 +18,7 @@ func progress(e *Fold) Finding {
 	case e.seen(history.Stalled) && len(waiting) == 0:
 		return inconclusive("the run stalled, though no request waits")
 	case e.seen(history.Stalled) && len(inside) > 0:
-		// To leave is up to the client, not to the algorithm: its process stands still.
+		// The client has to leave, not the algorithm: its process has stopped.
 		return inconclusive("the run stalled while %s was inside, with %s", name(inside[0].Node),
 			unserved(len(waiting))).with(waiters...)
 	case e.seen(history.Stalled) && !e.audit.clean():
@@ -44,7 +44,7 @@ func progress(e *Fold) Finding {
 
 func unserved(n int) string { return english.Count(n, "request", "requests") + " unserved" }
 
-// waiters says who waits, the longest wait first.
+// waiters lists who waits, the longest wait first.
 func (e *Fold) waiters() []string {
 	end := e.sections.End
 	if m := e.sections.Marks[history.Stalled]; m.Seen {

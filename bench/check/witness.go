@@ -11,11 +11,10 @@ import (
 	"turnstile/nodes/history"
 )
 
-// storyMessages is how many messages a story tells of.
+// storyMessages is how many messages a story has at most.
 const storyMessages = 12
 
-// A line is something that happened, in a story. Of what happened at one moment, as on virtual time, causes
-// come before effects.
+// A line is one event of a story. Of equal times, as in simulations, causes come before effects.
 type line struct {
 	at   int64
 	rank rank
@@ -76,9 +75,8 @@ func (e *Fold) story(o *section.Overlap) []string {
 // left reports whether a section was left by its client.
 func left(s *section.Section) bool { return s.State == section.Exited || s.State == section.Revoked }
 
-// messages returns what passed at the two nodes of o from a time on until their overlap ended, and how
-// many more it left out. What they sent each other comes before what they sent others, and the
-// latest before the earlier.
+// messages returns the messages of the two nodes of o from a time until their overlap ended, and how many it
+// left out. Messages between the two are preferred to others, and later ones to earlier ones.
 func (e *Fold) messages(o *section.Overlap, from int64) (lines []line, left int) {
 	a, b := o.A.Node, o.B.Node
 	var passed []history.MessageRecord
@@ -126,7 +124,7 @@ func (e *Fold) tell(m history.MessageRecord) string {
 	return fmt.Sprintf("%s gets %s from %s", name(m.Node), kind, name(m.Peer))
 }
 
-// overwritten says from when on the traces still held the messages, if not from the beginning of the story.
+// overwritten says from when on the traces have the messages, if not from the beginning of the story.
 func (e *Fold) overwritten(o *section.Overlap, from int64) (says []string) {
 	for _, l := range e.logs {
 		mine := l.Node == o.A.Node || l.Node == o.B.Node

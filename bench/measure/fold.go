@@ -8,7 +8,7 @@ import (
 	"turnstile/results"
 )
 
-// A Fold comes to the Measures of a trial. It observes the fold of its sections.
+// A Fold computes the Measures of a trial. It observes the fold of its sections.
 type Fold struct {
 	Measures Measures // complete once the fold is closed
 	sections *section.Fold
@@ -16,12 +16,12 @@ type Fold struct {
 
 	requests  uint64
 	overtaken uint64
-	most      uint64 // times that one was overtaken
-	gaveUp    bool   // somebody who waited: he might have been overtaken more often
-	largest   int64  // node, in units of 1024 bytes
+	most      uint64 // how often a request was overtaken at most
+	gaveUp    bool   // some requests were never served: they might have been overtaken more often
+	largest   int64  // resident memory of a node, in units of 1024 bytes
 }
 
-// New returns a fold of what s folds, a history of a run under a load.
+// New returns a fold of the history that s folds, of a run under a load.
 func New(s *section.Fold, load workload.Load) *Fold {
 	f := &Fold{sections: s, load: load}
 	s.Observe(f)
@@ -125,7 +125,7 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		m.DurationS = results.Number(seconds)
 		m.EntriesInWindow = results.Count(s.EntriesInWindow)
 		m.EntriesPerS = results.Ratio(float64(s.EntriesInWindow), seconds)
-		if f.load == workload.Open { // of the other loads none is due before it is issued
+		if f.load == workload.Open { // under other loads all requests are issued when they are due
 			m.IssuedShare = results.Ratio(float64(s.Issued), float64(s.Due))
 		}
 		f.share()
@@ -143,7 +143,7 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	}
 }
 
-// share says how the entries in the window were shared out among the clients that wanted any.
+// share measures how the entries in the window are distributed over the clients that requested any.
 func (f *Fold) share() {
 	var clients, sum, squares float64
 	var least, most uint32
@@ -172,7 +172,7 @@ func (f *Fold) share() {
 	}
 }
 
-// contend says how the resources were contended for.
+// contend measures utilisation, overlaps and overtaking.
 func (f *Fold) contend() {
 	m := &f.Measures
 	var busy, overlap int64

@@ -9,20 +9,19 @@ import (
 	"turnstile/results"
 )
 
-// A Latency is a distribution of lengths of time, in nanoseconds, to three significant figures. Those
-// of which only the beginning was seen, such as the waits of requests that never entered, count with
-// the age they had at the end. To leave them out would flatter: the worst waits are the likeliest not
-// to end. Its zero value is empty.
+// A Latency is a distribution of durations, in nanoseconds, to three significant figures. Those that did not
+// end, such as the waits of requests that never entered, count with their age at the end of the run. Leaving
+// them out would be wrong: the longest waits are the least likely to end. Its zero value is empty.
 type Latency struct {
 	Hist *hdrhistogram.Histogram // of all; nil if there are none
-	open *hdrhistogram.Histogram // of those that had not ended, which are in Hist too; nil if none
+	open *hdrhistogram.Histogram // of those that did not end, which are in Hist too; nil if there are none
 }
 
 const longest = time.Hour // longer ones count as this
 
 func newHist() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(longest), 3) }
 
-// Add counts one that has ended.
+// Add adds a duration that has ended.
 func (l *Latency) Add(ns int64) {
 	if l.Hist == nil {
 		l.Hist = newHist()
@@ -30,7 +29,7 @@ func (l *Latency) Add(ns int64) {
 	l.Hist.RecordValue(min(max(ns, 0), int64(longest)))
 }
 
-// AddOpen counts one that has not ended and is of this age.
+// AddOpen adds a duration that has not ended, with its age.
 func (l *Latency) AddOpen(ns int64) {
 	l.Add(ns)
 	if l.open == nil {
@@ -39,7 +38,7 @@ func (l *Latency) AddOpen(ns int64) {
 	l.open.RecordValue(min(max(ns, 0), int64(longest)))
 }
 
-// Merge counts all of other too.
+// Merge adds all durations of other.
 func (l *Latency) Merge(other *Latency) {
 	mergeInto(&l.Hist, other.Hist)
 	mergeInto(&l.open, other.open)
@@ -55,10 +54,10 @@ func mergeInto(to **hdrhistogram.Histogram, from *hdrhistogram.Histogram) {
 	(*to).Merge(from)
 }
 
-// Count returns how many there are.
+// Count returns how many durations there are.
 func (l *Latency) Count() uint64 { return countOf(l.Hist) }
 
-// Censored returns how many of them had not ended.
+// Censored returns how many of them did not end.
 func (l *Latency) Censored() uint64 { return countOf(l.open) }
 
 func countOf(h *hdrhistogram.Histogram) uint64 {
@@ -68,8 +67,8 @@ func countOf(h *hdrhistogram.Histogram) uint64 {
 	return uint64(h.TotalCount())
 }
 
-// Quantile returns the least length that a share q of all do not exceed. atLeast tells that it may be
-// longer in truth: it would come out longer if those that had not ended went on for ever.
+// Quantile returns the least duration that a share q of all do not exceed. atLeast says that the true value
+// may be greater: it would be if those that did not end went on for ever.
 func (l *Latency) Quantile(q float64) (ns int64, atLeast bool) {
 	if l.Hist == nil {
 		return 0, false

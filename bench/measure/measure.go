@@ -1,5 +1,5 @@
-// Package measure folds the history of a run into figures. It is told nothing but the history and the load,
-// so real and simulated runs, and runs read back, are measured alike.
+// Package measure folds the history of a run into figures. It uses nothing but the history and the load, so
+// real, simulated and stored runs are measured alike.
 package measure
 
 import (
@@ -8,18 +8,18 @@ import (
 	"turnstile/results"
 )
 
-// Measures are what was measured in one trial. What could not be measured, because the run was cut
-// short or because nothing of the kind happened, is absent: an unknown figure or an empty latency.
+// Measures are what was measured in one trial. What could not be measured, because the run ended
+// early or because nothing of the kind happened, is an unknown figure or an empty latency.
 // docs/measures.md defines each.
 type Measures struct {
-	Window section.Window // what was measured; waits belong to it by due time, entries by when they began
+	Window section.Window // what was measured: waits count by when they were due, entries by when they began
 
 	Entries         uint64 // of the whole run
 	EntriesInWindow results.Figure
 	EntriesPerS     results.Figure
 	DurationS       results.Figure
 	Unfinished      uint64         // requests of the whole run that never entered
-	Unissued        uint64         // arrivals of the whole run that did not even become requests
+	Unissued        uint64         // arrivals of the whole run that never became requests
 	IssuedShare     results.Figure // open load: of the arrivals due in the window
 
 	Messages Messages
@@ -37,7 +37,7 @@ type Measures struct {
 	Jain           results.Figure // of entries in the window, over the clients that asked
 	EntriesNodeMin results.Figure
 	EntriesNodeMax results.Figure
-	OvertakenMax   results.Figure // entries by others who asked after me and entered before me
+	OvertakenMax   results.Figure // per request, entries of others that were requested later
 	OvertakenMean  results.Figure
 
 	TimerLateUS TimerLate
@@ -45,7 +45,7 @@ type Measures struct {
 	BrokerCPU   results.Figure // share of one CPU
 	NodeRSSMB   results.Figure // of the largest node
 	ReadyMS     results.Figure
-	Gaps        uint64 // messages missing from their streams, though nobody dropped them
+	Gaps        uint64 // messages missing from their streams that no fault dropped
 }
 
 // TimerLate is how late the timers of all nodes ran out, in microseconds.

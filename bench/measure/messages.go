@@ -17,8 +17,8 @@ type Messages struct {
 	PublishesPerEntry results.Figure
 	BytesPerEntry     results.Figure
 
-	// Circulates tells that messages go round though nobody asks. What one entry costs is then counted
-	// from the first to the last steady entry, since what goes round before and after belongs to none.
+	// Circulates says that messages circulate even if nobody requests. The cost of an entry is then counted from
+	// the first to the last entry of the window, since messages before and after belong to no entry.
 	Circulates   bool
 	KindPerEntry []float64 // by the number of the kind; nil if it is not known
 
@@ -49,7 +49,7 @@ func (m *Messages) OneEntry() (least, mean, most results.Figure) {
 		results.Number(float64(m.OfOne.most))
 }
 
-// messages sums the counters of the nodes, and divides.
+// messages sums up the counters of the nodes, and divides them by the entries.
 func (f *Fold) messages(logs []*history.NodeLog) {
 	m := &f.Measures.Messages
 	sum := history.Sum(logs)
@@ -68,7 +68,7 @@ func (f *Fold) messages(logs []*history.NodeLog) {
 	if !m.Circulates {
 		entries := float64(f.Measures.Entries)
 		m.PublishesPerEntry = results.Ratio(float64(m.Publishes), entries)
-		if m.Bytes > 0 || m.Sent == 0 { // on virtual time a message has no bytes
+		if m.Bytes > 0 || m.Sent == 0 { // in a simulation messages have no bytes
 			m.BytesPerEntry = results.Ratio(float64(m.Bytes), entries)
 		}
 	}

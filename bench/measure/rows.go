@@ -37,7 +37,7 @@ func (m *Measures) MessageRows(codec *nodes.Codec) []results.MessageRow {
 	return append(whole, steady...)
 }
 
-// Interval returns the latencies of the trial, whose zero of time was at began, for latency.hlog.
+// Interval returns the latencies of the trial for latency.hlog. began is its zero of time.
 func (m *Measures) Interval(trial int, began time.Time) results.Interval {
 	in := results.Interval{
 		Trial:  trial,
@@ -58,8 +58,8 @@ func (m *Measures) Interval(trial int, began time.Time) results.Interval {
 	return in
 }
 
-// Fill puts the measures into a row of runs.csv. What was asked for, and what is judged rather than measured,
-// is left to whoever knows it.
+// Fill puts the measures into a row of runs.csv. Columns of what was asked for
+// and of the verdict are left to the caller.
 func (m *Measures) Fill(row *results.Row) {
 	m.fillCounts(row)
 	m.fillLatencies(row)

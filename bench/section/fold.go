@@ -7,14 +7,14 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A Fold follows every client through its requests, and every resource through its clients. What it knows
-// when the history is over, and much of it while it is read, is in its fields. It takes memory for open
-// requests and for nodes, not for all that ever happened.
+// A Fold follows every client through its requests, and every resource through its clients. Its fields are
+// complete when the history is over; most are up to date while it is read. It takes memory for open requests
+// and for nodes, not for each event.
 type Fold struct {
 	Marks  [history.Stalled + 1]Mark
 	Window Window          // what is measured: see mark
 	End    int64           // of the history
-	Broken []history.Event // when assumptions about the system ceased to hold, in order
+	Broken []history.Event // when assumptions about the system were broken, in order
 
 	Entries         uint64 // of the whole run
 	EntriesInWindow uint64
@@ -22,22 +22,22 @@ type Fold struct {
 	Unregistered    uint64      // entries that did not raise the register
 	Resources       []*Resource // by instance; nil for those without clients
 
-	Irregular uint64   // how often somebody did what no client does
-	Says      []string // of the first few of these
+	Irregular uint64   // events that no client causes
+	Says      []string // what the first few of them are
 
 	stampError int64
 	capacity   func(instance uint16) int
 	observers  []Observer
 	lap        lap
 	broken     nodes.Assumption
-	down       map[nodes.ID]int64 // since when a node is, that crashed and has not come up
+	down       map[nodes.ID]int64 // the nodes that are down, and since when
 	spare      []*Section
 }
 
 // few is how many irregularities are kept.
 const few = 20
 
-// New returns a fold of a history whose stamps err by no more than stampError when any two are compared.
+// New returns a fold of a history. stampError bounds the error of comparing any two stamps.
 // capacity tells how many units the resource of an instance has; nil: one each.
 func New(stampError int64, capacity func(instance uint16) int) *Fold {
 	if capacity == nil {
@@ -49,7 +49,7 @@ func New(stampError int64, capacity func(instance uint16) int) *Fold {
 // StampError bounds the error of comparing any two stamps.
 func (f *Fold) StampError() int64 { return f.stampError }
 
-// Observe has an observer told of all that comes. It needs no history of its own then.
+// Observe adds an observer, which is told of all that follows, events included.
 func (f *Fold) Observe(o Observer) { f.observers = append(f.observers, o) }
 
 // Add implements history.Fold. It gives the event to the observers too.
@@ -88,7 +88,7 @@ func (f *Fold) add(e *history.Event) {
 	}
 }
 
-// follow follows a client of a resource.
+// follow takes an event of a client of a resource.
 func (f *Fold) follow(e *history.Event, r *Resource, c *Client) {
 	switch e.Kind {
 	case history.Requested:
@@ -220,8 +220,8 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	f.end(s, e.At, state)
 }
 
-// unissued counts an arrival that its client never came to ask for. It waited until issuing ended, or until
-// its node crashed. What fell due while the node was down is left out: there was no client.
+// unissued counts an arrival that never became a request. It waited until issuing ended, or until its node
+// crashed. Arrivals that fell due while the node was down are left out, since there was no client.
 func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 	until := e.At
 	if since, down := f.down[e.Node]; down {
@@ -239,7 +239,7 @@ func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 	}
 }
 
-// crash ends what the clients of a node were about.
+// crash ends the open sections of a node.
 func (f *Fold) crash(e *history.Event) {
 	f.down[e.Node] = e.At
 	for _, r := range f.Resources {
@@ -249,7 +249,8 @@ func (f *Fold) crash(e *history.Event) {
 	}
 }
 
-// cut ends a section, if it is one, that its client does not end: as one that was inside, or that waited.
+// cut ends a section, if there is one, that its client did not end. Its state depends on whether it was
+// inside.
 func (f *Fold) cut(s *Section, at int64, inside, waited State) {
 	switch {
 	case s == nil:
@@ -273,12 +274,12 @@ func (f *Fold) end(s *Section, at int64, state State) {
 	for _, o := range f.observers {
 		o.Ended(s)
 	}
-	if !s.Violates { // otherwise it may have to be told of
+	if !s.Violates { // otherwise a witness may need it
 		f.spare = append(f.spare, s)
 	}
 }
 
-// blame notes that somebody did what no client does.
+// blame records an event that no client causes.
 func (f *Fold) blame(e *history.Event, does string) {
 	if f.Irregular++; len(f.Says) < few {
 		f.Says = append(f.Says, fmt.Sprintf("node %d %s (entry %d, at %.1f us)", e.Node, does, e.Entry,

@@ -1,15 +1,14 @@
 package section
 
-// A line holds the sections that wait for one resource, in the order in which they were asked for. It counts
-// for each how many that were asked for later have entered: places are numbered from 1, the place of a
-// section that enters is marked, and a tree of P. M. Fenwick ("A new data structure for cumulative frequency
-// tables", Software: Practice and Experience 24(3), 1994) tells how many are marked up to a place. When most
-// places are empty those that wait move up, so a line takes memory for those that wait, however long one of
-// them does.
+// A line holds the sections that wait for one resource, in the order of their requests, and counts for each
+// how many later ones have entered. Places are numbered from 1; the place of a section that enters is marked,
+// and a Fenwick tree (P. M. Fenwick, "A new data structure for cumulative frequency tables", Software:
+// Practice and Experience 24(3), 1994) counts the marks up to a place. When most places are empty, the
+// waiting sections are renumbered, so a line takes memory for those that wait, however long one of them does.
 type line struct {
 	sums    []uint32   // sums[i-1] counts the marks from i-lowest(i)+1 to i
 	waiting []*Section // by place; nil: gone
-	count   int        // of those that wait
+	count   int        // of waiting sections
 	entered uint64     // places marked
 }
 
@@ -31,7 +30,7 @@ func (l *line) join(s *Section) {
 	l.sums = append(l.sums, sum)
 }
 
-// leave takes a section out of the line, since it enters or gives up, and completes its Overtaken.
+// leave takes a section that enters or gives up out of the line, and completes its Overtaken.
 func (l *line) leave(s *Section, enters bool) {
 	s.Overtaken += l.overtaken(s.place)
 	l.waiting[s.place-1] = nil
@@ -44,7 +43,7 @@ func (l *line) leave(s *Section, enters bool) {
 	}
 }
 
-// overtaken returns how many behind a place have entered.
+// overtaken returns how many sections behind a place have entered.
 func (l *line) overtaken(place int) uint64 {
 	count := l.entered
 	for i := place; i > 0; i -= lowest(i) {
@@ -53,7 +52,7 @@ func (l *line) overtaken(place int) uint64 {
 	return count
 }
 
-// moveUp gives those that wait the first places, and begins to count anew.
+// moveUp gives the waiting sections the first places, and clears all marks.
 func (l *line) moveUp() {
 	all := l.waiting
 	l.waiting = l.waiting[:0]

@@ -2,7 +2,7 @@ package section
 
 import "turnstile/nodes/history"
 
-// A lap counts the messages from the first entry in the window to the last, of rows that circulate.
+// A lap counts the messages from the first to the last entry in the window, if messages circulate.
 type lap struct {
 	entries uint64
 	sent    [history.MaxKinds]uint64 // up to the last entry
@@ -19,9 +19,9 @@ func (l *lap) enter() {
 }
 
 // MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:
-// all messages of a run that came to rest, divided by its entries; or, if messages circulate though
-// nobody asks, those from the first to the last entry between the marks Measuring and Stopped,
-// divided by the entries after the first. It is not ok if the history does not say.
+// all messages of a run that came to rest, divided by its entries; or, if messages circulate, those
+// from the first to the last entry between the marks Measuring and Stopped, divided by the entries after the
+// first. ok is false if that is not known.
 func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates bool) (
 	perEntry float64, byKind []float64, ok bool) {
 	var sent [history.MaxKinds]uint64

@@ -8,45 +8,45 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A Resource is what the sections of one instance are about. It has a capacity in units. Sections *overlap*
-// when all that are inside together hold more than that; of capacity 1 it is mutual exclusion. An overlap is
-// beyond doubt if it lasts for longer than the stamps may err, and only then it violates.
+// A Resource is what the clients of one instance share. It has a capacity in units. Sections *overlap* while
+// those inside hold more units than that; with a capacity of 1 no two may be inside. An overlap is certain if
+// it is longer than the error of the stamps. Only then is it a violation.
 type Resource struct {
 	Instance uint16
 	Capacity uint32
 	Requests uint64
 
-	Violations uint64   // sections that overlapped, beyond doubt
-	Overlap    int64    // for how long any did, beyond doubt
-	First      *Overlap // the earliest, beyond doubt
-	Doubtful   uint64   // sections that left in an overlap that is not
-	Closest    int64    // the longest overlap, in doubt or not; less than zero if sections were that far apart
+	Violations uint64   // sections in certain overlaps
+	Overlap    int64    // total length of the certain overlaps
+	First      *Overlap // the earliest certain one
+	Doubtful   uint64   // sections that left in an overlap that is not certain
+	Closest    int64    // the longest overlap, certain or not; negative: how far apart the closest sections were
 
 	Deepest history.Event // the Entered with the highest count of the register
 	Exits   uint64        // that wrote to the account
-	Account int64         // what it was said to hold last
-	Busy    int64         // how much of the window somebody was inside
+	Account int64         // what the account held last
+	Busy    int64         // for how much of the window somebody was inside
 	Clients []Client      // by node; there may be fewer
 
 	line     line
 	inside   []*Section // in the order of their entries
-	held     uint64     // units, by those inside
+	held     uint64     // units held by those inside
 	since    int64      // when the first of those inside entered
-	current  Overlap    // the overlap beyond doubt that may go on, if it has a length
-	freed    bool       // the last that happened was an exit after which a unit was free, and none was before
-	freeAt   int64      // that exit
+	current  Overlap    // the certain overlap that may go on, if it has a length
+	freed    bool       // since the latest exit a unit is free, and before it none was
+	freeAt   int64      // the time of that exit
 	lastLeft int64
 }
 
-// A Client is what is known of one client of a resource. It is small: where there are many clients, none
-// stays in a cache from one event to the next.
+// A Client is the state of one client of a resource. It is small: with many clients, none stays in a cache
+// from one event to the next.
 type Client struct {
 	open     *Section // nil: none
-	Asked    uint32   // events by which it asked,
-	Entered  uint32   // entered,
-	Left     uint32   // and left, or its section was revoked
-	InWindow uint32   // of its entries
-	Unissued uint32   // arrivals for which it never came to ask
+	Asked    uint32   // requests
+	Entered  uint32   // entries
+	Left     uint32   // exits and revocations
+	InWindow uint32   // entries in the window
+	Unissued uint32   // arrivals that never became requests
 }
 
 // An Overlap is when sections held more than the capacity. A entered before B; others may have been there.
@@ -67,8 +67,8 @@ func (r *Resource) client(id nodes.ID) *Client {
 	return &r.Clients[id]
 }
 
-// Lost returns how many updates of the account were overwritten by another: each exit adds one to it. When
-// several may be inside, updates overwrite each other though nobody errs.
+// Lost returns how many updates of the account were overwritten: each exit adds one to it. It is 0 if several
+// clients may be inside, since their updates overwrite each other anyway.
 func (r *Resource) Lost() uint64 {
 	if r.Capacity > 1 || uint64(r.Account) >= r.Exits {
 		return 0
@@ -100,22 +100,21 @@ func (r *Resource) leave(s *Section, stampError int64, w Window) {
 	r.inside = slices.Delete(r.inside, slices.Index(r.inside, s), slices.Index(r.inside, s)+1)
 	r.held -= uint64(s.Units)
 	r.lastLeft = s.Ended
-	if over && r.held <= uint64(r.Capacity) { // what comes now is another overlap
+	if over && r.held <= uint64(r.Capacity) { // the next overlap is another one
 		r.Overlap += r.current.To - r.current.From
 		r.current = Overlap{}
 	}
 	if full && r.held < uint64(r.Capacity) {
-		r.freed, r.freeAt = s.State == Exited, s.Ended // otherwise nobody has handed over anything
+		r.freed, r.freeAt = s.State == Exited, s.Ended // only an exit frees units that a waiting request then takes
 	}
 	if len(r.inside) == 0 {
 		r.Busy += w.overlap(r.since, s.Ended)
 	}
 }
 
-// overlap judges what s, which is leaving, had to do with the others. All that are inside have been so since
-// the last of them entered that was one too many.
+// overlap accounts for the overlap of s, which is leaving, with the other sections that are inside.
 func (r *Resource) overlap(s *Section, stampError int64) {
-	var one *Section // too many
+	var one *Section // whose entry exceeded the capacity
 	for sum, i := uint64(0), 0; sum <= uint64(r.Capacity); i++ {
 		one = r.inside[i]
 		sum += uint64(one.Units)

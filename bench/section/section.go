@@ -1,5 +1,5 @@
 // Package section folds a history into sections: what became of each request. Measures and checks are made
-// from the same sections, so that a wait, an overlap or the window is one thing in figures and in verdicts.
+// from the same sections, so that waits, overlaps and the window mean the same in figures and in verdicts.
 package section
 
 import (
@@ -20,7 +20,7 @@ const (
 	Unended                    // inside when the history ended
 	Abandoned                  // waited when its node crashed
 	Unserved                   // waited when the history ended
-	Unissued                   // due, but its client never came to ask
+	Unissued                   // an arrival that never became a request
 )
 
 // A Section is one request of a client for a resource, and what became of it.
@@ -28,21 +28,21 @@ type Section struct {
 	Resource *Resource
 	Node     nodes.ID
 	Entry    uint32 // its number among the requests of its client
-	Units    uint32 // of the resource, that it wants or holds
+	Units    uint32 // of the resource that it wants or holds
 	State    State
 
-	Due, Asked, Entered, Ended int64 // as far as its state says that they have come
+	Due, Asked, Entered, Ended int64 // times, as far as its state has come
 
 	Alone     bool   // nobody held or waited when it was asked for
 	Overtaken uint64 // how many others asked later and entered earlier
-	Handed    bool   // it took what an exit had freed, and had been asked for before that exit
-	FreedAt   int64  // that exit, if Handed
+	Handed    bool   // it took units that an exit had freed, and was requested before that exit
+	FreedAt   int64  // the time of that exit, if Handed
 
 	Taken    uint32 // units taken when it entered, by the register
 	Fence    uint64 // under which it entered; 0: none
 	Read     int64  // what the account held when it entered
 	Written  int64  // what it wrote to the account, once it has exited
-	Violates bool   // it overlapped others beyond the capacity, and for longer than stamps may err
+	Violates bool   // it was in a certain overlap
 
 	place int // in its line
 }
@@ -50,11 +50,11 @@ type Section struct {
 // Served reports whether the section was ever entered.
 func (s *Section) Served() bool { return s.State >= Inside && s.State <= Unended }
 
-// An Observer is told of every section, and then of the event by which it has come so far. A section that has
-// ended is used for another one afterwards.
+// An Observer is told of every change of a section, and then of the event that caused it. The memory of a
+// section that has ended is used again.
 type Observer interface {
 	history.Fold
 	Asked(s *Section)
 	Entered(s *Section)
-	Ended(s *Section) // s.State says how; an Unissued one was never told of before
+	Ended(s *Section) // s.State says how. An Unissued section was never Asked.
 }

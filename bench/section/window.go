@@ -6,17 +6,17 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A Window is the time [From, To) of a run. Its zero value is no time at all.
+// A Window is the time [From, To) of a run. Its zero value is empty.
 type Window struct{ From, To int64 }
 
-// unseen is a window of which neither end has come: nothing lies in it.
+// unseen is a window that has not begun: it contains no time.
 var unseen = Window{math.MaxInt64, math.MaxInt64}
 
 // Known reports whether there is a window.
 func (w Window) Known() bool { return w.To > w.From }
 
-// Has reports whether a time lies in the window. While a history is read it may be asked of any time that has
-// come, though the window may not have ended: no mark is earlier than an event that was read before it.
+// Has reports whether a time is in the window. The answer is right while a history is read, even if the
+// window has not ended yet: no mark is earlier than an event that was read before it.
 func (w Window) Has(at int64) bool { return w.From <= at && at < w.To }
 
 // Length returns how long the window is, in nanoseconds.
@@ -31,8 +31,7 @@ type Mark struct {
 	Seen bool
 }
 
-// mark notes a mark. What is measured begins after the warm-up, and ends when issuing stops or the run is cut
-// short.
+// mark takes a mark. The window begins after the warm-up, and ends when issuing stops or the run ends early.
 func (f *Fold) mark(e *history.Event) {
 	if int(e.Count) >= len(f.Marks) || f.Marks[e.Count].Seen {
 		return
