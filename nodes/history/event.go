@@ -7,8 +7,8 @@ type Kind uint8
 
 // The events of nodes, and below them those of the orchestrator, whose node is nodes.None.
 const (
-	// Requested: the client asked for its critical section. Value is when the request was due, Count how
-	// many units of the resource it wants: 1 as a rule, never 0.
+	// Requested: the client requested its critical section. Value is when the request was due, Count how many
+	// units of the resource it wants: usually 1, never 0.
 	Requested Kind = iota + 1
 	// Entered: the critical section has begun. Value is what the shared account held, Count how many
 	// units were taken by the occupancy register, those of this entry included, and Fence the fence number
@@ -16,19 +16,18 @@ const (
 	Entered
 	// Exited: the critical section is about to end. Value is what was written to the shared account.
 	Exited
-	// Revoked: the client has left without Release, since its lease or its epoch was lost. It has written
-	// nothing; Value is what the shared account holds.
+	// Revoked: the client has left without a Release, since its lease or epoch was lost. It has written nothing;
+	// Value is what the shared account holds.
 	Revoked
 	// Unissued: an arrival was due at Value, but the client was still busy with an earlier one when
 	// issuing ended.
 	Unissued
 	// Sent: one message of kind Count was sent. Recorded only for algorithms that circulate.
 	Sent
-	// Elected: the machine settled on a leader. Value is the term, Count the leader's ID; that of
-	// nodes.None, which is NoLeader, says that it knows of none.
+	// Elected: the machine has chosen a leader. Value is the term, Count the leader's ID, or NoLeader, which is
+	// that of nodes.None.
 	Elected
-	// Crashed: the node is down, and with it what was open: a request is abandoned, a critical section
-	// crashed.
+	// Crashed: the node is down. Its open requests are abandoned, its critical sections crashed.
 	Crashed
 	// Restarted: the node is up again. Count is how often it has come up before.
 	Restarted
@@ -40,11 +39,11 @@ const (
 	// Settled: the run came to rest after a single request of the node Count. Value is how many
 	// messages that request took.
 	Settled
-	// AssumptionBroken: the assumptions about the system numbered Value, as nodes.Assumption, hold no more.
+	// AssumptionBroken: the assumptions Value, a set of nodes.Assumption, do not hold any more.
 	AssumptionBroken
 )
 
-// NoLeader is the Count of an Elected event that settles on nobody.
+// NoLeader is the Count of an Elected event without a leader.
 const NoLeader = ^uint32(0)
 
 // The marks of a run, in order.
@@ -77,7 +76,7 @@ type Event struct {
 	Node     nodes.ID // whose log it is in
 }
 
-// A MessageRecord is one message going by, as the trace of a log, its latest messages, holds it.
+// A MessageRecord is one message in the trace of a log, which holds its latest messages.
 type MessageRecord struct {
 	At       int64    // nanoseconds since the run's zero
 	Seq      uint32   // its number in its stream

@@ -23,7 +23,8 @@ type folder struct {
 	err     error
 }
 
-// A head stands in one log of a merge. It holds its time, since to compare two looks at nothing else then.
+// A head is the next event of one log of a merge. It has its own copy of the time, so that to compare two
+// heads reads little memory.
 type head struct {
 	at  int64 // of the next event
 	log int32
@@ -33,13 +34,13 @@ func (h *head) before(other *head) bool {
 	return h.at < other.at || h.at == other.at && h.log < other.log
 }
 
-// What the buffers of all logs of a folder take together, and each at least.
+// How many bytes the buffers of all logs of a folder take together, and each at least.
 const (
 	buffersLen  = 32 << 20
 	bufferLeast = 4 << 10
 )
 
-// openFolder opens the logs of a folder. It passes over those whose process died before they had begun.
+// openFolder opens the logs of a folder, except those whose process died before they had begun.
 func openFolder(dir string) (*folder, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -92,7 +93,7 @@ func (f *folder) open(path string, size int) error {
 	return err
 }
 
-// begun reports whether a log has its preamble. What died before has no magic yet, nor anything
+// begun reports whether a log has its preamble. If its process died before, it has no magic yet, and nothing
 // after the preamble.
 func begun(log io.ReaderAt) (bool, error) {
 	for _, part := range []*io.SectionReader{
@@ -115,7 +116,7 @@ func (f *folder) next(e *Event) (bool, error) {
 	l := f.readers[first.log]
 	*e = l.event
 	more, err := l.next()
-	f.err = err // for the next time: this event is whole
+	f.err = err // for the next call: this event is whole
 	if more {
 		first.at = l.event.At
 		f.heads.Fix()

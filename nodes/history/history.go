@@ -12,10 +12,10 @@ type Header struct {
 	StampError int64 // bound on the error of comparing any two stamps, in nanoseconds
 }
 
-// headerOf returns what the logs of a history say of it. A node that died before it had a log is known from
-// the streams of the others.
+// headerOf returns the header of the history of logs. A node that died before it had a log is known from the
+// streams of the others.
 func headerOf(logs []*NodeLog) (h Header) {
-	var first, second int64 // the largest errors: stamps of two logs err by no more than these together
+	var first, second int64 // the two largest errors: their sum bounds that of comparing two stamps
 	for _, l := range logs {
 		h.Nodes = max(h.Nodes, int(l.Node)+1, len(l.SentTo))
 		if e := l.StampError; e > first {
@@ -36,20 +36,19 @@ type NodeLog struct {
 	Instances  []InstanceTotals
 	Late       []uint64 // how many timers ran out how late (see LatenessBucket); nil: none
 	// By node: messages sent on the link to it, received on the link from it, and its multicasts. Nil in a
-	// simulated run, where no transport has to be trusted.
+	// simulated run, which has no transport to check.
 	SentTo, ReceivedFrom, MultiFrom []uint64
 	Trace                           []MessageRecord // the latest messages, oldest first
 }
 
-// A Fold takes a history event by event, in the order of time, and at the end what nodes left beside their
-// events, in the order of their IDs, the orchestrator first. Then it comes to its conclusion.
+// A Fold takes a history event by event, in the order of time, and at the end what the nodes left beside
+// their events, in the order of their IDs, the orchestrator first.
 type Fold interface {
 	Add(e Event)
 	Close(logs []*NodeLog)
 }
 
-// A History is a whole history in memory, which is for tests and for short ones. It is the Fold that keeps
-// all.
+// A History is a whole history in memory, for tests and for small ones. It is the Fold that keeps everything.
 type History struct {
 	Events []Event
 	Logs   []*NodeLog
@@ -61,7 +60,7 @@ func (h *History) Add(e Event) { h.Events = append(h.Events, e) }
 // Close implements Fold.
 func (h *History) Close(logs []*NodeLog) { h.Logs = logs }
 
-// Header returns what the logs say of the whole.
+// Header returns the header of the history.
 func (h *History) Header() Header { return headerOf(h.Logs) }
 
 // Run gives the history to each of the folds.
@@ -76,7 +75,7 @@ func (h *History) Run(folds ...Fold) {
 	}
 }
 
-// A FormatError says where in a file something stands that no history holds.
+// A FormatError says what is wrong in a file, and where.
 type FormatError struct {
 	File   string
 	Offset int64 // in bytes, of the file or, in a stored history, of its uncompressed content

@@ -8,9 +8,9 @@ import (
 	"turnstile/nodes"
 )
 
-// A Journal is the orchestrator's own log: the marks of the run and what was seen of it from outside.
-// It is safe for use by several goroutines, whose stamps may cross on the way here: an event that comes
-// late takes the stamp of the one before it, so that stamps never fall.
+// A Journal is the orchestrator's own log: the marks of the run and what was measured from outside. It is
+// safe for use by several goroutines. Their events may arrive out of order: one that arrives late takes the
+// stamp of the one before it, so that stamps never fall.
 type Journal struct {
 	mu   sync.Mutex
 	log  *Log
@@ -31,7 +31,7 @@ func (j *Journal) Mark(at int64, mark uint32) error {
 	return j.append(Event{At: at, Kind: Marked, Count: mark})
 }
 
-// Gauge records where a gauge stood.
+// Gauge records the value of a gauge.
 func (j *Journal) Gauge(at int64, gauge uint32, value int64) error {
 	return j.append(Event{At: at, Kind: Gauged, Count: gauge, Value: value})
 }

@@ -10,11 +10,11 @@ import (
 	"turnstile/nodes"
 )
 
-// A log is a file of: the preamble, the counters of the node, those of each instance, the lateness of
-// timers, three arrays with a word for each node (sent to it, received from it, received from it by
-// multicast), the trace, padding to a whole page, and then the events, as many to a page as have room in it
-// whole. All numbers are little-endian, and counters are read through the mapping itself, so logs are written
-// on little-endian machines only. A page here is as large as those of any system, so that each can map the
+// A log is a file of: the preamble, the counters of the node, those of each instance, the lateness of timers,
+// three arrays with a word for each node (sent to it, received from it, received from it by multicast), the
+// trace, padding to a whole page, and then the events, as many per page as fit as a whole. All numbers are
+// little-endian, and counters are used through the mapping itself, so logs are written on little-endian
+// machines only. A page here is at least as large as that of any system, so that all systems can map the
 // events.
 const (
 	magic            = "TURNLOG2"
@@ -24,7 +24,7 @@ const (
 	// EventLen is how many bytes an event takes.
 	EventLen = 40
 	perPage  = pageLen / EventLen
-	// MaxKinds is how many kinds of messages the counters of an instance have room for.
+	// MaxKinds is how many kinds of messages an instance has counters for.
 	MaxKinds = 64
 	// LatenessBuckets is how many buckets the histogram of timers' lateness has: see LatenessBucket.
 	LatenessBuckets = 37 * 8
@@ -32,12 +32,12 @@ const (
 	maxNodes, maxInstances, maxTrace = 1 << 24, 1 << 16, 1 << 24
 )
 
-// preamble says what a log is of.
+// preamble is the beginning of a log.
 type preamble struct {
 	node      nodes.ID
 	nodes     uint32 // clients and servers
 	instances uint32 // of the node
-	trace     uint32 // messages that the trace has room for
+	trace     uint32 // messages that the trace holds
 	header    uint32 // bytes before the first event
 	errNS     int64  // bound on the error of this log's stamps, in nanoseconds
 }
@@ -78,7 +78,7 @@ func (p *preamble) valid() bool {
 		p.node >= nodes.None && p.node < nodes.ID(p.nodes)
 }
 
-// What the parts of a header take.
+// How many bytes these take in a header.
 const (
 	countersLen = uint32(unsafe.Sizeof(Counters{}))
 	instanceLen = uint32(unsafe.Sizeof(InstanceCounters{}))
@@ -99,8 +99,8 @@ func (p *preamble) offset(event int) int64 {
 	return int64(p.header) + int64(event/perPage)*pageLen + int64(event%perPage)*EventLen
 }
 
-// Counters are the running totals of one node, in mapped memory: the node alone writes them, and the
-// orchestrator reads them while it runs, without a message. Those of each of its instances stand beside them.
+// Counters are the running totals of one node, in mapped memory: only the node writes them, and the
+// orchestrator reads them while it runs, without a message. Its instances have counters of their own.
 //
 // What a message causes is counted before the message counts as delivered, and what an entry causes
 // before its exit counts. So if the sums of Delivered and Exits, read first, equal those of Sent and

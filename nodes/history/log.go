@@ -13,9 +13,9 @@ import (
 	"turnstile/nodes"
 )
 
-// A Log is the log of one node while it is written: a mapped file, so that what was appended
-// survives the sudden death of the process. Events and messages are stored without a system call.
-// It is for one goroutine, but for its counters.
+// A Log is the log of one node while it is written: a mapped file, so that what was appended survives the
+// sudden death of the process. Events and messages are stored without a system call. Only its counters may be
+// used by other goroutines.
 type Log struct {
 	file   *os.File
 	header []byte // all that comes before the events, mapped
@@ -26,7 +26,7 @@ type Log struct {
 
 	trace   []byte
 	traceAt int           // where in trace the next message goes
-	frozen  *atomic.Int64 // nil, or when not zero the trace keeps what it has
+	frozen  *atomic.Int64 // if it is not nil or zero, the trace keeps what it has
 
 	chunk   []byte // the mapped piece that events go to
 	used    int    // of chunk
@@ -39,7 +39,7 @@ type Options struct {
 	Node        nodes.ID
 	Nodes       int // clients and servers together
 	Instances   int // of the node
-	TraceLength int // of its latest messages the log keeps so many; one may be half-written at the end
+	TraceLength int // how many of the latest messages the log keeps; the oldest may be half overwritten
 	// StampError bounds the error of the stamps, in nanoseconds.
 	StampError int64
 	// Frozen, once it is not zero, stops the trace, so that it keeps the messages around a violation.
@@ -72,7 +72,7 @@ func Create(path string, o Options) (*Log, error) {
 		return nil, fmt.Errorf("creating the log: %w", err)
 	}
 	l := &Log{file: file, frozen: o.Frozen, chunkAt: int64(p.header) - pageLen}
-	if err := l.begin(&p); err != nil { // leave nothing behind
+	if err := l.begin(&p); err != nil { // nothing is left behind
 		err = errors.Join(err, unmap(l.header), file.Close(), os.Remove(path))
 		return nil, fmt.Errorf("creating the log: %w", err)
 	}
@@ -118,7 +118,7 @@ func (l *Log) nextChunk() error {
 	if err != nil {
 		return err
 	}
-	// The old piece has its events; the kernel writes them out when it likes.
+	// The kernel writes the old piece to the disk later.
 	if err := unmap(l.chunk); err != nil {
 		return fmt.Errorf("unmapping %s: %w", l.file.Name(), err)
 	}
@@ -126,12 +126,12 @@ func (l *Log) nextChunk() error {
 	return nil
 }
 
-// zeros are what a file is filled with. Nobody changes them.
+// zeros are what a file is filled with. They are never changed.
 var zeros [pageLen]byte
 
-// reserve makes sure that the disk has space for whole pages of file from at on. Writing zeros works
-// everywhere, and a page that is in memory already is cheaper to touch for the first time than one that
-// fallocate(2) promised: on ext4, an Enter and Exit cost 0.15 us instead of 0.25.
+// reserve makes sure that the disk has space for whole pages of file from at on. Writing zeros works on
+// all file systems, and the first write to a page that is in memory already is cheaper than to one that
+// fallocate(2) has reserved: on ext4, an Enter and Exit cost 0.15 us instead of 0.25.
 func reserve(file *os.File, at, length int64) error {
 	for end := at + length; at < end; at += pageLen {
 		if _, err := file.WriteAt(zeros[:], at); err != nil {
@@ -156,7 +156,7 @@ func reserveAndMap(file *os.File, at int64, length int) ([]byte, error) {
 }
 
 // Append stores e. Its commit word goes last, so that a process that dies half-way leaves no half
-// event. An error means that no more space could be had; what was appended before is safe.
+// event. An error means that there is no more space; what was appended before is safe.
 func (l *Log) Append(e Event) error {
 	if l.used == perPage*EventLen {
 		if err := l.nextChunk(); err != nil {
@@ -196,8 +196,8 @@ func (l *Log) ReceivedFrom(id nodes.ID) *atomic.Uint64 { return &l.receivedFrom[
 // MulticastFrom returns the count of multicasts that have come from the node id.
 func (l *Log) MulticastFrom(id nodes.ID) *atomic.Uint64 { return &l.multiFrom[id] }
 
-// Close unmaps the log, cuts off the space that no event took, and closes the file. Nobody may touch
-// its counters any more.
+// Close unmaps the log, cuts off the space that no event took, and closes the file. Its
+// counters must not be used any more.
 func (l *Log) Close() error {
 	end := l.chunkAt + int64(l.used)
 	err := errors.Join(unmap(l.chunk), unmap(l.header), l.file.Truncate(end), l.file.Close())
@@ -215,7 +215,7 @@ type Watched struct {
 	mapped    []byte
 }
 
-// Close ends the watch. Nobody may touch the counters any more.
+// Close ends the watch. The counters must not be used any more.
 func (w *Watched) Close() error { return unmap(w.mapped) }
 
 // Watch maps the counters of a log that another process writes, to read them while it runs. A file that is
@@ -226,7 +226,7 @@ func Watch(path string) (*Watched, error) {
 		return nil, fmt.Errorf("watching a log: %w", err)
 	}
 	defer file.Close()
-	// To read a mapping beyond the end of its file kills the process, so its length comes first.
+	// Reading a mapping beyond the end of its file kills the process, so its length is checked first.
 	start := make([]byte, preambleLen)
 	var p preamble
 	if _, err := file.ReadAt(start, 0); err != nil && err != io.EOF {

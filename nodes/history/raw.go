@@ -11,8 +11,8 @@ import (
 	"turnstile/nodes"
 )
 
-// A logReader reads the log of one process, as it was left. A log whose writer died has a half-written event
-// or nothing at its end; that is no error.
+// A logReader reads the log of one process. A log whose writer died may end with a half-written event, which
+// is no error.
 type logReader struct {
 	NodeLog
 	preamble
@@ -54,7 +54,8 @@ func (l *logReader) fail(at int64, format string, args ...any) error {
 	return &FormatError{l.name, at, fmt.Sprintf(format, args...)}
 }
 
-// readUpTo reads n bytes, or fewer if there are no more. It makes little room on the word of the file alone.
+// readUpTo reads n bytes, or fewer if there are no more. Since n comes from the file, it allocates little
+// before the bytes are there.
 func readUpTo(r io.Reader, n int64) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(int(min(n, 1<<20)) + bytes.MinRead)
@@ -91,8 +92,8 @@ func copyWords(to []uint64, from []byte) int {
 	return len(to)
 }
 
-// decodeTrace reads a trace that next messages were put in. The place that comes next holds the oldest
-// message, or nothing, or half of the one that the writer was putting in when it died: it is left out.
+// decodeTrace reads a trace into which next messages were written. The place of the next one holds the oldest
+// message, or nothing, or half of the message that the writer was writing when it died: it is left out.
 func decodeTrace(b []byte, node nodes.ID, next uint64) []MessageRecord {
 	size := uint64(len(b) / messageRecordLen)
 	if size == 0 {
@@ -109,7 +110,7 @@ func decodeTrace(b []byte, node nodes.ID, next uint64) []MessageRecord {
 // next reads the next event, and reports whether there was one.
 func (l *logReader) next() (bool, error) {
 	if l.count > 0 && l.count%perPage == 0 {
-		l.r.Discard(pageLen % EventLen) // less at the end, which comes next then
+		l.r.Discard(pageLen % EventLen) // fewer bytes at the end of the log
 	}
 	b, err := l.r.Peek(EventLen)
 	if err != nil && err != io.EOF {
@@ -128,9 +129,9 @@ func (l *logReader) next() (bool, error) {
 	return true, nil
 }
 
-// end says what is wrong if the events end at b, where none is.
+// end checks that the log may end at b, where no event is.
 func (l *logReader) end(b []byte) error {
-	// The writer died here if this event has no commit word and nothing follows it.
+	// If this event has no commit word and nothing follows, the writer died here.
 	l.r.Discard(min(EventLen-4, len(b)))
 	switch zeros, err := onlyZeros(l.r); {
 	case err != nil:

@@ -147,7 +147,7 @@ func FuzzWords(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, l := words{b: b, reading: true}, &NodeLog{}
-		if r.log(l); r.short || len(r.b) > 0 {
+		if r.log(l); r.cutOff || len(r.b) > 0 {
 			return
 		}
 		var w words

@@ -10,8 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow is how far a stored history may ask its reader to look back, in bytes: they are allocated on the
-// word of a few.
+// maxWindow bounds the window of the decompressor, in bytes, which a few bytes of a file determine.
 const maxWindow = 16 << 20
 
 // A File is a stored history while it is written: a Fold. The file appears whole or not at all.
@@ -30,7 +29,7 @@ func CreateFile(path string, h Header) (*File, error) {
 	}
 	packer, err := zstd.NewWriter(file, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
-		panic(err) // a slip of the pen in the options
+		panic(err) // the options are wrong
 	}
 	return &File{NewWriter(packer, h), path, file, packer}, nil
 }
@@ -39,7 +38,7 @@ func CreateFile(path string, h Header) (*File, error) {
 // nothing is left behind then.
 func (f *File) Save() error {
 	err := f.Err()
-	if closed := f.packer.Close(); err == nil { // says the same again
+	if closed := f.packer.Close(); err == nil { // otherwise it is the same error
 		err = closed
 	}
 	if err == nil {

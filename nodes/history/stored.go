@@ -33,7 +33,7 @@ const (
 	endBlock
 )
 
-// blockSum returns the checksum of a block, given the head of which it will be the last part.
+// blockSum returns the checksum of a block, given its head, whose last field it becomes.
 func blockSum(head, payload []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head[:blockHeadLen-4], castagnoli), castagnoli, payload)
 }
@@ -41,7 +41,7 @@ func blockSum(head, payload []byte) uint32 {
 // A Writer writes a history, uncompressed. It is a Fold; the first error stays.
 type Writer struct {
 	w      io.Writer
-	events []byte // of the block under way
+	events []byte // of the current block
 	count  uint64
 	err    error // the first
 	whole  bool
@@ -104,7 +104,7 @@ func (s *Writer) Close(logs []*NodeLog) {
 	s.whole = true
 }
 
-// Err returns why the history is not written whole, if it is not.
+// Err returns why the history is incomplete, or nil.
 func (s *Writer) Err() error {
 	if s.err == nil && !s.whole {
 		return errors.New("it has no end")
@@ -117,7 +117,7 @@ type stored struct {
 	Header
 	name  string
 	r     *bufio.Reader
-	at    int64  // in the content: the block under way
+	at    int64  // where the current block is in the content
 	block []byte // its payload
 	rest  []byte // of it: the events that have not been read
 	count uint64 // events read
@@ -155,7 +155,7 @@ func (s *stored) fail(format string, args ...any) error {
 	return &FormatError{s.name, s.at, fmt.Sprintf(format, args...)}
 }
 
-// damage says what is wrong, and why, unless the file has just ended.
+// damage says what is wrong, and why, unless the file ends early.
 func (s *stored) damage(what string, err error) error {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		what += ": " + err.Error()
@@ -177,7 +177,7 @@ func (s *stored) nextBlock() error {
 	length := int64(binary.LittleEndian.Uint32(head[4:]))
 	var err error
 	if s.kind = binary.LittleEndian.Uint32(head[:]); s.kind == eventsBlock && length <= blockLen {
-		s.block = append(s.block, make([]byte, length)...) // in the room of the last
+		s.block = append(s.block, make([]byte, length)...) // reuses the memory of the last
 		_, err = io.ReadFull(s.r, s.block)
 	} else {
 		s.block, err = readUpTo(s.r, length)
@@ -225,7 +225,7 @@ func (s *stored) end() error {
 	for s.kind == logBlock {
 		w := words{b: s.block, reading: true}
 		l := &NodeLog{}
-		if w.log(l); w.short || len(w.b) > 0 || l.Node < nodes.None || int(l.Node) >= s.Nodes {
+		if w.log(l); w.cutOff || len(w.b) > 0 || l.Node < nodes.None || int(l.Node) >= s.Nodes {
 			return s.fail("what node %d left is garbled", l.Node)
 		}
 		s.found = append(s.found, l)

@@ -18,13 +18,13 @@ type InstanceTotals struct {
 // KindTotals are KindCounters at the end.
 type KindTotals struct{ Sent, Delivered, Publishes, Bytes uint64 }
 
-// Instance returns the totals of an instance, of which there are none yet unless the log has them.
+// Instance returns the totals of an instance, which it adds if the log has none.
 func (l *NodeLog) Instance(i int) *InstanceTotals {
 	l.Instances = atLeast(l.Instances, i+1)
 	return &l.Instances[i]
 }
 
-// Kind returns the totals of a kind of messages, of which there are none yet unless t has them.
+// Kind returns the totals of a kind of messages, which it adds if t has none.
 func (t *InstanceTotals) Kind(kind uint8) *KindTotals {
 	t.Kinds = atLeast(t.Kinds, int(kind)+1)
 	return &t.Kinds[kind]

@@ -6,7 +6,7 @@ import "encoding/binary"
 type words struct {
 	b       []byte // what was written, or is to be read
 	reading bool
-	short   bool // there was less to read than it says
+	cutOff  bool // there was less to read than expected
 }
 
 func word[T ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64](w *words, x *T) {
@@ -14,20 +14,19 @@ func word[T ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64](w *words, x 
 	case !w.reading:
 		w.b = binary.LittleEndian.AppendUint64(w.b, uint64(*x))
 	case len(w.b) < 8:
-		w.short = true
+		w.cutOff = true
 	default:
 		*x = T(binary.LittleEndian.Uint64(w.b))
 		w.b = w.b[8:]
 	}
 }
 
-// list writes or reads a number of things. Each takes a word at least, so there is no room made for more than
-// may come.
+// list writes or reads a list of things. Each takes at least a word, which bounds what is allocated.
 func list[T any](w *words, s *[]T, each func(*T)) {
 	length := uint64(len(*s))
 	word(w, &length)
 	if w.reading {
-		if w.short = w.short || length > uint64(len(w.b)/8); w.short || length == 0 {
+		if w.cutOff = w.cutOff || length > uint64(len(w.b)/8); w.cutOff || length == 0 {
 			return
 		}
 		*s = make([]T, length)
@@ -68,8 +67,8 @@ func (w *words) message(m *MessageRecord, l *NodeLog) {
 		w.b = append(w.b, b...)
 		return
 	}
-	w.short = w.short || len(w.b) < messageRecordLen
-	if !w.short {
+	w.cutOff = w.cutOff || len(w.b) < messageRecordLen
+	if !w.cutOff {
 		*m = getMessageRecord(w.b, l.Node)
 		w.b = w.b[messageRecordLen:]
 	}
