@@ -254,7 +254,7 @@ func Reopen(folder *results.Folder) (*Run, error) {
 		return nil, fmt.Errorf("%s holds no history: the run ended before its first trial began", folder.Path)
 	}
 	if count < len(r.Record.Trials) {
-		return nil, fmt.Errorf("%s tells of a trial whose history is missing: %s",
+		return nil, fmt.Errorf("%s lists a trial whose history is missing: %s",
 			folder.File(results.RunFile), folder.HistoryFile(count+1))
 	}
 	var err error

@@ -1,5 +1,5 @@
-// Package chaos is what goes wrong on purpose: messages that are delayed, lost or duplicated, as values that
-// plug into the hosts through the interface [nodes.Shaper]. Nothing in nodes knows this package.
+// Package chaos has the faults that runs inject: shapers that delay, lose and duplicate messages. They plug
+// into the hosts through the interface [nodes.Shaper]. Nothing in nodes knows this package.
 //
 // A shaper decides the fate of one packet at a time: when its copies arrive, or that none does. It owes this:
 //

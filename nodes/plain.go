@@ -17,7 +17,7 @@ import (
 type shape struct {
 	typ    reflect.Type
 	fields []field
-	flat   bool // one run of memory without gaps is all there is to it
+	flat   bool // it is one run of memory without gaps
 	shares bool // a copy of its memory alone would share more memory with the original
 }
 
@@ -56,7 +56,7 @@ func shapeOf(t reflect.Type) *shape {
 	return s
 }
 
-// add appends the fields of a value of type t that stands at offset.
+// add appends the fields of a value of type t at an offset.
 func (s *shape) add(t reflect.Type, offset uintptr) {
 	switch t.Kind() {
 	case reflect.Bool,

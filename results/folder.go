@@ -143,7 +143,7 @@ func (f *Folder) WriteText(name, text string) error {
 	})
 }
 
-// WriteRows writes runs.csv anew.
+// WriteRows replaces runs.csv.
 func (f *Folder) WriteRows(rows []Row) error {
 	return writeRows(f.File(RowsFile), rows, optionNames()...)
 }
@@ -151,7 +151,7 @@ func (f *Folder) WriteRows(rows []Row) error {
 // Rows reads runs.csv.
 func (f *Folder) Rows() ([]Row, error) { return readRows[Row](f.File(RowsFile), optionNames()...) }
 
-// WriteMessages writes messages.csv anew.
+// WriteMessages replaces messages.csv.
 func (f *Folder) WriteMessages(rows []MessageRow) error { return writeRows(f.File(MessagesFile), rows) }
 
 // Messages reads messages.csv.

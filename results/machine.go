@@ -17,7 +17,7 @@ type Machine struct {
 	MemoryMB int    `yaml:"memory_mb,omitempty"`
 }
 
-// ThisMachine describes the machine at hand. What its system does not tell is left empty.
+// ThisMachine describes this machine. What its system does not say is left empty.
 func ThisMachine() Machine {
 	memory, _, _ := strings.Cut(procField("/proc/meminfo", "MemTotal"), " ")
 	kb, _ := strconv.Atoi(memory)

@@ -108,7 +108,7 @@ func (f *Folder) writtenAt() time.Time {
 	return time.Time{}
 }
 
-// noRun says that there is no run ref, and what there is instead.
+// noRun says that there is no run ref, and which runs there are.
 func noRun(root, ref string, runs []*Folder) error {
 	if len(runs) == 0 {
 		return fmt.Errorf("there is no run %q: there are no runs below %s yet", ref, root)

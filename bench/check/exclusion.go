@@ -76,7 +76,7 @@ func register(e *Fold) Finding {
 func account(e *Fold) Finding {
 	for r := range e.resources() {
 		if lost := r.Lost(); lost > 0 {
-			f := violated("the account lost %s: it stands at %d after %s", english.Count(lost, "update", "updates"),
+			f := violated("the account lost %s: it holds %d after %s", english.Count(lost, "update", "updates"),
 				r.Account, english.Count(r.Exits, "exit", "exits"))
 			return e.excuse(f, e.sections.End, e.Safe)
 		}

@@ -60,7 +60,7 @@ func printJSON(w io.Writer, v any) error {
 }
 
 // An object is a row of a table as JSON has it: by header, null for what was not measured. Of figures
-// that are lower bounds only, the headers stand under "at_least".
+// that are lower bounds only, the headers are listed under "at_least".
 type object map[string]any
 
 func objectOf(row any) object {

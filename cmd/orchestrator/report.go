@@ -19,7 +19,7 @@ import (
 type report struct {
 	w       io.Writer
 	palette palette
-	trials  int // told of so far
+	trials  int // printed so far
 }
 
 func newReport(w io.Writer) *report { return &report{w: w, palette: paletteFor(w)} }

@@ -20,7 +20,7 @@ import (
 
 const validateHelp = `Reproduce what was published of the algorithms: messages per entry, synchronization
 and client delays in hops, utilisation and throughput. Each figure comes from a simulated run in which every
-link takes one millisecond and nothing but the critical section takes time besides, and stands beside the
+link takes one millisecond and only the critical section takes time besides. It is printed beside the
 published one.
 
 A figure that is exact must be met; a mean over requesters drawn at random must come within four standard

@@ -23,7 +23,7 @@ import (
 //	dup 1>0 reply        # a copy of it follows it
 //	exit 0               # the client leaves
 //	timeout 0 1 2        # at node 0 the timer of kind 1 for peer 2 runs out
-//	tick                 # time passes (if a line timing 1ms uniform:1ms,2ms stands above the steps)
+//	tick                 # time passes (if a line timing 1ms uniform:1ms,2ms is above the steps)
 //	crash 0
 //	restart 0            # it restarts with what it saved
 //	amnesia 0            # it restarts without

@@ -78,7 +78,7 @@ func parseTitle(words []string) error {
 func (s *scheduleParser) parse(words []string, line int) error {
 	if known, err := s.parseHeader(words); known {
 		if len(s.Steps) > 0 {
-			return fmt.Errorf("%s stands behind a step: put it above all steps", words[0])
+			return fmt.Errorf("%s comes after a step: put it above all steps", words[0])
 		}
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
 	switch words[0] {
 	case "reordering":
 		if len(words) != 1 {
-			return true, errors.New("reordering stands alone on its line")
+			return true, errors.New("reordering takes no arguments")
 		}
 		s.Reordering = true
 		return true, nil
@@ -147,7 +147,7 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 		step.Try, words = true, words[1:]
 	}
 	if len(words) == 0 {
-		return step, errors.New("choosing stands behind a step and try before it, such as try req 0 choosing 2")
+		return step, errors.New("choosing comes after a step and try before it, such as try req 0 choosing 2")
 	}
 	step.What = StepDeliver
 	if !strings.Contains(words[0], ">") {
@@ -162,7 +162,7 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 		return step, step.parseMessage(words)
 	case StepTick, StepRest:
 		if len(words) > 0 {
-			return step, fmt.Errorf("%s stands alone", stepWords[step.What])
+			return step, fmt.Errorf("%s takes no arguments", stepWords[step.What])
 		}
 		return step, nil
 	}

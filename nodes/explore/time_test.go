@@ -160,7 +160,7 @@ func TestTimedSchedule(t *testing.T) {
 		timed + "0>2 read":                   "line 6, 0>2 read: it is not due yet: the earliest is 1 tick later",
 		timed + "tick\ntick\ntick":           "line 8, tick: a read from node 0 to server 2 has to arrive first",
 		timed + there + "timeout 0 1 0":      "it does not run out yet: the earliest is 5 ticks later",
-		timed + "tick 2":                     "tick stands alone",
+		timed + "tick 2":                     "tick takes no arguments",
 		head + "timing 1ms":                  "timing takes a tick and a latency, such as timing 1ms",
 		head + "timing one 1ms":              `"one" is no tick: write a time`,
 		head + "timing 1ms exponential:1ms":  "a latency of exponential:1ms has no bounds",

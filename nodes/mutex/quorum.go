@@ -10,7 +10,7 @@ import (
 // A quorum system gives each node a set of nodes to ask, such that any two sets meet, each node is
 // in its own, and all have one size:
 //
-//   - "grid": the nodes stand in a square, and a node asks its row and its column, itself included
+//   - "grid": the nodes form a square, and a node asks its row and its column, itself included
 //     (without itself the quorums of a 2x2 grid do not even meet). For square n, 2√n-1 nodes.
 //   - "cyclic": node i asks the nodes i+d mod n for each d in a difference cover of n, a set such that
 //     every number mod n is a difference of two members. Then i and j meet: j-i is some d-e, so

@@ -12,8 +12,7 @@ var raymondRow = nodes.Spec{
 		Aliases: []string{"raymond-tree"},
 		Family:  "token",
 		Source:  "Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",
-		Summary: "The token moves along the edges of a tree, in which every node knows the direction that " +
-			"it lies in.",
+		Summary: "The token moves along the edges of a tree, in which every node knows the direction to it.",
 	},
 	New: func(c nodes.Config) nodes.Machine {
 		return &raymond{tree: c.Value(treeOption), holder: nodes.None}

@@ -51,7 +51,7 @@ var suzukiKasamiRow = nodes.Spec{
 // algorithm", ACM TOCS 3(4), 1985.
 //
 // A node that has the token may enter. A node without it numbers its request and sends it to every
-// peer; all note the highest number they hear from each node (RN). The token bears the number of
+// peer; all note the highest number they hear from each node (RN). The token carries the number of
 // each node's request that was served last (LN) and a queue of nodes. A node that leaves
 // appends to that queue every node that has requested (RN > LN) and is not in it, and sends the token to the
 // first; if there is none it keeps the token, idle, and sends it to the first node that requests it.

@@ -67,7 +67,7 @@ func diameter(c nodes.Config) int {
 // between them if they are on different sides of it.
 func meanDistance(c nodes.Config) float64 {
 	tree := c.Value(treeOption)
-	below := make([]int, c.N) // by node: how many stand below it, itself included
+	below := make([]int, c.N) // by node: how many nodes are below it, itself included
 	apart := 0
 	for id := c.N - 1; id > 0; id-- {
 		below[id]++
