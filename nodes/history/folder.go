@@ -96,11 +96,11 @@ func (f *folder) open(path string, size int) error {
 // begun reports whether a log has its preamble. If its process died before, it has no magic yet, and nothing
 // after the preamble.
 func begun(log io.ReaderAt) (bool, error) {
-	for _, part := range []*io.SectionReader{
+	for _, r := range []*io.SectionReader{
 		io.NewSectionReader(log, 0, int64(len(magic))),
 		io.NewSectionReader(log, preambleLen, math.MaxInt64-preambleLen),
 	} {
-		if zeros, err := onlyZeros(part); !zeros || err != nil {
+		if zeros, err := onlyZeros(r); !zeros || err != nil {
 			return err == nil, err
 		}
 	}

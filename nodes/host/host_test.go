@@ -134,8 +134,8 @@ func (s *stage) tell(id nodes.ID, o host.Order) {
 	}
 }
 
-// settle waits until the sums of the counters say that all is over.
-func (s *stage) settle(entries uint64) {
+// awaitRest waits until the sums of the counters say that all is over.
+func (s *stage) awaitRest(entries uint64) {
 	s.t.Helper()
 	var counters []*history.InstanceCounters
 	for id := range nodes.ID(s.total) {
@@ -227,7 +227,7 @@ func TestHostsRunAnAlgorithm(t *testing.T) {
 				}
 			})
 			s.order(host.Order{Do: host.Issue, Begin: 1})
-			s.settle(entries)
+			s.awaitRest(entries)
 			judge(t, s.end(), entries)
 		})
 	}
@@ -265,7 +265,7 @@ func TestHostStartsBeforeItsFirstRequest(t *testing.T) {
 		c.Workload = workload.Workload{Load: workload.Sequential}
 	})
 	s.tell(2, host.Order{Do: host.Ask})
-	s.settle(1)
+	s.awaitRest(1)
 	for _, l := range s.end().Logs {
 		if want := uint64(l.Node) / 2; l.Sum().Entries != want {
 			t.Errorf("node %d has %d entries, not %d", l.Node, l.Sum().Entries, want)

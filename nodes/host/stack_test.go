@@ -51,7 +51,7 @@ func (tr trial) real(t *testing.T) *history.History {
 		c.Workload, c.Entries, c.Shaper = tr.workload, tr.entries, tr.shaper
 	})
 	s.order(host.Order{Do: host.Issue, Begin: 1})
-	s.settle(tr.entries)
+	s.awaitRest(tr.entries)
 	return s.end()
 }
 

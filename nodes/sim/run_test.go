@@ -320,8 +320,8 @@ func TestLastIsIssued(t *testing.T) {
 	}
 }
 
-// What a short run measures ends with its last request, whatever happens long after.
-func TestShortRunEndsWithItsLastRequest(t *testing.T) {
+// What a brief run measures ends with its last request, whatever happens long after.
+func TestBriefRunEndsWithItsLastRequest(t *testing.T) {
 	o := options(t, "central", 5, func(o *Options) {
 		o.Entries, o.Crashes = 20, []Crash{{Node: 0, At: time.Hour}}
 	})
