@@ -25,7 +25,7 @@ func Example() {
 	fmt.Print(x.Violation.Schedule)
 
 	// Output:
-	// exclusion: node 0 enters while 1 is inside
+	// exclusion: node 0 enters while node 1 is inside
 	//
 	// node 0 asks and sends request to node 1
 	// node 1 asks and sends request to node 0

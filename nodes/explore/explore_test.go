@@ -335,7 +335,7 @@ func TestChoicesTimersSavesAndStarvation(t *testing.T) {
 		{modePanic, Options{}, "panic: out of luck; req 0 choosing 1 2"},
 		{modeTimer, Options{}, ""},
 		{modeTimer, Options{Config: nodes.Config{N: 2}},
-			"exclusion: node 1 enters while 0 is inside; timeout 1 2 1"},
+			"exclusion: node 1 enters while node 0 is inside; timeout 1 2 1"},
 		{modeSave, Options{Crashes: 1}, ""},
 		{modeSave, Options{Crashes: 1, Restarts: true}, "panic: it remembers 4; restart 0"},
 	} {

@@ -128,12 +128,8 @@ func (g *stage) send(from, to nodes.ID, e *nodes.Effect) {
 // enter lets a client in. That is a violation if too few units are free.
 func (g *stage) enter(p *nodes.Process, e *nodes.Effect) {
 	id, res := p.ID(), &g.resources[e.Instance]
-	var others []string
-	for _, other := range g.clients(e.Instance, nodes.Inside) {
-		if other != id {
-			others = append(others, fmt.Sprint(other))
-		}
-	}
+	others := g.clients(e.Instance, nodes.Inside)
+	others = slices.DeleteFunc(others, func(other nodes.ID) bool { return other == id })
 	c := &g.staged[id].clients[e.Instance]
 	c.money = res.account
 	res.taken += p.Units(e.Instance)
@@ -144,11 +140,10 @@ func (g *stage) enter(p *nodes.Process, e *nodes.Effect) {
 		g.tell("%s enters", g.name(id))
 		return
 	}
-	together := strings.Join(others, ", ")
-	g.tell("%s enters: INSIDE TOGETHER WITH %s", g.name(id), together)
+	g.tell("%s enters: INSIDE TOGETHER WITH %s", g.name(id), ids(others))
 	if g.found == nil {
 		g.found = &Violation{Check: CheckExclusion,
-			Says: fmt.Sprintf("%s enters while %s is inside", g.name(id), together)}
+			Says: fmt.Sprintf("%s enters while %s inside", g.name(id), who(others, "is", "are"))}
 	}
 }
 
@@ -200,7 +195,7 @@ func (g *stage) end() *Replayed {
 		r.Stall = r.Status
 		if r.Violation == nil {
 			r.Violation = &Violation{Check: CheckDeadlock, Stall: r.Stall,
-				Says: fmt.Sprintf("nothing is left to happen, and %s", waits(waiting))}
+				Says: "nothing is left to happen, and " + who(waiting, "waits", "wait")}
 			r.Story = append(r.Story, r.Violation.Says)
 		}
 	case g.stuck():
@@ -236,17 +231,16 @@ func Told(story []string, v *Violation) string {
 	return strings.Join(append(slices.Clip(story), end), "\n") + "\n"
 }
 
-// waits says who waits.
-func waits(ids []nodes.ID) string {
-	if len(ids) == 1 {
-		return fmt.Sprintf("node %d waits", ids[0])
+// who says which nodes do something: node 1 waits, or nodes 1, 2 wait.
+func who(all []nodes.ID, does, do string) string {
+	if len(all) == 1 {
+		return fmt.Sprintf("node %d %s", all[0], does)
 	}
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		all[i] = fmt.Sprint(id)
-	}
-	return "nodes " + strings.Join(all, ", ") + " wait"
+	return "nodes " + ids(all) + " " + do
 }
+
+// ids lists nodes.
+func ids(all []nodes.ID) string { return strings.ReplaceAll(list(all), " ", ", ") }
 
 func (g *stage) name(id nodes.ID) string {
 	if int(id) >= g.stack.N() {
