@@ -42,7 +42,7 @@ func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
 		t.Errorf("the option is no column of runs.csv:\n%s", rows)
 	}
 	const conformance = "^Test(TableIsFilledIn|PlainAndUnshared|SoundRows.*|RowsCost.*|NoRowAssumes.*)$"
-	out := c.run("go", "test", "-short", "-v", "-run", conformance+"/^secretary", "./nodes/mutex")
+	out := c.run("go", "test", "-trimpath", "-short", "-v", "-run", conformance+"/^secretary", "./nodes/mutex")
 	if tried := strings.Count(out, "--- PASS: "); tried != 6+4+3 { // tests, their parts, assumptions
 		t.Errorf("the conformance test passes %d times:\n%s", tried, out)
 	}

@@ -38,8 +38,7 @@ func start(t *testing.T, args ...string) *live {
 	l := &live{t: t, dir: t.TempDir()}
 	args = append([]string{"bench", "-n", strconv.Itoa(n), "--duration", "1m", "--warmup", "0",
 		"--results", l.dir}, args...)
-	l.cmd = exec.Command(filepath.Join(programs, "orchestrator"), args...)
-	l.cmd.Env, l.cmd.Dir = cleanEnv(), l.dir
+	l.cmd = orchestrator(t, l.dir, args...)
 	l.cmd.Stdout, l.cmd.Stderr = &l.out, &l.out
 	if err := l.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -127,8 +126,7 @@ func (l *live) record() bench.Record {
 
 // verify judges the run again, and returns what that printed.
 func (l *live) verify() (exitStatus int, text string) {
-	cmd := exec.Command(filepath.Join(programs, "orchestrator"), "verify", "--results", l.dir)
-	cmd.Env, cmd.Dir = cleanEnv(), l.dir
+	cmd := orchestrator(l.t, l.dir, "verify", "--results", l.dir)
 	out, _ := cmd.CombinedOutput()
 	return cmd.ProcessState.ExitCode(), string(out)
 }
@@ -176,15 +174,14 @@ func TestInterruptedAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{5, 10, 20, 40, 80} {
 		dir := t.TempDir()
-		cmd := exec.Command(filepath.Join(programs, "orchestrator"), "bench", "--results", dir)
-		cmd.Env, cmd.Dir = cleanEnv(), dir
+		cmd := orchestrator(t, dir, "bench", "--results", dir)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(after * time.Millisecond)
-		cmd.Process.Signal(syscall.SIGINT)
+		cmd.Process.Signal(syscall.SIGTERM) // SIGINT is ignored at first where a shell has it ignored
 		cmd.Wait()
 		switch cmd.ProcessState.ExitCode() {
 		case -1: // by the signal, before anything was begun

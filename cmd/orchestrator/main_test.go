@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -15,27 +16,49 @@ import (
 // programs is the folder of the programs under test: the real ones, run as people run them.
 var programs string
 
-func TestMain(m *testing.M) { os.Exit(buildAndTest(m)) }
-
-func buildAndTest(m *testing.M) int {
+func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "turnstile")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-trimpath", "-o", dir+"/",
-		"turnstile/cmd/orchestrator", "turnstile/cmd/node")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the programs: %v\n%s", err, out)
-		return 1
+		os.Exit(1)
 	}
 	programs = dir
-	return m.Run()
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// buildOnce builds the programs, which takes seconds.
+var buildOnce = sync.OnceValue(func() error {
+	cmd := exec.Command("go", "build", "-o", programs+"/", "turnstile/cmd/orchestrator", "turnstile/cmd/node")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the programs: %w\n%s", err, out)
+	}
+	return nil
+})
+
+func build(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it builds the programs, and starts processes")
+	}
+	if err := buildOnce(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// orchestrator returns the command to run the orchestrator in a folder.
+func orchestrator(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	build(t)
+	cmd := exec.Command(filepath.Join(programs, "orchestrator"), args...)
+	cmd.Env, cmd.Dir = cleanEnv(), dir
+	return cmd
 }
 
 func TestScripts(t *testing.T) {
+	build(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {

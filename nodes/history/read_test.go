@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 )
 
@@ -29,7 +30,7 @@ func smallLog(t testing.TB) (b []byte, events int) {
 
 func TestTruncatedAnywhere(t *testing.T) {
 	b, _ := smallLog(t)
-	for length := range len(b) {
+	for length := 0; length < len(b); length += soak.Pick(31, 7, 1) {
 		_, err := decodeBytes("1.log", b[:length])
 		if !isFormatError(err, "1.log") {
 			t.Fatalf("cut to %d of %d bytes: error %v", length, len(b), err)
@@ -67,7 +68,7 @@ func TestTornTail(t *testing.T) {
 
 func TestGarbled(t *testing.T) {
 	whole, events := smallLog(t)
-	for at := range whole {
+	for at := 0; at < len(whole); at += soak.Pick(31, 1, 1) {
 		if at >= preambleLen && at < events {
 			continue // what changes all the time has no check sum
 		}
