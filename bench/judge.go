@@ -28,10 +28,10 @@ func costUnder(l workload.Load, c nodes.Cost) nodes.Range {
 }
 
 // setting tells the checks what they must know of a run.
-func setting(o Options, spec *nodes.Spec, kinds []string) check.Setting {
+func setting(o Options, spec *nodes.Spec) check.Setting {
 	cost := published(o, spec)
 	return check.Setting{
-		Config: o.Config, Algorithm: o.Algorithm, Kinds: kinds, Cost: cost, CostKnown: known(cost),
+		Config: o.Config, Algorithm: o.Algorithm, Codec: spec.Codec(), Cost: cost, CostKnown: known(cost),
 		Identities: spec.Identities, Circulates: spec.Circulates, Open: o.Workload.Load == workload.Open,
 		Expected: o.Entries, Safe: spec.Safe, Live: spec.Live,
 	}

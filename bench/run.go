@@ -319,7 +319,7 @@ func (r *Run) judge(number int) error {
 // judgement returns a fold for a trial whose history has the header h.
 func (r *Run) judgement(h history.Header) judgement {
 	o := r.Record.Options
-	return judgementOf(h, o.Workload.Load, setting(o, r.Spec, r.Record.Kinds))
+	return judgementOf(h, o.Workload.Load, setting(o, r.Spec))
 }
 
 // conclude adds a trial that has been judged.

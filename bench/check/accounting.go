@@ -19,7 +19,7 @@ func accounting(e *Fold) Finding {
 	for kind, k := range e.sum.Kinds {
 		sent += k.Sent
 		delivered += k.Delivered
-		if kind >= len(e.Kinds) && k.Sent+k.Delivered > 0 {
+		if kind >= e.kinds() && k.Sent+k.Delivered > 0 {
 			wrong = append(wrong, fmt.Sprintf("there are messages of a kind %d, which does not exist", kind))
 		}
 	}

@@ -80,8 +80,8 @@ type Setting struct {
 	Kind       Kind
 	Config     nodes.Config
 	Algorithm  string
-	Kinds      []string    // names of the message kinds, by index
-	Cost       nodes.Range // published messages per entry for this load, for the whole run
+	Codec      *nodes.Codec // of the messages; nil: their kinds have no names
+	Cost       nodes.Range  // published messages per entry for this load, for the whole run
 	CostKnown  bool
 	Identities []nodes.Identity
 	Circulates bool
@@ -127,7 +127,9 @@ func Sections(h history.Header, s Setting) *section.Fold {
 	if s.Capacity == nil {
 		s.Capacity = func(uint16) int { return s.Config.Capacity() }
 	}
-	return section.New(h.StampError, s.Capacity)
+	f := section.New(h.StampError, s.Capacity)
+	f.Codec = s.Codec
+	return f
 }
 
 // Judge makes every check on a whole history.
@@ -205,10 +207,18 @@ func (e *Fold) resources() iter.Seq[*section.Resource] {
 	}
 }
 
+// kinds returns how many kinds of messages are known.
+func (e *Fold) kinds() int {
+	if e.Codec == nil {
+		return 0
+	}
+	return e.Codec.Kinds()
+}
+
 // kind returns the name of a message kind.
 func (e *Fold) kind(index int) string {
-	if index < len(e.Kinds) {
-		return e.Kinds[index]
+	if index < e.kinds() {
+		return e.Codec.Name(index)
 	}
 	return fmt.Sprintf("message of kind %d", index)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"turnstile/bench/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -167,7 +166,7 @@ func TestOutcomes(t *testing.T) {
 
 func perEntry(w *world, circulates bool) (float64, []float64, bool) {
 	h := w.history()
-	s := section.New(h.Header().StampError, nil)
+	s := Sections(h.Header(), w.Setting)
 	h.Run(s)
 	sum := history.Sum(h.Logs)
 	return s.MessagesPerEntry(&sum, circulates)
@@ -177,6 +176,11 @@ func TestMessagesPerEntry(t *testing.T) {
 	per, kinds, ok := perEntry(sound(5), false)
 	if !ok || per != 8 || kinds[kindRequest] != 4 || kinds[kindReply] != 4 || len(kinds) != history.MaxKinds {
 		t.Errorf("%v, %v, %v", per, kinds, ok)
+	}
+	beating := sound(5) // as if the replies were heartbeats
+	beating.Codec = nodes.NewCodec([]nodes.Kind{toys[0], {Zero: toyReply{}, Heartbeat: true}})
+	if per, kinds, ok = perEntry(beating, false); !ok || per != 4 || kinds[kindReply] != 4 {
+		t.Errorf("without heartbeats: %v, %v, %v", per, kinds, ok)
 	}
 	per, kinds, ok = perEntry(ring(5), true)
 	if !ok || per != 10 || kinds[kindRequest] != 10 {

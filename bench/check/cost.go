@@ -55,7 +55,8 @@ func identities(e *Fold) Finding {
 	}
 	t := nodes.Tally{Entries: e.sections.Entries, Sent: map[string]uint64{}}
 	var counts []string
-	for kind, name := range e.Kinds {
+	for kind := range e.kinds() {
+		name := e.kind(kind)
 		sent := uint64(0)
 		if kind < len(e.sum.Kinds) {
 			sent = e.sum.Kinds[kind].Sent

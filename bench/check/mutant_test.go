@@ -154,7 +154,7 @@ var mutants = []mutant{
 		"accounting", Inconclusive, Inconclusive, "exited"},
 	{"a message never handled", change(func(w *world) { w.totals(1).Kind(0).Delivered-- }),
 		"accounting", Inconclusive, Inconclusive, "24 messages were sent, 0 dropped and 0 added by faults, and 23"},
-	{"a kind too many", change(func(w *world) { w.Kinds, w.Identities = w.Kinds[:1], nil }),
+	{"a kind too many", change(func(w *world) { w.Codec, w.Identities = nodes.NewCodec(toys[:1]), nil }),
 		"accounting", Inconclusive, Inconclusive, "kind 1, which does not exist"},
 	{"a circling message unrecorded", circling(func(w *world) {
 		w.totals(3).Kind(0).Sent++

@@ -46,7 +46,7 @@ const stampError = 100 // of each log
 func newWorld(n int) *world {
 	w := &world{read: make([]int64, n)}
 	w.Setting = Setting{
-		Config: nodes.Config{N: n}, Algorithm: "made-up", Kinds: []string{"request", "reply"},
+		Config: nodes.Config{N: n}, Algorithm: "made-up", Codec: nodes.NewCodec(toys),
 		Cost: nodes.Exactly(2 * float64(n-1)), CostKnown: true,
 		Identities: []nodes.Identity{{Says: "REPLY = REQUEST", Holds: func(_ nodes.Config, t nodes.Tally) bool {
 			return t.Sent["reply"] == t.Sent["request"]
@@ -250,3 +250,10 @@ func (w *world) forget(kind history.Kind, count uint32) {
 }
 
 func (w *world) judge() Verdict { return Judge(w.history(), w.Setting) }
+
+type (
+	toyRequest struct{}
+	toyReply   struct{}
+)
+
+var toys = []nodes.Kind{{Zero: toyRequest{}}, {Zero: toyReply{}}}

@@ -55,10 +55,15 @@ func (f *Fold) messages(logs []*history.NodeLog) {
 	sum := history.Sum(logs)
 	m.Resent = sum.Resent
 	copy(m.Kinds[:], sum.Kinds)
-	for _, k := range m.Kinds {
+	var publishes, bytes uint64 // without heartbeats
+	for kind, k := range m.Kinds {
 		m.Sent += k.Sent
 		m.Publishes += k.Publishes
 		m.Bytes += k.Bytes
+		if !f.sections.Heartbeat(kind) {
+			publishes += k.Publishes
+			bytes += k.Bytes
+		}
 	}
 	perEntry, byKind, ok := f.sections.MessagesPerEntry(&sum, m.Circulates)
 	if !ok {
@@ -67,9 +72,9 @@ func (f *Fold) messages(logs []*history.NodeLog) {
 	m.PerEntry, m.KindPerEntry = results.Number(perEntry), byKind
 	if !m.Circulates {
 		entries := float64(f.Measures.Entries)
-		m.PublishesPerEntry = results.Ratio(float64(m.Publishes), entries)
+		m.PublishesPerEntry = results.Ratio(float64(publishes), entries)
 		if m.Bytes > 0 || m.Sent == 0 { // in a simulation messages have no bytes
-			m.BytesPerEntry = results.Ratio(float64(m.Bytes), entries)
+			m.BytesPerEntry = results.Ratio(float64(bytes), entries)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 // complete when the history is over; most are up to date while it is read. It takes memory for open requests
 // and for nodes, not for each event.
 type Fold struct {
+	Codec *nodes.Codec // of the messages; nil: it is not known which are heartbeats
+
 	Marks  [history.Stalled + 1]Mark
 	Window Window          // what is measured: see mark
 	End    int64           // of the history

@@ -2,6 +2,11 @@ package section
 
 import "turnstile/nodes/history"
 
+// Heartbeat reports whether messages of a kind only say that their sender is up. They belong to no entry.
+func (f *Fold) Heartbeat(kind int) bool {
+	return f.Codec != nil && kind < f.Codec.Kinds() && f.Codec.Kind(kind).Heartbeat
+}
+
 // A lap counts the messages from the first to the last entry in the window, if messages circulate.
 type lap struct {
 	entries uint64
@@ -21,7 +26,7 @@ func (l *lap) enter() {
 // MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:
 // all messages of a run that came to rest, divided by its entries; or, if messages circulate, those
 // from the first to the last entry between the marks Measuring and Stopped, divided by the entries after the
-// first. ok is false if that is not known.
+// first. Heartbeats do not count in the first figure. ok is false if nothing is known.
 func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates bool) (
 	perEntry float64, byKind []float64, ok bool) {
 	var sent [history.MaxKinds]uint64
@@ -39,8 +44,10 @@ func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates bool) (
 		return 0, nil, false
 	}
 	total := uint64(0)
-	for _, n := range sent {
-		total += n
+	for kind, n := range sent {
+		if !f.Heartbeat(kind) {
+			total += n
+		}
 		byKind = append(byKind, float64(n)/float64(entries))
 	}
 	return float64(total) / float64(entries), byKind, true

@@ -49,7 +49,7 @@ func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed) error {
 		report.printf("  %s\n", line)
 	}
 	setting := check.Setting{Config: s.Config, Algorithm: spec.Name, Safe: spec.Safe, Live: spec.Live}
-	setting.Kinds = spec.Codec().Names()
+	setting.Codec = spec.Codec()
 	outcome, says := check.Inconclusive, "the schedule ends, and no promise was broken by then"
 	switch v := check.Judge(played.History, setting); {
 	case v.Outcome == check.Violated:

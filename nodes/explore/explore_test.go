@@ -146,7 +146,7 @@ node 0 enters: INSIDE TOGETHER WITH 1`
 		t.Errorf("replayed: %+v", r.Violation)
 	}
 	verdict := check.Judge(r.History, check.Setting{Config: read.Config, Algorithm: spec.Name,
-		Kinds: []string{"request", "reply"}, Identities: spec.Identities, Safe: spec.Safe, Live: spec.Live})
+		Codec: spec.Codec(), Identities: spec.Identities, Safe: spec.Safe, Live: spec.Live})
 	witness := strings.Join(verdict.Findings[0].Witness, "\n")
 	if verdict.Outcome != check.Violated || !strings.Contains(verdict.Reason, "overlapped") ||
 		!strings.Contains(witness, "node 0 gets reply from node 1") {

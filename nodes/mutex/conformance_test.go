@@ -115,7 +115,7 @@ func judge(t *testing.T, o sim.Options, cost nodes.Range) check.Verdict {
 	t.Helper()
 	s := check.Setting{Config: o.Config, Algorithm: o.Spec.Name, Cost: cost, CostKnown: true,
 		Identities: o.Spec.Identities, Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live}
-	s.Kinds = o.Spec.Codec().Names()
+	s.Codec = o.Spec.Codec()
 	sections := check.Sections(history.Header{}, s)
 	checks := check.New(sections, s)
 	r, err := sim.Run(o, sections)

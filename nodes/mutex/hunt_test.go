@@ -71,7 +71,7 @@ func (m mutant) fault(h *history.History) (by, says string) {
 	cost := m.spec.Cost(m.config).Any
 	s := check.Setting{Config: m.config, Algorithm: m.sound.Name, Cost: cost, CostKnown: true,
 		Identities: m.spec.Identities, Circulates: m.spec.Circulates, Safe: m.spec.Safe, Live: m.spec.Live}
-	s.Kinds = m.spec.Codec().Names()
+	s.Codec = m.spec.Codec()
 	v := check.Judge(h, s)
 	at := slices.IndexFunc(v.Findings, func(f check.Finding) bool {
 		return f.Outcome == check.Violated && !f.OutsideModel

@@ -66,7 +66,7 @@ func encoded(t testing.TB, o Options) []byte {
 func setting(o Options) check.Setting {
 	s := check.Setting{Config: o.Config, Algorithm: o.Spec.Name, Identities: o.Spec.Identities,
 		Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live, Expected: o.Entries}
-	s.Kinds = o.Spec.Codec().Names()
+	s.Codec = o.Spec.Codec()
 	return s
 }
 
