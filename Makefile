@@ -41,7 +41,7 @@ soak: ## run the long forms of the tests: more seeds, larger clusters and spaces
 
 .PHONY: mutants
 mutants: ## have the checks look for what is wrong with algorithms of which one rule was changed
-	@cd nodes/mutex && go test -count=1 -run '^TestMutants$$'
+	@cd nodes/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfRows$$'
 
 .PHONY: check
 check: ## look for what tests do not find: format, vet, staticcheck, go.mod, short fuzz runs

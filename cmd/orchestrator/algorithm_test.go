@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -41,10 +42,11 @@ func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
 	if rows := c.read("results/latest/runs.csv"); !strings.Contains(rows, ",seat,") {
 		t.Errorf("the option is no column of runs.csv:\n%s", rows)
 	}
-	const conformance = "^Test(TableIsFilledIn|PlainAndUnshared|SoundRows.*|RowsCost.*|NoRowAssumes.*)$"
-	out := c.run("go", "test", "-trimpath", "-short", "-v", "-run", conformance+"/^secretary", "./nodes/mutex")
-	if tried := strings.Count(out, "--- PASS: "); tried != 6+4+3 { // tests, their parts, assumptions
-		t.Errorf("the conformance test passes %d times:\n%s", tried, out)
+	const conformance = "(SoundRows|RowsCost|RowsAre|NoRow)/^secretary$"
+	out := c.run("go", "test", "-trimpath", "-v", "-run", conformance, "./nodes/mutex")
+	passed := regexp.MustCompile(`--- PASS: \w+/secretary`).FindAllString(out, -1)
+	if len(passed) != 4+3 { // tests of rows, and assumptions
+		t.Errorf("%d tests of the row pass:\n%s", len(passed), out)
 	}
 }
 

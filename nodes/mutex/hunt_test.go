@@ -13,6 +13,7 @@ import (
 	"turnstile/bench/check"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
@@ -119,54 +120,64 @@ func exponential(mean string) chance.Distribution {
 // fits reports whether a check that caught it is one that it states.
 func (m mutant) fits(by string) bool { return by != "" && strings.Contains(m.fails, by) }
 
-// writeTable hunts mutants, prints how each was caught, and returns how many survived or were caught for
-// another reason than those they state. What an exploration finds stands beside that: an end within so many
-// states, or a dash, since not everything shows among three nodes.
-func writeTable(w io.Writer, mutants []mutant, seeds uint64) (wrong int, err error) {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "ALGORITHM\tWHAT IS CHANGED\tNODES\tFAULTS\tCAUGHT BY\tSEEDS\tEXPLORED TO\tSTATES")
-	for _, m := range mutants {
-		c, err := m.hunt(seeds)
-		if err != nil {
-			return wrong, err
-		}
-		faults := "none"
-		switch {
-		case m.copies:
-			faults = "copies"
-		case m.restarts:
-			faults = "restarts"
-		}
-		by := c.by
-		switch {
-		case by == "":
-			by = "NOTHING"
-			c.seed = seeds - 1
-		case !m.fits(c.by):
-			by += ", NOT " + m.fails
-		}
-		if !m.fits(c.by) {
-			wrong++
-		}
-		end, states, err := m.explore()
-		if err != nil {
-			return wrong, err
-		}
-		fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%d\n", m.sound.Name, m.rule, m.config.N, faults, by, c.seed+1,
-			cmp.Or(end, "-"), states)
-	}
-	return wrong, out.Flush()
+// A hunted is a mutant, how a simulation caught it, and what an exploration found beside that: an end within
+// so many states, or nothing, since not everything shows among three nodes.
+type hunted struct {
+	mutant
+	catch
+	seeds  uint64 // that were tried
+	end    string
+	states uint64
 }
 
-// mostStates is how far a mutant is explored before it counts as too large for that.
-const mostStates = 50_000
+// try hunts a mutant in both ways.
+func (m mutant) try(seeds uint64) (h hunted, err error) {
+	h.mutant = m
+	if h.catch, err = m.hunt(seeds); err != nil {
+		return h, err
+	}
+	if h.seeds = h.seed + 1; h.by == "" {
+		h.seeds = seeds
+	}
+	h.end, h.states, err = m.explore()
+	return h, err
+}
+
+// caughtBy says which check caught it, and if that is not one that should.
+func (h hunted) caughtBy() string {
+	switch {
+	case h.by == "":
+		return "NOTHING"
+	case !h.fits(h.by):
+		return h.by + ", NOT " + h.fails
+	}
+	return h.by
+}
+
+// writeTable prints how each mutant was caught.
+func writeTable(w io.Writer, all []*hunted) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "ALGORITHM\tWHAT IS CHANGED\tNODES\tFAULTS\tCAUGHT BY\tSEEDS\tEXPLORED TO\tSTATES")
+	for _, h := range all {
+		faults := "none"
+		switch {
+		case h.copies:
+			faults = "copies"
+		case h.restarts:
+			faults = "restarts"
+		}
+		fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%d\n", h.sound.Name, h.rule, h.config.N, faults, h.caughtBy(),
+			h.seeds, cmp.Or(h.end, "-"), h.states)
+	}
+	return out.Flush()
+}
 
 // explore goes through every order of events of a few nodes, until a mutant does what it must not. It
 // returns the check, and how many states it took; the check is empty if there was none to find within bounds.
 func (m mutant) explore() (by string, states uint64, err error) {
 	for _, size := range []struct{ nodes, entries int }{{2, 1}, {2, 2}, {3, 1}, {3, 2}} {
 		o := explore.Options{Spec: &m.spec, Config: nodes.Config{N: size.nodes}, Entries: size.entries,
-			Reordering: m.spec.Safe&nodes.FIFO == 0, States: mostStates}
+			Reordering: m.spec.Safe&nodes.FIFO == 0, States: soak.Pick[uint64](100, 5000, 50_000)}
 		if m.copies {
 			o.Duplicates = 1
 		}

@@ -7,15 +7,16 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 )
 
 // No machine or message may share memory with another, nor hold a map, a pointer, a func or a
 // channel: only then can a simulator clone and compare them without knowing what they are.
-func TestPlainAndUnshared(t *testing.T) {
+func TestRowsArePlainAndUnshared(t *testing.T) {
 	for _, row := range Table {
 		t.Run(row.Name, func(t *testing.T) {
-			for seed := range uint64(5) {
+			for seed := range soak.Pick[uint64](1, 3, 100) {
 				if faults := memoryFaults(t, row, 4, seed); len(faults) > 0 {
 					t.Errorf("seed %d: %v", seed, faults)
 				}

@@ -48,7 +48,7 @@ func TestVariantsAreSound(t *testing.T) {
 				{Entries: 2},
 				{Entries: 1, Duplicates: 1, Crashes: 1, Restarts: true},
 			} {
-				o.Spec, o.Config, o.States = v, nodes.Config{N: 2}, mostStates
+				o.Spec, o.Config, o.States = v, nodes.Config{N: 2}, 50_000
 				o.Reordering = v.Safe&nodes.FIFO == 0
 				x, err := explore.Run(o)
 				switch {
