@@ -10,9 +10,9 @@ import (
 type Clock interface {
 	// Now returns the time since the run's zero, in nanoseconds.
 	Now() int64
-	// SetAlarm sends on Alarms at the time at, or at once if that is past. A later call replaces an earlier.
+	// SetAlarm sets the alarm for the time at, or for now if that is past. A later call replaces an earlier.
+	// When it goes off, the clock calls what it was made with, on a goroutine of its own.
 	SetAlarm(at int64)
-	Alarms() <-chan struct{}
 }
 
 // An Anchor ties this process's clock to CLOCK_MONOTONIC, which all processes of one kernel share.

@@ -14,23 +14,22 @@ type timerClock struct {
 	zero   int64 // of the run, on CLOCK_MONOTONIC
 	fd     int
 	file   *os.File // fd again, watched by the runtime's poller
-	alarms chan struct{}
+	ring   func()
 }
 
 // NewClock returns the clock of a run whose zero is given as a reading of CLOCK_MONOTONIC.
-func NewClock(anchor Anchor, zero int64) (Clock, error) {
+// When its alarm goes off, it calls ring.
+func NewClock(anchor Anchor, zero int64, ring func()) (Clock, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("creating a timer: %w", err)
 	}
-	c := &timerClock{anchor, zero, fd, os.NewFile(uintptr(fd), "timerfd"), make(chan struct{}, 1)}
+	c := &timerClock{anchor, zero, fd, os.NewFile(uintptr(fd), "timerfd"), ring}
 	go c.watch()
 	return c, nil
 }
 
 func (c *timerClock) Now() int64 { return c.anchor.Now() - c.zero }
-
-func (c *timerClock) Alarms() <-chan struct{} { return c.alarms }
 
 func (c *timerClock) SetAlarm(at int64) {
 	// A time that is past makes the timer run out at once; a time of zero would disarm it.
@@ -40,16 +39,13 @@ func (c *timerClock) SetAlarm(at int64) {
 	}
 }
 
-// watch sends on alarms when the timer has run out.
+// watch calls ring when the timer has run out.
 func (c *timerClock) watch() {
 	var count [8]byte
 	for {
 		if _, err := c.file.Read(count[:]); err != nil {
 			return
 		}
-		select {
-		case c.alarms <- struct{}{}:
-		default: // one is waiting there already
-		}
+		c.ring()
 	}
 }

@@ -9,22 +9,16 @@ type sleepClock struct {
 	anchor Anchor
 	zero   int64
 	timer  *time.Timer
-	alarms chan struct{}
 }
 
 // NewClock returns the clock of a run whose zero is given as a reading of CLOCK_MONOTONIC.
-func NewClock(anchor Anchor, zero int64) (Clock, error) {
-	c := &sleepClock{anchor: anchor, zero: zero, alarms: make(chan struct{}, 1)}
-	c.timer = time.AfterFunc(time.Hour, func() {
-		select {
-		case c.alarms <- struct{}{}:
-		default:
-		}
-	})
+// When its alarm goes off, it calls ring.
+func NewClock(anchor Anchor, zero int64, ring func()) (Clock, error) {
+	c := &sleepClock{anchor: anchor, zero: zero}
+	c.timer = time.AfterFunc(time.Hour, ring)
 	c.timer.Stop()
 	return c, nil
 }
 
-func (c *sleepClock) Now() int64              { return c.anchor.Now() - c.zero }
-func (c *sleepClock) Alarms() <-chan struct{} { return c.alarms }
-func (c *sleepClock) SetAlarm(at int64)       { c.timer.Reset(time.Duration(at - c.Now())) }
+func (c *sleepClock) Now() int64        { return c.anchor.Now() - c.zero }
+func (c *sleepClock) SetAlarm(at int64) { c.timer.Reset(time.Duration(at - c.Now())) }

@@ -31,11 +31,12 @@ type Host struct {
 	started  bool
 	parked   bool // the machines handle no more messages
 
-	messages chan *nats.Msg
-	orders   chan *nats.Msg
-	trouble  chan error
-	err      error // why the loop must end
-	quit     bool
+	inbox   chan *nats.Msg        // messages and orders, in the order in which they came, and wake-ups
+	wakeUp  *nats.Msg             // says no more than that the alarm or the trouble is to be looked at
+	orders  [2]*nats.Subscription // to which of them an order belongs
+	trouble chan error
+	err     error // why the loop must end
+	quit    bool
 }
 
 // burst is how many messages a host handles before it looks at its timers and orders again.
@@ -45,13 +46,13 @@ const burst = 64
 // the node cannot go on: the broker is gone, the disk is full, a message is garbled.
 func Run(c Config, stack *nodes.Stack) error {
 	anchor := DropAnchor()
-	clock, err := NewClock(anchor, c.Zero)
-	if err != nil {
+	h := &Host{config: c, dice: chance.Dice(c.Seed), tasks: newTasks(),
+		choices: make([]uint64, len(stack.Instances())), inbox: make(chan *nats.Msg, 4096+8*stack.Total()),
+		wakeUp: new(nats.Msg), trouble: make(chan error, 1)}
+	var err error
+	if h.clock, err = NewClock(anchor, c.Zero, h.wake); err != nil {
 		return err
 	}
-	h := &Host{config: c, clock: clock, dice: chance.Dice(c.Seed), tasks: newTasks(),
-		choices: make([]uint64, len(stack.Instances())), messages: make(chan *nats.Msg, 4096+8*stack.Total()),
-		orders: make(chan *nats.Msg, 256), trouble: make(chan error, 8)}
 	if h.resource, err = OpenResource(c.Resource, len(stack.Mutexes())); err != nil {
 		return err
 	}
@@ -82,13 +83,22 @@ func Run(c Config, stack *nodes.Stack) error {
 // JoinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
 const JoinTimeout = 20 * time.Second
 
-// connect connects to the broker and subscribes to the node's subjects. All messages come by one channel,
-// whatever their subject: two would change their order. There is no buffer for the time without a connection:
-// its messages would arrive after an outage as if nothing had failed.
+// wake has the loop look at its alarm and its trouble. If the inbox is full, it will do so anyway.
+func (h *Host) wake() {
+	select {
+	case h.inbox <- h.wakeUp:
+	default:
+	}
+}
+
+// connect connects to the broker and subscribes to the node's subjects. All that comes does so by one
+// channel, whatever its subject: two would change the order, and take longer to wait for. There is no buffer
+// for the time without a connection: its messages would arrive after an outage as if nothing had failed.
 func (h *Host) connect() (*nats.Conn, error) {
 	fail := func(err error) {
 		select {
 		case h.trouble <- err:
+			h.wake()
 		default: // the first one is enough
 		}
 	}
@@ -103,17 +113,17 @@ func (h *Host) connect() (*nats.Conn, error) {
 		return nil, fmt.Errorf("connecting to the broker: %w", err)
 	}
 	subjects := SubjectsOf(h.config.Run)
-	subjectsHeard := map[string]chan *nats.Msg{
-		subjects.Node(h.config.Node):     h.messages,
-		subjects.Orders():                h.orders,
-		subjects.OrdersTo(h.config.Node): h.orders,
-	}
+	heard := []string{subjects.Orders(), subjects.OrdersTo(h.config.Node), subjects.Node(h.config.Node)}
 	if h.config.Multicast && int(h.config.Node) < h.process.Stack().N() {
-		subjectsHeard[subjects.Everyone()] = h.messages
+		heard = append(heard, subjects.Everyone())
 	}
-	for subject, to := range subjectsHeard {
-		if _, err := conn.ChanSubscribe(subject, to); err != nil {
+	for i, subject := range heard {
+		sub, err := conn.ChanSubscribe(subject, h.inbox)
+		if err != nil {
 			return nil, fmt.Errorf("subscribing to %s: %w", subject, err)
+		}
+		if i < len(h.orders) {
+			h.orders[i] = sub
 		}
 	}
 	if err := conn.Flush(); err != nil {
@@ -127,50 +137,38 @@ func (h *Host) connect() (*nats.Conn, error) {
 func (h *Host) loop() {
 	for h.err == nil && !h.quit {
 		h.runDue()
-		if h.act() {
-			h.poll() // a client has more to do now
-			continue
+		if !h.act() && h.err == nil {
+			h.setAlarm()
+			h.take(<-h.inbox)
 		}
-		if h.err != nil { // the select below might wait for ever
-			return
-		}
-		h.setAlarm()
-		select {
-		case m := <-h.messages:
-			h.arrive(m)
-			h.poll()
-		case <-h.clock.Alarms():
-			h.alarm = 0
-		case m := <-h.orders:
-			h.obey(m)
-		case h.err = <-h.trouble:
+		for range min(burst, len(h.inbox)) { // what has come, without waiting for more
+			if h.err != nil || h.quit {
+				return
+			}
+			h.take(<-h.inbox)
 		}
 	}
 }
 
-// poll handles what has arrived, without waiting for more.
-func (h *Host) poll() {
-	for range min(burst, len(h.messages)) {
-		h.arrive(<-h.messages)
-		if h.err != nil {
-			return
+// take handles what comes by the inbox.
+func (h *Host) take(m *nats.Msg) {
+	switch m.Sub {
+	case nil:
+		select {
+		case h.err = <-h.trouble:
+		default:
 		}
-	}
-	select {
-	case m := <-h.orders:
+	case h.orders[0], h.orders[1]:
 		h.obey(m)
-	case h.err = <-h.trouble:
 	default:
+		h.arrive(m)
 	}
 }
 
 // hurry has the node begin before it handles its first message. The sender has begun, so the time to begin
-// has come, and the order to begin has arrived. Otherwise a token could pass a node before it has requested
-// it.
+// has come, and the order to begin came before the message. Otherwise a token could pass a node before it has
+// requested it.
 func (h *Host) hurry() {
-	for len(h.orders) > 0 && h.err == nil {
-		h.obey(<-h.orders)
-	}
 	h.runDue()
 	h.act()
 }

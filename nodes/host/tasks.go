@@ -62,12 +62,12 @@ func (t *task) wake() int64 {
 	return t.at
 }
 
-// setAlarm sets the alarm for the earliest task.
+// setAlarm sets the alarm for the earliest task, unless it is set for no later.
 func (h *Host) setAlarm() {
 	if h.tasks.Len() == 0 {
 		return
 	}
-	if at := h.tasks.First().wake(); h.alarm == 0 || at < h.alarm {
+	if at := h.tasks.First().wake(); at < h.alarm || h.alarm <= h.clock.Now() {
 		h.alarm = at
 		h.clock.SetAlarm(at)
 	}
