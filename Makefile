@@ -39,6 +39,10 @@ soak: ## run the long forms of the tests: more seeds, larger clusters and spaces
 	@SOAK=1 $(GOTEST) -timeout 3h ./...
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=1m
 
+.PHONY: budget
+budget: ## measure the CPU time that the tests of each algorithm take
+	@go test ./cmd/orchestrator -count=1 -v -run '^TestBudget$$' -budget
+
 .PHONY: mutants
 mutants: ## have the checks look for what is wrong with algorithms of which one rule was changed
 	@cd nodes/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfRows$$'

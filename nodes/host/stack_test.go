@@ -155,6 +155,9 @@ func TestFourInstancesOnOneNode(t *testing.T) {
 		}
 	})
 	t.Run("explored", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("the space takes seconds")
+		}
 		tr.instances[0], tr.instances[1] = instance(row(t, "central"), 2), instance(row(t, "central"), 2)
 		tr.explored(t)
 	})
