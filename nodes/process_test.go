@@ -1,0 +1,95 @@
+package nodes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A silentHost does nothing that its processes ask for.
+type silentHost struct{}
+
+func (silentHost) Send(*Process, *Effect)          {}
+func (silentHost) Broadcast(*Process, *Effect)     {}
+func (silentHost) SetTimer(*Process, *Effect)      {}
+func (silentHost) Save(*Process, *Effect)          {}
+func (silentHost) Enter(*Process, *Effect)         {}
+func (silentHost) Revoke(*Process, *Effect)        {}
+func (silentHost) Elect(*Process, *Effect)         {}
+func (silentHost) Suspect(*Process, *Effect, bool) {}
+
+// process returns node 1 of 3, whose machines are these, in all its lives.
+func process(machines ...Machine) *Process {
+	var p Process
+	NewRuntime(toys(3, machines...), silentHost{}, nil).Process(&p, 1)
+	return &p
+}
+
+func TestUnknownOperationsPanic(t *testing.T) {
+	defer func() {
+		if said := fmt.Sprint(recover()); !strings.Contains(said, "operation 99") {
+			t.Errorf("an operation that there is not: %s", said)
+		}
+	}()
+	process(&diarist{}).do(&Effect{Op: 99})
+}
+
+// A process comes up again with what each of its machines has saved, if that machine recovers; and with
+// nothing if it is to forget.
+func TestProcessLives(t *testing.T) {
+	amnesic, a, b := &diarist{}, &gossip{}, &gossip{}
+	saves := func(number int) func(*Env, string) {
+		return func(env *Env, event string) {
+			if event == "start" {
+				env.Save(tySelf{number})
+			}
+		}
+	}
+	amnesic.do, a.do, b.do = saves(1), saves(2), saves(3)
+	p := process(amnesic, a, b)
+	p.Boot()
+	if p.Saved(0) != (tySelf{1}) || p.Saved(2) != (tySelf{3}) || !p.Forgets(false) {
+		t.Errorf("saved %v, %v; forgets %v", p.Saved(0), p.Saved(2), p.Forgets(false))
+	}
+	p.Crash()
+	if p.Up() {
+		t.Error("it is up after a crash")
+	}
+	p.Restart(false)
+	if !p.Up() || p.Incarnation() != 1 {
+		t.Errorf("it is up: %v, in incarnation %d", p.Up(), p.Incarnation())
+	}
+	amnesic.expect(t, "start", "start")
+	a.expect(t, "start", "recover {2}")
+	b.expect(t, "start", "recover {3}")
+	p.Crash()
+	p.Restart(true)
+	if a.diary[2] != "recover <nil>" || p.Saved(1) != nil {
+		t.Errorf("it heard %q and has saved %v", a.diary, p.Saved(1))
+	}
+	if process(a, b).Forgets(false) || !process(a, b).Forgets(true) {
+		t.Error("machines that recover forget only if they are to")
+	}
+}
+
+// A clone goes its own way, and equal processes have equal states.
+func TestProcessClones(t *testing.T) {
+	p := process(&toggle{})
+	p.Boot()
+	q := p.Clone()
+	if !slices.Equal(p.AppendState(nil), q.AppendState(nil)) {
+		t.Error("a clone has another state")
+	}
+	q.Handle(&Input{Kind: Request})
+	if p.Client(0) != Idle || q.Client(0) != Waiting || slices.Equal(p.AppendState(nil), q.AppendState(nil)) {
+		t.Error("what happens to the clone happens to the original")
+	}
+}
+
+// A toggle counts its requests.
+type toggle struct{ Requests int }
+
+func (t *toggle) Request(*Env)              { t.Requests++ }
+func (t *toggle) Release(*Env)              {}
+func (t *toggle) Receive(*Env, ID, Message) {}
