@@ -57,6 +57,8 @@ func (o *Options) validateEnd() error {
 			"delay for less or run for longer", o.Latency, o.Duration)
 	case o.Duration > 24*time.Hour:
 		return fmt.Errorf("a duration of %v: at most 24h", o.Duration)
+	case o.Warmup > 24*time.Hour:
+		return fmt.Errorf("a warm-up of %v: at most 24h", o.Warmup)
 	}
 	return nil
 }
@@ -70,16 +72,12 @@ func (o *Options) validateLoad() error {
 		return fmt.Errorf("a rate of %v under a load that is %s: an open load takes a rate, and no other does",
 			w.Rate, w.Load)
 	}
-	if !(w.Rate >= 0 && w.Rate <= 1e6) { // false for NaN
-		return fmt.Errorf("a rate of %v requests per second and node: it must be above 0, and at most 1000000",
-			w.Rate)
+	if err := w.CheckRate(); err != nil {
+		return err
 	}
 	if !w.Think.Zero() && w.Load != workload.Closed {
 		return fmt.Errorf("a time to think of %v under a load that is %s: only a closed load thinks",
 			w.Think, w.Load)
-	}
-	if o.Entries > 0 && w.Load == workload.Closed && w.Think.Mean() > 24*time.Hour {
-		return fmt.Errorf("a time to think of %v: at most 24h", w.Think)
 	}
 	return nil
 }

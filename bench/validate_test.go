@@ -42,7 +42,11 @@ func TestValidate(t *testing.T) {
 		{"unknown load", func(o *Options) { o.Workload.Load = "heavy" }, `no load "heavy": take one of saturated`},
 		{"open without rate", func(o *Options) { o.Workload.Load = workload.Open }, "an open load takes a rate"},
 		{"rate without open", func(o *Options) { o.Workload.Rate = 5 }, "and no other does"},
-		{"negative rate", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, -5 }, "above 0"},
+		{"negative rate", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, -5 },
+			"at least 0.000001, and at most 1000000"},
+		{"tiny rate", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, 1e-12 },
+			"a rate of 1e-12 requests per second and node: it must be at least 0.000001"},
+		{"long warm-up", func(o *Options) { o.Warmup = 25 * time.Hour }, "a warm-up of 25h0m0s: at most 24h"},
 		{"open", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, 5 }, ""},
 		{"think", func(o *Options) { o.Workload.Think = chance.Constant(1) }, "only a closed load thinks"},
 	} {

@@ -2,7 +2,6 @@ package measure
 
 import (
 	"math"
-	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -17,16 +16,16 @@ type Latency struct {
 	open *hdrhistogram.Histogram // of those that did not end, which are in Hist too; nil if there are none
 }
 
-const longest = time.Hour // longer ones count as this
+const longest = 1 << 62 // 146 years: no run lasts so long
 
-func newHist() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(longest), 3) }
+func newHist() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
 
 // Add adds a duration that has ended.
 func (l *Latency) Add(ns int64) {
 	if l.Hist == nil {
 		l.Hist = newHist()
 	}
-	l.Hist.RecordValue(min(max(ns, 0), int64(longest)))
+	l.Hist.RecordValue(min(max(ns, 0), longest))
 }
 
 // AddOpen adds a duration that has not ended, with its age.
@@ -35,7 +34,7 @@ func (l *Latency) AddOpen(ns int64) {
 	if l.open == nil {
 		l.open = newHist()
 	}
-	l.open.RecordValue(min(max(ns, 0), int64(longest)))
+	l.open.RecordValue(min(max(ns, 0), longest))
 }
 
 // Merge adds all durations of other.

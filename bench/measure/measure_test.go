@@ -341,6 +341,11 @@ func TestQuantiles(t *testing.T) {
 		young.AddOpen(10)
 	}
 	wantFigure(t, "median", young.MicrosAt(0.5), ">9.007")
+	var long Latency
+	long.Add(int64(100 * 365 * 24 * time.Hour))
+	if ns, atLeast := long.Quantile(0.5); atLeast || math.Abs(float64(ns)/(100*365*24*3600e9)-1) > 1e-3 {
+		t.Errorf("100 years are shown as %v", time.Duration(ns))
+	}
 	var other Latency
 	for range 100 {
 		other.AddOpen(math.MaxInt64)

@@ -103,6 +103,7 @@ func TestParseDistributionSaysWhatIsWrong(t *testing.T) {
 		"normal:1ms,-1ms":    "negative",
 		"log-normal:2ms,1ms": "lies above the median",
 		"2ms,3ms":            "has 2 numbers, not 1",
+		"uniform:1ms,25h":    "too long: at most 24h",
 	} {
 		if _, err := ParseDistribution(text); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("ParseDistribution(%q) says %v, not %q", text, err, says)

@@ -25,6 +25,13 @@ const (
 
 var shapeNames = [...]string{"constant", "uniform", "exponential", "normal", "log-normal"}
 
+// Longest is the longest duration that is drawn, 100 years, so that sums of times do not overflow. Only a
+// log-normal distribution comes near it, since its numbers are at most mostNumber.
+const (
+	Longest    = 100 * 365 * 24 * time.Hour
+	mostNumber = 24 * time.Hour
+)
+
 // Constant is the distribution that is always d.
 func Constant(d time.Duration) Distribution { return Distribution{a: d} }
 
@@ -66,6 +73,9 @@ func parseShape(s shape, text string, numbers []string) (Distribution, error) {
 		if length < 0 {
 			return Distribution{}, fmt.Errorf("%q is negative: time does not run backwards", text)
 		}
+		if length > mostNumber {
+			return Distribution{}, fmt.Errorf("%q is too long: at most %.0fh", text, mostNumber.Hours())
+		}
 		*to = length
 	}
 	if s == logNormal && (d.a <= 0 || d.b < d.a) {
@@ -91,9 +101,14 @@ func (s Distribution) Mean() time.Duration {
 		return (s.a + s.b) / 2
 	case logNormal:
 		sigma := s.sigma()
-		return time.Duration(float64(s.a) * exp(float64(sigma*sigma)/2))
+		return s.times(exp(float64(sigma*sigma) / 2))
 	}
 	return s.a
+}
+
+// times returns a multiple of the median of a log-normal distribution, or Longest if that is shorter.
+func (s Distribution) times(factor float64) time.Duration {
+	return time.Duration(min(float64(s.a)*factor, float64(Longest)))
 }
 
 // sigma returns the standard deviation of the logarithm of a log-normal distribution.
@@ -109,7 +124,7 @@ func (s Distribution) Longest() time.Duration {
 	case normal:
 		return s.a + 5*s.b
 	case logNormal:
-		return time.Duration(float64(s.a) * exp(5*s.sigma()))
+		return s.times(exp(5 * s.sigma()))
 	}
 	return s.a
 }
@@ -135,7 +150,7 @@ func (s Distribution) Draw(d Dice, r Roll) time.Duration {
 	case normal:
 		return max(0, s.a+time.Duration(float64(s.b)*d.Normal(r)))
 	case logNormal:
-		return time.Duration(float64(s.a) * exp(float64(s.sigma()*d.Normal(r))))
+		return s.times(exp(float64(s.sigma() * d.Normal(r))))
 	}
 	return s.a
 }

@@ -8,15 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"turnstile/internal/chance"
 	"turnstile/nodes"
 )
 
 // crashForms lists what ParseCrash takes, for its errors.
 const crashForms = "2@30ms (node 2 goes down after 30ms), 2@30ms+5ms (and comes up 5ms later) or " +
 	"2@30ms+5ms,amnesia (and has forgotten what it saved)"
-
-// latestCrash is the latest time at which a node may be up again, so that later times do not overflow.
-const latestCrash = 100 * 365 * 24 * time.Hour
 
 // ParseCrash reads a crash: 2@30ms, 2@30ms+5ms or 2@30ms+5ms,amnesia.
 func ParseCrash(text string) (Crash, error) {
@@ -34,9 +32,9 @@ func ParseCrash(text string) (Crash, error) {
 	if err != nil || c.At < 0 || restarts && c.Restart <= 0 {
 		return Crash{}, fmt.Errorf("%q is no crash: write %s", text, crashForms)
 	}
-	if c.At > latestCrash || c.Restart > latestCrash-c.At {
+	if c.At > chance.Longest || c.Restart > chance.Longest-c.At {
 		return Crash{}, fmt.Errorf("%q is too late: a node goes down, and comes up again, within %.0fh (100 years)",
-			text, latestCrash.Hours())
+			text, chance.Longest.Hours())
 	}
 	return c, nil
 }

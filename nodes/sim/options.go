@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -49,11 +50,8 @@ func (o *Options) stack() (*nodes.Stack, error) {
 
 // Validate says what is wrong with the options, if anything is.
 func (o *Options) Validate() error {
-	switch w := &o.Workload; {
-	case o.Duration == 0 && o.Entries == 0:
+	if o.Duration == 0 && o.Entries == 0 {
 		return errors.New("neither a duration nor a number of entries: the run would never end")
-	case w.Load == workload.Open && w.Rate <= 0:
-		return errors.New("an open load takes a rate, the requests per second of each node")
 	}
-	return o.checkCrashes()
+	return cmp.Or(o.Workload.CheckRate(), o.checkCrashes())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/stall"
@@ -14,12 +15,15 @@ import (
 // A Result is what came of a simulated run, beside its history.
 type Result struct {
 	Stall      string // the report of a stall, if there was one
-	Cut        error  // why the run ended early, if it did: ErrInterrupted, a Panic, or that it held too much
+	Cut        error  // why the run ended early, if it did: ErrInterrupted, a Panic, or that it was too large
 	Deliveries uint64 // messages handled
 }
 
 // ErrInterrupted ends a run when its Interrupt is closed.
 var ErrInterrupted = errors.New("interrupted")
+
+// errTooLong ends a run whose times might overflow.
+var errTooLong = errors.New("more than 100 years have passed: take fewer entries or shorter times")
 
 // mostPending is how many events to come a run may hold. They take some three gigabytes.
 const mostPending = 1 << 25
@@ -113,7 +117,10 @@ func (w *world) loop() {
 			break
 		}
 		var e *event
-		w.now, e = w.queue.take()
+		if w.now, e = w.queue.take(); w.now > int64(chance.Longest) {
+			w.cut = errTooLong
+			break
+		}
 		w.happen(e)
 		if w.waiting > 0 && w.handled-w.moved > w.Patience {
 			w.stalled()

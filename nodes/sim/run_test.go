@@ -239,7 +239,7 @@ func TestOptionsAreValidated(t *testing.T) {
 	for says, change := range map[string]func(*Options){
 		"at least one": func(o *Options) { o.Config.N = 0 },
 		"never end":    func(o *Options) { o.Entries = 0 },
-		"takes a rate": func(o *Options) { o.Workload.Load = workload.Open },
+		"a rate of 0":  func(o *Options) { o.Workload.Load = workload.Open },
 		"node 7 is to": func(o *Options) { o.Crashes = []Crash{{Node: 7}} },
 		"down already": func(o *Options) {
 			o.Crashes = []Crash{{Node: 1, At: 5, Restart: 10}, {Node: 1, At: 9, Restart: 1}}
@@ -268,8 +268,14 @@ func TestCutShort(t *testing.T) {
 	if v := verdict(o, r); v.Outcome != check.Inconclusive || r.Deliveries == 0 {
 		t.Errorf("an interrupted run of %d deliveries is %v: %s", r.Deliveries, v.Outcome, v.Reason)
 	}
+	o.Interrupt = nil
+	ages := options(t, "central", 2, func(o *Options) {
+		o.Workload.Hold, o.Entries = chance.Constant(24*time.Hour), 40_000
+	})
+	if r = mustRun(t, ages); !errors.Is(r.Cut, errTooLong) || r.Events[len(r.Events)-1].At < 0 {
+		t.Errorf("more than a hundred years were cut by %v", r.Cut)
+	}
 	w := newWorld(o)
-	w.Interrupt = nil
 	w.queue.size = mostPending + 1
 	if w.watch() == nil {
 		t.Error("messages without end are let be")

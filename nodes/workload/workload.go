@@ -50,6 +50,21 @@ type Workload struct {
 	Whole float64 `json:"whole,omitempty" yaml:"whole,omitempty"`
 }
 
+// The least and the greatest rate, in requests per second: about one in eleven days, and one per microsecond.
+const (
+	leastRate = 1e-6
+	mostRate  = 1e6
+)
+
+// CheckRate says what is wrong with the rate of an open load, if anything is.
+func (w *Workload) CheckRate() error {
+	if w.Load == Open && !(w.Rate >= leastRate && w.Rate <= mostRate) { // nor is it a NaN
+		return fmt.Errorf("a rate of %v requests per second and node: it must be at least %.6f, and at most %.0f",
+			w.Rate, leastRate, mostRate)
+	}
+	return nil
+}
+
 // Never is later than any time.
 const Never = math.MaxInt64
 
@@ -76,7 +91,11 @@ func (w *Workload) Next(d chance.Dice, id nodes.ID, count uint64, lastDue, lastE
 		case count == 1:
 			gaps = d.Unit(r) // otherwise all nodes would request at once
 		}
-		return lastDue + int64(gaps*float64(time.Second)/w.Rate)
+		gap := gaps * float64(time.Second) / w.Rate
+		if gap >= float64(Never-lastDue) {
+			return Never
+		}
+		return lastDue + int64(gap)
 	}
 	return Never
 }

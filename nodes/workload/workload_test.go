@@ -24,6 +24,7 @@ func TestNextByLoad(t *testing.T) {
 		{"sequential", Workload{Load: Sequential}, 0, Never},
 		{"closed", Workload{Load: Closed, Think: think}, 3, 205},
 		{"open, evenly", Workload{Load: Open, Rate: 1e9 / 7, Evenly: true}, 3, 107},
+		{"open, beyond all time", Workload{Load: Open, Rate: 1e-12, Evenly: true}, 3, Never},
 	} {
 		if got := test.w.Next(1, test.id, 2, 100, 200); got != test.want {
 			t.Errorf("%s: %d, not %d", test.name, got, test.want)
