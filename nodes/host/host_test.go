@@ -347,10 +347,16 @@ func TestHostFindsGapsAndRepeats(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.conn.Flush()
-	s.order(host.Order{Do: host.Report}) // its answer comes after the messages were handled, or nearly
-	s.note()
-	time.Sleep(50 * time.Millisecond)
+	w, err := history.Watch(s.log(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for deadline := time.Now().Add(20 * time.Second); w.Instances[0].Kinds[1].Delivered.Load() < 3; {
+		if time.Sleep(time.Millisecond); time.Now().After(deadline) {
+			t.Fatal("not all messages are taken in")
+		}
+	}
 	got := s.end().Logs[0].Totals
 	if got.Gaps != 1 || got.Repeats != 2 {
 		t.Errorf("%d gaps and %d repeats, not 1 and 2", got.Gaps, got.Repeats)

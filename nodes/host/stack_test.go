@@ -116,7 +116,7 @@ func kept(mark uint64, n int) nodes.Instance {
 // clients, its messages, its timers and its counters.
 func TestFourInstancesOnOneNode(t *testing.T) {
 	tr := trial{instances: []nodes.Instance{instance(row(t, "ricart"), 2), instance(row(t, "ricart"), 2),
-		instance(elders(), 2), instance(watchers(), 2)}, entries: 80,
+		instance(elders(), 2), instance(watchers(time.Minute), 2)}, entries: 80,
 		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(100 * time.Microsecond)}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		inside, entries := map[uint16]int{}, 0
@@ -155,9 +155,6 @@ func TestFourInstancesOnOneNode(t *testing.T) {
 		}
 	})
 	t.Run("explored", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("the space takes seconds")
-		}
 		tr.instances[0], tr.instances[1] = instance(row(t, "central"), 2), instance(row(t, "central"), 2)
 		tr.explored(t)
 	})
@@ -272,7 +269,8 @@ func TestRevokedClientsLeave(t *testing.T) {
 
 // A suspicion reaches the machines beside the detector, which elect another; a suspicion taken back does too.
 func TestSuspicionsReachTheElector(t *testing.T) {
-	tr := trial{instances: []nodes.Instance{kept(1, 2), instance(elders(), 2), instance(watchers(), 2)},
+	tr := trial{instances: []nodes.Instance{kept(1, 2), instance(elders(), 2),
+		instance(watchers(20*time.Millisecond), 2)},
 		shaper: deaf{}, entries: 20,
 		workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(10 * time.Millisecond)}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {

@@ -19,15 +19,21 @@ func toy(name string, new func() nodes.Machine, messages ...nodes.Message) *node
 	return spec
 }
 
-// A watcher is a failure detector with two heartbeats: it suspects peers that it has not heard of in time,
-// and trusts those that it hears of after all.
-type watcher struct{ heard, suspected nodes.Set }
+// A watcher is the failure detector of node 0, which asks its peers twice: it suspects those that have not
+// answered the first question in time, and trusts those that answer the second.
+type watcher struct {
+	patience         time.Duration
+	heard, suspected nodes.Set
+}
 
-type watcherAlive struct{}
+type watcherAlive struct{ Answer bool }
 
 func (w *watcher) Start(env *nodes.Env) {
+	if env.Self() != 0 {
+		return
+	}
 	env.Broadcast(watcherAlive{})
-	env.SetTimer(nodes.Timer{}, 20*time.Millisecond, 20*time.Millisecond)
+	env.SetTimer(nodes.Timer{}, w.patience, w.patience)
 }
 
 func (w *watcher) Timeout(env *nodes.Env, _ nodes.Timer) {
@@ -40,24 +46,28 @@ func (w *watcher) Timeout(env *nodes.Env, _ nodes.Timer) {
 	}
 }
 
-func (w *watcher) Receive(env *nodes.Env, from nodes.ID, _ nodes.Message) {
+func (w *watcher) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if !m.(watcherAlive).Answer {
+		env.Send(from, watcherAlive{Answer: true})
+		return
+	}
 	w.heard.Add(from)
 	if w.suspected.Remove(from) {
 		env.Trust(from)
 	}
 }
 
-func watchers() *nodes.Spec {
-	s := toy("watcher", func() nodes.Machine { return &watcher{} }, watcherAlive{})
+func watchers(patience time.Duration) *nodes.Spec {
+	s := toy("watcher", func() nodes.Machine { return &watcher{patience: patience} }, watcherAlive{})
 	s.Messages[0].Heartbeat, s.Messages[0].Net = true, 1
 	return s
 }
 
-// A deaf network loses the first message of each link of the second network, which is that of the detectors.
+// A deaf network loses the first message of node 0 to each other on the second network, the detector's.
 type deaf struct{}
 
 func (deaf) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
-	if p.Net == 1 && p.OfKind == 1 {
+	if p.Net == 1 && p.From == 0 && p.OfKind == 1 {
 		return fate
 	}
 	return append(fate, 0)

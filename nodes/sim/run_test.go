@@ -252,6 +252,18 @@ func TestOptionsAreValidated(t *testing.T) {
 	}
 }
 
+// An interrupter interrupts a run when somebody has left.
+type interrupter struct{ interrupt chan struct{} }
+
+func (i *interrupter) Add(e history.Event) {
+	if e.Kind == history.Exited && i.interrupt != nil {
+		close(i.interrupt)
+		i.interrupt = nil
+	}
+}
+
+func (i *interrupter) Close([]*history.NodeLog) {}
+
 // TestCutShort: a run that is interrupted, or that would hold more than fits, ends where it is, and what it
 // did until then can be judged.
 func TestCutShort(t *testing.T) {
@@ -260,8 +272,11 @@ func TestCutShort(t *testing.T) {
 		o.Entries = 1 << 40
 		o.Interrupt = interrupt
 	})
-	time.AfterFunc(20*time.Millisecond, func() { close(interrupt) })
-	r := mustRun(t, o)
+	r := &recorded{}
+	var err error
+	if r.Result, err = Run(o, &r.History, &interrupter{interrupt}); err != nil {
+		t.Fatal(err)
+	}
 	if !errors.Is(r.Cut, ErrInterrupted) {
 		t.Errorf("an interrupted run was cut by %v", r.Cut)
 	}
