@@ -250,7 +250,13 @@ func Reopen(folder *results.Folder) (*Run, error) {
 			folder.File(results.RunFile), r.Record.Format, recordFormat)
 	}
 	count := len(folder.Histories())
-	if count == 0 && len(r.Record.Trials) == 0 {
+	simulated := r.Record.Simulated != nil
+	switch {
+	case count > 0 || len(r.Record.Trials) > 0:
+	case simulated:
+		return nil, fmt.Errorf("%s holds no history: a simulated run keeps those of trials that have ended, "+
+			"and none has", folder.Path)
+	default:
 		return nil, fmt.Errorf("%s holds no history: the run ended before its first trial began", folder.Path)
 	}
 	if count < len(r.Record.Trials) {
@@ -266,9 +272,11 @@ func Reopen(folder *results.Folder) (*Run, error) {
 	}
 	for number := 1; number <= count; number++ {
 		for len(r.Record.Trials) < number { // its orchestrator was killed
-			r.Record.Trials = append(r.Record.Trials, TrialRecord{
-				Seed:    trialSeed(r.Record.Options.Seed, number),
-				Trouble: "the orchestrator ended before the trial did, or is still running"})
+			record := TrialRecord{Seed: trialSeed(r.Record.Options.Seed, number)}
+			if !simulated { // then the trial was over
+				record.Trouble = "the orchestrator ended before the trial did, or is still running"
+			}
+			r.Record.Trials = append(r.Record.Trials, record)
 		}
 		if err := r.judge(number); err != nil {
 			return nil, err

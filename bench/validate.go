@@ -18,7 +18,7 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 	const most = 1 << 20
 	switch {
 	case o.Config.N > most:
-		return fmt.Errorf("%d nodes: a run of real processes takes at most %d", o.Config.N, most)
+		return fmt.Errorf("%d nodes: a run takes at most %d", o.Config.N, most)
 	case o.Trials < 1:
 		return fmt.Errorf("%d trials: a run takes at least one", o.Trials)
 	case o.Patience <= 0:

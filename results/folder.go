@@ -40,8 +40,14 @@ type DiskSpace struct {
 // another run began in the same second, the folder is called name-2 and so on. It is an error if the
 // disk has too little space left for the run.
 func Create(root, set, name string, need DiskSpace) (*Folder, error) {
+	if root == "" {
+		return nil, errors.New("the folder of all result sets has no name: write . for this folder")
+	}
 	for _, name := range []string{set, name} {
-		if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") || name == LatestLink {
+		if name == LatestLink {
+			return nil, fmt.Errorf("%q cannot name a set or a run: it stands for the newest run", name)
+		}
+		if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 			return nil, fmt.Errorf("%q cannot name a set or a run: write a name without / or a leading dot", name)
 		}
 	}

@@ -70,6 +70,10 @@ func TestCreateErrors(t *testing.T) {
 	}
 	_, err := Create(filepath.Join(file, "results"), "set", "run", DiskSpace{})
 	wantError(t, err, "results cannot be written to "+file, "put the results elsewhere")
+	_, err = Create("", "set", "run", DiskSpace{})
+	wantError(t, err, "the folder of all result sets has no name")
+	_, err = Create(t.TempDir(), "latest", "run", DiskSpace{})
+	wantError(t, err, `"latest" cannot name a set or a run: it stands for the newest run`)
 	for _, name := range []string{"", ".", "..", "a/b", ".hidden", "latest"} {
 		if _, err := Create(t.TempDir(), "set", name, DiskSpace{}); err == nil {
 			t.Errorf("a run may be called %q", name)

@@ -203,8 +203,9 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state")
 	}
 	if v := x.FirstExcused; v != nil {
-		fmt.Fprintf(w, "  outside its model: %s, the first by %s after %d steps (it needs %v)\n",
-			english.Count(x.Excused, "failure", "failures"), v.Check, len(v.Schedule.Steps), v.OutsideModel)
+		fmt.Fprintf(w, "  outside its model: %s, the first by %s after %s (it needs %v)\n",
+			english.Count(x.Excused, "failure", "failures"), v.Check,
+			english.Count(len(v.Schedule.Steps), "step", "steps"), v.OutsideModel)
 	}
 	if x.Violation != nil {
 		c.printViolation(w, x.Violation, kept && c.save != "")
@@ -229,7 +230,7 @@ func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bo
 	if v.Shortest {
 		fewer = " and no fewer"
 	}
-	fmt.Fprintf(w, "\nHow it comes about, in %d steps%s:\n", len(v.Schedule.Steps), fewer)
+	fmt.Fprintf(w, "\nHow it comes about, in %s%s:\n", english.Count(len(v.Schedule.Steps), "step", "steps"), fewer)
 	for _, line := range v.Story {
 		fmt.Fprintf(w, "  %s\n", line)
 	}

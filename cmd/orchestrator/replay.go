@@ -43,8 +43,9 @@ func (a *app) replay(path, algorithm string) error {
 func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed) error {
 	spec := s.Spec
 	report := newReport(a.stdout)
-	report.printf("%s, a schedule of %d steps\n\n", strings.Join(append([]string{spec.Name,
-		english.Count(s.Config.N, "node", "nodes")}, s.Config.Given()...), ", "), len(s.Steps))
+	report.printf("%s, a schedule of %s\n\n", strings.Join(append([]string{spec.Name,
+		english.Count(s.Config.N, "node", "nodes")}, s.Config.Given()...), ", "),
+		english.Count(len(s.Steps), "step", "steps"))
 	for _, line := range played.Story {
 		report.printf("  %s\n", line)
 	}

@@ -74,7 +74,7 @@ func valueError(where string, f *pflag.Flag, value string, cause error) error {
 		"uint64":   "a whole number from 0",
 		"float64":  "a number",
 		"bool":     "true or false",
-		"duration": "a time such as 500ms, 3s or 2m",
+		"duration": "a time such as 500ms, 3s or 2m, of up to 2562047h",
 	}[f.Value.Type()]
 	if !known {
 		return fmt.Errorf("%s: %w", where, cause)

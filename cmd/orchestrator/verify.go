@@ -17,7 +17,7 @@ check found.
 
 RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the default). A run
 whose orchestrator was killed can be judged too: its histories are then the logs of its nodes, as they
-left them.
+left them. A simulated run has no logs: only its trials that had ended can be judged.
 
 Exit status: as of bench, by the verdict found now; 2 if a history cannot be read.`
 
@@ -97,7 +97,7 @@ func compare(stored bench.Record, index int, t *bench.Trial) string {
 	}
 	switch was {
 	case "":
-		return "no verdict was stored: the orchestrator ended before the trial did, or is still running"
+		return "no verdict was stored: the orchestrator ended before the run did, or is still running"
 	case now:
 		return "the stored verdict is the same"
 	}

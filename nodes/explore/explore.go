@@ -51,7 +51,7 @@ func (o *Options) Validate() error {
 	}
 	switch {
 	case stack.Total() > mostExplored:
-		return fmt.Errorf("%d nodes, servers included: an exploration takes up to %d, and sense for up to 4",
+		return fmt.Errorf("%d nodes, servers included: an exploration takes up to %d, and makes sense for up to 4",
 			stack.Total(), mostExplored)
 	case o.Config.N*len(stack.Mutexes()) > mostExplored:
 		return fmt.Errorf("%d clients of %d resources: an exploration takes up to %d in all",

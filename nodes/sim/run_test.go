@@ -240,7 +240,7 @@ func TestOptionsAreValidated(t *testing.T) {
 		"at least one": func(o *Options) { o.Config.N = 0 },
 		"never end":    func(o *Options) { o.Entries = 0 },
 		"a rate of 0":  func(o *Options) { o.Workload.Load = workload.Open },
-		"node 7 is to": func(o *Options) { o.Crashes = []Crash{{Node: 7}} },
+		"node 7 to cr": func(o *Options) { o.Crashes = []Crash{{Node: 7}} },
 		"down already": func(o *Options) {
 			o.Crashes = []Crash{{Node: 1, At: 5, Restart: 10}, {Node: 1, At: 9, Restart: 1}}
 		},
