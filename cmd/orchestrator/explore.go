@@ -230,7 +230,8 @@ func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bo
 	if v.Shortest {
 		fewer = " and no fewer"
 	}
-	fmt.Fprintf(w, "\nHow it comes about, in %s%s:\n", english.Count(len(v.Schedule.Steps), "step", "steps"), fewer)
+	fmt.Fprintf(w, "\nHow it comes about, in %s%s:\n",
+		english.Count(len(v.Schedule.Steps), "step", "steps"), fewer)
 	for _, line := range v.Story {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
