@@ -36,7 +36,7 @@ import (
 //
 //	in 0                 # the client of node 0 is inside, and no other ("in -": none is)
 //	none 0>1 request     # no such message is on its way
-//	try 1>0 reply        # skipped if it does not apply, as any step with try before it
+//	try 1>0 reply        # skipped if it does not apply, as any step with try before it (not in, none, rest)
 //	rest                 # messages arrive, then who is inside leaves, then timers run out: until all is over
 //
 // A violation ends the replay. A line that begins with ---- ends the schedule; the text below it is for
@@ -68,7 +68,7 @@ const (
 	StepRestart
 	StepAmnesia
 	StepTick
-	StepIn
+	StepIn // this and what follows cannot be skipped
 	StepNone
 	StepRest
 )

@@ -19,13 +19,14 @@ const scheduleEnd = "----"
 // A scheduleParser reads a schedule.
 type scheduleParser struct {
 	*Schedule
-	find func(name string) (*nodes.Spec, error)
+	find  func(name string) (*nodes.Spec, error)
+	heads []string // the first words of the lines above the steps
 }
 
 // ParseSchedule reads a schedule of an algorithm that find knows. An error names the line, and says what
 // would be right there.
 func ParseSchedule(r io.Reader, find func(name string) (*nodes.Spec, error)) (*Schedule, error) {
-	s := scheduleParser{&Schedule{}, find}
+	s := scheduleParser{&Schedule{}, find, nil}
 	lines := bufio.NewScanner(r)
 	number, begun := 0, false
 	for lines.Scan() {
@@ -77,9 +78,13 @@ func parseTitle(words []string) error {
 // parse reads a line.
 func (s *scheduleParser) parse(words []string, line int) error {
 	if known, err := s.parseHeader(words); known {
-		if len(s.Steps) > 0 {
+		switch {
+		case len(s.Steps) > 0:
 			return fmt.Errorf("%s comes after a step: put it above all steps", words[0])
+		case err == nil && slices.Contains(s.heads, words[0]):
+			return fmt.Errorf("%s was given above: leave out one of the two", words[0])
 		}
+		s.heads = append(s.heads, words[0])
 		return err
 	}
 	step, err := s.parseStep(words)
@@ -156,6 +161,9 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 			return step, s.unknownStep(words[0])
 		}
 		step.What, words = StepKind(at), words[1:]
+	}
+	if step.Try && step.What >= StepIn {
+		return step, fmt.Errorf("%s cannot be skipped: leave out try", stepWords[step.What])
 	}
 	switch step.What {
 	case StepDeliver, StepDrop, StepDuplicate, StepNone:

@@ -178,6 +178,9 @@ func (g *stage) boot(id nodes.ID) {
 func (g *stage) play(s Step) error {
 	g.now += stepTime
 	g.answers, g.refused = s.Choosing, false
+	if err := g.check(s); err != nil {
+		return err
+	}
 	switch err := g.do(s); {
 	case err != nil && s.Try:
 		return nil
@@ -201,9 +204,6 @@ func (g *stage) do(s Step) error {
 		return g.none(s)
 	case StepRest:
 		return g.rest()
-	}
-	if s.Node < 0 || int(s.Node) >= len(g.staged) {
-		return fmt.Errorf("there is no node %d: they are 0 to %d", s.Node, len(g.staged)-1)
 	}
 	return g.act(s)
 }

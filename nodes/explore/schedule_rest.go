@@ -4,9 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"turnstile/nodes"
 )
+
+// check checks whether the nodes and the kind of message that a step names exist.
+func (g *stage) check(s Step) error {
+	for _, id := range append([]nodes.ID{s.Node, s.From, s.To}, s.Inside...) { // 0 if a step names none
+		if id < 0 || int(id) >= len(g.staged) {
+			return fmt.Errorf("there is no node %d: they are 0 to %d", id, len(g.staged)-1)
+		}
+	}
+	if kinds := g.stack.Codec().Names(); s.Kind != "" && !slices.Contains(kinds, s.Kind) {
+		return fmt.Errorf("there is no message of kind %s: there are %s", s.Kind, strings.Join(kinds, ", "))
+	}
+	return nil
+}
 
 // in checks that exactly the clients that a step names are inside.
 func (g *stage) in(s Step) error {

@@ -30,7 +30,7 @@ func TestScheduleIsReadAsItIsWritten(t *testing.T) {
 			{What: StepTimeout, Node: 2, Timer: nodes.Timer{Kind: 1, Peer: -1}},
 			{What: StepRelease, Node: 3}, {What: StepCrash, Node: 3}, {What: StepRestart, Node: 3},
 			{What: StepAmnesia, Node: 3}, {What: StepRest}, {What: StepIn},
-			{What: StepIn, Try: true, Inside: []nodes.ID{0, 2}},
+			{What: StepIn, Inside: []nodes.ID{0, 2}},
 			{What: StepNone, Node: 1, From: 0, To: 1, Kind: "locked", Nth: 2},
 			{What: StepDeliver, Try: true, Node: 1, From: 0, To: 1, Kind: "request", Nth: 3, Choosing: []int{7}},
 		}}
@@ -85,7 +85,12 @@ func TestParseScheduleSaysWhatIsRight(t *testing.T) {
 		naive + "quorums grid":   `there is no step "quorums"; there are:`,
 		naive + "algorithm naif": `line 5: unknown algorithm "naif": did you mean`,
 		naive + "reordering yes": "reordering takes no arguments",
+		naive + "n 3":            "line 5: n was given above: leave out one of the two",
+		naive + "try in 0":       "line 5: in cannot be skipped: leave out try",
+		naive + "try none 0>1 a": "none cannot be skipped",
+		naive + "try rest":       "rest cannot be skipped",
 		"turnstile schedule 1\nalgorithm naive-broadcast\n": "add a line such as n 2",
+		maekawa + "quorums grid; n 4; quorums plane":        "line 3: quorums was given above",
 	} {
 		_, err := ParseSchedule(strings.NewReader(text), mutex.Find)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -112,6 +117,12 @@ func TestReplaySaysWhichStepDoesNotApply(t *testing.T) {
 		"in 0":                    "line 5, in 0: nobody is inside",
 		"req 0; rest; req 1; 1>0 request; 0>1 reply; in -": "inside is 1",
 		"req 0; none 0>1 request":                          "there is a request from node 0 to node 1",
+		"none 0>1 bogus":                                   "no message of kind bogus: there are request, reply",
+		"none 0>9 reply":                                   "there is no node 9: they are 0 to 1",
+		"in 0 9":                                           "there is no node 9: they are 0 to 1",
+		"drop 7>1 reply":                                   "there is no node 7: they are 0 to 1",
+		"try exit 7":                                       "there is no node 7: they are 0 to 1",
+		"try 0>1 bogus":                                    "there is no message of kind bogus",
 		"try req 0 choosing 1":                             "check the answers after choosing",
 	} {
 		s, err := ParseSchedule(strings.NewReader(naive+steps), mutex.Find)
@@ -219,7 +230,7 @@ nothing is left to happen, and node 0 waits`
 
 func FuzzParseSchedule(f *testing.F) {
 	f.Add(naive + "req 0\n0>1 request 2\ntimeout 0 1 2 choosing 3")
-	f.Add(naive + "try in 0 1; none 0>1 request 2; rest; in -\n----\nwhat it told")
+	f.Add(naive + "try tick; in 0 1; none 0>1 request 2; rest; in -\n----\nwhat it told")
 	f.Add("turnstile schedule 1\nalgorithm maekawa\nn 1\nreordering\nquorums grid\ndrop 0>1 a")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseSchedule(strings.NewReader(text), mutex.Find)
