@@ -62,7 +62,7 @@ func TestCrashesOfWhoIsDownForGood(t *testing.T) {
 	for text, want := range map[string][]Crash{
 		"node 2 is to crash at 30ms and at 32ms, and would be down already": crashes("2@32ms", "2@30ms+5ms"),
 		"node 2 is to crash at 30ms and at 30ms, and would be down already": crashes("2@30ms", "2@30ms"),
-		"node 3 is to crash, and there are 3":                               crashes("3@1s"),
+		"there is no node 3 to crash: they are 0 to 2":                      crashes("3@1s"),
 		"node 1 is to crash at 2s, and the run ends at 1s":                  crashes("1@2s"),
 	} {
 		o := Options{Spec: lamport, Config: nodes.Config{N: 3}, Duration: time.Second, Crashes: want}
