@@ -96,7 +96,7 @@ func writeLogs(b *testing.B, dir string, n, entries int) {
 			b.Fatal(err)
 		}
 	}
-	journal, err := history.CreateJournal(filepath.Join(dir, "orchestrator.log"), 50)
+	journal, err := history.CreateJournal(filepath.Join(dir, "orchestrator.log"), 0, 50)
 	fail(err)
 	fail(journal.Mark(0, history.Began))
 	fail(journal.Mark(1, history.Measuring))

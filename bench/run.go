@@ -36,6 +36,7 @@ type Setup struct {
 // A Record is what run.yaml holds: all that is needed to repeat the run, and what came of it.
 type Record struct {
 	Format  int       `yaml:"format"` // of result sets: see recordFormat
+	ID      string    `yaml:"id"`     // tells the histories of this run from those of others
 	Started time.Time `yaml:"started"`
 	Status  string    `yaml:"status"` // running, or over
 	Options Options   `yaml:"options"`
@@ -48,7 +49,7 @@ type Record struct {
 }
 
 // recordFormat is the format of result sets.
-const recordFormat = 2
+const recordFormat = 3
 
 // A TrialRecord is what run.yaml says of one trial.
 type TrialRecord struct {
@@ -82,10 +83,13 @@ type Trial struct {
 	Trouble  string // why it ended early, if it did
 }
 
-// Outcome returns the worst outcome of the run's trials.
+// Short reports whether the run has fewer trials than were asked for.
+func (r *Run) Short() bool { return len(r.Trials) < max(1, r.Record.Options.Trials) }
+
+// Outcome returns the worst outcome of the run's trials. A run that is short of some is inconclusive at best.
 func (r *Run) Outcome() check.Outcome {
 	worst := check.Valid
-	if len(r.Trials) == 0 {
+	if r.Short() {
 		worst = check.Inconclusive
 	}
 	for _, t := range r.Trials {
@@ -123,6 +127,7 @@ func (s *Setup) begin(record Record, spec *nodes.Spec) (*Run, error) {
 	record.Started = started.Round(time.Millisecond).UTC()
 	record.Versions, record.Machine = s.Versions, results.ThisMachine()
 	record.Kinds = spec.Codec().Names()
+	record.ID = record.identity()
 	if err := folder.WriteYAML(record); err != nil {
 		return nil, err
 	}
@@ -194,7 +199,8 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	}
 	for number := 1; number <= r.Record.Options.Trials; number++ {
 		t := &trial{Options: r.Record.Options, spec: r.Spec, seed: trialSeed(r.Record.Options.Seed, number),
-			dir: r.Folder.LogFolder(number), launcher: launcher, endpoint: end, program: s.Node}
+			origin: r.Record.origin(number), dir: r.Folder.LogFolder(number), launcher: launcher,
+			endpoint: end, program: s.Node}
 		if s.Progress != nil {
 			t.progress = func(p Progress) { p.Trial = number; s.Progress(p) }
 		}
@@ -294,18 +300,6 @@ func (r *Run) checkKinds() error {
 	return nil
 }
 
-// checkNodes checks whether the history of a trial has as many nodes as the record says. Otherwise it would
-// be compared with the published figures for another size.
-func (r *Run) checkNodes(number, found int) error {
-	config := r.Record.Options.Config
-	servers := r.Spec.ServerCount(config)
-	if found != 0 && found != config.N+servers {
-		return fmt.Errorf("%s says n: %d, and the history of trial %d says n: %d: they are not of one run, "+
-			"or one of them was changed", r.Folder.File(results.RunFile), config.N, number, found-servers)
-	}
-	return nil
-}
-
 // judge reads the history of a trial, measures it and gives the verdict.
 func (r *Run) judge(number int) error {
 	h, err := r.Folder.History(number)
@@ -313,7 +307,7 @@ func (r *Run) judge(number int) error {
 		return err
 	}
 	defer h.Close()
-	if err := r.checkNodes(number, h.Nodes); err != nil {
+	if err := r.checkOrigin(number, h.Header); err != nil {
 		return err
 	}
 	j := r.judgement(h.Header)

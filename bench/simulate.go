@@ -93,7 +93,8 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 	record := TrialRecord{Seed: seed, Started: time.Now().UTC().Round(time.Microsecond)}
 	asked := simulation(o, *r.Record.Simulated, r.Spec, seed)
 	asked.Interrupt = ctx.Done()
-	header := history.Header{Nodes: o.Config.N + r.Spec.ServerCount(o.Config)}
+	header := history.Header{Nodes: o.Config.N + r.Spec.ServerCount(o.Config),
+		Origin: r.Record.origin(number)}
 	file, err := history.CreateFile(r.Folder.HistoryFile(number), header)
 	if err != nil {
 		return err

@@ -103,7 +103,7 @@ func (t *trial) startNode(id nodes.ID, resource string) error {
 	c := host.Config{
 		Run: t.subjects.Run(), URL: t.endpoint.url, Token: t.endpoint.token, Node: id, Zero: t.zero,
 		Workload: t.Workload, Entries: t.Entries, Multicast: t.Multicast,
-		Seed: t.seed, Log: t.logOf(id), TraceLength: traceLength(t.total()), Resource: resource,
+		Seed: t.seed, Origin: t.origin, Log: t.logOf(id), TraceLength: traceLength(t.total()), Resource: resource,
 	}
 	if t.Workload.Load == workload.Sequential {
 		c.Entries = 0 // the orchestrator counts them

@@ -24,6 +24,7 @@ type trial struct {
 	Options
 	spec     *nodes.Spec
 	seed     uint64
+	origin   uint64 // see history.Header
 	dir      string // where its logs go
 	launcher *cluster.Launcher
 	endpoint endpoint
@@ -78,7 +79,7 @@ const (
 func (t *trial) run(ctx context.Context) (err error) {
 	t.anchor = host.DropAnchor()
 	t.started, t.zero = time.Now(), t.anchor.Now()
-	t.journal, err = history.CreateJournal(filepath.Join(t.dir, "orchestrator.log"), t.anchor.Error)
+	t.journal, err = history.CreateJournal(filepath.Join(t.dir, "orchestrator.log"), t.origin, t.anchor.Error)
 	if err != nil {
 		return err
 	}

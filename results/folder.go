@@ -3,6 +3,7 @@
 package results
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -176,24 +177,33 @@ func readRows[T any](path string, options ...string) ([]T, error) {
 	return ReadTable[T](path, file, options...)
 }
 
-// WriteYAML writes run.yaml: what the run was asked to be, and what came of it.
+// WriteYAML writes run.yaml: what the run was asked to be, and what came of it. Its last line is a checksum
+// of the others.
 func (f *Folder) WriteYAML(v any) error {
 	return writeFile(f.File(RunFile), func(w io.Writer) error {
-		out := yaml.NewEncoder(w)
+		var text bytes.Buffer
+		out := yaml.NewEncoder(&text)
 		out.SetIndent(2)
-		return errors.Join(out.Encode(v), out.Close())
+		if err := errors.Join(out.Encode(v), out.Close()); err != nil {
+			return err
+		}
+		_, err := w.Write(Sealed(text.Bytes()))
+		return err
 	})
 }
 
-// ReadYAML reads run.yaml into v. A key that v does not know is an error: without it the run could not be
-// repeated as it was.
+// ReadYAML reads run.yaml into v. A checksum that does not fit is an error: the run would be judged by what
+// it was not asked to be. So is a key that v does not know: without it, the run could not be made again.
 func (f *Folder) ReadYAML(v any) error {
 	path := f.File(RunFile)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("reading results: %w", err)
 	}
-	if err := yamlfile.Decode(b, v); err == io.EOF {
+	if b, err = unsealed(b); err == nil {
+		err = yamlfile.Decode(b, v)
+	}
+	if err == io.EOF {
 		return fmt.Errorf("reading %s: the file is empty", path)
 	} else if err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)

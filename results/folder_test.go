@@ -1,8 +1,10 @@
 package results
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -158,7 +160,7 @@ func TestYAML(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if err := f.WriteText(RunFile, "seed: 1\nsede: 2\n"); err != nil {
+	if err := f.WriteText(RunFile, string(Sealed([]byte("seed: 1\nsede: 2\n")))); err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, f.ReadYAML(&got), RunFile, "line 2", "sede")
@@ -167,6 +169,35 @@ func TestYAML(t *testing.T) {
 	}
 	wantError(t, f.ReadYAML(&got), "is empty")
 	wantError(t, (&Folder{t.TempDir()}).ReadYAML(&got), "reading results", RunFile)
+}
+
+// Whatever is changed in run.yaml, it is not read.
+func TestYAMLIsNotReadOnceItWasChanged(t *testing.T) {
+	f := mustCreate(t, t.TempDir(), "set", "run")
+	if err := f.WriteYAML(map[string]int{"nodes": 3, "seed": 17}); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(f.File(RunFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]int
+	for at := range whole {
+		garbled := bytes.Clone(whole)
+		garbled[at] ^= 1
+		for _, b := range [][]byte{garbled, whole[:at], slices.Delete(bytes.Clone(whole), at, at+1)} {
+			if err := f.WriteText(RunFile, string(b)); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.ReadYAML(&got); err == nil {
+				t.Fatalf("changed at %d, it is read as %v:\n%s", at, got, b)
+			}
+		}
+	}
+	if err := f.WriteText(RunFile, "nodes: 3\n"); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, f.ReadYAML(&got), RunFile, "an older Turnstile wrote it")
 }
 
 func TestFilesAreWholeOrNot(t *testing.T) {

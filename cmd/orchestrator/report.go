@@ -130,7 +130,7 @@ func (p *report) verdict(r *bench.Run) {
 	switch {
 	case len(r.Trials) == 0:
 		p.printf("%s  the run ended before its first trial was over\n", word)
-	case len(r.Trials) == 1:
+	case len(r.Trials) == 1 && !r.Short():
 		p.printf("%s  %s\n", word, indent(r.Trials[0].Verdict.Reason))
 		p.witness(r.Trials[0])
 	default:

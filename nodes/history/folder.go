@@ -61,6 +61,9 @@ func openFolder(dir string) (*folder, error) {
 		return nil, fmt.Errorf("%s holds no logs", dir)
 	}
 	slices.SortStableFunc(f.readers, func(a, b *logReader) int { return cmp.Compare(a.Node, b.Node) })
+	if err := f.belong(); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
 	for i, l := range f.readers {
 		switch more, err := l.next(); {
 		case err != nil:
@@ -70,6 +73,19 @@ func openFolder(dir string) (*folder, error) {
 		}
 	}
 	return f, nil
+}
+
+// belong checks that the logs are those of one trial, each of another process.
+func (f *folder) belong() error {
+	for i, l := range f.readers[1:] {
+		switch before := f.readers[i]; {
+		case l.Node == before.Node:
+			return l.fail(0, "this is a log of node %d, and so is %s", l.Node, before.name)
+		case l.origin != before.origin:
+			return l.fail(0, "this log is of another trial than %s", before.name)
+		}
+	}
+	return nil
 }
 
 // open opens the log at path, if it has begun.

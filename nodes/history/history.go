@@ -10,6 +10,8 @@ import (
 type Header struct {
 	Nodes      int   // clients and servers; 0 if none left a log
 	StampError int64 // bound on the error of comparing any two stamps, in nanoseconds
+	// Origin tells the history of one trial from those of all others; 0: of none in particular.
+	Origin uint64
 }
 
 // headerOf returns the header of the history of logs. A node that died before it had a log is known from the

@@ -17,9 +17,10 @@ type Journal struct {
 	last int64
 }
 
-// CreateJournal makes a new journal at path, for stamps with an error of stampError or less.
-func CreateJournal(path string, stampError int64) (*Journal, error) {
-	log, err := Create(path, Options{Node: nodes.None, StampError: stampError})
+// CreateJournal makes a new journal at path, of a trial (see Header.Origin), for stamps with an error of
+// stampError or less.
+func CreateJournal(path string, origin uint64, stampError int64) (*Journal, error) {
+	log, err := Create(path, Options{Node: nodes.None, Origin: origin, StampError: stampError})
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 // machines only. A page here is at least as large as that of any system, so that all systems can map the
 // events.
 const (
-	magic            = "TURNLOG2"
+	magic            = "TURNLOG3"
 	preambleLen      = 64
 	messageRecordLen = 24
 	pageLen          = 1 << 16
@@ -40,6 +40,7 @@ type preamble struct {
 	trace     uint32 // messages that the trace holds
 	header    uint32 // bytes before the first event
 	errNS     int64  // bound on the error of this log's stamps, in nanoseconds
+	origin    uint64 // see Header
 }
 
 // put writes a preamble. The magic goes last: a file that begins with zeros is no log yet.
@@ -52,6 +53,7 @@ func (p *preamble) put(b []byte) {
 	binary.LittleEndian.PutUint32(buf[20:], p.header)
 	binary.LittleEndian.PutUint64(buf[24:], uint64(p.errNS))
 	binary.LittleEndian.PutUint32(buf[32:], p.instances)
+	binary.LittleEndian.PutUint64(buf[40:], p.origin)
 	crc := crc32.Checksum(buf[:preambleLen-4], castagnoli)
 	binary.LittleEndian.PutUint32(buf[preambleLen-4:], crc)
 	copy(b[len(magic):], buf[len(magic):])
@@ -70,6 +72,7 @@ func (p *preamble) get(b []byte) bool {
 	p.header = binary.LittleEndian.Uint32(b[20:])
 	p.errNS = int64(binary.LittleEndian.Uint64(b[24:]))
 	p.instances = binary.LittleEndian.Uint32(b[32:])
+	p.origin = binary.LittleEndian.Uint64(b[40:])
 	return p.valid() && p.header == p.headerLen()
 }
 
@@ -112,7 +115,7 @@ type Counters struct {
 	MultiSent  atomic.Uint64 // multicasts published
 	Gaps       atomic.Uint64 // messages missing from the numbering of their streams, though nobody dropped them
 	Repeats    atomic.Uint64 // messages that came again or out of order, though nobody made them
-	_          [2]uint64     // to the end of the cache line
+	_          [2]uint64     // the seal of a log that is closed; to the end of the cache line
 }
 
 // InstanceCounters are the running totals of one instance of a node. What a message changes lies in one or
@@ -134,6 +137,16 @@ type KindCounters struct {
 	Delivered atomic.Uint64 // messages handled
 	Publishes atomic.Uint64 // messages handed to the broker
 	Bytes     atomic.Uint64 // of all deliveries asked for, without the broker's framing
+}
+
+// sealAt is where the seal of a log lies behind its preamble.
+const sealAt = countersLen - 16
+
+// sealOf returns the seal of a log that is closed: a checksum of all between its preamble and its events, but
+// for itself. It is never zero, which is the seal of a log that has not been closed.
+func sealOf(header []byte) uint64 {
+	before := crc32.Checksum(header[:sealAt], castagnoli)
+	return 1<<32 | uint64(crc32.Update(before, castagnoli, header[sealAt+8:]))
 }
 
 // A State is how far a node process has come.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -42,13 +43,14 @@ type Options struct {
 	TraceLength int // how many of the latest messages the log keeps; the oldest may be half overwritten
 	// StampError bounds the error of the stamps, in nanoseconds.
 	StampError int64
+	Origin     uint64 // see Header
 	// Frozen, once it is not zero, stops the trace, so that it keeps the messages around a violation.
 	Frozen *atomic.Int64
 }
 
 func (o Options) preamble() preamble {
 	p := preamble{node: o.Node, nodes: uint32(o.Nodes), instances: uint32(o.Instances),
-		trace: uint32(o.TraceLength), errNS: o.StampError}
+		trace: uint32(o.TraceLength), errNS: o.StampError, origin: o.Origin}
 	p.header = p.headerLen()
 	return p
 }
@@ -196,9 +198,11 @@ func (l *Log) ReceivedFrom(id nodes.ID) *atomic.Uint64 { return &l.receivedFrom[
 // MulticastFrom returns the count of multicasts that have come from the node id.
 func (l *Log) MulticastFrom(id nodes.ID) *atomic.Uint64 { return &l.multiFrom[id] }
 
-// Close unmaps the log, cuts off the space that no event took, and closes the file. Its
-// counters must not be used any more.
+// Close seals the log, so that a reader sees if its counters are garbled later, unmaps it, cuts off the space
+// that no event took, and closes the file. Its counters must not be used any more.
 func (l *Log) Close() error {
+	counted := l.header[preambleLen:]
+	binary.LittleEndian.PutUint64(counted[sealAt:], sealOf(counted))
 	end := l.chunkAt + int64(l.used)
 	err := errors.Join(unmap(l.chunk), unmap(l.header), l.file.Truncate(end), l.file.Close())
 	*l = Log{}

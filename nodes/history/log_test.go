@@ -316,7 +316,7 @@ func TestWatchComesTooEarly(t *testing.T) {
 
 func TestJournal(t *testing.T) {
 	dir := t.TempDir()
-	j := must(CreateJournal(filepath.Join(dir, "orchestrator.log"), 5))(t)
+	j := must(CreateJournal(filepath.Join(dir, "orchestrator.log"), 9, 5))(t)
 	for _, err := range []error{
 		j.Mark(10, Began), j.Gauge(20, ReadyUS, 99), j.Settle(19, 3, 12), j.Mark(40, Rested),
 	} {

@@ -32,8 +32,8 @@ func newLogReader(name string, length int64, r io.Reader, size int) (*logReader,
 		return nil, err
 	case len(b) < preambleLen:
 		return nil, l.fail(int64(len(b)), "the log is cut off in its preamble of %d bytes", preambleLen)
-	case string(b[:len(magic)]) == oldMagic:
-		return nil, l.fail(0, "this is a log of format 1, and this Turnstile reads format 2")
+	case slices.Contains(oldLogs, string(b[:len(magic)])):
+		return nil, l.fail(0, "this is a log of an older format, and this Turnstile reads format 3")
 	case !l.preamble.get(b):
 		return nil, l.fail(0, "this is no log of Turnstile, or its preamble is garbled")
 	case length < int64(l.header):
@@ -45,6 +45,9 @@ func newLogReader(name string, length int64, r io.Reader, size int) (*logReader,
 	}
 	if err != nil {
 		return nil, err
+	}
+	if seal := binary.LittleEndian.Uint64(header[sealAt:]); seal != 0 && seal != sealOf(header) {
+		return nil, l.fail(preambleLen, "the counters of the log are garbled: their checksum is another")
 	}
 	l.NodeLog = l.preamble.log(header)
 	return l, nil

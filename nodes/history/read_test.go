@@ -68,9 +68,10 @@ func TestTornTail(t *testing.T) {
 
 func TestGarbled(t *testing.T) {
 	whole, events := smallLog(t)
-	for at := 0; at < len(whole); at += soak.Pick(31, 1, 1) {
-		if at >= preambleLen && at < events {
-			continue // what changes all the time has no check sum
+	step := soak.Pick(31, 1, 1)
+	for at := 0; at < len(whole); at += step {
+		if at >= preambleLen+int(countersLen) && at < events-500 {
+			at += 500 // a checksum of the whole header takes long
 		}
 		for bit := range 8 {
 			b := slices.Clone(whole)
@@ -82,13 +83,6 @@ func TestGarbled(t *testing.T) {
 			if got := err.(*FormatError).Offset; at >= events && got != int64(events+(at-events)/EventLen*EventLen) {
 				t.Fatalf("byte %d garbled: error at %d", at, got)
 			}
-		}
-	}
-	for at := preambleLen; at < preambleLen+int(countersLen)+200; at++ {
-		b := slices.Clone(whole)
-		b[at] ^= 0xff
-		if _, err := decodeBytes("1.log", b); err != nil && !isFormatError(err, "1.log") {
-			t.Fatalf("byte %d garbled: error %v", at, err)
 		}
 	}
 	swapped := slices.Clone(whole)

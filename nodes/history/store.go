@@ -102,7 +102,9 @@ func open(path string) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{headerOf(f.logs()), f, f.close}, nil
+		h := headerOf(f.logs())
+		h.Origin = f.readers[0].origin
+		return &Reader{h, f, f.close}, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -133,19 +134,42 @@ func packed(t testing.TB, content []byte) []byte {
 	return packer.EncodeAll(content, nil)
 }
 
-func TestFormat1IsRefused(t *testing.T) {
-	dir := t.TempDir()
-	stored, log := filepath.Join(dir, "history-1.zst"), filepath.Join(dir, "0.log")
-	old := append([]byte(oldMagic), make([]byte, 1000)...)
-	for path, b := range map[string][]byte{stored: packed(t, []byte(oldStored+"and so on")), log: old} {
-		if err := os.WriteFile(path, b, 0o644); err != nil {
-			t.Fatal(err)
+func TestOldFormatsAreRefused(t *testing.T) {
+	for i, oldLog := range oldLogs {
+		dir := t.TempDir()
+		stored, log := filepath.Join(dir, "history-1.zst"), filepath.Join(dir, "0.log")
+		old := append([]byte(oldLog), make([]byte, 1000)...)
+		for path, b := range map[string][]byte{stored: packed(t, []byte(oldStored[i]+"and so on")), log: old} {
+			if err := os.WriteFile(path, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for path, file := range map[string]string{stored: stored, dir: log} {
+			_, err := Open(path)
+			if !isFormatError(err, file) || !strings.Contains(err.Error(), "older format") {
+				t.Errorf("%s: error %v", path, err)
+			}
 		}
 	}
-	for path, file := range map[string]string{stored: stored, dir: log} {
-		if _, err := Open(path); !isFormatError(err, file) || !strings.Contains(err.Error(), "of format 1") {
-			t.Errorf("%s: error %v", path, err)
-		}
+}
+
+// Logs are merged only if each is of another node, and all are of one trial.
+func TestLogsOfOneTrialBelongTogether(t *testing.T) {
+	dir := logFolder(t)
+	one, other := filepath.Join(dir, "9.log"), filepath.Join(dir, "10.log")
+	kept := must(os.ReadFile(one))(t)
+	if err := os.WriteFile(one, must(os.ReadFile(other))(t), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); !isFormatError(err, one) || !strings.Contains(err.Error(), "of node 0, and so is") {
+		t.Errorf("two logs of one node: error %v", err)
+	}
+	if err := errors.Join(os.WriteFile(one, kept, 0o644), os.Remove(other)); err != nil {
+		t.Fatal(err)
+	}
+	writeLog(t, other, Options{Node: 0, Nodes: 3, Origin: 7}, 3, true)
+	if _, err := Open(dir); !isFormatError(err, other) || !strings.Contains(err.Error(), "of another trial") {
+		t.Errorf("a log of another trial: error %v", err)
 	}
 }
 

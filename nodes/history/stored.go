@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 
 	"turnstile/nodes"
 )
@@ -16,13 +17,17 @@ import (
 // the history. Each begins with its type and its length, as 32-bit numbers, and a CRC-32C of both and of what
 // follows.
 const (
-	storedMagic  = "TURNHIS2"
-	oldMagic     = "TURNLOG1" // of logs of format 1,
-	oldStored    = "TURNHIST" // and of stored histories
+	storedMagic  = "TURNHIS3"
 	blockHeadLen = 12
-	headerLen    = 16
+	headerLen    = 24
 	storedLen    = EventLen // of an event: as in a log, but for its node instead of a commit word
 	blockLen     = perPage * storedLen
+)
+
+// What logs and stored histories of formats 1 and 2 begin with.
+var (
+	oldLogs   = []string{"TURNLOG1", "TURNLOG2"}
+	oldStored = []string{"TURNHIST", "TURNHIS2"}
 )
 
 // The types of blocks.
@@ -54,6 +59,7 @@ func NewWriter(w io.Writer, h Header) *Writer {
 	b := make([]byte, headerLen)
 	binary.LittleEndian.PutUint32(b, uint32(h.Nodes))
 	binary.LittleEndian.PutUint64(b[8:], uint64(h.StampError))
+	binary.LittleEndian.PutUint64(b[16:], h.Origin)
 	s.block(headerBlock, b)
 	return s
 }
@@ -131,8 +137,8 @@ func newStored(name string, r io.Reader) (*stored, error) {
 	s := &stored{name: name, r: bufio.NewReaderSize(r, pageLen)}
 	magic, err := readUpTo(s.r, int64(len(storedMagic)))
 	switch {
-	case err == nil && string(magic) == oldStored:
-		return nil, s.fail("this is a history of format 1, and this Turnstile reads format 2")
+	case err == nil && slices.Contains(oldStored, string(magic)):
+		return nil, s.fail("this is a history of an older format, and this Turnstile reads format 3")
 	case err != nil || string(magic) != storedMagic:
 		return nil, s.damage("this is no history of Turnstile", err)
 	}
@@ -145,6 +151,7 @@ func newStored(name string, r io.Reader) (*stored, error) {
 	}
 	s.Nodes = int(binary.LittleEndian.Uint32(s.block))
 	s.StampError = int64(binary.LittleEndian.Uint64(s.block[8:]))
+	s.Origin = binary.LittleEndian.Uint64(s.block[16:])
 	if s.Nodes > maxNodes || s.StampError < 0 {
 		return nil, s.fail("no history is of %d nodes with stamps that err by %d ns", s.Nodes, s.StampError)
 	}

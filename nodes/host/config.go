@@ -24,6 +24,7 @@ type Config struct {
 	Shaper nodes.Shaper `json:"-"` // of what arrives; nil: each message is delivered at once
 
 	Log         string `json:"log"`          // the file to record in
+	Origin      uint64 `json:"origin"`       // of the log: see history.Header
 	TraceLength int    `json:"trace_length"` // how many of the latest messages to keep
 	Resource    string `json:"resource"`     // the file of the shared resource
 }

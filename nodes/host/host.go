@@ -58,7 +58,7 @@ func Run(c Config, stack *nodes.Stack) error {
 	}
 	h.log, err = history.Create(c.Log, history.Options{Node: c.Node, Nodes: stack.Total(),
 		Instances: len(stack.Instances()), TraceLength: c.TraceLength, StampError: anchor.Error,
-		Frozen: &h.resource.Frozen})
+		Origin: c.Origin, Frozen: &h.resource.Frozen})
 	if err != nil {
 		return err
 	}
