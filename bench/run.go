@@ -156,10 +156,14 @@ func runName(at time.Time, o Options) string {
 
 // ready checks whether the run can be made on this machine.
 func (s *Setup) ready(o Options, spec *nodes.Spec) error {
-	info, err := os.Stat(s.Node)
-	if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-		return fmt.Errorf("the node program is not at %s: build it with make build, "+
-			"or say where it is with --node-program", s.Node)
+	const rightly = "build it with make build, or say where it is with --node-program"
+	switch info, err := os.Stat(s.Node); {
+	case err != nil:
+		return fmt.Errorf("the node program is not at %s: %s", s.Node, rightly)
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder, and no node program: %s", s.Node, rightly)
+	case info.Mode()&0o111 == 0:
+		return fmt.Errorf("%s is no node program, since it is not executable: %s", s.Node, rightly)
 	}
 	if err := cluster.CheckLimits(o.Config.N + spec.ServerCount(o.Config)); err != nil {
 		return err

@@ -3,9 +3,11 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
 
@@ -21,14 +23,30 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 		return fmt.Errorf("%d nodes: a run takes at most %d", o.Config.N, most)
 	case o.Trials < 1:
 		return fmt.Errorf("%d trials: a run takes at least one", o.Trials)
+	case o.Patience > 24*time.Hour:
+		return fmt.Errorf("a patience of %v: at most 24h", o.Patience)
 	case o.Patience <= 0:
 		return fmt.Errorf("a patience of %v: it must be longer than nothing", o.Patience)
+	}
+	if o.Multicast && !spec.Broadcasts() {
+		return fmt.Errorf("%s broadcasts nothing, so a multicast would change nothing: leave out --multicast, or "+
+			"take one that broadcasts (%s)", spec.Name, strings.Join(broadcasters(), ", "))
 	}
 	o.Algorithm, o.Config = spec.Name, spec.Explicit(o.Config)
 	if err := o.validateEnd(); err != nil {
 		return err
 	}
 	return o.validateLoad()
+}
+
+// broadcasters names the algorithms that broadcast.
+func broadcasters() (names []string) {
+	for _, row := range mutex.Table {
+		if row.Broadcasts() {
+			names = append(names, row.Name)
+		}
+	}
+	return names
 }
 
 // validateEnd checks whether the run ends, and lasts long enough for somebody to enter.

@@ -3,6 +3,7 @@ package chaos
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,8 @@ func ReadRegions(r io.Reader) (Regions, error) {
 	}
 	var regions Regions
 	if err := yamlfile.Decode(b, &regions); err != nil && err != io.EOF {
-		return Regions{}, fmt.Errorf("these are no regions: %w", err)
+		return Regions{}, fmt.Errorf("these are no regions: %w; write regions: [eu, us], and below it latency:, "+
+			"with a list of latencies for each region, as in docs/running.md", err)
 	}
 	return regions, regions.check()
 }
@@ -42,6 +44,14 @@ func (r *Regions) check() error {
 	n := len(r.Names)
 	if n == 0 {
 		return fmt.Errorf("there are no regions: name some, as in regions: [eu, us]")
+	}
+	for i, name := range r.Names {
+		switch {
+		case strings.TrimSpace(name) == "":
+			return fmt.Errorf("region %d has no name: name it, as in regions: [eu, us]", i+1)
+		case slices.Contains(r.Names[:i], name):
+			return fmt.Errorf("two regions are called %s: name one of them otherwise", name)
+		}
 	}
 	if len(r.Latency) != n {
 		return fmt.Errorf("%d regions take %d rows of latencies, and there are %d", n, n, len(r.Latency))

@@ -47,6 +47,9 @@ func TestReadRegionsSaysWhatIsWrong(t *testing.T) {
 		"regions: [a]\nlatency: [[-1ms]]":               "negative",
 		"regions: [a]\nlatencies: [[1ms]]":              "line 2: there is no key latencies: did you mean latency?",
 		"regions: [a]\nlatency: [[fast]]":               `line 2: latency[0][0]: "fast" is no length of time`,
+		"regions: [a, ' ']":                             "region 2 has no name",
+		"regions: [a, a]":                               "two regions are called a",
+		"root:x:0:0":                                    "a text is not keys with values; write regions: [eu, us]",
 		"regions: eu":                                   `line 1: regions: "eu" is not a list`,
 	} {
 		if _, err := ReadRegions(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {

@@ -47,6 +47,7 @@ type Kind struct {
 	Zero      Message // a zero value of its type
 	Token     bool    // carries the privilege itself
 	Heartbeat bool    // only says that its sender is up
+	Broadcast bool    // goes to all peers at once
 	Net       uint8   // the network that carries it: 0, or a second one
 }
 
@@ -161,6 +162,11 @@ func (s *Spec) Validate(c Config) error {
 		}
 	}
 	return nil
+}
+
+// Broadcasts reports whether the algorithm sends any messages to all peers at once.
+func (s *Spec) Broadcasts() bool {
+	return slices.ContainsFunc(s.Messages, func(k Kind) bool { return k.Broadcast })
 }
 
 // Explicit returns the configuration with a value given for each option of the algorithm.

@@ -52,6 +52,11 @@ func Create(root, set, name string, need DiskSpace) (*Folder, error) {
 			return nil, fmt.Errorf("%q cannot name a set or a run: write a name without / or a leading dot", name)
 		}
 	}
+	latest := filepath.Join(root, LatestLink)
+	if info, err := os.Lstat(latest); err == nil && info.Mode()&fs.ModeSymlink == 0 {
+		return nil, fmt.Errorf("%s is in the way: it has to be a link to the newest run; call it something else",
+			latest)
+	}
 	parent := filepath.Join(root, set)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return nil, unwritable(parent, err)

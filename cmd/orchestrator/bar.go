@@ -61,6 +61,9 @@ func (b *bar) clear() {
 }
 
 func isTerminal(w io.Writer) bool {
+	if out, ok := w.(*output); ok {
+		w = out.Writer
+	}
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
 }

@@ -135,7 +135,7 @@ func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 // the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) (err error) {
 	if err := c.resolveLoad(s); err != nil {
-		return err
+		return s.blame(err, "load", "think", "rate", "arrivals")
 	}
 	c.resolveEnd(s)
 	if err := c.resolveRegions(s); err != nil {
@@ -148,12 +148,15 @@ func (c *benchCall) resolve(s settings) (err error) {
 		c.setup.Node = ownSibling("node")
 	}
 	if c.row, err = mutex.Find(c.Algorithm); err != nil {
-		return err
+		return s.blame(err, "algo")
 	}
 	if c.Config, err = s.checkOptions(c.row, c.Config, s.rank("algo")); err != nil {
 		return err
 	}
-	return c.Validate(c.row)
+	if !c.row.Broadcasts() && s.rank("multicast") < s.rank("algo") { // it is for other algorithms
+		c.Multicast = false
+	}
+	return s.blame(c.Validate(c.row))
 }
 
 // resolveLoad finds the load that the flags name or imply.
@@ -197,6 +200,9 @@ func (c *benchCall) resolveLoad(s settings) error {
 func (c *benchCall) resolveArrivals(s settings) error {
 	if c.Workload.Load == workload.Open && !s.given("rate") {
 		return errors.New("a load that is open takes --rate, the requests per second of each node")
+	}
+	if err := c.Workload.CheckRate(); err != nil {
+		return fmt.Errorf("--rate: %w", err)
 	}
 	switch c.arrivals {
 	case "", "poisson":

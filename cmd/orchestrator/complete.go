@@ -1,11 +1,24 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"turnstile/nodes/mutex"
 	"turnstile/results"
 )
+
+// plainUsages takes out of the usages of all flags the backquotes around the names of their values, which are
+// for --help: completion would show them.
+func plainUsages(cmd *cobra.Command) {
+	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	cmd.LocalFlags().VisitAll(plain)
+	for _, sub := range cmd.Commands() {
+		plainUsages(sub)
+	}
+}
 
 // completeFlags makes shells complete the values of the flags of runs.
 func completeFlags(cmd *cobra.Command) {
@@ -21,6 +34,21 @@ func completeFlags(cmd *cobra.Command) {
 // completeWith makes shells complete a flag with one of the values.
 func completeWith(cmd *cobra.Command, flag string, values []string) {
 	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeOption completes the value of an option of the algorithm that the command line names.
+func completeOption(option string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		name, err := cmd.Flags().GetString("algo")
+		if err != nil && len(args) > 0 { // of list
+			name = args[0]
+		}
+		var values []string
+		if row, err := mutex.Find(name); err == nil && row.Option(option) != nil {
+			values = row.Option(option).Values
+		}
+		return values, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 func completeAlgorithm(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -109,7 +109,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 // resolve finds the algorithm, and checks the flags.
 func (c *exploreCall) resolve(s settings) (err error) {
 	if c.Spec, err = mutex.Find(c.algorithm); err != nil {
-		return err
+		return s.blame(err, "algo")
 	}
 	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank("algo")); err != nil {
 		return err

@@ -30,6 +30,9 @@ func (a *app) listCommand() *cobra.Command {
 		ValidArgsFunction: completeAlgorithm,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := settingsOf(cmd)
+			if err == nil {
+				err = s.either(cmd, "json", "markdown")
+			}
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ func addOptions(cmd *cobra.Command, c *nodes.Config) {
 			*c = c.With(o.Name, value)
 			return nil
 		})
-		completeWith(cmd, o.Name, o.Values)
+		cmd.RegisterFlagCompletionFunc(o.Name, completeOption(o.Name))
 	}
 }
 
@@ -34,5 +35,5 @@ func (s settings) checkOptions(row *spec, c nodes.Config, named rank) (nodes.Con
 	maps.DeleteFunc(c.Options, func(name, _ string) bool {
 		return row.Option(name) == nil && s.rank(name) < named
 	})
-	return c, row.Validate(c)
+	return c, s.blame(row.Validate(c), append(slices.Collect(maps.Keys(c.Options)), "nodes")...)
 }

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"turnstile/internal/suggest"
+	"regexp"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"turnstile/internal/suggest"
 )
 
 // An app is one call of the program.
@@ -23,7 +25,8 @@ Each flag can also be set in the environment, as TURNSTILE_ and its name (TURNST
 TURNSTILE_NODE_PROGRAM=...), or in turnstile.yaml in the working directory (latency: 1ms). The command
 line comes first, then the environment, then the file.
 
-Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under-loaded, 64 bad usage.`
+Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under-loaded, 64 bad usage, 74 if the output could not be
+written.`
 
 const rootExample = `  orchestrator bench --algo ricart -n 32
   orchestrator bench --algo maekawa -n 9 --latency 1ms --load sequential
@@ -69,18 +72,24 @@ func flagError(cmd *cobra.Command, err error) error {
 // valueError says what is wrong with the value of the flag f, which was given at where. cause is the error of
 // the flag itself.
 func valueError(where string, f *pflag.Flag, value string, cause error) error {
+	if f.Value.Type() == "duration" && lengthOfTime.MatchString(value) { // it is one, and overflows
+		return fmt.Errorf("%s: %q is too long: at most 24h", where, value)
+	}
 	what, known := map[string]string{
 		"int":      "a whole number",
 		"uint64":   "a whole number from 0",
 		"float64":  "a number",
 		"bool":     "true or false",
-		"duration": "a time such as 500ms, 3s or 2m, of up to 2562047h",
+		"duration": "a time such as 500ms, 3s or 2m",
 	}[f.Value.Type()]
 	if !known {
 		return fmt.Errorf("%s: %w", where, cause)
 	}
 	return fmt.Errorf("%s: %q is not %s", where, value, what)
 }
+
+// lengthOfTime matches what time.ParseDuration reads, however long it is.
+var lengthOfTime = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*(h|m|s|ms|us|µs|ns))+$`)
 
 func flagNames(flags *pflag.FlagSet) []string {
 	var names []string

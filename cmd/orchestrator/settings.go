@@ -32,13 +32,19 @@ const (
 	byFlag
 )
 
-// settings holds the ranks of a command's flags.
-type settings map[string]rank
+// settings says where the flags of a command have their values from.
+type settings map[string]source
 
-func (s settings) rank(name string) rank { return s[name] }
+// A source is where the value of a flag comes from.
+type source struct {
+	rank
+	place string // the file, or the variable of the environment
+}
+
+func (s settings) rank(name string) rank { return s[name].rank }
 
 // given reports whether the user set the flag anywhere.
-func (s settings) given(name string) bool { return s[name] > byDefault }
+func (s settings) given(name string) bool { return s.rank(name) > byDefault }
 
 // settingsOf sets the flags of cmd that the command line did not set, from the environment or else from the
 // configuration file.
@@ -58,7 +64,7 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 	s := settings{}
 	var err error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if err == nil && slices.Contains(known, f.Name) {
+		if err == nil {
 			err = s.fill(f, v)
 		}
 	})
@@ -70,14 +76,19 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	where := ""
 	switch variable := envName(f.Name); {
 	case f.Changed:
-		s[f.Name] = byFlag
+		s[f.Name] = source{rank: byFlag}
+		return nil
+	case !isSetting(f):
 		return nil
 	case os.Getenv(variable) != "":
-		s[f.Name], where = byEnvironment, variable
+		s[f.Name], where = source{byEnvironment, variable}, variable
 	case v.InConfig(f.Name):
-		s[f.Name], where = byFile, v.ConfigFileUsed()+": "+f.Name
+		s[f.Name], where = source{byFile, v.ConfigFileUsed()}, v.ConfigFileUsed()+": "+f.Name
 	default:
 		return nil
+	}
+	if list, several := f.Value.(pflag.SliceValue); several {
+		return list.Replace(v.GetStringSlice(f.Name))
 	}
 	value := v.GetString(f.Name)
 	if err := f.Value.Set(value); err != nil {
@@ -86,8 +97,47 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	return nil
 }
 
+// blame adds to an error about the values of flags, of all if no names are given, which of them the user did
+// not write on the command line.
+func (s settings) blame(err error, names ...string) error {
+	if err == nil {
+		return nil
+	}
+	set := map[string][]string{} // by place
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if len(names) > 0 && !slices.Contains(names, name) {
+			continue
+		}
+		if from := s[name]; from.rank == byFile || from.rank == byEnvironment {
+			set[from.place] = append(set[from.place], name)
+		}
+	}
+	if len(set) == 0 {
+		return err
+	}
+	var says []string
+	for _, place := range slices.Sorted(maps.Keys(set)) {
+		says = append(says, place+" sets "+strings.Join(set[place], ", "))
+	}
+	return fmt.Errorf("%w (%s)", err, strings.Join(says, "; "))
+}
+
+// either lets one of two switches be on: that of the higher rank.
+func (s settings) either(cmd *cobra.Command, one, other string) error {
+	a, b := cmd.Flags().Lookup(one), cmd.Flags().Lookup(other)
+	switch {
+	case a.Value.String() != "true" || b.Value.String() != "true":
+		return nil
+	case s.rank(one) > s.rank(other):
+		return b.Value.Set("false")
+	case s.rank(one) < s.rank(other):
+		return a.Value.Set("false")
+	}
+	return fmt.Errorf("--%s and --%s ask for different outputs: leave out one of the two", one, other)
+}
+
 // readConfig reads the configuration file into v, if there is one.
-func readConfig(v *viper.Viper, known []string) error {
+func readConfig(v *viper.Viper, known knownFlags) error {
 	path := cmp.Or(v.GetString("config"), defaultConfig)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) && v.GetString("config") == "" {
@@ -105,15 +155,39 @@ func readConfig(v *viper.Viper, known []string) error {
 		node := file[name]
 		where := fmt.Sprintf("%s: line %d", path, node.Line)
 		switch {
-		case !slices.Contains(known, name):
-			return unknownSetting(where, name, known, strings.ToLower)
-		case node.Kind != yaml.ScalarNode || node.Tag == "!!null":
+		case known[name] == nil:
+			return unknownSetting(where, name, name, known, strings.ToLower)
+		case takesList(known[name]) && isList(&node):
+			list := []string{}
+			for _, item := range node.Content {
+				list = append(list, item.Value)
+			}
+			values[name] = list
+		case takesList(known[name]) && !isValue(&node):
+			return fmt.Errorf("%s: %s takes a value or a list of values, in quotes if need be", where, name)
+		case !isValue(&node):
 			return fmt.Errorf("%s: %s takes one value, in quotes if need be", where, name)
+		default:
+			values[name] = node.Value
 		}
-		values[name] = node.Value
 	}
 	v.SetConfigFile(path)
 	return v.MergeConfigMap(values)
+}
+
+// isValue reports whether a node of YAML is one value.
+func isValue(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag != "!!null" }
+
+// isList reports whether a node of YAML is a list of values.
+func isList(n *yaml.Node) bool {
+	return n.Kind == yaml.SequenceNode &&
+		!slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return !isValue(item) })
+}
+
+// takesList reports whether a flag may be given several times.
+func takesList(f *pflag.Flag) bool {
+	_, several := f.Value.(pflag.SliceValue)
+	return several
 }
 
 // configError says what is wrong with a configuration file that cannot be read as settings.
@@ -130,24 +204,29 @@ func configError(path string, err error) error {
 }
 
 // checkEnvironment refuses variables with the prefix of settings that are none.
-func checkEnvironment(known []string) error {
+func checkEnvironment(known knownFlags) error {
 	for _, e := range os.Environ() {
 		name, value, _ := strings.Cut(e, "=")
-		bare, found := strings.CutPrefix(name, envPrefix+"_")
-		bare = strings.ToLower(strings.ReplaceAll(bare, "_", "-"))
-		if found && value != "" && bare != "config" && (!slices.Contains(known, bare) || envName(bare) != name) {
-			return unknownSetting("the environment", bare, known, envName)
+		rest, found := strings.CutPrefix(name, envPrefix+"_")
+		if !found || value == "" || name == envName("config") {
+			continue
+		}
+		bare := strings.ToLower(strings.ReplaceAll(rest, "_", "-"))
+		if known[bare] == nil || envName(bare) != name {
+			return unknownSetting("the environment", name, bare, known, envName)
 		}
 	}
 	return nil
 }
 
-// unknownSetting is the error for a setting that no command has. spell writes a name as that place does.
-func unknownSetting(where, name string, known []string, spell func(string) string) error {
-	if near := suggest.Nearest(name, known); near != "" {
-		return fmt.Errorf("%s: there is no setting %s: did you mean %s?", where, spell(name), spell(near))
+// unknownSetting is the error for a setting that no command has, written as name; as a flag it would be bare.
+// spell writes the name of a flag as that place does.
+func unknownSetting(where, name, bare string, known knownFlags, spell func(string) string) error {
+	names := slices.Sorted(maps.Keys(known))
+	if near := suggest.Nearest(bare, names); near != "" {
+		return fmt.Errorf("%s: there is no setting %s: did you mean %s?", where, name, spell(near))
 	}
-	return fmt.Errorf("%s: there is no setting %s; there are: %s", where, spell(name), strings.Join(known, ", "))
+	return fmt.Errorf("%s: there is no setting %s; there are: %s", where, name, strings.Join(names, ", "))
 }
 
 var envNames = strings.NewReplacer("-", "_")
@@ -155,14 +234,34 @@ var envNames = strings.NewReplacer("-", "_")
 // envName returns the name of the environment variable of a flag.
 func envName(flag string) string { return envPrefix + "_" + strings.ToUpper(envNames.Replace(flag)) }
 
-// knownSettings returns the names of all flags of all commands that may be set elsewhere too.
-func knownSettings(root *cobra.Command) []string {
-	var names []string
+// knownFlags are the flags that may be set elsewhere than on the command line, by name.
+type knownFlags map[string]*pflag.Flag
+
+// knownSettings returns those flags of all commands.
+func knownSettings(root *cobra.Command) knownFlags {
+	known := knownFlags{}
 	for _, cmd := range root.Commands() {
-		names = append(names, flagNames(cmd.LocalNonPersistentFlags())...)
+		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if isSetting(f) {
+				known[f.Name] = f
+			}
+		})
 	}
-	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
-		return name == "help" || name == "config" || name == "version"
-	})
+	return known
+}
+
+// forOneCall marks flags that are about one call of a command alone, so that no file and no variable sets
+// them.
+func forOneCall(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		cmd.Flags().SetAnnotation(name, forOneCallKey, nil) // fails only without such a flag
+	}
+}
+
+const forOneCallKey = "turnstile_for_one_call"
+
+// isSetting reports whether a flag may be set elsewhere than on the command line.
+func isSetting(f *pflag.Flag) bool {
+	_, once := f.Annotations[forOneCallKey]
+	return !once && !f.Hidden && !slices.Contains([]string{"help", "config", "version"}, f.Name)
 }

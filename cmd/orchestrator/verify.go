@@ -37,7 +37,11 @@ func (a *app) verifyCommand() *cobra.Command {
 		Args:              atMostOne,
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := settingsOf(cmd); err != nil {
+			s, err := settingsOf(cmd)
+			if err == nil {
+				err = s.either(cmd, "json", "benchstat")
+			}
+			if err != nil {
 				return err
 			}
 			ref := results.LatestLink
@@ -54,7 +58,6 @@ func (a *app) verifyCommand() *cobra.Command {
 	cmd.Flags().StringVar(&root, "results", "results", "`folder` of all result sets")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document instead")
 	cmd.Flags().BoolVar(&asBenchmark, "benchstat", false, "print Go benchmark lines instead, a line per trial")
-	cmd.MarkFlagsMutuallyExclusive("json", "benchstat")
 	return cmd
 }
 

@@ -98,11 +98,12 @@ func TestParseDistributionSaysWhatIsWrong(t *testing.T) {
 		"fast":               "is no length of time",
 		"-2ms":               "negative",
 		"gamma:2ms":          "is no length of time",
-		"uniform:2ms":        "has 1 numbers, not 2",
+		"uniform:2ms":        "lacks a number: write uniform:1ms,3ms (from, to)",
+		"normal:1ms":         "lacks a number: write normal:2ms,500us (mean, deviation)",
 		"uniform:3ms,1ms":    "write uniform:1ms,3ms",
 		"normal:1ms,-1ms":    "negative",
 		"log-normal:2ms,1ms": "lies above the median",
-		"2ms,3ms":            "has 2 numbers, not 1",
+		"2ms,3ms":            "has a number too many: write 2ms, uniform:",
 		"uniform:1ms,25h":    "too long: at most 24h",
 	} {
 		if _, err := ParseDistribution(text); err == nil || !strings.Contains(err.Error(), says) {

@@ -35,10 +35,17 @@ const (
 // Constant is the distribution that is always d.
 func Constant(d time.Duration) Distribution { return Distribution{a: d} }
 
+// shapeForms shows how each shape is written.
+var shapeForms = [...]string{
+	constant:    "2ms",
+	uniform:     "uniform:1ms,3ms (from, to)",
+	exponential: "exponential:2ms (mean)",
+	normal:      "normal:2ms,500us (mean, deviation)",
+	logNormal:   "log-normal:2ms,9ms (median, 99th percentile)",
+}
+
 // distributionForms lists what ParseDistribution takes, for its errors.
-const distributionForms = "2ms, uniform:1ms,3ms (from, to), " +
-	"exponential:2ms (mean), normal:2ms,500us (mean, deviation) " +
-	"or log-normal:2ms,9ms (median, 99th percentile)"
+var distributionForms = strings.Join(shapeForms[:logNormal], ", ") + " or " + shapeForms[logNormal]
 
 // ParseDistribution reads a distribution: 2ms, uniform:1ms,3ms, exponential:2ms, normal:2ms,500us or
 // log-normal:2ms,9ms.
@@ -61,8 +68,14 @@ func parseShape(s shape, text string, numbers []string) (Distribution, error) {
 		want = 2
 	}
 	if len(numbers) != want {
-		return Distribution{}, fmt.Errorf("%q has %d numbers, not %d: write %s",
-			text, len(numbers), want, distributionForms)
+		wrong, form := "lacks a number", shapeForms[s]
+		if len(numbers) > want {
+			wrong = "has a number too many"
+		}
+		if s == constant {
+			form = distributionForms
+		}
+		return Distribution{}, fmt.Errorf("%q %s: write %s", text, wrong, form)
 	}
 	d := Distribution{shape: s}
 	for i, to := range []*time.Duration{&d.a, &d.b}[:want] {

@@ -72,7 +72,7 @@ func misfit(n *yaml.Node, t reflect.Type, path string) error {
 func misfitBelow(n *yaml.Node, t reflect.Type, path string) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		below := strings.TrimPrefix(path+"."+key.Value, ".")
+		below := strings.TrimPrefix(path+"."+cut(key.Value), ".")
 		of, known := typeBelow(t, key.Value)
 		if of == nil {
 			return fmt.Errorf("line %d: there is no key %s%s", key.Line, below, suggest.Hint(key.Value, known))
@@ -101,7 +101,7 @@ func typeBelow(t reflect.Type, key string) (of reflect.Type, known []string) {
 
 // spell describes the value n at path.
 func spell(n *yaml.Node, path string) string {
-	what := fmt.Sprintf("%q", n.Value)
+	what := fmt.Sprintf("%q", cut(n.Value))
 	switch n.Kind {
 	case yaml.MappingNode:
 		what = "what has keys of its own"
@@ -109,9 +109,21 @@ func spell(n *yaml.Node, path string) string {
 		what = "a list"
 	}
 	if path == "" {
+		if n.Kind == yaml.ScalarNode { // the whole document, which may be any file, a secret one even
+			what = "a text"
+		}
 		return what
 	}
 	return path + ": " + what
+}
+
+// cut leaves of a long text its beginning: a wrong file is not to be printed.
+func cut(text string) string {
+	const most = 40
+	if letters := []rune(text); len(letters) > most {
+		return string(letters[:most]) + "..."
+	}
+	return text
 }
 
 // formOf says what to write for a value of a type.

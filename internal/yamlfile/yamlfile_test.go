@@ -1,6 +1,7 @@
 package yamlfile_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -40,8 +41,11 @@ func TestYAMLErrors(t *testing.T) {
 		"parts: {}":                      "line 1: parts: what has keys of its own is not a list",
 		"parts:\n- share: 1\n- share: x": `line 3: parts[1].share: "x" is not a number`,
 		"versions: {go: [1]}":            "line 1: versions.go: a list is not one text",
-		"- seed":                         "line 1: a list is not keys with values",
-		"seed: 1\nseed: 2":               `line 2: mapping key "seed" already defined at line 1`,
+		"root:x:0:0\ndaemon:x:1:1":       "line 1: a text is not keys with values",
+		"lossy: " + strings.Repeat("a", 99): `line 1: lossy: "` + strings.Repeat("a", 40) +
+			`..." is not true or false`,
+		"- seed":           "line 1: a list is not keys with values",
+		"seed: 1\nseed: 2": `line 2: mapping key "seed" already defined at line 1`,
 		"part: {latency: 'uniform:2ms,1ms'}": `line 1: part.latency: "uniform:2ms,1ms" ends before it begins: ` +
 			"write uniform:1ms,2ms",
 	} {

@@ -158,7 +158,7 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 	if !strings.Contains(words[0], ">") {
 		at := slices.Index(stepWords[:], words[0])
 		if at < 0 {
-			return step, s.unknownStep(words[0])
+			return step, s.unknownStep(words)
 		}
 		step.What, words = StepKind(at), words[1:]
 	}
@@ -236,15 +236,21 @@ func (s *Step) cutUnits(words []string) ([]string, error) {
 	return words[:1], nil
 }
 
-func (s *scheduleParser) unknownStep(word string) error {
+// unknownStep says what is wrong with a line that nothing begins like. A name with a word that is no number,
+// before the first step, looks like an option of another algorithm.
+func (s *scheduleParser) unknownStep(words []string) error {
+	if _, err := numbers(words[1:]); err != nil && len(words) == 2 && len(s.Steps) == 0 {
+		if near := suggest.Nearest(words[0], []string{"algorithm", "reordering", "timing", "units"}); near != "" {
+			return fmt.Errorf("there is no line %q: did you mean %s?", words[0], near)
+		}
+		if s.Spec == nil {
+			return fmt.Errorf("%s comes before the algorithm: write algorithm and its name first", words[0])
+		}
+		return s.Spec.Validate(nodes.Config{N: 1}.With(words[0], words[1]))
+	}
 	known := slices.Clone(stepWords[:])
 	known[StepDeliver] = "0>1 KIND"
-	if s.Spec != nil {
-		for _, o := range s.Spec.Options {
-			known = append(known, o.Name)
-		}
-	}
-	return fmt.Errorf("there is no step %q%s", word, suggest.Hint(word, known))
+	return fmt.Errorf("there is no step %q%s", words[0], suggest.Hint(words[0], known))
 }
 
 // parseMessage reads which message a step is about.

@@ -261,3 +261,24 @@ func brokenIn(t *testing.T, row *nodes.Spec, c nodes.Config, seed uint64) (caugh
 	}
 	return caught
 }
+
+// A multicast spares publishes of the kinds that a row says are broadcast, and of no others.
+func TestRowsSayWhatTheyBroadcast(t *testing.T) {
+	for _, row := range Table {
+		t.Run(row.Name, func(t *testing.T) {
+			o := sim.Options{Spec: row, Config: nodes.Config{N: 4}, Seed: 1, Entries: 100, Multicast: true,
+				Workload: workload.Workload{Load: workload.Saturated}, Latency: time.Millisecond}
+			h := &history.History{}
+			if _, err := sim.Run(o, h); err != nil {
+				t.Fatal(err)
+			}
+			sum := history.Sum(h.Logs)
+			for kind, k := range sum.Kinds {
+				if row.Messages[kind].Broadcast != (k.Publishes < k.Sent) {
+					t.Errorf("%s: Broadcast is %t, and %d messages took %d publishes", row.Codec().Name(kind),
+						row.Messages[kind].Broadcast, k.Sent, k.Publishes)
+				}
+			}
+		})
+	}
+}

@@ -16,7 +16,8 @@ var lamportRow = nodes.Spec{
 			"all peers have acknowledged it.",
 	},
 	New:      func(c nodes.Config) nodes.Machine { return &lamport{seen: make([]uint64, c.N)} },
-	Messages: []nodes.Kind{{Zero: lamportRequest{}}, {Zero: lamportAck{}}, {Zero: lamportRelease{}}},
+	Messages: []nodes.Kind{{Zero: lamportRequest{}, Broadcast: true}, {Zero: lamportAck{}},
+		{Zero: lamportRelease{}, Broadcast: true}},
 	Safe:     nodes.FIFO | nodes.NoAmnesia,
 	Live:     nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {

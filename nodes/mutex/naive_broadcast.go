@@ -12,7 +12,7 @@ var naiveBroadcastRow = nodes.Spec{
 			"when it leaves.",
 	},
 	New:      func(nodes.Config) nodes.Machine { return &naiveBroadcast{} },
-	Messages: []nodes.Kind{{Zero: naiveRequest{}}, {Zero: naiveReply{}}},
+	Messages: []nodes.Kind{{Zero: naiveRequest{}, Broadcast: true}, {Zero: naiveReply{}}},
 	Live:     nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {
 		return always("2(N-1)", nodes.Exactly(float64(2*(c.N-1))), nodes.Exactly(1))

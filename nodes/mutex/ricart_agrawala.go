@@ -16,7 +16,7 @@ var ricartAgrawalaRow = nodes.Spec{
 			"earlier, replies when it leaves.",
 	},
 	New:      func(c nodes.Config) nodes.Machine { return &ricartAgrawala{deferred: make([]ricartReply, c.N)} },
-	Messages: []nodes.Kind{{Zero: ricartRequest{}}, {Zero: ricartReply{}}},
+	Messages: []nodes.Kind{{Zero: ricartRequest{}, Broadcast: true}, {Zero: ricartReply{}}},
 	Safe:     nodes.NoAmnesia,
 	Live:     nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {

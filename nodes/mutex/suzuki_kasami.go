@@ -16,7 +16,7 @@ var suzukiKasamiRow = nodes.Spec{
 			"it goes to next.",
 	},
 	New:      func(c nodes.Config) nodes.Machine { return &suzukiKasami{rn: make([]uint64, c.N)} },
-	Messages: []nodes.Kind{{Zero: suzukiRequest{}}, {Zero: suzukiToken{}, Token: true}},
+	Messages: []nodes.Kind{{Zero: suzukiRequest{}, Broadcast: true}, {Zero: suzukiToken{}, Token: true}},
 	Live:     nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {
 		cost := always("N, or 0 with the token", nodes.Between(0, float64(c.N)), nodes.Between(0, 1))
