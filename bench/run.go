@@ -78,24 +78,10 @@ type Run struct {
 type Trial struct {
 	Number   int
 	Measures *measure.Measures
+	Row      results.Row // of runs.csv, as it is stored
 	Verdict  check.Verdict
 	Stall    string // the state of every node, when it stalled
 	Trouble  string // why it ended early, if it did
-}
-
-// Short reports whether the run has fewer trials than were asked for.
-func (r *Run) Short() bool { return len(r.Trials) < max(1, r.Record.Options.Trials) }
-
-// Outcome returns the worst outcome of the run's trials. A run that is short of some is inconclusive at best.
-func (r *Run) Outcome() check.Outcome {
-	worst := check.Valid
-	if r.Short() {
-		worst = check.Inconclusive
-	}
-	for _, t := range r.Trials {
-		worst = max(worst, t.Verdict.Outcome)
-	}
-	return worst
 }
 
 // Make makes a run of real processes. An error without a Run means that nothing was started. Later errors
@@ -247,17 +233,14 @@ func (r *Run) finish(t *trial, number int, trouble error) error {
 	return errors.Join(errs...)
 }
 
-func stallFile(trial int) string { return fmt.Sprintf("stall-%d.txt", trial) }
-
 // Reopen reads a run from its folder, and judges its histories again.
 func Reopen(folder *results.Folder) (*Run, error) {
 	r := &Run{Folder: folder}
 	if err := folder.ReadYAML(&r.Record); err != nil {
 		return nil, err
 	}
-	if r.Record.Format != recordFormat {
-		return nil, fmt.Errorf("%s is of format %d, and this Turnstile reads format %d",
-			folder.File(results.RunFile), r.Record.Format, recordFormat)
+	if err := r.Record.checkFormat(folder); err != nil {
+		return nil, err
 	}
 	count := len(folder.Histories())
 	simulated := r.Record.Simulated != nil
@@ -293,6 +276,15 @@ func Reopen(folder *results.Folder) (*Run, error) {
 		}
 	}
 	return r, nil
+}
+
+// checkFormat checks whether this program can read the folder that the record was read from.
+func (r *Record) checkFormat(folder *results.Folder) error {
+	if r.Format == recordFormat {
+		return nil
+	}
+	return fmt.Errorf("%s is of format %d, and this Turnstile reads format %d",
+		folder.File(results.RunFile), r.Format, recordFormat)
 }
 
 // checkKinds checks whether the numbers of kinds in the histories still mean the same.
@@ -336,10 +328,9 @@ func (r *Run) conclude(number int, j judgement) {
 	if t.Trouble != "" && t.Verdict.Outcome == check.Inconclusive {
 		t.Verdict.Reason = t.Trouble
 	}
-	if stall, err := os.ReadFile(r.Folder.File(stallFile(number))); err == nil {
-		t.Stall = string(stall)
-	}
+	t.Stall = readStall(r.Folder, number)
 	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
+	t.Row = results.AsStored([]results.Row{r.row(t)})[0]
 	r.Trials = append(r.Trials, t)
 }
 

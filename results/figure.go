@@ -62,18 +62,26 @@ func Median(x []float64) float64 {
 	return (x[len(x)/2] + x[(len(x)-1)/2]) / 2
 }
 
-// MedianFigure returns the median of figures, all of which must be known.
+// MedianFigure returns the median of figures, all of which must be known. It is a bound if one of those up to
+// it is.
 func MedianFigure(figures []Figure) Figure {
 	values := make([]float64, len(figures))
-	state := exact
 	for i, f := range figures {
 		if !f.Known() {
 			return Figure{}
 		}
-		values[i], state = f.value, max(state, f.state)
+		values[i] = f.value
 	}
 	if len(values) == 0 {
 		return Figure{}
+	}
+	values = slices.Sorted(slices.Values(values))
+	upper := values[len(values)/2]
+	state := exact
+	for _, f := range figures {
+		if f.value <= upper {
+			state = max(state, f.state)
+		}
 	}
 	return figure(Median(values), state)
 }

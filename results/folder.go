@@ -25,6 +25,7 @@ const (
 	MessagesFile   = "messages.csv" // a MessageRow per trial, phase and kind
 	LatencyLog     = "latency.hlog" // every latency histogram of every trial
 	LatencyProfile = "latency.hgrm" // the percentiles of the waits of all trials together
+	VerdictFile    = "verdict.yaml" // the verdict of every trial, with what each check found
 	LatestLink     = "latest"       // in the folder of all sets: the newest run
 )
 
@@ -184,8 +185,13 @@ func readRows[T any](path string, options ...string) ([]T, error) {
 
 // WriteYAML writes run.yaml: what the run was asked to be, and what came of it. Its last line is a checksum
 // of the others.
-func (f *Folder) WriteYAML(v any) error {
-	return writeFile(f.File(RunFile), func(w io.Writer) error {
+func (f *Folder) WriteYAML(v any) error { return f.writeYAML(RunFile, v) }
+
+// WriteVerdicts writes verdict.yaml, a list with an element for each trial. It ends like run.yaml.
+func (f *Folder) WriteVerdicts(v any) error { return f.writeYAML(VerdictFile, v) }
+
+func (f *Folder) writeYAML(name string, v any) error {
+	return writeFile(f.File(name), func(w io.Writer) error {
 		var text bytes.Buffer
 		out := yaml.NewEncoder(&text)
 		out.SetIndent(2)
@@ -199,8 +205,13 @@ func (f *Folder) WriteYAML(v any) error {
 
 // ReadYAML reads run.yaml into v. A checksum that does not fit is an error: the run would be judged by what
 // it was not asked to be. So is a key that v does not know: without it, the run could not be made again.
-func (f *Folder) ReadYAML(v any) error {
-	path := f.File(RunFile)
+func (f *Folder) ReadYAML(v any) error { return f.readYAML(RunFile, v) }
+
+// ReadVerdicts reads verdict.yaml into v, which points to a slice, as strictly.
+func (f *Folder) ReadVerdicts(v any) error { return f.readYAML(VerdictFile, v) }
+
+func (f *Folder) readYAML(name string, v any) error {
+	path := f.File(name)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("reading results: %w", err)

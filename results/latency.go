@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -25,6 +26,10 @@ type Tagged struct {
 // WaitTag is the tag of the histogram that latency.hgrm is about.
 const WaitTag = "wait"
 
+// OpenSuffix ends the tag of a histogram of those latencies that never ended. They are in the histogram
+// without the suffix too, with the age they had.
+const OpenSuffix = "_open"
+
 // WriteLatencies writes latency.hlog, a line per trial and tag, and latency.hgrm, in microseconds, of
 // the waits of all trials. Histograms are merged and never their percentiles averaged: the mean of
 // several 99th percentiles is no percentile of anything.
@@ -33,7 +38,7 @@ func (f *Folder) WriteLatencies(intervals []Interval) error {
 	if err != nil {
 		return err
 	}
-	waits := merged(intervals, WaitTag)
+	waits := Pool(intervals)[WaitTag]
 	if waits == nil {
 		return nil
 	}
@@ -77,19 +82,41 @@ func writeLog(w io.Writer, intervals []Interval) error {
 	return nil
 }
 
-// merged returns all histograms with a tag as one, or nil if there are none.
-func merged(intervals []Interval, tag string) *hdrhistogram.Histogram {
-	var all *hdrhistogram.Histogram
+// ReadLatencies reads latency.hlog, and returns the histograms of all trials together, by their tags.
+func (f *Folder) ReadLatencies() (map[string]*hdrhistogram.Histogram, error) {
+	file, err := os.Open(f.File(LatencyLog))
+	if err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	defer file.Close()
+	all := map[string]*hdrhistogram.Histogram{}
+	for log := hdrhistogram.NewHistogramLogReader(file); ; {
+		h, err := log.NextIntervalHistogram()
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", f.File(LatencyLog), err)
+		}
+		if h == nil {
+			return all, nil
+		}
+		pool(all, h.Tag(), h)
+	}
+}
+
+// Pool returns the histograms of several trials together, by their tags.
+func Pool(intervals []Interval) map[string]*hdrhistogram.Histogram {
+	all := map[string]*hdrhistogram.Histogram{}
 	for _, in := range intervals {
 		for _, t := range in.Latencies {
-			switch {
-			case t.Tag != tag:
-			case all == nil:
-				all = t.Hist.Clone()
-			default:
-				all.Merge(t.Hist)
-			}
+			pool(all, t.Tag, t.Hist)
 		}
 	}
 	return all
+}
+
+func pool(all map[string]*hdrhistogram.Histogram, tag string, h *hdrhistogram.Histogram) {
+	if all[tag] == nil {
+		all[tag] = h.Clone()
+		return
+	}
+	all[tag].Merge(h)
 }

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/csv"
 	"errors"
@@ -153,6 +154,19 @@ func ReadTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 		}
 		rows = append(rows, row)
 	}
+}
+
+// AsStored returns rows as they are read back when they have been written, figures rounded as in cells.
+func AsStored[T any](rows []T) []T {
+	var b bytes.Buffer
+	if err := WriteTable(&b, rows, optionNames()...); err != nil {
+		panic(err) // memory takes all
+	}
+	stored, err := ReadTable[T]("", &b, optionNames()...)
+	if err != nil {
+		panic(err) // what was written can be read: a test holds every column to it
+	}
+	return stored
 }
 
 // match returns, for each header, the column that it names, or nil.

@@ -20,6 +20,11 @@ const longest = 1 << 62 // 146 years: no run lasts so long
 
 func newHist() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
 
+// LatencyOf returns what latency.hlog holds under a tag, given its histograms by their tags.
+func LatencyOf(all map[string]*hdrhistogram.Histogram, tag string) Latency {
+	return Latency{Hist: all[tag], open: all[tag+results.OpenSuffix]}
+}
+
 // Add adds a duration that has ended.
 func (l *Latency) Add(ns int64) {
 	if l.Hist == nil {
@@ -35,22 +40,6 @@ func (l *Latency) AddOpen(ns int64) {
 		l.open = newHist()
 	}
 	l.open.RecordValue(min(max(ns, 0), longest))
-}
-
-// Merge adds all durations of other.
-func (l *Latency) Merge(other *Latency) {
-	mergeInto(&l.Hist, other.Hist)
-	mergeInto(&l.open, other.open)
-}
-
-func mergeInto(to **hdrhistogram.Histogram, from *hdrhistogram.Histogram) {
-	if from == nil {
-		return
-	}
-	if *to == nil {
-		*to = newHist()
-	}
-	(*to).Merge(from)
 }
 
 // Count returns how many durations there are.

@@ -37,6 +37,14 @@ func (m *Measures) MessageRows(codec *nodes.Codec) []results.MessageRow {
 	return append(whole, steady...)
 }
 
+// The tags of the latencies in latency.hlog, beside results.WaitTag.
+const (
+	QueueTag                = "queue"
+	ProtocolTag             = "protocol"
+	HoldTag                 = "hold"
+	SynchronizationDelayTag = "sync_delay"
+)
+
 // Interval returns the latencies of the trial for latency.hlog. began is its zero of time.
 func (m *Measures) Interval(trial int, began time.Time) results.Interval {
 	in := results.Interval{
@@ -48,11 +56,14 @@ func (m *Measures) Interval(trial int, began time.Time) results.Interval {
 		tag string
 		of  *Latency
 	}{
-		{results.WaitTag, &m.Wait}, {"queue", &m.Queue}, {"protocol", &m.Protocol},
-		{"hold", &m.Hold}, {"sync_delay", &m.SynchronizationDelay},
+		{results.WaitTag, &m.Wait}, {QueueTag, &m.Queue}, {ProtocolTag, &m.Protocol}, {HoldTag, &m.Hold},
+		{SynchronizationDelayTag, &m.SynchronizationDelay},
 	} {
 		if t.of.Hist != nil {
 			in.Latencies = append(in.Latencies, results.Tagged{Tag: t.tag, Hist: t.of.Hist})
+		}
+		if t.of.open != nil {
+			in.Latencies = append(in.Latencies, results.Tagged{Tag: t.tag + results.OpenSuffix, Hist: t.of.open})
 		}
 	}
 	return in

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"turnstile/bench"
+	"turnstile/results"
 )
 
 // bench makes the run that c asks for, in processes.
@@ -21,7 +22,7 @@ func (a *app) make(c *benchCall, run func(bench.Setup) (*bench.Run, error)) erro
 	begun := false
 	c.setup.Progress = func(p bench.Progress) {
 		if !begun && !c.json {
-			report.header(c.Options)
+			report.header(c.Options, results.ThisMachine())
 		}
 		begun = true
 		bar.show(p)
@@ -29,7 +30,7 @@ func (a *app) make(c *benchCall, run func(bench.Setup) (*bench.Run, error)) erro
 	c.setup.OnTrial = func(t *bench.Trial) {
 		bar.clear()
 		if !c.json && c.Trials > 1 {
-			report.trial(t)
+			report.trial(&t.Row)
 		}
 	}
 	r, err := run(c.setup)
@@ -37,12 +38,15 @@ func (a *app) make(c *benchCall, run func(bench.Setup) (*bench.Run, error)) erro
 	if r == nil {
 		return err
 	}
+	if !begun && !c.json {
+		report.header(c.Options, results.ThisMachine())
+	}
 	if c.json {
-		if err := writeJSON(a.stdout, r); err != nil {
+		if err := writeJSON(a.stdout, r.Summary()); err != nil {
 			return failure{err, exitStatus(r, err)}
 		}
 	} else {
-		report.summary(r)
+		report.summary(r.Summary())
 	}
 	a.status = exitStatus(r, err)
 	if err != nil && !told(r, err) {

@@ -97,6 +97,21 @@ func rangeOf(low, high results.Figure) string {
 	return whole(low) + " to " + whole(high)
 }
 
+// precise prints a figure to three decimal places.
+func precise(f results.Figure) string { return plain(f, 3) }
+
+// hundredths prints a figure to two decimal places.
+func hundredths(f results.Figure) string { return plain(f, 2) }
+
+// finePercent prints a share as a percentage with one decimal place.
+func finePercent(f results.Figure) string {
+	x, known := f.Value()
+	if !known {
+		return missing
+	}
+	return fmt.Sprintf("%.1f%%", 100*x)
+}
+
 func percent(f results.Figure) string {
 	x, known := f.Value()
 	if !known {

@@ -30,22 +30,23 @@ type trialDocument struct {
 	Messages []object      `json:"messages"`
 }
 
-// writeJSON prints r as one JSON document.
-func writeJSON(w io.Writer, r *bench.Run) error {
-	d := document{Run: r.Folder.Ref(), Path: r.Folder.Path, Verdict: r.Outcome(), Trials: []trialDocument{}}
-	text, err := yaml.Marshal(r.Record)
+// writeJSON prints s as one JSON document.
+func writeJSON(w io.Writer, s *bench.Summary) error {
+	d := document{Run: s.Folder.Ref(), Path: s.Folder.Path, Verdict: s.Outcome(), Trials: []trialDocument{}}
+	text, err := yaml.Marshal(s.Record)
 	if err == nil {
 		err = yaml.Unmarshal(text, &d.Record)
 	}
 	if err != nil {
 		return fmt.Errorf("printing the record: %w", err)
 	}
-	rows := r.Rows()
-	for i, t := range r.Trials {
-		doc := trialDocument{Trial: t.Number, Verdict: t.Verdict, Trouble: t.Trouble, Stall: t.Stall,
-			Row: objectOf(rows[i])}
-		for _, m := range t.Measures.MessageRows(r.Spec.Codec()) {
-			doc.Messages = append(doc.Messages, objectOf(m))
+	for i, row := range s.Rows {
+		doc := trialDocument{Trial: row.Trial, Verdict: s.Verdicts[i], Trouble: s.Record.Trials[i].Trouble,
+			Stall: s.Stalls[i], Row: objectOf(row)}
+		for _, m := range s.Messages {
+			if m.Trial == row.Trial {
+				doc.Messages = append(doc.Messages, objectOf(m))
+			}
 		}
 		d.Trials = append(d.Trials, doc)
 	}

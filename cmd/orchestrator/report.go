@@ -3,14 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"turnstile/bench"
 	"turnstile/bench/check"
-	"turnstile/bench/measure"
 	"turnstile/internal/english"
-	"turnstile/nodes"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -19,7 +18,6 @@ import (
 type report struct {
 	w       io.Writer
 	palette palette
-	trials  int // printed so far
 }
 
 func newReport(w io.Writer) *report { return &report{w: w, palette: paletteFor(w)} }
@@ -31,8 +29,8 @@ func (p *report) line(name, format string, args ...any) {
 	p.printf("%-11s %s\n", name, fmt.Sprintf(format, args...))
 }
 
-// header says what is run, before it is.
-func (p *report) header(o bench.Options) {
+// header says what is run, and on which machine.
+func (p *report) header(o bench.Options, m results.Machine) {
 	words := []string{p.palette.paint(bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
 	words = append(words, o.Config.Given()...)
 	words = append(words, loadText(&o.Workload), "hold "+o.Workload.Hold.String(), "no injected latency")
@@ -51,7 +49,6 @@ func (p *report) header(o bench.Options) {
 		words = append(words, fmt.Sprintf("%s after %s of warm-up", duration(o.Duration), duration(o.Warmup)))
 	}
 	p.printf("%s\n", strings.Join(words, ", "))
-	m := results.ThisMachine()
 	machine := fmt.Sprintf("%d cores", m.Cores)
 	if m.CPU != "" {
 		machine += " of " + m.CPU
@@ -76,209 +73,108 @@ func loadText(w *workload.Workload) string {
 const trialFormat = "%5s  %-12s %12s %12s %12s %15s\n"
 
 // trial prints a line about one of several trials.
-func (p *report) trial(t *bench.Trial) {
-	if p.trials == 0 {
+func (p *report) trial(row *results.Row) {
+	if row.Trial == 1 {
 		p.printf(trialFormat, "trial", "verdict", "entries/s", "wait p50", "wait p99", "messages/entry")
 	}
-	p.trials++
-	m := t.Measures
-	p.printf(trialFormat, fmt.Sprint(t.Number), t.Verdict.Outcome, rate(m.EntriesPerS),
-		micros(m.Wait.MicrosAt(0.5)), micros(m.Wait.MicrosAt(0.99)), plain(m.Messages.PerEntry, 2))
+	p.printf(trialFormat, fmt.Sprint(row.Trial), row.Verdict, rate(row.EntriesPerS), micros(row.WaitUSP50),
+		micros(row.WaitUSP99), plain(row.MessagesPerEntry, 2))
 }
 
-// summary prints the results of a run.
-func (p *report) summary(r *bench.Run) {
-	if p.trials > 1 {
-		p.medians(r.Trials)
-	}
-	p.verdict(r)
-	switch rows := r.Rows(); len(rows) {
-	case 0:
-	case 1:
-		p.figures(r, &rows[0])
-	default:
-		var waits measure.Latency
-		for _, t := range r.Trials {
-			waits.Merge(&t.Measures.Wait)
+// stored prints a run that was made before as it was printed then.
+func (p *report) stored(s *bench.Summary) {
+	p.header(s.Record.Options, s.Record.Machine)
+	if s.Record.Options.Trials > 1 {
+		for i := range s.Rows {
+			p.trial(&s.Rows[i])
 		}
-		p.histogram(&waits)
 	}
-	p.line("files", "%s", r.Folder.Path)
+	p.summary(s)
 }
 
-// medians prints the medians of the trials that ran to their end.
-func (p *report) medians(trials []*bench.Trial) {
-	of := func(f func(*measure.Measures) results.Figure) results.Figure {
-		var figures []results.Figure
-		for _, t := range trials {
-			if t.Trouble == "" {
-				figures = append(figures, f(t.Measures))
-			}
-		}
-		return results.MedianFigure(figures)
+// summary prints the results of a run: the same of one trial and of several, when the run is made and when it
+// is judged again.
+func (p *report) summary(s *bench.Summary) {
+	if t := table(s.Rows); len(t) > 1 {
+		p.printf(trialFormat, "", "median", rate(t.of("entries_per_s").median), micros(t.of("wait_us_p50").median),
+			micros(t.of("wait_us_p99").median), plain(t.of("messages_per_entry").median, 2))
 	}
-	p.printf(trialFormat+"\n", "", "median",
-		rate(of(func(m *measure.Measures) results.Figure { return m.EntriesPerS })),
-		micros(of(func(m *measure.Measures) results.Figure { return m.Wait.MicrosAt(0.5) })),
-		micros(of(func(m *measure.Measures) results.Figure { return m.Wait.MicrosAt(0.99) })),
-		plain(of(func(m *measure.Measures) results.Figure { return m.Messages.PerEntry }), 2))
+	if s.Record.Options.Trials > 1 && len(s.Rows) > 0 {
+		p.printf("\n")
+	}
+	p.verdict(s)
+	p.figures(s)
+	p.line("files", "%s", fromHere(s.Folder.Path))
+}
+
+// fromHere returns the path of what lies below the working directory as seen from there.
+func fromHere(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if short, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(short) {
+		return short
+	}
+	return path
 }
 
 // verdict prints the verdict, and of each trial that is not valid why.
-func (p *report) verdict(r *bench.Run) {
-	word := p.palette.outcome(r.Outcome())
+func (p *report) verdict(s *bench.Summary) {
+	asked, made, outcome := s.Record.Options.Trials, len(s.Verdicts), s.Outcome()
+	word := p.palette.outcome(outcome)
 	switch {
-	case len(r.Trials) == 0:
+	case made == 0:
 		p.printf("%s  the run ended before its first trial was over\n", word)
-	case len(r.Trials) == 1 && !r.Short():
-		p.printf("%s  %s\n", word, indent(r.Trials[0].Verdict.Reason))
-		p.witness(r.Trials[0])
+	case asked <= 1:
+		p.printf("%s  %s\n", word, indent(s.Verdicts[0].Reason))
+		p.witness(s, 0)
 	default:
-		p.printf("%s  in %s trials\n", word, outOf(len(r.Trials), r.Record.Options.Trials))
-		for _, t := range r.Trials {
-			if t.Verdict.Outcome != check.Valid {
-				p.printf("  trial %d: %s: %s\n", t.Number, p.palette.outcome(t.Verdict.Outcome), indent(t.Verdict.Reason))
-				p.witness(t)
+		p.printf("%s  %s\n", word, inTrials(s.Verdicts, outcome, asked))
+		for i, v := range s.Verdicts {
+			if v.Outcome != check.Valid {
+				p.printf("  trial %d: %s: %s\n", s.Rows[i].Trial, p.palette.outcome(v.Outcome), indent(v.Reason))
+				p.witness(s, i)
 			}
 		}
 	}
 	p.printf("\n")
 }
 
+// inTrials says in which of several trials a run had its outcome.
+func inTrials(verdicts []check.Verdict, outcome check.Outcome, asked int) string {
+	made, such := len(verdicts), 0
+	for _, v := range verdicts {
+		if v.Outcome == outcome {
+			such++
+		}
+	}
+	switch {
+	case such == 0: // it is inconclusive because it lacks trials
+		return fmt.Sprintf("only %d of the %d trials that were asked for were made", made, asked)
+	case made < asked:
+		return fmt.Sprintf("in %s; %d were asked for", trials(such, made), asked)
+	}
+	return "in " + trials(such, made)
+}
+
 func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
 // witness prints what a verdict that is not valid rests on.
-func (p *report) witness(t *bench.Trial) {
-	for _, f := range t.Verdict.Findings {
-		if f.Outcome == check.Valid || f.Outcome != check.Violated && f.Says != t.Verdict.Reason {
+func (p *report) witness(s *bench.Summary, trial int) {
+	v := &s.Verdicts[trial]
+	for _, f := range v.Findings {
+		if f.Outcome == check.Valid || f.Outcome != check.Violated && f.Says != v.Reason {
 			continue // of a run that ended early many checks are inconclusive; verify shows them
 		}
-		if f.Says != t.Verdict.Reason {
+		if f.Says != v.Reason {
 			p.printf("  also %s: %s\n", f.Outcome, indent(f.Says))
 		}
 		for _, line := range f.Witness {
 			p.printf("    %s\n", line)
 		}
 	}
-	if t.Stall != "" {
-		p.printf("\n%s", t.Stall)
+	if stall := s.Stalls[trial]; stall != "" {
+		p.printf("\n%s", stall)
 	}
-}
-
-// figures prints what was measured in a run of one trial.
-func (p *report) figures(r *bench.Run, row *results.Row) {
-	t := r.Trials[0]
-	if !row.EntriesInWindow.Known() {
-		return // it ended before it was measured
-	}
-	p.throughput(row)
-	p.latencies(t.Measures, row)
-	p.printf("\n")
-	p.histogram(&t.Measures.Wait)
-	p.messages(t, row, r.Spec)
-	p.line("fairness", "Jain index %s; entries per node %s; overtaken by at most %s",
-		plain(row.JainIndex, 3), rangeOf(row.EntriesNodeMin, row.EntriesNodeMax), whole(row.OvertakenMax))
-	if !row.NodeRSSMB.Known() && !row.CPUBusy.Known() {
-		return // a simulated run has no timers, and no machine
-	}
-	p.line("timers", "late by %s (p50), %s (p99), %s (max)",
-		micros(row.TimerLateUSP50), micros(row.TimerLateUSP99), micros(row.TimerLateUSMax))
-	p.line("machine", "%s of the CPU time busy; broker %s of one core; largest node %s MB; up in %s ms",
-		percent(row.CPUBusy), percent(row.BrokerCPU), plain(row.NodeRSSMB, 1), whole(row.ReadyMS))
-	if busy, known := row.CPUBusy.Value(); known && busy > 0.9 {
-		remark := "these times rank CPU cost, not algorithms"
-		if zero, known := row.LatencyUS.Value(); known && zero == 0 {
-			remark += "; add --latency"
-		}
-		p.line("", "%s", p.palette.paint(yellow, "CPU-bound: "+remark))
-	}
-}
-
-func (p *report) throughput(row *results.Row) {
-	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it", rate(row.EntriesPerS),
-		whole(row.EntriesInWindow), seconds(row.DurationS), percent(row.Utilisation))
-	if row.UtilisationPredicted.Known() {
-		text += fmt.Sprintf("; theory says %s entries/s, %s", rate(row.EntriesPerSPredicted),
-			percent(row.UtilisationPredicted))
-	}
-	p.line("throughput", "%s", text)
-	if issued, known := row.IssuedShare.Value(); known {
-		p.line("issued", "%.1f%% of the requests due", 100*issued)
-	}
-}
-
-func (p *report) latencies(m *measure.Measures, row *results.Row) {
-	p.line("wait", "p50 %s, p90 %s, p99 %s, p99.9 %s, max %s", micros(row.WaitUSP50), micros(row.WaitUSP90),
-		micros(row.WaitUSP99), micros(row.WaitUSP999), micros(row.WaitUSMax))
-	if n := m.Wait.Censored(); n > 0 {
-		p.line("", "%d of these waits never ended; they count with the age they had", n)
-	}
-	pair := func(name, about string, p50, p99 results.Figure) {
-		if p50.Known() {
-			p.line(name, "p50 %s, p99 %s%s", micros(p50), micros(p99), about)
-		}
-	}
-	if row.IssuedShare.Known() {
-		pair("  queue", "  (due to requested)", row.QueueUSP50, row.QueueUSP99)
-		pair("  protocol", "  (requested to entered)", row.ProtocolUSP50, row.ProtocolUSP99)
-	}
-	pair("sync delay", "  (exit to the next enter, if that was asked for before)",
-		row.SynchronizationDelayUSP50, row.SynchronizationDelayUSP99)
-	pair("hold", "", row.HoldUSP50, row.HoldUSP99)
-	if row.ClientDelayP50.Known() {
-		p.line("client", "delay p50 %s  (the wait with all else at rest)", micros(row.ClientDelayP50))
-	}
-}
-
-func (p *report) histogram(waits *measure.Latency) {
-	if waits.Hist == nil {
-		return
-	}
-	p.printf("%s waits:\n", english.Thousands(float64(waits.Count())))
-	writeHistogram(p.w, waits.Hist)
-	p.printf("\n")
-}
-
-// messages prints the messages of an entry, beside the published number.
-func (p *report) messages(t *bench.Trial, row *results.Row, spec *spec) {
-	const format = "  %-12s %12s %12s\n"
-	p.printf("per entry   %15s %12s\n", "deliveries", "publishes")
-	phase := results.WholeRun
-	if t.Measures.Messages.Circulates {
-		phase = results.Steady
-	}
-	for _, m := range t.Measures.MessageRows(spec.Codec()) {
-		if m.Phase == phase {
-			p.printf(format, m.Kind, plain(m.PerEntry, 3), plain(m.PublishesPerEntry, 3))
-		}
-	}
-	p.printf(format, "together", plain(row.MessagesPerEntry, 3), plain(row.PublishesPerEntry, 3))
-	p.line("published", "%s", p.published(t, row, spec))
-	if row.OneEntryMean.Known() {
-		p.line("one entry", "%s deliveries, on average %s", rangeOf(row.OneEntryMin, row.OneEntryMax),
-			plain(row.OneEntryMean, 2))
-	}
-}
-
-// published says what the algorithm was published to cost, and whether this run confirms it.
-func (p *report) published(t *bench.Trial, row *results.Row, spec *spec) string {
-	low, known := row.PublishedMin.Value()
-	if !known {
-		return "nothing under this load"
-	}
-	high, limited := row.PublishedMax.Value()
-	if !limited {
-		high = math.Inf(1)
-	}
-	r := nodes.Between(low, high)
-	c := nodes.Config{N: row.Nodes}
-	text := fmt.Sprintf("%s per entry (%s)", r, spec.Cost(c).Formula)
-	got, measured := row.MessagesPerEntry.Value()
-	switch {
-	case !measured:
-		return text
-	case r.Has(got):
-		return text + ": " + p.palette.paint(green, "confirmed")
-	}
-	return text + ": " + p.palette.paint(red, "NOT CONFIRMED")
 }

@@ -73,20 +73,17 @@ func (a *app) verify(folder *results.Folder, asJSON, asBenchmark bool) error {
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
-	a.status = r.Outcome().ExitCode()
+	s := r.Summary()
+	a.status = s.Outcome().ExitCode()
 	switch {
 	case asJSON:
-		return writeJSON(a.stdout, r)
+		return writeJSON(a.stdout, s)
 	case asBenchmark:
-		return results.GoBench(a.stdout, r.Rows())
+		return results.GoBench(a.stdout, s.Rows)
 	}
-	report := newReport(a.stdout)
-	report.header(r.Record.Options)
-	report.verdict(r)
-	fmt.Fprintln(a.stdout)
+	newReport(a.stdout).stored(s)
 	for i, t := range r.Trials {
-		fmt.Fprint(a.stdout, t.VerdictText())
-		fmt.Fprintln(a.stdout, compare(stored, i, t))
+		fmt.Fprintf(a.stdout, "\n%s%s\n", s.VerdictText(i), compare(stored, i, t))
 	}
 	return nil
 }

@@ -1,0 +1,174 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"turnstile/bench/check"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/results"
+)
+
+// A Summary is what there is to say of a run: what its folder holds beside the histories. Rows, Verdicts and
+// Stalls have an element for each trial that was judged, in the order of their numbers.
+type Summary struct {
+	Folder    *results.Folder
+	Spec      *nodes.Spec
+	Record    Record                             // run.yaml
+	Rows      []results.Row                      // runs.csv
+	Messages  []results.MessageRow               // messages.csv, of all trials
+	Verdicts  []check.Verdict                    // verdict.yaml
+	Stalls    []string                           // the reports; empty: the trial did not stall
+	Latencies map[string]*hdrhistogram.Histogram // latency.hlog: of all trials together, by their tags
+}
+
+// Summary returns the summary of a run that has been made or judged again. It says the same as that which
+// ReadSummary makes of the folder, digit by digit.
+func (r *Run) Summary() *Summary {
+	s := &Summary{Folder: r.Folder, Spec: r.Spec, Record: r.Record, Rows: r.Rows(), Messages: r.messages(),
+		Latencies: results.Pool(r.intervals())}
+	for _, t := range r.Trials {
+		s.Verdicts = append(s.Verdicts, t.Verdict)
+		s.Stalls = append(s.Stalls, t.Stall)
+	}
+	return s
+}
+
+// ReadSummary reads the summary of a stored run. It judges nothing.
+func ReadSummary(folder *results.Folder) (*Summary, error) {
+	s := &Summary{Folder: folder}
+	err := folder.ReadYAML(&s.Record)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Record.checkFormat(folder); err != nil {
+		return nil, err
+	}
+	if s.Spec, err = mutex.Find(s.Record.Options.Algorithm); err != nil {
+		return nil, err
+	}
+	s.Rows, err = folder.Rows()
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil // it ended before its first trial did
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.Messages, err = folder.Messages(); err != nil {
+		return nil, err
+	}
+	if s.Latencies, err = folder.ReadLatencies(); err != nil {
+		return nil, err
+	}
+	if err := folder.ReadVerdicts(&s.Verdicts); err != nil && len(s.Rows) > 0 {
+		return nil, err
+	}
+	if n := len(s.Rows); n != len(s.Verdicts) || n > len(s.Record.Trials) {
+		return nil, fmt.Errorf("%s: %s has %d trials, %s %d and %s %d: they are not of one run, or one was changed",
+			folder.Path, results.RowsFile, n, results.VerdictFile, len(s.Verdicts), results.RunFile,
+			len(s.Record.Trials))
+	}
+	for i := range s.Rows {
+		s.Stalls = append(s.Stalls, readStall(folder, i+1))
+	}
+	return s, nil
+}
+
+// Outcome returns the worst outcome of the trials. A run that lacks some of its trials is inconclusive at
+// best.
+func (s *Summary) Outcome() check.Outcome {
+	worst := check.Valid
+	if len(s.Verdicts) < max(1, s.Record.Options.Trials) {
+		worst = check.Inconclusive
+	}
+	for _, v := range s.Verdicts {
+		worst = max(worst, v.Outcome)
+	}
+	return worst
+}
+
+// VerdictText prints the verdict of a trial, given its place in Verdicts, with what each check found and the
+// witness, for people.
+func (s *Summary) VerdictText(i int) string {
+	var b strings.Builder
+	v := s.Verdicts[i]
+	fmt.Fprintf(&b, "trial %d: %s: %s\n", s.Rows[i].Trial, v.Outcome, v.Reason)
+	for _, f := range v.Findings {
+		fmt.Fprintf(&b, "  %-12s %-13s %s\n", f.Outcome, f.Check, f.Says)
+		for _, line := range f.Witness {
+			fmt.Fprintf(&b, "      %s\n", line)
+		}
+	}
+	fmt.Fprint(&b, s.Stalls[i])
+	return b.String()
+}
+
+func stallFile(trial int) string { return fmt.Sprintf("stall-%d.txt", trial) }
+
+// readStall returns the report of a stall, or nothing if the trial did not stall.
+func readStall(folder *results.Folder, trial int) string {
+	text, err := os.ReadFile(folder.File(stallFile(trial)))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// Outcome returns the outcome of the run's summary.
+func (r *Run) Outcome() check.Outcome {
+	s := Summary{Record: r.Record}
+	for _, t := range r.Trials {
+		s.Verdicts = append(s.Verdicts, t.Verdict)
+	}
+	return s.Outcome()
+}
+
+// Rows returns the rows of runs.csv, one for each trial, as they are stored.
+func (r *Run) Rows() (rows []results.Row) {
+	for _, t := range r.Trials {
+		rows = append(rows, t.Row)
+	}
+	return rows
+}
+
+// messages returns the rows of messages.csv, as they are stored.
+func (r *Run) messages() (rows []results.MessageRow) {
+	for _, t := range r.Trials {
+		for _, m := range t.Measures.MessageRows(r.Spec.Codec()) {
+			m.Run, m.Trial = r.Folder.Name(), t.Number
+			rows = append(rows, m)
+		}
+	}
+	return results.AsStored(rows)
+}
+
+// intervals returns what latency.hlog holds.
+func (r *Run) intervals() (intervals []results.Interval) {
+	for _, t := range r.Trials {
+		intervals = append(intervals, t.Measures.Interval(t.Number, r.Record.Trials[t.Number-1].Started))
+	}
+	return intervals
+}
+
+// save writes all files of the run but its histories.
+func (r *Run) save() error {
+	s := r.Summary()
+	var text string
+	for i := range s.Verdicts {
+		text += s.VerdictText(i)
+	}
+	return errors.Join(
+		r.Folder.WriteYAML(s.Record),
+		r.Folder.WriteRows(s.Rows),
+		r.Folder.WriteMessages(s.Messages),
+		r.Folder.WriteLatencies(r.intervals()),
+		r.Folder.WriteVerdicts(s.Verdicts),
+		r.Folder.WriteText("verdict.txt", text),
+	)
+}

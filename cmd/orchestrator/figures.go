@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"turnstile/bench"
+	"turnstile/bench/measure"
+	"turnstile/internal/english"
+	"turnstile/nodes"
+	"turnstile/results"
+)
+
+// figures prints what was measured in all trials: quantiles of the requests of all trials together, and of
+// other figures the median, beside the least and the greatest where trials differ.
+func (p *report) figures(s *bench.Summary) {
+	t := table(s.Rows)
+	if !t.known("entries_in_window") {
+		return // the run ended before anything was measured
+	}
+	p.throughput(t)
+	p.latencies(s, t)
+	p.printf("\n")
+	p.histogram(s)
+	p.messages(s, t)
+	p.fairness(t)
+	p.machine(t)
+}
+
+func (p *report) throughput(t table) {
+	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it", t.of("entries_per_s").text(rate),
+		whole(t.sum("entries_in_window")), seconds(t.sum("duration_s")), t.of("utilisation").text(percent))
+	if t.known("utilisation_predicted") {
+		text += fmt.Sprintf("; theory says %s entries/s, %s", rate(t.of("entries_per_s_predicted").median),
+			percent(t.of("utilisation_predicted").median))
+	}
+	p.line("throughput", "%s", text)
+	if t.known("issued_share") {
+		p.line("issued", "%s of the requests due", t.of("issued_share").text(finePercent))
+	}
+}
+
+// A quantile is one that the summary prints, with its name there and in columns.
+type quantile struct {
+	name, column string
+	q            float64
+}
+
+var (
+	middle    = quantile{"p50", "p50", 0.5}
+	high      = quantile{"p99", "p99", 0.99}
+	quantiles = []quantile{middle, {"p90", "p90", 0.9}, high, {"p99.9", "p999", 0.999}, {"max", "max", 1}}
+)
+
+func (p *report) latencies(s *bench.Summary, t table) {
+	p.latency(s, t, "wait", "", results.WaitTag, "wait_us_", quantiles...)
+	waits := measure.LatencyOf(s.Latencies, results.WaitTag)
+	if n := waits.Censored(); n > 0 {
+		p.line("", "%d of these waits never ended; they count with the age they had", n)
+	}
+	if t.known("issued_share") {
+		p.latency(s, t, "  queue", "  (due to requested)", measure.QueueTag, "queue_us_", middle, high)
+		p.latency(s, t, "  protocol", "  (requested to entered)", measure.ProtocolTag, "protocol_us_", middle, high)
+	}
+	p.latency(s, t, "sync delay", "  (exit to the next enter, if that was asked for before)",
+		measure.SynchronizationDelayTag, "sync_delay_us_", middle, high)
+	p.latency(s, t, "hold", "", measure.HoldTag, "hold_us_", middle, high)
+	if t.known("client_delay_us_p50") {
+		p.line("client", "delay p50 %s  (the wait with all else at rest)", micros(waits.MicrosAt(0.5)))
+	}
+}
+
+// latency prints quantiles of the latencies of all trials together, and below them how far those of single
+// trials are apart.
+func (p *report) latency(s *bench.Summary, t table, name, about, tag, column string, of ...quantile) {
+	all := measure.LatencyOf(s.Latencies, tag)
+	if all.Hist == nil {
+		return
+	}
+	var together, apart string
+	varies := false
+	for i, q := range of {
+		if i > 0 {
+			together, apart = together+", ", apart+", "
+		}
+		trials := t.of(column + q.column)
+		together += q.name + " " + micros(all.MicrosAt(q.q))
+		apart += q.name + " " + trials.limits(micros)
+		varies = varies || trials.varies(micros)
+	}
+	p.line(name, "%s%s", together, about)
+	if varies {
+		p.line("  by trial", "%s", apart)
+	}
+}
+
+// histogram draws the waits of all trials.
+func (p *report) histogram(s *bench.Summary) {
+	waits := measure.LatencyOf(s.Latencies, results.WaitTag)
+	if waits.Hist == nil {
+		return
+	}
+	p.printf("%s:\n", english.Count(waits.Count(), "wait", "waits"))
+	writeHistogram(p.w, waits.Hist)
+	p.printf("\n")
+}
+
+// messages prints the messages of an entry, beside the published number.
+func (p *report) messages(s *bench.Summary, t table) {
+	p.printf("per entry   %15s %12s\n", "deliveries", "publishes")
+	line := func(name string, deliveries, publishes spread) {
+		p.printf("  %-12s %12s %12s", name, plain(deliveries.median, 3), plain(publishes.median, 3))
+		if deliveries.varies(precise) {
+			p.printf("   (deliveries %s)", deliveries.limits(precise))
+		}
+		p.printf("\n")
+	}
+	phase := results.WholeRun
+	if slices.ContainsFunc(s.Messages, func(m results.MessageRow) bool { return m.Phase == results.Steady }) {
+		phase = results.Steady
+	}
+	var kinds []string
+	deliveries, publishes := map[string][]results.Figure{}, map[string][]results.Figure{}
+	for _, m := range s.Messages {
+		if m.Phase != phase {
+			continue
+		}
+		if deliveries[m.Kind] == nil {
+			kinds = append(kinds, m.Kind)
+		}
+		deliveries[m.Kind] = append(deliveries[m.Kind], m.PerEntry)
+		publishes[m.Kind] = append(publishes[m.Kind], m.PublishesPerEntry)
+	}
+	for _, kind := range kinds {
+		line(kind, spreadOf(deliveries[kind]), spreadOf(publishes[kind]))
+	}
+	line("together", t.of("messages_per_entry"), t.of("publishes_per_entry"))
+	p.line("published", "%s", p.published(s, t))
+	if t.known("one_entry_messages_mean") {
+		p.line("one entry", "%s deliveries, on average %s", rangeOf(t.of("one_entry_messages_min").least,
+			t.of("one_entry_messages_max").most), t.of("one_entry_messages_mean").text(hundredths))
+	}
+}
+
+// published says what the algorithm was published to cost, and whether the trials confirm it.
+func (p *report) published(s *bench.Summary, t table) string {
+	least, known := t[0].PublishedMin.Value()
+	if !known {
+		return "nothing under this load"
+	}
+	most, limited := t[0].PublishedMax.Value()
+	if !limited {
+		most = math.Inf(1)
+	}
+	r := nodes.Between(least, most)
+	text := fmt.Sprintf("%s per entry (%s)", r, s.Spec.Cost(s.Record.Options.Config).Formula)
+	off := t.where(func(row *results.Row) bool {
+		got, measured := row.MessagesPerEntry.Value()
+		return measured && !r.Has(got)
+	})
+	switch measured := t.of("messages_per_entry").known; {
+	case measured == 0:
+		return text
+	case off > 0 && len(t) > 1:
+		return text + ": " + p.palette.paint(red, "NOT CONFIRMED") + " in " + trials(off, measured)
+	case off > 0:
+		return text + ": " + p.palette.paint(red, "NOT CONFIRMED")
+	case r.Exact():
+		return text + ": " + p.palette.paint(green, "confirmed")
+	}
+	return text + ": the run is " + p.palette.paint(green, "within")
+}
+
+func (p *report) fairness(t table) {
+	overtaken := t.of("overtaken_max").most
+	text := "nobody was overtaken"
+	switch n, _ := overtaken.Value(); {
+	case overtaken.IsBound():
+		text = fmt.Sprintf("overtaken %s times or more (some requests were not served)", english.Thousands(n))
+	case n > 0:
+		text = fmt.Sprintf("overtaken %s times at most", english.Thousands(n))
+	}
+	p.line("fairness", "Jain index %s; entries per node %s; %s", t.of("jain_index").text(precise),
+		rangeOf(t.of("entries_node_min").least, t.of("entries_node_max").most), text)
+}
+
+// machine prints what the run took of the machine. A simulated run has no timers, and no machine.
+func (p *report) machine(t table) {
+	if !t.known("node_rss_mb_max") && !t.known("cpu_busy") {
+		return
+	}
+	p.line("timers", "late by %s (p50), %s (p99), %s (max)", micros(t.of("timer_late_us_p50").median),
+		micros(t.of("timer_late_us_p99").median), micros(t.of("timer_late_us_max").most))
+	p.line("machine", "%s of the CPU time busy; broker %s of one core; largest node %s MB; up in %s ms",
+		t.of("cpu_busy").text(percent), t.of("broker_cpu").text(percent), plain(t.of("node_rss_mb_max").most, 1),
+		t.of("ready_ms").text(whole))
+	busy := t.where(func(row *results.Row) bool {
+		busy, known := row.CPUBusy.Value()
+		return known && busy > 0.9
+	})
+	if busy == 0 {
+		return
+	}
+	remark := "these times rank CPU cost, not algorithms"
+	if latency, known := t[0].LatencyUS.Value(); known && latency == 0 {
+		remark += "; add --latency"
+	}
+	if len(t) > 1 {
+		remark = fmt.Sprintf("in %s ", trials(busy, len(t))) + remark
+	}
+	p.line("", "%s", p.palette.paint(yellow, "CPU-bound: "+remark))
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"turnstile/bench"
+	"turnstile/bench/check"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/results"
+)
+
+// said runs a command in this process, and returns what it prints.
+func said(t *testing.T, wantStatus int, args ...string) string {
+	t.Helper()
+	var out, errors bytes.Buffer
+	if got := run(t.Context(), args, &out, &errors); got != wantStatus {
+		t.Fatalf("%v: exit status %d, want %d\n%s%s", args, got, wantStatus, &out, &errors)
+	}
+	return out.String()
+}
+
+// What a run prints, what is printed of its stored files, and what is printed when it is judged again is the
+// same to the last digit.
+func TestSummaryIsTheSameWhereverItComesFrom(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for flags, status := range map[string]int{
+		"--algo ricart -n 4 --entries 200 --trials 3":                                   0,
+		"--algo ring -n 4 --duration 100ms --latency exponential:1ms":                   0,
+		"--algo ring -n 4 --duration 100ms --latency exponential:1ms --trials 2":        0,
+		"--algo raymond -n 5 --load sequential --entries 60 --trials 2":                 0,
+		"--algo lamport -n 3 --rate 5000 --duration 100ms --trials 2":                   3,
+		"--algo central -n 4 --entries 300 --loss 0.05 --trials 3":                      2,
+		"--algo naive -n 3 --entries 300 --latency exponential:1ms --trials 2 --seed 7": 1,
+	} {
+		made := said(t, status, append([]string{"simulate"}, strings.Fields(flags)...)...)
+		folder, err := results.Open("results", results.LatestLink)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := bench.ReadSummary(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stored bytes.Buffer
+		newReport(&stored).stored(s)
+		if stored.String() != made {
+			t.Errorf("%s: the run prints\n%s\nand its files\n%s", flags, made, &stored)
+		}
+		if again := said(t, status, "verify"); !strings.HasPrefix(again, made) {
+			t.Errorf("%s: the run prints\n%s\nand verify\n%s", flags, made, again)
+		}
+	}
+}
+
+// threeTrials is the summary of three trials of real processes.
+func threeTrials(t *testing.T) *bench.Summary {
+	t.Helper()
+	spec, err := mutex.Find("ricart-agrawala")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &bench.Summary{Folder: &results.Folder{Path: "run"}, Spec: spec, Stalls: make([]string, 3)}
+	s.Record.Options = bench.Options{Config: nodes.Config{N: 3}, Trials: 3}
+	waits := hdrhistogram.New(1, 1e9, 3)
+	for i, rate := range []float64{100, 300, 200} {
+		waits.RecordValue(int64(1000 * (i + 1)))
+		s.Verdicts = append(s.Verdicts, check.Verdict{Reason: "well"})
+		s.Rows = append(s.Rows, results.Row{Trial: i + 1, EntriesInWindow: results.Number(rate),
+			EntriesPerS: results.Number(rate), DurationS: results.Number(1), LatencyUS: results.Number(0),
+			PublishedMin: results.Number(4), PublishedMax: results.Number(4), MessagesPerEntry: results.Number(4),
+			OvertakenMax: results.Number(float64(i)), CPUBusy: results.Number(0.5)})
+	}
+	s.Latencies = map[string]*hdrhistogram.Histogram{results.WaitTag: waits}
+	return s
+}
+
+// wantSummary checks which lines there are in what is printed of s.
+func wantSummary(t *testing.T, s *bench.Summary, says ...string) {
+	t.Helper()
+	var b bytes.Buffer
+	newReport(&b).summary(s)
+	for _, want := range says {
+		if !strings.Contains(b.String(), want+"\n") {
+			t.Errorf("%q is no end of a line of\n%s", want, &b)
+		}
+	}
+}
+
+// What is wrong with one trial is said of that one.
+func TestSummaryOfTrialsWarns(t *testing.T) {
+	s := threeTrials(t)
+	s.Rows[0].CPUBusy, s.Rows[2].CPUBusy = results.Number(0.95), results.Number(0.99)
+	s.Rows[1].MessagesPerEntry = results.Number(5)
+	s.Rows[2].MessagesPerEntry = results.Figure{}
+	wantSummary(t, s, "VALID  in all 3 trials",
+		"CPU-bound: in 2 of 3 trials these times rank CPU cost, not algorithms; add --latency",
+		"published   4 per entry (2(N-1)): NOT CONFIRMED in 1 of 2 trials",
+		"throughput  200 (100 to 300) entries/s: 600 in 3.00 s; somebody inside for - of it",
+		"overtaken 2 times at most")
+	s.Rows[0].OvertakenMax = results.AtLeast(32863)
+	wantSummary(t, s, "overtaken 32,863 times or more (some requests were not served)")
+}
+
+// An outcome counts the trials that have it, and not those that were never made.
+func TestSummaryOfAnIncompleteRun(t *testing.T) {
+	s := threeTrials(t)
+	s.Record.Options.Trials = 8
+	wantSummary(t, s, "INCONCLUSIVE  only 3 of the 8 trials that were asked for were made")
+	s.Verdicts[2] = check.Verdict{Outcome: check.Inconclusive, Reason: "interrupted"}
+	wantSummary(t, s, "INCONCLUSIVE  in 1 of 3 trials; 8 were asked for", "  trial 3: INCONCLUSIVE: interrupted")
+	s.Verdicts[0].Outcome = check.Violated
+	wantSummary(t, s, "VIOLATED  in 1 of 3 trials; 8 were asked for")
+	s.Record.Options.Trials = 3
+	wantSummary(t, s, "VIOLATED  in 1 of 3 trials")
+}
+
+func TestSpread(t *testing.T) {
+	for want, figures := range map[string][]results.Figure{
+		"-":                        {{}, {}},
+		"2.000":                    {results.Number(2)},
+		"2.000 (1.000 to >3.000)":  {results.AtLeast(3), results.Number(1), results.Number(2)},
+		"2.000 [in 1 of 2 trials]": {results.Number(2), {}},
+		"2.000 (1.000 to 3.000)":   {results.Number(3), results.Number(1)},
+		"1.000":                    {results.Number(1), results.Number(1.0001)},
+		"1.500 (1.000 to 2.000) [in 2 of 3 trials]": {results.Number(2), {}, results.Number(1)},
+	} {
+		if got := spreadOf(figures).text(precise); got != want {
+			t.Errorf("%v: %q, want %q", figures, got, want)
+		}
+	}
+}
