@@ -158,15 +158,11 @@ func (t *trial) death(first *cluster.Process) error {
 				first = p
 			}
 		case <-grace:
-			how := "exited with status 0"
-			if err := first.Err(); err != nil {
-				how = err.Error()
-			}
 			also := ""
 			if others > 0 {
 				also = fmt.Sprintf(" (and %d more after it)", others)
 			}
-			return fmt.Errorf("%s ended on its own%s: %s%s", first.Name, also, how, first.LastWords())
+			return fmt.Errorf("%s ended on its own%s: %s", first.Name, also, first.Fate())
 		}
 	}
 }

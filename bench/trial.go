@@ -229,7 +229,7 @@ func (t *trial) quit(ctx context.Context) error {
 		select {
 		case <-p.Ended():
 			if p.Err() != nil {
-				return fmt.Errorf("%s did not end well: %w%s", p.Name, p.Err(), p.LastWords())
+				return fmt.Errorf("%s did not end well: %s", p.Name, p.Fate())
 			}
 		case <-late:
 			return fmt.Errorf("%s did not end when it was told to", p.Name)

@@ -94,7 +94,7 @@ func LaunchBroker(ctx context.Context, l *Launcher, path string, args []string) 
 	case url = <-urls:
 		return p, url, token, nil
 	case <-p.Ended():
-		err = fmt.Errorf("the broker ended before it was up: %v%s", p.Err(), p.LastWords())
+		err = errors.New("the broker ended before it was up: " + p.Fate())
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-time.After(20 * time.Second):

@@ -1,7 +1,10 @@
 package cluster
 
 import (
+	"io/fs"
 	"os"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,5 +15,32 @@ func userLimit() []limit {
 	if os.Geteuid() == 0 || unix.Getrlimit(unix.RLIMIT_NPROC, &l) != nil || l.Cur > 1<<31 {
 		return nil
 	}
-	return []limit{{"the limit on this user's processes (ulimit -u)", int(l.Cur)}}
+	proc := os.DirFS("/proc")
+	return []limit{{name: "the limit on this user's processes and threads", max: int(l.Cur),
+		used: threadsOf(proc, os.Getuid(), os.Getpid()), raise: "ulimit -u %d"}}
+}
+
+// threadsOf returns how many threads a user has by proc, which is /proc, not counting those of one process.
+func threadsOf(proc fs.FS, uid, except int) (total int) {
+	processes, _ := fs.Glob(proc, "[0-9]*/status")
+	for _, path := range processes {
+		b, err := fs.ReadFile(proc, path)
+		if err != nil || strings.HasPrefix(path, strconv.Itoa(except)+"/") {
+			continue
+		}
+		threads, owner := 0, -1
+		for line := range strings.Lines(string(b)) {
+			switch fields := strings.Fields(line); {
+			case len(fields) < 2:
+			case fields[0] == "Uid:": // the real one is the first
+				owner, _ = strconv.Atoi(fields[1])
+			case fields[0] == "Threads:":
+				threads, _ = strconv.Atoi(fields[1])
+			}
+		}
+		if owner == uid {
+			total += threads
+		}
+	}
+	return total
 }

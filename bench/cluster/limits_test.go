@@ -19,12 +19,43 @@ func TestCheckLimits(t *testing.T) {
 	}
 }
 
+func TestCheckThreads(t *testing.T) {
+	user := limit{name: "the limit on this user's processes", max: 100, used: 30, raise: "ulimit -u %d"}
+	machine := limit{name: "kernel.threads-max", max: 60}
+	for _, test := range []struct {
+		what   string
+		need   int
+		limits []limit
+		says   string
+	}{
+		{"2 nodes take", 61, nil, ""},
+		{"2 nodes take", 60, []limit{user, machine}, ""},
+		{"2 nodes take", 61, []limit{user, machine}, "2 nodes take 61 threads, and kernel.threads-max is 60: " +
+			"use fewer nodes, or raise it"},
+		{"2 nodes take", 70, []limit{user}, ""},
+		{"2 nodes take", 71, []limit{user}, "2 nodes take 71 threads, and the limit on this user's processes " +
+			"is 100, 30 of them taken: use fewer nodes, or raise it (ulimit -u 101)"},
+		{"this program takes", 71, []limit{user}, "this program takes 71 threads, and the limit on this " +
+			"user's processes is 100, 30 of them taken: raise it (ulimit -u 101)"},
+	} {
+		got := ""
+		if err := checkThreads(test.what, test.need, test.limits); err != nil {
+			got = err.Error()
+		}
+		if got != test.says {
+			t.Errorf("%s %d: %q, not %q", test.what, test.need, got, test.says)
+		}
+	}
+}
+
 // The limits are lowered in a process of its own.
-func TestCheckLimitOnFiles(t *testing.T) {
+func TestCheckLimitOn(t *testing.T) {
 	for role, says := range map[string]string{
-		"75 files": "4 nodes take 76 open files, and the limit is 75: use fewer nodes, " +
-			"or raise the limit (ulimit -Hn 76)",
-		"76 files": "<nil>",
+		"79 files": "4 nodes take 80 open files, and the limit is 79: use fewer nodes, " +
+			"or raise the limit (ulimit -Hn 80)",
+		"80 files": "<nil>",
+		"900000 KB": "each process needs 1048576 KB of address space, and the limit is 900000: " +
+			"raise it (ulimit -v 1048576)",
 	} {
 		var out lines
 		mustLaunch(t, NewLauncher(), role, nil, out.add)

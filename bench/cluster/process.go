@@ -11,17 +11,19 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // A Launcher starts processes. All are started from one thread that lives as long as this process,
 // since the signal that ends them with their parent follows the thread that started them.
 type Launcher struct {
-	jobs chan func()
+	jobs  chan func()
+	kills int // for want of memory, before
 }
 
 // NewLauncher returns a launcher. It keeps a thread of its own until the process ends.
 func NewLauncher() *Launcher {
-	l := &Launcher{jobs: make(chan func())}
+	l := &Launcher{jobs: make(chan func()), kills: readKills()}
 	go func() {
 		runtime.LockOSThread() // and never unlock
 		for job := range l.jobs {
@@ -35,12 +37,22 @@ func NewLauncher() *Launcher {
 type Process struct {
 	Name   string
 	cmd    *exec.Cmd
+	exit   exit
 	input  *os.File // its standard input: when this is closed, it ends
 	output *os.File
 	tail   tail
 	ended  chan struct{}
 	err    error
+	kills  int // for want of memory, before it was started
 }
+
+const (
+	// inputLimit is how long a program may take to read its input.
+	inputLimit = 20 * time.Second
+	// drainLimit is for reading what a process printed before it ended. The end of its output may never come:
+	// a process that it has started itself, and that left its group, holds the pipe too.
+	drainLimit = time.Second
+)
 
 // Start starts the program at path and writes input to its standard input, which stays open. The beginning
 // and the end of what the process prints are kept; onOutput, if not nil, is given all of it as it comes.
@@ -57,11 +69,12 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 	if err != nil {
 		return fail(errors.Join(err, inRead.Close(), inWrite.Close()))
 	}
-	p := &Process{Name: name, input: inWrite, output: outRead, ended: make(chan struct{})}
+	p := &Process{Name: name, input: inWrite, output: outRead, ended: make(chan struct{}),
+		kills: l.kills}
 	p.cmd = exec.Command(path, args...)
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inRead, outWrite, outWrite
-	p.cmd.SysProcAttr = bound()
+	p.cmd.SysProcAttr = p.exit.attributes()
 	started := make(chan error)
 	l.jobs <- func() { started <- p.cmd.Start() }
 	err = <-started
@@ -71,6 +84,7 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 		return fail(errors.Join(err, inWrite.Close(), outRead.Close()))
 	}
 	go p.watch(onOutput)
+	inWrite.SetWriteDeadline(time.Now().Add(inputLimit))
 	if _, err := inWrite.Write(input); err != nil {
 		p.Kill()
 		<-p.ended
@@ -79,9 +93,23 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 	return p, nil
 }
 
-// watch collects what the process prints until it ends. It notices the end of the process by the end of its
-// output: waiting for each process would take a thread for each.
+// watch waits until the process has ended, and until all is read that it printed.
 func (p *Process) watch(onOutput func([]byte)) {
+	read := make(chan struct{})
+	go func() {
+		p.read(onOutput)
+		close(read)
+	}()
+	p.err = p.reap()
+	p.output.SetReadDeadline(time.Now().Add(drainLimit))
+	<-read
+	p.output.Close()
+	p.input.Close()
+	close(p.ended)
+}
+
+// read keeps what the process prints.
+func (p *Process) read(onOutput func([]byte)) {
 	b := make([]byte, 4096)
 	for {
 		n, err := p.output.Read(b)
@@ -90,13 +118,18 @@ func (p *Process) watch(onOutput func([]byte)) {
 			onOutput(b[:n])
 		}
 		if err != nil {
-			break
+			return
 		}
 	}
-	p.err = p.cmd.Wait()
-	p.output.Close()
-	p.input.Close()
-	close(p.ended)
+}
+
+// reap waits until the process has ended, and ends those that it has started itself, unless they have left
+// its group. It returns how the process ended.
+func (p *Process) reap() error {
+	if p.exit.await() {
+		syscall.Kill(-p.Pid(), syscall.SIGKILL) // until Wait, nobody else can have that number
+	}
+	return p.cmd.Wait()
 }
 
 // Pid returns the ID of the process.

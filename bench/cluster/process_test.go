@@ -45,13 +45,30 @@ func play(role string) int {
 	case "deaf": // it hears neither the end of its input nor anything else
 		fmt.Println("up")
 		select {}
-	case "75 files", "76 files":
+	case "79 files", "80 files":
 		var most uint64
 		fmt.Sscan(role, &most)
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			fmt.Println(err)
 		}
 		fmt.Println(CheckLimits(4))
+	case "900000 KB": // of address space
+		const most = 900_000 << 10
+		if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			fmt.Println(err)
+		}
+		fmt.Println(CheckLimits(4))
+	case "forking", "forking a daemon": // it ends before what it has started
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), roleVariable+"=idle")
+		child.Stdout = os.Stdout
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: role != "forking"}
+		if err := child.Start(); err != nil {
+			fmt.Println(err)
+		}
+		fmt.Println(child.Process.Pid)
+	case "idle":
+		time.Sleep(time.Hour)
 	case "busy":
 		fmt.Println("up")
 		for until := time.Now().Add(time.Hour); time.Now().Before(until); { // at work, not asleep
@@ -237,6 +254,30 @@ func TestProcessEndsWithItsParent(t *testing.T) {
 		if time.Now().After(deadline) {
 			syscall.Kill(child, syscall.SIGKILL)
 			t.Fatal("the child of a process that was killed lives on")
+		}
+	}
+}
+
+// A program may start others, which hold the pipe that it prints to.
+func TestProcessEndsBeforeItsChildren(t *testing.T) {
+	for _, role := range []string{"forking", "forking a daemon"} {
+		var out lines
+		p := mustLaunch(t, NewLauncher(), role, nil, out.add)
+		var child int
+		if _, err := fmt.Sscan(out.await(t), &child); err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Kill(child, syscall.SIGKILL)
+		if err := ended(t, p); err != nil {
+			t.Errorf("%s: it ends with %v", role, err)
+		}
+		if role != "forking" || runtime.GOOS != "linux" {
+			continue
+		}
+		for deadline := time.Now().Add(20 * time.Second); alive(child); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: process %d is left", role, child)
+			}
 		}
 	}
 }

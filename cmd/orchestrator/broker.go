@@ -66,7 +66,9 @@ func (a *app) serveBroker(cmd *cobra.Command, port int) error {
 		return err
 	}
 	defer s.Shutdown()
-	fmt.Fprintf(a.stdout, "nats://%s@%s\n", token, s.Addr())
+	if _, err := fmt.Fprintf(a.stdout, "nats://%s@%s\n", token, s.Addr()); err != nil {
+		return err // nobody could use it
+	}
 	<-cmd.Context().Done()
 	return nil
 }

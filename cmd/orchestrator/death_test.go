@@ -150,7 +150,7 @@ func (l *live) want(exitStatus int, says ...string) {
 
 func TestInterruptedRunIsKept(t *testing.T) {
 	t.Parallel()
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		l := start(t)
 		l.cmd.Process.Signal(signal)
 		l.want(2, "INCONCLUSIVE  interrupted", "entries/s", "the stored verdict is the same")

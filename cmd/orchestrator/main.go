@@ -12,23 +12,49 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"turnstile/bench/cluster"
 )
 
-// usage is the exit status for wrong usage, as in sysexits.h. Those of verdicts are
-// check.Outcome's.
-const usage = 64
+// The exit statuses beside those of verdicts, which are check.Outcome's.
+const (
+	usage     = 64  // wrong usage, as in sysexits.h
+	unwritten = 74  // standard output could not be written, as in sysexits.h, whatever the verdict is
+	bySignal  = 128 // and the number of the signal, as shells have it
+)
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // from then on a second signal ends the program at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	if err := cluster.CheckStart(); err != nil {
+		fmt.Fprintf(os.Stderr, "orchestrator: %v\n", err)
+		os.Exit(usage)
+	}
+	os.Exit(run(interruptible(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// unwritten is the exit status if standard output could not be written, as in sysexits.h, whatever the
-// verdict is.
-const unwritten = 74
+// interruptible returns a context that the first signal ends which asks this program to end. A second one
+// ends the program at once.
+func interruptible() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	asked := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // which is what nohup is for
+		asked = append(asked, syscall.SIGHUP)
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, asked...)
+	go func() {
+		<-signals
+		cancel()
+		second := (<-signals).(syscall.Signal)
+		signal.Reset(second)
+		syscall.Kill(os.Getpid(), second)
+		time.Sleep(100 * time.Millisecond)
+		os.Exit(bySignal + int(second)) // this program was started to ignore that one
+	}()
+	return ctx
+}
 
 // run runs the command that args name, and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {

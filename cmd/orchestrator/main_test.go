@@ -20,6 +20,9 @@ import (
 var programs string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(interruptedVariable) != "" {
+		beInterrupted()
+	}
 	dir, err := os.MkdirTemp("", "turnstile")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

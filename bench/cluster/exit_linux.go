@@ -1,0 +1,38 @@
+package cluster
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// An exit is where the end of a process shows: a file descriptor that can be read once it has ended. Waiting
+// for that takes no thread, where waiting for each process would take a thread for each.
+type exit struct{ fd int }
+
+// attributes ties a process to this one: it gets SIGKILL when its parent's thread ends, and it is in a
+// process group of its own, so that the terminal's Ctrl-C reaches the orchestrator alone, which then ends
+// the others.
+func (e *exit) attributes() *syscall.SysProcAttr {
+	e.fd = -1
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &e.fd}
+}
+
+// await returns true when the process has ended, which is then still to be waited for, and false if the
+// kernel is too old to tell without a thread (before Linux 5.4).
+func (e *exit) await() bool {
+	if e.fd < 0 || unix.SetNonblock(e.fd, true) != nil {
+		return false
+	}
+	file := os.NewFile(uintptr(e.fd), "pidfd")
+	defer file.Close()
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return false
+	}
+	return nil == conn.Read(func(fd uintptr) bool {
+		n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0
+	})
+}
