@@ -11,19 +11,45 @@ FUZZTIME = 5s
 # It says what it is testing, where go test would be silent for minutes.
 GOTEST = go run ./internal/gotest $(RACE)
 
-# Each variable of the command line is the flag of that name: THINK=1ms is --think='1ms'.
+# Each variable of the command line is the flag of that name: THINK=1ms is --think='1ms'. Those of the
+# environment do not count.
+include cmd/orchestrator/flags.mk
+COMMANDS = bench simulate explore validate verify list overhead
+TAKES_fuzz = FUZZTIME
+TAKES_check = FUZZTIME
+GO_VARIABLES = GO% CGO_% CC RACE
+
 quote = '$(subst ','\'',$(1))'
 flag = $(if $($(1)),--$(shell echo $(1) | tr A-Z_ a-z-)=$(call quote,$($(1))))
-given = $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
-FLAGS = $(foreach v,$(filter-out ARGS,$(given)),$(call flag,$(v)))
+given := $(sort $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
+flags = $(foreach v,$(filter $(FLAGS_$(1)),$(given)),$(call flag,$(v))) $(if $(filter ARGS,$(given)),$(ARGS))
+
+# A variable that no target of this call takes is refused before anything is built.
+GOALS := $(or $(MAKECMDGOALS),help)
+taken := $(foreach g,$(GOALS),$(FLAGS_$(g)) $(TAKES_$(g)) $(if $(filter $(g),$(COMMANDS)),ARGS))
+unknown := $(firstword $(filter-out $(taken) $(GO_VARIABLES) -%,$(given)))
+ifneq ($(unknown),)
+takers := $(strip $(foreach c,$(COMMANDS),$(if $(filter $(unknown),$(FLAGS_$(c))),$(c))))
+nearest := $(shell awk -v word=$(call quote,$(unknown)) -f internal/suggest/nearest.awk $(call quote,$(taken)))
+hint = $(or $(and $(takers),; these do: $(takers)),$(and $(nearest),: did you mean $(nearest)?),$\
+	$(and $(strip $(taken)),; it takes $(strip $(taken))),; it takes none)
+$(error make $(GOALS) takes no variable $(unknown)$(hint))
+endif
 
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: bench
-bench: build ## run an algorithm and judge it: make bench ALGO=ricart N=32 [LOAD= HOLD= LATENCY= ...]
-	@bin/orchestrator bench $(FLAGS) $(ARGS)
+.PHONY: $(COMMANDS)
+bench: ## run an algorithm and judge it: make bench ALGO=ricart N=32 [LOAD= HOLD= LATENCY= ...]
+simulate: ## the same on virtual time: make simulate ALGO=raymond N=100 LOSS=0.01
+explore: ## try every order of events in a small cluster: make explore ALGO=maekawa-textbook N=4
+validate: ## reproduce the published figures
+verify: ## judge a stored run again: make verify ARGS=latest
+list: ## list the algorithms
+overhead: ## measure what the testbed itself costs
+$(COMMANDS): build
+	@bin/orchestrator $@ $(call flags,$@)
 
 .PHONY: build
 build: ## build bin/orchestrator and bin/node
@@ -64,8 +90,8 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 		done
 
 .PHONY: readme
-readme: ## bring the README's table of algorithms up to date
-	@go test ./cmd/orchestrator -run TestReadme -update-readme
+readme: ## bring the README's table of algorithms, and the variables that make takes, up to date
+	@go test ./cmd/orchestrator -run 'TestReadme|TestFlagsOfMake' -update-readme
 
 .PHONY: clean
 clean: ## remove what was built, and no results
