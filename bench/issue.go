@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // issue has the nodes issue requests, through the warm-up and until the run's time or entries are over.
-func (t *trial) issue(ctx context.Context) error {
+func (t *trial) issue(ctx context.Context) (err error) {
 	// All nodes begin at one time, far enough ahead for the order to reach all of them.
 	begin := t.now() + int64(20*time.Millisecond) + int64(t.total())*int64(100*time.Microsecond)
 	order := host.Order{Do: host.Issue, Begin: begin}
@@ -31,6 +32,11 @@ func (t *trial) issue(ctx context.Context) error {
 		return err
 	}
 	m := &meter{trial: t, begin: begin, end: order.End, slow: t.patience()}
+	defer func() {
+		if err != nil && m.measuring { // what was measured until then is measured
+			err = errors.Join(err, m.gauge())
+		}
+	}()
 	if t.Workload.Load == workload.Sequential {
 		return t.issueOneByOne(ctx, m)
 	}
@@ -201,6 +207,12 @@ func (m *meter) stop(at int64) error {
 	if err := t.journal.Mark(max(at, m.measuredAt), history.Stopped); err != nil {
 		return err
 	}
+	return m.gauge()
+}
+
+// gauge records what has been used of the processors since measuring began.
+func (m *meter) gauge() error {
+	t := m.trial
 	if cpu, ok := cluster.ReadCPU(); ok {
 		if busy, ok := cpu.BusySince(m.cpu); ok {
 			if err := t.journal.Gauge(t.now(), history.BusyPPM, busy); err != nil {

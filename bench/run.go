@@ -199,7 +199,7 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 		}
 		trouble := t.run(ctx)
 		t.report(Progress{Phase: "judging", Done: 1})
-		if err := r.finish(t, number, trouble); err != nil {
+		if err := r.finish(ctx, t, number, trouble); err != nil {
 			return errors.Join(trouble, err)
 		}
 		if s.OnTrial != nil {
@@ -212,9 +212,12 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	return nil
 }
 
-// finish saves what a trial recorded, and then judges it. If it cannot be saved, the logs stay, and are
-// judged instead.
-func (r *Run) finish(t *trial, number int, trouble error) error {
+// finish saves what a trial recorded, and then judges it, unless that is interrupted. If it cannot be saved,
+// the logs stay, and are judged instead.
+func (r *Run) finish(ctx context.Context, t *trial, number int, trouble error) error {
+	if errors.Is(trouble, errInterrupted) { // so ctx is done, which is no reason not to judge what there is
+		ctx = context.WithoutCancel(ctx)
+	}
 	record := TrialRecord{Seed: t.seed, Started: t.started.Round(time.Microsecond).UTC()}
 	if trouble != nil && !errors.Is(trouble, errStalled) { // the checks say more about a stall
 		record.Trouble = trouble.Error()
@@ -229,12 +232,12 @@ func (r *Run) finish(t *trial, number int, trouble error) error {
 	} else if err := os.RemoveAll(t.dir); err != nil {
 		errs = append(errs, fmt.Errorf("removing the logs, which are stored: %w", err))
 	}
-	errs = append(errs, r.judge(number), r.save())
+	errs = append(errs, r.judge(ctx, number), r.save())
 	return errors.Join(errs...)
 }
 
 // Reopen reads a run from its folder, and judges its histories again.
-func Reopen(folder *results.Folder) (*Run, error) {
+func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 	r := &Run{Folder: folder}
 	if err := folder.ReadYAML(&r.Record); err != nil {
 		return nil, err
@@ -271,7 +274,7 @@ func Reopen(folder *results.Folder) (*Run, error) {
 			}
 			r.Record.Trials = append(r.Record.Trials, record)
 		}
-		if err := r.judge(number); err != nil {
+		if err := r.judge(ctx, number); err != nil {
 			return nil, err
 		}
 	}
@@ -296,8 +299,11 @@ func (r *Run) checkKinds() error {
 	return nil
 }
 
+// ErrNotJudged is the error of a trial whose judgement was interrupted. Its history is stored.
+var ErrNotJudged = errors.New("interrupted while it was judged")
+
 // judge reads the history of a trial, measures it and gives the verdict.
-func (r *Run) judge(number int) error {
+func (r *Run) judge(ctx context.Context, number int) error {
 	h, err := r.Folder.History(number)
 	if err != nil {
 		return err
@@ -307,7 +313,10 @@ func (r *Run) judge(number int) error {
 		return err
 	}
 	j := r.judgement(h.Header)
-	if err := h.Run(j); err != nil {
+	switch err := h.RunContext(ctx, j); {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("trial %d: %w", number, ErrNotJudged)
+	case err != nil:
 		return err
 	}
 	r.conclude(number, j)

@@ -104,6 +104,9 @@ func (t *trial) finish(err error) {
 	case err != nil:
 		t.journal.Mark(t.now(), history.Interrupted)
 	}
+	if err != nil {
+		t.gaugeMemory()
+	}
 	for _, p := range t.processes {
 		p.Kill()
 	}
@@ -208,18 +211,24 @@ func (t *trial) patience() patience {
 	return patience{circulates: t.spec.Circulates, limit: int64(limit)}
 }
 
-// quit records how much memory the nodes took, and has them close their logs and end.
-func (t *trial) quit(ctx context.Context) error {
+// gaugeMemory records how much memory the largest node has taken.
+func (t *trial) gaugeMemory() error {
 	var most int64
 	for _, p := range t.processes {
 		if kb, ok := p.PeakResidentKB(); ok {
 			most = max(most, kb)
 		}
 	}
-	if most > 0 {
-		if err := t.journal.Gauge(t.now(), history.ResidentKB, most); err != nil {
-			return err
-		}
+	if most == 0 {
+		return nil
+	}
+	return t.journal.Gauge(t.now(), history.ResidentKB, most)
+}
+
+// quit records how much memory the nodes took, and has them close their logs and end.
+func (t *trial) quit(ctx context.Context) error {
+	if err := t.gaugeMemory(); err != nil {
+		return err
 	}
 	if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Quit}); err != nil {
 		return err

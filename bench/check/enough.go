@@ -10,7 +10,7 @@ import (
 // enough: something was measured, so that the other checks had evidence.
 func enough(e *Fold) Finding {
 	switch {
-	case !e.seen(history.Measuring) || !e.seen(history.Stopped):
+	case !e.sections.Window.Known():
 		return inconclusive("the run did not get as far as being measured")
 	case e.sections.EntriesInWindow == 0:
 		return inconclusive("nobody entered while it was measured")
@@ -25,6 +25,9 @@ func enough(e *Fold) Finding {
 // requests fell due, and the load was less than the run asked for.
 func load(e *Fold) Finding {
 	due, issued := e.sections.Due, e.sections.Issued
+	if e.Open && !e.seen(history.Stopped) {
+		return inconclusive("the run ended before it was known which requests were due and never made")
+	}
 	const least = 0.95
 	says := fmt.Sprintf("%d of %s due while it was measured were made", issued,
 		english.Count(due, "request", "requests"))

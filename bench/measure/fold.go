@@ -125,7 +125,9 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		m.DurationS = results.Number(seconds)
 		m.EntriesInWindow = results.Count(s.EntriesInWindow)
 		m.EntriesPerS = results.Ratio(float64(s.EntriesInWindow), seconds)
-		if f.load == workload.Open { // under other loads all requests are issued when they are due
+		// Under other loads all requests are issued when they are due. Which were not is known once issuing has
+		// stopped.
+		if f.load == workload.Open && s.Marks[history.Stopped].Seen {
 			m.IssuedShare = results.Ratio(float64(s.Issued), float64(s.Due))
 		}
 		f.share()

@@ -25,14 +25,14 @@ func (l *lap) enter() {
 
 // MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:
 // all messages of a run that came to rest, divided by its entries; or, if messages circulate, those
-// from the first to the last entry between the marks Measuring and Stopped, divided by the entries after the
+// from the first to the last entry in the window, divided by the entries after the
 // first. Heartbeats do not count in the first figure. ok is false if nothing is known.
 func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates bool) (
 	perEntry float64, byKind []float64, ok bool) {
 	var sent [history.MaxKinds]uint64
 	var entries uint64
 	switch {
-	case circulates && f.Marks[history.Stopped].Seen:
+	case circulates && f.Window.Known():
 		sent, entries = f.lap.sent, max(f.lap.entries, 1)-1
 	case !circulates && f.Marks[history.Rested].Seen:
 		entries = all.Entries

@@ -161,6 +161,26 @@ func TestInterruptedRunIsKept(t *testing.T) {
 	}
 }
 
+// What was measured until a run was interrupted is measured, and verify says the same to the last digit.
+func TestInterruptedRunIsMeasured(t *testing.T) {
+	t.Parallel()
+	for _, flags := range []string{"--algo ricart", "--algo ring --trials 3", "--rate 100",
+		"--load sequential"} {
+		l := start(t, strings.Fields(flags)...)
+		l.cmd.Process.Signal(syscall.SIGINT)
+		l.want(2, "INCONCLUSIVE  ", "interrupted", "throughput  ", "waits:", "fairness  ",
+			"machine  ")
+		_, again := l.verify()
+		if made := l.out.String(); !strings.HasPrefix(again, made) {
+			t.Errorf("%s: the run prints\n%s\nand verify\n%s", flags, made, again)
+		}
+		if !strings.Contains(again, " while it was measured") || strings.Contains(again, "did not get as far") ||
+			strings.Contains(again, "100.0% of the requests due") {
+			t.Errorf("%s: verify prints\n%s", flags, again)
+		}
+	}
+}
+
 // Requests that are given out one by one leave the orchestrator no time to wait in.
 func TestInterruptedSequentialRunEndsAtOnce(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"turnstile/bench/measure"
 	"turnstile/internal/english"
 	"turnstile/nodes"
+	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
@@ -36,8 +37,11 @@ func (p *report) throughput(t table) {
 			percent(t.of("utilisation_predicted").median))
 	}
 	p.line("throughput", "%s", text)
-	if t.known("issued_share") {
+	switch {
+	case t.known("issued_share"):
 		p.line("issued", "%s of the requests due", t.of("issued_share").text(finePercent))
+	case t[0].Load == string(workload.Open):
+		p.line("issued", "not known, since the run ended before: waits of requests not made are left out")
 	}
 }
 

@@ -124,21 +124,36 @@ func (p *report) verdict(s *bench.Summary) {
 	asked, made, outcome := s.Record.Options.Trials, len(s.Verdicts), s.Outcome()
 	word := p.palette.outcome(outcome)
 	switch {
-	case made == 0:
+	case made == 0 && len(s.Record.Trials) == 0:
 		p.printf("%s  the run ended before its first trial was over\n", word)
+	case made == 0:
+		p.printf("%s  nothing was judged\n", word)
 	case asked <= 1:
 		p.printf("%s  %s\n", word, indent(s.Verdicts[0].Reason))
+		p.early(s, 0)
 		p.witness(s, 0)
 	default:
 		p.printf("%s  %s\n", word, inTrials(s.Verdicts, outcome, asked))
 		for i, v := range s.Verdicts {
 			if v.Outcome != check.Valid {
 				p.printf("  trial %d: %s: %s\n", s.Rows[i].Trial, p.palette.outcome(v.Outcome), indent(v.Reason))
+				p.early(s, i)
 				p.witness(s, i)
 			}
 		}
 	}
+	if recorded := len(s.Record.Trials); recorded > made {
+		p.printf("  %s not judged; to judge what was recorded: orchestrator verify %s\n",
+			english.Count(recorded-made, "trial was", "trials were"), s.Folder.Ref())
+	}
 	p.printf("\n")
+}
+
+// early says of a trial that was judged by other evidence that it also ended early.
+func (p *report) early(s *bench.Summary, trial int) {
+	if trouble := s.Record.Trials[trial].Trouble; trouble != "" && trouble != s.Verdicts[trial].Reason {
+		p.printf("  the trial ended early: %s\n", indent(trouble))
+	}
 }
 
 // inTrials says in which of several trials a run had its outcome.

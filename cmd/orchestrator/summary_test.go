@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -70,6 +73,7 @@ func threeTrials(t *testing.T) *bench.Summary {
 	for i, rate := range []float64{100, 300, 200} {
 		waits.RecordValue(int64(1000 * (i + 1)))
 		s.Verdicts = append(s.Verdicts, check.Verdict{Reason: "well"})
+		s.Record.Trials = append(s.Record.Trials, bench.TrialRecord{})
 		s.Rows = append(s.Rows, results.Row{Trial: i + 1, EntriesInWindow: results.Number(rate),
 			EntriesPerS: results.Number(rate), DurationS: results.Number(1), LatencyUS: results.Number(0),
 			PublishedMin: results.Number(4), PublishedMax: results.Number(4), MessagesPerEntry: results.Number(4),
@@ -116,8 +120,66 @@ func TestSummaryOfAnIncompleteRun(t *testing.T) {
 	s.Verdicts[0].Outcome = check.Violated
 	wantSummary(t, s, "VIOLATED  in 1 of 3 trials; 8 were asked for")
 	s.Record.Options.Trials = 3
-	wantSummary(t, s, "VIOLATED  in 1 of 3 trials")
+	s.Record.Trials[0].Trouble = "node 2 ended on its own"
+	wantSummary(t, s, "VIOLATED  in 1 of 3 trials", "  the trial ended early: node 2 ended on its own")
 }
+
+// Ctrl-C while a run is judged ends that at once. What was recorded is stored, and can be judged later.
+func TestJudgingIsInterrupted(t *testing.T) {
+	build(t)
+	t.Chdir(t.TempDir())
+	spec, err := mutex.Find("central")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := bench.Defaults()
+	o.Config.N, o.Entries, o.Duration, o.Warmup = 2, 60, 0, 0
+	ctx, interrupt := context.WithCancel(t.Context())
+	program := filepath.Join(programs, "orchestrator")
+	r, err := bench.Make(ctx, spec, o, bench.Setup{Results: "results", Set: "set",
+		Node: filepath.Join(programs, "node"), Broker: append([]string{program}, brokerArgs...),
+		Progress: func(p bench.Progress) {
+			if p.Phase == "judging" {
+				interrupt()
+			}
+		}})
+	if !errors.Is(err, bench.ErrNotJudged) || exitStatus(r, err) != 2 {
+		t.Fatalf("the run ends with %v", err)
+	}
+	wantSummary(t, r.Summary(), "INCONCLUSIVE  nothing was judged",
+		"  1 trial was not judged; to judge what was recorded: orchestrator verify "+r.Folder.Ref())
+	if _, err := bench.Reopen(ctx, r.Folder); !errors.Is(err, bench.ErrNotJudged) {
+		t.Errorf("judged again and interrupted, it ends with %v", err)
+	}
+	if again := said(t, 0, "verify"); !strings.Contains(again, "nobody had judged the trial to its end") {
+		t.Errorf("verify prints\n%s", again)
+	}
+}
+
+// A run that is interrupted between two trials is the same to those who verify it.
+func TestInterruptedBetweenTrials(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, interrupt := context.WithCancel(t.Context())
+	var out, errors bytes.Buffer
+	args := strings.Fields("simulate --algo ring -n 2 --entries 50 --trials 3")
+	status := run(ctx, args, writeFunc(func(b []byte) (int, error) {
+		if bytes.HasPrefix(b, []byte("    1  valid")) {
+			interrupt()
+		}
+		return out.Write(b)
+	}), &errors)
+	const says = "\nINCONCLUSIVE  only 1 of the 3 trials that were asked for were made\n"
+	if status != 2 || !strings.Contains(out.String(), says) {
+		t.Errorf("exit status %d and\n%s%s", status, &out, &errors)
+	}
+	if again := said(t, 2, "verify"); !strings.HasPrefix(again, out.String()) {
+		t.Errorf("the run prints\n%s\nand verify\n%s", &out, again)
+	}
+}
+
+type writeFunc func([]byte) (int, error)
+
+func (f writeFunc) Write(b []byte) (int, error) { return f(b) }
 
 func TestSpread(t *testing.T) {
 	for want, figures := range map[string][]results.Figure{

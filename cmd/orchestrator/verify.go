@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,7 +53,7 @@ func (a *app) verifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.verify(folder, asJSON, asBenchmark)
+			return a.verify(cmd.Context(), folder, asJSON, asBenchmark)
 		},
 	}
 	cmd.Flags().StringVar(&root, "results", "results", "`folder` of all result sets")
@@ -61,7 +62,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) verify(folder *results.Folder, asJSON, asBenchmark bool) error {
+func (a *app) verify(ctx context.Context, folder *results.Folder, asJSON, asBenchmark bool) error {
 	var stored bench.Record
 	if err := folder.ReadYAML(&stored); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +70,10 @@ func (a *app) verify(folder *results.Folder, asJSON, asBenchmark bool) error {
 		}
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
-	r, err := bench.Reopen(folder)
+	r, err := bench.Reopen(ctx, folder)
+	if errors.Is(err, bench.ErrNotJudged) {
+		err = fmt.Errorf("%w; what is stored has not changed", err)
+	}
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
@@ -97,6 +101,9 @@ func compare(stored bench.Record, index int, t *bench.Trial) string {
 	}
 	switch was {
 	case "":
+		if index < len(stored.Trials) {
+			return "no verdict was stored: nobody had judged the trial to its end"
+		}
 		return "no verdict was stored: the orchestrator ended before the run did, or is still running"
 	case now:
 		return "the stored verdict is the same"

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -137,9 +138,16 @@ func newReader(name string, from io.Reader) (*Reader, error) {
 func (r *Reader) Close() error { return r.close() }
 
 // Run gives the history to each of the folds. After an error they are worth nothing.
-func (r *Reader) Run(folds ...Fold) error {
+func (r *Reader) Run(folds ...Fold) error { return r.RunContext(context.Background(), folds...) }
+
+// RunContext is Run, unless ctx is done before the end of the history: then it returns the error of ctx.
+func (r *Reader) RunContext(ctx context.Context, folds ...Fold) error {
+	const between = 1 << 12 // events, from one look at ctx to the next
 	var e Event
-	for {
+	for count := 0; ; count++ {
+		if count%between == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		more, err := r.source.next(&e)
 		if err != nil {
 			return fmt.Errorf("reading the history: %w", err)
