@@ -32,7 +32,7 @@ func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates bool) (
 	var sent [history.MaxKinds]uint64
 	var entries uint64
 	switch {
-	case circulates && f.Window.Known():
+	case circulates && (f.Marks[history.Stopped].Seen || f.Marks[history.Interrupted].Seen):
 		sent, entries = f.lap.sent, max(f.lap.entries, 1)-1
 	case !circulates && f.Marks[history.Rested].Seen:
 		entries = all.Entries
