@@ -48,7 +48,8 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().String("config", "",
 		"configuration `file` (default turnstile.yaml, if it is there)")
 	root.AddCommand(a.benchCommand(), a.listCommand(), a.verifyCommand(), a.brokerCommand(),
-		a.simulateCommand(), a.exploreCommand(), a.validateCommand(), a.overheadCommand(), a.versionCommand())
+		a.simulateCommand(), a.exploreCommand(), a.validateCommand(), a.overheadCommand(), a.versionCommand(),
+		a.historyCommand())
 	return root
 }
 

@@ -16,9 +16,10 @@ import (
 const verifyHelp = `Judge a run again by the histories that it stored, and print the verdict with what each
 check found.
 
-RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the default). A run
-whose orchestrator was killed can be judged too: its histories are then the logs of its nodes, as they
-left them. A simulated run has no logs: only its trials that had ended can be judged.
+` + runHelp + `
+
+A run whose orchestrator was killed can be judged too: its histories are then the logs of its nodes, as
+they left them. A simulated run has no logs: only its trials that had ended can be judged.
 
 Exit status: as of bench, by the verdict found now; 2 if a history cannot be read.`
 
@@ -45,11 +46,7 @@ func (a *app) verifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ref := results.LatestLink
-			if len(args) > 0 {
-				ref = args[0]
-			}
-			folder, err := results.Open(root, ref)
+			folder, err := openRun(root, args)
 			if err != nil {
 				return err
 			}

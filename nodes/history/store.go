@@ -137,6 +137,18 @@ func newReader(name string, from io.Reader) (*Reader, error) {
 // Close closes what the history is read from.
 func (r *Reader) Close() error { return r.close() }
 
+// Next reads the next event into e, and reports whether there was one.
+func (r *Reader) Next(e *Event) (bool, error) {
+	more, err := r.source.next(e)
+	if err != nil {
+		return false, fmt.Errorf("reading the history: %w", err)
+	}
+	return more, nil
+}
+
+// Logs returns what the nodes left beside their events, once Next has found no further event.
+func (r *Reader) Logs() []*NodeLog { return r.source.logs() }
+
 // Run gives the history to each of the folds. After an error they are worth nothing.
 func (r *Reader) Run(folds ...Fold) error { return r.RunContext(context.Background(), folds...) }
 
@@ -148,9 +160,9 @@ func (r *Reader) RunContext(ctx context.Context, folds ...Fold) error {
 		if count%between == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		more, err := r.source.next(&e)
+		more, err := r.Next(&e)
 		if err != nil {
-			return fmt.Errorf("reading the history: %w", err)
+			return err
 		}
 		if !more {
 			break
@@ -159,9 +171,8 @@ func (r *Reader) RunContext(ctx context.Context, folds ...Fold) error {
 			f.Add(e)
 		}
 	}
-	logs := r.source.logs()
 	for _, f := range folds {
-		f.Close(logs)
+		f.Close(r.Logs())
 	}
 	return nil
 }

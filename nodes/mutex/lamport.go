@@ -15,11 +15,11 @@ var lamportRow = nodes.Spec{
 		Summary: "Every node queues all requests by their stamps, and enters when its own comes first and " +
 			"all peers have acknowledged it.",
 	},
-	New:      func(c nodes.Config) nodes.Machine { return &lamport{seen: make([]uint64, c.N)} },
+	New: func(c nodes.Config) nodes.Machine { return &lamport{seen: make([]uint64, c.N)} },
 	Messages: []nodes.Kind{{Zero: lamportRequest{}, Broadcast: true}, {Zero: lamportAck{}},
 		{Zero: lamportRelease{}, Broadcast: true}},
-	Safe:     nodes.FIFO | nodes.NoAmnesia,
-	Live:     nodes.NoLoss | nodes.NoCrash,
+	Safe: nodes.FIFO | nodes.NoAmnesia,
+	Live: nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {
 		return always("3(N-1)", nodes.Exactly(float64(3*(c.N-1))), nodes.Exactly(1))
 	},

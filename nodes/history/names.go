@@ -1,0 +1,35 @@
+package history
+
+import "fmt"
+
+var kindNames = [...]string{
+	Requested: "requested", Entered: "entered", Exited: "exited", Revoked: "revoked", Unissued: "unissued",
+	Sent: "sent", Elected: "elected", Crashed: "crashed", Restarted: "restarted", Marked: "marked",
+	Gauged: "gauged", Settled: "settled", AssumptionBroken: "assumption_broken",
+}
+
+var markNames = [...]string{
+	Began: "began", Measuring: "measuring", Stopped: "stopped", Rested: "rested", Interrupted: "interrupted",
+	Stalled: "stalled",
+}
+
+var gaugeNames = [...]string{
+	BusyPPM: "busy_ppm", ResidentKB: "resident_kb", ReadyUS: "ready_us", BrokerPPM: "broker_ppm",
+}
+
+// String names the kind of event: requested, assumption_broken.
+func (k Kind) String() string { return nameOf(kindNames[:], "kind", uint32(k)) }
+
+// MarkName names a mark of a run: began, measuring.
+func MarkName(mark uint32) string { return nameOf(markNames[:], "mark", mark) }
+
+// GaugeName names a gauge of a run with its unit: busy_ppm, ready_us.
+func GaugeName(gauge uint32) string { return nameOf(gaugeNames[:], "gauge", gauge) }
+
+// nameOf returns the name of a number, or, of one that a later Turnstile may know, the number.
+func nameOf(names []string, what string, number uint32) string {
+	if number < uint32(len(names)) && names[number] != "" {
+		return names[number]
+	}
+	return fmt.Sprintf("%s %d", what, number)
+}

@@ -1,0 +1,155 @@
+package results
+
+import (
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// An EventWriter writes events, a line for each: as CSV below a line of headers, or each as a JSON object.
+// docs/result-files.md explains the columns. Of a column that a kind of event has no use for, CSV has an
+// empty cell, and JSON nothing.
+type EventWriter struct {
+	w     io.Writer
+	json  bool
+	kinds []string // names of messages, by their numbers
+	line  []byte
+	err   error // of writing the headers
+}
+
+// NewEventWriter begins to write events to w, which should be buffered. Messages that kinds does not name go
+// by their numbers.
+func NewEventWriter(w io.Writer, json bool, kinds []string) *EventWriter {
+	e := &EventWriter{w: w, json: json, kinds: kinds}
+	if !json {
+		var names []string
+		for _, c := range eventColumns {
+			names = append(names, c.name)
+		}
+		_, e.err = io.WriteString(w, strings.Join(names, ",")+"\n")
+	}
+	return e
+}
+
+// Write writes an event of a trial.
+func (w *EventWriter) Write(trial int, e *history.Event) error {
+	if w.err != nil {
+		return w.err
+	}
+	b := w.line[:0]
+	if w.json {
+		b = append(b, '{')
+	}
+	for i := range eventColumns {
+		c := &eventColumns[i]
+		there := c.has(e)
+		if w.json && !there {
+			continue
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if w.json {
+			b = append(strconv.AppendQuote(b, c.name), ':')
+		}
+		if there {
+			b = c.append(b, eventOf{trial, e, w.kinds}, w.json)
+		}
+	}
+	if w.json {
+		b = append(b, '}')
+	}
+	w.line = append(b, '\n')
+	_, err := w.w.Write(w.line)
+	return err
+}
+
+// An eventOf is an event with what its cells depend on.
+type eventOf struct {
+	trial int
+	*history.Event
+	kinds []string
+}
+
+// An eventColumn is a column of printed events: a number or, if number is nil, a text.
+type eventColumn struct {
+	name   string
+	of     []history.Kind // that have it; nil: all
+	number func(e eventOf) int64
+	text   func(e eventOf) string // of letters, digits and underscores, with spaces between words
+}
+
+// has reports whether an event has the column.
+func (c *eventColumn) has(e *history.Event) bool {
+	switch c.name {
+	case "entry":
+		return e.Entry != 0
+	case "fence":
+		return e.Kind == history.Entered && e.Fence != 0
+	}
+	return c.of == nil || slices.Contains(c.of, e.Kind)
+}
+
+func (c *eventColumn) append(b []byte, e eventOf, json bool) []byte {
+	switch {
+	case c.number != nil:
+		return strconv.AppendInt(b, c.number(e), 10)
+	case json:
+		return strconv.AppendQuote(b, c.text(e))
+	}
+	return append(b, c.text(e)...)
+}
+
+// eventColumns are the columns of printed events.
+var eventColumns = []eventColumn{
+	{name: "trial", number: func(e eventOf) int64 { return int64(e.trial) }},
+	{name: "at_ns", number: func(e eventOf) int64 { return e.At }},
+	{name: "node", number: func(e eventOf) int64 { return int64(e.Node) }},
+	{name: "instance", number: func(e eventOf) int64 { return int64(e.Instance) }},
+	{name: "event", text: func(e eventOf) string { return e.Kind.String() }},
+	{name: "entry", number: func(e eventOf) int64 { return int64(e.Entry) }},
+	{name: "due_ns", of: kinds(history.Requested, history.Unissued), number: value},
+	{name: "units", of: kinds(history.Requested), number: count},
+	{name: "register", of: kinds(history.Entered), number: count},
+	{name: "fence", number: func(e eventOf) int64 { return int64(e.Fence) }},
+	{name: "account", of: kinds(history.Entered, history.Exited, history.Revoked), number: value},
+	{name: "kind", of: kinds(history.Sent), text: message},
+	{name: "term", of: kinds(history.Elected), number: value},
+	{name: "leader", of: kinds(history.Elected), number: leader},
+	{name: "restarts", of: kinds(history.Restarted), number: count},
+	{name: "mark", of: kinds(history.Marked), text: mark},
+	{name: "gauge", of: kinds(history.Gauged), text: gauge},
+	{name: "value", of: kinds(history.Gauged), number: value},
+	{name: "requester", of: kinds(history.Settled), number: count},
+	{name: "messages", of: kinds(history.Settled), number: value},
+	{name: "assumptions", of: kinds(history.AssumptionBroken), text: assumptions},
+}
+
+func kinds(k ...history.Kind) []history.Kind { return k }
+
+func value(e eventOf) int64 { return e.Value }
+
+func count(e eventOf) int64 { return int64(e.Count) }
+
+func leader(e eventOf) int64 { return int64(nodes.ID(e.Count)) }
+
+func mark(e eventOf) string { return history.MarkName(e.Count) }
+
+func gauge(e eventOf) string { return history.GaugeName(e.Count) }
+
+// message names the kind of message that an event of the kind Sent is about.
+func message(e eventOf) string {
+	if int(e.Count) < len(e.kinds) {
+		return e.kinds[e.Count]
+	}
+	return strconv.Itoa(int(e.Count))
+}
+
+// assumptions lists assumptions: no_loss FIFO_links.
+func assumptions(e eventOf) string {
+	return strings.NewReplacer(", ", " ", " ", "_").Replace(nodes.Assumption(e.Value).String())
+}

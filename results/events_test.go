@@ -1,0 +1,123 @@
+package results
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// printedEvents are events of every kind, and what they have beside the columns of all events.
+var printedEvents = []struct {
+	history.Event
+	has map[string]any
+}{
+	{history.Event{Kind: history.Requested, Entry: 7, Value: 30, Count: 2},
+		map[string]any{"entry": 7.0, "due_ns": 30.0, "units": 2.0}},
+	{history.Event{Kind: history.Entered, Entry: 7, Value: 41, Count: 1, Fence: 9},
+		map[string]any{"entry": 7.0, "account": 41.0, "register": 1.0, "fence": 9.0}},
+	{history.Event{Kind: history.Entered, Entry: 1},
+		map[string]any{"entry": 1.0, "account": 0.0, "register": 0.0}},
+	{history.Event{Kind: history.Exited, Entry: 7, Value: 42}, map[string]any{"entry": 7.0, "account": 42.0}},
+	{history.Event{Kind: history.Revoked, Entry: 8, Value: 43}, map[string]any{"entry": 8.0, "account": 43.0}},
+	{history.Event{Kind: history.Unissued, Value: 99}, map[string]any{"due_ns": 99.0}},
+	{history.Event{Kind: history.Sent, Count: 1}, map[string]any{"kind": "reply"}},
+	{history.Event{Kind: history.Sent, Count: 5}, map[string]any{"kind": "5"}},
+	{history.Event{Kind: history.Elected, Value: 3, Count: 2}, map[string]any{"term": 3.0, "leader": 2.0}},
+	{history.Event{Kind: history.Elected, Value: 3, Count: history.NoLeader},
+		map[string]any{"term": 3.0, "leader": -1.0}},
+	{history.Event{Kind: history.Crashed}, nil},
+	{history.Event{Kind: history.Restarted, Count: 1}, map[string]any{"restarts": 1.0}},
+	{history.Event{Kind: history.Marked, Count: history.Rested}, map[string]any{"mark": "rested"}},
+	{history.Event{Kind: history.Gauged, Count: history.ReadyUS, Value: 5},
+		map[string]any{"gauge": "ready_us", "value": 5.0}},
+	{history.Event{Kind: history.Settled, Count: 4, Value: 6},
+		map[string]any{"requester": 4.0, "messages": 6.0}},
+	{history.Event{Kind: history.AssumptionBroken, Value: int64(nodes.NoLoss | nodes.FIFO)},
+		map[string]any{"assumptions": "no_loss FIFO_links"}},
+}
+
+// printEvents prints those events, and returns the columns that each should have.
+func printEvents(t *testing.T, w *EventWriter) (want []map[string]any) {
+	for i, p := range printedEvents {
+		p.At, p.Node, p.Instance = int64(i)*5, nodes.ID(i%3-1), uint16(i%2)
+		has := map[string]any{"trial": 2.0, "at_ns": float64(p.At), "node": float64(p.Node),
+			"instance": float64(p.Instance), "event": p.Kind.String()}
+		maps.Copy(has, p.has)
+		want = append(want, has)
+		if err := w.Write(2, &p.Event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return want
+}
+
+func TestEventsAsJSON(t *testing.T) {
+	var b bytes.Buffer
+	want := printEvents(t, NewEventWriter(&b, true, []string{"request", "reply"}))
+	var got []map[string]any
+	for line := range strings.Lines(b.String()) {
+		o := map[string]any{}
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, o)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEventsAsCSV(t *testing.T) {
+	var b bytes.Buffer
+	want := printEvents(t, NewEventWriter(&b, false, []string{"request", "reply"}))
+	lines, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(lines) != len(want)+1 {
+		t.Fatalf("%d lines, %v", len(lines), err)
+	}
+	for i, line := range lines[1:] {
+		for at, cell := range line {
+			text := ""
+			if v, there := want[i][lines[0][at]]; there {
+				text = fmt.Sprint(v)
+			}
+			if cell != text {
+				t.Errorf("event %d has %s %q, not %q", i, lines[0][at], cell, text)
+			}
+		}
+	}
+}
+
+type fullDisk struct{ error }
+
+func (f fullDisk) Write([]byte) (int, error) { return 0, f.error }
+
+func TestEventsThatCannotBeWrittenAreAnError(t *testing.T) {
+	full := errors.New("full")
+	for _, json := range []bool{false, true} {
+		w := NewEventWriter(fullDisk{full}, json, nil)
+		if err := w.Write(1, &history.Event{}); !errors.Is(err, full) {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
+
+// Printing takes no memory for each event.
+func BenchmarkEventWriter(b *testing.B) {
+	w := NewEventWriter(io.Discard, false, nil)
+	e := history.Event{Kind: history.Entered, Entry: 7, Value: 41, Count: 1}
+	b.ReportAllocs()
+	for b.Loop() {
+		w.Write(1, &e)
+	}
+}
