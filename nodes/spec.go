@@ -36,6 +36,7 @@ type Spec struct {
 	Safe       Assumption                 // what its safety rests on
 	Live       Assumption                 // what its progress rests on, beside Safe
 	Cost       func(c Config) Cost        // as published
+	Symbols    []Symbol                   // of its cost, beside N
 	Identities []Identity                 // of its message counts, after a run without faults
 	Published  []Claim                    // figures for validate to reproduce, beyond Cost
 	Circulates bool                       // sends even if nobody requests (a circulating token)
@@ -127,6 +128,13 @@ type Cost struct {
 	Saturated  Range  // every node always wants in
 	Any        Range  // under any load, these included
 	Delay      Range  // synchronization delay, in hops: exit to the next enter while someone waits
+}
+
+// A Symbol is a quantity in the formulas of an algorithm, such as the size of its quorums.
+type Symbol struct {
+	Name  string // as in the formulas: "K"
+	Says  string // in a few words
+	Value func(c Config) int
 }
 
 // A Tally is what was counted over a run that has come to rest.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -55,7 +57,7 @@ func (a *app) historyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.history(folder, &c)
+			return a.history(cmd.Context(), folder, &c)
 		},
 	}
 	f := cmd.Flags()
@@ -70,7 +72,7 @@ func (a *app) historyCommand() *cobra.Command {
 }
 
 // history prints the histories of a run, as far as they can be read.
-func (a *app) history(folder *results.Folder, c *historyCall) error {
+func (a *app) history(ctx context.Context, folder *results.Folder, c *historyCall) error {
 	count := len(folder.Histories())
 	first, last := 1, count
 	switch {
@@ -93,7 +95,7 @@ func (a *app) history(folder *results.Folder, c *historyCall) error {
 	out := bufio.NewWriterSize(a.stdout, 1<<16)
 	events := results.NewEventWriter(out, c.format == "jsonl", record.Kinds)
 	for trial := first; trial <= last; trial++ {
-		if err := printHistory(events, folder, trial, c.nodes); err != nil {
+		if err := printHistory(ctx, events, folder, trial, c.nodes); err != nil {
 			out.Flush() // what was read before
 			return failure{err, check.Inconclusive.ExitCode()}
 		}
@@ -118,14 +120,19 @@ func checkNodes(folder *results.Folder, trial int, ids []int) error {
 }
 
 // printHistory prints the events of a trial, of some nodes or, if none are named, of all.
-func printHistory(to *results.EventWriter, folder *results.Folder, trial int, of []int) error {
+func printHistory(ctx context.Context, to *results.EventWriter, folder *results.Folder, trial int,
+	of []int) error {
 	h, err := folder.History(trial)
 	if err != nil {
 		return err
 	}
 	defer h.Close()
+	const between = 1 << 12 // events, from one look at ctx to the next
 	var e history.Event
-	for {
+	for count := 0; ; count++ {
+		if count%between == 0 && ctx.Err() != nil {
+			return errors.New("interrupted")
+		}
 		more, err := h.Next(&e)
 		if err != nil || !more {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
 )
@@ -83,14 +84,15 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 // writeList prints a line per algorithm.
 func writeList(w io.Writer, rows []*spec, c nodes.Config) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "NAME\tALIASES\tFAMILY\tMESSAGES PER ENTRY\tSAFETY RESTS ON\tREMARK")
+	fmt.Fprintf(out, "NAME\tALIASES\tFAMILY\tMESSAGES PER ENTRY\tN=%d\tSAFETY RESTS ON\tREMARK\n", c.N)
 	for _, row := range rows {
 		remark := ""
 		if row.Broken != "" {
 			remark = "known broken: " + row.Broken
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", row.Name, strings.Join(row.Aliases, ", "), row.Family,
-			row.Cost(c).Formula, row.Safe, remark)
+		cost := row.Cost(c)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Name, strings.Join(row.Aliases, ", "), row.Family,
+			cost.Formula, cost.Any, row.Safe, remark)
 	}
 	return out.Flush()
 }
@@ -123,7 +125,18 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	if row.Circulates {
 		line("remark", "messages circulate even if nobody requests")
 	}
-	fmt.Fprintf(w, "\npublished messages per entry: %s; with %d nodes\n", cost.Formula, c.N)
+	if row.Broadcasts() {
+		line("broadcasts", strings.Join(broadcasts(row), ", ")+": with --multicast one publish each")
+	}
+	fmt.Fprintf(w, "\npublished messages per entry: %s\n", cost.Formula)
+	with := []string{english.Count(c.N, "node", "nodes")}
+	for _, o := range row.Options {
+		with = append(with, o.Name+" "+c.Value(o))
+	}
+	for _, s := range row.Symbols {
+		with = append(with, fmt.Sprintf("%s = %d (%s)", s.Name, s.Value(c), s.Says))
+	}
+	fmt.Fprintf(w, "with %s:\n", strings.Join(with, ", "))
 	for _, f := range []struct {
 		name  string
 		value nodes.Range
@@ -139,6 +152,16 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	for _, i := range row.Identities {
 		fmt.Fprintf(w, "  %s\n", i.Says)
 	}
+}
+
+// broadcasts names the messages of an algorithm that go to all peers at once.
+func broadcasts(row *spec) (names []string) {
+	for kind, codec := 0, row.Codec(); kind < codec.Kinds(); kind++ {
+		if codec.Kind(kind).Broadcast {
+			names = append(names, codec.Name(kind))
+		}
+	}
+	return names
 }
 
 // writeMarkdown prints the table of the README.
@@ -170,8 +193,10 @@ type entry struct {
 	Options    []option          `json:"options"`
 	Servers    int               `json:"servers"`
 	Circulates bool              `json:"circulates"`
+	Broadcasts bool              `json:"broadcasts"`
 	Nodes      int               `json:"nodes"`
 	Formula    string            `json:"formula"`
+	Symbols    map[string]int    `json:"symbols"`
 	Cost       map[string]limits `json:"cost"`
 	Delay      limits            `json:"delay_hops"`
 	Identities []string          `json:"identities"`
@@ -207,7 +232,11 @@ func entryOf(row *spec, c nodes.Config) entry {
 		Nodes: c.N, Formula: cost.Formula,
 		Cost: map[string]limits{"sequential": limitsOf(cost.Sequential), "one": limitsOf(cost.One),
 			"saturated": limitsOf(cost.Saturated), "any": limitsOf(cost.Any)},
-		Delay: limitsOf(cost.Delay), Identities: []string{}, Options: []option{},
+		Delay: limitsOf(cost.Delay), Identities: []string{}, Options: []option{}, Symbols: map[string]int{},
+		Broadcasts: row.Broadcasts(),
+	}
+	for _, s := range row.Symbols {
+		e.Symbols[s.Name] = s.Value(c)
 	}
 	for _, o := range row.Options {
 		e.Options = append(e.Options, option{o.Name, o.Usage, o.Values, o.Default})

@@ -30,6 +30,7 @@ var maekawaRow = nodes.Spec{
 		cost.One = cost.Sequential
 		return cost
 	},
+	Symbols: []nodes.Symbol{quorumSymbol},
 	// Messages of a node to itself are counted on neither side of an equation. That is consistent: its own
 	// request comes after all that it has received, so as its own arbiter it answers with LOCKED or FAILED, and
 	// never sends INQUIRE because of it.

@@ -28,6 +28,7 @@ var maekawaTextbookRow = nodes.Spec{
 	Safe:       maekawaRow.Safe,
 	Live:       maekawaRow.Live,
 	Cost:       maekawaRow.Cost,
+	Symbols:    maekawaRow.Symbols,
 	Identities: maekawaRow.Identities,
 	Broken:     "progress",
 }

@@ -58,6 +58,8 @@ func quorumSize(c nodes.Config) int {
 	return q.Len()
 }
 
+var quorumSymbol = nodes.Symbol{Name: "K", Says: "nodes in a quorum, itself included", Value: quorumSize}
+
 func gridSide(n int) int { return int(math.Sqrt(float64(n))) }
 
 // differenceCover returns a set such that every number mod n is a difference of two members.

@@ -28,6 +28,7 @@ var raymondRow = nodes.Spec{
 		cost.One = nodes.Exactly(0) // it keeps the privilege
 		return cost
 	},
+	Symbols:    []nodes.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
 	Identities: []nodes.Identity{same("privilege", "request")},
 	Published: slices.Concat([]nodes.Claim{
 		{Figure: nodes.MessagesPerEntry, Source: "4 - 4/N on any tree", Hold: 2 * nodes.Hop,

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"turnstile/nodes"
 )
 
 func TestTableIsFilledIn(t *testing.T) {
@@ -77,6 +79,27 @@ func TestOptions(t *testing.T) {
 				t.Errorf("%s: %s is %q, and %q of another row", row.Name, o.Name, o.Usage, known)
 			}
 			usage[o.Name] = o.Usage
+		}
+	}
+}
+
+// Whatever stands for a quantity in the formula of a row's cost is N or a symbol of the row.
+func TestSymbolsOfFormulas(t *testing.T) {
+	c := nodes.Config{N: 4}
+	symbols := regexp.MustCompile(`\b[0-9]*([A-Z])\b`)
+	for _, row := range Table {
+		known := map[string]bool{"N": true}
+		for _, s := range row.Symbols {
+			known[s.Name] = true
+			if s.Value(c) < 1 || s.Says == "" {
+				t.Errorf("%s: %s is %d of 4 nodes, %q", row.Name, s.Name, s.Value(c), s.Says)
+			}
+		}
+		formula := row.Cost(c).Formula
+		for _, symbol := range symbols.FindAllStringSubmatch(formula, -1) {
+			if !known[symbol[1]] {
+				t.Errorf("%s costs %s, and says nowhere what %s is", row.Name, formula, symbol[1])
+			}
 		}
 	}
 }
