@@ -1,12 +1,7 @@
-FROM golang:1.26 AS build
-WORKDIR /src
-COPY go.mod go.sum ./
-RUN go mod download
-COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -o /out/ ./cmd/orchestrator ./cmd/node
-
+# The image of Turnstile: the static programs that `make image` puts into bin/image, and nothing else. To build
+# them with Docker as well, see Dockerfile.build.
 FROM scratch
-COPY --from=build /out/ /turnstile/
+COPY bin/image/ /turnstile/
 WORKDIR /work
 ENTRYPOINT ["/turnstile/orchestrator"]
 CMD ["--help"]

@@ -7,6 +7,7 @@ BUILD = CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/orchestrator ./cmd/node
 RACE = $(shell test "$$(go env CGO_ENABLED)" = 1 && command -v "$$(go env CC)" >/dev/null && echo -race)
 
 FUZZTIME = 5s
+IMAGE = turnstile
 
 # It says what it is testing, where go test would be silent for minutes.
 GOTEST = go run ./internal/gotest $(RACE)
@@ -17,6 +18,7 @@ include cmd/orchestrator/flags.mk
 COMMANDS = bench simulate explore validate verify list overhead
 TAKES_fuzz = FUZZTIME
 TAKES_check = FUZZTIME
+TAKES_image = IMAGE
 GO_VARIABLES = GO% CGO_% CC RACE
 
 quote = '$(subst ','\'',$(1))'
@@ -55,6 +57,12 @@ $(COMMANDS): build
 build: ## build bin/orchestrator and bin/node
 	@command -v go >/dev/null || { echo "Turnstile is built with Go 1.26 or later: https://go.dev/dl/" >&2; exit 1; }
 	@$(BUILD)
+
+.PHONY: image
+image: ## build the container image: docker run --rm turnstile bench --algo ricart -n 16
+	@rm -rf bin/image
+	@GOOS=linux CGO_ENABLED=0 go build -trimpath -o bin/image/ ./cmd/orchestrator ./cmd/node
+	@docker build -q -t $(IMAGE) .
 
 .PHONY: test
 test: ## run all tests, with the race detector if there is a C compiler
