@@ -41,6 +41,7 @@ type Spec struct {
 	Published  []Claim                    // figures for validate to reproduce, beyond Cost
 	Circulates bool                       // sends even if nobody requests (a circulating token)
 	Broken     string                     // if it is known to be broken: which property fails
+	BrokenAt   Config                     // where an exploration without faults shows it
 }
 
 // A Kind is one kind of message.

@@ -17,17 +17,18 @@ type Outcome int
 // The outcomes, in rising order of severity.
 const (
 	Valid        Outcome = iota // the promise was kept, and there is evidence of it
+	Overloaded                  // more was asked of the system than it could serve
 	UnderLoaded                 // less was asked of the system than the run was to ask
 	Inconclusive                // the run does not show whether it was
 	Violated                    // the promise was broken
 )
 
-var outcomes = [...]string{"valid", "under-loaded", "inconclusive", "violated"}
+var outcomes = [...]string{"valid", "overloaded", "under-loaded", "inconclusive", "violated"}
 
 func (o Outcome) String() string { return outcomes[o] }
 
 // ExitCode is the exit status of a command whose verdict this is.
-func (o Outcome) ExitCode() int { return [...]int{0, 3, 2, 1}[o] }
+func (o Outcome) ExitCode() int { return [...]int{0, 3, 3, 2, 1}[o] }
 
 // MarshalText writes the outcome as its name.
 func (o Outcome) MarshalText() ([]byte, error) {

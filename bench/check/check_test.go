@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,13 +139,13 @@ func TestOutcomes(t *testing.T) {
 		code int
 	}{
 		Valid: {"valid", 0}, Violated: {"violated", 1},
-		Inconclusive: {"inconclusive", 2}, UnderLoaded: {"under-loaded", 3},
+		Inconclusive: {"inconclusive", 2}, UnderLoaded: {"under-loaded", 3}, Overloaded: {"overloaded", 3},
 	} {
 		if o.String() != want.name || o.ExitCode() != want.code {
 			t.Errorf("%v: exit code %d, want %v", o, o.ExitCode(), want)
 		}
 	}
-	if !(Valid < UnderLoaded && UnderLoaded < Inconclusive && Inconclusive < Violated) {
+	if !slices.IsSorted([]Outcome{Valid, Overloaded, UnderLoaded, Inconclusive, Violated}) {
 		t.Error("the order of severity is wrong")
 	}
 	v := sound(2).judge()

@@ -13,6 +13,7 @@
 //   - Inconclusive: the run does not say, since it was cut short, or lost messages of its own, or its
 //     witnesses contradict each other. Unknown is never a pass.
 //   - UnderLoaded: less was asked of the system than the run was to ask.
+//   - Overloaded: more was asked of the system than it could serve.
 //
 // The verdict is the worst finding. Three witnesses of exclusion, which are independent of each other, are
 // checked one by one: the intervals from Enter to Exit, the occupancy register, and the shared account. That

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strconv"
 
 	"turnstile/internal/english"
 	"turnstile/nodes/history"
@@ -21,18 +22,30 @@ func enough(e *Fold) Finding {
 	return valid("%s while it was measured", english.Count(e.sections.EntriesInWindow, "entry", "entries"))
 }
 
-// load: under an open load, nearly all due requests were issued. If not, clients were still busy when
-// requests fell due, and the load was less than the run asked for.
+// load: under an open load, nearly all due requests were issued. If not, either clients were busy when they
+// fell due, since more was asked for than the system could serve; or clients were free, and processes late.
 func load(e *Fold) Finding {
 	due, issued := e.sections.Due, e.sections.Issued
 	if e.Open && !e.seen(history.Stopped) {
 		return inconclusive("the run ended before it was known which requests were due and never made")
 	}
 	const least = 0.95
-	says := fmt.Sprintf("%d of %s due while it was measured were made", issued,
+	says := fmt.Sprintf("%s of %s due while it was measured were made", english.Thousands(float64(issued)),
 		english.Count(due, "request", "requests"))
-	if !e.Open || float64(issued) >= least*float64(due) {
+	switch seconds := float64(e.sections.Window.Length()) / 1e9; {
+	case !e.Open || float64(issued) >= least*float64(due):
 		return valid("%s", says)
+	case 2*e.sections.Late < e.sections.Queued:
+		return Finding{Outcome: Overloaded, Says: fmt.Sprintf("it served %s of the %s requests per second that "+
+			"were asked for", perSecond(e.sections.EntriesInWindow, seconds), perSecond(due, seconds))}
 	}
-	return Finding{Outcome: UnderLoaded, Says: "only " + says}
+	return Finding{Outcome: UnderLoaded,
+		Says: "only " + says + ", though clients were free: the processes were late"}
+}
+
+func perSecond(n uint64, seconds float64) string {
+	if rate := float64(n) / seconds; rate < 100 {
+		return strconv.FormatFloat(rate, 'g', 3, 64)
+	}
+	return english.Thousands(float64(n) / seconds)
 }

@@ -188,10 +188,25 @@ var mutants = []mutant{
 		"evidence", Inconclusive, Inconclusive, "6 entries of 7"},
 	{"under-loaded", made(func(w *world) {
 		w.Open = true
-		due := w.now
 		w.turn(0)
+		due := w.now
+		w.turn(1)
 		w.unissued(0, due+1)
-	}), "load", UnderLoaded, UnderLoaded, "only 1 of 2 requests due"},
+	}), "load", UnderLoaded, UnderLoaded, "only 2 of 3 requests due"},
+	{"overloaded", made(func(w *world) {
+		w.Open = true
+		w.ask(0)
+		due := w.now
+		w.enter(0)
+		w.exit(0)
+		w.ask(0)
+		w.enter(0)
+		w.unissued(0, due)
+		w.unissued(0, due)
+		w.unissued(0, due)
+		w.exit(0)
+		w.CostKnown, w.Identities = false, nil
+	}), "load", Overloaded, Overloaded, "requests per second that were asked for"},
 }
 
 func TestEveryMutantIsCaught(t *testing.T) {

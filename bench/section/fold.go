@@ -21,6 +21,7 @@ type Fold struct {
 	Entries         uint64 // of the whole run
 	EntriesInWindow uint64
 	Due, Issued     uint64      // arrivals due in the window, and those of them that became requests
+	Queued, Late    int64       // for how long these were overdue, in all; and while their client was free
 	Unregistered    uint64      // entries that did not raise the register
 	Resources       []*Resource // by instance; nil for those without clients
 
@@ -158,6 +159,7 @@ func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
 	if f.Window.Has(s.Due) {
 		f.Due++
 		f.Issued++
+		f.queued(c, s.Due, e.At, true)
 	}
 	for _, o := range f.observers {
 		o.Asked(s)
@@ -234,10 +236,20 @@ func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 	c.Unissued++
 	if f.Window.Has(e.Value) {
 		f.Due++
+		f.queued(c, e.Value, until, c.open == nil)
 	}
 	s := Section{Resource: r, Node: e.Node, State: Unissued, Due: e.Value, Ended: until}
 	for _, o := range f.observers {
 		o.Ended(&s)
+	}
+}
+
+// queued accounts for the time from when an arrival was due until it became a request, or until issuing
+// stopped. If its client was free then, it has been so since its last section ended.
+func (f *Fold) queued(c *Client, due, until int64, free bool) {
+	f.Queued += max(0, until-due)
+	if free {
+		f.Late += max(0, until-max(due, c.left))
 	}
 }
 
@@ -267,7 +279,7 @@ func (f *Fold) cut(s *Section, at int64, inside, waited State) {
 func (f *Fold) end(s *Section, at int64, state State) {
 	r, inside := s.Resource, s.State == Inside
 	s.State, s.Ended = state, at
-	r.Clients[s.Node].open = nil
+	r.Clients[s.Node].open, r.Clients[s.Node].left = nil, at
 	if inside {
 		r.leave(s, f.stampError, f.Window)
 	} else {

@@ -42,6 +42,7 @@ type Resource struct {
 // from one event to the next.
 type Client struct {
 	open     *Section // nil: none
+	left     int64    // when its last section ended
 	Asked    uint32   // requests
 	Entered  uint32   // entries
 	Left     uint32   // exits and revocations

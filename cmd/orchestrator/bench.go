@@ -36,7 +36,7 @@ log-normal:2ms,9ms (median, 99th percentile).
 Without --latency, times show what the messages cost this machine's processors, not what they would
 cost on a network. Ctrl-C ends a run at once and keeps what was recorded.
 
-Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under-loaded, 64 bad usage.`
+Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad usage.`
 
 const benchExample = `  orchestrator bench --algo ricart -n 32
   orchestrator bench --algo token-ring -n 16 --latency 1ms --hold 0

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"turnstile/bench"
@@ -146,7 +148,20 @@ func (p *report) verdict(s *bench.Summary) {
 		p.printf("  %s not judged; to judge what was recorded: orchestrator verify %s\n",
 			english.Count(recorded-made, "trial was", "trials were"), s.Folder.Ref())
 	}
+	if row := s.Spec; row.Broken != "" && outcome != check.Violated {
+		p.printf("  %s is known to be broken (%s), which this run did not show; this does: orchestrator %s\n",
+			row.Name, row.Broken, strings.Join(howBroken(row), " "))
+	}
 	p.printf("\n")
+}
+
+// howBroken returns the arguments with which this program shows how an algorithm fails that is known to.
+func howBroken(row *spec) []string {
+	args := []string{"explore", "--algo", row.Name, "-n", fmt.Sprint(row.BrokenAt.N)}
+	for _, name := range slices.Sorted(maps.Keys(row.BrokenAt.Options)) {
+		args = append(args, "--"+name, row.BrokenAt.Options[name])
+	}
+	return args
 }
 
 // early says of a trial that was judged by other evidence that it also ended early.

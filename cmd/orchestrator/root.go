@@ -25,8 +25,8 @@ Each flag can also be set in the environment, as TURNSTILE_ and its name (TURNST
 TURNSTILE_NODE_PROGRAM=...), or in turnstile.yaml in the working directory (latency: 1ms). The command
 line comes first, then the environment, then the file.
 
-Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under-loaded, 64 bad usage, 74 if the output could not be
-written.`
+Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad usage,
+74 if the output could not be written.`
 
 const rootExample = `  orchestrator bench --algo ricart -n 32
   orchestrator bench --algo maekawa -n 9 --latency 1ms --load sequential

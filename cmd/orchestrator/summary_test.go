@@ -181,6 +181,27 @@ type writeFunc func([]byte) (int, error)
 
 func (f writeFunc) Write(b []byte) (int, error) { return f(b) }
 
+// A valid run of what is known to be broken says so, with a command that does show it.
+func TestKnownBrokenIsSaid(t *testing.T) {
+	t.Chdir(t.TempDir())
+	how := map[string]string{"exclusion": "exclusion:", "progress": "deadlock:"}
+	for _, row := range mutex.Table {
+		if row.Broken == "" {
+			continue
+		}
+		command := howBroken(row)
+		text := said(t, 0, "simulate", "--algo", row.Name, "-n", "3", "--load", "sequential", "--entries", "20")
+		says := "  " + row.Name + " is known to be broken (" + row.Broken + "), which this run did not show; " +
+			"this does: orchestrator " + strings.Join(command, " ") + "\n"
+		if !strings.Contains(text, says) {
+			t.Errorf("%q is not in\n%s", says, text)
+		}
+		if text := said(t, 1, command...); !strings.Contains(text, "BROKEN  "+how[row.Broken]) {
+			t.Errorf("%v shows no lack of %s:\n%s", command, row.Broken, text)
+		}
+	}
+}
+
 func TestSpread(t *testing.T) {
 	for want, figures := range map[string][]results.Figure{
 		"-":                        {{}, {}},

@@ -31,4 +31,5 @@ var maekawaTextbookRow = nodes.Spec{
 	Symbols:    maekawaRow.Symbols,
 	Identities: maekawaRow.Identities,
 	Broken:     "progress",
+	BrokenAt:   nodes.Config{N: 4},
 }

@@ -21,7 +21,8 @@ var naiveBroadcastRow = nodes.Spec{
 		perEntry("request", "(N-1) entries", peers),
 		same("reply", "request"),
 	},
-	Broken: "exclusion",
+	Broken:   "exclusion",
+	BrokenAt: nodes.Config{N: 2},
 }
 
 // naiveBroadcast is what one writes before reading the papers. It is known to be broken, and here to show
