@@ -28,7 +28,7 @@ func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
 		{"\nsummary        One of the nodes is the coordinator too", "list clerk"},
 		{"| `secretary` | clerk | centralized |", "list --markdown"}, // the table of the README
 		{"secretary\tOne of the nodes", "__complete bench --algo sec"},
-		{"\nlast\n", "__complete bench --seat "},
+		{"\nlast\n", "__complete bench --algo secretary --seat "},
 		{"--seat", "bench --help"},
 		{"EXHAUSTED", "explore --algo secretary -n 2 --seat last"},
 		{"\nVALID", "simulate --algo secretary -n 20 --seat last --entries 200"},
