@@ -334,8 +334,8 @@ func (r *Run) conclude(number int, j judgement) {
 	record := &r.Record.Trials[number-1]
 	t := &Trial{Number: number, Trouble: record.Trouble, Measures: &j.measures.Measures,
 		Verdict: j.checks.Verdict()}
-	if t.Trouble != "" && t.Verdict.Outcome == check.Inconclusive {
-		t.Verdict.Reason = t.Trouble
+	if t.Trouble != "" && t.Verdict.Outcome != check.Violated { // it may have left what nobody has checked
+		t.Verdict.Outcome, t.Verdict.Reason = check.Inconclusive, t.Trouble
 	}
 	t.Stall = readStall(r.Folder, number)
 	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason

@@ -34,6 +34,9 @@ func accounting(e *Fold) Finding {
 	return valid("counters and events agree")
 }
 
+// balanced reports whether counts may be judged. Where counters, events and logs disagree, some are wrong.
+func (e *Fold) balanced() bool { return accounting(e).Outcome == Valid }
+
 // missing says which nodes left no log, or more than one.
 func (e *Fold) missing() (wrong []string) {
 	total := e.Config.N

@@ -14,6 +14,9 @@ func cost(e *Fold) Finding {
 	if e.faulty() {
 		return valid("nothing is published for a run with faults")
 	}
+	if !e.balanced() {
+		return inconclusive("not judged: the counts disagree")
+	}
 	perEntry, byKind, ok := e.sections.MessagesPerEntry(&e.sum, e.Circulates)
 	switch {
 	case !ok && e.Circulates:
@@ -50,6 +53,8 @@ func identities(e *Fold) Finding {
 		return valid("no identity of message counts is known")
 	case e.faulty():
 		return valid("no identity is known for a run with faults")
+	case !e.balanced():
+		return inconclusive("not judged: the counts disagree")
 	case !e.rested():
 		return e.unjudged("message counts are not whole")
 	}

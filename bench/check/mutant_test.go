@@ -141,8 +141,14 @@ var mutants = []mutant{
 		"cost", Violated, Violated, "8 messages per entry, but 4"},
 	{"circles unmeasured", circling(func(w *world) { w.forget(history.Marked, history.Stopped) }),
 		"cost", Inconclusive, Inconclusive, "fewer than two"},
-	{"a reply too few", change(func(w *world) { w.totals(0).Kind(kindReply).Sent--; w.CostKnown = false }),
-		"identities", Violated, Violated, "REPLY = REQUEST does not hold: 12 request, 11 reply in 6 entries"},
+	{"a reply too few", change(func(w *world) {
+		k := w.totals(0).Kind(kindReply)
+		k.Sent, k.Delivered, w.CostKnown = k.Sent-1, k.Delivered-1, false
+	}), "identities", Violated, Violated, "REPLY = REQUEST does not hold: 12 request, 11 reply in 6 entries"},
+	{"a reply that was not counted", change(func(w *world) { w.totals(0).Kind(kindReply).Sent-- }),
+		"identities", Inconclusive, Inconclusive, "not judged: the counts disagree"},
+	{"messages that were not counted", change(func(w *world) { w.totals(0).Kind(kindReply).Sent += 1 << 40 }),
+		"cost", Inconclusive, Inconclusive, "not judged: the counts disagree"},
 	{"identities not known", change(func(w *world) { w.forget(history.Marked, history.Rested) }),
 		"identities", Inconclusive, Inconclusive, "not judged"},
 

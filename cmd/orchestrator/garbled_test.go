@@ -1,0 +1,326 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench/check"
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/results"
+)
+
+// A stored is the folder of a run to be garbled, and what verify says of it.
+type stored struct {
+	name  string
+	dir   string // of the run
+	donor string // that of another run, which was asked for the same
+	was   judgement
+}
+
+// A judgement is what verify says of a run.
+type judgement struct {
+	status      int
+	json, error string
+	verdict     string
+	reason      string // of the first trial
+}
+
+// A printed is what verify prints, in part.
+type printed struct {
+	Verdict string
+	Trials  []struct {
+		Verdict check.Verdict
+		Row     map[string]any
+	}
+}
+
+func (j *judgement) document() (d printed) {
+	if err := json.Unmarshal([]byte(j.json), &d); err != nil && j.json != "" {
+		panic(err)
+	}
+	return d
+}
+
+// findings says what was found, in one line.
+func (j *judgement) findings() string {
+	says := j.verdict
+	for _, t := range j.document().Trials {
+		for _, f := range t.Verdict.Findings {
+			if f.Outcome != check.Valid {
+				says += fmt.Sprintf("; %v: %s: %s", f.Outcome, f.Check, f.Says)
+			}
+		}
+		says += fmt.Sprint(" ", t.Row)
+	}
+	return says
+}
+
+// verifyIn judges the run in a folder, as verify does. It has some time for it, and some memory.
+func verifyIn(t *testing.T, dir string) judgement {
+	t.Helper()
+	type result struct {
+		judgement
+		panicked any
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	done := make(chan result, 1)
+	go func() {
+		var out, errs bytes.Buffer
+		var r result
+		defer func() {
+			r.panicked = recover()
+			r.json, r.error = out.String(), errs.String()
+			done <- r
+		}()
+		r.status = run(t.Context(), []string{"verify", "--json", "--results", filepath.Dir(dir), dir}, &out, &errs)
+	}()
+	select {
+	case r := <-done:
+		if r.panicked != nil {
+			t.Fatalf("verify panics: %v", r.panicked)
+		}
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<30 {
+			t.Errorf("verify allocated %d MB for a run of a few", took>>20)
+		}
+		d := r.document()
+		r.verdict = d.Verdict
+		if len(d.Trials) > 0 {
+			r.reason = d.Trials[0].Verdict.Reason
+		}
+		return r.judgement
+	case <-time.After(time.Minute):
+		t.Fatal("verify hangs")
+		panic("not reached")
+	}
+}
+
+// wrong says what is wrong with what verify says of a run once a file was changed, if anything is: it must be
+// an error that names the file, or inconclusive, or what was said before. Of a run that is violated and whose
+// orchestrator was killed, less may be found, or other counters: they have no checksum.
+func (s *stored) wrong(now judgement, file string) string {
+	folder := strings.Contains(now.error, filepath.Base(s.dir))
+	switch {
+	case now.json == "" && now.error == "":
+		return "nothing is said"
+	case now.json == "" && now.status != 0 && folder && strings.Contains(now.error, file):
+		return ""
+	case now.status == 64 && file == results.RunFile && strings.Contains(now.error, "there is no run"):
+		return "" // nothing else tells that it was one
+	case now.json == "":
+		return fmt.Sprintf("status %d, and the error does not name the file: %s", now.status, now.error)
+	case now.json == s.was.json && now.status == s.was.status:
+		return ""
+	case now.verdict == "inconclusive" && now.status == 2:
+		return ""
+	case now.verdict == "violated" && s.was.verdict == "violated" &&
+		(now.reason == s.was.reason || strings.Contains(now.json, "the counts disagree")):
+		return ""
+	}
+	return fmt.Sprintf("%s, and before it was %s", now.findings(), s.was.findings())
+}
+
+// garbled changes a copy of the run and has it judged.
+func (s *stored) garbled(t *testing.T, g garbling) {
+	t.Helper()
+	kept := s.dir + ".kept"
+	if err := os.Rename(s.dir, kept); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(os.RemoveAll(s.dir), os.Rename(kept, s.dir)); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	if err := os.CopyFS(s.dir, os.DirFS(kept)); err != nil {
+		t.Fatal(err)
+	}
+	file, says, err := g.apply(s.dir, s.donor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong := s.wrong(verifyIn(t, s.dir), file); wrong != "" {
+		t.Errorf("%s: %s: %s", s.name, says, wrong)
+	}
+}
+
+// simulatedRun makes a run and returns its folder.
+func simulatedRun(t testing.TB, args ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	args = append([]string{"simulate", "--results", dir}, strings.Fields(strings.Join(args, " "))...)
+	var errs bytes.Buffer
+	if status := run(t.Context(), args, io.Discard, &errs); status > 3 {
+		t.Fatalf("%v: %s", args, &errs)
+	}
+	return latestIn(t, dir)
+}
+
+// unpack makes of a simulated run of one trial one whose orchestrator was killed: logs take the place of the
+// history.
+func unpack(t testing.TB, dir string, closed bool) {
+	t.Helper()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder := &results.Folder{Path: dir}
+	reader, err := folder.History(1)
+	check(err)
+	var h history.History
+	check(errors.Join(reader.Run(&h), reader.Close()))
+	check(os.Mkdir(folder.LogFolder(1), 0o755))
+	logs := map[nodes.ID]*history.Log{}
+	for _, of := range h.Logs {
+		logs[of.Node], err = history.Create(filepath.Join(folder.LogFolder(1), fmt.Sprintf("node-%d.log", of.Node)),
+			history.Options{Node: of.Node, Nodes: reader.Nodes, Instances: len(of.Instances), Origin: reader.Origin,
+				TraceLength: 16})
+		check(err)
+		for i, totals := range of.Instances {
+			c := logs[of.Node].Instance(int32(i))
+			c.Requests.Store(totals.Requests)
+			c.Entries.Store(totals.Entries)
+			c.Exits.Store(totals.Exits)
+			c.Dropped.Store(totals.Dropped)
+			for kind, k := range totals.Kinds {
+				c.Kinds[kind].Sent.Store(k.Sent)
+				c.Kinds[kind].Delivered.Store(k.Delivered)
+				c.Kinds[kind].Publishes.Store(k.Publishes)
+			}
+		}
+	}
+	for _, e := range h.Events {
+		check(logs[e.Node].Append(e))
+	}
+	for _, l := range logs {
+		if closed {
+			check(l.Close())
+		}
+	}
+	check(os.Remove(folder.HistoryFile(1)))
+	text, err := os.ReadFile(folder.File(results.RunFile))
+	check(err)
+	head, _, _ := strings.Cut(string(text), "trials:\n  -")
+	head = strings.Replace(head, "status: over", "status: running", 1)
+	head = regexp.MustCompile(`simulated:.*\n(  .*\n)*`).ReplaceAllString(head, "")
+	check(os.WriteFile(folder.File(results.RunFile), results.Sealed([]byte(head)), 0o644))
+}
+
+// simulatedRuns makes runs of all verdicts, stored as a whole or left behind as logs.
+func simulatedRuns(t testing.TB) (all []*stored) {
+	for _, r := range []struct{ verdict, args string }{
+		{"valid", "--algo ricart -n 3 --entries 60"},
+		{"valid", "--algo token-ring -n 4 --entries 60"},
+		{"valid", "--algo central -n 3 --rate 100 --duration 300ms"},
+		{"valid", "--algo maekawa -n 4 --entries 40 --trials 2"},
+		{"valid", "--algo suzuki -n 4 --load sequential --entries 40"},
+		{"violated", "--algo naive -n 3 --entries 60"},
+		{"violated", "--algo lamport -n 2 --think exponential:2ms --latency exponential:2ms --reordering " +
+			"--duration 10s"},
+		{"inconclusive", "--algo ricart -n 4 --entries 60 --crash 2@10ms"},
+	} {
+		args := slices.Clip(strings.Fields(r.args))
+		for _, as := range []string{"stored", "open", "closed"} {
+			if as != "stored" && strings.Contains(r.args, "--trials") {
+				continue
+			}
+			s := &stored{name: r.args + ", " + as, dir: simulatedRun(t, append(args, "--seed", "7")...),
+				donor: simulatedRun(t, append(args, "--seed", "8")...)}
+			if as != "stored" {
+				unpack(t, s.dir, as == "closed")
+				unpack(t, s.donor, as == "closed")
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// judge keeps what verify says of a run, which must be whole.
+func (s *stored) judge(t *testing.T) {
+	t.Helper()
+	if s.was.json != "" {
+		return
+	}
+	if s.was = verifyIn(t, s.dir); s.was.json == "" {
+		t.Fatalf("%s cannot be judged: %s", s.name, s.was.error)
+	}
+}
+
+// Whatever is done to the files of a run, verify says an error that names the file, or that the run shows
+// nothing, or what it said before. It never makes up a verdict, and it never panics or hangs.
+func TestGarbledRuns(t *testing.T) {
+	runs := simulatedRuns(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range soak.Pick(50, 200, 5000) {
+		s := runs[r.IntN(len(runs))]
+		s.judge(t)
+		s.garbled(t, drawGarbling(r))
+	}
+}
+
+// The same is true of runs of real processes, stored or left behind by an orchestrator that was killed.
+func TestGarbledRunsOfProcesses(t *testing.T) {
+	var runs []*stored
+	for _, algorithm := range []string{"ricart", "naive"} {
+		var dirs []string
+		for range 2 {
+			dir := t.TempDir()
+			cmd := orchestrator(t, dir, "bench", "--algo", algorithm, "-n", "3", "--entries", "100", "--results", dir)
+			cmd.Run()
+			dirs = append(dirs, latestIn(t, dir))
+		}
+		runs = append(runs, &stored{name: algorithm, dir: dirs[0], donor: dirs[1]})
+	}
+	var left []string
+	for range 2 {
+		l := start(t, "--hold", "1ms")
+		l.cmd.Process.Kill()
+		l.end()
+		left = append(left, latestIn(t, l.dir))
+	}
+	runs = append(runs, &stored{name: "killed", dir: left[0], donor: left[1]})
+	r := rand.New(rand.NewPCG(3, 4))
+	for range soak.Pick(50, 200, 5000) {
+		s := runs[r.IntN(len(runs))]
+		s.judge(t)
+		s.garbled(t, drawGarbling(r))
+	}
+}
+
+// latestIn returns the folder of the latest run below root.
+func latestIn(t testing.TB, root string) string {
+	t.Helper()
+	folder, err := results.Open(root, results.LatestLink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder.Path
+}
+
+func FuzzGarbledRun(f *testing.F) {
+	runs := simulatedRuns(f)
+	f.Add(uint8(0), uint8(0), uint8(0), uint8(0), uint32(0), uint32(0), uint64(0))
+	f.Fuzz(func(t *testing.T, of, file, kind, from uint8, at, length uint32, value uint64) {
+		s := runs[int(of)%len(runs)]
+		s.judge(t)
+		s.garbled(t, garbling{file, kind, from, at, length, value})
+	})
+}
