@@ -1,6 +1,47 @@
 package main
 
-import "turnstile/results"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/internal/suggest"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/results"
+)
+
+const runsHelp = `List the runs that are stored, the newest first. Figures are medians of the trials of a run.
+
+A run that is damaged is listed with what can be read of it, and what cannot; what is no run is named.`
+
+const runsExample = `  orchestrator runs
+  orchestrator runs --algo maekawa --verdict violated
+  orchestrator runs --kind simulate --set lamport --newest 10 --json`
+
+// A runsCall is one call of runs.
+type runsCall struct {
+	root                          string
+	algorithm, verdict, kind, set string // only those; empty: all
+	nodes, newest                 int    // 0: all
+	json, csv                     bool
+}
+
+var (
+	runKinds    = []string{"bench", "simulate"}
+	runVerdicts = []string{"valid", "violated", "inconclusive", "under-loaded", bench.Unfinished}
+)
 
 // runHelp says what RUN may be.
 const runHelp = `RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the
@@ -12,4 +53,197 @@ func openRun(root string, args []string) (*results.Folder, error) {
 		return results.Open(root, results.LatestLink)
 	}
 	return results.Open(root, args[0])
+}
+
+func (a *app) runsCommand() *cobra.Command {
+	var c runsCall
+	cmd := &cobra.Command{
+		Use:     "runs",
+		Short:   "List the stored runs",
+		Long:    runsHelp,
+		Example: runsExample,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := settingsOf(cmd)
+			if err == nil {
+				err = s.either(cmd, "json", "csv")
+			}
+			if err == nil {
+				err = c.validate()
+			}
+			if err != nil {
+				return err
+			}
+			return a.runs(&c)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.SetNormalizeFunc(longN)
+	f.StringVar(&c.algorithm, "algo", "", "only runs of this algorithm, by `name` or alias")
+	f.StringVar(&c.verdict, "verdict", "", "only runs with this verdict: "+strings.Join(runVerdicts, ", "))
+	f.StringVar(&c.kind, "kind", "", "only runs of this kind: "+strings.Join(runKinds, ", "))
+	f.StringVar(&c.set, "set", "", "only runs of the result set of this `name`")
+	f.IntVarP(&c.nodes, "nodes", "n", 0, "only runs of so many nodes")
+	f.IntVar(&c.newest, "newest", 0, "only so many, the newest")
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
+	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	f.BoolVar(&c.csv, "csv", false, "print CSV instead")
+	forOneCall(cmd, "algo", "verdict", "kind", "set", "nodes", "newest", "csv")
+	completeWith(cmd, "verdict", runVerdicts)
+	completeWith(cmd, "kind", runKinds)
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	return cmd
+}
+
+// validate checks the filters.
+func (c *runsCall) validate() error {
+	for _, f := range []struct {
+		flag, value string
+		known       []string
+	}{{"verdict", c.verdict, runVerdicts}, {"kind", c.kind, runKinds}} {
+		if f.value != "" && !slices.Contains(f.known, f.value) {
+			return fmt.Errorf("--%s: there is no %s %q%s", f.flag, f.flag, f.value, suggest.Hint(f.value, f.known))
+		}
+	}
+	if c.nodes < 0 || c.newest < 0 {
+		return fmt.Errorf("--nodes %d, --newest %d: there are no fewer than 0", c.nodes, c.newest)
+	}
+	return nil
+}
+
+// runs lists the runs that the filters let through.
+func (a *app) runs(c *runsCall) error {
+	all, others, err := c.read()
+	if err != nil {
+		return err
+	}
+	if c.algorithm, err = knownAlgorithm(c.algorithm, all); err != nil {
+		return err
+	}
+	listed := slices.DeleteFunc(slices.Clone(all), func(o *bench.Overview) bool { return !c.wants(o) })
+	if c.newest > 0 {
+		listed = listed[:min(c.newest, len(listed))]
+	}
+	switch {
+	case c.json:
+		list := []object{}
+		for _, o := range listed {
+			list = append(list, objectOf(*o))
+		}
+		err = printJSON(a.stdout, list)
+	case c.csv:
+		err = writeOverviews(a.stdout, listed)
+	case len(listed) > 0:
+		err = printOverviews(a.stdout, listed)
+	}
+	if len(listed) == 0 {
+		fmt.Fprintln(a.stderr, c.nothing(all))
+	}
+	for _, o := range listed {
+		if o.Problem != "" {
+			fmt.Fprintf(a.stderr, "%s: %s\n", o.Run, o.Problem)
+		}
+	}
+	for _, path := range others {
+		fmt.Fprintf(a.stderr, "%s is no run: it has neither %s nor %s\n", path, results.RunFile, results.RowsFile)
+	}
+	return err
+}
+
+// read reads all runs, the newest first, and returns the folders that are none.
+func (c *runsCall) read() (all []*bench.Overview, others []string, err error) {
+	if _, err := os.ReadDir(c.root); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("--results: %w", err)
+	}
+	folders := results.Runs(c.root)
+	are := map[string]bool{}
+	for _, f := range folders {
+		all = append(all, bench.ReadOverview(f))
+		are[filepath.Clean(f.Path)] = true
+	}
+	slices.SortStableFunc(all, func(x, y *bench.Overview) int { return strings.Compare(y.Started, x.Started) })
+	for path := range are { // only what is beside a run can be meant to be one
+		beside, _ := os.ReadDir(filepath.Dir(path))
+		for _, e := range beside {
+			other := filepath.Join(filepath.Dir(path), e.Name())
+			if e.IsDir() && !are[other] && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(others, other) {
+				others = append(others, other)
+			}
+		}
+	}
+	slices.Sort(others)
+	return all, others, nil
+}
+
+// knownAlgorithm returns the name of the algorithm that goes by a name, which may be one of a run that this
+// program has no row for.
+func knownAlgorithm(name string, all []*bench.Overview) (string, error) {
+	row, err := mutex.Find(name)
+	switch {
+	case name == "" || slices.ContainsFunc(all, func(o *bench.Overview) bool { return o.Algorithm == name }):
+		return name, nil
+	case err != nil:
+		return "", fmt.Errorf("--algo: %w", err)
+	}
+	return row.Name, nil
+}
+
+// wants reports whether the filters let a run through.
+func (c *runsCall) wants(o *bench.Overview) bool {
+	set, _, _ := strings.Cut(o.Run, "/")
+	for _, f := range [][2]string{
+		{c.algorithm, o.Algorithm}, {c.verdict, o.Verdict}, {c.kind, o.Kind}, {c.set, set},
+	} {
+		if f[0] != "" && f[0] != f[1] {
+			return false
+		}
+	}
+	return c.nodes == 0 || c.nodes == o.Nodes
+}
+
+// nothing says why no run is listed.
+func (c *runsCall) nothing(all []*bench.Overview) string {
+	if len(all) == 0 {
+		return fmt.Sprintf("there are no runs below %s yet", c.root)
+	}
+	sets := map[string]bool{}
+	for _, o := range all {
+		set, _, _ := strings.Cut(o.Run, "/")
+		sets[set] = true
+	}
+	if c.set != "" && !sets[c.set] {
+		return fmt.Sprintf("there is no set %q; there are: %s", c.set,
+			strings.Join(slices.Sorted(maps.Keys(sets)), ", "))
+	}
+	return fmt.Sprintf("none of the %d runs below %s is such a run", len(all), c.root)
+}
+
+// printOverviews prints a line per run, for people.
+func printOverviews(w io.Writer, all []*bench.Overview) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "RUN\tKIND\tLOAD\tTRIALS\tVERDICT\tENTRIES/S\tWAIT P50\tWAIT P99\tMESSAGES/ENTRY")
+	for _, o := range all {
+		verdict := o.Verdict
+		if o.Problem != "" {
+			verdict = strings.TrimPrefix(verdict+", damaged", ", ")
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Run, cmp.Or(o.Kind, missing),
+			cmp.Or(o.Load, missing), outOf(o.Trials, max(o.Asked, o.Trials)), verdict, rate(o.EntriesPerS),
+			micros(o.WaitUSP50), micros(o.WaitUSP99), plain(o.MessagesPerEntry, 2))
+	}
+	return out.Flush()
+}
+
+// writeOverviews prints a line per run, for programs.
+func writeOverviews(w io.Writer, all []*bench.Overview) error {
+	var rows []bench.Overview
+	for _, o := range all {
+		rows = append(rows, *o)
+	}
+	var options []string
+	for _, o := range nodes.Options(mutex.Table) {
+		options = append(options, o.Name)
+	}
+	return results.WriteTable(w, rows, options...)
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/bench/check"
+	"turnstile/results"
+)
+
+const showHelp = `Print the summary of a run again, from the files that it stored. Nothing is judged, so it
+takes no longer for a long run; verify judges it again.
+
+` + runHelp + `
+
+Exit status: as of bench, by the stored verdict; 2 if a file cannot be read.`
+
+const showExample = `  orchestrator show
+  orchestrator show bench/20260131-140509-ricart-agrawala-n32
+  orchestrator show --json results/latest`
+
+func (a *app) showCommand() *cobra.Command {
+	var root string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:               "show [RUN]",
+		Short:             "Print the summary of a stored run again",
+		Long:              showHelp,
+		Example:           showExample,
+		Args:              atMostOne,
+		ValidArgsFunction: completeRun,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := settingsOf(cmd); err != nil {
+				return err
+			}
+			folder, err := openRun(root, args)
+			if err != nil {
+				return err
+			}
+			return a.show(folder, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&root, "results", "results", "`folder` of all result sets")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document instead")
+	return cmd
+}
+
+func (a *app) show(folder *results.Folder, asJSON bool) error {
+	s, err := bench.ReadSummary(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; what is there of the run can be judged with orchestrator verify", err)
+	}
+	if err != nil {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	a.status = s.Outcome().ExitCode()
+	if asJSON {
+		return writeJSON(a.stdout, s)
+	}
+	newReport(a.stdout).stored(s)
+	return nil
+}
