@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"time"
+
 	"turnstile/bench/check"
 	"turnstile/bench/measure"
 	"turnstile/bench/section"
@@ -22,14 +24,36 @@ func costUnder(l workload.Load, c nodes.Cost) nodes.Range {
 	return c.Any
 }
 
-// setting tells the checks what they must know of a run.
-func setting(o Options, spec *nodes.Spec) check.Setting {
+// setting tells the checks what they must know of a run; simulated is nil for one of real processes.
+func setting(o Options, simulated *Simulated, spec *nodes.Spec) check.Setting {
 	cost := published(o, spec)
 	return check.Setting{
 		Config: o.Config, Algorithm: o.Algorithm, Codec: spec.Codec(), Cost: cost, CostKnown: known(cost),
 		Identities: spec.Identities, Circulates: spec.Circulates, Open: o.Workload.Load == workload.Open,
 		Expected: o.Entries, Safe: spec.Safe, Live: spec.Live,
+		Promise: promise(o, simulated, spec),
 	}
+}
+
+// What a run of real processes is spared of a promise of fairness. A process may wait for a processor, and
+// the stamps of two do not tell which of two events close to each other came first.
+const (
+	tolerance = 10          // times the promised bypass
+	unhurried = time.Second // for what a request takes beside the latency of its messages
+)
+
+// promise returns what a run is held to of the order in which its algorithm serves. It is exact where all
+// messages take the same time, which they do in simulations alone.
+func promise(o Options, simulated *Simulated, spec *nodes.Spec) check.Promise {
+	network := o.network()
+	p := check.PromiseOf(spec, o.Config, network.Longest())
+	switch {
+	case simulated == nil:
+		p.Times, p.Slack = tolerance, unhurried
+	case !network.Constant() || !simulated.faultless():
+		p.Times = tolerance
+	}
+	return p
 }
 
 // A judgement folds the history of a trial into its measures and its verdict.

@@ -58,7 +58,7 @@ func reproduce(row *nodes.Spec, c nodes.Claim, config nodes.Config, seed uint64)
 	o := Options{Algorithm: row.Name, Config: config, Entries: r.entries(), Seed: seed, Multicast: c.Multicast,
 		Latency: chance.Constant(nodes.Hop), Workload: workload.Workload{Load: r.Load,
 			Hold: chance.Constant(max(c.Hold, least)), Think: chance.Constant(c.Think)}}
-	j := judgementOf(history.Header{}, r.Load, setting(o, row))
+	j := judgementOf(history.Header{}, r.Load, setting(o, &Simulated{}, row))
 	var costs settledCosts
 	if _, err := sim.Run(*simulation(o, Simulated{}, row, seed), j, &costs); err != nil {
 		return nil, err

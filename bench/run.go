@@ -326,7 +326,7 @@ func (r *Run) judge(ctx context.Context, number int) error {
 // judgement returns a fold for a trial whose history has the header h.
 func (r *Run) judgement(h history.Header) judgement {
 	o := r.Record.Options
-	return judgementOf(h, o.Workload.Load, setting(o, r.Spec))
+	return judgementOf(h, o.Workload.Load, setting(o, r.Record.Simulated, r.Spec))
 }
 
 // conclude adds a trial that has been judged.

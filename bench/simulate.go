@@ -74,6 +74,11 @@ func (f *Simulated) check() error {
 	return network.Validate()
 }
 
+// faultless reports whether nothing goes wrong.
+func (f *Simulated) faultless() bool {
+	return !f.Reordering && f.Loss == 0 && f.Duplication == 0 && len(f.Crashes) == 0
+}
+
 // simulation returns the options of the simulator for a trial.
 func simulation(o Options, f Simulated, spec *nodes.Spec, seed uint64) *sim.Options {
 	network := o.network()

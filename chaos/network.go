@@ -25,15 +25,23 @@ func (n *Network) Validate() error {
 	return nil
 }
 
-// constant reports whether all messages take the same time, and none is lost or duplicated.
-func (n *Network) constant() bool {
+// Longest returns a latency that fewer than one message in a million exceeds.
+func (n *Network) Longest() time.Duration {
+	if n.Regions.None() {
+		return n.Latency.Longest()
+	}
+	return n.Regions.Longest()
+}
+
+// Constant reports whether all messages take the same time, and none is lost or duplicated.
+func (n *Network) Constant() bool {
 	return n.Regions.None() && n.Latency.IsConstant() && n.Loss == 0 && n.Duplication == 0
 }
 
 // Simulated returns what the simulator takes: the latency, if it is the same for all messages, or else the
 // shaper under the seed of dice.
 func (n *Network) Simulated(dice chance.Dice) (latency time.Duration, shaper nodes.Shaper) {
-	if n.constant() {
+	if n.Constant() {
 		return n.Latency.Mean(), nil
 	}
 	return 0, n.Shaper(dice)
@@ -42,7 +50,7 @@ func (n *Network) Simulated(dice chance.Dice) (latency time.Duration, shaper nod
 // Shaper returns the shaper of the network under the seed of dice, or nil if each message is delivered at
 // once.
 func (n *Network) Shaper(dice chance.Dice) nodes.Shaper {
-	if n.constant() && n.Latency.Zero() {
+	if n.Constant() && n.Latency.Zero() {
 		return nil
 	}
 	var s nodes.Shaper = Latency{Of: n.Latency, Dice: dice}

@@ -37,6 +37,7 @@ type Spec struct {
 	Live       Assumption                 // what its progress rests on, beside Safe
 	Cost       func(c Config) Cost        // as published
 	Symbols    []Symbol                   // of its cost, beside N
+	Bypass     func(c Config) int         // entries of others once a request is known; nil: not bounded
 	Identities []Identity                 // of its message counts, after a run without faults
 	Published  []Claim                    // figures for validate to reproduce, beyond Cost
 	Circulates bool                       // sends even if nobody requests (a circulating token)

@@ -87,6 +87,7 @@ type Setting struct {
 	Identities []nodes.Identity
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
+	Promise    Promise          // of the order in which it serves
 	Open       bool             // the schedule of requests was fixed before the run
 	// Capacity tells how many units the resource of an instance has; nil: as many as Config says.
 	Capacity func(instance uint16) int
@@ -114,6 +115,7 @@ var checks = [...][]check{
 		{"account", account},
 		{"agreement", agreement},
 		{"progress", progress},
+		{"fairness", fairness},
 		{"loss", loss},
 		{"accounting", accounting},
 		{"identities", identities},

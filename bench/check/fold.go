@@ -19,23 +19,25 @@ type Fold struct {
 	logs            []*history.NodeLog
 	sum             history.InstanceTotals // of all logs
 	audit           audit
+	fair            *fairFold
 }
 
 // New returns a fold of the history that s folds.
 func New(s *section.Fold, setting Setting) *Fold {
-	f := &Fold{Setting: setting, sections: s}
+	f := &Fold{Setting: setting, sections: s, fair: newFairFold(s, setting.Promise)}
 	s.Observe(f)
 	return f
 }
 
 // Asked implements section.Observer.
-func (e *Fold) Asked(*section.Section) {}
+func (e *Fold) Asked(s *section.Section) { e.fair.asked(s) }
 
 // Entered implements section.Observer.
-func (e *Fold) Entered(*section.Section) {}
+func (e *Fold) Entered(s *section.Section) { e.fair.entered(s) }
 
 // Ended implements section.Observer.
 func (e *Fold) Ended(s *section.Section) {
+	e.fair.ended(s)
 	switch s.State {
 	case section.Abandoned:
 		e.abandoned++

@@ -115,6 +115,7 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	}
 	line("safety", "rests on "+row.Safe.String())
 	line("progress", "rests on "+(row.Safe|row.Live).String())
+	line("fairness", bypassOf(row, c))
 	line("messages", strings.Join(row.Codec().Names(), ", "))
 	for _, o := range row.Options {
 		line("option", "--"+o.Name+": "+o.String())
@@ -164,6 +165,15 @@ func broadcasts(row *spec) (names []string) {
 	return names
 }
 
+// bypassOf says how often a request may be passed over.
+func bypassOf(row *spec, c nodes.Config) string {
+	if row.Bypass == nil {
+		return "how often a request is passed over is not bounded"
+	}
+	return fmt.Sprintf("once a request is known, at most %s of others come first; with %s",
+		english.Count(row.Bypass(c), "entry", "entries"), english.Count(c.N, "node", "nodes"))
+}
+
 // writeMarkdown prints the table of the README.
 func writeMarkdown(w io.Writer, rows []*spec, c nodes.Config) {
 	fmt.Fprintln(w, "| `--algo` | aliases | family | messages per entry | safety rests on | source |")
@@ -199,6 +209,7 @@ type entry struct {
 	Symbols    map[string]int    `json:"symbols"`
 	Cost       map[string]limits `json:"cost"`
 	Delay      limits            `json:"delay_hops"`
+	Bypass     *int              `json:"bypass"` // null: no promise
 	Identities []string          `json:"identities"`
 }
 
@@ -237,6 +248,10 @@ func entryOf(row *spec, c nodes.Config) entry {
 	}
 	for _, s := range row.Symbols {
 		e.Symbols[s.Name] = s.Value(c)
+	}
+	if row.Bypass != nil {
+		bypass := row.Bypass(c)
+		e.Bypass = &bypass
 	}
 	for _, o := range row.Options {
 		e.Options = append(e.Options, option{o.Name, o.Usage, o.Values, o.Default})

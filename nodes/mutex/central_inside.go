@@ -20,6 +20,7 @@ var centralInsideRow = nodes.Spec{
 		}
 		return always("3, node 0: 0", nodes.Between(0, 3), nodes.Between(1, 2))
 	},
+	Bypass: centralRow.Bypass,
 	Identities: []nodes.Identity{
 		atMost("request", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
 		same("grant", "request"),

@@ -1,6 +1,10 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
 
 func centralMutants() []mutant {
 	atServer := mutantsOf[coordinator](&centralRow, nodes.Config{N: 3})
@@ -14,6 +18,8 @@ func centralMutants() []mutant {
 			func(c coordinator) nodes.Machine { return &centralHasty{c} }),
 		atClients("GRANT does not say of which request", "exclusion or progress",
 			func(c centralClient) nodes.Machine { return &centralAnyGrant{c} }).copied(),
+		atServer("the last node is always put last", "fairness",
+			func(c coordinator) nodes.Machine { return &centralUnfair{c} }),
 	}
 }
 
@@ -22,6 +28,7 @@ type (
 	centralAnyRequest struct{ coordinator }
 	centralHasty      struct{ coordinator }
 	centralAnyGrant   struct{ centralClient }
+	centralUnfair     struct{ coordinator }
 )
 
 func (c *centralAnyRelease) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -48,4 +55,17 @@ func (c *centralAnyGrant) Receive(env *nodes.Env, from nodes.ID, m nodes.Message
 		m = centralGrant{c.number, g.Serial}
 	}
 	c.centralClient.Receive(env, from, m)
+}
+
+func (c *centralUnfair) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	c.queue = lastLast(c.queue, func(t ticket) bool { return int(t.Client) == env.N()-1 })
+	c.coordinator.Receive(env, from, m)
+}
+
+// lastLast puts the element of a queue that is last behind the others.
+func lastLast[T any](queue []T, last func(T) bool) []T {
+	if at := slices.IndexFunc(queue, last); at >= 0 {
+		queue = append(slices.Delete(slices.Clone(queue), at, at+1), queue[at])
+	}
+	return queue
 }

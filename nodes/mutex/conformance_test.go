@@ -114,7 +114,8 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 func judge(t *testing.T, o sim.Options, cost nodes.Range) check.Verdict {
 	t.Helper()
 	s := check.Setting{Config: o.Config, Algorithm: o.Spec.Name, Cost: cost, CostKnown: true,
-		Identities: o.Spec.Identities, Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live}
+		Identities: o.Spec.Identities, Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live,
+		Promise: promised(o.Spec, o)}
 	s.Codec = o.Spec.Codec()
 	sections := check.Sections(history.Header{}, s)
 	checks := check.New(sections, s)
@@ -127,6 +128,77 @@ func judge(t *testing.T, o sim.Options, cost nodes.Range) check.Verdict {
 		t.Fatalf("%+v, seed %d: %v", o.Config, o.Seed, panicked)
 	}
 	return checks.Verdict()
+}
+
+// promised is what a run is held to of the order in which requests are served: where messages take any time,
+// with much tolerance.
+func promised(row *nodes.Spec, o sim.Options) check.Promise {
+	if o.Shaper == nil && len(o.Crashes) == 0 {
+		return check.PromiseOf(row, o.Config, o.Latency)
+	}
+	p := check.PromiseOf(row, o.Config, 14*time.Millisecond)
+	p.Times = 10
+	return p
+}
+
+// No row passes over a request more often than it promises, be the load saturated or closed, and be the
+// critical sections short or long beside the latency.
+func TestRowsAreFair(t *testing.T) {
+	conform(t, func(t *testing.T, row *nodes.Spec, c nodes.Config) {
+		for seed := range seeds(c.N)/4 + 1 {
+			for _, hold := range []string{"10us", "700us", "5ms"} {
+				for _, think := range []string{"", "2ms", "20ms"} {
+					o := saturated(row, c, seed)
+					o.Entries, o.Latency, o.Shaper = uint64(40+20*c.N), time.Millisecond, nil
+					o.Workload.Hold = exponential(hold)
+					if think != "" {
+						o.Workload.Load, o.Workload.Think = workload.Closed, exponential(think)
+					}
+					if v := judge(t, o, nodes.Unbounded(0)); v.Outcome != check.Valid {
+						t.Fatalf("%+v, seed %d, hold %s, think %q: %v: %s", c, seed, hold, think, v.Outcome, v.Reason)
+					}
+				}
+			}
+		}
+	})
+}
+
+// What happens once in a thousand requests happens in long runs.
+func TestSoundRowsStandLongRuns(t *testing.T) {
+	conform(t, func(t *testing.T, row *nodes.Spec, c nodes.Config) {
+		if c.N != 3 && c.N != 5 {
+			return
+		}
+		for seed := range soak.Pick[uint64](1, 1, rareSeeds) {
+			o := saturated(row, c, seed)
+			o.Entries = soak.Pick[uint64](100, 1200, rareEntries)
+			if v := judge(t, o, row.Cost(c).Saturated); v.Outcome != check.Valid {
+				t.Fatalf("%+v, seed %d: %v: %s", c, seed, v.Outcome, v.Reason)
+			}
+		}
+	})
+}
+
+// The long runs of make soak.
+const (
+	rareSeeds   = 50
+	rareEntries = 20_000
+)
+
+// They are long enough for what goes wrong only while a clock is 999 modulo 1000.
+func TestLongRunsSeeWhatIsRare(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a second")
+	}
+	row := rebuilt(&ricartAgrawalaRow, func(r ricartAgrawala) nodes.Machine { return &ricartRare{r} })
+	for seed := range uint64(rareSeeds) {
+		o := saturated(&row, nodes.Config{N: 3}, seed)
+		o.Entries = rareEntries
+		if v := judge(t, o, nodes.Unbounded(0)); v.Outcome == check.Violated {
+			return
+		}
+	}
+	t.Error("none of them is violated")
 }
 
 // Under disasters of all kinds that its model allows, each sound row is safe and serves all.

@@ -72,6 +72,9 @@ func (m mutant) fault(h *history.History) (by, says string) {
 	cost := m.spec.Cost(m.config).Any
 	s := check.Setting{Config: m.config, Algorithm: m.sound.Name, Cost: cost, CostKnown: true,
 		Identities: m.spec.Identities, Circulates: m.spec.Circulates, Safe: m.spec.Safe, Live: m.spec.Live}
+	if m.unfair() {
+		s.Promise = check.PromiseOf(&m.spec, m.config, time.Millisecond)
+	}
 	s.Codec = m.spec.Codec()
 	v := check.Judge(h, s)
 	at := slices.IndexFunc(v.Findings, func(f check.Finding) bool {
@@ -85,7 +88,7 @@ func (m mutant) fault(h *history.History) (by, says string) {
 
 // options returns a short run with the faults that the mutant is to meet. Loads take turns.
 func (m mutant) options(seed uint64) sim.Options {
-	o := sim.Options{Spec: &m.spec, Config: m.config, Seed: seed, Entries: uint64(8 * m.config.N),
+	o := sim.Options{Spec: &m.spec, Config: m.config, Seed: seed, Entries: uint64(max(8*m.config.N, m.entries)),
 		Patience:   20_000,
 		Reordering: m.spec.Safe&nodes.FIFO == 0,
 		Workload:   workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Millisecond)}}
@@ -93,6 +96,9 @@ func (m mutant) options(seed uint64) sim.Options {
 		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("4ms")
 	}
 	network := chaos.Network{Latency: exponential("1ms")}
+	if m.unfair() { // what is promised is exact where messages take the same time
+		network.Latency, o.Entries = chance.Constant(time.Millisecond), uint64(40*m.config.N)
+	}
 	if m.copies {
 		network.Duplication = 0.1
 	}

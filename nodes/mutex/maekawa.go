@@ -31,6 +31,9 @@ var maekawaRow = nodes.Spec{
 		return cost
 	},
 	Symbols: []nodes.Symbol{quorumSymbol},
+	// It promises no bound: an arbiter serves the lowest stamp first, and a node that was asked by few has a low
+	// clock, which rises by one with each of its own requests.
+	//
 	// Messages of a node to itself are counted on neither side of an equation. That is consistent: its own
 	// request comes after all that it has received, so as its own arbiter it answers with LOCKED or FAILED, and
 	// never sends INQUIRE because of it.

@@ -26,6 +26,7 @@ type mutant struct {
 	config   nodes.Config
 	copies   bool // messages arrive twice
 	restarts bool // nodes crash and come up again
+	entries  int  // of a run; zero: a few
 }
 
 // mutants returns all of them.
@@ -45,6 +46,12 @@ func mutantsOf[M any](row *nodes.Spec, c nodes.Config) func(string, string, func
 // copied and restarted have a mutant meet a fault.
 func (m mutant) copied() mutant    { m.copies = true; return m }
 func (m mutant) restarted() mutant { m.restarts = true; return m }
+
+// after has a mutant run for so many entries.
+func (m mutant) after(entries int) mutant { m.entries = entries; return m }
+
+// unfair reports whether the mutant only passes over somebody.
+func (m mutant) unfair() bool { return m.fails == "fairness" }
 
 // tired is the timer of a node that waits no longer than it may have to, and takes who is slow for gone.
 var tired = nodes.Timer{Kind: 1}

@@ -26,6 +26,8 @@ var naimiTrehelRow = nodes.Spec{
 		cost.One = nodes.Exactly(0) // it keeps the token
 		return cost
 	},
+	// Those who wait ahead form a queue, in which each node is once.
+	Bypass: peers,
 	Identities: []nodes.Identity{
 		atMost("token", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
 		atMost("token", "request", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Sent["request"] }),

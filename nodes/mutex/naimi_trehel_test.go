@@ -19,6 +19,8 @@ func naimiMutants() []mutant {
 			func(t naimiTrehel) nodes.Machine { return &naimiMinting{t} }).restarted(),
 		change("a token that was here before is taken again", "exclusion or panic",
 			func(t naimiTrehel) nodes.Machine { return &naimiStale{t} }).copied(),
+		change("a node that wants to enter keeps the last node's request until it leaves", "fairness",
+			func(t naimiTrehel) nodes.Machine { return &naimiUnfair{naimiTrehel: t} }),
 	}
 }
 
@@ -28,6 +30,11 @@ type (
 	naimiGenerous struct{ naimiTrehel }
 	naimiMinting  struct{ naimiTrehel }
 	naimiStale    struct{ naimiTrehel }
+	naimiUnfair   struct {
+		naimiTrehel
+		keeps bool
+		kept  naimiRequest
+	}
 )
 
 func (t *naimiFaithful) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -86,4 +93,23 @@ func TestNaimiTrehelCostsTheHarmonicNumber(t *testing.T) {
 			t.Errorf("%d nodes: %v messages on average, want %v", n, mean, want)
 		}
 	}
+}
+
+func (t *naimiUnfair) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(naimiRequest); ok && t.wants && int(q.Origin) == env.N()-1 {
+		t.keeps, t.kept = true, naimiRequest{Origin: q.Origin}
+		return
+	}
+	t.naimiTrehel.Receive(env, from, m)
+}
+
+func (t *naimiUnfair) Release(env *nodes.Env) {
+	t.naimiTrehel.Release(env)
+	switch {
+	case t.keeps && t.has:
+		t.naimiTrehel.Receive(env, t.kept.Origin, t.kept)
+	case t.keeps:
+		env.Send(t.father, t.kept)
+	}
+	t.keeps = false
 }

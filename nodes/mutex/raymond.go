@@ -28,7 +28,10 @@ var raymondRow = nodes.Spec{
 		cost.One = nodes.Exactly(0) // it keeps the privilege
 		return cost
 	},
-	Symbols:    []nodes.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
+	Symbols: []nodes.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
+	// A queue holds each neighbour once, and the request for those who are left follows the privilege on its
+	// link: it is in the next queue before anybody there asks again.
+	Bypass:     peers,
 	Identities: []nodes.Identity{same("privilege", "request")},
 	Published: slices.Concat([]nodes.Claim{
 		{Figure: nodes.MessagesPerEntry, Source: "4 - 4/N on any tree", Hold: 2 * nodes.Hop,

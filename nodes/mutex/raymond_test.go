@@ -18,6 +18,8 @@ func raymondMutants() []mutant {
 			func(r raymond) nodes.Machine { return &raymondStale{r} }).copied(),
 		change("node 0 makes a privilege whenever it comes up", "exclusion",
 			func(r raymond) nodes.Machine { return &raymondMinting{r} }).restarted(),
+		change("the last node is always put last", "fairness",
+			func(r raymond) nodes.Machine { return &raymondUnfair{r} }),
 	}
 }
 
@@ -27,6 +29,7 @@ type (
 	raymondGenerous struct{ raymond }
 	raymondStale    struct{ raymond }
 	raymondMinting  struct{ raymond }
+	raymondUnfair   struct{ raymond }
 )
 
 func (r *raymondAsking) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -68,4 +71,18 @@ func TestRaymondCostsTwiceTheDistance(t *testing.T) {
 			}
 		}
 	}
+}
+
+func (r *raymondUnfair) Release(env *nodes.Env) {
+	r.putLast(env)
+	r.raymond.Release(env)
+}
+
+func (r *raymondUnfair) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	r.putLast(env)
+	r.raymond.Receive(env, from, m)
+}
+
+func (r *raymondUnfair) putLast(env *nodes.Env) {
+	r.queue = lastLast(r.queue, func(id nodes.ID) bool { return int(id) == env.N()-1 })
 }

@@ -29,6 +29,8 @@ func ricartMutants() []mutant {
 			func(r ricartAgrawala) nodes.Machine { return &ricartForgetful{r} }),
 		change("who waits for long enters without the silent", "exclusion",
 			func(r ricartAgrawala) nodes.Machine { return &ricartImpatient{r} }),
+		change("a node inside replies at once while its clock is 999 modulo 1000", "exclusion",
+			func(r ricartAgrawala) nodes.Machine { return &ricartRare{r} }).after(1200),
 	}
 }
 
@@ -51,6 +53,7 @@ type (
 	ricartAnyReply  struct{ ricartAgrawala }
 	ricartForgetful struct{ ricartAgrawala }
 	ricartImpatient struct{ ricartAgrawala }
+	ricartRare      struct{ ricartAgrawala }
 )
 
 func (r *ricartLawless) Request(env *nodes.Env) { env.Grant() }
@@ -189,4 +192,13 @@ func (r *ricartSaving) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 func (r *ricartSaving) Recover(_ *nodes.Env, m nodes.Message) {
 	saved, _ := m.(ricartSaved)
 	r.clock = saved.Clock
+}
+
+func (r *ricartRare) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	ours := r.ours
+	if _, ok := m.(ricartRequest); ok && r.awaiting.Empty() && r.clock%1000 == 999 {
+		r.ours = stamp{}
+	}
+	r.ricartAgrawala.Receive(env, from, m)
+	r.ours = ours
 }

@@ -26,6 +26,8 @@ var suzukiKasamiRow = nodes.Spec{
 		cost.One = nodes.Exactly(0) // it keeps the token
 		return cost
 	},
+	// The next node that leaves queues a request that it has heard; the queue holds each node once.
+	Bypass: peers,
 	Identities: []nodes.Identity{
 		{
 			Says: "request = (N-1) token",

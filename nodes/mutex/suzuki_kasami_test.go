@@ -23,6 +23,9 @@ func suzukiMutants() []mutant {
 			func(s suzukiKasami) nodes.Machine { return &suzukiStale{s} }).copied(),
 		change("node 0 makes a token whenever it comes up", "exclusion or panic",
 			func(s suzukiKasami) nodes.Machine { return &suzukiMinting{s} }).restarted(),
+		mutantsOf[suzukiKasami](&suzukiKasamiRow, nodes.Config{N: 4})(
+			"the last node is always put last in the token's queue", "fairness",
+			func(s suzukiKasami) nodes.Machine { return &suzukiUnfair{s} }),
 		mutantsOf[suzukiRetrying](&suzukiRetryingRow, nodes.Config{N: 3})(
 			"only RN = LN+1 counts as asking", "progress",
 			func(s suzukiRetrying) nodes.Machine { s.exact = true; return &s }),
@@ -37,6 +40,7 @@ type (
 	suzukiCutting   struct{ suzukiKasami }
 	suzukiStale     struct{ suzukiKasami }
 	suzukiMinting   struct{ suzukiKasami }
+	suzukiUnfair    struct{ suzukiKasami }
 )
 
 func (s *suzukiIdle) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -188,4 +192,12 @@ func (s *suzukiRetrying) Release(env *nodes.Env) {
 func (s *suzukiRetrying) asks(number uint64, from nodes.ID) bool {
 	served := s.token.LN[from]
 	return number == served+1 || !s.exact && number > served
+}
+
+func (s *suzukiUnfair) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if t, ok := m.(suzukiToken); ok {
+		t.Queue = lastLast(t.Queue, func(id nodes.ID) bool { return int(id) == env.N()-1 })
+		m = t
+	}
+	s.suzukiKasami.Receive(env, from, m)
 }

@@ -27,6 +27,8 @@ var tokenRingRow = nodes.Spec{
 			Delay:      nodes.Between(1, float64(c.N-1)),
 		}
 	},
+	// Each node enters once in a lap (G. Le Lann, 1977).
+	Bypass:     peers,
 	Circulates: true,
 	Published: []nodes.Claim{
 		{Figure: nodes.MessagesPerEntry, Source: textbook, Value: exactly(1)},

@@ -13,6 +13,8 @@ func ringMutants() []mutant {
 			func(r tokenRing) nodes.Machine { return &ringStale{r} }).copied(),
 		change("who waits for long makes a token", "exclusion",
 			func(r tokenRing) nodes.Machine { return &ringImpatient{r} }),
+		change("node 1 sends the token back to node 0 three times out of four", "fairness",
+			func(r tokenRing) nodes.Machine { return &ringUnfair{r} }),
 	}
 }
 
@@ -21,6 +23,7 @@ type (
 	ringHolding   struct{ tokenRing }
 	ringStale     struct{ tokenRing }
 	ringImpatient struct{ tokenRing }
+	ringUnfair    struct{ tokenRing }
 )
 
 func (r *ringTwo) Start(env *nodes.Env) {
@@ -66,4 +69,23 @@ func (r *ringImpatient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 func (r *ringImpatient) Timeout(env *nodes.Env, _ nodes.Timer) {
 	r.has = true
 	env.Grant()
+}
+
+func (r *ringUnfair) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if token, ok := m.(ringToken); ok && env.Self() == 1 && !r.wants && token.Hops/2%4 != 0 {
+		r.hops = token.Hops
+		env.Send(0, ringToken{token.Hops + 1})
+		return
+	}
+	r.tokenRing.Receive(env, from, m)
+}
+
+func (r *ringUnfair) Release(env *nodes.Env) {
+	r.wants = false
+	if env.Self() == 1 && r.hops/2%4 != 0 {
+		r.has = false
+		env.Send(0, ringToken{r.hops + 1})
+		return
+	}
+	r.pass(env)
 }

@@ -1,0 +1,232 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/bench/section"
+	"turnstile/internal/chance"
+	"turnstile/internal/english"
+	"turnstile/nodes"
+)
+
+// A Promise is what an algorithm promises of the order in which it serves requests, and what a run of it is
+// held to. Its zero value promises nothing.
+type Promise struct {
+	Made   bool          // there is a promise
+	Bypass int           // entries of others that may come after a request is known to all who must see it
+	Times  int           // a request that more than Times the Bypass of entries pass over breaks the promise
+	Known  time.Duration // within which messages make every request known to all who must see it
+	Slack  time.Duration // what processes may take for that beside the latency of their messages
+}
+
+// PromiseOf returns what an algorithm promises, for a network whose messages take so long at most.
+//
+// A request is passed on at most N-1 times until it is known, and each that it must come behind became known
+// likewise. That takes no longer than 2N messages one after another: docs/measures.md says why.
+func PromiseOf(spec *nodes.Spec, c nodes.Config, longest time.Duration) Promise {
+	hops := time.Duration(2 * c.N)
+	longest = min(max(1, longest), chance.Longest/hops) // so that no time overflows
+	p := Promise{Times: 1, Known: hops * longest}
+	if p.Made = spec.Bypass != nil; p.Made {
+		p.Bypass = spec.Bypass(c)
+	}
+	return p
+}
+
+// starving is how many entries of each other client a window must have for one that gets nothing in it to
+// count as starved.
+const starving = 10
+
+// A fairFold counts how many entries of others pass over each request. It observes the fold of the sections.
+type fairFold struct {
+	promise  Promise
+	sections *section.Fold
+	unknown  []unknown // requests that may not be known yet, the first asked for first
+	lines    map[*section.Resource]*served
+
+	judged  uint64 // requests that were open for longer than it takes to be known
+	most    uint64 // how many entries passed over one of them
+	broken  uint64 // requests that break the promise
+	worst   passedOver
+	starved []passedOver // requests that were open during the whole window
+}
+
+// An unknown is a request, and when it is known to all who must see it.
+type unknown struct {
+	of    *served
+	node  nodes.ID
+	entry uint32
+	at    int64
+}
+
+// A served is what the clients of one resource have got so far.
+type served struct {
+	entries  uint64
+	inWindow uint64
+	clients  []client
+}
+
+// A client is the open request of a node.
+type client struct {
+	entry uint32
+	known bool
+	since uint64 // the entries of all when it became known
+}
+
+// A passedOver is a request, and how many entries of others passed over it.
+type passedOver struct {
+	section.Section
+	times uint64
+}
+
+func newFairFold(s *section.Fold, p Promise) *fairFold {
+	return &fairFold{promise: p, sections: s, lines: map[*section.Resource]*served{}}
+}
+
+func (f *fairFold) line(r *section.Resource) *served {
+	if f.lines[r] == nil {
+		f.lines[r] = &served{}
+	}
+	return f.lines[r]
+}
+
+func (f *fairFold) asked(s *section.Section) {
+	l := f.line(s.Resource)
+	l.clients = grown(l.clients, int(s.Node)+1)
+	l.clients[s.Node] = client{entry: s.Entry}
+	if f.promise.Made {
+		f.unknown = append(f.unknown, unknown{l, s.Node, s.Entry, s.Asked + int64(f.promise.Known+f.promise.Slack)})
+	}
+}
+
+// entered counts an entry, which passes over every request that is known before it.
+func (f *fairFold) entered(s *section.Section) {
+	f.until(s.Entered)
+	l := f.line(s.Resource)
+	f.over(l, s, s.Entered)
+	l.entries++
+	if f.sections.Window.Has(s.Entered) {
+		l.inWindow++
+	}
+}
+
+// ended takes a request that was never entered.
+func (f *fairFold) ended(s *section.Section) {
+	if s.State == section.Unserved || s.State == section.Abandoned {
+		f.until(s.Ended)
+		f.over(f.line(s.Resource), s, s.Ended)
+	}
+}
+
+// until takes note of the requests that are known before a time.
+func (f *fairFold) until(at int64) {
+	done := 0
+	for ; done < len(f.unknown) && f.unknown[done].at < at; done++ {
+		u := &f.unknown[done]
+		if c := &u.of.clients[u.node]; c.entry == u.entry {
+			c.known, c.since = true, u.of.entries
+		}
+	}
+	f.unknown = f.unknown[done:]
+}
+
+// over judges a request whose wait is over.
+func (f *fairFold) over(l *served, s *section.Section, at int64) {
+	c := client{}
+	if int(s.Node) < len(l.clients) { // else it was never asked for
+		c, l.clients[s.Node] = l.clients[s.Node], client{}
+	}
+	if c.known {
+		p := passedOver{*s, l.entries - c.since}
+		f.judged++
+		f.most = max(f.most, p.times)
+		if p.times > uint64(f.promise.tolerated()) {
+			f.broken++
+			if f.broken == 1 || p.times > f.worst.times {
+				f.worst = p
+			}
+		}
+	}
+	w, others := f.sections.Window, max(1, len(l.clients)-1)
+	if s.Asked <= w.From && at >= w.To && w.Length() > int64(f.promise.Known+f.promise.Slack/10) &&
+		l.inWindow > uint64(max(starving*others, f.promise.tolerated())) {
+		f.starved = append(f.starved, passedOver{*s, l.inWindow})
+	}
+}
+
+// fairness: nobody is passed over more often than the algorithm promises. A process that stood still, or had
+// no time to run, cannot enter. That excuses it, beside what progress rests on.
+func fairness(e *Fold) Finding {
+	f, p := e.fair, e.Promise
+	starved := f.starvedLines()
+	switch {
+	case f.broken > 0:
+		w := f.worst
+		says := fmt.Sprintf("%s was passed over: others entered %s after its request %d was known to all, and %s",
+			name(w.Node), english.Count(w.times, "time", "times"), w.Entry, p.says())
+		lines := append([]string{w.says()}, starved...)
+		if f.broken > 1 {
+			lines = append(lines, fmt.Sprintf("so were %d requests in all", f.broken))
+		}
+		if broken := e.slowedBy(w.over()); broken != 0 {
+			return e.excuse(inconclusive("%s", says).with(lines...), e.sections.End, broken)
+		}
+		if !e.balanced() {
+			return inconclusive("the counts disagree, by which %s", says).with(lines...)
+		}
+		return violated("%s", says).with(lines...)
+	case len(starved) > 0:
+		w := f.starved[0]
+		return inconclusive("%s had asked before the window and got nothing in it, while others entered %s",
+			name(w.Node), english.Count(w.times, "time", "times")).with(fewOf(starved, len(starved))...)
+	case !p.Made:
+		return valid("nobody starved; how often a request may be passed over is not promised")
+	case f.judged == 0:
+		return valid("every request was served within %v, before it had to be known to all", p.Known+p.Slack)
+	}
+	return valid("once known to all, no request was passed over more than %s, and %s",
+		english.Count(f.most, "time", "times"), p.says())
+}
+
+// slowedBy returns the assumptions that excuse a request that was passed over by a time. That a process stood
+// still is recorded only afterwards.
+func (e *Fold) slowedBy(at int64) nodes.Assumption {
+	return e.brokenBy(at, e.Safe|e.Live) | e.brokenBy(e.sections.End, nodes.NoPause|nodes.Timing)
+}
+
+// tolerated is how many entries may pass over a request.
+func (p Promise) tolerated() int { return p.Times * p.Bypass }
+
+// says states the promise.
+func (p Promise) says() string {
+	if p.Times > 1 {
+		return fmt.Sprintf("at most %d are promised (up to %d are tolerated)", p.Bypass, p.tolerated())
+	}
+	return fmt.Sprintf("at most %d are promised", p.Bypass)
+}
+
+func (f *fairFold) starvedLines() (lines []string) {
+	for _, s := range f.starved {
+		lines = append(lines, s.says())
+	}
+	return lines
+}
+
+// over returns when the wait was over.
+func (p passedOver) over() int64 {
+	if p.Served() {
+		return p.Entered
+	}
+	return p.Ended
+}
+
+// says tells how long the request waited.
+func (p passedOver) says() string {
+	line := fmt.Sprintf("%s waited for its entry %d for %v", name(p.Node), p.Entry,
+		time.Duration(p.over()-p.Asked).Round(time.Microsecond))
+	if !p.Served() {
+		line += ", and never entered"
+	}
+	return line
+}
