@@ -40,6 +40,15 @@ func (r *Run) Summary() *Summary {
 	return s
 }
 
+// ReadRecord reads the record of a stored run.
+func ReadRecord(folder *results.Folder) (*Record, error) {
+	var r Record
+	if err := folder.ReadYAML(&r); err != nil {
+		return nil, err
+	}
+	return &r, r.checkFormat(folder)
+}
+
 // ReadSummary reads the summary of a stored run. It judges nothing.
 func ReadSummary(folder *results.Folder) (*Summary, error) {
 	s := &Summary{Folder: folder}

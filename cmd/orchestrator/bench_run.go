@@ -16,6 +16,15 @@ func (a *app) bench(ctx context.Context, c *benchCall) error {
 
 // make makes the run that c asks for, shows its progress, and reports on it.
 func (a *app) make(c *benchCall, run func(bench.Setup) (*bench.Run, error)) error {
+	r, err := a.begin(c, run)
+	if r == nil {
+		return err
+	}
+	return a.tell(c, r, err)
+}
+
+// begin makes the run that c asks for, and shows its progress.
+func (a *app) begin(c *benchCall, run func(bench.Setup) (*bench.Run, error)) (*bench.Run, error) {
 	c.setup.Versions = versions()
 	report := newReport(a.stdout)
 	bar := a.newBar(c)
@@ -35,18 +44,20 @@ func (a *app) make(c *benchCall, run func(bench.Setup) (*bench.Run, error)) erro
 	}
 	r, err := run(c.setup)
 	bar.clear()
-	if r == nil {
-		return err
-	}
-	if !begun && !c.json {
+	if r != nil && !begun && !c.json {
 		report.header(c.Options, results.ThisMachine())
 	}
+	return r, err
+}
+
+// tell reports on a run that ended with err, which may be nil.
+func (a *app) tell(c *benchCall, r *bench.Run, err error) error {
 	if c.json {
 		if err := writeJSON(a.stdout, r.Summary()); err != nil {
 			return failure{err, exitStatus(r, err)}
 		}
 	} else {
-		report.summary(r.Summary())
+		newReport(a.stdout).summary(r.Summary())
 	}
 	a.status = exitStatus(r, err)
 	if err != nil && !told(r, err) {

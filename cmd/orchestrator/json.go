@@ -32,13 +32,21 @@ type trialDocument struct {
 
 // writeJSON prints s as one JSON document.
 func writeJSON(w io.Writer, s *bench.Summary) error {
-	d := document{Run: s.Folder.Ref(), Path: s.Folder.Path, Verdict: s.Outcome(), Trials: []trialDocument{}}
+	d, err := documentOf(s)
+	if err != nil {
+		return err
+	}
+	return printJSON(w, d)
+}
+
+func documentOf(s *bench.Summary) (*document, error) {
+	d := &document{Run: s.Folder.Ref(), Path: s.Folder.Path, Verdict: s.Outcome(), Trials: []trialDocument{}}
 	text, err := yaml.Marshal(s.Record)
 	if err == nil {
 		err = yaml.Unmarshal(text, &d.Record)
 	}
 	if err != nil {
-		return fmt.Errorf("printing the record: %w", err)
+		return nil, fmt.Errorf("printing the record: %w", err)
 	}
 	for i, row := range s.Rows {
 		doc := trialDocument{Trial: row.Trial, Verdict: s.Verdicts[i], Trouble: s.Record.Trials[i].Trouble,
@@ -50,7 +58,7 @@ func writeJSON(w io.Writer, s *bench.Summary) error {
 		}
 		d.Trials = append(d.Trials, doc)
 	}
-	return printJSON(w, d)
+	return d, nil
 }
 
 func printJSON(w io.Writer, v any) error {

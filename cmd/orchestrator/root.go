@@ -49,7 +49,7 @@ func (a *app) root() *cobra.Command {
 		"configuration `file` (default turnstile.yaml, if it is there)")
 	root.AddCommand(a.benchCommand(), a.listCommand(), a.verifyCommand(), a.brokerCommand(),
 		a.simulateCommand(), a.exploreCommand(), a.validateCommand(), a.overheadCommand(), a.versionCommand(),
-		a.runsCommand(), a.showCommand(), a.historyCommand())
+		a.runsCommand(), a.showCommand(), a.rerunCommand(), a.historyCommand())
 	return root
 }
 

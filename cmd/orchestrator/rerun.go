@@ -1,0 +1,162 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/bench/check"
+	"turnstile/internal/english"
+	"turnstile/nodes/mutex"
+	"turnstile/results"
+)
+
+const rerunHelp = `Make a stored run again, from its run.yaml, and say whether the outcome is the same.
+
+A simulated run has to be the same in every event and every figure. Of a real run, the verdict of each trial
+has to be the same, and those counts that chance has no part in: the entries, if their number was asked for;
+messages per entry, if one number is published for the load; under a sequential load, or that of one node,
+of so many entries, all messages. Times are never compared.
+
+` + runHelp + ` The new run belongs to the same set, unless --set names another.
+
+Exit status: 0 the same, 1 not the same, 2 if that is not known, since one of the runs ended early or cannot
+be read, 64 bad usage.`
+
+const rerunExample = `  orchestrator rerun
+  orchestrator rerun simulate/20260131-140509-ricart-agrawala-n32
+  orchestrator rerun --set again --json latest`
+
+func (a *app) rerunCommand() *cobra.Command {
+	var c benchCall
+	cmd := &cobra.Command{
+		Use:               "rerun [RUN]",
+		Short:             "Make a stored run again, and compare the outcome",
+		Long:              rerunHelp,
+		Example:           rerunExample,
+		Args:              atMostOne,
+		ValidArgsFunction: completeRun,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := settingsOf(cmd)
+			if err != nil {
+				return err
+			}
+			folder, err := openRun(c.setup.Results, args)
+			if err != nil {
+				return err
+			}
+			return a.rerun(cmd.Context(), &c, s, folder)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
+	f.StringVar(&c.setup.Set, "set", "",
+		"`name` of the result set that the new run belongs to (default the same)")
+	f.StringVar(&c.NATS, "nats", "", "`URL` of the NATS server to use (default as in the first run)")
+	f.StringVar(&c.setup.Node, "node-program", "",
+		"`path` of the program of a node (default node, beside this program)")
+	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	f.BoolVar(&c.noProgress, "no-progress", false, "show no progress, even on a terminal")
+	forOneCall(cmd, "set")
+	return cmd
+}
+
+// rerun makes the run in a folder again.
+func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *results.Folder) error {
+	record, err := bench.ReadRecord(folder)
+	if err != nil {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	if c.row, err = mutex.Find(record.Options.Algorithm); err != nil {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	server := c.NATS
+	c.Options = record.Options
+	// A server that is set for all runs is not for one that had its own; for others it may have the credential.
+	if s.rank("nats") == byFlag || s.given("nats") && c.NATS != "" {
+		c.NATS = server
+	}
+	if c.setup.Node == "" {
+		c.setup.Node = ownSibling("node")
+	}
+	if c.setup.Set == "" {
+		c.setup.Set = filepath.Base(filepath.Dir(folder.Path))
+	}
+	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
+	r, made := a.begin(c, func(s bench.Setup) (*bench.Run, error) {
+		if record.Simulated != nil {
+			return bench.Simulate(ctx, c.row, c.Options, *record.Simulated, s)
+		}
+		return bench.Make(ctx, c.row, c.Options, s)
+	})
+	if r == nil {
+		return made
+	}
+	compared := compareWith(folder, r)
+	if c.json {
+		err = a.printRerun(folder, r, compared)
+		if made != nil && !told(r, made) {
+			fmt.Fprintf(a.stderr, "orchestrator: %v\n", made)
+		}
+	} else {
+		err = a.tell(c, r, made)
+		a.tellComparison(folder, compared)
+	}
+	a.status = compared.Outcome().ExitCode()
+	return err
+}
+
+// compareWith compares a run with that in a folder, which it was made after.
+func compareWith(first *results.Folder, again *bench.Run) *bench.Comparison {
+	was, err := bench.ReadSummary(first)
+	if err != nil {
+		return &bench.Comparison{Unknown: []string{err.Error()}}
+	}
+	return bench.Compare(was, again.Summary())
+}
+
+// tellComparison says whether the outcome is the same, for people.
+func (a *app) tellComparison(first *results.Folder, c *bench.Comparison) {
+	colors := paletteFor(a.stdout)
+	fmt.Fprintln(a.stdout)
+	switch c.Outcome() {
+	case check.Valid:
+		fmt.Fprintf(a.stdout, "%s  as %s: %s\n", colors.paint(green, "THE SAME"), first.Ref(),
+			strings.Join(c.Compared, ", "))
+	case check.Violated:
+		fmt.Fprintf(a.stdout, "%s  %s from %s\n", colors.paint(red, "NOT THE SAME"),
+			english.Count(len(c.Differences), "difference", "differences"), first.Ref())
+	default:
+		fmt.Fprintf(a.stdout, "%s  whether it is as %s\n", colors.paint(yellow, "NOT KNOWN"), first.Ref())
+	}
+	for _, d := range c.Differences {
+		if d.First == "" && d.Again == "" {
+			fmt.Fprintf(a.stdout, "  trial %d: %s\n", d.Trial, d.What)
+			continue
+		}
+		fmt.Fprintf(a.stdout, "  trial %d: %s was %s, and is %s\n", d.Trial, d.What, cmp.Or(d.First, "nothing"),
+			cmp.Or(d.Again, "nothing"))
+	}
+	for _, why := range c.Unknown {
+		fmt.Fprintf(a.stdout, "  not compared: %s\n", indent(why))
+	}
+}
+
+// printRerun prints the comparison, and the new run, as one JSON document.
+func (a *app) printRerun(first *results.Folder, r *bench.Run, c *bench.Comparison) error {
+	run, err := documentOf(r.Summary())
+	if err != nil {
+		return err
+	}
+	var same any // null: not known
+	if outcome := c.Outcome(); outcome != check.Inconclusive {
+		same = outcome == check.Valid
+	}
+	return printJSON(a.stdout, map[string]any{"first": first.Ref(), "same": same, "comparison": c, "again": run})
+}
