@@ -28,7 +28,7 @@ func (r *Record) diskSpace(spec *nodes.Spec) results.DiskSpace {
 	case o.Entries > 0:
 		asked += fmt.Sprintf(" --entries %d", o.Entries)
 	case o.Workload.Load == workload.Open:
-		entries = o.Workload.Rate * (o.Warmup + o.Duration).Seconds() * float64(o.Config.N)
+		entries = o.Workload.Rate * (max(o.Warmup, o.warmupLimit()) + o.Duration).Seconds() * float64(o.Config.N)
 		asked += fmt.Sprintf(" --rate %v --duration %v", o.Workload.Rate, o.Duration)
 	}
 	if o.Trials > 1 {

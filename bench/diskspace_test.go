@@ -25,6 +25,7 @@ func TestDiskSpaceGrowsWithTheRun(t *testing.T) {
 			64 + 3 + 120 + 3*60, "-n 15 --entries 1048576 --trials 3"},
 		"open": {func(r *Record) {
 			r.Options.Config.N, r.Options.Duration, r.Options.Warmup = 15, 9e9, 1e9
+			r.Options.WarmupLimit = 0
 			r.Options.Workload = workload.Workload{Load: workload.Open, Rate: 1 << 20 / 150.}
 		}, 64 + 3 + 120 + 60, "-n 15 --rate 6990.506666666667 --duration 9s"},
 		"simulated": {func(r *Record) {

@@ -98,7 +98,7 @@ func TestOneThatIsAlwaysLastIsNoticed(t *testing.T) {
 		}
 	}
 	o := loads()["saturated"] // a window that is too short to blame the algorithm
-	o.Duration = 500 * time.Millisecond
+	o.Duration, o.WarmupLimit = 500*time.Millisecond, 0
 	if _, real := judged(t, o, row); real.Outcome != check.Inconclusive {
 		t.Errorf("in half a second: %v: %s", real.Outcome, real.Says)
 	}

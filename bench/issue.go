@@ -19,7 +19,7 @@ func (t *trial) issue(ctx context.Context) (err error) {
 	// All nodes begin at one time, far enough ahead for the order to reach all of them.
 	begin := t.now() + int64(20*time.Millisecond) + int64(t.total())*int64(100*time.Microsecond)
 	order := host.Order{Do: host.Issue, Begin: begin}
-	if t.Entries == 0 {
+	if t.Entries == 0 && t.warmupLimit() == 0 {
 		order.End = begin + int64(t.Warmup+t.Duration)
 	}
 	if err := t.order(ctx, t.subjects.Orders(), order); err != nil {
@@ -31,7 +31,7 @@ func (t *trial) issue(ctx context.Context) (err error) {
 	if err := t.journal.Mark(begin, history.Began); err != nil {
 		return err
 	}
-	m := &meter{trial: t, begin: begin, end: order.End, slow: t.patience()}
+	m := &meter{trial: t, begin: begin, end: order.End, vigil: t.newVigil()}
 	defer func() {
 		if err != nil && m.measuring { // what was measured until then is measured
 			err = errors.Join(err, m.gauge())
@@ -90,9 +90,10 @@ func (t *trial) settle(ctx context.Context, m *meter, count uint64) (sums, error
 		if s.exits == count && (t.spec.Circulates || s.atRest()) {
 			return s, nil
 		}
+		if err := m.vigil.look(ctx, s, t.now()); err != nil {
+			return s, err
+		}
 		switch {
-		case m.slow.over(s, t.now()):
-			return s, t.stalled(ctx)
 		case turn < 100: // a request takes some tens of microseconds; a sleep would take a thousand
 			runtime.Gosched()
 			nap(20 * time.Microsecond)
@@ -108,9 +109,9 @@ func (t *trial) settle(ctx context.Context, m *meter, count uint64) (sums, error
 // gauges, reports progress and notices a stall.
 type meter struct {
 	trial      *trial
-	begin, end int64 // of issuing; end is 0 if entries end it
+	begin, end int64 // of issuing; end is 0 if entries end it, or while it is not known
 	measuring  bool
-	slow       patience
+	vigil      *vigil
 	cpu        cluster.CPUReading
 	broker     time.Duration
 	measuredAt int64
@@ -134,14 +135,14 @@ func (m *meter) look(ctx context.Context) (over bool, err error) {
 		return true, m.stop(at)
 	}
 	if !m.measuring && m.warm(s, now) {
-		if err := m.measure(max(m.begin, min(now, m.measureFrom()))); err != nil {
+		if err := m.measureFrom(ctx, now); err != nil {
 			return false, err
 		}
 	}
-	if s.open() && m.slow.over(s, now) {
-		return false, t.stalled(ctx)
-	} else if !s.open() {
-		m.slow = t.patience()
+	if !s.open() {
+		m.vigil.restart(s, now)
+	} else if err := m.vigil.look(ctx, s, now); err != nil {
+		return false, err
 	}
 	m.progress(s, now)
 	if m.end != 0 && now >= m.end {
@@ -162,10 +163,10 @@ func (m *meter) overByEntries(s sums) (at int64, over bool) {
 	return at, at != 0
 }
 
-// measureFrom returns the time from which the run is measured: Never if entries decide that.
-func (m *meter) measureFrom() int64 {
+// warmAt returns the earliest time from which the run is measured: Never if entries decide that.
+func (m *meter) warmAt() int64 {
 	switch {
-	case m.end != 0:
+	case m.trial.Entries == 0:
 		return m.begin + int64(m.trial.Warmup)
 	case m.brief():
 		return m.begin
@@ -180,10 +181,28 @@ func (m *meter) brief() bool {
 
 // warm reports whether the warm-up is over.
 func (m *meter) warm(s sums, now int64) bool {
-	if m.end != 0 {
-		return now >= m.measureFrom()
+	t := m.trial
+	switch {
+	case t.Entries > 0:
+		return m.brief() || s.entries >= steadyRounds*uint64(t.Config.N)
+	case now < m.warmAt():
+		return false
 	}
-	return m.brief() || s.entries >= steadyRounds*uint64(m.trial.Config.N)
+	return now >= m.begin+int64(t.warmupLimit()) || t.watch.cold() == 0
+}
+
+// measureFrom begins to measure, now that the warm-up is over. If it was not known before when that would be,
+// the nodes are told when to end.
+func (m *meter) measureFrom(ctx context.Context, now int64) error {
+	t, at := m.trial, max(m.begin, min(now, m.warmAt()))
+	if t.warmupLimit() > 0 {
+		at = now
+		m.end = at + int64(t.Duration)
+		if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.End, End: m.end}); err != nil {
+			return err
+		}
+	}
+	return m.measure(at)
 }
 
 // measure begins to measure.
@@ -234,10 +253,10 @@ func (m *meter) gauge() error {
 // pause returns how long to wait until the next look, which is not after a time that matters.
 func (m *meter) pause() time.Duration {
 	pause, now := tick, m.trial.now()
-	if m.end != 0 {
+	if m.trial.Entries == 0 {
 		pause = slowTick
 	}
-	for _, at := range []int64{m.measureFrom(), m.end} {
+	for _, at := range []int64{m.warmAt(), m.end} {
 		if ahead := time.Duration(at - now); ahead > 0 {
 			pause = min(pause, ahead)
 		}
@@ -262,10 +281,13 @@ func (m *meter) progress(s sums, now int64) {
 	if m.measuring {
 		p.Phase = "measuring"
 	}
-	if m.end != 0 {
+	switch t := m.trial; {
+	case t.Entries > 0:
+		p.Done = float64(s.entries) / float64(t.Entries)
+	case m.end != 0:
 		p.Done = float64(now-m.begin) / float64(m.end-m.begin)
-	} else {
-		p.Done = float64(s.entries) / float64(m.trial.Entries)
+	default: // while the warm-up goes on
+		p.Done = float64(now-m.begin) / float64(max(now, m.warmAt())+int64(t.Duration)-m.begin)
 	}
 	m.trial.report(p)
 }

@@ -20,17 +20,23 @@ type Options struct {
 	Regions   chaos.Regions       `yaml:"regions,omitempty"` // instead of Latency; none: all links are alike
 	Multicast bool                `yaml:"multicast"`         // a broadcast is one publish
 
-	Warmup   time.Duration `yaml:"warmup"`            // before what is measured
-	Duration time.Duration `yaml:"duration"`          // of what is measured; zero: until Entries
-	Entries  uint64        `yaml:"entries,omitempty"` // in all, warm-up included; zero: for Duration
-	Trials   int           `yaml:"trials"`
-	Seed     uint64        `yaml:"seed"`
-	Patience time.Duration `yaml:"patience"`       // how long nothing may move while somebody waits
-	NATS     string        `yaml:"nats,omitempty"` // of a running server; empty: the run starts one
+	Warmup time.Duration `yaml:"warmup"` // before what is measured
+	// WarmupLimit, if it is not zero, extends the warm-up of a run for a Duration until no client waits for its
+	// first or second entry, but not beyond this.
+	WarmupLimit time.Duration `yaml:"warmup_limit,omitempty"`
+	Duration    time.Duration `yaml:"duration"`          // of what is measured; zero: until Entries
+	Entries     uint64        `yaml:"entries,omitempty"` // in all, warm-up included; zero: for Duration
+	Trials      int           `yaml:"trials"`
+	Seed        uint64        `yaml:"seed"`
+	Patience    time.Duration `yaml:"patience"`       // how long nothing may move while somebody waits
+	NATS        string        `yaml:"nats,omitempty"` // of a running server; empty: the run starts one
 }
 
+// WarmupLimit is the default limit of a warm-up.
+const WarmupLimit = 10 * time.Second
+
 // Defaults returns the options of a saturated load without hold, measured for three seconds after a warm-up
-// of a tenth of that.
+// of a tenth of that or more.
 func Defaults() Options {
 	return Options{
 		Algorithm: "ricart-agrawala",
@@ -41,7 +47,18 @@ func Defaults() Options {
 		Trials:    1,
 		Seed:      1,
 		Patience:  3 * time.Second,
+
+		WarmupLimit: WarmupLimit,
 	}
+}
+
+// warmupLimit returns the limit of the warm-up if the clients decide how long it takes; else 0.
+func (o *Options) warmupLimit() time.Duration {
+	load := o.Workload.Load
+	if o.Entries > 0 || o.WarmupLimit <= o.Warmup || load == workload.One || load == workload.Sequential {
+		return 0
+	}
+	return o.WarmupLimit
 }
 
 // network returns what the links of the run do.

@@ -76,6 +76,9 @@ func (r *Record) asked() results.Asked {
 	if !o.Regions.None() {
 		a.Latency, a.Regions = "", o.Regions.Matrix()
 	}
+	if limit := o.warmupLimit(); limit > 0 {
+		a.WarmupLimitS = results.Number(limit.Seconds())
+	}
 	if o.Entries > 0 {
 		a.EntriesAsked = results.Count(o.Entries)
 	} else {

@@ -133,7 +133,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 	ms := chance.Constant(time.Millisecond)
 	for _, o := range []Options{
 		{Algorithm: "raymond", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
-			Workload: workload.Workload{Load: workload.Open, Rate: 10}},
+			WarmupLimit: time.Minute, Workload: workload.Workload{Load: workload.Open, Rate: 10}},
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Entries: 50,

@@ -85,7 +85,7 @@ func simulation(o Options, f Simulated, spec *nodes.Spec, seed uint64) *sim.Opti
 	network.Loss, network.Duplication = f.Loss, f.Duplication
 	asked := &sim.Options{
 		Spec: spec, Config: o.Config, Workload: o.Workload, Seed: seed,
-		Warmup: o.Warmup, Duration: o.Duration, Entries: o.Entries,
+		Warmup: o.Warmup, WarmupLimit: o.warmupLimit(), Duration: o.Duration, Entries: o.Entries,
 		Multicast: o.Multicast, Reordering: f.Reordering, Crashes: f.Crashes,
 	}
 	asked.Latency, asked.Shaper = network.Simulated(chance.Dice(seed))

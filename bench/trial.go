@@ -16,7 +16,6 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/stall"
 )
 
 // A trial is one run of a cluster of processes, from the start of the first to the end of the last.
@@ -42,7 +41,10 @@ type trial struct {
 	processes []*cluster.Process
 	ended     chan *cluster.Process
 	notes     chan host.Note
+	pauses    pauses
+	asked     int    // how often all nodes were asked for their status
 	stall     string // the report of a stall, if there was one
+	livelock  uint64 // messages handled since anybody entered, if that is why
 }
 
 // An endpoint is a broker to join.
@@ -100,7 +102,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 func (t *trial) finish(err error) {
 	switch {
 	case errors.Is(err, errStalled):
-		t.journal.Mark(t.now(), history.Stalled)
+		t.journal.Stall(t.now(), t.livelock)
 	case err != nil:
 		t.journal.Mark(t.now(), history.Interrupted)
 	}
@@ -130,7 +132,9 @@ func (t *trial) order(ctx context.Context, subject string, o host.Order) error {
 		err = t.conn.Publish(subject, b)
 	}
 	if err == nil {
-		err = t.conn.Flush()
+		limited, cancel := context.WithTimeout(ctx, t.longestPause())
+		defer cancel()
+		err = t.conn.FlushWithContext(limited) // the broker may stand still for some time
 	}
 	if err == nil {
 		return nil
@@ -145,9 +149,10 @@ func (t *trial) order(ctx context.Context, subject string, o host.Order) error {
 func (t *trial) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
+	planned := t.now() + int64(d)
 	select {
 	case <-timer.C:
-		return nil
+		return t.overslept(planned, t.now())
 	case p := <-t.ended:
 		return t.death(p)
 	case <-ctx.Done():
@@ -176,7 +181,7 @@ func (t *trial) report(p Progress) {
 // rest waits until all requests are granted and released and all messages have arrived, and then has the
 // nodes quit.
 func (t *trial) rest(ctx context.Context) error {
-	slow := t.patience()
+	vigil := t.newVigil()
 	for parked := false; ; {
 		s := t.watch.read()
 		if s.atRest() {
@@ -188,11 +193,8 @@ func (t *trial) rest(ctx context.Context) error {
 				return err
 			}
 		}
-		if slow.over(s, t.now()) {
-			if s.exits < s.requests {
-				return t.stalled(ctx)
-			}
-			return errors.New("some messages have been sent and never arrived")
+		if err := vigil.look(ctx, s, t.now()); err != nil {
+			return err
 		}
 		t.report(Progress{Phase: "draining", Done: 1, Entries: s.entries})
 		if err := t.wait(ctx, tick/2); err != nil {
@@ -203,12 +205,6 @@ func (t *trial) rest(ctx context.Context) error {
 		return err
 	}
 	return t.quit(ctx)
-}
-
-// patience returns a fresh patience, extended by what the run itself makes slow.
-func (t *trial) patience() patience {
-	limit := t.Patience + 10*max(t.Latency.Longest(), t.Regions.Longest()) + t.Workload.Hold.Longest()
-	return patience{circulates: t.spec.Circulates, limit: int64(limit)}
 }
 
 // gaugeMemory records how much memory the largest node has taken.
@@ -233,7 +229,7 @@ func (t *trial) quit(ctx context.Context) error {
 	if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Quit}); err != nil {
 		return err
 	}
-	late := time.After(10*time.Second + time.Duration(t.total())*10*time.Millisecond)
+	late := time.After(t.longestPause() + time.Duration(t.total())*10*time.Millisecond)
 	for _, p := range t.processes {
 		select {
 		case <-p.Ended():
@@ -255,30 +251,4 @@ func trialSeed(seed uint64, number int) uint64 {
 		return seed
 	}
 	return chance.Dice(seed).Bits(chance.Roll{Purpose: chance.ForTrial, Count: uint64(number)}) & math.MaxInt64
-}
-
-// stalled asks every node for its status, keeps the report, and returns errStalled.
-func (t *trial) stalled(ctx context.Context) error {
-	if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Report}); err != nil {
-		return fmt.Errorf("nothing moves any more: %w", err)
-	}
-	status := make([]*nodes.NodeStatus, t.total())
-	deadline := time.After(2 * time.Second)
-	for missing := t.total(); missing > 0; {
-		select {
-		case n := <-t.notes:
-			if n.Status != nil && status[n.Node] == nil {
-				status[n.Node] = n.Status
-				missing--
-			}
-		case p := <-t.ended:
-			return t.death(p)
-		case <-ctx.Done():
-			return errInterrupted
-		case <-deadline:
-			missing = 0
-		}
-	}
-	t.stall = stall.Report(status, t.Config.N)
-	return errStalled
 }

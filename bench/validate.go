@@ -33,6 +33,7 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 			"take one that broadcasts (%s)", spec.Name, strings.Join(broadcasters(), ", "))
 	}
 	o.Algorithm, o.Config = spec.Name, spec.Explicit(o.Config)
+	o.WarmupLimit = o.warmupLimit()
 	if err := o.validateEnd(); err != nil {
 		return err
 	}

@@ -28,8 +28,14 @@ func (w *watch) close() {
 	w.logs = nil
 }
 
-// sums are the counters of all nodes together.
-type sums struct{ requests, entries, exits, sent, delivered uint64 }
+// sums are the counters of all nodes together. What faults drop counts as delivered, and what they add as
+// sent.
+type sums struct {
+	requests, entries, exits uint64
+	sent, delivered          uint64
+	timeouts                 uint64
+	pending                  int64
+}
 
 // read adds up the counters. Effects are read before their causes: if their sums are equal, everything was at
 // rest in between (see history.Counters).
@@ -37,13 +43,19 @@ func (w *watch) read() sums {
 	var s sums
 	w.each(func(c *history.InstanceCounters) {
 		s.exits += c.Exits.Load()
+		s.timeouts += c.Timeouts.Load()
+		s.delivered += c.Dropped.Load()
 		for kind := range w.kinds {
 			s.delivered += c.Kinds[kind].Delivered.Load()
 		}
 	})
 	w.each(func(c *history.InstanceCounters) { s.entries += c.Entries.Load() })
+	for _, l := range w.logs {
+		s.pending += l.Pending.Load()
+	}
 	w.each(func(c *history.InstanceCounters) {
 		s.requests += c.Requests.Load()
+		s.sent += c.Copied.Load()
 		for kind := range w.kinds {
 			s.sent += c.Kinds[kind].Sent.Load()
 		}
@@ -60,29 +72,26 @@ func (w *watch) each(do func(*history.InstanceCounters)) {
 	}
 }
 
+// cold returns how many clients wait for their first or second entry.
+func (w *watch) cold() (n int) {
+	w.each(func(c *history.InstanceCounters) {
+		if entries := c.Entries.Load(); entries < steadyRounds && c.Requests.Load() > entries {
+			n++
+		}
+	})
+	return n
+}
+
 // atRest reports whether no message is on its way and no request open.
 func (s sums) atRest() bool { return s.exits == s.requests && s.delivered == s.sent }
+
+// quiescent reports whether nothing can happen any more but new requests: no message is on its way, no client
+// is about to leave, and no timer runs.
+func (s sums) quiescent() bool { return s.delivered == s.sent && s.pending == 0 }
 
 // open reports whether some request is open. Even if its client is inside, something must move before long,
 // since no hold lasts for ever.
 func (s sums) open() bool { return s.requests > s.exits }
 
-// A patience notices that nothing moves.
-type patience struct {
-	circulates bool
-	limit      int64 // in nanoseconds
-	last       sums
-	since      int64
-}
-
-// over reports whether the sums s, read at the time now, have not changed for too long. Messages that
-// circulate do not count as a change.
-func (p *patience) over(s sums, now int64) bool {
-	if p.circulates {
-		s.sent, s.delivered = 0, 0
-	}
-	if s != p.last || p.since == 0 {
-		p.last, p.since = s, now
-	}
-	return now-p.since > p.limit
-}
+// steps returns how many things have happened to machines from outside.
+func (s sums) steps() uint64 { return s.delivered + s.timeouts }

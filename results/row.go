@@ -14,6 +14,8 @@ type Row struct {
 	ThinkUS   Figure `csv:"think_us"`
 	LatencyUS Figure `csv:"latency_injected_us"`
 
+	WarmupTookS     Figure `csv:"warmup_took_s"`
+	Clients         Figure `csv:"clients"`           // that requested
 	DurationS       Figure `csv:"duration_s"`        // of the window that was measured
 	Entries         Figure `csv:"entries"`           // of the whole run
 	EntriesInWindow Figure `csv:"entries_in_window"` // entered while measuring
@@ -69,6 +71,7 @@ type Row struct {
 	BrokerCPU      Figure `csv:"broker_cpu"` // share of one CPU
 	NodeRSSMB      Figure `csv:"node_rss_mb_max"`
 	ReadyMS        Figure `csv:"ready_ms"`
+	PauseSMax      Figure `csv:"pause_s_max"` // the longest that a process stood still
 
 	Verdict string `csv:"verdict"`
 	Reason  string `csv:"reason"`
@@ -102,6 +105,7 @@ type Asked struct {
 	NATS        string `csv:"nats"`
 
 	WarmupS        Figure `csv:"warmup_s"`
+	WarmupLimitS   Figure `csv:"warmup_limit_s"`
 	DurationAskedS Figure `csv:"duration_asked_s"`
 	EntriesAsked   Figure `csv:"entries_asked"`
 	PatienceS      Figure `csv:"patience_s"`

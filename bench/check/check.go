@@ -155,15 +155,43 @@ func (e *Fold) Verdict() Verdict {
 		v.Overlap += time.Duration(r.Overlap)
 		v.LostUpdates += r.Lost()
 	}
-	for i, check := range checks[e.Kind] {
+	for _, check := range checks[e.Kind] {
 		f := check.judge(e)
 		f.Check = check.name
 		v.Findings = append(v.Findings, f)
+	}
+	doubt(v.Findings)
+	for i, f := range v.Findings {
 		if i == 0 || f.Outcome > v.Outcome {
 			v.Outcome, v.Reason, v.OutsideModel = f.Outcome, f.Says, f.OutsideModel
 		}
 	}
 	return v
+}
+
+// doubt takes back findings that rest on evidence which contradicts itself: all of them if the witnesses of
+// exclusion disagree, since the harness is wrong then; and what is concluded from counts if the counts do.
+func doubt(findings []Finding) {
+	uncertain := map[string]bool{}
+	for _, f := range findings {
+		uncertain[f.Check] = f.Outcome != Valid
+	}
+	rests := map[string]bool{"progress": true, "identities": true, "cost": true, "fairness": true}
+	for i := range findings {
+		f := &findings[i]
+		var why string
+		switch {
+		case f.Outcome != Violated:
+			continue
+		case uncertain["agreement"]:
+			why = "the witnesses disagree"
+		case uncertain["accounting"] && rests[f.Check]:
+			why = "the counts disagree"
+		default:
+			continue
+		}
+		f.Outcome, f.Says = Inconclusive, f.Says+", but "+why
+	}
 }
 
 // brokenBy returns those of the needs that had been broken by a time.

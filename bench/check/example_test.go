@@ -48,5 +48,5 @@ func Example() {
 	// violated 90ns
 	// exclusion: 2 entries overlapped: nodes 0 and 1 were inside together for 0.1 us
 	// register: the register counted 2 inside when node 1 entered
-	// account: the account lost 1 update: it holds 1 after 2 exits
+	// account: the account lost 1 update: it held at most 1, and there were 2 exits
 }

@@ -76,8 +76,8 @@ func register(e *Fold) Finding {
 func account(e *Fold) Finding {
 	for r := range e.resources() {
 		if lost := r.Lost(); lost > 0 {
-			f := violated("the account lost %s: it holds %d after %s", english.Count(lost, "update", "updates"),
-				r.Account, english.Count(r.Exits, "exit", "exits"))
+			f := violated("the account lost %s: it held at most %d, and there were %s",
+				english.Count(lost, "update", "updates"), r.Account, english.Count(r.Exits, "exit", "exits"))
 			return e.excuse(f, e.sections.End, e.Safe)
 		}
 	}
@@ -85,7 +85,8 @@ func account(e *Fold) Finding {
 }
 
 // agreement: money lost implies that sections overlapped, and that implies that the register exceeded the
-// capacity. If not, the harness is wrong, and no witness can be trusted.
+// capacity. What an entry reads that was alone, by the register, was written before it, by the stamps. If
+// not, the harness is wrong, and no witness can be trusted.
 func agreement(e *Fold) Finding {
 	for r := range e.resources() {
 		exceeded := r.Deepest.Count > r.Capacity
@@ -99,6 +100,9 @@ func agreement(e *Fold) Finding {
 		case r.Lost() > 0 && r.Closest < -e.sections.StampError():
 			return inconclusive("the witnesses disagree: %s lost, but no two entries came close",
 				english.Count(r.Lost(), "update was", "updates were"))
+		case r.Early != nil && !exceeded:
+			return inconclusive("the witnesses disagree: at %s, by its stamp, %s read %d in the account, and nobody "+
+				"had written it", us(r.Early.At), name(r.Early.Node), r.Early.Read)
 		}
 	}
 	return valid("intervals, register and account agree")

@@ -1,10 +1,14 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
+	"turnstile/bench/section"
 	"turnstile/internal/english"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
@@ -13,6 +17,40 @@ const few = 20
 
 // progress: every request is served.
 func progress(e *Fold) Finding {
+	f := allServed(e)
+	f.Says += e.pauses()
+	return f
+}
+
+// pauses says which processes stood still, if any did.
+func (e *Fold) pauses() string {
+	pauses := e.sections.Pauses
+	if len(pauses) == 0 {
+		return ""
+	}
+	longest := slices.MaxFunc(pauses, func(a, b section.Pause) int {
+		return cmp.Compare(a.To-a.From, b.To-b.From)
+	})
+	says := fmt.Sprintf("; %s stood still for %v", processName(longest.Process),
+		time.Duration(longest.To-longest.From).Round(time.Millisecond))
+	if more := len(pauses) - 1; more > 0 {
+		says += fmt.Sprintf(", and there were %s", english.Count(more, "shorter pause", "shorter pauses"))
+	}
+	return says
+}
+
+// processName prints a process that paused for people.
+func processName(process uint32) string {
+	switch process {
+	case history.Broker:
+		return "the broker"
+	case history.Orchestrator:
+		return "the orchestrator"
+	}
+	return name(nodes.ID(process))
+}
+
+func allServed(e *Fold) Finding {
 	waiting, inside, waiters := e.waiting, e.inside, e.waiters()
 	switch {
 	case e.seen(history.Stalled) && len(waiting) == 0:
@@ -26,10 +64,15 @@ func progress(e *Fold) Finding {
 		return inconclusive("the run stalled with %s, but %s", unserved(len(waiting)), e.audit.says()).
 			with(waiters...)
 	case e.seen(history.Stalled) && e.brokenBy(e.sections.End, e.Safe|e.Live) != 0:
-		f := inconclusive("nothing moves, with %s", unserved(len(waiting))).with(waiters...)
+		f := inconclusive("no progress, with %s", unserved(len(waiting))).with(waiters...)
 		return e.excuse(f, e.sections.End, e.Safe|e.Live)
 	case e.seen(history.Stalled):
-		return violated("no progress: nothing moves, with %s", unserved(len(waiting))).with(waiters...)
+		moves := "nothing moves"
+		if handled := e.sections.Marks[history.Stalled].Value; handled > 0 {
+			moves = fmt.Sprintf("%s since anybody entered",
+				english.Count(uint64(handled), "message was handled", "messages were handled"))
+		}
+		return violated("no progress: %s, with %s", moves, unserved(len(waiting))).with(waiters...)
 	case e.seen(history.Interrupted):
 		return inconclusive("the run was ended before its end, with %s", unserved(len(waiting))).with(waiters...)
 	case !e.seen(history.Rested):

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -43,7 +44,8 @@ type Process struct {
 	tail   tail
 	ended  chan struct{}
 	err    error
-	kills  int // for want of memory, before it was started
+	kills  int           // for want of memory, before it was started
+	turns  atomic.Uint32 // see Turns
 }
 
 const (
@@ -83,6 +85,7 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 	if err != nil {
 		return fail(errors.Join(err, inWrite.Close(), outRead.Close()))
 	}
+	enrol(p)
 	go p.watch(onOutput)
 	inWrite.SetWriteDeadline(time.Now().Add(inputLimit))
 	if _, err := inWrite.Write(input); err != nil {
@@ -101,6 +104,7 @@ func (p *Process) watch(onOutput func([]byte)) {
 		close(read)
 	}()
 	p.err = p.reap()
+	strike(p)
 	p.output.SetReadDeadline(time.Now().Add(drainLimit))
 	<-read
 	p.output.Close()

@@ -33,8 +33,8 @@ func (f *Fold) has(at int64) bool { return f.sections.Window.Has(at) }
 // Asked implements section.Observer.
 func (f *Fold) Asked(s *section.Section) {
 	f.requests++
-	if f.has(s.Due) {
-		f.Measures.Queue.Add(s.Asked - s.Due)
+	if c := &s.Resource.Clients[s.Node]; c.Asked == 1 {
+		f.Measures.Clients++
 	}
 }
 
@@ -44,8 +44,9 @@ func (f *Fold) Entered(s *section.Section) {
 	if s.Handed && f.has(s.Entered) {
 		m.SynchronizationDelay.Add(s.Entered - s.FreedAt)
 	}
-	if f.has(s.Due) {
+	if f.sections.Window.Touches(s.Due, s.Entered) {
 		m.Wait.Add(s.Entered - s.Due)
+		m.Queue.Add(s.Asked - s.Due)
 		m.Protocol.Add(s.Entered - s.Asked)
 		if s.Alone {
 			m.Uncontended.Add(s.Entered - s.Asked)
@@ -60,14 +61,15 @@ func (f *Fold) Ended(s *section.Section) {
 	switch {
 	case s.State == section.Unissued:
 		m.Unissued++
-		if f.has(s.Due) {
+		if f.sections.Window.Touches(s.Due, s.Ended) {
 			m.Wait.AddOpen(s.Ended - s.Due)
 			m.Queue.AddOpen(s.Ended - s.Due)
 		}
 	case !s.Served():
 		m.Unfinished++
-		if f.has(s.Due) {
+		if f.sections.Window.Touches(s.Due, s.Ended) {
 			m.Wait.AddOpen(s.Ended - s.Due)
+			m.Queue.Add(s.Asked - s.Due)
 			m.Protocol.AddOpen(s.Ended - s.Asked)
 			if s.Alone {
 				m.Uncontended.AddOpen(s.Ended - s.Asked)
@@ -121,6 +123,9 @@ func (f *Fold) gauge(e history.Event) {
 func (f *Fold) Close(logs []*history.NodeLog) {
 	m, s := &f.Measures, f.sections
 	m.Window, m.Entries = s.Window, s.Entries
+	if began := s.Marks[history.Began]; began.Seen && m.Window.Known() {
+		m.WarmupS = results.Number(float64(m.Window.From-began.At) / 1e9)
+	}
 	if seconds := float64(m.Window.Length()) / 1e9; m.Window.Known() {
 		m.DurationS = results.Number(seconds)
 		m.EntriesInWindow = results.Count(s.EntriesInWindow)
@@ -138,6 +143,11 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		m.ClientDelay = m.Wait
 	}
 	m.TimerLateUS = lateness(logs)
+	var pause int64
+	for _, p := range s.Pauses {
+		pause = max(pause, p.To-p.From)
+	}
+	m.PauseS = results.Number(float64(pause) / 1e9)
 	for _, l := range logs {
 		if l.Node != nodes.None {
 			m.Gaps += l.Totals.Gaps

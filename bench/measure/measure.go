@@ -12,7 +12,11 @@ import (
 // early or because nothing of the kind happened, is an unknown figure or an empty latency.
 // docs/measures.md defines each.
 type Measures struct {
-	Window section.Window // what was measured: waits count by when they were due, entries by when they began
+	// What was measured. Waits count if they went on at any moment of it, with their whole length; entries and
+	// what follows them count by when they began.
+	Window  section.Window
+	WarmupS results.Figure // from the first request to the window
+	Clients uint64         // that requested, in the whole run
 
 	Entries         uint64 // of the whole run
 	EntriesInWindow results.Figure
@@ -45,7 +49,8 @@ type Measures struct {
 	BrokerCPU   results.Figure // share of one CPU
 	NodeRSSMB   results.Figure // of the largest node
 	ReadyMS     results.Figure
-	Gaps        uint64 // messages missing from their streams that no fault dropped
+	PauseS      results.Figure // the longest that a process stood still
+	Gaps        uint64         // messages missing from their streams that no fault dropped
 }
 
 // TimerLate is how late the timers of all nodes ran out, in microseconds.

@@ -23,7 +23,7 @@ func naive(visits []plainVisit, w section.Window, end int64) string {
 	}
 	var waits, censored, delays, uncontended, unfinished, most, sum int
 	for _, v := range visits {
-		if w.Has(v.due) {
+		if touches(w, v, end) {
 			waits++
 			if v.entered < 0 {
 				censored++
@@ -55,6 +55,20 @@ func naive(visits []plainVisit, w section.Window, end int64) string {
 	}
 	return fmt.Sprintln(overlapUS, utilisation, max, mean, unfinished,
 		waits, censored, delays, uncontended, jain(visits, w))
+}
+
+// touches reports whether v waited at any moment of the window: also if for no time.
+func touches(w section.Window, v plainVisit, end int64) bool {
+	until := v.entered
+	if until < 0 {
+		until = end
+	}
+	for at := v.due; at <= until; at++ {
+		if w.Has(at) {
+			return true
+		}
+	}
+	return false
 }
 
 func holders(visits []plainVisit, at int64) (n int) {

@@ -79,10 +79,12 @@ func (m *Measures) Fill(row *results.Row) {
 	row.TimerLateUSMax = m.TimerLateUS.Max
 	row.CPUBusy, row.BrokerCPU = m.CPUBusy, m.BrokerCPU
 	row.NodeRSSMB, row.ReadyMS = m.NodeRSSMB, m.ReadyMS
+	row.PauseSMax = m.PauseS
 }
 
 func (m *Measures) fillCounts(row *results.Row) {
-	row.DurationS = m.DurationS
+	row.WarmupTookS, row.DurationS = m.WarmupS, m.DurationS
+	row.Clients = results.Count(m.Clients)
 	row.Entries = results.Count(m.Entries)
 	row.EntriesInWindow, row.EntriesPerS = m.EntriesInWindow, m.EntriesPerS
 	row.Messages = results.Count(m.Messages.Sent)

@@ -17,6 +17,7 @@ type Fold struct {
 	Window Window          // what is measured: see mark
 	End    int64           // of the history
 	Broken []history.Event // when assumptions about the system were broken, in order
+	Pauses []Pause         // of processes, in the order of their beginnings
 
 	Entries         uint64 // of the whole run
 	EntriesInWindow uint64
@@ -84,10 +85,19 @@ func (f *Fold) add(e *history.Event) {
 	case history.Marked:
 		f.mark(e)
 	case history.AssumptionBroken:
-		if broken := f.broken | nodes.Assumption(e.Value); broken != f.broken {
-			f.broken = broken
-			f.Broken = append(f.Broken, *e)
-		}
+		f.breaks(nodes.Assumption(e.Value), e)
+	case history.Paused, history.Resumed:
+		f.pause(e)
+		f.breaks(nodes.NoPause|nodes.Timing, e)
+	}
+}
+
+// breaks takes an event by which some assumptions do not hold any more.
+func (f *Fold) breaks(needs nodes.Assumption, e *history.Event) {
+	if broken := f.broken | needs; broken != f.broken {
+		f.broken = broken
+		f.Broken = append(f.Broken, *e)
+		f.Broken[len(f.Broken)-1].Value = int64(broken)
 	}
 }
 
@@ -107,6 +117,9 @@ func (f *Fold) follow(e *history.Event, r *Resource, c *Client) {
 
 // Close implements history.Fold. It ends the sections that have not ended, and closes the observers.
 func (f *Fold) Close(logs []*history.NodeLog) {
+	for i := range f.Pauses {
+		f.Pauses[i].To = min(f.Pauses[i].To, f.End)
+	}
 	for _, r := range f.Resources {
 		if r == nil {
 			continue
@@ -114,6 +127,7 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		for id := range r.Clients {
 			f.cut(r.Clients[id].open, f.End, Unended, Unserved)
 		}
+		r.settle()
 	}
 	if !f.Marks[history.Measuring].Seen {
 		f.Window = Window{}
@@ -196,6 +210,7 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	}
 	s.State, s.Entry, s.Entered = Inside, e.Entry, e.At
 	s.Taken, s.Fence, s.Read = e.Count, e.Fence, e.Value
+	r.read(s)
 	r.enter(s)
 	for _, o := range f.observers {
 		o.Entered(s)
@@ -204,7 +219,6 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 
 func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	c.Left++
-	r.Account = e.Value
 	state := Revoked
 	if e.Kind == history.Exited {
 		state = Exited
@@ -220,7 +234,9 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	if state == Exited && e.Value != s.Read+1 {
 		f.blame(e, "does not add one to the account")
 	}
-	s.Written = e.Value
+	if s.Written = e.Value; state == Exited {
+		r.write(s, e.At, f.stampError)
+	}
 	f.end(s, e.At, state)
 }
 

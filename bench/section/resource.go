@@ -24,7 +24,8 @@ type Resource struct {
 
 	Deepest history.Event // the Entered with the highest count of the register
 	Exits   uint64        // that wrote to the account
-	Account int64         // what the account held last
+	Account int64         // the most that was ever written to it
+	Early   *Misread      // the first entry that read what, by the stamps, nobody had written yet; nil: none
 	Busy    int64         // for how much of the window somebody was inside
 	Clients []Client      // by node; there may be fewer
 
@@ -36,6 +37,14 @@ type Resource struct {
 	freed    bool       // since the latest exit a unit is free, and before it none was
 	freeAt   int64      // the time of that exit
 	lastLeft int64
+	ahead    *Misread // an entry that read more than was written until then
+}
+
+// A Misread is an entry that read what it should not have.
+type Misread struct {
+	Node nodes.ID
+	At   int64
+	Read int64 // what the account held
 }
 
 // A Client is the state of one client of a resource. It is small: with many clients, none stays in a cache
@@ -68,8 +77,35 @@ func (r *Resource) client(id nodes.ID) *Client {
 	return &r.Clients[id]
 }
 
-// Lost returns how many updates of the account were overwritten: each exit adds one to it. It is 0 if several
-// clients may be inside, since their updates overwrite each other anyway.
+// read takes what an entry has read that by the register was alone inside. If that is more than was written
+// by now, an exit must come that has written it, by its stamp within the error of stamps.
+func (r *Resource) read(s *Section) {
+	if r.Capacity == 1 && s.Taken <= s.Units && s.Read > r.Account && r.ahead == nil {
+		r.ahead = &Misread{s.Node, s.Entered, s.Read}
+	}
+}
+
+// write takes what an exit has written. The account ends with the most that anybody wrote: the exit that is
+// last by its stamp may have been an earlier one.
+func (r *Resource) write(s *Section, at, stampError int64) {
+	if a := r.ahead; a != nil && s.Written >= a.Read {
+		if at-a.At > stampError && r.Early == nil {
+			r.Early = a
+		}
+		r.ahead = nil
+	}
+	r.Account = max(r.Account, s.Written)
+}
+
+// settle ends the comparison of what was read with what was written.
+func (r *Resource) settle() {
+	if r.Early == nil {
+		r.Early = r.ahead // nobody wrote it at all
+	}
+}
+
+// Lost returns how many updates of the account were overwritten, or more: each exit adds one to it. It is 0
+// if several clients may be inside, since their updates overwrite each other anyway.
 func (r *Resource) Lost() uint64 {
 	if r.Capacity > 1 || uint64(r.Account) >= r.Exits {
 		return 0

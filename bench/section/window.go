@@ -19,6 +19,10 @@ func (w Window) Known() bool { return w.To > w.From }
 // window has not ended yet: no mark is earlier than an event that was read before it.
 func (w Window) Has(at int64) bool { return w.From <= at && at < w.To }
 
+// Touches reports whether something that lasted from one time to another, both included, was in the window at
+// any moment. It is right while a history is read, as Has is.
+func (w Window) Touches(from, to int64) bool { return w.From <= to && from < w.To }
+
 // Length returns how long the window is, in nanoseconds.
 func (w Window) Length() int64 { return max(0, w.To-w.From) }
 
@@ -27,8 +31,28 @@ func (w Window) overlap(from, to int64) int64 { return max(0, min(to, w.To)-max(
 
 // A Mark is when a run first came to a mark, if it did.
 type Mark struct {
-	At   int64
-	Seen bool
+	At    int64
+	Value int64 // by mark: see history.Stalled
+	Seen  bool
+}
+
+// A Pause is when a process stood still. It ends with the history if it did not go on.
+type Pause struct {
+	Process  uint32 // as in history.Paused
+	From, To int64
+}
+
+// pause takes the beginning or the end of a pause.
+func (f *Fold) pause(e *history.Event) {
+	if e.Kind == history.Paused {
+		f.Pauses = append(f.Pauses, Pause{e.Count, e.At, math.MaxInt64})
+		return
+	}
+	for i := range f.Pauses {
+		if p := &f.Pauses[i]; p.Process == e.Count && p.To == math.MaxInt64 {
+			p.To = e.At
+		}
+	}
 }
 
 // mark takes a mark. The window begins after the warm-up, and ends when issuing stops or the run ends early.
@@ -36,7 +60,7 @@ func (f *Fold) mark(e *history.Event) {
 	if int(e.Count) >= len(f.Marks) || f.Marks[e.Count].Seen {
 		return
 	}
-	f.Marks[e.Count] = Mark{e.At, true}
+	f.Marks[e.Count] = Mark{e.At, e.Value, true}
 	switch e.Count {
 	case history.Measuring:
 		f.Window.From = e.At

@@ -45,7 +45,7 @@ func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
 	const conformance = "(SoundRows|RowsCost|RowsAre|NoRow)/^secretary$"
 	out := c.run("go", "test", "-trimpath", "-v", "-run", conformance, "./nodes/mutex")
 	passed := regexp.MustCompile(`--- PASS: \w+/secretary`).FindAllString(out, -1)
-	if len(passed) != 4+3 { // tests of rows, and assumptions
+	if len(passed) != 6+3 { // tests of rows, and assumptions
 		t.Errorf("%d tests of the row pass:\n%s", len(passed), out)
 	}
 }

@@ -113,7 +113,8 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	addOptions(cmd, &c.Config)
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
 	f.DurationVar(&c.Warmup, "warmup", 0,
-		"how long to run before measuring (default a tenth of --duration, at most 1s)")
+		"how long to run before measuring (default a tenth of --duration, at most 1s, and then until each client "+
+			"that asks has entered twice, at most 10s)")
 	f.Uint64Var(&c.Entries, "entries", 0, "end after so many entries, not after --duration")
 	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and nodes of its own")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
@@ -245,7 +246,7 @@ func (c *benchCall) resolveEnd(s settings) {
 		c.Warmup = 0
 	}
 	if c.Entries == 0 && !s.given("warmup") {
-		c.Warmup = min(c.Duration/10, time.Second)
+		c.Warmup, c.WarmupLimit = min(c.Duration/10, time.Second), bench.WarmupLimit
 	}
 }
 

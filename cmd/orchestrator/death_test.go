@@ -240,7 +240,7 @@ func TestStandstillIsReported(t *testing.T) {
 	t.Parallel()
 	l := start(t, "--patience", "500ms")
 	syscall.Kill(l.nodes[1], syscall.SIGSTOP)
-	l.want(2, "INCONCLUSIVE  the run stalled", "node 1: does not answer", "Who waits for whom:", "-> 1")
+	l.want(2, "INCONCLUSIVE  node 1 has been stopped for 10s, as by SIGSTOP", "send it SIGCONT within 10s")
 }
 
 // children returns the processes that process parent has started, in the order of their numbers.

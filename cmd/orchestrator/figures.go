@@ -37,12 +37,50 @@ func (p *report) throughput(t table) {
 			percent(t.of("utilisation_predicted").median))
 	}
 	p.line("throughput", "%s", text)
+	p.window(t)
 	switch {
 	case t.known("issued_share"):
 		p.line("issued", "%s of the requests due", t.of("issued_share").text(finePercent))
 	case t[0].Load == string(workload.Open):
 		p.line("issued", "not known, since the run ended before: waits of requests not made are left out")
 	}
+}
+
+// window says how long the warm-up took, if the clients decided that, and whether what was measured shows
+// more than a beginning: two entries of each client that requested.
+func (p *report) window(t table) {
+	if t.known("warmup_limit_s") {
+		text := "took " + t.of("warmup_took_s").text(seconds)
+		if late := t.where(func(row *results.Row) bool {
+			took, _ := row.WarmupTookS.Value()
+			limit, _ := row.WarmupLimitS.Value()
+			return took >= limit
+		}); late > 0 {
+			text += ": its limit, by when some clients still waited for their first or second entry"
+		}
+		p.line("warm-up", "%s", text)
+	}
+	const each = 2
+	var wouldDo, clients float64
+	short := t.where(func(row *results.Row) bool {
+		had, measured := row.EntriesInWindow.Value()
+		n, _ := row.Clients.Value()
+		length, _ := row.DurationS.Value()
+		if row.EntriesAsked.Known() || !measured || had >= each*n {
+			return false
+		}
+		wouldDo, clients = max(wouldDo, math.Ceil(length*each*n/max(had, 1))), max(clients, n)
+		return true
+	})
+	if short > 0 {
+		p.warn("the window is short: it has fewer than two entries for each of %.0f clients; "+
+			"--duration %.0fs would do", clients, wouldDo)
+	}
+}
+
+// warn prints a remark to the line above.
+func (p *report) warn(format string, args ...any) {
+	p.line("", "%s", p.palette.paint(yellow, fmt.Sprintf(format, args...)))
 }
 
 // A quantile is one that the summary prints, with its name there and in columns.
@@ -199,6 +237,10 @@ func (p *report) machine(t table) {
 	p.line("machine", "%s of the CPU time busy; broker %s of one core; largest node %s MB; up in %s ms",
 		t.of("cpu_busy").text(percent), t.of("broker_cpu").text(percent), plain(t.of("node_rss_mb_max").most, 1),
 		t.of("ready_ms").text(whole))
+	if longest, _ := t.of("pause_s_max").most.Value(); longest > 0 {
+		p.warn("a process stood still for %s, and waits are that long; verify says which it was",
+			seconds(t.of("pause_s_max").most))
+	}
 	busy := t.where(func(row *results.Row) bool {
 		busy, known := row.CPUBusy.Value()
 		return known && busy > 0.9
@@ -213,5 +255,5 @@ func (p *report) machine(t table) {
 	if len(t) > 1 {
 		remark = fmt.Sprintf("in %s ", trials(busy, len(t))) + remark
 	}
-	p.line("", "%s", p.palette.paint(yellow, "CPU-bound: "+remark))
+	p.warn("CPU-bound: %s", remark)
 }

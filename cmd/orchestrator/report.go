@@ -49,6 +49,9 @@ func (p *report) header(o bench.Options, m results.Machine) {
 		words = append(words, english.Count(o.Entries, "entry", "entries"))
 	} else {
 		words = append(words, fmt.Sprintf("%s after %s of warm-up", duration(o.Duration), duration(o.Warmup)))
+		if o.WarmupLimit > 0 {
+			words[len(words)-1] += " or more"
+		}
 	}
 	p.printf("%s\n", strings.Join(words, ", "))
 	machine := fmt.Sprintf("%d cores", m.Cores)

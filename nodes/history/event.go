@@ -41,6 +41,17 @@ const (
 	Settled
 	// AssumptionBroken: the assumptions Value, a set of nodes.Assumption, do not hold any more.
 	AssumptionBroken
+	// Paused: a process stands still, from outside, as after SIGSTOP. Count is the ID of its node, or Broker or
+	// Orchestrator.
+	Paused
+	// Resumed: the process Count goes on.
+	Resumed
+)
+
+// The processes of a run that are no nodes, as Paused and Resumed name them.
+const (
+	Broker       = ^uint32(0) - iota // NATS, if it is the run's own
+	Orchestrator                     // which notices it when it goes on
 )
 
 // NoLeader is the Count of an Elected event without a leader.
@@ -53,7 +64,7 @@ const (
 	Stopped                // no request is issued any more
 	Rested                 // every entry is over and every message has arrived
 	Interrupted            // the run was ended from outside, or by the death of a process
-	Stalled                // somebody waits and nothing moves
+	Stalled                // somebody waits and nothing moves; or, since anybody entered, Value messages have
 )
 
 // The gauges of a run.

@@ -32,9 +32,24 @@ func (j *Journal) Mark(at int64, mark uint32) error {
 	return j.append(Event{At: at, Kind: Marked, Count: mark})
 }
 
+// Stall marks that the run has stalled. messages is how many were handled since anybody entered, if it
+// livelocks; 0 if nothing moves.
+func (j *Journal) Stall(at int64, messages uint64) error {
+	return j.append(Event{At: at, Kind: Marked, Count: Stalled, Value: int64(messages)})
+}
+
 // Gauge records the value of a gauge.
 func (j *Journal) Gauge(at int64, gauge uint32, value int64) error {
 	return j.append(Event{At: at, Kind: Gauged, Count: gauge, Value: value})
+}
+
+// Pause records that a process (a node's ID, Broker or Orchestrator) stands still, or goes on again.
+func (j *Journal) Pause(at int64, process uint32, stands bool) error {
+	kind := Resumed
+	if stands {
+		kind = Paused
+	}
+	return j.append(Event{At: at, Kind: kind, Count: process})
 }
 
 // Settle records that the run came to rest after a single request of node, which took messages.

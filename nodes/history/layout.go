@@ -107,7 +107,8 @@ func (p *preamble) offset(event int) int64 {
 //
 // What a message causes is counted before the message counts as delivered, and what an entry causes
 // before its exit counts. So if the sums of Delivered and Exits, read first, equal those of Sent and
-// Requests, read after, then everything was at rest in between.
+// Requests, read after, then everything was at rest in between. What is Pending is counted as soon as its
+// cause, and no longer once what it has caused is.
 type Counters struct {
 	State      atomic.Uint64 // a State
 	EventCount atomic.Uint64 // events ever appended
@@ -115,7 +116,8 @@ type Counters struct {
 	MultiSent  atomic.Uint64 // multicasts published
 	Gaps       atomic.Uint64 // messages missing from the numbering of their streams, though nobody dropped them
 	Repeats    atomic.Uint64 // messages that came again or out of order, though nobody made them
-	_          [2]uint64     // the seal of a log that is closed; to the end of the cache line
+	_          uint64        // the seal of a log that is closed
+	Pending    atomic.Int64  // delayed messages, holds and timers to run out, if these have not been stopped
 }
 
 // InstanceCounters are the running totals of one instance of a node. What a message changes lies in one or
@@ -127,7 +129,8 @@ type InstanceCounters struct {
 	Resent   atomic.Uint64 // of all sent, the retries
 	Dropped  atomic.Uint64 // messages for this instance that a fault lost, or that found the node down
 	Copied   atomic.Uint64 // messages for this instance that a fault added
-	_        [2]uint64     // to the end of the cache line
+	Timeouts atomic.Uint64 // timers that ran out
+	_        uint64        // to the end of the cache line
 	Kinds    [MaxKinds]KindCounters
 }
 

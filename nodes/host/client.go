@@ -125,7 +125,7 @@ func (c *client) ask() {
 func (c *client) act() bool {
 	for range burst {
 		switch {
-		case c.host.err != nil:
+		case c.host.err != nil || c.host.parked:
 			return false
 		case c.revokedAt != 0:
 			at := c.revokedAt
@@ -176,7 +176,7 @@ func (c *client) enter(fence uint64) {
 		Value: c.money, Count: uint32(taken), Fence: fence})
 	c.counters.Entries.Add(1)
 	if hold := h.config.Workload.HoldFor(c.dice, h.config.Node, c.count); hold > 0 {
-		h.tasks.add(task{at: h.now + int64(hold), what: toRelease, client: c, entry: c.count})
+		h.pend(task{at: h.now + int64(hold), what: toRelease, client: c, entry: c.count})
 	} else {
 		c.leaves = true
 	}

@@ -56,15 +56,17 @@ func (s Subjects) Reports() string { return "ts." + s.run + ".ctl.reports" }
 // An Order is what the orchestrator tells a node, as JSON.
 type Order struct {
 	Do    string `json:"do"`
-	Begin int64  `json:"begin,omitempty"` // Issue: from when to when, in the run's nanoseconds;
-	End   int64  `json:"end,omitempty"`   // an End of zero never comes
+	Begin int64  `json:"begin,omitempty"` // Issue: from when to when, in the run's nanoseconds; if there is no
+	End   int64  `json:"end,omitempty"`   // End, an order to End comes later, or entries end it
+	Round int    `json:"round,omitempty"` // Report: goes into the answer
 }
 
 // The orders.
 const (
 	Issue  = "issue"  // issue requests from Begin to End
 	Ask    = "ask"    // issue a single request now
-	Park   = "park"   // receive messages but handle none, so that a circulating token comes to rest
+	End    = "end"    // issue no more requests from End on
+	Park   = "park"   // receive messages but do nothing more, so that a circulating token comes to rest
 	Report = "report" // send a Note with the status
 	Quit   = "quit"   // close the log and end
 )
@@ -74,4 +76,5 @@ type Note struct {
 	Node   nodes.ID          `json:"node"`
 	Ready  bool              `json:"ready,omitempty"` // it has subscribed to its subjects
 	Status *nodes.NodeStatus `json:"status,omitempty"`
+	Round  int               `json:"round,omitempty"` // of the order to Report that it answers
 }

@@ -20,7 +20,7 @@ func (h *Host) SetTimer(_ *nodes.Process, e *nodes.Effect) {
 	dice := h.dice.Of(chance.ForTimer, int(e.Instance))
 	roll := chance.OnLink(chance.ForTimer, h.config.Node, e.Timer.Peer, uint8(e.Timer.Kind), uint64(e.Gen))
 	length := int64(e.Min) + int64(dice.Unit(roll)*float64(e.Max-e.Min))
-	h.tasks.add(task{at: h.clock.Now() + length, what: toTimeout,
+	h.pend(task{at: h.clock.Now() + length, what: toTimeout,
 		input: nodes.Input{Kind: nodes.Timeout, Instance: e.Instance, Timer: e.Timer, Gen: e.Gen}})
 }
 

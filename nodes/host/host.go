@@ -29,7 +29,7 @@ type Host struct {
 	clientOf []*client // by instance; nil if it is no mutex
 	traffic  traffic
 	started  bool
-	parked   bool // the machines handle no more messages
+	parked   bool // the machines and the clients do nothing more
 
 	inbox   chan *nats.Msg        // messages and orders, in the order in which they came, and wake-ups
 	wakeUp  *nats.Msg             // says no more than that the alarm or the trouble is to be looked at
@@ -202,10 +202,12 @@ func (h *Host) obey(m *nats.Msg) {
 	case Ask:
 		h.start()
 		h.clients[0].ask()
+	case End:
+		h.tasks.add(task{at: o.End, what: toEnd})
 	case Park:
 		h.parked = true
 	case Report:
-		h.err = h.tell(Note{Node: h.config.Node, Status: h.process.Status(0)})
+		h.err = h.tell(Note{Node: h.config.Node, Status: h.process.Status(0), Round: o.Round})
 	case Quit:
 		h.quit = true
 	default:

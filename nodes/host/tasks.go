@@ -49,6 +49,15 @@ func (t *tasks) add(x task) {
 	t.Push(x)
 }
 
+// pend adds a task that something waits for. As long as there is one, the run is not at rest.
+func (h *Host) pend(x task) {
+	h.log.Pending.Add(1)
+	h.tasks.add(x)
+}
+
+// pends reports whether a task was added by pend.
+func (w what) pends() bool { return w == toRelease || w == toTimeout || w == toDeliver }
+
 // early is how long before the end of a critical section the loop wakes up: about as long as an idle
 // processor takes to wake up. The loop spins for the rest. It does so for no other tasks: there may be very
 // many, and their lateness changes no duration that was asked for.
@@ -87,10 +96,16 @@ func (h *Host) runDue() {
 		h.now = now
 		h.log.Late[history.LatenessBucket(now-t.at)].Add(1)
 		h.run(&t)
+		if t.what.pends() {
+			h.log.Pending.Add(-1)
+		}
 	}
 }
 
 func (h *Host) run(t *task) {
+	if h.parked && t.what != toEnd && t.what != toDeliver {
+		return
+	}
 	switch t.what {
 	case toBegin:
 		h.start()
@@ -102,6 +117,7 @@ func (h *Host) run(t *task) {
 	case toRelease:
 		t.client.finish(t.entry)
 	case toTimeout:
+		h.log.Instance(t.input.Instance).Timeouts.Add(1)
 		h.handle(t.input)
 		h.act()
 	case toDeliver:

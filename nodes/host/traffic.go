@@ -140,7 +140,7 @@ func (h *Host) arrive(m *nats.Msg) {
 		counters.Copied.Add(uint64(len(arrivals) - 1))
 	}
 	for _, at := range arrivals {
-		h.tasks.add(task{at: at, what: toDeliver, arrival: a})
+		h.pend(task{at: at, what: toDeliver, arrival: a})
 	}
 }
 

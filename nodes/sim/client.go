@@ -82,6 +82,7 @@ func (w *world) request(p *nodes.Process, r int32) {
 	}
 	w.open++
 	w.waiting++
+	w.asksCold(c.count)
 	units := w.Workload.Units(res.dice, p.ID(), uint64(c.count), res.capacity)
 	w.record(history.Event{Kind: history.Requested, Entry: c.count, Value: c.due, Count: uint32(units),
 		Node: p.ID(), Instance: uint16(res.instance)})
@@ -155,6 +156,7 @@ func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 	if w.Duration == 0 && w.steady() > 0 && w.entries == w.steady() {
 		w.mark(history.Measuring)
 	}
+	w.servedCold(c.count)
 	hold := max(1, int64(w.Workload.HoldFor(res.dice, p.ID(), uint64(c.count))))
 	end := w.plan(w.now+hold, toRelease, p.ID())
 	end.input.Instance, end.input.Gen = e.Instance, c.count

@@ -50,7 +50,7 @@ func (o *Options) checkCrashes() error {
 		if c.Node < 0 || int(c.Node) >= total {
 			return fmt.Errorf("there is no node %d to crash: they are 0 to %d", c.Node, total-1)
 		}
-		if end := o.Warmup + o.Duration; o.Duration > 0 && c.At > end {
+		if end := o.latestStop(); o.Duration > 0 && c.At > end {
 			return fmt.Errorf("node %d is to crash at %v, and the run ends at %v", c.Node, c.At, end)
 		}
 	}

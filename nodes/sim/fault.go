@@ -23,6 +23,9 @@ func (w *world) crash(p *nodes.Process) {
 		if p.Client(res.instance) == nodes.Inside {
 			res.taken -= p.Units(res.instance)
 		}
+		if p.Client(res.instance) == nodes.Waiting {
+			w.servedCold(w.client(p.ID(), int32(r)).count)
+		}
 		w.over(p.Client(res.instance))
 	}
 	w.record(crashed)

@@ -18,9 +18,12 @@ type Options struct {
 	Workload workload.Workload
 	Seed     uint64
 
-	Warmup   time.Duration // before what is measured
-	Duration time.Duration // of what is measured; zero: until Entries
-	Entries  uint64        // requests in all, warm-up included; zero: for Duration
+	Warmup time.Duration // before what is measured
+	// WarmupLimit, if it is not zero, extends the warm-up of a run for a Duration until no client waits for its
+	// first or second entry, but not beyond this.
+	WarmupLimit time.Duration
+	Duration    time.Duration // of what is measured; zero: until Entries
+	Entries     uint64        // requests in all, warm-up included; zero: for Duration
 
 	Latency    time.Duration // of every message, if there is no Shaper
 	Shaper     nodes.Shaper  // decides when messages arrive, and which do

@@ -54,7 +54,7 @@ func (w *world) run() {
 	case w.cut != nil:
 		w.mark(history.Interrupted)
 	case w.stall == "" && w.open > 0:
-		w.stalled()
+		w.stalled(0)
 	case w.stall == "":
 		w.stop()
 		w.markStopped()
@@ -71,10 +71,7 @@ func (w *world) begin() {
 			w.plan(int64(c.At+c.Restart), toRestart, c.Node).amnesia = c.Amnesia
 		}
 	}
-	if w.Duration > 0 {
-		w.plan(int64(w.Warmup), toMeasure, 0)
-		w.plan(int64(w.Warmup+w.Duration), toStop, 0)
-	}
+	w.planWindow()
 	for id := range w.processes {
 		w.turn = nodes.ID(id)
 		w.processes[id].Boot()
@@ -123,7 +120,7 @@ func (w *world) loop() {
 		}
 		w.happen(e)
 		if w.waiting > 0 && w.handled-w.moved > w.Patience {
-			w.stalled()
+			w.stalled(w.handled - w.moved)
 		}
 	}
 }
@@ -145,7 +142,9 @@ func (w *world) watch() error {
 // atRest reports whether no request is open and no message is on its way, except circulating ones.
 func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.stack.Circulates()) }
 
-func (w *world) stalled() {
+// stalled ends the run. messages is how many were handled since anybody entered; 0: nothing is left to
+// happen.
+func (w *world) stalled(messages uint64) {
 	var b strings.Builder
 	for i := range w.stack.Instances() {
 		status := make([]*nodes.NodeStatus, len(w.processes))
@@ -160,7 +159,8 @@ func (w *world) stalled() {
 		b.WriteString(stall.Report(status, w.n))
 	}
 	w.stall = b.String()
-	w.mark(history.Stalled)
+	w.record(history.Event{Kind: history.Marked, Count: history.Stalled, Value: int64(messages),
+		Node: nodes.None})
 }
 
 // plan returns an event at a node and a time, for the caller to fill in. It does not happen if the node
@@ -179,7 +179,7 @@ func (w *world) happen(e *event) {
 	case toDeliver:
 		w.deliver(p, e, there)
 	case toMeasure:
-		w.mark(history.Measuring)
+		w.warm()
 	case toStop:
 		w.stop()
 	case toCrash:

@@ -111,9 +111,9 @@ func TestHistoriesArePinned(t *testing.T) {
 		want string
 	}{
 		"calm": {options(t, "ricart-agrawala", 5),
-			"180edf7c2dbbd56bea88a65761cf4281dfb8448a8a7f16b2188a481ed98f92b1"},
+			"edf96e10a3c9f615caaaf8edf4b62eb8fe17a07dbe91a47a583391c45a49329e"},
 		"stormy": {options(t, "suzuki-kasami", 5, stormy(t)),
-			"2c89920a68a4669ab0193cf16068a1675c32219e974ebf073299ee868a95fe49"},
+			"2d8425fe68a259f8889575c787adff4d38314f352dc8db81c4b298c838ae9c2c"},
 	} {
 		once, again := encoded(t, test.o), encoded(t, test.o)
 		if !bytes.Equal(once, again) {

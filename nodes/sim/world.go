@@ -47,6 +47,7 @@ type world struct {
 	broken     nodes.Assumption
 	stopped    bool
 	measuring  bool // Measuring is marked
+	warmup     warmup
 	ended      bool // Stopped is marked
 	parked     bool
 	stall      string

@@ -1,0 +1,57 @@
+package cluster
+
+import "sync"
+
+// stopping are the processes that have been started and not reaped, by their ID.
+var stopping struct {
+	sync.Mutex
+	of map[int]*Process
+}
+
+// enrol makes a process known to NoticeStops, and strike makes it unknown.
+func enrol(p *Process) {
+	stopping.Lock()
+	defer stopping.Unlock()
+	if stopping.of == nil {
+		stopping.of = map[int]*Process{}
+	}
+	stopping.of[p.Pid()] = p
+}
+
+func strike(p *Process) {
+	stopping.Lock()
+	defer stopping.Unlock()
+	delete(stopping.of, p.Pid())
+}
+
+// NoticeStops asks the kernel which of the processes that were started here have been stopped, as by SIGSTOP,
+// or continued, and reports whether any was. It is one system call when nothing has happened. Where the
+// kernel does not tell, no process is ever known to be stopped.
+func NoticeStops() (any bool) {
+	stopping.Lock()
+	defer stopping.Unlock()
+	for {
+		pid, stopped, ok := nextStop()
+		if !ok {
+			return any
+		}
+		if p := stopping.of[pid]; p != nil {
+			any = true
+			p.turn(stopped)
+		}
+	}
+}
+
+// turn counts that the process was stopped or continued. If it was stopped and continued since it was last
+// looked at, the kernel tells of the latter alone.
+func (p *Process) turn(stopped bool) {
+	if was := p.turns.Load()%2 == 1; was == stopped {
+		p.turns.Add(2)
+	} else {
+		p.turns.Add(1)
+	}
+}
+
+// Turns returns how often the process has been stopped or continued, as far as NoticeStops has noticed: it is
+// stopped now if the number is odd.
+func (p *Process) Turns() uint32 { return p.turns.Load() }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package cluster
+
+// nextStop knows nothing here.
+func nextStop() (pid int, stopped, ok bool) { return 0, false, false }

@@ -1,0 +1,42 @@
+package cluster
+
+import (
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestStopsAreNoticed(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the kernel does not tell")
+	}
+	l := NewLauncher()
+	p, err := l.Start("a sleeper", "/bin/sleep", []string{"60"}, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { p.Kill(); <-p.Ended() }()
+	expect := func(turns uint32, signals ...syscall.Signal) {
+		t.Helper()
+		for _, s := range signals {
+			if err := p.cmd.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Millisecond) // else the kernel merges them
+		}
+		for deadline := time.Now().Add(5 * time.Second); p.Turns() != turns; time.Sleep(time.Millisecond) {
+			NoticeStops()
+			if time.Now().After(deadline) {
+				t.Fatalf("after %v it has been stopped or continued %d times, not %d", signals, p.Turns(), turns)
+			}
+		}
+	}
+	expect(0)
+	expect(1, syscall.SIGSTOP)
+	expect(2, syscall.SIGCONT)
+	expect(4, syscall.SIGSTOP, syscall.SIGCONT) // noticed together
+	if NoticeStops() {
+		t.Error("something is noticed though nothing happened")
+	}
+}

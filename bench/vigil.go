@@ -1,0 +1,229 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"turnstile/internal/english"
+	"turnstile/nodes"
+	"turnstile/nodes/host"
+	"turnstile/nodes/stall"
+)
+
+// A vigil finds out whether a trial in which something is open has stalled. Time alone is no evidence: links
+// may be slow, and processes may have been stopped. So patience only says when to look. A run has stalled if
+//
+//   - nothing can happen any more: no message is on its way, no client is about to leave and no timer runs,
+//     and that is so twice, with the same counts and an answer of every process in between (the two waves
+//     of F. Mattern, "Algorithms for distributed termination detection", Distributed Computing 2, 1987); or
+//   - it livelocks: twice in a row, nobody entered though somebody waited and nobody was inside, while more
+//     messages were handled than any entry takes and every process answered.
+//
+// Whatever nodes do, it ends the run some time.
+type vigil struct {
+	of      evidence
+	limit   time.Duration // the patience
+	plenty  uint64        // more messages than any entry takes
+	longest time.Duration // that a process may give no sign of life
+
+	last   sums  // when something last changed
+	lastAt int64 // that time
+
+	entered   sums  // when somebody last entered or left, or the period of a livelock began
+	enteredAt int64 // that time
+	periods   int   // of a livelock, one after the other
+	messages  uint64
+
+	missing sums  // when messages were first found to be on their way for too long
+	silence int64 // since when some process does not answer; 0: all do
+}
+
+// evidence is what a vigil can find out about a trial.
+type evidence interface {
+	now() int64
+	sums() sums
+	// disturbed reports whether a process stood still since it was last called, or still does.
+	disturbed(now int64) (bool, error)
+	// silent asks every process for a sign of life, and returns the name of one that gives none within a time.
+	silent(ctx context.Context, within time.Duration) (who string, err error)
+	// stalled ends the trial, in which so many messages were handled since anybody entered; 0: nothing moves.
+	stalled(ctx context.Context, messages uint64) error
+}
+
+// newVigil returns a vigil, with a patience that is extended by what the run itself makes slow.
+func (t *trial) newVigil() *vigil {
+	v := &vigil{of: t, plenty: plentyFor(t.total(), t.spec.Circulates), longest: t.longestPause(),
+		limit: t.Patience + 10*max(t.Latency.Longest(), t.Regions.Longest())}
+	v.restart(t.sums(), t.now())
+	return v
+}
+
+// plentyFor returns more messages than any entry takes, whatever the algorithm: every node may send some to
+// every other. What circulates passes every waiting node with each lap.
+func plentyFor(total int, circulates bool) uint64 {
+	if circulates {
+		return 4 * uint64(total)
+	}
+	return max(64, 4*uint64(total)*uint64(total))
+}
+
+// look takes the sums of a trial in which something is open, and gathers evidence when it is time to. It
+// returns errStalled, or another error that ends the run, or nil.
+func (v *vigil) look(ctx context.Context, s sums, now int64) error {
+	if disturbed, err := v.of.disturbed(now); disturbed || err != nil {
+		v.restart(s, now)
+		return err
+	}
+	if s.entries != v.entered.entries || s.exits != v.entered.exits || s.open() && !v.entered.open() {
+		v.entered, v.enteredAt, v.periods, v.messages = s, now, 0, 0
+	}
+	if s != v.last {
+		v.last, v.lastAt, v.silence = s, now, 0
+	}
+	handled := s.steps() - v.entered.steps()
+	switch {
+	case time.Duration(now-v.lastAt) > v.limit:
+		return v.still(ctx, s)
+	case time.Duration(now-v.enteredAt) > v.limit && handled > v.plenty && s.entries == s.exits:
+		return v.livelock(ctx, s, handled)
+	}
+	return nil
+}
+
+// restart forgets what was seen before a time.
+func (v *vigil) restart(s sums, now int64) {
+	v.last, v.lastAt, v.entered, v.enteredAt, v.periods, v.messages = s, now, s, now, 0, 0
+}
+
+// still looks again at a trial in which nothing seems to move.
+func (v *vigil) still(ctx context.Context, s sums) error {
+	all, err := v.answered(ctx)
+	again := v.of.sums()
+	switch {
+	case err != nil:
+		return err
+	case !all || again != s || again.pending > 0: // time will bring what is pending
+	case again.quiescent():
+		return v.of.stalled(ctx, 0)
+	case v.missing != again: // nodes have taken in what came before our question: it may still be on its way
+		v.missing = again
+	case again.open():
+		return v.of.stalled(ctx, 0)
+	default:
+		return fmt.Errorf("%s sent and never arrived",
+			english.Count(again.sent-again.delivered, "message was", "messages were"))
+	}
+	v.restart(again, v.of.now())
+	return nil
+}
+
+// livelock looks again at a trial in which plenty of messages were handled and nobody entered.
+func (v *vigil) livelock(ctx context.Context, s sums, handled uint64) error {
+	all, err := v.answered(ctx)
+	again, now := v.of.sums(), v.of.now()
+	switch {
+	case err != nil:
+		return err
+	case !all || again.entries != s.entries:
+		v.restart(again, now)
+		return nil
+	}
+	v.entered, v.enteredAt, v.periods, v.messages = again, now, v.periods+1, v.messages+handled
+	switch {
+	case v.periods < 2:
+		return nil
+	case again.open():
+		return v.of.stalled(ctx, v.messages)
+	}
+	return fmt.Errorf("messages go on without end, though no request is open: %d since the last exit",
+		v.messages)
+}
+
+// answered asks every process for a sign of life, and reports whether all give one. It is an error if some
+// have given none for too long.
+func (v *vigil) answered(ctx context.Context) (all bool, err error) {
+	asked := v.of.now()
+	who, err := v.of.silent(ctx, max(v.limit, time.Second))
+	switch took := time.Duration(v.of.now() - v.silence); {
+	case err != nil || who == "":
+		v.silence = 0
+		return err == nil, err
+	case v.silence == 0:
+		v.silence = asked
+	case took > v.longest:
+		return false, fmt.Errorf("%s has not answered for %v: it is stuck, or the broker is", who,
+			took.Round(time.Second))
+	}
+	return false, nil
+}
+
+func (t *trial) sums() sums { return t.watch.read() }
+
+func (t *trial) disturbed(now int64) (bool, error) {
+	err := t.followPauses(now)
+	return t.pauses.takeDisturbed(), err
+}
+
+func (t *trial) silent(ctx context.Context, within time.Duration) (who string, err error) {
+	status, err := t.ask(ctx, within)
+	if i := slices.Index(status, nil); i >= 0 && err == nil {
+		who = t.processes[i].Name
+	}
+	return who, err
+}
+
+// ask asks every node for its status, and returns what they answer within a time; nil for those that do not.
+func (t *trial) ask(ctx context.Context, within time.Duration) ([]*nodes.NodeStatus, error) {
+	t.asked++
+	order, err := json.Marshal(host.Order{Do: host.Report, Round: t.asked})
+	if err == nil {
+		err = t.conn.Publish(t.subjects.Orders(), order)
+	}
+	if err != nil {
+		return nil, errors.Join(t.cut(ctx), err)
+	}
+	t.conn.FlushTimeout(within) // without it, nobody answers
+	status := make([]*nodes.NodeStatus, t.total())
+	begun := t.now()
+	deadline := time.After(within)
+	for missing := t.total(); missing > 0; {
+		select {
+		case n := <-t.notes:
+			if n.Round == t.asked && n.Status != nil && status[n.Node] == nil {
+				status[n.Node] = n.Status
+				missing--
+			}
+		case p := <-t.ended:
+			return nil, t.death(p)
+		case <-ctx.Done():
+			return nil, errInterrupted
+		case <-deadline:
+			return status, t.overslept(begun+int64(2*within), t.now())
+		}
+	}
+	return status, nil
+}
+
+// stalled has all nodes stand still, keeps a report of their states, and returns errStalled. messages is how
+// many were handled since anybody entered, if that is why.
+func (t *trial) stalled(ctx context.Context, messages uint64) error {
+	if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Park}); err != nil {
+		return fmt.Errorf("nothing moves any more: %w", err)
+	}
+	status, err := t.ask(ctx, 5*time.Second)
+	if err != nil {
+		return err
+	}
+	arrive := t.now() + int64(5*time.Second+max(t.Latency.Longest(), t.Regions.Longest()))
+	for s := t.sums(); s.sent != s.delivered && t.now() < arrive; s = t.sums() { // nobody handles what comes
+		if err := t.wait(ctx, tick); err != nil {
+			return err
+		}
+	}
+	t.stall, t.livelock = stall.Report(status, t.Config.N), messages
+	return errStalled
+}
