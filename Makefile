@@ -8,6 +8,8 @@ RACE = $(shell test "$$(go env CGO_ENABLED)" = 1 && command -v "$$(go env CC)" >
 
 FUZZTIME = 5s
 IMAGE = turnstile
+STORM_RUNS = 100
+STORM_SEED = 1
 
 # It says what it is testing, where go test would be silent for minutes.
 GOTEST = go run ./internal/gotest $(RACE)
@@ -19,6 +21,7 @@ COMMANDS = bench simulate explore validate verify list overhead
 TAKES_fuzz = FUZZTIME
 TAKES_check = FUZZTIME
 TAKES_image = IMAGE
+TAKES_storm = STORM_RUNS STORM_SEED
 GO_VARIABLES = GO% CGO_% CC RACE
 
 quote = '$(subst ','\'',$(1))'
@@ -80,6 +83,12 @@ budget: ## measure the CPU time that the tests of each algorithm take
 .PHONY: mutants
 mutants: ## have the checks look for what is wrong with algorithms of which one rule was changed
 	@cd nodes/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfRows$$'
+
+# Its lines come as they are printed, since it is run in its folder.
+.PHONY: storm
+storm: ## judge STORM_RUNS (100) runs whose processes are stopped, killed and starved, and 4,000 garbled ones
+	@cd cmd/orchestrator && SOAK=1 go test -count=1 -timeout 1h -parallel 4 -run '^Test(Storm|Garbled)' \
+		-storm $(STORM_RUNS) -storm-seed $(STORM_SEED)
 
 .PHONY: check
 check: ## look for what tests do not find: format, vet, staticcheck, go.mod, short fuzz runs

@@ -274,7 +274,7 @@ func (s *stored) judge(t *testing.T) {
 func TestGarbledRuns(t *testing.T) {
 	runs := simulatedRuns(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	for range soak.Pick(50, 200, 5000) {
+	for range soak.Pick(50, 200, 2000) {
 		s := runs[r.IntN(len(runs))]
 		s.judge(t)
 		s.garbled(t, drawGarbling(r))
@@ -305,7 +305,7 @@ func TestGarbledRunsOfProcesses(t *testing.T) {
 	}
 	runs = append(runs, &stored{name: "killed", dir: left[0], donor: left[1], want: "inconclusive"})
 	r := rand.New(rand.NewPCG(3, 4))
-	for range soak.Pick(50, 200, 5000) {
+	for range soak.Pick(50, 200, 2000) {
 		s := runs[r.IntN(len(runs))]
 		s.judge(t)
 		s.garbled(t, drawGarbling(r))

@@ -1,0 +1,324 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"turnstile/results"
+)
+
+var (
+	stormRuns = flag.Int("storm", 0, "how many runs TestStorm draws at random, beside those that are fixed")
+	stormSeed = flag.Uint64("storm-seed", 1, "the first of the seeds that they are drawn from")
+)
+
+// A storm is a run of bench with what happens to its processes meanwhile.
+type storm struct {
+	name  string
+	args  string // of bench
+	wrong string // what is wrong with its nodes (see testdata/stormnode); empty: nothing
+	// fails says that the algorithm is sure to break a promise: the run must not be valid. If not, nothing is
+	// wrong with the algorithm, and the run must not be violated.
+	fails bool
+	gusts []gust
+	hogs  int  // processes that do nothing but take CPU time
+	long  bool // it is left out unless -storm is given
+}
+
+// A gust is a signal to one process. SIGSTOP is followed by SIGCONT when it is over.
+type gust struct {
+	victim string // orchestrator, broker, or the number of a node
+	signal syscall.Signal
+	after  time.Duration // since the run was started
+	lasts  time.Duration
+}
+
+func (g gust) String() string {
+	return fmt.Sprintf("%v of %s after %v for %v", g.signal, g.victim, g.after, g.lasts)
+}
+
+// kills reports whether a gust kills what it hits.
+func (s *storm) kills(victim string) bool {
+	return slices.ContainsFunc(s.gusts, func(g gust) bool {
+		return g.signal == syscall.SIGKILL && (victim == "" || g.victim == victim)
+	})
+}
+
+// TestStorm stops, continues and kills the processes of runs, and takes the CPU from them. A verdict is never
+// violated because of that, nor valid in spite of a failure; nothing panics, hangs or is left behind.
+func TestStorm(t *testing.T) {
+	build(t)
+	buildWrongNodes(t)
+	all := slices.DeleteFunc(fixedStorms(), func(s storm) bool { return s.long && *stormRuns == 0 })
+	for i := range *stormRuns {
+		all = append(all, drawStorm(*stormSeed+uint64(i)))
+	}
+	tally := tally{wanted: *stormRuns > 0}
+	t.Cleanup(tally.print)
+	for _, s := range all {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			r := &raging{storm: s, t: t, dir: t.TempDir()}
+			r.rage()
+			wrong := r.wrong()
+			tally.add(s, r.said(), wrong)
+			if wrong != "" {
+				t.Errorf("%s:\nbench %s\nwrong with nodes: %q, CPU hogs: %d, %v\nbench says (status %d):\n%s\n"+
+					"verify says (status %d):\n%s", wrong, s.args, s.wrong, s.hogs, s.gusts, r.status, &r.out, r.again,
+					r.verified)
+			}
+		})
+	}
+}
+
+// buildWrongNodes builds the node program in which something is wrong.
+func buildWrongNodes(t *testing.T) {
+	t.Helper()
+	program := filepath.Join(programs, "stormnode")
+	cmd := exec.Command("go", "build", "-o", program, "./testdata/stormnode")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building the wrong nodes: %v\n%s", err, out)
+	}
+	for _, s := range append(fixedStorms(), wrongStorms...) {
+		if s.wrong != "" {
+			os.Symlink("stormnode", filepath.Join(programs, s.wrong))
+		}
+	}
+}
+
+// A raging is a storm while it goes on, and then what came of it.
+type raging struct {
+	storm
+	t   *testing.T
+	dir string
+
+	cmd      *exec.Cmd
+	out      bytes.Buffer
+	status   int // exit status of bench; -1: killed
+	hung     bool
+	left     []int // processes that did not end
+	again    int   // exit status of verify
+	verified string
+}
+
+// rage makes the run.
+func (r *raging) rage() {
+	args := append([]string{"bench", "--no-progress", "--results", r.dir}, strings.Fields(r.args)...)
+	if r.storm.wrong != "" {
+		args = append(args, "--node-program", filepath.Join(programs, r.storm.wrong))
+	}
+	r.cmd = orchestrator(r.t, r.dir, args...)
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // it may be stopped when the test ends
+	defer r.blow()()
+	if err := r.cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	for _, g := range r.gusts {
+		go r.hit(g)
+	}
+	r.await()
+	for deadline := time.Now().Add(limit); ; time.Sleep(10 * time.Millisecond) {
+		if r.left = processesIn(r.dir); len(r.left) == 0 || time.Now().After(deadline) {
+			break
+		}
+	}
+	for _, pid := range r.left {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	cmd := orchestrator(r.t, r.dir, "verify", "--results", r.dir)
+	text, _ := cmd.CombinedOutput()
+	r.again, r.verified = cmd.ProcessState.ExitCode(), string(text)
+}
+
+// blow starts the hogs, and returns a function that ends them.
+func (r *raging) blow() (end func()) {
+	var hogs []*exec.Cmd
+	for range r.hogs {
+		hog := exec.Command("sh", "-c", "ulimit -t 60; while :; do :; done") // it ends in any case
+		if err := hog.Start(); err != nil {
+			r.t.Fatal(err)
+		}
+		hogs = append(hogs, hog)
+	}
+	return func() {
+		for _, hog := range hogs {
+			hog.Process.Kill()
+			hog.Wait()
+		}
+	}
+}
+
+// hit gives a process of the run its signal, if the process is there by then.
+func (r *raging) hit(g gust) {
+	time.Sleep(g.after)
+	pid := r.find(g.victim)
+	if pid == 0 || syscall.Kill(pid, g.signal) != nil || g.signal != syscall.SIGSTOP {
+		return
+	}
+	time.Sleep(g.lasts)
+	syscall.Kill(pid, syscall.SIGCONT)
+}
+
+// find returns the process of a victim, or 0 if there is none.
+func (r *raging) find(victim string) int {
+	if victim == "orchestrator" {
+		return r.cmd.Process.Pid
+	}
+	var nodes []int
+	for _, pid := range children(r.cmd.Process.Pid) {
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		switch {
+		case !bytes.Contains(args, []byte("--piped")):
+			nodes = append(nodes, pid)
+		case victim == "broker":
+			return pid
+		}
+	}
+	if id, err := strconv.Atoi(victim); err == nil && id < len(nodes) {
+		return nodes[id]
+	}
+	return 0
+}
+
+// await waits until bench has ended. If that takes too long, bench says where it is.
+func (r *raging) await() {
+	patience := time.Minute
+	for _, g := range r.gusts {
+		patience += g.lasts
+	}
+	ended := make(chan struct{})
+	go func() {
+		r.cmd.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		r.hung = true
+		r.cmd.Process.Signal(syscall.SIGQUIT)
+		time.Sleep(time.Second)
+		r.cmd.Process.Kill()
+		<-ended
+	}
+	r.status = r.cmd.ProcessState.ExitCode()
+}
+
+// processesIn returns the processes that work in a folder: those of a run inherit that of its orchestrator.
+func processesIn(dir string) (pids []int) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, path := range paths {
+		if at, err := os.Readlink(path); err == nil && at == dir {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			if _, state := parentOf(pid); state != "" && state != "Z" {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// said returns what bench said of the run in one word.
+func (r *raging) said() string {
+	switch {
+	case r.hung:
+		return "hung"
+	case r.status < 0:
+		return "killed"
+	}
+	return [...]string{"valid", "violated", "inconclusive", "under-loaded"}[min(r.status, 3)]
+}
+
+var crashes = regexp.MustCompile(`(?m)^(panic: |fatal error: |goroutine \d+ \[)`)
+
+// wrong says what is wrong with what came of the storm, if anything is.
+func (r *raging) wrong() string {
+	const valid, violated = 0, 1
+	killed := r.status < 0 && r.kills("orchestrator")
+	switch {
+	case r.hung:
+		return "bench hangs"
+	case len(r.left) > 0:
+		return fmt.Sprintf("processes are left: %v", r.left)
+	case crashes.Match(r.out.Bytes()) || crashes.MatchString(r.verified):
+		return "a panic"
+	case r.status > 3 || r.status < 0 && !killed:
+		return fmt.Sprintf("bench has the exit status %d", r.status)
+	case !r.fails && (r.status == violated || r.again == violated):
+		return "FALSE VIOLATED"
+	case r.fails && (r.status == valid || r.again == valid) && r.entries() >= 20:
+		return "FALSE VALID"
+	case killed && r.again == valid:
+		return "a run that was killed is valid"
+	case !killed && r.again != r.status && r.status != 2:
+		return "verify says something else"
+	}
+	return ""
+}
+
+// entries returns how many entries the run had, as far as it is known.
+func (r *raging) entries() float64 {
+	folder, err := results.Open(r.dir, results.LatestLink)
+	if err != nil {
+		return 0
+	}
+	rows, err := folder.Rows()
+	if err != nil || len(rows) == 0 {
+		return 0
+	}
+	entries, _ := strconv.ParseFloat(rows[0].Entries.String(), 64)
+	return entries
+}
+
+// drawStorm returns a storm that follows from a seed.
+func drawStorm(seed uint64) storm {
+	r := rand.New(rand.NewPCG(seed, 9))
+	s := soundStorm(r)
+	if r.IntN(4) == 0 {
+		s = wrongStorms[r.IntN(len(wrongStorms))]
+		s.args += fmt.Sprintf(" -n %d", 3+r.IntN(4))
+	}
+	s.name = fmt.Sprint("seed-", seed)
+	s.args += fmt.Sprintf(" --seed %d --patience %dms", seed, 300+r.IntN(2700))
+	if r.IntN(3) == 0 {
+		s.hogs = 1 + r.IntN(6)
+	}
+	for range r.IntN(5) {
+		s.gusts = append(s.gusts, drawGust(r))
+	}
+	return s
+}
+
+// drawGust returns a gust. Most victims are stopped, for 50 ms to 5 s.
+func drawGust(r *rand.Rand) gust {
+	g := gust{victim: strconv.Itoa(r.IntN(12)), signal: syscall.SIGSTOP,
+		after: time.Duration(r.IntN(3000)) * time.Millisecond,
+		lasts: time.Duration(50<<r.IntN(7)) * time.Millisecond}
+	switch r.IntN(5) {
+	case 0:
+		g.victim = "broker"
+	case 1:
+		g.victim = "orchestrator"
+	default:
+		g.victim = strconv.Itoa(r.IntN(4))
+	}
+	if r.IntN(10) == 0 {
+		g.signal = syscall.SIGKILL
+	}
+	return g
+}
