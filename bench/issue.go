@@ -112,8 +112,7 @@ type meter struct {
 	begin, end int64 // of issuing; end is 0 if entries end it, or while it is not known
 	measuring  bool
 	vigil      *vigil
-	cpu        cluster.CPUReading
-	broker     time.Duration
+	usage      cluster.Usage // when measuring began
 	measuredAt int64
 
 	reported, entries int64 // when progress was last reported, and the entries then
@@ -208,10 +207,7 @@ func (m *meter) measureFrom(ctx context.Context, now int64) error {
 // measure begins to measure.
 func (m *meter) measure(at int64) error {
 	m.measuring, m.measuredAt = true, at
-	m.cpu, _ = cluster.ReadCPU()
-	if p := m.trial.endpoint.process; p != nil {
-		m.broker, _ = p.CPUTime()
-	}
+	m.usage = cluster.ReadUsage(m.trial.endpoint.process, m.trial.processes)
 	return m.trial.journal.Mark(at, history.Measuring)
 }
 
@@ -232,22 +228,20 @@ func (m *meter) stop(at int64) error {
 // gauge records what has been used of the processors since measuring began.
 func (m *meter) gauge() error {
 	t := m.trial
-	if cpu, ok := cluster.ReadCPU(); ok {
-		if busy, ok := cpu.BusySince(m.cpu); ok {
-			if err := t.journal.Gauge(t.now(), history.BusyPPM, busy); err != nil {
-				return err
-			}
+	s := cluster.ReadUsage(t.endpoint.process, t.processes).Since(m.usage)
+	record := func(known bool, gauge uint32, share float64) error {
+		if !known {
+			return nil
 		}
+		return t.journal.Gauge(t.now(), gauge, int64(1e6*share))
 	}
-	p := t.endpoint.process
-	if p == nil {
-		return nil
-	}
-	spent, ok := p.CPUTime()
-	if took := t.now() - m.measuredAt; ok && took > 0 {
-		return t.journal.Gauge(t.now(), history.BrokerPPM, int64(1e6*(spent-m.broker))/took)
-	}
-	return nil
+	return errors.Join(
+		record(s.AllKnown, history.BusyPPM, s.Busy),
+		record(s.OwnKnown, history.OwnPPM, s.Own),
+		record(s.AllKnown && s.OwnKnown, history.OthersPPM, s.Others),
+		record(s.OwnKnown && t.endpoint.process != nil, history.BrokerPPM, s.BrokerCPU),
+		record(s.OwnKnown && t.endpoint.process != nil, history.BrokerSharePPM, s.Broker),
+	)
 }
 
 // pause returns how long to wait until the next look, which is not after a time that matters.

@@ -126,7 +126,8 @@ func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 func TestEveryColumnIsFilled(t *testing.T) {
 	filled := map[string]bool{}
 	for _, column := range []string{"nats", "patience_s", "timer_late_us_p50", "timer_late_us_p99",
-		"timer_late_us_max", "cpu_busy", "broker_cpu", "node_rss_mb_max", "ready_ms",
+		"timer_late_us_max", "cpu_busy", "broker_cpu", "own_cpu", "broker_share", "others_cpu",
+		"node_rss_mb_max", "ready_ms",
 		"bytes_per_entry"} {
 		filled[column] = true
 	}

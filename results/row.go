@@ -67,8 +67,11 @@ type Row struct {
 	TimerLateUSP50 Figure `csv:"timer_late_us_p50"`
 	TimerLateUSP99 Figure `csv:"timer_late_us_p99"`
 	TimerLateUSMax Figure `csv:"timer_late_us_max"`
-	CPUBusy        Figure `csv:"cpu_busy"`   // share of the machine, 0 to 1
-	BrokerCPU      Figure `csv:"broker_cpu"` // share of one CPU
+	CPUBusy        Figure `csv:"cpu_busy"`     // share of the machine or of the run's quota, 0 to 1
+	OwnCPU         Figure `csv:"own_cpu"`      // of it: by nodes and orchestrator
+	BrokerShare    Figure `csv:"broker_share"` // by the broker
+	OthersCPU      Figure `csv:"others_cpu"`   // by others, of the machine
+	BrokerCPU      Figure `csv:"broker_cpu"`   // share of one CPU
 	NodeRSSMB      Figure `csv:"node_rss_mb_max"`
 	ReadyMS        Figure `csv:"ready_ms"`
 	PauseSMax      Figure `csv:"pause_s_max"` // the longest that a process stood still

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"turnstile/internal/english"
 )
 
 // Fate says how the process ended, once it has, why if that is known, and what it printed last.
@@ -34,8 +36,8 @@ func cause(how, text string, kills int) string {
 	}
 	switch {
 	case how == "signal: killed" && kills > 0:
-		return fmt.Sprintf("memory ran out (the kernel killed %d for it): use fewer nodes, or allow more memory",
-			kills)
+		return fmt.Sprintf("memory ran out (the kernel killed %s for it): use fewer nodes, or allow more memory",
+			english.Count(kills, "process", "processes"))
 	case has("failed to create new OS thread", "newosproc"):
 		return "it was given no more threads: raise the limit on this user's processes (ulimit -u), " +
 			"or on those of the container"

@@ -12,7 +12,7 @@ func TestCause(t *testing.T) {
 		want      string
 	}{
 		{"signal: killed", "", 0, ""},
-		{"signal: killed", "", 2, "memory ran out (the kernel killed 2 for it): " +
+		{"signal: killed", "", 2, "memory ran out (the kernel killed 2 processes for it): " +
 			"use fewer nodes, or allow more memory"},
 		{"signal: terminated", "", 2, ""},
 		{"exit status 1", "node: no such algorithm", 2, ""},

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"turnstile/internal/cgroup"
 )
 
 // How much of the limits of this machine and user a run takes.
@@ -44,7 +46,7 @@ func CheckLimits(count int) error {
 // CheckStart returns an error if this user may have too few threads for this program to do anything: Go ends
 // a program that gets none with a trace of itself.
 func CheckStart() error {
-	return checkThreads("this program takes about", threadsToStart, userLimit())
+	return checkThreads("this program takes about", threadsToStart, append(groupLimit(), userLimit()...))
 }
 
 // A limit is one on threads.
@@ -75,6 +77,15 @@ func checkThreads(what string, need int, limits []limit) error {
 	return nil
 }
 
+// groupLimit returns the limit of the control groups of this process, as of a container.
+func groupLimit() []limit {
+	max := cgroup.Read(os.DirFS("/")).Threads
+	if max == 0 {
+		return nil
+	}
+	return []limit{{name: "the limit of its control group (pids.max)", max: int(max)}}
+}
+
 // threadLimits returns the known limits on processes and threads.
 func threadLimits() []limit {
 	var found []limit
@@ -89,7 +100,5 @@ func threadLimits() []limit {
 	}
 	add("kernel.threads-max", "/proc/sys/kernel/threads-max")
 	add("kernel.pid_max", "/proc/sys/kernel/pid_max")
-	add("the cgroup's pids.max", "/sys/fs/cgroup/pids.max")
-	add("the cgroup's pids.max", "/sys/fs/cgroup/pids/pids.max")
-	return append(found, userLimit()...)
+	return append(append(found, groupLimit()...), userLimit()...)
 }

@@ -3,60 +3,117 @@ package cluster
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
+
+	"turnstile/internal/cgroup"
 )
 
-// A CPUReading is the CPU time that the machine has spent since it was booted, in ticks.
-type CPUReading struct{ busy, all uint64 }
-
-// ReadCPU reads how much CPU time the machine has spent. It reports false where that is not known.
-func ReadCPU() (CPUReading, bool) {
-	b, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return CPUReading{}, false
-	}
-	line, _, _ := strings.Cut(string(b), "\n")
-	fields := strings.Fields(line)
-	if len(fields) < 6 || fields[0] != "cpu" {
-		return CPUReading{}, false
-	}
-	var r CPUReading
-	for i, f := range fields[1:min(len(fields), 9)] { // guest time is in user time already
-		ticks, _ := strconv.ParseUint(f, 10, 64)
-		r.all += ticks
-		if i != 3 && i != 4 { // idle, and waiting for a disk
-			r.busy += ticks
-		}
-	}
-	return r, true
+// A Usage is how much of the processors has been used up to some time: by the processes of a run, and by all
+// of the machine.
+type Usage struct {
+	at     time.Time
+	all    ticks         // of the processors that this process may run on
+	own    time.Duration // by this process and the nodes
+	broker time.Duration
+	known  bool // own and broker
 }
 
-// BusySince returns the share of all CPU time that was busy since the earlier reading, in millionths.
-func (r CPUReading) BusySince(earlier CPUReading) (int64, bool) {
-	if r.all <= earlier.all {
-		return 0, false
+// ReadUsage reads what has been used. The broker is nil if the run has none of its own.
+func ReadUsage(broker *Process, nodes []*Process) Usage {
+	u := Usage{at: time.Now(), all: readTicks()}
+	u.own, u.known = cpuTime(os.Getpid())
+	add := func(p *Process, to *time.Duration) {
+		spent, ok := p.CPUTime()
+		*to += spent
+		u.known = u.known && ok
 	}
-	return int64(1e6 * (r.busy - earlier.busy) / (r.all - earlier.all)), true
+	if broker != nil {
+		add(broker, &u.broker)
+	}
+	for _, p := range nodes {
+		add(p, &u.own)
+	}
+	return u
+}
+
+// Shares are what was used of the processors in some time: parts of what the run could use at most, which is
+// the processors that it may run on, or the quota of its control groups if that is less.
+type Shares struct {
+	Own    float64 // by the nodes and the orchestrator
+	Broker float64 // by the run's own broker
+	Others float64 // by all others, of the processors that the run may run on, whatever its quota
+	Busy   float64 // of those processors or of the quota, whichever was the busier
+	// BrokerCPU is the broker's share of one processor.
+	BrokerCPU float64
+	// AllKnown and OwnKnown report what could be measured: Busy, and all the rest.
+	AllKnown, OwnKnown bool
+}
+
+// Since returns what was used since an earlier reading.
+func (u Usage) Since(earlier Usage) Shares {
+	return u.since(earlier, runtime.NumCPU(), cgroup.Read(os.DirFS("/")).CPUs)
+}
+
+// since is Since on so many processors, of whose time the quota is what the run may use; 0: there is none.
+func (u Usage) since(earlier Usage, cpus int, quota float64) Shares {
+	var s Shares
+	took := u.at.Sub(earlier.at)
+	if took <= 0 {
+		return s
+	}
+	n := float64(cpus)
+	limit := n
+	if quota > 0 {
+		limit = min(n, quota)
+	}
+	if s.OwnKnown = u.known && earlier.known; s.OwnKnown {
+		s.BrokerCPU = (u.broker - earlier.broker).Seconds() / took.Seconds()
+		s.Broker = s.BrokerCPU / limit
+		s.Own = (u.own - earlier.own).Seconds() / took.Seconds() / limit
+	}
+	if s.AllKnown = u.all.all > earlier.all.all; s.AllKnown {
+		busy := float64(u.all.busy-earlier.all.busy) / float64(u.all.all-earlier.all.all)
+		s.Busy = min(1, max(busy, s.Own+s.Broker))
+		s.Others = max(0, busy-(s.Own+s.Broker)*limit/n)
+	}
+	return s
+}
+
+// ticks is the time that processors have spent since the machine was booted: at work, and in all.
+type ticks struct{ busy, all uint64 }
+
+func readTicks() ticks {
+	b, _ := os.ReadFile("/proc/stat")
+	return parseTicks(string(b), usable())
+}
+
+// parseTicks adds up the processors that are usable, from /proc/stat.
+func parseTicks(text string, usable func(cpu int) bool) (t ticks) {
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) < 6 || !strings.HasPrefix(fields[0], "cpu") {
+			continue
+		}
+		cpu, err := strconv.Atoi(fields[0][len("cpu"):])
+		if err != nil || !usable(cpu) {
+			continue // the line of all processors together has no number
+		}
+		for i, f := range fields[1:min(len(fields), 9)] { // guest time is in user time already
+			n, _ := strconv.ParseUint(f, 10, 64)
+			t.all += n
+			if i != 3 && i != 4 { // idle, and waiting for a disk
+				t.busy += n
+			}
+		}
+	}
+	return t
 }
 
 // CPUTime returns how much CPU time the process has spent.
-func (p *Process) CPUTime() (time.Duration, bool) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
-	if err != nil {
-		return 0, false
-	}
-	_, after, _ := strings.Cut(string(b), ") ") // the name of the program may contain anything
-	fields := strings.Fields(after)
-	if len(fields) < 13 {
-		return 0, false
-	}
-	user, err1 := strconv.ParseInt(fields[11], 10, 64)
-	system, err2 := strconv.ParseInt(fields[12], 10, 64)
-	const tick = time.Second / 100 // USER_HZ, on every architecture that Go runs on
-	return time.Duration(user+system) * tick, err1 == nil && err2 == nil
-}
+func (p *Process) CPUTime() (time.Duration, bool) { return cpuTime(p.Pid()) }
 
 // PeakResidentKB returns the peak of the process's resident memory, in units of 1024 bytes.
 func (p *Process) PeakResidentKB() (int64, bool) {

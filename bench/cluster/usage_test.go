@@ -1,56 +1,117 @@
 package cluster
 
 import (
+	"math"
 	"runtime"
 	"testing"
 	"time"
 )
 
-func TestBusySince(t *testing.T) {
-	for _, test := range []struct {
-		earlier, later CPUReading
-		want           int64
-		known          bool
+// In 10 s on 4 processors, of whose 4,000 ticks so many were busy.
+func TestShares(t *testing.T) {
+	for name, test := range map[string]struct {
+		busy        uint64
+		own, broker float64 // in seconds
+		quota       float64
+		want        Shares
 	}{
-		{CPUReading{10, 100}, CPUReading{60, 200}, 500_000, true},
-		{CPUReading{10, 100}, CPUReading{10, 101}, 0, true},
-		{CPUReading{10, 100}, CPUReading{110, 200}, 1_000_000, true},
-		{CPUReading{10, 100}, CPUReading{10, 100}, 0, false}, // no tick has passed
-		{CPUReading{}, CPUReading{}, 0, false},               // neither could be read
+		"at rest": {0, 0, 0, 0, Shares{}},
+		"the run is busy": {3800, 28, 8, 0,
+			Shares{Own: 0.7, Broker: 0.2, Others: 0.05, Busy: 0.95, BrokerCPU: 0.8}},
+		"others are busy": {4000, 6, 2, 0,
+			Shares{Own: 0.15, Broker: 0.05, Others: 0.8, Busy: 1, BrokerCPU: 0.2}},
+		"the quota is used up": {1600, 10, 5, 1.5,
+			Shares{Own: 10 / 15.0, Broker: 5 / 15.0, Others: 0.025, Busy: 1, BrokerCPU: 0.5}},
+		"a quota, and others are busy": {3800, 3, 3, 1.5,
+			Shares{Own: 0.2, Broker: 0.2, Others: 0.8, Busy: 0.95, BrokerCPU: 0.3}},
+		"a quota above the machine": {3800, 28, 8, 64,
+			Shares{Own: 0.7, Broker: 0.2, Others: 0.05, Busy: 0.95, BrokerCPU: 0.8}},
+		"ticks are coarser than clocks": {900, 8, 2, 0,
+			Shares{Own: 0.2, Broker: 0.05, Others: 0, Busy: 0.25, BrokerCPU: 0.2}},
 	} {
-		got, known := test.later.BusySince(test.earlier)
-		if got != test.want || known != test.known {
-			t.Errorf("%v since %v: %d, %v", test.later, test.earlier, got, known)
+		at := time.Now()
+		seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+		before := Usage{at, ticks{1000, 5000}, seconds(100), seconds(50), true}
+		after := Usage{at.Add(10 * time.Second), ticks{1000 + test.busy, 9000}, seconds(100 + test.own),
+			seconds(50 + test.broker), true}
+		got := after.since(before, 4, test.quota)
+		for _, x := range [][2]float64{{got.Own, test.want.Own}, {got.Broker, test.want.Broker},
+			{got.Others, test.want.Others}, {got.Busy, test.want.Busy}, {got.BrokerCPU, test.want.BrokerCPU}} {
+			if math.Abs(x[0]-x[1]) > 1e-9 || !got.AllKnown || !got.OwnKnown {
+				t.Errorf("%s: %+v, not %+v", name, got, test.want)
+				break
+			}
 		}
 	}
 }
 
-func TestReadings(t *testing.T) {
+func TestSharesUnknown(t *testing.T) {
+	at := time.Now()
+	for name, test := range map[string]struct {
+		before, after Usage
+		all, own      bool
+	}{
+		"no time has passed": {Usage{at, ticks{1, 2}, 0, 0, true}, Usage{at, ticks{2, 3}, 0, 0, true},
+			false, false},
+		"no tick has passed": {Usage{at, ticks{1, 2}, 0, 0, true}, Usage{at.Add(1), ticks{1, 2}, 0, 0, true},
+			false, true},
+		"a process could not be read": {Usage{at, ticks{1, 2}, 0, 0, true},
+			Usage{at.Add(1), ticks{2, 3}, 0, 0, false}, true, false},
+	} {
+		if got := test.after.since(test.before, 4, 0); got.AllKnown != test.all || got.OwnKnown != test.own {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestParseTicks(t *testing.T) {
+	const text = "cpu  1000 0 0 1000 0 0 0 0 0 0\n" +
+		"cpu0 10 1 2 100 50 3 4 5 10 1\ncpu1 20 2 4 200 60 6 8 10 20 2\ncpu12 1 0 0 1 0 0 0 0\nintr 1 2 3 4 5 6\n"
+	for name, test := range map[string]struct {
+		text   string
+		usable func(int) bool
+		want   ticks
+	}{
+		"all":       {text, func(int) bool { return true }, ticks{25 + 50 + 1, 175 + 310 + 2}},
+		"one":       {text, func(cpu int) bool { return cpu == 1 }, ticks{50, 310}},
+		"a tenth":   {text, func(cpu int) bool { return cpu == 12 }, ticks{1, 2}},
+		"none":      {text, func(int) bool { return false }, ticks{}},
+		"no file":   {"", func(int) bool { return true }, ticks{}},
+		"truncated": {"cpu0 1 2", func(int) bool { return true }, ticks{}},
+	} {
+		if got := parseTicks(test.text, test.usable); got != test.want {
+			t.Errorf("%s: %+v, not %+v", name, got, test.want)
+		}
+	}
+}
+
+func TestReadUsage(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc to read")
 	}
-	before, ok := ReadCPU()
-	if !ok || before.busy == 0 || before.busy > before.all {
-		t.Fatalf("the machine's CPU time: %v, %v", before, ok)
-	}
 	var out lines
 	p := mustLaunch(t, NewLauncher(), "busy", nil, out.add)
+	idle := mustLaunch(t, NewLauncher(), "idle", nil, nil)
 	out.await(t)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	before := ReadUsage(idle, []*Process{p})
+	spent := func() time.Duration {
+		t.Helper()
 		spent, ok := p.CPUTime()
 		if !ok {
 			t.Fatal("the CPU time of a process that runs cannot be read")
 		}
-		if spent >= 50*time.Millisecond {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("a process that does nothing else has spent %v of CPU time", spent)
+		return spent
+	}
+	began := spent()
+	for deadline := time.Now().Add(20 * time.Second); spent()-began < 50*time.Millisecond; {
+		if time.Sleep(5 * time.Millisecond); time.Now().After(deadline) {
+			t.Fatalf("a process that does nothing else has spent %v of CPU time", spent())
 		}
 	}
-	after, _ := ReadCPU()
-	if busy, ok := after.BusySince(before); !ok || busy <= 0 || busy > 1_000_000 {
-		t.Errorf("meanwhile the machine was busy for %d millionths, %v", busy, ok)
+	got := ReadUsage(idle, []*Process{p}).Since(before)
+	if !got.AllKnown || !got.OwnKnown || got.Own <= 0 || got.Own > 1 || got.Broker > got.Own ||
+		got.Busy < got.Own || got.Busy > 1 || got.Others < 0 || got.Others > 1 {
+		t.Errorf("a busy node and an idle broker: %+v", got)
 	}
 	if kb, ok := p.PeakResidentKB(); !ok || kb < 1024 || kb > 1<<20 {
 		t.Errorf("the process has had %d KB, %v", kb, ok)
@@ -59,6 +120,9 @@ func TestReadings(t *testing.T) {
 	ended(t, p)
 	if spent, ok := p.CPUTime(); ok {
 		t.Errorf("a process that has ended has spent %v", spent)
+	}
+	if u := ReadUsage(idle, []*Process{p}); u.known {
+		t.Errorf("what a process that has ended has spent is known: %+v", u)
 	}
 	if kb, ok := p.PeakResidentKB(); ok {
 		t.Errorf("a process that has ended has had %d KB", kb)

@@ -111,6 +111,12 @@ func (f *Fold) gauge(e history.Event) {
 		m.CPUBusy = results.Number(value / 1e6)
 	case history.BrokerPPM:
 		m.BrokerCPU = results.Number(value / 1e6)
+	case history.OwnPPM:
+		m.OwnCPU = results.Number(value / 1e6)
+	case history.BrokerSharePPM:
+		m.BrokerShare = results.Number(value / 1e6)
+	case history.OthersPPM:
+		m.OthersCPU = results.Number(value / 1e6)
 	case history.ReadyUS:
 		m.ReadyMS = results.Number(value / 1e3)
 	case history.ResidentKB:

@@ -47,6 +47,9 @@ type Measures struct {
 	TimerLateUS TimerLate
 	CPUBusy     results.Figure // share of the machine, 0 to 1
 	BrokerCPU   results.Figure // share of one CPU
+	OwnCPU      results.Figure // shares of what the run could use at most: nodes and orchestrator
+	BrokerShare results.Figure
+	OthersCPU   results.Figure
 	NodeRSSMB   results.Figure // of the largest node
 	ReadyMS     results.Figure
 	PauseS      results.Figure // the longest that a process stood still

@@ -290,6 +290,9 @@ func TestGaugesAndTimers(t *testing.T) {
 	tp := marked().
 		add(nodes.None, 1101, history.Gauged, history.BusyPPM, 970_000).
 		add(nodes.None, 1102, history.Gauged, history.BrokerPPM, 250_000).
+		add(nodes.None, 1102, history.Gauged, history.OwnPPM, 500_000).
+		add(nodes.None, 1102, history.Gauged, history.BrokerSharePPM, 125_000).
+		add(nodes.None, 1102, history.Gauged, history.OthersPPM, 345_000).
 		add(nodes.None, 1103, history.Gauged, history.ResidentKB, 20*1024).
 		add(nodes.None, 1104, history.Gauged, history.ResidentKB, 10*1024).
 		add(nodes.None, 1105, history.Gauged, history.ReadyUS, 1500)
@@ -300,6 +303,9 @@ func TestGaugesAndTimers(t *testing.T) {
 	m := of(tp.history(), workload.Saturated)
 	wantFigure(t, "busy", m.CPUBusy, "0.97")
 	wantFigure(t, "broker", m.BrokerCPU, "0.25")
+	wantFigure(t, "own", m.OwnCPU, "0.5")
+	wantFigure(t, "broker's share", m.BrokerShare, "0.125")
+	wantFigure(t, "others", m.OthersCPU, "0.345")
 	wantFigure(t, "memory", m.NodeRSSMB, "20")
 	wantFigure(t, "ready", m.ReadyMS, "1.5")
 	wantFigure(t, "late p50", m.TimerLateUS.P50, "53.247")

@@ -78,6 +78,7 @@ func (m *Measures) Fill(row *results.Row) {
 	row.TimerLateUSP50, row.TimerLateUSP99 = m.TimerLateUS.P50, m.TimerLateUS.P99
 	row.TimerLateUSMax = m.TimerLateUS.Max
 	row.CPUBusy, row.BrokerCPU = m.CPUBusy, m.BrokerCPU
+	row.OwnCPU, row.BrokerShare, row.OthersCPU = m.OwnCPU, m.BrokerShare, m.OthersCPU
 	row.NodeRSSMB, row.ReadyMS = m.NodeRSSMB, m.ReadyMS
 	row.PauseSMax = m.PauseS
 }

@@ -19,6 +19,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/mutex"
+	"turnstile/results"
 )
 
 const exploreHelp = `Go through everything that can happen in a small cluster: every order of deliveries,
@@ -56,7 +57,8 @@ type exploreCall struct {
 }
 
 func (a *app) exploreCommand() *cobra.Command {
-	c := exploreCall{memory: 2 << 30, timing: explore.Timing{Tick: time.Millisecond}}
+	c := exploreCall{memory: defaultMemory(results.ThisMachine()),
+		timing: explore.Timing{Tick: time.Millisecond}}
 	cmd := &cobra.Command{
 		Use:     "explore",
 		Short:   "Try every order of events in a small cluster",
@@ -313,6 +315,15 @@ func violationDocument(v *explore.Violation) any {
 		d["needs"] = v.OutsideModel.String()
 	}
 	return d
+}
+
+// defaultMemory returns how much memory to take on a machine: 2 GB, but no more than half of what there is.
+func defaultMemory(m results.Machine) size {
+	const most = 2 << 30
+	if m.MemoryMB == 0 {
+		return most
+	}
+	return size(min(most, uint64(m.MemoryMB)<<20/2))
 }
 
 // A size is a number of bytes, as people write it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"turnstile/bench"
 	"turnstile/bench/measure"
@@ -26,7 +27,7 @@ func (p *report) figures(s *bench.Summary) {
 	p.histogram(s)
 	p.messages(s, t)
 	p.fairness(t)
-	p.machine(t)
+	p.machine(t, s.Record.Machine)
 }
 
 func (p *report) throughput(t table) {
@@ -227,33 +228,67 @@ func (p *report) fairness(t table) {
 		rangeOf(t.of("entries_node_min").least, t.of("entries_node_max").most), text)
 }
 
-// machine prints what the run took of the machine. A simulated run has no timers, and no machine.
-func (p *report) machine(t table) {
+// machine prints what the run took of the machine m. A simulated run has no timers, and no machine.
+func (p *report) machine(t table, m results.Machine) {
 	if !t.known("node_rss_mb_max") && !t.known("cpu_busy") {
 		return
 	}
 	p.line("timers", "late by %s (p50), %s (p99), %s (max)", micros(t.of("timer_late_us_p50").median),
 		micros(t.of("timer_late_us_p99").median), micros(t.of("timer_late_us_max").most))
-	p.line("machine", "%s of the CPU time busy; broker %s of one core; largest node %s MB; up in %s ms",
-		t.of("cpu_busy").text(percent), t.of("broker_cpu").text(percent), plain(t.of("node_rss_mb_max").most, 1),
-		t.of("ready_ms").text(whole))
+	used := ""
+	if t.known("own_cpu") {
+		used = ": the run " + t.of("own_cpu").text(percent)
+		if t.known("broker_share") {
+			used += ", its broker " + t.of("broker_share").text(percent)
+		}
+		used += ", others " + t.of("others_cpu").text(percent)
+	}
+	p.line("machine", "%s of the CPU time used%s; largest node %s MB; up in %s ms",
+		t.of("cpu_busy").text(percent), used, plain(t.of("node_rss_mb_max").most, 1), t.of("ready_ms").text(whole))
 	if longest, _ := t.of("pause_s_max").most.Value(); longest > 0 {
 		p.warn("a process stood still for %s, and waits are that long; verify says which it was",
 			seconds(t.of("pause_s_max").most))
 	}
-	busy := t.where(func(row *results.Row) bool {
-		busy, known := row.CPUBusy.Value()
-		return known && busy > 0.9
+	p.cpuBound(t, m)
+}
+
+// A run on more than so much of the CPU time that it could use is bound by that.
+const cpuBound = 0.9
+
+// cpuBound warns of times that the processors have made, and says whose work that was.
+func (p *report) cpuBound(t table, m results.Machine) {
+	busy := slices.DeleteFunc(slices.Clone(t), func(row results.Row) bool {
+		used, _ := row.CPUBusy.Value()
+		return used <= cpuBound
 	})
-	if busy == 0 {
+	if len(busy) == 0 {
 		return
+	}
+	in := ""
+	if len(t) > 1 {
+		in = fmt.Sprintf("in %s ", trials(len(busy), len(t)))
+	}
+	ours, _ := busy.of("own_cpu").median.Value()
+	broker, _ := busy.of("broker_share").median.Value()
+	ours += broker
+	others, known := busy.of("others_cpu").median.Value()
+	if known && others > ours {
+		p.warn("CPU-bound: %sothers used %s of the machine: these times are theirs as well; "+
+			"repeat it when they are done", in, percent(results.Number(others)))
+		return
+	}
+	by := ""
+	if m.CPUQuota > 0 && ours > cpuBound {
+		by = fmt.Sprintf(" by its limit of %s", quota(m))
 	}
 	remark := "these times rank CPU cost, not algorithms"
 	if latency, known := t[0].LatencyUS.Value(); known && latency == 0 {
 		remark += "; add --latency"
 	}
-	if len(t) > 1 {
-		remark = fmt.Sprintf("in %s ", trials(busy, len(t))) + remark
-	}
-	p.warn("CPU-bound: %s", remark)
+	p.warn("CPU-bound%s: %s%s", by, in, remark)
+}
+
+// quota says how much CPU time the control groups of a run allow it.
+func quota(m results.Machine) string {
+	return fmt.Sprintf("%s CPUs", strconv.FormatFloat(m.CPUQuota, 'g', 3, 64))
 }

@@ -25,8 +25,8 @@ var layers = [][]string{
 	{"nodes/mutex", "nodes/election"},
 	{"nodes"},
 	{"internal/yamlfile"},
-	{"internal/chance", "internal/english", "internal/gotest", "internal/heap", "internal/soak",
-		"internal/suggest"},
+	{"internal/cgroup", "internal/chance", "internal/english", "internal/gotest", "internal/heap",
+		"internal/soak", "internal/suggest"},
 }
 
 // A goPackage is what `go list` says of a package.

@@ -54,9 +54,12 @@ func (p *report) header(o bench.Options, m results.Machine) {
 		}
 	}
 	p.printf("%s\n", strings.Join(words, ", "))
-	machine := fmt.Sprintf("%d cores", m.Cores)
+	machine := english.Count(m.Cores, "core", "cores")
 	if m.CPU != "" {
 		machine += " of " + m.CPU
+	}
+	if m.CPUQuota > 0 {
+		machine += ", limited to " + quota(m) + " by its control group"
 	}
 	p.printf("seed %d; %s\n\n", o.Seed, machine)
 }

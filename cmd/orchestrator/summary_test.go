@@ -110,6 +110,38 @@ func TestSummaryOfTrialsWarns(t *testing.T) {
 	wantSummary(t, s, "overtaken 32,863 times or more (some requests were not served)")
 }
 
+// Who has used the processors is said, and blamed.
+func TestSummaryOfABusyMachine(t *testing.T) {
+	for _, test := range []struct {
+		busy, own, broker, others float64
+		quota                     float64
+		line, warning             string
+	}{
+		{0.97, 0.72, 0.2, 0.05, 0, "97% of the CPU time used: the run 72%, its broker 20%, others 5%; largest node",
+			"CPU-bound: these times rank CPU cost, not algorithms; add --latency"},
+		{0.98, 0.28, 0.1, 0.6, 0, "98% of the CPU time used: the run 28%, its broker 10%, others 60%; largest node",
+			"CPU-bound: others used 60% of the machine: these times are theirs as well; repeat it when they are done"},
+		{1, 0.8, 0.2, 0.3, 1.5, "100% of the CPU time used: the run 80%, its broker 20%, others 30%; largest node",
+			"CPU-bound by its limit of 1.5 CPUs: these times rank CPU cost, not algorithms; " +
+				"add --latency"},
+		{0.5, 0.3, 0.1, 0.1, 0, "50% of the CPU time used: the run 30%, its broker 10%, others 10%; largest node",
+			""},
+	} {
+		s := threeTrials(t)
+		s.Record.Machine.CPUQuota = test.quota
+		s.Rows = s.Rows[:1]
+		s.Rows[0].CPUBusy, s.Rows[0].OwnCPU = results.Number(test.busy), results.Number(test.own)
+		s.Rows[0].BrokerShare, s.Rows[0].OthersCPU = results.Number(test.broker), results.Number(test.others)
+		var b bytes.Buffer
+		newReport(&b).summary(s)
+		if !strings.Contains(b.String(), "machine     "+test.line) ||
+			!strings.Contains(b.String(), test.warning+"\n") ||
+			strings.Contains(b.String(), "CPU-bound") != (test.warning != "") {
+			t.Errorf("%+v: it says\n%s", test, &b)
+		}
+	}
+}
+
 // An outcome counts the trials that have it, and not those that were never made.
 func TestSummaryOfAnIncompleteRun(t *testing.T) {
 	s := threeTrials(t)

@@ -73,6 +73,11 @@ const (
 	ResidentKB            // the largest resident memory of a node process, in units of 1024 bytes
 	ReadyUS               // from the first process started until all were ready, in microseconds
 	BrokerPPM             // share of one CPU that the broker used while measuring, in millionths
+
+	// Shares of what the run could use of the processors while measuring, in millionths.
+	OwnPPM         // that nodes and orchestrator used
+	BrokerSharePPM // that the broker used
+	OthersPPM      // that others used
 )
 
 // An Event is one thing that happened.
