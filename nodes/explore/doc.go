@@ -10,7 +10,8 @@
 //   - exclusion: in no state are more units of a resource taken than there are;
 //   - panic: no machine panics;
 //   - deadlock: in no state does somebody wait with nothing left to happen but requests and faults;
-//   - starvation: from every state, whoever waits can still enter (known once the space is exhausted).
+//   - starvation: from every state, whoever waits can still enter (known once the space is exhausted);
+//   - fairness, if Checks names it: no request is passed over more often than the row promises.
 //
 // What is broken after a fault that the row's assumptions rule out is excused, and counted apart, unless
 // Demand is set. The result says whether the space was exhausted or which bound ended the search; it does not

@@ -7,9 +7,10 @@ import (
 	"turnstile/nodes"
 )
 
-// A state is a list of numbers: the part of each node, the faults so far, and a word for each message on its
-// way. Words are ordered by link, and on a link as they were sent or, with Reordering, by their digests,
-// since the order sent makes no difference then.
+// A state is a list of numbers: the part of each node, the faults so far, how often each client was passed
+// over if that is looked for, and a word for each message on its way. Words are ordered by link, and on a
+// link as they were sent or, with Reordering, by their digests, since the order sent makes no difference
+// then.
 
 // Faults are counted in one number, a byte for each sort.
 const (
@@ -84,6 +85,8 @@ type batch struct {
 type worker struct {
 	o       *Options
 	total   int
+	head    int // the length of a state without the messages on their way
+	bypass  int // what is promised, if fairness is looked for
 	shared  int // resources
 	parts   *parts
 	seen    *visited
@@ -108,6 +111,10 @@ type worker struct {
 func newWorker(o *Options, ps *parts, seen *visited) *worker {
 	w := &worker{o: o, total: ps.stack.Total(), shared: len(ps.stack.Mutexes()), parts: ps, seen: seen,
 		memo: map[uint64][]outcome{}, safe: ps.stack.Safe(), live: ps.stack.Live()}
+	w.head = w.total + 1
+	if o.looksFor(CheckFairness) {
+		w.head, w.bypass = w.total+2, o.Spec.Bypass(o.Config)
+	}
 	if o.Reordering {
 		w.model |= nodes.FIFO
 	}
@@ -145,31 +152,6 @@ func (w *worker) react(number uint32, s stimulus) []outcome {
 	return r
 }
 
-// broken returns the assumptions that are broken in a state.
-func (w *worker) broken(state []uint32) nodes.Assumption {
-	faults, broken := state[w.total], w.model
-	for _, f := range [...]struct {
-		mask uint32
-		need nodes.Assumption
-	}{
-		{0xff, nodes.NoLoss}, {0xff << 8, nodes.NoDuplication}, {0xff << 16, nodes.NoCrash},
-		{oneAmnesia, nodes.NoAmnesia},
-	} {
-		if faults&f.mask != 0 {
-			broken |= f.need
-		}
-	}
-	return broken
-}
-
-// excuse returns the broken assumptions among the needs, unless faults excuse nothing.
-func (w *worker) excuse(state []uint32, needs nodes.Assumption) nodes.Assumption {
-	if w.o.Demand {
-		return 0
-	}
-	return w.broken(state) & needs
-}
-
 // expand makes all moves out of a state.
 func (w *worker) expand(state []uint32) {
 	w.state, w.moves, w.steps = state, 0, 0
@@ -182,7 +164,7 @@ func (w *worker) expand(state []uint32) {
 		w.local(at, p)
 	}
 	w.tick()
-	if w.steps == 0 && waiting != 0 && inside == 0 {
+	if w.steps == 0 && waiting != 0 && inside == 0 && w.o.looksFor(CheckDeadlock) {
 		w.findings = append(w.findings, finding{check: CheckDeadlock})
 		waiting = 0 // it is reported already
 	}
@@ -195,7 +177,7 @@ func (w *worker) expand(state []uint32) {
 // deliveries makes the moves of messages. On a link in order only the first message moves: to lose or copy a
 // later one has the same effect when it has become the first.
 func (w *worker) deliveries() {
-	flights, faults := w.state[w.total+1:], w.state[w.total]
+	flights, faults := w.state[w.head:], w.state[w.total]
 	for i, word := range flights {
 		if i > 0 && (flights[i-1] == word || !w.o.Reordering && flights[i-1]>>linkShift == word>>linkShift) {
 			continue
@@ -269,16 +251,23 @@ func (w *worker) put(m move, out *outcome) {
 	if step {
 		w.steps++
 	}
-	if out != nil && out.panics != "" {
-		w.findings = append(w.findings, finding{CheckPanic, out.panics, m})
+	switch {
+	case out != nil && out.panics != "": // nothing follows, whether that is looked for or not
+		if w.o.looksFor(CheckPanic) {
+			w.findings = append(w.findings, finding{CheckPanic, out.panics, m})
+		}
 		return
-	}
-	if out != nil && out.entered != 0 && w.overfull(int(m.node), out) {
+	case out != nil && out.entered != 0 && w.o.looksFor(CheckExclusion) && w.overfull(int(m.node), out):
 		w.findings = append(w.findings, finding{check: CheckExclusion, move: m})
 		return
 	}
 	from := len(w.data)
 	w.data = w.successor(w.data, w.state, m, out)
+	if says := w.unfair(w.data[from:]); says != "" {
+		w.data = w.data[:from]
+		w.findings = append(w.findings, finding{CheckFairness, says, m})
+		return
+	}
 	c := candidate{move: m, step: step, from: uint32(from), to: uint32(len(w.data)),
 		entered: out != nil && out.entered != 0}
 	c.digest = w.digest(w.data[from:])
@@ -315,9 +304,9 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 		return w.later(b, state)
 	}
 	head := len(b)
-	b = append(b, state[:w.total+1]...)
+	b = append(b, state[:w.head]...)
 	faults := &b[head+w.total]
-	flights := state[w.total+1:]
+	flights := state[w.head:]
 	at := -1
 	switch m.what {
 	case StepDeliver, StepDrop, StepDuplicate:
@@ -342,14 +331,16 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 		b = append(b, word)
 	}
 	if out == nil {
+		w.passOver(b[head:], m, out)
 		return b
 	}
 	b[head+int(m.node)] = out.next
 	for _, word := range out.sends {
 		if w.known[b[head+int(receiver(word))]].up {
-			b = w.send(b, head+w.total+1, word)
+			b = w.send(b, head+w.head, word)
 		}
 	}
+	w.passOver(b[head:], m, out)
 	return b
 }
 
@@ -376,10 +367,13 @@ func (w *worker) after(a, b uint32) bool {
 // numbers depend on which worker found them first.
 func (w *worker) digest(state []uint32) digest {
 	d := digest{}.addNumbers(state[w.total], uint32(len(state)))
+	for _, word := range state[w.total+1 : w.head] {
+		d = d.addNumbers(word, 0)
+	}
 	for _, number := range state[:w.total] {
 		d = d.add(w.known[number].digest)
 	}
-	for _, word := range state[w.total+1:] {
+	for _, word := range state[w.head:] {
 		d = d.add(w.flights[word&flightMask].digest)
 	}
 	return d

@@ -24,6 +24,10 @@ type Options struct {
 	// out at any moment, however long the timer was set.
 	Timing *Timing
 
+	// Checks names what to look for; nil: everything but fairness, which takes more states. What is not looked
+	// for is passed by, except that nothing follows a panic.
+	Checks []string
+
 	// Demand has faults excuse nothing: what breaks outside the model of the algorithm counts too.
 	Demand bool
 
@@ -67,6 +71,9 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("a depth of %d and %d workers: both start at 1, and 0 is for the default",
 			o.Depth, o.Workers)
 	}
+	if err := o.validateChecks(stack); err != nil {
+		return err
+	}
 	if o.Timing != nil {
 		return o.Timing.Validate()
 	}
@@ -77,14 +84,6 @@ func (o *Options) Validate() error {
 func (o *Options) stack() (*nodes.Stack, error) {
 	return nodes.NewStack(append([]nodes.Instance{{Spec: o.Spec, Config: o.Config}}, o.Beside...)...)
 }
-
-// What an exploration looks for, as the names of its checks.
-const (
-	CheckExclusion  = "exclusion"  // two clients are inside
-	CheckPanic      = "panic"      // a machine gave up, or broke its contract
-	CheckDeadlock   = "deadlock"   // somebody waits, and nothing is left to happen but new requests
-	CheckStarvation = "starvation" // somebody waits, and whatever happens it is never let in
-)
 
 // A Violation is a failed check, and how it comes about.
 type Violation struct {

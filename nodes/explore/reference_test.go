@@ -28,6 +28,14 @@ type plainState struct {
 	now                   int
 	lost, copied, crashes int
 	forgot                bool
+	passed                []plainPassed // by client
+}
+
+// A plainPassed tells how often a request was passed over.
+type plainPassed struct {
+	known   bool // no message was on its way since it was made
+	times   int
+	between bool // others have entered since that was counted
 }
 
 type plainNode struct {
@@ -53,7 +61,7 @@ type plainFlight struct {
 
 func (s *plainState) clone() *plainState {
 	c := *s
-	c.nodes, c.flying = slices.Clone(s.nodes), slices.Clone(s.flying)
+	c.nodes, c.flying, c.passed = slices.Clone(s.nodes), slices.Clone(s.flying), slices.Clone(s.passed)
 	for i := range c.nodes {
 		if c.nodes[i].up != nil {
 			c.nodes[i].up = c.nodes[i].up.Clone()
@@ -112,8 +120,11 @@ func (p *plain) ways(from *plainState, step bool, happen func(*plainState), scri
 	case nil:
 		before, after := from.clients(p.o, nodes.Inside), to.clients(p.o, nodes.Inside)
 		m.entered = len(after) > len(before)
-		if len(after) > 1 {
+		switch {
+		case len(after) > 1 && len(after) > len(before) && p.o.looksFor(CheckExclusion):
 			m.check = CheckExclusion
+		case p.o.looksFor(CheckFairness) && p.passOver(to, m.entered):
+			m.check = CheckFairness
 		}
 	default:
 		m.check = CheckPanic
@@ -123,6 +134,28 @@ func (p *plain) ways(from *plainState, step bool, happen func(*plainState), scri
 		m.to, m.entered = nil, false
 	}
 	return []plainMove{m}
+}
+
+// passOver counts who was passed over, and reports whether that is more often than is promised.
+func (p *plain) passOver(s *plainState, entered bool) (unfair bool) {
+	waiting := s.clients(p.o, nodes.Waiting)
+	for id := range s.passed {
+		at := &s.passed[id]
+		if !slices.Contains(waiting, id) {
+			*at = plainPassed{}
+			continue
+		}
+		at.between = at.known && (at.between || entered)
+		if len(s.flying) > 0 {
+			continue
+		}
+		if at.between {
+			at.times++
+		}
+		at.known, at.between = true, false
+		unfair = unfair || at.times > p.o.Spec.Bypass(p.o.Config)
+	}
+	return unfair
 }
 
 func (p *plain) broken(s *plainState) (all nodes.Assumption) {
@@ -346,5 +379,8 @@ func (p *plain) write(s *plainState) string {
 		slices.SortStableFunc(flying, func(a, b string) int { return strings.Compare(a[:3], b[:3]) })
 	}
 	fmt.Fprint(&b, flying, s.lost, s.copied, s.crashes, s.forgot)
+	if p.o.looksFor(CheckFairness) {
+		fmt.Fprint(&b, s.passed)
+	}
 	return b.String()
 }

@@ -34,15 +34,19 @@ func (s *search) tell(l *lead) (*Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := replay(s.parts.stack, schedule)
+	r, err := replay(s.parts.stack, schedule, s.o.looksFor(CheckExclusion))
 	if err != nil {
 		return nil, err
 	}
 	v := r.Violation
-	if l.check == CheckStarvation {
+	switch l.check {
+	case CheckStarvation:
 		v = &Violation{Check: l.check, Stall: r.Status,
 			Says: fmt.Sprintf("node %d waits, and whatever happens it is never let in", l.waiter)}
 		r.Story = append(r.Story, fmt.Sprintf("from here on, node %d cannot enter any more", l.waiter))
+	case CheckFairness:
+		v = &Violation{Check: l.check, Stall: r.Status, Says: l.says}
+		r.Story = append(r.Story, v.Says)
 	}
 	if v == nil || v.Check != l.check {
 		return nil, fmt.Errorf("replaying does not show the %s that exploring has found: "+
@@ -56,7 +60,8 @@ func (s *search) tell(l *lead) (*Violation, error) {
 // equal messages apart.
 func (s *search) schedule(l *lead) (*Schedule, error) {
 	var moves []move
-	if l.check == CheckExclusion || l.check == CheckPanic {
+	switch l.check {
+	case CheckExclusion, CheckPanic, CheckFairness:
 		moves = append(moves, l.move)
 	}
 	at := l.state

@@ -32,11 +32,13 @@ func Replay(s *Schedule) (*Replayed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replay(stack, s)
+	return replay(stack, s, true)
 }
 
-func replay(stack *nodes.Stack, s *Schedule) (*Replayed, error) {
+// replay plays a schedule until there is a violation, of exclusion if that is looked for.
+func replay(stack *nodes.Stack, s *Schedule, exclusion bool) (*Replayed, error) {
 	g := newStage(stack, s)
+	g.indifferent = !exclusion
 	for i, step := range s.Steps {
 		if step.What != StepStart {
 			g.start()
@@ -72,6 +74,8 @@ type stage struct {
 	events    []history.Event
 	story     []string
 	found     *Violation
+
+	indifferent bool // to how many are inside
 
 	answers []int // of the current step, that Choose has not used yet
 	refused bool  // Choose asked for an answer that does not apply
@@ -362,38 +366,4 @@ func (g *stage) leave(p *nodes.Process, instance int32, how history.Kind) {
 	g.counters(p.ID(), instance).Exits++
 	g.record(p.ID(), history.Event{Kind: how, Entry: g.staged[p.ID()].clients[instance].entry,
 		Value: res.account, Instance: uint16(instance)})
-}
-
-// crash takes a node down. Messages on their way to it are lost.
-func (g *stage) crash(id nodes.ID) {
-	a := &g.staged[id]
-	g.tell("%s crashes", g.name(id))
-	g.broke(nodes.NoCrash)
-	g.record(id, history.Event{Kind: history.Crashed, Entry: a.clients[0].entry})
-	for i := range a.clients {
-		if a.process.Client(int32(i)) == nodes.Inside {
-			g.resources[i].taken -= a.process.Units(int32(i))
-		}
-	}
-	a.process.Crash()
-	a.timers = nil
-	g.flying = slices.DeleteFunc(g.flying, func(f flight) bool {
-		if f.to == id {
-			g.counters(id, f.instance).Dropped++
-		}
-		return f.to == id
-	})
-}
-
-// restart brings a node up again.
-func (g *stage) restart(id nodes.ID, amnesia bool) {
-	p := &g.staged[id].process
-	if p.Forgets(amnesia) {
-		g.broke(nodes.NoAmnesia)
-		g.tell("%s comes up again, having forgotten everything", g.name(id))
-	} else {
-		g.tell("%s comes up again", g.name(id))
-	}
-	g.record(id, history.Event{Kind: history.Restarted, Count: p.Incarnation() + 1})
-	g.have(id, func(p *nodes.Process) { p.Restart(amnesia) })
 }

@@ -141,7 +141,7 @@ func (g *stage) enter(p *nodes.Process, e *nodes.Effect) {
 		return
 	}
 	g.tell("%s enters: INSIDE TOGETHER WITH %s", g.name(id), ids(others))
-	if g.found == nil {
+	if g.found == nil && !g.indifferent {
 		g.found = &Violation{Check: CheckExclusion,
 			Says: fmt.Sprintf("%s enters while %s inside", g.name(id), who(others, "is", "are"))}
 	}

@@ -79,7 +79,7 @@ func newSearch(o Options) (*search, error) {
 // begin starts all nodes, with all choices that they have.
 func (s *search) begin() error {
 	w := s.workers[0]
-	blank := make([]uint32, w.total+1)
+	blank := make([]uint32, w.head)
 	for id := range nodes.ID(w.total) {
 		p := &part{up: true, process: new(nodes.Process), asked: make([]uint8, w.shared)}
 		s.parts.rt.Process(p.process, id)
@@ -102,7 +102,7 @@ func (s *search) begin() error {
 						Step{What: StepStart, Node: id, Choosing: out.choices})
 				}
 				for _, word := range out.sends {
-					to.state = w.send(to.state, w.total+1, word)
+					to.state = w.send(to.state, w.head, word)
 				}
 				after = append(after, to)
 			}
@@ -139,7 +139,7 @@ func (s *search) run() {
 		}
 	}
 	s.x.Exhausted = s.x.Bound == ""
-	if s.x.Exhausted {
+	if s.x.Exhausted && s.o.looksFor(CheckStarvation) {
 		s.starvation()
 		s.x.Progress = s.worst == nil
 	}
@@ -238,8 +238,11 @@ func (s *search) note(f finding, state uint32) {
 	w := s.workers[0] // for methods that do not change it
 	l := &lead{finding: f, state: state, depth: s.depth, waiter: nodes.None}
 	needs := w.safe
-	if f.check == CheckDeadlock {
+	switch f.check {
+	case CheckDeadlock:
 		l.depth--
+		needs |= w.live
+	case CheckFairness:
 		needs |= w.live
 	}
 	row := append([]uint32(nil), s.level.state(int(state-s.level.first))...)

@@ -8,7 +8,7 @@ func (w *worker) tick() {
 	}
 	due, passing := false, false
 	look := func(at window) { due, passing = due || at.due(), true }
-	for _, word := range w.state[w.total+1:] {
+	for _, word := range w.state[w.head:] {
 		look(w.flights[word&flightMask].window)
 	}
 	for _, number := range w.state[:w.total] {
@@ -24,14 +24,14 @@ func (w *worker) tick() {
 // later appends what a state has become after a tick.
 func (w *worker) later(b, state []uint32) []uint32 {
 	head := len(b)
-	b = append(b, state[:w.total+1]...)
+	b = append(b, state[:w.head]...)
 	for at, number := range state[:w.total] {
 		if len(w.known[number].timers) > 0 {
 			b[head+at] = w.react(number, onTick)[0].next
 		}
 	}
-	for _, word := range state[w.total+1:] {
-		b = w.send(b, head+w.total+1, word+1) // aged flights may be in another order
+	for _, word := range state[w.head:] {
+		b = w.send(b, head+w.head, word+1) // aged flights may be in another order
 	}
 	return b
 }

@@ -167,7 +167,7 @@ func (g *golden) hunt(t *testing.T, f form) {
 
 // propertyOf is what is broken if an exploration finds something.
 var propertyOf = map[string]string{explore.CheckExclusion: "exclusion", explore.CheckDeadlock: "progress",
-	explore.CheckStarvation: "progress", explore.CheckPanic: "panic"}
+	explore.CheckStarvation: "progress", explore.CheckPanic: "panic", explore.CheckFairness: "fairness"}
 
 // Each schedule tells what stands below it. A test with -rewrite writes that anew.
 func TestGoldensOfRows(t *testing.T) {

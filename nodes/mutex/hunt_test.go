@@ -187,6 +187,9 @@ func (m mutant) explore() (by string, states uint64, err error) {
 		if m.copies {
 			o.Duplicates = 1
 		}
+		if m.unfair() {
+			o.Checks = []string{explore.CheckFairness}
+		}
 		if m.restarts {
 			o.Crashes, o.Restarts, o.Amnesia = 1, true, true
 		}

@@ -1,0 +1,88 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"turnstile/internal/suggest"
+	"turnstile/nodes"
+)
+
+// What an exploration looks for, as the names of its checks.
+const (
+	CheckExclusion  = "exclusion"  // two clients are inside
+	CheckPanic      = "panic"      // a machine gave up, or broke its contract
+	CheckDeadlock   = "deadlock"   // somebody waits, and nothing is left to happen but new requests
+	CheckStarvation = "starvation" // somebody waits, and whatever happens it is never let in
+	CheckFairness   = "fairness"   // somebody is passed over more often than the algorithm promises
+)
+
+// Checks lists the names of all checks.
+func Checks() []string {
+	return []string{CheckExclusion, CheckPanic, CheckDeadlock, CheckStarvation, CheckFairness}
+}
+
+// looksFor reports whether an exploration looks for what a check finds.
+func (o *Options) looksFor(check string) bool {
+	if o.Checks == nil {
+		return check != CheckFairness
+	}
+	return slices.Contains(o.Checks, check)
+}
+
+// mostPromised is the highest bypass of a row of which fairness can be explored.
+const mostPromised = passedOver/2 - 1
+
+// validateChecks says what is wrong with what is to be looked for.
+func (o *Options) validateChecks(stack *nodes.Stack) error {
+	for _, name := range o.Checks {
+		if slices.Contains(Checks(), name) {
+			continue
+		}
+		near := suggest.Nearest(name, Checks())
+		if near != "" {
+			near = fmt.Sprintf(": did you mean %s?", near)
+		}
+		return fmt.Errorf("there is no check %q%s It is one of %s", name, near, strings.Join(Checks(), ", "))
+	}
+	switch {
+	case !o.looksFor(CheckFairness):
+		return nil
+	case o.Spec.Bypass == nil:
+		return fmt.Errorf("%s does not promise how often a request may be passed over: look for something else",
+			o.Spec.Name)
+	case len(stack.Mutexes()) != 1:
+		return fmt.Errorf("%d resources: whether requests are passed over is looked at for one",
+			len(stack.Mutexes()))
+	case o.Spec.Bypass(o.Config) > mostPromised:
+		return fmt.Errorf("%d entries may pass over a request: an exploration counts up to %d, so take fewer nodes",
+			o.Spec.Bypass(o.Config), mostPromised)
+	}
+	return nil
+}
+
+// broken returns the assumptions that are broken in a state.
+func (w *worker) broken(state []uint32) nodes.Assumption {
+	faults, broken := state[w.total], w.model
+	for _, f := range [...]struct {
+		mask uint32
+		need nodes.Assumption
+	}{
+		{0xff, nodes.NoLoss}, {0xff << 8, nodes.NoDuplication}, {0xff << 16, nodes.NoCrash},
+		{oneAmnesia, nodes.NoAmnesia},
+	} {
+		if faults&f.mask != 0 {
+			broken |= f.need
+		}
+	}
+	return broken
+}
+
+// excuse returns the broken assumptions among the needs, unless faults excuse nothing.
+func (w *worker) excuse(state []uint32, needs nodes.Assumption) nodes.Assumption {
+	if w.o.Demand {
+		return 0
+	}
+	return w.broken(state) & needs
+}
