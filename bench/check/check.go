@@ -25,6 +25,9 @@ const (
 
 var outcomes = [...]string{"valid", "overloaded", "under-loaded", "inconclusive", "violated"}
 
+// Outcomes returns the names of all outcomes.
+func Outcomes() []string { return slices.Clone(outcomes[:]) }
+
 func (o Outcome) String() string { return outcomes[o] }
 
 // ExitCode is the exit status of a command whose verdict this is.

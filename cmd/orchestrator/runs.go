@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
+	"turnstile/bench/check"
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
@@ -40,7 +41,7 @@ type runsCall struct {
 
 var (
 	runKinds    = []string{"bench", "simulate"}
-	runVerdicts = []string{"valid", "violated", "inconclusive", "under-loaded", bench.Unfinished}
+	runVerdicts = append(check.Outcomes(), bench.Unfinished)
 )
 
 // runHelp says what RUN may be.
