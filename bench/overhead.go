@@ -47,6 +47,30 @@ type OverheadResult struct {
 	Low       float64 `json:"ratio_low"` // of an interval for the median
 	High      float64 `json:"ratio_high"`
 	Coverage  float64 `json:"interval_coverage"` // the probability that it holds the median
+
+	Unlucky     int    `json:"unlucky"`      // pairs that were made again, since one of their runs failed
+	LastFailure string `json:"last_failure"` // why
+}
+
+// Validate says what is wrong with the options on this machine, if anything is.
+func (o OverheadOptions) Validate(s Setup) error {
+	options := o.testbed()
+	spec, err := mutex.Find(bare.Ring)
+	if err == nil {
+		err = options.Validate(spec)
+	}
+	if err == nil {
+		err = s.ready(options, spec)
+	}
+	return err
+}
+
+// testbed returns the options of a run in the testbed.
+func (o OverheadOptions) testbed() Options {
+	options := Defaults()
+	options.Config.N, options.Seed = o.Nodes, o.Seed
+	options.Warmup, options.Duration = o.Warmup, o.Duration
+	return options
 }
 
 // Overhead runs the same algorithm in the testbed, as users run it, and in a bare loop, in turn, and
@@ -55,27 +79,46 @@ type OverheadResult struct {
 func Overhead(ctx context.Context, o OverheadOptions, s Setup, onPair func(int, Pair)) (
 	*OverheadResult, error) {
 	r := &OverheadResult{Algorithm: o.Algorithm, Nodes: o.Nodes}
-	for i := range o.Pairs {
-		var p Pair
-		measures := []func() error{
-			func() (err error) { p.Testbed, err = overheadTestbed(ctx, o, s); return err },
-			func() (err error) { p.Bare, err = overheadBare(ctx, o, s); return err },
-		}
-		if i%2 == 1 {
-			slices.Reverse(measures)
-		}
-		for _, measure := range measures {
-			if err := measure(); err != nil {
-				return nil, err
-			}
-		}
-		r.Pairs = append(r.Pairs, p)
-		if onPair != nil {
-			onPair(i+1, p)
-		}
+	err := r.measure(ctx, o.Pairs, [2]func() (float64, error){
+		func() (float64, error) { return overheadTestbed(ctx, o, s) },
+		func() (float64, error) { return overheadBare(ctx, o, s) },
+	}, onPair)
+	if err != nil {
+		return nil, err
 	}
 	r.conclude()
 	return r, nil
+}
+
+// measure makes so many pairs of the testbed and the bare loop. A pair that fails is made again: one run that
+// was unlucky, on a busy machine, is no reason to lose the others.
+func (r *OverheadResult) measure(ctx context.Context, pairs int, of [2]func() (float64, error),
+	onPair func(int, Pair)) error {
+	for len(r.Pairs) < pairs {
+		first := (len(r.Pairs) + r.Unlucky) % 2
+		var rates [2]float64
+		var err error
+		for i := range of {
+			which := (first + i) % 2
+			if rates[which], err = of[which](); err != nil {
+				break
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("interrupted after %d of %d pairs of %s", len(r.Pairs), pairs, r.Algorithm)
+		case err == nil:
+			r.Pairs = append(r.Pairs, Pair{Testbed: rates[0], Bare: rates[1]})
+			if onPair != nil {
+				onPair(len(r.Pairs), r.Pairs[len(r.Pairs)-1])
+			}
+		case r.Unlucky+1 == pairs:
+			return fmt.Errorf("given up, since %d pairs of %s failed; the last: %w", pairs, r.Algorithm, err)
+		default:
+			r.Unlucky, r.LastFailure = r.Unlucky+1, err.Error()
+		}
+	}
+	return nil
 }
 
 // conclude finds the medians, and an interval between two of the sorted ratios that holds the median of all
@@ -111,14 +154,11 @@ func (r *OverheadResult) conclude() {
 
 // overheadTestbed measures the testbed, with all of its records and checks.
 func overheadTestbed(ctx context.Context, o OverheadOptions, s Setup) (float64, error) {
-	options := Defaults()
-	options.Config.N, options.Seed = o.Nodes, o.Seed
-	options.Warmup, options.Duration = o.Warmup, o.Duration
 	spec, err := mutex.Find(o.Algorithm)
 	if err != nil {
 		return 0, err
 	}
-	r, err := Make(ctx, spec, options, s)
+	r, err := Make(ctx, spec, o.testbed(), s)
 	if err != nil {
 		return 0, err
 	}

@@ -1,7 +1,10 @@
 package bench
 
 import (
+	"context"
+	"errors"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -34,5 +37,42 @@ func TestOverheadIntervalNarrowsWithPairs(t *testing.T) {
 	// By the binomial distribution the 6th from either end: 2 * P(fewer than 6 of 20) = 0.041.
 	if r.Low != 6 || r.High != 15 || math.Abs(r.Coverage-0.9586) > 1e-3 {
 		t.Errorf("the interval is %v to %v with %v, not 6 to 15 with 0.9586", r.Low, r.High, r.Coverage)
+	}
+}
+
+// A run that fails costs its pair, and not the others.
+func TestOverheadSurvivesAFailure(t *testing.T) {
+	calls := 0
+	fails := func(at ...int) [2]func() (float64, error) {
+		calls = 0
+		bare := func() (float64, error) {
+			calls++
+			for _, n := range at {
+				if n == calls || n < 0 {
+					return 0, errors.New("no luck")
+				}
+			}
+			return 2, nil
+		}
+		return [2]func() (float64, error){func() (float64, error) { return 1, nil }, bare}
+	}
+	r, shown := &OverheadResult{}, 0
+	err := r.measure(t.Context(), 7, fails(1, 4), func(int, Pair) { shown++ })
+	if err != nil || len(r.Pairs) != 7 || shown != 7 || r.Unlucky != 2 || r.LastFailure != "no luck" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r = &OverheadResult{Algorithm: "ring"}
+	if err := r.measure(t.Context(), 7, fails(-1), nil); err == nil || calls != 7 ||
+		!strings.HasPrefix(err.Error(), "given up, since 7 pairs of ring failed; the last: no luck") {
+		t.Errorf("after %d calls: %v", calls, err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	err = r.measure(ctx, 7, fails(), func(i int, _ Pair) {
+		if i == 3 {
+			interrupt()
+		}
+	})
+	if err == nil || err.Error() != "interrupted after 3 of 7 pairs of ring" {
+		t.Errorf("%v", err)
 	}
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"time"
@@ -26,17 +27,27 @@ type Reproduced struct {
 	Holds     bool
 }
 
-// Reproduce makes the runs that the rows' claims are about.
-func Reproduce(rows []*nodes.Spec, seed uint64) (all []*Reproduced, err error) {
+// Reproduce makes the runs that the rows' claims are about. It calls onFigure, which may be nil, before each
+// figure, with how many there are before it and how many in all. If ctx is done, it returns an error with the
+// figures that it has by then.
+func Reproduce(ctx context.Context, rows []*nodes.Spec, seed uint64, onFigure func(before, all int)) (
+	all []*Reproduced, err error) {
 	for _, row := range rows {
 		for _, claim := range row.Published {
 			for _, config := range claim.Configs() {
-				r, err := reproduce(row, claim, config, seed)
-				if err != nil {
-					return nil, fmt.Errorf("%s of %s, %d nodes: %w", claim.Figure, row.Name, config.N, err)
-				}
-				all = append(all, r)
+				all = append(all, &Reproduced{Claim: claim, Spec: row, Config: config})
 			}
+		}
+	}
+	for i, r := range all {
+		if onFigure != nil {
+			onFigure(i, len(all))
+		}
+		switch err := r.reproduce(ctx, seed); {
+		case ctx.Err() != nil:
+			return all[:i], errInterrupted
+		case err != nil:
+			return nil, fmt.Errorf("%s of %s, %d nodes: %w", r.Figure, r.Spec.Name, r.Config.N, err)
 		}
 	}
 	return all, nil
@@ -50,21 +61,27 @@ func (r *Reproduced) Ratio() float64 {
 	return r.Measured / ((r.Published.Min + r.Published.Max) / 2)
 }
 
-// reproduce makes the run that a claim is about, for one configuration.
-func reproduce(row *nodes.Spec, c nodes.Claim, config nodes.Config, seed uint64) (*Reproduced, error) {
+// reproduce makes the run that the claim is about.
+func (r *Reproduced) reproduce(ctx context.Context, seed uint64) error {
 	const least = 10 * time.Microsecond // negligible beside a hop
-	r := &Reproduced{Claim: c, Spec: row, Config: config, Published: c.Value(config),
-		Load: workload.Load(cmp.Or(c.Load, string(workload.Saturated)))}
+	c, row, config := &r.Claim, r.Spec, r.Config
+	r.Published, r.Load = c.Value(config), workload.Load(cmp.Or(c.Load, string(workload.Saturated)))
 	o := Options{Algorithm: row.Name, Config: config, Entries: r.entries(), Seed: seed, Multicast: c.Multicast,
 		Latency: chance.Constant(nodes.Hop), Workload: workload.Workload{Load: r.Load,
 			Hold: chance.Constant(max(c.Hold, least)), Think: chance.Constant(c.Think)}}
 	j := judgementOf(history.Header{}, r.Load, setting(o, &Simulated{}, row))
 	var costs settledCosts
-	if _, err := sim.Run(*simulation(o, Simulated{}, row, seed), j, &costs); err != nil {
-		return nil, err
+	asked := simulation(o, Simulated{}, row, seed)
+	asked.Interrupt = ctx.Done()
+	result, err := sim.Run(*asked, j, &costs)
+	if err == nil {
+		err = result.Cut
+	}
+	if err != nil {
+		return err
 	}
 	if v := j.checks.Verdict(); v.Outcome == check.Violated {
-		return nil, fmt.Errorf("the run is violated: %s", v.Reason)
+		return fmt.Errorf("the run is violated: %s", v.Reason)
 	}
 	m := &j.measures.Measures
 	switch c.Figure {
@@ -85,7 +102,7 @@ func reproduce(row *nodes.Spec, c nodes.Claim, config nodes.Config, seed uint64)
 		r.Measured, _ = m.EntriesPerS.Value()
 	}
 	r.Holds = r.holds()
-	return r, nil
+	return nil
 }
 
 // entries returns how many entries the run makes.

@@ -17,7 +17,7 @@ func TestRowsReproduceWhatIsPublished(t *testing.T) {
 	for _, row := range mutex.Table {
 		t.Run(row.Name, func(t *testing.T) {
 			t.Parallel()
-			all, err := Reproduce([]*nodes.Spec{small(row)}, 1)
+			all, err := Reproduce(t.Context(), []*nodes.Spec{small(row)}, 1, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

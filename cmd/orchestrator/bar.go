@@ -1,31 +1,29 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
-
-	"turnstile/bench"
-	"turnstile/internal/english"
 )
 
-// A bar shows on a terminal how far a run has come. A nil bar shows nothing.
+// A bar shows on a terminal how far a command has come. A nil bar shows nothing.
 type bar struct {
-	to     *progressbar.ProgressBar
-	trials int
+	to    *progressbar.ProgressBar
+	shown time.Time // when it last showed something
 }
 
-// barSteps is how finely the bar divides a trial.
+// barSteps is how finely the bar divides what there is to do.
 const barSteps = 1000
 
-func (a *app) newBar(c *benchCall) *bar {
-	if c.noProgress || !isTerminal(a.stderr) {
+// newBar returns a bar, or nil if it is off or there is no terminal to show it on.
+func (a *app) newBar(off bool) *bar {
+	if off || !isTerminal(a.stderr) {
 		return nil
 	}
-	return &bar{trials: c.Trials, to: progressbar.NewOptions(barSteps,
+	return &bar{to: progressbar.NewOptions(barSteps,
 		progressbar.OptionSetWriter(a.stderr),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionSetPredictTime(false),
@@ -36,23 +34,18 @@ func (a *app) newBar(c *benchCall) *bar {
 	)}
 }
 
-func (b *bar) show(p bench.Progress) {
+// show shows that a share of all is done, 0 to 1, and what is being done.
+func (b *bar) show(done float64, text string) {
 	if b == nil {
 		return
 	}
-	text := p.Phase
-	if b.trials > 1 {
-		text = fmt.Sprintf("trial %d of %d: %s", p.Trial, b.trials, p.Phase)
-	}
-	if p.Entries > 0 {
-		text += fmt.Sprintf(", %s entries", english.Thousands(float64(p.Entries)))
-	}
-	if p.PerSecond > 0 {
-		text += fmt.Sprintf(", %s/s", english.Thousands(p.PerSecond))
-	}
-	b.to.Set(min(int(p.Done*barSteps), barSteps-1)) // a full bar would count as finished
+	b.to.Set(min(int(done*barSteps), barSteps-1)) // a full bar would count as finished
 	b.to.Describe(text)
+	b.shown = time.Now()
 }
+
+// due reports whether the bar has something to show again: ten times a second at most.
+func (b *bar) due() bool { return b != nil && time.Since(b.shown) >= 100*time.Millisecond }
 
 func (b *bar) clear() {
 	if b != nil {

@@ -88,7 +88,6 @@ func (c *benchCall) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.NATS, "nats", "", "`URL` of a NATS server to use (default one of the run's own)")
 	f.StringVar(&c.setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
-	f.BoolVar(&c.noProgress, "no-progress", false, "show no progress, even on a terminal")
 }
 
 // addRunFlags adds the flags of real and simulated runs. A flag whose variable has a value already has that
@@ -122,6 +121,12 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"),
 		"`name` of the result set that the run belongs to")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
+	addNoProgress(cmd, &c.noProgress)
+}
+
+// addNoProgress adds the flag of all commands that show progress.
+func addNoProgress(cmd *cobra.Command, off *bool) {
+	cmd.Flags().BoolVar(off, "no-progress", false, "show no progress, even on a terminal")
 }
 
 // longN lets --n stand for --nodes, as -n does.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"turnstile/bench"
+	"turnstile/internal/english"
 	"turnstile/results"
 )
 
@@ -27,14 +28,14 @@ func (a *app) make(c *benchCall, run func(bench.Setup) (*bench.Run, error)) erro
 func (a *app) begin(c *benchCall, run func(bench.Setup) (*bench.Run, error)) (*bench.Run, error) {
 	c.setup.Versions = versions()
 	report := newReport(a.stdout)
-	bar := a.newBar(c)
+	bar := a.newBar(c.noProgress)
 	begun := false
 	c.setup.Progress = func(p bench.Progress) {
 		if !begun && !c.json {
 			report.header(c.Options, results.ThisMachine())
 		}
 		begun = true
-		bar.show(p)
+		bar.show(p.Done, progressText(p, c.Trials))
 	}
 	c.setup.OnTrial = func(t *bench.Trial) {
 		bar.clear()
@@ -64,6 +65,21 @@ func (a *app) tell(c *benchCall, r *bench.Run, err error) error {
 		fmt.Fprintf(a.stderr, "orchestrator: %v\n", err)
 	}
 	return nil
+}
+
+// progressText says in one line how far a run of so many trials has come.
+func progressText(p bench.Progress, trials int) string {
+	text := p.Phase
+	if trials > 1 {
+		text = fmt.Sprintf("trial %d of %d: %s", p.Trial, trials, p.Phase)
+	}
+	if p.Entries > 0 {
+		text += fmt.Sprintf(", %s entries", english.Thousands(float64(p.Entries)))
+	}
+	if p.PerSecond > 0 {
+		text += fmt.Sprintf(", %s/s", english.Thousands(p.PerSecond))
+	}
+	return text
 }
 
 // told reports whether the trials of r say already what err says.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -13,7 +15,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"turnstile/bench/check"
 	"turnstile/internal/english"
@@ -60,6 +61,9 @@ type exploreCall struct {
 	memory    size
 	save      string
 	json      bool
+
+	noProgress bool
+	removed    bool // a schedule that was saved earlier
 }
 
 func (a *app) exploreCommand() *cobra.Command {
@@ -79,6 +83,7 @@ func (a *app) exploreCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.note(s)
 			return a.explore(cmd.Context(), &c)
 		},
 	}
@@ -113,6 +118,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.IntVar(&c.Workers, "workers", 2, "processors to use; the result is the same, unless --memory ends it")
 	f.StringVar(&c.save, "save", "", "`file` for the schedule of what is found wrong")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addNoProgress(cmd, &c.noProgress)
 	f.SetNormalizeFunc(longN)
 }
 
@@ -134,10 +140,8 @@ func (c *exploreCall) resolve(s settings) (err error) {
 	if c.Workers < 1 {
 		return fmt.Errorf("--workers: %d: it takes at least 1", c.Workers)
 	}
-	if c.save != "" {
-		if info, err := os.Stat(filepath.Dir(c.save)); err != nil || !info.IsDir() {
-			return fmt.Errorf("--save: there is no folder %s: make it first", filepath.Dir(c.save))
-		}
+	if err := c.checkSave(); err != nil {
+		return fmt.Errorf("--save: %w", err)
 	}
 	c.Config = c.Spec.Explicit(c.Config)
 	return c.Validate()
@@ -145,11 +149,18 @@ func (c *exploreCall) resolve(s settings) (err error) {
 
 func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	c.Interrupt = ctx.Done()
+	bar := a.newBar(c.noProgress)
+	c.Progress = func(p explore.Progress) {
+		if p.Last || bar.due() {
+			bar.show(c.share(p), c.progressText(p))
+		}
+	}
 	// The exploration counts what it holds; this limit collects the garbage that comes on top of it.
 	debug.SetMemoryLimit(int64(c.memory))
 	began := time.Now()
 	x, err := explore.Run(c.Options)
 	elapsed := time.Since(began)
+	bar.clear()
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
@@ -171,10 +182,52 @@ func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	return err
 }
 
-// keep saves the schedule of a violation, with its story below.
-func (c *exploreCall) keep(x *explore.Result) error {
-	if c.save == "" || x.Violation == nil {
+// checkSave makes sure that what is found can be saved, and that no other file is lost by it.
+func (c *exploreCall) checkSave() error {
+	if c.save == "" {
 		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(c.save)); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s: make it first", filepath.Dir(c.save))
+	}
+	switch info, err := os.Stat(c.save); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder: name a file", c.save)
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	if old, err := isSchedule(c.save); err != nil || !old {
+		return errors.Join(fmt.Errorf("%s is there and is no schedule: name another file", c.save), err)
+	}
+	return nil
+}
+
+// isSchedule reports whether a file begins as schedules do.
+func isSchedule(path string) (bool, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	line, err := bufio.NewReader(file).ReadString('\n')
+	if err == io.EOF {
+		err = nil
+	}
+	return line == "" || strings.HasPrefix(line, explore.ScheduleStart), err
+}
+
+// keep saves the schedule of a violation, with its story below. If there is none, it removes the schedule
+// that an earlier exploration has saved: it would be taken for what this one has found.
+func (c *exploreCall) keep(x *explore.Result) error {
+	if c.save == "" {
+		return nil
+	}
+	if x.Violation == nil {
+		return c.removeOld()
 	}
 	var b bytes.Buffer
 	x.Violation.Schedule.WriteTo(&b)
@@ -185,197 +238,35 @@ func (c *exploreCall) keep(x *explore.Result) error {
 	return nil
 }
 
-// print prints the result for people.
-func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duration, kept bool) {
-	colors := paletteFor(w)
-	fmt.Fprintf(w, "%s, %s\n\n", c.Spec.Name, strings.Join(c.space(), ", "))
-	switch {
-	case x.Violation != nil:
-		fmt.Fprintf(w, "%s  %s: %s\n\n", colors.paint(red, "BROKEN"), x.Violation.Check, x.Violation.Says)
-	case x.Exhausted && c.checks != nil:
-		fmt.Fprintf(w, "%s  nothing that was looked for is wrong in any state\n\n",
-			colors.paint(green, "EXHAUSTED"))
-	case x.Exhausted:
-		fmt.Fprintf(w, "%s  nothing is wrong in any state\n\n", colors.paint(green, "EXHAUSTED"))
-	default:
-		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n\n", colors.paint(yellow, "BOUNDED"),
-			c.bound(x))
-	}
-	fmt.Fprintf(w, "  states       %s, made of %s of single nodes\n", english.Thousands(float64(x.States)),
-		english.Thousands(float64(x.NodeStates)))
-	fmt.Fprintf(w, "  transitions  %s, %s of them entries\n", english.Thousands(float64(x.Transitions)),
-		english.Thousands(float64(x.Entries)))
-	fmt.Fprintf(w, "  depth        %d\n", x.Depth)
-	fmt.Fprintf(w, "  memory       %v, %.0f bytes per state\n", size(x.Bytes), x.BytesPerState())
-	fmt.Fprintf(w, "  time         %v, %s states/s\n", elapsed.Round(time.Millisecond),
-		english.Thousands(float64(x.States)/elapsed.Seconds()))
-	switch {
-	case x.Progress && x.Excused > 0:
-		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state that no fault excuses")
-	case x.Progress:
-		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state")
-	}
-	if v := x.FirstExcused; v != nil {
-		fmt.Fprintf(w, "  outside its model: %s, the first by %s after %s (it needs %v)\n",
-			english.Count(x.Excused, "failure", "failures"), v.Check,
-			english.Count(len(v.Schedule.Steps), "step", "steps"), v.OutsideModel)
-	}
-	if x.Violation != nil {
-		c.printViolation(w, x.Violation, kept && c.save != "")
-	}
-}
-
-// bound says what ended the exploration, and what to do about it.
-func (c *exploreCall) bound(x *explore.Result) string {
-	switch x.Bound {
-	case "memory":
-		return fmt.Sprintf("--memory %v: allow more, or explore less", c.memory)
-	case "states":
-		return fmt.Sprintf("--states %d", c.States)
-	case "depth":
-		return fmt.Sprintf("--depth %d", c.Depth)
-	}
-	return "an " + x.Bound
-}
-
-func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bool) {
-	fewer := ""
-	if v.Shortest {
-		fewer = " and no fewer"
-	}
-	fmt.Fprintf(w, "\nHow it comes about, in %s%s:\n",
-		english.Count(len(v.Schedule.Steps), "step", "steps"), fewer)
-	for _, line := range v.Story {
-		fmt.Fprintf(w, "  %s\n", line)
-	}
-	if v.Stall != "" {
-		fmt.Fprintf(w, "\n%s", v.Stall)
-	}
-	if saved {
-		fmt.Fprintf(w, "\nThe schedule is in %s; play it again with: orchestrator simulate --replay %s\n",
-			c.save, c.save)
-		return
-	}
-	fmt.Fprintf(w, "\nThe schedule (--save FILE keeps it, simulate --replay FILE plays it again):\n")
-	for line := range strings.Lines(v.Schedule.String()) {
-		fmt.Fprint(w, strings.TrimRight("  "+line, " \n")+"\n")
-	}
-}
-
-// space describes what is explored.
-func (c *exploreCall) space() []string {
-	words := append([]string{english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
-	words = append(words, english.Count(c.Entries, "entry", "entries")+" each")
-	if c.checks != nil {
-		words = append(words, "looking for "+strings.Join(c.checks, " and ")+" alone")
-	}
-	before := len(words)
-	for _, f := range []struct {
-		n         int
-		one, many string
-	}{
-		{c.Losses, "loss", "losses"}, {c.Duplicates, "duplicate", "duplicates"}, {c.Crashes, "crash", "crashes"},
-	} {
-		if f.n > 0 {
-			words = append(words, "up to "+english.Count(f.n, f.one, f.many))
-		}
-	}
-	if len(words) == before {
-		words = append(words, "no faults")
-	}
-	switch {
-	case c.Amnesia:
-		words = append(words, "restarts with and without what was saved")
-	case c.Restarts:
-		words = append(words, "restarts")
-	}
-	order := "messages of a link in order"
-	if c.Reordering {
-		order = "messages in any order"
-	}
-	words = append(words, order)
-	if c.Timing != nil {
-		words = append(words, fmt.Sprintf("a latency of %v in ticks of %v", c.Timing.Latency, c.Timing.Tick))
-	}
-	return words
-}
-
-// document is what --json prints.
-func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[string]any {
-	d := map[string]any{
-		"algorithm": c.Spec.Name, "config": c.Config, "entries_each": c.Entries, "losses": c.Losses,
-		"duplicates": c.Duplicates, "crashes": c.Crashes, "restarts": c.Restarts, "amnesia": c.Amnesia,
-		"reordering": c.Reordering, "demand": c.Demand, "checks": c.checks,
-		"exhausted": x.Exhausted, "bound": x.Bound, "states": x.States, "node_states": x.NodeStates,
-		"transitions": x.Transitions, "entries": x.Entries, "depth": x.Depth, "progress": x.Progress,
-		"memory_bytes": x.Bytes, "bytes_per_state": x.BytesPerState(), "elapsed_s": elapsed.Seconds(),
-		"states_per_s": float64(x.States) / elapsed.Seconds(),
-		"violation":    violationDocument(x.Violation), "excused": x.Excused,
-		"first_excused": violationDocument(x.FirstExcused),
-	}
-	if c.Timing != nil {
-		d["latency"], d["tick_s"] = c.Timing.Latency, c.Timing.Tick.Seconds()
-	}
-	return d
-}
-
-func violationDocument(v *explore.Violation) any {
-	if v == nil {
+func (c *exploreCall) removeOld() error {
+	info, err := os.Stat(c.save)
+	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	d := map[string]any{"check": v.Check, "says": v.Says, "steps": len(v.Schedule.Steps),
-		"shortest": v.Shortest, "story": v.Story, "schedule": v.Schedule.String(), "stall": v.Stall}
-	if v.OutsideModel != 0 {
-		d["needs"] = v.OutsideModel.String()
+	if err := os.Remove(c.save); err != nil {
+		return fmt.Errorf("removing the schedule of an earlier exploration: %w", err)
 	}
-	return d
+	c.removed = true
+	return nil
 }
 
-// defaultMemory returns how much memory to take on a machine: 2 GB, but no more than half of what there is.
-func defaultMemory(m results.Machine) size {
-	const most = 2 << 30
-	if m.MemoryMB == 0 {
-		return most
+// share returns how near the exploration has come to the nearest of its bounds, 0 to 1.
+func (c *exploreCall) share(p explore.Progress) float64 {
+	share := float64(p.Bytes) / float64(max(1, c.Memory))
+	if c.States > 0 {
+		share = max(share, float64(p.States)/float64(c.States))
 	}
-	return size(min(most, uint64(m.MemoryMB)<<20/2))
+	if c.Depth > 0 {
+		share = max(share, float64(p.Depth)/float64(c.Depth))
+	}
+	return share
 }
 
-// A size is a number of bytes, as people write it.
-type size uint64
-
-// sizeUnits are the units of sizes, the largest first.
-var sizeUnits = []struct {
-	name  string
-	bytes uint64
-}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}}
-
-// String writes the size in the largest unit of which it has one.
-func (s size) String() string {
-	for _, u := range sizeUnits {
-		if uint64(s) >= u.bytes {
-			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(s)/float64(u.bytes)), ".0") + u.name
-		}
+func (c *exploreCall) progressText(p explore.Progress) string {
+	text := fmt.Sprintf("depth %d, %s states, %v of %v", p.Depth, english.Thousands(float64(p.States)),
+		size(p.Bytes), c.memory)
+	if p.Last {
+		text += ": can whoever waits enter?"
 	}
-	return fmt.Sprintf("%dB", uint64(s))
+	return text
 }
-
-// Set reads a size.
-func (s *size) Set(text string) error {
-	for _, u := range sizeUnits {
-		var x float64
-		number, ok := strings.CutSuffix(strings.ToUpper(text), u.name)
-		if !ok {
-			continue
-		}
-		if _, err := fmt.Sscanf(number+" ", "%g ", &x); err == nil && x > 0 && x < 1<<20 {
-			*s = size(x * float64(u.bytes))
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is no amount of memory: write 512MB or 4GB", text)
-}
-
-// Type names the kind of value, for --help.
-func (s *size) Type() string { return "size" }
-
-var _ pflag.Value = (*size)(nil)

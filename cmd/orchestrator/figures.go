@@ -220,9 +220,10 @@ func (p *report) fairness(t table) {
 	text := "nobody was overtaken"
 	switch n, _ := overtaken.Value(); {
 	case overtaken.IsBound():
-		text = fmt.Sprintf("overtaken %s times or more (some requests were not served)", english.Thousands(n))
+		text = fmt.Sprintf("overtaken %s or more (some requests were not served)",
+			english.Count(uint64(n), "time", "times"))
 	case n > 0:
-		text = fmt.Sprintf("overtaken %s times at most", english.Thousands(n))
+		text = "overtaken at most " + english.Count(uint64(n), "time", "times")
 	}
 	p.line("fairness", "Jain index %s; entries per node %s; %s", t.of("jain_index").text(precise),
 		rangeOf(t.of("entries_node_min").least, t.of("entries_node_max").most), text)

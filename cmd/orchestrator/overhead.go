@@ -10,6 +10,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/bare"
 	"turnstile/bench/check"
+	"turnstile/internal/english"
 )
 
 const overheadHelp = `Find out what the testbed itself costs: run the same algorithm, saturated and with no
@@ -17,7 +18,12 @@ hold, in the testbed with all its records and checks, and in a bare loop that ha
 and compare the entries per second. The ratio of the two is what counts: each figure alone depends on the
 machine.
 
-The interval behind a ratio holds the median of all possible pairs, with the probability beside it.`
+A pair of which a run fails, or is not valid, is made again, and counted; after as many of them as there are
+to be pairs, the command gives up.
+
+The interval behind a ratio holds the median of all possible pairs, with the probability beside it.
+
+Exit status: 0 measured, 2 given up or interrupted, 64 bad usage, 74 if the output could not be written.`
 
 const overheadExample = `  orchestrator overhead
   orchestrator overhead -n 8 --pairs 15 --duration 1s`
@@ -41,19 +47,21 @@ func (a *app) overheadCommand() *cobra.Command {
 		Example: overheadExample,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := settingsOf(cmd); err != nil {
+			s, err := settingsOf(cmd)
+			if err == nil {
+				err = c.validate()
+			}
+			if err != nil {
 				return err
 			}
-			if err := c.validate(); err != nil {
-				return err
-			}
+			a.note(s)
 			return a.overhead(cmd.Context(), &c)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVarP(&c.Nodes, "nodes", "n", 32, "how many nodes")
-	f.IntVar(&c.Pairs, "pairs", fewestPairs, "how many pairs of runs for each algorithm")
+	f.IntVar(&c.Pairs, "pairs", fewestPairs, "how many pairs of runs for each algorithm, 7 at least")
 	f.DurationVar(&c.Duration, "duration", 2*time.Second, "how long to measure each")
 	f.DurationVar(&c.Warmup, "warmup", 500*time.Millisecond, "how long to run before measuring")
 	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
@@ -69,16 +77,18 @@ func (c *overheadCall) validate() error {
 		return fmt.Errorf("--nodes: %d: it takes at least 2 to send a message", c.Nodes)
 	case c.Pairs < fewestPairs:
 		return fmt.Errorf("--pairs: %d: it takes at least %d to tell a ratio from noise", c.Pairs, fewestPairs)
-	case c.Duration <= 0 || c.Warmup < 0:
-		return fmt.Errorf("--duration %v, --warmup %v: time does not run backwards", c.Duration, c.Warmup)
+	case c.Duration <= 0:
+		return fmt.Errorf("--duration %v: it takes a time to measure for, such as 2s", c.Duration)
+	case c.Warmup < 0:
+		return fmt.Errorf("--warmup %v: time does not run backwards", c.Warmup)
 	}
-	return nil
-}
-
-func (a *app) overhead(ctx context.Context, c *overheadCall) error {
 	if c.setup.Node == "" {
 		c.setup.Node = ownSibling("node")
 	}
+	return c.Validate(c.setup)
+}
+
+func (a *app) overhead(ctx context.Context, c *overheadCall) error {
 	c.setup.Set, c.setup.Versions = "overhead", versions()
 	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
 	var all []*bench.OverheadResult
@@ -97,6 +107,10 @@ func (a *app) overhead(ctx context.Context, c *overheadCall) error {
 			return failure{err, check.Inconclusive.ExitCode()}
 		}
 		all = append(all, r)
+		if r.Unlucky > 0 {
+			fmt.Fprintf(a.stderr, "orchestrator: %s of %s made again, since a run failed; the last: %s\n",
+				english.Count(r.Unlucky, "pair", "pairs"), algorithm, r.LastFailure)
+		}
 		if !c.json {
 			fmt.Fprintf(a.stdout, "%6s %10.0f %10.0f %8.3f  (%.3f to %.3f, %.0f%%)\n\n", "median",
 				r.Testbed, r.Bare, r.Ratio, r.Low, r.High, 100*r.Coverage)

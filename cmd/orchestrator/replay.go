@@ -12,7 +12,8 @@ import (
 )
 
 // replay plays the schedule in a file, and judges what happened.
-func (a *app) replay(path, algorithm string) error {
+func (a *app) replay(c *simulateCall, algorithm string) error {
+	path := c.schedule
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("--replay: %w", err)
@@ -36,22 +37,41 @@ func (a *app) replay(path, algorithm string) error {
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
-	return a.tellReplay(schedule, played)
+	outcome, says := judgeReplay(schedule, played)
+	a.status = outcome.ExitCode()
+	if outcome == check.Valid {
+		played.Status = ""
+	}
+	if c.json {
+		return printJSON(a.stdout, map[string]any{"algorithm": schedule.Spec.Name, "config": schedule.Config,
+			"steps": len(schedule.Steps), "story": played.Story, "verdict": outcome, "reason": says,
+			"status": played.Status})
+	}
+	a.tellReplay(schedule, played, outcome, says)
+	return nil
 }
 
 // tellReplay prints what happened and what came of it.
-func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed) error {
-	spec := s.Spec
+func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed, outcome check.Outcome, says string) {
 	report := newReport(a.stdout)
-	report.printf("%s, a schedule of %s\n\n", strings.Join(append([]string{spec.Name,
+	report.printf("%s, a schedule of %s\n\n", strings.Join(append([]string{s.Spec.Name,
 		english.Count(s.Config.N, "node", "nodes")}, s.Config.Given()...), ", "),
 		english.Count(len(s.Steps), "step", "steps"))
 	for _, line := range played.Story {
 		report.printf("  %s\n", line)
 	}
+	report.printf("\n%s  %s\n", report.palette.outcome(outcome), says)
+	if played.Status != "" {
+		report.printf("\n%s", played.Status)
+	}
+}
+
+// judgeReplay gives the verdict on what happened, as on a run.
+func judgeReplay(s *explore.Schedule, played *explore.Replayed) (outcome check.Outcome, says string) {
+	spec := s.Spec
 	setting := check.Setting{Config: s.Config, Algorithm: spec.Name, Safe: spec.Safe, Live: spec.Live}
 	setting.Codec = spec.Codec()
-	outcome, says := check.Inconclusive, "the schedule ends, and no promise was broken by then"
+	outcome, says = check.Inconclusive, "the schedule ends, and no promise was broken by then"
 	switch v := check.Judge(played.History, setting); {
 	case v.Outcome == check.Violated:
 		outcome, says = v.Outcome, v.Reason
@@ -64,10 +84,5 @@ func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed) error {
 	case v.Outcome == check.Valid:
 		outcome, says = v.Outcome, v.Reason
 	}
-	report.printf("\n%s  %s\n", report.palette.outcome(outcome), says)
-	if played.Status != "" && outcome != check.Valid {
-		report.printf("\n%s", played.Status)
-	}
-	a.status = outcome.ExitCode()
-	return nil
+	return outcome, says
 }

@@ -100,9 +100,15 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 // blame adds to an error about the values of flags, of all if no names are given, which of them the user did
 // not write on the command line.
 func (s settings) blame(err error, names ...string) error {
-	if err == nil {
-		return nil
+	if elsewhere := s.elsewhere(names...); err != nil && elsewhere != "" {
+		return fmt.Errorf("%w (%s)", err, elsewhere)
 	}
+	return err
+}
+
+// elsewhere says which of some flags, of all if no names are given, the user set elsewhere than on the
+// command line; nothing if there are none.
+func (s settings) elsewhere(names ...string) string {
 	set := map[string][]string{} // by place
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		if len(names) > 0 && !slices.Contains(names, name) {
@@ -112,14 +118,19 @@ func (s settings) blame(err error, names ...string) error {
 			set[from.place] = append(set[from.place], name)
 		}
 	}
-	if len(set) == 0 {
-		return err
-	}
 	var says []string
 	for _, place := range slices.Sorted(maps.Keys(set)) {
 		says = append(says, place+" sets "+strings.Join(set[place], ", "))
 	}
-	return fmt.Errorf("%w (%s)", err, strings.Join(says, "; "))
+	return strings.Join(says, "; ")
+}
+
+// note says on standard error which flags have values that the user did not write on the command line, since
+// these may be meant for another command.
+func (a *app) note(s settings) {
+	if elsewhere := s.elsewhere(); elsewhere != "" {
+		fmt.Fprintf(a.stderr, "orchestrator: %s\n", elsewhere)
+	}
 }
 
 // either lets one of two switches be on: that of the higher rank.

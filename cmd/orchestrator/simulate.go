@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,7 +55,10 @@ func (a *app) simulateCommand() *cobra.Command {
 				return err
 			}
 			if c.schedule != "" {
-				return a.replay(c.schedule, c.asked(s))
+				if err := c.nothingElse(s); err != nil {
+					return err
+				}
+				return a.replay(&c, c.asked(s))
 			}
 			if err := c.resolve(s); err != nil {
 				return err
@@ -76,14 +81,31 @@ func (a *app) simulateCommand() *cobra.Command {
 	f.StringArrayVar(&c.crashes, "crash", nil,
 		"have a `node` crash, as in 2@30ms, come up again, as in 2@30ms+5ms, or forget, as in 2@30ms+5ms,amnesia")
 	f.StringVar(&c.schedule, "replay", "",
-		"play the schedule in a `file`, as explore --save writes it, and nothing else")
+		"play the schedule in a `file`, as explore --save writes it; takes no other flags but --algo and --json")
 	completeFlags(cmd)
 	return cmd
 }
 
-// asked returns the algorithm that the user named, or nothing.
+// nothingElse refuses the flags of runs beside --replay, since a schedule says all that happens.
+func (c *simulateCall) nothingElse(s settings) error {
+	may := []string{"replay", "algo", "json", "no-progress", "config"}
+	var extra []string
+	for name := range s {
+		if s.rank(name) == byFlag && !slices.Contains(may, name) {
+			extra = append(extra, "--"+name)
+		}
+	}
+	if len(extra) == 0 {
+		return nil
+	}
+	slices.Sort(extra)
+	return fmt.Errorf("--replay: what happens is all in the schedule: leave out %s, or change the file",
+		strings.Join(extra, ", "))
+}
+
+// asked returns the algorithm that the command line names, or nothing.
 func (c *simulateCall) asked(s settings) string {
-	if s.given("algo") {
+	if s.rank("algo") == byFlag {
 		return c.Algorithm
 	}
 	return ""

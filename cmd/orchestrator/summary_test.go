@@ -105,7 +105,7 @@ func TestSummaryOfTrialsWarns(t *testing.T) {
 		"CPU-bound: in 2 of 3 trials these times rank CPU cost, not algorithms; add --latency",
 		"published   4 per entry (2(N-1)): NOT CONFIRMED in 1 of 2 trials",
 		"throughput  200 (100 to 300) entries/s: 600 in 3.00 s; somebody inside for - of it",
-		"overtaken 2 times at most")
+		"overtaken at most 2 times")
 	s.Rows[0].OvertakenMax = results.AtLeast(32863)
 	wantSummary(t, s, "overtaken 32,863 times or more (some requests were not served)")
 }

@@ -2,9 +2,12 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -27,15 +30,24 @@ A figure that is exact must be met; a mean over requesters drawn at random must 
 errors; what holds in the steady state within 1%, since the first entries differ; and a curve that was
 fitted to simulations within 3%.
 
-Exit status: 0 all hold, 1 one is off.`
+Exit status: 0 all hold, 1 one is off, 2 none is listed for the algorithm or it was interrupted, 64 bad usage,
+74 if the output could not be written.`
 
 const validateExample = `  orchestrator validate
   orchestrator validate --algo raymond
-  orchestrator validate --csv figures.csv`
+  orchestrator validate --csv figures.csv
+  orchestrator validate --algo maekawa --json`
+
+// A validateCall is one call of validate.
+type validateCall struct {
+	seed             uint64
+	csv              string // the file for the figures; -: standard output; empty: none
+	json, noProgress bool
+}
 
 func (a *app) validateCommand() *cobra.Command {
-	var algorithm, csvFile string
-	seed := uint64(1)
+	c := validateCall{seed: 1}
+	var algorithm string
 	cmd := &cobra.Command{
 		Use:     "validate",
 		Short:   "Reproduce the published figures of the algorithms",
@@ -55,28 +67,85 @@ func (a *app) validateCommand() *cobra.Command {
 				}
 				rows = []*spec{row}
 			}
-			return a.validate(rows, csvFile, seed)
+			if c.json && c.csv != "" {
+				return errors.New("--json and --csv ask for different outputs: leave out one of the two")
+			}
+			a.note(s)
+			return a.validate(cmd.Context(), rows, &c)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&algorithm, "algo", "", "only what is about this algorithm, by `name` or alias")
-	f.Uint64Var(&seed, "seed", seed, "of the requesters that are drawn at random")
-	f.StringVar(&csvFile, "csv", "", "write the figures to a `file` as well; - writes them here instead")
+	f.Uint64Var(&c.seed, "seed", c.seed, "of the requesters that are drawn at random")
+	f.StringVar(&c.csv, "csv", "", "write the figures to a `file` as well; - writes them here instead")
+	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addNoProgress(cmd, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	return cmd
 }
 
-func (a *app) validate(rows []*spec, csvFile string, seed uint64) error {
-	all, err := bench.Reproduce(rows, seed)
-	if err != nil {
-		return failure{err, check.Violated.ExitCode()}
+func (a *app) validate(ctx context.Context, rows []*spec, c *validateCall) error {
+	if c.csv != "" && c.csv != "-" { // looked at before it takes its time
+		to, err := os.OpenFile(c.csv, os.O_WRONLY|os.O_CREATE, 0o644)
+		if err != nil {
+			return fmt.Errorf("--csv: %w", err)
+		}
+		to.Close()
 	}
-	if len(all) == 0 {
+	bar, all := a.newBar(c.noProgress), 0
+	figures, err := bench.Reproduce(ctx, rows, c.seed, func(before, of int) {
+		bar.show(float64(before)/float64(of), fmt.Sprintf("figure %d of %d", before+1, of))
+		all = of
+	})
+	bar.clear()
+	interrupted := ctx.Err() != nil
+	switch {
+	case err != nil && !interrupted:
+		return failure{err, check.Violated.ExitCode()}
+	case all == 0:
 		return failure{fmt.Errorf("the row of %s lists no published figures", rows[0].Name),
 			check.Inconclusive.ExitCode()}
 	}
-	off := 0
+	off := sortFigures(figures)
+	switch {
+	case off > 0:
+		a.status = check.Violated.ExitCode()
+	case interrupted:
+		a.status = check.Inconclusive.ExitCode()
+	}
+	switch {
+	case c.json:
+		return a.printFigureDocument(figures, all, off)
+	case c.csv != "-":
+		a.printFigures(figures, off)
+		if interrupted {
+			fmt.Fprintf(a.stdout, "interrupted: %d more were not looked at\n", all-len(figures))
+		}
+	}
+	if err := a.writeCSV(c.csv, figures); err != nil {
+		return failure{fmt.Errorf("--csv: %w", err), unwritten}
+	}
+	return nil
+}
+
+// writeCSV writes figures to a file, or to standard output if that is -.
+func (a *app) writeCSV(path string, figures []*bench.Reproduced) error {
+	switch path {
+	case "":
+		return nil
+	case "-":
+		return writeFigures(a.stdout, figures)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeFigures(file, figures), file.Close())
+}
+
+// sortFigures brings figures into the order in which they are printed, and counts those that are off.
+func sortFigures(all []*bench.Reproduced) (off int) {
 	for _, r := range all {
 		if !r.Holds {
 			off++
@@ -86,22 +155,34 @@ func (a *app) validate(rows []*spec, csvFile string, seed uint64) error {
 		return cmp.Or(cmp.Compare(r.Figure, s.Figure), cmp.Compare(r.Spec.Name, s.Spec.Name),
 			cmp.Compare(r.Config.N, s.Config.N), strings.Compare(variantOf(r), variantOf(s)))
 	})
-	if off > 0 {
-		a.status = check.Violated.ExitCode()
+	return off
+}
+
+// A figureDocument is what --json prints of a figure.
+type figureDocument struct {
+	Figure    nodes.Figure `json:"figure"`
+	Algorithm string       `json:"algorithm"`
+	Variant   string       `json:"variant"`
+	Nodes     int          `json:"nodes"`
+	Source    string       `json:"source"`
+	Min       float64      `json:"published_min"`
+	Max       *float64     `json:"published_max"` // null: there is none
+	Measured  float64      `json:"measured"`
+	Error     float64      `json:"standard_error"`
+	Holds     bool         `json:"holds"`
+}
+
+func (a *app) printFigureDocument(figures []*bench.Reproduced, all, off int) error {
+	documents := []figureDocument{}
+	for _, r := range figures {
+		d := figureDocument{r.Figure, r.Spec.Name, variantOf(r), r.Config.N, r.Source, r.Published.Min,
+			&r.Published.Max, r.Measured, r.Error, r.Holds}
+		if math.IsInf(r.Published.Max, 1) {
+			d.Max = nil
+		}
+		documents = append(documents, d)
 	}
-	if csvFile == "-" {
-		return writeFigures(a.stdout, all)
-	}
-	a.printFigures(all, off)
-	if csvFile == "" {
-		return nil
-	}
-	file, err := os.Create(csvFile)
-	if err != nil {
-		return fmt.Errorf("--csv: %w", err)
-	}
-	defer file.Close()
-	return writeFigures(file, all)
+	return printJSON(a.stdout, map[string]any{"figures": documents, "listed": all, "off": off})
 }
 
 func (a *app) printFigures(all []*bench.Reproduced, off int) {

@@ -39,6 +39,15 @@ type Options struct {
 	Workers int // goroutines; zero: one. The result is the same for any number.
 
 	Interrupt <-chan struct{} // closed to end the exploration where it is; nil: never
+	Progress  func(Progress)  // called while the exploration goes on, often; nil: not at all
+}
+
+// A Progress says how far an exploration has come.
+type Progress struct {
+	States uint64
+	Depth  int
+	Bytes  uint64 // of memory
+	Last   bool   // all states are seen, and it is looked whether whoever waits can enter
 }
 
 // What an exploration can hold.

@@ -49,6 +49,9 @@ type Schedule struct {
 	Steps      []Step
 }
 
+// ScheduleStart is how the first line of a schedule begins. The version of the language follows.
+const ScheduleStart = "turnstile schedule"
+
 // scheduleVersion is the version of the language.
 const scheduleVersion = 1
 
@@ -147,7 +150,7 @@ func (s *Schedule) String() string {
 // WriteTo writes the schedule as in a file.
 func (s *Schedule) WriteTo(w io.Writer) (int64, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "turnstile schedule %d\nalgorithm %s\nn %d\n", scheduleVersion, s.Spec.Name, s.Config.N)
+	fmt.Fprintf(&b, ScheduleStart+" %d\nalgorithm %s\nn %d\n", scheduleVersion, s.Spec.Name, s.Config.N)
 	if s.Config.Units > 0 {
 		fmt.Fprintln(&b, "units", s.Config.Units)
 	}

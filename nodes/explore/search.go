@@ -140,8 +140,10 @@ func (s *search) run() {
 	}
 	s.x.Exhausted = s.x.Bound == ""
 	if s.x.Exhausted && s.o.looksFor(CheckStarvation) {
+		s.report(s.bytes(), true)
 		s.starvation()
-		s.x.Progress = s.worst == nil
+		s.x.Exhausted = s.x.Bound == ""
+		s.x.Progress = s.x.Exhausted && s.worst == nil
 	}
 }
 
@@ -201,18 +203,32 @@ func (s *search) place(c *candidate, state []uint32, parent uint32) (number uint
 // full reports whether a bound is reached that ends the search at once.
 func (s *search) full() bool {
 	need := s.bytes()
+	s.report(need, false)
 	if s.seen.free() < s.seen.count/16 {
 		need += 2 * s.seen.bytes() // it is about to grow, and for a moment there will be both
 	}
 	if s.o.Memory > 0 && need > s.o.Memory || max(s.edges.count, s.parents.count) > lowHalf/2 {
 		s.x.Bound = "memory"
 	}
+	return s.interrupted() || s.parts.failed() || s.x.Bound == "states" || s.x.Bound == "memory"
+}
+
+// interrupted reports whether the search is to end where it is.
+func (s *search) interrupted() bool {
 	select {
 	case <-s.o.Interrupt:
 		s.x.Bound = "interrupt"
+		return true
 	default:
+		return false
 	}
-	return s.parts.failed() || s.x.Bound == "states" || s.x.Bound == "memory" || s.x.Bound == "interrupt"
+}
+
+// report reports progress.
+func (s *search) report(bytes uint64, last bool) {
+	if s.o.Progress != nil {
+		s.o.Progress(Progress{States: uint64(s.seen.count), Depth: s.depth, Bytes: bytes, Last: last})
+	}
 }
 
 // bytes returns how much memory is in use, or soon may be.
@@ -271,6 +287,9 @@ func (s *search) starvation() {
 	}
 	for changed := true; changed; {
 		changed = false
+		if s.interrupted() {
+			return
+		}
 		for i := len(served) - 1; i >= 0; i-- {
 			before, from := served[i], 0
 			if i > 0 {

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"turnstile/internal/english"
+	"turnstile/nodes/explore"
+)
+
+// print prints the result for people.
+func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duration, kept bool) {
+	colors := paletteFor(w)
+	fmt.Fprintf(w, "%s, %s\n\n", c.Spec.Name, strings.Join(c.space(), ", "))
+	switch {
+	case x.Violation != nil:
+		fmt.Fprintf(w, "%s  %s: %s\n\n", colors.paint(red, "BROKEN"), x.Violation.Check, x.Violation.Says)
+	case x.Exhausted && c.checks != nil:
+		fmt.Fprintf(w, "%s  nothing that was looked for is wrong in any state\n\n",
+			colors.paint(green, "EXHAUSTED"))
+	case x.Exhausted:
+		fmt.Fprintf(w, "%s  nothing is wrong in any state\n\n", colors.paint(green, "EXHAUSTED"))
+	default:
+		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n\n", colors.paint(yellow, "BOUNDED"),
+			c.bound(x))
+	}
+	fmt.Fprintf(w, "  states       %s, made of %s of single nodes\n", english.Thousands(float64(x.States)),
+		english.Thousands(float64(x.NodeStates)))
+	fmt.Fprintf(w, "  transitions  %s, %s of them entries\n", english.Thousands(float64(x.Transitions)),
+		english.Thousands(float64(x.Entries)))
+	fmt.Fprintf(w, "  depth        %d\n", x.Depth)
+	fmt.Fprintf(w, "  memory       %v, %.0f bytes per state\n", size(x.Bytes), x.BytesPerState())
+	fmt.Fprintf(w, "  time         %v, %s states/s\n", elapsed.Round(time.Millisecond),
+		english.Thousands(float64(x.States)/elapsed.Seconds()))
+	switch {
+	case x.Progress && x.Excused > 0:
+		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state that no fault excuses")
+	case x.Progress:
+		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state")
+	}
+	if v := x.FirstExcused; v != nil {
+		fmt.Fprintf(w, "  outside its model: %s, the first by %s after %s (it needs %v)\n",
+			english.Count(x.Excused, "failure", "failures"), v.Check,
+			english.Count(len(v.Schedule.Steps), "step", "steps"), v.OutsideModel)
+	}
+	if c.removed {
+		fmt.Fprintf(w, "\n%s, of an earlier exploration, was removed: nothing was found this time\n", c.save)
+	}
+	if x.Violation != nil {
+		c.printViolation(w, x.Violation, kept && c.save != "")
+	}
+}
+
+// bound says what ended the exploration, and what to do about it.
+func (c *exploreCall) bound(x *explore.Result) string {
+	switch x.Bound {
+	case "memory":
+		return fmt.Sprintf("--memory %v: allow more, or explore less", c.memory)
+	case "states":
+		return fmt.Sprintf("--states %d", c.States)
+	case "depth":
+		return fmt.Sprintf("--depth %d", c.Depth)
+	}
+	return "an " + x.Bound
+}
+
+func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bool) {
+	fewer := ""
+	if v.Shortest {
+		fewer = " and no fewer"
+	}
+	fmt.Fprintf(w, "\nHow it comes about, in %s%s:\n",
+		english.Count(len(v.Schedule.Steps), "step", "steps"), fewer)
+	for _, line := range v.Story {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+	if v.Stall != "" {
+		fmt.Fprintf(w, "\n%s", v.Stall)
+	}
+	if saved {
+		fmt.Fprintf(w, "\nThe schedule is in %s; play it again with: orchestrator simulate --replay %s\n",
+			c.save, c.save)
+		return
+	}
+	fmt.Fprintf(w, "\nThe schedule (--save FILE keeps it, simulate --replay FILE plays it again):\n")
+	for line := range strings.Lines(v.Schedule.String()) {
+		fmt.Fprint(w, strings.TrimRight("  "+line, " \n")+"\n")
+	}
+}
+
+// space describes what is explored.
+func (c *exploreCall) space() []string {
+	words := append([]string{english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
+	words = append(words, english.Count(c.Entries, "entry", "entries")+" each")
+	if c.checks != nil {
+		words = append(words, "looking for "+strings.Join(c.checks, " and ")+" alone")
+	}
+	before := len(words)
+	for _, f := range []struct {
+		n         int
+		one, many string
+	}{
+		{c.Losses, "loss", "losses"}, {c.Duplicates, "duplicate", "duplicates"}, {c.Crashes, "crash", "crashes"},
+	} {
+		if f.n > 0 {
+			words = append(words, "up to "+english.Count(f.n, f.one, f.many))
+		}
+	}
+	if len(words) == before {
+		words = append(words, "no faults")
+	}
+	switch {
+	case c.Amnesia:
+		words = append(words, "restarts with and without what was saved")
+	case c.Restarts:
+		words = append(words, "restarts")
+	}
+	order := "messages of a link in order"
+	if c.Reordering {
+		order = "messages in any order"
+	}
+	words = append(words, order)
+	if c.Timing != nil {
+		words = append(words, fmt.Sprintf("a latency of %v in ticks of %v", c.Timing.Latency, c.Timing.Tick))
+	}
+	return words
+}
+
+// document is what --json prints.
+func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[string]any {
+	d := map[string]any{
+		"algorithm": c.Spec.Name, "config": c.Config, "entries_each": c.Entries, "losses": c.Losses,
+		"duplicates": c.Duplicates, "crashes": c.Crashes, "restarts": c.Restarts, "amnesia": c.Amnesia,
+		"reordering": c.Reordering, "demand": c.Demand, "checks": c.checks,
+		"exhausted": x.Exhausted, "bound": x.Bound, "states": x.States, "node_states": x.NodeStates,
+		"transitions": x.Transitions, "entries": x.Entries, "depth": x.Depth, "progress": x.Progress,
+		"memory_bytes": x.Bytes, "bytes_per_state": x.BytesPerState(), "elapsed_s": elapsed.Seconds(),
+		"states_per_s": float64(x.States) / elapsed.Seconds(),
+		"violation":    violationDocument(x.Violation), "excused": x.Excused,
+		"first_excused": violationDocument(x.FirstExcused),
+	}
+	if c.Timing != nil {
+		d["latency"], d["tick_s"] = c.Timing.Latency, c.Timing.Tick.Seconds()
+	}
+	return d
+}
+
+func violationDocument(v *explore.Violation) any {
+	if v == nil {
+		return nil
+	}
+	d := map[string]any{"check": v.Check, "says": v.Says, "steps": len(v.Schedule.Steps),
+		"shortest": v.Shortest, "story": v.Story, "schedule": v.Schedule.String(), "stall": v.Stall}
+	if v.OutsideModel != 0 {
+		d["needs"] = v.OutsideModel.String()
+	}
+	return d
+}
