@@ -90,6 +90,8 @@ func (c *eventColumn) has(e *history.Event) bool {
 		return e.Entry != 0
 	case "fence":
 		return e.Kind == history.Entered && e.Fence != 0
+	case "messages":
+		return e.Kind == history.Settled || e.Kind == history.Marked && e.Value != 0
 	}
 	return c.of == nil || slices.Contains(c.of, e.Kind)
 }
@@ -125,7 +127,8 @@ var eventColumns = []eventColumn{
 	{name: "gauge", of: kinds(history.Gauged), text: gauge},
 	{name: "value", of: kinds(history.Gauged), number: value},
 	{name: "requester", of: kinds(history.Settled), number: count},
-	{name: "messages", of: kinds(history.Settled), number: value},
+	{name: "messages", number: value},
+	{name: "process", of: kinds(history.Paused, history.Resumed), text: process},
 	{name: "assumptions", of: kinds(history.AssumptionBroken), text: assumptions},
 }
 
@@ -140,6 +143,17 @@ func leader(e eventOf) int64 { return int64(nodes.ID(e.Count)) }
 func mark(e eventOf) string { return history.MarkName(e.Count) }
 
 func gauge(e eventOf) string { return history.GaugeName(e.Count) }
+
+// process names the process that an event is about: a node by its ID.
+func process(e eventOf) string {
+	switch e.Count {
+	case history.Broker:
+		return "broker"
+	case history.Orchestrator:
+		return "orchestrator"
+	}
+	return strconv.Itoa(int(e.Count))
+}
 
 // message names the kind of message that an event of the kind Sent is about.
 func message(e eventOf) string {

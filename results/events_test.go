@@ -39,10 +39,16 @@ var printedEvents = []struct {
 	{history.Event{Kind: history.Crashed}, nil},
 	{history.Event{Kind: history.Restarted, Count: 1}, map[string]any{"restarts": 1.0}},
 	{history.Event{Kind: history.Marked, Count: history.Rested}, map[string]any{"mark": "rested"}},
+	{history.Event{Kind: history.Marked, Count: history.Stalled, Value: 800},
+		map[string]any{"mark": "stalled", "messages": 800.0}},
 	{history.Event{Kind: history.Gauged, Count: history.ReadyUS, Value: 5},
 		map[string]any{"gauge": "ready_us", "value": 5.0}},
 	{history.Event{Kind: history.Settled, Count: 4, Value: 6},
 		map[string]any{"requester": 4.0, "messages": 6.0}},
+	{history.Event{Kind: history.Paused, Count: 2}, map[string]any{"process": "2"}},
+	{history.Event{Kind: history.Resumed, Count: history.Broker}, map[string]any{"process": "broker"}},
+	{history.Event{Kind: history.Resumed, Count: history.Orchestrator},
+		map[string]any{"process": "orchestrator"}},
 	{history.Event{Kind: history.AssumptionBroken, Value: int64(nodes.NoLoss | nodes.FIFO)},
 		map[string]any{"assumptions": "no_loss FIFO_links"}},
 }
@@ -94,6 +100,18 @@ func TestEventsAsCSV(t *testing.T) {
 			if cell != text {
 				t.Errorf("event %d has %s %q, not %q", i, lines[0][at], cell, text)
 			}
+		}
+	}
+}
+
+func TestEveryKindOfEventIsPrintedHere(t *testing.T) {
+	printed := map[history.Kind]bool{}
+	for _, p := range printedEvents {
+		printed[p.Kind] = true
+	}
+	for k := history.Kind(1); !strings.HasPrefix(k.String(), "kind "); k++ {
+		if !printed[k] {
+			t.Errorf("nothing says which columns %v has", k)
 		}
 	}
 }
