@@ -17,7 +17,7 @@ GOTEST = go run ./internal/gotest $(RACE)
 # Each variable of the command line is the flag of that name: THINK=1ms is --think='1ms'. Those of the
 # environment do not count.
 include cmd/orchestrator/flags.mk
-COMMANDS = bench simulate explore validate verify list overhead
+COMMANDS = bench simulate explore validate verify runs show rerun history list overhead
 TAKES_fuzz = FUZZTIME
 TAKES_check = FUZZTIME
 TAKES_image = IMAGE
@@ -51,6 +51,10 @@ simulate: ## the same on virtual time: make simulate ALGO=raymond N=100 LOSS=0.0
 explore: ## try every order of events in a small cluster: make explore ALGO=maekawa-textbook N=4
 validate: ## reproduce the published figures
 verify: ## judge a stored run again: make verify ARGS=latest
+runs: ## list the stored runs
+show: ## print the summary of a stored run again: make show ARGS=latest
+rerun: ## make a stored run again, and compare: make rerun ARGS=latest
+history: ## print the events of a stored run: make history FORMAT=csv ARGS=latest
 list: ## list the algorithms
 overhead: ## measure what the testbed itself costs
 $(COMMANDS): build
@@ -59,6 +63,9 @@ $(COMMANDS): build
 .PHONY: build
 build: ## build bin/orchestrator and bin/node
 	@command -v go >/dev/null || { echo "Turnstile is built with Go 1.26 or later: https://go.dev/dl/" >&2; exit 1; }
+	@space=$$(ulimit -v); test "$$space" = unlimited || test "$$space" -ge 1048576 || { \
+		echo "programs in Go need 1048576 KB of address space, and the limit is $$space: raise it" \
+			"(ulimit -v 1048576)" >&2; exit 1; }
 	@$(BUILD)
 
 .PHONY: image

@@ -69,7 +69,8 @@ func makeIn(t *testing.T) func(env []string, args ...string) (string, error) {
 	write("bin/orchestrator", "#!/bin/sh\nprintf '[%s]' \"$@\"\n", 0o755)
 	write("path/go", "#!/bin/sh\necho go \"$@\" >>"+filepath.Join(dir, "built")+"\n", 0o755)
 	return func(env []string, args ...string) (string, error) {
-		cmd := exec.Command("make", args...)
+		limit := `test -z "$SPACE" || ulimit -v "$SPACE"; exec make "$@"`
+		cmd := exec.Command("/bin/sh", append([]string{"-c", limit, "sh"}, args...)...)
 		cmd.Dir = dir
 		cmd.Env = append(cleanEnv(), "PATH="+filepath.Join(dir, "path")+":"+os.Getenv("PATH"), "MAKEFLAGS=")
 		cmd.Env = append(cmd.Env, env...)
@@ -103,6 +104,16 @@ func TestVariablesOfMake(t *testing.T) {
 		if got, err := call(test.env, strings.Fields(test.args)...); err != nil || got != test.want {
 			t.Errorf("make %s calls %s, %v; not %s", test.args, got, err, test.want)
 		}
+	}
+}
+
+// With too little address space, Go would print a trace of itself.
+func TestMakeLooksAtAddressSpace(t *testing.T) {
+	call := makeIn(t)
+	got, err := call([]string{"SPACE=200000"}, "bench")
+	const says = "need 1048576 KB of address space, and the limit is 200000: raise it"
+	if err == nil || !strings.Contains(got, says) {
+		t.Errorf("it says %q, %v", got, err)
 	}
 }
 
