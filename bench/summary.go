@@ -78,15 +78,32 @@ func ReadSummary(folder *results.Folder) (*Summary, error) {
 	if err := folder.ReadVerdicts(&s.Verdicts); err != nil && len(s.Rows) > 0 {
 		return nil, err
 	}
-	if n := len(s.Rows); n != len(s.Verdicts) || n > len(s.Record.Trials) {
-		return nil, fmt.Errorf("%s: %s has %d trials, %s %d and %s %d: they are not of one run, or one was changed",
-			folder.Path, results.RowsFile, n, results.VerdictFile, len(s.Verdicts), results.RunFile,
-			len(s.Record.Trials))
+	if err := s.agree(); err != nil {
+		return nil, err
 	}
 	for i := range s.Rows {
 		s.Stalls = append(s.Stalls, readStall(folder, i+1))
 	}
 	return s, nil
+}
+
+// agree checks that the files of the run say the same of its trials.
+func (s *Summary) agree() error {
+	const advice = "they are not of one run, or one was changed"
+	if n := len(s.Rows); n != len(s.Verdicts) || n > len(s.Record.Trials) {
+		return fmt.Errorf("%s: %s has %d trials, %s %d and %s %d: %s", s.Folder.Path, results.RowsFile, n,
+			results.VerdictFile, len(s.Verdicts), results.RunFile, len(s.Record.Trials), advice)
+	}
+	for i, row := range s.Rows {
+		trial, v := s.Record.Trials[i], s.Verdicts[i]
+		if row.Seed != trial.Seed || row.Verdict != trial.Verdict || v.Outcome.String() != trial.Verdict ||
+			v.Reason != trial.Reason {
+			return fmt.Errorf("%s: of trial %d, %s says %s with seed %d, %s %s, and %s %s with seed %d: %s",
+				s.Folder.Path, i+1, results.RowsFile, row.Verdict, row.Seed, results.VerdictFile, v.Outcome,
+				results.RunFile, trial.Verdict, trial.Seed, advice)
+		}
+	}
+	return nil
 }
 
 // Outcome returns the worst outcome of the trials. A run that lacks some of its trials is inconclusive at

@@ -73,6 +73,12 @@ func (j *judgement) findings() string {
 // verifyIn judges the run in a folder, as verify does. It has some time for it, and some memory.
 func verifyIn(t *testing.T, dir string) judgement {
 	t.Helper()
+	return calledIn(t, dir, "verify", "--json")
+}
+
+// calledIn has a command read the run in a folder.
+func calledIn(t *testing.T, dir string, args ...string) judgement {
+	t.Helper()
 	type result struct {
 		judgement
 		panicked any
@@ -88,16 +94,19 @@ func verifyIn(t *testing.T, dir string) judgement {
 			r.json, r.error = out.String(), errs.String()
 			done <- r
 		}()
-		r.status = run(t.Context(), []string{"verify", "--json", "--results", filepath.Dir(dir), dir}, &out, &errs)
+		r.status = run(t.Context(), append(args, "--results", filepath.Dir(dir), dir), &out, &errs)
 	}()
 	select {
 	case r := <-done:
 		if r.panicked != nil {
-			t.Fatalf("verify panics: %v", r.panicked)
+			t.Fatalf("%v panics: %v", args, r.panicked)
 		}
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<30 {
-			t.Errorf("verify allocated %d MB for a run of a few", took>>20)
+			t.Errorf("%v allocated %d MB for a run of a few", args, took>>20)
+		}
+		if args[0] == "history" {
+			return r.judgement
 		}
 		d := r.document()
 		r.verdict = d.Verdict
@@ -106,7 +115,7 @@ func verifyIn(t *testing.T, dir string) judgement {
 		}
 		return r.judgement
 	case <-time.After(time.Minute):
-		t.Fatal("verify hangs")
+		t.Fatalf("%v hangs", args)
 		panic("not reached")
 	}
 }
@@ -157,6 +166,11 @@ func (s *stored) garbled(t *testing.T, g garbling) {
 	}
 	if wrong := s.wrong(verifyIn(t, s.dir), file); wrong != "" {
 		t.Errorf("%s: %s: %s", s.name, says, wrong)
+	}
+	calledIn(t, s.dir, "history")
+	show := calledIn(t, s.dir, "show", "--json")
+	if v := show.verdict; v != "" && v != s.was.verdict && v != "inconclusive" {
+		t.Errorf("%s: %s: show says %s, and it was %s", s.name, says, v, s.was.verdict)
 	}
 }
 
@@ -274,7 +288,7 @@ func (s *stored) judge(t *testing.T) {
 func TestGarbledRuns(t *testing.T) {
 	runs := simulatedRuns(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	for range soak.Pick(50, 200, 2000) {
+	for range soak.Pick(50, 100, 600) {
 		s := runs[r.IntN(len(runs))]
 		s.judge(t)
 		s.garbled(t, drawGarbling(r))
@@ -305,7 +319,7 @@ func TestGarbledRunsOfProcesses(t *testing.T) {
 	}
 	runs = append(runs, &stored{name: "killed", dir: left[0], donor: left[1], want: "inconclusive"})
 	r := rand.New(rand.NewPCG(3, 4))
-	for range soak.Pick(50, 200, 2000) {
+	for range soak.Pick(50, 100, 600) {
 		s := runs[r.IntN(len(runs))]
 		s.judge(t)
 		s.garbled(t, drawGarbling(r))

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,16 +27,64 @@ func soundStorm(r *rand.Rand) (s storm) {
 			sound = append(sound, row.Name)
 		}
 	}
-	s.args = fmt.Sprintf("--algo %s -n %d ", one(sound...), 2+r.IntN(11)) +
+	s.args = "--algo " + one(sound...) + " " +
 		one("", "--load saturated", "--load one", "--load sequential", "--think exponential:5ms", "--rate 20") +
 		one("", " --latency 200us", " --latency 1ms", " --latency 20ms", " --latency exponential:3ms") +
-		one("", " --hold 0", " --hold 1ms", " --hold exponential:2ms")
+		one("", " --hold 0", " --hold 1ms", " --hold exponential:2ms") +
+		one("", "", "", " --trials 2", " --warmup 0")
 	if r.IntN(3) == 0 {
 		s.args += fmt.Sprintf(" --entries %d", 10+r.IntN(300))
 	} else {
 		s.args += fmt.Sprintf(" --duration %dms", 1000+r.IntN(2000))
 	}
 	return s
+}
+
+// drawStorm returns a storm that follows from a seed.
+func drawStorm(seed uint64) storm {
+	r := rand.New(rand.NewPCG(seed, 9))
+	n := 2 + r.IntN(11)
+	s := soundStorm(r)
+	if r.IntN(4) == 0 {
+		s = wrongStorms[r.IntN(len(wrongStorms))]
+		n = 3 + r.IntN(4)
+	}
+	s.name = fmt.Sprint("seed-", seed)
+	s.args += fmt.Sprintf(" -n %d --seed %d --patience %dms", n, seed, 100<<r.IntN(6))
+	if r.IntN(3) == 0 {
+		s.hogs = 1 + r.IntN(6)
+	}
+	for range r.IntN(6) {
+		s.gusts = append(s.gusts, drawGusts(r, n)...)
+	}
+	return s
+}
+
+// drawGusts returns what happens to one process: most are stopped, for 50 ms to 6 s, some again and again;
+// some are killed.
+func drawGusts(r *rand.Rand, n int) []gust {
+	g := gust{victim: strconv.Itoa(r.IntN(n)), signal: syscall.SIGSTOP,
+		after: time.Duration(r.IntN(3000)) * time.Millisecond,
+		lasts: time.Duration(50<<r.IntN(8)) * time.Millisecond}
+	switch r.IntN(5) {
+	case 0:
+		g.victim = "broker"
+	case 1:
+		g.victim = "orchestrator"
+	}
+	switch r.IntN(12) {
+	case 0:
+		g.signal = syscall.SIGKILL
+	case 1, 2:
+		g.lasts = min(g.lasts, 200*time.Millisecond)
+		all := []gust{g}
+		for range 10 {
+			g.after += g.lasts * 3 / 2
+			all = append(all, g)
+		}
+		return all
+	}
+	return []gust{g}
 }
 
 // wrongStorms are runs of algorithms that are sure to fail.
@@ -74,23 +123,22 @@ func fixedStorms() []storm {
 		{name: "the orchestrator of a broken algorithm is killed", args: "--algo naive -n 4 --duration 2s",
 			fails: true, gusts: []gust{killed("orchestrator", 2*second)}},
 		{name: "a lap longer than patience", args: "--algo token-ring -n 25 --load one --latency 100ms " +
-			"--duration 4s --patience 500ms", long: true},
-		{name: "laps of sequential requests", args: "--algo token-ring -n 30 --load sequential --latency 100ms " +
-			"--entries 3 --patience 500ms", long: true},
-		{name: "the broker stands still", args: "--algo ricart -n 5 --latency 100ms --duration 4s --patience 1s",
-			gusts: stopped("broker", 2*second, 4*second), long: true},
+			"--duration 6s --patience 500ms", long: true},
+		{name: "laps of sequential requests", args: "--algo token-ring -n 30 --load sequential --latency 60ms " +
+			"--entries 3 --patience 300ms"},
+		{name: "the broker stands still", args: "--algo ricart -n 5 --latency 50ms --duration 2s --patience 500ms",
+			gusts: stopped("broker", second, 3*second)},
 		{name: "the broker stands still for longer", args: "--algo ricart -n 5 --latency 100ms --duration 4s",
 			gusts: stopped("broker", 2*second, 6*second), long: true},
 		{name: "a node stands still", args: "--algo ricart -n 5 --latency 100ms --duration 4s --patience 1s",
 			gusts: stopped("2", 2*second, 5*second), long: true},
 		{name: "a node of a ring stands still", args: "--algo token-ring -n 5 --latency 20ms --duration 3s " +
-			"--patience 500ms", gusts: stopped("1", 2*second, second), long: true},
-		{name: "a livelock", args: "--algo ricart -n 3 --duration 2s --patience 2s", wrong: "echoing", fails: true,
-			long: true},
+			"--patience 500ms", gusts: stopped("1", 2*second, second)},
+		{name: "a livelock", args: "--algo ricart -n 3 --duration 2s --patience 2s", wrong: "echoing", fails: true},
 		{name: "a livelock of entries", args: "--algo ricart -n 3 --entries 100 --patience 2s", wrong: "echoing",
 			fails: true, long: true},
-		{name: "a slow clock", args: "--algo ricart -n 4 --duration 1s", wrong: "slow-clock", long: true},
-		{name: "an account of its own", args: "--algo ricart -n 4 --duration 1s", wrong: "own-account", long: true},
+		{name: "a slow clock", args: "--algo ricart -n 4 --duration 1s", wrong: "slow-clock"},
+		{name: "an account of its own", args: "--algo ricart -n 4 --duration 1s", wrong: "own-account"},
 	}
 }
 
