@@ -243,6 +243,31 @@ func TestStandstillIsReported(t *testing.T) {
 	l.want(2, "INCONCLUSIVE  node 1 has been stopped for 10s, as by SIGSTOP", "send it SIGCONT within 10s")
 }
 
+// A process that is stopped and goes on delays what waits for it. Nothing is wrong with the algorithm.
+func TestPausedProcessesConvictNobody(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		algorithm, says string
+		pid             func(*live) int
+	}{
+		{"ricart", "the broker stood still for", func(l *live) int { return l.brokers[0] }},
+		{"token-ring", "node 2 stood still for", func(l *live) int { return l.nodes[2] }},
+	} {
+		l := start(t, "--algo", test.algorithm, "--latency", "20ms", "--patience", "200ms", "--duration", "3s")
+		syscall.Kill(test.pid(l), syscall.SIGSTOP)
+		time.Sleep(2 * time.Second)
+		syscall.Kill(test.pid(l), syscall.SIGCONT)
+		status := l.end()
+		_, text := l.verify()
+		if status != 0 || !strings.Contains(text, test.says) {
+			t.Errorf("exit status %d, want 0 and %q:\n%s%s", status, test.says, &l.out, text)
+		}
+		if !strings.Contains(l.out.String(), "a process stood still for") {
+			t.Errorf("the summary does not say that a process stood still:\n%s", &l.out)
+		}
+	}
+}
+
 // children returns the processes that process parent has started, in the order of their numbers.
 func children(parent int) (pids []int) {
 	entries, _ := os.ReadDir("/proc")

@@ -1,0 +1,180 @@
+//go:build linux
+
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench/check"
+	"turnstile/bench/cluster"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/host"
+	"turnstile/nodes/workload"
+)
+
+// These tests run algorithms that never get anywhere in real processes, which are this program again.
+const (
+	testNode   = "TURNSTILE_TEST_NODE"
+	testBroker = "broker-of-the-test"
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == testBroker:
+		if err := cluster.ServeBroker(os.Stdin, os.Stdout); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	case len(os.Args) == 1 && os.Getenv(testNode) != "":
+		if err := runTestNode(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	default:
+		os.Setenv(testNode, "1")
+		os.Exit(m.Run())
+	}
+}
+
+func runTestNode() error {
+	input := json.NewDecoder(os.Stdin)
+	var role struct {
+		Node      host.Config   `json:"node"`
+		Algorithm string        `json:"algorithm"`
+		Machines  nodes.Config  `json:"machines"`
+		Network   chaos.Network `json:"network"`
+	}
+	if err := input.Decode(&role); err != nil {
+		return err
+	}
+	go func() {
+		os.Stdin.Read(make([]byte, 1)) // ends when the test does
+		os.Exit(1)
+	}()
+	stack, err := nodes.NewStack(nodes.Instance{Spec: stuckSpec(role.Algorithm), Config: role.Machines})
+	if err != nil {
+		return err
+	}
+	role.Node.Shaper = role.Network.Shaper(chance.Dice(role.Node.Seed))
+	return host.Run(role.Node, stack)
+}
+
+// Each of these never serves some request, in a way of its own.
+func stuckSpec(name string) *nodes.Spec {
+	s := &nodes.Spec{Info: nodes.Info{Name: name}, Live: nodes.NoLoss | nodes.NoCrash,
+		Messages: []nodes.Kind{{Zero: ask{}}}, Circulates: name == "skipping ring"}
+	s.New = map[string]func(nodes.Config) nodes.Machine{
+		"silent":        func(nodes.Config) nodes.Machine { return &silent{} },
+		"pestering":     func(nodes.Config) nodes.Machine { return &pestering{} },
+		"impatient":     func(nodes.Config) nodes.Machine { return &impatient{} },
+		"chattering":    func(nodes.Config) nodes.Machine { return &chattering{} },
+		"skipping ring": func(nodes.Config) nodes.Machine { return &skippingRing{} },
+	}[name]
+	return s
+}
+
+type ask struct{ Again bool }
+
+// silent asks, and nobody answers. Node 0 serves itself.
+type silent struct{}
+
+func (*silent) Request(env *nodes.Env) {
+	if env.Broadcast(ask{}); env.Self() == 0 {
+		env.Grant()
+	}
+}
+func (*silent) Release(*nodes.Env)                          {}
+func (*silent) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+
+// pestering polls node 0, which refuses for ever.
+type pestering struct{ silent }
+
+func (*pestering) Receive(env *nodes.Env, from nodes.ID, _ nodes.Message) { env.Send(from, ask{}) }
+
+// impatient waits for a timer, and then for the next.
+type impatient struct{ silent }
+
+func (*impatient) Request(env *nodes.Env)                { env.SetTimer(nodes.Timer{}, 1e6, 1e6) }
+func (*impatient) Timeout(env *nodes.Env, _ nodes.Timer) { env.SetTimer(nodes.Timer{}, 1e6, 1e6) }
+
+// chattering serves everybody, and never stops talking.
+type chattering struct{ pestering }
+
+func (*chattering) Request(env *nodes.Env) {
+	env.Broadcast(ask{})
+	env.Grant()
+}
+
+// A skippingRing passes its token on, but not to node 0.
+type skippingRing struct{ wants bool }
+
+func (r *skippingRing) Start(env *nodes.Env) {
+	if env.Self() == 1 {
+		r.pass(env)
+	}
+}
+
+func (r *skippingRing) pass(env *nodes.Env) {
+	env.Send(nodes.ID(int(env.Self())%(env.N()-1)+1), ask{})
+}
+func (r *skippingRing) Request(*nodes.Env)     { r.wants = true }
+func (r *skippingRing) Release(env *nodes.Env) { r.pass(env) }
+func (r *skippingRing) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) {
+	if !r.wants {
+		r.pass(env)
+		return
+	}
+	r.wants = false
+	env.Grant()
+}
+
+// Every run ends, whatever its nodes do, and says what they did.
+func TestEveryRunEnds(t *testing.T) {
+	for _, test := range []struct {
+		algorithm string
+		load      workload.Load
+		outcome   check.Outcome
+		says      string
+	}{
+		{"silent", workload.Saturated, check.Violated, "no progress: nothing moves, with 2 requests unserved"},
+		{"pestering", workload.Saturated, check.Violated, "messages were handled since anybody entered, with 2"},
+		{"impatient", workload.Saturated, check.Violated, "since anybody entered, with 3 requests unserved"},
+		{"skipping ring", workload.Saturated, check.Violated, "since anybody entered, with 1 request unserved"},
+		{"chattering", workload.One, check.Inconclusive, "messages go on without end, though no request is open"},
+	} {
+		t.Run(test.algorithm, func(t *testing.T) {
+			t.Parallel()
+			o := Defaults()
+			o.Algorithm, o.Config.N, o.Workload.Load = test.algorithm, 3, test.load
+			o.Workload.Hold = chance.Constant(20 * time.Millisecond)
+			o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, 200*time.Millisecond, 300*time.Millisecond
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			program, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Make(ctx, stuckSpec(test.algorithm), o, Setup{Results: t.TempDir(), Set: "set",
+				Node: program, Broker: []string{program, testBroker}})
+			if r == nil || len(r.Trials) != 1 {
+				t.Fatalf("there is no trial: %v", err)
+			}
+			got, text := r.Trials[0], ""
+			for _, f := range r.Trials[0].Verdict.Findings {
+				text += fmt.Sprintln(f.Outcome, f.Check, f.Says)
+			}
+			text += fmt.Sprintln(got.Verdict.Reason, err)
+			if got.Verdict.Outcome != test.outcome || !strings.Contains(text, test.says) {
+				t.Errorf("%v, want %v and %q:\n%s", got.Verdict.Outcome, test.outcome, test.says, text)
+			}
+		})
+	}
+}
