@@ -84,7 +84,7 @@ func (c *benchCall) addFlags(cmd *cobra.Command) {
 	c.addRunFlags(cmd)
 	f := cmd.Flags()
 	f.DurationVar(&c.Patience, "patience", c.Patience,
-		"how long nothing may move while somebody waits, before the run counts as stalled")
+		"how long nothing may move while somebody waits, before the run is looked at for a stall")
 	f.StringVar(&c.NATS, "nats", "", "`URL` of a NATS server to use (default one of the run's own)")
 	f.StringVar(&c.setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
