@@ -22,7 +22,8 @@ func measuredFrom(t *testing.T, o Options) (from, length time.Duration) {
 			marks[e.Count] = e.At
 		}
 	}
-	return time.Duration(marks[history.Measuring]), time.Duration(marks[history.Stopped] - marks[history.Measuring])
+	from = time.Duration(marks[history.Measuring])
+	return from, time.Duration(marks[history.Stopped]) - from
 }
 
 // The warm-up lasts until every client that requests has entered twice, within its limits.
