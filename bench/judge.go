@@ -31,7 +31,8 @@ func setting(o Options, simulated *Simulated, spec *nodes.Spec) check.Setting {
 		Config: o.Config, Algorithm: o.Algorithm, Codec: spec.Codec(), Cost: cost, CostKnown: known(cost),
 		Identities: spec.Identities, Circulates: spec.Circulates, Open: o.Workload.Load == workload.Open,
 		Expected: o.Entries, Safe: spec.Safe, Live: spec.Live,
-		Promise: promise(o, simulated, spec),
+		Promise: promise(o, simulated, spec), Exact: spec.Exact,
+		Alone: o.Workload.Load == workload.Sequential || o.Workload.Load == workload.One,
 	}
 }
 

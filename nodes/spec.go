@@ -30,19 +30,20 @@ type Spec struct {
 	Servers   func(c Config) int            // how many nodes have no client; nil: none
 	NewServer func(c Config, id ID) Machine // the machine of the server id, n and up
 	// Ports makes the network anonymous: nodes send by ports, hear from ports, and have no Self.
-	Ports      func(c Config, id ID) []ID // where those of node id lead; nil: nodes know IDs
-	Messages   []Kind                     // every message that its machines send or save
-	Options    []Option                   // its settings beside the number of nodes
-	Safe       Assumption                 // what its safety rests on
-	Live       Assumption                 // what its progress rests on, beside Safe
-	Cost       func(c Config) Cost        // as published
-	Symbols    []Symbol                   // of its cost, beside N
-	Bypass     func(c Config) int         // entries of others once a request is known; nil: not bounded
-	Identities []Identity                 // of its message counts, after a run without faults
-	Published  []Claim                    // figures for validate to reproduce, beyond Cost
-	Circulates bool                       // sends even if nobody requests (a circulating token)
-	Broken     string                     // if it is known to be broken: which property fails
-	BrokenAt   Config                     // where an exploration without faults shows it
+	Ports      func(c Config, id ID) []ID           // where those of node id lead; nil: nodes know IDs
+	Messages   []Kind                               // every message that its machines send or save
+	Options    []Option                             // its settings beside the number of nodes
+	Safe       Assumption                           // what its safety rests on
+	Live       Assumption                           // what its progress rests on, beside Safe
+	Cost       func(c Config) Cost                  // as published
+	Exact      func(c Config, alone bool) EntryCost // alone: one request at a time; nil: not known
+	Symbols    []Symbol                             // of its cost, beside N
+	Bypass     func(c Config) int                   // entries of others once a request is known; nil: not bounded
+	Identities []Identity                           // of its message counts, after a run without faults
+	Published  []Claim                              // figures for validate to reproduce, beyond Cost
+	Circulates bool                                 // sends even if nobody requests (a circulating token)
+	Broken     string                               // if it is known to be broken: which property fails
+	BrokenAt   Config                               // where an exploration without faults shows it
 }
 
 // A Kind is one kind of message.
@@ -131,6 +132,10 @@ type Cost struct {
 	Any        Range  // under any load, these included
 	Delay      Range  // synchronization delay, in hops: exit to the next enter while someone waits
 }
+
+// An EntryCost is called for each entry of a run, in their order, with who enters. It tells how many messages
+// the entry takes.
+type EntryCost func(entrant ID) int
 
 // A Symbol is a quantity in the formulas of an algorithm, such as the size of its quorums.
 type Symbol struct {

@@ -66,7 +66,7 @@ func (e *Fold) compareTotals(l *history.NodeLog) (wrong []string) {
 				name(l.Node), english.Count(events, what, what), counter))
 		}
 	}
-	for i := range max(len(e.sections.Resources), len(l.Instances), len(e.sent)) {
+	for i := range max(len(e.sections.Resources), len(l.Instances), len(e.recorded)) {
 		counted := at(l.Instances, i)
 		var c section.Client
 		if r := at(e.sections.Resources, i); r != nil {
@@ -78,10 +78,10 @@ func (e *Fold) compareTotals(l *history.NodeLog) (wrong []string) {
 		if int(l.Node) >= e.Config.N && c.Asked+c.Entered > 0 {
 			wrong = append(wrong, fmt.Sprintf("%s is a server, and has asked or entered", name(l.Node)))
 		}
-		if !e.Circulates || i > 0 && at(e.sent, i) == nil { // another instance may not circulate
+		if !e.Circulates || i > 0 && at(e.recorded, i) == nil { // another instance may not circulate
 			continue
 		}
-		sent := at(at(e.sent, i), int(l.Node))
+		sent := at(at(e.recorded, i), int(l.Node))
 		for kind := range max(len(sent), len(counted.Kinds)) {
 			compare("sent of "+e.kind(kind), at(sent, kind), at(counted.Kinds, kind).Sent)
 		}

@@ -87,6 +87,8 @@ type Setting struct {
 	Codec      *nodes.Codec // of the messages; nil: their kinds have no names
 	Cost       nodes.Range  // published messages per entry for this load, for the whole run
 	CostKnown  bool
+	Exact      func(c nodes.Config, alone bool) nodes.EntryCost // as in the algorithm's row
+	Alone      bool                                             // requests are made one at a time
 	Identities []nodes.Identity
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that

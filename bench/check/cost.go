@@ -28,20 +28,51 @@ func cost(e *Fold) Finding {
 	}
 	says := fmt.Sprintf("%s messages per entry", sixDigits(perEntry))
 	switch {
+	case e.entryCost != nil && e.exclusive() && e.sent() != e.due:
+		return violated("%s: %d messages were sent, but by who entered after whom it takes %d", says, e.sent(),
+			e.due).with(e.perKind(byKind))
 	case !e.CostKnown:
 		return valid("%s; nothing is published for this load", says)
 	case e.Circulates && e.sections.Entries < uint64(e.Config.N): // the token passes nodes that never requested
 		return valid("%s; nothing is published for fewer entries than nodes", says)
 	case !e.Cost.Has(perEntry):
-		var kinds []string
-		for kind, n := range byKind {
-			if n > 0 {
-				kinds = append(kinds, fmt.Sprintf("%s %s", sixDigits(n), e.kind(kind)))
-			}
-		}
-		return violated("%s, but %v are published", says, e.Cost).with(strings.Join(kinds, ", "))
+		return violated("%s, but %v are published", says, e.Cost).with(e.perKind(byKind))
+	case e.entryCost != nil && e.exclusive():
+		return valid("%s, as published: %v, and exactly as many as it takes by who entered after whom", says,
+			e.Cost)
 	}
 	return valid("%s, as published: %v", says, e.Cost)
+}
+
+// perKind lists the messages per entry by their kinds.
+func (e *Fold) perKind(perEntry []float64) string {
+	var kinds []string
+	for kind, n := range perEntry {
+		if n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%s %s", sixDigits(n), e.kind(kind)))
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// exclusive reports whether there is one resource, and one client inside at a time, so that entries have an
+// order.
+func (e *Fold) exclusive() bool {
+	resources, violations := 0, uint64(0)
+	for r := range e.resources() {
+		resources, violations = resources+1, violations+r.Violations+r.Doubtful
+	}
+	return resources == 1 && violations == 0
+}
+
+// sent returns how many messages the run took, heartbeats left aside.
+func (e *Fold) sent() (total uint64) {
+	for kind, k := range e.sum.Kinds {
+		if !e.sections.Heartbeat(kind) {
+			total += k.Sent
+		}
+	}
+	return total
 }
 
 func sixDigits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

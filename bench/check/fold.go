@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"turnstile/bench/section"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
@@ -12,7 +13,7 @@ import (
 type Fold struct {
 	Setting
 	sections *section.Fold
-	sent     [][][]uint64 // recorded messages, by instance, node and kind
+	recorded [][][]uint64 // messages, by instance, node and kind
 
 	abandoned       uint64            // sections whose node crashed before they were entered
 	waiting, inside []section.Section // that never ended, the oldest first
@@ -20,11 +21,16 @@ type Fold struct {
 	sum             history.InstanceTotals // of all logs
 	audit           audit
 	fair            *fairFold
+	entryCost       nodes.EntryCost // nil: not known
+	due             uint64          // messages that the entries take by it
 }
 
 // New returns a fold of the history that s folds.
 func New(s *section.Fold, setting Setting) *Fold {
 	f := &Fold{Setting: setting, sections: s, fair: newFairFold(s, setting.Promise)}
+	if setting.Exact != nil {
+		f.entryCost = setting.Exact(setting.Config, setting.Alone)
+	}
 	s.Observe(f)
 	return f
 }
@@ -33,7 +39,12 @@ func New(s *section.Fold, setting Setting) *Fold {
 func (e *Fold) Asked(s *section.Section) { e.fair.asked(s) }
 
 // Entered implements section.Observer.
-func (e *Fold) Entered(s *section.Section) { e.fair.entered(s) }
+func (e *Fold) Entered(s *section.Section) {
+	e.fair.entered(s)
+	if e.entryCost != nil && s.Node >= 0 && int(s.Node) < e.Config.N {
+		e.due += uint64(e.entryCost(s.Node))
+	}
+}
 
 // Ended implements section.Observer.
 func (e *Fold) Ended(s *section.Section) {
@@ -53,8 +64,8 @@ func (e *Fold) Add(event history.Event) {
 	if event.Kind != history.Sent || event.Node < 0 || event.Count >= history.MaxKinds {
 		return
 	}
-	e.sent = grown(e.sent, int(event.Instance)+1)
-	of := &e.sent[event.Instance]
+	e.recorded = grown(e.recorded, int(event.Instance)+1)
+	of := &e.recorded[event.Instance]
 	*of = grown(*of, int(event.Node)+1)
 	kinds := &(*of)[event.Node]
 	*kinds = grown(*kinds, int(event.Count)+1)

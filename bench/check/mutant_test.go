@@ -178,6 +178,12 @@ var mutants = []mutant{
 
 	{"too dear", change(func(w *world) { w.send(0, 1, kindRequest); w.send(1, 0, kindReply) }),
 		"cost", Violated, Violated, "4.33333 messages per entry, but 4 are published"},
+	{"waste within the range", change(func(w *world) {
+		w.Cost = nodes.Between(4, 5)
+		w.Exact = func(nodes.Config, bool) nodes.EntryCost { return func(nodes.ID) int { return 4 } }
+		w.send(0, 1, kindRequest)
+		w.send(1, 0, kindReply)
+	}), "cost", Violated, Violated, "26 messages were sent, but by who entered after whom it takes 24"},
 	{"too cheap", change(func(w *world) { w.Cost = nodes.Between(5, 6) }),
 		"cost", Violated, Violated, "but 5-6"},
 	{"cost not known", change(func(w *world) { w.forget(history.Marked, history.Rested) }),

@@ -20,6 +20,9 @@ var centralInsideRow = nodes.Spec{
 		}
 		return always("3, node 0: 0", nodes.Between(0, 3), nodes.Between(1, 2))
 	},
+	Exact: func(nodes.Config, bool) nodes.EntryCost {
+		return func(entrant nodes.ID) int { return 3 * int(min(1, entrant)) } // node 0 has the coordinator
+	},
 	Bypass: centralRow.Bypass,
 	Identities: []nodes.Identity{
 		atMost("request", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),

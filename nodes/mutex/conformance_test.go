@@ -115,7 +115,8 @@ func judge(t *testing.T, o sim.Options, cost nodes.Range) check.Verdict {
 	t.Helper()
 	s := check.Setting{Config: o.Config, Algorithm: o.Spec.Name, Cost: cost, CostKnown: true,
 		Identities: o.Spec.Identities, Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live,
-		Promise: promised(o.Spec, o)}
+		Promise: promised(o.Spec, o), Exact: o.Spec.Exact,
+		Alone: o.Workload.Load == workload.Sequential || o.Workload.Load == workload.One}
 	s.Codec = o.Spec.Codec()
 	sections := check.Sections(history.Header{}, s)
 	checks := check.New(sections, s)

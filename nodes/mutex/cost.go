@@ -14,6 +14,19 @@ func always(formula string, messages, delay nodes.Range) nodes.Cost {
 	}
 }
 
+// handovers is the cost of entries in an algorithm whose token, at first node 0's, takes so many messages to
+// come from one node to another.
+func handovers(messages func(from, to nodes.ID) int) nodes.EntryCost {
+	holder := nodes.ID(0)
+	return func(entrant nodes.ID) (count int) {
+		if entrant != holder {
+			count = messages(holder, entrant)
+		}
+		holder = entrant
+		return count
+	}
+}
+
 // peers is how many nodes a broadcast reaches.
 func peers(c nodes.Config) int { return c.N - 1 }
 

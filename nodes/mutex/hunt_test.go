@@ -54,8 +54,8 @@ func (m mutant) unchanged() mutant {
 // judge makes a run and returns the check that fails, and what it says. That a machine breaks its contract,
 // as with a second grant, counts as the check "panic".
 func (m mutant) judge(seed uint64) (by, says string, err error) {
-	h := &history.History{}
-	r, err := sim.Run(m.options(seed), h)
+	h, o := &history.History{}, m.options(seed)
+	r, err := sim.Run(o, h)
 	if err != nil {
 		return "", "", err
 	}
@@ -63,15 +63,19 @@ func (m mutant) judge(seed uint64) (by, says string, err error) {
 	if errors.As(r.Cut, &panicked) {
 		return "panic", panicked.Text, nil
 	}
-	by, says = m.fault(h)
+	by, says = m.fault(h, o.Workload.Load)
 	return by, says, nil
 }
 
 // fault returns the first check that a history fails, and what it says.
-func (m mutant) fault(h *history.History) (by, says string) {
+func (m mutant) fault(h *history.History, load workload.Load) (by, says string) {
 	cost := m.spec.Cost(m.config).Any
+	if load == workload.Sequential {
+		cost = m.spec.Cost(m.config).Sequential
+	}
 	s := check.Setting{Config: m.config, Algorithm: m.sound.Name, Cost: cost, CostKnown: true,
-		Identities: m.spec.Identities, Circulates: m.spec.Circulates, Safe: m.spec.Safe, Live: m.spec.Live}
+		Identities: m.spec.Identities, Circulates: m.spec.Circulates, Safe: m.spec.Safe, Live: m.spec.Live,
+		Exact: m.spec.Exact, Alone: load == workload.Sequential}
 	if m.unfair() {
 		s.Promise = check.PromiseOf(&m.spec, m.config, time.Millisecond)
 	}
@@ -94,6 +98,9 @@ func (m mutant) options(seed uint64) sim.Options {
 		Workload:   workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Millisecond)}}
 	if seed%2 == 1 {
 		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("4ms")
+	}
+	if m.alone {
+		o.Workload.Load = workload.Sequential
 	}
 	network := chaos.Network{Latency: exponential("1ms")}
 	if m.unfair() { // what is promised is exact where messages take the same time

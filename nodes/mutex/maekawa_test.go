@@ -27,6 +27,8 @@ func maekawaMutants() []mutant {
 			func(m maekawa) nodes.Machine { return &maekawaAnyRelease{m} }).copied(),
 		change("a copy of a request is lent the vote", "progress",
 			func(m maekawa) nodes.Machine { return &maekawaAnyRequest{m} }).copied(),
+		change("one request of a node in 25 is answered with a FAILED that is out of date", "cost",
+			func(m maekawa) nodes.Machine { return &maekawaWasteful{maekawa: m} }).wasteful(),
 	}
 }
 
@@ -41,6 +43,10 @@ type (
 	maekawaEarly      struct{ maekawa }
 	maekawaAnyRelease struct{ maekawa }
 	maekawaAnyRequest struct{ maekawa }
+	maekawaWasteful   struct {
+		maekawa
+		waste
+	}
 )
 
 func (m *maekawaKeeping) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
@@ -105,4 +111,11 @@ func (m *maekawaAnyRequest) Receive(env *nodes.Env, from nodes.ID, msg nodes.Mes
 		m.voter.seen = nil
 	}
 	m.maekawa.Receive(env, from, msg)
+}
+
+func (m *maekawaWasteful) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+	m.maekawa.Receive(env, from, msg)
+	if _, ok := msg.(maekawaRequest); ok && from != env.Self() && m.now() {
+		env.Send(from, maekawaFailed{})
+	}
 }

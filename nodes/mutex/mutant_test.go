@@ -12,6 +12,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
 )
 
 // A mutant is a sound algorithm of which one rule was changed. It is here for the checks to catch, since a
@@ -27,6 +28,7 @@ type mutant struct {
 	copies   bool // messages arrive twice
 	restarts bool // nodes crash and come up again
 	entries  int  // of a run; zero: a few
+	alone    bool // requests are made one at a time
 }
 
 // mutants returns all of them.
@@ -52,6 +54,9 @@ func (m mutant) after(entries int) mutant { m.entries = entries; return m }
 
 // unfair reports whether the mutant only passes over somebody.
 func (m mutant) unfair() bool { return m.fails == "fairness" }
+
+// wasteful has a mutant serve one request at a time, and so many that one of them wastes a message.
+func (m mutant) wasteful() mutant { m.alone = true; return m.after(150) }
 
 // tired is the timer of a node that waits no longer than it may have to, and takes who is slow for gone.
 var tired = nodes.Timer{Kind: 1}
@@ -153,7 +158,7 @@ func TestUncountedKindsAreNoticed(t *testing.T) {
 			if _, err := sim.Run(m.options(1), h); err != nil {
 				t.Fatal(err)
 			}
-			if by, says := m.fault(h); by != "" {
+			if by, says := m.fault(h, workload.Saturated); by != "" {
 				t.Fatalf("%s: %s: %s", row.Name, by, says)
 			}
 			for _, l := range h.Logs {
@@ -162,9 +167,18 @@ func TestUncountedKindsAreNoticed(t *testing.T) {
 			h.Events = slices.DeleteFunc(h.Events, func(e history.Event) bool {
 				return e.Kind == history.Sent && int(e.Count) == kind
 			})
-			if by, _ := m.fault(h); by != "identities" && by != "cost" {
+			if by, _ := m.fault(h, workload.Saturated); by != "identities" && by != "cost" {
 				t.Errorf("%s, %s messages not counted: caught by %q", row.Name, name, by)
 			}
 		}
 	}
+}
+
+// A waste tells a mutant when to waste a message: once in a while, like an error that hides in the range that
+// was published.
+type waste struct{ count uint64 }
+
+func (w *waste) now() bool {
+	w.count++
+	return w.count%25 == 0
 }

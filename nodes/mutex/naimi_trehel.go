@@ -26,6 +26,12 @@ var naimiTrehelRow = nodes.Spec{
 		cost.One = nodes.Exactly(0) // it keeps the token
 		return cost
 	},
+	Exact: func(c nodes.Config, alone bool) nodes.EntryCost {
+		if !alone {
+			return nil // requests that are on their way together take other ways
+		}
+		return reversals(c.N)
+	},
 	// Those who wait ahead form a queue, in which each node is once.
 	Bypass: peers,
 	Identities: []nodes.Identity{
@@ -50,6 +56,22 @@ func harmonic(n float64) (sum float64) {
 		sum += 1 / i
 	}
 	return sum
+}
+
+// reversals is the cost of one request after another: each goes from father to father up to the root, which
+// sends the token, and all on the way take the new root as their father.
+func reversals(n int) nodes.EntryCost {
+	father, root := make([]nodes.ID, n), nodes.ID(0)
+	return func(entrant nodes.ID) (messages int) {
+		for at := entrant; at != root; messages++ {
+			at, father[at] = father[at], entrant
+		}
+		if messages > 0 {
+			messages++ // the token
+		}
+		father[root], root = entrant, entrant
+		return messages
+	}
 }
 
 // naimiTrehel is the algorithm of M. Naimi, M. Trehel and A. Arnold, "A log(N) distributed mutual

@@ -19,6 +19,8 @@ func naimiMutants() []mutant {
 			func(t naimiTrehel) nodes.Machine { return &naimiMinting{t} }).restarted(),
 		change("a token that was here before is taken again", "exclusion or panic",
 			func(t naimiTrehel) nodes.Machine { return &naimiStale{t} }).copied(),
+		change("one request of a node in 25 goes with a token that is out of date", "cost",
+			func(t naimiTrehel) nodes.Machine { return &naimiWasteful{naimiTrehel: t} }).wasteful(),
 		change("a node that wants to enter keeps the last node's request until it leaves", "fairness",
 			func(t naimiTrehel) nodes.Machine { return &naimiUnfair{naimiTrehel: t} }),
 	}
@@ -30,7 +32,11 @@ type (
 	naimiGenerous struct{ naimiTrehel }
 	naimiMinting  struct{ naimiTrehel }
 	naimiStale    struct{ naimiTrehel }
-	naimiUnfair   struct {
+	naimiWasteful struct {
+		naimiTrehel
+		waste
+	}
+	naimiUnfair struct {
 		naimiTrehel
 		keeps bool
 		kept  naimiRequest
@@ -71,21 +77,11 @@ func (t *naimiStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 // 1 + 1/2 + ... + 1/(n-1) messages on average.
 func TestNaimiTrehelCostsTheHarmonicNumber(t *testing.T) {
 	for n, want := range map[int]float64{1: 0, 2: 1, 4: 1.8333, 5: 2.0833, 9: 2.7179, 16: 3.3182, 32: 4.0272} {
-		father := make([]nodes.ID, n)
-		root, sum := nodes.ID(0), 0
+		account, sum := reversals(n), 0
 		entries := singleEntries(t, &naimiTrehelRow, nodes.Config{N: n}, 5000)
 		for i, e := range entries {
-			hops := 0
-			for at := e.node; at != root; hops++ {
-				at, father[at] = father[at], e.node
-			}
-			if hops > 0 {
-				hops++ // the token
-			}
-			father[root] = e.node
-			root = e.node
-			if e.messages != hops {
-				t.Fatalf("%d nodes: entry %d takes %d messages, want %d", n, i, e.messages, hops)
+			if want := account(e.node); e.messages != want {
+				t.Fatalf("%d nodes: entry %d takes %d messages, want %d", n, i, e.messages, want)
 			}
 			sum += e.messages
 		}
@@ -112,4 +108,11 @@ func (t *naimiUnfair) Release(env *nodes.Env) {
 		env.Send(t.father, t.kept)
 	}
 	t.keeps = false
+}
+
+func (t *naimiWasteful) Request(env *nodes.Env) {
+	if t.now() && t.father != nodes.None {
+		env.Send(t.father, naimiToken{})
+	}
+	t.naimiTrehel.Request(env)
 }

@@ -29,6 +29,11 @@ var raymondRow = nodes.Spec{
 		return cost
 	},
 	Symbols: []nodes.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
+	// The privilege goes straight from who leaves to who enters next, and each of its edges took a request.
+	Exact: func(c nodes.Config, _ bool) nodes.EntryCost {
+		tree := c.Value(treeOption)
+		return handovers(func(from, to nodes.ID) int { return 2 * distance(tree, from, to) })
+	},
 	// A queue holds each neighbour once, and the request for those who are left follows the privilege on its
 	// link: it is in the next queue before anybody there asks again.
 	Bypass:     peers,

@@ -18,6 +18,8 @@ func raymondMutants() []mutant {
 			func(r raymond) nodes.Machine { return &raymondStale{r} }).copied(),
 		change("node 0 makes a privilege whenever it comes up", "exclusion",
 			func(r raymond) nodes.Machine { return &raymondMinting{r} }).restarted(),
+		change("one request of a node in 25 goes with a request and a privilege that are out of date", "cost",
+			func(r raymond) nodes.Machine { return &raymondWasteful{raymond: r} }).wasteful(),
 		change("the last node is always put last", "fairness",
 			func(r raymond) nodes.Machine { return &raymondUnfair{r} }),
 	}
@@ -30,6 +32,10 @@ type (
 	raymondStale    struct{ raymond }
 	raymondMinting  struct{ raymond }
 	raymondUnfair   struct{ raymond }
+	raymondWasteful struct {
+		raymond
+		waste
+	}
 )
 
 func (r *raymondAsking) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -63,7 +69,7 @@ func TestRaymondCostsTwiceTheDistance(t *testing.T) {
 			c := nodes.Config{N: n}.With("tree", tree)
 			holder := nodes.ID(0)
 			for i, e := range singleEntries(t, &raymondRow, c, 20*n*n) {
-				if want := 2 * distance(c, holder, e.node); e.messages != want {
+				if want := 2 * distance(c.Value(treeOption), holder, e.node); e.messages != want {
 					t.Fatalf("%s of %d, entry %d: from %d to %d takes %d messages, want %d", tree, n, i, holder, e.node,
 						e.messages, want)
 				}
@@ -85,4 +91,12 @@ func (r *raymondUnfair) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 
 func (r *raymondUnfair) putLast(env *nodes.Env) {
 	r.queue = lastLast(r.queue, func(id nodes.ID) bool { return int(id) == env.N()-1 })
+}
+
+func (r *raymondWasteful) Request(env *nodes.Env) {
+	r.raymond.Request(env)
+	if r.now() && r.holder != nodes.None {
+		env.Send(r.holder, raymondRequest{}) // a copy, for all that its receiver can tell
+		env.Send(r.holder, raymondPrivilege{})
+	}
 }

@@ -26,6 +26,9 @@ var suzukiKasamiRow = nodes.Spec{
 		cost.One = nodes.Exactly(0) // it keeps the token
 		return cost
 	},
+	Exact: func(c nodes.Config, _ bool) nodes.EntryCost { // N-1 requests and the token
+		return handovers(func(_, _ nodes.ID) int { return c.N })
+	},
 	// The next node that leaves queues a request that it has heard; the queue holds each node once.
 	Bypass: peers,
 	Identities: []nodes.Identity{

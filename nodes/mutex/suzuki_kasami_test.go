@@ -26,6 +26,8 @@ func suzukiMutants() []mutant {
 		mutantsOf[suzukiKasami](&suzukiKasamiRow, nodes.Config{N: 4})(
 			"the last node is always put last in the token's queue", "fairness",
 			func(s suzukiKasami) nodes.Machine { return &suzukiUnfair{s} }),
+		change("one request of a node in 25 is sent again, with a token that is out of date", "cost",
+			func(s suzukiKasami) nodes.Machine { return &suzukiWasteful{suzukiKasami: s} }).wasteful(),
 		mutantsOf[suzukiRetrying](&suzukiRetryingRow, nodes.Config{N: 3})(
 			"only RN = LN+1 counts as asking", "progress",
 			func(s suzukiRetrying) nodes.Machine { s.exact = true; return &s }),
@@ -41,6 +43,10 @@ type (
 	suzukiStale     struct{ suzukiKasami }
 	suzukiMinting   struct{ suzukiKasami }
 	suzukiUnfair    struct{ suzukiKasami }
+	suzukiWasteful  struct {
+		suzukiKasami
+		waste
+	}
 )
 
 func (s *suzukiIdle) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -132,7 +138,7 @@ var (
 
 // askingMore is a variant that asks again, which is a message more.
 func askingMore(v nodes.Spec) nodes.Spec {
-	v.Identities = v.Identities[1:]
+	v.Identities, v.Exact = v.Identities[1:], nil
 	v.Cost = func(nodes.Config) nodes.Cost { return always("", nodes.Unbounded(0), nodes.Unbounded(0)) }
 	return v
 }
@@ -200,4 +206,12 @@ func (s *suzukiUnfair) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		m = t
 	}
 	s.suzukiKasami.Receive(env, from, m)
+}
+
+func (s *suzukiWasteful) Request(env *nodes.Env) {
+	s.suzukiKasami.Request(env)
+	if s.now() && !s.has {
+		env.Broadcast(suzukiRequest{s.rn[env.Self()]})
+		env.Send((env.Self()+1)%nodes.ID(env.N()), suzukiToken{})
+	}
 }

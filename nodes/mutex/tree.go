@@ -46,6 +46,21 @@ func position(tree string, id, neighbour nodes.ID) int {
 	return int(neighbour - 2*id)
 }
 
+// distance returns how many edges apart two nodes are.
+func distance(tree string, a, b nodes.ID) (edges int) {
+	if tree == lineTree {
+		return int(max(a, b) - min(a, b))
+	}
+	for a != b { // the parent of a node has the lower number
+		if a < b {
+			a, b = b, a
+		}
+		a = parent(tree, a)
+		edges++
+	}
+	return edges
+}
+
 // diameter returns how many edges apart the two nodes are that are farthest apart.
 func diameter(c nodes.Config) int {
 	switch tree := c.Value(treeOption); {

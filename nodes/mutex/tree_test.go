@@ -7,19 +7,6 @@ import (
 	"turnstile/nodes"
 )
 
-// distance is how many edges apart two nodes are.
-func distance(c nodes.Config, a, b nodes.ID) int {
-	steps := 0
-	for a != b { // the parent of a node has the lower number
-		if a < b {
-			a, b = b, a
-		}
-		a = parent(c.Value(treeOption), a)
-		steps++
-	}
-	return steps
-}
-
 // The mean cost over all pairs of nodes, and the worst one, as computed beforehand.
 func TestTrees(t *testing.T) {
 	for _, test := range []struct {
@@ -41,7 +28,7 @@ func TestTrees(t *testing.T) {
 			sum, worst := 0, 0
 			for a := range nodes.ID(test.n) {
 				for b := range nodes.ID(test.n) {
-					d := 2 * distance(c, a, b)
+					d := 2 * distance(tree, a, b)
 					sum, worst = sum+d, max(worst, d)
 				}
 			}
