@@ -36,9 +36,9 @@ type Spec struct {
 	Safe       Assumption                           // what its safety rests on
 	Live       Assumption                           // what its progress rests on, beside Safe
 	Cost       func(c Config) Cost                  // as published
-	Exact      func(c Config, alone bool) EntryCost // alone: one request at a time; nil: not known
+	Exact      func(c Config, alone bool) EntryCost // alone: one request at a time; nil: unknown
 	Symbols    []Symbol                             // of its cost, beside N
-	Bypass     func(c Config) int                   // entries of others once a request is known; nil: not bounded
+	Bypass     func(c Config) int                   // entries of others once a request is known; nil: any
 	Identities []Identity                           // of its message counts, after a run without faults
 	Published  []Claim                              // figures for validate to reproduce, beyond Cost
 	Circulates bool                                 // sends even if nobody requests (a circulating token)
