@@ -236,6 +236,9 @@ func (r *Run) finish(ctx context.Context, t *trial, number int, trouble error) e
 	return errors.Join(errs...)
 }
 
+// orchestratorGone is why a trial ended early whose end is not on record.
+const orchestratorGone = "the orchestrator ended before the trial did, or is still running"
+
 // Reopen reads a run from its folder, and judges its histories again.
 func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 	r := &Run{Folder: folder}
@@ -270,7 +273,7 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 		for len(r.Record.Trials) < number { // its orchestrator was killed
 			record := TrialRecord{Seed: trialSeed(r.Record.Options.Seed, number)}
 			if !simulated { // then the trial was over
-				record.Trouble = "the orchestrator ended before the trial did, or is still running"
+				record.Trouble = orchestratorGone
 			}
 			r.Record.Trials = append(r.Record.Trials, record)
 		}
@@ -336,6 +339,9 @@ func (r *Run) conclude(number int, j judgement) {
 		Verdict: j.checks.Verdict()}
 	if t.Trouble != "" && t.Verdict.Outcome != check.Violated { // it may have left what nobody has checked
 		t.Verdict.Outcome, t.Verdict.Reason = check.Inconclusive, t.Trouble
+		if missing := j.checks.Missing(); t.Trouble == orchestratorGone && len(missing) > 0 {
+			t.Verdict.Reason = strings.Join(missing, ", ") + "; " + t.Trouble // what it did is in the logs
+		}
 	}
 	t.Stall = readStall(r.Folder, number)
 	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason

@@ -176,7 +176,7 @@ func (s *Spec) Validate(c Config) error {
 			return err
 		}
 	}
-	return nil
+	return s.lacking(s.needs())
 }
 
 // Broadcasts reports whether the algorithm sends any messages to all peers at once.

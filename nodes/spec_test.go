@@ -56,6 +56,34 @@ func TestSpecMachines(t *testing.T) {
 	}
 }
 
+// What a row lacks is said by the name of the field, before anything is made of it.
+func TestRowsLackNothing(t *testing.T) {
+	whole := Spec{Info: Info{"toy", []string{"t"}, "token", "a test", "It works."},
+		New: func(Config) Machine { return &diarist{} }, Live: NoLoss, Cost: func(Config) Cost { return Cost{} }}
+	if err := whole.Check(); err != nil {
+		t.Error(err)
+	}
+	for field, spoil := range map[string]func(s *Spec){
+		"New":              func(s *Spec) { s.New = nil },
+		"NewServer":        func(s *Spec) { s.Servers = func(Config) int { return 1 } },
+		"Messages[1].Zero": func(s *Spec) { s.Messages = []Kind{{Zero: Timer{}}, {}} },
+		"Source":           func(s *Spec) { s.Source = "" },
+		"Live, Cost":       func(s *Spec) { s.Live, s.Cost = 0, nil },
+		"BrokenAt":         func(s *Spec) { s.Broken = "progress" },
+	} {
+		s := whole
+		spoil(&s)
+		says := `the row "toy" lacks ` + field + ": "
+		if err := s.Check(); err == nil || !strings.HasPrefix(err.Error(), says) {
+			t.Errorf("without %s: %v", field, err)
+		}
+		needed := field == "New" || field == "NewServer" || strings.HasPrefix(field, "Messages")
+		if err := s.Validate(Config{N: 1}); (err != nil) != needed {
+			t.Errorf("without %s, a run: %v", field, err)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	table := []*Spec{
 		{Info: Info{Name: "bakery", Aliases: []string{"tickets"}}},
@@ -85,7 +113,7 @@ func TestValidate(t *testing.T) {
 		}
 		return nil
 	}
-	dance := &Spec{Info: Info{Name: "dance"}, Options: []Option{
+	dance := &Spec{Info: Info{Name: "dance"}, New: func(Config) Machine { return &diarist{} }, Options: []Option{
 		{Name: "order", Values: []string{"circle", "pairs"}, Default: "circle", Check: even},
 		{Name: "tune"},
 	}}

@@ -11,7 +11,7 @@ import (
 
 // accounting: counters and events agree, and every node has left a log.
 func accounting(e *Fold) Finding {
-	wrong := slices.Concat(e.missing(), e.sections.Says)
+	wrong := slices.Concat(e.Missing(), e.sections.Says)
 	for _, l := range e.logs {
 		wrong = append(wrong, e.compareTotals(l)...)
 	}
@@ -37,8 +37,8 @@ func accounting(e *Fold) Finding {
 // balanced reports whether counts may be judged. Where counters, events and logs disagree, some are wrong.
 func (e *Fold) balanced() bool { return accounting(e).Outcome == Valid }
 
-// missing says which nodes left no log, or more than one.
-func (e *Fold) missing() (wrong []string) {
+// Missing says which nodes left no log, or more than one, once the fold is closed.
+func (e *Fold) Missing() (wrong []string) {
 	total := e.Config.N
 	found := map[nodes.ID]int{}
 	for _, l := range e.logs {
@@ -53,7 +53,11 @@ func (e *Fold) missing() (wrong []string) {
 		if id == nodes.None {
 			who = "the orchestrator"
 		}
-		wrong = append(wrong, fmt.Sprintf("%s left %d logs", who, found[id]))
+		if found[id] == 0 {
+			wrong = append(wrong, who+" left no log")
+		} else {
+			wrong = append(wrong, fmt.Sprintf("%s left %d logs", who, found[id]))
+		}
 	}
 	return wrong
 }

@@ -92,6 +92,7 @@ func LaunchBroker(ctx context.Context, l *Launcher, path string, args []string) 
 	}
 	select {
 	case url = <-urls:
+		p.expected = url + "\n"
 		return p, url, token, nil
 	case <-p.Ended():
 		err = errors.New("the broker ended before it was up: " + p.Fate())

@@ -42,10 +42,12 @@ type Process struct {
 	input  *os.File // its standard input: when this is closed, it ends
 	output *os.File
 	tail   tail
-	ended  chan struct{}
-	err    error
-	kills  int           // for want of memory, before it was started
-	turns  atomic.Uint32 // see Turns
+	// expected is what it prints while all is well, and explains nothing.
+	expected string
+	ended    chan struct{}
+	err      error
+	kills    int           // for want of memory, before it was started
+	turns    atomic.Uint32 // see Turns
 }
 
 const (
@@ -150,7 +152,7 @@ func (p *Process) Kill() { p.cmd.Process.Signal(syscall.SIGKILL) }
 
 // LastWords returns what the process printed, as the end of an error.
 func (p *Process) LastWords() string {
-	text := strings.TrimSpace(p.tail.String())
+	text := strings.TrimSpace(strings.Replace(p.tail.String(), p.expected, "", 1))
 	if text == "" {
 		return "; it printed nothing"
 	}

@@ -220,6 +220,15 @@ func TestKilledOrchestratorLeavesNoProcess(t *testing.T) {
 	l := start(t)
 	l.cmd.Process.Kill()
 	l.want(-1, "the orchestrator ended before the trial did", "no verdict was stored")
+	// What is missing beside that comes first.
+	log := filepath.Join(l.dir, results.LatestLink, "trial-1", "node-000002.log")
+	if err := os.Remove(log); err != nil {
+		t.Fatal(err)
+	}
+	const says = "\nINCONCLUSIVE  node 2 left no log; the orchestrator ended before the trial did"
+	if _, text := l.verify(); !strings.Contains(text, says) {
+		t.Errorf("without a log, verify prints\n%s", text)
+	}
 }
 
 func TestKilledNodeIsReported(t *testing.T) {
@@ -233,7 +242,10 @@ func TestKilledBrokerIsReported(t *testing.T) {
 	t.Parallel()
 	l := start(t)
 	syscall.Kill(l.brokers[0], syscall.SIGKILL)
-	l.want(2, "the broker ended on its own", "signal: killed", "INCONCLUSIVE")
+	l.want(2, "the broker ended on its own", "signal: killed", "it printed nothing", "INCONCLUSIVE")
+	if strings.Contains(l.out.String(), "nats://") {
+		t.Errorf("the broker's URL explains nothing:\n%s", &l.out)
+	}
 }
 
 func TestStandstillIsReported(t *testing.T) {

@@ -57,6 +57,9 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 		rows, named = []*spec{row}, byFlag
 	}
 	for _, row := range rows {
+		if err := row.Check(); err != nil {
+			return err
+		}
 		if _, err := s.checkOptions(row, c, named); err != nil {
 			return err
 		}

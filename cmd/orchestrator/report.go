@@ -172,7 +172,8 @@ func howBroken(row *spec) []string {
 
 // early says of a trial that was judged by other evidence that it also ended early.
 func (p *report) early(s *bench.Summary, trial int) {
-	if trouble := s.Record.Trials[trial].Trouble; trouble != "" && trouble != s.Verdicts[trial].Reason {
+	trouble := s.Record.Trials[trial].Trouble
+	if !strings.Contains(s.Verdicts[trial].Reason, trouble) {
 		p.printf("  the trial ended early: %s\n", indent(trouble))
 	}
 }

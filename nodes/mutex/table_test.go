@@ -21,8 +21,9 @@ func TestTableIsFilledIn(t *testing.T) {
 				t.Errorf("%q is no name: it is made of small letters, digits and -", name)
 			}
 		}
-		if len(row.Aliases) == 0 || row.Family == "" || row.Source == "" || row.Cost == nil || row.Live == 0 {
-			t.Errorf("%s lacks something", row.Name)
+		if err := row.Check(); err != nil {
+			t.Error(err)
+			continue
 		}
 		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(row.Summary) {
 			t.Errorf("%s is summarized by %q, which is no sentence", row.Name, row.Summary)
