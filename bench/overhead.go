@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -25,6 +26,8 @@ type OverheadOptions struct {
 	Warmup    time.Duration
 	Duration  time.Duration // of each measurement
 	Seed      uint64
+
+	WarmupLimit time.Duration // as in Options
 }
 
 // A Pair is one measurement of each, made right after each other, in entries per second.
@@ -69,7 +72,7 @@ func (o OverheadOptions) Validate(s Setup) error {
 func (o OverheadOptions) testbed() Options {
 	options := Defaults()
 	options.Config.N, options.Seed = o.Nodes, o.Seed
-	options.Warmup, options.Duration = o.Warmup, o.Duration
+	options.Warmup, options.WarmupLimit, options.Duration = o.Warmup, o.WarmupLimit, o.Duration
 	return options
 }
 
@@ -224,24 +227,25 @@ func newBareRun(url, token string, nodeCount int) (*bareRun, error) {
 	return b, conn.Flush()
 }
 
-// sum waits for a number from every node, and returns their sum and when it was complete.
-func (b *bareRun) sum(ctx context.Context) (total uint64, at time.Time, err error) {
+// numbers waits for a number from every node, and returns their sum, the least, and when the last came.
+func (b *bareRun) numbers(ctx context.Context) (total, least uint64, at time.Time, err error) {
 	deadline := time.After(30 * time.Second)
+	least = math.MaxUint64
 	for range b.nodes {
 		select {
 		case m := <-b.counts:
 			n, err := strconv.ParseUint(string(m.Data), 10, 64)
 			if err != nil {
-				return 0, at, err
+				return 0, 0, at, err
 			}
-			total += n
+			total, least = total+n, min(least, n)
 		case <-ctx.Done():
-			return 0, at, errInterrupted
+			return 0, 0, at, errInterrupted
 		case <-deadline:
-			return 0, at, fmt.Errorf("the bare nodes do not answer")
+			return 0, 0, at, fmt.Errorf("the bare nodes do not answer")
 		}
 	}
-	return total, time.Now(), nil
+	return total, least, time.Now(), nil
 }
 
 // order publishes an order to all nodes.
@@ -252,31 +256,38 @@ func (b *bareRun) order(order string) error {
 	return b.conn.Flush()
 }
 
-// measure starts the nodes together and returns their entries per second.
+// count lets a time pass, and returns how many entries all nodes have made, the least that one has, and when.
+func (b *bareRun) count(ctx context.Context, after time.Duration) (
+	total, least uint64, at time.Time, err error) {
+	select {
+	case <-time.After(after):
+	case <-ctx.Done():
+		return 0, 0, at, errInterrupted
+	}
+	asked := time.Now()
+	if err := b.order(bare.Count); err != nil {
+		return 0, 0, at, err
+	}
+	total, least, answered, err := b.numbers(ctx)
+	return total, least, asked.Add(answered.Sub(asked) / 2), err
+}
+
+// measure starts the nodes together and returns their entries per second, after the warm-up of the testbed.
 func (b *bareRun) measure(ctx context.Context, o OverheadOptions) (float64, error) {
-	if _, _, err := b.sum(ctx); err != nil { // all are up
+	if _, _, _, err := b.numbers(ctx); err != nil { // all are up
 		return 0, err
 	}
 	if err := b.order(bare.Start); err != nil {
 		return 0, err
 	}
-	var entries [2]uint64
-	var times [2]time.Time
-	for i, pause := range []time.Duration{o.Warmup, o.Duration} {
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return 0, errInterrupted
-		}
-		asked := time.Now()
-		if err := b.order(bare.Count); err != nil {
-			return 0, err
-		}
-		sum, answered, err := b.sum(ctx)
-		if err != nil {
-			return 0, err
-		}
-		entries[i], times[i] = sum, asked.Add(answered.Sub(asked)/2)
+	limit := time.Now().Add(o.WarmupLimit)
+	first, least, from, err := b.count(ctx, o.Warmup)
+	for err == nil && least < steadyRounds && from.Before(limit) {
+		first, least, from, err = b.count(ctx, 4*slowTick)
 	}
-	return float64(entries[1]-entries[0]) / times[1].Sub(times[0]).Seconds(), nil
+	if err != nil {
+		return 0, err
+	}
+	last, _, to, err := b.count(ctx, o.Duration)
+	return float64(last-first) / to.Sub(from).Seconds(), err
 }

@@ -49,6 +49,9 @@ func (a *app) overheadCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := settingsOf(cmd)
 			if err == nil {
+				if !s.given("warmup") {
+					c.WarmupLimit = bench.WarmupLimit
+				}
 				err = c.validate()
 			}
 			if err != nil {
@@ -63,7 +66,8 @@ func (a *app) overheadCommand() *cobra.Command {
 	f.IntVarP(&c.Nodes, "nodes", "n", 32, "how many nodes")
 	f.IntVar(&c.Pairs, "pairs", fewestPairs, "how many pairs of runs for each algorithm, 7 at least")
 	f.DurationVar(&c.Duration, "duration", 2*time.Second, "how long to measure each")
-	f.DurationVar(&c.Warmup, "warmup", 500*time.Millisecond, "how long to run before measuring")
+	f.DurationVar(&c.Warmup, "warmup", 500*time.Millisecond,
+		"how long to run before measuring (by default also until each node has entered twice, at most 10s)")
 	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
