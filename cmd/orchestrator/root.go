@@ -31,7 +31,8 @@ Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad
 const rootExample = `  orchestrator bench --algo ricart -n 32
   orchestrator bench --algo maekawa -n 9 --latency 1ms --load sequential
   orchestrator list
-  orchestrator verify latest`
+  orchestrator verify latest
+  orchestrator runs --verdict violated`
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{

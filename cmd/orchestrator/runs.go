@@ -25,7 +25,8 @@ import (
 
 const runsHelp = `List the runs that are stored, the newest first. Figures are medians of the trials of a run.
 
-A run that is damaged is listed with what can be read of it, and what cannot; what is no run is named.`
+Of a run that is damaged, or that an older Turnstile made, the list has what can be read, and says what
+cannot; what is no run is named.`
 
 const runsExample = `  orchestrator runs
   orchestrator runs --algo maekawa --verdict violated
@@ -227,7 +228,7 @@ func printOverviews(w io.Writer, all []*bench.Overview) error {
 	for _, o := range all {
 		verdict := o.Verdict
 		if o.Problem != "" {
-			verdict = strings.TrimPrefix(verdict+", damaged", ", ")
+			verdict = strings.TrimPrefix(verdict+", problem", ", ")
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Run, cmp.Or(o.Kind, missing),
 			cmp.Or(o.Load, missing), outOf(o.Trials, max(o.Asked, o.Trials)), verdict, rate(o.EntriesPerS),
