@@ -22,7 +22,7 @@ type Fold struct {
 	Entries         uint64 // of the whole run
 	EntriesInWindow uint64
 	Due, Issued     uint64      // arrivals due in the window, and those of them that became requests
-	Queued, Late    int64       // for how long these were overdue, in all; and while their client was free
+	Queued, Late    int64       // for how long clients were behind with these, in all; and while they were free
 	Unregistered    uint64      // entries that did not raise the register
 	Resources       []*Resource // by instance; nil for those without clients
 
@@ -175,6 +175,7 @@ func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
 		f.Issued++
 		f.queued(c, s.Due, e.At, true)
 	}
+	c.next = e.At
 	for _, o := range f.observers {
 		o.Asked(s)
 	}
@@ -253,6 +254,7 @@ func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 	if f.Window.Has(e.Value) {
 		f.Due++
 		f.queued(c, e.Value, until, c.open == nil)
+		c.next = until
 	}
 	s := Section{Resource: r, Node: e.Node, State: Unissued, Due: e.Value, Ended: until}
 	for _, o := range f.observers {
@@ -260,12 +262,13 @@ func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 	}
 }
 
-// queued accounts for the time from when an arrival was due until it became a request, or until issuing
-// stopped. If its client was free then, it has been so since its last section ended.
+// queued accounts for the time from when an arrival was the next one of its client and due, until it became a
+// request or issuing stopped. While its client was free, which it may have been since its last section ended,
+// that was not for want of service.
 func (f *Fold) queued(c *Client, due, until int64, free bool) {
-	f.Queued += max(0, until-due)
+	f.Queued += max(0, until-max(due, c.next))
 	if free {
-		f.Late += max(0, until-max(due, c.left))
+		f.Late += max(0, until-max(due, c.next, c.left))
 	}
 }
 

@@ -52,6 +52,7 @@ type Misread struct {
 type Client struct {
 	open     *Section // nil: none
 	left     int64    // when its last section ended
+	next     int64    // when its last request was made, or issuing stopped
 	Asked    uint32   // requests
 	Entered  uint32   // entries
 	Left     uint32   // exits and revocations

@@ -179,3 +179,34 @@ func TestLineOfOneThatStarves(t *testing.T) {
 		t.Errorf("%d sections are kept", len(f.spare))
 	}
 }
+
+// Clients that are behind with their arrivals are so because they are busy, or although they are free.
+func TestWhyClientsAreBehind(t *testing.T) {
+	arrival := func(due, asked, ended int64) []history.Event {
+		r := request(asked, 0, 1)
+		r.Value = due
+		return []history.Event{r, happens(asked, 0, history.Entered), happens(ended, 0, history.Exited)}
+	}
+	begin := history.Event{Kind: history.Marked, Count: history.Measuring, Node: nodes.None}
+	unissued := func(at, due int64) history.Event {
+		return history.Event{At: at, Kind: history.Unissued, Node: 0, Value: due}
+	}
+	for _, test := range []struct {
+		name         string
+		events       []history.Event
+		queued, late int64
+	}{
+		{"on time", slices.Concat(arrival(10, 10, 20), arrival(30, 30, 40)), 0, 0},
+		{"busy", slices.Concat(arrival(10, 10, 50), arrival(20, 50, 90), []history.Event{
+			unissued(90, 30), unissued(90, 40)}), 30 + 40, 0},
+		{"its process stood still, and then it caught up", slices.Concat(arrival(10, 110, 111),
+			arrival(20, 111, 112), arrival(30, 112, 113)), 100 + 1 + 1, 100},
+		{"its process stood still to the end", []history.Event{unissued(90, 10), unissued(90, 40)}, 80, 80},
+	} {
+		f, _ := folded(slices.Concat([]history.Event{begin}, test.events), 1, 0)
+		if f.Queued != test.queued || f.Late != test.late {
+			t.Errorf("%s: behind for %d, %d of it free; not %d and %d", test.name, f.Queued, f.Late,
+				test.queued, test.late)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"turnstile/bench"
+	"turnstile/bench/check"
 	"turnstile/bench/measure"
 	"turnstile/internal/english"
 	"turnstile/nodes"
@@ -198,21 +199,37 @@ func (p *report) published(s *bench.Summary, t table) string {
 	}
 	r := nodes.Between(least, most)
 	text := fmt.Sprintf("%s per entry (%s)", r, s.Spec.Cost(s.Record.Options.Config).Formula)
-	off := t.where(func(row *results.Row) bool {
+	judged, off := 0, 0 // as the check says: nothing is published for a run with faults, for example
+	for i, row := range t {
 		got, measured := row.MessagesPerEntry.Value()
-		return measured && !r.Has(got)
-	})
-	switch measured := t.of("messages_per_entry").known; {
-	case measured == 0:
+		switch cost := finding(&s.Verdicts[i], "cost"); {
+		case cost == check.Violated:
+			judged, off = judged+1, off+1
+		case cost == check.Valid && measured && r.Has(got):
+			judged++
+		}
+	}
+	switch {
+	case judged == 0:
 		return text
 	case off > 0 && len(t) > 1:
-		return text + ": " + p.palette.paint(red, "NOT CONFIRMED") + " in " + trials(off, measured)
+		return text + ": " + p.palette.paint(red, "NOT CONFIRMED") + " in " + trials(off, judged)
 	case off > 0:
 		return text + ": " + p.palette.paint(red, "NOT CONFIRMED")
 	case r.Exact():
 		return text + ": " + p.palette.paint(green, "confirmed")
 	}
 	return text + ": the run is " + p.palette.paint(green, "within")
+}
+
+// finding returns what a check says of a trial.
+func finding(v *check.Verdict, name string) check.Outcome {
+	for _, f := range v.Findings {
+		if f.Check == name {
+			return f.Outcome
+		}
+	}
+	return check.Inconclusive
 }
 
 func (p *report) fairness(t table) {

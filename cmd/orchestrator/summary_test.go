@@ -72,7 +72,8 @@ func threeTrials(t *testing.T) *bench.Summary {
 	waits := hdrhistogram.New(1, 1e9, 3)
 	for i, rate := range []float64{100, 300, 200} {
 		waits.RecordValue(int64(1000 * (i + 1)))
-		s.Verdicts = append(s.Verdicts, check.Verdict{Reason: "well"})
+		s.Verdicts = append(s.Verdicts, check.Verdict{Reason: "well",
+			Findings: []check.Finding{{Check: "cost"}}})
 		s.Record.Trials = append(s.Record.Trials, bench.TrialRecord{})
 		s.Rows = append(s.Rows, results.Row{Trial: i + 1, EntriesInWindow: results.Number(rate),
 			EntriesPerS: results.Number(rate), DurationS: results.Number(1), LatencyUS: results.Number(0),
@@ -100,6 +101,7 @@ func TestSummaryOfTrialsWarns(t *testing.T) {
 	s := threeTrials(t)
 	s.Rows[0].CPUBusy, s.Rows[2].CPUBusy = results.Number(0.95), results.Number(0.99)
 	s.Rows[1].MessagesPerEntry = results.Number(5)
+	s.Verdicts[1].Findings[0].Outcome = check.Violated
 	s.Rows[2].MessagesPerEntry = results.Figure{}
 	wantSummary(t, s, "VALID  in all 3 trials",
 		"CPU-bound: in 2 of 3 trials these times rank CPU cost, not algorithms; add --latency",
@@ -138,6 +140,22 @@ func TestSummaryOfABusyMachine(t *testing.T) {
 			!strings.Contains(b.String(), test.warning+"\n") ||
 			strings.Contains(b.String(), "CPU-bound") != (test.warning != "") {
 			t.Errorf("%+v: it says\n%s", test, &b)
+		}
+	}
+}
+
+// What is published is confirmed where the check of costs says so, and nowhere else.
+func TestSummaryConfirmsWhatIsJudged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for flags, says := range map[string]string{
+		"--algo ring -n 16 --entries 4 --seed 1": ", unbounded idle)\n",
+		"--algo ricart -n 4 --entries 50":        "published   6 per entry (2(N-1)): confirmed\n",
+		"--algo maekawa -n 4 --entries 50":       ": the run is within\n",
+	} {
+		var out, errors bytes.Buffer
+		run(t.Context(), append([]string{"simulate"}, strings.Fields(flags)...), &out, &errors)
+		if !strings.Contains(out.String(), says) {
+			t.Errorf("%s: %q is not in\n%s%s", flags, says, &out, &errors)
 		}
 	}
 }
