@@ -159,13 +159,12 @@ func (f *fairFold) over(l *served, s *section.Section, at int64) {
 // no time to run, cannot enter. That excuses it, beside what progress rests on.
 func fairness(e *Fold) Finding {
 	f, p := e.fair, e.Promise
-	starved := f.starvedLines()
 	switch {
 	case f.broken > 0:
 		w := f.worst
 		says := fmt.Sprintf("%s was passed over: others entered %s after its request %d was known to all, and %s",
 			name(w.Node), english.Count(w.times, "time", "times"), w.Entry, p.says())
-		lines := append([]string{w.says()}, starved...)
+		lines := []string{w.says()}
 		if f.broken > 1 {
 			lines = append(lines, fmt.Sprintf("so were %d requests in all", f.broken))
 		}
@@ -176,10 +175,10 @@ func fairness(e *Fold) Finding {
 			return inconclusive("the counts disagree, by which %s", says).with(lines...)
 		}
 		return violated("%s", says).with(lines...)
-	case len(starved) > 0:
+	case len(f.starved) > 0:
 		w := f.starved[0]
 		return inconclusive("%s had asked before the window and got nothing in it, while others entered %s",
-			name(w.Node), english.Count(w.times, "time", "times")).with(fewOf(starved, len(starved))...)
+			name(w.Node), english.Count(w.times, "time", "times")).with(fewOf(f.starvedLines(), len(f.starved))...)
 	case !p.Made:
 		return valid("nobody starved; how often a request may be passed over is not promised")
 	case f.judged == 0:
