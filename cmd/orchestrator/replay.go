@@ -75,8 +75,9 @@ func judgeReplay(s *explore.Schedule, played *explore.Replayed) (outcome check.O
 	switch v := check.Judge(played.History, setting); {
 	case v.Outcome == check.Violated:
 		outcome, says = v.Outcome, v.Reason
-	case played.Violation != nil && played.Violation.Check == explore.CheckDeadlock &&
-		played.Violation.OutsideModel != 0: // as for a run: it did not promise progress then
+	case played.Violation != nil && played.Violation.OutsideModel != 0 &&
+		(played.Violation.Check == explore.CheckDeadlock || played.Violation.Check == explore.CheckFairness):
+		// As for a run: it did not promise progress then.
 		says = fmt.Sprintf("%s (outside its model: it needs %v)", played.Violation.Says,
 			played.Violation.OutsideModel)
 	case played.Violation != nil:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"turnstile/internal/english"
+	"turnstile/nodes"
 )
 
 // How often a client that waits was passed over is in one word of the state, four bits for each client:
@@ -53,9 +54,52 @@ func (w *worker) unfair(state []uint32) (says string) {
 	}
 	for id := range w.o.Config.N {
 		if state[w.total+1]>>(fairBits*id)&passedOver == passedOver {
-			return fmt.Sprintf("node %d was passed over more than %s since its request was known to all",
-				id, english.Count(w.bypass, "time", "times"))
+			return saysPassedOver(id, w.bypass)
 		}
 	}
 	return ""
+}
+
+func saysPassedOver(id, bypass int) string {
+	return fmt.Sprintf("node %d was passed over more than %s since its request was known to all", id,
+		english.Count(bypass, "time", "times"))
+}
+
+// A passed tells on a stage how often the request of a client was passed over.
+type passed struct {
+	known   bool // there was a quiet moment
+	times   int
+	between bool // others have entered since that was counted
+}
+
+// passOver counts who was passed over, after what has just happened: perhaps somebody has entered.
+func (g *stage) passOver(entered bool) {
+	mutexes := g.stack.Mutexes()
+	if len(mutexes) != 1 || g.found != nil || !g.o.looksFor(CheckFairness) {
+		return
+	}
+	in := g.stack.Instances()[mutexes[0]]
+	if in.Spec.Bypass == nil {
+		return
+	}
+	for id := range g.stack.N() {
+		p, process := &g.passed[id], &g.staged[id].process
+		if !process.Up() || process.Client(mutexes[0]) != nodes.Waiting {
+			*p = passed{}
+			continue
+		}
+		p.between = p.known && (p.between || entered)
+		if len(g.flying) > 0 {
+			continue
+		}
+		if p.between {
+			p.times++
+		}
+		p.known, p.between = true, false
+		if most := in.Spec.Bypass(in.Config); p.times > most {
+			g.found = &Violation{Check: CheckFairness, Says: saysPassedOver(id, most)}
+			g.tell("%s", g.found.Says)
+			return
+		}
+	}
 }

@@ -55,7 +55,11 @@ func TestWhoIsPassedOverIsSeen(t *testing.T) {
 			x := explore(t, Options{Spec: &fairer, Config: nodes.Config{N: 3}, Entries: 1,
 				Checks: []string{CheckFairness}, States: 100_000})
 			if x.Violation == nil || x.Violation.Check != CheckFairness || len(x.Violation.Story) == 0 {
-				t.Errorf("%+v", x)
+				t.Fatalf("%+v", x)
+			}
+			if r, err := Replay(x.Violation.Schedule); err != nil || r.Violation == nil ||
+				r.Violation.Check != CheckFairness || r.Violation.Says != x.Violation.Says {
+				t.Errorf("replayed, there is %+v, %v", r, err)
 			}
 		})
 	}

@@ -34,19 +34,15 @@ func (s *search) tell(l *lead) (*Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := replay(s.parts.stack, schedule, s.o.looksFor(CheckExclusion))
+	r, err := replay(s.parts.stack, schedule, &s.o)
 	if err != nil {
 		return nil, err
 	}
 	v := r.Violation
-	switch l.check {
-	case CheckStarvation:
+	if l.check == CheckStarvation {
 		v = &Violation{Check: l.check, Stall: r.Status,
 			Says: fmt.Sprintf("node %d waits, and whatever happens it is never let in", l.waiter)}
 		r.Story = append(r.Story, fmt.Sprintf("from here on, node %d cannot enter any more", l.waiter))
-	case CheckFairness:
-		v = &Violation{Check: l.check, Stall: r.Status, Says: l.says}
-		r.Story = append(r.Story, v.Says)
 	}
 	if v == nil || v.Check != l.check {
 		return nil, fmt.Errorf("replaying does not show the %s that exploring has found: "+

@@ -26,6 +26,7 @@ func (g *stage) crash(id nodes.ID) {
 		}
 		return f.to == id
 	})
+	g.passOver(false)
 }
 
 // restart brings a node up again.

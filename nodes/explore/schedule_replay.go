@@ -32,13 +32,13 @@ func Replay(s *Schedule) (*Replayed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replay(stack, s, true)
+	return replay(stack, s, &Options{Checks: Checks()})
 }
 
-// replay plays a schedule until there is a violation, of exclusion if that is looked for.
-func replay(stack *nodes.Stack, s *Schedule, exclusion bool) (*Replayed, error) {
+// replay plays a schedule until there is a violation that is looked for.
+func replay(stack *nodes.Stack, s *Schedule, o *Options) (*Replayed, error) {
 	g := newStage(stack, s)
-	g.indifferent = !exclusion
+	g.o = o
 	for i, step := range s.Steps {
 		if step.What != StepStart {
 			g.start()
@@ -74,8 +74,8 @@ type stage struct {
 	events    []history.Event
 	story     []string
 	found     *Violation
-
-	indifferent bool // to how many are inside
+	o         *Options // say what is looked for
+	passed    []passed // by node
 
 	answers []int // of the current step, that Choose has not used yet
 	refused bool  // Choose asked for an answer that does not apply
@@ -117,7 +117,8 @@ type flight struct {
 
 func newStage(stack *nodes.Stack, s *Schedule) *stage {
 	instances := len(stack.Instances())
-	g := &stage{stack: stack, schedule: s, staged: make([]stagedNode, stack.Total()),
+	g := &stage{stack: stack, schedule: s, o: &Options{}, staged: make([]stagedNode, stack.Total()),
+		passed:    make([]passed, stack.N()),
 		resources: make([]stagedResource, instances)}
 	rt := nodes.NewRuntime(stack, g, g.choose)
 	for id := range g.staged {
@@ -254,6 +255,7 @@ func (g *stage) transmit(s Step) error {
 		g.flying = slices.Delete(g.flying, at, at+1)
 		g.counters(f.to, f.instance).Dropped++
 		g.broke(nodes.NoLoss)
+		g.passOver(false)
 	case !f.open():
 		return fmt.Errorf("it is not due yet: the earliest is %s later", ticks(f.opens))
 	default:

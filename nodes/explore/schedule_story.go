@@ -31,6 +31,7 @@ func (g *stage) have(id nodes.ID, do func(*nodes.Process)) {
 	for i := range g.entered {
 		g.enter(&a.process, &g.entered[i])
 	}
+	g.passOver(len(g.entered) > 0)
 }
 
 // panicOf returns the text with which do panics, if it does.
@@ -141,7 +142,7 @@ func (g *stage) enter(p *nodes.Process, e *nodes.Effect) {
 		return
 	}
 	g.tell("%s enters: INSIDE TOGETHER WITH %s", g.name(id), ids(others))
-	if g.found == nil && !g.indifferent {
+	if g.found == nil && g.o.looksFor(CheckExclusion) {
 		g.found = &Violation{Check: CheckExclusion,
 			Says: fmt.Sprintf("%s enters while %s inside", g.name(id), who(others, "is", "are"))}
 	}
@@ -205,7 +206,7 @@ func (g *stage) end() *Replayed {
 	}
 	if r.Violation != nil {
 		needs := g.stack.Safe()
-		if r.Violation.Check == CheckDeadlock {
+		if r.Violation.Check == CheckDeadlock || r.Violation.Check == CheckFairness {
 			needs |= g.stack.Live()
 		}
 		r.Violation.OutsideModel = g.broken & needs
