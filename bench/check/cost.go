@@ -7,6 +7,7 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // cost: an entry takes as many messages as was published.
@@ -19,6 +20,8 @@ func cost(e *Fold) Finding {
 	}
 	perEntry, byKind, ok := e.sections.MessagesPerEntry(&e.sum, e.Circulates)
 	switch {
+	case e.Circulates && !e.seen(history.Stopped):
+		return inconclusive("not judged: the run ended before the end of what it was to measure")
 	case !ok && e.Circulates:
 		return inconclusive("not judged: fewer than two entries were measured")
 	case !ok && e.rested():

@@ -191,7 +191,13 @@ var mutants = []mutant{
 	{"circles too dear", circling(func(w *world) { w.Cost = nodes.Exactly(4) }),
 		"cost", Violated, Violated, "8 messages per entry, but 4"},
 	{"circles unmeasured", circling(func(w *world) { w.forget(history.Marked, history.Stopped) }),
-		"cost", Inconclusive, Inconclusive, "fewer than two"},
+		"cost", Inconclusive, Inconclusive, "before the end of what it was to measure"},
+	{"circles interrupted", circling(func(w *world) {
+		w.Cost = nodes.Exactly(4)
+		w.forget(history.Marked, history.Stopped)
+		w.forget(history.Marked, history.Rested)
+		w.mark(history.Interrupted)
+	}), "cost", Inconclusive, Inconclusive, "before the end of what it was to measure"},
 	{"a reply too few", change(func(w *world) {
 		k := w.totals(0).Kind(kindReply)
 		k.Sent, k.Delivered, w.CostKnown = k.Sent-1, k.Delivered-1, false

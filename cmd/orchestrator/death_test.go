@@ -44,24 +44,7 @@ func start(t *testing.T, args ...string) *live {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.cmd.Process.Kill() })
-	l.await("the nodes enter", func() bool {
-		logs, _ := filepath.Glob(filepath.Join(l.dir, results.LatestLink, "trial-1", "node-*.log"))
-		if len(logs) < n {
-			return false
-		}
-		for _, path := range logs {
-			w, err := history.Watch(path)
-			if err != nil {
-				return false
-			}
-			entries := w.Instances[0].Entries.Load()
-			w.Close()
-			if entries < 5 {
-				return false
-			}
-		}
-		return true
-	})
+	l.await("the nodes enter", func() bool { return l.entered(n, 5) })
 	for _, pid := range children(l.cmd.Process.Pid) {
 		if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(args, []byte("--piped")) {
 			l.brokers = append(l.brokers, pid)
@@ -73,6 +56,23 @@ func start(t *testing.T, args ...string) *live {
 		t.Fatalf("there are %d brokers and %d nodes, not 1 and %d", len(l.brokers), len(l.nodes), n)
 	}
 	return l
+}
+
+// entered reports whether each of n nodes has entered so often.
+func (l *live) entered(n int, often uint64) bool {
+	logs, _ := filepath.Glob(filepath.Join(l.dir, results.LatestLink, "trial-1", "node-*.log"))
+	for _, path := range logs {
+		w, err := history.Watch(path)
+		if err != nil {
+			return false
+		}
+		entries := w.Instances[0].Entries.Load()
+		w.Close()
+		if entries < often {
+			return false
+		}
+	}
+	return len(logs) >= n
 }
 
 func (l *live) await(what string, done func() bool) {
@@ -167,6 +167,7 @@ func TestInterruptedRunIsMeasured(t *testing.T) {
 	for _, flags := range []string{"--algo ricart", "--algo ring --trials 3", "--rate 100",
 		"--load sequential"} {
 		l := start(t, strings.Fields(flags)...)
+		l.await("it is measured", func() bool { return l.entered(4, 50) })
 		l.cmd.Process.Signal(syscall.SIGINT)
 		l.want(2, "INCONCLUSIVE  ", "interrupted", "throughput  ", "waits:", "fairness  ",
 			"machine  ")
