@@ -36,11 +36,12 @@ func setting(o Options, simulated *Simulated, spec *nodes.Spec) check.Setting {
 	}
 }
 
-// What a run of real processes is spared of a promise of fairness. A process may wait for a processor, and
-// the stamps of two do not tell which of two events close to each other came first.
+// What a run of real processes is spared of a promise of fairness, since a process may wait for a processor.
 const (
-	tolerance = 10          // times the promised bypass
-	unhurried = time.Second // for what a request takes beside the latency of its messages
+	tolerance = 10 // times the promised bypass
+	// What a request may take to be known beside the latency of its messages.
+	unhurried        = time.Second
+	unhurriedPerNode = 10 * time.Millisecond
 )
 
 // promise returns what a run is held to of the order in which its algorithm serves. It is exact where all
@@ -50,7 +51,7 @@ func promise(o Options, simulated *Simulated, spec *nodes.Spec) check.Promise {
 	p := check.PromiseOf(spec, o.Config, network.Longest())
 	switch {
 	case simulated == nil:
-		p.Times, p.Slack = tolerance, unhurried
+		p.Times, p.Slack = tolerance, unhurried+time.Duration(o.Config.N)*unhurriedPerNode
 	case !network.Constant() || !simulated.faultless():
 		p.Times = tolerance
 	}
