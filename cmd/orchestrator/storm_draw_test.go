@@ -60,8 +60,8 @@ func drawStorm(seed uint64) storm {
 	return s
 }
 
-// drawGusts returns what happens to one process: most are stopped, for 50 ms to 6 s, some again and again;
-// some are killed.
+// drawGusts returns what happens to one process, or to all nodes: most are stopped, for 50 ms to 6 s, some
+// again and again; some are killed.
 func drawGusts(r *rand.Rand, n int) []gust {
 	g := gust{victim: strconv.Itoa(r.IntN(n)), signal: syscall.SIGSTOP,
 		after: time.Duration(r.IntN(3000)) * time.Millisecond,
@@ -80,6 +80,13 @@ func drawGusts(r *rand.Rand, n int) []gust {
 		all := []gust{g}
 		for range 10 {
 			g.after += g.lasts * 3 / 2
+			all = append(all, g)
+		}
+		return all
+	case 3: // all nodes at once
+		var all []gust
+		for id := range n {
+			g.victim = strconv.Itoa(id)
 			all = append(all, g)
 		}
 		return all
