@@ -12,7 +12,9 @@ import (
 
 // fairSpaces are those in which the fairness of a row is explored.
 func fairSpaces(spec *nodes.Spec) (all []Options) {
-	for _, size := range []struct{ nodes, entries int }{{2, 2}, {2, 3}, {3, 1}, {3, 2}} {
+	type size struct{ nodes, entries int }
+	usual := []size{{2, 2}, {2, 3}, {3, 1}, {3, 2}}
+	for _, size := range soak.Pick(usual, usual, append(usual, size{3, 3}, size{4, 1}, size{4, 2})) {
 		all = append(all, Options{Spec: spec, Config: nodes.Config{N: size.nodes}, Entries: size.entries,
 			Checks: []string{CheckFairness}})
 	}
@@ -29,7 +31,7 @@ func TestRowsAreFairInAnyOrder(t *testing.T) {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, o := range fairSpaces(spec) {
-				o.States = soak.Pick[uint64](2000, 20_000, 5_000_000)
+				o.States, o.Memory = soak.Pick[uint64](2000, 20_000, 5_000_000), 1<<30
 				if spec.Circulates {
 					o.Depth = 60
 				}
