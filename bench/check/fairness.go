@@ -43,7 +43,7 @@ type fairFold struct {
 	promise  Promise
 	sections *section.Fold
 	unknown  []unknown // requests that may not be known yet, the first asked for first
-	lines    map[*section.Resource]*served
+	lines    []*served // by instance
 
 	judged  uint64 // requests that were open for longer than it takes to be known
 	most    uint64 // how many entries passed over one of them
@@ -81,14 +81,15 @@ type passedOver struct {
 }
 
 func newFairFold(s *section.Fold, p Promise) *fairFold {
-	return &fairFold{promise: p, sections: s, lines: map[*section.Resource]*served{}}
+	return &fairFold{promise: p, sections: s}
 }
 
 func (f *fairFold) line(r *section.Resource) *served {
-	if f.lines[r] == nil {
-		f.lines[r] = &served{}
+	f.lines = grown(f.lines, int(r.Instance)+1)
+	if f.lines[r.Instance] == nil {
+		f.lines[r.Instance] = &served{}
 	}
-	return f.lines[r]
+	return f.lines[r.Instance]
 }
 
 func (f *fairFold) asked(s *section.Section) {
