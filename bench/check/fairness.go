@@ -172,8 +172,11 @@ func fairness(e *Fold) Finding {
 		if broken := e.slowedBy(w.over()); broken != 0 {
 			return e.excuse(inconclusive("%s", says).with(lines...), e.sections.End, broken)
 		}
-		if !e.balanced() {
+		switch {
+		case !e.balanced():
 			return inconclusive("the counts disagree, by which %s", says).with(lines...)
+		case !e.audit.clean(): // perhaps its request
+			return inconclusive("%s, but %s", says, e.audit.says()).with(lines...)
 		}
 		return violated("%s", says).with(lines...)
 	case len(f.starved) > 0:

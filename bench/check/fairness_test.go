@@ -29,6 +29,28 @@ func passing(times int, p Promise) func() *world {
 	}
 }
 
+var unfairMutants = []mutant{
+	{"passed over", passing(2, Promise{Made: true, Bypass: 1, Times: 1}),
+		"fairness", Violated, Violated, "node 1 was passed over: others entered 2 times after its request 2"},
+	{"passed over while a process stood still", func() *world {
+		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
+		w.broke(nodes.NoPause)
+		return w
+	}, "fairness", Inconclusive, Inconclusive, "(outside its model: it needs no pause)"},
+	{"passed over, by counts that disagree", func() *world {
+		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
+		w.totals(0).Entries++
+		return w
+	}, "fairness", Inconclusive, Inconclusive, "the counts disagree, by which node 1 was passed over"},
+	{"passed over for want of a message", func() *world {
+		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
+		w.log(0).Totals.Gaps++
+		return w
+	}, "fairness", Inconclusive, Inconclusive, "are promised, but 1 message on the way did not arrive"},
+	{"starved", passing(11, Promise{}), "fairness", Inconclusive, Inconclusive,
+		"node 1 had asked before the window and got nothing in it, while others entered 11 times"},
+}
+
 func TestFairness(t *testing.T) {
 	forever := time.Hour
 	for _, c := range []struct {

@@ -144,21 +144,6 @@ var mutants = []mutant{
 	{"at rest while one is inside", made(func(w *world) { w.ask(1); w.permission(1); w.enter(1) }),
 		"progress", Inconclusive, Inconclusive, "node 1 never left"},
 
-	{"passed over", passing(2, Promise{Made: true, Bypass: 1, Times: 1}),
-		"fairness", Violated, Violated, "node 1 was passed over: others entered 2 times after its request 2"},
-	{"passed over while a process stood still", func() *world {
-		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
-		w.broke(nodes.NoPause)
-		return w
-	}, "fairness", Inconclusive, Inconclusive, "(outside its model: it needs no pause)"},
-	{"passed over, by counts that disagree", func() *world {
-		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
-		w.totals(0).Entries++
-		return w
-	}, "fairness", Inconclusive, Inconclusive, "the counts disagree, by which node 1 was passed over"},
-	{"starved", passing(11, Promise{}), "fairness", Inconclusive, Inconclusive,
-		"node 1 had asked before the window and got nothing in it, while others entered 11 times"},
-
 	{"a gap", change(func(w *world) { w.log(2).Totals.Gaps++ }),
 		"loss", Inconclusive, Inconclusive, "1 message on the way"},
 	{"a gap in a run cut short", cut(func(w *world) { w.log(0).Totals.Gaps++; w.mark(history.Interrupted) }),
@@ -286,7 +271,7 @@ var mutants = []mutant{
 
 func TestEveryMutantIsCaught(t *testing.T) {
 	caught := map[string]bool{}
-	for _, m := range mutants {
+	for _, m := range slices.Concat(mutants, unfairMutants) {
 		v := m.world().judge()
 		f := finding(t, v, m.fails)
 		all := strings.Join(append([]string{f.Says}, f.Witness...), "\n")
