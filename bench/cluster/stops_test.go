@@ -1,11 +1,31 @@
 package cluster
 
 import (
+	"fmt"
+	"os"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
+
+// await waits until a process is stopped, or is not.
+func await(t *testing.T, p *Process, stopped bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, state, _ := strings.Cut(string(b), ") "); strings.HasPrefix(state, "T") == stopped {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after 10 s it is stopped: %v, want %v", !stopped, stopped)
+		}
+	}
+}
 
 func TestStopsAreNoticed(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -23,7 +43,7 @@ func TestStopsAreNoticed(t *testing.T) {
 			if err := p.cmd.Process.Signal(s); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(20 * time.Millisecond) // else the kernel merges them
+			await(t, p, s == syscall.SIGSTOP) // else the next signal takes this one back
 		}
 		for deadline := time.Now().Add(5 * time.Second); p.Turns() != turns; time.Sleep(time.Millisecond) {
 			NoticeStops()
