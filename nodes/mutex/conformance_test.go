@@ -145,19 +145,25 @@ func promised(row *nodes.Spec, o sim.Options) check.Promise {
 // No row passes over a request more often than it promises, be the load saturated or closed, and be the
 // critical sections short or long beside the latency.
 func TestRowsAreFair(t *testing.T) {
+	type load struct{ hold, think string }
+	var loads []load
+	for _, hold := range []string{"10us", "700us", "5ms"} {
+		for _, think := range []string{"", "2ms", "20ms"} {
+			loads = append(loads, load{hold, think})
+		}
+	}
+	every := soak.Pick(9, 4, 1)
 	conform(t, func(t *testing.T, row *nodes.Spec, c nodes.Config) {
 		for seed := range seeds(c.N)/4 + 1 {
-			for _, hold := range []string{"10us", "700us", "5ms"} {
-				for _, think := range []string{"", "2ms", "20ms"} {
-					o := saturated(row, c, seed)
-					o.Entries, o.Latency, o.Shaper = uint64(40+20*c.N), time.Millisecond, nil
-					o.Workload.Hold = exponential(hold)
-					if think != "" {
-						o.Workload.Load, o.Workload.Think = workload.Closed, exponential(think)
-					}
-					if v := judge(t, o, nodes.Unbounded(0)); v.Outcome != check.Valid {
-						t.Fatalf("%+v, seed %d, hold %s, think %q: %v: %s", c, seed, hold, think, v.Outcome, v.Reason)
-					}
+			for i := (c.N + int(seed)) % every; i < len(loads); i += every { // others for each size and seed
+				o := saturated(row, c, seed)
+				o.Entries, o.Latency, o.Shaper = uint64(40+20*c.N), time.Millisecond, nil
+				o.Workload.Hold = exponential(loads[i].hold)
+				if loads[i].think != "" {
+					o.Workload.Load, o.Workload.Think = workload.Closed, exponential(loads[i].think)
+				}
+				if v := judge(t, o, nodes.Unbounded(0)); v.Outcome != check.Valid {
+					t.Fatalf("%+v, seed %d, %+v: %v: %s", c, seed, loads[i], v.Outcome, v.Reason)
 				}
 			}
 		}
