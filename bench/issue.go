@@ -119,13 +119,6 @@ type meter struct {
 	rate              float64
 }
 
-// A run that ends by entries is warmed up by so many rounds of them, unless it is so brief that it might
-// be over before that is seen: then all of it is measured.
-const (
-	steadyRounds = 2
-	briefRun     = 1000 // entries
-)
-
 // look reads the counters of the nodes, and reports whether issuing is over.
 func (m *meter) look(ctx context.Context) (over bool, err error) {
 	t := m.trial
@@ -174,16 +167,14 @@ func (m *meter) warmAt() int64 {
 }
 
 // brief reports whether the run has too few entries for some of them to be a warm-up.
-func (m *meter) brief() bool {
-	return m.trial.Entries < max(briefRun, 4*steadyRounds*uint64(m.trial.Config.N))
-}
+func (m *meter) brief() bool { return workload.Brief(m.trial.Entries, m.trial.Config.N) }
 
 // warm reports whether the warm-up is over.
 func (m *meter) warm(s sums, now int64) bool {
 	t := m.trial
 	switch {
 	case t.Entries > 0:
-		return m.brief() || s.entries >= steadyRounds*uint64(t.Config.N)
+		return m.brief() || s.entries >= workload.SteadyEntries*uint64(t.Config.N)
 	case now < m.warmAt():
 		return false
 	}

@@ -15,6 +15,7 @@ import (
 	"turnstile/bench/check"
 	"turnstile/bench/cluster"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
@@ -51,8 +52,13 @@ type OverheadResult struct {
 	High      float64 `json:"ratio_high"`
 	Coverage  float64 `json:"interval_coverage"` // the probability that it holds the median
 
+	// Others is the median share of the machine that other processes used while the testbed was measured.
+	Others float64 `json:"others_cpu_median"`
+
 	Unlucky     int    `json:"unlucky"`      // pairs that were made again, since one of their runs failed
 	LastFailure string `json:"last_failure"` // why
+
+	others []float64 // shares of the machine, of each run of the testbed
 }
 
 // Validate says what is wrong with the options on this machine, if anything is.
@@ -83,7 +89,7 @@ func Overhead(ctx context.Context, o OverheadOptions, s Setup, onPair func(int, 
 	*OverheadResult, error) {
 	r := &OverheadResult{Algorithm: o.Algorithm, Nodes: o.Nodes}
 	err := r.measure(ctx, o.Pairs, [2]func() (float64, error){
-		func() (float64, error) { return overheadTestbed(ctx, o, s) },
+		func() (float64, error) { return r.testbed(ctx, o, s) },
 		func() (float64, error) { return overheadBare(ctx, o, s) },
 	}, onPair)
 	if err != nil {
@@ -132,6 +138,9 @@ func (r *OverheadResult) conclude() {
 		testbed, plain = append(testbed, p.Testbed), append(plain, p.Bare)
 		ratios = append(ratios, p.Ratio())
 	}
+	if len(r.others) > 0 {
+		r.Others = results.Median(r.others)
+	}
 	r.Testbed, r.Bare, r.Ratio = results.Median(testbed), results.Median(plain), results.Median(ratios)
 	slices.Sort(ratios)
 	n := len(ratios)
@@ -155,20 +164,23 @@ func (r *OverheadResult) conclude() {
 	r.Low, r.High, r.Coverage = ratios[k-1], ratios[n-k], 1-outside(k)
 }
 
-// overheadTestbed measures the testbed, with all of its records and checks.
-func overheadTestbed(ctx context.Context, o OverheadOptions, s Setup) (float64, error) {
+// testbed measures the testbed, with all of its records and checks.
+func (r *OverheadResult) testbed(ctx context.Context, o OverheadOptions, s Setup) (float64, error) {
 	spec, err := mutex.Find(o.Algorithm)
 	if err != nil {
 		return 0, err
 	}
-	r, err := Make(ctx, spec, o.testbed(), s)
+	run, err := Make(ctx, spec, o.testbed(), s)
 	if err != nil {
 		return 0, err
 	}
-	t := r.Trials[0]
+	t := run.Trials[0]
+	if others, known := t.Measures.OthersCPU.Value(); known {
+		r.others = append(r.others, others)
+	}
 	rate, ok := t.Measures.EntriesPerS.Value()
 	if !ok || t.Verdict.Outcome != check.Valid {
-		return 0, fmt.Errorf("the testbed's run %s is %v: %s", r.Folder.Path, t.Verdict.Outcome, t.Verdict.Reason)
+		return 0, fmt.Errorf("the testbed's run %s is %v: %s", run.Folder.Path, t.Verdict.Outcome, t.Verdict.Reason)
 	}
 	return rate, nil
 }
@@ -282,7 +294,7 @@ func (b *bareRun) measure(ctx context.Context, o OverheadOptions) (float64, erro
 	}
 	limit := time.Now().Add(o.WarmupLimit)
 	first, least, from, err := b.count(ctx, o.Warmup)
-	for err == nil && least < steadyRounds && from.Before(limit) {
+	for err == nil && least < workload.SteadyEntries && from.Before(limit) {
 		first, least, from, err = b.count(ctx, 4*slowTick)
 	}
 	if err != nil {

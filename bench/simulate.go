@@ -105,7 +105,10 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 		return err
 	}
 	j := r.judgement(header)
-	result, err := sim.Run(*asked, j, file)
+	result, err := simulateWatched(ctx, *asked, stuckAfter, j, file)
+	if errors.As(err, new(stuckError)) {
+		return err // the folds are still in use
+	}
 	saved := file.Save()
 	if err != nil {
 		return fmt.Errorf("simulating: %w", err)

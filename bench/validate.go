@@ -65,7 +65,7 @@ func (o *Options) validateEnd() error {
 		return fmt.Errorf("%d entries: at most %d are counted", o.Entries, uint64(1<<32-1))
 	case o.Entries > 0 && o.Warmup > 0:
 		return fmt.Errorf("a warm-up of %v: a run that ends by entries is warmed up by its first %d per node",
-			o.Warmup, steadyRounds)
+			o.Warmup, workload.SteadyEntries)
 	case o.Duration > 0 && o.Workload.Hold.Mean() > o.Duration:
 		return fmt.Errorf("a hold of %v is longer than the run of %v: nobody would be measured leaving; "+
 			"hold for less or run for longer", o.Workload.Hold, o.Duration)

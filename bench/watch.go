@@ -2,6 +2,7 @@ package bench
 
 import (
 	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 )
 
 // A watch reads the counters in the mapped logs of the nodes of a trial, while they run.
@@ -75,7 +76,7 @@ func (w *watch) each(do func(*history.InstanceCounters)) {
 // cold returns how many clients wait for their first or second entry.
 func (w *watch) cold() (n int) {
 	w.each(func(c *history.InstanceCounters) {
-		if entries := c.Entries.Load(); entries < steadyRounds && c.Requests.Load() > entries {
+		if entries := c.Entries.Load(); entries < workload.SteadyEntries && c.Requests.Load() > entries {
 			n++
 		}
 	})

@@ -186,7 +186,7 @@ func fairness(e *Fold) Finding {
 	case !p.Made:
 		return valid("nobody starved; how often a request may be passed over is not promised")
 	case f.judged == 0:
-		return valid("every request was served within %v, before it had to be known to all",
+		return valid("nothing to judge: every request was served within %v, before it had to be known to all",
 			(p.Known + p.Slack).Round(time.Microsecond))
 	}
 	return valid("once known to all, no request was passed over more than %s, and %s",

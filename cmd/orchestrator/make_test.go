@@ -72,8 +72,8 @@ func makeIn(t *testing.T) func(env []string, args ...string) (string, error) {
 		limit := `test -z "$SPACE" || ulimit -v "$SPACE"; exec make "$@"`
 		cmd := exec.Command("/bin/sh", append([]string{"-c", limit, "sh"}, args...)...)
 		cmd.Dir = dir
-		cmd.Env = append(cleanEnv(), "PATH="+filepath.Join(dir, "path")+":"+os.Getenv("PATH"), "MAKEFLAGS=", "MAKELEVEL=0")
-		cmd.Env = append(cmd.Env, env...)
+		cmd.Env = append(cleanEnv(), "PATH="+filepath.Join(dir, "path")+":"+os.Getenv("PATH"))
+		cmd.Env = append(append(cmd.Env, "MAKEFLAGS=", "MAKELEVEL=0"), env...)
 		out, err := cmd.CombinedOutput()
 		if _, missing := os.Stat(filepath.Join(dir, "built")); err != nil && missing == nil {
 			t.Errorf("make %v fails after it has built something", args)

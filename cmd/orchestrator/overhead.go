@@ -21,7 +21,8 @@ machine.
 A pair of which a run fails, or is not valid, is made again, and counted; after as many of them as there are
 to be pairs, the command gives up.
 
-The interval behind a ratio holds the median of all possible pairs, with the probability beside it.
+The ratio of a row is that of the two figures beside it, but in the last row it is the median of the
+ratios. The interval behind it holds the median of all possible pairs, with the probability beside it.
 
 Exit status: 0 measured, 2 given up or interrupted, 64 bad usage, 74 if the output could not be written.`
 
@@ -30,6 +31,9 @@ const overheadExample = `  orchestrator overhead
 
 // fewestPairs is how many pairs it takes for an interval of 95% (of 98%, to be precise).
 const fewestPairs = 7
+
+// quiet is the share of the machine that others may use without a remark.
+const quiet = 0.1
 
 // An overheadCall is one call of overhead.
 type overheadCall struct {
@@ -116,8 +120,13 @@ func (a *app) overhead(ctx context.Context, c *overheadCall) error {
 				english.Count(r.Unlucky, "pair", "pairs"), algorithm, r.LastFailure)
 		}
 		if !c.json {
-			fmt.Fprintf(a.stdout, "%6s %10.0f %10.0f %8.3f  (%.3f to %.3f, %.0f%%)\n\n", "median",
+			fmt.Fprintf(a.stdout, "%6s %10.0f %10.0f %8.3f  (%.3f to %.3f, %.0f%%)\n", "median",
 				r.Testbed, r.Bare, r.Ratio, r.Low, r.High, 100*r.Coverage)
+			if r.Others > quiet {
+				fmt.Fprintf(a.stdout, "%6s others used %.0f%% of the machine: repeat it when they are done\n", "",
+					100*r.Others)
+			}
+			fmt.Fprintln(a.stdout)
 		}
 	}
 	if c.json {

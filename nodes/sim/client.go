@@ -123,9 +123,8 @@ func (w *world) markStopped() {
 	}
 }
 
-// brief reports whether the run has too few entries for a warm-up. It is then measured to its last exit,
-// since there may be no entry before the last request.
-func (w *world) brief() bool { return w.Duration == 0 && w.steady() == 0 }
+// brief reports whether the run has too few entries for a warm-up.
+func (w *world) brief() bool { return w.Duration == 0 && workload.Brief(w.Entries, w.n) }
 
 // unissued records the arrivals at a client that were due and will never be issued.
 func (w *world) unissued(id nodes.ID, r int32) {

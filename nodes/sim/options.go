@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"turnstile/nodes"
@@ -36,6 +37,7 @@ type Options struct {
 	Patience uint64
 
 	Interrupt <-chan struct{} // closed to end the run where it is; nil: never
+	Beat      *atomic.Uint64  // counts up as long as handlers return; nil: nobody looks
 }
 
 // A Crash takes a node down, and perhaps up again.

@@ -86,10 +86,10 @@ func (w *world) begin() {
 
 // steady is how many entries warm up a run that ends by entries.
 func (w *world) steady() uint64 {
-	if rounds := uint64(2 * w.n); w.Entries >= 4*rounds {
-		return rounds
+	if w.brief() {
+		return 0
 	}
-	return 0
+	return workload.SteadyEntries * uint64(w.n)
 }
 
 // loop lets one event after another happen until there are no more.
@@ -127,6 +127,9 @@ func (w *world) loop() {
 
 // watch returns why the run must end at once, or nil.
 func (w *world) watch() error {
+	if w.Beat != nil {
+		w.Beat.Add(1)
+	}
 	select {
 	case <-w.Interrupt:
 		return ErrInterrupted

@@ -4,14 +4,12 @@ import (
 	"time"
 
 	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 )
-
-// steadyEntries is how often each client that requests has entered when the run is warm.
-const steadyEntries = 2
 
 // A warmup follows what ends the warm-up of a run for a duration.
 type warmup struct {
-	cold     int  // clients that wait for one of their first steadyEntries entries
+	cold     int  // clients that wait for one of their first workload.SteadyEntries entries
 	extended bool // the time for it is over, and some clients are cold
 }
 
@@ -31,13 +29,13 @@ func (w *world) planWindow() {
 
 // asksCold and servedCold count the clients that are cold, given the number of a request.
 func (w *world) asksCold(request uint32) {
-	if request <= steadyEntries {
+	if request <= workload.SteadyEntries {
 		w.warmup.cold++
 	}
 }
 
 func (w *world) servedCold(request uint32) {
-	if request <= steadyEntries {
+	if request <= workload.SteadyEntries {
 		w.warmup.cold--
 	}
 	if w.warmup.extended && w.warmup.cold == 0 {

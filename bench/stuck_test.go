@@ -1,0 +1,33 @@
+package bench
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// looping never returns from the release of node 0.
+type looping struct{}
+
+func (*looping) Request(env *nodes.Env)                      { env.Grant() }
+func (*looping) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+func (*looping) Release(env *nodes.Env) {
+	for env.Self() == 0 {
+		time.Sleep(time.Millisecond) // so that the test can end
+	}
+}
+
+func TestStuckHandlersAreNoticed(t *testing.T) {
+	row := &nodes.Spec{Info: nodes.Info{Name: "looping"}, Messages: []nodes.Kind{{Zero: struct{ Again bool }{}}},
+		New: func(nodes.Config) nodes.Machine { return &looping{} }}
+	o := Defaults()
+	o.Config.N, o.Duration = 2, 100*time.Millisecond
+	asked := simulation(o, Simulated{}, row, 1)
+	_, err := simulateWatched(t.Context(), *asked, 300*time.Millisecond)
+	if !errors.As(err, new(stuckError)) || !strings.Contains(err.Error(), "stuck_test.go:") {
+		t.Errorf("it says %v", err)
+	}
+}
