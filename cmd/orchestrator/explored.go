@@ -21,7 +21,7 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 		fmt.Fprintf(w, "%s  nothing that was looked for is wrong in any state\n\n",
 			colors.paint(green, "EXHAUSTED"))
 	case x.Exhausted:
-		fmt.Fprintf(w, "%s  nothing is wrong in any state (--check fairness looks who is passed over)\n\n",
+		fmt.Fprintf(w, "%s  nothing is wrong in any state (--check fairness looks for who is passed over)\n\n",
 			colors.paint(green, "EXHAUSTED"))
 	default:
 		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n\n", colors.paint(yellow, "BOUNDED"),
