@@ -58,6 +58,9 @@ type Finding struct {
 	Says    string   `json:"says" yaml:"says"` // in one sentence
 	Witness []string `json:"witness,omitempty" yaml:"witness,omitempty"`
 
+	// NotJudged says that it is valid for lack of anything that the run could be compared with.
+	NotJudged bool `json:"not_judged,omitempty" yaml:"not_judged,omitempty"`
+
 	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
 }
@@ -74,6 +77,8 @@ type Verdict struct {
 	LostUpdates    uint64        `json:"lost_updates" yaml:"lost_updates"`
 	Unfinished     uint64        `json:"unfinished" yaml:"unfinished"`           // requests that never left
 	LostUnintended uint64        `json:"lost_unintended" yaml:"lost_unintended"` // messages no fault explains
+
+	Pauses string `json:"pauses,omitempty" yaml:"pauses,omitempty"` // which processes stood still, if any did
 
 	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
@@ -154,6 +159,7 @@ func (e *Fold) Verdict() Verdict {
 		Entries:        e.sections.Entries,
 		Unfinished:     uint64(len(e.waiting) + len(e.inside)),
 		LostUnintended: e.audit.lost,
+		Pauses:         e.pauses(),
 	}
 	for r := range e.resources() {
 		v.Violations += r.Violations
@@ -261,6 +267,13 @@ func (e *Fold) kind(index int) string {
 
 func valid(format string, args ...any) Finding {
 	return Finding{Outcome: Valid, Says: fmt.Sprintf(format, args...)}
+}
+
+// notJudged is a finding that is valid for lack of anything that the run could be compared with.
+func notJudged(format string, args ...any) Finding {
+	f := valid(format, args...)
+	f.NotJudged = true
+	return f
 }
 
 func inconclusive(format string, args ...any) Finding {

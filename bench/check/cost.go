@@ -13,7 +13,7 @@ import (
 // cost: an entry takes as many messages as was published.
 func cost(e *Fold) Finding {
 	if e.faulty() {
-		return valid("nothing is published for a run with faults")
+		return notJudged("nothing is published for a run with faults")
 	}
 	if !e.balanced() {
 		return inconclusive("not judged: the counts disagree")
@@ -35,9 +35,9 @@ func cost(e *Fold) Finding {
 		return violated("%s: %d messages were sent, but by who entered after whom it takes %d", says, e.sent(),
 			e.due).with(e.perKind(byKind))
 	case !e.CostKnown:
-		return valid("%s; nothing is published for this load", says)
+		return notJudged("%s; nothing is published for this load", says)
 	case e.Circulates && e.sections.Entries < uint64(e.Config.N): // the token passes nodes that never requested
-		return valid("%s; nothing is published for fewer entries than nodes", says)
+		return notJudged("%s; nothing is published for fewer entries than nodes", says)
 	case !e.Cost.Has(perEntry):
 		return violated("%s, but %v are published", says, e.Cost).with(e.perKind(byKind))
 	case e.entryCost != nil && e.exclusive():
@@ -84,9 +84,9 @@ func sixDigits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 func identities(e *Fold) Finding {
 	switch {
 	case len(e.Identities) == 0:
-		return valid("no identity of message counts is known")
+		return notJudged("no identity of message counts is known")
 	case e.faulty():
-		return valid("no identity is known for a run with faults")
+		return notJudged("no identity is known for a run with faults")
 	case !e.balanced():
 		return inconclusive("not judged: the counts disagree")
 	case !e.rested():

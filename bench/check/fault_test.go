@@ -149,6 +149,8 @@ func TestFaultsAreBooked(t *testing.T) {
 	}
 	if v := faulty(2, 0); v.Outcome != Valid {
 		t.Errorf("two lost: %v: %s", v.Outcome, v.Reason)
+	} else if !finding(t, v, "cost").NotJudged {
+		t.Errorf("two lost: the cost is judged: %+v", finding(t, v, "cost"))
 	}
 	if v := faulty(3, 1); v.Outcome != Valid {
 		t.Errorf("three lost and one added: %v: %s", v.Outcome, v.Reason)

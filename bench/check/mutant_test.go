@@ -203,6 +203,15 @@ var mutants = []mutant{
 		w.mark(history.Stopped)
 		w.mark(history.Interrupted)
 	}), "progress", Inconclusive, Inconclusive, "node 1 stood still for"},
+	{"stopped twice", cut(func(w *world) {
+		w.ask(1)
+		for range 2 {
+			w.add(nodes.None, history.Event{Kind: history.Paused, Count: history.Broker})
+			w.add(nodes.None, history.Event{Kind: history.Resumed, Count: history.Broker})
+		}
+		w.mark(history.Stopped)
+		w.mark(history.Interrupted)
+	}), "progress", Inconclusive, Inconclusive, ", and there was 1 shorter pause"},
 	{"identities not known", change(func(w *world) { w.forget(history.Marked, history.Rested) }),
 		"identities", Inconclusive, Inconclusive, "not judged"},
 

@@ -18,7 +18,9 @@ const few = 20
 // progress: every request is served.
 func progress(e *Fold) Finding {
 	f := allServed(e)
-	f.Says += e.pauses()
+	if pauses := e.pauses(); pauses != "" {
+		f.Says += "; " + pauses
+	}
 	return f
 }
 
@@ -31,12 +33,16 @@ func (e *Fold) pauses() string {
 	longest := slices.MaxFunc(pauses, func(a, b section.Pause) int {
 		return cmp.Compare(a.To-a.From, b.To-b.From)
 	})
-	says := fmt.Sprintf("; %s stood still for %v", processName(longest.Process),
+	says := fmt.Sprintf("%s stood still for %v", processName(longest.Process),
 		time.Duration(longest.To-longest.From).Round(time.Millisecond))
-	if more := len(pauses) - 1; more > 0 {
-		says += fmt.Sprintf(", and there were %s", english.Count(more, "shorter pause", "shorter pauses"))
+	switch more := len(pauses) - 1; more {
+	case 0:
+		return says
+	case 1:
+		return says + ", and there was 1 shorter pause"
+	default:
+		return says + fmt.Sprintf(", and there were %d shorter pauses", more)
 	}
-	return says
 }
 
 // processName prints a process that paused for people.

@@ -275,8 +275,8 @@ func TestPausedProcessesConvictNobody(t *testing.T) {
 		if status != 0 || !strings.Contains(text, test.says) {
 			t.Errorf("exit status %d, want 0 and %q:\n%s%s", status, test.says, &l.out, text)
 		}
-		if !strings.Contains(l.out.String(), "a process stood still for") {
-			t.Errorf("the summary does not say that a process stood still:\n%s", &l.out)
+		if !strings.Contains(l.out.String(), "\n            "+test.says) {
+			t.Errorf("the summary does not say which process stood still:\n%s", &l.out)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (p *report) figures(s *bench.Summary) {
 	p.histogram(s)
 	p.messages(s, t)
 	p.fairness(t)
-	p.machine(t, s.Record.Machine)
+	p.machine(s, t)
 }
 
 func (p *report) throughput(t table) {
@@ -199,37 +199,50 @@ func (p *report) published(s *bench.Summary, t table) string {
 	}
 	r := nodes.Between(least, most)
 	text := fmt.Sprintf("%s per entry (%s)", r, s.Spec.Cost(s.Record.Options.Config).Formula)
-	judged, off := 0, 0 // as the check says: nothing is published for a run with faults, for example
+	judged, off, within, against := 0, 0, "", ""
 	for i, row := range t {
 		got, measured := row.MessagesPerEntry.Value()
-		switch cost := finding(&s.Verdicts[i], "cost"); {
-		case cost == check.Violated:
+		cost, identities := finding(&s.Verdicts[i], "cost"), finding(&s.Verdicts[i], "identities")
+		worst := cost
+		if identities.Outcome == check.Violated && cost.Outcome != check.Violated {
+			worst = identities
+		}
+		switch {
+		case worst.Outcome == check.Violated:
 			judged, off = judged+1, off+1
-		case cost == check.Valid && measured && r.Has(got):
+			if measured && r.Has(got) && against == "" {
+				within, against = "within, but ", ": "+worst.Says
+			}
+		case cost.Outcome == check.Valid && !cost.NotJudged && measured && r.Has(got):
 			judged++
 		}
 	}
+	violated := s.Outcome() == check.Violated
 	switch {
 	case judged == 0:
 		return text
 	case off > 0 && len(t) > 1:
-		return text + ": " + p.palette.paint(red, "NOT CONFIRMED") + " in " + trials(off, judged)
+		return text + ": " + within + p.palette.paint(red, "NOT CONFIRMED") + " in " + trials(off, judged) + against
 	case off > 0:
-		return text + ": " + p.palette.paint(red, "NOT CONFIRMED")
+		return text + ": " + within + p.palette.paint(red, "NOT CONFIRMED") + against
+	case r.Exact() && violated:
+		return text + ": the run took as many, though it is violated"
 	case r.Exact():
 		return text + ": " + p.palette.paint(green, "confirmed")
+	case violated:
+		return text + ": the run is within, though it is violated"
 	}
 	return text + ": the run is " + p.palette.paint(green, "within")
 }
 
 // finding returns what a check says of a trial.
-func finding(v *check.Verdict, name string) check.Outcome {
+func finding(v *check.Verdict, name string) check.Finding {
 	for _, f := range v.Findings {
 		if f.Check == name {
-			return f.Outcome
+			return f
 		}
 	}
-	return check.Inconclusive
+	return check.Finding{Outcome: check.Inconclusive}
 }
 
 func (p *report) fairness(t table) {
@@ -246,28 +259,74 @@ func (p *report) fairness(t table) {
 		rangeOf(t.of("entries_node_min").least, t.of("entries_node_max").most), text)
 }
 
-// machine prints what the run took of the machine m. A simulated run has no timers, and no machine.
-func (p *report) machine(t table, m results.Machine) {
+// machine prints what the run took of the machine. A simulated run has no timers, and no machine.
+func (p *report) machine(s *bench.Summary, t table) {
+	m := s.Record.Machine
 	if !t.known("node_rss_mb_max") && !t.known("cpu_busy") {
 		return
 	}
 	p.line("timers", "late by %s (p50), %s (p99), %s (max)", micros(t.of("timer_late_us_p50").median),
 		micros(t.of("timer_late_us_p99").median), micros(t.of("timer_late_us_max").most))
-	used := ""
-	if t.known("own_cpu") {
-		used = ": the run " + t.of("own_cpu").text(percent)
-		if t.known("broker_share") {
-			used += ", its broker " + t.of("broker_share").text(percent)
-		}
-		used += ", others " + t.of("others_cpu").text(percent)
-	}
-	p.line("machine", "%s of the CPU time used%s; largest node %s MB; up in %s ms",
-		t.of("cpu_busy").text(percent), used, plain(t.of("node_rss_mb_max").most, 1), t.of("ready_ms").text(whole))
-	if longest, _ := t.of("pause_s_max").most.Value(); longest > 0 {
-		p.warn("a process stood still for %s, and waits are that long; verify says which it was",
-			seconds(t.of("pause_s_max").most))
+	p.line("machine", "%s; largest node %s MB; up in %s ms", usedOf(t, m),
+		plain(t.of("node_rss_mb_max").most, 1), t.of("ready_ms").text(whole))
+	for i := range t {
+		p.pauses(s, i)
 	}
 	p.cpuBound(t, m)
+}
+
+// pauses warns of processes that stood still in a trial.
+func (p *report) pauses(s *bench.Summary, trial int) {
+	row, text := &s.Rows[trial], s.Verdicts[trial].Pauses
+	longest, _ := row.PauseSMax.Value()
+	switch {
+	case text == "" && longest == 0:
+		return
+	case text == "": // an older Turnstile made the run
+		text = fmt.Sprintf("a process stood still for %s; verify says which", seconds(row.PauseSMax))
+	}
+	if len(s.Rows) > 1 {
+		text = fmt.Sprintf("trial %d: %s", row.Trial, text)
+	}
+	const much = 1.1
+	asked, _ := row.DurationAskedS.Value()
+	if took, _ := row.DurationS.Value(); asked > 0 && took > much*asked {
+		text += fmt.Sprintf("; the window is %s long, and %s were asked for", seconds(row.DurationS),
+			seconds(row.DurationAskedS))
+	}
+	p.warn("%s", text)
+}
+
+// usedOf says who used how much of the CPU time. Under a quota, the shares of the run are of that, and those
+// of others, whom it does not bind, of the machine.
+func usedOf(t table, m results.Machine) string {
+	of, total, others := "of the CPU time", t.of("cpu_busy"), ", others %s"
+	if limited(m) {
+		of, total = "of the limit of "+quota(m), spreadOf(t.ours())
+		others = "; others used %s of the " + english.Count(m.Cores, "core", "cores")
+	}
+	if !t.known("own_cpu") {
+		return t.of("cpu_busy").text(percent) + " of the CPU time used"
+	}
+	text := fmt.Sprintf("%s %s used: the run %s", total.text(percent), of, t.of("own_cpu").text(percent))
+	if t.known("broker_share") {
+		text += ", its broker " + t.of("broker_share").text(percent)
+	}
+	return text + fmt.Sprintf(others, t.of("others_cpu").text(percent))
+}
+
+// ours returns what the run and its broker used in each trial, of what they could use.
+func (t table) ours() (figures []results.Figure) {
+	for i := range t {
+		own, known := t[i].OwnCPU.Value()
+		broker, _ := t[i].BrokerShare.Value()
+		if !known {
+			figures = append(figures, results.Figure{})
+			continue
+		}
+		figures = append(figures, results.Number(own+broker))
+	}
+	return figures
 }
 
 // A run on more than so much of the CPU time that it could use is bound by that.
@@ -286,18 +345,19 @@ func (p *report) cpuBound(t table, m results.Machine) {
 	if len(t) > 1 {
 		in = fmt.Sprintf("in %s ", trials(len(busy), len(t)))
 	}
-	ours, _ := busy.of("own_cpu").median.Value()
-	broker, _ := busy.of("broker_share").median.Value()
-	ours += broker
+	ours, _ := spreadOf(busy.ours()).median.Value()
+	by, ofMachine := "", ours
+	if limited(m) {
+		by, ofMachine = " by its limit of "+quota(m), ours*m.CPUQuota/float64(m.Cores)
+	}
 	others, known := busy.of("others_cpu").median.Value()
-	if known && others > ours {
+	switch usedUp := limited(m) && ours > cpuBound; {
+	case known && others > ofMachine && !usedUp:
 		p.warn("CPU-bound: %sothers used %s of the machine: these times are theirs as well; "+
 			"repeat it when they are done", in, percent(results.Number(others)))
 		return
-	}
-	by := ""
-	if m.CPUQuota > 0 && ours > cpuBound {
-		by = fmt.Sprintf(" by its limit of %s", quota(m))
+	case limited(m) && !usedUp:
+		by = " by the machine"
 	}
 	remark := "these times rank CPU cost, not algorithms"
 	if latency, known := t[0].LatencyUS.Value(); known && latency == 0 {
@@ -306,7 +366,14 @@ func (p *report) cpuBound(t table, m results.Machine) {
 	p.warn("CPU-bound%s: %s%s", by, in, remark)
 }
 
+// limited reports whether control groups allow a run less than the whole machine.
+func limited(m results.Machine) bool { return m.CPUQuota > 0 }
+
 // quota says how much CPU time the control groups of a run allow it.
 func quota(m results.Machine) string {
-	return fmt.Sprintf("%s CPUs", strconv.FormatFloat(m.CPUQuota, 'g', 3, 64))
+	text := strconv.FormatFloat(m.CPUQuota, 'g', 3, 64)
+	if text == "1" {
+		return "1 CPU"
+	}
+	return text + " CPUs"
 }

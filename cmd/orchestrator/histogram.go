@@ -14,10 +14,11 @@ const (
 	histogramWidth = 40 // of the longest bar
 )
 
-// writeHistogram draws the distribution h, of nanoseconds, a row per range. The ranges grow by a factor,
-// since waits spread over orders of magnitude.
+// writeHistogram draws the distribution h, of nanoseconds, a row per range, and no more rows than there are
+// values. The ranges grow by a factor, since waits spread over orders of magnitude.
 func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
-	edges := edgesOf(float64(h.Min()), float64(h.Max()))
+	rows := min(histogramRows, int(h.TotalCount()))
+	edges := edgesOf(float64(h.Min()), float64(h.Max()), rows)
 	if h.Min() == h.Max() || h.Max()-h.Min() < h.Max()/1000 { // one value, at the histogram's resolution
 		edges = edges[:2]
 	}
@@ -41,15 +42,15 @@ func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
 	}
 }
 
-// edgesOf divides what lies from low to high into ranges whose ends are a factor apart.
-func edgesOf(low, high float64) []float64 {
+// edgesOf divides what lies from low to high into so many ranges whose ends are a factor apart.
+func edgesOf(low, high float64, ranges int) []float64 {
 	low = max(low, 1)
 	if high <= low {
 		return []float64{low, low}
 	}
-	factor := math.Pow(high/low, 1.0/histogramRows)
+	factor := math.Pow(high/low, 1/float64(ranges))
 	edges := []float64{low}
-	for range histogramRows - 1 {
+	for range ranges - 1 {
 		edges = append(edges, edges[len(edges)-1]*factor)
 	}
 	return append(edges, high)

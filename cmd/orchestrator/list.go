@@ -149,7 +149,11 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	} {
 		fmt.Fprintf(w, "  %-12s %s\n", f.name, f.value)
 	}
-	fmt.Fprintf(w, "published synchronization delay: %s hops\n", cost.Delay)
+	hops := "hops"
+	if cost.Delay == nodes.Exactly(1) {
+		hops = "hop"
+	}
+	fmt.Fprintf(w, "published synchronization delay: %s %s\n", cost.Delay, hops)
 	if len(row.Identities) > 0 {
 		fmt.Fprintln(w, "\nheld to, after a run without faults:")
 	}

@@ -123,14 +123,22 @@ func TestSummaryOfABusyMachine(t *testing.T) {
 			"CPU-bound: these times rank CPU cost, not algorithms; add --latency"},
 		{0.98, 0.28, 0.1, 0.6, 0, "98% of the CPU time used: the run 28%, its broker 10%, others 60%; largest node",
 			"CPU-bound: others used 60% of the machine: these times are theirs as well; repeat it when they are done"},
-		{1, 0.8, 0.2, 0.3, 1.5, "100% of the CPU time used: the run 80%, its broker 20%, others 30%; largest node",
+		{1, 0.8, 0.2, 0.3, 1.5, "100% of the limit of 1.5 CPUs used: the run 80%, its broker 20%; " +
+			"others used 30% of the 4 cores; largest node",
 			"CPU-bound by its limit of 1.5 CPUs: these times rank CPU cost, not algorithms; " +
 				"add --latency"},
+		{0.95, 0.5, 0.3, 0.75, 1, "80% of the limit of 1 CPU used: the run 50%, its broker 30%; " +
+			"others used 75% of the 4 cores; largest node",
+			"CPU-bound: others used 75% of the machine: these times are theirs as well; " +
+				"repeat it when they are done"},
+		{0.95, 0.4, 0.4, 0.4, 3, "80% of the limit of 3 CPUs used: the run 40%, its broker 40%; " +
+			"others used 40% of the 4 cores; largest node",
+			"CPU-bound by the machine: these times rank CPU cost, not algorithms; add --latency"},
 		{0.5, 0.3, 0.1, 0.1, 0, "50% of the CPU time used: the run 30%, its broker 10%, others 10%; largest node",
 			""},
 	} {
 		s := threeTrials(t)
-		s.Record.Machine.CPUQuota = test.quota
+		s.Record.Machine.CPUQuota, s.Record.Machine.Cores = test.quota, 4
 		s.Rows = s.Rows[:1]
 		s.Rows[0].CPUBusy, s.Rows[0].OwnCPU = results.Number(test.busy), results.Number(test.own)
 		s.Rows[0].BrokerShare, s.Rows[0].OthersCPU = results.Number(test.broker), results.Number(test.others)
@@ -142,6 +150,44 @@ func TestSummaryOfABusyMachine(t *testing.T) {
 			t.Errorf("%+v: it says\n%s", test, &b)
 		}
 	}
+}
+
+// Which process stood still is said, and that it made the window longer.
+func TestSummaryOfPauses(t *testing.T) {
+	s := threeTrials(t)
+	s.Verdicts[1].Pauses = "the orchestrator stood still for 2s, and there was 1 shorter pause"
+	s.Rows[1].DurationS, s.Rows[1].DurationAskedS = results.Number(3), results.Number(1)
+	s.Rows[2].PauseSMax = results.Number(2) // as of an older Turnstile
+	const pad = "            "
+	wantSummary(t, s, pad+"trial 2: "+s.Verdicts[1].Pauses+"; "+
+		"the window is 3.00 s long, and 1.00 s were asked for",
+		pad+"trial 3: a process stood still for 2.00 s; verify says which")
+	s = threeTrials(t)
+	s.Record.Options.Trials, s.Rows, s.Verdicts = 1, s.Rows[:1], s.Verdicts[:1]
+	s.Verdicts[0].Pauses = "node 2 stood still for 2s"
+	wantSummary(t, s, "            node 2 stood still for 2s")
+}
+
+// A number within what is published does not hide that messages were wasted, or that the run is violated.
+func TestSummaryConfirmsNothingThatIsViolated(t *testing.T) {
+	s := threeTrials(t)
+	s.Record.Options.Trials, s.Rows, s.Verdicts = 1, s.Rows[:1], s.Verdicts[:1]
+	s.Rows[0].PublishedMax = results.Number(6)
+	findings := []check.Finding{{Check: "cost", Says: "4 messages per entry"}, {Check: "identities"}}
+	s.Verdicts[0].Findings = findings
+	wantSummary(t, s, "published   4-6 per entry (2(N-1)): the run is within")
+	s.Verdicts[0].Outcome = check.Violated
+	wantSummary(t, s, "published   4-6 per entry (2(N-1)): the run is within, though it is violated")
+	findings[0].NotJudged = true
+	wantSummary(t, s, "published   4-6 per entry (2(N-1))")
+	findings[0] = check.Finding{Check: "cost", Outcome: check.Violated, Says: "12 messages too many"}
+	wantSummary(t, s, "published   4-6 per entry (2(N-1)): within, but NOT CONFIRMED: 12 messages too many")
+	findings[0].Outcome = check.Valid
+	findings[1].Outcome, findings[1].Says = check.Violated, "A = B does not hold"
+	wantSummary(t, s, "published   4-6 per entry (2(N-1)): within, but NOT CONFIRMED: A = B does not hold")
+	s.Rows[0].PublishedMax = results.Number(4)
+	findings[1].Outcome = check.Valid
+	wantSummary(t, s, "published   4 per entry (2(N-1)): the run took as many, though it is violated")
 }
 
 // What is published is confirmed where the check of costs says so, and nowhere else.
