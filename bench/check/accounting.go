@@ -35,7 +35,7 @@ func accounting(e *Fold) Finding {
 }
 
 // balanced reports whether counts may be judged. Where counters, events and logs disagree, some are wrong.
-func (e *Fold) balanced() bool { return accounting(e).Outcome == Valid }
+func (e *Fold) balanced() bool { return e.books.Outcome == Valid }
 
 // Missing says which nodes left no log, or more than one, once the fold is closed.
 func (e *Fold) Missing() (wrong []string) {

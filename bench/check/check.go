@@ -127,7 +127,7 @@ var checks = [...][]check{
 		{"progress", progress},
 		{"fairness", fairness},
 		{"loss", loss},
-		{"accounting", accounting},
+		{"accounting", func(e *Fold) Finding { return e.books }},
 		{"identities", identities},
 		{"cost", cost},
 		{"evidence", enough},
@@ -180,28 +180,15 @@ func (e *Fold) Verdict() Verdict {
 	return v
 }
 
-// doubt takes back findings that rest on evidence which contradicts itself: all of them if the witnesses of
-// exclusion disagree, since the harness is wrong then; and what is concluded from counts if the counts do.
+// doubt takes back what findings convict of if the witnesses of exclusion disagree: the harness is wrong then.
 func doubt(findings []Finding) {
-	uncertain := map[string]bool{}
-	for _, f := range findings {
-		uncertain[f.Check] = f.Outcome != Valid
-	}
-	rests := map[string]bool{"progress": true, "identities": true, "cost": true, "fairness": true}
+	agrees := slices.ContainsFunc(findings, func(f Finding) bool {
+		return f.Check == "agreement" && f.Outcome == Valid
+	})
 	for i := range findings {
-		f := &findings[i]
-		var why string
-		switch {
-		case f.Outcome != Violated:
-			continue
-		case uncertain["agreement"]:
-			why = "the witnesses disagree"
-		case uncertain["accounting"] && rests[f.Check]:
-			why = "the counts disagree"
-		default:
-			continue
+		if f := &findings[i]; f.Outcome == Violated && !agrees {
+			f.Outcome, f.Says = Inconclusive, f.Says+", but the witnesses disagree"
 		}
-		f.Outcome, f.Says = Inconclusive, f.Says+", but "+why
 	}
 }
 

@@ -19,6 +19,7 @@ type Fold struct {
 	waiting, inside []section.Section // that never ended, the oldest first
 	logs            []*history.NodeLog
 	sum             history.InstanceTotals // of all logs
+	books           Finding                // of accounting
 	audit           audit
 	fair            *fairFold
 	entryCost       nodes.EntryCost // nil: not known
@@ -89,5 +90,6 @@ func (e *Fold) Close(logs []*history.NodeLog) {
 	slices.SortFunc(e.inside, older)
 	e.logs, e.sum = logs, history.Sum(logs)
 	// A message that has not arrived when the run is at rest, or has stalled, is lost.
+	e.books = accounting(e)
 	e.audit = auditStreams(logs, e.Config.N, e.rested() || e.seen(history.Stalled))
 }

@@ -141,6 +141,10 @@ var mutants = []mutant{
 		"progress", Inconclusive, Inconclusive, "never came to rest"},
 	{"at rest while one waits", made(func(w *world) { w.turn(0); w.ask(1) }),
 		"progress", Violated, Violated, "came to rest with 1 request unserved"},
+	{"at rest, and an entry left no record", change(func(w *world) {
+		events := w.log(2).Events
+		w.log(2).Events = events[:len(events)-2]
+	}), "progress", Inconclusive, Inconclusive, "1 request unserved, but the counts disagree"},
 	{"at rest while one is inside", made(func(w *world) { w.ask(1); w.permission(1); w.enter(1) }),
 		"progress", Inconclusive, Inconclusive, "node 1 never left"},
 

@@ -18,6 +18,9 @@ const few = 20
 // progress: every request is served.
 func progress(e *Fold) Finding {
 	f := allServed(e)
+	if f.Outcome == Violated && !e.balanced() {
+		f.Outcome, f.Says = Inconclusive, f.Says+", but the counts disagree"
+	}
 	if pauses := e.pauses(); pauses != "" {
 		f.Says += "; " + pauses
 	}
