@@ -180,7 +180,8 @@ func (e *Fold) Verdict() Verdict {
 	return v
 }
 
-// doubt takes back what findings convict of if the witnesses of exclusion disagree: the harness is wrong then.
+// doubt takes back what findings convict of if the witnesses of exclusion disagree: the harness is wrong
+// then.
 func doubt(findings []Finding) {
 	agrees := slices.ContainsFunc(findings, func(f Finding) bool {
 		return f.Check == "agreement" && f.Outcome == Valid
