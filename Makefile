@@ -41,6 +41,12 @@ hint = $(or $(and $(takers),; these do: $(takers)),$(and $(nearest),: did you me
 $(error make $(GOALS) takes no variable $(unknown)$(hint))
 endif
 
+# So is one without a value: a flag would have its default, silently.
+empty := $(firstword $(foreach v,$(filter-out ARGS $(GO_VARIABLES),$(given)),$(if $($(v)),,$(v))))
+ifneq ($(empty),)
+$(error make $(GOALS): $(empty) has no value: write one behind $(empty)=, or leave it out)
+endif
+
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -48,8 +48,9 @@ func (t *trial) followPauses(now int64) error {
 	for process, since := range p.since {
 		p.disturbed = true
 		if took := time.Duration(now - since); took > t.longestPause() {
-			return fmt.Errorf("%s has been stopped for %v, as by SIGSTOP: send it SIGCONT within %v, "+
-				"or the run cannot go on", process.Name, took.Round(time.Second), t.longestPause())
+			return fmt.Errorf("%s has been stopped for %v, as by SIGSTOP, and the run was ended: a process may "+
+				"stand still for %v (20 times --patience, and 10s at least)", process.Name, took.Round(time.Second),
+				t.longestPause())
 		}
 	}
 	return nil

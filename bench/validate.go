@@ -54,9 +54,9 @@ func broadcasters() (names []string) {
 func (o *Options) validateEnd() error {
 	switch {
 	case o.Duration < 0:
-		return fmt.Errorf("a duration of %v: time does not run backwards", o.Duration)
+		return fmt.Errorf("a duration of %v: it must be longer than nothing, such as 3s", o.Duration)
 	case o.Warmup < 0:
-		return fmt.Errorf("a warm-up of %v: time does not run backwards", o.Warmup)
+		return fmt.Errorf("a warm-up of %v: it must be 0s or longer", o.Warmup)
 	case o.Duration > 0 && o.Entries > 0:
 		return errors.New("both a duration and a number of entries: a run ends by one of them")
 	case o.Duration == 0 && o.Entries == 0:

@@ -26,8 +26,8 @@ func TestValidate(t *testing.T) {
 		{"grid of no square", func(o *Options) {
 			o.Algorithm, o.Config = "maekawa", o.Config.With("quorums", "grid")
 		}, "square"},
-		{"negative duration", func(o *Options) { o.Duration = -1 }, "does not run backwards"},
-		{"negative warm-up", func(o *Options) { o.Warmup = -1 }, "does not run backwards"},
+		{"negative duration", func(o *Options) { o.Duration = -1 }, "longer than nothing, such as 3s"},
+		{"negative warm-up", func(o *Options) { o.Warmup = -1 }, "must be 0s or longer"},
 		{"two ends", func(o *Options) { o.Entries = 5 }, "ends by one of them"},
 		{"no end", func(o *Options) { o.Duration = 0 }, "would never end"},
 		{"entries", func(o *Options) { o.Duration, o.Warmup, o.Entries = 0, 0, 5 }, ""},

@@ -98,6 +98,7 @@ func TestVariablesOfMake(t *testing.T) {
 		{nil, "bench TREE=it's N=2", "[bench][--n=2][--tree=it's]"},
 		{nil, "verify ARGS=latest", "[verify][latest]"},
 		{nil, "list JSON=true ARGS=raymond", "[list][--json=true][raymond]"},
+		{nil, "bench ARGS= RACE= N=2", "[bench][--n=2]"},
 		{nil, "bench GOFLAGS=-p=1 N=2", "[bench][--n=2]"},
 		{[]string{"RATE=5", "N=7", "ALGO=x", "ARGS=--json"}, "bench THINK=1ms", "[bench][--think=1ms]"},
 	} {
@@ -128,6 +129,7 @@ func TestMakeRefusesVariables(t *testing.T) {
 		"simulate PATIENCE=3s N=2": "make simulate takes no variable PATIENCE; these do: bench",
 		"explore RATE=5":           "make explore takes no variable RATE; these do: bench simulate",
 		"N=5":                      "make help takes no variable N; these do: bench",
+		"bench N=":                 "make bench: N has no value: write one behind N=, or leave it out",
 		"test FUZZTIM=5":           "make test takes no variable FUZZTIM; it takes none",
 		"fuzz FUZZTIM=5":           "make fuzz takes no variable FUZZTIM: did you mean FUZZTIME?",
 		"bench Q'Q=5":              "make bench takes no variable Q'Q; it takes ALGO",

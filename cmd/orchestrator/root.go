@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -60,8 +61,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	var bad *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
 		hint := fmt.Sprintf("; see %s --help", cmd.CommandPath())
-		if near := suggest.Nearest(unknown.GetSpecifiedName(), flagNames(cmd.Flags())); near != "" {
+		if takers := commandsWith(cmd.Root(), name); len(takers) > 0 {
+			hint = fmt.Sprintf(": %s does not take it; these do: %s", cmd.Name(), strings.Join(takers, ", "))
+		} else if near := suggest.Nearest(name, flagNames(cmd.Flags())); near != "" {
 			hint = fmt.Sprintf(": did you mean --%s?", near)
 		}
 		return fmt.Errorf("%w%s", err, hint)
@@ -69,6 +73,16 @@ func flagError(cmd *cobra.Command, err error) error {
 		return valueError("--"+bad.GetFlag().Name, bad.GetFlag(), bad.GetValue(), bad.Unwrap())
 	}
 	return err
+}
+
+// commandsWith names the commands that have a flag of that name.
+func commandsWith(root *cobra.Command, flag string) (names []string) {
+	for _, cmd := range root.Commands() {
+		if f := cmd.LocalNonPersistentFlags().Lookup(flag); f != nil && !f.Hidden {
+			names = append(names, cmd.Name())
+		}
+	}
+	return names
 }
 
 // valueError says what is wrong with the value of the flag f, which was given at where. cause is the error of

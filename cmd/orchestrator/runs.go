@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -108,8 +109,11 @@ func (c *runsCall) validate() error {
 			return fmt.Errorf("--%s: there is no %s %q%s", f.flag, f.flag, f.value, suggest.Hint(f.value, f.known))
 		}
 	}
-	if c.nodes < 0 || c.newest < 0 {
-		return fmt.Errorf("--nodes %d, --newest %d: there are no fewer than 0", c.nodes, c.newest)
+	switch {
+	case c.nodes < 0:
+		return fmt.Errorf("--nodes: %d: a run has at least 1, and 0 is for any number", c.nodes)
+	case c.newest < 0:
+		return fmt.Errorf("--newest: %d: list at least 1, and 0 is for all", c.newest)
 	}
 	return nil
 }
@@ -224,13 +228,17 @@ func (c *runsCall) nothing(all []*bench.Overview) string {
 // printOverviews prints a line per run, for people.
 func printOverviews(w io.Writer, all []*bench.Overview) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "RUN\tKIND\tLOAD\tTRIALS\tVERDICT\tENTRIES/S\tWAIT P50\tWAIT P99\tMESSAGES/ENTRY")
+	fmt.Fprintln(out, "RUN\tKIND\tN\tLOAD\tTRIALS\tVERDICT\tENTRIES/S\tWAIT P50\tWAIT P99\tMESSAGES/ENTRY")
 	for _, o := range all {
 		verdict := o.Verdict
 		if o.Problem != "" {
 			verdict = strings.TrimPrefix(verdict+", problem", ", ")
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Run, cmp.Or(o.Kind, missing),
+		n := missing
+		if o.Nodes > 0 {
+			n = strconv.Itoa(o.Nodes)
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Run, cmp.Or(o.Kind, missing), n,
 			cmp.Or(o.Load, missing), outOf(o.Trials, max(o.Asked, o.Trials)), verdict, rate(o.EntriesPerS),
 			micros(o.WaitUSP50), micros(o.WaitUSP99), plain(o.MessagesPerEntry, 2))
 	}

@@ -152,6 +152,25 @@ func TestSummaryOfABusyMachine(t *testing.T) {
 	}
 }
 
+// How many entries nodes had is compared within a trial.
+func TestSummaryOfEntriesPerNode(t *testing.T) {
+	s := threeTrials(t)
+	entries := func(says string, limits ...float64) {
+		t.Helper()
+		for i := range s.Rows {
+			r := &s.Rows[i]
+			r.OvertakenMax = results.AtLeast(0)
+			r.EntriesNodeMin, r.EntriesNodeMax = results.Number(limits[2*i]), results.Number(limits[2*i+1])
+		}
+		wantSummary(t, s, "entries per node "+says+
+			"; nobody was overtaken so far (some requests were not served)")
+	}
+	entries("552 to 869 by trial, of a trial all alike", 552, 552, 600, 600, 869, 869)
+	entries("600 to 606 (in trial 2, where they differ most)", 552, 552, 600, 606, 869, 870)
+	entries("5 to 7", 5, 7, 5, 7, 5, 7)
+	entries("5", 5, 5, 5, 5, 5, 5)
+}
+
 // Which process stood still is said, and that it made the window longer.
 func TestSummaryOfPauses(t *testing.T) {
 	s := threeTrials(t)

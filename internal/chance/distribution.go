@@ -84,7 +84,8 @@ func parseShape(s shape, text string, numbers []string) (Distribution, error) {
 			return Distribution{}, fmt.Errorf("%q is no length of time: write %s", text, distributionForms)
 		}
 		if length < 0 {
-			return Distribution{}, fmt.Errorf("%q is negative: time does not run backwards", text)
+			return Distribution{},
+				fmt.Errorf("%q is negative: write 0 or a longer time, as in %s", text, shapeForms[s])
 		}
 		if length > mostNumber {
 			return Distribution{}, fmt.Errorf("%q is too long: at most %.0fh", text, mostNumber.Hours())

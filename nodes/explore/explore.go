@@ -71,14 +71,20 @@ func (o *Options) Validate() error {
 			o.Config.N, len(stack.Mutexes()), mostExplored)
 	case o.Entries < 1 || o.Entries > mostTries:
 		return fmt.Errorf("%d entries: each client makes 1 to %d", o.Entries, mostTries)
-	case min(o.Crashes, o.Losses, o.Duplicates) < 0 || max(o.Crashes, o.Losses, o.Duplicates) > mostTries:
-		return fmt.Errorf("%d crashes, %d losses, %d duplicates: there can be 0 to %d of each",
-			o.Crashes, o.Losses, o.Duplicates, mostTries)
 	case (o.Restarts || o.Amnesia) && o.Crashes == 0:
 		return errors.New("nodes are to restart, but none may crash: allow at least one crash")
-	case o.Depth < 0 || o.Workers < 0:
-		return fmt.Errorf("a depth of %d and %d workers: both start at 1, and 0 is for the default",
-			o.Depth, o.Workers)
+	case o.Depth < 0:
+		return fmt.Errorf("a depth of %d: it is at least 1 step, and 0 is for all", o.Depth)
+	case o.Workers < 0:
+		return fmt.Errorf("%d workers: there is at least 1, and 0 is for the default", o.Workers)
+	}
+	for _, fault := range []struct {
+		name string
+		most int
+	}{{"losses", o.Losses}, {"duplicates", o.Duplicates}, {"crashes", o.Crashes}} {
+		if fault.most < 0 || fault.most > mostTries {
+			return fmt.Errorf("%d %s: there can be 0 to %d", fault.most, fault.name, mostTries)
+		}
 	}
 	if err := o.validateChecks(stack); err != nil {
 		return err
