@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -19,6 +21,7 @@ type document struct {
 	Verdict check.Outcome   `json:"verdict"` // the worst of its trials
 	Record  any             `json:"record"`  // run.yaml
 	Trials  []trialDocument `json:"trials"`
+	All     together        `json:"all_trials"`
 }
 
 type trialDocument struct {
@@ -40,7 +43,8 @@ func writeJSON(w io.Writer, s *bench.Summary) error {
 }
 
 func documentOf(s *bench.Summary) (*document, error) {
-	d := &document{Run: s.Folder.Ref(), Path: s.Folder.Path, Verdict: s.Outcome(), Trials: []trialDocument{}}
+	d := &document{Run: s.Folder.Ref(), Path: s.Folder.Path, Verdict: s.Outcome(), Trials: []trialDocument{},
+		All: togetherOf(s)}
 	text, err := yaml.Marshal(s.Record)
 	if err == nil {
 		err = yaml.Unmarshal(text, &d.Record)
@@ -74,21 +78,32 @@ type object map[string]any
 
 func objectOf(row any) object {
 	o := object{}
-	var bounds []string
 	for header, cell := range results.Cells(row) {
-		o[header] = cell
-		if f, ok := cell.(results.Figure); ok {
-			o[header] = nil
-			if x, known := f.Value(); known {
-				o[header] = x
-			}
-			if f.IsBound() {
-				bounds = append(bounds, header)
-			}
+		if f, is := cell.(results.Figure); is {
+			o.put(header, f)
+		} else {
+			o[header] = cell
 		}
 	}
-	if bounds != nil {
-		o["at_least"] = bounds
+	return o
+}
+
+func objectOfFigures(figures map[string]results.Figure) object {
+	o := object{}
+	for _, name := range slices.Sorted(maps.Keys(figures)) {
+		o.put(name, figures[name])
 	}
 	return o
+}
+
+// put adds a figure.
+func (o object) put(name string, f results.Figure) {
+	o[name] = nil
+	if x, known := f.Value(); known {
+		o[name] = x
+	}
+	if f.IsBound() {
+		bounds, _ := o["at_least"].([]string)
+		o["at_least"] = append(bounds, name)
+	}
 }
