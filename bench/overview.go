@@ -68,7 +68,7 @@ func (o *Overview) describe(r *Record) {
 	o.Started = r.Started.Format(time.RFC3339)
 	o.Kind, o.Algorithm, o.Options, o.Nodes = asked.Kind, asked.Algorithm, asked.Options, asked.Nodes
 	o.Load, o.Trials, o.Asked = asked.Load, len(r.Trials), r.Options.Trials
-	if r.Status != statusOver {
+	if r.Unfinished() {
 		o.Verdict = Unfinished
 		return
 	}

@@ -51,6 +51,9 @@ type Record struct {
 // recordFormat is the format of result sets.
 const recordFormat = 3
 
+// Unfinished reports whether the run goes on, or its orchestrator was killed.
+func (r *Record) Unfinished() bool { return r.Status != statusOver }
+
 // A TrialRecord is what run.yaml says of one trial.
 type TrialRecord struct {
 	Seed    uint64    `yaml:"seed"`
@@ -237,7 +240,7 @@ func (r *Run) finish(ctx context.Context, t *trial, number int, trouble error) e
 }
 
 // orchestratorGone is why a trial ended early whose end is not on record.
-const orchestratorGone = "the orchestrator ended before the trial did, or is still running"
+const orchestratorGone = Unfinished + ": the orchestrator ended before the trial did, or is still running"
 
 // Reopen reads a run from its folder, and judges its histories again.
 func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {

@@ -1,6 +1,9 @@
 package nodes
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Claim is a published figure of an algorithm, with the run that reproduces it: every link takes one Hop,
 // and only holds and think times take time besides.
@@ -28,6 +31,29 @@ func (c *Claim) Configs() (all []Config) {
 		all = append(all, Config{N: n, Options: c.Options})
 	}
 	return all
+}
+
+// Means returns what is published of the messages of an entry on average under a load, one claim for each
+// hold that it is published for.
+func (s *Spec) Means(load string, config Config) (means []Claim) {
+	for _, c := range s.Published {
+		if c.Figure != MessagesPerEntry || c.Within == Exact || c.Multicast ||
+			cmp.Or(c.Load, "saturated") != load || !s.has(config, c.Options) || !c.Value(config).Exact() {
+			continue
+		}
+		means = append(means, c)
+	}
+	return means
+}
+
+// has reports whether a configuration has these values of options.
+func (s *Spec) has(c Config, options map[string]string) bool {
+	for name, value := range options {
+		if o := s.Option(name); o == nil || c.Value(*o) != value {
+			return false
+		}
+	}
+	return true
 }
 
 // Hop is the latency of a link in the run of a claim.

@@ -226,7 +226,7 @@ func TestKilledOrchestratorLeavesNoProcess(t *testing.T) {
 	if err := os.Remove(log); err != nil {
 		t.Fatal(err)
 	}
-	const says = "\nINCONCLUSIVE  node 2 left no log; the orchestrator ended before the trial did"
+	const says = "\nINCONCLUSIVE  node 2 left no log; unfinished: the orchestrator ended before the trial did"
 	if _, text := l.verify(); !strings.Contains(text, says) {
 		t.Errorf("without a log, verify prints\n%s", text)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -147,7 +148,7 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	}{
 		{"sequential", cost.Sequential}, {"one", cost.One}, {"saturated", cost.Saturated}, {"any load", cost.Any},
 	} {
-		fmt.Fprintf(w, "  %-12s %s\n", f.name, f.value)
+		fmt.Fprintf(w, "  %-12s %s%s\n", f.name, f.value, meansOf(row, c, f.name, f.value))
 	}
 	hops := "hops"
 	if cost.Delay == nodes.Exactly(1) {
@@ -160,6 +161,21 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	for _, i := range row.Identities {
 		fmt.Fprintf(w, "  %s\n", i.Says)
 	}
+}
+
+// meansOf says what an entry takes on average under a load that allows a range.
+func meansOf(row *spec, c nodes.Config, load string, limits nodes.Range) (text string) {
+	if limits.Exact() {
+		return ""
+	}
+	for _, mean := range row.Means(load, c) {
+		text += fmt.Sprintf(", on average %s", strconv.FormatFloat(mean.Value(c).Min, 'f', 2, 64))
+		if mean.Hold > 0 {
+			text += fmt.Sprintf(" if the hold is %d times the latency", mean.Hold/nodes.Hop)
+		}
+		text += fmt.Sprintf(" (%s)", mean.Source)
+	}
+	return text
 }
 
 // broadcasts names the messages of an algorithm that go to all peers at once.

@@ -132,6 +132,8 @@ func (p *report) verdict(s *bench.Summary) {
 	asked, made, outcome := s.Record.Options.Trials, len(s.Verdicts), s.Outcome()
 	word := p.palette.outcome(outcome)
 	switch {
+	case made == 0 && s.Record.Unfinished():
+		p.printf("%s  %s: %s\n", word, bench.Unfinished, orchestratorGone)
 	case made == 0 && len(s.Record.Trials) == 0:
 		p.printf("%s  the run ended before its first trial was over\n", word)
 	case made == 0:
@@ -169,6 +171,9 @@ func howBroken(row *spec) []string {
 	}
 	return args
 }
+
+// orchestratorGone is why a run has no end on record.
+const orchestratorGone = "the orchestrator ended before the run did, or is still running"
 
 // early says of a trial that was judged by other evidence that it also ended early.
 func (p *report) early(s *bench.Summary, trial int) {

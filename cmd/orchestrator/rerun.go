@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -70,11 +72,17 @@ func (a *app) rerunCommand() *cobra.Command {
 // rerun makes the run in a folder again.
 func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *results.Folder) error {
 	record, err := bench.ReadRecord(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = withoutRecord(folder, err)
+	}
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
 	if c.row, err = mutex.Find(record.Options.Algorithm); err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	if why := incomparable(folder); why != "" {
+		fmt.Fprintf(a.stderr, "orchestrator: there is nothing to compare the new run with: %s\n", why)
 	}
 	server := c.NATS
 	c.Options = record.Options
@@ -110,6 +118,19 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 	}
 	a.status = compared.Outcome().ExitCode()
 	return err
+}
+
+// incomparable says why nothing can be compared with the run in a folder; nothing if something can be.
+func incomparable(folder *results.Folder) string {
+	switch s, err := bench.ReadSummary(folder); {
+	case err != nil:
+		return err.Error()
+	case len(s.Rows) == 0 && s.Record.Unfinished():
+		return fmt.Sprintf("%s is %s: %s", folder.Ref(), bench.Unfinished, orchestratorGone)
+	case len(s.Rows) == 0:
+		return folder.Ref() + " has no trial that was judged"
+	}
+	return ""
 }
 
 // compareWith compares a run with that in a folder, which it was made after.

@@ -51,8 +51,11 @@ func (a *app) showCommand() *cobra.Command {
 
 func (a *app) show(folder *results.Folder, asJSON bool) error {
 	s, err := bench.ReadSummary(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; what is there of the run can be judged with orchestrator verify", err)
+	switch _, unread := bench.ReadRecord(folder); {
+	case errors.Is(unread, fs.ErrNotExist):
+		err = withoutRecord(folder, unread)
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("%w; to judge what was recorded: orchestrator verify %s", err, folder.Ref())
 	}
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
@@ -62,5 +65,16 @@ func (a *app) show(folder *results.Folder, asJSON bool) error {
 		return writeJSON(a.stdout, s)
 	}
 	newReport(a.stdout).stored(s)
+	if s.Record.Unfinished() {
+		fmt.Fprintf(a.stdout, "\n%s: %s; %s\n", bench.Unfinished, orchestratorGone, recorded(folder))
+	}
 	return nil
+}
+
+// recorded says what can be done with a run that is unfinished.
+func recorded(folder *results.Folder) string {
+	if len(folder.Histories()) == 0 {
+		return "nothing was recorded that could be judged"
+	}
+	return "to judge what was recorded: orchestrator verify " + folder.Ref()
 }

@@ -63,7 +63,7 @@ func (a *app) verify(ctx context.Context, folder *results.Folder, asJSON, asBenc
 	var stored bench.Record
 	if err := folder.ReadYAML(&stored); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is no run that can be judged again: %w", folder.Path, err)
+			err = withoutRecord(folder, err)
 		}
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
@@ -89,6 +89,12 @@ func (a *app) verify(ctx context.Context, folder *results.Folder, asJSON, asBenc
 	return nil
 }
 
+// withoutRecord is the error of a run that lacks its run.yaml.
+func withoutRecord(folder *results.Folder, err error) error {
+	return fmt.Errorf("%s cannot be shown, judged or made again, since nothing says how it was made: %w; "+
+		"what is left of it: its files, and orchestrator runs", folder.Ref(), err)
+}
+
 // compare says whether the verdict of a trial is the stored one.
 func compare(stored bench.Record, index int, t *bench.Trial) string {
 	now := t.Verdict.Outcome.String()
@@ -101,7 +107,7 @@ func compare(stored bench.Record, index int, t *bench.Trial) string {
 		if index < len(stored.Trials) {
 			return "no verdict was stored: nobody had judged the trial to its end"
 		}
-		return "no verdict was stored: the orchestrator ended before the run did, or is still running"
+		return "no verdict was stored: " + orchestratorGone
 	case now:
 		return "the stored verdict is the same"
 	}
