@@ -25,7 +25,7 @@ func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
 	counts := make([]int64, len(edges)-1)
 	for _, bar := range h.Distribution() {
 		row := 0
-		for row < len(counts)-1 && float64(bar.To) > edges[row+1] {
+		for row < len(counts)-1 && float64(bar.From) >= edges[row+1] {
 			row++
 		}
 		counts[row] += bar.Count
