@@ -20,9 +20,15 @@ func usedOf(t table, m results.Machine) string {
 	if !t.known("own_cpu") {
 		return t.of("cpu_busy").text(percent) + " of the CPU time used"
 	}
+	if total.known == 0 { // of a short run, the system may not say what others used
+		total = spreadOf(t.ours())
+	}
 	text := fmt.Sprintf("%s %s used: the run %s", total.text(percent), of, t.of("own_cpu").text(percent))
 	if t.known("broker_share") {
 		text += ", its broker " + t.of("broker_share").text(percent)
+	}
+	if !t.known("others_cpu") {
+		return text + "; what others used is not known"
 	}
 	return text + fmt.Sprintf(others, t.of("others_cpu").text(percent))
 }

@@ -171,6 +171,16 @@ func TestSummaryOfEntriesPerNode(t *testing.T) {
 	entries("5", 5, 5, 5, 5, 5, 5)
 }
 
+// What others used is not always known.
+func TestSummaryOfAMachineThatDoesNotSay(t *testing.T) {
+	s := threeTrials(t)
+	s.Rows = s.Rows[:1]
+	s.Rows[0].CPUBusy, s.Rows[0].NodeRSSMB = results.Figure{}, results.Number(8)
+	s.Rows[0].OwnCPU, s.Rows[0].BrokerShare = results.Number(0.3), results.Number(0.05)
+	wantSummary(t, s, "machine     35% of the CPU time used: the run 30%, its broker 5%; "+
+		"what others used is not known; largest node 8.0 MB; up in - ms")
+}
+
 // Which process stood still is said, and that it made the window longer.
 func TestSummaryOfPauses(t *testing.T) {
 	s := threeTrials(t)
