@@ -95,6 +95,11 @@ func (t *trial) logOf(id nodes.ID) string {
 	return filepath.Join(t.dir, fmt.Sprintf("node-%06d.log", id))
 }
 
+// savedOf returns where a node saves what it will need after a crash.
+func (t *trial) savedOf(id nodes.ID) string {
+	return filepath.Join(t.dir, fmt.Sprintf("node-%06d.saved", id))
+}
+
 // traceLength returns how many of its latest messages each node keeps: some thousands, but fewer in large
 // clusters, so that all traces together stay small.
 func traceLength(total int) int { return min(4096, max(256, (1<<18)/total)) }
@@ -103,7 +108,8 @@ func (t *trial) startNode(id nodes.ID, resource string) error {
 	c := host.Config{
 		Run: t.subjects.Run(), URL: t.endpoint.url, Token: t.endpoint.token, Node: id, Zero: t.zero,
 		Workload: t.Workload, Entries: t.Entries, Multicast: t.Multicast,
-		Seed: t.seed, Origin: t.origin, Log: t.logOf(id), TraceLength: traceLength(t.total()), Resource: resource,
+		Seed: t.seed, Origin: t.origin, Log: t.logOf(id), Saved: t.savedOf(id),
+		TraceLength: traceLength(t.total()), Resource: resource,
 	}
 	if t.Workload.Load == workload.Sequential {
 		c.Entries = 0 // the orchestrator counts them

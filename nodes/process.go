@@ -63,8 +63,14 @@ func (rt *Runtime) Process(p *Process, id ID) {
 // Stack returns what the process is made of.
 func (p *Process) Stack() *Stack { return p.rt.stack }
 
-// Boot has the process start.
-func (p *Process) Boot() { p.Handle(&Input{Kind: Start}) }
+// Boot has the process start or, in a later incarnation than the first, recover what was saved.
+func (p *Process) Boot() {
+	if p.incarnation == 0 {
+		p.Handle(&Input{Kind: Start})
+		return
+	}
+	p.Handle(&Input{Kind: Recover, Message: p.saved})
+}
 
 // begin makes fresh machines.
 func (p *Process) begin(incarnation uint32) {
@@ -93,19 +99,30 @@ func (p *Process) Forgets(forget bool) bool {
 	return false
 }
 
-// Restart brings the process up again, with what it saved unless forget is set. What a machine saved that
-// does not recover is dropped, since nobody reads it.
+// Restart brings the process up again, with what it saved unless forget is set.
 func (p *Process) Restart(forget bool) {
-	p.begin(p.incarnation + 1)
-	for i := range p.saved {
-		if _, recovers := p.Machine(int32(i)).(Recoverer); forget || !recovers {
-			p.saved[i] = nil
+	saved := p.saved
+	if forget {
+		saved = nil
+	}
+	p.Resume(p.incarnation+1, saved)
+	p.Boot()
+}
+
+// Resume makes p the process in the given incarnation, which is up but has not booted. Its instances have
+// saved this in earlier ones; nil: nothing. What a machine has saved that does not recover is dropped, since
+// nobody reads it. The process keeps and changes saved.
+func (p *Process) Resume(incarnation uint32, saved Saved) {
+	p.begin(incarnation)
+	for i := range saved {
+		if _, recovers := p.Machine(int32(i)).(Recoverer); !recovers {
+			saved[i] = nil
 		}
 	}
-	if !slices.ContainsFunc(p.saved, func(m Message) bool { return m != nil }) {
+	p.saved = saved
+	if !slices.ContainsFunc(saved, func(m Message) bool { return m != nil }) {
 		p.saved = nil
 	}
-	p.Handle(&Input{Kind: Recover, Message: p.saved})
 }
 
 // Saved returns what an instance has saved last, or nil.

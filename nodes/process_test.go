@@ -73,6 +73,20 @@ func TestProcessLives(t *testing.T) {
 	}
 }
 
+// A host whose processes end resumes the process with what it has kept.
+func TestProcessResumes(t *testing.T) {
+	amnesic, a, b := &diarist{}, &gossip{}, &gossip{}
+	p := process(amnesic, a, b)
+	p.Resume(4, Saved{tySelf{1}, tySelf{2}, nil})
+	if !p.Up() || p.Incarnation() != 4 || p.Saved(0) != nil || p.Saved(1) != (tySelf{2}) {
+		t.Errorf("up: %v, in incarnation %d, with %v", p.Up(), p.Incarnation(), p.saved)
+	}
+	p.Boot()
+	amnesic.expect(t, "start")
+	a.expect(t, "recover {2}")
+	b.expect(t, "recover <nil>")
+}
+
 // A clone goes its own way, and equal processes have equal states.
 func TestProcessClones(t *testing.T) {
 	p := process(&toggle{})

@@ -23,7 +23,14 @@ type Config struct {
 
 	Shaper nodes.Shaper `json:"-"` // of what arrives; nil: each message is delivered at once
 
-	Log         string `json:"log"`          // the file to record in
+	// Incarnation is how often the node has restarted. From 1 on, what the process before it has saved is read
+	// from Saved, and its machines recover.
+	Incarnation uint32 `json:"incarnation,omitempty"`
+	// Saved begins the names of the files of what the machines save, one for each instance that saves. A node
+	// that is to forget gets a new name.
+	Saved string `json:"saved,omitempty"`
+
+	Log         string `json:"log"`          // the file to record in: a new one for each incarnation
 	Origin      uint64 `json:"origin"`       // of the log: see history.Header
 	TraceLength int    `json:"trace_length"` // how many of the latest messages to keep
 	Resource    string `json:"resource"`     // the file of the shared resource

@@ -9,11 +9,19 @@ import (
 // The host does what its one process asks for.
 var _ nodes.Host = (*Host)(nil)
 
-// Send implements nodes.Host.
-func (h *Host) Send(_ *nodes.Process, e *nodes.Effect) { h.traffic.send(e) }
+// Send implements nodes.Host. A node that cannot go on sends nothing: what it said may not be saved.
+func (h *Host) Send(_ *nodes.Process, e *nodes.Effect) {
+	if h.err == nil {
+		h.traffic.send(e)
+	}
+}
 
 // Broadcast implements nodes.Host.
-func (h *Host) Broadcast(p *nodes.Process, e *nodes.Effect) { h.traffic.broadcast(p, e) }
+func (h *Host) Broadcast(p *nodes.Process, e *nodes.Effect) {
+	if h.err == nil {
+		h.traffic.broadcast(p, e)
+	}
+}
 
 // SetTimer implements nodes.Host.
 func (h *Host) SetTimer(_ *nodes.Process, e *nodes.Effect) {
@@ -24,11 +32,19 @@ func (h *Host) SetTimer(_ *nodes.Process, e *nodes.Effect) {
 		input: nodes.Input{Kind: nodes.Timeout, Instance: e.Instance, Timer: e.Timer, Gen: e.Gen}})
 }
 
-// Save implements nodes.Host. No process is restarted yet, so what it saved need not outlive it.
-func (h *Host) Save(*nodes.Process, *nodes.Effect) {}
+// Save implements nodes.Host.
+func (h *Host) Save(_ *nodes.Process, e *nodes.Effect) {
+	if h.err == nil {
+		h.err = h.memory.save(e.Instance, e.Kind, e.Message)
+	}
+}
 
-// Enter implements nodes.Host.
-func (h *Host) Enter(_ *nodes.Process, e *nodes.Effect) { h.clientOf[e.Instance].enter(e.Number) }
+// Enter implements nodes.Host. Nor does a node that cannot go on let its client in.
+func (h *Host) Enter(_ *nodes.Process, e *nodes.Effect) {
+	if h.err == nil {
+		h.clientOf[e.Instance].enter(e.Number)
+	}
+}
 
 // Revoke implements nodes.Host.
 func (h *Host) Revoke(_ *nodes.Process, e *nodes.Effect) { h.clientOf[e.Instance].revoke() }

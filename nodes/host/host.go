@@ -22,6 +22,7 @@ type Host struct {
 	dice     chance.Dice
 	choices  []uint64 // that the machines have made, by instance
 	log      *history.Log
+	memory   *memory // what its machines save
 	resource *Resource
 	tasks    tasks
 	alarm    int64     // the time it is set to; zero: none
@@ -64,6 +65,15 @@ func Run(c Config, stack *nodes.Stack) error {
 	}
 	defer h.log.Close()
 	nodes.NewRuntime(stack, h, h.choose).Process(&h.process, c.Node)
+	h.memory = newMemory(c.Saved, stack)
+	defer h.memory.close()
+	if c.Incarnation > 0 {
+		saved, err := h.memory.recall()
+		if err != nil {
+			return err
+		}
+		h.process.Resume(c.Incarnation, saved)
+	}
 	h.clients = newClients(h)
 	conn, err := h.connect()
 	if err != nil {

@@ -88,7 +88,7 @@ func beginStack(t *testing.T, stack *nodes.Stack, change func(*host.Config)) *st
 		c := host.Config{Run: "test", URL: broker.ClientURL(), Token: "secret", Node: id, Zero: zero,
 			Seed:     7,
 			Workload: workload.Workload{Load: workload.Saturated}, Log: s.log(id), TraceLength: 256,
-			Resource: resource}
+			Resource: resource, Saved: filepath.Join(s.dir, fmt.Sprintf("node-%d.saved", id))}
 		if change != nil {
 			change(&c)
 		}
