@@ -46,8 +46,12 @@ func (h *Host) Enter(_ *nodes.Process, e *nodes.Effect) {
 	}
 }
 
-// Revoke implements nodes.Host.
-func (h *Host) Revoke(_ *nodes.Process, e *nodes.Effect) { h.clientOf[e.Instance].revoke() }
+// Revoke implements nodes.Host. Whom Enter did not let in does not leave.
+func (h *Host) Revoke(_ *nodes.Process, e *nodes.Effect) {
+	if h.err == nil {
+		h.clientOf[e.Instance].revoke()
+	}
+}
 
 // Elect implements nodes.Host.
 func (h *Host) Elect(_ *nodes.Process, e *nodes.Effect) {

@@ -148,6 +148,39 @@ func TestNodesThatCannotSaveGoNoFurther(t *testing.T) {
 	}
 }
 
+// A rash mutex saves, and takes back what it grants.
+type rash struct{ Times int }
+
+type rashSaved struct{ Times int }
+
+func (r *rash) Request(env *nodes.Env) {
+	r.Times++
+	env.Save(rashSaved(*r))
+	env.Grant()
+	env.Revoke()
+}
+
+func (*rash) Release(*nodes.Env)                          {}
+func (*rash) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+
+// Whom a node has not let in, because it could not save, does not leave either: the register would be wrong
+// for the others.
+func TestNodesThatCannotSaveLeaveTheRegister(t *testing.T) {
+	row := toy("rash", func() nodes.Machine { return &rash{} }, rashSaved{})
+	s := beginStack(t, stackOf(t, row, 1), func(c *host.Config) { c.Saved = "" })
+	s.order(host.Order{Do: host.Issue, Begin: 1})
+	if err := s.wait(s.ends[0]); err == nil {
+		t.Error("the host ends without an error")
+	}
+	shared, err := host.OpenResource(filepath.Join(s.dir, "resource"), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if taken := shared.Of(0).Taken.Load(); taken != 0 {
+		t.Errorf("the register shows %d inside", taken)
+	}
+}
+
 // A node does not recover what is garbled.
 func TestGarbledMemoryIsRefused(t *testing.T) {
 	dir := t.TempDir()
