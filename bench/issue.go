@@ -31,6 +31,7 @@ func (t *trial) issue(ctx context.Context) (err error) {
 	if err := t.journal.Mark(begin, history.Began); err != nil {
 		return err
 	}
+	t.moments = t.Options.moments(begin)
 	m := &meter{trial: t, begin: begin, end: order.End, vigil: t.newVigil()}
 	defer func() {
 		if err != nil && m.measuring { // what was measured until then is measured
@@ -123,6 +124,9 @@ type meter struct {
 func (m *meter) look(ctx context.Context) (over bool, err error) {
 	t := m.trial
 	s, now := t.watch.read(), t.now()
+	if err := t.followFaults(now); err != nil {
+		return false, err
+	}
 	if at, over := m.overByEntries(s); over {
 		return true, m.stop(at)
 	}

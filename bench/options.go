@@ -19,6 +19,7 @@ type Options struct {
 	Latency   chance.Distribution `yaml:"latency"`           // injected into every link, whose order is kept
 	Regions   chaos.Regions       `yaml:"regions,omitempty"` // instead of Latency; none: all links are alike
 	Multicast bool                `yaml:"multicast"`         // a broadcast is one publish
+	Faults    []chaos.Fault       `yaml:"faults,omitempty"`  // at times from the beginning of what is measured
 
 	Warmup time.Duration `yaml:"warmup"` // before what is measured
 	// WarmupLimit, if it is not zero, extends the warm-up of a run for a Duration until no client waits for its
@@ -54,14 +55,20 @@ func Defaults() Options {
 
 // warmupLimit returns the limit of the warm-up if the clients decide how long it takes; else 0.
 func (o *Options) warmupLimit() time.Duration {
-	load := o.Workload.Load
-	if o.Entries > 0 || o.WarmupLimit <= o.Warmup || load == workload.One || load == workload.Sequential {
+	switch load := o.Workload.Load; {
+	case o.Entries > 0, o.WarmupLimit <= o.Warmup, load == workload.One, load == workload.Sequential,
+		len(o.Faults) > 0: // their times count from its end
 		return 0
 	}
 	return o.WarmupLimit
 }
 
-// network returns what the links of the run do.
+// network returns what the links of the run do, at times from when issuing begins.
 func (o *Options) network() chaos.Network {
-	return chaos.Network{Latency: o.Latency, Regions: o.Regions}
+	n := chaos.Network{Latency: o.Latency, Regions: o.Regions}
+	for _, f := range o.Faults {
+		f.At += o.Warmup
+		n.Faults = append(n.Faults, f)
+	}
+	return n
 }

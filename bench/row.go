@@ -91,6 +91,7 @@ func (r *Record) asked() results.Asked {
 		a.PatienceS = results.Number(o.Patience.Seconds())
 	}
 	a.Loss, a.Duplication = results.Number(faults.Loss), results.Number(faults.Duplication)
+	a.Faults = strings.Join(o.faultTexts(), "; ")
 	a.Reordering, a.Crashes = faults.Reordering, strings.Trim(fmt.Sprint(faults.Crashes), "[]")
 	return a
 }

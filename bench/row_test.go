@@ -68,6 +68,8 @@ func change(t *testing.T, v reflect.Value) {
 		*to = append(*to, "eu")
 	case *[][]chance.Distribution:
 		*to = [][]chance.Distribution{{chance.Constant(time.Hour)}}
+	case *[]chaos.Fault:
+		*to = []chaos.Fault{{At: time.Second, For: time.Second}}
 	case *[]sim.Crash:
 		*to = []sim.Crash{{Node: 1}}
 	case *bool:
@@ -132,9 +134,16 @@ func TestEveryColumnIsFilled(t *testing.T) {
 		filled[column] = true
 	}
 	ms := chance.Constant(time.Millisecond)
+	cut, err := chaos.ParseCut("0/1")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, o := range []Options{
 		{Algorithm: "raymond", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
 			WarmupLimit: time.Minute, Workload: workload.Workload{Load: workload.Open, Rate: 10}},
+		{Algorithm: "central", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
+			Workload: workload.Workload{Load: workload.Saturated},
+			Faults:   []chaos.Fault{{Cut: cut, For: time.Second}}},
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Entries: 50,

@@ -88,6 +88,14 @@ func simulation(o Options, f Simulated, spec *nodes.Spec, seed uint64) *sim.Opti
 		Warmup: o.Warmup, WarmupLimit: o.warmupLimit(), Duration: o.Duration, Entries: o.Entries,
 		Multicast: o.Multicast, Reordering: f.Reordering, Crashes: f.Crashes,
 	}
+	for i, f := range o.Faults {
+		begin, number := o.Warmup+f.At, uint32(i+1)
+		asked.Marks = append(asked.Marks,
+			sim.Mark{At: begin, Event: history.Event{Kind: history.FaultBegan, Count: number,
+				Value: int64(f.Breaks()), Node: nodes.None}},
+			sim.Mark{At: begin + f.For, Event: history.Event{Kind: history.FaultHealed, Count: number,
+				Node: nodes.None}})
+	}
 	asked.Latency, asked.Shaper = network.Simulated(chance.Dice(seed))
 	return asked
 }

@@ -42,9 +42,10 @@ type trial struct {
 	ended     chan *cluster.Process
 	notes     chan host.Note
 	pauses    pauses
-	asked     int    // how often all nodes were asked for their status
-	stall     string // the report of a stall, if there was one
-	livelock  uint64 // messages handled since anybody entered, if that is why
+	moments   []moment // of faults, that are to come
+	asked     int      // how often all nodes were asked for their status
+	stall     string   // the report of a stall, if there was one
+	livelock  uint64   // messages handled since anybody entered, if that is why
 }
 
 // An endpoint is a broker to join.

@@ -37,6 +37,11 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 	if err := o.validateEnd(); err != nil {
 		return err
 	}
+	for i := range o.Faults {
+		if err := o.Faults[i].Check(o.Config.N+spec.ServerCount(o.Config), o.Duration); err != nil {
+			return err
+		}
+	}
 	return o.validateLoad()
 }
 

@@ -46,7 +46,8 @@ type vigil struct {
 type evidence interface {
 	now() int64
 	sums() sums
-	// disturbed reports whether a process stood still since it was last called, or still does.
+	// disturbed reports whether a process stood still since it was last called, or still does, or a fault is in
+	// force or to come.
 	disturbed(now int64) (bool, error)
 	// silent asks every process for a sign of life, and returns the name of one that gives none within a time.
 	silent(ctx context.Context, within time.Duration) (who string, err error)
@@ -165,7 +166,7 @@ func (t *trial) sums() sums { return t.watch.read() }
 
 func (t *trial) disturbed(now int64) (bool, error) {
 	err := t.followPauses(now)
-	return t.pauses.takeDisturbed(), err
+	return t.pauses.takeDisturbed() || len(t.moments) > 0, err
 }
 
 func (t *trial) silent(ctx context.Context, within time.Duration) (who string, err error) {

@@ -15,6 +15,7 @@ type Network struct {
 	Regions     Regions             `json:"regions"`               // instead of Latency, if there are any
 	Loss        float64             `json:"loss,omitempty"`        // share of messages that are lost
 	Duplication float64             `json:"duplication,omitempty"` // share of messages that arrive twice
+	Faults      []Fault             `json:"faults,omitempty"`      // at times from when issuing begins
 }
 
 // Validate says what is wrong with the network, if anything is.
@@ -35,7 +36,8 @@ func (n *Network) Longest() time.Duration {
 
 // Constant reports whether all messages take the same time, and none is lost or duplicated.
 func (n *Network) Constant() bool {
-	return n.Regions.None() && n.Latency.IsConstant() && n.Loss == 0 && n.Duplication == 0
+	return n.Regions.None() && n.Latency.IsConstant() && n.Loss == 0 && n.Duplication == 0 &&
+		len(n.Faults) == 0
 }
 
 // Simulated returns what the simulator takes: the latency, if it is the same for all messages, or else the
@@ -62,6 +64,9 @@ func (n *Network) Shaper(dice chance.Dice) nodes.Shaper {
 	}
 	if n.Loss > 0 {
 		s = Loss{Rate: n.Loss, Dice: dice, Of: s}
+	}
+	if len(n.Faults) > 0 {
+		s = &Cuts{Faults: n.Faults, Of: s}
 	}
 	return s
 }

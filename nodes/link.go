@@ -26,6 +26,9 @@ type Shaper interface {
 	Shape(p *Packet, fate Fate) Fate
 }
 
+// A Beginner is a shaper that counts time from when the clients of a run begin to request.
+type Beginner interface{ Begin(at int64) }
+
 // Links numbers the packets of a cluster, asks a Shaper for their fates, and keeps the order of each link.
 // The host that receives and the simulator share it, so a seed means the same to both.
 type Links struct {

@@ -129,7 +129,8 @@ var eventColumns = []eventColumn{
 	{name: "requester", of: kinds(history.Settled), number: count},
 	{name: "messages", number: value},
 	{name: "process", of: kinds(history.Paused, history.Resumed), text: process},
-	{name: "assumptions", of: kinds(history.AssumptionBroken), text: assumptions},
+	{name: "fault", of: kinds(history.FaultBegan, history.FaultHealed), number: count},
+	{name: "assumptions", of: kinds(history.AssumptionBroken, history.FaultBegan), text: assumptions},
 }
 
 func kinds(k ...history.Kind) []history.Kind { return k }

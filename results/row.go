@@ -105,6 +105,7 @@ type Asked struct {
 	Duplication Figure `csv:"duplication"`
 	Reordering  bool   `csv:"reordering"`
 	Crashes     string `csv:"crashes"`
+	Faults      string `csv:"faults"` // for some time, in words
 	NATS        string `csv:"nats"`
 
 	WarmupS        Figure `csv:"warmup_s"`

@@ -101,7 +101,8 @@ type Setting struct {
 	Open       bool             // the schedule of requests was fixed before the run
 	// Capacity tells how many units the resource of an instance has; nil: as many as Config says.
 	Capacity func(instance uint16) int
-	Expected uint64 // entries that the run was to make in all; zero if it was to last for a time
+	Faults   []string // that were asked for, in words, in the order of their numbers
+	Expected uint64   // entries that the run was to make in all; zero if it was to last for a time
 }
 
 // A check judges one promise by the evidence of a run.
@@ -131,6 +132,7 @@ var checks = [...][]check{
 		{"identities", identities},
 		{"cost", cost},
 		{"evidence", enough},
+		{"faults", faults},
 		{"load", load},
 	},
 }
@@ -215,7 +217,8 @@ func (e *Fold) excuse(f Finding, at int64, needs nodes.Assumption) Finding {
 
 // faulty reports whether faults have changed which messages were sent and arrived.
 func (e *Fold) faulty() bool {
-	return e.brokenBy(e.sections.End, nodes.NoLoss|nodes.NoDuplication|nodes.NoCrash) != 0
+	return e.sum.Dropped+e.sum.Copied > 0 ||
+		e.brokenBy(e.sections.End, nodes.NoLoss|nodes.NoDuplication|nodes.NoCrash) != 0
 }
 
 // rested reports whether the run came to rest by itself, so that its totals are whole.

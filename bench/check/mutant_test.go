@@ -284,7 +284,7 @@ var mutants = []mutant{
 
 func TestEveryMutantIsCaught(t *testing.T) {
 	caught := map[string]bool{}
-	for _, m := range slices.Concat(mutants, unfairMutants) {
+	for _, m := range slices.Concat(mutants, unfairMutants, cutMutants) {
 		v := m.world().judge()
 		f := finding(t, v, m.fails)
 		all := strings.Join(append([]string{f.Says}, f.Witness...), "\n")

@@ -18,6 +18,7 @@ type Fold struct {
 	End    int64           // of the history
 	Broken []history.Event // when assumptions about the system were broken, in order
 	Pauses []Pause         // of processes, in the order of their beginnings
+	Faults []Fault         // that were asked for, in the order of their beginnings
 
 	Entries         uint64 // of the whole run
 	EntriesInWindow uint64
@@ -86,6 +87,11 @@ func (f *Fold) add(e *history.Event) {
 		f.mark(e)
 	case history.AssumptionBroken:
 		f.breaks(nodes.Assumption(e.Value), e)
+	case history.FaultBegan, history.FaultHealed:
+		f.fault(e)
+		if e.Kind == history.FaultBegan {
+			f.breaks(nodes.Assumption(e.Value), e)
+		}
 	case history.Paused, history.Resumed:
 		f.pause(e)
 		f.breaks(nodes.NoPause|nodes.Timing, e)
@@ -119,6 +125,9 @@ func (f *Fold) follow(e *history.Event, r *Resource, c *Client) {
 func (f *Fold) Close(logs []*history.NodeLog) {
 	for i := range f.Pauses {
 		f.Pauses[i].To = min(f.Pauses[i].To, f.End)
+	}
+	for i := range f.Faults {
+		f.Faults[i].To = min(f.Faults[i].To, f.End)
 	}
 	for _, r := range f.Resources {
 		if r == nil {
@@ -184,6 +193,7 @@ func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
 func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	f.Entries++
 	c.Entered++
+	f.throughFaults()
 	if f.Window.Has(e.At) {
 		f.EntriesInWindow++
 		c.InWindow++

@@ -55,6 +55,40 @@ func (f *Fold) pause(e *history.Event) {
 	}
 }
 
+// A Fault is one that was asked for, from when it began until it was healed. It ends with the history if it
+// was not.
+type Fault struct {
+	Number   uint32 // from 1
+	From, To int64
+	Healed   bool
+	Entries  uint64 // while it lasted
+	After    uint64 // entries after it was healed
+}
+
+// fault takes the beginning or the end of a fault.
+func (f *Fold) fault(e *history.Event) {
+	if e.Kind == history.FaultBegan {
+		f.Faults = append(f.Faults, Fault{Number: e.Count, From: e.At, To: math.MaxInt64})
+		return
+	}
+	for i := range f.Faults {
+		if fault := &f.Faults[i]; fault.Number == e.Count {
+			fault.To, fault.Healed = e.At, true
+		}
+	}
+}
+
+// throughFaults counts an entry for the faults that are in force, and for those that are healed.
+func (f *Fold) throughFaults() {
+	for i := range f.Faults {
+		if fault := &f.Faults[i]; fault.Healed {
+			fault.After++
+		} else {
+			fault.Entries++
+		}
+	}
+}
+
 // mark takes a mark. The window begins after the warm-up, and ends when issuing stops or the run ends early.
 func (f *Fold) mark(e *history.Event) {
 	if int(e.Count) >= len(f.Marks) || f.Marks[e.Count].Seen {

@@ -51,6 +51,7 @@ type benchCall struct {
 	row            *spec // the algorithm
 	load, arrivals string
 	regions        string // the file of them
+	fault          chaos.Fault
 	setup          bench.Setup
 	json           bool
 	noProgress     bool
@@ -108,6 +109,11 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	f.Var(&c.Latency, "latency", "latency of every link, injected if the links are real")
 	f.StringVar(&c.regions, "regions", "",
 		"`file` of the latencies between regions, instead of --latency (see docs/running.md)")
+	f.Var(&c.fault.Cut, "cut",
+		"have messages between `groups` of nodes lost for some time, as in 0-1/2-4, or 0>1-2 for one way")
+	f.DurationVar(&c.fault.At, "at", 0,
+		"when the cut begins, from the end of the warm-up (default a third of --duration)")
+	f.DurationVar(&c.fault.For, "for", 0, "how long the cut lasts (default a third of --duration)")
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
 	addOptions(cmd, &c.Config)
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
@@ -144,6 +150,9 @@ func (c *benchCall) resolve(s settings) (err error) {
 		return s.blame(err, "load", "think", "rate", "arrivals")
 	}
 	c.resolveEnd(s)
+	if err := c.resolveFault(s); err != nil {
+		return err
+	}
 	if err := c.resolveRegions(s); err != nil {
 		return err
 	}
@@ -236,6 +245,27 @@ func (c *benchCall) resolveRegions(s settings) error {
 	if c.Regions, err = chaos.ReadRegions(file); err != nil {
 		return fmt.Errorf("--regions: %s: %w", c.regions, err)
 	}
+	return nil
+}
+
+// resolveFault makes a fault of the flags, if they ask for one. By default it takes the middle third of what
+// is measured.
+func (c *benchCall) resolveFault(s settings) error {
+	if c.fault.Cut.None() {
+		for _, name := range []string{"at", "for"} {
+			if s.rank(name) == byFlag {
+				return fmt.Errorf("--%s says when a cut takes place, and there is none: add --cut 0-1/2-4", name)
+			}
+		}
+		return nil
+	}
+	if !s.given("at") {
+		c.fault.At = c.Duration / 3
+	}
+	if !s.given("for") {
+		c.fault.For = c.Duration / 3
+	}
+	c.Faults = []chaos.Fault{c.fault}
 	return nil
 }
 

@@ -22,6 +22,7 @@ func (p *report) figures(s *bench.Summary) {
 		return // the run ended before anything was measured
 	}
 	p.throughput(t)
+	p.faults(s)
 	p.latencies(s, t)
 	p.printf("\n")
 	p.histogram(s)
@@ -82,6 +83,24 @@ func (p *report) window(t table) {
 // warn prints a remark to the line above.
 func (p *report) warn(format string, args ...any) {
 	p.line("", "%s", p.palette.paint(yellow, fmt.Sprintf(format, args...)))
+}
+
+// faults says what became of the faults that were asked for, in each trial.
+func (p *report) faults(s *bench.Summary) {
+	if len(s.Record.Options.Faults) == 0 {
+		return
+	}
+	for i, v := range s.Verdicts {
+		name := "faults"
+		if len(s.Verdicts) > 1 {
+			name = fmt.Sprintf("in trial %d", s.Rows[i].Trial)
+		}
+		for _, f := range v.Findings {
+			if f.Check == "faults" {
+				p.line(name, "%s", f.Says)
+			}
+		}
+	}
 }
 
 // A quantile is one that the summary prints, with its name there and in columns.

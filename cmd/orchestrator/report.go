@@ -45,6 +45,9 @@ func (p *report) header(o bench.Options, m results.Machine) {
 	if o.Multicast {
 		words = append(words, "multicast")
 	}
+	for i := range o.Faults {
+		words = append(words, o.Faults[i].String())
+	}
 	if o.Entries > 0 {
 		words = append(words, english.Count(o.Entries, "entry", "entries"))
 	} else {

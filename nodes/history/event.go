@@ -46,6 +46,11 @@ const (
 	Paused
 	// Resumed: the process Count goes on.
 	Resumed
+	// FaultBegan: a fault that was asked for, numbered Count from 1, begins. Value is the assumptions that it
+	// breaks, a set of nodes.Assumption.
+	FaultBegan
+	// FaultHealed: the fault numbered Count is over.
+	FaultHealed
 )
 
 // The processes of a run that are no nodes, as Paused and Resumed name them.

@@ -6,7 +6,7 @@ var kindNames = [...]string{
 	Requested: "requested", Entered: "entered", Exited: "exited", Revoked: "revoked", Unissued: "unissued",
 	Sent: "sent", Elected: "elected", Crashed: "crashed", Restarted: "restarted", Marked: "marked",
 	Gauged: "gauged", Settled: "settled", AssumptionBroken: "assumption_broken",
-	Paused: "paused", Resumed: "resumed",
+	Paused: "paused", Resumed: "resumed", FaultBegan: "fault_began", FaultHealed: "fault_healed",
 }
 
 var markNames = [...]string{

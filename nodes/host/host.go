@@ -205,6 +205,9 @@ func (h *Host) obey(m *nats.Msg) {
 	}
 	switch o.Do {
 	case Issue:
+		if s, counts := h.config.Shaper.(nodes.Beginner); counts {
+			s.Begin(o.Begin)
+		}
 		h.tasks.add(task{at: o.Begin, what: toBegin})
 		if o.End > 0 {
 			h.tasks.add(task{at: o.End, what: toEnd})

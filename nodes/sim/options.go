@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
 
@@ -31,6 +32,7 @@ type Options struct {
 	Reordering bool          // messages of one link may arrive in any order
 	Multicast  bool          // a broadcast is one publish
 	Crashes    []Crash       // in the order of their times
+	Marks      []Mark        // what is recorded as events when its time comes, such as that a fault begins
 
 	// Patience is how many messages may be handled without an entry while somebody waits, before the run
 	// counts as stalled; zero: plenty. It ends runs in which messages circulate for ever.
@@ -38,6 +40,12 @@ type Options struct {
 
 	Interrupt <-chan struct{} // closed to end the run where it is; nil: never
 	Beat      *atomic.Uint64  // counts up as long as handlers return; nil: nobody looks
+}
+
+// A Mark is an event to be recorded at a time.
+type Mark struct {
+	At    time.Duration
+	Event history.Event
 }
 
 // A Crash takes a node down, and perhaps up again.

@@ -28,6 +28,7 @@ const (
 	toRestart
 	toMeasure // the warm-up is over
 	toStop    // issuing ends
+	toMark    // an event is recorded
 )
 
 // A queue holds events until their time: the earliest first, and of equal times the one that was added first.

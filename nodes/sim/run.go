@@ -71,7 +71,13 @@ func (w *world) begin() {
 			w.plan(int64(c.At+c.Restart), toRestart, c.Node).amnesia = c.Amnesia
 		}
 	}
+	if s, counts := w.Shaper.(nodes.Beginner); counts {
+		s.Begin(w.now)
+	}
 	w.planWindow()
+	for i := range w.Marks {
+		w.plan(int64(w.Marks[i].At), toMark, 0).input.Gen = uint32(i)
+	}
 	for id := range w.processes {
 		w.turn = nodes.ID(id)
 		w.processes[id].Boot()
@@ -185,6 +191,8 @@ func (w *world) happen(e *event) {
 		w.warm()
 	case toStop:
 		w.stop()
+	case toMark:
+		w.record(w.Marks[e.input.Gen].Event)
 	case toCrash:
 		w.crash(p)
 	case toRestart:
