@@ -245,7 +245,11 @@ func (m *meter) pause() time.Duration {
 	if m.trial.Entries == 0 {
 		pause = slowTick
 	}
-	for _, at := range []int64{m.warmAt(), m.end} {
+	times := []int64{m.warmAt(), m.end}
+	if moments := m.trial.moments; len(moments) > 0 {
+		times = append(times, moments[0].at)
+	}
+	for _, at := range times {
 		if ahead := time.Duration(at - now); ahead > 0 {
 			pause = min(pause, ahead)
 		}

@@ -30,7 +30,7 @@ func setting(o Options, simulated *Simulated, spec *nodes.Spec) check.Setting {
 	return check.Setting{
 		Config: o.Config, Algorithm: o.Algorithm, Codec: spec.Codec(), Cost: cost, CostKnown: known(cost),
 		Identities: spec.Identities, Circulates: spec.Circulates, Open: o.Workload.Load == workload.Open,
-		Expected: o.Entries, Safe: spec.Safe, Live: spec.Live, Faults: o.faultTexts(),
+		Expected: o.Entries, Safe: spec.Safe, Live: spec.Live, Faults: o.faultTexts(), Loses: o.loses(),
 		Promise: promise(o, simulated, spec), Exact: spec.Exact,
 		Alone: o.Workload.Load == workload.Sequential || o.Workload.Load == workload.One,
 	}

@@ -67,8 +67,9 @@ func (o *Options) warmupLimit() time.Duration {
 func (o *Options) network() chaos.Network {
 	n := chaos.Network{Latency: o.Latency, Regions: o.Regions}
 	for _, f := range o.Faults {
-		f.At += o.Warmup
-		n.Faults = append(n.Faults, f)
+		if f.At += o.Warmup; !f.Cut.None() {
+			n.Faults = append(n.Faults, f)
+		}
 	}
 	return n
 }

@@ -154,6 +154,12 @@ func (s *Setup) ready(o Options, spec *nodes.Spec) error {
 	case info.Mode()&0o111 == 0:
 		return fmt.Errorf("%s is no node program, since it is not executable: %s", s.Node, rightly)
 	}
+	for i := range o.Faults {
+		if f := &o.Faults[i]; len(f.Pause) > 0 && f.For >= o.longestPause() {
+			return fmt.Errorf("%v: a process may stand still for less than %v: pause it for less, or allow for "+
+				"more by a --patience of %v", f, o.longestPause(), f.For/10)
+		}
+	}
 	if err := cluster.CheckLimits(o.Config.N + spec.ServerCount(o.Config)); err != nil {
 		return err
 	}

@@ -88,13 +88,14 @@ func simulation(o Options, f Simulated, spec *nodes.Spec, seed uint64) *sim.Opti
 		Warmup: o.Warmup, WarmupLimit: o.warmupLimit(), Duration: o.Duration, Entries: o.Entries,
 		Multicast: o.Multicast, Reordering: f.Reordering, Crashes: f.Crashes,
 	}
-	for i, f := range o.Faults {
-		begin, number := o.Warmup+f.At, uint32(i+1)
-		asked.Marks = append(asked.Marks,
-			sim.Mark{At: begin, Event: history.Event{Kind: history.FaultBegan, Count: number,
-				Value: int64(f.Breaks()), Node: nodes.None}},
-			sim.Mark{At: begin + f.For, Event: history.Event{Kind: history.FaultHealed, Count: number,
-				Node: nodes.None}})
+	for _, m := range o.moments(0) {
+		at := time.Duration(m.at)
+		asked.Marks = append(asked.Marks, sim.Mark{At: at, Event: m.event(0)})
+		for _, id := range m.fault.Pause {
+			if m.begins {
+				asked.Pauses = append(asked.Pauses, sim.Pause{Node: id, At: at, For: m.fault.For})
+			}
+		}
 	}
 	asked.Latency, asked.Shaper = network.Simulated(chance.Dice(seed))
 	return asked

@@ -2,8 +2,6 @@ package chaos
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"turnstile/nodes"
@@ -12,7 +10,7 @@ import (
 // A Cut says between which nodes no message passes. Nodes of one group reach each other, and nodes that are
 // in no group reach all. Its zero value cuts nothing.
 type Cut struct {
-	groups [][]nodes.ID
+	groups []Group
 	oneWay bool // only messages from the first group to the second are lost
 	group  map[nodes.ID]int
 }
@@ -39,29 +37,23 @@ func ParseCut(text string) (Cut, error) {
 		return fail(", since one way leads from one group to one other")
 	}
 	for i, part := range parts {
-		var group []nodes.ID
-		for _, word := range strings.Split(part, ",") {
-			first, last, isRange := strings.Cut(word, "-")
-			if !isRange {
-				last = first
+		group, err := ParseGroup(part)
+		if err != nil {
+			return fail("")
+		}
+		for _, id := range group {
+			if _, twice := c.group[id]; twice {
+				return fail(fmt.Sprintf(", since node %d is in it twice", id))
 			}
-			from, err := strconv.ParseUint(first, 10, 20)
-			to, err2 := strconv.ParseUint(last, 10, 20)
-			if err != nil || err2 != nil || from > to {
-				return fail("")
-			}
-			for id := nodes.ID(from); id <= nodes.ID(to); id++ {
-				if _, twice := c.group[id]; twice {
-					return fail(fmt.Sprintf(", since node %d is in it twice", id))
-				}
-				c.group[id] = i
-				group = append(group, id)
-			}
+			c.group[id] = i
 		}
 		c.groups = append(c.groups, group)
 	}
 	return c, nil
 }
+
+// IsZero implements yaml.IsZeroer, and what encoding/json asks for omitzero.
+func (c Cut) IsZero() bool { return c.None() }
 
 // None reports whether it cuts nothing.
 func (c Cut) None() bool { return len(c.groups) == 0 }
@@ -75,38 +67,19 @@ func (c Cut) Separates(from, to nodes.ID) bool {
 
 // Check says what is wrong with the cut of so many nodes, servers included, if anything is.
 func (c Cut) Check(total int) error {
-	for id := range c.group {
-		if int(id) >= total {
-			return fmt.Errorf("there is no node %d to cut off: they are 0 to %d", c.most(), total-1)
+	for _, g := range c.groups {
+		if err := g.Check(total); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (c Cut) most() (id nodes.ID) {
-	for _, g := range c.groups {
-		id = max(id, slices.Max(g))
-	}
-	return id
-}
-
 // String writes the cut as ParseCut reads it.
 func (c Cut) String() string {
 	var groups []string
-	for _, ids := range c.groups {
-		var words []string
-		for i := 0; i < len(ids); {
-			j := i
-			for j+1 < len(ids) && ids[j+1] == ids[j]+1 {
-				j++
-			}
-			word := fmt.Sprint(ids[i])
-			if j > i {
-				word += fmt.Sprintf("-%d", ids[j])
-			}
-			words, i = append(words, word), j+1
-		}
-		groups = append(groups, strings.Join(words, ","))
+	for _, g := range c.groups {
+		groups = append(groups, g.String())
 	}
 	if c.oneWay {
 		return strings.Join(groups, ">")

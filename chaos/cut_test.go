@@ -51,8 +51,9 @@ func TestParseCutSaysWhatIsRight(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	if c, _ := ParseCut("0/7"); c.Check(5) == nil || !strings.Contains(c.Check(5).Error(), "no node 7") {
-		t.Errorf("a cut of a node that is not there: %v", c.Check(5))
+	c, _ := ParseCut("0/7")
+	if err := c.Check(5); err == nil || !strings.Contains(err.Error(), "no node 7: they are 0 to 4") {
+		t.Errorf("a cut of a node that is not there: %v", err)
 	}
 }
 
@@ -69,7 +70,7 @@ func TestFaultsFitTheRun(t *testing.T) {
 		{-1, time.Second, time.Minute, "begins at 0s or later"},
 		{0, time.Second, 0, "ends by entries"},
 	} {
-		f := Fault{cut, test.at, test.lasts}
+		f := Fault{Cut: cut, At: test.at, For: test.lasts}
 		err := f.Check(2, test.measured)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v in %v: %v, want %q", &f, test.measured, err, test.want)
@@ -80,7 +81,7 @@ func TestFaultsFitTheRun(t *testing.T) {
 // A cut loses what is taken while it lasts, and nothing else; and it goes to a node as JSON.
 func TestCutsLoseWhatIsTakenWhileTheyLast(t *testing.T) {
 	cut, _ := ParseCut("0>1")
-	text, err := json.Marshal(Network{Faults: []Fault{{cut, time.Second, time.Second}}})
+	text, err := json.Marshal(Network{Faults: []Fault{{Cut: cut, At: time.Second, For: time.Second}}})
 	if err != nil {
 		t.Fatal(err)
 	}

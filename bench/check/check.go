@@ -102,6 +102,7 @@ type Setting struct {
 	// Capacity tells how many units the resource of an instance has; nil: as many as Config says.
 	Capacity func(instance uint16) int
 	Faults   []string // that were asked for, in words, in the order of their numbers
+	Loses    bool     // some of them lose messages
 	Expected uint64   // entries that the run was to make in all; zero if it was to last for a time
 }
 

@@ -12,7 +12,7 @@ import (
 func cutOff(f func(w *world)) func() *world {
 	return func() *world {
 		w := measuring()
-		w.Setting.Faults = []string{"cut 0/1"}
+		w.Setting.Faults, w.Setting.Loses = []string{"cut 0/1"}, true
 		w.add(nodes.None, history.Event{Kind: history.FaultBegan, Count: 1, Value: int64(nodes.NoLoss)})
 		w.totals(0).Kind(0).Sent++
 		w.totals(1).Dropped++

@@ -33,12 +33,15 @@ func faults(e *Fold) Finding {
 	case len(e.sections.Faults) < len(e.Faults):
 		return inconclusive("%d of %s took place", len(e.sections.Faults),
 			english.Count(len(e.Faults), "fault", "faults")).with(lines...)
-	case lost == 0:
+	case lost == 0 && e.Loses:
 		return inconclusive("the faults hit no message: they show nothing").with(lines...)
 	case idle > 0:
 		return inconclusive("nobody entered after a fault was healed: %s", lines[len(lines)-1]).with(lines...)
 	default:
-		return valid("%s lost on purpose; %s", english.Count(lost, "message was", "messages were"), lines[0]).
-			with(lines...)
+		says := lines[0]
+		if e.Loses {
+			says = english.Count(lost, "message was", "messages were") + " lost on purpose; " + says
+		}
+		return valid("%s", says).with(lines...)
 	}
 }

@@ -1,6 +1,9 @@
 package cluster
 
-import "sync"
+import (
+	"sync"
+	"syscall"
+)
 
 // stopping are the processes that have been started and not reaped, by their ID.
 var stopping struct {
@@ -50,6 +53,14 @@ func (p *Process) turn(stopped bool) {
 	} else {
 		p.turns.Add(1)
 	}
+}
+
+// Stop has the process stand still, or go on.
+func (p *Process) Stop(still bool) error {
+	if still {
+		return p.cmd.Process.Signal(syscall.SIGSTOP)
+	}
+	return p.cmd.Process.Signal(syscall.SIGCONT)
 }
 
 // Turns returns how often the process has been stopped or continued, as far as NoticeStops has noticed: it is

@@ -40,7 +40,7 @@ func TestStopsAreNoticed(t *testing.T) {
 	expect := func(turns uint32, signals ...syscall.Signal) {
 		t.Helper()
 		for _, s := range signals {
-			if err := p.cmd.Process.Signal(s); err != nil {
+			if err := p.Stop(s == syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
 			await(t, p, s == syscall.SIGSTOP) // else the next signal takes this one back

@@ -111,9 +111,10 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 		"`file` of the latencies between regions, instead of --latency (see docs/running.md)")
 	f.Var(&c.fault.Cut, "cut",
 		"have messages between `groups` of nodes lost for some time, as in 0-1/2-4, or 0>1-2 for one way")
+	f.Var(&c.fault.Pause, "pause", "have `nodes` stand still for some time, as in 2 or 0-1")
 	f.DurationVar(&c.fault.At, "at", 0,
-		"when the cut begins, from the end of the warm-up (default a third of --duration)")
-	f.DurationVar(&c.fault.For, "for", 0, "how long the cut lasts (default a third of --duration)")
+		"when a fault begins, from the end of the warm-up (default a third of --duration)")
+	f.DurationVar(&c.fault.For, "for", 0, "how long it lasts (default a third of --duration)")
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
 	addOptions(cmd, &c.Config)
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
@@ -150,7 +151,7 @@ func (c *benchCall) resolve(s settings) (err error) {
 		return s.blame(err, "load", "think", "rate", "arrivals")
 	}
 	c.resolveEnd(s)
-	if err := c.resolveFault(s); err != nil {
+	if err := c.resolveFaults(s); err != nil {
 		return err
 	}
 	if err := c.resolveRegions(s); err != nil {
@@ -248,24 +249,27 @@ func (c *benchCall) resolveRegions(s settings) error {
 	return nil
 }
 
-// resolveFault makes a fault of the flags, if they ask for one. By default it takes the middle third of what
-// is measured.
-func (c *benchCall) resolveFault(s settings) error {
-	if c.fault.Cut.None() {
-		for _, name := range []string{"at", "for"} {
-			if s.rank(name) == byFlag {
-				return fmt.Errorf("--%s says when a cut takes place, and there is none: add --cut 0-1/2-4", name)
-			}
-		}
-		return nil
-	}
+// resolveFaults makes faults of the flags that ask for some. By default they take the middle third of what is
+// measured.
+func (c *benchCall) resolveFaults(s settings) error {
 	if !s.given("at") {
 		c.fault.At = c.Duration / 3
 	}
 	if !s.given("for") {
 		c.fault.For = c.Duration / 3
 	}
-	c.Faults = []chaos.Fault{c.fault}
+	if !c.fault.Cut.None() {
+		c.Faults = append(c.Faults, chaos.Fault{Cut: c.fault.Cut, At: c.fault.At, For: c.fault.For})
+	}
+	if len(c.fault.Pause) > 0 {
+		c.Faults = append(c.Faults, chaos.Fault{Pause: c.fault.Pause, At: c.fault.At, For: c.fault.For})
+	}
+	for _, name := range []string{"at", "for"} {
+		if len(c.Faults) == 0 && s.rank(name) == byFlag {
+			return fmt.Errorf("--%s says when a fault takes place, and there is none: "+
+				"add --cut 0-1/2-4 or --pause 2", name)
+		}
+	}
 	return nil
 }
 

@@ -52,14 +52,8 @@ func (j *Journal) Pause(at int64, process uint32, stands bool) error {
 	return j.append(Event{At: at, Kind: kind, Count: process})
 }
 
-// Fault records that a fault, numbered from 1, begins, and which assumptions it breaks; or that it is healed.
-func (j *Journal) Fault(at int64, number int, begins bool, breaks nodes.Assumption) error {
-	e := Event{At: at, Kind: FaultHealed, Count: uint32(number)}
-	if begins {
-		e.Kind, e.Value = FaultBegan, int64(breaks)
-	}
-	return j.append(e)
-}
+// Add records an event of the orchestrator.
+func (j *Journal) Add(e Event) error { return j.append(e) }
 
 // Settle records that the run came to rest after a single request of node, which took messages.
 func (j *Journal) Settle(at int64, node nodes.ID, messages uint64) error {

@@ -32,6 +32,7 @@ type Options struct {
 	Reordering bool          // messages of one link may arrive in any order
 	Multicast  bool          // a broadcast is one publish
 	Crashes    []Crash       // in the order of their times
+	Pauses     []Pause       // in which nodes stand still
 	Marks      []Mark        // what is recorded as events when its time comes, such as that a fault begins
 
 	// Patience is how many messages may be handled without an entry while somebody waits, before the run
@@ -40,6 +41,13 @@ type Options struct {
 
 	Interrupt <-chan struct{} // closed to end the run where it is; nil: never
 	Beat      *atomic.Uint64  // counts up as long as handlers return; nil: nobody looks
+}
+
+// A Pause is a time in which a node does nothing: what happens at it happens afterwards, in the same order.
+type Pause struct {
+	Node nodes.ID
+	At   time.Duration
+	For  time.Duration
 }
 
 // A Mark is an event to be recorded at a time.

@@ -75,9 +75,7 @@ func (w *world) begin() {
 		s.Begin(w.now)
 	}
 	w.planWindow()
-	for i := range w.Marks {
-		w.plan(int64(w.Marks[i].At), toMark, 0).input.Gen = uint32(i)
-	}
+	w.planMarks()
 	for id := range w.processes {
 		w.turn = nodes.ID(id)
 		w.processes[id].Boot()
@@ -123,6 +121,11 @@ func (w *world) loop() {
 		if w.now, e = w.queue.take(); w.now > int64(chance.Longest) {
 			w.cut = errTooLong
 			break
+		}
+		if until := w.standsStill(e); until > 0 {
+			later := *e
+			*w.plan(until, later.what, later.to) = later
+			continue
 		}
 		w.happen(e)
 		if w.waiting > 0 && w.handled-w.moved > w.Patience {
