@@ -22,7 +22,7 @@ func (t *trial) issue(ctx context.Context) (err error) {
 	if t.Entries == 0 && t.warmupLimit() == 0 {
 		order.End = begin + int64(t.Warmup+t.Duration)
 	}
-	if err := t.order(ctx, t.subjects.Orders(), order); err != nil {
+	if err := t.order(ctx, order, t.processes...); err != nil {
 		return err
 	}
 	if err := t.wait(ctx, time.Duration(begin-t.now())); err != nil {
@@ -71,7 +71,7 @@ func (t *trial) issueOneByOne(ctx context.Context, m *meter) error {
 		}
 		before := t.watch.read()
 		id := nodes.ID(chance.Dice(t.seed).Below(chance.Roll{Purpose: chance.ForNode, Count: count}, t.Config.N))
-		if err := t.order(ctx, t.subjects.OrdersTo(id), host.Order{Do: host.Ask}); err != nil {
+		if err := t.order(ctx, host.Order{Do: host.Ask}, t.processes[id]); err != nil {
 			return err
 		}
 		after, err := t.settle(ctx, m, count)
@@ -192,7 +192,7 @@ func (m *meter) measureFrom(ctx context.Context, now int64) error {
 	if t.warmupLimit() > 0 {
 		at = now
 		m.end = at + int64(t.Duration)
-		if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.End, End: m.end}); err != nil {
+		if err := t.order(ctx, host.Order{Do: host.End, End: m.end}, t.processes...); err != nil {
 			return err
 		}
 	}

@@ -55,16 +55,16 @@ func runTestNode() error {
 	if err := input.Decode(&role); err != nil {
 		return err
 	}
-	go func() {
-		os.Stdin.Read(make([]byte, 1)) // ends when the test does
-		os.Exit(1)
-	}()
+	orders, err := host.OrdersAfter(input, os.Stdin, func() { os.Exit(1) }) // when the test ends
+	if err != nil {
+		return err
+	}
 	stack, err := nodes.NewStack(nodes.Instance{Spec: stuckSpec(role.Algorithm), Config: role.Machines})
 	if err != nil {
 		return err
 	}
 	role.Node.Shaper = role.Network.Shaper(chance.Dice(role.Node.Seed))
-	return host.Run(role.Node, stack)
+	return host.Run(role.Node, stack, orders, os.Stdout)
 }
 
 // Each of these never serves some request, in a way of its own.

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"turnstile/bench/cluster"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -19,19 +17,19 @@ import (
 // start starts the nodes and waits until all have subscribed to their subjects.
 func (t *trial) start(ctx context.Context) error {
 	began := t.now()
-	t.subjects = host.SubjectsOf(cluster.NewToken()[:12])
+	t.name = cluster.NewToken()[:12]
 	t.ended = make(chan *cluster.Process, t.total()+1)
-	t.notes = make(chan host.Note, t.total()+1)
+	t.notes = newNotes(t.total())
 	resourcePath := filepath.Join(t.dir, "resource")
 	err := host.CreateResource(resourcePath, 1)
 	if err == nil {
 		t.resource, err = host.OpenResource(resourcePath, 1)
 	}
-	if err == nil {
-		err = t.join()
-	}
 	if err != nil {
 		return err
+	}
+	if p := t.endpoint.process; p != nil {
+		t.follow(p)
 	}
 	t.report(Progress{Phase: "starting"})
 	for id := range nodes.ID(t.total()) {
@@ -53,32 +51,6 @@ func (t *trial) start(ctx context.Context) error {
 		if err := t.watch.add(t.logOf(id)); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// join connects to the broker and listens for the nodes' notes.
-func (t *trial) join() (err error) {
-	t.conn, err = nats.Connect(t.endpoint.url, nats.Token(t.endpoint.token), nats.NoReconnect(),
-		nats.Timeout(host.JoinTimeout), nats.Name("orchestrator"),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
-	if err != nil {
-		return fmt.Errorf("joining the broker at %s: %w", t.endpoint.url, err)
-	}
-	_, err = t.conn.Subscribe(t.subjects.Reports(), func(m *nats.Msg) {
-		var n host.Note
-		if json.Unmarshal(m.Data, &n) == nil {
-			t.notes <- n
-		}
-	})
-	if err == nil {
-		err = t.conn.Flush()
-	}
-	if err != nil {
-		return fmt.Errorf("listening for the nodes: %w", err)
-	}
-	if p := t.endpoint.process; p != nil {
-		t.follow(p)
 	}
 	return nil
 }
@@ -106,7 +78,7 @@ func traceLength(total int) int { return min(4096, max(256, (1<<18)/total)) }
 
 func (t *trial) startNode(id nodes.ID, resource string) error {
 	c := host.Config{
-		Run: t.subjects.Run(), URL: t.endpoint.url, Token: t.endpoint.token, Node: id, Zero: t.zero,
+		Run: t.name, URL: t.endpoint.url, Token: t.endpoint.token, Node: id, Zero: t.zero,
 		Workload: t.Workload, Entries: t.Entries, Multicast: t.Multicast,
 		Seed: t.seed, Origin: t.origin, Log: t.logOf(id), Saved: t.savedOf(id),
 		TraceLength: traceLength(t.total()), Resource: resource,
@@ -119,7 +91,8 @@ func (t *trial) startNode(id nodes.ID, resource string) error {
 	if err != nil {
 		return err
 	}
-	p, err := t.launcher.Start(fmt.Sprintf("node %d", id), t.program, nil, NodeEnvironment, input, nil)
+	reader := host.NoteReader{On: func(n host.Note) { t.notes.put(id, n) }}
+	p, err := t.launcher.Start(fmt.Sprintf("node %d", id), t.program, nil, NodeEnvironment, input, reader.Sift)
 	if err != nil {
 		return err
 	}
@@ -136,18 +109,17 @@ var NodeEnvironment = []string{"GOMAXPROCS=1"}
 func (t *trial) awaitReady(ctx context.Context) error {
 	limit := 20*time.Second + time.Duration(t.total())*50*time.Millisecond
 	deadline := time.After(limit)
-	ready := map[nodes.ID]bool{}
-	for len(ready) < t.total() {
+	for ready := 0; ready < t.total(); {
 		select {
-		case n := <-t.notes:
-			ready[n.Node] = ready[n.Node] || n.Ready
+		case <-t.notes.fresh:
+			ready = t.notes.ready()
 		case p := <-t.ended:
 			return t.death(p)
 		case <-ctx.Done():
 			return errInterrupted
 		case <-deadline:
 			return fmt.Errorf("after %v only %d of %d nodes are ready: the machine is too slow for so many",
-				limit, len(ready), t.total())
+				limit, t.notes.ready(), t.total())
 		}
 	}
 	return nil

@@ -2,14 +2,11 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"turnstile/bench/cluster"
 	"turnstile/internal/chance"
@@ -30,8 +27,7 @@ type trial struct {
 	program  string // of a node
 	progress func(Progress)
 
-	subjects  host.Subjects
-	conn      *nats.Conn
+	name      string // of the run, in its subjects
 	started   time.Time
 	zero      int64 // the same, on CLOCK_MONOTONIC
 	anchor    host.Anchor
@@ -40,7 +36,7 @@ type trial struct {
 	watch     watch
 	processes []*cluster.Process
 	ended     chan *cluster.Process
-	notes     chan host.Note
+	notes     *notes
 	pauses    pauses
 	moments   []moment // of faults, that are to come
 	asked     int      // how often all nodes were asked for their status
@@ -117,34 +113,11 @@ func (t *trial) finish(err error) {
 		<-p.Ended()
 	}
 	t.watch.close()
-	if t.conn != nil {
-		t.conn.Close()
-	}
 }
 
 func (t *trial) now() int64 { return t.anchor.Now() - t.zero }
 
 func (t *trial) total() int { return t.Config.N + t.spec.ServerCount(t.Config) }
-
-// order sends an order to all nodes, or to one.
-func (t *trial) order(ctx context.Context, subject string, o host.Order) error {
-	b, err := json.Marshal(o)
-	if err == nil {
-		err = t.conn.Publish(subject, b)
-	}
-	if err == nil {
-		limited, cancel := context.WithTimeout(ctx, t.longestPause())
-		defer cancel()
-		err = t.conn.FlushWithContext(limited) // the broker may stand still for some time
-	}
-	if err == nil {
-		return nil
-	}
-	if cause := t.wait(ctx, 200*time.Millisecond); cause != nil {
-		return cause // such as that the broker has died
-	}
-	return fmt.Errorf("telling the nodes to %s: %w", o.Do, err)
-}
 
 // wait lets a time pass, unless the trial must end sooner.
 func (t *trial) wait(ctx context.Context, d time.Duration) error {
@@ -190,7 +163,7 @@ func (t *trial) rest(ctx context.Context) error {
 		}
 		if t.spec.Circulates && !parked && s.exits == s.requests {
 			parked = true
-			if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Park}); err != nil {
+			if err := t.order(ctx, host.Order{Do: host.Park}, t.processes...); err != nil {
 				return err
 			}
 		}
@@ -227,7 +200,7 @@ func (t *trial) quit(ctx context.Context) error {
 	if err := t.gaugeMemory(); err != nil {
 		return err
 	}
-	if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Quit}); err != nil {
+	if err := t.order(ctx, host.Order{Do: host.Quit}, t.processes...); err != nil {
 		return err
 	}
 	late := time.After(t.longestPause() + time.Duration(t.total())*10*time.Millisecond)

@@ -2,14 +2,11 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"turnstile/internal/english"
-	"turnstile/nodes"
 	"turnstile/nodes/host"
 	"turnstile/nodes/stall"
 )
@@ -49,8 +46,9 @@ type evidence interface {
 	// disturbed reports whether a process stood still since it was last called, or still does, or a fault is in
 	// force or to come.
 	disturbed(now int64) (bool, error)
-	// silent asks every process for a sign of life, and returns the name of one that gives none within a time.
-	silent(ctx context.Context, within time.Duration) (who string, err error)
+	// silent asks every process, the broker too, for a sign of life. It returns the name of one that gives none
+	// within a time, and what may be the cause.
+	silent(ctx context.Context, within time.Duration) (who, why string, err error)
 	// stalled ends the trial, in which so many messages were handled since anybody entered; 0: nothing moves.
 	stalled(ctx context.Context, messages uint64) error
 }
@@ -148,7 +146,7 @@ func (v *vigil) livelock(ctx context.Context, s sums, handled uint64) error {
 // have given none for too long.
 func (v *vigil) answered(ctx context.Context) (all bool, err error) {
 	asked := v.of.now()
-	who, err := v.of.silent(ctx, max(v.limit, time.Second))
+	who, why, err := v.of.silent(ctx, max(v.limit, time.Second))
 	switch took := time.Duration(v.of.now() - v.silence); {
 	case err != nil || who == "":
 		v.silence = 0
@@ -156,8 +154,7 @@ func (v *vigil) answered(ctx context.Context) (all bool, err error) {
 	case v.silence == 0:
 		v.silence = asked
 	case took > v.longest:
-		return false, fmt.Errorf("%s has not answered for %v: it is stuck, or the broker is", who,
-			took.Round(time.Second))
+		return false, fmt.Errorf("%s has not answered for %v: %s", who, took.Round(time.Second), why)
 	}
 	return false, nil
 }
@@ -169,50 +166,24 @@ func (t *trial) disturbed(now int64) (bool, error) {
 	return t.pauses.takeDisturbed() || len(t.moments) > 0, err
 }
 
-func (t *trial) silent(ctx context.Context, within time.Duration) (who string, err error) {
+func (t *trial) silent(ctx context.Context, within time.Duration) (who, why string, err error) {
 	status, err := t.ask(ctx, within)
-	if i := slices.Index(status, nil); i >= 0 && err == nil {
-		who = t.processes[i].Name
+	i := slices.Index(status, nil)
+	switch {
+	case i < 0 || err != nil:
+		return "", "", err
+	case t.obeyed(i):
+		why = "it has read the question, so it waits for the broker, which is stuck, or is stuck itself since"
+	default:
+		why = "it has not read the question, so it is stuck"
 	}
-	return who, err
-}
-
-// ask asks every node for its status, and returns what they answer within a time; nil for those that do not.
-func (t *trial) ask(ctx context.Context, within time.Duration) ([]*nodes.NodeStatus, error) {
-	t.asked++
-	order, err := json.Marshal(host.Order{Do: host.Report, Round: t.asked})
-	if err == nil {
-		err = t.conn.Publish(t.subjects.Orders(), order)
-	}
-	if err != nil {
-		return nil, errors.Join(t.cut(ctx), err)
-	}
-	t.conn.FlushTimeout(within) // without it, nobody answers
-	status := make([]*nodes.NodeStatus, t.total())
-	begun := t.now()
-	deadline := time.After(within)
-	for missing := t.total(); missing > 0; {
-		select {
-		case n := <-t.notes:
-			if n.Round == t.asked && n.Status != nil && status[n.Node] == nil {
-				status[n.Node] = n.Status
-				missing--
-			}
-		case p := <-t.ended:
-			return nil, t.death(p)
-		case <-ctx.Done():
-			return nil, errInterrupted
-		case <-deadline:
-			return status, t.overslept(begun+int64(2*within), t.now())
-		}
-	}
-	return status, nil
+	return t.processes[i].Name, why, nil
 }
 
 // stalled has all nodes stand still, keeps a report of their states, and returns errStalled. messages is how
 // many were handled since anybody entered, if that is why.
 func (t *trial) stalled(ctx context.Context, messages uint64) error {
-	if err := t.order(ctx, t.subjects.Orders(), host.Order{Do: host.Park}); err != nil {
+	if err := t.order(ctx, host.Order{Do: host.Park}, t.processes...); err != nil {
 		return fmt.Errorf("nothing moves any more: %w", err)
 	}
 	status, err := t.ask(ctx, 5*time.Second)

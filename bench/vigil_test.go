@@ -24,12 +24,12 @@ func (f *fakeTrial) sums() sums                      { return f.is }
 func (f *fakeTrial) disturbed(int64) (bool, error)   { return f.pauses, nil }
 func (f *fakeTrial) pass(d time.Duration) *fakeTrial { f.at += int64(d); return f }
 
-func (f *fakeTrial) silent(context.Context, time.Duration) (string, error) {
+func (f *fakeTrial) silent(context.Context, time.Duration) (who, why string, err error) {
 	f.asked++
 	if f.onAsk != nil {
 		f.onAsk()
 	}
-	return f.mute, nil
+	return f.mute, "it is stuck", nil
 }
 
 func (f *fakeTrial) stalled(_ context.Context, messages uint64) error {

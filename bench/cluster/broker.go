@@ -107,9 +107,9 @@ func LaunchBroker(ctx context.Context, l *Launcher, path string, args []string) 
 
 // findURL returns a function that finds the URL in what a broker prints and sends it to urls. Anything else
 // that a broker prints is an error message.
-func findURL(urls chan<- string) func([]byte) {
+func findURL(urls chan<- string) func([]byte) []byte {
 	var begun string // of a line
-	return func(b []byte) {
+	return func(b []byte) []byte {
 		lines := strings.Split(begun+string(b), "\n")
 		begun = lines[len(lines)-1]
 		for _, line := range lines[:len(lines)-1] {
@@ -120,5 +120,6 @@ func findURL(urls chan<- string) func([]byte) {
 				}
 			}
 		}
+		return b
 	}
 }

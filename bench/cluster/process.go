@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Launcher starts processes. All are started from one thread that lives as long as this process,
@@ -39,7 +41,9 @@ type Process struct {
 	Name   string
 	cmd    *exec.Cmd
 	exit   exit
-	input  *os.File // its standard input: when this is closed, it ends
+	input  *os.File        // its standard input: when this is closed, it ends
+	raw    syscall.RawConn // the same
+	told   uint64          // see Told
 	output *os.File
 	tail   tail
 	// expected is what it prints while all is well, and explains nothing.
@@ -59,8 +63,9 @@ const (
 )
 
 // Start starts the program at path and writes input to its standard input, which stays open. The beginning
-// and the end of what the process prints are kept; onOutput, if not nil, is given all of it as it comes.
-func (l *Launcher) Start(name, path string, args, env []string, input []byte, onOutput func([]byte)) (
+// and the end of what the process prints are kept. If onOutput is not nil, it is given all of it as it comes,
+// and returns what is to be kept; it must not block.
+func (l *Launcher) Start(name, path string, args, env []string, input []byte, onOutput func([]byte) []byte) (
 	*Process, error) {
 	fail := func(err error) (*Process, error) {
 		return nil, fmt.Errorf("starting %s (%s): %w", name, path, err)
@@ -95,11 +100,40 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 		<-p.ended
 		return fail(fmt.Errorf("handing it its input: %w%s", err, p.LastWords()))
 	}
+	inWrite.SetWriteDeadline(time.Time{})
+	if p.raw, err = inWrite.SyscallConn(); err != nil {
+		p.Kill()
+		return fail(err)
+	}
 	return p, nil
 }
 
+// Tell writes some bytes to the standard input of the process, all or none, and never waits: what a process
+// that stands still is told waits in the pipe. At most PIPE_BUF bytes are written as a whole, at least 512.
+func (p *Process) Tell(b []byte) error {
+	var failed error
+	err := p.raw.Write(func(fd uintptr) bool {
+		for {
+			if _, failed = unix.Write(int(fd), b); failed != unix.EINTR {
+				return true
+			}
+		}
+	})
+	switch err = errors.Join(err, failed); {
+	case errors.Is(err, unix.EAGAIN):
+		return fmt.Errorf("%s has not read its input for so long that the pipe is full", p.Name)
+	case err != nil:
+		return fmt.Errorf("telling %s: %w", p.Name, err)
+	}
+	p.told++
+	return nil
+}
+
+// Told returns how often the process was told something.
+func (p *Process) Told() uint64 { return p.told }
+
 // watch waits until the process has ended, and until all is read that it printed.
-func (p *Process) watch(onOutput func([]byte)) {
+func (p *Process) watch(onOutput func([]byte) []byte) {
 	read := make(chan struct{})
 	go func() {
 		p.read(onOutput)
@@ -115,14 +149,15 @@ func (p *Process) watch(onOutput func([]byte)) {
 }
 
 // read keeps what the process prints.
-func (p *Process) read(onOutput func([]byte)) {
+func (p *Process) read(onOutput func([]byte) []byte) {
 	b := make([]byte, 4096)
 	for {
 		n, err := p.output.Read(b)
-		p.tail.Write(b[:n])
+		kept := b[:n]
 		if onOutput != nil && n > 0 {
-			onOutput(b[:n])
+			kept = onOutput(kept)
 		}
+		p.tail.Write(kept)
 		if err != nil {
 			return
 		}

@@ -80,7 +80,7 @@ func play(role string) int {
 		}
 	case "parent": // it starts a deaf child, tells its number, and waits to be killed
 		out := make(chan []byte, 16)
-		p, err := launch(NewLauncher(), "deaf", nil, func(b []byte) { out <- bytes.Clone(b) })
+		p, err := launch(NewLauncher(), "deaf", nil, func(b []byte) []byte { out <- bytes.Clone(b); return b })
 		if err != nil {
 			fmt.Println(err)
 			return 1
@@ -93,11 +93,12 @@ func play(role string) int {
 }
 
 // launch starts this program in a role.
-func launch(l *Launcher, role string, input []byte, onOutput func([]byte)) (*Process, error) {
+func launch(l *Launcher, role string, input []byte, onOutput func([]byte) []byte) (*Process, error) {
 	return l.Start("a "+role, os.Args[0], nil, []string{roleVariable + "=" + role}, input, onOutput)
 }
 
-func mustLaunch(t *testing.T, l *Launcher, role string, input []byte, onOutput func([]byte)) *Process {
+func mustLaunch(t *testing.T, l *Launcher, role string, input []byte,
+	onOutput func([]byte) []byte) *Process {
 	t.Helper()
 	p, err := launch(l, role, input, onOutput)
 	if err != nil {
@@ -128,10 +129,11 @@ type lines struct {
 	text bytes.Buffer
 }
 
-func (l *lines) add(b []byte) {
+func (l *lines) add(b []byte) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.text.Write(b)
+	return b
 }
 
 // await waits for the first line.

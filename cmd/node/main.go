@@ -38,7 +38,7 @@ type role struct {
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	if len(args) > 0 {
 		fmt.Fprintln(stderr, "node: the orchestrator starts this program and tells it by a pipe what to do; "+
 			"to run a benchmark, type: orchestrator bench --help")
@@ -50,20 +50,21 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "node: reading what to do: %v\n", err)
 		return usage
 	}
-	go func() {
-		io.Copy(io.Discard, stdin) // ends when the orchestrator does, however that happens
-		os.Exit(orphaned)
-	}()
-	if err := r.run(stdout); err != nil {
+	orders, err := host.OrdersAfter(input, stdin, func() { os.Exit(orphaned) })
+	if err == nil {
+		err = r.run(orders, stdout)
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "node: %v\n", err)
 		return failed
 	}
 	return ok
 }
 
-func (r *role) run(stdout io.Writer) error {
+func (r *role) run(orders io.Reader, stdout io.Writer) error {
 	switch {
 	case r.Bare != nil:
+		go io.Copy(io.Discard, orders) // there are none, but the end of the pipe is to be seen
 		return bare.Run(*r.Bare, stdout)
 	case r.Node != nil:
 		spec, err := mutex.Find(r.Algorithm)
@@ -75,7 +76,7 @@ func (r *role) run(stdout io.Writer) error {
 			return err
 		}
 		r.Node.Shaper = r.Network.Shaper(chance.Dice(r.Node.Seed))
-		return host.Run(*r.Node, stack)
+		return host.Run(*r.Node, stack, orders, stdout)
 	}
 	return errors.New("told to do nothing")
 }

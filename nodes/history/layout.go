@@ -130,7 +130,7 @@ type InstanceCounters struct {
 	Dropped  atomic.Uint64 // messages for this instance that a fault lost, or that found the node down
 	Copied   atomic.Uint64 // messages for this instance that a fault added
 	Timeouts atomic.Uint64 // timers that ran out
-	_        uint64        // to the end of the cache line
+	Obeyed   atomic.Uint64 // of the first instance alone: orders that the node has obeyed
 	Kinds    [MaxKinds]KindCounters
 }
 

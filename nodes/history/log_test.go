@@ -194,7 +194,7 @@ func TestTraceFreezes(t *testing.T) {
 }
 
 // watched are the counters for those who watch a run, which are not kept.
-var watched = map[string]bool{"Pending": true, "Timeouts": true}
+var watched = map[string]bool{"Pending": true, "Timeouts": true, "Obeyed": true}
 
 // eachWord gives each word of a struct or array to do, with the name of its field, but for padding.
 func eachWord(v reflect.Value, name string, do func(name string, word any)) {

@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Config is all that a node process is told, as JSON on its standard input, the broker's credential
-// included. When that input ends, so does the process.
+// A Config is what a node process is told first, as JSON on its standard input, the broker's credential
+// included. Orders follow by the same pipe.
 type Config struct {
 	Run   string   `json:"run"`   // names the run's subjects
 	URL   string   `json:"url"`   // of the broker
@@ -36,7 +36,7 @@ type Config struct {
 	Resource    string `json:"resource"`     // the file of the shared resource
 }
 
-// Subjects are the NATS subjects of a run. Orders and algorithm messages never share one.
+// Subjects are the NATS subjects of a run. They carry algorithm messages and nothing else.
 type Subjects struct{ run string }
 
 // SubjectsOf returns the subjects of the run with that name.
@@ -51,16 +51,7 @@ func (s Subjects) Node(id nodes.ID) string { return fmt.Sprintf("ts.%s.node.%d",
 // Everyone carries the multicasts, to all clients.
 func (s Subjects) Everyone() string { return "ts." + s.run + ".everyone" }
 
-// Orders carries Orders to all nodes.
-func (s Subjects) Orders() string { return "ts." + s.run + ".ctl.orders" }
-
-// OrdersTo carries Orders to one node.
-func (s Subjects) OrdersTo(id nodes.ID) string { return fmt.Sprintf("ts.%s.ctl.orders.%d", s.run, id) }
-
-// Reports carries Reports to the orchestrator.
-func (s Subjects) Reports() string { return "ts." + s.run + ".ctl.reports" }
-
-// An Order is what the orchestrator tells a node, as JSON.
+// An Order is what the orchestrator tells a node, as JSON, one after the other.
 type Order struct {
 	Do    string `json:"do"`
 	Begin int64  `json:"begin,omitempty"` // Issue: from when to when, in the run's nanoseconds; if there is no
@@ -74,13 +65,12 @@ const (
 	Ask    = "ask"    // issue a single request now
 	End    = "end"    // issue no more requests from End on
 	Park   = "park"   // receive messages but do nothing more, so that a circulating token comes to rest
-	Report = "report" // send a Note with the status
+	Report = "report" // send a Note with the status, once all is handled that the broker had for the node
 	Quit   = "quit"   // close the log and end
 )
 
-// A Note is what a node tells the orchestrator, as JSON.
+// A Note is what a node tells the orchestrator, as a sequence of JSON texts.
 type Note struct {
-	Node   nodes.ID          `json:"node"`
 	Ready  bool              `json:"ready,omitempty"` // it has subscribed to its subjects
 	Status *nodes.NodeStatus `json:"status,omitempty"`
 	Round  int               `json:"round,omitempty"` // of the order to Report that it answers

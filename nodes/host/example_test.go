@@ -3,11 +3,10 @@ package host_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"turnstile/bench/cluster"
 	"turnstile/internal/chance"
@@ -24,32 +23,31 @@ func Example() {
 	defer os.RemoveAll(dir)
 	broker := try(cluster.StartBroker(cluster.BrokerConfig{Token: "secret"}))
 	defer broker.Shutdown()
-	conn := try(nats.Connect(broker.ClientURL(), nats.Token("secret")))
-	defer conn.Close()
-	subjects := host.SubjectsOf("example")
-	ready := make(chan bool, 2)
-	try(conn.Subscribe(subjects.Reports(), func(*nats.Msg) { ready <- true }))
-	conn.Flush()
 
 	row := try(mutex.Find("ricart-agrawala"))
 	stack := try(nodes.NewStack(nodes.Instance{Spec: row, Config: nodes.Config{N: 2}}))
-	c := host.Config{Run: subjects.Run(), URL: broker.ClientURL(), Token: "secret", Zero: host.Monotonic(),
+	c := host.Config{Run: "example", URL: broker.ClientURL(), Token: "secret", Zero: host.Monotonic(),
 		Entries: 10, Resource: filepath.Join(dir, "resource"),
 		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(50 * time.Microsecond)}}
 	if err := host.CreateResource(c.Resource, len(stack.Mutexes())); err != nil {
 		panic(err)
 	}
-	ended := make(chan error)
+	ended, ready := make(chan error), make(chan host.Note, 2)
+	var pipes []io.Writer
 	for c.Node = range 2 {
 		c.Log = filepath.Join(dir, fmt.Sprintf("node-%d.log", c.Node))
-		go func(c host.Config) { ended <- host.Run(c, stack) }(c)
+		orders, toNode := io.Pipe()
+		pipes = append(pipes, toNode)
+		fromNode := host.NoteReader{On: func(n host.Note) { ready <- n }}
+		go func(c host.Config) { ended <- host.Run(c, stack, orders, noteWriter{fromNode}) }(c)
 	}
 	<-ready
 	<-ready
 
 	order := func(o host.Order) {
-		conn.Publish(subjects.Orders(), try(json.Marshal(o)))
-		conn.Flush()
+		for _, pipe := range pipes {
+			pipe.Write(try(json.Marshal(o)))
+		}
 	}
 	order(host.Order{Do: host.Issue, Begin: 1})
 	exits := func(c *history.InstanceCounters) uint64 { return c.Exits.Load() }

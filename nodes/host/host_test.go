@@ -3,6 +3,7 @@ package host_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,8 +26,9 @@ import (
 type stage struct {
 	t      *testing.T
 	broker *server.Server
-	conn   *nats.Conn
+	conn   *nats.Conn // for messages of no node's
 	names  host.Subjects
+	orders []*io.PipeWriter // of each node
 	notes  chan host.Note
 	ends   []chan error
 	dir    string
@@ -68,16 +70,6 @@ func beginStack(t *testing.T, stack *nodes.Stack, change func(*host.Config)) *st
 	t.Cleanup(conn.Close)
 	s := &stage{t: t, broker: broker, conn: conn, names: host.SubjectsOf("test"),
 		notes: make(chan host.Note, 64), dir: t.TempDir()}
-	if _, err := conn.Subscribe(s.names.Reports(), func(m *nats.Msg) {
-		var note host.Note
-		if err := json.Unmarshal(m.Data, &note); err != nil {
-			t.Error(err)
-		}
-		s.notes <- note
-	}); err != nil {
-		t.Fatal(err)
-	}
-	conn.Flush()
 	resource := filepath.Join(s.dir, "resource")
 	if err := host.CreateResource(resource, len(stack.Mutexes())); err != nil {
 		t.Fatal(err)
@@ -94,8 +86,11 @@ func beginStack(t *testing.T, stack *nodes.Stack, change func(*host.Config)) *st
 		}
 		end := make(chan error, 1)
 		s.ends = append(s.ends, end)
+		orders, toNode := io.Pipe()
+		s.orders = append(s.orders, toNode)
+		t.Cleanup(func() { toNode.Close() })
 		go func() {
-			end <- host.Run(c, stack)
+			end <- host.Run(c, stack, orders, noteWriter{host.NoteReader{On: func(n host.Note) { s.notes <- n }}})
 		}()
 	}
 	for range s.total {
@@ -103,6 +98,11 @@ func beginStack(t *testing.T, stack *nodes.Stack, change func(*host.Config)) *st
 	}
 	return s
 }
+
+// A noteWriter reads the notes of a node.
+type noteWriter struct{ host.NoteReader }
+
+func (w noteWriter) Write(b []byte) (int, error) { w.Sift(b); return len(b), nil }
 
 func (s *stage) log(id nodes.ID) string { return filepath.Join(s.dir, fmt.Sprintf("node-%d.log", id)) }
 
@@ -117,22 +117,23 @@ func (s *stage) note() host.Note {
 	panic("unreachable")
 }
 
+// order gives an order to all nodes.
 func (s *stage) order(o host.Order) {
-	b, _ := json.Marshal(o)
-	if err := s.conn.Publish(s.names.Orders(), b); err != nil {
-		s.t.Fatal(err)
+	for id := range s.orders {
+		s.tell(nodes.ID(id), o)
 	}
-	s.conn.Flush()
 }
 
 // tell gives an order to one node.
 func (s *stage) tell(id nodes.ID, o host.Order) {
 	s.t.Helper()
-	b, _ := json.Marshal(o)
-	if err := s.conn.Publish(s.names.OrdersTo(id), b); err != nil {
+	if err := json.NewEncoder(s.orders[id]).Encode(o); err != nil {
 		s.t.Fatal(err)
 	}
 }
+
+// issueLater has all nodes issue requests in a time that never comes.
+func (s *stage) issueLater() { s.order(host.Order{Do: host.Issue, Begin: int64(1000 * time.Hour)}) }
 
 // awaitRest waits until the sums of the counters say that all is over.
 func (s *stage) awaitRest(entries uint64) {
@@ -264,6 +265,7 @@ func TestHostStartsBeforeItsFirstRequest(t *testing.T) {
 	s := begin(t, "raymond", 3, func(c *host.Config) {
 		c.Workload = workload.Workload{Load: workload.Sequential}
 	})
+	s.issueLater()
 	s.tell(2, host.Order{Do: host.Ask})
 	s.awaitRest(1)
 	for _, l := range s.end().Logs {
@@ -273,21 +275,16 @@ func TestHostStartsBeforeItsFirstRequest(t *testing.T) {
 	}
 }
 
-// A token that comes behind the order to begin does not pass a node by that is too busy to have read either.
+// A token that comes before the order to begin does not pass the node by.
 func TestHostBeginsBeforeItHears(t *testing.T) {
 	s := begin(t, "token-ring", 2, func(c *host.Config) { c.Workload.Hold = chance.Constant(time.Hour) })
-	const busy = 50
-	for range busy {
-		s.tell(1, host.Order{Do: host.Report})
-	}
-	s.tell(1, host.Order{Do: host.Issue})
 	token := []byte{0, 0, 1, 1} // of kind 0, from node 0, its message 1, after 1 hop
 	if err := s.conn.Publish(s.names.Node(1), token); err != nil {
 		t.Fatal(err)
 	}
-	for range busy {
-		s.note()
-	}
+	s.conn.Flush()
+	time.Sleep(20 * time.Millisecond) // as a rule it is there by then
+	s.tell(1, host.Order{Do: host.Issue})
 	inside := false
 	for deadline := time.Now().Add(10 * time.Second); !inside && time.Now().Before(deadline); {
 		s.tell(1, host.Order{Do: host.Report})
@@ -341,6 +338,7 @@ func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
 
 func TestHostFindsGapsAndRepeats(t *testing.T) {
 	s := begin(t, "ricart-agrawala", 2, nil)
+	s.issueLater()
 	for _, seq := range []byte{1, 3, 3, 2, 4} { // a reply to a request that was never made is ignored
 		message := []byte{1, 1, seq, 99}
 		if err := s.conn.Publish(s.names.Node(0), message); err != nil {

@@ -125,7 +125,9 @@ func (h *Host) arrive(m *nats.Msg) {
 	}
 	h.audit(&a.envelope)
 	if !h.started {
-		h.hurry()
+		if h.hurry(); h.err != nil || h.quit {
+			return
+		}
 	}
 	if h.traffic.links == nil {
 		h.deliver(&a)

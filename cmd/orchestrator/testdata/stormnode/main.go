@@ -4,7 +4,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -82,10 +81,10 @@ func run(name string) error {
 	if err := input.Decode(&r); err != nil {
 		return err
 	}
-	go func() {
-		io.Copy(io.Discard, os.Stdin)
-		os.Exit(3)
-	}()
+	orders, err := host.OrdersAfter(input, os.Stdin, func() { os.Exit(3) })
+	if err != nil {
+		return err
+	}
 	sound, err := mutex.Find(r.Algorithm)
 	if err != nil {
 		return err
@@ -104,5 +103,5 @@ func run(name string) error {
 		return err
 	}
 	r.Node.Shaper = r.Network.Shaper(chance.Dice(r.Node.Seed))
-	return host.Run(*r.Node, stack)
+	return host.Run(*r.Node, stack, orders, os.Stdout)
 }
