@@ -67,7 +67,8 @@ func (n *notes) ready() (count int) {
 	return count
 }
 
-// status returns what the nodes have answered in a round, nil for those that have not, and how many these are.
+// status returns what the nodes have answered in a round, nil for those that have not, and how many these
+// are.
 func (n *notes) status(round int) (status []*nodes.NodeStatus, missing int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -302,3 +302,36 @@ func TestProcessIsInAGroupOfItsOwn(t *testing.T) {
 		t.Errorf("it is in group %d, %v; this process is in %d", group, err, syscall.Getpgrp())
 	}
 }
+
+// What a process is told while it does not read waits in the pipe. Once that is full, it is told no half of
+// anything, and who tells it does not wait.
+func TestTellingDoesNotWait(t *testing.T) {
+	p := mustLaunch(t, NewLauncher(), "deaf", nil, nil)
+	line := bytes.Repeat([]byte("1234567\n"), 100)
+	var err error
+	for err == nil && p.Told() < 1<<20 {
+		err = p.Tell(line)
+	}
+	const says = "a deaf has not read its input for so long that the pipe is full"
+	if err == nil || err.Error() != says || p.Told() == 0 {
+		t.Errorf("after it was told %d times: %v", p.Told(), err)
+	}
+	p.Kill()
+	ended(t, p)
+	if err := p.Tell(line); err == nil || !strings.Contains(err.Error(), "telling a deaf: ") {
+		t.Errorf("when it has ended: %v", err)
+	}
+}
+
+func TestProcessesAreTold(t *testing.T) {
+	var out lines
+	p := mustLaunch(t, NewLauncher(), "echo", []byte("its input, "), out.add)
+	for _, text := range []string{"what ", "follows\n"} {
+		if err := p.Tell([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := out.await(t); got != "ITS INPUT, WHAT FOLLOWS" || p.Told() != 2 {
+		t.Errorf("it answers %q, told %d times", got, p.Told())
+	}
+}

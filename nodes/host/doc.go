@@ -9,8 +9,9 @@
 //   - the file of the shared [Resource], made by [CreateResource] with a place for each mutex;
 //   - a path for the node's log, and one zero of time for all nodes, by CLOCK_MONOTONIC;
 //   - the same [turnstile/nodes.Stack] at every node;
-//   - orders. A node that hears its subjects sends a [Note] that it is ready. When all are, [Issue] has them
-//     begin, and [Quit] has them close their logs and end.
+//   - orders, by a pipe. A node that hears its subjects sends a [Note] that it is ready, by another. When all
+//     are, [Issue] has them begin, and [Quit] has them close their logs and end. No message is handled before
+//     the order to Issue, or to Ask, has come.
 //
 // # What the host owes
 //
@@ -23,13 +24,15 @@
 //     counted before the message counts as delivered, and what an entry causes before its exit counts. So if
 //     all requests are over and all messages delivered, the run is at rest; history.Counters says in which
 //     order to read them.
+//   - Orders are obeyed before messages are handled, and counted in the log. A node that is told to [Report]
+//     answers once it has handled all messages that the broker had for it.
 //   - Messages of one link are handled in the order sent, also under injected latency, which acts at the
 //     receiver. Each carries its number in its stream; a gap or a repetition that no fault made is counted.
 //   - Two witnesses of exclusion are kept around every critical section: a register of the units that are
 //     taken, and an account that every entry reads and writes one higher. Money lost implies overlapping
 //     sections, which imply a register above the capacity.
-//   - An error that the node cannot go on from (the broker is gone, the disk is full, a message is garbled)
-//     ends Run and is its result.
+//   - An error that the node cannot go on from (the broker is gone, the disk is full, a message is garbled,
+//     the orders end) ends Run and is its result.
 //
 // A machine that panics takes its process down, and the log shows where the run was.
 //

@@ -46,8 +46,8 @@ type Host struct {
 // burst is how many messages a host handles before it looks at its timers and orders again.
 const burst = 64
 
-// Run runs the node that c describes, made of stack, until an order to Quit comes. Orders are read from orders,
-// and Notes written to notes. It returns an error when the node cannot go on: the broker is gone, the disk is
+// Run runs the node that c describes, made of stack, until an order to Quit comes. Orders are read from
+// orders, and Notes written to notes. It returns an error when the node cannot go on: the broker is gone, the disk is
 // full, a message is garbled, the orders end.
 func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error {
 	anchor := DropAnchor()
@@ -98,7 +98,8 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 // JoinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
 const JoinTimeout = 20 * time.Second
 
-// wake has the loop look at its alarm, its orders and its trouble. If the inbox is full, it will do so anyway.
+// wake has the loop look at its alarm, its orders and its trouble. If the inbox is full, it will do so
+// anyway.
 func (h *Host) wake() {
 	select {
 	case h.inbox <- h.wakeUp:

@@ -103,8 +103,9 @@ type question struct {
 	mark  *nats.Msg // it comes by the inbox, behind the messages to be handled before the answer
 }
 
-// inquire asks the broker for a sign of life. It comes behind all messages that the broker has for the node. So
-// an answer means that the node lives, that the broker does, and that no such message is on its way any more.
+// inquire asks the broker for a sign of life. It comes behind all messages that the broker has for the node.
+// So an answer means that the node lives, that the broker does, and that no such message is on its way any
+// more.
 func (h *Host) inquire(round int) {
 	mark, conn := new(nats.Msg), h.traffic.conn
 	h.question = question{round, mark}
