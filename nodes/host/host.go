@@ -47,13 +47,13 @@ type Host struct {
 const burst = 64
 
 // Run runs the node that c describes, made of stack, until an order to Quit comes. Orders are read from
-// orders, and Notes written to notes. It returns an error when the node cannot go on: the broker is gone, the disk is
-// full, a message is garbled, the orders end.
+// orders, and Notes written to notes. It returns an error when the node cannot go on: the broker is gone, the
+// disk is full, a message is garbled, the orders end.
 func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error {
 	anchor := DropAnchor()
 	h := &Host{config: c, dice: chance.Dice(c.Seed), tasks: newTasks(),
 		choices: make([]uint64, len(stack.Instances())), inbox: make(chan *nats.Msg, 4096+8*stack.Total()),
-		wakeUp: new(nats.Msg), orders: make(chan Order, 64), notes: notes, trouble: make(chan error, 1)}
+		wakeUp: new(nats.Msg), orders: make(chan Order, burst), notes: notes, trouble: make(chan error, 1)}
 	go h.readOrders(orders)
 	var err error
 	if h.clock, err = NewClock(anchor, c.Zero, h.wake); err != nil {
@@ -149,10 +149,9 @@ func (h *Host) connect() (*nats.Conn, error) {
 
 // loop does one thing after another until the node is told to quit or cannot go on.
 func (h *Host) loop() {
-	for h.err == nil && !h.quit {
-		h.obeyAll()
+	for h.heed(); h.err == nil && !h.quit; h.heed() {
 		h.runDue()
-		if !h.act() && h.err == nil && !h.quit {
+		if !h.act() && h.err == nil {
 			h.setAlarm()
 			h.take(<-h.inbox)
 		}
@@ -167,17 +166,22 @@ func (h *Host) loop() {
 
 // take handles what comes by the inbox, after the orders that have come.
 func (h *Host) take(m *nats.Msg) {
-	switch h.obeyAll(); {
+	switch h.heed(); {
 	case h.err != nil || h.quit:
 	case m == h.question.mark:
 		h.answer()
 	case m.Sub != nil:
 		h.arrive(m)
-	default:
-		select {
-		case h.err = <-h.trouble:
-		default:
-		}
+	}
+}
+
+// heed carries out the orders that have come, and then takes note of trouble.
+func (h *Host) heed() {
+	for len(h.orders) > 0 && h.err == nil && !h.quit {
+		h.obey(<-h.orders)
+	}
+	if len(h.trouble) > 0 && h.err == nil && !h.quit {
+		h.err = <-h.trouble
 	}
 }
 

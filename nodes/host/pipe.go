@@ -59,13 +59,6 @@ func (h *Host) readOrders(from io.Reader) {
 	}
 }
 
-// obeyAll carries out the orders that have come.
-func (h *Host) obeyAll() {
-	for len(h.orders) > 0 && h.err == nil && !h.quit {
-		h.obey(<-h.orders)
-	}
-}
-
 // obey carries out an order, and then counts it.
 func (h *Host) obey(o Order) {
 	switch o.Do {

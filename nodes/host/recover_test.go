@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -188,7 +189,7 @@ func TestGarbledMemoryIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := host.Run(host.Config{Run: "test", Log: firstLog(dir), Saved: savedIn(dir), Incarnation: 1,
-		Resource: resourceIn(t, dir)}, twoKeepers(t))
+		Resource: resourceIn(t, dir)}, twoKeepers(t), strings.NewReader(""), io.Discard)
 	want := fmt.Sprintf("reading what the node has saved: %s.1 is garbled", savedIn(dir))
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("it ends with %v", err)
