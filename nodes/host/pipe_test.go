@@ -150,7 +150,8 @@ func TestOrdersFollowTheConfiguration(t *testing.T) {
 
 // Notes are found in whatever else a process prints, however it comes, and what is no note is kept.
 func TestNotesAreSifted(t *testing.T) {
-	const all = "a machine prints\x1e{\"ready\":true}\nthis \x1e\x1e{\"round\":2}\n and\n\x1e{\"round\":\npanic: 1\n"
+	const all = "a machine prints\x1e{\"ready\":true}\nthis \x1e\x1e{\"round\":2}\n and\n" +
+		"\x1e{\"round\":\npanic: 1\n"
 	const want = "a machine printsthis \x1e and\n\x1e{\"round\":\npanic: 1\n"
 	for length := 1; length <= len(all); length++ {
 		var got []host.Note
