@@ -11,8 +11,8 @@ import (
 // longestPause is how long a process may stand still, or not answer, before the run is ended.
 func (o *Options) longestPause() time.Duration { return max(10*time.Second, 20*o.Patience) }
 
-// overslept is how much later than planned the orchestrator may wake up before that is put on record.
-const overslept = time.Second
+// oversleep is how much later than planned the orchestrator may wake up before that is put on record.
+const oversleep = time.Second
 
 // pauses follow which processes of a trial stand still, as after SIGSTOP, and put it on record. Nobody can
 // tell what the others would have done in the meantime.
@@ -23,7 +23,7 @@ type pauses struct {
 	looked    int64                      // when that was last looked for
 }
 
-// follow notices what has been stopped or continued. It is an error if that goes on for too long.
+// followPauses notices what has been stopped or continued. It is an error if that goes on for too long.
 func (t *trial) followPauses(now int64) error {
 	p := &t.pauses
 	if now-p.looked < int64(tick) {
@@ -79,7 +79,7 @@ func (t *trial) followPause(process *cluster.Process, name uint32, now int64) er
 // overslept records that the orchestrator was to wake up at one time and did so much later: it was stopped,
 // or the machine had no time for it.
 func (t *trial) overslept(planned, now int64) error {
-	if now-planned < int64(overslept) {
+	if now-planned < int64(oversleep) {
 		return nil
 	}
 	t.pauses.disturbed = true

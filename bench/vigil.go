@@ -162,7 +162,10 @@ func (v *vigil) answered(ctx context.Context) (all bool, err error) {
 func (t *trial) sums() sums { return t.watch.read() }
 
 func (t *trial) disturbed(now int64) (bool, error) {
-	err := t.followPauses(now)
+	err := t.followFaults(now) // a request may wait for a fault to be healed
+	if err == nil {
+		err = t.followPauses(now)
+	}
 	return t.pauses.takeDisturbed() || len(t.moments) > 0, err
 }
 
