@@ -17,7 +17,7 @@ GOTEST = go run ./internal/gotest $(RACE)
 # Each variable of the command line is the flag of that name: THINK=1ms is --think='1ms'. Those of the
 # environment do not count.
 include cmd/orchestrator/flags.mk
-COMMANDS = bench simulate explore validate verify runs show rerun history list overhead
+COMMANDS = bench simulate explore validate chaos matrix verify runs show rerun history list overhead
 TAKES_fuzz = FUZZTIME
 TAKES_check = FUZZTIME
 TAKES_image = IMAGE
@@ -56,6 +56,8 @@ bench: ## run an algorithm and judge it: make bench ALGO=ricart N=32 [LOAD= HOLD
 simulate: ## the same on virtual time: make simulate ALGO=raymond N=100 LOSS=0.01
 explore: ## try every order of events in a small cluster: make explore ALGO=maekawa-textbook N=4
 validate: ## reproduce the published figures
+chaos: ## make runs under 1,000 random plans on virtual time and 50 on real processes, and compare the two
+matrix: ## run every algorithm under every plan, and say where what becomes of it is not what its row says
 verify: ## judge a stored run again: make verify ARGS=latest
 runs: ## list the stored runs
 show: ## print the summary of a stored run again: make show ARGS=latest
@@ -99,10 +101,10 @@ mutants: ## have the checks look for what is wrong with algorithms of which one 
 
 # Its lines come as they are printed, since it is run in its folder.
 .PHONY: storm
-storm: ## judge STORM_RUNS (100) runs whose processes are stopped, killed and starved, and 1,200 garbled ones
+storm: ## judge STORM_RUNS (100) runs that are stopped and starved, 100 that are killed, 1,200 garbled ones
 	@cd cmd/orchestrator && go test -count=1 -timeout 1h -parallel 4 -run '^TestStorm$$' \
 		-storm $(STORM_RUNS) -storm-seed $(STORM_SEED)
-	@cd cmd/orchestrator && SOAK=1 go test -count=1 -timeout 1h -run '^TestGarbled'
+	@cd cmd/orchestrator && SOAK=1 go test -count=1 -timeout 1h -run '^(TestKillsAtRandomMoments|TestGarbled)'
 
 .PHONY: check
 check: ## look for what tests do not find: format, vet, staticcheck, go.mod, short fuzz runs
@@ -122,7 +124,7 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 
 .PHONY: readme
 readme: ## bring the README's table of algorithms, and the variables that make takes, up to date
-	@go test ./cmd/orchestrator -run 'TestReadme|TestFlagsOfMake' -update-readme
+	@go test ./cmd/orchestrator -run 'TestReadme|TestFaultTable|TestFlagsOfMake' -update-readme
 
 .PHONY: clean
 clean: ## remove what was built, and no results

@@ -43,7 +43,7 @@ func (c *Comparison) Outcome() check.Outcome {
 // and every figure; real ones in their verdicts and in those counts that chance has no part in.
 func Compare(first, again *Summary) *Comparison {
 	c := &Comparison{Differences: []Difference{}, Unknown: []string{}, Compared: []string{}}
-	simulated := first.Record.Simulated != nil
+	simulated := first.Record.Simulated
 	columns := exactColumns(first.Record.Options, first.Spec)
 	events := uint64(0)
 	for trial := 1; trial <= first.Record.Options.Trials; trial++ {
@@ -151,7 +151,7 @@ func (c *Comparison) rows(trial int, first, again *results.Row, should func(colu
 func exactColumns(o Options, spec *nodes.Spec) (columns []string) {
 	load := o.Workload.Load
 	laps := !spec.Circulates || o.Entries == 0 || o.Entries >= uint64(o.Config.N) // as check.cost has it
-	alone := load == workload.Sequential || load == workload.One
+	alone := o.alone()
 	if o.Entries > 0 {
 		columns = append(columns, "entries")
 	}

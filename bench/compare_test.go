@@ -54,7 +54,8 @@ func TestCompareRealRuns(t *testing.T) {
 	}
 	made := func(change func(s *Summary)) *Summary {
 		s := &Summary{Spec: row, Record: Record{Options: Defaults(), Trials: make([]TrialRecord, 1)},
-			Rows:     []results.Row{{Trial: 1, MessagesPerEntry: results.Number(14), WaitUSP50: results.Number(3)}},
+			Rows: []results.Row{{Trial: 1, MessagesPerEntry: results.Number(14),
+				WaitUSP50: results.Number(3)}},
 			Verdicts: []check.Verdict{{Outcome: check.Valid}}}
 		change(s)
 		return s
@@ -69,9 +70,11 @@ func TestCompareRealRuns(t *testing.T) {
 			s.Verdicts[0] = check.Verdict{Outcome: check.Violated,
 				Findings: []check.Finding{{Outcome: check.Violated, Check: "progress"}, {Check: "cost"}}}
 		}, check.Violated, "verdict was valid, is violated progress"},
-		"other messages": {func(s *Summary) { s.Rows[0].MessagesPerEntry = results.Number(14.5) }, check.Violated,
+		"other messages": {func(s *Summary) { s.Rows[0].MessagesPerEntry = results.Number(14.5) },
+			check.Violated,
 			"messages_per_entry was 14, is 14.5"},
-		"nothing measured": {func(s *Summary) { s.Rows[0].MessagesPerEntry = results.Figure{} }, check.Valid, ""},
+		"nothing measured": {func(s *Summary) { s.Rows[0].MessagesPerEntry = results.Figure{} }, check.Valid,
+			""},
 		"ended early": {func(s *Summary) { s.Record.Trials[0].Trouble = "interrupted" }, check.Inconclusive,
 			"trial 1: the second run ended early: interrupted"},
 		"no trial": {func(s *Summary) { s.Rows, s.Verdicts = nil, nil }, check.Inconclusive,
@@ -101,7 +104,7 @@ func TestCompareSimulatedRuns(t *testing.T) {
 		if err := o.Latency.Set("uniform:1ms,2ms"); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Simulate(t.Context(), row, o, Simulated{}, Setup{Results: root, Set: "set"})
+		r, err := Simulate(t.Context(), row, o, Setup{Results: root, Set: "set"})
 		if err != nil {
 			t.Fatal(err)
 		}

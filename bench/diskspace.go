@@ -28,16 +28,18 @@ func (r *Record) diskSpace(spec *nodes.Spec) results.DiskSpace {
 	case o.Entries > 0:
 		asked += fmt.Sprintf(" --entries %d", o.Entries)
 	case o.Workload.Load == workload.Open:
-		entries = o.Workload.Rate * (max(o.Warmup, o.warmupLimit()) + o.Duration).Seconds() * float64(o.Config.N)
+		entries = o.Workload.Rate * (max(o.Warmup, o.warmupLimit()) +
+			o.Duration).Seconds() * float64(o.Config.N)
 		asked += fmt.Sprintf(" --rate %v --duration %v", o.Workload.Rate, o.Duration)
 	}
 	if o.Trials > 1 {
 		asked += fmt.Sprintf(" --trials %d", o.Trials)
 	}
 	need := spareDiskSpace + float64(o.Trials)*entries*storedEntry
-	if r.Simulated == nil {
+	if !r.Simulated {
 		total := o.Config.N + spec.ServerCount(o.Config)
-		log := history.Options{Nodes: total, Instances: 1, TraceLength: traceLength(total)}.Reserved()
+		log := history.Options{Nodes: total, Instances: 1 + len(o.beside()),
+			TraceLength: traceLength(total)}.Reserved()
 		need += float64(total)*float64(log) + entries*loggedEntry
 	}
 	return results.DiskSpace{Bytes: uint64(min(need, 1<<62)), For: asked}

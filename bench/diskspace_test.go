@@ -29,7 +29,7 @@ func TestDiskSpaceGrowsWithTheRun(t *testing.T) {
 			r.Options.Workload = workload.Workload{Load: workload.Open, Rate: 1 << 20 / 150.}
 		}, 64 + 3 + 120 + 60, "-n 15 --rate 6990.506666666667 --duration 9s"},
 		"simulated": {func(r *Record) {
-			r.Options.Config.N, r.Options.Entries, r.Simulated = 10000, 1<<20, &Simulated{}
+			r.Options.Config.N, r.Options.Entries, r.Simulated = 10000, 1<<20, true
 		}, 64 + 60, "-n 10000 --entries 1048576"},
 	} {
 		r := Record{Options: Defaults()}

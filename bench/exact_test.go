@@ -33,12 +33,13 @@ func TestRunsAreHeldToExactCosts(t *testing.T) {
 		o := Defaults()
 		o.Algorithm, o.Workload.Load, o.Entries, o.Duration = c.algorithm, c.load, 500, 0
 		o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(time.Millisecond)
-		j := judgementOf(history.Header{}, c.load, setting(o, &Simulated{}, row))
-		if _, err := sim.Run(*simulation(o, Simulated{}, row, 1), j); err != nil {
+		j := judgementOf(history.Header{}, c.load, setting(o, true, row, nil))
+		if _, err := sim.Run(*simulated(t, o, row), j); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range j.checks.Verdict().Findings {
-			if f.Check == "cost" && (f.Outcome != check.Valid || strings.Contains(f.Says, "exactly") != c.exact) {
+			if f.Check == "cost" && (f.Outcome != check.Valid || strings.Contains(f.Says,
+				"exactly") != c.exact) {
 				t.Errorf("%s, %s: %v: %s", c.algorithm, c.load, f.Outcome, f.Says)
 			}
 		}

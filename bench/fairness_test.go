@@ -56,14 +56,13 @@ func unfairCentral(t *testing.T) *nodes.Spec {
 
 // judged makes a simulated run and returns what the check of fairness says of it: as of a simulated run, and
 // as of one of real processes.
-func judged(t *testing.T, o Options, row *nodes.Spec) (simulated, real check.Finding) {
+func judged(t *testing.T, o Options, row *nodes.Spec) (virtual, real check.Finding) {
 	t.Helper()
-	faults := &Simulated{}
-	as := func(s *Simulated) judgement {
-		return judgementOf(history.Header{}, o.Workload.Load, setting(o, s, row))
+	as := func(simulated bool) judgement {
+		return judgementOf(history.Header{}, o.Workload.Load, setting(o, simulated, row, nil))
 	}
-	a, b := as(faults), as(nil)
-	if _, err := sim.Run(*simulation(o, *faults, row, o.Seed), a, b); err != nil {
+	a, b := as(true), as(false)
+	if _, err := sim.Run(*simulated(t, o, row), a, b); err != nil {
 		t.Fatal(err)
 	}
 	fairness := func(j judgement) (f check.Finding) {
@@ -93,8 +92,8 @@ func TestOneThatIsAlwaysLastIsNoticed(t *testing.T) {
 	for name, o := range loads() {
 		simulated, real := judged(t, o, row)
 		if simulated.Outcome != check.Violated || real.Outcome != check.Violated {
-			t.Errorf("%s: simulated %v: %s\nreal %v: %s", name, simulated.Outcome, simulated.Says, real.Outcome,
-				real.Says)
+			t.Errorf("%s: simulated %v: %s\nreal %v: %s", name, simulated.Outcome, simulated.Says,
+				real.Outcome, real.Says)
 		}
 	}
 	o := loads()["saturated"] // a window that is too short to blame the algorithm
@@ -121,7 +120,8 @@ func TestNoRowIsCalledUnfair(t *testing.T) {
 	}
 	change("short holds", func(*Options) {})
 	change("no latency", func(o *Options) {
-		o.Latency, o.Duration, o.Workload.Hold = chance.Distribution{}, time.Millisecond, distribution("200ns")
+		o.Latency, o.Duration, o.Workload.Hold = chance.Distribution{}, time.Millisecond,
+			distribution("200ns")
 		o.Warmup = 0
 	})
 	change("one", func(o *Options) { o.Workload.Load = workload.One })
@@ -142,8 +142,8 @@ func TestNoRowIsCalledUnfair(t *testing.T) {
 				continue
 			}
 			if simulated, real := judged(t, o, row); simulated.Outcome+real.Outcome != check.Valid {
-				t.Errorf("%s, %s: simulated %v: %s\nreal %v: %s", row.Name, name, simulated.Outcome, simulated.Says,
-					real.Outcome, real.Says)
+				t.Errorf("%s, %s: simulated %v: %s\nreal %v: %s", row.Name, name, simulated.Outcome,
+					simulated.Says, real.Outcome, real.Says)
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func BenchmarkHistory(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer r.Close()
-		s := setting(o, &Simulated{}, spec)
+		s := setting(o, true, spec, nil)
 		s.CostKnown, s.Identities = false, nil // the logs are made up
 		j := judgementOf(r.Header, o.Workload.Load, s)
 		if err := r.Run(j); err != nil {
@@ -78,8 +78,8 @@ func BenchmarkHistory(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		j := judgementOf(header, o.Workload.Load, setting(o, &Simulated{}, spec))
-		if _, err := sim.Run(*simulation(o, Simulated{}, spec, 1), j, file); err != nil {
+		j := judgementOf(header, o.Workload.Load, setting(o, true, spec, nil))
+		if _, err := sim.Run(*simulated(b, o, spec), j, file); err != nil {
 			b.Fatal(err)
 		}
 		if err := file.Save(); err != nil {

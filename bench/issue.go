@@ -22,7 +22,8 @@ func (t *trial) issue(ctx context.Context) (err error) {
 	if t.Entries == 0 && t.warmupLimit() == 0 {
 		order.End = begin + int64(t.Warmup+t.Duration)
 	}
-	if err := t.order(ctx, order, t.processes...); err != nil {
+	t.began, t.end = begin, order.End
+	if err := t.order(ctx, order, t.up()...); err != nil {
 		return err
 	}
 	if err := t.wait(ctx, time.Duration(begin-t.now())); err != nil {
@@ -31,7 +32,11 @@ func (t *trial) issue(ctx context.Context) (err error) {
 	if err := t.journal.Mark(begin, history.Began); err != nil {
 		return err
 	}
-	t.moments = t.Options.moments(begin)
+	if t.warmupLimit() == 0 {
+		if err := t.beginFaults(begin + int64(t.Warmup)); err != nil {
+			return err
+		}
+	}
 	m := &meter{trial: t, begin: begin, end: order.End, vigil: t.newVigil()}
 	defer func() {
 		if err != nil && m.measuring { // what was measured until then is measured
@@ -55,6 +60,7 @@ func (t *trial) issue(ctx context.Context) (err error) {
 // issueOneByOne has one node at a time issue a request, drawn at random, and waits until all is at rest in
 // between. So the messages that each request takes are known.
 func (t *trial) issueOneByOne(ctx context.Context, m *meter) error {
+	drawn := uint64(0)
 	for count := uint64(1); ; count++ {
 		over, err := m.look(ctx)
 		if err != nil {
@@ -69,8 +75,20 @@ func (t *trial) issueOneByOne(ctx context.Context, m *meter) error {
 		if t.Entries > 0 && count > t.Entries {
 			return m.stop(t.now())
 		}
+		if !t.anyoneRequests() {
+			count--
+			if err := t.wait(ctx, tick); err != nil {
+				return err
+			}
+			continue
+		}
 		before := t.watch.read()
-		id := nodes.ID(chance.Dice(t.seed).Below(chance.Roll{Purpose: chance.ForNode, Count: count}, t.Config.N))
+		var id nodes.ID
+		for again := true; again; again = !t.isUp(id) {
+			drawn++
+			id = nodes.ID(chance.Dice(t.seed).Below(chance.Roll{Purpose: chance.ForNode, Count: drawn},
+				t.Config.N))
+		}
 		if err := t.order(ctx, host.Order{Do: host.Ask}, t.processes[id]); err != nil {
 			return err
 		}
@@ -88,8 +106,13 @@ func (t *trial) issueOneByOne(ctx context.Context, m *meter) error {
 func (t *trial) settle(ctx context.Context, m *meter, count uint64) (sums, error) {
 	for turn := 0; ; turn++ {
 		s := t.watch.read()
-		if s.exits == count && (t.spec.Circulates || s.atRest()) {
-			return s, nil
+		if s.over() == count {
+			if t.spec.Circulates {
+				return s, nil
+			}
+			if resting, err := t.resting(ctx, s); resting || err != nil {
+				return s, err
+			}
 		}
 		if err := m.vigil.look(ctx, s, t.now()); err != nil {
 			return s, err
@@ -124,7 +147,7 @@ type meter struct {
 func (m *meter) look(ctx context.Context) (over bool, err error) {
 	t := m.trial
 	s, now := t.watch.read(), t.now()
-	if err := t.followFaults(now); err != nil {
+	if err := errors.Join(t.followFaults(now), t.followOutage(ctx, now)); err != nil {
 		return false, err
 	}
 	if at, over := m.overByEntries(s); over {
@@ -151,12 +174,25 @@ func (m *meter) look(ctx context.Context) (over bool, err error) {
 // last request is issued, while all still compete; but of a brief run all is measured, to the last exit.
 func (m *meter) overByEntries(s sums) (at int64, over bool) {
 	r := m.trial.resource
-	if m.brief() {
+	t := m.trial
+	switch {
+	case t.Entries == 0:
+		return 0, false
+	case m.brief():
 		at = r.LeftAt.Load()
-		return at, at != 0 && s.exits >= m.trial.Entries
+		over = s.over() >= t.Entries && (at != 0 || s.dead > 0)
+	default:
+		at = r.StoppedAt.Load()
+		over = at != 0 || s.dead > 0 && r.Issued.Load() >= t.Entries
 	}
-	at = r.StoppedAt.Load()
-	return at, at != 0
+	// Of a run in which nodes have died, the last request may be one of the dead, or never be made.
+	if s.dead > 0 && !over {
+		over = !s.open() && !t.faultsPending() && !t.anyoneRequests()
+	}
+	if over && at == 0 {
+		at = t.now()
+	}
+	return at, over
 }
 
 // warmAt returns the earliest time from which the run is measured: Never if entries decide that.
@@ -192,7 +228,11 @@ func (m *meter) measureFrom(ctx context.Context, now int64) error {
 	if t.warmupLimit() > 0 {
 		at = now
 		m.end = at + int64(t.Duration)
-		if err := t.order(ctx, host.Order{Do: host.End, End: m.end}, t.processes...); err != nil {
+		t.end = m.end
+		if err := t.order(ctx, host.Order{Do: host.End, End: m.end}, t.up()...); err != nil {
+			return err
+		}
+		if err := t.beginFaults(at); err != nil {
 			return err
 		}
 	}
@@ -202,8 +242,8 @@ func (m *meter) measureFrom(ctx context.Context, now int64) error {
 // measure begins to measure.
 func (m *meter) measure(at int64) error {
 	m.measuring, m.measuredAt = true, at
-	m.usage = cluster.ReadUsage(m.trial.endpoint.process, m.trial.processes)
-	return m.trial.journal.Mark(at, history.Measuring)
+	m.usage = m.trial.readUsage()
+	return errors.Join(m.trial.journal.Mark(at, history.Measuring), m.trial.count(at, false))
 }
 
 // stop records that no request is issued from the time at on.
@@ -214,7 +254,9 @@ func (m *meter) stop(at int64) error {
 			return err
 		}
 	}
-	if err := t.journal.Mark(max(at, m.measuredAt), history.Stopped); err != nil {
+	at = max(at, m.measuredAt)
+	t.refuse("trial %d has stopped issuing requests, and comes to rest", t.number)
+	if err := errors.Join(t.endFaults(), t.journal.Mark(at, history.Stopped), t.count(at, false)); err != nil {
 		return err
 	}
 	return m.gauge()
@@ -223,7 +265,7 @@ func (m *meter) stop(at int64) error {
 // gauge records what has been used of the processors since measuring began.
 func (m *meter) gauge() error {
 	t := m.trial
-	s := cluster.ReadUsage(t.endpoint.process, t.processes).Since(m.usage)
+	s := t.readUsage().Since(m.usage)
 	record := func(known bool, gauge uint32, share float64) error {
 		if !known {
 			return nil
@@ -234,8 +276,8 @@ func (m *meter) gauge() error {
 		record(s.AllKnown, history.BusyPPM, s.Busy),
 		record(s.OwnKnown, history.OwnPPM, s.Own),
 		record(s.AllKnown && s.OwnKnown, history.OthersPPM, s.Others),
-		record(s.OwnKnown && t.endpoint.process != nil, history.BrokerPPM, s.BrokerCPU),
-		record(s.OwnKnown && t.endpoint.process != nil, history.BrokerSharePPM, s.Broker),
+		record(s.OwnKnown && t.transport.own(), history.BrokerPPM, s.BrokerCPU),
+		record(s.OwnKnown && t.transport.own(), history.BrokerSharePPM, s.Broker),
 	)
 }
 
@@ -246,8 +288,12 @@ func (m *meter) pause() time.Duration {
 		pause = slowTick
 	}
 	times := []int64{m.warmAt(), m.end}
-	if moments := m.trial.moments; len(moments) > 0 {
-		times = append(times, moments[0].at)
+	if driver := m.trial.driver; driver != nil {
+		next := driver.Next()
+		times = append(times, next-int64(countAhead), next)
+		if driver.Waits() {
+			pause = tick / 2
+		}
 	}
 	for _, at := range times {
 		if ahead := time.Duration(at - now); ahead > 0 {

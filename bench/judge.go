@@ -6,6 +6,7 @@ import (
 	"turnstile/bench/check"
 	"turnstile/bench/measure"
 	"turnstile/bench/section"
+	"turnstile/chaos"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
@@ -24,16 +25,20 @@ func costUnder(l workload.Load, c nodes.Cost) nodes.Range {
 	return c.Any
 }
 
-// setting tells the checks what they must know of a run; simulated is nil for one of real processes.
-func setting(o Options, simulated *Simulated, spec *nodes.Spec) check.Setting {
+// setting tells the checks what they must know of a trial with such faults.
+func setting(o Options, simulated bool, spec *nodes.Spec, faults []chaos.Fault) check.Setting {
 	cost := published(o, spec)
-	return check.Setting{
-		Config: o.Config, Algorithm: o.Algorithm, Codec: spec.Codec(), Cost: cost, CostKnown: known(cost),
-		Identities: spec.Identities, Circulates: spec.Circulates, Open: o.Workload.Load == workload.Open,
-		Expected: o.Entries, Safe: spec.Safe, Live: spec.Live, Faults: o.faultTexts(), Loses: o.loses(),
-		Promise: promise(o, simulated, spec), Exact: spec.Exact,
-		Alone: o.Workload.Load == workload.Sequential || o.Workload.Load == workload.One,
-	}
+	s := check.SettingOf(o.stack(spec))
+	s.Cost, s.CostKnown = cost, known(cost)
+	s.Real = !simulated
+	s.Open, s.Alone = o.Workload.Load == workload.Open, o.alone()
+	s.Expected, s.Faults, s.Promise = o.Entries, checked(faults), promise(o, simulated, spec)
+	return s
+}
+
+// alone reports whether requests are made one at a time.
+func (o *Options) alone() bool {
+	return o.Workload.Load == workload.Sequential || o.Workload.Load == workload.One
 }
 
 // What a run of real processes is spared of a promise of fairness, since a process may wait for a processor.
@@ -46,13 +51,13 @@ const (
 
 // promise returns what a run is held to of the order in which its algorithm serves. It is exact where all
 // messages take the same time, which they do in simulations alone.
-func promise(o Options, simulated *Simulated, spec *nodes.Spec) check.Promise {
+func promise(o Options, simulated bool, spec *nodes.Spec) check.Promise {
 	network := o.network()
 	p := check.PromiseOf(spec, o.Config, network.Longest())
 	switch {
-	case simulated == nil:
+	case !simulated:
 		p.Times, p.Slack = tolerance, unhurried+time.Duration(o.Config.N)*unhurriedPerNode
-	case !network.Constant() || !simulated.faultless():
+	case !network.Constant() || o.faulty():
 		p.Times = tolerance
 	}
 	return p
@@ -62,11 +67,16 @@ func promise(o Options, simulated *Simulated, spec *nodes.Spec) check.Promise {
 type judgement struct {
 	*section.Fold
 	measures *measure.Fold
+	faults   *measure.FaultFold // nil: no fault was asked for
 	checks   *check.Fold
 }
 
 // judgementOf returns a fold for a trial whose history has such a header.
 func judgementOf(h history.Header, load workload.Load, s check.Setting) judgement {
 	sections := check.Sections(h, s)
-	return judgement{sections, measure.New(sections, load), check.New(sections, s)}
+	j := judgement{Fold: sections, measures: measure.New(sections, load), checks: check.New(sections, s)}
+	if len(s.Faults) > 0 {
+		j.faults = measure.NewFaults(sections)
+	}
+	return j
 }

@@ -19,18 +19,28 @@ type Options struct {
 	Latency   chance.Distribution `yaml:"latency"`           // injected into every link, whose order is kept
 	Regions   chaos.Regions       `yaml:"regions,omitempty"` // instead of Latency; none: all links are alike
 	Multicast bool                `yaml:"multicast"`         // a broadcast is one publish
-	Faults    []chaos.Fault       `yaml:"faults,omitempty"`  // at times from the beginning of what is measured
+	// beside the algorithm, as detector.Parse reads it
+	Detector string `yaml:"detector,omitempty"`
+	// the name of the plan of the faults, if it has one
+	Plan   string        `yaml:"plan,omitempty"`
+	Faults []chaos.Fault `yaml:"faults,omitempty"` // what is to go wrong: see chaos.Resolve
+	// Injected are, by trial, all faults of the trials into which faults were injected while they went on, or in
+	// which some were healed before their time, instead of Faults.
+	Injected map[int][]chaos.Fault `yaml:"injected,omitempty"`
 
 	Warmup time.Duration `yaml:"warmup"` // before what is measured
-	// WarmupLimit, if it is not zero, extends the warm-up of a run for a Duration until no client waits for its
-	// first or second entry, but not beyond this.
+	// WarmupLimit, if it is not zero, extends the warm-up of a run for a Duration until no client waits for
+	// its first or second entry, but not beyond this.
 	WarmupLimit time.Duration `yaml:"warmup_limit,omitempty"`
 	Duration    time.Duration `yaml:"duration"`          // of what is measured; zero: until Entries
 	Entries     uint64        `yaml:"entries,omitempty"` // in all, warm-up included; zero: for Duration
 	Trials      int           `yaml:"trials"`
 	Seed        uint64        `yaml:"seed"`
 	Patience    time.Duration `yaml:"patience"`       // how long nothing may move while somebody waits
-	NATS        string        `yaml:"nats,omitempty"` // of a running server; empty: the run starts one
+	NATS        string        `yaml:"nats,omitempty"` // of a running server; empty: the run starts its own
+
+	Brokers int  `yaml:"brokers,omitempty"` // of the run's own, nodes spread over them; 0: one
+	Proxies bool `yaml:"proxies,omitempty"` // between the nodes and the brokers, and between the brokers
 }
 
 // WarmupLimit is the default limit of a warm-up.
@@ -63,13 +73,7 @@ func (o *Options) warmupLimit() time.Duration {
 	return o.WarmupLimit
 }
 
-// network returns what the links of the run do, at times from when issuing begins.
+// network returns what the links of the run do, faults left aside.
 func (o *Options) network() chaos.Network {
-	n := chaos.Network{Latency: o.Latency, Regions: o.Regions}
-	for _, f := range o.Faults {
-		if f.At += o.Warmup; !f.Cut.None() {
-			n.Faults = append(n.Faults, f)
-		}
-	}
-	return n
+	return chaos.Network{Latency: o.Latency, Regions: o.Regions}
 }

@@ -17,13 +17,18 @@ import (
 func (t *trial) order(ctx context.Context, o host.Order, to ...*cluster.Process) error {
 	b, err := json.Marshal(o)
 	for i := 0; i < len(to) && err == nil; i++ {
-		err = to[i].Tell(b)
+		if err = to[i].Tell(b); err == nil {
+			continue
+		}
+		if cause := t.wait(ctx, 200*time.Millisecond); cause != nil {
+			return cause // such as that the process has died
+		}
+		if t.isPast(to[i]) { // as it was to
+			err = nil
+		}
 	}
 	if err == nil {
 		return nil
-	}
-	if cause := t.wait(ctx, 200*time.Millisecond); cause != nil {
-		return cause // such as that the process has died
 	}
 	return fmt.Errorf("ordering the nodes to %s: %w", o.Do, err)
 }
@@ -31,6 +36,16 @@ func (t *trial) order(ctx context.Context, o host.Order, to ...*cluster.Process)
 // obeyed reports whether a node has obeyed all orders that it was given.
 func (t *trial) obeyed(node int) bool {
 	return t.watch.logs[node].Instances[0].Obeyed.Load() == t.processes[node].Told()
+}
+
+// allObeyed reports whether all nodes have obeyed all orders that they were given.
+func (t *trial) allObeyed() bool {
+	for node := range t.watch.logs {
+		if t.isUp(nodes.ID(node)) && !t.obeyed(node) {
+			return false
+		}
+	}
+	return true
 }
 
 // notes are the latest Notes of the nodes of a trial.
@@ -55,6 +70,19 @@ func (n *notes) put(id nodes.ID, note host.Note) {
 	}
 }
 
+// forget forgets what a node has said, and isReady reports whether it is ready and has said nothing since.
+func (n *notes) forget(id nodes.ID) {
+	n.mu.Lock()
+	n.latest[id] = host.Note{}
+	n.mu.Unlock()
+}
+
+func (n *notes) isReady(id nodes.ID) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.latest[id].Ready
+}
+
 // ready returns how many nodes are ready and have said nothing since.
 func (n *notes) ready() (count int) {
 	n.mu.Lock()
@@ -67,39 +95,53 @@ func (n *notes) ready() (count int) {
 	return count
 }
 
-// status returns what the nodes have answered in a round, nil for those that have not, and how many these
-// are.
-func (n *notes) status(round int) (status []*nodes.NodeStatus, missing int) {
+// status returns what the nodes have answered in a round, nil for those that have not, and how many these are
+// that are up.
+func (n *notes) status(round int, up func(nodes.ID) bool) (status []*nodes.NodeStatus, missing int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	status = make([]*nodes.NodeStatus, len(n.latest))
 	for i, note := range n.latest {
 		if status[i] = note.Status; note.Round != round || note.Status == nil {
 			status[i] = nil
-			missing++
+			if up(nodes.ID(i)) {
+				missing++
+			}
 		}
 	}
 	return status, missing
 }
 
-// ask asks every node for its status, and returns what they answer within a time; nil for those that do not.
-// Each has asked the broker for a sign of life before it answers.
+// unanswered returns a node that is up and has no status, or -1.
+func (t *trial) unanswered(status []*nodes.NodeStatus) int {
+	for i, s := range status {
+		if s == nil && t.isUp(nodes.ID(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// ask asks every node that is up for its status, and returns what they answer within a time; nil for those
+// that do not. Each has asked the broker for a sign of life before it answers.
 func (t *trial) ask(ctx context.Context, within time.Duration) ([]*nodes.NodeStatus, error) {
 	t.asked++
-	if err := t.order(ctx, host.Order{Do: host.Report, Round: t.asked}, t.processes...); err != nil {
+	if err := t.order(ctx, host.Order{Do: host.Report, Round: t.asked}, t.up()...); err != nil {
 		return nil, err
 	}
 	begun := t.now()
 	deadline := time.After(within)
 	for {
-		status, missing := t.notes.status(t.asked)
+		status, missing := t.notes.status(t.asked, t.isUp)
 		if missing == 0 {
 			return status, nil
 		}
 		select {
 		case <-t.notes.fresh:
 		case p := <-t.ended:
-			return nil, t.death(p)
+			if err := t.death(p); err != nil {
+				return nil, err
+			}
 		case <-ctx.Done():
 			return nil, errInterrupted
 		case <-deadline:

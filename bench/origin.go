@@ -16,7 +16,7 @@ import (
 // since equal options give equal histories.
 func (r *Record) identity() string {
 	about := []any{r.Options, r.Simulated}
-	if r.Simulated == nil {
+	if !r.Simulated {
 		about = append(about, r.Started)
 	}
 	text, err := yaml.Marshal(about)
@@ -39,8 +39,8 @@ func (r *Run) checkOrigin(number int, h history.Header) error {
 	config := r.Record.Options.Config
 	total := config.N + r.Spec.ServerCount(config)
 	if h.Origin != r.Record.origin(number) || h.Nodes != 0 && h.Nodes != total {
-		return fmt.Errorf("%s is not the history of trial %d of the run that %s describes: one of them is of "+
-			"another run or trial", r.Folder.Histories()[number-1], number, r.Folder.File(results.RunFile))
+		return fmt.Errorf("%s is not the history of trial %d of the run that %s describes: one of them is "+
+			"of another run or trial", r.Folder.Histories()[number-1], number, r.Folder.File(results.RunFile))
 	}
 	return nil
 }

@@ -188,11 +188,13 @@ func (r *OverheadResult) testbed(ctx context.Context, o OverheadOptions, s Setup
 // overheadBare measures the bare loop, with a broker as the testbed uses it.
 func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64, err error) {
 	launcher := cluster.NewLauncher()
-	broker, url, token, err := cluster.LaunchBroker(ctx, launcher, s.Broker[0], s.Broker[1:])
+	broker, err := cluster.LaunchBrokers(ctx, launcher, s.Broker, 1, nil)
 	if err != nil {
 		return 0, err
 	}
-	processes := []*cluster.Process{broker}
+	defer broker.Close()
+	url, token := broker.URL(0), broker.Token()
+	var processes []*cluster.Process
 	defer func() {
 		for _, p := range processes {
 			p.Kill()

@@ -21,6 +21,17 @@ type pauses struct {
 	since     map[*cluster.Process]int64 // of those that stand still
 	disturbed bool                       // something stood still or went on, and nobody has been told
 	looked    int64                      // when that was last looked for
+	changes   uint64                     // that the kernel had told of then
+}
+
+// beginPauses takes note of how often the processes that carry the messages have stood still in trials before
+// this one.
+func (t *trial) beginPauses() {
+	t.pauses = pauses{turns: map[*cluster.Process]uint32{}, since: map[*cluster.Process]int64{},
+		changes: cluster.NoticeStops()}
+	for _, p := range t.transport.processes() {
+		t.pauses.turns[p] = p.Turns()
+	}
 }
 
 // followPauses notices what has been stopped or continued. It is an error if that goes on for too long.
@@ -30,17 +41,18 @@ func (t *trial) followPauses(now int64) error {
 		return nil
 	}
 	p.looked = now
-	if cluster.NoticeStops() {
-		if p.turns == nil {
-			p.turns, p.since = map[*cluster.Process]uint32{}, map[*cluster.Process]int64{}
-		}
+	if changes := cluster.NoticeStops(); changes != p.changes {
+		p.changes = changes
 		for id, process := range t.processes {
+			if t.lives[id].down {
+				continue
+			}
 			if err := t.followPause(process, uint32(id), now); err != nil {
 				return err
 			}
 		}
-		if broker := t.endpoint.process; broker != nil {
-			if err := t.followPause(broker, history.Broker, now); err != nil {
+		for name, process := range t.transport.named() {
+			if err := t.followPause(process, name, now); err != nil {
 				return err
 			}
 		}
@@ -74,6 +86,15 @@ func (t *trial) followPause(process *cluster.Process, name uint32, now int64) er
 		p.since[process] = now
 	}
 	return nil
+}
+
+// endPause takes note that a process has ended, which may have stood still.
+func (t *trial) endPause(p *cluster.Process, name uint32) error {
+	if _, stands := t.pauses.since[p]; !stands {
+		return nil
+	}
+	delete(t.pauses.since, p)
+	return t.journal.Pause(t.now(), name, false)
 }
 
 // overslept records that the orchestrator was to wake up at one time and did so much later: it was stopped,

@@ -66,12 +66,16 @@ func (r *Reproduced) reproduce(ctx context.Context, seed uint64) error {
 	const least = 10 * time.Microsecond // negligible beside a hop
 	c, row, config := &r.Claim, r.Spec, r.Config
 	r.Published, r.Load = c.Value(config), workload.Load(cmp.Or(c.Load, string(workload.Saturated)))
-	o := Options{Algorithm: row.Name, Config: config, Entries: r.entries(), Seed: seed, Multicast: c.Multicast,
-		Latency: chance.Constant(nodes.Hop), Workload: workload.Workload{Load: r.Load,
-			Hold: chance.Constant(max(c.Hold, least)), Think: chance.Constant(c.Think)}}
-	j := judgementOf(history.Header{}, r.Load, setting(o, &Simulated{}, row))
+	o := Options{Algorithm: row.Name, Config: config, Entries: r.entries(), Seed: seed,
+		Multicast: c.Multicast, Latency: chance.Constant(nodes.Hop),
+		Workload: workload.Workload{Load: r.Load, Hold: chance.Constant(max(c.Hold, least)),
+			Think: chance.Constant(c.Think)}}
+	j := judgementOf(history.Header{}, r.Load, setting(o, true, row, nil))
 	var costs settledCosts
-	asked := simulation(o, Simulated{}, row, seed)
+	asked, err := simulation(o, row, seed)
+	if err != nil {
+		return err
+	}
 	asked.Interrupt = ctx.Done()
 	result, err := sim.Run(*asked, j, &costs)
 	if err == nil {

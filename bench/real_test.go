@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -24,12 +23,18 @@ import (
 const (
 	testNode   = "TURNSTILE_TEST_NODE"
 	testBroker = "broker-of-the-test"
+	testProxy  = "proxy-of-the-test"
 )
 
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == testBroker:
 		if err := cluster.ServeBroker(os.Stdin, os.Stdout); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	case len(os.Args) == 2 && os.Args[1] == testProxy:
+		if err := cluster.ServeProxies(os.Stdin, os.Stdout); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -50,7 +55,8 @@ func runTestNode() error {
 		Node      host.Config   `json:"node"`
 		Algorithm string        `json:"algorithm"`
 		Machines  nodes.Config  `json:"machines"`
-		Network   chaos.Network `json:"network"`
+		Chaos     chaos.Station `json:"chaos"`
+		Detector  string        `json:"detector"`
 	}
 	if err := input.Decode(&role); err != nil {
 		return err
@@ -59,19 +65,30 @@ func runTestNode() error {
 	if err != nil {
 		return err
 	}
-	stack, err := nodes.NewStack(nodes.Instance{Spec: stuckSpec(role.Algorithm), Config: role.Machines})
+	spec, err := rowOf(role.Algorithm)
 	if err != nil {
 		return err
 	}
-	role.Node.Shaper = role.Network.Shaper(chance.Dice(role.Node.Seed))
+	o := Options{Config: role.Machines, Detector: role.Detector}
+	stack := o.stack(spec)
+	site, err := role.Chaos.Open(stack.N(), stack.Codec(), role.Node.Seed)
+	if err != nil {
+		return err
+	}
+	role.Node.Shaper, role.Node.Watcher, role.Node.Faults = site.Shaper, site.Watcher, site
 	return host.Run(role.Node, stack, orders, os.Stdout)
 }
 
 // Each of these never serves some request, in a way of its own.
 func stuckSpec(name string) *nodes.Spec {
+	if lease := leasing(name); lease != nil {
+		return lease
+	}
 	s := &nodes.Spec{Info: nodes.Info{Name: name}, Live: nodes.NoLoss | nodes.NoCrash,
-		Messages: []nodes.Kind{{Zero: ask{}}}, Circulates: name == "skipping ring"}
+		Messages: []nodes.Kind{{Zero: ask{}}, {Zero: kept{}}}, Circulates: name == "skipping ring"}
 	s.New = map[string]func(nodes.Config) nodes.Machine{
+		"alarmed":       func(nodes.Config) nodes.Machine { return &alarmed{} },
+		"keeping":       func(nodes.Config) nodes.Machine { return &keeping{} },
 		"silent":        func(nodes.Config) nodes.Machine { return &silent{} },
 		"pestering":     func(nodes.Config) nodes.Machine { return &pestering{} },
 		"impatient":     func(nodes.Config) nodes.Machine { return &impatient{} },
@@ -81,7 +98,34 @@ func stuckSpec(name string) *nodes.Spec {
 	return s
 }
 
-type ask struct{ Again bool }
+type (
+	ask  struct{ Again bool }
+	kept struct{ Number uint64 }
+)
+
+// keeping serves its client under a number that it saves.
+type keeping struct{ number uint64 }
+
+func (k *keeping) Request(env *nodes.Env) {
+	k.number++
+	env.Save(kept{k.number})
+	env.GrantFenced(k.number)
+}
+func (k *keeping) Recover(_ *nodes.Env, saved nodes.Message) {
+	if m, ok := saved.(kept); ok {
+		k.number = m.Number
+	}
+}
+func (*keeping) Release(*nodes.Env)                          {}
+func (*keeping) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+
+// alarmed serves its client when a timer of 10 ms has run out.
+type alarmed struct{}
+
+func (*alarmed) Request(env *nodes.Env)                      { env.SetTimer(nodes.Timer{}, 1e7, 1e7) }
+func (*alarmed) Timeout(env *nodes.Env, _ nodes.Timer)       { env.Grant() }
+func (*alarmed) Release(*nodes.Env)                          {}
+func (*alarmed) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
 // silent asks, and nobody answers. Node 0 serves itself.
 type silent struct{}
@@ -138,43 +182,45 @@ func (r *skippingRing) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) {
 
 // Every run ends, whatever its nodes do, and says what they did.
 func TestEveryRunEnds(t *testing.T) {
+	const heartbeat, probe = "heartbeat:period=5ms,timeout=100ms", "probe:period=5ms,timeout=100ms"
 	for _, test := range []struct {
 		algorithm string
 		load      workload.Load
 		outcome   check.Outcome
 		says      string
+		detectors []string // heartbeats are no progress, and no livelock either
 	}{
-		{"silent", workload.Saturated, check.Violated, "no progress: nothing moves, with 2 requests unserved"},
-		{"pestering", workload.Saturated, check.Violated, "messages were handled since anybody entered, with 2"},
-		{"impatient", workload.Saturated, check.Violated, "since anybody entered, with 3 requests unserved"},
-		{"skipping ring", workload.Saturated, check.Violated, "since anybody entered, with 1 request unserved"},
-		{"chattering", workload.One, check.Inconclusive, "messages go on without end, though no request is open"},
+		{"silent", workload.Saturated, check.Violated, "no progress: nothing moves, with 2 requests unserved",
+			[]string{"", heartbeat}},
+		{"silent", workload.One, check.Valid, "all of", []string{probe}},
+		{"pestering", workload.Saturated, check.Violated,
+			"messages were handled since anybody entered, with 2", []string{""}},
+		{"impatient", workload.Saturated, check.Violated, "since anybody entered, with 3 requests unserved",
+			[]string{"", probe}},
+		{"skipping ring", workload.Saturated, check.Violated,
+			"since anybody entered, with 1 request unserved", []string{"", heartbeat}},
+		{"chattering", workload.One, check.Inconclusive,
+			"messages go on without end, though no request is open", []string{"", heartbeat}},
 	} {
-		t.Run(test.algorithm, func(t *testing.T) {
-			t.Parallel()
-			o := Defaults()
-			o.Algorithm, o.Config.N, o.Workload.Load = test.algorithm, 3, test.load
-			o.Workload.Hold = chance.Constant(20 * time.Millisecond)
-			o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, 200*time.Millisecond, 300*time.Millisecond
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			program, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := Make(ctx, stuckSpec(test.algorithm), o, Setup{Results: t.TempDir(), Set: "set",
-				Node: program, Broker: []string{program, testBroker}})
-			if r == nil || len(r.Trials) != 1 {
-				t.Fatalf("there is no trial: %v", err)
-			}
-			got, text := r.Trials[0], ""
-			for _, f := range r.Trials[0].Verdict.Findings {
-				text += fmt.Sprintln(f.Outcome, f.Check, f.Says)
-			}
-			text += fmt.Sprintln(got.Verdict.Reason, err)
-			if got.Verdict.Outcome != test.outcome || !strings.Contains(text, test.says) {
-				t.Errorf("%v, want %v and %q:\n%s", got.Verdict.Outcome, test.outcome, test.says, text)
-			}
-		})
+		for _, detector := range test.detectors {
+			t.Run(test.algorithm+" "+detector, func(t *testing.T) {
+				t.Parallel()
+				o := Defaults()
+				o.Algorithm, o.Config.N, o.Workload.Load = test.algorithm, 3, test.load
+				o.Detector = detector
+				o.Workload.Hold = chance.Constant(20 * time.Millisecond)
+				o.Warmup, o.WarmupLimit = 0, 0
+				o.Duration, o.Patience = 200*time.Millisecond, 300*time.Millisecond
+				r, err := makeRun(t, o)
+				got, text := r.Trials[0], ""
+				for _, f := range got.Verdict.Findings {
+					text += fmt.Sprintln(f.Outcome, f.Check, f.Says)
+				}
+				text += fmt.Sprintln(got.Verdict.Reason, err)
+				if got.Verdict.Outcome != test.outcome || !strings.Contains(text, test.says) {
+					t.Errorf("%v, want %v and %q:\n%s", got.Verdict.Outcome, test.outcome, test.says, text)
+				}
+			})
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -26,6 +25,12 @@ func (r *Run) row(t *Trial) results.Row {
 		Verdict:    t.Verdict.Outcome.String(),
 		Reason:     t.Verdict.Reason,
 	}
+	if lost := t.Verdict.LostWithBroker; lost > 0 {
+		row.LostWithBroker = results.Count(lost)
+	}
+	if lost := t.Verdict.LostToDeaths; lost > 0 {
+		row.LostToDeaths = results.Count(lost)
+	}
 	if o.Regions.None() {
 		row.LatencyUS = meanUS(o.Latency)
 	}
@@ -38,6 +43,11 @@ func (r *Run) row(t *Trial) results.Row {
 	if r.Spec.Cost != nil {
 		delay := r.Spec.Cost(o.Config).Delay
 		row.UtilisationPredicted, row.EntriesPerSPredicted = Predict(*o, delay)
+	}
+	if injected := o.Injected[t.Number]; injected != nil {
+		row.Faults = strings.Join(textsOf(injected), "; ")
+	} else {
+		row.Faults = strings.Join(textsOf(o.Faults), "; ")
 	}
 	t.Measures.Fill(&row)
 	return row
@@ -61,7 +71,10 @@ func (r *Record) asked() results.Asked {
 		Hold:      w.Hold.String(),
 		Latency:   o.Latency.String(),
 		Multicast: o.Multicast,
+		Detector:  o.Detector,
+		Fenced:    o.Config.Fenced,
 		NATS:      o.NATS,
+		Proxies:   o.Proxies,
 		WarmupS:   results.Number(o.Warmup.Seconds()),
 	}
 	switch w.Load {
@@ -84,15 +97,15 @@ func (r *Record) asked() results.Asked {
 	} else {
 		a.DurationAskedS = results.Number(o.Duration.Seconds())
 	}
-	var faults Simulated
-	if r.Simulated != nil {
-		a.Kind, faults = kindSimulate, *r.Simulated
+	if r.Simulated {
+		a.Kind = kindSimulate
 	} else {
+		if o.NATS == "" {
+			a.Brokers = results.Count(uint64(o.brokerCount()))
+		}
 		a.PatienceS = results.Number(o.Patience.Seconds())
 	}
-	a.Loss, a.Duplication = results.Number(faults.Loss), results.Number(faults.Duplication)
-	a.Faults = strings.Join(o.faultTexts(), "; ")
-	a.Reordering, a.Crashes = faults.Reordering, strings.Trim(fmt.Sprint(faults.Crashes), "[]")
+	a.Plan, a.Faults = o.Plan, strings.Join(o.FaultTexts(), "; ")
 	return a
 }
 

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"testing"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
-	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -69,9 +69,9 @@ func change(t *testing.T, v reflect.Value) {
 	case *[][]chance.Distribution:
 		*to = [][]chance.Distribution{{chance.Constant(time.Hour)}}
 	case *[]chaos.Fault:
-		*to = []chaos.Fault{{At: time.Second, For: time.Second}}
-	case *[]sim.Crash:
-		*to = []sim.Crash{{Node: 1}}
+		*to = []chaos.Fault{{Duplicate: new(chaos.Share), At: time.Second}}
+	case *map[int][]chaos.Fault:
+		*to = map[int][]chaos.Fault{1: {{Duplicate: new(chaos.Share), At: time.Second}}}
 	case *bool:
 		*to = !*to
 	default:
@@ -98,11 +98,7 @@ func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
 		r.Options.Regions.Names = []string{"us"}
 	}
 	paths, values = leaves(reflect.ValueOf(&r.Options).Elem(), "Options")
-	if i/2 == 2 {
-		r.Simulated = &Simulated{}
-		more, faults := leaves(reflect.ValueOf(r.Simulated).Elem(), "Simulated")
-		return r, append(paths, more...), append(values, faults...)
-	}
+	r.Simulated = i/2 == 2
 	return r, paths, values
 }
 
@@ -127,11 +123,15 @@ func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 // Each column is filled by some run, or it would not be there. Those of real processes alone are left out.
 func TestEveryColumnIsFilled(t *testing.T) {
 	filled := map[string]bool{}
-	for _, column := range []string{"nats", "patience_s", "timer_late_us_p50", "timer_late_us_p99",
+	for _, column := range []string{"nats", "brokers", "patience_s", "timer_late_us_p50", "timer_late_us_p99",
 		"timer_late_us_max", "cpu_busy", "broker_cpu", "own_cpu", "broker_share", "others_cpu",
-		"node_rss_mb_max", "ready_ms",
-		"bytes_per_entry"} {
+		"node_rss_mb_max", "ready_ms", "lost_with_broker", "lost_to_deaths", "bytes_per_entry"} {
 		filled[column] = true
+	}
+	fills := func(row iter.Seq2[string, any]) {
+		for column, cell := range row {
+			filled[column] = filled[column] || fmt.Sprint(cell) != ""
+		}
 	}
 	ms := chance.Constant(time.Millisecond)
 	cut, err := chaos.ParseCut("0/1")
@@ -141,9 +141,16 @@ func TestEveryColumnIsFilled(t *testing.T) {
 	for _, o := range []Options{
 		{Algorithm: "raymond", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
 			WarmupLimit: time.Minute, Workload: workload.Workload{Load: workload.Open, Rate: 10}},
+		{Algorithm: "raymond", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second, Plan: "mine",
+			Workload: workload.Workload{Load: workload.Saturated}, Detector: "heartbeat:timeout=200ms",
+			Faults: []chaos.Fault{{Kill: chaos.Target{Nodes: chaos.Group{1}}, At: 300 * time.Millisecond}}},
 		{Algorithm: "central", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
 			Workload: workload.Workload{Load: workload.Saturated},
 			Faults:   []chaos.Fault{{Cut: cut, For: time.Second}}},
+		{Algorithm: "ricart-agrawala", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
+			Workload: workload.Workload{Load: workload.Saturated},
+			Faults: []chaos.Fault{{Pause: chaos.Target{Nodes: chaos.Group{1}}, At: 300 * time.Millisecond,
+				For: 200 * time.Millisecond}}},
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Entries: 50,
@@ -151,23 +158,29 @@ func TestEveryColumnIsFilled(t *testing.T) {
 			Regions:  chaos.Regions{Names: []string{"eu"}, Latency: [][]chance.Distribution{{ms}}}},
 		{Algorithm: "maekawa", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Closed, Think: ms}},
+		{Algorithm: "majority", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
+			Workload: workload.Workload{Load: workload.Saturated}},
+		{Algorithm: "ricart-agrawala-ft", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
+			Workload: workload.Workload{Load: workload.Saturated}},
+		{Algorithm: "token-ring-regenerating", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
+			Workload: workload.Workload{Load: workload.Saturated}},
 	} {
 		o.Trials, o.Patience = 1, time.Second
-		faults := Simulated{}
-		if o.Workload.Load == workload.Open {
-			faults.Crashes = []sim.Crash{{Node: 1, At: time.Second}}
-		}
 		spec, err := mutex.Find(o.Algorithm)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Simulate(t.Context(), spec, o, faults, Setup{Results: t.TempDir(), Set: "set",
+		r, err := Simulate(t.Context(), spec, o, Setup{Results: t.TempDir(), Set: "set",
 			Versions: map[string]string{"turnstile": "v1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for column, cell := range results.Cells(r.Rows()[0]) {
-			filled[column] = filled[column] || fmt.Sprint(cell) != ""
+		fills(results.Cells(r.Rows()[0]))
+		for _, row := range r.Trials[0].Faults {
+			fills(results.Cells(row))
+		}
+		for _, row := range r.Trials[0].Timeline {
+			fills(results.Cells(row))
 		}
 	}
 	for column, is := range filled {

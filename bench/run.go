@@ -14,7 +14,9 @@ import (
 
 	"turnstile/bench/check"
 	"turnstile/bench/cluster"
+	"turnstile/bench/control"
 	"turnstile/bench/measure"
+	"turnstile/chaos"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
@@ -26,8 +28,10 @@ type Setup struct {
 	Results string // the folder of all result sets
 	Set     string // the set that the run belongs to
 	Node    string // the program of a node process
-	// Broker is the program, and its arguments, that serves as the broker (see cluster.ServeBroker).
-	Broker   []string
+	// Broker and Proxy are programs, and their arguments, that serve as a broker and as the proxies (see
+	// cluster.ServeBroker and ServeProxies).
+	Broker, Proxy []string
+
 	Versions map[string]string // of what the run was made with
 	Progress func(Progress)    // called while the run goes on; may be nil
 	OnTrial  func(*Trial)      // called when a trial is over; may be nil
@@ -35,13 +39,12 @@ type Setup struct {
 
 // A Record is what run.yaml holds: all that is needed to repeat the run, and what came of it.
 type Record struct {
-	Format  int       `yaml:"format"` // of result sets: see recordFormat
-	ID      string    `yaml:"id"`     // tells the histories of this run from those of others
-	Started time.Time `yaml:"started"`
-	Status  string    `yaml:"status"` // running, or over
-	Options Options   `yaml:"options"`
-	// Simulated are the faults of a simulated run; nil: the run was made by real processes.
-	Simulated *Simulated        `yaml:"simulated,omitempty"`
+	Format    int               `yaml:"format"` // of result sets: see recordFormat
+	ID        string            `yaml:"id"`     // tells the histories of this run from those of others
+	Started   time.Time         `yaml:"started"`
+	Status    string            `yaml:"status"` // running, or over
+	Options   Options           `yaml:"options"`
+	Simulated bool              `yaml:"simulated,omitempty"` // otherwise the run was made by real processes
 	Versions  map[string]string `yaml:"versions"`
 	Machine   results.Machine   `yaml:"machine"`
 	Kinds     []string          `yaml:"kinds"` // names of the message kinds, by their number in histories
@@ -49,7 +52,7 @@ type Record struct {
 }
 
 // recordFormat is the format of result sets.
-const recordFormat = 3
+const recordFormat = 4
 
 // Unfinished reports whether the run goes on, or its orchestrator was killed.
 func (r *Record) Unfinished() bool { return r.Status != statusOver }
@@ -58,9 +61,11 @@ func (r *Record) Unfinished() bool { return r.Status != statusOver }
 type TrialRecord struct {
 	Seed    uint64    `yaml:"seed"`
 	Started time.Time `yaml:"started"` // the trial's zero of time
-	Verdict string    `yaml:"verdict"`
-	Reason  string    `yaml:"reason"`
-	Trouble string    `yaml:"trouble,omitempty"` // why it ended early, in full
+	// Faults are what came of the plan: each takes place once, and says whom it hit.
+	Faults  []chaos.Fault `yaml:"faults,omitempty"`
+	Verdict string        `yaml:"verdict"`
+	Reason  string        `yaml:"reason"`
+	Trouble string        `yaml:"trouble,omitempty"` // why it ended early, in full
 }
 
 // The states of a run, in its Record.
@@ -81,7 +86,9 @@ type Run struct {
 type Trial struct {
 	Number   int
 	Measures *measure.Measures
-	Row      results.Row // of runs.csv, as it is stored
+	Row      results.Row           // of runs.csv, as it is stored
+	Faults   []results.FaultRow    // of faults.csv, as they are stored
+	Timeline []results.IntervalRow // of timeline.csv, as they are stored
 	Verdict  check.Verdict
 	Stall    string // the state of every node, when it stalled
 	Trouble  string // why it ended early, if it did
@@ -93,7 +100,8 @@ func Make(ctx context.Context, spec *nodes.Spec, o Options, s Setup) (*Run, erro
 	if err := o.Validate(spec); err != nil {
 		return nil, err
 	}
-	if err := s.ready(o, spec); err != nil {
+	o.Proxies = o.Proxies || chaos.NeedsProxies(o.Faults)
+	if err := errors.Join(o.checkRealDetector(), s.ready(o, spec)); err != nil {
 		return nil, err
 	}
 	server := o.NATS
@@ -115,7 +123,7 @@ func (s *Setup) begin(record Record, spec *nodes.Spec) (*Run, error) {
 	record.Format, record.Status = recordFormat, statusRunning
 	record.Started = started.Round(time.Millisecond).UTC()
 	record.Versions, record.Machine = s.Versions, results.ThisMachine()
-	record.Kinds = spec.Codec().Names()
+	record.Kinds = record.Options.codec(spec).Names()
 	record.ID = record.identity()
 	if err := folder.WriteYAML(record); err != nil {
 		return nil, err
@@ -143,8 +151,8 @@ func runName(at time.Time, o Options) string {
 	return fmt.Sprintf("%s-%s-n%d", at.Format("20060102-150405"), o.Algorithm, o.Config.N)
 }
 
-// ready checks whether the run can be made on this machine.
-func (s *Setup) ready(o Options, spec *nodes.Spec) error {
+// CheckNode says what is wrong with the program of a node, if anything is.
+func (s *Setup) CheckNode() error {
 	const rightly = "build it with make build, or say where it is with --node-program"
 	switch info, err := os.Stat(s.Node); {
 	case err != nil:
@@ -154,13 +162,20 @@ func (s *Setup) ready(o Options, spec *nodes.Spec) error {
 	case info.Mode()&0o111 == 0:
 		return fmt.Errorf("%s is no node program, since it is not executable: %s", s.Node, rightly)
 	}
+	return nil
+}
+
+// ready checks whether the run can be made on this machine.
+func (s *Setup) ready(o Options, spec *nodes.Spec) error {
+	if err := s.CheckNode(); err != nil {
+		return err
+	}
 	for i := range o.Faults {
-		if f := &o.Faults[i]; len(f.Pause) > 0 && f.For >= o.longestPause() {
-			return fmt.Errorf("%v: a process may stand still for less than %v: pause it for less, or allow for "+
-				"more by a --patience of %v", f, o.longestPause(), f.For/10)
+		if err := o.checkPause(&o.Faults[i]); err != nil {
+			return err
 		}
 	}
-	if err := cluster.CheckLimits(o.Config.N + spec.ServerCount(o.Config)); err != nil {
+	if err := cluster.CheckLimits(o.Config.N+spec.ServerCount(o.Config), o.carriers()); err != nil {
 		return err
 	}
 	if o.NATS == "" {
@@ -175,31 +190,33 @@ func (s *Setup) ready(o Options, spec *nodes.Spec) error {
 	return nil
 }
 
-// make makes the trials, one after the other, with one broker: the given server, or one of the run's own.
+// make makes the trials, one after the other, with the same brokers: the given server, or the run's own.
 func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	defer func() {
 		r.Record.Status = statusOver
 		err = errors.Join(err, r.save())
 	}()
+	// A run whose folder can have no socket goes on without.
+	desk, _ := control.NewDesk(r.Folder.Path, startsLater)
+	defer func() { err = errors.Join(err, desk.End(control.Reply{Refused: "the run is over"})) }()
 	launcher := cluster.NewLauncher()
-	end := endpoint{url: server}
-	if end.url == "" {
-		end.process, end.url, end.token, err = cluster.LaunchBroker(ctx, launcher, s.Broker[0], s.Broker[1:])
+	carrier := &transport{server: server}
+	defer func() { carrier.close() }()
+	if server == "" {
+		err := carrier.launch(ctx, launcher, s, &r.Record.Options, r.Spec)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return errInterrupted
 		case err != nil:
 			return err
 		}
-		defer func() {
-			end.process.Kill()
-			<-end.process.Ended()
-		}()
 	}
 	for number := 1; number <= r.Record.Options.Trials; number++ {
-		t := &trial{Options: r.Record.Options, spec: r.Spec, seed: trialSeed(r.Record.Options.Seed, number),
-			origin: r.Record.origin(number), dir: r.Folder.LogFolder(number), launcher: launcher,
-			endpoint: end, program: s.Node}
+		t := &trial{Options: r.Record.Options, spec: r.Spec, number: number,
+			seed: trialSeed(r.Record.Options.Seed, number), origin: r.Record.origin(number),
+			dir: r.Folder.LogFolder(number), launcher: launcher, transport: carrier, program: s.Node,
+			desk: desk, keepFaults: func(all []chaos.Fault) error { return r.keepFaults(number, all) }}
+		desk.Close(startsLater)
 		if s.Progress != nil {
 			t.progress = func(p Progress) { p.Trial = number; s.Progress(p) }
 		}
@@ -210,6 +227,11 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 		t.report(Progress{Phase: "judging", Done: 1})
 		if err := r.finish(ctx, t, number, trouble); err != nil {
 			return errors.Join(trouble, err)
+		}
+		if errors.Is(trouble, errStalled) { // another trial may follow
+			if err := t.mend(); err != nil {
+				return err
+			}
 		}
 		if s.OnTrial != nil {
 			s.OnTrial(r.Trials[len(r.Trials)-1])
@@ -227,7 +249,7 @@ func (r *Run) finish(ctx context.Context, t *trial, number int, trouble error) e
 	if errors.Is(trouble, errInterrupted) { // so ctx is done, which is no reason not to judge what there is
 		ctx = context.WithoutCancel(ctx)
 	}
-	record := TrialRecord{Seed: t.seed, Started: t.started.Round(time.Microsecond).UTC()}
+	record := TrialRecord{Seed: t.seed, Started: t.started.Round(time.Microsecond).UTC(), Faults: t.cameTo()}
 	if trouble != nil && !errors.Is(trouble, errStalled) { // the checks say more about a stall
 		record.Trouble = trouble.Error()
 	}
@@ -258,7 +280,7 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 		return nil, err
 	}
 	count := len(folder.Histories())
-	simulated := r.Record.Simulated != nil
+	simulated := r.Record.Simulated
 	switch {
 	case count > 0 || len(r.Record.Trials) > 0:
 	case simulated:
@@ -304,9 +326,13 @@ func (r *Record) checkFormat(folder *results.Folder) error {
 
 // checkKinds checks whether the numbers of kinds in the histories still mean the same.
 func (r *Run) checkKinds() error {
-	if now := r.Spec.Codec().Names(); !slices.Equal(now, r.Record.Kinds) {
-		return fmt.Errorf("%s lists the messages %s, and those of %s are %s: this Turnstile cannot judge that run",
-			r.Folder.File(results.RunFile), strings.Join(r.Record.Kinds, ", "), r.Spec.Name, strings.Join(now, ", "))
+	if err := r.Record.Options.checkStoredDetector(r.Spec); err != nil {
+		return fmt.Errorf("%s: %w", r.Folder.File(results.RunFile), err)
+	}
+	if now := r.Record.Options.codec(r.Spec).Names(); !slices.Equal(now, r.Record.Kinds) {
+		return fmt.Errorf("%s lists the messages %s, and those of %s are %s: "+
+			"this Turnstile cannot judge that run", r.Folder.File(results.RunFile),
+			strings.Join(r.Record.Kinds, ", "), r.Spec.Name, strings.Join(now, ", "))
 	}
 	return nil
 }
@@ -324,7 +350,7 @@ func (r *Run) judge(ctx context.Context, number int) error {
 	if err := r.checkOrigin(number, h.Header); err != nil {
 		return err
 	}
-	j := r.judgement(h.Header)
+	j := r.judgement(h.Header, number)
 	switch err := h.RunContext(ctx, j); {
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("trial %d: %w", number, ErrNotJudged)
@@ -336,9 +362,9 @@ func (r *Run) judge(ctx context.Context, number int) error {
 }
 
 // judgement returns a fold for a trial whose history has the header h.
-func (r *Run) judgement(h history.Header) judgement {
+func (r *Run) judgement(h history.Header, number int) judgement {
 	o := r.Record.Options
-	return judgementOf(h, o.Workload.Load, setting(o, r.Record.Simulated, r.Spec))
+	return judgementOf(h, o.Workload.Load, setting(o, r.Record.Simulated, r.Spec, r.faults(number)))
 }
 
 // conclude adds a trial that has been judged.
@@ -355,6 +381,7 @@ func (r *Run) conclude(number int, j judgement) {
 	t.Stall = readStall(r.Folder, number)
 	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
 	t.Row = results.AsStored([]results.Row{r.row(t)})[0]
+	r.measureFaults(t, j.faults)
 	r.Trials = append(r.Trials, t)
 }
 

@@ -7,20 +7,10 @@ import (
 	"time"
 
 	"turnstile/chaos"
-	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
 )
-
-// Simulated are the faults that are injected into a simulated run.
-type Simulated struct {
-	Reordering  bool    `yaml:"reordering,omitempty"`  // messages of one link may arrive in any order
-	Loss        float64 `yaml:"loss,omitempty"`        // share of messages that are lost
-	Duplication float64 `yaml:"duplication,omitempty"` // share of messages that arrive twice
-
-	Crashes []sim.Crash `yaml:"crashes,omitempty"`
-}
 
 // The kinds of runs, as runs.csv names them.
 const (
@@ -30,14 +20,11 @@ const (
 
 // Simulate makes a run on virtual time. Its result set is that of a run of real processes, made by the same
 // measures and checks.
-func Simulate(ctx context.Context, spec *nodes.Spec, o Options, f Simulated, s Setup) (*Run, error) {
-	if err := o.Validate(spec); err != nil {
+func Simulate(ctx context.Context, spec *nodes.Spec, o Options, s Setup) (*Run, error) {
+	if _, err := o.validSimulation(spec); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(f.check(), simulation(o, f, spec, o.Seed).Validate()); err != nil {
-		return nil, err
-	}
-	r, err := s.begin(Record{Options: o, Simulated: &f}, spec)
+	r, err := s.begin(Record{Options: o, Simulated: true}, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -68,44 +55,51 @@ func (r *Run) simulateAll(ctx context.Context, s Setup) (err error) {
 	return nil
 }
 
-// check says what is wrong with the shares, if anything is.
-func (f *Simulated) check() error {
-	network := chaos.Network{Loss: f.Loss, Duplication: f.Duplication}
-	return network.Validate()
+// validSimulation completes the options as Validate does, and returns those of the simulator for the first
+// trial. It is an error if something is wrong with either.
+func (o *Options) validSimulation(spec *nodes.Spec) (*sim.Options, error) {
+	if err := o.Validate(spec); err != nil {
+		return nil, err
+	}
+	s, err := simulation(*o, spec, o.Seed)
+	if err == nil {
+		err = s.Validate()
+	}
+	return s, err
 }
 
-// faultless reports whether nothing goes wrong.
-func (f *Simulated) faultless() bool {
-	return !f.Reordering && f.Loss == 0 && f.Duplication == 0 && len(f.Crashes) == 0
-}
-
-// simulation returns the options of the simulator for a trial.
-func simulation(o Options, f Simulated, spec *nodes.Spec, seed uint64) *sim.Options {
+// simulation returns the options of the simulator for a trial, faults included.
+func simulation(o Options, spec *nodes.Spec, seed uint64) (*sim.Options, error) {
+	faults, err := o.resolve(spec, 0, seed, true)
+	if err != nil {
+		return nil, err
+	}
 	network := o.network()
-	network.Loss, network.Duplication = f.Loss, f.Duplication
-	asked := &sim.Options{
-		Spec: spec, Config: o.Config, Workload: o.Workload, Seed: seed,
+	s, err := network.Simulated(faults, o.scene(spec, true), seed)
+	return &sim.Options{
+		Spec: spec, Config: o.Config, Beside: o.beside(), Workload: o.Workload, Seed: seed,
 		Warmup: o.Warmup, WarmupLimit: o.warmupLimit(), Duration: o.Duration, Entries: o.Entries,
-		Multicast: o.Multicast, Reordering: f.Reordering, Crashes: f.Crashes,
+		Multicast: o.Multicast, Counts: o.faulty(), Latency: s.Latency, Shaper: s.Shaper,
+		Saboteur: s.Saboteur,
+	}, err
+}
+
+// cameTo returns faults that a simulation has carried out, with those whom they hit.
+func cameTo(s *sim.Options) []chaos.Fault {
+	if driver, faulty := s.Saboteur.(*chaos.Driver); faulty {
+		return driver.CameTo()
 	}
-	for _, m := range o.moments(0) {
-		at := time.Duration(m.at)
-		asked.Marks = append(asked.Marks, sim.Mark{At: at, Event: m.event(0)})
-		for _, id := range m.fault.Pause {
-			if m.begins {
-				asked.Pauses = append(asked.Pauses, sim.Pause{Node: id, At: at, For: m.fault.For})
-			}
-		}
-	}
-	asked.Latency, asked.Shaper = network.Simulated(chance.Dice(seed))
-	return asked
+	return nil
 }
 
 // simulate makes one trial. One that ends early is an error, and judged all the same.
 func (r *Run) simulate(ctx context.Context, number int) error {
 	o, seed := r.Record.Options, trialSeed(r.Record.Options.Seed, number)
 	record := TrialRecord{Seed: seed, Started: time.Now().UTC().Round(time.Microsecond)}
-	asked := simulation(o, *r.Record.Simulated, r.Spec, seed)
+	asked, err := simulation(o, r.Spec, seed)
+	if err != nil {
+		return err
+	}
 	asked.Interrupt = ctx.Done()
 	header := history.Header{Nodes: o.Config.N + r.Spec.ServerCount(o.Config),
 		Origin: r.Record.origin(number)}
@@ -113,7 +107,7 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 	if err != nil {
 		return err
 	}
-	j := r.judgement(header)
+	j := r.judgement(header, number)
 	result, err := simulateWatched(ctx, *asked, stuckAfter, j, file)
 	if errors.As(err, new(stuckError)) {
 		return err // the folds are still in use
@@ -129,6 +123,7 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 	if cut != nil {
 		record.Trouble = cut.Error()
 	}
+	record.Faults = cameTo(asked)
 	r.Record.Trials = append(r.Record.Trials, record)
 	if result.Stall != "" {
 		if err := r.Folder.WriteText(stallFile(number), result.Stall); err != nil {

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/chaos"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
@@ -18,22 +20,29 @@ import (
 func (t *trial) start(ctx context.Context) error {
 	began := t.now()
 	t.name = cluster.NewToken()[:12]
-	t.ended = make(chan *cluster.Process, t.total()+1)
+	t.ended = make(chan *cluster.Process, t.total()+restarts)
 	t.notes = newNotes(t.total())
-	resourcePath := filepath.Join(t.dir, "resource")
-	err := host.CreateResource(resourcePath, 1)
+	t.processes, t.lives = make([]*cluster.Process, t.total()), make([]life, t.total())
+	err := host.CreateResource(t.resourcePath(), 1, t.Config.N)
 	if err == nil {
-		t.resource, err = host.OpenResource(resourcePath, 1)
+		t.resource, err = host.OpenResource(t.resourcePath(), 1, t.Config.N)
 	}
 	if err != nil {
 		return err
 	}
-	if p := t.endpoint.process; p != nil {
+	if err := t.prepareFaults(); err != nil {
+		return err
+	}
+	t.beginPauses()
+	for _, p := range t.transport.processes() {
 		t.follow(p)
 	}
 	t.report(Progress{Phase: "starting"})
+	if err := t.awaitSubscriptions(ctx, false); err != nil { // those of the trial before are gone
+		return err
+	}
 	for id := range nodes.ID(t.total()) {
-		if err := t.startNode(id, resourcePath); err != nil {
+		if err := t.startNode(id); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -43,10 +52,14 @@ func (t *trial) start(ctx context.Context) error {
 	if err := t.awaitReady(ctx); err != nil {
 		return err
 	}
+	if err := t.awaitSubscriptions(ctx, true); err != nil {
+		return err
+	}
 	if err := t.journal.Gauge(t.now(), history.ReadyUS, (t.now()-began)/1000); err != nil {
 		return err
 	}
-	t.watch.kinds = t.spec.Codec().Kinds()
+	stack := t.stack(t.spec)
+	t.watch.kinds, t.watch.detectors = stack.Codec().Kinds(), stack.Detectors()
 	for id := range nodes.ID(t.total()) {
 		if err := t.watch.add(t.logOf(id)); err != nil {
 			return err
@@ -55,48 +68,52 @@ func (t *trial) start(ctx context.Context) error {
 	return nil
 }
 
-// follow reports the end of p to the trial.
+// restarts is how many more processes a trial may have than it has nodes: those that carry its messages, and
+// those that were restarted.
+const restarts = 1024
+
+// follow reports the end of p to the trial, unless p is ended on purpose.
 func (t *trial) follow(p *cluster.Process) {
 	go func() {
 		<-p.Ended()
-		t.ended <- p
+		if !p.Dismissed() {
+			t.ended <- p
+		}
 	}()
-}
-
-func (t *trial) logOf(id nodes.ID) string {
-	return filepath.Join(t.dir, fmt.Sprintf("node-%06d.log", id))
-}
-
-// savedOf returns where a node saves what it will need after a crash.
-func (t *trial) savedOf(id nodes.ID) string {
-	return filepath.Join(t.dir, fmt.Sprintf("node-%06d.saved", id))
 }
 
 // traceLength returns how many of its latest messages each node keeps: some thousands, but fewer in large
 // clusters, so that all traces together stay small.
 func traceLength(total int) int { return min(4096, max(256, (1<<18)/total)) }
 
-func (t *trial) startNode(id nodes.ID, resource string) error {
+// resourcePath returns where the shared resource is.
+func (t *trial) resourcePath() string { return filepath.Join(t.dir, "resource") }
+
+// startNode starts the next process of a node.
+func (t *trial) startNode(id nodes.ID) error {
 	c := host.Config{
-		Run: t.name, URL: t.endpoint.url, Token: t.endpoint.token, Node: id, Zero: t.zero,
-		Workload: t.Workload, Entries: t.Entries, Multicast: t.Multicast,
+		Run: t.name, URL: t.transport.url(id), Token: t.transport.token(), Node: id, Zero: t.zero,
+		Workload: t.Workload, Entries: t.Entries, Multicast: t.Multicast, Reconnect: t.reconnects,
 		Seed: t.seed, Origin: t.origin, Log: t.logOf(id), Saved: t.savedOf(id),
-		TraceLength: traceLength(t.total()), Resource: resource,
+		TraceLength: traceLength(t.total()), Resource: t.resourcePath(),
+		Incarnation: t.lives[id].incarnation, Requests: t.lives[id].requests,
 	}
 	if t.Workload.Load == workload.Sequential {
 		c.Entries = 0 // the orchestrator counts them
 	}
 	input, err := json.Marshal(map[string]any{"node": c, "algorithm": t.Algorithm, "machines": t.Config,
-		"network": t.network()})
+		"detector": t.detectorText(),
+		"chaos":    chaos.Station{Network: t.network(), Faults: t.faults, Board: t.boardPath()}})
 	if err != nil {
 		return err
 	}
 	reader := host.NoteReader{On: func(n host.Note) { t.notes.put(id, n) }}
-	p, err := t.launcher.Start(fmt.Sprintf("node %d", id), t.program, nil, NodeEnvironment, input, reader.Sift)
+	p, err := t.launcher.Start(fmt.Sprintf("node %d", id), t.program, nil, NodeEnvironment, input,
+		reader.Sift)
 	if err != nil {
 		return err
 	}
-	t.processes = append(t.processes, p)
+	t.processes[id] = p
 	t.follow(p)
 	return nil
 }
@@ -105,16 +122,23 @@ func (t *trial) startNode(id nodes.ID, resource string) error {
 // threads.
 var NodeEnvironment = []string{"GOMAXPROCS=1"}
 
+// joinLimit is how long nodes may take to be ready.
+func (t *trial) joinLimit() time.Duration {
+	return 20*time.Second + time.Duration(t.total())*50*time.Millisecond
+}
+
 // awaitReady waits until all nodes are ready.
 func (t *trial) awaitReady(ctx context.Context) error {
-	limit := 20*time.Second + time.Duration(t.total())*50*time.Millisecond
+	limit := t.joinLimit()
 	deadline := time.After(limit)
 	for ready := 0; ready < t.total(); {
 		select {
 		case <-t.notes.fresh:
 			ready = t.notes.ready()
 		case p := <-t.ended:
-			return t.death(p)
+			if err := t.death(p); err != nil {
+				return err
+			}
 		case <-ctx.Done():
 			return errInterrupted
 		case <-deadline:
@@ -125,14 +149,20 @@ func (t *trial) awaitReady(ctx context.Context) error {
 	return nil
 }
 
-// death explains that a process has ended on its own. Of several it names the broker, whose end is the cause
-// of the others'.
+// death explains that a process has ended on its own. Of several it names the one that carries the messages,
+// whose end is the cause of the others'.
 func (t *trial) death(first *cluster.Process) error {
+	if past, err := t.departed(first); past || err != nil {
+		return err
+	}
 	grace := time.After(200 * time.Millisecond)
 	for others := 0; ; others++ {
 		select {
 		case p := <-t.ended:
-			if p == t.endpoint.process {
+			switch {
+			case t.isPast(p):
+				others--
+			case slices.Contains(t.transport.processes(), p):
 				first = p
 			}
 		case <-grace:

@@ -23,6 +23,8 @@ type Summary struct {
 	Record    Record                             // run.yaml
 	Rows      []results.Row                      // runs.csv
 	Messages  []results.MessageRow               // messages.csv, of all trials
+	Faults    []results.FaultRow                 // faults.csv, of all trials
+	Timeline  []results.IntervalRow              // timeline.csv, of all trials
 	Verdicts  []check.Verdict                    // verdict.yaml
 	Stalls    []string                           // the reports; empty: the trial did not stall
 	Latencies map[string]*hdrhistogram.Histogram // latency.hlog: of all trials together, by their tags
@@ -36,6 +38,8 @@ func (r *Run) Summary() *Summary {
 	for _, t := range r.Trials {
 		s.Verdicts = append(s.Verdicts, t.Verdict)
 		s.Stalls = append(s.Stalls, t.Stall)
+		s.Faults = append(s.Faults, t.Faults...)
+		s.Timeline = append(s.Timeline, t.Timeline...)
 	}
 	return s
 }
@@ -62,6 +66,9 @@ func ReadSummary(folder *results.Folder) (*Summary, error) {
 	if s.Spec, err = mutex.Find(s.Record.Options.Algorithm); err != nil {
 		return nil, err
 	}
+	if err := s.Record.Options.checkStoredDetector(s.Spec); err != nil {
+		return nil, fmt.Errorf("%s: %w", folder.File(results.RunFile), err)
+	}
 	s.Rows, err = folder.Rows()
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil // it ended before its first trial did
@@ -70,6 +77,9 @@ func ReadSummary(folder *results.Folder) (*Summary, error) {
 		return nil, err
 	}
 	if s.Messages, err = folder.Messages(); err != nil {
+		return nil, err
+	}
+	if s.Faults, s.Timeline, err = folder.Faults(); err != nil {
 		return nil, err
 	}
 	if s.Latencies, err = folder.ReadLatencies(); err != nil {
@@ -166,7 +176,7 @@ func (r *Run) Rows() (rows []results.Row) {
 // messages returns the rows of messages.csv, as they are stored.
 func (r *Run) messages() (rows []results.MessageRow) {
 	for _, t := range r.Trials {
-		for _, m := range t.Measures.MessageRows(r.Spec.Codec()) {
+		for _, m := range t.Measures.MessageRows(r.Record.Options.codec(r.Spec)) {
 			m.Run, m.Trial = r.Folder.Name(), t.Number
 			rows = append(rows, m)
 		}
@@ -189,7 +199,12 @@ func (r *Run) save() error {
 	for i := range s.Verdicts {
 		text += s.VerdictText(i)
 	}
+	var faults error
+	if r.Record.Options.faulty() {
+		faults = r.Folder.WriteFaults(s.Faults, s.Timeline)
+	}
 	return errors.Join(
+		faults,
 		r.Folder.WriteYAML(s.Record),
 		r.Folder.WriteRows(s.Rows),
 		r.Folder.WriteMessages(s.Messages),

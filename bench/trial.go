@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/bench/control"
+	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -18,14 +20,18 @@ import (
 // A trial is one run of a cluster of processes, from the start of the first to the end of the last.
 type trial struct {
 	Options
-	spec     *nodes.Spec
-	seed     uint64
-	origin   uint64 // see history.Header
-	dir      string // where its logs go
-	launcher *cluster.Launcher
-	endpoint endpoint
-	program  string // of a node
-	progress func(Progress)
+	spec      *nodes.Spec
+	number    int // from 1
+	seed      uint64
+	origin    uint64 // see history.Header
+	dir       string // where its logs go
+	launcher  *cluster.Launcher
+	transport *transport
+	program   string // of a node
+	progress  func(Progress)
+	// reconnects says that connections to the broker may be lost on purpose, so that nodes outlive that.
+	reconnects bool
+	resets     map[int]bool // faults in force that close connections or routes, by number
 
 	name      string // of the run, in its subjects
 	started   time.Time
@@ -38,16 +44,25 @@ type trial struct {
 	ended     chan *cluster.Process
 	notes     *notes
 	pauses    pauses
-	moments   []moment // of faults, that are to come
-	asked     int      // how often all nodes were asked for their status
-	stall     string   // the report of a stall, if there was one
-	livelock  uint64   // messages handled since anybody entered, if that is why
-}
-
-// An endpoint is a broker to join.
-type endpoint struct {
-	url, token string
-	process    *cluster.Process // nil if the run has not started it
+	faults    []chaos.Fault // of this trial, those of the plan first
+	driver    *chaos.Driver // carries them out; nil: the trial has not begun
+	measured  int64         // from when on the times of faults count
+	desk      *control.Desk // takes requests for more; nil: nobody makes any
+	// keepFaults puts faults on record that differ from those of the plan.
+	keepFaults func([]chaos.Fault) error
+	counts     bool    // it has faults, so messages are counted at their moments
+	ahead      reading // for the next that begins
+	outage     outage
+	asked      int                // how often all nodes were asked for their status
+	stall      string             // the report of a stall, if there was one
+	lives      []life             // by node
+	past       []*cluster.Process // of nodes that have restarted since
+	began      int64              // when issuing began; 0: not yet
+	end        int64              // until when the nodes were told to issue; 0: until they are told
+	calmed     string             // the order by which they were told to come to rest, if they were
+	context    context.Context    // of the run, for what is done to nodes in the course of it
+	lossy      bool               // messages may have been lost that nobody has counted
+	livelock   uint64             // messages handled since anybody entered, if that is why
 }
 
 // A Progress says how far a trial has come.
@@ -76,7 +91,7 @@ const (
 // run runs the trial. Whatever the error, the folder holds what was recorded up to then, and no
 // process is left.
 func (t *trial) run(ctx context.Context) (err error) {
-	t.anchor = host.DropAnchor()
+	t.anchor, t.context = host.DropAnchor(), ctx
 	t.started, t.zero = time.Now(), t.anchor.Now()
 	t.journal, err = history.CreateJournal(filepath.Join(t.dir, "orchestrator.log"), t.origin, t.anchor.Error)
 	if err != nil {
@@ -97,6 +112,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 
 // finish marks why the trial ended early, if it did, and ends its processes.
 func (t *trial) finish(err error) {
+	t.refuse("trial %d has ended", t.number)
 	switch {
 	case errors.Is(err, errStalled):
 		t.journal.Stall(t.now(), t.livelock)
@@ -104,12 +120,14 @@ func (t *trial) finish(err error) {
 		t.journal.Mark(t.now(), history.Interrupted)
 	}
 	if err != nil {
+		t.count(t.now(), false)
 		t.gaugeMemory()
 	}
-	for _, p := range t.processes {
+	started := t.up() // the others have ended
+	for _, p := range started {
 		p.Kill()
 	}
-	for _, p := range t.processes {
+	for _, p := range started {
 		<-p.Ended()
 	}
 	t.watch.close()
@@ -124,13 +142,17 @@ func (t *trial) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	planned := t.now() + int64(d)
-	select {
-	case <-timer.C:
-		return t.overslept(planned, t.now())
-	case p := <-t.ended:
-		return t.death(p)
-	case <-ctx.Done():
-		return errInterrupted
+	for {
+		select {
+		case <-timer.C:
+			return t.overslept(planned, t.now())
+		case p := <-t.ended:
+			if err := t.death(p); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return errInterrupted
+		}
 	}
 }
 
@@ -156,16 +178,26 @@ func (t *trial) report(p Progress) {
 // nodes quit.
 func (t *trial) rest(ctx context.Context) error {
 	vigil := t.newVigil()
-	for parked := false; ; {
+	for {
 		s := t.watch.read()
-		if s.atRest() {
-			break
+		if (!t.Detects() || t.watch.hushed) && !t.unhealed() {
+			if resting, err := t.resting(ctx, s); err != nil {
+				return err
+			} else if resting {
+				break
+			}
 		}
-		if t.spec.Circulates && !parked && s.exits == s.requests {
-			parked = true
-			if err := t.order(ctx, host.Order{Do: host.Park}, t.processes...); err != nil {
+		if order := t.calming(); order != "" && t.calmed == "" && !s.open() {
+			t.calmed = order
+			if err := t.order(ctx, host.Order{Do: order}, t.up()...); err != nil {
 				return err
 			}
+		}
+		if t.calmed != "" && !t.watch.hushed && t.allObeyed() {
+			// From now on, what detectors have sent is to arrive.
+			t.watch.hushed = true
+			vigil.restart(t.sums(), t.now())
+			continue
 		}
 		if err := vigil.look(ctx, s, t.now()); err != nil {
 			return err
@@ -175,16 +207,30 @@ func (t *trial) rest(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := t.checkHealed(ctx); err != nil {
+		return err
+	}
 	if err := t.journal.Mark(t.now(), history.Rested); err != nil {
 		return err
 	}
 	return t.quit(ctx)
 }
 
+// calming returns the order by which what goes on for ever comes to rest; nothing if all does so by itself.
+func (t *trial) calming() string {
+	switch {
+	case t.spec.Circulates:
+		return host.Park
+	case t.Detects():
+		return host.Hush
+	}
+	return ""
+}
+
 // gaugeMemory records how much memory the largest node has taken.
 func (t *trial) gaugeMemory() error {
 	var most int64
-	for _, p := range t.processes {
+	for _, p := range t.up() {
 		if kb, ok := p.PeakResidentKB(); ok {
 			most = max(most, kb)
 		}
@@ -200,11 +246,11 @@ func (t *trial) quit(ctx context.Context) error {
 	if err := t.gaugeMemory(); err != nil {
 		return err
 	}
-	if err := t.order(ctx, host.Order{Do: host.Quit}, t.processes...); err != nil {
+	if err := t.order(ctx, host.Order{Do: host.Quit}, t.up()...); err != nil {
 		return err
 	}
 	late := time.After(t.longestPause() + time.Duration(t.total())*10*time.Millisecond)
-	for _, p := range t.processes {
+	for _, p := range t.up() {
 		select {
 		case <-p.Ended():
 			if p.Err() != nil {
@@ -224,5 +270,6 @@ func trialSeed(seed uint64, number int) uint64 {
 	if number == 1 {
 		return seed
 	}
-	return chance.Dice(seed).Bits(chance.Roll{Purpose: chance.ForTrial, Count: uint64(number)}) & math.MaxInt64
+	return chance.Dice(seed).Bits(chance.Roll{Purpose: chance.ForTrial,
+		Count: uint64(number)}) & math.MaxInt64
 }

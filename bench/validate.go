@@ -29,18 +29,22 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 		return fmt.Errorf("a patience of %v: it must be longer than nothing", o.Patience)
 	}
 	if o.Multicast && !spec.Broadcasts() {
-		return fmt.Errorf("%s broadcasts nothing, so a multicast would change nothing: leave out --multicast, or "+
-			"take one that broadcasts (%s)", spec.Name, strings.Join(broadcasters(), ", "))
+		return fmt.Errorf("%s broadcasts nothing, so a multicast would change nothing: leave out "+
+			"--multicast, or take one that broadcasts (%s)", spec.Name, strings.Join(broadcasters(), ", "))
+	}
+	if err := o.checkTransport(); err != nil {
+		return err
 	}
 	o.Algorithm, o.Config = spec.Name, spec.Explicit(o.Config)
+	if err := o.resolveDetector(spec); err != nil {
+		return err
+	}
 	o.WarmupLimit = o.warmupLimit()
 	if err := o.validateEnd(); err != nil {
 		return err
 	}
-	for i := range o.Faults {
-		if err := o.Faults[i].Check(o.Config.N+spec.ServerCount(o.Config), o.Duration); err != nil {
-			return err
-		}
+	if err := o.resolvable(spec); err != nil {
+		return err
 	}
 	return o.validateLoad()
 }
@@ -75,7 +79,8 @@ func (o *Options) validateEnd() error {
 		return fmt.Errorf("a hold of %v is longer than the run of %v: nobody would be measured leaving; "+
 			"hold for less or run for longer", o.Workload.Hold, o.Duration)
 	case !o.Regions.None() && !o.Latency.Zero():
-		return errors.New("both a latency and regions, which have latencies of their own: leave out one of them")
+		return errors.New("both a latency and regions, which have latencies of their own: " +
+			"leave out one of them")
 	case o.Duration > 0 && o.Latency.Mean() > o.Duration:
 		return fmt.Errorf("a latency of %v is longer than the run of %v: nobody would be measured entering; "+
 			"delay for less or run for longer", o.Latency, o.Duration)
@@ -93,8 +98,8 @@ func (o *Options) validateLoad() error {
 		return err
 	}
 	if (w.Load == workload.Open) != (w.Rate != 0) {
-		return fmt.Errorf("a rate of %v under a load that is %s: an open load takes a rate, and no other does",
-			w.Rate, w.Load)
+		return fmt.Errorf("a rate of %v under a load that is %s: "+
+			"an open load takes a rate, and no other does", w.Rate, w.Load)
 	}
 	if err := w.CheckRate(); err != nil {
 		return err

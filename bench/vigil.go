@@ -3,10 +3,11 @@ package bench
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"turnstile/internal/english"
+	"turnstile/nodes"
+	"turnstile/nodes/detector"
 	"turnstile/nodes/host"
 	"turnstile/nodes/stall"
 )
@@ -43,11 +44,11 @@ type vigil struct {
 type evidence interface {
 	now() int64
 	sums() sums
-	// disturbed reports whether a process stood still since it was last called, or still does, or a fault is in
-	// force or to come.
-	disturbed(now int64) (bool, error)
-	// silent asks every process, the broker too, for a sign of life. It returns the name of one that gives none
-	// within a time, and what may be the cause.
+	// disturbed reports whether a process stood still since it was last called, or still does, or a fault is
+	// in force or to come, or has set back timers that still run.
+	disturbed(ctx context.Context, now int64) (bool, error)
+	// silent asks every process, the broker too, for a sign of life. It returns the name of one that gives
+	// none within a time, and what may be the cause.
 	silent(ctx context.Context, within time.Duration) (who, why string, err error)
 	// stalled ends the trial, in which so many messages were handled since anybody entered; 0: nothing moves.
 	stalled(ctx context.Context, messages uint64) error
@@ -57,6 +58,9 @@ type evidence interface {
 func (t *trial) newVigil() *vigil {
 	v := &vigil{of: t, plenty: plentyFor(t.total(), t.spec.Circulates), longest: t.longestPause(),
 		limit: t.Patience + 10*max(t.Latency.Longest(), t.Regions.Longest())}
+	for _, in := range t.beside() { // a suspicion to come may be what is waited for
+		v.limit += detector.Within(in)
+	}
 	v.restart(t.sums(), t.now())
 	return v
 }
@@ -73,7 +77,7 @@ func plentyFor(total int, circulates bool) uint64 {
 // look takes the sums of a trial in which something is open, and gathers evidence when it is time to. It
 // returns errStalled, or another error that ends the run, or nil.
 func (v *vigil) look(ctx context.Context, s sums, now int64) error {
-	if disturbed, err := v.of.disturbed(now); disturbed || err != nil {
+	if disturbed, err := v.of.disturbed(ctx, now); disturbed || err != nil {
 		v.restart(s, now)
 		return err
 	}
@@ -87,7 +91,7 @@ func (v *vigil) look(ctx context.Context, s sums, now int64) error {
 	switch {
 	case time.Duration(now-v.lastAt) > v.limit:
 		return v.still(ctx, s)
-	case time.Duration(now-v.enteredAt) > v.limit && handled > v.plenty && s.entries == s.exits:
+	case time.Duration(now-v.enteredAt) > v.limit && handled > v.plenty && s.nobodyInside():
 		return v.livelock(ctx, s, handled)
 	}
 	return nil
@@ -161,17 +165,21 @@ func (v *vigil) answered(ctx context.Context) (all bool, err error) {
 
 func (t *trial) sums() sums { return t.watch.read() }
 
-func (t *trial) disturbed(now int64) (bool, error) {
+func (t *trial) disturbed(ctx context.Context, now int64) (bool, error) {
 	err := t.followFaults(now) // a request may wait for a fault to be healed
 	if err == nil {
 		err = t.followPauses(now)
 	}
-	return t.pauses.takeDisturbed() || len(t.moments) > 0, err
+	if err == nil {
+		err = t.followOutage(ctx, now)
+	}
+	lingers := t.driver != nil && t.driver.Lingers(now)
+	return t.pauses.takeDisturbed() || t.faultsPending() || lingers || t.outage.away, err
 }
 
 func (t *trial) silent(ctx context.Context, within time.Duration) (who, why string, err error) {
 	status, err := t.ask(ctx, within)
-	i := slices.Index(status, nil)
+	i := t.unanswered(status)
 	switch {
 	case i < 0 || err != nil:
 		return "", "", err
@@ -186,17 +194,33 @@ func (t *trial) silent(ctx context.Context, within time.Duration) (who, why stri
 // stalled has all nodes stand still, keeps a report of their states, and returns errStalled. messages is how
 // many were handled since anybody entered, if that is why.
 func (t *trial) stalled(ctx context.Context, messages uint64) error {
-	if err := t.order(ctx, host.Order{Do: host.Park}, t.processes...); err != nil {
+	t.refuse("trial %d has stalled: nothing in it moves any more", t.number)
+	if err := t.order(ctx, host.Order{Do: host.Park}, t.up()...); err != nil {
 		return fmt.Errorf("nothing moves any more: %w", err)
 	}
 	status, err := t.ask(ctx, 5*time.Second)
 	if err != nil {
 		return err
 	}
-	arrive := t.now() + int64(5*time.Second+max(t.Latency.Longest(), t.Regions.Longest()))
-	for s := t.sums(); s.sent != s.delivered && t.now() < arrive; s = t.sums() { // nobody handles what comes
+	t.watch.hushed = true // with all the rest
+	latency := int64(max(t.Latency.Longest(), t.Regions.Longest()))
+	arrive := t.now() + int64(5*time.Second) + latency
+	// Of what was lost with connections nobody knows that it will not come.
+	quiet := t.now() + int64(10*tick) + latency
+	for s := t.sums(); s.sent != s.delivered && t.now() < arrive; { // nobody handles what comes
 		if err := t.wait(ctx, tick); err != nil {
 			return err
+		}
+		before := s
+		if s = t.sums(); s != before {
+			quiet = t.now() + int64(10*tick) + latency
+		} else if t.lossy && t.now() > quiet {
+			break
+		}
+	}
+	for id := range status {
+		if !t.isUp(nodes.ID(id)) {
+			status[id] = &nodes.NodeStatus{Client: "none", Machine: "its process was killed"}
 		}
 	}
 	t.stall, t.livelock = stall.Report(status, t.Config.N), messages

@@ -19,10 +19,10 @@ type fakeTrial struct {
 	messages uint64 // with which it was said to have stalled
 }
 
-func (f *fakeTrial) now() int64                      { return f.at }
-func (f *fakeTrial) sums() sums                      { return f.is }
-func (f *fakeTrial) disturbed(int64) (bool, error)   { return f.pauses, nil }
-func (f *fakeTrial) pass(d time.Duration) *fakeTrial { f.at += int64(d); return f }
+func (f *fakeTrial) now() int64                                     { return f.at }
+func (f *fakeTrial) sums() sums                                     { return f.is }
+func (f *fakeTrial) disturbed(context.Context, int64) (bool, error) { return f.pauses, nil }
+func (f *fakeTrial) pass(d time.Duration) *fakeTrial                { f.at += int64(d); return f }
 
 func (f *fakeTrial) silent(context.Context, time.Duration) (who, why string, err error) {
 	f.asked++

@@ -1,14 +1,23 @@
 package bench
 
 import (
+	"slices"
+
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
 
 // A watch reads the counters in the mapped logs of the nodes of a trial, while they run.
 type watch struct {
-	kinds int // of messages
-	logs  []*history.Watched
+	kinds     int                // of messages
+	detectors []bool             // which instances are failure detectors; nil: none is
+	logs      []*history.Watched // by node; nil: it is down
+	// hushed says that the detectors do nothing more. Until then they are left out of all sums: what they do is
+	// no progress, and they never rest.
+	hushed bool
+
+	dead               []*history.Watched // of processes that have ended as they were to
+	abandoned, crashed uint64             // requests of theirs that they had not entered, or not left
 }
 
 // add begins to watch the log at path.
@@ -21,12 +30,36 @@ func (w *watch) add(path string) error {
 	return nil
 }
 
+// bury takes note that the process of a node has ended, as it was to. Its open requests are over. It returns
+// how many requests the process has made, by instance.
+func (w *watch) bury(node int) (requests []uint64) {
+	l := w.logs[node]
+	w.logs[node] = nil
+	w.dead = append(w.dead, l)
+	for i := range l.Instances {
+		c := &l.Instances[i]
+		made, entered, left := c.Requests.Load(), c.Entries.Load(), c.Exits.Load()
+		w.abandoned += made - entered
+		w.crashed += entered - left
+		requests = append(requests, made)
+	}
+	return requests
+}
+
+// revive begins to watch the log at path, of the next process of a node.
+func (w *watch) revive(node int, path string) (err error) {
+	w.logs[node], err = history.Watch(path)
+	return err
+}
+
 // close ends the watch.
 func (w *watch) close() {
-	for _, l := range w.logs {
-		l.Close()
+	for _, l := range slices.Concat(w.logs, w.dead) {
+		if l != nil {
+			l.Close()
+		}
 	}
-	w.logs = nil
+	w.logs, w.dead = nil, nil
 }
 
 // sums are the counters of all nodes together. What faults drop counts as delivered, and what they add as
@@ -36,12 +69,15 @@ type sums struct {
 	sent, delivered          uint64
 	timeouts                 uint64
 	pending                  int64
+
+	abandoned, crashed uint64 // requests of the dead that were never entered, or never left
+	dead               int    // processes that have ended as they were to
 }
 
 // read adds up the counters. Effects are read before their causes: if their sums are equal, everything was at
 // rest in between (see history.Counters).
 func (w *watch) read() sums {
-	var s sums
+	s := sums{abandoned: w.abandoned, crashed: w.crashed, dead: len(w.dead)}
 	w.each(func(c *history.InstanceCounters) {
 		s.exits += c.Exits.Load()
 		s.timeouts += c.Timeouts.Load()
@@ -52,7 +88,9 @@ func (w *watch) read() sums {
 	})
 	w.each(func(c *history.InstanceCounters) { s.entries += c.Entries.Load() })
 	for _, l := range w.logs {
-		s.pending += l.Pending.Load()
+		if l != nil {
+			s.pending += l.Pending.Load()
+		}
 	}
 	w.each(func(c *history.InstanceCounters) {
 		s.requests += c.Requests.Load()
@@ -64,35 +102,72 @@ func (w *watch) read() sums {
 	return s
 }
 
-// each calls do for the counters of each instance of each node.
-func (w *watch) each(do func(*history.InstanceCounters)) {
-	for _, l := range w.logs {
-		for i := range l.Instances {
+// messages returns how many messages the nodes have sent, and how many were dropped, those of detectors left
+// out.
+func (w *watch) messages() (sent, dropped uint64) {
+	w.eachOf(false, func(c *history.InstanceCounters) {
+		dropped += c.Dropped.Load()
+		for kind := range w.kinds {
+			sent += c.Kinds[kind].Sent.Load()
+		}
+	})
+	return sent, dropped
+}
+
+// each calls do for the counters of each instance that is to come to rest, of every process, dead or not.
+func (w *watch) each(do func(*history.InstanceCounters)) { w.eachOf(w.hushed, do) }
+
+// eachOf calls do for the counters of each instance of each process, those of detectors only if they are
+// wanted.
+func (w *watch) eachOf(detectors bool, do func(*history.InstanceCounters)) {
+	for _, logs := range [][]*history.Watched{w.logs, w.dead} {
+		for _, l := range logs {
+			if l != nil {
+				w.eachIn(l, detectors, do)
+			}
+		}
+	}
+}
+
+func (w *watch) eachIn(l *history.Watched, detectors bool, do func(*history.InstanceCounters)) {
+	for i := range l.Instances {
+		if detectors || w.detectors == nil || !w.detectors[i] {
 			do(&l.Instances[i])
 		}
 	}
 }
 
-// cold returns how many clients wait for their first or second entry.
+// cold returns how many clients that are up wait for their first or second entry.
 func (w *watch) cold() (n int) {
-	w.each(func(c *history.InstanceCounters) {
+	waits := func(c *history.InstanceCounters) {
 		if entries := c.Entries.Load(); entries < workload.SteadyEntries && c.Requests.Load() > entries {
 			n++
 		}
-	})
+	}
+	for _, l := range w.logs {
+		if l != nil {
+			w.eachIn(l, false, waits)
+		}
+	}
 	return n
 }
 
 // atRest reports whether no message is on its way and no request open.
-func (s sums) atRest() bool { return s.exits == s.requests && s.delivered == s.sent }
+func (s sums) atRest() bool { return !s.open() && s.delivered == s.sent }
+
+// over returns how many requests are over: their clients have left, or died.
+func (s sums) over() uint64 { return s.exits + s.abandoned + s.crashed }
+
+// nobodyInside reports whether every client that has entered has left, or died.
+func (s sums) nobodyInside() bool { return s.entries == s.exits+s.crashed }
 
 // quiescent reports whether nothing can happen any more but new requests: no message is on its way, no client
-// is about to leave, and no timer runs.
-func (s sums) quiescent() bool { return s.delivered == s.sent && s.pending == 0 }
+// is about to leave, and no timer runs. Once nodes have died, counts do not tell.
+func (s sums) quiescent() bool { return s.delivered == s.sent && s.pending == 0 && s.dead == 0 }
 
 // open reports whether some request is open. Even if its client is inside, something must move before long,
 // since no hold lasts for ever.
-func (s sums) open() bool { return s.requests > s.exits }
+func (s sums) open() bool { return s.requests > s.over() }
 
 // steps returns how many things have happened to machines from outside.
 func (s sums) steps() uint64 { return s.delivered + s.timeouts }

@@ -1,6 +1,10 @@
 package bench
 
-import "testing"
+import (
+	"testing"
+
+	"turnstile/nodes/history"
+)
 
 func TestRest(t *testing.T) {
 	for _, test := range []struct {
@@ -16,5 +20,28 @@ func TestRest(t *testing.T) {
 		if test.s.atRest() != test.rest || test.s.open() != test.open {
 			t.Errorf("%+v: at rest %v, open %v", test.s, test.s.atRest(), test.s.open())
 		}
+	}
+}
+
+// What detectors do is in the sums only once they are hushed, and never among the messages of a fault.
+func TestDetectorsAreLeftOut(t *testing.T) {
+	instances := make([]history.InstanceCounters, 2)
+	for i := range instances {
+		instances[i].Kinds[i].Sent.Store(uint64(10 + i))
+		instances[i].Kinds[i].Delivered.Store(uint64(5 + i))
+		instances[i].Dropped.Store(1)
+		instances[i].Timeouts.Store(3)
+	}
+	w := watch{kinds: 2, detectors: []bool{false, true},
+		logs: []*history.Watched{{Counters: &history.Counters{}, Instances: instances}}}
+	if got, want := w.read(), (sums{sent: 10, delivered: 6, timeouts: 3}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	w.hushed = true
+	if got, want := w.read(), (sums{sent: 21, delivered: 13, timeouts: 6}); got != want {
+		t.Errorf("hushed, %+v, want %+v", got, want)
+	}
+	if sent, dropped := w.messages(); sent != 10 || dropped != 1 {
+		t.Errorf("%d messages, %d dropped", sent, dropped)
 	}
 }

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"turnstile/nodes"
@@ -12,62 +13,127 @@ import (
 type Cut struct {
 	groups []Group
 	oneWay bool // only messages from the first group to the second are lost
-	group  map[nodes.ID]int
+	ring   Group
+	reach  int // in a ring: how many nodes each reaches on either side
+	// for groups that are not known yet: bridge, ring or a target, which is cut off from all others
+	word  string
+	of    Target // that target
+	group map[nodes.ID]int
 }
 
-// cutForms lists what ParseCut takes, for its errors.
-const cutForms = "0-1/2-4 (nodes 0 and 1 from 2 to 4), 0/1/2 (each from the others), 0,3/1-2, " +
-	"or 0>1-2 (what 0 sends to 1 and 2, and not what they send)"
+// Words for cuts that are no targets.
+const (
+	bridgeCut = "bridge"
+	ringCut   = "ring"
+)
 
-// ParseCut reads a cut: groups of nodes with / between them, or two with >.
+// cutForms lists what ParseCut takes, for its errors.
+const cutForms = "0-1/2-4 (nodes 0 and 1 from 2 to 4), 0/1/2 (each from the others), " +
+	"0,3/1-2, 0>1-2 (what 0 sends to 1 and 2, and not what they send), bridge, ring, " +
+	"or who is cut off from all others, as in minority or holder"
+
+// ParseCut reads a cut: groups of nodes with / between them, or two with >, or a word.
 func ParseCut(text string) (Cut, error) {
 	fail := func(why string) (Cut, error) {
 		return Cut{}, fmt.Errorf("%q is no cut%s: write %s", text, why, cutForms)
 	}
-	c := Cut{oneWay: strings.Contains(text, ">"), group: map[nodes.ID]int{}}
+	if !strings.ContainsAny(text, "/>") {
+		return parseCutWord(text, fail)
+	}
+	oneWay := strings.Contains(text, ">")
 	between := "/"
-	if c.oneWay {
+	if oneWay {
 		between = ">"
 	}
 	parts := strings.Split(text, between)
-	if len(parts) < 2 {
-		return fail(", since it has one group")
-	}
-	if c.oneWay && len(parts) > 2 {
+	if oneWay && len(parts) > 2 {
 		return fail(", since one way leads from one group to one other")
 	}
-	for i, part := range parts {
+	var groups []Group
+	taken := map[nodes.ID]bool{}
+	for _, part := range parts {
 		group, err := ParseGroup(part)
 		if err != nil {
 			return fail("")
 		}
 		for _, id := range group {
-			if _, twice := c.group[id]; twice {
+			if taken[id] {
 				return fail(fmt.Sprintf(", since node %d is in it twice", id))
 			}
+			taken[id] = true
+		}
+		groups = append(groups, group)
+	}
+	return cutInto(oneWay, groups...), nil
+}
+
+// parseCutWord reads a cut without groups.
+func parseCutWord(text string, fail func(string) (Cut, error)) (Cut, error) {
+	list, isRing := strings.CutPrefix(text, ringCut+":")
+	target, err := ParseTarget(text)
+	switch {
+	case text == bridgeCut, text == ringCut:
+		return Cut{word: text}, nil
+	case isRing:
+		var ring Group
+		for _, word := range strings.Split(list, ",") {
+			id, err := ParseGroup(word)
+			if err != nil || len(id) > 1 || slices.Contains(ring, id[0]) {
+				return fail(", since a ring lists each node once, as in ring:0,2,1")
+			}
+			ring = append(ring, id...)
+		}
+		return ringOf(ring), nil
+	case err == nil && target.Word != "":
+		return Cut{word: text, of: target}, nil
+	case err == nil:
+		return fail(", since it has one group")
+	}
+	return fail("")
+}
+
+// cutInto returns the cut between groups.
+func cutInto(oneWay bool, groups ...Group) Cut {
+	c := Cut{groups: groups, oneWay: oneWay, group: map[nodes.ID]int{}}
+	for i, g := range groups {
+		for _, id := range g {
 			c.group[id] = i
 		}
-		c.groups = append(c.groups, group)
 	}
-	return c, nil
+	return c
+}
+
+// ringOf returns the cut in which every node of a ring reaches a majority of them, those next to it, and no
+// two the same.
+func ringOf(ring Group) Cut {
+	c := Cut{ring: ring, reach: (len(ring)/2 + 1) / 2, group: map[nodes.ID]int{}}
+	for i, id := range ring {
+		c.group[id] = i
+	}
+	return c
 }
 
 // IsZero implements yaml.IsZeroer, and what encoding/json asks for omitzero.
 func (c Cut) IsZero() bool { return c.None() }
 
 // None reports whether it cuts nothing.
-func (c Cut) None() bool { return len(c.groups) == 0 }
+func (c Cut) None() bool { return len(c.groups) == 0 && len(c.ring) == 0 && c.word == "" }
 
-// Separates reports whether messages from one node to another are lost.
-func (c Cut) Separates(from, to nodes.ID) bool {
+// Separates reports whether messages from one node to another are lost. It must be known who is in which
+// group.
+func (c *Cut) Separates(from, to nodes.ID) bool {
 	a, in := c.group[from]
 	b, too := c.group[to]
+	if len(c.ring) > 0 {
+		apart := max(a-b, b-a)
+		return in && too && min(apart, len(c.ring)-apart) > c.reach
+	}
 	return in && too && a != b && (!c.oneWay || a == 0)
 }
 
 // Check says what is wrong with the cut of so many nodes, servers included, if anything is.
-func (c Cut) Check(total int) error {
-	for _, g := range c.groups {
+func (c *Cut) Check(total int) error {
+	for _, g := range append(slices.Clip(c.groups), c.ring, c.of.Nodes) {
 		if err := g.Check(total); err != nil {
 			return err
 		}
@@ -75,13 +141,31 @@ func (c Cut) Check(total int) error {
 	return nil
 }
 
+// Short writes the cut for people: of many nodes the first few.
+func (c Cut) Short() string {
+	if len(c.ring) > mostNamed {
+		return fmt.Sprintf("%s:%v,... (%d nodes)", ringCut, c.ring[:mostNamed/2], len(c.ring))
+	}
+	return c.write(Group.Short)
+}
+
 // String writes the cut as ParseCut reads it.
-func (c Cut) String() string {
+func (c Cut) String() string { return c.write(Group.String) }
+
+func (c Cut) write(group func(Group) string) string {
 	var groups []string
 	for _, g := range c.groups {
-		groups = append(groups, g.String())
+		groups = append(groups, group(g))
 	}
-	if c.oneWay {
+	switch {
+	case c.word != "":
+		return c.word
+	case len(c.ring) > 0:
+		for _, id := range c.ring {
+			groups = append(groups, fmt.Sprint(id))
+		}
+		return ringCut + ":" + strings.Join(groups, ",")
+	case c.oneWay:
 		return strings.Join(groups, ">")
 	}
 	return strings.Join(groups, "/")
@@ -90,14 +174,23 @@ func (c Cut) String() string {
 // MarshalText writes the cut as ParseCut reads it.
 func (c Cut) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText is ParseCut in place.
+// UnmarshalText is ParseCut in place. Nothing cuts nothing.
 func (c *Cut) UnmarshalText(text []byte) (err error) {
+	if len(text) == 0 {
+		*c = Cut{}
+		return nil
+	}
 	*c, err = ParseCut(string(text))
 	return err
 }
 
 // Set is ParseCut in place, for flags.
-func (c *Cut) Set(text string) error { return c.UnmarshalText([]byte(text)) }
+func (c *Cut) Set(text string) error {
+	if !c.None() {
+		return errAgain
+	}
+	return c.UnmarshalText([]byte(text))
+}
 
 // Type names the value of a flag.
 func (c *Cut) Type() string { return "groups" }

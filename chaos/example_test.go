@@ -7,22 +7,49 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/mutex"
 )
 
 // The fate of a packet is how late each of its copies arrives: an empty one loses it.
 func Example() {
-	network := chaos.Network{Latency: chance.Constant(time.Millisecond), Loss: 0.25, Duplication: 0.25}
-	shaper := network.Shaper(chance.Dice(1)) // the seed
+	network := chaos.Network{Latency: chance.Constant(time.Millisecond)}
+	scene := &chaos.Scene{Spec: row, Config: nodes.Config{N: 2}, Measured: time.Second}
+	plan := []chaos.Fault{{Loss: &chaos.Losses{Rate: 0.25}}, {Duplicate: new(chaos.Share(0.25))}}
+	const seed = 1
+	faults, err := chaos.Resolve(plan, scene, seed)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range faults {
+		fmt.Println(&f)
+	}
+	simulation, err := network.Simulated(faults, scene, seed)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	simulation.Saboteur.Begin(idle{}, 0) // a host does that
 	for number := range uint64(6) {
-		fate := shaper.Shape(&nodes.Packet{From: 0, To: 1, Number: number + 1}, nil)
-		fmt.Println("packet", number+1, fate)
+		packet := nodes.Packet{From: 0, To: 1, Number: number + 1, At: 1}
+		fmt.Println("packet", number+1, simulation.Shaper.Shape(&packet, nil))
 	}
 
 	// Output:
-	// packet 1 []
-	// packet 2 []
-	// packet 3 [1ms]
-	// packet 4 [1ms]
-	// packet 5 [1ms]
-	// packet 6 [1ms 1ms]
+	// loss 25% at 0s
+	// duplicate 25% at 0s
+	// packet 1 [1ms]
+	// packet 2 [1ms]
+	// packet 3 [1ms 1ms]
+	// packet 4 [1ms 1ms]
+	// packet 5 [1ms 1ms]
+	// packet 6 [1ms]
 }
+
+// row is an algorithm.
+var row, _ = mutex.Find("ricart-agrawala")
+
+// idle is a cluster to which nothing happens.
+type idle struct{ nodes.Cluster }
+
+func (idle) Now() int64 { return 0 }

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,11 +12,15 @@ import (
 // A Group is a list of nodes.
 type Group []nodes.ID
 
+// errTwice says what no group may do.
+var errTwice = errors.New("a node is named twice")
+
 // ParseGroup reads a group: 3, 0-2 or 0-2,5.
 func ParseGroup(text string) (g Group, err error) {
 	fail := func() (Group, error) {
 		return nil, fmt.Errorf("%q names no nodes: write 3, 0-2 or 0-2,5", text)
 	}
+	taken := map[nodes.ID]bool{}
 	for _, word := range strings.Split(text, ",") {
 		first, last, isRange := strings.Cut(word, "-")
 		if !isRange {
@@ -30,6 +35,10 @@ func ParseGroup(text string) (g Group, err error) {
 			return fail()
 		}
 		for id := nodes.ID(from); id <= nodes.ID(to); id++ {
+			if taken[id] {
+				return nil, fmt.Errorf("%q: %w", text, errTwice)
+			}
+			taken[id] = true
 			g = append(g, id)
 		}
 	}
@@ -61,6 +70,17 @@ func (g Group) String() string {
 		words, i = append(words, word), j+1
 	}
 	return strings.Join(words, ",")
+}
+
+// mostNamed is how many of many nodes are named in texts for people.
+const mostNamed = 12
+
+// Short writes the group for people: of many nodes the first few.
+func (g Group) Short() string {
+	if len(g) <= mostNamed || len(g.String()) < 4*mostNamed {
+		return g.String()
+	}
+	return fmt.Sprintf("%v,... (%d nodes)", g[:mostNamed/2], len(g))
 }
 
 // MarshalText writes the group as ParseGroup reads it.

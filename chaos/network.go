@@ -1,7 +1,7 @@
 package chaos
 
 import (
-	"fmt"
+	"slices"
 	"time"
 
 	"turnstile/internal/chance"
@@ -11,19 +11,8 @@ import (
 // A Network is what the links do to messages, the same during the whole run. Its zero value delivers each at
 // once.
 type Network struct {
-	Latency     chance.Distribution `json:"latency"`
-	Regions     Regions             `json:"regions"`               // instead of Latency, if there are any
-	Loss        float64             `json:"loss,omitempty"`        // share of messages that are lost
-	Duplication float64             `json:"duplication,omitempty"` // share of messages that arrive twice
-	Faults      []Fault             `json:"faults,omitempty"`      // at times from when issuing begins
-}
-
-// Validate says what is wrong with the network, if anything is.
-func (n *Network) Validate() error {
-	if !(n.Loss >= 0 && n.Loss <= 1 && n.Duplication >= 0 && n.Duplication <= 1) { // nor is either a NaN
-		return fmt.Errorf("a loss of %v and a duplication of %v: shares lie between 0 and 1", n.Loss, n.Duplication)
-	}
-	return nil
+	Latency chance.Distribution `json:"latency"`
+	Regions Regions             `json:"regions"` // instead of Latency, if there are any
 }
 
 // Longest returns a latency that fewer than one message in a million exceeds.
@@ -34,39 +23,52 @@ func (n *Network) Longest() time.Duration {
 	return n.Regions.Longest()
 }
 
-// Constant reports whether all messages take the same time, and none is lost or duplicated.
-func (n *Network) Constant() bool {
-	return n.Regions.None() && n.Latency.IsConstant() && n.Loss == 0 && n.Duplication == 0 &&
-		len(n.Faults) == 0
+// Constant reports whether all messages take the same time.
+func (n *Network) Constant() bool { return n.Regions.None() && n.Latency.IsConstant() }
+
+// Shaper returns the shaper of the network under the seed of dice with the faults of a run, or nil if each
+// message is delivered at once.
+func (n *Network) Shaper(dice chance.Dice, faults []Fault, b *Board, codec *nodes.Codec) (nodes.Shaper,
+	error) {
+	s := n.undisturbed(dice)
+	switch {
+	case slices.ContainsFunc(faults, func(f Fault) bool { return f.OfLinks() }):
+		return NewRules(faults, b, s, codec)
+	case n.Constant() && n.Latency.Zero():
+		return nil, nil
+	}
+	return s, nil
 }
 
-// Simulated returns what the simulator takes: the latency, if it is the same for all messages, or else the
-// shaper under the seed of dice.
-func (n *Network) Simulated(dice chance.Dice) (latency time.Duration, shaper nodes.Shaper) {
-	if n.Constant() {
-		return n.Latency.Mean(), nil
-	}
-	return 0, n.Shaper(dice)
-}
-
-// Shaper returns the shaper of the network under the seed of dice, or nil if each message is delivered at
-// once.
-func (n *Network) Shaper(dice chance.Dice) nodes.Shaper {
-	if n.Constant() && n.Latency.Zero() {
-		return nil
-	}
-	var s nodes.Shaper = Latency{Of: n.Latency, Dice: dice}
+// undisturbed returns the shaper of the network without faults, even if it delivers each message at once.
+func (n *Network) undisturbed(dice chance.Dice) nodes.Shaper {
 	if !n.Regions.None() {
-		s = RegionalLatency{Regions: n.Regions, Dice: dice}
+		return RegionalLatency{Regions: n.Regions, Dice: dice}
 	}
-	if n.Duplication > 0 {
-		s = Duplication{Rate: n.Duplication, Dice: dice, Of: s}
+	return Latency{Of: n.Latency, Dice: dice}
+}
+
+// A Simulation is what the simulator takes of a network and of faults.
+type Simulation struct {
+	Saboteur nodes.Saboteur // nil: there are no faults
+	Latency  time.Duration  // of every message, if there is no Shaper
+	Shaper   nodes.Shaper
+}
+
+// Simulated returns what the simulator takes of the network, with faults that Resolve has returned, under a
+// seed.
+func (n *Network) Simulated(faults []Fault, s *Scene, seed uint64) (Simulation, error) {
+	if len(faults) == 0 && n.Constant() {
+		return Simulation{Latency: n.Latency.Mean()}, nil
 	}
-	if n.Loss > 0 {
-		s = Loss{Rate: n.Loss, Dice: dice, Of: s}
+	board, codec := NewBoard(), s.codec()
+	shaper, err := n.Shaper(chance.Dice(seed), faults, board, codec)
+	if err != nil || len(faults) == 0 {
+		return Simulation{Shaper: shaper}, err
 	}
-	if len(n.Faults) > 0 {
-		s = &Cuts{Faults: n.Faults, Of: s}
+	driver, err := NewDriver(faults, board, s.Config.N, codec)
+	if _, ruled := shaper.(*Rules); !ruled && n.Constant() {
+		return Simulation{Saboteur: driver, Latency: n.Latency.Mean()}, err
 	}
-	return s
+	return Simulation{driver, 0, shaper}, err
 }

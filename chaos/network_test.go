@@ -7,21 +7,14 @@ import (
 	"turnstile/nodes"
 )
 
-func TestSharesAreShares(t *testing.T) {
-	for _, n := range []Network{{Loss: 1.5}, {Duplication: -0.1}} {
-		if n.Validate() == nil {
-			t.Errorf("%+v is a network", n)
-		}
-	}
-}
-
 // One more message that is lost moves no decision about any other message.
 func TestOneMoreLossMovesNoOtherDecision(t *testing.T) {
 	link, others := nodes.Packet{From: 0, To: 1}, []nodes.Packet{{From: 1, To: 0}, {From: 0, To: 2}}
-	fates := func(loss float64) (mine, theirs []string) {
-		network := Network{Loss: loss, Duplication: 0.2}
+	fates := func(loss Share) (mine, theirs []string) {
+		var network Network
 		network.Latency.Set("exponential:1ms")
-		s := network.Shaper(1)
+		s := ruled(t, &network, Fault{Loss: &Losses{Rate: loss}, Seed: 3},
+			Fault{Duplicate: new(Share(0.2)), Seed: 4})
 		for n := uint64(1); n < 200; n++ {
 			link.Number = n
 			mine = append(mine, fmt.Sprint(s.Shape(&link, nil)))

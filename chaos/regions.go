@@ -34,8 +34,8 @@ func ReadRegions(r io.Reader) (Regions, error) {
 	}
 	var regions Regions
 	if err := yamlfile.Decode(b, &regions); err != nil && err != io.EOF {
-		return Regions{}, fmt.Errorf("these are no regions: %w; write regions: [eu, us], and below it latency:, "+
-			"with a list of latencies for each region, as in docs/running.md", err)
+		return Regions{}, fmt.Errorf("these are no regions: %w; write regions: [eu, us], "+
+			"and below it latency:, with a list of latencies for each region, as in docs/running.md", err)
 	}
 	return regions, regions.check()
 }

@@ -52,7 +52,8 @@ func TestReadRegionsSaysWhatIsWrong(t *testing.T) {
 		"root:x:0:0":                                    "a text is not keys with values; write regions: [eu, us]",
 		"regions: eu":                                   `line 1: regions: "eu" is not a list`,
 	} {
-		if _, err := ReadRegions(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := ReadRegions(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(),
+			says) {
 			t.Errorf("%q gives %v, which does not say %q", text, err, says)
 		}
 	}

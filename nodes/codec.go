@@ -77,10 +77,10 @@ func stackCodec(instances []Instance) (*Codec, error) {
 	return c, nil
 }
 
-// KindName returns the name of a message's kind: that of its type without the prefix in lower case,
-// in lower case, so that ricartRequest is a "request".
+// KindName returns the name of a message's kind: that of its type without the prefix in lower case and
+// without type arguments, in lower case, so that ricartRequest is a "request".
 func KindName(m Message) string {
-	name := reflect.TypeOf(m).Name()
+	name, _, _ := strings.Cut(reflect.TypeOf(m).Name(), "[")
 	if at := strings.IndexFunc(name, unicode.IsUpper); at > 0 {
 		name = name[at:]
 	}

@@ -29,6 +29,9 @@ func (e *Env) mustKnowIDs(does string) {
 // N returns how many clients there are.
 func (e *Env) N() int { return e.node.stack.N() }
 
+// Total returns how many nodes there are, clients and servers.
+func (e *Env) Total() int { return e.node.stack.total }
+
 // Peers returns the set of all clients but this node. The caller may keep and change it.
 func (e *Env) Peers() Set {
 	e.mustKnowIDs("asks for its peers")
@@ -120,8 +123,15 @@ func (e *Env) Units() int { return int(e.instance.units) }
 // Grant lets the waiting client into its critical section.
 func (e *Env) Grant() { e.GrantFenced(0) }
 
-// GrantFenced is Grant under a fencing number, which must rise from grant to grant of a resource.
+// MostFence is the highest fence number.
+const MostFence = 1<<36 - 1
+
+// GrantFenced is Grant under a fence number, which must rise from grant to grant of a resource. It must not
+// exceed MostFence.
 func (e *Env) GrantFenced(fence uint64) {
+	if fence > MostFence {
+		panic(fmt.Sprintf("it grants under the fence number %d; the highest is %d", fence, uint64(MostFence)))
+	}
 	e.instance.turn("grants", Waiting, Inside)
 	e.node.effects = append(e.node.effects, Effect{Op: OpGrant, Instance: e.index, Number: fence})
 }

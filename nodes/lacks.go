@@ -13,8 +13,9 @@ func (s *Spec) Check() error {
 		{"Family", s.Family == ""},
 		{"Source", s.Source == ""},
 		{"Summary", s.Summary == ""},
-		{"Live", s.Live == 0},
-		{"Cost", s.Cost == nil},
+		{"Live", s.Live == 0 && !s.Detector},
+		{"Cost", s.Cost == nil && !s.Detector},
+		{"Faults", len(s.Faults) == 0 && !s.Detector},
 		{"BrokenAt", s.Broken != "" && s.BrokenAt.N == 0},
 	}...))
 }

@@ -8,10 +8,13 @@ type Packet struct {
 	Instance int32
 	Kind     uint8
 	Net      uint8  // the network that carries messages of its kind
-	Number   uint64 // of the packet on its link, from 1
-	OfKind   uint64 // among the packets of its kind on its link, from 1
-	Bytes    int    // of the encoded message; zero where messages are not encoded
+	Number   uint64 // of the packet on its link, from 1 (see Links.Restart)
+	OfKind   uint64 // among the packets of its kind on its link, from 1, since its receiver has started
+	Bytes    int    // of the encoded message; zero in a simulation, unless the shaper is a Weigher that needs it
 	At       int64  // when the link takes it, in the run's nanoseconds
+
+	// Loose is set by a shaper if the packet may overtake others of its link, and be overtaken.
+	Loose bool
 }
 
 // A Fate is when the copies of one packet arrive, each that much later than it would have: empty, the packet
@@ -26,8 +29,8 @@ type Shaper interface {
 	Shape(p *Packet, fate Fate) Fate
 }
 
-// A Beginner is a shaper that counts time from when the clients of a run begin to request.
-type Beginner interface{ Begin(at int64) }
+// A Weigher is a shaper that may need to know how many bytes packets have.
+type Weigher interface{ NeedsBytes() bool }
 
 // Links numbers the packets of a cluster, asks a Shaper for their fates, and keeps the order of each link.
 // The host that receives and the simulator share it, so a seed means the same to both.
@@ -40,14 +43,16 @@ type Links struct {
 	ofKind  []uint32        // of these, by kind
 	sparse  map[uint64]link // in a large one, most of whose links are idle
 	rare    map[uint64]uint32
+	lives   map[ID]uint32 // the incarnations of receivers that have restarted
 	fate    Fate
 	times   []int64
 }
 
 // A link is the state of one link.
 type link struct {
-	count uint64 // of packets
-	last  int64  // when the latest arrives
+	count  uint64 // of packets
+	last   int64  // when the latest arrives that keeps the order
+	latest int64  // when the latest of all arrives
 }
 
 // mostDense is up to how many counters an array is used for them.
@@ -63,6 +68,33 @@ func NewLinks(total, kinds int, shaper Shaper, reorder bool) *Links {
 		l.sparse, l.rare = map[uint64]link{}, map[uint64]uint32{}
 	}
 	return l
+}
+
+// Reshape has another shaper decide from now on. Numbers and the order of links go on.
+func (l *Links) Reshape(shaper Shaper) { l.shaper = shaper }
+
+// Restart forgets what was on its way to a node, since its process of that incarnation, from 1, has heard
+// nothing of it. Packets to it are numbered from that many times 2^32 on, so that chance decides anew.
+func (l *Links) Restart(to ID, incarnation uint32) {
+	if l.lives == nil {
+		l.lives = map[ID]uint32{}
+	}
+	l.lives[to] = incarnation
+	for from := range l.nodes {
+		at := from*l.nodes + uint64(to)
+		for kind := range l.kinds {
+			if l.dense != nil {
+				l.ofKind[at*l.kinds+kind] = 0
+			} else {
+				delete(l.rare, at*l.kinds+kind)
+			}
+		}
+		if l.dense != nil {
+			l.dense[at] = link{}
+		} else {
+			delete(l.sparse, at)
+		}
+	}
 }
 
 // Take numbers a packet, by setting its Number and OfKind, and returns when its copies arrive, in the
@@ -81,17 +113,24 @@ func (l *Links) Take(p *Packet) (arrivals []int64, reordered bool) {
 		l.rare[at*l.kinds+uint64(p.Kind)]++
 		p.OfKind = uint64(l.rare[at*l.kinds+uint64(p.Kind)])
 	}
+	if k.count == 0 && l.lives != nil {
+		k.count = uint64(l.lives[p.To]) << 32
+	}
 	k.count++
 	p.Number = k.count
+	p.Loose = l.reorder
 	l.fate = l.shaper.Shape(p, l.fate[:0])
 	l.times = l.times[:0]
 	for _, d := range l.fate {
 		arrival := p.At + max(0, int64(d))
-		if !l.reorder {
+		if !p.Loose {
 			arrival = max(arrival, k.last)
 		}
-		reordered = reordered || arrival < k.last
-		k.last = max(k.last, arrival)
+		reordered = reordered || arrival < k.latest
+		k.latest = max(k.latest, arrival)
+		if !p.Loose {
+			k.last = max(k.last, arrival)
+		}
 		l.times = append(l.times, arrival)
 	}
 	if l.dense != nil {

@@ -18,6 +18,33 @@ func (s *scribe) Shape(p *Packet, fate Fate) Fate {
 	return append(fate, 0, 4*time.Nanosecond)
 }
 
+// To a node that has restarted, packets have numbers of their own, and wait for none that was on its way
+// before, whether its process is new or the simulator goes on.
+func TestPacketsToRestartedNode(t *testing.T) {
+	for _, total := range []int{3, 5000} {
+		s := &scribe{}
+		links, fresh := NewLinks(total, 2, s, false), NewLinks(total, 2, s, false)
+		links.Take(&Packet{From: 0, To: 1, Kind: 1, At: 100})
+		links.Take(&Packet{From: 1, To: 0, At: 100})
+		links.Restart(1, 2)
+		fresh.Restart(1, 2)
+		s.shown = nil
+		a, _ := links.Take(&Packet{From: 0, To: 1, Kind: 1})
+		if a[0] != 10 {
+			t.Errorf("it arrives at %v", a)
+		}
+		links.Take(&Packet{From: 1, To: 0})
+		fresh.Take(&Packet{From: 0, To: 1, Kind: 1})
+		var numbers []string
+		for _, p := range s.shown {
+			numbers = append(numbers, fmt.Sprintf("%d>%d %d %d", p.From, p.To, p.Number, p.OfKind))
+		}
+		if !slices.Equal(numbers, []string{"0>1 8589934593 1", "1>0 2 2", "0>1 8589934593 1"}) {
+			t.Errorf("of %d nodes: %q", total, numbers)
+		}
+	}
+}
+
 // Packets are numbered on their link, and among their kind there, however many links there are.
 func TestPacketsAreNumbered(t *testing.T) {
 	var want []Packet

@@ -66,6 +66,9 @@ type (
 	TokenHolder interface{ HasToken() bool }
 	// Waiter says which nodes its open request still waits for, for the wait-for graph of a stall.
 	Waiter interface{ WaitsFor() Set }
+	// Standing says in words what the machine knows of how its open request stands, for people: that it is
+	// queued, and where. Empty: no more than that it waits.
+	Standing interface{ Standing() string }
 	// Lender says whose request has the permission that this node gives, or None. A node that waits for a
 	// Lender in fact waits for that borrower.
 	Lender interface{ LentTo() ID }

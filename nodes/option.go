@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"turnstile/internal/suggest"
 )
@@ -12,8 +13,10 @@ import (
 // A Config is what the machines of an algorithm are made from. It is the same at every node. A machine copies
 // what it needs from it.
 type Config struct {
-	N       int               `json:"n" yaml:"n"`                                 // clients
-	Units   int               `json:"units,omitempty" yaml:"units,omitempty"`     // of the resource; 0: one
+	N     int `json:"n" yaml:"n"`                             // clients
+	Units int `json:"units,omitempty" yaml:"units,omitempty"` // of the resource; 0: one
+	// Fenced says that the resource demands fence numbers: see Spec.Fenced.
+	Fenced  bool              `json:"fenced,omitempty" yaml:"fenced,omitempty"`
 	Options map[string]string `json:"options,omitempty" yaml:"options,omitempty"` // those given, by name
 }
 
@@ -22,6 +25,12 @@ func (c Config) Capacity() int { return max(1, c.Units) }
 
 // Value returns the value of an option, given or by default.
 func (c Config) Value(o Option) string { return cmp.Or(c.Options[o.Name], o.Default) }
+
+// Duration returns the value of an option that is a length of time; 0 if it is none.
+func (c Config) Duration(o Option) time.Duration {
+	d, _ := time.ParseDuration(c.Value(o)) // the options are valid
+	return d
+}
 
 // With returns the configuration with a value given for the option of that name.
 func (c Config) With(name, value string) Config {
@@ -113,6 +122,17 @@ func (o *Option) validate(c Config) error {
 	}
 	if err := o.Check(c, value); err != nil {
 		return fmt.Errorf("%s: %w", o.Name, err)
+	}
+	return nil
+}
+
+// CheckTime says what is wrong with the value of an option that is a length of time, from least to most.
+func CheckTime(value string, least, most time.Duration, example string) error {
+	switch d, err := time.ParseDuration(value); {
+	case err != nil:
+		return fmt.Errorf("%q is no length of time, such as %s", value, example)
+	case d < least || d > most:
+		return fmt.Errorf("%v is not from %v to %v", d, least, most)
 	}
 	return nil
 }

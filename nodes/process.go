@@ -138,7 +138,9 @@ func (p *Process) Saved(instance int32) Message {
 func (p *Process) Handle(in *Input) {
 	p.rt.effects = p.HandleInto(p.rt.effects[:0], in)
 	for i := range p.rt.effects {
-		p.do(&p.rt.effects[i])
+		if p.do(&p.rt.effects[i]); !p.up {
+			return // a fault has taken it down in the middle
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"turnstile/internal/suggest"
 )
@@ -29,6 +30,8 @@ type Spec struct {
 	New       func(c Config) Machine
 	Servers   func(c Config) int            // how many nodes have no client; nil: none
 	NewServer func(c Config, id ID) Machine // the machine of the server id, n and up
+	// Coordinator returns the node that all others ask; nil: there is none.
+	Coordinator func(c Config) ID
 	// Ports makes the network anonymous: nodes send by ports, hear from ports, and have no Self.
 	Ports      func(c Config, id ID) []ID           // where those of node id lead; nil: nodes know IDs
 	Messages   []Kind                               // every message that its machines send or save
@@ -39,17 +42,38 @@ type Spec struct {
 	Exact      func(c Config, alone bool) EntryCost // alone: one request at a time; nil: unknown
 	Symbols    []Symbol                             // of its cost, beside N
 	Bypass     func(c Config) int                   // entries of others once a request is known; nil: any
+	Grace      func(c Config) time.Duration         // see GraceOf; nil: 0
 	Identities []Identity                           // of its message counts, after a run without faults
 	Published  []Claim                              // figures for validate to reproduce, beyond Cost
+	Faults     []FaultCell                          // what becomes of it in the fault matrix
 	Circulates bool                                 // sends even if nobody requests (a circulating token)
-	Broken     string                               // if it is known to be broken: which property fails
-	BrokenAt   Config                               // where an exploration without faults shows it
+	// Fenced says that it grants by GrantFenced, so that a resource that demands numbers (Config.Fenced) can
+	// refuse what is written under a lower one than the highest that has entered.
+	Fenced bool
+	// Effective is what its safety rests on, instead of Safe, where the resource demands numbers: it promises
+	// that nothing stale is accepted then, rather than that no two are inside.
+	Effective Assumption
+	// Detects names the failure detector that runs beside it unless another is named, as detector.Parse reads
+	// it; empty: it listens to none.
+	Detects string
+	// Detector says that it is a failure detector: what it sends and its timers are no progress of any
+	// algorithm. It runs on servers too, by New.
+	Detector bool
+	// Told is of a detector that finds out nothing itself: how long after a crash, and after a restart, the
+	// simulator tells it. Nil: it finds out by messages.
+	Told     func(c Config) time.Duration
+	Broken   string // if it is known to be broken: which property fails
+	BrokenAt Config // where an exploration shows it
+	// BrokenBy is what has to be broken for it to show: the exploration allows one fault that breaks it. 0: it
+	// shows without faults.
+	BrokenBy Assumption
 }
 
 // A Kind is one kind of message.
 type Kind struct {
 	Zero      Message // a zero value of its type
 	Token     bool    // carries the privilege itself
+	Permit    bool    // permits its receiver to enter, alone or together with others of its kind
 	Heartbeat bool    // only says that its sender is up
 	Broadcast bool    // goes to all peers at once
 	Net       uint8   // the network that carries it: 0, or a second one
@@ -69,10 +93,11 @@ const (
 	PerfectDetector                         // only crashed nodes are suspected
 	EventualDetector                        // from some time on, only crashed nodes are suspected
 	Timing                                  // messages and handlers take bounded time
+	Majority                                // more than half of the clients are up
 )
 
 var assumptionNames = [...]string{"no loss", "no duplication", "FIFO links", "no crash", "no amnesia",
-	"no pause", "a perfect detector", "an eventual detector", "bounded delays"}
+	"no pause", "a perfect detector", "an eventual detector", "bounded delays", "a majority that is up"}
 
 // String lists the assumptions in words.
 func (n Assumption) String() string {
@@ -165,6 +190,9 @@ func (s *Spec) Validate(c Config) error {
 		return fmt.Errorf("%d nodes: it takes at least one", c.N)
 	case c.Units < 0:
 		return fmt.Errorf("%d units: the resource has at least one", c.Units)
+	case c.Fenced && !s.Fenced:
+		return fmt.Errorf("fenced: %s hands out no fence numbers, so the resource could refuse nothing: leave it "+
+			"out, or take an algorithm that does (see list)", s.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
 		if s.Option(name) == nil {
@@ -220,6 +248,24 @@ func (s *Spec) ServerCount(c Config) int {
 		return 0
 	}
 	return s.Servers(c)
+}
+
+// SafeIn returns what safety rests on in a configuration.
+func (s *Spec) SafeIn(c Config) Assumption {
+	if c.Fenced {
+		return s.Effective
+	}
+	return s.Safe
+}
+
+// GraceOf returns within what time the algorithm recovers, a formula of its timeouts: once pauses, delays and
+// wrong suspicions are over, every client that waits and stays up enters within it. Until then they excuse a
+// failure, and no longer.
+func (s *Spec) GraceOf(c Config) time.Duration {
+	if s.Grace == nil {
+		return 0
+	}
+	return s.Grace(c)
 }
 
 // Codec returns the codec of the algorithm's messages.

@@ -59,7 +59,8 @@ func TestSpecMachines(t *testing.T) {
 // What a row lacks is said by the name of the field, before anything is made of it.
 func TestRowsLackNothing(t *testing.T) {
 	whole := Spec{Info: Info{"toy", []string{"t"}, "token", "a test", "It works."},
-		New: func(Config) Machine { return &diarist{} }, Live: NoLoss, Cost: func(Config) Cost { return Cost{} }}
+		New: func(Config) Machine { return &diarist{} }, Live: NoLoss, Cost: func(Config) Cost { return Cost{} },
+		Faults: []FaultCell{{"dead-holder", Blocks, "nobody acts on silence"}}}
 	if err := whole.Check(); err != nil {
 		t.Error(err)
 	}
@@ -69,6 +70,7 @@ func TestRowsLackNothing(t *testing.T) {
 		"Messages[1].Zero": func(s *Spec) { s.Messages = []Kind{{Zero: Timer{}}, {}} },
 		"Source":           func(s *Spec) { s.Source = "" },
 		"Live, Cost":       func(s *Spec) { s.Live, s.Cost = 0, nil },
+		"Faults":           func(s *Spec) { s.Faults = nil },
 		"BrokenAt":         func(s *Spec) { s.Broken = "progress" },
 	} {
 		s := whole

@@ -3,6 +3,7 @@ package nodes
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // An Instance says what one machine of every node is: its row, and the configuration that it is made from.
@@ -56,6 +57,26 @@ func (s *Stack) Total() int { return s.total }
 // Codec returns the codec of the messages of all instances.
 func (s *Stack) Codec() *Codec { return s.codec }
 
+// Fenced reports whether the resource of an instance refuses what is written under lower fence numbers: if
+// it demands numbers, and one client at a time is to be inside.
+func (s *Stack) Fenced(instance int32) bool {
+	in := s.instances[instance]
+	return in.Config.Fenced && in.Config.Capacity() == 1
+}
+
+// Grace returns within what time the first instance recovers, together with the failure detectors that it
+// listens to: see Spec.GraceOf.
+func (s *Stack) Grace() time.Duration {
+	first := s.instances[0]
+	grace := first.Spec.GraceOf(first.Config)
+	for _, in := range s.instances {
+		if in.Spec.Detector && first.Spec.Detects != "" {
+			grace += in.Spec.GraceOf(in.Config)
+		}
+	}
+	return grace
+}
+
 // Instances returns the instances, by their number.
 func (s *Stack) Instances() []Instance { return s.instances }
 
@@ -65,7 +86,7 @@ func (s *Stack) Mutexes() []int32 { return s.mutexes }
 // Safe returns all that the safety of the instances rests on.
 func (s *Stack) Safe() (all Assumption) {
 	for _, in := range s.instances {
-		all |= in.Spec.Safe
+		all |= in.Spec.SafeIn(in.Config)
 	}
 	return all
 }
@@ -88,9 +109,25 @@ func (s *Stack) Circulates() bool {
 	return false
 }
 
+// Detectors reports of each instance, by its number, whether it is a failure detector; nil if none is.
+func (s *Stack) Detectors() (all []bool) {
+	for i, in := range s.instances {
+		if in.Spec.Detector {
+			if all == nil {
+				all = make([]bool, len(s.instances))
+			}
+			all[i] = true
+		}
+	}
+	return all
+}
+
 // Forgets reports whether the machine of an instance on node id starts afresh after a crash, whatever it
 // saved. On clients only mutexes and electors count: nothing depends on the memory of other machines.
 func (s *Stack) Forgets(instance int32, id ID) bool {
+	if s.instances[instance].Spec.Detector {
+		return false // it finds out again
+	}
 	switch s.machine(instance, id).(type) {
 	case Recoverer, *bystander:
 		return false
@@ -103,6 +140,9 @@ func (s *Stack) Forgets(instance int32, id ID) bool {
 // machine makes the machine of an instance on node id.
 func (s *Stack) machine(instance int32, id ID) Machine {
 	in := &s.instances[instance]
+	if in.Spec.Detector {
+		return in.Spec.New(in.Config)
+	}
 	if int(id) >= s.N()+in.Spec.ServerCount(in.Config) {
 		return &bystander{}
 	}

@@ -4,6 +4,7 @@ package nodes
 type NodeStatus struct {
 	Client   string `json:"client"` // idle, waiting or inside
 	Machine  string `json:"machine"`
+	Standing string `json:"standing,omitempty"` // of its request, as it knows
 	WaitsFor []ID   `json:"waits_for,omitempty"`
 	LentTo   *ID    `json:"lent_to,omitempty"` // whose request its permission is lent to
 	Token    bool   `json:"token,omitempty"`   // the token is here
@@ -21,6 +22,9 @@ func (n *Node) Status(instance int32) *NodeStatus {
 		for id := range set.All() {
 			s.WaitsFor = append(s.WaitsFor, id)
 		}
+	}
+	if w, ok := inst.machine.(Standing); ok && inst.client == Waiting {
+		s.Standing = w.Standing()
 	}
 	if l, ok := inst.machine.(Lender); ok {
 		if to := l.LentTo(); to != None {

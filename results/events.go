@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -87,11 +88,18 @@ type eventColumn struct {
 func (c *eventColumn) has(e *history.Event) bool {
 	switch c.name {
 	case "entry":
-		return e.Entry != 0
+		return e.Entry != 0 && e.Kind != history.LinkBegan && e.Kind != history.MulticastBegan &&
+			e.Kind != history.FaultBegan
+	case "victim":
+		return e.Kind == history.FaultBegan && e.Entry != 0
+	case "in_doubt":
+		return e.Kind == history.Crashed && e.Count != 0
 	case "fence":
 		return e.Kind == history.Entered && e.Fence != 0
+	case "refused":
+		return e.Refused()
 	case "messages":
-		return e.Kind == history.Settled || e.Kind == history.Marked && e.Value != 0
+		return e.Kind == history.Settled || e.Kind == history.Counted || e.Kind == history.Marked && e.Value != 0
 	}
 	return c.of == nil || slices.Contains(c.of, e.Kind)
 }
@@ -113,23 +121,35 @@ var eventColumns = []eventColumn{
 	{name: "node", number: func(e eventOf) int64 { return int64(e.Node) }},
 	{name: "instance", number: func(e eventOf) int64 { return int64(e.Instance) }},
 	{name: "event", text: func(e eventOf) string { return e.Kind.String() }},
-	{name: "entry", number: func(e eventOf) int64 { return int64(e.Entry) }},
+	{name: "entry", number: entry},
 	{name: "due_ns", of: kinds(history.Requested, history.Unissued), number: value},
 	{name: "units", of: kinds(history.Requested), number: count},
 	{name: "register", of: kinds(history.Entered), number: count},
-	{name: "fence", number: func(e eventOf) int64 { return int64(e.Fence) }},
+	{name: "fence", number: fence},
 	{name: "account", of: kinds(history.Entered, history.Exited, history.Revoked), number: value},
+	{name: "refused", number: count},
 	{name: "kind", of: kinds(history.Sent), text: message},
 	{name: "term", of: kinds(history.Elected), number: value},
 	{name: "leader", of: kinds(history.Elected), number: leader},
+	{name: "suspect", of: kinds(history.Suspected, history.Trusted), number: count},
 	{name: "restarts", of: kinds(history.Restarted), number: count},
+	{name: "in_doubt", number: count},
 	{name: "mark", of: kinds(history.Marked), text: mark},
 	{name: "gauge", of: kinds(history.Gauged), text: gauge},
 	{name: "value", of: kinds(history.Gauged), number: value},
 	{name: "requester", of: kinds(history.Settled), number: count},
 	{name: "messages", number: value},
+	{name: "dropped", of: kinds(history.Counted), number: fence},
 	{name: "process", of: kinds(history.Paused, history.Resumed), text: process},
 	{name: "fault", of: kinds(history.FaultBegan, history.FaultHealed), number: count},
+	{name: "victim", number: func(e eventOf) int64 { return int64(e.Entry) - 1 }},
+	{name: "nodes_hit", of: kinds(history.FaultBegan), number: fence},
+	{name: "messages_hit", of: kinds(history.FaultHealed), number: value},
+	{name: "connection", of: kinds(history.Disconnected, history.Reconnected), number: count},
+	{name: "sender", of: kinds(history.LinkBegan, history.MulticastBegan), number: count},
+	{name: "incarnation", of: kinds(history.LinkBegan, history.MulticastBegan), number: entry},
+	{name: "first", of: kinds(history.LinkBegan, history.MulticastBegan), number: value},
+	{name: "last_before", of: kinds(history.LinkBegan, history.MulticastBegan), number: fence},
 	{name: "assumptions", of: kinds(history.AssumptionBroken, history.FaultBegan), text: assumptions},
 }
 
@@ -139,6 +159,10 @@ func value(e eventOf) int64 { return e.Value }
 
 func count(e eventOf) int64 { return int64(e.Count) }
 
+func entry(e eventOf) int64 { return int64(e.Entry) }
+
+func fence(e eventOf) int64 { return int64(e.Fence) }
+
 func leader(e eventOf) int64 { return int64(nodes.ID(e.Count)) }
 
 func mark(e eventOf) string { return history.MarkName(e.Count) }
@@ -147,13 +171,7 @@ func gauge(e eventOf) string { return history.GaugeName(e.Count) }
 
 // process names the process that an event is about: a node by its ID.
 func process(e eventOf) string {
-	switch e.Count {
-	case history.Broker:
-		return "broker"
-	case history.Orchestrator:
-		return "orchestrator"
-	}
-	return strconv.Itoa(int(e.Count))
+	return cmp.Or(history.ProcessName(e.Count), strconv.Itoa(int(e.Count)))
 }
 
 // message names the kind of message that an event of the kind Sent is about.

@@ -4,6 +4,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,8 @@ const (
 	RunFile        = "run.yaml"     // all that is needed to make the run again
 	RowsFile       = "runs.csv"     // a Row per trial
 	MessagesFile   = "messages.csv" // a MessageRow per trial, phase and kind
+	FaultsFile     = "faults.csv"   // a FaultRow per trial and fault, if there are any
+	TimelineFile   = "timeline.csv" // an IntervalRow per trial and interval, if there are faults
 	LatencyLog     = "latency.hlog" // every latency histogram of every trial
 	LatencyProfile = "latency.hgrm" // the percentiles of the waits of all trials together
 	VerdictFile    = "verdict.yaml" // the verdict of every trial, with what each check found
@@ -42,16 +45,8 @@ type DiskSpace struct {
 // another run began in the same second, the folder is called name-2 and so on. It is an error if the
 // disk has too little space left for the run.
 func Create(root, set, name string, need DiskSpace) (*Folder, error) {
-	if root == "" {
-		return nil, errors.New("the folder of all result sets has no name: write . for this folder")
-	}
-	for _, name := range []string{set, name} {
-		if name == LatestLink {
-			return nil, fmt.Errorf("%q cannot name a set or a run: it stands for the newest run", name)
-		}
-		if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
-			return nil, fmt.Errorf("%q cannot name a set or a run: write a name without / or a leading dot", name)
-		}
+	if err := cmp.Or(CheckNames(root, set), CheckNames(root, name)); err != nil {
+		return nil, err
 	}
 	latest := filepath.Join(root, LatestLink)
 	if info, err := os.Lstat(latest); err == nil && info.Mode()&fs.ModeSymlink == 0 {
@@ -78,6 +73,20 @@ func Create(root, set, name string, need DiskSpace) (*Folder, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// CheckNames says what is wrong with the folder of all result sets or the name of a set or a run in it, if
+// anything is.
+func CheckNames(root, name string) error {
+	switch {
+	case root == "":
+		return errors.New("the folder of all result sets has no name: write . for this folder")
+	case name == LatestLink:
+		return fmt.Errorf("%q cannot name a set or a run: it stands for the newest run", name)
+	case name == "" || name != filepath.Base(name) || strings.HasPrefix(name, "."):
+		return fmt.Errorf("%q cannot name a set or a run: write a name without / or a leading dot", name)
+	}
+	return nil
 }
 
 // probe makes sure that files can be written here, before a run spends its time.
@@ -169,6 +178,23 @@ func (f *Folder) WriteMessages(rows []MessageRow) error { return writeRows(f.Fil
 
 // Messages reads messages.csv.
 func (f *Folder) Messages() ([]MessageRow, error) { return readRows[MessageRow](f.File(MessagesFile)) }
+
+// WriteFaults replaces faults.csv and timeline.csv.
+func (f *Folder) WriteFaults(faults []FaultRow, timeline []IntervalRow) error {
+	return errors.Join(writeRows(f.File(FaultsFile), faults), writeRows(f.File(TimelineFile), timeline))
+}
+
+// Faults reads faults.csv and timeline.csv. Both are empty if the run has neither.
+func (f *Folder) Faults() (faults []FaultRow, timeline []IntervalRow, err error) {
+	if !exists(f.File(FaultsFile)) && !exists(f.File(TimelineFile)) {
+		return nil, nil, nil
+	}
+	if faults, err = readRows[FaultRow](f.File(FaultsFile)); err != nil {
+		return nil, nil, err
+	}
+	timeline, err = readRows[IntervalRow](f.File(TimelineFile))
+	return faults, timeline, err
+}
 
 func writeRows[T any](path string, rows []T, options ...string) error {
 	return writeFile(path, func(w io.Writer) error { return WriteTable(w, rows, options...) })

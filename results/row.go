@@ -28,6 +28,7 @@ type Row struct {
 	PublishedMax      Figure `csv:"published_max"`
 	PublishesPerEntry Figure `csv:"publishes_per_entry"`
 	BytesPerEntry     Figure `csv:"bytes_per_entry"`
+	Heartbeats        Figure `csv:"heartbeats"`             // of the failure detector, which no other column has
 	OneEntryMin       Figure `csv:"one_entry_messages_min"` // of single requests, one at a time
 	OneEntryMean      Figure `csv:"one_entry_messages_mean"`
 	OneEntryMax       Figure `csv:"one_entry_messages_max"`
@@ -58,11 +59,21 @@ type Row struct {
 	OvertakenMax   Figure `csv:"overtaken_max"`
 	OvertakenMean  Figure `csv:"overtaken_mean"`
 
+	Suspicions      Figure `csv:"suspicions"`
+	SuspicionsWrong Figure `csv:"suspicions_wrong"`       // of nodes that were up
+	WrongPerHour    Figure `csv:"suspicions_wrong_per_h"` // of the whole run
+	DetectionUSMean Figure `csv:"detection_us_mean"`      // from a crash until another node suspects
+	DetectionUSMax  Figure `csv:"detection_us_max"`
+
 	Violations  Figure `csv:"violations"`
 	OverlapUS   Figure `csv:"overlap_us"`
 	Unfinished  Figure `csv:"unfinished"`
 	IssuedShare Figure `csv:"issued_share"`
 	Lost        Figure `csv:"lost_unintended"`
+	// LostWithBroker are the messages that were lost with connections to the broker; empty: none was lost.
+	LostWithBroker Figure `csv:"lost_with_broker"`
+	// LostToDeaths are those that went to nodes that were down, or died with a process; empty: none did.
+	LostToDeaths Figure `csv:"lost_to_deaths"`
 
 	TimerLateUSP50 Figure `csv:"timer_late_us_p50"`
 	TimerLateUSP99 Figure `csv:"timer_late_us_p99"`
@@ -98,15 +109,16 @@ type Asked struct {
 	RatePerS Figure `csv:"rate_per_s"` // of each node
 	Arrivals string `csv:"arrivals"`
 
-	Latency     string `csv:"latency"`
-	Regions     string `csv:"regions"`
-	Multicast   bool   `csv:"multicast"`
-	Loss        Figure `csv:"loss"` // shares of messages
-	Duplication Figure `csv:"duplication"`
-	Reordering  bool   `csv:"reordering"`
-	Crashes     string `csv:"crashes"`
-	Faults      string `csv:"faults"` // for some time, in words
-	NATS        string `csv:"nats"`
+	Latency   string `csv:"latency"`
+	Regions   string `csv:"regions"`
+	Multicast bool   `csv:"multicast"`
+	Plan      string `csv:"plan"`     // of the faults, by its name
+	Faults    string `csv:"faults"`   // in words
+	Detector  string `csv:"detector"` // beside the algorithm, with its options
+	Fenced    bool   `csv:"fenced"`   // the resource demands fence numbers
+	NATS      string `csv:"nats"`
+	Brokers   Figure `csv:"brokers"` // of the run's own
+	Proxies   bool   `csv:"proxies"` // messages run through them
 
 	WarmupS        Figure `csv:"warmup_s"`
 	WarmupLimitS   Figure `csv:"warmup_limit_s"`

@@ -36,7 +36,7 @@ func someRows() []Row {
 	return []Row{
 		{Run: "r1", Trial: 1, Version: "v1.0.0", Seed: 1<<64 - 1, HoldUS: Number(0), LatencyUS: Number(1000),
 			Asked: Asked{Kind: "bench", Algorithm: "ricart-agrawala", Nodes: 5, Hosts: 1, Units: 1, Resources: 1,
-				Load: "saturated", Hold: "0s", Latency: "1ms", Loss: Number(0)},
+				Load: "saturated", Hold: "0s", Latency: "1ms"},
 			EntriesPerS: Number(1234.5), MessagesPerEntry: Number(8), WaitUSP50: Number(4001.5),
 			WaitUSP99: AtLeast(9e6), BytesPerEntry: Number(96.4), Verdict: "valid"},
 		{Run: "r1", Trial: 2, Version: "v1.0.0", Asked: Asked{Kind: "simulate", Algorithm: "raymond",

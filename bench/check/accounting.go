@@ -12,20 +12,16 @@ import (
 // accounting: counters and events agree, and every node has left a log.
 func accounting(e *Fold) Finding {
 	wrong := slices.Concat(e.Missing(), e.sections.Says)
-	for _, l := range e.logs {
+	for _, l := range e.perNode() {
 		wrong = append(wrong, e.compareTotals(l)...)
 	}
-	var sent, delivered uint64
 	for kind, k := range e.sum.Kinds {
-		sent += k.Sent
-		delivered += k.Delivered
 		if kind >= e.kinds() && k.Sent+k.Delivered > 0 {
 			wrong = append(wrong, fmt.Sprintf("there are messages of a kind %d, which does not exist", kind))
 		}
 	}
-	if dropped, copied := e.sum.Dropped, e.sum.Copied; e.rested() && sent+copied != delivered+dropped {
-		wrong = append(wrong, fmt.Sprintf("%d messages were sent, %d dropped and %d added by faults, "+
-			"and %d handled", sent, dropped, copied, delivered))
+	if e.rested() {
+		wrong = append(wrong, e.balance()...)
 	}
 	if len(wrong) > 0 {
 		total := uint64(len(wrong)-len(e.sections.Says)) + e.sections.Irregular
@@ -37,35 +33,127 @@ func accounting(e *Fold) Finding {
 // balanced reports whether counts may be judged. Where counters, events and logs disagree, some are wrong.
 func (e *Fold) balanced() bool { return e.books.Outcome == Valid }
 
-// Missing says which nodes left no log, or more than one, once the fold is closed.
-func (e *Fold) Missing() (wrong []string) {
-	total := e.Config.N
-	found := map[nodes.ID]int{}
-	for _, l := range e.logs {
-		total = max(total, len(l.SentTo))
-		found[l.Node]++
+// balance says where messages that were sent were neither handled, nor dropped, nor went to the dead or died
+// with them. Where nodes have died, that is told process by process: which messages a process took in is
+// known from the numbers of its streams, and a process that was killed may have left one thing half done.
+func (e *Fold) balance() (wrong []string) {
+	if len(e.sections.Deaths) > 0 && e.streamed() {
+		for _, l := range e.logs {
+			held, unsent, slack := e.held(l), e.unsent(l), int64(0)
+			if e.died(l) {
+				held, slack = min(held, 0), int64(e.hearers(l.Node))
+			}
+			if len(l.SentTo) > 0 && held != 0 {
+				wrong = append(wrong, fmt.Sprintf("%s has handled or dropped %d messages fewer than it was given",
+					name(l.Node), held))
+			}
+			if len(l.SentTo) > 0 && (unsent < 0 || unsent > slack) {
+				wrong = append(wrong, fmt.Sprintf("%s has numbered %d messages more than it counts as sent",
+					name(l.Node), unsent))
+			}
+		}
+		return wrong
 	}
-	for id := nodes.None; int(id) < total; id++ {
-		if found[id] == 1 {
+	var sent, delivered uint64
+	for _, k := range e.sum.Kinds {
+		sent += k.Sent
+		delivered += k.Delivered
+	}
+	dropped, copied, lost := e.sum.Dropped, e.sum.Copied, e.audit.withBroker
+	if sent+copied != delivered+dropped+lost {
+		says := fmt.Sprintf("%d messages were sent, %d dropped and %d added by faults, and %d handled", sent,
+			dropped, copied, delivered)
+		if lost > 0 {
+			says += fmt.Sprintf(", and %d lost with connections to the broker", lost)
+		}
+		wrong = append(wrong, says)
+	}
+	return wrong
+}
+
+// streamed reports whether the logs have streams: a log is of one incarnation then.
+func (e *Fold) streamed() bool {
+	return slices.ContainsFunc(e.logs, func(l *history.NodeLog) bool { return len(l.SentTo) > 0 })
+}
+
+// perNode returns the logs of all nodes, those of several incarnations of one put together.
+func (e *Fold) perNode() (all []*history.NodeLog) {
+	for _, l := range e.logs {
+		last := len(all) - 1
+		if last < 0 || all[last].Node != l.Node || len(e.sections.Deaths) == 0 {
+			all = append(all, l)
 			continue
 		}
-		who := name(id)
-		if id == nodes.None {
-			who = "the orchestrator"
+		sum := &history.NodeLog{Node: l.Node, SentTo: l.SentTo}
+		for i := range max(len(l.Instances), len(all[last].Instances)) {
+			for _, part := range []*history.NodeLog{all[last], l} {
+				if i < len(part.Instances) {
+					sum.Instance(i).Add(&part.Instances[i])
+				}
+			}
 		}
-		if found[id] == 0 {
-			wrong = append(wrong, who+" left no log")
-		} else {
-			wrong = append(wrong, fmt.Sprintf("%s left %d logs", who, found[id]))
+		all[last] = sum
+	}
+	return all
+}
+
+// Missing says which processes of nodes left no log, or more than one, once the fold is closed.
+func (e *Fold) Missing() (wrong []string) {
+	type process struct {
+		id          nodes.ID
+		incarnation uint32
+	}
+	total, streamed := e.Config.N, e.streamed()
+	found := map[process]int{}
+	for _, l := range e.logs {
+		total = max(total, len(l.SentTo))
+		found[process{l.Node, l.Incarnation}]++
+	}
+	for id := nodes.None; int(id) < total; id++ {
+		latest := uint32(0)
+		if streamed {
+			latest = e.sections.Incarnation(id)
+		}
+		for life := range latest + 1 {
+			who := name(id)
+			if id == nodes.None {
+				who = "the orchestrator"
+			}
+			if latest > 0 {
+				who += fmt.Sprintf(", up for time %d,", life+1)
+			}
+			switch count := found[process{id, life}]; count {
+			case 0:
+				wrong = append(wrong, who+" left no log")
+			case 1:
+			default:
+				wrong = append(wrong, fmt.Sprintf("%s left %d logs", who, count))
+			}
 		}
 	}
 	return wrong
 }
 
+// deaths returns how often a node has died of which every process left a log of its own. Each may have left
+// one thing half done: counted and not yet recorded, or recorded and not yet counted.
+func (e *Fold) deaths(l *history.NodeLog) (count uint64) {
+	if len(l.SentTo) == 0 {
+		return 0
+	}
+	for i := range e.sections.Deaths {
+		if e.sections.Deaths[i].Node == l.Node {
+			count++
+		}
+	}
+	return count
+}
+
 // compareTotals says where the counters of a node differ from its events.
 func (e *Fold) compareTotals(l *history.NodeLog) (wrong []string) {
-	compare := func(what string, events, counter uint64) {
-		if events != counter {
+	deaths := e.deaths(l)
+	// In between, events may be so many ahead of their counter, or behind it.
+	compare := func(what string, events, counter, ahead, behind uint64) {
+		if events > counter+ahead || counter > events+behind {
 			wrong = append(wrong, fmt.Sprintf("%s: %s by its events, and %d by its counter",
 				name(l.Node), english.Count(events, what, what), counter))
 		}
@@ -76,9 +164,9 @@ func (e *Fold) compareTotals(l *history.NodeLog) (wrong []string) {
 		if r := at(e.sections.Resources, i); r != nil {
 			c = at(r.Clients, int(l.Node))
 		}
-		compare("requested", uint64(c.Asked), counted.Requests)
-		compare("entered", uint64(c.Entered), counted.Entries)
-		compare("exited", uint64(c.Left), counted.Exits)
+		compare("requested", uint64(c.Asked), counted.Requests, 0, deaths)
+		compare("entered", uint64(c.Entered), counted.Entries, deaths, 0)
+		compare("exited", uint64(c.Left), counted.Exits, deaths, 0)
 		if int(l.Node) >= e.Config.N && c.Asked+c.Entered > 0 {
 			wrong = append(wrong, fmt.Sprintf("%s is a server, and has asked or entered", name(l.Node)))
 		}
@@ -87,7 +175,8 @@ func (e *Fold) compareTotals(l *history.NodeLog) (wrong []string) {
 		}
 		sent := at(at(e.recorded, i), int(l.Node))
 		for kind := range max(len(sent), len(counted.Kinds)) {
-			compare("sent of "+e.kind(kind), at(sent, kind), at(counted.Kinds, kind).Sent)
+			compare("sent of "+e.kind(kind), at(sent, kind), at(counted.Kinds, kind).Sent, 0,
+				deaths*uint64(e.hearers(l.Node)))
 		}
 	}
 	return wrong

@@ -77,11 +77,33 @@ type Verdict struct {
 	LostUpdates    uint64        `json:"lost_updates" yaml:"lost_updates"`
 	Unfinished     uint64        `json:"unfinished" yaml:"unfinished"`           // requests that never left
 	LostUnintended uint64        `json:"lost_unintended" yaml:"lost_unintended"` // messages no fault explains
+	// LostWithBroker are the messages that were lost with connections to the broker.
+	LostWithBroker uint64 `json:"lost_with_broker,omitempty" yaml:"lost_with_broker,omitempty"`
+	// LostToDeaths are the messages that went to nodes that were down, or died with their sender or receiver.
+	LostToDeaths uint64 `json:"lost_to_deaths,omitempty" yaml:"lost_to_deaths,omitempty"`
 
 	Pauses string `json:"pauses,omitempty" yaml:"pauses,omitempty"` // which processes stood still, if any did
 
 	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
+	// Broken are the assumptions that the algorithm rests on which do not hold at the end of the run.
+	Broken nodes.Assumption `json:"-" yaml:"-"`
+	// Starved are the clients that wait at the end of the run, the longest wait first. Blocked says that these
+	// are all that are up.
+	Starved []nodes.ID `json:"starved,omitempty" yaml:"starved,omitempty"`
+	Blocked bool       `json:"blocked,omitempty" yaml:"blocked,omitempty"`
+	Missed  bool       `json:"missed,omitempty" yaml:"missed,omitempty"` // no fault hit anything
+}
+
+// Worst returns the finding that gives the reason of the verdict.
+func (v *Verdict) Worst() *Finding {
+	at := 0
+	for i := range v.Findings {
+		if v.Findings[i].Outcome > v.Findings[at].Outcome {
+			at = i
+		}
+	}
+	return &v.Findings[at]
 }
 
 // A Setting is what the checks must know of a run that its history does not say.
@@ -94,16 +116,31 @@ type Setting struct {
 	CostKnown  bool
 	Exact      func(c nodes.Config, alone bool) nodes.EntryCost // as in the algorithm's row
 	Alone      bool                                             // requests are made one at a time
+	Detects    bool                                             // a failure detector runs beside it
+	Timed      bool                                             // it acts when its timers run out
+	Real       bool                                             // processes run it: they wait for processors
 	Identities []nodes.Identity
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
+	Grace      time.Duration    // within which it recovers once what breaks these for a time is over
+	Fenced     bool             // the resource demands fence numbers, and refuses what comes late
 	Promise    Promise          // of the order in which it serves
 	Open       bool             // the schedule of requests was fixed before the run
 	// Capacity tells how many units the resource of an instance has; nil: as many as Config says.
 	Capacity func(instance uint16) int
-	Faults   []string // that were asked for, in words, in the order of their numbers
-	Loses    bool     // some of them lose messages
-	Expected uint64   // entries that the run was to make in all; zero if it was to last for a time
+	Faults   []Fault // that were asked for, in the order of their numbers
+	Expected uint64  // entries that the run was to make in all; zero if it was to last for a time
+}
+
+// SettingOf returns what checks must know of what the nodes of a run are made of: the algorithm is the first
+// instance.
+func SettingOf(stack *nodes.Stack) Setting {
+	in := stack.Instances()[0]
+	row, c := in.Spec, in.Config
+	_, timed := row.Machine(c, 0).(nodes.Timed)
+	return Setting{Config: c, Algorithm: row.Name, Codec: stack.Codec(), Identities: row.Identities,
+		Timed: timed, Exact: row.Exact, Circulates: stack.Circulates(), Detects: stack.Detectors() != nil,
+		Safe: row.SafeIn(c), Live: row.Live, Grace: stack.Grace(), Fenced: stack.Fenced(0)}
 }
 
 // A check judges one promise by the evidence of a run.
@@ -144,7 +181,7 @@ func Sections(h history.Header, s Setting) *section.Fold {
 		s.Capacity = func(uint16) int { return s.Config.Capacity() }
 	}
 	f := section.New(h.StampError, s.Capacity)
-	f.Codec = s.Codec
+	f.Codec, f.Detects = s.Codec, s.Detects
 	return f
 }
 
@@ -162,8 +199,14 @@ func (e *Fold) Verdict() Verdict {
 		Entries:        e.sections.Entries,
 		Unfinished:     uint64(len(e.waiting) + len(e.inside)),
 		LostUnintended: e.audit.lost,
+		LostWithBroker: e.audit.withBroker,
+		LostToDeaths:   uint64(max(0, e.audit.toDeaths)),
 		Pauses:         e.pauses(),
+		Broken:         e.brokenBy(e.sections.End, e.Safe|e.Live),
+		Starved:        e.starved(),
+		Missed:         e.missed(),
 	}
+	v.Blocked = len(v.Starved) > 0 && len(v.Starved) == e.Config.N-e.down()
 	for r := range e.resources() {
 		v.Violations += r.Violations
 		v.Overlap += time.Duration(r.Overlap)
@@ -175,11 +218,8 @@ func (e *Fold) Verdict() Verdict {
 		v.Findings = append(v.Findings, f)
 	}
 	doubt(v.Findings)
-	for i, f := range v.Findings {
-		if i == 0 || f.Outcome > v.Outcome {
-			v.Outcome, v.Reason, v.OutsideModel = f.Outcome, f.Says, f.OutsideModel
-		}
-	}
+	worst := v.Worst()
+	v.Outcome, v.Reason, v.OutsideModel = worst.Outcome, worst.Says, worst.OutsideModel
 	return v
 }
 
@@ -196,31 +236,18 @@ func doubt(findings []Finding) {
 	}
 }
 
-// brokenBy returns those of the needs that had been broken by a time.
-func (e *Fold) brokenBy(at int64, needs nodes.Assumption) (broken nodes.Assumption) {
-	for _, event := range e.sections.Broken {
-		if event.At <= at {
-			broken |= nodes.Assumption(event.Value)
-		}
-	}
-	return broken & needs
-}
-
-// excuse marks a finding as outside the model if some of the needs of the algorithm had been broken by a
-// time.
-func (e *Fold) excuse(f Finding, at int64, needs nodes.Assumption) Finding {
-	if broken := e.brokenBy(at, needs); broken != 0 {
-		f.Says += fmt.Sprintf(" (outside its model: it needs %v)", broken)
-		f.OutsideModel = true
-	}
-	return f
-}
-
-// faulty reports whether faults have changed which messages were sent and arrived.
+// faulty reports whether faults have changed which messages were sent and arrived. An algorithm that acts on
+// silence sends more for a pause or a delay as well.
 func (e *Fold) faulty() bool {
+	s := e.sections
 	return e.sum.Dropped+e.sum.Copied > 0 ||
-		e.brokenBy(e.sections.End, nodes.NoLoss|nodes.NoDuplication|nodes.NoCrash) != 0
+		e.brokenBy(s.End, nodes.NoLoss|nodes.NoDuplication|nodes.NoCrash) != 0 ||
+		e.Timed && len(s.Faults)+len(s.Pauses)+len(s.Wrongs) > 0
 }
+
+// late reports whether timers may have run out though nothing was wrong, since a process waited for a
+// processor. Nothing is published for what an algorithm sends then.
+func (e *Fold) late() bool { return e.Timed && e.Real }
 
 // rested reports whether the run came to rest by itself, so that its totals are whole.
 func (e *Fold) rested() bool {

@@ -55,6 +55,17 @@ func TestSoundRunsAreValid(t *testing.T) {
 	unpublished := sound(2)
 	unpublished.CostKnown, unpublished.Cost = false, nodes.Range{}
 
+	// One that acts on silence has sent more: it was paused, or its timers ran out while it waited for a
+	// processor.
+	paused, late := sound(2), sound(2)
+	for _, w := range []*world{paused, late} {
+		w.Timed, w.Cost, w.Identities = true, nodes.Exactly(1), []nodes.Identity{{Says: "nothing",
+			Holds: func(nodes.Config, nodes.Tally) bool { return false }}}
+	}
+	late.Real = true
+	paused.add(nodes.None, history.Event{Kind: history.Paused, Count: 1})
+	paused.add(nodes.None, history.Event{Kind: history.Resumed, Count: 1})
+
 	// Two that follow each other so closely that their stamps cross, which the register can tell.
 	close := sound(2)
 	events := close.log(1).Events
@@ -64,6 +75,7 @@ func TestSoundRunsAreValid(t *testing.T) {
 	for name, w := range map[string]*world{
 		"one node": sound(1), "two": sound(2), "nine": sound(9), "ring": ring(4), "multicast": multicasting,
 		"open load": open, "server": served, "no cost published": unpublished, "crossing stamps": close,
+		"paused": paused, "late": late,
 	} {
 		v := w.judge()
 		if v.Outcome != Valid || v.Violations+v.LostUpdates+v.Unfinished+v.LostUnintended != 0 || v.Overlap != 0 {
@@ -89,7 +101,8 @@ func TestVerdictCounts(t *testing.T) {
 	w.end()
 	v := w.judge()
 	want := Verdict{Outcome: Violated, Entries: 4, Violations: 2, Overlap: time.Microsecond, LostUpdates: 1,
-		Unfinished: 1, LostUnintended: 5, Reason: finding(t, v, "exclusion").Says, Findings: v.Findings}
+		Unfinished: 1, LostUnintended: 5, Reason: finding(t, v, "exclusion").Says, Findings: v.Findings,
+		Starved: []nodes.ID{0}}
 	if diff := cmp.Diff(want, v); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -30,8 +30,16 @@ func cost(e *Fold) Finding {
 		return e.unjudged("messages per entry are not known")
 	}
 	says := fmt.Sprintf("%s messages per entry", sixDigits(perEntry))
+	if resent := e.sum.Resent; resent > 0 && !e.Circulates { // an answer took long, which is nobody's rule
+		perEntry -= float64(resent) / float64(e.sum.Entries)
+		says += fmt.Sprintf(", and %s without what was sent again", sixDigits(perEntry))
+	}
+	wasted := e.entryCost != nil && e.exclusive() && e.sent()-e.sum.Resent > e.due ||
+		e.CostKnown && perEntry > e.Cost.Max && !e.Cost.Has(perEntry)
 	switch {
-	case e.entryCost != nil && e.exclusive() && e.sent() != e.due:
+	case wasted && e.late():
+		return notJudged("%s; what is published, %v, is for runs in which no timer runs out early", says, e.Cost)
+	case e.entryCost != nil && e.exclusive() && e.sent()-e.sum.Resent != e.due:
 		return violated("%s: %d messages were sent, but by who entered after whom it takes %d", says, e.sent(),
 			e.due).with(e.perKind(byKind))
 	case !e.CostKnown:
@@ -51,7 +59,7 @@ func cost(e *Fold) Finding {
 func (e *Fold) perKind(perEntry []float64) string {
 	var kinds []string
 	for kind, n := range perEntry {
-		if n > 0 {
+		if n > 0 && !e.sections.Heartbeat(kind) {
 			kinds = append(kinds, fmt.Sprintf("%s %s", sixDigits(n), e.kind(kind)))
 		}
 	}
@@ -91,10 +99,16 @@ func identities(e *Fold) Finding {
 		return inconclusive("not judged: the counts disagree")
 	case !e.rested():
 		return e.unjudged("message counts are not whole")
+	case e.sum.Resent > 0:
+		return notJudged("%s sent again, since an answer took long",
+			english.Count(e.sum.Resent, "message was", "messages were"))
 	}
 	t := nodes.Tally{Entries: e.sections.Entries, Sent: map[string]uint64{}}
 	var counts []string
 	for kind := range e.kinds() {
+		if e.sections.Heartbeat(kind) {
+			continue
+		}
 		name := e.kind(kind)
 		sent := uint64(0)
 		if kind < len(e.sum.Kinds) {
@@ -104,6 +118,10 @@ func identities(e *Fold) Finding {
 		counts = append(counts, fmt.Sprintf("%d %s", sent, name))
 	}
 	for _, i := range e.Identities {
+		if !i.Holds(e.Config, t) && e.late() {
+			return notJudged("%s does not hold, nor need it where a timer runs out early: %s", i.Says,
+				strings.Join(counts, ", "))
+		}
 		if !i.Holds(e.Config, t) {
 			return violated("%s does not hold: %s in %s", i.Says, strings.Join(counts, ", "),
 				english.Count(t.Entries, "entry", "entries"))

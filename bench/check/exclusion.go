@@ -12,24 +12,32 @@ import (
 // lowered after the Exit.
 func exclusion(e *Fold) Finding {
 	var doubtful uint64
-	kept := "no two were inside together"
+	kept, figure := "no two were inside together", (*Finding)(nil)
 	for r := range e.resources() {
 		if r.Capacity > 1 {
 			kept = "no capacity was exceeded"
 		}
 		switch {
+		case e.fenced(r) && (r.Violations == 0 || !r.Denies()):
+			f := e.effective(r)
+			if f.Outcome != Valid {
+				return f
+			}
+			if r.Violations > 0 {
+				figure = &f
+			}
 		case r.Violations == 0:
 			doubtful += r.Doubtful
-		case r.Deepest.Count <= r.Capacity:
-			return inconclusive("by their stamps %s overlapped, by up to %s, but the register never exceeded %d: "+
-				"the harness itself is wrong", english.Count(r.Violations, "entry", "entries"), us(r.Closest),
-				r.Capacity).with(e.story(r.First)...)
+		case r.Denies():
+			return inconclusive("by their stamps %s overlapped, by up to %s, but the register never "+
+				"exceeded %d: the harness itself is wrong", english.Count(r.Violations, "entry", "entries"),
+				us(r.Closest), r.Capacity).with(e.story(r.First)...)
 		default:
-			first := r.First
+			first := &r.Overlaps.Least(e.outside).What
 			f := violated("%s overlapped: nodes %d and %d were inside together%s for %s",
 				english.Count(r.Violations, "entry", "entries"), first.A.Node, first.B.Node, beyond(r),
 				us(first.To-first.From)).with(e.story(first)...)
-			return e.excuse(f, first.From, e.Safe)
+			return e.excuse(f, e.at(first.From), e.Safe)
 		}
 	}
 	if doubtful > 0 {
@@ -40,6 +48,9 @@ func exclusion(e *Fold) Finding {
 		}
 		return valid("%s: of %s that the stamps cannot tell from others, the register can", kept,
 			english.Count(doubtful, "entry", "entries"))
+	}
+	if figure != nil {
+		return *figure
 	}
 	return valid("%s in %s", kept, english.Count(e.sections.Entries, "entry", "entries"))
 }
@@ -55,18 +66,33 @@ func beyond(r *section.Resource) string {
 // register: the occupancy register never exceeds the capacity. It is one word that all nodes change
 // atomically, so it is exact.
 func register(e *Fold) Finding {
-	most := uint32(1)
+	most, figure := uint32(1), ""
 	for r := range e.resources() {
-		if d := r.Deepest; d.Count > r.Capacity {
-			f := violated("the register counted %d inside when node %d entered%s", d.Count, d.Node, beyond(r)).
-				with(fmt.Sprintf("node %d, its entry %d, at %s", d.Node, d.Entry, us(d.At)))
-			return e.excuse(f, d.At, e.Safe)
+		if over := r.Exceeded.Least(e.outside); over != nil && e.fenced(r) {
+			figure = fmt.Sprintf("the register counted %d inside when node %d entered, "+
+				"which fence numbers allow", r.Deepest.Count, r.Deepest.Node)
+		} else if over != nil {
+			d := over.What
+			f := violated("the register counted %d inside when node %d entered%s", d.Count, d.Node,
+				beyond(r)).with(fmt.Sprintf("node %d, its entry %d, at %s", d.Node, d.Entry, us(d.At)))
+			return e.excuse(f, e.at(d.At), e.Safe)
 		}
 		most = max(most, r.Capacity)
+	}
+	for r := range e.resources() {
+		if r.Unsure > 0 && !e.fenced(r) {
+			i := r.Inflated
+			return inconclusive("the register counted %d inside when node %d entered, and %s beyond the "+
+				"capacity: but a node had died while it changed the register, which may count it ever since",
+				i.Count, i.Node, english.Count(r.Unsure, "entry was", "entries were"))
+		}
 	}
 	if e.sections.Unregistered > 0 {
 		return inconclusive("%s did not raise the register",
 			english.Count(e.sections.Unregistered, "entry", "entries"))
+	}
+	if figure != "" {
+		return valid("%s", figure)
 	}
 	return valid("the register never counted more than %d inside", most)
 }
@@ -78,10 +104,22 @@ func account(e *Fold) Finding {
 		if lost := r.Lost(); lost > 0 {
 			f := violated("the account lost %s: it held at most %d, and there were %s",
 				english.Count(lost, "update", "updates"), r.Account, english.Count(r.Exits, "exit", "exits"))
-			return e.excuse(f, e.sections.End, e.Safe)
+			return e.excuse(f, e.at(e.guilt(r)), e.Safe)
 		}
 	}
 	return valid("the account lost no update")
+}
+
+// guilt returns when clients used a resource at the same time, as other witnesses have it: of several such
+// times, the one that was outside the model least.
+func (e *Fold) guilt(r *section.Resource) int64 {
+	if o := r.Overlaps.Least(e.outside); o != nil {
+		return o.At
+	}
+	if over := r.Exceeded.Least(e.outside); over != nil {
+		return over.At
+	}
+	return e.sections.End
 }
 
 // agreement: money lost implies that sections overlapped, and that implies that the register exceeded the
@@ -89,20 +127,23 @@ func account(e *Fold) Finding {
 // not, the harness is wrong, and no witness can be trusted.
 func agreement(e *Fold) Finding {
 	for r := range e.resources() {
-		exceeded := r.Deepest.Count > r.Capacity
-		switch {
-		case r.Violations > 0 && !exceeded:
-			return inconclusive("the witnesses disagree: entries overlapped by %s, which the stamps cannot err, "+
-				"but the register never exceeded %d", us(r.Closest), r.Capacity)
-		case r.Lost() > 0 && !exceeded:
+		switch denied := r.Denies(); {
+		case r.Violations > 0 && denied:
+			return inconclusive("the witnesses disagree: entries overlapped by %s, "+
+				"which the stamps cannot err, but the register never exceeded %d", us(r.Closest), r.Capacity)
+		case r.Lost() > 0 && denied:
 			return inconclusive("the witnesses disagree: %s lost, but the register never exceeded 1",
 				english.Count(r.Lost(), "update was", "updates were"))
 		case r.Lost() > 0 && r.Closest < -e.sections.StampError():
 			return inconclusive("the witnesses disagree: %s lost, but no two entries came close",
 				english.Count(r.Lost(), "update was", "updates were"))
-		case r.Early != nil && !exceeded:
-			return inconclusive("the witnesses disagree: at %s, by its stamp, %s read %d in the account, and nobody "+
-				"had written it", us(r.Early.At), name(r.Early.Node), r.Early.Read)
+		case r.Baseless != nil && e.fenced(r):
+			s := r.Baseless
+			return inconclusive("the witnesses disagree: the resource refused what %s wrote under the fence "+
+				"number %d, and nobody had entered under a higher one", name(s.Node), s.Fence)
+		case r.Early != nil && denied:
+			return inconclusive("the witnesses disagree: at %s, by its stamp, %s read %d in the account, "+
+				"and nobody had written it", us(r.Early.At), name(r.Early.Node), r.Early.Read)
 		}
 	}
 	return valid("intervals, register and account agree")

@@ -169,8 +169,8 @@ func fairness(e *Fold) Finding {
 		if f.broken > 1 {
 			lines = append(lines, fmt.Sprintf("so were %d requests in all", f.broken))
 		}
-		if broken := e.slowedBy(w.over()); broken != 0 {
-			return e.excuse(inconclusive("%s", says).with(lines...), e.sections.End, broken)
+		if f, slowed := e.slowed(inconclusive("%s", says).with(lines...), &w); slowed {
+			return f
 		}
 		switch {
 		case !e.balanced():
@@ -193,10 +193,18 @@ func fairness(e *Fold) Finding {
 		english.Count(f.most, "time", "times"), p.says())
 }
 
-// slowedBy returns the assumptions that excuse a request that was passed over by a time. That a process stood
-// still is recorded only afterwards.
-func (e *Fold) slowedBy(at int64) nodes.Assumption {
-	return e.brokenBy(at, e.Safe|e.Live) | e.brokenBy(e.sections.End, nodes.NoPause|nodes.Timing)
+// slowed marks a finding about a request that was passed over, if something excuses that: what broke an
+// assumption that the algorithm rests on, or what slowed the run down while the request was open, pauses and
+// delays. Once these are over, messages take as long as always until all know the request. That a process
+// stands still is recorded a little later than it begins.
+func (e *Fold) slowed(f Finding, w *passedOver) (Finding, bool) {
+	slack := int64(e.Promise.Slack)
+	slow := span{w.Asked - slack, later(w.over(), slack), int64(e.Promise.Known + e.Promise.Slack)}
+	if e.brokenBy(w.over(), e.Safe|e.Live) != 0 {
+		return e.excuse(f, e.at(w.over()), e.Safe|e.Live), true
+	}
+	f = e.excuse(f, slow, nodes.NoPause|nodes.Timing)
+	return f, f.OutsideModel
 }
 
 // tolerated is how many entries may pass over a request.

@@ -34,9 +34,19 @@ var unfairMutants = []mutant{
 		"fairness", Violated, Violated, "node 1 was passed over: others entered 2 times after its request 2"},
 	{"passed over while a process stood still", func() *world {
 		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
-		w.broke(nodes.NoPause)
+		w.stand(1, w.log(1).Events[3].At, 1000)
 		return w
-	}, "fairness", Inconclusive, Inconclusive, "(outside its model: it needs no pause)"},
+	}, "fairness", Inconclusive, Inconclusive, "(outside its model: it needs no pause, bounded delays)"},
+	{"passed over long after a process stood still", func() *world {
+		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
+		w.stand(1, 0, w.log(1).Events[3].At-1)
+		return w
+	}, "fairness", Violated, Violated, "node 1 was passed over"},
+	{"passed over before a process stood still", func() *world {
+		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
+		w.stand(1, w.now, 1000)
+		return w
+	}, "fairness", Violated, Violated, "node 1 was passed over"},
 	{"passed over, by counts that disagree", func() *world {
 		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
 		w.totals(0).Entries++

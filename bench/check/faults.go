@@ -2,46 +2,129 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"time"
 
+	"turnstile/bench/section"
 	"turnstile/internal/english"
+	"turnstile/nodes"
 )
 
-// faults: what was to go wrong did go wrong and was healed, and somebody entered afterwards. A run without
-// that does not show what the algorithm does about it.
+// A Fault is one that was asked for.
+type Fault struct {
+	Text    string
+	OfLinks bool // it hits messages; otherwise it hits nodes
+	ForGood bool // it is not healed
+	Breaks  nodes.Assumption
+	Leaves  time.Duration // for how long after it what it did may last: messages that come late, timers
+}
+
+// faults: what was to go wrong did go wrong and was healed, and somebody entered while it lasted, if the
+// algorithm promises that and the fault lasted long enough, or after it. A run without that does not show
+// what the algorithm does about it.
 func faults(e *Fold) Finding {
 	if len(e.Faults) == 0 {
 		return valid("no fault was asked for")
 	}
-	var lines []string
-	idle := 0
-	for _, f := range e.sections.Faults {
+	var lines, wrong []string
+	began := map[uint32]bool{}
+	for i := range e.sections.Faults {
+		f := &e.sections.Faults[i]
 		if int(f.Number) < 1 || int(f.Number) > len(e.Faults) {
 			return inconclusive("there is a fault %d in the history, which was not asked for", f.Number)
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s while it lasted (%v), %s after it", e.Faults[f.Number-1],
-			english.Count(f.Entries, "entry", "entries"), time.Duration(f.To-f.From).Round(time.Millisecond),
-			english.Count(f.After, "entry", "entries")))
-		if !f.Healed {
-			return inconclusive("%s was not healed", e.Faults[f.Number-1]).with(lines...)
-		}
-		if f.After == 0 {
-			idle++
+		began[f.Number] = true
+		asked := &e.Faults[f.Number-1]
+		lines = append(lines, asked.says(f))
+		if says := e.lacks(asked, f); says != "" {
+			wrong = append(wrong, says)
 		}
 	}
-	switch lost := e.sum.Dropped; {
-	case len(e.sections.Faults) < len(e.Faults):
-		return inconclusive("%d of %s took place", len(e.sections.Faults),
-			english.Count(len(e.Faults), "fault", "faults")).with(lines...)
-	case lost == 0 && e.Loses:
-		return inconclusive("the faults hit no message: they show nothing").with(lines...)
-	case idle > 0:
-		return inconclusive("nobody entered after a fault was healed: %s", lines[len(lines)-1]).with(lines...)
-	default:
-		says := lines[0]
-		if e.Loses {
-			says = english.Count(lost, "message was", "messages were") + " lost on purpose; " + says
+	for i := range e.Faults {
+		if !began[uint32(i+1)] {
+			wrong = append(wrong, fmt.Sprintf("%s: it did not take place", e.Faults[i].Text))
 		}
-		return valid("%s", says).with(lines...)
 	}
+	for _, p := range e.sections.Pauses {
+		if e.rested() && p.To >= e.sections.End {
+			wrong = append(wrong, processName(p.Process)+" still stands still at the end")
+		}
+	}
+	if len(wrong) > 0 {
+		story := append(fewOf(wrong, len(wrong)), fewOf(lines, len(lines))...)
+		return inconclusive("%s", wrong[0]).with(story...)
+	}
+	says := lines[0]
+	if more := len(lines) - 1; more > 0 {
+		says += "; and " + english.Count(more, "more fault", "more faults")
+	}
+	return valid("%s", says).with(fewOf(lines, len(lines))...)
+}
+
+// says says what a fault hit, and who entered meanwhile.
+func (asked *Fault) says(f *section.Fault) string {
+	hit := english.Count(f.Hits, "message", "messages")
+	switch {
+	case f.Victim >= 0:
+		hit = name(f.Victim)
+	case !asked.OfLinks:
+		hit = english.Count(f.Nodes, "node", "nodes")
+	}
+	says := fmt.Sprintf("%s: it hit %s; %s", asked.Text, hit,
+		english.Count(f.Entries, "entry", "entries"))
+	if asked.ForGood {
+		return says + " after it"
+	}
+	return says + fmt.Sprintf(" while it lasted (%v), %s after it",
+		time.Duration(f.To-f.From).Round(time.Millisecond), english.Thousands(float64(f.After)))
+}
+
+// lacks says why a fault shows nothing, if it does not.
+func (e *Fold) lacks(asked *Fault, f *section.Fault) string {
+	switch {
+	case !asked.ForGood && !f.Healed:
+		return asked.Text + ": it was not healed"
+	case asked.Breaks != 0 && asked.OfLinks && f.Hits == 0:
+		return asked.Text + ": it hit no message, since none came that it is for"
+	case !asked.OfLinks && f.Nodes == 0:
+		return asked.Text + ": it hit no node"
+	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
+		return ""
+	case f.Entries == 0 && e.lasts(asked, f):
+		return asked.Text + ": nobody entered while it lasted, though it leaves all that the algorithm " +
+			"rests on"
+	case asked.ForGood && f.After == 0:
+		return asked.Text + ": nobody entered since it began"
+	case f.After == 0:
+		return asked.Text + ": nobody entered after it was healed"
+	}
+	return ""
+}
+
+// promises reports whether the algorithm promises entries while a fault lasts: if it rests on nothing that
+// the fault breaks. If nodes stand still, or messages do not come, an algorithm without timeouts waits all
+// the same.
+func (e *Fold) promises(f *section.Fault) bool {
+	const loose = nodes.NoDuplication | nodes.FIFO | nodes.Timing
+	return f.Breaks&(e.Safe|e.Live) == 0 && (f.Breaks&^loose == 0 || e.Grace > 0)
+}
+
+// enoughEntries is how many entries a fault must last for, at the rate of before, for it to be expected that
+// somebody enters meanwhile.
+const enoughEntries = 20
+
+// lasts reports whether a fault lasts long enough for the entries that the algorithm promises meanwhile: its
+// grace, and what the fault may delay a request and all that is behind it.
+func (e *Fold) lasts(asked *Fault, f *section.Fault) bool {
+	w := e.sections.Window
+	if !e.promises(f) || f.Before == 0 {
+		return false
+	}
+	takes := enoughEntries * ((f.From - w.From) / int64(f.Before))
+	hops := 2 * int64(e.Config.N)
+	if int64(asked.Leaves) > math.MaxInt64/hops {
+		return false
+	}
+	takes = later(later(takes, int64(e.Grace)), hops*int64(asked.Leaves))
+	return min(f.To, w.To)-f.From >= takes
 }

@@ -14,6 +14,7 @@ type Fold struct {
 	Setting
 	sections *section.Fold
 	recorded [][][]uint64 // messages, by instance, node and kind
+	heard    map[stream][]hearing
 
 	abandoned       uint64            // sections whose node crashed before they were entered
 	waiting, inside []section.Section // that never ended, the oldest first
@@ -21,6 +22,7 @@ type Fold struct {
 	sum             history.InstanceTotals // of all logs
 	books           Finding                // of accounting
 	audit           audit
+	deserted        []string // nodes that lost their connections though no fault took them away
 	fair            *fairFold
 	entryCost       nodes.EntryCost // nil: not known
 	due             uint64          // messages that the entries take by it
@@ -62,6 +64,10 @@ func (e *Fold) Ended(s *section.Section) {
 
 // Add implements history.Fold.
 func (e *Fold) Add(event history.Event) {
+	if event.Kind == history.Disconnected {
+		e.disconnect(&event)
+	}
+	e.hear(&event)
 	if event.Kind != history.Sent || event.Node < 0 || event.Count >= history.MaxKinds {
 		return
 	}
@@ -90,6 +96,6 @@ func (e *Fold) Close(logs []*history.NodeLog) {
 	slices.SortFunc(e.inside, older)
 	e.logs, e.sum = logs, history.Sum(logs)
 	// A message that has not arrived when the run is at rest, or has stalled, is lost.
+	e.audit = e.auditStreams(e.rested() || e.seen(history.Stalled))
 	e.books = accounting(e)
-	e.audit = auditStreams(logs, e.Config.N, e.rested() || e.seen(history.Stalled))
 }

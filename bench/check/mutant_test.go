@@ -175,6 +175,10 @@ var mutants = []mutant{
 	}), "cost", Violated, Violated, "26 messages were sent, but by who entered after whom it takes 24"},
 	{"too cheap", change(func(w *world) { w.Cost = nodes.Between(5, 6) }),
 		"cost", Violated, Violated, "but 5-6"},
+	{"too dear, simulated with timers", change(func(w *world) { w.Timed, w.Cost = true, nodes.Exactly(3) }),
+		"cost", Violated, Violated, "4 messages per entry, but 3 are published"},
+	{"too cheap, with timers", change(func(w *world) { w.Timed, w.Real, w.Cost = true, true, nodes.Exactly(5) }),
+		"cost", Violated, Violated, "but 5 are published"},
 	{"cost not known", change(func(w *world) { w.forget(history.Marked, history.Rested) }),
 		"cost", Inconclusive, Inconclusive, "not judged"},
 	{"circles too dear", circling(func(w *world) { w.Cost = nodes.Exactly(4) }),
@@ -284,7 +288,7 @@ var mutants = []mutant{
 
 func TestEveryMutantIsCaught(t *testing.T) {
 	caught := map[string]bool{}
-	for _, m := range slices.Concat(mutants, unfairMutants, cutMutants) {
+	for _, m := range slices.Concat(mutants, unfairMutants, cutMutants, fenceMutants) {
 		v := m.world().judge()
 		f := finding(t, v, m.fails)
 		all := strings.Join(append([]string{f.Says}, f.Witness...), "\n")

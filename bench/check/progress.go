@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"turnstile/bench/section"
@@ -50,13 +51,14 @@ func (e *Fold) pauses() string {
 
 // processName prints a process that paused for people.
 func processName(process uint32) string {
-	switch process {
-	case history.Broker:
-		return "the broker"
-	case history.Orchestrator:
-		return "the orchestrator"
+	switch its := history.ProcessName(process); {
+	case its == "":
+		return name(nodes.ID(process))
+	case strings.HasPrefix(its, "broker "): // one of several
+		return its
+	default:
+		return "the " + its
 	}
-	return name(nodes.ID(process))
 }
 
 func allServed(e *Fold) Finding {
@@ -72,9 +74,9 @@ func allServed(e *Fold) Finding {
 		// An algorithm that rests on reliable links is not to blame.
 		return inconclusive("the run stalled with %s, but %s", unserved(len(waiting)), e.audit.says()).
 			with(waiters...)
-	case e.seen(history.Stalled) && e.brokenBy(e.sections.End, e.Safe|e.Live) != 0:
+	case e.seen(history.Stalled) && e.brokenIn(e.stalledIn(), e.Safe|e.Live) != 0:
 		f := inconclusive("no progress, with %s", unserved(len(waiting))).with(waiters...)
-		return e.excuse(f, e.sections.End, e.Safe|e.Live)
+		return e.excuse(f, e.stalledIn(), e.Safe|e.Live)
 	case e.seen(history.Stalled):
 		moves := "nothing moves"
 		if handled := e.sections.Marks[history.Stalled].Value; handled > 0 {

@@ -15,7 +15,9 @@ type world struct {
 	now     int64
 	account int64
 	inside  uint32
-	read    []int64 // by node: what the account held when it entered
+	read    []int64  // by node: what the account held when it entered
+	past    []uint64 // by node: requests of its earlier incarnations
+	isDown  []bool   // by node
 }
 
 // A log is what one node leaves, with its events.
@@ -44,7 +46,7 @@ const stampError = 100 // of each log
 
 // newWorld returns a world of n clients under the costs of Ricart and Agrawala, in which it has begun.
 func newWorld(n int) *world {
-	w := &world{read: make([]int64, n)}
+	w := &world{read: make([]int64, n), past: make([]uint64, n), isDown: make([]bool, n)}
 	w.Setting = Setting{
 		Config: nodes.Config{N: n}, Algorithm: "made-up", Codec: nodes.NewCodec(toys),
 		Cost: nodes.Exactly(2 * float64(n-1)), CostKnown: true,
@@ -63,7 +65,15 @@ func newWorld(n int) *world {
 	return w
 }
 
-func (w *world) log(id nodes.ID) *log { return w.Logs[id+1] }
+// log returns the log of the latest process of a node.
+func (w *world) log(id nodes.ID) (latest *log) {
+	for _, l := range w.Logs {
+		if l.Node == id {
+			latest = l
+		}
+	}
+	return latest
+}
 
 func (w *world) totals(id nodes.ID) *history.InstanceTotals { return w.log(id).Instance(0) }
 
@@ -81,8 +91,11 @@ func (w *world) ask(id nodes.ID) {
 	t := w.totals(id)
 	t.Requests++
 	w.add(id, history.Event{
-		Kind: history.Requested, Entry: uint32(t.Requests), Value: w.now + 1000, Count: 1})
+		Kind: history.Requested, Entry: w.entry(id), Value: w.now + 1000, Count: 1})
 }
+
+// entry returns the number of the latest request of a node.
+func (w *world) entry(id nodes.ID) uint32 { return uint32(w.past[id] + w.totals(id).Requests) }
 
 func (w *world) unissued(id nodes.ID, due int64) {
 	w.add(id, history.Event{Kind: history.Unissued, Value: due})
@@ -94,7 +107,7 @@ func (w *world) enter(id nodes.ID) {
 	w.inside++
 	w.read[id] = w.account
 	w.add(id, history.Event{
-		Kind: history.Entered, Entry: uint32(t.Requests), Value: w.account, Count: w.inside})
+		Kind: history.Entered, Entry: w.entry(id), Value: w.account, Count: w.inside})
 }
 
 func (w *world) exit(id nodes.ID) {
@@ -102,7 +115,7 @@ func (w *world) exit(id nodes.ID) {
 	t.Exits++
 	w.account = w.read[id] + 1
 	w.inside--
-	w.add(id, history.Event{Kind: history.Exited, Entry: uint32(t.Requests), Value: w.account})
+	w.add(id, history.Event{Kind: history.Exited, Entry: w.entry(id), Value: w.account})
 }
 
 // send sends a message that arrives at once.
@@ -111,7 +124,14 @@ func (w *world) send(from, to nodes.ID, kind uint8) {
 	w.totals(from).Kind(kind).Sent++
 	f.SentTo[to]++
 	w.pass(history.MessageRecord{Node: from, Peer: to, Kind: kind, Sent: true})
-	t.ReceivedFrom[from]++
+	if w.isDown[to] {
+		return
+	}
+	if w.begins(from, to) {
+		w.add(to, history.Event{Kind: history.LinkBegan, Count: uint32(from), Entry: f.Incarnation,
+			Value: int64(f.SentTo[to]), Fence: t.ReceivedFrom[from]})
+	}
+	t.ReceivedFrom[from] = f.SentTo[to]
 	w.pass(history.MessageRecord{Node: to, Peer: from, Kind: kind})
 	w.totals(to).Kind(kind).Delivered++
 }

@@ -1,14 +1,13 @@
 package cluster
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"net/url"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -16,8 +15,20 @@ import (
 
 // A BrokerConfig says how a broker is to run.
 type BrokerConfig struct {
-	Port  int    `json:"port"`  // on the loopback address; 0: any that is free
-	Token string `json:"token"` // the credential that clients must show
+	Name   string        `json:"name"`  // of the server among others; empty: turnstile
+	Port   int           `json:"port"`  // on the loopback address; 0: any that is free
+	Token  string        `json:"token"` // the credential that clients must show
+	Routes *RoutesConfig `json:"routes,omitempty"`
+}
+
+// A RoutesConfig says how a broker is to find the other brokers of its cluster. Between two of them there is
+// one route, which one of them opens. So the messages of a link keep their order.
+type RoutesConfig struct {
+	Port  int      `json:"port"`  // on the loopback address, for others to connect to
+	Peers []string `json:"peers"` // addresses of those that this one connects to, again and again if need be
+	// Nowhere is a port on which nobody listens. It is what the brokers tell each other as their address, since
+	// otherwise they would open routes that are not among these.
+	Nowhere int `json:"nowhere"`
 }
 
 // BrokerVersion is the version of the embedded NATS server.
@@ -34,18 +45,54 @@ func NewToken() string {
 // disconnect it, which would lose messages.
 const maxPause = 5 * time.Minute
 
-// StartBroker runs a NATS server in this process. It listens on the loopback address alone.
-func StartBroker(c BrokerConfig) (*server.Server, error) {
-	port := c.Port
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
-	s, err := server.NewServer(&server.Options{
-		ServerName: "turnstile", Host: "127.0.0.1", Port: port, Authorization: c.Token,
+// routeUser is who brokers are to each other.
+const routeUser = "broker"
+
+// options returns the options of the server.
+func (c *BrokerConfig) options() *server.Options {
+	o := &server.Options{
+		ServerName: "turnstile", Host: "127.0.0.1", Port: c.Port, Authorization: c.Token,
 		NoLog: true, NoSigs: true, NoSystemAccount: true,
 		MaxConn: 1 << 20, MaxPending: 1 << 30, WriteDeadline: maxPause,
 		PingInterval: maxPause, AuthTimeout: 60,
-	})
+	}
+	if c.Port == 0 {
+		o.Port = server.RANDOM_PORT
+	}
+	if c.Name != "" {
+		o.ServerName = c.Name
+	}
+	r := c.Routes
+	if r == nil {
+		return o
+	}
+	o.Cluster = server.ClusterOpts{
+		Name: "turnstile", Host: "127.0.0.1", Port: r.Port, Username: routeUser, Password: c.Token,
+		AuthTimeout: 60, NoAdvertise: true, Advertise: address(r.Nowhere),
+		PoolSize:      -1, // a pool would have routes that come and go one by one
+		WriteDeadline: maxPause,
+		MaxPingsOut:   int(maxPause / (10 * time.Second)), // the other end is asked for one each 30 s
+		Compression:   server.CompressionOpts{Mode: server.CompressionOff},
+	}
+	for _, peer := range r.Peers {
+		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: peer,
+			User: url.UserPassword(routeUser, c.Token)})
+	}
+	return o
+}
+
+// StartBroker runs a NATS server in this process. It listens on the loopback address alone.
+func StartBroker(c BrokerConfig) (*server.Server, error) {
+	ports := []int{c.Port}
+	if c.Routes != nil {
+		ports = append(ports, c.Routes.Port)
+	}
+	for _, port := range ports { // the server itself would try again and again
+		if err := canListen(port); err != nil {
+			return nil, fmt.Errorf("the broker cannot listen: %w", err)
+		}
+	}
+	s, err := server.NewServer(c.options())
 	if err != nil {
 		return nil, fmt.Errorf("making the broker: %w", err)
 	}
@@ -57,69 +104,46 @@ func StartBroker(c BrokerConfig) (*server.Server, error) {
 	return s, nil
 }
 
-// ServeBroker runs a broker as a process that a Launcher started: it reads its BrokerConfig from in,
-// prints its URL to out, and returns when in ends.
+// A brokerOrder is what the process of a broker is told.
+type brokerOrder struct {
+	// Start is answered by the broker's URL; nil: an order to count, answered by a BrokerCount.
+	Start *BrokerConfig `json:"start,omitempty"`
+}
+
+// A BrokerCount is what a broker knows of others.
+type BrokerCount struct {
+	Routes int `json:"routes"` // that it has
+	// Subscriptions are those of its own clients, and one for each subject that clients of another broker have
+	// subscribed to.
+	Subscriptions int `json:"subscriptions"`
+}
+
+// ServeBroker runs a broker as a process that a Launcher started (see LaunchBrokers). It returns when in
+// ends.
 func ServeBroker(in io.Reader, out io.Writer) error {
-	var c BrokerConfig
-	if err := json.NewDecoder(in).Decode(&c); err != nil {
-		return fmt.Errorf("reading the broker's configuration: %w", err)
-	}
-	s, err := StartBroker(c)
-	if err != nil {
-		return err
-	}
-	defer s.Shutdown()
-	if _, err := fmt.Fprintln(out, s.ClientURL()); err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, in)
-	return err
-}
-
-// LaunchBroker starts a broker in a process of its own, by running the program at path with args, which
-// must call ServeBroker. It returns the process, the broker's URL and its credential.
-func LaunchBroker(ctx context.Context, l *Launcher, path string, args []string) (
-	p *Process, url, token string, err error) {
-	token = NewToken()
-	config, err := json.Marshal(BrokerConfig{Token: token})
-	if err != nil {
-		return nil, "", "", err
-	}
-	urls := make(chan string, 1)
-	p, err = l.Start("the broker", path, args, nil, config, findURL(urls))
-	if err != nil {
-		return nil, "", "", err
-	}
-	select {
-	case url = <-urls:
-		p.expected = url + "\n"
-		return p, url, token, nil
-	case <-p.Ended():
-		err = errors.New("the broker ended before it was up: " + p.Fate())
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-time.After(20 * time.Second):
-		err = errors.New("the broker did not come up within 20 s" + p.LastWords())
-	}
-	p.Kill()
-	return nil, "", "", err
-}
-
-// findURL returns a function that finds the URL in what a broker prints and sends it to urls. Anything else
-// that a broker prints is an error message.
-func findURL(urls chan<- string) func([]byte) []byte {
-	var begun string // of a line
-	return func(b []byte) []byte {
-		lines := strings.Split(begun+string(b), "\n")
-		begun = lines[len(lines)-1]
-		for _, line := range lines[:len(lines)-1] {
-			if strings.HasPrefix(line, "nats://") {
-				select {
-				case urls <- line:
-				default: // one is enough
-				}
-			}
+	var s *server.Server
+	defer func() {
+		if s != nil {
+			s.Shutdown()
 		}
-		return b
-	}
+	}()
+	return serve(in, out, func(order json.RawMessage) (any, error) {
+		var o brokerOrder
+		if err := json.Unmarshal(order, &o); err != nil {
+			return nil, fmt.Errorf("reading the broker's configuration: %w", err)
+		}
+		switch {
+		case o.Start == nil && s == nil:
+			return nil, errors.New("the broker is to count, and was not started")
+		case o.Start == nil:
+			return BrokerCount{s.NumRoutes(), int(s.NumSubscriptions())}, nil
+		case s != nil:
+			return nil, errors.New("the broker is to start a second time")
+		}
+		var err error
+		if s, err = StartBroker(*o.Start); err != nil {
+			return nil, err
+		}
+		return s.ClientURL(), nil
+	})
 }

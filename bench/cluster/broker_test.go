@@ -9,23 +9,28 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
 
-// launchBroker starts this program as a broker.
-func launchBroker(t *testing.T) (p *Process, url, token string) {
+// launchBrokers starts this program as so many brokers.
+func launchBrokers(t testing.TB, count int, proxies *Proxies) *Brokers {
 	t.Helper()
 	t.Setenv(roleVariable, "broker")
-	p, url, token, err := LaunchBroker(t.Context(), NewLauncher(), os.Args[0], nil)
+	b, err := LaunchBrokers(t.Context(), NewLauncher(), os.Args[:1], count, proxies)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		p.Kill()
-		<-p.Ended()
-	})
-	return p, url, token
+	t.Cleanup(b.Close)
+	return b
+}
+
+// launchBroker starts this program as a broker.
+func launchBroker(t *testing.T) (p *Process, url, token string) {
+	t.Helper()
+	b := launchBrokers(t, 1, nil)
+	return b.Process(0), b.URL(0), b.Token()
 }
 
 func TestBrokerWantsItsCredential(t *testing.T) {
@@ -88,28 +93,34 @@ func TestBrokerEndsWithItsInput(t *testing.T) {
 
 func TestServeBrokerRefuses(t *testing.T) {
 	for input, says := range map[string]string{
-		"":                 "reading the broker's configuration: EOF",
-		"{":                "unexpected EOF",
-		`{"port": "4222"}`: "cannot unmarshal string",
+		`{"number": 1, "order": {}}`:                          "to count, and was not started",
+		`{"number": 1, "order": {"start": {"port": "4222"}}}`: "cannot unmarshal string",
+		`{"number": 1, "order": 1}`:                           "reading the broker's configuration",
 	} {
-		var out bytes.Buffer
-		err := ServeBroker(strings.NewReader(input), &out)
-		if err == nil || !strings.Contains(err.Error(), says) || out.Len() > 0 {
-			t.Errorf("of %q it says %q, and the error is %v", input, out.String(), err)
+		p := mustLaunch(t, NewLauncher(), "broker", []byte(input), nil)
+		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(p.tail.String(), says); {
+			if time.Sleep(time.Millisecond); time.Now().After(deadline) {
+				t.Fatalf("of %q it says %q", input, p.tail.String())
+			}
 		}
+	}
+	var out bytes.Buffer
+	if err := ServeBroker(strings.NewReader("{"), &out); err == nil || out.Len() > 0 {
+		t.Errorf("of half an order it says %q, and the error is %v", out.String(), err)
 	}
 }
 
-func TestLaunchBrokerFails(t *testing.T) {
+func TestLaunchBrokersFails(t *testing.T) {
 	l := NewLauncher()
-	failing := []string{"-c", "head -c 1; echo out of order; exit 3"}
-	_, _, _, err := LaunchBroker(t.Context(), l, "/bin/sh", failing)
+	failing := []string{"/bin/sh", "-c", "head -c 1; echo out of order; exit 3"}
+	_, err := LaunchBrokers(t.Context(), l, failing, 1, nil)
 	if err == nil || !strings.Contains(err.Error(), "exit status 3; its last output:\n\t{out of order") {
 		t.Errorf("the error is %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, _, err := LaunchBroker(ctx, l, "/bin/sh", []string{"-c", "sleep 60"}); err != context.Canceled {
+	_, err = LaunchBrokers(ctx, l, []string{"/bin/sh", "-c", "sleep 60"}, 1, nil)
+	if err != context.Canceled {
 		t.Errorf("the error is %v", err)
 	}
 }

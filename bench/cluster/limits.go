@@ -17,7 +17,7 @@ const (
 	filesPerNode   = 4  // of this process: a node's pipes, and two that tell of its end
 	filesAtAll     = 64 // of this process, besides
 	threadsPerNode = 8  // seen: 5 to 7 in a node process that runs on one CPU
-	threadsAtAll   = 8  // seen in this process and in the broker's, each, beside one for each CPU
+	threadsAtAll   = 8  // seen in this process and in each broker's, beside one for each CPU
 	threadsToStart = 10 // of this process, before it does anything
 )
 
@@ -25,8 +25,9 @@ const (
 // 780,000 of them as it starts.
 const addressSpace = 1 << 20
 
-// CheckLimits returns an error if the limits of this machine and user are too low for so many nodes.
-func CheckLimits(count int) error {
+// CheckLimits returns an error if the limits of this machine and user are too low for so many nodes, and so
+// many processes that carry their messages.
+func CheckLimits(count, carriers int) error {
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil {
 		if need := uint64(count*filesPerNode + filesAtAll); files.Max < need {
@@ -39,8 +40,12 @@ func CheckLimits(count int) error {
 		return fmt.Errorf("each process needs %d KB of address space, and the limit is %d: "+
 			"raise it (ulimit -v %d)", addressSpace, space.Cur/1024, addressSpace)
 	}
-	need := count*threadsPerNode + 2*(threadsAtAll+runtime.NumCPU())
-	return checkThreads(fmt.Sprintf("%d nodes and their broker take about", count), need, threadLimits())
+	need := count*threadsPerNode + (1+carriers)*(threadsAtAll+runtime.NumCPU())
+	their := "their broker"
+	if carriers > 1 {
+		their = "their brokers and proxies"
+	}
+	return checkThreads(fmt.Sprintf("%d nodes and %s take about", count, their), need, threadLimits())
 }
 
 // CheckStart returns an error if this user may have too few threads for this program to do anything: Go ends

@@ -7,13 +7,13 @@ import (
 )
 
 func TestCheckLimits(t *testing.T) {
-	if err := CheckLimits(1); err != nil {
+	if err := CheckLimits(1, 4); err != nil {
 		t.Errorf("one node is too many: %v", err)
 	}
 	if runtime.GOOS != "linux" {
 		return
 	}
-	err := CheckLimits(1 << 24) // more threads than Linux can number
+	err := CheckLimits(1<<24, 1) // more threads than Linux can number
 	if err == nil || !strings.Contains(err.Error(), "use fewer nodes") {
 		t.Errorf("16 million nodes: %v", err)
 	}

@@ -46,12 +46,12 @@ type Process struct {
 	told   uint64          // see Told
 	output *os.File
 	tail   tail
-	// expected is what it prints while all is well, and explains nothing.
-	expected string
-	ended    chan struct{}
-	err      error
-	kills    int           // for want of memory, before it was started
-	turns    atomic.Uint32 // see Turns
+	ended  chan struct{}
+	err    error
+	kills  int           // for want of memory, before it was started
+	turns  atomic.Uint32 // see Turns
+
+	dismissed atomic.Bool
 }
 
 const (
@@ -185,9 +185,18 @@ func (p *Process) Err() error { return p.err }
 // Kill ends the process at once.
 func (p *Process) Kill() { p.cmd.Process.Signal(syscall.SIGKILL) }
 
+// Dismiss ends the process at once, on purpose: so its end is no trouble.
+func (p *Process) Dismiss() {
+	p.dismissed.Store(true)
+	p.Kill()
+}
+
+// Dismissed reports whether the process was ended on purpose.
+func (p *Process) Dismissed() bool { return p.dismissed.Load() }
+
 // LastWords returns what the process printed, as the end of an error.
 func (p *Process) LastWords() string {
-	text := strings.TrimSpace(strings.Replace(p.tail.String(), p.expected, "", 1))
+	text := strings.TrimSpace(p.tail.String())
 	if text == "" {
 		return "; it printed nothing"
 	}

@@ -51,13 +51,13 @@ func play(role string) int {
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			fmt.Println(err)
 		}
-		fmt.Println(CheckLimits(4))
+		fmt.Println(CheckLimits(4, 1))
 	case "900000 KB": // of address space
 		const most = 900_000 << 10
 		if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			fmt.Println(err)
 		}
-		fmt.Println(CheckLimits(4))
+		fmt.Println(CheckLimits(4, 1))
 	case "forking", "forking a daemon": // it ends before what it has started
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), roleVariable+"=idle")
@@ -75,6 +75,11 @@ func play(role string) int {
 		}
 	case "broker":
 		if err := ServeBroker(os.Stdin, os.Stdout); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+	case "proxies":
+		if err := ServeProxies(os.Stdin, os.Stdout); err != nil {
 			fmt.Println(err)
 			return 1
 		}

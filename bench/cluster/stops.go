@@ -8,7 +8,8 @@ import (
 // stopping are the processes that have been started and not reaped, by their ID.
 var stopping struct {
 	sync.Mutex
-	of map[int]*Process
+	of      map[int]*Process
+	changes uint64 // that were noticed
 }
 
 // enrol makes a process known to NoticeStops, and strike makes it unknown.
@@ -28,18 +29,18 @@ func strike(p *Process) {
 }
 
 // NoticeStops asks the kernel which of the processes that were started here have been stopped, as by SIGSTOP,
-// or continued, and reports whether any was. It is one system call when nothing has happened. Where the
-// kernel does not tell, no process is ever known to be stopped.
-func NoticeStops() (any bool) {
+// or continued, and returns how many such changes it has told of so far, whoever asked. It is one system call
+// when nothing has happened. Where the kernel does not tell, no process is ever known to be stopped.
+func NoticeStops() (changes uint64) {
 	stopping.Lock()
 	defer stopping.Unlock()
 	for {
 		pid, stopped, ok := nextStop()
 		if !ok {
-			return any
+			return stopping.changes
 		}
 		if p := stopping.of[pid]; p != nil {
-			any = true
+			stopping.changes++
 			p.turn(stopped)
 		}
 	}

@@ -17,12 +17,13 @@ type Usage struct {
 	at     time.Time
 	all    ticks         // of the processors that this process may run on
 	own    time.Duration // by this process and the nodes
-	broker time.Duration
-	known  bool // own and broker
+	broker time.Duration // by the processes that carry the messages
+	known  bool          // own and broker
 }
 
-// ReadUsage reads what has been used. The broker is nil if the run has none of its own.
-func ReadUsage(broker *Process, nodes []*Process) Usage {
+// ReadUsage reads what has been used. The brokers are all processes that carry or carried the run's messages;
+// none if they are not its own.
+func ReadUsage(brokers, nodes []*Process) Usage {
 	u := Usage{at: time.Now(), all: readTicks()}
 	u.own, u.known = cpuTime(os.Getpid())
 	add := func(p *Process, to *time.Duration) {
@@ -30,8 +31,8 @@ func ReadUsage(broker *Process, nodes []*Process) Usage {
 		*to += spent
 		u.known = u.known && ok
 	}
-	if broker != nil {
-		add(broker, &u.broker)
+	for _, p := range brokers {
+		add(p, &u.broker)
 	}
 	for _, p := range nodes {
 		add(p, &u.own)
@@ -43,10 +44,10 @@ func ReadUsage(broker *Process, nodes []*Process) Usage {
 // the processors that it may run on, or the quota of its control groups if that is less.
 type Shares struct {
 	Own    float64 // by the nodes and the orchestrator
-	Broker float64 // by the run's own broker
+	Broker float64 // by the run's own brokers and proxies
 	Others float64 // by all others, of the processors that the run may run on, whatever its quota
 	Busy   float64 // of those processors or of the quota, whichever was the busier
-	// BrokerCPU is the broker's share of one processor.
+	// BrokerCPU is the share of one processor that these used.
 	BrokerCPU float64
 	// AllKnown and OwnKnown report what could be measured: Busy, and all the rest.
 	AllKnown, OwnKnown bool
@@ -112,8 +113,15 @@ func parseTicks(text string, usable func(cpu int) bool) (t ticks) {
 	return t
 }
 
-// CPUTime returns how much CPU time the process has spent.
-func (p *Process) CPUTime() (time.Duration, bool) { return cpuTime(p.Pid()) }
+// CPUTime returns how much CPU time the process has spent, also once it has ended.
+func (p *Process) CPUTime() (time.Duration, bool) {
+	select {
+	case <-p.ended:
+		return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(), true
+	default:
+		return cpuTime(p.Pid())
+	}
+}
 
 // PeakResidentKB returns the peak of the process's resident memory, in units of 1024 bytes.
 func (p *Process) PeakResidentKB() (int64, bool) {

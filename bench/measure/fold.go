@@ -129,7 +129,12 @@ func (f *Fold) gauge(e history.Event) {
 func (f *Fold) Close(logs []*history.NodeLog) {
 	m, s := &f.Measures, f.sections
 	m.Window, m.Entries = s.Window, s.Entries
-	if began := s.Marks[history.Began]; began.Seen && m.Window.Known() {
+	m.Detects, m.Detection = s.Detects, s.Detection
+	began := s.Marks[history.Began]
+	if began.Seen && m.Detects {
+		m.WrongPerHour = results.Ratio(float64(m.Detection.Wrong), float64(s.End-began.At)/3600e9)
+	}
+	if began.Seen && m.Window.Known() {
 		m.WarmupS = results.Number(float64(m.Window.From-began.At) / 1e9)
 	}
 	if seconds := float64(m.Window.Length()) / 1e9; m.Window.Known() {

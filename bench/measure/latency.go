@@ -61,30 +61,30 @@ func (l *Latency) Quantile(q float64) (ns int64, atLeast bool) {
 	if l.Hist == nil {
 		return 0, false
 	}
-	rank := rankOf(q, l.Count())
+	var open []hdrhistogram.Bar
+	if l.open != nil {
+		open = l.open.Distribution()
+	}
+	return quantileOf(l.Hist.Distribution(), open, rankOf(q, l.Count()))
+}
+
+// quantileOf returns the upper end of the bar that the duration of a rank lies in, given the bars of all
+// durations, and of those that did not end, in order.
+func quantileOf(all, open []hdrhistogram.Bar, rank uint64) (ns int64, atLeast bool) {
 	below := uint64(0)
-	for _, bar := range l.Hist.Distribution() {
+	for _, bar := range all {
 		below += uint64(bar.Count)
 		if below >= rank {
 			ns = bar.To
 			break
 		}
 	}
-	return ns, below-upTo(l.open, ns) < rank
-}
-
-// upTo returns how many in h are no longer than ns.
-func upTo(h *hdrhistogram.Histogram, ns int64) uint64 {
-	if h == nil {
-		return 0
-	}
-	count := uint64(0)
-	for _, bar := range h.Distribution() {
+	for _, bar := range open {
 		if bar.From <= ns {
-			count += uint64(bar.Count)
+			below -= uint64(bar.Count)
 		}
 	}
-	return count
+	return ns, below < rank
 }
 
 // rankOf returns which of count things in order the quantile q is, from 1.
@@ -97,7 +97,11 @@ func (l *Latency) MicrosAt(q float64) results.Figure {
 	if l.Hist == nil {
 		return results.Figure{}
 	}
-	ns, atLeast := l.Quantile(q)
+	return microsOf(l.Quantile(q))
+}
+
+// microsOf returns a duration as a cell of a table.
+func microsOf(ns int64, atLeast bool) results.Figure {
 	if atLeast {
 		return results.AtLeast(float64(ns) / 1e3)
 	}

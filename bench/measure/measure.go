@@ -28,6 +28,11 @@ type Measures struct {
 
 	Messages Messages
 
+	Detects   bool // a failure detector runs beside the algorithm
+	Detection section.Detection
+	// Wrong suspicions per hour, in the whole run.
+	WrongPerHour results.Figure
+
 	Wait                 Latency // due to entered
 	Queue                Latency // due to requested
 	Protocol             Latency // requested to entered

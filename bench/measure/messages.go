@@ -7,11 +7,12 @@ import (
 
 // Messages are what a trial sent.
 type Messages struct {
-	Kinds     [history.MaxKinds]history.KindTotals // of the whole run, by the number of the kind
-	Sent      uint64                               // deliveries asked for
-	Publishes uint64
-	Bytes     uint64
-	Resent    uint64 // of Sent, the retries
+	Kinds      [history.MaxKinds]history.KindTotals // of the whole run, by the number of the kind
+	Heartbeats uint64                               // deliveries asked for; all that follows is without them
+	Sent       uint64                               // deliveries asked for
+	Publishes  uint64
+	Bytes      uint64
+	Resent     uint64 // of Sent, the retries
 
 	PerEntry          results.Figure
 	PublishesPerEntry results.Figure
@@ -20,7 +21,7 @@ type Messages struct {
 	// Circulates says that messages circulate even if nobody requests. The cost of an entry is then counted from
 	// the first to the last entry of the window, since messages before and after belong to no entry.
 	Circulates   bool
-	KindPerEntry []float64 // by the number of the kind; nil if it is not known
+	KindPerEntry []results.Figure // by the number of the kind; nil if it is not known
 
 	OfOne ofOne // sequential load: messages of a single request
 }
@@ -55,26 +56,30 @@ func (f *Fold) messages(logs []*history.NodeLog) {
 	sum := history.Sum(logs)
 	m.Resent = sum.Resent
 	copy(m.Kinds[:], sum.Kinds)
-	var publishes, bytes uint64 // without heartbeats
 	for kind, k := range m.Kinds {
+		if f.sections.Heartbeat(kind) {
+			m.Heartbeats += k.Sent
+			continue
+		}
 		m.Sent += k.Sent
 		m.Publishes += k.Publishes
 		m.Bytes += k.Bytes
-		if !f.sections.Heartbeat(kind) {
-			publishes += k.Publishes
-			bytes += k.Bytes
-		}
 	}
 	perEntry, byKind, ok := f.sections.MessagesPerEntry(&sum, m.Circulates)
 	if !ok {
 		return
 	}
-	m.PerEntry, m.KindPerEntry = results.Number(perEntry), byKind
+	m.PerEntry, m.KindPerEntry = results.Number(perEntry), make([]results.Figure, len(byKind))
+	for kind, n := range byKind {
+		if !f.sections.Heartbeat(kind) { // those are of no entry
+			m.KindPerEntry[kind] = results.Number(n)
+		}
+	}
 	if !m.Circulates {
 		entries := float64(f.Measures.Entries)
-		m.PublishesPerEntry = results.Ratio(float64(publishes), entries)
+		m.PublishesPerEntry = results.Ratio(float64(m.Publishes), entries)
 		if m.Bytes > 0 || m.Sent == 0 { // in a simulation messages have no bytes
-			m.BytesPerEntry = results.Ratio(float64(bytes), entries)
+			m.BytesPerEntry = results.Ratio(float64(m.Bytes), entries)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (m *Measures) MessageRows(codec *nodes.Codec) []results.MessageRow {
 		}
 		var perEntry results.Figure
 		if m.Messages.KindPerEntry != nil {
-			perEntry = results.Number(m.Messages.KindPerEntry[kind])
+			perEntry = m.Messages.KindPerEntry[kind]
 		}
 		if m.Messages.Circulates {
 			steady = append(steady,
@@ -81,6 +81,28 @@ func (m *Measures) Fill(row *results.Row) {
 	row.OwnCPU, row.BrokerShare, row.OthersCPU = m.OwnCPU, m.BrokerShare, m.OthersCPU
 	row.NodeRSSMB, row.ReadyMS = m.NodeRSSMB, m.ReadyMS
 	row.PauseSMax = m.PauseS
+	if m.Detects {
+		row.Heartbeats = results.Count(m.Messages.Heartbeats)
+		row.Suspicions = results.Count(m.Detection.Suspicions)
+		row.SuspicionsWrong = results.Count(m.Detection.Wrong)
+		row.WrongPerHour = m.WrongPerHour
+		row.DetectionUSMean, row.DetectionUSMax = m.detection()
+	}
+}
+
+// detection returns the mean and the greatest time of detection, in microseconds. If a crash was not detected
+// while the history lasted, they are greater.
+func (m *Measures) detection() (mean, most results.Figure) {
+	d := &m.Detection
+	count := float64(d.Detected + d.Undetected)
+	if count == 0 {
+		return
+	}
+	figure := results.Number
+	if d.Undetected > 0 {
+		figure = results.AtLeast
+	}
+	return figure(float64(d.Sum) / 1e3 / count), figure(float64(d.Most) / 1e3)
 }
 
 func (m *Measures) fillCounts(row *results.Row) {

@@ -2,6 +2,8 @@ package section
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -11,21 +13,26 @@ import (
 // complete when the history is over; most are up to date while it is read. It takes memory for open requests
 // and for nodes, not for each event.
 type Fold struct {
-	Codec *nodes.Codec // of the messages; nil: it is not known which are heartbeats
+	Codec   *nodes.Codec // of the messages; nil: it is not known which are heartbeats
+	Detects bool         // a failure detector runs beside the algorithm
 
 	Marks  [history.Stalled + 1]Mark
 	Window Window          // what is measured: see mark
 	End    int64           // of the history
-	Broken []history.Event // when assumptions about the system were broken, in order
+	Broken []history.Event // when assumptions about the system were broken for good, in order; faults aside
 	Pauses []Pause         // of processes, in the order of their beginnings
 	Faults []Fault         // that were asked for, in the order of their beginnings
+	Wrongs []Window        // while a failure detector suspected a node that was up, in order
+	Detection
+	Deaths []Death // of nodes, in order
 
 	Entries         uint64 // of the whole run
 	EntriesInWindow uint64
-	Due, Issued     uint64      // arrivals due in the window, and those of them that became requests
-	Queued, Late    int64       // for how long clients were behind with these, in all; and while they were free
-	Unregistered    uint64      // entries that did not raise the register
-	Resources       []*Resource // by instance; nil for those without clients
+	Due, Issued     uint64 // arrivals due in the window, and those of them that became requests
+	// for how long clients were behind with these, in all; and while they were free
+	Queued, Late int64
+	Unregistered uint64      // entries that did not raise the register
+	Resources    []*Resource // by instance; nil for those without clients
 
 	Irregular uint64   // events that no client causes
 	Says      []string // what the first few of them are
@@ -35,8 +42,11 @@ type Fold struct {
 	observers  []Observer
 	lap        lap
 	broken     nodes.Assumption
-	down       map[nodes.ID]int64 // the nodes that are down, and since when
+	turns      []int64 // when something began or ended that breaks assumptions
 	spare      []*Section
+
+	dead         map[nodes.ID]dead   // the nodes that are down, or about to be
+	incarnations map[nodes.ID]uint32 // of those that have restarted
 }
 
 // few is how many irregularities are kept.
@@ -48,7 +58,8 @@ func New(stampError int64, capacity func(instance uint16) int) *Fold {
 	if capacity == nil {
 		capacity = func(uint16) int { return 1 }
 	}
-	return &Fold{Window: unseen, stampError: stampError, capacity: capacity, down: map[nodes.ID]int64{}}
+	return &Fold{Window: unseen, stampError: stampError, capacity: capacity, dead: map[nodes.ID]dead{},
+		incarnations: map[nodes.ID]uint32{}, Detection: newDetection()}
 }
 
 // StampError bounds the error of comparing any two stamps.
@@ -75,10 +86,12 @@ func (f *Fold) add(e *history.Event) {
 		}
 		r := f.resource(e.Instance)
 		f.follow(e, r, r.client(e.Node))
-	case history.Crashed:
-		f.crash(e)
+	case history.Killed, history.Crashed:
+		f.perish(e)
 	case history.Restarted:
-		delete(f.down, e.Node)
+		f.rise(e)
+	case history.Suspected, history.Trusted:
+		f.suspect(e)
 	case history.Sent:
 		if e.Count < history.MaxKinds {
 			f.lap.since[e.Count]++
@@ -89,12 +102,10 @@ func (f *Fold) add(e *history.Event) {
 		f.breaks(nodes.Assumption(e.Value), e)
 	case history.FaultBegan, history.FaultHealed:
 		f.fault(e)
-		if e.Kind == history.FaultBegan {
-			f.breaks(nodes.Assumption(e.Value), e)
-		}
+		f.turn(e)
 	case history.Paused, history.Resumed:
 		f.pause(e)
-		f.breaks(nodes.NoPause|nodes.Timing, e)
+		f.turn(e)
 	}
 }
 
@@ -104,11 +115,31 @@ func (f *Fold) breaks(needs nodes.Assumption, e *history.Event) {
 		f.broken = broken
 		f.Broken = append(f.Broken, *e)
 		f.Broken[len(f.Broken)-1].Value = int64(broken)
+		f.turn(e)
 	}
+}
+
+// turn takes an event from which on assumptions may hold that did not before, or the other way round.
+func (f *Fold) turn(e *history.Event) {
+	if last := len(f.turns) - 1; last < 0 || f.turns[last] < e.At {
+		f.turns = append(f.turns, e.At)
+	}
+}
+
+// stretch returns between which turns a time is: how many there were until then.
+func (f *Fold) stretch(at int64) int {
+	after, _ := slices.BinarySearch(f.turns, at+1)
+	return after
 }
 
 // follow takes an event of a client of a resource.
 func (f *Fold) follow(e *history.Event, r *Resource, c *Client) {
+	if len(f.dead) > 0 && e.Kind != history.Unissued {
+		if d, dead := f.dead[e.Node]; dead {
+			f.outlive(e, d, r, c)
+			return
+		}
+	}
 	switch e.Kind {
 	case history.Requested:
 		f.ask(e, r, c)
@@ -129,6 +160,10 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	for i := range f.Faults {
 		f.Faults[i].To = min(f.Faults[i].To, f.End)
 	}
+	for i := range f.Wrongs {
+		f.Wrongs[i].To = min(f.Wrongs[i].To, f.End)
+	}
+	f.Detection.close(f.End, f.dead, logs)
 	for _, r := range f.Resources {
 		if r == nil {
 			continue
@@ -193,7 +228,7 @@ func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
 func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	f.Entries++
 	c.Entered++
-	f.throughFaults()
+	f.throughFaults(e.At)
 	if f.Window.Has(e.At) {
 		f.EntriesInWindow++
 		c.InWindow++
@@ -202,10 +237,8 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	if e.Count == 0 {
 		f.Unregistered++
 	}
-	if e.Count > r.Deepest.Count {
-		r.Deepest = *e
-	}
 	s := c.open
+	r.register(e, s, f.stretch(e.At))
 	if s == nil || s.State != Waiting || s.Entry != e.Entry {
 		f.blame(e, "enters without a request")
 	}
@@ -222,6 +255,7 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	s.State, s.Entry, s.Entered = Inside, e.Entry, e.At
 	s.Taken, s.Fence, s.Read = e.Count, e.Fence, e.Value
 	r.read(s)
+	r.fence(s, f.stampError)
 	r.enter(s)
 	for _, o := range f.observers {
 		o.Entered(s)
@@ -233,19 +267,26 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	state := Revoked
 	if e.Kind == history.Exited {
 		state = Exited
-		r.Exits++
 	}
 	s := c.open
 	if s == nil || s.State != Inside || s.Entry != e.Entry {
 		f.blame(e, "leaves without an entry")
 	}
+	if state == Exited && !e.Refused() {
+		r.Exits++
+	}
 	if s == nil || s.State != Inside {
 		return
 	}
-	if state == Exited && e.Value != s.Read+1 {
-		f.blame(e, "does not add one to the account")
-	}
-	if s.Written = e.Value; state == Exited {
+	s.Written, s.Refused = e.Value, e.Refused()
+	switch {
+	case s.Refused:
+		r.refuse(s, e.At)
+	case state == Exited:
+		if e.Value != s.Read+1 {
+			f.blame(e, "does not add one to the account")
+		}
+		f.accept(r, s, e.At)
 		r.write(s, e.At, f.stampError)
 	}
 	f.end(s, e.At, state)
@@ -255,8 +296,8 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 // crashed. Arrivals that fell due while the node was down are left out, since there was no client.
 func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 	until := e.At
-	if since, down := f.down[e.Node]; down {
-		if until = since; e.Value >= since {
+	if d, dead := f.dead[e.Node]; dead {
+		if until = min(d.at, e.At); e.Value >= until {
 			return
 		}
 	}
@@ -282,14 +323,26 @@ func (f *Fold) queued(c *Client, due, until int64, free bool) {
 	}
 }
 
-// crash ends the open sections of a node.
-func (f *Fold) crash(e *history.Event) {
-	f.down[e.Node] = e.At
-	for _, r := range f.Resources {
-		if r != nil && e.Node >= 0 {
-			f.cut(r.client(e.Node).open, e.At, Crashed, Abandoned)
-		}
+// suspect takes what a failure detector says.
+func (f *Fold) suspect(e *history.Event) {
+	_, down := f.dead[nodes.ID(e.Count)]
+	f.Detection.suspect(e, down)
+	f.err(e)
+}
+
+// err takes an event after which some node that is up may be suspected, or none any more.
+func (f *Fold) err(e *history.Event) {
+	last := len(f.Wrongs) - 1
+	goesOn := last >= 0 && f.Wrongs[last].To == math.MaxInt64
+	switch wrong := len(f.Detection.wrong) > 0; {
+	case wrong && !goesOn:
+		f.Wrongs = append(f.Wrongs, Window{e.At, math.MaxInt64})
+	case !wrong && goesOn:
+		f.Wrongs[last].To = e.At
+	default:
+		return
 	}
+	f.turn(e)
 }
 
 // cut ends a section, if there is one, that its client did not end. Its state depends on whether it was
@@ -310,16 +363,31 @@ func (f *Fold) end(s *Section, at int64, state State) {
 	s.State, s.Ended = state, at
 	r.Clients[s.Node].open, r.Clients[s.Node].left = nil, at
 	if inside {
-		r.leave(s, f.stampError, f.Window)
+		if over := r.leave(s, f.stampError, f.Window); over != nil {
+			r.Overlaps.keep(f.stretch(over.From), over.From, *over)
+		}
 	} else {
 		r.line.leave(s, false)
 	}
 	for _, o := range f.observers {
 		o.Ended(s)
 	}
+	f.tellOverlaps(r)
 	if !s.Violates { // otherwise a witness may need it
 		f.spare = append(f.spare, s)
 	}
+}
+
+// tellOverlaps tells observers of the overlaps of a resource that are over.
+func (f *Fold) tellOverlaps(r *Resource) {
+	for _, w := range r.over {
+		for _, o := range f.observers {
+			if o, wants := o.(OverlapObserver); wants {
+				o.Overlapped(r, w)
+			}
+		}
+	}
+	r.over = r.over[:0]
 }
 
 // blame records an event that no client causes.

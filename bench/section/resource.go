@@ -19,25 +19,48 @@ type Resource struct {
 	Violations uint64   // sections in certain overlaps
 	Overlap    int64    // total length of the certain overlaps
 	First      *Overlap // the earliest certain one
-	Doubtful   uint64   // sections that left in an overlap that is not certain
-	Closest    int64    // the longest overlap, certain or not; negative: how far apart the closest sections were
+	Overlaps   Moments[Overlap]
+	Doubtful   uint64 // sections that left in an overlap that is not certain
+	// the longest overlap, certain or not; negative: how far apart the closest sections were
+	Closest int64
 
-	Deepest history.Event // the Entered with the highest count of the register
-	Exits   uint64        // that wrote to the account
-	Account int64         // the most that was ever written to it
-	Early   *Misread      // the first entry that read what, by the stamps, nobody had written yet; nil: none
-	Busy    int64         // for how much of the window somebody was inside
-	Clients []Client      // by node; there may be fewer
+	// Deepest is the Entered with the highest count of the register that was certainly right. Unsure is how
+	// many counted more than the capacity, but by no more than what nobody knows since a node died while it
+	// changed the register; Inflated is the first of these.
+	Deepest  history.Event
+	Exceeded Moments[history.Event] // the Entered that certainly counted more than the capacity
+	Unsure   uint64
+	Inflated history.Event
+	Haunted  uint64   // entries that counted more, but perhaps only by those who have been killed
+	Exits    uint64   // that wrote to the account
+	Account  int64    // the most that was ever written to it
+	Early    *Misread // the first entry that read what, by the stamps, nobody had written yet; nil: none
+	Busy     int64    // for how much of the window somebody was inside
+	Clients  []Client // by node; there may be fewer
 
+	Unfenced uint64           // entries without a fence number
+	Refusals uint64           // exits whose write was refused
+	Stale    Moments[Overlap] // writes that should have been refused: by A, after B had entered
+	Baseless *Section         // the first whose write was refused though nobody had entered; nil: none
+
+	top      *Section   // a copy of who entered under the highest fence number; nil: nobody
+	refused  []*Section // copies of those refused, as nobody had entered by their stamp under a higher number
 	line     line
 	inside   []*Section // in the order of their entries
 	held     uint64     // units held by those inside
 	since    int64      // when the first of those inside entered
 	current  Overlap    // the certain overlap that may go on, if it has a length
+	over     []Window   // certain overlaps that are over, and of which no observer has been told
 	freed    bool       // since the latest exit a unit is free, and before it none was
 	freeAt   int64      // the time of that exit
 	lastLeft int64
 	ahead    *Misread // an entry that read more than was written until then
+
+	orphaned uint32 // units of nodes that were killed, which the register may count until these are taken out
+	unknown  uint32 // units that the register may count too many, since nodes died while they changed it
+	perhaps  int64  // the most that a node may have written whose death left no Exited
+	ghost    int64  // the latest that a node has written so, as was read; 0: none
+	Ghosts   uint64 // how often that was
 }
 
 // A Misread is an entry that read what it should not have.
@@ -58,6 +81,7 @@ type Client struct {
 	Left     uint32   // exits and revocations
 	InWindow uint32   // entries in the window
 	Unissued uint32   // arrivals that never became requests
+	orphaned uint32   // see Resource
 }
 
 // An Overlap is when sections held more than the capacity. A entered before B; others may have been there.
@@ -78,9 +102,43 @@ func (r *Resource) client(id nodes.ID) *Client {
 	return &r.Clients[id]
 }
 
+// register takes what the register showed to an entry. It may count those who are dead already, and if a node
+// died while it changed the register, units that nobody holds: never too few.
+func (r *Resource) register(e *history.Event, s *Section, stretch int) {
+	doubt := r.orphaned + r.unknown
+	if s != nil {
+		doubt += s.orphaned
+	}
+	certain := e.Count - min(e.Count, doubt)
+	switch over := e.Count > r.Capacity; {
+	case over && certain <= r.Capacity && r.unknown > 0:
+		if r.Unsure++; r.Unsure == 1 {
+			r.Inflated = *e
+		}
+	case over && certain <= r.Capacity: // it may count somebody who has been killed
+		r.Haunted++
+	default:
+		if over {
+			r.Exceeded.keep(stretch, e.At, *e)
+		}
+		if e.Count > r.Deepest.Count {
+			r.Deepest = *e
+		}
+	}
+}
+
+// Denies reports whether the register says that the capacity was never exceeded.
+func (r *Resource) Denies() bool {
+	return r.Deepest.Count <= r.Capacity && r.Unsure+r.Haunted == 0
+}
+
 // read takes what an entry has read that by the register was alone inside. If that is more than was written
 // by now, an exit must come that has written it, by its stamp within the error of stamps.
 func (r *Resource) read(s *Section) {
+	if s.Read > r.Account && s.Read <= r.perhaps {
+		r.Account, r.ghost = s.Read, s.Read
+		r.Ghosts++
+	}
 	if r.Capacity == 1 && s.Taken <= s.Units && s.Read > r.Account && r.ahead == nil {
 		r.ahead = &Misread{s.Node, s.Entered, s.Read}
 	}
@@ -98,20 +156,33 @@ func (r *Resource) write(s *Section, at, stampError int64) {
 	r.Account = max(r.Account, s.Written)
 }
 
+// writeLate takes what an exit has written whose node had been killed.
+func (r *Resource) writeLate(account int64) {
+	if account == r.ghost { // it is known already
+		r.ghost = 0
+		r.Ghosts--
+	}
+	r.Account = max(r.Account, account)
+}
+
 // settle ends the comparison of what was read with what was written.
 func (r *Resource) settle() {
 	if r.Early == nil {
 		r.Early = r.ahead // nobody wrote it at all
+	}
+	for _, one := range r.refused {
+		r.baseless(one)
 	}
 }
 
 // Lost returns how many updates of the account were overwritten, or more: each exit adds one to it. It is 0
 // if several clients may be inside, since their updates overwrite each other anyway.
 func (r *Resource) Lost() uint64 {
-	if r.Capacity > 1 || uint64(r.Account) >= r.Exits {
+	written := r.Exits + r.Ghosts
+	if r.Capacity > 1 || uint64(r.Account) >= written {
 		return 0
 	}
-	return r.Exits - uint64(r.Account)
+	return written - uint64(r.Account)
 }
 
 // enter puts a section inside.
@@ -128,30 +199,36 @@ func (r *Resource) enter(s *Section) {
 	r.held += uint64(s.Units)
 }
 
-// leave takes a section out that has ended.
-func (r *Resource) leave(s *Section, stampError int64, w Window) {
+// leave takes a section out that has ended. It returns a certain overlap in which that was.
+func (r *Resource) leave(s *Section, stampError int64, w Window) (certain *Overlap) {
 	over := r.held > uint64(r.Capacity)
 	if over {
-		r.overlap(s, stampError)
+		certain = r.overlap(s, stampError)
+	}
+	if s.State == Crashed {
+		r.perhaps = max(r.perhaps, s.Read+1)
 	}
 	full := r.held >= uint64(r.Capacity)
 	r.inside = slices.Delete(r.inside, slices.Index(r.inside, s), slices.Index(r.inside, s)+1)
 	r.held -= uint64(s.Units)
 	r.lastLeft = s.Ended
 	if over && r.held <= uint64(r.Capacity) { // the next overlap is another one
-		r.Overlap += r.current.To - r.current.From
+		r.past()
 		r.current = Overlap{}
 	}
 	if full && r.held < uint64(r.Capacity) {
-		r.freed, r.freeAt = s.State == Exited, s.Ended // only an exit frees units that a waiting request then takes
+		// only an exit frees units that a waiting request then takes
+		r.freed, r.freeAt = s.State == Exited, s.Ended
 	}
 	if len(r.inside) == 0 {
-		r.Busy += w.overlap(r.since, s.Ended)
+		r.Busy += w.Overlap(r.since, s.Ended)
 	}
+	return certain
 }
 
-// overlap accounts for the overlap of s, which is leaving, with the other sections that are inside.
-func (r *Resource) overlap(s *Section, stampError int64) {
+// overlap accounts for the overlap of s, which is leaving, with the other sections that are inside. It
+// returns the overlap if it is certain.
+func (r *Resource) overlap(s *Section, stampError int64) *Overlap {
 	var one *Section // whose entry exceeded the capacity
 	for sum, i := uint64(0), 0; sum <= uint64(r.Capacity); i++ {
 		one = r.inside[i]
@@ -163,7 +240,7 @@ func (r *Resource) overlap(s *Section, stampError int64) {
 		if now > from {
 			r.Doubtful++
 		}
-		return
+		return nil
 	}
 	for _, other := range r.inside {
 		if !other.Violates && now-max(from, other.Entered) > stampError {
@@ -171,19 +248,29 @@ func (r *Resource) overlap(s *Section, stampError int64) {
 			r.Violations++
 		}
 	}
+	other := one
+	if other == s {
+		other = r.inside[0]
+	}
+	certain := &Overlap{s, other, from, now}
+	if other.Entered < s.Entered {
+		certain.A, certain.B = other, s
+	}
 	if r.First == nil || from < r.First.From {
-		other := one
-		if other == s {
-			other = r.inside[0]
-		}
-		r.First = &Overlap{s, other, from, now}
-		if other.Entered < s.Entered {
-			r.First.A, r.First.B = other, s
-		}
+		r.First = certain
 	}
 	if r.current.To == 0 || one.Entered > r.current.To {
-		r.Overlap += r.current.To - r.current.From
+		r.past()
 		r.current.From = one.Entered
 	}
 	r.current.To = now
+	return certain
+}
+
+// past takes the current overlap as over.
+func (r *Resource) past() {
+	if w := (Window{r.current.From, r.current.To}); w.Known() {
+		r.Overlap += w.Length()
+		r.over = append(r.over, w)
+	}
 }

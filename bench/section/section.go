@@ -42,9 +42,13 @@ type Section struct {
 	Fence    uint64 // under which it entered; 0: none
 	Read     int64  // what the account held when it entered
 	Written  int64  // what it wrote to the account, once it has exited
+	Refused  bool   // the account did not take that, since somebody had entered under a higher fence number
 	Violates bool   // it was in a certain overlap
 
-	place int // in its line
+	passed   *Section // a copy of who entered under a fence number no lower, and of these read the least
+	above    uint64   // the highest number of these
+	place    int      // in its line
+	orphaned uint32   // units of the dead that the register may have counted shortly before it entered
 }
 
 // Served reports whether the section was ever entered.
@@ -57,4 +61,11 @@ type Observer interface {
 	Asked(s *Section)
 	Entered(s *Section)
 	Ended(s *Section) // s.State says how. An Unissued section was never Asked.
+}
+
+// An OverlapObserver is an observer that is also told when there were certain overlaps: of each when it is
+// over, so that those of one resource come in their order.
+type OverlapObserver interface {
+	Observer
+	Overlapped(r *Resource, when Window)
 }

@@ -94,8 +94,8 @@ func stays(r *rand.Rand, capacity int) (all []stay, events []history.Event) {
 			s := stay{node, uint32(1 + r.IntN(capacity)), at, at + 1 + r.Int64N(60)}
 			at = s.left
 			all = append(all, s)
-			events = append(events, request(s.entered, node, s.units), happens(s.entered, node, history.Entered),
-				happens(s.left, node, history.Exited))
+			events = append(events, request(s.entered, node, s.units),
+				happens(s.entered, node, history.Entered), happens(s.left, node, history.Exited))
 		}
 	}
 	slices.SortStableFunc(events, func(a, b history.Event) int {

@@ -3,6 +3,7 @@ package section
 import (
 	"math"
 
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
@@ -26,8 +27,8 @@ func (w Window) Touches(from, to int64) bool { return w.From <= to && from < w.T
 // Length returns how long the window is, in nanoseconds.
 func (w Window) Length() int64 { return max(0, w.To-w.From) }
 
-// overlap returns how much of [from, to) lies in the window.
-func (w Window) overlap(from, to int64) int64 { return max(0, min(to, w.To)-max(from, w.From)) }
+// Overlap returns how much of [from, to) lies in the window.
+func (w Window) Overlap(from, to int64) int64 { return max(0, min(to, w.To)-max(from, w.From)) }
 
 // A Mark is when a run first came to a mark, if it did.
 type Mark struct {
@@ -48,9 +49,15 @@ func (f *Fold) pause(e *history.Event) {
 		f.Pauses = append(f.Pauses, Pause{e.Count, e.At, math.MaxInt64})
 		return
 	}
+	f.proceed(e.Count, e)
+}
+
+// proceed ends the pause of a process that stands still.
+func (f *Fold) proceed(process uint32, e *history.Event) {
 	for i := range f.Pauses {
-		if p := &f.Pauses[i]; p.Process == e.Count && p.To == math.MaxInt64 {
+		if p := &f.Pauses[i]; p.Process == process && p.To == math.MaxInt64 {
 			p.To = e.At
+			f.turn(e)
 		}
 	}
 }
@@ -61,29 +68,38 @@ type Fault struct {
 	Number   uint32 // from 1
 	From, To int64
 	Healed   bool
-	Entries  uint64 // while it lasted
-	After    uint64 // entries after it was healed
+	Breaks   nodes.Assumption
+	Victim   nodes.ID // that came out in the run, or None
+	Nodes    uint64   // how many it hit when it began
+	Hits     uint64   // messages that it hit, known once it is healed
+	Before   uint64   // entries from the beginning of the window to its own
+	Entries  uint64   // while it lasted
+	After    uint64   // entries after it was healed
 }
 
 // fault takes the beginning or the end of a fault.
 func (f *Fold) fault(e *history.Event) {
 	if e.Kind == history.FaultBegan {
-		f.Faults = append(f.Faults, Fault{Number: e.Count, From: e.At, To: math.MaxInt64})
+		f.Faults = append(f.Faults, Fault{Number: e.Count, From: e.At, To: math.MaxInt64,
+			Breaks: nodes.Assumption(e.Value), Victim: nodes.ID(e.Entry) - 1, Nodes: e.Fence,
+			Before: f.EntriesInWindow})
 		return
 	}
 	for i := range f.Faults {
 		if fault := &f.Faults[i]; fault.Number == e.Count {
-			fault.To, fault.Healed = e.At, true
+			fault.To, fault.Healed, fault.Hits = e.At, true, uint64(e.Value)
 		}
 	}
 }
 
-// throughFaults counts an entry for the faults that are in force, and for those that are healed.
-func (f *Fold) throughFaults() {
+// throughFaults counts an entry at a time for the faults that are in force, and for those that are healed.
+// The entry that a fault has waited for is none of these.
+func (f *Fold) throughFaults(at int64) {
 	for i := range f.Faults {
-		if fault := &f.Faults[i]; fault.Healed {
+		switch fault := &f.Faults[i]; {
+		case fault.Healed:
 			fault.After++
-		} else {
+		case at > fault.From:
 			fault.Entries++
 		}
 	}

@@ -11,8 +11,8 @@ import (
 
 	"turnstile/bench/bare"
 	"turnstile/chaos"
-	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/detector"
 	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
 )
@@ -33,7 +33,8 @@ type role struct {
 	// Of a node.
 	Algorithm string        `json:"algorithm"`
 	Machines  nodes.Config  `json:"machines"`
-	Network   chaos.Network `json:"network"` // what links do to the messages that it receives
+	Chaos     chaos.Station `json:"chaos"`
+	Detector  string        `json:"detector"` // beside the algorithm, as detector.Parse reads it; empty: none
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -61,6 +62,19 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	return ok
 }
 
+// stack returns what the node is made of.
+func (r *role) stack(spec *nodes.Spec) (*nodes.Stack, error) {
+	instances := []nodes.Instance{{Spec: spec, Config: r.Machines}}
+	if r.Detector != "" {
+		in, err := detector.Parse(r.Detector, r.Machines.N)
+		if err != nil {
+			return nil, err
+		}
+		instances = append(instances, in)
+	}
+	return nodes.NewStack(instances...)
+}
+
 func (r *role) run(orders io.Reader, stdout io.Writer) error {
 	switch {
 	case r.Bare != nil:
@@ -71,11 +85,15 @@ func (r *role) run(orders io.Reader, stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
-		stack, err := nodes.NewStack(nodes.Instance{Spec: spec, Config: r.Machines})
+		stack, err := r.stack(spec)
 		if err != nil {
 			return err
 		}
-		r.Node.Shaper = r.Network.Shaper(chance.Dice(r.Node.Seed))
+		site, err := r.Chaos.Open(stack.N(), stack.Codec(), r.Node.Seed)
+		if err != nil {
+			return err
+		}
+		r.Node.Shaper, r.Node.Watcher, r.Node.Faults = site.Shaper, site.Watcher, site
 		return host.Run(*r.Node, stack, orders, stdout)
 	}
 	return errors.New("told to do nothing")

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,7 +65,8 @@ func (c *copiedTree) copy(root string) {
 			return err
 		case d.IsDir() && (base == ".git" || base == "bin"):
 			return fs.SkipDir
-		case d.IsDir() || filepath.Ext(path) != ".go" && !strings.HasPrefix(base, "go."):
+		case d.IsDir() || !slices.Contains([]string{".go", ".yaml"}, filepath.Ext(path)) &&
+			!strings.HasPrefix(base, "go."):
 			return nil
 		}
 		to, err := filepath.Rel(root, path)

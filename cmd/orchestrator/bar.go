@@ -54,9 +54,28 @@ func (b *bar) clear() {
 }
 
 func isTerminal(w io.Writer) bool {
+	file := fileOf(w)
+	return file != nil && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+// fileOf returns the file that w writes to, or nil.
+func fileOf(w io.Writer) *os.File {
 	if out, ok := w.(*output); ok {
 		w = out.Writer
 	}
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
+	file, _ := w.(*os.File)
+	return file
+}
+
+// widthFor returns how wide a picture on w may be: as the terminal is, within reason, or else 80 columns.
+func widthFor(w io.Writer) int {
+	const usual, narrowest, widest = 80, 40, 160
+	if !isTerminal(w) {
+		return usual
+	}
+	columns, _, err := term.GetSize(int(fileOf(w).Fd()))
+	if err != nil || columns <= 0 {
+		return usual
+	}
+	return min(max(columns, narrowest), widest)
 }

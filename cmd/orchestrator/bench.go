@@ -30,8 +30,9 @@ Loads:
   sequential  one request at a time, from a node drawn at random, when all is at rest
 
 --hold, --think and --latency take a length of time or a distribution of them: 2ms,
-uniform:1ms,3ms (from, to), exponential:2ms (mean), normal:2ms,500us (mean, deviation) or
-log-normal:2ms,9ms (median, 99th percentile).
+uniform:1ms,3ms (from, to), exponential:2ms (mean), normal:2ms,500us (mean, deviation),
+log-normal:2ms,9ms (median, 99th percentile), pareto:1ms,20ms (least, 99th percentile) or
+measured:1ms,1ms,4ms (draws, each as likely).
 
 Without --latency, times show what the messages cost this machine's processors, not what they would
 cost on a network. Ctrl-C ends a run at once and keeps what was recorded.
@@ -51,8 +52,9 @@ type benchCall struct {
 	row            *spec // the algorithm
 	load, arrivals string
 	regions        string // the file of them
-	fault          chaos.Fault
+	faults         faultFlags
 	setup          bench.Setup
+	simulated      bool
 	json           bool
 	noProgress     bool
 }
@@ -87,6 +89,8 @@ func (c *benchCall) addFlags(cmd *cobra.Command) {
 	f.DurationVar(&c.Patience, "patience", c.Patience,
 		"how long nothing may move while somebody waits, before the run is looked at for a stall")
 	f.StringVar(&c.NATS, "nats", "", "`URL` of a NATS server to use (default one of the run's own)")
+	f.BoolVar(&c.Proxies, "proxies", false,
+		"run the connections of nodes and brokers through TCP proxies, even if no fault needs that")
 	f.StringVar(&c.setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
 }
@@ -109,18 +113,19 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	f.Var(&c.Latency, "latency", "latency of every link, injected if the links are real")
 	f.StringVar(&c.regions, "regions", "",
 		"`file` of the latencies between regions, instead of --latency (see docs/running.md)")
-	f.Var(&c.fault.Cut, "cut",
-		"have messages between `groups` of nodes lost for some time, as in 0-1/2-4, or 0>1-2 for one way")
-	f.Var(&c.fault.Pause, "pause", "have `nodes` stand still for some time, as in 2 or 0-1")
-	f.DurationVar(&c.fault.At, "at", 0,
-		"when a fault begins, from the end of the warm-up (default a third of --duration)")
-	f.DurationVar(&c.fault.For, "for", 0, "how long it lasts (default a third of --duration)")
+	c.faults.add(f)
+	f.IntVar(&c.Brokers, "brokers", 1,
+		"how many NATS servers of the run's own: 1 or 3, with the nodes spread over them")
+	f.StringVar(&c.Detector, "detector", "",
+		"failure `detector` beside the algorithm, as in heartbeat or probe:period=50ms,timeout=200ms, or none "+
+			"(default the one that the algorithm listens to, if any; see list)")
+	f.BoolVar(&c.Config.Fenced, "fenced", false,
+		"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
 	addOptions(cmd, &c.Config)
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
-	f.DurationVar(&c.Warmup, "warmup", 0,
-		"how long to run before measuring (default a tenth of --duration, at most 1s, and then until each client "+
-			"that asks has entered twice, at most 10s)")
+	f.DurationVar(&c.Warmup, "warmup", 0, "how long to run before measuring (default a tenth of --duration, "+
+		"at most 1s, and then until each client that asks has entered twice, at most 10s)")
 	f.Uint64Var(&c.Entries, "entries", 0, "end after so many entries, not after --duration")
 	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and nodes of its own")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
@@ -151,9 +156,6 @@ func (c *benchCall) resolve(s settings) (err error) {
 		return s.blame(err, "load", "think", "rate", "arrivals")
 	}
 	c.resolveEnd(s)
-	if err := c.resolveFaults(s); err != nil {
-		return err
-	}
 	if err := c.resolveRegions(s); err != nil {
 		return err
 	}
@@ -169,6 +171,12 @@ func (c *benchCall) resolve(s settings) (err error) {
 	if c.Config, err = s.checkOptions(c.row, c.Config, s.rank("algo")); err != nil {
 		return err
 	}
+	scene := &chaos.Scene{Spec: c.row, Config: c.Config, Measured: c.Duration, Simulated: c.simulated,
+		Brokers: c.Brokers, Foreign: c.NATS != ""}
+	if c.Plan, c.Faults, err = c.faults.resolve(s, scene); err != nil {
+		return err
+	}
+	c.Brokers, c.Proxies = scene.Brokers, c.Proxies || !c.simulated && chaos.NeedsProxies(c.Faults)
 	if !c.row.Broadcasts() && s.rank("multicast") < s.rank("algo") { // it is for other algorithms
 		c.Multicast = false
 	}
@@ -245,30 +253,6 @@ func (c *benchCall) resolveRegions(s settings) error {
 	defer file.Close()
 	if c.Regions, err = chaos.ReadRegions(file); err != nil {
 		return fmt.Errorf("--regions: %s: %w", c.regions, err)
-	}
-	return nil
-}
-
-// resolveFaults makes faults of the flags that ask for some. By default they take the middle third of what is
-// measured.
-func (c *benchCall) resolveFaults(s settings) error {
-	if !s.given("at") {
-		c.fault.At = c.Duration / 3
-	}
-	if !s.given("for") {
-		c.fault.For = c.Duration / 3
-	}
-	if !c.fault.Cut.None() {
-		c.Faults = append(c.Faults, chaos.Fault{Cut: c.fault.Cut, At: c.fault.At, For: c.fault.For})
-	}
-	if len(c.fault.Pause) > 0 {
-		c.Faults = append(c.Faults, chaos.Fault{Pause: c.fault.Pause, At: c.fault.At, For: c.fault.For})
-	}
-	for _, name := range []string{"at", "for"} {
-		if len(c.Faults) == 0 && s.rank(name) == byFlag {
-			return fmt.Errorf("--%s says when a fault takes place, and there is none: "+
-				"add --cut 0-1/2-4 or --pause 2", name)
-		}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 // bench makes the run that c asks for, in processes.
 func (a *app) bench(ctx context.Context, c *benchCall) error {
 	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
+	c.setup.Proxy = append([]string{ownPath()}, proxyArgs...)
 	return a.make(c, func(s bench.Setup) (*bench.Run, error) { return bench.Make(ctx, c.row, c.Options, s) })
 }
 

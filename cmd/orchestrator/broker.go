@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -54,12 +52,6 @@ func (a *app) serveBroker(cmd *cobra.Command, port int) error {
 	if port < 0 || port > 65535 {
 		return fmt.Errorf("--port: there is no port %d: take one of 1 to 65535", port)
 	}
-	// The server itself would retry for a long time.
-	probe, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return fmt.Errorf("the broker cannot listen: %w", err)
-	}
-	probe.Close()
 	token := cluster.NewToken()
 	s, err := cluster.StartBroker(cluster.BrokerConfig{Port: port, Token: token})
 	if err != nil {

@@ -29,6 +29,7 @@ func completeFlags(cmd *cobra.Command) {
 		completeWith(cmd, flag, values)
 	}
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("detector", completeDetector)
 }
 
 // completeWith makes shells complete a flag with one of the values.

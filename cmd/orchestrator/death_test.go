@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,15 +20,13 @@ import (
 	"turnstile/results"
 )
 
-const limit = 30 * time.Second // generous: the machine may be busy
-
 // A live is a run in progress.
 type live struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	out     bytes.Buffer
 	dir     string
-	brokers []int
+	brokers []int // and proxies, which are started first
 	nodes   []int
 }
 
@@ -46,14 +45,19 @@ func start(t *testing.T, args ...string) *live {
 	t.Cleanup(func() { l.cmd.Process.Kill() })
 	l.await("the nodes enter", func() bool { return l.entered(n, 5) })
 	for _, pid := range children(l.cmd.Process.Pid) {
-		if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(args, []byte("--piped")) {
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if bytes.Contains(args, []byte("--piped")) || bytes.HasSuffix(args, []byte("\x00proxy\x00")) {
 			l.brokers = append(l.brokers, pid)
 		} else {
 			l.nodes = append(l.nodes, pid)
 		}
 	}
-	if len(l.brokers) != 1 || len(l.nodes) != n {
-		t.Fatalf("there are %d brokers and %d nodes, not 1 and %d", len(l.brokers), len(l.nodes), n)
+	want := 1
+	if slices.Contains(args, "--proxies") {
+		want = 4 // and three brokers
+	}
+	if len(l.brokers) != want || len(l.nodes) != n {
+		t.Fatalf("there are %d brokers and %d nodes, not %d and %d", len(l.brokers), len(l.nodes), want, n)
 	}
 	return l
 }
@@ -247,6 +251,28 @@ func TestKilledBrokerIsReported(t *testing.T) {
 	if strings.Contains(l.out.String(), "nats://") {
 		t.Errorf("the broker's URL explains nothing:\n%s", &l.out)
 	}
+}
+
+// All that carries the messages is watched, and ends with the run.
+func TestKilledTransportIsReported(t *testing.T) {
+	t.Parallel()
+	for i, says := range []string{"the process of the proxies ended on its own", "broker 0 ended on its own",
+		"broker 2 ended on its own"} {
+		l := start(t, "--brokers", "3", "--proxies")
+		syscall.Kill(l.brokers[[]int{0, 1, 3}[i]], syscall.SIGKILL)
+		l.want(2, says, "signal: killed", "INCONCLUSIVE")
+	}
+	l := start(t, "--brokers", "3", "--proxies")
+	l.cmd.Process.Kill()
+	l.want(-1, "the orchestrator ended before the trial did")
+}
+
+// A broker of several that stands still is on record by its name.
+func TestPausedBrokerIsNamed(t *testing.T) {
+	t.Parallel()
+	l := start(t, "--brokers", "3", "--proxies", "--patience", "500ms")
+	syscall.Kill(l.brokers[2], syscall.SIGSTOP)
+	l.want(2, "INCONCLUSIVE  broker 1 has been stopped for 10s, as by SIGSTOP")
 }
 
 func TestStandstillIsReported(t *testing.T) {

@@ -39,6 +39,14 @@ A message may take any time, and a timer may run out at any moment, unless --tim
 passes in ticks, messages take the latency that it gives, and timers run out within the range they were
 set to.
 
+If the algorithm listens to a failure detector, the exploration speaks in the detector's place: each node
+hears of each crash, and of each restart after it, at any moment later; and so often as --suspicions allows,
+nodes suspect others that are up, and trust them again.
+
+An algorithm that tries again by timers could fill the links, since a timer may run out as often as it
+likes. So of one that has timers and stands losses, a message is lost if an equal one is on its way on its
+link, or as many as --copies says; then the space is bounded.
+
 A space is exhausted, or bounded by --depth, --states or --memory. That of an algorithm with a counter
 that never stops, such as the hops of a token ring, is always bounded.
 
@@ -105,12 +113,17 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.IntVar(&c.Crashes, "crashes", 0, "how many crashes there may be")
 	f.BoolVar(&c.Restarts, "restarts", false, "let crashed nodes come up again, with what they saved")
 	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, without it too")
+	f.IntVar(&c.Suspicions, "suspicions", 0, "how many suspicions there may be of nodes that are up")
 	f.BoolVar(&c.Reordering, "reordering", false, "let messages of one link arrive in any order")
 	f.Var(&c.timing.Latency, "timing",
 		"`distribution` of how long a message takes, constant or uniform (default any)")
 	f.Lookup("timing").DefValue = "" // otherwise the help would say 0s
 	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "length of a tick, with --timing")
+	f.IntVar(&c.Copies, "copies", 0,
+		"how many equal messages one link holds, of an algorithm with timers (default 1 if it stands losses)")
 	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
+	f.BoolVar(&c.Config.Fenced, "fenced", false,
+		"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
 	addOptions(cmd, &c.Config)
 	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
 	f.Uint64Var(&c.States, "states", 0, "how many states to see (default all)")

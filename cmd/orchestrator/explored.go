@@ -23,6 +23,9 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 	case x.Exhausted:
 		fmt.Fprintf(w, "%s  nothing is wrong in any state (--check fairness looks for who is passed over)\n\n",
 			colors.paint(green, "EXHAUSTED"))
+	case x.Bound == "copies":
+		fmt.Fprintf(w, "%s  nothing is wrong in any state; lost was what found %s on its link (--copies)\n\n",
+			colors.paint(yellow, "BOUNDED"), english.Count(max(1, c.Copies), "equal message", "equal messages"))
 	default:
 		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n\n", colors.paint(yellow, "BOUNDED"),
 			c.bound(x))
@@ -104,6 +107,7 @@ func (c *exploreCall) space() []string {
 		one, many string
 	}{
 		{c.Losses, "loss", "losses"}, {c.Duplicates, "duplicate", "duplicates"}, {c.Crashes, "crash", "crashes"},
+		{c.Suspicions, "wrong suspicion", "wrong suspicions"},
 	} {
 		if f.n > 0 {
 			words = append(words, "up to "+english.Count(f.n, f.one, f.many))
@@ -111,6 +115,9 @@ func (c *exploreCall) space() []string {
 	}
 	if len(words) == before {
 		words = append(words, "no faults")
+	}
+	if c.Config.Fenced {
+		words = append(words, "a resource that demands fence numbers")
 	}
 	switch {
 	case c.Amnesia:
@@ -134,6 +141,7 @@ func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[str
 	d := map[string]any{
 		"algorithm": c.Spec.Name, "config": c.Config, "entries_each": c.Entries, "losses": c.Losses,
 		"duplicates": c.Duplicates, "crashes": c.Crashes, "restarts": c.Restarts, "amnesia": c.Amnesia,
+		"suspicions": c.Suspicions, "copies": c.Copies,
 		"reordering": c.Reordering, "demand": c.Demand, "checks": c.checks,
 		"exhausted": x.Exhausted, "bound": x.Bound, "states": x.States, "node_states": x.NodeStates,
 		"transitions": x.Transitions, "entries": x.Entries, "depth": x.Depth, "progress": x.Progress,

@@ -28,6 +28,7 @@ func (p *report) figures(s *bench.Summary) {
 	p.histogram(s)
 	p.messages(s, t)
 	p.fairness(t)
+	p.detection(s, t)
 	p.machine(s, t)
 }
 
@@ -83,24 +84,6 @@ func (p *report) window(t table) {
 // warn prints a remark to the line above.
 func (p *report) warn(format string, args ...any) {
 	p.line("", "%s", p.palette.paint(yellow, fmt.Sprintf(format, args...)))
-}
-
-// faults says what became of the faults that were asked for, in each trial.
-func (p *report) faults(s *bench.Summary) {
-	if len(s.Record.Options.Faults) == 0 {
-		return
-	}
-	for i, v := range s.Verdicts {
-		name := "faults"
-		if len(s.Verdicts) > 1 {
-			name = fmt.Sprintf("in trial %d", s.Rows[i].Trial)
-		}
-		for _, f := range v.Findings {
-			if f.Check == "faults" {
-				p.line(name, "%s", f.Says)
-			}
-		}
-	}
 }
 
 // A quantile is one that the summary prints, with its name there and in columns.
@@ -185,7 +168,7 @@ func (p *report) messages(s *bench.Summary, t table) {
 	var kinds []string
 	deliveries, publishes := map[string][]results.Figure{}, map[string][]results.Figure{}
 	for _, m := range s.Messages {
-		if m.Phase != phase {
+		if m.Phase != phase || s.Heartbeat(m.Kind) {
 			continue
 		}
 		if deliveries[m.Kind] == nil {

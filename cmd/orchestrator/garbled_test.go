@@ -207,9 +207,9 @@ func unpack(t testing.TB, dir string, closed bool) {
 	check(os.Mkdir(folder.LogFolder(1), 0o755))
 	logs := map[nodes.ID]*history.Log{}
 	for _, of := range h.Logs {
-		logs[of.Node], err = history.Create(filepath.Join(folder.LogFolder(1), fmt.Sprintf("node-%d.log", of.Node)),
-			history.Options{Node: of.Node, Nodes: reader.Nodes, Instances: len(of.Instances), Origin: reader.Origin,
-				TraceLength: 16})
+		path := filepath.Join(folder.LogFolder(1), fmt.Sprintf("node-%d.log", of.Node))
+		logs[of.Node], err = history.Create(path, history.Options{Node: of.Node, Nodes: reader.Nodes,
+			Instances: len(of.Instances), Origin: reader.Origin, TraceLength: 16})
 		check(err)
 		for i, totals := range of.Instances {
 			c := logs[of.Node].Instance(int32(i))
@@ -256,13 +256,14 @@ func simulatedRuns(t testing.TB) (all []*stored) {
 		{"valid", "--algo maekawa -n 4 --entries 40 --trials 2"},
 		{"valid", "--algo suzuki -n 4 --load sequential --entries 40"},
 		{"violated", "--algo naive -n 3 --entries 60"},
-		{"violated", "--algo lamport -n 2 --think exponential:2ms --latency exponential:2ms --reordering " +
-			"--duration 10s"},
-		{"inconclusive", "--algo ricart -n 4 --entries 60 --crash 2@10ms"},
+		{"violated", "--algo lamport -n 2 --hold 1ms --think exponential:2ms --latency 100us " +
+			"--reorder exponential:2ms --at 0s --for 10s --duration 10s"},
+		{"inconclusive", "--algo ricart -n 4 --entries 60 --kill 2 --at 10ms"},
 	} {
 		args := slices.Clip(strings.Fields(r.args))
 		for _, as := range []string{"stored", "open", "closed"} {
-			if as != "stored" && (strings.Contains(r.args, "--trials") || strings.Contains(r.args, "--reordering")) {
+			if as != "stored" &&
+				(strings.Contains(r.args, "--trials") || strings.Contains(r.args, "--reorder")) {
 				continue // only one trial is unpacked, and no more than is needed
 			}
 			s := &stored{name: r.args + ", " + as, want: r.verdict,
@@ -297,37 +298,6 @@ func (s *stored) judge(t *testing.T) {
 func TestGarbledRuns(t *testing.T) {
 	runs := simulatedRuns(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	for range soak.Pick(50, 100, 600) {
-		s := runs[r.IntN(len(runs))]
-		s.judge(t)
-		s.garbled(t, drawGarbling(r))
-	}
-}
-
-// The same is true of runs of real processes, stored or left behind by an orchestrator that was killed.
-func TestGarbledRunsOfProcesses(t *testing.T) {
-	var runs []*stored
-	for _, algorithm := range []string{"ricart", "naive"} {
-		var dirs []string
-		for range 2 {
-			dir := t.TempDir()
-			cmd := orchestrator(t, dir, "bench", "--algo", algorithm, "-n", "3", "--entries", "100", "--results", dir)
-			cmd.Run()
-			dirs = append(dirs, latestIn(t, dir))
-		}
-		s := &stored{name: algorithm, dir: dirs[0], donor: dirs[1]}
-		s.want = verifyIn(t, s.dir).verdict // the machine may be busy
-		runs = append(runs, s)
-	}
-	var left []string
-	for range 2 {
-		l := start(t, "--hold", "1ms")
-		l.cmd.Process.Kill()
-		l.end()
-		left = append(left, latestIn(t, l.dir))
-	}
-	runs = append(runs, &stored{name: "killed", dir: left[0], donor: left[1], want: "inconclusive"})
-	r := rand.New(rand.NewPCG(3, 4))
 	for range soak.Pick(50, 100, 600) {
 		s := runs[r.IntN(len(runs))]
 		s.judge(t)

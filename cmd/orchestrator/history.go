@@ -32,36 +32,28 @@ const historyExample = `  orchestrator history | head
 
 // A historyCall is one call of history.
 type historyCall struct {
-	root, format string
-	trial        int   // 0: all
-	nodes        []int // none: all
+	format string
+	trial  int   // 0: all
+	nodes  []int // none: all
 }
 
 func (a *app) historyCommand() *cobra.Command {
 	c := historyCall{}
-	cmd := &cobra.Command{
-		Use:               "history [RUN]",
-		Short:             "Print the events of a stored run as CSV or JSON lines",
-		Long:              historyHelp,
-		Example:           historyExample,
-		Args:              atMostOne,
-		ValidArgsFunction: completeRun,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			if c.format != "csv" && c.format != "jsonl" {
-				return fmt.Errorf("--format: there is no %q: take csv or jsonl", c.format)
-			}
-			folder, err := openRun(c.root, args)
-			if err != nil {
-				return err
-			}
-			return a.history(cmd.Context(), folder, &c)
-		},
-	}
+	cmd := onRun(&cobra.Command{
+		Use:     "history [RUN]",
+		Short:   "Print the events of a stored run as CSV or JSON lines",
+		Long:    historyHelp,
+		Example: historyExample,
+	}, func(*cobra.Command, settings) error {
+		if c.format != "csv" && c.format != "jsonl" {
+			return fmt.Errorf("--format: there is no %q: take csv or jsonl", c.format)
+		}
+		return nil
+	}, func(ctx context.Context, _ settings, folder *results.Folder) error {
+		return a.history(ctx, folder, &c)
+	})
 	f := cmd.Flags()
-	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
+	f.String("results", "results", "`folder` of all result sets")
 	f.StringVar(&c.format, "format", "csv", "csv or jsonl (JSON, an object to a line)")
 	f.IntVar(&c.trial, "trial", 0, "print the events of this trial alone (default all)")
 	f.IntSliceVar(&c.nodes, "node", nil,

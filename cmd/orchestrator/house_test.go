@@ -61,7 +61,7 @@ func TestHouseRules(t *testing.T) {
 func checkImports(t *testing.T, path string, file *ast.File) {
 	dir := filepath.ToSlash(filepath.Dir(path))
 	core := strings.HasSuffix(dir, "/nodes") || strings.HasSuffix(dir, "/nodes/mutex") ||
-		strings.HasSuffix(dir, "/nodes/election")
+		strings.HasSuffix(dir, "/nodes/election") || strings.HasSuffix(dir, "/nodes/detector")
 	if !core || strings.HasSuffix(path, "_test.go") {
 		return
 	}

@@ -31,6 +31,8 @@ type trialDocument struct {
 	Stall    string        `json:"stall,omitempty"`
 	Row      object        `json:"row"`
 	Messages []object      `json:"messages"`
+	Faults   []object      `json:"faults,omitempty"`   // faults.csv
+	Timeline []object      `json:"timeline,omitempty"` // timeline.csv
 }
 
 // writeJSON prints s as one JSON document.
@@ -58,6 +60,16 @@ func documentOf(s *bench.Summary) (*document, error) {
 		for _, m := range s.Messages {
 			if m.Trial == row.Trial {
 				doc.Messages = append(doc.Messages, objectOf(m))
+			}
+		}
+		for _, f := range s.Faults {
+			if f.Trial == row.Trial {
+				doc.Faults = append(doc.Faults, objectOf(f))
+			}
+		}
+		for _, interval := range s.Timeline {
+			if interval.Trial == row.Trial {
+				doc.Timeline = append(doc.Timeline, objectOf(interval))
 			}
 		}
 		d.Trials = append(d.Trials, doc)

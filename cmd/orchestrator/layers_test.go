@@ -16,17 +16,20 @@ import (
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
+	{"bench/matrix"},
+	{"bench/campaign"},
 	{"bench"},
-	{"bench/measure", "bench/check", "bench/cluster", "bench/bare"},
+	{"bench/measure", "bench/check", "bench/cluster", "bench/bare", "bench/control"},
 	{"bench/section"},
 	{"chaos", "results"},
 	{"nodes/host", "nodes/sim", "nodes/explore"},
 	{"nodes/stall", "nodes/workload", "nodes/history"},
 	{"nodes/mutex", "nodes/election"},
+	{"nodes/detector", "nodes/lease"},
 	{"nodes"},
 	{"internal/yamlfile"},
-	{"internal/cgroup", "internal/chance", "internal/english", "internal/gotest", "internal/heap",
-		"internal/soak", "internal/suggest"},
+	{"internal/cgroup", "internal/chance", "internal/english", "internal/gotest",
+		"internal/heap", "internal/jsonseq", "internal/skew", "internal/soak", "internal/suggest"},
 }
 
 // A goPackage is what `go list` says of a package.

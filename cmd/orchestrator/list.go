@@ -26,7 +26,7 @@ func (a *app) listCommand() *cobra.Command {
 	var asJSON, markdown bool
 	cmd := &cobra.Command{
 		Use:               "list [NAME]",
-		Short:             "List the algorithms, or describe one",
+		Short:             "List the algorithms and the failure detectors, or describe one",
 		Example:           listExample,
 		Args:              atMostOne,
 		ValidArgsFunction: completeAlgorithm,
@@ -51,6 +51,9 @@ func (a *app) listCommand() *cobra.Command {
 func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown bool) error {
 	rows, named := mutex.Table, byFlag+1
 	if len(names) > 0 {
+		if row := detectorNamed(names[0]); row != nil {
+			return a.listDetector(row, asJSON)
+		}
 		row, err := mutex.Find(names[0])
 		if err != nil {
 			return err
@@ -80,7 +83,10 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 	case len(names) > 0:
 		writeSpec(a.stdout, rows[0], c)
 	default:
-		return writeList(a.stdout, rows, c)
+		if err := writeList(a.stdout, rows, c); err != nil {
+			return err
+		}
+		return writeDetectors(a.stdout)
 	}
 	return nil
 }
@@ -118,7 +124,13 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 		line("known broken", row.Broken+": it is here for the checks to catch")
 	}
 	line("safety", "rests on "+row.Safe.String())
+	if row.Fenced {
+		line("with --fenced", "safety rests on "+row.Effective.String())
+	}
 	line("progress", "rests on "+(row.Safe|row.Live).String())
+	if row.Detects != "" {
+		line("listens to", "the failure detector "+row.Detects+", unless --detector names another")
+	}
 	line("fairness", bypassOf(row, c))
 	line("messages", strings.Join(row.Codec().Names(), ", "))
 	for _, o := range row.Options {
@@ -222,6 +234,9 @@ type entry struct {
 	Broken     string            `json:"broken,omitempty"`
 	Safe       []string          `json:"safety_rests_on"`
 	Live       []string          `json:"progress_rests_on"`
+	Fenced     bool              `json:"hands_out_fences"`
+	Effective  []string          `json:"fenced_safety_rests_on"`
+	Detector   string            `json:"failure_detector"`
 	Messages   []string          `json:"messages"`
 	Options    []option          `json:"options"`
 	Servers    int               `json:"servers"`
@@ -262,6 +277,7 @@ func entryOf(row *spec, c nodes.Config) entry {
 	e := entry{
 		Name: row.Name, Aliases: append([]string{}, row.Aliases...), Family: row.Family, Source: row.Source,
 		Summary: row.Summary, Broken: row.Broken, Safe: needs(row.Safe), Live: needs(row.Safe | row.Live),
+		Fenced: row.Fenced, Effective: needs(row.Effective), Detector: row.Detects,
 		Messages: row.Codec().Names(), Servers: row.ServerCount(c), Circulates: row.Circulates,
 		Nodes: c.N, Formula: cost.Formula,
 		Cost: map[string]limits{"sequential": limitsOf(cost.Sequential), "one": limitsOf(cost.One),

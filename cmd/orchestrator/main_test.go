@@ -10,11 +10,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"turnstile/results"
 )
+
+const limit = 30 * time.Second // generous: the machine may be busy
 
 // programs is the folder of the programs under test: the real ones, run as people run them.
 var programs string

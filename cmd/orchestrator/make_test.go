@@ -16,6 +16,9 @@ func flagsOfMake() string {
 	root := (&app{stdout: io.Discard, stderr: io.Discard}).root()
 	text := "# The flags of each command, as variables of make. Made by `make readme`.\n"
 	for _, cmd := range root.Commands() {
+		if cmd.Hidden {
+			continue
+		}
 		names := append(flagNames(cmd.LocalNonPersistentFlags()), "config")
 		if cmd.Flags().Lookup("nodes") != nil {
 			names = append(names, "n")
@@ -93,6 +96,9 @@ func TestVariablesOfMake(t *testing.T) {
 		{nil, "bench", "[bench]"},
 		{nil, "bench N=3 ALGO=ring", "[bench][--algo=ring][--n=3]"},
 		{nil, "bench NODES=3 NO_PROGRESS=true", "[bench][--nodes=3][--no-progress=true]"},
+		{nil, "bench KILL=holder AT=1s", "[bench][--at=1s][--kill=holder]"},
+		{nil, "bench CUT=0-1/2-4 AT=1s FOR=2s", "[bench][--at=1s][--cut=0-1/2-4][--for=2s]"},
+		{nil, "bench CUT=0>1 PLAN=./mine.yaml", "[bench][--cut=0>1][--plan=./mine.yaml]"},
 		{nil, "simulate LOSS=.5 N=2", "[simulate][--loss=.5][--n=2]"},
 		{nil, "explore CRASHES=1 N=2", "[explore][--crashes=1][--n=2]"},
 		{nil, "bench TREE=it's N=2", "[bench][--n=2][--tree=it's]"},
@@ -125,14 +131,14 @@ func TestMakeRefusesVariables(t *testing.T) {
 		"bench nodes=5":            "make bench takes no variable nodes: did you mean NODES?",
 		"bench N=5 LATENCCY=1ms":   "make bench takes no variable LATENCCY: did you mean LATENCY?",
 		"bench ALGORITHM=ring":     "make bench takes no variable ALGORITHM: did you mean ALGO?",
-		"bench LOSS=.5":            "make bench takes no variable LOSS; these do: simulate",
+		"bench REPLAY=x":           "make bench takes no variable REPLAY; these do: simulate",
 		"simulate PATIENCE=3s N=2": "make simulate takes no variable PATIENCE; these do: bench",
 		"explore RATE=5":           "make explore takes no variable RATE; these do: bench simulate",
 		"N=5":                      "make help takes no variable N; these do: bench",
 		"bench N=":                 "make bench: N has no value: write one behind N=, or leave it out",
 		"test FUZZTIM=5":           "make test takes no variable FUZZTIM; it takes none",
 		"fuzz FUZZTIM=5":           "make fuzz takes no variable FUZZTIM: did you mean FUZZTIME?",
-		"bench Q'Q=5":              "make bench takes no variable Q'Q; it takes ALGO",
+		"bench Q'Q=5":              "make bench takes no variable Q'Q; it takes AFTER ALGO",
 	} {
 		got, err := call(nil, strings.Fields(args)...)
 		if err == nil || !strings.Contains(got, want) {

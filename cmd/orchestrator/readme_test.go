@@ -3,34 +3,66 @@ package main
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"turnstile/chaos"
+	"turnstile/nodes/mutex"
 )
 
-var updateReadme = flag.Bool("update-readme", false, "bring the README's table of algorithms up to date")
+var updateReadme = flag.Bool("update-readme", false, "bring the tables of algorithms up to date")
 
 // TestReadme wants the table of the README to be what list --markdown prints.
 func TestReadme(t *testing.T) {
-	const path, begin, end = "../../README.md", "<!-- algorithms: made by `make readme` -->\n", "<!-- end -->"
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(b), begin)
-	_, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		t.Fatalf("%s has no place for the table, between %q and %q", path, begin, end)
-	}
 	var table bytes.Buffer
 	if status := run(t.Context(), []string{"list", "--markdown"}, &table, os.Stderr); status != 0 {
 		t.Fatalf("list --markdown: exit status %d", status)
 	}
-	want := before + begin + table.String() + end + after
+	wantTable(t, "../../README.md", "algorithms", table.String())
+}
+
+// TestFaultTable wants the table of the page on plans to say what the rows say.
+func TestFaultTable(t *testing.T) {
+	var table, line strings.Builder
+	fmt.Fprint(&table, "| plan |")
+	fmt.Fprint(&line, "|---|")
+	for _, row := range mutex.Table {
+		fmt.Fprintf(&table, " `%s` |", row.Name)
+		fmt.Fprint(&line, "---|")
+	}
+	fmt.Fprintf(&table, "\n%s\n", &line)
+	for _, plan := range chaos.Scenarios() {
+		fmt.Fprintf(&table, "| `%s` |", plan.Name)
+		for _, row := range mutex.Table {
+			says := ""
+			if plan.Suits(row) {
+				cell, _ := row.FaultCell(plan.Name)
+				says = strings.ReplaceAll(cell.May.String(), "|", " ")
+			}
+			fmt.Fprintf(&table, " %s |", says)
+		}
+		fmt.Fprintln(&table)
+	}
+	wantTable(t, plansPage, "faults", table.String())
+}
+
+// wantTable wants the table of a name on a page to be like that, and makes it so if that is asked for.
+func wantTable(t *testing.T, path, name, table string) {
+	t.Helper()
+	const end = "<!-- end -->"
+	begin := fmt.Sprintf("<!-- %s: made by `make readme` -->\n", name)
+	before, rest, ok := strings.Cut(page(t, path), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the table, between %q and %q", path, begin, end)
+	}
+	want := before + begin + table + end + after
 	switch {
-	case want == string(b):
+	case want == page(t, path):
 	case !*updateReadme:
-		t.Errorf("the table of algorithms in the README is out of date: type make readme")
+		t.Errorf("the table of %s in %s is out of date: type make readme", name, path)
 	default:
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

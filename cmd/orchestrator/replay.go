@@ -7,6 +7,7 @@ import (
 
 	"turnstile/bench/check"
 	"turnstile/internal/english"
+	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/mutex"
 )
@@ -68,9 +69,12 @@ func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed, outcome 
 
 // judgeReplay gives the verdict on what happened, as on a run.
 func judgeReplay(s *explore.Schedule, played *explore.Replayed) (outcome check.Outcome, says string) {
-	spec := s.Spec
-	setting := check.Setting{Config: s.Config, Algorithm: spec.Name, Safe: spec.Safe, Live: spec.Live}
-	setting.Codec = spec.Codec()
+	stack, err := nodes.NewStack(nodes.Instance{Spec: s.Spec, Config: s.Config})
+	if err != nil {
+		return check.Inconclusive, err.Error()
+	}
+	setting := check.SettingOf(stack)
+	setting.Identities, setting.Exact = nil, nil // what is on its way when the schedule ends is not counted
 	outcome, says = check.Inconclusive, "the schedule ends, and no promise was broken by then"
 	switch v := check.Judge(played.History, setting); {
 	case v.Outcome == check.Violated:

@@ -12,6 +12,8 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/check"
 	"turnstile/internal/english"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -20,9 +22,10 @@ import (
 type report struct {
 	w       io.Writer
 	palette palette
+	width   int // of pictures, in columns
 }
 
-func newReport(w io.Writer) *report { return &report{w: w, palette: paletteFor(w)} }
+func newReport(w io.Writer) *report { return &report{w: w, palette: paletteFor(w), width: widthFor(w)} }
 
 func (p *report) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
 
@@ -45,9 +48,19 @@ func (p *report) header(o bench.Options, m results.Machine) {
 	if o.Multicast {
 		words = append(words, "multicast")
 	}
-	for i := range o.Faults {
-		words = append(words, o.Faults[i].String())
+	if o.Config.Fenced {
+		words = append(words, "fenced")
 	}
+	if o.Detector != "" {
+		words = append(words, "detector "+o.Detector)
+	}
+	if o.Brokers > 1 {
+		words = append(words, english.Count(o.Brokers, "broker", "brokers"))
+	}
+	if o.Proxies {
+		words = append(words, "proxies")
+	}
+	words = append(words, o.FaultTexts()...)
 	if o.Entries > 0 {
 		words = append(words, english.Count(o.Entries, "entry", "entries"))
 	} else {
@@ -64,7 +77,13 @@ func (p *report) header(o bench.Options, m results.Machine) {
 	if m.CPUQuota > 0 {
 		machine += ", limited to " + quota(m) + " by its control group"
 	}
-	p.printf("seed %d; %s\n\n", o.Seed, machine)
+	p.printf("seed %d; %s\n", o.Seed, machine)
+	if row, err := mutex.Find(o.Algorithm); err == nil {
+		for _, remark := range o.Remarks(row) {
+			p.printf("note: %s\n", remark)
+		}
+	}
+	p.printf("\n")
 }
 
 func loadText(w *workload.Workload) string {
@@ -171,6 +190,15 @@ func howBroken(row *spec) []string {
 	args := []string{"explore", "--algo", row.Name, "-n", fmt.Sprint(row.BrokenAt.N)}
 	for _, name := range slices.Sorted(maps.Keys(row.BrokenAt.Options)) {
 		args = append(args, "--"+name, row.BrokenAt.Options[name])
+	}
+	for _, fault := range []struct {
+		breaks nodes.Assumption
+		flag   string
+	}{{nodes.NoCrash, "--crashes"}, {nodes.NoLoss, "--losses"}, {nodes.NoDuplication, "--duplicates"},
+		{nodes.PerfectDetector, "--suspicions"}} {
+		if row.BrokenBy&fault.breaks != 0 {
+			args = append(args, fault.flag, "1")
+		}
 	}
 	return args
 }

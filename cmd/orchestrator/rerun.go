@@ -36,25 +36,14 @@ const rerunExample = `  orchestrator rerun
 
 func (a *app) rerunCommand() *cobra.Command {
 	var c benchCall
-	cmd := &cobra.Command{
-		Use:               "rerun [RUN]",
-		Short:             "Make a stored run again, and compare the outcome",
-		Long:              rerunHelp,
-		Example:           rerunExample,
-		Args:              atMostOne,
-		ValidArgsFunction: completeRun,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := settingsOf(cmd)
-			if err != nil {
-				return err
-			}
-			folder, err := openRun(c.setup.Results, args)
-			if err != nil {
-				return err
-			}
-			return a.rerun(cmd.Context(), &c, s, folder)
-		},
-	}
+	cmd := onRun(&cobra.Command{
+		Use:     "rerun [RUN]",
+		Short:   "Make a stored run again, and compare the outcome",
+		Long:    rerunHelp,
+		Example: rerunExample,
+	}, nil, func(ctx context.Context, s settings, folder *results.Folder) error {
+		return a.rerun(ctx, &c, s, folder)
+	})
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
@@ -85,8 +74,9 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 		fmt.Fprintf(a.stderr, "orchestrator: there is nothing to compare the new run with: %s\n", why)
 	}
 	server := c.NATS
-	c.Options = record.Options
-	// A server that is set for all runs is not for one that had its own; for others it may have the credential.
+	c.Options = record.Options.Again()
+	// A server that is set for all runs is not for one that had its own; for others it may have the
+	// credential.
 	if s.rank("nats") == byFlag || s.given("nats") && c.NATS != "" {
 		c.NATS = server
 	}
@@ -97,9 +87,10 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 		c.setup.Set = filepath.Base(filepath.Dir(folder.Path))
 	}
 	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
+	c.setup.Proxy = append([]string{ownPath()}, proxyArgs...)
 	r, made := a.begin(c, func(s bench.Setup) (*bench.Run, error) {
-		if record.Simulated != nil {
-			return bench.Simulate(ctx, c.row, c.Options, *record.Simulated, s)
+		if record.Simulated {
+			return bench.Simulate(ctx, c.row, c.Options, s)
 		}
 		return bench.Make(ctx, c.row, c.Options, s)
 	})
@@ -161,8 +152,8 @@ func (a *app) tellComparison(first *results.Folder, c *bench.Comparison) {
 			fmt.Fprintf(a.stdout, "  trial %d: %s\n", d.Trial, d.What)
 			continue
 		}
-		fmt.Fprintf(a.stdout, "  trial %d: %s was %s, and is %s\n", d.Trial, d.What, cmp.Or(d.First, "nothing"),
-			cmp.Or(d.Again, "nothing"))
+		fmt.Fprintf(a.stdout, "  trial %d: %s was %s, and is %s\n", d.Trial, d.What,
+			cmp.Or(d.First, "nothing"), cmp.Or(d.Again, "nothing"))
 	}
 	for _, why := range c.Unknown {
 		fmt.Fprintf(a.stdout, "  not compared: %s\n", indent(why))
@@ -179,5 +170,6 @@ func (a *app) printRerun(first *results.Folder, r *bench.Run, c *bench.Compariso
 	if outcome := c.Outcome(); outcome != check.Inconclusive {
 		same = outcome == check.Valid
 	}
-	return printJSON(a.stdout, map[string]any{"first": first.Ref(), "same": same, "comparison": c, "again": run})
+	return printJSON(a.stdout,
+		map[string]any{"first": first.Ref(), "same": same, "comparison": c, "again": run})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -50,12 +51,30 @@ var (
 const runHelp = `RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the
 default).`
 
-// openRun opens the run that the arguments name, or the latest.
-func openRun(root string, args []string) (*results.Folder, error) {
-	if len(args) == 0 {
-		return results.Open(root, results.LatestLink)
+// onRun completes a command that is about one stored run: the one that its argument names, or the latest.
+// What is wrong with its flags, by check, is said first.
+func onRun(cmd *cobra.Command, check func(*cobra.Command, settings) error,
+	do func(context.Context, settings, *results.Folder) error) *cobra.Command {
+	cmd.Args, cmd.ValidArgsFunction = atMostOne, completeRun
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		s, err := settingsOf(cmd)
+		if err == nil && check != nil {
+			err = check(cmd, s)
+		}
+		if err != nil {
+			return err
+		}
+		root, err := cmd.Flags().GetString("results")
+		if err != nil {
+			return err
+		}
+		folder, err := results.Open(root, append(args, results.LatestLink)[0])
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), s, folder)
 	}
-	return results.Open(root, args[0])
+	return cmd
 }
 
 func (a *app) runsCommand() *cobra.Command {

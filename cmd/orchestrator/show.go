@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,27 +25,16 @@ const showExample = `  orchestrator show
   orchestrator show --json results/latest`
 
 func (a *app) showCommand() *cobra.Command {
-	var root string
 	var asJSON bool
-	cmd := &cobra.Command{
-		Use:               "show [RUN]",
-		Short:             "Print the summary of a stored run again",
-		Long:              showHelp,
-		Example:           showExample,
-		Args:              atMostOne,
-		ValidArgsFunction: completeRun,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			folder, err := openRun(root, args)
-			if err != nil {
-				return err
-			}
-			return a.show(folder, asJSON)
-		},
-	}
-	cmd.Flags().StringVar(&root, "results", "results", "`folder` of all result sets")
+	cmd := onRun(&cobra.Command{
+		Use:     "show [RUN]",
+		Short:   "Print the summary of a stored run again",
+		Long:    showHelp,
+		Example: showExample,
+	}, nil, func(_ context.Context, _ settings, folder *results.Folder) error {
+		return a.show(folder, asJSON)
+	})
+	cmd.Flags().String("results", "results", "`folder` of all result sets")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document instead")
 	return cmd
 }

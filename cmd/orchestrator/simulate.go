@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
+	"turnstile/bench/check"
 	"turnstile/internal/chance"
-	"turnstile/nodes/sim"
 )
 
 const simulateHelp = `Run one algorithm under one load on virtual time, and judge what happened.
@@ -26,23 +27,25 @@ Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad
 
 const simulateExample = `  orchestrator simulate --algo ricart -n 32
   orchestrator simulate --algo maekawa -n 1000 --latency exponential:1ms --entries 2000
-  orchestrator simulate --algo lamport -n 2 --think exponential:2ms --latency exponential:2ms --reordering
-  orchestrator simulate --algo suzuki -n 8 --duplication 0.05 --trials 20 --seed 1
-  orchestrator simulate --algo ricart -n 5 --crash 2@1s --crash 0@2s+10ms,amnesia
+  orchestrator simulate --algo lamport -n 2 --hold 1ms --think 2ms --latency 100us --reorder exponential:2ms
+  orchestrator simulate --algo suzuki -n 8 --duplicate 5% --trials 20 --seed 1
+  orchestrator simulate --algo ricart -n 5 --kill 2 --at 1s --for 10ms --forget
+  orchestrator simulate --algo central -n 5 --plan split-brain
+  orchestrator simulate --algo maekawa -n 7 --plan random:7 --shrink
   orchestrator explore --algo naive -n 2 --save naive.txt; orchestrator simulate --replay naive.txt`
 
 // A simulateCall is one call of simulate.
 type simulateCall struct {
 	benchCall
-	faults   bench.Simulated
-	crashes  []string
 	schedule string // to play again; empty: none
+	shrink   bool
 }
 
 func (a *app) simulateCommand() *cobra.Command {
 	var c simulateCall
 	c.Latency = chance.Constant(time.Millisecond)
 	c.setup.Set = "simulate"
+	c.simulated = true
 	cmd := &cobra.Command{
 		Use:     "simulate",
 		Short:   "Run an algorithm on virtual time, measure it and judge it",
@@ -63,25 +66,20 @@ func (a *app) simulateCommand() *cobra.Command {
 			if err := c.resolve(s); err != nil {
 				return err
 			}
-			for _, text := range c.crashes {
-				crash, err := sim.ParseCrash(text)
-				if err != nil {
-					return fmt.Errorf("--crash: %w", err)
-				}
-				c.faults.Crashes = append(c.faults.Crashes, crash)
+			if c.shrink && (c.json || len(c.Faults) == 0) {
+				return errors.New("--shrink prints what is left of the faults of a run: ask for some, as by --plan " +
+					"random:7, and leave out --json")
 			}
 			return a.simulate(cmd.Context(), &c)
 		},
 	}
 	c.addRunFlags(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&c.faults.Reordering, "reordering", false, "let messages of one link arrive in any order")
-	f.Float64Var(&c.faults.Loss, "loss", 0, "share of messages that are lost, 0 to 1")
-	f.Float64Var(&c.faults.Duplication, "duplication", 0, "share of messages that arrive twice, 0 to 1")
-	f.StringArrayVar(&c.crashes, "crash", nil,
-		"have a `node` crash, as in 2@30ms, come up again, as in 2@30ms+5ms, or forget, as in 2@30ms+5ms,amnesia")
 	f.StringVar(&c.schedule, "replay", "",
 		"play the schedule in a `file`, as explore --save writes it; takes no other flags but --algo and --json")
+	f.BoolVar(&c.shrink, "shrink", false,
+		"if the run is not valid, print the fewest of its faults with which it still fails so, as a plan")
+	forOneCall(cmd, "shrink")
 	completeFlags(cmd)
 	return cmd
 }
@@ -113,7 +111,21 @@ func (c *simulateCall) asked(s settings) string {
 
 // simulate makes the run that c asks for, on virtual time.
 func (a *app) simulate(ctx context.Context, c *simulateCall) error {
-	return a.make(&c.benchCall, func(s bench.Setup) (*bench.Run, error) {
-		return bench.Simulate(ctx, c.row, c.Options, c.faults, s)
+	var made *bench.Run
+	err := a.make(&c.benchCall, func(s bench.Setup) (r *bench.Run, err error) {
+		made, err = bench.Simulate(ctx, c.row, c.Options, s)
+		return made, err
 	})
+	if err != nil || made == nil || !c.shrink {
+		return err
+	}
+	for i, t := range made.Trials {
+		if t.Verdict.Outcome != check.Valid {
+			o := made.Record.Options
+			o.Trials, o.Seed = 1, made.Record.Trials[i].Seed
+			a.printShrunk(ctx, c.row, o)
+			break
+		}
+	}
+	return nil
 }

@@ -51,6 +51,10 @@ func drawStorm(seed uint64) storm {
 	}
 	s.name = fmt.Sprint("seed-", seed)
 	s.args += fmt.Sprintf(" -n %d --seed %d --patience %dms", n, seed, 100<<r.IntN(6))
+	if r.IntN(4) == 0 { // with timeouts that processes which stand still, or wait for a processor, exceed
+		s.args += [...]string{" --detector heartbeat:period=10ms,timeout=50ms",
+			" --detector probe:period=20ms,timeout=200ms"}[r.IntN(2)]
+	}
 	if r.IntN(3) == 0 {
 		s.hogs = 1 + r.IntN(6)
 	}
@@ -142,6 +146,13 @@ func fixedStorms() []storm {
 		{name: "a node of a ring stands still", args: "--algo token-ring -n 5 --latency 20ms --duration 3s " +
 			"--patience 500ms", gusts: stopped("1", 2*second, second)},
 		{name: "a livelock", args: "--algo ricart -n 3 --duration 2s --patience 2s", wrong: "echoing", fails: true},
+		{name: "a deadlock beside heartbeats", args: "--algo lamport -n 4 --latency 1ms --patience 1s " +
+			"--detector heartbeat:period=10ms,timeout=50ms", wrong: "deaf", fails: true,
+			gusts: stopped("1", second/2, second/2)},
+		{name: "a livelock beside heartbeats", args: "--algo ricart -n 3 --duration 1s --patience 1s " +
+			"--detector probe:period=10ms,timeout=50ms", wrong: "echoing", fails: true},
+		{name: "a node stands still beside heartbeats", args: "--algo ricart -n 5 --latency 5ms --duration 2s " +
+			"--patience 500ms --detector heartbeat:period=10ms,timeout=50ms", gusts: stopped("2", second, second)},
 		{name: "a livelock of entries", args: "--algo ricart -n 3 --entries 100 --patience 2s", wrong: "echoing",
 			fails: true, long: true},
 		{name: "a slow clock", args: "--algo ricart -n 4 --duration 1s", wrong: "slow-clock"},

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/control"
+	"turnstile/internal/soak"
 	"turnstile/results"
 )
 
@@ -282,4 +285,39 @@ func (r *raging) entries() float64 {
 	}
 	entries, _ := strconv.ParseFloat(rows[0].Entries.String(), 64)
 	return entries
+}
+
+// Garbled runs of real processes are judged as simulated ones are, whether they were stored or left behind by
+// an orchestrator that was killed.
+func TestGarbledRunsOfProcesses(t *testing.T) {
+	var runs []*stored
+	for _, algorithm := range []string{"ricart", "naive"} {
+		var dirs []string
+		for range 2 {
+			dir := t.TempDir()
+			cmd := orchestrator(t, dir, "bench", "--algo", algorithm, "-n", "3", "--entries", "100",
+				"--results", dir)
+			cmd.Run()
+			dirs = append(dirs, latestIn(t, dir))
+		}
+		s := &stored{name: algorithm, dir: dirs[0], donor: dirs[1]}
+		s.want = verifyIn(t, s.dir).verdict // the machine may be busy
+		runs = append(runs, s)
+	}
+	var left []string
+	for range 2 {
+		l := start(t, "--hold", "1ms")
+		l.cmd.Process.Kill()
+		l.end()
+		dir := latestIn(t, l.dir)
+		os.Remove(filepath.Join(dir, control.SocketFile)) // it is no file to copy
+		left = append(left, dir)
+	}
+	runs = append(runs, &stored{name: "killed", dir: left[0], donor: left[1], want: "inconclusive"})
+	r := rand.New(rand.NewPCG(3, 4))
+	for range soak.Pick(50, 100, 600) {
+		s := runs[r.IntN(len(runs))]
+		s.judge(t)
+		s.garbled(t, drawGarbling(r))
+	}
 }

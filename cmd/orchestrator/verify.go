@@ -29,31 +29,18 @@ const verifyExample = `  orchestrator verify
   orchestrator verify --json results/latest`
 
 func (a *app) verifyCommand() *cobra.Command {
-	var root string
 	var asJSON, asBenchmark bool
-	cmd := &cobra.Command{
-		Use:               "verify [RUN]",
-		Short:             "Judge a stored run again",
-		Long:              verifyHelp,
-		Example:           verifyExample,
-		Args:              atMostOne,
-		ValidArgsFunction: completeRun,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				err = s.either(cmd, "json", "benchstat")
-			}
-			if err != nil {
-				return err
-			}
-			folder, err := openRun(root, args)
-			if err != nil {
-				return err
-			}
-			return a.verify(cmd.Context(), folder, asJSON, asBenchmark)
-		},
-	}
-	cmd.Flags().StringVar(&root, "results", "results", "`folder` of all result sets")
+	cmd := onRun(&cobra.Command{
+		Use:     "verify [RUN]",
+		Short:   "Judge a stored run again",
+		Long:    verifyHelp,
+		Example: verifyExample,
+	}, func(cmd *cobra.Command, s settings) error {
+		return s.either(cmd, "json", "benchstat")
+	}, func(ctx context.Context, _ settings, folder *results.Folder) error {
+		return a.verify(ctx, folder, asJSON, asBenchmark)
+	})
+	cmd.Flags().String("results", "results", "`folder` of all result sets")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document instead")
 	cmd.Flags().BoolVar(&asBenchmark, "benchstat", false, "print Go benchmark lines instead, a line per trial")
 	return cmd

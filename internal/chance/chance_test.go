@@ -2,6 +2,7 @@ package chance
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,9 @@ func TestDistributionsDrawTheirDistribution(t *testing.T) {
 		// sigma is ln(2)/2.3263 = 0.29796: the mean is 2 exp(sigma²/2), the deviation that times
 		// sqrt(exp(sigma²)-1).
 		{"log-normal:2ms,4ms", 2090.78, 637.2},
+		// The exponent is ln(100)/ln(2) = 6.6439.
+		{"pareto:1ms,2ms", 1177.183, 211.93},
+		{"measured:1ms,1ms,4ms", 2000, 1414.2},
 	} {
 		s, err := ParseDistribution(test.text)
 		if err != nil {
@@ -76,16 +80,15 @@ func TestDistributionsDrawTheirDistribution(t *testing.T) {
 }
 
 func TestDistributionTextRoundTrip(t *testing.T) {
-	for _, text := range []string{"0s", "100µs", "2ms", "uniform:1ms,3ms",
-		"exponential:2ms", "normal:2ms,500µs",
-		"log-normal:2ms,9ms"} {
+	for _, text := range []string{"0s", "100µs", "2ms", "uniform:1ms,3ms", "exponential:2ms",
+		"normal:2ms,500µs", "log-normal:2ms,9ms", "pareto:1ms,20ms", "measured:1ms,1ms,4ms"} {
 		s, err := ParseDistribution(text)
 		if err != nil || s.String() != text {
 			t.Errorf("%q is read as %v (%v)", text, s, err)
 		}
 		var back Distribution
 		b, _ := s.MarshalText()
-		if err := back.UnmarshalText(b); err != nil || back != s {
+		if err := back.UnmarshalText(b); err != nil || !reflect.DeepEqual(back, s) {
 			t.Errorf("%v is written as %q and read as %v (%v)", s, b, back, err)
 		}
 	}
@@ -103,6 +106,8 @@ func TestParseDistributionSaysWhatIsWrong(t *testing.T) {
 		"uniform:3ms,1ms":    "write uniform:1ms,3ms",
 		"normal:1ms,-1ms":    "negative",
 		"log-normal:2ms,1ms": "lies above the median",
+		"pareto:2ms,1ms":     "lies above the least",
+		"measured:1ms,x":     "is no length of time",
 		"2ms,3ms":            "has a number too many: write 2ms, uniform:",
 		"uniform:1ms,25h":    "too long: at most 24h",
 	} {
@@ -115,12 +120,13 @@ func TestParseDistributionSaysWhatIsWrong(t *testing.T) {
 func FuzzParseDistribution(f *testing.F) {
 	f.Add("normal:2ms,500us")
 	f.Add("uniform:1ms, 3h")
+	f.Add("measured:1ms,3h")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseDistribution(text)
 		if err != nil {
 			return
 		}
-		if back, err := ParseDistribution(s.String()); err != nil || back != s {
+		if back, err := ParseDistribution(s.String()); err != nil || !reflect.DeepEqual(back, s) {
 			t.Fatalf("%q is read as %v, and that as %v (%v)", text, s, back, err)
 		}
 		if d := s.Draw(1, Roll{}); d < 0 {

@@ -29,6 +29,13 @@ const (
 	ForCopy                        // whether it arrives twice
 	ForResource                    // which of several resources is asked for next, and the dice of each
 	ForUnits                       // whether the count-th request wants all units
+	ForFault                       // what the count-th fault of a plan draws
+	ForVictim                      // whom it hits
+	ForJitter                      // how much later it begins
+	ForReorder                     // how late the count-th message of a link arrives out of order
+	ForBurst                       // whether it changes the state of a link that loses in bursts
+	ForPlan                        // what the count-th fault of a random plan is
+	ForCampaign                    // what the runs of a campaign are
 )
 
 // A Roll names one decision: the count-th for a purpose, at a node or on a link, for a kind.

@@ -2,6 +2,7 @@ package chance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -10,7 +11,8 @@ import (
 // the constant 0.
 type Distribution struct {
 	shape shape
-	a, b  time.Duration // the two numbers of the shape
+	a, b  time.Duration    // the two numbers of the shape
+	draws *[]time.Duration // of measured, which never change
 }
 
 type shape uint8
@@ -21,12 +23,15 @@ const (
 	exponential              // of mean a
 	normal                   // of mean a and standard deviation b, cut off at zero
 	logNormal                // of median a and 99th percentile b
+	pareto                   // of minimum a and 99th percentile b
+	measured                 // one of draws, each as likely as the others
 )
 
-var shapeNames = [...]string{"constant", "uniform", "exponential", "normal", "log-normal"}
+var shapeNames = [...]string{"constant", "uniform", "exponential", "normal", "log-normal", "pareto",
+	"measured"}
 
-// Longest is the longest duration that is drawn, 100 years, so that sums of times do not overflow. Only a
-// log-normal distribution comes near it, since its numbers are at most mostNumber.
+// Longest is the longest duration that is drawn, 100 years, so that sums of times do not overflow. Only
+// log-normal and Pareto distributions come near it, since their numbers are at most mostNumber.
 const (
 	Longest    = 100 * 365 * 24 * time.Hour
 	mostNumber = 24 * time.Hour
@@ -42,10 +47,12 @@ var shapeForms = [...]string{
 	exponential: "exponential:2ms (mean)",
 	normal:      "normal:2ms,500us (mean, deviation)",
 	logNormal:   "log-normal:2ms,9ms (median, 99th percentile)",
+	pareto:      "pareto:1ms,20ms (least, 99th percentile)",
+	measured:    "measured:1ms,1ms,4ms (each as likely)",
 }
 
 // distributionForms lists what ParseDistribution takes, for its errors.
-var distributionForms = strings.Join(shapeForms[:logNormal], ", ") + " or " + shapeForms[logNormal]
+var distributionForms = strings.Join(shapeForms[:measured], ", ") + " or " + shapeForms[measured]
 
 // ParseDistribution reads a distribution: 2ms, uniform:1ms,3ms, exponential:2ms, normal:2ms,500us or
 // log-normal:2ms,9ms.
@@ -64,8 +71,11 @@ func ParseDistribution(text string) (Distribution, error) {
 
 func parseShape(s shape, text string, numbers []string) (Distribution, error) {
 	want := 1
-	if s == uniform || s == normal || s == logNormal {
+	switch s {
+	case uniform, normal, logNormal, pareto:
 		want = 2
+	case measured:
+		return parseMeasured(text, numbers)
 	}
 	if len(numbers) != want {
 		wrong, form := "lacks a number", shapeForms[s]
@@ -79,16 +89,9 @@ func parseShape(s shape, text string, numbers []string) (Distribution, error) {
 	}
 	d := Distribution{shape: s}
 	for i, to := range []*time.Duration{&d.a, &d.b}[:want] {
-		length, err := time.ParseDuration(strings.TrimSpace(numbers[i]))
-		if err != nil && numbers[i] != "0" {
-			return Distribution{}, fmt.Errorf("%q is no length of time: write %s", text, distributionForms)
-		}
-		if length < 0 {
-			return Distribution{},
-				fmt.Errorf("%q is negative: write 0 or a longer time, as in %s", text, shapeForms[s])
-		}
-		if length > mostNumber {
-			return Distribution{}, fmt.Errorf("%q is too long: at most %.0fh", text, mostNumber.Hours())
+		length, err := parseNumber(s, text, numbers[i])
+		if err != nil {
+			return Distribution{}, err
 		}
 		*to = length
 	}
@@ -96,14 +99,45 @@ func parseShape(s shape, text string, numbers []string) (Distribution, error) {
 		return Distribution{},
 			fmt.Errorf("%q: the 99th percentile lies above the median, and that above zero", text)
 	}
+	if s == pareto && (d.a <= 0 || d.b < d.a) {
+		return Distribution{}, fmt.Errorf("%q: the 99th percentile lies above the least, "+
+			"and that above zero", text)
+	}
 	if s == uniform && d.b < d.a {
 		return Distribution{}, fmt.Errorf("%q ends before it begins: write uniform:%v,%v", text, d.b, d.a)
 	}
 	return d, nil
 }
 
+// parseNumber reads a length of time of a distribution, which is text as a whole.
+func parseNumber(s shape, text, number string) (time.Duration, error) {
+	length, err := time.ParseDuration(strings.TrimSpace(number))
+	switch {
+	case err != nil && number != "0":
+		return 0, fmt.Errorf("%q is no length of time: write %s", text, distributionForms)
+	case length < 0:
+		return 0, fmt.Errorf("%q is negative: write 0 or a longer time, as in %s", text, shapeForms[s])
+	case length > mostNumber:
+		return 0, fmt.Errorf("%q is too long: at most %.0fh", text, mostNumber.Hours())
+	}
+	return length, nil
+}
+
+// parseMeasured reads a list of durations that were measured.
+func parseMeasured(text string, numbers []string) (Distribution, error) {
+	draws := make([]time.Duration, len(numbers))
+	for i, number := range numbers {
+		length, err := parseNumber(measured, text, number)
+		if err != nil {
+			return Distribution{}, err
+		}
+		draws[i] = length
+	}
+	return Distribution{shape: measured, draws: &draws}, nil
+}
+
 // Zero reports whether the duration is always zero.
-func (s Distribution) Zero() bool { return s.a == 0 && s.b == 0 }
+func (s Distribution) Zero() bool { return s.a == 0 && s.b == 0 && s.draws == nil }
 
 // IsConstant reports whether the duration is always the same.
 func (s Distribution) IsConstant() bool { return s.shape == constant }
@@ -116,6 +150,17 @@ func (s Distribution) Mean() time.Duration {
 	case logNormal:
 		sigma := s.sigma()
 		return s.times(exp(float64(sigma*sigma) / 2))
+	case pareto:
+		if s.tail() >= 1 {
+			return Longest // the mean is infinite
+		}
+		return s.times(1 / (1 - s.tail()))
+	case measured:
+		sum := time.Duration(0)
+		for _, d := range *s.draws {
+			sum += d / time.Duration(len(*s.draws))
+		}
+		return sum
 	}
 	return s.a
 }
@@ -128,6 +173,9 @@ func (s Distribution) times(factor float64) time.Duration {
 // sigma returns the standard deviation of the logarithm of a log-normal distribution.
 func (s Distribution) sigma() float64 { return ln(float64(s.b)/float64(s.a)) / normalQuantile(0.99) }
 
+// tail returns the reciprocal of the exponent of a Pareto distribution.
+func (s Distribution) tail() float64 { return ln(float64(s.b)/float64(s.a)) / ln(100) }
+
 // Longest returns a duration that fewer than one draw in a million exceeds.
 func (s Distribution) Longest() time.Duration {
 	switch s.shape {
@@ -139,6 +187,10 @@ func (s Distribution) Longest() time.Duration {
 		return s.a + 5*s.b
 	case logNormal:
 		return s.times(exp(5 * s.sigma()))
+	case pareto:
+		return s.times(exp(s.tail() * ln(1e6)))
+	case measured:
+		return slices.Max(*s.draws)
 	}
 	return s.a
 }
@@ -150,6 +202,8 @@ func (s Distribution) Bounds() (least, most time.Duration, bounded bool) {
 		return s.a, s.a, true
 	case uniform:
 		return s.a, s.b, true
+	case measured:
+		return slices.Min(*s.draws), slices.Max(*s.draws), true
 	}
 	return 0, 0, false
 }
@@ -165,6 +219,10 @@ func (s Distribution) Draw(d Dice, r Roll) time.Duration {
 		return max(0, s.a+time.Duration(float64(s.b)*d.Normal(r)))
 	case logNormal:
 		return s.times(exp(float64(s.sigma() * d.Normal(r))))
+	case pareto:
+		return s.times(exp(float64(s.tail() * d.Exponential(r))))
+	case measured:
+		return (*s.draws)[d.Below(r, len(*s.draws))]
 	}
 	return s.a
 }
@@ -176,6 +234,12 @@ func (s Distribution) String() string {
 		return s.a.String()
 	case exponential:
 		return fmt.Sprintf("exponential:%v", s.a)
+	case measured:
+		var numbers []string
+		for _, draw := range *s.draws {
+			numbers = append(numbers, draw.String())
+		}
+		return shapeNames[measured] + ":" + strings.Join(numbers, ",")
 	}
 	return fmt.Sprintf("%s:%v,%v", shapeNames[s.shape], s.a, s.b)
 }

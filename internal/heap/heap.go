@@ -1,6 +1,8 @@
 // Package heap is a priority queue of values.
 package heap
 
+import "iter"
+
 // A Heap holds values, of which the first in its order can be read and removed. Make one with New.
 type Heap[T any] struct {
 	before func(a, b *T) bool
@@ -15,6 +17,17 @@ func (h *Heap[T]) Len() int { return len(h.values) }
 
 // First returns the first value. It may be changed if Fix is called then.
 func (h *Heap[T]) First() *T { return &h.values[0] }
+
+// All yields the values, in no order. They may be changed unless that changes their order.
+func (h *Heap[T]) All() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for i := range h.values {
+			if !yield(&h.values[i]) {
+				return
+			}
+		}
+	}
+}
 
 // Push adds a value.
 func (h *Heap[T]) Push(x T) {

@@ -91,10 +91,12 @@ func typeBelow(t reflect.Type, key string) (of reflect.Type, known []string) {
 	}
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-		if name == key {
+		if name == key && key != "-" && key != "" {
 			return t.Field(i).Type, nil
 		}
-		known = append(known, name)
+		if name != "-" && name != "" { // a key of the file
+			known = append(known, name)
+		}
 	}
 	return nil, known
 }

@@ -11,7 +11,7 @@ import (
 
 // What an exploration looks for, as the names of its checks.
 const (
-	CheckExclusion  = "exclusion"  // two clients are inside
+	CheckExclusion  = "exclusion"  // two clients are inside, or a fence number that is demanded is wrong
 	CheckPanic      = "panic"      // a machine gave up, or broke its contract
 	CheckDeadlock   = "deadlock"   // somebody waits, and nothing is left to happen but new requests
 	CheckStarvation = "starvation" // somebody waits, and whatever happens it is never let in
@@ -70,13 +70,30 @@ func (w *worker) broken(state []uint32) nodes.Assumption {
 		need nodes.Assumption
 	}{
 		{0xff, nodes.NoLoss}, {0xff << 8, nodes.NoDuplication}, {0xff << 16, nodes.NoCrash},
-		{oneAmnesia, nodes.NoAmnesia},
+		{oneAmnesia, nodes.NoAmnesia}, {^uint32(oneSuspicion - 1), nodes.PerfectDetector},
 	} {
 		if faults&f.mask != 0 {
 			broken |= f.need
 		}
 	}
+	if w.majority {
+		up := 0
+		for _, number := range state[:w.o.Config.N] {
+			if w.known[number].up {
+				up++
+			}
+		}
+		broken |= minority(up, w.o.Config.N)
+	}
 	return broken
+}
+
+// minority returns what is broken while so many of the clients are up.
+func minority(up, clients int) nodes.Assumption {
+	if 2*up > clients {
+		return 0
+	}
+	return nodes.Majority
 }
 
 // excuse returns the broken assumptions among the needs, unless faults excuse nothing.

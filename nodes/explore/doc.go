@@ -21,6 +21,35 @@
 // ticks, and messages and timers have a first and a last tick. Nothing else differs, since no machine reads a
 // clock.
 //
+// # Failure detectors
+//
+// An exploration takes no failure detector: one that finds out by messages would send without end, and since
+// its timers always run, no state would be a deadlock. It speaks in the detector's place, to each node that
+// is up and a [nodes.Suspecter], at any moment, and to each independently of the others:
+//
+//   - a node comes to suspect one that is down, once: this is all that a perfect detector says;
+//   - it trusts a node again which it suspects and which is up: that has restarted, or was suspected wrongly;
+//   - as often as Options.Suspicions allows, in all, a node comes to suspect one that is up. From then on
+//     [nodes.PerfectDetector] is broken, but never [nodes.EventualDetector], since it happens only so often.
+//
+// A node that comes up again suspects nobody at first.
+//
+// A detector is complete and, in the end, accurate: what it has to say it says at some time. So the first two
+// are moves that make progress, as the delivery of a message is, and a state in which one of them is left is
+// no deadlock, since it may help whoever waits. In a deadlock the detector has told all: each node that is up
+// and listens suspects exactly the nodes that are down. A wrong suspicion is a fault, and need not come.
+//
+// # Timers without bounds
+//
+// A timer that may run out at any moment may do so as often as it likes, so an algorithm that tries again
+// would fill the links, with what it sends and with what it is answered. So if an algorithm has timers and
+// stands losses, or Options.Copies is given, a message is lost that is sent while Options.Copies equal ones
+// are on its link. That may happen on a network that loses messages, and excuses who needs one that does not,
+// so what is found is wrong indeed. But runs with more copies on their way are not explored, so the result
+// does not say exhausted, but bounded by copies.
+//
+// # Purity
+//
 // What a node does must depend on its state, its input and what Choose answers, on nothing else: the search
 // asks once for each pair of a state and an input. When a schedule does not show again what the search found,
 // a machine broke this rule, and that is the error.

@@ -8,16 +8,18 @@ import (
 )
 
 // A state is a list of numbers: the part of each node, the faults so far, how often each client was passed
-// over if that is looked for, and a word for each message on its way. Words are ordered by link, and on a
-// link as they were sent or, with Reordering, by their digests, since the order sent makes no difference
-// then.
+// over if that is looked for, the highest fence numbers if the resource demands any, and a word for each
+// message on its way. Words are ordered by link, and on a link as they were sent or, with Reordering, by
+// their digests, since the order sent makes no difference then.
 
-// Faults are counted in one number, a byte for each sort.
+// Faults are counted in one number.
 const (
 	oneLoss      = 1
+	lostBehind   = 1 << 7 // not counted: a message was lost behind equal ones, and each counts
 	oneDuplicate = 1 << 8
 	oneCrash     = 1 << 16
 	oneAmnesia   = 1 << 24 // not counted: a flag
+	oneSuspicion = 1 << 25 // of a node that is up: the bits from here on
 )
 
 // A move is what happens between a state and the next.
@@ -25,7 +27,7 @@ type move struct {
 	what    StepKind
 	node    uint8
 	outcome uint16
-	which   uint32 // a message, as its word; a timer, by its index in the part; or a stimulus
+	which   uint32 // a message, as its word; a timer, by its index in the part; a peer; or a stimulus
 }
 
 // stimulus returns the stimulus that a move is for its node.
@@ -39,6 +41,10 @@ func (w *worker) stimulus(m move) stimulus {
 		return onRestart
 	case StepAmnesia:
 		return onAmnesia
+	case StepSuspect:
+		return onSuspect + stimulus(m.which)
+	case StepTrust:
+		return onTrust + stimulus(m.which)
 	case StepTimeout:
 		return onTimeout + stimulus(m.which)
 	}
@@ -83,20 +89,28 @@ type batch struct {
 
 // A worker expands states.
 type worker struct {
-	o       *Options
-	total   int
-	head    int // the length of a state without the messages on their way
-	bypass  int // what is promised, if fairness is looked for
-	shared  int // resources
-	parts   *parts
-	seen    *visited
-	model   nodes.Assumption // what is broken from the beginning
-	safe    nodes.Assumption // what the algorithms rest on
-	live    nodes.Assumption
-	forgets []bool  // which nodes forget everything in a crash, since they do not recover
-	known   []*part // as of the last refresh
-	flights []*keptFlight
-	memo    map[uint64][]outcome // reactions that this worker has asked for
+	o        *Options
+	total    int
+	head     int   // the length of a state without the messages on their way
+	fair     bool  // fairness is looked for
+	bypass   int   // what is promised then
+	shared   int   // resources
+	fenced   []int // those that demand fence numbers
+	fences   int   // where the highest of these are in a state
+	parts    *parts
+	seen     *visited
+	majority bool             // the algorithms rest on one that is up
+	model    nodes.Assumption // what is broken from the beginning
+	safe     nodes.Assumption // what the algorithms rest on
+	live     nodes.Assumption
+	forgets  []bool  // which nodes forget everything in a crash, since they do not recover
+	listens  []bool  // which nodes hear of whom their failure detector suspects
+	copies   int     // how many equal messages may be on a link; 0: any number
+	crowded  bool    // messages were lost because of that
+	counts   bool    // the algorithms rest on no message being lost
+	known    []*part // as of the last refresh
+	flights  []*keptFlight
+	memo     map[uint64][]outcome // reactions that this worker has asked for
 
 	*batch
 	free  chan *batch   // those of its batches that are not in use
@@ -110,21 +124,24 @@ type worker struct {
 
 func newWorker(o *Options, ps *parts, seen *visited) *worker {
 	w := &worker{o: o, total: ps.stack.Total(), shared: len(ps.stack.Mutexes()), parts: ps, seen: seen,
-		memo: map[uint64][]outcome{}, safe: ps.stack.Safe(), live: ps.stack.Live()}
+		memo: map[uint64][]outcome{}, safe: ps.stack.Safe(), live: ps.stack.Live(), copies: o.copies(ps.stack)}
 	w.head = w.total + 1
 	if o.looksFor(CheckFairness) {
-		w.head, w.bypass = w.total+2, o.Spec.Bypass(o.Config)
+		w.fair, w.head, w.bypass = true, w.total+2, o.Spec.Bypass(o.Config)
 	}
+	w.fenced, w.fences = fenced(ps.stack), w.head
+	w.head += fenceWords * len(w.fenced)
+	w.majority, w.counts = (w.safe|w.live)&nodes.Majority != 0, (w.safe|w.live)&nodes.NoLoss != 0
 	if o.Reordering {
 		w.model |= nodes.FIFO
 	}
 	if o.Timing == nil {
-		w.model |= nodes.Timing
+		w.model |= unbounded
 	}
 	for id := range nodes.ID(w.total) {
 		var p nodes.Process
 		ps.rt.Process(&p, id)
-		w.forgets = append(w.forgets, p.Forgets(false))
+		w.forgets, w.listens = append(w.forgets, p.Forgets(false)), append(w.listens, listens(&p))
 	}
 	w.refresh()
 	w.free = make(chan *batch, ahead)
@@ -186,7 +203,7 @@ func (w *worker) deliveries() {
 		if w.flights[word&flightMask].open() {
 			w.try(move{what: StepDeliver, node: at, which: word})
 		}
-		if int(faults&0xff) < w.o.Losses {
+		if int(faults&(lostBehind-1)) < w.o.Losses {
 			w.put(move{what: StepDrop, node: at, which: word}, nil)
 		}
 		if int(faults>>8&0xff) < w.o.Duplicates {
@@ -216,6 +233,9 @@ func (w *worker) local(at int, p *part) {
 		for r := range w.shared {
 			w.client(node, r, p)
 		}
+	}
+	if w.listens[at] {
+		w.detect(node, p)
 	}
 	if int(w.state[w.total]>>16&0xff) < w.o.Crashes {
 		w.try(move{what: StepCrash, node: node})
@@ -247,7 +267,7 @@ func (w *worker) try(m move) {
 // put adds the state that a move leads to, or the check that it fails.
 func (w *worker) put(m move, out *outcome) {
 	w.moves++
-	step := m.what.progresses()
+	step := w.progresses(m)
 	if step {
 		w.steps++
 	}
@@ -279,10 +299,16 @@ func (w *worker) put(m move, out *outcome) {
 }
 
 // overfull reports whether more units of a resource are taken than there are, now that a client of the node
-// enters.
+// enters, or the fence number under which it does is wrong.
 func (w *worker) overfull(node int, out *outcome) bool {
 	for r, instance := range w.parts.stack.Mutexes() {
 		if out.entered>>r&1 == 0 {
+			continue
+		}
+		if at := slices.Index(w.fenced, r); at >= 0 {
+			if stale(out.fences[r], w.highest(w.state, at)) != "" {
+				return true
+			}
 			continue
 		}
 		taken := w.known[out.next].process.Units(instance)
@@ -318,6 +344,10 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 		if m.what == StepAmnesia || w.forgets[m.node] {
 			*faults |= oneAmnesia
 		}
+	case StepSuspect:
+		if w.known[state[m.which]].up {
+			*faults += oneSuspicion
+		}
 	}
 	for i, word := range flights {
 		switch {
@@ -335,32 +365,14 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 		return b
 	}
 	b[head+int(m.node)] = out.next
+	if out.entered != 0 {
+		w.raise(b[head:], out)
+	}
 	for _, word := range out.sends {
-		if w.known[b[head+int(receiver(word))]].up {
-			b = w.send(b, head+w.head, word)
-		}
+		b = w.post(b, head, word)
 	}
 	w.passOver(b[head:], m, out)
 	return b
-}
-
-// send inserts a word into the flights of a state, which begin at low.
-func (w *worker) send(b []uint32, low int, word uint32) []uint32 {
-	b = append(b, word)
-	i := len(b) - 1
-	for ; i > low && w.after(b[i-1], word); i-- {
-		b[i] = b[i-1]
-	}
-	b[i] = word
-	return b
-}
-
-// after reports whether the flight a comes after b, which is sent now.
-func (w *worker) after(a, b uint32) bool {
-	if a>>linkShift != b>>linkShift || !w.o.Reordering {
-		return a>>linkShift > b>>linkShift
-	}
-	return w.flights[b&flightMask].digest.less(w.flights[a&flightMask].digest)
 }
 
 // digest returns the digest of a state. It is made of the digests of its parts and flights, since their

@@ -18,7 +18,15 @@ type Options struct {
 	Crashes, Losses, Duplicates int  // at most so many of each
 	Restarts                    bool // a crashed node may come up again, with what it saved
 	Amnesia                     bool // and without it
+	Suspicions                  int  // at most so many of nodes that are up
 	Reordering                  bool // messages of one link arrive in any order
+
+	// Copies is how many equal messages may be on one link, if the algorithm has timers and no Timing is given:
+	// then a timer may run out as often as it likes, so what is sent again would pile up without end. A further
+	// one is lost, which excuses an algorithm that needs every message. What the lost ones would bring about is
+	// not explored: if any was lost so, the search is not exhausted, but bounded by copies. Zero: one, or any
+	// number if the algorithm needs every message.
+	Copies int
 
 	// Timing bounds how long messages and timers take. If it is nil, a message may arrive and a timer run
 	// out at any moment, however long the timer was set.
@@ -81,16 +89,38 @@ func (o *Options) Validate() error {
 	for _, fault := range []struct {
 		name string
 		most int
-	}{{"losses", o.Losses}, {"duplicates", o.Duplicates}, {"crashes", o.Crashes}} {
+	}{{"losses", o.Losses}, {"duplicates", o.Duplicates}, {"crashes", o.Crashes},
+		{"suspicions", o.Suspicions}, {"copies", o.Copies}} {
 		if fault.most < 0 || fault.most > mostTries {
 			return fmt.Errorf("%d %s: there can be 0 to %d", fault.most, fault.name, mostTries)
 		}
+	}
+	if err := o.validateSuspicions(stack); err != nil {
+		return err
+	}
+	if err := o.validateCopies(stack); err != nil {
+		return err
+	}
+	if err := refuseDetectors(stack); err != nil {
+		return err
 	}
 	if err := o.validateChecks(stack); err != nil {
 		return err
 	}
 	if o.Timing != nil {
 		return o.Timing.Validate()
+	}
+	return nil
+}
+
+// refuseDetectors returns an error if a failure detector is among the instances. The space would have no
+// end, and since timers always run, no state would be a deadlock.
+func refuseDetectors(s *nodes.Stack) error {
+	for _, in := range s.Instances() {
+		if in.Spec.Detector {
+			return fmt.Errorf("%s sends without end, so an exploration would have none either, and find no deadlock: "+
+				"leave it out, since an exploration speaks in its place, or simulate the algorithm with it", in.Spec.Name)
+		}
 	}
 	return nil
 }
@@ -114,7 +144,7 @@ type Violation struct {
 // A Result is what an exploration found.
 type Result struct {
 	Exhausted   bool   // there are no more states than these
-	Bound       string // if not, what ended it: depth, states, memory, interrupt or violation
+	Bound       string // if not, what ended it: depth, states, memory, interrupt, violation, or see copies
 	States      uint64 // distinct ones
 	Transitions uint64 // from one to the next
 	Depth       int    // of the state that is farthest from the beginning
@@ -123,7 +153,7 @@ type Result struct {
 	NodeStates  int    // distinct states of single nodes, of which all others are made
 
 	// Progress tells that everyone who waits could still enter, in every state. It is known only of a
-	// space that is exhausted.
+	// space that is exhausted, or bounded by copies alone.
 	Progress bool
 
 	Violation *Violation // nil if there is none

@@ -20,7 +20,7 @@ const (
 
 // passOver brings the word of a state up to date, which has just come about by a move.
 func (w *worker) passOver(state []uint32, m move, out *outcome) {
-	if w.head == w.total+1 {
+	if !w.fair {
 		return // it is not looked for
 	}
 	entered, quiet := out != nil && out.entered != 0, len(state) == w.head
@@ -49,7 +49,7 @@ func (w *worker) passOver(state []uint32, m move, out *outcome) {
 
 // unfair says who was passed over more often than is promised; nobody: it is empty.
 func (w *worker) unfair(state []uint32) (says string) {
-	if w.head == w.total+1 {
+	if !w.fair {
 		return ""
 	}
 	for id := range w.o.Config.N {

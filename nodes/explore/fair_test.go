@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
@@ -54,8 +56,12 @@ func TestWhoIsPassedOverIsSeen(t *testing.T) {
 			t.Parallel()
 			fairer := *spec
 			fairer.Bypass = func(nodes.Config) int { return 0 }
-			x := explore(t, Options{Spec: &fairer, Config: nodes.Config{N: 3}, Entries: 1,
-				Checks: []string{CheckFairness}, States: 100_000})
+			o := Options{Spec: &fairer, Config: nodes.Config{N: 3}, Entries: 1,
+				Checks: []string{CheckFairness}, States: 100_000}
+			if _, timed := spec.Machine(o.Config, 0).(nodes.Timed); timed { // else it tries again and again
+				o.Timing = &Timing{Latency: chance.Constant(time.Millisecond), Tick: time.Millisecond}
+			}
+			x := explore(t, o)
 			if x.Violation == nil || x.Violation.Check != CheckFairness || len(x.Violation.Story) == 0 {
 				t.Fatalf("%+v", x)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
 )
 
@@ -22,6 +23,8 @@ type toy struct {
 	left   uint8 // messages that it may still send, so that its states have an end
 
 	servers int
+	fenced  bool
+	grants  uint8
 	wants   bool
 }
 
@@ -62,7 +65,7 @@ func (y *toy) react(env *nodes.Env, input ...uint64) {
 	}
 	if y.wants && l.often(y.temper.grant) {
 		y.wants = false
-		env.Grant()
+		y.grant(env, &l)
 	}
 	if l.often(y.temper.save) {
 		env.Save(y.message(&l))
@@ -72,6 +75,16 @@ func (y *toy) react(env *nodes.Env, input ...uint64) {
 		y.left--
 		y.send(env, &l)
 	}
+}
+
+// grant lets the client in under one of a few fence numbers, if it hands out any.
+func (y *toy) grant(env *nodes.Env, l *luck) {
+	if !y.fenced {
+		env.Grant()
+		return
+	}
+	y.grants++
+	env.GrantFenced(uint64(int(y.grants)*(1+l.below(2))*l.below(8)) << 31)
 }
 
 // time sets or stops timers.
@@ -114,6 +127,8 @@ const (
 	tyRequest
 	tyRelease
 	tyTimeout
+	tySuspect
+	tyTrust
 )
 
 func (y *toy) Start(env *nodes.Env)   { y.react(env, tyStart, uint64(env.Incarnation())) }
@@ -143,20 +158,40 @@ func (y *mindfulToy) Recover(env *nodes.Env, saved nodes.Message) {
 	}
 }
 
+// Heedful toys listen to a failure detector.
+type (
+	heedfulToy        struct{ toy }
+	heedfulMindfulToy struct{ mindfulToy }
+)
+
+func (y *toy) suspect(env *nodes.Env, peer nodes.ID) { y.react(env, tySuspect, uint64(peer)) }
+func (y *toy) trust(env *nodes.Env, peer nodes.ID)   { y.react(env, tyTrust, uint64(peer)) }
+
+func (y *heedfulToy) Suspect(env *nodes.Env, peer nodes.ID)        { y.suspect(env, peer) }
+func (y *heedfulToy) Trust(env *nodes.Env, peer nodes.ID)          { y.trust(env, peer) }
+func (y *heedfulMindfulToy) Suspect(env *nodes.Env, peer nodes.ID) { y.suspect(env, peer) }
+
 // toys returns a random algorithm.
 func toys(r *rand.Rand) *nodes.Spec {
 	upTo := func(n int) uint8 { return uint8(max(0, r.IntN(n+8)-7)) } // and nothing rather often
-	mindful, servers := r.IntN(2) == 0, r.IntN(4)/3
-	t := toy{seed: r.Uint64(), left: uint8(1 + r.IntN(3)), servers: servers, temper: temper{send: 8 + upTo(16),
+	mindful, heedful, servers := r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(4)/3
+	t := toy{seed: r.Uint64(), fenced: r.IntN(3) == 0, left: uint8(1 + r.IntN(3)), servers: servers}
+	t.temper = temper{send: 8 + upTo(16),
 		grant: 2 + upTo(20), timer: upTo(12), save: upTo(12), choose: upTo(8), fail: upTo(2),
-		restless: r.IntN(2) == 0}}
-	needs := func() nodes.Assumption { return nodes.Assumption(r.Uint32() & r.Uint32() & (1<<9 - 1)) }
+		restless: r.IntN(2) == 0}
+	needs := func() nodes.Assumption { return nodes.Assumption(r.Uint32() & r.Uint32() & (1<<10 - 1)) }
 	spec := &nodes.Spec{Info: nodes.Info{Name: "toy"},
 		Messages: []nodes.Kind{{Zero: tyPing{}}, {Zero: tyPong{}}},
-		Safe:     needs(), Live: needs(), Servers: func(nodes.Config) int { return servers }}
+		Safe:     needs(), Effective: needs(), Live: needs(), Fenced: t.fenced,
+		Servers: func(nodes.Config) int { return servers }}
 	spec.New = func(nodes.Config) nodes.Machine {
-		if mindful {
+		switch {
+		case mindful && heedful:
+			return &heedfulMindfulToy{mindfulToy{t}}
+		case mindful:
 			return &mindfulToy{t}
+		case heedful:
+			return &heedfulToy{t}
 		}
 		fresh := t
 		return &fresh
@@ -174,6 +209,16 @@ func randomOptions(r *rand.Rand) Options {
 	}
 	for _, fault := range []*int{&o.Crashes, &o.Losses, &o.Duplicates} {
 		*fault = max(0, r.IntN(4)-1)
+	}
+	o.Config.Fenced = o.Spec.Fenced && r.IntN(2) == 0
+	o.Copies, o.Suspicions = r.IntN(3), r.IntN(3)
+	if stack, err := o.stack(); err == nil {
+		if o.validateSuspicions(stack) != nil {
+			o.Suspicions = 0
+		}
+		if o.validateCopies(stack) != nil {
+			o.Copies = 0
+		}
 	}
 	o.Restarts, o.Amnesia = o.Crashes > 0 && r.IntN(2) == 0, o.Crashes > 0 && r.IntN(3) == 0
 	if r.IntN(2) == 0 {
@@ -211,7 +256,9 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 	o.States = 0
 	x := agree(t, o)
 	if o.Losses+o.Duplicates > 0 && !o.Reordering {
-		anywhere := (&plain{o: &o, stack: stackOf(t, o), anywhere: true}).run()
+		everywhere := newPlain(t, &o)
+		everywhere.anywhere = true
+		anywhere := everywhere.run()
 		if !slices.Contains(anywhere.worst.checks, CheckStarvation) { // which it would see a few steps earlier
 			anywhere.worst.is(t, x.Violation)
 		}
@@ -270,7 +317,7 @@ func replays(t *testing.T, spec *nodes.Spec, v *Violation) {
 // staged wants the ways to all states to lead, on the stage, to all that a plain search sees.
 func staged(t *testing.T, o Options) {
 	t.Helper()
-	p := &plain{o: &o, stack: stackOf(t, o)}
+	p := newPlain(t, &o)
 	left := p.run().number
 	s, err := newSearch(o)
 	if err != nil {
@@ -305,7 +352,7 @@ func staged(t *testing.T, o Options) {
 
 // plain returns what is on the stage as a plain state.
 func (g *stage) plain() *plainState {
-	s := &plainState{forgot: g.broken&nodes.NoAmnesia != 0}
+	s := &plainState{forgot: g.broken&nodes.NoAmnesia != 0, fence: g.resources[0].fence}
 	for id := range g.staged {
 		a := &g.staged[id]
 		p := &a.process
@@ -313,10 +360,24 @@ func (g *stage) plain() *plainState {
 		if p.Up() {
 			n.up = &p.Node
 		}
+		for peer := range a.suspects.All() {
+			n.suspects[peer] = true
+		}
 		for _, b := range a.timers {
 			n.timers = append(n.timers, plainTimer{b.timer, b.gen, int(b.opens), int(b.closes)})
 		}
 		s.nodes = append(s.nodes, n)
+	}
+	needs := g.stack.Safe() | g.stack.Live()
+	s.behind = needs&nodes.NoLoss != 0 && strings.Contains(strings.Join(g.story, ""), "behind an equal one")
+	down := map[nodes.ID]bool{}
+	for _, e := range g.events {
+		switch {
+		case e.Kind == history.Crashed || e.Kind == history.Restarted:
+			down[e.Node] = e.Kind == history.Crashed
+		case e.Kind == history.Suspected && !down[nodes.ID(e.Count)]:
+			s.wrong++
+		}
 	}
 	for _, f := range g.flying {
 		s.flying = append(s.flying, plainFlight{f.from, f.to, f.kind, f.message, int(f.opens), int(f.closes)})

@@ -28,8 +28,15 @@ func (ps *parts) Save(*nodes.Process, *nodes.Effect) {}
 // Enter implements nodes.Host.
 func (ps *parts) Enter(_ *nodes.Process, e *nodes.Effect) {
 	for r, instance := range ps.stack.Mutexes() {
-		if instance == e.Instance {
-			ps.out.entered |= 1 << r
+		if instance != e.Instance {
+			continue
+		}
+		ps.out.entered |= 1 << r
+		if ps.stack.Fenced(instance) {
+			if ps.out.fences == nil {
+				ps.out.fences = make([]uint64, len(ps.stack.Mutexes()))
+			}
+			ps.out.fences[r] = e.Number
 		}
 	}
 }

@@ -55,6 +55,8 @@ type part struct {
 	inside  uint8   // and for each whose critical section they are in
 	asked   []uint8 // requests so far, by resource
 	timers  []runningTimer
+
+	suspects uint8 // a bit for each node that its failure detector suspects
 }
 
 // saved reports whether a restart with amnesia would lose anything.
@@ -100,7 +102,9 @@ const (
 	onTick
 	onRequest // plus the number of the resource; plus mostExplored if it is for all units instead of one
 	onRelease = onRequest + 2*mostExplored
-	onTimeout = onRelease + mostExplored // plus the index of the timer
+	onSuspect = onRelease + mostExplored // plus the node
+	onTrust   = onSuspect + mostExplored // plus the node
+	onTimeout = onTrust + mostExplored   // plus the index of the timer
 	onReceive = stimulus(1 << 16)
 )
 
@@ -109,6 +113,7 @@ type outcome struct {
 	next    uint32   // the part that the node becomes
 	sends   []uint32 // words
 	entered uint8    // the resources whose client enters
+	fences  []uint64 // under which fence number, by resource; nil if none demands any
 	choices []int
 	panics  string
 }
@@ -193,7 +198,7 @@ func (ps *parts) once(p *part, s stimulus) (out outcome) {
 		}
 		out.choices = ps.dice.answers
 	}()
-	next := &part{up: true, asked: append([]uint8(nil), p.asked...), process: p.process}
+	next := &part{up: true, asked: append([]uint8(nil), p.asked...), process: p.process, suspects: p.suspects}
 	if s == onTick {
 		next.timers = laterTimers(p.timers)
 		return outcome{next: ps.number(next)}
@@ -212,7 +217,7 @@ func (ps *parts) once(p *part, s stimulus) (out outcome) {
 func (ps *parts) happen(next, p *part, s stimulus) {
 	switch {
 	case s == onCrash:
-		next.up = false
+		next.up, next.suspects = false, 0
 		next.process.Crash()
 	case s == onStart:
 		next.process.Boot()
@@ -226,8 +231,14 @@ func (ps *parts) happen(next, p *part, s stimulus) {
 			in.Units = int32(ps.capacity(int(r)))
 		}
 		next.process.Handle(&in)
-	case s < onTimeout:
+	case s < onSuspect:
 		next.process.Handle(&nodes.Input{Kind: nodes.Release, Instance: ps.stack.Mutexes()[s-onRelease]})
+	case s < onTrust:
+		next.suspects |= 1 << (s - onSuspect)
+		next.process.Handle(&nodes.Input{Kind: nodes.Suspect, From: nodes.ID(s - onSuspect)})
+	case s < onTimeout:
+		next.suspects &^= 1 << (s - onTrust)
+		next.process.Handle(&nodes.Input{Kind: nodes.Trust, From: nodes.ID(s - onTrust)})
 	case s >= onReceive:
 		m := ps.flights[s-onReceive]
 		next.process.Handle(&nodes.Input{Kind: nodes.Receive, Instance: m.instance, From: m.from,
@@ -277,7 +288,7 @@ func (ps *parts) keep(f keptFlight) {
 // number returns the number of a part. A new one is kept.
 func (ps *parts) number(p *part) uint32 {
 	ps.buffer = append(append(ps.buffer[:0], byte(p.process.ID())), p.asked...)
-	ps.buffer = append(ps.buffer, byte(len(p.timers)))
+	ps.buffer = append(ps.buffer, p.suspects, byte(len(p.timers)))
 	for _, t := range p.timers {
 		ps.buffer = binary.AppendVarint(binary.AppendVarint(ps.buffer, t.opens), t.closes)
 	}

@@ -19,6 +19,11 @@ type plain struct {
 	// Messages that are not the first of their link can be lost and copied, too. That makes for more
 	// states, and for no other violation.
 	anywhere bool
+
+	copies  int  // of one message on a link that there may be; zero: any number
+	crowded bool // messages were lost because of that
+
+	badFence bool // somebody has just entered under a number that may not be
 }
 
 // A plain state is a whole cluster of its own. Times are in ticks from the beginning.
@@ -27,6 +32,9 @@ type plainState struct {
 	flying                []plainFlight // in the order sent, but copies behind their originals
 	now                   int
 	lost, copied, crashes int
+	wrong                 int    // suspicions
+	behind                bool   // a message was lost behind others like it, and the algorithm needs it
+	fence                 uint64 // the highest under which anybody has entered
 	forgot                bool
 	passed                []plainPassed // by client
 }
@@ -44,6 +52,7 @@ type plainNode struct {
 	asked       int
 	saved       nodes.Message
 	timers      []plainTimer // by kind and peer
+	suspects    [mostExplored]bool
 }
 
 type plainTimer struct {
@@ -109,7 +118,7 @@ type plainMove struct {
 // ways returns what may follow if something happens: one move for each way in which machines may choose.
 func (p *plain) ways(from *plainState, step bool, happen func(*plainState), script ...int) (all []plainMove) {
 	to := from.clone()
-	p.script, p.at = script, 0
+	p.script, p.at, p.badFence = script, 0, false
 	m := plainMove{to: to, step: step}
 	switch failure := caught(func() { happen(to) }).(type) {
 	case fork:
@@ -121,7 +130,7 @@ func (p *plain) ways(from *plainState, step bool, happen func(*plainState), scri
 		before, after := from.clients(p.o, nodes.Inside), to.clients(p.o, nodes.Inside)
 		m.entered = len(after) > len(before)
 		switch {
-		case len(after) > 1 && len(after) > len(before) && p.o.looksFor(CheckExclusion):
+		case p.wrongEntry(len(before), len(after)) && p.o.looksFor(CheckExclusion):
 			m.check = CheckExclusion
 		case p.o.looksFor(CheckFairness) && p.passOver(to, m.entered):
 			m.check = CheckFairness
@@ -159,9 +168,15 @@ func (p *plain) passOver(s *plainState, entered bool) (unfair bool) {
 }
 
 func (p *plain) broken(s *plainState) (all nodes.Assumption) {
-	for need, is := range map[nodes.Assumption]bool{nodes.FIFO: p.o.Reordering, nodes.Timing: p.o.Timing == nil,
-		nodes.NoLoss: s.lost > 0, nodes.NoDuplication: s.copied > 0, nodes.NoCrash: s.crashes > 0,
-		nodes.NoAmnesia: s.forgot} {
+	for need, is := range map[nodes.Assumption]bool{nodes.FIFO: p.o.Reordering,
+		nodes.Timing | nodes.NoPause: p.o.Timing == nil,
+		nodes.NoLoss:                 s.lost > 0 || s.behind,
+		nodes.NoDuplication:          s.copied > 0,
+		nodes.NoCrash:                s.crashes > 0,
+		nodes.NoAmnesia:              s.forgot,
+		nodes.PerfectDetector:        s.wrong > 0,
+		nodes.Majority:               p.minority(s),
+	} {
 		if is {
 			all |= need
 		}
@@ -184,6 +199,9 @@ func (p *plain) feed(s *plainState, id nodes.ID, in nodes.Input) {
 					p.send(s, id, to, e)
 				}
 			}
+		case nodes.OpGrant:
+			p.badFence = p.badFence || e.Number == 0 || e.Number == s.fence
+			s.fence = max(s.fence, e.Number)
 		case nodes.OpSave:
 			n.saved = e.Message
 		case nodes.OpSetTimer:
@@ -222,6 +240,11 @@ func (p *plain) send(s *plainState, from, to nodes.ID, e nodes.Effect) {
 		return // it is down
 	}
 	f := plainFlight{from: from, to: to, kind: e.Kind, message: e.Message}
+	if p.crowds(s, &f) {
+		p.crowded = true
+		s.behind = (p.o.Spec.SafeIn(p.o.Config)|p.o.Spec.Live)&nodes.NoLoss != 0
+		return
+	}
 	if tick := p.o.Timing; tick != nil {
 		least, most, _ := tick.Latency.Bounds()
 		f.earliest, f.limit = s.now+int(least/tick.Tick), s.now+int(most/tick.Tick)
@@ -306,10 +329,11 @@ func (p *plain) up(s *plainState, id nodes.ID, may func(bool, func(*plainState))
 	if client && n.up.Client(0) == nodes.Inside {
 		may(true, feed(nodes.Input{Kind: nodes.Release}))
 	}
+	p.suspicions(s, id, may)
 	if s.crashes < p.o.Crashes {
 		may(false, func(to *plainState) {
 			to.crashes++
-			to.nodes[id].up, to.nodes[id].timers = nil, nil
+			to.nodes[id].up, to.nodes[id].timers, to.nodes[id].suspects = nil, nil, [mostExplored]bool{}
 			to.flying = slices.DeleteFunc(to.flying, func(f plainFlight) bool { return f.to == id })
 		})
 	}
@@ -334,20 +358,6 @@ func (p *plain) down(s *plainState, id nodes.ID, may func(bool, func(*plainState
 	}
 }
 
-// ticks reports whether time may go on: something waits for it, and nothing has to happen before.
-func (p *plain) ticks(s *plainState) bool {
-	var limits []int
-	for _, f := range s.flying {
-		limits = append(limits, f.limit)
-	}
-	for _, n := range s.nodes {
-		for _, t := range n.timers {
-			limits = append(limits, t.limit)
-		}
-	}
-	return p.o.Timing != nil && len(limits) > 0 && slices.Min(limits) > s.now
-}
-
 // write writes out all there is to a message on its way.
 func (f *plainFlight) write(s *plainState) string {
 	return fmt.Sprintf("%d>%d %d %d %d %v", f.from, f.to, f.kind, max(0, f.earliest-s.now), f.limit-s.now,
@@ -358,7 +368,7 @@ func (f *plainFlight) write(s *plainState) string {
 func (p *plain) write(s *plainState) string {
 	var b strings.Builder
 	for _, n := range s.nodes {
-		fmt.Fprint(&b, "\n", n.incarnation, n.asked)
+		fmt.Fprint(&b, "\n", n.incarnation, n.asked, n.suspects)
 		if n.up != nil {
 			fmt.Fprintf(&b, " up %q", n.up.AppendState(nil))
 		}
@@ -378,7 +388,10 @@ func (p *plain) write(s *plainState) string {
 	} else {
 		slices.SortStableFunc(flying, func(a, b string) int { return strings.Compare(a[:3], b[:3]) })
 	}
-	fmt.Fprint(&b, flying, s.lost, s.copied, s.crashes, s.forgot)
+	fmt.Fprint(&b, flying, s.lost, s.copied, s.crashes, s.wrong, s.behind, s.forgot)
+	if p.o.Config.Fenced {
+		fmt.Fprint(&b, s.fence)
+	}
 	if p.o.looksFor(CheckFairness) {
 		fmt.Fprint(&b, s.passed)
 	}

@@ -66,7 +66,8 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 	}
 	slices.Reverse(moves)
 	from := s.roots[s.moves.at(int(at)).which]
-	out := &Schedule{Spec: s.o.Spec, Config: s.o.Config, Reordering: s.o.Reordering, Timing: s.o.Timing}
+	out := &Schedule{Spec: s.o.Spec, Config: s.o.Config, Reordering: s.o.Reordering, Timing: s.o.Timing,
+		Copies: s.workers[0].copies}
 	stage := newStage(s.parts.stack, out)
 	state, w := from.state, s.workers[0]
 	for _, step := range from.steps {
@@ -100,6 +101,8 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 			if stimulus(m.which) >= onRequest+mostExplored {
 				step.Units = s.parts.capacity(r)
 			}
+		case StepSuspect, StepTrust:
+			step.Peer = nodes.ID(m.which)
 		case StepRelease:
 			step.Instance = s.parts.stack.Mutexes()[stimulus(m.which)-onRelease]
 		}

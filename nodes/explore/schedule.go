@@ -27,6 +27,8 @@ import (
 //	crash 0
 //	restart 0            # it restarts with what it saved
 //	amnesia 0            # it restarts without
+//	suspect 1>2          # node 1 comes to suspect node 2
+//	trust 1>2            # it trusts node 2 again, which is up
 //	start 1              # only to say what it chooses when it starts
 //	req 1 choosing 2 0   # what Choose answers, one after the other
 //	req 1 units 3        # the client asks for so many units of the resource
@@ -37,7 +39,11 @@ import (
 //	in 0                 # the client of node 0 is inside, and no other ("in -": none is)
 //	none 0>1 request     # no such message is on its way
 //	try 1>0 reply        # skipped if it does not apply, as any step with try before it (not in, none, rest)
-//	rest                 # messages arrive, then who is inside leaves, then timers run out: until all is over
+//	rest                 # messages arrive, then who is inside leaves, then who is down is suspected and who
+//	                     # is up trusted again, then timers run out: until all is over
+//
+// A line copies 1 above the steps says that a message is lost if so many equal ones are on their way on its
+// link when it is sent, a line fenced that the resource demands fence numbers.
 //
 // A violation ends the replay. A line that begins with ---- ends the schedule; the text below it is for
 // people.
@@ -46,6 +52,7 @@ type Schedule struct {
 	Config     nodes.Config
 	Reordering bool
 	Timing     *Timing // nil: a message or timer may take any time
+	Copies     int     // see Options.Copies; zero: any number
 	Steps      []Step
 }
 
@@ -71,17 +78,20 @@ const (
 	StepRestart
 	StepAmnesia
 	StepTick
+	StepSuspect
+	StepTrust
 	StepIn // this and what follows cannot be skipped
 	StepNone
 	StepRest
 )
 
 var stepWords = [...]string{"start", "req", "exit", "", "drop", "dup", "timeout",
-	"crash", "restart", "amnesia", "tick", "in", "none", "rest"}
+	"crash", "restart", "amnesia", "tick", "suspect", "trust", "in", "none", "rest"}
 
-// progresses reports whether a step makes progress by itself: it is no fault, request or restart.
+// progresses reports whether a step makes progress by itself: it is no fault, request or restart. To suspect
+// a node is progress if that is down.
 func (k StepKind) progresses() bool {
-	return k == StepDeliver || k == StepRelease || k == StepTimeout || k == StepTick
+	return k == StepDeliver || k == StepRelease || k == StepTimeout || k == StepTick || k == StepTrust
 }
 
 // A Step is one thing that happens.
@@ -89,6 +99,7 @@ type Step struct {
 	What     StepKind
 	Try      bool     // it is skipped if it does not apply
 	Node     nodes.ID // where; of a message see below
+	Peer     nodes.ID // that is suspected, or trusted again
 	From, To nodes.ID // of a message
 	Kind     string   // of a message
 	Nth      int      // such message of its link that is on its way, from 1
@@ -124,6 +135,8 @@ func (s Step) String() string {
 		add("%d%s %d %d", s.Node, instance, s.Timer.Kind, s.Timer.Peer)
 	case StepIn:
 		add("%s%s", cmp.Or(list(s.Inside), "-"), instance)
+	case StepSuspect, StepTrust:
+		add("%d>%d", s.Node, s.Peer)
 	case StepTick, StepRest:
 	default:
 		add("%d%s", s.Node, instance)
@@ -157,11 +170,17 @@ func (s *Schedule) WriteTo(w io.Writer) (int64, error) {
 	for _, option := range s.Config.Given() {
 		fmt.Fprintln(&b, option)
 	}
+	if s.Config.Fenced {
+		fmt.Fprintln(&b, "fenced")
+	}
 	if s.Reordering {
 		fmt.Fprintln(&b, "reordering")
 	}
 	if s.Timing != nil {
 		fmt.Fprintln(&b, "timing", s.Timing)
+	}
+	if s.Copies > 0 {
+		fmt.Fprintln(&b, "copies", s.Copies)
 	}
 	fmt.Fprintln(&b)
 	for _, step := range s.Steps {

@@ -19,7 +19,7 @@ func (g *stage) crash(id nodes.ID) {
 		}
 	}
 	a.process.Crash()
-	a.timers = nil
+	a.timers, a.suspects = nil, nodes.Set{}
 	g.flying = slices.DeleteFunc(g.flying, func(f flight) bool {
 		if f.to == id {
 			g.counters(id, f.instance).Dropped++

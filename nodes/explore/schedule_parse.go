@@ -98,11 +98,12 @@ func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
 	value := strings.Join(words[1:], " ")
 	one := len(words) == 2
 	switch words[0] {
-	case "reordering":
+	case "reordering", "fenced":
 		if len(words) != 1 {
-			return true, errors.New("reordering takes no arguments")
+			return true, fmt.Errorf("%s takes no arguments", words[0])
 		}
-		s.Reordering = true
+		s.Reordering = s.Reordering || words[0] == "reordering"
+		s.Config.Fenced = s.Config.Fenced || words[0] == "fenced"
 		return true, nil
 	case "timing":
 		s.Timing, err = parseTiming(words[1:])
@@ -118,6 +119,9 @@ func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
 		return true, err
 	case "units":
 		s.Config.Units, err = positive(words)
+		return true, err
+	case "copies":
+		s.Copies, err = positive(words)
 		return true, err
 	}
 	if s.Spec == nil || s.Spec.Option(words[0]) == nil {
@@ -168,6 +172,8 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 	switch step.What {
 	case StepDeliver, StepDrop, StepDuplicate, StepNone:
 		return step, step.parseMessage(words)
+	case StepSuspect, StepTrust:
+		return step, step.parsePeer(words)
 	case StepTick, StepRest:
 		if len(words) > 0 {
 			return step, fmt.Errorf("%s takes no arguments", stepWords[step.What])
@@ -240,7 +246,8 @@ func (s *Step) cutUnits(words []string) ([]string, error) {
 // before the first step, looks like an option of another algorithm.
 func (s *scheduleParser) unknownStep(words []string) error {
 	if _, err := numbers(words[1:]); err != nil && len(words) == 2 && len(s.Steps) == 0 {
-		if near := suggest.Nearest(words[0], []string{"algorithm", "reordering", "timing", "units"}); near != "" {
+		heads := []string{"algorithm", "copies", "fenced", "reordering", "timing", "units"}
+		if near := suggest.Nearest(words[0], heads); near != "" {
 			return fmt.Errorf("there is no line %q: did you mean %s?", words[0], near)
 		}
 		if s.Spec == nil {
@@ -268,12 +275,26 @@ func (s *Step) parseMessage(words []string) error {
 	if s.Kind, err = s.cutInstance(words[1]); err != nil {
 		return err
 	}
+	if s.Kind == "" {
+		return wrong
+	}
 	s.Node = s.To
 	if len(words) == 3 {
 		if s.Nth, err = strconv.Atoi(words[2]); err != nil || s.Nth < 1 {
 			return wrong
 		}
 	}
+	return nil
+}
+
+// parsePeer reads who suspects, or trusts, whom.
+func (s *Step) parsePeer(words []string) error {
+	by, of, _ := strings.Cut(strings.Join(words, " "), ">")
+	ids, err := numbers([]string{by, of})
+	if err != nil {
+		return fmt.Errorf("say which node and whom, such as %s 0>1", stepWords[s.What])
+	}
+	s.Node, s.Peer = nodes.ID(ids[0]), nodes.ID(ids[1])
 	return nil
 }
 

@@ -82,6 +82,7 @@ type stage struct {
 
 	// Of the current input.
 	sent    []string // in words
+	crowded []flight // that were lost behind equal ones
 	entered []nodes.Effect
 	set     []runningTimer
 }
@@ -90,20 +91,23 @@ type stage struct {
 type stagedResource struct {
 	taken   int // units
 	account int64
+	fence   uint64 // the highest that has entered
 }
 
 // A stagedNode is a node of the stage.
 type stagedNode struct {
-	process nodes.Process
-	started bool
-	timers  []runningTimer
-	clients []stagedClient // by instance
-	log     *history.NodeLog
+	process  nodes.Process
+	started  bool
+	timers   []runningTimer
+	suspects nodes.Set
+	clients  []stagedClient // by instance
+	log      *history.NodeLog
 }
 
 type stagedClient struct {
 	entry uint32
 	money int64
+	fence uint64
 }
 
 // A flight is a message on its way.
@@ -136,7 +140,7 @@ func newStage(stack *nodes.Stack, s *Schedule) *stage {
 		g.broke(nodes.FIFO)
 	}
 	if s.Timing == nil {
-		g.broke(nodes.Timing)
+		g.broke(unbounded)
 	}
 	return g
 }
@@ -320,6 +324,8 @@ func (g *stage) act(s Step) error {
 		return nil
 	case s.What == StepTimeout:
 		return g.timeout(s)
+	case s.What == StepSuspect || s.What == StepTrust:
+		return g.hear(s)
 	case int(s.Node) >= g.stack.N():
 		return fmt.Errorf("it is a server, and has no client")
 	case !slices.Contains(g.stack.Mutexes(), s.Instance):
@@ -354,18 +360,25 @@ func (g *stage) release(s Step) error {
 	if c := a.process.Client(s.Instance); c != nodes.Inside {
 		return fmt.Errorf("its client is %v, and leaves only when inside", c)
 	}
-	g.resources[s.Instance].account = a.clients[s.Instance].money + 1
-	g.leave(&a.process, s.Instance, history.Exited)
-	g.tell("%s leaves", g.name(s.Node))
+	res, c := &g.resources[s.Instance], &a.clients[s.Instance]
+	exited, leaves := history.Event{Kind: history.Exited}, "leaves"
+	if g.stack.Fenced(s.Instance) && c.fence < res.fence {
+		exited.Count, leaves = 1, "leaves, and what it wrote is refused"
+	} else {
+		res.account = c.money + 1
+	}
+	g.leave(&a.process, s.Instance, exited)
+	g.tell("%s %s", g.name(s.Node), leaves)
 	g.feed(s.Node, nodes.Input{Kind: nodes.Release, Instance: s.Instance})
 	return nil
 }
 
 // leave records that a critical section is over, and how.
-func (g *stage) leave(p *nodes.Process, instance int32, how history.Kind) {
+func (g *stage) leave(p *nodes.Process, instance int32, how history.Event) {
 	res := &g.resources[instance]
 	res.taken -= p.Units(instance)
 	g.counters(p.ID(), instance).Exits++
-	g.record(p.ID(), history.Event{Kind: how, Entry: g.staged[p.ID()].clients[instance].entry,
-		Value: res.account, Instance: uint16(instance)})
+	how.Entry, how.Value = g.staged[p.ID()].clients[instance].entry, res.account
+	how.Instance = uint16(instance)
+	g.record(p.ID(), how)
 }

@@ -11,7 +11,7 @@ import (
 
 // check checks whether the nodes and the kind of message that a step names exist.
 func (g *stage) check(s Step) error {
-	for _, id := range append([]nodes.ID{s.Node, s.From, s.To}, s.Inside...) { // 0 if a step names none
+	for _, id := range append([]nodes.ID{s.Node, s.Peer, s.From, s.To}, s.Inside...) { // 0 if a step names none
 		if id < 0 || int(id) >= len(g.staged) {
 			return fmt.Errorf("there is no node %d: they are 0 to %d", id, len(g.staged)-1)
 		}
@@ -46,7 +46,8 @@ func (g *stage) none(s Step) error {
 const mostRest = 10_000
 
 // rest runs the cluster until nothing is left to happen: messages arrive in the order in which they were
-// sent; when none is on its way, whoever is inside leaves; and when nobody is, timers run out.
+// sent; when none is on its way, whoever is inside leaves; when nobody is, the failure detector tells what it
+// has to tell; and when it has told all, timers run out.
 func (g *stage) rest() error {
 	for range mostRest {
 		if g.found != nil || g.resting() || !g.advance() {
@@ -56,9 +57,11 @@ func (g *stage) rest() error {
 	return fmt.Errorf("nothing comes to rest within %d moves", mostRest)
 }
 
-// resting reports whether nobody waits or is inside and, unless messages circulate, none is on its way.
+// resting reports whether nobody waits or is inside, the failure detector has told all and, unless messages
+// circulate, none is on its way.
 func (g *stage) resting() bool {
-	return len(g.anywhere(nodes.Waiting)) == 0 && len(g.anywhere(nodes.Inside)) == 0 &&
+	_, left := g.untold()
+	return !left && len(g.anywhere(nodes.Waiting)) == 0 && len(g.anywhere(nodes.Inside)) == 0 &&
 		(len(g.flying) == 0 || g.schedule.Spec.Circulates)
 }
 
@@ -73,6 +76,9 @@ func (g *stage) advance() bool {
 		for _, id := range g.clients(instance, nodes.Inside) {
 			return g.release(Step{Node: id, Instance: instance}) == nil
 		}
+	}
+	if s, left := g.untold(); left {
+		return g.hear(s) == nil
 	}
 	for id := range g.staged {
 		for _, t := range g.staged[id].timers {

@@ -18,7 +18,7 @@ func (g *stage) feed(id nodes.ID, in nodes.Input) {
 // have has a process do something, and adds what it asks for to the story.
 func (g *stage) have(id nodes.ID, do func(*nodes.Process)) {
 	a := &g.staged[id]
-	g.sent, g.entered, g.set = nil, nil, nil
+	g.sent, g.crowded, g.entered, g.set = nil, nil, nil, nil
 	if panics := panicOf(func() { do(&a.process) }); panics != "" {
 		g.found = &Violation{Check: CheckPanic, Says: panics}
 		g.tell("%s: PANIC: %s", g.name(id), panics)
@@ -27,6 +27,9 @@ func (g *stage) have(id nodes.ID, do func(*nodes.Process)) {
 	a.timers = g.schedule.Timing.timers(&a.process, a.timers, g.set)
 	if len(g.sent) > 0 {
 		g.story[len(g.story)-1] += " and sends " + strings.Join(g.sent, ", ")
+	}
+	for _, f := range g.crowded {
+		g.tell("the network loses %s, behind an equal one", g.describe(f))
 	}
 	for i := range g.entered {
 		g.enter(&a.process, &g.entered[i])
@@ -80,7 +83,7 @@ func (g *stage) Enter(_ *nodes.Process, e *nodes.Effect) { g.entered = append(g.
 
 // Revoke implements nodes.Host.
 func (g *stage) Revoke(p *nodes.Process, e *nodes.Effect) {
-	g.leave(p, e.Instance, history.Revoked)
+	g.leave(p, e.Instance, history.Event{Kind: history.Revoked})
 	g.tell("%s loses its critical section", g.name(p.ID()))
 }
 
@@ -97,14 +100,7 @@ func (g *stage) Elect(p *nodes.Process, e *nodes.Effect) {
 
 // Suspect implements nodes.Host.
 func (g *stage) Suspect(p *nodes.Process, e *nodes.Effect, suspects bool) {
-	does := "trusts"
-	if suspects {
-		does = "suspects"
-		if e.To >= 0 && int(e.To) < len(g.staged) && g.staged[e.To].process.Up() {
-			g.broke(nodes.PerfectDetector)
-		}
-	}
-	g.tell("%s %s %s", g.name(p.ID()), does, g.name(e.To))
+	g.suspect(p.ID(), e.To, e.Instance, suspects)
 }
 
 // send puts a message on its way, unless its receiver is down.
@@ -123,7 +119,14 @@ func (g *stage) send(from, to nodes.ID, e *nodes.Effect) {
 		g.counters(to, e.Instance).Dropped++
 		return
 	}
-	g.flying = append(g.flying, flight{from, to, e.Instance, e.Kind, e.Message, g.schedule.Timing.flight()})
+	f := flight{from, to, e.Instance, e.Kind, e.Message, g.schedule.Timing.flight()}
+	if g.crowds(f) {
+		g.counters(to, e.Instance).Dropped++
+		g.broke(nodes.NoLoss)
+		g.crowded = append(g.crowded, f)
+		return
+	}
+	g.flying = append(g.flying, f)
 }
 
 // enter lets a client in. That is a violation if too few units are free.
@@ -132,19 +135,35 @@ func (g *stage) enter(p *nodes.Process, e *nodes.Effect) {
 	others := g.clients(e.Instance, nodes.Inside)
 	others = slices.DeleteFunc(others, func(other nodes.ID) bool { return other == id })
 	c := &g.staged[id].clients[e.Instance]
-	c.money = res.account
+	c.money, c.fence = res.account, e.Number
+	highest := res.fence
+	res.fence = max(res.fence, e.Number)
 	res.taken += p.Units(e.Instance)
 	g.counters(id, e.Instance).Entries++
 	g.record(id, history.Event{Kind: history.Entered, Entry: c.entry, Value: c.money, Fence: e.Number,
 		Count: uint32(res.taken), Instance: uint16(e.Instance)})
-	if res.taken <= g.stack.Instances()[e.Instance].Config.Capacity() {
-		g.tell("%s enters", g.name(id))
-		return
+	says := g.name(id) + " enters"
+	fenced := g.stack.Fenced(e.Instance)
+	if fenced {
+		says += fmt.Sprintf(" under the fence number %d", e.Number)
 	}
-	g.tell("%s enters: INSIDE TOGETHER WITH %s", g.name(id), ids(others))
+	if res.taken > g.stack.Instances()[e.Instance].Config.Capacity() {
+		g.tell("%s: INSIDE TOGETHER WITH %s", says, ids(others))
+		if !fenced {
+			g.overlap("%s enters while %s inside", g.name(id), who(others, "is", "are"))
+		}
+	} else {
+		g.tell("%s", says)
+	}
+	if wrong := stale(e.Number, highest); fenced && wrong != "" {
+		g.overlap("%s enters %s", g.name(id), wrong)
+	}
+}
+
+// overlap is a violation of exclusion, if that is looked for.
+func (g *stage) overlap(format string, args ...any) {
 	if g.found == nil && g.o.looksFor(CheckExclusion) {
-		g.found = &Violation{Check: CheckExclusion,
-			Says: fmt.Sprintf("%s enters while %s inside", g.name(id), who(others, "is", "are"))}
+		g.found = &Violation{Check: CheckExclusion, Says: fmt.Sprintf(format, args...)}
 	}
 }
 
@@ -156,6 +175,16 @@ func (g *stage) clients(instance int32, state nodes.ClientState) (ids []nodes.ID
 		}
 	}
 	return ids
+}
+
+// clientsUp returns how many clients are up.
+func (g *stage) clientsUp() (up int) {
+	for id := range g.stack.N() {
+		if g.staged[id].process.Up() {
+			up++
+		}
+	}
+	return up
 }
 
 // anywhere returns the nodes whose client of some instance is in a state.
@@ -174,7 +203,11 @@ func (g *stage) stuck() bool {
 			return false
 		}
 	}
-	return len(g.flying) == 0 && len(g.anywhere(nodes.Inside)) == 0
+	if len(g.flying) > 0 || len(g.anywhere(nodes.Inside)) > 0 {
+		return false
+	}
+	_, left := g.untold()
+	return !left
 }
 
 // end returns what came of the replay.
@@ -209,7 +242,7 @@ func (g *stage) end() *Replayed {
 		if r.Violation.Check == CheckDeadlock || r.Violation.Check == CheckFairness {
 			needs |= g.stack.Live()
 		}
-		r.Violation.OutsideModel = g.broken & needs
+		r.Violation.OutsideModel = (g.broken | minority(g.clientsUp(), g.stack.N())) & needs
 	}
 	r.History = &history.History{Events: g.events, Logs: []*history.NodeLog{{Node: nodes.None}}}
 	for id := range g.staged {

@@ -72,6 +72,7 @@ func TestParseScheduleSaysWhatIsRight(t *testing.T) {
 		naive + "0>1":             "say which message, such as 0>1 request",
 		naive + "drop 0>x reply":  "say which message",
 		naive + "0>1 reply zero":  "say which message",
+		naive + "0>0 @0":          "say which message",
 		naive + "req 0 choosing":  "such as choosing 2 0",
 		naive + "choosing 1":      "choosing comes after a step",
 		naive + "try":             "choosing comes after a step and try before it",
@@ -236,6 +237,7 @@ nothing is left to happen, and node 0 waits`
 func FuzzParseSchedule(f *testing.F) {
 	f.Add(naive + "req 0\n0>1 request 2\ntimeout 0 1 2 choosing 3")
 	f.Add(naive + "try tick; in 0 1; none 0>1 request 2; rest; in -\n----\nwhat it told")
+	f.Add(naive + "0>0 @0\n0>1 reply@1@0")
 	f.Add("turnstile schedule 1\nalgorithm maekawa\nn 1\nreordering\nquorums grid\ndrop 0>1 a")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseSchedule(strings.NewReader(text), mutex.Find)

@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"turnstile/nodes"
 )
@@ -15,6 +16,7 @@ type search struct {
 	parts   *parts
 	seen    *visited
 	workers []*worker
+	judge   *worker // of what they find, while they go on
 
 	roots   []root
 	parents column[uint32] // of each state; of a root, unknown
@@ -73,6 +75,7 @@ func newSearch(o Options) (*search, error) {
 	for range o.Workers {
 		s.workers = append(s.workers, newWorker(&s.o, s.parts, s.seen))
 	}
+	s.judge = newWorker(&s.o, s.parts, s.seen)
 	return s, s.begin()
 }
 
@@ -102,7 +105,7 @@ func (s *search) begin() error {
 						Step{What: StepStart, Node: id, Choosing: out.choices})
 				}
 				for _, word := range out.sends {
-					to.state = w.send(to.state, w.head, word)
+					to.state = w.post(to.state, 0, word)
 				}
 				after = append(after, to)
 			}
@@ -144,6 +147,9 @@ func (s *search) run() {
 		s.starvation()
 		s.x.Exhausted = s.x.Bound == ""
 		s.x.Progress = s.x.Exhausted && s.worst == nil
+	}
+	if s.x.Exhausted && slices.ContainsFunc(s.workers, func(w *worker) bool { return w.crowded }) {
+		s.x.Exhausted, s.x.Bound = false, "copies"
 	}
 }
 
@@ -251,7 +257,10 @@ func (s *search) note(f finding, state uint32) {
 		s.x.Bound = "depth"
 		return
 	}
-	w := s.workers[0] // for methods that do not change it
+	w := s.judge
+	s.parts.mu.Lock()
+	w.refresh()
+	s.parts.mu.Unlock()
 	l := &lead{finding: f, state: state, depth: s.depth, waiter: nodes.None}
 	needs := w.safe
 	switch f.check {

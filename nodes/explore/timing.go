@@ -18,6 +18,10 @@ type Timing struct {
 	Latency chance.Distribution // of each message: constant or uniform, in whole ticks
 }
 
+// unbounded is what is broken without a Timing: a message may take any time, and a node may stand still while
+// others do anything.
+const unbounded = nodes.Timing | nodes.NoPause
+
 // mostTicks bounds a latency, since a message is another flight after each tick.
 const mostTicks = 100
 

@@ -14,20 +14,24 @@ const (
 	// units were taken by the occupancy register, those of this entry included, and Fence the fence number
 	// under which it has entered; 0 if the algorithm hands out none.
 	Entered
-	// Exited: the critical section is about to end. Value is what was written to the shared account.
+	// Exited: the critical section is about to end. Value is what was written to the shared account. If Count
+	// is not zero, the resource has refused that, since somebody had entered under a higher fence number; Value
+	// is then what it held.
 	Exited
-	// Revoked: the client has left without a Release, since its lease or epoch was lost. It has written nothing;
-	// Value is what the shared account holds.
+	// Revoked: the client has left without a Release, since its lease or epoch was lost. It has written
+	// nothing; Value is what the shared account holds.
 	Revoked
 	// Unissued: an arrival was due at Value, but the client was still busy with an earlier one when
 	// issuing ended.
 	Unissued
 	// Sent: one message of kind Count was sent. Recorded only for algorithms that circulate.
 	Sent
-	// Elected: the machine has chosen a leader. Value is the term, Count the leader's ID, or NoLeader, which is
-	// that of nodes.None.
+	// Elected: the machine has chosen a leader. Value is the term, Count the leader's ID, or NoLeader, which
+	// is that of nodes.None.
 	Elected
-	// Crashed: the node is down. Its open requests are abandoned, its critical sections crashed.
+	// Crashed: the node is down. Its open requests are abandoned, its critical sections crashed. If Count is
+	// not zero, it died while it changed the occupancy register by so many units, and nobody knows whether it
+	// has.
 	Crashed
 	// Restarted: the node is up again. Count is how often it has come up before.
 	Restarted
@@ -41,22 +45,56 @@ const (
 	Settled
 	// AssumptionBroken: the assumptions Value, a set of nodes.Assumption, do not hold any more.
 	AssumptionBroken
-	// Paused: a process stands still, from outside, as after SIGSTOP. Count is the ID of its node, or Broker or
-	// Orchestrator.
+	// Paused: a process stands still, from outside, as after SIGSTOP. Count is the ID of its node, or Broker
+	// or Orchestrator.
 	Paused
 	// Resumed: the process Count goes on.
 	Resumed
 	// FaultBegan: a fault that was asked for, numbered Count from 1, begins. Value is the assumptions that it
-	// breaks, a set of nodes.Assumption.
+	// breaks, a set of nodes.Assumption, Entry its victim, plus one, if that has come out in the run, and
+	// Fence how many nodes it has hit at once.
 	FaultBegan
-	// FaultHealed: the fault numbered Count is over.
+	// FaultHealed: the fault numbered Count is over. Value is how many messages it has hit.
 	FaultHealed
+	// Counted: when the event before it happened, the beginning or the end of a fault or a mark of a run with
+	// faults, the nodes had sent Value messages (deliveries asked for), and Fence messages had been dropped.
+	Counted
+
+	// Disconnected: the node notices that it has lost its connection to the broker, for the Count-th time.
+	// What it sends before it is Reconnected is lost.
+	Disconnected
+	// Reconnected: the node has a connection again, for the Count-th time, and its subscriptions are in
+	// force.
+	Reconnected
+	// Suspected: the failure detector of the node suspects the node Count.
+	Suspected
+	// Trusted: it trusts the node Count again.
+	Trusted
+
+	// Killed: SIGKILL goes to the process of the node, at the request of the run. It may do more, until
+	// Crashed.
+	Killed
+	// LinkBegan: the node has taken in the first message of a stream that it did not hear from its beginning,
+	// or that follows another one: the messages on the link from the node Count in its incarnation Entry.
+	// Value is the number of the message in the stream, Fence the number of the last that came in the stream
+	// before.
+	LinkBegan
+	// MulticastBegan: the same of the multicasts of the node Count.
+	MulticastBegan
 )
+
+// FaultEvent returns the event of the beginning of a fault.
+func FaultEvent(b nodes.FaultBeginning) Event {
+	return Event{At: b.At, Kind: FaultBegan, Count: uint32(b.Number), Value: int64(b.Breaks),
+		Entry: uint32(b.Victim + 1), Fence: uint64(b.Nodes), Node: nodes.None}
+}
 
 // The processes of a run that are no nodes, as Paused and Resumed name them.
 const (
 	Broker       = ^uint32(0) - iota // NATS, if it is the run's own
 	Orchestrator                     // which notices it when it goes on
+	Proxies                          // between nodes and brokers
+	firstBroker                      // of several: see BrokerAmong
 )
 
 // NoLeader is the Count of an Elected event without a leader.
@@ -96,6 +134,9 @@ type Event struct {
 	Kind     Kind
 	Node     nodes.ID // whose log it is in
 }
+
+// Refused reports whether the resource has refused what was to be written at an exit.
+func (e *Event) Refused() bool { return e.Kind == Exited && e.Count != 0 }
 
 // A MessageRecord is one message in the trace of a log, which holds its latest messages.
 type MessageRecord struct {

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
 	"turnstile/internal/heap"
+	"turnstile/nodes"
 )
 
 // LogPattern matches the names of the logs in the folder of a trial.
@@ -19,6 +21,7 @@ const LogPattern = "*.log"
 type folder struct {
 	files   []*os.File
 	readers []*logReader
+	nodes   int             // that left logs, or are known to those that did
 	heads   heap.Heap[head] // of those logs that have another event, the earliest first
 	err     error
 }
@@ -60,10 +63,13 @@ func openFolder(dir string) (*folder, error) {
 	if len(f.readers) == 0 {
 		return nil, fmt.Errorf("%s holds no logs", dir)
 	}
-	slices.SortStableFunc(f.readers, func(a, b *logReader) int { return cmp.Compare(a.Node, b.Node) })
+	slices.SortStableFunc(f.readers, func(a, b *logReader) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Incarnation, b.Incarnation))
+	})
 	if err := f.belong(); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
+	f.nodes = headerOf(f.logs()).Nodes
 	for i, l := range f.readers {
 		switch more, err := l.next(); {
 		case err != nil:
@@ -79,7 +85,7 @@ func openFolder(dir string) (*folder, error) {
 func (f *folder) belong() error {
 	for i, l := range f.readers[1:] {
 		switch before := f.readers[i]; {
-		case l.Node == before.Node:
+		case l.Node == before.Node && l.Incarnation == before.Incarnation:
 			return l.fail(0, "this is a log of node %d, and so is %s", l.Node, before.name)
 		case l.origin != before.origin:
 			return l.fail(0, "this log is of another trial than %s", before.name)
@@ -131,6 +137,9 @@ func (f *folder) next(e *Event) (bool, error) {
 	first := f.heads.First()
 	l := f.readers[first.log]
 	*e = l.event
+	if e.Node < nodes.None || int(e.Node) >= f.nodes {
+		return false, l.fail(l.offset(l.count-1), "the event is one of node %d, and there are %d", e.Node, f.nodes)
+	}
 	more, err := l.next()
 	f.err = err // for the next call: this event is whole
 	if more {

@@ -30,21 +30,25 @@ func headerOf(logs []*NodeLog) (h Header) {
 	return h
 }
 
-// A NodeLog is what one node, or the orchestrator, left behind beside its events.
+// A NodeLog is what one process of a node, or the orchestrator, left behind beside its events. In a simulated
+// run it is of all incarnations of the node.
 type NodeLog struct {
-	Node       nodes.ID
-	StampError int64 // bound on the error of its stamps, in nanoseconds
-	Totals     Totals
-	Instances  []InstanceTotals
-	Late       []uint64 // how many timers ran out how late (see LatenessBucket); nil: none
-	// By node: messages sent on the link to it, received on the link from it, and its multicasts. Nil in a
-	// simulated run, which has no transport to check.
+	Node        nodes.ID
+	Incarnation uint32 // of the node: how often it had restarted
+	StampError  int64  // bound on the error of its stamps, in nanoseconds
+	Totals      Totals
+	Instances   []InstanceTotals
+	Late        []uint64 // how many timers ran out how late (see LatenessBucket); nil: none
+	// By node: messages sent on the link to it, and the number of the last that was received on the link from
+	// it, and of its multicasts, in the latest stream (see LinkBegan). Nil in a simulated run, which has no
+	// transport to check.
 	SentTo, ReceivedFrom, MultiFrom []uint64
+	Floor                           []uint64        // by node: see Log.Floor; nil: no connection was lost
 	Trace                           []MessageRecord // the latest messages, oldest first
 }
 
 // A Fold takes a history event by event, in the order of time, and at the end what the nodes left beside
-// their events, in the order of their IDs, the orchestrator first.
+// their events, in the order of their IDs and incarnations, the orchestrator first.
 type Fold interface {
 	Add(e Event)
 	Close(logs []*NodeLog)

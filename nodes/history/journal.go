@@ -52,7 +52,11 @@ func (j *Journal) Pause(at int64, process uint32, stands bool) error {
 	return j.append(Event{At: at, Kind: kind, Count: process})
 }
 
-// Add records an event of the orchestrator.
+// ofNode reports whether an event of the journal is about the node that it names, as if that had recorded it.
+// The node stands in place of the fence.
+func (k Kind) ofNode() bool { return k == Killed || k == Crashed || k == Restarted }
+
+// Add records an event of the orchestrator, or about what it has done to the node of the event.
 func (j *Journal) Add(e Event) error { return j.append(e) }
 
 // Settle records that the run came to rest after a single request of node, which took messages.
@@ -68,6 +72,9 @@ func (j *Journal) append(e Event) error {
 	}
 	j.last = max(j.last, e.At)
 	e.At = j.last
+	if e.Kind.ofNode() {
+		e.Fence = uint64(e.Node)
+	}
 	return j.log.Append(e)
 }
 

@@ -11,13 +11,13 @@ import (
 )
 
 // A log is a file of: the preamble, the counters of the node, those of each instance, the lateness of timers,
-// three arrays with a word for each node (sent to it, received from it, received from it by multicast), the
-// trace, padding to a whole page, and then the events, as many per page as fit as a whole. All numbers are
-// little-endian, and counters are used through the mapping itself, so logs are written on little-endian
-// machines only. A page here is at least as large as that of any system, so that all systems can map the
-// events.
+// four arrays with a word for each node (sent to it, received from it, received from it by multicast, its
+// floor), the trace, padding to a whole page, and then the events, as many per page as fit as a whole. All
+// numbers are little-endian, and counters are used through the mapping itself, so logs are written on
+// little-endian machines only. A page here is at least as large as that of any system, so that all systems
+// can map the events.
 const (
-	magic            = "TURNLOG3"
+	magic            = "TURNLOG4"
 	preambleLen      = 64
 	messageRecordLen = 24
 	pageLen          = 1 << 16
@@ -35,6 +35,7 @@ const (
 // preamble is the beginning of a log.
 type preamble struct {
 	node      nodes.ID
+	life      uint32 // the node's incarnation
 	nodes     uint32 // clients and servers
 	instances uint32 // of the node
 	trace     uint32 // messages that the trace holds
@@ -53,6 +54,7 @@ func (p *preamble) put(b []byte) {
 	binary.LittleEndian.PutUint32(buf[20:], p.header)
 	binary.LittleEndian.PutUint64(buf[24:], uint64(p.errNS))
 	binary.LittleEndian.PutUint32(buf[32:], p.instances)
+	binary.LittleEndian.PutUint32(buf[36:], p.life)
 	binary.LittleEndian.PutUint64(buf[40:], p.origin)
 	crc := crc32.Checksum(buf[:preambleLen-4], castagnoli)
 	binary.LittleEndian.PutUint32(buf[preambleLen-4:], crc)
@@ -72,6 +74,7 @@ func (p *preamble) get(b []byte) bool {
 	p.header = binary.LittleEndian.Uint32(b[20:])
 	p.errNS = int64(binary.LittleEndian.Uint64(b[24:]))
 	p.instances = binary.LittleEndian.Uint32(b[32:])
+	p.life = binary.LittleEndian.Uint32(b[36:])
 	p.origin = binary.LittleEndian.Uint64(b[40:])
 	return p.valid() && p.header == p.headerLen()
 }
@@ -93,7 +96,7 @@ func (p *preamble) countersEnd() uint32 { return preambleLen + countersLen + p.i
 
 // headerLen returns how many bytes come before the first event.
 func (p *preamble) headerLen() uint32 {
-	length := p.countersEnd() + lateLen + 3*8*p.nodes + p.trace*messageRecordLen
+	length := p.countersEnd() + lateLen + 4*8*p.nodes + p.trace*messageRecordLen
 	return (length + pageLen - 1) / pageLen * pageLen
 }
 
@@ -116,8 +119,18 @@ type Counters struct {
 	MultiSent  atomic.Uint64 // multicasts published
 	Gaps       atomic.Uint64 // messages missing from the numbering of their streams, though nobody dropped them
 	Repeats    atomic.Uint64 // messages that came again or out of order, though nobody made them
-	_          uint64        // the seal of a log that is closed
-	Pending    atomic.Int64  // delayed messages, holds and timers to run out, if these have not been stopped
+
+	// Of a node that reconnects to its broker:
+	Explained   atomic.Uint64 // messages missing from the numbering of their streams since a connection was lost
+	Refused     atomic.Uint64 // deliveries asked for while the node had no connection: nobody will ever get them
+	Disconnects atomic.Uint64 // how often it has lost its connection
+	Reconnects  atomic.Uint64 // how often it was connected again
+	MultiFloor  atomic.Uint64 // as Log.Floor, of its multicasts
+
+	Strays  atomic.Uint64 // messages of an earlier incarnation that came after one of the next: in no stream
+	_       [2]uint64
+	_       uint64       // the seal of a log that is closed
+	Pending atomic.Int64 // delayed messages, holds and timers to run out, if these have not been stopped
 }
 
 // InstanceCounters are the running totals of one instance of a node. What a message changes lies in one or

@@ -24,6 +24,7 @@ type Log struct {
 	instances                       []InstanceCounters
 	Late                            []atomic.Uint64 // how many timers ran out how late (see LatenessBucket)
 	sentTo, receivedFrom, multiFrom []atomic.Uint64
+	floor                           []atomic.Uint64
 
 	trace   []byte
 	traceAt int           // where in trace the next message goes
@@ -38,6 +39,7 @@ type Log struct {
 // An Options says what a Log is for.
 type Options struct {
 	Node        nodes.ID
+	Incarnation uint32
 	Nodes       int // clients and servers together
 	Instances   int // of the node
 	TraceLength int // how many of the latest messages the log keeps; the oldest may be half overwritten
@@ -49,7 +51,7 @@ type Options struct {
 }
 
 func (o Options) preamble() preamble {
-	p := preamble{node: o.Node, nodes: uint32(o.Nodes), instances: uint32(o.Instances),
+	p := preamble{node: o.Node, life: o.Incarnation, nodes: uint32(o.Nodes), instances: uint32(o.Instances),
 		trace: uint32(o.TraceLength), errNS: o.StampError, origin: o.Origin}
 	p.header = p.headerLen()
 	return p
@@ -90,10 +92,11 @@ func (l *Log) begin(p *preamble) (err error) {
 	}
 	l.Counters, l.instances = countersOf(l.header, p.instances)
 	rest := l.header[p.countersEnd():]
-	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&rest[0])), LatenessBuckets+3*p.nodes)
+	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&rest[0])), LatenessBuckets+4*p.nodes)
 	l.Late = words[:LatenessBuckets:LatenessBuckets]
 	streams := words[LatenessBuckets:]
-	l.sentTo, l.receivedFrom, l.multiFrom = streams[:p.nodes], streams[p.nodes:2*p.nodes], streams[2*p.nodes:]
+	l.sentTo, l.receivedFrom = streams[:p.nodes], streams[p.nodes:2*p.nodes]
+	l.multiFrom, l.floor = streams[2*p.nodes:3*p.nodes], streams[3*p.nodes:]
 	at := 8 * uint32(len(words))
 	l.trace = rest[at : at+p.trace*messageRecordLen]
 	p.put(l.header)
@@ -197,6 +200,14 @@ func (l *Log) ReceivedFrom(id nodes.ID) *atomic.Uint64 { return &l.receivedFrom[
 
 // MulticastFrom returns the count of multicasts that have come from the node id.
 func (l *Log) MulticastFrom(id nodes.ID) *atomic.Uint64 { return &l.multiFrom[id] }
+
+// Floor returns the number up to which the messages to the node id on the link there may have been lost with
+// a connection: those after it must arrive. It is AnyNumber while connections are lost, and 0 if none ever
+// was.
+func (l *Log) Floor(id nodes.ID) *atomic.Uint64 { return &l.floor[id] }
+
+// AnyNumber is a floor above all numbers.
+const AnyNumber = ^uint64(0)
 
 // Close seals the log, so that a reader sees if its counters are garbled later, unmaps it, cuts off the space
 // that no event took, and closes the file. Its counters must not be used any more.

@@ -46,6 +46,7 @@ func writeLog(t testing.TB, path string, o Options, count int, close bool) {
 		l.SentTo(0).Add(3)
 		l.ReceivedFrom(0).Add(4)
 		l.MulticastFrom(0).Add(5)
+		l.Floor(0).Add(6)
 	}
 	for i := range o.TraceLength / 2 {
 		l.Trace(messageRecord(o.Node, i))
@@ -106,7 +107,7 @@ func TestAppendAndReadBack(t *testing.T) {
 			want := &wholeLog{NodeLog: NodeLog{
 				Node: 2, StampError: 1 << 40,
 				SentTo: []uint64{3, 0, 0}, ReceivedFrom: []uint64{4, 0, 0}, MultiFrom: []uint64{5, 0, 0},
-			}}
+				Floor: []uint64{6, 0, 0}}}
 			want.Instances, want.Totals.TraceNext = []InstanceTotals{{Requests: 42}, {}}, 4
 			want.Totals.EventCount = uint64(count)
 			for i := range count {

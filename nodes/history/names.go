@@ -5,8 +5,10 @@ import "fmt"
 var kindNames = [...]string{
 	Requested: "requested", Entered: "entered", Exited: "exited", Revoked: "revoked", Unissued: "unissued",
 	Sent: "sent", Elected: "elected", Crashed: "crashed", Restarted: "restarted", Marked: "marked",
-	Gauged: "gauged", Settled: "settled", AssumptionBroken: "assumption_broken",
-	Paused: "paused", Resumed: "resumed", FaultBegan: "fault_began", FaultHealed: "fault_healed",
+	Gauged: "gauged", Settled: "settled", AssumptionBroken: "assumption_broken", Paused: "paused",
+	Resumed: "resumed", FaultBegan: "fault_began", FaultHealed: "fault_healed", Counted: "counted",
+	Disconnected: "disconnected", Reconnected: "reconnected", Suspected: "suspected", Trusted: "trusted",
+	Killed: "killed", LinkBegan: "link_began", MulticastBegan: "multicast_began",
 }
 
 var markNames = [...]string{

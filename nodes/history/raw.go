@@ -33,7 +33,7 @@ func newLogReader(name string, length int64, r io.Reader, size int) (*logReader,
 	case len(b) < preambleLen:
 		return nil, l.fail(int64(len(b)), "the log is cut off in its preamble of %d bytes", preambleLen)
 	case slices.Contains(oldLogs, string(b[:len(magic)])):
-		return nil, l.fail(0, "this is a log of an older format, and this Turnstile reads format 3")
+		return nil, l.fail(0, "this is a log of an older format, and this Turnstile reads format 4")
 	case !l.preamble.get(b):
 		return nil, l.fail(0, "this is no log of Turnstile, or its preamble is garbled")
 	case length < int64(l.header):
@@ -68,7 +68,7 @@ func readUpTo(r io.Reader, n int64) ([]byte, error) {
 
 // log reads what is between the preamble of a log and its events.
 func (p *preamble) log(header []byte) NodeLog {
-	l := NodeLog{Node: p.node, StampError: p.errNS}
+	l := NodeLog{Node: p.node, Incarnation: p.life, StampError: p.errNS}
 	binary.Decode(header, binary.LittleEndian, &l.Totals)
 	at := int(countersLen)
 	for range p.instances {
@@ -80,9 +80,12 @@ func (p *preamble) log(header []byte) NodeLog {
 	if !slices.ContainsFunc(l.Late, func(n uint64) bool { return n > 0 }) {
 		l.Late = nil
 	}
-	for _, stream := range []*[]uint64{&l.SentTo, &l.ReceivedFrom, &l.MultiFrom} {
+	for _, stream := range []*[]uint64{&l.SentTo, &l.ReceivedFrom, &l.MultiFrom, &l.Floor} {
 		*stream = make([]uint64, p.nodes)
 		at += 8 * copyWords(*stream, header[at:])
+	}
+	if !slices.ContainsFunc(l.Floor, func(n uint64) bool { return n > 0 }) {
+		l.Floor = nil
 	}
 	l.Trace = decodeTrace(header[at:at+int(p.trace)*messageRecordLen], p.node, l.Totals.TraceNext)
 	return l
@@ -125,6 +128,9 @@ func (l *logReader) next() (bool, error) {
 	}
 	l.r.Discard(EventLen)
 	l.event.Node = l.node
+	if l.node == nodes.None && l.event.Kind.ofNode() {
+		l.event.Node, l.event.Fence = nodes.ID(l.event.Fence), 0
+	}
 	if l.count > 0 && l.event.At < last {
 		return false, l.fail(l.offset(l.count), "event %d is earlier than the one before it", l.count)
 	}

@@ -25,11 +25,13 @@ func saved() *History {
 				MessageRecord{At: int64(i), Seq: 9, Node: id, Peer: nodes.None, Kind: 3, Sent: i%2 == 0})
 		}
 		l.Instance(1).Kind(3).Sent, l.Instance(0).Dropped = 8, uint64(id)
-		l.Totals = Totals{1, 2, 3, 4, 5, uint64(id)}
+		l.Totals = Totals{1, 2, 3, 4, 5, uint64(id), 6, 7, 8, 9, 10, 11}
+		l.Incarnation = uint32(id)
 		if id == 2 {
 			l.Late = make([]uint64, LatenessBuckets)
 			l.Late[5] = 1
 			l.SentTo, l.ReceivedFrom, l.MultiFrom = []uint64{1, 0, 0}, []uint64{2, 0, 0}, []uint64{3, 0, 0}
+			l.Floor = []uint64{0, AnyNumber, 0}
 		}
 		h.Logs = append(h.Logs, l)
 	}

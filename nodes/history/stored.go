@@ -17,17 +17,17 @@ import (
 // the history. Each begins with its type and its length, as 32-bit numbers, and a CRC-32C of both and of what
 // follows.
 const (
-	storedMagic  = "TURNHIS3"
+	storedMagic  = "TURNHIS4"
 	blockHeadLen = 12
 	headerLen    = 24
 	storedLen    = EventLen // of an event: as in a log, but for its node instead of a commit word
 	blockLen     = perPage * storedLen
 )
 
-// What logs and stored histories of formats 1 and 2 begin with.
+// What logs and stored histories of formats 1 to 3 begin with.
 var (
-	oldLogs   = []string{"TURNLOG1", "TURNLOG2"}
-	oldStored = []string{"TURNHIST", "TURNHIS2"}
+	oldLogs   = []string{"TURNLOG1", "TURNLOG2", "TURNLOG3"}
+	oldStored = []string{"TURNHIST", "TURNHIS2", "TURNHIS3"}
 )
 
 // The types of blocks.
@@ -138,7 +138,7 @@ func newStored(name string, r io.Reader) (*stored, error) {
 	magic, err := readUpTo(s.r, int64(len(storedMagic)))
 	switch {
 	case err == nil && slices.Contains(oldStored, string(magic)):
-		return nil, s.fail("this is a history of an older format, and this Turnstile reads format 3")
+		return nil, s.fail("this is a history of an older format, and this Turnstile reads format 4")
 	case err != nil || string(magic) != storedMagic:
 		return nil, s.damage("this is no history of Turnstile", err)
 	}

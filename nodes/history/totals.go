@@ -7,7 +7,11 @@ import (
 )
 
 // Totals are the Counters of a node at the end.
-type Totals struct{ State, EventCount, TraceNext, MultiSent, Gaps, Repeats uint64 }
+type Totals struct {
+	State, EventCount, TraceNext, MultiSent, Gaps, Repeats  uint64
+	Explained, Refused, Disconnects, Reconnects, MultiFloor uint64
+	Strays                                                  uint64
+}
 
 // InstanceTotals are the InstanceCounters of one instance at the end.
 type InstanceTotals struct {

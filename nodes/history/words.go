@@ -38,9 +38,11 @@ func list[T any](w *words, s *[]T, each func(*T)) {
 
 func (w *words) log(l *NodeLog) {
 	word(w, &l.Node)
+	word(w, &l.Incarnation)
 	word(w, &l.StampError)
 	t := &l.Totals
-	for _, x := range []*uint64{&t.State, &t.EventCount, &t.TraceNext, &t.MultiSent, &t.Gaps, &t.Repeats} {
+	for _, x := range []*uint64{&t.State, &t.EventCount, &t.TraceNext, &t.MultiSent, &t.Gaps, &t.Repeats,
+		&t.Explained, &t.Refused, &t.Disconnects, &t.Reconnects, &t.MultiFloor, &t.Strays} {
 		word(w, x)
 	}
 	list(w, &l.Instances, func(t *InstanceTotals) {
@@ -53,7 +55,7 @@ func (w *words) log(l *NodeLog) {
 			}
 		})
 	})
-	for _, s := range []*[]uint64{&l.Late, &l.SentTo, &l.ReceivedFrom, &l.MultiFrom} {
+	for _, s := range []*[]uint64{&l.Late, &l.SentTo, &l.ReceivedFrom, &l.MultiFrom, &l.Floor} {
 		list(w, s, func(x *uint64) { word(w, x) })
 	}
 	list(w, &l.Trace, func(m *MessageRecord) { w.message(m, l) })

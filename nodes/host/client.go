@@ -1,6 +1,8 @@
 package host
 
 import (
+	"fmt"
+
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -37,7 +39,8 @@ type client struct {
 	lock     lock
 	instance uint16
 	shared   *SharedResource
-	capacity int // of the resource, in units
+	share    *Share // of this node; nil on a server
+	capacity int    // of the resource, in units
 	counters *history.InstanceCounters
 	dice     chance.Dice
 
@@ -46,8 +49,11 @@ type client struct {
 	wants  bool   // a request is due
 	leaves bool   // it is inside with a hold of zero, and leaves next
 	over   bool   // no request is planned any more
+	begun  bool   // one was
 	units  int32  // that the latest request wants
 	money  int64  // what the account held at the latest enter
+	fenced bool   // the resource refuses what is written under lower fence numbers
+	fence  uint64 // under which it has entered latest
 
 	revokedAt int64 // when its critical section was revoked, if that is not counted yet; else 0
 }
@@ -59,9 +65,14 @@ func newClients(h *Host) (all []*client) {
 	for r, instance := range stack.Mutexes() {
 		c := &client{host: h, lock: machineLock{h, instance}, instance: uint16(instance),
 			shared: h.resource.Of(r), capacity: stack.Instances()[instance].Config.Capacity(),
-			counters: h.log.Instance(instance), dice: h.dice.Of(chance.ForResource, r)}
+			counters: h.log.Instance(instance), dice: h.dice.Of(chance.ForResource, r),
+			fenced: stack.Fenced(instance)}
 		h.clientOf[instance] = c
+		if int(instance) < len(h.config.Requests) {
+			c.count = h.config.Requests[instance]
+		}
 		if int(h.config.Node) < stack.N() {
+			c.share = h.resource.Share(r, h.config.Node)
 			all = append(all, c)
 		}
 	}
@@ -98,6 +109,7 @@ func (c *client) plan(lastDue, lastEnd int64) {
 	if c.over {
 		return
 	}
+	c.begun = true
 	c.due = h.config.Workload.Next(c.dice, h.config.Node, c.count+1, lastDue, lastEnd)
 	switch {
 	case c.due == workload.Never:
@@ -163,15 +175,24 @@ func (c *client) request() {
 	h.record(history.Event{Kind: history.Requested, Instance: c.instance, Entry: uint32(c.count),
 		Value: c.due, Count: uint32(c.units)})
 	c.lock.Request(c.units)
+	if c.lock.State() == nodes.Waiting {
+		h.tellFaults(nodes.OnRequest, nodes.None, 0)
+	}
 }
 
 // enter begins the critical section. The witnesses imply one another because of the order of operations here
 // and in leave: register, stamp, account, hold, account, stamp, register.
 func (c *client) enter(fence uint64) {
 	h := c.host
+	c.share.Set(Entering, c.units)
 	taken := c.shared.Taken.Add(int64(c.units))
+	c.share.Set(Within, c.units)
 	h.now = h.clock.Now()
-	c.money = c.shared.Account.Load()
+	if c.fence = fence; c.fenced {
+		c.money = c.shared.EnterUnder(fence)
+	} else {
+		c.money = c.shared.Account.Load()
+	}
 	h.append(history.Event{At: h.now, Kind: history.Entered, Instance: c.instance, Entry: uint32(c.count),
 		Value: c.money, Count: uint32(taken), Fence: fence})
 	c.counters.Entries.Add(1)
@@ -180,6 +201,7 @@ func (c *client) enter(fence uint64) {
 	} else {
 		c.leaves = true
 	}
+	h.tellFaults(nodes.OnEnter, nodes.None, 0)
 }
 
 // finish ends the critical section numbered entry, unless it was revoked.
@@ -192,25 +214,46 @@ func (c *client) finish(entry uint64) {
 
 // leave ends the critical section and releases the lock.
 func (c *client) leave() {
-	c.shared.Account.Store(c.money + 1)
-	now := c.out(history.Exited, c.money+1)
+	written, refused := c.money+1, false
+	switch {
+	case !c.fenced:
+		c.shared.Account.Store(written)
+	case written == AccountLimit:
+		c.host.err = fmt.Errorf("the account is full: where fence numbers count, a run has %d entries at most",
+			AccountLimit-1)
+		return
+	default:
+		written, refused = c.shared.WriteUnder(c.fence, written)
+	}
+	exited := history.Event{Kind: history.Exited, Value: written}
+	if refused {
+		exited.Count = 1
+	}
+	now := c.out(exited)
+	c.host.tellFaults(nodes.OnExit, nodes.None, 0)
 	c.lock.Release()
 	c.next(now)
 }
 
 // revoke ends the critical section, which the lock has revoked. The client writes nothing. The exit counts
 // only after what else the lock does now.
-func (c *client) revoke() { c.revokedAt = c.out(history.Revoked, c.money) }
+func (c *client) revoke() {
+	c.revokedAt = c.out(history.Event{Kind: history.Revoked, Value: c.money})
+}
 
 // out records that the critical section has ended, and how.
-func (c *client) out(how history.Kind, account int64) (now int64) {
+func (c *client) out(how history.Event) (now int64) {
 	h := c.host
 	c.leaves = false
 	if c.shared.Taken.Load() > int64(c.capacity) {
-		h.resource.Frozen.CompareAndSwap(0, h.clock.Now()) // too many are inside: the trace keeps what led to it
+		// too many are inside: the trace keeps what led to it
+		h.resource.Frozen.CompareAndSwap(0, h.clock.Now())
 	}
-	now = h.record(history.Event{Kind: how, Instance: c.instance, Entry: uint32(c.count), Value: account})
+	how.Instance, how.Entry = c.instance, uint32(c.count)
+	now = h.record(how)
+	c.share.Set(Leaving, c.units)
 	c.shared.Taken.Add(-int64(c.units))
+	c.share.Set(Outside, 0)
 	if h.config.Entries > 0 {
 		h.resource.LeftAt.Store(now)
 	}
@@ -227,7 +270,7 @@ func (c *client) next(now int64) {
 func (c *client) end(now int64) {
 	h := c.host
 	c.over, c.wants = true, false
-	if h.config.Workload.Load != workload.Open {
+	if h.config.Workload.Load != workload.Open || !c.begun {
 		return
 	}
 	due, count := c.due, c.count+1

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"encoding/json"
 	"fmt"
+	"time"
 
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
@@ -19,13 +21,20 @@ type Config struct {
 	Workload  workload.Workload `json:"workload"`
 	Entries   uint64            `json:"entries"` // of all nodes together; zero: no end
 	Multicast bool              `json:"multicast"`
+	Reconnect bool              `json:"reconnect,omitempty"` // to a broker that is gone, for as long as it takes
 	Seed      uint64            `json:"seed"`
 
-	Shaper nodes.Shaper `json:"-"` // of what arrives; nil: each message is delivered at once
+	Shaper  nodes.Shaper  `json:"-"` // of what arrives; nil: each message is delivered at once
+	Watcher nodes.Watcher `json:"-"` // is told what happens, for faults that wait for it; nil: nobody is
+	// Faults takes those that are added to the run while it goes on; nil: none are.
+	Faults nodes.FaultTaker `json:"-"`
 
 	// Incarnation is how often the node has restarted. From 1 on, what the process before it has saved is read
 	// from Saved, and its machines recover.
 	Incarnation uint32 `json:"incarnation,omitempty"`
+	// Requests is how many requests the clients of the node have made in earlier incarnations, by instance. It
+	// goes on from there, so that it neither repeats its entry numbers nor what it drew.
+	Requests []uint64 `json:"requests,omitempty"`
 	// Saved begins the names of the files of what the machines save, one for each instance that saves. A node
 	// that is to forget gets a new name.
 	Saved string `json:"saved,omitempty"`
@@ -42,9 +51,6 @@ type Subjects struct{ run string }
 // SubjectsOf returns the subjects of the run with that name.
 func SubjectsOf(run string) Subjects { return Subjects{run} }
 
-// Run returns the name of the run.
-func (s Subjects) Run() string { return s.run }
-
 // Node carries algorithm messages to one node.
 func (s Subjects) Node(id nodes.ID) string { return fmt.Sprintf("ts.%s.node.%d", s.run, id) }
 
@@ -56,17 +62,35 @@ type Order struct {
 	Do    string `json:"do"`
 	Begin int64  `json:"begin,omitempty"` // Issue: from when to when, in the run's nanoseconds; if there is no
 	End   int64  `json:"end,omitempty"`   // End, an order to End comes later, or entries end it
-	Round int    `json:"round,omitempty"` // Report: goes into the answer
+	Round int    `json:"round,omitempty"` // Report: goes into the answer; Restored: its number in the run
+
+	Jump time.Duration `json:"jump,omitempty"` // SetClock: how far ahead
+	Rate float64       `json:"rate,omitempty"` // SetClock: at which it runs; 1 is right
+
+	Number int             `json:"number,omitempty"` // TakeFault: of the fault
+	Fault  json.RawMessage `json:"fault,omitempty"`  // TakeFault: as nodes.FaultTaker reads it
 }
 
 // The orders.
 const (
-	Issue  = "issue"  // issue requests from Begin to End
-	Ask    = "ask"    // issue a single request now
-	End    = "end"    // issue no more requests from End on
-	Park   = "park"   // receive messages but do nothing more, so that a circulating token comes to rest
+	Issue = "issue" // issue requests from Begin to End
+	Ask   = "ask"   // issue a single request now
+	End   = "end"   // issue no more requests from End on
+	Park  = "park"  // receive messages but do nothing more, so that a circulating token comes to rest
+	Hush  = "hush"  // the failure detectors do nothing more, and what they have sent arrives; all else goes on
+	// Messages may be lost with connections to the broker, from now on; all nodes are connected again, and what
+	// they send from now on must arrive.
+	Outage   = "outage"
+	Restored = "restored"
+	// Parted is for some time after Outage: brokers are cut off from each other now, so that messages are lost
+	// though connections stand. What is missing next in each stream is explained.
+	Parted = "parted"
 	Report = "report" // send a Note with the status, once all is handled that the broker had for the node
 	Quit   = "quit"   // close the log and end
+
+	TakeFault = "take-fault" // one is added to the run, which will begin when all nodes have obeyed
+
+	SetClock = "set-clock" // have the clock of the node's timers jump ahead, and run at another rate
 )
 
 // A Note is what a node tells the orchestrator, as a sequence of JSON texts.

@@ -6,7 +6,7 @@
 // [Run] runs the node that a [Config] describes until it is told to quit. Whoever calls it provides
 //
 //   - a NATS server, whose address and credential are in the Config;
-//   - the file of the shared [Resource], made by [CreateResource] with a place for each mutex;
+//   - the file of the shared [Resource], made by [CreateResource] with a place for each mutex and client;
 //   - a path for the node's log, and one zero of time for all nodes, by CLOCK_MONOTONIC;
 //   - the same [turnstile/nodes.Stack] at every node;
 //   - orders, by a pipe. A node that hears its subjects sends a [Note] that it is ready, by another. When all
@@ -27,12 +27,17 @@
 //   - Orders are obeyed before messages are handled, and counted in the log. A node that is told to [Report]
 //     answers once it has handled all messages that the broker had for it.
 //   - Messages of one link are handled in the order sent, also under injected latency, which acts at the
-//     receiver. Each carries its number in its stream; a gap or a repetition that no fault made is counted.
+//     receiver. Each carries its number in its stream, and the incarnation of its sender, which has streams
+//     of its own; a gap or a repetition that no fault made is counted.
+//   - A node with Config.Reconnect outlives its broker. What it sends meanwhile is refused and counted, and
+//     nothing is sent late. A gap before the first message of a stream since either end was connected again
+//     is explained by that, up to the stream's floor (see Log.Floor of package history): [Restored] sets the
+//     floors, once all nodes are connected.
 //   - Two witnesses of exclusion are kept around every critical section: a register of the units that are
 //     taken, and an account that every entry reads and writes one higher. Money lost implies overlapping
 //     sections, which imply a register above the capacity.
-//   - An error that the node cannot go on from (the broker is gone, the disk is full, a message is garbled,
-//     the orders end) ends Run and is its result.
+//   - An error that the node cannot go on from (the broker is gone and it is not to reconnect, the disk is
+//     full, a message is garbled, the orders end) ends Run and is its result.
 //
 // A machine that panics takes its process down, and the log shows where the run was.
 //

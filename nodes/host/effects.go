@@ -13,6 +13,7 @@ var _ nodes.Host = (*Host)(nil)
 func (h *Host) Send(_ *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.traffic.send(e)
+		h.tellFaults(nodes.OnSend, e.To, e.Kind)
 	}
 }
 
@@ -20,6 +21,7 @@ func (h *Host) Send(_ *nodes.Process, e *nodes.Effect) {
 func (h *Host) Broadcast(p *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.traffic.broadcast(p, e)
+		h.tellFaults(nodes.OnSend, nodes.None, e.Kind)
 	}
 }
 
@@ -28,7 +30,8 @@ func (h *Host) SetTimer(_ *nodes.Process, e *nodes.Effect) {
 	dice := h.dice.Of(chance.ForTimer, int(e.Instance))
 	roll := chance.OnLink(chance.ForTimer, h.config.Node, e.Timer.Peer, uint8(e.Timer.Kind), uint64(e.Gen))
 	length := int64(e.Min) + int64(dice.Unit(roll)*float64(e.Max-e.Min))
-	h.pend(task{at: h.clock.Now() + length, what: toTimeout,
+	local := h.skew.Now(h.clock.Now()) + length
+	h.pendFor(e.Instance, task{at: h.skew.When(local), local: local, what: toTimeout,
 		input: nodes.Input{Kind: nodes.Timeout, Instance: e.Instance, Timer: e.Timer, Gen: e.Gen}})
 }
 
@@ -57,10 +60,19 @@ func (h *Host) Revoke(_ *nodes.Process, e *nodes.Effect) {
 func (h *Host) Elect(_ *nodes.Process, e *nodes.Effect) {
 	h.record(history.Event{Kind: history.Elected, Instance: uint16(e.Instance),
 		Count: uint32(e.To), Value: int64(e.Number)})
+	if e.To == h.config.Node {
+		h.tellFaultsOf(nodes.Moment{What: nodes.OnLead, Peer: nodes.None, Term: e.Number})
+	}
 }
 
 // Suspect implements nodes.Host. A host sees one process, and does not know whether a suspicion is true.
-func (h *Host) Suspect(*nodes.Process, *nodes.Effect, bool) {}
+func (h *Host) Suspect(_ *nodes.Process, e *nodes.Effect, suspects bool) {
+	kind := history.Trusted
+	if suspects {
+		kind = history.Suspected
+	}
+	h.record(history.Event{Kind: kind, Instance: uint16(e.Instance), Count: uint32(e.To)})
+}
 
 // choose answers Env.Choose.
 func (h *Host) choose(id nodes.ID, instance int32, n int) int {

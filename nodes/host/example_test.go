@@ -29,7 +29,7 @@ func Example() {
 	c := host.Config{Run: "example", URL: broker.ClientURL(), Token: "secret", Zero: host.Monotonic(),
 		Entries: 10, Resource: filepath.Join(dir, "resource"),
 		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(50 * time.Microsecond)}}
-	if err := host.CreateResource(c.Resource, len(stack.Mutexes())); err != nil {
+	if err := host.CreateResource(c.Resource, len(stack.Mutexes()), stack.N()); err != nil {
 		panic(err)
 	}
 	ended, ready := make(chan error), make(chan host.Note, 2)

@@ -1,14 +1,13 @@
 package host
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"time"
+	"sync"
 
 	"github.com/nats-io/nats.go"
 
 	"turnstile/internal/chance"
+	"turnstile/internal/skew"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -25,46 +24,55 @@ type Host struct {
 	memory   *memory // what its machines save
 	resource *Resource
 	tasks    tasks
-	alarm    int64     // the time it is set to; zero: none
+	alarm    int64 // the time it is set to; zero: none
+	skew     skew.Clock
 	clients  []*client // none on a server
 	clientOf []*client // by instance; nil if it is no mutex
 	traffic  traffic
-	told     bool // to issue requests, now or later
+	outage   *outage // nil unless the node reconnects
+	told     bool    // to issue requests, now or later
 	started  bool
 	parked   bool // the machines and the clients do nothing more
+	hushed   bool // the failure detectors do nothing more
 
-	inbox    chan *nats.Msg // messages, in the order in which they came, and wake-ups
-	wakeUp   *nats.Msg      // says no more than that the alarm, the orders or the trouble are to be looked at
-	orders   chan Order
-	notes    io.Writer
-	question question
-	trouble  chan error
-	err      error // why the loop must end
-	quit     bool
+	detectors []bool // which instances are failure detectors; nil: none is
+
+	inbox   chan *nats.Msg // messages, in the order in which they came, and wake-ups
+	wakeUp  *nats.Msg      // says no more than that the alarm, the orders or the trouble are to be looked at
+	orders  chan Order
+	notes   io.Writer
+	asked   int      // the round of the latest order to Report
+	posted  sync.Map // what to do (a func()) when a mark (*nats.Msg) comes by the inbox
+	trouble chan error
+	over    chan struct{} // closed when the loop has ended
+	err     error         // why the loop must end
+	quit    bool
 }
 
 // burst is how many messages a host handles before it looks at its timers and orders again.
 const burst = 64
 
 // Run runs the node that c describes, made of stack, until an order to Quit comes. Orders are read from
-// orders, and Notes written to notes. It returns an error when the node cannot go on: the broker is gone, the
-// disk is full, a message is garbled, the orders end.
+// orders, and Notes written to notes. It returns an error when the node cannot go on: the broker is gone
+// though it is not to reconnect, the disk is full, a message is garbled, the orders end.
 func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error {
 	anchor := DropAnchor()
-	h := &Host{config: c, dice: chance.Dice(c.Seed), tasks: newTasks(),
+	h := &Host{config: c, dice: chance.Dice(c.Seed), tasks: newTasks(), skew: skew.New(),
 		choices: make([]uint64, len(stack.Instances())), inbox: make(chan *nats.Msg, 4096+8*stack.Total()),
-		wakeUp: new(nats.Msg), orders: make(chan Order, burst), notes: notes, trouble: make(chan error, 1)}
+		wakeUp: new(nats.Msg), orders: make(chan Order, burst), notes: notes, trouble: make(chan error, 1),
+		over: make(chan struct{})}
+	defer close(h.over)
 	go h.readOrders(orders)
 	var err error
 	if h.clock, err = NewClock(anchor, c.Zero, h.wake); err != nil {
 		return err
 	}
-	if h.resource, err = OpenResource(c.Resource, len(stack.Mutexes())); err != nil {
+	if h.resource, err = OpenResource(c.Resource, len(stack.Mutexes()), stack.N()); err != nil {
 		return err
 	}
-	h.log, err = history.Create(c.Log, history.Options{Node: c.Node, Nodes: stack.Total(),
-		Instances: len(stack.Instances()), TraceLength: c.TraceLength, StampError: anchor.Error,
-		Origin: c.Origin, Frozen: &h.resource.Frozen})
+	h.log, err = history.Create(c.Log, history.Options{Node: c.Node, Incarnation: c.Incarnation,
+		Nodes: stack.Total(), Instances: len(stack.Instances()), TraceLength: c.TraceLength,
+		StampError: anchor.Error, Origin: c.Origin, Frozen: &h.resource.Frozen})
 	if err != nil {
 		return err
 	}
@@ -79,12 +87,15 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 		}
 		h.process.Resume(c.Incarnation, saved)
 	}
-	h.clients = newClients(h)
-	conn, err := h.connect()
-	if err != nil {
+	h.clients, h.detectors = newClients(h), stack.Detectors()
+	h.traffic = newTraffic(h, SubjectsOf(c.Run))
+	if c.Reconnect {
+		h.outage = newOutage(stack.Total())
+	}
+	if err := h.connect(); err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { h.traffic.conn.Close() }()
 	if err := h.tell(Note{Ready: true}); err != nil {
 		return err
 	}
@@ -94,9 +105,6 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 	}
 	return h.err
 }
-
-// JoinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
-const JoinTimeout = 20 * time.Second
 
 // wake has the loop look at its alarm, its orders and its trouble. If the inbox is full, it will do so
 // anyway.
@@ -114,37 +122,6 @@ func (h *Host) fail(err error) {
 		h.wake()
 	default:
 	}
-}
-
-// connect connects to the broker and subscribes to the node's subjects. All that comes does so by one
-// channel, whatever its subject: two would change the order, and take longer to wait for. There is no buffer
-// for the time without a connection: its messages would arrive after an outage as if nothing had failed.
-func (h *Host) connect() (*nats.Conn, error) {
-	conn, err := nats.Connect(h.config.URL, nats.Token(h.config.Token), nats.NoEcho(), nats.Timeout(JoinTimeout),
-		nats.NoReconnect(), nats.ReconnectBufSize(-1), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { h.fail(err) }),
-		nats.ClosedHandler(func(c *nats.Conn) {
-			h.fail(fmt.Errorf("the connection to the broker is closed: %w",
-				errors.Join(c.LastError(), nats.ErrConnectionClosed)))
-		}))
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the broker: %w", err)
-	}
-	subjects := SubjectsOf(h.config.Run)
-	heard := []string{subjects.Node(h.config.Node)}
-	if h.config.Multicast && int(h.config.Node) < h.process.Stack().N() {
-		heard = append(heard, subjects.Everyone())
-	}
-	for _, subject := range heard {
-		if _, err := conn.ChanSubscribe(subject, h.inbox); err != nil {
-			return nil, fmt.Errorf("subscribing to %s: %w", subject, err)
-		}
-	}
-	if err := conn.Flush(); err != nil {
-		return nil, fmt.Errorf("joining the broker: %w", err)
-	}
-	h.traffic = newTraffic(h, conn, subjects)
-	return conn, nil
 }
 
 // loop does one thing after another until the node is told to quit or cannot go on.
@@ -168,10 +145,11 @@ func (h *Host) loop() {
 func (h *Host) take(m *nats.Msg) {
 	switch h.heed(); {
 	case h.err != nil || h.quit:
-	case m == h.question.mark:
-		h.answer()
 	case m.Sub != nil:
 		h.arrive(m)
+	case m != h.wakeUp:
+		do, _ := h.posted.LoadAndDelete(m)
+		do.(func())()
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 type stage struct {
 	t      *testing.T
 	broker *server.Server
+	port   int        // of a broker that was stopped
 	conn   *nats.Conn // for messages of no node's
 	names  host.Subjects
 	orders []*io.PipeWriter // of each node
@@ -71,7 +72,7 @@ func beginStack(t *testing.T, stack *nodes.Stack, change func(*host.Config)) *st
 	s := &stage{t: t, broker: broker, conn: conn, names: host.SubjectsOf("test"),
 		notes: make(chan host.Note, 64), dir: t.TempDir()}
 	resource := filepath.Join(s.dir, "resource")
-	if err := host.CreateResource(resource, len(stack.Mutexes())); err != nil {
+	if err := host.CreateResource(resource, len(stack.Mutexes()), stack.N()); err != nil {
 		t.Fatal(err)
 	}
 	zero := host.Monotonic()
@@ -208,7 +209,7 @@ func TestHostsRunAnAlgorithm(t *testing.T) {
 		{"server", "central", nil},
 		{"multicast", "lamport", func(c *host.Config) { c.Multicast = true }},
 		{"latency", "lamport", func(c *host.Config) {
-			c.Shaper = (&chaos.Network{Latency: chance.Constant(300 * time.Microsecond)}).Shaper(7)
+			c.Shaper = chaos.Latency{Of: chance.Constant(300 * time.Microsecond), Dice: 7}
 		}},
 		{"hold", "maekawa", func(c *host.Config) { c.Workload.Hold = chance.Constant(50 * time.Microsecond) }},
 		{"think", "suzuki-kasami", func(c *host.Config) {

@@ -6,17 +6,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/nats-io/nats.go"
 	"golang.org/x/sys/unix"
 
-	"turnstile/nodes"
-)
-
-// Notes are on the same pipe as whatever else a process prints. So each is framed as in a JSON text sequence
-// (RFC 7464): a byte that no text has, the note, the end of the line.
-const (
-	noteBegin = 0x1e
-	noteEnd   = '\n'
+	"turnstile/internal/jsonseq"
 )
 
 // OrdersAfter returns what follows the configuration that input has read from a process's standard input.
@@ -64,9 +56,6 @@ func (h *Host) obey(o Order) {
 	switch o.Do {
 	case Issue:
 		h.told = true
-		if s, counts := h.config.Shaper.(nodes.Beginner); counts {
-			s.Begin(o.Begin)
-		}
 		h.tasks.add(task{at: o.Begin, what: toBegin})
 		if o.End > 0 {
 			h.tasks.add(task{at: o.End, what: toEnd})
@@ -79,8 +68,17 @@ func (h *Host) obey(o Order) {
 		h.tasks.add(task{at: o.End, what: toEnd})
 	case Park:
 		h.parked = true
+		h.hush()
+	case Hush:
+		h.hush()
 	case Report:
 		h.inquire(o.Round)
+	case Outage, Parted, Restored:
+		h.followOutage(o)
+	case SetClock:
+		h.setClock(o.Jump, o.Rate)
+	case TakeFault:
+		h.takeFault(o)
 	case Quit:
 		h.quit = true
 	default:
@@ -90,36 +88,34 @@ func (h *Host) obey(o Order) {
 	h.log.Instance(0).Obeyed.Add(1)
 }
 
-// A question is the latest order to Report that is not answered yet.
-type question struct {
-	round int
-	mark  *nats.Msg // it comes by the inbox, behind the messages to be handled before the answer
-}
-
-// inquire asks the broker for a sign of life. It comes behind all messages that the broker has for the node.
-// So an answer means that the node lives, that the broker does, and that no such message is on its way any
-// more.
+// inquire asks the broker for a sign of life, which comes behind all messages that the broker has for the
+// node. So an answer means that the node lives, that the broker does, and that no such message is on its way
+// any more. A node that has no connection, or loses it meanwhile, does not answer.
 func (h *Host) inquire(round int) {
-	mark, conn := new(nats.Msg), h.traffic.conn
-	h.question = question{round, mark}
+	h.asked = round
+	conn := h.traffic.conn
+	if conn == nil {
+		return
+	}
 	go func() {
-		if conn.FlushTimeout(JoinTimeout) == nil { // otherwise there is no answer
-			h.inbox <- mark
+		if conn.FlushTimeout(JoinTimeout) == nil {
+			h.post(func() { h.answer(round) })
 		}
 	}()
 }
 
-// answer answers the question.
-func (h *Host) answer() {
-	h.err = h.tell(Note{Status: h.process.Status(0), Round: h.question.round})
-	h.question = question{}
+// answer answers a question, unless there is a later one.
+func (h *Host) answer(round int) {
+	if round == h.asked {
+		h.err = h.tell(Note{Status: h.process.Status(0), Round: round})
+	}
 }
 
-// tell sends a note to the orchestrator.
+// tell sends a note to the orchestrator. Whatever else the process prints comes by the same pipe.
 func (h *Host) tell(n Note) error {
-	b, err := json.Marshal(n)
+	b, err := jsonseq.Encode(n)
 	if err == nil {
-		_, err = h.notes.Write(append(append([]byte{noteBegin}, b...), noteEnd))
+		_, err = h.notes.Write(b)
 	}
 	if err != nil {
 		return fmt.Errorf("reporting to the orchestrator: %w", err)
@@ -128,37 +124,4 @@ func (h *Host) tell(n Note) error {
 }
 
 // A NoteReader takes the notes out of what a process prints.
-type NoteReader struct {
-	On    func(Note) // is given each
-	begun []byte     // of a note; empty: none has
-}
-
-// longestNote is more than any note has: what claims to be longer is none.
-const longestNote = 1 << 24
-
-// Sift takes the next piece of what a process prints, and returns it without the notes. What is no note is
-// returned as it came, though perhaps later.
-func (r *NoteReader) Sift(piece []byte) (rest []byte) {
-	for _, c := range piece {
-		switch {
-		case len(r.begun) == 0 && c != noteBegin:
-			rest = append(rest, c)
-			continue
-		case c == noteBegin: // and what came before is none
-			rest = append(rest, r.begun...)
-			r.begun = r.begun[:0]
-		}
-		r.begun = append(r.begun, c)
-		if c != noteEnd && len(r.begun) < longestNote {
-			continue
-		}
-		var n Note
-		if err := json.Unmarshal(r.begun[1:], &n); err == nil {
-			r.On(n)
-		} else {
-			rest = append(rest, r.begun...)
-		}
-		r.begun = r.begun[:0]
-	}
-	return rest
-}
+type NoteReader = jsonseq.Reader[Note]

@@ -2,12 +2,12 @@ package host_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,23 +20,24 @@ import (
 // A stretch is a connection to the broker that a test can hold up: what is sent waits.
 type stretch struct {
 	net.Listener
-	held sync.RWMutex // for writing: nothing passes
+	held sync.RWMutex  // for writing: nothing passes
+	near chan net.Conn // the connections from the node, in the order in which they were made
 }
 
-// stretchTo listens for one connection, and passes it on to the broker at a URL.
+// stretchTo listens for connections, and passes them on to the broker at a URL.
 func stretchTo(t *testing.T, broker string) *stretch {
 	t.Helper()
 	address, err := url.Parse(broker)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stretch{}
+	s := &stretch{near: make(chan net.Conn, 16)}
 	if s.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	pass := func(to io.WriteCloser, from io.Reader) {
-		defer to.Close()
+	pass := func(to io.Writer, from io.Reader, end func() error) {
+		defer end()
 		b := make([]byte, 4096)
 		for {
 			n, err := from.Read(b)
@@ -49,17 +50,28 @@ func stretchTo(t *testing.T, broker string) *stretch {
 		}
 	}
 	go func() {
-		near, err := s.Accept()
-		if err != nil {
-			return
+		drained := make(chan struct{}) // what came by the connection before has reached the broker
+		close(drained)
+		for {
+			near, err := s.Accept()
+			if err != nil {
+				return
+			}
+			<-drained
+			far, err := net.Dial("tcp", address.Host)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			s.near <- near
+			over := make(chan struct{})
+			drained = over
+			go pass(far, near, far.(*net.TCPConn).CloseWrite)
+			go pass(near, far, func() error {
+				close(over) // the broker has read all, and closed it
+				return errors.Join(near.Close(), far.Close())
+			})
 		}
-		far, err := net.Dial("tcp", address.Host)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		go pass(far, near)
-		pass(near, far)
 	}()
 	return s
 }
@@ -145,23 +157,5 @@ func TestOrdersFollowTheConfiguration(t *testing.T) {
 	orchestrator.Close()
 	if err := orders.Decode(&first); err != io.EOF || len(orphaned) != 1 {
 		t.Errorf("%v at the end, which is told %d times", err, len(orphaned))
-	}
-}
-
-// Notes are found in whatever else a process prints, however it comes, and what is no note is kept.
-func TestNotesAreSifted(t *testing.T) {
-	const all = "a machine prints\x1e{\"ready\":true}\nthis \x1e\x1e{\"round\":2}\n and\n" +
-		"\x1e{\"round\":\npanic: 1\n"
-	const want = "a machine printsthis \x1e and\n\x1e{\"round\":\npanic: 1\n"
-	for length := 1; length <= len(all); length++ {
-		var got []host.Note
-		r := host.NoteReader{On: func(n host.Note) { got = append(got, n) }}
-		rest := ""
-		for piece := range slices.Chunk([]byte(all), length) {
-			rest += string(r.Sift(piece))
-		}
-		if len(got) != 2 || !got[0].Ready || got[1].Round != 2 || rest != want {
-			t.Errorf("by %d: %+v and %q", length, got, rest)
-		}
 	}
 }

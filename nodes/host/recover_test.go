@@ -173,7 +173,7 @@ func TestNodesThatCannotSaveLeaveTheRegister(t *testing.T) {
 	if err := s.wait(s.ends[0]); err == nil {
 		t.Error("the host ends without an error")
 	}
-	shared, err := host.OpenResource(filepath.Join(s.dir, "resource"), 1)
+	shared, err := host.OpenResource(filepath.Join(s.dir, "resource"), 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestGarbledMemoryIsRefused(t *testing.T) {
 func resourceIn(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "resource")
-	if err := host.CreateResource(path, 2); err != nil {
+	if err := host.CreateResource(path, 2, twoKeepers(t).N()); err != nil {
 		t.Fatal(err)
 	}
 	return path

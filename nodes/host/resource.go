@@ -7,12 +7,16 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"turnstile/nodes"
 )
 
 // A Resource is what the clients of a run share, in memory that all its processes map.
 type Resource struct {
 	*resourceWords
 	shared []SharedResource
+	shares []Share // by resource and node
+	nodes  int
 }
 
 // Each word has a cache line of its own.
@@ -38,35 +42,123 @@ type SharedResource struct {
 	_       [7]uint64
 }
 
-// resourceLen returns the length of the file that holds so many resources.
-func resourceLen(resources int) int {
-	return int(unsafe.Sizeof(resourceWords{})) + resources*int(unsafe.Sizeof(SharedResource{}))
+// Where fence numbers count, the account is one word with the highest number that has entered, so that no
+// death can leave it half changed.
+const accountBits = 28 // of the word, below the fence number
+
+// AccountLimit is what an account may not reach where fence numbers count.
+const AccountLimit = 1 << accountBits
+
+// EnterUnder has the account refuse from now on what is written under a lower fence number, and returns what
+// it holds.
+func (s *SharedResource) EnterUnder(fence uint64) (account int64) {
+	for {
+		word := s.Account.Load()
+		highest, account := unpack(word)
+		if fence <= highest || s.Account.CompareAndSwap(word, pack(fence, account)) {
+			return account
+		}
+	}
 }
 
-// CreateResource makes the file of so many resources at path.
-func CreateResource(path string, resources int) error {
-	if err := os.WriteFile(path, make([]byte, resourceLen(resources)), 0o644); err != nil {
+// WriteUnder writes the account, unless somebody has entered under a higher fence number. It returns what the
+// account holds then, and whether it has refused.
+func (s *SharedResource) WriteUnder(fence uint64, account int64) (holds int64, refused bool) {
+	for {
+		word := s.Account.Load()
+		highest, holds := unpack(word)
+		if fence < highest {
+			return holds, true
+		}
+		if s.Account.CompareAndSwap(word, pack(highest, account)) {
+			return account, false
+		}
+	}
+}
+
+func pack(fence uint64, account int64) int64 { return int64(fence<<accountBits | uint64(account)) }
+
+func unpack(word int64) (fence uint64, account int64) {
+	return uint64(word) >> accountBits, word & (AccountLimit - 1)
+}
+
+// A Share is what one client has taken of a resource, by its own account: when its process is killed, nobody
+// else knows it. It says how far the client has come in changing the register, as well.
+type Share struct {
+	word atomic.Uint64 // the units, and above them the stage
+	_    [7]uint64
+}
+
+// A Stage is how far a client has come.
+type Stage uint32
+
+// The stages of a client, in order. It is outside before the first.
+const (
+	Outside  Stage = iota
+	Entering       // it is about to add its units to the register, or has
+	Within         // it has
+	Leaving        // it is about to take them off, or has
+)
+
+// Set says how far the client has come.
+func (s *Share) Set(stage Stage, units int32) {
+	s.word.Store(uint64(stage)<<32 | uint64(uint32(units)))
+}
+
+// Get returns how far the client has come, and how many units it is about.
+func (s *Share) Get() (Stage, int32) {
+	word := s.word.Load()
+	return Stage(word >> 32), int32(uint32(word))
+}
+
+// resourceLen returns the length of the file that so many nodes have of so many resources.
+func resourceLen(resources, nodes int) int {
+	return int(unsafe.Sizeof(resourceWords{})) + resources*int(unsafe.Sizeof(SharedResource{})) +
+		resources*nodes*int(unsafe.Sizeof(Share{}))
+}
+
+// CreateResource makes the file of so many resources at path, for so many nodes with clients.
+func CreateResource(path string, resources, nodes int) error {
+	if err := os.WriteFile(path, make([]byte, resourceLen(resources, nodes)), 0o644); err != nil {
 		return fmt.Errorf("creating the shared resource: %w", err)
 	}
 	return nil
 }
 
-// OpenResource maps the file of so many resources at path until the process ends.
-func OpenResource(path string, resources int) (*Resource, error) {
+// OpenResource maps the file that so many nodes have of so many resources, at path, until the process ends.
+func OpenResource(path string, resources, nodes int) (*Resource, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("opening the shared resource: %w", err)
 	}
 	defer file.Close()
-	b, err := unix.Mmap(int(file.Fd()), 0, resourceLen(resources), unix.PROT_READ|unix.PROT_WRITE,
+	b, err := unix.Mmap(int(file.Fd()), 0, resourceLen(resources, nodes), unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("mapping %s: %w", path, err)
 	}
 	words := (*resourceWords)(unsafe.Pointer(&b[0]))
 	first := (*SharedResource)(unsafe.Add(unsafe.Pointer(words), unsafe.Sizeof(*words)))
-	return &Resource{words, unsafe.Slice(first, resources)}, nil
+	shares := (*Share)(unsafe.Add(unsafe.Pointer(first), uintptr(resources)*unsafe.Sizeof(*first)))
+	return &Resource{words, unsafe.Slice(first, resources), unsafe.Slice(shares, resources*nodes), nodes}, nil
 }
 
 // Of returns what the clients of a mutex share, given its number among the mutexes.
 func (r *Resource) Of(number int) *SharedResource { return &r.shared[number] }
+
+// Share returns the share of a node in the resource of that number.
+func (r *Resource) Share(number int, id nodes.ID) *Share { return &r.shares[number*r.nodes+int(id)] }
+
+// TakeOut takes a node whose process has ended out of the register. If it died while it changed the register,
+// nobody knows what that shows from now on; then TakeOut returns by how many units it may err.
+func (r *Resource) TakeOut(number int, id nodes.ID) (unknown int32) {
+	share := r.Share(number, id)
+	switch stage, units := share.Get(); stage {
+	case Within:
+		r.Of(number).Taken.Add(-int64(units))
+	case Entering, Leaving:
+		unknown = units
+	}
+	share.Set(Outside, 0)
+	return unknown
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
@@ -26,12 +27,16 @@ type trial struct {
 }
 
 // simulated and real run the trial and return what was recorded.
-func (tr trial) simulated(t *testing.T, crashes ...sim.Crash) *history.History {
+func (tr trial) simulated(t *testing.T, saboteur ...nodes.Saboteur) *history.History {
 	t.Helper()
 	h := &history.History{}
-	r, err := sim.Run(sim.Options{Spec: tr.instances[0].Spec, Config: tr.instances[0].Config,
+	o := sim.Options{Spec: tr.instances[0].Spec, Config: tr.instances[0].Config,
 		Beside: tr.instances[1:], Workload: tr.workload, Entries: tr.entries, Seed: 7, Latency: time.Millisecond,
-		Shaper: tr.shaper, Crashes: crashes}, h)
+		Shaper: tr.shaper}
+	if len(saboteur) > 0 {
+		o.Saboteur = saboteur[0]
+	}
+	r, err := sim.Run(o, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +184,14 @@ func TestExplorerTellsOfTheInstance(t *testing.T) {
 func TestInstancesRecoverWhatTheySaved(t *testing.T) {
 	tr := trial{instances: []nodes.Instance{kept(1, 1), kept(2, 1)}, each: 2,
 		workload: workload.Workload{Load: workload.Closed, Hold: chance.Constant(time.Millisecond)}, entries: 40}
-	h := tr.simulated(t, sim.Crash{Node: 0, At: 5500 * time.Microsecond, Restart: time.Millisecond})
+	amnesia := []chaos.Fault{{Kill: chaos.Target{Nodes: chaos.Group{0}}, At: 5500 * time.Microsecond,
+		For: time.Millisecond}}
+	first := tr.instances[0]
+	driver, err := chaos.NewDriver(amnesia, chaos.NewBoard(), first.Config.N, first.Spec.Codec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := tr.simulated(t, driver)
 	last := map[uint16]uint64{}
 	for _, e := range h.Events {
 		if e.Kind != history.Entered {

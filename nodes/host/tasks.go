@@ -11,8 +11,10 @@ import (
 // A task is something that a host will do at a time.
 type task struct {
 	at      int64 // in the run's nanoseconds
+	local   int64 // what the node's clock shows then, of a timer
 	order   uint64
 	what    what
+	pends   bool    // it was added by pend
 	client  *client // whose request or critical section it is about
 	entry   uint64  // which of its critical sections
 	input   nodes.Input
@@ -51,12 +53,37 @@ func (t *tasks) add(x task) {
 
 // pend adds a task that something waits for. As long as there is one, the run is not at rest.
 func (h *Host) pend(x task) {
+	x.pends = true
 	h.log.Pending.Add(1)
 	h.tasks.add(x)
 }
 
-// pends reports whether a task was added by pend.
-func (w what) pends() bool { return w == toRelease || w == toTimeout || w == toDeliver }
+// pendFor is pend for a task of an instance. Nothing waits for a failure detector, which never rests, until
+// it is hushed: from then on its messages are to arrive.
+func (h *Host) pendFor(instance int32, x task) {
+	if h.detects(instance) && !(h.hushed && x.what == toDeliver) {
+		h.tasks.add(x)
+		return
+	}
+	h.pend(x)
+}
+
+// hush has the failure detectors do nothing more.
+func (h *Host) hush() {
+	h.hushed = true
+	if h.detectors == nil {
+		return
+	}
+	for t := range h.tasks.All() {
+		if t.what == toDeliver && !t.pends {
+			t.pends = true
+			h.log.Pending.Add(1)
+		}
+	}
+}
+
+// detects reports whether an instance is a failure detector.
+func (h *Host) detects(instance int32) bool { return h.detectors != nil && h.detectors[instance] }
 
 // early is how long before the end of a critical section the loop wakes up: about as long as an idle
 // processor takes to wake up. The loop spins for the rest. It does so for no other tasks: there may be very
@@ -96,7 +123,7 @@ func (h *Host) runDue() {
 		h.now = now
 		h.log.Late[history.LatenessBucket(now-t.at)].Add(1)
 		h.run(&t)
-		if t.what.pends() {
+		if t.pends {
 			h.log.Pending.Add(-1)
 		}
 	}
@@ -117,6 +144,9 @@ func (h *Host) run(t *task) {
 	case toRelease:
 		t.client.finish(t.entry)
 	case toTimeout:
+		if h.hushed && h.detects(t.input.Instance) {
+			return
+		}
 		h.log.Instance(t.input.Instance).Timeouts.Add(1)
 		h.handle(t.input)
 		h.act()

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 
@@ -13,36 +14,63 @@ import (
 // numbers. There is a stream for every link, and one for every node's multicasts.
 type traffic struct {
 	host       *Host
-	conn       *nats.Conn
-	subjects   []string // of the nodes, by ID
+	conn       *nats.Conn // to the broker; nil: there is none now
+	heard      []string   // the subjects that the node hears
+	subjects   []string   // of the nodes, by ID
 	everyone   string
 	buffer     []byte
 	codec      *nodes.Codec
 	decoder    *nodes.Decoder
 	circulates []bool       // of each instance
 	links      *nodes.Links // of what arrives; nil: each message is delivered at once
+	lives      [2][]uint32  // the incarnation whose stream comes from each node: on its link, by multicast
 }
 
-func newTraffic(h *Host, conn *nats.Conn, s Subjects) traffic {
+// unheard is the incarnation of a stream that a node has not heard since it restarted. Until it hears one, it
+// cannot know what went to its earlier incarnations.
+const unheard = ^uint32(0)
+
+func newTraffic(h *Host, s Subjects) traffic {
 	stack := h.process.Stack()
-	t := traffic{host: h, conn: conn, everyone: s.Everyone(),
+	t := traffic{host: h, everyone: s.Everyone(), heard: []string{s.Node(h.config.Node)},
 		codec: stack.Codec(), decoder: stack.Codec().Decoder()}
+	if h.config.Multicast && int(h.config.Node) < stack.N() {
+		t.heard = append(t.heard, s.Everyone())
+	}
 	for _, in := range stack.Instances() {
 		t.circulates = append(t.circulates, in.Spec.Circulates)
 	}
+	for i := range t.lives {
+		t.lives[i] = make([]uint32, stack.Total())
+	}
 	for id := range stack.Total() {
 		t.subjects = append(t.subjects, s.Node(nodes.ID(id)))
+		if h.config.Incarnation > 0 {
+			t.lives[0][id], t.lives[1][id] = unheard, unheard
+		}
 	}
-	if shaper := h.config.Shaper; shaper != nil {
-		t.links = nodes.NewLinks(stack.Total(), t.codec.Kinds(), shaper, false)
-	}
+	t.reshape(h.config.Shaper)
 	return t
+}
+
+// reshape has a shaper decide from now on what becomes of messages; nil: each is delivered at once.
+func (t *traffic) reshape(shaper nodes.Shaper) {
+	switch {
+	case shaper == nil:
+	case t.links == nil:
+		t.links = nodes.NewLinks(len(t.subjects), t.codec.Kinds(), shaper, false)
+		if life := t.host.config.Incarnation; life > 0 {
+			t.links.Restart(t.host.config.Node, life)
+		}
+	default:
+		t.links.Reshape(shaper)
+	}
 }
 
 // send publishes the message of e to one node.
 func (t *traffic) send(e *nodes.Effect) {
 	seq := t.host.log.SentTo(e.To).Add(1)
-	bytes := t.publish(e, t.subjects[e.To], false, seq)
+	bytes := t.publish(e, e.To, seq)
 	t.count(e, 1, 1, bytes)
 	t.host.trace(history.MessageRecord{Seq: uint32(seq), Peer: e.To, Instance: uint16(e.Instance), Kind: e.Kind,
 		Sent: true})
@@ -53,7 +81,7 @@ func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 	h, hearers := t.host, p.HearerCount()
 	if h.config.Multicast {
 		seq := h.log.MultiSent.Add(1)
-		bytes := t.publish(e, t.everyone, true, seq)
+		bytes := t.publish(e, nodes.None, seq)
 		t.count(e, hearers, 1, hearers*bytes)
 		h.trace(history.MessageRecord{Seq: uint32(seq), Peer: nodes.None, Instance: uint16(e.Instance),
 			Kind: e.Kind, Sent: true})
@@ -62,7 +90,7 @@ func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 	bytes := 0
 	for id := range p.Hearers() {
 		seq := h.log.SentTo(id).Add(1)
-		bytes += t.publish(e, t.subjects[id], false, seq)
+		bytes += t.publish(e, id, seq)
 		h.trace(history.MessageRecord{Seq: uint32(seq), Peer: id, Instance: uint16(e.Instance), Kind: e.Kind,
 			Sent: true})
 	}
@@ -70,16 +98,37 @@ func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 }
 
 // publish hands the message of e to the connection, which writes it out when the loop next waits, and
-// returns how many bytes it has.
-func (t *traffic) publish(e *nodes.Effect, subject string, multicast bool, seq uint64) int {
-	h := t.host
-	env := envelope{kind: e.Kind, multicast: multicast, from: h.config.Node, seq: seq, instance: e.Instance}
+// returns how many bytes it has. It is for one node, or, if to is None, for every other client.
+func (t *traffic) publish(e *nodes.Effect, to nodes.ID, seq uint64) int {
+	h, subject, floor, hearers := t.host, t.everyone, &t.host.log.MultiFloor, uint64(1)
+	env := envelope{kind: e.Kind, multicast: to == nodes.None, from: h.config.Node, seq: seq,
+		incarnation: h.config.Incarnation, instance: e.Instance}
+	if to != nodes.None {
+		subject, floor = t.subjects[to], h.log.Floor(to)
+	} else {
+		hearers = uint64(h.process.HearerCount())
+	}
+	if h.outage != nil {
+		h.outage.stamp(&env, floor.Load())
+	}
 	t.buffer = env.append(t.buffer[:0])
 	t.buffer = t.codec.Append(t.buffer, int(e.Kind), e.Message)
-	if err := t.conn.Publish(subject, t.buffer); err != nil && h.err == nil {
+	switch err := t.put(subject); {
+	case err == nil:
+	case h.config.Reconnect && broken(err):
+		h.log.Refused.Add(hearers)
+	case h.err == nil:
 		h.err = fmt.Errorf("publishing to %s: %w", subject, err)
 	}
 	return len(t.buffer)
+}
+
+// put publishes what is in the buffer.
+func (t *traffic) put(subject string) error {
+	if t.conn == nil {
+		return nats.ErrConnectionClosed
+	}
+	return t.conn.Publish(subject, t.buffer)
 }
 
 // count counts a message by its deliveries, its publishes, and the bytes of all deliveries.
@@ -123,42 +172,89 @@ func (h *Host) arrive(m *nats.Msg) {
 		h.err = fmt.Errorf("receiving a message: %w", err)
 		return
 	}
-	h.audit(&a.envelope)
 	if !h.started {
 		if h.hurry(); h.err != nil || h.quit {
 			return
 		}
 	}
+	h.audit(&a.envelope)
 	if h.traffic.links == nil {
 		h.deliver(&a)
 		return
 	}
 	arrivals, _ := h.traffic.links.Take(&nodes.Packet{From: a.from, To: h.config.Node, Instance: a.instance,
-		Kind: a.kind, Net: h.traffic.codec.Kind(int(a.kind)).Net, Bytes: len(m.Data), At: h.now})
+		Kind: a.kind, Net: h.traffic.codec.Kind(int(a.kind)).Net, Bytes: len(body), At: h.now})
 	switch counters := h.log.Instance(a.instance); {
 	case len(arrivals) == 0:
 		counters.Dropped.Add(1)
 	case len(arrivals) > 1:
 		counters.Copied.Add(uint64(len(arrivals) - 1))
 	}
+	if len(arrivals) == 1 && arrivals[0] <= h.now {
+		h.arriveNow(&a)
+		return
+	}
 	for _, at := range arrivals {
-		h.pend(task{at: at, what: toDeliver, arrival: a})
+		h.pendFor(a.instance, task{at: at, what: toDeliver, arrival: a})
 	}
 }
 
-// audit follows the numbers of a stream: each must be the last one plus one.
+// arriveNow delivers a message that is not delayed, after those of its link that were.
+func (h *Host) arriveNow(a *arrival) {
+	if h.tasks.Len() > 0 && h.tasks.First().at <= h.now {
+		h.runDue()
+	}
+	if h.err == nil && !h.quit {
+		h.deliver(a)
+	}
+}
+
+// audit follows the numbers of a stream: each must be the last one plus one, unless messages were lost with a
+// connection. A stream is that of one incarnation of the sender. The first message of a later one ends it.
 func (h *Host) audit(e *envelope) {
-	count := h.log.ReceivedFrom(e.from)
+	count, life := h.log.ReceivedFrom(e.from), &h.traffic.lives[0][e.from]
 	if e.multicast {
-		count = h.log.MulticastFrom(e.from)
+		count, life = h.log.MulticastFrom(e.from), &h.traffic.lives[1][e.from]
+	}
+	if e.incarnation != *life {
+		h.auditLife(e, count, life)
+		return
 	}
 	seen := count.Load()
 	if e.seq <= seen {
 		h.log.Repeats.Add(1)
 		return
 	}
-	if e.seq > seen+1 {
-		h.log.Gaps.Add(e.seq - seen - 1)
+	missing, explained := e.seq-seen-1, uint64(0)
+	if h.outage != nil {
+		explained = h.outage.explain(e, seen)
+		h.log.Explained.Add(explained)
+	}
+	if missing > explained {
+		h.log.Gaps.Add(missing - explained)
+	}
+	count.Store(e.seq)
+}
+
+// auditLife takes a message of another incarnation of its sender than the one before it in its stream, given
+// the number of that. A late one of an earlier incarnation is in no stream any more.
+func (h *Host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
+	if e.incarnation < *life && *life != unheard {
+		h.log.Strays.Add(1)
+		return
+	}
+	if h.outage != nil {
+		h.outage.explain(e, e.seq-1) // nothing: what is missing before it is the matter of the check
+	}
+	began := history.Event{Kind: history.LinkBegan, Count: uint32(e.from), Entry: e.incarnation,
+		Value: int64(e.seq), Fence: count.Load()}
+	if e.multicast {
+		began.Kind = history.MulticastBegan
+	}
+	h.record(began)
+	*life = e.incarnation
+	if h.outage != nil {
+		h.outage.explain(e, 0)
 	}
 	count.Store(e.seq)
 }
@@ -166,9 +262,10 @@ func (h *Host) audit(e *envelope) {
 // deliver hands a message to the node. It counts as delivered once all that it causes is counted.
 func (h *Host) deliver(a *arrival) {
 	h.trace(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind})
-	if !h.parked {
+	if !h.parked && !(h.hushed && h.detects(a.instance)) {
 		h.start()
 		h.handle(nodes.Input{Kind: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
+		h.tellFaults(nodes.OnReceive, a.from, a.kind)
 		h.act()
 	}
 	h.log.Instance(a.instance).Kinds[a.kind].Delivered.Add(1)

@@ -11,8 +11,10 @@ import (
 
 // An envelope precedes every message on the wire: a byte for the kind and two marks, of a multicast and of a
 // full envelope; then as varints the sender, the message's number in its stream, from 1, and, in a full
-// envelope only, the sender's incarnation and the instance, which are zero otherwise. The message follows, as
-// its codec writes it.
+// envelope only, twice the sender's incarnation, plus 1 if more follows, and the instance. What follows then
+// is how often the sender has been connected again, the number of the latest order that said that all are,
+// and how many messages of the stream it has sent since, this one included. All of these are zero otherwise.
+// Last comes the message, as its codec writes it.
 type envelope struct {
 	kind        uint8
 	multicast   bool
@@ -20,6 +22,10 @@ type envelope struct {
 	seq         uint64
 	incarnation uint32
 	instance    int32
+
+	reconnects uint32 // see outage
+	restored   uint32
+	owed       uint64 // 0: none, since it knows that connections are lost
 }
 
 const (
@@ -32,7 +38,11 @@ func (e *envelope) append(b []byte) []byte {
 	if e.multicast {
 		first |= multicastMark
 	}
-	full := e.incarnation != 0 || e.instance != 0
+	more := uint64(0)
+	if e.reconnects != 0 || e.restored != 0 || e.owed != 0 {
+		more = 1
+	}
+	full := e.incarnation != 0 || e.instance != 0 || more != 0
 	if full {
 		first |= fullMark
 	}
@@ -40,8 +50,13 @@ func (e *envelope) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(e.from))
 	b = binary.AppendUvarint(b, e.seq)
 	if full {
-		b = binary.AppendUvarint(b, uint64(e.incarnation))
+		b = binary.AppendUvarint(b, uint64(e.incarnation)<<1|more)
 		b = binary.AppendUvarint(b, uint64(e.instance))
+	}
+	if more != 0 {
+		b = binary.AppendUvarint(b, uint64(e.reconnects))
+		b = binary.AppendUvarint(b, uint64(e.restored))
+		b = binary.AppendUvarint(b, e.owed)
 	}
 	return b
 }
@@ -66,8 +81,12 @@ func (e *envelope) read(b []byte) ([]byte, error) {
 	e.from = nodes.ID(take(math.MaxInt32))
 	e.seq = take(math.MaxUint64)
 	if b[0]&fullMark != 0 {
-		e.incarnation = uint32(take(math.MaxUint32))
-		e.instance = int32(take(math.MaxInt32))
+		incarnation := take(math.MaxUint32<<1 | 1)
+		e.incarnation, e.instance = uint32(incarnation>>1), int32(take(math.MaxInt32))
+		if incarnation&1 != 0 {
+			e.reconnects, e.restored = uint32(take(math.MaxUint32)), uint32(take(math.MaxUint32))
+			e.owed = take(math.MaxUint64)
+		}
 	}
 	if !sound {
 		return nil, fmt.Errorf("a message's envelope is garbled: % x", b[:min(len(b), 32)])

@@ -15,12 +15,14 @@ var centralRow = nodes.Spec{
 		Summary: "A server outside the cluster grants the resource to one client at a time, in the order in " +
 			"which requests arrive.",
 	},
-	New:       func(c nodes.Config) nodes.Machine { return &centralClient{server: nodes.ID(c.N)} },
-	Servers:   func(nodes.Config) int { return 1 },
-	NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &coordinator{} },
-	Messages:  []nodes.Kind{{Zero: centralRequest{}}, {Zero: centralGrant{}}, {Zero: centralRelease{}}},
-	Safe:      nodes.NoAmnesia,
-	Live:      nodes.NoLoss | nodes.NoCrash,
+	New:         func(c nodes.Config) nodes.Machine { return &centralClient{server: nodes.ID(c.N)} },
+	Servers:     func(nodes.Config) int { return 1 },
+	NewServer:   func(nodes.Config, nodes.ID) nodes.Machine { return &coordinator{} },
+	Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+	Messages: []nodes.Kind{{Zero: centralRequest{}}, {Zero: centralGrant{}, Permit: true},
+		{Zero: centralRelease{}}},
+	Safe: nodes.NoAmnesia,
+	Live: nodes.NoLoss | nodes.NoCrash,
 	Cost: func(nodes.Config) nodes.Cost {
 		return always("3", nodes.Exactly(3), nodes.Exactly(2))
 	},
@@ -40,6 +42,25 @@ var centralRow = nodes.Spec{
 		{Figure: nodes.EntriesPerSecond, Source: "1/(W+2T), its release not waited for",
 			Sizes: []int{1}, Hold: 2 * nodes.Hop, Value: exactly(1 / (4 * nodes.Hop.Seconds()))},
 	}, utilisation("W/(W+2T)", 2)),
+	Faults: withoutTimeouts(
+		under(recovers, dossier+"crash of an idle client: L", "dead-idle"),
+		under(blocks, dossier+"crash of the coordinator: B; all ask it", "dead-coordinator"),
+		under(starves, dossier+"REQUEST lost: P, the requester", "lost-request"),
+		under(blocks, dossier+"GRANT lost: B; the coordinator waits for its release, and all others "+
+			"behind", "lost-reply"),
+		under(starves|blocks, dossier+"REQUEST lost: P, the requester; GRANT or RELEASE lost: B",
+			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		under(starves|blocks, dossier+"partition: P, those whose requests were lost; B, all, if a "+
+			"grant or a release was", "split-brain", "half-cut", "holder-in-majority"),
+		under(unhit, "its clients send each other nothing, and reach the coordinator", "one-way",
+			"bridge", "majority-ring"),
+		under(starves|blocks, "the book is silent on clients that forget: their numbers begin again, "+
+			"so their requests pass for copies (P, who was killed); B, all, if one was granted",
+			"each-in-turn", "restarts", "amnesia", "empty-restarts"),
+		under(recovers|starves|blocks|breaks, dossier+"amnesia of the coordinator: X if it grants "+
+			"again while somebody is inside; P, whose requests it has forgotten, or missed while it "+
+			"was down; B if these are all", "empty-coordinator"),
+	),
 }
 
 // The folklore algorithm: one node, the coordinator, grants the resource. (Textbooks: Coulouris et al.,

@@ -10,10 +10,11 @@ var centralInsideRow = nodes.Spec{
 		Source:  centralRow.Source,
 		Summary: "As central, but node 0 is the server and a client as well.",
 	},
-	New:      func(nodes.Config) nodes.Machine { return &centralInside{} },
-	Messages: centralRow.Messages,
-	Safe:     nodes.NoAmnesia,
-	Live:     nodes.NoLoss | nodes.NoCrash,
+	New:         func(nodes.Config) nodes.Machine { return &centralInside{} },
+	Messages:    centralRow.Messages,
+	Coordinator: func(nodes.Config) nodes.ID { return 0 },
+	Safe:        nodes.NoAmnesia,
+	Live:        nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {
 		if c.N == 1 {
 			return always("3, node 0: 0", nodes.Exactly(0), nodes.Exactly(0))
@@ -33,6 +34,30 @@ var centralInsideRow = nodes.Spec{
 		{Figure: nodes.MessagesPerEntry, Source: "one request in N is the coordinator's own", Load: "sequential",
 			Value: formula(func(n float64) float64 { return 3 * (n - 1) / n }), Within: nodes.Mean},
 	},
+	Faults: withoutTimeouts(
+		under(recovers, dossier+"crash of an idle client: L", "dead-idle"),
+		under(blocks, dossier+"crash of the coordinator: B; all ask it", "dead-coordinator"),
+		under(starves, dossier+"REQUEST lost: P, the requester", "lost-request"),
+		under(blocks, dossier+"GRANT lost: B; the coordinator waits for its release, and all others "+
+			"behind", "lost-reply"),
+		under(starves|blocks, dossier+"REQUEST lost: P, the requester; GRANT or RELEASE lost: B",
+			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		under(starves|blocks, dossier+"partition: P, those whose requests were lost, and the "+
+			"coordinator's side runs; B, all, if a grant or a release was", "split-brain", "half-cut",
+			"holder-in-minority", "holder-in-majority", "majority-ring"),
+		under(starves|blocks|unhit, "as split-brain; not hit if the bridge is the coordinator", "bridge"),
+		under(starves, dossier+"amnesia of the coordinator, which is node 0: X if somebody is inside, "+
+			"but here all have left; P, all others, whose requests it has missed or forgotten",
+			"amnesia"),
+		under(recovers, "the coordinator, node 0, has forgotten who waits, and each of these is "+
+			"restarted after it, and asks again", "each-in-turn"),
+		under(starves|blocks, "as amnesia if node 0 is hit; of others a grant or a release is lost (B, "+
+			"all)", "restarts"),
+		under(recovers|starves|blocks|breaks, dossier+"amnesia of the coordinator: X if it grants "+
+			"again while somebody is inside; else as restarts", "empty-restarts"),
+		under(recovers|starves|breaks, dossier+"amnesia of the coordinator: X if it grants again while "+
+			"somebody is inside; P, whose requests it has forgotten", "empty-coordinator"),
+	),
 }
 
 // centralInside is the central algorithm without a server: node 0 is a client and the coordinator as well.

@@ -153,8 +153,11 @@ func (g *golden) hunt(t *testing.T, f form) {
 	m.config = g.schedule.Config
 	for _, step := range g.schedule.Steps {
 		m.copies = m.copies || step.What == explore.StepDuplicate
-		m.restarts = m.restarts || step.What == explore.StepCrash
+		m.suspects = m.suspects || step.What == explore.StepSuspect && !m.crashes
+		m.crashes = m.crashes || step.What == explore.StepCrash
+		m.restarts = m.restarts || step.What == explore.StepRestart || step.What == explore.StepAmnesia
 	}
+	m.crashes = m.crashes && !m.restarts // whoever restarts has crashed
 	switch c, err := m.hunt(seeds); {
 	case err != nil:
 		t.Fatal(err)

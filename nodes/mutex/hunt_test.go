@@ -73,13 +73,11 @@ func (m mutant) fault(h *history.History, load workload.Load) (by, says string) 
 	if load == workload.Sequential {
 		cost = m.spec.Cost(m.config).Sequential
 	}
-	s := check.Setting{Config: m.config, Algorithm: m.sound.Name, Cost: cost, CostKnown: true,
-		Identities: m.spec.Identities, Circulates: m.spec.Circulates, Safe: m.spec.Safe, Live: m.spec.Live,
-		Exact: m.spec.Exact, Alone: load == workload.Sequential}
+	s := check.SettingOf(stackOf(m.options(0)))
+	s.Cost, s.CostKnown, s.Alone = cost, true, load == workload.Sequential
 	if m.unfair() {
 		s.Promise = check.PromiseOf(&m.spec, m.config, time.Millisecond)
 	}
-	s.Codec = m.spec.Codec()
 	v := check.Judge(h, s)
 	at := slices.IndexFunc(v.Findings, func(f check.Finding) bool {
 		return f.Outcome == check.Violated && !f.OutsideModel
@@ -95,30 +93,49 @@ func (m mutant) options(seed uint64) sim.Options {
 	o := sim.Options{Spec: &m.spec, Config: m.config, Seed: seed, Entries: uint64(max(8*m.config.N, m.entries)),
 		Patience:   20_000,
 		Reordering: m.spec.Safe&nodes.FIFO == 0,
-		Workload:   workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Millisecond)}}
+		Workload: workload.Workload{Load: workload.Saturated,
+			Hold: chance.Constant(cmp.Or(m.hold, time.Millisecond))}}
 	if seed%2 == 1 {
 		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("4ms")
 	}
 	if m.alone {
 		o.Workload.Load = workload.Sequential
 	}
+	if m.lasting {
+		o.Workload.Hold = chance.Constant(15 * time.Millisecond)
+	}
+	o.Beside = besides(&m.spec, m.config.N, "perfect")
+	if m.suspects {
+		o.Beside = besides(&m.spec, m.config.N, jumpy)
+	}
 	network := chaos.Network{Latency: exponential("1ms")}
 	if m.unfair() { // what is promised is exact where messages take the same time
 		network.Latency, o.Entries = chance.Constant(time.Millisecond), uint64(40*m.config.N)
 	}
+	var faults []chaos.Fault
 	if m.copies {
-		network.Duplication = 0.1
+		faults = append(faults, chaos.Fault{Duplicate: new(chaos.Share(0.1))})
 	}
-	o.Shaper = network.Shaper(chance.Dice(seed))
+	if m.losses {
+		faults = append(faults, chaos.Fault{Loss: &chaos.Losses{Rate: 0.05}})
+	}
+	if m.crashes {
+		roll := chance.Roll{Purpose: chance.ForTrial, Count: 3}
+		victim := chaos.Target{Nodes: chaos.Group{nodes.ID(seed) % nodes.ID(m.config.N)}}
+		at := time.Duration(chance.Dice(seed).Unit(roll) * float64(15*time.Millisecond))
+		faults = append(faults, chaos.Fault{Kill: victim, At: at})
+	}
 	if m.restarts {
 		dice := chance.Dice(seed)
 		for i := range uint64(3) {
 			roll := chance.Roll{Purpose: chance.ForTrial, Count: i}
 			at := time.Duration(dice.Unit(roll) * float64(5*time.Millisecond))
-			o.Crashes = append(o.Crashes, sim.Crash{Node: nodes.ID(i) % nodes.ID(m.config.N), Amnesia: true,
-				At: at + time.Duration(i)*10*time.Millisecond, Restart: time.Millisecond})
+			victim := nodes.ID(i) % nodes.ID(m.config.N)
+			faults = append(faults, chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{victim}}, Forget: true,
+				At: at + time.Duration(i)*10*time.Millisecond, For: time.Millisecond})
 		}
 	}
+	over(&o, &network, faults...)
 	return o
 }
 
@@ -167,19 +184,27 @@ func (h hunted) caughtBy() string {
 	return h.by
 }
 
+// met names the faults that the mutant meets.
+func (m mutant) met() (all string) {
+	for _, f := range []struct {
+		name  string
+		meets bool
+	}{{"copies", m.copies}, {"restarts", m.restarts}, {"a crash", m.crashes}, {"losses", m.losses},
+		{"suspicions", m.suspects}} {
+		if f.meets {
+			all += ", " + f.name
+		}
+	}
+	return strings.TrimPrefix(all, ", ")
+}
+
 // writeTable prints how each mutant was caught.
 func writeTable(w io.Writer, all []*hunted) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "ALGORITHM\tWHAT IS CHANGED\tNODES\tFAULTS\tCAUGHT BY\tSEEDS\tEXPLORED TO\tSTATES")
 	for _, h := range all {
-		faults := "none"
-		switch {
-		case h.copies:
-			faults = "copies"
-		case h.restarts:
-			faults = "restarts"
-		}
-		fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%d\n", h.sound.Name, h.rule, h.config.N, faults, h.caughtBy(),
+		fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%d\n", h.sound.Name, h.rule, h.config.N,
+			cmp.Or(h.met(), "none"), h.caughtBy(),
 			h.seeds, cmp.Or(h.end, "-"), h.states)
 	}
 	return out.Flush()
@@ -189,10 +214,23 @@ func writeTable(w io.Writer, all []*hunted) error {
 // returns the check, and how many states it took; the check is empty if there was none to find within bounds.
 func (m mutant) explore() (by string, states uint64, err error) {
 	for _, size := range []struct{ nodes, entries int }{{2, 1}, {2, 2}, {3, 1}, {3, 2}} {
-		o := explore.Options{Spec: &m.spec, Config: nodes.Config{N: size.nodes}, Entries: size.entries,
+		o := explore.Options{Spec: &m.spec, Entries: size.entries,
+			Config:     nodes.Config{N: size.nodes, Fenced: m.config.Fenced},
 			Reordering: m.spec.Safe&nodes.FIFO == 0, States: soak.Pick[uint64](100, 5000, 50_000)}
+		if _, timed := m.spec.New(o.Config).(nodes.Timed); timed {
+			o.Copies = 1
+		}
 		if m.copies {
 			o.Duplicates = 1
+		}
+		if m.losses {
+			o.Losses = 1
+		}
+		if m.suspects {
+			o.Suspicions = 1
+		}
+		if m.crashes {
+			o.Crashes = 1
 		}
 		if m.unfair() {
 			o.Checks = []string{explore.CheckFairness}

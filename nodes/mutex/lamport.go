@@ -16,7 +16,7 @@ var lamportRow = nodes.Spec{
 			"all peers have acknowledged it.",
 	},
 	New: func(c nodes.Config) nodes.Machine { return &lamport{seen: make([]uint64, c.N)} },
-	Messages: []nodes.Kind{{Zero: lamportRequest{}, Broadcast: true}, {Zero: lamportAck{}},
+	Messages: []nodes.Kind{{Zero: lamportRequest{}, Broadcast: true}, {Zero: lamportAck{}, Permit: true},
 		{Zero: lamportRelease{}, Broadcast: true}},
 	Safe: nodes.FIFO | nodes.NoAmnesia,
 	Live: nodes.NoLoss | nodes.NoCrash,
@@ -36,6 +36,17 @@ var lamportRow = nodes.Spec{
 		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
 		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	},
+	Faults: withoutTimeouts(
+		under(blocks, dossier+"crash of an idle node: B; all need its acknowledgements", "dead-idle"),
+		under(blocks, dossier+"1 message lost: B", "lost-request", "lost-reply"),
+		under(recovers|breaks, dossier+"reorder: X; it needs links in order", "overtaking"),
+		under(blocks|breaks, dossier+"loss: B; reorder: X", "flaky-links"),
+		under(starves|blocks, dossier+"amnesic restart: X if somebody is inside, but here all have "+
+			"left; the others wait for answers that were lost, and may let in who begins again, which "+
+			"then goes on alone (P, the others)", "each-in-turn", "restarts", "amnesia"),
+		under(recovers|starves|blocks|breaks, dossier+"amnesic restart: X; the rest as restarts, or "+
+			"nothing was lost (L)", "empty-restarts"),
+	),
 }
 
 // lamport is the algorithm of L. Lamport, "Time, clocks, and the ordering of events in a distributed

@@ -1,6 +1,7 @@
 package mutex
 
 import (
+	"cmp"
 	"slices"
 
 	"turnstile/nodes"
@@ -17,8 +18,8 @@ var maekawaRow = nodes.Spec{
 			"and votes are given back to better requests.",
 	},
 	New: func(c nodes.Config) nodes.Machine { return &maekawa{quorums: c.Value(quorumOption)} },
-	Messages: []nodes.Kind{{Zero: maekawaRequest{}}, {Zero: maekawaLocked{}}, {Zero: maekawaFailed{}},
-		{Zero: maekawaInquire{}}, {Zero: maekawaRelinquish{}}, {Zero: maekawaRelease{}}},
+	Messages: []nodes.Kind{{Zero: maekawaRequest{}}, {Zero: maekawaLocked{}, Permit: true},
+		{Zero: maekawaFailed{}}, {Zero: maekawaInquire{}}, {Zero: maekawaRelinquish{}}, {Zero: maekawaRelease{}}},
 	Options: []nodes.Option{quorumOption},
 	Safe:    nodes.NoAmnesia,
 	Live:    nodes.NoLoss | nodes.NoCrash,
@@ -63,6 +64,13 @@ var maekawaRow = nodes.Spec{
 			Value: func(nodes.Config) nodes.Range { return nodes.Between(1, 2) }},
 		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	},
+	Faults: withoutTimeouts(
+		under(blocks, dossier+"crash of an idle node: P, users of its vote; here they hold the votes "+
+			"that the others need (B)", "dead-idle"),
+		under(blocks, dossier+"1 message lost: B", "lost-request", "lost-reply"),
+		under(blocks|breaks, dossier+"amnesic restart: X if quorums share one arbiter, which has "+
+			"forgotten its vote; B, as its vote or what was on its way is lost", "empty-restarts"),
+	),
 }
 
 // arbiters is how many other nodes are in a quorum.
@@ -86,8 +94,10 @@ type maekawa struct {
 	voter   arbiter
 
 	// The node as a client of arbiters.
-	ours  stamp         // our request; zero while we are neither waiting nor inside
-	votes []maekawaVote // of our quorum; we are inside when we hold them all
+	ours   stamp         // our request; zero while we are neither waiting nor inside
+	votes  []maekawaVote // of those we ask
+	enough int           // how many of them let us in
+	inside bool
 }
 
 // An arbiter is a node in its other role: it lends its vote.
@@ -95,9 +105,11 @@ type arbiter struct {
 	lent   stamp   // the request that has our vote; zero if we have it
 	serial uint64  // of the last LOCKED
 	queue  []stamp // the requests that wait for it, the best first
-	seen   []stamp // of each node that ever asked, its latest request
+	seen   []stamp // of each node that ever asked, by ID, its latest request
 
-	textbook bool // leave Sanders' correction out
+	textbook bool   // leave Sanders' correction out
+	keeps    bool   // its vote outlives a crash
+	asked    uint64 // the clock of the node's own latest request, which is kept too
 }
 
 // A maekawaVote is what a client knows of the vote of one arbiter.
@@ -109,18 +121,18 @@ type maekawaVote struct {
 	Inquired uint64 // the LOCKED that the last INQUIRE was about
 }
 
-// INQUIRE, RELINQUISH and RELEASE have the serial number of the LOCKED that they are about, since late ones
-// would do harm otherwise: a RELINQUISH that was sent before the RELEASE of the same vote would make the
-// arbiter believe that the next borrower has given it back, and lend it twice. The stamp of the request would
-// not do: one request can be LOCKED, RELINQUISHed and LOCKED again, and an INQUIRE may arrive before the
-// LOCKED that it is about.
+// INQUIRE and RELINQUISH have the serial number of the LOCKED that they are about, since late ones would do
+// harm otherwise: a RELINQUISH that was sent before the RELEASE of the same vote would make the arbiter
+// believe that the next borrower has given it back, and lend it twice. The stamp of the request would not do:
+// one request can be LOCKED, RELINQUISHed and LOCKED again, and an INQUIRE may arrive before the LOCKED that
+// it is about. RELEASE has that stamp, since it is about all that the request was lent and may still be lent.
 type (
-	maekawaRequest    struct{ Clock uint64 }  // asks for a vote, stamped Clock
-	maekawaLocked     struct{ Serial uint64 } // lends it, for the Serial-th time
-	maekawaFailed     struct{ Clock uint64 }  // the request stamped Clock is not the best
-	maekawaInquire    struct{ Serial uint64 } // a better request has come
-	maekawaRelinquish struct{ Serial uint64 } // gives the vote back for the better request
-	maekawaRelease    struct{ Serial uint64 } // gives the vote back for good
+	maekawaRequest    struct{ Clock uint64 }         // asks for a vote, stamped Clock
+	maekawaLocked     struct{ Clock, Serial uint64 } // lends it to that request, for the Serial-th time
+	maekawaFailed     struct{ Clock uint64 }         // the request stamped Clock is not the best
+	maekawaInquire    struct{ Clock, Serial uint64 } // a better request than that has come
+	maekawaRelinquish struct{ Serial uint64 }        // gives the vote back for the better request
+	maekawaRelease    struct{ Clock uint64 }         // the request stamped Clock is over
 )
 
 // Start computes the quorum.
@@ -129,6 +141,7 @@ func (m *maekawa) Start(env *nodes.Env) {
 	for id := range quorum.All() {
 		m.votes = append(m.votes, maekawaVote{Arbiter: id})
 	}
+	m.enough = len(m.votes)
 }
 
 func (m *maekawa) Request(env *nodes.Env) {
@@ -140,12 +153,12 @@ func (m *maekawa) Request(env *nodes.Env) {
 }
 
 func (m *maekawa) Release(env *nodes.Env) {
-	m.ours = stamp{}
 	for i := range m.votes {
 		v := &m.votes[i]
-		v.Held = false
-		env.Send(v.Arbiter, maekawaRelease{v.Serial})
+		*v = maekawaVote{Arbiter: v.Arbiter}
+		env.Send(v.Arbiter, maekawaRelease{m.ours.Clock})
 	}
+	m.ours, m.inside = stamp{}, false
 }
 
 func (m *maekawa) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
@@ -156,7 +169,7 @@ func (m *maekawa) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 	case maekawaRelinquish:
 		m.voter.relinquish(env, msg.Serial)
 	case maekawaRelease:
-		m.voter.release(env, msg.Serial)
+		m.voter.release(env, stamp{msg.Clock, from})
 	case maekawaLocked, maekawaFailed, maekawaInquire:
 		m.hear(env, from, msg)
 	default:
@@ -170,11 +183,12 @@ func (m *maekawa) hear(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 	v := &m.votes[at]
 	switch msg := msg.(type) {
 	case maekawaLocked:
-		if m.ours.isZero() || msg.Serial <= v.Serial {
-			return // a copy
+		if msg.Clock != m.ours.Clock || msg.Serial <= v.Serial {
+			return // for a request that is over, or a copy
 		}
 		v.Serial, v.Held, v.Failed = msg.Serial, true, false
-		if !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return !v.Held }) {
+		if !m.inside && m.held() >= m.enough {
+			m.inside = true
 			env.Grant()
 		}
 	case maekawaFailed:
@@ -188,10 +202,20 @@ func (m *maekawa) hear(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 	m.yield(env)
 }
 
-// yield gives back the votes that are inquired about, once some vote has failed. None has while we are
-// inside: then an INQUIRE is ignored, and our RELEASE answers it.
+// held counts the votes that we have.
+func (m *maekawa) held() (count int) {
+	for i := range m.votes {
+		if m.votes[i].Held {
+			count++
+		}
+	}
+	return count
+}
+
+// yield gives back the votes that are inquired about, once some vote has failed. While we are inside, an
+// INQUIRE is ignored, and our RELEASE answers it.
 func (m *maekawa) yield(env *nodes.Env) {
-	if !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Failed }) {
+	if m.inside || !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Failed }) {
 		return
 	}
 	for i := range m.votes {
@@ -203,11 +227,15 @@ func (m *maekawa) yield(env *nodes.Env) {
 	}
 }
 
-// request lends the vote to s or lets s wait. Every waiter but the best knows that it is not.
+// request takes a request.
 func (a *arbiter) request(env *nodes.Env, s stamp) {
-	if !a.latest(s) {
-		return
+	if a.latest(s) {
+		a.admit(env, s)
 	}
+}
+
+// admit lends the vote to s or lets s wait. Every waiter but the best knows that it is not.
+func (a *arbiter) admit(env *nodes.Env, s stamp) {
 	if a.lent.isZero() {
 		a.lend(env, s)
 		return
@@ -228,21 +256,22 @@ func (a *arbiter) request(env *nodes.Env, s stamp) {
 			env.Send(best.ID, maekawaFailed{best.Clock})
 		}
 	default:
-		env.Send(a.lent.ID, maekawaInquire{a.serial})
+		env.Send(a.lent.ID, maekawaInquire{a.lent.Clock, a.serial})
 	}
 }
 
 // latest records s and reports whether it is later than all earlier requests of its node. If not, it is a
 // copy, and a vote lent to it might never be given back.
 func (a *arbiter) latest(s stamp) bool {
-	for i, old := range a.seen {
-		if old.ID == s.ID {
-			a.seen[i].Clock = max(old.Clock, s.Clock)
-			return old.before(s)
-		}
+	byID := func(s, t stamp) int { return cmp.Compare(s.ID, t.ID) }
+	at, known := slices.BinarySearchFunc(a.seen, s, byID)
+	if !known {
+		a.seen = slices.Insert(a.seen, at, s)
+		return true
 	}
-	a.seen = append(a.seen, s)
-	return true
+	old := a.seen[at]
+	a.seen[at].Clock = max(old.Clock, s.Clock)
+	return old.before(s)
 }
 
 // relinquish lends the vote to the best of those who wait, the one who gave it back among them.
@@ -254,10 +283,17 @@ func (a *arbiter) relinquish(env *nodes.Env, serial uint64) {
 	a.lendNext(env)
 }
 
-// release lends the vote to the best of those who wait.
-func (a *arbiter) release(env *nodes.Env, serial uint64) {
-	if serial != a.serial {
-		return // a copy
+// release forgets the request s, which may have entered without our vote, and lends the vote to the best of
+// those who wait if s had it.
+func (a *arbiter) release(env *nodes.Env, s stamp) {
+	a.latest(s) // if it is still on its way, it comes too late
+	a.drop(env, s)
+}
+
+func (a *arbiter) drop(env *nodes.Env, s stamp) {
+	if s != a.lent {
+		a.queue = slices.DeleteFunc(a.queue, func(q stamp) bool { return q == s })
+		return
 	}
 	a.lent = stamp{}
 	if len(a.queue) > 0 {
@@ -274,7 +310,8 @@ func (a *arbiter) lendNext(env *nodes.Env) {
 func (a *arbiter) lend(env *nodes.Env, s stamp) {
 	a.lent = s
 	a.serial++
-	env.Send(s.ID, maekawaLocked{a.serial})
+	a.save(env)
+	env.Send(s.ID, maekawaLocked{s.Clock, a.serial})
 }
 
 // WaitsFor names the arbiters whose votes we wait for.

@@ -23,7 +23,7 @@ func maekawaMutants() []mutant {
 			func(m maekawa) nodes.Machine { return &maekawaAnyRelinquish{maekawa: m} }),
 		change("an INQUIRE is answered before its LOCKED has come", anything,
 			func(m maekawa) nodes.Machine { return &maekawaEarly{m} }),
-		change("RELEASE does not say of which LOCKED", "exclusion",
+		change("RELEASE does not say of which request", "exclusion",
 			func(m maekawa) nodes.Machine { return &maekawaAnyRelease{m} }).copied(),
 		change("a copy of a request is lent the vote", "progress",
 			func(m maekawa) nodes.Machine { return &maekawaAnyRequest{m} }).copied(),
@@ -59,13 +59,14 @@ func (m *maekawaYielding) Receive(env *nodes.Env, from nodes.ID, msg nodes.Messa
 	m.maekawa.Receive(env, from, msg)
 	open := func(v maekawaVote) bool { return !v.Held }
 	if q, ok := msg.(maekawaInquire); ok && !slices.ContainsFunc(m.votes, open) {
-		env.Send(from, maekawaRelinquish(q))
+		env.Send(from, maekawaRelinquish{q.Serial})
 	}
 }
 
 func (m *maekawaSelfless) Start(env *nodes.Env) {
 	m.maekawa.Start(env)
 	m.votes = slices.DeleteFunc(m.votes, func(v maekawaVote) bool { return v.Arbiter == env.Self() })
+	m.enough = len(m.votes)
 }
 
 func (m *maekawaAnyRelinquish) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
@@ -77,7 +78,7 @@ func (m *maekawaAnyRelinquish) Receive(env *nodes.Env, from nodes.ID, msg nodes.
 	default:
 		m.maekawa.Receive(env, from, msg)
 	}
-	if !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Failed }) {
+	if m.inside || !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Failed }) {
 		return
 	}
 	for i := range m.votes {
@@ -93,7 +94,7 @@ func (m *maekawaEarly) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message)
 	failed := slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Failed })
 	early := func(v maekawaVote) bool { return v.Arbiter == from && v.Serial < q.Serial }
 	if ok && failed && slices.ContainsFunc(m.votes, early) {
-		env.Send(from, maekawaRelinquish(q))
+		env.Send(from, maekawaRelinquish{q.Serial})
 		return
 	}
 	m.maekawa.Receive(env, from, msg)
@@ -101,7 +102,7 @@ func (m *maekawaEarly) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message)
 
 func (m *maekawaAnyRelease) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 	if _, ok := msg.(maekawaRelease); ok && !m.voter.lent.isZero() {
-		msg = maekawaRelease{m.voter.serial}
+		from, msg = m.voter.lent.ID, maekawaRelease{m.voter.lent.Clock}
 	}
 	m.maekawa.Receive(env, from, msg)
 }

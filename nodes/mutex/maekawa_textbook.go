@@ -1,6 +1,10 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
 
 // Maekawa's algorithm as it is widely taught, without Sanders' correction. It is known to be broken, and here
 // to show that the checks detect it.
@@ -32,4 +36,15 @@ var maekawaTextbookRow = nodes.Spec{
 	Identities: maekawaRow.Identities,
 	Broken:     "progress",
 	BrokenAt:   nodes.Config{N: 4},
+	Faults:     orBlocks(maekawaRow.Faults),
+}
+
+// orBlocks returns cells of an algorithm that may deadlock by itself, whatever goes wrong besides.
+func orBlocks(cells []nodes.FaultCell) []nodes.FaultCell {
+	cells = slices.Clone(cells)
+	for i := range cells {
+		cells[i].May |= blocks
+		cells[i].Why += "; B, as it may deadlock without any fault"
+	}
+	return cells
 }

@@ -48,6 +48,20 @@ var naimiTrehelRow = nodes.Spec{
 			Value: formula(func(n float64) float64 { return 4 - 6/(n+1) }), Within: nodes.Fitted},
 		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
 	},
+	Faults: withoutTimeouts(
+		under(recovers|starves|blocks, dossier+"crash of an idle node: P, those whose requests go by "+
+			"it; B if it had kept the token; L if neither", "dead-idle"),
+		under(blocks, dossier+"token lost: B", "lost-token"),
+		under(starves|blocks, dossier+"REQUEST lost: P, the requester and those behind it, often B",
+			"lost-request"),
+		under(starves|blocks, dossier+"token lost: B; REQUEST: P, the requester and those behind it",
+			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		under(starves|blocks, dossier+"partition: P, those away from the token; the token lost "+
+			"crossing: B", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
+			"one-way", "bridge", "majority-ring"),
+		under(starves|blocks, dossier+"amnesic restart: safe, B; P, those behind it, if it did not "+
+			"have the token", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+	),
 }
 
 // harmonic is 1 + 1/2 + ... + 1/(n-1).

@@ -12,7 +12,7 @@ var naiveBroadcastRow = nodes.Spec{
 			"when it leaves.",
 	},
 	New:      func(nodes.Config) nodes.Machine { return &naiveBroadcast{} },
-	Messages: []nodes.Kind{{Zero: naiveRequest{}, Broadcast: true}, {Zero: naiveReply{}}},
+	Messages: []nodes.Kind{{Zero: naiveRequest{}, Broadcast: true}, {Zero: naiveReply{}, Permit: true}},
 	Live:     nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {
 		return always("2(N-1)", nodes.Exactly(float64(2*(c.N-1))), nodes.Exactly(1))
@@ -23,6 +23,12 @@ var naiveBroadcastRow = nodes.Spec{
 	},
 	Broken:   "exclusion",
 	BrokenAt: nodes.Config{N: 2},
+	Faults: under(breaks, "CE-01: two that ask at the same time are both let in, whatever goes wrong besides",
+		"dead-idle", "dead-waiter", "dead-holder", "each-in-turn", "lost-request", "lost-reply", "lossy-links",
+		"flaky-links", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
+		"majority-ring", "stopped-holder", "stopped-idle", "slow-node", "slow-links", "slow-network", "overtaking",
+		"copies", "restarts", "amnesia", "empty-restarts", "broker-restart", "split-brokers",
+		"stalled-connection", "reset-connections", "skewed-clocks"),
 }
 
 // naiveBroadcast is what one writes before reading the papers. It is known to be broken, and here to show

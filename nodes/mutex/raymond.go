@@ -44,6 +44,22 @@ var raymondRow = nodes.Spec{
 		{Figure: nodes.SynchronizationDelayHops, Source: "2 - 2/N on any tree", Sizes: nine,
 			Value: formula(func(n float64) float64 { return 2 - 2/n })},
 	}, meanDistances("line", "star", "binary")),
+	Faults: withoutTimeouts(
+		under(recovers|blocks, dossier+"crash of an idle leaf: L; B if it had kept the token, since "+
+			"nobody asked", "dead-idle"),
+		under(blocks, dossier+"token lost: B", "lost-token"),
+		under(starves, dossier+"REQUEST lost: P, the whole subtree, which has asked already",
+			"lost-request"),
+		under(starves|blocks, dossier+"token lost: B; REQUEST: P, the whole subtree", "lossy-links",
+			"flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		under(starves|blocks, dossier+"partition: P, those away from the token; the token lost "+
+			"crossing: B", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
+			"one-way"),
+		under(starves|blocks|unhit, "as split-brain; not hit if the tree has none of those links",
+			"bridge", "majority-ring"),
+		under(starves|blocks, dossier+"amnesic restart: safe, B; P, the subtree, if it did not have "+
+			"the token", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+	),
 }
 
 // meanDistances claims the cost of single requests in several trees: a request and a privilege for each edge

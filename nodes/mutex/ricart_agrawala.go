@@ -16,7 +16,7 @@ var ricartAgrawalaRow = nodes.Spec{
 			"earlier, replies when it leaves.",
 	},
 	New:      func(c nodes.Config) nodes.Machine { return &ricartAgrawala{deferred: make([]ricartReply, c.N)} },
-	Messages: []nodes.Kind{{Zero: ricartRequest{}, Broadcast: true}, {Zero: ricartReply{}}},
+	Messages: []nodes.Kind{{Zero: ricartRequest{}, Broadcast: true}, {Zero: ricartReply{}, Permit: true}},
 	Safe:     nodes.NoAmnesia,
 	Live:     nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {
@@ -38,6 +38,16 @@ var ricartAgrawalaRow = nodes.Spec{
 		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
 		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	}, utilisation("W/(W+T)", 1)),
+	Faults: withoutTimeouts(
+		under(blocks, dossier+"crash of an idle node: B; all need its replies", "dead-idle"),
+		under(blocks, dossier+"1 message lost: B", "lost-request", "lost-reply"),
+		under(starves|blocks, dossier+"amnesic restart: X if somebody is inside, but here all have "+
+			"left; the others wait for replies that were lost, and all reply to who begins again with "+
+			"the lowest stamps, which then goes on alone (P, the others)", "each-in-turn", "restarts",
+			"amnesia"),
+		under(recovers|starves|blocks|breaks, dossier+"amnesic restart: X without a persisted clock; "+
+			"the rest as restarts, or nothing was lost (L)", "empty-restarts"),
+	),
 }
 
 // ricartAgrawala is the algorithm of G. Ricart and A. K. Agrawala, "An optimal algorithm for mutual
@@ -107,7 +117,11 @@ func (r *ricartAgrawala) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 
 // putOff keeps the reply to a request until we leave.
 func (r *ricartAgrawala) putOff(from nodes.ID, m ricartRequest) {
-	if r.deferred[from] == (ricartReply{}) { // else a copy
+	known := r.deferred[from]
+	if m.Clock <= known.Clock { // a copy, or late
+		return
+	}
+	if known == (ricartReply{}) {
 		r.owed = append(r.owed, from)
 	}
 	r.deferred[from] = ricartReply(m) // the same stamp

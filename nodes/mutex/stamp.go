@@ -29,3 +29,6 @@ func insert(queue []stamp, s stamp) []stamp {
 	at, _ := slices.BinarySearchFunc(queue, s, stamp.compare)
 	return slices.Insert(queue, at, s)
 }
+
+// fence returns the stamp as a fence number: the later of two stamps has the higher one.
+func (s stamp) fence(env *nodes.Env) uint64 { return s.Clock*uint64(env.N()) + uint64(s.ID) }

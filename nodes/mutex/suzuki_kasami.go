@@ -50,6 +50,22 @@ var suzukiKasamiRow = nodes.Spec{
 		{Figure: nodes.MessagesPerEntry, Source: textbook + ": the token is kept", Load: "one", Value: exactly(0)},
 		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
 	},
+	Faults: withoutTimeouts(
+		under(recovers|blocks, dossier+"crash of an idle node: L; B if it had kept the token, since "+
+			"nobody asked", "dead-idle"),
+		under(blocks, dossier+"token lost: B", "lost-token"),
+		under(recovers|starves, dossier+"REQUEST lost to all: P, the requester; here it is lost to "+
+			"one, and the token goes on to others, who know of it (L)", "lost-request"),
+		under(starves|blocks, dossier+"token lost: B; REQUEST: P, the requester", "lossy-links",
+			"flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		under(starves|blocks, dossier+"partition: the token's side runs, the other side P; token lost "+
+			"crossing: B", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
+			"one-way", "bridge"),
+		under(recovers|starves|blocks, dossier+"partition: as split-brain; L, as those who missed a "+
+			"request are not the only ones to pass the token on", "majority-ring"),
+		under(starves|blocks, dossier+"amnesic restart: safe; token holder: B; who numbers its "+
+			"requests from 1 again: P", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+	),
 }
 
 // suzukiKasami is the algorithm of I. Suzuki and T. Kasami, "A distributed mutual exclusion

@@ -4,8 +4,8 @@
 // A row states what is published about its algorithm: the paper, what its safety and its progress rest on,
 // and what it costs. The tests hold it to that. To add an algorithm, write its file and list its row here.
 //
-// No row uses timeouts. So a lost message, a crash, a partition or a pause may stop an algorithm, but does
-// not break its safety; copies, reordering and amnesia may, where Safe says so.
+// Where a row uses no timeouts, a lost message, a crash, a partition or a pause may stop the algorithm, but
+// does not break its safety; copies, reordering and amnesia may, where Safe says so.
 package mutex
 
 import "turnstile/nodes"
@@ -14,14 +14,23 @@ import "turnstile/nodes"
 var Table = []*nodes.Spec{
 	&centralRow,
 	&centralInsideRow,
+	&centralQueuedRow,
+	&centralFailoverRow,
+	&centralFailoverLowestRow,
 	&tokenRingRow,
+	&tokenRingRegeneratingRow,
 	&lamportRow,
 	&ricartAgrawalaRow,
+	&ricartRetryingRow,
+	&ricartViewRow,
 	&suzukiKasamiRow,
+	&suzukiKasamiFTRow,
 	&raymondRow,
 	&naimiTrehelRow,
 	&maekawaRow,
 	&maekawaTextbookRow,
+	&majorityRow,
+	&agrawalRow,
 	&naiveBroadcastRow,
 }
 

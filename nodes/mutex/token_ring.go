@@ -41,6 +41,14 @@ var tokenRingRow = nodes.Spec{
 		{Figure: nodes.ClientDelayHops, Source: textbook + ": anywhere from 0 to N", Load: "sequential",
 			Sizes: nine, Value: func(c nodes.Config) nodes.Range { return nodes.Between(0, float64(c.N)) }},
 	},
+	Faults: withoutTimeouts(
+		under(blocks, dossier+"crash of an idle node: B at the next pass to it", "dead-idle"),
+		under(blocks, dossier+"token lost: B", "lost-token"),
+		under(blocks|unhit, dossier+"partition: B; not hit if those next to each other reach each other",
+			"majority-ring"),
+		under(recovers|blocks, dossier+"restart of the holder: B; who has no token loses none",
+			"empty-restarts"),
+	),
 }
 
 // tokenRing is the algorithm of G. Le Lann, "Distributed systems: towards a formal approach",

@@ -39,27 +39,46 @@ func (w *watched) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	w.around(w.machine, m, func() { w.machine.Receive(env, from, m) })
 }
 
-// runWatched simulates a row whose machines are watched, where copies arrive and messages overtake each other
-// as far as the row stands it. The error says what ended the run early.
+func (w *watched) Timeout(env *nodes.Env, t nodes.Timer) {
+	w.around(w.machine, nil, func() { w.machine.(nodes.Timed).Timeout(env, t) })
+}
+
+func (w *watched) Suspect(env *nodes.Env, peer nodes.ID) {
+	w.around(w.machine, nil, func() { w.machine.(nodes.Suspecter).Suspect(env, peer) })
+}
+
+func (w *watched) Trust(env *nodes.Env, peer nodes.ID) {
+	w.around(w.machine, nil, func() { w.machine.(nodes.Truster).Trust(env, peer) })
+}
+
+// runWatched simulates a row whose machines are watched. The error says what ended the run early.
 func runWatched(t *testing.T, row *nodes.Spec, n int, seed uint64, around observer) error {
 	t.Helper()
+	r, err := sim.Run(watchedOptions(row, n, seed, around))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Cut
+}
+
+// watchedOptions returns a run of a row whose machines are watched, where copies arrive and messages overtake
+// each other as far as the row stands it.
+func watchedOptions(row *nodes.Spec, n int, seed uint64, around observer) sim.Options {
 	w := *row
 	w.New = func(c nodes.Config) nodes.Machine { return &watched{row.New(c), around} }
 	w.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine {
 		return &watched{row.NewServer(c, id), around}
 	}
-	network := chaos.Network{Latency: exponential("1ms")}
+	var faults []chaos.Fault
 	if (row.Safe|row.Live)&nodes.NoDuplication == 0 {
-		network.Duplication = 0.3
+		faults = append(faults, chaos.Fault{Duplicate: new(chaos.Share(0.3))})
 	}
-	r, err := sim.Run(sim.Options{Spec: &w, Config: nodes.Config{N: n}, Seed: seed, Entries: 60,
-		Shaper: network.Shaper(chance.Dice(seed)), Reordering: row.Safe&nodes.FIFO == 0,
+	o := sim.Options{Spec: &w, Config: nodes.Config{N: n}, Seed: seed, Entries: 60,
+		Reordering: row.Safe&nodes.FIFO == 0,
 		Workload: workload.Workload{Load: workload.Closed, Think: exponential("4ms"),
-			Hold: chance.Constant(time.Millisecond)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.Cut
+			Hold: chance.Constant(time.Millisecond)}}
+	over(&o, millisecond(), faults...)
+	return o
 }
 
 // A singleEntry is an entry that was the only one asked for.

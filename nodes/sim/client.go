@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
 
 	"turnstile/internal/chance"
@@ -78,7 +79,7 @@ func (w *world) request(p *nodes.Process, r int32) {
 	c.made = true
 	w.totals[w.at(p.ID(), res.instance)].requests++
 	if w.waiting == 0 { // nobody has waited until now
-		w.moved = w.handled
+		w.moved, w.beats = w.steps, 0
 	}
 	w.open++
 	w.waiting++
@@ -90,6 +91,9 @@ func (w *world) request(p *nodes.Process, r int32) {
 		w.stop()
 	}
 	w.feed(p, &nodes.Input{Kind: nodes.Request, Instance: res.instance, Units: units})
+	if p.Up() && p.Client(res.instance) == nodes.Waiting {
+		w.tellFaults(nodes.OnRequest, p.ID(), nodes.None, 0)
+	}
 }
 
 // stop ends the issuing of requests. Requests of an open load that are due and not issued are recorded.
@@ -98,6 +102,9 @@ func (w *world) stop() {
 		return
 	}
 	w.stopped = true
+	if !w.toTheLast() {
+		w.endFaults()
+	}
 	if w.Duration == 0 && w.steady() > 0 && !w.measuring {
 		w.mark(history.Measuring)
 	}
@@ -111,6 +118,19 @@ func (w *world) stop() {
 				w.unissued(id, int32(r))
 			}
 		}
+	}
+}
+
+// toTheLast reports whether faults go on until the last request is over, not only until it is issued: so it
+// is in processes, where it comes out only then that the run has had its entries.
+func (w *world) toTheLast() bool {
+	return w.Duration == 0 && (w.brief() || w.Workload.Load == workload.Sequential)
+}
+
+// endFaults heals what is not healed yet.
+func (w *world) endFaults() {
+	if w.Saboteur != nil {
+		w.cut = cmp.Or(w.cut, w.Saboteur.End())
 	}
 }
 
@@ -146,9 +166,10 @@ func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 	c, res := w.client(p.ID(), r), &w.resources[r]
 	res.taken += p.Units(e.Instance)
 	w.waiting--
-	w.moved = w.handled
+	w.moved, w.beats = w.steps, 0
 	w.entries++
-	c.money = res.account
+	c.money, c.fence, c.left = res.account, e.Number, false
+	res.fence = max(res.fence, e.Number)
 	w.totals[w.at(p.ID(), e.Instance)].entries++
 	w.record(history.Event{Kind: history.Entered, Entry: c.count, Value: c.money, Fence: e.Number,
 		Count: uint32(res.taken), Node: p.ID(), Instance: uint16(e.Instance)})
@@ -159,31 +180,50 @@ func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 	hold := max(1, int64(w.Workload.HoldFor(res.dice, p.ID(), uint64(c.count))))
 	end := w.plan(w.now+hold, toRelease, p.ID())
 	end.input.Instance, end.input.Gen = e.Instance, c.count
+	w.tellFaults(nodes.OnEnter, p.ID(), nodes.None, 0)
 }
 
-// release ends a critical section, and hands the machine the release.
+// release ends a critical section, and hands the machine the release unless a fault takes the node down or
+// stops it in between.
 func (w *world) release(p *nodes.Process, instance int32) {
 	c, res := w.client(p.ID(), w.resource[instance]), &w.resources[w.resource[instance]]
-	res.account = c.money + 1
-	w.leave(p, instance, history.Exited)
+	exited := history.Event{Kind: history.Exited}
+	if res.fenced && c.fence < res.fence {
+		exited.Count = 1
+	} else {
+		res.account = c.money + 1
+	}
+	w.leave(p, instance, exited)
+	w.tellFaults(nodes.OnExit, p.ID(), nodes.None, 0)
+	if events, stands := w.missed[p.ID()]; stands {
+		later := missed{what: toHandBack, to: p.ID(), life: w.lives[p.ID()]}
+		later.input.Instance = instance
+		w.missed[p.ID()] = append(events, later)
+	} else if p.Up() {
+		w.handBack(p, instance)
+	}
+}
+
+// handBack hands the machine the release of a critical section that is over.
+func (w *world) handBack(p *nodes.Process, instance int32) {
 	w.feed(p, &nodes.Input{Kind: nodes.Release, Instance: instance})
-	w.totals[w.at(p.ID(), instance)].exits++
-	w.planRequest(p.ID(), w.resource[instance], c.due, w.now)
+	w.planRequest(p.ID(), w.resource[instance], w.client(p.ID(), w.resource[instance]).due, w.now)
 }
 
 // revoke ends a critical section that the machine has lost. The client writes nothing.
 func (w *world) revoke(p *nodes.Process, instance int32) {
-	w.leave(p, instance, history.Revoked)
-	w.totals[w.at(p.ID(), instance)].exits++
+	w.leave(p, instance, history.Event{Kind: history.Revoked})
 	w.planRequest(p.ID(), w.resource[instance], w.client(p.ID(), w.resource[instance]).due, w.now)
 }
 
 // leave records that a critical section is over, and how.
-func (w *world) leave(p *nodes.Process, instance int32, how history.Kind) {
+func (w *world) leave(p *nodes.Process, instance int32, how history.Event) {
 	c, res := w.client(p.ID(), w.resource[instance]), &w.resources[w.resource[instance]]
+	c.left = true
+	w.totals[w.at(p.ID(), instance)].exits++
 	w.frozen = w.frozen || res.taken > res.capacity
 	res.taken -= p.Units(instance)
 	w.open--
-	w.record(history.Event{Kind: how, Entry: c.count, Value: res.account, Node: p.ID(),
-		Instance: uint16(instance)})
+	how.Entry, how.Value, how.Node, how.Instance = c.count, res.account, p.ID(), uint16(instance)
+	w.record(how)
 }

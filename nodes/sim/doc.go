@@ -18,8 +18,8 @@
 //   - A machine that panics ends the run with a [Panic]. What happened before is in the history.
 //
 // A run ends by itself: after Duration, or so many Entries, issuing stops, and the run goes on until nothing
-// is left to happen. If somebody still waits then, or Patience messages were handled without an entry, the
-// run has stalled, and Result.Stall says who waits for whom.
+// is left to happen. If somebody still waits then, or Patience messages were handled and timers ran out
+// without an entry, the run has stalled, and Result.Stall says who waits for whom.
 //
 // # What plugs in
 //

@@ -20,41 +20,42 @@ func (w *world) crash(p *nodes.Process) {
 		if r == 0 {
 			crashed.Entry = w.client(p.ID(), 0).count
 		}
-		if p.Client(res.instance) == nodes.Inside {
+		switch state := p.Client(res.instance); {
+		case state == nodes.Inside && w.client(p.ID(), int32(r)).left: // it died before it handed it back
+		case state == nodes.Inside:
 			res.taken -= p.Units(res.instance)
-		}
-		if p.Client(res.instance) == nodes.Waiting {
+			w.open--
+		case state == nodes.Waiting:
 			w.servedCold(w.client(p.ID(), int32(r)).count)
+			w.open--
+			w.waiting--
 		}
-		w.over(p.Client(res.instance))
 	}
 	w.record(crashed)
 	w.lives[p.ID()]++
 	p.Crash()
+	delete(w.clocks, p.ID()) // a new process begins with a clock that is right
+	w.falls(p.ID())
+	w.goesOn(p.ID()) // what it has missed is lost
 }
 
-// over counts a request as over whose client is in a state.
-func (w *world) over(state nodes.ClientState) {
-	switch state {
-	case nodes.Inside:
-		w.open--
-	case nodes.Waiting:
-		w.open--
-		w.waiting--
-	}
-}
-
-// restart brings a node up again. Its clients begin again.
-func (w *world) restart(p *nodes.Process, amnesia bool) {
+// restart brings a node up again, and reports whether it has forgotten what its peers rely on. Its clients
+// begin again.
+func (w *world) restart(p *nodes.Process, amnesia bool) (forgot bool) {
 	if p.Up() {
-		return
+		return false
 	}
 	w.record(history.Event{Kind: history.Restarted, Count: p.Incarnation() + 1, Node: p.ID()})
-	if p.Forgets(amnesia) {
+	if forgot = p.Forgets(amnesia); forgot {
 		w.broke(nodes.NoAmnesia)
 	}
 	w.turn = p.ID()
 	w.lives[p.ID()]++
+	w.begins(p.ID())
+	if w.links != nil {
+		w.links.Restart(p.ID(), p.Incarnation()+1)
+	}
 	p.Restart(amnesia)
 	w.planAll(p.ID())
+	return forgot
 }

@@ -15,6 +15,7 @@ var _ nodes.Host = (*world)(nil)
 func (w *world) Send(p *nodes.Process, e *nodes.Effect) {
 	w.send(p.ID(), e.To, e)
 	w.count(p.ID(), e, 1, 1)
+	w.tellFaults(nodes.OnSend, p.ID(), e.To, e.Kind)
 }
 
 // Broadcast implements nodes.Host.
@@ -31,11 +32,14 @@ func (w *world) Broadcast(p *nodes.Process, e *nodes.Effect) {
 		publishes = 1
 	}
 	w.count(from, e, hearers, publishes)
+	w.tellFaults(nodes.OnSend, from, nodes.None, e.Kind)
 }
 
 // count counts a message by its deliveries and its publishes.
 func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
-	w.sent += uint64(deliveries)
+	if !w.detects(e.Instance) {
+		w.sent += uint64(deliveries)
+	}
 	t := w.tally(id, e.Instance, e.Kind)
 	t.sent += uint64(deliveries)
 	t.publishes += uint64(publishes)
@@ -58,25 +62,41 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 	}
 	p := &w.packet
 	p.From, p.To, p.Instance, p.Kind, p.Net, p.At = from, to, e.Instance, e.Kind, w.nets[e.Kind], w.now
+	if w.weighs {
+		w.buffer = w.stack.Codec().Append(w.buffer[:0], int(e.Kind), e.Message)
+		p.Bytes = len(w.buffer)
+	}
 	arrivals, reordered := w.links.Take(p)
 	switch {
 	case len(arrivals) == 0:
-		w.totals[w.at(to, e.Instance)].dropped++
-		w.broke(nodes.NoLoss)
+		w.drop(to, e.Instance)
+		w.brokeFor(e.Instance, nodes.NoLoss)
 	case len(arrivals) > 1:
 		w.totals[w.at(to, e.Instance)].copied += uint64(len(arrivals) - 1)
-		w.broke(nodes.NoDuplication)
+		w.brokeFor(e.Instance, nodes.NoDuplication)
 	}
 	if reordered {
-		w.broke(nodes.FIFO)
+		w.brokeFor(e.Instance, nodes.FIFO)
 	}
 	for _, at := range arrivals {
 		w.travel(max(at, w.now+1), from, to, e)
 	}
 }
 
+// drop counts a message for an instance of a node that is lost.
+func (w *world) drop(to nodes.ID, instance int32) {
+	if !w.detects(instance) {
+		w.dropped++
+	}
+	w.totals[w.at(to, instance)].dropped++
+}
+
 func (w *world) travel(at int64, from, to nodes.ID, e *nodes.Effect) {
-	w.inflight++
+	if w.detects(e.Instance) {
+		w.idling++
+	} else {
+		w.inflight++
+	}
 	arrival := w.plan(at, toDeliver, to)
 	arrival.kind, arrival.input.Instance = e.Kind, e.Instance
 	arrival.input.Kind, arrival.input.From, arrival.input.Message = nodes.Receive, from, e.Message
@@ -87,7 +107,13 @@ func (w *world) SetTimer(p *nodes.Process, e *nodes.Effect) {
 	dice := w.dice.Of(chance.ForTimer, int(e.Instance))
 	roll := chance.OnLink(chance.ForTimer, p.ID(), e.Timer.Peer, uint8(e.Timer.Kind), uint64(e.Gen))
 	length := e.Min + time.Duration(dice.Unit(roll)*float64(e.Max-e.Min))
-	t := w.plan(w.now+max(1, int64(length)), toTimeout, p.ID())
+	if w.detects(e.Instance) {
+		w.idling++
+	}
+	local := w.clockOf(p.ID())
+	due := local.Now(w.now) + max(1, int64(length))
+	t := w.plan(max(w.now+1, local.When(due)), toTimeout, p.ID())
+	t.local = due
 	t.input.Kind, t.input.Instance = nodes.Timeout, e.Instance
 	t.input.Timer, t.input.Gen = e.Timer, e.Gen
 }
@@ -107,11 +133,12 @@ func (w *world) Revoke(p *nodes.Process, e *nodes.Effect) {
 func (w *world) Elect(p *nodes.Process, e *nodes.Effect) {
 	w.record(history.Event{Kind: history.Elected, Node: p.ID(), Instance: uint16(e.Instance),
 		Count: uint32(e.To), Value: int64(e.Number)})
+	if e.To == p.ID() {
+		w.tellFaultsOf(nodes.Moment{Node: p.ID(), What: nodes.OnLead, Peer: nodes.None, Term: e.Number})
+	}
 }
 
-// Suspect implements nodes.Host. A detector that suspects a process that is up is not perfect.
-func (w *world) Suspect(_ *nodes.Process, e *nodes.Effect, suspects bool) {
-	if suspects && e.To >= 0 && int(e.To) < len(w.processes) && w.processes[e.To].Up() {
-		w.broke(nodes.PerfectDetector)
-	}
+// Suspect implements nodes.Host.
+func (w *world) Suspect(p *nodes.Process, e *nodes.Effect, suspects bool) {
+	w.suspect(p.ID(), e.To, e.Instance, suspects)
 }

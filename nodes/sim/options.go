@@ -1,13 +1,11 @@
 package sim
 
 import (
-	"cmp"
 	"errors"
 	"sync/atomic"
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
 
@@ -27,45 +25,24 @@ type Options struct {
 	Duration    time.Duration // of what is measured; zero: until Entries
 	Entries     uint64        // requests in all, warm-up included; zero: for Duration
 
-	Latency    time.Duration // of every message, if there is no Shaper
-	Shaper     nodes.Shaper  // decides when messages arrive, and which do
-	Reordering bool          // messages of one link may arrive in any order
-	Multicast  bool          // a broadcast is one publish
-	Crashes    []Crash       // in the order of their times
-	Pauses     []Pause       // in which nodes stand still
-	Marks      []Mark        // what is recorded as events when its time comes, such as that a fault begins
+	Latency    time.Duration  // of every message, if there is no Shaper
+	Shaper     nodes.Shaper   // decides when messages arrive, and which do
+	Reordering bool           // messages of one link may arrive in any order
+	Multicast  bool           // a broadcast is one publish
+	Saboteur   nodes.Saboteur // carries out faults; nil: there are none
+	Counts     bool           // record how many messages there were, at faults and the ends of what is measured
 
-	// Patience is how many messages may be handled without an entry while somebody waits, before the run
-	// counts as stalled; zero: plenty. It ends runs in which messages circulate for ever.
+	// Patience is how many messages may be handled and timers may run out, in all, without an entry while
+	// somebody waits, before the run counts as stalled; zero: plenty. It ends runs in which messages circulate,
+	// or are sent again, for ever.
 	Patience uint64
 
 	Interrupt <-chan struct{} // closed to end the run where it is; nil: never
 	Beat      *atomic.Uint64  // counts up as long as handlers return; nil: nobody looks
 }
 
-// A Pause is a time in which a node does nothing: what happens at it happens afterwards, in the same order.
-type Pause struct {
-	Node nodes.ID
-	At   time.Duration
-	For  time.Duration
-}
-
-// A Mark is an event to be recorded at a time.
-type Mark struct {
-	At    time.Duration
-	Event history.Event
-}
-
-// A Crash takes a node down, and perhaps up again.
-type Crash struct {
-	Node    nodes.ID
-	At      time.Duration
-	Restart time.Duration // after the crash; zero: never
-	Amnesia bool          // what was saved is lost
-}
-
-// stack returns what every node is made of.
-func (o *Options) stack() (*nodes.Stack, error) {
+// Stack returns what every node is made of.
+func (o *Options) Stack() (*nodes.Stack, error) {
 	return nodes.NewStack(append([]nodes.Instance{{Spec: o.Spec, Config: o.Config}}, o.Beside...)...)
 }
 
@@ -74,5 +51,8 @@ func (o *Options) Validate() error {
 	if o.Duration == 0 && o.Entries == 0 {
 		return errors.New("neither a duration nor a number of entries: the run would never end")
 	}
-	return cmp.Or(o.Workload.CheckRate(), o.checkCrashes())
+	if _, err := o.Stack(); err != nil {
+		return err
+	}
+	return o.Workload.CheckRate()
 }

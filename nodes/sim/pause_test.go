@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/chaos"
 	"turnstile/nodes/history"
 )
 
@@ -11,7 +12,7 @@ import (
 func TestNodesThatStandStill(t *testing.T) {
 	o := options(t, "ricart-agrawala", 3, slow(t))
 	const at, until = 20 * time.Millisecond, 50 * time.Millisecond
-	o.Pauses = []Pause{{Node: 1, At: at, For: until - at}}
+	over(&o, latency(t, "2ms"), chaos.Fault{Pause: chaos.Target{Nodes: chaos.Group{1}}, At: at, For: until - at})
 	h := &history.History{}
 	if _, err := Run(o, h); err != nil {
 		t.Fatal(err)

@@ -8,27 +8,28 @@ import (
 
 // An event is something that will happen.
 type event struct {
-	what    what
-	kind    uint8       // of message
-	amnesia bool        // of a restart
-	to      nodes.ID    // where it happens
-	life    uint32      // of that node when this was planned: if it went down since, this does not happen
-	input   nodes.Input // for that node to handle
+	what  what
+	kind  uint8       // of message
+	void  bool        // it does not happen
+	to    nodes.ID    // where it happens
+	life  uint32      // of that node when this was planned: if it went down since, this does not happen
+	local int64       // what the clock of that node shows then, of a timer
+	input nodes.Input // for that node to handle
 }
 
 // what an event is.
 type what uint8
 
 const (
-	toDeliver what = iota // a message arrives
-	toRequest             // a client's next request is due
-	toRelease             // a critical section is over
-	toTimeout             // a machine's timer runs out
-	toCrash
-	toRestart
-	toMeasure // the warm-up is over
-	toStop    // issuing ends
-	toMark    // an event is recorded
+	toDeliver  what = iota // a message arrives
+	toRequest              // a client's next request is due
+	toRelease              // a critical section is over
+	toHandBack             // a client that has left hands the machine the release, which a pause held up
+	toTimeout              // a machine's timer runs out
+	toTell                 // a node is told that another has crashed or is up
+	toMeasure              // the warm-up is over
+	toStop                 // issuing ends
+	toFault                // a fault begins or is healed
 )
 
 // A queue holds events until their time: the earliest first, and of equal times the one that was added first.
@@ -71,6 +72,21 @@ func newQueue() queue {
 }
 
 func (q *queue) empty() bool { return q.levels == 0 }
+
+// each calls do for each event, in no particular order. It may add events, for which do is not called.
+func (q *queue) each(do func(*event)) {
+	free := make([]bool, len(q.events))
+	for _, i := range append([]uint32{q.taken}, q.free...) {
+		free[i] = true
+	}
+	for i := range free {
+		if !free[i] {
+			e := q.events[i]
+			do(&e)
+			q.events[i] = e
+		}
+	}
+}
 
 // add returns the event that will happen at a time, for the caller to fill in.
 func (q *queue) add(at int64) *event {

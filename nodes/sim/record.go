@@ -14,6 +14,21 @@ func (w *world) record(e history.Event) {
 		w.tell()
 	}
 	w.moment = append(w.moment, e)
+	if w.Counts && counted(&e) {
+		w.moment = append(w.moment, history.Event{At: w.now, Kind: history.Counted, Value: int64(w.sent),
+			Fence: w.dropped, Node: nodes.None})
+	}
+}
+
+// counted reports whether messages are counted at an event.
+func counted(e *history.Event) bool {
+	switch e.Kind {
+	case history.FaultBegan, history.FaultHealed:
+		return true
+	case history.Marked:
+		return e.Count != history.Began && e.Count != history.Rested
+	}
+	return false
 }
 
 // tell gives the folds the events of one time, in the order in which the logs of processes would be merged.
@@ -54,6 +69,14 @@ func (w *world) broke(need nodes.Assumption) {
 	}
 	w.broken |= need
 	w.record(history.Event{Kind: history.AssumptionBroken, Value: int64(w.broken), Node: nodes.None})
+}
+
+// brokeFor is broke for what has happened to a message of an instance. A heartbeat that is lost excuses no
+// algorithm; a suspicion that comes of it may.
+func (w *world) brokeFor(instance int32, need nodes.Assumption) {
+	if !w.detects(instance) {
+		w.broke(need)
+	}
 }
 
 // close gives the folds the remaining events, and what the logs of processes would hold beside events.

@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"turnstile/internal/chance"
@@ -16,7 +18,7 @@ import (
 type Result struct {
 	Stall      string // the report of a stall, if there was one
 	Cut        error  // why the run ended early, if it did: ErrInterrupted, a Panic, or that it was too large
-	Deliveries uint64 // messages handled
+	Deliveries uint64 // messages handled, those of failure detectors left out
 }
 
 // ErrInterrupted ends a run when its Interrupt is closed.
@@ -65,17 +67,8 @@ func (w *world) run() {
 // begin starts all nodes, plans what the options say, and lets the clients begin.
 func (w *world) begin() {
 	w.mark(history.Began)
-	for _, c := range w.Crashes {
-		w.plan(int64(c.At), toCrash, c.Node)
-		if c.Restart > 0 {
-			w.plan(int64(c.At+c.Restart), toRestart, c.Node).amnesia = c.Amnesia
-		}
-	}
-	if s, counts := w.Shaper.(nodes.Beginner); counts {
-		s.Begin(w.now)
-	}
 	w.planWindow()
-	w.planMarks()
+	w.sabotage(int64(w.Warmup))
 	for id := range w.processes {
 		w.turn = nodes.ID(id)
 		w.processes[id].Boot()
@@ -112,9 +105,16 @@ func (w *world) loop() {
 		}
 		if w.stopped && w.open == 0 {
 			w.parked = w.stack.Circulates() // circulating messages come to rest where they are
+			w.hushed, w.last = true, max(1, cmp.Or(w.last, w.steps))
+			if w.endFaults(); w.cut != nil {
+				break
+			}
 			w.markStopped()
 		}
-		if w.queue.empty() {
+		if w.queue.empty() || w.idle() {
+			break
+		}
+		if w.endless() {
 			break
 		}
 		var e *event
@@ -122,16 +122,37 @@ func (w *world) loop() {
 			w.cut = errTooLong
 			break
 		}
-		if until := w.standsStill(e); until > 0 {
-			later := *e
-			*w.plan(until, later.what, later.to) = later
+		if w.misses(e) {
 			continue
 		}
 		w.happen(e)
-		if w.waiting > 0 && w.handled-w.moved > w.Patience {
-			w.stalled(w.handled - w.moved)
+		if w.stuck() {
+			w.stalled(w.steps - w.moved)
 		}
 	}
+}
+
+// endless reports whether messages have no end though all requests are over. Some algorithms never cease to
+// ask a node that is down: after some time no timer of theirs runs out any more, and what was sent arrives.
+func (w *world) endless() bool {
+	if w.last == 0 || w.open > 0 || w.parked {
+		return false
+	}
+	after, total := w.steps-w.last, uint64(len(w.processes))
+	w.expired = after > 1000*total
+	return after > 10_000*total
+}
+
+// stuck reports whether somebody waits, and so much has happened without an entry that nobody will enter. Of
+// algorithms that try again now and then, what their detectors do tells that, unless somebody is inside or a
+// fault is not over.
+func (w *world) stuck() bool {
+	if w.waiting == 0 {
+		return false
+	}
+	idle, total := w.steps-w.moved, uint64(len(w.processes))
+	return idle > w.Patience || idle > 100*total && w.beats > w.Patience+4000*total*total &&
+		w.open == w.waiting && (w.Saboteur == nil || w.Saboteur.Next() == math.MaxInt64)
 }
 
 // watch returns why the run must end at once, or nil.
@@ -154,11 +175,14 @@ func (w *world) watch() error {
 // atRest reports whether no request is open and no message is on its way, except circulating ones.
 func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.stack.Circulates()) }
 
-// stalled ends the run. messages is how many were handled since anybody entered; 0: nothing is left to
-// happen.
-func (w *world) stalled(messages uint64) {
+// stalled ends the run. steps is how many messages were handled and timers ran out since anybody entered; 0:
+// nothing is left to happen.
+func (w *world) stalled(steps uint64) {
 	var b strings.Builder
-	for i := range w.stack.Instances() {
+	for i, in := range w.stack.Instances() {
+		if in.Spec.Detector {
+			continue // nobody waits for it
+		}
 		status := make([]*nodes.NodeStatus, len(w.processes))
 		for id := range w.processes {
 			if p := &w.processes[id]; p.Up() {
@@ -166,12 +190,12 @@ func (w *world) stalled(messages uint64) {
 			}
 		}
 		if i > 0 {
-			fmt.Fprintf(&b, "\nInstance %d, %s:\n", i, w.stack.Instances()[i].Spec.Name)
+			fmt.Fprintf(&b, "\nInstance %d, %s:\n", i, in.Spec.Name)
 		}
 		b.WriteString(stall.Report(status, w.n))
 	}
 	w.stall = b.String()
-	w.record(history.Event{Kind: history.Marked, Count: history.Stalled, Value: int64(messages),
+	w.record(history.Event{Kind: history.Marked, Count: history.Stalled, Value: int64(steps),
 		Node: nodes.None})
 }
 
@@ -179,7 +203,7 @@ func (w *world) stalled(messages uint64) {
 // crashes before.
 func (w *world) plan(at int64, what what, to nodes.ID) *event {
 	e := w.queue.add(at)
-	e.what, e.to, e.life = what, to, w.lives[to]
+	e.what, e.to, e.life, e.void = what, to, w.lives[to], false
 	return e
 }
 
@@ -194,12 +218,8 @@ func (w *world) happen(e *event) {
 		w.warm()
 	case toStop:
 		w.stop()
-	case toMark:
-		w.record(w.Marks[e.input.Gen].Event)
-	case toCrash:
-		w.crash(p)
-	case toRestart:
-		w.restart(p, e.amnesia)
+	case toFault:
+		w.stepFaults()
 	case toRequest:
 		if r := w.resource[e.input.Instance]; there && !w.client(e.to, r).over {
 			w.request(p, r)
@@ -209,27 +229,54 @@ func (w *world) happen(e *event) {
 			p.Client(e.input.Instance) == nodes.Inside { // else it was revoked
 			w.release(p, e.input.Instance)
 		}
+	case toHandBack:
+		if there {
+			w.handBack(p, e.input.Instance)
+		}
 	case toTimeout:
-		if there && !w.parked {
+		detects := w.detects(e.input.Instance)
+		if detects && !e.void {
+			w.idling--
+		}
+		if there && !e.void && !w.parked && !w.expired && !(detects && w.hushed) {
+			if !detects {
+				w.steps++
+			}
 			w.feed(p, &e.input)
+		}
+	case toTell:
+		if there {
+			w.told(p, e.input.From)
 		}
 	}
 }
 
 // deliver hands a message to its node, which may have gone down or restarted since it was sent.
 func (w *world) deliver(p *nodes.Process, e *event, there bool) {
-	w.inflight--
+	detects := w.detects(e.input.Instance)
+	if detects {
+		w.idling--
+	} else {
+		w.inflight--
+	}
 	if !there {
-		w.totals[w.at(e.to, e.input.Instance)].dropped++
+		w.drop(e.to, e.input.Instance)
 		w.broke(nodes.NoCrash)
 		return
 	}
-	w.handled++
+	if detects {
+		w.beats++
+	} else {
+		w.handled++
+		w.steps++
+	}
 	// Now, so that its memory is fetched together with the node's.
 	w.tally(e.to, e.input.Instance, e.kind).delivered++
 	w.note(e.to, e.input.From, e.input.Instance, e.kind, false)
-	if !w.parked {
+	if !w.parked && !(detects && w.hushed) {
+		from, kind := e.input.From, e.kind
 		w.feed(p, &e.input)
+		w.tellFaults(nodes.OnReceive, p.ID(), from, kind)
 	}
 }
 

@@ -56,7 +56,7 @@ func encoded(t testing.TB, o Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := history.NewWriter(&b, history.Header{Nodes: o.Config.N + o.Spec.ServerCount(o.Config)})
-	if _, err := Run(o, w); err != nil || w.Err() != nil {
+	if _, err := Run(o, faultless{w}); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
 	}
 	return b.Bytes()
@@ -64,19 +64,17 @@ func encoded(t testing.TB, o Options) []byte {
 
 // setting is what the checks must know of a run, costs left aside.
 func setting(o Options) check.Setting {
-	s := check.Setting{Config: o.Config, Algorithm: o.Spec.Name, Identities: o.Spec.Identities,
-		Circulates: o.Spec.Circulates, Safe: o.Spec.Safe, Live: o.Spec.Live, Expected: o.Entries}
-	s.Codec = o.Spec.Codec()
+	stack, err := o.Stack()
+	if err != nil {
+		panic(err) // a slip of the pen in a test
+	}
+	s := check.SettingOf(stack)
+	s.Exact, s.Expected = nil, o.Entries
 	return s
 }
 
 // verdict judges a run.
 func verdict(o Options, r *recorded) check.Verdict { return check.Judge(&r.History, setting(o)) }
-
-// over has messages travel over a network.
-func over(o *Options, n chaos.Network) {
-	o.Latency, o.Shaper = n.Simulated(chance.Dice(o.Seed))
-}
 
 // latency returns a network whose messages take that long.
 func latency(t testing.TB, text string) (n chaos.Network) {
@@ -95,11 +93,12 @@ func slow(t testing.TB) func(*Options) {
 // stormy has everything go wrong that the simulator knows.
 func stormy(t testing.TB) func(*Options) {
 	n := latency(t, "exponential:1ms")
-	n.Loss, n.Duplication = 0.01, 0.01
+	amnesia := crash(1, 30*time.Millisecond, 5*time.Millisecond)
+	amnesia.Forget = true
 	return func(o *Options) {
-		over(o, n)
+		over(o, n, chaos.Fault{Loss: &chaos.Losses{Rate: 0.01}},
+			chaos.Fault{Duplicate: new(chaos.Share(0.01))}, amnesia)
 		o.Reordering = true
-		o.Crashes = []Crash{{Node: 1, At: 30 * time.Millisecond, Restart: 5 * time.Millisecond, Amnesia: true}}
 	}
 }
 
@@ -111,9 +110,9 @@ func TestHistoriesArePinned(t *testing.T) {
 		want string
 	}{
 		"calm": {options(t, "ricart-agrawala", 5),
-			"a0f7410f2acb67d43c06ea9e3cf9b641e15fa464b55baf347a647a6a64681057"},
+			"197c432f14401ce7849d1b4163485d86d16e5127e9ba0d8ce98ed040c15b2b85"},
 		"stormy": {options(t, "suzuki-kasami", 5, stormy(t)),
-			"27673d391e206a06d169db9adcc3a730896e824e7e8f0bdbbac83f693ce1c754"},
+			"331a56639c41f4f958a0a5f7f09d84c860f0b77507fd5dfd4bb6b0ad406948c4"},
 	} {
 		once, again := encoded(t, test.o), encoded(t, test.o)
 		if !bytes.Equal(once, again) {
@@ -139,8 +138,9 @@ func TestSeedsDiffer(t *testing.T) {
 func TestFaultOfRateZeroLeavesTheHistory(t *testing.T) {
 	o := options(t, "lamport", 4, slow(t))
 	plain := encoded(t, o)
-	dice := chance.Dice(o.Seed)
-	o.Shaper = chaos.Loss{Dice: dice, Of: chaos.Duplication{Dice: dice, Of: o.Shaper}}
+	over(&o, latency(t, "exponential:1ms"), chaos.Fault{Loss: &chaos.Losses{}},
+		chaos.Fault{Duplicate: new(chaos.Share)}, chaos.Fault{Delay: &chance.Distribution{}},
+		chaos.Fault{Reorder: &chance.Distribution{}})
 	if !bytes.Equal(plain, encoded(t, o)) {
 		t.Error("faults of rate zero change the history")
 	}
@@ -160,7 +160,9 @@ func TestLoads(t *testing.T) {
 			o.Workload.Think.Set("exponential:5ms")
 		}},
 		{"open", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, 50 }},
-		{"for a time", func(o *Options) { o.Entries, o.Warmup, o.Duration = 0, 50*time.Millisecond, time.Second }},
+		{"for a time", func(o *Options) {
+			o.Entries, o.Warmup, o.Duration = 0, 50*time.Millisecond, time.Second
+		}},
 	} {
 		for _, algorithm := range []string{"ricart-agrawala", "token-ring", "central"} {
 			t.Run(test.name+" "+algorithm, func(t *testing.T) {
@@ -212,7 +214,7 @@ func TestVirtualTimeIsExact(t *testing.T) {
 
 func TestCrashStallsWhatRestsOnNoCrash(t *testing.T) {
 	o := options(t, "ricart-agrawala", 4, func(o *Options) {
-		o.Crashes = []Crash{{Node: 2, At: 20 * time.Millisecond}}
+		suffer(o, crash(2, 20*time.Millisecond, 0))
 	})
 	r := mustRun(t, o)
 	v := verdict(o, r)
@@ -240,10 +242,6 @@ func TestOptionsAreValidated(t *testing.T) {
 		"at least one": func(o *Options) { o.Config.N = 0 },
 		"never end":    func(o *Options) { o.Entries = 0 },
 		"a rate of 0":  func(o *Options) { o.Workload.Load = workload.Open },
-		"node 7 to cr": func(o *Options) { o.Crashes = []Crash{{Node: 7}} },
-		"down already": func(o *Options) {
-			o.Crashes = []Crash{{Node: 1, At: 5, Restart: 10}, {Node: 1, At: 9, Restart: 1}}
-		},
 	} {
 		_, err := Run(options(t, "ricart-agrawala", 3, change))
 		if err == nil || !strings.Contains(err.Error(), says) {
@@ -312,7 +310,7 @@ func TestLongIdle(t *testing.T) {
 func TestSequentialDown(t *testing.T) {
 	o := options(t, "central", 3, func(o *Options) {
 		o.Workload.Load = workload.Sequential
-		o.Crashes = []Crash{{Node: 2, At: 0}} // who is not the first to be drawn
+		suffer(o, crash(2, 0, 0)) // who is not the first to be drawn
 	})
 	r := mustRun(t, o)
 	entries := uint64(0)
@@ -344,7 +342,8 @@ func TestLastIsIssued(t *testing.T) {
 // What a brief run measures ends with its last request, whatever happens long after.
 func TestBriefRunEndsWithItsLastRequest(t *testing.T) {
 	o := options(t, "central", 5, func(o *Options) {
-		o.Entries, o.Crashes = 20, []Crash{{Node: 0, At: time.Hour}}
+		o.Entries = 20
+		suffer(o, crash(0, time.Hour, 0))
 	})
 	s := section.New(0, nil)
 	if _, err := Run(o, s); err != nil {

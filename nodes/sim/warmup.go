@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"time"
-
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
@@ -63,6 +61,3 @@ func (w *world) measure() {
 	w.mark(history.Measuring)
 	w.plan(w.now+int64(w.Duration), toStop, 0)
 }
-
-// latestStop returns when issuing ends at the latest, of a run for a duration.
-func (o *Options) latestStop() time.Duration { return max(o.Warmup, o.WarmupLimit) + o.Duration }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"turnstile/internal/chance"
+	"turnstile/internal/skew"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -9,6 +10,7 @@ import (
 // A world is the state of a simulated run.
 type world struct {
 	Options
+	detectors
 	dice       chance.Dice
 	stack      *nodes.Stack
 	n          int // clients
@@ -25,9 +27,13 @@ type world struct {
 	circulates []bool       // of each instance
 	packet     nodes.Packet // the current one
 	links      *nodes.Links // nil if all messages take the same time
+	weighs     bool         // packets have Bytes
+	buffer     []byte       // of an encoded message
 	latency    int64        // that time
 	queue      queue
-	turn       nodes.ID // the node that handles the current input
+	missed     map[nodes.ID][]missed   // of nodes that stand still
+	clocks     map[nodes.ID]skew.Clock // those that were set
+	turn       nodes.ID                // the node that handles the current input
 	now        int64
 	folds      []history.Fold
 	moment     []history.Event // what has happened at one time
@@ -39,17 +45,22 @@ type world struct {
 	drawn      uint64 // sequential load: nodes drawn so far
 	handled    uint64
 	sent       uint64
+	dropped    uint64
 	asked      asked // sequential load: the current request
 	trace      []history.MessageRecord
 	traced     uint64 // messages ever put into the trace
 	frozen     bool   // too many have been inside: the trace keeps what led to it
-	moved      uint64 // handled at the latest entry, or when somebody began to wait
+	steps      uint64 // messages handled and timers run out, those of failure detectors left out
+	moved      uint64 // steps at the latest entry, or when somebody began to wait
+	last       uint64 // steps when the last request was over
+	beats      uint64 // messages of failure detectors handled since then
 	broken     nodes.Assumption
 	stopped    bool
 	measuring  bool // Measuring is marked
 	warmup     warmup
 	ended      bool // Stopped is marked
 	parked     bool
+	expired    bool // no timer runs out any more
 	stall      string
 	cut        error
 }
@@ -60,6 +71,8 @@ type resource struct {
 	capacity int // in units
 	taken    int // units
 	account  int64
+	fenced   bool        // it refuses what is written under lower fence numbers
+	fence    uint64      // the highest that has entered
 	dice     chance.Dice // for what its clients do
 }
 
@@ -67,9 +80,11 @@ type resource struct {
 type client struct {
 	over  bool // no request is planned any more
 	made  bool // the request that was due latest was made
+	left  bool // it has left its critical section, and the machine may not know yet
 	count uint32
-	due   int64 // when the latest request was due, or the next is
-	money int64 // what the account held at the latest enter
+	due   int64  // when the latest request was due, or the next is
+	money int64  // what the account held at the latest enter
+	fence uint64 // under which that was
 }
 
 // asked is a request of the sequential load, made when all was at rest.
@@ -91,7 +106,7 @@ type tally struct{ sent, publishes, delivered uint64 }
 
 // newWorld returns a run of valid options that has not begun.
 func newWorld(o Options) *world {
-	stack, _ := o.stack() // the options are valid
+	stack, _ := o.Stack() // the options are valid
 	total := stack.Total()
 	w := &world{Options: o, dice: chance.Dice(o.Seed), stack: stack, n: stack.N(), queue: newQueue()}
 	if w.Patience == 0 {
@@ -105,7 +120,7 @@ func newWorld(o Options) *world {
 		if r := len(w.resources); r < len(stack.Mutexes()) && stack.Mutexes()[r] == int32(i) {
 			w.resource[i] = int32(r)
 			w.resources = append(w.resources, resource{instance: int32(i), capacity: in.Config.Capacity(),
-				dice: w.dice.Of(chance.ForResource, r)})
+				fenced: stack.Fenced(int32(i)), dice: w.dice.Of(chance.ForResource, r)})
 		}
 	}
 	w.clients = make([]client, w.n*len(w.resources))
@@ -122,7 +137,10 @@ func newWorld(o Options) *world {
 	w.latency = max(1, int64(o.Latency))
 	if o.Shaper != nil {
 		w.links = nodes.NewLinks(total, w.kinds, o.Shaper, o.Reordering)
+		weigher, may := o.Shaper.(nodes.Weigher)
+		w.weighs = may && weigher.NeedsBytes()
 	}
+	w.detectors = newDetectors(stack)
 	rt := nodes.NewRuntime(stack, w, w.choose)
 	w.processes = make([]nodes.Process, total)
 	for id := range w.processes {

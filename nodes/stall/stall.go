@@ -23,11 +23,14 @@ func Report(states []*nodes.NodeStatus, n int) string {
 			fmt.Fprintf(&b, "  %s: does not answer\n", name)
 			continue
 		}
-		token := ""
-		if s.Token {
-			token = ", has the token"
+		says := ""
+		if s.Standing != "" {
+			says = ", " + s.Standing
 		}
-		fmt.Fprintf(&b, "  %s: client %s%s; %s\n", name, s.Client, token, s.Machine)
+		if s.Token {
+			says += ", has the token"
+		}
+		fmt.Fprintf(&b, "  %s: client %s%s; %s\n", name, s.Client, says, s.Machine)
 	}
 	graph := waitsFor(states)
 	fmt.Fprintln(&b, "Who waits for whom:")

@@ -12,14 +12,14 @@ func TestReportFindsTheCircle(t *testing.T) {
 	// server, is at ease.
 	got := Report([]*nodes.NodeStatus{
 		{Client: "waiting", Machine: "x=1", WaitsFor: []nodes.ID{2}},
-		{Client: "waiting", Machine: "x=2", WaitsFor: []nodes.ID{0}},
+		{Client: "waiting", Machine: "x=2", WaitsFor: []nodes.ID{0}, Standing: "queued at position 2"},
 		{Client: "idle", Machine: "x=3", LentTo: id(1), Token: true},
 		nil,
 		{Client: "none", Machine: "x=4"},
 	}, 4)
 	const want = `The state of each node:
   node 0: client waiting; x=1
-  node 1: client waiting; x=2
+  node 1: client waiting, queued at position 2; x=2
   node 2: client idle, has the token; x=3
   node 3: does not answer
   server 4: client none; x=4

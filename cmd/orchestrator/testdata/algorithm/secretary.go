@@ -24,6 +24,7 @@ var secretaryRow = nodes.Spec{
 	Cost: func(c nodes.Config) nodes.Cost {
 		return always("3, the coordinator 0", nodes.Between(0, 3), nodes.Between(0, 2))
 	},
+	Faults:     centralInsideRow.Faults,
 	Identities: []nodes.Identity{same("grant", "request"), same("release", "request")},
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"turnstile/chaos"
-	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/detector"
 	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
 )
@@ -20,24 +20,25 @@ type role struct {
 	Node      *host.Config  `json:"node"`
 	Algorithm string        `json:"algorithm"`
 	Machines  nodes.Config  `json:"machines"`
-	Network   chaos.Network `json:"network"`
+	Chaos     chaos.Station `json:"chaos"`
+	Detector  string        `json:"detector"`
 }
 
 // wrongs are what may be wrong: with the machines of all nodes, or with the process of one.
 var wrongs = map[string]struct {
 	machine func(nodes.Mutex) nodes.Machine
-	process func(*host.Config) error
+	process func(*host.Config, nodes.Config) error
 }{
 	"hasty":   {machine: func(m nodes.Mutex) nodes.Machine { return &hasty{m} }},
 	"deaf":    {machine: func(m nodes.Mutex) nodes.Machine { return &deaf{Mutex: m} }},
 	"echoing": {machine: func(m nodes.Mutex) nodes.Machine { return &echoing{m} }},
-	"slow-clock": {process: func(c *host.Config) error {
+	"slow-clock": {process: func(c *host.Config, _ nodes.Config) error {
 		c.Zero += int64(time.Millisecond)
 		return nil
 	}},
-	"own-account": {process: func(c *host.Config) error {
+	"own-account": {process: func(c *host.Config, machines nodes.Config) error {
 		c.Resource += "-of-its-own"
-		return host.CreateResource(c.Resource, 1)
+		return host.CreateResource(c.Resource, 1, machines.N)
 	}},
 }
 
@@ -94,14 +95,26 @@ func run(name string) error {
 		spec.New = func(c nodes.Config) nodes.Machine { return wrong.machine(sound.New(c).(nodes.Mutex)) }
 	}
 	if wrong.process != nil && r.Node.Node == 1 {
-		if err := wrong.process(r.Node); err != nil {
+		if err := wrong.process(r.Node, r.Machines); err != nil {
 			return err
 		}
 	}
-	stack, err := nodes.NewStack(nodes.Instance{Spec: &spec, Config: r.Machines})
+	instances := []nodes.Instance{{Spec: &spec, Config: r.Machines}}
+	if r.Detector != "" {
+		in, err := detector.Parse(r.Detector, r.Machines.N)
+		if err != nil {
+			return err
+		}
+		instances = append(instances, in)
+	}
+	stack, err := nodes.NewStack(instances...)
 	if err != nil {
 		return err
 	}
-	r.Node.Shaper = r.Network.Shaper(chance.Dice(r.Node.Seed))
+	site, err := r.Chaos.Open(stack.N(), stack.Codec(), r.Node.Seed)
+	if err != nil {
+		return err
+	}
+	r.Node.Shaper, r.Node.Watcher, r.Node.Faults = site.Shaper, site.Watcher, site
 	return host.Run(*r.Node, stack, orders, os.Stdout)
 }

@@ -1,0 +1,102 @@
+package campaign
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/workload"
+)
+
+// A Case is one run of a campaign.
+type Case struct {
+	Spec    *nodes.Spec
+	Options bench.Options // with the faults of the plan
+	Real    bool          // by processes
+}
+
+// The clusters of a campaign.
+const (
+	fewestNodes = 2
+	mostNodes   = 7
+)
+
+// measured is how long the runs of a campaign are measured. At a latency of 1 ms that is enough for some
+// hundred entries, and short enough for a thousand runs in a minute.
+const measured = time.Second
+
+// patient is how long the runs of an algorithm that acts on silence are measured, so that faults last for
+// longer than its timeouts.
+const patient = 5 * time.Second
+
+// draw draws the case of a number, from 0. The cases take turns with the rows. Every second one of a row has
+// a plan that leaves its model whole, the others have any.
+func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error) {
+	d := drawn{dice: chance.Dice(seed).Of(chance.ForCampaign, number+1)}
+	o := bench.Defaults()
+	spec := rows[number%len(rows)]
+	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // short enough to read out
+	o.Duration, o.Warmup, o.WarmupLimit = measured, measured/10, 0
+	if spec.Detects != "" || spec.GraceOf(spec.Explicit(o.Config)) > 0 {
+		o.Duration = patient
+	}
+	o.Config.N = fewestNodes + d.below(mostNodes-fewestNodes+1)
+	o.Config.Fenced = spec.Fenced && d.below(2) == 0
+	o.Latency = d.one("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
+	o.Workload = d.workload()
+	if spec.Broken != "" { // what is rare shows in long runs of many
+		o.Config.N, o.Duration, o.Latency = mostNodes, patient, d.one("exponential:1ms")
+		o.Workload = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
+	}
+	scene := &chaos.Scene{Spec: spec, Config: o.Config, Measured: o.Duration, Simulated: !real}
+	draw := chaos.InsidePlan
+	if number/len(rows)%2 == 1 {
+		draw = chaos.RandomPlan
+	}
+	plan := draw(scene, o.Seed)
+	o.Plan, o.Faults = plan.Name, plan.Faults
+	if err := o.Validate(spec); err != nil {
+		return nil, fmt.Errorf("seed %d drew %s with %d nodes under %s, which is no run: %w", o.Seed, spec.Name,
+			o.Config.N, o.Plan, err)
+	}
+	return &Case{spec, o, real}, nil
+}
+
+// drawn draws one thing after another.
+type drawn struct {
+	dice  chance.Dice
+	count uint64
+}
+
+func (d *drawn) bits() uint64 {
+	d.count++
+	return d.dice.Bits(chance.Roll{Purpose: chance.ForCampaign, Count: d.count})
+}
+
+func (d *drawn) below(n int) int { return int(d.bits() % uint64(n)) }
+
+// one draws one of several distributions.
+func (d *drawn) one(texts ...string) chance.Distribution {
+	s, err := chance.ParseDistribution(texts[d.below(len(texts))])
+	if err != nil {
+		panic(err) // a slip of the pen of the caller
+	}
+	return s
+}
+
+// workload draws what the clients do. Clients of whom one alone ever asks show little.
+func (d *drawn) workload() workload.Workload {
+	w := workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
+	switch d.below(6) {
+	case 0:
+		w.Load, w.Think = workload.Closed, d.one("5ms", "exponential:5ms")
+	case 1:
+		w.Load, w.Rate = workload.Open, float64(10*(1+d.below(3)))
+	case 2:
+		w.Load = workload.Sequential
+	}
+	return w
+}

@@ -1,0 +1,173 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/bench"
+	"turnstile/bench/check"
+	"turnstile/chaos"
+	"turnstile/internal/english"
+	"turnstile/nodes"
+)
+
+// A Failure is how a run failed: what the worst finding of its verdict is.
+type Failure struct {
+	Check   string
+	Outcome check.Outcome
+	Outside bool // an assumption that the algorithm rests on had been broken before
+}
+
+// failureOf returns how a run failed that is not valid.
+func failureOf(v *check.Verdict) Failure {
+	worst := v.Worst()
+	return Failure{worst.Check, worst.Outcome, worst.OutsideModel}
+}
+
+// Shrunk is what is left of a plan.
+type Shrunk struct {
+	Failure Failure
+	Reason  string        // what the verdict of the run under the shrunken plan says
+	Faults  []chaos.Fault // each takes place once, and has a seed
+	From    int           // how many faults there were
+	Tries   int           // runs that it took
+}
+
+// mostTries is how many runs a plan may take to shrink.
+const mostTries = 2000
+
+// Shrink returns the fewest faults of a simulated run that make it fail as it does with all of them, and has
+// these be as short and simple as that allows. Whichever of them are left out, the others draw the same,
+// since each has a seed of its own. It returns nil if the run is valid.
+//
+// It finds a set of which no single fault can be left out, by ddmin of A. Zeller and R. Hildebrandt,
+// "Simplifying and isolating failure-inducing input", IEEE Transactions on Software Engineering 28(2), 2002.
+func Shrink(ctx context.Context, spec *nodes.Spec, o bench.Options) (*Shrunk, error) {
+	first, err := bench.Try(ctx, spec, o)
+	if err != nil || first.Verdict.Outcome == check.Valid {
+		return nil, err
+	}
+	s := shrinker{ctx: ctx, spec: spec, options: o}
+	s.Failure, s.Reason, s.From = failureOf(&first.Verdict), first.Verdict.Reason, len(first.Faults)
+	s.Faults = first.Faults
+	for i := range s.Faults {
+		s.Faults[i].Hit = nil // that came out in the run, and may change
+	}
+	s.reduce()
+	s.simplify()
+	if s.err == nil {
+		s.err = ctx.Err()
+	}
+	return &s.Shrunk, s.err
+}
+
+// A shrinker shrinks a plan.
+type shrinker struct {
+	Shrunk
+	ctx     context.Context
+	spec    *nodes.Spec
+	options bench.Options
+	err     error // of a run that could not be made
+}
+
+// fails reports whether the run fails in the same way under some faults, and keeps these if it does.
+func (s *shrinker) fails(faults []chaos.Fault) bool {
+	if s.err != nil || s.ctx.Err() != nil || s.Tries >= mostTries {
+		return false
+	}
+	s.Tries++
+	o := s.options
+	o.Plan, o.Faults = "", faults
+	t, err := bench.Try(s.ctx, s.spec, o)
+	if err != nil {
+		if s.ctx.Err() == nil {
+			s.err = fmt.Errorf("shrinking: %w", err)
+		}
+		return false
+	}
+	if t.Verdict.Outcome == check.Valid || failureOf(&t.Verdict) != s.Failure {
+		return false
+	}
+	s.Faults, s.Reason = faults, t.Verdict.Reason
+	return true
+}
+
+// reduce leaves out faults until none can be left out alone.
+func (s *shrinker) reduce() {
+	if s.fails(nil) {
+		return
+	}
+	for parts := 2; len(s.Faults) > 1; {
+		size := (len(s.Faults) + parts - 1) / parts
+		switch {
+		case s.failsWithout(size):
+			parts = max(2, parts-1)
+		case size == 1:
+			return
+		default:
+			parts = min(2*parts, len(s.Faults))
+		}
+	}
+}
+
+// failsWithout reports whether the run fails without one of the parts of so many faults, and leaves it out.
+func (s *shrinker) failsWithout(size int) bool {
+	all := s.Faults
+	for from := 0; from < len(all); from += size {
+		rest := slices.Concat(all[:from], all[min(from+size, len(all)):])
+		if len(rest) > 0 && s.fails(rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// simplify makes one fault after another shorter and simpler.
+func (s *shrinker) simplify() {
+	const shortest = time.Millisecond
+	for i := range s.Faults {
+		s.change(i, func(f *chaos.Fault) bool {
+			was := f.Forget
+			f.Forget = false
+			return was
+		})
+		for s.change(i, func(f *chaos.Fault) bool {
+			f.For = (f.For / 2).Truncate(shortest)
+			return f.For >= shortest
+		}) {
+		}
+	}
+}
+
+// change changes a fault, if the run fails with that, and reports whether it does. The change says whether it
+// is one.
+func (s *shrinker) change(number int, change func(*chaos.Fault) bool) bool {
+	if number >= len(s.Faults) {
+		return false
+	}
+	faults := slices.Clone(s.Faults)
+	return change(&faults[number]) && s.fails(faults)
+}
+
+// File returns the shrunken plan as a file that a run can carry out. The lines come before it, as comments.
+func (s *Shrunk) File(lines ...string) (string, error) {
+	var b bytes.Buffer
+	for _, line := range lines {
+		fmt.Fprintf(&b, "# %s\n", line)
+	}
+	if len(s.Faults) == 0 {
+		b.WriteString("# It fails without any fault.\n")
+		return b.String(), nil
+	}
+	about := fmt.Sprintf("What is left of a plan of %s: %s.", english.Count(s.From, "fault", "faults"),
+		s.Reason)
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	err := e.Encode(chaos.Plan{About: about, Faults: s.Faults})
+	return b.String(), err
+}

@@ -1,0 +1,127 @@
+//go:build linux
+
+package bench
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench/check"
+	"turnstile/chaos"
+	"turnstile/nodes/workload"
+)
+
+// suffering returns the options of a short run of an algorithm with faults, as plans write them.
+func suffering(t *testing.T, algorithm string, brokers int, faults ...string) Options {
+	t.Helper()
+	o := Defaults()
+	o.Algorithm, o.Config.N, o.Workload.Load, o.Brokers = algorithm, 4, workload.Saturated, brokers
+	o.Warmup, o.Duration, o.Patience = 50*time.Millisecond, 700*time.Millisecond, 500*time.Millisecond
+	for _, text := range faults {
+		f, err := chaos.ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Faults = append(o.Faults, f)
+	}
+	return o
+}
+
+// complete makes a run of real processes, which ends early only if it stalls.
+func complete(t *testing.T, o Options) *Run {
+	t.Helper()
+	r, err := makeRun(t, o)
+	if err != nil && !strings.Contains(err.Error(), "stalled") {
+		t.Errorf("the run ended early: %v", err)
+	}
+	return r
+}
+
+// What faults of connections, brokers and routes lose is explained, and nothing is held against an algorithm
+// that its model excuses. All is healed at the end.
+func TestTheTransportSuffers(t *testing.T) {
+	for name, test := range map[string]struct {
+		faults  []string
+		brokers int
+		never   bool // it loses nothing, so that the run is valid
+	}{
+		"lag":        {[]string{"lag: 1, by: 20ms, at: 200ms, for: 200ms"}, 1, true},
+		"throttle":   {[]string{"throttle: all, to: 20KB, at: 200ms, for: 200ms"}, 1, true},
+		"stall":      {[]string{"stall: holder, at: 200ms, for: 200ms"}, 1, true},
+		"pause":      {[]string{"pause-broker: 0, at: 200ms, for: 200ms"}, 1, true},
+		"reset":      {[]string{"reset: random, at: 200ms, for: 100ms"}, 1, false},
+		"resets":     {[]string{"reset: minority, at: 100ms, every: 150ms, repeat: 3"}, 1, false},
+		"kill":       {[]string{"kill-broker: 0, at: 200ms, for: 100ms"}, 1, false},
+		"routes":     {[]string{"cut-routes: 0/1-2, at: 200ms, for: 100ms"}, 3, false},
+		"to the end": {[]string{"cut-routes: 0/1/2, at: 400ms", "stall: 2, at: 500ms"}, 3, false},
+		"one of three, and a node": {[]string{"kill-broker: 1, at: 200ms, for: 200ms",
+			"kill: 0, at: 250ms, for: 50ms", "pause-broker: 2, at: 250ms, for: 100ms"}, 3, false},
+	} {
+		for _, algorithm := range []string{"ricart-agrawala", "token-ring", "central"} {
+			t.Run(name+" "+algorithm, func(t *testing.T) {
+				t.Parallel()
+				r := complete(t, suffering(t, algorithm, test.brokers, test.faults...))
+				v := r.Trials[0].Verdict
+				if v.Outcome == check.Violated || v.Outcome == check.Inconclusive && !v.OutsideModel &&
+					!strings.Contains(v.Reason, "nobody entered") || test.never && v.Outcome != check.Valid {
+					t.Errorf("%v, outside its model: %v: %s", v.Outcome, v.OutsideModel, v.Reason)
+				}
+				for _, f := range v.Findings {
+					if (f.Check == "loss" || f.Check == "accounting") && f.Outcome != check.Valid &&
+						!f.OutsideModel {
+						t.Errorf("%s is %v: %s", f.Check, f.Outcome, f.Says)
+					}
+					if f.Check == "faults" && strings.Contains(f.Says+strings.Join(f.Witness, ""),
+						"not healed") {
+						t.Error(f.Says)
+					}
+				}
+				if left, _ := filepath.Glob(filepath.Join(r.Folder.LogFolder(1), "*")); len(left) > 0 {
+					t.Errorf("%v are left", left)
+				}
+				t.Logf("%v: %s; %d lost with the broker", v.Outcome, v.Reason, v.LostWithBroker)
+			})
+		}
+	}
+}
+
+// A trial that stalls leaves the brokers and proxies to the next as they were.
+func TestTrialsDoNotInheritFaults(t *testing.T) {
+	o := suffering(t, "ricart-agrawala", 1, "lag: 1, by: 1ms", "loss: 100%, at: 10ms")
+	o.Warmup, o.WarmupLimit, o.Duration, o.Entries, o.Trials = 0, 0, 0, 4000, 2
+	r := complete(t, o)
+	if len(r.Trials) != 2 {
+		t.Fatalf("there were %d trials", len(r.Trials))
+	}
+	for _, trial := range r.Trials {
+		if v := trial.Verdict; !v.OutsideModel || trial.Trouble != "" {
+			t.Errorf("trial %d: %v, %s, %s", trial.Number, v.Outcome, v.Reason, trial.Trouble)
+		}
+	}
+}
+
+// What is left of a fault at the end of a trial ends it as trouble.
+func TestFaultsThatAreLeftAreTrouble(t *testing.T) {
+	tr := carried(t, 3, true)
+	var err error
+	if tr.driver, err = chaos.NewDriver(nil, chaos.NewBoard(), 4, tr.stack(tr.spec).Codec()); err == nil {
+		err = tr.driver.Begin(stage{tr}, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.checkHealed(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := tr.cutRoutes(t.Context(), 4, [][]int{{0}, {1}}, true); err != nil {
+		t.Fatal(err)
+	}
+	tr.transport.brokers.Kill(2)
+	err = tr.checkHealed(t.Context())
+	if want := "faults were not healed: fault 4 of a connection or a route; broker 2 is down"; err == nil ||
+		err.Error() != want {
+		t.Errorf("the error is %v", err)
+	}
+}

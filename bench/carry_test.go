@@ -1,0 +1,225 @@
+//go:build linux
+
+package bench
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"turnstile/bench/cluster"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/host"
+	"turnstile/nodes/mutex"
+)
+
+// carried returns a trial whose transport is up, and which has no node processes.
+func carried(t *testing.T, brokers int, proxies bool) *trial {
+	t.Helper()
+	tr := &trial{Options: Defaults(), transport: &transport{}, ended: make(chan *cluster.Process, 16)}
+	var err error
+	if tr.spec, err = mutex.Find("central"); err != nil {
+		t.Fatal(err)
+	}
+	tr.lives = make([]life, tr.Config.N+1)
+	tr.anchor = host.DropAnchor()
+	tr.journal, err = history.CreateJournal(filepath.Join(t.TempDir(), "orchestrator.log"), 1, tr.anchor.Error)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.journal.Close() })
+	tr.Config.N, tr.Brokers, tr.Proxies = 4, brokers, proxies
+	t.Cleanup(func() { tr.transport.close() })
+	err = tr.transport.launch(t.Context(), cluster.NewLauncher(), setup(t), &tr.Options, tr.spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range tr.transport.processes() {
+		tr.follow(p)
+	}
+	return tr
+}
+
+// joined connects a node to its broker, and has it subscribe to what nodes do.
+func joined(t *testing.T, tr *trial, id nodes.ID) *nats.Conn {
+	t.Helper()
+	conn, err := nats.Connect(tr.transport.url(id), nats.Token(tr.transport.token()), nats.NoReconnect())
+	if err == nil {
+		t.Cleanup(conn.Close)
+		_, err = conn.SubscribeSync(host.SubjectsOf("r").Node(id))
+	}
+	if err == nil && tr.Multicast && int(id) < tr.Config.N {
+		_, err = conn.SubscribeSync(host.SubjectsOf("r").Everyone())
+	}
+	if err == nil {
+		err = conn.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// awaitSettled waits until the brokers know each other and all nodes, and checks that no end of a process is
+// reported as trouble.
+func awaitSettled(t *testing.T, tr *trial) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		is, err := tr.settled(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the brokers do not settle")
+		}
+	}
+	if len(tr.ended) > 0 {
+		t.Errorf("%s is reported to have ended", (<-tr.ended).Name)
+	}
+}
+
+// Nodes are spread over the brokers, and a trial begins once each broker knows of all.
+func TestSubscriptionsAreAwaited(t *testing.T) {
+	for _, multicast := range []bool{false, true} {
+		tr := carried(t, 3, false)
+		tr.Multicast = multicast
+		if err := tr.awaitSubscriptions(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		for id := range nodes.ID(tr.total()) {
+			joined(t, tr, id)
+			if is, err := tr.settled(t.Context()); is && int(id) < tr.total()-1 {
+				t.Errorf("settled after node %d, %v", id, err)
+			}
+		}
+		if err := tr.awaitSubscriptions(t.Context(), true); err != nil {
+			t.Error(err)
+		}
+		awaitSettled(t, tr)
+		if got := tr.transport.url(3); got != tr.transport.url(0) || got == tr.transport.url(1) {
+			t.Errorf("node 3 connects to %s, node 0 to %s", got, tr.transport.url(0))
+		}
+	}
+}
+
+func TestBrokersAreKilledAndRestarted(t *testing.T) {
+	tr := carried(t, 3, true)
+	var conns []*nats.Conn
+	for id := range nodes.ID(tr.total()) {
+		conns = append(conns, joined(t, tr, id))
+	}
+	awaitSettled(t, tr)
+	url := tr.transport.url(1)
+	if err := tr.killBroker(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for !conns[1].IsClosed() || !conns[4].IsClosed() {
+		time.Sleep(time.Millisecond)
+	}
+	if is, err := tr.settled(t.Context()); is || err != nil || conns[0].IsClosed() {
+		t.Errorf("with a broker missing it is settled: %v, %v", is, err)
+	}
+	if err := tr.restartBroker(t.Context(), 1); err != nil || tr.transport.url(1) != url {
+		t.Fatalf("it comes back at %s, %v", tr.transport.url(1), err)
+	}
+	joined(t, tr, 1)
+	joined(t, tr, 4)
+	awaitSettled(t, tr)
+	tr.transport.brokers.Process(1).Kill() // not on purpose
+	select {
+	case p := <-tr.ended:
+		if p.Name != "broker 1" {
+			t.Errorf("%s is reported to have ended", p.Name)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the end of a restarted broker is not reported")
+	}
+}
+
+func TestRoutesAndConnectionsAreFaulty(t *testing.T) {
+	tr := carried(t, 3, true)
+	for id := range nodes.ID(tr.total()) {
+		joined(t, tr, id)
+	}
+	awaitSettled(t, tr)
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := t.Context()
+	do(tr.cutRoutes(ctx, 1, [][]int{{0}, {1, 2}}, false))
+	do(tr.beginConnection(ctx, []nodes.ID{0, 2}, cluster.ConnectionFault{Number: 2, Stall: true}))
+	if got, err := tr.inForce(ctx); err != nil || !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("in force are %v, %v", got, err)
+	}
+	conn, err := nats.Connect(tr.transport.url(1), nats.Token(tr.transport.token()))
+	do(err)
+	conn.Close()
+	_, err = nats.Connect(tr.transport.url(0), nats.Token(tr.transport.token()),
+		nats.Timeout(100*time.Millisecond))
+	if err == nil {
+		t.Error("a stalled connection is made")
+	}
+	do(tr.healConnection(ctx, 2))
+	do(tr.healRoutes(ctx, 1))
+	if got, err := tr.inForce(ctx); err != nil || len(got) > 0 {
+		t.Errorf("in force are %v, %v", got, err)
+	}
+	awaitSettled(t, tr)
+}
+
+func TestFaultsOfTransportRefused(t *testing.T) {
+	ctx, other, plain := t.Context(), &trial{transport: &transport{server: "nats://there"}}, carried(t, 1, false)
+	reset := cluster.ConnectionFault{Number: 1, Reset: true}
+	for says, errs := range map[string][]error{
+		errNotOurs.Error(): {other.killBroker(ctx, 0), other.restartBroker(ctx, 0), other.healRoutes(ctx, 1),
+			other.cutRoutes(ctx, 1, nil, false)},
+		errNoProxies.Error(): {other.beginConnection(ctx, nil, reset), other.healConnection(ctx, 1),
+			plain.beginConnection(ctx, nil, reset), plain.cutRoutes(ctx, 1, nil, true)},
+		"there is no broker 1: they count from 0 to 0": {plain.killBroker(ctx, 1), plain.restartBroker(ctx, 1)},
+		"kill it first": {plain.restartBroker(ctx, 0)},
+	} {
+		for i, err := range errs {
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%d: the error is %v, and should say %q", i, err, says)
+			}
+		}
+	}
+	if is, err := other.settled(ctx); !is || err != nil {
+		t.Errorf("a server of others is settled: %v, %v", is, err)
+	}
+	if got, err := other.inForce(ctx); len(got) > 0 || err != nil {
+		t.Errorf("in force are %v, %v", got, err)
+	}
+}
+
+func TestTransportIsValidated(t *testing.T) {
+	spec, err := mutex.Find("central")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for says, change := range map[string]func(*Options){
+		"2 brokers: a run has 1 or 3":           func(o *Options) { o.Brokers = 2 },
+		"leave out one of --brokers and --nats": func(o *Options) { o.Brokers, o.NATS = 3, "nats://there" },
+		"leave out one of --proxies and --nats": func(o *Options) { o.Proxies, o.NATS = true, "nats://there" },
+		"":                                      func(o *Options) { o.Brokers, o.Proxies = 3, true },
+	} {
+		o := Defaults()
+		o.Algorithm = "central"
+		change(&o)
+		if err := o.Validate(spec); (err == nil) != (says == "") ||
+			err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("the error is %v, and should say %q", err, says)
+		}
+	}
+}

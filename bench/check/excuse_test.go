@@ -1,0 +1,262 @@
+package check
+
+import (
+	"testing"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// stand has a process stand still from one time until so much later.
+func (w *world) stand(process uint32, from, takes int64) {
+	for i, kind := range []history.Kind{history.Paused, history.Resumed} {
+		l := w.log(nodes.None)
+		l.Events = append(l.Events,
+			history.Event{At: from + int64(i)*takes, Kind: kind, Count: process, Node: nodes.None})
+		l.Totals.EventCount++
+	}
+}
+
+// began has a fault begin that was asked for, and returns its number.
+func (w *world) began(f Fault) uint32 {
+	w.Setting.Faults = append(w.Setting.Faults, f)
+	number := uint32(len(w.Setting.Faults))
+	w.add(nodes.None,
+		history.Event{Kind: history.FaultBegan, Count: number, Value: int64(f.Breaks), Fence: 1})
+	return number
+}
+
+// healed has it healed, after so many messages that it has hit.
+func (w *world) healed(number uint32, hits int64) {
+	w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: number, Value: hits})
+}
+
+// suspects has node 1 suspect node 0, which is up, or trust it again.
+func (w *world) suspects(kind history.Kind) {
+	w.add(1, history.Event{Kind: kind, Count: 0, Instance: 1})
+}
+
+var (
+	delay = Fault{Text: "delay", OfLinks: true, Breaks: nodes.Timing}
+	lossy = Fault{Text: "loss", OfLinks: true, Breaks: nodes.NoLoss}
+	pause = Fault{Text: "pause", Breaks: nodes.NoPause | nodes.Timing}
+	kill  = Fault{Text: "kill", Breaks: nodes.NoCrash}
+	jump  = Fault{Text: "clock", ForGood: true, Breaks: nodes.Timing}
+)
+
+// through has a fault begin and be healed.
+func (w *world) through(f Fault, hits int64) { w.healed(w.began(f), hits) }
+
+// What excuses a failure, and until when: something goes wrong, and then the algorithm fails, at once, within
+// the grace, or later. What it does is that two are inside, or that nobody enters any more.
+var excuses = []struct {
+	name          string
+	breaks        func(w *world)
+	needs         nodes.Assumption
+	excused, late bool // a failure within the grace after it, and a later one
+}{
+	{"a delay", func(w *world) { w.through(delay, 1) }, nodes.Timing, true, false},
+	{"a delay that goes on", func(w *world) { w.began(delay) }, nodes.Timing, true, true},
+	{"a delay that hit nothing", func(w *world) { w.through(delay, 0) }, nodes.Timing, false, false},
+	{"a delay of messages that come much later", func(w *world) {
+		long := delay
+		long.Leaves = time.Hour
+		w.through(long, 1)
+	}, nodes.Timing, true, true},
+	{"a loss", func(w *world) { w.through(lossy, 1) }, nodes.NoLoss, true, true},
+	{"a loss that hit nothing", func(w *world) { w.through(lossy, 0) }, nodes.NoLoss, false, false},
+	{"a fault without a rate", func(w *world) { w.through(Fault{OfLinks: true}, 9) },
+		nodes.NoLoss | nodes.Timing, false, false},
+	{"a pause that was asked for", func(w *world) { w.through(pause, 0) }, nodes.NoPause, true, false},
+	{"a pause", func(w *world) { w.stand(1, w.now, 1000); w.now += 1000 }, nodes.NoPause, true, false},
+	{"a pause of the broker", func(w *world) { w.stand(history.Broker, w.now, 1000); w.now += 1000 },
+		nodes.Timing, true, false},
+	{"a pause that does not end", func(w *world) {
+		w.add(nodes.None, history.Event{Kind: history.Paused, Count: 1})
+	}, nodes.NoPause, true, true},
+	{"a pause that the algorithm does not mind", func(w *world) { w.through(pause, 0) },
+		nodes.NoLoss, false, false},
+	{"a clock that jumps", func(w *world) { w.began(jump) }, nodes.Timing, true, false},
+	{"a clock that is set back by far", func(w *world) {
+		back := jump
+		back.Leaves = time.Hour
+		w.began(back)
+	}, nodes.Timing, true, true},
+	{"a crash", func(w *world) { w.through(kill, 0) }, nodes.NoCrash, true, true},
+	{"a crash of nobody", func(w *world) {
+		w.through(kill, 0)
+		w.eventsOf(history.FaultBegan, func(e *history.Event) { e.Fence = 0 })
+	}, nodes.NoCrash, false, false},
+	{"a suspicion", func(w *world) { w.suspects(history.Suspected); w.suspects(history.Trusted) },
+		nodes.PerfectDetector, true, false},
+	{"a suspicion that goes on", func(w *world) { w.suspects(history.Suspected) }, nodes.EventualDetector,
+		true, true},
+	{"what is broken, without a fault", func(w *world) { w.broke(nodes.NoLoss) }, nodes.NoLoss, true, true},
+}
+
+const graceOfWorld = 50 * time.Microsecond
+
+func TestExcusesEnd(t *testing.T) {
+	fail := map[string]func(w *world){
+		"exclusion": (*world).together,
+		"progress": func(w *world) {
+			w.ask(1)
+			w.add(nodes.None, history.Event{Kind: history.Marked, Count: history.Stalled, Value: 999})
+		},
+	}
+	for _, x := range excuses {
+		for check, fails := range fail {
+			for _, late := range []bool{false, true} {
+				w := measuring()
+				w.Safe, w.Grace = x.needs, graceOfWorld
+				w.turn(0)
+				x.breaks(w)
+				want := x.excused
+				if late {
+					w.now += int64(graceOfWorld)
+					want = x.late
+				}
+				fails(w)
+				v := w.judge()
+				f := finding(t, v, check)
+				if f.OutsideModel != want || check == "exclusion" && f.Outcome != Violated ||
+					check == "progress" && (f.Outcome == Violated) == want {
+					t.Errorf("%s, then a failure of %s, late: %v: %v: %s", x.name, check, late, f.Outcome,
+						f.Says)
+				}
+				if check == "exclusion" && finding(t, v, "register").OutsideModel != want ||
+					check == "exclusion" && finding(t, v, "account").OutsideModel != want {
+					t.Errorf("%s, late: %v: register or account say otherwise: %+v", x.name, late,
+						v.Findings[:3])
+				}
+			}
+		}
+	}
+}
+
+// A stall of which nothing is left to happen is not excused by what is over: the grace would not end it.
+func TestWhatCannotMoveWaitsForNoGrace(t *testing.T) {
+	for _, x := range excuses {
+		w := measuring()
+		w.Live, w.Grace = x.needs, graceOfWorld
+		w.turn(0)
+		x.breaks(w)
+		w.ask(1)
+		w.mark(history.Stalled)
+		want := x.late && w.Setting.leaves() == 0
+		if f := finding(t, w.judge(), "progress"); f.OutsideModel != want || (f.Outcome == Violated) == want {
+			t.Errorf("%s: %v: %s", x.name, f.Outcome, f.Says)
+		}
+	}
+}
+
+// leaves returns for how long what faults have done may last.
+func (s *Setting) leaves() (longest time.Duration) {
+	for i := range s.Faults {
+		longest = max(longest, s.Faults[i].Leaves)
+	}
+	return longest
+}
+
+// Of several overlaps, one within the model convicts, whether it is the first or not.
+func TestTheOverlapWithinTheModelCounts(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		run     func(w *world)
+		outside bool
+	}{
+		{"during a pause", func(w *world) { w.while(pause, 3) }, true},
+		{"during two", func(w *world) { w.while(pause, 1); w.now += 1e6; w.while(pause, 3) }, true},
+		{"before", func(w *world) { w.together(); w.while(pause, 3) }, false},
+		{"after", func(w *world) { w.while(pause, 1); w.now += 1e6; w.together() }, false},
+		{"between two", func(w *world) {
+			w.while(pause, 2)
+			w.now += 1e6
+			w.together()
+			w.while(pause, 2)
+		}, false},
+		{"after one within the grace", func(w *world) {
+			w.while(pause, 1)
+			w.together()
+			w.now += 1e6
+			w.together()
+			w.while(pause, 1)
+		}, false},
+	} {
+		w := measuring()
+		w.Safe, w.Grace = nodes.NoPause, graceOfWorld
+		test.run(w)
+		w.turn(0)
+		w.end()
+		v := w.judge()
+		for _, check := range []string{"exclusion", "register", "account"} {
+			if f := finding(t, v, check); f.Outcome != Violated || f.OutsideModel != test.outside {
+				t.Errorf("%s: %s is %v: %s", test.name, check, f.Outcome, f.Says)
+			}
+		}
+		if v.Outcome != Violated || v.OutsideModel != test.outside {
+			t.Errorf("%s: %v, outside its model: %v", test.name, v.Outcome, v.OutsideModel)
+		}
+	}
+}
+
+// while has two inside together so often while a fault lasts.
+func (w *world) while(f Fault, times int) {
+	number := w.began(f)
+	for range times {
+		w.together()
+	}
+	w.healed(number, 1)
+}
+
+// TestEvidenceOfFaults: entries while a fault lasts, where the algorithm promises them and it lasts long
+// enough; otherwise after it.
+func TestEvidenceOfFaults(t *testing.T) {
+	duplicates := Fault{Text: "duplicate", OfLinks: true, Breaks: nodes.NoDuplication}
+	slow := delay
+	slow.Leaves = time.Millisecond
+	for _, test := range []struct {
+		name          string
+		fault         Fault
+		needs         nodes.Assumption
+		grace         time.Duration
+		lasts         int64
+		during, after bool // somebody enters
+		want          Outcome
+	}{
+		{"promised and kept", duplicates, nodes.NoLoss, 0, 1e9, true, false, Valid},
+		{"promised and not kept", duplicates, nodes.NoLoss, 0, 1e9, false, true, Inconclusive},
+		{"too short to tell", duplicates, nodes.NoLoss, 0, 1000, false, true, Valid},
+		{"too short to tell, and none after it", duplicates, nodes.NoLoss, 0, 1000, false, false,
+			Inconclusive},
+		{"not promised", lossy, nodes.NoLoss, 0, 1e9, false, true, Valid},
+		{"not promised, and none after it", lossy, nodes.NoLoss, 0, 1e9, true, false, Inconclusive},
+		{"without timeouts one waits for who stands still", pause, nodes.NoLoss, 0, 1e9, false, true, Valid},
+		{"with timeouts one does not", pause, nodes.NoLoss, time.Millisecond, 1e9, false, true, Inconclusive},
+		{"not before they have run out", pause, nodes.NoLoss, time.Second, 1e9, false, true, Valid},
+		{"messages that come later", slow, nodes.NoLoss, 0, 1e9, false, true, Inconclusive},
+		{"messages that have hardly come", slow, nodes.NoLoss, 0, 4e6, false, true, Valid},
+		{"what is done for good", jump, nodes.NoLoss, 0, 1e9, true, false, Valid},
+		{"what is done for good, and nobody enters", jump, nodes.NoLoss, 0, 1e9, false, false, Inconclusive},
+	} {
+		w := measuring()
+		w.Live, w.Grace, w.CostKnown, w.Identities = test.needs, test.grace, false, nil
+		w.round()
+		number := w.began(test.fault)
+		if test.during {
+			w.turn(0)
+		}
+		w.now += test.lasts
+		if !test.fault.ForGood {
+			w.healed(number, 1)
+		}
+		if test.after {
+			w.turn(1)
+		}
+		w.end()
+		if f := finding(t, w.judge(), "faults"); f.Outcome != test.want {
+			t.Errorf("%s: %v: %s", test.name, f.Outcome, f.Says)
+		}
+	}
+}

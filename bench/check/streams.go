@@ -1,0 +1,229 @@
+package check
+
+import (
+	"fmt"
+	"math"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A stream is what one incarnation of a node sent on a link or, with multicast set, in its multicasts, as one
+// incarnation of a node heard it.
+type stream struct {
+	from, to nodes.ID
+	hearer   uint32 // incarnation of the receiver
+	multi    bool
+}
+
+// A hearing is the part of a stream that one process has heard.
+type hearing struct {
+	sender      uint32 // incarnation
+	first, last uint64 // numbers of messages
+}
+
+// hear takes an event by which a process hears another stream than it would if nobody had died.
+func (e *Fold) hear(event *history.Event) {
+	if event.Kind != history.LinkBegan && event.Kind != history.MulticastBegan {
+		return
+	}
+	s := stream{nodes.ID(event.Count), event.Node, e.sections.Incarnation(event.Node),
+		event.Kind == history.MulticastBegan}
+	all := e.heard[s]
+	switch last := len(all) - 1; {
+	case last >= 0:
+		all[last].last = event.Fence
+	case s.hearer == 0 && event.Fence > 0:
+		all = append(all, hearing{0, 1, event.Fence})
+	}
+	if e.heard == nil {
+		e.heard = map[stream][]hearing{}
+	}
+	e.heard[s] = append(all, hearing{event.Entry, uint64(event.Value), math.MaxUint64})
+}
+
+// hearings returns what the process of a log has heard of a node, given the number of the last message.
+func (e *Fold) hearings(l *history.NodeLog, from nodes.ID, multi bool, last uint64) []hearing {
+	all := e.heard[stream{from, l.Node, l.Incarnation, multi}]
+	if len(all) == 0 {
+		if last == 0 {
+			return nil
+		}
+		return []hearing{{0, 1, last}}
+	}
+	latest := &all[len(all)-1]
+	latest.last = last
+	if latest.last < latest.first { // it died as it took the first one in
+		latest.last = latest.first - 1
+	}
+	return all
+}
+
+// died reports whether the process of a log was killed. Where there are no streams, as in a simulation, the
+// log is of all incarnations, and exact.
+func (e *Fold) died(l *history.NodeLog) bool {
+	for i := range e.sections.Deaths {
+		if d := &e.sections.Deaths[i]; d.Node == l.Node && d.Incarnation == l.Incarnation {
+			return len(l.SentTo) > 0
+		}
+	}
+	return false
+}
+
+// rose returns when an incarnation of a node was up.
+func (e *Fold) rose(id nodes.ID, incarnation uint32) int64 {
+	if incarnation == 0 {
+		return math.MinInt64
+	}
+	for i := range e.sections.Deaths {
+		if d := &e.sections.Deaths[i]; d.Node == id && d.Incarnation+1 == incarnation {
+			return d.Back
+		}
+	}
+	return math.MaxInt64
+}
+
+// downSince reports whether a node was down at a moment after a time, after the given incarnation or a later
+// one.
+func (e *Fold) downSince(id nodes.ID, incarnation uint32, at int64) bool {
+	for i := range e.sections.Deaths {
+		if d := &e.sections.Deaths[i]; d.Node == id && d.Incarnation >= incarnation && d.Back > at {
+			return true
+		}
+	}
+	return false
+}
+
+// auditLives compares the ends of all streams of a run in which nodes have died. A death explains what is
+// missing at the end of a stream of the dead, and what went to the dead until the next incarnation heard it.
+func (e *Fold) auditLives(a *audit) {
+	of := map[nodes.ID][]*history.NodeLog{} // by incarnation
+	for _, l := range e.logs {
+		if len(l.SentTo) > 0 {
+			of[l.Node] = append(of[l.Node], l)
+			a.toDeaths -= int64(l.Totals.Strays) // they are at the end of a stream that is over
+		}
+	}
+	for _, from := range e.logs {
+		for to := range nodes.ID(len(from.SentTo)) {
+			if to == from.Node {
+				continue
+			}
+			e.auditStream(a, from, of[to], false, from.SentTo[to])
+			if int(to) < e.Config.N { // servers do not hear multicasts
+				e.auditStream(a, from, of[to], true, from.Totals.MultiSent)
+			}
+		}
+		if held := e.held(from); e.died(from) && held > 0 {
+			a.toDeaths += held
+		}
+	}
+}
+
+// auditStream compares a stream of the process of a log with what the processes of its receiver heard of it.
+func (e *Fold) auditStream(a *audit, from *history.NodeLog, to []*history.NodeLog, multi bool, sent uint64) {
+	if len(to) == 0 {
+		return // it left no log, which is on record
+	}
+	began, next, hearer := e.rose(from.Node, from.Incarnation), uint64(1), uint32(0)
+	missing := func(count uint64, explained bool) {
+		if explained || count == 0 {
+			a.toDeaths += int64(count)
+			return
+		}
+		what := "link"
+		if multi {
+			what = "multicasts"
+		}
+		a.lost += count
+		a.lines = append(a.lines, fmt.Sprintf("%s %d -> %d: %d sent, %d missing before number %d", what, from.Node,
+			to[0].Node, sent, count, next))
+	}
+	for _, l := range to {
+		last := at(l.ReceivedFrom, int(from.Node))
+		if multi {
+			last = at(l.MultiFrom, int(from.Node))
+		}
+		for _, h := range e.hearings(l, from.Node, multi, last) {
+			if h.sender != from.Incarnation {
+				continue
+			}
+			if e.died(l) {
+				h.last = min(h.last, sent)
+			}
+			if h.first < next || h.last > sent {
+				a.repeats++
+				a.lines = append(a.lines, fmt.Sprintf("link %d -> %d: %d sent, and numbers %d to %d came again or late",
+					from.Node, l.Node, sent, h.first, h.last))
+			}
+			if gap := h.first - min(h.first, next); gap > 0 {
+				next = h.first
+				if from.Totals.Disconnects+l.Totals.Disconnects > 0 { // nothing tells it from what went with a connection
+					a.withBroker += gap
+				} else {
+					missing(gap, l.Incarnation > 0 && e.rose(l.Node, l.Incarnation) > began)
+				}
+			}
+			next, hearer = max(next, h.last+1), l.Incarnation
+		}
+	}
+	floor := at(from.Floor, int(to[0].Node))
+	if multi {
+		floor = from.Totals.MultiFloor
+	}
+	if up := min(sent, floor) + 1; up > next { // lost with a connection
+		a.withBroker += up - next
+		next = up
+	}
+	if tail := sent + 1 - min(sent+1, next); tail > 0 {
+		next = sent + 1
+		missing(tail, e.died(from) || e.downSince(to[0].Node, hearer, began))
+	}
+}
+
+// received returns how many messages the process of a log has taken in, each time that they came.
+func (e *Fold) received(l *history.NodeLog) (count int64) {
+	for from := range nodes.ID(len(l.ReceivedFrom)) {
+		for _, multi := range []bool{false, true} {
+			last := l.ReceivedFrom[from]
+			if multi {
+				last = at(l.MultiFrom, int(from))
+			}
+			for _, h := range e.hearings(l, from, multi, last) {
+				count += int64(h.last + 1 - h.first)
+			}
+		}
+	}
+	t := &l.Totals
+	return count + int64(t.Repeats) + int64(t.Strays) - int64(t.Gaps) - int64(t.Explained)
+}
+
+// held returns how many messages the process of a log has taken in, and neither handled nor dropped.
+func (e *Fold) held(l *history.NodeLog) int64 {
+	sum := l.Sum()
+	held := e.received(l) + int64(sum.Copied) - int64(sum.Dropped)
+	for _, k := range sum.Kinds {
+		held -= int64(k.Delivered)
+	}
+	return held
+}
+
+// unsent returns how many messages the process of a log has numbered, and not counted as sent.
+func (e *Fold) unsent(l *history.NodeLog) (count int64) {
+	for _, n := range l.SentTo {
+		count += int64(n)
+	}
+	count += int64(l.Totals.MultiSent) * int64(e.hearers(l.Node))
+	for _, k := range l.Sum().Kinds {
+		count -= int64(k.Sent)
+	}
+	return count
+}
+
+// hearers returns how many nodes hear a broadcast of a node.
+func (e *Fold) hearers(id nodes.ID) int {
+	if int(id) >= e.Config.N {
+		return e.Config.N
+	}
+	return e.Config.N - 1
+}

@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"turnstile/internal/jsonseq"
+)
+
+// A service is a process that does what it is asked by its standard input, one thing after the other, and
+// answers by its standard output (see serve).
+type service struct {
+	*Process
+	mu      sync.Mutex // for one question at a time
+	number  int        // of the latest
+	answers chan answer
+}
+
+// A question is an order to a service, numbered. It is a line of JSON.
+type question struct {
+	Number int             `json:"number"`
+	Order  json.RawMessage `json:"order"`
+}
+
+// An answer is what a service says when it has obeyed, or that it cannot.
+type answer struct {
+	Number int             `json:"number"` // of the question
+	Error  string          `json:"error,omitempty"`
+	Answer json.RawMessage `json:"answer,omitempty"`
+}
+
+// answerLimit is how long a service may take to answer, which is much longer than any does that is not stuck.
+const answerLimit = 20 * time.Second
+
+// startService starts a program and its arguments, which must call serve.
+func (l *Launcher) startService(name string, program []string) (*service, error) {
+	s := &service{answers: make(chan answer, 16)}
+	reader := jsonseq.Reader[answer]{On: func(a answer) {
+		select {
+		case s.answers <- a:
+		default: // to questions that nobody waits for any more
+		}
+	}}
+	var err error
+	s.Process, err = l.Start(name, program[0], program[1:], nil, nil, reader.Sift)
+	return s, err
+}
+
+// ask has the service carry out an order, and decodes its answer into what result points to, unless that is
+// nil.
+func (s *service) ask(ctx context.Context, order, result any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.number++
+	q := question{Number: s.number}
+	var err error
+	if q.Order, err = json.Marshal(order); err != nil {
+		return err
+	}
+	line, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	s.input.SetWriteDeadline(time.Now().Add(answerLimit))
+	if _, err := s.input.Write(append(line, '\n')); err != nil {
+		select {
+		case <-s.Ended(): // which says more
+		case <-time.After(time.Second):
+			return fmt.Errorf("asking %s: %w", s.Name, err)
+		}
+	}
+	a, err := s.await(ctx)
+	switch {
+	case err != nil:
+		return err
+	case a.Error != "":
+		return errors.New(a.Error)
+	case result == nil:
+		return nil
+	}
+	return json.Unmarshal(a.Answer, result)
+}
+
+// await waits for the answer to the latest question. One that the service gave before it ended counts.
+func (s *service) await(ctx context.Context) (answer, error) {
+	late := time.After(answerLimit)
+	for {
+		select {
+		case a := <-s.answers:
+			if a.Number == s.number {
+				return a, nil
+			}
+		case <-s.Ended(): // and all is read that it has printed
+			for len(s.answers) > 0 {
+				if a := <-s.answers; a.Number == s.number {
+					return a, nil
+				}
+			}
+			return answer{}, fmt.Errorf("%s ended before it answered: %s", s.Name, s.Fate())
+		case <-ctx.Done():
+			return answer{}, ctx.Err()
+		case <-late:
+			return answer{}, fmt.Errorf("%s has not answered within %v%s", s.Name, answerLimit, s.LastWords())
+		}
+	}
+}
+
+// end ends the service, and waits until it has ended.
+func (s *service) end() {
+	s.Kill()
+	<-s.Ended()
+}
+
+// serve is the other end: it has do carry out the orders that come by in, and writes the answers to out,
+// until in ends. It does not wait for an order that is being carried out then.
+func serve(in io.Reader, out io.Writer, do func(order json.RawMessage) (any, error)) error {
+	questions := make(chan question)
+	ended := make(chan error, 1)
+	go func() {
+		for input := json.NewDecoder(in); ; {
+			var q question
+			if err := input.Decode(&q); err != nil {
+				if err == io.EOF {
+					err = nil
+				}
+				ended <- err
+				return
+			}
+			questions <- q
+		}
+	}()
+	for done := make(chan []byte, 1); ; {
+		select {
+		case q := <-questions:
+			go func() { done <- q.answer(do) }()
+		case err := <-ended:
+			return err
+		}
+		select {
+		case b := <-done:
+			if _, err := out.Write(b); err != nil {
+				return err
+			}
+		case err := <-ended:
+			return err
+		}
+	}
+}
+
+// answer carries out what is asked, and returns the answer as it is written.
+func (q question) answer(do func(json.RawMessage) (any, error)) []byte {
+	a := answer{Number: q.Number}
+	result, err := do(q.Order)
+	if err == nil && result != nil {
+		a.Answer, err = json.Marshal(result)
+	}
+	if err != nil {
+		a.Error = err.Error()
+	}
+	b, err := jsonseq.Encode(a)
+	if err != nil {
+		panic(err) // it is made of a number, a text and what was encoded before
+	}
+	return b
+}

@@ -1,0 +1,320 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Brokers are NATS servers, each in a process of its own, that pass each other's messages on.
+type Brokers struct {
+	launcher *Launcher
+	program  []string
+	token    string
+	all      []*broker
+	proxies  *Proxies      // that the routes run through; nil: none
+	nowhere  *port         // see RoutesConfig
+	cuts     map[int][]int // by the number of a cut: the group of each broker; -1: none
+}
+
+// A broker may be killed and come back, as the same server at the same address.
+type broker struct {
+	config  BrokerConfig
+	ports   []*port
+	service *service
+	url     string
+	before  []*Process // that it had
+}
+
+// LaunchBrokers starts brokers, each in a process of its own, by running a program and its arguments, which
+// must call ServeBroker. When it returns, each has a route to every other. The routes run through proxies,
+// unless these are nil: then they cannot be cut.
+func LaunchBrokers(ctx context.Context, l *Launcher, program []string, count int, proxies *Proxies) (
+	*Brokers, error) {
+	b := &Brokers{launcher: l, program: program, token: NewToken(), proxies: proxies, cuts: map[int][]int{}}
+	err := b.prepare(ctx, count)
+	for i := 0; i < count && err == nil; i++ {
+		err = b.start(ctx, i)
+	}
+	if err == nil {
+		err = b.AwaitRoutes(ctx)
+	}
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// prepare takes the ports of all brokers, and makes the proxies of the routes. Of two brokers the later one
+// opens the route.
+func (b *Brokers) prepare(ctx context.Context, count int) (err error) {
+	for i := range count {
+		br := &broker{config: BrokerConfig{Token: b.token, Name: fmt.Sprintf("turnstile-%d", i)}}
+		b.all = append(b.all, br)
+		if br.config.Port, err = br.takePort(); err != nil {
+			return err
+		}
+		if count == 1 {
+			return nil
+		}
+		if b.nowhere == nil {
+			if b.nowhere, err = holdPort(); err != nil {
+				return err
+			}
+		}
+		r := &RoutesConfig{Nowhere: b.nowhere.number}
+		if r.Port, err = br.takePort(); err != nil {
+			return err
+		}
+		for j, peer := range b.all[:i] {
+			at := address(peer.config.Routes.Port)
+			if b.proxies != nil {
+				if at, err = b.proxies.Add(ctx, routeName(i, j), at); err != nil {
+					return err
+				}
+			}
+			r.Peers = append(r.Peers, at)
+		}
+		br.config.Routes = r
+	}
+	return nil
+}
+
+func (br *broker) takePort() (int, error) {
+	p, err := holdPort()
+	if err != nil {
+		return 0, err
+	}
+	br.ports = append(br.ports, p)
+	return p.number, nil
+}
+
+// routeName names the proxy of the route between two brokers.
+func routeName(i, j int) string { return fmt.Sprintf("route %d-%d", max(i, j), min(i, j)) }
+
+// start starts the process of a broker.
+func (b *Brokers) start(ctx context.Context, i int) error {
+	br, name := b.all[i], "the broker"
+	if len(b.all) > 1 {
+		name = fmt.Sprintf("broker %d", i)
+	}
+	s, err := b.launcher.startService(name, b.program)
+	if err != nil {
+		return err
+	}
+	if err := s.ask(ctx, brokerOrder{Start: &br.config}, &br.url); err != nil {
+		s.end()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("starting %s: %w", name, err)
+	}
+	if br.service != nil {
+		br.before = append(br.before, br.service.Process)
+	}
+	br.service = s
+	return nil
+}
+
+// Count returns how many brokers there are, running or not.
+func (b *Brokers) Count() int { return len(b.all) }
+
+// URL returns the URL of a broker, which it keeps when it is restarted.
+func (b *Brokers) URL(i int) string { return b.all[i].url }
+
+// Token returns the credential of all of them.
+func (b *Brokers) Token() string { return b.token }
+
+// Process returns the process of a broker, the latest if it was restarted.
+func (b *Brokers) Process(i int) *Process { return b.all[i].service.Process }
+
+// Processes returns all processes that brokers have or had.
+func (b *Brokers) Processes() (all []*Process) {
+	for _, br := range b.all {
+		if all = append(all, br.before...); br.service != nil {
+			all = append(all, br.service.Process)
+		}
+	}
+	return all
+}
+
+// Running reports whether a broker has not ended.
+func (b *Brokers) Running(i int) bool {
+	select {
+	case <-b.Process(i).Ended():
+		return false
+	default:
+		return true
+	}
+}
+
+// Kill ends a broker by SIGKILL, and waits until it has ended. Its ports are kept for it, and refuse
+// connections.
+func (b *Brokers) Kill(i int) error {
+	if !b.Running(i) {
+		return fmt.Errorf("%s has ended already", b.Process(i).Name)
+	}
+	b.Process(i).Dismiss()
+	<-b.Process(i).Ended()
+	return nil
+}
+
+// Restart starts a broker that was killed, at the same address and with the same credential. It opens its
+// routes again, which takes the other brokers a second or two.
+func (b *Brokers) Restart(ctx context.Context, i int) error {
+	if b.Running(i) {
+		return fmt.Errorf("%s runs, so it cannot be restarted: kill it first", b.Process(i).Name)
+	}
+	return b.start(ctx, i)
+}
+
+// Cut ends all routes between brokers of different groups, with what is on its way, and keeps them from being
+// opened again, until it is healed. Of brokers in no group no route is cut. The number names the fault among
+// those of the proxies. With stall, the routes stand, and what they are given waits until it is healed.
+func (b *Brokers) Cut(ctx context.Context, number int, groups [][]int, stall bool) error {
+	if b.proxies == nil {
+		return errors.New("the routes between the brokers cannot be cut, since they do not run through proxies")
+	}
+	of := slices.Repeat([]int{-1}, len(b.all))
+	for g, group := range groups {
+		for _, i := range group {
+			switch {
+			case i < 0 || i >= len(b.all):
+				return fmt.Errorf("there is no broker %d: they count from 0 to %d", i, len(b.all)-1)
+			case of[i] >= 0:
+				return fmt.Errorf("broker %d is in a group twice", i)
+			}
+			of[i] = g
+		}
+	}
+	f := ConnectionFault{Number: number, Stall: stall, Reset: !stall}
+	for i := range b.all {
+		for j := range i {
+			if separate(of, i, j) {
+				f.Names = append(f.Names, routeName(i, j))
+			}
+		}
+	}
+	if err := b.proxies.Begin(ctx, f); err != nil {
+		return err
+	}
+	if !stall {
+		b.cuts[number] = of
+	}
+	return nil
+}
+
+// separate reports whether two brokers are in different groups.
+func separate(of []int, i, j int) bool { return of[i] >= 0 && of[j] >= 0 && of[i] != of[j] }
+
+// Heal takes the cut with that number back. The brokers open their routes again within some seconds (see
+// AwaitRoutes).
+func (b *Brokers) Heal(ctx context.Context, number int) error {
+	if b.proxies == nil {
+		return fmt.Errorf("no fault %d is in force", number)
+	}
+	if err := b.proxies.Heal(ctx, number); err != nil {
+		return err
+	}
+	delete(b.cuts, number)
+	return nil
+}
+
+// counts asks a broker what it knows of others.
+func (b *Brokers) counts(ctx context.Context, i int) (c BrokerCount, err error) {
+	err = b.all[i].service.ask(ctx, brokerOrder{}, &c)
+	return c, err
+}
+
+// routes returns how many routes a broker is to have: one to each that runs and is not cut off from it.
+func (b *Brokers) routes(i int) (count int) {
+	for j := range b.all {
+		cut := false
+		for _, of := range b.cuts {
+			cut = cut || separate(of, i, j)
+		}
+		if j != i && b.Running(j) && !cut {
+			count++
+		}
+	}
+	return count
+}
+
+// Settled reports whether all brokers run, each with a route to every other, and know as many subscriptions
+// as they are to know.
+func (b *Brokers) Settled(ctx context.Context, subscriptions []int) (bool, error) {
+	for i := range b.all {
+		if !b.Running(i) {
+			return false, nil
+		}
+	}
+	return b.each(ctx, func(i int, c BrokerCount) bool {
+		return c.Routes == len(b.all)-1 && c.Subscriptions == subscriptions[i]
+	})
+}
+
+// each asks all brokers that run, and reports whether what they know is as it is to be.
+func (b *Brokers) each(ctx context.Context, is func(int, BrokerCount) bool) (bool, error) {
+	if len(b.all) == 1 { // which needs no other
+		return true, nil
+	}
+	for i := range b.all {
+		if !b.Running(i) {
+			continue
+		}
+		if c, err := b.counts(ctx, i); err != nil || !is(i, c) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// AwaitRoutes waits until each broker that runs has the routes that it is to have.
+func (b *Brokers) AwaitRoutes(ctx context.Context) error {
+	return b.await(ctx, "not all brokers have found each other", func(i int, c BrokerCount) bool {
+		return c.Routes == b.routes(i)
+	})
+}
+
+// AwaitSubscriptions waits until each broker that runs knows as many subscriptions as it is to know (see
+// BrokerCount). Until then, a message may find no way to a subscriber at another broker. It does not wait if
+// there is one broker.
+func (b *Brokers) AwaitSubscriptions(ctx context.Context, want []int) error {
+	return b.await(ctx, "not all brokers know all subscriptions", func(i int, c BrokerCount) bool {
+		return c.Subscriptions == want[i]
+	})
+}
+
+func (b *Brokers) await(ctx context.Context, failure string, is func(int, BrokerCount) bool) error {
+	for deadline := time.Now().Add(answerLimit); ; {
+		switch all, err := b.each(ctx, is); {
+		case all || err != nil:
+			return err
+		case time.Now().After(deadline):
+			return fmt.Errorf("after %v, %s", answerLimit, failure)
+		}
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Close ends all brokers, and gives their ports back.
+func (b *Brokers) Close() {
+	for _, br := range b.all {
+		if br.service != nil {
+			br.service.end()
+		}
+		for _, p := range br.ports {
+			p.release()
+		}
+	}
+	if b.nowhere != nil {
+		b.nowhere.release()
+	}
+}

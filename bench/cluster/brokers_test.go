@@ -1,0 +1,302 @@
+package cluster
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"turnstile/internal/soak"
+)
+
+// join connects to a broker as nodes do.
+func join(t *testing.T, b *Brokers, i int) *nats.Conn {
+	t.Helper()
+	conn, err := nats.Connect(b.URL(i), nats.Token(b.Token()), nats.NoReconnect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+// hearers subscribe to a subject of their own, at each broker.
+func hearers(t *testing.T, b *Brokers) (conns []*nats.Conn, subs []*nats.Subscription) {
+	t.Helper()
+	want := make([]int, b.Count())
+	for i := range b.Count() {
+		conn := join(t, b, i)
+		sub, err := conn.SubscribeSync(fmt.Sprint("to.", i))
+		if err == nil {
+			err = conn.Flush()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns, subs, want[i] = append(conns, conn), append(subs, sub), b.Count()
+	}
+	if err := b.AwaitSubscriptions(t.Context(), want); err != nil {
+		t.Fatal(err)
+	}
+	return conns, subs
+}
+
+// passes reports whether a message comes from a client of one broker to that of another within a time.
+func passes(t *testing.T, conns []*nats.Conn, subs []*nats.Subscription, from, to int,
+	within time.Duration) bool {
+	t.Helper()
+	text := nats.NewInbox()
+	err := conns[from].Publish(fmt.Sprint("to.", to), []byte(text))
+	if err == nil {
+		err = conns[from].Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(within); ; {
+		m, err := subs[to].NextMsg(time.Until(deadline))
+		if err != nil {
+			return false
+		}
+		if string(m.Data) == text {
+			return true
+		}
+	}
+}
+
+// expect checks between which brokers messages pass: those of a group, if there are groups.
+func expect(t *testing.T, conns []*nats.Conn, subs []*nats.Subscription, group ...int) {
+	t.Helper()
+	for from := range conns {
+		for to := range conns {
+			want, within := len(group) == 0 || group[from] == group[to], 20*time.Second
+			if !want {
+				within = 50 * time.Millisecond
+			}
+			if got := passes(t, conns, subs, from, to, within); got != want {
+				t.Errorf("a message from a client of broker %d to one of broker %d passes: %v", from, to, got)
+			}
+		}
+	}
+}
+
+func TestBrokersPassOn(t *testing.T) {
+	for name, proxies := range map[string]*Proxies{"straight": nil, "through proxies": launchProxies(t)} {
+		b := launchBrokers(t, 3, proxies)
+		conns, subs := hearers(t, b)
+		expect(t, conns, subs)
+		for i, conn := range conns {
+			if found := conn.DiscoveredServers(); len(found) > 0 {
+				t.Errorf("%s: broker %d tells its clients of %v", name, i, found)
+			}
+		}
+		for i := range 3 {
+			if c, err := b.counts(t.Context(), i); err != nil || c.Routes != 2 || c.Subscriptions != 3 {
+				t.Errorf("%s: broker %d knows %+v, %v", name, i, c, err)
+			}
+		}
+		for _, conn := range conns {
+			conn.Close()
+		}
+		if err := b.AwaitSubscriptions(t.Context(), make([]int, 3)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// One link keeps its order, and loses nothing, though each message is of another size and some are for all.
+func TestBrokersKeepTheOrder(t *testing.T) {
+	b := launchBrokers(t, 3, launchProxies(t))
+	conns, _ := hearers(t, b)
+	const count = 20_000
+	heard := make(chan *nats.Msg, 2*count)
+	for _, subject := range []string{"one", "all"} {
+		if _, err := conns[2].ChanSubscribe(subject, heard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conns[2].Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.AwaitSubscriptions(t.Context(), []int{5, 5, 5}); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for i := range count {
+			subject := "one"
+			if i%3 == 0 {
+				subject = "all"
+			}
+			conns[0].Publish(subject, fmt.Appendf(nil, "%d %s", i, strings.Repeat("x", i*7%900)))
+		}
+		conns[0].Flush()
+	}()
+	for i := range count {
+		select {
+		case m := <-heard:
+			if !strings.HasPrefix(string(m.Data), fmt.Sprint(i, " ")) {
+				t.Fatalf("instead of message %d, %.10s comes", i, m.Data)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("message %d does not come", i)
+		}
+	}
+}
+
+// Nothing passes a cut, however often brokers try to open routes: neither to the addresses that they were
+// given nor to any that they hear of.
+func TestNothingPassesACut(t *testing.T) {
+	b := launchBrokers(t, 3, launchProxies(t))
+	conns, subs := hearers(t, b)
+	cut := func(number int, groups ...[]int) {
+		t.Helper()
+		if err := b.Cut(t.Context(), number, groups, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heal := func(number int) {
+		t.Helper()
+		if err := b.Heal(t.Context(), number); err != nil {
+			t.Fatal(err)
+		}
+	}
+	routed := func() {
+		t.Helper()
+		if err := b.AwaitRoutes(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cut(1, []int{0}, []int{1, 2})
+	routed()                         // as many as are left
+	for range soak.Pick(1, 5, 240) { // they try once a second or more
+		expect(t, conns, subs, 0, 1, 1)
+		time.Sleep(500 * time.Millisecond)
+	}
+	cut(2, []int{2}, []int{1}) // each on its own
+	expect(t, conns, subs, 0, 1, 2)
+	heal(1) // 0-1-2: what passes two routes does not, since brokers pass on what comes from clients alone
+	routed()
+	for _, pair := range [][2]int{{0, 1}, {1, 0}, {0, 2}, {2, 0}} {
+		if !passes(t, conns, subs, pair[0], pair[1], 20*time.Second) {
+			t.Errorf("no message from %d to %d passes", pair[0], pair[1])
+		}
+	}
+	for range soak.Pick(1, 3, 60) { // and nobody tells 2 how to get to 1
+		if passes(t, conns, subs, 1, 2, 50*time.Millisecond) || passes(t, conns, subs, 2, 1, 50*time.Millisecond) {
+			t.Error("a message passes the cut")
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	heal(2)
+	routed()
+	if err := b.AwaitSubscriptions(t.Context(), []int{3, 3, 3}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, conns, subs)
+}
+
+// What a stalled route is given comes when it is healed.
+func TestRoutesStall(t *testing.T) {
+	b := launchBrokers(t, 3, launchProxies(t))
+	conns, subs := hearers(t, b)
+	if err := b.Cut(t.Context(), 1, [][]int{{0, 2}, {1}}, true); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, conns, subs, 0, 1, 0)
+	if err := b.Heal(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[int]int{0: 1, 1: 2} {
+		if m, err := subs[to].NextMsg(20 * time.Second); err != nil || len(m.Data) == 0 {
+			t.Errorf("what %d was sent meanwhile from %d does not come: %v", to, from, err)
+		}
+	}
+	expect(t, conns, subs)
+}
+
+// A broker that is killed comes back as the same server, and the others pass messages on meanwhile.
+func TestBrokerComesBack(t *testing.T) {
+	for _, count := range []int{1, 3} {
+		b := launchBrokers(t, count, nil)
+		url, token := b.URL(0), b.Token()
+		for range 2 {
+			p := b.Process(0)
+			if err := b.Kill(0); err != nil {
+				t.Fatal(err)
+			}
+			if b.Running(0) || !p.Dismissed() || b.Kill(0) == nil {
+				t.Error("it is not seen to be dead")
+			}
+			if conn, err := net.Dial("tcp", strings.TrimPrefix(url, "nats://")); err == nil {
+				conn.Close()
+				t.Error("somebody else has its port")
+			}
+			if count > 1 {
+				if err := b.AwaitRoutes(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := b.Restart(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+			if b.URL(0) != url || b.Token() != token || b.Process(0) == p {
+				t.Errorf("it comes back at %s, not %s", b.URL(0), url)
+			}
+			if err := b.AwaitRoutes(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			conns, subs := hearers(t, b)
+			expect(t, conns, subs)
+			for _, conn := range conns {
+				conn.Close()
+			}
+		}
+		if err := b.Restart(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "kill it first") {
+			t.Errorf("restarted while it runs, the error is %v", err)
+		}
+		if got := len(b.Processes()); got != count+2 {
+			t.Errorf("the brokers have had %d processes, not %d", got, count+2)
+		}
+	}
+}
+
+func TestBrokerThatHasLostItsPort(t *testing.T) {
+	b := launchBrokers(t, 1, nil)
+	if err := b.Kill(0); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", strings.TrimPrefix(b.URL(0), "nats://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Restart(t.Context(), 0)
+	const says = "starting the broker: the broker cannot listen: listen tcp 127.0.0.1:"
+	if err == nil || !strings.HasPrefix(err.Error(), says) || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("the error is %v", err)
+	}
+	l.Close()
+	if err := b.Restart(t.Context(), 0); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCutsRefused(t *testing.T) {
+	straight, b := launchBrokers(t, 2, nil), launchBrokers(t, 2, launchProxies(t))
+	both := [][]int{{0}, {1}}
+	for says, err := range map[string]error{
+		"since they do not run through proxies": straight.Cut(t.Context(), 1, both, false),
+		"no fault 1 is in force":                straight.Heal(t.Context(), 1),
+		"no fault 2 is in force":                b.Heal(t.Context(), 2),
+		"there is no broker 2":                  b.Cut(t.Context(), 1, [][]int{{0}, {2}}, false),
+		"there is no broker -1":                 b.Cut(t.Context(), 1, [][]int{{0}, {-1}}, false),
+		"broker 1 is in a group twice":          b.Cut(t.Context(), 1, [][]int{{0, 1}, {1}}, false),
+		"fault 1 hits no connection":            b.Cut(t.Context(), 1, [][]int{{0, 1}}, false),
+	} {
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("the error is %v, and should say %q", err, says)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package cluster
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// hold binds a free port of the loopback address with a socket that never listens, and returns its number.
+// The kernel lets a process that asks for this very number listen on it (both sides set SO_REUSEADDR), gives
+// it to nobody who asks for any port or connects, and refuses connections while nobody listens.
+func hold() (number int, release func(), err error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, nil, err
+	}
+	var address unix.Sockaddr
+	err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+	if err == nil {
+		err = unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
+	}
+	if err == nil {
+		address, err = unix.Getsockname(fd)
+	}
+	if err != nil {
+		return 0, nil, errors.Join(err, unix.Close(fd))
+	}
+	return address.(*unix.SockaddrInet4).Port, func() { unix.Close(fd) }, nil
+}

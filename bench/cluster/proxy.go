@@ -1,0 +1,244 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/Shopify/toxiproxy/v2/toxics"
+	"github.com/rs/zerolog"
+)
+
+// A ConnectionFault is what is wrong with connections that run through proxies, until it is healed. Of
+// several on one connection, latencies add up and the least bandwidth counts.
+type ConnectionFault struct {
+	Number int      `json:"number"` // from 1; names the fault
+	Names  []string `json:"names"`  // of the proxies that it hits
+
+	Latency   time.Duration `json:"latency,omitempty"`   // in each direction
+	Bandwidth int64         `json:"bandwidth,omitempty"` // bytes per second in each direction
+	// Stall: nothing passes, though the connection stands. What is sent meanwhile passes once it is healed.
+	Stall bool `json:"stall,omitempty"`
+	// Reset: connections are closed at once, with all that is on its way, and new ones are refused.
+	Reset bool `json:"reset,omitempty"`
+}
+
+// check says what is wrong with the fault itself.
+func (f *ConnectionFault) check() error {
+	switch {
+	case f.Number < 1:
+		return fmt.Errorf("a fault has the number %d: they count from 1", f.Number)
+	case len(f.Names) == 0:
+		return fmt.Errorf("fault %d hits no connection", f.Number)
+	case f.Latency < 0:
+		return fmt.Errorf("fault %d: a latency of %v: it must be longer than nothing", f.Number, f.Latency)
+	case f.Bandwidth < 0:
+		return fmt.Errorf("fault %d: %d bytes per second: it must be one at least", f.Number, f.Bandwidth)
+	case f.Latency == 0 && f.Bandwidth == 0 && !f.Stall && !f.Reset:
+		return fmt.Errorf("fault %d does nothing: it takes a latency, a bandwidth, a stall or a reset", f.Number)
+	}
+	return nil
+}
+
+// A proxyOrder is what the process of the proxies is told.
+type proxyOrder struct {
+	Do       string          `json:"do"`
+	Name     string          `json:"name,omitempty"`     // add, remove
+	Upstream string          `json:"upstream,omitempty"` // add: the address that the proxy connects to
+	Fault    ConnectionFault `json:"fault,omitzero"`     // begin; heal takes its number alone
+}
+
+// The orders.
+const (
+	addProxy    = "add" // answered by the address that it listens on
+	removeProxy = "remove"
+	beginFault  = "begin"
+	healFault   = "heal"
+	reportProxy = "report" // answered by a proxyReport
+)
+
+// A proxyReport says what is in force, by what the proxies do and not by what they were told.
+type proxyReport struct {
+	Faults []int    `json:"faults"` // numbers
+	Hit    []string `json:"hit"`    // proxies that do not pass on all that comes as it comes
+}
+
+// ServeProxies runs TCP proxies on the loopback address, as a process that a Launcher started (see
+// LaunchProxies). It returns when in ends.
+func ServeProxies(in io.Reader, out io.Writer) error {
+	toxics.Register(lineType, &line{})
+	quiet := zerolog.Nop()
+	s := proxyServer{api: &toxiproxy.ApiServer{Metrics: toxiproxy.NewMetricsContainer(nil), Logger: &quiet},
+		proxies: map[string]*proxy{}, faults: map[int]ConnectionFault{}}
+	return serve(in, out, s.obey)
+}
+
+// A proxyServer has the proxies of a process.
+type proxyServer struct {
+	api     *toxiproxy.ApiServer // of whom proxies want to know where to log; it does not run
+	proxies map[string]*proxy
+	faults  map[int]ConnectionFault
+}
+
+// A proxy passes connections on to one address.
+type proxy struct {
+	*toxiproxy.Proxy
+	port *port
+	rule atomic.Pointer[rule] // of its lines
+}
+
+func (s *proxyServer) obey(order json.RawMessage) (any, error) {
+	var o proxyOrder
+	if err := json.Unmarshal(order, &o); err != nil {
+		return nil, fmt.Errorf("reading an order for the proxies: %w", err)
+	}
+	switch o.Do {
+	case addProxy:
+		return s.add(o.Name, o.Upstream)
+	case removeProxy:
+		return nil, s.remove(o.Name)
+	case beginFault:
+		return nil, s.begin(o.Fault)
+	case healFault:
+		return nil, s.heal(o.Fault.Number)
+	case reportProxy:
+		return s.report(), nil
+	}
+	return nil, fmt.Errorf("there is no order %q for the proxies", o.Do)
+}
+
+// add makes a proxy and returns the address that it listens on.
+func (s *proxyServer) add(name, upstream string) (string, error) {
+	if s.proxies[name] != nil {
+		return "", fmt.Errorf("there is a proxy %s already", name)
+	}
+	held, err := holdPort()
+	if err != nil {
+		return "", err
+	}
+	p := &proxy{Proxy: toxiproxy.NewProxy(s.api, name, address(held.number), upstream), port: held}
+	p.rule.Store(&rule{changed: make(chan struct{})})
+	for _, direction := range []string{"upstream", "downstream"} {
+		toxic, err := p.Toxics.AddToxicJson(strings.NewReader(
+			fmt.Sprintf(`{"type": %q, "name": %q, "stream": %[2]q}`, lineType, direction)))
+		if err != nil {
+			return "", fmt.Errorf("making the proxy %s: %w", name, err)
+		}
+		toxic.Toxic.(*line).rule = &p.rule
+	}
+	if err := p.Start(); err != nil {
+		held.release()
+		return "", fmt.Errorf("starting the proxy %s: %w", name, err)
+	}
+	s.proxies[name] = p
+	return p.Listen, nil
+}
+
+// remove ends a proxy and its connections.
+func (s *proxyServer) remove(name string) error {
+	p := s.proxies[name]
+	if p == nil {
+		return fmt.Errorf("there is no proxy %s", name)
+	}
+	for number, f := range s.faults {
+		if slices.Contains(f.Names, name) {
+			return fmt.Errorf("fault %d is in force at the proxy %s", number, name)
+		}
+	}
+	delete(s.proxies, name)
+	p.reset()
+	p.port.release()
+	return nil
+}
+
+// begin puts a fault in force: at all of its proxies, or at none.
+func (s *proxyServer) begin(f ConnectionFault) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if _, is := s.faults[f.Number]; is {
+		return fmt.Errorf("fault %d is in force already", f.Number)
+	}
+	for _, name := range f.Names {
+		if s.proxies[name] == nil {
+			return fmt.Errorf("fault %d: there is no proxy %s", f.Number, name)
+		}
+	}
+	s.faults[f.Number] = f
+	return s.apply(f.Names)
+}
+
+// heal takes a fault back.
+func (s *proxyServer) heal(number int) error {
+	f, is := s.faults[number]
+	if !is {
+		return fmt.Errorf("no fault %d is in force", number)
+	}
+	delete(s.faults, number)
+	return s.apply(f.Names)
+}
+
+// apply has some proxies do what all faults together make of them.
+func (s *proxyServer) apply(names []string) error {
+	var errs []error
+	for _, name := range names {
+		p, reset := s.proxies[name], false
+		last := p.rule.Load()
+		next := &rule{resets: last.resets, changed: make(chan struct{})}
+		for _, f := range s.faults {
+			if slices.Contains(f.Names, name) {
+				reset = reset || f.Reset
+				next.add(f)
+			}
+		}
+		p.rule.Store(next)
+		close(last.changed)
+		switch {
+		case reset && p.Enabled:
+			p.reset()
+		case !reset && !p.Enabled:
+			errs = append(errs, p.Start())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// add adds to a rule what a fault does.
+func (r *rule) add(f ConnectionFault) {
+	r.latency += f.Latency
+	if f.Bandwidth > 0 && (r.bandwidth == 0 || f.Bandwidth < r.bandwidth) {
+		r.bandwidth = f.Bandwidth
+	}
+	r.stall = r.stall || f.Stall
+}
+
+// reset closes the connections of the proxy, with all that is on its way, and has it refuse new ones until it
+// is started.
+func (p *proxy) reset() {
+	last := p.rule.Load()
+	next := *last
+	next.resets++
+	next.changed = make(chan struct{})
+	p.rule.Store(&next)
+	close(last.changed)
+	p.Stop()
+}
+
+// report says what is in force.
+func (s *proxyServer) report() proxyReport {
+	r := proxyReport{Faults: slices.Sorted(maps.Keys(s.faults))}
+	for name, p := range s.proxies {
+		if at := p.rule.Load(); at.latency > 0 || at.bandwidth > 0 || at.stall || !p.Enabled {
+			r.Hit = append(r.Hit, name)
+		}
+	}
+	slices.Sort(r.Hit)
+	return r
+}

@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"fmt"
+
+	"turnstile/nodes"
+	"turnstile/nodes/detector"
+)
+
+// NoDetector is the Options.Detector of a run without one, though its algorithm listens to one.
+const NoDetector = "none"
+
+// resolveDetector says which failure detector is to run beside the algorithm, which may name one itself, and
+// makes its options explicit.
+func (o *Options) resolveDetector(spec *nodes.Spec) error {
+	if o.Detector == "" {
+		o.Detector = spec.Detects
+	}
+	if o.Detector == NoDetector && spec.Detects == "" {
+		o.Detector = ""
+	}
+	if !o.Detects() {
+		return nil
+	}
+	in, err := detector.Parse(o.Detector, o.Config.N)
+	if err != nil {
+		return fmt.Errorf("detector: %w", err)
+	}
+	o.Detector = detector.Text(in)
+	return nil
+}
+
+// Detects reports whether a failure detector runs beside the algorithm.
+func (o *Options) Detects() bool { return o.Detector != "" && o.Detector != NoDetector }
+
+// detectorText is what node programs are told of the failure detector: nothing if there is none.
+func (o *Options) detectorText() string {
+	if !o.Detects() {
+		return ""
+	}
+	return o.Detector
+}
+
+// checkStoredDetector is resolveDetector for the options of a stored run, which may be of another Turnstile.
+func (o *Options) checkStoredDetector(spec *nodes.Spec) error {
+	err := o.resolveDetector(spec)
+	if err == nil && o.Detects() {
+		_, err = nodes.NewStack(append([]nodes.Instance{{Spec: spec, Config: o.Config}}, o.beside()...)...)
+	}
+	return err
+}
+
+// checkRealDetector refuses a detector that real processes cannot have.
+func (o *Options) checkRealDetector() error {
+	for _, in := range o.beside() {
+		if in.Spec.Told != nil {
+			return fmt.Errorf("detector: %s knows at once who has crashed, which only a simulation can tell it: take "+
+				"heartbeat or probe, or simulate", in.Spec.Name)
+		}
+	}
+	return nil
+}
+
+// beside returns what runs beside the algorithm, given valid options.
+func (o *Options) beside() []nodes.Instance {
+	if !o.Detects() {
+		return nil
+	}
+	in, err := detector.Parse(o.Detector, o.Config.N)
+	if err != nil {
+		panic(err) // the options are not valid
+	}
+	return []nodes.Instance{in}
+}
+
+// stack returns what all nodes are made of, given valid options.
+func (o *Options) stack(spec *nodes.Spec) *nodes.Stack {
+	s, err := nodes.NewStack(append([]nodes.Instance{{Spec: spec, Config: o.Config}}, o.beside()...)...)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// codec returns the codec of all messages of the run, given valid options.
+func (o *Options) codec(spec *nodes.Spec) *nodes.Codec {
+	if !o.Detects() {
+		return spec.Codec()
+	}
+	return o.stack(spec).Codec()
+}
+
+// Heartbeat reports whether messages of the kind of that name only say that their sender is up.
+func (s *Summary) Heartbeat(kind string) bool {
+	codec := s.Record.Options.codec(s.Spec)
+	for i, name := range codec.Names() {
+		if name == kind {
+			return codec.Kind(i).Heartbeat
+		}
+	}
+	return false
+}

@@ -1,0 +1,36 @@
+package bench
+
+import (
+	"fmt"
+
+	"turnstile/bench/measure"
+	"turnstile/chaos"
+	"turnstile/results"
+)
+
+// measureFaults adds to a trial what faults did in it, as faults.csv and timeline.csv have it. No faults were
+// asked for if the fold is nil.
+func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
+	if f == nil {
+		return
+	}
+	t.Faults, t.Timeline = f.Rows(faultIn(r.faults(t.Number))), f.Timeline()
+	for i := range t.Faults {
+		row := &t.Faults[i]
+		row.Run, row.Trial, row.Lost = r.Folder.Name(), t.Number, t.Row.Lost
+	}
+	for i := range t.Timeline {
+		t.Timeline[i].Run, t.Timeline[i].Trial = r.Folder.Name(), t.Number
+	}
+	t.Faults, t.Timeline = results.AsStored(t.Faults), results.AsStored(t.Timeline)
+}
+
+// faultIn says what the fault of a number was, without its times, which faults.csv has beside it.
+func faultIn(faults []chaos.Fault) func(number int) string {
+	return func(number int) string {
+		if number < 1 || number > len(faults) {
+			return fmt.Sprintf("fault %d", number)
+		}
+		return faults[number-1].What()
+	}
+}

@@ -1,0 +1,47 @@
+//go:build linux
+
+package bench
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"turnstile/bench/check"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/lease"
+	"turnstile/nodes/workload"
+)
+
+// leasing returns the row of that name, if it is the one of leases.
+func leasing(name string) *nodes.Spec {
+	if name != "lease" {
+		return nil
+	}
+	return lease.Row(100 * time.Millisecond)
+}
+
+// A process that is stopped inside for longer than its lease is there together with the next. By the fence
+// numbers the resource refuses what it writes then; without them an update is lost.
+func TestFencesMakeLeasesSafe(t *testing.T) {
+	for fenced, want := range map[bool]check.Outcome{true: check.Valid, false: check.Violated} {
+		t.Run(fmt.Sprintf("fenced %t", fenced), func(t *testing.T) {
+			t.Parallel()
+			o := Defaults()
+			o.Algorithm, o.Config.N, o.Workload.Load = "lease", 3, workload.Saturated
+			o.Config.Fenced = fenced
+			o.Workload.Hold = chance.Constant(5 * time.Millisecond)
+			o.Warmup, o.WarmupLimit, o.Duration = 0, 0, 2500*time.Millisecond
+			o.Faults = []chaos.Fault{{Pause: chaos.Target{Word: "holder"}, At: 100 * time.Millisecond,
+				For: 2 * time.Second}}
+			r, err := makeRun(t, o)
+			v := r.Trials[0].Verdict
+			if v.Outcome != want || v.Overlap == 0 || (v.LostUpdates > 0) != (want == check.Violated) {
+				t.Errorf("%v: %s; %v of overlap, %d updates lost; %v", v.Outcome, v.Reason, v.Overlap, v.LostUpdates,
+					err)
+			}
+		})
+	}
+}

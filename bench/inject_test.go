@@ -1,0 +1,85 @@
+//go:build linux
+
+package bench
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"turnstile/bench/control"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
+)
+
+// Several processes may ask a run for faults, for their state and for their heal at the same time, from its
+// first moment to its last.
+func TestManyAskARun(t *testing.T) {
+	spec, err := mutex.Find("ricart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Defaults()
+	o.Config, o.Workload = nodes.Config{N: 3}, workload.Workload{Load: workload.Closed,
+		Think: chance.Constant(2 * time.Millisecond)}
+	o.Warmup, o.Duration, o.WarmupLimit = 50*time.Millisecond, 2*time.Second, 0
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	setup := setup(t)
+	asked := make(chan int)
+	asking := 0
+	setup.Progress = func(p Progress) {
+		for ; p.Phase == "measuring" && asking < 3; asking++ {
+			go func() { asked <- askForFaults(t, setup.Results+"/latest") }()
+		}
+	}
+	r, err := Make(ctx, spec, o, setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	injected := 0
+	for range asking {
+		injected += <-asked
+	}
+	if got := len(r.Record.Trials[0].Faults); injected == 0 || got != injected {
+		t.Errorf("%d faults were injected, and %d are on record", injected, got)
+	}
+	again := r.Record.Options.Again()
+	if err := again.Validate(spec); err != nil {
+		t.Errorf("what was injected cannot be repeated: %v", err)
+	}
+}
+
+// askForFaults injects faults into a run as long as it takes some, and returns how many it took.
+func askForFaults(t *testing.T, folder string) (injected int) {
+	c, err := control.Dial(folder)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer c.Close()
+	texts := []string{"delay: 1ms, for: 20ms", "pause: 1, for: 20ms", "duplicate: 10%, for: 1s",
+		"pause: holder, for: 10ms", "clock: 0, by: 1ms"}
+	for {
+		f, err := chaos.ParseFault(texts[injected%len(texts)])
+		if err != nil {
+			t.Error(err)
+		}
+		reply, err := c.Ask(context.Background(), control.Request{Do: control.Inject, Faults: []chaos.Fault{f}})
+		switch {
+		case err != nil || reply.Refused != "" && !reply.Later:
+			return injected
+		case reply.Refused != "":
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		injected++
+		heal := control.Request{Do: control.Heal, Number: reply.Numbers[0]}
+		if _, err := c.Ask(context.Background(), heal); err != nil {
+			return injected
+		}
+	}
+}

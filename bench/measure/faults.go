@@ -1,0 +1,257 @@
+package measure
+
+import (
+	"math"
+	"slices"
+
+	"turnstile/bench/section"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/results"
+)
+
+// A FaultFold measures what faults did, in a run that has some. It observes the fold of its sections, and
+// takes memory for faults and not for events.
+type FaultFold struct {
+	sections *section.Fold
+	phases   phases
+	since    *phase // from the latest heal, or the beginning of the window
+	faults   []*fault
+	healed   []*fault // whose time after is not over
+	silent   []*fault // since whose beginning nobody has entered
+	mute     []*fault // since whose heal nobody has entered
+	waiting  bool     // a request was never served
+	edges    []*counters
+	edgesAt  int64 // the moment whose counters these are
+	line     timeline
+	last     int64 // the latest entry, heal or mark of the window's end
+}
+
+// A fault is one that began, with the parts of the window around it; nil: there is none.
+type fault struct {
+	number                uint32
+	from, to              int64
+	victim                nodes.ID // that came out in the run, or None
+	healed                bool
+	before, during, after *phase
+	next, nextHealed      int64 // when somebody entered next; none
+	recovery              recovery
+	unfinished            uint64
+}
+
+const none = math.MinInt64
+
+// NewFaults returns a fold of the history that s folds.
+func NewFaults(s *section.Fold) *FaultFold {
+	f := &FaultFold{sections: s}
+	s.Observe(f)
+	return f
+}
+
+// Asked implements section.Observer.
+func (f *FaultFold) Asked(*section.Section) {}
+
+// Entered implements section.Observer.
+func (f *FaultFold) Entered(s *section.Section) {
+	at := s.Entered
+	for _, p := range f.phases.open {
+		if p.Has(at) {
+			p.entries++
+		}
+	}
+	f.wait(s.Due, at, true)
+	f.silent = slices.DeleteFunc(f.silent, func(x *fault) bool {
+		if s.Node == x.victim && at <= x.from { // which hit it as it entered
+			return false
+		}
+		x.next = at
+		return true
+	})
+	for _, x := range f.mute {
+		x.nextHealed = at
+	}
+	f.mute = f.mute[:0]
+	for _, x := range f.healed {
+		x.recovery.enter(at)
+	}
+	if f.since != nil {
+		f.line.enter(at)
+		f.last = at
+	}
+}
+
+// wait adds a wait to all phases that it touches.
+func (f *FaultFold) wait(from, to int64, ended bool) {
+	f.phases.touched(from, to, func(p *phase) { p.waits.add(to-from, ended) })
+}
+
+// Ended implements section.Observer.
+func (f *FaultFold) Ended(s *section.Section) {
+	if !s.Served() {
+		f.wait(s.Due, s.Ended, false)
+	}
+	f.waiting = f.waiting || s.State == section.Unserved
+	if s.State == section.Exited || s.State == section.Revoked || s.State == section.Unissued {
+		return
+	}
+	for _, x := range f.faults {
+		if x.healed && s.Asked < x.to { // the heal was before this end
+			x.unfinished++
+		}
+	}
+}
+
+// Overlapped implements section.OverlapObserver.
+func (f *FaultFold) Overlapped(_ *section.Resource, when section.Window) {
+	f.phases.touched(when.From, when.To, func(p *phase) { p.overlap += p.Overlap(when.From, when.To) })
+}
+
+// Add implements history.Fold.
+func (f *FaultFold) Add(e history.Event) {
+	switch e.Kind {
+	case history.FaultBegan:
+		f.begin(&e)
+	case history.FaultHealed:
+		f.heal(&e)
+	case history.Marked:
+		f.mark(&e)
+	case history.Counted:
+		for _, edge := range f.edges {
+			if f.edgesAt == e.At {
+				*edge = counters{true, uint64(e.Value), e.Fence}
+			}
+		}
+		f.edges = f.edges[:0]
+	}
+}
+
+// edge says that the counters of a moment are still to come.
+func (f *FaultFold) edge(at int64, of ...*counters) {
+	if f.edgesAt != at {
+		f.edges, f.edgesAt = f.edges[:0], at
+	}
+	f.edges = append(f.edges, of...)
+}
+
+// measuring reports whether what happens now is in the window.
+func (f *FaultFold) measuring() bool { return f.since != nil && f.sections.Window.To == math.MaxInt64 }
+
+func (f *FaultFold) begin(e *history.Event) {
+	x := &fault{number: e.Count, from: e.At, victim: nodes.ID(e.Entry) - 1, next: none, nextHealed: none}
+	f.edge(e.At)
+	f.endAfter(e.At)
+	if f.measuring() {
+		before := *f.since
+		before.waits, before.To = f.since.waits.clone(), e.At
+		x.before = &before
+		f.phases.close(x.before)
+		f.edge(e.At, &x.before.last)
+	}
+	if f.since == nil || f.measuring() {
+		x.during = f.open(e.At)
+	}
+	f.faults, f.silent = append(f.faults, x), append(f.silent, x)
+}
+
+// endAfter ends what is after the faults that are healed.
+func (f *FaultFold) endAfter(at int64) {
+	for _, x := range f.healed {
+		f.end(x.after, at)
+		x.recovery.end(at)
+	}
+	f.healed = f.healed[:0]
+}
+
+// open begins a phase, of which nothing counts before the window.
+func (f *FaultFold) open(at int64) *phase {
+	if f.since == nil {
+		at = math.MaxInt64
+	}
+	p := f.phases.begin(at)
+	f.edge(f.edgesAt, &p.first)
+	return p
+}
+
+// end ends a phase, if it goes on.
+func (f *FaultFold) end(p *phase, at int64) {
+	if p != nil && p.To == math.MaxInt64 {
+		f.phases.end(p, at)
+		f.edge(at, &p.last)
+	}
+}
+
+func (f *FaultFold) heal(e *history.Event) {
+	f.edge(e.At)
+	for _, x := range slices.Backward(f.faults) {
+		if x.number != e.Count || x.healed {
+			continue
+		}
+		x.to, x.healed = e.At, true
+		f.end(x.during, e.At)
+		if f.measuring() {
+			f.phases.drop(f.since)
+			f.since = f.open(e.At)
+			x.after = f.open(e.At)
+			x.recovery = recoveryFrom(e.At, x.before)
+			f.healed = append(f.healed, x)
+		}
+		if f.since != nil {
+			f.last = max(f.last, e.At)
+		}
+		f.mute = append(f.mute, x)
+		return
+	}
+}
+
+func (f *FaultFold) mark(e *history.Event) {
+	switch {
+	case e.Count == history.Measuring && f.since == nil:
+		f.edge(e.At)
+		f.line.from, f.last = e.At, e.At
+		f.since = f.phases.begin(e.At)
+		f.edge(e.At, &f.since.first)
+		for _, p := range f.phases.open {
+			if p.From == math.MaxInt64 {
+				p.From = e.At
+				f.edge(e.At, &p.first)
+			}
+		}
+	case f.since != nil && f.sections.Window.To == e.At:
+		f.edge(e.At)
+		f.endWindow()
+	}
+}
+
+// endWindow ends all phases with the window.
+func (f *FaultFold) endWindow() {
+	at := f.sections.Window.To
+	f.last = max(f.last, at)
+	f.endAfter(at)
+	for _, p := range slices.Clone(f.phases.open) {
+		f.end(p, at)
+	}
+}
+
+// Close implements history.Fold.
+func (f *FaultFold) Close([]*history.NodeLog) {
+	if f.since == nil {
+		return
+	}
+	f.endWindow()
+	if f.last > f.line.from {
+		f.line.reach(f.last - 1)
+	}
+}
+
+// Timeline returns the entries of the run from the beginning of the window to what happened last, in equal
+// intervals.
+func (f *FaultFold) Timeline() []results.IntervalRow { return f.line.rows() }
+
+// Rows returns the rows of faults.csv in the order of the beginnings of the faults. what says what a fault
+// was, by its number.
+func (f *FaultFold) Rows(what func(number int) string) (rows []results.FaultRow) {
+	for _, x := range f.faults {
+		rows = append(rows, f.row(x, what(int(x.number))))
+	}
+	return rows
+}

@@ -1,0 +1,97 @@
+package measure
+
+import (
+	"math"
+
+	"turnstile/bench/section"
+	"turnstile/results"
+)
+
+// A phase is a part of the window, before, during or after a fault, with what happened in it.
+type phase struct {
+	section.Window // its end is math.MaxInt64 while it goes on
+	entries        uint64
+	waits          sparse
+	overlap        int64
+	first, last    counters // at its beginning and its end
+}
+
+// counters are how many messages there were at some time.
+type counters struct {
+	known         bool
+	sent, dropped uint64
+}
+
+// figures are the figures of a phase; those of a phase without length are not measured.
+type figures struct{ entries, perS, p50, p99, most, messages, dropped, overlapUS results.Figure }
+
+func (p *phase) figures() (f figures) {
+	if p == nil || !p.Known() {
+		return f
+	}
+	f.entries = results.Count(p.entries)
+	f.perS = results.Number(p.rate() * 1e9)
+	f.p50, f.p99, f.most = p.waits.microsAt(0.5), p.waits.microsAt(0.99), p.waits.microsAt(1)
+	f.overlapUS = results.Number(float64(p.overlap) / 1e3)
+	// Counters never fall; if they do in a history, they are wrong.
+	if p.first.known && p.last.known && p.last.sent >= p.first.sent && p.last.dropped >= p.first.dropped {
+		f.messages = results.Count(p.last.sent - p.first.sent)
+		f.dropped = results.Count(p.last.dropped - p.first.dropped)
+	}
+	return f
+}
+
+// rate returns entries per nanosecond of a phase that has a length.
+func (p *phase) rate() float64 { return float64(p.entries) / float64(p.Length()) }
+
+// phases are those that go on, and those that are over, by their ends. What is told of a wait or an overlap
+// concerns all that go on and the latest of the others.
+type phases struct{ open, closed []*phase }
+
+// begin returns a new phase from a time on.
+func (ps *phases) begin(at int64) *phase {
+	p := &phase{Window: section.Window{From: at, To: math.MaxInt64}}
+	ps.open = append(ps.open, p)
+	return p
+}
+
+// end ends a phase, if it goes on. It must not be earlier than the end of any other.
+func (ps *phases) end(p *phase, at int64) {
+	if p == nil || !ps.drop(p) {
+		return
+	}
+	p.To = at
+	ps.close(p)
+}
+
+// close adds a phase that is over.
+func (ps *phases) close(p *phase) {
+	if p.Known() {
+		ps.closed = append(ps.closed, p)
+	}
+}
+
+// drop forgets a phase that goes on. It reports whether there was one.
+func (ps *phases) drop(p *phase) bool {
+	for i, o := range ps.open {
+		if o == p {
+			ps.open = append(ps.open[:i], ps.open[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// touched calls do for each phase in some moment of which something lasted, from one time to another.
+func (ps *phases) touched(from, to int64, do func(*phase)) {
+	for _, p := range ps.open {
+		if p.Touches(from, to) {
+			do(p)
+		}
+	}
+	for i := len(ps.closed) - 1; i >= 0 && ps.closed[i].To > from; i-- {
+		if p := ps.closed[i]; p.Touches(from, to) {
+			do(p)
+		}
+	}
+}

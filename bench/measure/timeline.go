@@ -1,0 +1,53 @@
+package measure
+
+import (
+	"turnstile/results"
+)
+
+// A timeline counts entries in equal intervals. When there are too many of them, each two become one.
+type timeline struct {
+	from   int64
+	length int64 // of an interval
+	counts []uint64
+}
+
+const (
+	mostIntervals = 512
+	shortest      = 1000 // ns of an interval
+)
+
+// enter counts an entry, at a time that is not before the line begins.
+func (t *timeline) enter(at int64) { t.counts[t.reach(at)]++ }
+
+// reach makes the line reach beyond a time, and returns the interval that has it.
+func (t *timeline) reach(at int64) int {
+	t.length = max(t.length, shortest)
+	for (at-t.from)/t.length >= mostIntervals {
+		half := t.counts[:0]
+		for i, n := range t.counts {
+			if i%2 == 0 {
+				half = append(half, n)
+			} else {
+				half[i/2] += n
+			}
+		}
+		t.counts, t.length = half, 2*t.length
+	}
+	i := int((at - t.from) / t.length)
+	for len(t.counts) <= i {
+		t.counts = append(t.counts, 0)
+	}
+	return i
+}
+
+// rows returns the line as timeline.csv has it.
+func (t *timeline) rows() (rows []results.IntervalRow) {
+	for i, n := range t.counts {
+		from := int64(i) * t.length
+		rows = append(rows, results.IntervalRow{FromS: seconds(from), ToS: seconds(from + t.length),
+			Entries: results.Count(n)})
+	}
+	return rows
+}
+
+func seconds(ns int64) results.Figure { return results.Number(float64(ns) / 1e9) }

@@ -1,0 +1,155 @@
+//go:build linux
+
+package bench
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench/check"
+	"turnstile/internal/chance"
+	"turnstile/nodes/workload"
+)
+
+// A brokerKiller ends the broker of a trial while it goes on, and starts another in its place.
+type brokerKiller struct {
+	*testing.T
+	*trial
+	planned bool                        // the trial is told before
+	expects bool                        // the trial is to outlive such ends, if they are planned
+	cut     bool                        // routes are cut, and no broker is ended
+	soon    bool                        // it ends again while nodes connect to it
+	when    func(*trial, Progress) bool // it is to end, for the first time
+	times   int                         // it is to end
+	back    time.Duration               // after its end, for the first to come; 0: never
+	awayAt  time.Time
+}
+
+// look is called by the trial while it goes on.
+func (k *brokerKiller) look(p Progress) {
+	switch {
+	case k.awayAt.IsZero() && k.times > 0 && k.when(k.trial, p):
+		if k.cut {
+			if err := k.cutRoutes(k.Context(), 1, [][]int{{0}, {1, 2}}, false); err != nil {
+				k.Error(err)
+			}
+		} else if k.planned {
+			if err := k.killBroker(k.Context(), 0); err != nil {
+				k.Error(err)
+			}
+		} else {
+			k.transport.brokers.Process(0).Kill()
+			<-k.transport.brokers.Process(0).Ended()
+		}
+		k.times--
+		k.awayAt = time.Now()
+		if k.Workload.Load == workload.Sequential { // there is no progress until the request is served
+			time.Sleep(k.back)
+			k.bringBack()
+		}
+	case k.back > 0 && !k.awayAt.IsZero() && time.Since(k.awayAt) >= k.back:
+		k.bringBack()
+	}
+}
+
+func (k *brokerKiller) bringBack() {
+	var err error
+	if k.cut {
+		err = k.healRoutes(k.Context(), 1)
+	} else {
+		err = k.restartBroker(k.Context(), 0)
+	}
+	if err != nil {
+		k.Error(err)
+	}
+	k.awayAt = time.Time{}
+	k.when = func(*trial, Progress) bool { return k.soon || !k.outage.away } // or as soon as nodes are told
+}
+
+// killBrokers makes a run whose broker is ended as k says.
+func killBrokers(t *testing.T, algorithm string, change func(*Options), k brokerKiller) (*Trial, error) {
+	t.Helper()
+	o := Defaults()
+	o.Algorithm, o.Config.N, o.Workload.Load = algorithm, 4, workload.Saturated
+	o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, time.Second, 500*time.Millisecond
+	if change != nil {
+		change(&o)
+	}
+	run := takeApart(t, o)
+	k.T, k.trial = t, run.trial
+	k.reconnects, k.progress = k.expects, k.look
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	return run.make(ctx, t)
+}
+
+// measuringFor is when a trial has been measured for a share of its time.
+func measuringFor(done float64) func(*trial, Progress) bool {
+	return func(_ *trial, p Progress) bool { return p.Phase == "measuring" && p.Done >= done }
+}
+
+// A broker that ends and comes back costs messages, and all of them are explained. What comes of the
+// algorithm is its own affair, but nothing is held against it that its model excuses.
+func TestBrokersComeBack(t *testing.T) {
+	for name, test := range map[string]struct {
+		algorithm string
+		change    func(*Options)
+		killer    brokerKiller
+	}{
+		"ricart-agrawala": {"ricart-agrawala", nil, brokerKiller{when: measuringFor(0.2), times: 1}},
+		"token-ring":      {"token-ring", nil, brokerKiller{when: measuringFor(0.2), times: 1}},
+		"multicast": {"lamport", func(o *Options) { o.Multicast = true },
+			brokerKiller{when: measuringFor(0.2), times: 1}},
+		"beside heartbeats": {"ricart-agrawala", func(o *Options) {
+			o.Detector, o.Latency = "heartbeat:period=5ms,timeout=50ms", chance.Constant(20*time.Millisecond)
+		}, brokerKiller{when: measuringFor(0.2), times: 1}},
+		"a ring beside probes": {"token-ring", func(o *Options) { o.Detector = "probe:period=5ms,timeout=50ms" },
+			brokerKiller{when: measuringFor(0.2), times: 1}},
+		"three times": {"token-ring", nil, brokerKiller{when: measuringFor(0.1), times: 3}},
+		"again and again": {"ricart-agrawala", nil,
+			brokerKiller{when: measuringFor(0.1), times: 3, soon: true}},
+		"parked": {"token-ring", nil,
+			brokerKiller{when: func(t *trial, p Progress) bool { return p.Phase == "draining" && !t.sums().open() },
+				times: 1}},
+		"one at a time": {"ricart-agrawala", func(o *Options) { o.Workload.Load = workload.Sequential },
+			brokerKiller{when: measuringFor(0.2), times: 1}},
+		"one of three": {"ricart-agrawala", func(o *Options) { o.Brokers = 3 },
+			brokerKiller{when: measuringFor(0.2), times: 1}},
+		"routes": {"ricart-agrawala", func(o *Options) { o.Brokers, o.Proxies = 3, true },
+			brokerKiller{when: measuringFor(0.2), times: 1, cut: true}},
+		"routes, token": {"token-ring", func(o *Options) { o.Brokers, o.Proxies = 3, true },
+			brokerKiller{when: measuringFor(0.2), times: 1, cut: true}},
+		"draining": {"ricart-agrawala", nil,
+			brokerKiller{when: func(_ *trial, p Progress) bool { return p.Phase == "draining" }, times: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.killer.planned, test.killer.expects, test.killer.back = true, true, 300*time.Millisecond
+			got, trouble := killBrokers(t, test.algorithm, test.change, test.killer)
+			v := got.Verdict
+			if v.Outcome == check.Violated || v.Outcome == check.Inconclusive && !v.OutsideModel {
+				t.Errorf("%v, outside its model: %v: %s (%v)", v.Outcome, v.OutsideModel, v.Reason, trouble)
+			}
+			for _, f := range v.Findings {
+				if (f.Check == "loss" || f.Check == "accounting") && f.Outcome != check.Valid {
+					t.Errorf("%s is %v: %s", f.Check, f.Outcome, f.Says)
+				}
+			}
+			t.Logf("%v: %s; %d lost with the broker", v.Outcome, v.Reason, v.LostWithBroker)
+		})
+	}
+}
+
+// A broker that ends though nothing asked for that ends the run, whether or not nodes outlive it.
+func TestABrokerThatDiesEndsTheRun(t *testing.T) {
+	for _, expects := range []bool{false, true} {
+		got, trouble := killBrokers(t, "ricart-agrawala", nil,
+			brokerKiller{when: measuringFor(0.2), times: 1, expects: expects})
+		if trouble == nil || !strings.HasPrefix(trouble.Error(), "the broker ended on its own") ||
+			got.Verdict.Outcome != check.Inconclusive {
+			t.Errorf("%v: %v", got.Verdict.Outcome, trouble)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+//go:build linux
+
+package bench
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"turnstile/bench/cluster"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+)
+
+// rowOf finds the row of an algorithm, one of those of the tests included.
+func rowOf(name string) (*nodes.Spec, error) {
+	if spec := stuckSpec(name); spec.New != nil {
+		return spec, nil
+	}
+	return mutex.Find(name)
+}
+
+// setup returns how tests make runs: all processes are this program again.
+func setup(t *testing.T) Setup {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Setup{Results: t.TempDir(), Set: "set", Node: program, Broker: []string{program, testBroker},
+		Proxy: []string{program, testProxy}}
+}
+
+// makeRun makes a run of real processes.
+func makeRun(t *testing.T, o Options) (*Run, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	spec, err := rowOf(o.Algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Make(ctx, spec, o, setup(t))
+	if r == nil || len(r.Trials) == 0 {
+		t.Fatalf("there is no trial: %v", err)
+	}
+	return r, err
+}
+
+// A takenApart is a run of one trial, for tests that have a hand in it.
+type takenApart struct {
+	*Run
+	trial *trial
+}
+
+// takeApart begins a run of one trial, whose brokers are up. It ends with the test.
+func takeApart(t *testing.T, o Options) *takenApart {
+	t.Helper()
+	spec, err := rowOf(o.Algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := setup(t)
+	r, err := s.begin(Record{Options: o}, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launcher, carrier := cluster.NewLauncher(), &transport{}
+	t.Cleanup(func() { carrier.close() })
+	if err := carrier.launch(t.Context(), launcher, s, &o, spec); err != nil {
+		t.Fatal(err)
+	}
+	dir := r.Folder.LogFolder(1)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return &takenApart{r, &trial{Options: o, spec: spec, seed: 1, origin: r.Record.origin(1), dir: dir,
+		launcher: launcher, transport: carrier, program: s.Node}}
+}
+
+// make makes the trial, and returns what it was and why it ended early, if it did.
+func (r *takenApart) make(ctx context.Context, t *testing.T) (*Trial, error) {
+	t.Helper()
+	trouble := r.trial.run(ctx)
+	if err := r.finish(ctx, r.trial, 1, trouble); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(r.trial.dir); len(left) > 0 {
+		t.Errorf("%v are left: %v", left, err)
+	}
+	return r.Trials[0], trouble
+}

@@ -1,0 +1,29 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/detector"
+)
+
+// Remarks says what of valid options is allowed and yet likely to show something else than is expected.
+func (o *Options) Remarks(spec *nodes.Spec) (all []string) {
+	remark := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	for _, in := range o.beside() {
+		network := o.network()
+		timeout, longest := detector.Patience(in), network.Longest()
+		if timeout > 0 && longest >= timeout {
+			remark("a message may take %v, and the detector suspects a node after %v of silence: nodes that are up "+
+				"will be suspected", longest.Round(time.Microsecond), timeout)
+		}
+	}
+	if n := o.Config.N; n < 3 && (spec.Safe|spec.Live)&nodes.Majority != 0 {
+		remark("a majority of %d is all: the crash of any stops the rest; it takes 3 nodes to outlast one", n)
+	}
+	if o.Detector == NoDetector {
+		remark("%s listens to a failure detector, and none runs: it takes no notice of crashes", spec.Name)
+	}
+	return all
+}

@@ -1,0 +1,36 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// What is allowed and yet likely to surprise is said before the run.
+func TestRemarks(t *testing.T) {
+	majority := nodes.Spec{Info: nodes.Info{Name: "m"}, Live: nodes.Majority, Detects: "heartbeat"}
+	for _, test := range []struct {
+		detector string
+		latency  time.Duration
+		n        int
+		want     string // empty: nothing
+	}{
+		{"heartbeat:period=5ms,timeout=20ms", 19 * time.Millisecond, 3, ""},
+		{"heartbeat:period=5ms,timeout=20ms", 20 * time.Millisecond, 3, "may take 20ms, and the detector suspects"},
+		{"probe:period=5ms,timeout=20ms", time.Second, 3, "may take 1s"},
+		{"perfect", time.Hour, 3, ""},
+		{"heartbeat", 0, 2, "a majority of 2 is all"},
+		{"heartbeat", 0, 1, "a majority of 1 is all"},
+		{NoDetector, 0, 3, "none runs"},
+	} {
+		o := Defaults()
+		o.Detector, o.Config.N, o.Latency = test.detector, test.n, chance.Constant(test.latency)
+		got := strings.Join(o.Remarks(&majority), "; ")
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package section
+
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A Detection is how well failure detectors tell which nodes are down.
+//
+// The time of detection is from when a node crashed until another that stayed up suspects it: nothing, if it
+// did already. A node that comes up again before it is suspected was not detected, and need not have been.
+type Detection struct {
+	Suspicions uint64 // of all nodes, in the whole run
+	Wrong      uint64 // of them, those of nodes that were up
+
+	Detected   uint64 // crashes that were detected, counted for each node that did
+	Undetected uint64 // those that were not when the history ended
+	Sum, Most  int64  // of the times of detection, in nanoseconds; what was not detected counts with its age
+
+	suspected map[nodes.ID]nodes.Set // by node: whom it suspects
+	wrong     map[suspicion]bool     // those of nodes that were up, and are
+	crashes   map[nodes.ID]*crash    // of the nodes that are down
+}
+
+// A suspicion is of a node by another.
+type suspicion struct{ by, of nodes.ID }
+
+// A crash is one that may still be detected.
+type crash struct {
+	at    int64
+	knows nodes.Set // who has detected it, or was down since
+}
+
+func newDetection() Detection {
+	return Detection{suspected: map[nodes.ID]nodes.Set{}, wrong: map[suspicion]bool{},
+		crashes: map[nodes.ID]*crash{}}
+}
+
+// suspect takes a suspicion, or one that is taken back, of a node that is down or up.
+func (d *Detection) suspect(e *history.Event, down bool) {
+	of, suspected := nodes.ID(e.Count), d.suspected[e.Node]
+	if e.Kind == history.Trusted {
+		suspected.Remove(of)
+		d.suspected[e.Node] = suspected
+		delete(d.wrong, suspicion{e.Node, of})
+		return
+	}
+	d.Suspicions++
+	if !down {
+		d.Wrong++
+		d.wrong[suspicion{e.Node, of}] = true
+	}
+	if of < 0 || of >= maxSuspect {
+		return // a node that does not exist: the history is garbled
+	}
+	suspected.Add(of)
+	d.suspected[e.Node] = suspected
+	if c := d.crashes[of]; c != nil && e.Node >= 0 && c.knows.Add(e.Node) {
+		d.detect(e.At - c.at)
+	}
+}
+
+// maxSuspect bounds the number of a node, so that a garbled one takes no memory.
+const maxSuspect = 1 << 24
+
+func (d *Detection) detect(took int64) {
+	d.Detected++
+	d.took(took)
+}
+
+func (d *Detection) took(time int64) {
+	d.Sum += time
+	d.Most = max(d.Most, time)
+}
+
+// crash takes the crash of a node. It detects nothing more, and who suspects it already has detected it.
+func (d *Detection) crash(e *history.Event) {
+	if e.Node < 0 || e.Node >= maxSuspect {
+		return
+	}
+	delete(d.suspected, e.Node)
+	for s := range d.wrong { // a suspicion of it is right now, and it has none itself
+		if s.by == e.Node || s.of == e.Node {
+			delete(d.wrong, s)
+		}
+	}
+	for _, c := range d.crashes {
+		c.knows.Add(e.Node)
+	}
+	c := &crash{at: e.At}
+	c.knows.Add(e.Node)
+	d.crashes[e.Node] = c
+	for by, suspected := range d.suspected {
+		if suspected.Has(e.Node) && c.knows.Add(by) {
+			d.detect(0)
+		}
+	}
+}
+
+func (d *Detection) restart(e *history.Event) { delete(d.crashes, e.Node) }
+
+// close counts the crashes that some node has not detected, given which nodes are down.
+func (d *Detection) close(end int64, down map[nodes.ID]dead, logs []*history.NodeLog) {
+	for _, c := range d.crashes {
+		for _, l := range logs {
+			if _, isDown := down[l.Node]; l.Node < 0 || isDown || !c.knows.Add(l.Node) {
+				continue
+			}
+			d.Undetected++
+			d.took(end - c.at)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package chaos
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"turnstile/nodes"
+)
+
+// written checks that a text is read and written as it is.
+func written[T interface{ String() string }](t *testing.T, parse func(string) (T, error), texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		x, err := parse(text)
+		if err != nil || x.String() != text {
+			t.Errorf("%q is written %q (%v)", text, x.String(), err)
+			continue
+		}
+		if again, err := parse(x.String()); err != nil || !reflect.DeepEqual(again, x) {
+			t.Errorf("%q is read as %#v, and again as %#v (%v)", text, x, again, err)
+		}
+	}
+}
+
+// refused checks what is said of texts that are wrong.
+func refused[T any](t *testing.T, parse func(string) (T, error), texts map[string]string) {
+	t.Helper()
+	for text, want := range texts {
+		if x, err := parse(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is %v: %v, want %q", text, x, err, want)
+		}
+	}
+}
+
+func TestParseTarget(t *testing.T) {
+	words := []string{"3", "0-2", "0-2,5", "5,0-2", "random:2"}
+	for _, w := range TargetWords {
+		words = append(words, w.Word)
+	}
+	written(t, ParseTarget, words...)
+	refused(t, ParseTarget, map[string]string{
+		"": "is no target: write 3, 0-2", "hodler": "did you mean holder?", "host": "name the nodes",
+		"random:0": "how many", "random:x": "how many", "holder:2": "is no target", "3-1": "is no target",
+		"1,1": "named twice", "0-2,1": "named twice", "-1": "is no target", "1.5": "is no target",
+		"99999999999": "is no target",
+	})
+}
+
+func TestParseWhen(t *testing.T) {
+	written(t, ParseWhen, "any enters", "3 enters", "0-2 requests", "any receives token", "any enters #5",
+		"0-2,4 sends reply #7", "any leads", "3 exits")
+	refused(t, ParseWhen, map[string]string{
+		"": "says no moment", "enters": "says no moment", "any": "says no moment",
+		"any entres": "did you mean enters",
+		"x enters":   "neither any nor", "any enters #0": "number from 1", "any enters #x": "number from 1",
+		"any enters token": "only who sends or receives", "any sends a b": "says no moment",
+		"1,1 enters": "neither any nor", "any enters #99999999999": "number from 1",
+	})
+	if w, err := ParseWhen("anyone  enters"); err != nil || w.String() != "any enters" || w.Nth != 1 {
+		t.Errorf("%v, %v", w, err)
+	}
+}
+
+func TestParseCutWords(t *testing.T) {
+	written(t, ParseCut, "0-1/2-4", "0/1/2", "0,3/1-2", "0>1-2", "bridge", "ring", "ring:0,2,1,3", "minority",
+		"majority", "holder", "random:2", "leader")
+}
+
+func TestParseAmounts(t *testing.T) {
+	written(t, ParseShare, "0%", "2%", "7%", "0.5%", "100%", "12.345%", "0.0000001%", "99.999999999%", "2.3%")
+	written(t, ParseLosses, "2%", "0%", "burst:1%,20%", "burst:0.1%,99.9%")
+	written(t, ParseBandwidth, "500B", "10KB", "1.234567MB", "1GB", "1.001KB", "999.999KB", "300MB")
+	for _, x := range []Share{0.07, 0.1 + 0.2, 1e-12, 0.999999999999, 0.29, 0.57, 1.0 / 3} {
+		if again, err := ParseShare(x.String()); err != nil || again != x {
+			t.Errorf("%v is written %v and read as %v (%v)", float64(x), x, float64(again), err)
+		}
+	}
+	for b := Bandwidth(1); b < 1e12; b = b*7/3 + 1 {
+		if again, err := ParseBandwidth(b.String()); err != nil || again != b {
+			t.Errorf("%d is written %v and read as %d (%v)", int64(b), b, int64(again), err)
+		}
+	}
+	refused(t, ParseShare, map[string]string{"": "no share", "nan": "no share", "NaN%": "no share",
+		"101%": "no share",
+		"-1%":  "no share", "inf": "no share", "x": "no share", "1e400%": "no share", "1e%": "no share"})
+	refused(t, ParseLosses, map[string]string{"": "no losses", "burst:1%": "no losses",
+		"burst:0%,1%":   "at least",
+		"burst:60%,60%": "100% at most", "burst:nan,1%": "no losses", "200%": "no losses"})
+	refused(t, ParseBandwidth, map[string]string{"": "no bandwidth", "10": "no bandwidth",
+		"0B":    "no bandwidth",
+		"nanKB": "no bandwidth", "infKB": "no bandwidth", "-1KB": "no bandwidth", "2000GB": "no bandwidth"})
+}
+
+// Every fault says what it breaks; one whose rate is zero breaks nothing.
+func TestFaultsBreakAssumptions(t *testing.T) {
+	for text, want := range map[string]nodes.Assumption{
+		"cut: 0/1": nodes.NoLoss, "loss: 1%": nodes.NoLoss, "loss: 0%": 0, "delay: 1ms": nodes.Timing,
+		"delay: 0s": 0, "duplicate: 1%": nodes.NoDuplication, "duplicate: 0%": 0,
+		"reorder: 1ms": nodes.FIFO | nodes.Timing, "reorder: 0s": 0, "bandwidth: 1KB": nodes.Timing,
+		"kill: 1": nodes.NoCrash, "pause: 1": nodes.NoPause | nodes.Timing,
+		"slow: 1, share: 1%": nodes.NoPause | nodes.Timing, "clock: 1, by: 1s": nodes.Timing,
+		"clock: 1, rate: 1": 0, "clock: 1, rate: 1, by: 1s": nodes.Timing,
+		"clock: 1, rate: 1.1": nodes.Timing,
+	} {
+		f, err := ParseFault(text)
+		if err != nil || f.Breaks() != want {
+			t.Errorf("%s breaks %v, not %v (%v)", text, f.Breaks(), want, err)
+		}
+	}
+}

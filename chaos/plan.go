@@ -1,0 +1,206 @@
+package chaos
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/internal/suggest"
+	"turnstile/internal/yamlfile"
+)
+
+// A Plan is what goes wrong in a run. docs/plans.md explains one line by line.
+type Plan struct {
+	Name  string `yaml:"-"` // of one of ours, or the file
+	About string `yaml:"about"`
+	// Brokers is how many brokers it takes, unless the run is told otherwise; 0: any number.
+	Brokers int     `yaml:"brokers,omitempty"`
+	Faults  []Fault `yaml:"faults"`
+	Text    string  `yaml:"-"` // of the file
+}
+
+//go:embed plans/*.yaml
+var ours embed.FS
+
+// Plans returns the plans that come with the program, by their names.
+func Plans() (all []*Plan) {
+	files, err := fs.Glob(ours, "plans/*.yaml")
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "plans/"), ".yaml")
+		text, failed := ours.ReadFile(file)
+		p, wrong := ReadPlan(name, text)
+		if err = errors.Join(err, failed, wrong); err != nil {
+			break
+		}
+		all = append(all, p)
+	}
+	if err != nil {
+		panic(err) // tests read them all
+	}
+	return all
+}
+
+// These begin the name of a plan that is drawn by a seed.
+const (
+	randomPlan = "random:"
+	insidePlan = "inside:"
+)
+
+// drawnPlan returns the plan for a run whose seed is in its name, as in random:7 or inside:7. It reports
+// whether the name is one of these.
+func drawnPlan(name string, s *Scene) (p *Plan, drawn bool, err error) {
+	word, seed, _ := strings.Cut(name, ":")
+	draw := map[string]func(*Scene, uint64) *Plan{randomPlan: RandomPlan, insidePlan: InsidePlan}[word+":"]
+	if draw == nil {
+		return nil, false, nil
+	}
+	n, err := strconv.ParseUint(seed, 10, 63)
+	switch {
+	case err != nil:
+		return nil, true, fmt.Errorf("%q: write the seed of the plan, a whole number, as in %s:7", name, word)
+	case s == nil:
+		return nil, true, fmt.Errorf("a plan that is drawn by a seed depends on the run: see its run.yaml, or " +
+			"what bench and simulate print")
+	case s.Measured == 0:
+		return nil, true, fmt.Errorf("%s: the times of a random plan are shares of a --duration, "+
+			"and this run ends by entries", name)
+	}
+	return draw(s, n), true, nil
+}
+
+// FindPlan returns the plan that goes by a name, one of ours or of a file, or one that is drawn by a seed for
+// a run (see drawnPlan).
+func FindPlan(name string, s *Scene) (*Plan, error) {
+	if p, drawn, err := drawnPlan(name, s); drawn {
+		return p, err
+	}
+	text, err := os.ReadFile(name)
+	if err == nil {
+		return ReadPlan(name, text)
+	}
+	all := Plans()
+	isNamed := func(p *Plan) bool { return p.Name == strings.TrimSuffix(name, ".yaml") }
+	if i := slices.IndexFunc(all, isNamed); i >= 0 {
+		return all[i], nil
+	}
+	if info, _ := os.Stat(name); info != nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder, and no plan", name)
+	}
+	if strings.ContainsAny(name, "/.") || !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading a plan: %w", err)
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name)
+	}
+	if near := suggest.Nearest(name, names); near != "" {
+		return nil, fmt.Errorf("there is no plan %s: did you mean %s?", name, near)
+	}
+	return nil, fmt.Errorf("there is no plan %s; there are: %s, and random:SEED; and files, as in ./mine.yaml",
+		name, strings.Join(names, ", "))
+}
+
+// ReadPlan reads a plan from the text of its file.
+func ReadPlan(name string, text []byte) (*Plan, error) {
+	p := &Plan{Name: name, Text: string(text)}
+	err := yamlfile.Decode(text, p)
+	if err == nil {
+		err = p.noteLines()
+	}
+	if err == io.EOF || err == nil && len(p.Faults) == 0 {
+		err = errors.New("it has no faults: write faults:, and below it a list of them, as in - cut: 0-1/2-4")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for i := range p.Faults {
+		if err := p.Faults[i].checkKind(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return p, nil
+}
+
+// noteLines notes in which lines the keys of the faults are, and says what is wrong in lines beside them.
+func (p *Plan) noteLines() error {
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(p.Text), &document); err != nil {
+		return err
+	}
+	root := document.Content[0]
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key := root.Content[i]
+		if key.Value == "brokers" && p.Brokers != 1 && p.Brokers != 3 {
+			return fmt.Errorf("line %d: %d brokers: a run has 1 or 3", key.Line, p.Brokers)
+		}
+		if key.Value != "faults" {
+			continue
+		}
+		for j, item := range root.Content[i+1].Content {
+			if item.Kind == yaml.ScalarNode { // null, which is no fault in the list
+				var nothing Fault
+				nothing.noteLines(item)
+				return nothing.checkKind()
+			}
+			p.Faults[j].noteLines(item)
+			if err := checkComments(item); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// newKey is where another key of a fault begins, in one line.
+var newKey = regexp.MustCompile(`,\s*([a-z-]+:(\s|$))`)
+
+// ParseFault reads a fault as a plan has it, in one line: kill: 2, at: 1s.
+func ParseFault(text string) (f Fault, err error) {
+	lines := []byte(newKey.ReplaceAllString(text, "\n$1"))
+	err = yamlfile.Decode(lines, &f)
+	if err == io.EOF {
+		err = errors.New("it is empty")
+	}
+	var document yaml.Node
+	if err == nil && yaml.Unmarshal(lines, &document) == nil {
+		err = checkComments(document.Content[0])
+	}
+	if err != nil {
+		return f, fmt.Errorf("%q is no fault: %s; write it as in 'kill: 2, at: 1s, for: 10ms'", text,
+			ofLine.ReplaceAllString(err.Error(), ""))
+	}
+	return f, f.checkKind()
+}
+
+// ofLine is what an error begins with that is about a line.
+var ofLine = regexp.MustCompile(`^(yaml: )?line \d+: `)
+
+// noteLines notes in which lines the keys of the fault are.
+func (f *Fault) noteLines(item *yaml.Node) {
+	f.lines = map[string]int{"": item.Line}
+	for i := 0; i+1 < len(item.Content); i += 2 {
+		f.lines[item.Content[i].Value] = item.Content[i].Line
+	}
+}
+
+// checkComments finds a # that was to be part of a moment, and is the beginning of a comment to YAML.
+func checkComments(item *yaml.Node) error {
+	for i := 0; i+1 < len(item.Content); i += 2 {
+		key, value := item.Content[i], item.Content[i+1]
+		comment := value.LineComment
+		if key.Value == "when" && len(comment) > 1 && comment[1] >= '0' && comment[1] <= '9' {
+			return fmt.Errorf("line %d: to YAML, %s is a comment: write when: '%s %s'", key.Line, comment,
+				value.Value, comment)
+		}
+	}
+	return nil
+}

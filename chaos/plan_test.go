@@ -1,0 +1,248 @@
+package chaos
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/internal/yamlfile"
+	"turnstile/nodes"
+)
+
+// What is wrong with a plan is said with its file and line, and with what would be right.
+func TestMistakesInPlans(t *testing.T) {
+	const head = "about: x\nfaults:\n"
+	for text, want := range map[string]string{
+		"":                   "it has no faults",
+		"about: x\n":         "it has no faults",
+		"faults: []\n":       "it has no faults",
+		"# nothing\n":        "it has no faults",
+		"- kill: 2\n":        "line 1: a list",
+		"kill\n":             "line 1: a text",
+		head + "  kill: 2\n": "line 3",
+		head + "- kil: 2\n":  "line 3: there is no key faults[0].kil: did you mean kill?",
+		head + "- kill: hodler\n": "line 3: faults[0].kill: \"hodler\" is no target: " +
+			"did you mean holder?",
+		head + "- kill: 2\n  at: soon\n":         "line 4: faults[0].at",
+		head + "- kill: 2\n  when: noon\n":       "line 4: faults[0].when: \"noon\" says no moment",
+		head + "- at: 1s\n":                      "line 3: this says nothing that goes wrong: add one of cut",
+		head + "- kill: 2\n  pause: 2\n":         "this is kill and pause: write them as two faults",
+		head + "- kill: 2\n  share: 50%\n":       "line 4: kill takes no share: beside the times it takes forget",
+		head + "- pause: 2\n  nth: 1\n":          "line 4: pause takes no nth",
+		head + "- slow: 2\n":                     "slow takes the share",
+		head + "- slow: 2\n  share: nan\n":       "line 4: faults[0].share: \"nan\" is no share",
+		head + "- slow: 2\n  share: 100%\n":      "line 4: slow takes the share",
+		head + "- clock: 2\n":                    "line 3: clock takes how far it jumps",
+		head + "- clock: 2\n  rate: .nan\n":      "line 4: a rate of NaN",
+		head + "- clock: 2\n  rate: 1000\n":      "line 4: a rate of 1000",
+		head + "- clock: 2\n  by: 1000h\n":       "line 4: a jump of 1000h",
+		head + "- kill: 2\n  forget: true\n":     "line 4: who forgets comes up again",
+		head + "- loss: 1%\n  between: holder\n": "line 4: between takes groups of nodes",
+		head + "- kill: 2\n  when: any enters #5\n": "line 4: to YAML, #5 is a comment: " +
+			"write when: 'any enters #5'",
+		head + "- kill: 2\n  kill: 3\n": "line 4",
+		head + "-\n":                    "line 3: this says nothing that goes wrong",
+		head + "-\n- kill: 2\n":         "line 3: this says nothing that goes wrong",
+		head + "- kill: 2\n- ~\n":       "line 4: this says nothing that goes wrong",
+	} {
+		p, err := ReadPlan("mine.yaml", []byte(text))
+		if err == nil || !strings.HasPrefix(err.Error(), "mine.yaml: ") || !strings.Contains(err.Error(),
+			want) {
+			t.Errorf("%q: %v, want %q; %v", text, err, want, p)
+		}
+	}
+}
+
+// What does not suit the run is said before it.
+func TestMistakesOfFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"kill: 2, at: 3s":                                   "the run is measured for 3s",
+		"cut: 0/1, at: 2s, for: 2s":                         "measure for 4s",
+		"pause: 2, at: 1s, when: 2 enters, after: 1h":       "measure for 1h0m1s",
+		"pause: 2, at: -1s":                                 "no time of it is negative",
+		"pause: 2, for: 2500000h":                           "longer than 100 years",
+		"pause: 2, for: 1ms, every: 1s, repeat: 9999999999": "a run has 400 faults at most",
+		"pause: 2, for: 1ms, every: 1s, repeat: 9":          "measure for 8.001s",
+		"kill: random, every: 1s, repeat: 4":                "measure for 3.001s",
+		"pause: 2, for: 100us, every: 1ms":                  "more than 400 faults",
+		"pause: 2, after: 1s":                               "after 1s of what?",
+		"pause: 2, repeat: 3":                               "repeat takes every",
+		"pause: holder, for: 1ms, every: 1s":                "takes place once",
+		"pause: holder, jitter: 1ms":                        "no jitter",
+		"loss: 1%, nth: 3, for: 1s":                         "takes no time",
+		"pause: 2, every: 1s, for: 1s":                      "would not be healed in between",
+		"pause: 2, every: 1s":                               "say how long it lasts, as in for: 500ms",
+		"clock: 2, by: 1s, for: 1s":                         "a jump takes no time",
+		"pause: 5":                                          "there is no node 5: they are 0 to 4",
+		"pause: 2, when: 7 enters":                          "there is no node 7",
+		"loss: 1%, between: 0/9":                            "there is no node 9",
+		"cut: 0/9":                                          "there is no node 9",
+		"pause: random:6":                                   "there are 5 clients",
+		"cut: random:5":                                     "nobody to be cut off from",
+		"cut: all":                                          "nobody to be cut off from",
+		"pause: coordinator":                                "has no coordinator",
+		"pause: token":                                      "has no token: take holder",
+		"cut: token":                                        "has no token: take holder",
+		"pause: leader":                                     "elects no leader",
+		"pause: 2, when: any leads":                         "elects no leader",
+		"pause: holder, when: 2 enters":                     "and this names another",
+		"loss: 1%, kind: repyl":                             "there is no message repyl",
+		"loss: 1%, kind: token":                             "no message carries a token",
+		"pause: 2, when: any sends token":                   "no message carries a token",
+	} {
+		f, err := ParseFault(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if _, err := Resolve([]Fault{f}, scene(t, "ricart-agrawala"), 1); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	for _, texts := range [][2]string{
+		{"kill: 2, at: 1s", "kill: 2, at: 2s"}, {"kill: 2, at: 1s, for: 1s", "kill: 2-3, at: 1500ms"},
+		{"clock: 2, rate: 2, at: 1s", "clock: 2, rate: 1.5, at: 2s"},
+		{"kill: 2, at: 1s", "pause: 2, at: 2s, for: 1ms"},
+		{"kill: all, at: 1s", "slow: 1-2, share: 10%, at: 2s, for: 1ms"},
+		{"kill: all, at: 1s", "pause: random, at: 2s"},
+	} {
+		if _, err := Resolve(read(t, texts[:]...), scene(t, "ricart-agrawala"), 1); err == nil {
+			t.Errorf("%s and %s hold together", texts[0], texts[1])
+		}
+	}
+	for _, texts := range [][2]string{
+		{"kill: 2, at: 1s, for: 100ms", "pause: 2, at: 2s, for: 1ms"},
+		{"kill: 2, at: 1s", "pause: 1-2, at: 2s, for: 1ms"},
+		{"pause: 2, at: 1s, for: 1s", "kill: 2, at: 1500ms"},
+		{"kill: random, at: 1s", "kill: 3, at: 1s"}, {"pause: random, at: 1s", "kill: 1-4, at: 500ms"},
+	} {
+		for seed := range uint64(20) {
+			if _, err := Resolve(read(t, texts[:]...), scene(t, "ricart-agrawala"), seed); err != nil {
+				t.Errorf("%s and %s do not hold together: %v", texts[0], texts[1], err)
+			}
+		}
+	}
+}
+
+// read reads faults in one line each.
+func read(t testing.TB, texts ...string) (all []Fault) {
+	t.Helper()
+	for _, text := range texts {
+		f, err := ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// everyKind is a plan with faults of all kinds and targets.
+var everyKind = []string{"cut: 0-1/2-4, at: 10ms, for: 5ms", "cut: 0>1, for: 5ms", "cut: bridge, for: 5ms",
+	"cut: ring, for: 5ms, kind: token", "cut: minority, for: 5ms", "cut: majority, for: 5ms",
+	"cut: random:2, for: 5ms", "cut: holder, for: 5ms", "loss: 2%, between: 0/1, for: 5ms",
+	"loss: burst:1%,20%, kind: request", "loss: 100%, kind: token, nth: 5", "delay: uniform:5ms,50ms",
+	"duplicate: 0.1%", "duplicate: 0%", "reorder: 5ms", "bandwidth: 10KB, at: 1ms",
+	"kill: random, at: 10ms, for: 5ms, every: 50ms, repeat: 3, jitter: 20ms", "kill: holder, at: 1s",
+	"kill: token, for: 10ms, forget: true", "pause: random:2, every: 1s, for: 3ms",
+	"pause: minority, for: 10ms", "pause: majority", "pause: all, for: 1ms", "pause: successor, for: 1ms",
+	"pause: waiter, for: 1ms", "slow: random, share: 33%", "clock: 2, by: -3s", "clock: 3, rate: 0.9, by: 1h",
+	"clock: 1, rate: 1.5, for: 1s", "name: x, kill: 3, at: 2s, when: '0-2 enters #7', after: 5ms",
+	"pause: 3, when: any receives token, for: 5ms", "seed: 77, pause: random, for: 1ms, every: 100ms",
+	"lag: random, by: 5ms, for: 5ms", "throttle: 1, to: 1KB, for: 5ms", "stall: holder, for: 5ms",
+	"reset: minority", "reset: 2, for: 5ms", "kill-broker: 0-1, at: 1s, for: 5ms",
+	"pause-broker: 0, at: 1500ms, for: 5ms", "cut-routes: 0/1-2, at: 2s, for: 5ms"}
+
+// same reports whether two lists of faults say the same.
+func same(a, b []Fault) bool {
+	strip := func(all []Fault) (texts []string) {
+		for _, f := range all {
+			f.lines = nil
+			text, err := json.Marshal(f)
+			if err != nil {
+				panic(err)
+			}
+			texts = append(texts, string(text))
+		}
+		return texts
+	}
+	return reflect.DeepEqual(strip(a), strip(b))
+}
+
+// A resolved plan is written to run.yaml, and to the nodes, and read back: it resolves to itself, and hits
+// the same.
+func TestResolvedPlansResolveToThemselves(t *testing.T) {
+	s := scene(t, "suzuki-kasami")
+	s.Brokers = 3
+	for seed := range uint64(50) {
+		all, err := Resolve(read(t, everyKind...), s, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := yaml.Marshal(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			Faults []Fault `yaml:"faults"`
+		}
+		if err := yamlfile.Decode([]byte("faults:\n"+string(text)), &file); err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		again, err := Resolve(file.Faults, s, seed+1)
+		if err != nil || !same(again, all) {
+			t.Fatalf("%v: a resolved plan resolves to another:\n%v\n%v", err, all, again)
+		}
+		packed, err := json.Marshal(all)
+		var unpacked []Fault
+		if err == nil {
+			err = json.Unmarshal(packed, &unpacked)
+		}
+		if err != nil || !same(unpacked, all) {
+			t.Fatalf("%v: as JSON:\n%s", err, packed)
+		}
+		for i := range all { // the same links are cut
+			for link := range nodes.ID(25) {
+				x, y := &all[i].Cut, &unpacked[i].Cut
+				if x.Separates(link/5, link%5) != y.Separates(link/5, link%5) {
+					t.Fatalf("%v cuts other links once read back", x)
+				}
+			}
+		}
+	}
+}
+
+// FuzzReadPlan: whatever the text of a plan, it is a plan or it is said what is wrong.
+func FuzzReadPlan(f *testing.F) {
+	for _, p := range Plans() {
+		f.Add(p.Text)
+	}
+	f.Add("faults:\n- kill: random\n  every: 1s") // one at 3s would begin as the run ends
+	for _, text := range everyKind {
+		f.Add("faults:\n- " + strings.ReplaceAll(text, ", ", "\n  "))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := ReadPlan("x", []byte(text))
+		if err != nil {
+			return
+		}
+		s := scene(t, "suzuki-kasami")
+		all, err := Resolve(p.Faults, s, 1)
+		if err != nil {
+			return
+		}
+		if again, err := Resolve(all, s, 2); err != nil || !same(all, again) {
+			t.Errorf("%v: %v resolves to %v", err, all, again)
+		}
+		for i := range all {
+			if f := &all[i]; f.At < 0 || f.At > s.Measured+time.Second || f.String() == "" {
+				t.Errorf("%v", f)
+			}
+		}
+	})
+}

@@ -1,0 +1,141 @@
+package chaos
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// mostRandom is how many faults a random plan has at most.
+const mostRandom = 5
+
+// RandomPlan draws a plan for a run by a seed: one to five faults of all layers, none of which lasts longer
+// than a fifth of the run, in its first two thirds, so that it can be seen what the algorithm does after
+// them. At most a minority of the clients is ever killed.
+func RandomPlan(s *Scene, seed uint64) *Plan {
+	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
+}
+
+// InsidePlan is RandomPlan without faults that break what the algorithm of the run rests on. So whatever goes
+// wrong, the algorithm has to keep its promises.
+func InsidePlan(s *Scene, seed uint64) *Plan {
+	return drawPlan(fmt.Sprintf("%s%d", insidePlan, seed), s, seed, s.Spec.SafeIn(s.Config)|s.Spec.Live)
+}
+
+// drawPlan draws a plan of faults that break none of some assumptions.
+func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan {
+	r := &drawn{dice: chance.Dice(seed), s: s}
+	p := &Plan{Name: name, About: "Drawn by a seed."}
+	for range 1 + r.below(mostRandom) {
+		p.Faults = append(p.Faults, r.keeping(keeps))
+	}
+	return p
+}
+
+// drawn draws one thing after another.
+type drawn struct {
+	dice  chance.Dice
+	count uint64
+	s     *Scene
+	kills int
+}
+
+func (r *drawn) roll() chance.Roll {
+	r.count++
+	return chance.Roll{Purpose: chance.ForPlan, Count: r.count}
+}
+
+func (r *drawn) below(n int) int { return r.dice.Below(r.roll(), n) }
+
+// between draws a share of the run, in whole milliseconds.
+func (r *drawn) between(low, high float64) time.Duration {
+	share := low + r.dice.Unit(r.roll())*(high-low)
+	return max(time.Millisecond, time.Duration(share*float64(r.s.Measured)).Truncate(time.Millisecond))
+}
+
+// latency draws a delay that is short beside the run.
+func (r *drawn) latency() *chance.Distribution {
+	d, err := chance.ParseDistribution("exponential:" + r.between(0.001, 0.01).String())
+	if err != nil {
+		panic(err) // a mean is a length of time
+	}
+	return &d
+}
+
+// keeping draws faults until one breaks none of some assumptions.
+func (r *drawn) keeping(those nodes.Assumption) Fault {
+	kills := r.kills
+	for range 1000 {
+		if f := r.fault(); f.Breaks()&those == 0 {
+			return f
+		}
+		r.kills = kills
+	}
+	return Fault{Duplicate: new(Share)} // the algorithm rests on everything, and this changes nothing
+}
+
+// fault draws a fault.
+func (r *drawn) fault() (f Fault) {
+	f.At, f.For = r.between(0, 0.6), r.between(0.02, 0.2)
+	word := func(words ...string) Target {
+		t, err := ParseTarget(words[r.below(len(words))])
+		if err != nil {
+			panic(err) // a slip of the pen below
+		}
+		return t
+	}
+	switch r.below(10) {
+	case 0, 1:
+		if r.s.total() == 1 { // there is nobody to be cut off from
+			f.Delay = r.latency()
+			return f
+		}
+		cut := "random"
+		if n := r.s.Config.N; n >= 4 {
+			cut = []string{"random", "minority", "bridge", "ring", "holder"}[r.below(5)]
+		}
+		if err := f.Cut.Set(cut); err != nil {
+			panic(err)
+		}
+	case 2:
+		f.Loss = &Losses{Rate: Share(1+r.below(20)) / 100}
+		if r.below(2) == 0 {
+			f.Loss = &Losses{Worsens: 0.01 + Share(r.below(5))/100, Recovers: 0.2}
+		}
+	case 3:
+		f.Delay = r.latency()
+	case 4:
+		f.Duplicate = new(Share(1+r.below(30)) / 100)
+	case 5:
+		f.Reorder = r.latency()
+	case 6:
+		f.Bandwidth = Bandwidth(2000 << r.below(6))
+	case 7:
+		return r.kill(f, word)
+	case 8:
+		f.Pause = word("random", "holder", "waiter")
+	case 9:
+		f.Slow, f.Share = word("random"), Share(20+r.below(60))/100
+		if r.s.Config.N > 1 {
+			f.Slow = word("random", "random:2")
+		}
+	}
+	return f
+}
+
+// kill draws who is killed, if some may be, and whether it comes up again.
+func (r *drawn) kill(f Fault, word func(...string) Target) Fault {
+	if r.kills >= (r.s.Config.N-1)/2 {
+		f.Pause = word("random")
+		return f
+	}
+	r.kills++
+	f.Kill = word("random", "holder", "waiter")
+	f.Forget = r.below(4) == 0
+	if r.below(3) == 0 {
+		f.For, f.Forget = 0, false
+	}
+	return f
+}

@@ -1,0 +1,58 @@
+package chaos
+
+import (
+	"testing"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// Whatever is drawn can be carried out, under any seed of the run, and a plan that is to leave an algorithm
+// inside its model breaks nothing that it rests on.
+func TestRandomPlansCanBeCarriedOut(t *testing.T) {
+	spec := &nodes.Spec{Safe: nodes.FIFO, Live: nodes.NoLoss | nodes.NoCrash}
+	for seed := range uint64(3000) {
+		s := &Scene{Spec: spec, Config: nodes.Config{N: 2 + int(seed%6)}, Measured: time.Second}
+		for _, draw := range []func(*Scene, uint64) *Plan{RandomPlan, InsidePlan} {
+			p := draw(s, seed)
+			for run := range uint64(3) {
+				faults, err := Resolve(p.Faults, s, seed+run)
+				if err != nil {
+					t.Fatalf("%s, %d nodes, seed %d: %v", p.Name, s.Config.N, seed+run, err)
+				}
+				for i := range faults {
+					f := &faults[i]
+					if broken := f.Breaks() & (spec.Safe | spec.Live); p.Name[0] == 'i' && broken != 0 {
+						t.Errorf("%s: %v breaks %v", p.Name, f, broken)
+					}
+				}
+			}
+		}
+	}
+	everything := &Scene{Spec: &nodes.Spec{Safe: ^nodes.Assumption(0)}, Config: nodes.Config{N: 3},
+		Measured: time.Second}
+	for _, f := range InsidePlan(everything, 1).Faults {
+		if f.Breaks() != 0 {
+			t.Errorf("an algorithm that rests on everything has %v", &f)
+		}
+	}
+}
+
+// Who is killed by chance is nobody whom another fault is for meanwhile, as long as there are others.
+func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
+	s := &Scene{Spec: &nodes.Spec{}, Config: nodes.Config{N: 3}, Measured: time.Second}
+	for seed := range uint64(50) {
+		faults, err := Resolve([]Fault{
+			{Pause: Target{Nodes: Group{0}}, At: 500 * time.Millisecond, For: 10 * time.Millisecond},
+			{Kill: Target{Word: "random", Many: 1}, At: 400 * time.Millisecond, For: 200 * time.Millisecond},
+			{Pause: Target{Word: "random", Many: 1}, At: 500 * time.Millisecond, For: 10 * time.Millisecond},
+		}, s, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		killed := faults[1].Kill.Nodes[0]
+		if killed == 0 || faults[2].Pause.Nodes[0] == killed {
+			t.Errorf("seed %d: %v", seed, faults)
+		}
+	}
+}

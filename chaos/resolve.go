@@ -1,0 +1,288 @@
+package chaos
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// mostFaults is how many faults a run may have.
+const mostFaults = 400
+
+// Resolve returns the faults that come of a plan in a run with a seed, in the order of the plan: each takes
+// place once, has a seed, and names its victims unless they come out in the run. It says what is wrong with
+// the plan, if anything is.
+func Resolve(plan []Fault, s *Scene, seed uint64) (all []Fault, err error) {
+	return resolveBeside(nil, plan, s, seed, mostFaults)
+}
+
+// ResolveMore returns the faults that come of more faults in a run that has some already, which one of these
+// functions has returned.
+func ResolveMore(before, more []Fault, s *Scene, seed uint64) ([]Fault, error) {
+	return resolveBeside(before, more, s, seed, Slots)
+}
+
+// resolveBeside returns the faults that come of a plan beside others. There may be so many in all.
+func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fault, error) {
+	r := resolver{s: s, down: map[nodes.ID][]span{}, hit: map[nodes.ID][]span{}}
+	for i := range before {
+		r.takeNote(&before[i])
+	}
+	all := slices.Clone(before)
+	for i := range plan {
+		f := &plan[i]
+		if err := f.Check(s); err != nil {
+			return nil, err
+		}
+		dice := chance.Dice(seed).Of(chance.ForFault, len(before)+i+1)
+		if f.Seed != 0 {
+			dice = chance.Dice(f.Seed)
+		}
+		for count, at := uint64(1), f.At; ; count, at = count+1, at+f.Every {
+			one := f.replaced(s)
+			one.Every, one.Repeat, one.Jitter, one.Hit = 0, 0, 0, nil
+			later := dice.Unit(chance.Roll{Purpose: chance.ForJitter, Count: count}) * float64(f.Jitter)
+			one.At = at + time.Duration(later).Truncate(time.Millisecond)
+			if one.Seed == 0 || f.Every > 0 {
+				one.Seed = dice.Bits(chance.Roll{Purpose: chance.ForFault, Count: count}) & math.MaxInt64
+			}
+			if all = append(all, one); len(all) > most {
+				return nil, f.mistake("every", "this makes more than %d faults: let them come less often", most)
+			}
+			if f.Every == 0 || f.Repeat > 0 && count == uint64(f.Repeat) ||
+				f.Repeat == 0 && !f.fits(float64(at+f.Every), s) {
+				break
+			}
+		}
+	}
+	// Chance chooses among those whom nothing else takes down.
+	for _, turn := range []drawing{named, killedByChance, byChance} {
+		for i := len(before); i < len(all); i++ {
+			if f := &all[i]; f.drawing() == turn {
+				if err := r.name(f); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return all[len(before):], checkTogether(all, s)
+}
+
+// drawing says whether chance says whom a fault hits, among those that are up.
+type drawing int
+
+const (
+	named drawing = iota
+	killedByChance
+	byChance
+)
+
+func (f *Fault) drawing() drawing {
+	switch t := f.target(); {
+	case f.Kill.Word == "random":
+		return killedByChance
+	case t != nil && t.Word == "random", f.Cut.of.Word == "random":
+		return byChance
+	}
+	return named
+}
+
+// A span is a time, both ends included.
+type span struct{ from, to time.Duration }
+
+func (a span) touches(b span) bool { return a.from <= b.to && b.from <= a.to }
+
+// span returns when a resolved fault lasts, as far as the plan says.
+func (f *Fault) span(s *Scene) span {
+	if f.For == 0 {
+		return span{f.At, s.end()}
+	}
+	return span{f.At, f.At + f.For}
+}
+
+// A resolver names the victims of faults.
+type resolver struct {
+	s    *Scene
+	down map[nodes.ID][]span // when the plan has nodes down
+	hit  map[nodes.ID][]span // when other faults of nodes begin
+}
+
+// name names the victims of a fault.
+func (r *resolver) name(f *Fault) error {
+	dice := chance.Dice(f.Seed)
+	if t := f.target(); t != nil {
+		if err := r.nameTarget(f, t, dice); err != nil {
+			return err
+		}
+		r.takeNote(f)
+	}
+	if f.Cut.word == "" || f.Cut.of.ByRun() {
+		return nil
+	}
+	order := r.shuffled(dice)
+	switch half := len(order) / 2; f.Cut.word {
+	case ringCut:
+		f.Cut = ringOf(order)
+	case bridgeCut:
+		f.Cut = cutInto(false, sorted(order[:(len(order)-1)/2]), sorted(order[(len(order)-1)/2+1:]))
+	case "majority": // with the servers
+		f.Cut = r.apart(order[half+1:])
+	default:
+		of := f.Cut.of
+		if err := r.nameTarget(f, &of, dice); err != nil {
+			return err
+		}
+		f.Cut = r.apart(of.Nodes)
+	}
+	return nil
+}
+
+// takeNote takes note of the nodes that a fault has down, or hits.
+func (r *resolver) takeNote(f *Fault) {
+	t := f.target()
+	if t == nil || !f.Timed() {
+		return
+	}
+	for _, id := range t.Nodes {
+		if f.Kill.IsZero() {
+			r.hit[id] = append(r.hit[id], span{f.At, f.At})
+		} else {
+			r.down[id] = append(r.down[id], f.span(r.s))
+		}
+	}
+}
+
+// nameTarget makes a target a list.
+func (r *resolver) nameTarget(f *Fault, t *Target, dice chance.Dice) error {
+	n := r.s.Config.N
+	var list Group
+	switch t.Word {
+	case "all":
+		for id := range nodes.ID(r.s.total()) {
+			list = append(list, id)
+		}
+	case "coordinator":
+		list = Group{r.s.Spec.Coordinator(r.s.Config)}
+	case "minority":
+		list = r.shuffled(dice)[:(n-1)/2]
+	case "majority":
+		list = r.shuffled(dice)[:n/2+1]
+	case "half":
+		list = shuffled(dice, r.s.total())[:r.s.total()/2]
+	case "random":
+		up := slices.DeleteFunc(r.shuffled(dice), func(id nodes.ID) bool { return f.meets(r.down[id], r.s) })
+		free := slices.DeleteFunc(slices.Clone(up), func(id nodes.ID) bool { return f.meets(r.hit[id], r.s) })
+		if !f.Kill.IsZero() && len(free) >= t.Many { // the others would miss whom they are for
+			up = free
+		}
+		if len(up) < t.Many {
+			return f.mistake(f.kind().Key, "%v: at that time the plan leaves %d clients up", f, len(up))
+		}
+		list = up[:t.Many]
+	default:
+		return nil
+	}
+	*t = Target{Nodes: sorted(list)}
+	return nil
+}
+
+// meets reports whether a fault lasts during one of some spans.
+func (f *Fault) meets(spans []span, s *Scene) bool {
+	return slices.ContainsFunc(spans, func(x span) bool { return x.touches(f.span(s)) })
+}
+
+// shuffled returns the clients in an order drawn by chance.
+func (r *resolver) shuffled(dice chance.Dice) Group { return shuffled(dice, r.s.Config.N) }
+
+// shuffled returns the first n nodes in an order drawn by chance.
+func shuffled(dice chance.Dice, n int) Group {
+	order := make(Group, n)
+	for i := range order {
+		order[i] = nodes.ID(i)
+	}
+	for i := len(order) - 1; i > 0; i-- {
+		j := dice.Below(chance.Roll{Purpose: chance.ForVictim, Count: uint64(i)}, i+1)
+		order[i], order[j] = order[j], order[i]
+	}
+	return order
+}
+
+func sorted(g Group) Group { return slices.Sorted(slices.Values(g)) }
+
+// apart returns the cut between some nodes and all others.
+func (r *resolver) apart(some Group) Cut {
+	var others Group
+	for id := range nodes.ID(r.s.total()) {
+		if !slices.Contains(some, id) {
+			others = append(others, id)
+		}
+	}
+	return cutInto(false, sorted(some), others)
+}
+
+// checkTogether says which two faults cannot hold together, if any cannot.
+func checkTogether(all []Fault, s *Scene) error {
+	type of struct {
+		f  *Fault
+		id nodes.ID
+	}
+	var kills, clocks []of
+	for i := range all {
+		f := &all[i]
+		if !f.Timed() {
+			continue
+		}
+		if other := f.comesTooLate(all, s); other != nil {
+			return f.mistake("at", "%v cannot hold together with %v: who is down then feels nothing", f,
+				other)
+		}
+		for _, id := range f.Kill.Nodes {
+			kills = append(kills, of{f, id})
+		}
+		for _, id := range f.Clock.Nodes {
+			if f.Rate != 0 {
+				clocks = append(clocks, of{f, id})
+			}
+		}
+	}
+	byTime := func(a, b of) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.f.At, b.f.At)) }
+	for _, list := range [][]of{kills, clocks} {
+		slices.SortStableFunc(list, byTime)
+		for i := 1; i < len(list); i++ {
+			a, b := list[i-1], list[i]
+			if a.id != b.id || !a.f.span(s).touches(b.f.span(s)) {
+				continue
+			}
+			does := fmt.Sprintf("node %d is down then", a.id)
+			if b.f.Kill.IsZero() {
+				does = fmt.Sprintf("the clock of node %d has one rate at a time", a.id)
+			}
+			return b.f.mistake("at", "%v cannot hold together with %v: %s", b.f, a.f, does)
+		}
+	}
+	return checkBrokersTogether(all, s)
+}
+
+// comesTooLate returns a fault that has all those down whom another is to hit that is no kill, or nil.
+func (f *Fault) comesTooLate(all []Fault, s *Scene) *Fault {
+	t := f.target()
+	if t == nil || !f.Kill.IsZero() {
+		return nil
+	}
+	var by *Fault
+	for _, id := range t.Nodes {
+		i := slices.IndexFunc(all, func(k Fault) bool {
+			return k.Timed() && slices.Contains(k.Kill.Nodes, id) && k.span(s).touches(span{f.At, f.At})
+		})
+		if i < 0 {
+			return nil
+		}
+		by = &all[i]
+	}
+	return by
+}

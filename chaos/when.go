@@ -1,0 +1,138 @@
+package chaos
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"turnstile/internal/suggest"
+	"turnstile/nodes"
+)
+
+// A When is what a fault waits for: that something happens at a node, for the nth time.
+type When struct {
+	Who  Group  // at one of these; nil: at any
+	What string // requests, enters, exits, sends, receives or leads; empty: it waits for nothing
+	Kind string // of message that is sent or received: a name, token or permit; empty: any
+	Nth  int    // 1: the first time
+}
+
+// An Occasion is a word for what happens.
+type Occasion struct {
+	Example string
+	Says    string
+
+	word string
+	what nodes.Occasion
+}
+
+// Occasions lists what a fault may wait for.
+func Occasions() []Occasion { return slices.Clone(occasions) }
+
+var occasions = []Occasion{
+	{"when: 0-2 requests", "node 0, 1 or 2 has requested its critical section, and waits", "requests",
+		nodes.OnRequest},
+	{"when: 'any enters #5'", "a client has entered its critical section, for the fifth time of all",
+		"enters", nodes.OnEnter},
+	{"when: 3 exits", "node 3 has left its critical section, and has not released it yet", "exits",
+		nodes.OnExit},
+	{"when: 3 sends token", "node 3 has sent a message that carries the token", "sends", nodes.OnSend},
+	{"when: any receives reply", "a node has handled a message of that kind", "receives", nodes.OnReceive},
+	{"when: any leads", "a node has declared itself leader", "leads", nodes.OnLead},
+}
+
+const whenForms = "any enters, 3 enters, 0-2 requests, any receives token, " +
+	"or any enters #5 for the fifth time"
+
+// ParseWhen reads what a fault waits for: who does what, perhaps with which kind of message, and perhaps for
+// which time.
+func ParseWhen(text string) (When, error) {
+	fail := func(why string) (When, error) {
+		return When{}, fmt.Errorf("%q says no moment%s: write %s", text, why, whenForms)
+	}
+	w := When{Nth: 1}
+	words := strings.Fields(text)
+	if last := len(words) - 1; last >= 0 && strings.HasPrefix(words[last], "#") {
+		nth, err := strconv.ParseUint(words[last][1:], 10, 31)
+		if err != nil || nth == 0 {
+			return fail(", since # takes a number from 1")
+		}
+		w.Nth, words = int(nth), words[:last]
+	}
+	if len(words) < 2 || len(words) > 3 {
+		return fail("")
+	}
+	if who := words[0]; who != "any" && who != "anyone" {
+		group, err := ParseGroup(who)
+		if err != nil {
+			return fail(fmt.Sprintf(", since %q is neither any nor a list of nodes", who))
+		}
+		w.Who = group
+	}
+	i := slices.IndexFunc(occasions, func(o Occasion) bool { return o.word == words[1] })
+	if i < 0 {
+		var known []string
+		for _, o := range occasions {
+			known = append(known, o.word)
+		}
+		if near := suggest.Nearest(words[1], known); near != "" {
+			return When{}, fmt.Errorf("%q says no moment: did you mean %s?", text, near)
+		}
+		return fail(fmt.Sprintf(", since what happens is %s", strings.Join(known, ", ")))
+	}
+	w.What = words[1]
+	if len(words) == 3 {
+		if what := occasions[i].what; what != nodes.OnSend && what != nodes.OnReceive {
+			return fail(fmt.Sprintf(", since only who sends or receives does so with a %s", words[2]))
+		}
+		w.Kind = words[2]
+	}
+	return w, nil
+}
+
+// IsZero reports whether it waits for nothing.
+func (w When) IsZero() bool { return w.What == "" }
+
+// occasion returns what happens then.
+func (w *When) occasion() nodes.Occasion {
+	i := slices.IndexFunc(occasions, func(o Occasion) bool { return o.word == w.What })
+	return occasions[i].what
+}
+
+// String writes it as ParseWhen reads it.
+func (w When) String() string {
+	if w.IsZero() {
+		return ""
+	}
+	text := "any " + w.What
+	if len(w.Who) > 0 {
+		text = w.Who.String() + " " + w.What
+	}
+	if w.Kind != "" {
+		text += " " + w.Kind
+	}
+	if w.Nth > 1 {
+		text += fmt.Sprintf(" #%d", w.Nth)
+	}
+	return text
+}
+
+// MarshalText writes it as ParseWhen reads it.
+func (w When) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalText is ParseWhen in place. Nothing waits for nothing.
+func (w *When) UnmarshalText(text []byte) (err error) {
+	if len(text) == 0 {
+		*w = When{}
+		return nil
+	}
+	*w, err = ParseWhen(string(text))
+	return err
+}
+
+// Set is ParseWhen in place, for flags.
+func (w *When) Set(text string) error { return w.UnmarshalText([]byte(text)) }
+
+// Type names the value of a flag.
+func (w *When) Type() string { return "moment" }

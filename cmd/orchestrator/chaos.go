@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/bench/campaign"
+	"turnstile/bench/check"
+	"turnstile/internal/english"
+	"turnstile/nodes/mutex"
+)
+
+const chaosHelp = `Run every algorithm under many plans of what goes wrong, drawn by seeds, and judge
+each run.
+
+Half of the plans of an algorithm are of faults that break nothing that it rests on, the others of any. No
+sound algorithm may be violated inside its model; each that is known to be broken must be caught. A third of
+the plans of each must leave its model whole. What fails in a simulation is shrunk to the fewest faults with
+which it still does. Then real runs are compared with simulated ones, under one fault and with requests that
+come one at a time: the verdicts are the same, and so are the messages.
+
+Exit status: 0 all that holds, 1 it does not, 2 interrupted, 64 bad usage.`
+
+const chaosExample = `  orchestrator chaos
+  orchestrator chaos --simulated 10000 --real 0 --seed 7
+  orchestrator chaos --algo maekawa --simulated 100 --real 5`
+
+// A chaosCall is one call of chaos.
+type chaosCall struct {
+	campaign.Campaign
+	compared   int // real runs that are compared with simulated ones
+	noProgress bool
+}
+
+func (a *app) chaosCommand() *cobra.Command {
+	c := chaosCall{Campaign: campaign.Campaign{Rows: mutex.Table, Seed: 1, Simulated: 1000, Real: 50},
+		compared: 3 * campaign.Comparisons}
+	var algorithm string
+	cmd := &cobra.Command{
+		Use:     "chaos",
+		Short:   "Run every algorithm under many random plans of what goes wrong, and judge each run",
+		Long:    chaosHelp,
+		Example: chaosExample,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := settingsOf(cmd)
+			if err != nil {
+				return err
+			}
+			if s.given("algo") {
+				row, err := mutex.Find(algorithm)
+				if err != nil {
+					return err
+				}
+				c.Rows = []*spec{row}
+			}
+			if min(c.Simulated, c.Real, c.compared) < 0 {
+				return fmt.Errorf("%d simulated and %d real plans, %d compared: write numbers from 0", c.Simulated,
+					c.Real, c.compared)
+			}
+			a.note(s)
+			return a.chaos(cmd.Context(), &c)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&algorithm, "algo", "", "only plans for this algorithm, by `name` or alias")
+	f.IntVar(&c.Simulated, "simulated", c.Simulated, "how many plans are carried out on virtual time")
+	f.IntVar(&c.Real, "real", c.Real, "how many plans are carried out on real processes")
+	f.IntVar(&c.compared, "compare", c.compared,
+		"how many real runs are compared with simulated ones: each has one fault, and requests come one at a time")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "that plans, loads and latencies are drawn by")
+	f.StringVar(&c.Setup.Results, "results", "results", "`folder` of all result sets")
+	f.StringVar(&c.Setup.Set, "set", "chaos", "`name` of the result set that the real runs belong to")
+	f.StringVar(&c.Setup.Node, "node-program", "",
+		"`path` of the program of a node (default node, beside this program)")
+	addNoProgress(cmd, &c.noProgress)
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	return cmd
+}
+
+func (a *app) chaos(ctx context.Context, c *chaosCall) error {
+	c.Setup.Versions = versions()
+	c.Setup.Broker = append([]string{ownPath()}, brokerArgs...)
+	c.Setup.Proxy = append([]string{ownPath()}, proxyArgs...)
+	if c.Setup.Node == "" {
+		c.Setup.Node = ownSibling("node")
+	}
+	bar, bad := a.newBar(c.noProgress), 0
+	c.Progress = func(done, all int, r *campaign.Result) {
+		if r.Wrong != "" {
+			bad++
+		}
+		if bar.due() || r.Real {
+			bar.show(float64(done)/float64(all), fmt.Sprintf("plan %d of %d, %d wrong", done, all, bad))
+		}
+	}
+	results, interrupted := c.Run(ctx)
+	bar.clear()
+	wrong := 0
+	for _, real := range []bool{false, true} {
+		var some []*campaign.Result
+		for _, r := range results {
+			if r.Real == real {
+				some = append(some, r)
+			}
+		}
+		if len(some) > 0 {
+			wrong += a.printCampaign(ctx, c, some)
+		}
+	}
+	if interrupted == nil && c.compared > 0 {
+		wrong += a.compareRuns(ctx, c)
+		interrupted = ctx.Err()
+	}
+	switch {
+	case interrupted != nil:
+		fmt.Fprintf(a.stdout, "interrupted: %s of %d plans were carried out\n",
+			english.Thousands(float64(len(results))), c.Simulated+c.Real)
+		a.status = check.Inconclusive.ExitCode()
+	case wrong == 0:
+		fmt.Fprintln(a.stdout, "Nothing is wrong.")
+	}
+	if wrong > 0 {
+		fmt.Fprintf(a.stdout, "%s wrong.\n", english.Count(wrong, "thing is", "things are"))
+		a.status = check.Violated.ExitCode()
+	}
+	return nil
+}
+
+// printCampaign prints what came of plans that were carried out in one way, and returns how many things are
+// wrong with that.
+func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*campaign.Result) (wrong int) {
+	where := "on virtual time"
+	if results[0].Real {
+		where = "on real processes"
+	}
+	fmt.Fprintf(a.stdout, "%s %s, seed %d:\n", english.Count(len(results), "plan", "plans"), where, c.Seed)
+	tallies := campaign.Tallied(c.Rows, results)
+	printTallies(a.stdout, tallies)
+	for i := range tallies {
+		if says := tallies[i].Lacks(); says != "" {
+			wrong++
+			fmt.Fprintf(a.stdout, "WRONG  %s\n", says)
+		}
+	}
+	shrunk := map[string]bool{}
+	for _, r := range results {
+		if r.Wrong == "" {
+			continue
+		}
+		wrong++
+		fmt.Fprintf(a.stdout, "WRONG  %s: %s\n", r.Spec.Name, r.Wrong)
+		if r.Options.Algorithm == "" {
+			continue // nothing was run
+		}
+		fmt.Fprintf(a.stdout, "       repeat it: %s\n", commandOf(r.Spec, &r.Options, r.Real, r.Options.Plan))
+		if r.Folder != "" {
+			fmt.Fprintf(a.stdout, "       what came of it: orchestrator show %s\n", r.Folder)
+		}
+		if !r.Real && !shrunk[r.Spec.Name] { // one of each is enough to begin with
+			shrunk[r.Spec.Name] = true
+			a.printShrunk(ctx, r.Spec, r.Options)
+		}
+	}
+	fmt.Fprintln(a.stdout)
+	return wrong
+}
+
+// compareRuns compares real runs with simulated ones, and returns how many do not agree.
+func (a *app) compareRuns(ctx context.Context, c *chaosCall) (wrong int) {
+	bar := a.newBar(c.noProgress)
+	var all []*campaign.Agreement
+	for number := range c.compared {
+		bar.show(float64(number)/float64(c.compared), fmt.Sprintf("comparison %d of %d", number+1, c.compared))
+		one := c.Compare(ctx, number)
+		if ctx.Err() != nil {
+			break
+		}
+		if all = append(all, one); !one.Holds() {
+			wrong++
+		}
+	}
+	bar.clear()
+	fmt.Fprintf(a.stdout, "%s of a real run with a simulated one: %d agree\n",
+		english.Count(len(all), "comparison", "comparisons"), len(all)-wrong)
+	for _, one := range all {
+		if one.Holds() {
+			continue
+		}
+		fmt.Fprintf(a.stdout, "WRONG  %s, %s:\n", one.Case.Spec.Name, one.Fault)
+		if one.Err != nil {
+			fmt.Fprintf(a.stdout, "       %v\n", one.Err)
+		} else {
+			fmt.Fprintf(a.stdout, "       simulated: %s\n       real:      %s\n", one.Simulated, one.Real)
+		}
+		for _, real := range []bool{false, true} {
+			fmt.Fprintf(a.stdout, "       repeat it: %s --fault %q\n", commandOf(one.Case.Spec, &one.Case.Options,
+				real, ""), one.Fault)
+		}
+	}
+	fmt.Fprintln(a.stdout)
+	return wrong
+}
+
+// printTallies prints a line for each algorithm.
+func printTallies(out io.Writer, tallies []campaign.Tally) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\tplans\tinside\toutside\tentries\tvalid\tstalled\tinconclusive\tviolated\tviolated\t")
+	fmt.Fprintln(w, "\t\tits model\tits model\t\t\toutside\t\tinside\toutside\t")
+	for i := range tallies {
+		t := &tallies[i]
+		if t.Plans == 0 {
+			continue
+		}
+		name := t.Spec.Name
+		if t.Spec.Broken != "" {
+			name += "*"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, t.Plans, t.Inside, t.Plans-t.Inside,
+			t.Entries, t.Of[campaign.Valid], t.Of[campaign.Stalled], t.Of[campaign.Inconclusive],
+			t.Of[campaign.ViolatedInside], t.Of[campaign.ViolatedOutside])
+	}
+	w.Flush()
+	for i := range tallies {
+		if t := &tallies[i]; t.Spec.Broken != "" && t.Plans > 0 {
+			fmt.Fprintf(out, "* %s is known to be broken: %s shown in %s\n", t.Spec.Name, t.Spec.Broken,
+				english.Count(t.Caught, "run", "runs"))
+		}
+	}
+}
+
+// printShrunk shrinks the plan of a simulated run that failed, and prints it as a file.
+func (a *app) printShrunk(ctx context.Context, row *spec, o bench.Options) {
+	s, err := campaign.Shrink(ctx, row, o)
+	if err == nil && s == nil {
+		return // it is valid
+	}
+	text := ""
+	if err == nil {
+		text, err = s.File(
+			fmt.Sprintf("Of %s, %d is left after %s.", english.Count(s.From, "fault", "faults"), len(s.Faults),
+				english.Count(s.Tries, "run", "runs")),
+			"Save this as shrunk.yaml, and run:", commandOf(row, &o, false, "./shrunk.yaml"))
+	}
+	if err != nil {
+		fmt.Fprintf(a.stderr, "orchestrator: shrinking the plan: %v\n", err)
+		return
+	}
+	fmt.Fprintf(a.stdout, "\n%s\n", text)
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"turnstile/bench"
+	"turnstile/nodes/workload"
+)
+
+// commandOf returns the command that makes a run for a time with such options, under a plan.
+func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
+	words := []string{"orchestrator", "simulate"}
+	if real {
+		words[1] = "bench"
+	}
+	add := func(flag string, value any) { words = append(words, "--"+flag, fmt.Sprint(value)) }
+	add("algo", row.Name)
+	add("nodes", o.Config.N)
+	for _, option := range row.Options {
+		if value := o.Config.Value(option); value != option.Default {
+			add(option.Name, value)
+		}
+	}
+	switch w := &o.Workload; w.Load {
+	case workload.Closed:
+		add("think", w.Think)
+	case workload.Open:
+		add("rate", w.Rate)
+		if w.Evenly {
+			add("arrivals", "even")
+		}
+	default:
+		add("load", w.Load)
+	}
+	add("hold", o.Workload.Hold)
+	if o.Regions.None() {
+		add("latency", o.Latency)
+	} else {
+		add("regions", "FILE") // it is not on record where they were read from
+	}
+	if o.Detector != "" {
+		add("detector", o.Detector)
+	}
+	if o.Multicast {
+		words = append(words, "--multicast")
+	}
+	if o.Config.Fenced {
+		words = append(words, "--fenced")
+	}
+	add("warmup", o.Warmup)
+	if o.Entries > 0 {
+		add("entries", o.Entries)
+	} else {
+		add("duration", o.Duration)
+	}
+	if plan != "" {
+		add("plan", plan)
+	}
+	add("seed", o.Seed)
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/internal/chance"
+	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
+)
+
+// The command that repeats a run asks for just that run.
+func TestCommandOfRun(t *testing.T) {
+	row, err := mutex.Find("raymond")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []workload.Workload{
+		{Load: workload.Saturated}, {Load: workload.Sequential},
+		{Load: workload.Closed, Think: chance.Constant(time.Millisecond)},
+		{Load: workload.Open, Rate: 20, Evenly: true},
+	} {
+		o := bench.Defaults()
+		o.Algorithm, o.Config.N, o.Workload, o.Seed = row.Name, 5, w, 77
+		o.Latency, o.Duration, o.Warmup = chance.Constant(time.Millisecond), time.Second, time.Second/10
+		o.Config = row.Explicit(o.Config)
+		if len(row.Options) > 0 && len(row.Options[0].Values) > 1 {
+			o.Config = o.Config.With(row.Options[0].Name, row.Options[0].Values[1])
+		}
+		o.Plan, o.Detector = "random:77", "heartbeat"
+		if err := o.Validate(row); err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Fields(commandOf(row, &o, true, o.Plan))
+		var got bench.Options
+		cmd := (&app{stdout: io.Discard, stderr: io.Discard}).root()
+		cmd.SetArgs(words[1:])
+		sub, rest, err := cmd.Find(words[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c benchCall
+		own := &cobra.Command{Use: sub.Name(), RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := settingsOf(cmd)
+			if err == nil {
+				err = c.resolve(s)
+			}
+			got = c.Options
+			return err
+		}}
+		c.addFlags(own)
+		own.SetArgs(rest)
+		if err := own.Execute(); err != nil {
+			t.Fatalf("%q: %v", words, err)
+		}
+		if got.Plan != o.Plan || len(got.Faults) == 0 {
+			t.Errorf("%q has the plan %q", words, got.Plan)
+		}
+		got.Faults, got.Brokers, got.WarmupLimit, o.WarmupLimit = nil, o.Brokers, 0, 0
+		if !reflect.DeepEqual(got, o) {
+			t.Errorf("%q asks for\n%+v\nand not for\n%+v", words, got, o)
+		}
+	}
+}

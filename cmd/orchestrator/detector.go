@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/nodes"
+	"turnstile/nodes/detector"
+)
+
+// detection says what the failure detectors said, and how well they did.
+func (p *report) detection(s *bench.Summary, t table) {
+	if !s.Record.Options.Detects() {
+		return
+	}
+	p.line("detector", "%s", s.Record.Options.Detector)
+	said := "nobody was suspected"
+	if most, _ := t.of("suspicions").most.Value(); most > 0 {
+		said = fmt.Sprintf("suspicions %s, wrong %s (%s per hour)", t.of("suspicions").text(whole),
+			t.of("suspicions_wrong").text(whole), t.of("suspicions_wrong_per_h").text(whole))
+	}
+	p.line("", "%s heartbeats; %s", t.of("heartbeats").text(whole), said)
+	if t.known("detection_us_max") {
+		p.line("", "crashes detected after %s on average, at most %s", t.of("detection_us_mean").text(micros),
+			t.of("detection_us_max").text(micros))
+	}
+}
+
+// writeDetectors prints a line per failure detector.
+func writeDetectors(w io.Writer) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "\nDETECTOR\tALIASES\tOPTIONS\tSUMMARY")
+	for _, row := range detector.Table {
+		in := nodes.Instance{Spec: row, Config: row.Explicit(nodes.Config{N: 1})}
+		_, options, _ := strings.Cut(detector.Text(in), ":")
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", row.Name, strings.Join(row.Aliases, ", "), options, row.Summary)
+	}
+	return out.Flush()
+}
+
+// detectorNamed returns the failure detector of that name; nil if there is none.
+func detectorNamed(name string) *spec {
+	row, err := nodes.Find(detector.Table, name)
+	if err != nil {
+		return nil
+	}
+	return row
+}
+
+// writeDetector describes one failure detector.
+func writeDetector(w io.Writer, row *spec) {
+	line := func(name, text string) { fmt.Fprintf(w, "%-14s %s\n", name, text) }
+	line("name", row.Name)
+	line("aliases", strings.Join(row.Aliases, ", "))
+	line("is", "a failure detector, which --detector puts beside an algorithm")
+	line("summary", row.Summary)
+	line("source", row.Source)
+	for _, o := range row.Options {
+		line("option", o.Name+": "+o.String())
+	}
+	if row.Told != nil {
+		line("runs", "in simulations alone")
+		return
+	}
+	line("messages", strings.Join(row.Codec().Names(), ", "))
+	line("accuracy", "rests on "+(row.Safe|row.Live).String())
+}
+
+// A detectorEntry is one failure detector as list --json prints it.
+type detectorEntry struct {
+	Name      string   `json:"name"`
+	Aliases   []string `json:"aliases"`
+	Source    string   `json:"source"`
+	Summary   string   `json:"summary"`
+	Live      []string `json:"accuracy_rests_on"`
+	Messages  []string `json:"messages"`
+	Options   []option `json:"options"`
+	Simulated bool     `json:"simulated_only"`
+}
+
+func detectorEntryOf(row *spec) detectorEntry {
+	e := detectorEntry{Name: row.Name, Aliases: row.Aliases, Source: row.Source, Summary: row.Summary,
+		Live: needs(row.Safe | row.Live), Messages: row.Codec().Names(), Simulated: row.Told != nil}
+	for _, o := range row.Options {
+		e.Options = append(e.Options, option{o.Name, o.Usage, o.Values, o.Default})
+	}
+	return e
+}
+
+// listDetector describes one failure detector, for people or programs.
+func (a *app) listDetector(row *spec, asJSON bool) error {
+	if asJSON {
+		return printJSON(a.stdout, detectorEntryOf(row))
+	}
+	writeDetector(a.stdout, row)
+	return nil
+}
+
+// completeDetector completes the name of a failure detector.
+func completeDetector(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, row := range detector.Table {
+		names = append(names, cobra.CompletionWithDesc(row.Name, row.Summary))
+	}
+	names = append(names, cobra.CompletionWithDesc(bench.NoDetector, "none, even if the algorithm listens"))
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

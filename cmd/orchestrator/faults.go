@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"turnstile/bench"
+	"turnstile/internal/english"
+	"turnstile/results"
+)
+
+// How many trials are drawn, and how many faults are listed. The files have all of them.
+const (
+	drawnTrials  = 3
+	listedFaults = 12
+)
+
+// faults says what became of the faults that were asked for, and draws what they did to the run.
+func (p *report) faults(s *bench.Summary) {
+	if len(s.Record.Options.FaultTexts()) == 0 {
+		return
+	}
+	for i, v := range s.Verdicts {
+		name := "faults"
+		if len(s.Verdicts) > 1 {
+			name = fmt.Sprintf("in trial %d", s.Rows[i].Trial)
+		}
+		for _, f := range v.Findings {
+			if f.Check == "faults" {
+				p.line(name, "%s", f.Says)
+			}
+		}
+	}
+	if len(s.Faults) == 0 {
+		return // none began, or an older Turnstile made the run
+	}
+	p.printf("\n")
+	for i := range s.Rows[:min(drawnTrials, len(s.Rows))] {
+		p.timeline(s, i)
+	}
+	if more := len(s.Rows) - drawnTrials; more > 0 {
+		p.printf("%s has %s\n\n", results.TimelineFile, english.Count(more, "more trial", "more trials"))
+	}
+	p.faultTable(s.Faults, len(s.Rows))
+	p.printf("\n")
+}
+
+// timeline draws a trial, given its place in s.Rows.
+func (p *report) timeline(s *bench.Summary, i int) {
+	row := &s.Rows[i]
+	var intervals []results.IntervalRow
+	for _, in := range s.Timeline {
+		if in.Trial == row.Trial {
+			intervals = append(intervals, in)
+		}
+	}
+	var faults []results.FaultRow
+	for _, f := range s.Faults {
+		if f.Trial == row.Trial {
+			faults = append(faults, f)
+		}
+	}
+	measured, _ := row.DurationS.Value()
+	windows, bars := timelineOf(intervals, faults, measured, p.width).lines()
+	if len(bars) == 0 {
+		return
+	}
+	if len(s.Rows) > 1 {
+		p.printf("trial %d\n", row.Trial)
+	}
+	for _, line := range windows {
+		p.printf("%s\n", p.palette.paint(yellow, line))
+	}
+	for _, line := range bars {
+		p.printf("%s\n", line)
+	}
+	p.printf("\n")
+}
+
+const faultFormat = "%-23s %8s %8s %8s %9s %9s %9s\n"
+
+// faultTable lists what each fault did, in medians over the trials.
+func (p *report) faultTable(faults []results.FaultRow, trials int) {
+	var numbers []int
+	byNumber := map[int][]results.FaultRow{}
+	for _, f := range faults {
+		if byNumber[f.Number] == nil {
+			numbers = append(numbers, f.Number)
+		}
+		byNumber[f.Number] = append(byNumber[f.Number], f)
+	}
+	slices.Sort(numbers)
+	about := ""
+	if trials > 1 {
+		about = fmt.Sprintf("medians of %d trials", trials)
+	}
+	p.printf("%-23s %26s %19s %9s\n", about, "entries per second", "next entry after", "old rate")
+	p.printf(faultFormat, "fault", "before", "during", "after", "its start", "its heal", "after it")
+	for _, number := range numbers[:min(listedFaults, len(numbers))] {
+		rows := byNumber[number]
+		median := func(of func(*results.FaultRow) results.Figure) results.Figure {
+			figures := make([]results.Figure, len(rows))
+			for i := range rows {
+				figures[i] = of(&rows[i])
+			}
+			return spreadOf(figures).median
+		}
+		name := fmt.Sprintf("%d %s", number, rows[0].Fault)
+		if utf8.RuneCountInString(name) > 23 {
+			p.printf("%s\n", name)
+			name = ""
+		}
+		p.printf(faultFormat, name,
+			rate(median(func(r *results.FaultRow) results.Figure { return r.PerSBefore })),
+			rate(median(func(r *results.FaultRow) results.Figure { return r.PerSDuring })),
+			rate(median(func(r *results.FaultRow) results.Figure { return r.PerSAfter })),
+			seconds(median(func(r *results.FaultRow) results.Figure { return r.NextEntryS })),
+			seconds(median(func(r *results.FaultRow) results.Figure { return r.HealedNextEntryS })),
+			seconds(median(func(r *results.FaultRow) results.Figure { return r.OldRateS })))
+	}
+	if more := len(numbers) - listedFaults; more > 0 {
+		p.printf("%s has %s\n", results.FaultsFile, english.Count(more, "more fault", "more faults"))
+	}
+}

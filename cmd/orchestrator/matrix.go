@@ -1,0 +1,286 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench/check"
+	"turnstile/bench/matrix"
+	"turnstile/chaos"
+	"turnstile/internal/english"
+	"turnstile/internal/suggest"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/results"
+)
+
+const matrixHelp = `Run every algorithm under every plan of ours, and compare what becomes of it with what its
+row says: of five clients that think and request, on real processes or, with
+--simulated, on virtual time.
+
+What becomes of it is a letter: L it recovers, so that every client that is up and
+waits enters once all is healed; P some clients wait for ever while others go on; B
+all wait for ever; X two are inside together (where fence numbers are demanded: the
+resource accepts what it should refuse); - the fault hits nothing. The row of an
+algorithm has for each plan those that may be, and why. The table is matrix.csv in the
+folder of the set.
+
+Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, or
+interrupted, 64 bad usage.`
+
+const matrixExample = `  orchestrator matrix
+  orchestrator matrix --simulated --runs 20
+  orchestrator matrix --algo central,raymond --faults dead-holder,lost-token`
+
+// A matrixCall is one call of matrix.
+type matrixCall struct {
+	matrix.Matrix
+	simulated, noProgress bool
+}
+
+func (a *app) matrixCommand() *cobra.Command {
+	c := matrixCall{Matrix: matrix.Matrix{Seed: 1}}
+	var algorithms, faults []string
+	cmd := &cobra.Command{
+		Use:     "matrix",
+		Short:   "Run every algorithm under every plan, and compare what becomes of it with what its row says",
+		Long:    matrixHelp,
+		Example: matrixExample,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := settingsOf(cmd)
+			if err != nil {
+				return err
+			}
+			c.Rows, err = rowsNamed(algorithms)
+			if err == nil {
+				c.Plans, err = plansNamed(faults)
+			}
+			if err == nil {
+				err = results.CheckNames(c.Setup.Results, c.Setup.Set)
+			}
+			if err == nil && c.Runs < 0 {
+				err = fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
+			}
+			if err != nil {
+				return err
+			}
+			if c.Real = !c.simulated; c.Runs == 0 {
+				c.Runs = 1
+				if c.simulated {
+					c.Runs = runsSimulated
+				}
+			}
+			if len(c.Cells()) == 0 {
+				return errors.New("no plan of these is for one of these algorithms, which have no such node or " +
+					"message: see orchestrator plans NAME, and list NAME")
+			}
+			a.note(s)
+			return a.matrix(cmd.Context(), &c)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringSliceVar(&algorithms, "algo", nil,
+		"only these algorithms, by `names` or aliases, with commas between")
+	f.StringSliceVar(&faults, "faults", nil, "only these plans of ours, by `names`, with commas between")
+	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
+	f.IntVar(&c.Runs, "runs", 0, fmt.Sprintf("how many runs each cell has, each of the next seed (default 1, "+
+		"simulated %d)", runsSimulated))
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the first run of each cell")
+	f.StringVar(&c.Setup.Results, "results", "results", "`folder` of all result sets")
+	f.StringVar(&c.Setup.Set, "set", "matrix",
+		"`name` of the result set that the table and the real runs belong to")
+	f.StringVar(&c.Setup.Node, "node-program", "",
+		"`path` of the program of a node (default node, beside this program)")
+	addNoProgress(cmd, &c.noProgress)
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	var names []string
+	for _, p := range chaos.Scenarios() {
+		names = append(names, p.Name)
+	}
+	completeWith(cmd, "faults", names)
+	return cmd
+}
+
+// runsSimulated is how many simulated runs a cell has unless the user says otherwise.
+const runsSimulated = 10
+
+// rowsNamed returns the algorithms that go by names; all without any.
+func rowsNamed(names []string) (rows []*spec, err error) {
+	for _, name := range names {
+		row, err := mutex.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(rows, row) {
+			rows = append(rows, row)
+		}
+	}
+	if rows == nil {
+		return mutex.Table, nil
+	}
+	return rows, nil
+}
+
+// plansNamed returns those of our plans that go by names; all without any.
+func plansNamed(names []string) (plans []*chaos.Plan, err error) {
+	all := chaos.Scenarios()
+	if len(names) == 0 {
+		return all, nil
+	}
+	var known []string
+	for _, p := range all {
+		known = append(known, p.Name)
+		if slices.Contains(names, p.Name) {
+			plans = append(plans, p)
+		}
+	}
+	for _, name := range names {
+		switch near := suggest.Nearest(name, known); {
+		case slices.Contains(known, name):
+		case near != "":
+			return nil, fmt.Errorf("--faults: there is no plan %s: did you mean %s?", name, near)
+		default:
+			return nil, fmt.Errorf("--faults: there is no plan %q: write names of ours, as in %s; orchestrator "+
+				"plans lists them", name, strings.Join(known[:2], ","))
+		}
+	}
+	return plans, nil
+}
+
+func (a *app) matrix(ctx context.Context, c *matrixCall) error {
+	c.Setup.Versions = versions()
+	c.Setup.Broker = append([]string{ownPath()}, brokerArgs...)
+	c.Setup.Proxy = append([]string{ownPath()}, proxyArgs...)
+	if c.Setup.Node == "" {
+		c.Setup.Node = ownSibling("node")
+	}
+	if err := c.Setup.CheckNode(); c.Real && err != nil {
+		return err
+	}
+	bar, wrong := a.newBar(c.noProgress), 0
+	c.Progress = func(done, all int, r *matrix.Run) {
+		if r.Wrong() != "" {
+			wrong++
+		}
+		if bar.due() || c.Real {
+			bar.show(float64(done)/float64(all), fmt.Sprintf("run %d of %d, %d wrong", done, all, wrong))
+		}
+	}
+	cells, interrupted := c.Make(ctx)
+	bar.clear()
+	var rows []results.MatrixRow
+	for _, cell := range cells {
+		rows = append(rows, cell.Row(c.Real))
+	}
+	path, err := results.WriteMatrix(c.Setup.Results, c.Setup.Set, rows)
+	if err != nil {
+		return err
+	}
+	printCells(a.stdout, rows)
+	printMatrix(a.stdout, c.Rows, c.Plans, cells)
+	a.printWrong(c, cells)
+	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
+	if interrupted != nil {
+		fmt.Fprintln(a.stdout, "interrupted: some cells have no run")
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
+
+// printCells prints a line for each cell.
+func printCells(out io.Writer, rows []results.MatrixRow) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	algorithm := ""
+	for i := range rows {
+		r, differs := &rows[i], ""
+		if r.Differs {
+			differs = "DIFFERS"
+		}
+		if r.Algorithm != algorithm {
+			algorithm = r.Algorithm
+			fmt.Fprintf(w, "%s\tmay\tshown\tsafe\trecovered\tnext entry\tlongest wait\t", algorithm)
+			fmt.Fprintf(w, "messages per entry\t\n")
+			fmt.Fprintf(w, "\t\t\t\t\t\t\tbefore\tduring\tafter\t\n")
+		}
+		yes := func(count int) string {
+			switch count {
+			case r.Runs:
+				return "yes"
+			case 0:
+				return "no"
+			}
+			return fmt.Sprintf("%d of %d", count, r.Runs)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Fault, r.May, r.Shown,
+			yes(r.Runs-r.Broke-r.Inconclusive), yes(r.Recovered), seconds(r.NextEntryS), seconds(r.WaitMaxS),
+			plain(r.MessagesBefore, 1), plain(r.MessagesDuring, 1), plain(r.MessagesAfter, 1), differs)
+	}
+	w.Flush()
+	fmt.Fprintln(out)
+}
+
+// printMatrix prints what the cells show, a line for each plan and a column for each algorithm.
+func printMatrix(out io.Writer, rows []*nodes.Spec, plans []*chaos.Plan, cells []*matrix.Cell) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i, row := range rows {
+		fmt.Fprintf(out, "%d %s\n", i+1, row.Name)
+		fmt.Fprintf(w, "\t%d", i+1)
+	}
+	fmt.Fprintln(w)
+	for _, plan := range plans {
+		fmt.Fprint(w, plan.Name)
+		for _, row := range rows {
+			says := ""
+			for _, c := range cells {
+				if c.Spec == row && c.Plan == plan && len(c.Runs) > 0 {
+					says = c.Shown().String()
+					if c.Wrong() != nil {
+						says += "!"
+					}
+				}
+			}
+			fmt.Fprintf(w, "\t%s", says)
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush()
+	fmt.Fprintln(out, "L recovers, P starves some, B blocks all, X breaks exclusion, - is not hit, "+
+		"? shows nothing, ! is wrong")
+	fmt.Fprintln(out)
+}
+
+// printWrong prints which cells are wrong, and how to repeat a run of each.
+func (a *app) printWrong(c *matrixCall, cells []*matrix.Cell) {
+	differ, show := 0, 0
+	for _, cell := range cells {
+		r := cell.Wrong()
+		switch {
+		case r == nil:
+			continue
+		case cell.Differs():
+			differ++
+			a.status = check.Violated.ExitCode()
+		default:
+			show++
+			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+		}
+		o := cell.Options(r.Seed)
+		fmt.Fprintf(a.stdout, "WRONG  %s under %s: %s\n", cell.Spec.Name, cell.Plan.Name, r.Wrong())
+		fmt.Fprintf(a.stdout, "       repeat it: %s\n", commandOf(cell.Spec, &o, c.Real, o.Plan))
+		if r.Folder != "" {
+			fmt.Fprintf(a.stdout, "       what came of it: orchestrator show %s\n", r.Folder)
+		}
+	}
+	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say, %d show nothing.\n",
+		english.Count(len(cells), "cell", "cells"), differ, show)
+}

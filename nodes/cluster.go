@@ -1,0 +1,126 @@
+package nodes
+
+import "time"
+
+// A Cluster is what faults are carried out on: the world of a simulation, or the processes of a real run.
+// Times are in the run's nanoseconds.
+type Cluster interface {
+	Now() int64
+	Up(id ID) bool
+	// Kill takes a node down at once, with all that it has not saved.
+	Kill(id ID) error
+	// Restart brings a node up again that is down, with what it has saved unless forget is set. It reports
+	// whether its peers relied on something that it has lost.
+	Restart(id ID, forget bool) (forgot bool, err error)
+	// Pause has a node stand still, even if it does, and Resume has it go on.
+	Pause(id ID) error
+	Resume(id ID) error
+	// SetClock sets the clock of a node ahead by jump, or back if that is negative, and has it run at rate,
+	// where 1 is right.
+	SetClock(id ID, jump time.Duration, rate float64) error
+	// FaultBegan and FaultHealed record that a fault has begun and that it is over.
+	FaultBegan(b FaultBeginning) error
+	FaultHealed(at int64, number int, hits uint64) error
+}
+
+// A Transport is a Cluster whose messages pass connections between its nodes and brokers, and routes between
+// brokers. Its faults have numbers, from 1, and each is healed by its own.
+type Transport interface {
+	// BrokerUp reports whether a broker runs, and NodesAt how many nodes that are up connect to it.
+	BrokerUp(i int) bool
+	NodesAt(i int) int
+	// KillBroker ends a broker at once, with all that is on its way, and RestartBroker starts it again.
+	KillBroker(i int) error
+	RestartBroker(i int) error
+	// PauseBroker has a broker stand still, and ResumeBroker has it go on.
+	PauseBroker(i int) error
+	ResumeBroker(i int) error
+	// CutRoutes closes the routes between brokers of different groups.
+	CutRoutes(number int, groups [][]int) error
+	HealRoutes(number int) error
+	// BeginConnection puts a strain on the connections of some nodes.
+	BeginConnection(number int, of []ID, s Strain) error
+	HealConnection(number int) error
+	// Connected reports whether all nodes that are up are connected, so that others can be restarted.
+	Connected() bool
+}
+
+// A Strain is what is wrong with a connection, both ways.
+type Strain struct {
+	Latency   time.Duration
+	Bandwidth int64 // bytes in a second; 0: all that comes
+	Stall     bool  // nothing passes until it is healed
+	Reset     bool  // it is closed, with all that is on its way, and new ones are refused until it is healed
+}
+
+// A FaultBeginning is the beginning of a fault.
+type FaultBeginning struct {
+	At     int64
+	Number int // of the fault, from 1
+	Breaks Assumption
+	Victim ID  // whom the run has chosen; None: the plan says who
+	Nodes  int // how many nodes it has hit at once
+}
+
+// A Saboteur carries out faults on a cluster. The host of a run calls it.
+type Saboteur interface {
+	// Begin says when what is measured begins, from which the times of faults count.
+	Begin(c Cluster, measured int64) error
+	// Next returns when Step is to be called next; math.MaxInt64: not as long as nothing happens that Watch
+	// is told of.
+	Next() int64
+	// Step does what is due.
+	Step() error
+	// End says that issuing is over: what is not healed by then is healed, and what has not begun never will.
+	End() error
+	Watcher
+}
+
+// A Watcher is told what happens at nodes, for faults that wait for it. It is called in the process of that
+// node.
+type Watcher interface {
+	Watch(m *Moment) Blow
+	// Stands reports whether a node that was dealt a PauseBlow is still to stand still at a time.
+	Stands(at int64) bool
+}
+
+// A FaultTaker takes faults that are added to a run while it goes on. There is one in the process of a node.
+type FaultTaker interface {
+	// TakeFault takes the fault of a number, from 1, as text that is read here alone. It returns what shapes the
+	// packets of the node from now on, and what watches it; nil: nothing does.
+	TakeFault(number int, text []byte) (Shaper, Watcher, error)
+}
+
+// A Moment is when something happens at a node.
+type Moment struct {
+	At   int64
+	Node ID
+	What Occasion
+	Peer ID     // who has sent it, or receives it; None: all
+	Kind uint8  // of the message, if there is one
+	Term uint64 // in which it leads, if it does
+}
+
+// An Occasion is what happens at a node.
+type Occasion uint8
+
+// The occasions.
+const (
+	OnRequest Occasion = iota // its client has requested and waits
+	OnEnter                   // it has entered its critical section
+	OnExit                    // it has left it, and has not released it yet
+	OnSend                    // it has sent a message
+	OnReceive                 // it has handled a message
+	OnLead                    // it has declared itself leader
+)
+
+// A Blow is what a moment does to the node, at once, before it does anything else.
+type Blow uint8
+
+// The blows.
+const (
+	NoBlow    Blow = iota
+	FarBlow        // a fault begins elsewhere, or later: Saboteur.Next has changed
+	KillBlow       // the node goes down
+	PauseBlow      // the node stands still
+)

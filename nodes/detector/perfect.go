@@ -1,0 +1,35 @@
+package detector
+
+import (
+	"time"
+
+	"turnstile/nodes"
+)
+
+// delayOption is how long it takes until all are told.
+var delayOption = nodes.Option{Name: "delay", Default: "10ms",
+	Usage: "how long after a crash or a restart all others are told",
+	Check: func(_ nodes.Config, value string) error { return nodes.CheckTime(value, 0, time.Hour, "10ms") }}
+
+var perfectRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "perfect",
+		Aliases: []string{"oracle"},
+		Family:  "oracle",
+		Source: "Chandra and Toueg, Unreliable failure detectors for reliable distributed systems, JACM " +
+			"43(2), 1996: class P",
+		Summary: "The simulator tells every node of each crash and restart, and of nothing else.",
+	},
+	New:      func(nodes.Config) nodes.Machine { return &perfect{} },
+	Options:  []nodes.Option{delayOption},
+	Detector: true,
+	Grace:    func(c nodes.Config) time.Duration { return c.Duration(delayOption) },
+	Told:     func(c nodes.Config) time.Duration { return c.Duration(delayOption) },
+}
+
+// perfect is the detector of class P: every crashed node is suspected by all, and no other is. No machine
+// can find that out in a system without bounds on time, so it does nothing, and the simulator, which knows,
+// speaks in its place.
+type perfect struct{}
+
+func (p *perfect) Receive(_ *nodes.Env, _ nodes.ID, m nodes.Message) { nodes.Unexpected(p, m) }

@@ -1,0 +1,15 @@
+// Package detector holds the failure detectors: a file for each, with its row on top, and the table of them
+// all. A detector is one more instance on every node, clients and servers alike. It tells the machines beside
+// it whom it suspects to have crashed (nodes.Suspecter), and whom it trusts again (nodes.Truster).
+//
+// Every node monitors every other one.
+package detector
+
+import "turnstile/nodes"
+
+// Table lists the detectors. Its rows are not to be changed.
+var Table = []*nodes.Spec{
+	&heartbeatRow,
+	&probeRow,
+	&perfectRow,
+}

@@ -1,0 +1,107 @@
+package detector
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+)
+
+func TestTableIsFilledIn(t *testing.T) {
+	taken := map[string]string{} // names of algorithms and detectors, which list describes alike
+	for _, row := range slices.Concat(mutex.Table, Table) {
+		for _, name := range append([]string{row.Name}, row.Aliases...) {
+			if taken[name] != "" {
+				t.Errorf("%s and %s are both called %s", taken[name], row.Name, name)
+			}
+			taken[name] = row.Name
+		}
+	}
+	for _, row := range Table {
+		if err := row.Check(); err != nil {
+			t.Error(err)
+		}
+		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(row.Summary) || !row.Detector {
+			t.Errorf("%s: %q, a detector: %v", row.Name, row.Summary, row.Detector)
+		}
+		for _, o := range row.Options {
+			if _, err := time.ParseDuration(o.Default); err != nil || o.Usage == "" {
+				t.Errorf("%s: %+v, %v", row.Name, o, err)
+			}
+		}
+	}
+}
+
+// Figures leave out heartbeats, so every message of a detector is one. A stack renames kinds that have the
+// same name, and then no algorithm's identities know them, so none has the name of an algorithm's.
+func TestMessagesOfDetectorsAreHeartbeats(t *testing.T) {
+	for _, row := range Table {
+		for _, kind := range row.Messages {
+			if !kind.Heartbeat {
+				t.Errorf("%s: %T is no heartbeat", row.Name, kind.Zero)
+			}
+			for _, algorithm := range mutex.Table {
+				if slices.Contains(algorithm.Codec().Names(), nodes.KindName(kind.Zero)) {
+					t.Errorf("%s and %s both have a %s", row.Name, algorithm.Name, nodes.KindName(kind.Zero))
+				}
+			}
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"heartbeat": "heartbeat:adapt=0s,period=100ms,timeout=500ms",
+		"PUSH":      "heartbeat:adapt=0s,period=100ms,timeout=500ms",
+		"probe:timeout=200ms, period=50ms,adapt=10ms": "probe:adapt=10ms,period=50ms,timeout=200ms",
+		"perfect:delay=3ms":                           "perfect:delay=3ms",
+	} {
+		in, err := Parse(text, 4)
+		if err != nil || Text(in) != want || in.Config.N != 4 {
+			t.Errorf("%q is read as %+v, %v", text, in.Config, err)
+			continue
+		}
+		if again, err := Parse(want, 4); err != nil || Text(again) != want {
+			t.Errorf("%q is read as %+v, %v", want, again.Config, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"":         `unknown failure detector ""; there are: heartbeat, probe, perfect`,
+		"heartbat": `unknown failure detector "heartbat": did you mean "heartbeat"? There are: heartbeat, probe`,
+		"heartbeat:": `"" is no option of a detector: write a name and a value, as in ` +
+			"heartbeat:adapt=0s,period=100ms,timeout=500ms",
+		"probe:period":                    `"period" is no option of a detector: write a name and a value`,
+		"probe:perod=1s":                  "probe has no option perod: did you mean period?",
+		"probe:period=1s,period=2s":       "period is given twice: leave out one of the two",
+		"probe:period=fast":               `period: "fast" is no length of time, such as 100ms`,
+		"probe:period=0s":                 "period: 0s is not from 1µs to 1h0m0s",
+		"heartbeat:timeout=100ms":         "timeout: 100ms is not longer than the period of 100ms",
+		"heartbeat:period=1s":             "take some periods, such as 5s",
+		"heartbeat:period=1ms,timeout=2s": "timeout: 2s is more than 1000 periods of 1ms: take a longer period",
+		"heartbeat:adapt=-1s":             "adapt: -1s is not from 0s",
+		"perfect:period=1s":               "perfect has no option period: it has delay",
+	} {
+		if _, err := Parse(text, 4); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q gives %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// No machine takes a message that is none of its own.
+func TestUnexpectedMessagesPanic(t *testing.T) {
+	type xxAlien struct{}
+	for _, row := range Table {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s takes an alien message", row.Name)
+				}
+			}()
+			row.New(row.Explicit(nodes.Config{N: 3})).Receive(nil, 1, xxAlien{})
+		}()
+	}
+}

@@ -1,0 +1,113 @@
+package detector
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// The options of detectors that find out by messages.
+var (
+	periodOption = nodes.Option{Name: "period", Usage: "time between two messages to a peer", Default: "100ms",
+		Check: func(_ nodes.Config, value string) error {
+			return nodes.CheckTime(value, time.Microsecond, time.Hour, "100ms")
+		}}
+	timeoutOption = nodes.Option{Name: "timeout", Default: "500ms", Check: checkTimeout,
+		Usage: "silence after which a peer is suspected, in whole periods"}
+	adaptOption = nodes.Option{Name: "adapt", Default: "0s",
+		Usage: "what is added to the timeout of a peer each time that it was suspected wrongly, in whole periods",
+		Check: func(_ nodes.Config, value string) error { return nodes.CheckTime(value, 0, time.Hour, "100ms") }}
+)
+
+// mostPeriods bounds a timeout, so that a simulation comes to its end.
+const mostPeriods = 1000
+
+// checkTimeout says what is wrong with a timeout. One that is not longer than the period would have every
+// peer suspected again and again.
+func checkTimeout(c nodes.Config, value string) error {
+	if err := nodes.CheckTime(value, 0, 1000*time.Hour, "500ms"); err != nil {
+		return err
+	}
+	period := c.Duration(periodOption)
+	timeout, _ := time.ParseDuration(value)
+	switch {
+	case timeout <= period:
+		return fmt.Errorf("%v is not longer than the period of %v, so that every peer would be suspected: "+
+			"take some periods, such as %v", timeout, period, 5*period)
+	case timeout > mostPeriods*period:
+		return fmt.Errorf("%v is more than %d periods of %v: take a longer period", timeout, mostPeriods, period)
+	}
+	return nil
+}
+
+// detects returns how long it takes until a crash is known, and until a wrong suspicion is taken back, where
+// messages take no time beside a period.
+func detects(c nodes.Config) time.Duration {
+	return c.Duration(timeoutOption) + 2*c.Duration(periodOption)
+}
+
+// A pace says how often a detector acts, and how long it waits. It counts time in its own periods: a node
+// that stood still for some time has not counted that, and so suspects nobody because of it.
+type pace struct {
+	period  time.Duration
+	timeout uint32 // in periods
+	adapt   uint32 // in periods
+}
+
+func paceOf(c nodes.Config) pace {
+	p := pace{period: c.Duration(periodOption)}
+	periods := func(o nodes.Option) uint32 { return uint32((c.Duration(o) + p.period - 1) / p.period) }
+	p.timeout, p.adapt = periods(timeoutOption), periods(adaptOption)
+	return p
+}
+
+// Within returns how long it takes a detector to suspect a crashed node, beside the latency of messages, as
+// long as it has extended no timeout.
+func Within(in nodes.Instance) time.Duration {
+	if in.Spec.Told != nil {
+		return in.Spec.Told(in.Config)
+	}
+	p := paceOf(in.Config)
+	return time.Duration(p.timeout+1) * p.period
+}
+
+// A peer is what a detector knows of another node.
+type peer struct {
+	heard uint32 // when it last gave a sign of life: the number of that period
+	extra uint32 // what has been added to its timeout, in periods
+	life  uint32 // its latest incarnation that was heard of
+}
+
+// peers are the other nodes, and which of them are suspected.
+type peers struct {
+	all       []peer // by ID
+	suspected nodes.Set
+}
+
+// suspect suspects those peers of which nothing was heard for more than so many periods.
+func (ps *peers) suspect(env *nodes.Env, now, timeout uint32) {
+	for id := range ps.all {
+		p := &ps.all[id]
+		if nodes.ID(id) != env.Self() && now-p.heard > timeout+p.extra && ps.suspected.Add(nodes.ID(id)) {
+			env.Suspect(nodes.ID(id))
+		}
+	}
+}
+
+// hear takes a sign of life of a peer in an incarnation, and trusts the peer again if it is suspected. One
+// that was up all the time was suspected wrongly.
+func (ps *peers) hear(env *nodes.Env, from nodes.ID, life, now, adapt uint32) {
+	p := &ps.all[from]
+	if life < p.life {
+		return // it was sent before the peer crashed
+	}
+	p.heard = now
+	if ps.suspected.Remove(from) {
+		if life == p.life {
+			p.extra += adapt
+		}
+		env.Trust(from)
+	}
+	p.life = life
+}

@@ -1,0 +1,154 @@
+package explore
+
+import (
+	"strings"
+	"testing"
+
+	"turnstile/nodes"
+)
+
+// A caller asks a server until it has an answer.
+type caller struct{ calls, open uint8 }
+
+// An answerer answers whatever comes, as often as it comes.
+type answerer struct{}
+
+var again = nodes.Timer{Kind: 1}
+
+func (c *caller) Request(env *nodes.Env) {
+	c.calls++
+	c.open = c.calls
+	env.Send(1, tyPing{c.open})
+	env.SetTimer(again, ms, 2*ms)
+}
+
+func (c *caller) Release(*nodes.Env) {}
+
+func (c *caller) Timeout(env *nodes.Env, t nodes.Timer) {
+	env.Resend(1, tyPing{c.open})
+	env.SetTimer(t, ms, 2*ms)
+}
+
+func (c *caller) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	if m.(tyPong).N == c.open {
+		c.open = 0
+		env.StopTimer(again)
+		env.Grant()
+	}
+}
+
+func (*answerer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	env.Send(from, tyPong(m.(tyPing)))
+}
+
+func callers() Options {
+	spec := &nodes.Spec{Info: nodes.Info{Name: "caller"},
+		Messages:  []nodes.Kind{{Zero: tyPing{}}, {Zero: tyPong{}}},
+		New:       func(nodes.Config) nodes.Machine { return &caller{} },
+		Servers:   func(nodes.Config) int { return 1 },
+		NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &answerer{} }}
+	return Options{Spec: spec, Config: nodes.Config{N: 1}, Entries: 2, Losses: 1}
+}
+
+// The space of an algorithm that tries again has an end, and is said to be bounded.
+func TestCopiesAreBounded(t *testing.T) {
+	states := uint64(0)
+	for _, copies := range []int{0, 1, 2, 3} {
+		o := callers()
+		o.Copies = copies
+		x := agree(t, o)
+		if x.Exhausted || x.Bound != "copies" || !x.Progress || x.Violation != nil || x.Excused > 0 {
+			t.Errorf("%d copies: %+v", copies, x)
+		}
+		if more := x.States > states; more != (copies != 1) { // without a number it is one
+			t.Errorf("%d copies make %d states, after %d", copies, x.States, states)
+		}
+		states = x.States
+	}
+}
+
+// Who needs every message is excused for what comes of those that are lost behind others, and for no more.
+func TestCopiesExcuseWhoNeedsThem(t *testing.T) {
+	o := callers()
+	o.Losses, o.Spec.Live, o.Copies = 0, nodes.NoLoss, 1
+	o.Spec.New = func(nodes.Config) nodes.Machine { return &insister{} }
+	o.Spec.NewServer = func(nodes.Config, nodes.ID) nodes.Machine { return &insister{} }
+	x := agree(t, o)
+	if x.Violation != nil || x.FirstExcused == nil || x.FirstExcused.OutsideModel != nodes.NoLoss {
+		t.Fatalf("%+v", x)
+	}
+	replays(t, o.Spec, x.FirstExcused)
+	for _, o.Copies = range []int{0, 2} {
+		if x = agree(t, o); !x.Exhausted || !x.Progress || x.Excused > 0 {
+			t.Errorf("with room for both: %+v", x)
+		}
+	}
+}
+
+// An insister asks twice at once, and answers every second time. It has timers, but sets none.
+type insister struct{ asked uint8 }
+
+func (*insister) Request(env *nodes.Env) {
+	env.Send(1, tyPing{})
+	env.Send(1, tyPing{})
+}
+
+func (*insister) Release(*nodes.Env)              {}
+func (*insister) Timeout(*nodes.Env, nodes.Timer) {}
+
+func (i *insister) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if _, answer := m.(tyPong); answer {
+		env.Grant()
+	} else if i.asked = 1 - i.asked; i.asked == 0 {
+		env.Send(from, tyPong{})
+	}
+}
+
+// With bounds on time, so few copies are on their way that nothing has to be left out.
+func TestCopiesInTime(t *testing.T) {
+	o := callers()
+	o.Timing = timing(0, 2*ms)
+	if x := agree(t, o); !x.Exhausted || !x.Progress || x.Violation != nil {
+		t.Errorf("%+v", x)
+	}
+}
+
+// A schedule says how many copies there may be, and its story where one is lost.
+func TestReplayOfCopies(t *testing.T) {
+	const head = "turnstile schedule 1\nalgorithm caller\nn 1\ncopies 2\n"
+	s, err := ParseSchedule(strings.NewReader(head+"req 0; timeout 0 1 0; timeout 0 1 0; 0>1 ping"),
+		alone(callers().Spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Replay(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const story = `node 0 asks and sends ping to server 1
+node 0: timer 1 for 0 runs out and sends ping to server 1
+node 0: timer 1 for 0 runs out and sends ping to server 1
+the network loses a ping from node 0 to server 1, behind an equal one
+server 1 gets ping from node 0 and sends pong to node 0`
+	if got := strings.Join(r.Story, "\n"); got != story {
+		t.Errorf("the story is\n%s", got)
+	}
+	if !strings.Contains(s.String(), "\ncopies 2\n") {
+		t.Error(s)
+	}
+}
+
+func TestCopiesThatDoNotCount(t *testing.T) {
+	timed := callers()
+	timed.Timing = timing(ms, ms)
+	for want, o := range map[string]Options{
+		"central has no timers, so that any number of equal messages on a link is explored: give no": {
+			Spec: row(t, "central"), Config: nodes.Config{N: 2}, Entries: 1},
+		"timers run out within bounds, so": timed,
+	} {
+		o.Copies = 2
+		if _, err := Run(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package explore
+
+import (
+	"strings"
+	"testing"
+
+	"turnstile/nodes"
+	"turnstile/nodes/detector"
+	"turnstile/nodes/mutex"
+)
+
+// An exploration beside a detector would have no end, and would take no state for a deadlock.
+func TestDetectorsAreRefused(t *testing.T) {
+	spec, err := mutex.Find("maekawa-textbook")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range detector.Table {
+		in, err := detector.Parse(row.Name, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Run(Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1, Beside: []nodes.Instance{in}})
+		if err == nil || !strings.Contains(err.Error(), row.Name+" sends without end") {
+			t.Errorf("%s: %v", row.Name, err)
+		}
+	}
+}

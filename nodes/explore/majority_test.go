@@ -1,0 +1,37 @@
+package explore
+
+import (
+	"testing"
+
+	"turnstile/nodes"
+)
+
+// A minority excuses who needs a majority as long as it lasts: who waits when most are up again has to enter.
+func TestMajorityIsNeededWhileItLasts(t *testing.T) {
+	o := shyOnes() // it stops for good when it suspects somebody
+	o.Spec.Live, o.Config.N, o.Entries, o.Crashes = nodes.Majority, 3, 1, 1
+	o.Checks = []string{CheckDeadlock}
+	if x := agree(t, o); x.Violation == nil || x.Violation.OutsideModel != 0 {
+		t.Errorf("two of three are up, and may not stop: %+v", x)
+	}
+	o.Config.N = 2
+	x := agree(t, o)
+	if x.Violation != nil || x.FirstExcused == nil || x.FirstExcused.OutsideModel != nodes.Majority {
+		t.Errorf("one of two is up, and may stop: %+v", x)
+	}
+	replays(t, o.Spec, x.FirstExcused)
+	r, err := Replay(x.FirstExcused.Schedule)
+	if err != nil || r.Violation == nil || r.Violation.OutsideModel != nodes.Majority {
+		t.Errorf("played again: %+v, %v", r, err)
+	}
+	o.Restarts = true
+	if x := agree(t, o); x.Violation == nil {
+		t.Errorf("both are up again, and may not stop any more: %+v", x)
+	}
+	o = trustingOnes()
+	o.Spec.Live, o.Entries, o.Crashes, o.Restarts = nodes.Majority, 1, 1, true
+	o.Checks = []string{CheckDeadlock, CheckStarvation}
+	if x := agree(t, o); x.Violation != nil || !x.Progress || x.Excused == 0 {
+		t.Errorf("both are up again, and trust each other: %+v", x)
+	}
+}

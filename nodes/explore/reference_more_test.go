@@ -1,0 +1,120 @@
+package explore
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"turnstile/nodes"
+)
+
+// newPlain returns a plain search.
+func newPlain(t *testing.T, o *Options) *plain {
+	t.Helper()
+	p := &plain{o: o, stack: stackOf(t, *o)}
+	_, timed := o.Spec.New(o.Config).(nodes.Timed)
+	if timed && o.Timing == nil && (o.Copies > 0 || (o.Spec.SafeIn(o.Config)|o.Spec.Live)&nodes.NoLoss == 0) {
+		p.copies = cmp.Or(o.Copies, 1)
+	}
+	return p
+}
+
+// copiesOf returns how many equal messages there are to be on a link in the spaces of a row: one if it has
+// timers.
+func copiesOf(spec *nodes.Spec) int {
+	if _, timed := spec.New(nodes.Config{N: 2}).(nodes.Timed); timed {
+		return 1
+	}
+	return 0
+}
+
+// crowds reports whether so many messages like a new one are on their way that it is lost.
+func (p *plain) crowds(s *plainState, f *plainFlight) bool {
+	equal := 0
+	for _, g := range s.flying {
+		if g.write(s) == f.write(s) {
+			equal++
+		}
+	}
+	return p.copies > 0 && equal >= p.copies
+}
+
+// wrongEntry reports whether somebody has entered who may not.
+func (p *plain) wrongEntry(before, after int) bool {
+	if p.o.Config.Fenced {
+		return p.badFence
+	}
+	return after > 1 && after > before
+}
+
+// minority reports whether no more than half of the clients are up.
+func (p *plain) minority(s *plainState) bool {
+	up := 0
+	for _, n := range s.nodes[:p.o.Config.N] {
+		if n.up != nil {
+			up++
+		}
+	}
+	return up <= p.o.Config.N-up
+}
+
+// suspicions tries what a failure detector can say to a node that is up.
+func (p *plain) suspicions(s *plainState, id nodes.ID, may func(bool, func(*plainState))) {
+	if _, listens := s.nodes[id].up.Machine(0).(nodes.Suspecter); !listens {
+		return
+	}
+	say := func(peer int, kind nodes.InputKind, wrong int) func(*plainState) {
+		return func(to *plainState) {
+			to.wrong += wrong
+			to.nodes[id].suspects[peer] = kind == nodes.Suspect
+			p.feed(to, id, nodes.Input{Kind: kind, From: nodes.ID(peer)})
+		}
+	}
+	for peer := range s.nodes {
+		up := s.nodes[peer].up != nil
+		switch suspected := s.nodes[id].suspects[peer]; {
+		case peer == int(id):
+		case suspected && up:
+			may(true, say(peer, nodes.Trust, 0))
+		case !suspected && !up:
+			may(true, say(peer, nodes.Suspect, 0))
+		case !suspected && s.wrong < p.o.Suspicions:
+			may(false, say(peer, nodes.Suspect, 1))
+		}
+	}
+}
+
+// ticks reports whether time may go on: something waits for it, and nothing has to happen before.
+func (p *plain) ticks(s *plainState) bool {
+	var limits []int
+	for _, f := range s.flying {
+		limits = append(limits, f.limit)
+	}
+	for _, n := range s.nodes {
+		for _, t := range n.timers {
+			limits = append(limits, t.limit)
+		}
+	}
+	return p.o.Timing != nil && len(limits) > 0 && slices.Min(limits) > s.now
+}
+
+// listenerColumns are further spaces of a row that listens to a failure detector: 2 nodes with 2 entries each
+// and one wrong suspicion; 3 nodes with one entry each and one crash, one wrong suspicion. Those of a wrong
+// suspicion are explored with a resource that demands fence numbers as well, if the row hands them out.
+func listenerColumns(spec *nodes.Spec) (all []Options) {
+	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, Suspicions: 1,
+		Copies: copiesOf(spec)}
+	stack, err := two.stack()
+	if err != nil || two.validateSuspicions(stack) != nil {
+		return nil
+	}
+	crash, three := two, two
+	crash.Config.N, crash.Entries, crash.Suspicions, crash.Crashes = 3, 1, 0, 1
+	three.Config.N, three.Entries = 3, 1
+	all = append(all, two, crash, three)
+	if spec.Fenced {
+		two.Config.Fenced, three.Config.Fenced = true, true
+		all = append(all, two, three)
+	}
+	return all
+}

@@ -1,0 +1,132 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"turnstile/nodes/history"
+)
+
+// JoinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
+const JoinTimeout = 20 * time.Second
+
+// redialPause is from one attempt to connect again to the next.
+const redialPause = 20 * time.Millisecond
+
+// connect makes the node's first connection. A node that reconnects may have come up while the broker is
+// away, and tries until its orders end.
+func (h *Host) connect() error {
+	for {
+		conn, err := h.join(func() {})
+		if err == nil {
+			h.traffic.conn = conn
+			return nil
+		}
+		if !h.config.Reconnect {
+			return err
+		}
+		select {
+		case h.err = <-h.trouble:
+			return h.err
+		case <-time.After(redialPause):
+		}
+	}
+}
+
+// join connects to the broker, calls made, and then subscribes to the node's subjects. All that comes does so
+// by one channel, whatever its subject: two would change the order, and take longer to wait for. A connection
+// that is lost is never used again, so nothing is sent later that was waiting in it. Otherwise its messages
+// would arrive after an outage as if nothing had failed.
+func (h *Host) join(made func()) (*nats.Conn, error) {
+	conn, err := nats.Connect(h.config.URL, nats.Token(h.config.Token), nats.NoEcho(), nats.Timeout(JoinTimeout),
+		nats.NoReconnect(), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if !h.config.Reconnect || !broken(err) { // otherwise it is closed next
+				h.fail(err)
+			}
+		}),
+		nats.ClosedHandler(h.closed))
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the broker: %w", err)
+	}
+	made()
+	for _, subject := range h.traffic.heard {
+		if _, err := conn.ChanSubscribe(subject, h.inbox); err != nil {
+			conn.Close()
+			return nil, fmt.Errorf("subscribing to %s: %w", subject, err)
+		}
+	}
+	if err := conn.FlushTimeout(JoinTimeout); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("joining the broker: %w", err)
+	}
+	return conn, nil
+}
+
+// broken reports whether an error says that a connection is, and nothing worse.
+func broken(err error) bool {
+	var network *net.OpError
+	return errors.Is(err, nats.ErrConnectionClosed) || errors.As(err, &network)
+}
+
+// closed is called when a connection is closed, after all has come that comes by it.
+func (h *Host) closed(conn *nats.Conn) {
+	if h.config.Reconnect {
+		h.post(func() { h.lose(conn) })
+		return
+	}
+	h.fail(fmt.Errorf("the connection to the broker is closed: %w",
+		errors.Join(conn.LastError(), nats.ErrConnectionClosed)))
+}
+
+// lose takes note that the node has no connection any more, and has it try to get one again.
+func (h *Host) lose(conn *nats.Conn) {
+	if conn != h.traffic.conn {
+		return // it was given up before it was used
+	}
+	h.traffic.conn = nil
+	h.setFloors(true)
+	h.record(history.Event{Kind: history.Disconnected, Count: uint32(h.log.Disconnects.Add(1))})
+	go h.redial()
+}
+
+// redial tries to connect again until it succeeds or the loop ends.
+func (h *Host) redial() {
+	for {
+		// What comes behind this call in the inbox came by the new connection, and what comes before did not.
+		conn, err := h.join(func() { h.post(h.outage.redialled) })
+		if err == nil {
+			h.post(func() { h.regain(conn) })
+			return
+		}
+		select {
+		case <-h.over:
+			return
+		case <-time.After(redialPause):
+		}
+	}
+}
+
+// regain takes a connection whose subscriptions are in force, unless it has been lost again since.
+func (h *Host) regain(conn *nats.Conn) {
+	if conn.IsClosed() {
+		go h.redial()
+		return
+	}
+	h.traffic.conn = conn
+	h.record(history.Event{Kind: history.Reconnected, Count: uint32(h.log.Reconnects.Add(1))})
+}
+
+// post has the loop call do once it has handled what is in the inbox. It waits for space there.
+func (h *Host) post(do func()) {
+	mark := new(nats.Msg)
+	h.posted.Store(mark, do)
+	select {
+	case h.inbox <- mark:
+	case <-h.over:
+	}
+}

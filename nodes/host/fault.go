@@ -1,0 +1,81 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// tellFaults tells the faults that wait for something what happens at the node.
+func (h *Host) tellFaults(what nodes.Occasion, peer nodes.ID, kind uint8) {
+	if h.config.Watcher != nil {
+		h.tellFaultsOf(nodes.Moment{What: what, Peer: peer, Kind: kind})
+	}
+}
+
+// tellFaultsOf is tellFaults of a moment.
+func (h *Host) tellFaultsOf(m nodes.Moment) {
+	if h.config.Watcher == nil || h.err != nil {
+		return
+	}
+	m.At, m.Node = h.clock.Now(), h.config.Node
+	switch h.config.Watcher.Watch(&m) {
+	case nodes.KillBlow:
+		h.die()
+	case nodes.PauseBlow:
+		h.stand()
+	}
+}
+
+// stand has the node do nothing until the fault is healed. The orchestrator stops the process meanwhile. If
+// the node did so itself, that might come after the orchestrator has had it go on.
+func (h *Host) stand() {
+	h.traffic.conn.FlushTimeout(time.Second)
+	for h.config.Watcher.Stands(h.clock.Now()) {
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// die kills the process before it does anything else. What it has sent is on its way. Its death is recorded
+// first: otherwise nobody would know that the node did nothing after the last that its log has.
+func (h *Host) die() {
+	h.traffic.conn.FlushTimeout(time.Second) // if that fails, the broker is gone
+	h.record(history.Event{Kind: history.Killed})
+	if err := signalOwnThread(syscall.SIGKILL); err != nil && h.err == nil {
+		h.err = fmt.Errorf("carrying out a fault: %w", err)
+	}
+}
+
+// setClock sets the clock that the timers of machines go by. Those that run come due sooner or later.
+func (h *Host) setClock(jump time.Duration, rate float64) {
+	h.skew = h.skew.Set(h.clock.Now(), jump, rate)
+	was := h.tasks
+	h.tasks = newTasks()
+	for was.Len() > 0 {
+		t := was.Pop()
+		if t.what == toTimeout {
+			t.at = h.skew.When(t.local)
+		}
+		h.tasks.add(t)
+	}
+	h.alarm = 0
+}
+
+// takeFault takes a fault that is added to the run. Packets are numbered from when the first rule comes.
+func (h *Host) takeFault(o Order) {
+	if h.config.Faults == nil {
+		h.err = errors.New("a fault is announced to a node that takes none")
+		return
+	}
+	shaper, watcher, err := h.config.Faults.TakeFault(o.Number, o.Fault)
+	if err != nil {
+		h.err = err
+		return
+	}
+	h.config.Watcher = watcher
+	h.traffic.reshape(shaper)
+}

@@ -1,0 +1,357 @@
+package mutex
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"turnstile/nodes"
+)
+
+var agrawalRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "agrawal-el-abbadi",
+		Aliases: []string{"tree-quorum", "agrawal"},
+		Family:  "quorum",
+		Source: "Agrawal and El Abbadi, An efficient and fault-tolerant solution for distributed mutual " +
+			"exclusion, ACM TOCS 9(1), 1991; votes as Sanders, ACM TOCS 5(3), 1987",
+		Summary: "A node asks a path of a tree, from the root to a leaf, for their votes; whoever is suspected " +
+			"is replaced by paths from both children, and loses the votes that it has.",
+	},
+	New:      func(c nodes.Config) nodes.Machine { return newAgrawal(c) },
+	Messages: append(slices.Clone(maekawaRow.Messages), nodes.Kind{Zero: arbiterVote{}}),
+	Options:  []nodes.Option{retryOption},
+	Detects:  "heartbeat",
+	// A vote is taken from whoever is suspected, who is to be down: else two may be inside. Fence numbers would
+	// not help. An arbiter could number what it lends, and who enters could take a number above those of its
+	// quorum; but whoever has had its vote taken away tells nobody under which number it is inside, so
+	// another, whose quorum has only that arbiter in common with its own, might take a lower one. Telling all
+	// arbiters before one enters would cost two messages more for each.
+	Safe: nodes.NoAmnesia | nodes.PerfectDetector,
+	// It goes on while the nodes that are up contain a quorum: whichever nodes are down, if they are fewer than
+	// the paths have members; and if more are, it depends on which. Losses cost it time.
+	Live:  nodes.NoCrash,
+	Grace: func(c nodes.Config) time.Duration { return 10 * c.Duration(retryOption) },
+	Cost: func(c nodes.Config) nodes.Cost {
+		least, most := remoteMembers(c.N)
+		// Who waits for long asks again, which has no bound.
+		alone, contended := nodes.Between(3*least, 3*most), nodes.Unbounded(3*least)
+		return nodes.Cost{
+			Formula:    "3(K-1), and more while others wait",
+			Sequential: alone,
+			One:        alone,
+			Saturated:  contended,
+			Any:        contended,
+			Delay:      nodes.Between(1, 2), // as Maekawa's
+		}
+	},
+	Symbols: []nodes.Symbol{{Name: "K", Says: "nodes on the longest path from the root to a leaf",
+		Value: func(c nodes.Config) int { return bits.Len(uint(c.N)) }}},
+	// Who waits for long asks again and is answered again: so these are bounds.
+	Identities: []nodes.Identity{
+		eachMember("request"), eachMember("release"), eachMember("locked"),
+		atMost("locked", "request + relinquish", func(_ nodes.Config, t nodes.Tally) uint64 {
+			return t.Sent["request"] + t.Sent["relinquish"]
+		}),
+		maekawaRow.Identities[3],
+	},
+	Faults: slices.Concat(
+		under(recovers, dossier+"crash of an idle node: L while a quorum of live nodes exists, as without any "+
+			"one of five; the votes of the dead are taken back", "dead-idle", "dead-waiter", "dead-holder"),
+		under(recovers, dossierFT+"maekawa-ft: votes are saved, and who is up again says that what it has "+
+			"asked is over", "each-in-turn", "restarts"),
+		under(recovers, dossierFT+"F4, F6, F7: who waits asks again, and all is numbered", "lost-request",
+			"lost-reply", "overtaking", "copies"),
+		under(recovers|breaks, dossierFT+"F5, F8 to F11, F13 to F15: it goes on after the heal; but votes of "+
+			"who is suspected wrongly are lent again, and there are no fence numbers", "lossy-links", "flaky-links",
+			"split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
+			"majority-ring", "stopped-holder", "stopped-idle", "slow-node", "slow-links", "slow-network",
+			"broker-restart", "split-brokers", "stalled-connection", "reset-connections", "skewed-clocks"),
+		under(recovers|starves|blocks|breaks, dossier+"amnesia: X; a vote that was forgotten is lent again, "+
+			"and requests with clocks that were used before are taken for copies", "amnesia", "empty-restarts"),
+	),
+	Published: []nodes.Claim{
+		{Figure: nodes.MessagesPerEntry, Source: paper + ": 3 log2(N+1), 3 fewer as a node is on its own path",
+			Load: "sequential", Sizes: []int{3, 7, 15, 31},
+			Value: formula(func(n float64) float64 { return 3*math.Log2(n+1) - 3 })},
+		{Figure: nodes.ClientDelayHops, Source: textbook + ": as Maekawa's", Load: "sequential", Sizes: []int{7},
+			Value: exactly(2)},
+	},
+}
+
+// eachMember is the identity of a kind that goes to or comes from each member of a quorum in each entry.
+func eachMember(kind string) nodes.Identity {
+	return nodes.Identity{
+		Says: kind + " >= members of the smallest path, but for itself, times entries",
+		Holds: func(c nodes.Config, t nodes.Tally) bool {
+			least, _ := remoteMembers(c.N)
+			return float64(t.Sent[kind]) >= least*float64(t.Entries)
+		},
+	}
+}
+
+// remoteMembers returns how many other nodes a node asks, at least and at most, while nobody is suspected.
+func remoteMembers(n int) (least, most float64) {
+	least = math.Inf(1)
+	for id := range nodes.ID(n) {
+		path, _ := pathOf(n, 0, id, nodes.Set{})
+		path.Remove(id)
+		others := float64(path.Len())
+		least, most = min(least, others), max(most, others)
+	}
+	return least, most
+}
+
+// agrawal is the algorithm of D. Agrawal and A. El Abbadi, "An efficient and fault-tolerant solution for
+// distributed mutual exclusion", ACM TOCS 9(1), 1991.
+//
+// The nodes form a binary tree, a heap. A quorum is the nodes of a path from the root to a leaf; in place of
+// a node that is not a leaf there may be paths to leaves from both of its children. (A node with one child
+// adds nothing to what that has, and is left out.) Each node asks the path that it is on itself, and goes
+// round whom its failure detector suspects. There is no substitute for a leaf: it waits, or takes another
+// path. Votes are lent, inquired about and given back as in Maekawa's algorithm.
+//
+// Any two quorums meet, whoever suspects whom: of two quorums below a node, either both have the node or one
+// has paths from both children, of which the other has one, and by induction those meet. Hence mutual
+// exclusion: an arbiter lends its vote to one at a time, and knows after a crash to whom.
+//
+// The paper leaves open what becomes of a vote that was lent to a node that crashed. Here the arbiter
+// takes it back when it suspects the node, and takes no request of it until it trusts it again. If nobody
+// noticed the crash, the vote is still lent to a request that is over; and so it is after the loss of a
+// RELEASE. Who waits asks again from time to time, which makes up for losses: an arbiter answers as it has
+// before, and asks its borrower, whose request may be over. A node that gets LOCKED or INQUIRE for a request
+// that is over sends RELEASE again.
+type agrawal struct {
+	maekawa
+	retry     time.Duration
+	suspected nodes.Set
+	over      []uint64 // by node: no request of it up to this clock goes on
+}
+
+func newAgrawal(c nodes.Config) *agrawal {
+	return &agrawal{retry: c.Duration(retryOption), over: make([]uint64, c.N),
+		maekawa: maekawa{voter: arbiter{keeps: true}}}
+}
+
+// waiting runs while a node waits.
+var waiting = nodes.Timer{}
+
+// Start does nothing: whom a node asks depends on whom it suspects.
+func (m *agrawal) Start(*nodes.Env) {}
+
+// Recover knows to whom the vote is lent, and stamps the next request higher than the last.
+func (m *agrawal) Recover(env *nodes.Env, saved nodes.Message) {
+	vote, _ := saved.(arbiterVote)
+	m.clock, m.voter.asked = vote.Asked, vote.Asked
+	if m.voter.serial = vote.Serial; vote.Lent.ID != env.Self() {
+		m.voter.lent = vote.Lent
+	}
+}
+
+func (m *agrawal) Request(env *nodes.Env) {
+	m.clock++
+	m.ours = stamp{m.clock, env.Self()}
+	m.voter.asked = m.clock
+	m.voter.save(env)
+	m.ask(env, env.Send)
+}
+
+func (m *agrawal) Release(env *nodes.Env) {
+	m.maekawa.Release(env)
+	m.votes = m.votes[:0]
+}
+
+// ask asks those of a quorum that were not asked yet. If there is none without nodes that are suspected, it
+// waits until one is trusted again.
+func (m *agrawal) ask(env *nodes.Env, send func(nodes.ID, nodes.Message)) {
+	quorum, ok := pathOf(env.N(), 0, env.Self(), m.suspected)
+	if !ok {
+		env.StopTimer(waiting)
+		return
+	}
+	for id := range quorum.All() {
+		if !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Arbiter == id }) {
+			m.votes = append(m.votes, maekawaVote{Arbiter: id})
+			send(id, maekawaRequest{m.ours.Clock})
+		}
+	}
+	env.SetTimer(waiting, m.retry, m.retry+m.retry/4)
+}
+
+// Timeout asks those again whose votes are missing.
+func (m *agrawal) Timeout(env *nodes.Env, _ nodes.Timer) {
+	quorum, _ := pathOf(env.N(), 0, env.Self(), m.suspected)
+	for _, v := range m.votes {
+		if !v.Held && quorum.Has(v.Arbiter) {
+			env.Resend(v.Arbiter, maekawaRequest{m.ours.Clock})
+		}
+	}
+	env.SetTimer(waiting, m.retry, m.retry+m.retry/4)
+}
+
+// Suspect takes the vote back, forgets what the peer has asked, and asks others in its place.
+func (m *agrawal) Suspect(env *nodes.Env, peer nodes.ID) {
+	m.suspected.Add(peer)
+	m.voter.end(env, stamp{math.MaxUint64, peer})
+	m.askOthers(env)
+}
+
+// Trust asks the peer again.
+func (m *agrawal) Trust(env *nodes.Env, peer nodes.ID) {
+	m.suspected.Remove(peer)
+	m.askOthers(env)
+}
+
+func (m *agrawal) askOthers(env *nodes.Env) {
+	if !m.ours.isZero() && !m.inside {
+		m.ask(env, env.Resend)
+	}
+}
+
+func (m *agrawal) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+	switch msg := msg.(type) {
+	case maekawaRequest:
+		m.clock = max(m.clock, msg.Clock)
+		m.requested(env, stamp{msg.Clock, from})
+	case maekawaRelease:
+		m.over[from] = max(m.over[from], msg.Clock)
+		m.voter.drop(env, stamp{msg.Clock, from})
+	case maekawaLocked:
+		m.locked(env, from, msg)
+	case maekawaFailed:
+		if msg.Clock == m.ours.Clock {
+			m.hear(env, from, msg)
+		}
+	case maekawaInquire:
+		if msg.Clock != m.ours.Clock {
+			if msg.Serial == 0 {
+				env.Resend(from, maekawaRelease{msg.Clock})
+			}
+			return // our RELEASE is on its way
+		}
+		m.hear(env, from, msg)
+	default:
+		m.maekawa.Receive(env, from, msg)
+	}
+}
+
+// requested takes a request, perhaps not for the first time.
+func (m *agrawal) requested(env *nodes.Env, s stamp) {
+	if s.Clock <= m.over[s.ID] || m.suspected.Has(s.ID) {
+		return
+	}
+	m.over[s.ID] = s.Clock - 1
+	a := &m.voter
+	a.end(env, s) // an earlier one of the node
+	waits := slices.Contains(a.queue, s)
+	switch {
+	case a.lent == s:
+		env.Resend(s.ID, maekawaLocked{s.Clock, a.serial})
+	case !waits:
+		a.admit(env, s)
+	case a.queue[0] == s && s.before(a.lent):
+		env.Resend(a.lent.ID, maekawaInquire{a.lent.Clock, a.serial})
+		env.Resend(a.lent.ID, maekawaInquire{a.lent.Clock, 0}) // is it over?
+	default:
+		env.Resend(s.ID, maekawaFailed{s.Clock})
+		env.Resend(a.lent.ID, maekawaInquire{a.lent.Clock, 0}) // is it over?
+	}
+}
+
+// locked takes a vote. The client enters once the votes that we have contain a quorum.
+func (m *agrawal) locked(env *nodes.Env, from nodes.ID, msg maekawaLocked) {
+	if msg.Clock != m.ours.Clock {
+		env.Resend(from, maekawaRelease{msg.Clock})
+		return
+	}
+	v := &m.votes[slices.IndexFunc(m.votes, func(v maekawaVote) bool { return v.Arbiter == from })]
+	switch {
+	case msg.Serial == v.Serial && !v.Held:
+		env.Resend(from, maekawaRelinquish{v.Serial}) // we gave it back, which was lost
+		return
+	case msg.Serial <= v.Serial:
+		return // a copy
+	}
+	v.Serial, v.Held, v.Failed = msg.Serial, true, false
+	if !m.inside && m.contain(0, nodes.ID(env.N())) {
+		m.inside = true
+		env.StopTimer(waiting)
+		env.Grant()
+	}
+	m.yield(env)
+}
+
+// contain reports whether our votes contain a quorum of the tree below a node.
+func (m *agrawal) contain(top, n nodes.ID) bool {
+	has := slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Arbiter == top && v.Held })
+	left, right := 2*top+1, 2*top+2
+	switch {
+	case left >= n:
+		return has
+	case right >= n:
+		return m.contain(left, n)
+	case m.contain(left, n):
+		return has || m.contain(right, n)
+	}
+	return has && m.contain(right, n)
+}
+
+// pathOf returns a path from top to a leaf of the tree of n nodes, through the node self if that is below
+// top, and otherwise to the left, with substitutes for those in down. It reports whether there is one.
+func pathOf(n int, top, self nodes.ID, down nodes.Set) (path nodes.Set, ok bool) {
+	left, right := 2*top+1, 2*top+2
+	switch {
+	case int(left) >= n:
+		return nodes.SetOf(top), !down.Has(top)
+	case int(right) >= n:
+		return pathOf(n, left, self, down)
+	}
+	way, other := left, right
+	for at := self; at > top; at = parent(binaryTree, at) {
+		if at == right {
+			way, other = right, left
+		}
+	}
+	path, ok = pathOf(n, way, self, down)
+	if ok && !down.Has(top) {
+		path.Add(top)
+		return path, true
+	}
+	beside, too := pathOf(n, other, self, down)
+	switch {
+	case !down.Has(top):
+		beside.Add(top)
+		return beside, too
+	case ok && too:
+		for id := range beside.All() {
+			path.Add(id)
+		}
+		return path, true
+	}
+	return path, false
+}
+
+// arbiterVote is what an arbiter knows after a crash: to whom its vote is lent, how often it has been lent,
+// and the clock of its own latest request.
+type arbiterVote struct {
+	Lent          stamp
+	Serial, Asked uint64
+}
+
+// save saves the vote, if it is to outlive a crash. That a vote has come back need not be saved: its borrower
+// says so when it is asked.
+func (a *arbiter) save(env *nodes.Env) {
+	if a.keeps {
+		env.Save(arbiterVote{a.lent, a.serial, a.asked})
+	}
+}
+
+// end forgets the requests of a node that are earlier than s.
+func (a *arbiter) end(env *nodes.Env, s stamp) {
+	earlier := func(q stamp) bool { return q.ID == s.ID && q.Clock < s.Clock }
+	a.queue = slices.DeleteFunc(a.queue, earlier)
+	if !a.lent.isZero() && earlier(a.lent) {
+		a.drop(env, a.lent)
+	}
+}

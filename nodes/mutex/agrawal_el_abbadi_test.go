@@ -1,0 +1,194 @@
+package mutex
+
+import (
+	"math"
+	"math/bits"
+	"testing"
+
+	"turnstile/bench/check"
+	"turnstile/chaos"
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+	"turnstile/nodes/explore"
+)
+
+func agrawalMutants() []mutant {
+	change := mutantsOf[agrawal](&agrawalRow, nodes.Config{N: 3})
+	crashed := func(m mutant) mutant {
+		m.crashes, m.spec.Live = true, m.spec.Live&^nodes.NoCrash // one of three leaves a quorum
+		return m
+	}
+	losing := func(m mutant) mutant { m.losses = true; return m }
+	return []mutant{
+		change("one child is a substitute", "exclusion",
+			func(m agrawal) nodes.Machine { return &agrawalHalf{m} }),
+		change("a vote is lent to all who ask for it", "exclusion",
+			func(m agrawal) nodes.Machine { return &agrawalLavish{m} }),
+		crashed(change("a vote is not taken back from who is down", "progress",
+			func(m agrawal) nodes.Machine { return &agrawalPatient{m} })),
+		crashed(change("who is suspected is not replaced", "progress",
+			func(m agrawal) nodes.Machine { return &agrawalStubborn{agrawal: m} })),
+		losing(change("nobody asks again", "progress",
+			func(m agrawal) nodes.Machine { return &agrawalOnce{m} })),
+		losing(change("nobody says that a request is over", "progress",
+			func(m agrawal) nodes.Machine { return &agrawalSilent{m} })),
+	}
+}
+
+type (
+	agrawalHalf     struct{ agrawal }
+	agrawalLavish   struct{ agrawal }
+	agrawalPatient  struct{ agrawal }
+	agrawalStubborn struct {
+		agrawal
+		lost bool // somebody is suspected
+	}
+	agrawalOnce   struct{ agrawal }
+	agrawalSilent struct{ agrawal }
+	agrawalBlank  struct{ agrawal }
+)
+
+func (m *agrawalHalf) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+	m.agrawal.Receive(env, from, msg)
+	for _, v := range m.votes {
+		if v.Held && v.Arbiter > 0 && !m.inside {
+			m.inside = true
+			env.StopTimer(waiting)
+			env.Grant()
+		}
+	}
+}
+
+func (m *agrawalLavish) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+	if _, ok := msg.(maekawaRequest); ok {
+		m.voter.lent = stamp{}
+	}
+	m.agrawal.Receive(env, from, msg)
+}
+
+func (m *agrawalPatient) Suspect(env *nodes.Env, peer nodes.ID) {
+	m.suspected.Add(peer)
+	m.askOthers(env)
+}
+
+func (m *agrawalStubborn) Suspect(env *nodes.Env, peer nodes.ID) {
+	m.lost = true
+	m.voter.end(env, stamp{math.MaxUint64, peer})
+}
+
+func (m *agrawalStubborn) Timeout(env *nodes.Env, t nodes.Timer) {
+	if !m.lost { // else it would ask the dead for ever
+		m.agrawal.Timeout(env, t)
+	}
+}
+
+func (m *agrawalOnce) Timeout(*nodes.Env, nodes.Timer) {}
+
+func (m *agrawalSilent) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
+	if q, ok := msg.(maekawaInquire); ok && q.Clock != m.ours.Clock {
+		return
+	}
+	m.agrawal.Receive(env, from, msg)
+}
+
+func (m *agrawalBlank) Recover(env *nodes.Env, _ nodes.Message) {
+	m.agrawal.Recover(env, arbiterVote{})
+}
+
+// Any two quorums meet, whoever is suspected by whom, and there is one while fewer nodes are down than a path
+// has members.
+func TestPathsMeet(t *testing.T) {
+	for n := 1; n <= 9; n++ {
+		var quorums []nodes.Set
+		for mask := range 1 << n {
+			var down nodes.Set
+			for id := range nodes.ID(n) {
+				if mask>>id&1 == 1 {
+					down.Add(id)
+				}
+			}
+			for self := range nodes.ID(n) {
+				quorum, ok := pathOf(n, 0, self, down)
+				if !ok && down.Len() < bits.Len(uint(n+1))-1 {
+					t.Errorf("%d nodes: none is left without %v", n, down)
+				}
+				if ok && quorum.Meets(down) {
+					t.Errorf("%d nodes: %v is asked though %v are down", n, quorum, down)
+				}
+				if ok {
+					quorums = append(quorums, quorum)
+				}
+			}
+		}
+		for i, q := range quorums {
+			m := agrawal{}
+			for id := range q.All() {
+				m.votes = append(m.votes, maekawaVote{Arbiter: id, Held: true})
+			}
+			if !m.contain(0, nodes.ID(n)) {
+				t.Fatalf("%d nodes: %v is asked, and lets nobody in", n, q)
+			}
+			for _, r := range quorums[:i] {
+				if !q.Meets(r) {
+					t.Fatalf("%d nodes: %v and %v do not meet", n, q, r)
+				}
+			}
+		}
+	}
+}
+
+// What lets a node in meets all else that does: of a set of votes and those that it lacks, one at most.
+func TestVotesThatLetInMeet(t *testing.T) {
+	for n := 1; n <= 12; n++ {
+		enough := func(mask int) bool {
+			m := agrawal{}
+			for id := range nodes.ID(n) {
+				m.votes = append(m.votes, maekawaVote{Arbiter: id, Held: mask>>id&1 == 1})
+			}
+			return m.contain(0, nodes.ID(n))
+		}
+		for mask := range 1 << n {
+			if enough(mask) && enough(1<<n-1-mask) {
+				t.Fatalf("%d nodes: the votes %b are enough, and so are all others", n, mask)
+			}
+		}
+	}
+}
+
+// Crashes of fewer nodes than a path has members do not stop it, whatever these nodes are doing.
+func TestTreeGoesOnWithoutSome(t *testing.T) {
+	row := agrawalRow
+	row.Live &^= nodes.NoCrash // so that a stall is a failure
+	for n := 3; n <= 9; n++ {
+		for seed := range soak.Pick(uint64(2*n), uint64(6*n), uint64(60*n)) {
+			o := saturated(&row, nodes.Config{N: n}, seed)
+			var faults []chaos.Fault
+			for i := range bits.Len(uint(n+1)) - 2 {
+				victim := nodes.ID((int(seed) + i*(1+int(seed)/n)) % n)
+				if i == 0 || victim != faults[0].Kill.Nodes[0] {
+					faults = append(faults, chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{victim}},
+						When: chaos.When{What: "enters", Nth: 1 + i + int(seed%7)}})
+				}
+			}
+			over(&o, millisecond(), faults...)
+			if v := judge(t, o, nodes.Unbounded(0)); v.Outcome != check.Valid {
+				t.Fatalf("%d nodes, seed %d: %v: %s", n, seed, v.Outcome, v.Reason)
+			}
+		}
+	}
+}
+
+// A vote that was lent before a crash is not lent again after it, and would be if it were not saved.
+func TestVotesAreSaved(t *testing.T) {
+	o := explore.Options{Spec: &agrawalRow, Config: nodes.Config{N: 3}, Entries: 1, Crashes: 1, Restarts: true,
+		States: soak.Pick[uint64](2000, 20_000, 2_000_000)}
+	x, err := explore.Run(o)
+	if err != nil || x.Violation != nil {
+		t.Errorf("%v, %+v", err, x)
+	}
+	blank := rebuilt(&agrawalRow, func(m agrawal) nodes.Machine { return &agrawalBlank{m} })
+	o.Spec, o.States = &blank, 1_000_000
+	if x, err = explore.Run(o); err != nil || x.Violation == nil || x.Violation.Check != explore.CheckExclusion {
+		t.Errorf("nothing is saved: %v, %+v", err, x)
+	}
+}

@@ -1,0 +1,51 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// central-failover-lowest is what one writes before thinking of those who are inside: the new coordinator
+// serves at once, and takes what it is told as it comes. It is known to be broken, and here to show what the
+// census of central-failover is for.
+//
+// It is not safe: the coordinator may crash while somebody is inside, of whom the next one knows nothing. Nor
+// do those agree on one coordinator who suspect different nodes.
+var centralFailoverLowestRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "central-failover-lowest",
+		Aliases: []string{"lowest"},
+		Family:  "centralized",
+		Source:  "none: what one writes before thinking of those who are inside",
+		Summary: "As central-failover, but the lowest client that is not suspected grants at once, and asks " +
+			"nobody.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		return &failover{census: newCensus[failoverReport](c), lowest: true}
+	},
+	Coordinator: centralFailoverRow.Coordinator,
+	Messages:    centralFailoverRow.Messages,
+	Options:     centralFailoverRow.Options,
+	Detects:     centralFailoverRow.Detects,
+	Safe:        nodes.PerfectDetector,
+	Live:        nodes.Majority | nodes.NoAmnesia,
+	Grace:       centralFailoverRow.Grace,
+	Cost:        centralFailoverRow.Cost,
+	Exact:       centralFailoverRow.Exact,
+	Identities:  centralFailoverRow.Identities,
+	Broken:      "exclusion",
+	BrokenAt:    nodes.Config{N: 3},
+	BrokenBy:    nodes.NoCrash,
+	Faults: beside(slices.Concat(
+		under(recovers|breaks, "CE-21: who takes over from a coordinator that is suspected knows nothing of who "+
+			"is inside", "dead-coordinator", "each-in-turn", "dead-holder", "dead-idle", "dead-waiter", "restarts",
+			"amnesia", "empty-coordinator"),
+		under(recovers|blocks|breaks, "CE-21, and B, all, as central-failover", "empty-restarts"),
+		under(recovers|breaks, "CE-21: each side has a coordinator that asks nobody, and so has who suspects "+
+			"wrongly", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
+			"majority-ring", "lossy-links", "flaky-links", "broker-restart", "split-brokers",
+			"reset-connections", "stopped-holder", "stopped-idle", "slow-node", "slow-links", "slow-network",
+			"stalled-connection", "skewed-clocks"),
+	), slices.Clone(centralFailoverRow.Faults)),
+}

@@ -1,0 +1,275 @@
+package mutex
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+)
+
+var centralQueuedRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "central-queued",
+		Aliases: []string{"queued"},
+		Family:  "centralized",
+		Source: "folklore; the remedy for what Kistijantoro, Mutual Exclusion (IF3130 lecture notes), names as " +
+			"its problem: a client cannot tell a dead coordinator from a resource that is taken",
+		Summary: "As central, but the server tells at once who has to wait at which position, messages are " +
+			"repeated, and a failure detector tells clients of a dead server and the server of dead clients.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		return &queuedClient{server: nodes.ID(c.N), retry: c.Duration(retryOption)}
+	},
+	Servers: func(nodes.Config) int { return 1 },
+	NewServer: func(c nodes.Config, _ nodes.ID) nodes.Machine {
+		return &queuedServer{grantQueue: grantQueueOf(c.N), retry: c.Duration(retryOption)}
+	},
+	Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+	Messages: []nodes.Kind{{Zero: queuedRequest{}}, {Zero: queuedPlace{}}, {Zero: queuedGrant{}, Permit: true},
+		{Zero: queuedRelease{}}},
+	Options:   []nodes.Option{retryOption},
+	Detects:   "heartbeat",
+	Fenced:    true,
+	Safe:      nodes.NoAmnesia | nodes.PerfectDetector,
+	Effective: nodes.NoAmnesia,
+	Live:      nodes.NoCrash,
+	Grace:     func(c nodes.Config) time.Duration { return 5 * c.Duration(retryOption) },
+	Cost: func(c nodes.Config) nodes.Cost {
+		cost := always("3, who waits: 4", nodes.Exactly(3), nodes.Exactly(2))
+		if c.N > 1 {
+			cost.Saturated, cost.Any = nodes.Between(3, 4), nodes.Between(3, 4)
+		}
+		return cost
+	},
+	// No Bypass: who is suspected is skipped, even wrongly.
+	Identities: []nodes.Identity{
+		perEntry("request", "entries", func(nodes.Config) int { return 1 }),
+		same("grant", "request"),
+		same("release", "request"),
+		atMost("place", "request", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Sent["request"] }),
+	},
+	Faults: suspecting(
+		under(blocks, dossier+"crash of the coordinator: B; it is no fail-over, but its clients know",
+			"dead-coordinator"),
+		under(recovers|starves|breaks, dossier+"amnesia of the coordinator: X if it grants again while somebody "+
+			"is inside, under numbers that begin again; P whom it forgets that it has told to wait",
+			"empty-coordinator"),
+	),
+}
+
+// The central algorithm, of which a client can tell why it waits. The lecture notes of A. I. Kistijantoro
+// name the problem: the client of a central server "cannot tell a dead coordinator from a blocked one".
+//
+// A coordinator that cannot grant at once says at which position the request is queued, and a failure
+// detector tells the client whether the coordinator is up. So a client that waits knows one of these: it has
+// no answer yet; it is queued at some position; the coordinator is suspected. That is no fail-over: if the
+// coordinator crashes, all who wait do so for ever, but they know.
+//
+// Requests are sent again until they are answered. The coordinator repeats its grant while it is held, and
+// who does not use it (any more) gives it back: so a lost grant is made up for, a lost release, and one that
+// will never come since its client has crashed and is up again. The coordinator skips requests of clients
+// that it suspects, and takes the grant of such a one back.
+//
+// Mutual exclusion holds because the coordinator grants again only when its last grant was given back, its
+// holder has asked anew, or it is suspected. By the first two the holder has left: it asks, and gives back,
+// under rising numbers, and only what it does not use. By the last it is down, if the detector suspects
+// nobody else; and once it is up again it has another number, and uses no older grant. If the detector is
+// wrong, two may be inside. A resource that demands fence numbers refuses the first then: the numbers of
+// grants rise.
+//
+// Who waits enters since each message is repeated until it has had its effect.
+
+type (
+	queuedRequest struct{ Number uint64 } // asks to enter, by the Number-th request
+	queuedPlace   struct {                // says that request Number waits
+		Number uint64
+		Place  uint32 // 1: it is granted next
+	}
+	queuedGrant   struct{ Number, Serial uint64 } // permits request Number, as the Serial-th grant of all
+	queuedRelease struct{ Number uint64 }         // the sender uses no grant of a request up to Number
+)
+
+// queuedTick is the timer of both: it runs on, once it is set, while there is something to repeat, so that it
+// need not be set for each entry. What has not changed from one tick to the next is repeated.
+var queuedTick = nodes.Timer{Kind: 1}
+
+// A queuedClient asks the coordinator, until it is told that it waits.
+type queuedClient struct {
+	server    nodes.ID // the coordinator
+	retry     time.Duration
+	number    uint64 // of our latest request
+	state     nodes.ClientState
+	place     uint32 // at which our request waits; 0: we were not told
+	suspected bool   // the coordinator
+	ticking   bool
+	waited    uint64 // our request at the last tick
+}
+
+// Recover uses no request or grant of an earlier incarnation any more.
+func (c *queuedClient) Recover(env *nodes.Env, _ nodes.Message) { c.number = firstNumber(env) }
+
+func (c *queuedClient) Request(env *nodes.Env) {
+	c.number++
+	c.state, c.place = nodes.Waiting, 0
+	env.Send(c.server, queuedRequest{c.number})
+	c.tick(env)
+}
+
+func (c *queuedClient) Release(env *nodes.Env) {
+	c.state = nodes.Idle
+	env.Send(c.server, queuedRelease{c.number})
+}
+
+func (c *queuedClient) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case queuedPlace:
+		if c.state == nodes.Waiting && m.Number == c.number {
+			c.place = m.Place
+		}
+	case queuedGrant:
+		switch {
+		case m.Number != c.number || c.state == nodes.Idle:
+			env.Resend(c.server, queuedRelease{m.Number}) // we are done with it
+		case c.state == nodes.Waiting:
+			c.state = nodes.Inside
+			env.GrantFenced(m.Serial)
+		}
+	default:
+		nodes.Unexpected(c, m)
+	}
+}
+
+// unanswered reports whether we are to ask again: we know nothing of our request, and of the coordinator that
+// it is up.
+func (c *queuedClient) unanswered() bool {
+	return c.state == nodes.Waiting && c.place == 0 && !c.suspected
+}
+
+// tick has the timer run.
+func (c *queuedClient) tick(env *nodes.Env) {
+	if !c.ticking {
+		c.ticking = true
+		env.SetTimer(queuedTick, c.retry, c.retry+c.retry/4)
+	}
+}
+
+func (c *queuedClient) Timeout(env *nodes.Env, _ nodes.Timer) {
+	if c.ticking = false; !c.unanswered() {
+		return
+	}
+	if c.waited == c.number {
+		env.Resend(c.server, queuedRequest{c.number})
+	}
+	c.waited = c.number
+	c.tick(env)
+}
+
+func (c *queuedClient) Suspect(_ *nodes.Env, peer nodes.ID) {
+	c.suspected = c.suspected || peer == c.server
+}
+
+// Trust asks again a coordinator that may have forgotten us.
+func (c *queuedClient) Trust(env *nodes.Env, peer nodes.ID) {
+	if peer != c.server {
+		return
+	}
+	c.suspected = false
+	if c.state == nodes.Waiting {
+		c.place = 0
+		env.Resend(c.server, queuedRequest{c.number})
+		c.tick(env)
+	}
+}
+
+// Standing says what we know of our request.
+func (c *queuedClient) Standing() string {
+	switch {
+	case c.suspected:
+		return fmt.Sprintf("suspects the coordinator, node %d", c.server)
+	case c.place == 0:
+		return "has no answer yet"
+	case c.place == 1:
+		return "queued, and granted next"
+	}
+	return fmt.Sprintf("queued at position %d", c.place)
+}
+
+// WaitsFor names the coordinator, whose permission is lent to whoever is inside.
+func (c *queuedClient) WaitsFor() nodes.Set { return nodes.SetOf(c.server) }
+
+// A queuedServer is the coordinator.
+type queuedServer struct {
+	grantQueue
+	suspected nodes.Set
+	retry     time.Duration
+	ticking   bool
+	granted   uint64 // the serial of the grant at the last tick
+}
+
+func (s *queuedServer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case queuedRequest:
+		s.request(env, claim{Client: from, Number: m.Number})
+	case queuedRelease:
+		s.finish(from, m.Number)
+		s.next(env)
+	default:
+		nodes.Unexpected(s, m)
+	}
+}
+
+// request takes a request, or its repetition, and answers it.
+func (s *queuedServer) request(env *nodes.Env, c claim) {
+	answer := env.Send
+	if !s.claim(c) {
+		answer = env.Resend
+		if s.holds(c.Client, c.Number) {
+			env.Resend(c.Client, queuedGrant{c.Number, s.serial})
+		}
+	}
+	s.next(env)
+	if place := s.place(c.Client, c.Number, &s.suspected); place > 0 {
+		answer(c.Client, queuedPlace{c.Number, place})
+	}
+}
+
+// next grants to the first in the queue if nobody holds a grant.
+func (s *queuedServer) next(env *nodes.Env) {
+	if s.grantQueue.next(&s.suspected) {
+		env.Send(s.holder.Client, queuedGrant{s.holder.Number, s.serial})
+		s.tick(env)
+	}
+}
+
+func (s *queuedServer) tick(env *nodes.Env) {
+	if !s.ticking {
+		s.ticking = true
+		env.SetTimer(queuedTick, s.retry, s.retry+s.retry/4)
+	}
+}
+
+// Timeout repeats a grant that was not given back since the last tick.
+func (s *queuedServer) Timeout(env *nodes.Env, _ nodes.Timer) {
+	if s.ticking = false; !s.held() {
+		return
+	}
+	if s.granted == s.serial {
+		env.Resend(s.holder.Client, queuedGrant{s.holder.Number, s.serial})
+	}
+	s.granted = s.serial
+	s.tick(env)
+}
+
+func (s *queuedServer) Suspect(env *nodes.Env, peer nodes.ID) {
+	s.suspected.Add(peer)
+	s.takeBack(peer)
+	s.next(env)
+}
+
+func (s *queuedServer) Trust(env *nodes.Env, peer nodes.ID) {
+	s.suspected.Remove(peer)
+	s.next(env)
+}
+
+// LentTo returns who holds the grant.
+func (s *queuedServer) LentTo() nodes.ID { return s.lentTo() }

@@ -1,0 +1,128 @@
+package mutex
+
+import (
+	"cmp"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/detector"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
+)
+
+// besides returns what runs beside a row on n clients: a failure detector, if it listens to one.
+func besides(row *nodes.Spec, n int, text string) []nodes.Instance {
+	if row.Detects == "" {
+		return nil
+	}
+	in, err := detector.Parse(text, n)
+	if err != nil {
+		panic(err) // a slip of the pen in a test
+	}
+	return []nodes.Instance{in}
+}
+
+// jumpy is a failure detector that suspects nodes wrongly again and again while messages take about as long
+// as its timeout, and less and less often.
+const jumpy = "heartbeat:period=2ms,timeout=4ms,adapt=2ms"
+
+// stackOf returns what the nodes of a run are made of.
+func stackOf(o sim.Options) *nodes.Stack {
+	s, err := o.Stack()
+	if err != nil {
+		panic(err) // a slip of the pen in a test
+	}
+	return s
+}
+
+// over has a run go over a network in which faults take place.
+func over(o *sim.Options, network *chaos.Network, faults ...chaos.Fault) {
+	scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Codec: stackOf(*o).Codec(), Measured: time.Hour}
+	resolved, err := chaos.Resolve(faults, scene, o.Seed)
+	if err != nil {
+		panic(err) // a slip of the pen in a test
+	}
+	s, err := network.Simulated(resolved, scene, o.Seed)
+	if err != nil {
+		panic(err)
+	}
+	o.Saboteur, o.Latency, o.Shaper = s.Saboteur, s.Latency, s.Shaper
+}
+
+// millisecond is a network whose messages take a millisecond on average.
+func millisecond() *chaos.Network { return &chaos.Network{Latency: exponential("1ms")} }
+
+// disaster adds what the assumptions in spared leave open to a run, by its seed: each fault in some seeds.
+func disaster(o *sim.Options, spared nodes.Assumption) {
+	dice := chance.Dice(o.Seed)
+	flip := func(count uint64) bool {
+		return dice.Bits(chance.Roll{Purpose: chance.ForTrial, Count: count})%2 == 0
+	}
+	if flip(9) { // some are idle when it strikes
+		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("2ms")
+	}
+	o.Reordering = spared&nodes.FIFO == 0 && flip(1)
+	var faults []chaos.Fault
+	if spared&nodes.NoDuplication == 0 && flip(2) {
+		faults = append(faults, chaos.Fault{Duplicate: new(chaos.Share(0.1))})
+	}
+	if spared&nodes.NoLoss == 0 && flip(3) {
+		faults = append(faults, chaos.Fault{Loss: &chaos.Losses{Rate: 0.03}})
+	}
+	switch {
+	case spared&nodes.PerfectDetector == 0 && flip(10):
+		o.Beside = besides(o.Spec, o.Config.N, jumpy)
+	case flip(11):
+		o.Beside = besides(o.Spec, o.Config.N, cmp.Or(o.Spec.Detects, "perfect"))
+	}
+	if spared&nodes.NoCrash == 0 && (spared&nodes.Majority == 0 || o.Config.N > 2) && flip(4) {
+		roll := chance.Roll{Purpose: chance.ForTrial, Count: 5}
+		victim := nodes.ID(dice.Below(roll, o.Config.N+o.Spec.ServerCount(o.Config)))
+		crash := chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{victim}}}
+		roll.Count++
+		crash.At = time.Duration(dice.Unit(roll) * float64(30*time.Millisecond))
+		// A machine that is given back less than it had is amnesic, whatever was saved.
+		forgets := spared&nodes.NoAmnesia == 0 && flip(7)
+		if forgets || flip(12) && !stackOf(*o).Forgets(0, victim) {
+			roll.Count = 8
+			crash.For = 50*time.Microsecond + time.Duration(dice.Unit(roll)*float64(2*time.Millisecond))
+			crash.Forget = forgets
+			// What is forgotten matters most while somebody is inside and others ask, and if two forget it.
+			if forgets && flip(13) && o.Config.N > 1 {
+				crash.Kill.Nodes = append(crash.Kill.Nodes, (victim+1)%nodes.ID(o.Config.N))
+				crash.At, crash.When = 0, chaos.When{What: "enters", Nth: 1 + int(o.Seed%5)}
+				o.Workload.Hold = exponential("50ms")
+			}
+		}
+		faults = append(faults, crash)
+	}
+	if o.Spec.Detects == "" { // a detector would suspect who is cut off or pauses
+		faults = append(faults, lasting(o, spared, flip, len(faults) > 0)...)
+	}
+	over(o, millisecond(), faults...)
+}
+
+// lasting returns faults that last long enough for a row to act on them by its timers: a cut, and a pause
+// unless other faults may have taken the node down.
+func lasting(o *sim.Options, spared nodes.Assumption, flip func(uint64) bool,
+	others bool) (all []chaos.Fault) {
+	dice := chance.Dice(o.Seed)
+	begins := dice.Unit(chance.Roll{Purpose: chance.ForTrial, Count: 21})
+	lasts := chaos.Fault{At: time.Duration(begins * float64(30*time.Millisecond)),
+		For: max(20*time.Millisecond, o.Spec.GraceOf(o.Config))}
+	if spared&nodes.NoLoss == 0 && flip(22) && o.Config.N > 1 {
+		cut := lasts
+		if err := cut.Cut.UnmarshalText([]byte("random")); err != nil {
+			panic(err) // a slip of the pen above
+		}
+		all = append(all, cut)
+	}
+	if spared&(nodes.NoPause|nodes.Timing) == 0 && flip(23) && !others {
+		victim := dice.Below(chance.Roll{Purpose: chance.ForTrial, Count: 20}, o.Config.N)
+		lasts.Pause = chaos.Target{Nodes: chaos.Group{nodes.ID(victim)}}
+		all = append(all, lasts)
+	}
+	return all
+}

@@ -1,0 +1,141 @@
+package mutex
+
+import "turnstile/nodes"
+
+var majorityRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "majority",
+		Aliases: []string{"thomas", "majority-voting"},
+		Family:  "quorum",
+		Source: "Thomas, A majority consensus approach to concurrency control for multiple copy databases, " +
+			"ACM TODS 4(2), 1979; split votes as Sanders, ACM TOCS 5(3), 1987",
+		Summary: "A node asks all for their votes, each node having one to lend, and enters with those of more " +
+			"than half; votes are given back to better requests.",
+	},
+	New:      func(c nodes.Config) nodes.Machine { return &majority{few: c.Value(askOption) == askMajority} },
+	Messages: maekawaRow.Messages,
+	Options:  []nodes.Option{askOption},
+	Safe:     nodes.NoAmnesia,
+	// It goes on while no more than (N-1)/2 votes are out of reach, rounded down: those of crashed nodes, and
+	// those that were lent to a crashed node. So the crash of a few idle nodes does not stop it, unless only a
+	// majority is asked; the crash of one that is inside, with a majority of the votes, always does. A lost
+	// RELEASE keeps a vote, too.
+	Live: nodes.NoLoss | nodes.NoCrash,
+	Cost: func(c nodes.Config) nodes.Cost {
+		// REQUEST and RELEASE to all that are asked, and LOCKED from as many as it takes: from all of them,
+		// unless others have come before, or a RELEASE has overtaken its REQUEST. At most as Maekawa's.
+		others := float64(asked(c) - 1)
+		least := 2*others + float64(c.N/2)
+		alone, contended := nodes.Between(least, 3*others), nodes.Between(least, 6*others)
+		return nodes.Cost{
+			Formula:    "2(K-1)+floor(N/2) to 6(K-1)",
+			Sequential: alone,
+			One:        alone,
+			Saturated:  contended,
+			Any:        contended,
+			Delay:      nodes.Between(1, 2), // as Maekawa's
+		}
+	},
+	Symbols: []nodes.Symbol{{Name: "K", Says: "nodes that are asked, itself included", Value: asked}},
+	// It promises no bound, for the same reason as Maekawa's.
+	Identities: []nodes.Identity{
+		perEntry("request", "(K-1) entries", func(c nodes.Config) int { return asked(c) - 1 }),
+		same("release", "request"),
+		atMost("locked", "request + relinquish", func(_ nodes.Config, t nodes.Tally) uint64 {
+			return t.Sent["request"] + t.Sent["relinquish"]
+		}),
+		{
+			Says: "locked >= floor(N/2) entries + relinquish",
+			Holds: func(c nodes.Config, t nodes.Tally) bool {
+				return t.Sent["locked"] >= uint64(c.N/2)*t.Entries+t.Sent["relinquish"]
+			},
+		},
+		maekawaRow.Identities[3],
+		maekawaRow.Identities[4],
+	},
+	Published: []nodes.Claim{
+		{Figure: nodes.MessagesPerEntry, Source: "derived: 3 floor(N/2), if only a majority is asked",
+			Load: "sequential", Options: map[string]string{askOption.Name: askMajority},
+			Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(float64(3 * (c.N / 2))) }},
+		{Figure: nodes.MessagesPerEntry, Source: "derived: 3(N-1), if all are asked", Load: "sequential",
+			Value: formula(func(n float64) float64 { return 3 * (n - 1) })},
+		{Figure: nodes.SynchronizationDelayHops, Source: textbook + ": as Maekawa's", Sizes: nine,
+			Value: func(nodes.Config) nodes.Range { return nodes.Between(1, 2) }},
+		{Figure: nodes.ClientDelayHops, Source: textbook + ": as Maekawa's", Load: "sequential", Sizes: nine,
+			Value: exactly(2)},
+	},
+	Faults: withoutTimeouts(
+		under(recovers, dossier+"crash of an idle node: L up to floor((N-1)/2)", "dead-idle"),
+		under(recovers, dossier+"1 message lost: P; here it is one of five votes, and three are enough "+
+			"(L)", "lost-request", "lost-reply"),
+		under(recovers|starves|blocks, dossier+"partition: L if the votes of a majority are not lost "+
+			"on their way, else B; P, those whose requests were lost", "split-brain", "half-cut",
+			"holder-in-minority", "holder-in-majority", "one-way", "bridge", "majority-ring"),
+		under(recovers|starves|blocks, "the book is silent on one vote lost after the other: L while "+
+			"three are left, else B; P, those whose requests were lost", "lossy-links", "flaky-links",
+			"broker-restart", "split-brokers", "reset-connections"),
+		under(recovers|starves|blocks, dossier+"crash of the holder or one that waits: B; of others: "+
+			"L; P, who asks again under a stamp of before", "each-in-turn", "restarts", "amnesia"),
+		under(recovers|blocks|breaks, dossier+"amnesic restart: X at one voter that majorities have in "+
+			"common; the rest as restarts", "empty-restarts"),
+	),
+}
+
+// Whom a node asks. A majority costs less and is all that an entry needs, but then each of them has to be up.
+const (
+	askAll      = "all"
+	askMajority = "majority"
+)
+
+var askOption = nodes.Option{
+	Name:    "ask",
+	Usage:   "whom a node asks for votes",
+	Values:  []string{askAll, askMajority},
+	Default: askAll,
+}
+
+// asked is how many nodes a node asks, itself included.
+func asked(c nodes.Config) int {
+	if c.Value(askOption) == askMajority {
+		return moreThanHalf(c.N)
+	}
+	return c.N
+}
+
+// moreThanHalf is the size of the smallest majorities of n nodes.
+func moreThanHalf(n int) int { return n/2 + 1 }
+
+// majority is mutual exclusion by the voting of R. H. Thomas, "A majority consensus approach to concurrency
+// control for multiple copy databases", ACM TODS 4(2), 1979.
+//
+// Every node has one vote. To enter, a node asks all for their votes, and waits for those of more than half;
+// to leave it gives them back, and withdraws its request from the others. Where votes are split, so that
+// nobody has enough, they are given back to the request with the best stamp. Nodes do that as in Maekawa's
+// algorithm, of which this is the form whose quorums are all majorities: a node takes the first whose votes
+// come, rather than one that was fixed beforehand, so a minority that does not answer is not missed.
+//
+// Mutual exclusion holds because any two majorities have a node in common, which lends its vote to one at a
+// time.
+//
+// Nor do nodes wait for each other for ever. Take the best request that waits. An arbiter whose vote it lacks
+// has asked for it back. The borrower is inside, or has received FAILED and gives the vote back, or it waits
+// without FAILED for an arbiter of whose requests its own is the best, and which has lent its vote to a worse
+// one and asked for it back; and so on, to worse and worse requests, of which there is an end. Votes that are
+// out of reach change nothing as long as those of more than half are not: who waits lacks one of these.
+type majority struct {
+	maekawa
+	few bool // ask no more than are needed
+}
+
+// Start lists whom we ask, ourselves first and then those next to us, so that all are asked equally often.
+func (m *majority) Start(env *nodes.Env) {
+	n := env.N()
+	m.enough = moreThanHalf(n)
+	count := n
+	if m.few {
+		count = m.enough
+	}
+	for i := range count {
+		m.votes = append(m.votes, maekawaVote{Arbiter: nodes.ID((int(env.Self()) + i) % n)})
+	}
+}

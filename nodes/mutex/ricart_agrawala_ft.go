@@ -1,0 +1,263 @@
+package mutex
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"turnstile/nodes"
+)
+
+var ricartRetryingRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "ricart-agrawala-ft",
+		Aliases: []string{"ricart-ft", "ra-ft"},
+		Family:  "permission",
+		Source: "Ricart and Agrawala, CACM 24(1), 1981, made fault tolerant as by Jones, Mutual exclusion in " +
+			"distributed systems, notes of 22C:116, University of Iowa, 2002",
+		Summary: "Ricart-Agrawala whose requests are tried again, where a peer that has to wait says that it is " +
+			"there, and one that answers nothing is given up.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		return &ricartRetrying{
+			ricartAgrawala: ricartAgrawala{deferred: make([]ricartReply, c.N)},
+			retry:          c.Duration(retryOption),
+			giveUp:         uint32(triesOf(c)),
+			atOnce:         c.Value(nackOption) == nackAtOnce,
+			silent:         make([]uint32, c.N),
+		}
+	},
+	Messages: []nodes.Kind{{Zero: ricartRequest{}, Broadcast: true}, {Zero: ricartReply{}, Permit: true},
+		{Zero: ricartNack{}}, {Zero: ricartRetry{}}, {Zero: ricartProbe{}}, {Zero: ricartClock{}}},
+	Options: []nodes.Option{retryOption, giveUpOption, nackOption},
+	// To act on silence is to rest on answers that come in time.
+	Safe:      nodes.NoLoss | nodes.NoAmnesia | nodes.Timing,
+	Live:      nodes.Timing,
+	Fenced:    true,
+	Effective: nodes.NoAmnesia,
+	Faults: beside(under(recovers|breaks, "who has forgotten its clock may enter twice under one number",
+		"amnesia", "empty-restarts"),
+		suspecting(under(recovers, dossierFT+"F1, F2, F3: the dead leave some tries unanswered and are given up",
+			"dead-idle", "dead-waiter", "dead-holder"))),
+	Cost: func(c nodes.Config) nodes.Cost {
+		// Of a peer that is given up, the reply may be missing.
+		plain := 2 * float64(c.N-1)
+		cost := always("2(N-1)", nodes.Exactly(plain), nodes.Exactly(1))
+		most := plain
+		if c.Value(nackOption) == nackAtOnce {
+			most += float64(c.N - 1)
+		}
+		cost.Saturated = nodes.Between(float64(c.N-1), most)
+		cost.Any = cost.Saturated
+		return cost
+	},
+	Bypass: peers, // without faults, as of ricart-agrawala
+	Grace: func(c nodes.Config) time.Duration {
+		return 2 * time.Duration(triesOf(c)+2) * c.Duration(retryOption)
+	},
+	Identities: []nodes.Identity{
+		perEntry("request", "(N-1) entries", peers),
+		{
+			Says: "request <= reply + retry + probe",
+			Holds: func(_ nodes.Config, t nodes.Tally) bool {
+				return t.Sent["request"] <= t.Sent["reply"]+t.Sent["retry"]+t.Sent["probe"]
+			},
+		},
+		atMost("reply", "request + retry + probe", func(_ nodes.Config, t nodes.Tally) uint64 {
+			return t.Sent["request"] + t.Sent["retry"] + t.Sent["probe"]
+		}),
+		atMost("nack", "retry + probe, and request if it comes at once",
+			func(c nodes.Config, t nodes.Tally) uint64 {
+				if c.Value(nackOption) == nackAtOnce {
+					return t.Sent["retry"] + t.Sent["probe"] + t.Sent["request"]
+				}
+				return t.Sent["retry"] + t.Sent["probe"]
+			}),
+	},
+}
+
+var (
+	giveUpOption = nodes.Option{Name: "give-up", Default: "5", Check: checkTries,
+		Usage: "how many tries in a row a peer leaves unanswered until it is taken for dead"}
+	nackOption = nodes.Option{Name: "nack", Values: []string{nackOnRetry, nackAtOnce}, Default: nackOnRetry,
+		Usage: "when a peer that cannot reply yet says so"}
+)
+
+const (
+	nackOnRetry = "on-retry" // when it is asked again
+	nackAtOnce  = "at-once"  // when it is asked
+)
+
+// mostTries bounds the tries, so that a simulation comes to its end.
+const mostTries = 1000
+
+func checkTries(_ nodes.Config, value string) error {
+	switch tries, err := strconv.Atoi(value); {
+	case err != nil:
+		return fmt.Errorf("%q is no number of tries, such as 5", value)
+	case tries < 1 || tries > mostTries:
+		return fmt.Errorf("%d is not from 1 to %d: a peer that defers answers when it is asked again, so with "+
+			"none it would be taken for dead", tries, mostTries)
+	}
+	return nil
+}
+
+// triesOf returns how many tries a peer is given.
+func triesOf(c nodes.Config) int {
+	tries, _ := strconv.Atoi(c.Value(giveUpOption)) // the options are valid
+	return tries
+}
+
+// ricartRetrying is the algorithm of Ricart and Agrawala, made fault tolerant as D. W. Jones has it: "by
+// applying the same kinds of tricks as are applied in other client server applications".
+//
+// Whoever has not replied to a request for some time is sent it again, and answers then in any case: by the
+// reply, or by a NACK ("I got your request and I can't reply yet"). Who has sent a NACK is sent probes from
+// then on ("are you still there"), and answers them alike. Who leaves so many of these in a row unanswered
+// is given up: its reply is not waited for. With --nack at-once a request that has to wait is answered by a
+// NACK when it comes, as in the source.
+//
+// A peer that was given up may have been slow, or be up again. So it is asked by the next request too, and
+// has the time of one retry to answer. If it is heard of while the request that gave it up still waits, its
+// reply is waited for again.
+//
+// A node saves its clock before it answers. So one that was down stamps its requests higher than all that it
+// has permitted, and no two requests of a node have the same stamp: a reply or NACK tells by it which
+// request it is for. Copies do no harm: a request is answered once more, and a reply counts once.
+//
+// Mutual exclusion holds as it does without faults if whoever is given up is down: if of so many tries one
+// is answered in time. Loss, cuts, pauses and delays can break that, and then who was given up may be
+// inside. Where messages are lost with probability p, a peer that is up is given up with probability
+// (1-(1-p)^2)^k in k tries, which is 9e-6 for p = 5% and k = 5.
+//
+// The stamp of a request is its fence number. Let j have permitted an entry of i. Then j requested nothing,
+// and stamps its next request higher; or j waited, and its stamp was the higher one. So whoever enters after
+// i does so under a higher number, unless i gave it up: it may have asked before i, and enters under the
+// lower number, so that the resource refuses what it writes. Since no two entries have the same number, the
+// resource accepts nothing from a holder that was given up once another has entered under a higher one, and
+// nothing from that other if its number is lower: nothing stale, whoever is given up.
+type ricartRetrying struct {
+	ricartAgrawala
+	retry  time.Duration
+	giveUp uint32
+	atOnce bool      // send NACKs at once
+	silent []uint32  // by peer: how many tries ago it was heard of
+	told   nodes.Set // who has answered our request by a NACK
+	gone   nodes.Set // who was given up for our request
+}
+
+type (
+	ricartNack  struct{ Clock uint64 } // the request stamped Clock has come, and has to wait
+	ricartRetry struct{ Clock uint64 } // the request stamped Clock, once more
+	ricartProbe struct{ Clock uint64 } // is who keeps the request stamped Clock still there?
+	ricartClock struct{ Clock uint64 } // is saved
+)
+
+// nextTry is the timer of a node that waits for replies.
+var nextTry = nodes.Timer{}
+
+// Recover goes on with the clock. Nothing else matters: who waits for a reply asks again.
+func (r *ricartRetrying) Recover(_ *nodes.Env, m nodes.Message) {
+	saved, _ := m.(ricartClock)
+	r.clock = saved.Clock
+}
+
+func (r *ricartRetrying) Request(env *nodes.Env) {
+	r.rise(env, r.clock+1)
+	r.ours = stamp{r.clock, env.Self()}
+	r.awaiting = env.Peers()
+	r.told.Clear()
+	r.gone.Clear()
+	env.Broadcast(ricartRequest{r.clock})
+	for id := range r.silent {
+		if r.silent[id] > r.giveUp { // a request alone might not be answered at once
+			r.silent[id] = r.giveUp
+			env.Resend(nodes.ID(id), ricartProbe{r.clock})
+		}
+	}
+	r.proceed(env)
+}
+
+// proceed enters if nobody's reply is missing, and waits for the next try otherwise.
+func (r *ricartRetrying) proceed(env *nodes.Env) {
+	if !r.awaiting.Empty() {
+		env.SetTimer(nextTry, r.retry, r.retry)
+		return
+	}
+	env.StopTimer(nextTry)
+	env.GrantFenced(r.ours.fence(env))
+}
+
+func (r *ricartRetrying) Timeout(env *nodes.Env, _ nodes.Timer) {
+	missing := r.awaiting.Clone()
+	for id := range missing.All() {
+		r.silent[id]++
+		switch {
+		case r.silent[id] > r.giveUp:
+			r.awaiting.Remove(id)
+			r.gone.Add(id)
+		case r.told.Has(id):
+			env.Resend(id, ricartProbe{r.ours.Clock})
+		default:
+			env.Resend(id, ricartRetry{r.ours.Clock})
+		}
+	}
+	r.proceed(env)
+}
+
+func (r *ricartRetrying) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	r.hear(from)
+	switch m := m.(type) {
+	case ricartRequest:
+		r.answer(env, from, m, false)
+	case ricartRetry:
+		r.answer(env, from, ricartRequest(m), true)
+	case ricartProbe:
+		r.answer(env, from, ricartRequest(m), true)
+	case ricartNack:
+		if m.Clock == r.ours.Clock {
+			r.told.Add(from)
+		}
+	case ricartReply:
+		if m.Clock == r.ours.Clock && r.awaiting.Remove(from) && r.awaiting.Empty() {
+			r.proceed(env)
+		}
+	default:
+		nodes.Unexpected(r, m)
+	}
+}
+
+// hear notes that a peer is there. If it was given up and we still wait, we wait for its reply again.
+func (r *ricartRetrying) hear(from nodes.ID) {
+	r.silent[from] = 0
+	if !r.awaiting.Empty() && r.gone.Remove(from) {
+		r.awaiting.Add(from)
+	}
+}
+
+// answer answers a request, and one that is sent again in any case.
+func (r *ricartRetrying) answer(env *nodes.Env, from nodes.ID, m ricartRequest, again bool) {
+	r.rise(env, m.Clock)
+	send := env.Send
+	if again {
+		send = env.Resend
+	}
+	// Who is inside defers even an earlier request: of a peer that it gave up.
+	inside := !r.ours.isZero() && r.awaiting.Empty()
+	if !inside && (r.ours.isZero() || !r.ours.before(stamp{m.Clock, from})) {
+		send(from, ricartReply(m))
+		return
+	}
+	r.putOff(from, m)
+	if again || r.atOnce {
+		send(from, ricartNack(m))
+	}
+}
+
+// rise sets the clock ahead.
+func (r *ricartRetrying) rise(env *nodes.Env, clock uint64) {
+	if clock > r.clock {
+		r.clock = clock
+		env.Save(ricartClock{clock})
+	}
+}

@@ -1,0 +1,256 @@
+package mutex
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
+)
+
+// impatientRing takes tokens for lost that are slow.
+var impatientRing = nodes.Config{N: 3}.With("loss-timeout", "4ms").With("retry", "3ms")
+
+func regeneratingMutants() []mutant {
+	c := impatientRing
+	change := mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingRow, c)
+	slow := mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingRow, nodes.Config{N: 3})
+	fenced := c
+	fenced.Fenced = true
+	return []mutant{
+		change("who misses the token makes one", "exclusion or panic",
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingAlone{r} }),
+		change("who is inside is not given the epoch of a census", "exclusion",
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingBlind{r} }),
+		change("a stale token is taken", "exclusion or panic",
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingStale{r} }),
+		change("a token that was here before is taken again", "exclusion or panic",
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingCopied{r} }).copied(),
+		change("an epoch is taken as often as it is given", "exclusion or panic",
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingTwice{r} }).copied(),
+		mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingRow, fenced)(
+			"grants are not counted", "exclusion",
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingUncounted{r} }),
+		slow("nobody misses the token", "progress",
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingPatient{r} }).lost(),
+		mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingRow, nodes.Config{N: 2})(
+			"asks are not repeated", "progress",
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingOnce{r} }).lost(),
+		slow("the dead are not skipped", "progress",
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingDeaf{r} }).crashed(),
+	}
+}
+
+type (
+	regeneratingAlone     struct{ tokenRingRegenerating }
+	regeneratingBlind     struct{ tokenRingRegenerating }
+	regeneratingHasty     struct{ tokenRingRegenerating }
+	regeneratingFaithless struct{ tokenRingRegenerating }
+	regeneratingStale     struct{ tokenRingRegenerating }
+	regeneratingCopied    struct{ tokenRingRegenerating }
+	regeneratingTwice     struct{ tokenRingRegenerating }
+	regeneratingUncounted struct{ tokenRingRegenerating }
+	regeneratingPatient   struct{ tokenRingRegenerating }
+	regeneratingOnce      struct{ tokenRingRegenerating }
+	regeneratingDeaf      struct{ tokenRingRegenerating }
+	regeneratingMinor     struct{ tokenRingRegenerating }
+)
+
+func (r *regeneratingAlone) Timeout(env *nodes.Env, t nodes.Timer) {
+	if r.silent > 0 && t == ringWatch && !r.usable() && r.wants && !r.inside {
+		r.census.raise(env, r.census.epoch+1)
+		r.token, r.here = regeneratedToken{Epoch: r.census.epoch, Hops: 1}, true
+		r.settle(env)
+	}
+	r.tokenRingRegenerating.Timeout(env, t)
+}
+
+func (r *regeneratingBlind) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if a, ok := m.(censusAnswer[tokenMark]); ok {
+		a.Report = tokenMark{}
+		m = a
+	}
+	r.tokenRingRegenerating.Receive(env, from, m)
+}
+
+func (r *regeneratingHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	r.tokenRingRegenerating.Receive(env, from, m)
+	if _, ok := m.(censusAnswer[tokenMark]); ok && r.census.open && !r.census.joining &&
+		2*r.census.answered.Len() > env.N() {
+		r.census.open = false
+		r.give(env, true)
+	}
+}
+
+func (r *regeneratingFaithless) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if a, ok := m.(censusAsk); ok {
+		before := r.census
+		r.census.answer(env, from, a, r.mark())
+		r.census = before
+		return
+	}
+	r.tokenRingRegenerating.Receive(env, from, m)
+}
+
+func (r *regeneratingStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if t, ok := m.(regeneratedToken); ok && t.Epoch < r.census.epoch {
+		t.Epoch, t.Hops = r.census.epoch, max(t.Hops, r.token.Hops+1)
+		m = t
+	}
+	r.tokenRingRegenerating.Receive(env, from, m)
+}
+
+func (r *regeneratingCopied) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if t, ok := m.(regeneratedToken); ok && !r.here && t.Epoch == r.token.Epoch {
+		r.token.Hops = t.Hops - 1
+	}
+	r.tokenRingRegenerating.Receive(env, from, m)
+}
+
+func (r *regeneratingTwice) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if g, ok := m.(ringRenewal); ok && !r.here && g.Epoch == r.token.Epoch {
+		r.token.Epoch--
+	}
+	r.tokenRingRegenerating.Receive(env, from, m)
+}
+
+func (r *regeneratingUncounted) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if t, ok := m.(regeneratedToken); ok {
+		t.Grants = 0
+		m = t
+	}
+	r.tokenRingRegenerating.Receive(env, from, m)
+}
+
+func (r *regeneratingPatient) Timeout(env *nodes.Env, t nodes.Timer) {
+	if t == ringWatch {
+		r.silent = -1
+	}
+	r.tokenRingRegenerating.Timeout(env, t)
+}
+
+func (r *regeneratingOnce) Timeout(env *nodes.Env, t nodes.Timer) {
+	if t != censusTimer {
+		r.tokenRingRegenerating.Timeout(env, t)
+	}
+}
+
+// Suspect forgets that at once, except for a census.
+func (r *regeneratingDeaf) Suspect(env *nodes.Env, peer nodes.ID) {
+	r.tokenRingRegenerating.Suspect(env, peer)
+	r.census.suspected.Remove(peer)
+}
+
+func (r *regeneratingMinor) Suspect(env *nodes.Env, peer nodes.ID) {
+	r.tokenRingRegenerating.Suspect(env, peer)
+	if missing := r.census.missing(env); r.census.open && !r.census.joining && missing.Empty() {
+		r.census.open = false
+		r.give(env, true)
+	}
+}
+
+// Each epoch is given once, and when it is, no node heeds a lower one any more. If it were otherwise, two
+// would not be inside together at once: the new token goes the way of the old one, which it cannot overtake.
+func TestEpochsOfTheRingAreGivenOnceToTheLast(t *testing.T) {
+	for rule, wrap := range map[string]func(tokenRingRegenerating) nodes.Machine{
+		"": func(r tokenRingRegenerating) nodes.Machine { return &r },
+		"a census waits for no more than a majority": func(r tokenRingRegenerating) nodes.Machine {
+			return &regeneratingHasty{r}
+		},
+		"a promise is not kept": func(r tokenRingRegenerating) nodes.Machine { return &regeneratingFaithless{r} },
+	} {
+		row := rebuilt(&tokenRingRegeneratingRow, wrap)
+		given, fault := 0, ""
+		for seed := uint64(0); seed < 200 && fault == ""; seed++ {
+			count, says := givings(t, &row, seed)
+			given, fault = given+count, says
+		}
+		if (fault == "") != (rule == "") || given == 0 {
+			t.Errorf("%q: %q after %d epochs", rule, fault, given)
+		}
+	}
+}
+
+// givings counts the epochs that are given in a run, and says what is wrong with one.
+func givings(t *testing.T, row *nodes.Spec, seed uint64) (given int, fault string) {
+	var all []*tokenRingRegenerating
+	epochs := map[uint64]bool{}
+	o := watchedOptions(row, impatientRing.N, seed, func(m nodes.Machine, got nodes.Message, handle func()) {
+		ring := regeneratingOf(m)
+		if !slices.Contains(all, ring) {
+			all = append(all, ring)
+		}
+		before := ring.token.Epoch
+		handle()
+		if g, ok := got.(ringRenewal); !ok || before == g.Epoch || ring.token.Epoch != g.Epoch {
+			return
+		}
+		given++
+		if epochs[ring.token.Epoch] {
+			fault = "an epoch is given twice"
+		}
+		epochs[ring.token.Epoch] = true
+		for _, other := range all {
+			if other.census.epoch < ring.token.Epoch {
+				fault = "another node heeds a lower epoch"
+			}
+		}
+	})
+	o.Config = impatientRing
+	if r, err := sim.Run(o); err != nil || r.Cut != nil {
+		t.Fatal(err, r.Cut)
+	}
+	return given, fault
+}
+
+// regeneratingOf returns the sound machine in a mutant, or itself.
+func regeneratingOf(m nodes.Machine) *tokenRingRegenerating {
+	switch m := m.(type) {
+	case *regeneratingHasty:
+		return &m.tokenRingRegenerating
+	case *regeneratingFaithless:
+		return &m.tokenRingRegenerating
+	}
+	return m.(*tokenRingRegenerating)
+}
+
+// Where a minority is cut off it makes no token, and the majority does if it has none.
+func TestMinorityMakesNoToken(t *testing.T) {
+	for rule, wrap := range map[string]func(tokenRingRegenerating) nodes.Machine{
+		"":                         func(r tokenRingRegenerating) nodes.Machine { return &r },
+		"a minority makes a token": func(r tokenRingRegenerating) nodes.Machine { return &regeneratingMinor{r} },
+	} {
+		row := rebuilt(&tokenRingRegeneratingRow, wrap)
+		minor, major := 0, 0
+		for seed := range uint64(20) {
+			o := sim.Options{Spec: &row, Config: nodes.Config{N: 5}, Seed: seed, Duration: 3 * time.Second,
+				Beside:   besides(&row, 5, row.Detects),
+				Workload: workload.Workload{Load: workload.Closed, Think: exponential("5ms"), Hold: exponential("1ms")}}
+			cut, err := chaos.ParseCut("0-1/2-4")
+			if err != nil {
+				t.Fatal(err)
+			}
+			over(&o, millisecond(), chaos.Fault{Cut: cut, At: time.Second, For: time.Second})
+			h := &history.History{}
+			if _, err := sim.Run(o, h); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range h.Events {
+				if during := e.At > 1e9 && e.At < 2e9; e.Kind == history.Entered && during && e.Fence>>serialBits(5) > 0 {
+					if e.Node < 2 {
+						minor++
+					} else {
+						major++
+					}
+				}
+			}
+		}
+		if (minor == 0) != (rule == "") || major == 0 {
+			t.Errorf("%q: %d entries of the minority under new epochs, %d of the majority", rule, minor, major)
+		}
+	}
+}

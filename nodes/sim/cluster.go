@@ -1,0 +1,174 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"turnstile/internal/skew"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// The world is the cluster on which faults are carried out.
+var _ nodes.Cluster = (*world)(nil)
+
+// Now implements nodes.Cluster.
+func (w *world) Now() int64 { return w.now }
+
+// Up implements nodes.Cluster.
+func (w *world) Up(id nodes.ID) bool { return w.processes[id].Up() }
+
+// Kill implements nodes.Cluster.
+func (w *world) Kill(id nodes.ID) error {
+	w.crash(&w.processes[id])
+	return nil
+}
+
+// Restart implements nodes.Cluster.
+func (w *world) Restart(id nodes.ID, forget bool) (forgot bool, err error) {
+	return w.restart(&w.processes[id], forget), nil
+}
+
+// Pause implements nodes.Cluster.
+func (w *world) Pause(id nodes.ID) error {
+	if _, stands := w.missed[id]; stands || !w.Up(id) {
+		return nil
+	}
+	if w.missed == nil {
+		w.missed = map[nodes.ID][]missed{}
+	}
+	w.missed[id] = nil
+	w.record(history.Event{Kind: history.Paused, Count: uint32(id), Node: nodes.None})
+	return nil
+}
+
+// Resume implements nodes.Cluster.
+func (w *world) Resume(id nodes.ID) error {
+	if _, stands := w.missed[id]; stands {
+		w.goesOn(id)
+		w.record(history.Event{Kind: history.Resumed, Count: uint32(id), Node: nodes.None})
+	}
+	return nil
+}
+
+// goesOn has a node that stood still do what it has missed, in the same order.
+func (w *world) goesOn(id nodes.ID) {
+	for _, e := range w.missed[id] {
+		*w.plan(w.now, e.what, id) = event(e)
+		w.countIdle((*event)(&e), 1)
+	}
+	delete(w.missed, id)
+}
+
+// A missed event would have happened while its node stood still.
+type missed event
+
+// misses reports whether the node of an event stands still, and keeps the event for later.
+func (w *world) misses(e *event) bool {
+	if len(w.missed) == 0 || e.what > toTell { // what comes after is nothing that a node does
+		return false
+	}
+	events, stands := w.missed[e.to]
+	if stands {
+		w.missed[e.to] = append(events, missed(*e))
+		w.countIdle(e, -1)
+	}
+	return stands
+}
+
+// countIdle counts an event that comes to be in the queue, or is no more, if it is one of a detector.
+func (w *world) countIdle(e *event, by int) {
+	if (e.what == toDeliver || e.what == toTimeout) && w.detects(e.input.Instance) {
+		w.idling += by
+	}
+}
+
+// SetClock implements nodes.Cluster.
+func (w *world) SetClock(id nodes.ID, jump time.Duration, rate float64) error {
+	if w.clocks == nil {
+		w.clocks = map[nodes.ID]skew.Clock{}
+	}
+	set := w.clockOf(id).Set(w.now, jump, rate)
+	w.clocks[id] = set
+	w.queue.each(func(e *event) { // its timers run out sooner or later than planned
+		if e.what == toTimeout && e.to == id && e.life == w.lives[id] {
+			again := *e
+			e.void = true
+			*w.plan(max(w.now, set.When(again.local)), toTimeout, id) = again
+		}
+	})
+	return nil
+}
+
+// clockOf returns the clock of a node. Nothing but its timers reads it.
+func (w *world) clockOf(id nodes.ID) skew.Clock {
+	if c, wrong := w.clocks[id]; wrong {
+		return c
+	}
+	return skew.New()
+}
+
+// FaultBegan implements nodes.Cluster.
+func (w *world) FaultBegan(b nodes.FaultBeginning) error {
+	w.record(history.FaultEvent(b))
+	return nil
+}
+
+// FaultHealed implements nodes.Cluster.
+func (w *world) FaultHealed(_ int64, number int, hits uint64) error {
+	w.record(history.Event{Kind: history.FaultHealed, Count: uint32(number), Value: int64(hits),
+		Node: nodes.None})
+	return nil
+}
+
+// sabotage begins to carry out faults, whose times count from when what is measured begins.
+func (w *world) sabotage(measured int64) {
+	if w.Saboteur == nil {
+		return
+	}
+	w.cut = w.Saboteur.Begin(w, measured)
+	w.planFault()
+}
+
+// planFault plans the next step of the faults.
+func (w *world) planFault() {
+	if next := w.Saboteur.Next(); next < math.MaxInt64 {
+		w.plan(max(w.now, next), toFault, 0)
+	}
+}
+
+// stepFaults does what is due of the faults.
+func (w *world) stepFaults() {
+	if w.Saboteur.Next() > w.now {
+		return // another step has done it
+	}
+	if err := w.Saboteur.Step(); err != nil {
+		w.cut = err
+		return
+	}
+	w.planFault()
+}
+
+// tellFaults tells the faults what happens at a node, and has them act on it.
+func (w *world) tellFaults(what nodes.Occasion, id, peer nodes.ID, kind uint8) {
+	if w.Saboteur != nil {
+		w.tellFaultsOf(nodes.Moment{Node: id, What: what, Peer: peer, Kind: kind})
+	}
+}
+
+// tellFaultsOf is tellFaults of a moment.
+func (w *world) tellFaultsOf(m nodes.Moment) {
+	if w.Saboteur == nil || w.stopped {
+		return
+	}
+	m.At = w.now
+	switch w.Saboteur.Watch(&m) {
+	case nodes.NoBlow:
+		return
+	case nodes.KillBlow:
+		w.crash(&w.processes[m.Node])
+	case nodes.PauseBlow:
+		w.Pause(m.Node)
+	}
+	w.planFault()
+}

@@ -1,0 +1,55 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// loses is a network that loses what the first node sends from a time on.
+type loses struct{ from int64 }
+
+func (l loses) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+	if p.From == 0 && p.At >= l.from {
+		return fate
+	}
+	return append(fate, time.Millisecond)
+}
+
+// Messages are counted exactly, at each moment that calls for it.
+func TestMessagesAreCounted(t *testing.T) {
+	o := options(t, "token-ring", 3)
+	o.Entries, o.Warmup, o.Duration, o.Counts = 0, 10*time.Millisecond, 50*time.Millisecond, true
+	const healed = 30 * time.Millisecond
+	suffer(&o, chaos.Fault{Loss: &chaos.Losses{}, At: 10 * time.Millisecond, For: 10 * time.Millisecond})
+	o.Shaper = loses{int64(healed)}
+	h := mustRun(t, o)
+	var sent int64 // before the time of the event; a ring records what it sends
+	var counted []time.Duration
+	for i, e := range h.Events {
+		if e.Kind == history.Sent {
+			sent++
+		}
+		if e.Kind != history.Counted {
+			continue
+		}
+		counted = append(counted, time.Duration(e.At))
+		if e.Value != sent || h.Events[i-1].At != e.At || e.Fence != 0 && e.At <= int64(healed) {
+			t.Errorf("at %v %d are counted and %d dropped, and there were %d", time.Duration(e.At), e.Value,
+				e.Fence, sent)
+		}
+	}
+	last := h.Events[len(h.Events)-1]
+	if len(counted) != 5 || last.Kind != history.Counted || last.Fence != 1 {
+		t.Errorf("they are counted at %v, last of all %+v", counted, last)
+	}
+	o.Counts = false
+	for _, e := range mustRun(t, o).Events {
+		if e.Kind == history.Counted {
+			t.Fatal("they are counted though nobody asked for it")
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"turnstile/bench/check"
+	"turnstile/chaos"
+	"turnstile/nodes/lease"
+)
+
+// A holder that stands still for longer than its lease is inside together with the next. A resource that
+// knows fence numbers refuses what it writes then, so that exclusion holds; another does not.
+func TestFencesMakeLeasesSafe(t *testing.T) {
+	for _, test := range []struct {
+		name                string
+		pauses              bool
+		compares, claims    bool // the resource compares fence numbers; the run says so
+		outcome             check.Outcome
+		overlap, lostUpdate bool
+	}{
+		{"nobody stands still", false, true, true, check.Valid, false, false},
+		{"fenced", true, true, true, check.Valid, true, false},
+		{"unfenced", true, false, false, check.Violated, true, true},
+		{"a resource that does not compare", true, false, true, check.Violated, true, true},
+	} {
+		o := options(t, "central", 3)
+		o.Spec, o.Config.Fenced = lease.Row(20*time.Millisecond), test.compares
+		if test.pauses {
+			suffer(&o, chaos.Fault{Pause: chaos.Target{Word: "holder"}, At: 30 * time.Millisecond,
+				For: 100 * time.Millisecond})
+		}
+		r := mustRun(t, o)
+		o.Config.Fenced = test.claims
+		v := verdict(o, r)
+		refused := 0
+		for i := range r.Events {
+			if r.Events[i].Refused() {
+				refused++
+			}
+		}
+		if v.Outcome != test.outcome || (v.Overlap > 0) != test.overlap || (v.LostUpdates > 0) != test.lostUpdate ||
+			(refused > 0) != (test.compares && test.pauses) {
+			t.Errorf("%s: %v: %s; %v of overlap, %d lost, %d refused", test.name, v.Outcome, v.Reason, v.Overlap,
+				v.LostUpdates, refused)
+		}
+		if f := v.Findings[0]; f.Check != "exclusion" || f.Outcome != test.outcome {
+			t.Errorf("%s: %s: %v: %s", test.name, f.Check, f.Outcome, f.Says)
+		}
+	}
+}

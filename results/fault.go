@@ -1,0 +1,55 @@
+package results
+
+// A FaultRow is what faults.csv says of one fault in one trial: what happened before it began, while it
+// lasted and after it was healed. docs/measures.md explains each column.
+type FaultRow struct {
+	Run    string `csv:"run"`
+	Trial  int    `csv:"trial"`
+	Number int    `csv:"number"` // of the fault among those that were asked for, from 1
+	Fault  string `csv:"fault"`  // in words
+	FromS  Figure `csv:"from_s"` // from the beginning of the window
+	ToS    Figure `csv:"to_s"`
+	Healed bool   `csv:"healed"`
+
+	EntriesBefore Figure `csv:"entries_before"`
+	EntriesDuring Figure `csv:"entries_during"`
+	EntriesAfter  Figure `csv:"entries_after"`
+	PerSBefore    Figure `csv:"entries_before_per_s"`
+	PerSDuring    Figure `csv:"entries_during_per_s"`
+	PerSAfter     Figure `csv:"entries_after_per_s"`
+
+	WaitBeforeUSP50 Figure `csv:"wait_before_us_p50"` // due to enter
+	WaitBeforeUSP99 Figure `csv:"wait_before_us_p99"`
+	WaitBeforeUSMax Figure `csv:"wait_before_us_max"`
+	WaitDuringUSP50 Figure `csv:"wait_during_us_p50"`
+	WaitDuringUSP99 Figure `csv:"wait_during_us_p99"`
+	WaitDuringUSMax Figure `csv:"wait_during_us_max"`
+	WaitAfterUSP50  Figure `csv:"wait_after_us_p50"`
+	WaitAfterUSP99  Figure `csv:"wait_after_us_p99"`
+	WaitAfterUSMax  Figure `csv:"wait_after_us_max"`
+
+	MessagesBefore Figure `csv:"messages_before"` // deliveries asked for
+	MessagesDuring Figure `csv:"messages_during"`
+	MessagesAfter  Figure `csv:"messages_after"`
+	DroppedBefore  Figure `csv:"dropped_before"`
+	DroppedDuring  Figure `csv:"dropped_during"`
+	DroppedAfter   Figure `csv:"dropped_after"`
+
+	NextEntryS       Figure `csv:"next_entry_s"`        // since it began
+	HealedNextEntryS Figure `csv:"healed_next_entry_s"` // since it was healed
+	OldRateS         Figure `csv:"old_rate_s"`          // since it was healed
+
+	OverlapDuringUS Figure `csv:"overlap_during_us"`
+	OverlapAfterUS  Figure `csv:"overlap_after_us"`
+	Unfinished      Figure `csv:"unfinished"`      // open at the heal, and never over
+	Lost            Figure `csv:"lost_unintended"` // in the whole run
+}
+
+// An IntervalRow is what timeline.csv says of one of the equal intervals of a trial with faults.
+type IntervalRow struct {
+	Run     string `csv:"run"`
+	Trial   int    `csv:"trial"`
+	FromS   Figure `csv:"from_s"` // from the beginning of the window
+	ToS     Figure `csv:"to_s"`
+	Entries Figure `csv:"entries"`
+}

@@ -1,0 +1,51 @@
+package results
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// MatrixFile is the file of a fault matrix, in the folder of its set.
+const MatrixFile = "matrix.csv"
+
+// A MatrixRow is what matrix.csv says of one algorithm under one fault. docs/measures.md explains each
+// column.
+type MatrixRow struct {
+	Algorithm    string `csv:"algorithm"`
+	Fault        string `csv:"fault"` // name of the plan
+	Kind         string `csv:"kind"`  // as in runs.csv
+	May          string `csv:"may"`   // outcomes, by their letters
+	Shown        string `csv:"shown"`
+	Differs      bool   `csv:"differs"`
+	Runs         int    `csv:"runs"`
+	Recovered    int    `csv:"recovered"` // runs
+	Starved      int    `csv:"starved"`
+	Blocked      int    `csv:"blocked"`
+	Broke        int    `csv:"broke"`
+	Unhit        int    `csv:"unhit"`
+	Inconclusive int    `csv:"inconclusive"`
+
+	NextEntryS     Figure `csv:"next_entry_s"` // medians of the runs that recovered
+	OldRateS       Figure `csv:"old_rate_s"`
+	WaitMaxS       Figure `csv:"wait_max_s"` // the longest of all runs that recovered
+	MessagesBefore Figure `csv:"messages_per_entry_before"`
+	MessagesDuring Figure `csv:"messages_per_entry_during"`
+	MessagesAfter  Figure `csv:"messages_per_entry_after"`
+	OverlapUS      Figure `csv:"overlap_us"` // the longest of all runs
+
+	Seed    uint64 `csv:"seed"`    // of the first run that differs or, if none does, of the first
+	Run     string `csv:"run"`     // its folder, if it was stored
+	Waiting string `csv:"waiting"` // at its end: clients, with spaces between
+	Reason  string `csv:"reason"`  // what its verdict says
+	Why     string `csv:"why"`     // the row says that it may
+}
+
+// WriteMatrix writes the table of a fault matrix into the folder of a set, and returns its path.
+func WriteMatrix(root, set string, rows []MatrixRow) (path string, err error) {
+	path = filepath.Join(root, set, MatrixFile)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return path, unwritable(filepath.Dir(path), err)
+	}
+	return path, writeFile(path, func(w io.Writer) error { return WriteTable(w, rows) })
+}
