@@ -237,7 +237,7 @@ nothing is left to happen, and node 0 waits`
 func FuzzParseSchedule(f *testing.F) {
 	f.Add(naive + "req 0\n0>1 request 2\ntimeout 0 1 2 choosing 3")
 	f.Add(naive + "try tick; in 0 1; none 0>1 request 2; rest; in -\n----\nwhat it told")
-	f.Add(naive + "0>0 @0\n0>1 reply@1@0")
+	f.Add(naive + "0>1 reply@1\n0>0 @0")
 	f.Add("turnstile schedule 1\nalgorithm maekawa\nn 1\nreordering\nquorums grid\ndrop 0>1 a")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseSchedule(strings.NewReader(text), mutex.Find)
