@@ -61,7 +61,9 @@ type Spec struct {
 	Detector bool
 	// Told is of a detector that finds out nothing itself: how long after a crash, and after a restart, the
 	// simulator tells it. Nil: it finds out by messages.
-	Told     func(c Config) time.Duration
+	Told func(c Config) time.Duration
+	// Leads is what an elector promises of its leaders; nil in the row of an algorithm of mutual exclusion.
+	Leads    *Leadership
 	Broken   string // if it is known to be broken: which property fails
 	BrokenAt Config // where an exploration shows it
 	// BrokenBy is what has to be broken for it to show: the exploration allows one fault that breaks it. 0: it

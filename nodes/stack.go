@@ -80,6 +80,9 @@ func (s *Stack) Grace() time.Duration {
 // Instances returns the instances, by their number.
 func (s *Stack) Instances() []Instance { return s.instances }
 
+// Elects reports whether the first instance is an elector: then the run is about its leaders.
+func (s *Stack) Elects() bool { return s.instances[0].Spec.Leads != nil }
+
 // Mutexes returns the numbers of the instances that have clients.
 func (s *Stack) Mutexes() []int32 { return s.mutexes }
 

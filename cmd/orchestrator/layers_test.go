@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"bench/section"},
 	{"chaos", "results"},
 	{"nodes/host", "nodes/sim", "nodes/explore"},
-	{"nodes/stall", "nodes/workload", "nodes/history"},
+	{"nodes/stall", "nodes/workload", "nodes/history", "nodes/catalog"},
 	{"nodes/mutex", "nodes/election"},
 	{"nodes/detector", "nodes/lease"},
 	{"nodes"},

@@ -85,6 +85,10 @@ func (h *Host) begin(now int64) {
 	for _, c := range h.clients {
 		c.plan(now, now)
 	}
+	w, stack := &h.config.Workload, h.process.Stack()
+	if h.config.Incarnation == 0 && stack.Elects() && w.Initiates(h.dice, h.config.Node, stack.N()) {
+		h.handle(nodes.Input{Kind: nodes.Campaign})
+	}
 }
 
 // end stops issuing requests.

@@ -20,6 +20,15 @@ func (w *world) planAll(id nodes.ID) {
 	}
 }
 
+// planCampaigns plans who campaigns when the run begins.
+func (w *world) planCampaigns() {
+	for id := range nodes.ID(w.n) {
+		if w.stack.Elects() && w.Workload.Initiates(w.dice, id, w.n) {
+			w.plan(w.now, toCampaign, id)
+		}
+	}
+}
+
 // planRequest plans the next request of a client; the one before was due at lastDue and over at lastEnd.
 func (w *world) planRequest(id nodes.ID, r int32, lastDue, lastEnd int64) {
 	c := w.client(id, r)

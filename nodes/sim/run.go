@@ -76,6 +76,7 @@ func (w *world) begin() {
 	for id := range nodes.ID(w.n) {
 		w.planAll(id)
 	}
+	w.planCampaigns()
 	if w.brief() {
 		w.mark(history.Measuring)
 	}
@@ -104,7 +105,8 @@ func (w *world) loop() {
 			w.ask()
 		}
 		if w.stopped && w.open == 0 {
-			w.parked = w.stack.Circulates() // circulating messages come to rest where they are
+			// Circulating messages come to rest where they are, and so does what is elected.
+			w.parked = w.stack.Circulates() || w.stack.Elects()
 			w.hushed, w.last = true, max(1, cmp.Or(w.last, w.steps))
 			if w.endFaults(); w.cut != nil {
 				break
@@ -243,6 +245,10 @@ func (w *world) happen(e *event) {
 				w.steps++
 			}
 			w.feed(p, &e.input)
+		}
+	case toCampaign:
+		if there && !w.parked {
+			w.feed(p, &nodes.Input{Kind: nodes.Campaign})
 		}
 	case toTell:
 		if there {

@@ -22,8 +22,10 @@ const (
 	Sequential Load = "sequential" // one request at a time, of a node drawn at random, when all is at rest
 	Closed     Load = "closed"     // every node thinks, requests, holds, releases and thinks again
 	Open       Load = "open"       // requests fall due at each node at a rate, whether or not the last has ended
+	Campaign   Load = "campaign"   // of electors: some nodes campaign when the run begins, and nobody requests
 )
 
+// loads are those of mutual exclusion.
 var loads = []Load{Saturated, One, Sequential, Closed, Open}
 
 // ParseLoad reads the name of a load.
@@ -48,6 +50,8 @@ type Workload struct {
 	Evenly bool    `json:"evenly,omitempty" yaml:"evenly,omitempty"`
 	// Whole is the share of requests that want all units of a resource that has several; the others want one.
 	Whole float64 `json:"whole,omitempty" yaml:"whole,omitempty"`
+	// Initiators says, under a load of campaigns, who campaigns when the run begins.
+	Initiators Initiators `json:"initiators,omitempty" yaml:"initiators,omitempty"`
 }
 
 // The least and the greatest rate, in requests per second: about one in eleven days, and one per microsecond.

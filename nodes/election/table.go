@@ -1,0 +1,17 @@
+// Package election holds the algorithms of leader election: a file for each, with its row on top, and the
+// table of them all.
+//
+// A node that begins an election, or learns that its leader is gone, says so by Elect(None). Only what a node
+// says of itself makes it a leader: Elect(Self). To add an algorithm, write its file and list its row here.
+package election
+
+import "turnstile/nodes"
+
+// Table lists the algorithms. Its rows are not to be changed.
+var Table = []*nodes.Spec{
+	&bullyRow,
+	&changRobertsRow,
+}
+
+// Find returns the row of the algorithm that goes by name or has it as an alias.
+func Find(name string) (*nodes.Spec, error) { return nodes.Find(Table, name) }

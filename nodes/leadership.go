@@ -1,0 +1,40 @@
+package nodes
+
+import "time"
+
+// A Leadership is what an elector promises of its leaders.
+type Leadership struct {
+	// Terms says that each leader is elected for a term that no other leader has: two leaders of one term are a
+	// violation, whoever else leads in another. Without terms, any two leaders at once are.
+	Terms bool
+	// Wins says who is to be elected; zero: anybody.
+	Wins Winner
+	// Overlap is, without terms, for how long two that are up may both lead, as long as what safety rests on
+	// holds: a new leader takes over before the old one hears of it. Nil: not at all.
+	Overlap func(c Config) time.Duration
+	// Lapse is within what time a leader that cannot reach a majority knows that it leads no more; nil: it may
+	// never know.
+	Lapse func(c Config) time.Duration
+}
+
+// A Winner says which of the nodes that are up is to be elected.
+type Winner uint8
+
+// The winners.
+const (
+	AnyWins     Winner = iota // whoever it turns out to be
+	HighestWins               // the one of the highest rank: see Leadership
+	LowestWins
+)
+
+// Somebody is who leads for a machine of an anonymous network, if it is not this node: such a machine cannot
+// name the leader. See Env.ElectSomebody.
+const Somebody ID = -2
+
+// Lead says that this node has chosen itself as the leader of term. It is Elect for machines of anonymous
+// networks, which do not know who they are.
+func (e *Env) Lead(term uint64) { e.tell(OpElect, e.node.id, term) }
+
+// ElectSomebody is Elect for machines of anonymous networks that have learned of a leader other than
+// themselves.
+func (e *Env) ElectSomebody(term uint64) { e.tell(OpElect, Somebody, term) }
