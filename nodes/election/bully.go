@@ -93,12 +93,12 @@ func (b *bully) Trust(env *nodes.Env, peer nodes.ID) {
 
 // elect asks all higher nodes.
 func (b *bully) elect(env *nodes.Env) {
-	b.running = true
-	b.follow(env, nodes.None)
 	if env.Self() == nodes.ID(env.N()-1) {
 		b.lead(env)
 		return
 	}
+	b.running = true
+	b.follow(env, nodes.None)
 	for id := env.Self() + 1; int(id) < env.N(); id++ {
 		env.Send(id, bullyElection{})
 	}

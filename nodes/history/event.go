@@ -81,6 +81,8 @@ const (
 	LinkBegan
 	// MulticastBegan: the same of the multicasts of the node Count.
 	MulticastBegan
+	// Campaigned: the node brings an election about, as the workload says.
+	Campaigned
 )
 
 // FaultEvent returns the event of the beginning of a fault.

@@ -87,6 +87,14 @@ func (h *Host) begin(now int64) {
 	}
 	w, stack := &h.config.Workload, h.process.Stack()
 	if h.config.Incarnation == 0 && stack.Elects() && w.Initiates(h.dice, h.config.Node, stack.N()) {
+		h.tasks.add(task{at: now + int64(workload.CampaignAfter), what: toCampaign})
+	}
+}
+
+// campaign brings an election about.
+func (h *Host) campaign() {
+	if !h.parked {
+		h.record(history.Event{Kind: history.Campaigned})
 		h.handle(nodes.Input{Kind: nodes.Campaign})
 	}
 }

@@ -25,12 +25,13 @@ type task struct {
 type what uint8
 
 const (
-	toBegin   what = iota // issuing begins
-	toEnd                 // issuing ends
-	toRequest             // a client's next request is due
-	toRelease             // its critical section is over
-	toTimeout             // a machine's timer runs out
-	toDeliver             // a delayed message arrives
+	toBegin    what = iota // issuing begins
+	toCampaign             // the node brings an election about
+	toEnd                  // issuing ends
+	toRequest              // a client's next request is due
+	toRelease              // its critical section is over
+	toTimeout              // a machine's timer runs out
+	toDeliver              // a delayed message arrives
 )
 
 // tasks are the tasks to come: the earliest first, and of equal times the one that was added first.
@@ -137,6 +138,8 @@ func (h *Host) run(t *task) {
 	case toBegin:
 		h.start()
 		h.begin(t.at)
+	case toCampaign:
+		h.campaign()
 	case toEnd:
 		h.end(t.at)
 	case toRequest:

@@ -24,7 +24,7 @@ func (w *world) planAll(id nodes.ID) {
 func (w *world) planCampaigns() {
 	for id := range nodes.ID(w.n) {
 		if w.stack.Elects() && w.Workload.Initiates(w.dice, id, w.n) {
-			w.plan(w.now, toCampaign, id)
+			w.plan(w.now+int64(workload.CampaignAfter), toCampaign, id)
 		}
 	}
 }

@@ -248,6 +248,7 @@ func (w *world) happen(e *event) {
 		}
 	case toCampaign:
 		if there && !w.parked {
+			w.record(history.Event{Kind: history.Campaigned, Node: e.to})
 			w.feed(p, &nodes.Input{Kind: nodes.Campaign})
 		}
 	case toTell:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -30,6 +31,10 @@ func TheseInitiate(all ...nodes.ID) Initiators {
 	}
 	return Initiators(strings.Join(words, ","))
 }
+
+// CampaignAfter is how long after the run begins the initiators campaign, so that what goes wrong from the
+// beginning comes first.
+const CampaignAfter = 5 * time.Millisecond
 
 // Check says what is wrong with them in a cluster of n nodes, if anything is.
 func (i Initiators) Check(n int) error {

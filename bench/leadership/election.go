@@ -1,0 +1,142 @@
+package leadership
+
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// An Election is a stretch of time in which the nodes that were up did not all take the same running node for
+// the leader, itself included. It is over when they do.
+type Election struct {
+	Cause  Cause
+	Begun  int64
+	Leader nodes.ID // whom they agreed on; None if it was not completed
+	Term   uint64
+
+	// When a node first declared anything after it had begun, when the later leader declared itself last, and
+	// when all agreed; -1: not yet.
+	Detected, Declared, Agreed int64
+
+	// Again says that the leader is the one whom all had agreed on before, in the same term: nobody was elected,
+	// somebody only learned who leads.
+	Again bool
+}
+
+// A Cause is what an election began with.
+type Cause struct {
+	What What
+	Node nodes.ID // that crashed, came up again or declared; None: no node in particular
+}
+
+// What an election begins with.
+type What uint8
+
+// The causes.
+const (
+	RunBegan      What = iota // nobody leads when the run begins
+	LeaderCrashed             // the leader is down
+	NodeRestarted             // a node came up again, which knows of no leader
+	Doubted                   // a node declared another leader, or none
+	NodeStopped               // the leader stands still, or goes on
+)
+
+func (w What) String() string {
+	return [...]string{"the run began", "the leader crashed", "a node came up again", "a node declared",
+		"a node stood still"}[w]
+}
+
+// begin notes that no leader is agreed on from now on, unless that was so before.
+func (f *Fold) begin(at int64, why Cause) {
+	if f.election != nil {
+		if why.What == LeaderCrashed && f.election.Cause.What != RunBegan { // the more telling cause
+			f.election.Cause = why
+		}
+		return
+	}
+	f.election = &Election{Cause: why, Begun: at, Leader: nodes.None, Detected: -1, Declared: -1, Agreed: -1}
+}
+
+// settle follows elections: e has just been taken.
+func (f *Fold) settle(e *history.Event) {
+	agreed := f.agreed()
+	if agreed.leader == nodes.None && f.election == nil {
+		f.begin(e.At, causeOf(e))
+	}
+	if f.election == nil {
+		if agreed != f.settled { // all of one node
+			f.begin(e.At, causeOf(e))
+		} else {
+			return
+		}
+	}
+	if e.Kind == history.Elected && f.election.Detected < 0 {
+		f.election.Detected = e.At
+	}
+	if agreed.leader == nodes.None {
+		return
+	}
+	done := f.election
+	f.election = nil
+	done.Leader, done.Term, done.Agreed = agreed.leader, agreed.term, e.At
+	if done.Declared = done.Begun; f.current(agreed.leader) != nil {
+		done.Declared = max(done.Begun, f.current(agreed.leader).From)
+	}
+	if done.Detected < 0 {
+		done.Detected = done.Declared
+	}
+	done.Again = agreed == f.settled
+	f.settled = agreed
+	if done.Again && done.Agreed == done.Begun {
+		return // at no time was it otherwise
+	}
+	f.Elections = append(f.Elections, *done)
+}
+
+// causeOf returns what an election begins with that an event brings about.
+func causeOf(e *history.Event) Cause {
+	switch e.Kind {
+	case history.Restarted:
+		return Cause{NodeRestarted, e.Node}
+	case history.Paused, history.Resumed:
+		return Cause{NodeStopped, nodes.ID(e.Count)}
+	case history.Killed, history.Crashed:
+		return Cause{LeaderCrashed, e.Node}
+	}
+	return Cause{Doubted, e.Node}
+}
+
+// agreed returns the leader that all nodes that are up and run agree on; None: there is none.
+func (f *Fold) agreed() standing {
+	none := standing{leader: nodes.None}
+	leader, somebody := nodes.None, false
+	for i := range f.nodes {
+		if n := &f.nodes[i]; !n.up || n.stopped {
+			continue
+		}
+		switch l := f.leader(nodes.ID(i)); {
+		case l == nodes.None:
+			return none
+		case l == nodes.Somebody:
+			somebody = true
+		case leader != nodes.None && leader != l:
+			return none
+		default:
+			leader = l
+		}
+	}
+	if leader == nodes.None || !f.has(leader) || !f.nodes[leader].up || f.nodes[leader].stopped ||
+		f.leader(leader) != leader || somebody && !f.alone(leader) {
+		return none
+	}
+	return standing{leader, f.current(leader).Term}
+}
+
+// alone reports whether nobody else leads.
+func (f *Fold) alone(leader nodes.ID) bool {
+	for i := range f.nodes {
+		if id := nodes.ID(i); id != leader && f.nodes[i].up && f.leader(id) == id {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,333 @@
+// Package leadership folds a history into who believed whom to lead, and from that into elections, their
+// parts, and the time without a leader or with several. Measures and checks are made from the same fold.
+//
+// Only what a node says of itself makes it a leader. It leads from when it declares so until it declares
+// another or none, or until it is down. While it stands still it neither leads nor gives way: such time is
+// counted apart.
+package leadership
+
+import (
+	"math"
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A Belief is a stretch of time in which a node took another, or itself, for the leader.
+type Belief struct {
+	Node, Leader nodes.ID // Leader may be nodes.None, or nodes.Somebody
+	Term         uint64
+	From, To     int64
+	Cut          bool // it ended because its node went down, or with the history
+}
+
+// Leads reports whether the node believed in itself.
+func (b *Belief) Leads() bool { return b.Leader == b.Node }
+
+// A Fold follows what nodes believe. Its fields are complete when the history is over.
+type Fold struct {
+	Beliefs   []Belief   // in the order of their beginnings
+	Overlaps  []Overlap  // with two leaders or more that run, in order
+	Elections []Election // that were completed, in order
+	Open      *Election  // that was not completed when the history ended; nil: all were
+	Conflicts []Conflict // terms with two leaders
+	Backwards []Belief   // in a lower term than the node had before
+
+	Begun, End int64 // the run, from its first mark to when it was told to stop
+
+	Leaderless, TwoLeaders, TwoStopped, TwoInTerm int64 // nanoseconds: see Figures
+
+	Flaps     uint64 // leaders that were deposed while they were up
+	Takeovers uint64 // those of them by a node that had come up again since they led
+
+	Restarts []Restart // of nodes, in order
+
+	stack      int // clients
+	nodes      []node
+	terms      map[uint64]nodes.ID // who led first in each term
+	byTerm     bool                // terms are told apart
+	at         int64               // up to when time is counted
+	running    bool                // between Begun and End
+	campaigned bool                // somebody was told to
+	election   *Election           // that goes on
+	settled    standing            // the last leader that all agreed on
+	conflict   map[uint64]bool
+}
+
+// A Restart is when a node came up again.
+type Restart struct {
+	Node nodes.ID
+	At   int64
+}
+
+// An Overlap is a stretch of time in which several nodes that ran led.
+type Overlap struct {
+	From, To int64
+	Leaders  []nodes.ID // all that led at any moment of it, in the order in which they began to
+	SameTerm bool       // two of them in one term at one time
+}
+
+// Length returns how long it was, in nanoseconds.
+func (o *Overlap) Length() int64 { return o.To - o.From }
+
+// A Conflict is a term in which two nodes led, at any time.
+type Conflict struct {
+	Term          uint64
+	First, Second nodes.ID
+	At            int64 // when the second declared itself
+}
+
+type standing struct {
+	leader nodes.ID
+	term   uint64
+}
+
+// A node is what is known of one client.
+type node struct {
+	up, stopped bool
+	restarted   int64 // when it came up last; 0: it never went down
+	belief      int   // its current one, in Beliefs; -1: it has said nothing in this life
+	term        uint64
+	declared    bool // term is known
+}
+
+// New returns a fold of the history of a cluster of n clients. byTerm says that leaders have terms of their
+// own.
+func New(n int, byTerm bool) *Fold {
+	f := &Fold{stack: n, byTerm: byTerm, nodes: make([]node, n), terms: map[uint64]nodes.ID{},
+		conflict: map[uint64]bool{}, settled: standing{leader: nodes.None}, Begun: math.MaxInt64, End: math.MaxInt64}
+	for i := range f.nodes {
+		f.nodes[i] = node{up: true, belief: -1}
+	}
+	return f
+}
+
+// Add implements history.Fold.
+func (f *Fold) Add(e history.Event) {
+	switch e.Kind {
+	case history.Elected, history.Campaigned, history.Killed, history.Crashed, history.Restarted, history.Paused, history.Resumed,
+		history.Marked:
+	default:
+		return
+	}
+	f.count(e.At)
+	switch e.Kind {
+	case history.Marked:
+		f.mark(&e)
+	case history.Elected:
+		f.elected(&e)
+	case history.Campaigned:
+		if f.election != nil && f.election.Cause.What == RunBegan && !f.campaigned {
+			f.campaigned, f.election.Begun = true, e.At
+		}
+	case history.Killed, history.Crashed:
+		f.down(e.Node, e.At)
+	case history.Restarted:
+		f.rise(e.Node, e.At)
+	case history.Paused, history.Resumed:
+		if id := nodes.ID(e.Count); f.has(id) {
+			f.nodes[id].stopped = e.Kind == history.Paused
+		}
+	}
+	if f.running {
+		f.overlap(e.At)
+		f.settle(&e)
+	}
+}
+
+func (f *Fold) has(id nodes.ID) bool { return id >= 0 && int(id) < f.stack }
+
+// mark takes a mark of the run: what is measured lasts from its beginning until it is told to stop.
+func (f *Fold) mark(e *history.Event) {
+	switch e.Count {
+	case history.Began:
+		f.Begun, f.running = e.At, true
+		f.begin(e.At, Cause{What: RunBegan, Node: nodes.None})
+	case history.Stopped, history.Interrupted, history.Stalled:
+		if f.running {
+			f.stop(e.At)
+		}
+	}
+}
+
+// stop ends what is measured.
+func (f *Fold) stop(at int64) {
+	f.End, f.running = at, false
+	f.endOverlap(at)
+	f.Open, f.election = f.election, nil
+}
+
+// elected takes what a node declares.
+func (f *Fold) elected(e *history.Event) {
+	if !f.has(e.Node) || !f.nodes[e.Node].up {
+		return // it was killed and had not ended yet: its belief is over
+	}
+	n := &f.nodes[e.Node]
+	b := Belief{Node: e.Node, Leader: nodes.ID(int32(e.Count)), Term: uint64(e.Value), From: e.At, To: math.MaxInt64}
+	if n.declared && b.Term < n.term {
+		f.Backwards = append(f.Backwards, b)
+	}
+	n.term, n.declared = b.Term, true
+	if b.Leads() {
+		f.claim(&b)
+	}
+	if deposed := f.current(e.Node); deposed != nil && deposed.Leads() && !b.Leads() {
+		f.depose(deposed)
+	}
+	f.endBelief(e.Node, e.At, false)
+	n.belief = len(f.Beliefs)
+	f.Beliefs = append(f.Beliefs, b)
+}
+
+// claim takes note of the term of a leader.
+func (f *Fold) claim(b *Belief) {
+	first, taken := f.terms[b.Term]
+	switch {
+	case !f.byTerm:
+	case !taken:
+		f.terms[b.Term] = b.Node
+	case first != b.Node && !f.conflict[b.Term]:
+		f.conflict[b.Term] = true
+		f.Conflicts = append(f.Conflicts, Conflict{b.Term, first, b.Node, b.From})
+	}
+}
+
+// depose counts a leader that gives way while it is up.
+func (f *Fold) depose(old *Belief) {
+	f.Flaps++
+	for i := range f.nodes {
+		b := f.current(nodes.ID(i))
+		if b != nil && b.Leads() && b.Node != old.Node && f.nodes[i].restarted > old.From {
+			f.Takeovers++
+			return
+		}
+	}
+}
+
+// current returns what a node believes; nil: it has said nothing in this life.
+func (f *Fold) current(id nodes.ID) *Belief {
+	if n := &f.nodes[id]; n.belief >= 0 {
+		return &f.Beliefs[n.belief]
+	}
+	return nil
+}
+
+// leader returns whom a node believes to lead.
+func (f *Fold) leader(id nodes.ID) nodes.ID {
+	if b := f.current(id); b != nil {
+		return b.Leader
+	}
+	return nodes.None
+}
+
+func (f *Fold) endBelief(id nodes.ID, at int64, cut bool) {
+	if b := f.current(id); b != nil {
+		b.To, b.Cut = at, cut
+		f.nodes[id].belief = -1
+	}
+}
+
+// down takes the end of a life of a node: its beliefs end with it.
+func (f *Fold) down(id nodes.ID, at int64) {
+	if !f.has(id) || !f.nodes[id].up {
+		return
+	}
+	led := f.leader(id) == id
+	f.endBelief(id, at, true)
+	f.nodes[id].up, f.nodes[id].stopped = false, false
+	if led && f.running {
+		f.begin(at, Cause{What: LeaderCrashed, Node: id})
+	}
+}
+
+// rise takes the beginning of the next life of a node.
+func (f *Fold) rise(id nodes.ID, at int64) {
+	if f.has(id) {
+		f.nodes[id].up, f.nodes[id].stopped, f.nodes[id].restarted = true, false, at
+		f.Restarts = append(f.Restarts, Restart{id, at})
+	}
+}
+
+// count adds the time since the last event to what it was spent with.
+func (f *Fold) count(now int64) {
+	since := now - f.at
+	f.at = now
+	if !f.running || since <= 0 {
+		return
+	}
+	running, stopped, sameTerm := 0, 0, false
+	var led []uint64
+	for i := range f.nodes {
+		b := f.current(nodes.ID(i))
+		switch {
+		case b == nil || !b.Leads():
+		case f.nodes[i].stopped:
+			stopped++
+		default:
+			running++
+			sameTerm = sameTerm || f.byTerm && slices.Contains(led, b.Term)
+			led = append(led, b.Term)
+		}
+	}
+	switch {
+	case running == 0:
+		f.Leaderless += since
+	case running > 1:
+		f.TwoLeaders += since
+		if sameTerm {
+			f.TwoInTerm += since
+		}
+	}
+	if running < 2 && running+stopped > 1 {
+		f.TwoStopped += since
+	}
+}
+
+// overlap follows stretches with several leaders that run.
+func (f *Fold) overlap(now int64) {
+	var leaders []nodes.ID
+	var led []uint64
+	sameTerm := false
+	for i := range f.nodes {
+		if b := f.current(nodes.ID(i)); b != nil && b.Leads() && !f.nodes[i].stopped {
+			leaders = append(leaders, b.Node)
+			sameTerm = sameTerm || f.byTerm && slices.Contains(led, b.Term)
+			led = append(led, b.Term)
+		}
+	}
+	last := len(f.Overlaps) - 1
+	goesOn := last >= 0 && f.Overlaps[last].To == math.MaxInt64
+	switch {
+	case len(leaders) < 2:
+		f.endOverlap(now)
+		return
+	case !goesOn:
+		f.Overlaps = append(f.Overlaps, Overlap{From: now, To: math.MaxInt64})
+		last++
+	}
+	o := &f.Overlaps[last]
+	o.SameTerm = o.SameTerm || sameTerm
+	for _, id := range leaders {
+		if !slices.Contains(o.Leaders, id) {
+			o.Leaders = append(o.Leaders, id)
+		}
+	}
+}
+
+func (f *Fold) endOverlap(now int64) {
+	if last := len(f.Overlaps) - 1; last >= 0 && f.Overlaps[last].To == math.MaxInt64 {
+		f.Overlaps[last].To = now
+	}
+}
+
+// Close implements history.Fold.
+func (f *Fold) Close([]*history.NodeLog) {
+	f.count(f.at)
+	if f.running {
+		f.stop(f.at)
+	}
+	for id := range f.nodes {
+		f.endBelief(nodes.ID(id), f.at, true)
+	}
+}

@@ -1,0 +1,186 @@
+package election
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	"turnstile/bench/leadership"
+	"turnstile/bench/section"
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/detector"
+	"turnstile/nodes/history"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
+)
+
+// hop is how long every message takes in a scenario, unless it says otherwise.
+const hop = time.Millisecond
+
+// A scenario is a simulated election run.
+type scenario struct {
+	row        *nodes.Spec
+	config     nodes.Config
+	initiators workload.Initiators
+	detector   string         // beside the row; empty: the row's own; "none": none
+	network    *chaos.Network // nil: every message takes one hop
+	faults     []chaos.Fault
+	duration   time.Duration // zero: ten seconds
+	reordering bool
+	seed       uint64
+}
+
+// An outcome is what came of it.
+type outcome struct {
+	*leadership.Fold
+	sections *section.Fold
+	sent     map[string]uint64 // messages of the row by kind, over the whole run
+	stack    *nodes.Stack
+	codec    *nodes.Codec
+}
+
+// down has nodes be down from the beginning.
+func down(all ...nodes.ID) chaos.Fault { return chaos.Fault{Kill: chaos.Target{Nodes: all}} }
+
+// simulated runs the scenario.
+func (s scenario) simulated(t testing.TB) outcome {
+	t.Helper()
+	o := sim.Options{Spec: s.row, Config: s.row.Explicit(s.config), Seed: cmp.Or(s.seed, 1), Latency: hop,
+		Workload: workload.Workload{Load: workload.Campaign, Initiators: s.initiators}, Reordering: s.reordering,
+		Duration: cmp.Or(s.duration, 10*time.Second)}
+	if text := cmp.Or(s.detector, s.row.Detects); text != "" && text != "none" {
+		in, err := detector.Parse(text, s.config.N)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Beside = []nodes.Instance{in}
+	}
+	stack, err := o.Stack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.faults) > 0 || s.network != nil {
+		scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Codec: stack.Codec(), Measured: o.Duration}
+		resolved, err := chaos.Resolve(s.faults, scene, o.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		network := s.network
+		if network == nil {
+			network = &chaos.Network{}
+			if err := network.Latency.UnmarshalText([]byte(hop.String())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		under, err := network.Simulated(resolved, scene, o.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Saboteur, o.Latency, o.Shaper = under.Saboteur, under.Latency, under.Shaper
+	}
+	out := outcome{Fold: leadership.New(s.config.N, s.row.Leads.Terms), sections: section.New(0, nil),
+		stack: stack, codec: stack.Codec(), sent: map[string]uint64{}}
+	counts := countFold(func(logs []*history.NodeLog) { out.count(logs) })
+	if result, err := sim.Run(o, out.Fold, out.sections, counts); err != nil {
+		t.Fatal(err)
+	} else if result.Cut != nil {
+		t.Fatal(result.Cut)
+	}
+	return out
+}
+
+// countFold is called when a history is over.
+type countFold func([]*history.NodeLog)
+
+func (countFold) Add(history.Event)               {}
+func (f countFold) Close(logs []*history.NodeLog) { f(logs) }
+
+func (o *outcome) count(logs []*history.NodeLog) {
+	for _, l := range logs {
+		if len(l.Instances) == 0 {
+			continue
+		}
+		for kind, k := range l.Instances[0].Kinds {
+			if k.Sent > 0 {
+				o.sent[o.codec.Name(kind)] += k.Sent
+			}
+		}
+	}
+}
+
+// messages returns how many messages the row sent that are no heartbeats.
+func (o *outcome) messages() (all uint64) {
+	for kind := range o.codec.Kinds() {
+		if !o.codec.Kind(kind).Heartbeat {
+			all += o.sent[o.codec.Name(kind)]
+		}
+	}
+	return all
+}
+
+// leader returns whom all nodes that are up agreed on at the end; None: they did not agree.
+func (o *outcome) leader() nodes.ID {
+	if o.Open != nil || len(o.Elections) == 0 {
+		return nodes.None
+	}
+	return o.Elections[len(o.Elections)-1].Leader
+}
+
+// leads demands that all agree on a leader at the end, and that no two led at once or in one term.
+func (o *outcome) leads(t testing.TB, want nodes.ID) {
+	t.Helper()
+	if got := o.leader(); got != want {
+		t.Errorf("node %d leads, not %d: %v", got, want, o.last())
+	}
+	if len(o.Overlaps)+len(o.Conflicts)+len(o.Backwards) > 0 {
+		t.Errorf("two leaders at once %v, in one term %v; terms that went backwards %v",
+			o.Overlaps, o.Conflicts, o.Backwards)
+	}
+}
+
+// last returns what each node believed when the run ended.
+func (o *outcome) last() (all []leadership.Belief) {
+	for _, b := range slices.Backward(o.Beliefs) {
+		if !slices.ContainsFunc(all, func(a leadership.Belief) bool { return a.Node == b.Node }) {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+func TestBullyCostsWhatIsPublished(t *testing.T) {
+	for _, n := range []int{2, 3, 4, 5, 9, 32} {
+		for _, test := range []struct {
+			name       string
+			initiators workload.Initiators
+			want       int
+		}{
+			{"the lowest finds the leader dead", workload.LowestInitiates, n*n - n - 1},
+			{"the next in rank does", workload.TheseInitiate(nodes.ID(n - 2)), n - 1},
+			{"all do", workload.AllInitiate, n*n - n - 1},
+		} {
+			s := scenario{row: &bullyRow, config: nodes.Config{N: n}, initiators: test.initiators, detector: "none",
+				faults: []chaos.Fault{down(nodes.ID(n - 1))}}
+			o := s.simulated(t)
+			o.leads(t, nodes.ID(n-2))
+			if got := o.messages(); got != uint64(test.want) {
+				t.Errorf("n=%d, %s: %d messages, not %d: %v", n, test.name, got, test.want, o.sent)
+			}
+		}
+	}
+}
+
+func TestALeaderIsReplaced(t *testing.T) {
+	s := scenario{row: &bullyRow, config: nodes.Config{N: 5}, faults: []chaos.Fault{
+		{Kill: chaos.Target{Nodes: chaos.Group{4}}, At: 2 * time.Second, For: 2 * time.Second}}}
+	o := s.simulated(t)
+	if o.leader() != 4 || len(o.Elections) < 3 {
+		t.Errorf("%d leads after %v", o.leader(), o.Elections)
+	}
+	for _, e := range o.Elections {
+		t.Logf("%+v", e)
+	}
+	t.Log(o.Leaderless, o.TwoLeaders, o.Flaps, o.Takeovers, o.Overlaps, o.sent)
+}
