@@ -99,8 +99,12 @@ func (r *Run) faults(number int) []chaos.Fault {
 func checked(faults []chaos.Fault) (all []check.Fault) {
 	for i := range faults {
 		f := &faults[i]
-		all = append(all, check.Fault{Text: f.String(), OfLinks: f.OfLinks(), ForGood: f.ForGood(),
-			Breaks: f.Breaks(), Leaves: f.Leaves()})
+		asked := check.Fault{Text: f.String(), OfLinks: f.OfLinks(), ForGood: f.ForGood(), Breaks: f.Breaks(),
+			Leaves: f.Leaves()}
+		if !f.Cut.None() {
+			asked.Separates = func(a, b nodes.ID) bool { return f.Cut.Separates(a, b) && f.Cut.Separates(b, a) }
+		}
+		all = append(all, asked)
 	}
 	return all
 }

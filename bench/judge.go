@@ -31,6 +31,9 @@ func setting(o Options, simulated bool, spec *nodes.Spec, faults []chaos.Fault) 
 	s := check.SettingOf(o.stack(spec))
 	s.Cost, s.CostKnown = cost, known(cost)
 	s.Real = !simulated
+	if s.Real {
+		s.Slack = unhurried + time.Duration(o.Config.N)*unhurriedPerNode
+	}
 	s.Open, s.Alone = o.Workload.Load == workload.Open, o.alone()
 	s.Expected, s.Faults, s.Promise = o.Entries, checked(faults), promise(o, simulated, spec)
 	return s
@@ -79,4 +82,12 @@ func judgementOf(h history.Header, load workload.Load, s check.Setting) judgemen
 		j.faults = measure.NewFaults(sections)
 	}
 	return j
+}
+
+// lead adds the measures of a run about leaders, once all is folded.
+func (j *judgement) lead() {
+	if leaders := j.checks.Leaders(); leaders != nil {
+		m := &j.measures.Measures
+		m.Leaders = measure.NewLeaders(leaders, m.Messages.Sent)
+	}
 }

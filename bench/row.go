@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -50,6 +51,9 @@ func (r *Run) row(t *Trial) results.Row {
 		row.Faults = strings.Join(textsOf(o.Faults), "; ")
 	}
 	t.Measures.Fill(&row)
+	if t.Measures.Leaders != nil {
+		row.HoldUS = results.Figure{}
+	}
 	return row
 }
 
@@ -78,6 +82,9 @@ func (r *Record) asked() results.Asked {
 		WarmupS:   results.Number(o.Warmup.Seconds()),
 	}
 	switch w.Load {
+	case workload.Campaign:
+		a.Initiators = cmp.Or(string(w.Initiators), string(workload.AllInitiate))
+		a.Hold = ""
 	case workload.Closed:
 		a.Think = w.Think.String()
 	case workload.Open:

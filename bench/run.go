@@ -18,8 +18,8 @@ import (
 	"turnstile/bench/measure"
 	"turnstile/chaos"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/history"
-	"turnstile/nodes/mutex"
 	"turnstile/results"
 )
 
@@ -294,7 +294,7 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 			folder.File(results.RunFile), folder.HistoryFile(count+1))
 	}
 	var err error
-	if r.Spec, err = mutex.Find(r.Record.Options.Algorithm); err != nil {
+	if r.Spec, err = catalog.Find(r.Record.Options.Algorithm); err != nil {
 		return nil, err
 	}
 	if err := r.checkKinds(); err != nil {
@@ -370,6 +370,7 @@ func (r *Run) judgement(h history.Header, number int) judgement {
 // conclude adds a trial that has been judged.
 func (r *Run) conclude(number int, j judgement) {
 	record := &r.Record.Trials[number-1]
+	j.lead()
 	t := &Trial{Number: number, Trouble: record.Trouble, Measures: &j.measures.Measures,
 		Verdict: j.checks.Verdict()}
 	if t.Trouble != "" && t.Verdict.Outcome != check.Violated { // it may have left what nobody has checked

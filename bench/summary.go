@@ -11,7 +11,7 @@ import (
 
 	"turnstile/bench/check"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -63,7 +63,7 @@ func ReadSummary(folder *results.Folder) (*Summary, error) {
 	if err := s.Record.checkFormat(folder); err != nil {
 		return nil, err
 	}
-	if s.Spec, err = mutex.Find(s.Record.Options.Algorithm); err != nil {
+	if s.Spec, err = catalog.Find(s.Record.Options.Algorithm); err != nil {
 		return nil, err
 	}
 	if err := s.Record.Options.checkStoredDetector(s.Spec); err != nil {

@@ -32,7 +32,7 @@ func TestTolerantRowsStandAllScenarios(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s", row.Name, plan.Name), func(t *testing.T) {
 					t.Parallel()
 					inside := 0
-					for seed := range soak.Pick[uint64](2, 8, 100) {
+					for seed := range soak.Pick[uint64](2, 3, 100) {
 						inside += stands(t, row, plan.Name, seed+1, false)
 						if row.Fenced {
 							inside += stands(t, row, plan.Name, seed+1, true)

@@ -180,7 +180,7 @@ func (t *trial) rest(ctx context.Context) error {
 	vigil := t.newVigil()
 	for {
 		s := t.watch.read()
-		if (!t.Detects() || t.watch.hushed) && !t.unhealed() {
+		if (!t.Detects() && t.spec.Leads == nil || t.watch.hushed) && !t.unhealed() {
 			if resting, err := t.resting(ctx, s); err != nil {
 				return err
 			} else if resting {
@@ -219,7 +219,7 @@ func (t *trial) rest(ctx context.Context) error {
 // calming returns the order by which what goes on for ever comes to rest; nothing if all does so by itself.
 func (t *trial) calming() string {
 	switch {
-	case t.spec.Circulates:
+	case t.spec.Circulates, t.spec.Leads != nil:
 		return host.Park
 	case t.Detects():
 		return host.Hush

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
@@ -40,6 +41,12 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 		return err
 	}
 	o.WarmupLimit = o.warmupLimit()
+	if (o.Workload.Load == workload.Campaign) != (spec.Leads != nil) {
+		return wrongKind(spec)
+	}
+	if spec.Leads != nil {
+		return errors.Join(o.validateElections(spec), o.resolvable(spec))
+	}
 	if err := o.validateEnd(); err != nil {
 		return err
 	}
@@ -47,6 +54,32 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 		return err
 	}
 	return o.validateLoad()
+}
+
+// wrongKind says that a run of this kind is none for an algorithm.
+func wrongKind(spec *nodes.Spec) error {
+	if spec.Leads != nil {
+		return fmt.Errorf("%s elects leaders, and has no critical section to request: use elect", spec.Name)
+	}
+	return fmt.Errorf("%s is an algorithm of mutual exclusion, and elects nobody: use bench or simulate, or "+
+		"take an elector (see list)", spec.Name)
+}
+
+// validateElections checks what a run about leaders is to do.
+func (o *Options) validateElections(spec *nodes.Spec) error {
+	o.Workload.Hold, o.Workload.Think = chance.Distribution{}, chance.Distribution{}
+	switch {
+	case o.Entries > 0:
+		return errors.New("a number of entries: a run about leaders has none, so say how long it lasts")
+	case o.Warmup != 0:
+		return fmt.Errorf("a warm-up of %v: a run about leaders is measured from its first election on", o.Warmup)
+	case o.Config.Units > 1:
+		return fmt.Errorf("%d units: there is one leader", o.Config.Units)
+	}
+	if err := o.Workload.Initiators.Check(o.Config.N); err != nil {
+		return err
+	}
+	return o.validateEnd()
 }
 
 // broadcasters names the algorithms that broadcast.

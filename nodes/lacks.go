@@ -9,13 +9,13 @@ import (
 func (s *Spec) Check() error {
 	return s.lacking(append(s.needs(), []need{
 		{"Name", s.Name == ""},
-		{"Aliases", len(s.Aliases) == 0},
+		{"Aliases", len(s.Aliases) == 0 && s.Leads == nil},
 		{"Family", s.Family == ""},
 		{"Source", s.Source == ""},
 		{"Summary", s.Summary == ""},
-		{"Live", s.Live == 0 && !s.Detector},
-		{"Cost", s.Cost == nil && !s.Detector},
-		{"Faults", len(s.Faults) == 0 && !s.Detector},
+		{"Live", s.Live == 0 && !s.Detector && s.Leads == nil},
+		{"Cost", s.Cost == nil && !s.Detector && s.Leads == nil},
+		{"Faults", len(s.Faults) == 0 && !s.Detector && s.Leads == nil},
 		{"BrokenAt", s.Broken != "" && s.BrokenAt.N == 0},
 	}...))
 }

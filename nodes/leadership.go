@@ -2,7 +2,8 @@ package nodes
 
 import "time"
 
-// A Leadership is what an elector promises of its leaders.
+// A Leadership is what an elector promises of its leaders. That it does not elect two rests on Spec.Safe, and
+// that in the end all agree on one that is up, on Spec.Live alone.
 type Leadership struct {
 	// Terms says that each leader is elected for a term that no other leader has: two leaders of one term are a
 	// violation, whoever else leads in another. Without terms, any two leaders at once are.
@@ -15,6 +16,16 @@ type Leadership struct {
 	// Lapse is within what time a leader that cannot reach a majority knows that it leads no more; nil: it may
 	// never know.
 	Lapse func(c Config) time.Duration
+	// Rank is the rank of a node, of which there are no two; nil: its number.
+	Rank func(c Config, id ID) uint32
+}
+
+// RankOf returns the rank of a node.
+func (l *Leadership) RankOf(c Config, id ID) uint32 {
+	if l.Rank == nil {
+		return uint32(id)
+	}
+	return l.Rank(c, id)
 }
 
 // A Winner says which of the nodes that are up is to be elected.
@@ -23,7 +34,7 @@ type Winner uint8
 // The winners.
 const (
 	AnyWins     Winner = iota // whoever it turns out to be
-	HighestWins               // the one of the highest rank: see Leadership
+	HighestWins               // the one of the highest rank: see RankOf
 	LowestWins
 )
 

@@ -270,6 +270,15 @@ func (s *Spec) GraceOf(c Config) time.Duration {
 	return s.Grace(c)
 }
 
+// CostOf returns what the algorithm was published to cost: any, if nothing is.
+func (s *Spec) CostOf(c Config) Cost {
+	if s.Cost != nil {
+		return s.Cost(c)
+	}
+	any := Unbounded(0)
+	return Cost{Sequential: any, One: any, Saturated: any, Any: any, Delay: any}
+}
+
 // Codec returns the codec of the algorithm's messages.
 func (s *Spec) Codec() *Codec { return NewCodec(s.Messages) }
 

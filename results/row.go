@@ -65,6 +65,23 @@ type Row struct {
 	DetectionUSMean Figure `csv:"detection_us_mean"`      // from a crash until another node suspects
 	DetectionUSMax  Figure `csv:"detection_us_max"`
 
+	Elections             Figure `csv:"elections"` // that elected somebody
+	Rejoins               Figure `csv:"rejoins"`   // times after which all agreed on the same leader again
+	ElectUSP50            Figure `csv:"elect_us_p50"`
+	ElectUSP99            Figure `csv:"elect_us_p99"`
+	ElectUSMax            Figure `csv:"elect_us_max"`
+	ElectDetectionUSP50   Figure `csv:"elect_detection_us_p50"`   // until a node declares anything
+	ElectDeclarationUSP50 Figure `csv:"elect_declaration_us_p50"` // from then until the leader declares itself
+	ElectAgreementUSP50   Figure `csv:"elect_agreement_us_p50"`   // from then until all agree
+	LeaderlessUS          Figure `csv:"leaderless_us"`
+	TwoLeadersUS          Figure `csv:"two_leaders_us"`
+	TwoLeadersInTermUS    Figure `csv:"two_leaders_in_term_us"`
+	TwoLeadersStoppedUS   Figure `csv:"two_leaders_stopped_us"` // one of them stood still
+	Flaps                 Figure `csv:"flaps"`
+	Takeovers             Figure `csv:"takeovers"`
+	TermsBackwards        Figure `csv:"terms_backwards"`
+	MessagesPerElection   Figure `csv:"messages_per_election"`
+
 	Violations  Figure `csv:"violations"`
 	OverlapUS   Figure `csv:"overlap_us"`
 	Unfinished  Figure `csv:"unfinished"`
@@ -102,12 +119,14 @@ type Asked struct {
 	Units     int               `csv:"units"` // of each resource
 	Resources int               `csv:"resources"`
 
-	Load     string `csv:"load"`
-	Whole    Figure `csv:"whole"` // share of requests for all units
-	Hold     string `csv:"hold"`  // distributions, as in flags
-	Think    string `csv:"think"`
-	RatePerS Figure `csv:"rate_per_s"` // of each node
-	Arrivals string `csv:"arrivals"`
+	Load string `csv:"load"`
+	// Initiators are who campaigns when a run about leaders begins.
+	Initiators string `csv:"initiators"`
+	Whole      Figure `csv:"whole"` // share of requests for all units
+	Hold       string `csv:"hold"`  // distributions, as in flags
+	Think      string `csv:"think"`
+	RatePerS   Figure `csv:"rate_per_s"` // of each node
+	Arrivals   string `csv:"arrivals"`
 
 	Latency   string `csv:"latency"`
 	Regions   string `csv:"regions"`

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
 )
 
 // A CellError says where in a table there is something that cannot be read.
@@ -74,7 +74,7 @@ func (c *column) of(row reflect.Value) any {
 // optionNames lists the options of all algorithms.
 func optionNames() []string {
 	var names []string
-	for _, o := range nodes.Options(mutex.Table) {
+	for _, o := range nodes.Options(catalog.All()) {
 		names = append(names, o.Name)
 	}
 	return names

@@ -123,9 +123,14 @@ type Setting struct {
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
 	Grace      time.Duration    // within which it recovers once what breaks these for a time is over
-	Fenced     bool             // the resource demands fence numbers, and refuses what comes late
-	Promise    Promise          // of the order in which it serves
-	Open       bool             // the schedule of requests was fixed before the run
+	// Of a run about leaders: what they promise, within what time a leader gives way to the next and one that
+	// has no majority knows it, and what processes are allowed beside all these times.
+	Leads          *nodes.Leadership
+	Overlap, Lapse time.Duration
+	Slack          time.Duration
+	Fenced         bool    // the resource demands fence numbers, and refuses what comes late
+	Promise        Promise // of the order in which it serves
+	Open           bool    // the schedule of requests was fixed before the run
 	// Capacity tells how many units the resource of an instance has; nil: as many as Config says.
 	Capacity func(instance uint16) int
 	Faults   []Fault // that were asked for, in the order of their numbers
@@ -138,9 +143,19 @@ func SettingOf(stack *nodes.Stack) Setting {
 	in := stack.Instances()[0]
 	row, c := in.Spec, in.Config
 	_, timed := row.Machine(c, 0).(nodes.Timed)
-	return Setting{Config: c, Algorithm: row.Name, Codec: stack.Codec(), Identities: row.Identities,
+	s := Setting{Config: c, Algorithm: row.Name, Codec: stack.Codec(), Identities: row.Identities,
 		Timed: timed, Exact: row.Exact, Circulates: stack.Circulates(), Detects: stack.Detectors() != nil,
-		Safe: row.SafeIn(c), Live: row.Live, Grace: stack.Grace(), Fenced: stack.Fenced(0)}
+		Safe: row.SafeIn(c), Live: row.Live, Grace: stack.Grace(), Fenced: stack.Fenced(0), Leads: row.Leads}
+	if stack.Elects() {
+		s.Kind = Election
+		if row.Leads.Overlap != nil {
+			s.Overlap = row.Leads.Overlap(c)
+		}
+		if row.Leads.Lapse != nil {
+			s.Lapse = row.Leads.Lapse(c)
+		}
+	}
+	return s
 }
 
 // A check judges one promise by the evidence of a run.
@@ -152,8 +167,11 @@ type check struct {
 // A Kind of run says which checks are made.
 type Kind int
 
-// MutualExclusion is the kind of a run in which clients share resources.
-const MutualExclusion Kind = 0
+// The kinds of runs.
+const (
+	MutualExclusion Kind = iota // clients share resources
+	Election                    // nodes elect leaders
+)
 
 // checks lists the checks of each kind of run. Of two equal outcomes, the first gives the reason of the
 // verdict.
@@ -172,6 +190,17 @@ var checks = [...][]check{
 		{"evidence", enough},
 		{"faults", faults},
 		{"load", load},
+	},
+	Election: {
+		{"agreement", agreed},
+		{"leaders", leaders},
+		{"terms", terms},
+		{"winner", winner},
+		{"lapse", lapse},
+		{"loss", loss},
+		{"accounting", func(e *Fold) Finding { return e.books }},
+		{"elections", elections},
+		{"faults", faults},
 	},
 }
 
@@ -217,7 +246,9 @@ func (e *Fold) Verdict() Verdict {
 		f.Check = check.name
 		v.Findings = append(v.Findings, f)
 	}
-	doubt(v.Findings)
+	if e.Kind == MutualExclusion {
+		doubt(v.Findings)
+	}
 	worst := v.Worst()
 	v.Outcome, v.Reason, v.OutsideModel = worst.Outcome, worst.Says, worst.OutsideModel
 	return v

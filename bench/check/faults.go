@@ -16,7 +16,9 @@ type Fault struct {
 	OfLinks bool // it hits messages; otherwise it hits nodes
 	ForGood bool // it is not healed
 	Breaks  nodes.Assumption
-	Leaves  time.Duration // for how long after it what it did may last: messages that come late, timers
+	// Separates reports whether it cuts a node off from another, both ways; nil: it cuts nothing.
+	Separates func(a, b nodes.ID) bool
+	Leaves    time.Duration // for how long after it what it did may last: messages that come late, timers
 }
 
 // faults: what was to go wrong did go wrong and was healed, and somebody entered while it lasted, if the
@@ -35,7 +37,7 @@ func faults(e *Fold) Finding {
 		}
 		began[f.Number] = true
 		asked := &e.Faults[f.Number-1]
-		lines = append(lines, asked.says(f))
+		lines = append(lines, e.says(asked, f))
 		if says := e.lacks(asked, f); says != "" {
 			wrong = append(wrong, says)
 		}
@@ -62,13 +64,16 @@ func faults(e *Fold) Finding {
 }
 
 // says says what a fault hit, and who entered meanwhile.
-func (asked *Fault) says(f *section.Fault) string {
+func (e *Fold) says(asked *Fault, f *section.Fault) string {
 	hit := english.Count(f.Hits, "message", "messages")
 	switch {
 	case f.Victim >= 0:
 		hit = name(f.Victim)
 	case !asked.OfLinks:
 		hit = english.Count(f.Nodes, "node", "nodes")
+	}
+	if e.Kind == Election {
+		return fmt.Sprintf("%s: it hit %s", asked.Text, hit)
 	}
 	says := fmt.Sprintf("%s: it hit %s; %s", asked.Text, hit,
 		english.Count(f.Entries, "entry", "entries"))
@@ -88,6 +93,8 @@ func (e *Fold) lacks(asked *Fault, f *section.Fault) string {
 		return asked.Text + ": it hit no message, since none came that it is for"
 	case !asked.OfLinks && f.Nodes == 0:
 		return asked.Text + ": it hit no node"
+	case e.Kind == Election:
+		return ""
 	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
 		return ""
 	case f.Entries == 0 && e.lasts(asked, f):

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"turnstile/bench/leadership"
 	"turnstile/bench/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -24,8 +25,9 @@ type Fold struct {
 	audit           audit
 	deserted        []string // nodes that lost their connections though no fault took them away
 	fair            *fairFold
-	entryCost       nodes.EntryCost // nil: not known
-	due             uint64          // messages that the entries take by it
+	entryCost       nodes.EntryCost  // nil: not known
+	due             uint64           // messages that the entries take by it
+	leaders         *leadership.Fold // nil: the run is not about leaders
 }
 
 // New returns a fold of the history that s folds.
@@ -35,6 +37,10 @@ func New(s *section.Fold, setting Setting) *Fold {
 		f.entryCost = setting.Exact(setting.Config, setting.Alone)
 	}
 	s.Observe(f)
+	if setting.Kind == Election {
+		f.leaders = leadership.New(setting.Config, setting.Leads)
+		s.Observe(leaderObserver{f.leaders})
+	}
 	return f
 }
 

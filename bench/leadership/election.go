@@ -20,6 +20,20 @@ type Election struct {
 	// Again says that the leader is the one whom all had agreed on before, in the same term: nobody was elected,
 	// somebody only learned who leads.
 	Again bool
+
+	// The highest and the lowest by rank of those that ran when it was over and had been up all the time; None:
+	// there was none.
+	Highest, Lowest nodes.ID
+}
+
+// Elected returns how many elections were completed that elected somebody: see Election.Again.
+func (f *Fold) Elected() (n int) {
+	for i := range f.Elections {
+		if !f.Elections[i].Again {
+			n++
+		}
+	}
+	return n
 }
 
 // A Cause is what an election began with.
@@ -89,7 +103,26 @@ func (f *Fold) settle(e *history.Event) {
 	if done.Again && done.Agreed == done.Begun {
 		return // at no time was it otherwise
 	}
+	done.Highest, done.Lowest = f.extremes(done.Begun)
 	f.Elections = append(f.Elections, *done)
+}
+
+// extremes returns the highest and the lowest by rank of those that run and have been up since a time.
+func (f *Fold) extremes(since int64) (highest, lowest nodes.ID) {
+	highest, lowest = nodes.None, nodes.None
+	for i := range f.nodes {
+		n, id := &f.nodes[i], nodes.ID(i)
+		if !n.up || n.stopped || n.restarted > since {
+			continue
+		}
+		if highest == nodes.None || f.rank(id) > f.rank(highest) {
+			highest = id
+		}
+		if lowest == nodes.None || f.rank(id) < f.rank(lowest) {
+			lowest = id
+		}
+	}
+	return highest, lowest
 }
 
 // causeOf returns what an election begins with that an event brings about.

@@ -7,6 +7,7 @@
 package leadership
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -20,6 +21,25 @@ type Belief struct {
 	Term         uint64
 	From, To     int64
 	Cut          bool // it ended because its node went down, or with the history
+}
+
+// Says says in words what the node believed.
+func (b *Belief) Says() string {
+	says := ""
+	switch b.Leader {
+	case b.Node:
+		says = "says that it leads"
+	case nodes.None:
+		says = "knows of no leader"
+	case nodes.Somebody:
+		says = "says that somebody else leads"
+	default:
+		says = fmt.Sprintf("says that node %d leads", b.Leader)
+	}
+	if b.Term > 0 {
+		says += fmt.Sprintf(", in term %d", b.Term)
+	}
+	return says
 }
 
 // Leads reports whether the node believed in itself.
@@ -53,6 +73,7 @@ type Fold struct {
 	election   *Election           // that goes on
 	settled    standing            // the last leader that all agreed on
 	conflict   map[uint64]bool
+	rank       func(nodes.ID) uint32
 }
 
 // A Restart is when a node came up again.
@@ -92,11 +113,13 @@ type node struct {
 	declared    bool // term is known
 }
 
-// New returns a fold of the history of a cluster of n clients. byTerm says that leaders have terms of their
-// own.
-func New(n int, byTerm bool) *Fold {
-	f := &Fold{stack: n, byTerm: byTerm, nodes: make([]node, n), terms: map[uint64]nodes.ID{},
-		conflict: map[uint64]bool{}, settled: standing{leader: nodes.None}, Begun: math.MaxInt64, End: math.MaxInt64}
+// New returns a fold of the history of a cluster whose electors promise this.
+func New(c nodes.Config, promises *nodes.Leadership) *Fold {
+	n, byTerm := c.N, promises.Terms
+	f := &Fold{rank: func(id nodes.ID) uint32 { return promises.RankOf(c, id) },
+		stack: n, byTerm: byTerm, nodes: make([]node, n), terms: map[uint64]nodes.ID{},
+		conflict: map[uint64]bool{},
+		settled:  standing{leader: nodes.None}, Begun: math.MaxInt64, End: math.MaxInt64}
 	for i := range f.nodes {
 		f.nodes[i] = node{up: true, belief: -1}
 	}
@@ -106,8 +129,8 @@ func New(n int, byTerm bool) *Fold {
 // Add implements history.Fold.
 func (f *Fold) Add(e history.Event) {
 	switch e.Kind {
-	case history.Elected, history.Campaigned, history.Killed, history.Crashed, history.Restarted, history.Paused, history.Resumed,
-		history.Marked:
+	case history.Elected, history.Campaigned, history.Killed, history.Crashed, history.Restarted,
+		history.Paused, history.Resumed, history.Marked:
 	default:
 		return
 	}
@@ -164,7 +187,8 @@ func (f *Fold) elected(e *history.Event) {
 		return // it was killed and had not ended yet: its belief is over
 	}
 	n := &f.nodes[e.Node]
-	b := Belief{Node: e.Node, Leader: nodes.ID(int32(e.Count)), Term: uint64(e.Value), From: e.At, To: math.MaxInt64}
+	b := Belief{Node: e.Node, Leader: nodes.ID(int32(e.Count)), Term: uint64(e.Value),
+		From: e.At, To: math.MaxInt64}
 	if n.declared && b.Term < n.term {
 		f.Backwards = append(f.Backwards, b)
 	}

@@ -28,6 +28,8 @@ type Measures struct {
 
 	Messages Messages
 
+	Leaders *Leaders // nil: the run is not about leaders
+
 	Detects   bool // a failure detector runs beside the algorithm
 	Detection section.Detection
 	// Wrong suspicions per hour, in the whole run.

@@ -45,6 +45,12 @@ const (
 	SynchronizationDelayTag = "sync_delay"
 )
 
+// A taggedLatency is a latency with its tag in latency.hlog.
+type taggedLatency struct {
+	tag string
+	of  *Latency
+}
+
 // Interval returns the latencies of the trial for latency.hlog. began is its zero of time.
 func (m *Measures) Interval(trial int, began time.Time) results.Interval {
 	in := results.Interval{
@@ -52,13 +58,14 @@ func (m *Measures) Interval(trial int, began time.Time) results.Interval {
 		Start:  began.Add(time.Duration(m.Window.From)),
 		Length: time.Duration(m.Window.Length()),
 	}
-	for _, t := range []struct {
-		tag string
-		of  *Latency
-	}{
+	all := []taggedLatency{
 		{results.WaitTag, &m.Wait}, {QueueTag, &m.Queue}, {ProtocolTag, &m.Protocol}, {HoldTag, &m.Hold},
 		{SynchronizationDelayTag, &m.SynchronizationDelay},
-	} {
+	}
+	if m.Leaders != nil {
+		all = m.Leaders.tagged()
+	}
+	for _, t := range all {
 		if t.of.Hist != nil {
 			in.Latencies = append(in.Latencies, results.Tagged{Tag: t.tag, Hist: t.of.Hist})
 		}
@@ -81,6 +88,9 @@ func (m *Measures) Fill(row *results.Row) {
 	row.OwnCPU, row.BrokerShare, row.OthersCPU = m.OwnCPU, m.BrokerShare, m.OthersCPU
 	row.NodeRSSMB, row.ReadyMS = m.NodeRSSMB, m.ReadyMS
 	row.PauseSMax = m.PauseS
+	if m.Leaders != nil {
+		m.Leaders.Fill(row)
+	}
 	if m.Detects {
 		row.Heartbeats = results.Count(m.Messages.Heartbeats)
 		row.Suspicions = results.Count(m.Detection.Suspicions)

@@ -12,9 +12,9 @@ import (
 	"turnstile/bench/bare"
 	"turnstile/chaos"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/host"
-	"turnstile/nodes/mutex"
 )
 
 // The exit statuses.
@@ -81,7 +81,7 @@ func (r *role) run(orders io.Reader, stdout io.Writer) error {
 		go io.Copy(io.Discard, orders) // there are none, but the end of the pipe is to be seen
 		return bare.Run(*r.Bare, stdout)
 	case r.Node != nil:
-		spec, err := mutex.Find(r.Algorithm)
+		spec, err := catalog.Find(r.Algorithm)
 		if err != nil {
 			return err
 		}

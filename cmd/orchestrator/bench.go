@@ -16,6 +16,9 @@ import (
 	"turnstile/bench/check"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/internal/english"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
@@ -52,9 +55,11 @@ type benchCall struct {
 	row            *spec // the algorithm
 	load, arrivals string
 	regions        string // the file of them
+	initiators     string
 	faults         faultFlags
 	setup          bench.Setup
 	simulated      bool
+	elects         bool // it is a call of elect
 	json           bool
 	noProgress     bool
 }
@@ -102,14 +107,18 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	c.Patience = 3 * time.Second
 	f.SortFlags = false
 	f.SetNormalizeFunc(longN)
-	f.StringVar(&c.Algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
-	f.IntVarP(&c.Config.N, "nodes", "n", 8, "how many nodes ask for the critical section")
-	f.StringVar(&c.load, "load", "", "saturated, closed, open, one or sequential (default saturated)")
-	c.Workload.Hold = chance.Constant(100 * time.Microsecond)
-	f.Var(&c.Workload.Hold, "hold", "time inside the critical section")
-	f.Var(&c.Workload.Think, "think", "time between a release and the next request; implies --load closed")
-	f.Float64Var(&c.Workload.Rate, "rate", 0, "requests per second and node; implies --load open")
-	f.StringVar(&c.arrivals, "arrivals", "", "open load: poisson (at random) or even (default poisson)")
+	if c.elects {
+		f.StringVar(&c.Algorithm, "scheme", "bully", "the scheme of election, by `name` or alias (see list)")
+		f.IntVarP(&c.Config.N, "nodes", "n", 5, "how many nodes elect a leader")
+	} else {
+		f.StringVar(&c.Algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
+		f.IntVarP(&c.Config.N, "nodes", "n", 8, "how many nodes ask for the critical section")
+		c.addLoadFlags(f)
+	}
+	if c.elects || c.simulated {
+		f.StringVar(&c.initiators, "initiators", "", "elections: who campaigns when the run begins: all, none, "+
+			"lowest, highest, random:K or nodes, as in 0,3 (default all)")
+	}
 	f.Var(&c.Latency, "latency", "latency of every link, injected if the links are real")
 	f.StringVar(&c.regions, "regions", "",
 		"`file` of the latencies between regions, instead of --latency (see docs/running.md)")
@@ -119,14 +128,18 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	f.StringVar(&c.Detector, "detector", "",
 		"failure `detector` beside the algorithm, as in heartbeat or probe:period=50ms,timeout=200ms, or none "+
 			"(default the one that the algorithm listens to, if any; see list)")
-	f.BoolVar(&c.Config.Fenced, "fenced", false,
-		"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
+	if !c.elects {
+		f.BoolVar(&c.Config.Fenced, "fenced", false,
+			"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
+	}
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
-	addOptions(cmd, &c.Config)
+	addOptions(cmd, &c.Config, c.table())
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
-	f.DurationVar(&c.Warmup, "warmup", 0, "how long to run before measuring (default a tenth of --duration, "+
-		"at most 1s, and then until each client that asks has entered twice, at most 10s)")
-	f.Uint64Var(&c.Entries, "entries", 0, "end after so many entries, not after --duration")
+	if !c.elects {
+		f.DurationVar(&c.Warmup, "warmup", 0, "how long to run before measuring (default a tenth of --duration, "+
+			"at most 1s, and then until each client that asks has entered twice, at most 10s)")
+		f.Uint64Var(&c.Entries, "entries", 0, "end after so many entries, not after --duration")
+	}
 	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and nodes of its own")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
 	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
@@ -134,6 +147,35 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 		"`name` of the result set that the run belongs to")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
 	addNoProgress(cmd, &c.noProgress)
+}
+
+// addLoadFlags adds the flags of what clients do.
+func (c *benchCall) addLoadFlags(f *pflag.FlagSet) {
+	f.StringVar(&c.load, "load", "", "saturated, closed, open, one or sequential (default saturated)")
+	c.Workload.Hold = chance.Constant(100 * time.Microsecond)
+	f.Var(&c.Workload.Hold, "hold", "time inside the critical section")
+	f.Var(&c.Workload.Think, "think", "time between a release and the next request; implies --load closed")
+	f.Float64Var(&c.Workload.Rate, "rate", 0, "requests per second and node; implies --load open")
+	f.StringVar(&c.arrivals, "arrivals", "", "open load: poisson (at random) or even (default poisson)")
+}
+
+// table returns the algorithms that the command takes.
+func (c *benchCall) table() []*spec {
+	switch {
+	case c.elects:
+		return election.Table
+	case c.simulated:
+		return catalog.All()
+	}
+	return mutex.Table
+}
+
+// naming is the name of the flag that names the algorithm.
+func (c *benchCall) naming() string {
+	if c.elects {
+		return "scheme"
+	}
+	return "algo"
 }
 
 // addNoProgress adds the flag of all commands that show progress.
@@ -152,7 +194,23 @@ func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 // resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
 // the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) (err error) {
-	if err := c.resolveLoad(s); err != nil {
+	if c.row, err = catalog.Find(c.Algorithm); err != nil {
+		return s.blame(err, c.naming())
+	}
+	switch {
+	case c.elects && c.row.Leads == nil:
+		return s.blame(fmt.Errorf("%s elects nobody: use bench or simulate, or take one of %s", c.row.Name,
+			english.List(namesOf(election.Table))), c.naming())
+	case c.row.Leads != nil && !c.elects && !c.simulated:
+		return s.blame(fmt.Errorf("%s elects leaders, and has no critical section to request: use elect",
+			c.row.Name), c.naming())
+	}
+	if c.row.Leads != nil {
+		err = c.resolveElections(s)
+	} else {
+		err = c.resolveLoad(s)
+	}
+	if err != nil {
 		return s.blame(err, "load", "think", "rate", "arrivals")
 	}
 	c.resolveEnd(s)
@@ -165,10 +223,7 @@ func (c *benchCall) resolve(s settings) (err error) {
 	if c.setup.Node == "" {
 		c.setup.Node = ownSibling("node")
 	}
-	if c.row, err = mutex.Find(c.Algorithm); err != nil {
-		return s.blame(err, "algo")
-	}
-	if c.Config, err = s.checkOptions(c.row, c.Config, s.rank("algo")); err != nil {
+	if c.Config, err = s.checkOptions(c.row, c.Config, s.rank(c.naming())); err != nil {
 		return err
 	}
 	scene := &chaos.Scene{Spec: c.row, Config: c.Config, Measured: c.Duration, Simulated: c.simulated,
@@ -177,7 +232,7 @@ func (c *benchCall) resolve(s settings) (err error) {
 		return err
 	}
 	c.Brokers, c.Proxies = scene.Brokers, c.Proxies || !c.simulated && chaos.NeedsProxies(c.Faults)
-	if !c.row.Broadcasts() && s.rank("multicast") < s.rank("algo") { // it is for other algorithms
+	if !c.row.Broadcasts() && s.rank("multicast") < s.rank(c.naming()) { // it is for other algorithms
 		c.Multicast = false
 	}
 	return s.blame(c.Validate(c.row))
@@ -268,7 +323,7 @@ func (c *benchCall) resolveEnd(s settings) {
 	if c.Entries > 0 && s.rank("warmup") < s.rank("entries") {
 		c.Warmup = 0
 	}
-	if c.Entries == 0 && !s.given("warmup") {
+	if c.Entries == 0 && !s.given("warmup") && c.row.Leads == nil {
 		c.Warmup, c.WarmupLimit = min(c.Duration/10, time.Second), bench.WarmupLimit
 	}
 }

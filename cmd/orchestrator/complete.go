@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/election"
 	"turnstile/results"
 )
 
@@ -23,11 +24,15 @@ func plainUsages(cmd *cobra.Command) {
 // completeFlags makes shells complete the values of the flags of runs.
 func completeFlags(cmd *cobra.Command) {
 	for flag, values := range map[string][]string{
-		"load":     {"saturated", "closed", "open", "one", "sequential"},
-		"arrivals": {"poisson", "even"},
+		"load":       {"saturated", "closed", "open", "one", "sequential"},
+		"arrivals":   {"poisson", "even"},
+		"initiators": {"all", "none", "lowest", "highest", "random:1"},
 	} {
-		completeWith(cmd, flag, values)
+		if cmd.Flags().Lookup(flag) != nil {
+			completeWith(cmd, flag, values)
+		}
 	}
+	cmd.RegisterFlagCompletionFunc("scheme", completeScheme)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	cmd.RegisterFlagCompletionFunc("detector", completeDetector)
 }
@@ -41,11 +46,14 @@ func completeWith(cmd *cobra.Command, flag string, values []string) {
 func completeOption(option string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		name, err := cmd.Flags().GetString("algo")
+		if err != nil {
+			name, err = cmd.Flags().GetString("scheme")
+		}
 		if err != nil && len(args) > 0 { // of list
 			name = args[0]
 		}
 		var values []string
-		if row, err := mutex.Find(name); err == nil && row.Option(option) != nil {
+		if row, err := catalog.Find(name); err == nil && row.Option(option) != nil {
 			values = row.Option(option).Values
 		}
 		return values, cobra.ShellCompDirectiveNoFileComp
@@ -53,9 +61,17 @@ func completeOption(option string) cobra.CompletionFunc {
 }
 
 func completeAlgorithm(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var names []string
+	return completeRows(catalog.All(), args)
+}
+
+func completeScheme(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return completeRows(election.Table, args)
+}
+
+// completeRows completes the name of a row of a table.
+func completeRows(table []*spec, args []string) (names []string, how cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		for _, row := range mutex.Table {
+		for _, row := range table {
 			names = append(names, cobra.CompletionWithDesc(row.Name, row.Summary))
 		}
 	}

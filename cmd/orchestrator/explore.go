@@ -18,8 +18,8 @@ import (
 
 	"turnstile/bench/check"
 	"turnstile/internal/english"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/explore"
-	"turnstile/nodes/mutex"
 	"turnstile/results"
 )
 
@@ -124,7 +124,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
 	f.BoolVar(&c.Config.Fenced, "fenced", false,
 		"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
-	addOptions(cmd, &c.Config)
+	addOptions(cmd, &c.Config, catalog.All())
 	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
 	f.Uint64Var(&c.States, "states", 0, "how many states to see (default all)")
 	f.Var(&c.memory, "memory", "how much memory to take")
@@ -137,7 +137,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 
 // resolve finds the algorithm, and checks the flags.
 func (c *exploreCall) resolve(s settings) (err error) {
-	if c.Spec, err = mutex.Find(c.algorithm); err != nil {
+	if c.Spec, err = catalog.Find(c.algorithm); err != nil {
 		return s.blame(err, "algo")
 	}
 	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank("algo")); err != nil {

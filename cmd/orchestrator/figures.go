@@ -21,6 +21,10 @@ func (p *report) figures(s *bench.Summary) {
 	if !t.known("entries_in_window") {
 		return // the run ended before anything was measured
 	}
+	if s.Spec.Leads != nil {
+		p.leaders(s, t)
+		return
+	}
 	p.throughput(t)
 	p.faults(s)
 	p.latencies(s, t)

@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"bench/campaign"},
 	{"bench"},
 	{"bench/measure", "bench/check", "bench/cluster", "bench/bare", "bench/control"},
-	{"bench/section"},
+	{"bench/section", "bench/leadership"},
 	{"chaos", "results"},
 	{"nodes/host", "nodes/sim", "nodes/explore"},
 	{"nodes/stall", "nodes/workload", "nodes/history", "nodes/catalog"},

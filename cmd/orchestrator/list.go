@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +13,8 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
 )
 
@@ -42,19 +45,19 @@ func (a *app) listCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to print the cost")
-	addOptions(cmd, &c)
+	addOptions(cmd, &c, catalog.All())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a table for a Markdown document instead")
 	return cmd
 }
 
 func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown bool) error {
-	rows, named := mutex.Table, byFlag+1
+	rows, named := catalog.All(), byFlag+1
 	if len(names) > 0 {
 		if row := detectorNamed(names[0]); row != nil {
 			return a.listDetector(row, asJSON)
 		}
-		row, err := mutex.Find(names[0])
+		row, err := catalog.Find(names[0])
 		if err != nil {
 			return err
 		}
@@ -79,14 +82,15 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 		}
 		return printJSON(a.stdout, list)
 	case markdown:
-		writeMarkdown(a.stdout, rows, c)
+		writeMarkdown(a.stdout, mutex.Table, c)
+		writeElectorsMarkdown(a.stdout, election.Table)
+	case len(names) > 0 && rows[0].Leads != nil:
+		writeElector(a.stdout, rows[0], c)
 	case len(names) > 0:
 		writeSpec(a.stdout, rows[0], c)
 	default:
-		if err := writeList(a.stdout, rows, c); err != nil {
-			return err
-		}
-		return writeDetectors(a.stdout)
+		return errors.Join(writeList(a.stdout, mutex.Table, c), writeElectors(a.stdout, election.Table),
+			writeDetectors(a.stdout))
 	}
 	return nil
 }
@@ -273,7 +277,7 @@ func limitsOf(r nodes.Range) limits {
 }
 
 func entryOf(row *spec, c nodes.Config) entry {
-	cost := row.Cost(c)
+	cost := row.CostOf(c)
 	e := entry{
 		Name: row.Name, Aliases: append([]string{}, row.Aliases...), Family: row.Family, Source: row.Source,
 		Summary: row.Summary, Broken: row.Broken, Safe: needs(row.Safe), Live: needs(row.Safe | row.Live),

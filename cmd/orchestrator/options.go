@@ -8,14 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 )
 
-// addOptions adds a flag to cmd for each option that an algorithm has.
-func addOptions(cmd *cobra.Command, c *nodes.Config) {
-	for _, o := range nodes.Options(mutex.Table) {
+// addOptions adds a flag to cmd for each option that an algorithm of a table has.
+func addOptions(cmd *cobra.Command, c *nodes.Config, table []*spec) {
+	for _, o := range nodes.Options(table) {
 		var rows []string
-		for _, row := range mutex.Table {
+		for _, row := range table {
 			if row.Option(o.Name) != nil {
 				rows = append(rows, row.Name)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -13,7 +14,7 @@ import (
 	"turnstile/bench/check"
 	"turnstile/internal/english"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -38,7 +39,7 @@ func (p *report) line(name, format string, args ...any) {
 func (p *report) header(o bench.Options, m results.Machine) {
 	words := []string{p.palette.paint(bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
 	words = append(words, o.Config.Given()...)
-	words = append(words, loadText(&o.Workload), "hold "+o.Workload.Hold.String(), "no injected latency")
+	words = append(words, loadText(&o.Workload), "no injected latency")
 	if !o.Regions.None() {
 		words[len(words)-1] = o.Regions.String()
 	}
@@ -64,7 +65,10 @@ func (p *report) header(o bench.Options, m results.Machine) {
 	if o.Entries > 0 {
 		words = append(words, english.Count(o.Entries, "entry", "entries"))
 	} else {
-		words = append(words, fmt.Sprintf("%s after %s of warm-up", duration(o.Duration), duration(o.Warmup)))
+		words = append(words, duration(o.Duration))
+		if o.Workload.Load != workload.Campaign {
+			words[len(words)-1] += fmt.Sprintf(" after %s of warm-up", duration(o.Warmup))
+		}
 		if o.WarmupLimit > 0 {
 			words[len(words)-1] += " or more"
 		}
@@ -78,7 +82,7 @@ func (p *report) header(o bench.Options, m results.Machine) {
 		machine += ", limited to " + quota(m) + " by its control group"
 	}
 	p.printf("seed %d; %s\n", o.Seed, machine)
-	if row, err := mutex.Find(o.Algorithm); err == nil {
+	if row, err := catalog.Find(o.Algorithm); err == nil {
 		for _, remark := range o.Remarks(row) {
 			p.printf("note: %s\n", remark)
 		}
@@ -89,6 +93,8 @@ func (p *report) header(o bench.Options, m results.Machine) {
 func loadText(w *workload.Workload) string {
 	text := string(w.Load) + " load"
 	switch w.Load {
+	case workload.Campaign:
+		return fmt.Sprintf("initiators %s", cmp.Or(w.Initiators, workload.AllInitiate))
 	case workload.Closed:
 		text += fmt.Sprintf(", think %v", w.Think)
 	case workload.Open:
@@ -97,7 +103,7 @@ func loadText(w *workload.Workload) string {
 			text += " evenly"
 		}
 	}
-	return text
+	return text + ", hold " + w.Hold.String()
 }
 
 const trialFormat = "%5s  %-12s %12s %12s %12s %15s\n"

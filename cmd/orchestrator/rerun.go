@@ -14,7 +14,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/check"
 	"turnstile/internal/english"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -67,7 +67,7 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
-	if c.row, err = mutex.Find(record.Options.Algorithm); err != nil {
+	if c.row, err = catalog.Find(record.Options.Algorithm); err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
 	if why := incomparable(folder); why != "" {

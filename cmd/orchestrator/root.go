@@ -49,10 +49,10 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().String("config", "",
 		"configuration `file` (default turnstile.yaml, if it is there)")
-	root.AddCommand(a.benchCommand(), a.listCommand(), a.verifyCommand(), a.brokerCommand(), a.proxyCommand(),
-		a.simulateCommand(), a.exploreCommand(), a.validateCommand(), a.overheadCommand(), a.versionCommand(),
-		a.plansCommand(), a.chaosCommand(), a.matrixCommand(), a.injectCommand(), a.runsCommand(),
-		a.showCommand(), a.rerunCommand(), a.historyCommand())
+	root.AddCommand(a.benchCommand(), a.electCommand(), a.listCommand(), a.verifyCommand(), a.brokerCommand(),
+		a.proxyCommand(), a.simulateCommand(), a.exploreCommand(), a.validateCommand(), a.overheadCommand(),
+		a.versionCommand(), a.plansCommand(), a.chaosCommand(), a.matrixCommand(), a.injectCommand(),
+		a.runsCommand(), a.showCommand(), a.rerunCommand(), a.historyCommand())
 	return root
 }
 

@@ -1,7 +1,10 @@
 // Package english writes numbers for people.
 package english
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Thousands writes a whole number with its digits in groups of three.
 func Thousands(x float64) string {
@@ -18,4 +21,13 @@ func Count[N int | uint64](n N, one, many string) string {
 		return "1 " + one
 	}
 	return Thousands(float64(n)) + " " + many
+}
+
+// List writes words one after the other, with an and before the last.
+func List(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -17,3 +17,12 @@ func TestThousands(t *testing.T) {
 		}
 	}
 }
+
+func TestList(t *testing.T) {
+	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"},
+		"a, b and c": {"a", "b", "c"}} {
+		if got := List(words); got != want {
+			t.Errorf("List(%v) = %q, want %q", words, got, want)
+		}
+	}
+}

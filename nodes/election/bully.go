@@ -11,8 +11,8 @@ var bullyRow = nodes.Spec{
 		Name: "bully", Family: "complete network",
 		Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, in the " +
 			"form of its textbooks",
-		Summary: "Whoever finds the leader dead asks all higher nodes; if none answers in time, it leads and says " +
-			"so to all lower ones, and otherwise the highest that answers does.",
+		Summary: "Whoever finds the leader dead asks all higher nodes; if none answers in time, it leads and " +
+			"says so to all lower ones, and otherwise the highest that answers does.",
 	},
 	New: func(c nodes.Config) nodes.Machine {
 		return &bully{wait: c.Duration(answerOption), notice: c.Value(noticeOption) == "lower", leader: nodes.None}

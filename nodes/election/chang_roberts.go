@@ -7,15 +7,17 @@ var changRobertsRow = nodes.Spec{
 		Name: "chang-roberts", Family: "ring",
 		Source: "E. Chang and R. Roberts, An improved algorithm for decentralized extrema-finding in circular " +
 			"configurations of processes, CACM 22(5), 1979",
-		Summary: "Each candidate sends its identity round the ring; a node passes on only what is higher than its " +
-			"own, so the highest alone comes back to its owner, who leads.",
+		Summary: "Each candidate sends its identity round the ring; a node passes on only what is higher than " +
+			"its own, so the highest alone comes back to its owner, who leads.",
 	},
-	New:      func(c nodes.Config) nodes.Machine { return &changRoberts{ids: c.Value(idsOption), leader: nodes.None} },
+	New: func(c nodes.Config) nodes.Machine {
+		return &changRoberts{ids: c.Value(idsOption), leader: nodes.None}
+	},
 	Messages: []nodes.Kind{{Zero: changElection{}}, {Zero: changElected{}}},
 	Options:  []nodes.Option{idsOption},
 	Safe:     nodes.NoDuplication | nodes.NoAmnesia,
-	Live:     nodes.NoLoss | nodes.NoCrash,
-	Leads:    &nodes.Leadership{Wins: nodes.HighestWins},
+	Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoDuplication | nodes.NoAmnesia,
+	Leads:    &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing},
 }
 
 // changRoberts is the algorithm of Chang and Roberts, with the announcement that lets all know, and ends

@@ -14,7 +14,7 @@ import (
 // and i+1 whatever its identity is.
 var idsOption = nodes.Option{
 	Name:    "ids",
-	Usage:   "identities of nodes 0, 1, 2... of the ring: increasing, decreasing, random:SEED, or a list as 2,0,1",
+	Usage:   "identities of nodes 0, 1... of the ring: increasing, decreasing, random:SEED, or a list as 2,0,1",
 	Default: "increasing",
 	Check: func(c nodes.Config, value string) error {
 		_, err := identities(c.N, value)
@@ -80,15 +80,20 @@ type ring struct {
 // ringOf returns what a node knows of a ring whose identities stand in the order that idsOption says.
 func ringOf(env *nodes.Env, order string) ring {
 	n, self := nodes.ID(env.N()), env.Self()
-	r := ring{next: (self + 1) % n, previous: (self + n - 1) % n}
+	return ring{next: (self + 1) % n, previous: (self + n - 1) % n, identity: identity(env.N(), order, self)}
+}
+
+// identity returns the identity of a node in a ring of n.
+func identity(n int, order string, id nodes.ID) uint32 {
 	switch order {
 	case "increasing":
-		r.identity = uint32(self)
+		return uint32(id)
 	case "decreasing":
-		r.identity = uint32(n - 1 - self)
-	default:
-		ids, _ := identities(env.N(), order) // the option is valid
-		r.identity = ids[self]
+		return uint32(n-1) - uint32(id)
 	}
-	return r
+	ids, _ := identities(n, order) // the option is valid
+	return ids[id]
 }
+
+// rankInRing ranks nodes by their identities: see nodes.Leadership.
+func rankInRing(c nodes.Config, id nodes.ID) uint32 { return identity(c.N, c.Value(idsOption), id) }

@@ -80,7 +80,7 @@ func (s scenario) simulated(t testing.TB) outcome {
 		}
 		o.Saboteur, o.Latency, o.Shaper = under.Saboteur, under.Latency, under.Shaper
 	}
-	out := outcome{Fold: leadership.New(s.config.N, s.row.Leads.Terms), sections: section.New(0, nil),
+	out := outcome{Fold: leadership.New(o.Config, s.row.Leads), sections: section.New(0, nil),
 		stack: stack, codec: stack.Codec(), sent: map[string]uint64{}}
 	counts := countFold(func(logs []*history.NodeLog) { out.count(logs) })
 	if result, err := sim.Run(o, out.Fold, out.sections, counts); err != nil {

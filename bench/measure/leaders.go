@@ -1,0 +1,69 @@
+package measure
+
+import (
+	"turnstile/bench/leadership"
+	"turnstile/results"
+)
+
+// Leaders are the measures of a run about leaders.
+type Leaders struct {
+	*leadership.Fold
+
+	// Of the elections that elected somebody: from the beginning of each until all agreed, and its parts, until
+	// the first node declared anything, until the later leader declared itself, and until all agreed.
+	Elect, Detection, Declaration, Agreement Latency
+
+	messages uint64 // that are no heartbeats
+}
+
+// The tags of the latencies of elections in latency.hlog.
+const (
+	ElectTag       = "elect"
+	DetectionTag   = "elect_detection"
+	DeclarationTag = "elect_declaration"
+	AgreementTag   = "elect_agreement"
+)
+
+// NewLeaders returns the measures of a history that has been folded. messages are those of the elector that
+// are no heartbeats.
+func NewLeaders(f *leadership.Fold, messages uint64) *Leaders {
+	m := &Leaders{Fold: f, messages: messages}
+	for i := range f.Elections {
+		e := &f.Elections[i]
+		if e.Again {
+			continue
+		}
+		m.Elect.Add(e.Agreed - e.Begun)
+		m.Detection.Add(e.Detected - e.Begun)
+		m.Declaration.Add(max(0, e.Declared-e.Detected))
+		m.Agreement.Add(e.Agreed - max(e.Declared, e.Detected))
+	}
+	if f.Open != nil {
+		m.Elect.AddOpen(f.End - f.Open.Begun)
+	}
+	return m
+}
+
+// tagged returns the latencies by their tags.
+func (m *Leaders) tagged() []taggedLatency {
+	return []taggedLatency{{ElectTag, &m.Elect}, {DetectionTag, &m.Detection}, {DeclarationTag, &m.Declaration},
+		{AgreementTag, &m.Agreement}}
+}
+
+// Fill puts the measures into a row of runs.csv.
+func (m *Leaders) Fill(row *results.Row) {
+	micros := func(ns int64) results.Figure { return results.Number(float64(ns) / 1e3) }
+	elected := m.Elected()
+	row.Elections = results.Count(uint64(elected))
+	row.Rejoins = results.Count(uint64(len(m.Elections) - elected))
+	row.ElectUSP50, row.ElectUSP99 = m.Elect.MicrosAt(0.5), m.Elect.MicrosAt(0.99)
+	row.ElectUSMax = m.Elect.MicrosAt(1)
+	row.ElectDetectionUSP50 = m.Detection.MicrosAt(0.5)
+	row.ElectDeclarationUSP50 = m.Declaration.MicrosAt(0.5)
+	row.ElectAgreementUSP50 = m.Agreement.MicrosAt(0.5)
+	row.LeaderlessUS, row.TwoLeadersUS = micros(m.Leaderless), micros(m.TwoLeaders)
+	row.TwoLeadersInTermUS, row.TwoLeadersStoppedUS = micros(m.TwoInTerm), micros(m.TwoStopped)
+	row.Flaps, row.Takeovers = results.Count(m.Flaps), results.Count(m.Takeovers)
+	row.TermsBackwards = results.Count(uint64(len(m.Backwards)))
+	row.MessagesPerElection = results.Ratio(float64(m.messages), float64(elected))
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/nodes/workload"
+)
+
+const electHelp = `Have nodes elect leaders, in a process each, and judge who led and when.
+
+When the run begins, the initiators campaign. Then what the faults do decides: crash the leader, cut nodes
+off from each other, stop processes. Only what a node says of itself makes it a leader. The report tells how
+long elections took and their parts, for how long nobody led, and for how long two or more did.
+
+On virtual time: orchestrator simulate --algo SCHEME, with the same flags.
+
+Exit status: 0 valid, 1 violated, 2 inconclusive, 64 bad usage.`
+
+const electExample = `  orchestrator elect --scheme bully -n 9
+  orchestrator elect --scheme bully -n 9 --plan leader-crashes --duration 20s
+  orchestrator elect --scheme raft-election -n 5 --cut 0-1/2-4 --at 1s --for 2s --duration 5s
+  orchestrator elect --scheme chang-roberts -n 32 --ids random:7 --initiators random:3`
+
+func (a *app) electCommand() *cobra.Command {
+	c := benchCall{elects: true}
+	c.setup.Set = "elect"
+	cmd := &cobra.Command{
+		Use:     "elect",
+		Short:   "Have nodes elect leaders, measure that and judge it",
+		Long:    electHelp,
+		Example: electExample,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := settingsOf(cmd)
+			if err == nil {
+				err = c.resolve(s)
+			}
+			if err != nil {
+				return err
+			}
+			return a.bench(cmd.Context(), &c)
+		},
+	}
+	c.addFlags(cmd)
+	completeFlags(cmd)
+	return cmd
+}
+
+// resolveElections works out what the flags imply of a run about leaders.
+func (c *benchCall) resolveElections(s settings) error {
+	var extra []string
+	for _, name := range []string{"load", "hold", "think", "rate", "arrivals", "warmup", "entries", "fenced"} {
+		if s.rank(name) == byFlag {
+			extra = append(extra, "--"+name)
+		}
+	}
+	if len(extra) > 0 {
+		return fmt.Errorf("%s elects leaders, and has no critical section to request: leave out %s", c.row.Name,
+			strings.Join(extra, ", "))
+	}
+	c.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.Initiators(c.initiators)}
+	c.Warmup, c.WarmupLimit, c.Entries = 0, 0, 0
+	return nil
+}

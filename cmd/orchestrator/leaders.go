@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+
+	"turnstile/bench"
+	"turnstile/bench/measure"
+	"turnstile/internal/english"
+	"turnstile/results"
+)
+
+// leaders prints what was measured in a run about leaders.
+func (p *report) leaders(s *bench.Summary, t table) {
+	n := t.sum("elections")
+	count, _ := n.Value()
+	p.line("elections", "%s in %s, %s messages each; all agreed on the same leader again %s",
+		english.Thousands(count), seconds(t.sum("duration_s")), t.of("messages_per_election").text(hundredths),
+		times(t.sum("rejoins")))
+	p.latency(s, t, "elect", "  (from when the leader was lost, or the run began, until all agreed)",
+		measure.ElectTag, "elect_us_", middle, high, quantile{"max", "max", 1})
+	all := measure.LatencyOf(s.Latencies, measure.ElectTag)
+	if open := all.Censored(); open > 0 {
+		p.line("", "%s not over at the end, and counts with its age",
+			english.Count(open, "of these was", "of these were"))
+	}
+	p.electionPart(s, "  detection", measure.DetectionTag, "until the first node declared anything")
+	p.electionPart(s, "  declared", measure.DeclarationTag, "from then until the leader declared itself")
+	p.electionPart(s, "  agreement", measure.AgreementTag, "from then until all agreed")
+	p.line("leaderless", "%s", t.of("leaderless_us").text(micros))
+	two := t.of("two_leaders_us").text(micros)
+	if inTerm := t.sum("two_leaders_in_term_us"); positive(inTerm) {
+		two += ", of it in one term " + t.of("two_leaders_in_term_us").text(micros)
+	}
+	if stopped := t.sum("two_leaders_stopped_us"); positive(stopped) {
+		two += "; besides, for " + t.of("two_leaders_stopped_us").text(micros) + " with one that stood still"
+	}
+	p.line("two leaders", "%s", two)
+	p.line("flaps", "%s gave way while up, %s of them to one that had come up again", whole(t.sum("flaps")),
+		whole(t.sum("takeovers")))
+	p.electionMessages(s)
+	p.detection(s, t)
+	p.machine(s, t)
+}
+
+func (p *report) electionPart(s *bench.Summary, name, tag, about string) {
+	l := measure.LatencyOf(s.Latencies, tag)
+	if l.Hist == nil {
+		return
+	}
+	p.line(name, "p50 %s, p99 %s  (%s)", micros(l.MicrosAt(0.5)), micros(l.MicrosAt(0.99)), about)
+}
+
+// electionMessages prints how many messages there were of each kind, in all trials.
+func (p *report) electionMessages(s *bench.Summary) {
+	var kinds []string
+	sent := map[string]float64{}
+	for _, m := range s.Messages {
+		if m.Phase != results.WholeRun {
+			continue
+		}
+		if _, known := sent[m.Kind]; !known {
+			kinds = append(kinds, m.Kind)
+		}
+		n, _ := m.Sent.Value()
+		sent[m.Kind] += n
+	}
+	for i, kind := range kinds {
+		name := ""
+		if i == 0 {
+			name = "messages"
+		}
+		about := ""
+		if s.Heartbeat(kind) {
+			about = "  (heartbeats, counted in nothing else)"
+		}
+		p.line(name, "%10s %s%s", english.Thousands(sent[kind]), kind, about)
+	}
+}
+
+func positive(f results.Figure) bool {
+	x, known := f.Value()
+	return known && x > 0
+}
+
+// times says how often something happened.
+func times(f results.Figure) string {
+	n, _ := f.Value()
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	}
+	return fmt.Sprintf("%s times", english.Thousands(n))
+}

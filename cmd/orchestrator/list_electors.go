@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// namesOf returns the names of the rows of a table.
+func namesOf(table []*spec) (names []string) {
+	for _, row := range table {
+		names = append(names, row.Name)
+	}
+	return names
+}
+
+// writeElectors prints a line per scheme of election.
+func writeElectors(w io.Writer, rows []*spec) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(out, "\nSCHEME\tALIASES\tFAMILY\tELECTS\tONE LEADER RESTS ON\tA LEADER IN THE END RESTS ON\t"+
+		"REMARK\n")
+	for _, row := range rows {
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Name, strings.Join(row.Aliases, ", "), row.Family,
+			electsWhom(row), row.Safe, row.Live, brokenRemark(row))
+	}
+	return out.Flush()
+}
+
+func brokenRemark(row *spec) string {
+	if row.Broken == "" {
+		return ""
+	}
+	return "known broken: " + row.Broken
+}
+
+// electsWhom says whom a scheme elects.
+func electsWhom(row *spec) string {
+	whom := [...]string{"anybody", "the highest", "the lowest"}[row.Leads.Wins]
+	if row.Leads.Terms {
+		whom += ", for a term"
+	}
+	return whom
+}
+
+// writeElector describes one scheme of election.
+func writeElector(w io.Writer, row *spec, c nodes.Config) {
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "%-14s %s\n", name, text)
+		}
+	}
+	line("name", row.Name)
+	line("aliases", strings.Join(row.Aliases, ", "))
+	line("family", row.Family)
+	line("summary", row.Summary)
+	line("source", row.Source)
+	if row.Broken != "" {
+		line("known broken", row.Broken+": it is here for the checks to catch")
+	}
+	line("elects", electsWhom(row))
+	line("one leader", "rests on "+row.Safe.String())
+	line("in the end", "all agree on one that is up; this rests on "+row.Live.String())
+	if row.Leads.Overlap != nil {
+		line("take-over", fmt.Sprintf("two may lead for %v while one takes over from the other",
+			row.Leads.Overlap(c)))
+	}
+	if row.Leads.Lapse != nil {
+		line("majority", fmt.Sprintf("a leader that cannot reach one knows within %v", row.Leads.Lapse(c)))
+	}
+	if grace := row.GraceOf(c); grace > 0 {
+		line("grace", fmt.Sprintf("%v after what went wrong is healed", grace.Round(time.Millisecond)))
+	}
+	if row.Detects != "" {
+		line("listens to", "the failure detector "+row.Detects+", unless --detector names another")
+	}
+	line("messages", strings.Join(row.Codec().Names(), ", "))
+	for _, o := range row.Options {
+		line("option", "--"+o.Name+": "+o.String())
+	}
+	if servers := row.ServerCount(c); servers > 0 {
+		line("servers", fmt.Sprintf("%d, beside the %d nodes", servers, c.N))
+	}
+}
+
+// writeElectorsMarkdown prints the table of schemes of the README.
+func writeElectorsMarkdown(w io.Writer, rows []*spec) {
+	fmt.Fprintln(w, "\n| `--scheme` | aliases | family | elects | one leader rests on | source |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|")
+	cell := strings.NewReplacer("|", `\|`).Replace
+	for _, row := range rows {
+		source := row.Source
+		if row.Broken != "" {
+			source += "; " + brokenRemark(row)
+		}
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", row.Name, cell(strings.Join(row.Aliases, ", ")),
+			row.Family, electsWhom(row), row.Safe, cell(source))
+	}
+}
