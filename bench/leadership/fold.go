@@ -196,7 +196,7 @@ func (f *Fold) elected(e *history.Event) {
 	if b.Leads() {
 		f.claim(&b)
 	}
-	if deposed := f.current(e.Node); deposed != nil && deposed.Leads() && !b.Leads() {
+	if deposed := f.current(e.Node); f.running && deposed != nil && deposed.Leads() && !b.Leads() {
 		f.depose(deposed)
 	}
 	f.endBelief(e.Node, e.At, false)

@@ -1,0 +1,187 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// An electionRun is a run of five nodes about leaders, made of lines such as "10 2 elect 4 7": after 10 ms,
+// node 2 takes node 4 for the leader of term 7. Nobody leads at its beginning, and it ends after a second.
+type electionRun struct {
+	name    string
+	setting func(s *Setting)
+	text    string
+	check   string  // that is looked at
+	as      Outcome // what it comes to
+	outside bool    // its model
+	says    string  // part of the sentence
+}
+
+// events reads the lines of a run.
+func (r *electionRun) events(t *testing.T) (all []history.Event) {
+	t.Helper()
+	kinds := map[string]history.Kind{"elect": history.Elected, "crash": history.Crashed, "restart": history.Restarted,
+		"pause": history.Paused, "resume": history.Resumed, "fault": history.FaultBegan,
+		"heal": history.FaultHealed, "suspect": history.Suspected, "trust": history.Trusted}
+	mark := func(at int64, m uint32) {
+		all = append(all, history.Event{At: at, Kind: history.Marked, Count: m, Node: nodes.None})
+	}
+	mark(0, history.Began)
+	mark(0, history.Measuring)
+	for line := range strings.Lines(strings.TrimSpace(r.text)) {
+		var at, count, value int64
+		var node nodes.ID
+		var what string
+		fields := strings.Fields(line)
+		fmt.Sscan(fields[0], &at)
+		fmt.Sscan(fields[1], &node)
+		what = fields[2]
+		if kinds[what] == 0 {
+			t.Fatalf("%q is no event", line)
+		}
+		if len(fields) > 3 {
+			fmt.Sscan(fields[3], &count)
+		}
+		if len(fields) > 4 {
+			fmt.Sscan(fields[4], &value)
+		}
+		e := history.Event{At: at * 1e6, Kind: kinds[what], Node: node, Count: uint32(count), Value: value}
+		switch e.Kind {
+		case history.Paused, history.Resumed:
+			e.Count, e.Node = uint32(node), nodes.None
+		case history.FaultBegan: // the node is the number of the fault
+			e.Count, e.Node, e.Value = uint32(node), nodes.None, count
+		case history.FaultHealed:
+			e.Count, e.Node, e.Value = uint32(node), nodes.None, 1 // a message was hit
+		}
+		all = append(all, e)
+	}
+	mark(1e9, history.Stopped)
+	mark(1e9, history.Rested)
+	return all
+}
+
+// verdict judges the run.
+func (r *electionRun) verdict(t *testing.T) Verdict {
+	t.Helper()
+	s := Setting{Kind: Election, Config: nodes.Config{N: 5}, Leads: &nodes.Leadership{}, Grace: 100 * time.Millisecond}
+	if r.setting != nil {
+		r.setting(&s)
+	}
+	sections := Sections(history.Header{Nodes: 5}, s)
+	f := New(sections, s)
+	for _, e := range r.events(t) {
+		sections.Add(e)
+	}
+	sections.Close(nil)
+	return f.Verdict()
+}
+
+// allElect has all five nodes elect a leader in a term at a time.
+func allElect(at, leader, term int) string {
+	var b strings.Builder
+	for id := range 5 {
+		fmt.Fprintf(&b, "%d %d elect %d %d\n", at, id, leader, term)
+	}
+	return b.String()
+}
+
+func inTerms(s *Setting) { s.Leads = &nodes.Leadership{Terms: true} }
+
+// parted has a fault cut nodes 0 and 1 off from the others; what it breaks is in the run.
+func parted(s *Setting) {
+	s.Faults = []Fault{{Text: "cut 0-1/2-4", OfLinks: true, Breaks: nodes.NoLoss,
+		Separates: func(a, b nodes.ID) bool { return (a < 2) != (b < 2) }}}
+}
+
+func TestElectionsAreJudged(t *testing.T) {
+	const loss = int(nodes.NoLoss)
+	quorate := func(s *Setting) {
+		parted(s)
+		s.Leads = &nodes.Leadership{Terms: true, Lapse: func(nodes.Config) time.Duration { return 0 }}
+		s.Lapse = 150 * time.Millisecond
+	}
+	cutOff := fmt.Sprintf("200 1 fault %d\n", loss)
+	for _, r := range []electionRun{
+		{name: "sound", text: allElect(5, 4, 0), check: "agreement", as: Valid, says: "all agreed on node 4"},
+		{name: "nobody was elected", text: "5 0 elect -1", check: "elections", as: Inconclusive,
+			says: "no election was completed"},
+		{name: "a node goes its own way", text: allElect(5, 4, 0) + "50 0 elect 3", check: "agreement", as: Violated,
+			says: "nothing had gone wrong for"},
+		{name: "they elect one that is down", text: "1 4 crash\n" + allElect(5, 4, 0), check: "agreement",
+			as: Violated, says: "no leader that all agree on"},
+		{name: "too soon after a crash", text: allElect(5, 4, 0) + "950 4 crash", check: "agreement",
+			as: Inconclusive, says: "let the run go on for longer"},
+		{name: "long after a crash", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement", as: Violated},
+		{name: "a crash that it does not outlast", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement",
+			setting: func(s *Setting) { s.Live = nodes.NoCrash }, as: Inconclusive, outside: true},
+		{name: "what breaks only safety excuses no disagreement", check: "agreement", as: Violated,
+			setting: func(s *Setting) { s.Safe = nodes.NoCrash }, text: allElect(5, 4, 0) + "500 4 crash"},
+
+		{name: "two leaders", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders", as: Violated,
+			says: "node 3 and node 4 for 10ms"},
+		{name: "while one takes over", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders",
+			setting: func(s *Setting) { s.Overlap = 10 * time.Millisecond }, as: Valid,
+			says: "never for longer than the 10ms"},
+		{name: "two leaders outside its model", check: "leaders", as: Violated, outside: true,
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
+			text:    allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
+		{name: "two leaders before anything was wrong", check: "leaders", as: Violated,
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
+			text:    allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4\n70 3 suspect 4"},
+		{name: "two leaders long after it was", check: "leaders", as: Violated,
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
+			text:    allElect(5, 4, 0) + "20 3 suspect 4\n21 3 trust 4\n350 3 elect 3\n360 3 elect 4"},
+		{name: "one stood still", check: "leaders", as: Valid,
+			text: allElect(5, 4, 0) + "50 4 pause\n60 3 elect 3\n70 4 resume\n70 4 elect 3"},
+		{name: "of two terms", setting: inTerms, text: allElect(5, 4, 1) + "50 3 elect 3 2\n60 4 elect 3 2",
+			check: "leaders", as: Valid, says: "each of a term of its own"},
+
+		{name: "terms", setting: inTerms, text: allElect(5, 4, 1), check: "terms", as: Valid},
+		{name: "two in a term", setting: inTerms, text: allElect(5, 4, 1) + "50 4 crash\n60 3 elect 3 1",
+			check: "terms", as: Violated, says: "two leaders in term 1: node 4 and node 3"},
+		{name: "two in a term outside its model", check: "terms", as: Violated, outside: true,
+			setting: func(s *Setting) { inTerms(s); s.Safe = nodes.NoCrash },
+			text:    allElect(5, 4, 1) + "50 4 crash\n60 3 elect 3 1"},
+		{name: "back in terms", setting: inTerms, text: allElect(5, 4, 5) + "50 3 elect 4 4", check: "terms",
+			as: Violated, says: "node 3 went back to term 4"},
+		{name: "no terms", text: allElect(5, 4, 0), check: "terms", as: Valid, says: "have no terms"},
+
+		{name: "the highest", setting: func(s *Setting) { s.Leads.Wins = nodes.HighestWins }, check: "winner",
+			text: allElect(5, 4, 0), as: Valid},
+		{name: "not the highest", setting: func(s *Setting) { s.Leads.Wins = nodes.HighestWins }, check: "winner",
+			text: allElect(5, 3, 0), as: Violated, says: "node 3 was elected at 5ms, though node 4 was up"},
+		{name: "the highest that is up", setting: func(s *Setting) { s.Leads.Wins = nodes.HighestWins },
+			check: "winner", text: "1 4 crash\n" + allElect(5, 3, 0), as: Valid},
+		{name: "not the lowest", setting: func(s *Setting) { s.Leads.Wins = nodes.LowestWins }, check: "winner",
+			text: allElect(5, 3, 0), as: Violated, says: "node 0 was up"},
+
+		{name: "a majority", setting: quorate, check: "lapse", as: Valid, says: "could reach a majority",
+			text: allElect(5, 4, 1) + cutOff + "900 1 heal"},
+		{name: "no majority, and it knows", setting: quorate, check: "lapse", as: Valid, says: "knew it within 150ms",
+			text: allElect(5, 0, 1) + cutOff + "340 0 elect -1 1\n900 1 heal"},
+		{name: "no majority, and it goes on", setting: quorate, check: "lapse", as: Violated,
+			says: "node 0 led for 160ms without a majority",
+			text: allElect(5, 0, 1) + cutOff + "360 0 elect -1 1\n900 1 heal"},
+		{name: "the others are down", setting: quorate, check: "lapse", as: Violated, says: "node 0 led for 300ms",
+			text: allElect(5, 0, 1) + "200 2 crash\n200 3 crash\n200 4 crash\n500 4 restart 1"},
+		{name: "it promises nothing of the kind", text: allElect(5, 4, 0), check: "lapse", as: Valid,
+			says: "may never know"},
+	} {
+		v := r.verdict(t)
+		at := slices.IndexFunc(v.Findings, func(f Finding) bool { return f.Check == r.check })
+		f := v.Findings[at]
+		if f.Outcome != r.as || f.OutsideModel != r.outside || !strings.Contains(f.Says, r.says) {
+			t.Errorf("%s: %v, outside its model %v: %s %q", r.name, f.Outcome, f.OutsideModel, f.Says, f.Witness)
+		}
+		if r.as != Valid && v.Outcome < r.as {
+			t.Errorf("%s: the verdict is %v", r.name, v.Outcome)
+		}
+	}
+}
