@@ -63,6 +63,9 @@ func (r *Reproduced) Ratio() float64 {
 
 // reproduce makes the run that the claim is about.
 func (r *Reproduced) reproduce(ctx context.Context, seed uint64) error {
+	if r.Claim.Election != nil {
+		return r.reproduceElections(ctx, seed)
+	}
 	const least = 10 * time.Microsecond // negligible beside a hop
 	c, row, config := &r.Claim, r.Spec, r.Config
 	r.Published, r.Load = c.Value(config), workload.Load(cmp.Or(c.Load, string(workload.Saturated)))
@@ -131,6 +134,7 @@ func (r *Reproduced) holds() bool {
 		slack = 0.01 * r.Published.Max
 	case r.Within == nodes.Fitted:
 		slack = 0.03 * r.Published.Max
+	case r.Election != nil:
 	case r.Figure != nodes.MessagesPerEntry && r.Figure != nodes.PublishesPerEntry:
 		slack = 0.005 * r.Published.Max
 	}

@@ -19,6 +19,21 @@ type Claim struct {
 	Think   time.Duration        // under a closed load
 
 	Multicast bool
+
+	Election *Trial // of a figure of elections: the runs
+}
+
+// A Trial is what the runs of a claim about elections are. Every message takes one Hop, and no failure
+// detector runs beside.
+type Trial struct {
+	Initiators string                   // who campaigns when it begins, as in --initiators; empty: all
+	Down       func(c Config) []ID      // who is down from the beginning; nil: nobody
+	Back       time.Duration            // when they come up again; 0: never
+	Lasts      time.Duration            // 0: ten seconds
+	Runs       int                      // of which the mean is taken; 0: one
+	Vary       func(c *Config, run int) // makes each of them differ; nil: by their seeds alone
+	Kinds      []string                 // of messages that count; nil: all but heartbeats
+	Per        func(c Config) float64   // what their number is divided by; nil: nothing
 }
 
 // Configs returns the clusters that the claim is about.
@@ -70,6 +85,9 @@ const (
 	ClientDelayHops          Figure = "client delay, hops"
 	Utilisation              Figure = "utilisation"
 	EntriesPerSecond         Figure = "entries per second"
+	MessagesPerElection      Figure = "messages per election"
+	RoundsPerElection        Figure = "rounds per election"
+	MessagesPerPeriod        Figure = "messages per period"
 )
 
 // A Tolerance says how close a figure must come to the published one.

@@ -26,8 +26,9 @@ type electionRun struct {
 // events reads the lines of a run.
 func (r *electionRun) events(t *testing.T) (all []history.Event) {
 	t.Helper()
-	kinds := map[string]history.Kind{"elect": history.Elected, "crash": history.Crashed, "restart": history.Restarted,
-		"pause": history.Paused, "resume": history.Resumed, "fault": history.FaultBegan,
+	kinds := map[string]history.Kind{"elect": history.Elected, "crash": history.Crashed,
+		"restart": history.Restarted,
+		"pause":   history.Paused, "resume": history.Resumed, "fault": history.FaultBegan,
 		"heal": history.FaultHealed, "suspect": history.Suspected, "trust": history.Trusted}
 	mark := func(at int64, m uint32) {
 		all = append(all, history.Event{At: at, Kind: history.Marked, Count: m, Node: nodes.None})
@@ -70,7 +71,8 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 // verdict judges the run.
 func (r *electionRun) verdict(t *testing.T) Verdict {
 	t.Helper()
-	s := Setting{Kind: Election, Config: nodes.Config{N: 5}, Leads: &nodes.Leadership{}, Grace: 100 * time.Millisecond}
+	s := Setting{Kind: Election, Config: nodes.Config{N: 5}, Leads: &nodes.Leadership{},
+		Grace: 100 * time.Millisecond}
 	if r.setting != nil {
 		r.setting(&s)
 	}
@@ -100,20 +102,21 @@ func parted(s *Setting) {
 		Separates: func(a, b nodes.ID) bool { return (a < 2) != (b < 2) }}}
 }
 
-func TestElectionsAreJudged(t *testing.T) {
-	const loss = int(nodes.NoLoss)
-	quorate := func(s *Setting) {
-		parted(s)
-		s.Leads = &nodes.Leadership{Terms: true, Lapse: func(nodes.Config) time.Duration { return 0 }}
-		s.Lapse = 150 * time.Millisecond
-	}
-	cutOff := fmt.Sprintf("200 1 fault %d\n", loss)
-	for _, r := range []electionRun{
+// quorate has leaders know within a time that they have no majority.
+func quorate(s *Setting) {
+	parted(s)
+	s.Leads = &nodes.Leadership{Terms: true, Lapse: func(nodes.Config) time.Duration { return 0 }}
+	s.Lapse = 150 * time.Millisecond
+}
+
+// agreements are runs of which it is looked at whether all agree in the end.
+func agreements() []electionRun {
+	return []electionRun{
 		{name: "sound", text: allElect(5, 4, 0), check: "agreement", as: Valid, says: "all agreed on node 4"},
 		{name: "nobody was elected", text: "5 0 elect -1", check: "elections", as: Inconclusive,
 			says: "no election was completed"},
-		{name: "a node goes its own way", text: allElect(5, 4, 0) + "50 0 elect 3", check: "agreement", as: Violated,
-			says: "nothing had gone wrong for"},
+		{name: "a node goes its own way", text: allElect(5, 4, 0) + "50 0 elect 3", check: "agreement",
+			as: Violated, says: "nothing had gone wrong for"},
 		{name: "they elect one that is down", text: "1 4 crash\n" + allElect(5, 4, 0), check: "agreement",
 			as: Violated, says: "no leader that all agree on"},
 		{name: "too soon after a crash", text: allElect(5, 4, 0) + "950 4 crash", check: "agreement",
@@ -123,9 +126,14 @@ func TestElectionsAreJudged(t *testing.T) {
 			setting: func(s *Setting) { s.Live = nodes.NoCrash }, as: Inconclusive, outside: true},
 		{name: "what breaks only safety excuses no disagreement", check: "agreement", as: Violated,
 			setting: func(s *Setting) { s.Safe = nodes.NoCrash }, text: allElect(5, 4, 0) + "500 4 crash"},
+	}
+}
 
-		{name: "two leaders", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders", as: Violated,
-			says: "node 3 and node 4 for 10ms"},
+// overlapping are runs of which it is looked at who leads at once.
+func overlapping() []electionRun {
+	return []electionRun{
+		{name: "two leaders", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders",
+			as: Violated, says: "node 3 and node 4 for 10ms"},
 		{name: "while one takes over", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders",
 			setting: func(s *Setting) { s.Overlap = 10 * time.Millisecond }, as: Valid,
 			says: "never for longer than the 10ms"},
@@ -142,7 +150,12 @@ func TestElectionsAreJudged(t *testing.T) {
 			text: allElect(5, 4, 0) + "50 4 pause\n60 3 elect 3\n70 4 resume\n70 4 elect 3"},
 		{name: "of two terms", setting: inTerms, text: allElect(5, 4, 1) + "50 3 elect 3 2\n60 4 elect 3 2",
 			check: "leaders", as: Valid, says: "each of a term of its own"},
+	}
+}
 
+// chosen are runs of which it is looked at who leads in which term, and whether it is the right one.
+func chosen() []electionRun {
+	return []electionRun{
 		{name: "terms", setting: inTerms, text: allElect(5, 4, 1), check: "terms", as: Valid},
 		{name: "two in a term", setting: inTerms, text: allElect(5, 4, 1) + "50 4 crash\n60 3 elect 3 1",
 			check: "terms", as: Violated, says: "two leaders in term 1: node 4 and node 3"},
@@ -161,10 +174,17 @@ func TestElectionsAreJudged(t *testing.T) {
 			check: "winner", text: "1 4 crash\n" + allElect(5, 3, 0), as: Valid},
 		{name: "not the lowest", setting: func(s *Setting) { s.Leads.Wins = nodes.LowestWins }, check: "winner",
 			text: allElect(5, 3, 0), as: Violated, says: "node 0 was up"},
+	}
+}
 
+// minorities are runs of which it is looked at whether a leader without a majority knows.
+func minorities() []electionRun {
+	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
+	return []electionRun{
 		{name: "a majority", setting: quorate, check: "lapse", as: Valid, says: "could reach a majority",
 			text: allElect(5, 4, 1) + cutOff + "900 1 heal"},
-		{name: "no majority, and it knows", setting: quorate, check: "lapse", as: Valid, says: "knew it within 150ms",
+		{name: "no majority, and it knows", setting: quorate, check: "lapse", as: Valid,
+			says: "knew it within 150ms",
 			text: allElect(5, 0, 1) + cutOff + "340 0 elect -1 1\n900 1 heal"},
 		{name: "no majority, and it goes on", setting: quorate, check: "lapse", as: Violated,
 			says: "node 0 led for 160ms without a majority",
@@ -173,7 +193,11 @@ func TestElectionsAreJudged(t *testing.T) {
 			text: allElect(5, 0, 1) + "200 2 crash\n200 3 crash\n200 4 crash\n500 4 restart 1"},
 		{name: "it promises nothing of the kind", text: allElect(5, 4, 0), check: "lapse", as: Valid,
 			says: "may never know"},
-	} {
+	}
+}
+
+func TestElectionsAreJudged(t *testing.T) {
+	for _, r := range slices.Concat(agreements(), overlapping(), chosen(), minorities()) {
 		v := r.verdict(t)
 		at := slices.IndexFunc(v.Findings, func(f Finding) bool { return f.Check == r.check })
 		f := v.Findings[at]

@@ -9,8 +9,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// folded folds a history of three nodes written as lines: a time in milliseconds, a node and what happens to
-// it, such as "10 0 elect 2 7" (node 0 believes in node 2 in term 7; - for nobody), "10 2 crash", "10 - stop".
+// folded folds a history of three nodes, a line for each event: a time in milliseconds, a node and what
+// happens to it, as in 10 0 elect 2 7 (node 0 believes in node 2 in term 7; - for nobody).
 func folded(t *testing.T, promises *nodes.Leadership, text string) *Fold {
 	t.Helper()
 	f := New(nodes.Config{N: 3}, promises)
@@ -122,7 +122,8 @@ func TestWhoOnlyComesBackElectsNobody(t *testing.T) {
 }
 
 func TestTermsThatGoBackwards(t *testing.T) {
-	f := folded(t, &nodes.Leadership{Terms: true}, "0 - begin\n1 0 elect 1 5\n2 0 crash\n3 0 restart\n4 0 elect 1 4")
+	f := folded(t, &nodes.Leadership{Terms: true}, "0 - begin\n1 0 elect 1 5\n2 0 crash\n3 0 restart\n"+
+		"4 0 elect 1 4")
 	if len(f.Backwards) != 1 || f.Backwards[0].Term != 4 {
 		t.Errorf("%+v", f.Backwards)
 	}

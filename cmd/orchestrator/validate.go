@@ -18,7 +18,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/check"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
 )
 
 const validateHelp = `Reproduce what was published of the algorithms: messages per entry, synchronization
@@ -59,9 +59,9 @@ func (a *app) validateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rows := mutex.Table
+			rows := catalog.All()
 			if s.given("algo") {
-				row, err := mutex.Find(algorithm)
+				row, err := catalog.Find(algorithm)
 				if err != nil {
 					return err
 				}

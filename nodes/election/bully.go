@@ -26,8 +26,26 @@ var bullyRow = nodes.Spec{
 	Leads: &nodes.Leadership{Wins: nodes.HighestWins,
 		// A node that comes up again takes over while its announcement travels.
 		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }},
+	Published: []nodes.Claim{
+		bullyClaim("N^2-N-1, only the lowest finds the leader dead", "lowest", false,
+			func(n float64) float64 { return n*n - n - 1 }),
+		bullyClaim("N^2-N-1, all find it dead at once", "all", false,
+			func(n float64) float64 { return n*n - n - 1 }),
+		bullyClaim("N-1, the highest comes up again", "none", true, func(n float64) float64 { return n - 1 }),
+	},
 	// A wait for answers, one for the announcement that does not come, and the same once more.
 	Grace: func(c nodes.Config) time.Duration { return 8 * c.Duration(answerOption) },
+}
+
+// bullyClaim is how many messages an election takes after the highest has died, those to it included.
+func bullyClaim(says, initiators string, returns bool, cost func(n float64) float64) nodes.Claim {
+	t := nodes.Trial{Initiators: initiators,
+		Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}
+	if returns {
+		t.Back = time.Second
+	}
+	return nodes.Claim{Figure: nodes.MessagesPerElection, Source: says, Election: &t,
+		Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(cost(float64(c.N))) }}
 }
 
 // answerOption is how long to wait for an answer, which is twice the delay of a message at least.

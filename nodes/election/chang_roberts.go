@@ -1,6 +1,11 @@
 package election
 
-import "turnstile/nodes"
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+)
 
 var changRobertsRow = nodes.Spec{
 	Info: nodes.Info{
@@ -13,11 +18,42 @@ var changRobertsRow = nodes.Spec{
 	New: func(c nodes.Config) nodes.Machine {
 		return &changRoberts{ids: c.Value(idsOption), leader: nodes.None}
 	},
-	Messages: []nodes.Kind{{Zero: changElection{}}, {Zero: changElected{}}},
-	Options:  []nodes.Option{idsOption},
-	Safe:     nodes.NoDuplication | nodes.NoAmnesia,
-	Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoDuplication | nodes.NoAmnesia,
-	Leads:    &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing},
+	Messages:  []nodes.Kind{{Zero: changElection{}}, {Zero: changElected{}}},
+	Options:   []nodes.Option{idsOption},
+	Safe:      nodes.NoDuplication | nodes.NoAmnesia,
+	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoDuplication | nodes.NoAmnesia,
+	Published: changRobertsClaims,
+	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing},
+}
+
+// changRobertsClaims are those of the paper and of its textbooks; the announcement takes N more.
+var changRobertsClaims = []nodes.Claim{
+	changClaim("2N-1, identities increasing along the ring", "increasing", nodes.Exact, func(n int) float64 {
+		return float64(2*n - 1)
+	}),
+	changClaim("N(N+1)/2, identities decreasing", "decreasing", nodes.Exact, func(n int) float64 {
+		return float64(n*(n+1)) / 2
+	}),
+	changClaim("N*H(N) on average over all rings", "", nodes.Mean, func(n int) (sum float64) {
+		for i := range n {
+			sum += float64(n) / float64(i+1)
+		}
+		return sum
+	}),
+}
+
+// changClaim is how many messages an election takes in which all are candidates, the announcement left out,
+// by the order of identities; empty: drawn for each of many runs.
+func changClaim(says, order string, within nodes.Tolerance, cost func(n int) float64) nodes.Claim {
+	t := nodes.Trial{Kinds: []string{"election"}, Lasts: time.Second}
+	if order == "" {
+		t.Runs = 1000
+		t.Vary = func(c *nodes.Config, run int) { *c = c.With("ids", fmt.Sprintf("random:%d", run)) }
+	} else {
+		t.Vary = func(c *nodes.Config, _ int) { *c = c.With("ids", order) }
+	}
+	return nodes.Claim{Figure: nodes.MessagesPerElection, Source: says, Within: within, Election: &t,
+		Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(cost(c.N)) }}
 }
 
 // changRoberts is the algorithm of Chang and Roberts, with the announcement that lets all know, and ends
