@@ -67,7 +67,7 @@ type (
 	// Waiter says which nodes its open request still waits for, for the wait-for graph of a stall.
 	Waiter interface{ WaitsFor() Set }
 	// Standing says in words what the machine knows of how its open request stands, for people: that it is
-	// queued, and where. Empty: no more than that it waits.
+	// queued, and where. Empty: no more than that it waits. An elector says how it stands with its leader.
 	Standing interface{ Standing() string }
 	// Lender says whose request has the permission that this node gives, or None. A node that waits for a
 	// Lender in fact waits for that borrower.

@@ -4,7 +4,7 @@ package nodes
 type NodeStatus struct {
 	Client   string `json:"client"` // idle, waiting or inside
 	Machine  string `json:"machine"`
-	Standing string `json:"standing,omitempty"` // of its request, as it knows
+	Standing string `json:"standing,omitempty"` // of its request, or with its leader, as it knows
 	WaitsFor []ID   `json:"waits_for,omitempty"`
 	LentTo   *ID    `json:"lent_to,omitempty"` // whose request its permission is lent to
 	Token    bool   `json:"token,omitempty"`   // the token is here
@@ -23,7 +23,8 @@ func (n *Node) Status(instance int32) *NodeStatus {
 			s.WaitsFor = append(s.WaitsFor, id)
 		}
 	}
-	if w, ok := inst.machine.(Standing); ok && inst.client == Waiting {
+	_, elects := inst.machine.(Elector)
+	if w, ok := inst.machine.(Standing); ok && (inst.client == Waiting || elects) {
 		s.Standing = w.Standing()
 	}
 	if l, ok := inst.machine.(Lender); ok {

@@ -10,6 +10,8 @@ import "turnstile/nodes"
 // Table lists the algorithms. Its rows are not to be changed.
 var Table = []*nodes.Spec{
 	&bullyRow,
+	&bullyFourPhaseRow,
+	&bullyFourPhasePrintedRow,
 	&changRobertsRow,
 }
 

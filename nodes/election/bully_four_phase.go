@@ -1,0 +1,397 @@
+package election
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+)
+
+var bullyFourPhaseRow = nodes.Spec{
+	Info: nodes.Info{
+		Name: "bully-four-phase", Aliases: []string{"four-phase"}, Family: "complete network",
+		Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, as Temple " +
+			"University, CIS 307, Mutual Exclusion and Elections in Distributed Systems (lecture notes) gives it",
+		Summary: "A node that no higher one answers stops all lower ones, tells those that answered that it " +
+			"coordinates, and has them go on; it begins again if they change meanwhile, and later polls them.",
+	},
+	New:      func(c nodes.Config) nodes.Machine { return newFourPhase(c) },
+	Messages: fourPhaseMessages,
+	Options:  []nodes.Option{answerOption, pollOption, phasesOption},
+	// A node that is up and seems down takes no part in the election of another.
+	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
+	// Each coordinator gives way before the next one leads, so leaders do not overlap.
+	Leads:      &nodes.Leadership{Wins: nodes.HighestWins},
+	Circulates: true, // the coordinator polls
+	// The highest notices, and elects twice if others elected meanwhile.
+	Grace: func(c nodes.Config) time.Duration { return 2*fourPatience(c) + 8*fourPhaseTime(c) },
+}
+
+var phasesOption = nodes.Option{Name: "phases", Default: "sequential",
+	Usage:  "whether a node asks the others one after the other, or all at once",
+	Values: []string{"sequential", "parallel"}}
+
+// fourPhaseTime returns how long a phase takes at most: in sequence, each that is down takes a wait.
+func fourPhaseTime(c nodes.Config) time.Duration {
+	if c.Value(phasesOption) == "parallel" {
+		return c.Duration(answerOption)
+	}
+	return time.Duration(c.N) * c.Duration(answerOption)
+}
+
+// fourPatience returns for how long a node hears nothing of a coordinator that is up, at most: from one poll,
+// or one phase of an election, to the next.
+func fourPatience(c nodes.Config) time.Duration {
+	return c.Duration(pollOption) + fourPhaseTime(c) + c.Duration(answerOption)
+}
+
+// fourPhase is Garcia-Molina's bully algorithm as the lecture notes of Temple University give it, with their
+// names, and mended.
+//
+// Phase 1: a node sends STATUS_POLL to the higher nodes, and gives up if one answers. Phase 2: it sends
+// ELECTION to the lower nodes, which stop what they do; ACTIVE is who answers. Phase 3: it sends COORDINATOR
+// to the lower nodes. Phase 4: it sends NEW_STATE to those in ACTIVE, which go on. If in phase 3 or 4 others
+// answer than those in ACTIVE, it begins again. The coordinator polls all nodes, and elects if anything has
+// changed; so a node that comes up again, DOWN, is taken in.
+//
+// Two never lead at once, if whoever is up answers in time. A node that leads has asked all higher ones, and
+// none was up. One that has come up since stops it in its phase 2, and waits for its answer, before it leads
+// itself. From then on each election of the lower node ends in phase 1.
+//
+// What is mended, and needed:
+//   - A higher node that answers in phase 1 need not know that the coordinator is down. So each node notices
+//     by itself: it elects if it hears nothing of the coordinator for the time of fourPatience. So do those
+//     that wait for the next phase of an election that has ended with its elector. (Garcia-Molina: Timeout.)
+//   - NEW_STATE is answered, or phase 4 would never be complete.
+//   - The elector sets its own STATUS and COORDINATOR, or it would never poll.
+//   - The poll finds a change if others answer than those in ACTIVE. As printed, it would elect at each poll
+//     while any node is down, and overlook that one in ACTIVE answers no more.
+//   - Its answers tell whom the sender follows. Otherwise, after a cut that is too short for the higher
+//     coordinator to notice, it finds all in ACTIVE and NORMAL, though some follow another, for ever.
+//   - Answers name the election, or the poll, and the phase that they are for, and COORDINATOR and NEW_STATE
+//     the election: what comes late counts for nothing.
+type fourPhase struct {
+	wait, period, patience time.Duration
+	parallel               bool
+	unwatchful             bool // see bully-four-phase-printed
+	printed                bool // likewise
+
+	status      status
+	coordinator nodes.ID // while it is in ELECTION: the candidate
+	epoch       uint64   // the election of that
+	doing       fourStep
+	count       uint64 // of its elections and polls, in all its lives
+	todo        nodes.Set
+	asked       nodes.Set // those whose answer is to come
+	answers     nodes.Set // who has answered in this phase
+	active      nodes.Set // who has answered in phase 2
+}
+
+func newFourPhase(c nodes.Config) *fourPhase {
+	return &fourPhase{wait: c.Duration(answerOption), period: c.Duration(pollOption), patience: fourPatience(c),
+		parallel: c.Value(phasesOption) == "parallel", coordinator: nodes.None}
+}
+
+// A fourStep is what a node does of its own accord: a phase of an election, the poll, or nothing.
+type fourStep uint8
+
+const (
+	fourIdle fourStep = iota
+	fourPhase1
+	fourPhase2
+	fourPhase3
+	fourPhase4
+	fourPolls
+)
+
+type (
+	fourStatusPoll  struct{ Epoch uint64 } // phase 1: are you there?
+	fourElection    struct{ Epoch uint64 } // phase 2: stop
+	fourCoordinator struct{ Epoch uint64 } // phase 3: the sender coordinates
+	fourNewState    struct{ Epoch uint64 } // phase 4: go on
+	fourAnswer      struct {
+		Epoch  uint64
+		Phase  uint8
+		Status uint8
+	}
+	// The coordinator's STATUS_POLL and its answer are kinds of their own, to be counted apart.
+	fourPoll       struct{ Epoch uint64 }
+	fourPollAnswer struct {
+		Epoch       uint64
+		Status      uint8
+		Coordinator nodes.ID
+	}
+)
+
+var fourPhaseMessages = []nodes.Kind{{Zero: fourStatusPoll{}}, {Zero: fourElection{}},
+	{Zero: fourCoordinator{}}, {Zero: fourNewState{}}, {Zero: fourAnswer{}},
+	{Zero: fourPoll{}, Heartbeat: true}, {Zero: fourPollAnswer{}, Heartbeat: true}}
+
+// The timers.
+var (
+	fourDeadline = nodes.Timer{Kind: 0} // the answer of those asked is to come by then
+	fourNext     = nodes.Timer{Kind: 1} // the coordinator polls then, and any other elects
+)
+
+// Start implements nodes.Starter.
+func (f *fourPhase) Start(env *nodes.Env) { f.rest(env) }
+
+// Recover implements nodes.Recoverer: the node is DOWN, and calls the election procedure. It needs nothing of
+// what it knew, but its elections have higher numbers than those of its earlier lives.
+func (f *fourPhase) Recover(env *nodes.Env, _ nodes.Message) {
+	f.count = uint64(env.Incarnation()) << 32
+	f.elect(env)
+}
+
+// Campaign calls the election procedure, such as when a request to the coordinator has timed out.
+func (f *fourPhase) Campaign(env *nodes.Env) {
+	if f.doing == fourIdle || f.doing == fourPolls {
+		f.elect(env)
+	}
+}
+
+// Suspect implements nodes.Suspecter.
+func (f *fourPhase) Suspect(env *nodes.Env, peer nodes.ID) {
+	if peer == f.coordinator {
+		f.Campaign(env)
+	}
+}
+
+// elect begins phase 1.
+func (f *fourPhase) elect(env *nodes.Env) {
+	f.count++
+	f.begin(env, fourPhase1, between(env.Self()+1, nodes.ID(env.N())))
+}
+
+// between returns the nodes from one to another, that not included.
+func between(from, to nodes.ID) (s nodes.Set) {
+	for id := from; id < to; id++ {
+		s.Add(id)
+	}
+	return s
+}
+
+// begin has a step begin, in which some nodes are asked.
+func (f *fourPhase) begin(env *nodes.Env, step fourStep, whom nodes.Set) {
+	f.doing, f.todo = step, whom
+	f.asked.Clear()
+	f.answers.Clear()
+	env.StopTimer(fourNext)
+	f.ask(env)
+}
+
+// ask asks who is next, or all. If nobody is left, the step is over.
+func (f *fourPhase) ask(env *nodes.Env) {
+	if f.todo.Empty() {
+		env.StopTimer(fourDeadline)
+		f.finish(env)
+		return
+	}
+	for id := range f.todo.All() {
+		f.todo.Remove(id)
+		f.asked.Add(id)
+		env.Send(id, f.question())
+		if !f.parallel {
+			break
+		}
+	}
+	if f.printed && f.doing == fourPhase4 { // which waits for no answer
+		f.asked.Clear()
+		f.ask(env)
+		return
+	}
+	env.SetTimer(fourDeadline, f.wait, f.wait)
+}
+
+// question is what the nodes are asked in this step.
+func (f *fourPhase) question() nodes.Message {
+	switch f.doing {
+	case fourPhase1:
+		return fourStatusPoll{f.count}
+	case fourPhase2:
+		return fourElection{f.count}
+	case fourPhase3:
+		return fourCoordinator{f.count}
+	case fourPhase4:
+		return fourNewState{f.count}
+	}
+	return fourPoll{f.count}
+}
+
+// finish follows a step in which all have answered or let the time pass.
+func (f *fourPhase) finish(env *nodes.Env) {
+	lower := func() nodes.Set { return between(0, env.Self()) }
+	switch step := f.doing; {
+	case step == fourPhase1:
+		f.become(env, statusElection)
+		f.begin(env, fourPhase2, lower())
+	case step == fourPhase2:
+		f.active = f.answers.Clone()
+		f.become(env, statusReorganization)
+		f.begin(env, fourPhase3, lower())
+	case !equal(f.answers, f.active):
+		f.elect(env)
+	case step == fourPhase3:
+		f.begin(env, fourPhase4, f.active.Clone())
+	case step == fourPhase4:
+		f.become(env, statusNormal)
+		f.rest(env)
+	default:
+		f.rest(env)
+	}
+}
+
+// equal reports whether two sets have the same members.
+func equal(a, b nodes.Set) bool {
+	for id := range a.All() {
+		if !b.Has(id) {
+			return false
+		}
+	}
+	return a.Len() == b.Len()
+}
+
+// become sets the status of an elector, as its own coordinator.
+func (f *fourPhase) become(env *nodes.Env, to status) {
+	if f.printed {
+		return
+	}
+	f.coordinator, f.epoch = env.Self(), f.count
+	f.turn(env, to)
+}
+
+// turn sets the status, and tells of the leader if that changes.
+func (f *fourPhase) turn(env *nodes.Env, to status) {
+	was := f.status
+	f.status = to
+	switch {
+	case to == was:
+	case to == statusNormal:
+		env.Elect(f.coordinator, 0)
+	case was == statusNormal:
+		env.Elect(nodes.None, 0)
+	}
+}
+
+// rest ends what the node does of its own accord, for some time.
+func (f *fourPhase) rest(env *nodes.Env) {
+	f.doing = fourIdle
+	env.StopTimer(fourDeadline)
+	env.StopTimer(fourNext)
+	switch {
+	case f.leads(env):
+		env.SetTimer(fourNext, f.period, f.period)
+	case !f.unwatchful:
+		env.SetTimer(fourNext, f.patience, f.patience)
+	}
+}
+
+func (f *fourPhase) leads(env *nodes.Env) bool {
+	return f.status == statusNormal && f.coordinator == env.Self()
+}
+
+func (f *fourPhase) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case fourStatusPoll:
+		f.answer(env, from, m.Epoch, fourPhase1)
+	case fourElection:
+		if from == f.coordinator && m.Epoch <= f.epoch {
+			return // a late copy
+		}
+		f.coordinator, f.epoch = from, m.Epoch
+		f.heed(env, from, statusElection, fourPhase2)
+	case fourCoordinator:
+		if f.status == statusElection && f.follows(from, m.Epoch) {
+			f.heed(env, from, statusReorganization, fourPhase3)
+		}
+	case fourNewState:
+		if f.status == statusReorganization && f.follows(from, m.Epoch) {
+			f.heed(env, from, statusNormal, fourPhase4)
+		}
+	case fourAnswer:
+		if m.Epoch == f.count && fourStep(m.Phase) == f.doing && f.asked.Has(from) {
+			f.hear(env, from)
+		}
+	case fourPoll:
+		if from == f.coordinator && f.doing == fourIdle {
+			f.rest(env)
+		}
+		env.Send(from, fourPollAnswer{m.Epoch, uint8(f.status), f.coordinator})
+	case fourPollAnswer:
+		if m.Epoch == f.count && f.doing == fourPolls && f.asked.Has(from) {
+			f.polled(env, from, m)
+		}
+	default:
+		nodes.Unexpected(f, m)
+	}
+}
+
+// follows reports whether the node takes part in an election.
+func (f *fourPhase) follows(elector nodes.ID, epoch uint64) bool {
+	return f.coordinator == elector && f.epoch == epoch
+}
+
+// heed takes a phase of the election of another, which ends one of its own, and answers it.
+func (f *fourPhase) heed(env *nodes.Env, elector nodes.ID, to status, phase fourStep) {
+	f.turn(env, to)
+	f.rest(env)
+	if !f.printed || phase != fourPhase4 {
+		f.answer(env, elector, f.epoch, phase)
+	}
+}
+
+func (f *fourPhase) answer(env *nodes.Env, to nodes.ID, epoch uint64, phase fourStep) {
+	env.Send(to, fourAnswer{epoch, uint8(phase), uint8(f.status)})
+}
+
+// hear takes an answer that is waited for.
+func (f *fourPhase) hear(env *nodes.Env, from nodes.ID) {
+	if f.doing == fourPhase1 {
+		f.rest(env) // this node cannot be the coordinator
+		return
+	}
+	f.asked.Remove(from)
+	f.answers.Add(from)
+	if f.asked.Empty() {
+		f.ask(env)
+	}
+}
+
+// polled takes an answer to the poll.
+func (f *fourPhase) polled(env *nodes.Env, from nodes.ID, m fourPollAnswer) {
+	if !f.active.Has(from) || status(m.Status) != statusNormal || m.Coordinator != env.Self() {
+		f.elect(env)
+		return
+	}
+	f.hear(env, from)
+}
+
+// Timeout implements nodes.Timed.
+func (f *fourPhase) Timeout(env *nodes.Env, t nodes.Timer) {
+	switch {
+	case t == fourDeadline:
+		f.asked.Clear()
+		f.ask(env)
+	case f.leads(env):
+		f.count++
+		f.begin(env, fourPolls, env.Peers())
+	default:
+		f.elect(env)
+	}
+}
+
+// Standing implements nodes.Standing.
+func (f *fourPhase) Standing() string {
+	text := f.status.String()
+	switch {
+	case f.coordinator == nodes.None:
+	case f.status == statusElection:
+		text += fmt.Sprintf(", for node %d", f.coordinator)
+	default:
+		text += fmt.Sprintf(", under node %d", f.coordinator)
+	}
+	if f.doing >= fourPhase1 && f.doing <= fourPhase4 {
+		text += fmt.Sprintf("; in phase %d of its own election", f.doing)
+	}
+	return text
+}

@@ -1,0 +1,32 @@
+package election
+
+import "turnstile/nodes"
+
+var bullyFourPhasePrintedRow = nodes.Spec{
+	Info: nodes.Info{
+		Name: "bully-four-phase-printed", Family: "complete network",
+		Source: bullyFourPhaseRow.Source,
+		Summary: "bully-four-phase as the notes print it: NEW_STATE is not answered, so elections never end, and " +
+			"nobody but who is told that the coordinator is down acts on it.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		f := newFourPhase(c)
+		f.unwatchful, f.printed = true, c.Value(mendedOption) == "nothing"
+		return f
+	},
+	Messages:   fourPhaseMessages,
+	Options:    append(bullyFourPhaseRow.Options[:3:3], mendedOption),
+	Safe:       bullyFourPhaseRow.Safe,
+	Leads:      bullyFourPhaseRow.Leads,
+	Circulates: true,
+	Grace:      bullyFourPhaseRow.Grace,
+	Broken:     "progress",
+	BrokenAt:   nodes.Config{N: 3},
+}
+
+// mendedOption says what of the printed algorithm is mended. As printed, an elector goes back to phase 1
+// after phase 4 whenever a lower node is up, and never knows that it coordinates. With that mended there are
+// leaders. But if one dies, and of those who notice none is the next in rank, a higher node answers their
+// STATUS_POLL, they give up, and there is no leader for ever.
+var mendedOption = nodes.Option{Name: "mended", Values: []string{"nothing", "phase-4"}, Default: "nothing",
+	Usage: "what is mended: nothing, or that NEW_STATE is answered and the elector takes its own status"}

@@ -1,0 +1,156 @@
+package election
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// An observer is called in place of each handler of a machine, and calls it once.
+type observer func(env *nodes.Env, m nodes.Machine, handle func())
+
+// observedBy returns a row whose machines have an observer around their handlers.
+func observedBy(row *nodes.Spec, around observer) *nodes.Spec {
+	o := *row
+	o.New = func(c nodes.Config) nodes.Machine { return &observed{row.New(c).(timedElector), around} }
+	return &o
+}
+
+// A timedElector is an elector that has all that electors may have.
+type timedElector interface {
+	nodes.Elector
+	nodes.Starter
+	nodes.Recoverer
+	nodes.Timed
+	nodes.Suspecter
+}
+
+type observed struct {
+	timedElector
+	around observer
+}
+
+func (o *observed) Start(env *nodes.Env) {
+	o.around(env, o.timedElector, func() { o.timedElector.Start(env) })
+}
+
+func (o *observed) Recover(env *nodes.Env, saved nodes.Message) {
+	o.around(env, o.timedElector, func() { o.timedElector.Recover(env, saved) })
+}
+
+func (o *observed) Campaign(env *nodes.Env) {
+	o.around(env, o.timedElector, func() { o.timedElector.Campaign(env) })
+}
+
+func (o *observed) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	o.around(env, o.timedElector, func() { o.timedElector.Receive(env, from, m) })
+}
+
+func (o *observed) Timeout(env *nodes.Env, t nodes.Timer) {
+	o.around(env, o.timedElector, func() { o.timedElector.Timeout(env, t) })
+}
+
+func (o *observed) Suspect(env *nodes.Env, peer nodes.ID) {
+	o.around(env, o.timedElector, func() { o.timedElector.Suspect(env, peer) })
+}
+
+// storm returns a scenario with faults drawn by a seed, all of which are over for as long as the row takes to
+// recover when it ends. inside leaves out what breaks what the row rests on.
+func storm(row *nodes.Spec, c nodes.Config, seed uint64, inside bool) scenario {
+	s := scenario{row: row, config: c, seed: seed, duration: 4*row.GraceOf(c) + time.Second}
+	codec := nodes.NewCodec(row.Messages)
+	scene := &chaos.Scene{Spec: row, Config: row.Explicit(c), Codec: codec, Measured: s.duration}
+	plan := chaos.RandomPlan(scene, seed)
+	if inside {
+		plan = chaos.InsidePlan(scene, seed)
+	}
+	s.faults = plan.Faults
+	return s
+}
+
+// crashes returns a scenario in which nodes crash and come up again, one after another, several at a time at
+// times, and whatever else may happen as long as what the row rests on holds.
+func crashes(row *nodes.Spec, c nodes.Config, seed uint64) scenario {
+	s := storm(row, c, seed, true)
+	s.faults = slices.DeleteFunc(s.faults, func(f chaos.Fault) bool { return !f.Kill.IsZero() })
+	dice, count := chance.Dice(seed), uint64(0)
+	draw := func(n int) int {
+		count++
+		return dice.Below(chance.Roll{Purpose: chance.ForTrial, Count: count}, n)
+	}
+	const slots = 12
+	slot := s.duration / 2 / slots
+	busy := make([]int, c.N) // until which slot a node is down
+	for at := range slots {
+		victim := draw(c.N)
+		if busy[victim] > at {
+			continue
+		}
+		// From a few messages to longer than anybody waits.
+		lasts := slot * time.Duration(1+draw(200)) / 100
+		busy[victim] = at + 3
+		f := killed(nodes.ID(victim), time.Duration(at)*slot+time.Duration(draw(int(slot/2))), chaos.When{}, lasts)
+		f.Forget = draw(2) == 0
+		s.faults = append(s.faults, f)
+	}
+	return s
+}
+
+// up returns who was up when the run ended, and had said whom it believed in.
+func (o *outcome) up() (all nodes.Set) {
+	for _, b := range o.Beliefs {
+		if b.To >= o.End {
+			all.Add(b.Node)
+		}
+	}
+	return all
+}
+
+// believes returns whom a node believed in at a time.
+func (o *outcome) believes(id nodes.ID, at int64) nodes.ID {
+	for _, b := range o.Beliefs {
+		if b.Node == id && b.From <= at && at < b.To {
+			return b.Leader
+		}
+	}
+	return nodes.None
+}
+
+// highest returns the highest of a set.
+func highest(s nodes.Set) nodes.ID {
+	top := nodes.None
+	for id := range s.All() {
+		top = max(top, id)
+	}
+	return top
+}
+
+// when reads a moment.
+func when(t testing.TB, text string) chaos.When {
+	t.Helper()
+	w, err := chaos.ParseWhen(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// killed has a node go down at a time or a moment, and come up again some time later, unless that is zero.
+func killed(id nodes.ID, at time.Duration, moment chaos.When, lasts time.Duration) chaos.Fault {
+	return chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{id}}, At: at, When: moment, For: lasts}
+}
+
+// parted has nodes be cut into groups, as chaos reads it, for some time.
+func parted(t testing.TB, groups string, at, lasts time.Duration) chaos.Fault {
+	t.Helper()
+	f := chaos.Fault{At: at, For: cmp.Or(lasts, time.Hour)}
+	if err := f.Cut.UnmarshalText([]byte(groups)); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
