@@ -14,15 +14,14 @@ var bullyRow = nodes.Spec{
 		Summary: "Whoever finds the leader dead asks all higher nodes; if none answers in time, it leads and " +
 			"says so to all lower ones, and otherwise the highest that answers does.",
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &bully{wait: c.Duration(answerOption), notice: c.Value(noticeOption) == "lower", leader: nodes.None}
-	},
+	New: func(c nodes.Config) nodes.Machine { return newBully(c) },
 	Messages: []nodes.Kind{{Zero: bullyElection{}}, {Zero: bullyOK{}}, {Zero: bullyCoordinator{}},
-		{Zero: bullyNotice{}}},
+		{Zero: bullyNotice{}}, {Zero: bullyRejoin{}}},
 	Options: []nodes.Option{answerOption, noticeOption},
 	Detects: "heartbeat:period=50ms,timeout=250ms",
 	// Two lead at once if a node that is up seems dead, or if an answer comes too late.
 	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.PerfectDetector,
+	Live: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.EventualDetector,
 	Leads: &nodes.Leadership{Wins: nodes.HighestWins,
 		// A node that comes up again takes over while its announcement travels.
 		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }},
@@ -66,11 +65,20 @@ var noticeOption = nodes.Option{Name: "notice", Values: []string{"none", "lower"
 // A node that comes up again holds an election, and so takes over if it is the highest.
 //
 // It is right only if delays are bounded: whoever is silent for as long as answerOption says must be down.
+// Else two lead (a partition, a pause), or a node follows whom it heard last, who leads no more (a late
+// COORDINATOR: messages carry no epoch).
+//
+// Textbooks leave open how the leaders of two partitions become one when these are joined. Here a leader
+// sends REJOIN to each lower peer that its detector trusts again, which follows the higher of the two
+// leaders that it knows of then. To a higher peer that it trusts again, a leader sends ELECTION, since that
+// peer may never have suspected anybody; and a candidate begins its election again.
 type bully struct {
-	wait    time.Duration
-	notice  bool
-	leader  nodes.ID
-	running bool // it holds an election
+	wait      time.Duration
+	notice    bool
+	leader    nodes.ID
+	running   bool      // it holds an election
+	suspected nodes.Set // by the detector of this node
+	patient   bool      // it waits for COORDINATOR for ever: see bullyNoTimeoutRow
 }
 
 type (
@@ -78,12 +86,18 @@ type (
 	bullyOK          struct{} // the sender is, and holds an election
 	bullyCoordinator struct{} // the sender leads
 	bullyNotice      struct{} // the sender holds an election, and the receiver is lower: nothing to do
+	bullyRejoin      struct{} // the sender leads, and trusts the receiver again
 )
+
+func newBully(c nodes.Config) *bully {
+	return &bully{wait: c.Duration(answerOption), notice: c.Value(noticeOption) == "lower", leader: nodes.None}
+}
 
 // The timers of a bully.
 const (
 	bullyAnswer   nodes.TimerKind = iota // an OK is to come by then
 	bullyAnnounce                        // a COORDINATOR is
+	bullyDoubt                           // the detector is to trust the leader by then
 )
 
 func (b *bully) Campaign(env *nodes.Env) {
@@ -97,15 +111,22 @@ func (b *bully) Recover(env *nodes.Env, _ nodes.Message) { b.elect(env) }
 
 // Suspect implements nodes.Suspecter.
 func (b *bully) Suspect(env *nodes.Env, peer nodes.ID) {
+	b.suspected.Add(peer)
 	if peer == b.leader {
 		b.Campaign(env)
 	}
 }
 
-// Trust implements nodes.Truster: a peer that seemed dead may follow another.
+// Trust implements nodes.Truster: see bully.
 func (b *bully) Trust(env *nodes.Env, peer nodes.ID) {
-	if b.leader == env.Self() && peer < env.Self() {
-		env.Send(peer, bullyCoordinator{})
+	b.suspected.Remove(peer)
+	switch leads := b.leader == env.Self(); {
+	case leads && peer < env.Self():
+		env.Send(peer, bullyRejoin{})
+	case leads && peer > env.Self():
+		env.Send(peer, bullyElection{})
+	case b.running && peer > env.Self(): // what it sent to that peer may be lost
+		b.elect(env)
 	}
 }
 
@@ -117,11 +138,9 @@ func (b *bully) elect(env *nodes.Env) {
 	}
 	b.running = true
 	b.follow(env, nodes.None)
-	for id := env.Self() + 1; int(id) < env.N(); id++ {
-		env.Send(id, bullyElection{})
-	}
+	toHigher(env, bullyElection{})
 	if b.notice {
-		b.tellLower(env, bullyNotice{})
+		toLower(env, bullyNotice{})
 	}
 	env.StopTimer(nodes.Timer{Kind: bullyAnnounce})
 	env.SetTimer(nodes.Timer{Kind: bullyAnswer}, b.wait, b.wait)
@@ -130,10 +149,17 @@ func (b *bully) elect(env *nodes.Env) {
 // lead takes over.
 func (b *bully) lead(env *nodes.Env) {
 	b.follow(env, env.Self())
-	b.tellLower(env, bullyCoordinator{})
+	toLower(env, bullyCoordinator{})
 }
 
-func (b *bully) tellLower(env *nodes.Env, m nodes.Message) {
+// toHigher and toLower send a message to all clients that are higher or lower than this node.
+func toHigher(env *nodes.Env, m nodes.Message) {
+	for id := env.Self() + 1; int(id) < env.N(); id++ {
+		env.Send(id, m)
+	}
+}
+
+func toLower(env *nodes.Env, m nodes.Message) {
 	for id := range env.Self() {
 		env.Send(id, m)
 	}
@@ -141,10 +167,16 @@ func (b *bully) tellLower(env *nodes.Env, m nodes.Message) {
 
 // follow takes note of who leads. That ends an election.
 func (b *bully) follow(env *nodes.Env, leader nodes.ID) {
+	env.StopTimer(nodes.Timer{Kind: bullyDoubt})
 	if leader != nodes.None {
 		b.running = false
 		env.StopTimer(nodes.Timer{Kind: bullyAnswer})
 		env.StopTimer(nodes.Timer{Kind: bullyAnnounce})
+	}
+	if b.suspected.Has(leader) {
+		// It was down, and its heartbeat is to follow. If it is down again before that, nobody will suspect it
+		// anew.
+		env.SetTimer(nodes.Timer{Kind: bullyDoubt}, 4*b.wait, 4*b.wait)
 	}
 	if leader != b.leader {
 		b.leader = leader
@@ -160,15 +192,21 @@ func (b *bully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	case bullyOK:
 		if b.running {
 			env.StopTimer(nodes.Timer{Kind: bullyAnswer})
+			if b.patient {
+				return
+			}
 			// The highest waits for as long as this node did, and then its announcement travels.
 			env.SetTimer(nodes.Timer{Kind: bullyAnnounce}, 2*b.wait, 2*b.wait)
 		}
 	case bullyCoordinator:
-		if from < env.Self() { // which should have asked
-			b.Campaign(env)
-			return
-		}
 		b.follow(env, from)
+	case bullyRejoin:
+		switch {
+		case b.leader == env.Self(): // others may follow this node: the sender is to tell them too
+			env.Send(from, bullyElection{})
+		case from > b.leader, b.suspected.Has(b.leader):
+			b.follow(env, from)
+		}
 	case bullyNotice:
 	default:
 		nodes.Unexpected(b, m)
@@ -182,5 +220,9 @@ func (b *bully) Timeout(env *nodes.Env, t nodes.Timer) {
 		b.lead(env)
 	case bullyAnnounce:
 		b.elect(env)
+	case bullyDoubt:
+		if b.suspected.Has(b.leader) {
+			b.Campaign(env)
+		}
 	}
 }

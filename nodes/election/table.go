@@ -12,6 +12,11 @@ var Table = []*nodes.Spec{
 	&bullyRow,
 	&bullyFourPhaseRow,
 	&bullyFourPhasePrintedRow,
+	&bullyNoTimeoutRow,
+	&fastBullyRow,
+	&bullyMajorityRow,
+	&bullySecondNetworkRow,
+	&bullySharedDiskRow,
 	&changRobertsRow,
 }
 

@@ -1,0 +1,79 @@
+package election
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+)
+
+// Whatever has happened, all agree on the right leader when it is over, within the grace of the row, and no
+// term had two leaders: under crashes, pauses and cuts for those that have terms or a majority; under crashes
+// for the others, where an announcement that comes late, as after a pause, is believed for ever.
+func TestBulliesAfterDisasters(t *testing.T) {
+	const calm = 6500 * time.Millisecond
+	for _, b := range bullies {
+		all := b.row.Leads.Terms || b.option[0] == "majority"
+		t.Run(b.row.Name+b.option[1], func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(soak.Pick(20, 100, 5000)) {
+				r := rand.New(rand.NewPCG(seed, 0))
+				n := 2 + r.IntN(5)
+				plan := disaster(r, n, all)
+				o := scenario{row: b.row, config: of(n, b.option), faults: faults(t, plan...), duration: 13 * time.Second,
+					seed: seed + 1}.simulated(t)
+				want := nodes.ID(n - 1)
+				if b.row.Leads.Wins == nodes.AnyWins {
+					want = o.leader()
+				}
+				if o.leader() == nodes.None || o.leader() != want || len(o.Conflicts)+len(o.Backwards) > 0 {
+					t.Fatalf("seed %d, n=%d, %v: %d leads, terms with two leaders %v, backwards %v: %v", seed, n,
+						strings.Join(plan, "; "), o.leader(), o.Conflicts, o.Backwards, o.last())
+				}
+				agreed := time.Duration(o.Elections[len(o.Elections)-1].Agreed)
+				if agreed > calm+b.row.Grace(of(n, b.option)) {
+					t.Errorf("seed %d, n=%d, %v: all agree only at %v", seed, n, strings.Join(plan, "; "), agreed)
+				}
+			}
+		})
+	}
+}
+
+// disaster returns faults that are over after 6.5 seconds: crashes, and if it has all sorts, pauses and cuts.
+// Each node goes down or stands still once at most.
+func disaster(r *rand.Rand, n int, all bool) (plan []string) {
+	hit := map[int]bool{}
+	for range 1 + r.IntN(5) {
+		when := fmt.Sprintf("at: %dms, for: %dms", 1000+r.IntN(4000), 1+r.IntN(1500))
+		id, what := r.IntN(n), r.IntN(4)
+		switch {
+		case !all || what < 2:
+			if sort := []string{"kill", "pause"}[what%2]; !hit[id] && (all || what%2 == 0) {
+				hit[id] = true
+				plan = append(plan, fmt.Sprintf("%s: %d, %s", sort, id, when))
+			}
+		default:
+			network := []string{"", ", network: 0"}[r.IntN(2)]
+			plan = append(plan, fmt.Sprintf("cut: '%s', %s%s", cutOf(r, n), when, network))
+		}
+	}
+	return plan
+}
+
+// cutOf returns a cut of n nodes into two groups, one way or both ways.
+func cutOf(r *rand.Rand, n int) string {
+	at := 1 + r.IntN(n-1)
+	var groups [2][]string
+	for i, id := range r.Perm(n) {
+		group := 0
+		if i >= at {
+			group = 1
+		}
+		groups[group] = append(groups[group], fmt.Sprint(id))
+	}
+	return strings.Join(groups[0], ",") + []string{"/", ">"}[r.IntN(2)] + strings.Join(groups[1], ",")
+}

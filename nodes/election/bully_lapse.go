@@ -1,0 +1,73 @@
+package election
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// The heartbeats of a leader that needs a majority: see bullyMajority.
+
+// lapseOption is for how long a leader that hears of no majority goes on.
+var lapseOption = nodes.Option{Name: "lapse", Default: "250ms",
+	Usage: "after how long a leader gives way that no majority answers",
+	Check: func(c nodes.Config, value string) error {
+		if err := nodes.CheckTime(value, time.Millisecond, time.Minute, "250ms"); err != nil {
+			return err
+		}
+		lapse, _ := time.ParseDuration(value)
+		if answer := c.Duration(answerOption); lapse < 2*answer {
+			return fmt.Errorf("%v is less than twice the time to wait for an answer, %v, so that a leader would give "+
+				"way while answers are on their way: take %v or more", lapse, answer, 2*answer)
+		}
+		return nil
+	}}
+
+// lapseBeats is how many heartbeats a leader sends within lapseOption.
+const lapseBeats = 5
+
+// tick sends the heartbeat of a leader, or has it give way if it has not been heard by a majority.
+func (b *bullyMajority) tick(env *nodes.Env) {
+	b.round++
+	heard := 1
+	peers := env.Peers()
+	for id := range peers.All() {
+		silent := b.round - b.heard[id]
+		if silent < lapseBeats {
+			heard++
+		}
+		if b.second && silent > 1 {
+			env.Send(id, secondAsk{b.round})
+		}
+	}
+	if heard < b.quorum {
+		b.elect(env)
+		return
+	}
+	env.Broadcast(majorityBeat{b.epoch, b.round})
+	env.SetTimer(nodes.Timer{Kind: majorityTick}, b.beat, b.beat)
+}
+
+// heed answers the heartbeat of a leader, who has missed a higher epoch or whose COORDINATOR was missed. A
+// higher node takes over.
+func (b *bullyMajority) heed(env *nodes.Env, from nodes.ID, m majorityBeat) {
+	if m.Epoch >= b.epoch {
+		b.learn(env, m.Epoch)
+		switch {
+		case from > env.Self():
+			b.follow(env, from)
+		case b.mayLead(env):
+			b.Campaign(env)
+		}
+	}
+	env.Send(from, majorityHere{b.epoch, m.Round})
+}
+
+// hear takes the answer to a heartbeat.
+func (b *bullyMajority) hear(env *nodes.Env, from nodes.ID, epoch uint64, round uint32) {
+	b.learn(env, epoch)
+	if epoch == b.epoch {
+		b.heard[from] = max(b.heard[from], round)
+	}
+}

@@ -1,0 +1,354 @@
+package election
+
+import (
+	"time"
+
+	"turnstile/nodes"
+)
+
+var bullyMajorityRow = nodes.Spec{
+	Info: nodes.Info{
+		Name: "bully-majority", Family: "complete network",
+		Source: "the bully algorithm with epochs and a majority, as an answer to its split brain; the votes are " +
+			"those of R. H. Thomas, A majority consensus approach to concurrency control, ACM TODS 4(2), 1979",
+		Summary: "As bully, but whoever leads needs the votes of a majority for an epoch, and gives way when no " +
+			"majority answers any longer.",
+	},
+	New: func(c nodes.Config) nodes.Machine { return newBullyMajority(c, c.N/2+1) },
+	Messages: []nodes.Kind{{Zero: majorityElection{}}, {Zero: majorityOK{}}, {Zero: majorityClaim{}},
+		{Zero: majorityVote{}}, {Zero: majorityCoordinator{}}, {Zero: majorityBeat{}, Heartbeat: true},
+		{Zero: majorityHere{}, Heartbeat: true}, {Zero: majoritySaved{}}},
+	Options: []nodes.Option{answerOption, lapseOption},
+	Detects: bullyRow.Detects,
+	Safe:    nodes.NoAmnesia,
+	// Whatever is lost is sent again, in another election or with the next heartbeat.
+	Live: nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector | nodes.Majority,
+	Leads: &nodes.Leadership{Terms: true, Wins: nodes.HighestWins,
+		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) }},
+	// Two elections, of which the first may have failed since an epoch was taken.
+	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lapseOption) },
+}
+
+// bullyMajority is the bully algorithm for networks that are partitioned and nodes that stand still.
+//
+// A node that gets no OK in time claims the epoch after the highest that it knows of. Lower nodes vote for a
+// claim if its epoch is higher than all they know of, so that each node votes once in an epoch. With the
+// votes of a majority, its own among them, the node leads in that epoch. Since two majorities have a node in
+// common, an epoch has one leader, whatever becomes of messages and clocks. Epochs are saved before anybody
+// hears of them, so this holds over crashes too. A message of a lower epoch than that of its receiver is
+// void.
+//
+// A leader sends heartbeats, and gives way when none that it sent within lapseOption was answered by a
+// majority. A heartbeat informs those that have missed COORDINATOR, and its answer tells a leader of a
+// higher epoch. So when a partition is healed, one leader is left.
+//
+// What the detector says serves progress alone. Whoever suspects so many that no majority is left does not
+// claim, nor answer ELECTION, which would keep lower nodes from leading. Whoever trusts its leader follows
+// it, whatever others find: it votes for no lower node.
+//
+// A majority of two nodes is both: then no crash is survived.
+//
+// With a second network (see bullySecondNetworkRow), no node is taken for dead that answers over it, and no
+// votes may be needed.
+type bullyMajority struct {
+	wait, beat time.Duration
+	quorum     int  // how many votes a leader needs; 0: none, and there are no epochs
+	second     bool // there is a second network
+
+	leader    nodes.ID
+	term      uint64 // in which it leads
+	epoch     uint64 // the highest that this node knows of
+	stage     majorityStage
+	votes     nodes.Set // for the claim of this node
+	suspected nodes.Set // by the detector of this node
+	round     uint32    // of heartbeats
+	heard     []uint32  // by peer: the last round that it answered
+
+	asked bool // the leader, over the second network
+	alive bool // a higher node that may lead has answered over it
+}
+
+// A majorityStage is what a node waits for.
+type majorityStage uint8
+
+const (
+	majorityIdle         majorityStage = iota // no election
+	majorityAsking                            // for OK
+	majorityConfirming                        // for answers over the second network, since there was no OK
+	majorityClaiming                          // for votes
+	majorityWaiting                           // for COORDINATOR
+	majorityReconfirming                      // for answers over the second network, since there was none
+)
+
+type (
+	majorityElection struct{}               // who is higher?
+	majorityOK       struct{}               // the sender is, and may lead
+	majorityClaim    struct{ Epoch uint64 } // the sender is to lead in Epoch
+	majorityVote     struct {
+		Epoch uint64 // the highest that the sender knows of
+		Yes   bool   // it is that of the claim
+	}
+	majorityCoordinator struct{ Epoch uint64 } // the sender leads
+	majorityBeat        struct {
+		Epoch uint64
+		Round uint32
+	} // the sender still leads
+	majorityHere struct {
+		Epoch uint64 // the highest that the sender knows of
+		Round uint32 // of the heartbeat that it answers
+	}
+	majoritySaved struct{ Epoch uint64 } // what a node must not forget
+)
+
+// The timers of a bullyMajority.
+const (
+	majorityStep  nodes.TimerKind = iota // the wait of the current stage is over
+	majorityDoubt                        // the leader is suspected: see bullyMajority.doubt
+	majorityTick                         // the leader is to send a heartbeat
+)
+
+func newBullyMajority(c nodes.Config, quorum int) *bullyMajority {
+	return &bullyMajority{wait: c.Duration(answerOption), beat: c.Duration(lapseOption) / lapseBeats,
+		quorum: quorum, leader: nodes.None, heard: make([]uint32, c.N)}
+}
+
+func (b *bullyMajority) Campaign(env *nodes.Env) {
+	switch {
+	case b.leader == env.Self(): // somebody has come to doubt it
+		b.announce(env)
+	case b.stage == majorityIdle:
+		b.elect(env)
+	}
+}
+
+// Recover implements nodes.Recoverer: a node that comes up again holds an election.
+func (b *bullyMajority) Recover(env *nodes.Env, saved nodes.Message) {
+	if s, some := saved.(majoritySaved); some {
+		b.epoch = s.Epoch
+	}
+	b.elect(env)
+}
+
+// Suspect implements nodes.Suspecter.
+func (b *bullyMajority) Suspect(env *nodes.Env, peer nodes.ID) {
+	b.suspected.Add(peer)
+	if peer == b.leader {
+		b.doubt(env)
+	}
+}
+
+// Trust implements nodes.Truster. Without heartbeats, leaders of partitions become one as in bully.
+func (b *bullyMajority) Trust(env *nodes.Env, peer nodes.ID) {
+	b.suspected.Remove(peer)
+	asking := b.stage == majorityAsking || b.stage == majorityConfirming
+	switch leads := b.leader == env.Self(); {
+	case b.quorum > 0:
+	case leads && peer < env.Self():
+		env.Send(peer, bullyRejoin{})
+	case leads && peer > env.Self():
+		env.Send(peer, majorityElection{})
+	case asking && peer > env.Self(): // what it sent to that peer may be lost
+		b.elect(env)
+	}
+}
+
+// doubt acts on the suspicion that the leader is dead.
+func (b *bullyMajority) doubt(env *nodes.Env) {
+	if b.second {
+		b.askLeader(env)
+		return
+	}
+	b.Campaign(env)
+}
+
+// mayLead reports whether enough are up for all that the detector knows.
+func (b *bullyMajority) mayLead(env *nodes.Env) bool { return env.N()-b.suspected.Len() >= b.quorum }
+
+// elect asks all higher nodes.
+func (b *bullyMajority) elect(env *nodes.Env) {
+	b.follow(env, nodes.None)
+	if env.Self() == nodes.ID(env.N()-1) {
+		b.claim(env)
+		return
+	}
+	b.enter(env, majorityAsking, b.wait)
+	toHigher(env, majorityElection{})
+}
+
+// enter begins a stage, which lasts no longer than that.
+func (b *bullyMajority) enter(env *nodes.Env, stage majorityStage, longest time.Duration) {
+	b.stage = stage
+	env.SetTimer(nodes.Timer{Kind: majorityStep}, longest, longest)
+}
+
+// claim asks for votes: no higher node is up.
+func (b *bullyMajority) claim(env *nodes.Env) {
+	switch {
+	case b.quorum == 0:
+		b.lead(env)
+		return
+	case !b.mayLead(env):
+		b.enter(env, majorityWaiting, 3*b.wait)
+		return
+	}
+	b.raise(env, b.epoch+1)
+	b.votes = nodes.SetOf(env.Self())
+	b.enter(env, majorityClaiming, 2*b.wait)
+	toLower(env, majorityClaim{b.epoch})
+	b.count(env)
+}
+
+// raise takes note of an epoch.
+func (b *bullyMajority) raise(env *nodes.Env, epoch uint64) {
+	if epoch > b.epoch {
+		b.epoch = epoch
+		env.Save(majoritySaved{epoch})
+	}
+}
+
+// learn takes note of an epoch that another has claimed: a leader gives way.
+func (b *bullyMajority) learn(env *nodes.Env, epoch uint64) {
+	if epoch <= b.epoch {
+		return
+	}
+	b.raise(env, epoch)
+	b.votes.Clear()
+	if b.leader == env.Self() {
+		b.elect(env)
+	}
+}
+
+// count leads if there are enough votes.
+func (b *bullyMajority) count(env *nodes.Env) {
+	if b.votes.Len() >= b.quorum {
+		b.lead(env)
+	}
+}
+
+// lead takes over.
+func (b *bullyMajority) lead(env *nodes.Env) {
+	b.follow(env, env.Self())
+	b.announce(env)
+	if b.quorum < 2 {
+		return
+	}
+	b.round += lapseBeats // what was heard before is out of date
+	for id := range b.votes.All() {
+		b.heard[id] = b.round
+	}
+	env.SetTimer(nodes.Timer{Kind: majorityTick}, b.beat, b.beat)
+}
+
+func (b *bullyMajority) announce(env *nodes.Env) { toLower(env, majorityCoordinator{b.epoch}) }
+
+// follow takes note of who leads, in the epoch that this node knows of. That ends an election.
+func (b *bullyMajority) follow(env *nodes.Env, leader nodes.ID) {
+	env.StopTimer(nodes.Timer{Kind: majorityDoubt})
+	env.StopTimer(nodes.Timer{Kind: majorityTick})
+	env.StopTimer(nodes.Timer{Kind: majorityStep})
+	b.stage, b.asked = majorityIdle, false
+	if b.suspected.Has(leader) { // see bully.follow
+		env.SetTimer(nodes.Timer{Kind: majorityDoubt}, 4*b.wait, 4*b.wait)
+	}
+	if leader != b.leader || leader != nodes.None && b.epoch != b.term {
+		b.leader, b.term = leader, b.epoch
+		env.Elect(leader, b.epoch)
+	}
+}
+
+func (b *bullyMajority) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case majorityElection:
+		b.answer(env, from)
+	case majorityOK:
+		if b.stage == majorityAsking || b.stage == majorityConfirming {
+			b.enter(env, majorityWaiting, 3*b.wait)
+		}
+	case majorityClaim:
+		b.vote(env, from, m.Epoch)
+	case majorityVote:
+		b.take(env, from, m)
+	case majorityCoordinator:
+		if m.Epoch >= b.epoch {
+			b.raise(env, m.Epoch)
+			b.follow(env, from)
+		}
+	case majorityBeat:
+		b.heed(env, from, m)
+	case majorityHere:
+		b.hear(env, from, m.Epoch, m.Round)
+	case bullyRejoin:
+		switch {
+		case b.leader == env.Self(): // others may follow this node: the sender is to tell them too
+			env.Send(from, majorityElection{})
+		case from > b.leader, b.suspected.Has(b.leader):
+			b.follow(env, from)
+		}
+	case secondAsk:
+		env.Send(from, secondAlive{b.leader == env.Self(), b.mayLead(env), b.epoch, m.Round})
+		if from < env.Self() && b.leader == nodes.None {
+			b.Campaign(env)
+		}
+	case secondAlive:
+		b.confirm(env, from, m)
+	default:
+		nodes.Unexpected(b, m)
+	}
+}
+
+// answer answers ELECTION.
+func (b *bullyMajority) answer(env *nodes.Env, from nodes.ID) {
+	if b.leader != env.Self() && !b.mayLead(env) {
+		return
+	}
+	env.Send(from, majorityOK{})
+	if b.leader == env.Self() || b.leader == nodes.None {
+		b.Campaign(env)
+	}
+}
+
+// vote answers a claim.
+func (b *bullyMajority) vote(env *nodes.Env, from nodes.ID, epoch uint64) {
+	if epoch <= b.epoch || b.leader > from && !b.suspected.Has(b.leader) {
+		env.Send(from, majorityVote{Epoch: b.epoch})
+		return
+	}
+	b.raise(env, epoch)
+	b.follow(env, nodes.None)
+	b.enter(env, majorityWaiting, 2*b.wait)
+	env.Send(from, majorityVote{epoch, true})
+}
+
+// take takes a vote.
+func (b *bullyMajority) take(env *nodes.Env, from nodes.ID, m majorityVote) {
+	newer := m.Epoch > b.epoch
+	b.learn(env, m.Epoch)
+	switch {
+	case b.stage != majorityClaiming:
+	case newer: // as for a node that has been down
+		b.claim(env)
+	case m.Yes && m.Epoch == b.epoch:
+		b.votes.Add(from)
+		b.count(env)
+	}
+}
+
+// Timeout implements nodes.Timed.
+func (b *bullyMajority) Timeout(env *nodes.Env, t nodes.Timer) {
+	switch {
+	case t.Kind == majorityTick:
+		b.tick(env)
+	case t.Kind == majorityDoubt:
+		b.stillDoubted(env)
+	case b.second && b.stage == majorityAsking:
+		b.askHigher(env, majorityConfirming)
+	case b.stage == majorityAsking, b.stage == majorityConfirming && !b.alive:
+		b.claim(env)
+	case b.stage == majorityConfirming:
+		b.enter(env, majorityWaiting, 3*b.wait)
+	case b.second && b.stage == majorityWaiting:
+		b.askHigher(env, majorityReconfirming)
+	default:
+		b.elect(env)
+	}
+}

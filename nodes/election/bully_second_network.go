@@ -1,0 +1,108 @@
+package election
+
+import (
+	"slices"
+	"time"
+
+	"turnstile/nodes"
+)
+
+var bullySecondNetworkRow = nodes.Spec{
+	Info: nodes.Info{
+		Name: "bully-second-network", Family: "complete network",
+		Source: "the bully algorithm with a redundant network that confirms deaths, as an answer to its split " +
+			"brain (A. I. Kistijantoro, ITB IF3130)",
+		Summary: "As bully, but a node is taken for dead only if it does not answer over a second network either.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		quorum := 0
+		if needsMajority(c) {
+			quorum = c.N/2 + 1
+		}
+		b := newBullyMajority(c, quorum)
+		b.second = true
+		return b
+	},
+	Messages: append(slices.Clip(bullyMajorityRow.Messages), nodes.Kind{Zero: bullyRejoin{}},
+		nodes.Kind{Zero: secondAsk{}, Net: 1}, nodes.Kind{Zero: secondAlive{}, Net: 1}),
+	Options: []nodes.Option{answerOption, majorityOption, secondLapseOption},
+	Detects: bullyRow.Detects,
+	Safe:    nodes.Timing | nodes.NoPause | nodes.NoLoss,
+	Live:    bullyRow.Live,
+	Leads:   &nodes.Leadership{Wins: nodes.HighestWins, Overlap: bullyRow.Leads.Overlap},
+	// Those of bully, each with two waits for answers over the second network; or those of bully-majority.
+	Grace: func(c nodes.Config) time.Duration { return 20*c.Duration(answerOption) + c.Duration(lapseOption) },
+}
+
+// majorityOption says whether a leader needs a majority beside what it needs otherwise.
+var majorityOption = nodes.Option{Name: "majority", Values: []string{"off", "on"}, Default: "off",
+	Usage: "whether a leader needs the votes of a majority as well"}
+
+func needsMajority(c nodes.Config) bool { return c.Value(majorityOption) == "on" }
+
+// secondLapseOption is lapseOption where it matters only with a majority.
+var secondLapseOption = nodes.Option{Name: lapseOption.Name, Default: lapseOption.Default,
+	Usage: lapseOption.Usage, Check: func(c nodes.Config, value string) error {
+		if !needsMajority(c) {
+			return nodes.CheckTime(value, time.Millisecond, time.Minute, lapseOption.Default)
+		}
+		return lapseOption.Check(c, value)
+	}}
+
+// The second network carries two messages. It confirms a death three times: that of a leader whom the
+// detector suspects, before an election; those of all higher nodes, before a node leads; and again before an
+// election whose COORDINATOR did not come begins anew. So a partition of the first network begins no
+// election, and a node that comes up during it finds the leader. With both networks cut alike, two lead as
+// in bully, unless a majority is asked for. A leader that needs one asks over the second network whoever
+// does not answer its heartbeats; votes and heartbeats go by the first alone.
+type (
+	secondAsk   struct{ Round uint32 } // is the receiver up?
+	secondAlive struct {
+		Leads bool   // and it leads
+		May   bool   // it may lead: it suspects no majority, if one is needed
+		Epoch uint64 // the highest that it knows of
+		Round uint32 // of what it answers
+	}
+)
+
+// askLeader asks a suspected leader whether it is up.
+func (b *bullyMajority) askLeader(env *nodes.Env) {
+	b.asked = true
+	env.Send(b.leader, secondAsk{})
+	env.SetTimer(nodes.Timer{Kind: majorityDoubt}, b.wait, b.wait)
+}
+
+// stillDoubted asks a leader that is still suspected once more, unless it has just not answered.
+func (b *bullyMajority) stillDoubted(env *nodes.Env) {
+	switch {
+	case !b.suspected.Has(b.leader):
+	case b.asked:
+		b.Campaign(env)
+	default:
+		b.doubt(env)
+	}
+}
+
+// askHigher asks all higher nodes whether they are up.
+func (b *bullyMajority) askHigher(env *nodes.Env, stage majorityStage) {
+	b.alive = false
+	b.enter(env, stage, b.wait)
+	toHigher(env, secondAsk{})
+}
+
+// confirm takes the answer over the second network.
+func (b *bullyMajority) confirm(env *nodes.Env, from nodes.ID, m secondAlive) {
+	confirming := b.stage == majorityConfirming || b.stage == majorityReconfirming
+	switch {
+	case b.leader == env.Self():
+		b.hear(env, from, m.Epoch, m.Round)
+	case from == b.leader && m.Leads && b.asked:
+		b.asked = false
+		env.SetTimer(nodes.Timer{Kind: majorityDoubt}, 4*b.wait, 4*b.wait) // it may be down by then
+	case confirming && from > env.Self() && m.Leads && m.Epoch >= b.epoch:
+		b.raise(env, m.Epoch)
+		b.follow(env, from)
+	case confirming && from > env.Self() && m.May:
+		b.alive = true
+	}
+}

@@ -1,0 +1,299 @@
+package election
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+)
+
+var bullySharedDiskRow = nodes.Spec{
+	Info: nodes.Info{
+		Name: "bully-shared-disk", Family: "complete network",
+		Source: "the bully algorithm with a heartbeat file and a lock on a shared disk, as an answer to its " +
+			"split brain (A. I. Kistijantoro, ITB IF3130)",
+		Summary: "As bully, but whoever leads owns a lock on a shared disk, and a leader whose heartbeats reach " +
+			"the disk is not taken for dead.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		return &bullySharedDisk{wait: c.Duration(answerOption), beat: c.Duration(lockOption) / 2 / lapseBeats,
+			leader: nodes.None}
+	},
+	Servers:     func(nodes.Config) int { return 1 },
+	NewServer:   func(c nodes.Config, _ nodes.ID) nodes.Machine { return newSharedDisk(c) },
+	Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+	Messages: []nodes.Kind{{Zero: diskElection{}}, {Zero: diskOK{}}, {Zero: diskCoordinator{}},
+		{Zero: diskResign{}}, {Zero: diskRead{}}, {Zero: diskLock{}}, {Zero: diskState{}},
+		{Zero: diskWrite{}, Heartbeat: true}, {Zero: diskWritten{}, Heartbeat: true},
+		{Zero: diskBeat{}, Heartbeat: true}},
+	Options: []nodes.Option{answerOption, lockOption},
+	Detects: bullyRow.Detects,
+	Safe:    nodes.NoAmnesia,
+	// No crash of the disk, that is: nobody leads without it. Crashes of the others it survives.
+	Live:  nodes.NoCrash | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
+	Leads: &nodes.Leadership{Terms: true},
+	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lockOption) },
+}
+
+// lockOption is how long the lock lasts.
+var lockOption = nodes.Option{Name: "lock", Default: "500ms",
+	Usage: "how long the lock on the disk lasts after the latest heartbeat of its owner",
+	Check: func(c nodes.Config, value string) error {
+		if err := nodes.CheckTime(value, 10*time.Millisecond, time.Minute, "500ms"); err != nil {
+			return err
+		}
+		lock, _ := time.ParseDuration(value)
+		if answer := c.Duration(answerOption); lock < 4*answer {
+			return fmt.Errorf("%v is less than four times the time to wait for an answer, %v, so that an owner would "+
+				"give the lock up while answers are on their way: take %v or more", lock, answer, 4*answer)
+		}
+		return nil
+	}}
+
+// bullySharedDisk is the bully algorithm with a shared disk that says who leads: see sharedDisk.
+//
+// A node that gets no OK in time takes the lock on the disk, and leads in the term of the lock if it gets
+// it. Before it holds an election at all, a node reads who owns the lock: as long as that one writes its
+// heartbeat, it is followed, whatever the detector says. So a partition of the network between the nodes
+// changes nothing, and one leader alone owns a term. The lock decides, and not the rank: a higher node that
+// comes up waits until the owner is gone.
+//
+// A leader stops when none of its writes of the last half of lockOption was answered. The lock lasts twice
+// as long, so it stops before another can take the lock, unless its clock is half as fast as the disk's or
+// it stands still. One that stood still for longer believes that it leads when it goes on, until its next
+// timer or the answer of the disk; it does so in its old term, which a resource that demands terms refuses.
+//
+// A leader sends heartbeats to the others too, for those that have missed its COORDINATOR.
+//
+// Who cannot reach the disk may not lead: it says so to those that follow it, and does not answer ELECTION,
+// or it would keep lower nodes from leading. So the disk is a single point of failure: without it nobody
+// leads.
+type bullySharedDisk struct {
+	wait, beat time.Duration
+
+	leader    nodes.ID
+	term      uint64 // of the latest leader
+	resigned  uint64 // the term of a leader that has resigned
+	stage     diskStage
+	cutOff    bool      // the disk has not answered
+	suspected nodes.Set // by the detector of this node
+	round     uint32    // of writes
+	written   uint32    // the latest that was answered
+}
+
+// A diskStage is what a node waits for.
+type diskStage uint8
+
+const (
+	diskIdle    diskStage = iota // no election
+	diskReading                  // for the disk to say who owns the lock
+	diskAsking                   // for OK
+	diskLocking                  // for the lock
+	diskWaiting                  // for COORDINATOR
+	diskPausing                  // for a while, before it reads again
+)
+
+type (
+	diskElection    struct{}              // who is higher?
+	diskOK          struct{}              // the sender is, and reaches the disk as far as it knows
+	diskCoordinator struct{ Term uint64 } // the sender owns the lock
+	diskResign      struct{ Term uint64 } // the sender has lost the disk, or the lock
+	diskBeat        struct{ Term uint64 } // the sender still leads
+)
+
+// The timers of a bullySharedDisk.
+const (
+	diskStep  nodes.TimerKind = iota // the wait of the current stage is over
+	diskDoubt                        // the leader may still be suspected: its owner is to be read again
+	diskTick                         // the leader is to write its heartbeat
+)
+
+func (b *bullySharedDisk) disk(env *nodes.Env) nodes.ID { return nodes.ID(env.N()) }
+
+func (b *bullySharedDisk) Campaign(env *nodes.Env) {
+	switch {
+	case b.leader == env.Self(): // somebody has come to doubt it
+		env.Broadcast(diskCoordinator{b.term})
+	case b.stage == diskIdle:
+		b.read(env)
+	}
+}
+
+// Recover implements nodes.Recoverer.
+func (b *bullySharedDisk) Recover(env *nodes.Env, _ nodes.Message) { b.read(env) }
+
+// Suspect implements nodes.Suspecter.
+func (b *bullySharedDisk) Suspect(env *nodes.Env, peer nodes.ID) {
+	b.suspected.Add(peer)
+	if peer == b.leader {
+		b.Campaign(env)
+	}
+}
+
+// Trust implements nodes.Truster.
+func (b *bullySharedDisk) Trust(_ *nodes.Env, peer nodes.ID) { b.suspected.Remove(peer) }
+
+// enter begins a stage, which lasts no longer than that.
+func (b *bullySharedDisk) enter(env *nodes.Env, stage diskStage, longest time.Duration) {
+	b.stage = stage
+	env.SetTimer(nodes.Timer{Kind: diskStep}, longest, longest)
+}
+
+// read asks the disk who owns the lock.
+func (b *bullySharedDisk) read(env *nodes.Env) {
+	env.Send(b.disk(env), diskRead{})
+	b.enter(env, diskReading, b.wait)
+}
+
+// elect asks all higher nodes.
+func (b *bullySharedDisk) elect(env *nodes.Env) {
+	b.follow(env, nodes.None, b.term)
+	if env.Self() == nodes.ID(env.N()-1) {
+		b.lock(env)
+		return
+	}
+	toHigher(env, diskElection{})
+	b.enter(env, diskAsking, b.wait)
+}
+
+// lock asks the disk for the lock.
+func (b *bullySharedDisk) lock(env *nodes.Env) {
+	env.Send(b.disk(env), diskLock{})
+	b.enter(env, diskLocking, b.wait)
+}
+
+// lead takes over.
+func (b *bullySharedDisk) lead(env *nodes.Env, term uint64) {
+	b.follow(env, env.Self(), term)
+	env.Broadcast(diskCoordinator{term})
+	b.written = b.round
+	env.SetTimer(nodes.Timer{Kind: diskTick}, b.beat, b.beat)
+}
+
+// tick writes the heartbeat of a leader, or has it give way if the disk does not answer.
+func (b *bullySharedDisk) tick(env *nodes.Env) {
+	if b.round++; b.round-b.written >= lapseBeats {
+		env.Broadcast(diskResign{b.term})
+		b.lose(env)
+		return
+	}
+	env.Send(b.disk(env), diskWrite{b.term, b.round})
+	env.Broadcast(diskBeat{b.term})
+	env.SetTimer(nodes.Timer{Kind: diskTick}, b.beat, b.beat)
+}
+
+// lose takes note that the disk is out of reach.
+func (b *bullySharedDisk) lose(env *nodes.Env) {
+	b.cutOff = true
+	b.follow(env, nodes.None, b.term)
+	b.enter(env, diskPausing, 2*b.wait)
+}
+
+// follow takes note of who leads in which term. That ends an election.
+func (b *bullySharedDisk) follow(env *nodes.Env, leader nodes.ID, term uint64) {
+	env.StopTimer(nodes.Timer{Kind: diskDoubt})
+	env.StopTimer(nodes.Timer{Kind: diskTick})
+	env.StopTimer(nodes.Timer{Kind: diskStep})
+	b.stage = diskIdle
+	if b.suspected.Has(leader) { // it may lose the lock, and nobody will suspect it anew
+		env.SetTimer(nodes.Timer{Kind: diskDoubt}, 2*b.wait, 2*b.wait)
+	}
+	if leader != b.leader || leader != nodes.None && term != b.term {
+		b.leader, b.term = leader, term
+		env.Elect(leader, term)
+	}
+}
+
+func (b *bullySharedDisk) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case diskElection:
+		b.answer(env, from)
+	case diskOK:
+		if b.stage == diskAsking {
+			b.enter(env, diskWaiting, 4*b.wait)
+		}
+	case diskCoordinator:
+		if m.Term >= b.term {
+			b.follow(env, from, m.Term)
+		}
+	case diskBeat:
+		if m.Term > b.term || m.Term == b.term && b.leader == nodes.None && m.Term != b.resigned {
+			b.follow(env, from, m.Term)
+		}
+	case diskResign:
+		if from == b.leader && m.Term == b.term {
+			b.resigned = m.Term
+			b.follow(env, nodes.None, b.term)
+			b.read(env)
+		}
+	case diskState:
+		b.cutOff = false
+		if m.Term >= b.term {
+			b.learn(env, m)
+		}
+	case diskWritten:
+		b.cutOff = false
+		if b.leader == env.Self() && m.Term == b.term {
+			b.written = max(b.written, m.Round)
+		}
+	default:
+		nodes.Unexpected(b, m)
+	}
+}
+
+// answer answers ELECTION. Whoever sends it leads no more.
+func (b *bullySharedDisk) answer(env *nodes.Env, from nodes.ID) {
+	if from == b.leader {
+		b.follow(env, nodes.None, b.term)
+	}
+	if b.cutOff {
+		return
+	}
+	env.Send(from, diskOK{})
+	if b.leader == env.Self() || b.leader == nodes.None {
+		b.Campaign(env)
+	}
+}
+
+// learn acts on what the disk says of the lock.
+func (b *bullySharedDisk) learn(env *nodes.Env, lock diskState) {
+	ours := lock.Owner == env.Self()
+	switch {
+	case b.leader == env.Self():
+		if !ours || lock.Term != b.term { // it stood still for too long
+			env.Broadcast(diskResign{b.term})
+			b.follow(env, nodes.None, b.term)
+			b.read(env)
+		}
+	case b.stage == diskLocking && ours:
+		b.lead(env, lock.Term)
+	case b.stage != diskReading && b.stage != diskLocking:
+	case ours: // from before a crash
+		b.lock(env)
+	case lock.Owner == nodes.None && b.stage == diskReading:
+		b.elect(env)
+	case lock.Owner == nodes.None || lock.Term == b.resigned: // it is about to be free
+		b.follow(env, nodes.None, b.term)
+		b.enter(env, diskPausing, b.wait)
+	default:
+		b.follow(env, lock.Owner, lock.Term)
+	}
+}
+
+// Timeout implements nodes.Timed.
+func (b *bullySharedDisk) Timeout(env *nodes.Env, t nodes.Timer) {
+	switch {
+	case t.Kind == diskTick:
+		b.tick(env)
+	case t.Kind == diskDoubt:
+		if b.suspected.Has(b.leader) {
+			b.Campaign(env)
+		}
+	case b.stage == diskReading, b.stage == diskLocking:
+		b.lose(env)
+	case b.stage == diskAsking:
+		b.lock(env)
+	default:
+		b.read(env)
+	}
+}

@@ -1,0 +1,336 @@
+package election
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench/leadership"
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/workload"
+)
+
+// bullies are the sound rows of the bully and what came of it, each with its other option values.
+var bullies = []struct {
+	row    *nodes.Spec
+	option [2]string
+}{
+	{&bullyRow, [2]string{}}, {&bullyRow, [2]string{"notice", "lower"}}, {&fastBullyRow, [2]string{}},
+	{&bullyMajorityRow, [2]string{}}, {&bullySecondNetworkRow, [2]string{}},
+	{&bullySecondNetworkRow, [2]string{"majority", "on"}}, {&bullySharedDiskRow, [2]string{}},
+}
+
+// of returns the configuration of n nodes with an option.
+func of(n int, option [2]string) nodes.Config {
+	c := nodes.Config{N: n}
+	if option[0] != "" {
+		c = c.With(option[0], option[1])
+	}
+	return c
+}
+
+// faults reads faults as plans have them.
+func faults(t testing.TB, texts ...string) (all []chaos.Fault) {
+	t.Helper()
+	for _, text := range texts {
+		f, err := chaos.ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// told tells what nodes declared from a time on, in order.
+func (o *outcome) told(from time.Duration) string {
+	var all []string
+	for _, b := range o.Beliefs {
+		switch {
+		case b.From < int64(from):
+			continue
+		case b.Leads():
+			all = append(all, fmt.Sprintf("%d leads", b.Node))
+		case b.Leader == nodes.None:
+			all = append(all, fmt.Sprintf("%d knows no leader", b.Node))
+		default:
+			all = append(all, fmt.Sprintf("%d follows %d", b.Node, b.Leader))
+		}
+		if b.Term > 0 {
+			all[len(all)-1] += fmt.Sprintf(" in %d", b.Term)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// at returns whom a node took for the leader at a time.
+func (o *outcome) at(id nodes.ID, at time.Duration) nodes.ID {
+	for _, b := range o.Beliefs {
+		if b.Node == id && b.From <= int64(at) && int64(at) < b.To {
+			return b.Leader
+		}
+	}
+	return nodes.None
+}
+
+// believe demands whom each node took for the leader at a time.
+func (o *outcome) believe(t testing.TB, at time.Duration, want ...nodes.ID) {
+	t.Helper()
+	var got []nodes.ID
+	for id := range want {
+		got = append(got, o.at(nodes.ID(id), at))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("at %v they follow %v, not %v", at, got, want)
+	}
+}
+
+func TestElectionsCostWhatTheyShould(t *testing.T) {
+	for _, n := range []int{3, 4, 5, 9, 16, 32} {
+		all := n*n - n - 1 // of the bully algorithm: ALGORITHMS.md 3.3
+		for _, test := range []struct {
+			row               *nodes.Spec
+			option            [2]string
+			lowest, next, any int // who finds the leader dead, the lowest, the next in rank or all
+			back              int // the highest comes up again
+		}{
+			{&bullyRow, [2]string{}, all, n - 1, all, n - 1},
+			// Each node that holds an election tells all lower ones.
+			{&bullyRow, [2]string{"notice", "lower"}, all + (n-1)*(n-2)/2, n - 1 + n - 2, all + (n-1)*(n-2)/2, n - 1},
+			// ELECTION, ANSWER, one NOMINATION, COORDINATOR. If all find it dead, all but the highest nominate, each
+			// as far as it has got (not counted here). One that is back sends IAMUP, VIEW, COORDINATOR.
+			{&fastBullyRow, [2]string{}, 3*n - 4, n - 1, 0, 3 * (n - 1)},
+			// And CLAIM and VOTE beside each COORDINATOR. The highest, when it is back, has missed an epoch, so that
+			// its first claim is refused.
+			{&bullyMajorityRow, [2]string{}, all + 2*(n-2), n - 1 + 2*(n-2), all + 2*(n-2), 5 * (n - 1)},
+			// The leader that nobody suspected is asked over the second network before another leads.
+			{&bullySecondNetworkRow, [2]string{}, all + 1, n, all + 1, n - 1},
+		} {
+			for _, of3 := range []struct {
+				initiators workload.Initiators
+				want       int
+			}{{workload.LowestInitiates, test.lowest}, {workload.TheseInitiate(nodes.ID(n - 2)), test.next},
+				{workload.AllInitiate, test.any}} {
+				if of3.want == 0 {
+					continue
+				}
+				s := scenario{row: test.row, config: of(n, test.option), initiators: of3.initiators, detector: "none",
+					faults: []chaos.Fault{down(nodes.ID(n - 1))}}
+				o := s.simulated(t)
+				o.leads(t, nodes.ID(n-2))
+				if got := o.messages(); got != uint64(of3.want) {
+					t.Errorf("%s%v, n=%d, initiators %s: %d messages, not %d: %v", test.row.Name, test.option, n,
+						of3.initiators, got, of3.want, o.sent)
+				}
+				// The same, and then the dead node comes up again.
+				s.faults[0].For = 5 * time.Second
+				o = s.simulated(t)
+				if got := int(o.messages()) - of3.want; got != test.back || o.leader() != nodes.ID(n-1) {
+					t.Errorf("%s%v, n=%d: %d leads, by %d messages and not %d: %v", test.row.Name, test.option, n,
+						o.leader(), got, test.back, o.sent)
+				}
+			}
+		}
+	}
+}
+
+// Clusters of one and of two, where every node is the highest, the lowest or both.
+func TestSmallClustersElect(t *testing.T) {
+	for _, b := range bullies {
+		for n := 1; n <= 2; n++ {
+			o := scenario{row: b.row, config: of(n, b.option)}.simulated(t)
+			o.leads(t, nodes.ID(n-1))
+			if n == 1 {
+				continue
+			}
+			// The one that is left leads, unless it takes a majority, which two nodes are together.
+			o = scenario{row: b.row, config: of(n, b.option), faults: faults(t, "kill: 1, at: 2s")}.simulated(t)
+			want := nodes.ID(0)
+			if b.row == &bullyMajorityRow || b.option[0] == "majority" {
+				want = nodes.None
+			}
+			if o.believe(t, 6*time.Second, want); o.leader() != want {
+				t.Errorf("%s%v: %d leads: %s", b.row.Name, b.option, o.leader(), o.told(2*time.Second))
+			}
+		}
+	}
+}
+
+// CE-14: a partition. The bully has a leader on either side, and so has what trusts a second network that is
+// cut as well; who needs a majority or the disk has one.
+func TestPartition(t *testing.T) {
+	const n, begins, heals = 5, 2 * time.Second, 5 * time.Second
+	none := nodes.None
+	for _, test := range []struct {
+		row    *nodes.Spec
+		option [2]string
+		cut    string
+		want   []nodes.ID // whom each follows when the partition has lasted for long
+		after  nodes.ID   // and all when it is healed
+	}{
+		{&bullyRow, [2]string{}, "0-2/3-4", []nodes.ID{2, 2, 2, 4, 4}, 4},
+		{&bullyRow, [2]string{}, "0-1/2-4", []nodes.ID{1, 1, 4, 4, 4}, 4},
+		{&fastBullyRow, [2]string{}, "0-2/3-4", []nodes.ID{2, 2, 2, 4, 4}, 4},
+		{&bullyMajorityRow, [2]string{}, "0-2/3-4", []nodes.ID{2, 2, 2, none, none}, 4},
+		{&bullyMajorityRow, [2]string{}, "0-1/2-4", []nodes.ID{none, none, 4, 4, 4}, 4},
+		{&bullyMajorityRow, [2]string{}, "0-1/2-3/4", []nodes.ID{none, none, none, none, none}, 4},
+		// One network of two: nobody is taken for dead, and no election takes place.
+		{&bullySecondNetworkRow, [2]string{}, "0-2/3-4, network: 0", []nodes.ID{4, 4, 4, 4, 4}, 4},
+		{&bullySecondNetworkRow, [2]string{}, "0-2/3-4, network: 1", []nodes.ID{4, 4, 4, 4, 4}, 4},
+		{&bullySecondNetworkRow, [2]string{}, "0-2/3-4", []nodes.ID{2, 2, 2, 4, 4}, 4}, // both
+		{&bullySecondNetworkRow, [2]string{"majority", "on"}, "0-2/3-4, network: 0", []nodes.ID{4, 4, 4, 4, 4}, 4},
+		{&bullySecondNetworkRow, [2]string{"majority", "on"}, "0-2/3-4, network: 1", []nodes.ID{4, 4, 4, 4, 4}, 4},
+		{&bullySecondNetworkRow, [2]string{"majority", "on"}, "0-2/3-4", []nodes.ID{2, 2, 2, none, none}, 4},
+		{&bullySecondNetworkRow, [2]string{"majority", "on"}, "0-1/2-4", []nodes.ID{none, none, 4, 4, 4}, 4},
+		// The disk is node 5. All reach it; the followers alone do; the leader alone; nobody does.
+		{&bullySharedDiskRow, [2]string{}, "0-2/3-4", []nodes.ID{4, 4, 4, 4, 4}, 4},
+		{&bullySharedDiskRow, [2]string{}, "3-4/0-2,5", []nodes.ID{2, 2, 2, none, none}, 2},
+		{&bullySharedDiskRow, [2]string{}, "0-3/4-5", []nodes.ID{none, none, none, none, 4}, 4},
+		{&bullySharedDiskRow, [2]string{}, "0-4/5", []nodes.ID{none, none, none, none, none}, 4},
+		{&bullySharedDiskRow, [2]string{}, "4/5", []nodes.ID{3, 3, 3, 3, 3}, 3}, // the leader from the disk
+	} {
+		name := fmt.Sprint(test.row.Name, test.option, " ", test.cut)
+		cut := fmt.Sprintf("cut: %s, at: %v, for: %v", test.cut, begins, heals-begins)
+		o := scenario{row: test.row, config: of(n, test.option), faults: faults(t, cut)}.simulated(t)
+		t.Run(name, func(t *testing.T) { o.believe(t, heals-time.Millisecond, test.want...) })
+		if o.leader() != test.after {
+			t.Errorf("%s: %d leads when it is healed, not %d: %s", name, o.leader(), test.after, o.told(heals))
+		}
+		leaders := map[nodes.ID]bool{}
+		for id, leader := range test.want {
+			if nodes.ID(id) == leader {
+				leaders[leader] = true
+			}
+		}
+		if two := len(o.Overlaps) > 0; two != (len(leaders) > 1) || len(o.Conflicts)+len(o.Backwards) > 0 {
+			t.Errorf("%s: two leaders at once %v, in one term %v; backwards %v", name, o.Overlaps, o.Conflicts,
+				o.Backwards)
+		}
+		// Where nothing is to change, nothing does.
+		if !slices.ContainsFunc(test.want, func(id nodes.ID) bool { return id != 4 }) && o.told(begins) != "" {
+			t.Errorf("%s changes something: %s", name, o.told(begins))
+		}
+		agreed := time.Duration(o.Elections[len(o.Elections)-1].Agreed)
+		if agreed > heals+test.row.Grace(of(n, test.option)) {
+			t.Errorf("%s: all agree at %v, which is later than the grace allows", name, agreed)
+		}
+	}
+}
+
+// late are the messages of CE-15: nobody is cut off, node 4 is dead, and nodes 2 and 3 both come to lead.
+var late = []string{"kill: 4", "delay: 150ms, between: 3>2, kind: ok",
+	"delay: 1s, between: 2>0, kind: coordinator"}
+
+// CE-15: an announcement that comes late is believed. With epochs it is void.
+func TestLateMessages(t *testing.T) {
+	s := scenario{row: &bullyRow, config: nodes.Config{N: 5}, initiators: "2", detector: "none",
+		faults: faults(t, late...), duration: 5 * time.Second}
+	o := s.simulated(t)
+	if got, want := o.told(0), "2 leads; 1 follows 2; "+
+		"3 leads; 0 follows 3; 1 follows 3; 2 follows 3; 0 follows 2"; got != want || o.leader() != nodes.None {
+		t.Errorf("%s, and not %s; %d leads at the end", got, want, o.leader())
+	}
+	s.row = &bullyMajorityRow
+	o = s.simulated(t)
+	if got, want := o.told(0), "2 leads in 1; 1 follows 2 in 1; 1 knows no leader in 2; "+
+		"2 knows no leader in 2; 3 leads in 2; 0 follows 3 in 2; 1 follows 3 in 2; "+
+		"2 follows 3 in 2"; got != want || o.leader() != 3 {
+		t.Errorf("%s, and not %s; %d leads at the end", got, want, o.leader())
+	}
+}
+
+// Whoever answered crashes before it announces itself: the others begin again, unless they wait for ever.
+func TestCrashInTheMiddleOfAnElection(t *testing.T) {
+	for _, b := range bullies {
+		s := scenario{row: b.row, config: of(5, b.option), initiators: workload.LowestInitiates,
+			faults: faults(t, "kill: 4", "kill: 3, at: 50ms")}
+		if o := s.simulated(t); o.leader() != 2 {
+			t.Errorf("%s%v: %d leads: %s", b.row.Name, b.option, o.leader(), o.told(0))
+		}
+	}
+	o := scenario{row: &bullyNoTimeoutRow, config: nodes.Config{N: 5}, initiators: workload.LowestInitiates,
+		faults: faults(t, "kill: 4", "kill: 3, at: 50ms")}.simulated(t)
+	if o.leader() != nodes.None || o.told(time.Second) != "" {
+		t.Errorf("%d leads: %s", o.leader(), o.told(0))
+	}
+}
+
+// Leaders crash again and again, and each is back before the next one crashes.
+func TestTenLeadersCrash(t *testing.T) {
+	var crashes []string
+	for i := range 10 {
+		crashes = append(crashes, fmt.Sprintf("kill: leader, at: %ds, for: 1500ms", 2+3*i))
+	}
+	for _, b := range bullies {
+		for _, n := range []int{3, 5, 9} {
+			s := scenario{row: b.row, config: of(n, b.option), duration: 32 * time.Second,
+				faults: faults(t, crashes...)}
+			o := s.simulated(t)
+			if o.leader() == nodes.None || len(o.Restarts) != 10 || len(o.Conflicts)+len(o.Backwards) > 0 {
+				t.Errorf("%s%v: %d leads after %d restarts: %v", b.row.Name, b.option, o.leader(), len(o.Restarts),
+					o.last())
+			}
+			crashed := 0
+			for _, e := range o.Elections {
+				if e.Cause.What == leadership.LeaderCrashed && !e.Again {
+					crashed++
+				}
+			}
+			if crashed != 10 || o.TwoLeaders > int64(10*hop) {
+				t.Errorf("%s%v: %d elections after 10 crashes, and two leaders for %v", b.row.Name, b.option, crashed,
+					time.Duration(o.TwoLeaders))
+			}
+		}
+	}
+}
+
+// A leader stands still for so long that another is elected, and goes on. The bully takes over again.
+func TestALeaderThatStandsStill(t *testing.T) {
+	for _, b := range bullies {
+		o := scenario{row: b.row, config: of(5, b.option),
+			faults: faults(t, "pause: 4, at: 2s, for: 2s")}.simulated(t)
+		want := nodes.ID(4)
+		if b.row == &bullySharedDiskRow {
+			want = 3 // whoever owns the lock keeps it
+		}
+		o.believe(t, 3900*time.Millisecond, 3, 3, 3, 3, 4)
+		if o.leader() != want || len(o.Conflicts)+len(o.Backwards) > 0 || o.TwoLeaders > int64(10*hop) {
+			t.Errorf("%s%v: %d leads, after two leaders for %v: %s", b.row.Name, b.option, o.leader(),
+				time.Duration(o.TwoLeaders), o.told(2*time.Second))
+		}
+	}
+}
+
+// Nonsense is refused, with what would be right.
+func TestBullyOptions(t *testing.T) {
+	for _, test := range []struct {
+		row           *nodes.Spec
+		name, value   string
+		answer, error string
+	}{
+		{&bullyRow, "answer", "soon", "", `answer: "soon" is no length of time, such as 100ms`},
+		{&bullyRow, "answer", "0s", "", "answer: 0s is not from 1ms to 1m0s"},
+		{&bullyRow, "notice", "all", "", `notice: "all" is none of none, lower`},
+		{&bullyMajorityRow, "lapse", "250ms", "200ms", "lapse: 250ms is less than twice the time to wait for an " +
+			"answer, 200ms, so that a leader would give way while answers are on their way: take 400ms or more"},
+		{&bullyMajorityRow, "lapse", "x", "", `lapse: "x" is no length of time, such as 250ms`},
+		{&bullySecondNetworkRow, "lapse", "250ms", "200ms", ""}, // it has no effect
+		{&bullySecondNetworkRow, "majority", "yes", "", `majority: "yes" is none of off, on`},
+		{&bullySharedDiskRow, "lock", "500ms", "200ms", "lock: 500ms is less than four times the time to wait " +
+			"for an answer, 200ms, so that an owner would give the lock up while answers are on their way: " +
+			"take 800ms or more"},
+		{&bullySharedDiskRow, "lock", "1h", "", "lock: 1h0m0s is not from 10ms to 1m0s"},
+	} {
+		c := nodes.Config{N: 5}.With(test.name, test.value)
+		if test.answer != "" {
+			c = c.With("answer", test.answer)
+		}
+		switch err := test.row.Validate(c); {
+		case err == nil && test.error != "", err != nil && err.Error() != test.error:
+			t.Errorf("%s with %v: %v, not %s", test.row.Name, c.Given(), err, test.error)
+		}
+	}
+}

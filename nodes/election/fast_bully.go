@@ -1,0 +1,238 @@
+package election
+
+import (
+	"time"
+
+	"turnstile/nodes"
+)
+
+var fastBullyRow = nodes.Spec{
+	Info: nodes.Info{
+		Name: "fast-bully", Family: "complete network",
+		Source: "S.-H. Lee and H. Choi, The fast bully algorithm: for electing a coordinator process in " +
+			"distributed systems, ICOIN 2002, LNCS 2344",
+		Summary: "Whoever finds the leader dead asks all higher nodes and appoints the highest that answers, so " +
+			"nobody else holds an election.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		return &fastBully{wait: c.Duration(answerOption), leader: nodes.None}
+	},
+	Messages: []nodes.Kind{{Zero: fastElection{}}, {Zero: fastAnswer{}}, {Zero: fastNomination{}},
+		{Zero: fastCoordinator{}}, {Zero: fastUp{}}, {Zero: fastView{}}, {Zero: bullyRejoin{}}},
+	Options: []nodes.Option{answerOption},
+	Detects: bullyRow.Detects,
+	Safe:    bullyRow.Safe,
+	Live:    bullyRow.Live,
+	Leads:   bullyRow.Leads,
+	// A wait for answers, one for each that was nominated and is down, and the same once more.
+	Grace: func(c nodes.Config) time.Duration { return time.Duration(2*c.N+8) * c.Duration(answerOption) },
+}
+
+// fastBully is the algorithm of Lee and Choi.
+//
+// A node that finds the leader dead sends ELECTION to all higher nodes, and each that is up sends ANSWER
+// back. Of those that answered in time it nominates the highest, which announces itself with COORDINATOR to
+// all lower nodes; if that does not come in time, it nominates the next highest. Nobody answers: it
+// announces itself. So those who answer hold no election of their own, unless they hear neither NOMINATION
+// nor COORDINATOR in time.
+//
+// A node that comes up again says so to all (IAMUP), and each answers with its VIEW: who is up, as far as it
+// knows. If nobody higher is up, the node announces itself; otherwise it follows the highest, which leads.
+// What a node takes from the views is who is up, which the answers themselves say, and who leads; so a view
+// is the leader of its sender here. The leaders of two partitions become one as those of the bully algorithm
+// do: see bully.
+//
+// It takes 3N-4 messages if the lowest finds the leader dead, the ELECTION to that among them, where the
+// bully algorithm takes N^2-N-1.
+type fastBully struct {
+	wait      time.Duration
+	leader    nodes.ID
+	stage     fastStage
+	answered  nodes.Set // of the higher nodes: who answered and was not nominated yet, or gave its view
+	suspected nodes.Set // by the detector of this node
+}
+
+// A fastStage is what a node waits for.
+type fastStage uint8
+
+const (
+	fastIdle       fastStage = iota // no election
+	fastAsking                      // for ANSWERs
+	fastNominating                  // for the COORDINATOR of whom it has nominated
+	fastAnswered                    // for NOMINATION or COORDINATOR
+	fastReturning                   // for VIEWs
+)
+
+type (
+	fastElection    struct{}                  // who is higher?
+	fastAnswer      struct{}                  // the sender is
+	fastNomination  struct{}                  // the receiver is the highest that answered: it leads
+	fastCoordinator struct{}                  // the sender leads
+	fastUp          struct{}                  // the sender is up again
+	fastView        struct{ Leader nodes.ID } // whom the sender follows
+)
+
+// fastTimer is when the wait of the current stage is over.
+var fastTimer = nodes.Timer{}
+
+// fastDoubt is bullyDoubt.
+var fastDoubt = nodes.Timer{Kind: 1}
+
+func (f *fastBully) Campaign(env *nodes.Env) {
+	if f.stage == fastIdle {
+		f.elect(env)
+	}
+}
+
+// Recover implements nodes.Recoverer.
+func (f *fastBully) Recover(env *nodes.Env, _ nodes.Message) {
+	env.Broadcast(fastUp{})
+	f.enter(env, fastReturning, f.wait)
+}
+
+// Suspect implements nodes.Suspecter.
+func (f *fastBully) Suspect(env *nodes.Env, peer nodes.ID) {
+	f.suspected.Add(peer)
+	if peer == f.leader {
+		f.Campaign(env)
+	}
+}
+
+// Trust implements nodes.Truster, as the bully's does.
+func (f *fastBully) Trust(env *nodes.Env, peer nodes.ID) {
+	f.suspected.Remove(peer)
+	switch leads := f.leader == env.Self(); {
+	case leads && peer < env.Self():
+		env.Send(peer, bullyRejoin{})
+	case leads && peer > env.Self():
+		env.Send(peer, fastElection{})
+	case f.stage == fastAsking && peer > env.Self(): // what it sent to that peer may be lost
+		f.elect(env)
+	}
+}
+
+// elect asks all higher nodes.
+func (f *fastBully) elect(env *nodes.Env) {
+	if env.Self() == nodes.ID(env.N()-1) {
+		f.lead(env)
+		return
+	}
+	f.enter(env, fastAsking, f.wait)
+	toHigher(env, fastElection{})
+}
+
+// enter begins a stage, which lasts no longer than that.
+func (f *fastBully) enter(env *nodes.Env, stage fastStage, longest time.Duration) {
+	f.stage = stage
+	if stage != fastNominating {
+		f.answered.Clear()
+	}
+	f.follow(env, nodes.None)
+	env.SetTimer(fastTimer, longest, longest)
+}
+
+// nominate has the highest lead of those who answered and were not nominated before.
+func (f *fastBully) nominate(env *nodes.Env) {
+	highest := nodes.None
+	for id := range f.answered.All() {
+		highest = id
+	}
+	if highest == nodes.None { // all have died since
+		f.elect(env)
+		return
+	}
+	f.answered.Remove(highest)
+	f.enter(env, fastNominating, f.wait)
+	env.Send(highest, fastNomination{})
+}
+
+// lead takes over.
+func (f *fastBully) lead(env *nodes.Env) {
+	f.follow(env, env.Self())
+	toLower(env, fastCoordinator{})
+}
+
+// follow takes note of who leads. That ends an election.
+func (f *fastBully) follow(env *nodes.Env, leader nodes.ID) {
+	env.StopTimer(fastDoubt)
+	if leader != nodes.None {
+		f.stage = fastIdle
+		f.answered.Clear()
+		env.StopTimer(fastTimer)
+	}
+	if f.suspected.Has(leader) { // see bully.follow
+		env.SetTimer(fastDoubt, 4*f.wait, 4*f.wait)
+	}
+	if leader != f.leader {
+		f.leader = leader
+		env.Elect(leader, 0)
+	}
+}
+
+func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case fastElection:
+		f.answer(env, from)
+	case fastAnswer:
+		if f.stage == fastAsking {
+			f.answered.Add(from)
+		}
+	case fastNomination:
+		switch {
+		case f.leader == env.Self(): // all know, but the sender may have come to doubt it
+			env.Send(from, fastCoordinator{})
+		case f.leader < env.Self(), f.suspected.Has(f.leader):
+			f.lead(env)
+		}
+	case fastCoordinator:
+		f.follow(env, from)
+	case bullyRejoin:
+		switch {
+		case f.leader == env.Self(): // others may follow this node: the sender is to tell them too
+			env.Send(from, fastElection{})
+		case from > f.leader, f.suspected.Has(f.leader):
+			f.follow(env, from)
+		}
+	case fastUp:
+		env.Send(from, fastView{f.leader})
+	case fastView:
+		switch {
+		case f.stage != fastReturning || from < env.Self():
+		case m.Leader == from:
+			f.follow(env, from)
+		default:
+			f.answered.Add(from)
+		}
+	default:
+		nodes.Unexpected(f, m)
+	}
+}
+
+// answer answers ELECTION. A leader announces itself again, since the sender has come to doubt it.
+func (f *fastBully) answer(env *nodes.Env, from nodes.ID) {
+	if f.leader == env.Self() {
+		f.lead(env)
+		return
+	}
+	env.Send(from, fastAnswer{})
+	if f.stage == fastIdle || f.stage == fastReturning {
+		// The sender waits for answers, then for whom it nominates and, if that is down, for the next.
+		f.enter(env, fastAnswered, 3*f.wait)
+	}
+}
+
+// Timeout implements nodes.Timed.
+func (f *fastBully) Timeout(env *nodes.Env, t nodes.Timer) {
+	switch {
+	case t == fastDoubt:
+		if f.suspected.Has(f.leader) {
+			f.Campaign(env)
+		}
+	case f.stage == fastNominating, f.stage == fastAsking && !f.answered.Empty():
+		f.nominate(env)
+	case f.stage == fastAnswered, f.stage == fastReturning && !f.answered.Empty():
+		f.elect(env)
+	default: // nobody higher is up
+		f.lead(env)
+	}
+}

@@ -1,0 +1,78 @@
+package election
+
+import (
+	"time"
+
+	"turnstile/nodes"
+)
+
+// sharedDisk is a disk that all nodes can reach, unless a plan cuts them off: a server, which holds one file
+// with a lock. It stands for a device that does one thing at a time and loses nothing that it has answered.
+//
+// The lock has an owner and a term, which is one more than that of the owner before. It lasts for lockOption
+// after the latest heartbeat that its owner wrote, by the disk's own clock; from then on another may take it.
+// What the disk has saved it still has after a crash; the owner then has the whole time again.
+type sharedDisk struct {
+	lasts time.Duration
+	owner nodes.ID // nodes.None: the lock is free
+	term  uint64   // of the latest owner
+}
+
+func newSharedDisk(c nodes.Config) *sharedDisk {
+	return &sharedDisk{lasts: c.Duration(lockOption), owner: nodes.None}
+}
+
+// The messages to and from the disk.
+type (
+	diskRead  struct{} // who owns the lock?
+	diskLock  struct{} // the sender takes the lock if it is free
+	diskWrite struct { // the owner's heartbeat
+		Term  uint64
+		Round uint32
+	}
+	diskWritten struct { // it was written
+		Term  uint64
+		Round uint32
+	}
+	diskState struct { // the answer to all else; the disk saves it as well
+		Owner nodes.ID
+		Term  uint64
+	}
+)
+
+// diskExpiry is when the lock is free again.
+var diskExpiry = nodes.Timer{}
+
+// Recover implements nodes.Recoverer.
+func (d *sharedDisk) Recover(env *nodes.Env, saved nodes.Message) {
+	if s, some := saved.(diskState); some {
+		d.owner, d.term = s.Owner, s.Term
+		env.SetTimer(diskExpiry, d.lasts, d.lasts)
+	}
+}
+
+func (d *sharedDisk) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case diskRead:
+	case diskLock:
+		if d.owner != nodes.None && d.owner != from {
+			break
+		}
+		d.owner = from
+		d.term++ // also of one that had the lock: it may have crashed since
+		env.Save(diskState{d.owner, d.term})
+		env.SetTimer(diskExpiry, d.lasts, d.lasts)
+	case diskWrite:
+		if d.owner == from && d.term == m.Term {
+			env.SetTimer(diskExpiry, d.lasts, d.lasts)
+			env.Send(from, diskWritten(m))
+			return
+		}
+	default:
+		nodes.Unexpected(d, m)
+	}
+	env.Send(from, diskState{d.owner, d.term})
+}
+
+// Timeout implements nodes.Timed.
+func (d *sharedDisk) Timeout(*nodes.Env, nodes.Timer) { d.owner = nodes.None }
