@@ -22,6 +22,7 @@ var layers = [][]string{
 	{"bench/measure", "bench/check", "bench/cluster", "bench/bare", "bench/control"},
 	{"bench/section", "bench/leadership"},
 	{"chaos", "results"},
+	{"nodes/explore/story"},
 	{"nodes/host", "nodes/sim", "nodes/explore"},
 	{"nodes/stall", "nodes/workload", "nodes/history", "nodes/catalog"},
 	{"nodes/mutex", "nodes/election"},

@@ -2,14 +2,15 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strings"
 
 	"turnstile/bench/check"
 	"turnstile/internal/english"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/explore"
-	"turnstile/nodes/mutex"
 )
 
 // replay plays the schedule in a file, and judges what happened.
@@ -20,12 +21,12 @@ func (a *app) replay(c *simulateCall, algorithm string) error {
 		return fmt.Errorf("--replay: %w", err)
 	}
 	defer file.Close()
-	schedule, err := explore.ParseSchedule(file, mutex.Find)
+	schedule, err := explore.ParseSchedule(file, catalog.Find)
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
 	if algorithm != "" {
-		asked, err := mutex.Find(algorithm)
+		asked, err := catalog.Find(algorithm)
 		if err != nil {
 			return err
 		}
@@ -67,6 +68,11 @@ func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed, outcome 
 	}
 }
 
+// progresses reports whether a check is about progress rather than safety.
+func progresses(check string) bool {
+	return check == explore.CheckDeadlock || check == explore.CheckFairness || check == explore.CheckAgreement
+}
+
 // judgeReplay gives the verdict on what happened, as on a run.
 func judgeReplay(s *explore.Schedule, played *explore.Replayed) (outcome check.Outcome, says string) {
 	stack, err := nodes.NewStack(nodes.Instance{Spec: s.Spec, Config: s.Config})
@@ -75,17 +81,28 @@ func judgeReplay(s *explore.Schedule, played *explore.Replayed) (outcome check.O
 	}
 	setting := check.SettingOf(stack)
 	setting.Identities, setting.Exact = nil, nil // what is on its way when the schedule ends is not counted
+	if setting.Leads != nil {
+		// A step has no length, so for how long several lead, or one does without a majority, is not judged here.
+		leads := *setting.Leads
+		leads.Lapse, setting.Leads = nil, &leads
+		if setting.Overlap > 0 {
+			setting.Overlap = math.MaxInt64 - setting.Slack
+		}
+	}
 	outcome, says = check.Inconclusive, "the schedule ends, and no promise was broken by then"
 	switch v := check.Judge(played.History, setting); {
 	case v.Outcome == check.Violated:
 		outcome, says = v.Outcome, v.Reason
 	case played.Violation != nil && played.Violation.OutsideModel != 0 &&
-		(played.Violation.Check == explore.CheckDeadlock || played.Violation.Check == explore.CheckFairness):
+		progresses(played.Violation.Check):
 		// As for a run: it did not promise progress then.
 		says = fmt.Sprintf("%s (outside its model: it needs %v)", played.Violation.Says,
 			played.Violation.OutsideModel)
 	case played.Violation != nil:
 		outcome, says = check.Violated, played.Violation.Says
+		if needs := played.Violation.OutsideModel; needs != 0 {
+			says += fmt.Sprintf(" (outside its model: it needs %v)", needs)
+		}
 	case v.Outcome == check.Valid:
 		outcome, says = v.Outcome, v.Reason
 	}

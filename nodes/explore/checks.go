@@ -16,11 +16,16 @@ const (
 	CheckDeadlock   = "deadlock"   // somebody waits, and nothing is left to happen but new requests
 	CheckStarvation = "starvation" // somebody waits, and whatever happens it is never let in
 	CheckFairness   = "fairness"   // somebody is passed over more often than the algorithm promises
+
+	CheckLeaders   = "leaders"   // two nodes lead at once; if an overlap is allowed, for longer than that
+	CheckTerms     = "terms"     // two nodes lead in one term, or a node goes back to a lower one
+	CheckAgreement = "agreement" // nodes that are up do not agree on a leader, and never will
 )
 
 // Checks lists the names of all checks.
 func Checks() []string {
-	return []string{CheckExclusion, CheckPanic, CheckDeadlock, CheckStarvation, CheckFairness}
+	return []string{CheckExclusion, CheckPanic, CheckDeadlock, CheckStarvation, CheckFairness, CheckLeaders,
+		CheckTerms, CheckAgreement}
 }
 
 // looksFor reports whether an exploration looks for what a check finds.
@@ -60,6 +65,17 @@ func (o *Options) validateChecks(stack *nodes.Stack) error {
 			o.Spec.Bypass(o.Config), mostPromised)
 	}
 	return nil
+}
+
+// needsOf returns what keeping a check rests on, of what safety and what progress rest on.
+func needsOf(check string, safe, live nodes.Assumption) nodes.Assumption {
+	switch check {
+	case CheckDeadlock, CheckFairness:
+		return safe | live
+	case CheckAgreement:
+		return live
+	}
+	return safe
 }
 
 // broken returns the assumptions that are broken in a state.

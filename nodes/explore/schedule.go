@@ -22,6 +22,7 @@ import (
 //	drop 1>0 reply       # it is lost
 //	dup 1>0 reply        # a copy of it follows it
 //	exit 0               # the client leaves
+//	campaign 0           # node 0 is to bring an election about
 //	timeout 0 1 2        # at node 0 the timer of kind 1 for peer 2 runs out
 //	tick                 # time passes (if a line timing 1ms uniform:1ms,2ms is above the steps)
 //	crash 0
@@ -37,10 +38,15 @@ import (
 // Some steps say what should be so, or save writing:
 //
 //	in 0                 # the client of node 0 is inside, and no other ("in -": none is)
+//	leads 3              # node 3 says that it leads, and no other that is up ("leads 1 3": these two)
+//	leads -              # nobody does
+//	believes 1 3         # node 1 takes node 3 for the leader ("believes 1 -": it knows of none; in an
+//	                     # anonymous network, "believes 1 somebody": of another than itself)
 //	none 0>1 request     # no such message is on its way
-//	try 1>0 reply        # skipped if it does not apply, as any step with try before it (not in, none, rest)
+//	try 1>0 reply        # skipped if it does not apply, as any step before this line with try before it
 //	rest                 # messages arrive, then who is inside leaves, then who is down is suspected and who
-//	                     # is up trusted again, then timers run out: until all is over
+//	                     # is up trusted again, then timers run out: until all is over, and all agree on
+//	                     # a leader
 //
 // A line copies 1 above the steps says that a message is lost if so many equal ones are on their way on its
 // link when it is sent, a line fenced that the resource demands fence numbers.
@@ -80,13 +86,22 @@ const (
 	StepTick
 	StepSuspect
 	StepTrust
+	StepCampaign
 	StepIn // this and what follows cannot be skipped
 	StepNone
+	StepLeads
+	StepBelieves
 	StepRest
 )
 
 var stepWords = [...]string{"start", "req", "exit", "", "drop", "dup", "timeout",
-	"crash", "restart", "amnesia", "tick", "suspect", "trust", "in", "none", "rest"}
+	"crash", "restart", "amnesia", "tick", "suspect", "trust", "campaign", "in", "none", "leads", "believes",
+	"rest"}
+
+// States reports whether a step only says what should be so.
+func (k StepKind) States() bool {
+	return k == StepIn || k == StepNone || k == StepLeads || k == StepBelieves
+}
 
 // progresses reports whether a step makes progress by itself: it is no fault, request or restart. To suspect
 // a node is progress if that is down.
@@ -99,14 +114,14 @@ type Step struct {
 	What     StepKind
 	Try      bool     // it is skipped if it does not apply
 	Node     nodes.ID // where; of a message see below
-	Peer     nodes.ID // that is suspected, or trusted again
+	Peer     nodes.ID // that is suspected, or trusted again; of StepBelieves, who leads
 	From, To nodes.ID // of a message
 	Kind     string   // of a message
 	Nth      int      // such message of its link that is on its way, from 1
 	Instance int32    // of the node; of a message, that it is for
 	Units    int      // of a request: of the resource; 0 means 1
 	Timer    nodes.Timer
-	Inside   []nodes.ID // of StepIn
+	Who      []nodes.ID // of StepIn, who is inside; of StepLeads, who leads
 	Choosing []int
 	Line     int // of the file it was read from
 }
@@ -133,8 +148,14 @@ func (s Step) String() string {
 		}
 	case StepTimeout:
 		add("%d%s %d %d", s.Node, instance, s.Timer.Kind, s.Timer.Peer)
-	case StepIn:
-		add("%s%s", cmp.Or(list(s.Inside), "-"), instance)
+	case StepIn, StepLeads:
+		first, more, _ := strings.Cut(cmp.Or(list(s.Who), "-"), " ")
+		add("%s%s", first, instance)
+		if more != "" {
+			add("%s", more)
+		}
+	case StepBelieves:
+		add("%d%s %s", s.Node, instance, believed(s.Peer))
 	case StepSuspect, StepTrust:
 		add("%d>%d", s.Node, s.Peer)
 	case StepTick, StepRest:

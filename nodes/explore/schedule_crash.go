@@ -20,6 +20,7 @@ func (g *stage) crash(id nodes.ID) {
 	}
 	a.process.Crash()
 	a.timers, a.suspects = nil, nodes.Set{}
+	a.belief.crash()
 	g.flying = slices.DeleteFunc(g.flying, func(f flight) bool {
 		if f.to == id {
 			g.counters(id, f.instance).Dropped++
@@ -27,6 +28,7 @@ func (g *stage) crash(id nodes.ID) {
 		return f.to == id
 	})
 	g.passOver(false)
+	g.follow()
 }
 
 // restart brings a node up again.

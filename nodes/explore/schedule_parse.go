@@ -174,6 +174,10 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 		return step, step.parseMessage(words)
 	case StepSuspect, StepTrust:
 		return step, step.parsePeer(words)
+	case StepIn, StepLeads:
+		return step, step.parseWho(words)
+	case StepBelieves:
+		return step, step.parseBelief(words)
 	case StepTick, StepRest:
 		if len(words) > 0 {
 			return step, fmt.Errorf("%s takes no arguments", stepWords[step.What])
@@ -188,23 +192,11 @@ func (s *Step) parseNode(words []string) (err error) {
 	if words, err = s.cutUnits(words); err != nil {
 		return err
 	}
-	if len(words) > 0 {
-		if words[0], err = s.cutInstance(words[0]); err != nil {
-			return err
-		}
-	}
-	if s.What == StepIn && slices.Equal(words, []string{"-"}) {
-		return nil
+	if words, err = s.cutFirst(words); err != nil {
+		return err
 	}
 	ids, err := numbers(words)
 	switch {
-	case s.What == StepIn && (err != nil || len(ids) == 0):
-		return errors.New("in takes the nodes whose clients are inside, such as in 0, or in - if there are none")
-	case s.What == StepIn:
-		for _, id := range ids {
-			s.Inside = append(s.Inside, nodes.ID(id))
-		}
-		return nil
 	case s.What == StepTimeout && (err != nil || len(ids) != 3):
 		return errors.New("timeout takes a node, a kind of timer and a peer, such as timeout 0 1 2")
 	case s.What == StepTimeout:
@@ -214,6 +206,15 @@ func (s *Step) parseNode(words []string) (err error) {
 	}
 	s.Node = nodes.ID(ids[0])
 	return nil
+}
+
+// cutFirst takes the number of an instance off the first word.
+func (s *Step) cutFirst(words []string) (rest []string, err error) {
+	if len(words) > 0 {
+		words = slices.Clone(words)
+		words[0], err = s.cutInstance(words[0])
+	}
+	return words, err
 }
 
 // cutInstance takes the number of an instance off a word, as in 0@1.
@@ -258,44 +259,6 @@ func (s *scheduleParser) unknownStep(words []string) error {
 	known := slices.Clone(stepWords[:])
 	known[StepDeliver] = "0>1 KIND"
 	return fmt.Errorf("there is no step %q%s", words[0], suggest.Hint(words[0], known))
-}
-
-// parseMessage reads which message a step is about.
-func (s *Step) parseMessage(words []string) error {
-	wrong := errors.New("say which message, such as 0>1 request, or 0>1 request 2 for the second such")
-	if len(words) < 2 || len(words) > 3 {
-		return wrong
-	}
-	from, to, _ := strings.Cut(words[0], ">")
-	ids, err := numbers([]string{from, to})
-	if err != nil {
-		return wrong
-	}
-	s.From, s.To, s.Nth = nodes.ID(ids[0]), nodes.ID(ids[1]), 1
-	if s.Kind, err = s.cutInstance(words[1]); err != nil {
-		return err
-	}
-	if s.Kind == "" {
-		return wrong
-	}
-	s.Node = s.To
-	if len(words) == 3 {
-		if s.Nth, err = strconv.Atoi(words[2]); err != nil || s.Nth < 1 {
-			return wrong
-		}
-	}
-	return nil
-}
-
-// parsePeer reads who suspects, or trusts, whom.
-func (s *Step) parsePeer(words []string) error {
-	by, of, _ := strings.Cut(strings.Join(words, " "), ">")
-	ids, err := numbers([]string{by, of})
-	if err != nil {
-		return fmt.Errorf("say which node and whom, such as %s 0>1", stepWords[s.What])
-	}
-	s.Node, s.Peer = nodes.ID(ids[0]), nodes.ID(ids[1])
-	return nil
 }
 
 // numbers reads whole numbers from 0, or -1 for nodes.None.

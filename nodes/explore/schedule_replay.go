@@ -76,6 +76,8 @@ type stage struct {
 	found     *Violation
 	o         *Options // say what is looked for
 	passed    []passed // by node
+	rules     rules    // of the election, if it is one
+	together  uint32   // ticks that have passed while several led
 
 	answers []int // of the current step, that Choose has not used yet
 	refused bool  // Choose asked for an answer that does not apply
@@ -84,6 +86,7 @@ type stage struct {
 	sent    []string // in words
 	crowded []flight // that were lost behind equal ones
 	entered []nodes.Effect
+	elected []nodes.Effect
 	set     []runningTimer
 }
 
@@ -100,6 +103,7 @@ type stagedNode struct {
 	started  bool
 	timers   []runningTimer
 	suspects nodes.Set
+	belief   belief
 	clients  []stagedClient // by instance
 	log      *history.NodeLog
 }
@@ -122,12 +126,13 @@ type flight struct {
 func newStage(stack *nodes.Stack, s *Schedule) *stage {
 	instances := len(stack.Instances())
 	g := &stage{stack: stack, schedule: s, o: &Options{}, staged: make([]stagedNode, stack.Total()),
-		passed:    make([]passed, stack.N()),
+		passed: make([]passed, stack.N()), rules: rulesOf(stack),
 		resources: make([]stagedResource, instances)}
 	rt := nodes.NewRuntime(stack, g, g.choose)
 	for id := range g.staged {
 		a := &g.staged[id]
 		rt.Process(&a.process, nodes.ID(id))
+		a.belief.crash()
 		a.clients = make([]stagedClient, instances)
 		a.log = &history.NodeLog{Node: nodes.ID(id), Instances: make([]history.InstanceTotals, instances)}
 		for i := range a.log.Instances {
@@ -211,6 +216,10 @@ func (g *stage) do(s Step) error {
 		return g.in(s)
 	case StepNone:
 		return g.none(s)
+	case StepLeads:
+		return g.leads(s)
+	case StepBelieves:
+		return g.believes(s)
 	case StepRest:
 		return g.rest()
 	}
@@ -260,6 +269,7 @@ func (g *stage) transmit(s Step) error {
 		g.counters(f.to, f.instance).Dropped++
 		g.broke(nodes.NoLoss)
 		g.passOver(false)
+		g.follow()
 	case !f.open():
 		return fmt.Errorf("it is not due yet: the earliest is %s later", ticks(f.opens))
 	default:
@@ -328,6 +338,10 @@ func (g *stage) act(s Step) error {
 		return g.hear(s)
 	case int(s.Node) >= g.stack.N():
 		return fmt.Errorf("it is a server, and has no client")
+	case int(s.Instance) >= len(g.stack.Instances()):
+		return fmt.Errorf("there is no instance %d", s.Instance)
+	case s.What == StepCampaign:
+		return g.campaign(s)
 	case !slices.Contains(g.stack.Mutexes(), s.Instance):
 		return fmt.Errorf("instance %d has no client", s.Instance)
 	case s.What == StepRequest:

@@ -11,7 +11,11 @@ import (
 
 // check checks whether the nodes and the kind of message that a step names exist.
 func (g *stage) check(s Step) error {
-	for _, id := range append([]nodes.ID{s.Node, s.Peer, s.From, s.To}, s.Inside...) { // 0 if a step names none
+	all := append([]nodes.ID{s.Node, s.From, s.To}, s.Who...) // 0 if a step names none
+	if s.What != StepBelieves || s.Peer >= 0 {
+		all = append(all, s.Peer)
+	}
+	for _, id := range all {
 		if id < 0 || int(id) >= len(g.staged) {
 			return fmt.Errorf("there is no node %d: they are 0 to %d", id, len(g.staged)-1)
 		}
@@ -24,14 +28,19 @@ func (g *stage) check(s Step) error {
 
 // in checks that exactly the clients that a step names are inside.
 func (g *stage) in(s Step) error {
-	inside := g.clients(s.Instance, nodes.Inside)
+	return same(g.clients(s.Instance, nodes.Inside), s.Who, "nobody is inside", "inside is %s")
+}
+
+// same returns an error if the nodes that are something are not exactly those that were named: it says that
+// nobody is, or which.
+func same(are, named []nodes.ID, nobody, which string) error {
 	switch {
-	case slices.Equal(inside, s.Inside):
+	case slices.Equal(are, named):
 		return nil
-	case len(inside) == 0:
-		return errors.New("nobody is inside")
+	case len(are) == 0:
+		return errors.New(nobody)
 	}
-	return fmt.Errorf("inside is %s", list(inside))
+	return fmt.Errorf(which, list(are))
 }
 
 // none checks that no message such as a step names is on its way.
@@ -47,7 +56,7 @@ const mostRest = 10_000
 
 // rest runs the cluster until nothing is left to happen: messages arrive in the order in which they were
 // sent; when none is on its way, whoever is inside leaves; when nobody is, the failure detector tells what it
-// has to tell; and when it has told all, timers run out.
+// has to tell; and when it has told all, timers run out. An election is over when all agree.
 func (g *stage) rest() error {
 	for range mostRest {
 		if g.found != nil || g.resting() || !g.advance() {
@@ -57,11 +66,13 @@ func (g *stage) rest() error {
 	return fmt.Errorf("nothing comes to rest within %d moves", mostRest)
 }
 
-// resting reports whether nobody waits or is inside, the failure detector has told all and, unless messages
-// circulate, none is on its way.
+// resting reports whether nobody waits or is inside, the failure detector has told all, nodes agree on a
+// leader if they are to and, unless messages circulate, none is on its way.
 func (g *stage) resting() bool {
-	_, left := g.untold()
-	return !left && len(g.anywhere(nodes.Waiting)) == 0 && len(g.anywhere(nodes.Inside)) == 0 &&
+	if _, left := g.untold(); left || g.rules.elects && g.electorate().disagree() {
+		return false
+	}
+	return len(g.anywhere(nodes.Waiting)) == 0 && len(g.anywhere(nodes.Inside)) == 0 &&
 		(len(g.flying) == 0 || g.schedule.Spec.Circulates)
 }
 

@@ -18,7 +18,7 @@ func (g *stage) feed(id nodes.ID, in nodes.Input) {
 // have has a process do something, and adds what it asks for to the story.
 func (g *stage) have(id nodes.ID, do func(*nodes.Process)) {
 	a := &g.staged[id]
-	g.sent, g.crowded, g.entered, g.set = nil, nil, nil, nil
+	g.sent, g.crowded, g.entered, g.elected, g.set = nil, nil, nil, nil, nil
 	if panics := panicOf(func() { do(&a.process) }); panics != "" {
 		g.found = &Violation{Check: CheckPanic, Says: panics}
 		g.tell("%s: PANIC: %s", g.name(id), panics)
@@ -34,6 +34,10 @@ func (g *stage) have(id nodes.ID, do func(*nodes.Process)) {
 	for i := range g.entered {
 		g.enter(&a.process, &g.entered[i])
 	}
+	for i := range g.elected {
+		g.elect(id, &g.elected[i])
+	}
+	g.follow()
 	g.passOver(len(g.entered) > 0)
 }
 
@@ -85,17 +89,6 @@ func (g *stage) Enter(_ *nodes.Process, e *nodes.Effect) { g.entered = append(g.
 func (g *stage) Revoke(p *nodes.Process, e *nodes.Effect) {
 	g.leave(p, e.Instance, history.Event{Kind: history.Revoked})
 	g.tell("%s loses its critical section", g.name(p.ID()))
-}
-
-// Elect implements nodes.Host.
-func (g *stage) Elect(p *nodes.Process, e *nodes.Effect) {
-	g.record(p.ID(), history.Event{Kind: history.Elected, Instance: uint16(e.Instance),
-		Count: uint32(e.To), Value: int64(e.Number)})
-	if e.To == nodes.None {
-		g.tell("%s knows of no leader in term %d", g.name(p.ID()), e.Number)
-		return
-	}
-	g.tell("%s takes %s for the leader of term %d", g.name(p.ID()), g.name(e.To), e.Number)
 }
 
 // Suspect implements nodes.Host.
@@ -234,14 +227,14 @@ func (g *stage) end() *Replayed {
 		}
 	case g.stuck():
 		g.mark(history.Rested)
+		before := len(g.story)
+		g.settle()
+		r.Story, r.Violation = append(r.Story, g.story[before:]...), g.found
 	default:
 		g.mark(history.Interrupted)
 	}
 	if r.Violation != nil {
-		needs := g.stack.Safe()
-		if r.Violation.Check == CheckDeadlock || r.Violation.Check == CheckFairness {
-			needs |= g.stack.Live()
-		}
+		needs := needsOf(r.Violation.Check, g.stack.Safe(), g.stack.Live())
 		r.Violation.OutsideModel = (g.broken | minority(g.clientsUp(), g.stack.N())) & needs
 	}
 	r.History = &history.History{Events: g.events, Logs: []*history.NodeLog{{Node: nodes.None}}}

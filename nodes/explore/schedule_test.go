@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/mutex"
 )
 
@@ -30,7 +31,10 @@ func TestScheduleIsReadAsItIsWritten(t *testing.T) {
 			{What: StepTimeout, Node: 2, Timer: nodes.Timer{Kind: 1, Peer: -1}},
 			{What: StepRelease, Node: 3}, {What: StepCrash, Node: 3}, {What: StepRestart, Node: 3},
 			{What: StepAmnesia, Node: 3}, {What: StepRest}, {What: StepIn},
-			{What: StepIn, Inside: []nodes.ID{0, 2}},
+			{What: StepIn, Who: []nodes.ID{0, 2}}, {What: StepIn, Who: []nodes.ID{0, 2}, Instance: 1},
+			{What: StepCampaign, Node: 2}, {What: StepLeads}, {What: StepLeads, Who: []nodes.ID{1, 3}},
+			{What: StepBelieves, Node: 1, Peer: 3}, {What: StepBelieves, Node: 1, Peer: nodes.None},
+			{What: StepBelieves, Node: 1, Peer: nodes.Somebody, Instance: 2},
 			{What: StepNone, Node: 1, From: 0, To: 1, Kind: "locked", Nth: 2},
 			{What: StepDeliver, Try: true, Node: 1, From: 0, To: 1, Kind: "request", Nth: 3, Choosing: []int{7}},
 		}}
@@ -60,41 +64,48 @@ func TestScheduleOfSeveralStepsInALine(t *testing.T) {
 func TestParseScheduleSaysWhatIsRight(t *testing.T) {
 	const title = "turnstile schedule 1\n"
 	for text, want := range map[string]string{
-		"":                        "the file is empty",
-		"req 0":                   "line 1: this is no schedule: one begins with a line turnstile schedule 1",
-		"turnstile schedule 2":    "line 1: this is a schedule of version 2, and only version 1 can be played",
-		"turnstile schedule 1":    "add a line such as algorithm",
-		naive + "rqe 0":           `line 5: there is no step "rqe": did you mean req?`,
-		naive + "elephant 0":      "; there are: start, req, exit, 0>1 KIND, drop",
-		naive + "req":             "line 5: req takes a node, such as req 0",
-		naive + "req 0 1":         "req takes a node",
-		naive + "timeout 0":       "such as timeout 0 1 2",
-		naive + "0>1":             "say which message, such as 0>1 request",
-		naive + "drop 0>x reply":  "say which message",
-		naive + "0>1 reply zero":  "say which message",
-		naive + "0>0 @0":          "say which message",
-		naive + "req 0 choosing":  "such as choosing 2 0",
-		naive + "choosing 1":      "choosing comes after a step",
-		naive + "try":             "choosing comes after a step and try before it",
-		naive + "in":              "in takes the nodes whose clients are inside",
-		naive + "in - 0":          "or in - if there are none",
-		naive + "none 0>1":        "say which message",
-		naive + "rest 1":          "rest takes no arguments",
-		naive + "req 0\nn 3":      "line 6: n comes after a step",
-		naive + "n none":          `line 5: n is "none": write a whole number from 1`,
-		maekawa + "quorums":       "line 3: quorums takes one word",
-		maekawa + "qourums grid":  `maekawa has no option qourums: did you mean quorums?`,
-		naive + "quorums grid":    `line 5: naive-broadcast has no option quorums: it has none`,
-		naive + "tree line":       `line 5: naive-broadcast has no option tree: it has none`,
-		naive + "crahs 0":         `there is no step "crahs": did you mean crash?`,
-		title + "algorihtm naive": `line 2: there is no line "algorihtm": did you mean algorithm?`,
-		title + "tree line":       "line 2: tree comes before the algorithm",
-		naive + "algorithm naif":  `line 5: unknown algorithm "naif": did you mean`,
-		naive + "reordering yes":  "reordering takes no arguments",
-		naive + "n 3":             "line 5: n was given above: leave out one of the two",
-		naive + "try in 0":        "line 5: in cannot be skipped: leave out try",
-		naive + "try none 0>1 a":  "none cannot be skipped",
-		naive + "try rest":        "rest cannot be skipped",
+		"":                         "the file is empty",
+		"req 0":                    "line 1: this is no schedule: one begins with a line turnstile schedule 1",
+		"turnstile schedule 2":     "line 1: this is a schedule of version 2, and only version 1 can be played",
+		"turnstile schedule 1":     "add a line such as algorithm",
+		naive + "rqe 0":            `line 5: there is no step "rqe": did you mean req?`,
+		naive + "elephant 0":       "; there are: start, req, exit, 0>1 KIND, drop",
+		naive + "req":              "line 5: req takes a node, such as req 0",
+		naive + "req 0 1":          "req takes a node",
+		naive + "timeout 0":        "such as timeout 0 1 2",
+		naive + "0>1":              "say which message, such as 0>1 request",
+		naive + "drop 0>x reply":   "say which message",
+		naive + "0>1 reply zero":   "say which message",
+		naive + "0>0 @0":           "say which message",
+		naive + "req 0 choosing":   "such as choosing 2 0",
+		naive + "choosing 1":       "choosing comes after a step",
+		naive + "try":              "choosing comes after a step and try before it",
+		naive + "in":               "in takes the nodes whose clients are inside",
+		naive + "in - 0":           "or in - if there are none",
+		naive + "none 0>1":         "say which message",
+		naive + "leads":            "line 5: leads takes the nodes that say that they lead, such as leads 3",
+		naive + "leads x":          "or leads - if none does",
+		naive + "believes 1":       "line 5: believes takes a node and whom it takes for the leader",
+		naive + "believes 1 -1":    "or believes 1 - if it knows of none",
+		naive + "campaign":         "line 5: campaign takes a node, such as campaign 0",
+		naive + "try leads 1":      "leads cannot be skipped",
+		naive + "try believes 1 -": "believes cannot be skipped",
+		naive + "rest 1":           "rest takes no arguments",
+		naive + "req 0\nn 3":       "line 6: n comes after a step",
+		naive + "n none":           `line 5: n is "none": write a whole number from 1`,
+		maekawa + "quorums":        "line 3: quorums takes one word",
+		maekawa + "qourums grid":   `maekawa has no option qourums: did you mean quorums?`,
+		naive + "quorums grid":     `line 5: naive-broadcast has no option quorums: it has none`,
+		naive + "tree line":        `line 5: naive-broadcast has no option tree: it has none`,
+		naive + "crahs 0":          `there is no step "crahs": did you mean crash?`,
+		title + "algorihtm naive":  `line 2: there is no line "algorihtm": did you mean algorithm?`,
+		title + "tree line":        "line 2: tree comes before the algorithm",
+		naive + "algorithm naif":   `line 5: unknown algorithm "naif": did you mean`,
+		naive + "reordering yes":   "reordering takes no arguments",
+		naive + "n 3":              "line 5: n was given above: leave out one of the two",
+		naive + "try in 0":         "line 5: in cannot be skipped: leave out try",
+		naive + "try none 0>1 a":   "none cannot be skipped",
+		naive + "try rest":         "rest cannot be skipped",
 		"turnstile schedule 1\nalgorithm naive-broadcast\n": "add a line such as n 2",
 		maekawa + "quorums grid; n 4; quorums plane":        "line 3: quorums was given above",
 	} {
@@ -130,6 +141,10 @@ func TestReplaySaysWhichStepDoesNotApply(t *testing.T) {
 		"try exit 7":                                       "there is no node 7: they are 0 to 1",
 		"try 0>1 bogus":                                    "there is no message of kind bogus",
 		"try req 0 choosing 1":                             "check the answers after choosing",
+		"campaign 0":                                       "naive-broadcast elects no leaders",
+		"campaign 0@1":                                     "there is no instance 1",
+		"leads 0":                                          "line 5, leads 0: it elects no leaders",
+		"believes 0 -":                                     "it elects no leaders",
 	} {
 		s, err := ParseSchedule(strings.NewReader(naive+steps), mutex.Find)
 		if err != nil {
@@ -238,13 +253,14 @@ func FuzzParseSchedule(f *testing.F) {
 	f.Add(naive + "req 0\n0>1 request 2\ntimeout 0 1 2 choosing 3")
 	f.Add(naive + "try tick; in 0 1; none 0>1 request 2; rest; in -\n----\nwhat it told")
 	f.Add(naive + "0>1 reply@1\n0>0 @0")
+	f.Add("turnstile schedule 1\nalgorithm bully\nn 3\ncampaign 0; leads 0@1 2; believes 1 somebody; leads -")
 	f.Add("turnstile schedule 1\nalgorithm maekawa\nn 1\nreordering\nquorums grid\ndrop 0>1 a")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseSchedule(strings.NewReader(text), mutex.Find)
+		s, err := ParseSchedule(strings.NewReader(text), catalog.Find)
 		if err != nil {
 			return
 		}
-		again, err := ParseSchedule(strings.NewReader(s.String()), mutex.Find)
+		again, err := ParseSchedule(strings.NewReader(s.String()), catalog.Find)
 		if err != nil {
 			t.Fatalf("%q was written as %q: %v", text, s.String(), err)
 		}

@@ -57,7 +57,9 @@ func (g *stage) tick() error {
 		g.story = g.story[:last]
 	}
 	g.clock += g.schedule.Timing.Tick
+	g.together++
 	g.tell(passing+"%v", g.clock)
+	g.follow()
 	return nil
 }
 

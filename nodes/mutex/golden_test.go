@@ -1,12 +1,9 @@
 package mutex
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,23 +12,14 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/explore/story"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the schedules in testdata tell into their files")
 
-// A golden is a file of testdata: a schedule of a row, which simulate --replay plays too, and below it what
-// it tells. A line
-//
-//	---- replies are counted, whoever they are from
-//
-// begins what it tells when a mutant, by its rule, or a variant, by its name, plays it, from where that
-// departs; a line of dashes alone, what the row tells. What should be so (in, none) is said of the row.
-type golden struct {
-	schedule *explore.Schedule
-	text     string   // of the schedule
-	forms    []string // that play it; empty: the row
-	told     string   // all that they tell, as it should stand in the file
-}
+// A golden is a story of a row, which simulate --replay plays too. It is told by the row, by mutants, each by
+// its rule, and by variants, each by its name.
+type golden struct{ *story.Story }
 
 // A form is what plays a schedule: a row, a variant of it, or a mutant.
 type form struct {
@@ -39,34 +27,9 @@ type form struct {
 	mutant *mutant // nil: it is sound, unless its row is known to be broken
 }
 
-func readGolden(path string) (*golden, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	g := &golden{}
-	if g.schedule, err = explore.ParseSchedule(bytes.NewReader(b), Find); err != nil {
-		return nil, err
-	}
-	if folder := filepath.Base(filepath.Dir(path)); folder != g.schedule.Spec.Name {
-		return nil, fmt.Errorf("it is a schedule of %s, in the folder of %s", g.schedule.Spec.Name, folder)
-	}
-	for line := range strings.Lines(string(b)) {
-		if title, ok := strings.CutPrefix(line, "----"); ok {
-			g.forms = append(g.forms, strings.TrimSpace(title))
-		}
-		if g.forms == nil {
-			g.text += line
-		} else {
-			g.told += line
-		}
-	}
-	return g, nil
-}
-
 // form returns the form that a title names.
 func (g *golden) form(title string) (form, error) {
-	row := g.schedule.Spec
+	row := g.Schedule.Spec
 	if title == "" {
 		return form{Spec: row}, nil
 	}
@@ -83,51 +46,27 @@ func (g *golden) form(title string) (form, error) {
 	return form{}, fmt.Errorf("%s has neither a variant %q nor a mutant in which it is so", row.Name, title)
 }
 
-// play has a form play the schedule.
-func (g *golden) play(f form) (*explore.Replayed, error) {
-	s := *g.schedule
-	if s.Spec != f.Spec {
-		s.Spec = f.Spec
-		s.Steps = slices.DeleteFunc(slices.Clone(s.Steps), func(step explore.Step) bool {
-			return step.What == explore.StepIn || step.What == explore.StepNone
-		})
-	}
-	return explore.Replay(&s)
-}
-
 // tell returns what all forms tell.
 func (g *golden) tell(t *testing.T) string {
-	var b strings.Builder
-	var first []string // the story of the first form
-	for _, title := range g.forms {
+	told, err := g.Tell(func(title string) (*explore.Replayed, error) {
 		f, err := g.form(title)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		r, err := g.play(f)
+		r, err := g.Play(f.Spec)
 		if err != nil {
-			t.Fatalf("%s: %v", title, err)
-		}
-		fmt.Fprintln(&b, strings.TrimSpace("---- "+title))
-		same := 0
-		for same < min(len(first), len(r.Story)) && first[same] == r.Story[same] {
-			same++
-		}
-		if first == nil {
-			first = r.Story
-		} else {
-			fmt.Fprintf(&b, "... %d lines as above\n", same)
-		}
-		b.WriteString(explore.Told(r.Story[same:], r.Violation))
-		if _, graph, _ := strings.Cut(r.Status, "Who waits for whom:\n"); strings.Contains(graph, "->") {
-			b.WriteString(graph)
+			return nil, err
 		}
 		f.judge(t, r.Violation)
 		if !testing.Short() {
 			g.hunt(t, f)
 		}
+		return r, nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return b.String()
+	return told
 }
 
 // judge wants mutants to fail as they say they do, and what is sound not to.
@@ -150,8 +89,8 @@ func (g *golden) hunt(t *testing.T, f form) {
 	if f.mutant != nil {
 		m, seeds = *f.mutant, budget
 	}
-	m.config = g.schedule.Config
-	for _, step := range g.schedule.Steps {
+	m.config = g.Schedule.Config
+	for _, step := range g.Schedule.Steps {
 		m.copies = m.copies || step.What == explore.StepDuplicate
 		m.suspects = m.suspects || step.What == explore.StepSuspect && !m.crashes
 		m.crashes = m.crashes || step.What == explore.StepCrash
@@ -181,20 +120,21 @@ func TestGoldensOfRows(t *testing.T) {
 	for _, path := range paths {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(path), "testdata/"), ".txt")
 		t.Run(name, func(t *testing.T) {
-			g, err := readGolden(path)
+			read, err := story.Read(path, Find)
 			if err != nil {
 				t.Fatal(err)
 			}
+			g := &golden{read}
 			told := g.tell(t)
 			switch {
-			case told == g.told && told != "":
+			case told == g.Told && told != "":
 			case *rewrite:
-				if err := os.WriteFile(path, []byte(g.text+told), 0o644); err != nil {
+				if err := g.Rewrite(told); err != nil {
 					t.Fatal(err)
 				}
 			default:
 				t.Errorf("it tells something else; with -rewrite, this test writes it into the file:\n%s",
-					cmp.Diff(g.told, told))
+					cmp.Diff(g.Told, told))
 			}
 		})
 	}
