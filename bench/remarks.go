@@ -19,6 +19,14 @@ func (o *Options) Remarks(spec *nodes.Spec) (all []string) {
 				"will be suspected", longest.Round(time.Microsecond), timeout)
 		}
 	}
+	if spec.Leads != nil && spec.Leads.Answer != nil {
+		network := o.network()
+		there, wait := 2*network.Longest(), spec.Leads.Answer(o.Config)
+		if there >= wait {
+			remark("a message and its answer may take %v, and who does not answer within %v is taken for dead: "+
+				"several may come to lead, or none", there.Round(time.Microsecond), wait)
+		}
+	}
 	if n := o.Config.N; n < 3 && (spec.Safe|spec.Live)&nodes.Majority != 0 {
 		remark("a majority of %d is all: the crash of any stops the rest; it takes 3 nodes to outlast one", n)
 	}

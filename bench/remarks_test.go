@@ -9,6 +9,20 @@ import (
 	"turnstile/nodes"
 )
 
+// So is that an elector waits for answers for less time than they take.
+func TestRemarksOnElectors(t *testing.T) {
+	waits := nodes.Spec{Info: nodes.Info{Name: "e"}, Leads: &nodes.Leadership{
+		Answer: func(nodes.Config) time.Duration { return 20 * time.Millisecond }}}
+	for latency, want := range map[time.Duration]string{9 * time.Millisecond: "",
+		10 * time.Millisecond: "may take 20ms, and who does not answer within 20ms"} {
+		o := Defaults()
+		o.Config.N, o.Latency = 3, chance.Constant(latency)
+		if got := strings.Join(o.Remarks(&waits), "; "); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%v: %q", latency, got)
+		}
+	}
+}
+
 // What is allowed and yet likely to surprise is said before the run.
 func TestRemarks(t *testing.T) {
 	majority := nodes.Spec{Info: nodes.Info{Name: "m"}, Live: nodes.Majority, Detects: "heartbeat"}

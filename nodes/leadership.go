@@ -16,6 +16,9 @@ type Leadership struct {
 	// Lapse is within what time a leader that cannot reach a majority knows that it leads no more; nil: it may
 	// never know.
 	Lapse func(c Config) time.Duration
+	// Answer is how long a node waits for an answer before it takes the other for dead; nil: it takes nobody for
+	// dead for that.
+	Answer func(c Config) time.Duration
 	// Rank is the rank of a node, of which there are no two; nil: its number.
 	Rank func(c Config, id ID) uint32
 }

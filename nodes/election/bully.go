@@ -24,7 +24,7 @@ var bullyRow = nodes.Spec{
 	Live: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.EventualDetector,
 	Leads: &nodes.Leadership{Wins: nodes.HighestWins,
 		// A node that comes up again takes over while its announcement travels.
-		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }},
+		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }, Answer: answerTime},
 	Published: []nodes.Claim{
 		bullyClaim("N^2-N-1, only the lowest finds the leader dead", "lowest", false,
 			func(n float64) float64 { return n*n - n - 1 }),
@@ -53,6 +53,8 @@ var answerOption = nodes.Option{Name: "answer", Default: "100ms",
 	Check: func(_ nodes.Config, value string) error {
 		return nodes.CheckTime(value, time.Millisecond, time.Minute, "100ms")
 	}}
+
+func answerTime(c nodes.Config) time.Duration { return c.Duration(answerOption) }
 
 var noticeOption = nodes.Option{Name: "notice", Values: []string{"none", "lower"}, Default: "none",
 	Usage: "who is told that an election takes place, beside those that are asked"}

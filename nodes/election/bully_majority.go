@@ -23,7 +23,7 @@ var bullyMajorityRow = nodes.Spec{
 	Safe:    nodes.NoAmnesia,
 	// Whatever is lost is sent again, in another election or with the next heartbeat.
 	Live: nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector | nodes.Majority,
-	Leads: &nodes.Leadership{Terms: true, Wins: nodes.HighestWins,
+	Leads: &nodes.Leadership{Terms: true, Wins: nodes.HighestWins, Answer: answerTime,
 		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) }},
 	// Two elections, of which the first may have failed since an epoch was taken.
 	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lapseOption) },

@@ -29,7 +29,7 @@ var bullySecondNetworkRow = nodes.Spec{
 	Detects: bullyRow.Detects,
 	Safe:    nodes.Timing | nodes.NoPause | nodes.NoLoss,
 	Live:    bullyRow.Live,
-	Leads:   &nodes.Leadership{Wins: nodes.HighestWins, Overlap: bullyRow.Leads.Overlap},
+	Leads:   bullyRow.Leads,
 	// Those of bully, each with two waits for answers over the second network; or those of bully-majority.
 	Grace: func(c nodes.Config) time.Duration { return 20*c.Duration(answerOption) + c.Duration(lapseOption) },
 }

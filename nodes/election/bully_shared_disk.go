@@ -31,7 +31,7 @@ var bullySharedDiskRow = nodes.Spec{
 	Safe:    nodes.NoAmnesia,
 	// No crash of the disk, that is: nobody leads without it. Crashes of the others it survives.
 	Live:  nodes.NoCrash | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
-	Leads: &nodes.Leadership{Terms: true},
+	Leads: &nodes.Leadership{Terms: true, Answer: answerTime},
 	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lockOption) },
 }
 

@@ -24,6 +24,8 @@ var fastBullyRow = nodes.Spec{
 	Safe:    bullyRow.Safe,
 	Live:    bullyRow.Live,
 	Leads:   bullyRow.Leads,
+	Published: []nodes.Claim{bullyClaim("3N-4, only the lowest finds the leader dead", "lowest", false,
+		func(n float64) float64 { return 3*n - 4 })},
 	// A wait for answers, one for each that was nominated and is down, and the same once more.
 	Grace: func(c nodes.Config) time.Duration { return time.Duration(2*c.N+8) * c.Duration(answerOption) },
 }
