@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ type form struct {
 }
 
 // forms are all of them.
-func forms() []form { return changForms() }
+func forms() []form { return slices.Concat(changForms(), bullyForms()) }
 
 // A golden is a story of a row, which simulate --replay plays too.
 type golden struct{ *story.Story }
