@@ -27,8 +27,13 @@ func (o *Options) Remarks(spec *nodes.Spec) (all []string) {
 				"several may come to lead, or none", there.Round(time.Microsecond), wait)
 		}
 	}
-	if n := o.Config.N; n < 3 && (spec.Safe|spec.Live)&nodes.Majority != 0 {
+	switch n := o.Config.N; {
+	case (spec.Safe|spec.Live)&nodes.Majority == 0:
+	case n < 3:
 		remark("a majority of %d is all: the crash of any stops the rest; it takes 3 nodes to outlast one", n)
+	case n%2 == 0:
+		remark("a majority of %d is %d, one more than of %d, which outlast as many crashes: %d", n, n/2+1, n-1,
+			n/2-1)
 	}
 	if o.Detector == NoDetector {
 		remark("%s listens to a failure detector, and none runs: it takes no notice of crashes", spec.Name)

@@ -38,6 +38,7 @@ func TestRemarks(t *testing.T) {
 		{"perfect", time.Hour, 3, ""},
 		{"heartbeat", 0, 2, "a majority of 2 is all"},
 		{"heartbeat", 0, 1, "a majority of 1 is all"},
+		{"heartbeat", 0, 4, "a majority of 4 is 3, one more than of 3, which outlast as many crashes: 1"},
 		{NoDetector, 0, 3, "none runs"},
 	} {
 		o := Defaults()

@@ -13,14 +13,22 @@ type Leadership struct {
 	// Overlap is, without terms, for how long two that are up may both lead, as long as what safety rests on
 	// holds: a new leader takes over before the old one hears of it. Nil: not at all.
 	Overlap func(c Config) time.Duration
-	// Lapse is within what time a leader that cannot reach a majority knows that it leads no more; nil: it may
-	// never know.
+	// Lapse is within what time a leader that cannot reach a majority knows that it leads no more; nil, or
+	// zero with some options: it may never know.
 	Lapse func(c Config) time.Duration
 	// Answer is how long a node waits for an answer before it takes the other for dead; nil: it takes nobody for
 	// dead for that.
 	Answer func(c Config) time.Duration
 	// Rank is the rank of a node, of which there are no two; nil: its number.
 	Rank func(c Config, id ID) uint32
+}
+
+// LapseOf returns within what time a leader without a majority knows it; 0: it may never know.
+func (l *Leadership) LapseOf(c Config) time.Duration {
+	if l.Lapse == nil {
+		return 0
+	}
+	return l.Lapse(c)
 }
 
 // RankOf returns the rank of a node.

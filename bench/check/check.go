@@ -151,9 +151,7 @@ func SettingOf(stack *nodes.Stack) Setting {
 		if row.Leads.Overlap != nil {
 			s.Overlap = row.Leads.Overlap(c)
 		}
-		if row.Leads.Lapse != nil {
-			s.Lapse = row.Leads.Lapse(c)
-		}
+		s.Lapse = row.Leads.LapseOf(c)
 	}
 	return s
 }

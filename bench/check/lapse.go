@@ -11,7 +11,7 @@ import (
 // lapse: a leader that cannot reach a majority knows within the time that its row promises. It cannot while
 // faults cut it off, or others are down; time in which it or others stand still is not judged.
 func lapse(e *Fold) Finding {
-	if e.Leads.Lapse == nil {
+	if e.Lapse == 0 {
 		return notJudged("a leader without a majority may never know it")
 	}
 	within := e.Lapse + e.Slack

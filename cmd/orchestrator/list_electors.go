@@ -68,8 +68,8 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 		line("take-over", fmt.Sprintf("two may lead for %v while one takes over from the other",
 			row.Leads.Overlap(c)))
 	}
-	if row.Leads.Lapse != nil {
-		line("majority", fmt.Sprintf("a leader that cannot reach one knows within %v", row.Leads.Lapse(c)))
+	if lapse := row.Leads.LapseOf(c); lapse > 0 {
+		line("majority", fmt.Sprintf("a leader that cannot reach one knows within %v", lapse))
 	}
 	if grace := row.GraceOf(c); grace > 0 {
 		line("grace", fmt.Sprintf("%v after what went wrong is healed", grace.Round(time.Millisecond)))

@@ -30,6 +30,7 @@ type scenario struct {
 	duration   time.Duration // zero: ten seconds
 	reordering bool
 	seed       uint64
+	beside     history.Fold // is given the history as well; nil: none is
 }
 
 // An outcome is what came of it.
@@ -83,13 +84,36 @@ func (s scenario) simulated(t testing.TB) outcome {
 	out := outcome{Fold: leadership.New(o.Config, s.row.Leads), sections: section.New(0, nil),
 		stack: stack, codec: stack.Codec(), sent: map[string]uint64{}}
 	counts := countFold(func(logs []*history.NodeLog) { out.count(logs) })
-	if result, err := sim.Run(o, out.Fold, out.sections, counts); err != nil {
+	folds := []history.Fold{out.Fold, out.sections, counts}
+	if s.beside != nil {
+		folds = append(folds, s.beside)
+	}
+	if result, err := sim.Run(o, folds...); err != nil {
 		t.Fatal(err)
 	} else if result.Cut != nil {
 		t.Fatal(result.Cut)
 	}
 	return out
 }
+
+// sends counts the messages of a row that circulates, by their sender, and notes when the first was sent.
+type sends struct {
+	from, to int64 // in the run; to zero: to the end
+	by       map[nodes.ID]int
+	first    int64
+}
+
+func (s *sends) Add(e history.Event) {
+	if e.Kind != history.Sent || e.Instance != 0 || e.At < s.from || s.to > 0 && e.At >= s.to {
+		return
+	}
+	if s.by == nil {
+		s.by, s.first = map[nodes.ID]int{}, e.At
+	}
+	s.by[e.Node]++
+}
+
+func (*sends) Close([]*history.NodeLog) {}
 
 // countFold is called when a history is over.
 type countFold func([]*history.NodeLog)

@@ -18,6 +18,10 @@ var Table = []*nodes.Spec{
 	&bullySecondNetworkRow,
 	&bullySharedDiskRow,
 	&changRobertsRow,
+	&raftRow,
+	&raftForgetfulRow,
+	&omegaRow,
+	&omegaEfficientRow,
 }
 
 // Find returns the row of the algorithm that goes by name or has it as an alias.

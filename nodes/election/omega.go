@@ -1,0 +1,199 @@
+package election
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+)
+
+var omegaRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "omega",
+		Aliases: []string{"omega-all-to-all"},
+		Family:  "eventual leader",
+		Source: "T. D. Chandra and S. Toueg, Unreliable failure detectors for reliable distributed systems, " +
+			"JACM 43(2), 1996, figure 10; Chandra, Hadzilacos and Toueg, The weakest failure detector for solving " +
+			"consensus, JACM 43(4), 1996",
+		Summary: "All send all others a heartbeat each period; the lowest that was not silent too long leads, " +
+			"and a timeout that was too short grows.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		return &omega{patience: patienceOf(c), leader: nodes.None}
+	},
+	Messages: []nodes.Kind{{Zero: omegaHeartbeat{}, Heartbeat: true, Broadcast: true}},
+	Options:  []nodes.Option{heartbeatOption, silenceOption, growOption},
+	// It promises a leader in the end, and no more: until then several may lead.
+	Safe:  nodes.Timing | nodes.NoPause | nodes.NoLoss,
+	Live:  nodes.NoLoss | nodes.Timing | nodes.NoPause,
+	Leads: &nodes.Leadership{Wins: nodes.LowestWins, Overlap: omegaOverlap},
+	// A silence and a heartbeat, with a timeout that has grown by as much as it was.
+	Grace: func(c nodes.Config) time.Duration {
+		return 2*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
+	},
+
+	Circulates: true,
+}
+
+var (
+	silenceOption = nodes.Option{Name: "silence", Default: "250ms", Check: checkSilence,
+		Usage: "after how much silence a node is given up, as long as that was never wrong"}
+	growOption = nodes.Option{Name: "grow", Default: "50ms",
+		Usage: "what is added to the silence of a node each time that it was given up wrongly",
+		Check: func(_ nodes.Config, value string) error {
+			return nodes.CheckTime(value, time.Millisecond, time.Minute, "50ms")
+		}}
+)
+
+// checkSilence says what is wrong with the silence after which a node is given up.
+func checkSilence(c nodes.Config, value string) error {
+	if err := nodes.CheckTime(value, 0, 1000*time.Hour, "250ms"); err != nil {
+		return err
+	}
+	silence, _ := time.ParseDuration(value)
+	switch heartbeat := c.Duration(heartbeatOption); {
+	case silence <= heartbeat:
+		return fmt.Errorf("%v is not longer than the heartbeat of %v, so every node would be given up: take some "+
+			"heartbeats, such as %v", silence, heartbeat, 5*heartbeat)
+	case silence > mostBeats*heartbeat:
+		return fmt.Errorf("%v is more than %d heartbeats of %v: send them less often", silence, mostBeats,
+			heartbeat)
+	}
+	return nil
+}
+
+// omegaOverlap is for how long a node that comes up again, and is lower than the leader, leads beside it:
+// while its first heartbeat travels. That takes less than what a silence has beside a heartbeat, or live
+// nodes would be given up.
+func omegaOverlap(c nodes.Config) time.Duration {
+	return c.Duration(silenceOption) - c.Duration(heartbeatOption)
+}
+
+// omega elects the lowest node that is up, in the end, by the eventually perfect failure detector of Chandra
+// and Toueg.
+//
+// Each period a node sends a heartbeat to all others. It gives up a node of which it has heard nothing for as
+// long as its patience with that node lasts, and trusts it again when it hears of it; then the node was given
+// up wrongly, and the patience with it grows. The lowest node that is not given up leads, once the node has
+// heard of it; each node counts itself as one that is up.
+//
+// Why one leads in the end: dead nodes are given up for ever. If from some time on messages take no longer
+// than some bound, however long, the patience with a live node grows only until it is longer than that. So
+// from some time on all that are up give up the dead alone, and agree on the lowest of the others. Until then
+// any number may lead: it is no lock. In a partition each component has a leader, its lowest node.
+//
+// There are no elections, so nothing is done to bring one about.
+type omega struct {
+	patience
+	given  nodes.Set // up
+	heard  nodes.Set // of these it has heard since they were given up last, or since it is up
+	leader nodes.ID
+}
+
+// omegaHeartbeat says that its sender is up, in the incarnation Life.
+type omegaHeartbeat struct{ Life uint32 }
+
+// The timers of an omega.
+const (
+	omegaBeat    nodes.TimerKind = iota // the next heartbeat is due
+	omegaSilence                        // nothing was heard of the timer's peer for too long
+)
+
+// A patience says for how long to wait for each node until it is given up.
+type patience struct {
+	heartbeat, silence, grow time.Duration
+	all                      []patienceWith
+}
+
+// A patienceWith is what is known of one node for that.
+type patienceWith struct {
+	extra time.Duration // beside the silence
+	life  uint32        // its latest incarnation that was heard of
+}
+
+func patienceOf(c nodes.Config) patience {
+	return patience{heartbeat: c.Duration(heartbeatOption), silence: c.Duration(silenceOption),
+		grow: c.Duration(growOption), all: make([]patienceWith, c.N)}
+}
+
+// wait has a timer run out when a node has been silent for too long.
+func (p *patience) wait(env *nodes.Env, t nodes.Timer, id nodes.ID) {
+	silence := p.silence + p.all[id].extra
+	env.SetTimer(t, silence, silence)
+}
+
+// hear takes a heartbeat of a node in an incarnation, and reports whether that is none that is over. If the
+// node was given up, and was up all the time, then wrongly: the patience with it grows.
+func (p *patience) hear(id nodes.ID, life uint32, given bool) bool {
+	with := &p.all[id]
+	if life < with.life {
+		return false
+	}
+	if given && life == with.life {
+		with.extra += p.grow
+	}
+	with.life = life
+	return true
+}
+
+// Start implements nodes.Starter.
+func (o *omega) Start(env *nodes.Env) {
+	peers := env.Peers()
+	for id := range peers.All() {
+		o.wait(env, nodes.Timer{Kind: omegaSilence, Peer: id}, id)
+	}
+	o.beat(env)
+	o.choose(env)
+}
+
+// Recover implements nodes.Recoverer: who leads it finds out again.
+func (o *omega) Recover(env *nodes.Env, _ nodes.Message) { o.Start(env) }
+
+// Campaign implements nodes.Elector.
+func (*omega) Campaign(*nodes.Env) {}
+
+func (o *omega) beat(env *nodes.Env) {
+	env.Broadcast(omegaHeartbeat{env.Incarnation()})
+	env.SetTimer(nodes.Timer{Kind: omegaBeat}, o.heartbeat, o.heartbeat)
+}
+
+// choose follows the lowest node that is not given up.
+func (o *omega) choose(env *nodes.Env) {
+	var leader nodes.ID
+	for o.given.Has(leader) {
+		leader++ // it never gives itself up
+	}
+	if leader != env.Self() && !o.heard.Has(leader) {
+		leader = nodes.None
+	}
+	if leader != o.leader {
+		o.leader = leader
+		env.Elect(leader, 0)
+	}
+}
+
+func (o *omega) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case omegaHeartbeat:
+		if !o.hear(from, m.Life, o.given.Has(from)) {
+			return
+		}
+		o.given.Remove(from)
+		o.heard.Add(from)
+		o.wait(env, nodes.Timer{Kind: omegaSilence, Peer: from}, from)
+		o.choose(env)
+	default:
+		nodes.Unexpected(o, m)
+	}
+}
+
+// Timeout implements nodes.Timed.
+func (o *omega) Timeout(env *nodes.Env, t nodes.Timer) {
+	if t.Kind == omegaBeat {
+		o.beat(env)
+		return
+	}
+	o.given.Add(t.Peer)
+	o.heard.Remove(t.Peer)
+	o.choose(env)
+}

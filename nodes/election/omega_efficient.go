@@ -1,0 +1,124 @@
+package election
+
+import (
+	"time"
+
+	"turnstile/nodes"
+)
+
+var omegaEfficientRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "omega-efficient",
+		Aliases: []string{"communication-efficient-omega"},
+		Family:  "eventual leader",
+		Source: "M. Larrea, A. Fernandez and S. Arevalo, Optimal implementation of the weakest failure detector " +
+			"for solving consensus, SRDS 2000; for the word: Aguilera, Delporte-Gallet, Fauconnier and " +
+			"Toueg, PODC 2003",
+		Summary: "Who believes itself leader sends heartbeats to all higher nodes; a node whose leader is silent " +
+			"too long tries the next higher one, up to itself, and returns to a lower one that it hears of.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		return &omegaEfficient{patience: patienceOf(c), leader: nodes.None}
+	},
+	Messages: []nodes.Kind{{Zero: omegaEfficientHeartbeat{}, Heartbeat: true}},
+	Options:  omegaRow.Options,
+	// It promises a leader in the end, and no more: until then several may lead.
+	Safe:  omegaRow.Safe,
+	Live:  omegaRow.Live,
+	Leads: omegaRow.Leads,
+	// A node tries all below it, one after the other, each for a silence that has grown by as much as it was.
+	Grace: func(c nodes.Config) time.Duration {
+		return 2*time.Duration(c.N)*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
+	},
+
+	Circulates: true,
+}
+
+// omegaEfficient elects the lowest node that is up, in the end, and then only that one sends: N-1 heartbeats
+// a period if node 0 leads, and one less for each node below the leader, which are all dead.
+//
+// Each node tries one other at a time, node 0 at first. If it hears nothing of that for as long as its
+// patience with it lasts, it tries the next higher. A node that has come to itself leads, and sends
+// heartbeats to all higher nodes. Heartbeats of a node lower than the one that is being tried show that it
+// was given up wrongly: the patience with it grows, and the node returns to it. Those of higher nodes it
+// ignores.
+//
+// Why one leads in the end: let L be the lowest node that is up for ever. The dead below it fall silent, so
+// it gives them up one after the other, comes to itself, and sends heartbeats for ever. A higher node either
+// tries one of the dead, and goes on to the next in time, or one higher than L, and returns to L when it
+// hears of it, or L. If from some time on messages take no longer than some bound, however long, it gives up
+// L only as often as its patience with it has to grow; then it follows L, and does not come to itself, so it
+// does not send. Until then any number may lead: it is no lock.
+//
+// There are no elections, so nothing is done to bring one about.
+type omegaEfficient struct {
+	patience
+	tried  nodes.ID // who should lead: all lower nodes are given up
+	leader nodes.ID // that one, once the node has heard of it
+}
+
+// omegaEfficientHeartbeat says that its sender leads, in the incarnation Life.
+type omegaEfficientHeartbeat struct{ Life uint32 }
+
+// Start implements nodes.Starter.
+func (o *omegaEfficient) Start(env *nodes.Env) { o.try(env, 0) }
+
+// Recover implements nodes.Recoverer: who leads it finds out again.
+func (o *omegaEfficient) Recover(env *nodes.Env, _ nodes.Message) { o.Start(env) }
+
+// Campaign implements nodes.Elector.
+func (*omegaEfficient) Campaign(*nodes.Env) {}
+
+// try waits for a node to lead. That may be itself.
+func (o *omegaEfficient) try(env *nodes.Env, id nodes.ID) {
+	o.tried = id
+	if id != env.Self() {
+		o.await(env)
+		return
+	}
+	o.follow(env, id)
+	env.StopTimer(nodes.Timer{Kind: omegaSilence})
+	o.beat(env)
+}
+
+// await gives the node that is being tried its time.
+func (o *omegaEfficient) await(env *nodes.Env) {
+	env.StopTimer(nodes.Timer{Kind: omegaBeat})
+	o.wait(env, nodes.Timer{Kind: omegaSilence}, o.tried)
+}
+
+func (o *omegaEfficient) beat(env *nodes.Env) {
+	for id := env.Self() + 1; int(id) < env.N(); id++ {
+		env.Send(id, omegaEfficientHeartbeat{env.Incarnation()})
+	}
+	env.SetTimer(nodes.Timer{Kind: omegaBeat}, o.heartbeat, o.heartbeat)
+}
+
+func (o *omegaEfficient) follow(env *nodes.Env, leader nodes.ID) {
+	if leader != o.leader {
+		o.leader = leader
+		env.Elect(leader, 0)
+	}
+}
+
+func (o *omegaEfficient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case omegaEfficientHeartbeat:
+		if from <= o.tried && o.hear(from, m.Life, from < o.tried) {
+			o.try(env, from)
+			o.follow(env, from)
+		}
+	default:
+		nodes.Unexpected(o, m)
+	}
+}
+
+// Timeout implements nodes.Timed.
+func (o *omegaEfficient) Timeout(env *nodes.Env, t nodes.Timer) {
+	if t.Kind == omegaBeat {
+		o.beat(env)
+		return
+	}
+	o.follow(env, nodes.None)
+	o.try(env, o.tried+1)
+}

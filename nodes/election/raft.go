@@ -1,0 +1,369 @@
+package election
+
+import (
+	"time"
+
+	"turnstile/nodes"
+)
+
+var raftRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "raft-election",
+		Aliases: []string{"raft"},
+		Family:  "majority",
+		Source: "D. Ongaro and J. Ousterhout, In search of an understandable consensus algorithm, USENIX ATC " +
+			"2014; D. Ongaro, Consensus: bridging theory and practice, Stanford 2014 (pre-vote: 9.6, " +
+			"check-quorum: 6.2)",
+		Summary: "Who hears nothing of a leader for a random time asks all for their vote in a new term; each " +
+			"has one vote in a term, and a majority elects.",
+	},
+	New:      func(c nodes.Config) nodes.Machine { return newRaft(c) },
+	Messages: raftMessages,
+	Options:  raftOptions,
+	Safe:     nodes.NoAmnesia, // of a term and the vote in it
+	Live:     nodes.Majority | nodes.NoLoss | nodes.NoPause | nodes.Timing,
+	Leads:    &nodes.Leadership{Terms: true, Lapse: raftLapse},
+	Grace:    raftGrace,
+	Published: []nodes.Claim{{Figure: nodes.MessagesPerElection,
+		Source: "thesis: N-1 requests, N-2 votes and N-1 first heartbeats = 3N-4, one node being down",
+		Election: &nodes.Trial{Initiators: "lowest",
+			Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }},
+		Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(float64(3*c.N - 4)) }}},
+
+	Circulates: true,
+}
+
+// A raft is the election of Raft, with neither log nor clients.
+//
+// Time is cut into terms, which are numbered. A node that hears of no leader for its election timeout, which
+// is drawn anew each time, begins a term: it votes for itself and asks all others for their votes. A node has
+// one vote in a term, for whoever asks first. Who has the votes of a majority leads in that term, and says so
+// by heartbeats. Every message carries the term of its sender: who receives a higher one enters that term
+// without a leader, and who receives a lower one answers with its own.
+//
+// Two leaders of one term would have the votes of two majorities, which share a node. That one has voted for
+// both, or for one in an earlier life; but it saved its vote before it gave it, and comes up again with it.
+// So the loss, duplication and order of messages, pauses and delays do no harm. A leader that comes up again
+// does not lead: it would have to count its votes anew.
+//
+// With pre-vote, a node asks all others first whether they would vote for it in the next term, and stays in
+// its own. They would if they have heard of no leader for the shortest election timeout. So a node that was
+// cut off does not return in a higher term, which would depose the leader.
+//
+// With check-quorum, a leader steps down once there is no majority of nodes, itself included, that have
+// answered one of its heartbeats of the latest rounds, which cover the shortest election timeout. A round is
+// counted from when it was sent. So an isolated leader knows it within raftLapse.
+type raft struct {
+	shortest, longest, heartbeat time.Duration
+	preVote, checkQuorum         bool
+	forgets                      bool // it does not save its vote: a mistake
+
+	term   uint64
+	vote   nodes.ID // for whom it has voted in term; None: for nobody
+	role   raftRole
+	leader nodes.ID  // of term, as far as it knows
+	quiet  bool      // it has heard of no leader for the shortest election timeout
+	votes  nodes.Set // of a candidate: the others that vote for it, or would
+
+	round    uint32   // of a leader: how many heartbeats it has sent in term
+	answered []uint32 // of a leader, by node: the latest of them that was answered
+}
+
+// A raftRole is what a node is in its term.
+type raftRole uint8
+
+const (
+	raftFollower     raftRole = iota
+	raftPreCandidate          // it asks who would vote for it in the next term
+	raftCandidate
+	raftLeader
+)
+
+type (
+	raftRequest struct{ Term uint64 } // asks for a vote in the term
+	raftVote    struct {
+		Term    uint64 // of its sender
+		Granted bool
+	}
+	raftPrerequest struct{ Term uint64 } // would you vote for the sender in the term?
+	raftPrevote    struct {
+		Term    uint64 // that was asked for, if granted; otherwise the sender's own
+		Granted bool
+	}
+	raftHeartbeat struct { // the sender leads
+		Term  uint64
+		Round uint32
+	}
+	raftAnnounce raftHeartbeat // is the first of a term
+	raftAnswer   struct {      // to a heartbeat
+		Term  uint64 // of its sender
+		Round uint32
+	}
+	raftState struct { // what a node saves
+		Term uint64
+		Vote nodes.ID
+	}
+)
+
+var raftMessages = []nodes.Kind{{Zero: raftPrerequest{}, Broadcast: true}, {Zero: raftPrevote{}},
+	{Zero: raftRequest{}, Broadcast: true}, {Zero: raftVote{}}, {Zero: raftAnnounce{}, Broadcast: true},
+	{Zero: raftHeartbeat{}, Heartbeat: true, Broadcast: true}, {Zero: raftAnswer{}, Heartbeat: true},
+	{Zero: raftState{}}}
+
+// The timers of a raft.
+const (
+	raftElection nodes.TimerKind = iota // it has heard of no leader for its election timeout
+	raftSilence                         // nor for the shortest
+	raftBeat                            // the next heartbeat is due
+)
+
+// newRaft returns a machine that has not started.
+func newRaft(c nodes.Config) *raft {
+	shortest, longest, _ := timeRange(c.Value(electionTimeoutOption)) // the option is valid
+	return &raft{shortest: shortest, longest: longest, heartbeat: c.Duration(heartbeatOption),
+		preVote: c.Value(preVoteOption) == "on", checkQuorum: c.Value(checkQuorumOption) == "on",
+		vote: nodes.None, leader: nodes.None, quiet: true}
+}
+
+// Start implements nodes.Starter.
+func (r *raft) Start(env *nodes.Env) { r.wait(env) }
+
+// Recover implements nodes.Recoverer.
+func (r *raft) Recover(env *nodes.Env, saved nodes.Message) {
+	if s, some := saved.(raftState); some {
+		r.term, r.vote = s.Term, s.Vote
+	}
+	r.wait(env)
+}
+
+// Campaign begins an election at once, without a pre-vote: that protects a leader that is to be replaced.
+func (r *raft) Campaign(env *nodes.Env) {
+	if r.role == raftFollower || r.role == raftLeader {
+		r.stand(env)
+	}
+}
+
+// Timeout implements nodes.Timed.
+func (r *raft) Timeout(env *nodes.Env, t nodes.Timer) {
+	switch {
+	case t.Kind == raftSilence:
+		r.quiet = true
+	case t.Kind == raftBeat:
+		r.beat(env)
+	case r.preVote:
+		r.ask(env)
+	default:
+		r.stand(env)
+	}
+}
+
+// wait draws an election timeout anew.
+func (r *raft) wait(env *nodes.Env) {
+	env.SetTimer(nodes.Timer{Kind: raftElection}, r.shortest, r.longest)
+}
+
+// follow takes note of who leads in the term.
+func (r *raft) follow(env *nodes.Env, leader nodes.ID) {
+	if leader != r.leader {
+		r.leader = leader
+		env.Elect(leader, r.term)
+	}
+}
+
+// enter begins a term, in which the node follows nobody yet, with its vote in it.
+func (r *raft) enter(env *nodes.Env, term uint64, vote nodes.ID) {
+	r.resign(env)
+	r.term = term
+	r.voteFor(env, vote)
+	r.follow(env, nodes.None)
+}
+
+// voteFor notes a vote, or that there is none, and saves it before anybody hears of it.
+func (r *raft) voteFor(env *nodes.Env, vote nodes.ID) {
+	r.vote = vote
+	s := raftState{r.term, r.vote}
+	if r.forgets {
+		s.Vote = nodes.None
+	}
+	env.Save(s)
+}
+
+// resign makes the node a follower. A leader begins to wait for another.
+func (r *raft) resign(env *nodes.Env) {
+	if r.role == raftLeader {
+		env.StopTimer(nodes.Timer{Kind: raftBeat})
+		r.quiet, r.round, r.answered = true, 0, nil
+		r.wait(env)
+	}
+	r.role = raftFollower
+	r.votes.Clear()
+}
+
+// ask asks all others whether they would vote for the node in the next term.
+func (r *raft) ask(env *nodes.Env) {
+	r.resign(env)
+	r.role = raftPreCandidate
+	r.follow(env, nodes.None)
+	r.wait(env)
+	env.Broadcast(raftPrerequest{r.term + 1})
+	r.count(env)
+}
+
+// stand begins a term as a candidate.
+func (r *raft) stand(env *nodes.Env) {
+	r.enter(env, r.term+1, env.Self())
+	r.role = raftCandidate
+	r.wait(env)
+	env.Broadcast(raftRequest{r.term})
+	r.count(env)
+}
+
+// count acts on the votes of a majority.
+func (r *raft) count(env *nodes.Env) {
+	switch {
+	case 1+r.votes.Len() < majority(env):
+	case r.role == raftPreCandidate:
+		r.stand(env)
+	default:
+		r.lead(env)
+	}
+}
+
+// majority returns how many nodes are more than half of all.
+func majority(env *nodes.Env) int { return env.N()/2 + 1 }
+
+// lead takes over.
+func (r *raft) lead(env *nodes.Env) {
+	r.role = raftLeader
+	r.votes.Clear()
+	env.StopTimer(nodes.Timer{Kind: raftElection})
+	env.StopTimer(nodes.Timer{Kind: raftSilence})
+	r.follow(env, env.Self())
+	r.round, r.answered = 1, make([]uint32, env.N())
+	env.Broadcast(raftAnnounce{r.term, r.round})
+	env.SetTimer(nodes.Timer{Kind: raftBeat}, r.heartbeat, r.heartbeat)
+}
+
+// beat sends the next heartbeat, unless the leader has to step down.
+func (r *raft) beat(env *nodes.Env) {
+	r.round++
+	if r.checkQuorum && !r.heard(env) {
+		r.resign(env)
+		r.follow(env, nodes.None)
+		return
+	}
+	env.Broadcast(raftHeartbeat{r.term, r.round})
+	env.SetTimer(nodes.Timer{Kind: raftBeat}, r.heartbeat, r.heartbeat)
+}
+
+// heard reports whether a majority has answered in the latest rounds.
+func (r *raft) heard(env *nodes.Env) bool {
+	count := 1
+	for id, answered := range r.answered {
+		if nodes.ID(id) != env.Self() && answered+raftRounds(r.shortest, r.heartbeat) >= r.round {
+			count++
+		}
+	}
+	return count >= majority(env)
+}
+
+// raftRounds returns how many rounds of heartbeats cover an election timeout.
+func raftRounds(timeout, heartbeat time.Duration) uint32 {
+	return uint32((timeout + heartbeat - 1) / heartbeat)
+}
+
+func (r *raft) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case raftPrerequest:
+		if m.Term > r.term && r.quiet && r.role != raftLeader {
+			env.Send(from, raftPrevote{m.Term, true})
+		} else {
+			env.Send(from, raftPrevote{r.term, false})
+		}
+	case raftPrevote:
+		r.takeVote(env, from, m.Term, m.Granted, r.role == raftPreCandidate && m.Term == r.term+1)
+	case raftRequest:
+		r.requested(env, from, m.Term)
+	case raftVote:
+		r.takeVote(env, from, m.Term, m.Granted, r.role == raftCandidate && m.Term == r.term)
+	case raftAnnounce:
+		r.led(env, from, raftHeartbeat(m))
+	case raftHeartbeat:
+		r.led(env, from, m)
+	case raftAnswer:
+		switch {
+		case m.Term > r.term:
+			r.enter(env, m.Term, nodes.None)
+		case m.Term == r.term && r.role == raftLeader:
+			r.answered[from] = max(r.answered[from], m.Round)
+		}
+	default:
+		nodes.Unexpected(r, m)
+	}
+}
+
+// requested answers a candidate that asks for the vote in a term.
+func (r *raft) requested(env *nodes.Env, from nodes.ID, term uint64) {
+	switch {
+	case term > r.term:
+		r.enter(env, term, from)
+	case term == r.term && r.vote == nodes.None:
+		r.voteFor(env, from)
+	}
+	granted := term == r.term && r.vote == from
+	if granted {
+		r.wait(env) // its candidate has time to win
+	}
+	env.Send(from, raftVote{r.term, granted})
+}
+
+// takeVote takes the answer to a request for a vote. asked says that the node still wants it.
+func (r *raft) takeVote(env *nodes.Env, from nodes.ID, term uint64, granted, asked bool) {
+	switch {
+	case granted && asked:
+		r.votes.Add(from)
+		r.count(env)
+	case !granted && term > r.term:
+		r.enter(env, term, nodes.None)
+	}
+}
+
+// led answers a heartbeat, and follows its sender unless that leads in a term that is over.
+func (r *raft) led(env *nodes.Env, from nodes.ID, m raftHeartbeat) {
+	if m.Term > r.term {
+		r.enter(env, m.Term, nodes.None)
+	}
+	if m.Term == r.term {
+		r.resign(env)
+		r.follow(env, from)
+		r.wait(env)
+		if r.preVote {
+			r.quiet = false
+			env.SetTimer(nodes.Timer{Kind: raftSilence}, r.shortest, r.shortest)
+		}
+	}
+	env.Send(from, raftAnswer{r.term, m.Round})
+}
+
+// raftLapse is within what time a leader that reaches no majority any more steps down. The last round that
+// was answered was sent before, and the one that finds it too old follows so many and one later. Zero: it may
+// never know.
+func raftLapse(c nodes.Config) time.Duration {
+	if c.Value(checkQuorumOption) == "off" {
+		return 0
+	}
+	shortest, _, _ := timeRange(c.Value(electionTimeoutOption))
+	heartbeat := c.Duration(heartbeatOption)
+	return time.Duration(raftRounds(shortest, heartbeat)+1) * heartbeat
+}
+
+// raftGrace is a time in which a leader is found but for bad luck: a timeout and nine elections that all end
+// in a split vote. If messages take a tenth of the range of timeouts, the votes of the worst cluster, two
+// nodes of three, split in 19 of 100 elections, and in all nine of them once in three million.
+func raftGrace(c nodes.Config) time.Duration {
+	_, longest, _ := timeRange(c.Value(electionTimeoutOption))
+	return 10 * longest
+}
+
+// The options of the rows.
+var raftOptions = []nodes.Option{heartbeatOption, electionTimeoutOption, preVoteOption, checkQuorumOption}

@@ -1,0 +1,30 @@
+package election
+
+import "turnstile/nodes"
+
+var raftForgetfulRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "raft-forgetful",
+		Aliases: []string{"forgetful-raft"},
+		Family:  "majority",
+		Source:  "the mistake that figure 2 of Ongaro and Ousterhout rules out: votedFor is persistent state",
+		Summary: "Raft's election by nodes that save the term and not the vote: who votes and comes up again " +
+			"after a crash votes once more in the same term.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		r := newRaft(c)
+		r.forgets = true
+		return r
+	},
+	Messages: raftMessages,
+	Options:  raftOptions,
+	Safe:     nodes.NoAmnesia,
+	Live:     raftRow.Live,
+	Leads:    raftRow.Leads,
+	Grace:    raftGrace,
+	Broken:   "at most one leader in a term",
+	BrokenAt: nodes.Config{N: 3},
+	BrokenBy: nodes.NoCrash,
+
+	Circulates: true,
+}

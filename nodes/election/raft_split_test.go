@@ -1,0 +1,124 @@
+package election
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+	"turnstile/nodes/workload"
+)
+
+// binomial returns the probability of at least k successes of n, each with probability p.
+func binomial(n, k int, p float64) (sum float64) {
+	for j := k; j <= n; j++ {
+		ways := 1.0
+		for i := range j {
+			ways = ways * float64(n-i) / float64(i+1)
+		}
+		sum += ways * math.Pow(p, float64(j)) * math.Pow(1-p, float64(n-j))
+	}
+	return sum
+}
+
+// The formulas of chapter 9 of Ongaro's thesis: s of n nodes are up and begin to wait at the same time, each
+// for a time that is uniform over T to 2T; a message takes l times the range T, always. So the first of them
+// times out after T + T/(s+1) on average. Whoever times out within l of the first stands too; all others vote
+// for the first, whose request comes first. It lacks a majority if at least c-1 = s - n/2 others stand, which
+// is as probable as that of s uniform draws at least so many are below l. That is the thesis' sum from c-1 to
+// s.
+//
+// What is compared is the first term of a run in which nobody leads yet: as after the last heartbeat of a
+// leader that reached all at one time.
+func TestSplitVotesAreAsRareAsTheThesisSays(t *testing.T) {
+	const timeout = 200 * time.Millisecond
+	for _, test := range []struct {
+		n, s      int
+		published [3]float64 // in hundredths, for l = 0.01, 0.1 and 0.2; of the first line by the thesis itself
+	}{
+		{5, 4, [3]float64{0.06, 5.2, 18.1}},
+		{3, 2, [3]float64{2.0, 19.0, 36.0}},
+		{5, 3, [3]float64{3.0, 27.1, 48.8}},
+		{9, 5, [3]float64{4.9, 41.0, 67.2}},
+		{9, 8, [3]float64{0.0, 0.5, 5.6}},
+	} {
+		for i, l := range []float64{0.01, 0.1, 0.2} {
+			want := binomial(test.s, test.s-test.n/2, l)
+			if math.Abs(100*want-test.published[i]) > 0.051 {
+				t.Errorf("n=%d s=%d l=%.2f: the formula gives %.3f%%, published are %.2f%%", test.n, test.s, l, 100*want,
+					test.published[i])
+			}
+			t.Run(fmt.Sprintf("n=%d,s=%d,l=%.2f", test.n, test.s, l), func(t *testing.T) {
+				t.Parallel()
+				splits := splitVotes{n: test.n, s: test.s, timeout: timeout,
+					latency: time.Duration(l * float64(timeout))}
+				splits.count(t, soak.Pick(200, 1000, 30_000))
+				splits.compare(t, want)
+			})
+		}
+	}
+}
+
+// splitVotes are elections of s nodes of n that are up.
+type splitVotes struct {
+	n, s             int
+	timeout, latency time.Duration
+	runs, split      int
+	first            float64 // when the first times out, beyond the timeout and in units of it; the sum of all
+}
+
+// count simulates elections.
+func (v *splitVotes) count(t *testing.T, runs int) {
+	var dead []nodes.ID
+	for id := v.s; id < v.n; id++ {
+		dead = append(dead, nodes.ID(id))
+	}
+	s := scenario{row: &raftRow, initiators: workload.NoneInitiates, duration: 3 * v.timeout,
+		config: optionsOf(v.n, fmt.Sprintf("election-timeout=%v-%v heartbeat=%v", v.timeout, 2*v.timeout,
+			v.timeout/2)),
+		network: networkOf(t, v.latency.String())}
+	if dead != nil {
+		s.faults = append(s.faults, down(dead...))
+	}
+	for seed := range uint64(runs) {
+		s.seed = seed + 1
+		first := &sends{}
+		s.beside = first
+		o := s.simulated(t)
+		v.runs++
+		v.first += float64(first.first)/float64(v.timeout) - 1
+		if !wonInTerm(o, 1) {
+			v.split++
+		}
+	}
+}
+
+// wonInTerm reports whether somebody led in a term.
+func wonInTerm(o outcome, term uint64) bool {
+	for _, b := range o.Beliefs {
+		if b.Term == term && b.Leads() {
+			return true
+		}
+	}
+	return false
+}
+
+// compare demands the probability of a split vote, and the mean of the first timeout, within four standard
+// errors.
+func (v *splitVotes) compare(t *testing.T, want float64) {
+	runs := float64(v.runs)
+	if got, within := float64(v.split)/runs, 4*math.Sqrt(want*(1-want)/runs); math.Abs(got-want) > within {
+		t.Errorf("%.2f%% of %d votes split, not %.2f%% +- %.2f%%", 100*got, v.runs, 100*want, 100*within)
+	} else {
+		t.Logf("%.2f%% of %d votes split; %.2f%% +- %.2f%%", 100*got, v.runs, 100*want, 100*within)
+	}
+	s := float64(v.s)
+	mean, deviation := 1/(s+1), math.Sqrt(s/((s+1)*(s+1)*(s+2)))
+	if got, within := v.first/runs, 4*deviation/math.Sqrt(runs); math.Abs(got-mean) > within {
+		t.Errorf("the first of %d times out after %.4f of the range, not %.4f +- %.4f", v.s, got, mean, within)
+	} else {
+		t.Logf("the first of %d times out after %.4f of the range; %.4f +- %.4f", v.s, got, mean, within)
+	}
+}
