@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/detector"
 )
 
@@ -26,7 +27,20 @@ func (o *Options) resolveDetector(spec *nodes.Spec) error {
 	if err != nil {
 		return fmt.Errorf("detector: %w", err)
 	}
-	o.Detector = detector.Text(in)
+	o.Detector = in.String()
+	return nil
+}
+
+// resolveElector makes the options of the elector beside the algorithm explicit.
+func (o *Options) resolveElector() error {
+	if o.Config.Elect == "" {
+		return nil
+	}
+	all, err := catalog.Beside(o.Config, "")
+	if err != nil {
+		return err
+	}
+	o.Config.Elect = all[0].String()
 	return nil
 }
 
@@ -44,8 +58,8 @@ func (o *Options) detectorText() string {
 // checkStoredDetector is resolveDetector for the options of a stored run, which may be of another Turnstile.
 func (o *Options) checkStoredDetector(spec *nodes.Spec) error {
 	err := o.resolveDetector(spec)
-	if err == nil && o.Detects() {
-		_, err = nodes.NewStack(append([]nodes.Instance{{Spec: spec, Config: o.Config}}, o.beside()...)...)
+	if err == nil {
+		_, err = o.newStack(spec)
 	}
 	return err
 }
@@ -63,28 +77,34 @@ func (o *Options) checkRealDetector() error {
 
 // beside returns what runs beside the algorithm, given valid options.
 func (o *Options) beside() []nodes.Instance {
-	if !o.Detects() {
-		return nil
-	}
-	in, err := detector.Parse(o.Detector, o.Config.N)
+	all, err := catalog.Beside(o.Config, o.detectorText())
 	if err != nil {
 		panic(err) // the options are not valid
 	}
-	return []nodes.Instance{in}
+	return all
 }
 
 // stack returns what all nodes are made of, given valid options.
 func (o *Options) stack(spec *nodes.Spec) *nodes.Stack {
-	s, err := nodes.NewStack(append([]nodes.Instance{{Spec: spec, Config: o.Config}}, o.beside()...)...)
+	s, err := o.newStack(spec)
 	if err != nil {
 		panic(err)
 	}
 	return s
 }
 
+// newStack is stack for options that may not be valid.
+func (o *Options) newStack(spec *nodes.Spec) (*nodes.Stack, error) {
+	beside, err := catalog.Beside(o.Config, o.detectorText())
+	if err != nil {
+		return nil, err
+	}
+	return nodes.NewStack(append([]nodes.Instance{{Spec: spec, Config: o.Config}}, beside...)...)
+}
+
 // codec returns the codec of all messages of the run, given valid options.
 func (o *Options) codec(spec *nodes.Spec) *nodes.Codec {
-	if !o.Detects() {
+	if !o.Detects() && o.Config.Elect == "" {
 		return spec.Codec()
 	}
 	return o.stack(spec).Codec()

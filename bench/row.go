@@ -76,6 +76,7 @@ func (r *Record) asked() results.Asked {
 		Latency:   o.Latency.String(),
 		Multicast: o.Multicast,
 		Detector:  o.Detector,
+		Elect:     o.Config.Elect,
 		Fenced:    o.Config.Fenced,
 		NATS:      o.NATS,
 		Proxies:   o.Proxies,

@@ -388,7 +388,7 @@ func (r *Run) conclude(number int, j judgement) {
 
 // published returns what the algorithm was published to cost under the run's load.
 func published(o Options, spec *nodes.Spec) nodes.Range {
-	if spec.Cost == nil {
+	if spec.Cost == nil || o.Config.Elect != "" { // what an elector sends is in no published cost
 		return nodes.Unbounded(0)
 	}
 	return costUnder(o.Workload.Load, spec.Cost(o.Config))

@@ -59,6 +59,7 @@ func (t *trial) start(ctx context.Context) error {
 		return err
 	}
 	stack := t.stack(t.spec)
+	t.circulates = stack.Circulates()
 	t.watch.kinds, t.watch.detectors = stack.Codec().Kinds(), stack.Detectors()
 	for id := range nodes.ID(t.total()) {
 		if err := t.watch.add(t.logOf(id)); err != nil {

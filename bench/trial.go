@@ -33,21 +33,22 @@ type trial struct {
 	reconnects bool
 	resets     map[int]bool // faults in force that close connections or routes, by number
 
-	name      string // of the run, in its subjects
-	started   time.Time
-	zero      int64 // the same, on CLOCK_MONOTONIC
-	anchor    host.Anchor
-	journal   *history.Journal
-	resource  *host.Resource
-	watch     watch
-	processes []*cluster.Process
-	ended     chan *cluster.Process
-	notes     *notes
-	pauses    pauses
-	faults    []chaos.Fault // of this trial, those of the plan first
-	driver    *chaos.Driver // carries them out; nil: the trial has not begun
-	measured  int64         // from when on the times of faults count
-	desk      *control.Desk // takes requests for more; nil: nobody makes any
+	name       string // of the run, in its subjects
+	started    time.Time
+	zero       int64 // the same, on CLOCK_MONOTONIC
+	anchor     host.Anchor
+	journal    *history.Journal
+	resource   *host.Resource
+	watch      watch
+	circulates bool // an instance sends messages even if nobody requests
+	processes  []*cluster.Process
+	ended      chan *cluster.Process
+	notes      *notes
+	pauses     pauses
+	faults     []chaos.Fault // of this trial, those of the plan first
+	driver     *chaos.Driver // carries them out; nil: the trial has not begun
+	measured   int64         // from when on the times of faults count
+	desk       *control.Desk // takes requests for more; nil: nobody makes any
 	// keepFaults puts faults on record that differ from those of the plan.
 	keepFaults func([]chaos.Fault) error
 	counts     bool    // it has faults, so messages are counted at their moments
@@ -180,7 +181,7 @@ func (t *trial) rest(ctx context.Context) error {
 	vigil := t.newVigil()
 	for {
 		s := t.watch.read()
-		if (!t.Detects() && t.spec.Leads == nil || t.watch.hushed) && !t.unhealed() {
+		if (t.calming() == "" || t.watch.hushed) && !t.unhealed() {
 			if resting, err := t.resting(ctx, s); err != nil {
 				return err
 			} else if resting {
@@ -219,7 +220,7 @@ func (t *trial) rest(ctx context.Context) error {
 // calming returns the order by which what goes on for ever comes to rest; nothing if all does so by itself.
 func (t *trial) calming() string {
 	switch {
-	case t.spec.Circulates, t.spec.Leads != nil:
+	case t.circulates, t.spec.Leads != nil:
 		return host.Park
 	case t.Detects():
 		return host.Hush

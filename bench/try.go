@@ -37,6 +37,7 @@ func Try(ctx context.Context, spec *nodes.Spec, o Options) (*Tried, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulating: %w", err)
 	}
+	j.lead()
 	t := &Tried{Verdict: j.checks.Verdict(), Measures: &j.measures.Measures, Faults: cameTo(asked)}
 	if j.faults != nil {
 		t.Rows = j.faults.Rows(faultIn(t.Faults))

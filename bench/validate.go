@@ -40,6 +40,9 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 	if err := o.resolveDetector(spec); err != nil {
 		return err
 	}
+	if err := o.resolveElector(); err != nil {
+		return err
+	}
 	o.WarmupLimit = o.warmupLimit()
 	if (o.Workload.Load == workload.Campaign) != (spec.Leads != nil) {
 		return wrongKind(spec)

@@ -246,6 +246,7 @@ func carriesToken(s *nodes.Spec) bool {
 // elects reports whether the algorithm of a run elects leaders.
 func elects(s *Scene) bool {
 	_, is := s.Spec.Machine(s.Config, 0).(nodes.Elector)
+	is = is || s.Config.Elect != ""
 	return is
 }
 

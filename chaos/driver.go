@@ -67,9 +67,11 @@ var _ nodes.Saboteur = (*Driver)(nil)
 // Begin implements nodes.Saboteur. What the time alone begins is in force at its time by itself, if it is a
 // fault of links.
 func (d *Driver) Begin(c nodes.Cluster, measured int64) error {
+	if d.cluster != nil { // of a run before; in this one a node may lead already
+		d.board.leader.Store(0)
+	}
 	d.cluster, d.measured, d.over = c, measured, false
 	clear(d.stops)
-	d.board.leader.Store(0)
 	for _, f := range d.faults {
 		*f = fault{Fault: f.Fault, number: f.number, slot: f.slot} // there may have been a run before
 		f.slot.reset()

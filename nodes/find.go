@@ -8,7 +8,10 @@ import (
 
 // Find returns the row of table with that name or alias, in upper or lower case. The error for an unknown
 // name lists the names that there are, and says which may have been meant.
-func Find(table []*Spec, name string) (*Spec, error) {
+func Find(table []*Spec, name string) (*Spec, error) { return find("algorithm", table, name) }
+
+// find is Find in a table of what, for errors.
+func find(what string, table []*Spec, name string) (*Spec, error) {
 	var names, known []string
 	meant := map[string]string{} // the name of the row, by all its names
 	for _, row := range table {
@@ -23,8 +26,8 @@ func Find(table []*Spec, name string) (*Spec, error) {
 	}
 	near := suggest.Nearest(name, known)
 	if near == "" {
-		return nil, fmt.Errorf("unknown algorithm %q; there are: %s", name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("unknown %s %q; there are: %s", what, name, strings.Join(names, ", "))
 	}
-	return nil, fmt.Errorf("unknown algorithm %q: did you mean %q? There are: %s",
+	return nil, fmt.Errorf("unknown %s %q: did you mean %q? There are: %s", what,
 		name, meant[near], strings.Join(names, ", "))
 }

@@ -50,6 +50,8 @@ type Spec struct {
 	// Fenced says that it grants by GrantFenced, so that a resource that demands numbers (Config.Fenced) can
 	// refuse what is written under a lower one than the highest that has entered.
 	Fenced bool
+	// Follows says that it may have an elector beside it (Config.Elect), whose leader it follows.
+	Follows bool
 	// Effective is what its safety rests on, instead of Safe, where the resource demands numbers: it promises
 	// that nothing stale is accepted then, rather than that no two are inside.
 	Effective Assumption
@@ -195,6 +197,10 @@ func (s *Spec) Validate(c Config) error {
 	case c.Fenced && !s.Fenced:
 		return fmt.Errorf("fenced: %s hands out no fence numbers, so the resource could refuse nothing: leave it "+
 			"out, or take an algorithm that does (see list)", s.Name)
+	}
+	if c.Elect != "" && !s.Follows {
+		return fmt.Errorf("elect: %s follows no leader: leave it out, or take an algorithm that does (see list)",
+			s.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
 		if s.Option(name) == nil {

@@ -65,12 +65,12 @@ func (s *Stack) Fenced(instance int32) bool {
 }
 
 // Grace returns within what time the first instance recovers, together with the failure detectors that it
-// listens to: see Spec.GraceOf.
+// listens to and the elector that it follows: see Spec.GraceOf.
 func (s *Stack) Grace() time.Duration {
 	first := s.instances[0]
 	grace := first.Spec.GraceOf(first.Config)
 	for _, in := range s.instances {
-		if in.Spec.Detector && first.Spec.Detects != "" {
+		if in.Spec.Detector && first.Spec.Detects != "" || first.Spec.Leads == nil && in.Spec.Leads != nil {
 			grace += in.Spec.GraceOf(in.Config)
 		}
 	}

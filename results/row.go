@@ -134,6 +134,7 @@ type Asked struct {
 	Plan      string `csv:"plan"`     // of the faults, by its name
 	Faults    string `csv:"faults"`   // in words
 	Detector  string `csv:"detector"` // beside the algorithm, with its options
+	Elect     string `csv:"elect"`    // the elector beside the algorithm, whose leader it follows
 	Fenced    bool   `csv:"fenced"`   // the resource demands fence numbers
 	NATS      string `csv:"nats"`
 	Brokers   Figure `csv:"brokers"` // of the run's own

@@ -144,8 +144,12 @@ func SettingOf(stack *nodes.Stack) Setting {
 	row, c := in.Spec, in.Config
 	_, timed := row.Machine(c, 0).(nodes.Timed)
 	s := Setting{Config: c, Algorithm: row.Name, Codec: stack.Codec(), Identities: row.Identities,
-		Timed: timed, Exact: row.Exact, Circulates: stack.Circulates(), Detects: stack.Detectors() != nil,
+		Timed: timed, Exact: row.Exact, Circulates: row.Circulates, Detects: stack.Detectors() != nil,
 		Safe: row.SafeIn(c), Live: row.Live, Grace: stack.Grace(), Fenced: stack.Fenced(0), Leads: row.Leads}
+	if c.Elect != "" {
+		// What the elector needs, the algorithm does, and its messages are among those of the run.
+		s.Live, s.Exact, s.Identities = stack.Live(), nil, nil
+	}
 	if stack.Elects() {
 		s.Kind = Election
 		if row.Leads.Overlap != nil {

@@ -13,7 +13,6 @@ import (
 	"turnstile/chaos"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
-	"turnstile/nodes/detector"
 	"turnstile/nodes/host"
 )
 
@@ -64,15 +63,11 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 
 // stack returns what the node is made of.
 func (r *role) stack(spec *nodes.Spec) (*nodes.Stack, error) {
-	instances := []nodes.Instance{{Spec: spec, Config: r.Machines}}
-	if r.Detector != "" {
-		in, err := detector.Parse(r.Detector, r.Machines.N)
-		if err != nil {
-			return nil, err
-		}
-		instances = append(instances, in)
+	beside, err := catalog.Beside(r.Machines, r.Detector)
+	if err != nil {
+		return nil, err
 	}
-	return nodes.NewStack(instances...)
+	return nodes.NewStack(append([]nodes.Instance{{Spec: spec, Config: r.Machines}}, beside...)...)
 }
 
 func (r *role) run(orders io.Reader, stdout io.Writer) error {

@@ -132,6 +132,11 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 		f.BoolVar(&c.Config.Fenced, "fenced", false,
 			"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
 	}
+	if !c.elects {
+		f.StringVar(&c.Config.Elect, "elect", "",
+			"`scheme` of election beside the algorithm, whose leader it follows, as in bully:answer=50ms (default none; "+
+				"see list)")
+	}
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
 	addOptions(cmd, &c.Config, c.table())
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")

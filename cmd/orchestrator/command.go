@@ -14,8 +14,15 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	if real {
 		words[1] = "bench"
 	}
+	if real && row.Leads != nil {
+		words[1] = "elect"
+	}
 	add := func(flag string, value any) { words = append(words, "--"+flag, fmt.Sprint(value)) }
-	add("algo", row.Name)
+	naming := "algo"
+	if words[1] == "elect" {
+		naming = "scheme"
+	}
+	add(naming, row.Name)
 	add("nodes", o.Config.N)
 	for _, option := range row.Options {
 		if value := o.Config.Value(option); value != option.Default {
@@ -30,10 +37,16 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 		if w.Evenly {
 			add("arrivals", "even")
 		}
+	case workload.Campaign:
+		if w.Initiators != "" {
+			add("initiators", w.Initiators)
+		}
 	default:
 		add("load", w.Load)
 	}
-	add("hold", o.Workload.Hold)
+	if row.Leads == nil {
+		add("hold", o.Workload.Hold)
+	}
 	if o.Regions.None() {
 		add("latency", o.Latency)
 	} else {
@@ -45,10 +58,15 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	if o.Multicast {
 		words = append(words, "--multicast")
 	}
+	if o.Config.Elect != "" {
+		add("elect", o.Config.Elect)
+	}
 	if o.Config.Fenced {
 		words = append(words, "--fenced")
 	}
-	add("warmup", o.Warmup)
+	if row.Leads == nil {
+		add("warmup", o.Warmup)
+	}
 	if o.Entries > 0 {
 		add("entries", o.Entries)
 	} else {

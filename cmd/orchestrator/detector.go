@@ -37,7 +37,7 @@ func writeDetectors(w io.Writer) error {
 	fmt.Fprintln(out, "\nDETECTOR\tALIASES\tOPTIONS\tSUMMARY")
 	for _, row := range detector.Table {
 		in := nodes.Instance{Spec: row, Config: row.Explicit(nodes.Config{N: 1})}
-		_, options, _ := strings.Cut(detector.Text(in), ":")
+		_, options, _ := strings.Cut(in.String(), ":")
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", row.Name, strings.Join(row.Aliases, ", "), options, row.Summary)
 	}
 	return out.Flush()

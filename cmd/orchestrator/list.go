@@ -135,6 +135,9 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	if row.Detects != "" {
 		line("listens to", "the failure detector "+row.Detects+", unless --detector names another")
 	}
+	if row.Follows {
+		line("with --elect", "it follows the leader of a scheme of election, such as bully")
+	}
 	line("fairness", bypassOf(row, c))
 	line("messages", strings.Join(row.Codec().Names(), ", "))
 	for _, o := range row.Options {
@@ -239,6 +242,7 @@ type entry struct {
 	Safe       []string          `json:"safety_rests_on"`
 	Live       []string          `json:"progress_rests_on"`
 	Fenced     bool              `json:"hands_out_fences"`
+	Follows    bool              `json:"follows_a_leader"`
 	Effective  []string          `json:"fenced_safety_rests_on"`
 	Detector   string            `json:"failure_detector"`
 	Messages   []string          `json:"messages"`
@@ -281,7 +285,7 @@ func entryOf(row *spec, c nodes.Config) entry {
 	e := entry{
 		Name: row.Name, Aliases: append([]string{}, row.Aliases...), Family: row.Family, Source: row.Source,
 		Summary: row.Summary, Broken: row.Broken, Safe: needs(row.Safe), Live: needs(row.Safe | row.Live),
-		Fenced: row.Fenced, Effective: needs(row.Effective), Detector: row.Detects,
+		Fenced: row.Fenced, Follows: row.Follows, Effective: needs(row.Effective), Detector: row.Detects,
 		Messages: row.Codec().Names(), Servers: row.ServerCount(c), Circulates: row.Circulates,
 		Nodes: c.N, Formula: cost.Formula,
 		Cost: map[string]limits{"sequential": limitsOf(cost.Sequential), "one": limitsOf(cost.One),

@@ -52,6 +52,9 @@ func (p *report) header(o bench.Options, m results.Machine) {
 	if o.Config.Fenced {
 		words = append(words, "fenced")
 	}
+	if o.Config.Elect != "" {
+		words = append(words, "elect "+o.Config.Elect)
+	}
 	if o.Detector != "" {
 		words = append(words, "detector "+o.Detector)
 	}

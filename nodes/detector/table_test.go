@@ -61,11 +61,11 @@ func TestParse(t *testing.T) {
 		"perfect:delay=3ms":                           "perfect:delay=3ms",
 	} {
 		in, err := Parse(text, 4)
-		if err != nil || Text(in) != want || in.Config.N != 4 {
+		if err != nil || in.String() != want || in.Config.N != 4 {
 			t.Errorf("%q is read as %+v, %v", text, in.Config, err)
 			continue
 		}
-		if again, err := Parse(want, 4); err != nil || Text(again) != want {
+		if again, err := Parse(want, 4); err != nil || again.String() != want {
 			t.Errorf("%q is read as %+v, %v", want, again.Config, err)
 		}
 	}

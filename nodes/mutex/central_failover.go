@@ -19,13 +19,16 @@ var centralFailoverRow = nodes.Spec{
 		Summary: "As central-inside, but another client takes over from a coordinator that is suspected: it asks " +
 			"the others who is inside and who waits, and needs a majority and all whom it does not suspect.",
 	},
-	New:         func(c nodes.Config) nodes.Machine { return &failover{census: newCensus[failoverReport](c)} },
+	New: func(c nodes.Config) nodes.Machine {
+		return &failover{census: newCensus[failoverReport](c), follows: c.Elect != "", leader: nodes.None}
+	},
 	Coordinator: centralInsideRow.Coordinator,
 	Messages: slices.Concat([]nodes.Kind{{Zero: failoverRequest{}}, {Zero: failoverGrant{}, Permit: true},
 		{Zero: failoverRelease{}}, {Zero: failoverEpoch{}}}, censusKinds[failoverReport]()),
 	Options: []nodes.Option{retryOption},
 	Detects: "heartbeat",
 	Fenced:  true,
+	Follows: true,
 	Safe:    nodes.PerfectDetector,
 	// A client that forgets asks the others what it has promised: not so if most forget at once.
 	Live:       nodes.Majority | nodes.NoAmnesia,
@@ -69,10 +72,12 @@ var centralFailoverRow = nodes.Spec{
 // In a minority no census is complete, and a coordinator that suspects half of the clients grants no more.
 type failover struct {
 	census[failoverReport]
-	grantQueue        // of the coordinator
-	serving    bool   // we are the coordinator
-	lowest     bool   // we serve as soon as we are to, and ask nobody
-	number     uint64 // of our latest request
+	grantQueue          // of the coordinator
+	serving    bool     // we are the coordinator
+	lowest     bool     // we serve as soon as we are to, and ask nobody
+	follows    bool     // an elector beside us says who is to coordinate
+	leader     nodes.ID // whom it has elected
+	number     uint64   // of our latest request
 	state      nodes.ClientState
 	stamp      uint64 // the highest fence number that we had seen when we asked
 	fence      uint64 // the highest that we have seen
@@ -98,8 +103,12 @@ var failoverTick = nodes.Timer{Kind: 1}
 // coordinator returns who coordinates our epoch.
 func (f *failover) coordinator() nodes.ID { return nodes.ID(f.epoch % uint64(len(f.reports))) }
 
-// candidate returns who should coordinate, now that the coordinator is suspected.
+// candidate returns who should coordinate, now that the coordinator is suspected: the leader, or the lowest
+// client that is not; None: nobody leads.
 func (f *failover) candidate() (id nodes.ID) {
+	if f.follows {
+		return f.leader
+	}
 	for f.suspected.Has(id) {
 		id++
 	}
@@ -111,6 +120,26 @@ func (f *failover) Start(env *nodes.Env) {
 	if f.grantQueue = grantQueueOf(env.N()); f.coordinator() == env.Self() {
 		f.serving, f.answered = true, nodes.Everyone(env.N())
 	}
+	f.campaign(env)
+}
+
+// campaign brings an election about, if there is an elector.
+func (f *failover) campaign(env *nodes.Env) {
+	if f.follows {
+		env.Campaign()
+	}
+}
+
+// Lead implements nodes.Led: the leader is to coordinate. What was not granted while nobody led is asked for
+// again.
+func (f *failover) Lead(env *nodes.Env, leader nodes.ID, _ uint64) {
+	if f.leader = leader; !f.follows || leader == nodes.None {
+		return
+	}
+	if leader == env.Self() {
+		f.takeOver(env)
+	}
+	f.request(env, env.Resend)
 }
 
 // Recover uses no request or grant of an earlier incarnation any more.
@@ -136,6 +165,10 @@ func (f *failover) request(env *nodes.Env, send func(nodes.ID, nodes.Message)) {
 	if f.suspected.Has(to) {
 		to = f.candidate()
 	}
+	if to == nodes.None {
+		f.tick(env)
+		return
+	}
 	if send(to, failoverRequest{f.epoch, f.number}); to != env.Self() {
 		f.tick(env)
 	}
@@ -156,7 +189,8 @@ func (f *failover) takeOver(env *nodes.Env) {
 	us := f.coordinator() == env.Self()
 	switch {
 	case f.joining || f.open || f.serving:
-	case us || f.suspected.Has(f.coordinator()) && f.candidate() == env.Self():
+	case f.follows && f.leader != env.Self():
+	case us || f.follows || f.suspected.Has(f.coordinator()) && f.candidate() == env.Self():
 		f.anew(env)
 	}
 }
@@ -246,6 +280,7 @@ func (f *failover) enter(env *nodes.Env, from nodes.ID, m failoverGrant) {
 	switch {
 	case m.Number != f.number || f.state == nodes.Idle:
 		env.Resend(from, failoverRelease{f.epoch, m.Number})
+	case f.follows && f.leader == nodes.None: // during an election nobody enters; the grant is repeated
 	case f.state == nodes.Waiting:
 		f.state = nodes.Inside
 		env.GrantFenced(m.Fence)
@@ -279,6 +314,9 @@ func (f *failover) Timeout(env *nodes.Env, t nodes.Timer) {
 func (f *failover) Suspect(env *nodes.Env, peer nodes.ID) {
 	joining := f.joining
 	complete := f.suspect(env, peer)
+	if peer == f.coordinator() {
+		f.campaign(env)
+	}
 	switch {
 	case complete && !f.serving:
 		f.serve(env)

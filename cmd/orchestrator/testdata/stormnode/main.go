@@ -10,7 +10,7 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/nodes"
-	"turnstile/nodes/detector"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
 )
@@ -99,15 +99,11 @@ func run(name string) error {
 			return err
 		}
 	}
-	instances := []nodes.Instance{{Spec: &spec, Config: r.Machines}}
-	if r.Detector != "" {
-		in, err := detector.Parse(r.Detector, r.Machines.N)
-		if err != nil {
-			return err
-		}
-		instances = append(instances, in)
+	beside, err := catalog.Beside(r.Machines, r.Detector)
+	if err != nil {
+		return err
 	}
-	stack, err := nodes.NewStack(instances...)
+	stack, err := nodes.NewStack(append([]nodes.Instance{{Spec: &spec, Config: r.Machines}}, beside...)...)
 	if err != nil {
 		return err
 	}
