@@ -10,7 +10,8 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/election"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -94,6 +95,9 @@ func change(t *testing.T, v reflect.Value) {
 func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
 	r = &Record{Options: Defaults()}
 	r.Options.Workload.Load = []workload.Load{workload.Closed, workload.Open}[i%2]
+	if i == 6 {
+		r.Options.Workload.Load = workload.Campaign
+	}
 	if i/2 == 1 {
 		r.Options.Regions.Names = []string{"us"}
 	}
@@ -105,7 +109,7 @@ func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
 // Two runs that were asked for different things have different rows.
 func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true} // columns of the trial
-	for i := range 6 {
+	for i := range 7 {
 		before, paths, _ := askedRecord(i)
 		for j, path := range paths {
 			r, _, values := askedRecord(i)
@@ -120,25 +124,14 @@ func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 	}
 }
 
-// Each column is filled by some run, or it would not be there. Those of real processes alone are left out.
-func TestEveryColumnIsFilled(t *testing.T) {
-	filled := map[string]bool{}
-	for _, column := range []string{"nats", "brokers", "patience_s", "timer_late_us_p50", "timer_late_us_p99",
-		"timer_late_us_max", "cpu_busy", "broker_cpu", "own_cpu", "broker_share", "others_cpu",
-		"node_rss_mb_max", "ready_ms", "lost_with_broker", "lost_to_deaths", "bytes_per_entry"} {
-		filled[column] = true
-	}
-	fills := func(row iter.Seq2[string, any]) {
-		for column, cell := range row {
-			filled[column] = filled[column] || fmt.Sprint(cell) != ""
-		}
-	}
+// runsOfAllColumns returns the options of runs that fill every column among them.
+func runsOfAllColumns(t *testing.T) []Options {
 	ms := chance.Constant(time.Millisecond)
 	cut, err := chaos.ParseCut("0/1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []Options{
+	all := []Options{
 		{Algorithm: "raymond", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
 			WarmupLimit: time.Minute, Workload: workload.Workload{Load: workload.Open, Rate: 10}},
 		{Algorithm: "raymond", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second, Plan: "mine",
@@ -164,9 +157,33 @@ func TestEveryColumnIsFilled(t *testing.T) {
 			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "token-ring-regenerating", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
-	} {
+		{Algorithm: "central-failover", Config: nodes.Config{N: 4, Elect: "bully"}, Latency: ms, Entries: 50,
+			Workload: workload.Workload{Load: workload.Saturated}},
+	}
+	for _, row := range election.Table {
+		all = append(all, Options{Algorithm: row.Name, Config: nodes.Config{N: 4}, Latency: ms,
+			Duration: 3 * time.Second, Workload: workload.Workload{Load: workload.Campaign},
+			Faults: []chaos.Fault{{Kill: chaos.Target{Nodes: chaos.Group{3}}, At: time.Second, For: time.Second}}})
+	}
+	return all
+}
+
+// Each column is filled by some run, or it would not be there. Those of real processes alone are left out.
+func TestEveryColumnIsFilled(t *testing.T) {
+	filled := map[string]bool{}
+	for _, column := range []string{"nats", "brokers", "patience_s", "timer_late_us_p50", "timer_late_us_p99",
+		"timer_late_us_max", "cpu_busy", "broker_cpu", "own_cpu", "broker_share", "others_cpu",
+		"node_rss_mb_max", "ready_ms", "lost_with_broker", "lost_to_deaths", "bytes_per_entry"} {
+		filled[column] = true
+	}
+	fills := func(row iter.Seq2[string, any]) {
+		for column, cell := range row {
+			filled[column] = filled[column] || fmt.Sprint(cell) != ""
+		}
+	}
+	for _, o := range runsOfAllColumns(t) {
 		o.Trials, o.Patience = 1, time.Second
-		spec, err := mutex.Find(o.Algorithm)
+		spec, err := catalog.Find(o.Algorithm)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ParseInstance reads which row of a table runs beside an algorithm on n clients, with its options: its name,
-// or a name and options, as in probe:period=50ms,timeout=200ms. what says what the rows are, for errors, which
-// say what is wrong and what would be right. The instance has a value for each option.
+// ParseInstance reads which row of a table runs beside an algorithm on n clients, with its options: its
+// name, or a name and options, as in probe:period=50ms,timeout=200ms. what says what the rows are, for
+// errors, which say what is wrong and what would be right. The instance has a value for each option.
 func ParseInstance(what string, table []*Spec, text string, n int) (Instance, error) {
 	name, options, some := strings.Cut(text, ":")
 	row, err := find(what, table, name)

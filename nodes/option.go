@@ -17,7 +17,7 @@ type Config struct {
 	Units int `json:"units,omitempty" yaml:"units,omitempty"` // of the resource; 0: one
 	// Fenced says that the resource demands fence numbers: see Spec.Fenced.
 	Fenced bool `json:"fenced,omitempty" yaml:"fenced,omitempty"`
-	// Elect names the elector beside it, whose leader it follows, as ParseInstance reads it; empty: there is none.
+	// Elect names the elector beside it, whose leader it follows, as ParseInstance reads it; empty: none.
 	Elect   string            `json:"elect,omitempty" yaml:"elect,omitempty"`
 	Options map[string]string `json:"options,omitempty" yaml:"options,omitempty"` // those given, by name
 }

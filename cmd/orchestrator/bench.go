@@ -134,8 +134,8 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	}
 	if !c.elects {
 		f.StringVar(&c.Config.Elect, "elect", "",
-			"`scheme` of election beside the algorithm, whose leader it follows, as in bully:answer=50ms (default none; "+
-				"see list)")
+			"`scheme` of election beside the algorithm, whose leader it follows, as in bully:answer=50ms "+
+				"(default none; see list)")
 	}
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
 	addOptions(cmd, &c.Config, c.table())

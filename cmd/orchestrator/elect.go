@@ -52,7 +52,8 @@ func (a *app) electCommand() *cobra.Command {
 // resolveElections works out what the flags imply of a run about leaders.
 func (c *benchCall) resolveElections(s settings) error {
 	var extra []string
-	for _, name := range []string{"load", "hold", "think", "rate", "arrivals", "warmup", "entries", "fenced", "elect"} {
+	for _, name := range []string{"load", "hold", "think", "rate", "arrivals",
+		"warmup", "entries", "fenced", "elect"} {
 		if s.rank(name) == byFlag {
 			extra = append(extra, "--"+name)
 		}

@@ -7,8 +7,8 @@ import (
 )
 
 // Parse reads which detector runs beside an algorithm on n clients, with its options: heartbeat, or
-// probe:period=50ms,timeout=200ms. The instance has a value for each option, and its String is such a text. An
-// error says what is wrong and what would be right.
+// probe:period=50ms,timeout=200ms. The instance has a value for each option, and its String is such a text.
+// An error says what is wrong and what would be right.
 func Parse(text string, n int) (nodes.Instance, error) {
 	return nodes.ParseInstance("failure detector", Table, text, n)
 }
