@@ -13,7 +13,7 @@ import (
 
 // A row that follows a leader is safe and serves all, whatever elects: a manager that is elected grants only
 // after a majority has answered its census. When the leader crashes the next one takes over, if the scheme
-// outlasts that; if it does not, the run is stalled outside its model.
+// outlasts that; if it does not, the run may stall, outside its model.
 func TestRowsFollowAnyElector(t *testing.T) {
 	for _, row := range mutex.Table {
 		if !row.Follows {
@@ -34,7 +34,7 @@ func TestRowsFollowAnyElector(t *testing.T) {
 				v := followed(t, row, o)
 				outlasts := (scheme.Live|scheme.Safe)&nodes.NoCrash == 0
 				switch {
-				case v.Outcome == check.Valid && outlasts:
+				case v.Outcome == check.Valid: // a scheme may outlast some crashes though it does not promise that
 				case v.Outcome == check.Inconclusive && v.OutsideModel && !outlasts:
 				default:
 					t.Errorf("the leader dies: %v, outside its model %v: %s", v.Outcome, v.OutsideModel, v.Reason)
