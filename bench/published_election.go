@@ -47,6 +47,9 @@ func (r *Reproduced) electionRun(ctx context.Context, run int, seed uint64) (flo
 	o := Options{Algorithm: row.Name, Config: config, Seed: seed, Detector: NoDetector,
 		Duration: cmp.Or(trial.Lasts, 10*time.Second), Latency: chance.Constant(nodes.Hop),
 		Workload: workload.Workload{Load: workload.Campaign, Initiators: workload.Initiators(trial.Initiators)}}
+	if trial.Campaigns != nil {
+		o.Workload.Initiators = workload.TheseInitiate(trial.Campaigns(config)...)
+	}
 	if trial.Down != nil {
 		o.Faults = []chaos.Fault{{Kill: chaos.Target{Nodes: trial.Down(config)}, For: trial.Back}}
 	}

@@ -27,6 +27,7 @@ type Claim struct {
 // detector runs beside.
 type Trial struct {
 	Initiators string                   // who campaigns when it begins, as in --initiators; empty: all
+	Campaigns  func(c Config) []ID      // or, if that depends on the size, these
 	Down       func(c Config) []ID      // who is down from the beginning; nil: nobody
 	Back       time.Duration            // when they come up again; 0: never
 	Lasts      time.Duration            // 0: ten seconds

@@ -23,6 +23,7 @@ var bullyFourPhaseRow = nodes.Spec{
 	// Each coordinator gives way before the next one leads, so leaders do not overlap.
 	Leads:      &nodes.Leadership{Wins: nodes.HighestWins},
 	Circulates: true, // the coordinator polls
+	Published:  fourPhaseClaims,
 	// The highest notices, and elects twice if others elected meanwhile.
 	Grace: func(c nodes.Config) time.Duration { return 2*fourPatience(c) + 8*fourPhaseTime(c) },
 }

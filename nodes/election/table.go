@@ -22,6 +22,7 @@ var Table = []*nodes.Spec{
 	&raftForgetfulRow,
 	&omegaRow,
 	&omegaEfficientRow,
+	&invitationRow,
 }
 
 // Find returns the row of the algorithm that goes by name or has it as an alias.

@@ -1,0 +1,319 @@
+package election
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+)
+
+var invitationRow = nodes.Spec{
+	Info: nodes.Info{
+		Name: "invitation", Aliases: []string{"groups"}, Family: "complete network",
+		Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, section " +
+			"on asynchronous systems",
+		Summary: "Each node begins as the coordinator of a group of its own; coordinators look for one another " +
+			"and invite each other's groups into a new one, and who has lost its coordinator is alone again.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		return &invitation{wait: c.Duration(answerOption), period: c.Duration(pollOption)}
+	},
+	Messages: []nodes.Kind{{Zero: inviteInvitation{}}, {Zero: inviteAccept{}}, {Zero: inviteReady{}},
+		{Zero: inviteAreYouCoordinator{}, Heartbeat: true}, {Zero: inviteCoordinates{}, Heartbeat: true},
+		{Zero: inviteAreYouThere{}, Heartbeat: true}, {Zero: inviteThere{}, Heartbeat: true},
+		{Zero: inviteSaved{}}},
+	Options: []nodes.Option{answerOption, pollOption},
+	Safe:    nodes.NoAmnesia, // or a group might have the number of an earlier one
+	Leads:   &nodes.Leadership{Terms: true},
+	// Coordinators look for others, and members for their coordinator.
+	Circulates: true,
+	Published:  invitationClaims,
+	// A merge may meet another, and be tried again: see merge.
+	Grace: func(c nodes.Config) time.Duration {
+		return 4 * (2*c.Duration(pollOption) + time.Duration(c.N+8)*c.Duration(answerOption))
+	},
+}
+
+// invitationClaims are of a period in which each node is alone, and looks for others.
+var invitationClaims = []nodes.Claim{{
+	Figure: nodes.MessagesPerPeriod, Source: "2(N-1) per coordinator that looks for others",
+	Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(2 * float64(c.N-1)) },
+	Election: &nodes.Trial{Lasts: 50 * time.Millisecond, Kinds: []string{"areyoucoordinator", "coordinates"},
+		Per: func(c nodes.Config) float64 { return float64(c.N) }},
+}}
+
+// invitation is Garcia-Molina's algorithm for systems in which a node that is up may seem down. It has no one
+// leader: nodes that reach each other form groups, each with a coordinator and a number that no other group
+// has.
+//
+// Once a period a coordinator asks all nodes whether they coordinate (AreYouCoordinator). If others do, it
+// begins a group: it invites the coordinators, which pass that on to their members, and its own members. Who
+// is NORMAL accepts, and is told that it is Ready when the time for acceptances is over. A member asks its
+// coordinator once a period whether it is there and counts it in (AreYouThere). If not, or if a Ready does
+// not come, it is alone: the coordinator of a group of its own, as it was when it came up.
+//
+// A group has one leader at most: its number is that of its coordinator and a count that this has never used,
+// in no life of it, since it saves it first. Nothing else is needed, whatever is lost, late, doubled or slow.
+// The count exceeds that of all groups that the coordinator has heard of, so those at a node rise, and an
+// invitation that is late is not accepted. Messages name the group, or the question that they answer.
+//
+// As in the paper, acceptances are not answered; unlike there, Ready is not either. Who misses it is alone
+// again, and is found.
+type invitation struct {
+	wait, period time.Duration
+
+	status  status
+	group   group
+	count   uint64    // the highest of all groups that it has heard of
+	members nodes.Set // of a coordinator, beside itself
+	asks    uint64    // its questions, in all its lives
+	asked   nodes.Set // whose answers to the latest are to come
+	others  nodes.Set // coordinators that were found by it
+}
+
+// A group is a group's number.
+type group struct {
+	Count       uint64
+	Coordinator nodes.ID
+}
+
+// term is the number as one.
+func (g group) term(env *nodes.Env) uint64 { return g.Count*uint64(env.N()) + uint64(g.Coordinator) }
+
+type (
+	inviteInvitation        struct{ Group group } // join this group
+	inviteAccept            struct{ Group group } // the sender joins
+	inviteReady             struct{ Group group } // it is complete
+	inviteAreYouCoordinator struct{ Ask uint64 }
+	inviteCoordinates       struct {
+		Ask   uint64
+		Yes   bool
+		Count uint64 // of the sender's group
+	}
+	inviteAreYouThere struct {
+		Ask   uint64
+		Group group // of the sender
+	}
+	inviteThere struct {
+		Ask uint64
+		Yes bool
+	}
+	inviteSaved struct{ Count uint64 } // of its group
+)
+
+// The timers.
+var (
+	inviteLook   = nodes.Timer{Kind: 0} // it is time to look for other coordinators, or for the own one
+	inviteFound  = nodes.Timer{Kind: 1} // the answers to that are to have come by then
+	inviteMerge  = nodes.Timer{Kind: 2} // no higher coordinator has begun a group
+	inviteGather = nodes.Timer{Kind: 3} // in ELECTION: acceptances are to have come by then
+	inviteMissed = nodes.Timer{Kind: 4} // in REORGANIZATION: Ready is to have come by then
+)
+
+// Start implements nodes.Starter.
+func (v *invitation) Start(env *nodes.Env) { v.alone(env) }
+
+// Recover implements nodes.Recoverer.
+func (v *invitation) Recover(env *nodes.Env, saved nodes.Message) {
+	if s, ok := saved.(inviteSaved); ok {
+		v.count = s.Count
+	}
+	v.asks = uint64(env.Incarnation()) << 32
+	v.alone(env)
+}
+
+// Campaign looks for others, or for the coordinator, at once.
+func (v *invitation) Campaign(env *nodes.Env) {
+	if v.status == statusNormal && v.asked.Empty() {
+		v.look(env)
+	}
+}
+
+// Suspect implements nodes.Suspecter.
+func (v *invitation) Suspect(env *nodes.Env, peer nodes.ID) {
+	if peer == v.group.Coordinator {
+		v.Campaign(env)
+	}
+}
+
+// alone begins a group of this node only. (Garcia-Molina: Recovery.)
+func (v *invitation) alone(env *nodes.Env) {
+	v.join(env, group{v.count + 1, env.Self()}, statusNormal)
+	v.settle(env)
+}
+
+// join takes the node into a group, which ends what it did in another.
+func (v *invitation) join(env *nodes.Env, g group, to status) {
+	led := v.status == statusNormal
+	v.group, v.status = g, to
+	v.count = max(v.count, g.Count)
+	v.members.Clear()
+	v.asked.Clear()
+	for _, t := range []nodes.Timer{inviteLook, inviteFound, inviteMerge, inviteGather, inviteMissed} {
+		env.StopTimer(t)
+	}
+	env.Save(inviteSaved{v.count})
+	if led && to != statusNormal {
+		env.Elect(nodes.None, g.term(env))
+	}
+}
+
+// settle has a node that has joined a group work in it.
+func (v *invitation) settle(env *nodes.Env) {
+	v.status = statusNormal
+	env.Elect(v.group.Coordinator, v.group.term(env))
+	v.rest(env)
+}
+
+// rest has the node look again in a period, and not in step with others.
+func (v *invitation) rest(env *nodes.Env) {
+	v.asked.Clear()
+	env.StopTimer(inviteFound)
+	env.SetTimer(inviteLook, v.period, v.period+v.period/4)
+}
+
+func (v *invitation) coordinates(env *nodes.Env) bool {
+	return v.status == statusNormal && v.group.Coordinator == env.Self()
+}
+
+// look looks for other coordinators, or for the own one. (Garcia-Molina: Check, and Timeout.)
+func (v *invitation) look(env *nodes.Env) {
+	env.StopTimer(inviteLook)
+	env.StopTimer(inviteMerge)
+	v.asks++
+	v.others.Clear()
+	env.SetTimer(inviteFound, v.wait, v.wait)
+	if !v.coordinates(env) {
+		v.asked = nodes.SetOf(v.group.Coordinator)
+		env.Send(v.group.Coordinator, inviteAreYouThere{v.asks, v.group})
+		return
+	}
+	v.asked = env.Peers()
+	for id := range v.asked.All() {
+		env.Send(id, inviteAreYouCoordinator{v.asks})
+	}
+}
+
+// found follows the answers of other nodes. Of several coordinators the highest begins at once and the others
+// later, the lower the later, so that they are invited before.
+func (v *invitation) found(env *nodes.Env) {
+	if v.others.Empty() {
+		v.rest(env)
+		return
+	}
+	highest := env.Self()
+	for id := range v.others.All() {
+		highest = max(highest, id)
+	}
+	if highest == env.Self() {
+		v.merge(env)
+		return
+	}
+	env.StopTimer(inviteFound)
+	v.asked.Clear()
+	later := time.Duration(highest-env.Self()) * v.wait
+	env.SetTimer(inviteMerge, later, later)
+}
+
+// merge begins a group of the own one and those that were found. Two that merge at once do not take each
+// other in: they are not NORMAL.
+func (v *invitation) merge(env *nodes.Env) {
+	invited := v.others.Clone()
+	for id := range v.members.All() {
+		invited.Add(id)
+	}
+	v.join(env, group{v.count + 1, env.Self()}, statusElection)
+	v.invite(env, invited)
+	// An invitation, one that is passed on, and an acceptance: no more than three delays.
+	env.SetTimer(inviteGather, 2*v.wait, 2*v.wait)
+}
+
+func (v *invitation) invite(env *nodes.Env, whom nodes.Set) {
+	for id := range whom.All() {
+		env.Send(id, inviteInvitation{v.group})
+	}
+}
+
+// invited takes an invitation.
+func (v *invitation) invited(env *nodes.Env, to group) {
+	if v.status != statusNormal || to.Count <= v.group.Count {
+		return
+	}
+	members := v.members.Clone() // of a coordinator
+	v.join(env, to, statusReorganization)
+	v.invite(env, members)
+	env.Send(to.Coordinator, inviteAccept{to})
+	env.SetTimer(inviteMissed, 4*v.wait, 4*v.wait)
+}
+
+func (v *invitation) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case inviteInvitation:
+		v.invited(env, m.Group)
+	case inviteAccept:
+		if v.status == statusElection && m.Group == v.group {
+			v.members.Add(from)
+		}
+	case inviteReady:
+		if v.status == statusReorganization && m.Group == v.group {
+			env.StopTimer(inviteMissed)
+			v.settle(env)
+		}
+	case inviteAreYouCoordinator:
+		env.Send(from, inviteCoordinates{m.Ask, v.coordinates(env), v.group.Count})
+	case inviteCoordinates:
+		if m.Ask == v.asks && v.asked.Remove(from) {
+			if v.count = max(v.count, m.Count); m.Yes {
+				v.others.Add(from)
+			}
+			if v.asked.Empty() {
+				v.found(env)
+			}
+		}
+	case inviteAreYouThere:
+		env.Send(from, inviteThere{m.Ask, v.coordinates(env) && m.Group == v.group && v.members.Has(from)})
+	case inviteThere:
+		if m.Ask == v.asks && v.asked.Remove(from) {
+			v.there(env, m.Yes)
+		}
+	default:
+		nodes.Unexpected(v, m)
+	}
+}
+
+// there is told whether the coordinator counts this node among its members.
+func (v *invitation) there(env *nodes.Env, yes bool) {
+	if yes {
+		v.rest(env)
+	} else {
+		v.alone(env)
+	}
+}
+
+// Timeout implements nodes.Timed.
+func (v *invitation) Timeout(env *nodes.Env, t nodes.Timer) {
+	switch t {
+	case inviteLook:
+		v.look(env)
+	case inviteFound:
+		if v.coordinates(env) {
+			v.found(env)
+		} else {
+			v.there(env, false)
+		}
+	case inviteMerge:
+		v.merge(env)
+	case inviteGather:
+		for id := range v.members.All() {
+			env.Send(id, inviteReady{v.group})
+		}
+		v.settle(env)
+	case inviteMissed:
+		v.alone(env)
+	}
+}
+
+// Standing implements nodes.Standing.
+func (v *invitation) Standing() string {
+	return fmt.Sprintf("%v, in group %d of node %d", v.status, v.group.Count, v.group.Coordinator)
+}

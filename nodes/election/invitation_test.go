@@ -1,0 +1,110 @@
+package election
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"turnstile/bench/leadership"
+	"turnstile/chaos"
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+)
+
+// A merge of groups of g1 and g2 nodes takes an invitation, an acceptance and a Ready of each but the new
+// coordinator: 3(g1+g2-1). A look for other coordinators takes 2(N-1).
+func TestInvitationCostsWhatIsPublished(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5, 9, 32} {
+		s := scenario{row: &invitationRow, config: nodes.Config{N: n}, duration: 50 * time.Millisecond}
+		o := s.simulated(t)
+		if asked := o.sent["areyoucoordinator"] + o.sent["coordinates"]; asked != uint64(2*(n-1)*n) {
+			t.Errorf("n=%d: %d messages of %d coordinators that look for others", n, asked, n)
+		}
+		s.duration = 5 * time.Second
+		o = s.simulated(t)
+		if got := o.messages(); got != uint64(3*(n-1)) || o.leader() != nodes.ID(n-1) {
+			t.Errorf("n=%d: %d messages of a merge of all by %d: %v", n, got, o.leader(), o.sent)
+		}
+	}
+	o := cutInTwo(t, &invitationRow, 0).simulated(t)
+	if got := o.messages(); got != cutInTwoCosts {
+		t.Errorf("%d messages, not %d: %v", got, cutInTwoCosts, o.sent)
+	}
+}
+
+// cutInTwoCosts is a merge of all; one of 0 to 2, which have lost node 4; and one of the two groups. In that
+// nodes 0 and 1 are invited by node 4 as well, which does not know that they have left it.
+const cutInTwoCosts = 3*4 + 3*2 + 3*4 + 2
+
+// cutInTwo is a cut between nodes 0 to 2 and nodes 3 and 4.
+func cutInTwo(t testing.TB, row *nodes.Spec, later time.Duration) scenario {
+	return scenario{row: row, config: nodes.Config{N: 5},
+		faults: []chaos.Fault{parted(t, "0-2/3-4", 2*time.Second+later, 3*time.Second)}}
+}
+
+// In a cut each side comes to have a group of its own, with one leader. After it they are one within two
+// periods and what answers, acceptances and giving way to others take.
+func TestInvitationMergesGroupsAfterACut(t *testing.T) {
+	for seed := range soak.Pick[uint64](3, 20, 500) {
+		later := time.Duration(seed) * 17 * time.Millisecond
+		s := cutInTwo(t, &invitationRow, later)
+		s.seed = seed + 1
+		o := s.simulated(t)
+		healed := o.Begun + int64(5*time.Second+later)
+		sides := [][]nodes.ID{{0, 1, 2}, {3, 4}}
+		for _, side := range sides {
+			leader := o.believes(side[0], healed-1)
+			if !slices.Contains(side, leader) {
+				t.Errorf("node %d leads %v at the end of the cut", leader, side)
+			}
+			for _, id := range side {
+				if got := o.believes(id, healed-1); got != leader {
+					t.Errorf("node %d follows %d at the end of the cut, and others %d", id, got, leader)
+				}
+			}
+		}
+		const wait, period = 100 * time.Millisecond, 125 * time.Millisecond
+		last := o.Elections[len(o.Elections)-1]
+		took := time.Duration(last.Agreed - healed)
+		if bound := 2*period + wait + 2*wait + 4*wait; o.leader() == nodes.None || took > bound {
+			t.Errorf("seed %d: %d leads %v after the cut, which is to take %v", seed+1, o.leader(), took, bound)
+		}
+	}
+}
+
+// Whatever goes wrong, but that nodes forget what they have saved: no two lead in one term, no node goes back
+// to a lower one, and in the end all that are up are one group.
+func TestInvitationSurvivesFaults(t *testing.T) {
+	for _, n := range []int{2, 3, 5, 8} {
+		for seed := range soak.Pick[uint64](3, 12, 1000) {
+			if says := inviteFault(t, &invitationRow, nodes.Config{N: n}, seed+1); says != "" {
+				t.Fatalf("n=%d, seed %d: %s", n, seed+1, says)
+			}
+		}
+	}
+}
+
+// A node that forgets may number a group as an earlier one: it rests on that nobody does.
+func TestInvitationNeedsItsMemory(t *testing.T) {
+	for seed := range uint64(200) {
+		s := scenario{row: &invitationRow, config: nodes.Config{N: 2}, seed: seed + 1, faults: []chaos.Fault{
+			killed(1, time.Second, chaos.When{}, 100*time.Millisecond)}}
+		s.faults[0].Forget = true
+		if o := s.simulated(t); len(o.Conflicts)+len(o.Backwards) > 0 {
+			return
+		}
+	}
+	t.Error("nothing goes wrong if a node forgets its count")
+}
+
+// A coordinator that dies leaves its members alone, which merge.
+func TestInvitationReplacesACoordinator(t *testing.T) {
+	s := scenario{row: &invitationRow, config: nodes.Config{N: 5}, faults: []chaos.Fault{
+		killed(4, 2*time.Second, chaos.When{}, 3*time.Second)}}
+	o := s.simulated(t)
+	if !slices.ContainsFunc(o.Elections, func(e leadership.Election) bool {
+		return e.Cause.What == leadership.LeaderCrashed && e.Leader == 3
+	}) || o.leader() == nodes.None {
+		t.Errorf("%d leads after %+v", o.leader(), o.Elections)
+	}
+}
