@@ -10,19 +10,16 @@ import (
 var changRobertsRow = nodes.Spec{
 	Info: nodes.Info{
 		Name: "chang-roberts", Family: "ring",
-		Source: "E. Chang and R. Roberts, An improved algorithm for decentralized extrema-finding in circular " +
-			"configurations of processes, CACM 22(5), 1979",
-		Summary: "Each candidate sends its identity round the ring; a node passes on only what is higher than " +
-			"its own, so the highest alone comes back to its owner, who leads.",
+		Source: "E. Chang and R. Roberts, An improved algorithm for decentralized extrema-finding in " +
+			"circular configurations of processes, CACM 22(5), 1979",
+		Summary: "Each candidate sends its identity round the ring; a node passes on only what is higher " +
+			"than its own, so the highest alone comes back to its owner, who leads.",
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &changRoberts{ids: c.Value(idsOption), leader: nodes.None}
-	},
-	Messages:  []nodes.Kind{{Zero: changElection{}}, {Zero: changElected{}}},
+	New:       func(c nodes.Config) nodes.Machine { return &changRoberts{newRingNode(c)} },
+	Messages:  []nodes.Kind{{Zero: changElection{}}, {Zero: ringElected{}}},
 	Options:   []nodes.Option{idsOption},
-	Safe:      nodes.NoDuplication | nodes.NoAmnesia,
-	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoDuplication | nodes.NoAmnesia,
 	Published: changRobertsClaims,
+	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing},
 }
 
@@ -56,62 +53,46 @@ func changClaim(says, order string, within nodes.Tolerance, cost func(n int) flo
 		Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(cost(c.N)) }}
 }
 
-// changRoberts is the algorithm of Chang and Roberts, with the announcement that lets all know, and ends
-// their part in the election, so that another can follow.
-type changRoberts struct {
-	ids         string // see idsOption
-	ring        ring
-	participant bool // an identity no lower than its own is on its way
-	leader      nodes.ID
-}
+// changRoberts is the algorithm of Chang and Roberts, with the announcement that lets all know, and with
+// numbers of elections, so that another can follow.
+//
+// No node but the one with the highest identity ever leads, whatever is lost, copied, late or forgotten:
+// every other identity is stopped by that node at the latest. It does lead in the end. For of the identities
+// on their way in an election the highest is never stopped; so it comes to its owner, having made all nodes
+// take part, among them the highest, whose own identity comes back.
+//
+// A node that comes up again and has forgotten that it took part may send its identity once more; the second
+// to come back finds the election over. When the node with the highest identity is down, nobody leads.
+type changRoberts struct{ ringNode }
 
-type (
-	changElection struct{ Identity uint32 } // of the highest node that it has passed since a candidate sent it
-	changElected  struct{ Leader nodes.ID } // has its own identity back
-)
-
-// Start implements nodes.Starter.
-func (c *changRoberts) Start(env *nodes.Env) { c.ring = ringOf(env, c.ids) }
+// changElection has the highest identity of those that it has passed since a candidate sent it.
+type changElection struct{ Election, Identity uint32 }
 
 func (c *changRoberts) Campaign(env *nodes.Env) {
-	if !c.participant {
-		c.stand(env, c.ring.identity)
+	if c.begin(env) {
+		c.send(env, c.identity)
 	}
 }
 
-// stand takes part in an election for an identity.
-func (c *changRoberts) stand(env *nodes.Env, identity uint32) {
-	c.participant = true
-	c.follow(env, nodes.None)
-	env.Send(c.ring.next, changElection{identity})
+func (c *changRoberts) send(env *nodes.Env, identity uint32) {
+	env.Send(c.next, changElection{c.election, identity})
 }
 
-func (c *changRoberts) follow(env *nodes.Env, leader nodes.ID) {
-	if leader != c.leader {
-		c.leader = leader
-		env.Elect(leader, 0)
-	}
-}
-
-func (c *changRoberts) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+func (c *changRoberts) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case changElection:
-		switch own := c.ring.identity; {
-		case m.Identity > own:
-			c.stand(env, m.Identity)
-		case m.Identity == own:
-			c.participant = false
-			c.follow(env, env.Self())
-			env.Send(c.ring.next, changElected{env.Self()})
-		case !c.participant:
-			c.stand(env, own)
+		current, fresh := c.takes(env, m.Election)
+		switch {
+		case !current:
+		case m.Identity > c.identity:
+			c.send(env, m.Identity)
+		case m.Identity == c.identity:
+			c.win(env)
+		case fresh: // a node that took part already has sent what is no lower than its own
+			c.send(env, c.identity)
 		}
-	case changElected:
-		if m.Leader != env.Self() {
-			c.participant = false
-			c.follow(env, m.Leader)
-			env.Send(c.ring.next, m)
-		}
+	case ringElected:
+		c.hear(env, m)
 	default:
 		nodes.Unexpected(c, m)
 	}

@@ -97,3 +97,99 @@ func identity(n int, order string, id nodes.ID) uint32 {
 
 // rankInRing ranks nodes by their identities: see nodes.Leadership.
 func rankInRing(c nodes.Config, id nodes.ID) uint32 { return identity(c.N, c.Value(idsOption), id) }
+
+// to returns the neighbour in a direction.
+func (r *ring) to(forward bool) nodes.ID {
+	if forward {
+		return r.next
+	}
+	return r.previous
+}
+
+// side numbers the two directions, for arrays.
+func side(forward bool) int {
+	if forward {
+		return 1
+	}
+	return 0
+}
+
+// A ringNode is what the nodes of a ring have in common whatever their algorithm, unless they are anonymous.
+//
+// Elections are numbered, so that one can follow another: a node takes no notice of what is left on the links
+// of an election that it knows to be over. At most one number is higher than all that a node has heard of,
+// namely when somebody begins the next election; who is still in an earlier one leaves it for that.
+type ringNode struct {
+	ring
+	ids      string   // see idsOption
+	leader   nodes.ID // whom this node takes for the leader
+	election uint32   // the latest that it knows of, from 1
+	open     bool     // that election goes on
+}
+
+// ringElected says that its sender leads. It goes once round the ring, back to the leader.
+type ringElected struct {
+	Election uint32
+	Leader   nodes.ID
+}
+
+// newRingNode returns a node that knows nothing but its place.
+func newRingNode(c nodes.Config) ringNode {
+	return ringNode{ids: c.Value(idsOption), leader: nodes.None}
+}
+
+// Start implements nodes.Starter.
+func (r *ringNode) Start(env *nodes.Env) { r.ring = ringOf(env, r.ids) }
+
+// begin opens the next election, unless one goes on.
+func (r *ringNode) begin(env *nodes.Env) bool {
+	if r.open {
+		return false
+	}
+	r.join(env, r.election+1)
+	return true
+}
+
+// join opens an election.
+func (r *ringNode) join(env *nodes.Env, election uint32) {
+	r.election, r.open = election, true
+	r.follow(env, nodes.None)
+}
+
+// takes reports whether a message of an election is to be handled, and whether it is the first that this node
+// hears of that election, which is open from then on.
+func (r *ringNode) takes(env *nodes.Env, election uint32) (current, fresh bool) {
+	switch {
+	case election > r.election:
+		r.join(env, election)
+		return true, true
+	case election < r.election:
+		return false, false
+	}
+	return r.open, false
+}
+
+// win makes this node the leader, and tells the others.
+func (r *ringNode) win(env *nodes.Env) {
+	r.open = false
+	r.follow(env, env.Self())
+	env.Send(r.next, ringElected{r.election, env.Self()})
+}
+
+// hear takes note of who has won.
+func (r *ringNode) hear(env *nodes.Env, m ringElected) {
+	if m.Election < r.election || m.Election == r.election && !r.open {
+		return // it has come back to the leader, or is a copy, or too late
+	}
+	r.election, r.open = m.Election, false
+	r.follow(env, m.Leader)
+	env.Send(r.next, m)
+}
+
+// follow takes note of who leads.
+func (r *ringNode) follow(env *nodes.Env, leader nodes.ID) {
+	if leader != r.leader {
+		r.leader = leader
+		env.Elect(leader, 0)
+	}
+}

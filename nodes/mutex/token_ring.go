@@ -5,7 +5,7 @@ import "turnstile/nodes"
 var tokenRingRow = nodes.Spec{
 	Info: nodes.Info{
 		Name:    "token-ring",
-		Aliases: []string{"ring", "le-lann"},
+		Aliases: []string{"ring"},
 		Family:  "token",
 		Source:  "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977",
 		Summary: "One token circulates in a ring of nodes, and a node that has it may enter before passing it on.",

@@ -1,0 +1,156 @@
+package election
+
+import (
+	"slices"
+	"testing"
+
+	"turnstile/nodes"
+)
+
+// The script CE-18 of our notes: of a ring 0, 1, 2, nodes 0 and 1 campaign. By the rules it takes 5 messages
+// and 3 to announce the leader; in the order of the print 9, and 6 since node 2 is elected twice.
+func TestTheOrderOfTheRules(t *testing.T) {
+	for _, test := range []struct {
+		row  *nodes.Spec
+		c    nodes.Config
+		want map[string]int
+	}{
+		{&changRobertsRow, nodes.Config{N: 3}, map[string]int{"election": 5, "elected": 3}},
+		{&changRobertsPrintedRow, nodes.Config{N: 3}.With("announce", "circulate"),
+			map[string]int{"election": 9, "elected": 6}},
+		{&changRobertsPrintedRow, nodes.Config{N: 3}, map[string]int{"election": 9}},
+	} {
+		h := clusterByHand(t, test.row, test.c, rng(1))
+		h.campaign(0, 1)
+		h.deliver(t, 0, 1)
+		before := h.sent["election"]
+		h.deliver(t, 1, 2)
+		h.rest()
+		h.sentOf(t, test.row.Name, test.want)
+		if fault := h.fault(); (fault == "") != (test.want["elected"] > 0) {
+			t.Errorf("%s: %s: %v", test.row.Name, fault, h.believe)
+		}
+		if stopped := before == 2; stopped != (test.row == &changRobertsRow) {
+			t.Errorf("%s: node 1, which has sent its own, stopped the lower identity: %v", test.row.Name, stopped)
+		}
+	}
+}
+
+// As printed, nobody but the leader learns who leads, and nobody who has taken part begins another election.
+func TestAsPrintedThereIsOneElection(t *testing.T) {
+	for _, announce := range []string{"none", "circulate"} {
+		for _, n := range []int{2, 3, 5} {
+			h := clusterByHand(t, &changRobertsPrintedRow, nodes.Config{N: n}.With("announce", announce), rng(1))
+			h.campaign(0)
+			h.rest()
+			last := nodes.ID(n - 1)
+			if h.believe[last] != last || (h.agreed() == last) != (announce == "circulate") {
+				t.Errorf("n=%d, announce %s: %v", n, announce, h.believe)
+			}
+			clear(h.sent)
+			h.campaign(everyone(n)...)
+			if len(h.sent) > 0 {
+				t.Errorf("n=%d, announce %s: a second election sends %v", n, announce, h.sent)
+			}
+		}
+	}
+}
+
+// With k candidates the winner of a ring of n sends its identity round k times as printed, whoever they are.
+func TestAsPrintedItCostsMore(t *testing.T) {
+	for _, n := range []int{1, 2, 4, 9} {
+		c := nodes.Config{N: n}.With("announce", "circulate")
+		h := clusterByHand(t, &changRobertsPrintedRow, c, rng(1))
+		h.campaign(everyone(n)...)
+		h.rest()
+		want := n*(n-1)/2 + n*n // each identity comes to the highest, and then goes round as that
+		if n == 1 {
+			want = 0
+		}
+		if h.sent["election"] != want || n > 1 && h.sent["elected"] != n*n || h.agreed() != nodes.ID(n-1) {
+			t.Errorf("n=%d: %v, not %d; %v", n, h.sent, want, h.believe)
+		}
+	}
+}
+
+// changRepaired is Chang and Roberts' on a ring that closes behind a node that is down.
+type changRepaired struct{ changRoberts }
+
+// Suspect implements nodes.Suspecter.
+func (c *changRepaired) Suspect(env *nodes.Env, peer nodes.ID) {
+	if c.next == peer {
+		c.next = (peer + 1) % nodes.ID(env.N())
+	}
+}
+
+var changRepairedRow = remade(&changRobertsRow, func(c changRoberts) nodes.Machine {
+	return &changRepaired{c}
+})
+
+// The script CE-17g of our notes: the highest node is down while its identity is on its way, and the ring is
+// closed behind it. Nobody takes the identity off, so it goes round for ever. The list that goes round a ring
+// in ringList stops, since it says where it has been; in Chang and Roberts' ring, which stays open, it is
+// lost.
+func TestTheIdentityOfTheDead(t *testing.T) {
+	h := clusterByHand(t, changRepairedRow, nodes.Config{N: 3}, rng(1))
+	h.campaign(2)
+	h.crash(2)
+	h.feed(1, nodes.Input{Kind: nodes.Suspect, From: 2})
+	h.rest()
+	if !h.runaway || h.agreed() != nodes.None {
+		t.Errorf("the identity of the dead goes round for ever: %v, %v leads", h.runaway, h.leaders())
+	}
+
+	h = clusterByHand(t, &changRobertsRow, nodes.Config{N: 3}, rng(1))
+	h.campaign(2)
+	h.crash(2)
+	h.rest()
+	if h.sent["election"] != 3 || len(h.leaders()) > 0 { // the third to nobody
+		t.Errorf("sent %v, not 3 messages; %v lead", h.sent, h.leaders())
+	}
+
+	h = clusterByHand(t, &ringListRow, nodes.Config{N: 3}, rng(1))
+	h.campaign(2)
+	h.crash(2)
+	h.feed(1, nodes.Input{Kind: nodes.Suspect, From: 2})
+	h.feed(0, nodes.Input{Kind: nodes.Suspect, From: 2})
+	h.rest()
+	if h.runaway || h.agreed() != 1 {
+		t.Errorf("node 1 does not lead, but %v", h.believe)
+	}
+}
+
+// A copy of an identity, of one of an earlier election too, elects nobody twice.
+func TestChangRobertsTakesCopies(t *testing.T) {
+	h := clusterByHand(t, &changRobertsRow, nodes.Config{N: 3}, rng(1))
+	h.campaign(2)
+	h.deliver(t, 2, 0)
+	h.deliver(t, 0, 1)
+	copied := h.flights[0] // of the identity on its way back
+	h.rest()
+	h.flights = append(h.flights, copied)
+	h.rest()
+	h.sentOf(t, "a copy after the election", map[string]int{"election": 3, "elected": 3})
+	h.campaign(0)
+	h.flights = slices.Insert(h.flights, 0, copied)
+	h.rest()
+	h.sentOf(t, "a copy in the next election", map[string]int{"election": 3 + 5, "elected": 6})
+	if fault := h.fault(); fault != "" {
+		t.Error(fault)
+	}
+}
+
+// A node that comes up again while its identity is on its way, and takes part anew, leads once.
+func TestChangRobertsTakesARestart(t *testing.T) {
+	h := clusterByHand(t, &changRobertsRow, nodes.Config{N: 3}, rng(1))
+	h.campaign(2)
+	h.deliver(t, 2, 0)
+	h.crash(2)
+	h.restart(2)
+	h.campaign(2)
+	h.rest()
+	h.sentOf(t, "two lives", map[string]int{"election": 6, "elected": 3})
+	if h.agreed() != 2 {
+		t.Errorf("node 2 does not lead: %v", h.believe)
+	}
+}

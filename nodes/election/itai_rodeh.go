@@ -1,0 +1,130 @@
+package election
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
+
+var itaiRodehRow = nodes.Spec{
+	Info: nodes.Info{
+		Name: "itai-rodeh", Family: "anonymous ring",
+		Source: "A. Itai and M. Rodeh, Symmetry breaking in distributed networks, Information and " +
+			"Computation 88(1), 1990, in the form of the PRISM model checker's case study",
+		Summary: "In each round every node draws an identity and sends it round the ring; the highest that " +
+			"only one has drawn makes its owner the leader, and if there is none all draw again.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		i := &itaiRodeh{stranger: newStranger(c)}
+		for at := range i.drawn {
+			i.drawn[at] = make([]uint32, c.N)
+		}
+		return i
+	},
+	Ports:     nextOnly,
+	Messages:  []nodes.Kind{{Zero: itaiDraw{}}},
+	Options:   []nodes.Option{drawsOption},
+	Safe:      nodes.NoAmnesia,
+	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
+	Published: itaiRodehClaims,
+	Leads:     &nodes.Leadership{},
+}
+
+// itaiRodeh is the algorithm of Itai and Rodeh in its synchronous form, where all draw again: the nodes do
+// not know who they are, but how many there are.
+//
+// What each draws goes round to all others, N-1 hops; so N(N-1) messages make a round. At its end all know
+// the same draws, in the order of the ring, and come to the same conclusion: it takes no announcement.
+//
+// A neighbour may be one round ahead, but not two, since for the next it needs what this node draws: so draws
+// of the next round are kept, by where they were drawn. Hence neither copies nor the order of messages
+// matter. A node that forgets what it drew and draws again breaks it: the others know different draws then.
+type itaiRodeh struct {
+	stranger
+	round uint32 // in which it takes part, or took part last; over all elections
+	open  bool   // an election goes on
+	// What was drawn so many hops back, in this round and the next, by whether its number is even or odd; 0:
+	// not known yet. And how many of these are known.
+	drawn [2][]uint32
+	known [2]int
+}
+
+// itaiDraw is what a node has drawn in a round, so many hops back.
+type itaiDraw struct{ Round, Hops, Identity uint32 }
+
+func (i *itaiRodeh) Campaign(env *nodes.Env) {
+	if !i.open {
+		i.draw(env)
+		i.conclude(env)
+	}
+}
+
+// draw begins the next round.
+func (i *itaiRodeh) draw(env *nodes.Env) {
+	clear(i.drawn[i.round%2]) // those of the round after it come there
+	i.known[i.round%2] = 0
+	i.round++
+	i.open = true
+	i.follow(env, nodes.None)
+	own := i.chooseIdentity(env)
+	i.know(itaiDraw{i.round, 0, own})
+	if env.N() > 1 {
+		env.Send(0, itaiDraw{i.round, 1, own})
+	}
+}
+
+// know takes note of a draw and reports whether it is new.
+func (i *itaiRodeh) know(d itaiDraw) bool {
+	drawn := &i.drawn[d.Round%2][d.Hops]
+	if *drawn != 0 {
+		return false
+	}
+	*drawn = d.Identity
+	i.known[d.Round%2]++
+	return true
+}
+
+func (i *itaiRodeh) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	d, ok := m.(itaiDraw)
+	if !ok {
+		nodes.Unexpected(i, m)
+	}
+	if d.Round < i.round || d.Round == i.round && !i.open || d.Round > i.round+1 || !i.know(d) {
+		return // a copy, or for an earlier life of this node
+	}
+	if !i.open {
+		i.draw(env)
+	}
+	if int(d.Hops) < env.N()-1 {
+		env.Send(0, itaiDraw{d.Round, d.Hops + 1, d.Identity})
+	}
+	i.conclude(env)
+}
+
+// conclude ends the round, and those after it, of which all draws are known.
+func (i *itaiRodeh) conclude(env *nodes.Env) {
+	for i.open && i.known[i.round%2] == env.N() {
+		winner := highestUnique(i.drawn[i.round%2])
+		if winner >= 0 {
+			i.open = false
+			i.follow(env, somebodyUnless(winner == 0))
+		}
+		if winner < 0 || i.known[(i.round+1)%2] > 0 { // there somebody has begun another election
+			i.draw(env)
+		}
+	}
+}
+
+// highestUnique returns where the highest number is that occurs only once; -1: there is none.
+func highestUnique(all []uint32) int {
+	sorted := slices.Sorted(slices.Values(all))
+	for at := len(sorted) - 1; at >= 0; at-- {
+		unlike := func(other int) bool {
+			return other < 0 || other == len(sorted) || sorted[other] != sorted[at]
+		}
+		if unlike(at-1) && unlike(at+1) {
+			return slices.Index(all, sorted[at])
+		}
+	}
+	return -1
+}

@@ -1,0 +1,118 @@
+package election
+
+import (
+	"cmp"
+
+	"turnstile/nodes"
+)
+
+var itaiRodehAsyncRow = nodes.Spec{
+	Info: nodes.Info{
+		Name: "itai-rodeh-async", Family: "anonymous ring",
+		Source: "A. Itai and M. Rodeh, Symmetry breaking in distributed networks, Information and " +
+			"Computation 88(1), 1990, as W. Fokkink and J. Pang give it, Variations on Itai-Rodeh leader " +
+			"election for anonymous rings, J. UCS 12(8), 2006",
+		Summary: "Candidates draw identities and compare them as in Chang-Roberts; those that share the " +
+			"highest draw again, in the next round, and who meets no equal on the whole way round leads.",
+	},
+	New:      func(c nodes.Config) nodes.Machine { return &itaiRodehAsync{stranger: newStranger(c)} },
+	Ports:    nextOnly,
+	Messages: []nodes.Kind{{Zero: asyncCandidate{}}, {Zero: asyncElected{}}},
+	Options:  []nodes.Option{drawsOption},
+	Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
+	Leads:    &nodes.Leadership{},
+}
+
+// itaiRodehAsync is the algorithm of Itai and Rodeh for asynchronous rings, with an announcement. The nodes
+// do not know who they are, but how many there are.
+//
+// A candidate sends the number of its round and what it drew. Rounds count first, then draws: what is higher
+// than a node's own makes that node give up, what is lower is stopped. A message that has made N hops is back
+// at its sender. Only one that is equal to the node's own can be; if it has met no equal candidate on its
+// way, its sender leads, and otherwise draws again for the next round. So those that share the highest draw
+// go on.
+//
+// A message that passes another candidate makes it give up, or is marked by it. So what a leader sent has
+// passed the other before that became a candidate in its present life, and the other way round, which cannot
+// both be: no two lead, even if nodes crash and forget, since what one sent in an earlier life makes it no
+// leader. Rounds are numbered over all elections, so what is left of an earlier one is recognised, and links
+// need not be FIFO.
+type itaiRodehAsync struct {
+	stranger
+	round    uint32 // the highest that it has heard of
+	identity uint32 // what it drew in that, as a candidate
+	open     bool   // an election goes on
+	active   bool   // it is a candidate
+}
+
+type (
+	asyncCandidate struct {
+		Round, Identity uint32
+		Life            uint32 // of the lives of its sender
+		Hops            uint32 // with this one
+		Alone           bool   // it has met no equal
+	}
+	// asyncElected says that the node so many hops back leads.
+	asyncElected struct{ Round, Hops uint32 }
+)
+
+func (i *itaiRodehAsync) Campaign(env *nodes.Env) {
+	if !i.open {
+		i.open, i.active = true, true
+		i.follow(env, nodes.None)
+		i.draw(env)
+	}
+}
+
+// draw begins the next round as a candidate.
+func (i *itaiRodehAsync) draw(env *nodes.Env) {
+	i.round++
+	i.identity = i.chooseIdentity(env)
+	env.Send(0, asyncCandidate{i.round, i.identity, env.Incarnation(), 1, true})
+}
+
+func (i *itaiRodehAsync) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case asyncCandidate:
+		if !i.open {
+			if m.Round <= i.round {
+				return // of an election that is over
+			}
+			i.open, i.active = true, false
+			i.follow(env, nodes.None)
+		}
+		i.compare(env, m)
+	case asyncElected:
+		if m.Round < i.round || m.Round == i.round && !i.open {
+			return // it has come back to the leader, or is a copy, or too late
+		}
+		i.round, i.open = m.Round, false
+		i.follow(env, nodes.Somebody)
+		env.Send(0, asyncElected{m.Round, m.Hops + 1})
+	default:
+		nodes.Unexpected(i, m)
+	}
+}
+
+// compare stops what another candidate, or this one, has drawn, or passes it on.
+func (i *itaiRodehAsync) compare(env *nodes.Env, m asyncCandidate) {
+	back := int(m.Hops) == env.N()
+	order := 1 // who is no candidate passes on everything
+	if i.active {
+		order = cmp.Or(cmp.Compare(m.Round, i.round), cmp.Compare(m.Identity, i.identity))
+	}
+	switch {
+	case order < 0, order > 0 && back: // lower, or of this node when it was still a candidate
+	case back && m.Life != env.Incarnation():
+	case order == 0 && back && m.Alone:
+		i.open = false
+		i.follow(env, itself)
+		env.Send(0, asyncElected{i.round, 1})
+	case order == 0 && back:
+		i.draw(env)
+	default:
+		i.active = i.active && order == 0
+		i.round = max(i.round, m.Round)
+		env.Send(0, asyncCandidate{m.Round, m.Identity, m.Life, m.Hops + 1, m.Alone && order != 0})
+	}
+}

@@ -1,0 +1,98 @@
+package election
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// These are what was published of the electors of rings: how many messages an election takes, the
+// announcement left out unless it is said to be in.
+
+var (
+	leLannClaims = []nodes.Claim{
+		ringClaim("N^2, all are candidates", "all", []string{"identity"}, func(n int) nodes.Range {
+			return nodes.Exactly(float64(n * n))
+		}),
+		ringClaim("N, one is", "lowest", []string{"identity"}, func(n int) nodes.Range {
+			return nodes.Exactly(float64(n))
+		}),
+	}
+	hirschbergSinclairClaims = []nodes.Claim{
+		ringClaim("at most 8N + 8 ceil(N lg N)", "all", []string{"probe", "reply"}, func(n int) nodes.Range {
+			return nodes.Between(0, float64(8*n)+8*math.Ceil(float64(n)*math.Log2(float64(n))))
+		}),
+	}
+	franklinClaims = []nodes.Claim{
+		ringClaim("at most 2N floor(lg N) + 3N, announcement included", "all", nil, func(n int) nodes.Range {
+			return nodes.Between(0, float64(2*n*floorLog(n)+3*n))
+		}),
+	}
+	dolevKlaweRodehClaims = []nodes.Claim{
+		ringClaim("at most 2N floor(lg N) + N", "all", []string{"value"}, func(n int) nodes.Range {
+			return nodes.Between(0, float64(2*n*floorLog(n)+n))
+		}),
+	}
+	ringListClaims = []nodes.Claim{
+		ringClaim("2N for N that are up, one initiator", "lowest", nil, func(n int) nodes.Range {
+			return nodes.Exactly(float64(2 * n))
+		}),
+		ringClaim("2N^2, all of N that are up are initiators", "all", nil, func(n int) nodes.Range {
+			return nodes.Exactly(float64(2 * n * n))
+		}),
+	}
+	itaiRodehClaims = []nodes.Claim{itaiClaim(2), itaiClaim(3), itaiClaim(4), itaiClaim(8)}
+)
+
+// floorLog returns the logarithm of n to base 2, rounded down.
+func floorLog(n int) int { return bits.Len(uint(n)) - 1 }
+
+// ringClaim is how many messages of some kinds, nil: of all, an election takes on rings that are drawn.
+func ringClaim(says, initiators string, kinds []string, cost func(n int) nodes.Range) nodes.Claim {
+	return nodes.Claim{Figure: nodes.MessagesPerElection, Source: says,
+		Options:  map[string]string{"ids": "random:1"},
+		Value:    func(c nodes.Config) nodes.Range { return cost(c.N) },
+		Election: &nodes.Trial{Initiators: initiators, Kinds: kinds, Lasts: time.Second}}
+}
+
+// itaiClaim is how many rounds an election takes on average if nodes draw from k identities. The PRISM model
+// checker's case study has N=3 to 6 and K=2 to 8; these are its figures, by the same formula.
+func itaiClaim(k int) nodes.Claim {
+	return nodes.Claim{Figure: nodes.RoundsPerElection, Within: nodes.Mean, Sizes: []int{3, 4, 5, 6},
+		Source:  fmt.Sprintf("K^N over how many of the draws have a unique one, K=%d", k),
+		Options: map[string]string{drawsOption.Name: fmt.Sprint(k)},
+		Value:   func(c nodes.Config) nodes.Range { return nodes.Exactly(1 / uniqueShare(c.N, k)) },
+		Election: &nodes.Trial{Runs: 1000, Lasts: time.Second,
+			Per: func(c nodes.Config) float64 { return float64(c.N * (c.N - 1)) }}}
+}
+
+// uniqueShare returns the probability that of n draws from 1 to k one is unlike all others.
+func uniqueShare(n, k int) float64 {
+	draws, unique, all := make([]int, n), 0, 0
+	for {
+		all++
+		times := make([]int, k)
+		for _, d := range draws {
+			times[d]++
+		}
+		for _, t := range times {
+			if t == 1 {
+				unique++
+				break
+			}
+		}
+		at := 0
+		for ; at < n; at++ {
+			if draws[at]++; draws[at] < k {
+				break
+			}
+			draws[at] = 0
+		}
+		if at == n {
+			return float64(unique) / float64(all)
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package election
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"testing"
+
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+)
+
+// sentOf checks how many messages of some kinds were sent, given as a name and a number each.
+func (h *byHand) sentOf(t testing.TB, what string, want map[string]int) {
+	t.Helper()
+	for kind := range h.stack.Codec().Kinds() {
+		if name := h.stack.Codec().Name(kind); h.sent[name] != want[name] {
+			t.Errorf("%s: %v, not %v", what, h.sent, want)
+			return
+		}
+	}
+}
+
+// Le Lann's takes N messages for each candidate.
+func TestLeLannCostsWhatIsPublished(t *testing.T) {
+	for _, n := range []int{2, 4, 5, 9, 16, 32} {
+		for k := 1; k <= n; k++ {
+			h := ringRun(t, &leLannRow, n, "random:7", everyone(k)...)
+			h.sentOf(t, fmt.Sprintf("%d of %d campaign", k, n), map[string]int{"identity": k * n, "elected": n})
+			best := 0
+			ids, _ := identities(n, "random:7")
+			for id := range k {
+				if ids[id] > ids[best] {
+					best = id
+				}
+			}
+			if h.agreed() != nodes.ID(best) {
+				t.Errorf("%d of %d campaign: node %d leads, not %d", k, n, h.agreed(), best)
+			}
+		}
+	}
+}
+
+// Chang and Roberts' takes 2N-1 messages at best and N(N+1)/2 at worst if all campaign, and 2N-1 if one does
+// whose predecessor is the highest; and N to announce the leader.
+func TestChangRobertsCostsWhatIsPublished(t *testing.T) {
+	for _, n := range []int{2, 3, 4, 5, 9, 16, 32, 100} {
+		last := nodes.ID(n - 1)
+		for _, test := range []struct {
+			ids        string
+			initiators []nodes.ID
+			want       int
+		}{
+			{"increasing", everyone(n), 2*n - 1},
+			{"decreasing", everyone(n), n * (n + 1) / 2},
+			{"increasing", []nodes.ID{0}, 2*n - 1}, // its predecessor is node n-1, the highest
+			{"increasing", []nodes.ID{last}, n},
+		} {
+			h := ringRun(t, &changRobertsRow, n, test.ids, test.initiators...)
+			h.sentOf(t, fmt.Sprintf("n=%d, %s, %v", n, test.ids, test.initiators),
+				map[string]int{"election": test.want, "elected": n})
+		}
+	}
+}
+
+// Over all rings of N nodes it takes N*H(N) messages on average: 50 over the 6 rings of four, 274 over the 24
+// rings of five.
+func TestChangRobertsCostsItsMeanOverAllRings(t *testing.T) {
+	for n, want := range map[int]int{1: 0, 2: 3, 3: 11, 4: 50, 5: 274} {
+		total, counts := 0, map[int]int{}
+		allRings(n, func(ids []int) {
+			h := ringRun(t, &changRobertsRow, n, idsOf(ids), everyone(n)...)
+			total += h.sent["election"]
+			counts[h.sent["election"]]++
+		})
+		if total != want {
+			t.Errorf("n=%d: %d messages over all rings, not %d", n, total, want)
+		}
+		if n == 4 && (counts[7] != 1 || counts[8] != 3 || counts[9] != 1 || counts[10] != 1) {
+			t.Errorf("n=4: rings by messages %v, not one of 7, three of 8, one of 9 and one of 10", counts)
+		}
+	}
+}
+
+// So it does over rings that are drawn.
+func TestChangRobertsCostsItsMeanOverRandomRings(t *testing.T) {
+	for _, n := range []int{9, 16, 32} {
+		want := 0.0
+		for i := 1; i <= n; i++ {
+			want += float64(n) / float64(i)
+		}
+		var m mean
+		for seed := range soak.Pick(200, 1000, 20_000) {
+			h := ringRun(t, &changRobertsRow, n, fmt.Sprintf("random:%d", seed), everyone(n)...)
+			m.add(float64(h.sent["election"]))
+		}
+		m.near(t, fmt.Sprintf("n=%d: messages", n), want)
+	}
+}
+
+// A mean of draws.
+type mean struct{ count, sum, squares float64 }
+
+func (m *mean) add(x float64) {
+	m.count++
+	m.sum += x
+	m.squares += x * x
+}
+
+// near demands that it is within four standard errors of what is expected.
+func (m *mean) near(t testing.TB, what string, want float64) {
+	t.Helper()
+	got := m.sum / m.count
+	standard := math.Sqrt((m.squares/m.count - got*got) / (m.count - 1))
+	if math.Abs(got-want) > 4*standard {
+		t.Errorf("%s: %.4f on average, not %.4f: four standard errors are %.4f", what, got, want, 4*standard)
+	}
+	t.Logf("%s: %.4f on average of %.0f, expected %.4f, standard error %.4f", what, got, m.count, want, standard)
+}
+
+// The published bounds of the electors that take O(N log N) messages hold for all rings of up to six nodes,
+// for larger ones in some orders, and whoever campaigns.
+func TestRingsCostNoMoreThanIsPublished(t *testing.T) {
+	floorLog := func(n int) int { return bits.Len(uint(n)) - 1 }
+	for _, test := range []struct {
+		row   *nodes.Spec
+		kinds []string // that are counted
+		most  func(n int) int
+	}{
+		{&hirschbergSinclairRow, []string{"probe", "reply"}, func(n int) int {
+			return 8*n + 8*int(math.Ceil(float64(n)*math.Log2(float64(n))))
+		}},
+		{&franklinRow, []string{"identity", "elected"}, func(n int) int { return 2*n*floorLog(n) + 3*n }},
+		{&dolevKlaweRodehRow, []string{"value"}, func(n int) int { return 2*n*floorLog(n) + n }},
+	} {
+		worst := map[int]int{}
+		try := func(n int, ids string, initiators ...nodes.ID) {
+			h := ringRun(t, test.row, n, ids, initiators...)
+			got := 0
+			for _, kind := range test.kinds {
+				got += h.sent[kind]
+			}
+			worst[n] = max(worst[n], got)
+			if got > test.most(n) {
+				t.Errorf("%s: n=%d, ids %s, initiators %v: %d messages, more than %d", test.row.Name, n, ids, initiators,
+					got, test.most(n))
+			}
+		}
+		for n := 1; n <= 6; n++ {
+			allRings(n, func(ids []int) {
+				try(n, idsOf(ids), everyone(n)...)
+				try(n, idsOf(ids), 0)
+				try(n, idsOf(ids), nodes.ID(n-1), nodes.ID(n/2))
+			})
+		}
+		for _, n := range []int{7, 8, 9, 16, 31, 32, 33, 64, 100} {
+			for seed := range soak.Pick(5, 30, 1000) {
+				try(n, fmt.Sprintf("random:%d", seed), everyone(n)...)
+				try(n, fmt.Sprintf("random:%d", seed), nodes.ID(seed%n))
+			}
+			for _, ids := range []string{"increasing", "decreasing", idsOf(alternating(n)), idsOf(bitReversed(n))} {
+				try(n, ids, everyone(n)...)
+			}
+		}
+		for _, n := range []int{4, 5, 9, 16, 32} {
+			t.Logf("%s: n=%d: %d messages at worst, published %d", test.row.Name, n, worst[n], test.most(n))
+		}
+	}
+}
+
+// alternating has high and low identities by turns, so that the most candidates remain.
+func alternating(n int) []int {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = i / 2
+		if i%2 == 1 {
+			ids[i] = n - 1 - i/2
+		}
+	}
+	return ids
+}
+
+// bitReversed has those that remain alternate in each round.
+func bitReversed(n int) []int {
+	width := bits.Len(uint(n - 1))
+	var order, ids []int
+	for i := range 1 << width {
+		if r := int(bits.Reverse(uint(i)) >> (bits.UintSize - width)); width == 0 || r < n {
+			order = append(order, r)
+		}
+	}
+	ids = make([]int, n)
+	for rank, at := range order {
+		ids[at] = n - 1 - rank
+	}
+	return ids
+}
+
+// In the form where all draw again, an election takes N(N-1) messages a round, and as many rounds on average
+// as the PRISM model checker's case study has for it (TB4 of our notes), to the last digit.
+func TestItaiRodehTakesThePublishedRounds(t *testing.T) {
+	for n, rounds := range map[int]map[int]float64{
+		3: {2: 4.0 / 3, 3: 9.0 / 8, 4: 16.0 / 15, 5: 25.0 / 24, 6: 36.0 / 35, 8: 64.0 / 63},
+		4: {2: 2, 3: 27.0 / 20, 4: 32.0 / 27, 5: 125.0 / 112, 6: 27.0 / 25, 8: 256.0 / 245},
+		5: {2: 16.0 / 5, 3: 27.0 / 20, 4: 256.0 / 225, 5: 625.0 / 584, 6: 432.0 / 415, 8: 4096.0 / 4025},
+		6: {2: 16.0 / 3, 3: 3.0 / 2, 4: 512.0 / 429, 5: 3125.0 / 2844, 6: 1296.0 / 1225, 8: 16384.0 / 15981},
+	} {
+		for k, want := range rounds {
+			c := nodes.Config{N: n}.With(drawsOption.Name, fmt.Sprint(k))
+			h := clusterByHand(t, &itaiRodehRow, c, rng(uint64(n*k)))
+			var m mean
+			for range soak.Pick(200, 1000, 100_000) { // elections one after the other
+				clear(h.sent)
+				h.campaign(everyone(n)...)
+				h.rest()
+				if h.fault() != "" || h.sent["draw"]%(n*(n-1)) != 0 {
+					t.Fatalf("n=%d, K=%d: %s, %v", n, k, h.fault(), h.sent)
+				}
+				m.add(float64(h.sent["draw"] / (n * (n - 1))))
+				h.handled = 0
+			}
+			m.near(t, fmt.Sprintf("n=%d, K=%d: rounds", n, k), want)
+		}
+	}
+}
+
+// The form that keeps those who share the highest draw takes O(N log N) messages on average: no more than
+// Chang-Roberts' mean and an announcement for each round but a few.
+func TestItaiRodehAsyncCostsOrderNLogN(t *testing.T) {
+	for _, n := range []int{2, 4, 9, 16, 32, 64} {
+		h := clusterByHand(t, &itaiRodehAsyncRow, nodes.Config{N: n}, rng(uint64(n)))
+		total, times := 0, soak.Pick(50, 300, 10_000)
+		for range times {
+			clear(h.sent)
+			h.campaign(everyone(n)...)
+			h.rest()
+			if h.fault() != "" || h.sent["elected"] != n {
+				t.Fatalf("n=%d: %s, %v", n, h.fault(), h.sent)
+			}
+			total += h.sent["candidate"]
+			h.handled = 0
+		}
+		harmonic := 0.0
+		for i := 1; i <= n; i++ {
+			harmonic += 1 / float64(i)
+		}
+		got := float64(total) / float64(times) / float64(n)
+		t.Logf("n=%d: %.3f messages a node, H(N) is %.3f", n, got, harmonic)
+		if got > harmonic+2 {
+			t.Errorf("n=%d: %.3f messages a node, more than %.3f", n, got, harmonic+2)
+		}
+	}
+}
+
+// Numbers of identities that would elect nobody are refused.
+func TestItaiRodehRefusesTooFewIdentities(t *testing.T) {
+	for _, test := range []struct {
+		n     int
+		draws string
+		ok    bool
+	}{
+		{1, "1", true}, {2, "1", false}, {1, "0", false}, {3, "-1", false}, {3, "two", false}, {3, "n", true},
+		{6, "2", true}, {100, "2", false}, {1000, "2", false}, {1000, "n", true}, {1000, "1000", true},
+	} {
+		err := itaiRodehRow.Validate(nodes.Config{N: test.n}.With(drawsOption.Name, test.draws))
+		if (err == nil) != test.ok {
+			t.Errorf("%d nodes that draw from %s: %v", test.n, test.draws, err)
+		}
+	}
+}

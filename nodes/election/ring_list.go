@@ -1,0 +1,295 @@
+package election
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"turnstile/nodes"
+)
+
+var ringListRow = nodes.Spec{
+	Info: nodes.Info{
+		Name: "ring-list", Aliases: []string{"tanenbaum-ring"}, Family: "ring",
+		Source: "A. S. Tanenbaum and M. van Steen, Distributed Systems: Principles and Paradigms, 2nd " +
+			"edition, 2007, section 6.5.1; with ballots and a time limit of ours",
+		Summary: "A list goes round the ring, past nodes that seem dead, and each node adds itself; when " +
+			"it is back at its initiator, that announces the lowest or the highest.",
+	},
+	New: func(c nodes.Config) nodes.Machine {
+		return &ringList{ids: c.Value(idsOption), lowest: c.Value(winsOption) == "lowest",
+			multicast: c.Value(listAnnounceOption) == "multicast", wait: c.Duration(listWaitOption),
+			leader: nodes.None, to: nodes.None}
+	},
+	Messages: []nodes.Kind{{Zero: listElection{}}, {Zero: listCoordinator{}},
+		{Zero: listResult{}, Broadcast: true}},
+	Options: []nodes.Option{idsOption, winsOption, listAnnounceOption, listWaitOption},
+	Detects: "heartbeat:period=50ms,timeout=250ms",
+	// A node that is up and is passed over goes on to believe what it did.
+	Safe:      nodes.PerfectDetector,
+	Live:      nodes.NoLoss | nodes.EventualDetector,
+	Published: ringListClaims,
+	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Rank: func(c nodes.Config, id nodes.ID) uint32 {
+		if rank := rankInRing(c, id); c.Value(winsOption) == "highest" {
+			return rank
+		}
+		return math.MaxUint32 - rankInRing(c, id)
+	}},
+	// The wait runs out, up to twice as long as it is, and then once more for a list that was on its way.
+	Grace: func(c nodes.Config) time.Duration { return 6 * c.Duration(listWaitOption) },
+}
+
+var (
+	winsOption = nodes.Option{Name: "wins", Values: []string{"highest", "lowest"}, Default: "highest",
+		Usage: "which identity leads"}
+	listAnnounceOption = nodes.Option{Name: "announce", Values: []string{"circulate", "multicast"},
+		Default: "circulate", Usage: "how the others learn who leads"}
+	listWaitOption = nodes.Option{Name: "wait", Default: "1s",
+		Usage: "how long a node waits for the end of an election: longer than it takes to find a failure, " +
+			"and than four times round the ring",
+		Check: func(_ nodes.Config, value string) error {
+			return nodes.CheckTime(value, time.Millisecond, time.Hour, "1s")
+		}}
+)
+
+// ringList is the election of textbooks on a ring in which every node knows all others, so that it can pass
+// over its successor if that seems dead. Any number of lists may go round at once.
+//
+// A list that comes to a node that is on it already is complete: that is its initiator, or the first node
+// behind it if that has died, which begins anew. An announcement ends at the first that has had it.
+//
+// Lists have ballots, numbers that nobody has used, the initiator's name second. A node that a list has
+// passed heeds no announcement of a lower ballot: a list that was closed before a crash, or before somebody
+// came back, names nobody leader once another has passed. And it leads no more. So no two lead as long as no
+// node is passed over that is up: the announcement of the higher ballot comes after its list has passed all.
+//
+// What a node sent last is sent again to the next if the node that it went to seems dead now. If all that is
+// not enough, since a message was lost or a node forgot it in a crash, a new list goes out after wait.
+// A node that comes up again lets that time pass too: who still takes it for dead would pass it over.
+type ringList struct {
+	ids       string // see idsOption
+	ring      ring
+	lowest    bool // the lowest identity leads
+	multicast bool
+	wait      time.Duration
+
+	suspects nodes.Set
+	leftOut  nodes.Set // members of the list that it closed last that seemed dead by then
+	leader   nodes.ID
+	ballot   listBallot // the highest that this node knows of
+	open     bool       // its election goes on
+	closed   listBallot // of the list of its own that came back last
+	to       nodes.ID   // where this node sent what it sent last
+	list     listElection
+	result   listCoordinator
+}
+
+// A listBallot tells elections apart, those too that an initiator has forgotten in a crash. That of the zero
+// Epoch is none.
+type listBallot struct {
+	Epoch uint32
+	By    nodes.ID
+	Life  uint32 // of the lives of the initiator
+}
+
+// A listMember is a node that is up. Life tells whether it has crashed since.
+type listMember struct {
+	Node           nodes.ID
+	Identity, Life uint32
+}
+
+type (
+	listElection struct {
+		Ballot  listBallot
+		Seen    listBallot // the highest that the members knew of
+		Members []listMember
+	}
+	listCoordinator struct {
+		Ballot, Seen listBallot
+		Leader       listMember
+		Told         []nodes.ID // who has had it
+	}
+	// listResult is a listCoordinator for all at once.
+	listResult struct {
+		Ballot, Seen listBallot
+		Leader       listMember
+	}
+)
+
+func compareBallots(a, b listBallot) int {
+	return cmp.Or(cmp.Compare(a.Epoch, b.Epoch), cmp.Compare(a.By, b.By), cmp.Compare(a.Life, b.Life))
+}
+
+// Start implements nodes.Starter.
+func (l *ringList) Start(env *nodes.Env) { l.ring = ringOf(env, l.ids) }
+
+// Recover implements nodes.Recoverer: who trusts this node again holds an election, or, if nobody has noticed
+// that it was down, it does so itself, but not before the others have had time to.
+func (l *ringList) Recover(env *nodes.Env, _ nodes.Message) {
+	l.Start(env)
+	env.SetTimer(nodes.Timer{}, l.wait, 2*l.wait)
+}
+
+func (l *ringList) Campaign(env *nodes.Env) {
+	if !l.open {
+		l.elect(env)
+	}
+}
+
+// Suspect implements nodes.Suspecter.
+func (l *ringList) Suspect(env *nodes.Env, peer nodes.ID) {
+	l.suspects.Add(peer)
+	switch {
+	case peer == l.leader:
+		l.elect(env)
+	case peer != l.to: // nothing that this node sent was lost with it
+	case l.open:
+		l.pass(env, l.list)
+	case len(l.result.Told) > 0:
+		l.pass(env, l.result)
+	}
+}
+
+// Trust implements nodes.Truster: a node that this one has passed over, or has left out, has to be heard.
+func (l *ringList) Trust(env *nodes.Env, peer nodes.ID) {
+	if l.suspects.Remove(peer) && (l.leftOut.Has(peer) || l.successor(env) == peer) {
+		l.elect(env)
+	}
+}
+
+// Timeout implements nodes.Timed: an election has not come to its end.
+func (l *ringList) Timeout(env *nodes.Env, _ nodes.Timer) { l.elect(env) }
+
+// successor returns the next node that seems to be up, which may be this one.
+func (l *ringList) successor(env *nodes.Env) nodes.ID {
+	id := l.ring.next
+	for l.suspects.Has(id) {
+		id = (id + 1) % nodes.ID(env.N())
+	}
+	return id
+}
+
+// pass sends a message on.
+func (l *ringList) pass(env *nodes.Env, m nodes.Message) {
+	l.to = l.successor(env)
+	env.Send(l.to, m)
+}
+
+// elect sends a list round.
+func (l *ringList) elect(env *nodes.Env) {
+	l.take(env, listElection{Ballot: listBallot{l.ballot.Epoch + 1, env.Self(), env.Incarnation()}})
+}
+
+// take adds this node to a list of the highest ballot, and sends it on.
+func (l *ringList) take(env *nodes.Env, m listElection) {
+	l.ballot, l.open = m.Ballot, true
+	l.follow(env, nodes.None)
+	env.SetTimer(nodes.Timer{}, l.wait, 2*l.wait)
+	l.list = l.signed(env, m)
+	l.pass(env, l.list)
+}
+
+// signed returns a list with this node on it.
+func (l *ringList) signed(env *nodes.Env, m listElection) listElection {
+	me := listMember{env.Self(), l.ring.identity, env.Incarnation()}
+	if compareBallots(l.ballot, m.Seen) > 0 {
+		m.Seen = l.ballot
+	}
+	return listElection{m.Ballot, m.Seen, append(slices.Clip(m.Members), me)}
+}
+
+func (l *ringList) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case listElection:
+		listed := func(member listMember) bool { return member.Node == env.Self() }
+		switch {
+		case slices.ContainsFunc(m.Members, listed):
+			l.close(env, m)
+		case compareBallots(m.Ballot, l.ballot) > 0:
+			l.take(env, m)
+		default:
+			l.pass(env, l.signed(env, m))
+		}
+	case listCoordinator:
+		l.announce(env, m)
+	case listResult:
+		l.settle(env, m)
+	default:
+		nodes.Unexpected(l, m)
+	}
+}
+
+// close ends an election: all that are up are on its list. Only its initiator may say who leads, and once, so
+// that a ballot has one leader; who finds the list of another that is gone begins anew.
+func (l *ringList) close(env *nodes.Env, m listElection) {
+	switch mine := m.Ballot.By == env.Self() && m.Ballot.Life == env.Incarnation(); {
+	case !mine, compareBallots(m.Seen, l.ballot) > 0: // its initiator is gone, or others are further
+		if l.open && m.Ballot == l.ballot {
+			l.ballot.Epoch = m.Seen.Epoch
+			l.elect(env)
+		}
+		return
+	case compareBallots(m.Ballot, l.closed) <= 0: // a copy
+		return
+	}
+	l.closed = m.Ballot
+	l.leftOut.Clear()
+	members := slices.DeleteFunc(slices.Clone(m.Members), func(member listMember) bool {
+		return l.suspects.Has(member.Node) && l.leftOut.Add(member.Node)
+	})
+	byIdentity := func(a, b listMember) int { return cmp.Compare(a.Identity, b.Identity) }
+	leader := slices.MaxFunc(members, byIdentity)
+	if l.lowest {
+		leader = slices.MinFunc(members, byIdentity)
+	}
+	if l.multicast {
+		result := listResult{m.Ballot, m.Seen, leader}
+		env.Broadcast(result)
+		l.settle(env, result)
+		return
+	}
+	l.announce(env, listCoordinator{Ballot: m.Ballot, Seen: m.Seen, Leader: leader})
+}
+
+// announce takes note of a result and sends it on, unless it has been here.
+func (l *ringList) announce(env *nodes.Env, m listCoordinator) {
+	if slices.Contains(m.Told, env.Self()) {
+		return
+	}
+	m.Told = append(slices.Clip(m.Told), env.Self())
+	l.pass(env, m)
+	if compareBallots(m.Ballot, l.ballot) >= 0 {
+		l.result = m
+	}
+	l.settle(env, listResult{m.Ballot, m.Seen, m.Leader})
+}
+
+// settle takes note of a result, unless this node, or one on the list, knows of a higher ballot.
+func (l *ringList) settle(env *nodes.Env, m listResult) {
+	order, leader := compareBallots(m.Ballot, l.ballot), m.Leader
+	if order < 0 || compareBallots(m.Seen, m.Ballot) > 0 {
+		return
+	}
+	l.ballot, l.open = m.Ballot, false
+	gone := l.suspects.Has(leader.Node) || leader.Node == env.Self() && leader.Life != env.Incarnation()
+	if gone || order > 0 {
+		// It has died since, it seems, or this node was not on that list. It does not begin anew at once: as
+		// long as two suspect different nodes that would have no end.
+		env.SetTimer(nodes.Timer{}, l.wait, 2*l.wait)
+	} else {
+		env.StopTimer(nodes.Timer{})
+	}
+	if gone {
+		leader.Node = nodes.None
+	}
+	l.follow(env, leader.Node)
+}
+
+// follow takes note of who leads.
+func (l *ringList) follow(env *nodes.Env, leader nodes.ID) {
+	if leader != l.leader {
+		l.leader = leader
+		env.Elect(leader, 0)
+	}
+}

@@ -1,0 +1,250 @@
+package election
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+	"turnstile/nodes/workload"
+)
+
+// ringRows are the sound electors of rings that take no failure detector.
+var ringRows = []*nodes.Spec{&leLannRow, &changRobertsRow, &hirschbergSinclairRow, &franklinRow,
+	&dolevKlaweRodehRow, &itaiRodehRow, &itaiRodehAsyncRow}
+
+// A ringTrial is a run by hand on a small ring, drawn from a seed.
+type ringTrial struct {
+	row      *nodes.Spec
+	what     trouble
+	seed     uint64
+	together bool // all campaign at once, before any message arrives, and nobody later
+}
+
+func rng(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// run makes the run.
+func (x ringTrial) run(t testing.TB) *byHand {
+	r := rng(x.seed)
+	c := nodes.Config{N: 1 + r.IntN(6)}
+	if x.row.Option(idsOption.Name) != nil {
+		c = c.With(idsOption.Name, fmt.Sprintf("random:%d", r.IntN(1000)))
+	}
+	h := clusterByHand(t, x.row, c, r)
+	campaigns := 1 + r.IntN(5)
+	if x.together {
+		h.campaign(everyone(c.N)...)
+		campaigns = 0
+	}
+	h.disturb(r, x.what, campaigns)
+	return h
+}
+
+func everyone(n int) (all []nodes.ID) {
+	for id := range nodes.ID(n) {
+		all = append(all, id)
+	}
+	return all
+}
+
+// highest returns the node with the highest identity.
+func (h *byHand) highest() nodes.ID {
+	in := h.stack.Instances()[0]
+	ids, _ := identities(in.Config.N, in.Config.Value(idsOption))
+	best := 0
+	for i, id := range ids {
+		if id > ids[best] {
+			best = i
+		}
+	}
+	return nodes.ID(best)
+}
+
+// fault says what is wrong with the end of an undisturbed run; empty: nothing.
+func (h *byHand) fault() string {
+	leader := h.agreed()
+	switch {
+	case h.wrong != "":
+		return "two leaders"
+	case h.runaway:
+		return "no end"
+	case leader == nodes.None:
+		return "no agreement"
+	case h.stack.Instances()[0].Spec.Leads.Wins == nodes.HighestWins && leader != h.highest():
+		return "not the highest"
+	}
+	return ""
+}
+
+// troubles are single ones, with what they break.
+var troubles = []struct {
+	trouble
+	breaks nodes.Assumption
+}{
+	{trouble{}, 0},
+	{trouble{losses: true}, nodes.NoLoss},
+	{trouble{copies: true}, nodes.NoDuplication},
+	{trouble{reordering: true}, nodes.FIFO},
+	{trouble{copies: true, reordering: true}, nodes.NoDuplication | nodes.FIFO},
+	{trouble{crashes: true}, nodes.NoCrash},
+	{trouble{losses: true, copies: true, reordering: true, crashes: true},
+		nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCrash},
+	{trouble{amnesia: true}, nodes.NoCrash | nodes.NoAmnesia},
+}
+
+// Under whatever a row's safety does not rest on no two lead, and under what its progress does not rest on
+// either all agree in the end. And each row needs what it says.
+func TestRingsElectOneLeader(t *testing.T) {
+	for _, row := range ringRows {
+		t.Run(row.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, what := range troubles {
+				mayBreak := row.Safe&what.breaks != 0
+				mayStop := mayBreak || row.Live&what.breaks != 0
+				broke, stopped := false, false
+				seeds := soak.Pick[uint64](200, 400, 200_000)
+				if mayBreak && what.breaks&^(nodes.NoCrash|nodes.NoAmnesia) == 0 ||
+					row.Safe&what.breaks == what.breaks {
+					seeds = 50_000 // until one breaks it
+				}
+				for seed := range seeds {
+					h := ringTrial{row: row, what: what.trouble, seed: seed}.run(t)
+					fault := h.fault()
+					broke, stopped = broke || h.wrong != "", stopped || fault != ""
+					if h.wrong != "" && !mayBreak || fault != "" && !mayStop {
+						t.Fatalf("%+v, seed %d: %s: %v", what.trouble, seed, fault, h.believe)
+					}
+					if seeds == 50_000 && broke {
+						break
+					}
+				}
+				if mayBreak && !broke && seeds == 50_000 || mayStop && !stopped {
+					t.Errorf("%+v: it is said to rest on %v, but nothing went wrong", what.trouble, what.breaks)
+				}
+			}
+		})
+	}
+}
+
+// The identities of a list are what --ids takes.
+func idsOf(all []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ","), "[]")
+}
+
+// all calls f with every order of the numbers below n that begins with 0, which are all rings of n nodes.
+func allRings(n int, f func(ids []int)) {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = i
+	}
+	var place func(at int)
+	place = func(at int) {
+		if at == n {
+			f(ids)
+			return
+		}
+		for with := at; with < n; with++ {
+			ids[at], ids[with] = ids[with], ids[at]
+			place(at + 1)
+			ids[at], ids[with] = ids[with], ids[at]
+		}
+	}
+	place(1)
+}
+
+// ringRun has nodes of a ring campaign at once, and returns what came of it once all is over.
+func ringRun(t testing.TB, row *nodes.Spec, n int, ids string, initiators ...nodes.ID) *byHand {
+	t.Helper()
+	c := nodes.Config{N: n}
+	if ids != "" {
+		c = c.With(idsOption.Name, ids)
+	}
+	h := clusterByHand(t, row, c, rng(uint64(n)))
+	h.campaign(initiators...)
+	h.rest()
+	if fault := h.fault(); fault != "" {
+		t.Errorf("%s, n=%d, ids %s, initiators %v: %s: %v", row.Name, n, ids, initiators, fault, h.believe)
+	}
+	return h
+}
+
+// A ring of one elects itself without a message, one of two by either node or both.
+func TestTheSmallestRings(t *testing.T) {
+	for _, row := range ringRows {
+		if h := ringRun(t, row, 1, "", 0); len(h.sent) > 0 || h.agreed() != 0 {
+			t.Errorf("%s: of one node, %d leads after %v", row.Name, h.agreed(), h.sent)
+		}
+		ringRun(t, row, 2, "", 0)
+		ringRun(t, row, 2, "", 1)
+		ringRun(t, row, 2, "", 0, 1)
+	}
+}
+
+// An election can follow another, and ends as that did.
+func TestRingsElectAgain(t *testing.T) {
+	for _, row := range ringRows {
+		for _, n := range []int{1, 2, 3, 5} {
+			h := ringRun(t, row, n, "", everyone(n)...)
+			first := fmt.Sprint(h.sent)
+			for id := range nodes.ID(n) {
+				clear(h.sent)
+				h.campaign(id)
+				if n > 1 && h.agreed() != nodes.None {
+					t.Errorf("%s, n=%d: node %d campaigns, and all go on to agree", row.Name, n, id)
+				}
+				h.rest()
+				if fault := h.fault(); fault != "" || n > 1 && len(h.sent) == 0 {
+					t.Errorf("%s, n=%d: an election by node %d after one of %s: %s, %v", row.Name, n, id, first,
+						fault, h.sent)
+				}
+			}
+		}
+	}
+}
+
+// Copies of one identity are refused, as are orders that are none.
+func TestRingsRefuseBadIdentities(t *testing.T) {
+	for ids, says := range map[string]string{
+		"1,0,1":    "nodes 0 and 2 both have the identity 1",
+		"0,1":      "2 identities for 3 nodes",
+		"up":       "1 identities for 3 nodes",
+		"0,1,x":    "is neither increasing, decreasing, random:SEED nor a list of whole numbers",
+		"random:x": `"x" is no seed`,
+	} {
+		err := changRobertsRow.Validate(nodes.Config{N: 3}.With(idsOption.Name, ids))
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("ids %s: %v", ids, err)
+		}
+	}
+}
+
+// What holds by hand holds on virtual time, of large rings too.
+func TestRingsElectOnVirtualTime(t *testing.T) {
+	for _, row := range ringRows {
+		t.Run(row.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, n := range []int{1, 2, 3, 16, 1000} {
+				for _, who := range []workload.Initiators{workload.AllInitiate, "random:1"} {
+					c := nodes.Config{N: n}
+					if n == 1000 && row.Option(idsOption.Name) != nil {
+						c = c.With(idsOption.Name, "decreasing") // the random orders take time to make
+					}
+					o := scenario{row: row, config: c, initiators: who, duration: time.Minute}.simulated(t)
+					want := o.leader()
+					if row.Leads.Wins == nodes.HighestWins {
+						want = nodes.ID(n - 1)
+						if n == 1000 {
+							want = 0
+						}
+					}
+					if o.leads(t, want); want == nodes.None || n == 1 && o.messages() > 0 {
+						t.Errorf("n=%d, %s campaigns: %d leads after %d messages", n, who, want, o.messages())
+					}
+				}
+			}
+		})
+	}
+}
