@@ -15,6 +15,12 @@ func (w *world) under(id nodes.ID, fence uint64) {
 	lastEvent(w.log(id)).Fence = fence
 }
 
+// visit has a node ask, enter under a fence number, and leave.
+func (w *world) visit(id nodes.ID, fence uint64) {
+	w.under(id, fence)
+	w.exit(id)
+}
+
 // refused has a node leave, and the resource refuse what it writes.
 func (w *world) refused(id nodes.ID) {
 	account := w.account
@@ -29,8 +35,7 @@ func leasing(f func(w *world)) func() *world {
 	return func() *world {
 		w := newWorld(2)
 		w.Fenced, w.CostKnown, w.Identities = true, false, nil
-		w.under(0, 1)
-		w.exit(0)
+		w.visit(0, 1)
 		w.mark(history.Measuring)
 		f(w)
 		w.end()
@@ -41,8 +46,7 @@ func leasing(f func(w *world)) func() *world {
 // late has node 0 stand still inside under 2, and node 1 enter meanwhile, and leave.
 func late(w *world) {
 	w.under(0, 2)
-	w.under(1, 3)
-	w.exit(1)
+	w.visit(1, 3)
 }
 
 func TestFencesDecide(t *testing.T) {
@@ -51,8 +55,8 @@ func TestFencesDecide(t *testing.T) {
 		run      func(w *world)
 		overlaps uint64
 	}{
-		{"one after the other", func(w *world) { w.under(1, 2); w.exit(1); w.under(0, 3); w.exit(0) }, 0},
-		{"the earlier is refused", func(w *world) { late(w); w.refused(0); w.under(0, 4); w.exit(0) }, 2},
+		{"one after the other", func(w *world) { w.visit(1, 2); w.visit(0, 3) }, 0},
+		{"the earlier is refused", func(w *world) { late(w); w.refused(0); w.visit(0, 4) }, 2},
 		{"the earlier is refused before the later writes", func(w *world) {
 			w.under(0, 2)
 			w.under(1, 3)
@@ -64,8 +68,7 @@ func TestFencesDecide(t *testing.T) {
 			w.exit(0)
 			e := lastEvent(w.log(0))
 			e.Kind, e.Value, w.account = history.Revoked, 2, 2
-			w.under(0, 4)
-			w.exit(0)
+			w.visit(0, 4)
 		}, 2},
 		{"one that comes late is refused", func(w *world) {
 			w.under(1, 3)
@@ -98,6 +101,8 @@ func TestFencesDecide(t *testing.T) {
 	}
 }
 
+const unfounded = "refused what node 0 wrote under the fence number 2, and nobody had"
+
 var fenceMutants = []mutant{
 	{"a write that should be refused", leasing(func(w *world) { late(w); w.exit(0) }),
 		"exclusion", Violated, Violated,
@@ -113,29 +118,19 @@ var fenceMutants = []mutant{
 		e.Kind = history.Revoked
 	}), "exclusion", Violated, Violated, "accepted what node 0 wrote"},
 	{"a write of one that comes late", leasing(func(w *world) {
-		w.under(1, 3)
-		w.exit(1)
-		w.under(0, 2)
-		w.exit(0)
+		w.visit(1, 3)
+		w.visit(0, 2)
 	}), "exclusion", Violated, Violated, "wrote under the fence number 2, after node 1 had entered under 3"},
 	{"a number that is handed out twice", leasing(func(w *world) {
-		w.under(1, 2)
-		w.exit(1)
-		w.under(0, 2)
-		w.exit(0)
+		w.visit(1, 2)
+		w.visit(0, 2)
 	}), "exclusion", Violated, Violated, "wrote under the fence number 2, after node 1 had entered under 2"},
-	{"an entry without a number", leasing(func(w *world) { late(w); w.refused(0); w.under(1, 0); w.exit(1) }),
+	{"an entry without a number", leasing(func(w *world) { late(w); w.refused(0); w.visit(1, 0) }),
 		"exclusion", Violated, Violated, "2 entries overlapped"},
-	{"a refusal without a reason", leasing(func(w *world) {
-		w.under(0, 2)
-		w.refused(0)
-		w.under(0, 3)
-		w.exit(0)
-	}), "agreement", Inconclusive, Inconclusive,
-		"refused what node 0 wrote under the fence number 2, and nobody had"},
+	{"a refusal without a reason", leasing(func(w *world) { w.under(0, 2); w.refused(0); w.visit(0, 3) }),
+		"agreement", Inconclusive, Inconclusive, unfounded},
 	{"a refusal at the end without a reason", leasing(func(w *world) { w.under(0, 2); w.refused(0) }),
-		"agreement", Inconclusive, Inconclusive,
-		"refused what node 0 wrote under the fence number 2, and nobody had"},
+		"agreement", Inconclusive, Inconclusive, unfounded},
 	{"several units, of which fences say nothing", leasing(func(w *world) {
 		w.Config.Units = 2
 		w.under(0, 2)

@@ -236,28 +236,6 @@ func (c *census[R]) minority(env *nodes.Env) bool {
 	return 2*up <= env.N()
 }
 
-// A tokenMark reports which token was at a node last: its epoch, and how often it had been sent in it.
-type tokenMark struct{ Epoch, Sent uint64 }
-
-func (m tokenMark) last() tokenMark { return m }
-
-func (m tokenMark) before(o tokenMark) bool {
-	return m.Epoch < o.Epoch || m.Epoch == o.Epoch && m.Sent < o.Sent
-}
-
-// lastHolder returns who had the latest token of those who have answered a census and are not suspected: who
-// has it, if any of them does.
-func lastHolder[R interface{ last() tokenMark }](c *census[R]) nodes.ID {
-	holder := nodes.None
-	for id := range c.answered.All() {
-		if !c.suspected.Has(id) &&
-			(holder == nodes.None || c.reports[holder].last().before(c.reports[id].last())) {
-			holder = id
-		}
-	}
-	return holder
-}
-
 // fence returns the fence number of the serial-th entry of an epoch, from 1 to mostSerial. Fence numbers rise
 // with the epoch, and within one with the serial. A thousand epochs of every node fit in.
 func fence(n int, epoch, serial uint64) uint64 { return epoch<<serialBits(n) | serial }

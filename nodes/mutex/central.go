@@ -43,13 +43,7 @@ var centralRow = nodes.Spec{
 			Sizes: []int{1}, Hold: 2 * nodes.Hop, Value: exactly(1 / (4 * nodes.Hop.Seconds()))},
 	}, utilisation("W/(W+2T)", 2)),
 	Faults: withoutTimeouts(
-		under(recovers, dossier+"crash of an idle client: L", "dead-idle"),
-		under(blocks, dossier+"crash of the coordinator: B; all ask it", "dead-coordinator"),
-		under(starves, dossier+"REQUEST lost: P, the requester", "lost-request"),
-		under(blocks, dossier+"GRANT lost: B; the coordinator waits for its release, and all others "+
-			"behind", "lost-reply"),
-		under(starves|blocks, dossier+"REQUEST lost: P, the requester; GRANT or RELEASE lost: B",
-			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		askingOne,
 		under(starves|blocks, dossier+"partition: P, those whose requests were lost; B, all, if a "+
 			"grant or a release was", "split-brain", "half-cut", "holder-in-majority"),
 		under(unhit, "its clients send each other nothing, and reach the coordinator", "one-way",
@@ -62,6 +56,17 @@ var centralRow = nodes.Spec{
 			"was down; B if these are all", "empty-coordinator"),
 	),
 }
+
+// askingOne are the cells of algorithms whose clients all ask one node.
+var askingOne = slices.Concat(
+	under(recovers, dossier+"crash of an idle client: L", "dead-idle"),
+	under(blocks, dossier+"crash of the coordinator: B; all ask it", "dead-coordinator"),
+	under(starves, dossier+"REQUEST lost: P, the requester", "lost-request"),
+	under(blocks, dossier+"GRANT lost: B; the coordinator waits for its release, and all others "+
+		"behind", "lost-reply"),
+	under(starves|blocks, dossier+"REQUEST lost: P, the requester; GRANT or RELEASE lost: B",
+		"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+)
 
 // The folklore algorithm: one node, the coordinator, grants the resource. (Textbooks: Coulouris et al.,
 // "Distributed Systems: Concepts and Design", section 15.2.)

@@ -35,13 +35,7 @@ var centralInsideRow = nodes.Spec{
 			Value: formula(func(n float64) float64 { return 3 * (n - 1) / n }), Within: nodes.Mean},
 	},
 	Faults: withoutTimeouts(
-		under(recovers, dossier+"crash of an idle client: L", "dead-idle"),
-		under(blocks, dossier+"crash of the coordinator: B; all ask it", "dead-coordinator"),
-		under(starves, dossier+"REQUEST lost: P, the requester", "lost-request"),
-		under(blocks, dossier+"GRANT lost: B; the coordinator waits for its release, and all others "+
-			"behind", "lost-reply"),
-		under(starves|blocks, dossier+"REQUEST lost: P, the requester; GRANT or RELEASE lost: B",
-			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		askingOne,
 		under(starves|blocks, dossier+"partition: P, those whose requests were lost, and the "+
 			"coordinator's side runs; B, all, if a grant or a release was", "split-brain", "half-cut",
 			"holder-in-minority", "holder-in-majority", "majority-ring"),

@@ -18,11 +18,11 @@ var centralQueuedRow = nodes.Spec{
 			"repeated, and a failure detector tells clients of a dead server and the server of dead clients.",
 	},
 	New: func(c nodes.Config) nodes.Machine {
-		return &queuedClient{server: nodes.ID(c.N), retry: c.Duration(retryOption)}
+		return &queuedClient{repeater: repeaterOf(c), server: nodes.ID(c.N)}
 	},
 	Servers: func(nodes.Config) int { return 1 },
 	NewServer: func(c nodes.Config, _ nodes.ID) nodes.Machine {
-		return &queuedServer{grantQueue: grantQueueOf(c.N), retry: c.Duration(retryOption)}
+		return &queuedServer{grantQueue: grantQueueOf(c.N), repeater: repeaterOf(c)}
 	},
 	Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
 	Messages: []nodes.Kind{{Zero: queuedRequest{}}, {Zero: queuedPlace{}}, {Zero: queuedGrant{}, Permit: true},
@@ -89,20 +89,44 @@ type (
 	queuedRelease struct{ Number uint64 }         // the sender uses no grant of a request up to Number
 )
 
-// queuedTick is the timer of both: it runs on, once it is set, while there is something to repeat, so that it
-// need not be set for each entry. What has not changed from one tick to the next is repeated.
-var queuedTick = nodes.Timer{Kind: 1}
+// A repeater has its node repeat what has not changed from one tick to the next. Its timer runs on, once it
+// is set, while there is something to repeat, so that it need not be set for each entry.
+type repeater struct {
+	retry   time.Duration
+	ticking bool
+	last    uint64 // the number of what there was to repeat at the last tick
+}
+
+func repeaterOf(c nodes.Config) repeater { return repeater{retry: c.Duration(retryOption)} }
+
+// tick has the timer run.
+func (r *repeater) tick(env *nodes.Env) {
+	if !r.ticking {
+		r.ticking = true
+		env.SetTimer(nodes.Timer{Kind: 1}, r.retry, r.retry+r.retry/4)
+	}
+}
+
+// again hears that the timer has run out, whether there is something to repeat and under which number. It
+// reports whether that was there at the last tick.
+func (r *repeater) again(env *nodes.Env, open bool, number uint64) bool {
+	if r.ticking = false; !open {
+		return false
+	}
+	same := r.last == number
+	r.last = number
+	r.tick(env)
+	return same
+}
 
 // A queuedClient asks the coordinator, until it is told that it waits.
 type queuedClient struct {
+	repeater
 	server    nodes.ID // the coordinator
-	retry     time.Duration
-	number    uint64 // of our latest request
+	number    uint64   // of our latest request
 	state     nodes.ClientState
 	place     uint32 // at which our request waits; 0: we were not told
 	suspected bool   // the coordinator
-	ticking   bool
-	waited    uint64 // our request at the last tick
 }
 
 // Recover uses no request or grant of an earlier incarnation any more.
@@ -145,23 +169,10 @@ func (c *queuedClient) unanswered() bool {
 	return c.state == nodes.Waiting && c.place == 0 && !c.suspected
 }
 
-// tick has the timer run.
-func (c *queuedClient) tick(env *nodes.Env) {
-	if !c.ticking {
-		c.ticking = true
-		env.SetTimer(queuedTick, c.retry, c.retry+c.retry/4)
-	}
-}
-
 func (c *queuedClient) Timeout(env *nodes.Env, _ nodes.Timer) {
-	if c.ticking = false; !c.unanswered() {
-		return
-	}
-	if c.waited == c.number {
+	if c.again(env, c.unanswered(), c.number) {
 		env.Resend(c.server, queuedRequest{c.number})
 	}
-	c.waited = c.number
-	c.tick(env)
 }
 
 func (c *queuedClient) Suspect(_ *nodes.Env, peer nodes.ID) {
@@ -200,10 +211,8 @@ func (c *queuedClient) WaitsFor() nodes.Set { return nodes.SetOf(c.server) }
 // A queuedServer is the coordinator.
 type queuedServer struct {
 	grantQueue
+	repeater
 	suspected nodes.Set
-	retry     time.Duration
-	ticking   bool
-	granted   uint64 // the serial of the grant at the last tick
 }
 
 func (s *queuedServer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -241,23 +250,11 @@ func (s *queuedServer) next(env *nodes.Env) {
 	}
 }
 
-func (s *queuedServer) tick(env *nodes.Env) {
-	if !s.ticking {
-		s.ticking = true
-		env.SetTimer(queuedTick, s.retry, s.retry+s.retry/4)
-	}
-}
-
 // Timeout repeats a grant that was not given back since the last tick.
 func (s *queuedServer) Timeout(env *nodes.Env, _ nodes.Timer) {
-	if s.ticking = false; !s.held() {
-		return
-	}
-	if s.granted == s.serial {
+	if s.again(env, s.held(), s.serial) {
 		env.Resend(s.holder.Client, queuedGrant{s.holder.Number, s.serial})
 	}
-	s.granted = s.serial
-	s.tick(env)
 }
 
 func (s *queuedServer) Suspect(env *nodes.Env, peer nodes.ID) {

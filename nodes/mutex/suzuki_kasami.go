@@ -148,20 +148,27 @@ func (s *suzukiKasami) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 // leave notes that our latest request is served, queues those who have asked and sends the token on.
 func (s *suzukiKasami) leave(env *nodes.Env) {
-	self, n := env.Self(), nodes.ID(env.N())
-	s.token.LN[self] = s.rn[self]
-	queued := nodes.SetOf(s.token.Queue...)
-	// From the next node on, cyclically: a scan that always begins at node 0 would favour low numbers.
-	for step := nodes.ID(1); step < n; step++ {
-		if id := (self + step) % n; s.rn[id] > s.token.LN[id] && queued.Add(id) {
-			s.token.Queue = append(s.token.Queue, id)
-		}
-	}
+	s.token.Queue = suzukiServed(env.Self(), s.rn, s.token.LN, s.token.Queue)
 	if len(s.token.Queue) > 0 {
 		first := s.token.Queue[0]
 		s.token.Queue = slices.Delete(s.token.Queue, 0, 1)
 		s.send(env, first)
 	}
+}
+
+// suzukiServed notes in LN that the latest request of a node is served, and returns the queue with all who
+// have asked and are not in it, at its end.
+func suzukiServed(self nodes.ID, rn, ln []uint64, queue []nodes.ID) []nodes.ID {
+	n := nodes.ID(len(rn))
+	ln[self] = rn[self]
+	queued := nodes.SetOf(queue...)
+	// From the next node on, cyclically: a scan that always begins at node 0 would favour low numbers.
+	for step := nodes.ID(1); step < n; step++ {
+		if id := (self + step) % n; rn[id] > ln[id] && queued.Add(id) {
+			queue = append(queue, id)
+		}
+	}
+	return queue
 }
 
 // send sends the token to a node.

@@ -18,7 +18,7 @@ var suzukiKasamiFTRow = nodes.Spec{
 			"a higher epoch and with a queue of all who wait; requests are sent again.",
 	},
 	New: func(c nodes.Config) nodes.Machine {
-		return &suzukiKasamiFT{census: newCensus[suzukiReport](c), rn: make([]uint64, c.N), gave: nodes.None,
+		return &suzukiKasamiFT{regeneration: newRegeneration[suzukiReport](c), rn: make([]uint64, c.N),
 			patience: c.Duration(lossTimeoutOption)}
 	},
 	Messages: append([]nodes.Kind{{Zero: suzukiRequest{}, Broadcast: true}, {Zero: skftToken{}, Token: true},
@@ -56,31 +56,20 @@ var suzukiKasamiFTRow = nodes.Spec{
 //
 // A node that waits sends its request again under the same number, less and less often. If it has waited
 // for the loss timeout, or the failure detector of who sent the token last suspects the one to whom, it
-// takes a census (see census). Everyone reports which token it had last, the number of its latest request,
-// and that of its latest request that was served. Whoever had the latest token, by epoch and how often it
-// was sent, is given the new epoch: if it has the token still, that goes on under it; otherwise it makes
-// one. In both cases LN and RN are what was reported, so that every node that has answered and waits is in
-// the queue as soon as the token goes on. Of a node that has not answered LN is 0: if its request is known
-// the token comes to it, even for nothing. Who is suspected is passed over, and queued again when it is
-// trusted.
-//
-// A node that has promised an epoch swallows tokens of lower ones, and does not use its own until it is given
-// the epoch or a later token comes. Safety is that of token-ring-regenerating: there is one token in an
-// epoch, given once, to one node, which takes it once; its copies were sent no more often than the last it
-// had; and with a perfect failure detector no node that is up heeds a lower epoch when one is complete
-// (census, 3), and who is inside has the latest token, so that it is the one that is given the epoch. Without
-// a perfect detector grants are fenced by the epoch and their number in it, and only a majority makes tokens.
+// takes a census, and has the token made again (see regeneration, also for why exclusion holds). Everyone
+// reports, besides, the number of its latest request, and that of its latest request that was served. LN
+// and RN of who makes the token, or puts it under the new epoch, are what was reported, so that every node
+// that has answered and waits is in the queue as soon as the token goes on. Of a node that has not answered
+// LN is 0: if its request is known the token comes to it, even for nothing. Who is suspected is passed over,
+// and queued again when it is trusted.
 //
 // The numbers of a node's requests begin with its incarnation, so that they rise though it forgets.
 type suzukiKasamiFT struct {
-	census   census[suzukiReport]
-	rn       []uint64  // RN, by node; ours numbers our own requests
-	served   uint64    // our latest request that was served
-	token    skftToken // as it was here last; LN and the queue only while it is here
-	here     bool
-	wants    bool          // our client waits or is inside
-	inside   bool          // our client is
-	gave     nodes.ID      // whom we sent the token or gave an epoch to, last
+	regeneration[suzukiReport]
+	rn       []uint64      // RN, by node; ours numbers our own requests
+	served   uint64        // our latest request that was served
+	ln       []uint64      // of the token, while it is here
+	queue    []nodes.ID    // the same
 	pause    time.Duration // before our request is sent again
 	waited   time.Duration // for the token, in pauses
 	patience time.Duration
@@ -88,9 +77,9 @@ type suzukiKasamiFT struct {
 
 type (
 	skftToken struct { // is the privilege
-		Epoch, Sent, Grants uint64     // in its epoch: how often it was sent, and granted
-		LN                  []uint64   // by node: its latest request that was served
-		Queue               []nodes.ID // who gets it next
+		Token regeneratedToken
+		LN    []uint64   // by node: its latest request that was served
+		Queue []nodes.ID // who gets it next
 	}
 	suzukiReport struct {
 		Token          tokenMark
@@ -111,8 +100,8 @@ var suzukiWait = nodes.Timer{Kind: 1}
 func (s *suzukiKasamiFT) Start(env *nodes.Env) {
 	s.census.start(env)
 	if env.Self() == 0 {
-		s.token = skftToken{Sent: 1, LN: make([]uint64, env.N())}
-		s.here = true
+		s.make(0)
+		s.ln = make([]uint64, env.N())
 	}
 }
 
@@ -145,9 +134,9 @@ func (s *suzukiKasamiFT) Release(env *nodes.Env) {
 }
 
 func (s *suzukiKasamiFT) Suspect(env *nodes.Env, peer nodes.ID) {
-	s.give(env, s.census.suspect(env, peer))
-	if peer == s.gave && !s.here {
-		s.search(env) // it died with the token, for all we know
+	s.complete(env, s.census.suspect(env, peer))
+	if s.diedWith(peer) {
+		s.search(env)
 	}
 }
 
@@ -183,41 +172,26 @@ func (s *suzukiKasamiFT) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 		s.rn[from] = max(s.rn[from], m.Number)
 		s.settle(env)
 	case skftToken:
-		s.take(env, m)
+		if s.take(env, m.Token) {
+			s.ln, s.queue = slices.Clone(m.LN), slices.Clone(m.Queue)
+			s.settle(env)
+		}
 	case censusAsk:
 		if s.census.answer(env, from, m, s.report(env)) {
 			s.waited = 0
 		}
 	case censusAnswer[suzukiReport]:
-		s.give(env, s.census.hear(env, from, m))
+		s.complete(env, s.census.hear(env, from, m))
 		s.settle(env) // if we have joined
 	case suzukiRenewal:
-		s.renew(env, m)
+		s.renewed(env, m)
 	default:
 		nodes.Unexpected(s, m)
 	}
 }
 
-// take takes a token, unless it is stale or a copy.
-func (s *suzukiKasamiFT) take(env *nodes.Env, m skftToken) {
-	if m.Epoch < s.census.epoch || !s.mark().before(tokenMark{m.Epoch, m.Sent}) {
-		return
-	}
-	s.census.raise(env, m.Epoch)
-	m.LN, m.Queue = slices.Clone(m.LN), slices.Clone(m.Queue)
-	s.token, s.here = m, true
-	s.settle(env)
-}
-
-func (s *suzukiKasamiFT) mark() tokenMark { return tokenMark{s.token.Epoch, s.token.Sent} }
-
 func (s *suzukiKasamiFT) report(env *nodes.Env) suzukiReport {
-	return suzukiReport{s.mark(), s.rn[env.Self()], s.served}
-}
-
-// usable reports whether a token is here under which somebody may enter.
-func (s *suzukiKasamiFT) usable() bool {
-	return s.here && s.token.Epoch == s.census.epoch && !s.census.joining
+	return suzukiReport{s.token.mark(), s.rn[env.Self()], s.served}
 }
 
 // settle lets our client in, or sends the token on, if it is here.
@@ -226,74 +200,53 @@ func (s *suzukiKasamiFT) settle(env *nodes.Env) {
 	case !s.usable() || s.inside:
 	case !s.wants:
 		s.leave(env)
-	case s.token.Grants == mostSerial(env.N()):
-		s.search(env) // the numbers of this epoch are used up
-	default:
-		s.inside = true
+	case s.enter(env):
 		env.StopTimer(suzukiWait)
-		s.token.Grants++
-		env.GrantFenced(fence(env.N(), s.token.Epoch, s.token.Grants))
+	default:
+		s.search(env) // for another epoch
 	}
 }
 
 // leave notes that our latest request is served, queues those who have asked and sends the token to the first
 // who is not suspected; if there is none, it stays.
 func (s *suzukiKasamiFT) leave(env *nodes.Env) {
-	self, n := env.Self(), nodes.ID(env.N())
-	s.token.LN[self] = s.rn[self]
-	queued := nodes.SetOf(s.token.Queue...)
-	for step := nodes.ID(1); step < n; step++ {
-		if id := (self + step) % n; s.rn[id] > s.token.LN[id] && queued.Add(id) {
-			s.token.Queue = append(s.token.Queue, id)
-		}
-	}
-	for len(s.token.Queue) > 0 {
-		first := s.token.Queue[0]
-		s.token.Queue = slices.Delete(s.token.Queue, 0, 1)
-		if first == self || s.census.suspected.Has(first) {
+	s.queue = suzukiServed(env.Self(), s.rn, s.ln, s.queue)
+	for len(s.queue) > 0 {
+		first := s.queue[0]
+		s.queue = slices.Delete(s.queue, 0, 1)
+		if first == env.Self() || s.census.suspected.Has(first) {
 			continue
 		}
-		s.here, s.gave = false, first
-		next := s.token
-		next.Sent++
-		env.Send(first, next)
-		s.token.LN, s.token.Queue = nil, nil
+		env.Send(first, skftToken{s.leaves(first), s.ln, s.queue})
+		s.ln, s.queue = nil, nil
 		return
 	}
 }
 
 // search takes a census, unless one is open.
-func (s *suzukiKasamiFT) search(env *nodes.Env) {
-	if !s.census.open {
-		s.give(env, s.census.begin(env, s.report(env)))
-	}
-}
+func (s *suzukiKasamiFT) search(env *nodes.Env) { s.complete(env, s.begin(env, s.report(env))) }
 
-// give gives our epoch to the one who had the token last, if our census is complete, with what was reported.
-func (s *suzukiKasamiFT) give(env *nodes.Env, complete bool) {
-	if !complete {
+// complete gives our epoch, with what was reported, to the one who had the token last, if our census is
+// complete.
+func (s *suzukiKasamiFT) complete(env *nodes.Env, is bool) {
+	if !is {
 		return
 	}
 	m := suzukiRenewal{Epoch: s.census.epoch, LN: make([]uint64, env.N()), RN: make([]uint64, env.N())}
 	for id := range s.census.answered.All() {
 		m.LN[id], m.RN[id] = s.census.reports[id].Served, s.census.reports[id].Number
 	}
-	s.gave = lastHolder(&s.census)
-	env.Send(s.gave, m)
+	s.give(env, m)
 }
 
-// renew puts the token under a new epoch, or makes one.
-func (s *suzukiKasamiFT) renew(env *nodes.Env, m suzukiRenewal) {
-	if m.Epoch != s.census.epoch || s.token.Epoch >= m.Epoch {
-		return // late, or a copy
+// renewed takes an epoch.
+func (s *suzukiKasamiFT) renewed(env *nodes.Env, m suzukiRenewal) {
+	if !s.renew(m.Epoch) {
+		return
 	}
 	for id, number := range m.RN {
 		s.rn[id] = max(s.rn[id], number)
 	}
-	s.token = skftToken{Epoch: m.Epoch, Sent: 1, LN: slices.Clone(m.LN)}
-	s.here = true
+	s.ln, s.queue = slices.Clone(m.LN), nil
 	s.settle(env)
 }
-
-// HasToken reports whether a token is here that is not known to be stale.
-func (s *suzukiKasamiFT) HasToken() bool { return s.usable() }

@@ -55,7 +55,7 @@ type (
 func (s *skftAlone) Timeout(env *nodes.Env, t nodes.Timer) {
 	if t == suzukiWait && s.waited > 0 {
 		s.census.raise(env, s.census.epoch+1)
-		s.renew(env, suzukiRenewal{Epoch: s.census.epoch, LN: make([]uint64, env.N())})
+		s.renewed(env, suzukiRenewal{Epoch: s.census.epoch, LN: make([]uint64, env.N())})
 		return
 	}
 	s.suzukiKasamiFT.Timeout(env, t)
@@ -74,7 +74,7 @@ func (s *skftHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if _, ok := m.(censusAnswer[suzukiReport]); ok && s.census.open && !s.census.joining &&
 		2*s.census.answered.Len() > env.N() {
 		s.census.open = false
-		s.give(env, true)
+		s.complete(env, true)
 	}
 }
 
@@ -89,16 +89,16 @@ func (s *skftFaithless) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 }
 
 func (s *skftStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if t, ok := m.(skftToken); ok && t.Epoch < s.census.epoch {
-		t.Epoch, t.Sent = s.census.epoch, max(t.Sent, s.token.Sent+1)
+	if t, ok := m.(skftToken); ok && t.Token.Epoch < s.census.epoch {
+		t.Token.Epoch, t.Token.Sent = s.census.epoch, max(t.Token.Sent, s.token.Sent+1)
 		m = t
 	}
 	s.suzukiKasamiFT.Receive(env, from, m)
 }
 
 func (s *skftCopied) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if t, ok := m.(skftToken); ok && !s.here && t.Epoch == s.token.Epoch {
-		s.token.Sent = t.Sent - 1
+	if t, ok := m.(skftToken); ok && !s.here && t.Token.Epoch == s.token.Epoch {
+		s.token.Sent = t.Token.Sent - 1
 	}
 	s.suzukiKasamiFT.Receive(env, from, m)
 }
@@ -112,7 +112,7 @@ func (s *skftTwice) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 func (s *skftUncounted) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if t, ok := m.(skftToken); ok {
-		t.Grants = 0
+		t.Token.Grants = 0
 		m = t
 	}
 	s.suzukiKasamiFT.Receive(env, from, m)

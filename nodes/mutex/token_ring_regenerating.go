@@ -17,8 +17,8 @@ var tokenRingRegeneratingRow = nodes.Spec{
 			"under a higher epoch; nodes that are suspected are skipped.",
 	},
 	New: func(c nodes.Config) nodes.Machine {
-		return &tokenRingRegenerating{census: newCensus[tokenMark](c), patience: c.Duration(lossTimeoutOption),
-			gave: nodes.None}
+		return &tokenRingRegenerating{regeneration: newRegeneration[tokenMark](c),
+			patience: c.Duration(lossTimeoutOption)}
 	},
 	Messages: append([]nodes.Kind{{Zero: regeneratedToken{}, Token: true}, {Zero: ringRenewal{}}},
 		censusKinds[tokenMark]()...),
@@ -51,44 +51,17 @@ var lossTimeoutOption = nodes.Option{Name: "loss-timeout", Default: "1s",
 //
 // The token has an epoch, which rises each time it is made, and counts its hops in it. A node passes it to
 // the next that is not suspected. A node that has not seen the token for the loss timeout, or whose failure
-// detector suspects the one to which it was passed, takes a census (see census). Everyone reports which token
-// it had last. Whoever had the latest one, by epoch and hops, is given the new epoch: if it has the token
-// still, as when it is inside for long, that goes on under it; otherwise it makes one and passes it on, so
-// that the round goes on from where it was. A node that has promised an epoch swallows tokens of lower ones,
-// and keeps its own, unused, until it is given the epoch or a later token comes.
-//
-// There is one token in an epoch: one node completes its census, and gives it once, to one node, which takes
-// it once, since its own token is of that epoch then. Its copies have no more hops than the last it had.
-//
-// With a perfect failure detector there is one token that can be used. When an epoch is complete no node that
-// is up heeds lower ones any more (census, 3). So a token of a lower epoch, here or on its way, is of no use
-// to anybody. Nor is anybody inside by one but the node that is given the epoch. For who is inside has the
-// token, and only its latest holder, of the highest epoch, can be inside: all others had passed it on. That
-// node was up, so it has answered, and with a later token than all others; it passes the new one on when it
-// leaves.
-//
-// Without a perfect detector a node that stands still inside comes back to a ring that has another token:
-// two are inside. Each grant is fenced: epoch, then the number of the grant in it. So the resource refuses
-// what is written under the old one as soon as the new one has let anybody in, whatever was suspected. And
-// since it takes a majority to make a token, only one side of a partition gets one.
+// detector suspects the one to which it was passed, takes a census, and has it made again (see regeneration,
+// also for why exclusion holds). Who makes it passes it on, so that the round goes on from where it was.
 type tokenRingRegenerating struct {
-	census   census[tokenMark]
-	token    regeneratedToken // as it was here last
-	here     bool
-	wants    bool     // our client waits or is inside
-	inside   bool     // our client is
-	gave     nodes.ID // whom we passed the token or gave an epoch to, last
-	silent   int      // how often half of the loss timeout is over since the token was here
-	watching bool     // the timer of that runs
+	regeneration[tokenMark]
+	silent   int  // how often half of the loss timeout is over since the token was here
+	watching bool // the timer of that runs
 	patience time.Duration
 }
 
-type (
-	// regeneratedToken is the privilege, in its epoch the Hops-th time and after so many Grants.
-	regeneratedToken struct{ Epoch, Hops, Grants uint64 }
-	// ringRenewal gives its receiver an epoch, for its token or a new one.
-	ringRenewal struct{ Epoch uint64 }
-)
+// ringRenewal gives its receiver an epoch, for its token or a new one.
+type ringRenewal struct{ Epoch uint64 }
 
 // ringWatch is the timer for half of the loss timeout.
 var ringWatch = nodes.Timer{Kind: 1}
@@ -98,8 +71,7 @@ func (r *tokenRingRegenerating) Start(env *nodes.Env) {
 	r.census.start(env)
 	r.watch(env)
 	if env.Self() == 0 {
-		r.token.Hops = 1
-		r.here = true
+		r.make(0)
 		r.settle(env)
 	}
 }
@@ -121,9 +93,9 @@ func (r *tokenRingRegenerating) Release(env *nodes.Env) {
 }
 
 func (r *tokenRingRegenerating) Suspect(env *nodes.Env, peer nodes.ID) {
-	r.give(env, r.census.suspect(env, peer))
-	if peer == r.gave && !r.here {
-		r.search(env) // it died with the token, for all we know
+	r.complete(env, r.census.suspect(env, peer))
+	if r.diedWith(peer) {
+		r.search(env)
 	}
 }
 
@@ -150,37 +122,22 @@ func (r *tokenRingRegenerating) Timeout(env *nodes.Env, t nodes.Timer) {
 func (r *tokenRingRegenerating) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case regeneratedToken:
-		r.take(env, m)
+		if r.take(env, m) {
+			r.silent = 0
+			r.settle(env)
+		}
 	case censusAsk:
-		if r.census.answer(env, from, m, r.mark()) {
+		if r.census.answer(env, from, m, r.token.mark()) {
 			r.silent = 0
 		}
 	case censusAnswer[tokenMark]:
-		r.give(env, r.census.hear(env, from, m))
+		r.complete(env, r.census.hear(env, from, m))
 		r.settle(env) // if we have joined
 	case ringRenewal:
-		r.renew(env, m.Epoch)
+		r.renewed(env, m.Epoch)
 	default:
 		nodes.Unexpected(r, m)
 	}
-}
-
-// take takes a token, unless it is stale or a copy.
-func (r *tokenRingRegenerating) take(env *nodes.Env, m regeneratedToken) {
-	if m.Epoch < r.census.epoch || !r.mark().before(tokenMark{m.Epoch, m.Hops}) {
-		return
-	}
-	r.census.raise(env, m.Epoch)
-	r.token, r.here = m, true
-	r.silent = 0
-	r.settle(env)
-}
-
-func (r *tokenRingRegenerating) mark() tokenMark { return tokenMark{r.token.Epoch, r.token.Hops} }
-
-// usable reports whether a token is here under which somebody may enter.
-func (r *tokenRingRegenerating) usable() bool {
-	return r.here && r.token.Epoch == r.census.epoch && !r.census.joining
 }
 
 // settle lets our client in, or passes the token on, if it is here.
@@ -189,12 +146,8 @@ func (r *tokenRingRegenerating) settle(env *nodes.Env) {
 	case !r.usable() || r.inside:
 	case !r.wants:
 		r.pass(env)
-	case r.token.Grants == mostSerial(env.N()):
-		r.search(env) // the numbers of this epoch are used up
-	default:
-		r.inside = true
-		r.token.Grants++
-		env.GrantFenced(fence(env.N(), r.token.Epoch, r.token.Grants))
+	case !r.enter(env):
+		r.search(env) // for another epoch
 	}
 }
 
@@ -205,11 +158,9 @@ func (r *tokenRingRegenerating) pass(env *nodes.Env) {
 	for r.census.suspected.Has(next) && next != env.Self() {
 		next = (next + 1) % n
 	}
-	if next == env.Self() {
-		return
+	if next != env.Self() {
+		env.Send(next, r.leaves(next))
 	}
-	r.here, r.gave = false, next
-	env.Send(next, regeneratedToken{r.token.Epoch, r.token.Hops + 1, r.token.Grants})
 }
 
 // watch has the timer run, unless so many are suspected that no census can be complete.
@@ -222,35 +173,28 @@ func (r *tokenRingRegenerating) watch(env *nodes.Env) {
 
 // search takes a census, unless one is open.
 func (r *tokenRingRegenerating) search(env *nodes.Env) {
-	if r.census.open {
-		return
+	if !r.census.open {
+		r.silent = 0
 	}
-	r.silent = 0
-	r.give(env, r.census.begin(env, r.mark()))
+	r.complete(env, r.begin(env, r.token.mark()))
 }
 
-// give gives our epoch to the one who had the token last, if our census is complete.
-func (r *tokenRingRegenerating) give(env *nodes.Env, complete bool) {
-	if !complete {
-		return
+// complete gives our epoch to the one who had the token last, if our census is complete.
+func (r *tokenRingRegenerating) complete(env *nodes.Env, is bool) {
+	if is {
+		r.give(env, ringRenewal{r.census.epoch})
 	}
-	r.gave = lastHolder(&r.census)
-	env.Send(r.gave, ringRenewal{r.census.epoch})
 }
 
-// renew puts the token under a new epoch, or makes one.
-func (r *tokenRingRegenerating) renew(env *nodes.Env, epoch uint64) {
-	if epoch != r.census.epoch || r.token.Epoch >= epoch {
-		return // late, or a copy
-	}
+// renewed takes an epoch.
+func (r *tokenRingRegenerating) renewed(env *nodes.Env, epoch uint64) {
 	was := r.here
-	r.token, r.here = regeneratedToken{Epoch: epoch, Hops: 1}, true
+	if !r.renew(epoch) {
+		return
+	}
 	r.silent = 0
 	if !was && r.usable() {
 		r.pass(env) // it went on from here
 	}
 	r.settle(env)
 }
-
-// HasToken reports whether a token is here that is not known to be stale.
-func (r *tokenRingRegenerating) HasToken() bool { return r.usable() }

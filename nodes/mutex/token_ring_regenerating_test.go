@@ -63,7 +63,7 @@ type (
 func (r *regeneratingAlone) Timeout(env *nodes.Env, t nodes.Timer) {
 	if r.silent > 0 && t == ringWatch && !r.usable() && r.wants && !r.inside {
 		r.census.raise(env, r.census.epoch+1)
-		r.token, r.here = regeneratedToken{Epoch: r.census.epoch, Hops: 1}, true
+		r.make(r.census.epoch)
 		r.settle(env)
 	}
 	r.tokenRingRegenerating.Timeout(env, t)
@@ -82,14 +82,14 @@ func (r *regeneratingHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Messa
 	if _, ok := m.(censusAnswer[tokenMark]); ok && r.census.open && !r.census.joining &&
 		2*r.census.answered.Len() > env.N() {
 		r.census.open = false
-		r.give(env, true)
+		r.complete(env, true)
 	}
 }
 
 func (r *regeneratingFaithless) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if a, ok := m.(censusAsk); ok {
 		before := r.census
-		r.census.answer(env, from, a, r.mark())
+		r.census.answer(env, from, a, r.token.mark())
 		r.census = before
 		return
 	}
@@ -98,7 +98,7 @@ func (r *regeneratingFaithless) Receive(env *nodes.Env, from nodes.ID, m nodes.M
 
 func (r *regeneratingStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if t, ok := m.(regeneratedToken); ok && t.Epoch < r.census.epoch {
-		t.Epoch, t.Hops = r.census.epoch, max(t.Hops, r.token.Hops+1)
+		t.Epoch, t.Sent = r.census.epoch, max(t.Sent, r.token.Sent+1)
 		m = t
 	}
 	r.tokenRingRegenerating.Receive(env, from, m)
@@ -106,7 +106,7 @@ func (r *regeneratingStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Messa
 
 func (r *regeneratingCopied) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if t, ok := m.(regeneratedToken); ok && !r.here && t.Epoch == r.token.Epoch {
-		r.token.Hops = t.Hops - 1
+		r.token.Sent = t.Sent - 1
 	}
 	r.tokenRingRegenerating.Receive(env, from, m)
 }
@@ -149,7 +149,7 @@ func (r *regeneratingMinor) Suspect(env *nodes.Env, peer nodes.ID) {
 	r.tokenRingRegenerating.Suspect(env, peer)
 	if missing := r.census.missing(env); r.census.open && !r.census.joining && missing.Empty() {
 		r.census.open = false
-		r.give(env, true)
+		r.complete(env, true)
 	}
 }
 
