@@ -5,6 +5,7 @@ import (
 
 	"turnstile/bench/measure"
 	"turnstile/chaos"
+	"turnstile/nodes"
 	"turnstile/results"
 )
 
@@ -17,12 +18,24 @@ func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
 	t.Faults, t.Timeline = f.Rows(faultIn(r.faults(t.Number))), f.Timeline()
 	for i := range t.Faults {
 		row := &t.Faults[i]
+		row.SilenceTextbookS = silence(&r.Record.Options, r.Spec)
 		row.Run, row.Trial, row.Lost = r.Folder.Name(), t.Number, t.Row.Lost
 	}
 	for i := range t.Timeline {
 		t.Timeline[i].Run, t.Timeline[i].Trial = r.Folder.Name(), t.Number
 	}
 	t.Faults, t.Timeline = results.AsStored(t.Faults), results.AsStored(t.Timeline)
+}
+
+// silence returns after how many seconds without entries a textbook takes what lets in for lost. It is
+// unknown unless a bounded latency is injected and entries are bounded too.
+func silence(o *Options, spec *nodes.Spec) results.Figure {
+	_, latency, known := o.Latency.Bounds()
+	_, hold, over := o.Workload.Hold.Bounds()
+	if spec.Silence.Of == nil || !known || !over || latency == 0 || !o.Regions.None() {
+		return results.Figure{}
+	}
+	return results.Number(spec.Silence.Of(o.Config, latency, hold).Seconds())
 }
 
 // faultIn says what the fault of a number was, without its times, which faults.csv has beside it.

@@ -79,7 +79,7 @@ func judgementOf(h history.Header, load workload.Load, s check.Setting) judgemen
 	sections := check.Sections(h, s)
 	j := judgement{Fold: sections, measures: measure.New(sections, load), checks: check.New(sections, s)}
 	if len(s.Faults) > 0 {
-		j.faults = measure.NewFaults(sections)
+		j.faults = measure.NewFaults(sections, s.Epoch)
 	}
 	return j
 }

@@ -155,8 +155,9 @@ func runsOfAllColumns(t *testing.T) []Options {
 			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "ricart-agrawala-ft", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
-		{Algorithm: "token-ring-regenerating", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
-			Workload: workload.Workload{Load: workload.Saturated}},
+		{Algorithm: "token-ring-regenerating", Config: nodes.Config{N: 4}, Latency: ms, Duration: time.Second,
+			Workload: workload.Workload{Load: workload.Saturated},
+			Faults:   []chaos.Fault{{Kill: chaos.Target{Word: "holder"}, At: 300 * time.Millisecond}}},
 		{Algorithm: "central-failover", Config: nodes.Config{N: 4, Elect: "bully"}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
 	}

@@ -52,6 +52,10 @@ type Spec struct {
 	Fenced bool
 	// Follows says that it may have an elector beside it (Config.Elect), whose leader it follows.
 	Follows bool
+	// Epochs are what its fence numbers begin with, if it goes on under a higher one when what lets in was lost.
+	Epochs Epochs
+	// Silence is when a textbook takes what lets in for lost.
+	Silence Silence
 	// Effective is what its safety rests on, instead of Safe, where the resource demands numbers: it promises
 	// that nothing stale is accepted then, rather than that no two are inside.
 	Effective Assumption
@@ -71,6 +75,19 @@ type Spec struct {
 	// BrokenBy is what has to be broken for it to show: the exploration allows one fault that breaks it. 0: it
 	// shows without faults.
 	BrokenBy Assumption
+}
+
+// Epochs tell of a fence number in which epoch it was handed out. The zero value says that there are none.
+type Epochs struct {
+	One string // what there is one of in each: token, view
+	Of  func(c Config, fence uint64) uint64
+}
+
+// A Silence is after what time without entries a textbook takes what lets in for lost. The zero value says
+// that none does.
+type Silence struct {
+	Formula string // T is what a message takes at most
+	Of      func(c Config, latency, hold time.Duration) time.Duration
 }
 
 // A Kind is one kind of message.

@@ -43,6 +43,12 @@ type FaultRow struct {
 	OverlapAfterUS  Figure `csv:"overlap_after_us"`
 	Unfinished      Figure `csv:"unfinished"`      // open at the heal, and never over
 	Lost            Figure `csv:"lost_unintended"` // in the whole run
+
+	EpochBefore      Figure `csv:"epoch_before"`       // the highest in which anybody has entered
+	EpochAfter       Figure `csv:"epoch_after"`        // the same, until the next fault began
+	EpochsNew        Figure `csv:"epochs_new"`         // how many went by in between
+	SilenceS         Figure `csv:"silence_s"`          // the longest time without an entry in between
+	SilenceTextbookS Figure `csv:"silence_textbook_s"` // after which a textbook takes what lets in for lost
 }
 
 // An IntervalRow is what timeline.csv says of one of the equal intervals of a trial with faults.

@@ -128,9 +128,11 @@ type Setting struct {
 	Leads          *nodes.Leadership
 	Overlap, Lapse time.Duration
 	Slack          time.Duration
-	Fenced         bool    // the resource demands fence numbers, and refuses what comes late
-	Promise        Promise // of the order in which it serves
-	Open           bool    // the schedule of requests was fixed before the run
+	Fenced         bool // the resource demands fence numbers, and refuses what comes late
+	// Epoch tells in which epoch a fence number was handed out; nil: the algorithm has none.
+	Epoch   func(fence uint64) uint64
+	Promise Promise // of the order in which it serves
+	Open    bool    // the schedule of requests was fixed before the run
 	// Capacity tells how many units the resource of an instance has; nil: as many as Config says.
 	Capacity func(instance uint16) int
 	Faults   []Fault // that were asked for, in the order of their numbers
@@ -156,6 +158,9 @@ func SettingOf(stack *nodes.Stack) Setting {
 			s.Overlap = row.Leads.Overlap(c)
 		}
 		s.Lapse = row.Leads.LapseOf(c)
+	}
+	if of := row.Epochs.Of; of != nil {
+		s.Epoch = func(fence uint64) uint64 { return of(c, fence) }
 	}
 	return s
 }

@@ -17,7 +17,11 @@ func (f *FaultFold) row(x *fault, what string) results.FaultRow {
 		MessagesBefore: before.messages, MessagesDuring: during.messages, MessagesAfter: after.messages,
 		DroppedBefore: before.dropped, DroppedDuring: during.dropped, DroppedAfter: after.dropped,
 		OverlapDuringUS: during.overlapUS, OverlapAfterUS: after.overlapUS,
-		NextEntryS: f.until(x.from, x.next),
+		NextEntryS: f.until(x.from, x.next), SilenceS: seconds(x.silence),
+	}
+	if f.epoch != nil {
+		row.EpochBefore, row.EpochAfter = results.Count(x.old), results.Count(x.new)
+		row.EpochsNew = results.Count(x.epochs)
 	}
 	if f.since != nil {
 		row.FromS = seconds(x.from - f.line.from)

@@ -22,7 +22,9 @@ type FaultFold struct {
 	mute     []*fault // since whose heal nobody has entered
 	waiting  bool     // a request was never served
 	edges    []*counters
-	edgesAt  int64 // the moment whose counters these are
+	edgesAt  int64                     // the moment whose counters these are
+	epoch    func(fence uint64) uint64 // in which a fence number was handed out; nil: the algorithm has none
+	latest   uint64                    // the highest epoch in which anybody has entered
 	line     timeline
 	last     int64 // the latest entry, heal or mark of the window's end
 }
@@ -37,13 +39,16 @@ type fault struct {
 	next, nextHealed      int64 // when somebody entered next; none
 	recovery              recovery
 	unfinished            uint64
+	old, new, epochs      uint64 // the latest epoch before, and until the next fault; how many were new
+	heard, silence        int64  // the latest entry, or the beginning; the longest time without one
 }
 
 const none = math.MinInt64
 
-// NewFaults returns a fold of the history that s folds.
-func NewFaults(s *section.Fold) *FaultFold {
-	f := &FaultFold{sections: s}
+// NewFaults returns a fold of the history that s folds. epoch tells in which epoch a fence number was handed
+// out; nil: the algorithm has none.
+func NewFaults(s *section.Fold, epoch func(fence uint64) uint64) *FaultFold {
+	f := &FaultFold{sections: s, epoch: epoch}
 	s.Observe(f)
 	return f
 }
@@ -60,6 +65,8 @@ func (f *FaultFold) Entered(s *section.Section) {
 		}
 	}
 	f.wait(s.Due, at, true)
+	f.speak(at)
+	f.under(s.Fence)
 	f.silent = slices.DeleteFunc(f.silent, func(x *fault) bool {
 		if s.Node == x.victim && at <= x.from { // which hit it as it entered
 			return false
@@ -77,6 +84,26 @@ func (f *FaultFold) Entered(s *section.Section) {
 	if f.since != nil {
 		f.line.enter(at)
 		f.last = at
+	}
+}
+
+// speak takes an entry, or the end of the time after the latest fault.
+func (f *FaultFold) speak(at int64) {
+	if last := len(f.faults) - 1; last >= 0 {
+		x := f.faults[last]
+		x.silence, x.heard = max(x.silence, at-x.heard), max(x.heard, at)
+	}
+}
+
+// under takes an entry under a fence number. If its epoch is new, it is so since the latest fault.
+func (f *FaultFold) under(fence uint64) {
+	if f.epoch == nil || f.epoch(fence) <= f.latest {
+		return
+	}
+	f.latest = f.epoch(fence)
+	if last := len(f.faults) - 1; last >= 0 {
+		f.faults[last].new = f.latest
+		f.faults[last].epochs++
 	}
 }
 
@@ -137,9 +164,11 @@ func (f *FaultFold) edge(at int64, of ...*counters) {
 func (f *FaultFold) measuring() bool { return f.since != nil && f.sections.Window.To == math.MaxInt64 }
 
 func (f *FaultFold) begin(e *history.Event) {
-	x := &fault{number: e.Count, from: e.At, victim: nodes.ID(e.Entry) - 1, next: none, nextHealed: none}
+	x := &fault{number: e.Count, from: e.At, victim: nodes.ID(e.Entry) - 1, next: none, nextHealed: none,
+		old: f.latest, new: f.latest, heard: e.At}
 	f.edge(e.At)
 	f.endAfter(e.At)
+	f.speak(e.At)
 	if f.measuring() {
 		before := *f.since
 		before.waits, before.To = f.since.waits.clone(), e.At
@@ -226,6 +255,7 @@ func (f *FaultFold) mark(e *history.Event) {
 func (f *FaultFold) endWindow() {
 	at := f.sections.Window.To
 	f.last = max(f.last, at)
+	f.speak(at)
 	f.endAfter(at)
 	for _, p := range slices.Clone(f.phases.open) {
 		f.end(p, at)

@@ -140,7 +140,7 @@ func faultsOf(h *history.History) *FaultFold {
 	}
 	h.Events = events
 	s := section.New(h.Header().StampError, nil)
-	f := NewFaults(s)
+	f := NewFaults(s, nil)
 	h.Run(s)
 	return f
 }
@@ -305,7 +305,7 @@ func TestMessagesNobodyCounted(t *testing.T) {
 		before, during, after string
 	}{{-1, "200", "200", "600"}, {began, "", "", "600"}, {stopped, "200", "200", ""}} {
 		s := section.New(0, nil)
-		f := NewFaults(s)
+		f := NewFaults(s, nil)
 		for _, e := range oneFault().mark(stalled/1000, history.Stalled).history().Events {
 			s.Add(e)
 			if e.At != test.missing {
@@ -324,7 +324,7 @@ func TestMessagesNobodyCounted(t *testing.T) {
 
 // Counters that fall say nothing.
 func TestMessagesWrongCounts(t *testing.T) {
-	f := NewFaults(section.New(0, nil))
+	f := NewFaults(section.New(0, nil), nil)
 	for _, last := range []counters{{true, 4, 9}, {true, 6, 0}} {
 		p := phase{Window: section.Window{From: 0, To: 5}, first: counters{true, 5, 1}, last: last}
 		x := &fault{during: &p}

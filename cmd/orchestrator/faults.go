@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -42,8 +43,10 @@ func (p *report) faults(s *bench.Summary) {
 	if more := len(s.Rows) - drawnTrials; more > 0 {
 		p.printf("%s has %s\n\n", results.TimelineFile, english.Count(more, "more trial", "more trials"))
 	}
-	p.faultTable(s.Faults, len(s.Rows))
+	rows := byFault(s.Faults)
+	p.faultTable(rows, len(s.Rows))
 	p.printf("\n")
+	p.epochs(s, rows)
 }
 
 // timeline draws a trial, given its place in s.Rows.
@@ -80,33 +83,41 @@ func (p *report) timeline(s *bench.Summary, i int) {
 
 const faultFormat = "%-23s %8s %8s %8s %9s %9s %9s\n"
 
-// faultTable lists what each fault did, in medians over the trials.
-func (p *report) faultTable(faults []results.FaultRow, trials int) {
-	var numbers []int
-	byNumber := map[int][]results.FaultRow{}
-	for _, f := range faults {
-		if byNumber[f.Number] == nil {
-			numbers = append(numbers, f.Number)
+// byFault returns the rows of each fault, in the order of their numbers.
+func byFault(faults []results.FaultRow) (rows [][]results.FaultRow) {
+	sorted := slices.Clone(faults)
+	slices.SortStableFunc(sorted, func(a, b results.FaultRow) int { return cmp.Compare(a.Number, b.Number) })
+	for i, f := range sorted {
+		if i == 0 || f.Number != sorted[i-1].Number {
+			rows = append(rows, nil)
 		}
-		byNumber[f.Number] = append(byNumber[f.Number], f)
+		rows[len(rows)-1] = append(rows[len(rows)-1], f)
 	}
-	slices.Sort(numbers)
+	return rows
+}
+
+// overTrials returns a figure of a fault over the trials.
+func overTrials(rows []results.FaultRow, of func(*results.FaultRow) results.Figure) spread {
+	figures := make([]results.Figure, len(rows))
+	for i := range rows {
+		figures[i] = of(&rows[i])
+	}
+	return spreadOf(figures)
+}
+
+// faultTable lists what each fault did, in medians over the trials.
+func (p *report) faultTable(faults [][]results.FaultRow, trials int) {
 	about := ""
 	if trials > 1 {
 		about = fmt.Sprintf("medians of %d trials", trials)
 	}
 	p.printf("%-23s %26s %19s %9s\n", about, "entries per second", "next entry after", "old rate")
 	p.printf(faultFormat, "fault", "before", "during", "after", "its start", "its heal", "after it")
-	for _, number := range numbers[:min(listedFaults, len(numbers))] {
-		rows := byNumber[number]
+	for _, rows := range faults[:min(listedFaults, len(faults))] {
 		median := func(of func(*results.FaultRow) results.Figure) results.Figure {
-			figures := make([]results.Figure, len(rows))
-			for i := range rows {
-				figures[i] = of(&rows[i])
-			}
-			return spreadOf(figures).median
+			return overTrials(rows, of).median
 		}
-		name := fmt.Sprintf("%d %s", number, rows[0].Fault)
+		name := fmt.Sprintf("%d %s", rows[0].Number, rows[0].Fault)
 		if utf8.RuneCountInString(name) > 23 {
 			p.printf("%s\n", name)
 			name = ""
@@ -119,7 +130,7 @@ func (p *report) faultTable(faults []results.FaultRow, trials int) {
 			seconds(median(func(r *results.FaultRow) results.Figure { return r.HealedNextEntryS })),
 			seconds(median(func(r *results.FaultRow) results.Figure { return r.OldRateS })))
 	}
-	if more := len(numbers) - listedFaults; more > 0 {
+	if more := len(faults) - listedFaults; more > 0 {
 		p.printf("%s has %s\n", results.FaultsFile, english.Count(more, "more fault", "more faults"))
 	}
 }

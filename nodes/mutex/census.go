@@ -240,6 +240,12 @@ func (c *census[R]) minority(env *nodes.Env) bool {
 // with the epoch, and within one with the serial. A thousand epochs of every node fit in.
 func fence(n int, epoch, serial uint64) uint64 { return epoch<<serialBits(n) | serial }
 
+// epochsOf are the epochs of fence numbers, in each of which there is one of what is named.
+func epochsOf(one string) nodes.Epochs {
+	return nodes.Epochs{One: one,
+		Of: func(c nodes.Config, fence uint64) uint64 { return fence >> serialBits(c.N) }}
+}
+
 // mostSerial is how many entries an epoch may have: then it takes another one.
 func mostSerial(n int) uint64 { return 1<<serialBits(n) - 1 }
 

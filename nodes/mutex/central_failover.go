@@ -29,6 +29,7 @@ var centralFailoverRow = nodes.Spec{
 	Detects: "heartbeat",
 	Fenced:  true,
 	Follows: true,
+	Epochs:  epochsOf("coordinator"),
 	Safe:    nodes.PerfectDetector,
 	// A client that forgets asks the others what it has promised: not so if most forget at once.
 	Live:       nodes.Majority | nodes.NoAmnesia,

@@ -32,6 +32,7 @@ var ricartViewRow = nodes.Spec{
 	Safe:    nodes.PerfectDetector,
 	Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
 	Fenced:  true,                             // and effective exclusion rests on nothing
+	Epochs:  epochsOf("view"),
 	Faults: withCensus(under(recovers, dossierFT+"F4: what is lost is sent again", "lost-request",
 		"lost-reply")),
 	Cost: func(c nodes.Config) nodes.Cost {

@@ -26,6 +26,7 @@ var suzukiKasamiFTRow = nodes.Spec{
 	Options: []nodes.Option{lossTimeoutOption, retryOption},
 	Detects: "heartbeat:period=50ms,timeout=250ms",
 	Fenced:  true,
+	Epochs:  epochsOf("token"),
 	Safe:    nodes.PerfectDetector,
 	Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
 	Cost: func(c nodes.Config) nodes.Cost {

@@ -25,9 +25,15 @@ var tokenRingRegeneratingRow = nodes.Spec{
 	Options: []nodes.Option{lossTimeoutOption, retryOption},
 	Detects: "heartbeat:period=50ms,timeout=250ms",
 	Fenced:  true,
-	Safe:    nodes.PerfectDetector,
-	Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
-	Cost:    tokenRingRow.Cost,
+	Epochs:  epochsOf("token"),
+	// The token comes round in N(T+hold); a textbook waits twice as long.
+	Silence: nodes.Silence{Formula: "2N(T+hold)",
+		Of: func(c nodes.Config, latency, hold time.Duration) time.Duration {
+			return 2 * time.Duration(c.N) * (latency + hold)
+		}},
+	Safe: nodes.PerfectDetector,
+	Live: nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
+	Cost: tokenRingRow.Cost,
 	// No Bypass: who is suspected is skipped, even wrongly.
 	// A loss is suspected after the loss timeout, by a clock that is read twice in it.
 	Grace: func(c nodes.Config) time.Duration {
