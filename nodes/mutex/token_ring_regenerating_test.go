@@ -3,13 +3,9 @@ package mutex
 import (
 	"slices"
 	"testing"
-	"time"
 
-	"turnstile/chaos"
 	"turnstile/nodes"
-	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
-	"turnstile/nodes/workload"
 )
 
 // impatientRing takes tokens for lost that are slow.
@@ -216,41 +212,4 @@ func regeneratingOf(m nodes.Machine) *tokenRingRegenerating {
 		return &m.tokenRingRegenerating
 	}
 	return m.(*tokenRingRegenerating)
-}
-
-// Where a minority is cut off it makes no token, and the majority does if it has none.
-func TestMinorityMakesNoToken(t *testing.T) {
-	for rule, wrap := range map[string]func(tokenRingRegenerating) nodes.Machine{
-		"":                         func(r tokenRingRegenerating) nodes.Machine { return &r },
-		"a minority makes a token": func(r tokenRingRegenerating) nodes.Machine { return &regeneratingMinor{r} },
-	} {
-		row := rebuilt(&tokenRingRegeneratingRow, wrap)
-		minor, major := 0, 0
-		for seed := range uint64(20) {
-			o := sim.Options{Spec: &row, Config: nodes.Config{N: 5}, Seed: seed, Duration: 3 * time.Second,
-				Beside:   besides(&row, 5, row.Detects),
-				Workload: workload.Workload{Load: workload.Closed, Think: exponential("5ms"), Hold: exponential("1ms")}}
-			cut, err := chaos.ParseCut("0-1/2-4")
-			if err != nil {
-				t.Fatal(err)
-			}
-			over(&o, millisecond(), chaos.Fault{Cut: cut, At: time.Second, For: time.Second})
-			h := &history.History{}
-			if _, err := sim.Run(o, h); err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range h.Events {
-				if during := e.At > 1e9 && e.At < 2e9; e.Kind == history.Entered && during && e.Fence>>serialBits(5) > 0 {
-					if e.Node < 2 {
-						minor++
-					} else {
-						major++
-					}
-				}
-			}
-		}
-		if (minor == 0) != (rule == "") || major == 0 {
-			t.Errorf("%q: %d entries of the minority under new epochs, %d of the majority", rule, minor, major)
-		}
-	}
 }

@@ -1,0 +1,72 @@
+package mutex
+
+import (
+	"testing"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
+)
+
+// Where a minority is cut off it gets no new token, view or coordinator, and the majority does.
+func TestMinoritiesGetNoEpoch(t *testing.T) {
+	alike := func(row *nodes.Spec) nodes.Spec { return *row }
+	for _, test := range []struct {
+		rule string // that is changed; empty: none
+		row  nodes.Spec
+	}{
+		{"", alike(&tokenRingRegeneratingRow)},
+		{"", alike(&suzukiKasamiFTRow)},
+		{"", alike(&ricartViewRow)},
+		{"", alike(&centralFailoverRow)},
+		{"a minority makes a token", rebuilt(&tokenRingRegeneratingRow,
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingMinor{r} })},
+		{"a minority has a view", rebuilt(&ricartViewRow,
+			func(r ricartView) nodes.Machine { return &viewMinor{r} })},
+	} {
+		minor, major := 0, 0
+		for seed := range uint64(20) {
+			for _, e := range cutOff(t, &test.row, seed) {
+				if e.At < 1e9 || e.At > 2e9 || test.row.Epochs.Of(nodes.Config{N: 5}, e.Fence) == 0 {
+					continue
+				}
+				if e.Node < 2 {
+					minor++
+				} else {
+					major++
+				}
+			}
+		}
+		if (minor == 0) != (test.rule == "") || major == 0 {
+			t.Errorf("%s, %q: %d entries of the minority in new epochs, %d of the majority", test.row.Name, test.rule,
+				minor, major)
+		}
+	}
+}
+
+// cutOff returns the entries of a run of five nodes, of which nodes 0 and 1 are cut off after a second for a
+// second.
+func cutOff(t *testing.T, row *nodes.Spec, seed uint64) (entries []history.Event) {
+	t.Helper()
+	o := sim.Options{Spec: row, Config: nodes.Config{N: 5}, Seed: seed, Duration: 3 * time.Second,
+		Beside:   besides(row, 5, row.Detects),
+		Workload: workload.Workload{Load: workload.Closed, Think: exponential("5ms"), Hold: exponential("1ms")}}
+	cut, err := chaos.ParseCut("0-1/2-4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	over(&o, millisecond(), chaos.Fault{Cut: cut, At: time.Second, For: time.Second})
+	h := &history.History{}
+	if _, err := sim.Run(o, h); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range h.Events {
+		if e.Kind == history.Entered {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
