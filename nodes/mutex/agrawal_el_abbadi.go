@@ -31,14 +31,23 @@ var agrawalRow = nodes.Spec{
 	Safe: nodes.NoAmnesia | nodes.PerfectDetector,
 	// It goes on while the nodes that are up contain a quorum: whichever nodes are down, if they are fewer than
 	// the paths have members; and if more are, it depends on which. Losses cost it time.
-	Live:  nodes.NoCrash,
-	Grace: func(c nodes.Config) time.Duration { return 10 * c.Duration(retryOption) },
+	Live: nodes.NoCrash,
+	// Two waits, of 5/4 of the retry each, make up for whatever was lost, beside the time of the detector. By
+	// the first, whoever waits has asked anew all whom it has asked: what it was lent it knows, what it gave
+	// back has come back, and every arbiter knows its request. By the second, an arbiter knows whether the
+	// request that has its vote is over. All nodes wait at once. From then on nothing is missing, and entries
+	// follow each other as without faults. Six more waits are for safety: who was suspected wrongly, and has
+	// lost a vote that it believes to have, keeps that belief until it has entered or given the vote back, which
+	// no timer bounds.
+	Grace: func(c nodes.Config) time.Duration { return 8 * (c.Duration(retryOption) * 5 / 4) },
 	Cost: func(c nodes.Config) nodes.Cost {
 		least, most := remoteMembers(c.N)
-		// Who waits for long asks again, which has no bound.
-		alone, contended := nodes.Between(3*least, 3*most), nodes.Unbounded(3*least)
+		// Of each member: REQUEST, LOCKED and RELEASE; FAILED or INQUIRE, of which a request brings about one at
+		// most, when it arrives; RELINQUISH, one for an INQUIRE at most, and the LOCKED that follows it. What is
+		// sent again is left out; the answers to it are sent again too.
+		alone, contended := nodes.Between(3*least, 3*most), nodes.Between(3*least, 6*most)
 		return nodes.Cost{
-			Formula:    "3(K-1), and more while others wait",
+			Formula:    "3(K-1) to 6(K-1)",
 			Sequential: alone,
 			One:        alone,
 			Saturated:  contended,
@@ -179,11 +188,12 @@ func (m *agrawal) ask(env *nodes.Env, send func(nodes.ID, nodes.Message)) {
 	env.SetTimer(waiting, m.retry, m.retry+m.retry/4)
 }
 
-// Timeout asks those again whose votes are missing.
+// Timeout asks those again whose votes are missing, even if it does without some that it has asked in the
+// place of a node that is back. The vote of such a one may be lent to us, and the LOCKED be lost: others
+// would wait for it.
 func (m *agrawal) Timeout(env *nodes.Env, _ nodes.Timer) {
-	quorum, _ := pathOf(env.N(), 0, env.Self(), m.suspected)
 	for _, v := range m.votes {
-		if !v.Held && quorum.Has(v.Arbiter) {
+		if !v.Held && !m.suspected.Has(v.Arbiter) {
 			env.Resend(v.Arbiter, maekawaRequest{m.ours.Clock})
 		}
 	}

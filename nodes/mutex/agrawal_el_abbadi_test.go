@@ -46,6 +46,7 @@ type (
 	agrawalOnce   struct{ agrawal }
 	agrawalSilent struct{ agrawal }
 	agrawalBlank  struct{ agrawal }
+	agrawalBare   struct{ agrawal }
 )
 
 func (m *agrawalHalf) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message) {
@@ -89,6 +90,16 @@ func (m *agrawalSilent) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message
 		return
 	}
 	m.agrawal.Receive(env, from, msg)
+}
+
+func (m *agrawalBare) Timeout(env *nodes.Env, _ nodes.Timer) {
+	quorum, _ := pathOf(env.N(), 0, env.Self(), m.suspected)
+	for _, v := range m.votes {
+		if !v.Held && quorum.Has(v.Arbiter) {
+			env.Resend(v.Arbiter, maekawaRequest{m.ours.Clock})
+		}
+	}
+	env.SetTimer(waiting, m.retry, m.retry+m.retry/4)
 }
 
 func (m *agrawalBlank) Recover(env *nodes.Env, _ nodes.Message) {
@@ -174,6 +185,26 @@ func TestTreeGoesOnWithoutSome(t *testing.T) {
 			if v := judge(t, o, nodes.Unbounded(0)); v.Outcome != check.Valid {
 				t.Fatalf("%d nodes, seed %d: %v: %s", n, seed, v.Outcome, v.Reason)
 			}
+		}
+	}
+}
+
+// Whoever has asked a node in the place of another asks it again though the other is back: else the vote that
+// it does not know to have would be missing for ever.
+func TestReplacementsAreAskedAgain(t *testing.T) {
+	for rule, wrap := range map[string]func(agrawal) nodes.Machine{
+		"":                             func(m agrawal) nodes.Machine { return &m },
+		"only a quorum is asked again": func(m agrawal) nodes.Machine { return &agrawalBare{m} },
+	} {
+		g, err := readGolden("testdata/agrawal-el-abbadi/replaced.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := rebuilt(&agrawalRow, wrap)
+		g.schedule.Spec = &row
+		r, err := explore.Replay(g.schedule)
+		if rests := err == nil && r.Violation == nil; rests != (rule == "") {
+			t.Errorf("%q: %v", rule, err)
 		}
 	}
 }

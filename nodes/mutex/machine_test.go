@@ -3,6 +3,7 @@ package mutex
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,28 @@ func nodeOf(t testing.TB, row *nodes.Spec, n int, id nodes.ID) *nodes.Node {
 		t.Fatal(err)
 	}
 	return nodes.NewNode(stack, id, 0, nil)
+}
+
+var folder = regexp.MustCompile(`[a-z/]*mutex\.`)
+
+// effectsOf says what a node asks for when it is given an input: messages with whom they go to, and the fence
+// number of a grant. Of timers it says nothing.
+func effectsOf(node *nodes.Node, in nodes.Input) string {
+	var all []string
+	for _, e := range node.Handle(in) {
+		message := folder.ReplaceAllString(fmt.Sprintf("%T%v", e.Message, e.Message), "")
+		switch e.Op {
+		case nodes.OpSend:
+			all = append(all, fmt.Sprintf("%s to %d", message, e.To))
+		case nodes.OpBroadcast:
+			all = append(all, message+" to all")
+		case nodes.OpSave:
+			all = append(all, "save "+message)
+		case nodes.OpGrant:
+			all = append(all, fmt.Sprintf("enter under %d", e.Number))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // A node that comes up again after a crash makes no second token.
