@@ -10,6 +10,7 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/explore/story"
 )
 
 func agrawalMutants() []mutant {
@@ -196,13 +197,12 @@ func TestReplacementsAreAskedAgain(t *testing.T) {
 		"":                             func(m agrawal) nodes.Machine { return &m },
 		"only a quorum is asked again": func(m agrawal) nodes.Machine { return &agrawalBare{m} },
 	} {
-		g, err := readGolden("testdata/agrawal-el-abbadi/replaced.txt")
+		g, err := story.Read("testdata/agrawal-el-abbadi/replaced.txt", Find)
 		if err != nil {
 			t.Fatal(err)
 		}
 		row := rebuilt(&agrawalRow, wrap)
-		g.schedule.Spec = &row
-		r, err := explore.Replay(g.schedule)
+		r, err := g.Play(&row)
 		if rests := err == nil && r.Violation == nil; rests != (rule == "") {
 			t.Errorf("%q: %v", rule, err)
 		}
