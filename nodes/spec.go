@@ -75,6 +75,8 @@ type Spec struct {
 	// BrokenBy is what has to be broken for it to show: the exploration allows one fault that breaks it. 0: it
 	// shows without faults.
 	BrokenBy Assumption
+	// BrokenTimes is how many such faults it takes; 0: one.
+	BrokenTimes int
 }
 
 // Epochs tell of a fence number in which epoch it was handed out. The zero value says that there are none.

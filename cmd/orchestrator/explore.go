@@ -29,6 +29,10 @@ allowed. In each state no two clients may be inside, no machine may panic, and n
 A violation is told step by step, by a shortest run that shows it; --save keeps it as a schedule that can
 be replayed.
 
+Of an elector, each node may be told to campaign at any moment. No two nodes may lead at once or, of a scheme
+with terms, in one term; none may go back to a lower term; and in the end those that are up agree on one of
+them. Where two may lead for a time, they may not while no message is on its way and no timer runs.
+
 --check says what to look for, such as exclusion alone, so that a deadlock that takes fewer steps does not
 hide what else is wrong; progress is deadlock and starvation. Only --check fairness looks whether a request
 is passed over more often than the algorithm promises: it takes more states.
@@ -45,7 +49,8 @@ nodes suspect others that are up, and trust them again.
 
 An algorithm that tries again by timers could fill the links, since a timer may run out as often as it
 likes. So of one that has timers and stands losses, a message is lost if an equal one is on its way on its
-link, or as many as --copies says; then the space is bounded.
+link, or as many as --copies says; then the space is bounded. Timers and terms without end are bounded by
+--timeouts.
 
 A space is exhausted, or bounded by --depth, --states or --memory. That of an algorithm with a counter
 that never stops, such as the hops of a token ring, is always bounded.
@@ -58,6 +63,8 @@ const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
   orchestrator explore --algo raymond -n 3 --entries 2 --check fairness
   orchestrator explore --algo suzuki -n 3 --crashes 1 --restarts --duplicates 1
   orchestrator explore --algo central -n 2 --timing uniform:1ms,3ms
+  orchestrator explore --algo chang-roberts -n 3 --campaigns 2 --duplicates 1
+  orchestrator explore --algo bully -n 2 --timeouts 2 --suspicions 1 --losses 1 --demand --check leaders
   orchestrator explore --algo token-ring -n 3 --depth 60 --save ring.schedule`
 
 // An exploreCall is one call of explore.
@@ -105,8 +112,10 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&c.algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
-	f.IntVarP(&c.Config.N, "nodes", "n", 2, "how many nodes ask for the critical section")
-	f.IntVar(&c.Entries, "entries", 1, "how often each of them asks")
+	f.IntVarP(&c.Config.N, "nodes", "n", 2, "how many nodes ask for the critical section, or elect")
+	f.IntVar(&c.Entries, "entries", 1, "how often each of them asks, or may be told to campaign")
+	f.IntVar(&c.Campaigns, "campaigns", 0,
+		"how many campaigns there may be, in all (default as many as --entries allows)")
 	f.Var(&c.checks, "check", "what to look for, several with commas (default all but fairness)")
 	f.IntVar(&c.Losses, "losses", 0, "how many messages may be lost")
 	f.IntVar(&c.Duplicates, "duplicates", 0, "how many messages may arrive twice")
@@ -121,6 +130,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "length of a tick, with --timing")
 	f.IntVar(&c.Copies, "copies", 0,
 		"how many equal messages one link holds, of an algorithm with timers (default 1 if it stands losses)")
+	f.IntVar(&c.Timeouts, "timeouts", 0, "how often timers may run out, in all (default any number)")
 	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
 	f.BoolVar(&c.Config.Fenced, "fenced", false,
 		"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
@@ -278,7 +288,10 @@ func (c *exploreCall) share(p explore.Progress) float64 {
 func (c *exploreCall) progressText(p explore.Progress) string {
 	text := fmt.Sprintf("depth %d, %s states, %v of %v", p.Depth, english.Thousands(float64(p.States)),
 		size(p.Bytes), c.memory)
-	if p.Last {
+	switch {
+	case p.Last && c.elects():
+		text += ": can all agree?"
+	case p.Last:
 		text += ": can whoever waits enter?"
 	}
 	return text

@@ -17,32 +17,46 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 	switch {
 	case x.Violation != nil:
 		fmt.Fprintf(w, "%s  %s: %s\n\n", colors.paint(red, "BROKEN"), x.Violation.Check, x.Violation.Says)
-	case x.Exhausted && c.checks != nil:
-		fmt.Fprintf(w, "%s  nothing that was looked for is wrong in any state\n\n",
-			colors.paint(green, "EXHAUSTED"))
+	case x.Exhausted && (c.checks != nil || c.elects()):
+		was := ""
+		if c.checks != nil {
+			was = " that was looked for"
+		}
+		fmt.Fprintf(w, "%s  nothing%s is wrong in any state\n\n", colors.paint(green, "EXHAUSTED"), was)
 	case x.Exhausted:
 		fmt.Fprintf(w, "%s  nothing is wrong in any state (--check fairness looks for who is passed over)\n\n",
 			colors.paint(green, "EXHAUSTED"))
 	case x.Bound == "copies":
 		fmt.Fprintf(w, "%s  nothing is wrong in any state; lost was what found %s on its link (--copies)\n\n",
 			colors.paint(yellow, "BOUNDED"), english.Count(max(1, c.Copies), "equal message", "equal messages"))
+	case x.Bound == "timeouts":
+		fmt.Fprintf(w, "%s  nothing is wrong as long as timers run out no more than %s in all (--timeouts)\n\n",
+			colors.paint(yellow, "BOUNDED"), english.Count(c.Timeouts, "time", "times"))
 	default:
 		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n\n", colors.paint(yellow, "BOUNDED"),
 			c.bound(x))
 	}
 	fmt.Fprintf(w, "  states       %s, made of %s of single nodes\n", english.Thousands(float64(x.States)),
 		english.Thousands(float64(x.NodeStates)))
-	fmt.Fprintf(w, "  transitions  %s, %s of them entries\n", english.Thousands(float64(x.Transitions)),
-		english.Thousands(float64(x.Entries)))
+	entries := "of them entries"
+	if c.elects() {
+		entries = "by which a node comes to lead"
+	}
+	fmt.Fprintf(w, "  transitions  %s, %s %s\n", english.Thousands(float64(x.Transitions)),
+		english.Thousands(float64(x.Entries)), entries)
 	fmt.Fprintf(w, "  depth        %d\n", x.Depth)
 	fmt.Fprintf(w, "  memory       %v, %.0f bytes per state\n", size(x.Bytes), x.BytesPerState())
 	fmt.Fprintf(w, "  time         %v, %s states/s\n", elapsed.Round(time.Millisecond),
 		english.Thousands(float64(x.States)/elapsed.Seconds()))
-	switch {
-	case x.Progress && x.Excused > 0:
-		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state that no fault excuses")
-	case x.Progress:
-		fmt.Fprintln(w, "  progress     whoever waits can still enter, in every state")
+	if x.Progress {
+		can, unless := "whoever waits can still enter", ""
+		if c.elects() {
+			can = "all that are to agree still can"
+		}
+		if x.Excused > 0 {
+			unless = " that no fault excuses"
+		}
+		fmt.Fprintf(w, "  progress     %s, in every state%s\n", can, unless)
 	}
 	if v := x.FirstExcused; v != nil {
 		fmt.Fprintf(w, "  outside its model: %s, the first by %s after %s (it needs %v)\n",
@@ -94,10 +108,29 @@ func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bo
 	}
 }
 
+// elects reports whether nodes elect leaders in what is explored.
+func (c *exploreCall) elects() bool { return c.Spec.Leads != nil }
+
+// tasks describes how often clients ask, or nodes campaign, and how often timers run out.
+func (c *exploreCall) tasks() []string {
+	one, many := "entry", "entries"
+	if c.elects() {
+		one, many = "campaign", "campaigns"
+	}
+	words := []string{english.Count(c.Entries, one, many) + " each"}
+	if c.Campaigns > 0 {
+		words = append(words, fmt.Sprintf("up to %d in all", c.Campaigns))
+	}
+	if c.Timeouts > 0 {
+		words = append(words, "timers that run out up to "+english.Count(c.Timeouts, "time", "times"))
+	}
+	return words
+}
+
 // space describes what is explored.
 func (c *exploreCall) space() []string {
 	words := append([]string{english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
-	words = append(words, english.Count(c.Entries, "entry", "entries")+" each")
+	words = append(words, c.tasks()...)
 	if c.checks != nil {
 		words = append(words, "looking for "+strings.Join(c.checks, " and ")+" alone")
 	}
@@ -139,7 +172,8 @@ func (c *exploreCall) space() []string {
 // document is what --json prints.
 func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[string]any {
 	d := map[string]any{
-		"algorithm": c.Spec.Name, "config": c.Config, "entries_each": c.Entries, "losses": c.Losses,
+		"algorithm": c.Spec.Name, "config": c.Config, "entries_each": c.Entries,
+		"campaigns": c.Campaigns, "timeouts": c.Timeouts, "losses": c.Losses,
 		"duplicates": c.Duplicates, "crashes": c.Crashes, "restarts": c.Restarts, "amnesia": c.Amnesia,
 		"suspicions": c.Suspicions, "copies": c.Copies,
 		"reordering": c.Reordering, "demand": c.Demand, "checks": c.checks,

@@ -206,8 +206,27 @@ func howBroken(row *spec) []string {
 	}{{nodes.NoCrash, "--crashes"}, {nodes.NoLoss, "--losses"}, {nodes.NoDuplication, "--duplicates"},
 		{nodes.PerfectDetector, "--suspicions"}} {
 		if row.BrokenBy&fault.breaks != 0 {
-			args = append(args, fault.flag, "1")
+			args = append(args, fault.flag, fmt.Sprint(max(1, row.BrokenTimes)))
 		}
+	}
+	if row.Leads != nil {
+		args = append(args, howBrokenElector(row)...)
+	}
+	return args
+}
+
+// howBrokenElector returns the further arguments for an elector. It is shown by one campaign: what is looked
+// for comes after it, and the space stays small.
+func howBrokenElector(row *spec) (args []string) {
+	args = append(args, "--campaigns", "1")
+	if row.BrokenBy&nodes.NoCrash != 0 && row.Leads.Terms {
+		args = append(args, "--restarts") // what a term needs must outlive a crash
+	}
+	switch _, timed := row.Machine(row.BrokenAt, 0).(nodes.Timed); {
+	case timed && row.Live&nodes.Timing != 0:
+		args = append(args, "--timing", "40ms", "--tick", "20ms") // or late messages would excuse it
+	case timed:
+		args = append(args, "--timeouts", fmt.Sprint(row.BrokenAt.N))
 	}
 	return args
 }

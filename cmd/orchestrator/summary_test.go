@@ -13,6 +13,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/check"
 	"turnstile/nodes"
+	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
 	"turnstile/results"
 )
@@ -323,6 +324,21 @@ func TestKnownBrokenIsSaid(t *testing.T) {
 		}
 		if text := said(t, 1, command...); !strings.Contains(text, "BROKEN  "+how[row.Broken]) {
 			t.Errorf("%v shows no lack of %s:\n%s", command, row.Broken, text)
+		}
+	}
+}
+
+// A scheme that is known to be broken has a command that shows it.
+func TestKnownBrokenSchemesAreShown(t *testing.T) {
+	for _, row := range election.Table {
+		if row.Broken == "" {
+			continue
+		}
+		command := append(howBroken(row), "--no-progress")
+		text := said(t, 1, command...)
+		if !strings.Contains(text, "BROKEN  agreement:") && !strings.Contains(text, "BROKEN  leaders:") &&
+			!strings.Contains(text, "BROKEN  terms:") {
+			t.Errorf("%v does not show it:\n%s", command, text)
 		}
 	}
 }

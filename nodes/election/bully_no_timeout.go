@@ -28,5 +28,5 @@ var bullyNoTimeoutRow = nodes.Spec{
 	Grace:    bullyRow.Grace,
 	Broken:   "progress",
 	BrokenAt: nodes.Config{N: 3},
-	BrokenBy: nodes.NoCrash,
+	BrokenBy: nodes.NoCrash, BrokenTimes: 2,
 }

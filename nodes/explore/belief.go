@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
@@ -42,6 +43,21 @@ func (b *belief) declare(self, leader nodes.ID, term uint64, terms bool) (backwa
 
 // crash ends a life: it takes along whom the node believed in.
 func (b *belief) crash() { b.leader, b.takesPart = nodes.None, false }
+
+// append appends all there is to a belief: equal ones give equal bytes.
+func (b *belief) append(to []byte) []byte {
+	to = binary.AppendVarint(to, int64(b.leader))
+	if b.takesPart {
+		to = append(to, 1)
+	} else {
+		to = append(to, 0)
+	}
+	to = binary.AppendUvarint(binary.AppendUvarint(to, b.term), uint64(len(b.led)))
+	for _, term := range b.led {
+		to = binary.AppendUvarint(to, term)
+	}
+	return to
+}
 
 // A voter is a client of an election.
 type voter struct {

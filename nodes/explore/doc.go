@@ -13,6 +13,12 @@
 //   - starvation: from every state, whoever waits can still enter (known once the space is exhausted);
 //   - fairness, if Checks names it: no request is passed over more often than the row promises.
 //
+// Of an elector it checks what nodes say of their leader (see belief.go for the exact terms):
+//
+//   - leaders: without terms, no two lead at once or, if the row allows an overlap, for longer than that;
+//   - terms: no two lead in one term, in any of their lives, and no node goes back to a lower one;
+//   - agreement: nodes that are up agree when nothing is left to happen, and from every state they still can.
+//
 // What is broken after a fault that the row's assumptions rule out is excused, and counted apart, unless
 // Demand is set. The result says whether the space was exhausted or which bound ended the search; it does not
 // depend on the number of workers, unless memory is the bound.
@@ -47,6 +53,9 @@
 // are on its link. That may happen on a network that loses messages, and excuses who needs one that does not,
 // so what is found is wrong indeed. But runs with more copies on their way are not explored, so the result
 // does not say exhausted, but bounded by copies.
+//
+// Terms may rise, and timers run out, without end as well. Options.Timeouts bounds how often they do; then
+// the result says bounded by timeouts, if any would have run out once more.
 //
 // # Purity
 //

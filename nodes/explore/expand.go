@@ -7,21 +7,6 @@ import (
 	"turnstile/nodes"
 )
 
-// A state is a list of numbers: the part of each node, the faults so far, how often each client was passed
-// over if that is looked for, the highest fence numbers if the resource demands any, and a word for each
-// message on its way. Words are ordered by link, and on a link as they were sent or, with Reordering, by
-// their digests, since the order sent makes no difference then.
-
-// Faults are counted in one number.
-const (
-	oneLoss      = 1
-	lostBehind   = 1 << 7 // not counted: a message was lost behind equal ones, and each counts
-	oneDuplicate = 1 << 8
-	oneCrash     = 1 << 16
-	oneAmnesia   = 1 << 24 // not counted: a flag
-	oneSuspicion = 1 << 25 // of a node that is up: the bits from here on
-)
-
 // A move is what happens between a state and the next.
 type move struct {
 	what    StepKind
@@ -45,6 +30,8 @@ func (w *worker) stimulus(m move) stimulus {
 		return onSuspect + stimulus(m.which)
 	case StepTrust:
 		return onTrust + stimulus(m.which)
+	case StepCampaign:
+		return onCampaign
 	case StepTimeout:
 		return onTimeout + stimulus(m.which)
 	}
@@ -69,6 +56,9 @@ type finding struct {
 	says  string
 	move  move // the last one, if it has one
 }
+
+// still reports whether a finding is about a state itself, so that no move belongs to it.
+func (f *finding) still() bool { return f.check == CheckDeadlock || f.check == CheckAgreement }
 
 // An expansion is what a worker found in one state.
 type expansion struct {
@@ -103,11 +93,16 @@ type worker struct {
 	model    nodes.Assumption // what is broken from the beginning
 	safe     nodes.Assumption // what the algorithms rest on
 	live     nodes.Assumption
-	forgets  []bool  // which nodes forget everything in a crash, since they do not recover
-	listens  []bool  // which nodes hear of whom their failure detector suspects
-	copies   int     // how many equal messages may be on a link; 0: any number
-	crowded  bool    // messages were lost because of that
-	counts   bool    // the algorithms rest on no message being lost
+	forgets  []bool // which nodes forget everything in a crash, since they do not recover
+	listens  []bool // which nodes hear of whom their failure detector suspects
+	copies   int    // how many equal messages may be on a link; 0: any number
+	crowded  bool   // messages were lost because of that
+	counts   bool   // the algorithms rest on no message being lost
+	rules    rules  // of the election, if it is one
+	timeouts int    // where in a state it is how often timers have run out; 0: that is not bounded
+	ticks    int    // where it is for how many ticks several lead; 0: that is not counted
+	late     bool   // timers would have run out more often than they may
+	voters   electorate
 	known    []*part // as of the last refresh
 	flights  []*keptFlight
 	memo     map[uint64][]outcome // reactions that this worker has asked for
@@ -120,6 +115,7 @@ type worker struct {
 	state []uint32 // being expanded
 	moves int      // out of it
 	steps int      // those of them that make progress
+	cut   bool     // some move out of it was not made, though it makes progress
 }
 
 func newWorker(o *Options, ps *parts, seen *visited) *worker {
@@ -131,6 +127,14 @@ func newWorker(o *Options, ps *parts, seen *visited) *worker {
 	}
 	w.fenced, w.fences = fenced(ps.stack), w.head
 	w.head += fenceWords * len(w.fenced)
+	if w.rules = ps.rules; o.Timeouts > 0 {
+		w.timeouts = w.head
+		w.head++
+	}
+	if w.rules.counts(o.Timing) {
+		w.ticks = w.head
+		w.head++
+	}
 	w.majority, w.counts = (w.safe|w.live)&nodes.Majority != 0, (w.safe|w.live)&nodes.NoLoss != 0
 	if o.Reordering {
 		w.model |= nodes.FIFO
@@ -171,7 +175,8 @@ func (w *worker) react(number uint32, s stimulus) []outcome {
 
 // expand makes all moves out of a state.
 func (w *worker) expand(state []uint32) {
-	w.state, w.moves, w.steps = state, 0, 0
+	w.state, w.moves, w.steps, w.cut = state, 0, 0, false
+	before := len(w.findings)
 	w.deliveries()
 	var waiting, inside uint8
 	for at := range w.total {
@@ -187,6 +192,12 @@ func (w *worker) expand(state []uint32) {
 	}
 	if w.excuse(state, w.safe|w.live) != 0 {
 		waiting = 0
+	}
+	if w.rules.elects {
+		waiting = w.undecided(state, before)
+	}
+	if w.cut {
+		waiting = 0 // what was not made might lead on
 	}
 	w.expansions = append(w.expansions, expansion{len(w.candidates), len(w.findings), waiting, w.moves})
 }
@@ -225,7 +236,12 @@ func (w *worker) local(at int, p *part) {
 		return
 	}
 	for i := range p.timers {
-		if p.timers[i].open() {
+		switch {
+		case !p.timers[i].open():
+		case w.timeouts > 0 && int(w.state[w.timeouts]) >= w.o.Timeouts:
+			w.late, w.cut = true, true
+			w.steps++
+		default:
 			w.try(move{what: StepTimeout, node: node, which: uint32(i)})
 		}
 	}
@@ -233,6 +249,7 @@ func (w *worker) local(at int, p *part) {
 		for r := range w.shared {
 			w.client(node, r, p)
 		}
+		w.campaign(node, p)
 	}
 	if w.listens[at] {
 		w.detect(node, p)
@@ -283,13 +300,17 @@ func (w *worker) put(m move, out *outcome) {
 	}
 	from := len(w.data)
 	w.data = w.successor(w.data, w.state, m, out)
-	if says := w.unfair(w.data[from:]); says != "" {
+	check, says := CheckFairness, w.unfair(w.data[from:])
+	if w.rules.elects {
+		check, says = w.quarrel(w.data[from:], m, out)
+	}
+	if says != "" {
 		w.data = w.data[:from]
-		w.findings = append(w.findings, finding{CheckFairness, says, m})
+		w.findings = append(w.findings, finding{check, says, m})
 		return
 	}
 	c := candidate{move: m, step: step, from: uint32(from), to: uint32(len(w.data)),
-		entered: out != nil && out.entered != 0}
+		entered: out != nil && (out.entered != 0 || out.leads)}
 	c.digest = w.digest(w.data[from:])
 	c.known = w.seen.find(c.digest)
 	if c.known != unknown {
@@ -322,71 +343,4 @@ func (w *worker) overfull(node int, out *outcome) bool {
 		}
 	}
 	return false
-}
-
-// successor appends the state that a move leads to from a state.
-func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
-	if m.what == StepTick {
-		return w.later(b, state)
-	}
-	head := len(b)
-	b = append(b, state[:w.head]...)
-	faults := &b[head+w.total]
-	flights := state[w.head:]
-	at := -1
-	switch m.what {
-	case StepDeliver, StepDrop, StepDuplicate:
-		at = slices.Index(flights, m.which)
-		*faults += [...]uint32{StepDeliver: 0, StepDrop: oneLoss, StepDuplicate: oneDuplicate}[m.what]
-	case StepCrash:
-		*faults += oneCrash
-	case StepRestart, StepAmnesia:
-		if m.what == StepAmnesia || w.forgets[m.node] {
-			*faults |= oneAmnesia
-		}
-	case StepSuspect:
-		if w.known[state[m.which]].up {
-			*faults += oneSuspicion
-		}
-	}
-	for i, word := range flights {
-		switch {
-		case m.what == StepCrash && receiver(word) == uint32(m.node):
-			continue // it is lost with its receiver
-		case i == at && m.what == StepDuplicate:
-			b = append(b, word)
-		case i == at:
-			continue
-		}
-		b = append(b, word)
-	}
-	if out == nil {
-		w.passOver(b[head:], m, out)
-		return b
-	}
-	b[head+int(m.node)] = out.next
-	if out.entered != 0 {
-		w.raise(b[head:], out)
-	}
-	for _, word := range out.sends {
-		b = w.post(b, head, word)
-	}
-	w.passOver(b[head:], m, out)
-	return b
-}
-
-// digest returns the digest of a state. It is made of the digests of its parts and flights, since their
-// numbers depend on which worker found them first.
-func (w *worker) digest(state []uint32) digest {
-	d := digest{}.addNumbers(state[w.total], uint32(len(state)))
-	for _, word := range state[w.total+1 : w.head] {
-		d = d.addNumbers(word, 0)
-	}
-	for _, number := range state[:w.total] {
-		d = d.add(w.known[number].digest)
-	}
-	for _, word := range state[w.head:] {
-		d = d.add(w.flights[word&flightMask].digest)
-	}
-	return d
 }

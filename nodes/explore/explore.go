@@ -13,7 +13,11 @@ type Options struct {
 	Spec    *nodes.Spec
 	Config  nodes.Config
 	Beside  []nodes.Instance // further instances on every node, numbered from 1
-	Entries int              // requests of each client
+	Entries int              // requests of each client; of an elector, campaigns of each node
+
+	// Campaigns is how often nodes of an election are told to campaign, in all; zero: as often as Entries
+	// allows.
+	Campaigns int
 
 	Crashes, Losses, Duplicates int  // at most so many of each
 	Restarts                    bool // a crashed node may come up again, with what it saved
@@ -27,6 +31,10 @@ type Options struct {
 	// not explored: if any was lost so, the search is not exhausted, but bounded by copies. Zero: one, or any
 	// number if the algorithm needs every message.
 	Copies int
+
+	// Timeouts is how often timers may run out, in all, of an algorithm whose timers or terms have no end. If
+	// any would run out once more, the search is not exhausted, but bounded by timeouts. Zero: any number.
+	Timeouts int
 
 	// Timing bounds how long messages and timers take. If it is nil, a message may arrive and a timer run
 	// out at any moment, however long the timer was set.
@@ -90,7 +98,8 @@ func (o *Options) Validate() error {
 		name string
 		most int
 	}{{"losses", o.Losses}, {"duplicates", o.Duplicates}, {"crashes", o.Crashes},
-		{"suspicions", o.Suspicions}, {"copies", o.Copies}} {
+		{"suspicions", o.Suspicions}, {"copies", o.Copies}, {"campaigns", o.Campaigns},
+		{"timeouts", o.Timeouts}} {
 		if fault.most < 0 || fault.most > mostTries {
 			return fmt.Errorf("%d %s: there can be 0 to %d", fault.most, fault.name, mostTries)
 		}
@@ -99,6 +108,9 @@ func (o *Options) Validate() error {
 		return err
 	}
 	if err := o.validateCopies(stack); err != nil {
+		return err
+	}
+	if err := o.validateElection(stack); err != nil {
 		return err
 	}
 	if err := refuseDetectors(stack); err != nil {
@@ -144,11 +156,11 @@ type Violation struct {
 // A Result is what an exploration found.
 type Result struct {
 	Exhausted   bool   // there are no more states than these
-	Bound       string // if not, what ended it: depth, states, memory, interrupt, violation, or see copies
+	Bound       string // if not, what ended it: depth, states, memory, interrupt, violation, copies, timeouts
 	States      uint64 // distinct ones
 	Transitions uint64 // from one to the next
 	Depth       int    // of the state that is farthest from the beginning
-	Entries     uint64 // transitions by which a client enters: evidence that there was something to check
+	Entries     uint64 // transitions by which a client enters, or a node comes to lead: evidence
 	Bytes       uint64 // of memory
 	NodeStates  int    // distinct states of single nodes, of which all others are made
 

@@ -41,7 +41,13 @@ func (ps *parts) Enter(_ *nodes.Process, e *nodes.Effect) {
 	}
 }
 
-// Revoke, Elect and Suspect implement nodes.Host: what they change is in the state of the process.
+// Elect implements nodes.Host.
+func (ps *parts) Elect(p *nodes.Process, e *nodes.Effect) {
+	if ps.rules.elects && e.Instance == 0 && ps.next.declare(p.ID(), e.To, e.Number, ps.rules.terms) {
+		ps.out.back = true
+	}
+}
+
+// Revoke and Suspect implement nodes.Host: what they change is in the state of the process.
 func (ps *parts) Revoke(*nodes.Process, *nodes.Effect)        {}
-func (ps *parts) Elect(*nodes.Process, *nodes.Effect)         {}
 func (ps *parts) Suspect(*nodes.Process, *nodes.Effect, bool) {}

@@ -57,7 +57,14 @@ type part struct {
 	timers  []runningTimer
 
 	suspects uint8 // a bit for each node that its failure detector suspects
+
+	// Of an election.
+	belief
+	campaigned uint8 // how often it was told to
 }
+
+// leads reports whether the node says that it leads.
+func (p *part) leads() bool { return p.up && p.leader == p.process.ID() }
 
 // saved reports whether a restart with amnesia would lose anything.
 func (p *part) saved() bool {
@@ -100,6 +107,7 @@ const (
 	onRestart
 	onAmnesia
 	onTick
+	onCampaign
 	onRequest // plus the number of the resource; plus mostExplored if it is for all units instead of one
 	onRelease = onRequest + 2*mostExplored
 	onSuspect = onRelease + mostExplored // plus the node
@@ -114,6 +122,8 @@ type outcome struct {
 	sends   []uint32 // words
 	entered uint8    // the resources whose client enters
 	fences  []uint64 // under which fence number, by resource; nil if none demands any
+	leads   bool     // the node has come to lead
+	back    bool     // it has gone back to a lower term
 	choices []int
 	panics  string
 }
@@ -134,13 +144,15 @@ type parts struct {
 	dice      fixedDice
 	buffer    []byte
 	out       *outcome       // of the current stimulus
+	next      *part          // that comes of it
+	rules     rules          // of the election, if it is one
 	set       []runningTimer // timers that it has set
 	bytes     uint64         // an estimate of the memory in use
 }
 
 func newParts(o *Options, stack *nodes.Stack) *parts {
 	ps := &parts{o: o, stack: stack, partOf: map[digest]uint32{}, flightOf: map[digest]uint32{},
-		reactions: map[uint64][]outcome{}}
+		reactions: map[uint64][]outcome{}, rules: rulesOf(stack)}
 	ps.rt = nodes.NewRuntime(stack, ps, func(_ nodes.ID, _ int32, n int) int { return ps.dice.choose(n) })
 	return ps
 }
@@ -198,17 +210,19 @@ func (ps *parts) once(p *part, s stimulus) (out outcome) {
 		}
 		out.choices = ps.dice.answers
 	}()
-	next := &part{up: true, asked: append([]uint8(nil), p.asked...), process: p.process, suspects: p.suspects}
+	next := &part{up: true, asked: append([]uint8(nil), p.asked...), process: p.process, suspects: p.suspects,
+		belief: p.belief, campaigned: p.campaigned}
 	if s == onTick {
 		next.timers = laterTimers(p.timers)
 		return outcome{next: ps.number(next)}
 	}
 	next.process = p.process.Clone()
-	ps.out, ps.set = &out, ps.set[:0]
+	ps.out, ps.next, ps.set = &out, next, ps.set[:0]
 	ps.happen(next, p, s)
 	if next.up {
 		next.timers = ps.o.Timing.timers(next.process, p.timers, ps.set)
 	}
+	out.leads = next.leads() && !p.leads()
 	out.next = ps.number(next)
 	return out
 }
@@ -218,11 +232,16 @@ func (ps *parts) happen(next, p *part, s stimulus) {
 	switch {
 	case s == onCrash:
 		next.up, next.suspects = false, 0
+		next.belief.crash()
 		next.process.Crash()
 	case s == onStart:
 		next.process.Boot()
 	case s == onRestart || s == onAmnesia:
 		next.process.Restart(s == onAmnesia)
+	case s == onCampaign:
+		next.campaigned++
+		next.takesPart = true
+		next.process.Handle(&nodes.Input{Kind: nodes.Campaign})
 	case s < onRelease:
 		r := (s - onRequest) % mostExplored
 		next.asked[r]++
@@ -291,6 +310,9 @@ func (ps *parts) number(p *part) uint32 {
 	ps.buffer = append(ps.buffer, p.suspects, byte(len(p.timers)))
 	for _, t := range p.timers {
 		ps.buffer = binary.AppendVarint(binary.AppendVarint(ps.buffer, t.opens), t.closes)
+	}
+	if ps.rules.elects {
+		ps.buffer = p.belief.append(append(ps.buffer, p.campaigned))
 	}
 	ps.buffer = p.process.AppendState(ps.buffer)
 	p.digest = digestOf(ps.buffer)

@@ -44,6 +44,10 @@ func (s *search) tell(l *lead) (*Violation, error) {
 			Says: fmt.Sprintf("node %d waits, and whatever happens it is never let in", l.waiter)}
 		r.Story = append(r.Story, fmt.Sprintf("from here on, node %d cannot enter any more", l.waiter))
 	}
+	if l.waiter == forEver {
+		v = &Violation{Check: l.check, Says: "not all agree, and whatever happens they never do"}
+		r.Story = append(r.Story, "from here on, not all can agree any more")
+	}
 	if v == nil || v.Check != l.check {
 		return nil, fmt.Errorf("replaying does not show the %s that exploring has found: "+
 			"the machines of %s do not depend on their input alone:\n%v", l.check, s.o.Spec.Name, schedule)
@@ -57,7 +61,7 @@ func (s *search) tell(l *lead) (*Violation, error) {
 func (s *search) schedule(l *lead) (*Schedule, error) {
 	var moves []move
 	switch l.check {
-	case CheckExclusion, CheckPanic, CheckFairness:
+	case CheckExclusion, CheckPanic, CheckFairness, CheckLeaders, CheckTerms:
 		moves = append(moves, l.move)
 	}
 	at := l.state

@@ -23,6 +23,8 @@ const (
 	votesAnew            // its terms begin with 1 after a restart
 	votesBackward        // it goes back by a term
 	votesLoudly          // it tells nobody
+	votesForEver         // it tells nobody, and keeps a message going round
+	votesYields          // who hears of another leader of its term gives way if that is higher
 )
 
 type vtLeads struct{ Term uint64 }
@@ -33,6 +35,9 @@ func (v *vote) Campaign(env *nodes.Env) {
 	switch v.mode {
 	case votesLoudly:
 		return
+	case votesForEver:
+		env.Broadcast(vtLeads{})
+		return
 	case votesBackward:
 		env.Elect(nodes.None, v.told-1)
 	}
@@ -40,7 +45,10 @@ func (v *vote) Campaign(env *nodes.Env) {
 }
 
 func (v *vote) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if term := m.(vtLeads).Term; term > v.told {
+	switch term := m.(vtLeads).Term; {
+	case v.mode == votesForEver:
+		env.Send(from, m)
+	case term > v.told || v.mode == votesYields && term == v.told && from > env.Self():
 		v.told = term
 		env.Elect(from, term)
 	}

@@ -3,7 +3,6 @@ package explore
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 
 	"turnstile/nodes"
 )
@@ -60,9 +59,12 @@ type lead struct {
 	finding
 	state  uint32
 	depth  int
-	waiter nodes.ID // of a starvation
+	waiter nodes.ID // of a starvation; of nodes that can never agree, forEver
 	needs  nodes.Assumption
 }
+
+// forEver is the waiter of a lead from where nodes can never agree.
+const forEver nodes.ID = -1000
 
 func newSearch(o Options) (*search, error) {
 	o.Workers = max(1, o.Workers)
@@ -85,6 +87,7 @@ func (s *search) begin() error {
 	blank := make([]uint32, w.head)
 	for id := range nodes.ID(w.total) {
 		p := &part{up: true, process: new(nodes.Process), asked: make([]uint8, w.shared)}
+		p.belief.crash() // it has none
 		s.parts.rt.Process(p.process, id)
 		blank[id] = s.parts.number(p)
 	}
@@ -113,6 +116,9 @@ func (s *search) begin() error {
 		s.roots = after
 	}
 	for i, from := range s.roots {
+		if says := w.together(from.state); says != "" {
+			return fmt.Errorf("when all have started, %s", says)
+		}
 		if _, fresh := s.seen.add(w.digest(from.state)); fresh {
 			s.put(from.state, unknown, move{which: uint32(i)})
 		}
@@ -142,14 +148,27 @@ func (s *search) run() {
 		}
 	}
 	s.x.Exhausted = s.x.Bound == ""
-	if s.x.Exhausted && s.o.looksFor(CheckStarvation) {
+	if s.x.Exhausted && (s.o.looksFor(CheckStarvation) || s.parts.rules.elects && s.o.looksFor(CheckAgreement)) {
 		s.report(s.bytes(), true)
 		s.starvation()
 		s.x.Exhausted = s.x.Bound == ""
 		s.x.Progress = s.x.Exhausted && s.worst == nil
 	}
-	if s.x.Exhausted && slices.ContainsFunc(s.workers, func(w *worker) bool { return w.crowded }) {
-		s.x.Exhausted, s.x.Bound = false, "copies"
+	if s.x.Exhausted {
+		s.confess()
+	}
+}
+
+// confess says what bounded a search that has seen all states there are within bounds: more copies of
+// messages, or timers that ran out more often.
+func (s *search) confess() {
+	for _, w := range s.workers {
+		if w.crowded && s.x.Bound == "" {
+			s.x.Exhausted, s.x.Bound = false, "copies"
+		}
+		if w.late {
+			s.x.Exhausted, s.x.Progress, s.x.Bound = false, false, "timeouts"
+		}
 	}
 }
 
@@ -253,7 +272,7 @@ func (s *search) bytes() uint64 {
 
 // note keeps a finding, if it is the nearest to the beginning so far.
 func (s *search) note(f finding, state uint32) {
-	if f.check != CheckDeadlock && s.o.Depth > 0 && s.depth > s.o.Depth {
+	if !f.still() && s.o.Depth > 0 && s.depth > s.o.Depth {
 		s.x.Bound = "depth"
 		return
 	}
@@ -262,17 +281,13 @@ func (s *search) note(f finding, state uint32) {
 	w.refresh()
 	s.parts.mu.Unlock()
 	l := &lead{finding: f, state: state, depth: s.depth, waiter: nodes.None}
-	needs := w.safe
-	switch f.check {
-	case CheckDeadlock:
+	needs := needsOf(f.check, w.safe, w.live)
+	if f.still() {
 		l.depth--
-		needs |= w.live
-	case CheckFairness:
-		needs |= w.live
 	}
 	row := append([]uint32(nil), s.level.state(int(state-s.level.first))...)
 	l.needs = w.excuse(row, needs)
-	if l.needs == 0 && f.check != CheckDeadlock && f.move.what != StepDeliver {
+	if l.needs == 0 && !f.still() && f.move.what != StepDeliver {
 		l.needs = w.excuse(w.successor(nil, row, f.move, nil), needs) // a restart may forget
 	}
 	at := &s.worst
@@ -313,6 +328,10 @@ func (s *search) starvation() {
 	for i, can := range served {
 		if can == 0xff {
 			continue
+		}
+		if s.parts.rules.elects {
+			s.worst = &lead{finding: finding{check: CheckAgreement}, state: uint32(i), waiter: forEver}
+			return
 		}
 		first := bits.TrailingZeros8(^can)
 		s.worst = &lead{finding: finding{check: CheckStarvation}, state: uint32(i),

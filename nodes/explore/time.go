@@ -30,6 +30,9 @@ func (w *worker) later(b, state []uint32) []uint32 {
 			b[head+at] = w.react(number, onTick)[0].next
 		}
 	}
+	if w.ticks > 0 && w.electorate(state).leading() > 1 {
+		b[head+w.ticks]++
+	}
 	for _, word := range state[w.head:] {
 		b = w.send(b, head+w.head, word+1) // aged flights may be in another order
 	}
