@@ -17,7 +17,7 @@ GOTEST = go run ./internal/gotest $(RACE)
 # Each variable of the command line is the flag of that name: THINK=1ms is --think='1ms'. Those of the
 # environment do not count.
 include cmd/orchestrator/flags.mk
-COMMANDS = bench simulate explore validate chaos matrix verify runs show rerun history list overhead
+COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun history list overhead
 TAKES_fuzz = FUZZTIME
 TAKES_check = FUZZTIME
 TAKES_image = IMAGE
@@ -49,10 +49,12 @@ endif
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: $(COMMANDS)
 bench: ## run an algorithm and judge it: make bench ALGO=ricart N=32 [LOAD= HOLD= LATENCY= ...]
+elect: ## have nodes elect leaders, and kill these for 20 s: make elect SCHEME=bully N=9 [CUT= DURATION= ...]
+split-brain: ## cut a cluster in two, and say of every scheme who led: make split-brain [N=5 CUT=0-1/2-4]
 simulate: ## the same on virtual time: make simulate ALGO=raymond N=100 LOSS=0.01
 explore: ## try every order of events in a small cluster: make explore ALGO=maekawa-textbook N=4
 validate: ## reproduce the published figures
@@ -66,7 +68,11 @@ history: ## print the events of a stored run: make history FORMAT=csv ARGS=lates
 list: ## list the algorithms
 overhead: ## measure what the testbed itself costs
 $(COMMANDS): build
-	@bin/orchestrator $@ $(call flags,$@)
+	@bin/orchestrator $@ $(call flags,$@) $(if $(filter elect,$@),$(election))
+
+# Elections are about leaders that crash, unless the call says what else goes wrong, or for how long.
+election = $(if $(filter PLAN FAULT CUT KILL PAUSE,$(given)),,--plan=leader-crashes) \
+	$(if $(filter DURATION,$(given)),,--duration=20s)
 
 .PHONY: build
 build: ## build bin/orchestrator and bin/node

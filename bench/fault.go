@@ -101,8 +101,8 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 		f := &faults[i]
 		asked := check.Fault{Text: f.String(), OfLinks: f.OfLinks(), ForGood: f.ForGood(), Breaks: f.Breaks(),
 			Leaves: f.Leaves()}
-		if !f.Cut.None() {
-			asked.Separates = func(a, b nodes.ID) bool { return f.Cut.Separates(a, b) && f.Cut.Separates(b, a) }
+		if f.Parts() {
+			asked.Separates = f.Cut.Parts
 		}
 		all = append(all, asked)
 	}

@@ -89,6 +89,7 @@ type Trial struct {
 	Row      results.Row           // of runs.csv, as it is stored
 	Faults   []results.FaultRow    // of faults.csv, as they are stored
 	Timeline []results.IntervalRow // of timeline.csv, as they are stored
+	Beliefs  []results.BeliefRow   // of beliefs.csv, as they are stored
 	Verdict  check.Verdict
 	Stall    string // the state of every node, when it stalled
 	Trouble  string // why it ended early, if it did
@@ -383,6 +384,7 @@ func (r *Run) conclude(number int, j judgement) {
 	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
 	t.Row = results.AsStored([]results.Row{r.row(t)})[0]
 	r.measureFaults(t, j.faults)
+	r.ledger(t, j)
 	r.Trials = append(r.Trials, t)
 }
 

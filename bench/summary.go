@@ -25,6 +25,7 @@ type Summary struct {
 	Messages  []results.MessageRow               // messages.csv, of all trials
 	Faults    []results.FaultRow                 // faults.csv, of all trials
 	Timeline  []results.IntervalRow              // timeline.csv, of all trials
+	Beliefs   []results.BeliefRow                // beliefs.csv, of all trials
 	Verdicts  []check.Verdict                    // verdict.yaml
 	Stalls    []string                           // the reports; empty: the trial did not stall
 	Latencies map[string]*hdrhistogram.Histogram // latency.hlog: of all trials together, by their tags
@@ -40,6 +41,7 @@ func (r *Run) Summary() *Summary {
 		s.Stalls = append(s.Stalls, t.Stall)
 		s.Faults = append(s.Faults, t.Faults...)
 		s.Timeline = append(s.Timeline, t.Timeline...)
+		s.Beliefs = append(s.Beliefs, t.Beliefs...)
 	}
 	return s
 }
@@ -82,6 +84,9 @@ func ReadSummary(folder *results.Folder) (*Summary, error) {
 	if s.Faults, s.Timeline, err = folder.Faults(); err != nil {
 		return nil, err
 	}
+	if s.Beliefs, err = folder.Beliefs(); err != nil {
+		return nil, err
+	}
 	if s.Latencies, err = folder.ReadLatencies(); err != nil {
 		return nil, err
 	}
@@ -103,6 +108,12 @@ func (s *Summary) agree() error {
 	if n := len(s.Rows); n != len(s.Verdicts) || n > len(s.Record.Trials) {
 		return fmt.Errorf("%s: %s has %d trials, %s %d and %s %d: %s", s.Folder.Path, results.RowsFile, n,
 			results.VerdictFile, len(s.Verdicts), results.RunFile, len(s.Record.Trials), advice)
+	}
+	for _, b := range s.Beliefs {
+		if b.Node < 0 || b.Node >= s.Record.Options.Config.N || b.Trial < 1 || b.Trial > len(s.Rows) {
+			return fmt.Errorf("%s: %s is about node %d in trial %d, and the run has %d nodes and %d trials: %s",
+				s.Folder.Path, results.BeliefsFile, b.Node, b.Trial, s.Record.Options.Config.N, len(s.Rows), advice)
+		}
 	}
 	for i, row := range s.Rows {
 		trial, v := s.Record.Trials[i], s.Verdicts[i]
@@ -143,6 +154,14 @@ func (s *Summary) VerdictText(i int) string {
 	}
 	fmt.Fprint(&b, s.Stalls[i])
 	return b.String()
+}
+
+// Ledgers returns who believed what in each trial of a run about leaders, in the order of Rows.
+func (s *Summary) Ledgers() (all []*results.Ledger) {
+	for i := range s.Rows {
+		all = append(all, results.LedgerOf(s.Beliefs, s.Faults, s.Rows[i].Trial))
+	}
+	return all
 }
 
 func stallFile(trial int) string { return fmt.Sprintf("stall-%d.txt", trial) }
@@ -199,12 +218,16 @@ func (r *Run) save() error {
 	for i := range s.Verdicts {
 		text += s.VerdictText(i)
 	}
-	var faults error
+	var faults, beliefs error
 	if r.Record.Options.faulty() {
 		faults = r.Folder.WriteFaults(s.Faults, s.Timeline)
 	}
+	if r.Spec.Leads != nil {
+		beliefs = r.Folder.WriteBeliefs(s.Beliefs, results.LedgerPicture(r.Folder.Ref(), s.Ledgers()))
+	}
 	return errors.Join(
 		faults,
+		beliefs,
 		r.Folder.WriteYAML(s.Record),
 		r.Folder.WriteRows(s.Rows),
 		r.Folder.WriteMessages(s.Messages),

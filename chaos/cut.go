@@ -113,6 +113,14 @@ func ringOf(ring Group) Cut {
 	return c
 }
 
+// Sides returns the groups between which no message passes, either way; nil if the cut is none of that form.
+func (c Cut) Sides() []Group {
+	if c.oneWay {
+		return nil
+	}
+	return c.groups
+}
+
 // IsZero implements yaml.IsZeroer, and what encoding/json asks for omitzero.
 func (c Cut) IsZero() bool { return c.None() }
 
@@ -129,6 +137,20 @@ func (c *Cut) Separates(from, to nodes.ID) bool {
 		return in && too && min(apart, len(c.ring)-apart) > c.reach
 	}
 	return in && too && a != b && (!c.oneWay || a == 0)
+}
+
+// Parts reports whether no message passes between two nodes, neither way, if the cut hit a victim that came
+// out in the run, or None.
+func (c *Cut) Parts(a, b, victim nodes.ID) bool {
+	if c.of.ByRun() {
+		return a != b && (a == victim || b == victim)
+	}
+	return c.Separates(a, b) && c.Separates(b, a)
+}
+
+// Parts reports whether the fault is a cut of all messages, whatever their kind and on every network.
+func (f *Fault) Parts() bool {
+	return !f.Cut.None() && f.Kind == "" && f.Nth == 0 && f.Instance == nil && f.Network == nil
 }
 
 // Check says what is wrong with the cut of so many nodes, servers included, if anything is.

@@ -16,6 +16,9 @@ var scenarios = []string{
 	"broker-restart", "split-brokers", "stalled-connection", "reset-connections", "skewed-clocks",
 }
 
+// elections are the plans of ours for runs about leaders, which the fault matrix does not have.
+var elections = []string{"leader-crashes"}
+
 // Scenarios returns the plans that come with the program, in the order in which the fault matrix has every
 // algorithm run under them: whoever dies, what is lost, who is cut off, what is slow, who forgets, and what
 // carries the messages. They are for five clients and four seconds.
@@ -36,6 +39,7 @@ func (p *Plan) Suits(spec *nodes.Spec) bool {
 		_, whenErr := kindsOf(f.When.Kind, spec.Codec())
 		return kindErr != nil || whenErr != nil ||
 			t != nil && t.Word == "coordinator" && spec.Coordinator == nil ||
+			t != nil && t.Word == "leader" && spec.Leads == nil ||
 			t != nil && t.Word == "token" && !carriesToken(spec)
 	})
 }

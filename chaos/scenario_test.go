@@ -14,8 +14,8 @@ import (
 func TestScenariosSuitAlgorithms(t *testing.T) {
 	all := Scenarios()
 	for _, p := range Plans() {
-		if !slices.Contains(scenarios, p.Name) {
-			t.Errorf("%s is no scenario", p.Name)
+		if slices.Contains(scenarios, p.Name) == slices.Contains(elections, p.Name) {
+			t.Errorf("%s is neither a scenario nor for elections, or both", p.Name)
 		}
 	}
 	for _, row := range mutex.Table {

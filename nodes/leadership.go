@@ -19,6 +19,8 @@ type Leadership struct {
 	// Answer is how long a node waits for an answer before it takes the other for dead; nil: it takes nobody for
 	// dead for that.
 	Answer func(c Config) time.Duration
+	// Partitions say what becomes of its leaders in a partition that is healed; none: it is not known.
+	Partitions []Partition
 	// Rank is the rank of a node, of which there are no two; nil: its number.
 	Rank func(c Config, id ID) uint32
 }

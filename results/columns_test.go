@@ -17,8 +17,9 @@ func TestColumnsAreExplained(t *testing.T) {
 	}
 	for file, row := range map[string]reflect.Type{
 		RowsFile: reflect.TypeFor[Row](), MessagesFile: reflect.TypeFor[MessageRow](),
-		MatrixFile: reflect.TypeFor[MatrixRow](),
-		FaultsFile: reflect.TypeFor[FaultRow](), TimelineFile: reflect.TypeFor[IntervalRow](),
+		MatrixFile: reflect.TypeFor[MatrixRow](), BeliefsFile: reflect.TypeFor[BeliefRow](),
+		SplitBrainFile: reflect.TypeFor[SplitBrainRow](),
+		FaultsFile:     reflect.TypeFor[FaultRow](), TimelineFile: reflect.TypeFor[IntervalRow](),
 	} {
 		_, section, found := strings.Cut(string(b), "\n## Columns of "+file+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")

@@ -26,6 +26,8 @@ const (
 	MessagesFile   = "messages.csv" // a MessageRow per trial, phase and kind
 	FaultsFile     = "faults.csv"   // a FaultRow per trial and fault, if there are any
 	TimelineFile   = "timeline.csv" // an IntervalRow per trial and interval, if there are faults
+	BeliefsFile    = "beliefs.csv"  // a BeliefRow per trial, node and stretch, of a run about leaders
+	LedgerFile     = "ledger.svg"   // its picture
 	LatencyLog     = "latency.hlog" // every latency histogram of every trial
 	LatencyProfile = "latency.hgrm" // the percentiles of the waits of all trials together
 	VerdictFile    = "verdict.yaml" // the verdict of every trial, with what each check found

@@ -99,7 +99,7 @@ func inTerms(s *Setting) { s.Leads = &nodes.Leadership{Terms: true} }
 // parted has a fault cut nodes 0 and 1 off from the others; what it breaks is in the run.
 func parted(s *Setting) {
 	s.Faults = []Fault{{Text: "cut 0-1/2-4", OfLinks: true, Breaks: nodes.NoLoss,
-		Separates: func(a, b nodes.ID) bool { return (a < 2) != (b < 2) }}}
+		Separates: func(a, b, _ nodes.ID) bool { return (a < 2) != (b < 2) }}}
 }
 
 // quorate has leaders know within a time that they have no majority.

@@ -16,8 +16,9 @@ type Fault struct {
 	OfLinks bool // it hits messages; otherwise it hits nodes
 	ForGood bool // it is not healed
 	Breaks  nodes.Assumption
-	// Separates reports whether it cuts a node off from another, both ways; nil: it cuts nothing.
-	Separates func(a, b nodes.ID) bool
+	// Separates reports whether it lets no message pass between two nodes, neither way, if it hit a victim that
+	// came out in the run, or None; nil: it cuts nothing.
+	Separates func(a, b, victim nodes.ID) bool
 	Leaves    time.Duration // for how long after it what it did may last: messages that come late, timers
 }
 

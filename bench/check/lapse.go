@@ -91,7 +91,7 @@ func (e *Fold) wasUp(id nodes.ID, at int64) bool {
 func (e *Fold) separated(a, b nodes.ID, at int64) bool {
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
-		if cut := e.asked(f).Separates; cut != nil && f.From <= at && at < f.To && cut(a, b) {
+		if cut := e.asked(f).Separates; cut != nil && f.From <= at && at < f.To && cut(a, b, f.Victim) {
 			return true
 		}
 	}

@@ -63,6 +63,8 @@ type Fold struct {
 
 	Restarts []Restart // of nodes, in order
 
+	Stretches []Stretch // of all nodes from Begun to End, in the order of their beginnings
+
 	stack      int // clients
 	nodes      []node
 	terms      map[uint64]nodes.ID // who led first in each term
@@ -109,6 +111,7 @@ type node struct {
 	up, stopped bool
 	restarted   int64 // when it came up last; 0: it never went down
 	belief      int   // its current one, in Beliefs; -1: it has said nothing in this life
+	stretch     int   // its current one, in Stretches; -1: the run has not begun
 	term        uint64
 	declared    bool // term is known
 }
@@ -121,7 +124,7 @@ func New(c nodes.Config, promises *nodes.Leadership) *Fold {
 		conflict: map[uint64]bool{},
 		settled:  standing{leader: nodes.None}, Begun: math.MaxInt64, End: math.MaxInt64}
 	for i := range f.nodes {
-		f.nodes[i] = node{up: true, belief: -1}
+		f.nodes[i] = node{up: true, belief: -1, stretch: -1}
 	}
 	return f
 }
@@ -151,8 +154,10 @@ func (f *Fold) Add(e history.Event) {
 	case history.Paused, history.Resumed:
 		if id := nodes.ID(e.Count); f.has(id) {
 			f.nodes[id].stopped = e.Kind == history.Paused
+			f.note(id, e.At)
 		}
 	}
+	f.note(e.Node, e.At)
 	if f.running {
 		f.overlap(e.At)
 		f.settle(&e)
@@ -166,6 +171,9 @@ func (f *Fold) mark(e *history.Event) {
 	switch e.Count {
 	case history.Began:
 		f.Begun, f.running = e.At, true
+		for id := range f.nodes {
+			f.note(nodes.ID(id), e.At)
+		}
 		f.begin(e.At, Cause{What: RunBegan, Node: nodes.None})
 	case history.Stopped, history.Interrupted, history.Stalled:
 		if f.running {
@@ -177,6 +185,11 @@ func (f *Fold) mark(e *history.Event) {
 // stop ends what is measured.
 func (f *Fold) stop(at int64) {
 	f.End, f.running = at, false
+	for i := range f.nodes {
+		if n := &f.nodes[i]; n.stretch >= 0 {
+			f.Stretches[n.stretch].To = at
+		}
+	}
 	f.endOverlap(at)
 	f.Open, f.election = f.election, nil
 }

@@ -19,20 +19,7 @@ const (
 
 // faults says what became of the faults that were asked for, and draws what they did to the run.
 func (p *report) faults(s *bench.Summary) {
-	if len(s.Record.Options.FaultTexts()) == 0 {
-		return
-	}
-	for i, v := range s.Verdicts {
-		name := "faults"
-		if len(s.Verdicts) > 1 {
-			name = fmt.Sprintf("in trial %d", s.Rows[i].Trial)
-		}
-		for _, f := range v.Findings {
-			if f.Check == "faults" {
-				p.line(name, "%s", f.Says)
-			}
-		}
-	}
+	p.faultWords(s)
 	if len(s.Faults) == 0 {
 		return // none began, or an older Turnstile made the run
 	}
@@ -47,6 +34,24 @@ func (p *report) faults(s *bench.Summary) {
 	p.faultTable(rows, len(s.Rows))
 	p.printf("\n")
 	p.epochs(s, rows)
+}
+
+// faultWords says whether the faults that were asked for took place.
+func (p *report) faultWords(s *bench.Summary) {
+	if len(s.Record.Options.FaultTexts()) == 0 {
+		return
+	}
+	for i, v := range s.Verdicts {
+		name := "faults"
+		if len(s.Verdicts) > 1 {
+			name = fmt.Sprintf("in trial %d", s.Rows[i].Trial)
+		}
+		for _, f := range v.Findings {
+			if f.Check == "faults" {
+				p.line(name, "%s", f.Says)
+			}
+		}
+	}
 }
 
 // timeline draws a trial, given its place in s.Rows.

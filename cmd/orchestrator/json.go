@@ -33,6 +33,7 @@ type trialDocument struct {
 	Messages []object      `json:"messages"`
 	Faults   []object      `json:"faults,omitempty"`   // faults.csv
 	Timeline []object      `json:"timeline,omitempty"` // timeline.csv
+	Beliefs  []object      `json:"beliefs,omitempty"`  // beliefs.csv
 }
 
 // writeJSON prints s as one JSON document.
@@ -70,6 +71,11 @@ func documentOf(s *bench.Summary) (*document, error) {
 		for _, interval := range s.Timeline {
 			if interval.Trial == row.Trial {
 				doc.Timeline = append(doc.Timeline, objectOf(interval))
+			}
+		}
+		for _, b := range s.Beliefs {
+			if b.Trial == row.Trial {
+				doc.Beliefs = append(doc.Beliefs, objectOf(b))
 			}
 		}
 		d.Trials = append(d.Trials, doc)

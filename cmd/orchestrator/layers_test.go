@@ -16,7 +16,7 @@ import (
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
-	{"bench/matrix"},
+	{"bench/matrix", "bench/splitbrain"},
 	{"bench/campaign"},
 	{"bench"},
 	{"bench/measure", "bench/check", "bench/cluster", "bench/bare", "bench/control"},
@@ -30,7 +30,8 @@ var layers = [][]string{
 	{"nodes"},
 	{"internal/yamlfile"},
 	{"internal/cgroup", "internal/chance", "internal/english", "internal/gotest",
-		"internal/heap", "internal/jsonseq", "internal/skew", "internal/soak", "internal/suggest"},
+		"internal/heap", "internal/jsonseq", "internal/skew", "internal/soak", "internal/suggest",
+		"internal/svg"},
 }
 
 // A goPackage is what `go list` says of a package.

@@ -16,6 +16,8 @@ func (p *report) leaders(s *bench.Summary, t table) {
 	p.line("elections", "%s in %s, %s messages each; all agreed on the same leader again %s",
 		english.Thousands(count), seconds(t.sum("duration_s")), t.of("messages_per_election").text(hundredths),
 		times(t.sum("rejoins")))
+	p.faultWords(s)
+	p.ledger(s)
 	p.latency(s, t, "elect", "  (from when the leader was lost, or the run began, until all agreed)",
 		measure.ElectTag, "elect_us_", middle, high, quantile{"max", "max", 1})
 	all := measure.LatencyOf(s.Latencies, measure.ElectTag)

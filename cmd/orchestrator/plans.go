@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -93,7 +94,7 @@ const (
 func folded(text string, width int) (lines []string) {
 	line := ""
 	for i, word := range strings.Split(text, " ") {
-		if i > 0 && len(line)+1+len(word) > width {
+		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			lines, line = append(lines, line), word
 			continue
 		}

@@ -49,7 +49,8 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().String("config", "",
 		"configuration `file` (default turnstile.yaml, if it is there)")
-	root.AddCommand(a.benchCommand(), a.electCommand(), a.listCommand(), a.verifyCommand(), a.brokerCommand(),
+	root.AddCommand(a.benchCommand(), a.electCommand(), a.splitBrainCommand(), a.listCommand(),
+		a.verifyCommand(), a.brokerCommand(),
 		a.proxyCommand(), a.simulateCommand(), a.exploreCommand(), a.validateCommand(), a.overheadCommand(),
 		a.versionCommand(), a.plansCommand(), a.chaosCommand(), a.matrixCommand(), a.injectCommand(),
 		a.runsCommand(), a.showCommand(), a.rerunCommand(), a.historyCommand())

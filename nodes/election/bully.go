@@ -24,7 +24,9 @@ var bullyRow = nodes.Spec{
 	Live: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.EventualDetector,
 	Leads: &nodes.Leadership{Wins: nodes.HighestWins,
 		// A node that comes up again takes over while its announcement travels.
-		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }, Answer: answerTime},
+		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }, Answer: answerTime,
+		Partitions: []nodes.Partition{{Does: nodes.TwoLead,
+			Why: "each side takes the other for dead: split brain"}}},
 	Published: []nodes.Claim{
 		bullyClaim("N^2-N-1, only the lowest finds the leader dead", "lowest", false,
 			func(n float64) float64 { return n*n - n - 1 }),

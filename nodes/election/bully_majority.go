@@ -24,7 +24,9 @@ var bullyMajorityRow = nodes.Spec{
 	// Whatever is lost is sent again, in another election or with the next heartbeat.
 	Live: nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector | nodes.Majority,
 	Leads: &nodes.Leadership{Terms: true, Wins: nodes.HighestWins, Answer: answerTime,
-		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) }},
+		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
+		Partitions: []nodes.Partition{{Does: nodes.MajorityLeads,
+			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"}}},
 	// Two elections, of which the first may have failed since an epoch was taken.
 	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lapseOption) },
 }

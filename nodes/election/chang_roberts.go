@@ -20,7 +20,7 @@ var changRobertsRow = nodes.Spec{
 	Options:   []nodes.Option{idsOption},
 	Published: changRobertsClaims,
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
-	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing},
+	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
 }
 
 // changRobertsClaims are those of the paper and of its textbooks; the announcement takes N more.

@@ -18,7 +18,7 @@ var dolevKlaweRodehRow = nodes.Spec{
 	Safe:      nodes.NoDuplication | nodes.NoAmnesia,
 	Live:      nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia,
 	Published: dolevKlaweRodehClaims,
-	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing},
+	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
 }
 
 // dolevKlaweRodeh is the basic form of Peterson's algorithm, which is that of Dolev, Klawe and Rodeh, with an

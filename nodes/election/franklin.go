@@ -15,7 +15,7 @@ var franklinRow = nodes.Spec{
 	Options:   []nodes.Option{idsOption},
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: franklinClaims,
-	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing},
+	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
 }
 
 // franklin is the algorithm of Franklin, with numbers of rounds in place of FIFO links, and an announcement.

@@ -15,7 +15,7 @@ var hirschbergSinclairRow = nodes.Spec{
 	Options:   []nodes.Option{idsOption},
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: hirschbergSinclairClaims,
-	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing},
+	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
 }
 
 // hirschbergSinclair is the algorithm of Hirschberg and Sinclair, with an announcement.

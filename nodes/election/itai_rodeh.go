@@ -27,7 +27,7 @@ var itaiRodehRow = nodes.Spec{
 	Safe:      nodes.NoAmnesia,
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: itaiRodehClaims,
-	Leads:     &nodes.Leadership{},
+	Leads:     &nodes.Leadership{Partitions: ringPartitions},
 }
 
 // itaiRodeh is the algorithm of Itai and Rodeh in its synchronous form, where all draw again: the nodes do

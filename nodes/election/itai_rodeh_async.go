@@ -20,7 +20,7 @@ var itaiRodehAsyncRow = nodes.Spec{
 	Messages: []nodes.Kind{{Zero: asyncCandidate{}}, {Zero: asyncElected{}}},
 	Options:  []nodes.Option{drawsOption},
 	Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
-	Leads:    &nodes.Leadership{},
+	Leads:    &nodes.Leadership{Partitions: ringPartitions},
 }
 
 // itaiRodehAsync is the algorithm of Itai and Rodeh for asynchronous rings, with an announcement. The nodes

@@ -16,7 +16,7 @@ var leLannRow = nodes.Spec{
 	Safe:      nodes.NoAmnesia,
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: leLannClaims,
-	Leads:     &nodes.Leadership{},
+	Leads:     &nodes.Leadership{Partitions: ringPartitions},
 }
 
 // leLann is the algorithm of Le Lann, with an announcement. Every identity goes all the way round, and only

@@ -24,9 +24,10 @@ var omegaRow = nodes.Spec{
 	Messages: []nodes.Kind{{Zero: omegaHeartbeat{}, Heartbeat: true, Broadcast: true}},
 	Options:  []nodes.Option{heartbeatOption, silenceOption, growOption},
 	// It promises a leader in the end, and no more: until then several may lead.
-	Safe:  nodes.Timing | nodes.NoPause | nodes.NoLoss,
-	Live:  nodes.NoLoss | nodes.Timing | nodes.NoPause,
-	Leads: &nodes.Leadership{Wins: nodes.LowestWins, Overlap: omegaOverlap},
+	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
+	Live: nodes.NoLoss | nodes.Timing | nodes.NoPause,
+	Leads: &nodes.Leadership{Wins: nodes.LowestWins, Overlap: omegaOverlap, Partitions: []nodes.Partition{{
+		Does: nodes.PerSide, Why: "each side trusts the lowest that it hears from"}}},
 	// A silence and a heartbeat, with a timeout that has grown by as much as it was.
 	Grace: func(c nodes.Config) time.Duration {
 		return 2*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)

@@ -22,8 +22,10 @@ var raftRow = nodes.Spec{
 	Options:  raftOptions,
 	Safe:     nodes.NoAmnesia, // of a term and the vote in it
 	Live:     nodes.Majority | nodes.NoLoss | nodes.NoPause | nodes.Timing,
-	Leads:    &nodes.Leadership{Terms: true, Lapse: raftLapse},
-	Grace:    raftGrace,
+	Leads: &nodes.Leadership{Terms: true, Lapse: raftLapse, Partitions: []nodes.Partition{{
+		Does: nodes.MajorityLeads,
+		Why:  "a term takes a majority's votes, and a leader that hears from fewer steps down"}}},
+	Grace: raftGrace,
 	Published: []nodes.Claim{{Figure: nodes.MessagesPerElection,
 		Source: "thesis: N-1 requests, N-2 votes and N-1 first heartbeats = 3N-4, one node being down",
 		Election: &nodes.Trial{Initiators: "lowest",

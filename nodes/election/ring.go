@@ -193,3 +193,7 @@ func (r *ringNode) follow(env *nodes.Env, leader nodes.ID) {
 		env.Elect(leader, 0)
 	}
 }
+
+// ringPartitions say what becomes of the leader of a ring without timeouts that is cut.
+var ringPartitions = []nodes.Partition{{Does: nodes.Blocked,
+	Why: "nobody acts on silence, and the cut ring passes no election on"}}

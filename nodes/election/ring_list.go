@@ -30,12 +30,14 @@ var ringListRow = nodes.Spec{
 	Safe:      nodes.PerfectDetector,
 	Live:      nodes.NoLoss | nodes.EventualDetector,
 	Published: ringListClaims,
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Rank: func(c nodes.Config, id nodes.ID) uint32 {
-		if rank := rankInRing(c, id); c.Value(winsOption) == "highest" {
-			return rank
-		}
-		return math.MaxUint32 - rankInRing(c, id)
-	}},
+	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Partitions: []nodes.Partition{{Does: nodes.TwoLead,
+		Why: "each side skips the other as dead, and closes to a ring of its own"}},
+		Rank: func(c nodes.Config, id nodes.ID) uint32 {
+			if rank := rankInRing(c, id); c.Value(winsOption) == "highest" {
+				return rank
+			}
+			return math.MaxUint32 - rankInRing(c, id)
+		}},
 	// The wait runs out, up to twice as long as it is, and then once more for a list that was on its way.
 	Grace: func(c nodes.Config) time.Duration { return 6 * c.Duration(listWaitOption) },
 }

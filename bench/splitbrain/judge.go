@@ -1,0 +1,188 @@
+package splitbrain
+
+import (
+	"fmt"
+	"strings"
+
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/results"
+)
+
+// judged says what became of the leaders in a run, and where that is not what the row says.
+func (x *Case) judged(l *results.Ledger, of *results.Row) *results.SplitBrainRow {
+	row := &results.SplitBrainRow{Algorithm: x.Spec.Name, Kind: of.Kind, Nodes: x.N, Cut: x.cut.Cut.String(),
+		Cuts: x.Says.Cuts.String(), Says: x.Says.Does.String(), Why: x.Says.Why, Messages: of.Messages,
+		TwoLeadersS: scaled(of.TwoLeadersUS), TwoLeadersInTermS: scaled(of.TwoLeadersInTermUS)}
+	if x.Spec.Broken != "" {
+		row.Says, row.Why = "known broken: "+x.Spec.Broken, ""
+	}
+	if len(l.Faults) == 0 || len(l.Lanes) < x.N {
+		row.Differs = "the cut did not take place"
+		return row
+	}
+	begun, _ := l.Faults[0].FromS.Value()
+	healed, known := l.Faults[0].ToS.Value()
+	if !known {
+		row.Differs = "the cut was not healed"
+		return row
+	}
+	before, during := leadersAt(l, begun), leadersAt(l, healed)
+	row.Leaders = x.bySide(during)
+	x.minority(l, results.Span{From: begun, To: healed}, row)
+	if agreed, is := agreedAt(l); is {
+		row.AgreedS = results.Number(max(0, agreed-healed))
+	}
+	row.Differs = x.differs(row, before, during, newLeaders(l, results.Span{From: begun, To: healed}))
+	return row
+}
+
+// scaled turns microseconds into seconds.
+func scaled(us results.Figure) results.Figure {
+	if x, known := us.Value(); known {
+		return results.Number(x / 1e6)
+	}
+	return us
+}
+
+// leadersAt returns who led just before a time.
+func leadersAt(l *results.Ledger, at float64) (ids chaos.Group) {
+	for id, lane := range l.Lanes {
+		for i := range lane {
+			if s := lane[i].Span(); lane[i].State == results.Leads && s.From < at && at <= s.To {
+				ids = append(ids, nodes.ID(id))
+			}
+		}
+	}
+	return ids
+}
+
+// newLeaders returns who came to lead in a stretch of time.
+func newLeaders(l *results.Ledger, during results.Span) (ids chaos.Group) {
+	for id, lane := range l.Lanes {
+		for i := range lane {
+			if at := lane[i].Span().From; lane[i].State == results.Leads && during.From < at && at < during.To &&
+				lane[i-1].State != results.Leads {
+				ids = append(ids, nodes.ID(id))
+				break
+			}
+		}
+	}
+	return ids
+}
+
+// bySide lists leaders by their sides.
+func (x *Case) bySide(ids chaos.Group) string {
+	var sides []string
+	for _, side := range x.Sides {
+		if led := within(side, ids); len(led) > 0 {
+			sides = append(sides, led.String())
+		} else {
+			sides = append(sides, "none")
+		}
+	}
+	return strings.Join(sides, " | ")
+}
+
+func within(side, ids chaos.Group) (both chaos.Group) {
+	for _, id := range ids {
+		for _, other := range side {
+			if id == other {
+				both = append(both, id)
+			}
+		}
+	}
+	return both
+}
+
+// minority says for how long of the cut somebody led who had no majority, and whether that ended before it
+// was healed.
+func (x *Case) minority(l *results.Ledger, cut results.Span, row *results.SplitBrainRow) {
+	for _, side := range x.Sides {
+		if 2*len(side) > x.N {
+			continue
+		}
+		for _, id := range side {
+			for i := range l.Lanes[id] {
+				b := &l.Lanes[id][i]
+				s := b.Span()
+				led := min(s.To, cut.To) - max(s.From, cut.From)
+				if was, _ := row.MinorityLedS.Value(); b.State != results.Leads || led <= was {
+					continue
+				}
+				row.MinorityLedS, row.SteppedDown = results.Number(led), s.To < cut.To
+			}
+		}
+	}
+}
+
+// agreedAt returns since when all nodes have taken the same one for the leader until the end; it is false if
+// they do not.
+func agreedAt(l *results.Ledger) (at float64, is bool) {
+	var leader results.Figure
+	for id, lane := range l.Lanes {
+		last := &lane[len(lane)-1]
+		who, known := last.Leader.Value()
+		if id == 0 {
+			leader = last.Leader
+		}
+		if !known && last.State != results.Follows || known && leader.Known() && last.Leader != leader ||
+			known && (int(who) == id) != (last.State == results.Leads) {
+			return 0, false
+		}
+		if known {
+			leader = last.Leader
+		}
+		from := last.Span().From
+		for i := len(lane) - 2; i >= 0 && lane[i].Leader == last.Leader && lane[i].Term == last.Term &&
+			lane[i].State == last.State; i-- {
+			from = lane[i].Span().From
+		}
+		at = max(at, from)
+	}
+	return at, leader.Known()
+}
+
+// differs says what is not as the row says; nothing if all is, or the row says nothing.
+func (x *Case) differs(row *results.SplitBrainRow, before, during, came chaos.Group) string {
+	switch inTerm, _ := row.TwoLeadersInTermS.Value(); {
+	case x.Says.Does == 0 || x.Spec.Broken != "":
+		return ""
+	case len(before) != 1:
+		return fmt.Sprintf("%s led when the cut began, and not one node", named(before))
+	case x.Spec.Leads.Terms && inTerm > 0:
+		return "two led in one term"
+	case !row.AgreedS.Known():
+		return "not all agreed on a leader at the end"
+	}
+	two, _ := row.TwoLeadersS.Value()
+	for _, side := range x.Sides {
+		led := within(side, during)
+		wants := 1
+		if x.Says.Does == nodes.MajorityLeads && 2*len(side) <= x.N {
+			wants = 0
+		}
+		if x.Says.Does < nodes.OneLeads && len(led) != wants {
+			return fmt.Sprintf("%s led on the side of %v when the cut was healed, and not %s", named(led), side,
+				[]string{"nobody", "one node"}[wants])
+		}
+	}
+	switch {
+	case x.Says.Does == nodes.OneLeads && (len(during) != 1 || during[0] != before[0] || two > 0):
+		return fmt.Sprintf("%s led when the cut was healed, and two did for %v s in all, and not node %d alone",
+			named(during), two, before[0])
+	case x.Says.Does == nodes.Blocked && len(came) > 0:
+		return fmt.Sprintf("%s came to lead while the cut lasted", named(came))
+	}
+	return ""
+}
+
+func named(ids chaos.Group) string {
+	switch len(ids) {
+	case 0:
+		return "nobody"
+	case 1:
+		return "node " + ids.String()
+	}
+	return "nodes " + ids.String()
+}

@@ -1,0 +1,40 @@
+package nodes
+
+// A Partition is what becomes of the leaders of a cluster that is cut into sides and healed, and why. In the
+// end all agree on one leader.
+type Partition struct {
+	Cuts Severed // what is cut between the sides
+	Does Parted
+	Why  string // with its source if it is published
+}
+
+// Severed says what a partition cuts between the sides.
+type Severed uint8
+
+// What is cut.
+const (
+	Everything   Severed = iota // all networks between nodes; nobody is cut off from servers
+	FirstNetwork                // one network alone: see Kind.Net
+	ServersToo                  // all networks, and every server is cut off from all
+)
+
+func (s Severed) String() string {
+	return [...]string{"all between nodes", "the first network", "servers as well"}[s]
+}
+
+// Parted says who leads when a partition has lasted for long enough.
+type Parted uint8
+
+// Who leads then; zero: the row does not say.
+const (
+	TwoLead       Parted = iota + 1 // a node on each side, until the cut is healed
+	PerSide                         // the same by design: each side is a group of its own
+	MajorityLeads                   // a node on the side with a majority; without a majority there is none
+	OneLeads                        // whoever led before, and nobody else at any time
+	Blocked                         // nobody comes to lead who did not before
+)
+
+func (p Parted) String() string {
+	return [...]string{"", "two leaders until healed", "one per side by design", "the majority only",
+		"one leader", "blocks"}[p]
+}

@@ -1,0 +1,114 @@
+package results
+
+import (
+	"cmp"
+	"slices"
+)
+
+// The states of a node, as beliefs.csv has them.
+const (
+	Leads     = "leads"
+	Follows   = "follows"
+	KnowsNone = "no_leader"
+	Stopped   = "stopped"
+	Down      = "down"
+)
+
+// A Ledger is who believed what in one trial: its rows of beliefs.csv and of faults.csv.
+type Ledger struct {
+	Trial  int
+	Lanes  [][]BeliefRow // by node, each in the order of time
+	Faults []FaultRow
+	End    float64 // in seconds from the beginning of the window
+	// Leaders are the nodes that led at any time, in the order in which they first did.
+	Leaders []int
+	// TwoLead are the stretches with two nodes that lead or more, in order.
+	TwoLead []Span
+}
+
+// A Span is a stretch of time, in seconds from the beginning of the window.
+type Span struct{ From, To float64 }
+
+// Span returns the stretch that a row is about.
+func (b *BeliefRow) Span() Span {
+	from, _ := b.FromS.Value()
+	to, _ := b.ToS.Value()
+	return Span{from, to}
+}
+
+// LedgerOf returns the ledger of a trial, given the rows of all. It has no lanes if the trial has no rows.
+func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
+	l := &Ledger{Trial: trial}
+	var led []BeliefRow
+	for _, b := range beliefs {
+		if b.Trial != trial || b.Node < 0 {
+			continue
+		}
+		for len(l.Lanes) <= b.Node {
+			l.Lanes = append(l.Lanes, nil)
+		}
+		l.Lanes[b.Node] = append(l.Lanes[b.Node], b)
+		l.End = max(l.End, b.Span().To)
+		if b.State == Leads {
+			led = append(led, b)
+		}
+	}
+	for _, f := range faults {
+		if f.Trial == trial {
+			l.Faults = append(l.Faults, f)
+		}
+	}
+	slices.SortStableFunc(led, func(a, b BeliefRow) int { return cmp.Compare(a.Span().From, b.Span().From) })
+	for _, b := range led {
+		if !slices.Contains(l.Leaders, b.Node) {
+			l.Leaders = append(l.Leaders, b.Node)
+		}
+	}
+	l.TwoLead = overlaps(led)
+	return l
+}
+
+// overlaps returns when two or more of some stretches go on.
+func overlaps(led []BeliefRow) (all []Span) {
+	type turn struct {
+		at float64
+		by int // how many more go on
+	}
+	var turns []turn
+	for i := range led {
+		s := led[i].Span()
+		turns = append(turns, turn{s.From, 1}, turn{s.To, -1})
+	}
+	slices.SortFunc(turns, func(a, b turn) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by))
+	})
+	count := 0
+	for _, t := range turns {
+		was := count
+		count += t.by
+		switch last := len(all) - 1; {
+		case was < 2 && count >= 2 && last >= 0 && all[last].To == t.at:
+			all[last].To = -1 // a leader follows another at once: it goes on
+		case was < 2 && count >= 2:
+			all = append(all, Span{t.at, -1})
+		case was >= 2 && count < 2:
+			all[last].To = t.at
+		}
+	}
+	return slices.DeleteFunc(all, func(s Span) bool { return s.To <= s.From })
+}
+
+// Shown returns the numbers of at most so many nodes: all or, if there are more, those that led first, and
+// then those of the lowest numbers.
+func (l *Ledger) Shown(most int) (ids []int) {
+	if len(l.Lanes) > most {
+		ids = append(ids, l.Leaders[:min(most, len(l.Leaders))]...)
+	}
+	for id := 0; id < len(l.Lanes) && len(ids) < most; id++ {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
