@@ -10,6 +10,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
+	"turnstile/results"
 )
 
 // costUnder returns what an algorithm that costs c was published to cost under a load.
@@ -88,6 +89,9 @@ func judgementOf(h history.Header, load workload.Load, s check.Setting) judgemen
 func (j *judgement) lead() {
 	if leaders := j.checks.Leaders(); leaders != nil {
 		m := &j.measures.Measures
-		m.Leaders = measure.NewLeaders(leaders, m.Messages.Sent)
+		m.Leaders = measure.NewLeaders(leaders)
+		if j.checks.Kind == check.Election {
+			m.Leaders.Messages = results.Count(m.Messages.Sent)
+		}
 	}
 }

@@ -51,7 +51,7 @@ func (r *Run) row(t *Trial) results.Row {
 		row.Faults = strings.Join(textsOf(o.Faults), "; ")
 	}
 	t.Measures.Fill(&row)
-	if t.Measures.Leaders != nil {
+	if r.Spec.Leads != nil {
 		row.HoldUS = results.Figure{}
 	}
 	return row

@@ -83,6 +83,16 @@ func (s *Stack) Instances() []Instance { return s.instances }
 // Elects reports whether the first instance is an elector: then the run is about its leaders.
 func (s *Stack) Elects() bool { return s.instances[0].Spec.Leads != nil }
 
+// Elector returns the instance that elects leaders; nil: none does.
+func (s *Stack) Elector() *Instance {
+	for i := range s.instances {
+		if s.instances[i].Spec.Leads != nil {
+			return &s.instances[i]
+		}
+	}
+	return nil
+}
+
 // Mutexes returns the numbers of the instances that have clients.
 func (s *Stack) Mutexes() []int32 { return s.mutexes }
 

@@ -73,6 +73,7 @@ type Row struct {
 	ElectDetectionUSP50   Figure `csv:"elect_detection_us_p50"`   // until a node declares anything
 	ElectDeclarationUSP50 Figure `csv:"elect_declaration_us_p50"` // from then until the leader declares itself
 	ElectAgreementUSP50   Figure `csv:"elect_agreement_us_p50"`   // from then until all agree
+	ElectServingUSP50     Figure `csv:"elect_serving_us_p50"`     // from then until a client enters
 	LeaderlessUS          Figure `csv:"leaderless_us"`
 	TwoLeadersUS          Figure `csv:"two_leaders_us"`
 	TwoLeadersInTermUS    Figure `csv:"two_leaders_in_term_us"`

@@ -123,7 +123,7 @@ type Setting struct {
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
 	Grace      time.Duration    // within which it recovers once what breaks these for a time is over
-	// Of a run about leaders: what they promise, within what time a leader gives way to the next and one that
+	// Of a run about leaders, or one that follows a leader: what they promise, within what time a leader gives way to the next and one that
 	// has no majority knows it, and what processes are allowed beside all these times.
 	Leads          *nodes.Leadership
 	Overlap, Lapse time.Duration
@@ -151,6 +151,7 @@ func SettingOf(stack *nodes.Stack) Setting {
 	if c.Elect != "" {
 		// What the elector needs, the algorithm does, and its messages are among those of the run.
 		s.Live, s.Exact, s.Identities = stack.Live(), nil, nil
+		s.Leads = stack.Elector().Spec.Leads
 	}
 	if stack.Elects() {
 		s.Kind = Election

@@ -18,7 +18,7 @@ func (leaderObserver) Asked(*section.Section)   {}
 func (leaderObserver) Entered(*section.Section) {}
 func (leaderObserver) Ended(*section.Section)   {}
 
-// Leaders returns who led in the run; nil if it was not about leaders.
+// Leaders returns who led in the run; nil if it elects nobody.
 func (e *Fold) Leaders() *leadership.Fold { return e.leaders }
 
 // terms: no term has two leaders, over all incarnations, and no node goes back to a lower term.

@@ -27,7 +27,7 @@ type Fold struct {
 	fair            *fairFold
 	entryCost       nodes.EntryCost  // nil: not known
 	due             uint64           // messages that the entries take by it
-	leaders         *leadership.Fold // nil: the run is not about leaders
+	leaders         *leadership.Fold // nil: nobody leads in the run
 }
 
 // New returns a fold of the history that s folds.
@@ -37,7 +37,7 @@ func New(s *section.Fold, setting Setting) *Fold {
 		f.entryCost = setting.Exact(setting.Config, setting.Alone)
 	}
 	s.Observe(f)
-	if setting.Kind == Election {
+	if setting.Leads != nil {
 		f.leaders = leadership.New(setting.Config, setting.Leads)
 		s.Observe(leaderObserver{f.leaders})
 	}

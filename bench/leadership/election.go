@@ -17,6 +17,9 @@ type Election struct {
 	// when all agreed; -1: not yet.
 	Detected, Declared, Agreed int64
 
+	// Served is when a client first entered after it, where the leader serves clients; -1: none did.
+	Served int64
+
 	// Again says that the leader is the one whom all had agreed on before, in the same term: nobody was elected,
 	// somebody only learned who leads.
 	Again bool
@@ -67,7 +70,8 @@ func (f *Fold) begin(at int64, why Cause) {
 		}
 		return
 	}
-	f.election = &Election{Cause: why, Begun: at, Leader: nodes.None, Detected: -1, Declared: -1, Agreed: -1}
+	f.election = &Election{Cause: why, Begun: at, Leader: nodes.None, Detected: -1, Declared: -1,
+		Agreed: -1, Served: -1}
 }
 
 // settle follows elections: e has just been taken.

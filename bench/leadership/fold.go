@@ -132,6 +132,11 @@ func New(c nodes.Config, promises *nodes.Leadership) *Fold {
 // Add implements history.Fold.
 func (f *Fold) Add(e history.Event) {
 	switch e.Kind {
+	case history.Entered:
+		if last := len(f.Elections) - 1; last >= 0 && f.Elections[last].Served < 0 {
+			f.Elections[last].Served = e.At
+		}
+		return
 	case history.Elected, history.Campaigned, history.Killed, history.Crashed, history.Restarted,
 		history.Paused, history.Resumed, history.Marked:
 	default:

@@ -93,8 +93,8 @@ func (f *Fold) overtake(s *section.Section) {
 // Add implements history.Fold.
 func (f *Fold) Add(e history.Event) {
 	switch e.Kind {
-	case history.Sent:
-		f.Measures.Messages.Circulates = true
+	case history.Sent: // what an elector beside sends again and again goes to no entry
+		f.Measures.Messages.Circulates = f.Measures.Messages.Circulates || e.Instance == 0
 	case history.Settled:
 		if e.At >= f.sections.Window.From {
 			f.Measures.Messages.OfOne.add(e.Value)

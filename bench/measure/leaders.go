@@ -12,8 +12,11 @@ type Leaders struct {
 	// Of the elections that elected somebody: from the beginning of each until all agreed, and its parts, until
 	// the first node declared anything, until the later leader declared itself, and until all agreed.
 	Elect, Detection, Declaration, Agreement Latency
+	// Serving lasts from then until a client enters, where the leader serves clients.
+	Serving Latency
 
-	messages uint64 // that are no heartbeats
+	// Messages are those of the run that are no heartbeats; unknown if others than the elector sent some.
+	Messages results.Figure
 }
 
 // The tags of the latencies of elections in latency.hlog.
@@ -22,12 +25,12 @@ const (
 	DetectionTag   = "elect_detection"
 	DeclarationTag = "elect_declaration"
 	AgreementTag   = "elect_agreement"
+	ServingTag     = "elect_serving"
 )
 
-// NewLeaders returns the measures of a history that has been folded. messages are those of the elector that
-// are no heartbeats.
-func NewLeaders(f *leadership.Fold, messages uint64) *Leaders {
-	m := &Leaders{Fold: f, messages: messages}
+// NewLeaders returns the measures of a history that has been folded, without Messages.
+func NewLeaders(f *leadership.Fold) *Leaders {
+	m := &Leaders{Fold: f}
 	for i := range f.Elections {
 		e := &f.Elections[i]
 		if e.Again {
@@ -37,6 +40,9 @@ func NewLeaders(f *leadership.Fold, messages uint64) *Leaders {
 		m.Detection.Add(e.Detected - e.Begun)
 		m.Declaration.Add(max(0, e.Declared-e.Detected))
 		m.Agreement.Add(e.Agreed - max(e.Declared, e.Detected))
+		if e.Served >= 0 {
+			m.Serving.Add(e.Served - e.Agreed)
+		}
 	}
 	if f.Open != nil {
 		m.Elect.AddOpen(f.End - f.Open.Begun)
@@ -47,7 +53,7 @@ func NewLeaders(f *leadership.Fold, messages uint64) *Leaders {
 // tagged returns the latencies by their tags.
 func (m *Leaders) tagged() []taggedLatency {
 	return []taggedLatency{{ElectTag, &m.Elect}, {DetectionTag, &m.Detection}, {DeclarationTag, &m.Declaration},
-		{AgreementTag, &m.Agreement}}
+		{AgreementTag, &m.Agreement}, {ServingTag, &m.Serving}}
 }
 
 // Fill puts the measures into a row of runs.csv.
@@ -61,9 +67,12 @@ func (m *Leaders) Fill(row *results.Row) {
 	row.ElectDetectionUSP50 = m.Detection.MicrosAt(0.5)
 	row.ElectDeclarationUSP50 = m.Declaration.MicrosAt(0.5)
 	row.ElectAgreementUSP50 = m.Agreement.MicrosAt(0.5)
+	row.ElectServingUSP50 = m.Serving.MicrosAt(0.5)
 	row.LeaderlessUS, row.TwoLeadersUS = micros(m.Leaderless), micros(m.TwoLeaders)
 	row.TwoLeadersInTermUS, row.TwoLeadersStoppedUS = micros(m.TwoInTerm), micros(m.TwoStopped)
 	row.Flaps, row.Takeovers = results.Count(m.Flaps), results.Count(m.Takeovers)
 	row.TermsBackwards = results.Count(uint64(len(m.Backwards)))
-	row.MessagesPerElection = results.Ratio(float64(m.messages), float64(elected))
+	if messages, known := m.Messages.Value(); known {
+		row.MessagesPerElection = results.Ratio(messages, float64(elected))
+	}
 }

@@ -63,7 +63,7 @@ func (m *Measures) Interval(trial int, began time.Time) results.Interval {
 		{SynchronizationDelayTag, &m.SynchronizationDelay},
 	}
 	if m.Leaders != nil {
-		all = m.Leaders.tagged()
+		all = append(all, m.Leaders.tagged()...)
 	}
 	for _, t := range all {
 		if t.of.Hist != nil {

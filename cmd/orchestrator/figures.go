@@ -30,6 +30,7 @@ func (p *report) figures(s *bench.Summary) {
 	p.latencies(s, t)
 	p.printf("\n")
 	p.histogram(s)
+	p.elections(s, t)
 	p.messages(s, t)
 	p.fairness(t)
 	p.detection(s, t)

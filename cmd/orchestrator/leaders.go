@@ -11,13 +11,25 @@ import (
 
 // leaders prints what was measured in a run about leaders.
 func (p *report) leaders(s *bench.Summary, t table) {
-	n := t.sum("elections")
-	count, _ := n.Value()
-	p.line("elections", "%s in %s, %s messages each; all agreed on the same leader again %s",
-		english.Thousands(count), seconds(t.sum("duration_s")), t.of("messages_per_election").text(hundredths),
-		times(t.sum("rejoins")))
 	p.faultWords(s)
 	p.ledger(s)
+	p.elections(s, t)
+	p.electionMessages(s)
+	p.detection(s, t)
+	p.machine(s, t)
+}
+
+// elections prints how many elections there were, their parts, and for how long nobody led, or several did.
+func (p *report) elections(s *bench.Summary, t table) {
+	if !t.known("elections") {
+		return
+	}
+	count, _ := t.sum("elections").Value()
+	text := fmt.Sprintf("%s in %s", english.Thousands(count), seconds(t.sum("duration_s")))
+	if t.known("messages_per_election") {
+		text += fmt.Sprintf(", %s messages each", t.of("messages_per_election").text(hundredths))
+	}
+	p.line("elections", "%s; all agreed on the same leader again %s", text, times(t.sum("rejoins")))
 	p.latency(s, t, "elect", "  (from when the leader was lost, or the run began, until all agreed)",
 		measure.ElectTag, "elect_us_", middle, high, quantile{"max", "max", 1})
 	all := measure.LatencyOf(s.Latencies, measure.ElectTag)
@@ -28,6 +40,7 @@ func (p *report) leaders(s *bench.Summary, t table) {
 	p.electionPart(s, "  detection", measure.DetectionTag, "until the first node declared anything")
 	p.electionPart(s, "  declared", measure.DeclarationTag, "from then until the leader declared itself")
 	p.electionPart(s, "  agreement", measure.AgreementTag, "from then until all agreed")
+	p.electionPart(s, "  serving", measure.ServingTag, "from then until a client entered")
 	p.line("leaderless", "%s", t.of("leaderless_us").text(micros))
 	two := t.of("two_leaders_us").text(micros)
 	if inTerm := t.sum("two_leaders_in_term_us"); positive(inTerm) {
@@ -39,9 +52,6 @@ func (p *report) leaders(s *bench.Summary, t table) {
 	p.line("two leaders", "%s", two)
 	p.line("flaps", "%s gave way while up, %s of them to one that had come up again", whole(t.sum("flaps")),
 		whole(t.sum("takeovers")))
-	p.electionMessages(s)
-	p.detection(s, t)
-	p.machine(s, t)
 }
 
 func (p *report) electionPart(s *bench.Summary, name, tag, about string) {

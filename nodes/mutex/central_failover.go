@@ -20,7 +20,7 @@ var centralFailoverRow = nodes.Spec{
 			"the others who is inside and who waits, and needs a majority and all whom it does not suspect.",
 	},
 	New: func(c nodes.Config) nodes.Machine {
-		return &failover{census: newCensus[failoverReport](c), follows: c.Elect != "", leader: nodes.None}
+		return &failover{census: newCensus[failoverReport](c), follower: newFollower(c)}
 	},
 	Coordinator: centralInsideRow.Coordinator,
 	Messages: slices.Concat([]nodes.Kind{{Zero: failoverRequest{}}, {Zero: failoverGrant{}, Permit: true},
@@ -73,12 +73,11 @@ var centralFailoverRow = nodes.Spec{
 // In a minority no census is complete, and a coordinator that suspects half of the clients grants no more.
 type failover struct {
 	census[failoverReport]
-	grantQueue          // of the coordinator
-	serving    bool     // we are the coordinator
-	lowest     bool     // we serve as soon as we are to, and ask nobody
-	follows    bool     // an elector beside us says who is to coordinate
-	leader     nodes.ID // whom it has elected
-	number     uint64   // of our latest request
+	follower
+	grantQueue        // of the coordinator
+	serving    bool   // we are the coordinator
+	lowest     bool   // we serve as soon as we are to, and ask nobody
+	number     uint64 // of our latest request
 	state      nodes.ClientState
 	stamp      uint64 // the highest fence number that we had seen when we asked
 	fence      uint64 // the highest that we have seen
@@ -122,13 +121,6 @@ func (f *failover) Start(env *nodes.Env) {
 		f.serving, f.answered = true, nodes.Everyone(env.N())
 	}
 	f.campaign(env)
-}
-
-// campaign brings an election about, if there is an elector.
-func (f *failover) campaign(env *nodes.Env) {
-	if f.follows {
-		env.Campaign()
-	}
 }
 
 // Lead implements nodes.Led: the leader is to coordinate. What was not granted while nobody led is asked for
@@ -190,7 +182,7 @@ func (f *failover) takeOver(env *nodes.Env) {
 	us := f.coordinator() == env.Self()
 	switch {
 	case f.joining || f.open || f.serving:
-	case f.follows && f.leader != env.Self():
+	case !f.leads(env):
 	case us || f.follows || f.suspected.Has(f.coordinator()) && f.candidate() == env.Self():
 		f.anew(env)
 	}

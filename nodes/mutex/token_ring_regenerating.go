@@ -18,13 +18,14 @@ var tokenRingRegeneratingRow = nodes.Spec{
 	},
 	New: func(c nodes.Config) nodes.Machine {
 		return &tokenRingRegenerating{regeneration: newRegeneration[tokenMark](c),
-			patience: c.Duration(lossTimeoutOption)}
+			follower: newFollower(c), patience: c.Duration(lossTimeoutOption)}
 	},
 	Messages: append([]nodes.Kind{{Zero: regeneratedToken{}, Token: true}, {Zero: ringRenewal{}}},
 		censusKinds[tokenMark]()...),
 	Options: []nodes.Option{lossTimeoutOption, retryOption},
 	Detects: "heartbeat:period=50ms,timeout=250ms",
 	Fenced:  true,
+	Follows: true,
 	Epochs:  epochsOf("token"),
 	// The token comes round in N(T+hold); a textbook waits twice as long.
 	Silence: nodes.Silence{Formula: "2N(T+hold)",
@@ -61,6 +62,7 @@ var lossTimeoutOption = nodes.Option{Name: "loss-timeout", Default: "1s",
 // also for why exclusion holds). Who makes it passes it on, so that the round goes on from where it was.
 type tokenRingRegenerating struct {
 	regeneration[tokenMark]
+	follower
 	silent   int  // how often half of the loss timeout is over since the token was here
 	watching bool // the timer of that runs
 	patience time.Duration
@@ -75,6 +77,7 @@ var ringWatch = nodes.Timer{Kind: 1}
 // Start has node 0 make the token of epoch 0.
 func (r *tokenRingRegenerating) Start(env *nodes.Env) {
 	r.census.start(env)
+	r.campaign(env)
 	r.watch(env)
 	if env.Self() == 0 {
 		r.make(0)
@@ -100,10 +103,16 @@ func (r *tokenRingRegenerating) Release(env *nodes.Env) {
 
 func (r *tokenRingRegenerating) Suspect(env *nodes.Env, peer nodes.ID) {
 	r.complete(env, r.census.suspect(env, peer))
-	if r.diedWith(peer) {
+	if peer == r.leader {
+		r.campaign(env)
+	}
+	if r.diedWith(peer) && r.leads(env) {
 		r.search(env)
 	}
 }
+
+// Lead implements nodes.Led: where nodes follow a leader, it alone finds that the token is lost.
+func (r *tokenRingRegenerating) Lead(_ *nodes.Env, leader nodes.ID, _ uint64) { r.leader = leader }
 
 func (r *tokenRingRegenerating) Trust(env *nodes.Env, peer nodes.ID) {
 	r.census.trust(env, peer)
@@ -120,7 +129,7 @@ func (r *tokenRingRegenerating) Timeout(env *nodes.Env, t nodes.Timer) {
 	r.watch(env)
 	if r.usable() {
 		r.silent = 0
-	} else if r.silent++; r.silent >= 2 {
+	} else if r.silent++; r.silent >= 2 && r.leads(env) {
 		r.search(env)
 	}
 }
