@@ -69,8 +69,11 @@ var noticeOption = nodes.Option{Name: "notice", Values: []string{"none", "lower"
 // A node that comes up again holds an election, and so takes over if it is the highest.
 //
 // It is right only if delays are bounded: whoever is silent for as long as answerOption says must be down.
-// Else two lead (a partition, a pause), or a node follows whom it heard last, who leads no more (a late
-// COORDINATOR: messages carry no epoch).
+// Else two lead (a partition, a pause).
+//
+// The announcements of two nodes may cross, as when one comes up again while the other waits for answers, and
+// messages carry no epoch. So a node that follows another than the highest that it has heard of asks that one
+// by ELECTION, when it hears the lower one announce itself or its detector trusts the higher one again.
 //
 // Textbooks leave open how the leaders of two partitions become one when these are joined. Here a leader
 // sends REJOIN to each lower peer that its detector trusts again, which follows the higher of the two
@@ -131,6 +134,8 @@ func (b *bully) Trust(env *nodes.Env, peer nodes.ID) {
 		env.Send(peer, bullyElection{})
 	case b.running && peer > env.Self(): // what it sent to that peer may be lost
 		b.elect(env)
+	case b.leader != nodes.None && peer > b.leader: // which may lead again, and others may know
+		env.Send(peer, bullyElection{})
 	}
 }
 
@@ -203,6 +208,10 @@ func (b *bully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			env.SetTimer(nodes.Timer{Kind: bullyAnnounce}, 2*b.wait, 2*b.wait)
 		}
 	case bullyCoordinator:
+		// The announcement of a higher node that has come up again may have overtaken this one: it is asked.
+		if b.leader > from && !b.suspected.Has(b.leader) {
+			env.Send(b.leader, bullyElection{})
+		}
 		b.follow(env, from)
 	case bullyRejoin:
 		switch {

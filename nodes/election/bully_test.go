@@ -224,13 +224,22 @@ func TestPartition(t *testing.T) {
 var late = []string{"kill: 4", "delay: 150ms, between: 3>2, kind: ok",
 	"delay: 1s, between: 2>0, kind: coordinator"}
 
-// CE-15: an announcement that comes late is believed. With epochs it is void.
+// CE-15: an announcement that comes late is believed, for ever unless the leader before is asked. With epochs
+// it is void.
 func TestLateMessages(t *testing.T) {
-	s := scenario{row: &bullyRow, config: nodes.Config{N: 5}, initiators: "2", detector: "none",
+	credulous := bullyRow
+	credulous.New = func(c nodes.Config) nodes.Machine { return &bullyCredulous{*newBully(c)} }
+	s := scenario{row: &credulous, config: nodes.Config{N: 5}, initiators: "2", detector: "none",
 		faults: faults(t, late...), duration: 5 * time.Second}
 	o := s.simulated(t)
 	if got, want := o.told(0), "2 leads; 1 follows 2; "+
 		"3 leads; 0 follows 3; 1 follows 3; 2 follows 3; 0 follows 2"; got != want || o.leader() != nodes.None {
+		t.Errorf("%s, and not %s; %d leads at the end", got, want, o.leader())
+	}
+	s.row = &bullyRow
+	o = s.simulated(t)
+	if got, want := o.told(0), "2 leads; 1 follows 2; 3 leads; 0 follows 3; 1 follows 3; 2 follows 3; "+
+		"0 follows 2; 3 knows no leader; 3 leads; 0 follows 3"; got != want || o.leader() != 3 {
 		t.Errorf("%s, and not %s; %d leads at the end", got, want, o.leader())
 	}
 	s.row = &bullyMajorityRow
