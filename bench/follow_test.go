@@ -8,7 +8,9 @@ import (
 	"turnstile/chaos"
 	"turnstile/nodes"
 	"turnstile/nodes/election"
+	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/sim"
 )
 
 // A row that follows a leader is safe and serves all, whatever elects: a manager that is elected grants only
@@ -56,3 +58,52 @@ func followed(t *testing.T, row *nodes.Spec, o Options) check.Verdict {
 	}
 	return v.Verdict
 }
+
+// Nobody enters while an election goes on at its node, as where the manager's status is ELECTION or
+// REORGANIZATION: Temple University, CIS 307, Mutual Exclusion and Elections in Distributed Systems (T22).
+func TestNobodyEntersDuringAnElection(t *testing.T) {
+	row, err := mutex.Find("central-failover")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(10) {
+		o := crowded(t, row.Name)
+		o.Config.Elect, o.Detector, o.Seed = "bully-four-phase", "heartbeat:period=50ms,timeout=250ms", seed+1
+		o.Faults = []chaos.Fault{{Kill: chaos.Target{Word: "leader"}, At: time.Second, For: time.Second}}
+		asked, err := o.validSimulation(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &electing{leader: map[nodes.ID]uint32{}}
+		if _, err := sim.Run(*asked, f); err != nil {
+			t.Fatal(err)
+		}
+		if f.during > 0 || f.entries == 0 || f.elections < 3*uint64(o.Config.N-1) {
+			t.Errorf("seed %d: of %d entries %d were made during one of %d elections of single nodes", seed+1,
+				f.entries, f.during, f.elections)
+		}
+	}
+}
+
+// electing counts entries at nodes that know of no leader.
+type electing struct {
+	leader                     map[nodes.ID]uint32
+	entries, during, elections uint64
+}
+
+func (f *electing) Add(e history.Event) {
+	switch e.Kind {
+	case history.Elected:
+		f.leader[e.Node] = e.Count
+		f.elections++
+	case history.Crashed:
+		delete(f.leader, e.Node)
+	case history.Entered:
+		f.entries++
+		if leader, known := f.leader[e.Node]; !known || leader == history.NoLeader {
+			f.during++
+		}
+	}
+}
+
+func (*electing) Close([]*history.NodeLog) {}

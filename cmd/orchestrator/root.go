@@ -19,8 +19,9 @@ type app struct {
 	status         int // to exit with, if there is no error
 }
 
-const rootHelp = `Turnstile measures algorithms of distributed mutual exclusion: it starts real processes
-that talk over NATS, drives a load through them, records all that happens, and judges the history.
+const rootHelp = `Turnstile measures algorithms of distributed mutual exclusion and leader election: it starts
+real processes that talk over NATS, drives a load through them, records all that happens, and judges the
+history.
 
 Each flag can also be set in the environment, as TURNSTILE_ and its name (TURNSTILE_LATENCY=1ms,
 TURNSTILE_NODE_PROGRAM=...), or in turnstile.yaml in the working directory (latency: 1ms). The command
@@ -31,6 +32,7 @@ Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad
 
 const rootExample = `  orchestrator bench --algo ricart -n 32
   orchestrator bench --algo maekawa -n 9 --latency 1ms --load sequential
+  orchestrator elect --scheme bully -n 9 --plan leader-crashes --duration 20s
   orchestrator list
   orchestrator verify latest
   orchestrator runs --verdict violated`
@@ -38,7 +40,7 @@ const rootExample = `  orchestrator bench --algo ricart -n 32
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "orchestrator",
-		Short:         "Benchmark distributed mutual exclusion, and judge it",
+		Short:         "Benchmark distributed mutual exclusion and leader election, and judge it",
 		Long:          rootHelp,
 		Example:       rootExample,
 		SilenceErrors: true, // run prints them
