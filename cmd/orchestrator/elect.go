@@ -22,11 +22,13 @@ Exit status: 0 valid, 1 violated, 2 inconclusive, 64 bad usage.`
 const electExample = `  orchestrator elect --scheme bully -n 9
   orchestrator elect --scheme bully -n 9 --plan leader-crashes --duration 20s
   orchestrator elect --scheme raft-election -n 5 --cut 0-1/2-4 --at 1s --for 2s --duration 5s
+  orchestrator elect --scheme bully -n 4 --initiators lowest --explain
   orchestrator elect --scheme chang-roberts -n 32 --ids random:7 --initiators random:3`
 
 func (a *app) electCommand() *cobra.Command {
 	c := benchCall{elects: true}
 	c.setup.Set = "elect"
+	explain := false
 	cmd := &cobra.Command{
 		Use:     "elect",
 		Short:   "Have nodes elect leaders, measure that and judge it",
@@ -41,10 +43,16 @@ func (a *app) electCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if explain {
+				return a.explain(&c)
+			}
 			return a.bench(cmd.Context(), &c)
 		},
 	}
 	c.addFlags(cmd)
+	cmd.Flags().BoolVar(&explain, "explain", false,
+		"start nothing, and tell one election message by message, and another after a crash of the leader")
+	forOneCall(cmd, "explain")
 	completeFlags(cmd)
 	return cmd
 }

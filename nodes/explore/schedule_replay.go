@@ -69,7 +69,9 @@ type stage struct {
 	resources []stagedResource // by instance
 	flying    []flight         // in the order sent, each copy after its original
 	now       int64
-	clock     time.Duration // by ticks
+	clock     time.Duration              // by ticks
+	rested    time.Duration              // that timers have taken which ran out in rests
+	due       map[dueTimer]time.Duration // when timers run out at the earliest, by rested
 	broken    nodes.Assumption
 	events    []history.Event
 	story     []string
@@ -126,7 +128,7 @@ type flight struct {
 func newStage(stack *nodes.Stack, s *Schedule) *stage {
 	instances := len(stack.Instances())
 	g := &stage{stack: stack, schedule: s, o: &Options{}, staged: make([]stagedNode, stack.Total()),
-		passed: make([]passed, stack.N()), rules: rulesOf(stack),
+		passed: make([]passed, stack.N()), rules: rulesOf(stack), due: map[dueTimer]time.Duration{},
 		resources: make([]stagedResource, instances)}
 	rt := nodes.NewRuntime(stack, g, g.choose)
 	for id := range g.staged {

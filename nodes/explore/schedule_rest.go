@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"turnstile/nodes"
 )
@@ -56,7 +57,8 @@ const mostRest = 10_000
 
 // rest runs the cluster until nothing is left to happen: messages arrive in the order in which they were
 // sent; when none is on its way, whoever is inside leaves; when nobody is, the failure detector tells what it
-// has to tell; and when it has told all, timers run out. An election is over when all agree.
+// has to tell; and when it has told all, timers run out, in the order of the least times that they were set
+// for, as if all else took none. An election is over when all agree.
 func (g *stage) rest() error {
 	for range mostRest {
 		if g.found != nil || g.resting() || !g.advance() {
@@ -91,13 +93,31 @@ func (g *stage) advance() bool {
 	if s, left := g.untold(); left {
 		return g.hear(s) == nil
 	}
+	if id, t, left := g.nextTimer(); left {
+		g.rested = max(g.rested, g.due[dueTimer{id, t.instance, t.gen}])
+		g.runOut(id, t)
+		return true
+	}
+	return g.schedule.Timing != nil && !g.stuck() && g.tick() == nil
+}
+
+// A dueTimer is a timer that was set, on a node, for an instance, as a generation.
+type dueTimer struct {
+	node     nodes.ID
+	instance int32
+	gen      uint32
+}
+
+// nextTimer returns the timer that is due first, of which node; of several the first.
+func (g *stage) nextTimer() (next nodes.ID, timer runningTimer, found bool) {
+	var least time.Duration
 	for id := range g.staged {
 		for _, t := range g.staged[id].timers {
-			if t.open() {
-				g.runOut(nodes.ID(id), t)
-				return true
+			due := g.due[dueTimer{nodes.ID(id), t.instance, t.gen}]
+			if t.open() && (!found || due < least) {
+				next, timer, found, least = nodes.ID(id), t, true, due
 			}
 		}
 	}
-	return g.schedule.Timing != nil && !g.stuck() && g.tick() == nil
+	return next, timer, found
 }

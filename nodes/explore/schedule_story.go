@@ -75,7 +75,8 @@ func (g *stage) Broadcast(p *nodes.Process, e *nodes.Effect) {
 }
 
 // SetTimer implements nodes.Host.
-func (g *stage) SetTimer(_ *nodes.Process, e *nodes.Effect) {
+func (g *stage) SetTimer(p *nodes.Process, e *nodes.Effect) {
+	g.due[dueTimer{p.ID(), e.Instance, e.Gen}] = g.rested + e.Min
 	g.set = append(g.set, runningTimer{e.Instance, e.Timer, e.Gen, g.schedule.Timing.window(e.Min, e.Max)})
 }
 
