@@ -90,7 +90,7 @@ image: ## build the container image: docker run --rm turnstile bench --algo rica
 
 .PHONY: test
 test: ## run all tests, with the race detector if there is a C compiler
-	@$(GOTEST) ./...
+	@$(GOTEST) -timeout 15m ./...
 
 .PHONY: soak
 soak: ## run the long forms of the tests: more seeds, larger clusters and spaces, a minute per fuzz target

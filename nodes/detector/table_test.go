@@ -72,9 +72,9 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"":         `unknown failure detector ""; there are: heartbeat, probe, perfect`,
 		"heartbat": `unknown failure detector "heartbat": did you mean "heartbeat"? There are: heartbeat, probe`,
-		"heartbeat:": `"" is no option of a detector: write a name and a value, as in ` +
+		"heartbeat:": `"" is no option of a failure detector: write a name and a value, as in ` +
 			"heartbeat:adapt=0s,period=100ms,timeout=500ms",
-		"probe:period":                    `"period" is no option of a detector: write a name and a value`,
+		"probe:period":                    `"period" is no option of a failure detector: write a name and a value`,
 		"probe:perod=1s":                  "probe has no option perod: did you mean period?",
 		"probe:period=1s,period=2s":       "period is given twice: leave out one of the two",
 		"probe:period=fast":               `period: "fast" is no length of time, such as 100ms`,
