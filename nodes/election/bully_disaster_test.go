@@ -20,7 +20,7 @@ func TestBulliesAfterDisasters(t *testing.T) {
 		all := b.row.Leads.Terms || b.option[0] == "majority"
 		t.Run(b.row.Name+b.option[1], func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(soak.Pick(20, 100, 5000)) {
+			for seed := range uint64(soak.Pick(20, 40, 5000)) {
 				r := rand.New(rand.NewPCG(seed, 0))
 				n := 2 + r.IntN(5)
 				plan := disaster(r, n, all)

@@ -44,7 +44,7 @@ func TestFourPhaseSurvivesFaults(t *testing.T) {
 	two := 0
 	for _, n := range []int{1, 2, 3, 5, 8} {
 		for _, phases := range []string{"sequential", "parallel"} {
-			for seed := range soak.Pick[uint64](3, 25, 1000) {
+			for seed := range soak.Pick[uint64](3, 10, 1000) {
 				w.told, w.accepted = newFourWatch().told, newFourWatch().accepted
 				c := nodes.Config{N: n}.With("phases", phases)
 				o := storm(w.of(&bullyFourPhaseRow), c, seed+1, false).simulated(t)
@@ -71,7 +71,7 @@ func TestFourPhaseSurvivesFaults(t *testing.T) {
 func TestFourPhaseHasOneLeader(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 8} {
 		for _, phases := range []string{"sequential", "parallel"} {
-			for seed := range soak.Pick[uint64](3, 40, 1000) {
+			for seed := range soak.Pick[uint64](3, 15, 1000) {
 				s := crashes(&bullyFourPhaseRow, nodes.Config{N: n}.With("phases", phases), seed+1)
 				o := s.simulated(t)
 				if o.leads(t, highest(o.up())); t.Failed() {

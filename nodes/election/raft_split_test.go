@@ -54,7 +54,7 @@ func TestSplitVotesAreAsRareAsTheThesisSays(t *testing.T) {
 				t.Parallel()
 				splits := splitVotes{n: test.n, s: test.s, timeout: timeout,
 					latency: time.Duration(l * float64(timeout))}
-				splits.count(t, soak.Pick(200, 1000, 30_000))
+				splits.count(t, soak.Pick(200, 500, 30_000))
 				splits.compare(t, want)
 			})
 		}

@@ -90,7 +90,7 @@ func TestChangRobertsCostsItsMeanOverRandomRings(t *testing.T) {
 			want += float64(n) / float64(i)
 		}
 		var m mean
-		for seed := range soak.Pick(200, 1000, 20_000) {
+		for seed := range soak.Pick(200, 500, 20_000) {
 			h := ringRun(t, &changRobertsRow, n, fmt.Sprintf("random:%d", seed), everyone(n)...)
 			m.add(float64(h.sent["election"]))
 		}
@@ -209,7 +209,7 @@ func TestItaiRodehTakesThePublishedRounds(t *testing.T) {
 			c := nodes.Config{N: n}.With(drawsOption.Name, fmt.Sprint(k))
 			h := clusterByHand(t, &itaiRodehRow, c, rng(uint64(n*k)))
 			var m mean
-			for range soak.Pick(200, 1000, 100_000) { // elections one after the other
+			for range soak.Pick(200, 500, 100_000) { // elections one after the other
 				clear(h.sent)
 				h.campaign(everyone(n)...)
 				h.rest()

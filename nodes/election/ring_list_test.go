@@ -175,7 +175,7 @@ func (h *byHand) shake(r *rand.Rand, crashes, campaigns int) {
 // No two lead as long as nobody is taken for dead who is not, and all agree when all has been told.
 func TestRingListElectsOneLeader(t *testing.T) {
 	for _, announce := range []string{"circulate", "multicast"} {
-		for seed := range soak.Pick[uint64](500, 2000, 200_000) {
+		for seed := range soak.Pick[uint64](300, 800, 200_000) {
 			h := listTrial(t, &ringListRow, announce, seed)
 			if fault := h.listFault(); fault != "" {
 				t.Fatalf("%s, seed %d: %s: %v, up %v", announce, seed, fault, h.believe, h.up)

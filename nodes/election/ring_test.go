@@ -105,7 +105,7 @@ func TestRingsElectOneLeader(t *testing.T) {
 				mayBreak := row.Safe&what.breaks != 0
 				mayStop := mayBreak || row.Live&what.breaks != 0
 				broke, stopped := false, false
-				seeds := soak.Pick[uint64](200, 400, 200_000)
+				seeds := soak.Pick[uint64](100, 200, 200_000)
 				if mayBreak && what.breaks&^(nodes.NoCrash|nodes.NoAmnesia) == 0 ||
 					row.Safe&what.breaks == what.breaks {
 					seeds = 50_000 // until one breaks it
