@@ -98,6 +98,8 @@ var troubles = []struct {
 // Under whatever a row's safety does not rest on no two lead, and under what its progress does not rest on
 // either all agree in the end. And each row needs what it says.
 func TestRingsElectOneLeader(t *testing.T) {
+	const most = 50_000 // which make soak tries
+	rare := soak.Pick[uint64](1000, 4000, most)
 	for _, row := range ringRows {
 		t.Run(row.Name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +110,7 @@ func TestRingsElectOneLeader(t *testing.T) {
 				seeds := soak.Pick[uint64](100, 200, 200_000)
 				if mayBreak && what.breaks&^(nodes.NoCrash|nodes.NoAmnesia) == 0 ||
 					row.Safe&what.breaks == what.breaks {
-					seeds = 50_000 // until one breaks it
+					seeds = rare // until one breaks it
 				}
 				for seed := range seeds {
 					h := ringTrial{row: row, what: what.trouble, seed: seed}.run(t)
@@ -117,11 +119,11 @@ func TestRingsElectOneLeader(t *testing.T) {
 					if h.wrong != "" && !mayBreak || fault != "" && !mayStop {
 						t.Fatalf("%+v, seed %d: %s: %v", what.trouble, seed, fault, h.believe)
 					}
-					if seeds == 50_000 && broke {
+					if seeds == rare && broke {
 						break
 					}
 				}
-				if mayBreak && !broke && seeds == 50_000 || mayStop && !stopped {
+				if mayBreak && !broke && seeds == most || mayStop && !stopped {
 					t.Errorf("%+v: it is said to rest on %v, but nothing went wrong", what.trouble, what.breaks)
 				}
 			}
