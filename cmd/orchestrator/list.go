@@ -111,14 +111,13 @@ func writeList(w io.Writer, rows []*spec, c nodes.Config) error {
 	return out.Flush()
 }
 
-// writeSpec describes one algorithm.
-func writeSpec(w io.Writer, row *spec, c nodes.Config) {
-	line := func(name, text string) {
+// writeInfo writes what every row says of itself, and returns what writes a line more, unless it is empty.
+func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
+	line = func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(w, "%-14s %s\n", name, text)
 		}
 	}
-	cost := row.Cost(c)
 	line("name", row.Name)
 	line("aliases", strings.Join(row.Aliases, ", "))
 	line("family", row.Family)
@@ -127,6 +126,12 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	if row.Broken != "" {
 		line("known broken", row.Broken+": it is here for the checks to catch")
 	}
+	return line
+}
+
+// writeSpec describes one algorithm.
+func writeSpec(w io.Writer, row *spec, c nodes.Config) {
+	line, cost := writeInfo(w, row), row.Cost(c)
 	line("safety", "rests on "+row.Safe.String())
 	if row.Fenced {
 		line("with --fenced", "safety rests on "+row.Effective.String())

@@ -48,19 +48,7 @@ func electsWhom(row *spec) string {
 
 // writeElector describes one scheme of election.
 func writeElector(w io.Writer, row *spec, c nodes.Config) {
-	line := func(name, text string) {
-		if text != "" {
-			fmt.Fprintf(w, "%-14s %s\n", name, text)
-		}
-	}
-	line("name", row.Name)
-	line("aliases", strings.Join(row.Aliases, ", "))
-	line("family", row.Family)
-	line("summary", row.Summary)
-	line("source", row.Source)
-	if row.Broken != "" {
-		line("known broken", row.Broken+": it is here for the checks to catch")
-	}
+	line := writeInfo(w, row)
 	line("elects", electsWhom(row))
 	line("one leader", "rests on "+row.Safe.String())
 	line("in the end", "all agree on one that is up; this rests on "+row.Live.String())

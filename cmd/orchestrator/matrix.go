@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"turnstile/bench"
 	"turnstile/bench/check"
 	"turnstile/bench/matrix"
 	"turnstile/chaos"
@@ -157,14 +158,21 @@ func plansNamed(names []string) (plans []*chaos.Plan, err error) {
 	return plans, nil
 }
 
-func (a *app) matrix(ctx context.Context, c *matrixCall) error {
-	c.Setup.Versions = versions()
-	c.Setup.Broker = append([]string{ownPath()}, brokerArgs...)
-	c.Setup.Proxy = append([]string{ownPath()}, proxyArgs...)
-	if c.Setup.Node == "" {
-		c.Setup.Node = ownSibling("node")
+// equip completes the setup of many runs by the programs that serve them. Real ones need the program of a
+// node.
+func equip(s *bench.Setup, real bool) error {
+	s.Versions = versions()
+	s.Broker = append([]string{ownPath()}, brokerArgs...)
+	s.Proxy = append([]string{ownPath()}, proxyArgs...)
+	s.Node = cmp.Or(s.Node, ownSibling("node"))
+	if err := s.CheckNode(); real && err != nil {
+		return err
 	}
-	if err := c.Setup.CheckNode(); c.Real && err != nil {
+	return nil
+}
+
+func (a *app) matrix(ctx context.Context, c *matrixCall) error {
+	if err := equip(&c.Setup, c.Real); err != nil {
 		return err
 	}
 	bar, wrong := a.newBar(c.noProgress), 0

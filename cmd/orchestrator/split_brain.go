@@ -113,13 +113,7 @@ func schemesNamed(names []string) (rows []*spec, err error) {
 }
 
 func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
-	c.Setup.Versions = versions()
-	c.Setup.Broker = append([]string{ownPath()}, brokerArgs...)
-	c.Setup.Proxy = append([]string{ownPath()}, proxyArgs...)
-	if c.Setup.Node == "" {
-		c.Setup.Node = ownSibling("node")
-	}
-	if err := c.Setup.CheckNode(); c.Real && err != nil {
+	if err := equip(&c.Setup, c.Real); err != nil {
 		return err
 	}
 	bar := a.newBar(c.noProgress)

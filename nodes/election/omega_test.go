@@ -87,7 +87,7 @@ func TestOmegasReplaceTheLeader(t *testing.T) {
 		for _, n := range []int{2, 3, 5, 9} {
 			for seed := uint64(1); seed <= 20; seed++ {
 				s := scenario{row: row, config: nodes.Config{N: n}, seed: seed,
-					faults: planned(t, "kill: 0, at: 2s, jitter: 50ms, for: 3s")}
+					faults: faults(t, "kill: 0, at: 2s, jitter: 50ms, for: 3s")}
 				o := s.simulated(t)
 				want := slices.Repeat([]nodes.ID{1}, n)
 				want[0] = nodes.None
@@ -119,7 +119,7 @@ func TestOmegasInPartitions(t *testing.T) {
 		} {
 			for seed := uint64(1); seed <= 10; seed++ {
 				s := scenario{row: row, config: nodes.Config{N: 5}, seed: seed, network: networkOf(t, "uniform:1ms,20ms"),
-					faults: planned(t, "cut: "+cut+", at: 2s, jitter: 50ms, for: 5s")}
+					faults: faults(t, "cut: "+cut+", at: 2s, jitter: 50ms, for: 5s")}
 				o := s.simulated(t)
 				if got := o.believed(6900 * time.Millisecond); !slices.Equal(got, want) {
 					t.Errorf("%s, cut %s: %v are believed to lead, not %v", row.Name, cut, got, want)
@@ -238,20 +238,20 @@ func TestOmegaMutants(t *testing.T) {
 		return most > 3*mostMistakes
 	}
 	disagree := func(t testing.TB, row *nodes.Spec) bool {
-		s := scenario{row: row, config: nodes.Config{N: 5}, faults: planned(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
+		s := scenario{row: row, config: nodes.Config{N: 5}, faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
 		o := s.simulated(t)
 		return o.leader() != 0
 	}
 	many := func(t testing.TB, row *nodes.Spec) bool {
 		all := &sends{from: int64(9 * time.Second)}
 		s := scenario{row: row, config: nodes.Config{N: 5}, beside: all,
-			faults: planned(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
+			faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
 		s.simulated(t)
 		return len(all.by) > 1
 	}
 	leaderless := func(t testing.TB, row *nodes.Spec) bool {
 		s := scenario{row: row, config: nodes.Config{N: 3}, initiators: workload.NoneInitiates,
-			faults: planned(t, "kill: 0, at: 2s")}
+			faults: faults(t, "kill: 0, at: 2s")}
 		o := s.simulated(t)
 		return o.leader() == nodes.None
 	}

@@ -127,7 +127,7 @@ func breaksInStorms(t testing.TB, row *nodes.Spec) bool {
 // splits reports whether two lead after a partition, in terms of their own.
 func splits(t testing.TB, row *nodes.Spec) bool {
 	s := scenario{row: row, config: optionsOf(5, "check-quorum=off"), initiators: workload.LowestInitiates,
-		faults: planned(t, "cut: 0-1/2-4, at: 1s, for: 2s")}
+		faults: faults(t, "cut: 0-1/2-4, at: 1s, for: 2s")}
 	o := s.simulated(t)
 	return o.leader() == nodes.None
 }
@@ -135,14 +135,14 @@ func splits(t testing.TB, row *nodes.Spec) bool {
 // lingers reports whether a leader in a minority leads for longer than its lapse.
 func lingers(t testing.TB, row *nodes.Spec) bool {
 	s := scenario{row: row, config: nodes.Config{N: 5}, initiators: workload.LowestInitiates,
-		faults: planned(t, "cut: 0-1/2-4, at: 2s, jitter: 100ms, for: 2s")}
+		faults: faults(t, "cut: 0-1/2-4, at: 2s, jitter: 100ms, for: 2s")}
 	return s.lapse(t) > 0
 }
 
 // deposes reports whether a node that was cut off deposes the leader in spite of pre-votes.
 func deposes(t testing.TB, row *nodes.Spec) bool {
 	s := scenario{row: row, config: optionsOf(5, "pre-vote=on"), initiators: workload.LowestInitiates,
-		faults: planned(t, "cut: 0-3/4, at: 2s, for: 3s", "cut: 0>4, at: 5s, for: 1s")}
+		faults: faults(t, "cut: 0-3/4, at: 2s, for: 3s", "cut: 0>4, at: 5s, for: 1s")}
 	o := s.simulated(t)
 	return o.Flaps > 0
 }

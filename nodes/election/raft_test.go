@@ -15,19 +15,6 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// planned reads faults as plans have them.
-func planned(t testing.TB, texts ...string) (all []chaos.Fault) {
-	t.Helper()
-	for _, text := range texts {
-		f, err := chaos.ParseFault(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, f)
-	}
-	return all
-}
-
 // networkOf is a network whose messages take times of a distribution.
 func networkOf(t testing.TB, latency string) *chaos.Network {
 	t.Helper()
@@ -70,7 +57,7 @@ func TestARaftLeaderIsReplacedAtThePublishedCost(t *testing.T) {
 			for seed := uint64(1); seed <= 20; seed++ {
 				s := scenario{row: &raftRow, config: optionsOf(n, "pre-vote="+preVote), seed: seed,
 					initiators: workload.HighestInitiate, duration: 4 * time.Second,
-					faults: planned(t, fmt.Sprintf("kill: %d, at: 2s", n-1))}
+					faults: faults(t, fmt.Sprintf("kill: %d, at: 2s", n-1))}
 				o := s.simulated(t)
 				want := 3*(n-1) + 3*n - 4
 				switch {
@@ -204,7 +191,7 @@ func turmoil(t testing.TB, row *nodes.Spec, seed uint64, options ...string) turm
 	for range below(4) {
 		texts = append(texts, pick(stormsOfLinks...))
 	}
-	for _, f := range planned(t, texts...) {
+	for _, f := range faults(t, texts...) {
 		if f.Every > 0 {
 			f.Repeat = int(4 * time.Second / f.Every)
 		}
@@ -273,7 +260,7 @@ func TestARaftLeaderWithoutMajorityStepsDown(t *testing.T) {
 			for seed := range soak.Pick[uint64](2, 5, 200) {
 				s := scenario{row: &raftRow, config: optionsOf(n, options), initiators: workload.LowestInitiates,
 					seed: seed + 1, duration: 5 * time.Second, network: networkOf(t, "uniform:1ms,20ms"),
-					faults: planned(t, "cut: "+cut+", at: 2s, jitter: 100ms, for: 2s")}
+					faults: faults(t, "cut: "+cut+", at: 2s, jitter: 100ms, for: 2s")}
 				if late := s.lapse(t); late > 0 {
 					t.Errorf("%s, cut %s, seed %d: the leader led on, %v longer than it says", options, cut, seed, late)
 				}
@@ -311,7 +298,7 @@ func TestPreVoteProtectsALeaderFromOneThatComesBack(t *testing.T) {
 			for _, preVote := range []string{"on", "off"} {
 				s := scenario{row: &raftRow, config: optionsOf(n, "pre-vote="+preVote), seed: seed,
 					initiators: workload.LowestInitiates,
-					faults:     planned(t, fmt.Sprintf("cut: 0-%d/%d, at: 2s, for: 3s", n-2, n-1))}
+					faults:     faults(t, fmt.Sprintf("cut: 0-%d/%d, at: 2s, for: 3s", n-2, n-1))}
 				o := s.simulated(t)
 				if deposed := o.Flaps > 0; deposed != (preVote == "off") || o.leader() == nodes.None {
 					t.Errorf("n=%d, pre-vote %s, seed %d: deposed %t; %v", n, preVote, seed, deposed, o.last())
