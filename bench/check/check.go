@@ -255,25 +255,10 @@ func (e *Fold) Verdict() Verdict {
 		f.Check = check.name
 		v.Findings = append(v.Findings, f)
 	}
-	if e.Kind == MutualExclusion {
-		doubt(v.Findings)
-	}
+	e.doubt(v.Findings)
 	worst := v.Worst()
 	v.Outcome, v.Reason, v.OutsideModel = worst.Outcome, worst.Says, worst.OutsideModel
 	return v
-}
-
-// doubt takes back what findings convict of if the witnesses of exclusion disagree: the harness is wrong
-// then.
-func doubt(findings []Finding) {
-	agrees := slices.ContainsFunc(findings, func(f Finding) bool {
-		return f.Check == "agreement" && f.Outcome == Valid
-	})
-	for i := range findings {
-		if f := &findings[i]; f.Outcome == Violated && !agrees {
-			f.Outcome, f.Says = Inconclusive, f.Says+", but the witnesses disagree"
-		}
-	}
 }
 
 // faulty reports whether faults have changed which messages were sent and arrived. An algorithm that acts on

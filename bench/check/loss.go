@@ -75,6 +75,9 @@ func (a *audit) compare(stream string, sent, received, floor uint64) {
 func (a *audit) clean() bool { return len(a.lines) == 0 }
 
 func (a *audit) says() string {
+	if a.lost+a.repeats == 0 {
+		return "the numbering of messages is wrong: " + a.lines[0]
+	}
 	return fmt.Sprintf("%s on the way did not arrive, and %d came again: %s",
 		english.Count(a.lost, "message", "messages"), a.repeats, a.lines[0])
 }

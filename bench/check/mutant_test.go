@@ -288,7 +288,7 @@ var mutants = []mutant{
 
 func TestEveryMutantIsCaught(t *testing.T) {
 	caught := map[string]bool{}
-	for _, m := range slices.Concat(mutants, unfairMutants, cutMutants, fenceMutants) {
+	for _, m := range slices.Concat(mutants, unfairMutants, cutMutants, fenceMutants, doubtMutants) {
 		v := m.world().judge()
 		f := finding(t, v, m.fails)
 		all := strings.Join(append([]string{f.Says}, f.Witness...), "\n")

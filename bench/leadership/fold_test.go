@@ -149,3 +149,24 @@ func TestAnonymousNodesAgree(t *testing.T) {
 		t.Errorf("%+v", f.Elections)
 	}
 }
+
+// Who stands still keeps nobody from agreeing, unless it is the leader.
+func TestTheOthersAgree(t *testing.T) {
+	f := folded(t, &nodes.Leadership{}, `
+		0 - begin
+		1 0 pause
+		5 1 elect 2
+		6 2 elect 2
+		50 2 pause
+		60 2 resume
+		70 0 resume
+		75 0 elect 2
+		100 - stop`)
+	if len(f.Elections) == 0 || f.Elections[0].Agreed != 6e6 || f.Elections[0].Leader != 2 || f.Open != nil ||
+		f.Elections[0].Lowest != 1 { // of those that could have been elected
+		t.Fatalf("%+v, %+v", f.Elections, f.Open)
+	}
+	if last := f.Elections[len(f.Elections)-1]; last.Agreed != 75e6 || !last.Again {
+		t.Errorf("%+v", last)
+	}
+}
