@@ -16,8 +16,8 @@ func together2(rests nodes.Assumption, links func(w *world)) func() *world {
 var doubtMutants = []mutant{
 	{"two inside, and a message came again", together2(nodes.NoDuplication, func(w *world) {
 		w.log(1).Totals.Repeats++
-	}), "exclusion", Inconclusive, Inconclusive, "together for 1.0 us, but 0 messages on the way did not arrive, " +
-		"and 1 came again"},
+	}), "exclusion", Inconclusive, Inconclusive,
+		"together for 1.0 us, but 0 messages on the way did not arrive, and 1 came again"},
 	{"two inside, and a message out of nothing", together2(nodes.FIFO, func(w *world) {
 		w.log(1).SentTo[0]--
 	}), "account", Inconclusive, Inconclusive, "but the numbering of messages is wrong: link 1 -> 0: 3 sent"},
