@@ -315,7 +315,7 @@ func TestGarbledRunsOfProcesses(t *testing.T) {
 	}
 	runs = append(runs, &stored{name: "killed", dir: left[0], donor: left[1], want: "inconclusive"})
 	r := rand.New(rand.NewPCG(3, 4))
-	for range soak.Pick(50, 100, 600) {
+	for range soak.Pick(50, 50, 600) {
 		s := runs[r.IntN(len(runs))]
 		s.judge(t)
 		s.garbled(t, drawGarbling(r))

@@ -197,6 +197,10 @@ func TestSoundRowsAreSafeWhateverStopsThem(t *testing.T) {
 	})
 }
 
+// seldom are seeds of runs that fail without an assumption that few runs show to be needed. They are tried
+// first.
+var seldom = map[string]uint64{"ricart-agrawala-ft/without bounded delays": 16_504}
+
 // Each assumption that a row names is one that it needs: without it, some run fails. If its safety is to rest
 // on it, two are inside in that run: a stall excuses naming it in Live alone.
 func TestNoRowAssumesWhatItDoesNotNeed(t *testing.T) {
@@ -211,7 +215,8 @@ func TestNoRowAssumesWhatItDoesNotNeed(t *testing.T) {
 			if (row.Safe|row.Live)&need == 0 {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s/without %v", row.Name, need), func(t *testing.T) {
+			name := fmt.Sprintf("%s/without %v", row.Name, need)
+			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				spared := (row.Safe | row.Live) &^ need
 				if need == nodes.NoAmnesia {
@@ -222,7 +227,8 @@ func TestNoRowAssumesWhatItDoesNotNeed(t *testing.T) {
 				if row.Safe&need != 0 {
 					without.Live |= need
 				}
-				for seed := range uint64(20_000) {
+				for number := range uint64(20_000) {
+					seed := (seldom[name] + number) % 20_000
 					o := saturated(&without, nodes.Config{N: 2 + int(seed%3)}, seed)
 					disaster(&o, spared)
 					v := judge(t, o, nodes.Unbounded(0))
