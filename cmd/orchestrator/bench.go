@@ -73,11 +73,7 @@ func (a *app) benchCommand() *cobra.Command {
 		Example: benchExample,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				err = c.resolve(s)
-			}
-			if err != nil {
+			if _, err := settle(cmd, c.resolve); err != nil {
 				return err
 			}
 			return a.bench(cmd.Context(), &c)

@@ -47,10 +47,7 @@ func TestCommandOfRun(t *testing.T) {
 		}
 		var c benchCall
 		own := &cobra.Command{Use: sub.Name(), RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				err = c.resolve(s)
-			}
+			_, err := settle(cmd, c.resolve)
 			got = c.Options
 			return err
 		}}

@@ -36,11 +36,7 @@ func (a *app) electCommand() *cobra.Command {
 		Example: electExample,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				err = c.resolve(s)
-			}
-			if err != nil {
+			if _, err := settle(cmd, c.resolve); err != nil {
 				return err
 			}
 			if explain {

@@ -91,10 +91,7 @@ func (a *app) exploreCommand() *cobra.Command {
 		Example: exploreExample,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				err = c.resolve(s)
-			}
+			s, err := settle(cmd, c.resolve)
 			if err != nil {
 				return err
 			}

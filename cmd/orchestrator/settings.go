@@ -71,6 +71,15 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 	return s, err
 }
 
+// settle sets the flags of cmd, and has what they imply worked out.
+func settle(cmd *cobra.Command, resolve func(settings) error) (settings, error) {
+	s, err := settingsOf(cmd)
+	if err == nil {
+		err = resolve(s)
+	}
+	return s, err
+}
+
 // fill sets one flag.
 func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	where := ""
