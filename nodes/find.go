@@ -7,11 +7,8 @@ import (
 )
 
 // Find returns the row of table with that name or alias, in upper or lower case. The error for an unknown
-// name lists the names that there are, and says which may have been meant.
-func Find(table []*Spec, name string) (*Spec, error) { return find("algorithm", table, name) }
-
-// find is Find in a table of what, for errors.
-func find(what string, table []*Spec, name string) (*Spec, error) {
+// name says what the table lists, as in "algorithm", and which names there are and may have been meant.
+func Find(what string, table []*Spec, name string) (*Spec, error) {
 	var names, known []string
 	meant := map[string]string{} // the name of the row, by all its names
 	for _, row := range table {

@@ -12,7 +12,7 @@ import (
 // errors, which say what is wrong and what would be right. The instance has a value for each option.
 func ParseInstance(what string, table []*Spec, text string, n int) (Instance, error) {
 	name, options, some := strings.Cut(text, ":")
-	row, err := find(what, table, name)
+	row, err := Find(what, table, name)
 	if err != nil {
 		return Instance{}, err
 	}

@@ -92,7 +92,7 @@ func TestFind(t *testing.T) {
 		{Info: Info{Name: "ring", Aliases: []string{"r"}}},
 	}
 	for name, want := range map[string]string{"bakery": "bakery", "Tickets": "bakery", "R": "ring"} {
-		if row, err := Find(table, name); err != nil || row.Name != want {
+		if row, err := Find("algorithm", table, name); err != nil || row.Name != want {
 			t.Errorf("Find(%q) = %v, %v", name, row, err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestFind(t *testing.T) {
 		"rign":   `did you mean "ring"?`,
 		"x":      `unknown algorithm "x"; there are: bakery, ring`,
 	} {
-		if _, err := Find(table, name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Find("algorithm", table, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Find(%q): %v, want %s", name, err, want)
 		}
 	}

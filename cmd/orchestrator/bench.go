@@ -196,6 +196,9 @@ func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 // the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) (err error) {
 	if c.row, err = catalog.Find(c.Algorithm); err != nil {
+		if c.elects { // it names schemes alone
+			_, err = election.Find(c.Algorithm)
+		}
 		return s.blame(err, c.naming())
 	}
 	switch {

@@ -45,7 +45,7 @@ func writeDetectors(w io.Writer) error {
 
 // detectorNamed returns the failure detector of that name; nil if there is none.
 func detectorNamed(name string) *spec {
-	row, err := nodes.Find(detector.Table, name)
+	row, err := nodes.Find("detector", detector.Table, name)
 	if err != nil {
 		return nil
 	}

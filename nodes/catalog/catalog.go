@@ -16,7 +16,7 @@ import (
 func All() []*nodes.Spec { return slices.Concat(mutex.Table, election.Table) }
 
 // Find returns the row of the algorithm that goes by name or has it as an alias.
-func Find(name string) (*nodes.Spec, error) { return nodes.Find(All(), name) }
+func Find(name string) (*nodes.Spec, error) { return nodes.Find("algorithm", All(), name) }
 
 // Beside returns what runs beside an algorithm of such a configuration: the elector that it follows, if it
 // follows one, and the failure detector that a text names, as detector.Parse reads it; empty: none.

@@ -34,4 +34,4 @@ var Table = []*nodes.Spec{
 }
 
 // Find returns the row of the algorithm that goes by name or has it as an alias.
-func Find(name string) (*nodes.Spec, error) { return nodes.Find(Table, name) }
+func Find(name string) (*nodes.Spec, error) { return nodes.Find("scheme", Table, name) }
