@@ -4,14 +4,28 @@ import (
 	"fmt"
 	"time"
 
+	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
 )
 
-// Remarks says what of valid options is allowed and yet likely to show something else than is expected.
-func (o *Options) Remarks(spec *nodes.Spec) (all []string) {
+// fewHeartbeats is how many heartbeats a second leave a core with time for other things: the 80,640 of 64
+// nodes, 50 ms apart, have taken all the time of two cores.
+const fewHeartbeats = 20_000
+
+// Remarks says what of valid options is allowed and yet likely to show something else than is expected, of a
+// run of processes on so many cores; of a simulated one, cores is 0.
+func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
 	remark := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	for _, in := range o.beside() {
+		if most := float64(fewHeartbeats * cores); cores > 0 && detector.Rate(in) > most {
+			longer := time.Duration(float64(detector.Period(in)) * detector.Rate(in) / most)
+			longer = longer.Truncate(10*time.Millisecond) + 10*time.Millisecond
+			remark("%d nodes send each other %s heartbeats a second, for which %s may have no time: nodes that are "+
+				"up will be suspected; take fewer nodes, simulate, or --detector %s:period=%v,timeout=%v", o.Config.N,
+				english.Thousands(detector.Rate(in)), english.Count(cores, "core", "cores"), in.Spec.Name, longer,
+				5*longer)
+		}
 		network := o.network()
 		timeout, longest := detector.Patience(in), network.Longest()
 		if timeout > 0 && longest >= timeout {

@@ -17,7 +17,8 @@ func TestRemarksOnElectors(t *testing.T) {
 		10 * time.Millisecond: "may take 20ms, and who does not answer within 20ms"} {
 		o := Defaults()
 		o.Config.N, o.Latency = 3, chance.Constant(latency)
-		if got := strings.Join(o.Remarks(&waits), "; "); want == "" && got != "" || !strings.Contains(got, want) {
+		got := strings.Join(o.Remarks(&waits, 2), "; ")
+		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%v: %q", latency, got)
 		}
 	}
@@ -40,10 +41,18 @@ func TestRemarks(t *testing.T) {
 		{"heartbeat", 0, 1, "a majority of 1 is all"},
 		{"heartbeat", 0, 4, "a majority of 4 is 3, one more than of 3, which outlast as many crashes: 1"},
 		{NoDetector, 0, 3, "none runs"},
+		{"heartbeat:period=50ms,timeout=250ms", 0, 45, ""},
+		{"heartbeat:period=50ms,timeout=250ms", 0, 47, "47 nodes send each other 43,240 heartbeats a second, for " +
+			"which 2 cores may have no time: nodes that are up will be suspected; take fewer nodes, simulate, or " +
+			"--detector heartbeat:period=60ms,timeout=300ms"},
+		{"probe:period=50ms,timeout=250ms", 0, 33, "33 nodes send each other 42,240 heartbeats a second"},
 	} {
 		o := Defaults()
 		o.Detector, o.Config.N, o.Latency = test.detector, test.n, chance.Constant(test.latency)
-		got := strings.Join(o.Remarks(&majority), "; ")
+		got := strings.Join(o.Remarks(&majority, 2), "; ")
+		if simulated := strings.Join(o.Remarks(&majority, 0), "; "); strings.Contains(simulated, "core") {
+			t.Errorf("%+v, simulated: %q", test, simulated)
+		}
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%+v: %q", test, got)
 		}

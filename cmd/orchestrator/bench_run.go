@@ -33,7 +33,7 @@ func (a *app) begin(c *benchCall, run func(bench.Setup) (*bench.Run, error)) (*b
 	begun := false
 	c.setup.Progress = func(p bench.Progress) {
 		if !begun && !c.json {
-			report.header(c.Options, results.ThisMachine())
+			report.header(c.Options, results.ThisMachine(), c.simulated)
 		}
 		begun = true
 		bar.show(p.Done, progressText(p, c.Trials))
@@ -47,7 +47,7 @@ func (a *app) begin(c *benchCall, run func(bench.Setup) (*bench.Run, error)) (*b
 	r, err := run(c.setup)
 	bar.clear()
 	if r != nil && !begun && !c.json {
-		report.header(c.Options, results.ThisMachine())
+		report.header(c.Options, results.ThisMachine(), c.simulated)
 	}
 	return r, err
 }

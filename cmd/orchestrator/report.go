@@ -36,7 +36,7 @@ func (p *report) line(name, format string, args ...any) {
 }
 
 // header says what is run, and on which machine.
-func (p *report) header(o bench.Options, m results.Machine) {
+func (p *report) header(o bench.Options, m results.Machine, simulated bool) {
 	words := []string{p.palette.paint(bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
 	words = append(words, o.Config.Given()...)
 	words = append(words, loadText(&o.Workload), "no injected latency")
@@ -86,7 +86,11 @@ func (p *report) header(o bench.Options, m results.Machine) {
 	}
 	p.printf("seed %d; %s\n", o.Seed, machine)
 	if row, err := catalog.Find(o.Algorithm); err == nil {
-		for _, remark := range o.Remarks(row) {
+		cores := m.Cores
+		if simulated {
+			cores = 0
+		}
+		for _, remark := range o.Remarks(row, cores) {
 			p.printf("note: %s\n", remark)
 		}
 	}
@@ -122,7 +126,7 @@ func (p *report) trial(row *results.Row) {
 
 // stored prints a run that was made before as it was printed then.
 func (p *report) stored(s *bench.Summary) {
-	p.header(s.Record.Options, s.Record.Machine)
+	p.header(s.Record.Options, s.Record.Machine, s.Record.Simulated)
 	if s.Record.Options.Trials > 1 {
 		for i := range s.Rows {
 			p.trial(&s.Rows[i])

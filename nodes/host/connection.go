@@ -45,6 +45,10 @@ func (h *Host) join(made func()) (*nats.Conn, error) {
 	conn, err := nats.Connect(h.config.URL, nats.Token(h.config.Token), nats.NoEcho(), nats.Timeout(JoinTimeout),
 		nats.NoReconnect(), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrSlowConsumer) {
+				err = fmt.Errorf("messages come faster than it handles them, and after %d that waited, others were "+
+					"lost: the machine is too slow for so many: %w", cap(h.inbox), err)
+			}
 			if !h.config.Reconnect || !broken(err) { // otherwise it is closed next
 				h.fail(err)
 			}
