@@ -88,11 +88,15 @@ type Verdict struct {
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
 	// Broken are the assumptions that the algorithm rests on which do not hold at the end of the run.
 	Broken nodes.Assumption `json:"-" yaml:"-"`
-	// Starved are the clients that wait at the end of the run, the longest wait first. Blocked says that these
-	// are all that are up.
+	// Starved are the clients that wait at the end of the run, the longest wait first. Of a run about leaders
+	// they are the nodes that are up and do not take the only one that leads for the leader, if they had the
+	// time that the algorithm needs for that. Blocked says that these are all that are up.
 	Starved []nodes.ID `json:"starved,omitempty" yaml:"starved,omitempty"`
 	Blocked bool       `json:"blocked,omitempty" yaml:"blocked,omitempty"`
-	Missed  bool       `json:"missed,omitempty" yaml:"missed,omitempty"` // no fault hit anything
+	// Divided says that two nodes led where one may: in one term or, without terms, for longer than a take-over
+	// takes; or that two still lead at the end, and no time would change that.
+	Divided bool `json:"divided,omitempty" yaml:"divided,omitempty"`
+	Missed  bool `json:"missed,omitempty" yaml:"missed,omitempty"` // no fault hit anything
 }
 
 // Worst returns the finding that gives the reason of the verdict.
@@ -243,6 +247,9 @@ func (e *Fold) Verdict() Verdict {
 		Broken:         e.brokenBy(e.sections.End, e.Safe|e.Live),
 		Starved:        e.starved(),
 		Missed:         e.missed(),
+	}
+	if e.Kind == Election {
+		v.Starved, v.Divided = e.astray(), e.divided()
 	}
 	v.Blocked = len(v.Starved) > 0 && len(v.Starved) == e.Config.N-e.down()
 	for r := range e.resources() {

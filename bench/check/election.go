@@ -63,7 +63,7 @@ func leaders(e *Fold) Finding {
 		return valid("for %v there were two leaders or more, each of a term of its own", both).
 			with(e.overlaps(0)...)
 	}
-	bound := e.Overlap + e.Slack
+	bound := e.takeover()
 	var worst *leadership.Overlap
 	inside := false // the model
 	for i := range l.Overlaps {
@@ -87,6 +87,9 @@ func leaders(e *Fold) Finding {
 		time.Duration(worst.Length()).Round(time.Microsecond))
 	return e.excuse(f.with(e.overlaps(bound)...), span{worst.From, worst.To, int64(e.Grace)}, e.Safe)
 }
+
+// takeover returns for how long, without terms, two may lead at once.
+func (e *Fold) takeover() time.Duration { return e.Overlap + e.Slack }
 
 func names(all []nodes.ID) (words []string) {
 	for _, id := range all {
@@ -120,20 +123,25 @@ func agreed(e *Fold) Finding {
 		last := l.Elections[len(l.Elections)-1]
 		return valid("all agreed on %s at the end", name(last.Leader))
 	}
-	calm := max(l.Begun, e.calm())
-	needs := e.Grace + e.Slack
 	beliefs := e.beliefs()
-	had := time.Duration(l.End - calm)
-	switch broken := e.brokenIn(span{calm, l.End, 0}, e.Live); {
-	case broken != 0:
-		f := inconclusive("no leader that all agree on at the end").with(beliefs...)
-		return e.excuse(f, span{calm, l.End, 0}, e.Live)
-	case had < needs:
-		return inconclusive("no leader that all agree on at the end, %v after anything went wrong; it may take "+
+	calm, had, needs := e.quiet()
+	if had < needs {
+		f := inconclusive("no leader that all agree on at the end, %v after anything went wrong; it may take "+
 			"%v: let the run go on for longer", had.Round(time.Millisecond), needs).with(beliefs...)
+		return e.excuse(f, span{calm, l.End, 0}, e.Live)
+	}
+	over := span{calm + 1, l.End, 0} // what lasted until then has had its time
+	if e.brokenIn(over, e.Live) != 0 {
+		return e.excuse(inconclusive("no leader that all agree on at the end").with(beliefs...), over, e.Live)
 	}
 	return violated("no leader that all agree on at the end, though nothing had gone wrong for %v",
 		had.Round(time.Millisecond)).with(beliefs...)
+}
+
+// quiet returns since when nothing has gone wrong, for how long that is, and how long all may take to agree.
+func (e *Fold) quiet() (calm int64, had, needs time.Duration) {
+	calm = max(e.leaders.Begun, e.calm())
+	return calm, time.Duration(e.leaders.End - calm), e.Grace + e.Slack
 }
 
 // calm returns when the last thing went wrong, or was healed.

@@ -12,7 +12,8 @@ import (
 )
 
 // An electionRun is a run of five nodes about leaders, made of lines such as "10 2 elect 4 7": after 10 ms,
-// node 2 takes node 4 for the leader of term 7. Nobody leads at its beginning, and it ends after a second.
+// node 2 takes node 4 for the leader of term 7. Nobody leads at its beginning, and it is told to stop after a
+// second.
 type electionRun struct {
 	name    string
 	setting func(s *Setting)
@@ -36,6 +37,7 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 	}
 	mark(0, history.Began)
 	mark(0, history.Measuring)
+	stopped := false
 	for line := range strings.Lines(strings.TrimSpace(r.text)) {
 		var at, count, value int64
 		var node nodes.ID
@@ -46,6 +48,10 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 		what = fields[2]
 		if kinds[what] == 0 {
 			t.Fatalf("%q is no event", line)
+		}
+		if at >= 1000 && !stopped {
+			mark(1e9, history.Stopped)
+			stopped = true
 		}
 		if len(fields) > 3 {
 			fmt.Sscan(fields[3], &count)
@@ -64,8 +70,10 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 		}
 		all = append(all, e)
 	}
-	mark(1e9, history.Stopped)
-	mark(1e9, history.Rested)
+	if !stopped {
+		mark(1e9, history.Stopped)
+	}
+	mark(2e9, history.Rested)
 	return all
 }
 
@@ -119,6 +127,12 @@ func quorate(s *Setting) {
 
 // agreements are runs of which it is looked at whether all agree in the end.
 func agreements() []electionRun {
+	delayed := func(s *Setting) {
+		s.Live = nodes.Timing
+		s.Faults = []Fault{{Text: "delay 9ms", OfLinks: true, Breaks: nodes.Timing, Leaves: 9 * time.Millisecond}}
+	}
+	late := fmt.Sprintf("100 1 fault %d\n500 4 elect -1\n895 1 heal", nodes.Timing)
+	long := fmt.Sprintf("100 1 fault %d\n500 4 elect -1\n800 1 heal", nodes.Timing)
 	return []electionRun{
 		{name: "sound", text: allElect(5, 4, 0), check: "agreement", as: Valid, says: "all agreed on node 4"},
 		{name: "nobody was elected", text: "5 0 elect -1", check: "elections", as: Inconclusive,
@@ -132,6 +146,10 @@ func agreements() []electionRun {
 		{name: "long after a crash", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement", as: Violated},
 		{name: "a crash that it does not outlast", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement",
 			setting: func(s *Setting) { s.Live = nodes.NoCrash }, as: Inconclusive, outside: true},
+		{name: "too soon after a delay", text: allElect(5, 4, 0) + late, check: "agreement", setting: delayed,
+			as: Inconclusive, outside: true, says: "let the run go on for longer"},
+		{name: "long after a delay", text: allElect(5, 4, 0) + long, check: "agreement", setting: delayed,
+			as: Violated},
 		{name: "what breaks only safety excuses no disagreement", check: "agreement", as: Violated,
 			setting: func(s *Setting) { s.Safe = nodes.NoCrash }, text: allElect(5, 4, 0) + "500 4 crash"},
 	}

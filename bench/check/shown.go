@@ -4,13 +4,19 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
+	"turnstile/bench/leadership"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // Shown returns what a run with faults shows of what becomes of its algorithm, and why: one outcome, or none
 // if it is inconclusive. It is made of the findings, and judges nothing itself.
 func (v *Verdict) Shown() (nodes.Outcome, string) {
+	if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Check == "leaders" }) {
+		return v.shownOfLeaders()
+	}
 	stalled, doubt := (*Finding)(nil), (*Finding)(nil)
 	for i := range v.Findings {
 		switch f := &v.Findings[i]; f.Check {
@@ -53,6 +59,69 @@ func (f *Finding) doubts(stalled bool) bool {
 	return f.Check != "fairness" || !f.OutsideModel
 }
 
+// shownOfLeaders is Shown of a run about leaders.
+func (v *Verdict) shownOfLeaders() (nodes.Outcome, string) {
+	var stalled, doubt *Finding
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		switch {
+		case f.Outcome == Violated && v.Divided && (f.Check == "leaders" || f.Check == "terms"):
+			return nodes.Breaks, f.Says
+		case f.Check == "agreement" && f.Outcome != Valid && len(v.Starved) > 0:
+			stalled = f
+		}
+	}
+	for i := range v.Findings {
+		if f := &v.Findings[i]; doubt == nil && f.Outcome != Valid && f.doubtsLeaders(stalled != nil) {
+			doubt = f
+		}
+	}
+	switch {
+	case v.Missed:
+		return nodes.Unhit, "the faults hit nothing"
+	case doubt != nil:
+		return 0, doubt.Says
+	case stalled != nil && v.Divided:
+		return nodes.Breaks, stalled.Says
+	case stalled != nil && v.Blocked:
+		return nodes.Blocks, stalled.Says
+	case stalled != nil:
+		return nodes.Starves, stalled.Says
+	}
+	return nodes.Recovers, v.Reason
+}
+
+// doubtsLeaders is doubts of a run about leaders. Whoever is elected, how long a leader goes on without a
+// majority and whether a node goes back in terms are promises of their own, which an outcome does not tell:
+// outside their model they leave it as it is.
+func (f *Finding) doubtsLeaders(stalled bool) bool {
+	if stalled {
+		return f.Check == "loss" || f.Check == "accounting"
+	}
+	return !f.OutsideModel || !slices.Contains([]string{"winner", "lapse", "terms"}, f.Check)
+}
+
+// astray returns the nodes that are without a leader at the end; none, if all agree on one, or may still come
+// to. An algorithm without a time within which it recovers acts on messages alone: it is at its end when
+// nobody has anything to declare any more.
+func (e *Fold) astray() []nodes.ID {
+	l := e.leaders
+	_, had, needs := e.quiet()
+	if l.Open == nil || !e.seen(history.Stopped) || had < needs || e.Grace == 0 && l.Ending.Stirs {
+		return nil
+	}
+	return l.Ending.Without
+}
+
+// divided reports whether two led where one may, or still lead at the end for good.
+func (e *Fold) divided() bool {
+	l := e.leaders
+	return len(l.Conflicts) > 0 || len(l.Ending.Leading) > 1 && len(e.astray()) > 0 ||
+		!e.Leads.Terms && slices.ContainsFunc(l.Overlaps, func(o leadership.Overlap) bool {
+			return time.Duration(o.Length()) > e.takeover()
+		})
+}
+
 // starved returns the clients that wait at the end, the longest wait first.
 func (e *Fold) starved() (all []nodes.ID) {
 	for i := range e.waiting {
@@ -75,6 +144,9 @@ func (e *Fold) down() (count int) {
 
 // missed reports whether faults were asked for, and all that took place were of links and hit no message.
 func (e *Fold) missed() bool {
+	if e.Kind == Election && len(e.sections.Faults) == 0 { // nobody led whom they are for
+		return len(e.Faults) > 0 && e.seen(history.Stopped)
+	}
 	missed := len(e.sections.Faults) > 0
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]

@@ -55,6 +55,7 @@ type Fold struct {
 	Backwards []Belief   // in a lower term than the node had before
 
 	Begun, End int64 // the run, from its first mark to when it was told to stop
+	Ending     Ending
 
 	Leaderless, TwoLeaders, TwoStopped, TwoInTerm int64 // nanoseconds: see Figures
 
@@ -196,7 +197,7 @@ func (f *Fold) stop(at int64) {
 		}
 	}
 	f.endOverlap(at)
-	f.Open, f.election = f.election, nil
+	f.Open, f.election, f.Ending = f.election, nil, f.ending()
 }
 
 // elected takes what a node declares.
@@ -204,6 +205,7 @@ func (f *Fold) elected(e *history.Event) {
 	if !f.has(e.Node) || !f.nodes[e.Node].up {
 		return // it was killed and had not ended yet: its belief is over
 	}
+	f.Ending.Stirs = f.Ending.Stirs || f.End != math.MaxInt64
 	n := &f.nodes[e.Node]
 	b := Belief{Node: e.Node, Leader: nodes.ID(int32(e.Count)), Term: uint64(e.Value),
 		From: e.At, To: math.MaxInt64}

@@ -65,7 +65,8 @@ var lockOption = nodes.Option{Name: "lock", Default: "500ms",
 // it stands still. One that stood still for longer believes that it leads when it goes on, until its next
 // timer or the answer of the disk; it does so in its old term, which a resource that demands terms refuses.
 //
-// A leader sends heartbeats to the others too, for those that have missed its COORDINATOR.
+// A leader sends heartbeats to the others too, for those that have missed its COORDINATOR. Who hears none for
+// as long as a lock lasts reads the disk: its leader may lead no more.
 //
 // Who cannot reach the disk may not lead: it says so to those that follow it, and does not answer ELECTION,
 // or it would keep lower nodes from leading. So the disk is a single point of failure: without it nobody
@@ -106,7 +107,7 @@ type (
 // The timers of a bullySharedDisk.
 const (
 	diskStep  nodes.TimerKind = iota // the wait of the current stage is over
-	diskDoubt                        // the leader may still be suspected: its owner is to be read again
+	diskDoubt                        // nothing is heard of the leader: who owns the lock is to be read again
 	diskTick                         // the leader is to write its heartbeat
 )
 
@@ -197,13 +198,23 @@ func (b *bullySharedDisk) follow(env *nodes.Env, leader nodes.ID, term uint64) {
 	env.StopTimer(nodes.Timer{Kind: diskTick})
 	env.StopTimer(nodes.Timer{Kind: diskStep})
 	b.stage = diskIdle
-	if b.suspected.Has(leader) { // it may lose the lock, and nobody will suspect it anew
-		env.SetTimer(nodes.Timer{Kind: diskDoubt}, 2*b.wait, 2*b.wait)
+	if leader != nodes.None && leader != env.Self() {
+		b.await(env, leader)
 	}
 	if leader != b.leader || leader != nodes.None && term != b.term {
 		b.leader, b.term = leader, term
 		env.Elect(leader, term)
 	}
+}
+
+// await has a node read the disk if it does not hear of its leader for as long as a lock lasts: that may lead
+// no more, though it is up. If it is suspected, nobody will suspect it anew, and the node reads sooner.
+func (b *bullySharedDisk) await(env *nodes.Env, leader nodes.ID) {
+	longest := 2 * lapseBeats * b.beat
+	if b.suspected.Has(leader) {
+		longest = 2 * b.wait
+	}
+	env.SetTimer(nodes.Timer{Kind: diskDoubt}, longest, longest)
 }
 
 func (b *bullySharedDisk) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -219,6 +230,9 @@ func (b *bullySharedDisk) Receive(env *nodes.Env, from nodes.ID, m nodes.Message
 			b.follow(env, from, m.Term)
 		}
 	case diskBeat:
+		if from == b.leader && m.Term == b.term {
+			b.await(env, from)
+		}
 		if m.Term > b.term || m.Term == b.term && b.leader == nodes.None && m.Term != b.resigned {
 			b.follow(env, from, m.Term)
 		}
@@ -288,9 +302,7 @@ func (b *bullySharedDisk) Timeout(env *nodes.Env, t nodes.Timer) {
 	case t.Kind == diskTick:
 		b.tick(env)
 	case t.Kind == diskDoubt:
-		if b.suspected.Has(b.leader) {
-			b.Campaign(env)
-		}
+		b.Campaign(env)
 	case b.stage == diskReading, b.stage == diskLocking:
 		b.lose(env)
 	case b.stage == diskAsking:

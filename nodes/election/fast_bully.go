@@ -187,6 +187,10 @@ func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			f.lead(env)
 		}
 	case fastCoordinator:
+		// As in bully: the announcement of a higher node that has come up again may have overtaken this one.
+		if f.leader > from && !f.suspected.Has(f.leader) {
+			env.Send(f.leader, fastElection{})
+		}
 		f.follow(env, from)
 	case bullyRejoin:
 		switch {

@@ -1,0 +1,115 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"turnstile/nodes"
+)
+
+// A shownRun is a run about leaders, and what it shows.
+type shownRun struct {
+	electionRun
+	want nodes.Outcome
+}
+
+// shownRuns returns runs of each outcome, and some that show nothing.
+func shownRuns() []shownRun {
+	run := func(name string, want nodes.Outcome, text string, settings ...func(*Setting)) shownRun {
+		return shownRun{electionRun{name: name, text: text, setting: func(s *Setting) {
+			for _, set := range settings {
+				set(s)
+			}
+		}}, want}
+	}
+	sound := allElect(5, 4, 1)
+	needs := func(a nodes.Assumption) func(*Setting) {
+		return func(s *Setting) { s.Safe, s.Live = a, a }
+	}
+	noCrash, timeless := needs(nodes.NoCrash), func(s *Setting) { s.Grace = 0 }
+	highest := func(s *Setting) { s.Leads.Wins = nodes.HighestWins }
+	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
+	return []shownRun{
+		run("all agree", nodes.Recovers, sound),
+		run("of an anonymous network", nodes.Recovers, "5 4 elect 4\n"+fourElect(5, -2)),
+		run("all follow one that is down", nodes.Blocks, sound+"500 4 crash", noCrash),
+		run("the same within the model", nodes.Blocks, sound+"500 4 crash"),
+		run("nobody knows a leader", nodes.Blocks, sound+allElect(50, -1, 1)),
+		run("nobody ever did", nodes.Blocks, "5 0 elect -1"),
+		run("one that comes up again knows none", nodes.Starves, sound+"500 3 crash\n600 3 restart 1", noCrash),
+		run("one follows another", nodes.Starves, sound+"500 3 elect 2 1"),
+		run("nobody but the leader knows", nodes.Starves, "5 4 elect 4\n"+fourElect(5, -1)),
+		run("they may still agree", 0, sound+"950 4 crash"),
+		run("they may still agree, outside its model", 0, sound+"950 4 crash", noCrash),
+		run("nothing is left to happen", nodes.Starves, sound+"990 3 elect 2 1", timeless),
+		run("one that acts on time is late", nodes.Blocks, sound+"500 4 crash\n1010 3 elect 3 1"),
+		run("something is", 0, sound+"990 3 elect 2 1\n1010 3 elect 4 1", timeless),
+		run("two lead in one term", nodes.Breaks, sound+"50 3 elect 3 1\n60 3 elect 4 1", inTerms),
+		run("one after the other in one term", nodes.Breaks, sound+"50 4 crash\n"+allElect(60, 3, 1), inTerms),
+		run("two lead in terms of their own", nodes.Recovers, sound+"50 3 elect 3 2\n60 4 elect 3 2\n"+
+			allElect(60, 3, 2), inTerms),
+		run("they lead in them for good", nodes.Breaks, sound+"50 3 elect 3 2", inTerms),
+		run("they do at the end, too soon to tell", 0, sound+"950 2 crash\n960 3 elect 3 2", inTerms),
+		run("two lead", nodes.Breaks, sound+"50 3 elect 3\n60 3 elect 4"),
+		run("two lead outside its model", nodes.Breaks, "1 2 crash\n"+sound+"50 3 elect 3\n60 3 elect 4",
+			noCrash),
+		run("two lead while one takes over", nodes.Recovers, sound+"50 3 elect 3 1\n60 3 elect 4 1",
+			func(s *Setting) { s.Overlap = 10e6 }),
+		run("the wrong one", 0, allElect(5, 3, 1), highest),
+		run("the wrong one outside its model", nodes.Recovers, "1 2 crash\n"+allElect(5, 3, 1), highest, noCrash),
+		run("back in terms", 0, allElect(5, 4, 5)+"50 3 elect 4 4\n60 3 elect 4 5", inTerms),
+		run("back in terms outside its model", nodes.Recovers, allElect(5, 4, 5)+"10 2 crash\n20 2 restart 1\n"+
+			"30 2 elect 4 4\n60 2 elect 4 5", inTerms, noCrash),
+		run("a fault that never was", nodes.Unhit, sound, parted),
+		run("a fault without end", 0, sound+cutOff, parted),
+		run("a cut that healed", nodes.Recovers, sound+cutOff+"400 1 heal", parted),
+		run("a cut in vain", nodes.Blocks, sound+cutOff+"300 4 elect -1 1\n400 1 heal", parted,
+			needs(nodes.NoLoss)),
+	}
+}
+
+// fourElect has nodes 0 to 3 take one for the leader.
+func fourElect(at, leader int) (text string) {
+	for id := range 4 {
+		text += fmt.Sprintf("%d %d elect %d 0\n", at, id, leader)
+	}
+	return text
+}
+
+// booked returns the verdict of the run with such a finding on its counts, which these runs have none of.
+func (r *shownRun) booked(t *testing.T, o Outcome) Verdict {
+	t.Helper()
+	v := r.verdict(t)
+	at := slices.IndexFunc(v.Findings, func(f Finding) bool { return f.Check == "accounting" })
+	v.Findings[at] = Finding{Check: "accounting", Outcome: o, Says: "the counts"}
+	return v
+}
+
+func TestRunsAboutLeadersShow(t *testing.T) {
+	for _, r := range shownRuns() {
+		v := r.booked(t, Valid)
+		if got, says := v.Shown(); got != r.want || says == "" {
+			t.Errorf("%s shows %v (%s), want %v: %v", r.name, got, says, r.want, v.Starved)
+		}
+	}
+}
+
+// What the counts contradict shows nothing, unless two led.
+func TestDoubtedRunsAboutLeadersShowNothing(t *testing.T) {
+	for _, r := range shownRuns() {
+		v := r.booked(t, Inconclusive)
+		led := v.Divided && len(v.Starved) == 0
+		if got, _ := v.Shown(); (got == nodes.Breaks) != led || !led && !v.Missed && got != 0 {
+			t.Errorf("%s shows %v, though the counts disagree", r.name, got)
+		}
+	}
+}
+
+// Who says that somebody leads is with a leader, and who says nothing is without one.
+func TestWhoIsWithoutALeader(t *testing.T) {
+	r := electionRun{text: "5 4 elect 4\n5 0 elect -2\n5 1 elect -2\n5 2 elect 4"}
+	if v := r.verdict(t); !slices.Equal(v.Starved, []nodes.ID{3}) || v.Blocked {
+		t.Errorf("%v are without a leader, and these are all: %v", v.Starved, v.Blocked)
+	}
+}

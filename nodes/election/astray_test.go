@@ -1,0 +1,40 @@
+package election
+
+import (
+	"testing"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/workload"
+)
+
+// In the end all agree, on each of some seeds, whatever went wrong while they elected.
+func agreeAfter(t *testing.T, s scenario, seeds uint64) {
+	t.Helper()
+	s.config, s.initiators, s.duration = nodes.Config{N: 5}, workload.AllInitiate, 6*time.Second
+	for s.seed = 1; s.seed <= seeds; s.seed++ {
+		if o := s.simulated(t); o.leader() == nodes.None {
+			t.Errorf("%s, seed %d: %v", s.row.Name, s.seed, o.last())
+		}
+	}
+}
+
+// The announcement of a node that was nominated crosses that of a higher one that has come up again: some
+// nodes hear the latter first, and the former has given way to it already.
+func TestAnnouncementsOfFastBullyCross(t *testing.T) {
+	kills := chaos.Fault{Kill: chaos.Target{Word: "random", Many: 1}, At: 2 * time.Millisecond,
+		For: time.Millisecond, Forget: true, Every: 50 * time.Millisecond, Repeat: 10}
+	agreeAfter(t, scenario{row: &fastBullyRow, faults: []chaos.Fault{kills}}, 50)
+}
+
+// While the disk was out of reach, two nodes have come to follow each other, and both are up.
+func TestNobodyFollowsForEverWhoLeadsNoMore(t *testing.T) {
+	delay, err := chance.ParseDistribution("uniform:0s,400ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := chaos.Fault{Delay: &delay, For: time.Second}
+	agreeAfter(t, scenario{row: &bullySharedDiskRow, faults: []chaos.Fault{late}}, 50)
+}
