@@ -15,7 +15,11 @@ func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
 	if f == nil {
 		return
 	}
-	t.Faults, t.Timeline = f.Rows(faultIn(r.faults(t.Number))), f.Timeline()
+	leaders := t.Measures.Leaders
+	t.Faults = f.Rows(faultIn(r.faults(t.Number)), leaders)
+	if leaders == nil || !leaders.Only { // or there are no entries
+		t.Timeline = f.Timeline()
+	}
 	for i := range t.Faults {
 		row := &t.Faults[i]
 		row.SilenceTextbookS = silence(&r.Record.Options, r.Spec)

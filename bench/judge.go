@@ -90,7 +90,7 @@ func (j *judgement) lead() {
 	if leaders := j.checks.Leaders(); leaders != nil {
 		m := &j.measures.Measures
 		m.Leaders = measure.NewLeaders(leaders)
-		if j.checks.Kind == check.Election {
+		if m.Leaders.Only = j.checks.Kind == check.Election; m.Leaders.Only {
 			m.Leaders.Messages = results.Count(m.Messages.Sent)
 		}
 	}

@@ -60,7 +60,11 @@ func (t *trial) start(ctx context.Context) error {
 	}
 	stack := t.stack(t.spec)
 	t.circulates = stack.Circulates()
-	t.watch.kinds, t.watch.detectors = stack.Codec().Kinds(), stack.Detectors()
+	codec := stack.Codec()
+	t.watch.kinds, t.watch.detectors = codec.Kinds(), stack.Detectors()
+	for kind := range codec.Kinds() {
+		t.watch.heartbeats = append(t.watch.heartbeats, codec.Kind(kind).Heartbeat)
+	}
 	for id := range nodes.ID(t.total()) {
 		if err := t.watch.add(t.logOf(id)); err != nil {
 			return err

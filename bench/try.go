@@ -40,7 +40,7 @@ func Try(ctx context.Context, spec *nodes.Spec, o Options) (*Tried, error) {
 	j.lead()
 	t := &Tried{Verdict: j.checks.Verdict(), Measures: &j.measures.Measures, Faults: cameTo(asked)}
 	if j.faults != nil {
-		t.Rows = j.faults.Rows(faultIn(t.Faults))
+		t.Rows = j.faults.Rows(faultIn(t.Faults), t.Measures.Leaders)
 	}
 	return t, nil
 }

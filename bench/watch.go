@@ -9,9 +9,10 @@ import (
 
 // A watch reads the counters in the mapped logs of the nodes of a trial, while they run.
 type watch struct {
-	kinds     int                // of messages
-	detectors []bool             // which instances are failure detectors; nil: none is
-	logs      []*history.Watched // by node; nil: it is down
+	kinds      int                // of messages
+	heartbeats []bool             // which of these only say that their sender is up
+	detectors  []bool             // which instances are failure detectors; nil: none is
+	logs       []*history.Watched // by node; nil: it is down
 	// hushed says that the detectors do nothing more. Until then they are left out of all sums: what they do is
 	// no progress, and they never rest.
 	hushed bool
@@ -102,13 +103,15 @@ func (w *watch) read() sums {
 	return s
 }
 
-// messages returns how many messages the nodes have sent, and how many were dropped, those of detectors left
-// out.
+// messages returns how many messages the nodes have sent, heartbeats left out, and how many were dropped,
+// those of detectors left out.
 func (w *watch) messages() (sent, dropped uint64) {
 	w.eachOf(false, func(c *history.InstanceCounters) {
 		dropped += c.Dropped.Load()
-		for kind := range w.kinds {
-			sent += c.Kinds[kind].Sent.Load()
+		for kind, beats := range w.heartbeats {
+			if !beats {
+				sent += c.Kinds[kind].Sent.Load()
+			}
 		}
 	})
 	return sent, dropped

@@ -23,7 +23,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// What detectors do is in the sums only once they are hushed, and never among the messages of a fault.
+// What detectors do is in the sums only once they are hushed, and never among the messages of a fault, nor
+// are heartbeats of others.
 func TestDetectorsAreLeftOut(t *testing.T) {
 	instances := make([]history.InstanceCounters, 2)
 	for i := range instances {
@@ -32,13 +33,14 @@ func TestDetectorsAreLeftOut(t *testing.T) {
 		instances[i].Dropped.Store(1)
 		instances[i].Timeouts.Store(3)
 	}
-	w := watch{kinds: 2, detectors: []bool{false, true},
+	instances[0].Kinds[2].Sent.Store(100)
+	w := watch{kinds: 3, heartbeats: []bool{false, true, true}, detectors: []bool{false, true},
 		logs: []*history.Watched{{Counters: &history.Counters{}, Instances: instances}}}
-	if got, want := w.read(), (sums{sent: 10, delivered: 6, timeouts: 3}); got != want {
+	if got, want := w.read(), (sums{sent: 110, delivered: 6, timeouts: 3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	w.hushed = true
-	if got, want := w.read(), (sums{sent: 21, delivered: 13, timeouts: 6}); got != want {
+	if got, want := w.read(), (sums{sent: 121, delivered: 13, timeouts: 6}); got != want {
 		t.Errorf("hushed, %+v, want %+v", got, want)
 	}
 	if sent, dropped := w.messages(); sent != 10 || dropped != 1 {

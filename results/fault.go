@@ -49,6 +49,27 @@ type FaultRow struct {
 	EpochsNew        Figure `csv:"epochs_new"`         // how many went by in between
 	SilenceS         Figure `csv:"silence_s"`          // the longest time without an entry in between
 	SilenceTextbookS Figure `csv:"silence_textbook_s"` // after which a textbook takes what lets in for lost
+
+	// Of a run with leaders.
+	ElectionsBefore    Figure `csv:"elections_before"` // that elected somebody
+	ElectionsDuring    Figure `csv:"elections_during"`
+	ElectionsAfter     Figure `csv:"elections_after"`
+	ElectBeforeUSP50   Figure `csv:"elect_before_us_p50"`
+	ElectBeforeUSMax   Figure `csv:"elect_before_us_max"`
+	ElectDuringUSP50   Figure `csv:"elect_during_us_p50"`
+	ElectDuringUSMax   Figure `csv:"elect_during_us_max"`
+	ElectAfterUSP50    Figure `csv:"elect_after_us_p50"`
+	ElectAfterUSMax    Figure `csv:"elect_after_us_max"`
+	LeaderlessBeforeUS Figure `csv:"leaderless_before_us"`
+	LeaderlessDuringUS Figure `csv:"leaderless_during_us"`
+	LeaderlessAfterUS  Figure `csv:"leaderless_after_us"`
+	TwoLeadersBeforeUS Figure `csv:"two_leaders_before_us"`
+	TwoLeadersDuringUS Figure `csv:"two_leaders_during_us"`
+	TwoLeadersAfterUS  Figure `csv:"two_leaders_after_us"`
+	FlapsBefore        Figure `csv:"flaps_before"`
+	FlapsDuring        Figure `csv:"flaps_during"`
+	FlapsAfter         Figure `csv:"flaps_after"`
+	HealedAgreedS      Figure `csv:"healed_agreed_s"` // since it was healed, until all agree on a leader
 }
 
 // An IntervalRow is what timeline.csv says of one of the equal intervals of a trial with faults.

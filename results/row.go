@@ -65,8 +65,9 @@ type Row struct {
 	DetectionUSMean Figure `csv:"detection_us_mean"`      // from a crash until another node suspects
 	DetectionUSMax  Figure `csv:"detection_us_max"`
 
-	Elections             Figure `csv:"elections"` // that elected somebody
-	Rejoins               Figure `csv:"rejoins"`   // times after which all agreed on the same leader again
+	Elections             Figure `csv:"elections"`           // that elected somebody
+	Rejoins               Figure `csv:"rejoins"`             // times after which all agreed again
+	ElectionsPerCrash     Figure `csv:"elections_per_crash"` // of a leader
 	ElectUSP50            Figure `csv:"elect_us_p50"`
 	ElectUSP99            Figure `csv:"elect_us_p99"`
 	ElectUSMax            Figure `csv:"elect_us_max"`
@@ -74,6 +75,7 @@ type Row struct {
 	ElectDeclarationUSP50 Figure `csv:"elect_declaration_us_p50"` // from then until the leader declares itself
 	ElectAgreementUSP50   Figure `csv:"elect_agreement_us_p50"`   // from then until all agree
 	ElectServingUSP50     Figure `csv:"elect_serving_us_p50"`     // from then until a client enters
+	TakeoverUSP50         Figure `csv:"takeover_us_p50"`          // of elections by one that came up again
 	LeaderlessUS          Figure `csv:"leaderless_us"`
 	TwoLeadersUS          Figure `csv:"two_leaders_us"`
 	TwoLeadersInTermUS    Figure `csv:"two_leaders_in_term_us"`

@@ -8,7 +8,6 @@ import (
 	"turnstile/bench/section"
 	"turnstile/internal/english"
 	"turnstile/nodes"
-	"turnstile/nodes/history"
 )
 
 // leaderObserver gives the fold of leaders what the fold of sections is given.
@@ -110,65 +109,6 @@ func (e *Fold) overlaps(bound time.Duration) []string {
 	return fewOf(lines, len(lines))
 }
 
-// agreement: when the run was told to stop, all nodes that were up took the same one of them for the leader,
-// if what went wrong was over for long enough.
-func agreed(e *Fold) Finding {
-	l := e.leaders
-	switch {
-	case !e.seen(history.Stopped):
-		return inconclusive("the run was ended before its end")
-	case l.Open == nil && len(l.Elections) == 0:
-		return inconclusive("nothing happened")
-	case l.Open == nil:
-		last := l.Elections[len(l.Elections)-1]
-		return valid("all agreed on %s at the end", name(last.Leader))
-	}
-	beliefs := e.beliefs()
-	calm, had, needs := e.quiet()
-	if had < needs {
-		f := inconclusive("no leader that all agree on at the end, %v after anything went wrong; it may take "+
-			"%v: let the run go on for longer", had.Round(time.Millisecond), needs).with(beliefs...)
-		return e.excuse(f, span{calm, l.End, 0}, e.Live)
-	}
-	over := span{calm + 1, l.End, 0} // what lasted until then has had its time
-	if e.brokenIn(over, e.Live) != 0 {
-		return e.excuse(inconclusive("no leader that all agree on at the end").with(beliefs...), over, e.Live)
-	}
-	return violated("no leader that all agree on at the end, though nothing had gone wrong for %v",
-		had.Round(time.Millisecond)).with(beliefs...)
-}
-
-// quiet returns since when nothing has gone wrong, for how long that is, and how long all may take to agree.
-func (e *Fold) quiet() (calm int64, had, needs time.Duration) {
-	calm = max(e.leaders.Begun, e.calm())
-	return calm, time.Duration(e.leaders.End - calm), e.Grace + e.Slack
-}
-
-// calm returns when the last thing went wrong, or was healed.
-func (e *Fold) calm() (at int64) {
-	s := e.sections
-	for i := range s.Faults {
-		if f := &s.Faults[i]; e.asked(f).ForGood && !f.Healed {
-			at = max(at, f.From)
-		} else {
-			at = max(at, f.To+int64(e.asked(f).Leaves))
-		}
-	}
-	for i := range s.Pauses {
-		at = max(at, s.Pauses[i].To)
-	}
-	for _, w := range s.Wrongs {
-		at = max(at, w.To)
-	}
-	for i := range s.Deaths {
-		d := &s.Deaths[i]
-		if at = max(at, d.At); d.Back <= s.End {
-			at = max(at, d.Back)
-		}
-	}
-	return at
-}
-
 // beliefs tells whom each node took for the leader when the run was told to stop.
 func (e *Fold) beliefs() []string {
 	last := map[nodes.ID]string{}
@@ -218,11 +158,33 @@ func winner(e *Fold) Finding {
 	return valid("%s elected the right one", english.Count(judged, "election", "elections"))
 }
 
-// elections: somebody was elected, so that the other checks had evidence.
+// elections: somebody was elected, and somebody after each crash of a leader, so that the other checks had
+// evidence. Who could have been elected and was not, agreement convicts.
 func elections(e *Fold) Finding {
-	n := e.leaders.Elected()
+	l := e.leaders
+	n := l.Elected()
 	if n == 0 {
 		return inconclusive("no election was completed")
 	}
-	return valid("%s completed", english.Count(n, "election was", "elections were"))
+	var lines []string
+	for i, lost := range l.Lost {
+		until, what := l.End, "the run ended"
+		if i+1 < len(l.Lost) {
+			until, what = l.Lost[i+1].At, name(l.Lost[i+1].Node)+" crashed, which led"
+		}
+		if l.ElectedSince(lost.At) == l.ElectedSince(until) {
+			lines = append(lines, fmt.Sprintf("%s crashed at %v and led; %v later, %s", name(lost.Node),
+				e.since(lost.At), time.Duration(until-lost.At).Round(time.Microsecond), what))
+		}
+	}
+	if len(lines) > 0 {
+		return inconclusive("no election was completed after %s of a leader", english.Count(len(lines), "crash",
+			"crashes")).with(fewOf(lines, len(lines))...)
+	}
+	f := valid("%s completed", english.Count(n, "election was", "elections were"))
+	if lost := len(l.Lost); lost > 0 {
+		f.Says += fmt.Sprintf(", %d of them after %s of a leader", l.ElectedSince(l.Lost[0].At),
+			english.Count(lost, "crash", "crashes"))
+	}
+	return f
 }

@@ -106,8 +106,7 @@ func (f *Finding) doubtsLeaders(stalled bool) bool {
 // nobody has anything to declare any more.
 func (e *Fold) astray() []nodes.ID {
 	l := e.leaders
-	_, had, needs := e.quiet()
-	if l.Open == nil || !e.seen(history.Stopped) || had < needs || e.Grace == 0 && l.Ending.Stirs {
+	if l.Open == nil || !e.seen(history.Stopped) || e.quiet() < e.patience() || e.Grace == 0 && l.Ending.Stirs {
 		return nil
 	}
 	return l.Ending.Without

@@ -1,6 +1,8 @@
 package leadership
 
 import (
+	"math"
+
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -23,16 +25,24 @@ type Election struct {
 	// Again says that the leader is the one whom all had agreed on before, in the same term: nobody was elected,
 	// somebody only learned who leads.
 	Again bool
+	// Takeover says that the leader of before gave way to a node that had come up again since it began to lead.
+	Takeover bool
 
 	// The highest and the lowest by rank of those that ran when it was over and had been up all the time; None:
 	// there was none.
 	Highest, Lowest nodes.ID
 }
 
+// Elects reports whether somebody was elected, and not by a take-over.
+func (e *Election) Elects() bool { return !e.Again && !e.Takeover }
+
 // Elected returns how many elections were completed that elected somebody: see Election.Again.
-func (f *Fold) Elected() (n int) {
+func (f *Fold) Elected() int { return f.ElectedSince(math.MinInt64) }
+
+// ElectedSince returns how many of them were completed at a time or later.
+func (f *Fold) ElectedSince(at int64) (n int) {
 	for i := range f.Elections {
-		if !f.Elections[i].Again {
+		if e := &f.Elections[i]; !e.Again && e.Agreed >= at {
 			n++
 		}
 	}
@@ -87,7 +97,7 @@ func (f *Fold) settle(e *history.Event) {
 			return
 		}
 	}
-	if e.Kind == history.Elected && f.election.Detected < 0 {
+	if e.Kind == history.Elected && f.election.Detected < 0 && f.has(e.Node) && f.nodes[e.Node].up {
 		f.election.Detected = e.At
 	}
 	if agreed.leader == nodes.None {
@@ -96,14 +106,15 @@ func (f *Fold) settle(e *history.Event) {
 	done := f.election
 	f.election = nil
 	done.Leader, done.Term, done.Agreed = agreed.leader, agreed.term, e.At
-	if done.Declared = done.Begun; f.current(agreed.leader) != nil {
-		done.Declared = max(done.Begun, f.current(agreed.leader).From)
-	}
+	done.Declared = max(done.Begun, f.current(agreed.leader).From)
 	if done.Detected < 0 {
 		done.Detected = done.Declared
 	}
 	done.Again = agreed == f.settled
-	f.settled = agreed
+	if before := f.settled.leader; before != nodes.None && done.Cause.What != LeaderCrashed {
+		done.Takeover = agreed.leader != before && f.nodes[agreed.leader].restarted > f.ledSince
+	}
+	f.settled, f.ledSince = agreed, f.current(agreed.leader).From
 	if done.Again && done.Agreed == done.Begun {
 		return // at no time was it otherwise
 	}

@@ -9,7 +9,6 @@ package leadership
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -57,11 +56,12 @@ type Fold struct {
 	Begun, End int64 // the run, from its first mark to when it was told to stop
 	Ending     Ending
 
-	Leaderless, TwoLeaders, TwoStopped, TwoInTerm int64 // nanoseconds: see Figures
+	Vacancies []Span // in which no node that ran led, in order
 
-	Flaps     uint64 // leaders that were deposed while they were up
-	Takeovers uint64 // those of them by a node that had come up again since they led
+	Leaderless, TwoLeaders, TwoStopped, TwoInTerm int64 // nanoseconds: see docs/measures.md
 
+	Flaps    []Flap    // leaders that were deposed while they were up, in order
+	Lost     []Loss    // of leaders that crashed, in order
 	Restarts []Restart // of nodes, in order
 
 	Stretches []Stretch // of all nodes from Begun to End, in the order of their beginnings
@@ -73,8 +73,10 @@ type Fold struct {
 	at         int64               // up to when time is counted
 	running    bool                // between Begun and End
 	campaigned bool                // somebody was told to
+	undecided  int                 // the first of Flaps of which it is not known who leads next
 	election   *Election           // that goes on
 	settled    standing            // the last leader that all agreed on
+	ledSince   int64               // when it had begun to lead
 	conflict   map[uint64]bool
 	rank       func(nodes.ID) uint32
 }
@@ -85,15 +87,11 @@ type Restart struct {
 	At   int64
 }
 
-// An Overlap is a stretch of time in which several nodes that ran led.
-type Overlap struct {
-	From, To int64
-	Leaders  []nodes.ID // all that led at any moment of it, in the order in which they began to
-	SameTerm bool       // two of them in one term at one time
+// A Loss is the crash of a node that led, after which not all agreed on another.
+type Loss struct {
+	Node nodes.ID
+	At   int64
 }
-
-// Length returns how long it was, in nanoseconds.
-func (o *Overlap) Length() int64 { return o.To - o.From }
 
 // A Conflict is a term in which two nodes led, at any time.
 type Conflict struct {
@@ -144,17 +142,18 @@ func (f *Fold) Add(e history.Event) {
 		return
 	}
 	f.count(e.At)
+	lost := false
 	switch e.Kind {
 	case history.Marked:
 		f.mark(&e)
 	case history.Elected:
 		f.elected(&e)
 	case history.Campaigned:
-		if f.election != nil && f.election.Cause.What == RunBegan && !f.campaigned {
-			f.campaigned, f.election.Begun = true, e.At
+		if x := f.election; x != nil && x.Cause.What == RunBegan && x.Detected < 0 && !f.campaigned {
+			f.campaigned, x.Begun = true, e.At
 		}
 	case history.Killed, history.Crashed:
-		f.down(e.Node, e.At)
+		lost = f.down(e.Node, e.At)
 	case history.Restarted:
 		f.rise(e.Node, e.At)
 	case history.Paused, history.Resumed:
@@ -165,8 +164,11 @@ func (f *Fold) Add(e history.Event) {
 	}
 	f.note(e.Node, e.At)
 	if f.running {
-		f.overlap(e.At)
+		f.follow(e.At)
 		f.settle(&e)
+		if lost && f.election != nil {
+			f.Lost = append(f.Lost, Loss{e.Node, e.At})
+		}
 	}
 }
 
@@ -196,6 +198,7 @@ func (f *Fold) stop(at int64) {
 			f.Stretches[n.stretch].To = at
 		}
 	}
+	f.endVacancy(at)
 	f.endOverlap(at)
 	f.Open, f.election, f.Ending = f.election, nil, f.ending()
 }
@@ -216,8 +219,11 @@ func (f *Fold) elected(e *history.Event) {
 	if b.Leads() {
 		f.claim(&b)
 	}
-	if deposed := f.current(e.Node); f.running && deposed != nil && deposed.Leads() && !b.Leads() {
-		f.depose(deposed)
+	switch old := f.current(e.Node); {
+	case b.Leads():
+		f.succeed(e.Node)
+	case f.running && old != nil && old.Leads():
+		f.depose(old, e.At)
 	}
 	f.endBelief(e.Node, e.At, false)
 	n.belief = len(f.Beliefs)
@@ -234,18 +240,6 @@ func (f *Fold) claim(b *Belief) {
 	case first != b.Node && !f.conflict[b.Term]:
 		f.conflict[b.Term] = true
 		f.Conflicts = append(f.Conflicts, Conflict{b.Term, first, b.Node, b.From})
-	}
-}
-
-// depose counts a leader that gives way while it is up.
-func (f *Fold) depose(old *Belief) {
-	f.Flaps++
-	for i := range f.nodes {
-		b := f.current(nodes.ID(i))
-		if b != nil && b.Leads() && b.Node != old.Node && f.nodes[i].restarted > old.From {
-			f.Takeovers++
-			return
-		}
 	}
 }
 
@@ -272,17 +266,18 @@ func (f *Fold) endBelief(id nodes.ID, at int64, cut bool) {
 	}
 }
 
-// down takes the end of a life of a node: its beliefs end with it.
-func (f *Fold) down(id nodes.ID, at int64) {
+// down takes the end of a life of a node: its beliefs end with it. It reports whether it led.
+func (f *Fold) down(id nodes.ID, at int64) (led bool) {
 	if !f.has(id) || !f.nodes[id].up {
-		return
+		return false
 	}
-	led := f.leader(id) == id
+	led = f.leader(id) == id
 	f.endBelief(id, at, true)
 	f.nodes[id].up, f.nodes[id].stopped = false, false
 	if led && f.running {
 		f.begin(at, Cause{What: LeaderCrashed, Node: id})
 	}
+	return led
 }
 
 // rise takes the beginning of the next life of a node.
@@ -290,78 +285,6 @@ func (f *Fold) rise(id nodes.ID, at int64) {
 	if f.has(id) {
 		f.nodes[id].up, f.nodes[id].stopped, f.nodes[id].restarted = true, false, at
 		f.Restarts = append(f.Restarts, Restart{id, at})
-	}
-}
-
-// count adds the time since the last event to what it was spent with.
-func (f *Fold) count(now int64) {
-	since := now - f.at
-	f.at = now
-	if !f.running || since <= 0 {
-		return
-	}
-	running, stopped, sameTerm := 0, 0, false
-	var led []uint64
-	for i := range f.nodes {
-		b := f.current(nodes.ID(i))
-		switch {
-		case b == nil || !b.Leads():
-		case f.nodes[i].stopped:
-			stopped++
-		default:
-			running++
-			sameTerm = sameTerm || f.byTerm && slices.Contains(led, b.Term)
-			led = append(led, b.Term)
-		}
-	}
-	switch {
-	case running == 0:
-		f.Leaderless += since
-	case running > 1:
-		f.TwoLeaders += since
-		if sameTerm {
-			f.TwoInTerm += since
-		}
-	}
-	if running < 2 && running+stopped > 1 {
-		f.TwoStopped += since
-	}
-}
-
-// overlap follows stretches with several leaders that run.
-func (f *Fold) overlap(now int64) {
-	var leaders []nodes.ID
-	var led []uint64
-	sameTerm := false
-	for i := range f.nodes {
-		if b := f.current(nodes.ID(i)); b != nil && b.Leads() && !f.nodes[i].stopped {
-			leaders = append(leaders, b.Node)
-			sameTerm = sameTerm || f.byTerm && slices.Contains(led, b.Term)
-			led = append(led, b.Term)
-		}
-	}
-	last := len(f.Overlaps) - 1
-	goesOn := last >= 0 && f.Overlaps[last].To == math.MaxInt64
-	switch {
-	case len(leaders) < 2:
-		f.endOverlap(now)
-		return
-	case !goesOn:
-		f.Overlaps = append(f.Overlaps, Overlap{From: now, To: math.MaxInt64})
-		last++
-	}
-	o := &f.Overlaps[last]
-	o.SameTerm = o.SameTerm || sameTerm
-	for _, id := range leaders {
-		if !slices.Contains(o.Leaders, id) {
-			o.Leaders = append(o.Leaders, id)
-		}
-	}
-}
-
-func (f *Fold) endOverlap(now int64) {
-	if last := len(f.Overlaps) - 1; last >= 0 && f.Overlaps[last].To == math.MaxInt64 {
-		f.Overlaps[last].To = now
 	}
 }
 

@@ -68,8 +68,9 @@ func TestAnElectionHasItsParts(t *testing.T) {
 		second.Declared != 140e6 || second.Agreed != 150e6 || second.Leader != 1 || second.Highest != 1 {
 		t.Errorf("the second: %+v", second)
 	}
-	if f.Leaderless != 46e6 || f.TwoLeaders != 0 || f.Flaps != 0 {
-		t.Errorf("leaderless for %s, two leaders for %s, %d flaps", ms(f.Leaderless), ms(f.TwoLeaders), f.Flaps)
+	if f.Leaderless != 46e6 || f.TwoLeaders != 0 || len(f.Flaps) != 0 {
+		t.Errorf("leaderless for %s, two leaders for %s, %d flaps", ms(f.Leaderless), ms(f.TwoLeaders),
+			len(f.Flaps))
 	}
 }
 
@@ -95,8 +96,8 @@ func TestTwoLeadersAreCounted(t *testing.T) {
 		{"to the end", "10 1 elect 1 5\n40 - stop\n50 2 elect 1 5", "30ms", "0ms", "0ms", "0ms", 0, 0, 0},
 	} {
 		f := folded(t, &nodes.Leadership{Terms: true}, first+test.text)
-		got := fmt.Sprint(ms(f.TwoLeaders), ms(f.TwoInTerm), ms(f.TwoStopped), ms(f.Leaderless), f.Flaps,
-			f.Takeovers, len(f.Conflicts))
+		got := fmt.Sprint(ms(f.TwoLeaders), ms(f.TwoInTerm), ms(f.TwoStopped), ms(f.Leaderless), len(f.Flaps),
+			f.Takeovers(), len(f.Conflicts))
 		want := fmt.Sprint(test.two, test.inTerm, test.stopped, test.none, test.flaps, test.takeovers,
 			test.conflicts)
 		if got != want {

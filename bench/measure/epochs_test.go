@@ -27,7 +27,7 @@ func TestEpochsSinceFaults(t *testing.T) {
 		s := section.New(h.Header().StampError, nil)
 		f := NewFaults(s, epoch)
 		h.Run(s)
-		rows := f.Rows(func(int) string { return "x" })
+		rows := f.Rows(func(int) string { return "x" }, nil)
 		want := [2][3]string{{"1", "4", "2"}, {"4", "7", "1"}}
 		if epoch == nil {
 			want = [2][3]string{}

@@ -278,10 +278,14 @@ func (f *FaultFold) Close([]*history.NodeLog) {
 func (f *FaultFold) Timeline() []results.IntervalRow { return f.line.rows() }
 
 // Rows returns the rows of faults.csv in the order of the beginnings of the faults. what says what a fault
-// was, by its number.
-func (f *FaultFold) Rows(what func(number int) string) (rows []results.FaultRow) {
+// was, by its number; leaders are the measures of a run with leaders, or nil.
+func (f *FaultFold) Rows(what func(number int) string, leaders *Leaders) (rows []results.FaultRow) {
 	for _, x := range f.faults {
-		rows = append(rows, f.row(x, what(int(x.number))))
+		row := f.row(x, what(int(x.number)))
+		if leaders != nil {
+			leaders.fill(&row, x)
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }

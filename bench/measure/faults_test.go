@@ -313,7 +313,7 @@ func TestMessagesNobodyCounted(t *testing.T) {
 			}
 		}
 		s.Close(nil)
-		row := f.Rows(func(int) string { return "x" })[0]
+		row := f.Rows(func(int) string { return "x" }, nil)[0]
 		wantFigure(t, "before", row.MessagesBefore, test.before)
 		wantFigure(t, "during", row.MessagesDuring, test.during)
 		wantFigure(t, "after", row.MessagesAfter, test.after)
@@ -338,7 +338,7 @@ func TestMessagesWrongCounts(t *testing.T) {
 func TestArrivalsThatEndedBeforeTheFault(t *testing.T) {
 	tp := oneFault().add(1, 200, history.Crashed, 0, 0).add(1, 1100, history.Unissued, 0, 150_000)
 	f := faultsOf(tp.history())
-	row := f.Rows(func(int) string { return "x" })[0]
+	row := f.Rows(func(int) string { return "x" }, nil)[0]
 	wantFigure(t, "before", row.WaitBeforeUSMax, ">50.015")
 	wantFigure(t, "during", row.WaitDuringUSMax, "")
 }
@@ -347,7 +347,7 @@ func TestArrivalsThatEndedBeforeTheFault(t *testing.T) {
 func TestUnfinishedOfAnInterruptedRun(t *testing.T) {
 	for mark, want := range map[uint32]string{history.Interrupted: "", history.Stalled: "1"} {
 		tp := oneFault().visit(0, 400, 400, -1, -1).visit(1, 600, 600, -1, -1).mark(2000, mark)
-		row := faultsOf(tp.history()).Rows(func(int) string { return "x" })[0]
+		row := faultsOf(tp.history()).Rows(func(int) string { return "x" }, nil)[0]
 		wantFigure(t, "unfinished", row.Unfinished, want)
 	}
 }

@@ -9,12 +9,19 @@ import (
 type Leaders struct {
 	*leadership.Fold
 
-	// Of the elections that elected somebody: from the beginning of each until all agreed, and its parts, until
-	// the first node declared anything, until the later leader declared itself, and until all agreed.
+	// Of the elections that elected somebody, take-overs left out: from the beginning of each until all agreed,
+	// and its parts, until the first node declared anything, until the later leader declared itself, and until
+	// all agreed.
 	Elect, Detection, Declaration, Agreement Latency
+	// Takeover is of take-overs: from the beginning of each until all agreed.
+	Takeover Latency
 	// Serving lasts from then until a client enters, where the leader serves clients.
 	Serving Latency
+	// Vacancy is how long each stretch was in which no node that ran led, Overlap each in which two or more did.
+	Vacancy, Overlap Latency
 
+	// Only says that the run is about nothing else, so that nobody requests anything.
+	Only bool
 	// Messages are those of the run that are no heartbeats; unknown if others than the elector sent some.
 	Messages results.Figure
 }
@@ -26,6 +33,9 @@ const (
 	DeclarationTag = "elect_declaration"
 	AgreementTag   = "elect_agreement"
 	ServingTag     = "elect_serving"
+	TakeoverTag    = "takeover"
+	LeaderlessTag  = "leaderless"
+	TwoLeadersTag  = "two_leaders"
 )
 
 // NewLeaders returns the measures of a history that has been folded, without Messages.
@@ -33,7 +43,10 @@ func NewLeaders(f *leadership.Fold) *Leaders {
 	m := &Leaders{Fold: f}
 	for i := range f.Elections {
 		e := &f.Elections[i]
-		if e.Again {
+		if e.Takeover {
+			m.Takeover.Add(e.Agreed - e.Begun)
+		}
+		if !e.Elects() {
 			continue
 		}
 		m.Elect.Add(e.Agreed - e.Begun)
@@ -47,20 +60,46 @@ func NewLeaders(f *leadership.Fold) *Leaders {
 	if f.Open != nil {
 		m.Elect.AddOpen(f.End - f.Open.Begun)
 	}
+	for i := range f.Vacancies {
+		m.add(&m.Vacancy, &f.Vacancies[i])
+	}
+	for i := range f.Overlaps {
+		m.add(&m.Overlap, &f.Overlaps[i].Span)
+	}
 	return m
+}
+
+// add adds a stretch of time, which has not ended if the run did before it.
+func (m *Leaders) add(to *Latency, s *leadership.Span) {
+	switch {
+	case s.Length() == 0:
+	case s.To == m.End:
+		to.AddOpen(s.Length())
+	default:
+		to.Add(s.Length())
+	}
 }
 
 // tagged returns the latencies by their tags.
 func (m *Leaders) tagged() []taggedLatency {
 	return []taggedLatency{{ElectTag, &m.Elect}, {DetectionTag, &m.Detection}, {DeclarationTag, &m.Declaration},
-		{AgreementTag, &m.Agreement}, {ServingTag, &m.Serving}}
+		{AgreementTag, &m.Agreement}, {ServingTag, &m.Serving}, {TakeoverTag, &m.Takeover},
+		{LeaderlessTag, &m.Vacancy}, {TwoLeadersTag, &m.Overlap}}
 }
 
 // Fill puts the measures into a row of runs.csv.
 func (m *Leaders) Fill(row *results.Row) {
-	micros := func(ns int64) results.Figure { return results.Number(float64(ns) / 1e3) }
 	elected := m.Elected()
 	row.Elections = results.Count(uint64(elected))
+	if lost := len(m.Lost); lost > 0 {
+		after := 0
+		for i := range m.Elections {
+			if e := &m.Elections[i]; e.Elects() && e.Agreed >= m.Lost[0].At {
+				after++
+			}
+		}
+		row.ElectionsPerCrash = results.Ratio(float64(after), float64(lost))
+	}
 	row.Rejoins = results.Count(uint64(len(m.Elections) - elected))
 	row.ElectUSP50, row.ElectUSP99 = m.Elect.MicrosAt(0.5), m.Elect.MicrosAt(0.99)
 	row.ElectUSMax = m.Elect.MicrosAt(1)
@@ -68,9 +107,10 @@ func (m *Leaders) Fill(row *results.Row) {
 	row.ElectDeclarationUSP50 = m.Declaration.MicrosAt(0.5)
 	row.ElectAgreementUSP50 = m.Agreement.MicrosAt(0.5)
 	row.ElectServingUSP50 = m.Serving.MicrosAt(0.5)
+	row.TakeoverUSP50 = m.Takeover.MicrosAt(0.5)
 	row.LeaderlessUS, row.TwoLeadersUS = micros(m.Leaderless), micros(m.TwoLeaders)
 	row.TwoLeadersInTermUS, row.TwoLeadersStoppedUS = micros(m.TwoInTerm), micros(m.TwoStopped)
-	row.Flaps, row.Takeovers = results.Count(m.Flaps), results.Count(m.Takeovers)
+	row.Flaps, row.Takeovers = results.Count(uint64(len(m.Flaps))), results.Count(uint64(m.Takeovers()))
 	row.TermsBackwards = results.Count(uint64(len(m.Backwards)))
 	if messages, known := m.Messages.Value(); known {
 		row.MessagesPerElection = results.Ratio(messages, float64(elected))

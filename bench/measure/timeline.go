@@ -51,3 +51,5 @@ func (t *timeline) rows() (rows []results.IntervalRow) {
 }
 
 func seconds(ns int64) results.Figure { return results.Number(float64(ns) / 1e9) }
+
+func micros(ns int64) results.Figure { return results.Number(float64(ns) / 1e3) }

@@ -33,6 +33,7 @@ func (p *report) faults(s *bench.Summary) {
 	rows := byFault(s.Faults)
 	p.faultTable(rows, len(s.Rows))
 	p.printf("\n")
+	p.leaderFaults(s)
 	p.epochs(s, rows)
 }
 

@@ -29,7 +29,7 @@ func (p *report) figures(s *bench.Summary) {
 	p.faults(s)
 	p.latencies(s, t)
 	p.printf("\n")
-	p.histogram(s)
+	p.histogram(s, results.WaitTag, "wait", "waits")
 	p.elections(s, t)
 	p.messages(s, t)
 	p.fairness(t)
@@ -145,14 +145,14 @@ func (p *report) latency(s *bench.Summary, t table, name, about, tag, column str
 	}
 }
 
-// histogram draws the waits of all trials.
-func (p *report) histogram(s *bench.Summary) {
-	waits := measure.LatencyOf(s.Latencies, results.WaitTag)
-	if waits.Hist == nil {
+// histogram draws the latencies of a tag of all trials. One and many are their names.
+func (p *report) histogram(s *bench.Summary, tag, one, many string) {
+	all := measure.LatencyOf(s.Latencies, tag)
+	if all.Hist == nil {
 		return
 	}
-	p.printf("%s:\n", english.Count(waits.Count(), "wait", "waits"))
-	writeHistogram(p.w, waits.Hist)
+	p.printf("%s:\n", english.Count(all.Count(), one, many))
+	writeHistogram(p.w, all.Hist)
 	p.printf("\n")
 }
 

@@ -13,7 +13,9 @@ import (
 func (p *report) leaders(s *bench.Summary, t table) {
 	p.faultWords(s)
 	p.ledger(s)
+	p.leaderFaults(s)
 	p.elections(s, t)
+	p.electionHistograms(s)
 	p.electionMessages(s)
 	p.detection(s, t)
 	p.machine(s, t)
@@ -29,6 +31,9 @@ func (p *report) elections(s *bench.Summary, t table) {
 	if t.known("messages_per_election") {
 		text += fmt.Sprintf(", %s messages each", t.of("messages_per_election").text(hundredths))
 	}
+	if crashes := t.of("elections_per_crash"); crashes.known > 0 {
+		text += fmt.Sprintf(", %s for each crash of a leader", crashes.text(hundredths))
+	}
 	p.line("elections", "%s; all agreed on the same leader again %s", text, times(t.sum("rejoins")))
 	p.latency(s, t, "elect", "  (from when the leader was lost, or the run began, until all agreed)",
 		measure.ElectTag, "elect_us_", middle, high, quantile{"max", "max", 1})
@@ -41,6 +46,7 @@ func (p *report) elections(s *bench.Summary, t table) {
 	p.electionPart(s, "  declared", measure.DeclarationTag, "from then until the leader declared itself")
 	p.electionPart(s, "  agreement", measure.AgreementTag, "from then until all agreed")
 	p.electionPart(s, "  serving", measure.ServingTag, "from then until a client entered")
+	p.electionPart(s, "take-overs", measure.TakeoverTag, "of who had come up again; they are left out above")
 	p.line("leaderless", "%s", t.of("leaderless_us").text(micros))
 	two := t.of("two_leaders_us").text(micros)
 	if inTerm := t.sum("two_leaders_in_term_us"); positive(inTerm) {
@@ -60,6 +66,25 @@ func (p *report) electionPart(s *bench.Summary, name, tag, about string) {
 		return
 	}
 	p.line(name, "p50 %s, p99 %s  (%s)", micros(l.MicrosAt(0.5)), micros(l.MicrosAt(0.99)), about)
+}
+
+// electionHistograms draws how long elections took, and their parts, and how long each stretch lasted with no
+// leader or with several.
+func (p *report) electionHistograms(s *bench.Summary) {
+	p.printf("\n")
+	for _, h := range []struct{ tag, one, many string }{
+		{measure.ElectTag, "election", "elections"},
+		{measure.DetectionTag, "detection", "detections"},
+		{measure.DeclarationTag, "declaration", "declarations"},
+		{measure.AgreementTag, "agreement", "agreements"},
+		{measure.TakeoverTag, "take-over", "take-overs"},
+		{measure.LeaderlessTag, "stretch without a leader", "stretches without a leader"},
+		{measure.TwoLeadersTag, "stretch with two leaders", "stretches with two leaders"},
+	} {
+		if all := measure.LatencyOf(s.Latencies, h.tag); all.Count() > 1 { // one shows nothing more
+			p.histogram(s, h.tag, h.one, h.many)
+		}
+	}
 }
 
 // electionMessages prints how many messages there were of each kind, in all trials.

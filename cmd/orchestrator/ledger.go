@@ -6,9 +6,7 @@ import (
 	"strings"
 
 	"turnstile/bench"
-	"turnstile/chaos"
 	"turnstile/internal/english"
-	"turnstile/nodes"
 	"turnstile/results"
 )
 
@@ -181,19 +179,11 @@ func (p *ledgerPicture) legend() []string {
 
 // faultNames says which numbers stand for which faults.
 func (p *ledgerPicture) faultNames() (texts []string) {
-	var names []string
-	numbers := map[string]chaos.Group{}
-	for i := range p.Faults {
-		f := &p.Faults[i]
-		if numbers[f.Fault] == nil {
-			names = append(names, f.Fault)
-		}
-		numbers[f.Fault] = append(numbers[f.Fault], nodes.ID(f.Number))
+	alike := alikeFaults(p.Faults)
+	for _, f := range alike[:min(namedFaults, len(alike))] {
+		texts = append(texts, fmt.Sprintf("fault %s: %s", f.numbers.Short(), f.text))
 	}
-	for _, name := range names[:min(namedFaults, len(names))] {
-		texts = append(texts, fmt.Sprintf("fault %s: %s", numbers[name].Short(), name))
-	}
-	if len(names) > namedFaults {
+	if len(alike) > namedFaults {
 		texts = append(texts, "and more, in "+results.FaultsFile)
 	}
 	return texts

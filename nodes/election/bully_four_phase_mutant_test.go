@@ -172,8 +172,8 @@ func fourFault(t testing.TB, row *nodes.Spec, seed uint64) string {
 			return fmt.Sprintf("%s: node %d leads of %v", test.name, o.leader(), o.up())
 		case test.inside && len(o.Overlaps) > 0:
 			return fmt.Sprintf("%s: two lead at once: %v", test.name, o.Overlaps)
-		case test.quiet && o.Flaps+uint64(w.restarts) > 0:
-			return fmt.Sprintf("%s: %d flaps, and %d elections begin again", test.name, o.Flaps, w.restarts)
+		case test.quiet && len(o.Flaps)+w.restarts > 0:
+			return fmt.Sprintf("%s: %d flaps, and %d elections begin again", test.name, len(o.Flaps), w.restarts)
 		}
 	}
 	return ""

@@ -144,7 +144,7 @@ func deposes(t testing.TB, row *nodes.Spec) bool {
 	s := scenario{row: row, config: optionsOf(5, "pre-vote=on"), initiators: workload.LowestInitiates,
 		faults: faults(t, "cut: 0-3/4, at: 2s, for: 3s", "cut: 0>4, at: 5s, for: 1s")}
 	o := s.simulated(t)
-	return o.Flaps > 0
+	return len(o.Flaps) > 0
 }
 
 // neverElects reports whether nobody leads within the grace.

@@ -300,7 +300,7 @@ func TestPreVoteProtectsALeaderFromOneThatComesBack(t *testing.T) {
 					initiators: workload.LowestInitiates,
 					faults:     faults(t, fmt.Sprintf("cut: 0-%d/%d, at: 2s, for: 3s", n-2, n-1))}
 				o := s.simulated(t)
-				if deposed := o.Flaps > 0; deposed != (preVote == "off") || o.leader() == nodes.None {
+				if deposed := len(o.Flaps) > 0; deposed != (preVote == "off") || o.leader() == nodes.None {
 					t.Errorf("n=%d, pre-vote %s, seed %d: deposed %t; %v", n, preVote, seed, deposed, o.last())
 				}
 				if last := o.last()[0]; (last.Term == 1) != (preVote == "on") {

@@ -204,8 +204,8 @@ func TestALeaderIsReplaced(t *testing.T) {
 	for _, e := range o.Elections {
 		led = append(led, e.Leader)
 	}
-	if !slices.Equal(led, []nodes.ID{4, 3, 4}) || o.Flaps != 1 || o.Takeovers != 1 {
-		t.Errorf("%v led in turn; %d gave way, %d to one that had come back", led, o.Flaps, o.Takeovers)
+	if !slices.Equal(led, []nodes.ID{4, 3, 4}) || len(o.Flaps) != 1 || o.Takeovers() != 1 {
+		t.Errorf("%v led in turn; %d gave way, %d to one that had come back", led, len(o.Flaps), o.Takeovers())
 	}
 	// It takes over while its announcement travels.
 	if len(o.Overlaps) != 1 || o.TwoLeaders != int64(hop) {

@@ -6,7 +6,9 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/nodes"
+	"turnstile/nodes/election"
 	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 )
 
 // loses is a network that loses what the first node sends from a time on.
@@ -51,5 +53,33 @@ func TestMessagesAreCounted(t *testing.T) {
 		if e.Kind == history.Counted {
 			t.Fatal("they are counted though nobody asked for it")
 		}
+	}
+}
+
+// What nodes send to say that they are up is not counted, whoever sends it.
+func TestHeartbeatsAreNotCounted(t *testing.T) {
+	row, err := election.Find("omega")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Spec: row, Config: row.Explicit(nodes.Config{N: 3}), Seed: 1, Latency: time.Millisecond,
+		Counts: true, Workload: workload.Workload{Load: workload.Campaign}, Duration: time.Second}
+	h := mustRun(t, o)
+	sent := uint64(0)
+	for _, l := range h.Logs {
+		for _, in := range l.Instances {
+			for _, k := range in.Kinds {
+				sent += k.Sent
+			}
+		}
+	}
+	last := h.Events[len(h.Events)-1]
+	for _, e := range h.Events {
+		if e.Kind == history.Counted {
+			last = e
+		}
+	}
+	if sent < 100 || last.Kind != history.Counted || last.Value != 0 {
+		t.Errorf("of %d heartbeats %d are counted", sent, last.Value)
 	}
 }

@@ -37,7 +37,7 @@ func (w *world) Broadcast(p *nodes.Process, e *nodes.Effect) {
 
 // count counts a message by its deliveries and its publishes.
 func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
-	if !w.detects(e.Instance) {
+	if !w.detects(e.Instance) && !w.heartbeats[e.Kind] {
 		w.sent += uint64(deliveries)
 	}
 	t := w.tally(id, e.Instance, e.Kind)

@@ -24,6 +24,7 @@ type world struct {
 	lives      []uint32     // how often each node has gone down or come up again
 	kinds      int          // of messages
 	nets       []uint8      // of each kind
+	heartbeats []bool       // which kinds only say that their sender is up
 	circulates []bool       // of each instance
 	packet     nodes.Packet // the current one
 	links      *nodes.Links // nil if all messages take the same time
@@ -44,7 +45,7 @@ type world struct {
 	issued     uint64
 	drawn      uint64 // sequential load: nodes drawn so far
 	handled    uint64
-	sent       uint64
+	sent       uint64 // messages, heartbeats left out
 	dropped    uint64
 	asked      asked // sequential load: the current request
 	trace      []history.MessageRecord
@@ -130,7 +131,8 @@ func newWorld(o Options) *world {
 	w.tallies = make([]tally, total*instances*w.kinds)
 	w.lives = make([]uint32, total)
 	for kind := range w.kinds {
-		w.nets = append(w.nets, stack.Codec().Kind(kind).Net)
+		k := stack.Codec().Kind(kind)
+		w.nets, w.heartbeats = append(w.nets, k.Net), append(w.heartbeats, k.Heartbeat)
 	}
 	// No message arrives at the time it is sent, so that causes come before effects whatever the order of events
 	// of one time.

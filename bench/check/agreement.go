@@ -1,0 +1,159 @@
+package check
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"turnstile/bench/leadership"
+	"turnstile/internal/chance"
+	"turnstile/nodes/history"
+)
+
+// agreed: all nodes that were up took the same one of them for the leader when the run was told to stop, and
+// at any time before, if nothing had gone wrong for long enough.
+func agreed(e *Fold) Finding {
+	l := e.leaders
+	if f, is := e.undecided(); is {
+		return f
+	}
+	switch {
+	case !e.seen(history.Stopped):
+		return inconclusive("the run was ended before its end")
+	case l.Open == nil && len(l.Elections) == 0:
+		return inconclusive("nothing happened")
+	case l.Open == nil:
+		last := l.Elections[len(l.Elections)-1]
+		return valid("all agreed on %s at the end", name(last.Leader))
+	}
+	const none = "no leader that all agree on at the end"
+	calm, had, needs := e.calmAtEnd(), e.quiet(), e.patience()
+	switch {
+	case had < needs:
+		after := "anything went wrong"
+		if had < time.Duration(calm.Length()) {
+			after = l.Open.Cause.What.String()
+		}
+		f := inconclusive(none+", %v after %s; it may take %v: let the run go on for longer",
+			had.Round(time.Millisecond), after, needs)
+		return e.excuse(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)
+	case e.brokenIn(calm.span(), e.Live) != 0:
+		return e.excuse(inconclusive(none).with(e.beliefs()...), calm.span(), e.Live)
+	}
+	return violated(none+", though nothing had gone wrong for %v", had.Round(time.Millisecond)).
+		with(e.beliefs()...)
+}
+
+// quiet returns for how long nothing had gone wrong at the end of the run, though not all agreed on a leader:
+// of processes, which may be late, since one came to doubt it.
+func (e *Fold) quiet() time.Duration {
+	l, from := e.leaders, e.calmAtEnd().From
+	if l.Open != nil && e.late() {
+		from = max(from, l.Open.Begun)
+	}
+	return time.Duration(l.End - from)
+}
+
+// undecided looks for the first time before the end at which all should have agreed on a leader and did not:
+// nothing had gone wrong for the grace, and nobody had come to doubt the leader since. A row without timeouts
+// has no grace, and says of no time but the end by when it has elected.
+func (e *Fold) undecided() (f Finding, is bool) {
+	l := e.leaders
+	if e.Grace == 0 {
+		return f, false
+	}
+	all := l.Elections
+	if l.Open != nil {
+		open := *l.Open
+		open.Agreed = math.MaxInt64
+		all = append(slices.Clip(all), open)
+	}
+	for _, calm := range e.calms() {
+		for i := range all {
+			had := stretch{leadership.Span{From: max(calm.From, all[i].Begun), To: min(calm.To, all[i].Agreed)}}
+			if all[i].Agreed > l.End && calm.To == l.End || had.Length() < int64(e.patience()) ||
+				e.brokenIn(had.span(), e.Live) != 0 {
+				continue
+			}
+			return violated("no leader that all agreed on from %v on for %v, though nothing had gone wrong",
+				e.since(had.From), time.Duration(had.Length()).Round(time.Millisecond)), true
+		}
+	}
+	return f, false
+}
+
+// patience returns within what time all agree on a leader if nothing goes wrong. A row without a grace has no
+// timeouts, and takes no longer than its messages: one after the other, they are fewer than so many times
+// those by which a request becomes known. Rings take N or N lg N; 32 rounds of those that draw numbers are
+// enough but for one run in a million.
+func (e *Fold) patience() time.Duration {
+	const rounds = 32
+	switch known := e.Promise.Known; {
+	case e.Grace > 0:
+		return e.Grace + e.Slack
+	case known > chance.Longest/rounds:
+		return chance.Longest
+	default:
+		return rounds*known + e.Slack
+	}
+}
+
+// A stretch is a part of the run, both ends included, in which nothing went wrong.
+type stretch struct{ leadership.Span }
+
+// span is when assumptions are to have been broken to excuse what is not so at its end: not just before it
+// begins.
+func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0} }
+
+// calms returns the stretches of the run in which nothing went wrong, in order.
+func (e *Fold) calms() (all []stretch) {
+	troubles := e.troubles()
+	slices.SortFunc(troubles, func(a, b leadership.Span) int { return cmp.Compare(a.From, b.From) })
+	at := e.leaders.Begun
+	for _, t := range troubles {
+		if until := min(t.From, e.leaders.End); until >= at {
+			all = append(all, stretch{leadership.Span{From: at, To: until}})
+		}
+		at = max(at, t.To)
+	}
+	if at <= e.leaders.End {
+		all = append(all, stretch{leadership.Span{From: at, To: e.leaders.End}})
+	}
+	return all
+}
+
+// calmAtEnd returns the stretch at the end of the run in which nothing went wrong. It may have no length.
+func (e *Fold) calmAtEnd() stretch {
+	all, end := e.calms(), e.leaders.End
+	if last := len(all) - 1; last >= 0 && all[last].To == end {
+		return all[last]
+	}
+	return stretch{leadership.Span{From: end, To: end}}
+}
+
+// troubles returns when something went wrong. What lasts for good is done at once.
+func (e *Fold) troubles() (all []leadership.Span) {
+	s := e.sections
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		if asked := e.asked(f); asked.ForGood && !f.Healed {
+			all = append(all, leadership.Span{From: f.From, To: f.From})
+		} else {
+			all = append(all, leadership.Span{From: f.From, To: later(f.To, int64(asked.Leaves))})
+		}
+	}
+	for _, p := range s.Pauses {
+		all = append(all, leadership.Span{From: p.From, To: p.To})
+	}
+	for _, w := range s.Wrongs {
+		all = append(all, leadership.Span{From: w.From, To: w.To})
+	}
+	for _, d := range s.Deaths {
+		all = append(all, leadership.Span{From: d.From, To: d.At})
+		if d.Back < math.MaxInt64 {
+			all = append(all, leadership.Span{From: d.Back, To: d.Back})
+		}
+	}
+	return all
+}

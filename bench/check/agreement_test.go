@@ -1,0 +1,88 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// lateInCalm are runs of which it is looked at whether all agreed in time whenever nothing went wrong.
+func lateInCalm() []electionRun {
+	late := func(s *Setting) { s.Timed, s.Real, s.Slack = true, true, 50*time.Millisecond }
+	none := func(known time.Duration) func(*Setting) {
+		return func(s *Setting) { s.Grace, s.Promise.Known = 0, known }
+	}
+	crash := func(until int) string {
+		return allElect(5, 4, 0) + "300 4 crash\n" + strings.ReplaceAll(allElect(until, 3, 0),
+			fmt.Sprintf("%d 4 elect 3 0\n", until), "")
+	}
+	return []electionRun{
+		{name: "a process that was late at the end", setting: late, check: "agreement", as: Inconclusive,
+			text: allElect(5, 4, 0) + "980 0 elect 3", says: "20ms after a node declared; it may take 150ms"},
+		{name: "none was late at the end", check: "agreement", as: Violated,
+			text: allElect(5, 4, 0) + "980 0 elect 3"},
+		{name: "late, but long ago", setting: late, check: "agreement", as: Violated,
+			text: allElect(5, 4, 0) + "840 0 elect 3"},
+		{name: "a leader in time", text: crash(399), check: "agreement", as: Valid},
+		{name: "no leader for too long", text: crash(400), check: "agreement", as: Violated,
+			says: "no leader that all agreed on from 300ms on for 100ms"},
+		{name: "for too long, which it does not promise", text: crash(900), check: "agreement", as: Valid,
+			setting: func(s *Setting) { s.Live = nodes.NoCrash }},
+		{name: "no leader for too long before a cut", setting: parted, check: "agreement", as: Violated,
+			text: allElect(5, 4, 0) + "300 0 elect 0\n600 1 fault", says: "from 300ms on for 300ms"},
+		{name: "too soon after a crash, and why", text: allElect(5, 4, 0) + "950 4 crash", check: "agreement",
+			as: Inconclusive, says: "50ms after anything went wrong"},
+		{name: "in time after a cut", setting: parted, check: "agreement", as: Valid,
+			text: allElect(5, 4, 0) + "200 1 fault\n210 0 elect 0\n600 1 heal\n699 0 elect 4"},
+		{name: "too late after a cut", setting: parted, check: "agreement", as: Violated, says: "from 600ms on",
+			text: allElect(5, 4, 0) + "200 1 fault\n210 0 elect 0\n600 1 heal\n700 0 elect 4"},
+		{name: "a pause excuses until it is over", check: "agreement", as: Violated, says: "wrong for 800ms",
+			setting: func(s *Setting) { s.Live = nodes.NoPause },
+			text:    allElect(5, 4, 0) + "100 3 pause\n150 0 elect 0\n200 3 resume"},
+		{name: "a pause at the end", check: "agreement", as: Inconclusive, outside: true,
+			setting: func(s *Setting) { s.Live = nodes.NoPause },
+			text:    allElect(5, 4, 0) + "100 3 pause\n150 0 elect 0"},
+		{name: "in time after a wrong suspicion", check: "agreement", as: Valid,
+			text: allElect(5, 4, 0) + "300 0 suspect 4\n300 0 elect 0\n550 0 trust 4\n600 0 elect 4"},
+		{name: "too late after a wrong suspicion", check: "agreement", as: Violated, says: "from 550ms on",
+			text: allElect(5, 4, 0) + "300 0 suspect 4\n300 0 elect 0\n550 0 trust 4\n660 0 elect 4"},
+		{name: "in time after what a fault has left behind", check: "agreement", as: Valid,
+			setting: func(s *Setting) { parted(s); s.Faults[0].Leaves = 60 * time.Millisecond },
+			text:    allElect(5, 4, 0) + "200 1 fault\n210 0 elect 0\n600 1 heal\n750 0 elect 4"},
+		{name: "in time after a node came up again", check: "agreement", as: Valid,
+			text: allElect(5, 4, 0) + "300 4 crash\n380 4 restart 1\n" + allElect(470, 4, 0)},
+		{name: "messages that may be on their way", setting: none(50 * time.Millisecond), check: "agreement",
+			as: Inconclusive, text: "5 0 elect -1", says: "it may take 1.6s"},
+		{name: "messages that have long come", setting: none(30 * time.Millisecond), check: "agreement",
+			as: Violated, text: "5 0 elect -1"},
+		{name: "no grace, and a while without a leader", setting: none(time.Millisecond), check: "agreement",
+			as: Valid, text: crash(400)},
+	}
+}
+
+// crashing are runs of which it is looked at whether somebody was elected after each crash of a leader.
+func crashing() []electionRun {
+	const next = "320 0 elect 3\n320 1 elect 3\n320 2 elect 3\n320 3 elect 3\n"
+	return []electionRun{
+		{name: "nobody was elected", text: "5 0 elect -1", check: "elections", as: Inconclusive,
+			says: "no election was completed"},
+		{name: "a successor", text: allElect(5, 4, 0) + "300 4 crash\n" + next, check: "elections", as: Valid,
+			says: "2 elections were completed, 1 of them after 1 crash of a leader"},
+		{name: "another than the leader crashed", text: allElect(5, 4, 0) + "300 0 crash", check: "elections",
+			as: Valid, says: "1 election was completed"},
+		{name: "no successor", text: allElect(5, 4, 0) + "950 4 crash", check: "elections", as: Inconclusive,
+			says: "no election was completed after 1 crash of a leader"},
+		{name: "back before anybody was elected", check: "elections", as: Inconclusive,
+			text: allElect(5, 4, 0) + "300 4 crash\n310 4 restart 1\n311 4 elect 4",
+			says: "no election was completed after 1 crash of a leader"},
+		{name: "the next leader crashed before all knew of it", check: "elections", as: Inconclusive,
+			text: allElect(5, 4, 0) + "300 4 crash\n320 3 elect 3\n330 3 crash\n" +
+				"340 2 elect 2\n341 1 elect 2\n341 0 elect 2",
+			says: "no election was completed after 1 crash of a leader"},
+		{name: "all had another leader when it crashed", check: "elections", as: Valid,
+			text: allElect(5, 4, 0) + "200 4 pause\n" + next + "400 4 crash",
+			says: "2 elections were completed"},
+	}
+}
