@@ -93,12 +93,19 @@ func (v *Verdict) shownOfLeaders() (nodes.Outcome, string) {
 
 // doubtsLeaders is doubts of a run about leaders. Whoever is elected, how long a leader goes on without a
 // majority and whether a node goes back in terms are promises of their own, which an outcome does not tell:
-// outside their model they leave it as it is.
+// outside their model they leave it as it is. So does a crash of a leader after which nobody was elected, if
+// all agree in the end.
 func (f *Finding) doubtsLeaders(stalled bool) bool {
 	if stalled {
 		return f.Check == "loss" || f.Check == "accounting"
 	}
-	return !f.OutsideModel || !slices.Contains([]string{"winner", "lapse", "terms"}, f.Check)
+	switch f.Check {
+	case "elections":
+		return false
+	case "winner", "lapse", "terms":
+		return !f.OutsideModel
+	}
+	return true
 }
 
 // astray returns the nodes that are without a leader at the end; none, if all agree on one, or may still come

@@ -45,6 +45,8 @@ func shownRuns() []shownRun {
 		run("nothing is left to happen", nodes.Starves, sound+"990 3 elect 2 1", timeless),
 		run("one that acts on time is late", nodes.Blocks, sound+"500 4 crash\n1010 3 elect 3 1"),
 		run("something is", 0, sound+"990 3 elect 2 1\n1010 3 elect 4 1", timeless),
+		run("a leader that is back before anybody missed it", nodes.Recovers, sound+"500 4 crash\n"+
+			"550 4 restart 1\n560 4 elect 4 1"),
 		run("two lead in one term", nodes.Breaks, sound+"50 3 elect 3 1\n60 3 elect 4 1", inTerms),
 		run("one after the other in one term", nodes.Breaks, sound+"50 4 crash\n"+allElect(60, 3, 1), inTerms),
 		run("two lead in terms of their own", nodes.Recovers, sound+"50 3 elect 3 2\n60 4 elect 3 2\n"+
