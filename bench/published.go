@@ -24,8 +24,11 @@ type Reproduced struct {
 	Published nodes.Range
 	Measured  float64
 	Error     float64 // standard error of a mean; otherwise zero
-	Holds     bool
+	Holds     bool    // it is judged, and as published
 }
+
+// Judged reports whether the figure has a verdict.
+func (r *Reproduced) Judged() bool { return r.Within != nodes.Beside }
 
 // Reproduce makes the runs that the rows' claims are about. It calls onFigure, which may be nil, before each
 // figure, with how many there are before it and how many in all. If ctx is done, it returns an error with the
@@ -128,6 +131,8 @@ func (r *Reproduced) entries() uint64 {
 func (r *Reproduced) holds() bool {
 	slack := 0.0
 	switch {
+	case !r.Judged():
+		return false
 	case r.Within == nodes.Mean:
 		slack = 4 * r.Error
 	case r.Within == nodes.Steady:

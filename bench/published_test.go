@@ -1,10 +1,14 @@
 package bench
 
 import (
+	"slices"
 	"testing"
+
+	"time"
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
 )
 
@@ -62,4 +66,72 @@ func reproduces(t *testing.T, r *Reproduced) {
 			t.Errorf("%s at n=%d, %s: %v passes for %v", r.Figure, r.Config.N, r.Load, r.Measured, wrong.Published)
 		}
 	}
+}
+
+// Times and shares of elections are as published, and are found off if others were.
+func TestDrawnElectionsReproduceWhatIsPublished(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a second")
+	}
+	raft, err := election.Find("raft")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range raft.Published {
+		trial := *claim.Election
+		if !slices.Contains(claim.Sizes, 5) || trial.Runs < 2 {
+			continue
+		}
+		trial.Runs = soak.Pick(200, 200, 2000)
+		if claim.Within == nodes.Beside {
+			trial.Runs = soak.Pick(200, 200, 20_000) // docs/running.md has what they show
+		}
+		claim.Election, claim.Sizes = &trial, []int{5}
+		r := reproduced(t, raft, claim)
+		t.Logf("%s, %s: %v +- %v, and %v is published", r.Figure, r.Source, r.Measured, r.Error, r.Published)
+		if r.Holds != r.Judged() {
+			t.Errorf("%s, %s: %v +- %v, and %v is published", r.Figure, r.Source, r.Measured, r.Error, r.Published)
+		}
+		factor := 1.25
+		if r.Figure.Share() {
+			factor = 2
+		}
+		wrong := *r
+		wrong.Published = nodes.Exactly(factor * r.Published.Min)
+		if r.Published.Min > 0.1 && wrong.holds() {
+			t.Errorf("%s, %s: %v +- %v passes for %v", r.Figure, r.Source, r.Measured, r.Error, wrong.Published)
+		}
+	}
+}
+
+// A run that ends before anybody is elected counts with the time that the election does take.
+func TestRunsLastUntilSomebodyIsElected(t *testing.T) {
+	raft, err := election.Find("raft")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range raft.Published {
+		if claim.Figure != nodes.ElectionTime {
+			continue
+		}
+		trial := *claim.Election
+		trial.Runs, claim.Election = 5, &trial
+		long := reproduced(t, raft, claim)
+		trial.Lasts = trial.Crash[1] + 10*time.Millisecond
+		if short := reproduced(t, raft, claim); short.Measured != long.Measured || short.Measured == 0 {
+			t.Errorf("%s: %v ms, and %v of runs that are too short", claim.Source, long.Measured, short.Measured)
+		}
+	}
+}
+
+// reproduced makes the runs of a claim about a cluster of one size.
+func reproduced(t *testing.T, row *nodes.Spec, claim nodes.Claim) *Reproduced {
+	t.Helper()
+	one := *row
+	one.Published = []nodes.Claim{claim}
+	all, err := Reproduce(t.Context(), []*nodes.Spec{&one}, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0]
 }

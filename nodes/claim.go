@@ -23,18 +23,26 @@ type Claim struct {
 	Election *Trial // of a figure of elections: the runs
 }
 
-// A Trial is what the runs of a claim about elections are. Every message takes one Hop, and no failure
-// detector runs beside.
+// A Trial is what the runs of a claim about elections are. A run in which nobody has been elected when it
+// should end is made again, and lasts twice as long, if the figure is about a leader.
 type Trial struct {
 	Initiators string                   // who campaigns when it begins, as in --initiators; empty: all
 	Campaigns  func(c Config) []ID      // or, if that depends on the size, these
 	Down       func(c Config) []ID      // who is down from the beginning; nil: nobody
 	Back       time.Duration            // when they come up again; 0: never
+	Crash      [2]time.Duration         // the leader crashes at random between the two; zero: it does not
+	Latency    string                   // of messages, as in --latency; empty: one Hop
+	Detector   string                   // beside the algorithm, as in --detector; empty: none
 	Lasts      time.Duration            // 0: ten seconds
 	Runs       int                      // of which the mean is taken; 0: one
 	Vary       func(c *Config, run int) // makes each of them differ; nil: by their seeds alone
-	Kinds      []string                 // of messages that count; nil: all but heartbeats
-	Per        func(c Config) float64   // what their number is divided by; nil: nothing
+
+	// Of figures that count messages:
+	From  time.Duration          // those sent from then on, by algorithms that circulate; 0: all
+	Kinds []string               // of messages that count; nil: all but heartbeats
+	Per   func(c Config) float64 // what their number is divided by; nil: nothing
+
+	Late time.Duration // of LateElections: after how long an election is late
 }
 
 // Configs returns the clusters that the claim is about.
@@ -89,7 +97,13 @@ const (
 	MessagesPerElection      Figure = "messages per election"
 	RoundsPerElection        Figure = "rounds per election"
 	MessagesPerPeriod        Figure = "messages per period"
+	SplitVotes               Figure = "first terms that end in a split vote, share"
+	ElectionTime             Figure = "election time, ms"
+	LateElections            Figure = "elections that take too long, share"
 )
+
+// Share reports whether the figure is a share of runs.
+func (f Figure) Share() bool { return f == SplitVotes || f == LateElections }
 
 // A Tolerance says how close a figure must come to the published one.
 type Tolerance int
@@ -100,4 +114,5 @@ const (
 	Mean                    // a mean of draws: within four standard errors, by fifty groups
 	Steady                  // in the steady state: within one hundredth, since its first entries differ
 	Fitted                  // a curve that was fitted to simulations: within three hundredths
+	Beside                  // it stands beside, without a verdict: nobody knows how far apart they may be
 )

@@ -33,6 +33,9 @@ var omegaRow = nodes.Spec{
 		return 2*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
 	},
 
+	Published: []nodes.Claim{quietClaim("N(N-1): all send to all", []string{"heartbeat"},
+		func(n float64) float64 { return n * (n - 1) })},
+
 	Circulates: true,
 }
 

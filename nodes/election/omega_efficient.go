@@ -20,7 +20,7 @@ var omegaEfficientRow = nodes.Spec{
 	New: func(c nodes.Config) nodes.Machine {
 		return &omegaEfficient{patience: patienceOf(c), leader: nodes.None}
 	},
-	Messages: []nodes.Kind{{Zero: omegaEfficientHeartbeat{}, Heartbeat: true}},
+	Messages: []nodes.Kind{{Zero: frugalHeartbeat{}, Heartbeat: true}},
 	Options:  omegaRow.Options,
 	// It promises a leader in the end, and no more: until then several may lead.
 	Safe:  omegaRow.Safe,
@@ -30,6 +30,9 @@ var omegaEfficientRow = nodes.Spec{
 	Grace: func(c nodes.Config) time.Duration {
 		return 2*time.Duration(c.N)*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
 	},
+
+	Published: []nodes.Claim{quietClaim("N-1 once all agree: the leader alone sends", []string{"heartbeat"},
+		func(n float64) float64 { return n - 1 })},
 
 	Circulates: true,
 }
@@ -57,8 +60,8 @@ type omegaEfficient struct {
 	leader nodes.ID // that one, once the node has heard of it
 }
 
-// omegaEfficientHeartbeat says that its sender leads, in the incarnation Life.
-type omegaEfficientHeartbeat struct{ Life uint32 }
+// frugalHeartbeat says that its sender leads, in the incarnation Life.
+type frugalHeartbeat struct{ Life uint32 }
 
 // Start implements nodes.Starter.
 func (o *omegaEfficient) Start(env *nodes.Env) { o.try(env, 0) }
@@ -89,7 +92,7 @@ func (o *omegaEfficient) await(env *nodes.Env) {
 
 func (o *omegaEfficient) beat(env *nodes.Env) {
 	for id := env.Self() + 1; int(id) < env.N(); id++ {
-		env.Send(id, omegaEfficientHeartbeat{env.Incarnation()})
+		env.Send(id, frugalHeartbeat{env.Incarnation()})
 	}
 	env.SetTimer(nodes.Timer{Kind: omegaBeat}, o.heartbeat, o.heartbeat)
 }
@@ -103,7 +106,7 @@ func (o *omegaEfficient) follow(env *nodes.Env, leader nodes.ID) {
 
 func (o *omegaEfficient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case omegaEfficientHeartbeat:
+	case frugalHeartbeat:
 		if from <= o.tried && o.hear(from, m.Life, from < o.tried) {
 			o.try(env, from)
 			o.follow(env, from)

@@ -25,12 +25,8 @@ var raftRow = nodes.Spec{
 	Leads: &nodes.Leadership{Terms: true, Lapse: raftLapse, Partitions: []nodes.Partition{{
 		Does: nodes.MajorityLeads,
 		Why:  "a term takes a majority's votes, and a leader that hears from fewer steps down"}}},
-	Grace: raftGrace,
-	Published: []nodes.Claim{{Figure: nodes.MessagesPerElection,
-		Source: "thesis: N-1 requests, N-2 votes and N-1 first heartbeats = 3N-4, one node being down",
-		Election: &nodes.Trial{Initiators: "lowest",
-			Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }},
-		Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(float64(3*c.N - 4)) }}},
+	Grace:     raftGrace,
+	Published: raftClaims,
 
 	Circulates: true,
 }

@@ -43,6 +43,10 @@ var (
 		ringClaim("2N^2, all of N that are up are initiators", "all", nil, func(n int) nodes.Range {
 			return nodes.Exactly(float64(2 * n * n))
 		}),
+		deadLeaderClaim("2(N-1), the highest is dead, and all know it", "perfect:delay=0s",
+			func(n int) int { return 2 * (n - 1) }),
+		deadLeaderClaim("2(N-1)+1, nobody knows it before the list is sent to it",
+			"heartbeat:period=50ms,timeout=250ms", func(n int) int { return 2*(n-1) + 1 }),
 	}
 	itaiRodehClaims = []nodes.Claim{itaiClaim(2), itaiClaim(3), itaiClaim(4), itaiClaim(8)}
 )
@@ -56,6 +60,14 @@ func ringClaim(says, initiators string, kinds []string, cost func(n int) nodes.R
 		Options:  map[string]string{"ids": "random:1"},
 		Value:    func(c nodes.Config) nodes.Range { return cost(c.N) },
 		Election: &nodes.Trial{Initiators: initiators, Kinds: kinds, Lasts: time.Second}}
+}
+
+// deadLeaderClaim is how many messages it takes if the highest is dead and the lowest campaigns.
+func deadLeaderClaim(says, detector string, cost func(n int) int) nodes.Claim {
+	return nodes.Claim{Figure: nodes.MessagesPerElection, Source: says,
+		Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(float64(cost(c.N))) },
+		Election: &nodes.Trial{Initiators: "lowest", Detector: detector, Lasts: time.Second,
+			Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}}
 }
 
 // itaiClaim is how many rounds an election takes on average if nodes draw from k identities. The PRISM model
