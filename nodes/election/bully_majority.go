@@ -151,6 +151,8 @@ func (b *bullyMajority) Trust(env *nodes.Env, peer nodes.ID) {
 		env.Send(peer, majorityElection{})
 	case asking && peer > env.Self(): // what it sent to that peer may be lost
 		b.elect(env)
+	case b.leader != nodes.None && peer > b.leader: // which may lead again, and others may know
+		env.Send(peer, majorityElection{})
 	}
 }
 
@@ -272,6 +274,9 @@ func (b *bullyMajority) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 		b.take(env, from, m)
 	case majorityCoordinator:
 		if m.Epoch >= b.epoch {
+			if b.quorum == 0 && b.leader > from && !b.suspected.Has(b.leader) {
+				env.Send(b.leader, majorityElection{}) // their announcements have crossed: see bully
+			}
 			b.raise(env, m.Epoch)
 			b.follow(env, from)
 		}

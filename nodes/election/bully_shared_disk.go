@@ -122,8 +122,13 @@ func (b *bullySharedDisk) Campaign(env *nodes.Env) {
 	}
 }
 
-// Recover implements nodes.Recoverer.
-func (b *bullySharedDisk) Recover(env *nodes.Env, _ nodes.Message) { b.read(env) }
+// Recover implements nodes.Recoverer. What comes late of a term before the one that it knew is void still.
+func (b *bullySharedDisk) Recover(env *nodes.Env, saved nodes.Message) {
+	if s, some := saved.(diskState); some {
+		b.term = s.Term
+	}
+	b.read(env)
+}
 
 // Suspect implements nodes.Suspecter.
 func (b *bullySharedDisk) Suspect(env *nodes.Env, peer nodes.ID) {
@@ -202,6 +207,9 @@ func (b *bullySharedDisk) follow(env *nodes.Env, leader nodes.ID, term uint64) {
 		b.await(env, leader)
 	}
 	if leader != b.leader || leader != nodes.None && term != b.term {
+		if term != b.term {
+			env.Save(diskState{leader, term})
+		}
 		b.leader, b.term = leader, term
 		env.Elect(leader, term)
 	}

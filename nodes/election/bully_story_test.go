@@ -9,11 +9,19 @@ func bullyForms() []form {
 	amnesic.New = func(c nodes.Config) nodes.Machine { return &majorityAmnesic{voting(c)} }
 	credulous := bullyRow
 	credulous.New = func(c nodes.Config) nodes.Machine { return &bullyCredulous{*newBully(c)} }
+	forgetful := bullySharedDiskRow
+	forgetful.New = func(c nodes.Config) nodes.Machine {
+		return &diskForgetful{*bullySharedDiskRow.New(c).(*bullySharedDisk)}
+	}
+	watchful := bullyFourPhasePrintedRow
+	watchful.Broken, watchful.New = "", bullyFourPhaseRow.New
 	return []form{
 		{row: &bullyRow, spec: &credulous, title: "announcements are believed in the order in which they come",
 			fails: "agreement"},
 		{row: &bullyMajorityRow, spec: &blind, title: "a late announcement is believed"},
 		{row: &bullyMajorityRow, spec: &amnesic, title: "an epoch is not saved", fails: "terms"},
+		{row: &bullySharedDiskRow, spec: &forgetful, title: "a node does not save the term", fails: "terms"},
+		{row: &bullyFourPhasePrintedRow, spec: &watchful, title: "each node looks for itself", sound: true},
 		{row: &bullyNoTimeoutRow, spec: &bullyRow, title: "a node waits for a time", sound: true},
 	}
 }
@@ -28,3 +36,8 @@ func (b *bullyCredulous) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 	}
 	b.bully.Receive(env, from, m)
 }
+
+// diskForgetful does not remember the term that it knew before a crash.
+type diskForgetful struct{ bullySharedDisk }
+
+func (d *diskForgetful) Recover(env *nodes.Env, _ nodes.Message) { d.bullySharedDisk.Recover(env, nil) }

@@ -110,6 +110,8 @@ func (f *fastBully) Trust(env *nodes.Env, peer nodes.ID) {
 		env.Send(peer, fastElection{})
 	case f.stage == fastAsking && peer > env.Self(): // what it sent to that peer may be lost
 		f.elect(env)
+	case f.leader != nodes.None && peer > f.leader: // which may lead again, and others may know
+		env.Send(peer, fastElection{})
 	}
 }
 
@@ -183,7 +185,7 @@ func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		switch {
 		case f.leader == env.Self(): // all know, but the sender may have come to doubt it
 			env.Send(from, fastCoordinator{})
-		case f.leader < env.Self(), f.suspected.Has(f.leader):
+		case f.leader < env.Self(): // a higher one has announced itself since it was suspected, if it was
 			f.lead(env)
 		}
 	case fastCoordinator:

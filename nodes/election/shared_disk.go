@@ -34,7 +34,7 @@ type (
 		Term  uint64
 		Round uint32
 	}
-	diskState struct { // the answer to all else; the disk saves it as well
+	diskState struct { // the answer to all else; the disk saves it, and nodes what they know of it
 		Owner nodes.ID
 		Term  uint64
 	}

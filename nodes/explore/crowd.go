@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -110,4 +111,21 @@ func (g *stage) crowds(f flight) bool {
 		}
 	}
 	return there >= g.schedule.Copies
+}
+
+// place returns which of the messages of its link with the same name of their kind a flight is, from 1. Of
+// equal ones it is the first of its age.
+func (g *stage) place(p *flight) (count int) {
+	codec := g.stack.Codec()
+	want := codec.Append(nil, int(p.kind), p.message)
+	for _, f := range g.flying {
+		if f.from == p.from && f.to == p.to && f.instance == p.instance && g.kind(f) == codec.Name(int(p.kind)) {
+			count++
+			if f.kind == p.kind && f.window == p.window &&
+				bytes.Equal(codec.Append(nil, int(f.kind), f.message), want) {
+				break
+			}
+		}
+	}
+	return count
 }

@@ -49,7 +49,8 @@ import (
 //	                     # a leader
 //
 // A line copies 1 above the steps says that a message is lost if so many equal ones are on their way on its
-// link when it is sent, a line fenced that the resource demands fence numbers.
+// link when it is sent, a line fenced that the resource demands fence numbers, a line detector none that
+// nobody suspects anybody but by a step.
 //
 // A violation ends the replay. A line that begins with ---- ends the schedule; the text below it is for
 // people.
@@ -59,6 +60,7 @@ type Schedule struct {
 	Reordering bool
 	Timing     *Timing // nil: a message or timer may take any time
 	Copies     int     // see Options.Copies; zero: any number
+	NoDetector bool    // a rest has nobody suspect who is down, or trust who is up
 	Steps      []Step
 }
 
@@ -202,6 +204,9 @@ func (s *Schedule) WriteTo(w io.Writer) (int64, error) {
 	}
 	if s.Copies > 0 {
 		fmt.Fprintln(&b, "copies", s.Copies)
+	}
+	if s.NoDetector {
+		fmt.Fprintln(&b, "detector none")
 	}
 	fmt.Fprintln(&b)
 	for _, step := range s.Steps {

@@ -3,7 +3,6 @@ package explore
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -68,8 +67,7 @@ func (g *stage) follow() {
 
 // silent reports whether no message is on its way and no timer runs.
 func (g *stage) silent() bool {
-	return len(g.flying) == 0 &&
-		!slices.ContainsFunc(g.staged, func(a stagedNode) bool { return len(a.timers) > 0 })
+	return len(g.flying) == 0 && !g.timed()
 }
 
 // settle looks, when nothing is left to happen, whether nodes agree.

@@ -24,6 +24,7 @@ const (
 	votesBackward        // it goes back by a term
 	votesLoudly          // it tells nobody
 	votesForEver         // it tells nobody, and keeps a message going round
+	votesByChance        // it tells nobody, and keeps a message going round until a choice ends that
 	votesYields          // who hears of another leader of its term gives way if that is higher
 )
 
@@ -35,7 +36,7 @@ func (v *vote) Campaign(env *nodes.Env) {
 	switch v.mode {
 	case votesLoudly:
 		return
-	case votesForEver:
+	case votesForEver, votesByChance:
 		env.Broadcast(vtLeads{})
 		return
 	case votesBackward:
@@ -46,7 +47,7 @@ func (v *vote) Campaign(env *nodes.Env) {
 
 func (v *vote) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch term := m.(vtLeads).Term; {
-	case v.mode == votesForEver:
+	case v.mode == votesForEver, v.mode == votesByChance && env.Choose(2) == 0:
 		env.Send(from, m)
 	case term > v.told || v.mode == votesYields && term == v.told && from > env.Self():
 		v.told = term
@@ -80,6 +81,8 @@ func TestReplaysOfElectionsAreJudged(t *testing.T) {
 		{votes(votesBackward, terms), "campaign 0", "terms: node 0 goes back from term 1 to term 0"},
 		{votes(votesLoudly, terms), "campaign 0", "agreement: nothing is left to happen, and not all agree: " +
 			"node 0 leads and node 1 knows of no leader"},
+		{votes(votesForEver, terms), "campaign 0; rest", "agreement: one message goes round for ever, " +
+			"and not all agree: node 0 leads and node 1 knows of no leader"},
 		{votes(votesLoudly, terms), "campaign 0; crash 1", ""},
 		{votes(votesLoudly, terms), "campaign 0; crash 0", ""}, // node 1 takes no part
 	} {
@@ -124,6 +127,22 @@ func TestStatementsAboutLeaders(t *testing.T) {
 		}
 		if _, err := Replay(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", steps, err, want)
+		}
+	}
+}
+
+// What goes round is taken to do so for ever only if nothing else could have happened: no other message, no
+// other choice.
+func TestRestsThatMayEnd(t *testing.T) {
+	for steps, mode := range map[string]voting{"n 3; campaign 0; rest": votesForEver,
+		"n 2; campaign 0; rest": votesByChance} {
+		s, err := ParseSchedule(strings.NewReader("turnstile schedule 1\nalgorithm vote\n"+steps),
+			alone(votes(mode, nodes.Leadership{Terms: true})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Replay(s); err == nil || !strings.Contains(err.Error(), "nothing comes to rest within") {
+			t.Errorf("%s: %v", steps, err)
 		}
 	}
 }

@@ -123,6 +123,11 @@ func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
 	case "copies":
 		s.Copies, err = positive(words)
 		return true, err
+	case "detector":
+		if s.NoDetector = value == "none"; !s.NoDetector {
+			err = errors.New("detector takes none alone: otherwise a rest speaks in its place")
+		}
+		return true, err
 	}
 	if s.Spec == nil || s.Spec.Option(words[0]) == nil {
 		return false, nil

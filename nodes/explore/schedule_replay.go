@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -83,6 +82,7 @@ type stage struct {
 
 	answers []int // of the current step, that Choose has not used yet
 	refused bool  // Choose asked for an answer that does not apply
+	chose   bool  // Choose was asked
 
 	// Of the current input.
 	sent    []string // in words
@@ -149,6 +149,9 @@ func newStage(stack *nodes.Stack, s *Schedule) *stage {
 	if s.Timing == nil {
 		g.broke(unbounded)
 	}
+	if s.NoDetector {
+		g.broke(nodes.EventualDetector)
+	}
 	return g
 }
 
@@ -159,6 +162,7 @@ func (g *stage) counters(id nodes.ID, instance int32) *history.InstanceTotals {
 
 // choose answers Choose by what the step says, or else by zero.
 func (g *stage) choose(_ nodes.ID, _ int32, n int) int {
+	g.chose = true
 	if len(g.answers) == 0 {
 		return 0
 	}
@@ -292,23 +296,6 @@ func (g *stage) deliver(at int) {
 
 // kind returns the name of the kind of a message on its way.
 func (g *stage) kind(f flight) string { return g.stack.Codec().Name(int(f.kind)) }
-
-// place returns which of the messages of its link with the same name of their kind a flight is, from 1. Of
-// equal ones it is the first of its age.
-func (g *stage) place(p *flight) (count int) {
-	codec := g.stack.Codec()
-	want := codec.Append(nil, int(p.kind), p.message)
-	for _, f := range g.flying {
-		if f.from == p.from && f.to == p.to && f.instance == p.instance && g.kind(f) == codec.Name(int(p.kind)) {
-			count++
-			if f.kind == p.kind && f.window == p.window &&
-				bytes.Equal(codec.Append(nil, int(f.kind), f.message), want) {
-				break
-			}
-		}
-	}
-	return count
-}
 
 // act performs a step about a node.
 func (g *stage) act(s Step) error {

@@ -59,13 +59,55 @@ const mostRest = 10_000
 // sent; when none is on its way, whoever is inside leaves; when nobody is, the failure detector tells what it
 // has to tell; and when it has told all, timers run out, in the order of the least times that they were set
 // for, as if all else took none. An election is over when all agree.
+//
+// A rest that comes back to a state, and in which nothing else could have happened meanwhile, goes on for
+// ever. Nodes that do not agree then never will.
 func (g *stage) rest() error {
+	since := map[string]bool{} // the states since when anything else could have happened
 	for range mostRest {
-		if g.found != nil || g.resting() || !g.advance() {
+		if g.found != nil || g.resting() {
+			return nil
+		}
+		if g.chose || !g.forced() {
+			clear(since)
+		}
+		state := g.state()
+		if since[state] && g.rules.elects {
+			g.violate(CheckAgreement, "one message goes round for ever, and not all agree: "+
+				g.electorate().saysBeliefs())
+			return nil
+		}
+		since[state], g.chose = true, false
+		if !g.advance() {
 			return nil
 		}
 	}
 	return fmt.Errorf("nothing comes to rest within %d moves", mostRest)
+}
+
+// forced reports whether the arrival of one message is all that can happen, but for requests and faults.
+func (g *stage) forced() bool {
+	_, left := g.untold()
+	return len(g.flying) == 1 && g.schedule.Timing == nil && !left && !g.timed() &&
+		len(g.anywhere(nodes.Inside)) == 0
+}
+
+// timed reports whether a timer runs.
+func (g *stage) timed() bool {
+	return slices.ContainsFunc(g.staged, func(a stagedNode) bool { return len(a.timers) > 0 })
+}
+
+// state writes out all that tells what follows: the nodes, and the messages on their way.
+func (g *stage) state() string {
+	var b []byte
+	for id := range g.staged {
+		b = g.staged[id].belief.append(g.staged[id].process.AppendState(b))
+	}
+	for _, f := range g.flying {
+		b = append(b, byte(f.from), byte(f.to), byte(f.instance), f.kind)
+		b = g.stack.Codec().Append(b, int(f.kind), f.message)
+	}
+	return string(b)
 }
 
 // resting reports whether nobody waits or is inside, the failure detector has told all, nodes agree on a

@@ -192,12 +192,7 @@ func (g *stage) anywhere(state nodes.ClientState) (ids []nodes.ID) {
 
 // stuck reports whether nothing is left to happen but requests and faults.
 func (g *stage) stuck() bool {
-	for id := range g.staged {
-		if len(g.staged[id].timers) > 0 {
-			return false
-		}
-	}
-	if len(g.flying) > 0 || len(g.anywhere(nodes.Inside)) > 0 {
+	if g.timed() || len(g.flying) > 0 || len(g.anywhere(nodes.Inside)) > 0 {
 		return false
 	}
 	_, left := g.untold()
