@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"turnstile/internal/svg"
 )
@@ -19,16 +18,22 @@ const (
 	faultHeight  = 15.0
 	mostTrials   = 8
 	mostLanes    = 256
-	mostBands    = 4 // of faults that overlap
+	mostBands    = 4   // of faults that overlap
+	mostRemarks  = 6   // about faults
+	mostRunes    = 140 // of one
 )
 
 // leaderColors are those of leaders, in the order in which they first led; the last is for all that follow.
-var leaderColors = []string{"#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#17becf", "#bcbd22",
-	"#e377c2", "#7f7f7f"}
+// Those of M. Okabe and K. Ito, and of P. Tol, can be told apart without seeing red or green; numbers on the
+// stretches say the same, in the second color.
+var leaderColors = [][2]string{{"#0072b2", light}, {"#e69f00", dark}, {"#009e73", light}, {"#cc79a7", dark},
+	{"#56b4e9", dark}, {"#882255", light}, {"#999933", dark}, {"#332288", light}, {"#7f7f7f", light}}
 
 const (
-	twoColor   = "#d62728"
-	faultColor = "#f3e3b3"
+	twoColor   = "#c1121f"
+	faultColor = "#f6ecd0"
+	light      = "#ffffff"
+	dark       = "#1a1a1a"
 )
 
 // LedgerPicture returns the picture of the ledgers of a run, those of its first trials: see ledger.svg.
@@ -116,6 +121,9 @@ func (d *drawing) draw(title string) {
 		d.fault(i)
 	}
 	d.p.Text(pictureLeft-6, d.lanesTop()-5, "two lead", "text-anchor", "end", "fill", twoColor)
+	if len(d.TwoLead) == 0 {
+		d.p.Text(pictureLeft+2, d.lanesTop()-5, "never", "font-size", "11", "fill", "#555555")
+	}
 	for i, id := range d.shown {
 		y := d.lanesTop() + float64(i)*d.lane
 		if d.lane >= 11 || i%int(math.Ceil(12/d.lane)) == 0 {
@@ -123,6 +131,16 @@ func (d *drawing) draw(title string) {
 		}
 		d.drawLane(d.Lanes[id], y)
 	}
+	d.drawTogether()
+	for i, id := range d.shown {
+		d.number(d.Lanes[id], d.lanesTop()+float64(i)*d.lane)
+	}
+	d.axis()
+	d.legend()
+}
+
+// drawTogether marks when two led.
+func (d *drawing) drawTogether() {
 	for _, s := range d.TwoLead {
 		tip := fmt.Sprintf("two lead: %s s to %s s", places(s.From), places(s.To))
 		width := max(1, d.x(s.To)-d.x(s.From))
@@ -130,8 +148,6 @@ func (d *drawing) draw(title string) {
 		d.p.Rect(d.x(s.From), d.lanesTop(), width, d.lanesEnd()-d.lanesTop(), tip, "fill", "url(#two)",
 			"fill-opacity", "0.45")
 	}
-	d.axis()
-	d.legend()
 }
 
 // fault shades the time of a fault, and names it above.
@@ -144,25 +160,40 @@ func (d *drawing) fault(i int) {
 	x, width := d.x(s.From), max(1, d.x(s.To)-d.x(s.From))
 	y := d.top + pictureLine + float64(d.bands[i])*faultHeight
 	tip := fmt.Sprintf("fault %d: %s, %s s to %s s", f.Number, f.Fault, places(s.From), places(s.To))
-	d.p.Rect(x, y, width, d.lanesEnd()-y, tip, "fill", faultColor, "fill-opacity", "0.6")
-	text := fmt.Sprintf("%d %s", f.Number, f.Fault)
-	if float64(len(text))*6 > width {
-		text = strconv.Itoa(f.Number)
+	d.p.Rect(x, y, width, d.lanesEnd()-y, tip, "fill", faultColor, "fill-opacity", "0.7")
+	text := strconv.Itoa(f.Number)
+	if d.named(i) {
+		text += " " + f.Fault
 	}
 	d.p.Text(x+2, y+11, text, "font-size", "11")
+}
+
+// named reports whether there is room for what a fault is above its time.
+func (d *drawing) named(i int) bool {
+	f := &d.Faults[i]
+	s := d.inForce(f)
+	return float64(len(strconv.Itoa(f.Number))+1+len(f.Fault))*6 <= d.x(s.To)-d.x(s.From)
+}
+
+// stretches returns the rows of a node, those as one between which only faults began or ended.
+func stretches(rows []BeliefRow) (all []BeliefRow) {
+	for _, b := range rows {
+		if last := len(all) - 1; last >= 0 && all[last].State == b.State && all[last].Leader == b.Leader &&
+			all[last].Term == b.Term {
+			all[last].ToS = b.ToS
+			continue
+		}
+		all = append(all, b)
+	}
+	return all
 }
 
 // drawLane draws what one node believed.
 func (d *drawing) drawLane(rows []BeliefRow, y float64) {
 	right := -1.0
-	for i := 0; i < len(rows); {
-		b := rows[i]
-		from, to := b.Span().From, b.Span().To
-		for i++; i < len(rows) && rows[i].State == b.State && rows[i].Leader == b.Leader &&
-			rows[i].Term == b.Term; i++ { // only faults began or ended
-			to = rows[i].Span().To
-		}
-		x, width := d.x(from), d.x(to)-d.x(from)
+	for _, b := range stretches(rows) {
+		s := b.Span()
+		x, width := d.x(s.From), d.x(s.To)-d.x(s.From)
 		if b.State == Leads {
 			width = max(width, 1)
 		}
@@ -170,7 +201,27 @@ func (d *drawing) drawLane(rows []BeliefRow, y float64) {
 			continue
 		}
 		right = math.Round(10 * (x + width))
-		d.stretch(&b, Span{from, to}, x, y, width)
+		d.stretch(&b, s, x, y, width)
+	}
+}
+
+// number writes on the stretches of a node who leads in them, if there is room: not everybody can tell colors
+// apart.
+func (d *drawing) number(rows []BeliefRow, y float64) {
+	if d.lane < 11 {
+		return
+	}
+	for _, b := range stretches(rows) {
+		leader, known := b.Leader.Value()
+		text, s := strconv.Itoa(int(leader)), b.Span()
+		if !known || 6*float64(len(text))+4 > d.x(s.To)-d.x(s.From) || b.State != Leads && b.State != Follows {
+			continue
+		}
+		color := dark
+		if b.State == Leads {
+			color = d.colors(int(leader))[1]
+		}
+		d.p.Text(d.x(s.From)+3, y+d.lane/2+3.5, text, "font-size", "10", "fill", color)
 	}
 }
 
@@ -180,7 +231,7 @@ func (d *drawing) stretch(b *BeliefRow, s Span, x, y, width float64) {
 	leader, known := b.Leader.Value()
 	color := "#cccccc" // somebody, in an anonymous network
 	if known {
-		color = d.color(int(leader))
+		color = d.colors(int(leader))[0]
 	}
 	inner := max(1, d.lane/8)
 	switch b.State {
@@ -215,7 +266,8 @@ func (d *drawing) says(b *BeliefRow) string {
 	return says
 }
 
-func (d *drawing) color(leader int) string {
+// colors returns the color of a leader, and of a text on it.
+func (d *drawing) colors(leader int) [2]string {
 	at := slices.Index(d.Leaders, leader)
 	if at < 0 {
 		at = len(leaderColors)
@@ -227,7 +279,7 @@ func (d *drawing) color(leader int) string {
 func (d *drawing) axis() {
 	y := d.lanesEnd()
 	d.p.Line(pictureLeft, y, pictureLeft+lanesWidth, y, "stroke", "#000000")
-	d.p.Text(pictureLeft-6, y+15, "seconds", "text-anchor", "end")
+	d.p.Text(8, y+15, "seconds")
 	if d.End == 0 {
 		return
 	}
@@ -244,66 +296,3 @@ func (d *drawing) axis() {
 
 // places prints seconds, to a microsecond.
 func places(s float64) string { return strconv.FormatFloat(math.Round(s*1e6)/1e6, 'f', -1, 64) }
-
-// An item of the legend is a box and a text.
-type item struct {
-	text  string
-	attrs []string
-	low   bool // the box is a low bar
-}
-
-func (d *drawing) items() (all []item) {
-	for i, id := range d.Leaders {
-		if i == len(leaderColors)-1 && len(d.Leaders) > len(leaderColors) {
-			all = append(all, item{"further nodes lead", []string{"fill", leaderColors[i]}, false})
-			break
-		}
-		all = append(all, item{fmt.Sprintf("node %d leads", id), []string{"fill", leaderColors[i]}, false})
-	}
-	return append(all,
-		item{"follows that leader", []string{"fill", "#777777", "fill-opacity", "0.55"}, true},
-		item{"knows of no leader", []string{"fill", "#ffffff", "stroke", "#999999", "stroke-width", "0.5"}, true},
-		item{"stands still", []string{"fill", "url(#stopped)"}, false},
-		item{"down", []string{"fill", "#333333"}, false},
-		item{"two lead", []string{"fill", "url(#two)", "fill-opacity", "0.45"}, false},
-		item{"a fault", []string{"fill", faultColor, "fill-opacity", "0.6"}, false})
-}
-
-const legendColumns = 6
-
-func (d *drawing) legendHeight() float64 {
-	rows := (len(d.items()) + legendColumns - 1) / legendColumns
-	if d.leftOut() != "" {
-		rows++
-	}
-	return float64(rows) * pictureLine
-}
-
-// leftOut says what is not in the picture.
-func (d *drawing) leftOut() string {
-	var says []string
-	if more := len(d.Lanes) - len(d.shown); more > 0 {
-		says = append(says, fmt.Sprintf("%d nodes more are in %s", more, BeliefsFile))
-	}
-	if slices.Contains(d.bands, -1) {
-		says = append(says, fmt.Sprintf("some faults are in %s alone", FaultsFile))
-	}
-	return strings.Join(says, "; ")
-}
-
-func (d *drawing) legend() {
-	y := d.lanesEnd() + 2*pictureLine
-	for i, item := range d.items() {
-		x := pictureLeft + float64(i%legendColumns)*lanesWidth/legendColumns
-		top, height := y+float64(i/legendColumns)*pictureLine, 12.0
-		if item.low {
-			d.p.Rect(x, top+4, 16, 4, "", item.attrs...)
-		} else {
-			d.p.Rect(x, top, 16, height, "", item.attrs...)
-		}
-		d.p.Text(x+21, top+10, item.text, "font-size", "11")
-	}
-	if says := d.leftOut(); says != "" {
-		d.p.Text(pictureLeft, d.top+d.height()-6, says, "font-size", "11")
-	}
-}

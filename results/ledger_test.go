@@ -109,6 +109,29 @@ func TestTheLedgerIsAPicture(t *testing.T) {
 	}
 }
 
+// Colors are not all that tells leaders apart, and the legend has what the picture has.
+func TestTheLedgerIsReadWithoutColors(t *testing.T) {
+	rows := beliefsOf(t, "0 follows 17 0 2\n0 follows 17 2 3\n17 leads 17 0 3\n17 no_leader - 3 3.01")
+	brief := func(number int, at float64) FaultRow {
+		return FaultRow{Trial: 1, Number: number, Fault: "kill leader", FromS: Number(at), ToS: Number(at + 0.01)}
+	}
+	faults := []FaultRow{brief(3, 2), brief(2, 1), brief(1, 0.5), brief(7, 2.5)}
+	count, texts := elementsOf(t, LedgerPicture("set/run", []*Ledger{LedgerOf(rows, faults, 1)}))
+	if n := strings.Count("\n"+texts, "\n17\n"); n != 2 { // on each of the two stretches
+		t.Errorf("the number of the leader is there %d times:\n%s", n, texts)
+	}
+	for want, is := range map[string]bool{"\nfault 1-3, 7: kill leader\n": true, "\nnever\n": true,
+		"\nnode 17 leads\n": true, "\nfollows that leader\n": true, "\nknows of no leader\n": true,
+		"\na fault\n": true, "\nstands still\n": false, "\ndown\n": false} {
+		if strings.Contains(texts, want) != is {
+			t.Errorf("the picture says %q: %v:\n%s", want, !is, texts)
+		}
+	}
+	if count["text"] > 40 {
+		t.Errorf("%d texts", count["text"])
+	}
+}
+
 // Whatever the rows are, the picture is well-formed, and it does not grow with what cannot be seen.
 func TestPicturesOfAnything(t *testing.T) {
 	states := []string{Leads, Follows, KnowsNone, Stopped, Down, "?"}
