@@ -158,6 +158,16 @@ func winner(e *Fold) Finding {
 	return valid("%s elected the right one", english.Count(judged, "election", "elections"))
 }
 
+// back says when a leader that crashed came up again, if it did by a time.
+func (e *Fold) back(lost leadership.Loss, until int64) string {
+	for _, r := range e.leaders.Restarts {
+		if r.Node == lost.Node && r.At > lost.At && r.At < until {
+			return fmt.Sprintf("it was back after %v; ", time.Duration(r.At-lost.At).Round(time.Microsecond))
+		}
+	}
+	return ""
+}
+
 // elections: somebody was elected, and somebody after each crash of a leader, so that the other checks had
 // evidence. Who could have been elected and was not, agreement convicts.
 func elections(e *Fold) Finding {
@@ -173,13 +183,14 @@ func elections(e *Fold) Finding {
 			until, what = l.Lost[i+1].At, name(l.Lost[i+1].Node)+" crashed, which led"
 		}
 		if l.ElectedSince(lost.At) == l.ElectedSince(until) {
-			lines = append(lines, fmt.Sprintf("%s crashed at %v and led; %v later, %s", name(lost.Node),
-				e.since(lost.At), time.Duration(until-lost.At).Round(time.Microsecond), what))
+			lines = append(lines, fmt.Sprintf("%s crashed at %v and led; %s%v later, %s", name(lost.Node),
+				e.since(lost.At), e.back(lost, until), time.Duration(until-lost.At).Round(time.Microsecond), what))
 		}
 	}
 	if len(lines) > 0 {
-		return inconclusive("no election was completed after %s of a leader", english.Count(len(lines), "crash",
-			"crashes")).with(fewOf(lines, len(lines))...)
+		return inconclusive("no election was completed after %s of a leader; it may take %v in which nothing else "+
+			"goes wrong", english.Count(len(lines), "crash", "crashes"), e.patience()).
+			with(fewOf(lines, len(lines))...)
 	}
 	f := valid("%s completed", english.Count(n, "election was", "elections were"))
 	if lost := len(l.Lost); lost > 0 {

@@ -22,6 +22,7 @@ type electionRun struct {
 	as      Outcome                      // what it comes to
 	outside bool                         // its model
 	says    string                       // part of the sentence
+	witness string                       // the first line of the witness; empty: any
 	logs    func(all []*history.NodeLog) // changes those that the orchestrator and the nodes leave; nil: not
 }
 
@@ -261,6 +262,9 @@ func TestElectionsAreJudged(t *testing.T) {
 		f := v.Findings[at]
 		if f.Outcome != r.as || f.OutsideModel != r.outside || !strings.Contains(f.Says, r.says) {
 			t.Errorf("%s: %v, outside its model %v: %s %q", r.name, f.Outcome, f.OutsideModel, f.Says, f.Witness)
+		}
+		if r.witness != "" && (len(f.Witness) == 0 || f.Witness[0] != r.witness) {
+			t.Errorf("%s: the witness is %q", r.name, f.Witness)
 		}
 		if r.as != Valid && v.Outcome < r.as {
 			t.Errorf("%s: the verdict is %v", r.name, v.Outcome)
