@@ -104,6 +104,7 @@ budget: ## measure the CPU time that the tests of each algorithm take
 .PHONY: mutants
 mutants: ## have the checks look for what is wrong with algorithms of which one rule was changed
 	@cd nodes/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfRows$$'
+	@cd nodes/election && SOAK=1 go test -count=1 -timeout 1h -run 'Mutant'
 
 # Its lines come as they are printed, since it is run in its folder.
 .PHONY: storm

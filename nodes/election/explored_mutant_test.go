@@ -1,0 +1,142 @@
+package election
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+	"turnstile/nodes/explore"
+)
+
+// A mutated is a scheme with one rule changed.
+type mutated struct {
+	row  *nodes.Spec // the scheme
+	rule string      // that is changed
+	spec *nodes.Spec
+}
+
+// mutants returns the mutants that simulations find, in the tests of their schemes.
+func mutants() (all []mutated) {
+	add := func(row *nodes.Spec, rule string, make func(nodes.Config) nodes.Machine) {
+		spec := *row
+		spec.New = make
+		all = append(all, mutated{row, rule, &spec})
+	}
+	for _, m := range ringMutants() {
+		scheme, rule, _ := strings.Cut(m.rule, ": ")
+		row, err := Find(scheme)
+		if err != nil {
+			panic(err) // a slip of the pen
+		}
+		all = append(all, mutated{row, rule, m.row})
+	}
+	for _, m := range raftMutants {
+		add(&raftRow, m.rule, func(c nodes.Config) nodes.Machine { return m.mutate(*newRaft(c)) })
+	}
+	for _, m := range fourMutants {
+		add(&bullyFourPhaseRow, m.rule, func(c nodes.Config) nodes.Machine { return m.wrap(*newFourPhase(c)) })
+	}
+	for _, m := range inviteMutants {
+		add(&invitationRow, m.rule, func(c nodes.Config) nodes.Machine {
+			return m.wrap(*invitationRow.New(c).(*invitation))
+		})
+	}
+	for _, m := range bullyMutants() {
+		if m.new != nil {
+			add(m.row, m.name, m.new)
+			continue
+		}
+		spec := *m.row
+		spec.NewServer = func(c nodes.Config, _ nodes.ID) nodes.Machine { return m.disk(c) }
+		all = append(all, mutated{m.row, m.name, &spec})
+	}
+	return all
+}
+
+// convicted is what explorations find of mutants, by a call of at most 120,000 states. The others cost more,
+// or show among more nodes, later, or in time alone.
+var convicted = map[string]string{
+	"le-lann: any candidate leads whose identity is back":           "leaders, 6 steps",
+	"chang-roberts: a lower identity is passed on":                  "leaders, 6 steps",
+	"chang-roberts: who takes part stops a higher identity":         "agreement, 3 steps",
+	"chang-roberts: an identity of an election that is over counts": "agreement, 8 steps",
+	"hirschberg-sinclair: a lower probe is passed on":               "leaders, 3 steps",
+	"franklin: who gives up drops what it has kept":                 "agreement, 9 steps",
+	"franklin: rounds are not told apart":                           "agreement, 9 steps",
+	"dolev-klawe-rodeh: a candidate compares with the second alone": "leaders, 19 steps",
+	"itai-rodeh: the highest leads, whoever else has drawn it":      "leaders, 4 steps",
+	"itai-rodeh-async: equals pass unmarked":                        "leaders, 6 steps",
+	"raft-election: who has voted votes again":                      "terms, 6 steps",
+	"raft-election: half of the votes will do":                      "terms, 4 steps",
+	"raft-election: what was saved is not read":                     "terms, 10 steps",
+	"bully-four-phase: nobody acts on silence":                      "agreement, 7 steps",
+	"bully-four-phase: higher nodes are not asked":                  "leaders, 72 steps",
+	"invitation: a late invitation is accepted":                     "terms, 9 steps",
+	"invitation: the count is not saved":                            "terms, 5 steps",
+	"bully: announces itself without waiting":                       "leaders, 8 steps",
+	"bully: does not answer":                                        "leaders, 17 steps",
+	"bully: does not rejoin":                                        "agreement, 16 steps",
+	"bully: forgets to check on a leader that was suspected":        "agreement, 27 steps",
+	"fast-bully: nominates once":                                    "agreement, 17 steps",
+	"bully-majority: counts no votes":                               "terms, 3 steps",
+	"bully-majority: half is a majority":                            "terms, 3 steps",
+	"bully-majority: saves no epoch":                                "terms, 12 steps",
+	"bully-majority: votes twice in an epoch":                       "terms, 7 steps",
+	"bully-shared-disk: leads without the lock":                     "terms, 8 steps",
+	"bully-shared-disk: a disk that does not count terms":           "terms, 12 steps",
+}
+
+// explored goes through the calls that the page makes of the scheme of a mutant, until a promise is broken.
+// It returns by which check and in how many steps, and how many states it took; empty: none is broken.
+func (m *mutated) explored(t *testing.T, all []explored, most uint64) (says string, states uint64) {
+	for _, e := range all {
+		o := e.options(t)
+		if o.Spec != m.row || o.Demand || e.states() > most {
+			continue
+		}
+		o.Spec, o.States = m.spec, 3*most
+		x, err := explore.Run(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states += x.States
+		if x.Violation != nil {
+			return found(x), states
+		}
+	}
+	return "", states
+}
+
+// The explorations that find nothing wrong with schemes do find what is wrong with their mutants. make
+// mutants prints what they find of each.
+func TestMutantsAreExplored(t *testing.T) {
+	text, err := os.ReadFile(exploredPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, some := calls(strings.Split(string(text), "\n")), soak.Pick(true, true, false)
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "SCHEME\tWHAT IS CHANGED\tEXPLORED TO\tSTATES")
+	for _, m := range mutants() {
+		want := convicted[m.row.Name+": "+m.rule]
+		if want == "" && some {
+			continue
+		}
+		says, states := m.explored(t, all, 120_000)
+		if says != want {
+			t.Errorf("%s, %s: %q, not %q", m.row.Name, m.rule, says, want)
+		}
+		if says == "" {
+			says, states = m.explored(t, all, 1_000_000)
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%d\n", m.row.Name, m.rule, cmp.Or(says, "-"), states)
+	}
+	if !some {
+		out.Flush()
+	}
+}
