@@ -231,6 +231,18 @@ func doubtful() []electionRun {
 	repeat := func(all []*history.NodeLog) { all[3].Totals.Repeats++ }
 	miscount := func(all []*history.NodeLog) { all[3].Instance(0).Requests++ }
 	lossless := func(s *Setting) { s.Safe = nodes.NoLoss }
+	// Of 100 timers of each node, so many percent ran out so many milliseconds late.
+	late := func(ms, percent int64) func([]*history.NodeLog) {
+		return func(all []*history.NodeLog) {
+			for _, l := range all {
+				l.Late = make([]uint64, history.LatenessBuckets)
+				l.Late[history.LatenessBucket(1e6)] = uint64(100 - percent)
+				l.Late[history.LatenessBucket(ms*1e6)] = uint64(percent)
+			}
+		}
+	}
+	hasty := func(s *Setting) { s.Real, s.Live, s.Slack = true, nodes.Timing, 100*time.Millisecond }
+	apart := allElect(150, 4, 0) + "250 0 elect 3"
 	twoLeaders := allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4"
 	twoInTerm := allElect(5, 4, 1) + "50 4 crash\n60 3 elect 3 1"
 	return []electionRun{
@@ -248,6 +260,23 @@ func doubtful() []electionRun {
 		{name: "no agreement, and a message lost", text: allElect(5, 4, 0) + "50 0 elect 3", logs: gap,
 			setting: func(s *Setting) { s.Live = nodes.NoLoss }, check: "agreement", as: Inconclusive,
 			says: "1 message on the way did not arrive"},
+		{name: "no agreement, and timers late", text: apart, logs: late(51, 2), setting: hasty,
+			check: "agreement", as: Inconclusive, says: "one timer in a hundred ran out 5"},
+		{name: "no agreement, and few timers late", text: apart, logs: late(51, 1), setting: hasty,
+			check: "agreement", as: Violated},
+		{name: "no agreement, and timers a little late", text: apart, logs: late(40, 2), setting: hasty,
+			check: "agreement", as: Violated},
+		{name: "no agreement, and a timer very late", text: apart, logs: late(120, 1), setting: hasty,
+			check: "agreement", as: Inconclusive, says: "a timer ran out 1"},
+		{name: "no agreement, and a timer as late as one stood still", logs: late(120, 1), setting: hasty,
+			text: "1 2 pause\n51 2 resume\n" + apart, check: "agreement", as: Violated},
+		{name: "no agreement, simulated", text: apart, logs: late(51, 2), check: "agreement", as: Violated,
+			setting: func(s *Setting) { hasty(s); s.Real = false }},
+		{name: "no agreement of those to whom time does not matter", text: apart, logs: late(51, 2),
+			setting: func(s *Setting) { hasty(s); s.Live = nodes.NoLoss }, check: "agreement", as: Violated},
+		{name: "two leaders outside its model, and timers late", check: "leaders", as: Violated, outside: true,
+			setting: func(s *Setting) { s.Safe, s.Real = nodes.PerfectDetector, true }, logs: late(51, 2),
+			text: allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
 		{name: "the wrong one, and a message lost", text: allElect(5, 3, 0), logs: gap,
 			setting: func(s *Setting) { s.Leads.Wins, s.Live = nodes.HighestWins, nodes.NoLoss },
 			check:   "winner", as: Inconclusive, says: "1 message on the way did not arrive"},

@@ -153,7 +153,7 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	if f.load == workload.Sequential {
 		m.ClientDelay = m.Wait
 	}
-	m.TimerLateUS = lateness(logs)
+	m.TimerLateUS = timerLate(logs)
 	var pause int64
 	for _, p := range s.Pauses {
 		pause = max(pause, p.To-p.From)

@@ -66,25 +66,16 @@ type Measures struct {
 // TimerLate is how late the timers of all nodes ran out, in microseconds.
 type TimerLate struct{ P50, P99, Max results.Figure }
 
-// lateness merges the lateness of the timers of all nodes. Like a latency, it reports the upper end of
-// the bucket that a quantile lies in.
-func lateness(logs []*history.NodeLog) TimerLate {
-	var late [history.LatenessBuckets]uint64
-	var total uint64
-	for _, l := range logs {
-		for b, n := range l.Late {
-			late[b] += n
-			total += n
-		}
-	}
+// timerLate merges the lateness of the timers of all nodes. Like a latency, it reports the upper end of the
+// bucket that a quantile lies in.
+func timerLate(logs []*history.NodeLog) TimerLate {
+	late := history.LatenessIn(logs)
 	quantile := func(q float64) results.Figure {
-		rank, seen := rankOf(q, total), uint64(0)
-		for b, n := range late {
-			if seen += n; n > 0 && seen >= rank {
-				return results.Number(float64(history.LatenessOf(b+1)-1) / 1e3)
-			}
+		ns, known := late.Quantile(q)
+		if !known {
+			return results.Figure{}
 		}
-		return results.Figure{}
+		return results.Number(float64(ns) / 1e3)
 	}
 	return TimerLate{quantile(0.5), quantile(0.99), quantile(1)}
 }
