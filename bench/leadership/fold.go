@@ -71,6 +71,7 @@ type Fold struct {
 	terms      map[uint64]nodes.ID // who led first in each term
 	byTerm     bool                // terms are told apart
 	at         int64               // up to when time is counted
+	latest     int64               // event, of whatever kind
 	running    bool                // between Begun and End
 	campaigned bool                // somebody was told to
 	undecided  int                 // the first of Flaps of which it is not known who leads next
@@ -130,6 +131,7 @@ func New(c nodes.Config, promises *nodes.Leadership) *Fold {
 
 // Add implements history.Fold.
 func (f *Fold) Add(e history.Event) {
+	f.latest = e.At
 	switch e.Kind {
 	case history.Entered:
 		if last := len(f.Elections) - 1; last >= 0 && f.Elections[last].Served < 0 {
@@ -290,9 +292,9 @@ func (f *Fold) rise(id nodes.ID, at int64) {
 
 // Close implements history.Fold.
 func (f *Fold) Close([]*history.NodeLog) {
-	f.count(f.at)
-	if f.running {
-		f.stop(f.at)
+	if f.running { // it was not told to stop: whoever led did so as long as anything is known
+		f.count(f.latest)
+		f.stop(f.latest)
 	}
 	for id := range f.nodes {
 		f.endBelief(nodes.ID(id), f.at, true)

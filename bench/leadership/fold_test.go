@@ -16,7 +16,7 @@ func folded(t *testing.T, promises *nodes.Leadership, text string) *Fold {
 	f := New(nodes.Config{N: 3}, promises)
 	kinds := map[string]history.Kind{"elect": history.Elected, "crash": history.Crashed, "kill": history.Killed,
 		"restart": history.Restarted, "campaign": history.Campaigned, "pause": history.Paused,
-		"resume": history.Resumed}
+		"resume": history.Resumed, "suspect": history.Suspected}
 	marks := map[string]uint32{"begin": history.Began, "stop": history.Stopped}
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		var at int64
@@ -169,5 +169,18 @@ func TestTheOthersAgree(t *testing.T) {
 	}
 	if last := f.Elections[len(f.Elections)-1]; last.Agreed != 75e6 || !last.Again {
 		t.Errorf("%+v", last)
+	}
+}
+
+// Of a run that was not told to stop, who led goes on to do so until the last event, of whatever kind.
+func TestARunThatIsCutShort(t *testing.T) {
+	f := folded(t, &nodes.Leadership{}, `
+		0 - begin
+		5 0 elect 0
+		5 1 elect 0
+		5 2 elect 0
+		90 1 suspect`)
+	if f.End != 90e6 || f.Leaderless != 5e6 || len(f.Beliefs) != 3 || f.Stretches[0].To > f.End {
+		t.Errorf("%+v", f)
 	}
 }
