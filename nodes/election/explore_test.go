@@ -36,7 +36,7 @@ func TestExploredRowsAreSound(t *testing.T) {
 		}
 		t.Run(row.Name, func(t *testing.T) {
 			for i, o := range explorations(row) {
-				o.States = soak.Pick[uint64](5000, 5000, 1_000_000)
+				o.States = soak.Pick[uint64](2000, 2000, 1_000_000)
 				x, err := explore.Run(o)
 				switch {
 				case err != nil:

@@ -68,27 +68,31 @@ var convicted = map[string]string{
 	"hirschberg-sinclair: a lower probe is passed on":               "leaders, 3 steps",
 	"franklin: who gives up drops what it has kept":                 "agreement, 9 steps",
 	"franklin: rounds are not told apart":                           "agreement, 9 steps",
-	"dolev-klawe-rodeh: a candidate compares with the second alone": "leaders, 19 steps",
 	"itai-rodeh: the highest leads, whoever else has drawn it":      "leaders, 4 steps",
 	"itai-rodeh-async: equals pass unmarked":                        "leaders, 6 steps",
 	"raft-election: who has voted votes again":                      "terms, 6 steps",
 	"raft-election: half of the votes will do":                      "terms, 4 steps",
-	"raft-election: what was saved is not read":                     "terms, 10 steps",
 	"bully-four-phase: nobody acts on silence":                      "agreement, 7 steps",
-	"bully-four-phase: higher nodes are not asked":                  "leaders, 72 steps",
 	"invitation: a late invitation is accepted":                     "terms, 9 steps",
 	"invitation: the count is not saved":                            "terms, 5 steps",
 	"bully: announces itself without waiting":                       "leaders, 8 steps",
+	"bully-majority: counts no votes":                               "terms, 3 steps",
+	"bully-majority: half is a majority":                            "terms, 3 steps",
+	"bully-shared-disk: leads without the lock":                     "terms, 8 steps",
+	"bully-shared-disk: a disk that does not count terms":           "terms, 12 steps",
+}
+
+// convictedLater is the same, of those of which it takes more than 20,000 states in all.
+var convictedLater = map[string]string{
+	"dolev-klawe-rodeh: a candidate compares with the second alone": "leaders, 19 steps",
+	"raft-election: what was saved is not read":                     "terms, 10 steps",
+	"bully-four-phase: higher nodes are not asked":                  "leaders, 72 steps",
 	"bully: does not answer":                                        "leaders, 17 steps",
 	"bully: does not rejoin":                                        "agreement, 16 steps",
 	"bully: forgets to check on a leader that was suspected":        "agreement, 27 steps",
 	"fast-bully: nominates once":                                    "agreement, 17 steps",
-	"bully-majority: counts no votes":                               "terms, 3 steps",
-	"bully-majority: half is a majority":                            "terms, 3 steps",
 	"bully-majority: saves no epoch":                                "terms, 12 steps",
 	"bully-majority: votes twice in an epoch":                       "terms, 7 steps",
-	"bully-shared-disk: leads without the lock":                     "terms, 8 steps",
-	"bully-shared-disk: a disk that does not count terms":           "terms, 12 steps",
 }
 
 // explored goes through the calls that the page makes of the scheme of a mutant, until a promise is broken.
@@ -123,8 +127,9 @@ func TestMutantsAreExplored(t *testing.T) {
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "SCHEME\tWHAT IS CHANGED\tEXPLORED TO\tSTATES")
 	for _, m := range mutants() {
-		want := convicted[m.row.Name+": "+m.rule]
-		if want == "" && some {
+		name := m.row.Name + ": " + m.rule
+		want := cmp.Or(convicted[name], convictedLater[name])
+		if convicted[name] == "" && some {
 			continue
 		}
 		says, states := m.explored(t, all, 120_000)

@@ -131,7 +131,7 @@ func TestExplorationsOfElections(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(text), "\n")
-	most := soak.Pick[uint64](20_000, 120_000, 1<<40)
+	most := soak.Pick[uint64](10_000, 50_000, 1<<40)
 	for _, e := range calls(lines) {
 		t.Run(strings.Join(e.words, " "), func(t *testing.T) {
 			if e.states() > most {
