@@ -6,7 +6,7 @@ import (
 	"turnstile/nodes"
 )
 
-// scenarios are all plans of ours, in the order of the fault matrix.
+// scenarios are the plans of ours for algorithms of mutual exclusion, in the order of the fault matrix.
 var scenarios = []string{
 	"dead-idle", "dead-waiter", "dead-holder", "dead-coordinator", "each-in-turn",
 	"lost-token", "lost-request", "lost-reply", "lossy-links", "flaky-links",
@@ -16,30 +16,61 @@ var scenarios = []string{
 	"broker-restart", "split-brokers", "stalled-connection", "reset-connections", "skewed-clocks",
 }
 
-// elections are the plans of ours for runs about leaders, which the fault matrix does not have.
-var elections = []string{"leader-crashes"}
+// elections are those for electors, in the order of their fault matrix.
+var elections = []string{
+	"dead-leader", "dead-successor", "dead-winner", "dead-highest", "dead-coordinator", "leader-crashes",
+	"each-in-turn",
+	"parted", "parted-halves", "parted-bridge", "lowest-cut-off", "highest-cut-off", "leader-cut-off",
+	"split-election", "unheard-node", "flapping-links",
+	"stopped-leader", "stopped-node", "slow-node", "slow-links", "late-election", "overtaking-election",
+	"copied-election", "lossy-election",
+	"restarts", "amnesia", "empty-restarts", "restless-election", "forgetful-election",
+	"broker-restart", "skewed-clocks",
+}
 
-// Scenarios returns the plans that come with the program, in the order in which the fault matrix has every
-// algorithm run under them: whoever dies, what is lost, who is cut off, what is slow, who forgets, and what
-// carries the messages. They are for five clients and four seconds.
-func Scenarios() (all []*Plan) {
+// Scenarios returns the plans that come with the program under which the fault matrix runs algorithms of
+// mutual exclusion, in its order: whoever dies, what is lost, who is cut off, what is slow, who forgets, and
+// what carries the messages. They are for five clients and four seconds.
+func Scenarios() []*Plan { return plansNamed(scenarios) }
+
+// Elections returns those under which it runs electors: whoever dies, who is cut off, who stands still, what
+// is late or lost, who forgets. They are for five nodes, which all campaign when the run begins.
+func Elections() []*Plan { return plansNamed(elections) }
+
+// ScenariosOf returns those under which it runs an algorithm: of its kind, those that suit it.
+func ScenariosOf(spec *nodes.Spec) []*Plan {
+	all := Scenarios()
+	if spec.Leads != nil {
+		all = Elections()
+	}
+	return slices.DeleteFunc(all, func(p *Plan) bool { return !p.Suits(spec) })
+}
+
+// plansNamed returns plans that come with the program by their names.
+func plansNamed(names []string) (all []*Plan) {
 	plans := Plans()
-	for _, name := range scenarios {
+	for _, name := range names {
 		all = append(all, plans[slices.IndexFunc(plans, func(p *Plan) bool { return p.Name == name })])
 	}
 	return all
 }
 
 // Suits reports whether an algorithm has what the faults of the plan are for: a coordinator, messages of
-// those kinds, a token.
+// those kinds, a token, leaders, or a critical section.
 func (p *Plan) Suits(spec *nodes.Spec) bool {
 	return !slices.ContainsFunc(p.Faults, func(f Fault) bool {
-		t := f.target()
+		word := f.Cut.of.Word
+		if t := f.target(); t != nil {
+			word = t.Word
+		}
 		_, kindErr := kindsOf(f.Kind, spec.Codec())
 		_, whenErr := kindsOf(f.When.Kind, spec.Codec())
 		return kindErr != nil || whenErr != nil ||
-			t != nil && t.Word == "coordinator" && spec.Coordinator == nil ||
-			t != nil && t.Word == "leader" && spec.Leads == nil ||
-			t != nil && t.Word == "token" && !carriesToken(spec)
+			word == "coordinator" && spec.Coordinator == nil || word == "token" && !carriesToken(spec) ||
+			(word == "leader" || f.When.What == "leads") && spec.Leads == nil ||
+			(slices.Contains(critical, word) || slices.Contains(critical, f.When.What)) && spec.Leads != nil
 	})
 }
+
+// critical are the targets and the moments that only runs with a critical section have.
+var critical = []string{"holder", "waiter", "successor", "requests", "enters", "exits"}

@@ -6,32 +6,63 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
 )
 
 // A scenario suits an algorithm if its faults can be carried out in the runs that it is for, and otherwise
 // not, because there is no such node or message.
 func TestScenariosSuitAlgorithms(t *testing.T) {
-	all := Scenarios()
 	for _, p := range Plans() {
-		if slices.Contains(scenarios, p.Name) == slices.Contains(elections, p.Name) {
-			t.Errorf("%s is neither a scenario nor for elections, or both", p.Name)
+		if !slices.Contains(scenarios, p.Name) && !slices.Contains(elections, p.Name) {
+			t.Errorf("%s is in no fault matrix", p.Name)
 		}
 	}
-	for _, row := range mutex.Table {
-		suited := 0
+	for _, row := range slices.Concat(mutex.Table, election.Table) {
+		all := Scenarios()
+		if row.Leads != nil {
+			all = Elections()
+		}
+		var suited, listed []string
+		for _, p := range ScenariosOf(row) {
+			listed = append(listed, p.Name)
+		}
 		for _, p := range all {
-			s := &Scene{Spec: row, Config: nodes.Config{N: 5}, Measured: 4 * time.Second, Simulated: true,
+			s := &Scene{Spec: row, Config: nodes.Config{N: 5}, Measured: 20 * time.Second, Simulated: true,
 				Brokers: p.Brokers}
 			_, err := Resolve(p.Faults, s, 1)
 			if suits := p.Suits(row); suits != (err == nil) {
 				t.Errorf("%s suits %s: %v, and in a run: %v", p.Name, row.Name, suits, err)
 			} else if suits {
-				suited++
+				suited = append(suited, p.Name)
 			}
 		}
-		if suited < len(all)/2 {
-			t.Errorf("%s has %d scenarios of %d", row.Name, suited, len(all))
+		if len(suited) < len(all)/2 || !slices.Equal(suited, listed) {
+			t.Errorf("%s has %d scenarios of %d, and these are listed: %v", row.Name, len(suited), len(all),
+				listed)
+		}
+	}
+}
+
+// An elector has no critical section, and an algorithm of mutual exclusion no leader.
+func TestPlansOfTheOtherKindSuitNobody(t *testing.T) {
+	for text, suits := range map[string]struct{ elector, mutual bool }{
+		"kill: holder": {false, true}, "cut: waiter": {false, true}, "pause: successor": {false, true},
+		"kill: 0, when: any requests": {false, true}, "kill: 0, when: 1 enters": {false, true},
+		"kill: 0, when: any exits": {false, true},
+		"kill: leader":             {true, false}, "cut: leader": {true, false},
+		"kill: 0, when: any leads":    {true, false},
+		"kill: 0, when: any receives": {true, true}, "kill: random": {true, true},
+	} {
+		f, err := ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &Plan{Faults: []Fault{f}}
+		elector, _ := election.Find("bully")
+		mutual, _ := mutex.Find("lamport")
+		if p.Suits(elector) != suits.elector || p.Suits(mutual) != suits.mutual {
+			t.Errorf("%s suits an elector: %v, and the other kind: %v", text, p.Suits(elector), p.Suits(mutual))
 		}
 	}
 }

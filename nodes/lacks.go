@@ -15,7 +15,7 @@ func (s *Spec) Check() error {
 		{"Summary", s.Summary == ""},
 		{"Live", s.Live == 0 && !s.Detector && s.Leads == nil},
 		{"Cost", s.Cost == nil && !s.Detector && s.Leads == nil},
-		{"Faults", len(s.Faults) == 0 && !s.Detector && s.Leads == nil},
+		{"Faults", len(s.Faults) == 0 && !s.Detector},
 		{"BrokenAt", s.Broken != "" && s.BrokenAt.N == 0},
 	}...))
 }

@@ -1,19 +1,30 @@
 package nodes
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // An Outcome is what may become of a run under faults: one of the constants below, or several of them.
 type Outcome uint8
 
-// The outcomes. Of an algorithm that hands out fence numbers, exclusion is what the resource sees.
+// The outcomes. Of an algorithm that hands out fence numbers, exclusion is what the resource sees. Of an
+// elector, exclusion says that no two lead in one term or, without terms, for longer than its row says that a
+// take-over takes; and who enters is whoever takes the leader for the leader, itself included, if that is up.
 const (
 	// Recovers: exclusion holds, and once all is healed that is healed, every client that is up and waits
-	// enters.
+	// enters. Of an elector: all that are up agree at the end on one of them.
 	Recovers Outcome = 1 << iota
-	Starves          // exclusion holds; some clients that are up wait for ever, while others go on
-	Blocks           // exclusion holds; all clients that are up wait for ever
-	Breaks           // two are inside together
-	Unhit            // the fault hits nothing, since the algorithm has no such links
+	// Starves: exclusion holds; some clients that are up wait for ever, while others go on. Of an elector: one
+	// leads at the end, and some that are up know of none, or of another, and never will of that one.
+	Starves
+	// Blocks: exclusion holds; all clients that are up wait for ever. Of an elector: nobody that is up leads at
+	// the end, nor ever will.
+	Blocks
+	// Breaks: two are inside together. Of an elector: two lead where one may, or two still do at the end, and
+	// for ever.
+	Breaks
+	Unhit // the fault hits nothing, since the algorithm has no such links, or nobody ever leads whom it is for
 )
 
 // outcomeLetters are the letters of the outcomes.
@@ -23,7 +34,8 @@ const outcomeLetters = "LPBX-"
 func Outcomes() []Outcome { return []Outcome{Recovers, Starves, Blocks, Breaks, Unhit} }
 
 // String writes the outcomes by their letters, as in L|B: L recovers, P starves some, B blocks all, X breaks
-// exclusion; - says that the fault hits nothing. None of them is a question mark.
+// exclusion; - says that the fault hits nothing. None of them is a question mark: an inconclusive run shows
+// no outcome.
 func (o Outcome) String() string {
 	var letters []string
 	for i, letter := range outcomeLetters {
@@ -37,10 +49,10 @@ func (o Outcome) String() string {
 	return strings.Join(letters, "|")
 }
 
-// A FaultCell says what may become of an algorithm under a fault: of five nodes that think and request, in
-// the runs of the fault matrix.
+// A FaultCell says what may become of an algorithm under a fault: of five nodes that think and request, or
+// that all campaign when the run begins, in the runs of the fault matrix.
 type FaultCell struct {
-	Fault string  // the plan, one of those that chaos.Scenarios lists
+	Fault string  // the plan, one of those that chaos.ScenariosOf lists
 	May   Outcome // all that a run may show; X says that exclusion can break, and so comes with others
 	// Why is the reason: where it is published, and of those who starve or block, who they are.
 	Why string
@@ -54,4 +66,20 @@ func (s *Spec) FaultCell(fault string) (FaultCell, bool) {
 		}
 	}
 	return FaultCell{}, false
+}
+
+// Under returns the cells of several faults under which the same may become of an algorithm, for the same
+// reason.
+func Under(may Outcome, why string, faults ...string) (cells []FaultCell) {
+	for _, fault := range faults {
+		cells = append(cells, FaultCell{Fault: fault, May: may, Why: why})
+	}
+	return cells
+}
+
+// Completed returns the cells of an algorithm, and those of others whose faults these leave out.
+func Completed(own, others []FaultCell) []FaultCell {
+	return append(own, slices.DeleteFunc(slices.Clone(others), func(c FaultCell) bool {
+		return slices.ContainsFunc(own, func(one FaultCell) bool { return one.Fault == c.Fault })
+	})...)
 }

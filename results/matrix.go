@@ -34,9 +34,13 @@ type MatrixRow struct {
 	MessagesAfter  Figure `csv:"messages_per_entry_after"`
 	OverlapUS      Figure `csv:"overlap_us"` // the longest of all runs
 
+	AgreedS      Figure `csv:"agreed_s"`       // of electors: the median of the runs that recovered
+	LeaderlessUS Figure `csv:"leaderless_us"`  // the same
+	TwoLeadersUS Figure `csv:"two_leaders_us"` // the longest of all runs
+
 	Seed    uint64 `csv:"seed"`    // of the first run that differs or, if none does, of the first
 	Run     string `csv:"run"`     // its folder, if it was stored
-	Waiting string `csv:"waiting"` // at its end: clients, with spaces between
+	Waiting string `csv:"waiting"` // at its end: clients, or nodes without a leader, with spaces between
 	Reason  string `csv:"reason"`  // what its verdict says
 	Why     string `csv:"why"`     // the row says that it may
 }

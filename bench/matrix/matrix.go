@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"turnstile/bench"
 	"turnstile/bench/campaign"
 	"turnstile/bench/check"
+	"turnstile/bench/measure"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -19,12 +21,12 @@ import (
 
 // A Matrix says which runs are made.
 type Matrix struct {
-	Rows  []*nodes.Spec
-	Plans []*chaos.Plan
-	Real  bool        // by processes
-	Seed  uint64      // of the first run of each cell
-	Runs  int         // of each cell, each of the next seed
-	Setup bench.Setup // of the runs of processes
+	Rows   []*nodes.Spec
+	Faults []string    // only plans of these names; none: all of ours
+	Real   bool        // by processes
+	Seed   uint64      // of the first run of each cell
+	Runs   int         // of each cell, each of the next seed
+	Setup  bench.Setup // of the runs of processes
 	// Progress is called after each run, by several goroutines, one at a time; it may be nil.
 	Progress func(done, all int, r *Run)
 }
@@ -45,10 +47,12 @@ type Run struct {
 	Says    string        // why
 	Verdict check.Verdict
 	Faults  []results.FaultRow // what the faults did
+	Leaders *measure.Leaders   // of a run about leaders
 	Folder  string             // of a run of processes
 }
 
 // The runs of the matrix: five clients that think and request, so many that the resource is hardly ever free.
+// Those about leaders have five nodes that all campaign when the run begins.
 const (
 	clients  = 5
 	measured = 4 * time.Second
@@ -56,6 +60,8 @@ const (
 	hold     = 5 * time.Millisecond
 	think    = "uniform:10ms,30ms"
 	patience = 500 * time.Millisecond
+	// What electors have beside their own times: failure detectors take some of it, and processes wait.
+	spare = 3 * time.Second
 )
 
 // again is how often a run of processes is made that turns out inconclusive, since they share a machine with
@@ -69,8 +75,8 @@ const realAtOnce = 4
 // make none.
 func (m *Matrix) Cells() (all []*Cell) {
 	for _, row := range m.Rows {
-		for _, plan := range m.Plans {
-			if plan.Suits(row) {
+		for _, plan := range chaos.ScenariosOf(row) {
+			if len(m.Faults) == 0 || slices.Contains(m.Faults, plan.Name) {
 				may, _ := row.FaultCell(plan.Name)
 				all = append(all, &Cell{Spec: row, Plan: plan, May: may})
 			}
@@ -92,7 +98,22 @@ func (c *Cell) Options(seed uint64) bench.Options {
 	o.Duration, o.Warmup = measured, measured/10
 	o.Plan, o.Faults, o.Brokers = c.Plan.Name, c.Plan.Faults, c.Plan.Brokers
 	o.Config.Fenced = c.Spec.Fenced
+	if c.Spec.Leads != nil {
+		o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
+		o.Warmup, o.WarmupLimit = 0, 0
+		o.Duration = c.lasts() + c.Spec.GraceOf(c.Spec.Explicit(o.Config)) + spare
+	}
 	return o
+}
+
+// lasts returns when the last fault of the plan is over, with all that it leaves behind.
+func (c *Cell) lasts() (end time.Duration) {
+	for i := range c.Plan.Faults {
+		f := &c.Plan.Faults[i]
+		last := f.At + f.Every*time.Duration(max(0, f.Repeat-1)) + f.Jitter
+		end = max(end, last+f.After+f.For+f.Leaves())
+	}
+	return end
 }
 
 // Make makes the runs. If ctx is done, it returns the cells with the runs that there are, with the error of
@@ -139,7 +160,7 @@ func (c *Cell) simulate(ctx context.Context, seed uint64) *Run {
 	if err != nil {
 		return r.failed(err)
 	}
-	r.Faults = t.Rows
+	r.Faults, r.Leaders = t.Rows, t.Measures.Leaders
 	return r.judged(t.Verdict)
 }
 
@@ -150,7 +171,7 @@ func (c *Cell) process(ctx context.Context, seed uint64, s bench.Setup) *Run {
 	if r.Folder = folder; err != nil {
 		return r.failed(err)
 	}
-	r.Faults = t.Faults
+	r.Faults, r.Leaders = t.Faults, t.Measures.Leaders
 	return r.judged(t.Verdict)
 }
 
@@ -170,9 +191,9 @@ func (r *Run) judged(v check.Verdict) *Run {
 // that an algorithm that is not known to be broken fails inside its model.
 func (r *Run) Wrong() string {
 	c := r.Cell
-	switch v := &r.Verdict; {
-	case r.violatedInside():
-		return "violated inside its model: " + v.Reason
+	switch inside := r.violatedInside(); {
+	case inside != nil:
+		return "violated inside its model: " + inside.Says
 	case r.Shown == 0:
 		return "inconclusive: " + r.Says
 	case c.May.May == 0:
@@ -183,10 +204,15 @@ func (r *Run) Wrong() string {
 	return ""
 }
 
-// violatedInside reports whether an algorithm that is not known to be broken fails inside its model.
-func (r *Run) violatedInside() bool {
-	v := &r.Verdict
-	return r.Cell.Spec.Broken == "" && v.Outcome == check.Violated && !v.OutsideModel
+// violatedInside returns what an algorithm that is not known to be broken fails in inside its model; nil:
+// nothing.
+func (r *Run) violatedInside() *check.Finding {
+	for i := range r.Verdict.Findings {
+		if f := &r.Verdict.Findings[i]; r.Cell.Spec.Broken == "" && f.Outcome == check.Violated && !f.OutsideModel {
+			return f
+		}
+	}
+	return nil
 }
 
 // Wrong returns the first run of a cell that is wrong, or nil.
@@ -202,7 +228,7 @@ func (c *Cell) Wrong() *Run {
 // Differs reports whether some run shows what the row does not say, rather than nothing.
 func (c *Cell) Differs() bool {
 	for _, r := range c.Runs {
-		if r.Wrong() != "" && (r.Shown != 0 || r.violatedInside()) {
+		if r.Wrong() != "" && (r.Shown != 0 || r.violatedInside() != nil) {
 			return true
 		}
 	}
@@ -221,11 +247,14 @@ func (c *Cell) Shown() (all nodes.Outcome) {
 func Check(row *nodes.Spec) error {
 	var lacks []string
 	names := map[string]bool{}
-	for _, p := range chaos.Scenarios() {
-		if _, known := row.FaultCell(p.Name); !known && p.Suits(row) {
+	for _, p := range chaos.Plans() {
+		names[p.Name] = false
+	}
+	for _, p := range chaos.ScenariosOf(row) {
+		if _, known := row.FaultCell(p.Name); !known {
 			lacks = append(lacks, p.Name)
 		}
-		names[p.Name] = p.Suits(row)
+		names[p.Name] = true
 	}
 	if len(lacks) > 0 {
 		return fmt.Errorf("the row %q lacks in Faults: %s: docs/adding-an-algorithm.md says what belongs there",
@@ -238,7 +267,7 @@ func Check(row *nodes.Spec) error {
 		case !is:
 			wrong = "is no plan of ours: orchestrator plans lists them"
 		case !suits:
-			wrong = "does not suit it: it has no such node or message"
+			wrong = "is not run with it: it has no such node or message, or is of the other kind"
 		case said[c.Fault]:
 			wrong = "is there twice"
 		case c.May == 0:

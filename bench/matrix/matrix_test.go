@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"turnstile/bench/check"
-	"turnstile/chaos"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
 )
 
@@ -21,12 +22,12 @@ var named = regexp.MustCompile(`\(outside its model: it needs (an? [a-z]+ detect
 
 // Whatever goes wrong, what becomes of each algorithm is what its row says.
 func TestRowsUnderAllPlans(t *testing.T) {
-	for _, row := range mutex.Table {
+	for _, row := range catalog.All() {
 		t.Run(row.Name, func(t *testing.T) {
 			if err := Check(row); err != nil {
 				t.Fatal(err)
 			}
-			m := Matrix{Rows: []*nodes.Spec{row}, Plans: chaos.Scenarios(), Seed: 1, Runs: soak.Pick(1, 1, 100)}
+			m := Matrix{Rows: []*nodes.Spec{row}, Seed: 1, Runs: soak.Pick(1, 1, 100)}
 			cells, err := m.Make(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -50,17 +51,8 @@ func TestRowsUnderAllPlans(t *testing.T) {
 }
 
 // some returns a small matrix of one row.
-func some(t *testing.T, row *nodes.Spec, plans ...string) *Matrix {
-	t.Helper()
-	m := &Matrix{Rows: []*nodes.Spec{row}, Seed: 1, Runs: 2}
-	for _, p := range chaos.Scenarios() {
-		for _, name := range plans {
-			if p.Name == name {
-				m.Plans = append(m.Plans, p)
-			}
-		}
-	}
-	return m
+func some(row *nodes.Spec, plans ...string) *Matrix {
+	return &Matrix{Rows: []*nodes.Spec{row}, Faults: plans, Seed: 1, Runs: 2}
 }
 
 // A row that says something else than what its runs show is found out, and so is one that says nothing.
@@ -71,7 +63,7 @@ func TestDifferencesAreSeen(t *testing.T) {
 	}
 	liar := *row
 	liar.Faults = []nodes.FaultCell{{Fault: "dead-holder", May: nodes.Recovers, Why: "it is said so"}}
-	cells, err := some(t, &liar, "dead-holder", "dead-idle").Make(t.Context())
+	cells, err := some(&liar, "dead-holder", "dead-idle").Make(t.Context())
 	if err != nil || len(cells) != 2 {
 		t.Fatalf("%d cells, %v", len(cells), err)
 	}
@@ -92,16 +84,23 @@ func TestDifferencesAreSeen(t *testing.T) {
 func TestWrongRuns(t *testing.T) {
 	sound := &nodes.Spec{}
 	c := &Cell{Spec: sound, May: nodes.FaultCell{May: nodes.Breaks | nodes.Recovers}}
-	outside := check.Verdict{Outcome: check.Violated, OutsideModel: true}
-	inside := check.Verdict{Outcome: check.Violated, Reason: "two inside"}
+	failed := func(says string, outside bool) check.Verdict {
+		return check.Verdict{Outcome: check.Violated, Reason: says, OutsideModel: outside,
+			Findings: []check.Finding{{Outcome: check.Violated, Says: says, OutsideModel: outside}}}
+	}
+	inside, outside := failed("two inside", false), failed("two inside", true)
+	masked := check.Verdict{Outcome: check.Violated, Reason: "two inside", OutsideModel: true,
+		Findings: append(outside.Findings, failed("9 messages", false).Findings...)}
 	for name, x := range map[string]struct {
 		r    Run
 		want string
 	}{
 		"it shows nothing":            {Run{Says: "cut short"}, "inconclusive: cut short"},
 		"it is violated in its model": {Run{Shown: nodes.Breaks, Verdict: inside}, "its model: two inside"},
-		"it costs too much": {Run{Says: "9 messages", Verdict: check.Verdict{Outcome: check.Violated,
-			Reason: "9 messages"}}, "its model: 9 messages"},
+		"it costs too much": {Run{Says: "9 messages", Verdict: failed("9 messages", false)},
+			"its model: 9 messages"},
+		"it does outside of it, and costs too much": {Run{Shown: nodes.Breaks, Verdict: masked},
+			"its model: 9 messages"},
 		"it is violated outside of it": {Run{Shown: nodes.Breaks, Verdict: outside}, ""},
 		"it recovers":                  {Run{Shown: nodes.Recovers}, ""},
 		"it blocks, and is not to":     {Run{Shown: nodes.Blocks, Says: "all wait"}, "B, and not L|X: all wait"},
@@ -138,7 +137,8 @@ func TestCheck(t *testing.T) {
 		`the row "central" lacks in Faults: dead-idle:`: change(
 			func(cells []nodes.FaultCell) []nodes.FaultCell { return cells[1:] }),
 		"dead-cat is no plan of ours":        with(nodes.FaultCell{Fault: "dead-cat", May: 1, Why: "x"}),
-		"lost-token does not suit it":        with(nodes.FaultCell{Fault: "lost-token", May: 1, Why: "x"}),
+		"lost-token is not run with it":      with(nodes.FaultCell{Fault: "lost-token", May: 1, Why: "x"}),
+		"dead-leader is not run with it":     with(nodes.FaultCell{Fault: "dead-leader", May: 1, Why: "x"}),
 		"Faults, dead-holder is there twice": with(nodes.FaultCell{Fault: "dead-holder", May: 1, Why: "x"}),
 		"dead-idle has no reason": change(func(cells []nodes.FaultCell) []nodes.FaultCell {
 			cells[0].Why = ""
@@ -162,7 +162,7 @@ func TestFiguresOfCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := some(t, row, "stopped-holder").Make(t.Context())
+	cells, err := some(row, "stopped-holder").Make(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,5 +174,45 @@ func TestFiguresOfCells(t *testing.T) {
 	if wait < 1 || wait > 1.1 || next > 0.1 || before < 7 || before > 9 || after < 7 || after > 9 ||
 		r.Recovered != 2 {
 		t.Errorf("the holder stood still for a second: %+v", r)
+	}
+}
+
+// The figures of a cell about leaders: a bully is replaced after a silence of 250 ms to 300 ms, and two lead
+// while a cut lasts for three seconds, but for as long as it takes to find that out.
+func TestFiguresOfCellsAboutLeaders(t *testing.T) {
+	row, err := election.Find("bully")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := some(row, "dead-leader", "lowest-cut-off").Make(t.Context())
+	if err != nil || len(cells) != 2 {
+		t.Fatalf("%d cells, %v", len(cells), err)
+	}
+	dead, cut := cells[0].Row(false), cells[1].Row(false)
+	agreed, _ := dead.AgreedS.Value()
+	without, _ := dead.LeaderlessUS.Value()
+	two, known := dead.TwoLeadersUS.Value()
+	if dead.Recovered != 2 || agreed < 0.25 || agreed > 0.5 || without < 250e3 || without > 500e3 || !known ||
+		two > 0 || dead.OverlapUS.Known() || dead.NextEntryS.Known() || dead.MessagesBefore.Known() {
+		t.Errorf("%+v", dead)
+	}
+	if two, _ := cut.TwoLeadersUS.Value(); cut.Broke != 2 || two < 2.5e6 || two > 3e6 || cut.Waiting != "" {
+		t.Errorf("%+v", cut)
+	}
+}
+
+// A cell about leaders names those who have none.
+func TestNodesWithoutALeaderAreNamed(t *testing.T) {
+	row, err := election.Find("chang-roberts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := some(row, "amnesia", "dead-leader").Make(t.Context())
+	if err != nil || len(cells) != 2 {
+		t.Fatalf("%d cells, %v", len(cells), err)
+	}
+	if all, one := cells[0].Row(false), cells[1].Row(false); all.Waiting != "0 1 2 3" || all.Shown != "B" ||
+		one.Waiting != "0" || one.Shown != "P" {
+		t.Errorf("%+v %+v", all, one)
 	}
 }

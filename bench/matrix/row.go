@@ -30,8 +30,13 @@ func (c *Cell) Row(real bool) results.MatrixRow {
 	row.Seed, row.Run, row.Reason = tells.Seed, tells.Folder, tells.Says
 	row.Waiting = strings.Trim(fmt.Sprint(tells.Verdict.Starved), "[]")
 	for _, r := range c.Runs {
-		row.OverlapUS = greater(row.OverlapUS, results.Number(float64(r.Verdict.Overlap.Nanoseconds())/1e3))
+		if r.Leaders == nil {
+			row.OverlapUS = greater(row.OverlapUS, results.Number(float64(r.Verdict.Overlap.Nanoseconds())/1e3))
+		} else {
+			row.TwoLeadersUS = greater(row.TwoLeadersUS, results.Number(float64(r.Leaders.TwoLeaders)/1e3))
+		}
 	}
+	row.AgreedS, row.LeaderlessUS = c.median((*Run).agreed), c.median((*Run).leaderless)
 	for _, f := range c.known((*Run).waitMax) {
 		row.WaitMaxS = greater(row.WaitMaxS, scaled(f, 1e-6))
 	}
@@ -90,6 +95,34 @@ func (r *Run) nextEntry() (longest results.Figure) {
 		longest = greater(longest, took)
 	}
 	return longest
+}
+
+// agreed returns how many seconds after the last fault was healed, or began if it was not, all agreed on the
+// leader that they have at the end.
+func (r *Run) agreed() results.Figure {
+	if r.Leaders == nil || len(r.Leaders.Elections) == 0 {
+		return results.Figure{}
+	}
+	var over float64
+	for i := range r.Faults {
+		at := r.Faults[i].FromS
+		if r.Faults[i].Healed {
+			at = r.Faults[i].ToS
+		}
+		if s, known := at.Value(); known {
+			over = max(over, s)
+		}
+	}
+	last := &r.Leaders.Elections[len(r.Leaders.Elections)-1]
+	return results.Number(max(0, float64(last.Agreed-r.Leaders.Begun)/1e9-over))
+}
+
+// leaderless returns for how many microseconds nobody led.
+func (r *Run) leaderless() results.Figure {
+	if r.Leaders == nil {
+		return results.Figure{}
+	}
+	return results.Number(float64(r.Leaders.Leaderless) / 1e3)
 }
 
 // oldRate returns when, after the last fault, the entries per second were those of before.

@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -18,20 +15,22 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/english"
 	"turnstile/internal/suggest"
-	"turnstile/nodes"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
 const matrixHelp = `Run every algorithm under every plan of ours, and compare what becomes of it with what its
-row says: of five clients that think and request, on real processes or, with
---simulated, on virtual time.
+row says: of five clients that think and request, or of five nodes that elect a leader,
+on real processes or, with --simulated, on virtual time.
 
-What becomes of it is a letter: L it recovers, so that every client that is up and
-waits enters once all is healed; P some clients wait for ever while others go on; B
-all wait for ever; X two are inside together (where fence numbers are demanded: the
-resource accepts what it should refuse); - the fault hits nothing. The row of an
-algorithm has for each plan those that may be, and why. The table is matrix.csv in the
+What becomes of it is a letter. Of mutual exclusion: L it recovers, so that every client
+that is up and waits enters once all is healed; P some clients wait for ever while others
+go on; B all wait for ever; X two are inside together (where fence numbers are demanded:
+the resource accepts what it should refuse). Of an election: L all that are up agree on
+one of them at the end; P one leads, and some that are up never know of it; B nobody that
+is up leads at the end, nor ever will; X two lead in one term or, without terms, for
+longer than a take-over takes, or for ever. Of both: - the fault hits nothing. The row of
+an algorithm has for each plan those that may be, and why. The table is matrix.csv in the
 folder of the set.
 
 Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, or
@@ -39,7 +38,8 @@ interrupted, 64 bad usage.`
 
 const matrixExample = `  orchestrator matrix
   orchestrator matrix --simulated --runs 20
-  orchestrator matrix --algo central,raymond --faults dead-holder,lost-token`
+  orchestrator matrix --algo central,raymond --faults dead-holder,lost-token
+  orchestrator matrix --algo bully,raft-election --faults split-brain,stopped-leader`
 
 // A matrixCall is one call of matrix.
 type matrixCall struct {
@@ -49,7 +49,7 @@ type matrixCall struct {
 
 func (a *app) matrixCommand() *cobra.Command {
 	c := matrixCall{Matrix: matrix.Matrix{Seed: 1}}
-	var algorithms, faults []string
+	var algorithms []string
 	cmd := &cobra.Command{
 		Use:     "matrix",
 		Short:   "Run every algorithm under every plan, and compare what becomes of it with what its row says",
@@ -63,7 +63,7 @@ func (a *app) matrixCommand() *cobra.Command {
 			}
 			c.Rows, err = rowsNamed(algorithms)
 			if err == nil {
-				c.Plans, err = plansNamed(faults)
+				err = checkPlans(c.Faults)
 			}
 			if err == nil {
 				err = results.CheckNames(c.Setup.Results, c.Setup.Set)
@@ -82,7 +82,7 @@ func (a *app) matrixCommand() *cobra.Command {
 			}
 			if len(c.Cells()) == 0 {
 				return errors.New("no plan of these is for one of these algorithms, which have no such node or " +
-					"message: see orchestrator plans NAME, and list NAME")
+					"message, or are of the other kind: docs/plans.md has the plans of each, and see list NAME")
 			}
 			a.note(s)
 			return a.matrix(cmd.Context(), &c)
@@ -92,7 +92,7 @@ func (a *app) matrixCommand() *cobra.Command {
 	f.SortFlags = false
 	f.StringSliceVar(&algorithms, "algo", nil,
 		"only these algorithms, by `names` or aliases, with commas between")
-	f.StringSliceVar(&faults, "faults", nil, "only these plans of ours, by `names`, with commas between")
+	f.StringSliceVar(&c.Faults, "faults", nil, "only these plans of ours, by `names`, with commas between")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
 	f.IntVar(&c.Runs, "runs", 0, fmt.Sprintf("how many runs each cell has, each of the next seed (default 1, "+
 		"simulated %d)", runsSimulated))
@@ -104,11 +104,7 @@ func (a *app) matrixCommand() *cobra.Command {
 		"`path` of the program of a node (default node, beside this program)")
 	addNoProgress(cmd, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
-	var names []string
-	for _, p := range chaos.Scenarios() {
-		names = append(names, p.Name)
-	}
-	completeWith(cmd, "faults", names)
+	completeWith(cmd, "faults", planNames())
 	return cmd
 }
 
@@ -118,7 +114,7 @@ const runsSimulated = 10
 // rowsNamed returns the algorithms that go by names; all without any.
 func rowsNamed(names []string) (rows []*spec, err error) {
 	for _, name := range names {
-		row, err := mutex.Find(name)
+		row, err := catalog.Find(name)
 		if err != nil {
 			return nil, err
 		}
@@ -127,35 +123,33 @@ func rowsNamed(names []string) (rows []*spec, err error) {
 		}
 	}
 	if rows == nil {
-		return mutex.Table, nil
+		return catalog.All(), nil
 	}
 	return rows, nil
 }
 
-// plansNamed returns those of our plans that go by names; all without any.
-func plansNamed(names []string) (plans []*chaos.Plan, err error) {
-	all := chaos.Scenarios()
-	if len(names) == 0 {
-		return all, nil
+// planNames returns the names of the plans of ours.
+func planNames() (names []string) {
+	for _, p := range chaos.Plans() {
+		names = append(names, p.Name)
 	}
-	var known []string
-	for _, p := range all {
-		known = append(known, p.Name)
-		if slices.Contains(names, p.Name) {
-			plans = append(plans, p)
-		}
-	}
+	return names
+}
+
+// checkPlans says which of some names are none of plans of ours.
+func checkPlans(names []string) error {
+	known := planNames()
 	for _, name := range names {
 		switch near := suggest.Nearest(name, known); {
 		case slices.Contains(known, name):
 		case near != "":
-			return nil, fmt.Errorf("--faults: there is no plan %s: did you mean %s?", name, near)
+			return fmt.Errorf("--faults: there is no plan %s: did you mean %s?", name, near)
 		default:
-			return nil, fmt.Errorf("--faults: there is no plan %q: write names of ours, as in %s; orchestrator "+
-				"plans lists them", name, strings.Join(known[:2], ","))
+			return fmt.Errorf("--faults: there is no plan %q: write names of ours, as in dead-holder,lost-token; "+
+				"orchestrator plans lists them", name)
 		}
 	}
-	return plans, nil
+	return nil
 }
 
 // equip completes the setup of many runs by the programs that serve them. Real ones need the program of a
@@ -194,8 +188,7 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 	if err != nil {
 		return err
 	}
-	printCells(a.stdout, rows)
-	printMatrix(a.stdout, c.Rows, c.Plans, cells)
+	printMatrix(a.stdout, cells, rows)
 	a.printWrong(c, cells)
 	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
 	if interrupted != nil {
@@ -203,68 +196,6 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
 	return nil
-}
-
-// printCells prints a line for each cell.
-func printCells(out io.Writer, rows []results.MatrixRow) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	algorithm := ""
-	for i := range rows {
-		r, differs := &rows[i], ""
-		if r.Differs {
-			differs = "DIFFERS"
-		}
-		if r.Algorithm != algorithm {
-			algorithm = r.Algorithm
-			fmt.Fprintf(w, "%s\tmay\tshown\tsafe\trecovered\tnext entry\tlongest wait\t", algorithm)
-			fmt.Fprintf(w, "messages per entry\t\n")
-			fmt.Fprintf(w, "\t\t\t\t\t\t\tbefore\tduring\tafter\t\n")
-		}
-		yes := func(count int) string {
-			switch count {
-			case r.Runs:
-				return "yes"
-			case 0:
-				return "no"
-			}
-			return fmt.Sprintf("%d of %d", count, r.Runs)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Fault, r.May, r.Shown,
-			yes(r.Runs-r.Broke-r.Inconclusive), yes(r.Recovered), seconds(r.NextEntryS), seconds(r.WaitMaxS),
-			plain(r.MessagesBefore, 1), plain(r.MessagesDuring, 1), plain(r.MessagesAfter, 1), differs)
-	}
-	w.Flush()
-	fmt.Fprintln(out)
-}
-
-// printMatrix prints what the cells show, a line for each plan and a column for each algorithm.
-func printMatrix(out io.Writer, rows []*nodes.Spec, plans []*chaos.Plan, cells []*matrix.Cell) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for i, row := range rows {
-		fmt.Fprintf(out, "%d %s\n", i+1, row.Name)
-		fmt.Fprintf(w, "\t%d", i+1)
-	}
-	fmt.Fprintln(w)
-	for _, plan := range plans {
-		fmt.Fprint(w, plan.Name)
-		for _, row := range rows {
-			says := ""
-			for _, c := range cells {
-				if c.Spec == row && c.Plan == plan && len(c.Runs) > 0 {
-					says = c.Shown().String()
-					if c.Wrong() != nil {
-						says += "!"
-					}
-				}
-			}
-			fmt.Fprintf(w, "\t%s", says)
-		}
-		fmt.Fprintln(w)
-	}
-	w.Flush()
-	fmt.Fprintln(out, "L recovers, P starves some, B blocks all, X breaks exclusion, - is not hit, "+
-		"? shows nothing, ! is wrong")
-	fmt.Fprintln(out)
 }
 
 // printWrong prints which cells are wrong, and how to repeat a run of each.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"turnstile/chaos"
+	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
 )
 
@@ -23,19 +24,25 @@ func TestReadme(t *testing.T) {
 	wantTable(t, "../../README.md", "algorithms", table.String())
 }
 
-// TestFaultTable wants the table of the page on plans to say what the rows say.
+// TestFaultTable wants the tables of the page on plans to say what the rows say.
 func TestFaultTable(t *testing.T) {
+	wantTable(t, plansPage, "faults", faultTable(mutex.Table, chaos.Scenarios()))
+	wantTable(t, plansPage, "faults of elections", faultTable(election.Table, chaos.Elections()))
+}
+
+// faultTable returns the table of what rows say of plans.
+func faultTable(rows []*spec, plans []*chaos.Plan) string {
 	var table, line strings.Builder
 	fmt.Fprint(&table, "| plan |")
 	fmt.Fprint(&line, "|---|")
-	for _, row := range mutex.Table {
+	for _, row := range rows {
 		fmt.Fprintf(&table, " `%s` |", row.Name)
 		fmt.Fprint(&line, "---|")
 	}
 	fmt.Fprintf(&table, "\n%s\n", &line)
-	for _, plan := range chaos.Scenarios() {
+	for _, plan := range plans {
 		fmt.Fprintf(&table, "| `%s` |", plan.Name)
-		for _, row := range mutex.Table {
+		for _, row := range rows {
 			says := ""
 			if plan.Suits(row) {
 				cell, _ := row.FaultCell(plan.Name)
@@ -45,7 +52,7 @@ func TestFaultTable(t *testing.T) {
 		}
 		fmt.Fprintln(&table)
 	}
-	wantTable(t, plansPage, "faults", table.String())
+	return table.String()
 }
 
 // wantTable wants the table of a name on a page to be like that, and makes it so if that is asked for.

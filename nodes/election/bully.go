@@ -36,6 +36,10 @@ var bullyRow = nodes.Spec{
 	},
 	// A wait for answers, one for the announcement that does not come, and the same once more.
 	Grace: func(c nodes.Config) time.Duration { return 8 * c.Duration(answerOption) },
+	Faults: splitting("two leaders (CE-14): each side takes the other for dead",
+		under(recovers|starves|breaks, "of loss the dossier says nothing: whoever waits in vain asks again "+
+			"(L); but nobody is sure that COORDINATOR came, so two may lead (X), or one know of none (P)",
+			"lossy-election")),
 }
 
 // bullyClaim is how many messages an election takes after the highest has died, those to it included.

@@ -26,7 +26,8 @@ var bullyFourPhaseRow = nodes.Spec{
 	Circulates: true, // the coordinator polls
 	Published:  fourPhaseClaims,
 	// The highest notices, and elects twice if others elected meanwhile.
-	Grace: func(c nodes.Config) time.Duration { return 2*fourPatience(c) + 8*fourPhaseTime(c) },
+	Grace:  func(c nodes.Config) time.Duration { return 2*fourPatience(c) + 8*fourPhaseTime(c) },
+	Faults: fourPhaseFaults,
 }
 
 var phasesOption = nodes.Option{Name: "phases", Default: "sequential",

@@ -22,3 +22,14 @@ func fourPhaseClaim(says, initiators string, campaigns func(nodes.Config) []node
 		Election: &nodes.Trial{Initiators: initiators, Campaigns: campaigns,
 			Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}}
 }
+
+// fourPhaseFaults say what becomes of bully-four-phase under faults.
+var fourPhaseFaults = splitting("two groups by design, until the coordinator's poll finds the other; "+
+	"X, as groups have no numbers",
+	under(recovers|breaks|unhit, dossier+"partition: two groups by design (X), unless the coordinator "+
+		"is the bridge and finds all as they were (L), or nothing is sent across (-)", "parted-bridge"),
+	under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node"),
+	under(recovers|breaks, "cuts of 300 ms are over before the coordinator is missed (L); but if it is "+
+		"asked for in one, and does not answer, another leads beside it for a moment (X)",
+		"flapping-links"),
+	under(recovers, "the broker is back before the coordinator is missed", "broker-restart"))

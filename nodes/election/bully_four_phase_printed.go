@@ -1,6 +1,10 @@
 package election
 
-import "turnstile/nodes"
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
 
 var bullyFourPhasePrintedRow = nodes.Spec{
 	Info: nodes.Info{
@@ -22,6 +26,14 @@ var bullyFourPhasePrintedRow = nodes.Spec{
 	Grace:      bullyFourPhaseRow.Grace,
 	Broken:     "progress",
 	BrokenAt:   nodes.Config{N: 3},
+	Faults: beside(slices.Concat(
+		under(unhit, "known to be broken: nobody ever leads whom the fault is for", "dead-leader",
+			"dead-successor", "dead-winner", "leader-crashes", "leader-cut-off", "stopped-leader"),
+		under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node"),
+		under(blocks|unhit, "known to be broken: no election ends; nothing may be sent across (-)",
+			"parted-bridge")),
+		under(blocks, "known to be broken: NEW_STATE is not answered, so no election ends",
+			slices.Concat(deaths, cuts, comebacks, others)...)),
 }
 
 // mendedOption says what of the printed algorithm is mended. As printed, an elector goes back to phase 1

@@ -29,6 +29,9 @@ var bullyMajorityRow = nodes.Spec{
 			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"}}},
 	// Two elections, of which the first may have failed since an epoch was taken.
 	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lapseOption) },
+	Faults: single("a leader needs a majority, and steps down when fewer answer its heartbeats",
+		under(recovers|breaks, dossier+"amnesic restart, as of raft: X if enough forget for whom they voted in "+
+			"an epoch, and vote in it again", "empty-restarts", "forgetful-election")),
 }
 
 // bullyMajority is the bully algorithm for networks that are partitioned and nodes that stand still.

@@ -29,4 +29,8 @@ var bullyNoTimeoutRow = nodes.Spec{
 	Broken:   "progress",
 	BrokenAt: nodes.Config{N: 3},
 	BrokenBy: nodes.NoCrash, BrokenTimes: 2,
+	Faults: beside(
+		under(blocks, "known to be broken: who has an OK waits for COORDINATOR for ever, and who was to "+
+			"send it is dead", "dead-successor"),
+		bullyRow.Faults),
 }

@@ -35,6 +35,10 @@ var bullySecondNetworkRow = nodes.Spec{
 			{Does: nodes.TwoLead, Why: "nothing tells a partition of both networks from deaths"}}},
 	// Those of bully, each with two waits for answers over the second network; or those of bully-majority.
 	Grace: func(c nodes.Config) time.Duration { return 20*c.Duration(answerOption) + c.Duration(lapseOption) },
+	Faults: beside(
+		under(recovers, "the broker of the second network is up, and over it nobody seems dead",
+			"broker-restart"),
+		bullyRow.Faults),
 }
 
 // majorityOption says whether a leader needs a majority beside what it needs otherwise.

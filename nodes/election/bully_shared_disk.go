@@ -35,6 +35,9 @@ var bullySharedDiskRow = nodes.Spec{
 		{Does: nodes.OneLeads, Why: "the leader's heartbeats reach the disk, and the lock is its"},
 		{Cuts: nodes.ServersToo, Does: nodes.Blocked, Why: "without the disk nobody leads"}}},
 	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lockOption) },
+	Faults: single("the lock on the disk decides; no cut between nodes touches it, and who does not reach "+
+		"it leads no more",
+		under(blocks, "without the disk nobody leads", "dead-coordinator")),
 }
 
 // lockOption is how long the lock lasts.

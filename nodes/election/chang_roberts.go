@@ -21,6 +21,7 @@ var changRobertsRow = nodes.Spec{
 	Published: changRobertsClaims,
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
+	Faults:    silent(),
 }
 
 // changRobertsClaims are those of the paper and of its textbooks; the announcement takes N more.

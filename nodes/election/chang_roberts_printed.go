@@ -20,6 +20,14 @@ var changRobertsPrintedRow = nodes.Spec{
 	Leads:    &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing},
 	Broken:   "agreement: nobody but the leader learns who leads, and no second election takes place",
 	BrokenAt: nodes.Config{N: 2},
+	Faults: silent(
+		under(starves, "known to be broken: nobody but the leader learns who leads", "stopped-leader",
+			"stopped-node", "slow-node", "skewed-clocks", "late-election", "overtaking-election",
+			"copied-election"),
+		under(starves|unhit, "known to be broken: the same, and nothing is sent that could be lost",
+			"broker-restart"),
+		under(starves|blocks|unhit, "known to be broken: the same, or the leader's identity is lost (B)",
+			"lossy-election")),
 }
 
 var printedAnnounceOption = nodes.Option{Name: "announce", Values: []string{"none", "circulate"},

@@ -19,6 +19,11 @@ var dolevKlaweRodehRow = nodes.Spec{
 	Live:      nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia,
 	Published: dolevKlaweRodehClaims,
 	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
+	Faults: silent(
+		under(recovers|blocks, dossier+"reorder: it needs FIFO links; values that overtake others are "+
+			"taken for those of another round, and the election does not end", "overtaking-election"),
+		under(recovers|breaks, dossier+"duplicate: round tags needed, which tell copies in time; X if one "+
+			"comes to a node that has given up meanwhile and passes it on", "copied-election")),
 }
 
 // dolevKlaweRodeh is the basic form of Peterson's algorithm, which is that of Dolev, Klawe and Rodeh, with an

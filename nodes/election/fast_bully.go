@@ -15,7 +15,7 @@ var fastBullyRow = nodes.Spec{
 			"nobody else holds an election.",
 	},
 	New: func(c nodes.Config) nodes.Machine {
-		return &fastBully{wait: c.Duration(answerOption), leader: nodes.None}
+		return &fastBully{wait: c.Duration(answerOption), leader: nodes.None, last: nodes.None}
 	},
 	Messages: []nodes.Kind{{Zero: fastElection{}}, {Zero: fastAnswer{}}, {Zero: fastNomination{}},
 		{Zero: fastCoordinator{}}, {Zero: fastUp{}}, {Zero: fastView{}}, {Zero: bullyRejoin{}}},
@@ -27,7 +27,8 @@ var fastBullyRow = nodes.Spec{
 	Published: []nodes.Claim{bullyClaim("3N-4, only the lowest finds the leader dead", "lowest", false,
 		func(n float64) float64 { return 3*n - 4 })},
 	// A wait for answers, one for each that was nominated and is down, and the same once more.
-	Grace: func(c nodes.Config) time.Duration { return time.Duration(2*c.N+8) * c.Duration(answerOption) },
+	Grace:  func(c nodes.Config) time.Duration { return time.Duration(2*c.N+8) * c.Duration(answerOption) },
+	Faults: bullyRow.Faults,
 }
 
 // fastBully is the algorithm of Lee and Choi.
@@ -49,6 +50,7 @@ var fastBullyRow = nodes.Spec{
 type fastBully struct {
 	wait      time.Duration
 	leader    nodes.ID
+	last      nodes.ID // that it followed
 	stage     fastStage
 	answered  nodes.Set // of the higher nodes: who answered and was not nominated yet, or gave its view
 	suspected nodes.Set // by the detector of this node
@@ -160,6 +162,7 @@ func (f *fastBully) lead(env *nodes.Env) {
 func (f *fastBully) follow(env *nodes.Env, leader nodes.ID) {
 	env.StopTimer(fastDoubt)
 	if leader != nodes.None {
+		f.last = leader
 		f.stage = fastIdle
 		f.answered.Clear()
 		env.StopTimer(fastTimer)
@@ -189,9 +192,10 @@ func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			f.lead(env)
 		}
 	case fastCoordinator:
-		// As in bully: the announcement of a higher node that has come up again may have overtaken this one.
-		if f.leader > from && !f.suspected.Has(f.leader) {
-			env.Send(f.leader, fastElection{})
+		// As in bully: the announcement of a higher node that has come up again may have overtaken this one. Nor
+		// does a node that only answers in an election ask whom it followed until then.
+		if f.last > from && !f.suspected.Has(f.last) {
+			env.Send(f.last, fastElection{})
 		}
 		f.follow(env, from)
 	case bullyRejoin:

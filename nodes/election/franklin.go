@@ -16,6 +16,7 @@ var franklinRow = nodes.Spec{
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: franklinClaims,
 	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
+	Faults:    silent(),
 }
 
 // franklin is the algorithm of Franklin, with numbers of rounds in place of FIFO links, and an announcement.

@@ -16,6 +16,7 @@ var hirschbergSinclairRow = nodes.Spec{
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: hirschbergSinclairClaims,
 	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
+	Faults:    silent(),
 }
 
 // hirschbergSinclair is the algorithm of Hirschberg and Sinclair, with an announcement.

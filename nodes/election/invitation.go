@@ -33,6 +33,10 @@ var invitationRow = nodes.Spec{
 	Grace: func(c nodes.Config) time.Duration {
 		return 4 * (2*c.Duration(pollOption) + time.Duration(c.N+8)*c.Duration(answerOption))
 	},
+	Faults: single("one coordinator per group, and no two groups have one number",
+		under(recovers|unhit, dossier+"partition: one coordinator per group; - if nobody sends across, as "+
+			"if it is the bridge", "parted-bridge"),
+		under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node")),
 }
 
 // invitationClaims are of a period in which each node is alone, and looks for others.

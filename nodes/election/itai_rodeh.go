@@ -28,6 +28,10 @@ var itaiRodehRow = nodes.Spec{
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: itaiRodehClaims,
 	Leads:     &nodes.Leadership{Partitions: ringPartitions},
+	Faults: silent(
+		under(starves|blocks, dossier+"crash during election: B; P if the node before the dead one has "+
+			"seen all identities, and leads: it needs nothing any more that passes the dead",
+			"dead-highest")),
 }
 
 // itaiRodeh is the algorithm of Itai and Rodeh in its synchronous form, where all draw again: the nodes do

@@ -21,6 +21,7 @@ var itaiRodehAsyncRow = nodes.Spec{
 	Options:  []nodes.Option{drawsOption},
 	Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Leads:    &nodes.Leadership{Partitions: ringPartitions},
+	Faults:   itaiRodehRow.Faults,
 }
 
 // itaiRodehAsync is the algorithm of Itai and Rodeh for asynchronous rings, with an announcement. The nodes

@@ -17,6 +17,7 @@ var leLannRow = nodes.Spec{
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: leLannClaims,
 	Leads:     &nodes.Leadership{Partitions: ringPartitions},
+	Faults:    silent(),
 }
 
 // leLann is the algorithm of Le Lann, with an announcement. Every identity goes all the way round, and only

@@ -37,6 +37,9 @@ var omegaRow = nodes.Spec{
 		func(n float64) float64 { return n * (n - 1) })},
 
 	Circulates: true,
+	Faults: splitting("one leader per component: each side trusts the lowest that it hears from",
+		under(breaks, "nodes 1 and 2 do not hear the leader, and follow node 1, which does not give way to "+
+			"it", "unheard-node")),
 }
 
 var (

@@ -35,6 +35,10 @@ var omegaEfficientRow = nodes.Spec{
 		func(n float64) float64 { return n - 1 })},
 
 	Circulates: true,
+	Faults: beside(
+		under(breaks|unhit, dossier+"partition: one leader per component; - if node 0 is the bridge, which "+
+			"alone sends", "parted-bridge"),
+		omegaRow.Faults),
 }
 
 // omegaEfficient elects the lowest node that is up, in the end, and then only that one sends: N-1 heartbeats

@@ -29,6 +29,14 @@ var raftRow = nodes.Spec{
 	Published: raftClaims,
 
 	Circulates: true,
+	Faults: single("at most one leader per term; an old one believes that it leads until check-quorum fires",
+		under(recovers|unhit, dossier+"partition: at most one leader per term; - if nobody sends across, "+
+			"as if the leader is the bridge, or not node 0", "parted-bridge", "unheard-node"),
+		under(recovers|breaks, dossier+"amnesic restart: X, two leaders in one term, if votes are "+
+			"forgotten: enough that have voted in a term vote in it again", "empty-restarts",
+			"forgetful-election"),
+		under(recovers, dossier+"amnesic restart: X if votes are forgotten; but one node is told the term "+
+			"by a leader before anybody asks for its vote", "amnesia")),
 }
 
 // A raft is the election of Raft, with neither log nor clients.

@@ -27,4 +27,9 @@ var raftForgetfulRow = nodes.Spec{
 	BrokenBy: nodes.NoCrash,
 
 	Circulates: true,
+	Faults: beside(
+		under(recovers|breaks, "known to be broken: whoever has voted and comes up again votes once more "+
+			"in the same term (X), if two stand for election at once", "leader-crashes", "each-in-turn",
+			"restarts", "restless-election"),
+		raftRow.Faults),
 }

@@ -40,6 +40,9 @@ var ringListRow = nodes.Spec{
 		}},
 	// The wait runs out, up to twice as long as it is, and then once more for a list that was on its way.
 	Grace: func(c nodes.Config) time.Duration { return 6 * c.Duration(listWaitOption) },
+	Faults: splitting("one leader per fragment: each side skips the other, and closes to a ring of its own",
+		under(recovers|breaks, "who seems dead after a cut of 300 ms is skipped, and hears late that it "+
+			"leads no more; X, as leaders are never to overlap", "flapping-links")),
 }
 
 var (

@@ -24,21 +24,7 @@ const (
 	dossierFT = "ALGORITHMS.md 3.5, "
 )
 
-// under returns the cells of several faults under which the same may become of an algorithm, for the same
-// reason.
-func under(may nodes.Outcome, why string, faults ...string) (cells []nodes.FaultCell) {
-	for _, fault := range faults {
-		cells = append(cells, nodes.FaultCell{Fault: fault, May: may, Why: why})
-	}
-	return cells
-}
-
-// beside returns the cells of an algorithm, and those of others whose faults these leave out.
-func beside(own, others []nodes.FaultCell) []nodes.FaultCell {
-	return append(own, slices.DeleteFunc(others, func(c nodes.FaultCell) bool {
-		return slices.ContainsFunc(own, func(one nodes.FaultCell) bool { return one.Fault == c.Fault })
-	})...)
-}
+var under, beside = nodes.Under, nodes.Completed
 
 // withoutTimeouts returns the cells of an algorithm that acts on nothing but messages: its own, and for all
 // other faults what holds for all of these algorithms.
