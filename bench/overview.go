@@ -29,6 +29,8 @@ type Overview struct {
 	MessagesPerEntry results.Figure `csv:"messages_per_entry"`
 	WaitUSP50        results.Figure `csv:"wait_us_p50"`
 	WaitUSP99        results.Figure `csv:"wait_us_p99"`
+	Elections        results.Figure `csv:"elections"`
+	ElectUSP50       results.Figure `csv:"elect_us_p50"`
 
 	Problem string `csv:"problem"` // why some of this is missing, if it is
 }
@@ -121,4 +123,6 @@ func (o *Overview) measure(rows []results.Row) {
 	o.MessagesPerEntry = median(func(r *results.Row) results.Figure { return r.MessagesPerEntry })
 	o.WaitUSP50 = median(func(r *results.Row) results.Figure { return r.WaitUSP50 })
 	o.WaitUSP99 = median(func(r *results.Row) results.Figure { return r.WaitUSP99 })
+	o.Elections = median(func(r *results.Row) results.Figure { return r.Elections })
+	o.ElectUSP50 = median(func(r *results.Row) results.Figure { return r.ElectUSP50 })
 }

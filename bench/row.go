@@ -52,7 +52,7 @@ func (r *Run) row(t *Trial) results.Row {
 	}
 	t.Measures.Fill(&row)
 	if r.Spec.Leads != nil {
-		row.HoldUS = results.Figure{}
+		row.HoldUS, row.EntriesPerS = results.Figure{}, results.Figure{}
 	}
 	return row
 }

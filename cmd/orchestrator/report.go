@@ -115,13 +115,39 @@ func loadText(w *workload.Workload) string {
 
 const trialFormat = "%5s  %-12s %12s %12s %12s %15s\n"
 
+// A trialColumn is one of the figures in a line about a trial.
+type trialColumn struct {
+	name, column string
+	print        func(results.Figure) string
+}
+
+// trialColumns returns the figures in a line about a trial: of a run about leaders, or of any other.
+func trialColumns(row *results.Row) [4]trialColumn {
+	if row.Load == string(workload.Campaign) {
+		return [4]trialColumn{{"elections", "elections", whole}, {"elect p50", "elect_us_p50", micros},
+			{"no leader", "leaderless_us", micros}, {"two leaders", "two_leaders_us", micros}}
+	}
+	return [4]trialColumn{{"entries/s", "entries_per_s", rate}, {"wait p50", "wait_us_p50", micros},
+		{"wait p99", "wait_us_p99", micros}, {"messages/entry", "messages_per_entry", hundredths}}
+}
+
 // trial prints a line about one of several trials.
 func (p *report) trial(row *results.Row) {
+	columns := trialColumns(row)
 	if row.Trial == 1 {
-		p.printf(trialFormat, "trial", "verdict", "entries/s", "wait p50", "wait p99", "messages/entry")
+		p.printf(trialFormat, "trial", "verdict", columns[0].name, columns[1].name, columns[2].name,
+			columns[3].name)
 	}
-	p.printf(trialFormat, fmt.Sprint(row.Trial), row.Verdict, rate(row.EntriesPerS), micros(row.WaitUSP50),
-		micros(row.WaitUSP99), plain(row.MessagesPerEntry, 2))
+	p.trialLine(fmt.Sprint(row.Trial), row.Verdict, columns, table{*row})
+}
+
+// trialLine prints a line with the medians of some trials.
+func (p *report) trialLine(name, verdict string, columns [4]trialColumn, t table) {
+	var cells [4]string
+	for i, c := range columns {
+		cells[i] = c.print(t.of(c.column).median)
+	}
+	p.printf(trialFormat, name, verdict, cells[0], cells[1], cells[2], cells[3])
 }
 
 // stored prints a run that was made before as it was printed then.
@@ -139,8 +165,7 @@ func (p *report) stored(s *bench.Summary) {
 // is judged again.
 func (p *report) summary(s *bench.Summary) {
 	if t := table(s.Rows); len(t) > 1 {
-		p.printf(trialFormat, "", "median", rate(t.of("entries_per_s").median), micros(t.of("wait_us_p50").median),
-			micros(t.of("wait_us_p99").median), plain(t.of("messages_per_entry").median, 2))
+		p.trialLine("", "median", trialColumns(&t[0]), t)
 	}
 	if s.Record.Options.Trials > 1 && len(s.Rows) > 0 {
 		p.printf("\n")

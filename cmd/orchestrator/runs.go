@@ -21,7 +21,7 @@ import (
 	"turnstile/bench/check"
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -204,7 +204,7 @@ func (c *runsCall) read() (all []*bench.Overview, others []string, err error) {
 // knownAlgorithm returns the name of the algorithm that goes by a name, which may be one of a run that this
 // program has no row for.
 func knownAlgorithm(name string, all []*bench.Overview) (string, error) {
-	row, err := mutex.Find(name)
+	row, err := catalog.Find(name)
 	switch {
 	case name == "" || slices.ContainsFunc(all, func(o *bench.Overview) bool { return o.Algorithm == name }):
 		return name, nil
@@ -247,7 +247,8 @@ func (c *runsCall) nothing(all []*bench.Overview) string {
 // printOverviews prints a line per run, for people.
 func printOverviews(w io.Writer, all []*bench.Overview) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "RUN\tKIND\tN\tLOAD\tTRIALS\tVERDICT\tENTRIES/S\tWAIT P50\tWAIT P99\tMESSAGES/ENTRY")
+	fmt.Fprintln(out, "RUN\tKIND\tN\tLOAD\tTRIALS\tVERDICT\tENTRIES/S\tWAIT P50\tWAIT P99\tMESSAGES/ENTRY\t"+
+		"ELECTIONS\tELECT P50")
 	for _, o := range all {
 		verdict := o.Verdict
 		if o.Problem != "" {
@@ -257,9 +258,10 @@ func printOverviews(w io.Writer, all []*bench.Overview) error {
 		if o.Nodes > 0 {
 			n = strconv.Itoa(o.Nodes)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Run, cmp.Or(o.Kind, missing), n,
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Run, cmp.Or(o.Kind, missing), n,
 			cmp.Or(o.Load, missing), outOf(o.Trials, max(o.Asked, o.Trials)), verdict, rate(o.EntriesPerS),
-			micros(o.WaitUSP50), micros(o.WaitUSP99), plain(o.MessagesPerEntry, 2))
+			micros(o.WaitUSP50), micros(o.WaitUSP99), plain(o.MessagesPerEntry, 2), plain(o.Elections, 0),
+			micros(o.ElectUSP50))
 	}
 	return out.Flush()
 }
@@ -271,7 +273,7 @@ func writeOverviews(w io.Writer, all []*bench.Overview) error {
 		rows = append(rows, *o)
 	}
 	var options []string
-	for _, o := range nodes.Options(mutex.Table) {
+	for _, o := range nodes.Options(catalog.All()) {
 		options = append(options, o.Name)
 	}
 	return results.WriteTable(w, rows, options...)
