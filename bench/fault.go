@@ -100,7 +100,7 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 	for i := range faults {
 		f := &faults[i]
 		asked := check.Fault{Text: f.String(), OfLinks: f.OfLinks(), ForGood: f.ForGood(), Breaks: f.Breaks(),
-			Leaves: f.Leaves()}
+			Waits: !f.Timed(), Leaves: f.Leaves()}
 		if f.Parts() {
 			asked.Separates = f.Cut.Parts
 		}

@@ -32,7 +32,8 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 	kinds := map[string]history.Kind{"elect": history.Elected, "crash": history.Crashed,
 		"restart": history.Restarted,
 		"pause":   history.Paused, "resume": history.Resumed, "fault": history.FaultBegan,
-		"heal": history.FaultHealed, "suspect": history.Suspected, "trust": history.Trusted}
+		"heal": history.FaultHealed, "suspect": history.Suspected, "trust": history.Trusted,
+		"mark": history.Marked}
 	mark := func(at int64, m uint32) {
 		all = append(all, history.Event{At: at, Kind: history.Marked, Count: m, Node: nodes.None})
 	}
@@ -62,6 +63,8 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 		}
 		e := history.Event{At: at * 1e6, Kind: kinds[what], Node: node, Count: uint32(count), Value: value}
 		switch e.Kind {
+		case history.Marked: // instead of that it is told to stop
+			e.Node, stopped = nodes.None, true
 		case history.Paused, history.Resumed:
 			e.Count, e.Node = uint32(node), nodes.None
 		case history.FaultBegan: // the node is the number of the fault

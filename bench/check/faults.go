@@ -15,6 +15,7 @@ type Fault struct {
 	Text    string
 	OfLinks bool // it hits messages; otherwise it hits nodes
 	ForGood bool // it is not healed
+	Waits   bool // it waits for a moment, or for whom it hits
 	Breaks  nodes.Assumption
 	// Separates reports whether it lets no message pass between two nodes, neither way, if it hit a victim that
 	// came out in the run, or None; nil: it cuts nothing.

@@ -151,7 +151,8 @@ func (e *Fold) down() (count int) {
 // missed reports whether faults were asked for, and all that took place were of links and hit no message.
 func (e *Fold) missed() bool {
 	if e.Kind == Election && len(e.sections.Faults) == 0 { // nobody led whom they are for
-		return len(e.Faults) > 0 && e.seen(history.Stopped)
+		return len(e.Faults) > 0 && e.seen(history.Stopped) &&
+			!slices.ContainsFunc(e.Faults, func(f Fault) bool { return !f.Waits })
 	}
 	missed := len(e.sections.Faults) > 0
 	for i := range e.sections.Faults {

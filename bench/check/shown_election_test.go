@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // A shownRun is a run about leaders, and what it shows.
@@ -28,6 +29,7 @@ func shownRuns() []shownRun {
 		return func(s *Setting) { s.Safe, s.Live = a, a }
 	}
 	noCrash, timeless := needs(nodes.NoCrash), func(s *Setting) { s.Grace = 0 }
+	waiting := func(s *Setting) { s.Faults = []Fault{{Text: "kill leader", Waits: true}} }
 	highest := func(s *Setting) { s.Leads.Wins = nodes.HighestWins }
 	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
 	return []shownRun{
@@ -63,7 +65,10 @@ func shownRuns() []shownRun {
 		run("back in terms", 0, allElect(5, 4, 5)+"50 3 elect 4 4\n60 3 elect 4 5", inTerms),
 		run("back in terms outside its model", nodes.Recovers, allElect(5, 4, 5)+"10 2 crash\n20 2 restart 1\n"+
 			"30 2 elect 4 4\n60 2 elect 4 5", inTerms, noCrash),
-		run("a fault that never was", nodes.Unhit, sound, parted),
+		run("a fault for which nobody came", nodes.Unhit, sound, waiting),
+		run("the same, and nobody leads", nodes.Unhit, "5 0 elect -1", waiting),
+		run("one that was not carried out", 0, sound, parted),
+		run("one of them was not", 0, sound, waiting, func(s *Setting) { s.Faults = append(s.Faults, Fault{}) }),
 		run("a fault without end", 0, sound+cutOff, parted),
 		run("a cut that healed", nodes.Recovers, sound+cutOff+"400 1 heal", parted),
 		run("a cut in vain", nodes.Blocks, sound+cutOff+"300 4 elect -1 1\n400 1 heal", parted,
@@ -113,5 +118,17 @@ func TestWhoIsWithoutALeader(t *testing.T) {
 	r := electionRun{text: "5 4 elect 4\n5 0 elect -2\n5 1 elect -2\n5 2 elect 4"}
 	if v := r.verdict(t); !slices.Equal(v.Starved, []nodes.ID{3}) || v.Blocked {
 		t.Errorf("%v are without a leader, and these are all: %v", v.Starved, v.Blocked)
+	}
+}
+
+// Of a run that ended early, a fault that nobody came for has not missed anything.
+func TestARunThatEndsEarlyMissesNothing(t *testing.T) {
+	r := electionRun{text: allElect(5, 4, 1), setting: func(s *Setting) { s.Faults = []Fault{{Waits: true}} }}
+	if v := r.verdict(t); !v.Missed {
+		t.Error("nobody came for the fault")
+	}
+	r.text += fmt.Sprintf("900 0 mark %d", history.Interrupted)
+	if v := r.verdict(t); v.Missed {
+		t.Error("it may yet have come")
 	}
 }

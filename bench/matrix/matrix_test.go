@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"turnstile/bench/check"
 	"turnstile/internal/soak"
@@ -184,11 +185,18 @@ func TestFiguresOfCellsAboutLeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := some(row, "dead-leader", "lowest-cut-off").Make(t.Context())
-	if err != nil || len(cells) != 2 {
+	cells, err := some(row, "dead-leader", "lowest-cut-off", "flapping-links", "amnesia").Make(t.Context())
+	if err != nil || len(cells) != 4 {
 		t.Fatalf("%d cells, %v", len(cells), err)
 	}
-	dead, cut := cells[0].Row(false), cells[1].Row(false)
+	dead, cut, back := cells[0].Row(false), cells[1].Row(false), cells[3].Row(false)
+	if agreed, known := back.AgreedS.Value(); !known || agreed > 0.1 { // since it came up again
+		t.Errorf("%+v", back)
+	}
+	// The fourth cut is over after 3.1 s, and a bully takes 800 ms.
+	if o := cells[2].Options(1); o.Duration != 3900*time.Millisecond+spare {
+		t.Errorf("%s is measured for %v", o.Plan, o.Duration)
+	}
 	agreed, _ := dead.AgreedS.Value()
 	without, _ := dead.LeaderlessUS.Value()
 	two, known := dead.TwoLeadersUS.Value()
