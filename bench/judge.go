@@ -35,6 +35,9 @@ func setting(o Options, simulated bool, spec *nodes.Spec, faults []chaos.Fault) 
 	if s.Real {
 		s.Slack = unhurried + time.Duration(o.Config.N)*unhurriedPerNode
 	}
+	if _, _, hasty := o.hasty(spec); hasty {
+		s.Hasty, s.Live = true, s.Live|nodes.Timing // whatever happens, it may elect nobody
+	}
 	s.Open, s.Alone = o.Workload.Load == workload.Open, o.alone()
 	s.Expected, s.Faults, s.Promise = o.Entries, checked(faults), promise(o, simulated, spec)
 	return s

@@ -33,13 +33,9 @@ func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
 				"will be suspected", longest.Round(time.Microsecond), timeout)
 		}
 	}
-	if spec.Leads != nil && spec.Leads.Answer != nil {
-		network := o.network()
-		there, wait := 2*network.Longest(), spec.Leads.Answer(o.Config)
-		if there >= wait {
-			remark("a message and its answer may take %v, and who does not answer within %v is taken for dead: "+
-				"several may come to lead, or none", there.Round(time.Microsecond), wait)
-		}
+	if longest, bears, is := o.hasty(spec); is {
+		remark("a message may take %v, and the timeouts of %s allow for less than %v: several may come to lead, "+
+			"or none", longest.Round(time.Microsecond), spec.Name, bears)
 	}
 	switch n := o.Config.N; {
 	case (spec.Safe|spec.Live)&nodes.Majority == 0:
@@ -53,4 +49,15 @@ func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
 		remark("%s listens to a failure detector, and none runs: it takes no notice of crashes", spec.Name)
 	}
 	return all
+}
+
+// hasty reports whether messages may take longer than the timeouts of an elector allow for: how long they may
+// take, and how long they should.
+func (o *Options) hasty(spec *nodes.Spec) (longest, bears time.Duration, is bool) {
+	if spec.Leads == nil || spec.Leads.Bears == nil {
+		return 0, 0, false
+	}
+	network := o.network()
+	longest, bears = network.Longest(), spec.Leads.Bears(o.Config)
+	return longest, bears, longest >= bears
 }

@@ -9,12 +9,12 @@ import (
 	"turnstile/nodes"
 )
 
-// So is that an elector waits for answers for less time than they take.
+// So is that the timeouts of an elector are too short for its messages.
 func TestRemarksOnElectors(t *testing.T) {
 	waits := nodes.Spec{Info: nodes.Info{Name: "e"}, Leads: &nodes.Leadership{
-		Answer: func(nodes.Config) time.Duration { return 20 * time.Millisecond }}}
+		Bears: func(nodes.Config) time.Duration { return 10 * time.Millisecond }}}
 	for latency, want := range map[time.Duration]string{9 * time.Millisecond: "",
-		10 * time.Millisecond: "may take 20ms, and who does not answer within 20ms"} {
+		10 * time.Millisecond: "may take 10ms, and the timeouts of e allow for less than 10ms"} {
 		o := Defaults()
 		o.Config.N, o.Latency = 3, chance.Constant(latency)
 		got := strings.Join(o.Remarks(&waits, 2), "; ")

@@ -126,6 +126,7 @@ type Setting struct {
 	Identities []nodes.Identity
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
+	Hasty      bool             // messages may take longer than its timeouts allow for: no delay is bounded
 	Grace      time.Duration    // within which it recovers once what breaks these for a time is over
 	// Of a run about leaders, or one that follows a leader: what they promise, within what time a leader gives
 	// way to the next and one that has no majority knows it, and what processes are allowed beside all these

@@ -48,6 +48,9 @@ func later(time, by int64) int64 {
 
 // brokenIn returns those of the needs that did not hold in a span.
 func (e *Fold) brokenIn(m span, needs nodes.Assumption) (broken nodes.Assumption) {
+	if e.Hasty {
+		broken = nodes.Timing
+	}
 	for i := range e.sections.Broken {
 		if b := &e.sections.Broken[i]; b.At <= m.to {
 			broken |= nodes.Assumption(b.Value)

@@ -24,7 +24,7 @@ var bullyRow = nodes.Spec{
 	Live: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.EventualDetector,
 	Leads: &nodes.Leadership{Wins: nodes.HighestWins,
 		// A node that comes up again takes over while its announcement travels.
-		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }, Answer: answerTime,
+		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }, Bears: halfAnswer,
 		Partitions: []nodes.Partition{{Does: nodes.TwoLead,
 			Why: "each side takes the other for dead: split brain"}}},
 	Published: []nodes.Claim{
@@ -60,7 +60,8 @@ var answerOption = nodes.Option{Name: "answer", Default: "100ms",
 		return nodes.CheckTime(value, time.Millisecond, time.Minute, "100ms")
 	}}
 
-func answerTime(c nodes.Config) time.Duration { return c.Duration(answerOption) }
+// halfAnswer is how long a message may take if it and its answer are to come within the time of one.
+func halfAnswer(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }
 
 var noticeOption = nodes.Option{Name: "notice", Values: []string{"none", "lower"}, Default: "none",
 	Usage: "who is told that an election takes place, beside those that are asked"}

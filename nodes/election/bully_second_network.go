@@ -29,7 +29,7 @@ var bullySecondNetworkRow = nodes.Spec{
 	Detects: bullyRow.Detects,
 	Safe:    nodes.Timing | nodes.NoPause | nodes.NoLoss,
 	Live:    bullyRow.Live,
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Overlap: bullyRow.Leads.Overlap, Answer: answerTime,
+	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Overlap: bullyRow.Leads.Overlap, Bears: halfAnswer,
 		Partitions: []nodes.Partition{
 			{Cuts: nodes.FirstNetwork, Does: nodes.OneLeads, Why: "the second network says that nobody is dead"},
 			{Does: nodes.TwoLead, Why: "nothing tells a partition of both networks from deaths"}}},

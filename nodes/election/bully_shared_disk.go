@@ -31,7 +31,7 @@ var bullySharedDiskRow = nodes.Spec{
 	Safe:    nodes.NoAmnesia,
 	// No crash of the disk, that is: nobody leads without it. Crashes of the others it survives.
 	Live: nodes.NoCrash | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
-	Leads: &nodes.Leadership{Terms: true, Answer: answerTime, Partitions: []nodes.Partition{
+	Leads: &nodes.Leadership{Terms: true, Bears: halfAnswer, Partitions: []nodes.Partition{
 		{Does: nodes.OneLeads, Why: "the leader's heartbeats reach the disk, and the lock is its"},
 		{Cuts: nodes.ServersToo, Does: nodes.Blocked, Why: "without the disk nobody leads"}}},
 	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lockOption) },

@@ -26,8 +26,11 @@ var omegaRow = nodes.Spec{
 	// It promises a leader in the end, and no more: until then several may lead.
 	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
 	Live: nodes.NoLoss | nodes.Timing | nodes.NoPause,
-	Leads: &nodes.Leadership{Wins: nodes.LowestWins, Overlap: omegaOverlap, Partitions: []nodes.Partition{{
-		Does: nodes.PerSide, Why: "each side trusts the lowest that it hears from"}}},
+	Leads: &nodes.Leadership{Wins: nodes.LowestWins, Overlap: omegaOverlap,
+		Bears: func(c nodes.Config) time.Duration {
+			return c.Duration(silenceOption) - c.Duration(heartbeatOption)
+		}, Partitions: []nodes.Partition{{
+			Does: nodes.PerSide, Why: "each side trusts the lowest that it hears from"}}},
 	// A silence and a heartbeat, with a timeout that has grown by as much as it was.
 	Grace: func(c nodes.Config) time.Duration {
 		return 2*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)

@@ -37,6 +37,9 @@ var ringListRow = nodes.Spec{
 				return rank
 			}
 			return math.MaxUint32 - rankInRing(c, id)
+		},
+		Bears: func(c nodes.Config) time.Duration { // four times round the ring take less than the wait
+			return c.Duration(listWaitOption) / time.Duration(4*c.N)
 		}},
 	// The wait runs out, up to twice as long as it is, and then once more for a list that was on its way.
 	Grace: func(c nodes.Config) time.Duration { return 6 * c.Duration(listWaitOption) },
