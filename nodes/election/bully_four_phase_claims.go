@@ -28,6 +28,8 @@ var fourPhaseFaults = splitting("two groups by design, until the coordinator's p
 	"X, as groups have no numbers",
 	under(recovers|breaks|unhit, dossier+"partition: two groups by design (X), unless the coordinator "+
 		"is the bridge and finds all as they were (L), or nothing is sent across (-)", "parted-bridge"),
+	under(recovers|breaks, dossier+"slow node: as bully; X, as leaders are never to overlap; real runs allow "+
+		"processes a second (L)", "stopped-leader"),
 	under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node"),
 	under(recovers|breaks, "cuts of 300 ms are over before the coordinator is missed (L); but if it is "+
 		"asked for in one, and does not answer, another leads beside it for a moment (X)",

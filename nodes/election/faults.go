@@ -98,8 +98,8 @@ func splitting(why string, own ...[]nodes.FaultCell) []nodes.FaultCell {
 		under(recovers|breaks, split+", unless all hear the leader, who is the bridge (L)", "parted-bridge"),
 		under(recovers|breaks, split+"; X where the broker is away for longer than two may lead",
 			"broker-restart"),
-		under(recovers|breaks, dossier+"slow node: it is replaced, and when it goes on it leads beside the "+
-			"other until it hears of it; X if that takes longer than a take-over", "stopped-leader"),
+		under(recovers, dossier+"slow node: it is replaced; when it goes on it hears that at once, and leads "+
+			"beside the other for no longer than a take-over takes", "stopped-leader"),
 		under(recovers|breaks, dossier+"delay beyond timeouts: two leaders, until what is late has come "+
 			"(CE-15)", "late-election"),
 	))

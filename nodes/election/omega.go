@@ -42,7 +42,9 @@ var omegaRow = nodes.Spec{
 	Circulates: true,
 	Faults: splitting("one leader per component: each side trusts the lowest that it hears from",
 		under(breaks, "nodes 1 and 2 do not hear the leader, and follow node 1, which does not give way to "+
-			"it", "unheard-node")),
+			"it", "unheard-node"),
+		under(recovers, "two lead for the rest of a cut of 300 ms, which is no longer than a take-over takes",
+			"flapping-links")),
 }
 
 var (

@@ -45,7 +45,9 @@ var ringListRow = nodes.Spec{
 	Grace: func(c nodes.Config) time.Duration { return 6 * c.Duration(listWaitOption) },
 	Faults: splitting("one leader per fragment: each side skips the other, and closes to a ring of its own",
 		under(recovers|breaks, "who seems dead after a cut of 300 ms is skipped, and hears late that it "+
-			"leads no more; X, as leaders are never to overlap", "flapping-links")),
+			"leads no more; X, as leaders are never to overlap", "flapping-links"),
+		under(recovers|breaks, dossier+"slow node: skipped as dead, returns believing what it did; X if it led, "+
+			"as leaders are never to overlap, unless what has come meanwhile tells it at once", "stopped-leader")),
 }
 
 var (
