@@ -39,11 +39,7 @@ func TestWrongLeadersAreFound(t *testing.T) {
 	} {
 		o := test.o
 		o.Spec, o.Config.N, o.Entries = test.row, cmp.Or(o.Config.N, 2), max(1, o.Entries)
-		x, err := Run(o)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		x := agree(t, o)
 		got, steps := "", 0
 		if v := x.Violation; v != nil {
 			got, steps = v.Check, len(v.Schedule.Steps)

@@ -17,6 +17,8 @@ type plainRun struct {
 	ended  int            // how many of these were expanded
 	deeper bool           // there are states that lie too deep
 
+	exhausted bool // there are no more states than these
+
 	states, transitions, entries, excuses uint64
 	depth                                 int
 
@@ -58,14 +60,19 @@ func (p *plain) run() *plainRun {
 		}
 	}
 	r.states = uint64(len(r.seen))
-	if r.exhausted() && r.o.looksFor(CheckStarvation) {
+	r.exhausted = !r.deeper && len(r.worst.checks) == 0
+	if r.exhausted && r.o.looksFor(r.never()) {
 		r.starvation()
 	}
 	return r
 }
 
-func (r *plainRun) exhausted() bool {
-	return !r.deeper && !slices.ContainsFunc(r.worst.checks, func(c string) bool { return c != CheckStarvation })
+// never is the check that a state fails from which what is waited for never comes.
+func (p *plain) never() string {
+	if p.stack.Elects() {
+		return CheckAgreement
+	}
+	return CheckStarvation
 }
 
 // begin returns the states in which all may begin.
@@ -130,6 +137,9 @@ func (r *plainRun) expand(at *plainSeen, moves []plainMove) {
 	if stuck && len(waiting) > 0 && r.o.looksFor(CheckDeadlock) {
 		r.note(depth, CheckDeadlock, excuse)
 	}
+	if r.stack.Elects() {
+		waiting, excuse = r.undecided(s, depth, stuck, moves), r.broken(s)&r.o.Spec.Live
+	}
 	if !r.o.Demand && excuse != 0 {
 		waiting = nil
 	}
@@ -139,8 +149,11 @@ func (r *plainRun) expand(at *plainSeen, moves []plainMove) {
 
 // needs returns the assumptions that excuse what a check finds.
 func (r *plainRun) needs(check string) nodes.Assumption {
-	if check == CheckFairness {
+	switch check {
+	case CheckFairness:
 		return r.o.Spec.SafeIn(r.o.Config) | r.o.Spec.Live
+	case CheckAgreement:
+		return r.o.Spec.Live
 	}
 	return r.o.Spec.SafeIn(r.o.Config)
 }
@@ -169,7 +182,7 @@ func (r *plainRun) starvation() {
 		}
 		for i, at := range r.seen {
 			if !served[i] {
-				r.worst.note(at.depth, CheckStarvation)
+				r.worst.note(at.depth, r.never())
 			}
 		}
 	}
@@ -201,9 +214,9 @@ func agree(t *testing.T, o Options) *Result {
 	want := newPlain(t, &o).run()
 	if x.States != want.states || x.Transitions != want.transitions || x.Entries != want.entries ||
 		x.Excused != want.excuses || x.Depth != want.depth ||
-		x.Exhausted != (want.exhausted() && !want.crowded) ||
-		(x.Bound == "copies") != (want.exhausted() && want.crowded) ||
-		x.Progress != (want.exhausted() && len(want.worst.checks) == 0 && o.looksFor(CheckStarvation)) {
+		x.Exhausted != (want.exhausted && !want.crowded) ||
+		(x.Bound == "copies") != (want.exhausted && want.crowded) ||
+		x.Progress != (want.exhausted && len(want.worst.checks) == 0 && o.looksFor(want.never())) {
 		want.seen, want.number = nil, nil
 		t.Errorf("%+v\nand plainly\n%+v", x, want)
 	}

@@ -2,7 +2,9 @@ package explore
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"turnstile/nodes"
@@ -117,4 +119,44 @@ func listenerColumns(spec *nodes.Spec) (all []Options) {
 		all = append(all, two, three)
 	}
 	return all
+}
+
+// write writes out all there is to a message on its way.
+func (f *plainFlight) write(s *plainState) string {
+	return fmt.Sprintf("%d>%d %d %d %d %v", f.from, f.to, f.kind, max(0, f.earliest-s.now), f.limit-s.now,
+		f.message)
+}
+
+// write writes out all there is to a state.
+func (p *plain) write(s *plainState) string {
+	var b strings.Builder
+	for _, n := range s.nodes {
+		fmt.Fprint(&b, "\n", n.incarnation, n.asked, n.suspects, n.lead)
+		if n.up != nil {
+			fmt.Fprintf(&b, " up %q", n.up.AppendState(nil))
+		}
+		if n.saved != nil {
+			fmt.Fprintf(&b, " saved %T %v", n.saved, n.saved)
+		}
+		for _, t := range n.timers {
+			fmt.Fprint(&b, t.Timer, max(0, t.earliest-s.now), t.limit-s.now)
+		}
+	}
+	var flying []string
+	for _, f := range s.flying {
+		flying = append(flying, f.write(s))
+	}
+	if p.o.Reordering {
+		slices.Sort(flying)
+	} else {
+		slices.SortStableFunc(flying, func(a, b string) int { return strings.Compare(a[:3], b[:3]) })
+	}
+	fmt.Fprint(&b, flying, s.lost, s.copied, s.crashes, s.wrong, s.behind, s.forgot, s.together)
+	if p.o.Config.Fenced {
+		fmt.Fprint(&b, s.fence)
+	}
+	if p.o.looksFor(CheckFairness) {
+		fmt.Fprint(&b, s.passed)
+	}
+	return b.String()
 }

@@ -1,9 +1,7 @@
 package explore
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"turnstile/nodes"
 )
@@ -24,6 +22,7 @@ type plain struct {
 	crowded bool // messages were lost because of that
 
 	badFence bool // somebody has just entered under a number that may not be
+	back     bool // a node has just gone back to a lower term
 }
 
 // A plain state is a whole cluster of its own. Times are in ticks from the beginning.
@@ -37,6 +36,7 @@ type plainState struct {
 	fence                 uint64 // the highest under which anybody has entered
 	forgot                bool
 	passed                []plainPassed // by client
+	together              int           // ticks for which several have led, if that counts
 }
 
 // A plainPassed tells how often a request was passed over.
@@ -53,6 +53,7 @@ type plainNode struct {
 	saved       nodes.Message
 	timers      []plainTimer // by kind and peer
 	suspects    [mostExplored]bool
+	lead        plainLead
 }
 
 type plainTimer struct {
@@ -76,6 +77,7 @@ func (s *plainState) clone() *plainState {
 			c.nodes[i].up = c.nodes[i].up.Clone()
 		}
 		c.nodes[i].timers = slices.Clone(c.nodes[i].timers)
+		c.nodes[i].lead.led = slices.Clone(c.nodes[i].lead.led)
 	}
 	return &c
 }
@@ -118,7 +120,7 @@ type plainMove struct {
 // ways returns what may follow if something happens: one move for each way in which machines may choose.
 func (p *plain) ways(from *plainState, step bool, happen func(*plainState), script ...int) (all []plainMove) {
 	to := from.clone()
-	p.script, p.at, p.badFence = script, 0, false
+	p.script, p.at, p.badFence, p.back = script, 0, false, false
 	m := plainMove{to: to, step: step}
 	switch failure := caught(func() { happen(to) }).(type) {
 	case fork:
@@ -134,6 +136,8 @@ func (p *plain) ways(from *plainState, step bool, happen func(*plainState), scri
 			m.check = CheckExclusion
 		case p.o.looksFor(CheckFairness) && p.passOver(to, m.entered):
 			m.check = CheckFairness
+		case p.stack.Elects():
+			m.entered, m.check = p.led(from, to), p.quarrel(to)
 		}
 	default:
 		m.check = CheckPanic
@@ -202,6 +206,8 @@ func (p *plain) feed(s *plainState, id nodes.ID, in nodes.Input) {
 		case nodes.OpGrant:
 			p.badFence = p.badFence || e.Number == 0 || e.Number == s.fence
 			s.fence = max(s.fence, e.Number)
+		case nodes.OpElect:
+			p.elect(n, id, e)
 		case nodes.OpSave:
 			n.saved = e.Message
 		case nodes.OpSetTimer:
@@ -292,7 +298,11 @@ func (p *plain) next(s *plainState) (all []plainMove) {
 		}
 	}
 	if p.ticks(s) {
-		may(true, func(to *plainState) { to.now++ })
+		may(true, func(to *plainState) {
+			if to.now++; p.stack.Elects() {
+				to.together++
+			}
+		})
 	}
 	return all
 }
@@ -319,7 +329,8 @@ func (p *plain) up(s *plainState, id nodes.ID, may func(bool, func(*plainState))
 			})
 		}
 	}
-	client := int(id) < p.o.Config.N
+	p.campaigns(s, id, may)
+	client := int(id) < p.o.Config.N && !p.stack.Elects()
 	if client && n.up.Client(0) == nodes.Idle && n.asked < p.o.Entries {
 		may(false, func(to *plainState) {
 			to.nodes[id].asked++
@@ -334,6 +345,7 @@ func (p *plain) up(s *plainState, id nodes.ID, may func(bool, func(*plainState))
 		may(false, func(to *plainState) {
 			to.crashes++
 			to.nodes[id].up, to.nodes[id].timers, to.nodes[id].suspects = nil, nil, [mostExplored]bool{}
+			to.nodes[id].lead.crash()
 			to.flying = slices.DeleteFunc(to.flying, func(f plainFlight) bool { return f.to == id })
 		})
 	}
@@ -356,44 +368,4 @@ func (p *plain) down(s *plainState, id nodes.ID, may func(bool, func(*plainState
 	if p.o.Amnesia && s.nodes[id].saved != nil && recovers { // else it comes to the same
 		may(false, restart(true))
 	}
-}
-
-// write writes out all there is to a message on its way.
-func (f *plainFlight) write(s *plainState) string {
-	return fmt.Sprintf("%d>%d %d %d %d %v", f.from, f.to, f.kind, max(0, f.earliest-s.now), f.limit-s.now,
-		f.message)
-}
-
-// write writes out all there is to a state.
-func (p *plain) write(s *plainState) string {
-	var b strings.Builder
-	for _, n := range s.nodes {
-		fmt.Fprint(&b, "\n", n.incarnation, n.asked, n.suspects)
-		if n.up != nil {
-			fmt.Fprintf(&b, " up %q", n.up.AppendState(nil))
-		}
-		if n.saved != nil {
-			fmt.Fprintf(&b, " saved %T %v", n.saved, n.saved)
-		}
-		for _, t := range n.timers {
-			fmt.Fprint(&b, t.Timer, max(0, t.earliest-s.now), t.limit-s.now)
-		}
-	}
-	var flying []string
-	for _, f := range s.flying {
-		flying = append(flying, f.write(s))
-	}
-	if p.o.Reordering {
-		slices.Sort(flying)
-	} else {
-		slices.SortStableFunc(flying, func(a, b string) int { return strings.Compare(a[:3], b[:3]) })
-	}
-	fmt.Fprint(&b, flying, s.lost, s.copied, s.crashes, s.wrong, s.behind, s.forgot)
-	if p.o.Config.Fenced {
-		fmt.Fprint(&b, s.fence)
-	}
-	if p.o.looksFor(CheckFairness) {
-		fmt.Fprint(&b, s.passed)
-	}
-	return b.String()
 }
