@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"turnstile/internal/chance"
@@ -13,23 +14,37 @@ const mostRandom = 5
 
 // RandomPlan draws a plan for a run by a seed: one to five faults of all layers, none of which lasts longer
 // than a fifth of the run, in its first two thirds, so that it can be seen what the algorithm does after
-// them. At most a minority of the clients is ever killed.
+// them. At most a minority of the clients is ever killed. In a run about leaders it is more: see upset.
 func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }
 
 // InsidePlan is RandomPlan without faults that break what the algorithm of the run rests on. So whatever goes
-// wrong, the algorithm has to keep its promises.
+// wrong, the algorithm has to keep its promises. In a run about leaders, faults may break for a time what
+// holds again when they are over: all have to agree in the end.
 func InsidePlan(s *Scene, seed uint64) *Plan {
-	return drawPlan(fmt.Sprintf("%s%d", insidePlan, seed), s, seed, s.Spec.SafeIn(s.Config)|s.Spec.Live)
+	return drawPlan(fmt.Sprintf("%s%d", insidePlan, seed), s, seed, s.spared())
+}
+
+// spared returns the assumptions that a plan leaves alone which leaves the algorithm inside its model.
+func (s *Scene) spared() nodes.Assumption {
+	needs := s.Spec.SafeIn(s.Config) | s.Spec.Live
+	if s.Spec.Leads != nil {
+		needs &^= nodes.Transient
+	}
+	return needs
 }
 
 // drawPlan draws a plan of faults that break none of some assumptions.
 func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan {
 	r := &drawn{dice: chance.Dice(seed), s: s}
 	p := &Plan{Name: name, About: "Drawn by a seed."}
+	draw := func() []Fault { return []Fault{r.fault()} }
+	if s.Spec.Leads != nil {
+		draw = r.telling
+	}
 	for range 1 + r.below(mostRandom) {
-		p.Faults = append(p.Faults, r.keeping(keeps))
+		p.Faults = append(p.Faults, r.keeping(keeps, draw)...)
 	}
 	return p
 }
@@ -39,7 +54,13 @@ type drawn struct {
 	dice  chance.Dice
 	count uint64
 	s     *Scene
-	kills int
+	kept
+}
+
+// kept is what has been drawn that later faults must leave room for.
+type kept struct {
+	kills           int
+	servers, clocks bool
 }
 
 func (r *drawn) roll() chance.Roll {
@@ -64,16 +85,17 @@ func (r *drawn) latency() *chance.Distribution {
 	return &d
 }
 
-// keeping draws faults until one breaks none of some assumptions.
-func (r *drawn) keeping(those nodes.Assumption) Fault {
-	kills := r.kills
+// keeping draws faults until they break none of some assumptions.
+func (r *drawn) keeping(those nodes.Assumption, draw func() []Fault) []Fault {
+	before := r.kept
 	for range 1000 {
-		if f := r.fault(); f.Breaks()&those == 0 {
-			return f
+		all := draw()
+		if !slices.ContainsFunc(all, func(f Fault) bool { return f.Breaks()&those != 0 }) {
+			return all
 		}
-		r.kills = kills
+		r.kept = before
 	}
-	return Fault{Duplicate: new(Share)} // the algorithm rests on everything, and this changes nothing
+	return []Fault{{Duplicate: new(Share)}} // the algorithm rests on everything, and this changes nothing
 }
 
 // fault draws a fault.

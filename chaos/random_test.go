@@ -56,3 +56,55 @@ func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
 		}
 	}
 }
+
+// So it is of plans for elections.
+func TestRandomPlansForElectionsCanBeCarriedOut(t *testing.T) {
+	rows := []*nodes.Spec{
+		{Live: nodes.NoLoss | nodes.NoPause},
+		{Safe: nodes.NoAmnesia, Servers: func(nodes.Config) int { return 1 },
+			Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) }},
+		{BrokenBy: nodes.NoCrash}}
+	words := map[string]int{}
+	for seed := range uint64(3000) {
+		spec := *rows[seed%3]
+		spec.Info.Name, spec.Leads = "an elector", &nodes.Leadership{}
+		spec.New = func(nodes.Config) nodes.Machine { return elector{} }
+		spec.Messages = []nodes.Kind{{Zero: ballot{}}, {Zero: aside{}, Net: 1}}
+		s := &Scene{Spec: &spec, Config: nodes.Config{N: 1 + int(seed%7)}, Measured: 10 * time.Second}
+		for _, draw := range []func(*Scene, uint64) *Plan{RandomPlan, InsidePlan} {
+			p := draw(s, seed)
+			faults, err := Resolve(p.Faults, s, seed)
+			if err != nil {
+				t.Fatalf("%s, %d nodes: %v", p.Name, s.Config.N, err)
+			}
+			for i := range faults {
+				f := &faults[i]
+				words[f.kind().Key]++
+				words[f.Kill.Word]++
+				if f.For > time.Second || f.At > 9*time.Second {
+					t.Errorf("%s: %v leaves no time to agree", p.Name, f)
+				}
+				if broken := f.Breaks() & spec.Live &^ nodes.NoPause; p.Name[0] == 'i' && broken != 0 {
+					t.Errorf("%s: %v breaks %v", p.Name, f, broken)
+				}
+			}
+		}
+	}
+	for _, word := range []string{"cut", "loss", "delay", "duplicate", "reorder", "kill", "pause", "slow",
+		"clock", "leader"} {
+		if words[word] < 10 {
+			t.Errorf("%s occurs %d times", word, words[word])
+		}
+	}
+}
+
+type elector struct{}
+
+func (elector) Campaign(*nodes.Env) {}
+
+func (elector) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+
+type (
+	ballot struct{}
+	aside  struct{}
+)

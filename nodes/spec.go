@@ -117,10 +117,19 @@ const (
 	EventualDetector                        // from some time on, only crashed nodes are suspected
 	Timing                                  // messages and handlers take bounded time
 	Majority                                // more than half of the clients are up
+	ServersUp                               // all nodes without a client are up
 )
 
+// Transient are the assumptions that hold again some time after what broke them is over. All others are
+// broken for good: no algorithm gets back a message that was lost, or forgets one that came twice or too
+// early, unless it does not rest on that. A crash is one of these though the node comes up again: what was
+// sent to it meanwhile is lost, and so is a token that it held. A row that recovers from that does not rest
+// on NoCrash.
+const Transient = NoPause | PerfectDetector | EventualDetector | Timing | Majority | ServersUp
+
 var assumptionNames = [...]string{"no loss", "no duplication", "FIFO links", "no crash", "no amnesia",
-	"no pause", "a perfect detector", "an eventual detector", "bounded delays", "a majority that is up"}
+	"no pause", "a perfect detector", "an eventual detector", "bounded delays", "a majority that is up",
+	"servers that are up"}
 
 // String lists the assumptions in words.
 func (n Assumption) String() string {

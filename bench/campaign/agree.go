@@ -53,11 +53,26 @@ type Agreement struct {
 // Holds reports whether the two runs agree.
 func (a *Agreement) Holds() bool { return a.Err == nil && a.Simulated == a.Real }
 
+// comparable returns the rows whose real runs can be compared with simulated ones: those of mutual exclusion.
+// What electors send depends on when their timers run out, which real time decides.
+func (c *Campaign) comparable() (all []*nodes.Spec) {
+	for _, row := range c.Rows {
+		if row.Leads == nil {
+			all = append(all, row)
+		}
+	}
+	return all
+}
+
+// Comparable reports whether there is anything to compare.
+func (c *Campaign) Comparable() bool { return len(c.comparable()) > 0 }
+
 // Compare makes a comparison: it carries out a fault in a run of real processes and in a simulated one, in
 // both of which requests come one at a time, so that counts do not depend on speed. The number, from 0, says
-// which fault and which row: the first Comparisons are of different faults.
+// which fault and which row: the first Comparisons are of different faults. There is a row: see Comparable.
 func (c *Campaign) Compare(ctx context.Context, number int) *Agreement {
-	spec := c.Rows[(number+number/len(compared))%len(c.Rows)]
+	rows := c.comparable()
+	spec := rows[(number+number/len(compared))%len(rows)]
 	a := &Agreement{Fault: compared[number%len(compared)], Case: &Case{Spec: spec, Real: true}}
 	a.Err = c.compare(ctx, a, uint64(number))
 	return a

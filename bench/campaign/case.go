@@ -8,6 +8,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/workload"
 )
 
@@ -44,14 +45,31 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 		o.Duration = patient
 	}
 	o.Config.N = fewestNodes + d.below(mostNodes-fewestNodes+1)
+	if spec.Leads != nil && spec.Broken != "" {
+		o.Config.N = spec.BrokenAt.N
+	}
 	o.Config.Fenced = spec.Fenced && d.below(2) == 0
 	o.Latency = d.one("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
-	o.Workload = d.workload()
-	if spec.Broken != "" { // what is rare shows in long runs of many
+	scene := &chaos.Scene{Spec: spec, Config: o.Config, Simulated: !real}
+	if spec.Leads != nil {
+		stack, err := stackOf(spec, o.Config)
+		if err != nil {
+			return nil, err
+		}
+		d.elections(&o)
+		o.Duration = max(atLeast, graces*stack.Grace())
+		if real {
+			o.Duration = max(measured, realGraces*stack.Grace())
+		}
+		scene.Codec = stack.Codec()
+	} else {
+		o.Workload = d.workload()
+	}
+	if spec.Broken != "" && spec.Leads == nil { // what is rare shows in long runs of many
 		o.Config.N, o.Duration, o.Latency = mostNodes, patient, d.one("exponential:1ms")
 		o.Workload = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
 	}
-	scene := &chaos.Scene{Spec: spec, Config: o.Config, Measured: o.Duration, Simulated: !real}
+	scene.Config, scene.Measured = o.Config, o.Duration
 	draw := chaos.InsidePlan
 	if number/len(rows)%2 == 1 {
 		draw = chaos.RandomPlan
@@ -63,6 +81,34 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 			o.Config.N, o.Plan, err)
 	}
 	return &Case{spec, o, real}, nil
+}
+
+// A run about leaders lasts for so many times the grace of its algorithm, of which its plan leaves the last
+// two for all to agree; and at least for a while. Where time is real, that would take minutes.
+const (
+	graces     = 15
+	realGraces = 8
+	atLeast    = 300 * time.Millisecond
+)
+
+// elections draws who campaigns in a run about leaders.
+func (d *drawn) elections(o *bench.Options) {
+	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
+	switch d.below(4) {
+	case 0:
+		o.Workload.Initiators = workload.LowestInitiates
+	case 1:
+		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.below(o.Config.N)))
+	}
+}
+
+// stackOf returns what the nodes of a run of a row are made of.
+func stackOf(spec *nodes.Spec, c nodes.Config) (*nodes.Stack, error) {
+	beside, err := catalog.Beside(c, spec.Detects)
+	if err != nil {
+		return nil, err
+	}
+	return nodes.NewStack(append([]nodes.Instance{{Spec: spec, Config: spec.Explicit(c)}}, beside...)...)
 }
 
 // drawn draws one thing after another.

@@ -10,6 +10,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/mutex"
 )
 
@@ -48,7 +49,7 @@ func repeats(t *testing.T, s *Shrunk, o bench.Options) {
 	if err != nil {
 		t.Fatalf("%v:\n%s", err, text)
 	}
-	spec, err := mutex.Find(o.Algorithm)
+	spec, err := catalog.Find(o.Algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,9 @@ func agreed(e *Fold) Finding {
 		return inconclusive("the run was ended before its end")
 	case l.Open == nil && len(l.Elections) == 0:
 		return inconclusive("nothing happened")
+	case l.Open != nil && !l.Asked:
+		return inconclusive("nobody that was up at the end had been told to campaign, or had said anything").
+			excused()
 	case l.Open == nil:
 		last := l.Elections[len(l.Elections)-1]
 		return valid("all agreed on %s at the end", name(last.Leader))
@@ -36,7 +39,7 @@ func agreed(e *Fold) Finding {
 			after = l.Open.Cause.What.String()
 		}
 		f := inconclusive(none+", %v after %s; it may take %v: let the run go on for longer",
-			had.Round(time.Millisecond), after, needs)
+			had.Round(time.Millisecond), after, needs).excused()
 		return e.excuse(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)
 	case e.brokenIn(calm.span(), e.Live) != 0:
 		return e.excuse(inconclusive(none).with(e.beliefs()...), calm.span(), e.Live)

@@ -61,6 +61,10 @@ type Finding struct {
 	// NotJudged says that it is valid for lack of anything that the run could be compared with.
 	NotJudged bool `json:"not_judged,omitempty" yaml:"not_judged,omitempty"`
 
+	// Excused says that the algorithm has no part in its being inconclusive: the run ended too early to tell, or
+	// nobody asked for a leader.
+	Excused bool `json:"excused,omitempty" yaml:"excused,omitempty"`
+
 	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
 }
@@ -334,6 +338,11 @@ func inconclusive(format string, args ...any) Finding {
 
 func violated(format string, args ...any) Finding {
 	return Finding{Outcome: Violated, Says: fmt.Sprintf(format, args...)}
+}
+
+func (f Finding) excused() Finding {
+	f.Excused = true
+	return f
 }
 
 func (f Finding) with(witness ...string) Finding {

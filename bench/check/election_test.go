@@ -30,8 +30,8 @@ type electionRun struct {
 func (r *electionRun) events(t *testing.T) (all []history.Event) {
 	t.Helper()
 	kinds := map[string]history.Kind{"elect": history.Elected, "crash": history.Crashed,
-		"restart": history.Restarted,
-		"pause":   history.Paused, "resume": history.Resumed, "fault": history.FaultBegan,
+		"restart": history.Restarted, "campaign": history.Campaigned,
+		"pause": history.Paused, "resume": history.Resumed, "fault": history.FaultBegan,
 		"heal": history.FaultHealed, "suspect": history.Suspected, "trust": history.Trusted,
 		"mark": history.Marked}
 	mark := func(at int64, m uint32) {
@@ -151,6 +151,21 @@ func agreements() []electionRun {
 		{name: "too soon after a delay", text: allElect(5, 4, 0) + late, check: "agreement", setting: delayed,
 			as: Inconclusive, outside: true, says: "let the run go on for longer"},
 		{name: "long after a delay", text: allElect(5, 4, 0) + long, check: "agreement", setting: delayed,
+			as: Violated},
+		{name: "a server that is down", text: allElect(5, 4, 0) + "500 5 crash\n510 0 elect -1", check: "agreement",
+			setting: func(s *Setting) { s.Live = nodes.ServersUp }, as: Inconclusive, outside: true},
+		{name: "a server that is up again", check: "agreement", as: Violated,
+			setting: func(s *Setting) { s.Live = nodes.ServersUp },
+			text:    allElect(5, 4, 0) + "500 5 crash\n510 0 elect -1\n520 5 restart 1"},
+		{name: "only clients are down", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement", as: Violated,
+			setting: func(s *Setting) { s.Live = nodes.ServersUp }},
+		{name: "who was to campaign is dead", text: "1 0 campaign\n2 0 crash", check: "agreement",
+			as: Inconclusive, says: "nobody that was up"},
+		{name: "and comes up again", text: "1 0 campaign\n2 0 crash\n3 0 restart 1", check: "agreement",
+			as: Inconclusive, says: "nobody that was up"},
+		{name: "and says something", text: "1 0 campaign\n2 0 crash\n3 0 restart 1\n4 0 elect -1",
+			check: "agreement", as: Violated},
+		{name: "another campaigns in vain", text: "1 0 campaign\n1 1 campaign\n2 0 crash", check: "agreement",
 			as: Violated},
 		{name: "what breaks only safety excuses no disagreement", check: "agreement", as: Violated,
 			setting: func(s *Setting) { s.Safe = nodes.NoCrash }, text: allElect(5, 4, 0) + "500 4 crash"},

@@ -10,14 +10,6 @@ import (
 	"turnstile/nodes/history"
 )
 
-// transient are the assumptions that hold again some time after what broke them is over. All others are
-// broken for good: no algorithm gets back a message that was lost, or forgets one that came twice or too
-// early, unless it does not rest on that. A crash is one of these though the node comes up again: what was
-// sent to it meanwhile is lost, and so is a token that it held. A row that recovers from that does not rest
-// on NoCrash.
-const transient = nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing |
-	nodes.Majority
-
 // A span is when assumptions are to have been broken to excuse something: at some time from one to another,
 // both included, or so long before. If that is negative, not even what faults have left behind counts, such
 // as messages that come late.
@@ -74,6 +66,12 @@ func (e *Fold) brokenIn(m span, needs nodes.Assumption) (broken nodes.Assumption
 			broken |= nodes.Majority
 		}
 	}
+	for i := range e.sections.Deaths {
+		d := &e.sections.Deaths[i]
+		if int(d.Node) >= e.Config.N && m.covers(d.From, d.Back, 0) {
+			broken |= nodes.ServersUp
+		}
+	}
 	return broken & needs
 }
 
@@ -92,7 +90,7 @@ func (e *Fold) brokenByFault(m span, f *section.Fault) (broken nodes.Assumption)
 	case asked.ForGood && !f.Healed: // what lasts is done at once
 		to = f.From
 	}
-	broken = f.Breaks &^ transient
+	broken = f.Breaks &^ nodes.Transient
 	if m.covers(f.From, to, asked.Leaves) {
 		broken = f.Breaks
 	}

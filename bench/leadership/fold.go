@@ -64,6 +64,10 @@ type Fold struct {
 	Lost     []Loss    // of leaders that crashed, in order
 	Restarts []Restart // of nodes, in order
 
+	// Asked says that, of the nodes that were up when the history ended, some had been told to campaign in that
+	// life, or had said what they believed.
+	Asked bool
+
 	Stretches []Stretch // of all nodes from Begun to End, in the order of their beginnings
 
 	stack      int // clients
@@ -114,6 +118,7 @@ type node struct {
 	stretch     int   // its current one, in Stretches; -1: the run has not begun
 	term        uint64
 	declared    bool // term is known
+	campaigned  bool // in this life
 }
 
 // New returns a fold of the history of a cluster whose electors promise this.
@@ -151,6 +156,9 @@ func (f *Fold) Add(e history.Event) {
 	case history.Elected:
 		f.elected(&e)
 	case history.Campaigned:
+		if f.has(e.Node) {
+			f.nodes[e.Node].campaigned = true
+		}
 		if x := f.election; x != nil && x.Cause.What == RunBegan && x.Detected < 0 && !f.campaigned {
 			f.campaigned, x.Begun = true, e.At
 		}
@@ -196,9 +204,11 @@ func (f *Fold) mark(e *history.Event) {
 func (f *Fold) stop(at int64) {
 	f.End, f.running = at, false
 	for i := range f.nodes {
-		if n := &f.nodes[i]; n.stretch >= 0 {
+		n := &f.nodes[i]
+		if n.stretch >= 0 {
 			f.Stretches[n.stretch].To = at
 		}
+		f.Asked = f.Asked || n.up && (n.campaigned || n.belief >= 0)
 	}
 	f.endVacancy(at)
 	f.endOverlap(at)
@@ -275,7 +285,7 @@ func (f *Fold) down(id nodes.ID, at int64) (led bool) {
 	}
 	led = f.leader(id) == id
 	f.endBelief(id, at, true)
-	f.nodes[id].up, f.nodes[id].stopped = false, false
+	f.nodes[id].up, f.nodes[id].stopped, f.nodes[id].campaigned = false, false, false
 	if led && f.running {
 		f.begin(at, Cause{What: LeaderCrashed, Node: id})
 	}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -12,23 +15,24 @@ import (
 	"turnstile/bench/campaign"
 	"turnstile/bench/check"
 	"turnstile/internal/english"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
 )
 
-const chaosHelp = `Run every algorithm under many plans of what goes wrong, drawn by seeds, and judge
-each run.
+const chaosHelp = `Run every algorithm, of mutual exclusion and of election, under many plans of what goes
+wrong, drawn by seeds, and judge each run.
 
 Half of the plans of an algorithm are of faults that break nothing that it rests on, the others of any. No
 sound algorithm may be violated inside its model; each that is known to be broken must be caught. A third of
 the plans of each must leave its model whole. What fails in a simulation is shrunk to the fewest faults with
-which it still does. Then real runs are compared with simulated ones, under one fault and with requests that
-come one at a time: the verdicts are the same, and so are the messages.
+which it still does. Then real runs of mutual exclusion are compared with simulated ones, under one fault and
+with requests that come one at a time: the verdicts are the same, and so are the messages.
 
 Exit status: 0 all that holds, 1 it does not, 2 interrupted, 64 bad usage.`
 
 const chaosExample = `  orchestrator chaos
   orchestrator chaos --simulated 10000 --real 0 --seed 7
-  orchestrator chaos --algo maekawa --simulated 100 --real 5`
+  orchestrator chaos --algo maekawa --simulated 100 --real 5
+  orchestrator chaos --algo bully,raft-election --simulated 1000 --real 0`
 
 // A chaosCall is one call of chaos.
 type chaosCall struct {
@@ -38,9 +42,9 @@ type chaosCall struct {
 }
 
 func (a *app) chaosCommand() *cobra.Command {
-	c := chaosCall{Campaign: campaign.Campaign{Rows: mutex.Table, Seed: 1, Simulated: 1000, Real: 50},
+	c := chaosCall{Campaign: campaign.Campaign{Rows: catalog.All(), Seed: 1, Simulated: 2000, Real: 50},
 		compared: 3 * campaign.Comparisons}
-	var algorithm string
+	var algorithms []string
 	cmd := &cobra.Command{
 		Use:     "chaos",
 		Short:   "Run every algorithm under many random plans of what goes wrong, and judge each run",
@@ -53,15 +57,20 @@ func (a *app) chaosCommand() *cobra.Command {
 				return err
 			}
 			if s.given("algo") {
-				row, err := mutex.Find(algorithm)
-				if err != nil {
+				if c.Rows, err = findAll(algorithms); err != nil {
 					return err
 				}
-				c.Rows = []*spec{row}
 			}
 			if min(c.Simulated, c.Real, c.compared) < 0 {
 				return fmt.Errorf("%d simulated and %d real plans, %d compared: write numbers from 0", c.Simulated,
 					c.Real, c.compared)
+			}
+			if !c.Comparable() {
+				if s.given("compare") && c.compared > 0 {
+					return errors.New("compare: what electors send depends on when their timers run out, so a real run " +
+						"is not the same as a simulated one: leave out --compare, or add an algorithm of mutual exclusion")
+				}
+				c.compared = 0
 			}
 			a.note(s)
 			return a.chaos(cmd.Context(), &c)
@@ -69,7 +78,7 @@ func (a *app) chaosCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&algorithm, "algo", "", "only plans for this algorithm, by `name` or alias")
+	f.StringSliceVar(&algorithms, "algo", nil, "only plans for these algorithms, by their `names` or aliases")
 	f.IntVar(&c.Simulated, "simulated", c.Simulated, "how many plans are carried out on virtual time")
 	f.IntVar(&c.Real, "real", c.Real, "how many plans are carried out on real processes")
 	f.IntVar(&c.compared, "compare", c.compared,
@@ -82,6 +91,24 @@ func (a *app) chaosCommand() *cobra.Command {
 	addNoProgress(cmd, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	return cmd
+}
+
+// findAll returns the rows of algorithms of these names.
+func findAll(names []string) (all []*spec, err error) {
+	for _, name := range names {
+		row, err := catalog.Find(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(all, row) {
+			all = append(all, row)
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("algo: it names no algorithm: leave it out for all, or name some, as in " +
+			"bully,maekawa")
+	}
+	return all, nil
 }
 
 func (a *app) chaos(ctx context.Context, c *chaosCall) error {
@@ -208,31 +235,51 @@ func (a *app) compareRuns(ctx context.Context, c *chaosCall) (wrong int) {
 	return wrong
 }
 
-// printTallies prints a line for each algorithm.
+// printTallies prints a line for each algorithm, those that elect leaders in a table of their own.
 func printTallies(out io.Writer, tallies []campaign.Tally) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\tplans\tinside\toutside\tentries\tvalid\tstalled\tinconclusive\tviolated\tviolated\t")
-	fmt.Fprintln(w, "\t\tits model\tits model\t\t\toutside\t\tinside\toutside\t")
-	for i := range tallies {
-		t := &tallies[i]
-		if t.Plans == 0 {
-			continue
+	for _, elect := range []bool{false, true} {
+		var some []campaign.Tally
+		for i := range tallies {
+			if t := &tallies[i]; t.Plans > 0 && (t.Spec.Leads != nil) == elect {
+				some = append(some, *t)
+			}
 		}
-		name := t.Spec.Name
-		if t.Spec.Broken != "" {
-			name += "*"
+		if len(some) > 0 {
+			printTable(out, some, elect)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, t.Plans, t.Inside, t.Plans-t.Inside,
-			t.Entries, t.Of[campaign.Valid], t.Of[campaign.Stalled], t.Of[campaign.Inconclusive],
-			t.Of[campaign.ViolatedInside], t.Of[campaign.ViolatedOutside])
 	}
-	w.Flush()
 	for i := range tallies {
 		if t := &tallies[i]; t.Spec.Broken != "" && t.Plans > 0 {
 			fmt.Fprintf(out, "* %s is known to be broken: %s shown in %s\n", t.Spec.Name, t.Spec.Broken,
 				english.Count(t.Caught, "run", "runs"))
 		}
 	}
+}
+
+// printTable prints the tallies of algorithms of one kind.
+func printTable(out io.Writer, tallies []campaign.Tally, elect bool) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	count, stalled := "entries", "stalled"
+	if elect {
+		count, stalled = "elections", "disagree"
+	}
+	fmt.Fprintf(w, "\tplans\tinside\toutside\t%s\tvalid\t%s\tinconclusive\tviolated\tviolated\t\n", count,
+		stalled)
+	fmt.Fprintln(w, "\t\tits model\tits model\t\t\toutside\t\tinside\toutside\t")
+	for i := range tallies {
+		t := &tallies[i]
+		name, made := t.Spec.Name, t.Entries
+		if t.Spec.Broken != "" {
+			name += "*"
+		}
+		if elect {
+			made = t.Elected
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, t.Plans, t.Inside, t.Plans-t.Inside,
+			made, t.Of[campaign.Valid], t.Of[campaign.Stalled], t.Of[campaign.Inconclusive],
+			t.Of[campaign.ViolatedInside], t.Of[campaign.ViolatedOutside])
+	}
+	w.Flush()
 }
 
 // printShrunk shrinks the plan of a simulated run that failed, and prints it as a file.

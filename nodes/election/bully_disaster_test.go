@@ -43,6 +43,31 @@ func TestBulliesAfterDisasters(t *testing.T) {
 	}
 }
 
+// The announcement of a leader overtakes that of the lower one that led meanwhile: who heard the lower one
+// last asks the higher one, and follows it again.
+func TestAnnouncementsCross(t *testing.T) {
+	for _, row := range []*nodes.Spec{&bullyRow, &fastBullyRow, &bullySecondNetworkRow} {
+		s := scenario{row: row, config: nodes.Config{N: 3}, duration: 4 * time.Second,
+			faults: faults(t, "kill: 2, at: 1s, for: 800ms",
+				"delay: 2s, between: 1>0, kind: coordinator, at: 1s, for: 1s")}
+		o := s.simulated(t)
+		if told := o.told(0); o.leader() != 2 || !strings.Contains(told, "0 follows 2; 0 follows 1; 0 follows 2") {
+			t.Errorf("%s: %d leads at the end: %s", row.Name, o.leader(), told)
+		}
+	}
+}
+
+// Copies of what the disk is asked, and of what it answers, have nobody take the lock twice.
+func TestTheDiskStandsCopies(t *testing.T) {
+	for n := 2; n < 6; n++ {
+		s := scenario{row: &bullySharedDiskRow, config: nodes.Config{N: n}, duration: 3 * time.Second,
+			faults: faults(t, "duplicate: 100%, for: 1s")}
+		if o := s.simulated(t); o.leader() != nodes.ID(n-1) || len(o.Elections) != 1 || o.sent["lock"] != 1 {
+			t.Errorf("%d nodes: %d leads after %d elections, %v", n, o.leader(), len(o.Elections), o.sent)
+		}
+	}
+}
+
 // disaster returns faults that are over after 6.5 seconds: crashes, and if it has all sorts, pauses and cuts.
 // Each node goes down or stands still once at most.
 func disaster(r *rand.Rand, n int, all bool) (plan []string) {

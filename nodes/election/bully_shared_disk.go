@@ -29,8 +29,8 @@ var bullySharedDiskRow = nodes.Spec{
 	Options: []nodes.Option{answerOption, lockOption},
 	Detects: bullyRow.Detects,
 	Safe:    nodes.NoAmnesia,
-	// No crash of the disk, that is: nobody leads without it. Crashes of the others it survives.
-	Live: nodes.NoCrash | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
+	// Nobody leads without the disk. Crashes of the others it survives.
+	Live: nodes.ServersUp | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
 	Leads: &nodes.Leadership{Terms: true, Bears: halfAnswer, Partitions: []nodes.Partition{
 		{Does: nodes.OneLeads, Why: "the leader's heartbeats reach the disk, and the lock is its"},
 		{Cuts: nodes.ServersToo, Does: nodes.Blocked, Why: "without the disk nobody leads"}}},
@@ -79,6 +79,7 @@ type bullySharedDisk struct {
 
 	leader    nodes.ID
 	term      uint64 // of the latest leader
+	free      uint64 // the term of the lock when it was read, and was free or this node's
 	resigned  uint64 // the term of a leader that has resigned
 	stage     diskStage
 	cutOff    bool      // the disk has not answered
@@ -169,7 +170,7 @@ func (b *bullySharedDisk) elect(env *nodes.Env) {
 
 // lock asks the disk for the lock.
 func (b *bullySharedDisk) lock(env *nodes.Env) {
-	env.Send(b.disk(env), diskLock{})
+	env.Send(b.disk(env), diskLock{b.free})
 	b.enter(env, diskLocking, b.wait)
 }
 
@@ -292,12 +293,16 @@ func (b *bullySharedDisk) learn(env *nodes.Env, lock diskState) {
 			b.follow(env, nodes.None, b.term)
 			b.read(env)
 		}
+	case b.stage == diskLocking && lock.Term <= b.free && (ours || lock.Owner == nodes.None):
+		// It answers what was asked before: nobody has taken the lock yet.
 	case b.stage == diskLocking && ours:
 		b.lead(env, lock.Term)
 	case b.stage != diskReading && b.stage != diskLocking:
 	case ours: // from before a crash
+		b.free = lock.Term
 		b.lock(env)
 	case lock.Owner == nodes.None && b.stage == diskReading:
+		b.free = lock.Term
 		b.elect(env)
 	case lock.Owner == nodes.None || lock.Term == b.resigned: // it is about to be free
 		b.follow(env, nodes.None, b.term)

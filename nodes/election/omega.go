@@ -25,7 +25,7 @@ var omegaRow = nodes.Spec{
 	Options:  []nodes.Option{heartbeatOption, silenceOption, growOption},
 	// It promises a leader in the end, and no more: until then several may lead.
 	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
-	Live: nodes.NoLoss | nodes.Timing | nodes.NoPause,
+	Live: nodes.Timing | nodes.NoPause,
 	Leads: &nodes.Leadership{Wins: nodes.LowestWins, Overlap: omegaOverlap,
 		Bears: func(c nodes.Config) time.Duration {
 			return c.Duration(silenceOption) - c.Duration(heartbeatOption)

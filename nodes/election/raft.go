@@ -20,8 +20,8 @@ var raftRow = nodes.Spec{
 	New:      func(c nodes.Config) nodes.Machine { return newRaft(c) },
 	Messages: raftMessages,
 	Options:  raftOptions,
-	Safe:     nodes.NoAmnesia, // of a term and the vote in it
-	Live:     nodes.Majority | nodes.NoLoss | nodes.NoPause | nodes.Timing,
+	Safe:     nodes.NoAmnesia,                               // of a term and the vote in it
+	Live:     nodes.Majority | nodes.NoPause | nodes.Timing, // what is lost is asked for again
 	Leads: &nodes.Leadership{Terms: true, Lapse: raftLapse, Bears: raftBears, Partitions: []nodes.Partition{{
 		Does: nodes.MajorityLeads,
 		Why:  "a term takes a majority's votes, and a leader that hears from fewer steps down"}}},

@@ -28,7 +28,7 @@ var ringListRow = nodes.Spec{
 	Detects: "heartbeat:period=50ms,timeout=250ms",
 	// A node that is up and is passed over goes on to believe what it did.
 	Safe:      nodes.PerfectDetector,
-	Live:      nodes.NoLoss | nodes.EventualDetector,
+	Live:      nodes.EventualDetector,
 	Published: ringListClaims,
 	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Partitions: []nodes.Partition{{Does: nodes.TwoLead,
 		Why: "each side skips the other as dead, and closes to a ring of its own"}},

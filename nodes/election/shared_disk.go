@@ -24,8 +24,10 @@ func newSharedDisk(c nodes.Config) *sharedDisk {
 
 // The messages to and from the disk.
 type (
-	diskRead  struct{} // who owns the lock?
-	diskLock  struct{} // the sender takes the lock if it is free
+	diskRead struct{} // who owns the lock?
+	// The sender takes the lock if it is free, or the sender's from before a crash, and nobody has taken it
+	// since it was read in Term. So a copy of it changes nothing.
+	diskLock  struct{ Term uint64 }
 	diskWrite struct { // the owner's heartbeat
 		Term  uint64
 		Round uint32
@@ -55,11 +57,11 @@ func (d *sharedDisk) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case diskRead:
 	case diskLock:
-		if d.owner != nodes.None && d.owner != from {
+		if d.owner != nodes.None && d.owner != from || d.term != m.Term {
 			break
 		}
 		d.owner = from
-		d.term++ // also of one that had the lock: it may have crashed since
+		d.term++ // also of one that had the lock
 		env.Save(diskState{d.owner, d.term})
 		env.SetTimer(diskExpiry, d.lasts, d.lasts)
 	case diskWrite:

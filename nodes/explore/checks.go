@@ -92,16 +92,24 @@ func (w *worker) broken(state []uint32) nodes.Assumption {
 			broken |= f.need
 		}
 	}
-	if w.majority {
-		up := 0
-		for _, number := range state[:w.o.Config.N] {
-			if w.known[number].up {
-				up++
-			}
+	if w.countsUp {
+		n := w.o.Config.N
+		broken |= minority(w.up(state[:n]), n)
+		if servers := state[n:w.total]; w.up(servers) < len(servers) {
+			broken |= nodes.ServersUp
 		}
-		broken |= minority(up, w.o.Config.N)
 	}
 	return broken
+}
+
+// up returns how many of some nodes are up.
+func (w *worker) up(some []uint32) (n int) {
+	for _, number := range some {
+		if w.known[number].up {
+			n++
+		}
+	}
+	return n
 }
 
 // minority returns what is broken while so many of the clients are up.

@@ -89,7 +89,7 @@ type worker struct {
 	fences   int   // where the highest of these are in a state
 	parts    *parts
 	seen     *visited
-	majority bool             // the algorithms rest on one that is up
+	countsUp bool             // the algorithms rest on a majority, or servers, that are up
 	model    nodes.Assumption // what is broken from the beginning
 	safe     nodes.Assumption // what the algorithms rest on
 	live     nodes.Assumption
@@ -135,7 +135,8 @@ func newWorker(o *Options, ps *parts, seen *visited) *worker {
 		w.ticks = w.head
 		w.head++
 	}
-	w.majority, w.counts = (w.safe|w.live)&nodes.Majority != 0, (w.safe|w.live)&nodes.NoLoss != 0
+	needs := w.safe | w.live
+	w.countsUp, w.counts = needs&(nodes.Majority|nodes.ServersUp) != 0, needs&nodes.NoLoss != 0
 	if o.Reordering {
 		w.model |= nodes.FIFO
 	}

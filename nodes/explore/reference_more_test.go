@@ -60,6 +60,10 @@ func (p *plain) minority(s *plainState) bool {
 	return up <= p.o.Config.N-up
 }
 
+func (p *plain) serverDown(s *plainState) bool {
+	return slices.ContainsFunc(s.nodes[p.o.Config.N:], func(n plainNode) bool { return n.up == nil })
+}
+
 // suspicions tries what a failure detector can say to a node that is up.
 func (p *plain) suspicions(s *plainState, id nodes.ID, may func(bool, func(*plainState))) {
 	if _, listens := s.nodes[id].up.Machine(0).(nodes.Suspecter); !listens {

@@ -180,6 +180,7 @@ func (p *plain) broken(s *plainState) (all nodes.Assumption) {
 		nodes.NoAmnesia:              s.forgot,
 		nodes.PerfectDetector:        s.wrong > 0,
 		nodes.Majority:               p.minority(s),
+		nodes.ServersUp:              p.serverDown(s),
 	} {
 		if is {
 			all |= need

@@ -51,29 +51,48 @@ func (w *world) Resume(id nodes.ID) error {
 	return nil
 }
 
-// goesOn has a node that stood still do what it has missed, in the same order.
+// goesOn has a node that stood still do what it has missed, in the same order, and before what comes to it at
+// that time.
 func (w *world) goesOn(id nodes.ID) {
 	for _, e := range w.missed[id] {
-		*w.plan(w.now, e.what, id) = event(e)
-		w.countIdle((*event)(&e), 1)
+		w.postpone(event(e))
 	}
 	delete(w.missed, id)
+	if w.resumedAt != w.now {
+		w.resumed.Clear()
+	}
+	w.resumed.Add(id)
+	w.resumedAt = w.now
+}
+
+// postpone plans an event of a node once more, as the last of this time.
+func (w *world) postpone(e event) {
+	e.late = true
+	*w.plan(w.now, e.what, e.to) = e
+	w.countIdle(&e, 1)
 }
 
 // A missed event would have happened while its node stood still.
 type missed event
 
-// misses reports whether the node of an event stands still, and keeps the event for later.
+// misses reports whether the node of an event stands still, or has first to do what it has missed, and keeps
+// the event for later.
 func (w *world) misses(e *event) bool {
-	if len(w.missed) == 0 || e.what > toTell { // what comes after is nothing that a node does
+	if len(w.missed) == 0 && w.resumedAt != w.now || e.what > toTell { // those after it no node does
 		return false
 	}
 	events, stands := w.missed[e.to]
-	if stands {
-		w.missed[e.to] = append(events, missed(*e))
+	switch {
+	case stands:
 		w.countIdle(e, -1)
+		w.missed[e.to] = append(events, missed(*e))
+	case w.resumedAt == w.now && !e.late && w.resumed.Has(e.to):
+		w.countIdle(e, -1)
+		w.postpone(*e)
+	default:
+		return false
 	}
-	return stands
+	return true
 }
 
 // countIdle counts an event that comes to be in the queue, or is no more, if it is one of a detector.
@@ -93,6 +112,7 @@ func (w *world) SetClock(id nodes.ID, jump time.Duration, rate float64) error {
 	w.queue.each(func(e *event) { // its timers run out sooner or later than planned
 		if e.what == toTimeout && e.to == id && e.life == w.lives[id] {
 			again := *e
+			again.late = false
 			e.void = true
 			*w.plan(max(w.now, set.When(again.local)), toTimeout, id) = again
 		}

@@ -1,11 +1,14 @@
 package sim
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 )
 
 // A node that stands still does nothing, and catches up afterwards.
@@ -36,4 +39,50 @@ func TestNodesThatStandStill(t *testing.T) {
 	if !rested || before == 0 || after == 0 || noted != 2 {
 		t.Errorf("%d events before, %d after, %d of the pause itself; at rest: %v", before, after, noted, rested)
 	}
+}
+
+// What a node has missed comes before what arrives as it goes on: links keep their order.
+func TestWhatWasMissedComesFirst(t *testing.T) {
+	spec := &nodes.Spec{Info: nodes.Info{Name: "counting"}, Messages: []nodes.Kind{{Zero: numbered{}}},
+		Leads: &nodes.Leadership{}, New: func(nodes.Config) nodes.Machine { return &counting{} }}
+	o := Options{Spec: spec, Config: nodes.Config{N: 2}, Workload: workload.Workload{Load: workload.Campaign},
+		Duration: 50 * time.Millisecond, Seed: 1}
+	const five = 5 * time.Millisecond
+	over(&o, latency(t, "1ms"), chaos.Fault{Pause: chaos.Target{Nodes: chaos.Group{1}}, At: five, For: five})
+	h := &history.History{}
+	if _, err := Run(o, h); err != nil {
+		t.Fatal(err)
+	}
+	var terms []int64
+	for _, e := range h.Events {
+		if e.Kind == history.Elected && e.Node == 1 {
+			terms = append(terms, e.Value)
+		}
+	}
+	if len(terms) < 40 || !slices.IsSorted(terms) {
+		t.Errorf("node 1 was sent 1, 2, 3... and handled %v", terms)
+	}
+}
+
+// counting sends a number each millisecond from node 0 to node 1, which says it.
+type counting struct{ count uint64 }
+
+type numbered struct{ Count uint64 }
+
+func (*counting) Campaign(*nodes.Env) {}
+
+func (c *counting) Start(env *nodes.Env) {
+	if env.Self() == 0 {
+		env.SetTimer(nodes.Timer{}, time.Millisecond, time.Millisecond)
+	}
+}
+
+func (c *counting) Timeout(env *nodes.Env, _ nodes.Timer) {
+	c.count++
+	env.Send(1, numbered{c.count})
+	env.SetTimer(nodes.Timer{}, time.Millisecond, time.Millisecond)
+}
+
+func (c *counting) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	env.Elect(env.Self(), m.(numbered).Count)
 }

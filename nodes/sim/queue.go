@@ -11,6 +11,7 @@ type event struct {
 	what  what
 	kind  uint8       // of message
 	void  bool        // it does not happen
+	late  bool        // it has been missed, or came to a node that had missed others
 	to    nodes.ID    // where it happens
 	life  uint32      // of that node when this was planned: if it went down since, this does not happen
 	local int64       // what the clock of that node shows then, of a timer

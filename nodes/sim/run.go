@@ -205,7 +205,7 @@ func (w *world) stalled(steps uint64) {
 // crashes before.
 func (w *world) plan(at int64, what what, to nodes.ID) *event {
 	e := w.queue.add(at)
-	e.what, e.to, e.life, e.void = what, to, w.lives[to], false
+	e.what, e.to, e.life, e.void, e.late = what, to, w.lives[to], false, false
 	return e
 }
 

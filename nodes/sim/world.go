@@ -32,7 +32,9 @@ type world struct {
 	buffer     []byte       // of an encoded message
 	latency    int64        // that time
 	queue      queue
-	missed     map[nodes.ID][]missed   // of nodes that stand still
+	missed     map[nodes.ID][]missed // of nodes that stand still
+	resumed    nodes.Set             // nodes that have gone on at resumedAt
+	resumedAt  int64
 	clocks     map[nodes.ID]skew.Clock // those that were set
 	turn       nodes.ID                // the node that handles the current input
 	now        int64
@@ -109,7 +111,8 @@ type tally struct{ sent, publishes, delivered uint64 }
 func newWorld(o Options) *world {
 	stack, _ := o.Stack() // the options are valid
 	total := stack.Total()
-	w := &world{Options: o, dice: chance.Dice(o.Seed), stack: stack, n: stack.N(), queue: newQueue()}
+	w := &world{Options: o, dice: chance.Dice(o.Seed), stack: stack, n: stack.N(), queue: newQueue(),
+		resumedAt: -1}
 	if w.Patience == 0 {
 		w.Patience = plenty * uint64(total)
 	}

@@ -1,0 +1,263 @@
+package chaos
+
+import (
+	"math/bits"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// telling is upset. Of an algorithm that is known to be broken by some faults it draws those alone.
+func (r *drawn) telling() []Fault {
+	by, before := r.s.Spec.BrokenBy, r.kept
+	for {
+		all := r.upset()
+		if by == 0 || all[len(all)-1].Breaks()&by != 0 {
+			return all
+		}
+		r.kept = before
+	}
+}
+
+// upset draws what goes wrong in a run about leaders: one fault, or several that belong together.
+//
+// No fault lasts for longer than a tenth of the run. How long is drawn over all orders of magnitude, from a
+// millisecond up, so that some last for about as long as each timeout of the algorithm. Some begin with the
+// run, in its first election, and some at a moment of an election.
+func (r *drawn) upset() []Fault {
+	f := Fault{At: r.start(), For: r.length()}
+	which := r.below(13)
+	if r.s.total() == 1 && (which < 3 || which == 10) { // there is nobody to be cut off from
+		which = 5
+	}
+	switch which {
+	case 0, 1:
+		f.Cut = r.cut()
+	case 2:
+		return r.flaps(f)
+	case 3:
+		f.Loss = &Losses{Rate: Share(1+r.below(40)) / 100}
+		if r.below(2) == 0 {
+			f.Loss = &Losses{Worsens: 0.01 + Share(r.below(5))/100, Recovers: 0.2}
+		}
+		f.Kind = r.kind(3)
+	case 4:
+		f.Loss, f.Kind, f.Nth, f.For = &Losses{Rate: 1}, r.kind(0), uint64(1+r.below(4)), 0
+	case 5:
+		if r.below(4) == 0 {
+			f.Bandwidth = Bandwidth(500 << r.below(6))
+		} else {
+			f.Delay, f.Kind = r.late(), r.kind(2)
+		}
+	case 6:
+		f.Duplicate, f.Kind = new(Share(1+r.below(50))/100), r.kind(3)
+	case 7:
+		f.Reorder, f.Kind = r.late(), r.kind(3)
+	case 8, 9:
+		return r.deaths(f)
+	case 10:
+		return r.atMoment(f)
+	case 11:
+		f.Pause = r.victim()
+	case 12:
+		f = r.strain(f)
+	}
+	return []Fault{f}
+}
+
+// start draws when a fault begins.
+func (r *drawn) start() time.Duration {
+	switch r.below(4) {
+	case 0:
+		return 0
+	case 1:
+		return r.length()
+	}
+	return r.between(0, 0.6)
+}
+
+// length draws a time of up to a tenth of the run: each half as long as another is as likely.
+func (r *drawn) length() time.Duration {
+	longest := max(time.Millisecond, r.s.Measured/10)
+	longest >>= r.below(bits.Len64(uint64(longest / time.Millisecond)))
+	part := (0.5 + 0.5*r.dice.Unit(r.roll())) * float64(longest)
+	return max(time.Millisecond, time.Duration(part).Truncate(time.Millisecond))
+}
+
+// late draws delays of up to such a time.
+func (r *drawn) late() *chance.Distribution {
+	d, err := chance.ParseDistribution("uniform:0s," + r.length().String())
+	if err != nil {
+		panic(err) // these are lengths of time
+	}
+	return &d
+}
+
+// kind draws a kind of message of the algorithm; so many times as often as one of them, none.
+func (r *drawn) kind(none int) string {
+	if none > 0 && r.below(none+1) > 0 {
+		return ""
+	}
+	return r.s.codec().Name(r.below(len(r.s.Spec.Messages)))
+}
+
+// victim draws whom a fault of processes hits.
+func (r *drawn) victim() Target {
+	switch which := r.below(5); {
+	case which < 2:
+		return Target{Word: "leader"}
+	case which == 2 && r.s.Spec.Coordinator != nil && !r.servers:
+		r.servers = true // one fault hits those, so that no two cannot hold together
+		return Target{Word: "coordinator"}
+	}
+	return Target{Word: "random", Many: 1}
+}
+
+// cut draws who is cut off from whom.
+func (r *drawn) cut() Cut {
+	words := []string{"random", "leader"}
+	if r.s.Config.N >= 3 {
+		words = append(words, "minority", bridgeCut)
+	}
+	if r.s.Config.N >= 4 {
+		words = append(words, ringCut)
+	}
+	word := r.below(2 * len(words))
+	if word >= len(words) {
+		return r.parts()
+	}
+	var c Cut
+	if err := c.Set(words[word]); err != nil {
+		panic(err) // a slip of the pen above
+	}
+	return c
+}
+
+// parts draws a cut into two groups, one way or both ways. The servers are in one of these, or reach all.
+func (r *drawn) parts() Cut {
+	total := r.s.Config.N
+	if total == 1 || r.below(2) == 0 {
+		total = r.s.total()
+	}
+	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), total)
+	at := 1 + r.below(total-1)
+	return cutInto(r.below(3) == 0, sorted(order[:at]), sorted(order[at:]))
+}
+
+// flaps draws links that are cut and come back, again and again.
+func (r *drawn) flaps(f Fault) []Fault {
+	f.Repeat = 2 + r.below(5)
+	f.For = max(time.Millisecond, f.For/time.Duration(f.Repeat)).Truncate(time.Millisecond)
+	f.Every = f.For + max(time.Millisecond, r.length()/time.Duration(f.Repeat)).Truncate(time.Millisecond)
+	f.Cut = r.parts()
+	if r.hasTwoNetworks() && r.below(2) == 0 {
+		f.Network = new(uint8(r.below(2)))
+	}
+	return []Fault{f}
+}
+
+// hasTwoNetworks reports whether some messages of the algorithm go by a second network.
+func (r *drawn) hasTwoNetworks() bool {
+	for i := range r.s.Spec.Messages {
+		if r.s.Spec.Messages[i].Net > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// deaths draws who is killed, and for how long: one node, or one leader after the other. One client at least
+// comes up again.
+func (r *drawn) deaths(f Fault) []Fault {
+	f.Forget = r.below(4) == 0
+	if r.below(2) == 0 {
+		var all []Fault
+		f.Kill = Target{Word: "leader"}
+		for count := 2 + r.below(4); len(all) < count; f.At += f.For + r.length()/4 {
+			f.For = r.length() / 4
+			f.For = max(time.Millisecond, f.For.Truncate(time.Millisecond))
+			all = append(all, f)
+		}
+		return all
+	}
+	if f.Kill = r.victim(); f.Kill.Word == "random" && r.kills >= r.s.Config.N-1 {
+		f.Kill = Target{Word: "leader"}
+	}
+	if r.forGood() {
+		f.For, f.Forget = 0, false
+	}
+	return []Fault{f}
+}
+
+// atMoment has a fault kill or stop a node, or cut it off, when some node has sent or received a message, as
+// a rule itself. As often as not, somebody is killed before, so that an election takes place.
+func (r *drawn) atMoment(f Fault) (all []Fault) {
+	switch r.below(4) {
+	case 0, 1:
+		all = r.deaths(f)
+	case 2:
+		f.At = 0
+	}
+	who := nodes.ID(r.below(r.s.total()))
+	f.When = When{Who: Group{who}, What: [...]string{"sends", "receives"}[r.below(2)], Kind: r.kind(0),
+		Nth: 1 + r.below(3)}
+	if r.below(3) == 0 {
+		f.When.Who = Group{nodes.ID(r.below(r.s.total()))}
+	}
+	if r.below(2) == 0 { // for about as long as messages take
+		f.For = time.Duration(1+r.below(3)) * time.Millisecond
+	}
+	switch r.below(4) {
+	case 0, 1:
+		f.Kill, f.Forget = Target{Nodes: Group{who}}, r.below(4) == 0
+		if r.forGood() {
+			f.For, f.Forget = 0, false
+		}
+	case 2:
+		f.Pause = Target{Nodes: Group{who}}
+	case 3:
+		f.Cut = r.alone(who)
+	}
+	return append(all, f)
+}
+
+// forGood draws whether who is killed stays down: not all may. Crashes that break an algorithm are often
+// such.
+func (r *drawn) forGood() bool {
+	r.kills++
+	one := 4
+	if r.s.Spec.BrokenBy != 0 {
+		one = 2
+	}
+	return r.below(one) == 0 && r.kills < r.s.Config.N
+}
+
+// alone cuts a node off from all others.
+func (r *drawn) alone(who nodes.ID) Cut {
+	var others Group
+	for id := range nodes.ID(r.s.total()) {
+		if id != who {
+			others = append(others, id)
+		}
+	}
+	return cutInto(false, Group{who}, others)
+}
+
+// strain draws a node that is slow, or whose clock is wrong.
+func (r *drawn) strain(f Fault) Fault {
+	someone := Target{Word: "random", Many: 1}
+	switch {
+	case r.clocks || r.below(2) == 0:
+		f.Slow, f.Share = someone, Share(20+r.below(60))/100
+	case r.below(2) == 0:
+		f.Clock, f.Rate = someone, float64(1+r.below(40))/20
+	default:
+		f.Clock, f.By, f.For = someone, f.For, 0
+		if r.below(2) == 0 {
+			f.By = -f.By
+		}
+	}
+	r.clocks = r.clocks || !f.Clock.IsZero()
+	return f
+}
