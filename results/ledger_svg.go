@@ -68,6 +68,8 @@ type drawing struct {
 	lane  float64 // its height
 	bands []int   // of faults, from the top; -1: left out
 	rows  int     // of bands
+	// labels is up to where labels reach in each band.
+	labels [mostBands]float64
 }
 
 func newDrawing(l *Ledger) *drawing {
@@ -165,7 +167,11 @@ func (d *drawing) fault(i int) {
 	if d.named(i) {
 		text += " " + f.Fault
 	}
-	d.p.Text(x+2, y+11, text, "font-size", "11")
+	taken := &d.labels[d.bands[i]]
+	if end := x + 2 + 6.5*float64(len(text)); x >= *taken && end <= pictureWidth {
+		d.p.Text(x+2, y+11, text, "font-size", "11")
+		*taken = end + 8
+	}
 }
 
 // named reports whether there is room for what a fault is above its time.

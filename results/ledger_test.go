@@ -130,6 +130,14 @@ func TestTheLedgerIsReadWithoutColors(t *testing.T) {
 	if count["text"] > 40 {
 		t.Errorf("%d texts", count["text"])
 	}
+	faults = nil
+	for i := range 400 {
+		faults = append(faults, brief(i+1, 3*float64(i)/400))
+	}
+	count, texts = elementsOf(t, LedgerPicture("set/run", []*Ledger{LedgerOf(rows, faults, 1)}))
+	if count["text"] > 110 || !strings.Contains(texts, "\nfault 1-400: kill leader\n") {
+		t.Errorf("numbers of faults stand on one another: %d texts", count["text"])
+	}
 }
 
 // Whatever the rows are, the picture is well-formed, and it does not grow with what cannot be seen.

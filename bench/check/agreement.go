@@ -72,8 +72,12 @@ func (e *Fold) undecided() (f Finding, is bool) {
 		open.Agreed = math.MaxInt64
 		all = append(slices.Clip(all), open)
 	}
+	first := 0 // of those that are not over before a stretch begins
 	for _, calm := range e.calms() {
-		for i := range all {
+		for first < len(all) && all[first].Agreed < calm.From {
+			first++
+		}
+		for i := first; i < len(all) && all[i].Begun <= calm.To; i++ {
 			had := stretch{leadership.Span{From: max(calm.From, all[i].Begun), To: min(calm.To, all[i].Agreed)}}
 			if all[i].Agreed > l.End && calm.To == l.End || had.Length() < int64(e.patience()) ||
 				e.brokenIn(had.span(), e.Live) != 0 {

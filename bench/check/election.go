@@ -177,12 +177,16 @@ func elections(e *Fold) Finding {
 		return inconclusive("no election was completed")
 	}
 	var lines []string
+	next := 0 // election that was not over before a crash
 	for i, lost := range l.Lost {
 		until, what := l.End, "the run ended"
 		if i+1 < len(l.Lost) {
 			until, what = l.Lost[i+1].At, name(l.Lost[i+1].Node)+" crashed, which led"
 		}
-		if l.ElectedSince(lost.At) == l.ElectedSince(until) {
+		for next < len(l.Elections) && (l.Elections[next].Again || l.Elections[next].Agreed < lost.At) {
+			next++
+		}
+		if next == len(l.Elections) || l.Elections[next].Agreed >= until {
 			lines = append(lines, fmt.Sprintf("%s crashed at %v and led; %s%v later, %s", name(lost.Node),
 				e.since(lost.At), e.back(lost, until), time.Duration(until-lost.At).Round(time.Microsecond), what))
 		}

@@ -1,6 +1,9 @@
 package measure
 
 import (
+	"sort"
+
+	"turnstile/bench/leadership"
 	"turnstile/results"
 )
 
@@ -14,10 +17,9 @@ func (m *Leaders) in(p *phase) (f leaderFigures) {
 	if p == nil || !p.Known() {
 		return f
 	}
-	var elections, flaps uint64
+	var elections uint64
 	var took sparse
-	for i := range m.Elections {
-		e := &m.Elections[i]
+	for _, e := range within(m.Elections, p.From, p.To, electionTime) {
 		if e.Again {
 			continue
 		}
@@ -32,20 +34,34 @@ func (m *Leaders) in(p *phase) (f leaderFigures) {
 		took.add(m.End-m.Open.Begun, false)
 	}
 	var leaderless, two int64
-	for i := range m.Vacancies {
-		leaderless += p.Overlap(m.Vacancies[i].From, m.Vacancies[i].To)
+	for _, v := range within(m.Vacancies, p.From, p.To, spanTime) {
+		leaderless += p.Overlap(v.From, v.To)
 	}
-	for i := range m.Overlaps {
-		two += p.Overlap(m.Overlaps[i].From, m.Overlaps[i].To)
+	for _, o := range within(m.Overlaps, p.From, p.To, overlapTime) {
+		two += p.Overlap(o.From, o.To)
 	}
-	for i := range m.Flaps {
-		if p.Has(m.Flaps[i].At) {
+	flaps := 0
+	for _, x := range within(m.Flaps, p.From, p.To, flapTime) {
+		if p.Has(x.At) {
 			flaps++
 		}
 	}
 	return leaderFigures{results.Count(elections), took.microsAt(0.5), took.microsAt(1), micros(leaderless),
-		micros(two), results.Count(flaps)}
+		micros(two), results.Count(uint64(flaps))}
 }
+
+// within returns those of some things, which follow one another in time, that are not over before a time and
+// begin before another: a soak has many, and as many faults.
+func within[T any](all []T, from, to int64, times func(*T) (from, to int64)) []T {
+	first := sort.Search(len(all), func(i int) bool { _, end := times(&all[i]); return end >= from })
+	rest := all[first:]
+	return rest[:sort.Search(len(rest), func(i int) bool { begun, _ := times(&rest[i]); return begun >= to })]
+}
+
+func electionTime(e *leadership.Election) (from, to int64) { return e.Begun, e.Agreed }
+func spanTime(s *leadership.Span) (from, to int64)         { return s.From, s.To }
+func overlapTime(o *leadership.Overlap) (from, to int64)   { return o.From, o.To }
+func flapTime(x *leadership.Flap) (from, to int64)         { return x.At, x.At }
 
 // agreedSince returns how long after a time all took the same running node for the leader: nothing, if they
 // did at that time. If they did not before the run ended, it is longer than the rest of it.
@@ -53,8 +69,8 @@ func (m *Leaders) agreedSince(at int64) results.Figure {
 	if at < m.Begun || at >= m.End {
 		return results.Figure{}
 	}
-	for i := range m.Elections {
-		if e := &m.Elections[i]; e.Begun <= at && at < e.Agreed {
+	for _, e := range within(m.Elections, at, at+1, electionTime) {
+		if e.Begun <= at && at < e.Agreed {
 			return seconds(e.Agreed - at)
 		}
 	}
