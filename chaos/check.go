@@ -152,7 +152,7 @@ func (f *Fault) checkTimes(s *Scene) error {
 			"at counts from the beginning", f.After)
 	case f.Repeat > 0 && f.Every == 0:
 		return f.mistake("repeat", "repeat takes every, as in every: 500ms")
-	case f.Every > 0 && !f.Timed():
+	case f.Every > 0 && !f.Timed() && !(f.awaits("leader") && f.When.IsZero()):
 		return f.mistake("every",
 			"a fault that waits for a moment takes place once: leave out every, or write it again")
 	case f.Jitter > 0 && !f.Timed():

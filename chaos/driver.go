@@ -186,12 +186,6 @@ func (d *Driver) arm(f *fault) error {
 	return nil
 }
 
-// awaits reports whether a word says whom the fault hits.
-func (f *fault) awaits(word string) bool {
-	t := f.target()
-	return t != nil && t.Word == word || f.Cut.of.Word == word
-}
-
 // begin carries out the beginning of a fault, and records it.
 func (d *Driver) begin(f *fault, from int64) error {
 	b := nodes.FaultBeginning{At: from, Number: f.number, Breaks: f.Breaks(), Victim: nodes.None}

@@ -213,6 +213,12 @@ func (f *Fault) ByRun() bool {
 	return t != nil && t.ByRun() || f.Cut.of.ByRun()
 }
 
+// awaits reports whether a word says whom the fault hits.
+func (f *Fault) awaits(word string) bool {
+	t := f.target()
+	return t != nil && t.Word == word || f.Cut.of.Word == word
+}
+
 // Timed reports whether the time alone says when it begins.
 func (f *Fault) Timed() bool { return f.When.IsZero() && !f.ByRun() }
 

@@ -23,7 +23,7 @@ func agreed(e *Fold) Finding {
 		return inconclusive("the run was ended before its end")
 	case l.Open == nil && len(l.Elections) == 0:
 		return inconclusive("nothing happened")
-	case l.Open != nil && !l.Asked:
+	case l.Open != nil && !l.Asked():
 		return inconclusive("nobody that was up at the end had been told to campaign, or had said anything").
 			excused()
 	case l.Open == nil:
@@ -139,7 +139,8 @@ func (e *Fold) calmAtEnd() stretch {
 	return stretch{leadership.Span{From: end, To: end}}
 }
 
-// troubles returns when something went wrong. What lasts for good is done at once.
+// troubles returns when something went wrong, or nobody lived who had a reason to elect a leader. What lasts
+// for good is done at once.
 func (e *Fold) troubles() (all []leadership.Span) {
 	s := e.sections
 	for i := range s.Faults {
@@ -156,6 +157,7 @@ func (e *Fold) troubles() (all []leadership.Span) {
 	for _, w := range s.Wrongs {
 		all = append(all, leadership.Span{From: w.From, To: w.To})
 	}
+	all = append(all, e.leaders.Unasked...)
 	for _, d := range s.Deaths {
 		all = append(all, leadership.Span{From: d.From, To: d.At})
 		if d.Back < math.MaxInt64 {

@@ -161,6 +161,8 @@ func agreements() []electionRun {
 			setting: func(s *Setting) { s.Live = nodes.ServersUp }},
 		{name: "who was to campaign is dead", text: "1 0 campaign\n2 0 crash", check: "agreement",
 			as: Inconclusive, says: "nobody that was up"},
+		{name: "and somebody else falls ill later", text: "1 0 campaign\n2 0 crash\n600 1 pause\n610 1 resume",
+			check: "agreement", as: Inconclusive, says: "nobody that was up"},
 		{name: "and comes up again", text: "1 0 campaign\n2 0 crash\n3 0 restart 1", check: "agreement",
 			as: Inconclusive, says: "nobody that was up"},
 		{name: "and says something", text: "1 0 campaign\n2 0 crash\n3 0 restart 1\n4 0 elect -1",

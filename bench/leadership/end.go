@@ -1,6 +1,11 @@
 package leadership
 
-import "turnstile/nodes"
+import (
+	"math"
+	"slices"
+
+	"turnstile/nodes"
+)
 
 // An Ending is whom the nodes that were up and ran took for the leader when the run was told to stop.
 type Ending struct {
@@ -29,4 +34,21 @@ func (f *Fold) ending() (e Ending) {
 		}
 	}
 	return e
+}
+
+// Asked reports whether somebody was up at the end who had been told to campaign, or had said something.
+func (f *Fold) Asked() bool {
+	last := len(f.Unasked) - 1
+	return last < 0 || f.Unasked[last].To < math.MaxInt64
+}
+
+// ask follows when nobody that is up has a reason to elect a leader.
+func (f *Fold) ask(now int64) {
+	asked := slices.ContainsFunc(f.nodes, func(n node) bool { return n.up && (n.campaigned || n.belief >= 0) })
+	switch was := f.Asked(); {
+	case asked && !was:
+		f.Unasked[len(f.Unasked)-1].To = now
+	case !asked && was:
+		f.Unasked = append(f.Unasked, Span{now, math.MaxInt64})
+	}
 }

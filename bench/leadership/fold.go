@@ -64,9 +64,9 @@ type Fold struct {
 	Lost     []Loss    // of leaders that crashed, in order
 	Restarts []Restart // of nodes, in order
 
-	// Asked says that, of the nodes that were up when the history ended, some had been told to campaign in that
-	// life, or had said what they believed.
-	Asked bool
+	// Unasked is when, of the nodes that were up, none had been told to campaign in that life, or had said what
+	// it believed; to math.MaxInt64: when the run ended.
+	Unasked []Span
 
 	Stretches []Stretch // of all nodes from Begun to End, in the order of their beginnings
 
@@ -174,6 +174,7 @@ func (f *Fold) Add(e history.Event) {
 	}
 	f.note(e.Node, e.At)
 	if f.running {
+		f.ask(e.At)
 		f.follow(e.At)
 		f.settle(&e)
 		if lost && f.election != nil {
@@ -204,11 +205,9 @@ func (f *Fold) mark(e *history.Event) {
 func (f *Fold) stop(at int64) {
 	f.End, f.running = at, false
 	for i := range f.nodes {
-		n := &f.nodes[i]
-		if n.stretch >= 0 {
+		if n := &f.nodes[i]; n.stretch >= 0 {
 			f.Stretches[n.stretch].To = at
 		}
-		f.Asked = f.Asked || n.up && (n.campaigned || n.belief >= 0)
 	}
 	f.endVacancy(at)
 	f.endOverlap(at)

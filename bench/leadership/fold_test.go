@@ -132,7 +132,7 @@ func TestTermsThatGoBackwards(t *testing.T) {
 
 func TestAnElectionThatIsNotOver(t *testing.T) {
 	f := folded(t, &nodes.Leadership{}, "0 - begin\n1 0 elect 1\n2 1 elect 2\n3 2 elect 2\n9 - stop")
-	if f.Open == nil || f.Open.Leader != nodes.None || f.Elected() != 0 || !f.Asked {
+	if f.Open == nil || f.Open.Leader != nodes.None || f.Elected() != 0 || !f.Asked() {
 		t.Errorf("%+v, %+v", f.Elections, f.Open)
 	}
 }
