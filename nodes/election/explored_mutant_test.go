@@ -90,7 +90,7 @@ var convictedLater = map[string]string{
 	"bully: does not answer":                                        "leaders, 17 steps",
 	"bully: does not rejoin":                                        "agreement, 16 steps",
 	"bully: forgets to check on a leader that was suspected":        "agreement, 27 steps",
-	"fast-bully: nominates once":                                    "agreement, 17 steps",
+	"fast-bully: nominates once":                                    "agreement, 18 steps",
 	"bully-majority: saves no epoch":                                "terms, 12 steps",
 	"bully-majority: votes twice in an epoch":                       "terms, 7 steps",
 }
@@ -137,7 +137,7 @@ func TestMutantsAreExplored(t *testing.T) {
 			t.Errorf("%s, %s: %q, not %q", m.row.Name, m.rule, says, want)
 		}
 		if says == "" {
-			says, states = m.explored(t, all, 1_000_000)
+			says, states = m.explored(t, all, 300_000)
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%d\n", m.row.Name, m.rule, cmp.Or(says, "-"), states)
 	}
