@@ -35,3 +35,17 @@ func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 		t.Errorf("both are up again, and trust each other: %+v", x)
 	}
 }
+
+// The crash of a server excuses who needs all servers, and that of a client does not.
+func TestServersAreNeededWhileTheyAreDown(t *testing.T) {
+	spec := *row(t, "central")
+	spec.Safe, spec.Live = 0, nodes.ServersUp
+	x := agree(t, Options{Spec: &spec, Config: nodes.Config{N: 2}, Entries: 1, Crashes: 1,
+		Checks: []string{CheckDeadlock}})
+	if x.FirstExcused == nil || x.FirstExcused.OutsideModel != nodes.ServersUp {
+		t.Errorf("the server is down, and clients may wait: %+v", x.FirstExcused)
+	}
+	if x.Violation == nil || x.Violation.OutsideModel != 0 {
+		t.Errorf("a client is down, and the other may not wait: %+v", x.Violation)
+	}
+}
