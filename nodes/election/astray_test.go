@@ -43,3 +43,23 @@ func TestNobodyFollowsForEverWhoLeadsNoMore(t *testing.T) {
 		agreeAfter(t, scenario{row: test.row, faults: []chaos.Fault{{Delay: &delay, For: time.Second}}}, 60)
 	}
 }
+
+// What one says that leads no more comes to a node that only answers in an election of another.
+func TestLateWordsOfAnEarlierLeader(t *testing.T) {
+	for _, late := range []nodes.Message{fastCoordinator{}, bullyRejoin{}} {
+		h := clusterByHand(t, &fastBullyRow, fastBullyRow.Explicit(nodes.Config{N: 4}), nil)
+		h.campaign(3)
+		h.rest()
+		h.send(flight{0, 1, fastElection{}})
+		h.deliver(t, 0, 1)
+		h.send(flight{2, 1, late})
+		h.deliver(t, 2, 1)
+		if h.believe[1] != 2 {
+			t.Fatalf("%T: node 1 follows %d", late, h.believe[1])
+		}
+		h.rest()
+		if h.agreed() != 3 {
+			t.Errorf("%T: %v", late, h.believe)
+		}
+	}
+}

@@ -192,18 +192,13 @@ func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			f.lead(env)
 		}
 	case fastCoordinator:
-		// As in bully: the announcement of a higher node that has come up again may have overtaken this one. Nor
-		// does a node that only answers in an election ask whom it followed until then.
-		if f.last > from && !f.suspected.Has(f.last) {
-			env.Send(f.last, fastElection{})
-		}
-		f.follow(env, from)
+		f.heed(env, from)
 	case bullyRejoin:
 		switch {
 		case f.leader == env.Self(): // others may follow this node: the sender is to tell them too
 			env.Send(from, fastElection{})
 		case from > f.leader, f.suspected.Has(f.leader):
-			f.follow(env, from)
+			f.heed(env, from)
 		}
 	case fastUp:
 		env.Send(from, fastView{f.leader})
@@ -218,6 +213,16 @@ func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	default:
 		nodes.Unexpected(f, m)
 	}
+}
+
+// heed follows a node that says that it leads. As in bully, the announcement of a higher one that has come
+// up again may have overtaken this; and a node that only answers in an election asks nobody by itself. So it
+// asks the one that it followed until then.
+func (f *fastBully) heed(env *nodes.Env, from nodes.ID) {
+	if f.last > from && !f.suspected.Has(f.last) {
+		env.Send(f.last, fastElection{})
+	}
+	f.follow(env, from)
 }
 
 // answer answers ELECTION. A leader announces itself again, since the sender has come to doubt it.
