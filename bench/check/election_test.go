@@ -68,7 +68,7 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 		case history.Paused, history.Resumed:
 			e.Count, e.Node = uint32(node), nodes.None
 		case history.FaultBegan: // the node is the number of the fault
-			e.Count, e.Node, e.Value = uint32(node), nodes.None, count
+			e.Count, e.Node, e.Value, e.Fence = uint32(node), nodes.None, count, 1 // a node was hit
 		case history.FaultHealed:
 			e.Count, e.Node, e.Value = uint32(node), nodes.None, 1 // a message was hit
 		}
@@ -157,6 +157,13 @@ func agreements() []electionRun {
 		{name: "a server that is up again", check: "agreement", as: Violated,
 			setting: func(s *Setting) { s.Live = nodes.ServersUp },
 			text:    allElect(5, 4, 0) + "500 5 crash\n510 0 elect -1\n520 5 restart 1"},
+		{name: "the fault that took it down is named", check: "agreement", as: Inconclusive, outside: true,
+			says: "servers that are up; kill 5)", setting: func(s *Setting) {
+				s.Live = nodes.ServersUp
+				s.Faults = []Fault{{Text: "kill 0", ForGood: true}, {Text: "kill 5", ForGood: true},
+					{Text: "kill 1", ForGood: true}}
+			}, text: allElect(5, 4, 0) + fmt.Sprintf("300 1 fault %d\n300 0 crash\n500 2 fault %[1]d\n500 5 crash\n"+
+				"510 3 elect -1\n600 3 fault %[1]d\n600 1 crash", nodes.NoCrash)},
 		{name: "only clients are down", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement", as: Violated,
 			setting: func(s *Setting) { s.Live = nodes.ServersUp }},
 		{name: "who was to campaign is dead", text: "1 0 campaign\n2 0 crash", check: "agreement",

@@ -117,6 +117,22 @@ func (e *Fold) excuse(f Finding, m span, needs nodes.Assumption) Finding {
 	return f
 }
 
+// downsServer reports whether a server died of a fault: of several that kill, it is the latest before.
+func (e *Fold) downsServer(number int) bool {
+	for i := range e.sections.Deaths {
+		d, last := &e.sections.Deaths[i], -1
+		for j := range e.sections.Faults {
+			if f := &e.sections.Faults[j]; f.Breaks&nodes.NoCrash != 0 && f.From <= d.From {
+				last = j
+			}
+		}
+		if int(d.Node) >= e.Config.N && last == number {
+			return true
+		}
+	}
+	return false
+}
+
 // culprit names the first fault that broke some of the needs in a span, and whom it hit.
 func (e *Fold) culprit(m span, broken nodes.Assumption) string {
 	for i := range e.sections.Faults {
@@ -124,6 +140,9 @@ func (e *Fold) culprit(m span, broken nodes.Assumption) string {
 		breaks := e.brokenByFault(m, f)
 		if breaks&nodes.NoCrash != 0 {
 			breaks |= nodes.NoAmnesia // who has come up again without what it knew was down before
+			if e.downsServer(i) {
+				breaks |= nodes.ServersUp
+			}
 		}
 		if breaks&broken == 0 || int(f.Number) > len(e.Faults) || f.Number == 0 {
 			continue
