@@ -113,10 +113,27 @@ func (f *Finding) doubtsLeaders(stalled bool) bool {
 // nobody has anything to declare any more.
 func (e *Fold) astray() []nodes.ID {
 	l := e.leaders
-	if l.Open == nil || !e.seen(history.Stopped) || e.quiet() < e.patience() || e.Grace == 0 && l.Ending.Stirs {
+	if l.Open == nil || !e.seen(history.Stopped) || e.still() < e.patience() || e.Grace == 0 && l.Ending.Stirs {
 		return nil
 	}
 	return l.Ending.Without
+}
+
+// still returns for how long nothing had gone wrong at the end. Where nobody lives who has a reason to elect,
+// nothing is to be expected either: that is no trouble, but leaves those who are up without a leader.
+func (e *Fold) still() time.Duration {
+	l := e.leaders
+	if l.Asked() {
+		return e.quiet()
+	}
+	unasked := l.Unasked[len(l.Unasked)-1]
+	since := unasked.From
+	for _, t := range e.troubles() {
+		if t != unasked {
+			since = max(since, t.To)
+		}
+	}
+	return time.Duration(l.End - since)
 }
 
 // divided reports whether two led where one may, or still lead at the end for good.

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"turnstile/nodes"
@@ -38,6 +39,9 @@ func shownRuns() []shownRun {
 		run("all follow one that is down", nodes.Blocks, sound+"500 4 crash", noCrash),
 		run("the same within the model", nodes.Blocks, sound+"500 4 crash"),
 		run("nobody knows a leader", nodes.Blocks, sound+allElect(50, -1, 1)),
+		run("all have died and come up again", nodes.Blocks, sound+allDie(200, 300)),
+		run("all have just died and come up again", 0, sound+allDie(940, 960)),
+		run("all have just come up again", 0, sound+allDie(200, 960)),
 		run("nobody ever did", nodes.Blocks, "5 0 elect -1"),
 		run("one that comes up again knows none", nodes.Starves, sound+"500 3 crash\n600 3 restart 1", noCrash),
 		run("one follows another", nodes.Starves, sound+"500 3 elect 2 1"),
@@ -74,6 +78,16 @@ func shownRuns() []shownRun {
 		run("a cut in vain", nodes.Blocks, sound+cutOff+"300 4 elect -1 1\n400 1 heal", parted,
 			needs(nodes.NoLoss)),
 	}
+}
+
+// allDie has all nodes crash at a time, and come up again.
+func allDie(at, back int) string {
+	var dies, rises string
+	for id := range 5 {
+		dies += fmt.Sprintf("%d %d crash\n", at, id)
+		rises += fmt.Sprintf("%d %d restart 1\n", back, id)
+	}
+	return strings.TrimSpace(dies + rises)
 }
 
 // fourElect has nodes 0 to 3 take one for the leader.
