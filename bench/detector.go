@@ -102,6 +102,19 @@ func (o *Options) newStack(spec *nodes.Spec) (*nodes.Stack, error) {
 	return nodes.NewStack(append([]nodes.Instance{{Spec: spec, Config: o.Config}}, beside...)...)
 }
 
+// Codec returns the codec of all messages of the run. It is an error if no nodes can be made of the options.
+func (o Options) Codec(spec *nodes.Spec) (*nodes.Codec, error) {
+	o.Config = spec.Explicit(o.Config)
+	if err := o.resolveDetector(spec); err != nil {
+		return nil, err
+	}
+	stack, err := o.newStack(spec)
+	if err != nil {
+		return nil, err
+	}
+	return stack.Codec(), nil
+}
+
 // codec returns the codec of all messages of the run, given valid options.
 func (o *Options) codec(spec *nodes.Spec) *nodes.Codec {
 	if !o.Detects() && o.Config.Elect == "" {

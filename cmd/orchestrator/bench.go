@@ -232,6 +232,7 @@ func (c *benchCall) resolve(s settings) (err error) {
 	}
 	scene := &chaos.Scene{Spec: c.row, Config: c.Config, Measured: c.Duration, Simulated: c.simulated,
 		Brokers: c.Brokers, Foreign: c.NATS != ""}
+	scene.Codec, _ = c.Codec(c.row) // what is wrong with that is said when all is validated
 	if c.Plan, c.Faults, err = c.faults.resolve(s, scene); err != nil {
 		return err
 	}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// called makes a call, and returns its status and all that it prints.
+func called(t *testing.T, args ...string) (status int, says string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	var out bytes.Buffer
+	status = run(t.Context(), args, &out, &out)
+	return status, out.String()
+}
+
+// The plan of a campaign can be repeated by its name, though messages of the detector go by the same name as
+// some of the algorithm; and faults may be for these.
+func TestPlansOfElectorsAreRepeatedByName(t *testing.T) {
+	for seed := range 20 {
+		if status, says := called(t, "simulate", "--algo", "bully-shared-disk", "-n", "3", "--duration", "5s",
+			"--plan", fmt.Sprintf("random:%d", seed)); status == usage {
+			t.Errorf("seed %d: %s", seed, says)
+		}
+	}
+	if status, says := called(t, "simulate", "--algo", "bully", "-n", "3", "--duration", "2s", "--fault",
+		"delay: 10ms, kind: beat, at: 1s, for: 100ms"); status == usage {
+		t.Errorf("a message of the detector: %s", says)
+	}
+}
+
+// A campaign of electors has nothing to compare, and says so if it is to.
+func TestElectorsAreNotCompared(t *testing.T) {
+	status, says := called(t, "chaos", "--algo", "bully", "--compare", "3")
+	if status != usage || !strings.Contains(says, "leave out --compare") {
+		t.Errorf("%d: %s", status, says)
+	}
+	status, says = called(t, "chaos", "--algo", "bully,raft", "--simulated", "20", "--real", "0")
+	if status != 0 || !strings.Contains(says, "raft-election     10") || strings.Contains(says, "comparison") {
+		t.Errorf("%d: %s", status, says)
+	}
+}
