@@ -147,7 +147,7 @@ type meter struct {
 func (m *meter) look(ctx context.Context) (over bool, err error) {
 	t := m.trial
 	s, now := t.watch.read(), t.now()
-	if err := errors.Join(t.followFaults(now), t.followOutage(ctx, now)); err != nil {
+	if err := errors.Join(t.followFaults(now), t.followPauses(now), t.followOutage(ctx, now)); err != nil {
 		return false, err
 	}
 	if at, over := m.overByEntries(s); over {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"turnstile/bench/leadership"
@@ -62,12 +63,11 @@ func leaders(e *Fold) Finding {
 		return valid("for %v there were two leaders or more, each of a term of its own", both).
 			with(e.overlaps(0)...)
 	}
-	bound := e.takeover()
 	var worst *leadership.Overlap
 	inside := false // the model
 	for i := range l.Overlaps {
 		o := &l.Overlaps[i]
-		if time.Duration(o.Length()) <= bound {
+		if !e.tooLong(o) {
 			continue
 		}
 		is := e.brokenIn(span{o.From, o.To, int64(e.Grace)}, e.Safe) == 0
@@ -79,16 +79,44 @@ func leaders(e *Fold) Finding {
 		if l.TwoLeaders == 0 {
 			return valid("never were there two leaders at once")
 		}
-		return valid("for %v there were two leaders, and never for longer than the %v that a take-over may take",
-			both, bound)
+		return valid("for %v there were two leaders, and never for longer than the %v that a take-over may take%s",
+			both, e.Overlap, e.lateBy())
 	}
 	f := violated("two leaders: %s for %v", english.List(names(worst.Leaders)),
 		time.Duration(worst.Length()).Round(time.Microsecond))
-	return e.excuse(f.with(e.overlaps(bound)...), span{worst.From, worst.To, int64(e.Grace)}, e.Safe)
+	return e.excuse(f.with(e.overlaps(e.Overlap)...), span{worst.From, worst.To, int64(e.Grace)}, e.Safe)
 }
 
-// takeover returns for how long, without terms, two may lead at once.
-func (e *Fold) takeover() time.Duration { return e.Overlap + e.Slack }
+// tooLong reports whether, without terms, two led at once for longer than a take-over takes: processes may be
+// late, but while they cannot reach each other, none takes over from the other.
+func (e *Fold) tooLong(o *leadership.Overlap) bool {
+	if time.Duration(o.Length()) > e.Overlap+e.Slack {
+		return true
+	}
+	for i := range e.sections.Faults {
+		f := &e.sections.Faults[i]
+		apart := time.Duration(min(o.To, f.To) - max(o.From, f.From))
+		if cut := e.asked(f).Separates; cut != nil && apart > e.Overlap && e.divides(o, cut, f.Victim) {
+			return true
+		}
+	}
+	return false
+}
+
+// divides reports whether a cut was between some that led at once.
+func (e *Fold) divides(o *leadership.Overlap, cut func(a, b, victim nodes.ID) bool, victim nodes.ID) bool {
+	return slices.ContainsFunc(o.Leaders, func(a nodes.ID) bool {
+		return slices.ContainsFunc(o.Leaders, func(b nodes.ID) bool { return a != b && cut(a, b, victim) })
+	})
+}
+
+// lateBy says by how much processes may be late beside; empty: not at all.
+func (e *Fold) lateBy() string {
+	if e.Slack == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and the %v by which processes may be late", e.Slack)
+}
 
 func names(all []nodes.ID) (words []string) {
 	for _, id := range all {
@@ -120,7 +148,10 @@ func (e *Fold) beliefs() []string {
 	var lines []string
 	for id := range nodes.ID(e.Config.N) {
 		says := last[id]
-		if says == "" {
+		switch {
+		case !e.wasUp(id, e.leaders.End):
+			says = "is down"
+		case says == "":
 			says = "knows of no leader"
 		}
 		lines = append(lines, name(id)+" "+says)

@@ -148,6 +148,11 @@ func agreements() []electionRun {
 		{name: "long after a crash", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement", as: Violated},
 		{name: "a crash that it does not outlast", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement",
 			setting: func(s *Setting) { s.Live = nodes.NoCrash }, as: Inconclusive, outside: true},
+		{name: "a crash that nothing tells of", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement",
+			setting: func(s *Setting) { s.Live, s.Unheard = nodes.EventualDetector, true }, as: Inconclusive,
+			outside: true},
+		{name: "a crash that a detector tells of", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement",
+			setting: func(s *Setting) { s.Live = nodes.EventualDetector }, as: Violated},
 		{name: "too soon after a delay", text: allElect(5, 4, 0) + late, check: "agreement", setting: delayed,
 			as: Inconclusive, outside: true, says: "let the run go on for longer"},
 		{name: "long after a delay", text: allElect(5, 4, 0) + long, check: "agreement", setting: delayed,
@@ -183,6 +188,8 @@ func agreements() []electionRun {
 
 // overlapping are runs of which it is looked at who leads at once.
 func overlapping() []electionRun {
+	unhurried := func(s *Setting) { s.Overlap, s.Slack = 50*time.Millisecond, time.Second }
+	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
 	return []electionRun{
 		{name: "two leaders", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders",
 			as: Violated, says: "node 3 and node 4 for 10ms"},
@@ -192,6 +199,18 @@ func overlapping() []electionRun {
 		{name: "for longer than a take-over may take", check: "leaders", as: Violated,
 			setting: func(s *Setting) { s.Overlap = 9 * time.Millisecond },
 			text:    allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4"},
+		{name: "two leaders that a cut keeps apart", check: "leaders", as: Violated, outside: true,
+			setting: func(s *Setting) { parted(s); unhurried(s); s.Safe = nodes.NoLoss }, says: "node 0 and node 4 for 60ms",
+			text: allElect(5, 4, 0) + cutOff + "250 0 elect 0\n310 0 elect 4\n900 1 heal"},
+		{name: "two leaders on one side of a cut", check: "leaders", as: Valid,
+			setting: func(s *Setting) { parted(s); unhurried(s) },
+			text:    allElect(5, 4, 0) + cutOff + "250 3 elect 3\n310 3 elect 4\n900 1 heal"},
+		{name: "two leaders that a cut keeps apart for as long as a take-over takes", check: "leaders", as: Valid,
+			setting: func(s *Setting) { parted(s); unhurried(s) },
+			text:    allElect(5, 4, 0) + "150 0 elect 0\n" + cutOff + "240 0 elect 4\n900 1 heal"},
+		{name: "two leaders that are late", check: "leaders", as: Valid, setting: unhurried,
+			says: "than the 50ms that a take-over may take, and the 1s by which processes may be late",
+			text: allElect(5, 4, 0) + "250 0 elect 0\n310 0 elect 4"},
 		{name: "two leaders outside its model", check: "leaders", as: Violated, outside: true,
 			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
 			text:    allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},

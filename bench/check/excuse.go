@@ -43,6 +43,9 @@ func (e *Fold) brokenIn(m span, needs nodes.Assumption) (broken nodes.Assumption
 	if e.Hasty {
 		broken = nodes.Timing
 	}
+	if d := e.sections.Deaths; e.Unheard && len(d) > 0 && d[0].From <= m.to { // nobody tells of the first crash
+		broken |= nodes.PerfectDetector | nodes.EventualDetector
+	}
 	for i := range e.sections.Broken {
 		if b := &e.sections.Broken[i]; b.At <= m.to {
 			broken |= nodes.Assumption(b.Value)

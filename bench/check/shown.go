@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"turnstile/bench/leadership"
 	"turnstile/nodes"
@@ -140,9 +139,7 @@ func (e *Fold) still() time.Duration {
 func (e *Fold) divided() bool {
 	l := e.leaders
 	return len(l.Conflicts) > 0 || len(l.Ending.Leading) > 1 && len(e.astray()) > 0 ||
-		!e.Leads.Terms && slices.ContainsFunc(l.Overlaps, func(o leadership.Overlap) bool {
-			return time.Duration(o.Length()) > e.takeover()
-		})
+		!e.Leads.Terms && slices.ContainsFunc(l.Overlaps, func(o leadership.Overlap) bool { return e.tooLong(&o) })
 }
 
 // starved returns the clients that wait at the end, the longest wait first.

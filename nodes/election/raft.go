@@ -363,10 +363,11 @@ func raftLapse(c nodes.Config) time.Duration {
 	return time.Duration(raftRounds(shortest, heartbeat)+1) * heartbeat
 }
 
-// raftBears is how long messages may take if votes are to come before who asks for them asks again.
+// raftBears is how long messages may take if votes are to come before who asks for them asks again, and split
+// no more often than raftGrace allows for.
 func raftBears(c nodes.Config) time.Duration {
-	shortest, _, _ := timeRange(c.Value(electionTimeoutOption))
-	return shortest / 2
+	shortest, longest, _ := timeRange(c.Value(electionTimeoutOption))
+	return min(shortest/2, (longest-shortest)/10)
 }
 
 // raftGrace is a time in which a leader is found but for bad luck: a timeout and nine elections that all end
