@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"turnstile/bench/leadership"
 	"turnstile/nodes"
