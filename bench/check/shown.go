@@ -126,8 +126,7 @@ func (e *Fold) still() time.Duration {
 	if l.Asked() {
 		return e.quiet()
 	}
-	unasked := l.Unasked[len(l.Unasked)-1]
-	since := unasked.From
+	since, unasked := l.Begun, l.Unasked[len(l.Unasked)-1]
 	for _, t := range e.troubles() {
 		if t != unasked {
 			since = max(since, t.To)
