@@ -19,7 +19,15 @@ type SplitBrainRow struct {
 	Cuts      string `csv:"cuts"`
 	Says      string `csv:"says"`
 	Differs   string `csv:"differs"`
-	Leaders   string `csv:"leaders"` // side by side
+
+	Inconclusive string `csv:"inconclusive"`
+
+	CutAtS Figure `csv:"cut_at_s"`
+	CutS   Figure `csv:"cut_s"`
+
+	Lengthened bool `csv:"lengthened"`
+
+	Leaders string `csv:"leaders"` // side by side
 
 	TwoLeadersS       Figure `csv:"two_leaders_s"`
 	TwoLeadersInTermS Figure `csv:"two_leaders_in_term_s"`

@@ -12,19 +12,20 @@ import (
 // judged says what became of the leaders in a run, and where that is not what the row says.
 func (x *Case) judged(l *results.Ledger, of *results.Row) *results.SplitBrainRow {
 	row := &results.SplitBrainRow{Algorithm: x.Spec.Name, Kind: of.Kind, Nodes: x.N, Cut: x.cut.Cut.String(),
+		CutAtS: results.Number(x.cut.At.Seconds()), CutS: results.Number(x.cut.For.Seconds()), Lengthened: x.again,
 		Cuts: x.Says.Cuts.String(), Says: x.Says.Does.String(), Why: x.Says.Why, Messages: of.Messages,
 		TwoLeadersS: scaled(of.TwoLeadersUS), TwoLeadersInTermS: scaled(of.TwoLeadersInTermUS)}
 	if x.Spec.Broken != "" {
 		row.Says, row.Why = "known broken: "+x.Spec.Broken, ""
 	}
 	if len(l.Faults) == 0 || len(l.Lanes) < x.N {
-		row.Differs = "the cut did not take place"
+		row.Inconclusive = "the cut did not take place"
 		return row
 	}
 	begun, _ := l.Faults[0].FromS.Value()
 	healed, known := l.Faults[0].ToS.Value()
 	if !known {
-		row.Differs = "the cut was not healed"
+		row.Inconclusive = "the cut was not healed before the end"
 		return row
 	}
 	before, during := leadersAt(l, begun), leadersAt(l, healed)
@@ -33,7 +34,9 @@ func (x *Case) judged(l *results.Ledger, of *results.Row) *results.SplitBrainRow
 	if agreed, is := agreedAt(l); is {
 		row.AgreedS = results.Number(max(0, agreed-healed))
 	}
-	row.Differs = x.differs(row, before, during, newLeaders(l, results.Span{From: begun, To: healed}))
+	if x.Says.Does != 0 && x.Spec.Broken == "" {
+		x.compared(row, before, during, newLeaders(l, results.Span{From: begun, To: healed}))
+	}
 	return row
 }
 
@@ -143,19 +146,43 @@ func agreedAt(l *results.Ledger) (at float64, is bool) {
 	return at, leader.Known()
 }
 
-// differs says what is not as the row says; nothing if all is, or the row says nothing.
-func (x *Case) differs(row *results.SplitBrainRow, before, during, came chaos.Group) string {
-	switch inTerm, _ := row.TwoLeadersInTermS.Value(); {
-	case x.Says.Does == 0 || x.Spec.Broken != "":
-		return ""
-	case len(before) != 1:
-		return fmt.Sprintf("%s led when the cut began, and not one node", named(before))
-	case x.Spec.Leads.Terms && inTerm > 0:
-		return "two led in one term"
-	case !row.AgreedS.Known():
-		return "not all agreed on a leader at the end"
+// inOneTerm is what no time and no machine excuses.
+const inOneTerm = "two led in one term"
+
+// compared says what is not as the row says. Where the scheme may have had too little time for it, that is
+// inconclusive.
+func (x *Case) compared(row *results.SplitBrainRow, before, during, came chaos.Group) {
+	inTerm, _ := row.TwoLeadersInTermS.Value()
+	side, ever, one := x.wrongSide(during), "", len(before) == 1
+	if one {
+		ever = x.wrongAtAnyTime(row, before[0], during, came)
 	}
-	two, _ := row.TwoLeadersS.Value()
+	began := fmt.Sprintf("%s led when the cut began, after %v: one node was to lead by then", named(before),
+		x.cut.At)
+	const end = "not all agreed on a leader at the end"
+	switch agreed := row.AgreedS.Known(); {
+	case x.Spec.Leads.Terms && inTerm > 0:
+		row.Differs = inOneTerm
+	case ever != "":
+		row.Differs = ever
+	case !one && x.cut.At >= x.needs:
+		row.Differs = began
+	case side != "" && x.cut.For >= x.needs:
+		row.Differs = side
+	case !agreed && x.left >= x.needs:
+		row.Differs = end
+	case !one:
+		row.Inconclusive = fmt.Sprintf("%s; this scheme may take up to %v", began, x.needs)
+	case side != "":
+		row.Inconclusive = fmt.Sprintf("%s; the cut of %v was too short for this scheme, which may take up to %v",
+			side, x.cut.For, x.needs)
+	case !agreed:
+		row.Inconclusive = fmt.Sprintf("%s, %v after the heal; this scheme may take up to %v", end, x.left, x.needs)
+	}
+}
+
+// wrongSide says on which side others led when the cut was healed than the row says.
+func (x *Case) wrongSide(during chaos.Group) string {
 	for _, side := range x.Sides {
 		led := within(side, during)
 		wants := 1
@@ -163,14 +190,20 @@ func (x *Case) differs(row *results.SplitBrainRow, before, during, came chaos.Gr
 			wants = 0
 		}
 		if x.Says.Does < nodes.OneLeads && len(led) != wants {
-			return fmt.Sprintf("%s led on the side of %v when the cut was healed, and not %s", named(led), side,
-				[]string{"nobody", "one node"}[wants])
+			return fmt.Sprintf("%s led on the side of %v when the cut was healed: %s was to lead there", named(led),
+				side, []string{"nobody", "one node"}[wants])
 		}
 	}
+	return ""
+}
+
+// wrongAtAnyTime says what must not be during the cut, however short it is.
+func (x *Case) wrongAtAnyTime(row *results.SplitBrainRow, before nodes.ID, during, came chaos.Group) string {
+	two, _ := row.TwoLeadersS.Value()
 	switch {
-	case x.Says.Does == nodes.OneLeads && (len(during) != 1 || during[0] != before[0] || two > 0):
-		return fmt.Sprintf("%s led when the cut was healed, and two did for %v s in all, and not node %d alone",
-			named(during), two, before[0])
+	case x.Says.Does == nodes.OneLeads && (len(during) != 1 || during[0] != before || two > 0):
+		return fmt.Sprintf("%s led when the cut was healed, and two did for %v s in all: node %d alone was to lead",
+			named(during), two, before)
 	case x.Says.Does == nodes.Blocked && len(came) > 0:
 		return fmt.Sprintf("%s came to lead while the cut lasted", named(came))
 	}

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,8 +28,12 @@ fewer than half: where the highest is elected, the leader has no majority then. 
 one after the other, or with --simulated on virtual time. Each is stored; show draws who believed what.
 The table is split-brain.csv in the folder of the set.
 
-Exit status: 0 all is as the rows say, 1 something differs, 2 a run could not be made, or interrupted, 64
-bad usage.`
+A run whose cut was too short for the scheme, by the time that its row allows, is inconclusive; without
+--for and --duration it is made again with a longer cut. One of processes that differs is made again, up to
+three times, since they share a machine with others.
+
+Exit status: 0 all is as the rows say, 1 something differs, 2 a run could not be made, or was inconclusive,
+or interrupted, 64 bad usage.`
 
 const splitBrainExample = `  orchestrator split-brain
   orchestrator split-brain -n 5 --cut 0-1/2-4 --simulated
@@ -80,7 +83,8 @@ func (a *app) splitBrainCommand() *cobra.Command {
 	f.IntVarP(&c.N, "nodes", "n", 5, "how many nodes elect a leader")
 	f.Var(&c.Cut, "cut", "the `groups` that the cluster falls into, as in 0-1/2-4 (default the highest, "+
 		"fewer than half, and the others)")
-	f.DurationVar(&c.For, "for", 2*time.Second, "how long the cut lasts")
+	f.DurationVar(&c.For, "for", 0, "how long the cut lasts (default "+splitbrain.Usual.String()+", and in "+
+		"another run longer if that is too short for a scheme)")
 	f.DurationVar(&c.Duration, "duration", 0, "how long each run lasts (default until the scheme has had the "+
 		"time that its row asks for after the heal)")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
@@ -147,9 +151,9 @@ func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
 // printSplitBrain prints the table, and what differs.
 func (a *app) printSplitBrain(c *splitBrainCall, rows []results.SplitBrainRow, failed string) {
 	fmt.Fprintf(a.stdout, "%s, cut %v at 1s for %v; seed %d\n\n", english.Count(c.N, "node", "nodes"), c.Cut,
-		c.For, c.Seed)
+		cmp.Or(c.For, splitbrain.Usual), c.Seed)
 	writeSplitBrain(a.stdout, rows)
-	differ := 0
+	differ, unknown := 0, 0
 	for i := range rows {
 		if r := &rows[i]; r.Differs != "" {
 			differ++
@@ -158,12 +162,23 @@ func (a *app) printSplitBrain(c *splitBrainCall, rows []results.SplitBrainRow, f
 			fmt.Fprintf(a.stdout, "         what came of it: orchestrator show %s\n", r.Run)
 		}
 	}
-	if failed != "" {
-		fmt.Fprint(a.stdout, failed)
+	for i := range rows {
+		if r := &rows[i]; r.Differs == "" && r.Inconclusive != "" {
+			unknown++
+			fmt.Fprintf(a.stdout, "INCONCLUSIVE  %s, %s cut: %s\n", r.Algorithm, r.Cuts, r.Inconclusive)
+			fmt.Fprintf(a.stdout, "         what came of it: orchestrator show %s\n", r.Run)
+		}
+	}
+	fmt.Fprint(a.stdout, failed)
+	if failed != "" || unknown > 0 {
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
-	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say.\n",
-		english.Count(len(rows), "partition", "partitions"), differ)
+	says := ""
+	if unknown > 0 {
+		says = fmt.Sprintf(", and of %d it cannot be said", unknown)
+	}
+	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say%s.\n",
+		english.Count(len(rows), "partition", "partitions"), differ, says)
 }
 
 // writeSplitBrain prints a line for each scheme and partition, and then why.
@@ -189,6 +204,10 @@ func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	w.Flush()
 	fmt.Fprintln(out)
 	for i := range rows {
+		if r := &rows[i]; r.Lengthened {
+			fmt.Fprintf(w, "%s, %s cut\tcut at %s for %s: the usual time was too short\n", r.Algorithm, r.Cuts,
+				seconds(r.CutAtS), seconds(r.CutS))
+		}
 		if r := &rows[i]; r.Why != "" {
 			fmt.Fprintf(w, "%s, %s cut\t%s\n", r.Algorithm, r.Cuts, r.Why)
 		}

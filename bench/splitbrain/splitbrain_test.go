@@ -1,0 +1,150 @@
+package splitbrain
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/nodes"
+	"turnstile/nodes/election"
+	"turnstile/results"
+)
+
+// rowsOf makes the simulated runs of some schemes.
+func rowsOf(t *testing.T, c *Comparison) (rows []*results.SplitBrainRow) {
+	t.Helper()
+	c.Seed, c.Setup = 1, bench.Setup{Results: t.TempDir(), Set: "set"}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range c.Cases() {
+		row, err := c.Make(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// scheme returns the row of a scheme.
+func scheme(t *testing.T, name string) *nodes.Spec {
+	t.Helper()
+	row, err := election.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+// slow returns schemes whose elections take longer the more nodes there are.
+func slow(t *testing.T) []*nodes.Spec {
+	return []*nodes.Spec{scheme(t, "bully-four-phase"), scheme(t, "omega-efficient"), scheme(t, "invitation")}
+}
+
+// Schemes whose elections take longer the more nodes there are have a longer cut, and do what their rows say.
+func TestCutsAreAsLongAsSchemesNeed(t *testing.T) {
+	for n, rows := range map[int][]*nodes.Spec{5: election.Table, 32: slow(t)} {
+		for _, r := range rowsOf(t, &Comparison{N: n, Rows: rows}) {
+			if r.Differs != "" || r.Inconclusive != "" {
+				t.Errorf("%d nodes, %s: differs %q, inconclusive %q", n, r.Algorithm, r.Differs, r.Inconclusive)
+			}
+			if cut, _ := r.CutS.Value(); n == 5 && cut != Usual.Seconds() {
+				t.Errorf("5 nodes, %s: the cut lasts for %v s", r.Algorithm, cut)
+			}
+		}
+	}
+}
+
+// What a scheme had too little time for, as the caller asked for a short cut, differs from nothing.
+func TestShortCutsAreInconclusive(t *testing.T) {
+	short := 0
+	for _, n := range []int{5, 32} {
+		for _, r := range rowsOf(t, &Comparison{N: n, Rows: slow(t), For: shortest}) {
+			if r.Differs != "" {
+				t.Errorf("%d nodes, %s differs: %s", n, r.Algorithm, r.Differs)
+			}
+			if r.Inconclusive != "" {
+				short++
+				if !strings.Contains(r.Inconclusive, "the cut of 1s was too short for this scheme, which may take ") {
+					t.Errorf("%d nodes, %s: inconclusive: %s", n, r.Algorithm, r.Inconclusive)
+				}
+			}
+		}
+	}
+	if short == 0 {
+		t.Error("no cut was too short")
+	}
+}
+
+// A row that says what is not so differs, also where the cut is short.
+func TestWrongRowsDiffer(t *testing.T) {
+	for _, test := range []struct {
+		scheme string
+		does   nodes.Parted
+		says   string
+	}{
+		{"bully", nodes.Blocked, "came to lead while the cut lasted"},
+		{"bully", nodes.OneLeads, "alone was to lead"},
+		{"bully", nodes.MajorityLeads, "nobody was to lead there"},
+		{"bully-majority", nodes.TwoLead, "one node was to lead there"},
+		{"le-lann", nodes.PerSide, "one node was to lead there"},
+	} {
+		row := *scheme(t, test.scheme)
+		leads := *row.Leads
+		leads.Partitions = []nodes.Partition{{Does: test.does, Why: "a slip of the pen"}}
+		row.Leads = &leads
+		r := rowsOf(t, &Comparison{N: 5, Rows: []*nodes.Spec{&row}, For: 1600 * time.Millisecond})[0]
+		if !strings.Contains(r.Differs, test.says) {
+			t.Errorf("%s, whose row says %v, differs: %q", test.scheme, test.does, r.Differs)
+		}
+	}
+}
+
+// A run that ends too soon says nothing of who agreed.
+func TestShortRunsAreInconclusive(t *testing.T) {
+	c := &Comparison{N: 5, Rows: []*nodes.Spec{scheme(t, "bully")}, Duration: 3010 * time.Millisecond}
+	r := rowsOf(t, c)[0]
+	if r.Differs != "" || !strings.Contains(r.Inconclusive, "10ms after the heal; this scheme") {
+		t.Errorf("it differs %q, inconclusive %q", r.Differs, r.Inconclusive)
+	}
+}
+
+// Runs are made again where another may show more: not where two led in one term, and on virtual time only
+// with a longer cut.
+func TestRunsMadeAgain(t *testing.T) {
+	differs, short := results.SplitBrainRow{Differs: "x"}, results.SplitBrainRow{Inconclusive: "x"}
+	fine, never := results.SplitBrainRow{}, results.SplitBrainRow{Differs: inOneTerm}
+	for _, test := range []struct {
+		what string
+		c    Comparison
+		rows []results.SplitBrainRow
+		want int // of the last run that is made, from 1
+	}{
+		{"fine", Comparison{Real: true}, []results.SplitBrainRow{fine, differs}, 1},
+		{"at the second time", Comparison{Real: true}, []results.SplitBrainRow{differs, fine, differs}, 2},
+		{"never", Comparison{Real: true}, []results.SplitBrainRow{differs, short, differs, fine}, 3},
+		{"in one term", Comparison{Real: true}, []results.SplitBrainRow{never, fine}, 1},
+		{"simulated", Comparison{}, []results.SplitBrainRow{differs, fine}, 1},
+		{"simulated, too short", Comparison{}, []results.SplitBrainRow{short, differs, fine}, 2},
+		{"simulated, too short as asked", Comparison{For: Usual}, []results.SplitBrainRow{short, fine}, 1},
+		{"processes, as asked", Comparison{For: Usual, Real: true},
+			[]results.SplitBrainRow{short, short, short, fine}, 3},
+	} {
+		test.c.N, test.c.Rows = 12, []*nodes.Spec{scheme(t, "bully-four-phase")}
+		if err := test.c.Check(); err != nil {
+			t.Fatal(err)
+		}
+		made := 0
+		row, err := test.c.repeated(t.Context(), test.c.Cases()[0],
+			func(context.Context, *Case) (*results.SplitBrainRow, error) {
+				made++
+				return &test.rows[made-1], nil
+			})
+		if err != nil || made != test.want || row != &test.rows[test.want-1] {
+			t.Errorf("%s: %d runs are made, %v; not %d", test.what, made, err, test.want)
+		}
+	}
+}
