@@ -106,7 +106,7 @@ func TestTrialsDoNotInheritFaults(t *testing.T) {
 func TestFaultsThatAreLeftAreTrouble(t *testing.T) {
 	tr := carried(t, 3, true)
 	var err error
-	if tr.driver, err = chaos.NewDriver(nil, chaos.NewBoard(), 4, tr.stack(tr.spec).Codec()); err == nil {
+	if tr.driver, err = chaos.NewDriver(nil, chaos.NewBoard(5), 4, tr.stack(tr.spec).Codec()); err == nil {
 		err = tr.driver.Begin(stage{tr}, 0)
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
 )
 
 // withPlan returns a simulated run of a row under the plan of a name.
@@ -132,4 +133,42 @@ func TestVictimsOfRealRunsAreThoseOfSimulatedOnes(t *testing.T) {
 	}
 	real, _ := makeRun(t, o)
 	named(t, "on processes", simulated, real)
+}
+
+// A fault of the leader hits who leads then, not who led for a moment behind a cut, simulated and in
+// processes.
+func TestLeaderThatIsHitLeads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts processes")
+	}
+	o := Defaults()
+	o.Algorithm, o.Config.N, o.Duration, o.Warmup = "bully", 5, 2500*time.Millisecond, 0
+	o.Latency, o.Workload = chance.Constant(time.Millisecond), workload.Workload{Load: workload.Campaign}
+	for _, text := range []string{"cut: 0-2/3-4, at: 200ms, for: 700ms", "kill: leader, at: 2s, for: 50ms"} {
+		f, err := chaos.ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Faults = append(o.Faults, f)
+	}
+	spec, err := rowOf(o.Algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	simulated, err := Simulate(t.Context(), spec, o, Setup{Results: t.TempDir(), Set: "set"})
+	if simulated == nil {
+		t.Fatal(err)
+	}
+	real, _ := makeRun(t, o)
+	for what, run := range map[string]*Run{"simulated": simulated, "in processes": real} {
+		if run.Trials[0].Measures.Leaders.TwoLeaders == 0 {
+			t.Errorf("%s: nobody else led behind the cut", what)
+		}
+		switch hit := run.Record.Trials[0].Faults[1].Hit; {
+		case hit == nil:
+			t.Errorf("%s: nobody is hit", what)
+		case *hit != 4:
+			t.Errorf("%s: node %d is hit, not the leader 4", what, *hit)
+		}
+	}
 }

@@ -126,7 +126,7 @@ func (t *trial) prepareFaults() (err error) {
 	}
 	t.counts = len(t.faults) > 0
 	t.reconnects = t.reconnects || t.Proxies || chaos.Disconnects(t.faults)
-	board, err := chaos.CreateBoard(t.boardPath())
+	board, err := chaos.CreateBoard(t.boardPath(), t.Config.N)
 	if err != nil {
 		return err
 	}

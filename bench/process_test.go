@@ -10,12 +10,16 @@ import (
 
 	"turnstile/bench/cluster"
 	"turnstile/nodes"
+	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
 )
 
 // rowOf finds the row of an algorithm, one of those of the tests included.
 func rowOf(name string) (*nodes.Spec, error) {
 	if spec := stuckSpec(name); spec.New != nil {
+		return spec, nil
+	}
+	if spec, err := election.Find(name); err == nil {
 		return spec, nil
 	}
 	return mutex.Find(name)

@@ -17,8 +17,15 @@ import (
 // effect at one moment everywhere, and of several nodes that see the moment that a fault waits for, one fires
 // it.
 type Board struct {
-	leader *atomic.Uint64 // see lead
-	slots  []slot         // by the number of the fault, less one
+	declared *atomic.Uint64 // how often a node has declared itself leader
+	slots    []slot         // by the number of the fault, less one
+	seats    []seat         // by client
+}
+
+// A seat says whether a client leads.
+type seat struct {
+	turn atomic.Uint64 // its place among all that have declared themselves leader; 0: it does not lead
+	term atomic.Uint64 // in which it leads
 }
 
 // A slot is the state of one fault. Times are in the run's nanoseconds, and zero is none.
@@ -43,19 +50,22 @@ const never = math.MaxInt64
 
 const boardHead = int(unsafe.Sizeof(slot{}))
 
-func boardLen() int { return boardHead + Slots*int(unsafe.Sizeof(slot{})) }
+const seatLen = int(unsafe.Sizeof(seat{}))
+
+// seatsAt is where the seats begin in the file of a board.
+const seatsAt = boardHead + Slots*int(unsafe.Sizeof(slot{}))
 
 // Slots is how many faults a board has room for, those that are injected while the run goes on included.
 const Slots = 2 * mostFaults
 
-// NewBoard returns a board in memory of this process.
-func NewBoard() *Board {
-	return &Board{leader: new(atomic.Uint64), slots: make([]slot, Slots)}
+// NewBoard returns the board of a run of so many clients, in memory of this process.
+func NewBoard(clients int) *Board {
+	return &Board{new(atomic.Uint64), make([]slot, Slots), make([]seat, clients)}
 }
 
-// CreateBoard makes the file of a board at path, and maps it.
-func CreateBoard(path string) (*Board, error) {
-	if err := os.WriteFile(path, make([]byte, boardLen()), 0o644); err != nil {
+// CreateBoard makes the file of the board of a run of so many clients at path, and maps it.
+func CreateBoard(path string, clients int) (*Board, error) {
+	if err := os.WriteFile(path, make([]byte, seatsAt+clients*seatLen), 0o644); err != nil {
 		return nil, fmt.Errorf("creating the state of faults: %w", err)
 	}
 	return OpenBoard(path)
@@ -68,13 +78,22 @@ func OpenBoard(path string) (*Board, error) {
 		return nil, fmt.Errorf("opening the state of faults: %w", err)
 	}
 	defer file.Close()
-	b, err := unix.Mmap(int(file.Fd()), 0, boardLen(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("opening the state of faults: %w", err)
+	}
+	length := int(info.Size())
+	if length < seatsAt+seatLen {
+		return nil, fmt.Errorf("%s is no state of faults: it has %d bytes", path, length)
+	}
+	b, err := unix.Mmap(int(file.Fd()), 0, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("mapping %s: %w", path, err)
 	}
-	leader := (*atomic.Uint64)(unsafe.Pointer(&b[0]))
-	first := (*slot)(unsafe.Pointer(&b[boardHead]))
-	return &Board{leader, unsafe.Slice(first, Slots)}, nil
+	declared := (*atomic.Uint64)(unsafe.Pointer(&b[0]))
+	slots := unsafe.Slice((*slot)(unsafe.Pointer(&b[boardHead])), Slots)
+	seats := unsafe.Slice((*seat)(unsafe.Pointer(&b[seatsAt])), (length-seatsAt)/seatLen)
+	return &Board{declared, slots, seats}, nil
 }
 
 // reset has it not begun.
@@ -119,18 +138,37 @@ func (s *slot) disarm() {
 // victim returns at which node it was fired, or None.
 func (s *slot) victim() nodes.ID { return nodes.ID(s.claim.Load()) - 1 }
 
-// lead notes that a node has declared itself leader in a term, unless another has done so in a higher one. Of
-// one term the latest counts.
+// lead notes that a client has declared itself leader in a term.
 func (b *Board) lead(id nodes.ID, term uint64) {
-	const idBits = 21
-	term = min(term, 1<<(64-idBits)-1)
-	for word := term<<idBits | uint64(id+1); ; {
-		was := b.leader.Load()
-		if was>>idBits > term || b.leader.CompareAndSwap(was, word) {
-			return
-		}
+	b.seats[id].turn.Store(0) // nobody sees the new term with the old turn
+	b.seats[id].term.Store(term)
+	b.seats[id].turn.Store(b.declared.Add(1))
+}
+
+// follow notes that a node does not lead, or not any more. Servers never do, and have no seat.
+func (b *Board) follow(id nodes.ID) {
+	if int(id) < len(b.seats) {
+		b.seats[id].turn.Store(0)
 	}
 }
 
-// leads returns who leads, or None.
-func (b *Board) leads() nodes.ID { return nodes.ID(b.leader.Load()&(1<<21-1)) - 1 }
+// leads returns who leads, of those that are up: if several do, the one of the highest term, and of one term
+// the one that declared itself last. None: nobody does.
+func (b *Board) leads(up func(nodes.ID) bool) nodes.ID {
+	leader, highest, last := nodes.None, uint64(0), uint64(0)
+	for i := range b.seats {
+		turn, term := b.seats[i].turn.Load(), b.seats[i].term.Load()
+		if turn == 0 || term < highest || term == highest && turn < last || !up(nodes.ID(i)) {
+			continue
+		}
+		leader, highest, last = nodes.ID(i), term, turn
+	}
+	return leader
+}
+
+// clear has nobody lead.
+func (b *Board) clear() {
+	for id := range b.seats {
+		b.follow(nodes.ID(id))
+	}
+}

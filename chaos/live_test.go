@@ -62,7 +62,7 @@ func TestResolveMore(t *testing.T) {
 // A node has nothing to do with faults until one is added that it carries out.
 func TestSiteTakesFaults(t *testing.T) {
 	s, path := liveScene(t), filepath.Join(t.TempDir(), "board")
-	board, err := CreateBoard(path)
+	board, err := CreateBoard(path, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func (c *stubCluster) do(what string) error {
 func liveRun(t *testing.T, s *Scene) (*Driver, *stubCluster) {
 	t.Helper()
 	c := &stubCluster{downed: map[nodes.ID]bool{}}
-	d, err := NewDriver(nil, NewBoard(), 4, s.codec())
+	d, err := NewDriver(nil, NewBoard(4), 4, s.codec())
 	if err != nil {
 		t.Fatal(err)
 	}

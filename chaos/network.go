@@ -61,7 +61,7 @@ func (n *Network) Simulated(faults []Fault, s *Scene, seed uint64) (Simulation, 
 	if len(faults) == 0 && n.Constant() {
 		return Simulation{Latency: n.Latency.Mean()}, nil
 	}
-	board, codec := NewBoard(), s.codec()
+	board, codec := NewBoard(s.Config.N), s.codec()
 	shaper, err := n.Shaper(chance.Dice(seed), faults, board, codec)
 	if err != nil || len(faults) == 0 {
 		return Simulation{Shaper: shaper}, err

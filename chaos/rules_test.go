@@ -24,7 +24,7 @@ func scene(t testing.TB, algorithm string) *Scene {
 // ruled returns the shaper of a network in which faults are in force from the time 1 on.
 func ruled(t testing.TB, n *Network, faults ...Fault) nodes.Shaper {
 	t.Helper()
-	b := NewBoard()
+	b := NewBoard(5)
 	for i := range faults {
 		b.slots[i].begin(1, never)
 	}
@@ -161,7 +161,7 @@ func TestRulesShape(t *testing.T) {
 
 // A rule acts on what is taken in while it is in force, and counts what it hits.
 func TestRulesActWhileInForce(t *testing.T) {
-	b := NewBoard()
+	b := NewBoard(5)
 	faults := []Fault{{Cut: cutInto(false, Group{0}, Group{1})}}
 	s, err := (&Network{}).Shaper(1, faults, b, scene(t, "central").Spec.Codec())
 	if err != nil {

@@ -35,8 +35,8 @@ var TargetWords = []TargetWord{
 	{"holder", "the next client to enter its critical section, while it is inside", true},
 	{"waiter", "the next client to request, while it waits", true},
 	{"token", "the next node that a message brings the token", true},
-	{"leader", "the node that last declared itself leader, under the highest term; " +
-		"if there is none, the next", true},
+	{"leader", "the node that leads then; of several the one of the highest term, or that declared itself " +
+		"last; if none does, the next", true},
 	{"successor", "the client after the next holder, by number", true},
 }
 

@@ -34,7 +34,7 @@ func TestLinksStandInForConnections(t *testing.T) {
 		if f := &all[0]; !f.OfLinks() || !strings.Contains(f.String(), " (simulated as ") {
 			t.Errorf("%v is one of links: %v", f, f.OfLinks())
 		}
-		b := NewBoard()
+		b := NewBoard(5)
 		b.slots[0].begin(from, to)
 		n := Network{}
 		shaper, err := n.Shaper(1, all, b, s.codec())
@@ -69,7 +69,7 @@ func TestThrottledLinksShareAConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := NewBoard()
+	b := NewBoard(5)
 	b.slots[0].begin(1, never)
 	n := Network{}
 	shaper, err := n.Shaper(1, all, b, s.codec())
@@ -336,7 +336,7 @@ func TestTransportIsNeeded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := NewDriver(all, NewBoard(), 5, scene(t, "central").codec())
+	d, err := NewDriver(all, NewBoard(5), 5, scene(t, "central").codec())
 	if err != nil {
 		t.Fatal(err)
 	}

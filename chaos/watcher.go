@@ -77,8 +77,11 @@ func (f *Fault) victimComes() (what nodes.Occasion, kind string) {
 
 // Watch implements nodes.Watcher.
 func (w *Watcher) Watch(m *nodes.Moment) (blow nodes.Blow) {
-	if m.What == nodes.OnLead {
+	switch m.What {
+	case nodes.OnLead:
 		w.board.lead(m.Node, m.Term)
+	case nodes.OnFollow:
+		w.board.follow(m.Node)
 	}
 	for i := range w.traps {
 		t := &w.traps[i]

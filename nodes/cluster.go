@@ -112,6 +112,7 @@ const (
 	OnSend                    // it has sent a message
 	OnReceive                 // it has handled a message
 	OnLead                    // it has declared itself leader
+	OnFollow                  // it has declared another leader, or none
 )
 
 // A Blow is what a moment does to the node, at once, before it does anything else.

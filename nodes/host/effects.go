@@ -60,9 +60,11 @@ func (h *Host) Revoke(_ *nodes.Process, e *nodes.Effect) {
 func (h *Host) Elect(_ *nodes.Process, e *nodes.Effect) {
 	h.record(history.Event{Kind: history.Elected, Instance: uint16(e.Instance),
 		Count: uint32(e.To), Value: int64(e.Number)})
+	what := nodes.OnFollow
 	if e.To == h.config.Node {
-		h.tellFaultsOf(nodes.Moment{What: nodes.OnLead, Peer: nodes.None, Term: e.Number})
+		what = nodes.OnLead
 	}
+	h.tellFaultsOf(nodes.Moment{What: what, Peer: nodes.None, Term: e.Number})
 }
 
 // Suspect implements nodes.Host. A host sees one process, and does not know whether a suspicion is true.

@@ -187,7 +187,7 @@ func TestInstancesRecoverWhatTheySaved(t *testing.T) {
 	amnesia := []chaos.Fault{{Kill: chaos.Target{Nodes: chaos.Group{0}}, At: 5500 * time.Microsecond,
 		For: time.Millisecond}}
 	first := tr.instances[0]
-	driver, err := chaos.NewDriver(amnesia, chaos.NewBoard(), first.Config.N, first.Spec.Codec())
+	driver, err := chaos.NewDriver(amnesia, chaos.NewBoard(first.Config.N), first.Config.N, first.Spec.Codec())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,9 +133,11 @@ func (w *world) Revoke(p *nodes.Process, e *nodes.Effect) {
 func (w *world) Elect(p *nodes.Process, e *nodes.Effect) {
 	w.record(history.Event{Kind: history.Elected, Node: p.ID(), Instance: uint16(e.Instance),
 		Count: uint32(e.To), Value: int64(e.Number)})
+	what := nodes.OnFollow
 	if e.To == p.ID() {
-		w.tellFaultsOf(nodes.Moment{Node: p.ID(), What: nodes.OnLead, Peer: nodes.None, Term: e.Number})
+		what = nodes.OnLead
 	}
+	w.tellFaultsOf(nodes.Moment{Node: p.ID(), What: what, Peer: nodes.None, Term: e.Number})
 }
 
 // Suspect implements nodes.Host.
