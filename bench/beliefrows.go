@@ -25,8 +25,7 @@ func (r *Run) ledger(t *Trial, j judgement) {
 		}
 		faults = append(faults, f)
 	}
-	total := r.Record.Options.Config.N + r.Spec.ServerCount(r.Record.Options.Config)
-	for _, e := range leaders.Ledger(faults, total, j.Window.From, leaders.End) {
+	for _, e := range leaders.Ledger(faults, r.Record.Options.total(r.Spec), j.Window.From, leaders.End) {
 		t.Beliefs = append(t.Beliefs, r.beliefRow(t.Number, &e, j.Window.From))
 	}
 	t.Beliefs = results.AsStored(t.Beliefs)

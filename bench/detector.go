@@ -102,18 +102,9 @@ func (o *Options) newStack(spec *nodes.Spec) (*nodes.Stack, error) {
 	return nodes.NewStack(append([]nodes.Instance{{Spec: spec, Config: o.Config}}, beside...)...)
 }
 
-// Codec returns the codec of all messages of the run. It is an error if no nodes can be made of the options.
-func (o Options) Codec(spec *nodes.Spec) (*nodes.Codec, error) {
-	o.Config = spec.Explicit(o.Config)
-	if err := o.resolveDetector(spec); err != nil {
-		return nil, err
-	}
-	stack, err := o.newStack(spec)
-	if err != nil {
-		return nil, err
-	}
-	return stack.Codec(), nil
-}
+// total returns how many nodes the run has, servers included, given valid options. An elector beside the
+// algorithm may need servers too.
+func (o *Options) total(spec *nodes.Spec) int { return o.stack(spec).Total() }
 
 // codec returns the codec of all messages of the run, given valid options.
 func (o *Options) codec(spec *nodes.Spec) *nodes.Codec {

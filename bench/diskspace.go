@@ -37,7 +37,7 @@ func (r *Record) diskSpace(spec *nodes.Spec) results.DiskSpace {
 	}
 	need := spareDiskSpace + float64(o.Trials)*entries*storedEntry
 	if !r.Simulated {
-		total := o.Config.N + spec.ServerCount(o.Config)
+		total := o.total(spec)
 		log := history.Options{Nodes: total, Instances: 1 + len(o.beside()),
 			TraceLength: traceLength(total)}.Reserved()
 		need += float64(total)*float64(log) + entries*loggedEntry

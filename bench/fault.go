@@ -52,10 +52,29 @@ func (o Options) Again() Options {
 	return o
 }
 
-// scene returns what faults must know of the run.
+// Scene returns what faults must know of the run, also for options that Validate has not completed. If no
+// nodes can be made of these, it says why, and the scene is that of the algorithm alone.
+func (o Options) Scene(spec *nodes.Spec, simulated bool) (*chaos.Scene, error) {
+	o.Config = spec.Explicit(o.Config)
+	s := &chaos.Scene{Spec: spec, Config: o.Config, Measured: o.Duration, Simulated: simulated,
+		Brokers: o.Brokers, Foreign: o.NATS != ""}
+	if err := o.resolveDetector(spec); err != nil {
+		return s, err
+	}
+	stack, err := o.newStack(spec)
+	if err == nil {
+		s.Stack = stack
+	}
+	return s, err
+}
+
+// scene is Scene of valid options.
 func (o *Options) scene(spec *nodes.Spec, simulated bool) *chaos.Scene {
-	return &chaos.Scene{Spec: spec, Config: o.Config, Codec: o.stack(spec).Codec(), Measured: o.Duration,
-		Simulated: simulated, Brokers: o.brokerCount(), Foreign: o.NATS != ""}
+	s, err := o.Scene(spec, simulated)
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // FaultTexts says what faults were asked for, in words. Where some were injected, those of a trial are those

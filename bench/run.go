@@ -176,7 +176,7 @@ func (s *Setup) ready(o Options, spec *nodes.Spec) error {
 			return err
 		}
 	}
-	if err := cluster.CheckLimits(o.Config.N+spec.ServerCount(o.Config), o.carriers()); err != nil {
+	if err := cluster.CheckLimits(o.total(spec), o.carriers()); err != nil {
 		return err
 	}
 	if o.NATS == "" {

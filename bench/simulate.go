@@ -101,8 +101,7 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 		return err
 	}
 	asked.Interrupt = ctx.Done()
-	header := history.Header{Nodes: o.Config.N + r.Spec.ServerCount(o.Config),
-		Origin: r.Record.origin(number)}
+	header := history.Header{Nodes: o.total(r.Spec), Origin: r.Record.origin(number)}
 	file, err := history.CreateFile(r.Folder.HistoryFile(number), header)
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, o 
 	if t.proxies == nil {
 		return nil
 	}
-	for id := range nodes.ID(o.Config.N + spec.ServerCount(o.Config)) {
+	for id := range nodes.ID(o.total(spec)) {
 		upstream := strings.TrimPrefix(t.brokers.URL(t.brokerOf(id)), natsScheme)
 		at, err := t.proxies.Add(ctx, connectionName(id), upstream)
 		if err != nil {

@@ -136,7 +136,7 @@ func (t *trial) finish(err error) {
 
 func (t *trial) now() int64 { return t.anchor.Now() - t.zero }
 
-func (t *trial) total() int { return t.Config.N + t.spec.ServerCount(t.Config) }
+func (t *trial) total() int { return t.Options.total(t.spec) }
 
 // wait lets a time pass, unless the trial must end sooner.
 func (t *trial) wait(ctx context.Context, d time.Duration) error {
@@ -220,7 +220,7 @@ func (t *trial) rest(ctx context.Context) error {
 // calming returns the order by which what goes on for ever comes to rest; nothing if all does so by itself.
 func (t *trial) calming() string {
 	switch {
-	case t.circulates, t.spec.Leads != nil:
+	case t.circulates, t.spec.Leads != nil, t.Config.Elect != "": // a leader may send heartbeats
 		return host.Park
 	case t.Detects():
 		return host.Hush

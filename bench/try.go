@@ -28,7 +28,7 @@ func Try(ctx context.Context, spec *nodes.Spec, o Options) (*Tried, error) {
 	}
 	asked.Interrupt = ctx.Done()
 	faults, _ := o.resolve(spec, 0, o.Seed, true) // they were valid above
-	header := history.Header{Nodes: o.Config.N + spec.ServerCount(o.Config)}
+	header := history.Header{Nodes: o.total(spec)}
 	j := judgementOf(header, o.Workload.Load, setting(o, true, spec, faults))
 	result, err := simulateWatched(ctx, *asked, stuckAfter, j)
 	if err == nil {

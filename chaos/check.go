@@ -14,7 +14,7 @@ import (
 type Scene struct {
 	Spec      *nodes.Spec
 	Config    nodes.Config
-	Codec     *nodes.Codec  // of all messages; nil: that of Spec
+	Stack     *nodes.Stack  // what all nodes are made of; nil: of Spec alone
 	Measured  time.Duration // how long it is measured; 0: entries end it, and times count from its beginning
 	Simulated bool
 	Brokers   int  // of the run's own, nodes spread over them in turn; 0: one
@@ -22,7 +22,12 @@ type Scene struct {
 }
 
 // total returns how many nodes there are, servers included.
-func (s *Scene) total() int { return s.Config.N + s.Spec.ServerCount(s.Config) }
+func (s *Scene) total() int {
+	if s.Stack != nil {
+		return s.Stack.Total()
+	}
+	return s.Config.N + s.Spec.ServerCount(s.Config)
+}
 
 // end returns when the run ends, in the time of faults, at the latest.
 func (s *Scene) end() time.Duration {
@@ -34,8 +39,8 @@ func (s *Scene) end() time.Duration {
 
 // codec returns the codec of all messages.
 func (s *Scene) codec() *nodes.Codec {
-	if s.Codec != nil {
-		return s.Codec
+	if s.Stack != nil {
+		return s.Stack.Codec()
 	}
 	return s.Spec.Codec()
 }

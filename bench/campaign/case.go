@@ -61,7 +61,7 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 		if real {
 			o.Duration = max(measured, realGraces*stack.Grace())
 		}
-		scene.Codec = stack.Codec()
+		scene.Stack = stack
 	} else {
 		o.Workload = d.workload()
 	}

@@ -230,9 +230,7 @@ func (c *benchCall) resolve(s settings) (err error) {
 	if c.Config, err = s.checkOptions(c.row, c.Config, s.rank(c.naming())); err != nil {
 		return err
 	}
-	scene := &chaos.Scene{Spec: c.row, Config: c.Config, Measured: c.Duration, Simulated: c.simulated,
-		Brokers: c.Brokers, Foreign: c.NATS != ""}
-	scene.Codec, _ = c.Codec(c.row) // what is wrong with that is said when all is validated
+	scene, _ := c.Scene(c.row, c.simulated) // what is wrong with that is said when all is validated
 	if c.Plan, c.Faults, err = c.faults.resolve(s, scene); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func stackOf(o sim.Options) *nodes.Stack {
 
 // over has a run go over a network in which faults take place.
 func over(o *sim.Options, network *chaos.Network, faults ...chaos.Fault) {
-	scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Codec: stackOf(*o).Codec(), Measured: time.Hour}
+	scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Stack: stackOf(*o), Measured: time.Hour}
 	resolved, err := chaos.Resolve(faults, scene, o.Seed)
 	if err != nil {
 		panic(err) // a slip of the pen in a test

@@ -323,7 +323,7 @@ func TestRandomPlansNeverHang(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scene.Codec = stack.Codec()
+		scene.Stack = stack
 		p := chaos.RandomPlan(scene, seed)
 		faults, err := chaos.Resolve(p.Faults, scene, seed)
 		if err != nil {
