@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -35,17 +36,39 @@ func agreed(e *Fold) Finding {
 	switch {
 	case had < needs:
 		after := "anything went wrong"
-		if had < time.Duration(calm.Length()) {
+		switch {
+		case had < time.Duration(calm.Length()):
 			after = l.Open.Cause.What.String()
+		case calm.From == l.Begun:
+			after = "the run began"
+		case slices.ContainsFunc(l.Unasked, func(s leadership.Span) bool { return s.To == calm.From }):
+			after = "somebody began to campaign"
 		}
 		f := inconclusive(none+", %v after %s; it may take %v: let the run go on for longer",
 			had.Round(time.Millisecond), after, needs).excused()
+		if lasts := e.lasting(); lasts != "" {
+			f.Says = fmt.Sprintf(none+", and %s lasted until then; it may take %v after it: end it sooner (for:)",
+				lasts, needs)
+		}
 		return e.excuse(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)
 	case e.brokenIn(calm.span(), e.Live) != 0:
 		return e.excuse(inconclusive(none).with(e.beliefs()...), calm.span(), e.Live)
 	}
 	return violated(none+", though nothing had gone wrong for %v", had.Round(time.Millisecond)).
 		with(e.beliefs()...)
+}
+
+// lasting returns the first fault that lasted to the end of the run, except those that are done at once;
+// empty: none did.
+func (e *Fold) lasting() string {
+	for i := range e.sections.Faults {
+		f := &e.sections.Faults[i]
+		over := f.From > e.leaders.End || f.Healed && f.To < e.leaders.End
+		if asked := e.asked(f); !asked.ForGood && !over {
+			return asked.Text
+		}
+	}
+	return ""
 }
 
 // quiet returns for how long nothing had gone wrong at the end of the run, though not all agreed on a leader:

@@ -82,7 +82,11 @@ func leaders(e *Fold) Finding {
 		return valid("for %v there were two leaders, and never for longer than the %v that a take-over may take%s",
 			both, e.Overlap, e.lateBy())
 	}
-	f := violated("two leaders: %s for %v", english.List(names(worst.Leaders)),
+	count := "two leaders"
+	if n := len(worst.Leaders); n > 2 {
+		count = fmt.Sprintf("%d leaders, two or more at once", n)
+	}
+	f := violated("%s: %s for %v", count, english.List(names(worst.Leaders)),
 		time.Duration(worst.Length()).Round(time.Microsecond))
 	return e.excuse(f.with(e.overlaps(e.Overlap)...), span{worst.From, worst.To, int64(e.Grace)}, e.Safe)
 }

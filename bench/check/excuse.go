@@ -136,7 +136,8 @@ func (e *Fold) downsServer(number int) bool {
 	return false
 }
 
-// culprit names the first fault that broke some of the needs in a span, and whom it hit.
+// culprit names the first fault that broke some of the needs in a span, and whom it hit; without any, the
+// first suspicion that did.
 func (e *Fold) culprit(m span, broken nodes.Assumption) string {
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
@@ -155,6 +156,12 @@ func (e *Fold) culprit(m span, broken nodes.Assumption) string {
 			says += ", which hit " + name(f.Victim)
 		}
 		return says
+	}
+	for _, w := range e.sections.Wrongs {
+		if broken&(nodes.PerfectDetector|nodes.EventualDetector) != 0 && m.covers(w.From, w.To, 0) {
+			at := time.Duration(w.From - e.sections.Marks[history.Began].At).Round(time.Microsecond)
+			return fmt.Sprintf("; %s suspected %s at %v, which was up", name(w.By), name(w.Of), at)
+		}
 	}
 	return ""
 }

@@ -22,7 +22,7 @@ type Fold struct {
 	Broken []history.Event // when assumptions about the system were broken for good, in order; faults aside
 	Pauses []Pause         // of processes, in the order of their beginnings
 	Faults []Fault         // that were asked for, in the order of their beginnings
-	Wrongs []Window        // while a failure detector suspected a node that was up, in order
+	Wrongs []Wrong         // while a failure detector suspected a node that was up, in order
 	Detection
 	Deaths []Death // of nodes, in order
 
@@ -336,7 +336,7 @@ func (f *Fold) err(e *history.Event) {
 	goesOn := last >= 0 && f.Wrongs[last].To == math.MaxInt64
 	switch wrong := len(f.Detection.wrong) > 0; {
 	case wrong && !goesOn:
-		f.Wrongs = append(f.Wrongs, Window{e.At, math.MaxInt64})
+		f.Wrongs = append(f.Wrongs, Wrong{Window{e.At, math.MaxInt64}, e.Node, nodes.ID(e.Count)})
 	case !wrong && goesOn:
 		f.Wrongs[last].To = e.At
 	default:

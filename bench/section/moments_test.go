@@ -87,7 +87,7 @@ func TestWhileSuspicionsAreWrong(t *testing.T) {
 			continue
 		}
 		for i, w := range test.want {
-			if f.Wrongs[i] != w {
+			if got := f.Wrongs[i]; got.Window != w || got.By != 0 || got.Of == 0 {
 				t.Errorf("%s: %v, not %v", name, f.Wrongs, test.want)
 			}
 		}

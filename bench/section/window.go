@@ -10,6 +10,12 @@ import (
 // A Window is the time [From, To) of a run. Its zero value is empty.
 type Window struct{ From, To int64 }
 
+// A Wrong is a stretch of time in which some node that was up was suspected.
+type Wrong struct {
+	Window
+	By, Of nodes.ID // the suspicion that it began with
+}
+
 // unseen is a window that has not begun: it contains no time.
 var unseen = Window{math.MaxInt64, math.MaxInt64}
 
