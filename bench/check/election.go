@@ -203,6 +203,13 @@ func (e *Fold) back(lost leadership.Loss, until int64) string {
 	return ""
 }
 
+// again reports whether all took a leader that had crashed for the leader again, by a time.
+func (e *Fold) again(lost leadership.Loss, until int64) bool {
+	return slices.ContainsFunc(e.leaders.Elections, func(x leadership.Election) bool {
+		return x.Again && x.Leader == lost.Node && lost.At < x.Agreed && x.Agreed < until
+	})
+}
+
 // elections: somebody was elected, and somebody after each crash of a leader, so that the other checks had
 // evidence. Who could have been elected and was not, agreement convicts.
 func elections(e *Fold) Finding {
@@ -212,6 +219,7 @@ func elections(e *Fold) Finding {
 		return inconclusive("no election was completed")
 	}
 	var lines []string
+	same := 0 // crashes after which all took the same one for the leader again
 	next := 0 // election that was not over before a crash
 	for i, lost := range l.Lost {
 		until, what := l.End, "the run ended"
@@ -222,14 +230,22 @@ func elections(e *Fold) Finding {
 			next++
 		}
 		if next == len(l.Elections) || l.Elections[next].Agreed >= until {
-			lines = append(lines, fmt.Sprintf("%s crashed at %v and led; %s%v later, %s", name(lost.Node),
-				e.since(lost.At), e.back(lost, until), time.Duration(until-lost.At).Round(time.Microsecond), what))
+			then := fmt.Sprintf("%v later, %s", time.Duration(until-lost.At).Round(time.Microsecond), what)
+			if e.again(lost, until) {
+				then = "all took it for the leader again"
+				same++
+			}
+			lines = append(lines, fmt.Sprintf("%s crashed at %v and led; %s%s", name(lost.Node), e.since(lost.At),
+				e.back(lost, until), then))
 		}
 	}
 	if len(lines) > 0 {
-		return inconclusive("no election was completed after %s of a leader; it may take %v in which nothing else "+
-			"goes wrong", english.Count(len(lines), "crash", "crashes"), e.patience()).
-			with(fewOf(lines, len(lines))...)
+		why := fmt.Sprintf("it may take %v in which nothing else goes wrong", e.patience())
+		if same == len(lines) {
+			why = "all took the same one for the leader again when it was back: keep it down for longer"
+		}
+		return inconclusive("no election was completed after %s of a leader; %s",
+			english.Count(len(lines), "crash", "crashes"), why).with(fewOf(lines, len(lines))...)
 	}
 	f := valid("%s completed", english.Count(n, "election was", "elections were"))
 	if lost := len(l.Lost); lost > 0 {
