@@ -8,7 +8,7 @@ import (
 
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/workload"
 )
 
@@ -31,7 +31,7 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 	}
 	if o.Multicast && !spec.Broadcasts() {
 		return fmt.Errorf("%s broadcasts nothing, so a multicast would change nothing: leave out "+
-			"--multicast, or take one that broadcasts (%s)", spec.Name, strings.Join(broadcasters(), ", "))
+			"--multicast, or take one that broadcasts (%s)", spec.Name, strings.Join(broadcasters(spec), ", "))
 	}
 	if err := o.checkTransport(); err != nil {
 		return err
@@ -74,6 +74,8 @@ func (o *Options) validateElections(spec *nodes.Spec) error {
 	switch {
 	case o.Entries > 0:
 		return errors.New("a number of entries: a run about leaders has none, so say how long it lasts")
+	case o.Duration == 0:
+		return errors.New("a duration of 0s: a run about leaders ends by its duration alone, such as 3s")
 	case o.Warmup != 0:
 		return fmt.Errorf("a warm-up of %v: a run about leaders is measured from its first election on", o.Warmup)
 	case o.Config.Units > 1:
@@ -85,10 +87,10 @@ func (o *Options) validateElections(spec *nodes.Spec) error {
 	return o.validateEnd()
 }
 
-// broadcasters names the algorithms that broadcast.
-func broadcasters() (names []string) {
-	for _, row := range mutex.Table {
-		if row.Broadcasts() {
+// broadcasters names the algorithms of the kind of another that broadcast.
+func broadcasters(kind *nodes.Spec) (names []string) {
+	for _, row := range catalog.All() {
+		if row.Broadcasts() && (row.Leads != nil) == (kind.Leads != nil) {
 			names = append(names, row.Name)
 		}
 	}

@@ -228,6 +228,13 @@ func (f *Fault) checkTarget(s *Scene) error {
 		return f.mistake(k.Key, "%s: there are %d clients", f.What(), n)
 	case t.Word == "coordinator" && s.Spec.Coordinator == nil:
 		return f.mistake(k.Key, "%s: %s has no coordinator: name the node, as in 0", f.What(), s.Spec.Name)
+	case slices.Contains(critical, t.Word) && s.Spec.Leads != nil,
+		t.Word == "token" && s.Spec.Leads != nil:
+		return f.mistake(k.Key, "%s: %s elects leaders, and has no critical section: take leader", f.What(),
+			s.Spec.Name)
+	case slices.Contains(critical, f.When.What) && s.Spec.Leads != nil:
+		return f.mistake("when", "%s when %v: %s elects leaders, and has no critical section: wait until one "+
+			"leads, as in when: any leads", f.What(), f.When, s.Spec.Name)
 	case t.Word == "token" && !carriesToken(s.Spec):
 		return f.mistake(k.Key, "%s: %s has no token: take holder", f.What(), s.Spec.Name)
 	case t.Word == "leader" && !elects(s):

@@ -2,12 +2,23 @@ package chaos
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"turnstile/nodes"
 	"turnstile/nodes/election"
 )
+
+// electors returns the scene of five nodes that elect a leader.
+func electors(t *testing.T) *Scene {
+	t.Helper()
+	spec, err := election.Find("bully")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Scene{Spec: spec, Config: nodes.Config{N: 5}, Measured: 3 * time.Second}
+}
 
 // Of those that are up and have not given way since, the one of the highest term leads, and of one term the
 // one that declared itself last.
@@ -46,11 +57,7 @@ func TestLeaderIsWhoLeadsNow(t *testing.T) {
 // A fault of the leader hits who leads at its time: nobody who has given way, is down, or has come up again.
 // If nobody leads, it hits the next who does.
 func TestFaultOfTheLeaderHitsWhoLeads(t *testing.T) {
-	spec, err := election.Find("bully")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &Scene{Spec: spec, Config: nodes.Config{N: 5}, Measured: 3 * time.Second}
+	s := electors(t)
 	for what, x := range map[string]struct {
 		faults []string
 		tell   []nodes.Moment // at 5, 6 ... ms
@@ -104,6 +111,28 @@ func TestFaultOfTheLeaderHitsWhoLeads(t *testing.T) {
 			if c.until(t, d, 13); len(c.began) != 1 || c.began[0].Victim != 0 {
 				t.Errorf("%s: %v", what, c.did)
 			}
+		}
+	}
+}
+
+// Electors have no critical section: faults of who is inside, or when one enters, are refused.
+func TestElectorsHaveNoCriticalSection(t *testing.T) {
+	for text, want := range map[string]string{
+		"kill: holder": "take leader", "cut: waiter, for: 1s": "take leader", "pause: successor": "take leader",
+		"kill: token":               "take leader",
+		"kill: 1, when: 0 enters":   "as in when: any leads",
+		"pause: 1, when: any exits": "as in when: any leads", "kill: 1, when: 2 requests": "as in when: any leads",
+		"kill: leader": "", "kill: 1, when: any leads": "", "kill: 1, when: any receives": "",
+	} {
+		f, err := ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch err := f.Check(electors(t)); {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, which does not say %q", text, err, want)
 		}
 	}
 }

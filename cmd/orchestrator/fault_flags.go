@@ -190,7 +190,11 @@ func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all [
 		}
 		name, all = p.Name, p.Faults
 	}
-	if err := sayOfSome(s); err != nil {
+	victim := "holder"
+	if scene.Spec.Leads != nil {
+		victim = "leader"
+	}
+	if err := sayOfSome(s, victim); err != nil {
 		return "", nil, err
 	}
 	all = append(all, flags...)
@@ -211,12 +215,13 @@ func byItsFlag(err error) error {
 	return fmt.Errorf("--%s: %w", strings.Replace(m.Key, "rate", "clock-rate", 1), err)
 }
 
-// sayOfSome says which flag says more of a fault that there is not, if one does.
-func sayOfSome(s settings) error {
+// sayOfSome says which flag says more of a fault that there is not, if one does. A fault that there might be
+// kills the victim.
+func sayOfSome(s settings, victim string) error {
 	for _, x := range ofFaults {
 		if s.rank(x.flag) == byFlag && !anyGiven(s, x.of) {
 			return fmt.Errorf("--%s says more of a fault, and there is none that it is for: add %s", x.flag,
-				dashed(x.of))
+				dashed(x.of, victim))
 		}
 	}
 	return nil
@@ -235,9 +240,9 @@ func anyGiven(s settings, names []string) bool {
 }
 
 // dashed lists flags, or examples if there are none.
-func dashed(names []string) string {
+func dashed(names []string, victim string) string {
 	if names == nil {
-		return "one, as in --cut 0-1/2-4 or --kill holder"
+		return "one, as in --cut 0-1/2-4 or --kill " + victim
 	}
 	return "--" + strings.Join(names, ", --")
 }

@@ -89,7 +89,7 @@ func (c *injectCall) request(s settings) (*control.Request, error) {
 		}
 		r.Faults = append(r.Faults, f)
 	}
-	if err := sayOfSome(s); err != nil {
+	if err := sayOfSome(s, "random"); err != nil {
 		return nil, err
 	}
 	asked := 0
@@ -100,7 +100,7 @@ func (c *injectCall) request(s settings) (*control.Request, error) {
 	}
 	switch {
 	case asked == 0:
-		return nil, errors.New("there is nothing to inject: name a fault, as in --kill holder or --cut 0-1/2-4; " +
+		return nil, errors.New("there is nothing to inject: name a fault, as in --kill random or --cut 0-1/2-4; " +
 			"or take --list, or --heal with the number of a fault")
 	case asked > 1:
 		return nil, errors.New("faults, --list and --heal are different calls: leave out all but one")

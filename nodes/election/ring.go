@@ -1,12 +1,14 @@
 package election
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"turnstile/internal/chance"
+	"turnstile/internal/suggest"
 	"turnstile/nodes"
 )
 
@@ -43,14 +45,13 @@ func identities(n int, value string) ([]uint32, error) {
 		shuffle(ids, chance.Dice(x))
 	default:
 		words := strings.Split(value, ",")
-		if len(words) != n {
-			return nil, fmt.Errorf("%d identities for %d nodes: each node has one", len(words), n)
-		}
 		for i, word := range words {
 			x, err := strconv.ParseUint(strings.TrimSpace(word), 10, 31)
 			if err != nil {
-				return nil, fmt.Errorf("%q is neither increasing, decreasing, random:SEED nor a list of whole "+
-					"numbers, such as 2,0,1", value)
+				return nil, noIdentities(value)
+			}
+			if i >= n {
+				continue
 			}
 			if before := slices.Index(ids[:i], uint32(x)); before >= 0 {
 				return nil, fmt.Errorf("nodes %d and %d both have the identity %d: nothing would tell them apart, "+
@@ -58,8 +59,25 @@ func identities(n int, value string) ([]uint32, error) {
 			}
 			ids[i] = uint32(x)
 		}
+		if len(words) != n {
+			return nil, fmt.Errorf("%d identities for %d nodes: each node has one", len(words), n)
+		}
 	}
 	return ids, nil
+}
+
+// noIdentities says what may have been meant by a value of the option ids that is none.
+func noIdentities(value string) error {
+	word, seed, _ := strings.Cut(value, ":")
+	near := suggest.Nearest(word, []string{"increasing", "decreasing", "random"})
+	if near == "random" {
+		near += ":" + cmp.Or(seed, "1")
+	}
+	if near != "" {
+		return fmt.Errorf("%q gives nodes no identities: did you mean %s?", value, near)
+	}
+	return fmt.Errorf("%q is neither increasing, decreasing, random:SEED nor a list of whole numbers, such as "+
+		"2,0,1", value)
 }
 
 // shuffle fills ids with a random order of the numbers from 0.
