@@ -157,7 +157,8 @@ func TestPausesAreTakenForCrashes(t *testing.T) {
 		if f.Wrong != 3 || f.Suspicions != 3 || f.Detected+f.Undetected > 0 {
 			t.Errorf("%s: %+v", text, f.Detection)
 		}
-		wrong := section.Window{From: int64(suspected[0].at), To: int64(trusted[2].at)}
+		wrong := section.Wrong{By: suspected[0].by, Of: 1,
+			Window: section.Window{From: int64(suspected[0].at), To: int64(trusted[2].at)}}
 		if len(f.Wrongs) != 1 || f.Wrongs[0] != wrong {
 			t.Errorf("%s: a node that was up was suspected at %v, not %v", text, f.Wrongs, wrong)
 		}
