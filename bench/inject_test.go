@@ -4,6 +4,7 @@ package bench
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -81,5 +82,55 @@ func askForFaults(t *testing.T, folder string) (injected int) {
 		if _, err := c.Ask(context.Background(), heal); err != nil {
 			return injected
 		}
+	}
+}
+
+// A fault of the leader that is injected hits who leads already, where nodes elect and where they follow an
+// elector.
+func TestInjectedFaultHitsWhoLeadsAlready(t *testing.T) {
+	elect, follow := Defaults(), Defaults()
+	elect.Algorithm, elect.Workload = "raft-election", workload.Workload{Load: workload.Campaign}
+	follow.Algorithm, follow.Config.Elect = "central-failover", "bully"
+	follow.Workload = workload.Workload{Load: workload.Closed, Think: chance.Constant(5 * time.Millisecond)}
+	for _, o := range []Options{elect, follow} {
+		t.Run(o.Algorithm, func(t *testing.T) {
+			t.Parallel()
+			o.Config.N, o.Warmup, o.Duration = 3, 0, 2*time.Second
+			spec, err := rowOf(o.Algorithm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			setup, once := setup(t), new(sync.Once)
+			setup.Progress = func(p Progress) {
+				if p.Phase == "measuring" && p.Elapsed > time.Second { // somebody leads by now, and goes on to
+					once.Do(func() { go injectOne(t, setup.Results+"/latest", "pause: leader, for: 20ms") })
+				}
+			}
+			r, err := Make(t.Context(), spec, o, setup)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := r.Record.Trials[0].Faults; len(f) != 1 || f[0].Hit == nil {
+				t.Errorf("who led was not hit: %v; %s", f, r.Trials[0].Verdict.Reason)
+			}
+		})
+	}
+}
+
+// injectOne injects a fault into a run.
+func injectOne(t *testing.T, folder, text string) {
+	c, err := control.Dial(folder)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer c.Close()
+	f, err := chaos.ParseFault(text)
+	if err != nil {
+		t.Error(err)
+	}
+	reply, err := c.Ask(t.Context(), control.Request{Do: control.Inject, Faults: []chaos.Fault{f}})
+	if err != nil || reply.Refused != "" {
+		t.Errorf("the run refuses %s: %s, %v", text, reply.Refused, err)
 	}
 }

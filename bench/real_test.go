@@ -71,7 +71,7 @@ func runTestNode() error {
 	}
 	o := Options{Config: role.Machines, Detector: role.Detector}
 	stack := o.stack(spec)
-	site, err := role.Chaos.Open(stack.N(), stack.Codec(), role.Node.Seed)
+	site, err := role.Chaos.Open(stack, role.Node.Seed)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,11 @@ func TestSiteTakesFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	station := Station{Board: path}
-	site, err := station.Open(4, s.codec(), 1)
+	stack, err := nodes.NewStack(nodes.Instance{Spec: s.Spec, Config: s.Config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, err := station.Open(stack, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,10 +16,11 @@ type Station struct {
 }
 
 // A Site is what a node process makes of its Station. It takes the faults that are added to the run later. As
-// long as there are none, it costs nothing.
+// long as there are none, it costs nothing, but where leaders are elected it keeps who leads: a fault of the
+// leader that is added later hits who leads already.
 type Site struct {
 	Shaper  nodes.Shaper  // of what the node receives; nil: each message is delivered at once
-	Watcher nodes.Watcher // is told what happens at the node; nil: no fault waits for anything
+	Watcher nodes.Watcher // is told what happens at the node; nil: nothing waits for that
 
 	station *Station
 	clients int
@@ -32,12 +33,17 @@ type Site struct {
 
 var _ nodes.FaultTaker = (*Site)(nil)
 
-// Open makes the site of a node, in a run of so many clients under a seed.
-func (s *Station) Open(clients int, codec *nodes.Codec, seed uint64) (*Site, error) {
-	x := &Site{station: s, clients: clients, codec: codec, dice: chance.Dice(seed)}
+// Open makes the site of a node that is made of stack, in a run under a seed.
+func (s *Station) Open(stack *nodes.Stack, seed uint64) (*Site, error) {
+	x := &Site{station: s, clients: stack.N(), codec: stack.Codec(), dice: chance.Dice(seed)}
 	var err error
-	if x.Shaper, err = s.Network.Shaper(x.dice, nil, nil, codec); err != nil {
+	if x.Shaper, err = s.Network.Shaper(x.dice, nil, nil, x.codec); err != nil {
 		return nil, err
+	}
+	if stack.Elector() != nil {
+		if err := x.watch(); err != nil {
+			return nil, err
+		}
 	}
 	for i := range s.Faults {
 		if err := x.add(i+1, &s.Faults[i]); err != nil {
@@ -61,7 +67,7 @@ func (x *Site) TakeFault(number int, text []byte) (nodes.Shaper, nodes.Watcher, 
 }
 
 // add adds the fault with a number, if nodes have anything to do with it.
-func (x *Site) add(number int, f *Fault) (err error) {
+func (x *Site) add(number int, f *Fault) error {
 	switch {
 	case f.kind() == nil:
 		return fmt.Errorf("it is none")
@@ -69,10 +75,9 @@ func (x *Site) add(number int, f *Fault) (err error) {
 		return fmt.Errorf("there is no fault %d: they count from 1 to %d", number, Slots)
 	case !f.OfNodes():
 		return nil
-	case x.board == nil:
-		if x.board, err = OpenBoard(x.station.Board); err != nil {
-			return err
-		}
+	}
+	if err := x.open(); err != nil {
+		return err
 	}
 	s := &x.board.slots[number-1]
 	if f.OfLinks() {
@@ -87,11 +92,28 @@ func (x *Site) add(number int, f *Fault) (err error) {
 	if f.Timed() {
 		return nil
 	}
-	if x.watcher == nil {
-		x.watcher = &Watcher{board: x.board, total: nodes.ID(x.clients)}
-		x.Watcher = x.watcher
+	if err := x.watch(); err != nil {
+		return err
 	}
 	return x.watcher.add(f, s, x.codec)
+}
+
+// open opens the board, unless it is open.
+func (x *Site) open() (err error) {
+	if x.board == nil {
+		x.board, err = OpenBoard(x.station.Board)
+	}
+	return err
+}
+
+// watch has what happens at the node watched, if it is not.
+func (x *Site) watch() error {
+	if err := x.open(); err != nil || x.watcher != nil {
+		return err
+	}
+	x.watcher = &Watcher{board: x.board, total: nodes.ID(x.clients)}
+	x.Watcher = x.watcher
+	return nil
 }
 
 // OfNodes reports whether nodes carry out the fault or part of it, and must know it.

@@ -84,7 +84,7 @@ func (r *role) run(orders io.Reader, stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
-		site, err := r.Chaos.Open(stack.N(), stack.Codec(), r.Node.Seed)
+		site, err := r.Chaos.Open(stack, r.Node.Seed)
 		if err != nil {
 			return err
 		}

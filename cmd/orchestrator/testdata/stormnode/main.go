@@ -107,7 +107,7 @@ func run(name string) error {
 	if err != nil {
 		return err
 	}
-	site, err := r.Chaos.Open(stack.N(), stack.Codec(), r.Node.Seed)
+	site, err := r.Chaos.Open(stack, r.Node.Seed)
 	if err != nil {
 		return err
 	}
