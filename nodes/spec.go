@@ -70,7 +70,7 @@ type Spec struct {
 	Told func(c Config) time.Duration
 	// Leads is what an elector promises of its leaders; nil in the row of an algorithm of mutual exclusion.
 	Leads    *Leadership
-	Broken   string // if it is known to be broken: which property fails
+	Broken   string // if it is known to be broken: the check that it fails
 	BrokenAt Config // where an exploration shows it
 	// BrokenBy is what has to be broken for it to show: the exploration allows one fault that breaks it. 0: it
 	// shows without faults.

@@ -59,11 +59,10 @@ func (r *Result) Inside() bool {
 	return r.Err == nil && r.Verdict.Broken == 0 && !r.Verdict.OutsideModel
 }
 
-// Caught reports whether the run shows what is known to be wrong with its algorithm. An elector says that in
-// words, so any promise will do that it breaks inside its model.
+// Caught reports whether the run shows what is known to be wrong with its algorithm.
 func (r *Result) Caught() bool {
 	return slices.ContainsFunc(r.Verdict.Findings, func(f check.Finding) bool {
-		return f.Outcome == check.Violated && (f.Check == r.Spec.Broken || r.elects() && !f.OutsideModel)
+		return f.Outcome == check.Violated && f.Check == r.Spec.Broken
 	})
 }
 

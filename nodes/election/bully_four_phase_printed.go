@@ -24,7 +24,7 @@ var bullyFourPhasePrintedRow = nodes.Spec{
 	Leads:      bullyFourPhaseRow.Leads,
 	Circulates: true,
 	Grace:      bullyFourPhaseRow.Grace,
-	Broken:     "progress",
+	Broken:     "agreement",
 	BrokenAt:   nodes.Config{N: 3},
 	Faults: beside(slices.Concat(
 		under(unhit, "known to be broken: nobody ever leads whom the fault is for", "dead-leader",

@@ -26,7 +26,7 @@ var bullyNoTimeoutRow = nodes.Spec{
 	Live:     bullyRow.Live,
 	Leads:    bullyRow.Leads,
 	Grace:    bullyRow.Grace,
-	Broken:   "progress",
+	Broken:   "agreement",
 	BrokenAt: nodes.Config{N: 3},
 	BrokenBy: nodes.NoCrash, BrokenTimes: 2,
 	Faults: beside(

@@ -22,7 +22,7 @@ var raftForgetfulRow = nodes.Spec{
 	Live:     raftRow.Live,
 	Leads:    raftRow.Leads,
 	Grace:    raftGrace,
-	Broken:   "at most one leader in a term",
+	Broken:   "terms",
 	BrokenAt: nodes.Config{N: 3},
 	BrokenBy: nodes.NoCrash,
 
