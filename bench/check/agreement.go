@@ -25,8 +25,8 @@ func agreed(e *Fold) Finding {
 	case l.Open == nil && len(l.Elections) == 0:
 		return inconclusive("nothing happened")
 	case l.Open != nil && !l.Asked():
-		return inconclusive("nobody that was up at the end had been told to campaign, or had said anything").
-			excused()
+		return inconclusive("nobody that was up at the end had been told to campaign, or had said anything: name " +
+			"initiators (--initiators), and leave some up").excused()
 	case l.Open == nil:
 		last := l.Elections[len(l.Elections)-1]
 		return valid("all agreed on %s at the end", name(last.Leader))

@@ -67,11 +67,13 @@ func (e *Fold) sluggish() string {
 	}
 	late := history.LatenessIn(e.logs)
 	if ns, _ := late.Quantile(1); ns > int64(longest) {
-		return fmt.Sprintf("a timer ran out %v late: processes waited for processors",
+		return fmt.Sprintf("a timer ran out %v late: processes waited for processors; take "+
+			"fewer nodes, or a machine with less to do",
 			time.Duration(ns).Round(time.Millisecond))
 	}
 	if ns, _ := late.Quantile(0.99); ns > int64(fewLate) {
-		return fmt.Sprintf("one timer in a hundred ran out %v late or later: processes waited for processors",
+		return fmt.Sprintf("one timer in a hundred ran out %v late or later: processes waited for processors; "+
+			"take fewer nodes, or a machine with less to do",
 			time.Duration(ns).Round(time.Millisecond))
 	}
 	return ""

@@ -14,65 +14,21 @@ import (
 // Shown returns what a run with faults shows of what becomes of its algorithm, and why: one outcome, or none
 // if it is inconclusive. It is made of the findings, and judges nothing itself.
 func (v *Verdict) Shown() (nodes.Outcome, string) {
+	breaks, stalls, doubts := v.breaks, v.stalls, (*Finding).doubts
 	if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Check == "leaders" }) {
-		return v.shownOfLeaders()
+		breaks, stalls, doubts = v.breaksLeaders, v.stallsLeaders, (*Finding).doubtsLeaders
 	}
-	stalled, doubt := (*Finding)(nil), (*Finding)(nil)
-	for i := range v.Findings {
-		switch f := &v.Findings[i]; f.Check {
-		case "exclusion", "register", "account":
-			if f.Outcome == Violated {
-				return nodes.Breaks, f.Says
-			}
-		case "progress":
-			if len(v.Starved) > 0 && (f.Outcome == Violated || f.OutsideModel) {
-				stalled = f
-			}
-		}
-	}
-	for i := range v.Findings {
-		if f := &v.Findings[i]; doubt == nil && f.Outcome != Valid && f.doubts(stalled != nil) {
-			doubt = f
-		}
-	}
-	switch {
-	case v.Missed:
-		return nodes.Unhit, "the faults hit nothing"
-	case doubt != nil:
-		return 0, doubt.Says
-	case stalled != nil && !v.Blocked:
-		return nodes.Starves, stalled.Says
-	case stalled != nil:
-		return nodes.Blocks, stalled.Says
-	}
-	return nodes.Recovers, v.Reason
-}
-
-// doubts reports whether a finding that is not valid leaves open what a run shows. Of one that stalled, only
-// those count that question its evidence: that it did not come to rest is what it shows. Of one that went on,
-// fairness rests on more than progress does.
-func (f *Finding) doubts(stalled bool) bool {
-	if stalled {
-		const evidence = "exclusion register account agreement loss accounting"
-		return slices.Contains(strings.Fields(evidence), f.Check)
-	}
-	return f.Check != "fairness" || !f.OutsideModel
-}
-
-// shownOfLeaders is Shown of a run about leaders.
-func (v *Verdict) shownOfLeaders() (nodes.Outcome, string) {
 	var stalled, doubt *Finding
 	for i := range v.Findings {
-		f := &v.Findings[i]
-		switch {
-		case f.Outcome == Violated && v.Divided && (f.Check == "leaders" || f.Check == "terms"):
+		switch f := &v.Findings[i]; {
+		case f.Outcome == Violated && breaks(f):
 			return nodes.Breaks, f.Says
-		case f.Check == "agreement" && f.Outcome != Valid && len(v.Starved) > 0:
+		case len(v.Starved) > 0 && stalls(f):
 			stalled = f
 		}
 	}
 	for i := range v.Findings {
-		if f := &v.Findings[i]; doubt == nil && f.Outcome != Valid && f.doubtsLeaders(stalled != nil) {
+		if f := &v.Findings[i]; doubt == nil && f.Outcome != Valid && doubts(f, stalled != nil) {
 			doubt = f
 		}
 	}
@@ -89,6 +45,38 @@ func (v *Verdict) shownOfLeaders() (nodes.Outcome, string) {
 		return nodes.Starves, stalled.Says
 	}
 	return nodes.Recovers, v.Reason
+}
+
+// breaks reports whether a finding that is violated says that exclusion broke.
+func (v *Verdict) breaks(f *Finding) bool {
+	return f.Check == "exclusion" || f.Check == "register" || f.Check == "account"
+}
+
+// stalls reports whether a finding says that some wait for ever.
+func (v *Verdict) stalls(f *Finding) bool {
+	return f.Check == "progress" && (f.Outcome == Violated || f.OutsideModel)
+}
+
+// doubts reports whether a finding that is not valid leaves open what a run shows. Of one that stalled, only
+// those count that question its evidence: that it did not come to rest is what it shows. Of one that went on,
+// fairness rests on more than progress does.
+func (f *Finding) doubts(stalled bool) bool {
+	if stalled {
+		const evidence = "exclusion register account agreement loss accounting"
+		return slices.Contains(strings.Fields(evidence), f.Check)
+	}
+	return f.Check != "fairness" || !f.OutsideModel
+}
+
+// breaksLeaders is breaks of a run about leaders.
+func (v *Verdict) breaksLeaders(f *Finding) bool {
+	return v.Divided && (f.Check == "leaders" || f.Check == "terms")
+}
+
+// stallsLeaders is stalls of a run about leaders: some are without one. A conviction whose evidence is in
+// doubt does not say so.
+func (v *Verdict) stallsLeaders(f *Finding) bool {
+	return f.Check == "agreement" && (f.Outcome == Violated || f.OutsideModel || f.Excused)
 }
 
 // doubtsLeaders is doubts of a run about leaders. Whoever is elected, how long a leader goes on without a
