@@ -11,14 +11,16 @@ IMAGE = turnstile
 STORM_RUNS = 100
 STORM_SEED = 1
 
-# It says what it is testing, where go test would be silent for minutes.
-GOTEST = go run ./internal/gotest $(RACE)
+# It says what it is testing, where go test would be silent for minutes, and how long each package took.
+GOTEST = go run ./internal/gotest
 
 # Each variable of the command line is the flag of that name: THINK=1ms is --think='1ms'. Those of the
 # environment do not count.
 include cmd/orchestrator/flags.mk
 COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun history list overhead
 TAKES_fuzz = FUZZTIME
+TAKES_test = BUDGET
+TAKES_times = ONLY
 TAKES_check = FUZZTIME
 TAKES_image = IMAGE
 TAKES_storm = STORM_RUNS STORM_SEED
@@ -27,7 +29,8 @@ GO_VARIABLES = GO% CGO_% CC RACE
 quote = '$(subst ','\'',$(1))'
 flag = $(if $($(1)),--$(shell echo $(1) | tr A-Z_ a-z-)=$(call quote,$($(1))))
 given := $(sort $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
-flags = $(foreach v,$(filter $(FLAGS_$(1)),$(given)),$(call flag,$(v))) $(if $(filter ARGS,$(given)),$(ARGS))
+args := $(if $(filter ARGS,$(given)),$(ARGS))
+flags = $(foreach v,$(filter $(FLAGS_$(1)),$(given)),$(call flag,$(v))) $(args)
 
 # A variable that no target of this call takes is refused before anything is built.
 GOALS := $(or $(MAKECMDGOALS),help)
@@ -36,7 +39,8 @@ unknown := $(firstword $(filter-out $(taken) $(GO_VARIABLES) -%,$(given)))
 ifneq ($(unknown),)
 takers := $(strip $(foreach c,$(COMMANDS),$(if $(filter $(unknown),$(FLAGS_$(c))),$(c))))
 nearest := $(shell awk -v word=$(call quote,$(unknown)) -f internal/suggest/nearest.awk $(call quote,$(taken)))
-hint = $(or $(and $(takers),; these do: $(takers)),$(and $(nearest),: did you mean $(nearest)?),$\
+hint = $(or $(and $(filter ALGO,$(unknown)),$(filter elect split-brain,$(GOALS)),: did you mean SCHEME?),$\
+	$(and $(takers),; these do: $(takers)),$(and $(nearest),: did you mean $(nearest)?),$\
 	$(and $(strip $(taken)),; it takes $(strip $(taken))),; it takes none)
 $(error make $(GOALS) takes no variable $(unknown)$(hint))
 endif
@@ -45,6 +49,11 @@ endif
 empty := $(firstword $(foreach v,$(filter-out ARGS $(GO_VARIABLES),$(given)),$(if $($(v)),,$(v))))
 ifneq ($(empty),)
 $(error make $(GOALS): $(empty) has no value: write one behind $(empty)=, or leave it out)
+endif
+
+# Two variables for one flag are refused too.
+ifneq ($(and $(filter N,$(given)),$(filter NODES,$(given))),)
+$(error make $(GOALS): N and NODES both say how many nodes: leave out one of the two)
 endif
 
 .PHONY: help
@@ -71,12 +80,13 @@ $(COMMANDS): build
 	@bin/orchestrator $@ $(call flags,$@) $(if $(filter elect,$@),$(election))
 
 # Elections are about leaders that crash, unless the call says what else goes wrong, or for how long.
-election = $(if $(filter PLAN FAULT CUT KILL PAUSE,$(given)),,--plan=leader-crashes) \
-	$(if $(filter DURATION,$(given)),,--duration=20s)
+election = $(if $(filter PLAN FAULT CUT KILL PAUSE,$(given))$(findstring --plan,$(args)),,--plan=leader-crashes) \
+	$(if $(filter DURATION,$(given))$(findstring --duration,$(args)),,--duration=20s)
 
 .PHONY: build
 build: ## build bin/orchestrator and bin/node
 	@command -v go >/dev/null || { echo "Turnstile is built with Go 1.26 or later: https://go.dev/dl/" >&2; exit 1; }
+	@test -x bin/orchestrator || echo "building the programs, which takes a while the first time" >&2
 	@space=$$(ulimit -v); test "$$space" = unlimited || test "$$space" -ge 1048576 || { \
 		echo "programs in Go need 1048576 KB of address space, and the limit is $$space: raise it" \
 			"(ulimit -v 1048576)" >&2; exit 1; }
@@ -88,23 +98,50 @@ image: ## build the container image: docker run --rm turnstile bench --algo rica
 	@GOOS=linux CGO_ENABLED=0 go build -trimpath -o bin/image/ ./cmd/orchestrator ./cmd/node
 	@docker build -q -t $(IMAGE) .
 
+# Tests have three lengths (internal/soak): short, usual, and long where SOAK is set.
 .PHONY: test
-test: ## run all tests, with the race detector if there is a C compiler
-	@$(GOTEST) -timeout 15m ./...
+test: ## run the tests in their short form: each behaviour once, at the smallest size that shows it
+	@$(GOTEST) $(if $(BUDGET),-budget $(BUDGET)) -short -timeout 10m ./...
+
+# The packages whose tests have more than a short form.
+longer = $(shell grep -rlE 'soak\.Pick|testing\.Short' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
+
+.PHONY: test-all
+test-all: ## run them with the race detector, and then their usual form: larger spaces, more seeds, storms
+	@test -n "$(RACE)" || echo "SKIPPED: the race detector needs cgo and a C compiler" >&2
+	@$(if $(RACE),$(GOTEST) $(RACE) -short -timeout 30m ./...)
+	@$(GOTEST) -timeout 20m $(longer)
 
 .PHONY: soak
-soak: ## run the long forms of the tests: more seeds, larger clusters and spaces, a minute per fuzz target
-	@SOAK=1 $(GOTEST) -timeout 3h ./...
+soak: ## run their long form, for a night: many more seeds, larger spaces, a minute per fuzz target
+	@SOAK=1 $(GOTEST) -timeout 6h ./...
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=1m
+
+# What child processes do counts too: tests build programs that count it, and all leave it in GOCOVERDIR, which
+# go test would set otherwise. Some run as another user.
+covered = $(CURDIR)/bin/cover
+.PHONY: cover
+cover: ## print which share of each package's statements make test runs, child processes included
+	@rm -rf bin/cover && mkdir -p bin/cover && chmod 777 bin/cover
+	@go test -short -timeout 20m -count=1 -cover -coverpkg=./... -exec 'env GOCOVERDIR=$(covered)' ./... \
+		-args -test.gocoverdir=$(covered) >bin/cover.log || { grep -v '^ok' bin/cover.log; exit 1; }
+	@go tool covdata percent -i=bin/cover
+
+# ONLY=text measures the commands that contain the text.
+.PHONY: times
+times: build ## measure the durations and the output that README and docs state, and write them there
+	@go run ./internal/times -only '$(ONLY)' README.md docs/*.md
 
 .PHONY: budget
 budget: ## measure the CPU time that the tests of each algorithm take
 	@go test ./cmd/orchestrator -count=1 -v -run '^TestBudget$$' -budget
 
 .PHONY: mutants
-mutants: ## have the checks look for what is wrong with algorithms of which one rule was changed
+mutants: ## have checks and tests look for what is wrong with algorithms, or the testbed, after one change
 	@cd nodes/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfRows$$'
 	@cd nodes/election && SOAK=1 go test -count=1 -timeout 1h -run 'Mutant'
+	@cd nodes/detector && go test -count=1 -run 'Mutant'
+	@cd bench && SOAK=1 go test -count=1 -run '^TestMutantsOfTheTestbed$$'
 
 # Its lines come as they are printed, since it is run in its folder.
 .PHONY: storm

@@ -10,6 +10,8 @@ import (
 
 	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/internal/soak"
 	"turnstile/nodes/workload"
 )
 
@@ -18,7 +20,7 @@ func suffering(t *testing.T, algorithm string, brokers int, faults ...string) Op
 	t.Helper()
 	o := Defaults()
 	o.Algorithm, o.Config.N, o.Workload.Load, o.Brokers = algorithm, 4, workload.Saturated, brokers
-	o.Warmup, o.Duration, o.Patience = 50*time.Millisecond, 700*time.Millisecond, 500*time.Millisecond
+	o.Warmup, o.Duration, o.Patience = 20*time.Millisecond, 400*time.Millisecond, impatience
 	for _, text := range faults {
 		f, err := chaos.ParseFault(text)
 		if err != nil {
@@ -42,27 +44,36 @@ func complete(t *testing.T, o Options) *Run {
 // What faults of connections, brokers and routes lose is explained, and nothing is held against an algorithm
 // that its model excuses. All is healed at the end.
 func TestTheTransportSuffers(t *testing.T) {
-	for name, test := range map[string]struct {
+	for i, test := range []struct {
+		name    string
 		faults  []string
 		brokers int
 		never   bool // it loses nothing, so that the run is valid
 	}{
-		"lag":        {[]string{"lag: 1, by: 20ms, at: 200ms, for: 200ms"}, 1, true},
-		"throttle":   {[]string{"throttle: all, to: 20KB, at: 200ms, for: 200ms"}, 1, true},
-		"stall":      {[]string{"stall: holder, at: 200ms, for: 200ms"}, 1, true},
-		"pause":      {[]string{"pause-broker: 0, at: 200ms, for: 200ms"}, 1, true},
-		"reset":      {[]string{"reset: random, at: 200ms, for: 100ms"}, 1, false},
-		"resets":     {[]string{"reset: minority, at: 100ms, every: 150ms, repeat: 3"}, 1, false},
-		"kill":       {[]string{"kill-broker: 0, at: 200ms, for: 100ms"}, 1, false},
-		"routes":     {[]string{"cut-routes: 0/1-2, at: 200ms, for: 100ms"}, 3, false},
-		"to the end": {[]string{"cut-routes: 0/1/2, at: 400ms", "stall: 2, at: 500ms"}, 3, false},
-		"one of three, and a node": {[]string{"kill-broker: 1, at: 200ms, for: 200ms",
-			"kill: 0, at: 250ms, for: 50ms", "pause-broker: 2, at: 250ms, for: 100ms"}, 3, false},
+		{"lag", []string{"lag: 1, by: 20ms, at: 50ms, for: 100ms"}, 1, true},
+		{"throttle", []string{"throttle: all, to: 20KB, at: 50ms, for: 100ms"}, 1, true},
+		{"stall", []string{"stall: holder, at: 50ms, for: 100ms"}, 1, true},
+		{"pause", []string{"pause-broker: 0, at: 50ms, for: 100ms"}, 1, true},
+		{"reset", []string{"reset: random, at: 50ms, for: 50ms"}, 1, false},
+		{"resets", []string{"reset: minority, at: 50ms, every: 100ms, repeat: 3"}, 1, false},
+		{"kill", []string{"kill-broker: 0, at: 50ms, for: 50ms"}, 1, false},
+		{"routes", []string{"cut-routes: 0/1-2, at: 50ms, for: 50ms"}, 3, false},
+		{"to the end", []string{"cut-routes: 0/1/2, at: 200ms", "stall: 2, at: 250ms"}, 3, false},
+		{"one of three, and a node", []string{"kill-broker: 1, at: 50ms, for: 100ms",
+			"kill: 0, at: 75ms, for: 25ms", "pause-broker: 2, at: 75ms, for: 50ms"}, 3, false},
 	} {
-		for _, algorithm := range []string{"ricart-agrawala", "token-ring", "central"} {
-			t.Run(name+" "+algorithm, func(t *testing.T) {
+		for j, algorithm := range families {
+			if soak.Pick(i%len(families) != j, false, false) {
+				continue
+			}
+			t.Run(test.name+" "+algorithm, func(t *testing.T) {
 				t.Parallel()
-				r := complete(t, suffering(t, algorithm, test.brokers, test.faults...))
+				o := suffering(t, algorithm, test.brokers, test.faults...)
+				if test.never { // it goes on after the heal, however late that is
+					o.Warmup, o.Duration, o.Entries = 0, 0, 300
+					o.Workload.Hold = chance.Constant(time.Millisecond)
+				}
+				r := complete(t, o)
 				v := r.Trials[0].Verdict
 				if v.Outcome == check.Violated || v.Outcome == check.Inconclusive && !v.OutsideModel &&
 					!strings.Contains(v.Reason, "nobody entered") || test.never && v.Outcome != check.Valid {
@@ -89,6 +100,7 @@ func TestTheTransportSuffers(t *testing.T) {
 
 // A trial that stalls leaves the brokers and proxies to the next as they were.
 func TestTrialsDoNotInheritFaults(t *testing.T) {
+	t.Parallel()
 	o := suffering(t, "ricart-agrawala", 1, "lag: 1, by: 1ms", "loss: 100%, at: 10ms")
 	o.Warmup, o.WarmupLimit, o.Duration, o.Entries, o.Trials = 0, 0, 0, 4000, 2
 	r := complete(t, o)
@@ -104,6 +116,7 @@ func TestTrialsDoNotInheritFaults(t *testing.T) {
 
 // What is left of a fault at the end of a trial ends it as trouble.
 func TestFaultsThatAreLeftAreTrouble(t *testing.T) {
+	t.Parallel()
 	tr := carried(t, 3, true)
 	var err error
 	if tr.driver, err = chaos.NewDriver(nil, chaos.NewBoard(5), 4, tr.stack(tr.spec).Codec()); err == nil {

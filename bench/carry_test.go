@@ -88,6 +88,7 @@ func awaitSettled(t *testing.T, tr *trial) {
 
 // Nodes are spread over the brokers, and a trial begins once each broker knows of all.
 func TestSubscriptionsAreAwaited(t *testing.T) {
+	t.Parallel()
 	for _, multicast := range []bool{false, true} {
 		tr := carried(t, 3, false)
 		tr.Multicast = multicast
@@ -111,6 +112,7 @@ func TestSubscriptionsAreAwaited(t *testing.T) {
 }
 
 func TestBrokersAreKilledAndRestarted(t *testing.T) {
+	t.Parallel()
 	tr := carried(t, 3, true)
 	var conns []*nats.Conn
 	for id := range nodes.ID(tr.total()) {
@@ -145,6 +147,7 @@ func TestBrokersAreKilledAndRestarted(t *testing.T) {
 }
 
 func TestRoutesAndConnectionsAreFaulty(t *testing.T) {
+	t.Parallel()
 	tr := carried(t, 3, true)
 	for id := range nodes.ID(tr.total()) {
 		joined(t, tr, id)
@@ -179,6 +182,7 @@ func TestRoutesAndConnectionsAreFaulty(t *testing.T) {
 }
 
 func TestFaultsOfTransportRefused(t *testing.T) {
+	t.Parallel()
 	ctx, other, plain := t.Context(), &trial{transport: &transport{server: "nats://there"}}, carried(t, 1, false)
 	reset := cluster.ConnectionFault{Number: 1, Reset: true}
 	for says, errs := range map[string][]error{

@@ -93,6 +93,7 @@ func TestCompareRealRuns(t *testing.T) {
 
 // A simulated run has to agree in everything.
 func TestCompareSimulatedRuns(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	simulated := func(seed uint64) *Summary {
 		row, err := mutex.Find("raymond")

@@ -69,7 +69,7 @@ func (o *Options) checkRealDetector() error {
 	for _, in := range o.beside() {
 		if in.Spec.Told != nil {
 			return fmt.Errorf("detector: %s knows at once who has crashed, which only a simulation can tell it: take "+
-				"heartbeat or probe, or simulate", in.Spec.Name)
+				"one that finds out by messages, such as heartbeat or swim, or simulate", in.Spec.Name)
 		}
 	}
 	return nil

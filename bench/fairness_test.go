@@ -106,6 +106,7 @@ func TestOneThatIsAlwaysLastIsNoticed(t *testing.T) {
 
 // Whatever the load and the network, no sound row is called unfair.
 func TestNoRowIsCalledUnfair(t *testing.T) {
+	t.Parallel()
 	distribution := func(text string) (d chance.Distribution) {
 		if err := d.Set(text); err != nil {
 			t.Fatal(err)

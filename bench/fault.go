@@ -123,6 +123,9 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 		if f.Parts() {
 			asked.Separates = f.Cut.Parts
 		}
+		if f.Cuts() {
+			asked.CutsOff = f.CutsOff
+		}
 		all = append(all, asked)
 	}
 	return all
@@ -243,12 +246,7 @@ func (s stage) Up(id nodes.ID) bool { return s.isUp(id) }
 func (s stage) Kill(id nodes.ID) error { return s.kill(id) }
 
 // Restart implements nodes.Cluster.
-func (s stage) Restart(id nodes.ID, forget bool) (forgot bool, err error) {
-	if err := s.restart(id, forget); err != nil {
-		return false, err
-	}
-	return s.forgets(id, forget)
-}
+func (s stage) Restart(id nodes.ID, forget bool) error { return s.restart(id, forget) }
 
 // Pause implements nodes.Cluster.
 func (s stage) Pause(id nodes.ID) error { return s.stop(id, true) }

@@ -20,7 +20,7 @@ func leasing(name string) *nodes.Spec {
 	if name != "lease" {
 		return nil
 	}
-	return lease.Row(100 * time.Millisecond)
+	return lease.Row(50 * time.Millisecond)
 }
 
 // A process that is stopped inside for longer than its lease is there together with the next. By the fence
@@ -33,9 +33,9 @@ func TestFencesMakeLeasesSafe(t *testing.T) {
 			o.Algorithm, o.Config.N, o.Workload.Load = "lease", 3, workload.Saturated
 			o.Config.Fenced = fenced
 			o.Workload.Hold = chance.Constant(5 * time.Millisecond)
-			o.Warmup, o.WarmupLimit, o.Duration = 0, 0, 2500*time.Millisecond
-			o.Faults = []chaos.Fault{{Pause: chaos.Target{Word: "holder"}, At: 100 * time.Millisecond,
-				For: 2 * time.Second}}
+			o.Warmup, o.Duration, o.Entries = 0, 0, 110
+			o.Faults = []chaos.Fault{{Pause: chaos.Target{Word: "holder"}, At: 50 * time.Millisecond,
+				For: 300 * time.Millisecond}}
 			r, err := makeRun(t, o)
 			v := r.Trials[0].Verdict
 			if v.Outcome != want || v.Overlap == 0 || (v.LostUpdates > 0) != (want == check.Violated) {

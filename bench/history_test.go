@@ -46,9 +46,6 @@ func storeTurns(t *testing.T, path string, n, entries int) {
 
 // However long a history is, what reads and judges it holds the same memory at its end.
 func TestJudgingTakesBoundedMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes seconds")
-	}
 	held := func(entries int) uint64 {
 		path := filepath.Join(t.TempDir(), "history.zst")
 		storeTurns(t, path, 8, entries)

@@ -19,6 +19,7 @@ import (
 // Several processes may ask a run for faults, for their state and for their heal at the same time, from its
 // first moment to its last.
 func TestManyAskARun(t *testing.T) {
+	t.Parallel()
 	spec, err := mutex.Find("ricart")
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +27,7 @@ func TestManyAskARun(t *testing.T) {
 	o := Defaults()
 	o.Config, o.Workload = nodes.Config{N: 3}, workload.Workload{Load: workload.Closed,
 		Think: chance.Constant(2 * time.Millisecond)}
-	o.Warmup, o.Duration, o.WarmupLimit = 50*time.Millisecond, 2*time.Second, 0
+	o.Warmup, o.Duration, o.WarmupLimit = 50*time.Millisecond, 500*time.Millisecond, 0
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	setup := setup(t)
@@ -62,8 +63,8 @@ func askForFaults(t *testing.T, folder string) (injected int) {
 		return 0
 	}
 	defer c.Close()
-	texts := []string{"delay: 1ms, for: 20ms", "pause: 1, for: 20ms", "duplicate: 10%, for: 1s",
-		"pause: holder, for: 10ms", "clock: 0, by: 1ms"}
+	texts := []string{"clock: 0, by: 1ms", "delay: 1ms, for: 20ms", "pause: 1, for: 20ms",
+		"duplicate: 10%, for: 1s", "pause: holder, for: 10ms"}
 	for {
 		f, err := chaos.ParseFault(texts[injected%len(texts)])
 		if err != nil {
@@ -95,14 +96,14 @@ func TestInjectedFaultHitsWhoLeadsAlready(t *testing.T) {
 	for _, o := range []Options{elect, follow} {
 		t.Run(o.Algorithm, func(t *testing.T) {
 			t.Parallel()
-			o.Config.N, o.Warmup, o.Duration = 3, 0, 2*time.Second
+			o.Config.N, o.Warmup, o.Duration = 3, 0, 800*time.Millisecond
 			spec, err := rowOf(o.Algorithm)
 			if err != nil {
 				t.Fatal(err)
 			}
 			setup, once := setup(t), new(sync.Once)
 			setup.Progress = func(p Progress) {
-				if p.Phase == "measuring" && p.Elapsed > time.Second { // somebody leads by now, and goes on to
+				if p.Phase == "measuring" && p.Elapsed > 500*time.Millisecond { // somebody leads by now, and goes on to
 					once.Do(func() { go injectOne(t, setup.Results+"/latest", "pause: leader, for: 20ms") })
 				}
 			}

@@ -179,20 +179,10 @@ func (t *trial) restart(id nodes.ID, forget bool) error {
 
 // forgot puts on record if the restart of a node has lost state that its peers may rely on.
 func (t *trial) forgot(id nodes.ID, forget bool) error {
-	if forgets, err := t.forgets(id, forget); !forgets || err != nil {
-		return err
+	if !t.stack(t.spec).Forgets(id, forget) {
+		return nil
 	}
 	return t.broke(nodes.NoAmnesia)
-}
-
-// forgets reports whether a restart of a node loses state that its peers may rely on: because it is to
-// forget, or because its machines do not recover.
-func (t *trial) forgets(id nodes.ID, forget bool) (bool, error) {
-	stack, err := nodes.NewStack(nodes.Instance{Spec: t.spec, Config: t.Config})
-	if err != nil || forget {
-		return forget, err
-	}
-	return stack.Forgets(0, id), nil
 }
 
 // broke records that assumptions about the system do not hold any more.

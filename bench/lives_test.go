@@ -14,6 +14,7 @@ import (
 
 	"turnstile/bench/check"
 	"turnstile/internal/chance"
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
@@ -32,7 +33,7 @@ type fate struct {
 func (f *fate) options() Options {
 	o := Defaults()
 	o.Algorithm, o.Config.N, o.Workload.Load = f.algorithm, 4, workload.Saturated
-	o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, time.Second, 500*time.Millisecond
+	o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, 300*time.Millisecond, impatience
 	if f.change != nil {
 		f.change(&o)
 	}
@@ -108,13 +109,13 @@ func happened(h *history.History) string {
 		count[history.Restarted])
 }
 
-// once kills a node at the first call and restarts it at the third.
+// once kills a node at the first call and restarts it at the second.
 func once(id nodes.ID, forget bool) func(*trial, int, string) error {
 	return func(t *trial, call int, _ string) error {
 		switch call {
 		case 0:
 			return t.kill(id)
-		case 2:
+		case 1:
 			return t.restart(id, forget)
 		}
 		return nil
@@ -123,7 +124,7 @@ func once(id nodes.ID, forget bool) func(*trial, int, string) error {
 
 // counting is the load of one node that goes on until it has entered so often, however late it is killed.
 func counting(o *Options) {
-	o.Config.N, o.Entries, o.Duration = 1, 150, 0
+	o.Config.N, o.Entries, o.Duration = 1, 60, 0
 	o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(10*time.Millisecond)
 }
 
@@ -144,23 +145,28 @@ func onceEntered(forget bool) func(*trial, int, string) error {
 // fates are those of nodes that are killed and, as a rule, restarted.
 func fates() map[string]fate {
 	slow := func(o *Options) {
-		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(300*time.Millisecond)
+		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(80*time.Millisecond)
 	}
 	holding := func(hold time.Duration) func(o *Options) {
 		return func(o *Options) { o.Workload.Hold = chance.Constant(hold) }
 	}
 	return map[string]fate{
 		"idle":       {"central", slow, once(2, false)},
-		"inside":     {"ricart-agrawala", holding(time.Second), once(0, false)},
-		"waiting":    {"ricart-agrawala", holding(time.Second), once(3, false)},
+		"inside":     {"ricart-agrawala", holding(150 * time.Millisecond), once(0, false)},
+		"waiting":    {"ricart-agrawala", holding(150 * time.Millisecond), once(3, false)},
 		"for good":   {"central", slow, func(t *trial, call int, _ string) error { return t.killAt(call, 0, 1) }},
 		"the server": {"central", nil, once(4, false)},
-		"alone":      {"central-inside", func(o *Options) { o.Config.N = 1 }, once(0, false)},
+		"alone": {"central-inside", func(o *Options) {
+			slow(o)
+			o.Config.N, o.Workload.Think = 1, chance.Constant(time.Millisecond)
+		}, once(0, false)},
 		"open": {"lamport", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, 100 },
 			once(1, false)},
-		"multicast": {"suzuki-kasami", func(o *Options) { o.Multicast = true }, once(1, false)},
-		"ring":      {"token-ring", nil, once(1, false)},
-		"late": {"central", holding(200 * time.Millisecond), func(t *trial, call int, phase string) error {
+		"multicast": {"suzuki-kasami", func(o *Options) {
+			o.Multicast, o.Workload.Hold = true, chance.Constant(100*time.Microsecond)
+		}, once(1, false)},
+		"ring": {"token-ring", nil, once(1, false)},
+		"late": {"central", holding(50 * time.Millisecond), func(t *trial, call int, phase string) error {
 			switch {
 			case phase == "draining" && t.isUp(1) && t.lives[1].incarnation == 0:
 				return t.kill(1)
@@ -170,7 +176,7 @@ func fates() map[string]fate {
 			return nil
 		}},
 		"one at a time": {"central", func(o *Options) { o.Workload.Load = workload.Sequential }, once(1, false)},
-		"by entries": {"central", func(o *Options) { slow(o); o.Entries, o.Duration = 40, 0 },
+		"by entries": {"central", func(o *Options) { slow(o); o.Entries, o.Duration = 20, 0 },
 			once(1, false)},
 		"all for good": {"central", func(o *Options) { slow(o); o.Entries, o.Duration = 400, 0 },
 			func(t *trial, call int, _ string) error {
@@ -240,15 +246,20 @@ func sound(t *testing.T, h *history.History) {
 	}
 }
 
-// Twenty times a node that is drawn is killed and restarted, at a moment that nobody chooses.
+// families are an algorithm that asks all, one that passes a token, and one with a coordinator.
+var families = []string{"ricart-agrawala", "token-ring", "central"}
+
+// Again and again a node that is drawn is killed and restarted, at a moment that nobody chooses.
 func TestNodesDieAgainAndAgain(t *testing.T) {
-	for _, algorithm := range []string{"ricart-agrawala", "token-ring", "central"} {
+	const again = 120 * time.Millisecond // and a little more
+	most := soak.Pick(5, 20, 100)
+	for _, algorithm := range soak.Pick(families[:1], families, families) {
 		t.Run(algorithm, func(t *testing.T) {
 			t.Parallel()
 			deaths := 0
-			got, h := suffer(t, fate{algorithm, func(o *Options) { o.Duration = 3 * time.Second },
+			got, h := suffer(t, fate{algorithm, func(o *Options) { o.Duration = time.Duration(most) * again },
 				func(t *trial, _ int, phase string) error {
-					if phase != "measuring" || deaths == 20 {
+					if phase != "measuring" || deaths == most {
 						return nil
 					}
 					deaths++
@@ -268,6 +279,7 @@ func TestNodesDieAgainAndAgain(t *testing.T) {
 
 // A node that dies while it changes the register leaves it unknown, and the run says so if that shows.
 func TestADeathAtTheRegister(t *testing.T) {
+	t.Parallel()
 	got, h := suffer(t, fate{"central", func(o *Options) {
 		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(20*time.Millisecond)
 		o.Workload.Hold = chance.Constant(time.Microsecond)
@@ -275,19 +287,24 @@ func TestADeathAtTheRegister(t *testing.T) {
 		if call != 0 {
 			return nil
 		}
-		for _, p := range t.processes { // otherwise they see the register before node 1 is killed
-			if err := p.Stop(true); err != nil {
+		// The others would see the register before node 1 is killed, and stall if it were killed while it waits.
+		idle := false
+		for !idle {
+			if err := t.stopAll(true); err != nil {
 				return err
 			}
+			time.Sleep(20 * time.Millisecond)
+			c := &t.watch.logs[1].Instances[0]
+			if idle = c.Exits.Load() == c.Requests.Load(); !idle {
+				if err := t.stopAll(false); err != nil {
+					return err
+				}
+				time.Sleep(time.Millisecond)
+			}
 		}
-		time.Sleep(20 * time.Millisecond)
 		t.resource.Of(0).Taken.Add(1)
 		t.resource.Share(0, 1).Set(host.Entering, 1)
-		err := t.kill(1)
-		for _, p := range t.up() {
-			err = errors.Join(err, p.Stop(false))
-		}
-		return err
+		return errors.Join(t.kill(1), t.stopAll(false))
 	}})
 	if !strings.HasPrefix(happened(h), "1 killed") {
 		t.Error("nobody was killed")
@@ -302,8 +319,17 @@ func TestADeathAtTheRegister(t *testing.T) {
 	}
 }
 
+// stopAll has the nodes that are up stand still, or go on.
+func (t *trial) stopAll(still bool) (err error) {
+	for _, p := range t.up() {
+		err = errors.Join(err, p.Stop(still))
+	}
+	return err
+}
+
 // What cannot be done to a node is an error that says why.
 func TestKillsThatCannotBe(t *testing.T) {
+	t.Parallel()
 	suffer(t, fate{"central", nil, func(trial *trial, call int, _ string) error {
 		if call != 0 {
 			return nil
@@ -319,4 +345,44 @@ func TestKillsThatCannotBe(t *testing.T) {
 		}
 		return nil
 	}})
+}
+
+// A run does not come to rest while a process stands still, though no request is open: one that was due
+// before issuing ended is made when the process goes on.
+func TestARunWaitsForWhoStandsStill(t *testing.T) {
+	t.Parallel()
+	stopped := false
+	got, h := suffer(t, fate{"central", func(o *Options) {
+		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(150*time.Millisecond)
+		o.Workload.Hold, o.Duration = chance.Constant(time.Millisecond), 400*time.Millisecond
+	}, func(t *trial, call int, _ string) error {
+		if stopped || call == 0 || t.sums().open() {
+			return nil
+		}
+		stopped = true // until long after the others have done all they had to
+		time.AfterFunc(700*time.Millisecond, func() { t.processes[1].Stop(false) })
+		return t.processes[1].Stop(true)
+	}})
+	if got.Verdict.Outcome != check.Valid {
+		t.Errorf("%v: %s", got.Verdict.Outcome, got.Verdict.Reason)
+	}
+	resumed, rested, over, late := int64(0), int64(0), false, 0
+	for _, e := range h.Events {
+		switch {
+		case e.Kind == history.Resumed:
+			resumed = e.At
+		case e.Kind == history.Marked && e.Count == history.Rested:
+			rested = e.At
+		case e.Kind == history.Marked && e.Count == history.Stopped:
+			over = true
+		case e.Kind == history.Entered && e.Node == 1 && over:
+			late++
+		}
+	}
+	if resumed == 0 || rested < resumed {
+		t.Errorf("node 1 goes on at %d ns, and the run came to rest at %d ns", resumed, rested)
+	}
+	if late == 0 {
+		t.Error("the request that was due while node 1 stood still is not made")
+	}
 }

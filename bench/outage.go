@@ -98,11 +98,14 @@ func (t *trial) resting(ctx context.Context, s sums) (bool, error) {
 	if t.outage.away || s.open() || s.pending > 0 {
 		return false, nil
 	}
-	for range 2 {
-		status, err := t.ask(ctx, time.Second)
-		if err != nil || t.unanswered(status) >= 0 || t.sums() != s {
-			return false, err
-		}
+	if unchanged, err := t.unchanged(ctx, s); !unchanged || err != nil {
+		return false, err
 	}
-	return true, nil
+	return t.unchanged(ctx, s)
+}
+
+// unchanged reports whether all nodes answer, having done all that was due, and the counts are still s.
+func (t *trial) unchanged(ctx context.Context, s sums) (bool, error) {
+	status, err := t.ask(ctx, time.Second)
+	return err == nil && t.unanswered(status) < 0 && t.sums() == s, err
 }

@@ -11,28 +11,16 @@ import (
 	"turnstile/results"
 )
 
-// An Overview is what a list of runs says of one. Figures are medians of the trials.
+// An Overview is what a list of runs says of one: a row as in runs.csv, whose figures are medians of the
+// trials, and whose verdict is that of the run: Unfinished, or nothing if it is not known.
 type Overview struct {
-	Run     string `csv:"run"` // set/run
-	Started string `csv:"started"`
-
-	Kind      string            `csv:"kind"`
-	Algorithm string            `csv:"algorithm"`
-	Options   map[string]string `csv:"*"`
-	Nodes     int               `csv:"nodes"`
-	Load      string            `csv:"load"`
-	Trials    int               `csv:"trials"` // that were judged
-	Asked     int               `csv:"trials_asked"`
-	Verdict   string            `csv:"verdict"` // of the run; Unfinished; or nothing if that is not known
-
-	EntriesPerS      results.Figure `csv:"entries_per_s"`
-	MessagesPerEntry results.Figure `csv:"messages_per_entry"`
-	WaitUSP50        results.Figure `csv:"wait_us_p50"`
-	WaitUSP99        results.Figure `csv:"wait_us_p99"`
-	Elections        results.Figure `csv:"elections"`
-	ElectUSP50       results.Figure `csv:"elect_us_p50"`
-
-	Problem string `csv:"problem"` // why some of this is missing, if it is
+	Run     string         `csv:"run"` // set/run
+	Started string         `csv:"started"`
+	Trial   results.Figure `csv:"trial"` // unknown of several
+	results.Row
+	Trials      int    `csv:"trials"` // that were judged
+	TrialsAsked int    `csv:"trials_asked"`
+	Problem     string `csv:"problem"` // why some of this is missing, if it is
 }
 
 // Unfinished is the verdict, in an overview, of a run that goes on, or whose orchestrator was killed.
@@ -41,8 +29,11 @@ const Unfinished = "unfinished"
 // ReadOverview reads what the folder of a run says of it. Whatever is damaged is named as the problem, and
 // the rest is read all the same.
 func ReadOverview(folder *results.Folder) *Overview {
-	o := &Overview{Run: folder.Ref()}
 	rows, wrongRows := folder.Rows()
+	o := &Overview{Run: folder.Ref(), Row: results.Medians(rows)}
+	if len(rows) == 1 {
+		o.Trial = results.Count(1)
+	}
 	var record Record
 	wrong := folder.ReadYAML(&record)
 	if wrong == nil {
@@ -57,19 +48,20 @@ func ReadOverview(folder *results.Folder) *Overview {
 	case len(rows) > 0:
 		o.describeAs(rows, folder)
 	}
-	o.measure(rows)
-	if err := cmp.Or(wrong, wrongRows); err != nil {
+	switch err := cmp.Or(wrong, wrongRows); {
+	case err != nil:
 		o.Problem = err.Error()
+	case record.hasChanged(folder, results.RowsFile):
+		o.Problem = results.RowsFile + " was changed after it was written: verify names what differs"
 	}
 	return o
 }
 
 // describe fills in what run.yaml says.
 func (o *Overview) describe(r *Record) {
-	asked := r.asked()
-	o.Started = r.Started.Format(time.RFC3339)
-	o.Kind, o.Algorithm, o.Options, o.Nodes = asked.Kind, asked.Algorithm, asked.Options, asked.Nodes
-	o.Load, o.Trials, o.Asked = asked.Load, len(r.Trials), r.Options.Trials
+	o.Started, o.Asked = r.Started.Format(time.RFC3339), r.asked()
+	o.Version, o.Seed = r.Versions["turnstile"], r.Options.Seed
+	o.Trials, o.TrialsAsked = len(r.Trials), r.Options.Trials
 	if r.Unfinished() {
 		o.Verdict = Unfinished
 		return
@@ -79,7 +71,7 @@ func (o *Overview) describe(r *Record) {
 		worst = check.Inconclusive
 	}
 	for _, t := range r.Trials {
-		worst = max(worst, outcomeOf(t.Verdict))
+		worst = o.worse(worst, t.Verdict, t.Reason)
 	}
 	o.Verdict = worst.String()
 }
@@ -90,13 +82,22 @@ func (o *Overview) describeAs(rows []results.Row, folder *results.Folder) {
 	if info, err := os.Stat(folder.File(results.RowsFile)); err == nil {
 		o.Started = info.ModTime().UTC().Format(time.RFC3339)
 	}
-	o.Kind, o.Algorithm, o.Options, o.Nodes = first.Kind, first.Algorithm, first.Options, first.Nodes
-	o.Load, o.Trials = first.Load, len(rows)
+	o.Asked, o.Version, o.Seed, o.Trials = first.Asked, first.Version, first.Seed, len(rows)
 	worst := check.Valid
 	for i := range rows {
-		worst = max(worst, outcomeOf(rows[i].Verdict))
+		worst = o.worse(worst, rows[i].Verdict, rows[i].Reason)
 	}
 	o.Verdict = worst.String()
+}
+
+// worse returns the worse of an outcome and the verdict of a trial, whose reason it keeps if that is the
+// verdict.
+func (o *Overview) worse(worst check.Outcome, verdict, reason string) check.Outcome {
+	outcome := outcomeOf(verdict)
+	if outcome > worst || outcome == worst && o.Reason == "" {
+		o.Reason = reason
+	}
+	return max(worst, outcome)
 }
 
 // outcomeOf reads the verdict of a trial; one that is missing or unknown is inconclusive.
@@ -106,23 +107,4 @@ func outcomeOf(verdict string) check.Outcome {
 		return check.Inconclusive
 	}
 	return outcome
-}
-
-// measure fills in the figures.
-func (o *Overview) measure(rows []results.Row) {
-	median := func(of func(r *results.Row) results.Figure) results.Figure {
-		var known []results.Figure
-		for i := range rows {
-			if f := of(&rows[i]); f.Known() {
-				known = append(known, f)
-			}
-		}
-		return results.MedianFigure(known)
-	}
-	o.EntriesPerS = median(func(r *results.Row) results.Figure { return r.EntriesPerS })
-	o.MessagesPerEntry = median(func(r *results.Row) results.Figure { return r.MessagesPerEntry })
-	o.WaitUSP50 = median(func(r *results.Row) results.Figure { return r.WaitUSP50 })
-	o.WaitUSP99 = median(func(r *results.Row) results.Figure { return r.WaitUSP99 })
-	o.Elections = median(func(r *results.Row) results.Figure { return r.Elections })
-	o.ElectUSP50 = median(func(r *results.Row) results.Figure { return r.ElectUSP50 })
 }

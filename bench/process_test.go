@@ -36,6 +36,10 @@ func setup(t *testing.T) Setup {
 		Proxy: []string{program, testProxy}}
 }
 
+// impatience is the patience of runs that are expected to stall. It is longer than what a trial does between
+// two looks at its counters.
+const impatience = 100 * time.Millisecond
+
 // makeRun makes a run of real processes.
 func makeRun(t *testing.T, o Options) (*Run, error) {
 	t.Helper()

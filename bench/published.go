@@ -11,7 +11,6 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
@@ -66,8 +65,11 @@ func (r *Reproduced) Ratio() float64 {
 
 // reproduce makes the run that the claim is about.
 func (r *Reproduced) reproduce(ctx context.Context, seed uint64) error {
-	if r.Claim.Election != nil {
+	switch {
+	case r.Claim.Election != nil:
 		return r.reproduceElections(ctx, seed)
+	case r.Spec.Detector:
+		return r.reproduceDetection(ctx, seed)
 	}
 	const least = 10 * time.Microsecond // negligible beside a hop
 	c, row, config := &r.Claim, r.Spec, r.Config
@@ -83,7 +85,7 @@ func (r *Reproduced) reproduce(ctx context.Context, seed uint64) error {
 		return err
 	}
 	asked.Interrupt = ctx.Done()
-	result, err := sim.Run(*asked, j, &costs)
+	result, err := simulateWatched(ctx, *asked, stuckAfter, j, &costs)
 	if err == nil {
 		err = result.Cut
 	}
@@ -139,7 +141,7 @@ func (r *Reproduced) holds() bool {
 		slack = 0.01 * r.Published.Max
 	case r.Within == nodes.Fitted:
 		slack = 0.03 * r.Published.Max
-	case r.Election != nil:
+	case r.Election != nil, r.Spec.Detector:
 	case r.Figure != nodes.MessagesPerEntry && r.Figure != nodes.PublishesPerEntry:
 		slack = 0.005 * r.Published.Max
 	}

@@ -14,17 +14,22 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
 // reproduceElections makes the runs that a claim about elections is about.
 func (r *Reproduced) reproduceElections(ctx context.Context, seed uint64) error {
 	r.Published, r.Load = r.Claim.Value(r.Config), workload.Campaign
-	runs := max(1, r.Election.Runs)
+	return r.meanOf(max(1, r.Election.Runs), func(run int) (float64, error) {
+		return r.electionRun(ctx, run, trialSeed(seed, run+1))
+	})
+}
+
+// meanOf measures the figure as the mean of so many runs, and judges it.
+func (r *Reproduced) meanOf(runs int, measured func(run int) (float64, error)) error {
 	var sum, squares float64
 	for run := range runs {
-		x, err := r.electionRun(ctx, run, trialSeed(seed, run+1))
+		x, err := measured(run)
 		if err != nil {
 			return fmt.Errorf("run %d: %w", run+1, err)
 		}
@@ -100,7 +105,7 @@ func (r *Reproduced) simulateElections(ctx context.Context, o Options) (x float6
 	asked.Interrupt = ctx.Done()
 	j := judgementOf(history.Header{}, workload.Campaign, setting(o, true, r.Spec, o.Faults))
 	late := &sends{from: int64(r.Election.From), to: int64(o.Duration)}
-	result, err := sim.Run(*asked, j, late)
+	result, err := simulateWatched(ctx, *asked, stuckAfter, j, late)
 	if err == nil {
 		err = result.Cut
 	}

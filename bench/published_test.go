@@ -8,6 +8,7 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/detector"
 	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
 )
@@ -15,9 +16,6 @@ import (
 // Of what is published of each row, small clusters reproduce it. That all do, `orchestrator validate` shows,
 // which a script of cmd/orchestrator runs.
 func TestRowsReproduceWhatIsPublished(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes seconds")
-	}
 	for _, row := range mutex.Table {
 		t.Run(row.Name, func(t *testing.T) {
 			t.Parallel()
@@ -32,6 +30,29 @@ func TestRowsReproduceWhatIsPublished(t *testing.T) {
 				reproduces(t, r)
 			}
 		})
+	}
+}
+
+// Of the detectors, too. A mean is found off if a quarter more or less were published.
+func TestDetectorsReproduceWhatIsPublished(t *testing.T) {
+	for _, row := range detector.Table {
+		all, err := Reproduce(t.Context(), []*nodes.Spec{small(row)}, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range all {
+			if r.Within == nodes.Exact {
+				reproduces(t, r)
+				continue
+			}
+			for _, factor := range []float64{0.75, 1, 1.25} {
+				as := *r
+				as.Published = nodes.Exactly(r.Published.Min * factor)
+				if got, want := as.holds(), r.Judged() && factor == 1; got != want {
+					t.Errorf("%s at n=%d: %v holds for %v: %v", r.Figure, r.Config.N, r.Measured, as.Published, got)
+				}
+			}
+		}
 	}
 }
 
@@ -70,16 +91,15 @@ func reproduces(t *testing.T, r *Reproduced) {
 
 // Times and shares of elections are as published, and are found off if others were.
 func TestDrawnElectionsReproduceWhatIsPublished(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a second")
-	}
+	t.Parallel()
 	raft, err := election.Find("raft")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, claim := range raft.Published {
+	every := soak.Pick(3, 1, 1)
+	for i, claim := range raft.Published {
 		trial := *claim.Election
-		if !slices.Contains(claim.Sizes, 5) || trial.Runs < 2 {
+		if !slices.Contains(claim.Sizes, 5) || trial.Runs < 2 || i%every > 0 {
 			continue
 		}
 		trial.Runs = soak.Pick(200, 200, 2000)

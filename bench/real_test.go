@@ -119,10 +119,10 @@ func (k *keeping) Recover(_ *nodes.Env, saved nodes.Message) {
 func (*keeping) Release(*nodes.Env)                          {}
 func (*keeping) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
-// alarmed serves its client when a timer of 10 ms has run out.
+// alarmed serves its client when a timer of 5 ms has run out.
 type alarmed struct{}
 
-func (*alarmed) Request(env *nodes.Env)                      { env.SetTimer(nodes.Timer{}, 1e7, 1e7) }
+func (*alarmed) Request(env *nodes.Env)                      { env.SetTimer(nodes.Timer{}, 5e6, 5e6) }
 func (*alarmed) Timeout(env *nodes.Env, _ nodes.Timer)       { env.Grant() }
 func (*alarmed) Release(*nodes.Env)                          {}
 func (*alarmed) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
@@ -210,7 +210,7 @@ func TestEveryRunEnds(t *testing.T) {
 				o.Detector = detector
 				o.Workload.Hold = chance.Constant(20 * time.Millisecond)
 				o.Warmup, o.WarmupLimit = 0, 0
-				o.Duration, o.Patience = 200*time.Millisecond, 300*time.Millisecond
+				o.Duration, o.Patience = 300*time.Millisecond, impatience
 				r, err := makeRun(t, o)
 				got, text := r.Trials[0], ""
 				for _, f := range got.Verdict.Findings {

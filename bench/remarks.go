@@ -13,6 +13,10 @@ import (
 // nodes, 50 ms apart, have taken all the time of two cores.
 const fewHeartbeats = 20_000
 
+// manyNodes is how many processes a core can run: 256 were measured on two cores, and of 1,000 nobody entered
+// within 3 s.
+const manyNodes = 200
+
 // Remarks says what of valid options is allowed and yet likely to show something else than is expected, of a
 // run of processes on so many cores; of a simulated one, cores is 0.
 func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
@@ -20,18 +24,24 @@ func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
 	for _, in := range o.beside() {
 		if most := float64(fewHeartbeats * cores); cores > 0 && detector.Rate(in) > most {
 			longer := time.Duration(float64(detector.Period(in)) * detector.Rate(in) / most)
-			longer = longer.Truncate(10*time.Millisecond) + 10*time.Millisecond
 			remark("%d nodes send each other %s heartbeats a second, for which %s may have no time: nodes that are "+
-				"up will be suspected; take fewer nodes, simulate, or --detector %s:period=%v,timeout=%v", o.Config.N,
-				english.Thousands(detector.Rate(in)), english.Count(cores, "core", "cores"), in.Spec.Name, longer,
-				5*longer)
+				"up will be suspected; take fewer nodes, --detector %s, or simulate", o.Config.N,
+				english.Thousands(detector.Rate(in)), english.Count(cores, "core", "cores"),
+				detector.Slower(in, longer.Truncate(10*time.Millisecond)+10*time.Millisecond))
 		}
 		network := o.network()
-		timeout, longest := detector.Patience(in), network.Longest()
-		if timeout > 0 && longest >= timeout {
-			remark("a message may take %v, and the detector suspects a node after %v of silence: nodes that are up "+
-				"will be suspected", longest.Round(time.Microsecond), timeout)
+		timeout, longest, what := detector.Patience(in), network.Longest(), "a message"
+		if detector.Asks(in) {
+			longest, what = 2*longest, "a message and its answer"
 		}
+		if timeout > 0 && longest >= timeout {
+			remark("%s may take %v, and the detector suspects a node after %v of silence: nodes that are up "+
+				"will be suspected", what, longest.Round(time.Microsecond), timeout)
+		}
+	}
+	if n := o.Config.N; cores > 0 && n > manyNodes*cores {
+		remark("%s processes share %s, and an entry may take minutes: simulate -n %d makes such a run on "+
+			"virtual time", english.Thousands(float64(n)), english.Count(cores, "core", "cores"), n)
 	}
 	if longest, bears, is := o.hasty(spec); is {
 		remark("a message may take %v, and the timeouts of %s allow for less than %v: several may come to lead, "+

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"math"
 	"strings"
 	"time"
 
@@ -25,6 +26,12 @@ func (r *Run) row(t *Trial) results.Row {
 		Lost:       results.Count(t.Verdict.LostUnintended),
 		Verdict:    t.Verdict.Outcome.String(),
 		Reason:     t.Verdict.Reason,
+	}
+	if p := t.Verdict.PassedOver; p != nil {
+		row.PassedOverMax = results.Count(p.Times)
+		if p.Open {
+			row.PassedOverMax = results.AtLeast(float64(p.Times))
+		}
 	}
 	if lost := t.Verdict.LostWithBroker; lost > 0 {
 		row.LostWithBroker = results.Count(lost)
@@ -133,3 +140,14 @@ func Predict(o Options, delay nodes.Range) (utilisation, entriesPerS results.Fig
 	cycle := hold + delay.Min*o.Latency.Mean().Seconds()
 	return results.Ratio(hold, cycle), results.Ratio(1, cycle)
 }
+
+// published returns what the algorithm was published to cost under the run's load.
+func published(o Options, spec *nodes.Spec) nodes.Range {
+	if spec.Cost == nil || o.Config.Elect != "" { // what an elector sends is in no published cost
+		return nodes.Unbounded(0)
+	}
+	return costUnder(o.Workload.Load, spec.Cost(o.Config))
+}
+
+// known reports whether a range says anything.
+func known(r nodes.Range) bool { return r.Min > 0 || !math.IsInf(r.Max, 1) }

@@ -1,9 +1,17 @@
 package bench
 
 import (
+	"bytes"
+	"encoding/csv"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
+	"os"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -135,7 +143,7 @@ func runsOfAllColumns(t *testing.T) []Options {
 		{Algorithm: "raymond", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
 			WarmupLimit: time.Minute, Workload: workload.Workload{Load: workload.Open, Rate: 10}},
 		{Algorithm: "raymond", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second, Plan: "mine",
-			Workload: workload.Workload{Load: workload.Saturated}, Detector: "heartbeat:timeout=200ms",
+			Workload: workload.Workload{Load: workload.Saturated, Hold: ms}, Detector: "heartbeat:timeout=200ms",
 			Faults: []chaos.Fault{{Kill: chaos.Target{Nodes: chaos.Group{1}}, At: 300 * time.Millisecond}}},
 		{Algorithm: "central", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
 			Workload: workload.Workload{Load: workload.Saturated},
@@ -149,6 +157,8 @@ func runsOfAllColumns(t *testing.T) []Options {
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Entries: 50,
 			Workload: workload.Workload{Load: workload.Sequential},
 			Regions:  chaos.Regions{Names: []string{"eu"}, Latency: [][]chance.Distribution{{ms}}}},
+		{Algorithm: "token-ring", Config: nodes.Config{N: 3}.With("order", "2,0,1"), Latency: ms, Entries: 50,
+			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "maekawa", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Closed, Think: ms}},
 		{Algorithm: "majority", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
@@ -169,8 +179,56 @@ func runsOfAllColumns(t *testing.T) []Options {
 	return all
 }
 
+// wantNumbers wants each cell of a figure in the tables of a run to be a number or empty, and lower bounds to
+// be named. It notes which tables have any.
+func wantNumbers(t *testing.T, folder *results.Folder, bounds map[string]bool) {
+	t.Helper()
+	for name, row := range map[string]any{results.RowsFile: results.Row{},
+		results.FaultsFile: results.FaultRow{}, results.MessagesFile: results.MessageRow{},
+		results.TimelineFile: results.IntervalRow{}, results.BeliefsFile: results.BeliefRow{}} {
+		text, err := os.ReadFile(folder.File(name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for column, is := range results.Cells(row) {
+			at := slices.Index(records[0], column)
+			for _, record := range records[1:] {
+				if _, figure := is.(results.Figure); !figure || record[at] == "" {
+					continue
+				}
+				if _, err := strconv.ParseFloat(record[at], 64); err != nil {
+					t.Errorf("%s: %s: %v", folder.File(name), column, err)
+				}
+				named := strings.Fields(record[slices.Index(records[0], results.BoundsColumn)])
+				bounds[name] = bounds[name] || slices.Contains(named, column)
+			}
+		}
+	}
+}
+
+// The list of runs has every column of runs.csv.
+func TestOverviewsHaveEveryColumn(t *testing.T) {
+	has := map[string]bool{}
+	for column := range results.Cells(Overview{}) {
+		has[column] = true
+	}
+	for column := range results.Cells(results.Row{}) {
+		if !has[column] {
+			t.Errorf("the list of runs lacks the column %s", column)
+		}
+	}
+}
+
 // Each column is filled by some run, or it would not be there. Those of real processes alone are left out.
 func TestEveryColumnIsFilled(t *testing.T) {
+	t.Parallel()
 	filled := map[string]bool{}
 	for _, column := range []string{"nats", "brokers", "patience_s", "timer_late_us_p50", "timer_late_us_p99",
 		"timer_late_us_max", "cpu_busy", "broker_cpu", "own_cpu", "broker_share", "others_cpu",
@@ -182,6 +240,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 			filled[column] = filled[column] || fmt.Sprint(cell) != ""
 		}
 	}
+	bounds := map[string]bool{}
 	for _, o := range runsOfAllColumns(t) {
 		o.Trials, o.Patience = 1, time.Second
 		spec, err := catalog.Find(o.Algorithm)
@@ -200,6 +259,13 @@ func TestEveryColumnIsFilled(t *testing.T) {
 		for _, row := range r.Trials[0].Timeline {
 			fills(results.Cells(row))
 		}
+		wantNumbers(t, r.Folder, bounds)
+		if a := audited(t, r.Folder); len(a.Differences) > 0 || len(a.Remarks) > 0 {
+			t.Errorf("%s is not what its history says: %v", r.Folder.Path, a)
+		}
+	}
+	if !bounds[results.RowsFile] || !bounds[results.FaultsFile] {
+		t.Errorf("no run has a lower bound in %s, or none in %s", results.RowsFile, results.FaultsFile)
 	}
 	for column, is := range filled {
 		if !is {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -49,6 +48,8 @@ type Record struct {
 	Machine   results.Machine   `yaml:"machine"`
 	Kinds     []string          `yaml:"kinds"` // names of the message kinds, by their number in histories
 	Trials    []TrialRecord     `yaml:"trials,omitempty"`
+	// Digests are those of the tables and reports of stalls, by their names, once the run is over.
+	Digests map[string]string `yaml:"digests,omitempty"`
 }
 
 // recordFormat is the format of result sets.
@@ -80,6 +81,10 @@ type Run struct {
 	Spec   *nodes.Spec // the algorithm
 	Record Record
 	Trials []*Trial
+	// Unjudged are the trials of a run that was reopened whose histories cannot be read.
+	Unjudged []Unjudged
+
+	digests map[string]string // of the files that were saved last; nil: none were
 }
 
 // A Trial is what came of one trial.
@@ -193,10 +198,7 @@ func (s *Setup) ready(o Options, spec *nodes.Spec) error {
 
 // make makes the trials, one after the other, with the same brokers: the given server, or the run's own.
 func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
-	defer func() {
-		r.Record.Status = statusOver
-		err = errors.Join(err, r.save())
-	}()
+	defer func() { err = errors.Join(err, r.end()) }()
 	// A run whose folder can have no socket goes on without.
 	desk, _ := control.NewDesk(r.Folder.Path, startsLater)
 	defer func() { err = errors.Join(err, desk.End(control.Reply{Refused: "the run is over"})) }()
@@ -264,14 +266,16 @@ func (r *Run) finish(ctx context.Context, t *trial, number int, trouble error) e
 	} else if err := os.RemoveAll(t.dir); err != nil {
 		errs = append(errs, fmt.Errorf("removing the logs, which are stored: %w", err))
 	}
-	errs = append(errs, r.judge(ctx, number), r.save())
-	return errors.Join(errs...)
+	errs = append(errs, r.judge(ctx, number))
+	err := r.save()
+	return errors.Join(append(errs, err)...)
 }
 
 // orchestratorGone is why a trial ended early whose end is not on record.
 const orchestratorGone = Unfinished + ": the orchestrator ended before the trial did, or is still running"
 
-// Reopen reads a run from its folder, and judges its histories again.
+// Reopen reads a run from its folder, and judges its histories again. It is an error if none of them can be
+// judged; those that cannot are in Unjudged.
 func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 	r := &Run{Folder: folder}
 	if err := folder.ReadYAML(&r.Record); err != nil {
@@ -301,6 +305,7 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 	if err := r.checkKinds(); err != nil {
 		return nil, err
 	}
+	var lost []error
 	for number := 1; number <= count; number++ {
 		for len(r.Record.Trials) < number { // its orchestrator was killed
 			record := TrialRecord{Seed: trialSeed(r.Record.Options.Seed, number)}
@@ -309,9 +314,15 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 			}
 			r.Record.Trials = append(r.Record.Trials, record)
 		}
-		if err := r.judge(ctx, number); err != nil {
+		switch err := r.judge(ctx, number); {
+		case errors.Is(err, ErrNotJudged):
 			return nil, err
+		case err != nil:
+			r.Unjudged, lost = append(r.Unjudged, Unjudged{number, err}), append(lost, err)
 		}
+	}
+	if len(r.Trials) == 0 {
+		return nil, errors.Join(lost...)
 	}
 	return r, nil
 }
@@ -387,14 +398,3 @@ func (r *Run) conclude(number int, j judgement) {
 	r.ledger(t, j)
 	r.Trials = append(r.Trials, t)
 }
-
-// published returns what the algorithm was published to cost under the run's load.
-func published(o Options, spec *nodes.Spec) nodes.Range {
-	if spec.Cost == nil || o.Config.Elect != "" { // what an elector sends is in no published cost
-		return nodes.Unbounded(0)
-	}
-	return costUnder(o.Workload.Load, spec.Cost(o.Config))
-}
-
-// known reports whether a range says anything.
-func known(r nodes.Range) bool { return r.Min > 0 || !math.IsInf(r.Max, 1) }

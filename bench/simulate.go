@@ -33,10 +33,7 @@ func Simulate(ctx context.Context, spec *nodes.Spec, o Options, s Setup) (*Run, 
 
 // simulateAll makes the trials, one after the other, and saves their results even after an error.
 func (r *Run) simulateAll(ctx context.Context, s Setup) (err error) {
-	defer func() {
-		r.Record.Status = statusOver
-		err = errors.Join(err, r.save())
-	}()
+	defer func() { err = errors.Join(err, r.end()) }()
 	for number := 1; number <= r.Record.Options.Trials; number++ {
 		if ctx.Err() != nil {
 			return errInterrupted

@@ -10,6 +10,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"turnstile/bench/check"
+	"turnstile/bench/measure"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/results"
@@ -29,13 +30,21 @@ type Summary struct {
 	Verdicts  []check.Verdict                    // verdict.yaml
 	Stalls    []string                           // the reports; empty: the trial did not stall
 	Latencies map[string]*hdrhistogram.Histogram // latency.hlog: of all trials together, by their tags
+	Changed   []string                           // files of a stored run that were changed after it was over
+	Unjudged  []Unjudged                         // trials that were to be judged again, and cannot be
+}
+
+// An Unjudged is a trial that cannot be judged, since its history cannot be read.
+type Unjudged struct {
+	Trial int
+	Why   error
 }
 
 // Summary returns the summary of a run that has been made or judged again. It says the same as that which
 // ReadSummary makes of the folder, digit by digit.
 func (r *Run) Summary() *Summary {
 	s := &Summary{Folder: r.Folder, Spec: r.Spec, Record: r.Record, Rows: r.Rows(), Messages: r.messages(),
-		Latencies: results.Pool(r.intervals())}
+		Latencies: results.Pool(r.intervals()), Unjudged: r.Unjudged}
 	for _, t := range r.Trials {
 		s.Verdicts = append(s.Verdicts, t.Verdict)
 		s.Stalls = append(s.Stalls, t.Stall)
@@ -71,35 +80,51 @@ func ReadSummary(folder *results.Folder) (*Summary, error) {
 	if err := s.Record.Options.checkStoredDetector(s.Spec); err != nil {
 		return nil, fmt.Errorf("%s: %w", folder.File(results.RunFile), err)
 	}
+	if err := s.readTables(); err != nil {
+		return nil, TablesError{err}
+	}
+	return s, nil
+}
+
+// A TablesError is the error of a stored run whose tables cannot be read, or contradict each other. Its
+// histories can be judged all the same.
+type TablesError struct{ error }
+
+func (e TablesError) Unwrap() error { return e.error }
+
+// readTables reads what lies beside the record.
+func (s *Summary) readTables() (err error) {
+	folder := s.Folder
 	s.Rows, err = folder.Rows()
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil // it ended before its first trial did
+	if errors.Is(err, fs.ErrNotExist) && len(s.Record.Trials) == 0 && s.Record.Digests[results.RowsFile] == "" {
+		return nil // it ended before its first trial did
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.Messages, err = folder.Messages(); err != nil {
-		return nil, err
+		return err
 	}
 	if s.Faults, s.Timeline, err = folder.Faults(); err != nil {
-		return nil, err
+		return err
 	}
 	if s.Beliefs, err = folder.Beliefs(); err != nil {
-		return nil, err
+		return err
 	}
 	if s.Latencies, err = folder.ReadLatencies(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := folder.ReadVerdicts(&s.Verdicts); err != nil && len(s.Rows) > 0 {
-		return nil, err
+		return err
 	}
 	if err := s.agree(); err != nil {
-		return nil, err
+		return err
 	}
 	for i := range s.Rows {
 		s.Stalls = append(s.Stalls, readStall(folder, i+1))
 	}
-	return s, nil
+	s.Changed = s.Record.changed(folder)
+	return nil
 }
 
 // agree checks that the files of the run say the same of its trials.
@@ -116,6 +141,16 @@ func (s *Summary) agree() error {
 		}
 	}
 	for i, row := range s.Rows {
+		for _, l := range []struct {
+			tag string
+			p50 results.Figure
+		}{{results.WaitTag, row.WaitUSP50}, {measure.HoldTag, row.HoldUSP50},
+			{measure.SynchronizationDelayTag, row.SynchronizationDelayUSP50}} {
+			if l.p50.Known() && s.Latencies[l.tag] == nil {
+				return fmt.Errorf("%s: %s has a median of %s, and %s no histogram of it: %s", s.Folder.Path,
+					results.RowsFile, l.tag, results.LatencyLog, advice)
+			}
+		}
 		trial, v := s.Record.Trials[i], s.Verdicts[i]
 		if row.Seed != trial.Seed || row.Verdict != trial.Verdict || v.Outcome.String() != trial.Verdict ||
 			v.Reason != trial.Reason {
@@ -209,30 +244,4 @@ func (r *Run) intervals() (intervals []results.Interval) {
 		intervals = append(intervals, t.Measures.Interval(t.Number, r.Record.Trials[t.Number-1].Started))
 	}
 	return intervals
-}
-
-// save writes all files of the run but its histories.
-func (r *Run) save() error {
-	s := r.Summary()
-	var text string
-	for i := range s.Verdicts {
-		text += s.VerdictText(i)
-	}
-	var faults, beliefs error
-	if r.Record.Options.faulty() {
-		faults = r.Folder.WriteFaults(s.Faults, s.Timeline)
-	}
-	if r.Spec.Leads != nil {
-		beliefs = r.Folder.WriteBeliefs(s.Beliefs, results.LedgerPicture(r.Folder.Ref(), s.Ledgers()))
-	}
-	return errors.Join(
-		faults,
-		beliefs,
-		r.Folder.WriteYAML(s.Record),
-		r.Folder.WriteRows(s.Rows),
-		r.Folder.WriteMessages(s.Messages),
-		r.Folder.WriteLatencies(r.intervals()),
-		r.Folder.WriteVerdicts(s.Verdicts),
-		r.Folder.WriteText("verdict.txt", text),
-	)
 }

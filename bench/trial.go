@@ -182,9 +182,9 @@ func (t *trial) rest(ctx context.Context) error {
 	for {
 		s := t.watch.read()
 		if (t.calming() == "" || t.watch.hushed) && !t.unhealed() {
-			if resting, err := t.resting(ctx, s); err != nil {
+			if rested, err := t.rested(ctx, s); err != nil {
 				return err
-			} else if resting {
+			} else if rested {
 				break
 			}
 		}
@@ -215,6 +215,18 @@ func (t *trial) rest(ctx context.Context) error {
 		return err
 	}
 	return t.quit(ctx)
+}
+
+// rested reports whether the trial is at rest for good. A process that stands still may have a request to
+// make that was due before issuing ended, so each has to go on first, and to answer.
+func (t *trial) rested(ctx context.Context, s sums) (bool, error) {
+	if err := t.followPauses(t.now()); err != nil || len(t.pauses.since) > 0 {
+		return false, err
+	}
+	if resting, err := t.resting(ctx, s); !resting || err != nil {
+		return false, err
+	}
+	return t.unchanged(ctx, s)
 }
 
 // calming returns the order by which what goes on for ever comes to rest; nothing if all does so by itself.

@@ -15,12 +15,13 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// planned is a fate that a plan brings about: clients hold for 5 ms and think for as long.
-func planned(t *testing.T, algorithm string, texts ...string) (*Trial, *history.History) {
+// planned is a fate that a plan brings about: clients hold for 5 ms and think for as long, until they have
+// entered so often.
+func planned(t *testing.T, algorithm string, entries uint64, texts ...string) (*Trial, *history.History) {
 	t.Helper()
 	return suffer(t, fate{algorithm: algorithm, change: func(o *Options) {
 		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(5*time.Millisecond)
-		o.Workload.Hold = chance.Constant(5 * time.Millisecond)
+		o.Workload.Hold, o.Duration, o.Entries = chance.Constant(5*time.Millisecond), 0, entries
 		for _, text := range texts {
 			f, err := chaos.ParseFault(text)
 			if err != nil {
@@ -47,15 +48,15 @@ func sole(t *testing.T, h *history.History, kind history.Kind, at nodes.ID) hist
 // next is not suspected of having been inside with it.
 func TestMomentsKill(t *testing.T) {
 	for text, when := range map[string]history.Kind{
-		"kill: holder, at: 300ms":                            history.Entered,
-		"kill: holder, at: 300ms, for: 200ms":                history.Entered,
-		"kill: waiter, at: 300ms, for: 200ms":                history.Requested,
-		"kill: 2, at: 300ms, when: 2 exits, for: 200ms":      history.Exited,
-		"kill: 2, at: 300ms, when: '2 enters #3', for: 50ms": history.Entered,
+		"kill: holder, at: 50ms":                            history.Entered,
+		"kill: holder, at: 50ms, for: 50ms":                 history.Entered,
+		"kill: waiter, at: 50ms, for: 50ms":                 history.Requested,
+		"kill: 2, at: 50ms, when: 2 exits, for: 50ms":       history.Exited,
+		"kill: 2, at: 50ms, when: '2 enters #3', for: 50ms": history.Entered,
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
-			got, h := planned(t, "central", text)
+			got, h := planned(t, "central", 60, text)
 			explained(t, got, h)
 			sound(t, h)
 			began := sole(t, h, history.FaultBegan, nodes.None)
@@ -92,12 +93,12 @@ func TestMomentsKill(t *testing.T) {
 // A node stops itself where its moment comes, and goes on when the fault is healed.
 func TestMomentsPause(t *testing.T) {
 	for text, when := range map[string]history.Kind{
-		"pause: holder, at: 300ms, for: 200ms":           history.Entered,
-		"pause: 1, at: 300ms, when: 1 exits, for: 200ms": history.Exited,
+		"pause: holder, at: 50ms, for: 50ms":           history.Entered,
+		"pause: 1, at: 50ms, when: 1 exits, for: 50ms": history.Exited,
 	} {
 		t.Run(text, func(t *testing.T) {
 			// not in parallel: runs in one process share what they notice
-			got, h := planned(t, "central", text)
+			got, h := planned(t, "central", 60, text)
 			if got.Verdict.Outcome != check.Valid {
 				t.Errorf("%v: %s", got.Verdict.Outcome, got.Verdict.Reason)
 			}
@@ -123,11 +124,12 @@ func TestMomentsPause(t *testing.T) {
 
 // A moment that several nodes may see, or at which two faults begin: each is carried out once.
 func TestMomentsComeOnce(t *testing.T) {
+	t.Parallel()
 	for _, faults := range [][]string{
-		{"kill: holder, at: 300ms, for: 100ms", "pause: holder, at: 300ms, for: 100ms"},
-		{"kill: 3, at: 300ms, when: any requests, for: 300ms"}, // it may stop all: nobody gets its grant
+		{"kill: holder, at: 50ms, for: 50ms", "pause: holder, at: 50ms, for: 50ms"},
+		{"kill: 3, at: 50ms, when: any requests, for: 100ms"}, // it may stop all: nobody gets its grant
 	} {
-		got, h := planned(t, "central", faults...)
+		got, h := planned(t, "central", 60, faults...)
 		explained(t, got, h)
 		count := map[uint32]int{}
 		for _, e := range h.Events {
@@ -145,8 +147,9 @@ func TestMomentsComeOnce(t *testing.T) {
 
 // A clock that is set ahead has the timers of a machine run out sooner, and one that runs slowly later.
 func TestClocksOfProcesses(t *testing.T) {
-	got, h := planned(t, "alarmed", "clock: 1, rate: 0.1, at: 300ms, for: 600ms",
-		"clock: 2, by: 1h, at: 300ms")
+	t.Parallel()
+	got, h := planned(t, "alarmed", 100, "clock: 1, rate: 0.1, at: 50ms, for: 340ms",
+		"clock: 2, by: 1h, at: 50ms")
 	if got.Verdict.Outcome != check.Violated { // nobody keeps anybody out
 		t.Errorf("%v: %s", got.Verdict.Outcome, got.Verdict.Reason)
 	}
@@ -157,13 +160,13 @@ func TestClocksOfProcesses(t *testing.T) {
 		switch wait := time.Duration(e.At - since[e.Node]); {
 		case e.Kind == history.Requested:
 			since[e.Node] = e.At
-		case e.Kind == history.Entered && e.Node == 1 && since[1] > began.At+20e6 && e.At < began.At+500e6:
+		case e.Kind == history.Entered && e.Node == 1 && since[1] > began.At+20e6 && e.At < began.At+300e6:
 			slow = append(slow, wait)
 		case e.Kind == history.Entered && e.Node == 0:
 			right = append(right, wait)
 		}
 	}
-	if len(slow) < 2 || slices.Min(slow) < 90*time.Millisecond || slices.Min(right) > 60*time.Millisecond {
+	if len(slow) < 2 || slices.Min(slow) < 45*time.Millisecond || slices.Min(right) > 30*time.Millisecond {
 		t.Errorf("waits while the clock runs at a tenth of the right rate: %v; others: %v", slow, right)
 	}
 }

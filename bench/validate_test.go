@@ -18,7 +18,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{"defaults", func(*Options) {}, ""},
 		{"alias", func(o *Options) { o.Algorithm = "ricart" }, ""},
-		{"unknown algorithm", func(o *Options) { o.Algorithm = "ricard" }, `did you mean "ricart`},
+		{"unknown algorithm", func(o *Options) { o.Algorithm = "ricard" }, `did you mean ricart`},
 		{"no nodes", func(o *Options) { o.Config.N = 0 }, "0 nodes: it takes at least one"},
 		{"too many nodes", func(o *Options) { o.Config.N = 1 << 21 }, "at most 1048576"},
 		{"no trials", func(o *Options) { o.Trials = 0 }, "at least one"},

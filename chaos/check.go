@@ -151,7 +151,7 @@ func (f *Fault) checkTimes(s *Scene) error {
 		return f.mistake("at", "%s: a fault begins at 0s or later, and no time of it is negative", f.What())
 	case f.At >= s.end():
 		return f.mistake("at", "%s at %v: the run is measured for %v: let the fault begin before, "+
-			"or measure for longer", f.What(), f.At, s.Measured)
+			"or measure for longer, with --duration", f.What(), f.At, s.Measured)
 	case f.After > 0 && f.When.IsZero():
 		return f.mistake("after", "after %v of what? It counts from a moment, as in when: any enters; "+
 			"at counts from the beginning", f.After)
@@ -185,7 +185,8 @@ func (f *Fault) checkTimes(s *Scene) error {
 	if !f.fits(last, s) {
 		end := last + max(float64(f.After)+float64(f.Jitter)+float64(f.For), float64(time.Millisecond))
 		return f.mistake("for", "%v: the run is measured for %v: let the fault end by then, "+
-			"or measure for %v", f, s.end(), time.Duration(min(end, float64(chance.Longest))))
+			"or measure for longer, with --duration %v", f, s.end(),
+			time.Duration(min(end, float64(chance.Longest))))
 	}
 	return nil
 }

@@ -153,6 +153,26 @@ func (f *Fault) Parts() bool {
 	return !f.Cut.None() && f.Kind == "" && f.Nth == 0 && f.Instance == nil && f.Network == nil
 }
 
+// Cuts reports whether the fault cuts nodes off: links, connections or brokers pass nothing on.
+func (f *Fault) Cuts() bool {
+	return !f.Cut.None() || !f.Stall.IsZero() || !f.Reset.IsZero() || !f.CutRoutes.IsZero() || f.stops()
+}
+
+// CutsOff reports whether a fault that cuts nodes off does so to one of them, if it hit a victim that came
+// out in the run, or None. Whom a broker serves is not looked at: a fault of brokers hits all.
+func (f *Fault) CutsOff(id, victim nodes.ID) bool {
+	switch {
+	case f.ByRun():
+		return id == victim
+	case !f.Cut.None():
+		_, in := f.Cut.group[id]
+		return in
+	case !f.Stall.IsZero(), !f.Reset.IsZero():
+		return slices.Contains(f.target().Nodes, id)
+	}
+	return true
+}
+
 // Check says what is wrong with the cut of so many nodes, servers included, if anything is.
 func (c *Cut) Check(total int) error {
 	for _, g := range append(slices.Clip(c.groups), c.ring, c.of.Nodes) {

@@ -309,7 +309,7 @@ func (d *Driver) undo(f *fault, id nodes.ID) error {
 		}
 		delete(d.stops, id) // the process that stood still is gone
 		d.board.follow(id)  // the new one has not declared itself leader
-		_, err := c.Restart(id, f.Forget)
+		err := c.Restart(id, f.Forget)
 		if rate := d.rateOf(id); rate != 1 && err == nil {
 			err = c.SetClock(id, 0, rate)
 		}

@@ -34,9 +34,9 @@ func (c *fake) Kill(id nodes.ID) error {
 	return c.note("kill %d", id)
 }
 
-func (c *fake) Restart(id nodes.ID, forget bool) (bool, error) {
+func (c *fake) Restart(id nodes.ID, forget bool) error {
 	c.down[id] = false
-	return forget, c.note("restart %d %v", id, forget)
+	return c.note("restart %d %v", id, forget)
 }
 
 func (c *fake) SetClock(id nodes.ID, jump time.Duration, rate float64) error {

@@ -139,9 +139,9 @@ func (c *stubCluster) Kill(id nodes.ID) error {
 	c.downed[id] = true
 	return c.do("kill")
 }
-func (c *stubCluster) Restart(id nodes.ID, _ bool) (bool, error) {
+func (c *stubCluster) Restart(id nodes.ID, _ bool) error {
 	delete(c.downed, id)
-	return false, c.do("restart")
+	return c.do("restart")
 }
 func (c *stubCluster) Pause(nodes.ID) error                            { return c.do("pause") }
 func (c *stubCluster) Resume(nodes.ID) error                           { return c.do("resume") }

@@ -7,13 +7,16 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/internal/chance"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
 )
@@ -23,9 +26,11 @@ type Plan struct {
 	Name  string `yaml:"-"` // of one of ours, or the file
 	About string `yaml:"about"`
 	// Brokers is how many brokers it takes, unless the run is told otherwise; 0: any number.
-	Brokers int     `yaml:"brokers,omitempty"`
-	Faults  []Fault `yaml:"faults"`
-	Text    string  `yaml:"-"` // of the file
+	Brokers int `yaml:"brokers,omitempty"`
+	// Duration is how long the run is measured, unless it is told otherwise; 0: as long as others.
+	Duration time.Duration `yaml:"duration,omitempty"`
+	Faults   []Fault       `yaml:"faults"`
+	Text     string        `yaml:"-"` // of the file
 }
 
 //go:embed plans/*.yaml
@@ -98,15 +103,16 @@ func FindPlan(name string, s *Scene) (*Plan, error) {
 	if strings.ContainsAny(name, "/.") || !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading a plan: %w", err)
 	}
-	var names []string
-	for _, p := range all {
-		names = append(names, p.Name)
+	return nil, fmt.Errorf("there is no plan %s%s, or write a file, as in ./mine.yaml", name, HintAtPlan(name))
+}
+
+// HintAtPlan is the end of an error about a name that is none of the plans of ours.
+func HintAtPlan(name string) string {
+	known := suggest.List{By: "plans"}
+	for _, p := range Plans() {
+		known.Names = append(known.Names, p.Name)
 	}
-	if near := suggest.Nearest(name, names); near != "" {
-		return nil, fmt.Errorf("there is no plan %s: did you mean %s?", name, near)
-	}
-	return nil, fmt.Errorf("there is no plan %s; there are: %s, and random:SEED; and files, as in ./mine.yaml",
-		name, strings.Join(names, ", "))
+	return known.Hint(name)
 }
 
 // ReadPlan reads a plan from the text of its file.
@@ -139,8 +145,12 @@ func (p *Plan) noteLines() error {
 	root := document.Content[0]
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key := root.Content[i]
-		if key.Value == "brokers" && p.Brokers != 1 && p.Brokers != 3 {
+		switch {
+		case key.Value == "brokers" && p.Brokers != 1 && p.Brokers != 3:
 			return fmt.Errorf("line %d: %d brokers: a run has 1 or 3", key.Line, p.Brokers)
+		case key.Value == "duration" && (p.Duration <= 0 || p.Duration > chance.Longest):
+			return fmt.Errorf("line %d: a duration of %v: write for how long the run is measured, as in "+
+				"duration: 5s, or leave it out", key.Line, p.Duration)
 		}
 		if key.Value != "faults" {
 			continue
@@ -152,7 +162,7 @@ func (p *Plan) noteLines() error {
 				return nothing.checkKind()
 			}
 			p.Faults[j].noteLines(item)
-			if err := checkComments(item); err != nil {
+			if err := p.Faults[j].checkValues(item); err != nil {
 				return err
 			}
 		}
@@ -172,7 +182,7 @@ func ParseFault(text string) (f Fault, err error) {
 	}
 	var document yaml.Node
 	if err == nil && yaml.Unmarshal(lines, &document) == nil {
-		err = checkComments(document.Content[0])
+		err = f.checkValues(document.Content[0])
 	}
 	if err != nil {
 		return f, fmt.Errorf("%q is no fault: %s; write it as in 'kill: 2, at: 1s, for: 10ms'", text,
@@ -192,14 +202,46 @@ func (f *Fault) noteLines(item *yaml.Node) {
 	}
 }
 
-// checkComments finds a # that was to be part of a moment, and is the beginning of a comment to YAML.
-func checkComments(item *yaml.Node) error {
+// checkValues finds, in the YAML of the fault, a # that was to be part of a moment, and is the beginning of a
+// comment to YAML, and a zero where only a key that is left out says what was meant.
+func (f *Fault) checkValues(item *yaml.Node) error {
 	for i := 0; i+1 < len(item.Content); i += 2 {
 		key, value := item.Content[i], item.Content[i+1]
 		comment := value.LineComment
 		if key.Value == "when" && len(comment) > 1 && comment[1] >= '0' && comment[1] <= '9' {
 			return fmt.Errorf("line %d: to YAML, %s is a comment: write when: '%s %s'", key.Line, comment,
 				value.Value, comment)
+		}
+		if err := f.checkZero(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// zeros are the keys of plans of which zero would mean what leaving them out means, with what is right.
+var zeros = map[string]string{
+	"for":    "would be no time at all: leave `for` out for a fault that lasts to the end",
+	"every":  "would be no time at all: leave `every` out for a fault that takes place once",
+	"repeat": "would be never: leave `repeat` out for as often as fits into the run",
+	"nth":    "is no message: they count from 1; leave `nth` out for all messages",
+	"by":     "would change nothing: write how far, as in by: 3s, or leave `by` out",
+	"rate":   "would be a clock that stands still: it runs at 0.01 to 100 times the right rate",
+	"share":  "would change nothing: write a share of the time, as in share: 50%",
+	"seed":   "is the seed of no fault: leave `seed` out, and that of the run draws it",
+}
+
+// checkZero refuses a key of the fault that has no value, or a zero that would mean the same as no key.
+func (f *Fault) checkZero(key, value *yaml.Node) error {
+	if value.Tag == "!!null" || value.Kind == yaml.ScalarNode && value.Value == "" {
+		return fmt.Errorf("line %d: %s has no value: write one, or leave it out", key.Line, key.Value)
+	}
+	says, refused := zeros[key.Value]
+	fault := reflect.ValueOf(f).Elem()
+	for i := range fault.NumField() {
+		name, _, _ := strings.Cut(fault.Type().Field(i).Tag.Get("yaml"), ",")
+		if refused && name == key.Value && fault.Field(i).IsZero() {
+			return fmt.Errorf("line %d: %s: %s %s", key.Line, key.Value, value.Value, says)
 		}
 	}
 	return nil

@@ -3,12 +3,14 @@ package chaos
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/internal/soak"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes"
 )
@@ -45,9 +47,14 @@ func TestMistakesInPlans(t *testing.T) {
 		head + "- kill: 2\n  when: any enters #5\n": "line 4: to YAML, #5 is a comment: " +
 			"write when: 'any enters #5'",
 		head + "- kill: 2\n  kill: 3\n": "line 4",
-		head + "-\n":                    "line 3: this says nothing that goes wrong",
-		head + "-\n- kill: 2\n":         "line 3: this says nothing that goes wrong",
-		head + "- kill: 2\n- ~\n":       "line 4: this says nothing that goes wrong",
+		head + "- cut: 0/1\n  for: 0s\n": "line 4: for: 0s would be no time at all: leave `for` out for a fault " +
+			"that lasts to the end",
+		"duration: 0s\n" + head + "- kill: 2\n":  "line 1: a duration of 0s: write for how long",
+		"duration: -1s\n" + head + "- kill: 2\n": "line 1: a duration of -1s",
+		"duration:\n" + head + "- kill: 2\n":     "line 1: a duration of 0s",
+		head + "-\n":                             "line 3: this says nothing that goes wrong",
+		head + "-\n- kill: 2\n":                  "line 3: this says nothing that goes wrong",
+		head + "- kill: 2\n- ~\n":                "line 4: this says nothing that goes wrong",
 	} {
 		p, err := ReadPlan("mine.yaml", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), "mine.yaml: ") || !strings.Contains(err.Error(),
@@ -57,17 +64,40 @@ func TestMistakesInPlans(t *testing.T) {
 	}
 }
 
+// A zero never means the same as a key that is left out.
+func TestZerosInPlans(t *testing.T) {
+	meant := []string{"at: 0s", "after: 0s", "jitter: 0s", "hit: 0"}
+	fault := reflect.TypeFor[Fault]()
+	for i := range fault.NumField() {
+		key, _, _ := strings.Cut(fault.Field(i).Tag.Get("yaml"), ",")
+		if key == "" {
+			continue // it is in no file
+		}
+		for _, zero := range []string{"", "''", "0", "0s", "0%"} {
+			line := key + ": " + zero
+			if strings.HasPrefix(zero, "0") && (key == "name" || key == "stand-in") {
+				continue // a text like others
+			}
+			_, err := ReadPlan("mine.yaml", []byte("faults:\n- pause: 2\n  "+line+"\n"))
+			_, written := ParseFault("pause: 2, " + line)
+			if accepted := slices.Contains(meant, line); (err == nil) != accepted || (written == nil) != accepted {
+				t.Errorf("%s in a plan: %v; as --fault: %v", line, err, written)
+			}
+		}
+	}
+}
+
 // What does not suit the run is said before it.
 func TestMistakesOfFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"kill: 2, at: 3s":                                   "the run is measured for 3s",
-		"cut: 0/1, at: 2s, for: 2s":                         "measure for 4s",
-		"pause: 2, at: 1s, when: 2 enters, after: 1h":       "measure for 1h0m1s",
+		"cut: 0/1, at: 2s, for: 2s":                         "--duration 4s",
+		"pause: 2, at: 1s, when: 2 enters, after: 1h":       "--duration 1h0m1s",
 		"pause: 2, at: -1s":                                 "no time of it is negative",
 		"pause: 2, for: 2500000h":                           "longer than 100 years",
 		"pause: 2, for: 1ms, every: 1s, repeat: 9999999999": "a run has 400 faults at most",
-		"pause: 2, for: 1ms, every: 1s, repeat: 9":          "measure for 8.001s",
-		"kill: random, every: 1s, repeat: 4":                "measure for 3.001s",
+		"pause: 2, for: 1ms, every: 1s, repeat: 9":          "--duration 8.001s",
+		"kill: random, every: 1s, repeat: 4":                "--duration 3.001s",
 		"pause: 2, for: 100us, every: 1ms":                  "more than 400 faults",
 		"pause: 2, after: 1s":                               "after 1s of what?",
 		"pause: 2, repeat: 3":                               "repeat takes every",
@@ -179,7 +209,7 @@ func same(a, b []Fault) bool {
 func TestResolvedPlansResolveToThemselves(t *testing.T) {
 	s := scene(t, "suzuki-kasami")
 	s.Brokers = 3
-	for seed := range uint64(50) {
+	for seed := range soak.Pick[uint64](10, 50, 2000) {
 		all, err := Resolve(read(t, everyKind...), s, seed)
 		if err != nil {
 			t.Fatal(err)

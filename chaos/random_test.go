@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 )
 
@@ -11,7 +12,7 @@ import (
 // inside its model breaks nothing that it rests on.
 func TestRandomPlansCanBeCarriedOut(t *testing.T) {
 	spec := &nodes.Spec{Safe: nodes.FIFO, Live: nodes.NoLoss | nodes.NoCrash}
-	for seed := range uint64(3000) {
+	for seed := range soak.Pick[uint64](600, 3000, 100_000) {
 		s := &Scene{Spec: spec, Config: nodes.Config{N: 2 + int(seed%6)}, Measured: time.Second}
 		for _, draw := range []func(*Scene, uint64) *Plan{RandomPlan, InsidePlan} {
 			p := draw(s, seed)
@@ -65,7 +66,7 @@ func TestRandomPlansForElectionsCanBeCarriedOut(t *testing.T) {
 			Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) }},
 		{BrokenBy: nodes.NoCrash}}
 	words := map[string]int{}
-	for seed := range uint64(3000) {
+	for seed := range soak.Pick[uint64](600, 3000, 100_000) {
 		spec := *rows[seed%3]
 		spec.Info.Name, spec.Leads = "an elector", &nodes.Leadership{}
 		spec.New = func(nodes.Config) nodes.Machine { return elector{} }

@@ -46,6 +46,11 @@ func ScenariosOf(spec *nodes.Spec) []*Plan {
 	return slices.DeleteFunc(all, func(p *Plan) bool { return !p.Suits(spec) })
 }
 
+// Kinds reports whether the plan, one of ours, is for algorithms of mutual exclusion, and for electors.
+func (p *Plan) Kinds() (excludes, elects bool) {
+	return slices.Contains(scenarios, p.Name), slices.Contains(elections, p.Name)
+}
+
 // plansNamed returns plans that come with the program by their names.
 func plansNamed(names []string) (all []*Plan) {
 	plans := Plans()

@@ -1,7 +1,9 @@
 package chaos
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,30 +12,35 @@ import (
 	"turnstile/nodes/mutex"
 )
 
-// A scenario suits an algorithm if its faults can be carried out in the runs that it is for, and otherwise
-// not, because there is no such node or message.
+// A scenario suits an algorithm if its faults can be carried out in the runs that it is for, and in runs of
+// as many nodes and as long as bench, simulate and elect make by default; otherwise not, because there is no
+// such node or message.
 func TestScenariosSuitAlgorithms(t *testing.T) {
 	for _, p := range Plans() {
 		if !slices.Contains(scenarios, p.Name) && !slices.Contains(elections, p.Name) {
 			t.Errorf("%s is in no fault matrix", p.Name)
 		}
 	}
+	exclusion, leaders := Scenarios(), Elections()
 	for _, row := range slices.Concat(mutex.Table, election.Table) {
-		all := Scenarios()
+		all := exclusion
 		if row.Leads != nil {
-			all = Elections()
+			all = leaders
 		}
 		var suited, listed []string
 		for _, p := range ScenariosOf(row) {
 			listed = append(listed, p.Name)
 		}
 		for _, p := range all {
-			s := &Scene{Spec: row, Config: nodes.Config{N: 5}, Measured: 20 * time.Second, Simulated: true,
-				Brokers: p.Brokers}
-			_, err := Resolve(p.Faults, s, 1)
-			if suits := p.Suits(row); suits != (err == nil) {
-				t.Errorf("%s suits %s: %v, and in a run: %v", p.Name, row.Name, suits, err)
-			} else if suits {
+			suits := p.Suits(row)
+			for _, n := range []int{5, 8} {
+				s := &Scene{Spec: row, Config: nodes.Config{N: n}, Measured: cmp.Or(p.Duration, 3*time.Second),
+					Simulated: true, Brokers: p.Brokers}
+				if _, err := Resolve(p.Faults, s, 1); suits != (err == nil) {
+					t.Errorf("%s suits %s: %v, and in a run of %d nodes: %v", p.Name, row.Name, suits, n, err)
+				}
+			}
+			if suits {
 				suited = append(suited, p.Name)
 			}
 		}
@@ -73,6 +80,18 @@ func TestRowsSayWhatPermits(t *testing.T) {
 		permits := slices.ContainsFunc(row.Messages, func(k nodes.Kind) bool { return k.Permit })
 		if !permits && !carriesToken(row) {
 			t.Errorf("%s has no message that permits, and none that carries a token", row.Name)
+		}
+	}
+}
+
+// A plan that cuts named nodes off one way says who hears nothing of whom: those of the cut, and no others.
+func TestOneWayPlansSayWhomTheyCut(t *testing.T) {
+	for _, p := range Plans() {
+		for i := range p.Faults {
+			if p.Faults[i].Cut.String() == "0>1-2" &&
+				(!strings.Contains(p.About, "node 0") || !strings.Contains(p.About, "nodes 1 and 2")) {
+				t.Errorf("%s cuts off what node 0 sends to nodes 1 and 2, and says: %s", p.Name, p.About)
+			}
 		}
 	}
 }

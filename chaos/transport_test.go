@@ -202,9 +202,9 @@ func (s *stageOf) HealRoutes(n int) error                          { return s.do
 func (s *stageOf) HealConnection(n int) error                      { return s.do("heal connection %d", n) }
 func (s *stageOf) CutRoutes(n int, g [][]int) error                { return s.do("cut routes %d %v", n, g) }
 func (s *stageOf) SetClock(nodes.ID, time.Duration, float64) error { return nil }
-func (s *stageOf) Restart(id nodes.ID, _ bool) (bool, error) {
+func (s *stageOf) Restart(id nodes.ID, _ bool) error {
 	s.dead[id] = false
-	return false, s.do("restart %d", id)
+	return s.do("restart %d", id)
 }
 func (s *stageOf) BeginConnection(n int, of []nodes.ID, x nodes.Strain) error {
 	return s.do("connection %d of %v %v %d %v %v", n, of, x.Latency, x.Bandwidth, x.Stall, x.Reset)

@@ -100,6 +100,8 @@ const (
 	SplitVotes               Figure = "first terms that end in a split vote, share"
 	ElectionTime             Figure = "election time, ms"
 	LateElections            Figure = "elections that take too long, share"
+	MessagesPerMember        Figure = "messages per member and period"
+	PeriodsToProbe           Figure = "periods until a crashed node is probed"
 )
 
 // Share reports whether the figure is a share of runs.

@@ -9,9 +9,9 @@ type Cluster interface {
 	Up(id ID) bool
 	// Kill takes a node down at once, with all that it has not saved.
 	Kill(id ID) error
-	// Restart brings a node up again that is down, with what it has saved unless forget is set. It reports
-	// whether its peers relied on something that it has lost.
-	Restart(id ID, forget bool) (forgot bool, err error)
+	// Restart brings a node up again that is down, with what it has saved unless forget is set. It records
+	// whether the node has lost what its peers rely on.
+	Restart(id ID, forget bool) error
 	// Pause has a node stand still, even if it does, and Resume has it go on.
 	Pause(id ID) error
 	Resume(id ID) error

@@ -101,6 +101,11 @@ func (e *Env) Choose(n int) int {
 
 // SetTimer makes t run out once, after a time from min to max. It replaces a running timer t.
 func (e *Env) SetTimer(t Timer, min, max time.Duration) {
+	in := &e.node.stack.Instances()[e.index]
+	if len(in.Spec.Timers) > 0 && in.Spec.TimerName(in.Config, e.node.id, t.Kind) == nil {
+		panic(fmt.Sprintf("%T sets a timer of kind %d, which the row %s does not list in Timers",
+			e.instance.machine, t.Kind, in.Spec.Name))
+	}
 	gen := e.instance.arm(t)
 	e.node.effects = append(e.node.effects,
 		Effect{Op: OpSetTimer, Instance: e.index, Timer: t, Gen: gen, Min: min, Max: max})

@@ -16,6 +16,7 @@ func (s *Spec) Check() error {
 		{"Live", s.Live == 0 && !s.Detector && s.Leads == nil},
 		{"Cost", s.Cost == nil && !s.Detector && s.Leads == nil},
 		{"Faults", len(s.Faults) == 0 && !s.Detector},
+		{"Timers", len(s.Timers) == 0 && s.isTimed()},
 		{"BrokenAt", s.Broken != "" && s.BrokenAt.N == 0},
 	}...))
 }

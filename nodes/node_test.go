@@ -217,6 +217,7 @@ func TestBrokenContractsPanic(t *testing.T) {
 	grant := func(env *Env, _ string) { env.Grant() }
 	twice := func(env *Env, _ string) { env.Grant(); env.Grant() }
 	unlisted := func(env *Env, _ string) { env.Send(0, tyUnlisted{}) }
+	timer := func(env *Env, _ string) { env.SetTimer(Timer{Kind: 7}, 1, 1) }
 	for name, test := range map[string]struct {
 		do   func(env *Env, event string)
 		in   []InputKind
@@ -228,6 +229,7 @@ func TestBrokenContractsPanic(t *testing.T) {
 		"a second request":          {nil, []InputKind{Request, Request}, "while the client is waiting"},
 		"a release of nothing":      {nil, []InputKind{Release}, "while the client is idle"},
 		"a message not in the row":  {unlisted, []InputKind{Start}, "does not list"},
+		"a timer not in the row":    {timer, []InputKind{Start}, "sets a timer of kind 7, which the row"},
 		"an input that there isn't": {nil, []InputKind{99}, "no input is numbered 99"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -237,6 +239,7 @@ func TestBrokenContractsPanic(t *testing.T) {
 				}
 			}()
 			n := nodeOf(&diarist{do: test.do})
+			n.stack.Instances()[0].Spec.Timers = []TimerName{{Name: "retry"}}
 			for _, what := range test.in {
 				n.Handle(Input{Kind: what})
 			}
@@ -282,9 +285,15 @@ func TestDescribe(t *testing.T) {
 		clock uint64
 		peers Set
 		list  []inner
-		name  string
-	}{3, SetOf(1, 70), []inner{{1, true}, {2, false}}, "x"}
-	const want = "clock=3 peers={1 70} list=[(1 true) (2 false)] name=x"
+		voter struct {
+			locked inner
+			asked  Set
+		}
+		name string
+	}{clock: 3, peers: SetOf(1, 70), list: []inner{{1, true}, {2, false}}, name: "x"}
+	state.voter.locked.A = 5
+	const want = "clock=3 peers={1 70} list=[{A: 1 b: true} {A: 2 b: false}] " +
+		"voter{locked{A: 5 b: false} asked: {}} name=x"
 	if got := Describe(&state); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,15 +35,17 @@ func (c Config) Duration(o Option) time.Duration {
 	return d
 }
 
-// With returns the configuration with a value given for the option of that name.
+// With returns the configuration with a value given for the option of that name; empty: with none given.
 func (c Config) With(name, value string) Config {
-	given := map[string]string{name: value}
-	for other, value := range c.Options {
-		if other != name {
-			given[other] = value
-		}
+	c.Options = maps.Clone(c.Options)
+	switch {
+	case value == "":
+		delete(c.Options, name)
+	case c.Options == nil:
+		c.Options = map[string]string{name: value}
+	default:
+		c.Options[name] = value
 	}
-	c.Options = given
 	return c
 }
 
@@ -62,7 +65,7 @@ type Option struct {
 	Name    string   // of the flag, in lower case, with dashes between words
 	Usage   string   // what it sets, in a few words
 	Values  []string // that it accepts; nil: any that Check accepts
-	Default string   // its value if none is given
+	Default string   // its value if none is given; empty: it has none
 
 	// Check says what else is wrong with a value; nil: nothing is.
 	Check func(c Config, value string) error
@@ -130,7 +133,10 @@ func (o *Option) validate(c Config) error {
 
 // CheckTime says what is wrong with the value of an option that is a length of time, from least to most.
 func CheckTime(value string, least, most time.Duration, example string) error {
-	switch d, err := time.ParseDuration(value); {
+	d, err := time.ParseDuration(value)
+	switch unit := suggest.Unit(value, "ms"); {
+	case err != nil && unit != nil:
+		return unit
 	case err != nil:
 		return fmt.Errorf("%q is no length of time, such as %s", value, example)
 	case d < least || d > most:

@@ -54,7 +54,7 @@ func (o Outcome) String() string {
 type FaultCell struct {
 	Fault string  // the plan, one of those that chaos.ScenariosOf lists
 	May   Outcome // all that a run may show; X says that exclusion can break, and so comes with others
-	// Why is the reason: where it is published, and of those who starve or block, who they are.
+	// Why is the reason in its own words: who starves or blocks, and the paper that it rests on, if any.
 	Why string
 }
 

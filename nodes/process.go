@@ -85,19 +85,8 @@ func (p *Process) Up() bool { return p.up }
 // clients, whose states it reads before.
 func (p *Process) Crash() { p.up = false }
 
-// Forgets reports whether a restart loses state that peers may rely on: because of forget, or because a
-// machine does not recover.
-func (p *Process) Forgets(forget bool) bool {
-	if forget {
-		return true
-	}
-	for i := range p.rt.stack.instances {
-		if p.rt.stack.Forgets(int32(i), p.id) {
-			return true
-		}
-	}
-	return false
-}
+// Forgets reports whether a restart loses state that peers may rely on: see Stack.Forgets.
+func (p *Process) Forgets(forget bool) bool { return p.rt.stack.Forgets(p.id, forget) }
 
 // Restart brings the process up again, with what it saved unless forget is set.
 func (p *Process) Restart(forget bool) {

@@ -35,6 +35,7 @@ type Spec struct {
 	// Ports makes the network anonymous: nodes send by ports, hear from ports, and have no Self.
 	Ports      func(c Config, id ID) []ID           // where those of node id lead; nil: nodes know IDs
 	Messages   []Kind                               // every message that its machines send or save
+	Timers     []TimerName                          // every kind of timer that its machines set
 	Options    []Option                             // its settings beside the number of nodes
 	Safe       Assumption                           // what its safety rests on
 	Live       Assumption                           // what its progress rests on, beside Safe
@@ -42,6 +43,7 @@ type Spec struct {
 	Exact      func(c Config, alone bool) EntryCost // alone: one request at a time; nil: unknown
 	Symbols    []Symbol                             // of its cost, beside N
 	Bypass     func(c Config) int                   // entries of others once a request is known; nil: any
+	Fair       Assumption                           // what Bypass rests on, beside Safe and Live
 	Grace      func(c Config) time.Duration         // see GraceOf; nil: 0
 	Identities []Identity                           // of its message counts, after a run without faults
 	Published  []Claim                              // figures for validate to reproduce, beyond Cost
@@ -184,7 +186,7 @@ func (r Range) String() string {
 type Cost struct {
 	Formula    string // for people: "2(N-1)"
 	Sequential Range  // one request at a time, each from any node
-	One        Range  // one node asks again and again; its first entry left out
+	One        Range  // one node asks again and again, from its first entry on
 	Saturated  Range  // every node always wants in
 	Any        Range  // under any load, these included
 	Delay      Range  // synchronization delay, in hops: exit to the next enter while someone waits
@@ -248,7 +250,7 @@ func (s *Spec) Broadcasts() bool {
 	return slices.ContainsFunc(s.Messages, func(k Kind) bool { return k.Broadcast })
 }
 
-// Explicit returns the configuration with a value given for each option of the algorithm.
+// Explicit returns the configuration with a value given for each option of the algorithm that has a default.
 func (s *Spec) Explicit(c Config) Config {
 	for _, o := range s.Options {
 		c = c.With(o.Name, c.Value(o))

@@ -60,6 +60,7 @@ func TestSpecMachines(t *testing.T) {
 func TestRowsLackNothing(t *testing.T) {
 	whole := Spec{Info: Info{"toy", []string{"t"}, "token", "a test", "It works."},
 		New: func(Config) Machine { return &diarist{} }, Live: NoLoss, Cost: func(Config) Cost { return Cost{} },
+		Timers: []TimerName{{Name: "retry"}},
 		Faults: []FaultCell{{"dead-holder", Blocks, "nobody acts on silence"}}}
 	if err := whole.Check(); err != nil {
 		t.Error(err)
@@ -71,6 +72,7 @@ func TestRowsLackNothing(t *testing.T) {
 		"Source":           func(s *Spec) { s.Source = "" },
 		"Live, Cost":       func(s *Spec) { s.Live, s.Cost = 0, nil },
 		"Faults":           func(s *Spec) { s.Faults = nil },
+		"Timers":           func(s *Spec) { s.Timers = nil },
 		"BrokenAt":         func(s *Spec) { s.Broken = "progress" },
 	} {
 		s := whole
@@ -86,6 +88,21 @@ func TestRowsLackNothing(t *testing.T) {
 	}
 }
 
+func TestTimersHaveNames(t *testing.T) {
+	row := Spec{Timers: []TimerName{{Kind: 0, Name: "expiry", Server: true}, {Kind: 0, Name: "step"},
+		{Kind: 1, Name: "silence", PerPeer: true}}}
+	for _, test := range []struct {
+		id    ID
+		timer Timer
+		want  string
+	}{{0, Timer{}, "step"}, {3, Timer{}, "expiry"}, {0, Timer{1, 2}, "silence for 2"},
+		{3, Timer{1, 2}, "silence for 2"}, {0, Timer{2, 1}, "2 for 1"}} {
+		if got := row.SayTimer(Config{N: 3}, test.id, test.timer); got != test.want {
+			t.Errorf("%v of node %d is %q, not %q", test.timer, test.id, got, test.want)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	table := []*Spec{
 		{Info: Info{Name: "bakery", Aliases: []string{"tickets"}}},
@@ -97,9 +114,9 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"bakrey": `did you mean "bakery"? There are: bakery, ring`,
-		"ticket": `did you mean "bakery"?`,
-		"rign":   `did you mean "ring"?`,
+		"bakrey": `did you mean bakery? There are: bakery, ring`,
+		"ticket": `did you mean bakery?`,
+		"rign":   `did you mean ring?`,
 		"x":      `unknown algorithm "x"; there are: bakery, ring`,
 	} {
 		if _, err := Find("algorithm", table, name); err == nil || !strings.Contains(err.Error(), want) {

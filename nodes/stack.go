@@ -112,6 +112,14 @@ func (s *Stack) Live() (all Assumption) {
 	return all
 }
 
+// Fair returns all that the order of service rests on which the instances promise, beside Safe and Live.
+func (s *Stack) Fair() (all Assumption) {
+	for _, in := range s.instances {
+		all |= in.Spec.Fair
+	}
+	return all
+}
+
 // Circulates reports whether an instance sends messages even if nobody requests.
 func (s *Stack) Circulates() bool {
 	for _, in := range s.instances {
@@ -135,9 +143,18 @@ func (s *Stack) Detectors() (all []bool) {
 	return all
 }
 
-// Forgets reports whether the machine of an instance on node id starts afresh after a crash, whatever it
+// Forgets reports whether a restart of node id loses state that its peers may rely on: because of forget, or
+// because the machine of some instance does not recover.
+func (s *Stack) Forgets(id ID, forget bool) bool {
+	for i := range s.instances {
+		forget = forget || s.startsAfresh(int32(i), id)
+	}
+	return forget
+}
+
+// startsAfresh reports whether the machine of an instance on node id starts afresh after a crash, whatever it
 // saved. On clients only mutexes and electors count: nothing depends on the memory of other machines.
-func (s *Stack) Forgets(instance int32, id ID) bool {
+func (s *Stack) startsAfresh(instance int32, id ID) bool {
 	if s.instances[instance].Spec.Detector {
 		return false // it finds out again
 	}

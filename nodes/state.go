@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Describe prints the state of a machine, its fields in order, for people: clock=3 inside=true.
-// It reads any plain value by reflection, so that no algorithm holds code for it.
+// Describe prints the state of a machine for people, its fields in order, by their names, as in
+// clock=3 voter{locked: 1 queue: [{clock: 2 id: 0}]}. It reads any plain value by reflection, so that no
+// algorithm holds code for it.
 func Describe(machine any) string {
 	var b strings.Builder
 	v := reflect.ValueOf(machine)
@@ -18,14 +19,23 @@ func Describe(machine any) string {
 		describe(&b, v)
 		return b.String()
 	}
+	describeFields(&b, v, "=")
+	return b.String()
+}
+
+// describeFields prints the fields of a struct, with is between the name and the value of one that is none.
+func describeFields(b *strings.Builder, v reflect.Value, is string) {
 	for i := range v.NumField() {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(v.Type().Field(i).Name + "=")
-		describe(&b, v.Field(i))
+		field := v.Field(i)
+		b.WriteString(v.Type().Field(i).Name)
+		if field.Kind() != reflect.Struct || field.Type() == setType {
+			b.WriteString(is)
+		}
+		describe(b, field)
 	}
-	return b.String()
 }
 
 var setType = reflect.TypeFor[Set]()
@@ -37,14 +47,9 @@ func describe(b *strings.Builder, v reflect.Value) {
 			b.WriteString(setAt(v).String())
 			return
 		}
-		b.WriteByte('(')
-		for i := range v.NumField() {
-			if i > 0 {
-				b.WriteByte(' ')
-			}
-			describe(b, v.Field(i))
-		}
-		b.WriteByte(')')
+		b.WriteByte('{')
+		describeFields(b, v, ": ")
+		b.WriteByte('}')
 	case reflect.Slice, reflect.Array:
 		b.WriteByte('[')
 		for i := range v.Len() {

@@ -3,7 +3,7 @@ package results
 // A BeliefRow is what beliefs.csv says of one node in one stretch of a run about leaders, in which neither
 // what it believed nor the faults in force changed. docs/measures.md explains each column.
 type BeliefRow struct {
-	Run    string `csv:"run"`
+	Run    string `csv:"run,outside"`
 	Trial  int    `csv:"trial"`
 	Node   int    `csv:"node"`
 	State  string `csv:"state"` // leads, follows, no_leader, stopped or down
@@ -14,15 +14,6 @@ type BeliefRow struct {
 	TwoS   Figure `csv:"two_leaders_s"` // of this stretch, with two nodes that lead
 	Side   string `csv:"side"`          // nodes that it could exchange messages with; empty: all
 	Faults string `csv:"faults"`        // numbers of those in force, with spaces between
-}
-
-// WriteBeliefs replaces beliefs.csv, and ledger.svg, which is made of it and of faults.csv.
-func (f *Folder) WriteBeliefs(rows []BeliefRow, picture string) error {
-	err := writeRows(f.File(BeliefsFile), rows)
-	if err == nil {
-		err = f.WriteText(LedgerFile, picture)
-	}
-	return err
 }
 
 // Beliefs reads beliefs.csv. It is empty if the run has none.

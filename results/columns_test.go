@@ -32,7 +32,7 @@ func TestColumnsAreExplained(t *testing.T) {
 				explained[strings.Trim(name, "`")] = false
 			}
 		}
-		for _, c := range columnsOf(row, nil) {
+		for _, c := range tableColumns(row, nil) {
 			times := 0
 			for pattern := range explained {
 				if ok, _ := path.Match(pattern, c.header); ok {

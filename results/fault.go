@@ -3,20 +3,29 @@ package results
 // A FaultRow is what faults.csv says of one fault in one trial: what happened before it began, while it
 // lasted and after it was healed. docs/measures.md explains each column.
 type FaultRow struct {
-	Run    string `csv:"run"`
+	Run    string `csv:"run,outside"`
 	Trial  int    `csv:"trial"`
-	Number int    `csv:"number"` // of the fault among those that were asked for, from 1
-	Fault  string `csv:"fault"`  // in words
-	FromS  Figure `csv:"from_s"` // from the beginning of the window
+	Number int    `csv:"number"`        // of the fault among those that were asked for, from 1
+	Fault  string `csv:"fault,outside"` // in words
+	FromS  Figure `csv:"from_s"`        // from the beginning of the window
 	ToS    Figure `csv:"to_s"`
 	Healed bool   `csv:"healed"`
 
 	EntriesBefore Figure `csv:"entries_before"`
 	EntriesDuring Figure `csv:"entries_during"`
 	EntriesAfter  Figure `csv:"entries_after"`
-	PerSBefore    Figure `csv:"entries_before_per_s"`
-	PerSDuring    Figure `csv:"entries_during_per_s"`
-	PerSAfter     Figure `csv:"entries_after_per_s"`
+	// Of these, those whose write the resource has accepted, and those whose write it has refused. The rates,
+	// OldRateS and SilenceS are of accepted entries.
+	AcceptedBefore Figure `csv:"accepted_before"`
+	AcceptedDuring Figure `csv:"accepted_during"`
+	AcceptedAfter  Figure `csv:"accepted_after"`
+	RefusedBefore  Figure `csv:"refused_before"`
+	RefusedDuring  Figure `csv:"refused_during"`
+	RefusedAfter   Figure `csv:"refused_after"`
+	EntriesRefused Figure `csv:"entries_refused"` // in the whole run, as in runs.csv
+	PerSBefore     Figure `csv:"entries_before_per_s" since:"entries_refused"`
+	PerSDuring     Figure `csv:"entries_during_per_s" since:"entries_refused"`
+	PerSAfter      Figure `csv:"entries_after_per_s" since:"entries_refused"`
 
 	WaitBeforeUSP50 Figure `csv:"wait_before_us_p50"` // due to enter
 	WaitBeforeUSP99 Figure `csv:"wait_before_us_p99"`
@@ -35,20 +44,22 @@ type FaultRow struct {
 	DroppedDuring  Figure `csv:"dropped_during"`
 	DroppedAfter   Figure `csv:"dropped_after"`
 
-	NextEntryS       Figure `csv:"next_entry_s"`        // since it began
-	HealedNextEntryS Figure `csv:"healed_next_entry_s"` // since it was healed
-	OldRateS         Figure `csv:"old_rate_s"`          // since it was healed
+	NextEntryS       Figure `csv:"next_entry_s"`                       // since it began
+	HealedNextEntryS Figure `csv:"healed_next_entry_s"`                // since it was healed
+	OldRateS         Figure `csv:"old_rate_s" since:"entries_refused"` // since it was healed
 
 	OverlapDuringUS Figure `csv:"overlap_during_us"`
 	OverlapAfterUS  Figure `csv:"overlap_after_us"`
 	Unfinished      Figure `csv:"unfinished"`      // open at the heal, and never over
 	Lost            Figure `csv:"lost_unintended"` // in the whole run
 
-	EpochBefore      Figure `csv:"epoch_before"`       // the highest in which anybody has entered
-	EpochAfter       Figure `csv:"epoch_after"`        // the same, until the next fault began
-	EpochsNew        Figure `csv:"epochs_new"`         // how many went by in between
-	SilenceS         Figure `csv:"silence_s"`          // the longest time without an entry in between
-	SilenceTextbookS Figure `csv:"silence_textbook_s"` // after which a textbook takes what lets in for lost
+	EpochBefore Figure `csv:"epoch_before"` // the highest in which anybody has entered
+	EpochAfter  Figure `csv:"epoch_after"`  // the same, until the next fault began
+	EpochsNew   Figure `csv:"epochs_new"`   // how many went by in between
+	// SilenceS is the longest time without an accepted entry until the next fault began.
+	SilenceS Figure `csv:"silence_s" since:"entries_refused"`
+	// SilenceTextbookS is after which silence a textbook takes what lets in for lost.
+	SilenceTextbookS Figure `csv:"silence_textbook_s"`
 
 	// Of a run with leaders.
 	ElectionsBefore    Figure `csv:"elections_before"` // that elected somebody
@@ -74,9 +85,10 @@ type FaultRow struct {
 
 // An IntervalRow is what timeline.csv says of one of the equal intervals of a trial with faults.
 type IntervalRow struct {
-	Run     string `csv:"run"`
+	Run     string `csv:"run,outside"`
 	Trial   int    `csv:"trial"`
 	FromS   Figure `csv:"from_s"` // from the beginning of the window
 	ToS     Figure `csv:"to_s"`
 	Entries Figure `csv:"entries"`
+	Refused Figure `csv:"refused"` // of these, by the resource
 }

@@ -89,9 +89,17 @@ func MedianFigure(figures []Figure) Figure {
 // Equal reports whether f and g say the same.
 func (f Figure) Equal(g Figure) bool { return f == g }
 
-// String prints the figure as its cell: 12.5, >12.5 or nothing. More than six places after the point
-// are rounded off: no measure here is that precise.
+// String prints the figure: 12.5, >12.5 if it is a lower bound, or nothing.
 func (f Figure) String() string {
+	if f.IsBound() {
+		return ">" + f.number()
+	}
+	return f.number()
+}
+
+// number prints the number alone, as its cell has it, or nothing. More than six places after the point are
+// rounded off: no measure here is that precise.
+func (f Figure) number() string {
 	if !f.Known() {
 		return ""
 	}
@@ -99,17 +107,13 @@ func (f Figure) String() string {
 	if math.Abs(x) < 1e9 {
 		x = math.Round(x*1e6)/1e6 + 0
 	}
-	text := strconv.FormatFloat(x, 'f', -1, 64)
-	if f.IsBound() {
-		return ">" + text
-	}
-	return text
+	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// MarshalText writes the figure as its cell.
+// MarshalText writes the figure as String prints it.
 func (f Figure) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalText reads a cell.
+// UnmarshalText reads a cell: a number, or nothing. Older versions wrote lower bounds as >12.5.
 func (f *Figure) UnmarshalText(text []byte) error {
 	*f = Figure{}
 	cell := strings.TrimSpace(string(text))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // writeFile makes the file at path from what write writes. It appears whole or not at all, even if the
@@ -36,6 +37,53 @@ func writeFile(path string, write func(w io.Writer) error) (err error) {
 	}
 	return syncDir(dir)
 }
+
+// WriteFile makes the file at path from what write writes, whole or not at all, as the files of a run. What
+// is there and is no regular file, such as a device, is written to as it is.
+func WriteFile(path string, write func(w io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(file), file.Close())
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	return writeFile(path, write)
+}
+
+// Probe makes sure that files can be written in a folder.
+func Probe(dir string) error {
+	file, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return unwritable(dir, err)
+	}
+	defer os.Remove(file.Name())
+	if _, err := file.WriteString("probe"); err != nil {
+		return errors.Join(unwritable(dir, err), file.Close())
+	}
+	return file.Close()
+}
+
+func unwritable(dir string, err error) error {
+	hint := "make that folder writable, or put the results elsewhere"
+	if IsFull(err) {
+		hint = "free some space, or put the results elsewhere"
+	}
+	return fmt.Errorf("results cannot be written to %s: %s: %w", dir, hint, err)
+}
+
+// IsFull reports whether an error says that a disk, or what a user may have of it, is full.
+func IsFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
+
+// tooSmall is the error of a disk that has less space left than a run takes.
+type tooSmall struct{ error }
+
+func (tooSmall) Is(target error) bool { return target == syscall.ENOSPC }
 
 // syncDir puts the names in a folder on the disk.
 func syncDir(path string) error {

@@ -93,23 +93,14 @@ func CheckNames(root, name string) error {
 
 // probe makes sure that files can be written here, before a run spends its time.
 func (f *Folder) probe(need DiskSpace) error {
-	probe := filepath.Join(f.Path, ".probe")
-	if err := os.WriteFile(probe, []byte("probe"), 0o644); err != nil {
-		return unwritable(f.Path, err)
-	}
-	if err := os.Remove(probe); err != nil {
-		return unwritable(f.Path, err)
+	if err := Probe(f.Path); err != nil {
+		return err
 	}
 	if free, known := freeBytes(f.Path); known && free < need.Bytes {
-		return fmt.Errorf("the disk of %s has %d MB left, and a run with %s takes %d MB: %s",
-			f.Path, free>>20, need.For, (need.Bytes-1)>>20+1, "free some, ask for less, or put the results elsewhere")
+		return tooSmall{fmt.Errorf("the disk of %s has %d MB left, and a run with %s takes %d MB: %s",
+			f.Path, free>>20, need.For, (need.Bytes-1)>>20+1, "free some, ask for less, or put the results elsewhere")}
 	}
 	return nil
-}
-
-func unwritable(dir string, err error) error {
-	return fmt.Errorf("results cannot be written to %s: %s: %w",
-		dir, "make that folder writable, or put the results elsewhere", err)
 }
 
 // Name returns the name of the run.
@@ -167,24 +158,11 @@ func (f *Folder) WriteText(name, text string) error {
 	})
 }
 
-// WriteRows replaces runs.csv.
-func (f *Folder) WriteRows(rows []Row) error {
-	return writeRows(f.File(RowsFile), rows, optionNames()...)
-}
-
 // Rows reads runs.csv.
 func (f *Folder) Rows() ([]Row, error) { return readRows[Row](f.File(RowsFile), optionNames()...) }
 
-// WriteMessages replaces messages.csv.
-func (f *Folder) WriteMessages(rows []MessageRow) error { return writeRows(f.File(MessagesFile), rows) }
-
 // Messages reads messages.csv.
 func (f *Folder) Messages() ([]MessageRow, error) { return readRows[MessageRow](f.File(MessagesFile)) }
-
-// WriteFaults replaces faults.csv and timeline.csv.
-func (f *Folder) WriteFaults(faults []FaultRow, timeline []IntervalRow) error {
-	return errors.Join(writeRows(f.File(FaultsFile), faults), writeRows(f.File(TimelineFile), timeline))
-}
 
 // Faults reads faults.csv and timeline.csv. Both are empty if the run has neither.
 func (f *Folder) Faults() (faults []FaultRow, timeline []IntervalRow, err error) {
@@ -198,10 +176,6 @@ func (f *Folder) Faults() (faults []FaultRow, timeline []IntervalRow, err error)
 	return faults, timeline, err
 }
 
-func writeRows[T any](path string, rows []T, options ...string) error {
-	return writeFile(path, func(w io.Writer) error { return WriteTable(w, rows, options...) })
-}
-
 func readRows[T any](path string, options ...string) ([]T, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -213,22 +187,19 @@ func readRows[T any](path string, options ...string) ([]T, error) {
 
 // WriteYAML writes run.yaml: what the run was asked to be, and what came of it. Its last line is a checksum
 // of the others.
-func (f *Folder) WriteYAML(v any) error { return f.writeYAML(RunFile, v) }
+func (f *Folder) WriteYAML(v any) error {
+	return writeFile(f.File(RunFile), func(w io.Writer) error { return writeSealed(w, v) })
+}
 
-// WriteVerdicts writes verdict.yaml, a list with an element for each trial. It ends like run.yaml.
-func (f *Folder) WriteVerdicts(v any) error { return f.writeYAML(VerdictFile, v) }
-
-func (f *Folder) writeYAML(name string, v any) error {
-	return writeFile(f.File(name), func(w io.Writer) error {
-		var text bytes.Buffer
-		out := yaml.NewEncoder(&text)
-		out.SetIndent(2)
-		if err := errors.Join(out.Encode(v), out.Close()); err != nil {
-			return err
-		}
-		_, err := w.Write(Sealed(text.Bytes()))
+func writeSealed(w io.Writer, v any) error {
+	var text bytes.Buffer
+	out := yaml.NewEncoder(&text)
+	out.SetIndent(2)
+	if err := errors.Join(out.Encode(v), out.Close()); err != nil {
 		return err
-	})
+	}
+	_, err := w.Write(Sealed(text.Bytes()))
+	return err
 }
 
 // ReadYAML reads run.yaml into v. A checksum that does not fit is an error: the run would be judged by what

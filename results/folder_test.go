@@ -28,6 +28,19 @@ func mustCreate(t *testing.T, root, set, name string) *Folder {
 	return f
 }
 
+// mustWrite writes tables, and returns their digests.
+func mustWrite(t *testing.T, f *Folder, tables ...Table) (digests []string) {
+	t.Helper()
+	for _, table := range tables {
+		digest, err := f.Write(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests = append(digests, digest)
+	}
+	return digests
+}
+
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {
@@ -202,17 +215,13 @@ func TestYAMLIsNotReadOnceItWasChanged(t *testing.T) {
 
 func TestFilesAreWholeOrNot(t *testing.T) {
 	f := mustCreate(t, t.TempDir(), "set", "run")
-	if err := f.WriteRows(someRows()[:1]); err != nil {
-		t.Fatal(err)
-	}
+	mustWrite(t, f, RowsTable(someRows()[:1]))
 	rows, err := f.Rows()
 	if diff := cmp.Diff(someRows()[:1], rows); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	messages := []MessageRow{{Run: "r", Trial: 1, Phase: WholeRun, Kind: "Reply", Sent: Count(80)}}
-	if err := f.WriteMessages(messages); err != nil {
-		t.Fatal(err)
-	}
+	mustWrite(t, f, MessagesTable(messages))
 	read, err := f.Messages()
 	if diff := cmp.Diff(messages, read); diff != "" || err != nil {
 		t.Error(diff, err)

@@ -1,9 +1,11 @@
 package results
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -30,23 +32,61 @@ const WaitTag = "wait"
 // without the suffix too, with the age they had.
 const OpenSuffix = "_open"
 
-// WriteLatencies writes latency.hlog, a line per trial and tag, and latency.hgrm, in microseconds, of
-// the waits of all trials. Histograms are merged and never their percentiles averaged: the mean of
-// several 99th percentiles is no percentile of anything.
-func (f *Folder) WriteLatencies(intervals []Interval) error {
-	err := writeFile(f.File(LatencyLog), func(w io.Writer) error { return writeLog(w, intervals) })
-	if err != nil {
-		return err
-	}
+// LatencyTables are latency.hlog, a line per trial and tag, and latency.hgrm, in microseconds, of the waits
+// of all trials. Histograms are merged and never their percentiles averaged: the mean of several 99th
+// percentiles is no percentile of anything.
+func LatencyTables(intervals []Interval) []Table {
 	waits := Pool(intervals)[WaitTag]
-	if waits == nil {
-		return nil
-	}
-	return writeFile(f.File(LatencyProfile), func(w io.Writer) error {
+	log := func(w io.Writer) error { return writeLog(w, intervals) }
+	profile := func(w io.Writer) error {
 		const ticksPerHalfDistance, nsPerUS = 5, 1000
 		_, err := waits.PercentilesPrint(w, ticksPerHalfDistance, nsPerUS)
 		return err
-	})
+	}
+	return []Table{
+		{Name: LatencyLog, write: log, compare: func(stored []byte, how comparison) []Difference {
+			return compareLines(LatencyLog, stored, made(log), func(was, is string) (Difference, bool) {
+				return compareLogLines(was, is, how.as)
+			})
+		}},
+		{Name: LatencyProfile, None: waits == nil, write: profile,
+			compare: func(stored []byte, _ comparison) []Difference {
+				return compareLines(LatencyProfile, stored, made(profile), nil)
+			}},
+	}
+}
+
+// compareLogLines compares two lines of latency.hlog, cell by cell. Histograms are decoded first, since
+// versions compress them differently. Comments count only if the file was changed after it was written.
+func compareLogLines(was, is string, as origin) (Difference, bool) {
+	if strings.HasPrefix(was, "#") && strings.HasPrefix(is, "#") && as != changed {
+		return Difference{}, false
+	}
+	stored, made := strings.Split(was, ","), strings.Split(is, ",")
+	columns := []string{"Tag", "StartTimestamp", "Interval_Length", "Interval_Max",
+		"Interval_Compressed_Histogram"}
+	if len(stored) != len(columns) || len(made) != len(columns) {
+		return Difference{Stored: was, Made: is}, true
+	}
+	for i, column := range columns {
+		switch {
+		case stored[i] == made[i]:
+		case i < len(columns)-1:
+			return Difference{Column: column, Stored: stored[i], Made: made[i]}, true
+		default:
+			a, err := hdrhistogram.Decode([]byte(stored[i]))
+			b, _ := hdrhistogram.Decode([]byte(made[i]))
+			if err != nil {
+				return Difference{Column: column, What: "the histogram cannot be decoded"}, true
+			}
+			return Difference{Column: column, Stored: describe(a), Made: describe(b)}, !a.Equals(b)
+		}
+	}
+	return Difference{}, false
+}
+
+func describe(h *hdrhistogram.Histogram) string {
+	return fmt.Sprintf("%d values up to %d ns, mean %.0f ns", h.TotalCount(), h.Max(), h.Mean())
 }
 
 func writeLog(w io.Writer, intervals []Interval) error {
@@ -82,18 +122,24 @@ func writeLog(w io.Writer, intervals []Interval) error {
 	return nil
 }
 
+// logLegend begins the line of headers of latency.hlog.
+const logLegend = `"StartTimestamp"`
+
 // ReadLatencies reads latency.hlog, and returns the histograms of all trials together, by their tags.
 func (f *Folder) ReadLatencies() (map[string]*hdrhistogram.Histogram, error) {
-	file, err := os.Open(f.File(LatencyLog))
+	text, err := os.ReadFile(f.File(LatencyLog))
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
-	defer file.Close()
+	garbled := fmt.Errorf("reading %s: it is empty, cut off or garbled", f.File(LatencyLog))
+	if !bytes.Contains(text, []byte(logLegend)) || !bytes.HasSuffix(text, []byte("\n")) {
+		return nil, garbled
+	}
 	all := map[string]*hdrhistogram.Histogram{}
-	for log := hdrhistogram.NewHistogramLogReader(file); ; {
+	for log := hdrhistogram.NewHistogramLogReader(bytes.NewReader(text)); ; {
 		h, err := log.NextIntervalHistogram()
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", f.File(LatencyLog), err)
+			return nil, garbled
 		}
 		if h == nil {
 			return all, nil

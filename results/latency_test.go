@@ -26,9 +26,7 @@ func TestLatencies(t *testing.T) {
 		{1, began, 2 * time.Second, []Tagged{{WaitTag, histOf(1000, 2000)}, {"hold", hold}}},
 		{2, began.Add(3 * time.Second), time.Second, []Tagged{{WaitTag, histOf(1_000_000)}}},
 	}
-	if err := f.WriteLatencies(intervals); err != nil {
-		t.Fatal(err)
-	}
+	mustWrite(t, f, LatencyTables(intervals)...)
 	if hold.Tag() != "" {
 		t.Error("writing changed what was written")
 	}
@@ -71,9 +69,7 @@ func TestLatencies(t *testing.T) {
 
 func TestNoLatencies(t *testing.T) {
 	f := mustCreate(t, t.TempDir(), "set", "run")
-	if err := f.WriteLatencies(nil); err != nil {
-		t.Fatal(err)
-	}
+	mustWrite(t, f, LatencyTables(nil)...)
 	if exists(f.File(LatencyProfile)) {
 		t.Error("there is a profile of no waits")
 	}

@@ -75,10 +75,11 @@ func TestOfManyNodesTheLeadersAreShown(t *testing.T) {
 func elementsOf(t *testing.T, picture string) (count map[string]int, texts string) {
 	t.Helper()
 	count = map[string]int{}
+	var text strings.Builder
 	for d := xml.NewDecoder(strings.NewReader(picture)); ; {
 		token, err := d.Token()
 		if err == io.EOF {
-			return count, texts
+			return count, text.String()
 		}
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, picture)
@@ -87,7 +88,7 @@ func elementsOf(t *testing.T, picture string) (count map[string]int, texts strin
 		case xml.StartElement:
 			count[token.Name.Local]++
 		case xml.CharData:
-			texts += strings.TrimSpace(string(token)) + "\n"
+			text.WriteString(strings.TrimSpace(string(token)) + "\n")
 		}
 	}
 }

@@ -32,6 +32,8 @@ type MatrixRow struct {
 	MessagesBefore Figure `csv:"messages_per_entry_before"`
 	MessagesDuring Figure `csv:"messages_per_entry_during"`
 	MessagesAfter  Figure `csv:"messages_per_entry_after"`
+	AcceptedDuring Figure `csv:"accepted_during"` // entries during the first fault
+	RefusedDuring  Figure `csv:"refused_during"`
 	OverlapUS      Figure `csv:"overlap_us"` // the longest of all runs
 
 	AgreedS      Figure `csv:"agreed_s"`       // of electors: the median of the runs that recovered

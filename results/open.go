@@ -32,12 +32,7 @@ func SetLatest(root string, f *Folder) error {
 // Open finds the run that ref names: as set/run or latest below root, by its path if that is more
 // than one name, or by the name of the run alone if only one set has it.
 func Open(root, ref string) (*Folder, error) {
-	paths := []string{filepath.Join(root, ref)}
-	// A bare name is no path: "latest" in the working directory would be another.
-	if bare := filepath.Base(ref) == ref && ref != "." && ref != ".."; !bare {
-		paths = append(paths, ref)
-	}
-	for _, path := range paths {
+	for _, path := range pathsOf(root, ref) {
 		if isRun(path) {
 			return folderAt(path)
 		}
@@ -56,6 +51,40 @@ func Open(root, ref string) (*Folder, error) {
 		return named[0], nil
 	}
 	return nil, fmt.Errorf("several sets have a run %q: say which of %s", ref, refs(named))
+}
+
+// pathsOf returns where what ref names may be.
+func pathsOf(root, ref string) []string {
+	paths := []string{filepath.Join(root, ref)}
+	// A bare name is no path: "latest" in the working directory would be another.
+	if bare := filepath.Base(ref) == ref && ref != "." && ref != ".."; !bare {
+		paths = append(paths, ref)
+	}
+	return paths
+}
+
+// A Set is a folder of runs.
+type Set struct {
+	Path string
+	Runs []*Folder // the oldest first
+}
+
+// OpenSet finds the set that ref names below root, or by its path if that is more than one name. It returns
+// nil if there is no folder with runs.
+func OpenSet(root, ref string) *Set {
+	for _, path := range pathsOf(root, ref) {
+		s := &Set{Path: path}
+		inside, _ := os.ReadDir(path)
+		for _, entry := range inside {
+			if run := filepath.Join(path, entry.Name()); entry.IsDir() && isRun(run) {
+				s.Runs = append(s.Runs, &Folder{run})
+			}
+		}
+		if len(s.Runs) > 0 {
+			return s
+		}
+	}
+	return nil
 }
 
 // folderAt resolves links, so that a run that was opened as latest is called by its name.

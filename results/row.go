@@ -1,10 +1,12 @@
 package results
 
+import "reflect"
+
 // A Row is what runs.csv says of one trial: what was asked for and what came of it. docs/measures.md explains
 // each column. Columns are in the order of the fields; a new one may go anywhere, since files are read by
 // their header.
 type Row struct {
-	Run     string `csv:"run"`
+	Run     string `csv:"run,outside"`
 	Trial   int    `csv:"trial"` // from 1
 	Version string `csv:"version"`
 	Seed    uint64 `csv:"seed"`
@@ -18,16 +20,20 @@ type Row struct {
 	Clients         Figure `csv:"clients"`           // that requested
 	DurationS       Figure `csv:"duration_s"`        // of the window that was measured
 	Entries         Figure `csv:"entries"`           // of the whole run
+	EntriesAccepted Figure `csv:"entries_accepted"`  // of these: those whose write the resource has not refused
+	EntriesRefused  Figure `csv:"entries_refused"`   // and those whose write it has
 	EntriesInWindow Figure `csv:"entries_in_window"` // entered while measuring
-	EntriesPerS     Figure `csv:"entries_per_s"`
+	// AcceptedInWindow counts the accepted entries of the window. All rates and shares are of accepted entries.
+	AcceptedInWindow Figure `csv:"accepted_in_window"`
+	EntriesPerS      Figure `csv:"entries_per_s" since:"entries_refused"`
 
 	Messages          Figure `csv:"messages"` // deliveries asked for in the whole run
 	Publishes         Figure `csv:"publishes"`
-	MessagesPerEntry  Figure `csv:"messages_per_entry"`
+	MessagesPerEntry  Figure `csv:"messages_per_entry" since:"entries_refused"`
 	PublishedMin      Figure `csv:"published_min"` // messages per entry, as published
 	PublishedMax      Figure `csv:"published_max"`
-	PublishesPerEntry Figure `csv:"publishes_per_entry"`
-	BytesPerEntry     Figure `csv:"bytes_per_entry"`
+	PublishesPerEntry Figure `csv:"publishes_per_entry" since:"entries_refused"`
+	BytesPerEntry     Figure `csv:"bytes_per_entry" since:"entries_refused"`
 	Heartbeats        Figure `csv:"heartbeats"`             // of the failure detector, which no other column has
 	OneEntryMin       Figure `csv:"one_entry_messages_min"` // of single requests, one at a time
 	OneEntryMean      Figure `csv:"one_entry_messages_mean"`
@@ -49,15 +55,18 @@ type Row struct {
 	SynchronizationDelayUSP50 Figure `csv:"sync_delay_us_p50"`   // exit to the next enter, if asked for before
 	SynchronizationDelayUSP99 Figure `csv:"sync_delay_us_p99"`
 
-	Utilisation          Figure `csv:"utilisation"`
+	Utilisation          Figure `csv:"utilisation" since:"entries_refused"`
 	UtilisationPredicted Figure `csv:"utilisation_predicted"`
 	EntriesPerSPredicted Figure `csv:"entries_per_s_predicted"`
 
 	JainIndex      Figure `csv:"jain_index"`
 	EntriesNodeMin Figure `csv:"entries_node_min"`
 	EntriesNodeMax Figure `csv:"entries_node_max"`
-	OvertakenMax   Figure `csv:"overtaken_max"`
-	OvertakenMean  Figure `csv:"overtaken_mean"`
+	OvertakenMax   Figure `csv:"overtaken_max" since:"passed_over_max" where:"warmup_took_s"`
+	OvertakenMean  Figure `csv:"overtaken_mean" since:"passed_over_max" where:"warmup_took_s"`
+
+	// PassedOverMax is how many entries of others passed over one request at most, once it was known to all.
+	PassedOverMax Figure `csv:"passed_over_max"`
 
 	Suspicions      Figure `csv:"suspicions"`
 	SuspicionsWrong Figure `csv:"suspicions_wrong"`       // of nodes that were up
@@ -108,7 +117,7 @@ type Row struct {
 	PauseSMax      Figure `csv:"pause_s_max"` // the longest that a process stood still
 
 	Verdict string `csv:"verdict"`
-	Reason  string `csv:"reason"`
+	Reason  string `csv:"reason,outside"`
 }
 
 // Asked is what a run was asked to be. Trials that agree in it, and in the version, are repetitions of one
@@ -134,11 +143,11 @@ type Asked struct {
 	Latency   string `csv:"latency"`
 	Regions   string `csv:"regions"`
 	Multicast bool   `csv:"multicast"`
-	Plan      string `csv:"plan"`     // of the faults, by its name
-	Faults    string `csv:"faults"`   // in words
-	Detector  string `csv:"detector"` // beside the algorithm, with its options
-	Elect     string `csv:"elect"`    // the elector beside the algorithm, whose leader it follows
-	Fenced    bool   `csv:"fenced"`   // the resource demands fence numbers
+	Plan      string `csv:"plan"`           // of the faults, by its name
+	Faults    string `csv:"faults,outside"` // in words
+	Detector  string `csv:"detector"`       // beside the algorithm, with its options
+	Elect     string `csv:"elect"`          // the elector beside the algorithm, whose leader it follows
+	Fenced    bool   `csv:"fenced"`         // the resource demands fence numbers
 	NATS      string `csv:"nats"`
 	Brokers   Figure `csv:"brokers"` // of the run's own
 	Proxies   bool   `csv:"proxies"` // messages run through them
@@ -150,9 +159,27 @@ type Asked struct {
 	PatienceS      Figure `csv:"patience_s"`
 }
 
+// Medians returns a row of the medians of the rows' figures: of each among the rows that measured it. Its
+// other cells are empty.
+func Medians(rows []Row) (medians Row) {
+	for _, c := range columnsOf(reflect.TypeFor[Row](), nil) {
+		if !c.isFigure(reflect.TypeFor[Row]()) {
+			continue
+		}
+		var known []Figure
+		for i := range rows {
+			if f := c.of(reflect.ValueOf(rows[i])).(Figure); f.Known() {
+				known = append(known, f)
+			}
+		}
+		reflect.ValueOf(&medians).Elem().FieldByIndex(c.field).Set(reflect.ValueOf(MedianFigure(known)))
+	}
+	return medians
+}
+
 // A MessageRow is what messages.csv says of one kind of message in one phase of a trial.
 type MessageRow struct {
-	Run               string `csv:"run"`
+	Run               string `csv:"run,outside"`
 	Trial             int    `csv:"trial"`
 	Phase             string `csv:"phase"`
 	Kind              string `csv:"kind"`
@@ -160,8 +187,9 @@ type MessageRow struct {
 	Publishes         Figure `csv:"publishes"`
 	Delivered         Figure `csv:"delivered"`
 	Bytes             Figure `csv:"bytes"`
-	PerEntry          Figure `csv:"per_entry"`
-	PublishesPerEntry Figure `csv:"publishes_per_entry"`
+	Refused           Figure `csv:"entries_refused"` // as in runs.csv
+	PerEntry          Figure `csv:"per_entry" since:"entries_refused"`
+	PublishesPerEntry Figure `csv:"publishes_per_entry" since:"entries_refused"`
 }
 
 // The phases of a trial.

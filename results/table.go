@@ -37,26 +37,50 @@ func (e *CellError) Error() string {
 	return b.String() + " " + e.What
 }
 
-// A column is a field of a row, or an option in the field that holds them by their names.
+// A column is a field of a row, or an option in the field that holds them by their names. The column of
+// bounds has neither.
 type column struct {
-	header string
-	field  []int
-	option string
+	header  string
+	field   []int
+	option  string
+	outside bool   // no history holds it: a name, or words that another version may choose otherwise
+	since   string // its figures mean what they do since there is a column of this name; empty: they always have
+	where   string // in rows in which this figure, or that of since if empty, is not 0
 }
 
-// columnsOf returns the columns of rows of type t, structs whose fields have their header as a csv tag. A
-// field with the tag * holds options, and becomes a column for each of them.
+// BoundsColumn ends every table that has figures: it names the columns of the row whose figure is a lower
+// bound only, with spaces between. So each cell of a figure is a number, or empty.
+const BoundsColumn = "at_least"
+
+// tableColumns returns the columns of a table whose rows are of type t.
+func tableColumns(t reflect.Type, options []string) []column {
+	columns := columnsOf(t, options)
+	if slices.ContainsFunc(columns, func(c column) bool { return c.isFigure(t) }) {
+		columns = append(columns, column{header: BoundsColumn})
+	}
+	return columns
+}
+
+// isFigure reports whether the column of rows of type t holds figures.
+func (c *column) isFigure(t reflect.Type) bool {
+	return c.field != nil && t.FieldByIndex(c.field).Type == reflect.TypeFor[Figure]()
+}
+
+// columnsOf returns the columns of rows of type t, structs whose fields have their header as a csv tag, with
+// ",outside" behind it if they come from outside the histories. A field with the tag * holds options, and
+// becomes a column for each of them. The tags since and where are of figures that once meant something else.
 func columnsOf(t reflect.Type, options []string) []column {
 	var all []column
 	for _, f := range reflect.VisibleFields(t) {
-		switch header := f.Tag.Get("csv"); {
+		switch header, outside, _ := strings.Cut(f.Tag.Get("csv"), ","); {
 		case f.Anonymous:
 		case header == "*":
 			for _, o := range options {
-				all = append(all, column{strings.ReplaceAll(o, "-", "_"), f.Index, o})
+				all = append(all, column{header: strings.ReplaceAll(o, "-", "_"), field: f.Index, option: o})
 			}
 		default:
-			all = append(all, column{header, f.Index, ""})
+			all = append(all, column{header: header, field: f.Index, outside: outside == "outside",
+				since: f.Tag.Get("since"), where: f.Tag.Get("where")})
 		}
 	}
 	return all
@@ -94,15 +118,24 @@ func Cells(row any) iter.Seq2[string, any] {
 // WriteTable writes rows below a line of headers, with a column for each of the options.
 func WriteTable[T any](w io.Writer, rows []T, options ...string) error {
 	out := csv.NewWriter(w)
-	columns := columnsOf(reflect.TypeFor[T](), options)
+	columns := tableColumns(reflect.TypeFor[T](), options)
 	record := make([]string, len(columns))
 	for i, c := range columns {
 		record[i] = c.header
 	}
 	out.Write(record) // out keeps the first error until Flush
 	for _, row := range rows {
+		var bounds []string
 		for i, c := range columns {
-			record[i] = cell(c.of(reflect.ValueOf(row)))
+			if c.header == BoundsColumn {
+				record[i] = strings.Join(bounds, " ")
+				continue
+			}
+			v := c.of(reflect.ValueOf(row))
+			if f, is := v.(Figure); is && f.IsBound() {
+				bounds = append(bounds, c.header)
+			}
+			record[i] = cell(v)
 		}
 		out.Write(record)
 	}
@@ -113,7 +146,12 @@ func WriteTable[T any](w io.Writer, rows []T, options ...string) error {
 // oneLine keeps a row on one line, for people and for tools that read lines.
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
 
-func cell(v any) string { return oneLine.Replace(fmt.Sprint(v)) }
+func cell(v any) string {
+	if f, is := v.(Figure); is {
+		return f.number()
+	}
+	return oneLine.Replace(fmt.Sprint(v))
+}
 
 // ReadTable reads what WriteTable wrote, now or long ago: cells are found by their header, columns that
 // neither T nor the options know are ignored, and those that are missing are left empty. name is what
@@ -128,7 +166,7 @@ func ReadTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 		return nil, tableError(name, err)
 	}
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // which spreadsheets write first
-	columns, err := match(name, header, columnsOf(reflect.TypeFor[T](), options))
+	columns, err := match(name, header, tableColumns(reflect.TypeFor[T](), options))
 	if err != nil {
 		return nil, err
 	}
@@ -142,18 +180,44 @@ func ReadTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 			return nil, tableError(name, err)
 		}
 		var row T
-		v := reflect.ValueOf(&row).Elem()
-		for i, c := range columns {
-			if c == nil {
-				continue
-			}
-			if err := c.set(v, record[i]); err != nil {
-				line, column := in.FieldPos(i)
-				return nil, &CellError{name, line, column, header[i], err.Error()}
-			}
+		if i, err := readRow(reflect.ValueOf(&row).Elem(), columns, record); err != nil {
+			line, column := in.FieldPos(i)
+			return nil, &CellError{name, line, column, header[i], err.Error()}
 		}
 		rows = append(rows, row)
 	}
+}
+
+// readRow gives a row its cells. The columns are those of the record; nil: it is unknown. An error is that of
+// cell i.
+func readRow(row reflect.Value, columns []*column, record []string) (i int, err error) {
+	bounds := -1
+	for i, c := range columns {
+		switch {
+		case c == nil:
+		case c.header == BoundsColumn:
+			bounds = i
+		default:
+			if err := c.set(row, record[i]); err != nil {
+				return i, err
+			}
+		}
+	}
+	if bounds < 0 { // an older version wrote it
+		return 0, nil
+	}
+	for _, name := range strings.Fields(record[bounds]) {
+		i := slices.IndexFunc(columns, func(c *column) bool { return c != nil && c.header == name })
+		if i < 0 {
+			continue // as of any column that is unknown
+		}
+		f, is := columns[i].of(row).(Figure)
+		if !is || !f.Known() {
+			return bounds, fmt.Errorf("%s has no number", name)
+		}
+		row.FieldByIndex(columns[i].field).Set(reflect.ValueOf(AtLeast(f.value)))
+	}
+	return 0, nil
 }
 
 // AsStored returns rows as they are read back when they have been written, figures rounded as in cells.

@@ -66,7 +66,7 @@ func TestRowsGolden(t *testing.T) {
 // Each column is named once, and by a type that can be written and read.
 func TestColumns(t *testing.T) {
 	for _, typ := range []reflect.Type{reflect.TypeFor[Row](), reflect.TypeFor[MessageRow]()} {
-		seen := map[string]bool{}
+		seen := map[string]bool{BoundsColumn: true}
 		for _, c := range columnsOf(typ, optionNames()) {
 			if c.header == "" || seen[c.header] {
 				t.Errorf("a column of %v has the header %q, which is empty or taken", typ, c.header)
@@ -84,29 +84,35 @@ func TestColumns(t *testing.T) {
 }
 
 func TestOldHeadersStayReadable(t *testing.T) {
-	const old = "\ufeffwait_us_p99,colour,trial,algorithm\n>12.5,red,7,lamport\n,blue,8,\n"
-	got, err := ReadTable[Row]("old.csv", strings.NewReader(old))
-	if err != nil {
-		t.Fatal(err)
-	}
 	want := []Row{{Trial: 7, Asked: Asked{Algorithm: "lamport"}, WaitUSP99: AtLeast(12.5)}, {Trial: 8}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	for _, text := range []string{
+		"\ufeffwait_us_p99,colour,trial,algorithm\n>12.5,red,7,lamport\n,blue,8,\n",
+		"\ufeffat_least,wait_us_p99,colour,trial,algorithm\ncolour wait_us_p99 hue,12.5,9,7,lamport\n,,,8,\n",
+	} {
+		got, err := ReadTable[Row]("old.csv", strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 
 func TestTableErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                               "x.csv:1: the file is empty: it lacks even its headers",
-		"a,b\n":                          "x.csv:1: none of the headers is known",
-		"trial,trial\n":                  "x.csv:1: trial: two columns have this header",
-		"run,trial\nr,1\nr,one\n":        `x.csv:3:3: trial: "one" is no whole number`,
-		"run,seed\nr,-1\n":               `x.csv:2:3: seed: "-1" is no whole number from 0`,
-		"multicast\nmaybe\n":             `x.csv:2:1: multicast: "maybe" is neither true nor false`,
-		"run,cpu_busy\nr,NaN\n":          `x.csv:2:3: cpu_busy: "NaN" is no number`,
-		"run,wait_us_p50\nr,>\n":         `x.csv:2:3: wait_us_p50: ">" is no number`,
-		"run,trial\nr\n":                 "x.csv:2: this line has more or fewer cells than the headers",
-		"run,trial\n\"r\nr\",1\nr,\"x\n": "x.csv:4:6: extraneous or missing \" in quoted-field",
+		"":                                   "x.csv:1: the file is empty: it lacks even its headers",
+		"a,b\n":                              "x.csv:1: none of the headers is known",
+		"trial,trial\n":                      "x.csv:1: trial: two columns have this header",
+		"run,trial\nr,1\nr,one\n":            `x.csv:3:3: trial: "one" is no whole number`,
+		"run,seed\nr,-1\n":                   `x.csv:2:3: seed: "-1" is no whole number from 0`,
+		"multicast\nmaybe\n":                 `x.csv:2:1: multicast: "maybe" is neither true nor false`,
+		"run,cpu_busy\nr,NaN\n":              `x.csv:2:3: cpu_busy: "NaN" is no number`,
+		"run,wait_us_p50\nr,>\n":             `x.csv:2:3: wait_us_p50: ">" is no number`,
+		"run,entries,at_least\nr,,run\n":     "x.csv:2:4: at_least: run has no number",
+		"run,entries,at_least\nr,,entries\n": "x.csv:2:4: at_least: entries has no number",
+		"run,trial\nr\n":                     "x.csv:2: this line has more or fewer cells than the headers",
+		"run,trial\n\"r\nr\",1\nr,\"x\n":     "x.csv:4:6: extraneous or missing \" in quoted-field",
 	} {
 		_, err := ReadTable[Row]("x.csv", strings.NewReader(text))
 		var cell *CellError
@@ -166,6 +172,7 @@ func FuzzReadTable(f *testing.F) {
 	f.Add("run,trial\r\n\"a\r\r\nb\",1\n")
 	f.Add("wait_us_p50,seed\n>-0,18446744073709551615\n")
 	f.Add("trial,cpu_busy\n+1,1e308\n")
+	f.Add("cpu_busy,at_least\n-0,cpu_busy seed  cpu_busy\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		rows, err := ReadTable[Row]("fuzz.csv", strings.NewReader(text))
 		if err != nil {

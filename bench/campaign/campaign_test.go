@@ -14,7 +14,7 @@ import (
 
 // No sound algorithm fails inside its model, and those that are broken are caught.
 func TestCampaign(t *testing.T) {
-	c := Campaign{Rows: mutex.Table, Seed: 2, Simulated: len(mutex.Table) * soak.Pick(enough, enough, 500)}
+	c := Campaign{Rows: mutex.Table, Seed: 2, Simulated: len(mutex.Table) * soak.Pick(enough/2, enough, 500)}
 	var last int
 	c.Progress = func(done, all int, _ *Result) {
 		if last++; done != last || all != c.Simulated {

@@ -47,7 +47,8 @@ func agreed(e *Fold) Finding {
 		f := inconclusive(none+", %v after %s; it may take %v: let the run go on for longer",
 			had.Round(time.Millisecond), after, needs).excused()
 		if lasts := e.lasting(); lasts != "" {
-			f.Says = fmt.Sprintf(none+", and %s lasted until then; it may take %v after it: end it sooner (for:)",
+			f.Says = fmt.Sprintf(none+", and %s lasted until then; it may take %v after it: "+
+				"let it end sooner, or the run last longer",
 				lasts, needs)
 		}
 		return e.excuse(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)

@@ -36,7 +36,8 @@ func lateInCalm() []electionRun {
 			as: Inconclusive, says: "50ms after anything went wrong"},
 		{name: "a cut that lasts to the end", setting: parted, check: "agreement", as: Inconclusive,
 			text: allElect(5, 4, 0) + "200 1 fault\n210 0 elect 0",
-			says: "and cut 0-1/2-4 lasted until then; it may take 100ms after it: end it sooner (for:)"},
+			says: "and cut 0-1/2-4 lasted until then; it may take 100ms after it: " +
+				"let it end sooner, or the run last longer"},
 		{name: "a cut that is healed after the end", setting: parted, check: "agreement", as: Inconclusive,
 			text: allElect(5, 4, 0) + "200 1 fault\n210 0 elect 0\n1500 1 heal", says: "lasted until then"},
 		{name: "a cut that is over just before", setting: parted, check: "agreement", as: Inconclusive,

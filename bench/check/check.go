@@ -86,6 +86,10 @@ type Verdict struct {
 	// LostToDeaths are the messages that went to nodes that were down, or died with their sender or receiver.
 	LostToDeaths uint64 `json:"lost_to_deaths,omitempty" yaml:"lost_to_deaths,omitempty"`
 
+	// PassedOver is the measured request that others passed over most often, counted from when it was known to
+	// all; nil: no request was open for so long.
+	PassedOver *PassedOver `json:"passed_over,omitempty" yaml:"passed_over,omitempty"`
+
 	Pauses string `json:"pauses,omitempty" yaml:"pauses,omitempty"` // which processes stood still, if any did
 
 	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
@@ -101,6 +105,14 @@ type Verdict struct {
 	// takes; or that two still lead at the end, and no time would change that.
 	Divided bool `json:"divided,omitempty" yaml:"divided,omitempty"`
 	Missed  bool `json:"missed,omitempty" yaml:"missed,omitempty"` // no fault hit anything
+}
+
+// A PassedOver is a request that others passed over.
+type PassedOver struct {
+	Node    nodes.ID `json:"node" yaml:"node"`
+	Request uint32   `json:"request" yaml:"request"`               // its number at the node, from 1
+	Times   uint64   `json:"times" yaml:"times"`                   // entries of others, while it could enter
+	Open    bool     `json:"open,omitempty" yaml:"open,omitempty"` // it was never served
 }
 
 // Worst returns the finding that gives the reason of the verdict.
@@ -131,6 +143,7 @@ type Setting struct {
 	Identities []nodes.Identity
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
+	Fair       nodes.Assumption // what the order of service rests on that it promises, beside both
 	Hasty      bool             // messages may take longer than its timeouts allow for: no delay is bounded
 	Grace      time.Duration    // within which it recovers once what breaks these for a time is over
 	// Of a run about leaders, or one that follows a leader: what they promise, within what time a leader gives
@@ -159,7 +172,7 @@ func SettingOf(stack *nodes.Stack) Setting {
 	s := Setting{Config: c, Algorithm: row.Name, Codec: stack.Codec(), Identities: row.Identities,
 		Timed: timed, Exact: row.Exact, Circulates: row.Circulates, Detects: stack.Detectors() != nil,
 		Unheard: row.Detects != "" && stack.Detectors() == nil, Safe: row.SafeIn(c), Live: row.Live,
-		Grace: stack.Grace(), Fenced: stack.Fenced(0), Leads: row.Leads}
+		Fair: row.Fair, Grace: stack.Grace(), Fenced: stack.Fenced(0), Leads: row.Leads}
 	if c.Elect != "" {
 		// What the elector needs, the algorithm does, and its messages are among those of the run.
 		s.Live, s.Exact, s.Identities = stack.Live(), nil, nil
@@ -250,6 +263,7 @@ func (e *Fold) Verdict() Verdict {
 		LostUnintended: e.audit.lost,
 		LostWithBroker: e.audit.withBroker,
 		LostToDeaths:   uint64(max(0, e.audit.toDeaths)),
+		PassedOver:     e.mostPassedOver(),
 		Pauses:         e.pauses(),
 		Broken:         e.brokenBy(e.sections.End, e.Safe|e.Live),
 		Starved:        e.starved(),

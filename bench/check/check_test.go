@@ -102,7 +102,7 @@ func TestVerdictCounts(t *testing.T) {
 	v := w.judge()
 	want := Verdict{Outcome: Violated, Entries: 4, Violations: 2, Overlap: time.Microsecond, LostUpdates: 1,
 		Unfinished: 1, LostUnintended: 5, Reason: finding(t, v, "exclusion").Says, Findings: v.Findings,
-		Starved: []nodes.ID{0}}
+		PassedOver: &PassedOver{Node: 1, Request: 2, Times: 1}, Starved: []nodes.ID{0}}
 	if diff := cmp.Diff(want, v); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -183,7 +183,7 @@ func perEntry(w *world, circulates bool) (float64, []float64, bool) {
 	s := Sections(h.Header(), w.Setting)
 	h.Run(s)
 	sum := history.Sum(h.Logs)
-	return s.MessagesPerEntry(&sum, circulates)
+	return s.MessagesPerEntry(&sum, circulates, true)
 }
 
 func TestMessagesPerEntry(t *testing.T) {

@@ -18,7 +18,7 @@ func cost(e *Fold) Finding {
 	if !e.balanced() {
 		return inconclusive("not judged: the counts disagree")
 	}
-	perEntry, byKind, ok := e.sections.MessagesPerEntry(&e.sum, e.Circulates)
+	perEntry, byKind, ok := e.sections.MessagesPerEntry(&e.sum, e.Circulates, true)
 	switch {
 	case e.Circulates && !e.seen(history.Stopped):
 		return inconclusive("not judged: the run ended before the end of what it was to measure")

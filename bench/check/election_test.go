@@ -190,7 +190,15 @@ func agreements() []electionRun {
 func overlapping() []electionRun {
 	unhurried := func(s *Setting) { s.Overlap, s.Slack = 50*time.Millisecond, time.Second }
 	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
+	four := func(s *Setting) { quorate(s); s.Config.N = 4 } // of which the cut leaves two on each side
 	return []electionRun{
+		{name: "half of the nodes are no majority", setting: four, check: "lapse", as: Violated,
+			says: "node 0 led for 300ms without a majority",
+			text: "5 0 elect 0 1\n5 1 elect 0 1\n5 2 elect 0 1\n5 3 elect 0 1\n" + cutOff +
+				"500 0 elect -1 1\n900 1 heal"},
+		{name: "three of four are a majority", setting: four, check: "lapse", as: Valid,
+			says: "could reach a majority",
+			text: "5 0 elect 0 1\n5 1 elect 0 1\n5 2 elect 0 1\n5 3 elect 0 1\n200 3 crash"},
 		{name: "two leaders", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders",
 			as: Violated, says: "node 3 and node 4 for 10ms"},
 		{name: "three leaders",

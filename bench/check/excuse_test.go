@@ -11,11 +11,15 @@ import (
 // stand has a process stand still from one time until so much later.
 func (w *world) stand(process uint32, from, takes int64) {
 	for i, kind := range []history.Kind{history.Paused, history.Resumed} {
-		l := w.log(nodes.None)
-		l.Events = append(l.Events,
-			history.Event{At: from + int64(i)*takes, Kind: kind, Count: process, Node: nodes.None})
-		l.Totals.EventCount++
+		w.insert(history.Event{At: from + int64(i)*takes, Kind: kind, Count: process, Node: nodes.None})
 	}
+}
+
+// insert adds an event of a time of its own.
+func (w *world) insert(e history.Event) {
+	l := w.log(e.Node)
+	l.Events = append(l.Events, e)
+	l.Totals.EventCount++
 }
 
 // began has a fault begin that was asked for, and returns its number.

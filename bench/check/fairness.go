@@ -42,13 +42,14 @@ const starving = 10
 type fairFold struct {
 	promise  Promise
 	sections *section.Fold
+	away     away
 	unknown  []unknown // requests that may not be known yet, the first asked for first
 	lines    []*served // by instance
 
-	judged  uint64 // requests that were open for longer than it takes to be known
-	most    uint64 // how many entries passed over one of them
-	broken  uint64 // requests that break the promise
-	worst   passedOver
+	judged  uint64       // requests that were open for longer than it takes to be known
+	most    passedOver   // of these and of what is measured, the one that was passed over most often
+	broken  uint64       // requests that break the promise
+	suspect []passedOver // of these the first, the one that was passed over most often, and the last
 	starved []passedOver // requests that were open during the whole window
 }
 
@@ -80,8 +81,8 @@ type passedOver struct {
 	times uint64
 }
 
-func newFairFold(s *section.Fold, p Promise) *fairFold {
-	return &fairFold{promise: p, sections: s}
+func newFairFold(s *section.Fold, p Promise, asked []Fault) *fairFold {
+	return &fairFold{promise: p, sections: s, away: awayBy(asked)}
 }
 
 func (f *fairFold) line(r *section.Resource) *served {
@@ -96,17 +97,21 @@ func (f *fairFold) asked(s *section.Section) {
 	l := f.line(s.Resource)
 	l.clients = grown(l.clients, int(s.Node)+1)
 	l.clients[s.Node] = client{entry: s.Entry}
-	if f.promise.Made {
-		f.unknown = append(f.unknown, unknown{l, s.Node, s.Entry, s.Asked + int64(f.promise.Known+f.promise.Slack)})
-	}
+	f.unknown = append(f.unknown, unknown{l, s.Node, s.Entry, s.Asked + int64(f.promise.Known+f.promise.Slack)})
 }
 
-// entered counts an entry, which passes over every request that is known before it.
+// entered counts an entry, which passes over every request that is known before it, unless its node could not
+// have entered: it stands still, or is cut off.
 func (f *fairFold) entered(s *section.Section) {
 	f.until(s.Entered)
 	l := f.line(s.Resource)
 	f.over(l, s, s.Entered)
 	l.entries++
+	for id := range l.clients {
+		if f.away.any() && f.away.has(nodes.ID(id)) {
+			l.clients[id].since++
+		}
+	}
 	if f.sections.Window.Has(s.Entered) {
 		l.inWindow++
 	}
@@ -138,21 +143,32 @@ func (f *fairFold) over(l *served, s *section.Section, at int64) {
 	if int(s.Node) < len(l.clients) { // else it was never asked for
 		c, l.clients[s.Node] = l.clients[s.Node], client{}
 	}
+	w := f.sections.Window
 	if c.known {
-		p := passedOver{*s, l.entries - c.since}
+		p := passedOver{*s, l.entries - min(l.entries, c.since)}
 		f.judged++
-		f.most = max(f.most, p.times)
-		if p.times > uint64(f.promise.tolerated()) {
-			f.broken++
-			if f.broken == 1 || p.times > f.worst.times {
-				f.worst = p
-			}
+		if w.Touches(s.Asked, at) && (f.most.Resource == nil || p.times > f.most.times) {
+			f.most = p
+		}
+		if p.times > uint64(f.promise.tolerated()) && f.promise.Made {
+			f.breaks(p)
 		}
 	}
-	w, others := f.sections.Window, max(1, len(l.clients)-1)
+	others := max(1, len(l.clients)-1)
 	if s.Asked <= w.From && at >= w.To && w.Length() > int64(f.promise.Known+f.promise.Slack/10) &&
 		l.inWindow > uint64(max(starving*others, f.promise.tolerated())) {
 		f.starved = append(f.starved, passedOver{*s, l.inWindow})
+	}
+}
+
+// breaks takes a request that breaks the promise.
+func (f *fairFold) breaks(p passedOver) {
+	if f.broken++; f.broken == 1 {
+		f.suspect = []passedOver{p, p, p}
+		return
+	}
+	if f.suspect[2] = p; p.times > f.suspect[1].times {
+		f.suspect[1] = p
 	}
 }
 
@@ -160,37 +176,79 @@ func (f *fairFold) over(l *served, s *section.Section, at int64) {
 // no time to run, cannot enter. That excuses it, beside what progress rests on.
 func fairness(e *Fold) Finding {
 	f, p := e.fair, e.Promise
+	known := (p.Known + p.Slack).Round(time.Microsecond)
+	broken, is := e.unfair()
 	switch {
-	case f.broken > 0:
-		w := f.worst
-		says := fmt.Sprintf("%s was passed over: others entered %s after its request %d was known to all, and %s",
-			name(w.Node), english.Count(w.times, "time", "times"), w.Entry, p.says())
-		lines := []string{w.says()}
-		if f.broken > 1 {
-			lines = append(lines, fmt.Sprintf("so were %d requests in all", f.broken))
-		}
-		if f, slowed := e.slowed(inconclusive("%s", says).with(lines...), &w); slowed {
-			return f
-		}
-		switch {
-		case !e.balanced():
-			return inconclusive("the counts disagree, by which %s", says).with(lines...)
-		case !e.audit.clean(): // perhaps its request
-			return inconclusive("%s, but %s", says, e.audit.says()).with(lines...)
-		}
-		return violated("%s", says).with(lines...)
+	case is && broken.Outcome != Valid:
+		return broken
 	case len(f.starved) > 0:
 		w := f.starved[0]
 		return inconclusive("%s had asked before the window and got nothing in it, while others entered %s",
 			name(w.Node), english.Count(w.times, "time", "times")).with(fewOf(f.starvedLines(), len(f.starved))...)
-	case !p.Made:
-		return valid("nobody starved; how often a request may be passed over is not promised")
+	case is:
+		return broken
+	case f.judged == 0 && !p.Made:
+		return valid("nothing to judge: every request was served within %v, before it had to be known to all; "+
+			"how often it may be passed over is not promised", known)
 	case f.judged == 0:
 		return valid("nothing to judge: every request was served within %v, before it had to be known to all",
-			(p.Known + p.Slack).Round(time.Microsecond))
+			known)
+	case !p.Made && f.most.times == 0:
+		return valid("nobody starved; how often a request may be passed over is not promised")
+	case !p.Made:
+		return valid("%s was passed over %s once its request %d was known to all; this algorithm promises no bound",
+			name(f.most.Node), english.Count(f.most.times, "time", "times"), f.most.Entry)
 	}
 	return valid("once known to all, no request was passed over more than %s, and %s",
-		english.Count(f.most, "time", "times"), p.says())
+		english.Count(f.most.times, "time", "times"), p.says())
+}
+
+// unfair judges the requests that break the promise, and reports whether there are any. It returns the worst
+// finding: of equal ones, that about the request that was passed over most often. Where something went wrong
+// on which the promise alone rests, the finding is valid.
+func (e *Fold) unfair() (f Finding, is bool) {
+	if e.fair.broken == 0 {
+		return f, false
+	}
+	for _, at := range []int{1, 0, 2} { // the most often first
+		if one := e.passedOver(&e.fair.suspect[at]); !is || one.Outcome > f.Outcome {
+			f, is = one, true
+		}
+	}
+	return f, true
+}
+
+// passedOver judges a request that breaks the promise.
+func (e *Fold) passedOver(w *passedOver) Finding {
+	says := fmt.Sprintf("%s was passed over: others entered %s after its request %d was known to all, and %s",
+		name(w.Node), english.Count(w.times, "time", "times"), w.Entry, e.Promise.says())
+	lines := []string{w.says()}
+	if e.fair.broken > 1 {
+		lines = append(lines, fmt.Sprintf("so were %d requests in all", e.fair.broken))
+	}
+	if f, slowed := e.slowed(inconclusive("%s", says).with(lines...), w); slowed {
+		return f
+	}
+	open := span{w.Asked, w.over(), int64(e.Grace)}
+	switch {
+	case e.brokenIn(open, e.Fair) != 0:
+		return valid("%s as long as nothing goes wrong%s", says, e.culprit(open, e.brokenIn(open, e.Fair)))
+	case !e.balanced():
+		return inconclusive("the counts disagree, by which %s", says).with(lines...)
+	case !e.audit.clean(): // perhaps its request
+		return inconclusive("%s, but %s", says, e.audit.says()).with(lines...)
+	}
+	return violated("%s", says).with(lines...)
+}
+
+// mostPassedOver returns the measured request that was passed over most often. Only requests that were open
+// for long enough to be known to all count; nil: there was none.
+func (e *Fold) mostPassedOver() *PassedOver {
+	m := &e.fair.most
+	if m.Resource == nil {
+		return nil
+	}
+	return &PassedOver{Node: m.Node, Request: m.Entry, Times: m.times, Open: !m.Served()}
 }
 
 // slowed marks a finding about a request that was passed over, if something excuses that: what broke an

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +81,100 @@ func TestFairness(t *testing.T) {
 		{"the window is too short to starve", 11, Promise{Known: forever}, Valid},
 	} {
 		if f := finding(t, passing(c.times, c.p)().judge(), "fairness"); f.Outcome != c.want {
+			t.Errorf("%s: %v: %s", c.name, f.Outcome, f.Says)
+		}
+	}
+}
+
+// A node that is away cannot enter, so entries of others do not pass it over.
+func TestPassesWhileANodeIsAwayDoNotCount(t *testing.T) {
+	event := func(w *world, at int64, e history.Event) {
+		e.At = at
+		w.insert(e)
+	}
+	fault := func(cuts nodes.ID) func(w *world, from, to int64) {
+		return func(w *world, from, to int64) {
+			w.Setting.Faults = []Fault{{Text: "cut", OfLinks: true, Breaks: nodes.NoLoss,
+				CutsOff: func(id, victim nodes.ID) bool { return id == cuts }}}
+			event(w, from, history.Event{Kind: history.FaultBegan, Count: 1, Value: int64(nodes.NoLoss),
+				Node: nodes.None})
+			event(w, to, history.Event{Kind: history.FaultHealed, Count: 1, Value: 1, Node: nodes.None})
+		}
+	}
+	still := func(process uint32) func(w *world, from, to int64) {
+		return func(w *world, from, to int64) { w.stand(process, from, to-from) }
+	}
+	for _, c := range []struct {
+		name string
+		away func(w *world, from, to int64)
+		want uint64
+	}{
+		{"it is there", func(*world, int64, int64) {}, 9},
+		{"it stands still", still(1), 4},
+		{"another stands still", still(0), 9},
+		{"the broker stands still", still(history.Broker), 4},
+		{"the orchestrator stands still", still(history.Orchestrator), 9},
+		{"it is cut off", fault(1), 4},
+		{"another is cut off", fault(0), 9},
+		{"it has no connection", func(w *world, from, to int64) {
+			event(w, from, history.Event{Kind: history.Disconnected, Count: 1, Node: 1})
+			event(w, to, history.Event{Kind: history.Reconnected, Count: 1, Node: 1})
+		}, 4},
+	} {
+		w := passing(9, Promise{})()
+		entries := w.log(0).Events[1:]
+		c.away(w, entries[3*2].At-1, entries[3*7].At-1) // five of nine
+		v := w.judge()
+		if p := v.PassedOver; p == nil || p.Node != 1 || p.Times != c.want {
+			t.Errorf("%s: %+v, want %d times", c.name, p, c.want)
+		}
+	}
+}
+
+// If a row promises no order, the finding says how often a request was passed over. It says nothing if that
+// was not counted.
+func TestWhatIsSaidWithoutAPromise(t *testing.T) {
+	for _, c := range []struct {
+		times int
+		p     Promise
+		want  string
+	}{
+		{9, Promise{}, "node 1 was passed over 9 times once its request 2 was known to all; this algorithm " +
+			"promises no bound"},
+		{0, Promise{}, "nobody starved; how often"},
+		{9, Promise{Known: time.Hour}, "nothing to judge: every request was served within 1h0m0s"},
+	} {
+		v := passing(c.times, c.p)().judge()
+		if f := finding(t, v, "fairness"); f.Outcome != Valid || !strings.Contains(f.Says, c.want) {
+			t.Errorf("%+v, passed over %d times: %v: %s", c.p, c.times, f.Outcome, f.Says)
+		}
+		if (v.PassedOver == nil) != (c.p.Known > 0) {
+			t.Errorf("%+v, passed over %d times: %+v", c.p, c.times, v.PassedOver)
+		}
+	}
+}
+
+// A promise of Fair holds until an assumption is broken, and not afterwards.
+func TestAPromiseLapsesWithWhatItRestsOn(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fair  nodes.Assumption
+		entry int // of node 0, before which a message is copied
+		want  Outcome
+	}{
+		{"it does not rest on that", 0, 1, Violated},
+		{"while the request is open", nodes.NoDuplication, 1, Valid},
+		{"when it was served", nodes.NoDuplication, 100, Violated},
+	} {
+		w := passing(3, Promise{Made: true, Bypass: 1, Times: 1})()
+		w.Fair = c.fair
+		at := w.now + 1
+		if c.entry < 3 {
+			at = w.log(0).Events[1+3*c.entry].At
+		}
+		w.insert(history.Event{At: at, Kind: history.AssumptionBroken, Node: nodes.None,
+			Value: int64(nodes.NoDuplication)})
+		if f := finding(t, w.judge(), "fairness"); f.Outcome != c.want {
 			t.Errorf("%s: %v: %s", c.name, f.Outcome, f.Says)
 		}
 	}

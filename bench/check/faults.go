@@ -20,7 +20,10 @@ type Fault struct {
 	// Separates reports whether it lets no message pass between two nodes, neither way, if it hit a victim that
 	// came out in the run, or None; nil: it cuts nothing.
 	Separates func(a, b, victim nodes.ID) bool
-	Leaves    time.Duration // for how long after it what it did may last: messages that come late, timers
+	// CutsOff reports whether messages from a node or to it are lost or held on some links, if it hit such a
+	// victim; nil: it cuts nobody off.
+	CutsOff func(id, victim nodes.ID) bool
+	Leaves  time.Duration // for how long after it what it did may last: messages that come late, timers
 }
 
 // faults: what was to go wrong did go wrong and was healed, and somebody entered while it lasted, if the

@@ -32,7 +32,7 @@ type Fold struct {
 
 // New returns a fold of the history that s folds.
 func New(s *section.Fold, setting Setting) *Fold {
-	f := &Fold{Setting: setting, sections: s, fair: newFairFold(s, setting.Promise)}
+	f := &Fold{Setting: setting, sections: s, fair: newFairFold(s, setting.Promise, setting.Faults)}
 	if setting.Exact != nil {
 		f.entryCost = setting.Exact(setting.Config, setting.Alone)
 	}
@@ -74,6 +74,7 @@ func (e *Fold) Add(event history.Event) {
 		e.disconnect(&event)
 	}
 	e.hear(&event)
+	e.fair.away.add(&event)
 	if event.Kind != history.Sent || event.Node < 0 || event.Count >= history.MaxKinds {
 		return
 	}

@@ -137,6 +137,8 @@ var mutants = []mutant{
 		"progress", Inconclusive, Inconclusive, "no request waits"},
 	{"interrupted", cut(func(w *world) { w.mark(history.Stopped); w.mark(history.Interrupted) }),
 		"progress", Inconclusive, Inconclusive, "ended before its end"},
+	{"stalled while one is inside", cut((*world).hangsInside),
+		"progress", Inconclusive, Inconclusive, "the run stalled while node 1 was inside, with 1 request unserved"},
 	{"never at rest", change(func(w *world) { w.forget(history.Marked, history.Rested) }),
 		"progress", Inconclusive, Inconclusive, "never came to rest"},
 	{"at rest while one waits", made(func(w *world) { w.turn(0); w.ask(1) }),

@@ -277,3 +277,13 @@ type (
 )
 
 var toys = []nodes.Kind{{Zero: toyRequest{}}, {Zero: toyReply{}}}
+
+// hangsInside stalls the run: node 1 never leaves, and node 0 waits for it.
+func (w *world) hangsInside() {
+	w.ask(1)
+	w.permission(1)
+	w.enter(1)
+	w.ask(0)
+	w.mark(history.Stopped)
+	w.mark(history.Stalled)
+}

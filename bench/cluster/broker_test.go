@@ -17,8 +17,7 @@ import (
 // launchBrokers starts this program as so many brokers.
 func launchBrokers(t testing.TB, count int, proxies *Proxies) *Brokers {
 	t.Helper()
-	t.Setenv(roleVariable, "broker")
-	b, err := LaunchBrokers(t.Context(), NewLauncher(), os.Args[:1], count, proxies)
+	b, err := LaunchBrokers(t.Context(), NewLauncher(), []string{os.Args[0], playing, "broker"}, count, proxies)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +33,7 @@ func launchBroker(t *testing.T) (p *Process, url, token string) {
 }
 
 func TestBrokerWantsItsCredential(t *testing.T) {
+	t.Parallel()
 	_, at, token := launchBroker(t)
 	conn, err := nats.Connect(at, nats.Token(token))
 	if err != nil {
@@ -52,6 +52,7 @@ func TestBrokerWantsItsCredential(t *testing.T) {
 }
 
 func TestBrokerListensOnLoopbackAlone(t *testing.T) {
+	t.Parallel()
 	_, at, _ := launchBroker(t)
 	u, err := url.Parse(at)
 	if err != nil || u.Hostname() != "127.0.0.1" {

@@ -21,12 +21,13 @@ import (
 // since the signal that ends them with their parent follows the thread that started them.
 type Launcher struct {
 	jobs  chan func()
-	kills int // for want of memory, before
+	kills int           // for want of memory, before
+	drain time.Duration // see drainLimit
 }
 
 // NewLauncher returns a launcher. It keeps a thread of its own until the process ends.
 func NewLauncher() *Launcher {
-	l := &Launcher{jobs: make(chan func()), kills: readKills()}
+	l := &Launcher{jobs: make(chan func()), kills: readKills(), drain: drainLimit}
 	go func() {
 		runtime.LockOSThread() // and never unlock
 		for job := range l.jobs {
@@ -93,7 +94,7 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 		return fail(errors.Join(err, inWrite.Close(), outRead.Close()))
 	}
 	enrol(p)
-	go p.watch(onOutput)
+	go p.watch(onOutput, l.drain)
 	inWrite.SetWriteDeadline(time.Now().Add(inputLimit))
 	if _, err := inWrite.Write(input); err != nil {
 		p.Kill()
@@ -132,8 +133,8 @@ func (p *Process) Tell(b []byte) error {
 // Told returns how often the process was told something.
 func (p *Process) Told() uint64 { return p.told }
 
-// watch waits until the process has ended, and until all is read that it printed.
-func (p *Process) watch(onOutput func([]byte) []byte) {
+// watch waits until the process has ended, and until all is read that it printed, or for a time.
+func (p *Process) watch(onOutput func([]byte) []byte, drain time.Duration) {
 	read := make(chan struct{})
 	go func() {
 		p.read(onOutput)
@@ -141,7 +142,7 @@ func (p *Process) watch(onOutput func([]byte) []byte) {
 	}()
 	p.err = p.reap()
 	strike(p)
-	p.output.SetReadDeadline(time.Now().Add(drainLimit))
+	p.output.SetReadDeadline(time.Now().Add(drain))
 	<-read
 	p.output.Close()
 	p.input.Close()

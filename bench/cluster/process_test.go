@@ -18,12 +18,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// roleVariable makes the program of these tests play a process that a Launcher starts.
-const roleVariable = "CLUSTER_TEST_ROLE"
+// playing is the argument that makes the program of these tests play a process that a Launcher starts.
+const playing = "play"
 
 func TestMain(m *testing.M) {
-	if role := os.Getenv(roleVariable); role != "" {
-		os.Exit(play(role))
+	if len(os.Args) == 3 && os.Args[1] == playing {
+		os.Exit(play(os.Args[2]))
 	}
 	os.Exit(m.Run())
 }
@@ -59,8 +59,7 @@ func play(role string) int {
 		}
 		fmt.Println(CheckLimits(4, 1))
 	case "forking", "forking a daemon": // it ends before what it has started
-		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), roleVariable+"=idle")
+		child := exec.Command(os.Args[0], playing, "idle")
 		child.Stdout = os.Stdout
 		child.SysProcAttr = &syscall.SysProcAttr{Setsid: role != "forking"}
 		if err := child.Start(); err != nil {
@@ -99,7 +98,7 @@ func play(role string) int {
 
 // launch starts this program in a role.
 func launch(l *Launcher, role string, input []byte, onOutput func([]byte) []byte) (*Process, error) {
-	return l.Start("a "+role, os.Args[0], nil, []string{roleVariable + "=" + role}, input, onOutput)
+	return l.Start("a "+role, os.Args[0], []string{playing, role}, nil, input, onOutput)
 }
 
 func mustLaunch(t *testing.T, l *Launcher, role string, input []byte,
@@ -220,7 +219,7 @@ func TestStartFails(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "starting node 3 (/no/such/program)") {
 		t.Errorf("the error is %v", err)
 	}
-	_, err = NewLauncher().Start("node 3", os.Args[0], nil, []string{roleVariable + "=fail"},
+	_, err = NewLauncher().Start("node 3", os.Args[0], []string{playing, "fail"}, nil,
 		make([]byte, 1<<20), nil) // more than a pipe holds
 	if err == nil || !strings.Contains(err.Error(), "handing it its input") {
 		t.Errorf("the error is %v", err)
@@ -229,6 +228,7 @@ func TestStartFails(t *testing.T) {
 
 // The thread of the goroutine that asks for a process ends, and the process lives on.
 func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
+	t.Parallel()
 	l := NewLauncher()
 	var out lines
 	started := make(chan *Process)
@@ -246,6 +246,7 @@ func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
 }
 
 func TestProcessEndsWithItsParent(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("without a signal at the parent's death, only the end of its input ends a process")
 	}
@@ -267,9 +268,12 @@ func TestProcessEndsWithItsParent(t *testing.T) {
 
 // A program may start others, which hold the pipe that it prints to.
 func TestProcessEndsBeforeItsChildren(t *testing.T) {
+	t.Parallel()
+	l := NewLauncher()
+	l.drain = 100 * time.Millisecond
 	for _, role := range []string{"forking", "forking a daemon"} {
 		var out lines
-		p := mustLaunch(t, NewLauncher(), role, nil, out.add)
+		p := mustLaunch(t, l, role, nil, out.add)
 		var child int
 		if _, err := fmt.Sscan(out.await(t), &child); err != nil {
 			t.Fatal(err)

@@ -49,6 +49,7 @@ type Run struct {
 	Faults  []results.FaultRow // what the faults did
 	Leaders *measure.Leaders   // of a run about leaders
 	Folder  string             // of a run of processes
+	Err     error              // why it could not be made
 }
 
 // The runs of the matrix: five clients that think and request, so many that the resource is hardly ever free.
@@ -116,6 +117,19 @@ func (c *Cell) lasts() (end time.Duration) {
 	return end
 }
 
+// Takes returns about how long Make takes, on a machine with nothing else to do.
+func (m *Matrix) Takes() (sum time.Duration) {
+	cells := m.Cells()
+	if !m.Real {
+		return campaign.Simulating(len(cells) * m.Runs)
+	}
+	for _, c := range cells {
+		o := c.Options(m.Seed)
+		sum += time.Duration(m.Runs) * (o.Warmup + o.Duration)
+	}
+	return sum / realAtOnce
+}
+
 // Make makes the runs. If ctx is done, it returns the cells with the runs that there are, with the error of
 // ctx.
 func (m *Matrix) Make(ctx context.Context) ([]*Cell, error) {
@@ -177,7 +191,7 @@ func (c *Cell) process(ctx context.Context, seed uint64, s bench.Setup) *Run {
 
 // failed says why a run could not be made.
 func (r *Run) failed(err error) *Run {
-	r.Says = fmt.Sprintf("could not be made: %v", err)
+	r.Err, r.Says = err, fmt.Sprintf("could not be made: %v", err)
 	return r
 }
 

@@ -45,14 +45,16 @@ func (c *Cell) Row(real bool) results.MatrixRow {
 	first := func(r *Run) *results.FaultRow { return &r.Faults[0] }
 	last := func(r *Run) *results.FaultRow { return &r.Faults[len(r.Faults)-1] }
 	row.MessagesBefore = c.median(func(r *Run) results.Figure {
-		return per(first(r).MessagesBefore, first(r).EntriesBefore)
+		return per(first(r).MessagesBefore, first(r).AcceptedBefore)
 	})
 	row.MessagesDuring = c.median(func(r *Run) results.Figure {
-		return per(first(r).MessagesDuring, first(r).EntriesDuring)
+		return per(first(r).MessagesDuring, first(r).AcceptedDuring)
 	})
 	row.MessagesAfter = c.median(func(r *Run) results.Figure {
-		return per(last(r).MessagesAfter, last(r).EntriesAfter)
+		return per(last(r).MessagesAfter, last(r).AcceptedAfter)
 	})
+	row.AcceptedDuring = c.median(func(r *Run) results.Figure { return first(r).AcceptedDuring })
+	row.RefusedDuring = c.median(func(r *Run) results.Figure { return first(r).RefusedDuring })
 	return row
 }
 

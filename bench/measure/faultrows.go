@@ -10,7 +10,10 @@ func (f *FaultFold) row(x *fault, what string) results.FaultRow {
 	before, during, after := x.before.figures(), x.during.figures(), x.after.figures()
 	row := results.FaultRow{Number: int(x.number), Fault: what, Healed: x.healed,
 		EntriesBefore: before.entries, EntriesDuring: during.entries, EntriesAfter: after.entries,
-		PerSBefore: before.perS, PerSDuring: during.perS, PerSAfter: after.perS,
+		AcceptedBefore: before.accepted, AcceptedDuring: during.accepted, AcceptedAfter: after.accepted,
+		RefusedBefore: before.refused, RefusedDuring: during.refused, RefusedAfter: after.refused,
+		EntriesRefused: results.Count(f.sections.Refused),
+		PerSBefore:     before.perS, PerSDuring: during.perS, PerSAfter: after.perS,
 		WaitBeforeUSP50: before.p50, WaitBeforeUSP99: before.p99, WaitBeforeUSMax: before.most,
 		WaitDuringUSP50: during.p50, WaitDuringUSP99: during.p99, WaitDuringUSMax: during.most,
 		WaitAfterUSP50: after.p50, WaitAfterUSP99: after.p99, WaitAfterUSMax: after.most,

@@ -20,6 +20,7 @@ type FaultFold struct {
 	healed   []*fault // whose time after is not over
 	silent   []*fault // since whose beginning nobody has entered
 	mute     []*fault // since whose heal nobody has entered
+	over     bool     // the window
 	waiting  bool     // a request was never served
 	edges    []*counters
 	edgesAt  int64                     // the moment whose counters these are
@@ -40,7 +41,7 @@ type fault struct {
 	recovery              recovery
 	unfinished            uint64
 	old, new, epochs      uint64 // the latest epoch before, and until the next fault; how many were new
-	heard, silence        int64  // the latest entry, or the beginning; the longest time without one
+	heard, silence        int64  // the latest accepted entry, or the beginning; the longest time without one
 }
 
 const none = math.MinInt64
@@ -49,23 +50,31 @@ const none = math.MinInt64
 // out; nil: the algorithm has none.
 func NewFaults(s *section.Fold, epoch func(fence uint64) uint64) *FaultFold {
 	f := &FaultFold{sections: s, epoch: epoch}
-	s.Observe(f)
+	s.Observe(&settling{to: f, open: map[clientOf]uint64{}})
 	return f
 }
 
 // Asked implements section.Observer.
 func (f *FaultFold) Asked(*section.Section) {}
 
-// Entered implements section.Observer.
+// Entered implements section.Observer. It is already known whether the resource has refused what the section
+// wrote: see settling.
 func (f *FaultFold) Entered(s *section.Section) {
 	at := s.Entered
 	for _, p := range f.phases.open {
 		if p.Has(at) {
-			p.entries++
+			if p.entries++; s.Refused {
+				p.refused++
+			}
 		}
 	}
 	f.wait(s.Due, at, true)
-	f.speak(at)
+	if !s.Refused {
+		f.speak(at)
+		for _, x := range f.healed {
+			x.recovery.enter(at)
+		}
+	}
 	f.under(s.Fence)
 	f.silent = slices.DeleteFunc(f.silent, func(x *fault) bool {
 		if s.Node == x.victim && at <= x.from { // which hit it as it entered
@@ -78,16 +87,13 @@ func (f *FaultFold) Entered(s *section.Section) {
 		x.nextHealed = at
 	}
 	f.mute = f.mute[:0]
-	for _, x := range f.healed {
-		x.recovery.enter(at)
-	}
 	if f.since != nil {
-		f.line.enter(at)
+		f.line.enter(at, s.Refused)
 		f.last = at
 	}
 }
 
-// speak takes an entry, or the end of the time after the latest fault.
+// speak takes an accepted entry, or the end of the time after the latest fault.
 func (f *FaultFold) speak(at int64) {
 	if last := len(f.faults) - 1; last >= 0 {
 		x := f.faults[last]
@@ -161,7 +167,7 @@ func (f *FaultFold) edge(at int64, of ...*counters) {
 }
 
 // measuring reports whether what happens now is in the window.
-func (f *FaultFold) measuring() bool { return f.since != nil && f.sections.Window.To == math.MaxInt64 }
+func (f *FaultFold) measuring() bool { return f.since != nil && !f.over }
 
 func (f *FaultFold) begin(e *history.Event) {
 	x := &fault{number: e.Count, from: e.At, victim: nodes.ID(e.Entry) - 1, next: none, nextHealed: none,
@@ -254,6 +260,7 @@ func (f *FaultFold) mark(e *history.Event) {
 // endWindow ends all phases with the window.
 func (f *FaultFold) endWindow() {
 	at := f.sections.Window.To
+	f.over = true
 	f.last = max(f.last, at)
 	f.speak(at)
 	f.endAfter(at)

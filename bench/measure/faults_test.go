@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"turnstile/bench/section"
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/results"
@@ -68,13 +69,16 @@ func phasesOf(faults []plainFault, i int, w section.Window) (before, during, aft
 // says prints what happened in a phase: entries, messages, and the waits that touch it.
 func (p plainPhase) says(visits []plainVisit, end int64, counts func(int64) (uint64, uint64)) string {
 	if p.to <= p.from {
-		return fmt.Sprintln("- - - - - - - - -")
+		return fmt.Sprintln("- - - - - - - - - - -")
 	}
 	w := section.Window{From: p.from, To: p.to}
-	entries, overlap, hist, open := 0, int64(0), hdrhistogram.New(1, 1e7, 3), hdrhistogram.New(1, 1e7, 3)
+	hist, open := hdrhistogram.New(1, 1e7, 3), hdrhistogram.New(1, 1e7, 3)
+	entries, refused, overlap := 0, 0, int64(0)
 	for _, v := range visits {
 		if v.entered >= 0 && w.Has(v.entered) {
-			entries++
+			if entries++; v.refused {
+				refused++
+			}
 		}
 		if !touches(w, v, end) {
 			continue
@@ -97,16 +101,18 @@ func (p plainPhase) says(visits []plainVisit, end int64, counts func(int64) (uin
 	}
 	sent, dropped := counts(p.from)
 	later, lost := counts(p.to)
-	return fmt.Sprintln(entries, results.Ratio(float64(entries), float64(p.to-p.from)/1e6),
+	return fmt.Sprintln(entries, entries-refused, refused,
+		results.Ratio(float64(entries-refused), float64(p.to-p.from)/1e6),
 		l.MicrosAt(0.5), l.MicrosAt(0.99), l.MicrosAt(1), later-sent, lost-dropped,
 		results.Number(float64(overlap)))
 }
 
 func (f figures) says() string {
 	if !f.entries.Known() {
-		return fmt.Sprintln("- - - - - - - - -")
+		return fmt.Sprintln("- - - - - - - - - - -")
 	}
-	return fmt.Sprintln(f.entries, f.perS, f.p50, f.p99, f.most, f.messages, f.dropped, f.overlapUS)
+	return fmt.Sprintln(f.entries, f.accepted, f.refused, f.perS, f.p50, f.p99, f.most, f.messages, f.dropped,
+		f.overlapUS)
 }
 
 // countsAt are made up: how many messages there were at a time in microseconds.
@@ -116,7 +122,7 @@ func countsAt(at int64) (sent, dropped uint64) { return uint64(7 * at), uint64(a
 func faulty(visits []plainVisit, faults []plainFault, w section.Window, end int64) *tape {
 	tp := newTape().mark(w.From, history.Measuring).mark(w.To, history.Stopped).mark(end, history.Stalled)
 	for _, v := range visits {
-		tp.visit(v.node, v.due, v.asked, v.entered, v.exited)
+		tp.fenced(v)
 	}
 	for i, f := range faults {
 		tp.add(nodes.None, f.from, history.FaultBegan, uint32(i+1), 0)
@@ -147,7 +153,7 @@ func faultsOf(h *history.History) *FaultFold {
 
 func TestFaultsAgainstNaiveMeasures(t *testing.T) {
 	const end = 2000
-	for seed := range uint64(120) {
+	for seed := range soak.Pick[uint64](40, 120, 6000) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		visits, faults := randomVisits(r), randomFaults(r, end)
 		window := section.Window{From: 100, To: 101 + r.Int64N(900)}
@@ -163,6 +169,10 @@ func TestFaultsAgainstNaiveMeasures(t *testing.T) {
 			row := f.row(x, "")
 			got += fmt.Sprintln(row.NextEntryS, row.HealedNextEntryS, row.Unfinished, row.Healed)
 			want += naiveNext(visits, faults[i], end)
+			if i+1 < len(faults) && faults[i+1].from < window.To {
+				got += fmt.Sprintln(row.SilenceS)
+				want += fmt.Sprintln(naiveSilence(accepted(visits), faults[i].from, faults[i+1].from))
+			}
 			if got != want {
 				t.Fatalf("seed %d, fault %d of %v, window %v:\n got %s\nwant %s", seed, i+1, faults, window, got, want)
 			}
@@ -202,7 +212,7 @@ func naiveNext(visits []plainVisit, f plainFault, end int64) string {
 
 // The old rate is found where the definition says, or not at all.
 func TestRecoveryAgainstNaiveMeasures(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range soak.Pick[uint64](150, 400, 20_000) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		before := phase{Window: section.Window{From: 0, To: 1e6 * (1 + r.Int64N(3000))}, entries: r.Uint64N(400)}
 		until := 1e6 * r.Int64N(4000)
@@ -241,14 +251,23 @@ func TestRecoveryAgainstNaiveMeasures(t *testing.T) {
 	}
 }
 
-// A sparse latency has the bars of an HdrHistogram.
+// A sparse latency has the bars of an HdrHistogram, and the quantiles, whether all have ended or not.
 func TestSparse(t *testing.T) {
+	for _, count := range []int{1, 2, 3, 7, 100, 999, 5000} {
+		testSparse(t, count, 0)
+		testSparse(t, count, 9)
+	}
+}
+
+// testSparse adds count durations. One in openOf never ends; with 0, all end.
+func testSparse(t *testing.T, count, openOf int) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(1, 4))
 	var s sparse
 	var l Latency
-	for range 5000 {
+	for range count {
 		ns := r.Int64N(1 << r.IntN(62))
-		if r.IntN(9) == 0 {
+		if openOf > 0 && r.IntN(openOf) == 0 {
 			s.add(ns, false)
 			l.AddOpen(ns)
 		} else {
@@ -260,9 +279,9 @@ func TestSparse(t *testing.T) {
 	if diff := cmp.Diff(full, barsOf(s.all)); diff != "" {
 		t.Error(diff)
 	}
-	for _, q := range []float64{0, 0.1, 0.5, 0.9, 0.99, 1} {
+	for _, q := range []float64{0, 0.1, 0.25, 1.0 / 3, 0.5, 0.9, 0.99, 0.999, 1} {
 		if got, want := s.microsAt(q), l.MicrosAt(q); got != want {
-			t.Errorf("quantile %v is %v, not %v", q, got, want)
+			t.Errorf("quantile %v of %d is %v, not %v", q, count, got, want)
 		}
 	}
 }
@@ -273,17 +292,21 @@ func TestTimeline(t *testing.T) {
 	line := timeline{from: 77}
 	var entries []int64
 	for at := int64(77); at < 5e9; at += r.Int64N(1e7) {
-		line.enter(at)
+		line.enter(at, at%3 == 0)
 		entries = append(entries, at-77)
 		if len(line.counts) > mostIntervals {
 			t.Fatalf("%d intervals", len(line.counts))
 		}
 	}
-	want := make([]uint64, len(line.counts))
+	want := make([]entered, len(line.counts))
 	for _, at := range entries {
-		want[at/line.length]++
+		n := &want[at/line.length]
+		if n.all++; (at+77)%3 == 0 {
+			n.refused++
+		}
 	}
-	if diff := cmp.Diff(want, line.counts); diff != "" || len(want) < mostIntervals/2 {
+	diff := cmp.Diff(want, line.counts, cmp.AllowUnexported(entered{}))
+	if diff != "" || len(want) < mostIntervals/2 {
 		t.Errorf("%d intervals: %s", len(want), diff)
 	}
 	rows := line.rows()

@@ -14,10 +14,10 @@ type Fold struct {
 	sections *section.Fold
 	load     workload.Load
 
-	requests  uint64
-	overtaken uint64
-	most      uint64 // how often a request was overtaken at most
-	gaveUp    bool   // some requests were never served: they might have been overtaken more often
+	requests  uint64 // that are over, and went on at some moment of the window
+	overtaken uint64 // how often these were, in all
+	most      uint64 // how often one of them was at most
+	gaveUp    bool   // some of them were never served: they might have been overtaken more often
 	largest   int64  // resident memory of a node, in units of 1024 bytes
 }
 
@@ -32,7 +32,6 @@ func (f *Fold) has(at int64) bool { return f.sections.Window.Has(at) }
 
 // Asked implements section.Observer.
 func (f *Fold) Asked(s *section.Section) {
-	f.requests++
 	if c := &s.Resource.Clients[s.Node]; c.Asked == 1 {
 		f.Measures.Clients++
 	}
@@ -52,7 +51,7 @@ func (f *Fold) Entered(s *section.Section) {
 			m.Uncontended.Add(s.Entered - s.Asked)
 		}
 	}
-	f.overtake(s)
+	f.overtake(s, s.Entered)
 }
 
 // Ended implements section.Observer.
@@ -75,8 +74,7 @@ func (f *Fold) Ended(s *section.Section) {
 				m.Uncontended.AddOpen(s.Ended - s.Asked)
 			}
 		}
-		f.gaveUp = true
-		f.overtake(s)
+		f.overtake(s, s.Ended)
 	case !f.has(s.Entered):
 	case s.State == section.Crashed || s.State == section.Unended:
 		m.Hold.AddOpen(s.Ended - s.Entered)
@@ -85,7 +83,13 @@ func (f *Fold) Ended(s *section.Section) {
 	}
 }
 
-func (f *Fold) overtake(s *section.Section) {
+// overtake takes a request whose wait is over.
+func (f *Fold) overtake(s *section.Section, at int64) {
+	if !f.sections.Window.Touches(s.Asked, at) {
+		return
+	}
+	f.requests++
+	f.gaveUp = f.gaveUp || !s.Served()
 	f.overtaken += s.Overtaken
 	f.most = max(f.most, s.Overtaken)
 }
@@ -128,7 +132,7 @@ func (f *Fold) gauge(e history.Event) {
 // Close implements history.Fold.
 func (f *Fold) Close(logs []*history.NodeLog) {
 	m, s := &f.Measures, f.sections
-	m.Window, m.Entries = s.Window, s.Entries
+	m.Window, m.Entries, m.Refused = s.Window, s.Entries, s.Refused
 	m.Detects, m.Detection = s.Detects, s.Detection
 	began := s.Marks[history.Began]
 	if began.Seen && m.Detects {
@@ -140,7 +144,9 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	if seconds := float64(m.Window.Length()) / 1e9; m.Window.Known() {
 		m.DurationS = results.Number(seconds)
 		m.EntriesInWindow = results.Count(s.EntriesInWindow)
-		m.EntriesPerS = results.Ratio(float64(s.EntriesInWindow), seconds)
+		accepted := s.EntriesInWindow - s.RefusedInWindow
+		m.AcceptedInWindow = results.Count(accepted)
+		m.EntriesPerS = results.Ratio(float64(accepted), seconds)
 		// Under other loads all requests are issued when they are due. Which were not is known once issuing has
 		// stopped.
 		if f.load == workload.Open && s.Marks[history.Stopped].Seen {

@@ -55,17 +55,37 @@ func countOf(h *hdrhistogram.Histogram) uint64 {
 	return uint64(h.TotalCount())
 }
 
+// Values returns all durations in microseconds, from the shortest, as cells of a table.
+func (l *Latency) Values() (all []results.Figure) {
+	if l.Hist == nil {
+		return nil
+	}
+	open := map[int64]int64{} // how many, by the lower end of their bar
+	if l.open != nil {
+		for _, bar := range l.open.Distribution() {
+			open[bar.From] = bar.Count
+		}
+	}
+	for _, bar := range l.Hist.Distribution() {
+		for i := range bar.Count {
+			all = append(all, microsOf(bar.To, i >= bar.Count-open[bar.From]))
+		}
+	}
+	return all
+}
+
 // Quantile returns the least duration that a share q of all do not exceed. atLeast says that the true value
 // may be greater: it would be if those that did not end went on for ever.
 func (l *Latency) Quantile(q float64) (ns int64, atLeast bool) {
 	if l.Hist == nil {
 		return 0, false
 	}
-	var open []hdrhistogram.Bar
-	if l.open != nil {
-		open = l.open.Distribution()
+	rank := rankOf(q, l.Count())
+	if l.open == nil {
+		// A percentile between that of this rank and that of the rank before, however either is rounded.
+		return l.Hist.ValueAtPercentile(100 * (float64(rank) - 0.25) / float64(l.Count())), false
 	}
-	return quantileOf(l.Hist.Distribution(), open, rankOf(q, l.Count()))
+	return quantileOf(l.Hist.Distribution(), l.open.Distribution(), rank)
 }
 
 // quantileOf returns the upper end of the bar that the duration of a rank lies in, given the bars of all

@@ -102,6 +102,8 @@ func (m *Leaders) fill(row *results.FaultRow, x *fault) {
 	}
 	var none results.Figure
 	row.EntriesBefore, row.EntriesDuring, row.EntriesAfter = none, none, none
+	row.AcceptedBefore, row.AcceptedDuring, row.AcceptedAfter = none, none, none
+	row.RefusedBefore, row.RefusedDuring, row.RefusedAfter, row.EntriesRefused = none, none, none, none
 	row.PerSBefore, row.PerSDuring, row.PerSAfter = none, none, none
 	row.OverlapDuringUS, row.OverlapAfterUS = none, none
 	row.Unfinished, row.SilenceS = none, none

@@ -7,6 +7,7 @@ import (
 
 	"turnstile/bench/leadership"
 	"turnstile/bench/section"
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/results"
@@ -101,7 +102,7 @@ func naiveAgreed(m *leadership.Fold, f plainFault) results.Figure {
 
 func TestLeadersAroundFaultsAgainstNaiveMeasures(t *testing.T) {
 	const end = 1200
-	for seed := range uint64(150) {
+	for seed := range soak.Pick[uint64](50, 150, 7500) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		n, faults := 1+r.IntN(3), randomFaults(r, end)
 		window := section.Window{From: 100, To: 301 + r.Int64N(800)}

@@ -18,13 +18,15 @@ type Measures struct {
 	WarmupS results.Figure // from the first request to the window
 	Clients uint64         // that requested, in the whole run
 
-	Entries         uint64 // of the whole run
-	EntriesInWindow results.Figure
-	EntriesPerS     results.Figure
-	DurationS       results.Figure
-	Unfinished      uint64         // requests of the whole run that never entered
-	Unissued        uint64         // arrivals of the whole run that never became requests
-	IssuedShare     results.Figure // open load: of the arrivals due in the window
+	Entries          uint64 // of the whole run
+	Refused          uint64 // entries that the resource refused
+	EntriesInWindow  results.Figure
+	AcceptedInWindow results.Figure // accepted entries in the window
+	EntriesPerS      results.Figure // of these
+	DurationS        results.Figure
+	Unfinished       uint64         // requests of the whole run that never entered
+	Unissued         uint64         // arrivals of the whole run that never became requests
+	IssuedShare      results.Figure // open load: of the arrivals due in the window
 
 	Messages Messages
 

@@ -352,6 +352,19 @@ func TestQuantiles(t *testing.T) {
 	if ns, atLeast := long.Quantile(0.5); atLeast || math.Abs(float64(ns)/(100*365*24*3600e9)-1) > 1e-3 {
 		t.Errorf("100 years are shown as %v", time.Duration(ns))
 	}
+	var few Latency
+	few.Add(3000)
+	few.AddOpen(1000)
+	few.Add(1000)
+	values := few.Values()
+	if len(values) != 3 {
+		t.Fatalf("%v", values)
+	}
+	for i, want := range []results.Figure{results.Number(1), results.AtLeast(1), results.Number(3.001)} {
+		if values[i] != want {
+			t.Errorf("value %d is %v, not %v", i, values[i], want)
+		}
+	}
 	var other Latency
 	for range 100 {
 		other.AddOpen(math.MaxInt64)

@@ -65,7 +65,7 @@ func (f *Fold) messages(logs []*history.NodeLog) {
 		m.Publishes += k.Publishes
 		m.Bytes += k.Bytes
 	}
-	perEntry, byKind, ok := f.sections.MessagesPerEntry(&sum, m.Circulates)
+	perEntry, byKind, ok := f.sections.MessagesPerEntry(&sum, m.Circulates, false)
 	if !ok {
 		return
 	}
@@ -76,7 +76,7 @@ func (f *Fold) messages(logs []*history.NodeLog) {
 		}
 	}
 	if !m.Circulates {
-		entries := float64(f.Measures.Entries)
+		entries := float64(f.Measures.Entries - f.Measures.Refused)
 		m.PublishesPerEntry = results.Ratio(float64(m.Publishes), entries)
 		if m.Bytes > 0 || m.Sent == 0 { // in a simulation messages have no bytes
 			m.BytesPerEntry = results.Ratio(float64(m.Bytes), entries)

@@ -13,15 +13,14 @@ import (
 func naive(visits []plainVisit, w section.Window, end int64) string {
 	var overlap, busy int64
 	for at := int64(0); at < end; at++ {
-		n := holders(visits, at)
-		if n > 1 {
+		if holders(visits, at) > 1 {
 			overlap++
 		}
-		if n > 0 && w.Has(at) {
+		if holders(accepted(visits), at) > 0 && w.Has(at) {
 			busy++
 		}
 	}
-	var waits, censored, delays, uncontended, unfinished, most, sum int
+	var waits, censored, delays, uncontended, unfinished, requests, unserved, most, sum int
 	for _, v := range visits {
 		if touches(w, v, end) {
 			waits++
@@ -37,16 +36,22 @@ func naive(visits []plainVisit, w section.Window, end int64) string {
 		} else if w.Has(v.entered) && handedOver(visits, v) {
 			delays++
 		}
-		n := overtakers(visits, v)
-		most, sum = max(most, n), sum+n
+		asked := v
+		if asked.due = v.asked; touches(w, asked, end) {
+			n := overtakers(visits, v)
+			requests, most, sum = requests+1, max(most, n), sum+n
+			if v.entered < 0 {
+				unserved++
+			}
+		}
 	}
 	var max, mean results.Figure
-	if len(visits) > 0 {
+	if requests > 0 {
 		bound := results.Number
-		if unfinished > 0 {
+		if unserved > 0 {
 			bound = results.AtLeast
 		}
-		max, mean = bound(float64(most)), bound(float64(sum)/float64(len(visits)))
+		max, mean = bound(float64(most)), bound(float64(sum)/float64(requests))
 	}
 	var overlapUS, utilisation results.Figure
 	if len(visits) > 0 {
@@ -69,6 +74,11 @@ func touches(w section.Window, v plainVisit, end int64) bool {
 		}
 	}
 	return false
+}
+
+// accepted returns the visits that were not refused.
+func accepted(visits []plainVisit) []plainVisit {
+	return slices.DeleteFunc(slices.Clone(visits), func(v plainVisit) bool { return v.refused })
 }
 
 func holders(visits []plainVisit, at int64) (n int) {

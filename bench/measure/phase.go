@@ -11,6 +11,7 @@ import (
 type phase struct {
 	section.Window // its end is math.MaxInt64 while it goes on
 	entries        uint64
+	refused        uint64 // of these, by the resource
 	waits          sparse
 	overlap        int64
 	first, last    counters // at its beginning and its end
@@ -23,13 +24,16 @@ type counters struct {
 }
 
 // figures are the figures of a phase; those of a phase without length are not measured.
-type figures struct{ entries, perS, p50, p99, most, messages, dropped, overlapUS results.Figure }
+type figures struct {
+	entries, accepted, refused, perS, p50, p99, most, messages, dropped, overlapUS results.Figure
+}
 
 func (p *phase) figures() (f figures) {
 	if p == nil || !p.Known() {
 		return f
 	}
-	f.entries = results.Count(p.entries)
+	f.entries, f.refused = results.Count(p.entries), results.Count(p.refused)
+	f.accepted = results.Count(p.accepted())
 	f.perS = results.Number(p.rate() * 1e9)
 	f.p50, f.p99, f.most = p.waits.microsAt(0.5), p.waits.microsAt(0.99), p.waits.microsAt(1)
 	f.overlapUS = results.Number(float64(p.overlap) / 1e3)
@@ -41,8 +45,11 @@ func (p *phase) figures() (f figures) {
 	return f
 }
 
-// rate returns entries per nanosecond of a phase that has a length.
-func (p *phase) rate() float64 { return float64(p.entries) / float64(p.Length()) }
+// accepted returns how many of the entries were not refused.
+func (p *phase) accepted() uint64 { return p.entries - p.refused }
+
+// rate returns accepted entries per nanosecond of a phase that has a length.
+func (p *phase) rate() float64 { return float64(p.accepted()) / float64(p.Length()) }
 
 // phases are those that go on, and those that are over, by their ends. What is told of a wait or an overlap
 // concerns all that go on and the latest of the others.

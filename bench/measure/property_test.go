@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"turnstile/bench/section"
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
@@ -15,6 +16,7 @@ import (
 type plainVisit struct {
 	node                        nodes.ID
 	due, asked, entered, exited int64
+	refused                     bool // by the resource, when it exited
 }
 
 // randomVisits are those of clients that may be inside together and overtake each other at will; the
@@ -44,21 +46,35 @@ func randomVisits(r *rand.Rand) []plainVisit {
 				break
 			}
 			last.exited = after(last.entered)
+			last.refused = r.IntN(4) == 0
 			at = last.exited
 		}
 	}
 	return visits
 }
 
+// fenced is a visit with a fence number.
+func (t *tape) fenced(v plainVisit) {
+	t.visit(v.node, v.due, v.asked, v.entered, v.exited)
+	events := t.log(v.node).events
+	for i := range events {
+		if e := &events[i]; e.Kind == history.Entered {
+			e.Fence = 1
+		} else if e.Kind == history.Exited && e.At == 1000*v.exited && v.refused {
+			e.Count = 1
+		}
+	}
+}
+
 func TestAgainstNaiveMeasures(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range soak.Pick[uint64](150, 400, 20_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		visits := randomVisits(r)
 		window := section.Window{From: 100, To: 101 + r.Int64N(500)}
 		tp := newTape().mark(window.From, history.Measuring).mark(window.To, history.Stopped).
 			mark(2000, history.Stalled)
 		for _, v := range visits {
-			tp.visit(v.node, v.due, v.asked, v.entered, v.exited)
+			tp.fenced(v)
 		}
 		m := of(tp.history(), workload.Open)
 		got := fmt.Sprintln(m.OverlapUS, m.Utilisation, m.OvertakenMax, m.OvertakenMean, m.Unfinished,

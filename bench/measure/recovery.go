@@ -24,7 +24,7 @@ type recovery struct {
 
 // recoveryFrom returns what looks for the rate of a phase from a time on.
 func recoveryFrom(at int64, before *phase) recovery {
-	if before == nil || !before.Known() || before.entries == 0 {
+	if before == nil || !before.Known() || before.accepted() == 0 {
 		return recovery{}
 	}
 	length := float64(before.Length())

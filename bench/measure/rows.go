@@ -13,6 +13,7 @@ func (m *Measures) MessageRows(codec *nodes.Codec) []results.MessageRow {
 		k := m.Messages.Kinds[kind]
 		row := results.MessageRow{
 			Phase:     results.WholeRun,
+			Refused:   results.Count(m.Refused),
 			Kind:      codec.Name(kind),
 			Sent:      results.Count(k.Sent),
 			Publishes: results.Count(k.Publishes),
@@ -27,10 +28,10 @@ func (m *Measures) MessageRows(codec *nodes.Codec) []results.MessageRow {
 		}
 		if m.Messages.Circulates {
 			steady = append(steady,
-				results.MessageRow{Phase: results.Steady, Kind: row.Kind, PerEntry: perEntry})
+				results.MessageRow{Phase: results.Steady, Kind: row.Kind, Refused: row.Refused, PerEntry: perEntry})
 		} else if perEntry.Known() {
 			row.PerEntry = perEntry
-			row.PublishesPerEntry = results.Ratio(float64(k.Publishes), float64(m.Entries))
+			row.PublishesPerEntry = results.Ratio(float64(k.Publishes), float64(m.Entries-m.Refused))
 		}
 		whole = append(whole, row)
 	}
@@ -119,7 +120,9 @@ func (m *Measures) fillCounts(row *results.Row) {
 	row.WarmupTookS, row.DurationS = m.WarmupS, m.DurationS
 	row.Clients = results.Count(m.Clients)
 	row.Entries = results.Count(m.Entries)
-	row.EntriesInWindow, row.EntriesPerS = m.EntriesInWindow, m.EntriesPerS
+	row.EntriesAccepted, row.EntriesRefused = results.Count(m.Entries-m.Refused), results.Count(m.Refused)
+	row.EntriesInWindow, row.AcceptedInWindow = m.EntriesInWindow, m.AcceptedInWindow
+	row.EntriesPerS = m.EntriesPerS
 	row.Messages = results.Count(m.Messages.Sent)
 	row.Publishes = results.Count(m.Messages.Publishes)
 	row.MessagesPerEntry = m.Messages.PerEntry

@@ -8,8 +8,11 @@ import (
 type timeline struct {
 	from   int64
 	length int64 // of an interval
-	counts []uint64
+	counts []entered
 }
+
+// An entered counts the entries of an interval: all of them, and the refused ones.
+type entered struct{ all, refused uint64 }
 
 const (
 	mostIntervals = 512
@@ -17,7 +20,12 @@ const (
 )
 
 // enter counts an entry, at a time that is not before the line begins.
-func (t *timeline) enter(at int64) { t.counts[t.reach(at)]++ }
+func (t *timeline) enter(at int64, refused bool) {
+	n := &t.counts[t.reach(at)]
+	if n.all++; refused {
+		n.refused++
+	}
+}
 
 // reach makes the line reach beyond a time, and returns the interval that has it.
 func (t *timeline) reach(at int64) int {
@@ -28,14 +36,15 @@ func (t *timeline) reach(at int64) int {
 			if i%2 == 0 {
 				half = append(half, n)
 			} else {
-				half[i/2] += n
+				half[i/2].all += n.all
+				half[i/2].refused += n.refused
 			}
 		}
 		t.counts, t.length = half, 2*t.length
 	}
 	i := int((at - t.from) / t.length)
 	for len(t.counts) <= i {
-		t.counts = append(t.counts, 0)
+		t.counts = append(t.counts, entered{})
 	}
 	return i
 }
@@ -45,7 +54,7 @@ func (t *timeline) rows() (rows []results.IntervalRow) {
 	for i, n := range t.counts {
 		from := int64(i) * t.length
 		rows = append(rows, results.IntervalRow{FromS: seconds(from), ToS: seconds(from + t.length),
-			Entries: results.Count(n)})
+			Entries: results.Count(n.all), Refused: results.Count(n.refused)})
 	}
 	return rows
 }

@@ -45,6 +45,15 @@ func (r *Resource) highest() *Section {
 	return r.top
 }
 
+// refuse takes an exit whose write was refused, and counts its entry.
+func (f *Fold) refuse(r *Resource, s *Section, at int64) {
+	f.Refused++
+	if f.Window.Has(s.Entered) {
+		f.RefusedInWindow++
+	}
+	r.refuse(s, at)
+}
+
 // refuse takes an exit whose write was refused. If nobody has entered by then under a higher number, somebody
 // must have, by a later stamp within their error.
 func (r *Resource) refuse(s *Section, at int64) {

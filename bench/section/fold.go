@@ -26,9 +26,9 @@ type Fold struct {
 	Detection
 	Deaths []Death // of nodes, in order
 
-	Entries         uint64 // of the whole run
-	EntriesInWindow uint64
-	Due, Issued     uint64 // arrivals due in the window, and those of them that became requests
+	Entries, EntriesInWindow uint64 // of the whole run, and of the window
+	Refused, RefusedInWindow uint64 // of these, entries whose write the resource has refused
+	Due, Issued              uint64 // arrivals due in the window, and those of them that became requests
 	// for how long clients were behind with these, in all; and while they were free
 	Queued, Late int64
 	Unregistered uint64      // entries that did not raise the register
@@ -281,7 +281,7 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	s.Written, s.Refused = e.Value, e.Refused()
 	switch {
 	case s.Refused:
-		r.refuse(s, e.At)
+		f.refuse(r, s, e.At)
 	case state == Exited:
 		if e.Value != s.Read+1 {
 			f.blame(e, "does not add one to the account")

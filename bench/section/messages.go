@@ -26,19 +26,23 @@ func (l *lap) enter() {
 // MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:
 // all messages of a run that came to rest, divided by its entries; or, if messages circulate, those
 // from the first to the last entry in the window, divided by the entries after the
-// first. Heartbeats do not count in the first figure. ok is false if nothing is known.
-func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates bool) (
+// first. Heartbeats do not count in the first figure, and entries that the resource refused count if refused
+// is set. ok is false if nothing is known.
+func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates, refused bool) (
 	perEntry float64, byKind []float64, ok bool) {
 	var sent [history.MaxKinds]uint64
-	var entries uint64
+	var entries, left uint64 // left out
 	switch {
 	case circulates && (f.Marks[history.Stopped].Seen || f.Marks[history.Interrupted].Seen):
-		sent, entries = f.lap.sent, max(f.lap.entries, 1)-1
+		sent, entries, left = f.lap.sent, max(f.lap.entries, 1)-1, f.RefusedInWindow
 	case !circulates && f.Marks[history.Rested].Seen:
-		entries = all.Entries
+		entries, left = all.Entries, f.Refused
 		for kind, k := range all.Kinds {
 			sent[kind] = k.Sent
 		}
+	}
+	if !refused {
+		entries -= min(left, entries)
 	}
 	if entries == 0 {
 		return 0, nil, false

@@ -35,7 +35,7 @@ type Resource struct {
 	Exits    uint64   // that wrote to the account
 	Account  int64    // the most that was ever written to it
 	Early    *Misread // the first entry that read what, by the stamps, nobody had written yet; nil: none
-	Busy     int64    // for how much of the window somebody was inside
+	Busy     int64    // for how much of the window somebody was inside whom the resource has not refused
 	Clients  []Client // by node; there may be fewer
 
 	Unfenced uint64           // entries without a fence number
@@ -48,7 +48,7 @@ type Resource struct {
 	line     line
 	inside   []*Section // in the order of their entries
 	held     uint64     // units held by those inside
-	since    int64      // when the first of those inside entered
+	busy     []Window   // since when nobody was inside: when somebody was who was not refused, in order
 	current  Overlap    // the certain overlap that may go on, if it has a length
 	over     []Window   // certain overlaps that are over, and of which no observer has been told
 	freed    bool       // since the latest exit a unit is free, and before it none was
@@ -192,9 +192,6 @@ func (r *Resource) enter(s *Section) {
 	}
 	s.Handed, s.FreedAt = r.freed && s.Asked < r.freeAt, r.freeAt
 	r.freed = false
-	if len(r.inside) == 0 {
-		r.since = s.Entered
-	}
 	r.inside = append(r.inside, s)
 	r.held += uint64(s.Units)
 }
@@ -220,10 +217,25 @@ func (r *Resource) leave(s *Section, stampError int64, w Window) (certain *Overl
 		// only an exit frees units that a waiting request then takes
 		r.freed, r.freeAt = s.State == Exited, s.Ended
 	}
+	if !s.Refused {
+		r.used(Window{s.Entered, s.Ended})
+	}
 	if len(r.inside) == 0 {
-		r.Busy += w.Overlap(r.since, s.Ended)
+		for _, b := range r.busy {
+			r.Busy += w.Overlap(b.From, b.To)
+		}
+		r.busy = r.busy[:0]
 	}
 	return certain
+}
+
+// used takes the stay of a section that was not refused. No stay before it ended later.
+func (r *Resource) used(stay Window) {
+	last := len(r.busy)
+	for ; last > 0 && r.busy[last-1].To >= stay.From; last-- {
+		stay.From = min(stay.From, r.busy[last-1].From)
+	}
+	r.busy = append(r.busy[:last], stay)
 }
 
 // overlap accounts for the overlap of s, which is leaving, with the other sections that are inside. It

@@ -15,7 +15,7 @@ import (
 // is found in everything that follows from the rows, and it runs.
 func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it builds the programs of another tree")
+		t.Skip("make test-all runs it: it builds a copy of the tree")
 	}
 	t.Parallel()
 	c := &copiedTree{t, t.TempDir()}

@@ -1,27 +1,43 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
-// A bar shows on a terminal how far a command has come. A nil bar shows nothing.
+// A bar shows how far a command has come: on a terminal as a bar, and elsewhere by a line a minute. A nil bar
+// shows nothing.
 type bar struct {
-	to    *progressbar.ProgressBar
-	shown time.Time // when it last showed something
+	to    *progressbar.ProgressBar // nil: there is no terminal
+	lines lines
+	shown time.Time // when show was called last
 }
 
 // barSteps is how finely the bar divides what there is to do.
 const barSteps = 1000
 
-// newBar returns a bar, or nil if it is off or there is no terminal to show it on.
-func (a *app) newBar(off bool) *bar {
-	if off || !isTerminal(a.stderr) {
+// long is what takes so long that a user is told before it begins.
+const long = 10 * time.Second
+
+// newBar returns a bar, or nil if it is off. What takes long, as far as that is known before, is announced.
+func (a *app) newBar(off bool, takes time.Duration) *bar {
+	first := long
+	switch {
+	case off:
 		return nil
+	case takes >= long:
+		fmt.Fprintf(a.stderr, "orchestrator: this takes about %s, or longer if others use the machine\n",
+			duration(takes.Round(time.Second)))
+		first = time.Minute
+	}
+	if !isTerminal(a.stderr) {
+		return &bar{lines: lines{out: a.stderr, began: time.Now(), next: time.Now().Add(first)}}
 	}
 	return &bar{to: progressbar.NewOptions(barSteps,
 		progressbar.OptionSetWriter(a.stderr),
@@ -39,17 +55,66 @@ func (b *bar) show(done float64, text string) {
 	if b == nil {
 		return
 	}
+	b.shown = time.Now()
+	if b.to == nil {
+		b.lines.show(done, text)
+		return
+	}
 	b.to.Set(min(int(done*barSteps), barSteps-1)) // a full bar would count as finished
 	b.to.Describe(text)
-	b.shown = time.Now()
 }
 
 // due reports whether the bar has something to show again: ten times a second at most.
 func (b *bar) due() bool { return b != nil && time.Since(b.shown) >= 100*time.Millisecond }
 
 func (b *bar) clear() {
-	if b != nil {
+	switch {
+	case b == nil:
+	case b.to == nil:
+		b.lines.clear()
+	default:
 		b.to.Clear()
+	}
+}
+
+// lines print what is being done, a line a minute, from a first time on.
+type lines struct {
+	out         io.Writer
+	began, next time.Time
+
+	mu    sync.Mutex
+	text  string
+	timer *time.Timer // of the next line; nil: nothing is being done
+}
+
+func (l *lines) show(done float64, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.text = text; done > 0 {
+		l.text = fmt.Sprintf("%.0f%%, %s", 100*done, text)
+	}
+	if l.timer == nil {
+		l.timer = time.AfterFunc(time.Until(l.next), l.print)
+	}
+}
+
+func (l *lines) print() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer == nil {
+		return // it ended in this moment
+	}
+	fmt.Fprintf(l.out, "orchestrator: after %s: %s\n", duration(time.Since(l.began).Round(time.Second)), l.text)
+	l.next = time.Now().Add(time.Minute)
+	l.timer.Reset(time.Minute)
+}
+
+func (l *lines) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
 	}
 }
 

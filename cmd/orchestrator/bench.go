@@ -16,7 +16,6 @@ import (
 	"turnstile/bench/check"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
-	"turnstile/internal/english"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
@@ -121,6 +120,7 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	c.faults.add(f)
 	f.IntVar(&c.Brokers, "brokers", 1,
 		"how many NATS servers of the run's own: 1 or 3, with the nodes spread over them")
+	noZero(f, "brokers", "would leave no server to talk over: write 1 or 3, or leave it out")
 	f.StringVar(&c.Detector, "detector", "",
 		"failure `detector` beside the algorithm, as in heartbeat or probe:period=50ms,timeout=200ms, or none "+
 			"(default the one that the algorithm listens to, if any; see list)")
@@ -203,8 +203,8 @@ func (c *benchCall) resolve(s settings) (err error) {
 	}
 	switch {
 	case c.elects && c.row.Leads == nil:
-		return s.blame(fmt.Errorf("%s elects nobody: use bench or simulate, or take one of %s", c.row.Name,
-			english.List(namesOf(election.Table))), c.naming())
+		return s.blame(fmt.Errorf("%s elects nobody: use bench or simulate, or take a scheme such as bully "+
+			"(see list)", c.row.Name), c.naming())
 	case c.row.Leads != nil && !c.elects && !c.simulated:
 		return s.blame(fmt.Errorf("%s elects leaders, and has no critical section to request: use elect",
 			c.row.Name), c.naming())
@@ -233,6 +233,10 @@ func (c *benchCall) resolve(s settings) (err error) {
 	scene, _ := c.Scene(c.row, c.simulated) // what is wrong with that is said when all is validated
 	if c.Plan, c.Faults, err = c.faults.resolve(s, scene); err != nil {
 		return err
+	}
+	if scene.Measured != c.Duration { // by the plan
+		c.Duration = scene.Measured
+		c.resolveEnd(s)
 	}
 	c.Brokers, c.Proxies = scene.Brokers, c.Proxies || !c.simulated && chaos.NeedsProxies(c.Faults)
 	if !c.row.Broadcasts() && s.rank("multicast") < s.rank(c.naming()) { // it is for other algorithms

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"turnstile/bench"
 	"turnstile/internal/english"
@@ -29,7 +30,7 @@ func (a *app) make(c *benchCall, run func(bench.Setup) (*bench.Run, error)) erro
 func (a *app) begin(c *benchCall, run func(bench.Setup) (*bench.Run, error)) (*bench.Run, error) {
 	c.setup.Versions = versions()
 	report := newReport(a.stdout)
-	bar := a.newBar(c.noProgress)
+	bar := a.newBar(c.noProgress, c.takes())
 	begun := false
 	c.setup.Progress = func(p bench.Progress) {
 		if !begun && !c.json {
@@ -41,15 +42,24 @@ func (a *app) begin(c *benchCall, run func(bench.Setup) (*bench.Run, error)) (*b
 	c.setup.OnTrial = func(t *bench.Trial) {
 		bar.clear()
 		if !c.json && c.Trials > 1 {
-			report.trial(&t.Row)
+			report.trial(&t.Row, 1)
 		}
 	}
 	r, err := run(c.setup)
+	a.checkDisk(err)
 	bar.clear()
 	if r != nil && !begun && !c.json {
 		report.header(c.Options, results.ThisMachine(), c.simulated)
 	}
 	return r, err
+}
+
+// takes returns how long the run takes at least, as far as that is known before: real time passes as asked.
+func (c *benchCall) takes() time.Duration {
+	if c.simulated || c.Entries > 0 {
+		return 0
+	}
+	return time.Duration(c.Trials) * (c.Warmup + c.Duration)
 }
 
 // tell reports on a run that ended with err, which may be nil.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -118,9 +119,9 @@ func (a *app) chaos(ctx context.Context, c *chaosCall) error {
 	if c.Setup.Node == "" {
 		c.Setup.Node = ownSibling("node")
 	}
-	bar, bad := a.newBar(c.noProgress), 0
+	bar, bad := a.newBar(c.noProgress, c.Takes()), 0
 	c.Progress = func(done, all int, r *campaign.Result) {
-		if r.Wrong != "" {
+		if a.checkDisk(r.Err); r.Wrong != "" {
 			bad++
 		}
 		if bar.due() || r.Real {
@@ -188,7 +189,8 @@ func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*campai
 		}
 		fmt.Fprintf(a.stdout, "       repeat it: %s\n", commandOf(r.Spec, &r.Options, r.Real, r.Options.Plan))
 		if r.Folder != "" {
-			fmt.Fprintf(a.stdout, "       what came of it: orchestrator show %s\n", r.Folder)
+			fmt.Fprintf(a.stdout, "       what came of it: %s\n",
+				callOn("show", filepath.Join(c.Setup.Results, r.Folder)))
 		}
 		if !r.Real && !shrunk[r.Spec.Name] { // one of each is enough to begin with
 			shrunk[r.Spec.Name] = true
@@ -201,7 +203,7 @@ func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*campai
 
 // compareRuns compares real runs with simulated ones, and returns how many do not agree.
 func (a *app) compareRuns(ctx context.Context, c *chaosCall) (wrong int) {
-	bar := a.newBar(c.noProgress)
+	bar := a.newBar(c.noProgress, 0)
 	var all []*campaign.Agreement
 	for number := range c.compared {
 		bar.show(float64(number)/float64(c.compared), fmt.Sprintf("comparison %d of %d", number+1, c.compared))
@@ -209,6 +211,7 @@ func (a *app) compareRuns(ctx context.Context, c *chaosCall) (wrong int) {
 		if ctx.Err() != nil {
 			break
 		}
+		a.checkDisk(one.Err)
 		if all = append(all, one); !one.Holds() {
 			wrong++
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -62,6 +63,27 @@ func TestCommandOfRun(t *testing.T) {
 		got.Faults, got.Brokers, got.WarmupLimit, o.WarmupLimit = nil, o.Brokers, 0, 0
 		if !reflect.DeepEqual(got, o) {
 			t.Errorf("%q asks for\n%+v\nand not for\n%+v", words, got, o)
+		}
+	}
+}
+
+// A command in a hint can be pasted where the user stands.
+func TestHintsWorkFromHere(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	run := filepath.Join(dir, "results", "bench", "a run")
+	for folder, want := range map[string]string{
+		run:                          "'results/bench/a run'",
+		"results/bench/x":            "results/bench/x",
+		"../there/bench/x":           "../there/bench/x",
+		"/elsewhere/bench/x":         "/elsewhere/bench/x",
+		filepath.Join(dir, "it's"):   `'./it'\''s'`,
+		filepath.Join(dir, "mine"):   "./mine",
+		filepath.Join(dir):           ".",
+		filepath.Join(dir, "set/it"): "set/it",
+	} {
+		if got := callOn("verify", folder); got != invoked()+" verify "+want {
+			t.Errorf("for %s: %s, not %s", folder, got, want)
 		}
 	}
 }

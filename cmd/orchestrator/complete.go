@@ -1,11 +1,13 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"turnstile/chaos"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/election"
 	"turnstile/results"
@@ -35,6 +37,22 @@ func completeFlags(cmd *cobra.Command) {
 	cmd.RegisterFlagCompletionFunc("scheme", completeScheme)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	cmd.RegisterFlagCompletionFunc("detector", completeDetector)
+	cmd.RegisterFlagCompletionFunc("elect", completeScheme)
+	completeFaults(cmd)
+}
+
+// completeFaults makes shells complete the plan, and the flags that say which nodes a fault hits.
+func completeFaults(cmd *cobra.Command) {
+	cmd.RegisterFlagCompletionFunc("plan", completePlan)
+	var words []string
+	for _, w := range chaos.TargetWords {
+		words = append(words, cobra.CompletionWithDesc(w.Word, w.Says))
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, is := f.Value.(*chaos.Target); is {
+			completeWith(cmd, f.Name, words)
+		}
+	})
 }
 
 // completeWith makes shells complete a flag with one of the values.
@@ -78,6 +96,14 @@ func completeRows(table []*spec, args []string) (names []string, how cobra.Shell
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// completePlan completes the name of a plan of ours, or of a file.
+func completePlan(*cobra.Command, []string, string) (names []string, how cobra.ShellCompDirective) {
+	for _, p := range chaos.Plans() {
+		names = append(names, cobra.CompletionWithDesc(p.Name, p.About))
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}
+
 func completeRun(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -88,4 +114,15 @@ func completeRun(cmd *cobra.Command, args []string, _ string) ([]string, cobra.S
 		refs = append(refs, f.Ref())
 	}
 	return refs, cobra.ShellCompDirectiveDefault // a path will do too
+}
+
+// completeRunOrSet completes what completeRun does, and the names of sets.
+func completeRunOrSet(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	refs, how := completeRun(cmd, args, begun)
+	for _, ref := range refs {
+		if set, _, found := strings.Cut(ref, "/"); found && !slices.Contains(refs, set) {
+			refs = append(refs, set)
+		}
+	}
+	return refs, how
 }

@@ -35,8 +35,11 @@ func start(t *testing.T, args ...string) *live {
 	t.Helper()
 	const n = 4
 	l := &live{t: t, dir: t.TempDir()}
-	args = append([]string{"bench", "-n", strconv.Itoa(n), "--duration", "1m", "--warmup", "0",
-		"--results", l.dir}, args...)
+	if !slices.Contains(args, "--duration") {
+		args = append(args, "--duration", "1m")
+	}
+	args = append([]string{"bench", "-n", strconv.Itoa(n), "--warmup", "0", "--no-progress", "--results", l.dir},
+		args...)
 	l.cmd = orchestrator(t, l.dir, args...)
 	l.cmd.Stdout, l.cmd.Stderr = &l.out, &l.out
 	if err := l.cmd.Start(); err != nil {
@@ -293,9 +296,9 @@ func TestPausedProcessesConvictNobody(t *testing.T) {
 		{"ricart", "the broker stood still for", func(l *live) int { return l.brokers[0] }},
 		{"token-ring", "node 2 stood still for", func(l *live) int { return l.nodes[2] }},
 	} {
-		l := start(t, "--algo", test.algorithm, "--latency", "20ms", "--patience", "200ms", "--duration", "3s")
+		l := start(t, "--algo", test.algorithm, "--latency", "20ms", "--patience", "100ms", "--duration", "2s")
 		syscall.Kill(test.pid(l), syscall.SIGSTOP)
-		time.Sleep(2 * time.Second)
+		time.Sleep(time.Second)
 		syscall.Kill(test.pid(l), syscall.SIGCONT)
 		status := l.end()
 		_, text := l.verify()

@@ -20,7 +20,7 @@ On virtual time: orchestrator simulate --algo SCHEME, with the same flags.
 Exit status: 0 valid, 1 violated, 2 inconclusive, 64 bad usage.`
 
 const electExample = `  orchestrator elect --scheme bully -n 9
-  orchestrator elect --scheme bully -n 9 --plan leader-crashes --duration 20s
+  orchestrator elect --scheme bully -n 9 --plan leader-crashes
   orchestrator elect --scheme raft-election -n 5 --cut 0-1/2-4 --at 1s --for 2s --duration 5s
   orchestrator elect --scheme bully -n 4 --initiators lowest --explain
   orchestrator elect --scheme chang-roberts -n 32 --ids random:7 --initiators random:3`

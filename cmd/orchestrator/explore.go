@@ -140,6 +140,11 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
 	addNoProgress(cmd, &c.noProgress)
 	f.SetNormalizeFunc(longN)
+	noZero(f, "campaigns", "would let nobody campaign: leave it out for as many as --entries allows")
+	noZero(f, "copies", "would lose every message: leave it out for the default")
+	noZero(f, "timeouts", "would let no timer run out: leave it out for any number")
+	noZero(f, "depth", "would be no step at all: leave it out to go to the end")
+	noZero(f, "states", "would be no state at all: leave it out for all")
 }
 
 // resolve finds the algorithm, and checks the flags.
@@ -169,7 +174,7 @@ func (c *exploreCall) resolve(s settings) (err error) {
 
 func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	c.Interrupt = ctx.Done()
-	bar := a.newBar(c.noProgress)
+	bar := a.newBar(c.noProgress, 0)
 	c.Progress = func(p explore.Progress) {
 		if p.Last || bar.due() {
 			bar.show(c.share(p), c.progressText(p))
@@ -197,7 +202,7 @@ func (a *app) explore(ctx context.Context, c *exploreCall) error {
 		c.print(a.stdout, x, elapsed, kept == nil)
 	}
 	if kept != nil { // the result is printed all the same
-		return failure{kept, a.status}
+		return failure{kept, unwritten}
 	}
 	return err
 }
@@ -207,23 +212,33 @@ func (c *exploreCall) checkSave() error {
 	if c.save == "" {
 		return nil
 	}
-	if info, err := os.Stat(filepath.Dir(c.save)); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no folder %s: make it first", filepath.Dir(c.save))
-	}
-	switch info, err := os.Stat(c.save); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
+	if err := checkWritable(c.save); err != nil {
 		return err
-	case info.IsDir():
-		return fmt.Errorf("%s is a folder: name a file", c.save)
-	case !info.Mode().IsRegular():
+	}
+	if info, err := os.Stat(c.save); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
 	if old, err := isSchedule(c.save); err != nil || !old {
 		return errors.Join(fmt.Errorf("%s is there and is no schedule: name another file", c.save), err)
 	}
 	return nil
+}
+
+// checkWritable makes sure that a file can be made at a path, before a command spends its time.
+func checkWritable(path string) error {
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s: make it first", dir)
+	}
+	switch info, err := os.Stat(path); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder: name a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		return nil
+	}
+	return results.Probe(dir)
 }
 
 // isSchedule reports whether a file begins as schedules do.
@@ -252,7 +267,11 @@ func (c *exploreCall) keep(x *explore.Result) error {
 	var b bytes.Buffer
 	x.Violation.Schedule.WriteTo(&b)
 	fmt.Fprintf(&b, "\n----\n%s", explore.Told(x.Violation.Story, x.Violation))
-	if err := os.WriteFile(c.save, b.Bytes(), 0o644); err != nil {
+	err := results.WriteFile(c.save, func(w io.Writer) error {
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("saving the schedule: %w", err)
 	}
 	return nil

@@ -98,8 +98,8 @@ func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bo
 		fmt.Fprintf(w, "\n%s", v.Stall)
 	}
 	if saved {
-		fmt.Fprintf(w, "\nThe schedule is in %s; play it again with: orchestrator simulate --replay %s\n",
-			c.save, c.save)
+		fmt.Fprintf(w, "\nThe schedule is in %s; play it again with: %s simulate --replay %s\n",
+			c.save, invoked(), shellQuoted(c.save))
 		return
 	}
 	fmt.Fprintf(w, "\nThe schedule (--save FILE keeps it, simulate --replay FILE plays it again):\n")

@@ -68,6 +68,11 @@ func (c *faultFlags) addFaults(f *pflag.FlagSet) {
 	f.DurationVar(&c.fault.After, "after", 0, "how long after that it begins")
 	f.DurationVar(&c.fault.For, "for", 0,
 		"how long it lasts, or who was killed stays down (default a third of --duration, or for good)")
+	noZero(f, "for", "would be no time at all: leave it out for the default, or write a --fault without `for` "+
+		"for one that lasts to the end")
+	noZero(f, "nth", "is no message: they count from 1; leave it out for all messages")
+	noZero(f, "by", "would change nothing: write how far, as in 3s, or leave it out")
+	noZero(f, "clock-rate", "would be a clock that stands still: it runs at 0.01 to 100 times the right rate")
 }
 
 // faultsBy are the flags each of which makes a fault.
@@ -150,15 +155,8 @@ func (c *faultFlags) ofTransport(name string, f *chaos.Fault) {
 }
 
 // resolve returns the faults of the plan and of the flags, and the name of the plan. It sets how many brokers
-// the run has, if the plan says so and the user does not.
+// the run has, and how long it is measured, if the plan says so and the user does not.
 func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all []chaos.Fault, err error) {
-	switch {
-	case s.given("plan") && c.plan == "":
-		return "", nil, errors.New("--plan: write the name of a plan (orchestrator plans lists them), " +
-			"or a file")
-	case s.given("nth") && c.fault.Nth == 0:
-		return "", nil, errors.New("--nth counts from 1: leave it out for all messages")
-	}
 	var p *chaos.Plan
 	if c.plan != "" {
 		if p, err = chaos.FindPlan(c.plan, scene); err != nil {
@@ -166,6 +164,9 @@ func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all [
 		}
 		if p.Brokers > 0 && !s.given("brokers") {
 			scene.Brokers = p.Brokers
+		}
+		if p.Duration > 0 && !s.given("duration") && scene.Measured > 0 {
+			scene.Measured = p.Duration
 		}
 	}
 	flags := c.made(s, scene.Measured/3, scene.Measured/3)

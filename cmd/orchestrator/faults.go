@@ -135,6 +135,12 @@ func (p *report) faultTable(faults [][]results.FaultRow, trials int) {
 			seconds(median(func(r *results.FaultRow) results.Figure { return r.NextEntryS })),
 			seconds(median(func(r *results.FaultRow) results.Figure { return r.HealedNextEntryS })),
 			seconds(median(func(r *results.FaultRow) results.Figure { return r.OldRateS })))
+		during := overTrials(rows, func(r *results.FaultRow) results.Figure { return r.RefusedDuring }).median
+		after := overTrials(rows, func(r *results.FaultRow) results.Figure { return r.RefusedAfter }).median
+		x, _ := during.Value()
+		if y, _ := after.Value(); x+y > 0 {
+			p.printf("  refused, so in no rate: %s while it lasted, %s after it\n", whole(during), whole(after))
+		}
 	}
 	if more := len(faults) - listedFaults; more > 0 {
 		p.printf("%s has %s\n", results.FaultsFile, english.Count(more, "more fault", "more faults"))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"turnstile/bench"
 	"turnstile/bench/check"
@@ -38,13 +39,21 @@ func (p *report) figures(s *bench.Summary) {
 }
 
 func (p *report) throughput(t table) {
+	accepted := "accepted_in_window"
+	if !t.known(accepted) { // an older version made the run
+		accepted = "entries_in_window"
+	}
 	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it", t.of("entries_per_s").text(rate),
-		whole(t.sum("entries_in_window")), seconds(t.sum("duration_s")), t.of("utilisation").text(percent))
+		whole(t.sum(accepted)), seconds(t.sum("duration_s")), t.of("utilisation").text(percent))
 	if t.known("utilisation_predicted") {
 		text += fmt.Sprintf("; theory says %s entries/s, %s", rate(t.of("entries_per_s_predicted").median),
 			percent(t.of("utilisation_predicted").median))
 	}
 	p.line("throughput", "%s", text)
+	if refused, _ := t.sum("entries_refused").Value(); refused > 0 {
+		p.line("refused", "%s of %s entries of the whole run, which count in no rate", english.Thousands(refused),
+			whole(t.sum("entries")))
+	}
 	p.window(t)
 	switch {
 	case t.known("issued_share"):
@@ -145,13 +154,26 @@ func (p *report) latency(s *bench.Summary, t table, name, about, tag, column str
 	}
 }
 
-// histogram draws the latencies of a tag of all trials. One and many are their names.
+// fewValues is below how many latencies there is no distribution to draw.
+const fewValues = 10
+
+// histogram draws the latencies of a tag of all trials, or prints them if they are few. One and many are
+// their names.
 func (p *report) histogram(s *bench.Summary, tag, one, many string) {
 	all := measure.LatencyOf(s.Latencies, tag)
 	if all.Hist == nil {
 		return
 	}
-	p.printf("%s:\n", english.Count(all.Count(), one, many))
+	p.printf("%s:", english.Count(all.Count(), one, many))
+	if all.Count() < fewValues {
+		var values []string
+		for _, value := range all.Values() {
+			values = append(values, micros(value))
+		}
+		p.printf(" %s\n\n", strings.Join(values, ", "))
+		return
+	}
+	p.printf("\n")
 	writeHistogram(p.w, all.Hist)
 	p.printf("\n")
 }
@@ -164,7 +186,7 @@ func (p *report) messages(s *bench.Summary, t table) {
 		if deliveries.varies(precise) {
 			p.printf("   (deliveries %s)", deliveries.limits(precise))
 		}
-		p.printf("\n")
+		p.printf("%s\n", deliveries.share())
 	}
 	phase := results.WholeRun
 	if slices.ContainsFunc(s.Messages, func(m results.MessageRow) bool { return m.Phase == results.Steady }) {

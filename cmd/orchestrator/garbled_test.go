@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench"
 	"turnstile/bench/check"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
@@ -47,6 +49,7 @@ type printed struct {
 		Verdict check.Verdict
 		Row     map[string]any
 	}
+	Tables bench.Audit
 }
 
 func (j *judgement) document() (d printed) {
@@ -145,6 +148,32 @@ func (s *stored) wrong(now judgement, file string) string {
 	return fmt.Sprintf("%s, and before it was %s", now.findings(), s.was.findings())
 }
 
+// wrongOfTable says what is wrong with what verify says of a run after one of its tables, or the report of a
+// stall, was changed: it must say what it said before, name that file and no other, and have status 1 if the
+// file differs from the histories.
+func (s *stored) wrongOfTable(now judgement, file string) string {
+	was, is := s.was.document(), now.document()
+	named := slices.ContainsFunc(is.Tables.Remarks, func(r string) bool { return strings.HasPrefix(r, file) })
+	status := s.was.status
+	for _, d := range is.Tables.Differences {
+		if d.File != file {
+			return fmt.Sprintf("%s is said to differ: %v", d.File, d)
+		}
+		named, status = true, check.Violated.ExitCode()
+	}
+	switch {
+	case now.json == "":
+		return fmt.Sprintf("status %d, and nothing but %q", now.status, now.error)
+	case !named:
+		return "it is not noticed"
+	case now.status != status:
+		return fmt.Sprintf("status %d, not %d", now.status, status)
+	case !reflect.DeepEqual(was.Trials, is.Trials):
+		return fmt.Sprintf("%s, and before it was %s", now.findings(), s.was.findings())
+	}
+	return ""
+}
+
 // garbled changes a copy of the run and has it judged.
 func (s *stored) garbled(t *testing.T, g garbling) {
 	t.Helper()
@@ -160,11 +189,23 @@ func (s *stored) garbled(t *testing.T, g garbling) {
 	if err := os.CopyFS(s.dir, os.DirFS(kept)); err != nil {
 		t.Fatal(err)
 	}
+	record, err := bench.ReadRecord(&results.Folder{Path: s.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
 	file, says, err := g.apply(s.dir, s.donor)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := s.wrong(verifyIn(t, s.dir), file); wrong != "" {
+	now, wrong := verifyIn(t, s.dir), ""
+	digest, _ := (&results.Folder{Path: s.dir}).Digest(file)
+	switch was, table := record.Digests[file]; {
+	case table && digest != was:
+		wrong = s.wrongOfTable(now, file)
+	default:
+		wrong = s.wrong(now, file)
+	}
+	if wrong != "" {
 		t.Errorf("%s: %s: %s", s.name, says, wrong)
 	}
 	calledIn(t, s.dir, "history")
@@ -294,7 +335,8 @@ func (s *stored) judge(t *testing.T) {
 }
 
 // Whatever is done to the files of a run, verify says an error that names the file, or that the run shows
-// nothing, or what it said before. It never makes up a verdict, and it never panics or hangs.
+// nothing, or what it said before; of a table, it says what it said before and names the table. It never
+// makes up a verdict, and it never panics or hangs.
 func TestGarbledRuns(t *testing.T) {
 	runs := simulatedRuns(t)
 	r := rand.New(rand.NewPCG(1, 2))

@@ -14,31 +14,50 @@ const (
 	histogramWidth = 40 // of the longest bar
 )
 
-// writeHistogram draws the distribution h, of nanoseconds, a row per range, and no more rows than there are
-// values. The ranges grow by a factor, since waits spread over orders of magnitude.
+// writeHistogram draws the distribution h, of nanoseconds, a row per range. The ranges grow by a factor,
+// since waits spread over orders of magnitude; zeros, which no factor reaches, have a row of their own.
 func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
-	rows := min(histogramRows, int(h.TotalCount()))
-	edges := edgesOf(float64(h.Min()), float64(h.Max()), rows)
-	if h.Min() == h.Max() || h.Max()-h.Min() < h.Max()/1000 { // one value, at the histogram's resolution
-		edges = edges[:2]
+	zeros, least := int64(0), int64(0)
+	for _, bar := range h.Distribution() {
+		switch {
+		case bar.To == 0:
+			zeros += bar.Count
+		case bar.Count > 0 && least == 0:
+			least = bar.From
+		}
 	}
-	counts := make([]int64, len(edges)-1)
+	var edges []float64
+	var counts []int64
+	if most := h.Max(); most > 0 {
+		edges = edgesOf(float64(least), float64(most), histogramRows-b2i(zeros > 0))
+		if least == most || most-least < most/1000 { // one value, at the histogram's resolution
+			edges = edges[:2]
+		}
+		counts = make([]int64, len(edges)-1)
+	}
 	for _, bar := range h.Distribution() {
 		row := 0
 		for row < len(counts)-1 && float64(bar.From) >= edges[row+1] {
 			row++
 		}
-		counts[row] += bar.Count
+		if bar.To > 0 {
+			counts[row] += bar.Count
+		}
 	}
-	most := int64(1)
+	most := zeros
 	for _, n := range counts {
 		most = max(most, n)
 	}
-	for row, n := range counts {
-		share := 100 * float64(n) / float64(h.TotalCount())
-		text := fmt.Sprintf("  %9s - %-9s %5.1f%%  %s", nanos(edges[row]), nanos(edges[row+1]), share,
-			barOf(histogramWidth*float64(n)/float64(most)))
+	line := func(label string, n int64) {
+		text := fmt.Sprintf("  %s %5.1f%%  %s", label, 100*float64(n)/float64(h.TotalCount()),
+			barOf(histogramWidth*float64(n)/float64(max(most, 1))))
 		fmt.Fprintln(w, strings.TrimRight(text, " "))
+	}
+	if zeros > 0 {
+		line(fmt.Sprintf("%9s   %9s", nanos(0), ""), zeros)
+	}
+	for row, n := range counts {
+		line(fmt.Sprintf("%9s - %-9s", nanos(edges[row]), nanos(edges[row+1])), n)
 	}
 }
 

@@ -56,6 +56,7 @@ func (a *app) historyCommand() *cobra.Command {
 	f.String("results", "results", "`folder` of all result sets")
 	f.StringVar(&c.format, "format", "csv", "csv or jsonl (JSON, an object to a line)")
 	f.IntVar(&c.trial, "trial", 0, "print the events of this trial alone (default all)")
+	noZero(f, "trial", "is no trial: they count from 1; leave it out for all")
 	f.IntSliceVar(&c.nodes, "node", nil,
 		"print the events of this `node` alone; the orchestrator is -1 (default all)")
 	forOneCall(cmd, "format", "trial", "node")

@@ -22,10 +22,10 @@ import (
 const injectHelp = `Inject faults into a run of processes that is on, from another terminal; list its faults,
 or heal one before its time.
 
-Faults are given as for bench, but --at counts from now, and is now by default. A fault begins once all nodes
-know it, and is recorded like any other; run.yaml has when that was, so that rerun repeats it. inject waits
-until the faults have begun, unless they are to begin later, and prints whom they hit. To wait no longer,
-press Ctrl-C: the faults stay in the run.
+Faults are given as for bench, but --at and the times of a --plan count from now, and --at is now by default.
+A fault begins once all nodes know it, and is recorded like any other; run.yaml has when that was, so that
+rerun repeats it. inject waits until the faults have begun, unless they are to begin later, and prints whom
+they hit. To wait no longer, press Ctrl-C: the faults stay in the run.
 
 ` + runHelp + `
 
@@ -34,6 +34,7 @@ Exit status: 0 done, 2 if no such run is on or it takes no more faults, 64 bad u
 const injectExample = `  orchestrator inject --kill holder
   orchestrator inject latest --cut 0-1/2-4 --for 2s
   orchestrator inject --fault 'delay: 20ms, kind: reply, for: 500ms'
+  orchestrator inject --plan split-brain
   orchestrator inject --list
   orchestrator inject --heal 2`
 
@@ -63,11 +64,14 @@ func (a *app) injectCommand() *cobra.Command {
 	})
 	f := cmd.Flags()
 	f.SortFlags = false
+	f.StringVar(&c.faults.plan, "plan", "",
+		"the `plan` of what goes wrong, its times counted from now: one of those that plans lists, or a file")
 	c.faults.addFaults(f)
 	f.Lookup("at").Usage = "when a fault begins, from now on (default now)"
 	f.Lookup("for").Usage = "how long it lasts, or who was killed stays down (default 1s, or for good)"
 	f.BoolVar(&c.list, "list", false, "list the faults of the run, with what has become of them")
 	f.IntVar(&c.heal, "heal", 0, "heal the fault of this `number` now")
+	noZero(f, "heal", "is the number of no fault: they count from 1, and --list lists them")
 	var once []string
 	for _, name := range flagNames(f) {
 		if name != "help" {
@@ -76,12 +80,21 @@ func (a *app) injectCommand() *cobra.Command {
 	}
 	forOneCall(cmd, once...)
 	f.String("results", "results", "`folder` of all result sets")
+	completeFaults(cmd)
 	return cmd
 }
 
 // request returns what the flags ask of a run.
 func (c *injectCall) request(s settings) (*control.Request, error) {
-	r := &control.Request{Do: control.Inject, Faults: c.faults.made(s, 0, lasts)}
+	r := &control.Request{Do: control.Inject}
+	if c.faults.plan != "" {
+		p, err := chaos.FindPlan(c.faults.plan, nil)
+		if err != nil {
+			return nil, fmt.Errorf("--plan: %w", err)
+		}
+		r.Faults = slices.Clone(p.Faults)
+	}
+	r.Faults = append(r.Faults, c.faults.made(s, 0, lasts)...)
 	for _, text := range c.faults.written {
 		f, err := chaos.ParseFault(text)
 		if err != nil {
@@ -100,8 +113,8 @@ func (c *injectCall) request(s settings) (*control.Request, error) {
 	}
 	switch {
 	case asked == 0:
-		return nil, errors.New("there is nothing to inject: name a fault, as in --kill random or --cut 0-1/2-4; " +
-			"or take --list, or --heal with the number of a fault")
+		return nil, errors.New("there is nothing to inject: name a fault, as in --kill random or --cut 0-1/2-4, " +
+			"or a --plan; or take --list, or --heal with the number of a fault")
 	case asked > 1:
 		return nil, errors.New("faults, --list and --heal are different calls: leave out all but one")
 	case c.list:
@@ -128,7 +141,7 @@ func (a *app) inject(ctx context.Context, folder *results.Folder, r *control.Req
 	case err == nil && reply.Refused != "":
 		err = fmt.Errorf("%s takes no faults: %s", folder.Ref(), reply.Refused)
 	case err == nil && r.Do == control.Heal:
-		return a.awaitFaults(ctx, client, &reply, []int{r.Number}, func(p *chaos.Progress) bool {
+		return a.awaitFaults(ctx, folder, client, &reply, []int{r.Number}, func(p *chaos.Progress) bool {
 			return p.State == chaos.Healed || p.State == chaos.NeverBegan
 		})
 	case err == nil:
@@ -138,7 +151,7 @@ func (a *app) inject(ctx context.Context, folder *results.Folder, r *control.Req
 			}
 		}
 		later := slices.ContainsFunc(r.Faults, func(f chaos.Fault) bool { return f.At > 0 })
-		return a.awaitFaults(ctx, client, &reply, reply.Numbers, func(p *chaos.Progress) bool {
+		return a.awaitFaults(ctx, folder, client, &reply, reply.Numbers, func(p *chaos.Progress) bool {
 			return p.Began != nil || p.State == chaos.NeverBegan || p.State == chaos.ToCome && later
 		})
 	}
@@ -155,8 +168,8 @@ func dial(folder *results.Folder) (*control.Client, error) {
 		return nil, fmt.Errorf("%s is simulated: faults are injected into runs of processes; give simulate "+
 			"the faults, or a --plan", folder.Ref())
 	case !record.Unfinished():
-		return nil, fmt.Errorf("%s is over: no faults can be injected; its own are in orchestrator show %s",
-			folder.Ref(), folder.Ref())
+		return nil, fmt.Errorf("%s is over: no faults can be injected; for its own: %s",
+			folder.Ref(), callOn("show", folder.Path))
 	}
 	client, err := control.Dial(folder.Path)
 	if err != nil {
@@ -211,8 +224,8 @@ func pause(ctx context.Context) error {
 }
 
 // awaitFaults waits until faults of the trial that gave a reply have come far enough, and says how far.
-func (a *app) awaitFaults(ctx context.Context, client *control.Client, first *control.Reply, numbers []int,
-	enough func(*chaos.Progress) bool) error {
+func (a *app) awaitFaults(ctx context.Context, folder *results.Folder, client *control.Client,
+	first *control.Reply, numbers []int, enough func(*chaos.Progress) bool) error {
 	for len(numbers) > 0 {
 		reply, err := client.Ask(ctx, control.Request{Do: control.List})
 		if err == nil && reply.Trial != first.Trial {
@@ -234,8 +247,8 @@ func (a *app) awaitFaults(ctx context.Context, client *control.Client, first *co
 		}
 		if err != nil {
 			if errors.Is(err, control.ErrGone) {
-				err = errors.New("the run ended before it was known what became of the faults: " +
-					"see orchestrator show")
+				err = fmt.Errorf("the run ended before it was known what became of the faults: see %s",
+					callOn("show", folder.Path))
 			} else if errors.Is(err, context.Canceled) {
 				err = errors.New("interrupted; what was injected stays in the run")
 			}

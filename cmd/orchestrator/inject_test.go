@@ -162,7 +162,13 @@ func TestInject(t *testing.T) {
 // What was injected is asked for when the run is made again.
 func TestInjectedFaultsAreRepeated(t *testing.T) {
 	r := beginRun(t, "--algo", "central", "-n", "3", "--duration", "10m")
-	r.says(0, "inject --cut 0/1 --for 100ms", "as fault 1: cut 0/1 at ", "fault 1: in force since ")
+	plan := "faults:\n- cut: 0/1\n  for: 100ms\n"
+	if err := os.WriteFile(filepath.Join(r.dir, "mine.yaml"), []byte(plan), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r.says(64, "inject --plan random:7", "--plan: a plan that is drawn by a seed depends on the run")
+	r.says(64, "inject --plan ./mine.yaml --list", "leave out all but one")
+	r.says(0, "inject --plan ./mine.yaml", "as fault 1: cut 0/1 at ", "fault 1: in force since ")
 	r.interrupt()
 	r.says(2, "verify", "cut 0/1 at ", "it hit 0 messages")
 	r.start("rerun", "--no-progress")
@@ -177,7 +183,7 @@ func TestInjectIntoAKilledRun(t *testing.T) {
 	r.says(0, "inject --pause 2 --for 30s", "hit node 2")
 	r.cmd.Process.Kill()
 	r.cmd.Wait()
-	r.says(2, "inject --kill 0", "its orchestrator was killed", "orchestrator verify bench/")
+	r.says(2, "inject --kill 0", "its orchestrator was killed", "orchestrator verify results/bench/")
 	r.says(2, "verify", "pause 2 at ")
 }
 

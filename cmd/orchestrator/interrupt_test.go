@@ -23,7 +23,8 @@ func beInterrupted() {
 	time.Sleep(time.Hour)
 }
 
-// The first signal asks the program to end, and the second one ends it, even if it is ignored.
+// The first signal asks the program to end, and the second one ends it, even if it is ignored. Two at once
+// are one.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	for _, test := range []struct {
 		ignored string
@@ -55,16 +56,24 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 		if test.ignored == "INT HUP" { // as under nohup: it is not heard
 			cmd.Process.Signal(syscall.SIGHUP)
 		}
+		begin := time.Now()
 		cmd.Process.Signal(test.first)
 		if lines.Scan(); lines.Text() != "asked" {
 			t.Errorf("%+v: it says %q", test, lines.Text())
 		}
+		cmd.Process.Signal(test.first) // two that are pending together would come as one
+		late := time.Since(begin) > sameRequest/2
+		time.Sleep(3 * sameRequest / 2)
 		cmd.Process.Signal(test.second)
 		for lines.Scan() {
 		}
 		cmd.Wait()
 		timer.Stop()
 		state := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		if late {
+			t.Logf("%+v shows nothing: this machine is too busy", test)
+			continue
+		}
 		if got := cmd.ProcessState.ExitCode(); got != test.status ||
 			test.status == -1 && state.Signal() != test.second {
 			t.Errorf("%+v: it ends with %v", test, cmd.ProcessState)

@@ -22,6 +22,11 @@ type document struct {
 	Record  any             `json:"record"`  // run.yaml
 	Trials  []trialDocument `json:"trials"`
 	All     together        `json:"all_trials"`
+	// Unjudged are, of verify, the trials that cannot be judged, since their histories cannot be read.
+	Unjudged []unjudgedDocument `json:"unjudged,omitempty"`
+	// Changed are those files of a stored run that were changed after it was over.
+	Changed []string     `json:"changed,omitempty"`
+	Tables  *bench.Audit `json:"tables,omitempty"` // of verify: where they differ from the histories, if they do
 }
 
 type trialDocument struct {
@@ -36,6 +41,11 @@ type trialDocument struct {
 	Beliefs  []object      `json:"beliefs,omitempty"`  // beliefs.csv
 }
 
+type unjudgedDocument struct {
+	Trial int    `json:"trial"`
+	Error string `json:"error"`
+}
+
 // writeJSON prints s as one JSON document.
 func writeJSON(w io.Writer, s *bench.Summary) error {
 	d, err := documentOf(s)
@@ -47,7 +57,7 @@ func writeJSON(w io.Writer, s *bench.Summary) error {
 
 func documentOf(s *bench.Summary) (*document, error) {
 	d := &document{Run: s.Folder.Ref(), Path: s.Folder.Path, Verdict: s.Outcome(), Trials: []trialDocument{},
-		All: togetherOf(s)}
+		All: togetherOf(s), Changed: s.Changed}
 	text, err := yaml.Marshal(s.Record)
 	if err == nil {
 		err = yaml.Unmarshal(text, &d.Record)
@@ -56,8 +66,8 @@ func documentOf(s *bench.Summary) (*document, error) {
 		return nil, fmt.Errorf("printing the record: %w", err)
 	}
 	for i, row := range s.Rows {
-		doc := trialDocument{Trial: row.Trial, Verdict: s.Verdicts[i], Trouble: s.Record.Trials[i].Trouble,
-			Stall: s.Stalls[i], Row: objectOf(row)}
+		doc := trialDocument{Trial: row.Trial, Verdict: s.Verdicts[i],
+			Trouble: s.Record.Trials[row.Trial-1].Trouble, Stall: s.Stalls[i], Row: objectOf(row)}
 		for _, m := range s.Messages {
 			if m.Trial == row.Trial {
 				doc.Messages = append(doc.Messages, objectOf(m))
@@ -79,6 +89,9 @@ func documentOf(s *bench.Summary) (*document, error) {
 			}
 		}
 		d.Trials = append(d.Trials, doc)
+	}
+	for _, u := range s.Unjudged {
+		d.Unjudged = append(d.Unjudged, unjudgedDocument{u.Trial, u.Why.Error()})
 	}
 	return d, nil
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"turnstile/bench"
 	"turnstile/bench/measure"
 	"turnstile/results"
@@ -8,26 +10,24 @@ import (
 
 // A together is what all trials of a run say together, as in the summary.
 type together struct {
-	Latencies map[string]object `json:"latencies"` // quantiles of the requests of all trials, in microseconds
+	Latencies map[string]object `json:"latencies"` // by tag of latency.hlog: quantiles, in microseconds
 	Figures   map[string]object `json:"figures"`   // by column of runs.csv: how the trials differ
 }
 
 // togetherOf returns what the trials of s say together. What no trial has measured is left out.
 func togetherOf(s *bench.Summary) together {
 	t := together{Latencies: map[string]object{}, Figures: map[string]object{}}
-	for name, tag := range map[string]string{"wait": results.WaitTag, "queue": measure.QueueTag,
-		"protocol": measure.ProtocolTag, "hold": measure.HoldTag,
-		"sync_delay": measure.SynchronizationDelayTag} {
-		all := measure.LatencyOf(s.Latencies, tag)
-		if all.Hist == nil {
-			continue
+	for tag := range s.Latencies {
+		if strings.HasSuffix(tag, results.OpenSuffix) {
+			continue // they are in the histogram of the tag without the suffix
 		}
+		all := measure.LatencyOf(s.Latencies, tag)
 		figures := map[string]results.Figure{}
 		for _, q := range quantiles {
 			figures["us_"+q.column] = all.MicrosAt(q.q)
 		}
-		t.Latencies[name] = objectOfFigures(figures)
-		t.Latencies[name]["count"] = all.Count()
+		t.Latencies[tag] = objectOfFigures(figures)
+		t.Latencies[tag]["count"] = all.Count()
 	}
 	rows := table(s.Rows)
 	for _, column := range figureColumns() {

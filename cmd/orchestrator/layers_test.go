@@ -28,10 +28,9 @@ var layers = [][]string{
 	{"nodes/mutex", "nodes/election"},
 	{"nodes/detector", "nodes/lease"},
 	{"nodes"},
-	{"internal/yamlfile"},
-	{"internal/cgroup", "internal/chance", "internal/english", "internal/gotest",
-		"internal/heap", "internal/jsonseq", "internal/skew", "internal/soak", "internal/suggest",
-		"internal/svg"},
+	{"internal/chance", "internal/yamlfile"},
+	{"internal/cgroup", "internal/english", "internal/gotest", "internal/heap", "internal/jsonseq",
+		"internal/skew", "internal/soak", "internal/suggest", "internal/svg", "internal/times"},
 }
 
 // A goPackage is what `go list` says of a package.

@@ -145,6 +145,9 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	}
 	line("fairness", bypassOf(row, c))
 	line("messages", strings.Join(row.Codec().Names(), ", "))
+	if len(row.Timers) > 0 {
+		line("timers", timersOf(row))
+	}
 	for _, o := range row.Options {
 		line("option", "--"+o.Name+": "+o.String())
 	}
@@ -160,7 +163,9 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	fmt.Fprintf(w, "\npublished messages per entry: %s\n", cost.Formula)
 	with := []string{english.Count(c.N, "node", "nodes")}
 	for _, o := range row.Options {
-		with = append(with, o.Name+" "+c.Value(o))
+		if value := c.Value(o); value != "" {
+			with = append(with, o.Name+" "+value)
+		}
 	}
 	for _, s := range row.Symbols {
 		with = append(with, fmt.Sprintf("%s = %d (%s)", s.Name, s.Value(c), s.Says))
@@ -212,13 +217,33 @@ func broadcasts(row *spec) (names []string) {
 	return names
 }
 
+// timersOf names the timers of an algorithm.
+func timersOf(row *spec) string {
+	var names []string
+	for _, t := range row.Timers {
+		name := t.Name
+		if t.PerPeer {
+			name += " (per peer)"
+		}
+		if t.Server {
+			name += " (of servers)"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // bypassOf says how often a request may be passed over.
 func bypassOf(row *spec, c nodes.Config) string {
 	if row.Bypass == nil {
 		return "how often a request is passed over is not bounded"
 	}
-	return fmt.Sprintf("once a request is known, at most %s of others come first; with %s",
-		english.Count(row.Bypass(c), "entry", "entries"), english.Count(c.N, "node", "nodes"))
+	while := ""
+	if row.Fair != 0 {
+		while = ", as long as nothing goes wrong"
+	}
+	return fmt.Sprintf("once a request is known, at most %s of others come first%s; with %s",
+		english.Count(row.Bypass(c), "entry", "entries"), while, english.Count(c.N, "node", "nodes"))
 }
 
 // writeMarkdown prints the table of the README.

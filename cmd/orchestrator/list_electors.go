@@ -66,6 +66,9 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 		line("listens to", "the failure detector "+row.Detects+", unless --detector names another")
 	}
 	line("messages", strings.Join(row.Codec().Names(), ", "))
+	if len(row.Timers) > 0 {
+		line("timers", timersOf(row))
+	}
 	for _, o := range row.Options {
 		line("option", "--"+o.Name+": "+o.String())
 	}

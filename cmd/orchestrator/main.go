@@ -17,12 +17,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench/cluster"
+	"turnstile/results"
 )
 
 // The exit statuses beside those of verdicts, which are check.Outcome's.
 const (
 	usage     = 64  // wrong usage, as in sysexits.h
-	unwritten = 74  // standard output could not be written, as in sysexits.h, whatever the verdict is
+	unwritten = 74  // output could not be written, as in sysexits.h, whatever the verdict is
 	bySignal  = 128 // and the number of the signal, as shells have it
 )
 
@@ -33,6 +34,10 @@ func main() {
 	}
 	os.Exit(run(interruptible(), os.Args[1:], os.Stdout, os.Stderr))
 }
+
+// sameRequest is within how long signals are one request to end: timeout(1) sends its signal to the program
+// and then to the group of the program.
+const sameRequest = 200 * time.Millisecond
 
 // interruptible returns a context that the first signal ends which asks this program to end. A second one
 // ends the program at once.
@@ -47,7 +52,11 @@ func interruptible() context.Context {
 	go func() {
 		<-signals
 		cancel()
+		same := time.Now().Add(sameRequest)
 		second := (<-signals).(syscall.Signal)
+		for time.Now().Before(same) {
+			second = (<-signals).(syscall.Signal)
+		}
 		signal.Reset(second)
 		syscall.Kill(os.Getpid(), second)
 		time.Sleep(100 * time.Millisecond)
@@ -86,19 +95,29 @@ func runTo(ctx context.Context, args []string, stdout *output, stderr io.Writer)
 		plainUsages(root)
 	}
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := givenOnce(root, args)
 	if err == nil {
-		return a.status
+		err = root.ExecuteContext(ctx)
 	}
-	if stdout.err == nil || !errors.Is(err, stdout.err) { // run says that
+	if err != nil && (stdout.err == nil || !errors.Is(err, stdout.err)) { // run says that
 		fmt.Fprintf(stderr, "orchestrator: %s\n", strings.TrimSpace(err.Error()))
 	}
+	a.checkDisk(err)
 	var f failure
-	if errors.As(err, &f) {
+	switch {
+	case a.diskFull:
+		return unwritten
+	case err == nil:
+		return a.status
+	case errors.As(err, &f):
 		return f.status
 	}
 	return usage
 }
+
+// checkDisk notes whether an error that the command may go on after is that of a full disk, which decides its
+// exit status.
+func (a *app) checkDisk(err error) { a.diskFull = a.diskFull || results.IsFull(err) }
 
 // A failure is an error that the user did not cause, with its exit status.
 type failure struct {

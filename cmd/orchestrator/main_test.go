@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -32,14 +33,30 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	programs = dir
+	moreAtOnce()
 	status := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(status)
 }
 
-// buildOnce builds the programs, which takes seconds.
+// moreAtOnce has four tests run at once, unless the call says how many: most of them wait for processes.
+func moreAtOnce() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		flag.Set("test.parallel", "4")
+	}
+}
+
+// buildOnce builds the programs, which takes seconds. Where the coverage of tests is measured (make cover),
+// it has them measure theirs.
 var buildOnce = sync.OnceValue(func() error {
-	cmd := exec.Command("go", "build", "-o", programs+"/", "turnstile/cmd/orchestrator", "turnstile/cmd/node")
+	args := []string{"build", "-trimpath", "-o", programs + "/"} // as make build does
+	if testing.CoverMode() != "" {
+		args = append(args, "-cover", "-coverpkg=turnstile/...")
+	}
+	cmd := exec.Command("go", append(args, "turnstile/cmd/orchestrator", "turnstile/cmd/node")...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the programs: %w\n%s", err, out)
@@ -49,9 +66,6 @@ var buildOnce = sync.OnceValue(func() error {
 
 func build(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("it builds the programs, and starts processes")
-	}
 	if err := buildOnce(); err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +86,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", programs+string(os.PathListSeparator)+e.Getenv("PATH"))
+			e.Setenv("GOCOVERDIR", os.Getenv("GOCOVERDIR"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +16,6 @@ import (
 	"turnstile/bench/matrix"
 	"turnstile/chaos"
 	"turnstile/internal/english"
-	"turnstile/internal/suggest"
 	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
@@ -96,6 +97,7 @@ func (a *app) matrixCommand() *cobra.Command {
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
 	f.IntVar(&c.Runs, "runs", 0, fmt.Sprintf("how many runs each cell has, each of the next seed (default 1, "+
 		"simulated %d)", runsSimulated))
+	noZero(f, "runs", "would make no run: write a number from 1, or leave it out")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the first run of each cell")
 	f.StringVar(&c.Setup.Results, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.Setup.Set, "set", "matrix",
@@ -140,13 +142,12 @@ func planNames() (names []string) {
 func checkPlans(names []string) error {
 	known := planNames()
 	for _, name := range names {
-		switch near := suggest.Nearest(name, known); {
-		case slices.Contains(known, name):
-		case near != "":
-			return fmt.Errorf("--faults: there is no plan %s: did you mean %s?", name, near)
-		default:
-			return fmt.Errorf("--faults: there is no plan %q: write names of ours, as in dead-holder,lost-token; "+
-				"orchestrator plans lists them", name)
+		switch {
+		case strings.ContainsAny(name, "/."):
+			return fmt.Errorf("--faults: %s is a file: write names of plans of ours, as in dead-holder,lost-token; "+
+				"see plans", name)
+		case !slices.Contains(known, name):
+			return fmt.Errorf("--faults: there is no plan %s%s", name, chaos.HintAtPlan(name))
 		}
 	}
 	return nil
@@ -169,9 +170,9 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 	if err := equip(&c.Setup, c.Real); err != nil {
 		return err
 	}
-	bar, wrong := a.newBar(c.noProgress), 0
+	bar, wrong := a.newBar(c.noProgress, c.Takes()), 0
 	c.Progress = func(done, all int, r *matrix.Run) {
-		if r.Wrong() != "" {
+		if a.checkDisk(r.Err); r.Wrong() != "" {
 			wrong++
 		}
 		if bar.due() || c.Real {
@@ -185,11 +186,11 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 		rows = append(rows, cell.Row(c.Real))
 	}
 	path, err := results.WriteMatrix(c.Setup.Results, c.Setup.Set, rows)
-	if err != nil {
-		return err
-	}
 	printMatrix(a.stdout, cells, rows)
 	a.printWrong(c, cells)
+	if err != nil {
+		return failure{err, unwritten}
+	}
 	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
 	if interrupted != nil {
 		fmt.Fprintln(a.stdout, "interrupted: some cells have no run")
@@ -217,7 +218,8 @@ func (a *app) printWrong(c *matrixCall, cells []*matrix.Cell) {
 		fmt.Fprintf(a.stdout, "WRONG  %s under %s: %s\n", cell.Spec.Name, cell.Plan.Name, r.Wrong())
 		fmt.Fprintf(a.stdout, "       repeat it: %s\n", commandOf(cell.Spec, &o, c.Real, o.Plan))
 		if r.Folder != "" {
-			fmt.Fprintf(a.stdout, "       what came of it: orchestrator show %s\n", r.Folder)
+			fmt.Fprintf(a.stdout, "       what came of it: %s\n",
+				callOn("show", filepath.Join(c.Setup.Results, r.Folder)))
 		}
 	}
 	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say, %d show nothing.\n",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -20,6 +21,9 @@ func addOptions(cmd *cobra.Command, c *nodes.Config, table []*spec) {
 			}
 		}
 		cmd.Flags().Func(o.Name, o.String()+"; of "+strings.Join(rows, ", "), func(value string) error {
+			if value == "" {
+				return errors.New("it has no value: write one, or leave it out")
+			}
 			*c = c.With(o.Name, value)
 			return nil
 		})

@@ -100,14 +100,21 @@ func (a *app) overhead(ctx context.Context, c *overheadCall) error {
 	c.setup.Set, c.setup.Versions = "overhead", versions()
 	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
 	var all []*bench.OverheadResult
-	for _, algorithm := range []string{bare.Ring, bare.Ricart} {
+	algorithms := []string{bare.Ring, bare.Ricart}
+	each := 2 * time.Duration(c.Pairs) * (c.Warmup + c.Duration) // a pair is two measurements
+	bar := a.newBar(false, time.Duration(len(algorithms))*each)
+	defer bar.clear()
+	for at, algorithm := range algorithms {
 		c.Algorithm = algorithm
 		if !c.json {
 			fmt.Fprintf(a.stdout, "%s, %d nodes, saturated, hold 0: entries per second\n", algorithm, c.Nodes)
 			fmt.Fprintf(a.stdout, "  %4s %10s %10s %8s\n", "pair", "testbed", "bare", "ratio")
 		}
 		r, err := bench.Overhead(ctx, c.OverheadOptions, c.setup, func(i int, p bench.Pair) {
-			if !c.json {
+			if c.json {
+				bar.show((float64(at)+float64(i)/float64(c.Pairs))/float64(len(algorithms)),
+					fmt.Sprintf("%s, pair %d of %d", algorithm, i, c.Pairs))
+			} else {
 				fmt.Fprintf(a.stdout, "  %4d %10.0f %10.0f %8.3f\n", i, p.Testbed, p.Bare, p.Ratio())
 			}
 		})

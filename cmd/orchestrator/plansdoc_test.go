@@ -117,7 +117,7 @@ func runFault(t *testing.T, text string) {
 func simulated(t *testing.T, args ...string) (status int, says string) {
 	t.Helper()
 	var out, errors bytes.Buffer
-	args = append([]string{"simulate", "-n", "5", "--think", "20ms", "--results", t.TempDir()}, args...)
+	args = append([]string{"simulate", "-n", "5", "--think", "100ms", "--results", t.TempDir()}, args...)
 	status = run(t.Context(), args, &out, &errors)
 	return status, out.String() + errors.String()
 }

@@ -24,6 +24,19 @@ func TestReadme(t *testing.T) {
 	wantTable(t, "../../README.md", "algorithms", table.String())
 }
 
+// TestReadmeCanBePasted wants no command of the README to have a placeholder for what only its reader knows.
+func TestReadmeCanBePasted(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, block := range strings.Split(string(text), "```") {
+		if i%2 == 1 && strings.HasPrefix(block, "sh\n") && strings.ContainsAny(block, "<>") {
+			t.Errorf("this cannot be pasted into a shell:%s", block[2:])
+		}
+	}
+}
+
 // TestFaultTable wants the tables of the page on plans to say what the rows say.
 func TestFaultTable(t *testing.T) {
 	wantTable(t, plansPage, "faults", faultTable(mutex.Table, chaos.Scenarios()))

@@ -131,10 +131,10 @@ func trialColumns(row *results.Row) [4]trialColumn {
 		{"wait p99", "wait_us_p99", micros}, {"messages/entry", "messages_per_entry", hundredths}}
 }
 
-// trial prints a line about one of several trials.
-func (p *report) trial(row *results.Row) {
+// trial prints a line about one of several trials, below the headers if it is the first of them.
+func (p *report) trial(row *results.Row, first int) {
 	columns := trialColumns(row)
-	if row.Trial == 1 {
+	if row.Trial == first {
 		p.printf(trialFormat, "trial", "verdict", columns[0].name, columns[1].name, columns[2].name,
 			columns[3].name)
 	}
@@ -155,7 +155,7 @@ func (p *report) stored(s *bench.Summary) {
 	p.header(s.Record.Options, s.Record.Machine, s.Record.Simulated)
 	if s.Record.Options.Trials > 1 {
 		for i := range s.Rows {
-			p.trial(&s.Rows[i])
+			p.trial(&s.Rows[i], s.Rows[0].Trial)
 		}
 	}
 	p.summary(s)
@@ -203,7 +203,7 @@ func (p *report) verdict(s *bench.Summary) {
 		p.early(s, 0)
 		p.witness(s, 0)
 	default:
-		p.printf("%s  %s\n", word, inTrials(s.Verdicts, outcome, asked))
+		p.printf("%s  %s\n", word, inTrials(s.Verdicts, outcome, asked, len(s.Unjudged)))
 		for i, v := range s.Verdicts {
 			if v.Outcome != check.Valid {
 				p.printf("  trial %d: %s: %s\n", s.Rows[i].Trial, p.palette.outcome(v.Outcome), indent(v.Reason))
@@ -212,15 +212,41 @@ func (p *report) verdict(s *bench.Summary) {
 			}
 		}
 	}
-	if recorded := len(s.Record.Trials); recorded > made {
-		p.printf("  %s not judged; to judge what was recorded: orchestrator verify %s\n",
-			english.Count(recorded-made, "trial was", "trials were"), s.Folder.Ref())
+	p.passedOver(s)
+	tellUnjudged(p.w, s)
+	if recorded := len(s.Record.Trials); recorded > made && len(s.Unjudged) == 0 {
+		p.printf("  %s not judged; to judge what was recorded: %s\n",
+			english.Count(recorded-made, "trial was", "trials were"), callOn("verify", s.Folder.Path))
 	}
 	if row := s.Spec; row.Broken != "" && outcome != check.Violated {
-		p.printf("  %s is known to be broken (%s), which this run did not show; this does: orchestrator %s\n",
-			row.Name, row.Broken, strings.Join(howBroken(row), " "))
+		p.printf("  %s is known to be broken (%s), which this run did not show; this does: %s %s\n",
+			row.Name, row.Broken, invoked(), strings.Join(howBroken(row), " "))
 	}
 	p.printf("\n")
+}
+
+// passedOver says who was passed over most often, if that is more often than first come, first served allows
+// and the algorithm promises nothing, or nothing while something goes wrong.
+func (p *report) passedOver(s *bench.Summary) {
+	promise, row := "this algorithm promises no bound", s.Spec
+	switch {
+	case row.Bypass != nil && (row.Fair == 0 || len(s.Faults) == 0):
+		return // the verdict says it
+	case row.Bypass != nil:
+		promise = fmt.Sprintf("at most %d are promised, as long as nothing goes wrong",
+			row.Bypass(s.Record.Options.Config))
+	}
+	var most check.PassedOver
+	for i := range s.Verdicts {
+		v := s.Verdicts[i].PassedOver
+		if v != nil && v.Times > most.Times && finding(&s.Verdicts[i], "fairness").Outcome == check.Valid {
+			most = *v
+		}
+	}
+	if most.Times >= uint64(s.Record.Options.Config.N) {
+		times := english.Count(most.Times, "time", "times")
+		p.printf("  node %d was passed over %s; %s\n", most.Node, times, promise)
+	}
 }
 
 // howBroken returns the arguments with which this program shows how an algorithm fails that is known to.
@@ -265,14 +291,14 @@ const orchestratorGone = "the orchestrator ended before the run did, or is still
 
 // early says of a trial that was judged by other evidence that it also ended early.
 func (p *report) early(s *bench.Summary, trial int) {
-	trouble := s.Record.Trials[trial].Trouble
+	trouble := s.Record.Trials[s.Rows[trial].Trial-1].Trouble
 	if !strings.Contains(s.Verdicts[trial].Reason, trouble) {
 		p.printf("  the trial ended early: %s\n", indent(trouble))
 	}
 }
 
 // inTrials says in which of several trials a run had its outcome.
-func inTrials(verdicts []check.Verdict, outcome check.Outcome, asked int) string {
+func inTrials(verdicts []check.Verdict, outcome check.Outcome, asked, unjudged int) string {
 	made, such := len(verdicts), 0
 	for _, v := range verdicts {
 		if v.Outcome == outcome {
@@ -280,8 +306,12 @@ func inTrials(verdicts []check.Verdict, outcome check.Outcome, asked int) string
 		}
 	}
 	switch {
+	case such == 0 && unjudged > 0:
+		return fmt.Sprintf("only %d of %d trials can be judged", made, made+unjudged)
 	case such == 0: // it is inconclusive because it lacks trials
 		return fmt.Sprintf("only %d of the %d trials that were asked for were made", made, asked)
+	case unjudged > 0:
+		return fmt.Sprintf("in %s; %d cannot be judged", trials(such, made+unjudged), unjudged)
 	case made < asked:
 		return fmt.Sprintf("in %s; %d were asked for", trials(such, made), asked)
 	}

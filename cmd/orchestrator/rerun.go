@@ -27,8 +27,8 @@ of so many entries, all messages. Times are never compared.
 
 ` + runHelp + ` The new run belongs to the same set, unless --set names another.
 
-Exit status: 0 the same, 1 not the same, 2 if that is not known, since one of the runs ended early or cannot
-be read, 64 bad usage.`
+Exit status: 0 the same, 1 not the same, 2 if that is not known, since one of the runs ended early, cannot be
+read or was changed after it was written, 64 bad usage.`
 
 const rerunExample = `  orchestrator rerun
   orchestrator rerun simulate/20260131-140509-ricart-agrawala-n32
@@ -74,7 +74,7 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 		fmt.Fprintf(a.stderr, "orchestrator: there is nothing to compare the new run with: %s\n", why)
 	}
 	server := c.NATS
-	c.Options = record.Options.Again()
+	c.Options, c.simulated = record.Options.Again(), record.Simulated
 	// A server that is set for all runs is not for one that had its own; for others it may have the
 	// credential.
 	if s.rank("nats") == byFlag || s.given("nats") && c.NATS != "" {

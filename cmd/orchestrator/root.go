@@ -16,7 +16,8 @@ import (
 // An app is one call of the program.
 type app struct {
 	stdout, stderr io.Writer
-	status         int // to exit with, if there is no error
+	status         int  // to exit with, if there is no error
+	diskFull       bool // something could not be stored
 }
 
 const rootHelp = `Turnstile measures algorithms of distributed mutual exclusion and leader election: it starts
@@ -32,7 +33,7 @@ Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad
 
 const rootExample = `  orchestrator bench --algo ricart -n 32
   orchestrator bench --algo maekawa -n 9 --latency 1ms --load sequential
-  orchestrator elect --scheme bully -n 9 --plan leader-crashes --duration 20s
+  orchestrator elect --scheme bully -n 9 --plan leader-crashes
   orchestrator list
   orchestrator verify latest
   orchestrator runs --verdict violated`
@@ -43,12 +44,15 @@ func (a *app) root() *cobra.Command {
 		Short:         "Benchmark distributed mutual exclusion and leader election, and judge it",
 		Long:          rootHelp,
 		Example:       rootExample,
+		Version:       versions()["turnstile"],
 		SilenceErrors: true, // run prints them
 		SilenceUsage:  true, // the error would scroll off the screen
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
+	root.SetVersionTemplate(versionText())
+	root.Flags().Bool("version", false, "print the versions of this program and of what it is made with")
 	root.PersistentFlags().String("config", "",
 		"configuration `file` (default turnstile.yaml, if it is there)")
 	root.AddCommand(a.benchCommand(), a.electCommand(), a.splitBrainCommand(), a.listCommand(),
@@ -92,8 +96,13 @@ func commandsWith(root *cobra.Command, flag string) (names []string) {
 // valueError says what is wrong with the value of the flag f, which was given at where. cause is the error of
 // the flag itself.
 func valueError(where string, f *pflag.Flag, value string, cause error) error {
-	if f.Value.Type() == "duration" && lengthOfTime.MatchString(value) { // it is one, and overflows
-		return fmt.Errorf("%s: %q is too long: at most 24h", where, value)
+	if f.Value.Type() == "duration" {
+		if lengthOfTime.MatchString(value) { // it is one, and overflows
+			return fmt.Errorf("%s: %q is too long: at most 24h", where, value)
+		}
+		if err := suggest.Unit(value, "s"); err != nil {
+			return fmt.Errorf("%s: %w", where, err)
+		}
 	}
 	what, known := map[string]string{
 		"int":      "a whole number",

@@ -26,6 +26,7 @@ import (
 )
 
 const runsHelp = `List the runs that are stored, the newest first. Figures are medians of the trials of a run.
+--csv and --json have every column of runs.csv.
 
 Of a run that is damaged, or that an older Turnstile made, the list has what can be read, and says what
 cannot; what is no run is named.`
@@ -55,7 +56,14 @@ default).`
 // What is wrong with its flags, by check, is said first.
 func onRun(cmd *cobra.Command, check func(*cobra.Command, settings) error,
 	do func(context.Context, settings, *results.Folder) error) *cobra.Command {
-	cmd.Args, cmd.ValidArgsFunction = atMostOne, completeRun
+	cmd.ValidArgsFunction = completeRun
+	return onStored(cmd, check, results.Open, do)
+}
+
+// onStored completes a command that is about what open finds below the folder of all result sets.
+func onStored[T any](cmd *cobra.Command, check func(*cobra.Command, settings) error,
+	open func(root, ref string) (T, error), do func(context.Context, settings, T) error) *cobra.Command {
+	cmd.Args = atMostOne
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		s, err := settingsOf(cmd)
 		if err == nil && check != nil {
@@ -68,11 +76,11 @@ func onRun(cmd *cobra.Command, check func(*cobra.Command, settings) error,
 		if err != nil {
 			return err
 		}
-		folder, err := results.Open(root, append(args, results.LatestLink)[0])
+		stored, err := open(root, append(args, results.LatestLink)[0])
 		if err != nil {
 			return err
 		}
-		return do(cmd.Context(), s, folder)
+		return do(cmd.Context(), s, stored)
 	}
 	return cmd
 }
@@ -108,6 +116,8 @@ func (a *app) runsCommand() *cobra.Command {
 	f.StringVar(&c.set, "set", "", "only runs of the result set of this `name`")
 	f.IntVarP(&c.nodes, "nodes", "n", 0, "only runs of so many nodes")
 	f.IntVar(&c.newest, "newest", 0, "only so many, the newest")
+	noZero(f, "nodes", "nodes make no run: leave it out for any number")
+	noZero(f, "newest", "would list nothing: leave it out for all")
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
 	f.BoolVar(&c.csv, "csv", false, "print CSV instead")
@@ -130,9 +140,9 @@ func (c *runsCall) validate() error {
 	}
 	switch {
 	case c.nodes < 0:
-		return fmt.Errorf("--nodes: %d: a run has at least 1, and 0 is for any number", c.nodes)
+		return fmt.Errorf("--nodes: %d: a run has at least 1; leave it out for any number", c.nodes)
 	case c.newest < 0:
-		return fmt.Errorf("--newest: %d: list at least 1, and 0 is for all", c.newest)
+		return fmt.Errorf("--newest: %d: list at least 1; leave it out for all", c.newest)
 	}
 	return nil
 }
@@ -259,7 +269,7 @@ func printOverviews(w io.Writer, all []*bench.Overview) error {
 			n = strconv.Itoa(o.Nodes)
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Run, cmp.Or(o.Kind, missing), n,
-			cmp.Or(o.Load, missing), outOf(o.Trials, max(o.Asked, o.Trials)), verdict, rate(o.EntriesPerS),
+			cmp.Or(o.Load, missing), outOf(o.Trials, max(o.TrialsAsked, o.Trials)), verdict, rate(o.EntriesPerS),
 			micros(o.WaitUSP50), micros(o.WaitUSP99), plain(o.MessagesPerEntry, 2), plain(o.Elections, 0),
 			micros(o.ElectUSP50))
 	}

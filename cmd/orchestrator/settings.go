@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/internal/suggest"
+	"turnstile/internal/yamlfile"
 )
 
 // defaultConfig is the configuration file that is read if it is there.
@@ -39,6 +40,17 @@ type settings map[string]source
 type source struct {
 	rank
 	place string // the file, or the variable of the environment
+}
+
+// where says where the value of the flag of that name is from.
+func (s source) where(name string) string {
+	switch s.rank {
+	case byEnvironment:
+		return s.place
+	case byFile:
+		return s.place + ": " + name
+	}
+	return "--" + name
 }
 
 func (s settings) rank(name string) rank { return s[name].rank }
@@ -68,6 +80,9 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 			err = s.fill(f, v)
 		}
 	})
+	if err == nil {
+		err = s.checkZeros(cmd.Flags())
+	}
 	return s, err
 }
 
@@ -82,7 +97,6 @@ func settle(cmd *cobra.Command, resolve func(settings) error) (settings, error) 
 
 // fill sets one flag.
 func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
-	where := ""
 	switch variable := envName(f.Name); {
 	case f.Changed:
 		s[f.Name] = source{rank: byFlag}
@@ -90,9 +104,9 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	case !isSetting(f):
 		return nil
 	case os.Getenv(variable) != "":
-		s[f.Name], where = source{byEnvironment, variable}, variable
+		s[f.Name] = source{byEnvironment, variable}
 	case v.InConfig(f.Name):
-		s[f.Name], where = source{byFile, v.ConfigFileUsed()}, v.ConfigFileUsed()+": "+f.Name
+		s[f.Name] = source{byFile, v.ConfigFileUsed()}
 	default:
 		return nil
 	}
@@ -101,7 +115,7 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	}
 	value := v.GetString(f.Name)
 	if err := f.Value.Set(value); err != nil {
-		return valueError(where, f, value, err)
+		return valueError(s[f.Name].where(f.Name), f, value, err)
 	}
 	return nil
 }
@@ -165,7 +179,9 @@ func readConfig(v *viper.Viper, known knownFlags) error {
 	}
 	var file map[string]yaml.Node
 	if err == nil {
-		err = yaml.Unmarshal(b, &file)
+		if err = yaml.Unmarshal(b, &file); err != nil {
+			err = cmp.Or(yamlfile.TabError(b), err)
+		}
 	}
 	if err != nil {
 		return configError(path, err)
@@ -246,7 +262,7 @@ func unknownSetting(where, name, bare string, known knownFlags, spell func(strin
 	if near := suggest.Nearest(bare, names); near != "" {
 		return fmt.Errorf("%s: there is no setting %s: did you mean %s?", where, name, spell(near))
 	}
-	return fmt.Errorf("%s: there is no setting %s; there are: %s", where, name, strings.Join(names, ", "))
+	return fmt.Errorf("%s: there is no setting %s: they are named as flags are; see bench --help", where, name)
 }
 
 var envNames = strings.NewReplacer("-", "_")

@@ -10,11 +10,12 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/check"
+	"turnstile/internal/english"
 	"turnstile/results"
 )
 
 const showHelp = `Print the summary of a run again, from the files that it stored. Nothing is judged, so it
-takes no longer for a long run; verify judges it again.
+takes no longer for a long run; verify judges it again. Files that were changed since are named.
 
 ` + runHelp + `
 
@@ -41,11 +42,11 @@ func (a *app) showCommand() *cobra.Command {
 
 func (a *app) show(folder *results.Folder, asJSON bool) error {
 	s, err := bench.ReadSummary(folder)
-	switch _, unread := bench.ReadRecord(folder); {
-	case errors.Is(unread, fs.ErrNotExist):
-		err = withoutRecord(folder, unread)
+	switch tables := (bench.TablesError{}); {
+	case errors.As(err, &tables):
+		err = fmt.Errorf("%w; %s", err, recorded(folder))
 	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("%w; to judge what was recorded: orchestrator verify %s", err, folder.Ref())
+		err = withoutRecord(folder, err)
 	}
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
@@ -53,6 +54,10 @@ func (a *app) show(folder *results.Folder, asJSON bool) error {
 	a.status = s.Outcome().ExitCode()
 	if asJSON {
 		return writeJSON(a.stdout, s)
+	}
+	if len(s.Changed) > 0 {
+		fmt.Fprintf(a.stdout, "%s  after the run: %s; orchestrator verify %s compares them with the histories\n\n",
+			paletteFor(a.stdout).paint(yellow, "CHANGED"), english.List(s.Changed), folder.Ref())
 	}
 	newReport(a.stdout).stored(s)
 	if s.Record.Unfinished() {
@@ -66,5 +71,5 @@ func recorded(folder *results.Folder) string {
 	if len(folder.Histories()) == 0 {
 		return "nothing was recorded that could be judged"
 	}
-	return "to judge what was recorded: orchestrator verify " + folder.Ref()
+	return "to judge what was recorded: " + callOn("verify", folder.Path)
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -87,6 +89,8 @@ func (a *app) splitBrainCommand() *cobra.Command {
 		"another run longer if that is too short for a scheme)")
 	f.DurationVar(&c.Duration, "duration", 0, "how long each run lasts (default until the scheme has had the "+
 		"time that its row asks for after the heal)")
+	noZero(f, "for", "would be no time at all: leave it out for "+splitbrain.Usual.String())
+	noZero(f, "duration", "would be no run at all: leave it out for as long as each scheme needs")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
 	f.StringVar(&c.Setup.Results, "results", "results", "`folder` of all result sets")
@@ -116,12 +120,27 @@ func schemesNamed(names []string) (rows []*spec, err error) {
 	return rows, nil
 }
 
+// takes returns how long the runs of cases take at least, as far as that is known before.
+func (c *splitBrainCall) takes(cases []*splitbrain.Case) (sum time.Duration) {
+	for _, x := range cases {
+		if c.Real {
+			sum += c.Options(x).Duration
+		}
+	}
+	return sum
+}
+
+// show returns the command line that shows a run of the comparison.
+func (c *splitBrainCall) show(run string) string {
+	return callOn("show", filepath.Join(c.Setup.Results, run))
+}
+
 func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
 	if err := equip(&c.Setup, c.Real); err != nil {
 		return err
 	}
-	bar := a.newBar(c.noProgress)
 	cases := c.Cases()
+	bar := a.newBar(c.noProgress, c.takes(cases))
 	var rows []results.SplitBrainRow
 	failed := ""
 	for i, x := range cases {
@@ -132,6 +151,7 @@ func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
 			break
 		}
 		if err != nil {
+			a.checkDisk(err)
 			failed += fmt.Sprintf("NO RUN   %v\n", err)
 			continue
 		}
@@ -139,12 +159,12 @@ func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
 	}
 	bar.clear()
 	path, err := results.WriteSplitBrain(c.Setup.Results, c.Setup.Set, rows)
-	if err != nil {
-		return err
-	}
 	a.printSplitBrain(c, rows, failed)
-	fmt.Fprintf(a.stdout, "The table is %s; of each run, orchestrator show RUN draws who believed what.\n",
-		path)
+	if err != nil {
+		return failure{err, unwritten}
+	}
+	fmt.Fprintf(a.stdout, "The table is %s; of each run, %s draws who believed what.\n",
+		path, c.show("RUN"))
 	return nil
 }
 
@@ -159,14 +179,14 @@ func (a *app) printSplitBrain(c *splitBrainCall, rows []results.SplitBrainRow, f
 			differ++
 			a.status = check.Violated.ExitCode()
 			fmt.Fprintf(a.stdout, "DIFFERS  %s, %s cut: %s\n", r.Algorithm, r.Cuts, r.Differs)
-			fmt.Fprintf(a.stdout, "         what came of it: orchestrator show %s\n", r.Run)
+			fmt.Fprintf(a.stdout, "         what came of it: %s\n", c.show(r.Run))
 		}
 	}
 	for i := range rows {
 		if r := &rows[i]; r.Differs == "" && r.Inconclusive != "" {
 			unknown++
 			fmt.Fprintf(a.stdout, "INCONCLUSIVE  %s, %s cut: %s\n", r.Algorithm, r.Cuts, r.Inconclusive)
-			fmt.Fprintf(a.stdout, "         what came of it: orchestrator show %s\n", r.Run)
+			fmt.Fprintf(a.stdout, "         what came of it: %s\n", c.show(r.Run))
 		}
 	}
 	fmt.Fprint(a.stdout, failed)

@@ -91,10 +91,15 @@ func (s spread) text(format func(results.Figure) string) string {
 	if s.varies(format) {
 		text += fmt.Sprintf(" (%s)", s.limits(format))
 	}
-	if 0 < s.known && s.known < s.trials {
-		text += fmt.Sprintf(" [in %s]", trials(s.known, s.trials))
+	return text + s.share()
+}
+
+// share says in how many trials the figure was measured; nothing if it was in all or in none.
+func (s spread) share() string {
+	if s.known == 0 || s.known == s.trials {
+		return ""
 	}
-	return text
+	return fmt.Sprintf(" [in %s]", trials(s.known, s.trials))
 }
 
 // varies reports whether the least and the greatest print differently.

@@ -104,11 +104,13 @@ func TestSummaryOfTrialsWarns(t *testing.T) {
 	s.Rows[1].MessagesPerEntry = results.Number(5)
 	s.Verdicts[1].Findings[0].Outcome = check.Violated
 	s.Rows[2].MessagesPerEntry = results.Figure{}
-	wantSummary(t, s, "VALID  in all 3 trials",
+	wantSummary(t, s, "VALID  in all 3 trials", "3 waits: 1.00 µs, 2.00 µs, 3.00 µs",
 		"CPU-bound: in 2 of 3 trials these times rank CPU cost, not algorithms; add --latency",
 		"published   4 per entry (2(N-1)): NOT CONFIRMED in 1 of 2 trials",
 		"throughput  200 (100 to 300) entries/s: 600 in 3.00 s; somebody inside for - of it",
 		"overtaken at most 2 times")
+	s.Rows[1].MessagesPerEntry = results.Figure{}
+	wantSummary(t, s, "  together            4.000            - [in 1 of 3 trials]")
 	s.Rows[0].OvertakenMax = results.AtLeast(32863)
 	wantSummary(t, s, "overtaken 32,863 times or more (some requests were not served)")
 }
@@ -273,7 +275,7 @@ func TestJudgingIsInterrupted(t *testing.T) {
 		t.Fatalf("the run ends with %v", err)
 	}
 	wantSummary(t, r.Summary(), "INCONCLUSIVE  nothing was judged",
-		"  1 trial was not judged; to judge what was recorded: orchestrator verify "+r.Folder.Ref())
+		"  1 trial was not judged; to judge what was recorded: "+callOn("verify", r.Folder.Path))
 	if _, err := bench.Reopen(ctx, r.Folder); !errors.Is(err, bench.ErrNotJudged) {
 		t.Errorf("judged again and interrupted, it ends with %v", err)
 	}
@@ -318,7 +320,7 @@ func TestKnownBrokenIsSaid(t *testing.T) {
 		command := howBroken(row)
 		text := said(t, 0, "simulate", "--algo", row.Name, "-n", "3", "--load", "sequential", "--entries", "20")
 		says := "  " + row.Name + " is known to be broken (" + row.Broken + "), which this run did not show; " +
-			"this does: orchestrator " + strings.Join(command, " ") + "\n"
+			"this does: " + invoked() + " " + strings.Join(command, " ") + "\n"
 		if !strings.Contains(text, says) {
 			t.Errorf("%q is not in\n%s", says, text)
 		}

@@ -48,7 +48,7 @@ func (t *timeline) lines() (windows, bars []string) {
 	return t.windows(), append(t.bars(), t.scale()...)
 }
 
-// rates returns the entries per second of each column.
+// rates returns the accepted entries per second of each column.
 func (t *timeline) rates() []float64 {
 	rates := make([]float64, t.columns)
 	each := t.end / float64(t.columns)
@@ -56,6 +56,8 @@ func (t *timeline) rates() []float64 {
 		from, _ := in.FromS.Value()
 		to, _ := in.ToS.Value()
 		entries, _ := in.Entries.Value()
+		refused, _ := in.Refused.Value()
+		entries -= refused
 		to = min(to, t.end) // nothing was measured behind it
 		for c := max(0, int(from/each)-1); c < t.columns && float64(c)*each < to; c++ {
 			begin := float64(c) * each

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,13 +18,15 @@ import (
 	"turnstile/bench/check"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/detector"
+	"turnstile/results"
 )
 
 const validateHelp = `Reproduce what was published of the algorithms: messages per entry, synchronization
-and client delays in hops, utilisation and throughput; messages, times and split votes of elections. Each
-figure comes from simulated runs in which every link takes one millisecond, unless its source says otherwise,
-and only the critical section and the algorithm's timeouts take time besides. It is printed beside the
-published one.
+and client delays in hops, utilisation and throughput; messages, times and split votes of elections; the load
+of a failure detector, and how soon it probes a crashed node. Each figure comes from simulated runs in which
+every link takes one millisecond, unless its source says otherwise, and only the critical section and the
+algorithm's timeouts take time besides. It is printed beside the published one.
 
 A figure that is exact must be met; a mean or a share of random draws must come within four standard errors;
 what holds in the steady state within 1%, since the first entries differ; and a curve that was fitted to
@@ -61,11 +62,13 @@ func (a *app) validateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rows := catalog.All()
+			rows := slices.Concat(catalog.All(), detector.Table)
 			if s.given("algo") {
-				row, err := catalog.Find(algorithm)
-				if err != nil {
-					return err
+				row := detectorNamed(algorithm)
+				if row == nil {
+					if row, err = catalog.Find(algorithm); err != nil {
+						return err
+					}
 				}
 				rows = []*spec{row}
 			}
@@ -78,7 +81,7 @@ func (a *app) validateCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&algorithm, "algo", "", "only what is about this algorithm, by `name` or alias")
+	f.StringVar(&algorithm, "algo", "", "only what is about this algorithm or detector, by `name` or alias")
 	f.Uint64Var(&c.seed, "seed", c.seed, "of all that is drawn at random")
 	f.StringVar(&c.csv, "csv", "", "write the figures to a `file` as well; - writes them here instead")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
@@ -89,13 +92,11 @@ func (a *app) validateCommand() *cobra.Command {
 
 func (a *app) validate(ctx context.Context, rows []*spec, c *validateCall) error {
 	if c.csv != "" && c.csv != "-" { // looked at before it takes its time
-		to, err := os.OpenFile(c.csv, os.O_WRONLY|os.O_CREATE, 0o644)
-		if err != nil {
+		if err := checkWritable(c.csv); err != nil {
 			return fmt.Errorf("--csv: %w", err)
 		}
-		to.Close()
 	}
-	bar, all := a.newBar(c.noProgress), 0
+	bar, all := a.newBar(c.noProgress, 0), 0
 	figures, err := bench.Reproduce(ctx, rows, c.seed, func(before, of int) {
 		bar.show(float64(before)/float64(of), fmt.Sprintf("figure %d of %d", before+1, of))
 		all = of
@@ -139,11 +140,7 @@ func (a *app) writeCSV(path string, figures []*bench.Reproduced) error {
 	case "-":
 		return writeFigures(a.stdout, figures)
 	}
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(writeFigures(file, figures), file.Close())
+	return results.WriteFile(path, func(w io.Writer) error { return writeFigures(w, figures) })
 }
 
 // sortFigures brings figures into the order in which they are printed, and counts those that are off.

@@ -19,15 +19,21 @@ func (a *app) versionCommand() *cobra.Command {
 		Example: "  orchestrator version",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := versions()
-			for _, name := range []string{"turnstile", "revision", "go", "nats-server", "nats.go"} {
-				if v[name] != "" {
-					fmt.Fprintf(a.stdout, "%-12s %s\n", name, v[name])
-				}
-			}
+			fmt.Fprint(a.stdout, versionText())
 			return nil
 		},
 	}
+}
+
+// versionText says what the program is made of, a line for each part.
+func versionText() (text string) {
+	v := versions()
+	for _, name := range []string{"turnstile", "revision", "go", "nats-server", "nats.go"} {
+		if v[name] != "" {
+			text += fmt.Sprintf("%-12s %s\n", name, v[name])
+		}
+	}
+	return text
 }
 
 // versions returns what the program is made of, as run.yaml stores it.

@@ -97,7 +97,8 @@ func TestDistributionTextRoundTrip(t *testing.T) {
 func TestParseDistributionSaysWhatIsWrong(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                   "is no length of time",
-		"5":                  "is no length of time",
+		"5":                  "5 has no unit: did you mean 5ms?",
+		"uniform:1ms,3":      `"uniform:1ms,3": 3 has no unit: did you mean 3ms?`,
 		"fast":               "is no length of time",
 		"-2ms":               "negative",
 		"gamma:2ms":          "is no length of time",

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"turnstile/internal/suggest"
 )
 
 // A Distribution is a distribution of durations, such as latencies, holds and think times. Its zero value is
@@ -112,7 +114,11 @@ func parseShape(s shape, text string, numbers []string) (Distribution, error) {
 // parseNumber reads a length of time of a distribution, which is text as a whole.
 func parseNumber(s shape, text, number string) (time.Duration, error) {
 	length, err := time.ParseDuration(strings.TrimSpace(number))
-	switch {
+	switch unit := suggest.Unit(number, "ms"); {
+	case err != nil && unit != nil && number == text:
+		return 0, unit
+	case err != nil && unit != nil:
+		return 0, fmt.Errorf("%q: %w", text, unit)
 	case err != nil && number != "0":
 		return 0, fmt.Errorf("%q is no length of time: write %s", text, distributionForms)
 	case length < 0:

@@ -1,5 +1,7 @@
 // Gotest runs go test with the arguments that it is given. It prints the result of each package as soon as
-// that is known and, whenever nothing was printed for a while, which tests are running.
+// that is known and, whenever nothing was printed for a while, which tests are running; at the end, how long
+// each package took, and which tests were skipped. With -budget FILE as its first arguments it fails if a
+// package took more than twice the CPU time that the file grants it.
 package main
 
 import (
@@ -13,18 +15,59 @@ import (
 
 const silence = 10 * time.Second // at most
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if len(os.Args) > 2 && os.Args[1] == meterCommand {
+		os.Exit(meter(os.Args[2], os.Args[3:]))
+	}
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 func run(args []string, stdout, stderr io.Writer) (exitStatus int) {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	var granted budgets
+	if len(args) > 1 && args[0] == "-budget" {
+		b, err := readBudgets(args[1])
+		if err != nil {
+			fmt.Fprintln(stderr, err)
+			return 1
+		}
+		granted, args = b, args[2:]
+	}
+	m, err := newMeters()
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	defer m.remove()
+	r, begin := report{out: stdout}, time.Now()
+	exitStatus, err = follow(&r, append([]string{"test", "-json", "-exec", m.wrapper}, args...), stderr)
+	if err == nil {
+		err = m.read(r.over)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	r.printTimes(time.Since(begin))
+	r.printSkipped()
+	if over := granted.exceeded(r.over); len(over) > 0 {
+		for _, line := range over {
+			fmt.Fprintln(stderr, line)
+		}
+		return 1
+	}
+	return exitStatus
+}
+
+// follow runs go, hands its lines to the report, and returns its exit status.
+func follow(r *report, args []string, stderr io.Writer) (exitStatus int, err error) {
+	cmd := exec.Command("go", args...)
 	cmd.Stderr = stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return 1
+		return 0, err
 	}
 	lines := make(chan string)
 	go func() {
@@ -37,7 +80,7 @@ func run(args []string, stdout, stderr io.Writer) (exitStatus int) {
 			lines <- line
 		}
 	}()
-	r, begin, tick := report{out: stdout}, time.Now(), time.NewTicker(silence)
+	begin, tick := time.Now(), time.NewTicker(silence)
 	for open := true; open; {
 		var line string
 		select {
@@ -50,5 +93,5 @@ func run(args []string, stdout, stderr io.Writer) (exitStatus int) {
 		}
 	}
 	cmd.Wait()
-	return cmd.ProcessState.ExitCode()
+	return cmd.ProcessState.ExitCode(), nil
 }

@@ -1,17 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A report follows a run of go test.
 type report struct {
 	out      io.Writer
 	packages []*tested // those in their tests
+	over     []*tested // those whose tests are over
 }
 
 // A tested is a package in its tests.
@@ -20,10 +24,19 @@ type tested struct {
 	output  []event
 	running []string        // tests; the one that started or went on last stands last
 	passed  map[string]bool // the tests that are over and did not fail
+	skipped []skip
+	wall    time.Duration // how long its tests took
+	cpu     time.Duration // the CPU time that they took, with the processes that they started
 }
 
+// A skip is a test that was skipped, and why.
+type skip struct{ test, why string }
+
 // An event is a line of go test -json.
-type event struct{ Action, Package, Test, Output string }
+type event struct {
+	Action, Package, Test, Output string
+	Elapsed                       float64 // seconds
+}
 
 // take takes a line of go test -json, and reports whether anything was printed.
 func (r *report) take(line string) (printed bool) {
@@ -46,9 +59,53 @@ func (r *report) take(line string) (printed bool) {
 		return false
 	}
 	p.print(r.out, e.Action == "fail")
-	r.packages = slices.Delete(r.packages, at, at+1)
+	p.wall = time.Duration(e.Elapsed * float64(time.Second))
+	r.packages, r.over = slices.Delete(r.packages, at, at+1), append(r.over, p)
 	return true
 }
+
+// printTimes prints how long the tests of each package took, the slowest first.
+func (r *report) printTimes(all time.Duration) {
+	fmt.Fprintf(r.out, "\n%-34s%9s%9s\n", "package", "took", "CPU")
+	cpu := time.Duration(0)
+	slices.SortFunc(r.over, func(a, b *tested) int { return cmp.Compare(b.cpu, a.cpu) })
+	for _, p := range r.over {
+		if cpu += p.cpu; p.wall+p.cpu >= 50*time.Millisecond {
+			fmt.Fprintf(r.out, "%-34s%9s%9s\n", p.path, seconds(p.wall), seconds(p.cpu))
+		}
+	}
+	fmt.Fprintf(r.out, "%-34s%9s%9s\n", "all, with what was built", seconds(all), seconds(cpu))
+}
+
+// printSkipped prints which tests were skipped, by the reason.
+func (r *report) printSkipped() {
+	tests := map[string]map[string][]string{} // by the reason and the test: the cases of it
+	for _, p := range r.over {
+		for _, s := range p.skipped {
+			test, one, _ := strings.Cut(s.test, "/")
+			test = strings.TrimPrefix(p.path, "turnstile/") + " " + test
+			if tests[s.why] == nil {
+				tests[s.why] = map[string][]string{}
+			}
+			tests[s.why][test] = append(tests[s.why][test], one)
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(tests)) {
+		fmt.Fprintf(r.out, "skipped, since %s:\n", why)
+		for _, test := range slices.Sorted(maps.Keys(tests[why])) {
+			line := "  " + test
+			switch cases := tests[why][test]; {
+			case len(cases) > 1:
+				line += fmt.Sprintf(": %d cases", len(cases))
+			case cases[0] != "":
+				line += "/" + cases[0]
+			}
+			fmt.Fprintln(r.out, line)
+		}
+	}
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
 func (p *tested) take(e event) {
 	switch e.Action {
@@ -58,10 +115,30 @@ func (p *tested) take(e event) {
 	case "run", "cont":
 		p.running = append(p.running, e.Test)
 		return
-	case "pass", "skip":
+	case "skip":
+		if e.Test != "" {
+			p.skipped = append(p.skipped, skip{e.Test, p.lastLine(e.Test)})
+		}
+		p.passed[e.Test] = true
+	case "pass":
 		p.passed[e.Test] = true
 	}
 	p.running = slices.DeleteFunc(p.running, func(test string) bool { return test == e.Test })
+}
+
+// lastLine returns what a test said last, without the place that said it.
+func (p *tested) lastLine(test string) string {
+	for _, e := range slices.Backward(p.output) {
+		line := strings.TrimSpace(e.Output)
+		if e.Test != test || line == "" || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "=== ") {
+			continue
+		}
+		if _, said, placed := strings.Cut(line, ".go:"); placed {
+			_, line, _ = strings.Cut(said, ": ")
+		}
+		return line
+	}
+	return "it says nothing"
 }
 
 // print prints the result of a package and, if it failed, what was printed by the tests that did not pass.

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // Of a package that fails it prints what its tests printed that did not pass, and of others the result alone.
@@ -21,7 +22,15 @@ func TestReport(t *testing.T) {
 {"Action":"pause","Package":"m/bad","Test":"TestB/two"}
 {"Action":"output","Package":"m/good","Output":"PASS\n"}
 {"Action":"output","Package":"m/good","Output":"ok  \tm/good\t0.002s\n"}
-{"Action":"pass","Package":"m/good"}
+{"Action":"run","Package":"m/good","Test":"TestC"}
+{"Action":"output","Package":"m/good","Test":"TestC","Output":"    c_test.go:7: make soak runs it\n"}
+{"Action":"output","Package":"m/good","Test":"TestC","Output":"--- SKIP: TestC (0.00s)\n"}
+{"Action":"skip","Package":"m/good","Test":"TestC"}
+{"Action":"output","Package":"m/good","Test":"TestD/one","Output":"    d_test.go:7: make soak runs it\n"}
+{"Action":"skip","Package":"m/good","Test":"TestD/one"}
+{"Action":"output","Package":"m/good","Test":"TestD/two","Output":"    d_test.go:7: make soak runs it\n"}
+{"Action":"skip","Package":"m/good","Test":"TestD/two"}
+{"Action":"pass","Package":"m/good","Elapsed":1.5}
 ?{"Action":"output","Package":"m/bad","Test":"TestB/one","Output":"    no good\n"}
 {"Action":"fail","Package":"m/bad","Test":"TestB/one"}
 {"Action":"output","Package":"m/bad","Test":"TestB/two","Output":"panic: oh\n"}
@@ -47,6 +56,21 @@ FAIL	m/bad	0.004s
 `
 	if b.String() != want {
 		t.Errorf("it prints\n%s\nand not\n%s", b.String(), want)
+	}
+	b.Reset()
+	r.over[0].cpu = 2 * time.Second
+	r.printTimes(3 * time.Second)
+	r.printSkipped()
+	const end = `
+package                                took      CPU
+m/good                                1.5 s    2.0 s
+all, with what was built              3.0 s    2.0 s
+skipped, since make soak runs it:
+  m/good TestC
+  m/good TestD: 2 cases
+`
+	if b.String() != end {
+		t.Errorf("at the end it prints\n%s\nand not\n%s", b.String(), end)
 	}
 	if r.progress() != "building" {
 		t.Errorf("before tests run, it says that it is %s", r.progress())

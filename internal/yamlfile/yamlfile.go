@@ -3,6 +3,7 @@ package yamlfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -24,7 +25,10 @@ func Decode(b []byte, v any) error {
 		return nil
 	}
 	var document yaml.Node
-	if yaml.Unmarshal(b, &document) == nil && len(document.Content) > 0 {
+	switch wrong := yaml.Unmarshal(b, &document); {
+	case wrong != nil:
+		return cmp.Or(TabError(b), wrong)
+	case len(document.Content) > 0:
 		if better := misfit(document.Content[0], reflect.TypeOf(v).Elem(), ""); better != nil {
 			return better
 		}
@@ -34,6 +38,18 @@ func Decode(b []byte, v any) error {
 		return errors.New(wrong.Errors[0])
 	}
 	return err
+}
+
+// TabError returns an error about the first line of b that is indented by a tab, which is the likely cause if
+// b is no YAML; nil if there is no such line.
+func TabError(b []byte) error {
+	for i, line := range bytes.Split(b, []byte("\n")) {
+		text := bytes.TrimLeft(line, " \t")
+		if len(bytes.TrimSpace(text)) > 0 && bytes.ContainsRune(line[:len(line)-len(text)], '\t') {
+			return fmt.Errorf("line %d is indented by a tab: write spaces there, as YAML takes no tabs", i+1)
+		}
+	}
+	return nil
 }
 
 // misfit describes the first node, n or one below it, that cannot be decoded into a value of type t, or
@@ -64,6 +80,10 @@ func misfit(n *yaml.Node, t reflect.Type, path string) error {
 		return fmt.Errorf("line %d: %s: %w", n.Line, path, err) // the type's own error says what is right
 	case readsText && n.Kind != yaml.ScalarNode:
 		t = reflect.TypeFor[string]()
+	case t == reflect.TypeFor[time.Duration]() && n.Kind == yaml.ScalarNode:
+		if unit := suggest.Unit(n.Value, "s"); unit != nil {
+			return fmt.Errorf("line %d: %s: %w", n.Line, path, unit)
+		}
 	}
 	return fmt.Errorf("line %d: %s is not %s", n.Line, spell(n, path), formOf(t))
 }

@@ -1,6 +1,7 @@
 package detector
 
 import (
+	"fmt"
 	"time"
 
 	"turnstile/nodes"
@@ -18,11 +19,18 @@ func Rate(in nodes.Instance) float64 {
 	if Period(in) == 0 {
 		return 0
 	}
-	n, each := float64(in.Config.N), 1.0
-	if in.Spec == &probeRow { // each is answered
-		each = 2
+	return float64(in.Config.N) * load(in.Spec, in.Config.N) / Period(in).Seconds()
+}
+
+// load returns how many messages a node sends in a period, on average, all of n nodes being up.
+func load(row *nodes.Spec, n int) float64 {
+	switch row {
+	case &probeRow: // each question is answered
+		return 2 * float64(n-1)
+	case &swimRow: // a ping, and an ack to the one that comes
+		return 2 * float64(min(1, n-1))
 	}
-	return each * n * (n - 1) / Period(in).Seconds()
+	return float64(n - 1)
 }
 
 // Period returns how often an instance sends a message to a peer; 0 if it sends none.
@@ -33,10 +41,46 @@ func Period(in nodes.Instance) time.Duration {
 	return in.Config.Duration(periodOption)
 }
 
-// Patience returns after how much silence an instance suspects a node; 0 if it does not go by silence.
+// Slower names what costs less than an instance, for which there are too many messages: the detector whose
+// load per node does not grow with their number, and the same one with a longer period.
+func Slower(in nodes.Instance, period time.Duration) string {
+	text := fmt.Sprintf("%s:period=%v", in.Spec.Name, period)
+	switch in.Spec {
+	case &swimRow:
+		return fmt.Sprintf("%s,timeout=%v", text, period*3/10)
+	case &phiRow:
+		return "swim or " + text
+	}
+	return fmt.Sprintf("swim or %s,timeout=%v", text, 5*period)
+}
+
+// Patience returns after how much silence an instance begins to suspect a node; 0 if it does not go by
+// silence. The silence of phi depends on the latencies that there were, so that none is too long for it.
 func Patience(in nodes.Instance) time.Duration {
-	if in.Spec.Option(timeoutOption.Name) == nil {
+	switch {
+	case in.Spec == &swimRow: // a period to answer a ping, and others to refute a suspicion
+		return Period(in) * time.Duration(1+swimLimit(in.Config))
+	case in.Spec.Option(timeoutOption.Name) == nil:
 		return 0
 	}
 	return in.Config.Duration(timeoutOption)
+}
+
+// Asks reports whether a node that is up gives signs of life only when it is asked, so that the way there
+// and back counts as silence.
+func Asks(in nodes.Instance) bool { return in.Spec == &probeRow || in.Spec == &swimRow }
+
+// Within returns how long it takes an instance to suspect a crashed node, beside the latency of messages, as
+// long as it has extended no timeout.
+func Within(in nodes.Instance) time.Duration {
+	switch {
+	case in.Spec.Told != nil:
+		return in.Spec.Told(in.Config)
+	case in.Spec == &swimRow:
+		return in.Spec.GraceOf(in.Config)
+	case in.Spec == &phiRow:
+		return phiOf(in.Config).patience() + Period(in)
+	}
+	p := paceOf(in.Config)
+	return time.Duration(p.timeout+1) * p.period
 }

@@ -13,6 +13,7 @@ var heartbeatRow = nodes.Spec{
 		Summary: "Every node sends all others a heartbeat each period, and suspects who was silent too long.",
 	},
 	New:      func(c nodes.Config) nodes.Machine { return &heartbeat{pace: paceOf(c)} },
+	Timers:   []nodes.TimerName{{Kind: tick.Kind, Name: "period"}},
 	Messages: []nodes.Kind{{Zero: heartbeatBeat{}, Heartbeat: true, Broadcast: true}},
 	Options:  []nodes.Option{periodOption, timeoutOption, adaptOption},
 	Detector: true,

@@ -11,7 +11,8 @@ var probeRow = nodes.Spec{
 			"1982, and Chandra and Toueg, JACM 43(2), 1996",
 		Summary: "Every node asks all others each period, and suspects who has not answered in time.",
 	},
-	New: func(c nodes.Config) nodes.Machine { return &probe{pace: paceOf(c)} },
+	New:    func(c nodes.Config) nodes.Machine { return &probe{pace: paceOf(c)} },
+	Timers: []nodes.TimerName{{Kind: tick.Kind, Name: "period"}},
 	Messages: []nodes.Kind{
 		{Zero: probePing{}, Heartbeat: true, Broadcast: true},
 		{Zero: probePong{}, Heartbeat: true},

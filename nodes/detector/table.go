@@ -2,7 +2,7 @@
 // all. A detector is one more instance on every node, clients and servers alike. It tells the machines beside
 // it whom it suspects to have crashed (nodes.Suspecter), and whom it trusts again (nodes.Truster).
 //
-// Every node monitors every other one.
+// Every node monitors every other one, with swim by turns and on the word of others.
 package detector
 
 import "turnstile/nodes"
@@ -11,5 +11,7 @@ import "turnstile/nodes"
 var Table = []*nodes.Spec{
 	&heartbeatRow,
 	&probeRow,
+	&phiRow,
+	&swimRow,
 	&perfectRow,
 }

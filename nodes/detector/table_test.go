@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
@@ -28,9 +27,12 @@ func TestTableIsFilledIn(t *testing.T) {
 		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(row.Summary) || !row.Detector {
 			t.Errorf("%s: %q, a detector: %v", row.Name, row.Summary, row.Detector)
 		}
+		if err := row.Validate(row.Explicit(nodes.Config{N: 3})); err != nil {
+			t.Errorf("%s: %v", row.Name, err)
+		}
 		for _, o := range row.Options {
-			if _, err := time.ParseDuration(o.Default); err != nil || o.Usage == "" {
-				t.Errorf("%s: %+v, %v", row.Name, o, err)
+			if o.Default == "" || o.Usage == "" {
+				t.Errorf("%s: %+v", row.Name, o)
 			}
 		}
 	}
@@ -59,6 +61,9 @@ func TestParse(t *testing.T) {
 		"PUSH":      "heartbeat:adapt=0s,period=100ms,timeout=500ms",
 		"probe:timeout=200ms, period=50ms,adapt=10ms": "probe:adapt=10ms,period=50ms,timeout=200ms",
 		"perfect:delay=3ms":                           "perfect:delay=3ms",
+		"accrual:threshold=16":                        "phi:deviation=50ms,period=100ms,threshold=16,window=100",
+		"swim:order=random,k=0": "swim:health=8,in-step=no,k=0,order=random,period=100ms,suspicion=2," +
+			"timeout=30ms",
 	} {
 		in, err := Parse(text, 4)
 		if err != nil || in.String() != want || in.Config.N != 4 {
@@ -70,20 +75,30 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":         `unknown failure detector ""; there are: heartbeat, probe, perfect`,
-		"heartbat": `unknown failure detector "heartbat": did you mean "heartbeat"? There are: heartbeat, probe`,
+		"": `unknown failure detector ""; there are: heartbeat, probe, phi, swim, perfect`,
+		"heartbat": `unknown failure detector "heartbat": did you mean heartbeat? There are: heartbeat, probe, ` +
+			"phi, swim",
 		"heartbeat:": `"" is no option of a failure detector: write a name and a value, as in ` +
 			"heartbeat:adapt=0s,period=100ms,timeout=500ms",
 		"probe:period":                    `"period" is no option of a failure detector: write a name and a value`,
 		"probe:perod=1s":                  "probe has no option perod: did you mean period?",
 		"probe:period=1s,period=2s":       "period is given twice: leave out one of the two",
 		"probe:period=fast":               `period: "fast" is no length of time, such as 100ms`,
+		"probe:period=5":                  "period: 5 has no unit: did you mean 5ms?",
 		"probe:period=0s":                 "period: 0s is not from 1µs to 1h0m0s",
 		"heartbeat:timeout=100ms":         "timeout: 100ms is not longer than the period of 100ms",
 		"heartbeat:period=1s":             "take some periods, such as 5s",
 		"heartbeat:period=1ms,timeout=2s": "timeout: 2s is more than 1000 periods of 1ms: take a longer period",
 		"heartbeat:adapt=-1s":             "adapt: -1s is not from 0s",
 		"perfect:period=1s":               "perfect has no option period: it has delay",
+		"phi:threshold=17":                "threshold: 17 is not from 1 to 16",
+		"phi:window=some":                 `window: "some" is no number, such as 2`,
+		"phi:deviation=11s":               "deviation: 11s is not from 0s to 10s",
+		"swim:timeout=40ms": "timeout: 40ms is more than a third of the period of 100ms, so that others would " +
+			"ask too late: take 33.333333ms at most, or a longer period",
+		"swim:k=-1":         "k: -1 is not from 0 to 100",
+		"swim:order=robin":  `order: "robin" is none of round-robin, random`,
+		"swim:in-step=true": `in-step: "true" is none of no, yes`,
 	} {
 		if _, err := Parse(text, 4); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q gives %v\nwant %s", text, err, want)

@@ -62,16 +62,6 @@ func paceOf(c nodes.Config) pace {
 	return p
 }
 
-// Within returns how long it takes a detector to suspect a crashed node, beside the latency of messages, as
-// long as it has extended no timeout.
-func Within(in nodes.Instance) time.Duration {
-	if in.Spec.Told != nil {
-		return in.Spec.Told(in.Config)
-	}
-	p := paceOf(in.Config)
-	return time.Duration(p.timeout+1) * p.period
-}
-
 // A peer is what a detector knows of another node.
 type peer struct {
 	heard uint32 // when it last gave a sign of life: the number of that period

@@ -14,7 +14,8 @@ var bullyRow = nodes.Spec{
 		Summary: "Whoever finds the leader dead asks all higher nodes; if none answers in time, it leads and " +
 			"says so to all lower ones, and otherwise the highest that answers does.",
 	},
-	New: func(c nodes.Config) nodes.Machine { return newBully(c) },
+	New:    func(c nodes.Config) nodes.Machine { return newBully(c) },
+	Timers: bullyTimers,
 	Messages: []nodes.Kind{{Zero: bullyElection{}}, {Zero: bullyOK{}}, {Zero: bullyCoordinator{}},
 		{Zero: bullyNotice{}}, {Zero: bullyRejoin{}}},
 	Options: []nodes.Option{answerOption, noticeOption},
@@ -36,10 +37,10 @@ var bullyRow = nodes.Spec{
 	},
 	// A wait for answers, one for the announcement that does not come, and the same once more.
 	Grace: func(c nodes.Config) time.Duration { return 8 * c.Duration(answerOption) },
-	Faults: splitting("two leaders (CE-14): each side takes the other for dead",
-		under(recovers|starves|breaks, "of loss the dossier says nothing: whoever waits in vain asks again "+
-			"(L); but nobody is sure that COORDINATOR came, so two may lead (X), or one know of none (P)",
-			"lossy-election")),
+	Faults: splitting("two leaders: each side takes the other for dead (Garcia-Molina 1982 assumes a "+
+		"network that does not fail)",
+		under(recovers|starves|breaks, "a node that waits in vain asks again (L); but nobody is sure that "+
+			"COORDINATOR came, so two may lead (X), or one node may know of no leader (P)", "lossy-election")),
 }
 
 // bullyClaim is how many messages an election takes after the highest has died, those to it included.
@@ -111,6 +112,9 @@ const (
 	bullyAnnounce                        // a COORDINATOR is
 	bullyDoubt                           // the detector is to trust the leader by then
 )
+
+var bullyTimers = []nodes.TimerName{{Kind: bullyAnswer, Name: "answer"},
+	{Kind: bullyAnnounce, Name: "announce"}, {Kind: bullyDoubt, Name: "doubt"}}
 
 func (b *bully) Campaign(env *nodes.Env) {
 	if !b.running {

@@ -16,8 +16,8 @@ var bullyFourPhaseRow = nodes.Spec{
 			"coordinates, and has them go on; it begins again if they change meanwhile, and later polls them.",
 	},
 	New:      func(c nodes.Config) nodes.Machine { return newFourPhase(c) },
-	Messages: fourPhaseMessages,
-	Options:  []nodes.Option{answerOption, pollOption, phasesOption},
+	Messages: fourPhaseMessages, Timers: fourPhaseTimers,
+	Options: []nodes.Option{answerOption, pollOption, phasesOption},
 	// A node that is up and seems down takes no part in the election of another.
 	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
 	// Each coordinator gives way before the next one leads, so leaders do not overlap.

@@ -23,13 +23,16 @@ func fourPhaseClaim(says, initiators string, campaigns func(nodes.Config) []node
 			Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}}
 }
 
+var fourPhaseTimers = []nodes.TimerName{{Kind: fourDeadline.Kind, Name: "deadline"},
+	{Kind: fourNext.Kind, Name: "next"}}
+
 // fourPhaseFaults say what becomes of bully-four-phase under faults.
-var fourPhaseFaults = splitting("two groups by design, until the coordinator's poll finds the other; "+
-	"X, as groups have no numbers",
-	under(recovers|breaks|unhit, dossier+"partition: two groups by design (X), unless the coordinator "+
-		"is the bridge and finds all as they were (L), or nothing is sent across (-)", "parted-bridge"),
-	under(recovers|breaks, dossier+"slow node: as bully; X, as leaders are never to overlap; real runs allow "+
-		"processes a second (L)", "stopped-leader"),
+var fourPhaseFaults = splitting("two groups by design, until the coordinator's poll finds the other, and "+
+	"groups have no numbers",
+	under(recovers|breaks|unhit, "two groups by design (X), unless the coordinator is the bridge and "+
+		"finds all as they were (L), or nothing is sent across (-)", "parted-bridge"),
+	under(recovers|breaks, "it is replaced, and leads beside its successor when it goes on, which the row "+
+		"never allows (X), but in real runs for a second (L)", "stopped-leader"),
 	under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node"),
 	under(recovers|breaks, "cuts of 300 ms are over before the coordinator is missed (L); but if it is "+
 		"asked for in one, and does not answer, another leads beside it for a moment (X)",

@@ -18,6 +18,7 @@ var bullyFourPhasePrintedRow = nodes.Spec{
 		f.unwatchful, f.printed = true, c.Value(mendedOption) == "nothing"
 		return f
 	},
+	Timers:     fourPhaseTimers,
 	Messages:   fourPhaseMessages,
 	Options:    append(bullyFourPhaseRow.Options[:3:3], mendedOption),
 	Safe:       bullyFourPhaseRow.Safe,

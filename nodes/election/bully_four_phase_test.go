@@ -201,7 +201,7 @@ func TestFourPhasePollFindsWhoFollowsAnother(t *testing.T) {
 	}
 }
 
-// CE-16: as printed, if only the lowest finds the leader dead, a higher node answers it, and that is all. If
+// As printed, if only the lowest finds the leader dead, a higher node answers it, and that is all. If
 // each node looks for itself, another leads.
 func TestFourPhasePrintedNeedsTheNextInRank(t *testing.T) {
 	const mended, detector = "phase-4", "heartbeat:period=50ms,timeout=250ms"

@@ -14,7 +14,8 @@ var bullyMajorityRow = nodes.Spec{
 		Summary: "As bully, but whoever leads needs the votes of a majority for an epoch, and gives way when no " +
 			"majority answers any longer.",
 	},
-	New: func(c nodes.Config) nodes.Machine { return newBullyMajority(c, c.N/2+1) },
+	New:    func(c nodes.Config) nodes.Machine { return newBullyMajority(c, c.N/2+1) },
+	Timers: majorityTimers,
 	Messages: []nodes.Kind{{Zero: majorityElection{}}, {Zero: majorityOK{}}, {Zero: majorityClaim{}},
 		{Zero: majorityVote{}}, {Zero: majorityCoordinator{}}, {Zero: majorityBeat{}, Heartbeat: true},
 		{Zero: majorityHere{}, Heartbeat: true}, {Zero: majoritySaved{}}},
@@ -30,8 +31,8 @@ var bullyMajorityRow = nodes.Spec{
 	// Two elections, of which the first may have failed since an epoch was taken.
 	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lapseOption) },
 	Faults: single("a leader needs a majority, and steps down when fewer answer its heartbeats",
-		under(recovers|breaks, dossier+"amnesic restart, as of raft: X if enough forget for whom they voted in "+
-			"an epoch, and vote in it again", "empty-restarts", "forgetful-election")),
+		under(recovers|breaks, "as raft-election: two lead in one epoch if enough nodes forget for whom they "+
+			"voted in it, and vote in it again (X)", "empty-restarts", "forgetful-election")),
 }
 
 // bullyMajority is the bully algorithm for networks that are partitioned and nodes that stand still.
@@ -111,6 +112,9 @@ const (
 	majorityDoubt                        // the leader is suspected: see bullyMajority.doubt
 	majorityTick                         // the leader is to send a heartbeat
 )
+
+var majorityTimers = []nodes.TimerName{{Kind: majorityStep, Name: "step"},
+	{Kind: majorityDoubt, Name: "doubt"}, {Kind: majorityTick, Name: "tick"}}
 
 func newBullyMajority(c nodes.Config, quorum int) *bullyMajority {
 	return &bullyMajority{wait: c.Duration(answerOption), beat: c.Duration(lapseOption) / lapseBeats,

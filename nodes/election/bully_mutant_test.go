@@ -143,8 +143,8 @@ func halves(t *testing.T, row *nodes.Spec) string {
 	return ""
 }
 
-// voterRestarts: CE-22 with epochs. Node 0 votes for node 1, restarts, and is asked by node 2, which was down
-// until then.
+// voterRestarts: a vote is forgotten. Node 0 votes for node 1, restarts, and is asked by node 2, which was
+// down until then.
 func voterRestarts(t *testing.T, row *nodes.Spec) string {
 	o := scenario{row: row, config: nodes.Config{N: 3}, faults: faults(t, "kill: 2, for: 1s",
 		"cut: 1/0,2, at: 900ms, for: 2s", "kill: 0, at: 910ms, for: 40ms")}.simulated(t)
@@ -164,7 +164,7 @@ func lateOK(t *testing.T, row *nodes.Spec) string {
 	return ""
 }
 
-// lateAnnouncement: CE-15 with epochs.
+// lateAnnouncement: the messages of TestLateMessages, with epochs.
 func lateAnnouncement(t *testing.T, row *nodes.Spec) string {
 	o := scenario{row: row, config: nodes.Config{N: 5}, initiators: "2", detector: "none",
 		faults: faults(t, late...)}.simulated(t)

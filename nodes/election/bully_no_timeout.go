@@ -19,6 +19,7 @@ var bullyNoTimeoutRow = nodes.Spec{
 		b.patient = true
 		return b
 	},
+	Timers:   bullyTimers,
 	Messages: bullyRow.Messages,
 	Options:  bullyRow.Options,
 	Detects:  bullyRow.Detects,

@@ -23,6 +23,7 @@ var bullySecondNetworkRow = nodes.Spec{
 		b.second = true
 		return b
 	},
+	Timers: majorityTimers,
 	Messages: append(slices.Clip(bullyMajorityRow.Messages), nodes.Kind{Zero: bullyRejoin{}},
 		nodes.Kind{Zero: secondAsk{}, Net: 1}, nodes.Kind{Zero: secondAlive{}, Net: 1}),
 	Options: []nodes.Option{answerOption, majorityOption, secondLapseOption},

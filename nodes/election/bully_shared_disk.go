@@ -22,6 +22,7 @@ var bullySharedDiskRow = nodes.Spec{
 	Servers:     func(nodes.Config) int { return 1 },
 	NewServer:   func(c nodes.Config, _ nodes.ID) nodes.Machine { return newSharedDisk(c) },
 	Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+	Timers:      diskTimers,
 	Messages: []nodes.Kind{{Zero: diskElection{}}, {Zero: diskOK{}}, {Zero: diskCoordinator{}},
 		{Zero: diskResign{}}, {Zero: diskRead{}}, {Zero: diskLock{}}, {Zero: diskState{}},
 		{Zero: diskWrite{}, Heartbeat: true}, {Zero: diskWritten{}, Heartbeat: true},
@@ -114,6 +115,9 @@ const (
 	diskDoubt                        // nothing is heard of the leader: who owns the lock is to be read again
 	diskTick                         // the leader is to write its heartbeat
 )
+
+var diskTimers = []nodes.TimerName{{Kind: diskStep, Name: "step"}, {Kind: diskDoubt, Name: "doubt"},
+	{Kind: diskTick, Name: "tick"}, {Kind: diskExpiry.Kind, Name: "expiry", Server: true}}
 
 func (b *bullySharedDisk) disk(env *nodes.Env) nodes.ID { return nodes.ID(env.N()) }
 

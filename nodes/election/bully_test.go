@@ -90,7 +90,7 @@ func (o *outcome) believe(t testing.TB, at time.Duration, want ...nodes.ID) {
 
 func TestElectionsCostWhatTheyShould(t *testing.T) {
 	for _, n := range []int{3, 4, 5, 9, 16, 32} {
-		all := n*n - n - 1 // of the bully algorithm: ALGORITHMS.md 3.3
+		all := n*n - n - 1 // N(N-1)/2 election, (N-1)(N-2)/2 ok and N-2 coordinator
 		for _, test := range []struct {
 			row               *nodes.Spec
 			option            [2]string
@@ -159,7 +159,7 @@ func TestSmallClustersElect(t *testing.T) {
 	}
 }
 
-// CE-14: a partition. The bully has a leader on either side, and so has what trusts a second network that is
+// A partition. The bully has a leader on either side, and so has what trusts a second network that is
 // cut as well; who needs a majority or the disk has one.
 func TestPartition(t *testing.T) {
 	const n, begins, heals = 5, 2 * time.Second, 5 * time.Second
@@ -220,11 +220,11 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// late are the messages of CE-15: nobody is cut off, node 4 is dead, and nodes 2 and 3 both come to lead.
+// late delays messages: nobody is cut off, node 4 is dead, and nodes 2 and 3 both come to lead.
 var late = []string{"kill: 4", "delay: 150ms, between: 3>2, kind: ok",
 	"delay: 1s, between: 2>0, kind: coordinator"}
 
-// CE-15: an announcement that comes late is believed, for ever unless the leader before is asked. With epochs
+// An announcement that comes late is believed, for ever unless the leader before is asked. With epochs
 // it is void.
 func TestLateMessages(t *testing.T) {
 	credulous := bullyRow

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes"
 )
 
-// The script CE-18 of our notes: of a ring 0, 1, 2, nodes 0 and 1 campaign. By the rules it takes 5 messages
+// Of a ring 0, 1, 2, nodes 0 and 1 campaign. By the rules it takes 5 messages
 // and 3 to announce the leader; in the order of the print 9, and 6 since node 2 is elected twice.
 func TestTheOrderOfTheRules(t *testing.T) {
 	for _, test := range []struct {
@@ -87,7 +87,7 @@ var changRepairedRow = remade(&changRobertsRow, func(c changRoberts) nodes.Machi
 	return &changRepaired{c}
 })
 
-// The script CE-17g of our notes: the highest node is down while its identity is on its way, and the ring is
+// The highest node is down while its identity is on its way, and the ring is
 // closed behind it. Nobody takes the identity off, so it goes round for ever. The list that goes round a ring
 // in ringList stops, since it says where it has been; in Chang and Roberts' ring, which stays open, it is
 // lost.

@@ -20,10 +20,11 @@ var dolevKlaweRodehRow = nodes.Spec{
 	Published: dolevKlaweRodehClaims,
 	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
 	Faults: silent(
-		under(recovers|blocks, dossier+"reorder: it needs FIFO links; values that overtake others are "+
-			"taken for those of another round, and the election does not end", "overtaking-election"),
-		under(recovers|breaks, dossier+"duplicate: round tags needed, which tell copies in time; X if one "+
-			"comes to a node that has given up meanwhile and passes it on", "copied-election")),
+		under(recovers|blocks, "it needs links that keep messages in order (Dolev, Klawe and Rodeh "+
+			"1982): a value that overtakes others is dropped as one of another round, and the election does "+
+			"not end (B)", "overtaking-election"),
+		under(recovers|breaks, "rounds are numbered, so a copy is recognized (L), unless it comes to a node "+
+			"that has given up meanwhile and passes it on (X)", "copied-election")),
 }
 
 // dolevKlaweRodeh is the basic form of Peterson's algorithm, which is that of Dolev, Klawe and Rodeh, with an

@@ -17,6 +17,7 @@ var fastBullyRow = nodes.Spec{
 	New: func(c nodes.Config) nodes.Machine {
 		return &fastBully{wait: c.Duration(answerOption), leader: nodes.None, last: nodes.None}
 	},
+	Timers: []nodes.TimerName{{Kind: fastTimer.Kind, Name: "step"}, {Kind: fastDoubt.Kind, Name: "doubt"}},
 	Messages: []nodes.Kind{{Zero: fastElection{}}, {Zero: fastAnswer{}}, {Zero: fastNomination{}},
 		{Zero: fastCoordinator{}}, {Zero: fastUp{}}, {Zero: fastView{}}, {Zero: bullyRejoin{}}},
 	Options: []nodes.Option{answerOption},

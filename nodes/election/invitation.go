@@ -18,6 +18,7 @@ var invitationRow = nodes.Spec{
 	New: func(c nodes.Config) nodes.Machine {
 		return &invitation{wait: c.Duration(answerOption), period: c.Duration(pollOption)}
 	},
+	Timers: inviteTimers,
 	Messages: []nodes.Kind{{Zero: inviteInvitation{}}, {Zero: inviteAccept{}}, {Zero: inviteReady{}},
 		{Zero: inviteAreYouCoordinator{}, Heartbeat: true}, {Zero: inviteCoordinates{}, Heartbeat: true},
 		{Zero: inviteAreYouThere{}, Heartbeat: true}, {Zero: inviteThere{}, Heartbeat: true},
@@ -33,9 +34,10 @@ var invitationRow = nodes.Spec{
 	Grace: func(c nodes.Config) time.Duration {
 		return 4 * (2*c.Duration(pollOption) + time.Duration(c.N+8)*c.Duration(answerOption))
 	},
-	Faults: single("one coordinator per group, and no two groups have one number",
-		under(recovers|unhit, dossier+"partition: one coordinator per group; - if nobody sends across, as "+
-			"if it is the bridge", "parted-bridge"),
+	Faults: single("one coordinator per group, and no two groups have one number (Garcia-Molina 1982, "+
+		"section on asynchronous systems)",
+		under(recovers|unhit, "one coordinator per group (L); not hit if nobody sends across, as if the "+
+			"coordinator is the bridge (-)", "parted-bridge"),
 		under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node")),
 }
 
@@ -114,6 +116,10 @@ var (
 	inviteGather = nodes.Timer{Kind: 3} // in ELECTION: acceptances are to have come by then
 	inviteMissed = nodes.Timer{Kind: 4} // in REORGANIZATION: Ready is to have come by then
 )
+
+var inviteTimers = []nodes.TimerName{{Kind: inviteLook.Kind, Name: "look"},
+	{Kind: inviteFound.Kind, Name: "found"}, {Kind: inviteMerge.Kind, Name: "merge"},
+	{Kind: inviteGather.Kind, Name: "gather"}, {Kind: inviteMissed.Kind, Name: "missed"}}
 
 // Start implements nodes.Starter.
 func (v *invitation) Start(env *nodes.Env) { v.alone(env) }

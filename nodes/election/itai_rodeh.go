@@ -29,8 +29,8 @@ var itaiRodehRow = nodes.Spec{
 	Published: itaiRodehClaims,
 	Leads:     &nodes.Leadership{Partitions: ringPartitions},
 	Faults: silent(
-		under(starves|blocks, dossier+"crash during election: B; P if the node before the dead one has "+
-			"seen all identities, and leads: it needs nothing any more that passes the dead",
+		under(starves|blocks, "the ring is broken (B); but the node before the dead one leads if it has seen all "+
+			"identities, since it needs nothing any more that passes the dead node (P)",
 			"dead-highest")),
 }
 

@@ -21,6 +21,8 @@ var omegaRow = nodes.Spec{
 	New: func(c nodes.Config) nodes.Machine {
 		return &omega{patience: patienceOf(c), leader: nodes.None}
 	},
+	Timers: []nodes.TimerName{{Kind: omegaBeat, Name: "beat"},
+		{Kind: omegaSilence, Name: "silence", PerPeer: true}},
 	Messages: []nodes.Kind{{Zero: omegaHeartbeat{}, Heartbeat: true, Broadcast: true}},
 	Options:  []nodes.Option{heartbeatOption, silenceOption, growOption},
 	// It promises a leader in the end, and no more: until then several may lead.

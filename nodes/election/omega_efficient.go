@@ -20,6 +20,7 @@ var omegaEfficientRow = nodes.Spec{
 	New: func(c nodes.Config) nodes.Machine {
 		return &omegaEfficient{patience: patienceOf(c), leader: nodes.None}
 	},
+	Timers:   []nodes.TimerName{{Kind: omegaBeat, Name: "beat"}, {Kind: omegaSilence, Name: "silence"}},
 	Messages: []nodes.Kind{{Zero: frugalHeartbeat{}, Heartbeat: true}},
 	Options:  omegaRow.Options,
 	// It promises a leader in the end, and no more: until then several may lead.
@@ -36,8 +37,8 @@ var omegaEfficientRow = nodes.Spec{
 
 	Circulates: true,
 	Faults: beside(
-		under(breaks|unhit, dossier+"partition: one leader per component; - if node 0 is the bridge, which "+
-			"alone sends", "parted-bridge"),
+		under(breaks|unhit, "one leader per component (X); not hit if node 0 is the bridge, which alone sends (-)",
+			"parted-bridge"),
 		omegaRow.Faults),
 }
 

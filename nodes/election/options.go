@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"turnstile/internal/suggest"
 	"turnstile/nodes"
 )
 
@@ -31,6 +32,11 @@ func timeRange(value string) (shortest, longest time.Duration, err error) {
 	if two {
 		if shortest, err = time.ParseDuration(strings.TrimSpace(from)); err == nil {
 			longest, err = time.ParseDuration(strings.TrimSpace(to))
+		}
+	}
+	for _, end := range []string{from, to} {
+		if unit := suggest.Unit(end, "ms"); two && unit != nil {
+			return 0, 0, fmt.Errorf("%q: %w", value, unit)
 		}
 	}
 	if !two || err != nil {

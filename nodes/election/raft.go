@@ -18,6 +18,7 @@ var raftRow = nodes.Spec{
 			"has one vote in a term, and a majority elects.",
 	},
 	New:      func(c nodes.Config) nodes.Machine { return newRaft(c) },
+	Timers:   raftTimers,
 	Messages: raftMessages,
 	Options:  raftOptions,
 	Safe:     nodes.NoAmnesia,                               // of a term and the vote in it
@@ -29,14 +30,15 @@ var raftRow = nodes.Spec{
 	Published: raftClaims,
 
 	Circulates: true,
-	Faults: single("at most one leader per term; an old one believes that it leads until check-quorum fires",
-		under(recovers|unhit, dossier+"partition: at most one leader per term; - if nobody sends across, "+
-			"as if the leader is the bridge, or not node 0", "parted-bridge", "unheard-node"),
-		under(recovers|breaks, dossier+"amnesic restart: X, two leaders in one term, if votes are "+
-			"forgotten: enough that have voted in a term vote in it again", "empty-restarts",
+	Faults: single("at most one leader per term (Ongaro and Ousterhout 2014, figure 3); an old one "+
+		"believes that it leads until check-quorum fires (Ongaro 2014, 6.2)",
+		under(recovers|unhit, "at most one leader per term (L); not hit if nobody sends across, as if the "+
+			"leader is the bridge, or not node 0 (-)", "parted-bridge", "unheard-node"),
+		under(recovers|breaks, "nodes that have forgotten their votes vote in the same term again, and two may "+
+			"lead in it (X): figure 2 of Ongaro and Ousterhout 2014 has votes saved", "empty-restarts",
 			"forgetful-election"),
-		under(recovers, dossier+"amnesic restart: X if votes are forgotten; but one node is told the term "+
-			"by a leader before anybody asks for its vote", "amnesia")),
+		under(recovers, "the node has forgotten its vote, but a leader tells it the term before anybody asks "+
+			"for that again", "amnesia")),
 }
 
 // A raft is the election of Raft, with neither log nor clients.
@@ -122,6 +124,9 @@ const (
 	raftSilence                         // nor for the shortest
 	raftBeat                            // the next heartbeat is due
 )
+
+var raftTimers = []nodes.TimerName{{Kind: raftElection, Name: "election"},
+	{Kind: raftSilence, Name: "silence"}, {Kind: raftBeat, Name: "beat"}}
 
 // newRaft returns a machine that has not started.
 func newRaft(c nodes.Config) *raft {

@@ -16,6 +16,7 @@ var raftForgetfulRow = nodes.Spec{
 		r.forgets = true
 		return r
 	},
+	Timers:   raftTimers,
 	Messages: raftMessages,
 	Options:  raftOptions,
 	Safe:     nodes.NoAmnesia,

@@ -124,6 +124,7 @@ func TestRaftRefusesTimeoutsThatMakeNoSense(t *testing.T) {
 	for options, want := range map[string]string{
 		"election-timeout=150ms": `election-timeout: "150ms" is no range of times: write the shortest and the ` +
 			`longest, as in 150ms-300ms`,
+		"election-timeout=150-300": `election-timeout: "150-300": 150 has no unit: did you mean 150ms?`,
 		"election-timeout=soon-later": `election-timeout: "soon-later" is no range of times: write the shortest ` +
 			`and the longest, as in 150ms-300ms`,
 		"election-timeout=300ms-150ms": `election-timeout: 300ms-150ms is the wrong way round: write 150ms-300ms`,

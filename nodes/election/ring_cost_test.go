@@ -197,7 +197,7 @@ func bitReversed(n int) []int {
 }
 
 // In the form where all draw again, an election takes N(N-1) messages a round, and as many rounds on average
-// as the PRISM model checker's case study has for it (TB4 of our notes), to the last digit.
+// as the PRISM model checker's case study has for it, to the last digit.
 func TestItaiRodehTakesThePublishedRounds(t *testing.T) {
 	for n, rounds := range map[int]map[int]float64{
 		3: {2: 4.0 / 3, 3: 9.0 / 8, 4: 16.0 / 15, 5: 25.0 / 24, 6: 36.0 / 35, 8: 64.0 / 63},

@@ -22,6 +22,7 @@ var ringListRow = nodes.Spec{
 			multicast: c.Value(listAnnounceOption) == "multicast", wait: c.Duration(listWaitOption),
 			leader: nodes.None, to: nodes.None}
 	},
+	Timers: []nodes.TimerName{{Name: "wait"}},
 	Messages: []nodes.Kind{{Zero: listElection{}}, {Zero: listCoordinator{}},
 		{Zero: listResult{}, Broadcast: true}},
 	Options: []nodes.Option{idsOption, winsOption, listAnnounceOption, listWaitOption},
@@ -44,10 +45,10 @@ var ringListRow = nodes.Spec{
 	// The wait runs out, up to twice as long as it is, and then once more for a list that was on its way.
 	Grace: func(c nodes.Config) time.Duration { return 6 * c.Duration(listWaitOption) },
 	Faults: splitting("one leader per fragment: each side skips the other, and closes to a ring of its own",
-		under(recovers|breaks, "who seems dead after a cut of 300 ms is skipped, and hears late that it "+
-			"leads no more; X, as leaders are never to overlap", "flapping-links"),
-		under(recovers|breaks, dossier+"slow node: skipped as dead, returns believing what it did; X if it led, "+
-			"as leaders are never to overlap, unless what has come meanwhile tells it at once", "stopped-leader")),
+		under(recovers|breaks, "a node that seems dead after a cut of 300 ms is skipped, and hears late that "+
+			"it leads no more; two leaders are never to overlap (X)", "flapping-links"),
+		under(recovers|breaks, "it is skipped as dead, and believes that it leads when it goes on (X), unless "+
+			"what has come meanwhile tells it at once (L)", "stopped-leader")),
 }
 
 var (

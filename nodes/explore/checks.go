@@ -67,15 +67,17 @@ func (o *Options) validateChecks(stack *nodes.Stack) error {
 	return nil
 }
 
-// needsOf returns what keeping a check rests on, of what safety and what progress rest on.
-func needsOf(check string, safe, live nodes.Assumption) nodes.Assumption {
+// needsOf returns what keeping a check rests on, of what the instances of a stack rest on.
+func needsOf(check string, stack *nodes.Stack) nodes.Assumption {
 	switch check {
-	case CheckDeadlock, CheckFairness:
-		return safe | live
+	case CheckFairness:
+		return stack.Safe() | stack.Live() | stack.Fair()
+	case CheckDeadlock:
+		return stack.Safe() | stack.Live()
 	case CheckAgreement:
-		return live
+		return stack.Live()
 	}
-	return safe
+	return stack.Safe()
 }
 
 // broken returns the assumptions that are broken in a state.

@@ -90,7 +90,7 @@ func (o *Options) Validate() error {
 	case (o.Restarts || o.Amnesia) && o.Crashes == 0:
 		return errors.New("nodes are to restart, but none may crash: allow at least one crash")
 	case o.Depth < 0:
-		return fmt.Errorf("a depth of %d: it is at least 1 step, and 0 is for all", o.Depth)
+		return fmt.Errorf("a depth of %d: it is at least 1 step; leave it out to go to the end", o.Depth)
 	case o.Workers < 0:
 		return fmt.Errorf("%d workers: there is at least 1, and 0 is for the default", o.Workers)
 	}

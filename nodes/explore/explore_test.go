@@ -162,9 +162,6 @@ node 0 enters: INSIDE TOGETHER WITH 1`
 
 // On a 2x2 grid the textbook form of Maekawa's algorithm ends in a circle. That needs three of four clients.
 func TestTextbookMaekawaDeadlocks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the space takes seconds")
-	}
 	spec, err := mutex.Find("maekawa-textbook")
 	if err != nil {
 		t.Skip(err)

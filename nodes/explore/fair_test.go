@@ -17,8 +17,12 @@ func fairSpaces(spec *nodes.Spec) (all []Options) {
 	type size struct{ nodes, entries int }
 	usual := []size{{2, 2}, {2, 3}, {3, 1}, {3, 2}}
 	for _, size := range soak.Pick(usual, usual, append(usual, size{3, 3}, size{4, 1}, size{4, 2})) {
-		all = append(all, Options{Spec: spec, Config: nodes.Config{N: size.nodes}, Entries: size.entries,
-			Checks: []string{CheckFairness}})
+		o := Options{Spec: spec, Config: nodes.Config{N: size.nodes}, Entries: size.entries,
+			Checks: []string{CheckFairness}}
+		if _, timed := spec.Machine(o.Config, 0).(nodes.Timed); timed { // or late messages would excuse it
+			o.Timing = &Timing{Latency: chance.Constant(time.Millisecond), Tick: time.Millisecond}
+		}
+		all = append(all, o)
 	}
 	return all
 }

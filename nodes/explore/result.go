@@ -99,6 +99,9 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 		case StepTimeout:
 			t := w.known[state[m.node]].timers[m.which]
 			step.Timer, step.Instance = t.timer, t.instance
+			if t.instance == 0 { // the only one whose row a schedule names
+				step.Named = out.Spec.TimerName(out.Config, step.Node, t.timer.Kind)
+			}
 		case StepRequest:
 			r := int(stimulus(m.which)-onRequest) % mostExplored
 			step.Instance = s.parts.stack.Mutexes()[r]

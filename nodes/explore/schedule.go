@@ -23,7 +23,9 @@ import (
 //	dup 1>0 reply        # a copy of it follows it
 //	exit 0               # the client leaves
 //	campaign 0           # node 0 is to bring an election about
-//	timeout 0 1 2        # at node 0 the timer of kind 1 for peer 2 runs out
+//	timeout 0 retry      # at node 0 the timer of that name runs out
+//	timeout 0 silence 2  # the one for peer 2, of a timer that is kept per peer
+//	timeout 0 1 2        # the timer of kind 1 for peer 2, by its numbers
 //	tick                 # time passes (if a line timing 1ms uniform:1ms,2ms is above the steps)
 //	crash 0
 //	restart 0            # it restarts with what it saved
@@ -123,7 +125,8 @@ type Step struct {
 	Instance int32    // of the node; of a message, that it is for
 	Units    int      // of a request: of the resource; 0 means 1
 	Timer    nodes.Timer
-	Who      []nodes.ID // of StepIn, who is inside; of StepLeads, who leads
+	Named    *nodes.TimerName // of Timer, if the step is written by it; otherwise by its numbers
+	Who      []nodes.ID       // of StepIn, who is inside; of StepLeads, who leads
 	Choosing []int
 	Line     int // of the file it was read from
 }
@@ -149,7 +152,14 @@ func (s Step) String() string {
 			add("%d", s.Nth)
 		}
 	case StepTimeout:
-		add("%d%s %d %d", s.Node, instance, s.Timer.Kind, s.Timer.Peer)
+		kind := fmt.Sprint(s.Timer.Kind)
+		if s.Named != nil {
+			kind = s.Named.Name
+		}
+		add("%d%s %s", s.Node, instance, kind)
+		if s.Named == nil || s.Named.PerPeer {
+			add("%d", s.Timer.Peer)
+		}
 	case StepIn, StepLeads:
 		first, more, _ := strings.Cut(cmp.Or(list(s.Who), "-"), " ")
 		add("%s%s", first, instance)

@@ -146,3 +146,46 @@ func TestRestsThatMayEnd(t *testing.T) {
 		}
 	}
 }
+
+// A timer goes by its name, or by the numbers of its kind and peer, as in schedules of old.
+func TestTimersGoByTheirNames(t *testing.T) {
+	const head = "turnstile schedule 1\nalgorithm omega\nn 3\n"
+	story := func(text string) (written, told string) {
+		s, err := ParseSchedule(strings.NewReader(head+text), catalog.Find)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Replay(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.String(), strings.Join(r.Story, "\n")
+	}
+	written, told := story("timeout 1 silence 0; timeout 2 beat")
+	if !strings.HasSuffix(written, "\ntimeout 1 silence 0\ntimeout 2 beat\n") {
+		t.Errorf("it is written as %s", written)
+	}
+	if !strings.Contains(told, "node 1: timer silence for 0 runs out") ||
+		!strings.Contains(told, "node 2: timer beat runs out") {
+		t.Errorf("it tells %s", told)
+	}
+	written, old := story("timeout 1 1 0; timeout 2 0 0")
+	if old != told || !strings.HasSuffix(written, "\ntimeout 1 1 0\ntimeout 2 0 0\n") {
+		t.Errorf("by its numbers it is written as %s, and tells %s", written, old)
+	}
+	for text, want := range map[string]string{
+		"timeout 1 silense 0":   "node 1 of omega has no timer silense: did you mean silence?",
+		"timeout 1 x":           "node 1 of omega has no timer x; there are: beat, silence",
+		"timeout 1 silence":     "the timer silence is kept per peer: write which, such as timeout 0 silence 1",
+		"timeout 1 beat 0":      "the timer beat is not kept per peer: leave out 0",
+		"timeout 1@1 beat":      "write a timer by the numbers of its kind and peer, such as timeout 0@1 2 0",
+		"timeout x beat":        "timeout takes a node and a timer, such as timeout 0 retry",
+		"timeout 1 256 0":       "node 1 of omega has no timer 256",
+		"timeout 1 silence 0 1": "the timer silence is kept per peer",
+	} {
+		if _, err := ParseSchedule(strings.NewReader(head+text), catalog.Find); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -189,6 +189,9 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 		}
 		return step, nil
 	}
+	if step.What == StepTimeout {
+		return step, s.parseTimeout(&step, words)
+	}
 	return step, step.parseNode(words)
 }
 
@@ -201,12 +204,7 @@ func (s *Step) parseNode(words []string) (err error) {
 		return err
 	}
 	ids, err := numbers(words)
-	switch {
-	case s.What == StepTimeout && (err != nil || len(ids) != 3):
-		return errors.New("timeout takes a node, a kind of timer and a peer, such as timeout 0 1 2")
-	case s.What == StepTimeout:
-		s.Timer = nodes.Timer{Kind: nodes.TimerKind(ids[1]), Peer: nodes.ID(ids[2])}
-	case err != nil || len(ids) != 1:
+	if err != nil || len(ids) != 1 {
 		return fmt.Errorf("%s takes a node, such as %s 0", stepWords[s.What], stepWords[s.What])
 	}
 	s.Node = nodes.ID(ids[0])

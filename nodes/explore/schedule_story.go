@@ -230,7 +230,7 @@ func (g *stage) end() *Replayed {
 		g.mark(history.Interrupted)
 	}
 	if r.Violation != nil {
-		needs := needsOf(r.Violation.Check, g.stack.Safe(), g.stack.Live())
+		needs := needsOf(r.Violation.Check, g.stack)
 		r.Violation.OutsideModel = (g.broken | minority(g.clientsUp(), g.stack.N())) & needs
 	}
 	r.History = &history.History{Events: g.events, Logs: []*history.NodeLog{{Node: nodes.None}}}

@@ -72,7 +72,10 @@ func TestParseScheduleSaysWhatIsRight(t *testing.T) {
 		naive + "elephant 0":       "; there are: start, req, exit, 0>1 KIND, drop",
 		naive + "req":              "line 5: req takes a node, such as req 0",
 		naive + "req 0 1":          "req takes a node",
-		naive + "timeout 0":        "such as timeout 0 1 2",
+		naive + "timeout 0":        "such as timeout 0 retry",
+		naive + "req 0@x":          "names no instance: write the number of one behind @, such as 0@1",
+		naive + "req 0 units 0":    "is no number of units: write a whole number from 1",
+		naive + "timeout 0 retry":  "the timers of naive-broadcast have no names: write the numbers",
 		naive + "0>1":              "say which message, such as 0>1 request",
 		naive + "drop 0>x reply":   "say which message",
 		naive + "0>1 reply zero":   "say which message",
@@ -252,6 +255,7 @@ nothing is left to happen, and node 0 waits`
 
 func FuzzParseSchedule(f *testing.F) {
 	f.Add(naive + "req 0\n0>1 request 2\ntimeout 0 1 2 choosing 3")
+	f.Add("turnstile schedule 1\nalgorithm omega\nn 3\ntimeout 0 silence 2; try timeout 0 beat; timeout 0@1 2 0")
 	f.Add(naive + "try tick; in 0 1; none 0>1 request 2; rest; in -\n----\nwhat it told")
 	f.Add(naive + "0>1 reply@1\n0>0 @0")
 	f.Add("turnstile schedule 1\nalgorithm bully\nn 3\ncampaign 0; leads 0@1 2; believes 1 somebody; leads -")

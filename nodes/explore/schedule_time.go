@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turnstile/internal/chance"
+	"turnstile/internal/suggest"
 	"turnstile/nodes"
 )
 
@@ -16,7 +17,10 @@ func parseTiming(words []string) (*Timing, error) {
 		return nil, errors.New("timing takes a tick and a latency, such as timing 1ms uniform:1ms,2ms")
 	}
 	tick, err := time.ParseDuration(words[0])
-	if err != nil {
+	switch unit := suggest.Unit(words[0], "ms"); {
+	case err != nil && unit != nil:
+		return nil, unit
+	case err != nil:
 		return nil, fmt.Errorf("%q is no tick: write a time, such as 1ms", words[0])
 	}
 	latency, err := chance.ParseDistribution(words[1])
@@ -41,7 +45,7 @@ func (g *stage) tick() error {
 	for id := range g.staged {
 		for _, a := range g.staged[id].timers {
 			if a.due() {
-				return fmt.Errorf("timer %d for %d of %s has to run out first", a.timer.Kind, a.timer.Peer,
+				return fmt.Errorf("timer %s of %s has to run out first", g.sayTimer(nodes.ID(id), a),
 					g.name(nodes.ID(id)))
 			}
 		}
@@ -79,8 +83,14 @@ func (g *stage) timeout(s Step) error {
 }
 
 func (g *stage) runOut(id nodes.ID, t runningTimer) {
-	g.tell("%s: timer %d for %d runs out", g.name(id), t.timer.Kind, t.timer.Peer)
+	g.tell("%s: timer %s runs out", g.name(id), g.sayTimer(id, t))
 	g.feed(id, nodes.Input{Kind: nodes.Timeout, Instance: t.instance, Timer: t.timer, Gen: t.gen})
+}
+
+// sayTimer returns in words which timer of a node one is.
+func (g *stage) sayTimer(id nodes.ID, t runningTimer) string {
+	in := &g.stack.Instances()[t.instance]
+	return in.Spec.SayTimer(in.Config, id, t.timer)
 }
 
 func ticks(n int64) string {

@@ -3,10 +3,12 @@ package explore
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"turnstile/internal/suggest"
 	"turnstile/nodes"
 )
 
@@ -108,4 +110,68 @@ func (s *Step) parseBelief(words []string) (err error) {
 		s.Peer = nodes.ID(ids[0])
 	}
 	return nil
+}
+
+// parseTimeout reads at which node which timer runs out: by its name, or by the numbers of its kind and peer.
+func (s *scheduleParser) parseTimeout(step *Step, words []string) (err error) {
+	if words, err = step.cutFirst(words); err != nil {
+		return err
+	}
+	wrong := errors.New("timeout takes a node and a timer, such as timeout 0 retry; behind one that is kept " +
+		"per peer, the peer")
+	if len(words) < 2 {
+		return wrong
+	}
+	node, err := numbers(words[:1])
+	if err != nil {
+		return wrong
+	}
+	step.Node = nodes.ID(node[0])
+	if ids, err := numbers(words[1:]); err == nil && len(ids) == 2 && ids[0] <= math.MaxUint8 {
+		step.Timer = nodes.Timer{Kind: nodes.TimerKind(ids[0]), Peer: nodes.ID(ids[1])}
+		return nil
+	}
+	if step.Named, err = s.timerNamed(step, words[1]); err != nil {
+		return err
+	}
+	step.Timer.Kind = step.Named.Kind
+	peers, err := numbers(words[2:])
+	switch {
+	case err == nil && step.Named.PerPeer && len(peers) == 1:
+		step.Timer.Peer = nodes.ID(peers[0])
+	case step.Named.PerPeer:
+		return fmt.Errorf("the timer %s is kept per peer: write which, such as timeout 0 %[1]s 1", words[1])
+	case len(words) > 2:
+		return fmt.Errorf("the timer %s is not kept per peer: leave out %s", words[1],
+			strings.Join(words[2:], " "))
+	}
+	return nil
+}
+
+// timerNamed returns the timer of the node of a step that goes by a name.
+func (s *scheduleParser) timerNamed(step *Step, name string) (*nodes.TimerName, error) {
+	switch {
+	case s.Spec == nil:
+		return nil, errors.New("timeout comes before the algorithm: write algorithm and its name first")
+	case step.Instance > 0:
+		return nil, errors.New("of another instance than the first, write a timer by the numbers of its kind and " +
+			"peer, such as timeout 0@1 2 0")
+	}
+	var known []string
+	for _, t := range s.Spec.Timers {
+		of := s.Spec.TimerName(s.Config, step.Node, t.Kind)
+		if of == nil || slices.Contains(known, of.Name) { // one of servers
+			continue
+		}
+		if of.Name == name {
+			return of, nil
+		}
+		known = append(known, of.Name)
+	}
+	if len(known) == 0 {
+		return nil, fmt.Errorf("the timers of %s have no names: write the numbers of the kind and the peer, "+
+			"such as timeout 0 1 2", s.Spec.Name)
+	}
+	return nil, fmt.Errorf("node %d of %s has no timer %s%s", step.Node, s.Spec.Name, name,
+		suggest.Hint(name, known))
 }

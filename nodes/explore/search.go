@@ -281,7 +281,7 @@ func (s *search) note(f finding, state uint32) {
 	w.refresh()
 	s.parts.mu.Unlock()
 	l := &lead{finding: f, state: state, depth: s.depth, waiter: nodes.None}
-	needs := needsOf(f.check, w.safe, w.live)
+	needs := needsOf(f.check, w.parts.stack)
 	if f.still() {
 		l.depth--
 	}

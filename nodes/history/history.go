@@ -83,11 +83,16 @@ func (h *History) Run(folds ...Fold) {
 
 // A FormatError says what is wrong in a file, and where.
 type FormatError struct {
-	File   string
-	Offset int64 // in bytes, of the file or, in a stored history, of its uncompressed content
-	What   string
+	File     string
+	Offset   int64 // in bytes
+	Unpacked bool  // the offset is one of the uncompressed content of a stored history
+	What     string
 }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("%s: at offset %d: %s", e.File, e.Offset, e.What)
+	of := ""
+	if e.Unpacked {
+		of = " of its uncompressed content"
+	}
+	return fmt.Sprintf("%s: at byte %d%s: %s", e.File, e.Offset, of, e.What)
 }

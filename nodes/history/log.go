@@ -250,7 +250,7 @@ func Watch(path string) (*Watched, error) {
 	if info, err := file.Stat(); err != nil {
 		return nil, fmt.Errorf("watching a log: %w", err)
 	} else if !p.get(start) || info.Size() < int64(p.header) {
-		return nil, &FormatError{path, 0, "this is no log of Turnstile, or not yet"}
+		return nil, &FormatError{path, 0, false, "this is no log of Turnstile, or not yet"}
 	}
 	b, err := unix.Mmap(int(file.Fd()), 0, int(p.countersEnd()), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {

@@ -54,7 +54,7 @@ func newLogReader(name string, length int64, r io.Reader, size int) (*logReader,
 }
 
 func (l *logReader) fail(at int64, format string, args ...any) error {
-	return &FormatError{l.name, at, fmt.Sprintf(format, args...)}
+	return &FormatError{l.name, at, false, fmt.Sprintf(format, args...)}
 }
 
 // readUpTo reads n bytes, or fewer if there are no more. Since n comes from the file, it allocates little

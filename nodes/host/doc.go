@@ -25,7 +25,7 @@
 //     all requests are over and all messages delivered, the run is at rest; history.Counters says in which
 //     order to read them.
 //   - Orders are obeyed before messages are handled, and counted in the log. A node that is told to [Report]
-//     answers once it has handled all messages that the broker had for it.
+//     answers once it has handled all messages that the broker had for it, and done all that was due.
 //   - Messages of one link are handled in the order sent, also under injected latency, which acts at the
 //     receiver. Each carries its number in its stream, and the incarnation of its sender, which has streams
 //     of its own; a gap or a repetition that no fault made is counted.

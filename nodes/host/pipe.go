@@ -106,7 +106,10 @@ func (h *Host) inquire(round int) {
 
 // answer answers a question, unless there is a later one.
 func (h *Host) answer(round int) {
-	if round == h.asked {
+	if round != h.asked {
+		return
+	}
+	if h.runDue(); h.err == nil { // the process may have stood still since the loop last did
 		h.err = h.tell(Note{Status: h.process.Status(0), Round: round})
 	}
 }

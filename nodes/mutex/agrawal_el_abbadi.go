@@ -20,6 +20,7 @@ var agrawalRow = nodes.Spec{
 			"is replaced by paths from both children, and loses the votes that it has.",
 	},
 	New:      func(c nodes.Config) nodes.Machine { return newAgrawal(c) },
+	Timers:   []nodes.TimerName{{Kind: waiting.Kind, Name: "retry"}},
 	Messages: append(slices.Clone(maekawaRow.Messages), nodes.Kind{Zero: arbiterVote{}}),
 	Options:  []nodes.Option{retryOption},
 	Detects:  "heartbeat",
@@ -66,19 +67,19 @@ var agrawalRow = nodes.Spec{
 		maekawaRow.Identities[3],
 	},
 	Faults: slices.Concat(
-		under(recovers, dossier+"crash of an idle node: L while a quorum of live nodes exists, as without any "+
-			"one of five; the votes of the dead are taken back", "dead-idle", "dead-waiter", "dead-holder"),
-		under(recovers, dossierFT+"maekawa-ft: votes are saved, and who is up again says that what it has "+
-			"asked is over", "each-in-turn", "restarts"),
-		under(recovers, dossierFT+"F4, F6, F7: who waits asks again, and all is numbered", "lost-request",
+		under(recovers, "without any one of five nodes there is a quorum (Agrawal and El Abbadi 1991), and "+
+			"the votes that the dead node had are taken back", "dead-idle", "dead-waiter", "dead-holder"),
+		under(recovers, "votes are saved, and a node that is up again says that its earlier requests are over",
+			"each-in-turn", "restarts"),
+		under(recovers, "a node that waits asks again, and messages are numbered", "lost-request",
 			"lost-reply", "overtaking", "copies"),
-		under(recovers|breaks, dossierFT+"F5, F8 to F11, F13 to F15: it goes on after the heal; but votes of "+
-			"who is suspected wrongly are lent again, and there are no fence numbers", "lossy-links", "flaky-links",
+		under(recovers|breaks, "it goes on after the heal (L); but votes of a node that is suspected "+
+			"wrongly are lent again, and there are no fence numbers (X)", "lossy-links", "flaky-links",
 			"split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
 			"majority-ring", "stopped-holder", "stopped-idle", "slow-node", "slow-links", "slow-network",
 			"broker-restart", "split-brokers", "stalled-connection", "reset-connections", "skewed-clocks"),
-		under(recovers|starves|blocks|breaks, dossier+"amnesia: X; a vote that was forgotten is lent again, "+
-			"and requests with clocks that were used before are taken for copies", "amnesia", "empty-restarts"),
+		under(recovers|starves|blocks|breaks, "a vote that was forgotten is lent again (X); "+
+			"requests with clocks that were used before are taken for copies (P, B)", "amnesia", "empty-restarts"),
 	),
 	Published: []nodes.Claim{
 		{Figure: nodes.MessagesPerEntry, Source: paper + ": 3 log2(N+1), 3 fewer as a node is on its own path",

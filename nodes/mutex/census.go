@@ -70,6 +70,8 @@ func censusKinds[Report any]() []nodes.Kind {
 // censusTimer runs while an ask may have been lost. Its kind is none of the algorithms' own.
 var censusTimer = nodes.Timer{Kind: 255}
 
+var censusTimerName = nodes.TimerName{Kind: censusTimer.Kind, Name: "census"}
+
 // retryOption is how long algorithms wait for an answer.
 var retryOption = nodes.Option{Name: "retry", Default: "100ms",
 	Usage: "how long a node waits for an answer before it asks again",

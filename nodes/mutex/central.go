@@ -44,27 +44,27 @@ var centralRow = nodes.Spec{
 	}, utilisation("W/(W+2T)", 2)),
 	Faults: withoutTimeouts(
 		askingOne,
-		under(starves|blocks, dossier+"partition: P, those whose requests were lost; B, all, if a "+
-			"grant or a release was", "split-brain", "half-cut", "holder-in-majority"),
+		under(starves|blocks, "clients whose requests were lost wait (P); all do if a grant or a "+
+			"release was lost (B)", "split-brain", "half-cut", "holder-in-majority"),
 		under(unhit, "its clients send each other nothing, and reach the coordinator", "one-way",
 			"bridge", "majority-ring"),
-		under(starves|blocks, "the book is silent on clients that forget: their numbers begin again, "+
-			"so their requests pass for copies (P, who was killed); B, all, if one was granted",
+		under(starves|blocks, "the numbers of a client that comes up again begin again, so its requests "+
+			"pass for copies (P, that client); all wait if one was granted (B)",
 			"each-in-turn", "restarts", "amnesia", "empty-restarts"),
-		under(recovers|starves|blocks|breaks, dossier+"amnesia of the coordinator: X if it grants "+
-			"again while somebody is inside; P, whose requests it has forgotten, or missed while it "+
-			"was down; B if these are all", "empty-coordinator"),
+		under(recovers|starves|blocks|breaks, "a coordinator that has forgotten grants again while "+
+			"a client is inside (X); clients whose requests it has forgotten, or missed while it was down, "+
+			"wait (P), and they may be all (B)", "empty-coordinator"),
 	),
 }
 
 // askingOne are the cells of algorithms whose clients all ask one node.
 var askingOne = slices.Concat(
-	under(recovers, dossier+"crash of an idle client: L", "dead-idle"),
-	under(blocks, dossier+"crash of the coordinator: B; all ask it", "dead-coordinator"),
-	under(starves, dossier+"REQUEST lost: P, the requester", "lost-request"),
-	under(blocks, dossier+"GRANT lost: B; the coordinator waits for its release, and all others "+
-		"behind", "lost-reply"),
-	under(starves|blocks, dossier+"REQUEST lost: P, the requester; GRANT or RELEASE lost: B",
+	under(recovers, "the coordinator does not wait for an idle client", "dead-idle"),
+	under(blocks, "all clients ask the coordinator, and none takes its place", "dead-coordinator"),
+	under(starves, "the client whose request is lost waits for ever, and the others go on", "lost-request"),
+	under(blocks, "the coordinator waits for the release of a grant that never came, and all clients wait "+
+		"behind it", "lost-reply"),
+	under(starves|blocks, "if a request is lost its client waits (P), if a grant or a release is, all do (B)",
 		"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
 )
 

@@ -23,6 +23,7 @@ var centralFailoverRow = nodes.Spec{
 		return &failover{census: newCensus[failoverReport](c), follower: newFollower(c)}
 	},
 	Coordinator: centralInsideRow.Coordinator,
+	Timers:      []nodes.TimerName{{Kind: failoverTick.Kind, Name: "repeat"}, censusTimerName},
 	Messages: slices.Concat([]nodes.Kind{{Zero: failoverRequest{}}, {Zero: failoverGrant{}, Permit: true},
 		{Zero: failoverRelease{}}, {Zero: failoverEpoch{}}}, censusKinds[failoverReport]()),
 	Options: []nodes.Option{retryOption},
@@ -38,11 +39,12 @@ var centralFailoverRow = nodes.Spec{
 	Exact:      centralInsideRow.Exact,
 	Identities: centralInsideRow.Identities,
 	Published:  centralInsideRow.Published,
-	// No Bypass: who is suspected is skipped, even wrongly.
+	Bypass:     peers, // who is suspected is skipped, even wrongly
+	Fair:       undisturbed,
 	Faults: withCensus(
-		under(recovers, dossierFT+"central-ft: the next coordinator learns from the others who is inside and who "+
-			"waits", "dead-coordinator", "empty-coordinator"),
-		under(recovers, dossierFT+"F4, F5: requests, grants and releases are repeated", "lost-request",
+		under(recovers, "the next coordinator learns from the others who is inside and who waits (Temple "+
+			"University, CIS 307, lecture notes)", "dead-coordinator", "empty-coordinator"),
+		under(recovers, "requests, grants and releases are sent again", "lost-request",
 			"lost-reply")),
 }
 

@@ -25,11 +25,14 @@ var centralFailoverLowestRow = nodes.Spec{
 		return &failover{census: newCensus[failoverReport](c), lowest: true}
 	},
 	Coordinator: centralFailoverRow.Coordinator,
+	Timers:      centralFailoverRow.Timers,
 	Messages:    centralFailoverRow.Messages,
 	Options:     centralFailoverRow.Options,
 	Detects:     centralFailoverRow.Detects,
 	Safe:        nodes.PerfectDetector,
 	Live:        nodes.Majority | nodes.NoAmnesia,
+	Bypass:      centralFailoverRow.Bypass,
+	Fair:        centralFailoverRow.Fair,
 	Grace:       centralFailoverRow.Grace,
 	Cost:        centralFailoverRow.Cost,
 	Exact:       centralFailoverRow.Exact,
@@ -38,13 +41,13 @@ var centralFailoverLowestRow = nodes.Spec{
 	BrokenAt:    nodes.Config{N: 3},
 	BrokenBy:    nodes.NoCrash,
 	Faults: beside(slices.Concat(
-		under(recovers|breaks, "CE-21: who takes over from a coordinator that is suspected knows nothing of who "+
-			"is inside", "dead-coordinator", "each-in-turn", "dead-holder", "dead-idle", "dead-waiter", "restarts",
+		under(recovers|breaks, "the client that takes over from a suspected coordinator does not know who is "+
+			"inside (X)", "dead-coordinator", "each-in-turn", "dead-holder", "dead-idle", "dead-waiter", "restarts",
 			"amnesia", "empty-coordinator"),
-		under(recovers|blocks|breaks, "CE-21, and B, all, as central-failover", "empty-restarts"),
-		under(recovers|breaks, "CE-21: each side has a coordinator that asks nobody, and so has who suspects "+
-			"wrongly", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
-			"majority-ring", "lossy-links", "flaky-links", "broker-restart", "split-brokers",
+		under(recovers|blocks|breaks, "as restarts (L, X), and as central-failover (B)", "empty-restarts"),
+		under(recovers|breaks, "each side of a cut has a coordinator that asks nobody, and so has a node that "+
+			"suspects wrongly (X)", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
+			"one-way", "bridge", "majority-ring", "lossy-links", "flaky-links", "broker-restart", "split-brokers",
 			"reset-connections", "stopped-holder", "stopped-idle", "slow-node", "slow-links", "slow-network",
 			"stalled-connection", "skewed-clocks"),
 	), slices.Clone(centralFailoverRow.Faults)),

@@ -1,6 +1,7 @@
 package mutex
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,10 @@ func failoverMutants() []mutant {
 			func(s queuedServer) nodes.Machine { return &queuedHasty{s} }),
 		atClients("a grant that is of no use is kept", "progress",
 			func(c queuedClient) nodes.Machine { return &queuedKeeping{c} }).lost(),
+		strict("the queue is served last in, first out", "fairness",
+			func(f failover) nodes.Machine { return &failoverStack{f} }),
+		atServer("the queue is served last in, first out", "fairness",
+			func(s queuedServer) nodes.Machine { return &queuedStack{s} }),
 	}
 }
 
@@ -48,7 +53,29 @@ type (
 	failoverPatient   struct{ failover }
 	queuedHasty       struct{ queuedServer }
 	queuedKeeping     struct{ queuedClient }
+	failoverStack     struct{ failover }
+	queuedStack       struct{ queuedServer }
 )
+
+// lastFirst puts who came last in front of a queue that had so many before.
+func lastFirst[T any](queue []T, before int) []T {
+	if before >= len(queue) {
+		return queue
+	}
+	return slices.Concat(queue[before:], queue[:before])
+}
+
+func (f *failoverStack) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	before := len(f.queue)
+	f.failover.Receive(env, from, m)
+	f.queue = lastFirst(f.queue, before)
+}
+
+func (s *queuedStack) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	before := len(s.queue)
+	s.queuedServer.Receive(env, from, m)
+	s.queue = lastFirst(s.queue, before)
+}
 
 func (f *failoverSilent) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if a, ok := m.(censusAnswer[failoverReport]); ok && a.Report.State == uint8(nodes.Inside) {

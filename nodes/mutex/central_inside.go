@@ -36,21 +36,21 @@ var centralInsideRow = nodes.Spec{
 	},
 	Faults: withoutTimeouts(
 		askingOne,
-		under(starves|blocks, dossier+"partition: P, those whose requests were lost, and the "+
-			"coordinator's side runs; B, all, if a grant or a release was", "split-brain", "half-cut",
+		under(starves|blocks, "clients whose requests were lost wait, and the coordinator's side goes on "+
+			"(P); all wait if a grant or a release was lost (B)", "split-brain", "half-cut",
 			"holder-in-minority", "holder-in-majority", "majority-ring"),
 		under(starves|blocks|unhit, "as split-brain; not hit if the bridge is the coordinator", "bridge"),
-		under(starves, dossier+"amnesia of the coordinator, which is node 0: X if somebody is inside, "+
-			"but here all have left; P, all others, whose requests it has missed or forgotten",
+		under(starves, "all have left when node 0, the coordinator, forgets, so exclusion holds; all others "+
+			"wait, since it has missed or forgotten their requests",
 			"amnesia"),
 		under(recovers, "the coordinator, node 0, has forgotten who waits, and each of these is "+
 			"restarted after it, and asks again", "each-in-turn"),
 		under(starves|blocks, "as amnesia if node 0 is hit; of others a grant or a release is lost (B, "+
 			"all)", "restarts"),
-		under(recovers|starves|blocks|breaks, dossier+"amnesia of the coordinator: X if it grants "+
-			"again while somebody is inside; else as restarts", "empty-restarts"),
-		under(recovers|starves|breaks, dossier+"amnesia of the coordinator: X if it grants again while "+
-			"somebody is inside; P, whose requests it has forgotten", "empty-coordinator"),
+		under(recovers|starves|blocks|breaks, "a coordinator that has forgotten grants again while "+
+			"a client is inside (X); otherwise as restarts", "empty-restarts"),
+		under(recovers|starves|breaks, "a coordinator that has forgotten grants again while a client is "+
+			"inside (X); clients whose requests it has forgotten wait (P)", "empty-coordinator"),
 	),
 }
 

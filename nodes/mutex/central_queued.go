@@ -25,6 +25,7 @@ var centralQueuedRow = nodes.Spec{
 		return &queuedServer{grantQueue: grantQueueOf(c.N), repeater: repeaterOf(c)}
 	},
 	Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+	Timers:      []nodes.TimerName{{Kind: repeatTick.Kind, Name: "repeat"}},
 	Messages: []nodes.Kind{{Zero: queuedRequest{}}, {Zero: queuedPlace{}}, {Zero: queuedGrant{}, Permit: true},
 		{Zero: queuedRelease{}}},
 	Options:   []nodes.Option{retryOption},
@@ -41,7 +42,8 @@ var centralQueuedRow = nodes.Spec{
 		}
 		return cost
 	},
-	// No Bypass: who is suspected is skipped, even wrongly.
+	Bypass: peers, // who is suspected is skipped, even wrongly
+	Fair:   undisturbed,
 	Identities: []nodes.Identity{
 		perEntry("request", "entries", func(nodes.Config) int { return 1 }),
 		same("grant", "request"),
@@ -49,10 +51,10 @@ var centralQueuedRow = nodes.Spec{
 		atMost("place", "request", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Sent["request"] }),
 	},
 	Faults: suspecting(
-		under(blocks, dossier+"crash of the coordinator: B; it is no fail-over, but its clients know",
+		under(blocks, "no node takes the place of the coordinator, but its clients know that it is dead",
 			"dead-coordinator"),
-		under(recovers|starves|breaks, dossier+"amnesia of the coordinator: X if it grants again while somebody "+
-			"is inside, under numbers that begin again; P whom it forgets that it has told to wait",
+		under(recovers|starves|breaks, "a coordinator that has forgotten grants again while a client is inside, "+
+			"under numbers that begin again (X); clients that it had told to wait are forgotten (P)",
 			"empty-coordinator"),
 	),
 }
@@ -99,11 +101,14 @@ type repeater struct {
 
 func repeaterOf(c nodes.Config) repeater { return repeater{retry: c.Duration(retryOption)} }
 
+// repeatTick is the timer of a repeater.
+var repeatTick = nodes.Timer{Kind: 1}
+
 // tick has the timer run.
 func (r *repeater) tick(env *nodes.Env) {
 	if !r.ticking {
 		r.ticking = true
-		env.SetTimer(nodes.Timer{Kind: 1}, r.retry, r.retry+r.retry/4)
+		env.SetTimer(repeatTick, r.retry, r.retry+r.retry/4)
 	}
 }
 

@@ -30,6 +30,12 @@ func handovers(messages func(from, to nodes.ID) int) nodes.EntryCost {
 // peers is how many nodes a broadcast reaches.
 func peers(c nodes.Config) int { return c.N - 1 }
 
+// undisturbed is what a promised order rests on where the algorithm makes up for what goes wrong: a request
+// that is lost is known late, and who is suspected is skipped.
+const undisturbed = nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia |
+	nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing | nodes.Majority |
+	nodes.ServersUp
+
 // perEntry is the identity of a kind that is sent so many times an entry.
 func perEntry(kind, says string, times func(c nodes.Config) int) nodes.Identity {
 	return nodes.Identity{

@@ -85,7 +85,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 		crash.At = time.Duration(dice.Unit(roll) * float64(30*time.Millisecond))
 		// A machine that is given back less than it had is amnesic, whatever was saved.
 		forgets := spared&nodes.NoAmnesia == 0 && flip(7)
-		if forgets || flip(12) && !stackOf(*o).Forgets(0, victim) {
+		if forgets || flip(12) && !stackOf(*o).Forgets(victim, false) {
 			roll.Count = 8
 			crash.For = 50*time.Microsecond + time.Duration(dice.Unit(roll)*float64(2*time.Millisecond))
 			crash.Forget = forgets

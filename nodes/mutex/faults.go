@@ -6,9 +6,9 @@ import (
 	"turnstile/nodes"
 )
 
-// What becomes of the algorithms under faults. The source is the dossier of the algorithms, ALGORITHMS.md;
-// where it is silent, or a run shows more, the reason says so. Where it says X, exclusion can break: which
-// schedule of messages a run has decides whether it does, so other outcomes are there as well.
+// What becomes of the algorithms under faults. A reason names the paper that it rests on; one without a paper
+// is derived from the rules of the algorithm, and the runs of the fault matrix show it. Where exclusion can
+// break, the schedule of messages of a run decides whether it does, so other outcomes are there as well.
 
 // The outcomes, as nodes has them.
 const (
@@ -19,9 +19,12 @@ const (
 	unhit    = nodes.Unhit
 )
 
+// Reasons that several algorithms have.
 const (
-	dossier   = "ALGORITHMS.md 3.4, "
-	dossierFT = "ALGORITHMS.md 3.5, "
+	tokenLost = "there is one token, and no node makes another"
+	refused   = "the resource refuses what a stopped holder writes under an old fence number (sequencers: " +
+		"Burrows, The Chubby lock service, OSDI 2006, 2.4)"
+	answerLost = "a lost request or reply is not sent again, and every entry needs one of each peer"
 )
 
 var under, beside = nodes.Under, nodes.Completed
@@ -30,25 +33,22 @@ var under, beside = nodes.Under, nodes.Completed
 // other faults what holds for all of these algorithms.
 func withoutTimeouts(own ...[]nodes.FaultCell) []nodes.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
-		under(recovers, dossier+"pause and resume: L; nobody acts on silence, so the others wait",
+		under(recovers, "no node acts on silence, so the others wait until it goes on",
 			"stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
-		under(recovers, dossier+"reorder: L; what comes late comes in time for who has no timeouts",
+		under(recovers, "no node acts on silence, so a late message is in time",
 			"slow-links", "slow-network", "overtaking"),
-		under(recovers, dossier+"duplicate: L; requests and permissions are numbered, so a copy is "+
-			"known", "copies"),
-		under(recovers, dossierFT+"F15: no effect; it reads no clock and sets no timer", "skewed-clocks"),
-		under(blocks, dossier+"crash of the holder: B; what it held is never given back, and all who "+
-			"are up wait", "dead-holder"),
-		under(blocks, dossierFT+"F3, without its remedy: what comes to the dead never goes on, and all "+
-			"who are up wait", "dead-waiter"),
-		under(blocks, dossier+"loss: B; all wait for a message that does not come again, or behind "+
-			"those who do", "lossy-links", "flaky-links", "broker-restart", "split-brokers",
-			"reset-connections"),
-		under(blocks, dossier+"partition: B; what crosses it is lost, and after the heal all wait for "+
-			"it", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way",
+		under(recovers, "requests and permissions are numbered, so their receiver recognizes a copy", "copies"),
+		under(recovers, "the algorithm reads no clock and sets no timer", "skewed-clocks"),
+		under(blocks, "the dead holder never gives back what it held, so all that are up wait", "dead-holder"),
+		under(blocks, "what is sent to the dead node never goes on, and nobody gives it up, so all that are up "+
+			"wait", "dead-waiter"),
+		under(blocks, "no message is sent again: all wait for one that was lost, or behind nodes that do",
+			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		under(blocks, "a message that crosses the cut is lost and not sent again, and after the heal all wait "+
+			"for it", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way",
 			"bridge", "majority-ring"),
-		under(blocks, dossier+"crash, and nothing is saved: B; what the dead held or owed is lost with "+
-			"it", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+		under(blocks, "nodes save nothing: what the dead node held or owed is lost with it",
+			"each-in-turn", "restarts", "amnesia", "empty-restarts"),
 	))
 }
 
@@ -56,22 +56,22 @@ func withoutTimeouts(own ...[]nodes.FaultCell) []nodes.FaultCell {
 // all other faults that it recovers. Five nodes have a majority under all of them, or will have one again.
 func withCensus(own ...[]nodes.FaultCell) []nodes.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
-		under(recovers, dossierFT+"what the dead held is made or granted again once a majority has answered, and "+
-			"all who are not suspected", "dead-holder", "dead-waiter", "each-in-turn"),
-		under(recovers, dossierFT+"the dead are not waited for", "dead-idle"),
-		under(recovers, dossierFT+"F5: what is lost is sent again, or made again", "lossy-links", "flaky-links",
+		under(recovers, "what the dead node held is made or granted again once a majority, and all nodes that "+
+			"are not suspected, have answered (majorities: Lamport, The part-time parliament, 1998)",
+			"dead-holder", "dead-waiter", "each-in-turn"),
+		under(recovers, "no node waits for a dead one", "dead-idle"),
+		under(recovers, "what is lost is sent again, or made again", "lossy-links", "flaky-links",
 			"broker-restart", "split-brokers", "reset-connections"),
-		under(recovers, dossierFT+"F8, F9, F13: a majority goes on in a new epoch, and heeds no older one",
-			"split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
-			"majority-ring"),
-		under(recovers, dossierFT+"F10, F11: effective exclusion; what a stopped holder writes is refused",
-			"stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
-		under(recovers, dossierFT+"F6, F7, F15: no effect but a census too many", "slow-links", "slow-network",
+		under(recovers, "a majority goes on in a new epoch, and ignores messages of older ones (Lamport, The "+
+			"part-time parliament, 1998)", "split-brain", "half-cut", "holder-in-minority",
+			"holder-in-majority", "one-way", "bridge", "majority-ring"),
+		under(recovers, refused, "stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
+		under(recovers, "no effect, but for a census that was not needed", "slow-links", "slow-network",
 			"overtaking", "copies", "skewed-clocks"),
-		under(recovers, dossierFT+"F12: who comes up again asks the others before it takes part; it saves its "+
-			"promises, and if it has forgotten them, they tell", "restarts", "amnesia"),
-		under(recovers|blocks, dossierFT+"F12: the same (L); B, all, if two have forgotten at once, and "+
-			"wait for each other's answers: that is why its Live names no amnesia", "empty-restarts"),
+		under(recovers, "a node that comes up again asks the others before it takes part; it saves its "+
+			"promises, and if it has forgotten them, the others tell it", "restarts", "amnesia"),
+		under(recovers|blocks, "as restarts (L); but all wait if two nodes have forgotten at once and wait for "+
+			"each other's answers (B): that is why progress rests on no amnesia", "empty-restarts"),
 	))
 }
 
@@ -79,18 +79,17 @@ func withCensus(own ...[]nodes.FaultCell) []nodes.FaultCell {
 // messages: its own, and for all other faults that it recovers.
 func suspecting(own ...[]nodes.FaultCell) []nodes.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
-		under(recovers, dossierFT+"F1, F2, F3: the coordinator takes the grant of a dead client back, and skips "+
-			"its requests", "dead-idle", "dead-waiter", "dead-holder"),
-		under(recovers, dossierFT+"F5: what is lost is sent again", "lost-request", "lost-reply", "lossy-links",
+		under(recovers, "the coordinator takes back the grant of a client that it suspects, and skips its "+
+			"requests", "dead-idle", "dead-waiter", "dead-holder"),
+		under(recovers, "what is lost is sent again", "lost-request", "lost-reply", "lossy-links",
 			"flaky-links", "broker-restart", "split-brokers", "reset-connections"),
-		under(recovers, dossierFT+"F8, F9, F13: who was cut off is suspected, and asks again after the heal",
+		under(recovers, "a client that was cut off is suspected, and asks again after the heal",
 			"split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
 			"majority-ring"),
-		under(recovers, dossierFT+"F10, F11: effective exclusion; what a stopped holder writes is refused",
-			"stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
-		under(recovers, dossierFT+"F6, F7, F15: no effect, since requests and grants are numbered", "slow-links",
-			"slow-network", "overtaking", "copies", "skewed-clocks"),
-		under(recovers, dossierFT+"F12: a client that is up again has higher numbers, and gives back what it was "+
-			"granted before", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+		under(recovers, refused, "stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
+		under(recovers, "no effect, since requests and grants are numbered", "slow-links", "slow-network",
+			"overtaking", "copies", "skewed-clocks"),
+		under(recovers, "a client that is up again gives its requests higher numbers, and gives back what it "+
+			"was granted before", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
 	))
 }

@@ -58,9 +58,7 @@ func (g *golden) tell(t *testing.T) string {
 			return nil, err
 		}
 		f.judge(t, r.Violation)
-		if !testing.Short() {
-			g.hunt(t, f)
-		}
+		g.hunt(t, f)
 		return r, nil
 	})
 	if err != nil {
@@ -85,7 +83,7 @@ func (f form) judge(t *testing.T, v *explore.Violation) {
 // hunt simulates a form without the schedule, with the faults that are in it: a mutant is caught, and what is
 // sound is not.
 func (g *golden) hunt(t *testing.T, f form) {
-	m, seeds := mutant{spec: *f.Spec, sound: f.Spec}, soak.Pick[uint64](0, 20, 1000)
+	m, seeds := mutant{spec: *f.Spec, sound: f.Spec}, soak.Pick[uint64](5, 20, 1000)
 	if f.mutant != nil {
 		m, seeds = *f.mutant, budget
 	}

@@ -37,15 +37,16 @@ var lamportRow = nodes.Spec{
 		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	},
 	Faults: withoutTimeouts(
-		under(blocks, dossier+"crash of an idle node: B; all need its acknowledgements", "dead-idle"),
-		under(blocks, dossier+"1 message lost: B", "lost-request", "lost-reply"),
-		under(recovers|breaks, dossier+"reorder: X; it needs links in order", "overtaking"),
-		under(blocks|breaks, dossier+"loss: B; reorder: X", "flaky-links"),
-		under(starves|blocks, dossier+"amnesic restart: X if somebody is inside, but here all have "+
-			"left; the others wait for answers that were lost, and may let in who begins again, which "+
-			"then goes on alone (P, the others)", "each-in-turn", "restarts", "amnesia"),
-		under(recovers|starves|blocks|breaks, dossier+"amnesic restart: X; the rest as restarts, or "+
-			"nothing was lost (L)", "empty-restarts"),
+		under(blocks, "every entry needs an acknowledgement of the dead node", "dead-idle"),
+		under(blocks, answerLost, "lost-request", "lost-reply"),
+		under(recovers|breaks, "an acknowledgement that overtakes a request lets two in (Lamport 1978 assumes "+
+			"links that keep messages in order)", "overtaking"),
+		under(blocks|breaks, "as lossy-links (B), or as overtaking (X)", "flaky-links"),
+		under(starves|blocks, "all have left when a node comes up with an empty queue, so exclusion "+
+			"holds; the others wait for answers that were lost (B), and may let in the node that begins "+
+			"again, which then goes on alone (P, the others)", "each-in-turn", "restarts", "amnesia"),
+		under(recovers|starves|blocks|breaks, "a node that comes up with an empty queue may enter "+
+			"while another is inside (X); otherwise as restarts, or nothing was lost (L)", "empty-restarts"),
 	),
 }
 

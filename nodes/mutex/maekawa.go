@@ -65,11 +65,12 @@ var maekawaRow = nodes.Spec{
 		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	},
 	Faults: withoutTimeouts(
-		under(blocks, dossier+"crash of an idle node: P, users of its vote; here they hold the votes "+
-			"that the others need (B)", "dead-idle"),
-		under(blocks, dossier+"1 message lost: B", "lost-request", "lost-reply"),
-		under(blocks|breaks, dossier+"amnesic restart: X if quorums share one arbiter, which has "+
-			"forgotten its vote; B, as its vote or what was on its way is lost", "empty-restarts"),
+		under(blocks, "nodes that need the vote of the dead node wait, and hold the votes that the others need",
+			"dead-idle"),
+		under(blocks, "a lost request or vote is not sent again, and whoever waits for it holds votes that the "+
+			"others need", "lost-request", "lost-reply"),
+		under(blocks|breaks, "an arbiter that has forgotten its vote lends it again, and two quorums may "+
+			"share no other arbiter (X); or its vote, or a message to it, is lost (B)", "empty-restarts"),
 	),
 }
 

@@ -44,7 +44,7 @@ func orBlocks(cells []nodes.FaultCell) []nodes.FaultCell {
 	cells = slices.Clone(cells)
 	for i := range cells {
 		cells[i].May |= blocks
-		cells[i].Why += "; B, as it may deadlock without any fault"
+		cells[i].Why += "; all may wait without any fault (B): deadlock"
 	}
 	return cells
 }

@@ -65,19 +65,20 @@ var majorityRow = nodes.Spec{
 			Value: exactly(2)},
 	},
 	Faults: withoutTimeouts(
-		under(recovers, dossier+"crash of an idle node: L up to floor((N-1)/2)", "dead-idle"),
-		under(recovers, dossier+"1 message lost: P; here it is one of five votes, and three are enough "+
-			"(L)", "lost-request", "lost-reply"),
-		under(recovers|starves|blocks, dossier+"partition: L if the votes of a majority are not lost "+
-			"on their way, else B; P, those whose requests were lost", "split-brain", "half-cut",
-			"holder-in-minority", "holder-in-majority", "one-way", "bridge", "majority-ring"),
-		under(recovers|starves|blocks, "the book is silent on one vote lost after the other: L while "+
-			"three are left, else B; P, those whose requests were lost", "lossy-links", "flaky-links",
-			"broker-restart", "split-brokers", "reset-connections"),
-		under(recovers|starves|blocks, dossier+"crash of the holder or one that waits: B; of others: "+
-			"L; P, who asks again under a stamp of before", "each-in-turn", "restarts", "amnesia"),
-		under(recovers|blocks|breaks, dossier+"amnesic restart: X at one voter that majorities have in "+
-			"common; the rest as restarts", "empty-restarts"),
+		under(recovers, "the votes of a majority are enough (Thomas 1979), and four of five nodes are up",
+			"dead-idle"),
+		under(recovers, "one of five votes is lost, and three are enough", "lost-request", "lost-reply"),
+		under(recovers|starves|blocks, "clients go on if the votes of a majority are not lost on their way "+
+			"(L), and otherwise all wait (B); clients whose requests were lost wait (P)", "split-brain",
+			"half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge", "majority-ring"),
+		under(recovers|starves|blocks, "votes are lost one after the other: clients go on while three are "+
+			"left (L), then all wait (B); clients whose requests were lost wait (P)", "lossy-links",
+			"flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		under(recovers|starves|blocks, "all wait if the holder or a waiting node is killed (B), and go on if "+
+			"another is (L); a node that asks again under a stamp of before waits (P)", "each-in-turn",
+			"restarts", "amnesia"),
+		under(recovers|blocks|breaks, "a voter that has forgotten its vote lends it again, and two "+
+			"majorities may share no other voter (X); otherwise as restarts", "empty-restarts"),
 	),
 }
 

@@ -94,9 +94,6 @@ func (m mutant) row() (name string) {
 // Every mutant is caught, by the check that it is there for. The table that shows it is what `make mutants`
 // prints.
 func TestMutantsOfRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes seconds; so does make mutants")
-	}
 	var all []*hunted
 	t.Cleanup(func() { writeTable(os.Stdout, all) })
 	for _, m := range mutants() {

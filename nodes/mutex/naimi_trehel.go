@@ -49,18 +49,19 @@ var naimiTrehelRow = nodes.Spec{
 		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
 	},
 	Faults: withoutTimeouts(
-		under(recovers|starves|blocks, dossier+"crash of an idle node: P, those whose requests go by "+
-			"it; B if it had kept the token; L if neither", "dead-idle"),
-		under(blocks, dossier+"token lost: B", "lost-token"),
-		under(starves|blocks, dossier+"REQUEST lost: P, the requester and those behind it, often B",
+		under(recovers|starves|blocks, "nodes whose requests pass the dead node wait (P); all do if it "+
+			"had kept the token (B), and none if neither (L)", "dead-idle"),
+		under(blocks, tokenLost, "lost-token"),
+		under(starves|blocks, "the requester waits, and those behind it (P), which often are all (B)",
 			"lost-request"),
-		under(starves|blocks, dossier+"token lost: B; REQUEST: P, the requester and those behind it",
+		under(starves|blocks, "if the token is lost all wait (B), if a request is, the requester and those "+
+			"behind it (P)",
 			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
-		under(starves|blocks, dossier+"partition: P, those away from the token; the token lost "+
-			"crossing: B", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
+		under(starves|blocks, "nodes that are cut off from the token wait (P); all do if the token is "+
+			"lost as it crosses the cut (B)", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
 			"one-way", "bridge", "majority-ring"),
-		under(starves|blocks, dossier+"amnesic restart: safe, B; P, those behind it, if it did not "+
-			"have the token", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+		under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token "+
+			"(B), and otherwise those behind it (P)", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
 	),
 }
 

@@ -23,7 +23,7 @@ var naiveBroadcastRow = nodes.Spec{
 	},
 	Broken:   "exclusion",
 	BrokenAt: nodes.Config{N: 2},
-	Faults: under(breaks, "CE-01: two that ask at the same time are both let in, whatever goes wrong besides",
+	Faults: under(breaks, "two clients that ask at the same time are both let in, whatever else goes wrong",
 		"dead-idle", "dead-waiter", "dead-holder", "each-in-turn", "lost-request", "lost-reply", "lossy-links",
 		"flaky-links", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
 		"majority-ring", "stopped-holder", "stopped-idle", "slow-node", "slow-links", "slow-network", "overtaking",

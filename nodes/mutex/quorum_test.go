@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/bench/check"
 	"turnstile/nodes"
 )
 
@@ -50,7 +51,7 @@ func checkSystem(t *testing.T, c nodes.Config) {
 func TestQuorumSizes(t *testing.T) {
 	for n, want := range map[int]int{
 		1: 1, 2: 2, 3: 2, 4: 3, 5: 3, 7: 3, 9: 4, 13: 4, 15: 5, 16: 5, 21: 5, 25: 6, 31: 6, 32: 7,
-		36: 7, 57: 8, 73: 9, 91: 10, 100: 12, 133: 12, 1000: 39,
+		36: 7, 57: 8, 73: 9, 91: 10, 100: 12, 133: 12, 1000: 39, 1_000_000: 1225,
 	} {
 		if got := quorumSize(nodes.Config{N: n}); got != want {
 			t.Errorf("the quorums of %d nodes have %d, want %d", n, got, want)
@@ -118,6 +119,37 @@ func TestGridsWithoutOneself(t *testing.T) {
 			t.Errorf("%+v: they all meet: %v", grid, meet)
 		}
 	}
+}
+
+// The nodes of a grid talk along their row and their column alone.
+func TestGridNodesTalkAlongTheGrid(t *testing.T) {
+	const side = 3
+	o := saturated(&maekawaRow, nodes.Config{N: side * side}.With("quorums", gridQuorums), 1)
+	o.Entries = 200
+	links := &tap{Shaper: o.Shaper, packets: map[[2]nodes.ID]int{}}
+	o.Shaper = links
+	if v := judge(t, o, maekawaRow.Cost(o.Config).Saturated); v.Outcome != check.Valid {
+		t.Fatalf("%v: %s", v.Outcome, v.Reason)
+	}
+	for from := range nodes.ID(side * side) {
+		for to := range nodes.ID(side * side) {
+			along := from != to && (from/side == to/side || from%side == to%side)
+			if sent := links.packets[[2]nodes.ID{from, to}]; (sent > 0) != along {
+				t.Errorf("%d messages pass from node %d to %d", sent, from, to)
+			}
+		}
+	}
+}
+
+// A tap counts the packets of each link.
+type tap struct {
+	nodes.Shaper
+	packets map[[2]nodes.ID]int // by sender and receiver
+}
+
+func (s *tap) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+	s.packets[[2]nodes.ID{p.From, p.To}]++
+	return s.Shaper.Shape(p, fate)
 }
 
 func TestRulerMeasures(t *testing.T) {

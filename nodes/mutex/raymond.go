@@ -45,20 +45,20 @@ var raymondRow = nodes.Spec{
 			Value: formula(func(n float64) float64 { return 2 - 2/n })},
 	}, meanDistances("line", "star", "binary")),
 	Faults: withoutTimeouts(
-		under(recovers|blocks, dossier+"crash of an idle leaf: L; B if it had kept the token, since "+
-			"nobody asked", "dead-idle"),
-		under(blocks, dossier+"token lost: B", "lost-token"),
-		under(starves, dossier+"REQUEST lost: P, the whole subtree, which has asked already",
+		under(recovers|blocks, "nobody needs the dead leaf (L), unless it had kept the token, since nobody "+
+			"asked (B)", "dead-idle"),
+		under(blocks, tokenLost, "lost-token"),
+		under(starves, "the whole subtree behind the lost request waits, since it has asked already",
 			"lost-request"),
-		under(starves|blocks, dossier+"token lost: B; REQUEST: P, the whole subtree", "lossy-links",
-			"flaky-links", "broker-restart", "split-brokers", "reset-connections"),
-		under(starves|blocks, dossier+"partition: P, those away from the token; the token lost "+
-			"crossing: B", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
+		under(starves|blocks, "if the token is lost all wait (B), if a request is, the subtree behind it (P)",
+			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		under(starves|blocks, "nodes that are cut off from the token wait (P); all do if the token is "+
+			"lost as it crosses the cut (B)", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
 			"one-way"),
 		under(starves|blocks|unhit, "as split-brain; not hit if the tree has none of those links",
 			"bridge", "majority-ring"),
-		under(starves|blocks, dossier+"amnesic restart: safe, B; P, the subtree, if it did not have "+
-			"the token", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+		under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token "+
+			"(B), and otherwise its subtree (P)", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
 	),
 }
 

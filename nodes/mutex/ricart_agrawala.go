@@ -39,14 +39,14 @@ var ricartAgrawalaRow = nodes.Spec{
 		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	}, utilisation("W/(W+T)", 1)),
 	Faults: withoutTimeouts(
-		under(blocks, dossier+"crash of an idle node: B; all need its replies", "dead-idle"),
-		under(blocks, dossier+"1 message lost: B", "lost-request", "lost-reply"),
-		under(starves|blocks, dossier+"amnesic restart: X if somebody is inside, but here all have "+
-			"left; the others wait for replies that were lost, and all reply to who begins again with "+
-			"the lowest stamps, which then goes on alone (P, the others)", "each-in-turn", "restarts",
+		under(blocks, "every entry needs a reply of the dead node", "dead-idle"),
+		under(blocks, answerLost, "lost-request", "lost-reply"),
+		under(starves|blocks, "all have left when a node comes up with its clock at 0, so exclusion "+
+			"holds; the others wait for replies that were lost (B), and all reply to the node that begins "+
+			"again with the lowest stamps, which then goes on alone (P, the others)", "each-in-turn", "restarts",
 			"amnesia"),
-		under(recovers|starves|blocks|breaks, dossier+"amnesic restart: X without a persisted clock; "+
-			"the rest as restarts, or nothing was lost (L)", "empty-restarts"),
+		under(recovers|starves|blocks|breaks, "a node that comes up with its clock at 0 may enter "+
+			"while another is inside (X); otherwise as restarts, or nothing was lost (L)", "empty-restarts"),
 	),
 }
 

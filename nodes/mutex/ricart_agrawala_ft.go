@@ -27,6 +27,7 @@ var ricartRetryingRow = nodes.Spec{
 			silent:         make([]uint32, c.N),
 		}
 	},
+	Timers: []nodes.TimerName{{Kind: nextTry.Kind, Name: "retry"}},
 	Messages: []nodes.Kind{{Zero: ricartRequest{}, Broadcast: true}, {Zero: ricartReply{}, Permit: true},
 		{Zero: ricartNack{}}, {Zero: ricartRetry{}}, {Zero: ricartProbe{}}, {Zero: ricartClock{}}},
 	Options: []nodes.Option{retryOption, giveUpOption, nackOption},
@@ -35,10 +36,10 @@ var ricartRetryingRow = nodes.Spec{
 	Live:      nodes.Timing,
 	Fenced:    true,
 	Effective: nodes.NoAmnesia,
-	Faults: beside(under(recovers|breaks, "who has forgotten its clock may enter twice under one number",
-		"amnesia", "empty-restarts"),
-		suspecting(under(recovers, dossierFT+"F1, F2, F3: the dead leave some tries unanswered and are given up",
-			"dead-idle", "dead-waiter", "dead-holder"))),
+	Faults: beside(under(recovers|breaks, "a node that has forgotten its clock may enter twice under one "+
+		"number (X)", "amnesia", "empty-restarts"),
+		suspecting(under(recovers, "a dead node leaves some tries unanswered, and is given up (Jones, notes of "+
+			"22C:116, 2002)", "dead-idle", "dead-waiter", "dead-holder"))),
 	Cost: func(c nodes.Config) nodes.Cost {
 		// Of a peer that is given up, the reply may be missing.
 		plain := 2 * float64(c.N-1)

@@ -24,6 +24,7 @@ var ricartViewRow = nodes.Spec{
 			census:         newCensus[viewReport](c),
 		}
 	},
+	Timers: []nodes.TimerName{{Kind: nextTry.Kind, Name: "retry"}, censusTimerName},
 	Messages: slices.Concat([]nodes.Kind{{Zero: viewRequest{}, Broadcast: true},
 		{Zero: viewReply{}, Permit: true}, {Zero: viewInstall{}}, {Zero: viewWanted{}}},
 		censusKinds[viewReport]()),
@@ -33,7 +34,7 @@ var ricartViewRow = nodes.Spec{
 	Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
 	Fenced:  true,                             // and effective exclusion rests on nothing
 	Epochs:  epochsOf("view"),
-	Faults: withCensus(under(recovers, dossierFT+"F4: what is lost is sent again", "lost-request",
+	Faults: withCensus(under(recovers, "what is lost is sent again", "lost-request",
 		"lost-reply")),
 	Cost: func(c nodes.Config) nodes.Cost {
 		// Who waits for longer than a retry asks those again that have not replied.
@@ -42,8 +43,9 @@ var ricartViewRow = nodes.Spec{
 		cost.Saturated, cost.Any = nodes.Unbounded(least), nodes.Unbounded(least)
 		return cost
 	},
-	// It promises no bypass: who is in no view is passed over for as long as that lasts.
-	Grace: func(c nodes.Config) time.Duration { return 10 * c.Duration(retryOption) },
+	Bypass: peers, // in a view, as of ricart-agrawala; who is in none is passed over for as long as that lasts
+	Fair:   undisturbed,
+	Grace:  func(c nodes.Config) time.Duration { return 10 * c.Duration(retryOption) },
 	Identities: []nodes.Identity{
 		{
 			Says: "request >= (N-1) entries",

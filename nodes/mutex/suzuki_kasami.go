@@ -51,20 +51,21 @@ var suzukiKasamiRow = nodes.Spec{
 		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
 	},
 	Faults: withoutTimeouts(
-		under(recovers|blocks, dossier+"crash of an idle node: L; B if it had kept the token, since "+
-			"nobody asked", "dead-idle"),
-		under(blocks, dossier+"token lost: B", "lost-token"),
-		under(recovers|starves, dossier+"REQUEST lost to all: P, the requester; here it is lost to "+
-			"one, and the token goes on to others, who know of it (L)", "lost-request"),
-		under(starves|blocks, dossier+"token lost: B; REQUEST: P, the requester", "lossy-links",
-			"flaky-links", "broker-restart", "split-brokers", "reset-connections"),
-		under(starves|blocks, dossier+"partition: the token's side runs, the other side P; token lost "+
-			"crossing: B", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
-			"one-way", "bridge"),
-		under(recovers|starves|blocks, dossier+"partition: as split-brain; L, as those who missed a "+
-			"request are not the only ones to pass the token on", "majority-ring"),
-		under(starves|blocks, dossier+"amnesic restart: safe; token holder: B; who numbers its "+
-			"requests from 1 again: P", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+		under(recovers|blocks, "nobody needs the dead node (L), unless it had kept the token, since nobody "+
+			"asked (B)", "dead-idle"),
+		under(blocks, tokenLost, "lost-token"),
+		under(recovers|starves, "the request is lost to one peer, and the token goes on to others, "+
+			"which know of it (L); if none does, the requester waits (P)", "lost-request"),
+		under(starves|blocks, "if the token is lost all wait (B), if a request is, the requester (P)",
+			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		under(starves|blocks, "the side of the token goes on, and the other waits (P); all do if the token is "+
+			"lost as it crosses the cut (B)", "split-brain", "half-cut", "holder-in-minority",
+			"holder-in-majority", "one-way", "bridge"),
+		under(recovers|starves|blocks, "as split-brain (P, B); but nodes that missed a request are "+
+			"not the only ones to pass the token on (L)", "majority-ring"),
+		under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token (B), "+
+			"and otherwise the node, which numbers its requests from 1 again (P)", "each-in-turn", "restarts",
+			"amnesia", "empty-restarts"),
 	),
 }
 

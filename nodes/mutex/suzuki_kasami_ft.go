@@ -21,6 +21,7 @@ var suzukiKasamiFTRow = nodes.Spec{
 		return &suzukiKasamiFT{regeneration: newRegeneration[suzukiReport](c), rn: make([]uint64, c.N),
 			patience: c.Duration(lossTimeoutOption)}
 	},
+	Timers: []nodes.TimerName{{Kind: suzukiWait.Kind, Name: "wait"}, censusTimerName},
 	Messages: append([]nodes.Kind{{Zero: suzukiRequest{}, Broadcast: true}, {Zero: skftToken{}, Token: true},
 		{Zero: suzukiRenewal{}}}, censusKinds[suzukiReport]()...),
 	Options: []nodes.Option{lossTimeoutOption, retryOption},
@@ -43,13 +44,14 @@ var suzukiKasamiFTRow = nodes.Spec{
 			return t.Sent["ask"] > 0 || uint64(peers(c))*token <= request && (token > 0) == (request > 0)
 		},
 	}},
-	// No Bypass: who is suspected is passed over, even wrongly.
+	Bypass: peers, // who is suspected is passed over, even wrongly
+	Fair:   undisturbed,
 	// A loss is suspected by who waits, after the loss timeout at the latest.
 	Grace: func(c nodes.Config) time.Duration {
 		return 2*c.Duration(lossTimeoutOption) + 4*c.Duration(retryOption)
 	},
-	Faults: withCensus(under(recovers, dossierFT+"the token is made again, and requests are sent again under "+
-		"the same number", "lost-token", "lost-request")),
+	Faults: withCensus(under(recovers, "the token is made again, and requests are sent again under the same "+
+		"number", "lost-token", "lost-request")),
 }
 
 // suzukiKasamiFT is the algorithm of I. Suzuki and T. Kasami, "A distributed mutual exclusion algorithm", ACM

@@ -34,10 +34,13 @@ func suzukiFTMutants() []mutant {
 			func(s suzukiKasamiFT) nodes.Machine { return &skftDeaf{s} }).crashed(),
 		change("who waits counts as served when a token is made", "progress",
 			func(s suzukiKasamiFT) nodes.Machine { return &skftServed{s} }),
+		slow("the queue is served last in, first out", "fairness",
+			func(s suzukiKasamiFT) nodes.Machine { return &skftStack{s} }),
 	}
 }
 
 type (
+	skftStack     struct{ suzukiKasamiFT }
 	skftAlone     struct{ suzukiKasamiFT }
 	skftBlind     struct{ suzukiKasamiFT }
 	skftHasty     struct{ suzukiKasamiFT }
@@ -51,6 +54,13 @@ type (
 	skftDeaf      struct{ suzukiKasamiFT }
 	skftServed    struct{ suzukiKasamiFT }
 )
+
+func (s *skftStack) Release(env *nodes.Env) {
+	before := len(s.queue)
+	s.queue = suzukiServed(env.Self(), s.rn, s.ln, s.queue)
+	s.queue = lastFirst(s.queue, before)
+	s.suzukiKasamiFT.Release(env)
+}
 
 func (s *skftAlone) Timeout(env *nodes.Env, t nodes.Timer) {
 	if t == suzukiWait && s.waited > 0 {

@@ -1,9 +1,9 @@
 package mutex
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"turnstile/nodes"
@@ -48,16 +48,12 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) = %v, %v; want %s", name, row, err, want)
 		}
 	}
-	var names []string
-	for _, row := range Table {
-		names = append(names, row.Name)
-	}
-	there := strings.Join(names, ", ")
+	all := fmt.Sprintf("ee list for all %d", len(Table))
 	for name, want := range map[string]string{
-		"ricard":  `unknown algorithm "ricard": did you mean "ricart-agrawala"? There are: ` + there,
-		"lambort": `unknown algorithm "lambort": did you mean "lamport"? There are: ` + there,
-		"paxos":   `unknown algorithm "paxos"; there are: ` + there,
-		"":        `unknown algorithm ""; there are: ` + there,
+		"ricard": `unknown algorithm "ricard": did you mean ricart-agrawala, ricart-agrawala-ft or ` +
+			"ricart-agrawala-view? S" + all,
+		"paxos": `unknown algorithm "paxos"; the nearest are lamport, ricart-agrawala and ricart-agrawala-ft: s` +
+			all,
 	} {
 		if _, err := Find(name); err == nil || err.Error() != want {
 			t.Errorf("Find(%q): %v\nwant %s", name, err, want)

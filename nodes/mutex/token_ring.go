@@ -1,6 +1,13 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"turnstile/nodes"
+)
 
 var tokenRingRow = nodes.Spec{
 	Info: nodes.Info{
@@ -10,8 +17,12 @@ var tokenRingRow = nodes.Spec{
 		Source:  "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977",
 		Summary: "One token circulates in a ring of nodes, and a node that has it may enter before passing it on.",
 	},
-	New:      func(nodes.Config) nodes.Machine { return &tokenRing{} },
+	New: func(c nodes.Config) nodes.Machine {
+		next, _ := ringOrder(c.N, c.Value(orderOption)) // the options are valid
+		return &tokenRing{next: next}
+	},
 	Messages: []nodes.Kind{{Zero: ringToken{}, Token: true}},
+	Options:  []nodes.Option{orderOption},
 	Live:     nodes.NoLoss | nodes.NoCrash,
 	Cost: func(c nodes.Config) nodes.Cost {
 		const formula = "1 saturated, N for one node, unbounded idle"
@@ -42,27 +53,64 @@ var tokenRingRow = nodes.Spec{
 			Sizes: nine, Value: func(c nodes.Config) nodes.Range { return nodes.Between(0, float64(c.N)) }},
 	},
 	Faults: withoutTimeouts(
-		under(blocks, dossier+"crash of an idle node: B at the next pass to it", "dead-idle"),
-		under(blocks, dossier+"token lost: B", "lost-token"),
-		under(blocks|unhit, dossier+"partition: B; not hit if those next to each other reach each other",
-			"majority-ring"),
-		under(recovers|blocks, dossier+"restart of the holder: B; who has no token loses none",
+		under(blocks, "the token is lost when it is passed to the dead node next", "dead-idle"),
+		under(blocks, tokenLost, "lost-token"),
+		under(blocks|unhit, "the token is lost between neighbours that do not reach each other (B); not hit if "+
+			"all do (-)", "majority-ring"),
+		under(recovers|blocks, "the token is lost with a holder that is killed (B); other nodes hold nothing (L)",
 			"empty-restarts"),
 	),
+}
+
+// orderOption says who comes after whom in the ring. The ring is virtual: every node can send to every other.
+var orderOption = nodes.Option{
+	Name:  "order",
+	Usage: "order of the nodes in the ring of the token, as in 0,2,1; by number if none is given",
+	Check: func(c nodes.Config, value string) error {
+		_, err := ringOrder(c.N, value)
+		return err
+	},
+}
+
+// ringOrder returns who comes after each node in a ring of n; nil: the node with the next number.
+func ringOrder(n int, value string) ([]nodes.ID, error) {
+	if value == "" {
+		return nil, nil
+	}
+	words, next := strings.Split(value, ","), make([]nodes.ID, n)
+	order := make([]nodes.ID, 0, n)
+	for _, word := range words {
+		id, err := strconv.ParseUint(strings.TrimSpace(word), 10, 31)
+		switch {
+		case err != nil || id >= uint64(n):
+			return nil, fmt.Errorf("%q is no node: list the nodes 0 to %d in the order of the ring", word, n-1)
+		case slices.Contains(order, nodes.ID(id)):
+			return nil, fmt.Errorf("node %d comes twice: list each node once", id)
+		}
+		order = append(order, nodes.ID(id))
+	}
+	if len(order) != n {
+		return nil, fmt.Errorf("%d of %d nodes: list each node once", len(order), n)
+	}
+	for at, id := range order {
+		next[id] = order[(at+1)%n]
+	}
+	return next, nil
 }
 
 // tokenRing is the algorithm of G. Le Lann, "Distributed systems: towards a formal approach",
 // IFIP Congress 1977.
 //
-// One token circulates in the ring 0, 1, ..., n-1, 0. A node that has it may enter, and passes it on when it
-// leaves; a node whose client does not wait passes it on at once.
+// One token circulates in the ring 0, 1, ..., n-1, 0, or in that of the option order. A node that has it may
+// enter, and passes it on when it leaves; a node whose client does not wait passes it on at once.
 //
 // Mutual exclusion holds because there is one token. A second one could only be a copy made by the network:
 // the token counts its hops, and a node drops one that has made no more hops than the last it had.
 type tokenRing struct {
-	hops  uint64 // of the token when it was last here
-	has   bool   // the token is here
-	wants bool   // our client waits or is inside
+	hops  uint64     // of the token when it was last here
+	has   bool       // the token is here
+	wants bool       // our client waits or is inside
+	next  []nodes.ID // by node: who comes after it; nil: the node with the next number
 }
 
 // ringToken is the privilege, having made so many Hops.
@@ -115,7 +163,11 @@ func (r *tokenRing) pass(env *nodes.Env) {
 		return // there is nobody to pass it to
 	}
 	r.has = false
-	env.Send((env.Self()+1)%nodes.ID(env.N()), ringToken{r.hops + 1})
+	next := (env.Self() + 1) % nodes.ID(env.N())
+	if r.next != nil {
+		next = r.next[env.Self()]
+	}
+	env.Send(next, ringToken{r.hops + 1})
 }
 
 // HasToken reports whether the token is here.

@@ -20,6 +20,7 @@ var tokenRingRegeneratingRow = nodes.Spec{
 		return &tokenRingRegenerating{regeneration: newRegeneration[tokenMark](c),
 			follower: newFollower(c), patience: c.Duration(lossTimeoutOption)}
 	},
+	Timers: []nodes.TimerName{{Kind: ringWatch.Kind, Name: "watch"}, censusTimerName},
 	Messages: append([]nodes.Kind{{Zero: regeneratedToken{}, Token: true}, {Zero: ringRenewal{}}},
 		censusKinds[tokenMark]()...),
 	Options: []nodes.Option{lossTimeoutOption, retryOption},
@@ -32,16 +33,17 @@ var tokenRingRegeneratingRow = nodes.Spec{
 		Of: func(c nodes.Config, latency, hold time.Duration) time.Duration {
 			return 2 * time.Duration(c.N) * (latency + hold)
 		}},
-	Safe: nodes.PerfectDetector,
-	Live: nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
-	Cost: tokenRingRow.Cost,
-	// No Bypass: who is suspected is skipped, even wrongly.
+	Safe:   nodes.PerfectDetector,
+	Live:   nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
+	Cost:   tokenRingRow.Cost,
+	Bypass: peers, // who is suspected is skipped, even wrongly
+	Fair:   undisturbed,
 	// A loss is suspected after the loss timeout, by a clock that is read twice in it.
 	Grace: func(c nodes.Config) time.Duration {
 		return 2*c.Duration(lossTimeoutOption) + 4*c.Duration(retryOption)
 	},
 	Circulates: true,
-	Faults: withCensus(under(recovers, dossierFT+"what is lost is made again once a majority has answered",
+	Faults: withCensus(under(recovers, "the token is made again once a majority has answered",
 		"lost-token")),
 }
 

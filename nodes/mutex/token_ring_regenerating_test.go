@@ -38,6 +38,8 @@ func regeneratingMutants() []mutant {
 			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingOnce{r} }).lost(),
 		slow("the dead are not skipped", "progress",
 			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingDeaf{r} }).crashed(),
+		slow("the last node lets the token pass by, all but each third time", "fairness",
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingModest{r, 0} }),
 	}
 }
 
@@ -54,7 +56,21 @@ type (
 	regeneratingOnce      struct{ tokenRingRegenerating }
 	regeneratingDeaf      struct{ tokenRingRegenerating }
 	regeneratingMinor     struct{ tokenRingRegenerating }
+	regeneratingModest    struct {
+		tokenRingRegenerating
+		rounds uint32
+	}
 )
+
+func (r *regeneratingModest) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	wants := r.wants
+	if _, ok := m.(regeneratedToken); ok && int(env.Self()) == env.N()-1 {
+		r.rounds++
+		r.wants = wants && r.rounds%3 == 0
+	}
+	r.tokenRingRegenerating.Receive(env, from, m)
+	r.wants = wants
+}
 
 func (r *regeneratingAlone) Timeout(env *nodes.Env, t nodes.Timer) {
 	if r.silent > 0 && t == ringWatch && !r.usable() && r.wants && !r.inside {

@@ -25,8 +25,9 @@ func (w *world) Kill(id nodes.ID) error {
 }
 
 // Restart implements nodes.Cluster.
-func (w *world) Restart(id nodes.ID, forget bool) (forgot bool, err error) {
-	return w.restart(&w.processes[id], forget), nil
+func (w *world) Restart(id nodes.ID, forget bool) error {
+	w.restart(&w.processes[id], forget)
+	return nil
 }
 
 // Pause implements nodes.Cluster.

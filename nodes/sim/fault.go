@@ -39,14 +39,13 @@ func (w *world) crash(p *nodes.Process) {
 	w.goesOn(p.ID()) // what it has missed is lost
 }
 
-// restart brings a node up again, and reports whether it has forgotten what its peers rely on. Its clients
-// begin again.
-func (w *world) restart(p *nodes.Process, amnesia bool) (forgot bool) {
+// restart brings a node up again. Its clients begin again.
+func (w *world) restart(p *nodes.Process, amnesia bool) {
 	if p.Up() {
-		return false
+		return
 	}
 	w.record(history.Event{Kind: history.Restarted, Count: p.Incarnation() + 1, Node: p.ID()})
-	if forgot = p.Forgets(amnesia); forgot {
+	if p.Forgets(amnesia) {
 		w.broke(nodes.NoAmnesia)
 	}
 	w.turn = p.ID()
@@ -57,5 +56,4 @@ func (w *world) restart(p *nodes.Process, amnesia bool) (forgot bool) {
 	}
 	p.Restart(amnesia)
 	w.planAll(p.ID())
-	return forgot
 }

@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"turnstile/internal/soak"
+)
+
+// A testbedMutant is a change of the testbed that breaks a verdict or a figure. It names the tests that must
+// fail with it.
+type testbedMutant struct {
+	name, file string // from the root of the module
+	was, is    string // the text that is changed, which the file has once
+	tests      string // of the package of the file, or of the one in of
+	of         string
+}
+
+const splitBrain, judging = "bench/splitbrain/judge.go", "^TestJudged$"
+
+var testbedMutants = []testbedMutant{
+	{name: "half of the nodes count as a majority", file: splitBrain, tests: judging,
+		was: "if 2*len(side) > x.N {", is: "if 2*len(side) >= x.N {"},
+	{name: "who leads a majority counts as leading a minority", file: splitBrain, tests: judging,
+		was: "if 2*len(side) > x.N {", is: "if false {"},
+	{name: "every leader of a minority counts as having stepped down", file: splitBrain, tests: judging,
+		was: "results.Number(led), s.To < cut.To", is: "results.Number(led), true"},
+	{name: "agreement counts from the cut instead of the heal", file: splitBrain, tests: judging,
+		was: "max(0, agreed-healed)", is: "max(0, agreed-begun)"},
+	{name: "two may lead in one term", file: splitBrain, tests: judging,
+		was: "x.Spec.Leads.Terms && inTerm > 0", is: "x.Spec.Leads.Terms && inTerm < 0"},
+	{name: "a leader may go on with half of the nodes", file: "bench/check/lapse.go", tests: ".",
+		was: "2*e.reached(b.Node, from) > e.Config.N", is: "2*e.reached(b.Node, from) >= e.Config.N"},
+	{name: "a stall while a client is inside convicts the algorithm", file: "bench/check/progress.go",
+		tests: ".", was: "case e.seen(history.Stalled) && len(inside) > 0:", is: "case false:"},
+	{name: "a node counts a publish of a multicast twice", file: "nodes/host/traffic.go",
+		tests: "^TestHostsRunAnAlgorithm$",
+		was:   "t.count(e, hearers, 1, hearers*bytes)", is: "t.count(e, hearers, 2, hearers*bytes)"},
+	{name: "the simulator counts a publish of a multicast twice", file: "nodes/sim/host.go", of: "bench",
+		tests: "^TestRowsReproduceWhatIsPublished$/^ricart-agrawala$",
+		was:   "publishes = 1\n", is: "publishes = 2\n"},
+}
+
+// Tests fail once the testbed is changed. Each change is built and tested beside the files as they are, which
+// takes seconds, so that only make mutants does so; otherwise the changes are looked at alone.
+func TestMutantsOfTheTestbed(t *testing.T) {
+	const root = ".."
+	for _, m := range testbedMutants {
+		t.Run(m.name, func(t *testing.T) {
+			path, err := filepath.Abs(filepath.Join(root, m.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(text), m.was); n != 1 {
+				t.Fatalf("%s has %q %d times: it is to have it once", m.file, m.was, n)
+			}
+			if !soak.Pick(false, false, true) {
+				return
+			}
+			dir := t.TempDir()
+			changed := filepath.Join(dir, "changed.go")
+			overlay, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+			if err == nil {
+				err = os.WriteFile(changed, []byte(strings.Replace(string(text), m.was, m.is, 1)), 0o644)
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			folder := m.of
+			if folder == "" {
+				folder = filepath.Dir(m.file)
+			}
+			tests := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-run", m.tests,
+				"-overlay", filepath.Join(dir, "overlay.json"), ".")
+			tests.Dir, tests.Env = filepath.Join(root, folder), append(os.Environ(), "SOAK=")
+			out, err := tests.CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "--- FAIL: ") {
+				t.Errorf("no test fails: %v\n%s", err, out)
+			}
+		})
+	}
+}

@@ -1,0 +1,158 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"turnstile/results"
+)
+
+// tables returns the tables of the run, as its first trials give them; those that could not be judged are
+// missing.
+func (r *Run) tables(trials int) []results.Table {
+	first := *r
+	first.Trials = slices.DeleteFunc(slices.Clone(r.Trials), func(t *Trial) bool { return t.Number > trials })
+	s := first.Summary()
+	text := ""
+	for i := range s.Verdicts {
+		text += s.VerdictText(i)
+	}
+	faults := []results.Table{results.FaultsTable(s.Faults), results.TimelineTable(s.Timeline)}
+	leaders := []results.Table{results.BeliefsTable(s.Beliefs),
+		results.TextTable(results.LedgerFile, results.LedgerPicture(r.Folder.Ref(), s.Ledgers()))}
+	for i := range faults {
+		faults[i].None = !r.Record.Options.faulty()
+	}
+	for i := range leaders {
+		leaders[i].None = r.Spec.Leads == nil
+	}
+	return slices.Concat([]results.Table{results.RowsTable(s.Rows), results.MessagesTable(s.Messages)}, faults,
+		leaders, results.LatencyTables(first.intervals()),
+		[]results.Table{results.VerdictsTable(s.Verdicts), results.TextTable("verdict.txt", text)})
+}
+
+// save writes the record and the tables of the run, and keeps the digests of its tables and of its reports of
+// stalls. The record comes first, so that it never has fewer trials than the tables. These are written at
+// once, since each waits for the disk.
+func (r *Run) save() error {
+	errs := []error{r.Folder.WriteYAML(r.Record)}
+	r.digests = map[string]string{}
+	tables := r.tables(len(r.Record.Trials))
+	digests, failed := make([]string, len(tables)), make([]error, len(tables))
+	var group sync.WaitGroup
+	for i, t := range tables {
+		group.Go(func() { digests[i], failed[i] = r.Folder.Write(t) })
+	}
+	group.Wait()
+	errs = append(errs, failed...)
+	for i, t := range tables {
+		r.keep(t.Name, digests[i])
+	}
+	for number := range r.Record.Trials {
+		name := stallFile(number + 1)
+		digest, err := r.Folder.Digest(name)
+		errs = append(errs, err)
+		r.keep(name, digest)
+	}
+	return errors.Join(errs...)
+}
+
+// keep keeps the digest of a file; none: there is no such file.
+func (r *Run) keep(name, digest string) {
+	if digest != "" {
+		r.digests[name] = digest
+	}
+}
+
+// end puts on record that the run is over, and the digests of its files. It saves them if no trial did.
+func (r *Run) end() (err error) {
+	if r.digests == nil {
+		err = r.save()
+	}
+	r.Record.Status, r.Record.Digests = statusOver, r.digests
+	return errors.Join(err, r.Folder.WriteYAML(r.Record))
+}
+
+// changed returns the names of the files that are not as the run wrote them. A file that the run did not
+// write counts too, if it would be read.
+func (r *Record) changed(folder *results.Folder) []string {
+	files := []string{results.FaultsFile, results.TimelineFile, results.BeliefsFile}
+	for number := range r.Trials {
+		files = append(files, stallFile(number+1))
+	}
+	files = slices.AppendSeq(files, maps.Keys(r.Digests))
+	slices.Sort(files)
+	return slices.DeleteFunc(slices.Compact(files),
+		func(name string) bool { return !r.hasChanged(folder, name) })
+}
+
+// hasChanged reports whether a file is not as the run wrote it. Of a run without digests that is unknown.
+func (r *Record) hasChanged(folder *results.Folder, name string) bool {
+	digest, err := folder.Digest(name)
+	return len(r.Digests) > 0 && (err != nil || digest != r.Digests[name])
+}
+
+// An Audit compares the tables that a run stores with those that its histories give.
+type Audit struct {
+	Differences []results.Difference `json:"differences"`
+	Remarks     []string             `json:"remarks"` // what is not compared, and changes that do not count
+}
+
+func (a *Audit) remark(format string, args ...any) {
+	a.Remarks = append(a.Remarks, fmt.Sprintf(format, args...))
+}
+
+// Audit makes the tables of a run that was reopened, and compares them with the stored ones. stored is its
+// record as it was read.
+func (r *Run) Audit(stored *Record) *Audit {
+	a := &Audit{Differences: []results.Difference{}, Remarks: []string{}}
+	if stored.Unfinished() {
+		a.remark("the tables are not compared: the run is unfinished, and they may lack trials")
+		return a
+	}
+	judged := slices.IndexFunc(stored.Trials, func(t TrialRecord) bool { return t.Verdict == "" })
+	if judged < 0 {
+		judged = len(stored.Trials)
+	}
+	for _, t := range r.Trials {
+		if t.Number > judged {
+			break
+		}
+		if was, is := stored.Trials[t.Number-1].Verdict, t.Verdict.Outcome.String(); was != is {
+			a.Differences = append(a.Differences, results.Difference{File: results.RunFile, Trial: t.Number,
+				Column: "verdict", Stored: was, Made: is})
+		}
+	}
+	var unjudged []int
+	for _, u := range r.Unjudged {
+		unjudged = append(unjudged, u.Trial)
+		a.remark("the rows of trial %d are not compared, since it cannot be judged", u.Trial)
+	}
+	tables := map[string]bool{}
+	for _, t := range r.tables(judged) {
+		tables[t.Name] = true
+		differences, remark := r.Folder.Compare(t, stored.Digests[t.Name], unjudged)
+		a.Differences = append(a.Differences, differences...)
+		if len(differences) > 0 && stored.Digests[t.Name] != "" && !stored.hasChanged(r.Folder, t.Name) {
+			remark = fmt.Sprintf("%s is as Turnstile %s wrote it, which measures otherwise than this version",
+				t.Name, stored.Versions["turnstile"])
+		}
+		if remark != "" {
+			a.remark("%s", remark)
+		}
+	}
+	if len(stored.Digests) == 0 {
+		a.remark("names, words, pictures and reports of stalls are not in the histories, and cannot be compared: " +
+			"an older Turnstile stored the run, without digests")
+		return a
+	}
+	for _, name := range stored.changed(r.Folder) {
+		if !tables[name] {
+			a.remark("%s was changed after it was written; it is not in the histories", name)
+		}
+	}
+	return a
+}

@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// audited judges a stored run again, and compares its tables.
+func audited(t *testing.T, folder *results.Folder) *Audit {
+	t.Helper()
+	stored, err := ReadRecord(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Reopen(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Audit(stored)
+}
+
+// stalledRun makes a run that stalls, with faults.
+func stalledRun(t *testing.T) *Run {
+	t.Helper()
+	spec, err := mutex.Find("central")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, err := chaos.ParseLosses("5%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Algorithm: spec.Name, Config: nodes.Config{N: 4}, Entries: 300, Seed: 1, Trials: 1,
+		Patience: time.Second, Latency: chance.Constant(time.Millisecond),
+		Workload: workload.Workload{Load: workload.Saturated}, Faults: []chaos.Fault{{Loss: &loss}}}
+	r, err := Simulate(t.Context(), spec, o, Setup{Results: t.TempDir(), Set: "set"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// rewrite replaces runs.csv and, if it has other digests, run.yaml.
+func rewrite(t *testing.T, folder *results.Folder, rows []results.Row, record *Record) {
+	t.Helper()
+	digest, err := folder.Write(results.RowsTable(rows))
+	if err == nil && record != nil {
+		changed := *record
+		changed.Digests = maps.Clone(record.Digests)
+		changed.Digests[results.RowsFile] = digest
+		err = folder.WriteYAML(changed)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Other words are a difference if they were changed after the run, and none if another version wrote them.
+// Other figures are a difference always.
+func TestAuditOfOtherVersions(t *testing.T) {
+	r := stalledRun(t)
+	rows := r.Rows()
+	rows[0].Reason = "all is well"
+	rewrite(t, r.Folder, rows, nil)
+	if a := audited(t, r.Folder); len(a.Differences) != 1 || a.Differences[0].Column != "reason" {
+		t.Errorf("words that were changed: %v", a)
+	}
+	rewrite(t, r.Folder, rows, &r.Record)
+	if a := audited(t, r.Folder); len(a.Differences) > 0 || len(a.Remarks) > 0 {
+		t.Errorf("words of another version: %v", a)
+	}
+	rows[0].Entries = results.Count(7)
+	rewrite(t, r.Folder, rows, &r.Record)
+	if a := audited(t, r.Folder); len(a.Differences) != 1 || a.Differences[0].Column != "entries" ||
+		len(a.Remarks) != 1 || !strings.Contains(a.Remarks[0], "measures otherwise than this version") {
+		t.Errorf("figures of another version: %v", a)
+	}
+}
+
+// Files and cells from outside the histories are compared with digests, if there are any. Their change is a
+// remark, and no difference.
+func TestAuditRemarks(t *testing.T) {
+	r := stalledRun(t)
+	folder := r.Folder
+	want := func(remarks ...string) {
+		t.Helper()
+		a := audited(t, folder)
+		if len(a.Differences) > 0 {
+			t.Errorf("it differs: %v", a.Differences)
+		}
+		if len(a.Remarks) != len(remarks) {
+			t.Fatalf("the remarks are %q, not %q", a.Remarks, remarks)
+		}
+		for i, remark := range remarks {
+			if !strings.Contains(a.Remarks[i], remark) {
+				t.Errorf("the remark is %q, not %q", a.Remarks[i], remark)
+			}
+		}
+	}
+	want()
+	if err := folder.WriteText("stall-1.txt", "nobody waits\n"); err != nil {
+		t.Fatal(err)
+	}
+	want("stall-1.txt was changed after it was written; it is not in the histories")
+	renamed := &results.Folder{Path: folder.Path + "-renamed"}
+	if err := os.Rename(folder.Path, renamed.Path); err != nil {
+		t.Fatal(err)
+	}
+	folder = renamed
+	want("stall-1.txt")
+	for status, remark := range map[string]string{
+		statusOver:    "cannot be compared: an older Turnstile stored the run",
+		statusRunning: "the run is unfinished",
+	} {
+		record := r.Record
+		record.Status, record.Digests = status, nil
+		if err := folder.WriteYAML(record); err != nil {
+			t.Fatal(err)
+		}
+		want(remark)
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"turnstile/bench"
+	"turnstile/bench/check"
+	"turnstile/internal/english"
+	"turnstile/results"
+)
+
+// A setVerdict sums up what verify says of the runs of a set.
+type setVerdict struct {
+	worst     check.Outcome
+	outcomes  map[check.Outcome]int // how many runs have it, by the histories
+	differing []string              // runs whose tables differ
+	unread    int
+	remarks   map[string]int // how many runs they are about
+	rows      []results.Row
+	documents []any
+}
+
+// verifySet judges all runs of a set again. A run that cannot be judged is named, and the others go on.
+func (a *app) verifySet(ctx context.Context, c *verifyCall, set *results.Set) error {
+	v := &setVerdict{outcomes: map[check.Outcome]int{}, remarks: map[string]int{}}
+	for _, folder := range set.Runs {
+		one, err := judgeAgain(ctx, folder)
+		switch {
+		case errors.Is(err, bench.ErrNotJudged):
+			return err
+		case err != nil:
+			v.unreadable(a, c, folder, err)
+			continue
+		}
+		if err := v.add(a, c, folder, one); err != nil {
+			return err
+		}
+	}
+	a.status = v.worst.ExitCode()
+	switch {
+	case c.json:
+		return printJSON(a.stdout, v.documents)
+	case c.benchmark:
+		return results.GoBench(a.stdout, v.rows)
+	}
+	for _, name := range []string{results.MatrixFile, results.SplitBrainFile} {
+		if _, err := os.Stat(filepath.Join(set.Path, name)); err == nil {
+			v.remarks[name+" is about the set as a whole, and is not compared"]++
+		}
+	}
+	v.print(a, len(set.Runs))
+	return nil
+}
+
+// unreadable notes a run that cannot be judged, and says why.
+func (v *setVerdict) unreadable(a *app, c *verifyCall, folder *results.Folder, err error) {
+	v.unread++
+	v.worst = max(v.worst, check.Inconclusive)
+	v.documents = append(v.documents,
+		map[string]string{"run": folder.Ref(), "path": folder.Path, "error": err.Error()})
+	fmt.Fprintf(a.stderr, "%s: %v\n", folder.Ref(), err)
+}
+
+// add notes a run that was judged again, and prints a line about it, for people.
+func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *verified) error {
+	outcome := one.summary.Outcome()
+	v.worst = max(v.worst, one.outcome())
+	v.outcomes[outcome]++
+	if len(one.audit.Differences) > 0 {
+		v.differing = append(v.differing, folder.Ref())
+	}
+	switch {
+	case c.json:
+		d, err := one.document()
+		v.documents = append(v.documents, d)
+		return err
+	case c.benchmark:
+		v.rows = append(v.rows, one.summary.Rows...)
+		tellUnjudged(a.stderr, one.summary)
+		a.tellTables(a.stderr, &bench.Audit{Differences: one.audit.Differences})
+		return nil
+	}
+	colors := paletteFor(a.stdout)
+	switch {
+	case len(one.audit.Differences) > 0:
+		fmt.Fprintf(a.stdout, "%s  %s: the histories say %v\n", colors.paint(red, "THE TABLES DIFFER"),
+			folder.Ref(), outcome)
+	case one.stored.Unfinished():
+		fmt.Fprintf(a.stdout, "%s  %s: %s\n", colors.outcome(outcome), folder.Ref(), bench.Unfinished)
+	case len(one.summary.Unjudged) > 0:
+		fmt.Fprintf(a.stdout, "%s  %s: what can be judged agrees with the histories\n",
+			colors.outcome(outcome), folder.Ref())
+	default:
+		fmt.Fprintf(a.stdout, "%s  %s: the tables agree with the histories\n", colors.outcome(outcome),
+			folder.Ref())
+	}
+	tellUnjudged(a.stdout, one.summary)
+	for _, d := range one.audit.Differences {
+		fmt.Fprintf(a.stdout, "  %v\n", d)
+	}
+	for _, remark := range one.audit.Remarks {
+		if len(one.summary.Unjudged) > 0 { // it is about this run alone
+			fmt.Fprintf(a.stdout, "  %s\n", remark)
+		} else {
+			v.remarks[remark]++
+		}
+	}
+	return nil
+}
+
+// print sums up the set.
+func (v *setVerdict) print(a *app, runs int) {
+	var words []string
+	for outcome := check.Valid; outcome <= check.Violated; outcome++ {
+		if n := v.outcomes[outcome]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %v", n, outcome))
+		}
+	}
+	if v.unread > 0 {
+		words = append(words, fmt.Sprintf("%d cannot be judged", v.unread))
+	}
+	tables := "no table differs from the histories"
+	if n := len(v.differing); n > 0 {
+		tables = fmt.Sprintf("tables of %s differ from the histories: %s", english.Count(n, "run", "runs"),
+			strings.Join(v.differing, ", "))
+	}
+	fmt.Fprintf(a.stdout, "\n%s: %s; %s\n", english.Count(runs, "run", "runs"), strings.Join(words, ", "),
+		tables)
+	for _, remark := range slices.Sorted(maps.Keys(v.remarks)) {
+		of := ""
+		if n := v.remarks[remark]; n > 1 {
+			of = fmt.Sprintf(" (%d runs)", n)
+		}
+		fmt.Fprintf(a.stdout, "%s%s\n", remark, of)
+	}
+}

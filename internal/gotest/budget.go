@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// budgets are the CPU times that packages may take, by their paths within the module. "others" is what each
+// package that is not named may take.
+type budgets map[string]time.Duration
+
+const others = "others"
+
+// readBudgets reads a file whose lines are a package and a duration. What follows # is a comment.
+func readBudgets(path string) (budgets, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	all, at := budgets{}, 0
+	for line := range strings.Lines(string(b)) {
+		at++
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if len(words) != 2 {
+			return nil, fmt.Errorf("%s: line %d: want a package and a duration, as in nodes/sim 10s", path, at)
+		}
+		granted, err := time.ParseDuration(words[1])
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, at, err)
+		}
+		if _, twice := all[words[0]]; twice {
+			return nil, fmt.Errorf("%s: line %d: %s has a budget already", path, at, words[0])
+		}
+		all[words[0]] = granted
+	}
+	if all[others] == 0 {
+		return nil, fmt.Errorf("%s: it needs a line for the packages that it does not name, as in %s 5s",
+			path, others)
+	}
+	return all, nil
+}
+
+// of returns the budget of a package.
+func (b budgets) of(path string) time.Duration {
+	_, within, _ := strings.Cut(path, "/")
+	if granted, named := b[within]; named {
+		return granted
+	}
+	return b[others]
+}
+
+// exceeded returns a line for each package that took more than twice its budget.
+func (b budgets) exceeded(packages []*tested) (lines []string) {
+	if b == nil {
+		return nil
+	}
+	for _, p := range packages {
+		if granted := b.of(p.path); p.cpu > 2*granted {
+			lines = append(lines, fmt.Sprintf("%s took %s of CPU time, and its budget is %s",
+				p.path, seconds(p.cpu), seconds(granted)))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,365 @@
+package detector
+
+import (
+	"math/bits"
+	"slices"
+	"time"
+
+	"turnstile/nodes"
+)
+
+var swimRow = nodes.Spec{
+	Info: nodes.Info{
+		Name:    "swim",
+		Aliases: []string{"gossip"},
+		Family:  "gossip",
+		Source: "Das, Gupta and Motivala, SWIM: scalable weakly-consistent infection-style process group " +
+			"membership protocol, DSN 2002; local health: Dadgar, Phillips and Currey, Lifeguard: local " +
+			"health awareness for more accurate failure detection, DSN-W 2018",
+		Summary: "Every node pings one other each period, has k others ping who does not answer, and gossips.",
+	},
+	New: func(c nodes.Config) nodes.Machine { return swimOf(c) },
+	Timers: []nodes.TimerName{{Kind: tick.Kind, Name: "period"}, {Kind: swimNoAck, Name: "no-ack"},
+		{Kind: swimNoHelp, Name: "no-help", PerPeer: true}},
+	Messages: []nodes.Kind{
+		{Zero: swimPing{}, Heartbeat: true},
+		{Zero: swimPingReq{}, Heartbeat: true},
+		{Zero: swimPingAck{}, Heartbeat: true},
+		{Zero: swimPingNack{}, Heartbeat: true},
+	},
+	Options: []nodes.Option{periodOption, swimTimeoutOption, swimKOption, swimSuspicionOption, swimHealthOption,
+		swimOrderOption, swimInStepOption},
+	Detector:  true,
+	Grace:     swimDetects,
+	Live:      nodes.NoLoss | nodes.NoPause | nodes.Timing,
+	Published: swimClaims,
+}
+
+// swim is the detector of A. Das, I. Gupta and A. Motivala, "SWIM: scalable weakly-consistent
+// infection-style process group membership protocol", DSN 2002, with the local health multiplier of A.
+// Dadgar, J. Phillips and J. Currey, "Lifeguard: local health awareness for more accurate failure
+// detection", DSN-W 2018.
+//
+// Each period a member pings one other member. If no ack comes within the timeout, it asks k others to ping
+// that member (ping-req), and they pass its ack on. If no ack has come when the period ends, it suspects
+// the member; if the suspicion is not refuted within some periods, it declares the member faulty. So a
+// member sends a ping and about one ack per period, however many members there are.
+//
+// Suspicions, refutations and declarations travel on pings and acks, at most swimMost on each. Whoever hears
+// that it is suspected in its current incarnation begins the next one and gossips that it is alive. Of two
+// updates about a member that of the higher incarnation holds, and of two of one incarnation the graver one.
+//
+// A suspicion of the protocol is no suspicion for the algorithm beside it: that hears of a member when it is
+// declared faulty, and again when it is known to be alive.
+//
+// What differs from the paper: members neither join nor leave, so a member that was declared faulty stays
+// one. It is pinged like the others, but nobody else is asked to ping it, and an alive of a higher
+// incarnation holds against the declaration. The incarnations of a node that restarts are higher than all
+// before the crash. A message to a member that is suspected or faulty says so first, which Lifeguard calls
+// the buddy system.
+type swim struct {
+	period, timeout time.Duration
+	k, worst        int    // members asked for an indirect ping; the highest health score
+	suspicion       uint32 // periods from a suspicion to the declaration, per ⌈log₂ N⌉
+	random, inStep  bool
+
+	now         uint32 // how many periods have begun
+	incarnation uint64 // its own: that of its process, and how many suspicions it has refuted, in 32 bits each
+	health      int    // Lifeguard's score: 0 is well, and its periods and timeouts are 1+health times as long
+	members     []swimMember
+	suspects    nodes.Set  // the members that are suspected, and not declared faulty
+	order       []nodes.ID // all other members, in the order in which they are pinged
+	at          int        // the place in it of the next one
+	news        []nodes.ID // members about which there is something to gossip
+
+	probe   uint64    // the number of the current probe
+	target  nodes.ID  // whom it pings; None: there is no probe
+	acked   bool      // the target has answered
+	asked   bool      // others were asked to ping the target
+	helpers nodes.Set // those of them of which nothing has come yet
+}
+
+// A swimMember is what a member knows of another one.
+type swimMember struct {
+	state       uint8
+	incarnation uint64
+	since       uint32 // the period in which it came to be suspected
+	left        uint8  // how often the state is still to be gossiped
+	helps       uint64 // the probe for which it has asked this node to ping
+}
+
+// The states of a member, the gravest last.
+const (
+	swimAlive uint8 = iota
+	swimSuspect
+	swimFaulty
+)
+
+const (
+	swimMost   = 6 // updates that a message carries, beside one about its receiver
+	swimSpread = 3 // λ of the paper: an update is gossiped λ⌈log₂ N⌉ times by each member
+)
+
+type (
+	// swimPing asks for an ack, for the probe Probe of the member For.
+	swimPing struct {
+		For    nodes.ID
+		Probe  uint64
+		Gossip swimGossip
+	}
+	// swimPingReq asks its receiver to ping Target for the probe Probe of its sender.
+	swimPingReq struct {
+		Target nodes.ID
+		Probe  uint64
+		Gossip swimGossip
+	}
+	// swimPingAck answers a ping. It goes back the way that the ping came.
+	swimPingAck struct {
+		For    nodes.ID
+		Probe  uint64
+		Gossip swimGossip
+	}
+	// swimPingNack says that its sender has pinged the target and has no ack yet: Lifeguard's nack.
+	swimPingNack struct {
+		Probe  uint64
+		Gossip swimGossip
+	}
+	// swimGossip is in every message: the incarnation of its sender, and updates.
+	swimGossip struct {
+		Incarnation uint64
+		Updates     []swimUpdate
+	}
+	// swimUpdate says that Member was in State in its Incarnation.
+	swimUpdate struct {
+		Member      nodes.ID
+		State       uint8
+		Incarnation uint64
+	}
+)
+
+// The timers beside tick.
+const (
+	swimNoAck  nodes.TimerKind = iota + 1 // the target has not answered in time
+	swimNoHelp                            // it has not answered the ping for another member
+)
+
+// Start begins to probe within a period, at a time of its own, unless all are to be in step.
+func (s *swim) Start(env *nodes.Env) {
+	s.incarnation = uint64(env.Incarnation()) << 32
+	s.probe = s.incarnation // no ack to an earlier life of this node counts
+	s.members, s.target = make([]swimMember, env.Total()), nodes.None
+	for id := range nodes.ID(env.Total()) {
+		if id != env.Self() {
+			s.order = append(s.order, id)
+		}
+	}
+	first := time.Duration(0)
+	if s.inStep {
+		first = s.period
+	}
+	env.SetTimer(tick, first, s.period)
+}
+
+func (s *swim) Timeout(env *nodes.Env, t nodes.Timer) {
+	switch t.Kind {
+	case swimNoAck:
+		s.askOthers(env)
+	case swimNoHelp:
+		env.Send(t.Peer, swimPingNack{s.members[t.Peer].helps, s.gossip(t.Peer)})
+	default:
+		s.now++
+		s.conclude(env)
+		s.declare(env)
+		s.ping(env)
+		env.SetTimer(tick, s.unwell(s.period), s.unwell(s.period))
+	}
+}
+
+// unwell returns how long d is for a member of this health.
+func (s *swim) unwell(d time.Duration) time.Duration { return time.Duration(1+s.health) * d }
+
+// conclude ends the probe of the period that is over.
+func (s *swim) conclude(env *nodes.Env) {
+	if s.target == nodes.None {
+		return
+	}
+	switch target := &s.members[s.target]; {
+	case s.acked:
+		s.feel(-1)
+	case target.state == swimFaulty: // as is known
+	default:
+		state := swimSuspect
+		if s.suspicion == 0 {
+			state = swimFaulty
+		}
+		s.learn(env, swimUpdate{s.target, state, target.incarnation})
+		if s.asked {
+			s.feel(s.helpers.Len()) // had this member heard all, each helper would have sent an ack or a nack
+		} else {
+			s.feel(1)
+		}
+	}
+}
+
+// feel changes the health score.
+func (s *swim) feel(worse int) { s.health = min(max(0, s.health+worse), s.worst) }
+
+// declare declares those faulty that have not refuted a suspicion in time.
+func (s *swim) declare(env *nodes.Env) {
+	for id := range s.suspects.All() {
+		if m := &s.members[id]; s.now-m.since >= s.suspicion*logOf(env.Total()) {
+			s.learn(env, swimUpdate{id, swimFaulty, m.incarnation})
+		}
+	}
+}
+
+// ping begins the probe of a period.
+func (s *swim) ping(env *nodes.Env) {
+	if len(s.order) == 0 {
+		return
+	}
+	s.target, s.acked, s.asked = s.next(env), false, false
+	s.helpers.Clear()
+	s.probe++
+	env.Send(s.target, swimPing{env.Self(), s.probe, s.gossip(s.target)})
+	env.SetTimer(nodes.Timer{Kind: swimNoAck}, s.unwell(s.timeout), s.unwell(s.timeout))
+}
+
+// next returns whom to ping: a random member, or the next one of an order that is shuffled for each round, so
+// that each member is pinged within two rounds.
+func (s *swim) next(env *nodes.Env) nodes.ID {
+	if s.random {
+		return s.order[env.Choose(len(s.order))]
+	}
+	at := s.at
+	other := at + env.Choose(len(s.order)-at)
+	s.order[at], s.order[other] = s.order[other], s.order[at]
+	s.at = (at + 1) % len(s.order)
+	return s.order[at]
+}
+
+// askOthers asks k random members to ping the target, unless it is faulty anyway.
+func (s *swim) askOthers(env *nodes.Env) {
+	if s.members[s.target].state == swimFaulty {
+		return
+	}
+	var able []nodes.ID
+	for id := range s.members {
+		if id := nodes.ID(id); id != env.Self() && id != s.target && s.members[id].state != swimFaulty {
+			able = append(able, id)
+		}
+	}
+	for i := range min(s.k, len(able)) {
+		other := i + env.Choose(len(able)-i)
+		able[i], able[other] = able[other], able[i]
+		s.asked = true
+		s.helpers.Add(able[i])
+		env.Send(able[i], swimPingReq{s.target, s.probe, s.gossip(able[i])})
+	}
+}
+
+func (s *swim) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case swimPing:
+		s.hear(env, from, m.Gossip)
+		env.Send(from, swimPingAck{m.For, m.Probe, s.gossip(from)})
+	case swimPingReq:
+		s.hear(env, from, m.Gossip)
+		s.members[from].helps = m.Probe
+		env.Send(m.Target, swimPing{from, m.Probe, s.gossip(m.Target)})
+		env.SetTimer(nodes.Timer{Kind: swimNoHelp, Peer: from}, s.timeout, s.timeout)
+	case swimPingAck:
+		s.hear(env, from, m.Gossip)
+		s.ack(env, m)
+	case swimPingNack:
+		s.hear(env, from, m.Gossip)
+		if m.Probe == s.probe {
+			s.helpers.Remove(from)
+		}
+	default:
+		nodes.Unexpected(s, m)
+	}
+}
+
+// ack takes an ack to a ping of this member, or passes it on to whom it helps.
+func (s *swim) ack(env *nodes.Env, m swimPingAck) {
+	switch {
+	case m.For != env.Self():
+		if s.members[m.For].helps == m.Probe {
+			env.StopTimer(nodes.Timer{Kind: swimNoHelp, Peer: m.For})
+		}
+		env.Send(m.For, swimPingAck{m.For, m.Probe, s.gossip(m.For)})
+	case m.Probe == s.probe:
+		s.acked = true
+		env.StopTimer(nodes.Timer{Kind: swimNoAck})
+	}
+}
+
+// hear takes what a message carries beside its own purpose. That it has come says that its sender is alive.
+func (s *swim) hear(env *nodes.Env, from nodes.ID, g swimGossip) {
+	s.learn(env, swimUpdate{from, swimAlive, g.Incarnation})
+	for _, u := range g.Updates {
+		s.learn(env, u)
+	}
+}
+
+// learn takes an update, and gossips it if it is news. One that says of this member that it is not alive is
+// refuted by its next incarnation.
+func (s *swim) learn(env *nodes.Env, u swimUpdate) {
+	m := &s.members[u.Member]
+	switch {
+	case u.Member == env.Self():
+		if u.State == swimAlive || u.Incarnation < s.incarnation {
+			return
+		}
+		s.incarnation = u.Incarnation + 1
+		s.feel(1)
+		u = swimUpdate{u.Member, swimAlive, s.incarnation}
+	case u.Incarnation < m.incarnation, u.Incarnation == m.incarnation && u.State <= m.state:
+		return
+	}
+	was := m.state
+	m.state, m.incarnation, m.since = u.State, u.Incarnation, s.now
+	s.suspects.Remove(u.Member)
+	if u.State == swimSuspect {
+		s.suspects.Add(u.Member)
+	}
+	if m.left == 0 {
+		s.news = slices.Insert(s.news, 0, u.Member) // before those that were gossiped more often
+	}
+	m.left = uint8(swimSpread * logOf(env.Total()))
+	switch {
+	case was != swimFaulty && u.State == swimFaulty:
+		env.Suspect(u.Member)
+	case was == swimFaulty && u.State != swimFaulty:
+		env.Trust(u.Member)
+	}
+}
+
+// gossip returns what a message to a member carries: first what that one has to refute, and then the news, in
+// turn.
+func (s *swim) gossip(to nodes.ID) swimGossip {
+	g := swimGossip{Incarnation: s.incarnation}
+	if s.members[to].state != swimAlive {
+		g.Updates = append(g.Updates, s.update(to))
+	}
+	taken := min(swimMost, len(s.news))
+	for _, id := range s.news[:taken] {
+		g.Updates = append(g.Updates, s.update(id))
+		if m := &s.members[id]; m.left > 1 {
+			m.left--
+			s.news = append(s.news, id)
+		} else {
+			m.left = 0
+		}
+	}
+	s.news = slices.Delete(s.news, 0, taken)
+	return g
+}
+
+func (s *swim) update(id nodes.ID) swimUpdate {
+	return swimUpdate{id, s.members[id].state, s.members[id].incarnation}
+}
+
+// logOf returns ⌈log₂ n⌉, and at least 1.
+func logOf(n int) uint32 { return uint32(max(1, bits.Len(uint(n-1)))) }

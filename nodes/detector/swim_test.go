@@ -1,0 +1,159 @@
+package detector
+
+import (
+	"fmt"
+	"testing"
+
+	"turnstile/nodes"
+)
+
+// swimScene is one of four members with a period of one second: node 0, whose members to ping and to ask
+// are the first that there are.
+func swimScene(t *testing.T, options string) *scene {
+	t.Helper()
+	return sceneOf(t, "swim:period=1s,timeout=100ms,suspicion=1,"+options, 0, 0)
+}
+
+const second = "1s-1s"
+
+// SWIM 3.1: a member pings one other per period, asks k others to ping it if no ack comes in time, and
+// takes it for alive if one of them passes an ack on. A probe that fails makes a suspect, and a suspect
+// that does not refute it is declared faulty.
+func TestSwimProbes(t *testing.T) {
+	s := swimScene(t, "k=2")
+	noAck := nodes.Timer{Kind: swimNoAck}
+	expect(t,
+		s.start(), "0s-1s",
+		s.tick(), "1<ping{0 1 {0 []}} 100ms-100ms* "+second,
+		s.hear(1, swimPingAck{For: 0, Probe: 1}), "",
+		s.tick(), "2<ping{0 2 {0 []}} 100ms-100ms* "+second,
+		s.timeout(noAck), "1<pingreq{2 2 {0 []}} 3<pingreq{2 2 {0 []}}",
+		s.hear(3, swimPingAck{For: 0, Probe: 2}), "", // that of node 2
+		s.tick(), "3<ping{0 3 {0 []}} 100ms-100ms* "+second,
+		s.hear(3, swimPingAck{For: 0, Probe: 2}), "", // late
+		s.timeout(noAck), "1<pingreq{3 3 {0 []}} 2<pingreq{3 3 {0 []}}",
+		s.hear(1, swimPingNack{Probe: 3}), "",
+		s.hear(2, swimPingNack{Probe: 3}), "",
+		// Node 3 is suspected, which is gossiped and no word for the algorithm beside. Both nacks came: it is well.
+		s.tick(), "1<ping{0 4 {0 [{3 1 0}]}} 100ms-100ms* "+second,
+		s.hear(1, swimPingAck{For: 0, Probe: 4}), "",
+		// Two periods later, ⌈log₂ 4⌉, node 3 is declared faulty.
+		s.tick(), "2<ping{0 5 {0 [{3 1 0}]}} 100ms-100ms* "+second,
+		s.hear(2, swimPingAck{For: 0, Probe: 5}), "",
+		s.tick(), "suspect 3 3<ping{0 6 {0 [{3 2 0} {3 2 0}]}} 100ms-100ms* "+second,
+		// It is pinged as well, to find out whether it is up again, and nobody else is asked to.
+		s.timeout(noAck), "",
+		s.tick(), "1<ping{0 7 {0 [{3 2 0}]}} 100ms-100ms* "+second,
+		// Its next incarnation holds against the declaration, and is gossiped. The old ones hold no more.
+		s.hear(1, swimPingAck{0, 7, swimGossip{0, []swimUpdate{{3, swimAlive, 1}}}}), "trust 3",
+		s.hear(1, swimPing{1, 9, swimGossip{0, []swimUpdate{{3, swimFaulty, 0}}}}), "1<pingack{1 9 {0 [{3 0 1}]}}",
+	)
+}
+
+// A member that helps another one passes the ack on, and says that there is none if none comes in time.
+func TestSwimHelps(t *testing.T) {
+	s := swimScene(t, "k=2")
+	const none = "{0 []}"
+	s.start()
+	expect(t,
+		s.hear(1, swimPingReq{Target: 2, Probe: 5}), "2<ping{1 5 "+none+"} 100ms-100ms**",
+		s.timeout(nodes.Timer{Kind: swimNoHelp, Peer: 1}), "1<pingnack{5 "+none+"}",
+		s.hear(2, swimPingAck{For: 1, Probe: 5}), "1<pingack{1 5 "+none+"}",
+		s.hear(1, swimPingReq{Target: 2, Probe: 6}), "2<ping{1 6 "+none+"} 100ms-100ms**",
+		s.hear(2, swimPingAck{For: 1, Probe: 6}), "1<pingack{1 6 "+none+"}",
+	)
+	for timer := range s.node.Timers(1) {
+		if timer.Kind == swimNoHelp {
+			t.Error("it would say that no ack has come")
+		}
+	}
+}
+
+// SWIM 4.2: who hears that it is suspected begins its next incarnation, and only a suspicion of the current
+// one is refuted. Lifeguard: that it was suspected tells a member that it may be unwell, so its period is
+// longer until a probe succeeds; so does a helper of which nothing comes.
+func TestSwimRefutes(t *testing.T) {
+	s := swimScene(t, "k=2")
+	suspicion := func(state uint8, incarnation uint64) swimGossip {
+		return swimGossip{0, []swimUpdate{{0, state, incarnation}}}
+	}
+	expect(t,
+		s.start(), "0s-1s",
+		s.tick(), "1<ping{0 1 {0 []}} 100ms-100ms* "+second,
+		s.hear(1, swimPingAck{0, 1, suspicion(swimSuspect, 0)}), "",
+		s.hear(2, swimPing{2, 1, suspicion(swimSuspect, 0)}), "2<pingack{2 1 {1 [{0 0 1}]}}",
+		s.hear(2, swimPing{2, 2, suspicion(swimFaulty, 1)}), "2<pingack{2 2 {2 [{0 0 2}]}}",
+		s.tick(), "2<ping{0 2 {2 [{0 0 2}]}} 200ms-200ms* 2s-2s", // the probe succeeded, two refutations
+		s.timeout(nodes.Timer{Kind: swimNoAck}), "1<pingreq{2 2 {2 [{0 0 2}]}} 3<pingreq{2 2 {2 [{0 0 2}]}}",
+		s.hear(1, swimPingNack{Probe: 2}), "",
+		s.tick(), "3<ping{0 3 {2 [{2 1 0} {0 0 2}]}} 300ms-300ms* 3s-3s",
+	)
+}
+
+// A restarted node has a higher incarnation than ever before, and takes no ack to an earlier life.
+func TestSwimRestarts(t *testing.T) {
+	s := sceneOf(t, "swim:period=1s,timeout=100ms,suspicion=0,k=0", 0, 2)
+	const life, first = 2 << 32, 2<<32 + 1
+	expect(t,
+		s.start(), "0s-1s",
+		s.hear(1, swimPing{1, 1, swimGossip{0, []swimUpdate{{0, swimFaulty, 1<<32 + 5}}}}),
+		fmt.Sprintf("1<pingack{1 1 {%d []}}", life),
+		s.tick(), fmt.Sprintf("1<ping{0 %d {%d []}} 100ms-100ms* %s", first, life, second),
+		s.hear(1, swimPingAck{For: 0, Probe: 1}), "",
+		s.tick(), fmt.Sprintf("suspect 1 2<ping{0 %d {%d [{1 2 0}]}} 200ms-200ms* 2s-2s", first+1, life),
+	)
+}
+
+// What a message carries is bounded, however much there is to tell, and what has been told least comes first.
+func TestSwimGossipIsBounded(t *testing.T) {
+	in, err := Parse("swim", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := swimOf(in.Config)
+	s.members = make([]swimMember, 100)
+	for id := range nodes.ID(100) {
+		s.members[id] = swimMember{state: swimFaulty, left: 2}
+		s.news = append(s.news, id)
+	}
+	told := map[nodes.ID]int{}
+	for len(s.news) > 0 {
+		g := s.gossip(99)
+		if len(g.Updates) > 1+swimMost {
+			t.Fatalf("%d updates", len(g.Updates))
+		}
+		for _, u := range g.Updates[1:] {
+			told[u.Member]++
+		}
+	}
+	for id, times := range told {
+		if times != 2 {
+			t.Errorf("node %d is told of %d times", id, times)
+		}
+	}
+}
+
+// With two members there is nobody to ask, and with one nobody to ping.
+func TestSwimOfFew(t *testing.T) {
+	for n, want := range map[int]int{1: 1, 2: 3} {
+		in, err := Parse("swim", n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stack, err := nodes.NewStack(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node := nodes.NewNode(stack, 0, 0, func(nodes.ID, int32, int) int { return 0 })
+		node.Handle(nodes.Input{Kind: nodes.Start})
+		for range 3 {
+			for timer, gen := range node.Timers(0) {
+				effects := node.Handle(nodes.Input{Kind: nodes.Timeout, Timer: timer, Gen: gen})
+				if timer == tick && len(effects) < want || timer != tick && len(effects) > 0 {
+					t.Errorf("%d: %+v", n, effects)
+				}
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package host_test
+
+import (
+	"testing"
+
+	"turnstile/nodes/history"
+	"turnstile/nodes/mutex"
+)
+
+// published wants each message to be published once, and a broadcast for so many hearers at a time.
+func published(t *testing.T, h *history.History, algorithm string, atATime uint64) {
+	t.Helper()
+	spec, err := mutex.Find(algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, is := range spec.Messages {
+		hearers := uint64(1)
+		if is.Broadcast {
+			hearers = atATime
+		}
+		var sum history.KindTotals
+		for _, l := range h.Logs {
+			sum.Sent += l.Instance(0).Kinds[kind].Sent
+			sum.Publishes += l.Instance(0).Kinds[kind].Publishes
+		}
+		if sum.Publishes*hearers != sum.Sent {
+			t.Errorf("%s: %d are sent by %d publishes, each to %d", spec.Codec().Name(kind), sum.Sent, sum.Publishes,
+				hearers)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package mutex
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"turnstile/bench/check"
+	"turnstile/nodes"
+	"turnstile/nodes/explore"
+)
+
+// When all peers have acknowledged a request, no earlier one is on its way: the lemma that Lamport's
+// algorithm rests on. It holds if links are FIFO, and not otherwise.
+func TestAcknowledgementsCloseTheQueue(t *testing.T) {
+	row := variantOf(&lamportRow, "lamport-closed", func(l lamport) nodes.Machine { return &lamportClosed{l} })
+	for _, test := range []struct {
+		n, entries       int
+		reordering, open bool
+	}{{n: 2, entries: 3}, {n: 3, entries: 1}, {n: 2, entries: 1, reordering: true, open: true}} {
+		x, err := explore.Run(explore.Options{Spec: &row, Config: nodes.Config{N: test.n}, Entries: test.entries,
+			Reordering: test.reordering, Demand: true, Checks: []string{explore.CheckPanic}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if open := x.Violation != nil; open != test.open || !open && !x.Exhausted {
+			t.Errorf("%+v: an earlier request comes after all acknowledgements: %v (%s)", test, open, x.Bound)
+		}
+	}
+}
+
+// lamportClosed panics if the lemma does not hold.
+type lamportClosed struct{ lamport }
+
+func (l *lamportClosed) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	q, asks := m.(lamportRequest)
+	if asks && !l.ours.isZero() && l.awaiting.Empty() && (stamp{q.Clock, from}).before(l.ours) {
+		panic("an earlier request comes after all acknowledgements")
+	}
+	l.lamport.Receive(env, from, m)
+}
+
+// Whether a node that is inside acknowledges at once or withholds that until it has left, Lamport's algorithm
+// takes 3(N-1) messages per entry.
+func TestWithheldAcknowledgementsCostTheSame(t *testing.T) {
+	for _, row := range []*nodes.Spec{&lamportRow, &lamportWithholdingRow} {
+		c := nodes.Config{N: 8}
+		if v := judge(t, saturated(row, c, 1), nodes.Exactly(21)); v.Outcome != check.Valid {
+			t.Errorf("%s: %v: %s", row.Name, v.Outcome, v.Reason)
+		}
+	}
+}
+
+// Requests are served in the order of their stamps: by Lamport's algorithm if links are FIFO, and by that of
+// Ricart and Agrawala in any case.
+func TestEntriesAreInTheOrderOfStamps(t *testing.T) {
+	withholding := lamportWithholdingRow
+	withholding.Safe |= nodes.FIFO
+	for _, row := range []*nodes.Spec{&lamportRow, &withholding, &ricartAgrawalaRow} {
+		for seed := range uint64(5) {
+			var last stamp
+			entries := 0
+			err := runWatched(t, row, 4, seed, func(m nodes.Machine, _ nodes.Message, handle func()) {
+				before, _ := insideUnder(m)
+				handle()
+				if after, ours := insideUnder(m); after && !before {
+					if ours.before(last) {
+						t.Errorf("%s, seed %d: the request stamped %v is served after %v", row.Name, seed, ours, last)
+					}
+					last, entries = ours, entries+1
+				}
+			})
+			if err != nil || entries < 60 {
+				t.Errorf("%s, seed %d: %d entries, %v", row.Name, seed, entries, err)
+			}
+		}
+	}
+}
+
+// insideUnder reports whether a machine is inside, and under which stamp.
+func insideUnder(m nodes.Machine) (bool, stamp) {
+	switch m := m.(type) {
+	case *lamport:
+		return m.inside, m.ours
+	case *lamportWithholding:
+		return m.inside, m.ours
+	case *ricartAgrawala:
+		return !m.ours.isZero() && m.awaiting.Empty(), m.ours
+	}
+	return false, stamp{}
+}
+
+// Whenever no message is on its way, the queues of all nodes are the same, as each is acknowledged at once.
+func TestLamportQueuesAreIdentical(t *testing.T) {
+	const n, rounds = 4, 200
+	dice := rand.New(rand.NewPCG(1, 0))
+	var cluster [n]*nodes.Node
+	var links [n][n][]nodes.Message
+	handle := func(id int, in nodes.Input) (enters bool) {
+		for _, e := range cluster[id].Handle(in) {
+			for to := range cluster {
+				if e.Op == nodes.OpSend && int(e.To) == to || e.Op == nodes.OpBroadcast && to != id {
+					links[id][to] = append(links[id][to], e.Message)
+				}
+			}
+			enters = enters || e.Op == nodes.OpGrant
+		}
+		return enters
+	}
+	inside, longest := -1, 0
+	for id := range cluster {
+		cluster[id] = nodeOf(t, &lamportRow, n, nodes.ID(id))
+		handle(id, nodes.Input{Kind: nodes.Start})
+	}
+	for range rounds {
+		id := dice.IntN(n)
+		switch l := cluster[id].Machine(0).(*lamport); {
+		case id == inside:
+			inside = -1
+			handle(id, nodes.Input{Kind: nodes.Release})
+		case l.ours.isZero():
+			handle(id, nodes.Input{Kind: nodes.Request})
+		}
+		for at := dice.IntN(n * n); at < 3*n*n; at++ { // from link to link, in any order
+			from, to := at/n%n, at%n
+			if len(links[from][to]) == 0 {
+				continue
+			}
+			m := links[from][to][0]
+			links[from][to] = links[from][to][1:]
+			if handle(to, nodes.Input{Kind: nodes.Receive, From: nodes.ID(from), Message: m}) {
+				inside = to
+			}
+		}
+		if slices.ContainsFunc(links[:], func(l [n][]nodes.Message) bool {
+			return slices.ContainsFunc(l[:], func(q []nodes.Message) bool { return len(q) > 0 })
+		}) {
+			continue
+		}
+		queue := cluster[0].Machine(0).(*lamport).queue
+		longest = max(longest, len(queue))
+		for id := range cluster {
+			if other := cluster[id].Machine(0).(*lamport).queue; !slices.Equal(other, queue) {
+				t.Fatalf("the queue of node 0 is %v, that of node %d %v", queue, id, other)
+			}
+		}
+	}
+	if longest < n {
+		t.Errorf("the longest queue holds %d requests", longest)
+	}
+}

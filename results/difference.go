@@ -1,0 +1,268 @@
+package results
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A Difference is a place where a stored file differs from the file that the histories give.
+type Difference struct {
+	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"`   // from 1; 0: the whole file
+	Trial  int    `json:"trial,omitempty"`  // that the line is about, if it is about one
+	Column string `json:"column,omitempty"` // empty: the whole line
+	Stored string `json:"stored"`
+	Made   string `json:"history"`        // the value that the histories give
+	What   string `json:"what,omitempty"` // the mistake, if there are no two values to compare
+}
+
+// String says it in one line.
+func (d Difference) String() string {
+	text := d.File
+	if d.Line > 0 {
+		text += fmt.Sprintf(", line %d", d.Line)
+	}
+	if d.Trial > 0 {
+		text += fmt.Sprintf(", trial %d", d.Trial)
+	}
+	if d.What != "" {
+		return text + ": " + d.What
+	}
+	if d.Column != "" {
+		text += ", " + d.Column
+	}
+	return fmt.Sprintf("%s: stored %s, the history gives %s", text, shortened(d.Stored), shortened(d.Made))
+}
+
+// shortened prints the beginning of a cell or a line.
+func shortened(text string) string {
+	const most = 60
+	text = strings.TrimSpace(text)
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "..."
+	}
+	return cmp.Or(text, "nothing")
+}
+
+// differing collects the differences of a file. It keeps the first of them, and counts the others.
+type differing struct {
+	file string
+	all  []Difference
+	more int
+}
+
+const mostDifferences = 10 // of a file
+
+func (d *differing) add(one Difference) {
+	if len(d.all) == mostDifferences {
+		d.more++
+		return
+	}
+	one.File = d.file
+	d.all = append(d.all, one)
+}
+
+// list returns the differences that were kept, and a last one that counts the others.
+func (d *differing) list() []Difference {
+	if d.more > 0 {
+		says := fmt.Sprintf("and it differs in %d more places", d.more)
+		d.all = append(d.all, Difference{File: d.file, What: says})
+	}
+	return d.all
+}
+
+// A stored is a table as its file has it: the cells below the headers, and the rows that they say.
+type stored[T any] struct {
+	headers []string
+	cells   [][]string
+	lines   []int // where they are in the file, from 1
+	rows    []T
+}
+
+// readStored reads a stored table. Trials that could not be judged are left out.
+func readStored[T any](file string, text []byte, options []string, unjudged []int) (*stored[T], error) {
+	rows, err := ReadTable[T](file, bytes.NewReader(text), options...)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
+	if err != nil {
+		return nil, tableError(file, err)
+	}
+	s := &stored[T]{headers: lines[0]}
+	for i, row := range rows {
+		if !slices.Contains(unjudged, trialOf(reflect.ValueOf(row))) {
+			s.rows, s.cells, s.lines = append(s.rows, row), append(s.cells, lines[i+1]), append(s.lines, i+2)
+		}
+	}
+	return s, nil
+}
+
+func trialOf(row reflect.Value) int { return int(row.FieldByName("Trial").Int()) }
+
+// cell returns a cell as the file has it; nothing if it lacks the column.
+func (s *stored[T]) cell(row int, header string) string {
+	if at := slices.Index(s.headers, header); at >= 0 {
+		return s.cells[row][at]
+	}
+	return ""
+}
+
+// compareRows compares a stored table with the rows that the histories give, cell by cell. Unless the file
+// was changed after it was written, it leaves out columns that the file lacks or has beside those of this
+// version, since another version wrote it, columns that come from outside the histories, and figures that
+// meant something else in that version.
+func compareRows[T any](file string, text []byte, rows []T, how comparison, options []string) []Difference {
+	d := &differing{file: file}
+	was, err := readStored[T](file, text, options, how.unjudged)
+	if cell := (*CellError)(nil); errors.As(err, &cell) {
+		says := strings.TrimPrefix(cell.Header+": "+cell.What, ": ")
+		return []Difference{{File: file, Line: cell.Line, What: says}}
+	}
+	if err != nil {
+		return []Difference{{File: file, What: err.Error()}}
+	}
+	if len(was.rows) != len(rows) {
+		d.add(Difference{What: fmt.Sprintf("it has %d rows, and the histories give %d", len(was.rows), len(rows))})
+	}
+	all := tableColumns(reflect.TypeFor[T](), options)
+	if how.as == changed {
+		was.foreign(d, all)
+	}
+	columns := columnsOf(reflect.TypeFor[T](), options)
+	columns = slices.DeleteFunc(columns, func(c column) bool {
+		has := slices.Contains(was.headers, c.header)
+		if !has && how.as == changed {
+			d.add(Difference{Line: 1, What: "the column " + c.header + " is missing"})
+		}
+		return !has || how.as != changed && c.outside
+	})
+	for i := range min(len(was.rows), len(rows)) {
+		row := reflect.ValueOf(rows[i])
+		same := slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
+			return how.as != changed && c.anew(was.headers, row)
+		})
+		was.compareRow(d, i, row, same)
+	}
+	return d.list()
+}
+
+// foreign adds the columns that this version does not make, if they have a cell that is filled, and lower
+// bounds of columns that the file lacks.
+func (s *stored[T]) foreign(d *differing, known []column) {
+	for at, header := range s.headers {
+		filled := slices.ContainsFunc(s.cells, func(cells []string) bool { return cells[at] != "" })
+		if filled && !slices.ContainsFunc(known, func(c column) bool { return c.header == header }) {
+			d.add(Difference{Line: 1, What: "the column " + header + " is none that this Turnstile writes"})
+		}
+	}
+	for i := range s.cells {
+		for _, name := range strings.Fields(s.cell(i, BoundsColumn)) {
+			if !slices.Contains(s.headers, name) {
+				d.add(Difference{Line: s.lines[i], What: BoundsColumn + " names " + name + ", which is no column"})
+			}
+		}
+	}
+}
+
+// compareRow compares a row in some of its columns, and last in those that it says are lower bounds.
+func (s *stored[T]) compareRow(d *differing, i int, has reflect.Value, columns []column) {
+	had, bounds := reflect.ValueOf(s.rows[i]), slices.Contains(s.headers, BoundsColumn)
+	one := Difference{Line: s.lines[i], Trial: trialOf(has)}
+	var was, is []string
+	for _, c := range columns {
+		stored, made := c.of(had), c.of(has)
+		text := cell
+		if f, isFigure := made.(Figure); isFigure && bounds {
+			was, is = appendBound(was, c.header, stored.(Figure)), appendBound(is, c.header, f)
+		} else { // an older version wrote a lower bound as >12.5
+			text = func(v any) string { return oneLine.Replace(fmt.Sprint(v)) }
+		}
+		if one.Made = text(made); text(stored) != one.Made {
+			one.Column, one.Stored = c.header, oneLine.Replace(s.cell(i, c.header))
+			d.add(one)
+		}
+	}
+	if !slices.Equal(was, is) {
+		one.Column, one.Stored, one.Made = BoundsColumn, s.cell(i, BoundsColumn), strings.Join(is, " ")
+		d.add(one)
+	}
+}
+
+func appendBound(names []string, header string, f Figure) []string {
+	if f.IsBound() {
+		return append(names, header)
+	}
+	return names
+}
+
+// headerOf returns the names of the columns of a stored table.
+func headerOf(stored []byte) []string {
+	header, _ := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(stored, []byte("\ufeff")))).Read()
+	return header
+}
+
+// anew reports whether the figure of a row means something else than it did to the version that wrote a table
+// with such a header.
+func (c *column) anew(header []string, row reflect.Value) bool {
+	if c.since == "" || slices.Contains(header, c.since) {
+		return false
+	}
+	for _, f := range reflect.VisibleFields(row.Type()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("csv"), ","); name == cmp.Or(c.where, c.since) {
+			v, known := row.FieldByIndex(f.Index).Interface().(Figure).Value()
+			return !known || v != 0
+		}
+	}
+	return true
+}
+
+// anewIn says which figures of rows mean something else than they did to the version that wrote the stored
+// table; nothing, if none do.
+func anewIn[T any](file string, stored []byte, rows []T) string {
+	var names []string
+	header := headerOf(stored)
+	for _, c := range columnsOf(reflect.TypeFor[T](), nil) {
+		anew := func(row T) bool { return c.anew(header, reflect.ValueOf(row)) }
+		if slices.Contains(header, c.header) && slices.ContainsFunc(rows, anew) {
+			names = append(names, c.header)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s was written by an older version, which measured these otherwise, so they are not "+
+		"compared: %s", file, strings.Join(names, ", "))
+}
+
+// A lineComparison says where two lines differ, and whether they do.
+type lineComparison func(stored, made string) (Difference, bool)
+
+// compareLines compares a stored text with the text that the histories give, line by line. line compares two
+// lines that are not equal, and reports whether they differ; nil: they do.
+func compareLines(file string, stored, made []byte, line lineComparison) []Difference {
+	d := &differing{file: file}
+	was, is := strings.Split(string(stored), "\n"), strings.Split(string(made), "\n")
+	if len(was) != len(is) {
+		d.add(Difference{What: fmt.Sprintf("it has %d lines, and the histories give %d", len(was)-1, len(is)-1)})
+	}
+	for i := range min(len(was), len(is)) {
+		if was[i] == is[i] {
+			continue
+		}
+		one, differs := Difference{Stored: was[i], Made: is[i]}, true
+		if line != nil {
+			one, differs = line(was[i], is[i])
+		}
+		if one.Line = i + 1; differs {
+			d.add(one)
+		}
+	}
+	return d.list()
+}
