@@ -14,47 +14,14 @@ STORM_SEED = 1
 # It says what it is testing, where go test would be silent for minutes, and how long each package took.
 GOTEST = go run ./internal/gotest
 
-# Each variable of the command line is the flag of that name: THINK=1ms is --think='1ms'. Those of the
-# environment do not count.
-include cmd/orchestrator/flags.mk
-COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun history list overhead
-TAKES_fuzz = FUZZTIME
-TAKES_test = BUDGET
-TAKES_times = ONLY
-TAKES_check = FUZZTIME
-TAKES_image = IMAGE
-TAKES_storm = STORM_RUNS STORM_SEED
-GO_VARIABLES = GO% CGO_% CC RACE
-
+# The program takes each variable of the command line for the flag of that name, and refuses what is none:
+# THINK=1ms is --think=1ms. Those of the environment do not count. ARGS goes to it as it is.
+COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun history list \
+	overhead plans inject broker version
 quote = '$(subst ','\'',$(1))'
-flag = $(if $($(1)),--$(shell echo $(1) | tr A-Z_ a-z-)=$(call quote,$($(1))))
 given := $(sort $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 args := $(if $(filter ARGS,$(given)),$(ARGS))
-flags = $(foreach v,$(filter $(FLAGS_$(1)),$(given)),$(call flag,$(v))) $(args)
-
-# A variable that no target of this call takes is refused before anything is built.
-GOALS := $(or $(MAKECMDGOALS),help)
-taken := $(foreach g,$(GOALS),$(FLAGS_$(g)) $(TAKES_$(g)) $(if $(filter $(g),$(COMMANDS)),ARGS))
-unknown := $(firstword $(filter-out $(taken) $(GO_VARIABLES) -%,$(given)))
-ifneq ($(unknown),)
-takers := $(strip $(foreach c,$(COMMANDS),$(if $(filter $(unknown),$(FLAGS_$(c))),$(c))))
-nearest := $(shell awk -v word=$(call quote,$(unknown)) -f internal/suggest/nearest.awk $(call quote,$(taken)))
-hint = $(or $(and $(filter ALGO,$(unknown)),$(filter elect split-brain,$(GOALS)),: did you mean SCHEME?),$\
-	$(and $(takers),; these do: $(takers)),$(and $(nearest),: did you mean $(nearest)?),$\
-	$(and $(strip $(taken)),; it takes $(strip $(taken))),; it takes none)
-$(error make $(GOALS) takes no variable $(unknown)$(hint))
-endif
-
-# So is one without a value: a flag would have its default, silently.
-empty := $(firstword $(foreach v,$(filter-out ARGS $(GO_VARIABLES),$(given)),$(if $($(v)),,$(v))))
-ifneq ($(empty),)
-$(error make $(GOALS): $(empty) has no value: write one behind $(empty)=, or leave it out)
-endif
-
-# Two variables for one flag are refused too.
-ifneq ($(and $(filter N,$(given)),$(filter NODES,$(given))),)
-$(error make $(GOALS): N and NODES both say how many nodes: leave out one of the two)
-endif
+words = $(foreach v,$(filter-out ARGS GO% CGO_% CC RACE,$(given)),$(call quote,$(v)=$($(v)))) $(args)
 
 .PHONY: help
 help: ## list the targets
@@ -76,8 +43,12 @@ rerun: ## make a stored run again, and compare: make rerun ARGS=latest
 history: ## print the events of a stored run: make history FORMAT=csv ARGS=latest
 list: ## list the algorithms
 overhead: ## measure what the testbed itself costs
+plans: ## list the plans of faults: make plans ALGO=raft
+inject: ## inject a fault into a run that is on: make inject KILL=holder ARGS=latest
+broker: ## run a broker alone
+version: ## print the versions of the program and of what it is made with
 $(COMMANDS): build
-	@bin/orchestrator $@ $(call flags,$@) $(if $(filter elect,$@),$(election))
+	@bin/orchestrator $@ $(words) $(if $(filter elect,$@),$(election))
 
 # Elections are about leaders that crash, unless the call says what else goes wrong, or for how long.
 election = $(if $(filter PLAN FAULT CUT KILL PAUSE,$(given))$(findstring --plan,$(args)),,--plan=leader-crashes) \
@@ -175,8 +146,8 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 		done
 
 .PHONY: readme
-readme: ## bring the README's table of algorithms, and the variables that make takes, up to date
-	@go test ./cmd/orchestrator -run 'TestReadme|TestFaultTable|TestFlagsOfMake' -update-readme
+readme: ## bring the README's table of algorithms, and the tables of faults in docs, up to date
+	@go test ./cmd/orchestrator -run 'TestReadme|TestFaultTable' -update-readme
 
 .PHONY: clean
 clean: ## remove what was built, and no results

@@ -94,8 +94,11 @@ func runTo(ctx context.Context, args []string, stdout *output, stderr io.Writer)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		plainUsages(root)
 	}
+	args, err := variablesToFlags(root, args)
 	root.SetArgs(args)
-	err := givenOnce(root, args)
+	if err == nil {
+		err = givenOnce(root, args)
+	}
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}

@@ -1,49 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
-
-// flagsOfMake returns the file that tells make what flags each command has.
-func flagsOfMake() string {
-	root := (&app{stdout: io.Discard, stderr: io.Discard}).root()
-	text := "# The flags of each command, as variables of make. Made by `make readme`.\n"
-	for _, cmd := range root.Commands() {
-		if cmd.Hidden {
-			continue
-		}
-		names := append(flagNames(cmd.LocalNonPersistentFlags()), "config")
-		if cmd.Flags().Lookup("nodes") != nil {
-			names = append(names, "n")
-		}
-		slices.Sort(names)
-		text += fmt.Sprintf("FLAGS_%s = %s\n", cmd.Name(),
-			strings.ToUpper(strings.ReplaceAll(strings.Join(names, " "), "-", "_")))
-	}
-	return text
-}
-
-// TestFlagsOfMake wants the file to be up to date.
-func TestFlagsOfMake(t *testing.T) {
-	const path = "flags.mk"
-	b, err := os.ReadFile(path)
-	switch want := flagsOfMake(); {
-	case err == nil && want == string(b):
-	case !*updateReadme:
-		t.Errorf("%s is out of date: type make readme", path)
-	default:
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // makeIn returns make in a copy of what it reads, where the program prints its arguments, each in brackets.
 func makeIn(t *testing.T) func(env []string, args ...string) (string, error) {
@@ -62,13 +26,11 @@ func makeIn(t *testing.T) func(env []string, args ...string) (string, error) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"Makefile", "cmd/orchestrator/flags.mk", "internal/suggest/nearest.awk"} {
-		b, err := os.ReadFile(filepath.Join("../..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(name, string(b), 0o644)
+	b, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
 	}
+	write("Makefile", string(b), 0o644)
 	write("bin/orchestrator", "#!/bin/sh\nprintf '[%s]' \"$@\"\n", 0o755)
 	write("path/go", "#!/bin/sh\necho go \"$@\" >>"+filepath.Join(dir, "built")+"\n", 0o755)
 	return func(env []string, args ...string) (string, error) {
@@ -86,6 +48,7 @@ func makeIn(t *testing.T) func(env []string, args ...string) (string, error) {
 	}
 }
 
+// make hands the variables of its command line to the program, and none of the environment.
 func TestVariablesOfMake(t *testing.T) {
 	call := makeIn(t)
 	for _, test := range []struct {
@@ -94,23 +57,20 @@ func TestVariablesOfMake(t *testing.T) {
 		want string
 	}{
 		{nil, "bench", "[bench]"},
-		{nil, "bench N=3 ALGO=ring", "[bench][--algo=ring][--n=3]"},
-		{nil, "bench NODES=3 NO_PROGRESS=true", "[bench][--nodes=3][--no-progress=true]"},
-		{nil, "bench KILL=holder AT=1s", "[bench][--at=1s][--kill=holder]"},
-		{nil, "bench CUT=0-1/2-4 AT=1s FOR=2s", "[bench][--at=1s][--cut=0-1/2-4][--for=2s]"},
-		{nil, "bench CUT=0>1 PLAN=./mine.yaml", "[bench][--cut=0>1][--plan=./mine.yaml]"},
-		{nil, "elect N=9 SCHEME=bully", "[elect][--n=9][--scheme=bully][--plan=leader-crashes][--duration=20s]"},
-		{nil, "elect KILL=0 N=3", "[elect][--kill=0][--n=3][--duration=20s]"},
+		{nil, "bench N=3 ALGO=ring", "[bench][ALGO=ring][N=3]"},
+		{nil, "bench CUT=0>1 PLAN=./mine.yaml", "[bench][CUT=0>1][PLAN=./mine.yaml]"},
+		{nil, "elect N=9 SCHEME=bully", "[elect][N=9][SCHEME=bully][--plan=leader-crashes][--duration=20s]"},
+		{nil, "elect KILL=0 N=3", "[elect][KILL=0][N=3][--duration=20s]"},
 		{nil, "elect ARGS=--plan=y", "[elect][--plan=y][--duration=20s]"},
-		{nil, "elect DURATION=5s PLAN=x", "[elect][--duration=5s][--plan=x]"},
-		{nil, "simulate LOSS=.5 N=2", "[simulate][--loss=.5][--n=2]"},
-		{nil, "explore CRASHES=1 N=2", "[explore][--crashes=1][--n=2]"},
-		{nil, "bench TREE=it's N=2", "[bench][--n=2][--tree=it's]"},
+		{nil, "elect DURATION=5s PLAN=x", "[elect][DURATION=5s][PLAN=x]"},
+		{nil, "bench TREE=it's N=2", "[bench][N=2][TREE=it's]"},
+		{nil, "bench N= nodes=5", "[bench][N=][nodes=5]"},
 		{nil, "verify ARGS=latest", "[verify][latest]"},
-		{nil, "list JSON=true ARGS=raymond", "[list][--json=true][raymond]"},
-		{nil, "bench ARGS= RACE= N=2", "[bench][--n=2]"},
-		{nil, "bench GOFLAGS=-p=1 N=2", "[bench][--n=2]"},
-		{[]string{"RATE=5", "N=7", "ALGO=x", "ARGS=--json"}, "bench THINK=1ms", "[bench][--think=1ms]"},
+		{nil, "list JSON=true ARGS=raymond", "[list][JSON=true][raymond]"},
+		{nil, "list N=25", "[list][N=25]"},
+		{nil, "bench ARGS= RACE= N=2", "[bench][N=2]"},
+		{nil, "bench GOFLAGS=-p=1 N=2", "[bench][N=2]"},
+		{[]string{"RATE=5", "N=7", "ALGO=x", "ARGS=--json"}, "bench THINK=1ms", "[bench][THINK=1ms]"},
 	} {
 		if got, err := call(test.env, strings.Fields(test.args)...); err != nil || got != test.want {
 			t.Errorf("make %s calls %s, %v; not %s", test.args, got, err, test.want)
@@ -128,27 +88,44 @@ func TestMakeLooksAtAddressSpace(t *testing.T) {
 	}
 }
 
-func TestMakeRefusesVariables(t *testing.T) {
-	call := makeIn(t)
+// The words that make hands over become flags; what follows the first other word stays.
+func TestVariablesAreFlags(t *testing.T) {
 	for args, want := range map[string]string{
-		"bench n=5":                "make bench takes no variable n: did you mean N?",
-		"bench nodes=5":            "make bench takes no variable nodes: did you mean NODES?",
-		"bench N=5 LATENCCY=1ms":   "make bench takes no variable LATENCCY: did you mean LATENCY?",
-		"bench ALGORITHM=ring":     "make bench takes no variable ALGORITHM: did you mean ALGO?",
-		"bench REPLAY=x":           "make bench takes no variable REPLAY; these do: simulate",
-		"simulate PATIENCE=3s N=2": "make simulate takes no variable PATIENCE; these do: bench",
-		"explore RATE=5":           "make explore takes no variable RATE; these do: bench simulate",
-		"elect ALGO=bully":         "make elect takes no variable ALGO: did you mean SCHEME?",
-		"N=5":                      "make help takes no variable N; these do: bench",
-		"bench NODES=4 N=5":        "make bench: N and NODES both say how many nodes: leave out one of the two",
-		"bench N=":                 "make bench: N has no value: write one behind N=, or leave it out",
-		"test FUZZTIM=5":           "make test takes no variable FUZZTIM; it takes BUDGET",
-		"fuzz FUZZTIM=5":           "make fuzz takes no variable FUZZTIM: did you mean FUZZTIME?",
-		"bench Q'Q=5":              "make bench takes no variable Q'Q; it takes AFTER ALGO",
+		"bench N=3 NO_PROGRESS=true":     "bench --nodes=3 --no-progress=true",
+		"bench THINK=1ms --set A=b":      "bench --think=1ms --set A=b",
+		"explore CONFIG=a.yaml TREE=a=b": "explore --config=a.yaml --tree=a=b",
+		"list N=25":                      "list --nodes=25",
+		"verify RESULTS=x latest":        "verify --results=x latest",
+		"show N=5":                       "show takes no variable N; these do: ",
+		"bench LATENCCY=1ms":             "bench takes no variable LATENCCY: did you mean LATENCY?",
+		"bench ALGORITHM=ring":           "bench takes no variable ALGORITHM: did you mean ALGO?",
+		"bench REPLAY=x":                 "bench takes no variable REPLAY; these do: simulate",
+		"elect ALGO=bully":               "elect takes no variable ALGO: did you mean SCHEME?",
+		"bench QQQQ=5":                   "bench takes no variable QQQQ; see orchestrator bench --help: each flag",
+		"bench N=":                       "N has no value: write one behind N=, or leave it out",
 	} {
-		got, err := call(nil, strings.Fields(args)...)
-		if err == nil || !strings.Contains(got, want) {
-			t.Errorf("make %s says %q, %v; not %q", args, got, err, want)
+		root := (&app{stdout: io.Discard, stderr: io.Discard}).root()
+		flags, err := variablesToFlags(root, strings.Fields(args))
+		got := strings.Join(flags, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s gives %q, not %q", args, got, want)
+		}
+	}
+}
+
+func TestVariablesThatNoCommandCanTake(t *testing.T) {
+	for args, want := range map[string]string{
+		"bench nodes=5":     `takes flags only, and there is "nodes=5": write --nodes=5`,
+		"bench NODES=4 N=5": `--nodes is given twice, as "4" and as "5" (-n is short for it)`,
+		"bench Q'Q=5":       `takes flags only, and there is "Q'Q=5"; see orchestrator bench --help`,
+	} {
+		var says strings.Builder
+		if status := run(t.Context(), strings.Fields(args), io.Discard, &says); status != usage ||
+			!strings.Contains(says.String(), want) {
+			t.Errorf("%s gives status %d and says %q, not %q", args, status, says.String(), want)
 		}
 	}
 }

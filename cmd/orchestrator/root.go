@@ -135,8 +135,11 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s takes flags only, and there is %q; see %s --help",
-		cmd.CommandPath(), args[0], cmd.CommandPath())
+	hint := fmt.Sprintf("; see %s --help", cmd.CommandPath())
+	if name, value, sets := strings.Cut(args[0], "="); sets && flagOf(cmd, strings.ToLower(name)) != nil {
+		hint = fmt.Sprintf(": write --%s=%s", strings.ToLower(name), value)
+	}
+	return fmt.Errorf("%s takes flags only, and there is %q%s", cmd.CommandPath(), args[0], hint)
 }
 
 // atMostOne lets a command have one argument.
