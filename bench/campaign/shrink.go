@@ -12,6 +12,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/internal/ddmin"
 	"turnstile/internal/english"
 	"turnstile/nodes"
 )
@@ -44,9 +45,6 @@ const mostTries = 2000
 // Shrink returns the fewest faults of a simulated run that make it fail as it does with all of them, and has
 // these be as short and simple as that allows. Whichever of them are left out, the others draw the same,
 // since each has a seed of its own. It returns nil if the run is valid.
-//
-// It finds a set of which no single fault can be left out, by ddmin of A. Zeller and R. Hildebrandt,
-// "Simplifying and isolating failure-inducing input", IEEE Transactions on Software Engineering 28(2), 2002.
 func Shrink(ctx context.Context, spec *nodes.Spec, o bench.Options) (*Shrunk, error) {
 	first, err := bench.Try(ctx, spec, o)
 	if err != nil || first.Verdict.Outcome == check.Valid {
@@ -58,7 +56,7 @@ func Shrink(ctx context.Context, spec *nodes.Spec, o bench.Options) (*Shrunk, er
 	for i := range s.Faults {
 		s.Faults[i].Hit = nil // that came out in the run, and may change
 	}
-	s.reduce()
+	s.Faults = ddmin.Reduce(s.Faults, 1, s.fails)
 	s.simplify()
 	if s.err == nil {
 		s.err = ctx.Err()
@@ -95,36 +93,6 @@ func (s *shrinker) fails(faults []chaos.Fault) bool {
 	}
 	s.Faults, s.Reason = faults, t.Verdict.Reason
 	return true
-}
-
-// reduce leaves out faults until none can be left out alone.
-func (s *shrinker) reduce() {
-	if s.fails(nil) {
-		return
-	}
-	for parts := 2; len(s.Faults) > 1; {
-		size := (len(s.Faults) + parts - 1) / parts
-		switch {
-		case s.failsWithout(size):
-			parts = max(2, parts-1)
-		case size == 1:
-			return
-		default:
-			parts = min(2*parts, len(s.Faults))
-		}
-	}
-}
-
-// failsWithout reports whether the run fails without one of the parts of so many faults, and leaves it out.
-func (s *shrinker) failsWithout(size int) bool {
-	all := s.Faults
-	for from := 0; from < len(all); from += size {
-		rest := slices.Concat(all[:from], all[min(from+size, len(all)):])
-		if len(rest) > 0 && s.fails(rest) {
-			return true
-		}
-	}
-	return false
 }
 
 // simplify makes one fault after another shorter and simpler.

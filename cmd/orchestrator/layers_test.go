@@ -29,7 +29,7 @@ var layers = [][]string{
 	{"nodes/detector", "nodes/lease"},
 	{"nodes"},
 	{"internal/chance", "internal/yamlfile"},
-	{"internal/cgroup", "internal/english", "internal/gotest", "internal/heap", "internal/jsonseq",
+	{"internal/cgroup", "internal/ddmin", "internal/english", "internal/gotest", "internal/heap", "internal/jsonseq",
 		"internal/skew", "internal/soak", "internal/suggest", "internal/svg", "internal/times"},
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"turnstile/internal/ddmin"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/stall"
@@ -318,19 +319,12 @@ func Minimise(s *Schedule) (*Schedule, error) {
 		return s, err
 	}
 	less := *s
-	for size := longestDrop; size > 0; size-- {
-		for at := len(less.Steps) - size; at >= 0; at-- {
-			fewer := less
-			fewer.Steps = slices.Delete(slices.Clone(less.Steps), at, at+size)
-			got, err := Replay(&fewer)
-			if err != nil || got.Violation == nil || got.Violation.Check != r.Violation.Check ||
-				got.Violation.OutsideModel != r.Violation.OutsideModel {
-				continue
-			}
-			less = fewer
-			size = min(longestDrop, len(less.Steps)) + 1 // steps that only the dropped ones needed can go now
-			break
-		}
-	}
+	less.Steps = ddmin.Reduce(s.Steps, longestDrop, func(steps []Step) bool {
+		fewer := *s
+		fewer.Steps = steps
+		got, err := Replay(&fewer)
+		return err == nil && got.Violation != nil && got.Violation.Check == r.Violation.Check &&
+			got.Violation.OutsideModel == r.Violation.OutsideModel
+	})
 	return &less, nil
 }
