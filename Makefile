@@ -146,7 +146,7 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 		done
 
 .PHONY: readme
-readme: ## bring the README's table of algorithms, and the tables of faults in docs, up to date
+readme: ## bring the tables of docs that are made from rows up to date
 	@go test ./cmd/orchestrator -run 'TestReadme|TestFaultTable' -update-readme
 
 .PHONY: clean

@@ -27,7 +27,7 @@ func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
 	for _, test := range []struct{ says, command string }{
 		{"\nsecretary ", "list"},
 		{"\nsummary        One of the nodes is the coordinator too", "list clerk"},
-		{"| `secretary` | clerk | centralized |", "list --markdown"}, // the table of the README
+		{"| `secretary` | clerk | centralized |", "list --markdown"}, // the table of docs/algorithms.md
 		{"secretary\tOne of the nodes", "__complete bench --algo sec"},
 		{"\nlast\n", "__complete bench --algo secretary --seat "},
 		{"--seat", "bench --help"},

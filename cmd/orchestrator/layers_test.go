@@ -29,8 +29,8 @@ var layers = [][]string{
 	{"nodes/detector", "nodes/lease"},
 	{"nodes"},
 	{"internal/chance", "internal/yamlfile"},
-	{"internal/cgroup", "internal/ddmin", "internal/english", "internal/gotest", "internal/heap", "internal/jsonseq",
-		"internal/skew", "internal/soak", "internal/suggest", "internal/svg", "internal/times"},
+	{"internal/cgroup", "internal/ddmin", "internal/english", "internal/gotest", "internal/heap",
+		"internal/jsonseq", "internal/skew", "internal/soak", "internal/suggest", "internal/svg", "internal/times"},
 }
 
 // A goPackage is what `go list` says of a package.

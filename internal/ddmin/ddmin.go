@@ -3,11 +3,11 @@ package ddmin
 
 import "slices"
 
-// Reduce returns items that still fail, of which no row of neighbours, at most so many, can be left out. fails
-// says whether some of the items fail, in their order; it is not asked about all of them, which do.
+// Reduce returns items that still fail, of which no row of neighbours, at most so many, can be left out.
+// fails says whether some of the items fail, in their order; it is not asked about all of them, which do.
 //
-// It halves first, by ddmin of A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing
-// input", IEEE Transactions on Software Engineering 28(2), 2002.
+// It halves first, by ddmin of A. Zeller and R. Hildebrandt, "Simplifying and isolating
+// failure-inducing input", IEEE Transactions on Software Engineering 28(2), 2002.
 func Reduce[T any](items []T, neighbours int, fails func([]T) bool) []T {
 	if len(items) == 0 || fails(nil) {
 		return nil
