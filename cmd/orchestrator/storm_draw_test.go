@@ -53,7 +53,8 @@ func drawStorm(seed uint64) storm {
 	s.args += fmt.Sprintf(" -n %d --seed %d --patience %dms", n, seed, 100<<r.IntN(6))
 	if r.IntN(4) == 0 { // with timeouts that processes which stand still, or wait for a processor, exceed
 		s.args += [...]string{" --detector heartbeat:period=10ms,timeout=50ms",
-			" --detector probe:period=20ms,timeout=200ms"}[r.IntN(2)]
+			" --detector probe:period=20ms,timeout=200ms", " --detector swim:period=50ms,timeout=10ms",
+			" --detector phi:period=10ms,threshold=3"}[r.IntN(4)]
 	}
 	if r.IntN(3) == 0 {
 		s.hogs = 1 + r.IntN(6)
