@@ -30,7 +30,7 @@ func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
 		{"| `secretary` | clerk | centralized |", "list --markdown"}, // the table of docs/algorithms.md
 		{"secretary\tOne of the nodes", "__complete bench --algo sec"},
 		{"\nlast\n", "__complete bench --algo secretary --seat "},
-		{"--seat", "bench --help"},
+		{"--seat", "bench --algo secretary --help"},
 		{"EXHAUSTED", "explore --algo secretary -n 2 --seat last"},
 		{"\nVALID", "simulate --algo secretary -n 20 --seat last --entries 200"},
 		{"\nVALID", "bench --algo secretary -n 3 --seat last --duration 300ms --no-progress"},

@@ -88,11 +88,14 @@ func (c *benchCall) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.DurationVar(&c.Patience, "patience", c.Patience,
 		"how long nothing may move while somebody waits, before the run is looked at for a stall")
+	group(f, runFlags)
 	f.StringVar(&c.NATS, "nats", "", "`URL` of a NATS server to use (default one of the run's own)")
 	f.BoolVar(&c.Proxies, "proxies", false,
 		"run the connections of nodes and brokers through TCP proxies, even if no fault needs that")
+	group(f, networkFlags)
 	f.StringVar(&c.setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
+	group(f, runFlags)
 }
 
 // addRunFlags adds the flags of real and simulated runs. A flag whose variable has a value already has that
@@ -108,19 +111,25 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	} else {
 		f.StringVar(&c.Algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
 		f.IntVarP(&c.Config.N, "nodes", "n", 8, "how many nodes ask for the critical section")
+		group(f, systemFlags)
 		c.addLoadFlags(f)
+		group(f, loadFlags)
 	}
 	if c.elects || c.simulated {
 		f.StringVar(&c.initiators, "initiators", "", "elections: who campaigns when the run begins: all, none, "+
 			"lowest, highest, random:K or nodes, as in 0,3 (default all)")
 	}
+	group(f, systemFlags)
 	f.Var(&c.Latency, "latency", "latency of every link, injected if the links are real")
 	f.StringVar(&c.regions, "regions", "",
 		"`file` of the latencies between regions, instead of --latency (see docs/running.md)")
+	group(f, networkFlags)
 	c.faults.add(f)
+	group(f, faultGroup)
 	f.IntVar(&c.Brokers, "brokers", 1,
 		"how many NATS servers of the run's own: 1 or 3, with the nodes spread over them")
 	noZero(f, "brokers", "would leave no server to talk over: write 1 or 3, or leave it out")
+	group(f, networkFlags)
 	f.StringVar(&c.Detector, "detector", "",
 		"failure `detector` beside the algorithm, as in heartbeat or probe:period=50ms,timeout=200ms, or none "+
 			"(default the one that the algorithm listens to, if any; see list)")
@@ -133,7 +142,9 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 			"`scheme` of election beside the algorithm, whose leader it follows, as in bully:answer=50ms "+
 				"(default none; see list)")
 	}
+	group(f, systemFlags)
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
+	group(f, networkFlags)
 	addOptions(cmd, &c.Config, c.table())
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
 	if !c.elects {
@@ -143,11 +154,13 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	}
 	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and nodes of its own")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
+	group(f, runFlags)
 	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"),
 		"`name` of the result set that the run belongs to")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
 	addNoProgress(cmd, &c.noProgress)
+	group(f, outputFlags)
 }
 
 // addLoadFlags adds the flags of what clients do.

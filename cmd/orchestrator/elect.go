@@ -48,6 +48,7 @@ func (a *app) electCommand() *cobra.Command {
 	c.addFlags(cmd)
 	cmd.Flags().BoolVar(&explain, "explain", false,
 		"start nothing, and tell one election message by message, and another after a crash of the leader")
+	group(cmd.Flags(), runFlags)
 	forOneCall(cmd, "explain")
 	completeFlags(cmd)
 	return cmd

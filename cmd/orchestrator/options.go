@@ -27,6 +27,7 @@ func addOptions(cmd *cobra.Command, c *nodes.Config, table []*spec) {
 			*c = c.With(o.Name, value)
 			return nil
 		})
+		cmd.Flags().SetAnnotation(o.Name, groupKey, []string{optionFlags})
 		cmd.RegisterFlagCompletionFunc(o.Name, completeOption(o.Name))
 	}
 }

@@ -51,6 +51,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
+	groupHelp(root)
 	root.SetVersionTemplate(versionText())
 	root.Flags().Bool("version", false, "print the versions of this program and of what it is made with")
 	root.PersistentFlags().String("config", "",

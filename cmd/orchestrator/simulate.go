@@ -79,6 +79,7 @@ func (a *app) simulateCommand() *cobra.Command {
 		"play the schedule in a `file`, as explore --save writes it; takes no other flags but --algo and --json")
 	f.BoolVar(&c.shrink, "shrink", false,
 		"if the run is not valid, print the fewest of its faults with which it still fails so, as a plan")
+	group(f, runFlags)
 	forOneCall(cmd, "shrink")
 	completeFlags(cmd)
 	return cmd
