@@ -76,15 +76,25 @@ func TestRowsAreSoundInProcesses(t *testing.T) {
 }
 
 // Real processes and the simulator agree on what an entry costs, to the last message: one request at a time,
-// from the same nodes in the same order, or, of what goes round for ever, under a saturated load.
+// from the same nodes in the same order, or, of what goes round for ever, under a saturated load. All
+// timeouts are longer than a process may have to wait for a processor.
 func TestRowsCostTheSameSimulated(t *testing.T) {
 	eachRow(t, func(t *testing.T, row *nodes.Spec) {
 		load := "sequential"
 		if row.Circulates {
 			load = "saturated"
 		}
+		flags := []string{"--load", load, "--seed", "11", "--latency", "0"}
+		for _, timeout := range []string{"retry", "loss-timeout"} {
+			if row.Option(timeout) != nil {
+				flags = append(flags, "--"+timeout, "20s")
+			}
+		}
+		if row.Detects != "" {
+			flags = append(flags, "--detector", "heartbeat:timeout=20s")
+		}
 		perEntry := func(command string) float64 {
-			j := judge(t, command, row, 5, "--load", load, "--seed", "11", "--latency", "0")
+			j := judge(t, command, row, 5, flags...)
 			return *j.Trials[0].Row.PerEntry
 		}
 		if bench, simulate := perEntry("bench"), perEntry("simulate"); bench != simulate {
