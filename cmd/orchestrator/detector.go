@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
+	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
 )
@@ -34,11 +35,15 @@ func (p *report) detection(s *bench.Summary, t table) {
 // writeDetectors prints a line per failure detector.
 func writeDetectors(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "\nDETECTOR\tALIASES\tOPTIONS\tSUMMARY")
+	fmt.Fprintln(out, "\nDETECTOR\tSUSPECTS")
 	for _, row := range detector.Table {
-		in := nodes.Instance{Spec: row, Config: row.Explicit(nodes.Config{N: 1})}
-		_, options, _ := strings.Cut(in.String(), ":")
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", row.Name, strings.Join(row.Aliases, ", "), options, row.Summary)
+		for i, line := range english.Wrap(row.Summary, 85) {
+			name := row.Name
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(out, "%s\t%s\n", name, line)
+		}
 	}
 	return out.Flush()
 }

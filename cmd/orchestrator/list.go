@@ -89,8 +89,10 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 	case len(names) > 0:
 		writeSpec(a.stdout, rows[0], c)
 	default:
-		return errors.Join(writeList(a.stdout, mutex.Table, c), writeElectors(a.stdout, election.Table),
+		err := errors.Join(writeList(a.stdout, mutex.Table, c), writeElectors(a.stdout, election.Table),
 			writeDetectors(a.stdout))
+		fmt.Fprintln(a.stdout, "\nlist NAME has the aliases, options, costs, model and source of one.")
+		return err
 	}
 	return nil
 }
@@ -98,17 +100,27 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 // writeList prints a line per algorithm.
 func writeList(w io.Writer, rows []*spec, c nodes.Config) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(out, "NAME\tALIASES\tFAMILY\tMESSAGES PER ENTRY\tN=%d\tSAFETY RESTS ON\tREMARK\n", c.N)
+	fmt.Fprintf(out, "NAME\tFAMILY\tMESSAGES PER ENTRY\tN=%d\n", c.N)
 	for _, row := range rows {
-		remark := ""
-		if row.Broken != "" {
-			remark = "known broken: " + row.Broken
-		}
 		cost := row.Cost(c)
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Name, strings.Join(row.Aliases, ", "), row.Family,
-			cost.Formula, cost.Any, row.Safe, remark)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", row.Name, row.Family, cost.Formula, cost.Any)
 	}
-	return out.Flush()
+	return errors.Join(out.Flush(), writeBroken(w, rows))
+}
+
+// writeBroken names the rows that are known to be broken, and what check finds that.
+func writeBroken(w io.Writer, rows []*spec) error {
+	var broken []string
+	for _, row := range rows {
+		if row.Broken != "" {
+			broken = append(broken, fmt.Sprintf("%s (%s)", row.Name, row.Broken))
+		}
+	}
+	if len(broken) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "known broken: %s\n", strings.Join(broken, ",\n    "))
+	return err
 }
 
 // writeInfo writes what every row says of itself, and returns what writes a line more, unless it is empty.

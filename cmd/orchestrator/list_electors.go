@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -21,13 +22,11 @@ func namesOf(table []*spec) (names []string) {
 // writeElectors prints a line per scheme of election.
 func writeElectors(w io.Writer, rows []*spec) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(out, "\nSCHEME\tALIASES\tFAMILY\tELECTS\tONE LEADER RESTS ON\tA LEADER IN THE END RESTS ON\t"+
-		"REMARK\n")
+	fmt.Fprint(out, "\nSCHEME\tFAMILY\tELECTS\n")
 	for _, row := range rows {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Name, strings.Join(row.Aliases, ", "), row.Family,
-			electsWhom(row), row.Safe, row.Live, brokenRemark(row))
+		fmt.Fprintf(out, "%s\t%s\t%s\n", row.Name, row.Family, electsWhom(row))
 	}
-	return out.Flush()
+	return errors.Join(out.Flush(), writeBroken(w, rows))
 }
 
 func brokenRemark(row *spec) string {

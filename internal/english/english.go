@@ -4,6 +4,7 @@ package english
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Thousands writes a whole number with its digits in groups of three.
@@ -30,4 +31,17 @@ func List(words []string) string {
 	}
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// Wrap breaks a text into lines of at most so many characters, between words.
+func Wrap(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	return append(lines, line)
 }

@@ -1,6 +1,9 @@
 package english
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestCount(t *testing.T) {
 	for n, want := range map[uint64]string{0: "0 nodes", 1: "1 node", 1024: "1,024 nodes"} {
@@ -24,5 +27,12 @@ func TestList(t *testing.T) {
 		if got := List(words); got != want {
 			t.Errorf("List(%v) = %q, want %q", words, got, want)
 		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	got := Wrap("who waits for whom, and why", 10)
+	if want := []string{"who waits", "for whom,", "and why"}; !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
 	}
 }
