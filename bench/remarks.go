@@ -29,23 +29,19 @@ func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
 				english.Thousands(detector.Rate(in)), english.Count(cores, "core", "cores"),
 				detector.Slower(in, longer.Truncate(10*time.Millisecond)+10*time.Millisecond))
 		}
-		network := o.network()
-		timeout, longest, what := detector.Patience(in), network.Longest(), "a message"
-		if detector.Asks(in) {
-			longest, what = 2*longest, "a message and its answer"
-		}
-		if timeout > 0 && longest >= timeout {
-			remark("%s may take %v, and the detector suspects a node after %v of silence: nodes that are up "+
-				"will be suspected", what, longest.Round(time.Microsecond), timeout)
-		}
 	}
 	if n := o.Config.N; cores > 0 && n > manyNodes*cores {
 		remark("%s processes share %s, and an entry may take minutes: simulate -n %d makes such a run on "+
 			"virtual time", english.Thousands(float64(n)), english.Count(cores, "core", "cores"), n)
 	}
-	if longest, bears, is := o.hasty(spec); is {
-		remark("a message may take %v, and the timeouts of %s allow for less than %v: several may come to lead, "+
-			"or none", longest.Round(time.Microsecond), spec.Name, bears)
+	stack := o.stack(spec)
+	for _, in := range stack.Instances() {
+		for _, short := range in.Short(o.delays()) {
+			remark("%s", tooShort(short))
+		}
+	}
+	if stack.Short(o.delays()) != nil {
+		remark("so this run is not judged by what %s promises where delays are bounded", spec.Name)
 	}
 	switch n := o.Config.N; {
 	case (spec.Safe|spec.Live)&nodes.Majority == 0:
@@ -61,13 +57,15 @@ func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
 	return all
 }
 
-// hasty reports whether messages may take longer than the timeouts of an elector allow for: how long they may
-// take, and how long they should.
-func (o *Options) hasty(spec *nodes.Spec) (longest, bears time.Duration, is bool) {
-	if spec.Leads == nil || spec.Leads.Bears == nil {
-		return 0, 0, false
+// tooShort says that a timeout does not cover the delays of the run.
+func tooShort(s nodes.ShortTimeout) string {
+	then := "what is slow will be taken for lost"
+	switch {
+	case s.Spec.Detector:
+		then = "nodes that are up will be suspected"
+	case s.Spec.Leads != nil:
+		then = "several may come to lead, or none"
 	}
-	network := o.network()
-	longest, bears = network.Longest(), spec.Leads.Bears(o.Config)
-	return longest, bears, longest >= bears
+	return fmt.Sprintf("%s of %s is %s, and has to be longer than %s, here %v: %s; leave it out, or take %s",
+		s.Option.Name, s.Spec.Name, s.Config.Value(*s.Option), s.Option.Bears.Formula, s.Covers, then, s.Enough)
 }

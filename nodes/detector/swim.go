@@ -27,7 +27,7 @@ var swimRow = nodes.Spec{
 		{Zero: swimPingAck{}, Heartbeat: true},
 		{Zero: swimPingNack{}, Heartbeat: true},
 	},
-	Options: []nodes.Option{periodOption, swimTimeoutOption, swimKOption, swimSuspicionOption, swimHealthOption,
+	Options: []nodes.Option{swimPeriodOption, swimTimeoutOption, swimKOption, swimSuspicionOption, swimHealthOption,
 		swimOrderOption, swimInStepOption},
 	Detector:  true,
 	Grace:     swimDetects,
