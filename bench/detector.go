@@ -50,6 +50,17 @@ func (o *Options) resolveElector() error {
 	return nil
 }
 
+// TooShort returns the timeouts of the run that do not cover its delays, given valid options. They break what
+// its algorithm rests on, and Remarks says so.
+func (o *Options) TooShort(spec *nodes.Spec) []nodes.ShortTimeout {
+	return o.stack(spec).Short(o.delays())
+}
+
+// Implied returns the configuration that the run has if no option of its algorithm is given.
+func (o *Options) Implied(spec *nodes.Spec) nodes.Config {
+	return spec.Fitted(nodes.Config{N: o.Config.N}, o.delays())
+}
+
 // delays returns what takes time in the run, faults left aside. Times that nothing could cover are cut, so
 // that no formula overflows.
 func (o *Options) delays() nodes.Delays {

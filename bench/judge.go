@@ -35,7 +35,7 @@ func setting(o Options, simulated bool, spec *nodes.Spec, faults []chaos.Fault) 
 	if s.Real {
 		s.Slack = unhurried + time.Duration(o.Config.N)*unhurriedPerNode
 	}
-	for _, short := range o.stack(spec).Short(o.delays()) {
+	for _, short := range o.TooShort(spec) {
 		s.Hasty, s.Live = s.Hasty|nodes.Timing, s.Live|nodes.Timing // whatever happens, it may elect nobody
 		if short.Spec.Detector {
 			s.Hasty |= nodes.PerfectDetector | nodes.EventualDetector

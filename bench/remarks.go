@@ -34,13 +34,12 @@ func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
 		remark("%s processes share %s, and an entry may take minutes: simulate -n %d makes such a run on "+
 			"virtual time", english.Thousands(float64(n)), english.Count(cores, "core", "cores"), n)
 	}
-	stack := o.stack(spec)
-	for _, in := range stack.Instances() {
+	for _, in := range o.stack(spec).Instances() {
 		for _, short := range in.Short(o.delays()) {
 			remark("%s", tooShort(short))
 		}
 	}
-	if stack.Short(o.delays()) != nil {
+	if len(o.TooShort(spec)) > 0 {
 		remark("so this run is not judged by what %s promises where delays are bounded", spec.Name)
 	}
 	switch n := o.Config.N; {

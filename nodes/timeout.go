@@ -44,7 +44,7 @@ type ShortTimeout struct {
 
 // covers returns what a timeout has to be longer than; 0: nothing.
 func (b *Bearing) covers(c Config, d Delays) time.Duration {
-	if b == nil || b.Covers == nil || c.N == 1 { // who is alone waits for nobody
+	if b == nil || b.Covers == nil {
 		return 0
 	}
 	return b.Covers(c, d)
@@ -106,6 +106,9 @@ func (in Instance) Lengthened(d Delays) Instance {
 
 // lengthened makes those of some timeouts longer that do not suit the delays of a run.
 func (s *Spec) lengthened(c Config, d Delays, some []string) Config {
+	if !s.takes(c) {
+		return c
+	}
 	longer := c
 	for i := range s.Options {
 		o := &s.Options[i]
@@ -116,10 +119,15 @@ func (s *Spec) lengthened(c Config, d Delays, some []string) Config {
 			longer = longer.With(o.Name, value)
 		}
 	}
-	if slices.ContainsFunc(s.Options, func(o Option) bool { return o.validate(longer) != nil }) {
+	if !s.takes(longer) {
 		return c
 	}
 	return longer
+}
+
+// takes reports whether all options have values that the algorithm takes.
+func (s *Spec) takes(c Config) bool {
+	return !slices.ContainsFunc(s.Options, func(o Option) bool { return o.validate(c) != nil })
 }
 
 // Short returns the timeouts of an instance that do not cover the delays of a run.

@@ -36,10 +36,11 @@ var (
 	calmSizes     = []int{1, 2, 3, 5, 9, 32, 64}
 	calmLatencies = []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond,
 		500 * time.Millisecond, 2 * time.Second}
-	calmHolds     = []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond}
-	calmLoads     = []workload.Load{workload.Saturated, workload.One, workload.Sequential, workload.Closed, workload.Open}
+	calmHolds = []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond}
+	calmLoads = []workload.Load{workload.Saturated, workload.One, workload.Sequential, workload.Closed,
+		workload.Open}
 	calmDetectors = []string{"heartbeat", "probe", "phi", "swim", "perfect"}
-	calmCampaigns = []workload.Initiators{workload.AllInitiate, workload.LowestInitiates, "highest"}
+	calmCampaigns = []workload.Initiators{workload.AllInitiate, workload.LowestInitiates, workload.HighestInitiate}
 )
 
 // many is from how many nodes on a run ends after fewEntries of each, rather than someEntries.
@@ -103,3 +104,90 @@ func (g *Calm) add(c cell, mostNodes int) {
 		}
 	}
 }
+
+// Run makes the runs of the cells of some numbers, from first to before last, of an order that is drawn by a
+// seed: those from 0 to Cells are all. It calls progress, which may be nil, after each, one at a time. If ctx is
+// done, it returns what there is, with the error of ctx.
+func (g *Calm) Run(ctx context.Context, seed uint64, first, last int, progress func(*Result)) ([]*Result, error) {
+	order := g.order(seed)[first:min(last, len(g.cells))]
+	one := func(number int) *Result { return g.cells[order[number]].run(ctx, seed) }
+	note := func(r *Result) {
+		if progress != nil {
+			progress(r)
+		}
+	}
+	return Each(ctx, runtime.GOMAXPROCS(0), len(order), one, note), ctx.Err()
+}
+
+// order returns the numbers of all cells in an order that is drawn by a seed.
+func (g *Calm) order(seed uint64) []int {
+	dice, order := chance.Dice(seed), make([]int, len(g.cells))
+	for i := range order {
+		order[i] = i
+	}
+	drawn := func(i int) uint64 { return dice.Bits(chance.Roll{Purpose: chance.ForCalm, Count: uint64(i)}) }
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(drawn(a), drawn(b)) })
+	return order
+}
+
+// run makes the run of a cell.
+func (c *cell) run(ctx context.Context, seed uint64) *Result {
+	o, err := c.options(seed)
+	r := &Result{Case: &Case{Spec: c.spec, Options: o}}
+	var t *bench.Tried
+	if err == nil {
+		t, err = bench.Try(ctx, c.spec, o)
+	}
+	if r.Err = err; err == nil {
+		r.take(&t.Verdict, t.Measures)
+	}
+	r.Class = r.classify()
+	switch short := err == nil && len(o.TooShort(c.spec)) > 0; {
+	case err != nil:
+		r.Wrong = fmt.Sprintf("could not be made: %v", err)
+	case r.Verdict.Outcome == check.Violated:
+		r.Wrong = "VIOLATED though nothing went wrong: " + r.Verdict.Reason
+	case short, r.Verdict.Outcome == check.Overloaded:
+	case r.Verdict.Outcome != check.Valid:
+		r.Wrong = fmt.Sprintf("%v though nothing went wrong, and no word before the run: %s", r.Verdict.Outcome,
+			r.Verdict.Reason)
+	case t.Measures.Detection.Wrong > 0:
+		r.Wrong = fmt.Sprintf("%d suspicions of nodes that were up, and no word before the run",
+			t.Measures.Detection.Wrong)
+	}
+	return r
+}
+
+// options returns the options of the run of a cell.
+func (c *cell) options(seed uint64) (o bench.Options, err error) {
+	o = bench.Defaults()
+	o.Algorithm, o.Seed, o.Workload, o.Warmup, o.WarmupLimit = c.spec.Name, seed, c.load, 0, 0
+	o.Config = nodes.Config{N: c.n, Elect: c.elect}
+	o.Detector, o.Latency = c.detector, chance.Constant(c.latency)
+	o.Duration, o.Entries = 0, uint64(c.n)*someEntries
+	if c.n >= many {
+		o.Entries = uint64(c.n) * fewEntries
+	}
+	turn := 2*c.latency + 10*time.Microsecond // a token that takes no time goes round 10,000 times in it
+	switch o.Workload.Hold = chance.Constant(c.hold); c.load.Load {
+	case workload.Closed:
+		o.Workload.Think = chance.Constant(turn)
+	case workload.Open:
+		o.Workload.Rate = 1 / (turn + time.Millisecond).Seconds()
+	case workload.Campaign:
+		o.Entries, o.Duration = 0, time.Second
+		scene, err := o.Scene(c.spec, true)
+		if err != nil {
+			return o, err
+		}
+		o.Duration = elections * max(o.Duration, scene.Stack.Grace(), electionHops*time.Duration(c.n)*c.latency)
+	}
+	return o, o.Validate(c.spec)
+}
+
+// A run about leaders has the time for so many elections: each takes the grace of the row or, of one without
+// timeouts, messages one after the other, so many for each node at most.
+const (
+	elections    = 3
+	electionHops = 64
+)
