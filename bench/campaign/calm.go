@@ -173,14 +173,18 @@ func (c *cell) options(seed uint64) (o bench.Options, err error) {
 	case workload.Closed:
 		o.Workload.Think = chance.Constant(turn)
 	case workload.Open:
-		o.Workload.Rate = 1 / (turn + time.Millisecond).Seconds()
+		o.Workload.Rate = 1 / (turn + c.hold/1000).Seconds()
 	case workload.Campaign:
 		o.Entries, o.Duration = 0, time.Second
 		scene, err := o.Scene(c.spec, true)
 		if err != nil {
 			return o, err
 		}
-		o.Duration = elections * max(o.Duration, scene.Stack.Grace(), electionHops*time.Duration(c.n)*c.latency)
+		takes := scene.Stack.Grace()
+		if takes == 0 {
+			takes = electionHops * time.Duration(c.n) * c.latency
+		}
+		o.Duration = elections * max(o.Duration, takes)
 	}
 	return o, o.Validate(c.spec)
 }
@@ -191,3 +195,19 @@ const (
 	elections    = 3
 	electionHops = 64
 )
+
+// String tells the algorithm of a case, its nodes, its load and its latency.
+func (c *Case) String() string {
+	o := &c.Options
+	text := fmt.Sprintf("%s, %d nodes, latency %v, ", c.Spec.Name, o.Config.N, o.Latency)
+	if o.Workload.Load == workload.Campaign {
+		return text + fmt.Sprintf("initiators %s", o.Workload.Initiators)
+	}
+	if o.Config.Elect != "" {
+		text += fmt.Sprintf("elect %s, ", o.Config.Elect)
+	}
+	if o.Detector != "" {
+		text += fmt.Sprintf("detector %s, ", o.Detector)
+	}
+	return text + fmt.Sprintf("hold %v, %s load", o.Workload.Hold, o.Workload.Load)
+}
