@@ -15,9 +15,10 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Calm is the grid of runs in which nothing goes wrong: each sound row, with each elector that it may
-// follow and each detector that it may listen to, for each number of nodes, latency, hold and load. Each run
-// ends after some entries of each node, or once an elector has had the time for some elections.
+// A Calm is the grid of runs in which nothing goes wrong: each sound row for each number of nodes, latency,
+// hold and load, also with each elector that it may follow and each detector that it may listen to. Each run
+// ends after some entries of each node, or once an elector has had the time for some elections. None may be
+// violated, nor inconclusive without a word before the run.
 type Calm struct {
 	cells []cell
 }
@@ -43,8 +44,12 @@ var (
 	calmCampaigns = []workload.Initiators{workload.AllInitiate, workload.LowestInitiates, workload.HighestInitiate}
 )
 
-// many is from how many nodes on a run ends after fewEntries of each, rather than someEntries.
+// CalmNodes is how many nodes the largest clusters of the grid have; those with a detector or an elector other
+// than what the row says have mostBeside. From many nodes on a run ends after fewEntries of each, rather than
+// someEntries.
 const (
+	CalmNodes   = 64
+	mostBeside  = 9
 	many        = 32
 	fewEntries  = 3
 	someEntries = 20
@@ -66,12 +71,12 @@ func CalmOf(rows []*nodes.Spec, mostNodes int) (g Calm) {
 		g.add(cell{spec: row}, mostNodes)
 		if row.Detects != "" {
 			for _, detector := range calmDetectors {
-				g.add(cell{spec: row, detector: detector}, mostNodes)
+				g.add(cell{spec: row, detector: detector}, min(mostNodes, mostBeside))
 			}
 		}
 		if row.Follows {
 			for _, elector := range electors {
-				g.add(cell{spec: row, elect: elector}, mostNodes)
+				g.add(cell{spec: row, elect: elector}, min(mostNodes, mostBeside))
 			}
 		}
 	}

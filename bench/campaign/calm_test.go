@@ -17,7 +17,7 @@ import (
 // the number of nodes, the latency, the hold and the load.
 func TestCalm(t *testing.T) {
 	const fewest, batch = 300, 60
-	g := CalmOf(catalog.All(), soak.Pick(9, 64, 64))
+	g := CalmOf(catalog.All(), soak.Pick(9, CalmNodes, CalmNodes))
 	most := soak.Pick(30, g.Cells(), g.Cells())
 	spare := soak.Pick(time.Hour, 90*time.Second, 1000*time.Hour) / time.Duration(runtime.GOMAXPROCS(0))
 	began, made := time.Now(), 0
@@ -68,7 +68,7 @@ func TestCalmFindsShortTimeouts(t *testing.T) {
 
 // A cell is drawn once, and all are in the end.
 func TestCalmDrawsEachCellOnce(t *testing.T) {
-	g := CalmOf(mutex.Table, 64)
+	g := CalmOf(mutex.Table, CalmNodes)
 	seen := map[int]bool{}
 	for _, i := range g.order(7) {
 		seen[i] = true
