@@ -42,6 +42,10 @@ func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
 	if len(o.TooShort(spec)) > 0 {
 		remark("so this run is not judged by what %s promises where delays are bounded", spec.Name)
 	}
+	if what, takes := o.takes(spec); o.Duration > 0 && takes > o.Duration {
+		remark("%s may take %v, and %v are measured: that may show nothing; take --duration %v or more", what,
+			takes.Round(time.Millisecond), o.Duration, (takes + time.Second).Truncate(time.Second))
+	}
 	switch n := o.Config.N; {
 	case (spec.Safe|spec.Live)&nodes.Majority == 0:
 	case n < 3:
@@ -54,6 +58,25 @@ func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
 		remark("%s listens to a failure detector, and none runs: it takes no notice of crashes", spec.Name)
 	}
 	return all
+}
+
+// takes returns how long an election or an entry takes because of the delays of the run; 0: not for long.
+func (o *Options) takes(spec *nodes.Spec) (what string, takes time.Duration) {
+	d := o.delays()
+	if spec.Leads == nil {
+		hops := spec.Cost(o.Config).Delay.Max
+		return "an entry", d.Hold + time.Duration(min(hops, float64(o.Config.N))*float64(d.Message))
+	}
+	const laps = 8 // of messages one after the other: few elections of schemes without timeouts take more
+	what, takes = "an election", o.stack(spec).Grace()
+	if takes == 0 {
+		return what, laps * time.Duration(o.Config.N) * d.Message
+	}
+	plain := Options{Config: nodes.Config{N: o.Config.N}}
+	if scene, err := plain.Scene(spec, true); err == nil && takes <= scene.Stack.Grace() {
+		return what, 0
+	}
+	return what, takes
 }
 
 // tooShort says that a timeout does not cover the delays of the run.

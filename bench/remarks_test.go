@@ -90,7 +90,7 @@ func TestRemarks(t *testing.T) {
 		{"probe:period=5ms,timeout=20ms", 10 * time.Millisecond, 3, "longer than 2T, here 20ms"},
 		{"swim:suspicion=0", 49 * time.Millisecond, 3, ""},
 		{"swim:suspicion=0", 50 * time.Millisecond, 3, "longer than 2T, here 100ms"},
-		{"perfect", time.Hour, 3, ""},
+		{"perfect", time.Second, 3, ""},
 		{"heartbeat", 0, 2, "a majority of 2 is all"},
 		{"heartbeat", 0, 1, "a majority of 1 is all"},
 		{"heartbeat", 0, 4, "a majority of 4 is 3, one more than of 3, which outlast as many crashes: 1"},
@@ -113,6 +113,42 @@ func TestRemarks(t *testing.T) {
 		if simulated := strings.Join(o.Remarks(majority, 0), "; "); strings.Contains(simulated, "core") {
 			t.Errorf("%+v, simulated: %q", test, simulated)
 		}
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}
+
+// So is that delays leave no time for an election, or for an entry, before the run is over.
+func TestRemarksOnShortRuns(t *testing.T) {
+	for _, test := range []struct {
+		algorithm string
+		n         int
+		latency   time.Duration
+		want      string // empty: nothing
+	}{
+		{"ring-list", 5, 0, ""}, // it may take long, and does not
+		{"raft-election", 5, 10 * time.Millisecond, ""},
+		{"raft-election", 5, 300 * time.Millisecond, "an election may take 1m16s, and 3s are measured: that may " +
+			"show nothing; take --duration 1m17s or more"},
+		{"chang-roberts", 9, 20 * time.Millisecond, ""},
+		{"chang-roberts", 9, 500 * time.Millisecond, "an election may take 36s, and 3s are measured"},
+		{"ricart-agrawala", 9, 2 * time.Second, ""},
+		{"central", 9, 2 * time.Second, "an entry may take 4s, and 3s are measured"},
+	} {
+		row, err := catalog.Find(test.algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Defaults()
+		o.Config.N, o.Latency = test.n, chance.Constant(test.latency)
+		if row.Leads != nil {
+			o.Workload, o.Warmup = workload.Workload{Load: workload.Campaign}, 0
+		}
+		if err := o.Validate(row); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(o.Remarks(row, 0), "; ")
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%+v: %q", test, got)
 		}

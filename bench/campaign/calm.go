@@ -169,9 +169,12 @@ func (c *cell) options(seed uint64) (o bench.Options, err error) {
 	o.Algorithm, o.Seed, o.Workload, o.Warmup, o.WarmupLimit = c.spec.Name, seed, c.load, 0, 0
 	o.Config = nodes.Config{N: c.n, Elect: c.elect}
 	o.Detector, o.Latency = c.detector, chance.Constant(c.latency)
-	o.Duration, o.Entries = 0, uint64(c.n)*someEntries
+	o.Duration, o.Entries = 0, someEntries
 	if c.n >= many {
-		o.Entries = uint64(c.n) * fewEntries
+		o.Entries = fewEntries
+	}
+	if c.load.Load != workload.One { // else node 0 alone enters
+		o.Entries *= uint64(c.n)
 	}
 	turn := 2*c.latency + 10*time.Microsecond // a token that takes no time goes round 10,000 times in it
 	switch o.Workload.Hold = chance.Constant(c.hold); c.load.Load {
