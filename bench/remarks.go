@@ -88,6 +88,6 @@ func tooShort(s nodes.ShortTimeout) string {
 	case s.Spec.Leads != nil:
 		then = "several may come to lead, or none"
 	}
-	return fmt.Sprintf("%s of %s is %s, and has to be longer than %s, here %v: %s; leave it out, or take %s",
-		s.Option.Name, s.Spec.Name, s.Config.Value(*s.Option), s.Option.Bears.Formula, s.Covers, then, s.Enough)
+	return fmt.Sprintf("%s of %s is %s, and has to be longer than %s: %s; leave it out, or take %s",
+		s.Option.Name, s.Spec.Name, s.Config.Value(*s.Option), s.Covers, then, s.Enough)
 }

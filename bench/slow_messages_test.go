@@ -20,8 +20,9 @@ func TestSlowMessagesOfElectors(t *testing.T) {
 		}
 		o := Options{Algorithm: row.Name, Config: row.Explicit(nodes.Config{N: 5}), Duration: 20 * time.Second,
 			Trials: 1, Seed: 1, Patience: time.Second, Workload: workload.Workload{Load: workload.Campaign}}
-		bears := map[string]time.Duration{"answer": 50 * time.Millisecond, "election-timeout": 15 * time.Millisecond,
-			"silence": 200 * time.Millisecond, "wait": 50 * time.Millisecond}
+		const ms = time.Millisecond
+		bears := map[string]time.Duration{"answer": 50 * ms, "election-timeout": 15 * ms, "silence": 200 * ms,
+			"wait": 50 * ms}
 		shortest := time.Duration(0) // no timeout bears more
 		for name := range o.Config.Options {
 			if b := bears[name]; b > 0 && (shortest == 0 || b < shortest) {

@@ -101,7 +101,7 @@ func (o *Option) String() string {
 	}
 	switch {
 	case o.Default != "" && o.Bears != nil && o.Bears.Formula != "":
-		text += fmt.Sprintf(" (default %s, or longer than %s)", o.Default, o.Bears.Formula)
+		text += fmt.Sprintf(" (default %s, and longer than %s)", o.Default, o.Bears.Formula)
 	case o.Default != "":
 		text += fmt.Sprintf(" (default %s)", o.Default)
 	}

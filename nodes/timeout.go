@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -38,8 +39,8 @@ type Bearing struct {
 type ShortTimeout struct {
 	Instance
 	Option *Option
-	Covers time.Duration // what it has to be longer than
-	Enough string        // a value that covers that
+	Covers string // what it has to be longer than, in words
+	Enough string // a value that covers that
 }
 
 // covers returns what a timeout has to be longer than; 0: nothing.
@@ -135,8 +136,12 @@ func (in Instance) Short(d Delays) (all []ShortTimeout) {
 	for i := range in.Spec.Options {
 		o := &in.Spec.Options[i]
 		if covers := o.Bears.covers(in.Config, d); covers > 0 && o.Bears.of(in.Config.Value(*o)) <= covers {
+			says := o.Bears.Formula
+			if o.Bears.Of == nil {
+				says += fmt.Sprintf(", here %v", covers)
+			}
 			enough, _ := o.Bears.suits(in.Config, d)
-			all = append(all, ShortTimeout{in, o, covers, enough})
+			all = append(all, ShortTimeout{in, o, says, enough})
 		}
 	}
 	return all

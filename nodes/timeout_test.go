@@ -35,10 +35,10 @@ func TestTimeoutsFollowDelays(t *testing.T) {
 		{3, 41 * time.Millisecond, "", "", [2]string{"110ms", "220ms"}, ""},
 		{3, 2 * time.Second, "", "", [2]string{"5s", "10s"}, ""},
 		{3, 49 * time.Millisecond, "100ms", "", [2]string{"100ms", "200ms"}, ""},
-		{3, 50 * time.Millisecond, "100ms", "", [2]string{"100ms", "200ms"}, "100ms"},
-		{3, 50 * time.Millisecond, "300ms", "", [2]string{"300ms", "200ms"}, ""},       // which is refused
-		{3, 100 * time.Millisecond, "", "250ms", [2]string{"100ms", "250ms"}, "200ms"}, // nothing fits
-		{3, time.Minute, "", "", [2]string{"100ms", "200ms"}, "2m0s"},
+		{3, 50 * time.Millisecond, "100ms", "", [2]string{"100ms", "200ms"}, "2T, here 100ms"},
+		{3, 50 * time.Millisecond, "300ms", "", [2]string{"300ms", "200ms"}, ""},                // which is refused
+		{3, 100 * time.Millisecond, "", "250ms", [2]string{"100ms", "250ms"}, "2T, here 200ms"}, // nothing fits
+		{3, time.Minute, "", "", [2]string{"100ms", "200ms"}, "2T, here 2m0s"},
 	} {
 		c := Config{N: test.n}.With("short", test.short).With("long", test.long)
 		d := Delays{Message: test.message}
@@ -46,7 +46,7 @@ func TestTimeoutsFollowDelays(t *testing.T) {
 		got := [2]string{in.Config.Options["short"], in.Config.Options["long"]}
 		hurried := ""
 		for _, s := range in.Short(d) {
-			hurried = s.Covers.String()
+			hurried = s.Covers
 		}
 		if got != test.want || hurried != test.hurried {
 			t.Errorf("%+v: %v, short of %q", test, got, hurried)

@@ -41,12 +41,13 @@ var (
 	calmLoads = []workload.Load{workload.Saturated, workload.One, workload.Sequential, workload.Closed,
 		workload.Open}
 	calmDetectors = []string{"heartbeat", "probe", "phi", "swim", "perfect"}
-	calmCampaigns = []workload.Initiators{workload.AllInitiate, workload.LowestInitiates, workload.HighestInitiate}
+	calmCampaigns = []workload.Initiators{workload.AllInitiate, workload.LowestInitiates,
+		workload.HighestInitiate}
 )
 
-// CalmNodes is how many nodes the largest clusters of the grid have; those with a detector or an elector other
-// than what the row says have mostBeside. From many nodes on a run ends after fewEntries of each, rather than
-// someEntries.
+// CalmNodes is how many nodes the largest clusters of the grid have; those with a detector or an elector
+// other than what the row says have mostBeside. From many nodes on a run ends after fewEntries of each,
+// rather than someEntries.
 const (
 	CalmNodes   = 64
 	mostBeside  = 9
@@ -111,9 +112,10 @@ func (g *Calm) add(c cell, mostNodes int) {
 }
 
 // Run makes the runs of the cells of some numbers, from first to before last, of an order that is drawn by a
-// seed: those from 0 to Cells are all. It calls progress, which may be nil, after each, one at a time. If ctx is
-// done, it returns what there is, with the error of ctx.
-func (g *Calm) Run(ctx context.Context, seed uint64, first, last int, progress func(*Result)) ([]*Result, error) {
+// seed: those from 0 to Cells are all. It calls progress, which may be nil, after each, one at a time. If ctx
+// is done, it returns what there is, with the error of ctx.
+func (g *Calm) Run(ctx context.Context, seed uint64, first, last int,
+	progress func(*Result)) ([]*Result, error) {
 	order := g.order(seed)[first:min(last, len(g.cells))]
 	one := func(number int) *Result { return g.cells[order[number]].run(ctx, seed) }
 	note := func(r *Result) {

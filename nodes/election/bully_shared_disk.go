@@ -35,8 +35,10 @@ var bullySharedDiskRow = nodes.Spec{
 	Leads: &nodes.Leadership{Terms: true, Partitions: []nodes.Partition{
 		{Does: nodes.OneLeads, Why: "the leader's heartbeats reach the disk, and the lock is its"},
 		{Cuts: nodes.ServersToo, Does: nodes.Blocked, Why: "without the disk nobody leads"}}},
-	Grace:      func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lockOption) },
 	Circulates: true, // the heartbeats of a leader
+	Grace: func(c nodes.Config) time.Duration {
+		return 12*c.Duration(answerOption) + c.Duration(lockOption)
+	},
 	Faults: single("the lock on the disk decides; no cut between nodes touches it, and who does not reach "+
 		"it leads no more",
 		under(blocks, "without the disk nobody leads", "dead-coordinator")),

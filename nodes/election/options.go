@@ -20,7 +20,7 @@ var (
 		Check: checkElectionTimeout,
 		Usage: "silence of the leader after which a node stands for election: from the shortest to the longest, " +
 			"drawn anew each time",
-		Bears: &nodes.Bearing{Formula: "2T, by 10T",
+		Bears: &nodes.Bearing{Formula: "2T and wider than 10T",
 			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return d.Message },
 			Of:     bears, For: bearing}}
 	preVoteOption = nodes.Option{Name: "pre-vote", Values: []string{"off", "on"}, Default: "off",

@@ -82,7 +82,7 @@ var (
 		Usage: "how many tries in a row a peer leaves unanswered until it is taken for dead"}
 	givingUpOption = nodes.Option{Name: retryOption.Name, Usage: retryOption.Usage,
 		Default: retryOption.Default, Check: retryOption.Check, Bears: &nodes.Bearing{Formula: "2T/give-up",
-			Covers: func(c nodes.Config, d nodes.Delays) time.Duration { // the first try may be the one that is answered
+			Covers: func(c nodes.Config, d nodes.Delays) time.Duration { // any of the tries is to be answered
 				return 2 * d.Message / time.Duration(triesOf(c))
 			}}}
 	nackOption = nodes.Option{Name: "nack", Values: []string{nackOnRetry, nackAtOnce}, Default: nackOnRetry,
