@@ -40,10 +40,17 @@ func TestRemarksOnShortTimeouts(t *testing.T) {
 			want: "timeout of heartbeat is 400ms, and has to be longer than T and a period, here 400ms: nodes that " +
 				"are up will be suspected; leave it out, or take 500ms; so this run is not judged by what " +
 				"central-failover promises where delays are bounded"},
+		{algorithm: "ring-list", options: []string{"wait=1200ms"}, latency: 100 * time.Millisecond,
+			want: "wait of ring-list is 1200ms, and has to be longer than 4NT, here 1.2s: several"},
+		{algorithm: "omega", options: []string{"silence=250ms"}, latency: 200 * time.Millisecond,
+			want: "silence of omega is 250ms, and has to be longer than T and a heartbeat, here 250ms: several"},
+		{algorithm: "central-failover", detector: "probe:timeout=400ms", latency: 200 * time.Millisecond,
+			want: "timeout of probe is 400ms, and has to be longer than 2T, here 400ms"},
 		{algorithm: "ricart-agrawala-ft", options: []string{"give-up=1", "retry=100ms"},
 			latency: 50 * time.Millisecond, want: "has to be longer than 2T/give-up, here 100ms"},
 		{algorithm: "suzuki-kasami-ft", detector: "phi:deviation=50ms", latency: 300 * time.Millisecond,
-			want: "deviation of phi is 50ms, and has to be longer than T/z"},
+			want: "deviation of phi is 50ms, and has to be longer than T/z, z deviations having the threshold, here " +
+				"53.4"},
 		{algorithm: "suzuki-kasami-ft", detector: "swim:period=100ms", latency: 50 * time.Millisecond,
 			want: "period of swim is 100ms, and has to be longer than 2T, here 100ms"},
 	} {
