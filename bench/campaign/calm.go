@@ -17,7 +17,7 @@ import (
 
 // A Calm is the grid of runs in which nothing goes wrong: each sound row for each number of nodes, latency,
 // hold and load, also with each elector that it may follow and each detector that it may listen to. Each run
-// ends after some entries of each node, or once an elector has had the time for some elections. None may be
+// ends after some entries of each node, or once an elector has had the time for an election. None may be
 // violated, nor inconclusive without a word before the run.
 type Calm struct {
 	cells []cell
@@ -194,17 +194,14 @@ func (c *cell) options(seed uint64) (o bench.Options, err error) {
 		if takes == 0 {
 			takes = electionHops * time.Duration(c.n) * c.latency
 		}
-		o.Duration = elections * max(o.Duration, takes)
+		o.Duration += takes / 4 * 5
 	}
 	return o, o.Validate(c.spec)
 }
 
-// A run about leaders has the time for so many elections: each takes the grace of the row or, of one without
-// timeouts, messages one after the other, so many for each node at most.
-const (
-	elections    = 3
-	electionHops = 64
-)
+// electionHops is how many messages, one after the other, an election of a row without timeouts takes for each
+// node at most. All others take the grace of the row.
+const electionHops = 64
 
 // String tells the algorithm of a case, its nodes, its load and its latency.
 func (c *Case) String() string {
