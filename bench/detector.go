@@ -2,6 +2,8 @@ package bench
 
 import (
 	"fmt"
+	"math"
+	"time"
 
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
@@ -14,7 +16,8 @@ const NoDetector = "none"
 // resolveDetector says which failure detector is to run beside the algorithm, which may name one itself, and
 // makes its options explicit.
 func (o *Options) resolveDetector(spec *nodes.Spec) error {
-	if o.Detector == "" {
+	own := o.Detector == ""
+	if own {
 		o.Detector = spec.Detects
 	}
 	if o.Detector == NoDetector && spec.Detects == "" {
@@ -23,9 +26,12 @@ func (o *Options) resolveDetector(spec *nodes.Spec) error {
 	if !o.Detects() {
 		return nil
 	}
-	in, err := detector.Parse(o.Detector, o.Config.N)
+	in, err := detector.ParseFor(o.Detector, o.Config.N, o.delays())
 	if err != nil {
 		return fmt.Errorf("detector: %w", err)
+	}
+	if own { // what the row says of it was not asked for by anybody
+		in = in.Lengthened(o.delays())
 	}
 	o.Detector = in.String()
 	return nil
@@ -36,12 +42,31 @@ func (o *Options) resolveElector() error {
 	if o.Config.Elect == "" {
 		return nil
 	}
-	all, err := catalog.Beside(o.Config, "")
+	in, err := catalog.Elector(o.Config, o.delays())
 	if err != nil {
 		return err
 	}
-	o.Config.Elect = all[0].String()
+	o.Config.Elect = in.String()
 	return nil
+}
+
+// TooShort returns the timeouts of the run that do not cover its delays, given valid options. They break what
+// its algorithm rests on, and Remarks says so.
+func (o *Options) TooShort(spec *nodes.Spec) []nodes.ShortTimeout {
+	return o.stack(spec).Short(o.delays())
+}
+
+// Implied returns the configuration that the run has if no option of its algorithm is given.
+func (o *Options) Implied(spec *nodes.Spec) nodes.Config {
+	return spec.Fitted(nodes.Config{N: o.Config.N}, o.delays())
+}
+
+// delays returns what takes time in the run, faults left aside. Times that nothing could cover are cut, so
+// that no formula overflows.
+func (o *Options) delays() nodes.Delays {
+	network, most := o.network(), math.MaxInt64/time.Duration(64*max(1, o.Config.N))
+	return nodes.Delays{Message: min(network.Longest(), most), Hold: min(o.Workload.Hold.Longest(), most),
+		Alone: o.alone()}
 }
 
 // Detects reports whether a failure detector runs beside the algorithm.

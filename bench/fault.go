@@ -55,7 +55,7 @@ func (o Options) Again() Options {
 // Scene returns what faults must know of the run, also for options that Validate has not completed. If no
 // nodes can be made of these, it says why, and the scene is that of the algorithm alone.
 func (o Options) Scene(spec *nodes.Spec, simulated bool) (*chaos.Scene, error) {
-	o.Config = spec.Explicit(o.Config)
+	o.Config = spec.Fitted(o.Config, o.delays())
 	s := &chaos.Scene{Spec: spec, Config: o.Config, Measured: o.Duration, Simulated: simulated,
 		Brokers: o.Brokers, Foreign: o.NATS != ""}
 	if err := o.resolveDetector(spec); err != nil {

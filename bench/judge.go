@@ -35,8 +35,11 @@ func setting(o Options, simulated bool, spec *nodes.Spec, faults []chaos.Fault) 
 	if s.Real {
 		s.Slack = unhurried + time.Duration(o.Config.N)*unhurriedPerNode
 	}
-	if _, _, hasty := o.hasty(spec); hasty {
-		s.Hasty, s.Live = true, s.Live|nodes.Timing // whatever happens, it may elect nobody
+	for _, short := range o.TooShort(spec) {
+		s.Hasty, s.Live = s.Hasty|nodes.Timing, s.Live|nodes.Timing // whatever happens, it may elect nobody
+		if short.Spec.Detector {
+			s.Hasty |= nodes.PerfectDetector | nodes.EventualDetector
+		}
 	}
 	s.Open, s.Alone = o.Workload.Load == workload.Open, o.alone()
 	s.Expected, s.Faults, s.Promise = o.Entries, checked(faults), promise(o, simulated, spec)

@@ -43,6 +43,17 @@ var testbedMutants = []testbedMutant{
 	{name: "the simulator counts a publish of a multicast twice", file: "nodes/sim/host.go", of: "bench",
 		tests: "^TestRowsReproduceWhatIsPublished$/^ricart-agrawala$",
 		was:   "publishes = 1\n", is: "publishes = 2\n"},
+	{name: "timeouts do not follow delays", file: "nodes/timeout.go", of: "bench",
+		tests: "^TestTimeoutsCoverTheDelaysOfARun$",
+		was:   "covers > o.Bears.of(longer.Value(*o))", is: "covers < 0"},
+	{name: "timeouts that are too short excuse nothing", file: "bench/check/excuse.go", of: "bench",
+		tests: "^TestShortTimeoutsAreOutsideTheModel$", was: "broken = e.Hasty\n", is: "broken = 0\n"},
+	{name: "timeouts that are too short excuse what has nothing to do with them", file: "bench/check/excuse.go",
+		of: "bench", tests: "^TestRowsThatAreWrongAreConvictedThoughMessagesAreSlow$",
+		was: "broken = e.Hasty\n", is: "broken = e.Hasty | nodes.NoLoss\n"},
+	{name: "a run in which no message was handled ends at once", file: "nodes/sim/run.go", of: "bench",
+		tests: "^TestTimeoutsCoverTheDelaysOfARun$",
+		was:   "w.steps-min(w.steps, w.last)", is: "w.steps-w.last"},
 }
 
 // Tests fail once the testbed is changed. Each change is built and tested beside the files as they are, which

@@ -29,23 +29,22 @@ func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
 				english.Thousands(detector.Rate(in)), english.Count(cores, "core", "cores"),
 				detector.Slower(in, longer.Truncate(10*time.Millisecond)+10*time.Millisecond))
 		}
-		network := o.network()
-		timeout, longest, what := detector.Patience(in), network.Longest(), "a message"
-		if detector.Asks(in) {
-			longest, what = 2*longest, "a message and its answer"
-		}
-		if timeout > 0 && longest >= timeout {
-			remark("%s may take %v, and the detector suspects a node after %v of silence: nodes that are up "+
-				"will be suspected", what, longest.Round(time.Microsecond), timeout)
-		}
 	}
 	if n := o.Config.N; cores > 0 && n > manyNodes*cores {
 		remark("%s processes share %s, and an entry may take minutes: simulate -n %d makes such a run on "+
 			"virtual time", english.Thousands(float64(n)), english.Count(cores, "core", "cores"), n)
 	}
-	if longest, bears, is := o.hasty(spec); is {
-		remark("a message may take %v, and the timeouts of %s allow for less than %v: several may come to lead, "+
-			"or none", longest.Round(time.Microsecond), spec.Name, bears)
+	for _, in := range o.stack(spec).Instances() {
+		for _, short := range in.Short(o.delays()) {
+			remark("%s", tooShort(short))
+		}
+	}
+	if len(o.TooShort(spec)) > 0 {
+		remark("so this run is not judged by what %s promises where delays are bounded", spec.Name)
+	}
+	if what, takes := o.takes(spec); o.Duration > 0 && takes > o.Duration {
+		remark("%s may take %v, and %v are measured: that may show nothing; take --duration %v or more", what,
+			takes.Round(time.Millisecond), o.Duration, (takes + time.Second).Truncate(time.Second))
 	}
 	switch n := o.Config.N; {
 	case (spec.Safe|spec.Live)&nodes.Majority == 0:
@@ -61,13 +60,34 @@ func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
 	return all
 }
 
-// hasty reports whether messages may take longer than the timeouts of an elector allow for: how long they may
-// take, and how long they should.
-func (o *Options) hasty(spec *nodes.Spec) (longest, bears time.Duration, is bool) {
-	if spec.Leads == nil || spec.Leads.Bears == nil {
-		return 0, 0, false
+// takes returns how long an election or an entry takes because of the delays of the run; 0: not for long.
+func (o *Options) takes(spec *nodes.Spec) (what string, takes time.Duration) {
+	d := o.delays()
+	if spec.Leads == nil {
+		hops := spec.Cost(o.Config).Delay.Max
+		return "an entry", d.Hold + time.Duration(min(hops, float64(o.Config.N))*float64(d.Message))
 	}
-	network := o.network()
-	longest, bears = network.Longest(), spec.Leads.Bears(o.Config)
-	return longest, bears, longest >= bears
+	const laps = 8 // of messages one after the other: few elections of schemes without timeouts take more
+	what, takes = "an election", o.stack(spec).Grace()
+	if takes == 0 {
+		return what, laps * time.Duration(o.Config.N) * d.Message
+	}
+	plain := Options{Config: nodes.Config{N: o.Config.N}}
+	if scene, err := plain.Scene(spec, true); err == nil && takes <= scene.Stack.Grace() {
+		return what, 0
+	}
+	return what, takes
+}
+
+// tooShort says that a timeout does not cover the delays of the run.
+func tooShort(s nodes.ShortTimeout) string {
+	then := "what is slow will be taken for lost"
+	switch {
+	case s.Spec.Detector:
+		then = "nodes that are up will be suspected"
+	case s.Spec.Leads != nil:
+		then = "several may come to lead, or none"
+	}
+	return fmt.Sprintf("%s of %s is %s, and has to be longer than %s: %s; leave it out, or take %s",
+		s.Option.Name, s.Spec.Name, s.Config.Value(*s.Option), s.Covers, then, s.Enough)
 }

@@ -6,42 +6,98 @@ import (
 	"time"
 
 	"turnstile/internal/chance"
-	"turnstile/nodes"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/workload"
 )
 
-// So is that the timeouts of an elector are too short for its messages.
-func TestRemarksOnElectors(t *testing.T) {
-	waits := nodes.Spec{Info: nodes.Info{Name: "e"}, Leads: &nodes.Leadership{
-		Bears: func(nodes.Config) time.Duration { return 10 * time.Millisecond }}}
-	for latency, want := range map[time.Duration]string{9 * time.Millisecond: "",
-		10 * time.Millisecond: "may take 10ms, and the timeouts of e allow for less than 10ms"} {
+// That timeouts are too short is said of an algorithm, of the elector that it follows and of the detector
+// that it listens to.
+func TestRemarksOnShortTimeouts(t *testing.T) {
+	const hour = time.Hour
+	for _, test := range []struct {
+		algorithm, elect, detector string
+		options                    []string
+		latency, hold              time.Duration
+		want                       string // empty: nothing
+	}{
+		{algorithm: "bully", options: []string{"answer=100ms"}, latency: 49 * time.Millisecond},
+		{algorithm: "bully", options: []string{"answer=100ms"}, latency: 50 * time.Millisecond,
+			want: "answer of bully is 100ms, and has to be longer than 2T, here 100ms: several may come to lead, or " +
+				"none; leave it out, or take 130ms"},
+		{algorithm: "bully", latency: hour / 200},
+		{algorithm: "raft-election", options: []string{"election-timeout=150ms-300ms"},
+			latency: 15 * time.Millisecond,
+			want: "election-timeout of raft-election is 150ms-300ms, and has to be longer than 2T and wider " +
+				"than 10T: several may come to lead, or none; leave it out, or take 190ms-380ms"},
+		{algorithm: "token-ring-regenerating", hold: hour / 300},
+		{algorithm: "token-ring-regenerating", options: []string{"loss-timeout=6s"}, hold: time.Second,
+			want: "loss-timeout of token-ring-regenerating is 6s, and has to be longer than 2N(T+hold), here 6s: " +
+				"what is slow will be taken for lost; leave it out, or take 7.5s"},
+		{algorithm: "central-failover", elect: "bully:answer=20ms", latency: 10 * time.Millisecond,
+			want: "answer of bully is 20ms, and has to be longer than 2T, here 20ms"},
+		{algorithm: "central-failover", elect: "bully", detector: "heartbeat", latency: hour / 200},
+		{algorithm: "central-failover", detector: "heartbeat:timeout=400ms", latency: 300 * time.Millisecond,
+			want: "timeout of heartbeat is 400ms, and has to be longer than T and a period, here 400ms: nodes that " +
+				"are up will be suspected; leave it out, or take 500ms; so this run is not judged by what " +
+				"central-failover promises where delays are bounded"},
+		{algorithm: "ring-list", options: []string{"wait=1200ms"}, latency: 100 * time.Millisecond,
+			want: "wait of ring-list is 1200ms, and has to be longer than 4NT, here 1.2s: several"},
+		{algorithm: "omega", options: []string{"silence=250ms"}, latency: 200 * time.Millisecond,
+			want: "silence of omega is 250ms, and has to be longer than T and a heartbeat, here 250ms: several"},
+		{algorithm: "central-failover", detector: "probe:timeout=400ms", latency: 200 * time.Millisecond,
+			want: "timeout of probe is 400ms, and has to be longer than 2T, here 400ms"},
+		{algorithm: "ricart-agrawala-ft", options: []string{"give-up=1", "retry=100ms"},
+			latency: 50 * time.Millisecond, want: "has to be longer than 2T/give-up, here 100ms"},
+		{algorithm: "suzuki-kasami-ft", detector: "phi:deviation=50ms", latency: 300 * time.Millisecond,
+			want: "deviation of phi is 50ms, and has to be longer than T/z, z deviations having the threshold, here " +
+				"53.4"},
+		{algorithm: "suzuki-kasami-ft", detector: "swim:period=100ms", latency: 50 * time.Millisecond,
+			want: "period of swim is 100ms, and has to be longer than 2T, here 100ms"},
+	} {
 		o := Defaults()
-		o.Config.N, o.Latency = 3, chance.Constant(latency)
-		got := strings.Join(o.Remarks(&waits, 2), "; ")
-		if want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%v: %q", latency, got)
+		o.Config.N, o.Latency, o.Detector = 3, chance.Constant(test.latency), test.detector
+		o.Workload.Hold, o.Config.Elect, o.Duration = chance.Constant(test.hold), test.elect, hour
+		row, err := catalog.Find(test.algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row.Leads != nil {
+			o.Workload, o.Warmup = workload.Workload{Load: workload.Campaign}, 0
+		}
+		for _, option := range test.options {
+			name, value, _ := strings.Cut(option, "=")
+			o.Config = o.Config.With(name, value)
+		}
+		if err := o.Validate(row); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(o.Remarks(row, 2), "; ")
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%+v: %q", test, got)
 		}
 	}
 }
 
 // What is allowed and yet likely to surprise is said before the run.
 func TestRemarks(t *testing.T) {
-	majority := nodes.Spec{Info: nodes.Info{Name: "m"}, Live: nodes.Majority, Detects: "heartbeat"}
+	majority, err := catalog.Find("central-failover")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		detector string
 		latency  time.Duration
 		n        int
 		want     string // empty: nothing
 	}{
-		{"heartbeat:period=5ms,timeout=20ms", 19 * time.Millisecond, 3, ""},
-		{"heartbeat:period=5ms,timeout=20ms", 20 * time.Millisecond, 3, "may take 20ms, and the detector suspects"},
-		{"probe:period=5ms,timeout=20ms", time.Second, 3, "may take 2s"},
-		{"probe:period=5ms,timeout=20ms", 10 * time.Millisecond, 3, "a message and its answer may take 20ms, and"},
-		{"phi", time.Hour, 3, ""},
+		{"heartbeat:period=5ms,timeout=20ms", 14 * time.Millisecond, 3, ""},
+		{"heartbeat:period=5ms,timeout=20ms", 15 * time.Millisecond, 3, "longer than T and a period, here 20ms"},
+		{"probe:period=5ms,timeout=20ms", time.Second, 3, "longer than 2T, here 2s"},
+		{"probe:period=5ms,timeout=20ms", 9 * time.Millisecond, 3, ""},
+		{"probe:period=5ms,timeout=20ms", 10 * time.Millisecond, 3, "longer than 2T, here 20ms"},
 		{"swim:suspicion=0", 49 * time.Millisecond, 3, ""},
-		{"swim:suspicion=0", 50 * time.Millisecond, 3, "its answer may take 100ms, and the detector " +
-			"suspects a node after 100ms of silence"},
-		{"perfect", time.Hour, 3, ""},
+		{"swim:suspicion=0", 50 * time.Millisecond, 3, "longer than 2T, here 100ms"},
+		{"perfect", time.Second, 3, ""},
 		{"heartbeat", 0, 2, "a majority of 2 is all"},
 		{"heartbeat", 0, 1, "a majority of 1 is all"},
 		{"heartbeat", 0, 4, "a majority of 4 is 3, one more than of 3, which outlast as many crashes: 1"},
@@ -60,10 +116,46 @@ func TestRemarks(t *testing.T) {
 	} {
 		o := Defaults()
 		o.Detector, o.Config.N, o.Latency = test.detector, test.n, chance.Constant(test.latency)
-		got := strings.Join(o.Remarks(&majority, 2), "; ")
-		if simulated := strings.Join(o.Remarks(&majority, 0), "; "); strings.Contains(simulated, "core") {
+		got := strings.Join(o.Remarks(majority, 2), "; ")
+		if simulated := strings.Join(o.Remarks(majority, 0), "; "); strings.Contains(simulated, "core") {
 			t.Errorf("%+v, simulated: %q", test, simulated)
 		}
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}
+
+// So is that delays leave no time for an election, or for an entry, before the run is over.
+func TestRemarksOnShortRuns(t *testing.T) {
+	for _, test := range []struct {
+		algorithm string
+		n         int
+		latency   time.Duration
+		want      string // empty: nothing
+	}{
+		{"ring-list", 5, 0, ""}, // it may take long, and does not
+		{"raft-election", 5, 10 * time.Millisecond, ""},
+		{"raft-election", 5, 300 * time.Millisecond, "an election may take 1m16s, and 3s are measured: that may " +
+			"show nothing; take --duration 1m17s or more"},
+		{"chang-roberts", 9, 20 * time.Millisecond, ""},
+		{"chang-roberts", 9, 500 * time.Millisecond, "an election may take 36s, and 3s are measured"},
+		{"ricart-agrawala", 9, 2 * time.Second, ""},
+		{"central", 9, 2 * time.Second, "an entry may take 4s, and 3s are measured"},
+	} {
+		row, err := catalog.Find(test.algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Defaults()
+		o.Config.N, o.Latency = test.n, chance.Constant(test.latency)
+		if row.Leads != nil {
+			o.Workload, o.Warmup = workload.Workload{Load: workload.Campaign}, 0
+		}
+		if err := o.Validate(row); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(o.Remarks(row, 0), "; ")
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%+v: %q", test, got)
 		}

@@ -11,8 +11,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A latency of messages that is longer than the timeouts of an elector allow for excuses it, and a shorter
-// one is no matter.
+// A latency of messages that is longer than the timeouts of an elector bear excuses it, if these were asked
+// for; a shorter one is no matter.
 func TestSlowMessagesOfElectors(t *testing.T) {
 	for _, row := range election.Table {
 		if row.Broken != "" {
@@ -20,19 +20,32 @@ func TestSlowMessagesOfElectors(t *testing.T) {
 		}
 		o := Options{Algorithm: row.Name, Config: row.Explicit(nodes.Config{N: 5}), Duration: 20 * time.Second,
 			Trials: 1, Seed: 1, Patience: time.Second, Workload: workload.Workload{Load: workload.Campaign}}
-		bears := time.Second
-		if row.Leads.Bears != nil {
-			bears = row.Leads.Bears(o.Config)
+		const ms = time.Millisecond
+		bears := map[string]time.Duration{"answer": 50 * ms, "election-timeout": 15 * ms, "silence": 200 * ms,
+			"wait": 50 * ms}
+		shortest := time.Duration(0) // no timeout bears more
+		for name := range o.Config.Options {
+			if b := bears[name]; b > 0 && (shortest == 0 || b < shortest) {
+				shortest = b
+			}
 		}
-		for _, latency := range []time.Duration{bears * 9 / 10, bears, 2 * bears, 4 * bears, 10 * bears} {
+		timed := shortest > 0
+		if !timed {
+			shortest = time.Second
+		}
+		for _, latency := range []time.Duration{shortest * 9 / 10, shortest, 2 * shortest, 4 * shortest,
+			10 * shortest} {
 			o.Latency = chance.Constant(latency)
 			tried, err := Try(t.Context(), row, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := tried.Verdict
-			short := latency < bears && row.Leads.Bears != nil
-			if v.Outcome == check.Violated && !v.OutsideModel || short && v.Outcome != check.Valid {
+			v, short := tried.Verdict, timed && latency >= shortest
+			if got := o.stack(row).Short(o.delays()) != nil; got != short {
+				t.Errorf("%s, messages that take %v: its timeouts are too short: %v, want %v", row.Name, latency,
+					got, short)
+			}
+			if v.Outcome == check.Violated && !v.OutsideModel || !short && timed && v.Outcome != check.Valid {
 				t.Errorf("%s, messages that take %v: %v: %s", row.Name, latency, v.Outcome, v.Reason)
 			}
 		}

@@ -36,7 +36,7 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 	if err := o.checkTransport(); err != nil {
 		return err
 	}
-	o.Algorithm, o.Config = spec.Name, spec.Explicit(o.Config)
+	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, o.delays())
 	if err := o.resolveDetector(spec); err != nil {
 		return err
 	}

@@ -9,8 +9,9 @@ import (
 
 // ParseInstance reads which row of a table runs beside an algorithm on n clients, with its options: its
 // name, or a name and options, as in probe:period=50ms,timeout=200ms. what says what the rows are, for
-// errors, which say what is wrong and what would be right. The instance has a value for each option.
-func ParseInstance(what string, table []*Spec, text string, n int) (Instance, error) {
+// errors, which say what is wrong and what would be right. The instance has a value for each option: timeouts
+// for which none is given suit the delays of the run.
+func ParseInstance(what string, table []*Spec, text string, n int, d Delays) (Instance, error) {
 	name, options, some := strings.Cut(text, ":")
 	row, err := Find(what, table, name)
 	if err != nil {
@@ -31,7 +32,7 @@ func ParseInstance(what string, table []*Spec, text string, n int) (Instance, er
 		}
 		c = c.With(key, value)
 	}
-	c = row.Explicit(c)
+	c = row.Fitted(c, d)
 	if err := row.Validate(c); err != nil {
 		return Instance{}, err
 	}

@@ -16,9 +16,6 @@ type Leadership struct {
 	// Lapse is within what time a leader that cannot reach a majority knows that it leads no more; nil, or
 	// zero with some options: it may never know.
 	Lapse func(c Config) time.Duration
-	// Bears is how long its timeouts allow a message to take: with longer ones, nodes that are up are taken for
-	// dead, or elections do not end. Nil: as long as it likes.
-	Bears func(c Config) time.Duration
 	// Partitions say what becomes of its leaders in a partition that is healed; none: it is not known.
 	Partitions []Partition
 	// Rank is the rank of a node, of which there are no two; nil: its number.

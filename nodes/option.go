@@ -66,6 +66,7 @@ type Option struct {
 	Usage   string   // what it sets, in a few words
 	Values  []string // that it accepts; nil: any that Check accepts
 	Default string   // its value if none is given; empty: it has none
+	Bears   *Bearing // as a timeout; nil: it is none, or may be of any length
 
 	// Check says what else is wrong with a value; nil: nothing is.
 	Check func(c Config, value string) error
@@ -98,7 +99,10 @@ func (o *Option) String() string {
 	if o.Values != nil {
 		text += ": " + strings.Join(o.Values, ", ")
 	}
-	if o.Default != "" {
+	switch {
+	case o.Default != "" && o.Bears != nil && o.Bears.Formula != "":
+		text += fmt.Sprintf(" (default %s, and longer than %s)", o.Default, o.Bears.Formula)
+	case o.Default != "":
 		text += fmt.Sprintf(" (default %s)", o.Default)
 	}
 	return text

@@ -66,15 +66,32 @@ func (s *Stack) Fenced(instance int32) bool {
 
 // Grace returns within what time the first instance recovers, together with the failure detectors that it
 // listens to and the elector that it follows: see Spec.GraceOf.
-func (s *Stack) Grace() time.Duration {
-	first := s.instances[0]
-	grace := first.Spec.GraceOf(first.Config)
-	for _, in := range s.instances {
-		if in.Spec.Detector && first.Spec.Detects != "" || first.Spec.Leads == nil && in.Spec.Leads != nil {
-			grace += in.Spec.GraceOf(in.Config)
-		}
+func (s *Stack) Grace() (grace time.Duration) {
+	for _, in := range s.bearing() {
+		grace += in.Spec.GraceOf(in.Config)
 	}
 	return grace
+}
+
+// Short returns the timeouts of these instances that do not cover the delays of a run.
+func (s *Stack) Short(d Delays) (all []ShortTimeout) {
+	for _, in := range s.bearing() {
+		all = append(all, in.Short(d)...)
+	}
+	return all
+}
+
+// bearing returns the first instance, the failure detectors that it listens to and the elector that it
+// follows.
+func (s *Stack) bearing() (all []Instance) {
+	first := s.instances[0]
+	for i, in := range s.instances {
+		if i == 0 || in.Spec.Detector && first.Spec.Detects != "" ||
+			first.Spec.Leads == nil && in.Spec.Leads != nil {
+			all = append(all, in)
+		}
+	}
+	return all
 }
 
 // Instances returns the instances, by their number.

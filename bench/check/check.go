@@ -144,7 +144,7 @@ type Setting struct {
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
 	Fair       nodes.Assumption // what the order of service rests on that it promises, beside both
-	Hasty      bool             // messages may take longer than its timeouts allow for: no delay is bounded
+	Hasty      nodes.Assumption // what never holds, since timeouts are too short for the delays of the run
 	Grace      time.Duration    // within which it recovers once what breaks these for a time is over
 	// Of a run about leaders, or one that follows a leader: what they promise, within what time a leader gives
 	// way to the next and one that has no majority knows it, and what processes are allowed beside all these
@@ -296,6 +296,18 @@ func (e *Fold) faulty() bool {
 	return e.sum.Dropped+e.sum.Copied > 0 ||
 		e.brokenBy(s.End, nodes.NoLoss|nodes.NoDuplication|nodes.NoCrash) != 0 ||
 		e.Timed && len(s.Faults)+len(s.Pauses)+len(s.Wrongs) > 0
+}
+
+// unpublished says for which runs, this one among them, nothing is published of the messages that an
+// algorithm takes; empty: this is none of them.
+func (e *Fold) unpublished() string {
+	switch {
+	case e.faulty():
+		return "with faults"
+	case e.Hasty != 0:
+		return "whose timeouts are too short for its delays"
+	}
+	return ""
 }
 
 // late reports whether timers may have run out though nothing was wrong, since a process waited for a

@@ -12,8 +12,8 @@ import (
 
 // cost: an entry takes as many messages as was published.
 func cost(e *Fold) Finding {
-	if e.faulty() {
-		return notJudged("nothing is published for a run with faults")
+	if which := e.unpublished(); which != "" {
+		return notJudged("nothing is published for a run %s", which)
 	}
 	if !e.balanced() {
 		return inconclusive("not judged: the counts disagree")
@@ -90,11 +90,12 @@ func sixDigits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 // identities: the message counts obey the identities of the row, whatever the load.
 func identities(e *Fold) Finding {
+	which := e.unpublished()
 	switch {
 	case len(e.Identities) == 0:
 		return notJudged("no identity of message counts is known")
-	case e.faulty():
-		return notJudged("no identity is known for a run with faults")
+	case which != "":
+		return notJudged("no identity is known for a run %s", which)
 	case !e.balanced():
 		return inconclusive("not judged: the counts disagree")
 	case !e.rested():

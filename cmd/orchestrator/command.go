@@ -60,8 +60,9 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	}
 	add(naming, row.Name)
 	add("nodes", o.Config.N)
+	implied := o.Implied(row)
 	for _, option := range row.Options {
-		if value := o.Config.Value(option); value != option.Default {
+		if value := o.Config.Value(option); value != implied.Value(option) {
 			add(option.Name, value)
 		}
 	}

@@ -36,6 +36,7 @@ const (
 	ForBurst                       // whether it changes the state of a link that loses in bursts
 	ForPlan                        // what the count-th fault of a random plan is
 	ForCampaign                    // what the runs of a campaign are
+	ForCalm                        // in which order its runs without faults come
 )
 
 // A Roll names one decision: the count-th for a purpose, at a node or on a link, for a kind.

@@ -10,8 +10,11 @@ import (
 // Parse reads which detector runs beside an algorithm on n clients, with its options: heartbeat, or
 // probe:period=50ms,timeout=200ms. The instance has a value for each option, and its String is such a text.
 // An error says what is wrong and what would be right.
-func Parse(text string, n int) (nodes.Instance, error) {
-	return nodes.ParseInstance("failure detector", Table, text, n)
+func Parse(text string, n int) (nodes.Instance, error) { return ParseFor(text, n, nodes.Delays{}) }
+
+// ParseFor is Parse for a run of such delays, which timeouts suit that the text gives no value for.
+func ParseFor(text string, n int, d nodes.Delays) (nodes.Instance, error) {
+	return nodes.ParseInstance("failure detector", Table, text, n, d)
 }
 
 // Rate returns how many messages a second the instances of all nodes send each other, all of them being up.
@@ -53,22 +56,6 @@ func Slower(in nodes.Instance, period time.Duration) string {
 	}
 	return fmt.Sprintf("swim or %s,timeout=%v", text, 5*period)
 }
-
-// Patience returns after how much silence an instance begins to suspect a node; 0 if it does not go by
-// silence. The silence of phi depends on the latencies that there were, so that none is too long for it.
-func Patience(in nodes.Instance) time.Duration {
-	switch {
-	case in.Spec == &swimRow: // a period to answer a ping, and others to refute a suspicion
-		return Period(in) * time.Duration(1+swimLimit(in.Config))
-	case in.Spec.Option(timeoutOption.Name) == nil:
-		return 0
-	}
-	return in.Config.Duration(timeoutOption)
-}
-
-// Asks reports whether a node that is up gives signs of life only when it is asked, so that the way there
-// and back counts as silence.
-func Asks(in nodes.Instance) bool { return in.Spec == &probeRow || in.Spec == &swimRow }
 
 // Within returns how long it takes an instance to suspect a crashed node, beside the latency of messages, as
 // long as it has extended no timeout.

@@ -17,7 +17,7 @@ var probeRow = nodes.Spec{
 		{Zero: probePing{}, Heartbeat: true, Broadcast: true},
 		{Zero: probePong{}, Heartbeat: true},
 	},
-	Options:  []nodes.Option{periodOption, timeoutOption, adaptOption},
+	Options:  []nodes.Option{periodOption, answerOption, adaptOption},
 	Detector: true,
 	Grace:    detects,
 	Live:     nodes.NoLoss | nodes.NoPause | nodes.Timing,

@@ -33,7 +33,8 @@ type said struct {
 
 func (x *trial) run(t *testing.T, row *nodes.Spec, seed uint64) (s said) {
 	t.Helper()
-	in, err := nodes.ParseInstance("failure detector", []*nodes.Spec{row}, row.Name+x.options, x.n)
+	in, err := nodes.ParseInstance("failure detector", []*nodes.Spec{row}, row.Name+x.options, x.n,
+		nodes.Delays{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ var bullyRow = nodes.Spec{
 	Live: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.EventualDetector,
 	Leads: &nodes.Leadership{Wins: nodes.HighestWins,
 		// A node that comes up again takes over while its announcement travels.
-		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }, Bears: halfAnswer,
+		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 },
 		Partitions: []nodes.Partition{{Does: nodes.TwoLead,
 			Why: "each side takes the other for dead: split brain"}}},
 	Published: []nodes.Claim{
@@ -59,10 +59,8 @@ var answerOption = nodes.Option{Name: "answer", Default: "100ms",
 	Usage: "how long a node waits for answers: twice the longest delay of a message at least",
 	Check: func(_ nodes.Config, value string) error {
 		return nodes.CheckTime(value, time.Millisecond, time.Minute, "100ms")
-	}}
-
-// halfAnswer is how long a message may take if it and its answer are to come within the time of one.
-func halfAnswer(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }
+	}, Bears: &nodes.Bearing{Formula: "2T",
+		Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }}}
 
 var noticeOption = nodes.Option{Name: "notice", Values: []string{"none", "lower"}, Default: "none",
 	Usage: "who is told that an election takes place, beside those that are asked"}

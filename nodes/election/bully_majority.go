@@ -24,12 +24,15 @@ var bullyMajorityRow = nodes.Spec{
 	Safe:    nodes.NoAmnesia,
 	// Whatever is lost is sent again, in another election or with the next heartbeat.
 	Live: nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector | nodes.Majority,
-	Leads: &nodes.Leadership{Terms: true, Wins: nodes.HighestWins, Bears: halfAnswer,
+	Leads: &nodes.Leadership{Terms: true, Wins: nodes.HighestWins,
 		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
 		Partitions: []nodes.Partition{{Does: nodes.MajorityLeads,
 			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"}}},
 	// Two elections, of which the first may have failed since an epoch was taken.
-	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lapseOption) },
+	Circulates: true, // the heartbeats of a leader
+	Grace: func(c nodes.Config) time.Duration {
+		return 12*c.Duration(answerOption) + c.Duration(lapseOption)
+	},
 	Faults: single("a leader needs a majority, and steps down when fewer answer its heartbeats",
 		under(recovers|breaks, "as raft-election: two lead in one epoch if enough nodes forget for whom they "+
 			"voted in it, and vote in it again (X)", "empty-restarts", "forgetful-election")),

@@ -30,7 +30,7 @@ var bullySecondNetworkRow = nodes.Spec{
 	Detects: bullyRow.Detects,
 	Safe:    nodes.Timing | nodes.NoPause | nodes.NoLoss,
 	Live:    bullyRow.Live,
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Overlap: bullyRow.Leads.Overlap, Bears: halfAnswer,
+	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Overlap: bullyRow.Leads.Overlap,
 		Partitions: []nodes.Partition{
 			{Cuts: nodes.FirstNetwork, Does: nodes.OneLeads, Why: "the second network says that nobody is dead"},
 			{Does: nodes.TwoLead, Why: "nothing tells a partition of both networks from deaths"}}},
@@ -50,7 +50,7 @@ func needsMajority(c nodes.Config) bool { return c.Value(majorityOption) == "on"
 
 // secondLapseOption is lapseOption where it matters only with a majority.
 var secondLapseOption = nodes.Option{Name: lapseOption.Name, Default: lapseOption.Default,
-	Usage: lapseOption.Usage, Check: func(c nodes.Config, value string) error {
+	Usage: lapseOption.Usage, Bears: lapseOption.Bears, Check: func(c nodes.Config, value string) error {
 		if !needsMajority(c) {
 			return nodes.CheckTime(value, time.Millisecond, time.Minute, lapseOption.Default)
 		}

@@ -32,10 +32,13 @@ var bullySharedDiskRow = nodes.Spec{
 	Safe:    nodes.NoAmnesia,
 	// Nobody leads without the disk. Crashes of the others it survives.
 	Live: nodes.ServersUp | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
-	Leads: &nodes.Leadership{Terms: true, Bears: halfAnswer, Partitions: []nodes.Partition{
+	Leads: &nodes.Leadership{Terms: true, Partitions: []nodes.Partition{
 		{Does: nodes.OneLeads, Why: "the leader's heartbeats reach the disk, and the lock is its"},
 		{Cuts: nodes.ServersToo, Does: nodes.Blocked, Why: "without the disk nobody leads"}}},
-	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lockOption) },
+	Circulates: true, // the heartbeats of a leader
+	Grace: func(c nodes.Config) time.Duration {
+		return 12*c.Duration(answerOption) + c.Duration(lockOption)
+	},
 	Faults: single("the lock on the disk decides; no cut between nodes touches it, and who does not reach "+
 		"it leads no more",
 		under(blocks, "without the disk nobody leads", "dead-coordinator")),
@@ -54,7 +57,9 @@ var lockOption = nodes.Option{Name: "lock", Default: "500ms",
 				"give the lock up while answers are on their way: take %v or more", lock, answer, 4*answer)
 		}
 		return nil
-	}}
+	}, Bears: &nodes.Bearing{Suits: func(c nodes.Config, _ nodes.Delays) time.Duration {
+		return 5 * c.Duration(answerOption)
+	}}}
 
 // bullySharedDisk is the bully algorithm with a shared disk that says who leads: see sharedDisk.
 //

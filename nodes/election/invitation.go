@@ -25,7 +25,7 @@ var invitationRow = nodes.Spec{
 		{Zero: inviteSaved{}}},
 	Options: []nodes.Option{answerOption, pollOption},
 	Safe:    nodes.NoAmnesia, // or a group might have the number of an earlier one
-	Leads: &nodes.Leadership{Terms: true, Bears: halfAnswer, Partitions: []nodes.Partition{{
+	Leads: &nodes.Leadership{Terms: true, Partitions: []nodes.Partition{{
 		Does: nodes.PerSide, Why: "each side is a group of its own, under a number that no other has"}}},
 	// Coordinators look for others, and members for their coordinator.
 	Circulates: true,

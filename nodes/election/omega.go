@@ -29,9 +29,7 @@ var omegaRow = nodes.Spec{
 	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
 	Live: nodes.Timing | nodes.NoPause,
 	Leads: &nodes.Leadership{Wins: nodes.LowestWins, Overlap: omegaOverlap,
-		Bears: func(c nodes.Config) time.Duration {
-			return c.Duration(silenceOption) - c.Duration(heartbeatOption)
-		}, Partitions: []nodes.Partition{{
+		Partitions: []nodes.Partition{{
 			Does: nodes.PerSide, Why: "each side trusts the lowest that it hears from"}}},
 	// A silence and a heartbeat, with a timeout that has grown by as much as it was.
 	Grace: func(c nodes.Config) time.Duration {
@@ -51,7 +49,11 @@ var omegaRow = nodes.Spec{
 
 var (
 	silenceOption = nodes.Option{Name: "silence", Default: "250ms", Check: checkSilence,
-		Usage: "after how much silence a node is given up, as long as that was never wrong"}
+		Usage: "after how much silence a node is given up, as long as that was never wrong",
+		Bears: &nodes.Bearing{Formula: "T and a heartbeat",
+			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
+				return d.Message + c.Duration(heartbeatOption)
+			}}}
 	growOption = nodes.Option{Name: "grow", Default: "50ms",
 		Usage: "what is added to the silence of a node each time that it was given up wrongly",
 		Check: func(_ nodes.Config, value string) error {

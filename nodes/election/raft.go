@@ -23,7 +23,7 @@ var raftRow = nodes.Spec{
 	Options:  raftOptions,
 	Safe:     nodes.NoAmnesia,                               // of a term and the vote in it
 	Live:     nodes.Majority | nodes.NoPause | nodes.Timing, // what is lost is asked for again
-	Leads: &nodes.Leadership{Terms: true, Lapse: raftLapse, Bears: raftBears, Partitions: []nodes.Partition{{
+	Leads: &nodes.Leadership{Terms: true, Lapse: raftLapse, Partitions: []nodes.Partition{{
 		Does: nodes.MajorityLeads,
 		Why:  "a term takes a majority's votes, and a leader that hears from fewer steps down"}}},
 	Grace:     raftGrace,
@@ -366,13 +366,6 @@ func raftLapse(c nodes.Config) time.Duration {
 	shortest, _, _ := timeRange(c.Value(electionTimeoutOption))
 	heartbeat := c.Duration(heartbeatOption)
 	return time.Duration(raftRounds(shortest, heartbeat)+1) * heartbeat
-}
-
-// raftBears is how long messages may take if votes are to come before who asks for them asks again, and split
-// no more often than raftGrace allows for.
-func raftBears(c nodes.Config) time.Duration {
-	shortest, longest, _ := timeRange(c.Value(electionTimeoutOption))
-	return min(shortest/2, (longest-shortest)/10)
 }
 
 // raftGrace is a time in which a leader is found but for bad luck: a timeout and nine elections that all end

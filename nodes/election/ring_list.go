@@ -38,9 +38,6 @@ var ringListRow = nodes.Spec{
 				return rank
 			}
 			return math.MaxUint32 - rankInRing(c, id)
-		},
-		Bears: func(c nodes.Config) time.Duration { // four times round the ring take less than the wait
-			return c.Duration(listWaitOption) / time.Duration(4*c.N)
 		}},
 	// The wait runs out, up to twice as long as it is, and then once more for a list that was on its way.
 	Grace: func(c nodes.Config) time.Duration { return 6 * c.Duration(listWaitOption) },
@@ -61,7 +58,10 @@ var (
 			"and than four times round the ring",
 		Check: func(_ nodes.Config, value string) error {
 			return nodes.CheckTime(value, time.Millisecond, time.Hour, "1s")
-		}}
+		}, Bears: &nodes.Bearing{Formula: "4NT",
+			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
+				return 4 * time.Duration(c.N) * d.Message
+			}}}
 )
 
 // ringList is the election of textbooks on a ring in which every node knows all others, so that it can pass

@@ -30,7 +30,7 @@ var ricartRetryingRow = nodes.Spec{
 	Timers: []nodes.TimerName{{Kind: nextTry.Kind, Name: "retry"}},
 	Messages: []nodes.Kind{{Zero: ricartRequest{}, Broadcast: true}, {Zero: ricartReply{}, Permit: true},
 		{Zero: ricartNack{}}, {Zero: ricartRetry{}}, {Zero: ricartProbe{}}, {Zero: ricartClock{}}},
-	Options: []nodes.Option{retryOption, giveUpOption, nackOption},
+	Options: []nodes.Option{giveUpOption, givingUpOption, nackOption},
 	// To act on silence is to rest on answers that come in time.
 	Safe:      nodes.NoLoss | nodes.NoAmnesia | nodes.Timing,
 	Live:      nodes.Timing,
@@ -80,6 +80,11 @@ var ricartRetryingRow = nodes.Spec{
 var (
 	giveUpOption = nodes.Option{Name: "give-up", Default: "5", Check: checkTries,
 		Usage: "how many tries in a row a peer leaves unanswered until it is taken for dead"}
+	givingUpOption = nodes.Option{Name: retryOption.Name, Usage: retryOption.Usage,
+		Default: retryOption.Default, Check: retryOption.Check, Bears: &nodes.Bearing{Formula: "2T/give-up",
+			Covers: func(c nodes.Config, d nodes.Delays) time.Duration { // any of the tries is to be answered
+				return 2 * d.Message / time.Duration(triesOf(c))
+			}}}
 	nackOption = nodes.Option{Name: "nack", Values: []string{nackOnRetry, nackAtOnce}, Default: nackOnRetry,
 		Usage: "when a peer that cannot reply yet says so"}
 )

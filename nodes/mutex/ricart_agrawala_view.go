@@ -98,8 +98,11 @@ type ricartView struct {
 }
 
 type (
-	viewRequest struct{ View, Clock uint64 } // asks to enter, in a view
-	viewReply   struct {                     // permits that
+	viewRequest struct { // asks to enter, in a view
+		View, Clock uint64
+		Again       bool // it was asked before, and may have been answered
+	}
+	viewReply struct { // permits that
 		View, Clock uint64 // as requested
 		Serial      uint64 // of the last entry in the view that the sender knows of
 	}
@@ -145,7 +148,7 @@ func (r *ricartView) proceed(env *nodes.Env) {
 	r.ours = stamp{r.clock, env.Self()}
 	r.awaiting = r.members.Clone()
 	r.awaiting.Remove(env.Self())
-	m := viewRequest{r.view, r.clock}
+	m := viewRequest{View: r.view, Clock: r.clock}
 	if r.members.Len() == env.N() {
 		env.Broadcast(m)
 	} else {
@@ -194,7 +197,7 @@ func (r *ricartView) Timeout(env *nodes.Env, t nodes.Timer) {
 		r.seek(env)
 	}
 	for id := range r.awaiting.All() {
-		env.Resend(id, viewRequest{r.view, r.ours.Clock})
+		env.Resend(id, viewRequest{r.view, r.ours.Clock, true})
 	}
 }
 
@@ -239,7 +242,11 @@ func (r *ricartView) asked(env *nodes.Env, from nodes.ID, m viewRequest) {
 			r.putOff(from, ricartRequest{m.Clock})
 			return
 		}
-		env.Send(from, viewReply{m.View, m.Clock, r.serial})
+		send := env.Send
+		if m.Again {
+			send = env.Resend
+		}
+		send(from, viewReply{m.View, m.Clock, r.serial})
 	case m.View >= r.epoch:
 		r.seek(env) // we do not know that view
 	case r.running(env):

@@ -31,7 +31,7 @@ var tokenRingRegeneratingRow = nodes.Spec{
 	// The token comes round in N(T+hold); a textbook waits twice as long.
 	Silence: nodes.Silence{Formula: "2N(T+hold)",
 		Of: func(c nodes.Config, latency, hold time.Duration) time.Duration {
-			return 2 * time.Duration(c.N) * (latency + hold)
+			return twoRounds(c, nodes.Delays{Message: latency, Hold: hold})
 		}},
 	Safe:   nodes.PerfectDetector,
 	Live:   nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
@@ -52,7 +52,11 @@ var lossTimeoutOption = nodes.Option{Name: "loss-timeout", Default: "1s",
 	Usage: "how long a token may stay away until a census is taken",
 	Check: func(c nodes.Config, value string) error {
 		return nodes.CheckTime(value, time.Millisecond, time.Hour, "1s")
-	}}
+	}, Bears: &nodes.Bearing{Formula: "2N(T+hold)", Covers: twoRounds}}
+
+// twoRounds is how long a token may stay away, twice over: from one node, while it comes round, or from one
+// that waits, while all others are served before. A ring looks for it twice in a loss timeout.
+func twoRounds(c nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Round(c.N) }
 
 // tokenRingRegenerating is the ring of G. Le Lann, "Distributed systems: towards a formal approach", IFIP
 // Congress 1977, in which a token that is lost is made again, as he proposes: whoever has waited for it too

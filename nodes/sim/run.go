@@ -140,7 +140,7 @@ func (w *world) endless() bool {
 	if w.last == 0 || w.open > 0 || w.parked {
 		return false
 	}
-	after, total := w.steps-w.last, uint64(len(w.processes))
+	after, total := w.steps-min(w.steps, w.last), uint64(len(w.processes))
 	w.expired = after > 1000*total
 	return after > 10_000*total
 }

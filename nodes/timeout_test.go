@@ -1,0 +1,70 @@
+package nodes
+
+import (
+	"testing"
+	"time"
+)
+
+// slowRow has a timeout of two messages, and one that is to be twice as long.
+func slowRow() *Spec {
+	short := Option{Name: "short", Default: "100ms",
+		Check: func(_ Config, value string) error { return CheckTime(value, time.Millisecond, time.Minute, "1s") },
+		Bears: &Bearing{Formula: "2T", Covers: func(_ Config, d Delays) time.Duration { return 2 * d.Message }}}
+	long := Option{Name: "long", Default: "200ms",
+		Check: func(c Config, value string) error {
+			least := 2 * c.Duration(short)
+			return CheckTime(value, least, time.Hour, "1s")
+		},
+		Bears: &Bearing{Suits: func(c Config, _ Delays) time.Duration { return 2 * c.Duration(short) }}}
+	return &Spec{Info: Info{Name: "slow"}, Options: []Option{short, long}}
+}
+
+// A timeout for which no value is given is as long as the delays of the run demand; one that is given is
+// short if it is not longer than them.
+func TestTimeoutsFollowDelays(t *testing.T) {
+	row := slowRow()
+	for _, test := range []struct {
+		n           int
+		message     time.Duration
+		short, long string // given
+		want        [2]string
+		hurried     string // what it has to cover, if it does not
+	}{
+		{3, 0, "", "", [2]string{"100ms", "200ms"}, ""},
+		{3, 40 * time.Millisecond, "", "", [2]string{"100ms", "200ms"}, ""},
+		{3, 41 * time.Millisecond, "", "", [2]string{"110ms", "220ms"}, ""},
+		{3, 2 * time.Second, "", "", [2]string{"5s", "10s"}, ""},
+		{3, 49 * time.Millisecond, "100ms", "", [2]string{"100ms", "200ms"}, ""},
+		{3, 50 * time.Millisecond, "100ms", "", [2]string{"100ms", "200ms"}, "2T, here 100ms"},
+		{3, 50 * time.Millisecond, "300ms", "", [2]string{"300ms", "200ms"}, ""},                // which is refused
+		{3, 100 * time.Millisecond, "", "250ms", [2]string{"100ms", "250ms"}, "2T, here 200ms"}, // nothing fits
+		{3, time.Minute, "", "", [2]string{"100ms", "200ms"}, "2T, here 2m0s"},
+	} {
+		c := Config{N: test.n}.With("short", test.short).With("long", test.long)
+		d := Delays{Message: test.message}
+		in := Instance{row, row.Fitted(c, d)}
+		got := [2]string{in.Config.Options["short"], in.Config.Options["long"]}
+		hurried := ""
+		for _, s := range in.Short(d) {
+			hurried = s.Covers
+		}
+		if got != test.want || hurried != test.hurried {
+			t.Errorf("%+v: %v, short of %q", test, got, hurried)
+		}
+	}
+	in := Instance{row, Config{N: 3}.With("short", "100ms").With("long", "200ms")}
+	if got := in.Lengthened(Delays{Message: time.Second}).String(); got != "slow:long=5s,short=2.5s" {
+		t.Error(got)
+	}
+}
+
+func TestRound(t *testing.T) {
+	d := Delays{Message: time.Millisecond, Hold: time.Second}
+	if got, want := d.Round(3), 3003*time.Millisecond; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	d.Alone = true
+	if got, want := d.Round(3), 1003*time.Millisecond; got != want {
+		t.Errorf("one request at a time: %v, want %v", got, want)
+	}
+}
