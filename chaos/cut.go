@@ -142,10 +142,15 @@ func (c *Cut) Separates(from, to nodes.ID) bool {
 // Parts reports whether no message passes between two nodes, neither way, if the cut hit a victim that came
 // out in the run, or None.
 func (c *Cut) Parts(a, b, victim nodes.ID) bool {
+	return c.Blocks(a, b, victim) && c.Blocks(b, a, victim)
+}
+
+// Blocks reports whether messages from one node to another are lost, if the cut hit such a victim.
+func (c *Cut) Blocks(from, to, victim nodes.ID) bool {
 	if c.of.ByRun() {
-		return a != b && (a == victim || b == victim)
+		return from != to && (from == victim || to == victim)
 	}
-	return c.Separates(a, b) && c.Separates(b, a)
+	return c.Separates(from, to)
 }
 
 // Parts reports whether the fault is a cut of all messages, whatever their kind and on every network.

@@ -24,7 +24,7 @@ var bullyMajorityRow = nodes.Spec{
 	Safe:    nodes.NoAmnesia,
 	// Whatever is lost is sent again, in another election or with the next heartbeat.
 	Live: nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector | nodes.Majority,
-	Leads: &nodes.Leadership{Terms: true, Wins: nodes.HighestWins, Bears: halfAnswer,
+	Leads: &nodes.Leadership{Terms: true, Follow: nodes.MajorityReached, Wins: nodes.HighestWins, Bears: halfAnswer,
 		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
 		Partitions: []nodes.Partition{{Does: nodes.MajorityLeads,
 			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"}}},

@@ -23,7 +23,7 @@ var raftRow = nodes.Spec{
 	Options:  raftOptions,
 	Safe:     nodes.NoAmnesia,                               // of a term and the vote in it
 	Live:     nodes.Majority | nodes.NoPause | nodes.Timing, // what is lost is asked for again
-	Leads: &nodes.Leadership{Terms: true, Lapse: raftLapse, Bears: raftBears, Partitions: []nodes.Partition{{
+	Leads: &nodes.Leadership{Terms: true, Follow: nodes.MajorityReached, Lapse: raftLapse, Bears: raftBears, Partitions: []nodes.Partition{{
 		Does: nodes.MajorityLeads,
 		Why:  "a term takes a majority's votes, and a leader that hears from fewer steps down"}}},
 	Grace:     raftGrace,
