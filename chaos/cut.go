@@ -121,6 +121,37 @@ func (c Cut) Sides() []Group {
 	return c.groups
 }
 
+// Links reports whether the cut names the nodes between which messages are lost: it is neither a word nor a ring.
+func (c Cut) Links() bool { return len(c.groups) > 0 }
+
+// Named returns the nodes that a cut of groups names.
+func (c Cut) Named() (all Group) {
+	for _, g := range c.groups {
+		all = append(all, g...)
+	}
+	return all
+}
+
+// Exchanged returns a cut of groups in which two nodes stand in each other's place.
+func (c Cut) Exchanged(a, b nodes.ID) Cut {
+	var groups []Group
+	for _, g := range c.groups {
+		var group Group
+		for _, id := range g {
+			switch id {
+			case a:
+				id = b
+			case b:
+				id = a
+			}
+			group = append(group, id)
+		}
+		slices.Sort(group)
+		groups = append(groups, group)
+	}
+	return cutInto(c.oneWay, groups...)
+}
+
 // IsZero implements yaml.IsZeroer, and what encoding/json asks for omitzero.
 func (c Cut) IsZero() bool { return c.None() }
 
