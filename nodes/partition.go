@@ -51,9 +51,10 @@ const (
 	OneStays                        // if some node reaches a majority: one that does, and it stays
 	Restless                        // one per term; but another may come to lead again and again
 	SeveralLead                     // several may, and change, until it is healed
+	SeveralStay                     // several may, and two of them for good
 )
 
 func (p Parted) String() string {
 	return [...]string{"", "two leaders until healed", "one per side by design", "the majority only",
-		"one leader", "blocks", "one leader that stays", "it may change again and again", "several, until healed"}[p]
+		"one leader", "blocks", "one leader that stays", "it may change again and again", "several until healed", "several, maybe for good"}[p]
 }

@@ -19,10 +19,11 @@ type Case struct {
 	N     int
 	Where string // the leader is when the cut begins: InMinority, InMajority, or at which node of the cuts
 
-	among chaos.Group // nodes of the cuts as they were asked for, of which one is to be the leader
-	asked []chaos.Cut
-	links bool     // they do not part the cluster into sides
-	at    nodes.ID // where the leader stands in the cuts as they were asked for
+	config nodes.Config
+	among  chaos.Group // nodes of the cuts as they were asked for, of which one is to be the leader
+	asked  []chaos.Cut
+	links  bool     // they do not part the cluster into sides
+	at     nodes.ID // where the leader stands in the cuts as they were asked for
 	// leader is who is expected to lead when the cut begins. It and at are exchanged in the cuts.
 	leader nodes.ID
 	starts nodes.ID    // who campaigns, if anybody may win
@@ -43,15 +44,16 @@ const (
 // Cases returns the cases, those of one scheme one after the other.
 func (c *Comparison) Cases() (all []*Case) {
 	for _, row := range c.Rows {
-		says := row.Leads.PartitionsIn(nodes.Config{N: c.N}, c.links())
+		config := c.config(row)
+		says := row.Leads.PartitionsIn(config, c.links())
 		if len(says) == 0 {
 			says = []nodes.Partition{{}}
 		}
 		for _, p := range says {
 			for _, place := range c.places() {
-				x := &Case{Spec: row, Says: p, N: c.N, Where: place.name, among: place.nodes, asked: c.Cuts,
+				x := &Case{Spec: row, Says: p, N: c.N, config: config, Where: place.name, among: place.nodes, asked: c.Cuts,
 					links: c.links(), begins: settled, lasts: c.lasts()}
-				if x.needs = row.GraceOf(nodes.Config{N: c.N}); c.Real {
+				if x.needs = row.GraceOf(config); c.Real {
 					x.needs += spare
 				}
 				if x.links && c.For == 0 {
@@ -107,7 +109,7 @@ func (c *Comparison) links() bool {
 // expected returns who is to lead when the cut begins: of a scheme that elects anybody, one of the place that
 // campaigns alone.
 func (x *Case) expected() nodes.ID {
-	config, leads := nodes.Config{N: x.N}, x.Spec.Leads
+	config, leads := x.config, x.Spec.Leads
 	if leads.Wins == nodes.AnyWins {
 		return x.among[len(x.among)-1]
 	}
@@ -159,7 +161,7 @@ func (x *Case) faults() (all []chaos.Fault) {
 			f.Network = new(uint8)
 		case nodes.ServersToo:
 			words := []string{cut.String()}
-			for i := range x.Spec.ServerCount(nodes.Config{N: x.N}) {
+			for i := range x.Spec.ServerCount(x.config) {
 				words = append(words, fmt.Sprint(x.N+i))
 			}
 			var err error

@@ -245,7 +245,7 @@ func (x *Case) compared(row *results.SplitBrainRow, before, during, came chaos.G
 	began := fmt.Sprintf("%s led when the cut began, after %v: one node was to lead by then", named(before),
 		x.begins)
 	const end = "not all agreed on a leader at the end"
-	switch agreed := row.AgreedS.Known(); {
+	switch agreed := row.AgreedS.Known() || x.Says.Does == nodes.SeveralStay; {
 	case x.Spec.Leads.Terms && inTerm > 0:
 		row.Differs = inOneTerm
 	case ever != "":

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"turnstile/bench"
@@ -21,10 +22,11 @@ import (
 type Comparison struct {
 	Rows     []*nodes.Spec
 	N        int
-	Cuts     []chaos.Cut   // none: the highest, fewer than half, from the others
-	For      time.Duration // how long it lasts; zero: Usual, and longer where that is too short for the scheme
-	Duration time.Duration // of each run; zero: until the scheme has had the time that it needs after the heal
-	Real     bool          // by processes
+	Given    map[string]string // options, of schemes that have them
+	Cuts     []chaos.Cut       // none: the highest, fewer than half, from the others
+	For      time.Duration     // how long it lasts; zero: Usual, and longer where that is too short for the scheme
+	Duration time.Duration     // of each run; zero: until the scheme has had the time that it needs after the heal
+	Real     bool              // by processes
 	Seed     uint64
 	Setup    bench.Setup
 }
@@ -67,7 +69,36 @@ func (c *Comparison) Check() error {
 		}
 		c.Cuts = []chaos.Cut{cut}
 	}
+	if err := c.checkOptions(); err != nil {
+		return err
+	}
 	return c.checkCuts()
+}
+
+// config returns the configuration of a scheme: it takes the options that it has.
+func (c *Comparison) config(row *nodes.Spec) nodes.Config {
+	config := nodes.Config{N: c.N}
+	for name, value := range c.Given {
+		if row.Option(name) != nil {
+			config = config.With(name, value)
+		}
+	}
+	return config
+}
+
+// checkOptions says what is wrong with the options, if anything is.
+func (c *Comparison) checkOptions() error {
+	for name := range c.Given {
+		if !slices.ContainsFunc(c.Rows, func(row *nodes.Spec) bool { return row.Option(name) != nil }) {
+			return fmt.Errorf("--%s: none of these schemes has it: leave it out, or name one that does (see list)", name)
+		}
+	}
+	for _, row := range c.Rows {
+		if err := row.Validate(c.config(row)); err != nil {
+			return fmt.Errorf("%s: %w", row.Name, err)
+		}
+	}
+	return nil
 }
 
 // lasts returns how long the cut of a first run lasts.
@@ -94,7 +125,7 @@ func (c *Comparison) checkCuts() error {
 // Options returns the options of the run of a case.
 func (c *Comparison) Options(x *Case) bench.Options {
 	o := bench.Defaults()
-	o.Algorithm, o.Config, o.Seed = x.Spec.Name, nodes.Config{N: c.N}, c.Seed
+	o.Algorithm, o.Config, o.Seed = x.Spec.Name, x.config, c.Seed
 	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: x.initiators()}
 	o.Warmup, o.WarmupLimit, o.Faults = 0, 0, x.faults()
 	if o.Duration = c.Duration; o.Duration == 0 {

@@ -54,6 +54,7 @@ const splitBrainExample = `  orchestrator split-brain
 type splitBrainCall struct {
 	splitbrain.Comparison
 	schemes, cuts         []string
+	options               nodes.Config // those of schemes
 	simulated, noProgress bool
 }
 
@@ -71,6 +72,7 @@ func (a *app) splitBrainCommand() *cobra.Command {
 				c.Rows, err = schemesNamed(c.schemes)
 			}
 			if err == nil {
+				c.Given = c.options.Options
 				c.Cuts, err = cutsOf(c.cuts)
 			}
 			if err == nil {
@@ -111,6 +113,7 @@ func (a *app) splitBrainCommand() *cobra.Command {
 		"`name` of the result set that the table and the runs belong to")
 	f.StringVar(&c.Setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
+	addOptions(cmd, &c.options, election.Table)
 	addNoProgress(cmd, &c.noProgress)
 	completeWith(cmd, "scheme", namesOf(election.Table))
 	return cmd
@@ -288,8 +291,8 @@ func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	w.Flush()
 	fmt.Fprintln(out)
 	if longer {
-		fmt.Fprintf(out, "(for ...): a cut of %v was too short for the scheme, and was made again, longer, in a run "+
-			"of which this line is.\n\n", splitbrain.Usual)
+		fmt.Fprintf(out, "(for ...): a cut of %v was too short for the scheme, so the run was made again with one "+
+			"that is longer.\n\n", splitbrain.Usual)
 	}
 	told := map[string]bool{}
 	for i := range rows {

@@ -27,7 +27,7 @@ var bullyRow = nodes.Spec{
 		// A node that comes up again takes over while its announcement travels.
 		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 }, Bears: halfAnswer,
 		Partitions: []nodes.Partition{{Does: nodes.TwoLead,
-			Why: "each side takes the other for dead: split brain"}}},
+			Why: "each side takes the other for dead: split brain"}, severalBullies}},
 	Published: []nodes.Claim{
 		bullyClaim("N^2-N-1, only the lowest finds the leader dead", "lowest", false,
 			func(n float64) float64 { return n*n - n - 1 }),
@@ -42,6 +42,10 @@ var bullyRow = nodes.Spec{
 		under(recovers|starves|breaks, "a node that waits in vain asks again (L); but nobody is sure that "+
 			"COORDINATOR came, so two may lead (X), or one node may know of no leader (P)", "lossy-election")),
 }
+
+// severalBullies is what becomes of the leaders of bully where some links are cut.
+var severalBullies = nodes.Partition{Cuts: nodes.SomeLinks, Does: nodes.SeveralLead,
+	Why: "a node takes for dead whom it does not hear, whatever others hear of it"}
 
 // bullyClaim is how many messages an election takes after the highest has died, those to it included.
 func bullyClaim(says, initiators string, returns bool, cost func(n float64) float64) nodes.Claim {

@@ -24,10 +24,12 @@ var bullyMajorityRow = nodes.Spec{
 	Safe:    nodes.NoAmnesia,
 	// Whatever is lost is sent again, in another election or with the next heartbeat.
 	Live: nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector | nodes.Majority,
-	Leads: &nodes.Leadership{Terms: true, Follow: nodes.MajorityReached, Wins: nodes.HighestWins, Bears: halfAnswer,
+	Leads: &nodes.Leadership{Terms: true, Follow: nodes.MajorityReached, Wins: nodes.HighestWins,
+		Bears: halfAnswer,
 		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
 		Partitions: []nodes.Partition{{Does: nodes.MajorityLeads,
-			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"}}},
+			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"},
+			{Cuts: nodes.SomeLinks, Does: nodes.OneStays, Why: "who trusts its leader votes for no other"}}},
 	// Two elections, of which the first may have failed since an epoch was taken.
 	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lapseOption) },
 	Faults: single("a leader needs a majority, and steps down when fewer answer its heartbeats",

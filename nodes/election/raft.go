@@ -23,9 +23,8 @@ var raftRow = nodes.Spec{
 	Options:  raftOptions,
 	Safe:     nodes.NoAmnesia,                               // of a term and the vote in it
 	Live:     nodes.Majority | nodes.NoPause | nodes.Timing, // what is lost is asked for again
-	Leads: &nodes.Leadership{Terms: true, Follow: nodes.MajorityReached, Lapse: raftLapse, Bears: raftBears, Partitions: []nodes.Partition{{
-		Does: nodes.MajorityLeads,
-		Why:  "a term takes a majority's votes, and a leader that hears from fewer steps down"}}},
+	Leads: &nodes.Leadership{Terms: true, Follow: nodes.MajorityReached, Lapse: raftLapse, Bears: raftBears,
+		Partitions: raftPartitions},
 	Grace:     raftGrace,
 	Published: raftClaims,
 
@@ -34,11 +33,28 @@ var raftRow = nodes.Spec{
 		"believes that it leads until check-quorum fires (Ongaro 2014, 6.2)",
 		under(recovers|unhit, "at most one leader per term (L); not hit if nobody sends across, as if the "+
 			"leader is the bridge, or not node 0 (-)", "parted-bridge", "unheard-node"),
+		under(recovers|unhit, "at most one leader per term, though it may change again and again (L); not hit if "+
+			"neither leads (-)", "one-link"),
 		under(recovers|breaks, "nodes that have forgotten their votes vote in the same term again, and two may "+
 			"lead in it (X): figure 2 of Ongaro and Ousterhout 2014 has votes saved", "empty-restarts",
 			"forgetful-election"),
 		under(recovers, "the node has forgotten its vote, but a leader tells it the term before anybody asks "+
 			"for that again", "amnesia")),
+}
+
+// raftPartitions say what becomes of a leader that is cut off, from all or from some: see Ongaro 2014, 9.6, and
+// H. Howard and I. Abraham, Raft does not guarantee liveness in the face of network faults, 2020.
+var raftPartitions = []nodes.Partition{{Does: nodes.MajorityLeads,
+	Why: "a term takes a majority's votes, and a leader that hears from fewer steps down"},
+	{Cuts: nodes.SomeLinks, Does: nodes.OneStays, In: raftIsSteady,
+		Why: "who hears a leader votes for no other, and one that hears from no majority steps down"},
+	{Cuts: nodes.SomeLinks, Does: nodes.Restless, In: func(c nodes.Config) bool { return !raftIsSteady(c) },
+		Why: "who does not hear the leader begins a term, and those who hear it follow", Mend: "pre-vote on"}}
+
+// raftIsSteady reports whether nobody deposes a leader that a majority hears, and whom no majority answers
+// steps down.
+func raftIsSteady(c nodes.Config) bool {
+	return c.Value(preVoteOption) == "on" && c.Value(checkQuorumOption) == "on"
 }
 
 // A raft is the election of Raft, with neither log nor clients.
