@@ -49,6 +49,7 @@ const (
 	OneLeads                        // whoever led before, and nobody else at any time
 	Blocked                         // nobody comes to lead who did not before
 	OneStays                        // if some node reaches a majority: one that does, and it stays
+	OneOrNone                       // one that stays, if any
 	Restless                        // one per term; but another may come to lead again and again
 	SeveralLead                     // several may, and change, until it is healed
 	SeveralStay                     // several may, and two of them for good
@@ -56,5 +57,5 @@ const (
 
 func (p Parted) String() string {
 	return [...]string{"", "two leaders until healed", "one per side by design", "the majority only",
-		"one leader", "blocks", "one leader that stays", "it may change again and again", "several until healed", "several, maybe for good"}[p]
+		"one leader", "blocks", "one leader that stays", "one that stays, or none", "it may change again and again", "several until healed", "several, maybe for good"}[p]
 }

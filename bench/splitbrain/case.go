@@ -51,8 +51,8 @@ func (c *Comparison) Cases() (all []*Case) {
 		}
 		for _, p := range says {
 			for _, place := range c.places() {
-				x := &Case{Spec: row, Says: p, N: c.N, config: config, Where: place.name, among: place.nodes, asked: c.Cuts,
-					links: c.links(), begins: settled, lasts: c.lasts()}
+				x := &Case{Spec: row, Says: p, N: c.N, config: config, Where: place.name, among: place.nodes,
+					asked: c.Cuts, links: c.links(), begins: settled, lasts: c.lasts()}
 				if x.needs = row.GraceOf(config); c.Real {
 					x.needs += spare
 				}
@@ -74,8 +74,8 @@ type place struct {
 	nodes chaos.Group
 }
 
-// places returns where the leaders are to be: once on a side without a majority, the smallest, and once on the
-// one with it; if the cuts make no sides, at each node that they name, and at one that they do not.
+// places returns where the leaders are to be: once on a side without a majority, the smallest, and once on
+// the one with it; if the cuts make no sides, at each node that they name, and at one that they do not.
 func (c *Comparison) places() (all []place) {
 	if !c.links() {
 		sides := slices.Clone(c.Cuts[0].Sides())

@@ -16,7 +16,8 @@ import (
 func (x *Case) judged(l *results.Ledger, of *results.Row) *results.SplitBrainRow {
 	row := &results.SplitBrainRow{Algorithm: x.Spec.Name, Kind: of.Kind, Nodes: x.N, Cut: x.Cut(),
 		CutAtS: results.Number(x.begins.Seconds()), CutS: results.Number(x.lasts.Seconds()), Lengthened: x.again,
-		LeaderIn: x.Where, Cuts: x.severs().String(), Says: x.Says.Does.String(), Why: x.Says.Why, Messages: of.Messages,
+		LeaderIn: x.Where, Cuts: x.severs().String(), Says: x.Says.Does.String(), Why: x.Says.Why,
+		Messages:    of.Messages,
 		TwoLeadersS: scaled(of.TwoLeadersUS), TwoLeadersInTermS: scaled(of.TwoLeadersInTermUS)}
 	if x.Spec.Broken != "" {
 		row.Says, row.Why = "known broken: "+x.Spec.Broken, ""
@@ -40,7 +41,7 @@ func (x *Case) judged(l *results.Ledger, of *results.Row) *results.SplitBrainRow
 	}
 	if x.Says.Does != 0 && x.Spec.Broken == "" {
 		x.compared(row, before, during, newLeaders(l, results.Span{From: begun, To: healed}))
-		if x.Says.Does == nodes.OneStays {
+		if x.Says.Does == nodes.OneStays || x.Says.Does == nodes.OneOrNone {
 			x.stays(l, row, during, results.Span{From: begun, To: healed})
 		}
 	}
@@ -78,9 +79,9 @@ func (x *Case) stays(l *results.Ledger, row *results.SplitBrainRow, during chaos
 			reached = append(reached, id)
 		}
 	}
-	possible := false
+	possible := false // that one leads
 	for id := range nodes.ID(x.N) {
-		possible = possible || 2*x.reaches(id) > x.N
+		possible = possible || x.Says.Does == nodes.OneStays && 2*x.reaches(id) > x.N
 	}
 	switch {
 	case row.Differs != "" || row.Inconclusive != "":

@@ -1,5 +1,5 @@
-// Package splitbrain cuts a cluster in two, or some of its links, under every scheme of election, heals it, and
-// compares who led with what the row of the scheme says: with the leader on either side.
+// Package splitbrain cuts a cluster in two, or some of its links, under every scheme of election, heals it,
+// and compares who led with what the row of the scheme says: with the leader on either side.
 package splitbrain
 
 import (
@@ -20,13 +20,15 @@ import (
 
 // A Comparison says which runs are made.
 type Comparison struct {
-	Rows     []*nodes.Spec
-	N        int
-	Given    map[string]string // options, of schemes that have them
-	Cuts     []chaos.Cut       // none: the highest, fewer than half, from the others
-	For      time.Duration     // how long it lasts; zero: Usual, and longer where that is too short for the scheme
-	Duration time.Duration     // of each run; zero: until the scheme has had the time that it needs after the heal
-	Real     bool              // by processes
+	Rows  []*nodes.Spec
+	N     int
+	Given map[string]string // options, for the schemes that have them
+	Cuts  []chaos.Cut       // none: the highest, fewer than half, from the others
+	// For is how long they last; zero: Usual, and longer where that is too short for the scheme.
+	For time.Duration
+	// Duration is that of each run; zero: until the scheme has had the time that it needs after the heal.
+	Duration time.Duration
+	Real     bool // by processes
 	Seed     uint64
 	Setup    bench.Setup
 }
@@ -90,7 +92,8 @@ func (c *Comparison) config(row *nodes.Spec) nodes.Config {
 func (c *Comparison) checkOptions() error {
 	for name := range c.Given {
 		if !slices.ContainsFunc(c.Rows, func(row *nodes.Spec) bool { return row.Option(name) != nil }) {
-			return fmt.Errorf("--%s: none of these schemes has it: leave it out, or name one that does (see list)", name)
+			return fmt.Errorf("--%s: none of these schemes has it: leave it out, or name one that does (see list)",
+				name)
 		}
 	}
 	for _, row := range c.Rows {

@@ -29,7 +29,8 @@ var bullyMajorityRow = nodes.Spec{
 		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
 		Partitions: []nodes.Partition{{Does: nodes.MajorityLeads,
 			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"},
-			{Cuts: nodes.SomeLinks, Does: nodes.OneStays, Why: "who trusts its leader votes for no other"}}},
+			{Cuts: nodes.SomeLinks, Does: nodes.OneOrNone, Why: "who trusts its leader votes for no other; but a " +
+				"node waits for a higher one that it hears, which may reach no majority"}}},
 	// Two elections, of which the first may have failed since an epoch was taken.
 	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lapseOption) },
 	Faults: single("a leader needs a majority, and steps down when fewer answer its heartbeats",

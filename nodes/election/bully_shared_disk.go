@@ -34,7 +34,8 @@ var bullySharedDiskRow = nodes.Spec{
 	Live: nodes.ServersUp | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
 	Leads: &nodes.Leadership{Terms: true, Bears: halfAnswer, Partitions: []nodes.Partition{
 		{Does: nodes.OneLeads, Why: "the leader's heartbeats reach the disk, and the lock is its"},
-		{Cuts: nodes.SomeLinks, Does: nodes.OneLeads, Why: "the leader's heartbeats reach the disk, and the lock is its"},
+		{Cuts: nodes.SomeLinks, Does: nodes.OneLeads,
+			Why: "the leader's heartbeats reach the disk, and the lock is its"},
 		{Cuts: nodes.ServersToo, Does: nodes.Blocked, Why: "without the disk nobody leads"}}},
 	Grace: func(c nodes.Config) time.Duration { return 12*c.Duration(answerOption) + c.Duration(lockOption) },
 	Faults: single("the lock on the disk decides; no cut between nodes touches it, and who does not reach "+
