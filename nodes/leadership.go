@@ -54,7 +54,7 @@ const (
 )
 
 func (f Following) String() string {
-	return [...]string{"all that the leader can reach follow it", "a majority follows one leader in its term"}[f]
+	return [...]string{"all that the next can reach follow it", "a majority follows the next in its term"}[f]
 }
 
 // A Winner says which of the nodes that are up is to be elected.
