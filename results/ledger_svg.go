@@ -124,7 +124,11 @@ func (d *drawing) draw(title string) {
 	for i := range d.Faults {
 		d.fault(i)
 	}
-	d.p.Text(pictureLeft-6, d.lanesTop()-5, "two lead", "text-anchor", "end", "fill", twoColor)
+	color := twoColor
+	if !slices.ContainsFunc(d.TwoLead, func(t Together) bool { return !t.Apart }) && len(d.TwoLead) > 0 {
+		color = apartColor
+	}
+	d.p.Text(pictureLeft-6, d.lanesTop()-5, "two lead", "text-anchor", "end", "fill", color)
 	if len(d.TwoLead) == 0 {
 		d.p.Text(pictureLeft+2, d.lanesTop()-5, "never", "font-size", "11", "fill", "#555555")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"turnstile/bench"
@@ -59,6 +60,13 @@ func (p *report) elections(s *bench.Summary, t table) {
 		two += "; besides, for " + t.of("two_leaders_stopped_us").text(micros) + " with one that stood still"
 	}
 	p.line("two leaders", "%s", two)
+	if slices.ContainsFunc(s.Ledgers(), func(l *results.Ledger) bool {
+		return slices.ContainsFunc(l.TwoLead, func(t results.Together) bool { return t.Apart })
+	}) {
+		for _, line := range termsMakeHarmless {
+			p.line("", "%s", line)
+		}
+	}
 	p.line("flaps", "%s gave way while up, %s of them to one that had come up again", whole(t.sum("flaps")),
 		whole(t.sum("takeovers")))
 	if t.known("leader_changes_per_s") {

@@ -238,7 +238,11 @@ func (c *splitBrainCall) list(out io.Writer, word string, rows []results.SplitBr
 		r := &rows[i]
 		if text := says(r); text != "" {
 			count++
-			fmt.Fprintf(out, "%s  %s, %s cut, leader in the %s: %s\n", word, r.Algorithm, r.Cuts, r.LeaderIn, text)
+			where := "in the " + r.LeaderIn
+			if r.Cuts == nodes.SomeLinks.String() {
+				where = "at " + r.LeaderIn
+			}
+			fmt.Fprintf(out, "%s  %s, %s cut, leader %s: %s\n", word, r.Algorithm, r.Cuts, where, text)
 			fmt.Fprintf(out, "         what came of it: %s\n", c.show(r.Run))
 		}
 	}
@@ -303,13 +307,14 @@ func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 		}
 	}
 	w.Flush()
-	fmt.Fprintf(out, "\n%s\n\n", termsMakeHarmless)
+	fmt.Fprintf(out, "\n%s\n\n", strings.Join(termsMakeHarmless, "\n"))
 }
 
 // termsMakeHarmless says why two leaders of different terms do no harm.
-const termsMakeHarmless = "Two that lead in different terms do no harm if whatever they write carries the term, and the resource " +
-	"refuses\na term lower than one that it has seen. From the newer leader's first write on, the older one's are " +
-	"refused;\nwithout terms, or in one term, nothing tells the two apart."
+var termsMakeHarmless = []string{
+	"Two leaders of different terms do no harm if each write carries the term of its leader, and the resource",
+	"refuses a write of a lower term than the highest that it has seen. From the first write of the newer leader",
+	"on, all of the older one are refused; until then, only the older one has written."}
 
 // minorityLed says for how long somebody led without a majority.
 func minorityLed(r *results.SplitBrainRow) string {
