@@ -28,8 +28,8 @@ func (s *Summary) Restless() string {
 	if changes < 2 || most*grace.Seconds() <= 1 {
 		return ""
 	}
-	says := fmt.Sprintf("the leader changed %.0f times in %v in which no fault began or ended: more than once in %v, "+
-		"within which this scheme is to have one", changes,
+	says := fmt.Sprintf("the leader changed %.0f times in %v in which no fault began or ended: more than once "+
+		"in %v, within which this scheme is to have one", changes,
 		time.Duration(steady*float64(time.Second)).Round(10*time.Millisecond), grace.Round(time.Millisecond))
 	if mend := s.mend(); mend != "" {
 		says += "; " + mend
@@ -37,7 +37,7 @@ func (s *Summary) Restless() string {
 	return says
 }
 
-// mend says which option keeps the leader where some links are cut, as they were in the run; empty: none does.
+// mend says which option keeps the leader where some links are cut, if any were in the run; empty: none does.
 func (s *Summary) mend() string {
 	o := &s.Record.Options
 	if !slices.ContainsFunc(s.cuts(), func(f chaos.Fault) bool { return f.Parts() }) || s.Spec.Leads == nil {

@@ -121,7 +121,7 @@ func (c Cut) Sides() []Group {
 	return c.groups
 }
 
-// Links reports whether the cut names the nodes between which messages are lost: it is neither a word nor a ring.
+// Links reports whether the cut names the nodes between which messages are lost: it is no word, and no ring.
 func (c Cut) Links() bool { return len(c.groups) > 0 }
 
 // Named returns the nodes that a cut of groups names.

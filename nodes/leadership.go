@@ -43,8 +43,8 @@ func (l *Leadership) RankOf(c Config, id ID) uint32 {
 	return l.Rank(c, id)
 }
 
-// A Following says who has to follow a leader, itself included, for it to be elected: an election is over when
-// they do. Whom it can reach is who is up and runs, and exchanges messages with it, both ways.
+// A Following says who has to follow a leader, itself included, for it to be elected: an election is over
+// when they do. Whom it can reach is who is up and runs, and exchanges messages with it, both ways.
 type Following uint8
 
 // The followings.

@@ -12,8 +12,8 @@ type Partition struct {
 	Mend string
 }
 
-// PartitionsIn returns what the row says of partitions in a configuration: of those that part the cluster into
-// sides, or of those that cut some links, or one direction of some.
+// PartitionsIn returns what the row says of partitions in a configuration: of those that part the cluster
+// into sides, or of those that cut some links, or one direction of some.
 func (l *Leadership) PartitionsIn(c Config, someLinks bool) (all []Partition) {
 	for _, p := range l.Partitions {
 		if (p.Cuts == SomeLinks) == someLinks && (p.In == nil || p.In(c)) {
@@ -57,5 +57,6 @@ const (
 
 func (p Parted) String() string {
 	return [...]string{"", "two leaders until healed", "one per side by design", "the majority only",
-		"one leader", "blocks", "one leader that stays", "one that stays, or none", "it may change again and again", "several until healed", "several, maybe for good"}[p]
+		"one leader", "blocks", "one leader that stays", "one that stays, or none",
+		"it may change again and again", "several until healed", "several, maybe for good"}[p]
 }

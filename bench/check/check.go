@@ -172,7 +172,8 @@ func SettingOf(stack *nodes.Stack) Setting {
 	_, timed := row.Machine(c, 0).(nodes.Timed)
 	s := Setting{Config: c, Algorithm: row.Name, Codec: stack.Codec(), Identities: row.Identities,
 		Timed: timed, Exact: row.Exact, Circulates: row.Circulates, Detects: stack.Detectors() != nil,
-		Servers: stack.Total() - c.N, Unheard: row.Detects != "" && stack.Detectors() == nil, Safe: row.SafeIn(c), Live: row.Live,
+		Unheard: row.Detects != "" && stack.Detectors() == nil, Safe: row.SafeIn(c), Live: row.Live,
+		Servers: stack.Total() - c.N,
 		Fair: row.Fair, Grace: stack.Grace(), Fenced: stack.Fenced(0), Leads: row.Leads}
 	if c.Elect != "" {
 		// What the elector needs, the algorithm does, and its messages are among those of the run.

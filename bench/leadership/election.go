@@ -8,8 +8,8 @@ import (
 )
 
 // An Election is a stretch of time in which those who were to follow a running node, itself included, did
-// not: in Fold.Elections those that the scheme says (nodes.Following), in Fold.Agreements all that were up and
-// ran, whatever cut them off. It is over when they do.
+// not: in Fold.Elections those that the scheme says (nodes.Following), in Fold.Agreements all that were up
+// and ran, whatever cut them off. It is over when they do.
 type Election struct {
 	Cause  Cause
 	Begun  int64

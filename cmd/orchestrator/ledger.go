@@ -149,7 +149,7 @@ func (p *ledgerPicture) mark(b *results.BeliefRow) rune {
 	return letter
 }
 
-// twoRow marks the columns in which two led at any time: those in which terms did not tell them apart as such.
+// twoRow marks the columns in which two led at any time, and whether terms told them apart.
 func (p *ledgerPicture) twoRow() []rune {
 	row := []rune(strings.Repeat(" ", p.columns))
 	for _, s := range p.TwoLead {

@@ -313,8 +313,8 @@ func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 // termsMakeHarmless says why two leaders of different terms do no harm.
 var termsMakeHarmless = []string{
 	"Two leaders of different terms do no harm if each write carries the term of its leader, and the resource",
-	"refuses a write of a lower term than the highest that it has seen. From the first write of the newer leader",
-	"on, all of the older one are refused; until then, only the older one has written."}
+	"refuses a write of a lower term than the highest that it has seen. From the first write of the newer",
+	"leader on, all of the older one are refused; until then, only the older one has written."}
 
 // minorityLed says for how long somebody led without a majority.
 func minorityLed(r *results.SplitBrainRow) string {

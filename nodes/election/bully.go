@@ -43,10 +43,6 @@ var bullyRow = nodes.Spec{
 			"COORDINATOR came, so two may lead (X), or one node may know of no leader (P)", "lossy-election")),
 }
 
-// severalBullies is what becomes of the leaders of bully where some links are cut.
-var severalBullies = nodes.Partition{Cuts: nodes.SomeLinks, Does: nodes.SeveralLead,
-	Why: "a node takes for dead whom it does not hear, whatever others hear of it"}
-
 // bullyClaim is how many messages an election takes after the highest has died, those to it included.
 func bullyClaim(says, initiators string, returns bool, cost func(n float64) float64) nodes.Claim {
 	t := nodes.Trial{Initiators: initiators,

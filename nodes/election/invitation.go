@@ -27,8 +27,8 @@ var invitationRow = nodes.Spec{
 	Safe:    nodes.NoAmnesia, // or a group might have the number of an earlier one
 	Leads: &nodes.Leadership{Terms: true, Bears: halfAnswer, Partitions: []nodes.Partition{{
 		Does: nodes.PerSide, Why: "each side is a group of its own, under a number that no other has"},
-		{Cuts: nodes.SomeLinks, Does: nodes.SeveralLead, Why: "a group is whom its coordinator reaches, and groups merge " +
-			"and fall apart"}}},
+		{Cuts: nodes.SomeLinks, Does: nodes.SeveralLead,
+			Why: "a group is whom its coordinator reaches, and groups merge and fall apart"}}},
 	// Coordinators look for others, and members for their coordinator.
 	Circulates: true,
 	Published:  invitationClaims,
