@@ -174,7 +174,7 @@ func SettingOf(stack *nodes.Stack) Setting {
 		Timed: timed, Exact: row.Exact, Circulates: row.Circulates, Detects: stack.Detectors() != nil,
 		Unheard: row.Detects != "" && stack.Detectors() == nil, Safe: row.SafeIn(c), Live: row.Live,
 		Servers: stack.Total() - c.N,
-		Fair: row.Fair, Grace: stack.Grace(), Fenced: stack.Fenced(0), Leads: row.Leads}
+		Fair:    row.Fair, Grace: stack.Grace(), Fenced: stack.Fenced(0), Leads: row.Leads}
 	if c.Elect != "" {
 		// What the elector needs, the algorithm does, and its messages are among those of the run.
 		s.Live, s.Exact, s.Identities = stack.Live(), nil, nil

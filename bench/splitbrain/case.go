@@ -1,7 +1,6 @@
 package splitbrain
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,14 +44,14 @@ const (
 func (c *Comparison) Cases() (all []*Case) {
 	for _, row := range c.Rows {
 		config := c.config(row)
-		says := row.Leads.PartitionsIn(config, c.links())
+		says := row.Leads.PartitionsIn(config, c.Links())
 		if len(says) == 0 {
 			says = []nodes.Partition{{}}
 		}
 		for _, p := range says {
 			for _, place := range c.places() {
 				x := &Case{Spec: row, Says: p, N: c.N, config: config, Where: place.name, among: place.nodes,
-					asked: c.Cuts, links: c.links(), begins: settled, lasts: c.lasts()}
+					asked: c.Cuts, links: c.Links(), begins: settled, lasts: c.lasts()}
 				if x.needs = row.GraceOf(config); c.Real {
 					x.needs += spare
 				}
@@ -74,15 +73,21 @@ type place struct {
 	nodes chaos.Group
 }
 
-// places returns where the leaders are to be: once on a side without a majority, the smallest, and once on
-// the one with it; if the cuts make no sides, at each node that they name, and at one that they do not.
+// places returns where the leaders are to be: once on a side without a majority, and once on the one with it;
+// if the cuts make no sides, at each node that they name, and at one that they do not.
 func (c *Comparison) places() (all []place) {
-	if !c.links() {
-		sides := slices.Clone(c.Cuts[0].Sides())
-		slices.SortStableFunc(sides, func(a, b chaos.Group) int { return cmp.Compare(len(a), len(b)) })
-		all = []place{{InMinority, sides[0]}}
-		if last := sides[len(sides)-1]; 2*len(last) > c.N {
-			all = append(all, place{InMajority, last})
+	if !c.Links() {
+		var minority, majority chaos.Group
+		for _, side := range c.Cuts[0].Sides() {
+			if 2*len(side) > c.N {
+				majority = side
+			} else {
+				minority = append(minority, side...)
+			}
+		}
+		all = []place{{InMinority, minority}}
+		if majority != nil {
+			all = append(all, place{InMajority, majority})
 		}
 		return all
 	}
@@ -100,9 +105,9 @@ func (c *Comparison) places() (all []place) {
 	return all
 }
 
-// links reports whether the cuts do not part the cluster into sides: some are of one way, or name not all
+// Links reports whether the cuts do not part the cluster into sides: some are of one way, or name not all
 // nodes, or there are several.
-func (c *Comparison) links() bool {
+func (c *Comparison) Links() bool {
 	return len(c.Cuts) > 1 || c.Cuts[0].Sides() == nil || len(c.Cuts[0].Named()) < c.N
 }
 

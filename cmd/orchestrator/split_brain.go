@@ -202,8 +202,12 @@ func (a *app) printSplitBrain(c *splitBrainCall, rows []results.SplitBrainRow, f
 	for _, cut := range c.Cuts {
 		cuts = append(cuts, cut.String())
 	}
-	fmt.Fprintf(a.stdout, "%s, cut %s at 1s for %v or longer; seed %d\n\n", english.Count(c.N, "node", "nodes"),
-		strings.Join(cuts, " and "), cmp.Or(c.For, splitbrain.Usual), c.Seed)
+	lasts := cmp.Or(c.For, splitbrain.Usual).String()
+	if c.Links() && c.For == 0 {
+		lasts += " more than each scheme may take to elect"
+	}
+	fmt.Fprintf(a.stdout, "%s, cut %s at 1s for %s; seed %d\n\n", english.Count(c.N, "node", "nodes"),
+		strings.Join(cuts, " and "), lasts, c.Seed)
 	writeSplitBrain(a.stdout, rows)
 	differ := c.list(a.stdout, "DIFFERS", rows, func(r *results.SplitBrainRow) string { return r.Differs })
 	unknown := c.list(a.stdout, "INCONCLUSIVE", rows, func(r *results.SplitBrainRow) string {
