@@ -28,9 +28,3 @@ func (f *Fold) Steady() (changes int, length int64) {
 	}
 	return changes, length
 }
-
-// Restless reports whether more than one change came in each grace, in the time that Steady counts.
-func (f *Fold) Restless() bool {
-	changes, length := f.Steady()
-	return changes > 1 && int64(changes)*int64(f.Grace) > length
-}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
@@ -23,6 +24,20 @@ func foldedUnder(t *testing.T, rule nodes.Following, servers int, cuts []Cut, te
 	t.Helper()
 	f := New(nodes.Config{N: 5}, &nodes.Leadership{Terms: rule == nodes.MajorityReached, Follow: rule})
 	f.Cuts, f.Servers = cuts, servers
+	return f.told(t, text)
+}
+
+// foldedIn is foldedUnder of a scheme with a grace.
+func foldedIn(t *testing.T, grace time.Duration, rule nodes.Following, cuts []Cut, text string) *Fold {
+	t.Helper()
+	f := New(nodes.Config{N: 5}, &nodes.Leadership{Terms: true, Follow: rule})
+	f.Cuts, f.Grace = cuts, grace
+	return f.told(t, text)
+}
+
+// told folds what happens, line by line.
+func (f *Fold) told(t *testing.T, text string) *Fold {
+	t.Helper()
 	kinds := map[string]history.Kind{"crash": history.Crashed, "restart": history.Restarted,
 		"cut": history.FaultBegan, "heal": history.FaultHealed, "begin": history.Marked, "stop": history.Marked}
 	for line := range strings.Lines(strings.TrimSpace(text)) {
