@@ -184,8 +184,8 @@ func TestOlderTablesAgree(t *testing.T) {
 	}
 }
 
-// A log of an older version agrees though it counted elections until all agreed, and a remark says so; the log
-// of this one does not.
+// A log of an older version agrees though it counted elections until all agreed, and a remark says so; the
+// log of this one does not.
 func TestElectionsOfAnOlderVersion(t *testing.T) {
 	tagged := func(tag string, took int64) Tagged {
 		h := hdrhistogram.New(1, 1e12, 3)
@@ -194,7 +194,9 @@ func TestElectionsOfAnOlderVersion(t *testing.T) {
 		}
 		return Tagged{tag, h}
 	}
-	log := func(latencies ...Tagged) Table { return LatencyTables([]Interval{{Trial: 1, Latencies: latencies}})[0] }
+	log := func(latencies ...Tagged) Table {
+		return LatencyTables([]Interval{{Trial: 1, Latencies: latencies}})[0]
+	}
 	made := log(tagged("leaderless", 7), tagged("elect", 1000), tagged(AllAgreedTag, 9000))
 	for _, c := range []struct {
 		name    string
@@ -220,7 +222,8 @@ func TestElectionsOfAnOlderVersion(t *testing.T) {
 	elections := FaultRow{Run: "r", Trial: 1, Number: 1, ToS: Number(2), ElectionsDuring: Number(3),
 		ChangesDuring: Number(0), ChangesBefore: Number(0)}
 	f := mustCreate(t, t.TempDir(), "set", "r")
-	if err := f.WriteText(FaultsFile, "run,trial,number,to_s,healed,elections_during\nr,1,1,2,false,0\n"); err != nil {
+	const older = "run,trial,number,to_s,healed,elections_during\nr,1,1,2,false,0\n"
+	if err := f.WriteText(FaultsFile, older); err != nil {
 		t.Fatal(err)
 	}
 	if differences, remark := f.Compare(FaultsTable([]FaultRow{elections}), "", nil); len(differences) > 0 ||
