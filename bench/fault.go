@@ -121,7 +121,7 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 		asked := check.Fault{Text: f.String(), OfLinks: f.OfLinks(), ForGood: f.ForGood(), Breaks: f.Breaks(),
 			Waits: !f.Timed(), Leaves: f.Leaves()}
 		if f.Parts() {
-			asked.Separates = f.Cut.Parts
+			asked.Separates, asked.Blocks = f.Cut.Parts, f.Cut.Blocks
 		}
 		if f.Cuts() {
 			asked.CutsOff = f.CutsOff

@@ -22,6 +22,9 @@ type testbedMutant struct {
 
 const splitBrain, judging = "bench/splitbrain/judge.go", "^TestJudged$"
 
+const elected, byTheRule = "bench/leadership/elected.go",
+	"^(TestElectionsEndByTheRuleOfTheRow|TestElectionsAgainstNaive)$"
+
 var testbedMutants = []testbedMutant{
 	{name: "half of the nodes count as a majority", file: splitBrain, tests: judging,
 		was: "if 2*len(side) > x.N {", is: "if 2*len(side) >= x.N {"},
@@ -33,6 +36,27 @@ var testbedMutants = []testbedMutant{
 		was: "max(0, agreed-healed)", is: "max(0, agreed-begun)"},
 	{name: "two may lead in one term", file: splitBrain, tests: judging,
 		was: "x.Spec.Leads.Terms && inTerm > 0", is: "x.Spec.Leads.Terms && inTerm < 0"},
+	{name: "a leader that was not where it was to be is evidence", file: splitBrain,
+		tests: "^TestALeaderElsewhereIsNoEvidence$",
+		was:   "len(before) == 1 && !x.placed(before) {", is: "len(before) == 1 && false {"},
+	{name: "a leader that is to stay may be replaced late", file: splitBrain,
+		tests: "^TestLeadersThatAreToStay$", was: "	case came > 0:", is: "	case false:"},
+	{name: "nobody needs to lead a majority where some links are cut", file: splitBrain,
+		tests: "^TestLeadersThatAreToStay$",
+		was:   "possible && len(reached) != 1", is: "possible && len(reached) > 1"},
+	{name: "a run that hits nothing shows something", file: "bench/splitbrain/splitbrain.go",
+		tests: "^TestLeadersAreOnEitherSide$", was: "if t.Verdict.Missed &&", is: "if false &&"},
+	{name: "half of the nodes elect a leader", file: elected, tests: byTheRule,
+		was: "2*len(members) <= f.stack", is: "2*len(members) < f.stack"},
+	{name: "votes of an earlier term elect a leader", file: elected, tests: byTheRule,
+		was: "f.current(id).Term == f.current(leader).Term", is: "true"},
+	{name: "a node that hears and is not heard is reached", file: elected, tests: byTheRule,
+		was: "c.between(a, b) || c.between(b, a)", is: "c.between(b, a)"},
+	{name: "a leader that was replaced is lost when it crashes", file: elected,
+		tests: "^TestALeaderThatWasReplacedIsNotLost$",
+		was:   "		return !held\n", is: "		return true\n"},
+	{name: "changes of a leader count while faults begin", file: "bench/leadership/change.go",
+		tests: "^TestChangesInCalmTimes$", was: "+int64(f.Grace), min(", is: ", min("},
 	{name: "a leader may go on with half of the nodes", file: "bench/check/lapse.go", tests: ".",
 		was: "2*e.reached(b.Node, from) > e.Config.N", is: "2*e.reached(b.Node, from) >= e.Config.N"},
 	{name: "a stall while a client is inside convicts the algorithm", file: "bench/check/progress.go",

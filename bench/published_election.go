@@ -149,7 +149,7 @@ func ledInTerm(l *leadership.Fold, term uint64) bool {
 // tookToElect returns how long the election took that the figure is about, the first or the one after the
 // crash, until the leader declared itself.
 func (r *Reproduced) tookToElect(l *leadership.Fold) (took time.Duration, known bool) {
-	for _, e := range l.Elections {
+	for _, e := range l.Agreements {
 		if r.Election.Crash[1] == 0 || e.Cause.What == leadership.LeaderCrashed {
 			return time.Duration(e.Declared - e.Begun), true
 		}

@@ -121,6 +121,37 @@ func (c Cut) Sides() []Group {
 	return c.groups
 }
 
+// Links reports whether the cut names the nodes between which messages are lost: it is no word, and no ring.
+func (c Cut) Links() bool { return len(c.groups) > 0 }
+
+// Named returns the nodes that a cut of groups names.
+func (c Cut) Named() (all Group) {
+	for _, g := range c.groups {
+		all = append(all, g...)
+	}
+	return all
+}
+
+// Exchanged returns a cut of groups in which two nodes stand in each other's place.
+func (c Cut) Exchanged(a, b nodes.ID) Cut {
+	var groups []Group
+	for _, g := range c.groups {
+		var group Group
+		for _, id := range g {
+			switch id {
+			case a:
+				id = b
+			case b:
+				id = a
+			}
+			group = append(group, id)
+		}
+		slices.Sort(group)
+		groups = append(groups, group)
+	}
+	return cutInto(c.oneWay, groups...)
+}
+
 // IsZero implements yaml.IsZeroer, and what encoding/json asks for omitzero.
 func (c Cut) IsZero() bool { return c.None() }
 
@@ -142,10 +173,15 @@ func (c *Cut) Separates(from, to nodes.ID) bool {
 // Parts reports whether no message passes between two nodes, neither way, if the cut hit a victim that came
 // out in the run, or None.
 func (c *Cut) Parts(a, b, victim nodes.ID) bool {
+	return c.Blocks(a, b, victim) && c.Blocks(b, a, victim)
+}
+
+// Blocks reports whether messages from one node to another are lost, if the cut hit such a victim.
+func (c *Cut) Blocks(from, to, victim nodes.ID) bool {
 	if c.of.ByRun() {
-		return a != b && (a == victim || b == victim)
+		return from != to && (from == victim || to == victim)
 	}
-	return c.Separates(a, b) && c.Separates(b, a)
+	return c.Separates(from, to)
 }
 
 // Parts reports whether the fault is a cut of all messages, whatever their kind and on every network.

@@ -21,7 +21,7 @@ var elections = []string{
 	"dead-leader", "dead-successor", "dead-winner", "dead-highest", "dead-coordinator", "leader-crashes",
 	"each-in-turn",
 	"parted", "parted-halves", "parted-bridge", "lowest-cut-off", "highest-cut-off", "leader-cut-off",
-	"split-election", "unheard-node", "flapping-links",
+	"split-election", "unheard-node", "one-link", "chain", "flapping-links",
 	"stopped-leader", "stopped-node", "slow-node", "slow-links", "late-election", "overtaking-election",
 	"copied-election", "lossy-election",
 	"restarts", "amnesia", "empty-restarts", "restless-election", "forgetful-election",

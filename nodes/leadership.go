@@ -8,6 +8,8 @@ type Leadership struct {
 	// Terms says that each leader is elected for a term that no other leader has: two leaders of one term are a
 	// violation, whoever else leads in another. Without terms, any two leaders at once are.
 	Terms bool
+	// Follow says who has to follow a leader for it to be elected; zero: all that it can reach.
+	Follow Following
 	// Wins says who is to be elected; zero: anybody.
 	Wins Winner
 	// Overlap is, without terms, for how long two that are up may both lead, as long as what safety rests on
@@ -36,6 +38,20 @@ func (l *Leadership) RankOf(c Config, id ID) uint32 {
 		return uint32(id)
 	}
 	return l.Rank(c, id)
+}
+
+// A Following says who has to follow a leader, itself included, for it to be elected: an election is over
+// when they do. Whom it can reach is who is up and runs, and exchanges messages with it, both ways.
+type Following uint8
+
+// The followings.
+const (
+	AllReached      Following = iota // all that it can reach
+	MajorityReached                  // more than half of all nodes, in its term
+)
+
+func (f Following) String() string {
+	return [...]string{"all that the next can reach follow it", "a majority follows the next in its term"}[f]
 }
 
 // A Winner says which of the nodes that are up is to be elected.

@@ -223,13 +223,17 @@ func (c *column) anew(header []string, row reflect.Value) bool {
 	return true
 }
 
-// anewIn says which figures of rows mean something else than they did to the version that wrote the stored
-// table; nothing, if none do.
+// anewIn says which figures that rows have mean something else than they did to the version that wrote the
+// stored table; nothing, if none do.
 func anewIn[T any](file string, stored []byte, rows []T) string {
 	var names []string
 	header := headerOf(stored)
 	for _, c := range columnsOf(reflect.TypeFor[T](), nil) {
-		anew := func(row T) bool { return c.anew(header, reflect.ValueOf(row)) }
+		anew := func(row T) bool {
+			has := reflect.ValueOf(row)
+			f, is := c.of(has).(Figure)
+			return c.anew(header, has) && is && f.Known()
+		}
 		if slices.Contains(header, c.header) && slices.ContainsFunc(rows, anew) {
 			names = append(names, c.header)
 		}

@@ -61,16 +61,16 @@ type FaultRow struct {
 	// SilenceTextbookS is after which silence a textbook takes what lets in for lost.
 	SilenceTextbookS Figure `csv:"silence_textbook_s"`
 
-	// Of a run with leaders.
-	ElectionsBefore    Figure `csv:"elections_before"` // that elected somebody
-	ElectionsDuring    Figure `csv:"elections_during"`
-	ElectionsAfter     Figure `csv:"elections_after"`
-	ElectBeforeUSP50   Figure `csv:"elect_before_us_p50"`
-	ElectBeforeUSMax   Figure `csv:"elect_before_us_max"`
-	ElectDuringUSP50   Figure `csv:"elect_during_us_p50"`
-	ElectDuringUSMax   Figure `csv:"elect_during_us_max"`
-	ElectAfterUSP50    Figure `csv:"elect_after_us_p50"`
-	ElectAfterUSMax    Figure `csv:"elect_after_us_max"`
+	// Of a run with leaders. Elections are those that elected somebody, until those followed who have to.
+	ElectionsBefore    Figure `csv:"elections_before" since:"leader_changes_before" where:"to_s"`
+	ElectionsDuring    Figure `csv:"elections_during" since:"leader_changes_before" where:"to_s"`
+	ElectionsAfter     Figure `csv:"elections_after" since:"leader_changes_before" where:"to_s"`
+	ElectBeforeUSP50   Figure `csv:"elect_before_us_p50" since:"leader_changes_before" where:"to_s"`
+	ElectBeforeUSMax   Figure `csv:"elect_before_us_max" since:"leader_changes_before" where:"to_s"`
+	ElectDuringUSP50   Figure `csv:"elect_during_us_p50" since:"leader_changes_before" where:"to_s"`
+	ElectDuringUSMax   Figure `csv:"elect_during_us_max" since:"leader_changes_before" where:"to_s"`
+	ElectAfterUSP50    Figure `csv:"elect_after_us_p50" since:"leader_changes_before" where:"to_s"`
+	ElectAfterUSMax    Figure `csv:"elect_after_us_max" since:"leader_changes_before" where:"to_s"`
 	LeaderlessBeforeUS Figure `csv:"leaderless_before_us"`
 	LeaderlessDuringUS Figure `csv:"leaderless_during_us"`
 	LeaderlessAfterUS  Figure `csv:"leaderless_after_us"`
@@ -80,6 +80,9 @@ type FaultRow struct {
 	FlapsBefore        Figure `csv:"flaps_before"`
 	FlapsDuring        Figure `csv:"flaps_during"`
 	FlapsAfter         Figure `csv:"flaps_after"`
+	ChangesBefore      Figure `csv:"leader_changes_before"` // nodes that came to lead
+	ChangesDuring      Figure `csv:"leader_changes_during"`
+	ChangesAfter       Figure `csv:"leader_changes_after"`
 	HealedAgreedS      Figure `csv:"healed_agreed_s"` // since it was healed, until all agree on a leader
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,12 @@ type Tagged struct {
 // WaitTag is the tag of the histogram that latency.hgrm is about.
 const WaitTag = "wait"
 
+// AllAgreedTag is the tag of how long it took until all agreed on a leader. In a log that lacks it, an older
+// version has that under the tags that begin as electTags do.
+const AllAgreedTag = "all_agreed"
+
+var electTags = []string{"elect", "takeover"}
+
 // OpenSuffix ends the tag of a histogram of those latencies that never ended. They are in the histogram
 // without the suffix too, with the age they had.
 const OpenSuffix = "_open"
@@ -45,15 +52,43 @@ func LatencyTables(intervals []Interval) []Table {
 	}
 	return []Table{
 		{Name: LatencyLog, write: log, compare: func(stored []byte, how comparison) []Difference {
-			return compareLines(LatencyLog, stored, made(log), func(was, is string) (Difference, bool) {
+			made := made(log)
+			if how.as != changed && electsAnew(stored, made) {
+				stored, made = withoutElections(stored), withoutElections(made)
+			}
+			return compareLines(LatencyLog, stored, made, func(was, is string) (Difference, bool) {
 				return compareLogLines(was, is, how.as)
 			})
+		}, anew: func(stored []byte) string {
+			if !electsAnew(stored, made(log)) {
+				return ""
+			}
+			return LatencyLog + " was written by an older version, which counted an election until all agreed: " +
+				"its elections are not compared"
 		}},
 		{Name: LatencyProfile, None: waits == nil, write: profile,
 			compare: func(stored []byte, _ comparison) []Difference {
 				return compareLines(LatencyProfile, stored, made(profile), nil)
 			}},
 	}
+}
+
+// electsAnew reports whether an older version wrote a log, which counted elections until all agreed.
+func electsAnew(stored, made []byte) bool {
+	tag := []byte("Tag=" + AllAgreedTag)
+	return bytes.Contains(made, tag) && !bytes.Contains(stored, tag)
+}
+
+// withoutElections leaves the lines of a log out that are about elections.
+func withoutElections(log []byte) []byte {
+	var kept []byte
+	for line := range bytes.Lines(log) {
+		about := func(tag string) bool { return bytes.HasPrefix(line, []byte("Tag="+tag)) }
+		if !slices.ContainsFunc(electTags, about) && !about(AllAgreedTag) {
+			kept = append(kept, line...)
+		}
+	}
+	return kept
 }
 
 // compareLogLines compares two lines of latency.hlog, cell by cell. Histograms are decoded first, since

@@ -23,7 +23,15 @@ type Ledger struct {
 	// Leaders are the nodes that led at any time, in the order in which they first did.
 	Leaders []int
 	// TwoLead are the stretches with two nodes that lead or more, in order.
-	TwoLead []Span
+	TwoLead []Together
+}
+
+// Together is a stretch in which two nodes lead or more.
+type Together struct {
+	Span
+	// Apart says that each leads in a term of its own, so that a resource which checks the term refuses all but
+	// the one of the highest. Where leaders have no terms, nothing tells them apart.
+	Apart bool
 }
 
 // A Span is a stretch of time, in seconds from the beginning of the window.
@@ -68,34 +76,45 @@ func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
 	return l
 }
 
-// overlaps returns when two or more of some stretches go on.
-func overlaps(led []BeliefRow) (all []Span) {
+// HasTerms reports whether the leaders have terms.
+func (l *Ledger) HasTerms() bool {
+	return slices.ContainsFunc(l.Lanes, func(lane []BeliefRow) bool {
+		return slices.ContainsFunc(lane, func(b BeliefRow) bool { return b.State == Leads && b.Term.Known() })
+	})
+}
+
+// overlaps returns when two or more of some stretches go on, and whether their terms tell them apart.
+func overlaps(led []BeliefRow) (all []Together) {
 	type turn struct {
-		at float64
-		by int // how many more go on
+		at   float64
+		by   int // how many more go on
+		term Figure
 	}
 	var turns []turn
 	for i := range led {
 		s := led[i].Span()
-		turns = append(turns, turn{s.From, 1}, turn{s.To, -1})
+		turns = append(turns, turn{s.From, 1, led[i].Term}, turn{s.To, -1, led[i].Term})
 	}
-	slices.SortFunc(turns, func(a, b turn) int {
+	slices.SortStableFunc(turns, func(a, b turn) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by))
 	})
-	count := 0
-	for _, t := range turns {
-		was := count
+	count, terms, shared := 0, map[Figure]int{}, 0 // shared: by how many more there are leaders than terms
+	for i, t := range turns {
 		count += t.by
-		switch last := len(all) - 1; {
-		case was < 2 && count >= 2 && last >= 0 && all[last].To == t.at:
-			all[last].To = -1 // a leader follows another at once: it goes on
-		case was < 2 && count >= 2:
-			all = append(all, Span{t.at, -1})
-		case was >= 2 && count < 2:
-			all[last].To = t.at
+		if terms[t.term] += t.by; t.by > 0 && terms[t.term] > 1 || t.by < 0 && terms[t.term] > 0 {
+			shared += t.by
 		}
+		if i+1 == len(turns) || turns[i+1].at == t.at || count < 2 {
+			continue
+		}
+		next := Together{Span{t.at, turns[i+1].at}, shared == 0 && terms[Figure{}] == 0}
+		if last := len(all) - 1; last >= 0 && all[last].To == next.From && all[last].Apart == next.Apart {
+			all[last].To = next.To
+			continue
+		}
+		all = append(all, next)
 	}
-	return slices.DeleteFunc(all, func(s Span) bool { return s.To <= s.From })
+	return all
 }
 
 // Shown returns the numbers of at most so many nodes: all or, if there are more, those that led first, and

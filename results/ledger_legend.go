@@ -36,8 +36,11 @@ func (d *drawing) items() (all []item) {
 			all = append(all, state.item)
 		}
 	}
-	if len(d.TwoLead) > 0 {
-		all = append(all, item{"two lead", []string{"fill", "url(#two)", "fill-opacity", "0.45"}, false})
+	for _, apart := range []bool{false, true} {
+		if slices.ContainsFunc(d.TwoLead, func(t Together) bool { return t.Apart == apart }) {
+			hatch := map[bool]string{false: "url(#two)", true: "url(#apart)"}[apart]
+			all = append(all, item{d.together(apart), []string{"fill", hatch, "fill-opacity", "0.45"}, false})
+		}
 	}
 	if len(d.Faults) > 0 {
 		all = append(all, item{"a fault", []string{"fill", faultColor}, false})
@@ -69,7 +72,7 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ", ")
 }
 
-const legendColumns = 6
+const legendColumns = 5
 
 func (d *drawing) legendHeight() float64 {
 	rows := (len(d.items())+legendColumns-1)/legendColumns + len(d.remarks())

@@ -30,7 +30,8 @@ var leaderColors = [][2]string{{"#0072b2", light}, {"#e69f00", dark}, {"#009e73"
 	{"#56b4e9", dark}, {"#882255", light}, {"#999933", dark}, {"#332288", light}, {"#7f7f7f", light}}
 
 const (
-	twoColor   = "#c1121f"
+	twoColor   = "#c1121f" // two lead in one term, or have none
+	apartColor = "#e08e00" // two lead, each in a term of its own
 	faultColor = "#f6ecd0"
 	light      = "#ffffff"
 	dark       = "#1a1a1a"
@@ -44,6 +45,7 @@ func LedgerPicture(run string, ledgers []*Ledger) string {
 	}
 	p := svg.New(pictureWidth, height)
 	p.Hatch("two", twoColor, 6, 2)
+	p.Hatch("apart", apartColor, 6, 2)
 	p.Hatch("stopped", "#555555", 4, 1.5)
 	top := 8.0
 	for _, l := range ledgers[:min(mostTrials, len(ledgers))] {
@@ -122,7 +124,11 @@ func (d *drawing) draw(title string) {
 	for i := range d.Faults {
 		d.fault(i)
 	}
-	d.p.Text(pictureLeft-6, d.lanesTop()-5, "two lead", "text-anchor", "end", "fill", twoColor)
+	color := twoColor
+	if !slices.ContainsFunc(d.TwoLead, func(t Together) bool { return !t.Apart }) && len(d.TwoLead) > 0 {
+		color = apartColor
+	}
+	d.p.Text(pictureLeft-6, d.lanesTop()-5, "two lead", "text-anchor", "end", "fill", color)
 	if len(d.TwoLead) == 0 {
 		d.p.Text(pictureLeft+2, d.lanesTop()-5, "never", "font-size", "11", "fill", "#555555")
 	}
@@ -144,12 +150,27 @@ func (d *drawing) draw(title string) {
 // drawTogether marks when two led.
 func (d *drawing) drawTogether() {
 	for _, s := range d.TwoLead {
-		tip := fmt.Sprintf("two lead: %s s to %s s", places(s.From), places(s.To))
+		tip, color, hatch := d.together(s.Apart), twoColor, "url(#two)"
+		if s.Apart {
+			color, hatch = apartColor, "url(#apart)"
+		}
+		tip += fmt.Sprintf(": %s s to %s s", places(s.From), places(s.To))
 		width := max(1, d.x(s.To)-d.x(s.From))
-		d.p.Rect(d.x(s.From), d.lanesTop()-pictureLine+4, width, pictureLine-6, tip, "fill", twoColor)
-		d.p.Rect(d.x(s.From), d.lanesTop(), width, d.lanesEnd()-d.lanesTop(), tip, "fill", "url(#two)",
+		d.p.Rect(d.x(s.From), d.lanesTop()-pictureLine+4, width, pictureLine-6, tip, "fill", color)
+		d.p.Rect(d.x(s.From), d.lanesTop(), width, d.lanesEnd()-d.lanesTop(), tip, "fill", hatch,
 			"fill-opacity", "0.45")
 	}
+}
+
+// together says in words that two lead, and whether terms tell them apart.
+func (d *drawing) together(apart bool) string {
+	switch {
+	case apart:
+		return "two lead in different terms"
+	case d.HasTerms():
+		return "two lead in one term"
+	}
+	return "two lead"
 }
 
 // fault shades the time of a fault, and names it above.
@@ -211,8 +232,8 @@ func (d *drawing) drawLane(rows []BeliefRow, y float64) {
 	}
 }
 
-// number writes on the stretches of a node who leads in them, if there is room: not everybody can tell colors
-// apart.
+// number writes on the stretches of a node who leads in them and, of a leader, in which term, if there is
+// room: not everybody can tell colors apart.
 func (d *drawing) number(rows []BeliefRow, y float64) {
 	if d.lane < 11 {
 		return
@@ -226,6 +247,14 @@ func (d *drawing) number(rows []BeliefRow, y float64) {
 		color := dark
 		if b.State == Leads {
 			color = d.colors(int(leader))[1]
+			if term, has := b.Term.Value(); has {
+				long := fmt.Sprintf("%s, term %v", text, term)
+				if short := fmt.Sprintf("%s, t%v", text, term); 6*float64(len(long))+4 <= d.x(s.To)-d.x(s.From) {
+					text = long
+				} else if 6*float64(len(short))+4 <= d.x(s.To)-d.x(s.From) {
+					text = short
+				}
+			}
 		}
 		d.p.Text(d.x(s.From)+3, y+d.lane/2+3.5, text, "font-size", "10", "fill", color)
 	}

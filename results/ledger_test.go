@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// beliefsOf reads rows, a line for each: the node, its state, the leader or -, and from when to when.
+// beliefsOf reads rows, a line for each: the node, its state, the leader or -, with / and its term if it has
+// one, and from when to when.
 func beliefsOf(t *testing.T, text string) (rows []BeliefRow) {
 	t.Helper()
 	for line := range strings.Lines(strings.TrimSpace(text)) {
@@ -22,8 +23,12 @@ func beliefsOf(t *testing.T, text string) (rows []BeliefRow) {
 		if _, err := fmt.Sscan(line, &b.Node, &b.State, &leader, &from, &to); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
+		leader, term, terms := strings.Cut(leader, "/")
 		if leader != "-" {
 			b.Leader.UnmarshalText([]byte(leader))
+		}
+		if terms {
+			b.Term.UnmarshalText([]byte(term))
 		}
 		b.FromS, b.ToS = Number(from), Number(to)
 		rows = append(rows, b)
@@ -35,15 +40,21 @@ func TestWhoLedTogether(t *testing.T) {
 	for _, test := range []struct {
 		name, rows string
 		leaders    []int
-		two        []Span
+		two        []Together
 	}{
 		{"one after the other", "0 leads 0 0 1\n1 leads 1 1 2", []int{0, 1}, nil},
 		{"two, while a fault begins", "0 leads 0 0 1\n0 leads 0 1 2\n1 leads 1 0.5 3", []int{0, 1},
-			[]Span{{0.5, 2}}},
+			[]Together{{Span{0.5, 2}, false}}},
 		{"three in turn", "2 leads 2 0 2\n1 leads 1 1 4\n0 leads 0 2 3\n0 follows 1 3 4", []int{2, 1, 0},
-			[]Span{{1, 3}}},
+			[]Together{{Span{1, 3}, false}}},
 		{"one stands still", "0 leads 0 0 1\n0 stopped 0 1 2\n0 leads 0 2 3\n1 leads 1 0.5 3", []int{0, 1},
-			[]Span{{0.5, 1}, {2, 3}}},
+			[]Together{{Span{0.5, 1}, false}, {Span{2, 3}, false}}},
+		{"in different terms", "0 leads 0/1 0 2\n1 leads 1/2 1 3", []int{0, 1}, []Together{{Span{1, 2}, true}}},
+		{"in one term", "0 leads 0/2 0 2\n1 leads 1/2 1 3", []int{0, 1}, []Together{{Span{1, 2}, false}}},
+		{"first in different terms, and then in one", "0 leads 0/1 0 2\n0 leads 0/2 2 3\n1 leads 1/2 1 3",
+			[]int{0, 1}, []Together{{Span{1, 2}, true}, {Span{2, 3}, false}}},
+		{"three, of which two in one term", "0 leads 0/1 0 3\n1 leads 1/2 1 4\n2 leads 2/1 2 5", []int{0, 1, 2},
+			[]Together{{Span{1, 2}, true}, {Span{2, 3}, false}, {Span{3, 4}, true}}},
 		{"nobody", "0 no_leader - 0 1\n1 down - 0 1", nil, nil},
 	} {
 		l := LedgerOf(beliefsOf(t, test.rows), nil, 1)
@@ -106,6 +117,26 @@ func TestTheLedgerIsAPicture(t *testing.T) {
 		"node 2 knows of no leader: 2 s to 3 s\n", "node 2 leads\n", "0.4\n", "3\n", "seconds\n"} {
 		if !strings.Contains(texts, want) {
 			t.Errorf("the picture does not say %q:\n%s", want, texts)
+		}
+	}
+}
+
+// Two leaders of different terms are amber, those of one term red, and the bars have the terms.
+func TestTheLedgerTellsTermsApart(t *testing.T) {
+	for term, want := range map[string][]string{
+		"1": {`fill="` + twoColor + `"`, "two lead in one term: 1 s to 2 s", ">two lead in one term<"},
+		"2": {`fill="` + apartColor + `"`, "two lead in different terms: 1 s to 2 s",
+			">two lead in different terms<", ">1, term 2<"},
+	} {
+		rows := beliefsOf(t, "0 leads 0/1 0 2\n0 follows 1/"+term+" 2 3\n1 follows 0/1 0 1\n1 leads 1/"+term+" 1 3")
+		picture := LedgerPicture("set/run", []*Ledger{LedgerOf(rows, nil, 1)})
+		for _, text := range append(want, ">0, term 1<") {
+			if !strings.Contains(picture, text) {
+				t.Errorf("with term %s the picture lacks %s:\n%s", term, text, picture)
+			}
+		}
+		if apart := strings.Contains(picture, "different terms"); apart != (term == "2") {
+			t.Errorf("with term %s the picture speaks of different terms: %v", term, apart)
 		}
 	}
 }

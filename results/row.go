@@ -74,25 +74,34 @@ type Row struct {
 	DetectionUSMean Figure `csv:"detection_us_mean"`      // from a crash until another node suspects
 	DetectionUSMax  Figure `csv:"detection_us_max"`
 
-	Elections             Figure `csv:"elections"`           // that elected somebody
-	Rejoins               Figure `csv:"rejoins"`             // times after which all agreed again
-	ElectionsPerCrash     Figure `csv:"elections_per_crash"` // of a leader
-	ElectUSP50            Figure `csv:"elect_us_p50"`
-	ElectUSP99            Figure `csv:"elect_us_p99"`
-	ElectUSMax            Figure `csv:"elect_us_max"`
-	ElectDetectionUSP50   Figure `csv:"elect_detection_us_p50"`   // until a node declares anything
-	ElectDeclarationUSP50 Figure `csv:"elect_declaration_us_p50"` // from then until the leader declares itself
-	ElectAgreementUSP50   Figure `csv:"elect_agreement_us_p50"`   // from then until all agree
-	ElectServingUSP50     Figure `csv:"elect_serving_us_p50"`     // from then until a client enters
-	TakeoverUSP50         Figure `csv:"takeover_us_p50"`          // of elections by one that came up again
-	LeaderlessUS          Figure `csv:"leaderless_us"`
-	TwoLeadersUS          Figure `csv:"two_leaders_us"`
-	TwoLeadersInTermUS    Figure `csv:"two_leaders_in_term_us"`
-	TwoLeadersStoppedUS   Figure `csv:"two_leaders_stopped_us"` // one of them stood still
-	Flaps                 Figure `csv:"flaps"`
-	Takeovers             Figure `csv:"takeovers"`
-	TermsBackwards        Figure `csv:"terms_backwards"`
-	MessagesPerElection   Figure `csv:"messages_per_election"`
+	// Of elections: those that elected somebody; those after which the leader of before led; until those who
+	// have to followed the next leader, in parts; all of them since agreement of all is a figure of its own.
+	Elections             Figure `csv:"elections" since:"all_agreed_us_p50" where:"duration_s"`
+	Rejoins               Figure `csv:"rejoins" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectionsPerCrash     Figure `csv:"elections_per_crash" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectUSP50            Figure `csv:"elect_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectUSP99            Figure `csv:"elect_us_p99" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectUSMax            Figure `csv:"elect_us_max" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectDetectionUSP50   Figure `csv:"elect_detection_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectDeclarationUSP50 Figure `csv:"elect_declaration_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectAgreementUSP50   Figure `csv:"elect_agreement_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectServingUSP50     Figure `csv:"elect_serving_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	TakeoverUSP50         Figure `csv:"takeover_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	// Until all agreed, whatever cut them off.
+	AllAgreedUSP50 Figure `csv:"all_agreed_us_p50"`
+	AllAgreedUSP99 Figure `csv:"all_agreed_us_p99"`
+	AllAgreedUSMax Figure `csv:"all_agreed_us_max"`
+	// In the time in which nothing happened by which another may come to lead, and how long that was.
+	LeaderChangesPerS   Figure `csv:"leader_changes_per_s"`
+	SteadyS             Figure `csv:"steady_s"`
+	LeaderlessUS        Figure `csv:"leaderless_us"`
+	TwoLeadersUS        Figure `csv:"two_leaders_us"`
+	TwoLeadersInTermUS  Figure `csv:"two_leaders_in_term_us"`
+	TwoLeadersStoppedUS Figure `csv:"two_leaders_stopped_us"` // one of them stood still
+	Flaps               Figure `csv:"flaps"`
+	Takeovers           Figure `csv:"takeovers"`
+	TermsBackwards      Figure `csv:"terms_backwards"`
+	MessagesPerElection Figure `csv:"messages_per_election" since:"all_agreed_us_p50" where:"duration_s"`
 
 	Violations  Figure `csv:"violations"`
 	OverlapUS   Figure `csv:"overlap_us"`

@@ -21,13 +21,18 @@ type SplitBrainRow struct {
 	Differs   string `csv:"differs"`
 
 	Inconclusive string `csv:"inconclusive"`
+	ShowsNothing string `csv:"shows_nothing"` // why; empty: it shows what the other columns say
+
+	LeaderIn string `csv:"leader_in"` // where the leader was when the cut began: minority, majority or a node
+	Led      string `csv:"led"`       // who led then
 
 	CutAtS Figure `csv:"cut_at_s"`
 	CutS   Figure `csv:"cut_s"`
 
 	Lengthened bool `csv:"lengthened"`
 
-	Leaders string `csv:"leaders"` // side by side
+	Leaders string `csv:"leaders"`        // when the cut was healed, side by side
+	Changes Figure `csv:"leader_changes"` // how often a node came to lead while the cut lasted
 
 	TwoLeadersS       Figure `csv:"two_leaders_s"`
 	TwoLeadersInTermS Figure `csv:"two_leaders_in_term_s"`

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -180,5 +181,53 @@ func TestOlderTablesAgree(t *testing.T) {
 		if (len(differences) > 0) != c.differs || (remark != "") != c.remarks {
 			t.Errorf("%s: %v, %q", c.name, differences, remark)
 		}
+	}
+}
+
+// A log of an older version agrees though it counted elections until all agreed, and a remark says so; the
+// log of this one does not.
+func TestElectionsOfAnOlderVersion(t *testing.T) {
+	tagged := func(tag string, took int64) Tagged {
+		h := hdrhistogram.New(1, 1e12, 3)
+		if err := h.RecordValue(took); err != nil {
+			t.Fatal(err)
+		}
+		return Tagged{tag, h}
+	}
+	log := func(latencies ...Tagged) Table {
+		return LatencyTables([]Interval{{Trial: 1, Latencies: latencies}})[0]
+	}
+	made := log(tagged("leaderless", 7), tagged("elect", 1000), tagged(AllAgreedTag, 9000))
+	for _, c := range []struct {
+		name    string
+		stored  Table
+		differs bool
+		remarks bool
+	}{
+		{"of this version", made, false, false},
+		{"of an older one", log(tagged("leaderless", 7), tagged("elect", 9000)), false, true},
+		{"of an older one, with another time", log(tagged("leaderless", 8), tagged("elect", 9000)), true, true},
+		{"of this version, with another time", log(tagged("leaderless", 7), tagged("elect", 2000),
+			tagged(AllAgreedTag, 9000)), true, false},
+	} {
+		f := mustCreate(t, t.TempDir(), "set", "r")
+		if _, err := f.Write(c.stored); err != nil {
+			t.Fatal(err)
+		}
+		differences, remark := f.Compare(made, "", nil)
+		if (len(differences) > 0) != c.differs || (remark != "") != c.remarks {
+			t.Errorf("%s: %v, %q", c.name, differences, remark)
+		}
+	}
+	elections := FaultRow{Run: "r", Trial: 1, Number: 1, ToS: Number(2), ElectionsDuring: Number(3),
+		ChangesDuring: Number(0), ChangesBefore: Number(0)}
+	f := mustCreate(t, t.TempDir(), "set", "r")
+	const older = "run,trial,number,to_s,healed,elections_during\nr,1,1,2,false,0\n"
+	if err := f.WriteText(FaultsFile, older); err != nil {
+		t.Fatal(err)
+	}
+	if differences, remark := f.Compare(FaultsTable([]FaultRow{elections}), "", nil); len(differences) > 0 ||
+		remark == "" {
+		t.Errorf("elections around a fault: %v, %q", differences, remark)
 	}
 }

@@ -22,13 +22,13 @@ func agreed(e *Fold) Finding {
 	switch {
 	case !e.seen(history.Stopped):
 		return inconclusive("the run was ended before its end")
-	case l.Open == nil && len(l.Elections) == 0:
+	case l.Apart == nil && len(l.Agreements) == 0:
 		return inconclusive("nothing happened")
-	case l.Open != nil && !l.Asked():
+	case l.Apart != nil && !l.Asked():
 		return inconclusive("nobody that was up at the end had been told to campaign, or had said anything: name " +
 			"initiators (--initiators), and leave some up").excused()
-	case l.Open == nil:
-		last := l.Elections[len(l.Elections)-1]
+	case l.Apart == nil:
+		last := l.Agreements[len(l.Agreements)-1]
 		return valid("all agreed on %s at the end", name(last.Leader))
 	}
 	const none = "no leader that all agree on at the end"
@@ -38,7 +38,7 @@ func agreed(e *Fold) Finding {
 		after := "anything went wrong"
 		switch {
 		case had < time.Duration(calm.Length()):
-			after = l.Open.Cause.What.String()
+			after = l.Apart.Cause.What.String()
 		case calm.From == l.Begun:
 			after = "the run began"
 		case slices.ContainsFunc(l.Unasked, func(s leadership.Span) bool { return s.To == calm.From }):
@@ -76,8 +76,8 @@ func (e *Fold) lasting() string {
 // of processes, which may be late, since one came to doubt it.
 func (e *Fold) quiet() time.Duration {
 	l, from := e.leaders, e.calmAtEnd().From
-	if l.Open != nil && e.late() {
-		from = max(from, l.Open.Begun)
+	if l.Apart != nil && e.late() {
+		from = max(from, l.Apart.Begun)
 	}
 	return time.Duration(l.End - from)
 }
@@ -90,9 +90,9 @@ func (e *Fold) undecided() (f Finding, is bool) {
 	if e.Grace == 0 {
 		return f, false
 	}
-	all := l.Elections
-	if l.Open != nil {
-		open := *l.Open
+	all := l.Agreements
+	if l.Apart != nil {
+		open := *l.Apart
 		open.Agreed = math.MaxInt64
 		all = append(slices.Clip(all), open)
 	}

@@ -136,6 +136,7 @@ type Setting struct {
 	CostKnown  bool
 	Exact      func(c nodes.Config, alone bool) nodes.EntryCost // as in the algorithm's row
 	Alone      bool                                             // requests are made one at a time
+	Servers    int                                              // how many nodes have no client
 	Detects    bool                                             // a failure detector runs beside it
 	Unheard    bool                                             // it listens to one, and none runs
 	Timed      bool                                             // it acts when its timers run out
@@ -172,7 +173,8 @@ func SettingOf(stack *nodes.Stack) Setting {
 	s := Setting{Config: c, Algorithm: row.Name, Codec: stack.Codec(), Identities: row.Identities,
 		Timed: timed, Exact: row.Exact, Circulates: row.Circulates, Detects: stack.Detectors() != nil,
 		Unheard: row.Detects != "" && stack.Detectors() == nil, Safe: row.SafeIn(c), Live: row.Live,
-		Fair: row.Fair, Grace: stack.Grace(), Fenced: stack.Fenced(0), Leads: row.Leads}
+		Servers: stack.Total() - c.N,
+		Fair:    row.Fair, Grace: stack.Grace(), Fenced: stack.Fenced(0), Leads: row.Leads}
 	if c.Elect != "" {
 		// What the elector needs, the algorithm does, and its messages are among those of the run.
 		s.Live, s.Exact, s.Identities = stack.Live(), nil, nil

@@ -205,7 +205,7 @@ func (e *Fold) back(lost leadership.Loss, until int64) string {
 
 // again reports whether all took a leader that had crashed for the leader again, by a time.
 func (e *Fold) again(lost leadership.Loss, until int64) bool {
-	return slices.ContainsFunc(e.leaders.Elections, func(x leadership.Election) bool {
+	return slices.ContainsFunc(e.leaders.Agreements, func(x leadership.Election) bool {
 		return x.Again && x.Leader == lost.Node && lost.At < x.Agreed && x.Agreed < until
 	})
 }

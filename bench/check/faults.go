@@ -20,6 +20,9 @@ type Fault struct {
 	// Separates reports whether it lets no message pass between two nodes, neither way, if it hit a victim that
 	// came out in the run, or None; nil: it cuts nothing.
 	Separates func(a, b, victim nodes.ID) bool
+	// Blocks reports whether messages from one node to another are lost, all of them, if it hit such a victim;
+	// nil: it cuts nothing.
+	Blocks func(from, to, victim nodes.ID) bool
 	// CutsOff reports whether messages from a node or to it are lost or held on some links, if it hit such a
 	// victim; nil: it cuts nobody off.
 	CutsOff func(id, victim nodes.ID) bool

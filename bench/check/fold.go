@@ -39,6 +39,10 @@ func New(s *section.Fold, setting Setting) *Fold {
 	s.Observe(f)
 	if setting.Leads != nil {
 		f.leaders = leadership.New(setting.Config, setting.Leads)
+		f.leaders.Grace, f.leaders.Servers = setting.Grace, setting.Servers
+		for i := range setting.Faults {
+			f.leaders.Cuts = append(f.leaders.Cuts, setting.Faults[i].Blocks)
+		}
 		s.Observe(leaderObserver{f.leaders})
 	}
 	return f

@@ -7,8 +7,9 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An Election is a stretch of time in which the nodes that were up did not all take the same running node for
-// the leader, itself included. It is over when they do.
+// An Election is a stretch of time in which those who were to follow a running node, itself included, did
+// not: in Fold.Elections those that the scheme says (nodes.Following), in Fold.Agreements all that were up
+// and ran, whatever cut them off. It is over when they do.
 type Election struct {
 	Cause  Cause
 	Begun  int64
@@ -16,20 +17,20 @@ type Election struct {
 	Term   uint64
 
 	// When a node first declared anything after it had begun, when the later leader declared itself last, and
-	// when all agreed; -1: not yet.
+	// when all of them followed it; -1: not yet.
 	Detected, Declared, Agreed int64
 
 	// Served is when a client first entered after it, where the leader serves clients; -1: none did.
 	Served int64
 
-	// Again says that the leader is the one whom all had agreed on before, in the same term: nobody was elected,
-	// somebody only learned who leads.
+	// Again says that the leader is the one whom they had agreed on before, in the same term: nobody was
+	// elected, somebody only learned who leads.
 	Again bool
 	// Takeover says that the leader of before gave way to a node that had come up again since it began to lead.
 	Takeover bool
 
-	// The highest and the lowest by rank of those that ran when it was over and had been up all the time; None:
-	// there was none.
+	// The highest and the lowest by rank of those that ran when it was over and had been up all the time, and
+	// that the leader could reach; None: there was none, or somebody was cut off, or joined again, meanwhile.
 	Highest, Lowest nodes.ID
 }
 
@@ -65,46 +66,48 @@ const (
 	NodeRestarted             // a node came up again, which knows of no leader
 	Doubted                   // a node declared another leader, or none
 	NodeStopped               // the leader stands still, or goes on
+	LinksCut                  // nodes were cut off from each other
+	LinksHealed               // such a cut was healed
 )
 
 func (w What) String() string {
 	return [...]string{"the run began", "the leader crashed", "a node came up again", "a node declared",
-		"a node stood still"}[w]
+		"a node stood still", "nodes were cut off", "a cut was healed"}[w]
 }
 
 // begin notes that no leader is agreed on from now on, unless that was so before.
 func (f *Fold) begin(at int64, why Cause) {
-	if f.election != nil {
-		if why.What == LeaderCrashed && f.election.Cause.What != RunBegan { // the more telling cause
-			f.election.Cause = why
+	if f.apart != nil {
+		if why.What == LeaderCrashed && f.apart.Cause.What != RunBegan { // the more telling cause
+			f.apart.Cause = why
 		}
 		return
 	}
-	f.election = &Election{Cause: why, Begun: at, Leader: nodes.None, Detected: -1, Declared: -1,
+	f.apart = &Election{Cause: why, Begun: at, Leader: nodes.None, Detected: -1, Declared: -1,
 		Agreed: -1, Served: -1}
 }
 
-// settle follows elections: e has just been taken.
+// settle follows when all agree: e has just been taken.
 func (f *Fold) settle(e *history.Event) {
 	agreed := f.agreed()
-	if agreed.leader == nodes.None && f.election == nil {
+	if agreed.leader == nodes.None && f.apart == nil {
 		f.begin(e.At, causeOf(e))
 	}
-	if f.election == nil {
+	if f.apart == nil {
 		if agreed != f.settled { // all of one node
 			f.begin(e.At, causeOf(e))
 		} else {
 			return
 		}
 	}
-	if e.Kind == history.Elected && f.election.Detected < 0 && f.has(e.Node) && f.nodes[e.Node].up {
-		f.election.Detected = e.At
+	if e.Kind == history.Elected && f.apart.Detected < 0 && f.has(e.Node) && f.nodes[e.Node].up {
+		f.apart.Detected = e.At
 	}
 	if agreed.leader == nodes.None {
 		return
 	}
-	done := f.election
-	f.election = nil
+	done := f.apart
+	f.apart = nil
 	done.Leader, done.Term, done.Agreed = agreed.leader, agreed.term, e.At
 	done.Declared = max(done.Begun, f.current(agreed.leader).From)
 	if done.Detected < 0 {
@@ -118,26 +121,7 @@ func (f *Fold) settle(e *history.Event) {
 	if done.Again && done.Agreed == done.Begun {
 		return // at no time was it otherwise
 	}
-	done.Highest, done.Lowest = f.extremes(done.Begun)
-	f.Elections = append(f.Elections, *done)
-}
-
-// extremes returns the highest and the lowest by rank of those that run and have been up since a time.
-func (f *Fold) extremes(since int64) (highest, lowest nodes.ID) {
-	highest, lowest = nodes.None, nodes.None
-	for i := range f.nodes {
-		n, id := &f.nodes[i], nodes.ID(i)
-		if !n.up || n.stopped || n.restarted > since {
-			continue
-		}
-		if highest == nodes.None || f.rank(id) > f.rank(highest) {
-			highest = id
-		}
-		if lowest == nodes.None || f.rank(id) < f.rank(lowest) {
-			lowest = id
-		}
-	}
-	return highest, lowest
+	f.Agreements = append(f.Agreements, *done)
 }
 
 // causeOf returns what an election begins with that an event brings about.
@@ -149,6 +133,10 @@ func causeOf(e *history.Event) Cause {
 		return Cause{NodeStopped, nodes.ID(e.Count)}
 	case history.Killed, history.Crashed:
 		return Cause{LeaderCrashed, e.Node}
+	case history.FaultBegan:
+		return Cause{LinksCut, nodes.None}
+	case history.FaultHealed:
+		return Cause{LinksHealed, nodes.None}
 	}
 	return Cause{Doubted, e.Node}
 }

@@ -9,6 +9,7 @@ package leadership
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -46,12 +47,21 @@ func (b *Belief) Leads() bool { return b.Leader == b.Node }
 
 // A Fold follows what nodes believe. Its fields are complete when the history is over.
 type Fold struct {
+	// Cuts are the faults that were asked for, in the order of their numbers; nil: it cuts no link.
+	Cuts    []Cut
+	Servers int           // how many nodes there are beside those that elect
+	Grace   time.Duration // within which the scheme has a leader again; 0: it has no timeouts
+
 	Beliefs   []Belief   // in the order of their beginnings
 	Overlaps  []Overlap  // with two leaders or more that run, in order
-	Elections []Election // that were completed, in order
+	Elections []Election // that were completed, by what the scheme says, in order
 	Open      *Election  // that was not completed when the history ended; nil: all were
-	Conflicts []Conflict // terms with two leaders
-	Backwards []Belief   // in a lower term than the node had before
+	// Agreements are the same, completed when all nodes agreed that were up and ran; Apart is what Open is.
+	Agreements []Election
+	Apart      *Election
+	Conflicts  []Conflict // terms with two leaders
+	Backwards  []Belief   // in a lower term than the node had before
+	Changes    []int64    // when a node came to lead, or to lead in another term
 
 	Begun, End int64 // the run, from its first mark to when it was told to stop
 	Ending     Ending
@@ -79,9 +89,11 @@ type Fold struct {
 	running    bool                // between Begun and End
 	campaigned bool                // somebody was told to
 	undecided  int                 // the first of Flaps of which it is not known who leads next
-	election   *Election           // that goes on
+	apart      *Election           // in which not all agree, and that goes on
 	settled    standing            // the last leader that all agreed on
 	ledSince   int64               // when it had begun to lead
+	votes      tally               // who was elected
+	turns      []int64             // when anything happened by which a leader may change
 	conflict   map[uint64]bool
 	rank       func(nodes.ID) uint32
 }
@@ -92,7 +104,7 @@ type Restart struct {
 	At   int64
 }
 
-// A Loss is the crash of a node that led, after which not all agreed on another.
+// A Loss is the crash of a node that led, after which some whom it reached had no leader.
 type Loss struct {
 	Node nodes.ID
 	At   int64
@@ -124,7 +136,7 @@ type node struct {
 // New returns a fold of the history of a cluster whose electors promise this.
 func New(c nodes.Config, promises *nodes.Leadership) *Fold {
 	n, byTerm := c.N, promises.Terms
-	f := &Fold{rank: func(id nodes.ID) uint32 { return promises.RankOf(c, id) },
+	f := &Fold{rank: func(id nodes.ID) uint32 { return promises.RankOf(c, id) }, votes: newTally(n, promises),
 		stack: n, byTerm: byTerm, nodes: make([]node, n), terms: map[uint64]nodes.ID{},
 		conflict: map[uint64]bool{},
 		settled:  standing{leader: nodes.None}, Begun: math.MaxInt64, End: math.MaxInt64}
@@ -145,11 +157,21 @@ func (f *Fold) Add(e history.Event) {
 		return
 	case history.Elected, history.Campaigned, history.Killed, history.Crashed, history.Restarted,
 		history.Paused, history.Resumed, history.Marked:
+	case history.FaultBegan, history.FaultHealed:
+		f.turn(e.At)
+		if !f.relink(&e) {
+			return
+		}
 	default:
 		return
 	}
 	f.count(e.At)
 	lost := false
+	switch e.Kind {
+	case history.Campaigned, history.Killed, history.Crashed, history.Restarted, history.Paused,
+		history.Resumed:
+		f.turn(e.At)
+	}
 	switch e.Kind {
 	case history.Marked:
 		f.mark(&e)
@@ -159,12 +181,14 @@ func (f *Fold) Add(e history.Event) {
 		if f.has(e.Node) {
 			f.nodes[e.Node].campaigned = true
 		}
-		if x := f.election; x != nil && x.Cause.What == RunBegan && x.Detected < 0 && !f.campaigned {
-			f.campaigned, x.Begun = true, e.At
+		if x := f.apart; x != nil && x.Cause.What == RunBegan && x.Detected < 0 && !f.campaigned {
+			f.campaigned, x.Begun, f.votes.began = true, e.At, e.At
 		}
 	case history.Killed, history.Crashed:
+		f.votes.down[e.Node] = true
 		lost = f.down(e.Node, e.At)
 	case history.Restarted:
+		f.votes.down[e.Node] = false
 		f.rise(e.Node, e.At)
 	case history.Paused, history.Resumed:
 		if id := nodes.ID(e.Count); f.has(id) {
@@ -177,7 +201,8 @@ func (f *Fold) Add(e history.Event) {
 		f.ask(e.At)
 		f.follow(e.At)
 		f.settle(&e)
-		if lost && f.election != nil {
+		f.elect(&e)
+		if lost && f.lacksLeader(e.Node) {
 			f.Lost = append(f.Lost, Loss{e.Node, e.At})
 		}
 	}
@@ -194,6 +219,7 @@ func (f *Fold) mark(e *history.Event) {
 			f.note(nodes.ID(id), e.At)
 		}
 		f.begin(e.At, Cause{What: RunBegan, Node: nodes.None})
+		f.votes.began = e.At
 	case history.Stopped, history.Interrupted, history.Stalled:
 		if f.running {
 			f.stop(e.At)
@@ -211,7 +237,7 @@ func (f *Fold) stop(at int64) {
 	}
 	f.endVacancy(at)
 	f.endOverlap(at)
-	f.Open, f.election, f.Ending = f.election, nil, f.ending()
+	f.Open, f.Apart, f.apart, f.Ending = f.unelected(), f.apart, nil, f.ending()
 }
 
 // elected takes what a node declares.
@@ -227,10 +253,14 @@ func (f *Fold) elected(e *history.Event) {
 		f.Backwards = append(f.Backwards, b)
 	}
 	n.term, n.declared = b.Term, true
+	old := f.current(e.Node)
 	if b.Leads() {
 		f.claim(&b)
+		if f.running && (old == nil || !old.Leads() || old.Term != b.Term) {
+			f.Changes = append(f.Changes, e.At)
+		}
 	}
-	switch old := f.current(e.Node); {
+	switch {
 	case b.Leads():
 		f.succeed(e.Node)
 	case f.running && old != nil && old.Leads():
@@ -287,6 +317,7 @@ func (f *Fold) down(id nodes.ID, at int64) (led bool) {
 	f.nodes[id].up, f.nodes[id].stopped, f.nodes[id].campaigned = false, false, false
 	if led && f.running {
 		f.begin(at, Cause{What: LeaderCrashed, Node: id})
+		f.blame(id)
 	}
 	return led
 }

@@ -289,6 +289,20 @@ func anything(r *rand.Rand, n int) (events []history.Event, begun, end int64) {
 	return events, begun, end
 }
 
+// electionsSay prints elections as naiveElections does.
+func electionsSay(all []Election, open *Election) string {
+	var b strings.Builder
+	for _, e := range all {
+		fmt.Fprintln(&b, e.Begun, e.Detected, e.Declared, e.Agreed, standing{e.Leader, e.Term}, e.Again, e.Takeover)
+	}
+	since := int64(-1)
+	if open != nil {
+		since = open.Begun
+	}
+	fmt.Fprintln(&b, "open", since)
+	return b.String()
+}
+
 // says prints what a fold found as the naive functions do.
 func (f *Fold) says() string {
 	var overlaps []Span
@@ -297,14 +311,7 @@ func (f *Fold) says() string {
 	}
 	var b strings.Builder
 	fmt.Fprintln(&b, f.Leaderless, f.TwoLeaders, f.TwoInTerm, f.TwoStopped, f.Vacancies, overlaps)
-	for _, e := range f.Elections {
-		fmt.Fprintln(&b, e.Begun, e.Detected, e.Declared, e.Agreed, standing{e.Leader, e.Term}, e.Again, e.Takeover)
-	}
-	open := int64(-1)
-	if f.Open != nil {
-		open = f.Open.Begun
-	}
-	fmt.Fprintln(&b, "open", open)
+	b.WriteString(electionsSay(f.Agreements, f.Apart))
 	var flaps, lost []string
 	for _, x := range f.Flaps {
 		flaps = append(flaps, fmt.Sprint(x.Node, x.At, x.Takeover))
@@ -332,6 +339,10 @@ func TestAgainstNaive(t *testing.T) {
 			naiveFlaps(n, events, begun, end)
 		if got := f.says(); got != want {
 			t.Fatalf("seed %d, %d nodes, %d to %d:\n%+v\n got %s\nwant %s", seed, n, begun, end, events, got, want)
+		}
+		// Where nothing is cut, a leader can reach all, so an election is over when all agree.
+		if got, all := electionsSay(f.Elections, f.Open), electionsSay(f.Agreements, f.Apart); got != all {
+			t.Fatalf("seed %d, %d nodes:\n%+v\nelected %s\nagreed %s", seed, n, events, got, all)
 		}
 		seen["elections"] += f.Elected()
 		seen["rejoins"] += len(f.Elections) - f.Elected()

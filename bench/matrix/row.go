@@ -102,7 +102,7 @@ func (r *Run) nextEntry() (longest results.Figure) {
 // agreed returns how many seconds after the last fault was healed, or began if it was not, all agreed on the
 // leader that they have at the end.
 func (r *Run) agreed() results.Figure {
-	if r.Leaders == nil || len(r.Leaders.Elections) == 0 {
+	if r.Leaders == nil || len(r.Leaders.Agreements) == 0 {
 		return results.Figure{}
 	}
 	var over float64
@@ -115,7 +115,7 @@ func (r *Run) agreed() results.Figure {
 			over = max(over, s)
 		}
 	}
-	last := &r.Leaders.Elections[len(r.Leaders.Elections)-1]
+	last := &r.Leaders.Agreements[len(r.Leaders.Agreements)-1]
 	return results.Number(max(0, float64(last.Agreed-r.Leaders.Begun)/1e9-over))
 }
 

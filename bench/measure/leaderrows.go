@@ -9,7 +9,7 @@ import (
 
 // leaderFigures are the figures of a phase of a fault that are about leaders; those of a phase without length
 // are not measured.
-type leaderFigures struct{ elections, p50, most, leaderless, two, flaps results.Figure }
+type leaderFigures struct{ elections, p50, most, leaderless, two, flaps, changes results.Figure }
 
 // in returns the figures of a phase. An election is in the one in which it was completed; the time that it
 // took counts in all in which it went on at any moment, with its whole length, unless it was a take-over.
@@ -46,8 +46,9 @@ func (m *Leaders) in(p *phase) (f leaderFigures) {
 			flaps++
 		}
 	}
+	changes := within(m.Changes, p.From, p.To, func(at *int64) (from, to int64) { return *at, *at })
 	return leaderFigures{results.Count(elections), took.microsAt(0.5), took.microsAt(1), micros(leaderless),
-		micros(two), results.Count(uint64(flaps))}
+		micros(two), results.Count(uint64(flaps)), results.Count(uint64(len(changes)))}
 }
 
 // within returns those of some things, which follow one another in time, that are not over before a time and
@@ -69,12 +70,12 @@ func (m *Leaders) agreedSince(at int64) results.Figure {
 	if at < m.Begun || at >= m.End {
 		return results.Figure{}
 	}
-	for _, e := range within(m.Elections, at, at+1, electionTime) {
+	for _, e := range within(m.Agreements, at, at+1, electionTime) {
 		if e.Begun <= at && at < e.Agreed {
 			return seconds(e.Agreed - at)
 		}
 	}
-	if m.Open != nil && m.Open.Begun <= at {
+	if m.Apart != nil && m.Apart.Begun <= at {
 		return results.AtLeast(float64(m.End-at) / 1e9)
 	}
 	return seconds(0)
@@ -94,6 +95,7 @@ func (m *Leaders) fill(row *results.FaultRow, x *fault) {
 	row.TwoLeadersBeforeUS, row.TwoLeadersDuringUS = before.two, during.two
 	row.TwoLeadersAfterUS = after.two
 	row.FlapsBefore, row.FlapsDuring, row.FlapsAfter = before.flaps, during.flaps, after.flaps
+	row.ChangesBefore, row.ChangesDuring, row.ChangesAfter = before.changes, during.changes, after.changes
 	if x.healed {
 		row.HealedAgreedS = m.agreedSince(x.to)
 	}

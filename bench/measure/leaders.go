@@ -9,11 +9,13 @@ import (
 type Leaders struct {
 	*leadership.Fold
 
-	// Of the elections that elected somebody, take-overs left out: from the beginning of each until all agreed,
-	// and its parts, until the first node declared anything, until the later leader declared itself, and until
-	// all agreed.
+	// Of the elections that elected somebody, take-overs left out: from the beginning of each until those
+	// followed the later leader who have to by the row, and its parts, until the first node declared anything,
+	// until the later leader declared itself, and until they followed it.
 	Elect, Detection, Declaration, Agreement Latency
-	// Takeover is of take-overs: from the beginning of each until all agreed.
+	// AllAgreed is the same as Elect until all that were up and ran agreed, whatever cut them off.
+	AllAgreed Latency
+	// Takeover is of take-overs: from the beginning of each until those followed who have to.
 	Takeover Latency
 	// Serving lasts from then until a client enters, where the leader serves clients.
 	Serving Latency
@@ -36,6 +38,7 @@ const (
 	TakeoverTag    = "takeover"
 	LeaderlessTag  = "leaderless"
 	TwoLeadersTag  = "two_leaders"
+	AllAgreedTag   = results.AllAgreedTag
 )
 
 // NewLeaders returns the measures of a history that has been folded, without Messages.
@@ -59,6 +62,14 @@ func NewLeaders(f *leadership.Fold) *Leaders {
 	}
 	if f.Open != nil {
 		m.Elect.AddOpen(f.End - f.Open.Begun)
+	}
+	for i := range f.Agreements {
+		if e := &f.Agreements[i]; e.Elects() {
+			m.AllAgreed.Add(e.Agreed - e.Begun)
+		}
+	}
+	if f.Apart != nil {
+		m.AllAgreed.AddOpen(f.End - f.Apart.Begun)
 	}
 	for i := range f.Vacancies {
 		m.add(&m.Vacancy, &f.Vacancies[i])
@@ -84,7 +95,7 @@ func (m *Leaders) add(to *Latency, s *leadership.Span) {
 func (m *Leaders) tagged() []taggedLatency {
 	return []taggedLatency{{ElectTag, &m.Elect}, {DetectionTag, &m.Detection}, {DeclarationTag, &m.Declaration},
 		{AgreementTag, &m.Agreement}, {ServingTag, &m.Serving}, {TakeoverTag, &m.Takeover},
-		{LeaderlessTag, &m.Vacancy}, {TwoLeadersTag, &m.Overlap}}
+		{LeaderlessTag, &m.Vacancy}, {TwoLeadersTag, &m.Overlap}, {AllAgreedTag, &m.AllAgreed}}
 }
 
 // Fill puts the measures into a row of runs.csv.
@@ -108,6 +119,12 @@ func (m *Leaders) Fill(row *results.Row) {
 	row.ElectAgreementUSP50 = m.Agreement.MicrosAt(0.5)
 	row.ElectServingUSP50 = m.Serving.MicrosAt(0.5)
 	row.TakeoverUSP50 = m.Takeover.MicrosAt(0.5)
+	row.AllAgreedUSP50, row.AllAgreedUSP99 = m.AllAgreed.MicrosAt(0.5), m.AllAgreed.MicrosAt(0.99)
+	row.AllAgreedUSMax = m.AllAgreed.MicrosAt(1)
+	if changes, length := m.Steady(); length > 0 {
+		row.LeaderChangesPerS = results.Ratio(float64(changes), float64(length)/1e9)
+		row.SteadyS = seconds(length)
+	}
 	row.LeaderlessUS, row.TwoLeadersUS = micros(m.Leaderless), micros(m.TwoLeaders)
 	row.TwoLeadersInTermUS, row.TwoLeadersStoppedUS = micros(m.TwoInTerm), micros(m.TwoStopped)
 	row.Flaps, row.Takeovers = results.Count(uint64(len(m.Flaps))), results.Count(uint64(m.Takeovers()))

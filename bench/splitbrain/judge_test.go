@@ -3,6 +3,7 @@ package splitbrain
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"turnstile/chaos"
 	"turnstile/nodes"
@@ -84,12 +85,12 @@ func TestJudged(t *testing.T) {
 			leads := *row.Leads
 			leads.Partitions = []nodes.Partition{{Does: test.does}}
 			row.Leads = &leads
-			c := &Comparison{N: len(test.ledger.Lanes), Rows: []*nodes.Spec{&row}, Cut: cut}
+			c := &Comparison{N: len(test.ledger.Lanes), Rows: []*nodes.Spec{&row}, Cuts: []chaos.Cut{cut}}
 			if err := c.Check(); err != nil {
 				t.Fatal(err)
 			}
 			x := c.Cases()[0]
-			x.needs, x.left = 0, Usual
+			x.needs, x.left, x.leader = 0, Usual, leadersAt(test.ledger, 1)[0]
 			of := &results.Row{TwoLeadersInTermUS: results.Number(test.inTermUS)}
 			got := x.judged(test.ledger, of)
 			if !near(got.MinorityLedS, test.led) || !near(got.AgreedS, test.agreed) ||
@@ -104,6 +105,68 @@ func TestJudged(t *testing.T) {
 				t.Errorf("inconclusive: %s", got.Inconclusive)
 			}
 		})
+	}
+}
+
+// Who leads where it was not to be shows nothing of the place where it was to be, and is put there.
+func TestALeaderElsewhereIsNoEvidence(t *testing.T) {
+	c := &Comparison{N: 5, Rows: []*nodes.Spec{scheme(t, "raft-election")}}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	x := c.Cases()[0] // its leader is to be in the minority, which is 3-4
+	x.needs, x.left = 0, Usual
+	stays := []believed{{2, 1, 5}}
+	row := x.judged(ledger(stays, stays, stays, stays, stays), &results.Row{})
+	const elsewhere = "node 2 led when the cut began, which is not where it was to be"
+	if row.LeaderIn != InMinority || row.Inconclusive != elsewhere {
+		t.Errorf("leader in the %s: %q", row.LeaderIn, row.Inconclusive)
+	}
+	if !x.misplaced(row) || x.Cut() != "0-1,4/2-3" || x.leader != 2 {
+		t.Errorf("the leader, node %d, is cut off by %s", x.leader, x.Cut())
+	}
+	if x.misplaced(row) {
+		t.Error("it is moved again, though it is where it was to be")
+	}
+}
+
+// A leader that is to stay differs if another comes to lead later than the scheme may take, or if none leads
+// though a node reaches a majority.
+func TestLeadersThatAreToStay(t *testing.T) {
+	follow := func(terms ...believed) []believed { return terms }
+	for _, test := range []struct {
+		name    string
+		ledger  *results.Ledger
+		differs string
+	}{
+		{"it stays", ledger(follow(believed{0, 1, 5}), follow(believed{0, 1, 5}), follow(believed{0, 1, 5})), ""},
+		{"another replaces it in time", ledger(follow(believed{0, 1, 1.4}, believed{1, 2, 5}),
+			follow(believed{0, 1, 1.4}, believed{1, 2, 5}), follow(believed{0, 1, 1.4}, believed{1, 2, 5})), ""},
+		{"another replaces it later", ledger(follow(believed{0, 1, 2.4}, believed{1, 2, 5}),
+			follow(believed{0, 1, 2.4}, believed{1, 2, 5}), follow(believed{0, 1, 2.4}, believed{1, 2, 5})),
+			"1 node came to lead, later than 1s after the cut began: the leader was to stay"},
+		{"it is the same in another term", ledger(follow(believed{0, 1, 2.4}, believed{0, 2, 5}),
+			follow(believed{0, 2, 5}), follow(believed{0, 2, 5})), "1 node came to lead"},
+		{"nobody leads", ledger(follow(believed{0, 1, 1.4}, believed{1, 1, 3.1}, believed{0, 2, 5}),
+			follow(believed{0, 1, 3.1}, believed{0, 2, 5}), follow(believed{0, 1, 3.1}, believed{0, 2, 5})),
+			"nobody led when the cut was healed and reached a majority"},
+	} {
+		cut, err := chaos.ParseCut("0/2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &Comparison{N: 3, Rows: []*nodes.Spec{scheme(t, "raft-election")}, Cuts: []chaos.Cut{cut},
+			Given: map[string]string{"pre-vote": "on"}}
+		if err := c.Check(); err != nil {
+			t.Fatal(err)
+		}
+		x := c.Cases()[0]
+		x.needs, x.left, x.leader = time.Second, Usual, 0
+		if row := x.judged(test.ledger, &results.Row{}); test.differs == "" && row.Differs != "" ||
+			!strings.Contains(row.Differs, test.differs) || row.Inconclusive != "" || row.LeaderIn != "node 0" {
+			t.Errorf("%s: it differs %q, and not %q; inconclusive %q", test.name, row.Differs, test.differs,
+				row.Inconclusive)
+		}
 	}
 }
 

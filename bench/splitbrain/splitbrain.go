@@ -1,5 +1,5 @@
-// Package splitbrain cuts a cluster in two under every scheme of election, heals it, and compares who led
-// with what the row of the scheme says.
+// Package splitbrain cuts a cluster in two, or some of its links, under every scheme of election, heals it,
+// and compares who led with what the row of the scheme says: with the leader on either side.
 package splitbrain
 
 import (
@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"turnstile/bench"
@@ -20,12 +20,15 @@ import (
 
 // A Comparison says which runs are made.
 type Comparison struct {
-	Rows     []*nodes.Spec
-	N        int
-	Cut      chaos.Cut     // none: the highest, fewer than half, from the others
-	For      time.Duration // how long it lasts; zero: Usual, and longer where that is too short for the scheme
-	Duration time.Duration // of each run; zero: until the scheme has had the time that it needs after the heal
-	Real     bool          // by processes
+	Rows  []*nodes.Spec
+	N     int
+	Given map[string]string // options, for the schemes that have them
+	Cuts  []chaos.Cut       // none: the highest, fewer than half, from the others
+	// For is how long they last; zero: Usual, and longer where that is too short for the scheme.
+	For time.Duration
+	// Duration is that of each run; zero: until the scheme has had the time that it needs after the heal.
+	Duration time.Duration
+	Real     bool // by processes
 	Seed     uint64
 	Setup    bench.Setup
 }
@@ -57,108 +60,79 @@ func (c *Comparison) Check() error {
 		return fmt.Errorf("--duration: %v: the cut begins after %v and lasts for %v: let the run last longer, "+
 			"such as %v", c.Duration, settled, c.lasts(), settled+c.lasts()+4*time.Second)
 	}
-	if c.Cut.None() {
+	if c.Cuts == nil {
 		text := fmt.Sprintf("0-%d/%d-%d", c.N/2, c.N/2+1, c.N-1)
 		if c.N == 2 {
 			text = "0/1"
 		}
-		var err error
-		if c.Cut, err = chaos.ParseCut(text); err != nil {
+		cut, err := chaos.ParseCut(text)
+		if err != nil {
 			return err
 		}
+		c.Cuts = []chaos.Cut{cut}
 	}
-	return c.checkSides()
+	if err := c.checkOptions(); err != nil {
+		return err
+	}
+	return c.checkCuts()
+}
+
+// config returns the configuration of a scheme: it takes the options that it has.
+func (c *Comparison) config(row *nodes.Spec) nodes.Config {
+	config := nodes.Config{N: c.N}
+	for name, value := range c.Given {
+		if row.Option(name) != nil {
+			config = config.With(name, value)
+		}
+	}
+	return config
+}
+
+// checkOptions says what is wrong with the options, if anything is.
+func (c *Comparison) checkOptions() error {
+	for name := range c.Given {
+		if !slices.ContainsFunc(c.Rows, func(row *nodes.Spec) bool { return row.Option(name) != nil }) {
+			return fmt.Errorf("--%s: none of these schemes has it: leave it out, or name one that does (see list)",
+				name)
+		}
+	}
+	for _, row := range c.Rows {
+		if err := row.Validate(c.config(row)); err != nil {
+			return fmt.Errorf("%s: %w", row.Name, err)
+		}
+	}
+	return nil
 }
 
 // lasts returns how long the cut of a first run lasts.
 func (c *Comparison) lasts() time.Duration { return cmp.Or(c.For, Usual) }
 
-// checkSides says what is wrong with the cut.
-func (c *Comparison) checkSides() error {
-	sides := c.Cut.Sides()
-	if sides == nil {
-		return fmt.Errorf("--cut: %v: name the nodes of each side, as in 0-1/2-4", c.Cut)
-	}
-	in := map[nodes.ID]bool{}
-	for _, side := range sides {
-		if err := side.Check(c.N); err != nil {
-			return fmt.Errorf("--cut: %v: %w", c.Cut, err)
+// checkCuts says what is wrong with the cuts.
+func (c *Comparison) checkCuts() error {
+	for _, cut := range c.Cuts {
+		if !cut.Links() {
+			return fmt.Errorf("--cut: %v: name the nodes between which messages are lost, as in 0-1/2-4, or 0>1-2 "+
+				"for one way", cut)
 		}
-		for _, id := range side {
-			in[id] = true
+		if err := cut.Check(c.N); err != nil {
+			return fmt.Errorf("--cut: %v: %w", cut, err)
 		}
-	}
-	for id := range nodes.ID(c.N) {
-		if !in[id] {
-			return fmt.Errorf("--cut: %v: node %d is on no side, and would reach all: name every node once", c.Cut,
-				id)
+		if len(cut.Sides()) == c.N && c.N > 2 {
+			return fmt.Errorf("--cut: %v: this cuts off every node from every other, and leaves no side to compare",
+				cut)
 		}
-	}
-	if len(sides) == c.N && c.N > 2 {
-		return fmt.Errorf("--cut: %v: this cuts off every node from every other, and leaves no side to compare",
-			c.Cut)
 	}
 	return nil
-}
-
-// A Case is a scheme in a partition.
-type Case struct {
-	Spec  *nodes.Spec
-	Says  nodes.Partition
-	Sides []chaos.Group
-	N     int
-	cut   chaos.Fault
-	again bool          // its cut is longer than it was
-	needs time.Duration // within which it has a leader on each side that is to have one, and no other
-	left  time.Duration // from the heal to the end of the run
-}
-
-// Cases returns the cases, those of one scheme one after the other.
-func (c *Comparison) Cases() (all []*Case) {
-	for _, row := range c.Rows {
-		says := row.Leads.Partitions
-		if len(says) == 0 {
-			says = []nodes.Partition{{}}
-		}
-		for _, p := range says {
-			x := &Case{Spec: row, Says: p, Sides: c.Cut.Sides(), N: c.N, cut: c.fault(row, p.Cuts)}
-			if x.needs = row.GraceOf(nodes.Config{N: c.N}); c.Real {
-				x.needs += spare
-			}
-			all = append(all, x)
-		}
-	}
-	return all
-}
-
-// fault returns the cut for a scheme.
-func (c *Comparison) fault(row *nodes.Spec, what nodes.Severed) chaos.Fault {
-	f := chaos.Fault{Cut: c.Cut, At: settled, For: c.lasts()}
-	switch what {
-	case nodes.FirstNetwork:
-		f.Network = new(uint8)
-	case nodes.ServersToo:
-		words := []string{c.Cut.String()}
-		for i := range row.ServerCount(nodes.Config{N: c.N}) {
-			words = append(words, fmt.Sprint(c.N+i))
-		}
-		cut, err := chaos.ParseCut(strings.Join(words, "/"))
-		if err != nil {
-			panic(err) // it has one side more
-		}
-		f.Cut = cut
-	}
-	return f
 }
 
 // Options returns the options of the run of a case.
 func (c *Comparison) Options(x *Case) bench.Options {
 	o := bench.Defaults()
-	o.Algorithm, o.Config, o.Seed = x.Spec.Name, nodes.Config{N: c.N}, c.Seed
-	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
-	o.Warmup, o.WarmupLimit, o.Faults = 0, 0, []chaos.Fault{x.cut}
+	o.Algorithm, o.Config, o.Seed = x.Spec.Name, x.config, c.Seed
+	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: x.initiators()}
+	o.Warmup, o.WarmupLimit, o.Faults = 0, 0, x.faults()
 	if o.Duration = c.Duration; o.Duration == 0 {
-		o.Duration = x.cut.At + x.cut.For + x.Spec.GraceOf(o.Config) + spare
+		o.Duration = x.begins + x.lasts + x.Spec.GraceOf(o.Config) + spare
 	}
 	if !c.Real {
 		o.Latency = chance.Constant(latency)
@@ -166,9 +140,10 @@ func (c *Comparison) Options(x *Case) bench.Options {
 	return o
 }
 
-// Make makes the run of a case, and says what came of it: once more if the cut was too short for the scheme,
-// and how long it lasts is left to us, and of processes up to three times. What must not be at any time
-// stands. An error says why a run could not be made.
+// Make makes the run of a case, and says what came of it: once more if another led than was expected, who is
+// put into the place then, or if the cut was too short for the scheme, and how long it lasts is left to us;
+// and of processes up to three times. What must not be at any time stands. An error says why a run could not
+// be made.
 func (c *Comparison) Make(ctx context.Context, x *Case) (*results.SplitBrainRow, error) {
 	return c.repeated(ctx, x, c.once)
 }
@@ -177,8 +152,11 @@ func (c *Comparison) repeated(ctx context.Context, x *Case,
 	once func(context.Context, *Case) (*results.SplitBrainRow, error)) (*results.SplitBrainRow, error) {
 	row, err := once(ctx, x)
 	for range again - 1 {
-		if err != nil || row.Differs == inOneTerm || row.Differs == "" && row.Inconclusive == "" ||
-			!c.lengthened(x, row) && !c.Real {
+		if err != nil || row.Differs == inOneTerm {
+			break
+		}
+		moved, fine := x.misplaced(row), row.Differs == "" && row.Inconclusive == ""
+		if !moved && (fine || !c.lengthened(x, row) && !c.Real) {
 			break
 		}
 		row, err = once(ctx, x)
@@ -188,10 +166,10 @@ func (c *Comparison) repeated(ctx context.Context, x *Case,
 
 // lengthened has the cut of a case begin later, and last longer, if that may make a run conclusive.
 func (c *Comparison) lengthened(x *Case, row *results.SplitBrainRow) bool {
-	if row.Inconclusive == "" || c.For != 0 || c.Duration != 0 || x.cut.At >= x.needs && x.cut.For >= x.needs {
+	if row.Inconclusive == "" || c.For != 0 || c.Duration != 0 || x.begins >= x.needs && x.lasts >= x.needs {
 		return false
 	}
-	x.cut.At, x.cut.For, x.again = max(x.cut.At, x.needs), max(x.cut.For, x.needs), true
+	x.begins, x.lasts, x.again = max(x.begins, x.needs), max(x.lasts, x.needs), true
 	return true
 }
 
@@ -202,7 +180,7 @@ func (c *Comparison) once(ctx context.Context, x *Case) (*results.SplitBrainRow,
 		make = bench.Make
 	}
 	o := c.Options(x)
-	x.left = o.Duration - x.cut.At - x.cut.For
+	x.left = o.Duration - x.begins - x.lasts
 	r, err := make(ctx, x.Spec, o, c.Setup)
 	if err == nil && len(r.Trials) == 0 {
 		err = errors.New("it has no trial")
@@ -213,5 +191,8 @@ func (c *Comparison) once(ctx context.Context, x *Case) (*results.SplitBrainRow,
 	t := r.Trials[0]
 	row := x.judged(results.LedgerOf(t.Beliefs, t.Faults, t.Number), &t.Row)
 	row.Run, row.Verdict = r.Folder.Ref(), t.Verdict.Outcome.String()
+	if t.Verdict.Missed && row.Differs == "" && row.Inconclusive == "" {
+		row.ShowsNothing = "the cut hit no message, since none was sent across it"
+	}
 	return row, nil
 }

@@ -2,11 +2,14 @@ package splitbrain
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"turnstile/bench"
+	"turnstile/chaos"
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/election"
 	"turnstile/results"
@@ -46,7 +49,7 @@ func slow(t *testing.T) []*nodes.Spec {
 
 // Schemes whose elections take longer the more nodes there are have a longer cut, and do what their rows say.
 func TestCutsAreAsLongAsSchemesNeed(t *testing.T) {
-	for n, rows := range map[int][]*nodes.Spec{5: election.Table, 32: slow(t)} {
+	for n, rows := range map[int][]*nodes.Spec{5: election.Table, 32: soak.Pick(slow(t)[:1], slow(t), slow(t))} {
 		for _, r := range rowsOf(t, &Comparison{N: n, Rows: rows}) {
 			if r.Differs != "" || r.Inconclusive != "" {
 				t.Errorf("%d nodes, %s: differs %q, inconclusive %q", n, r.Algorithm, r.Differs, r.Inconclusive)
@@ -54,6 +57,111 @@ func TestCutsAreAsLongAsSchemesNeed(t *testing.T) {
 			if cut, _ := r.CutS.Value(); n == 5 && cut != Usual.Seconds() {
 				t.Errorf("5 nodes, %s: the cut lasts for %v s", r.Algorithm, cut)
 			}
+		}
+	}
+}
+
+// cutsOfPlan returns the cuts of a plan of ours.
+func cutsOfPlan(t *testing.T, name string) (all []chaos.Cut) {
+	t.Helper()
+	p, err := chaos.FindPlan(name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Faults {
+		all = append(all, p.Faults[i].Cut)
+	}
+	return all
+}
+
+// Where some links are cut, each scheme does what its row says, wherever its leader is: a row that promises a
+// leader that stays has one, and of those that promise none, one shows that it needs to.
+func TestPartialCutsWithTheLeaderAtEachPlace(t *testing.T) {
+	quick := []*nodes.Spec{scheme(t, "raft-election"), scheme(t, "bully-majority"), scheme(t, "omega")}
+	for _, test := range []struct {
+		plan  string
+		n     int
+		given map[string]string
+	}{
+		{"one-link", 3, nil},
+		{"one-link", 3, map[string]string{"pre-vote": "on"}},
+		{"chain", 5, nil},
+		{"chain", 5, map[string]string{"pre-vote": "on"}},
+	} {
+		rows := soak.Pick(quick[:1], quick, election.Table)
+		places, restless := map[string]bool{}, 0
+		for _, r := range rowsOf(t, &Comparison{N: test.n, Rows: rows, Given: test.given,
+			Cuts: cutsOfPlan(t, test.plan)}) {
+			if r.Differs != "" || r.Inconclusive != "" {
+				t.Errorf("%s, %v, %s, leader at %s: differs %q, inconclusive %q", test.plan, test.given, r.Algorithm,
+					r.LeaderIn, r.Differs, r.Inconclusive)
+			}
+			if r.Algorithm != "raft-election" {
+				continue
+			}
+			places[r.LeaderIn] = true
+			if changes, _ := r.Changes.Value(); changes > 5 {
+				restless++
+			}
+			if says := nodes.OneStays.String(); (r.Says == says) != (test.given != nil) {
+				t.Errorf("%s with %v says %q", r.Algorithm, test.given, r.Says)
+			}
+		}
+		if len(places) != test.n || (restless > 0) != (test.given == nil) {
+			t.Errorf("%s, %v: with %d of %d leaders, the next come again and again", test.plan, test.given, restless,
+				len(places))
+		}
+	}
+}
+
+// A row that promises that its leader stays differs if it does not.
+func TestAWrongPromiseOfALeaderThatStays(t *testing.T) {
+	row := *scheme(t, "raft-election")
+	leads := *row.Leads
+	leads.Partitions = []nodes.Partition{{Cuts: nodes.SomeLinks, Does: nodes.OneStays}}
+	row.Leads = &leads
+	differ := 0
+	for _, r := range rowsOf(t, &Comparison{N: 3, Rows: []*nodes.Spec{&row}, Cuts: cutsOfPlan(t, "one-link")}) {
+		if strings.Contains(r.Differs, "came to lead, later than 3s after the cut began") {
+			differ++
+		}
+		if bridge := r.LeaderIn == "node 1"; bridge != (r.ShowsNothing != "") {
+			t.Errorf("leader at %s: it shows nothing: %q", r.LeaderIn, r.ShowsNothing)
+		}
+	}
+	if differ != 2 { // with the leader at an end of the link
+		t.Errorf("%d of 3 differ", differ)
+	}
+}
+
+// Each scheme is cut once with its leader in the minority and once in the majority, and who leads before the
+// cut is there; a scheme that is silent shows nothing.
+func TestLeadersAreOnEitherSide(t *testing.T) {
+	rows := []*nodes.Spec{scheme(t, "bully"), scheme(t, "omega"), scheme(t, "raft-election"),
+		scheme(t, "chang-roberts"), scheme(t, "itai-rodeh")}
+	where := map[string]string{}
+	for _, r := range rowsOf(t, &Comparison{N: 5, Rows: rows}) {
+		cut, err := chaos.ParseCut(r.Cut)
+		if err != nil {
+			t.Fatal(err)
+		}
+		led, err := chaos.ParseGroup(r.Led)
+		if err != nil {
+			t.Fatal(err)
+		}
+		side := slices.IndexFunc(cut.Sides(), func(g chaos.Group) bool { return slices.Contains(g, led[0]) })
+		if small := 2*len(cut.Sides()[side]) < 5; small != (r.LeaderIn == InMinority) {
+			t.Errorf("%s: node %v led, cut %s: the leader is not in the %s", r.Algorithm, led, r.Cut, r.LeaderIn)
+		}
+		where[r.Algorithm] += r.LeaderIn + " "
+		silent := r.Algorithm == "chang-roberts" || r.Algorithm == "itai-rodeh"
+		if silent != (r.ShowsNothing != "") {
+			t.Errorf("%s shows nothing: %q", r.Algorithm, r.ShowsNothing)
+		}
+	}
+	for _, row := range rows {
+		if where[row.Name] != InMinority+" "+InMajority+" " {
+			t.Errorf("%s: leader in %s", row.Name, where[row.Name])
 		}
 	}
 }

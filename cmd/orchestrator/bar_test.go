@@ -68,7 +68,8 @@ func TestCommandsKnowHowLongTheyTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	comparison := splitBrainCall{Comparison: splitbrain.Comparison{Rows: election.Table, N: 5, Cut: cut,
+	comparison := splitBrainCall{Comparison: splitbrain.Comparison{Rows: election.Table, N: 5,
+		Cuts: []chaos.Cut{cut},
 		Real: true}}
 	one := benchCall{Options: bench.Options{Trials: 3, Warmup: time.Second, Duration: 4 * time.Second}}
 	for name, takes := range map[string]time.Duration{

@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"turnstile/bench"
 	"turnstile/bench/measure"
 	"turnstile/internal/english"
+	"turnstile/nodes/election"
 	"turnstile/results"
 )
 
@@ -35,7 +38,7 @@ func (p *report) elections(s *bench.Summary, t table) {
 		text += fmt.Sprintf(", %s for each crash of a leader", crashes.text(hundredths))
 	}
 	p.line("elections", "%s; all agreed on the same leader again %s", text, times(t.sum("rejoins")))
-	p.latency(s, t, "elect", "  (from when the leader was lost, or the run began, until all agreed)",
+	p.latency(s, t, "elect", "  (from when the leader was lost, or the run began, until "+follow(s)+")",
 		measure.ElectTag, "elect_us_", middle, high, quantile{"max", "max", 1})
 	all := measure.LatencyOf(s.Latencies, measure.ElectTag)
 	if open := all.Censored(); open > 0 {
@@ -44,8 +47,9 @@ func (p *report) elections(s *bench.Summary, t table) {
 	}
 	p.electionPart(s, "  detection", measure.DetectionTag, "until the first node declared anything")
 	p.electionPart(s, "  declared", measure.DeclarationTag, "from then until the leader declared itself")
-	p.electionPart(s, "  agreement", measure.AgreementTag, "from then until all agreed")
+	p.electionPart(s, "  agreement", measure.AgreementTag, "from then until "+follow(s))
 	p.electionPart(s, "  serving", measure.ServingTag, "from then until a client entered")
+	p.allAgreed(s, t)
 	p.electionPart(s, "take-overs", measure.TakeoverTag, "of who had come up again; they are left out above")
 	p.line("leaderless", "%s", t.of("leaderless_us").text(micros))
 	two := t.of("two_leaders_us").text(micros)
@@ -56,8 +60,46 @@ func (p *report) elections(s *bench.Summary, t table) {
 		two += "; besides, for " + t.of("two_leaders_stopped_us").text(micros) + " with one that stood still"
 	}
 	p.line("two leaders", "%s", two)
+	if slices.ContainsFunc(s.Ledgers(), func(l *results.Ledger) bool {
+		return slices.ContainsFunc(l.TwoLead, func(t results.Together) bool { return t.Apart })
+	}) {
+		for _, line := range termsMakeHarmless {
+			p.line("", "%s", line)
+		}
+	}
 	p.line("flaps", "%s gave way while up, %s of them to one that had come up again", whole(t.sum("flaps")),
 		whole(t.sum("takeovers")))
+	if t.known("leader_changes_per_s") {
+		p.line("changes", "%s a second of leaders, in %s in which no fault began or ended",
+			t.of("leader_changes_per_s").text(hundredths), t.of("steady_s").text(seconds))
+	}
+}
+
+// follow says who has to follow a leader for it to be elected.
+func follow(s *bench.Summary) string {
+	row := s.Spec
+	if row.Leads == nil {
+		var err error
+		name, _, _ := strings.Cut(s.Record.Options.Config.Elect, ":")
+		if row, err = election.Find(name); err != nil {
+			return "those follow the next who have to"
+		}
+	}
+	return row.Leads.Follow.String()
+}
+
+// allAgreed prints how long it took until all agreed, whatever cut them off.
+func (p *report) allAgreed(s *bench.Summary, t table) {
+	if !t.known("all_agreed_us_p50") {
+		return
+	}
+	p.latency(s, t, "all agreed", "  (from then until all that were up agreed, whatever cut them off)",
+		measure.AllAgreedTag, "all_agreed_us_", middle, high, quantile{"max", "max", 1})
+	all := measure.LatencyOf(s.Latencies, measure.AllAgreedTag)
+	if open := all.Censored(); open > 0 {
+		p.line("", "%s not over at the end, and counts with its age",
+			english.Count(open, "of these was", "of these were"))
+	}
 }
 
 func (p *report) electionPart(s *bench.Summary, name, tag, about string) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"turnstile/bench"
@@ -16,6 +17,7 @@ type ledgerPicture struct {
 	columns int
 	letters map[int]rune  // of leaders that no digit stands for
 	used    map[rune]bool // marks that are in the picture
+	terms   bool          // so are terms
 }
 
 // drawnNodes is how many nodes a picture has at most.
@@ -30,11 +32,12 @@ const (
 	downMark     = '×'
 	moreMark     = '*'
 	twoMark      = '!'
+	apartMark    = '~'
 )
 
 // newLedgerPicture returns the picture of a ledger, for a width that includes what stands on the left.
 func newLedgerPicture(l *results.Ledger, width int) *ledgerPicture {
-	p := &ledgerPicture{l, width - gutter, map[int]rune{}, map[rune]bool{}}
+	p := &ledgerPicture{Ledger: l, columns: width - gutter, letters: map[int]rune{}, used: map[rune]bool{}}
 	letters := []rune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	for _, id := range l.Leaders {
 		if id >= 10 && len(letters) > 0 {
@@ -99,7 +102,26 @@ func (p *ledgerPicture) lane(id int) []rune {
 	for _, mark := range row {
 		p.used[mark] = true
 	}
+	for i := range p.Lanes[id] {
+		p.term(row, &p.Lanes[id][i])
+	}
 	return row
+}
+
+// term writes the term of a leader into its bar, if there is room.
+func (p *ledgerPicture) term(row []rune, b *results.BeliefRow) {
+	term, known := b.Term.Value()
+	if b.State != results.Leads || !known {
+		return
+	}
+	text := []rune(fmt.Sprintf("t%v", term))
+	first, last := p.during(b.Span())
+	if last-first < len(text)+1 || !slices.Equal(row[first:first+len(text)+2],
+		[]rune(strings.Repeat(string(leadsMark), len(text)+2))) {
+		return
+	}
+	copy(row[first+1:], text)
+	p.terms = true
 }
 
 // mark returns the mark of what a node was.
@@ -127,13 +149,15 @@ func (p *ledgerPicture) mark(b *results.BeliefRow) rune {
 	return letter
 }
 
-// twoRow marks the columns in which two led at any time.
+// twoRow marks the columns in which two led at any time, and whether terms told them apart.
 func (p *ledgerPicture) twoRow() []rune {
 	row := []rune(strings.Repeat(" ", p.columns))
 	for _, s := range p.TwoLead {
-		first, last := p.during(s)
+		first, last := p.during(s.Span)
 		for c := first; c <= last; c++ {
-			row[c] = twoMark
+			if mark := map[bool]rune{false: twoMark, true: apartMark}[s.Apart]; row[c] != twoMark {
+				row[c], p.used[mark] = mark, true
+			}
 		}
 	}
 	return row
@@ -148,6 +172,9 @@ func (p *ledgerPicture) legend() []string {
 		}
 	}
 	say(leadsMark, "leads")
+	if p.terms {
+		words = append(words, "t1: in term 1")
+	}
 	for digit := '0'; digit <= '9'; digit++ {
 		if p.used[digit] {
 			words = append(words, "a digit: follows that node")
@@ -164,6 +191,10 @@ func (p *ledgerPicture) legend() []string {
 	say(noneMark, "knows of no leader")
 	say(stoppedMark, "stands still")
 	say(downMark, "down")
+	if p.HasTerms() {
+		say(twoMark, "two lead in one term")
+		say(apartMark, "two lead in different terms")
+	}
 	const unbroken = "\u00a0" // a mark stays in the line of its words
 	texts := []string{strings.ReplaceAll(strings.Join(words, ","), " ", unbroken)}
 	texts[0] = strings.ReplaceAll(texts[0], ",", ", ")
@@ -189,6 +220,24 @@ func (p *ledgerPicture) faultNames() (texts []string) {
 	return texts
 }
 
+// paintTwo paints the line that says when two led: amber where each had a term of its own, and red otherwise.
+func (p *report) paintTwo(line string) string {
+	apart := string(apartMark)
+	var painted strings.Builder
+	for line != "" {
+		end, color := strings.Index(line, apart), red
+		if end == 0 {
+			end, color = len(line)-len(strings.TrimLeft(line, apart)), yellow
+		}
+		if end < 0 {
+			end = len(line)
+		}
+		painted.WriteString(p.palette.paint(color, line[:end]))
+		line = line[end:]
+	}
+	return painted.String()
+}
+
 // ledger draws who believed what in the first trials.
 func (p *report) ledger(s *bench.Summary) {
 	ledgers := s.Ledgers()
@@ -205,7 +254,7 @@ func (p *report) ledger(s *bench.Summary) {
 			p.printf("%s\n", p.palette.paint(yellow, line))
 		}
 		if two != "" {
-			p.printf("%s\n", p.palette.paint(red, two))
+			p.printf("%s\n", p.paintTwo(two))
 		}
 		for _, line := range append(lanes, below...) {
 			p.printf("%s\n", line)

@@ -51,6 +51,16 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 	line("elects", electsWhom(row))
 	line("one leader", "rests on "+row.Safe.String())
 	line("in the end", "all agree on one that is up; this rests on "+row.Live.String())
+	line("elected", "when "+row.Leads.Follow.String())
+	for _, someLinks := range []bool{false, true} {
+		for _, p := range row.Leads.PartitionsIn(c, someLinks) {
+			says := fmt.Sprintf("%v cut: %v, since %s", p.Cuts, p.Does, p.Why)
+			if p.Mend != "" {
+				says += "; --" + p.Mend + " mends that"
+			}
+			line("partition", says)
+		}
+	}
 	if row.Leads.Overlap != nil {
 		line("take-over", fmt.Sprintf("two may lead for %v while one takes over from the other",
 			row.Leads.Overlap(c)))

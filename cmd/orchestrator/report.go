@@ -213,6 +213,9 @@ func (p *report) verdict(s *bench.Summary) {
 		}
 	}
 	p.passedOver(s)
+	if restless := s.Restless(); restless != "" {
+		p.printf("  %s\n", restless)
+	}
 	tellUnjudged(p.w, s)
 	if recorded := len(s.Record.Trials); recorded > made && len(s.Unjudged) == 0 {
 		p.printf("  %s not judged; to judge what was recorded: %s\n",

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -15,7 +16,9 @@ import (
 
 	"turnstile/bench/check"
 	"turnstile/bench/splitbrain"
+	"turnstile/chaos"
 	"turnstile/internal/english"
+	"turnstile/nodes"
 	"turnstile/nodes/election"
 	"turnstile/results"
 )
@@ -26,25 +29,32 @@ agreed after the heal. Beside it is what the row of the scheme says, and why. Sc
 second network, or a shared disk, are cut off from those too, in a run of its own.
 
 The cut begins after a second. Unless --cut says otherwise, the nodes of the highest numbers are cut off,
-fewer than half: where the highest is elected, the leader has no majority then. The runs are of processes,
-one after the other, or with --simulated on virtual time. Each is stored; show draws who believed what.
-The table is split-brain.csv in the folder of the set.
+fewer than half. Each scheme is cut twice: once its leader has no majority on its side, and once it has.
+For that, the leader and another node stand in each other's place in the cut, unless the scheme elects
+anybody. The runs are of processes, one after the other, or with --simulated on virtual time. Each is
+stored; show draws who believed what. The table is split-brain.csv in the folder of the set.
+
+A cut of one way, or of some links, as in --cut '0>1-2' or --cut 0/2, makes no sides: each scheme runs with
+its leader at each node that is named, and at one that is not. Given several times, all are cut at once.
 
 A run whose cut was too short for the scheme, by the time that its row allows, is inconclusive; without
 --for and --duration it is made again with a longer cut. One of processes that differs is made again, up to
-three times, since they share a machine with others.
+three times, since they share a machine with others. A run whose cut hit no message shows nothing, and is
+not counted as one that agrees.
 
-Exit status: 0 all is as the rows say, 1 something differs, 2 a run could not be made, or was inconclusive,
-or interrupted, 64 bad usage.`
+Exit status: 0 all that shows anything is as the rows say, 1 something differs, 2 a run could not be made,
+or was inconclusive, or interrupted, or none shows anything, 64 bad usage.`
 
 const splitBrainExample = `  orchestrator split-brain
   orchestrator split-brain -n 5 --cut 0-1/2-4 --simulated
+  orchestrator split-brain -n 3 --cut 0/2 --scheme raft-election --simulated
   orchestrator split-brain --scheme bully,bully-majority --for 3s`
 
 // A splitBrainCall is one call of split-brain.
 type splitBrainCall struct {
 	splitbrain.Comparison
-	schemes               []string
+	schemes, cuts         []string
+	options               nodes.Config // those of schemes
 	simulated, noProgress bool
 }
 
@@ -60,6 +70,10 @@ func (a *app) splitBrainCommand() *cobra.Command {
 			s, err := settingsOf(cmd)
 			if err == nil {
 				c.Rows, err = schemesNamed(c.schemes)
+			}
+			if err == nil {
+				c.Given = c.options.Options
+				c.Cuts, err = cutsOf(c.cuts)
 			}
 			if err == nil {
 				err = c.Check()
@@ -83,10 +97,11 @@ func (a *app) splitBrainCommand() *cobra.Command {
 	f.StringSliceVar(&c.schemes, "scheme", nil,
 		"only these schemes, by `names` or aliases, with commas between")
 	f.IntVarP(&c.N, "nodes", "n", 5, "how many nodes elect a leader")
-	f.Var(&c.Cut, "cut", "the `groups` that the cluster falls into, as in 0-1/2-4 (default the highest, "+
+	f.StringArrayVar(&c.cuts, "cut", nil, "the `groups` that the cluster falls into, as in 0-1/2-4, or between "+
+		"which links are cut, as in 0/2, or 0>2 for one way; may be given several times (default the highest, "+
 		"fewer than half, and the others)")
-	f.DurationVar(&c.For, "for", 0, "how long the cut lasts (default "+splitbrain.Usual.String()+", and in "+
-		"another run longer if that is too short for a scheme)")
+	f.DurationVar(&c.For, "for", 0, "how long the cut lasts (default "+splitbrain.Usual.String()+", or longer "+
+		"if that is too short for a scheme)")
 	f.DurationVar(&c.Duration, "duration", 0, "how long each run lasts (default until the scheme has had the "+
 		"time that its row asks for after the heal)")
 	noZero(f, "for", "would be no time at all: leave it out for "+splitbrain.Usual.String())
@@ -98,9 +113,22 @@ func (a *app) splitBrainCommand() *cobra.Command {
 		"`name` of the result set that the table and the runs belong to")
 	f.StringVar(&c.Setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
+	addOptions(cmd, &c.options, election.Table)
 	addNoProgress(cmd, &c.noProgress)
 	completeWith(cmd, "scheme", namesOf(election.Table))
 	return cmd
+}
+
+// cutsOf reads the cuts.
+func cutsOf(texts []string) (all []chaos.Cut, err error) {
+	for _, text := range texts {
+		cut, err := chaos.ParseCut(text)
+		if err != nil {
+			return nil, fmt.Errorf("--cut: %w", err)
+		}
+		all = append(all, cut)
+	}
+	return all, nil
 }
 
 // schemesNamed returns the schemes that go by names; all without any.
@@ -170,68 +198,154 @@ func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
 
 // printSplitBrain prints the table, and what differs.
 func (a *app) printSplitBrain(c *splitBrainCall, rows []results.SplitBrainRow, failed string) {
-	fmt.Fprintf(a.stdout, "%s, cut %v at 1s for %v; seed %d\n\n", english.Count(c.N, "node", "nodes"), c.Cut,
-		cmp.Or(c.For, splitbrain.Usual), c.Seed)
+	var cuts []string
+	for _, cut := range c.Cuts {
+		cuts = append(cuts, cut.String())
+	}
+	lasts := cmp.Or(c.For, splitbrain.Usual).String()
+	if c.Links() && c.For == 0 {
+		lasts += " more than each scheme may take to elect"
+	}
+	fmt.Fprintf(a.stdout, "%s, cut %s at 1s for %s; seed %d\n\n", english.Count(c.N, "node", "nodes"),
+		strings.Join(cuts, " and "), lasts, c.Seed)
 	writeSplitBrain(a.stdout, rows)
-	differ, unknown := 0, 0
-	for i := range rows {
-		if r := &rows[i]; r.Differs != "" {
-			differ++
-			a.status = check.Violated.ExitCode()
-			fmt.Fprintf(a.stdout, "DIFFERS  %s, %s cut: %s\n", r.Algorithm, r.Cuts, r.Differs)
-			fmt.Fprintf(a.stdout, "         what came of it: %s\n", c.show(r.Run))
+	differ := c.list(a.stdout, "DIFFERS", rows, func(r *results.SplitBrainRow) string { return r.Differs })
+	unknown := c.list(a.stdout, "INCONCLUSIVE", rows, func(r *results.SplitBrainRow) string {
+		if r.Differs != "" {
+			return ""
 		}
-	}
-	for i := range rows {
-		if r := &rows[i]; r.Differs == "" && r.Inconclusive != "" {
-			unknown++
-			fmt.Fprintf(a.stdout, "INCONCLUSIVE  %s, %s cut: %s\n", r.Algorithm, r.Cuts, r.Inconclusive)
-			fmt.Fprintf(a.stdout, "         what came of it: %s\n", c.show(r.Run))
-		}
-	}
+		return r.Inconclusive
+	})
+	nothing := showsNothing(a.stdout, rows)
 	fmt.Fprint(a.stdout, failed)
-	if failed != "" || unknown > 0 {
+	switch {
+	case differ > 0:
+		a.status = check.Violated.ExitCode()
+	case failed != "" || unknown > 0 || nothing == len(rows):
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
 	says := ""
+	if nothing > 0 {
+		says = fmt.Sprintf(", and %d of them show nothing", nothing)
+	}
 	if unknown > 0 {
-		says = fmt.Sprintf(", and of %d it cannot be said", unknown)
+		says += fmt.Sprintf(", and of %d it cannot be said", unknown)
 	}
 	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say%s.\n",
 		english.Count(len(rows), "partition", "partitions"), differ, says)
 }
 
-// writeSplitBrain prints a line for each scheme and partition, and then why.
-func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SCHEME\tCUT\tITS ROW SAYS\tLED, BY SIDE\tTWO LED\tIN ONE TERM\tMINORITY LED\t"+
-		"ALL AGREED\tMESSAGES\tRUN")
+// list lists the rows of which there is something to say, and returns how many there are.
+func (c *splitBrainCall) list(out io.Writer, word string, rows []results.SplitBrainRow,
+	says func(*results.SplitBrainRow) string) (count int) {
 	for i := range rows {
 		r := &rows[i]
-		minority := seconds(r.MinorityLedS)
-		switch {
-		case !r.MinorityLedS.Known():
-			minority = "never"
-		case r.SteppedDown:
-			minority += ", stepped down"
-		default:
-			minority += ", to the heal"
+		if text := says(r); text != "" {
+			count++
+			where := "in the " + r.LeaderIn
+			if r.Cuts == nodes.SomeLinks.String() {
+				where = "at " + r.LeaderIn
+			}
+			fmt.Fprintf(out, "%s  %s, %s cut, leader %s: %s\n", word, r.Algorithm, r.Cuts, where, text)
+			fmt.Fprintf(out, "         what came of it: %s\n", c.show(r.Run))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Algorithm, r.Cuts, cmp.Or(r.Says, missing),
-			cmp.Or(r.Leaders, missing), seconds(r.TwoLeadersS), seconds(r.TwoLeadersInTermS), minority,
-			seconds(r.AgreedS), whole(r.Messages), r.Run)
 	}
-	w.Flush()
-	fmt.Fprintln(out)
+	return count
+}
+
+// showsNothing names the schemes whose runs show nothing, by the reason, and returns how many runs those are.
+func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
+	var reasons []string
+	schemes := map[string][]string{}
 	for i := range rows {
-		if r := &rows[i]; r.Lengthened {
-			fmt.Fprintf(w, "%s, %s cut\tcut at %s for %s: the usual time was too short\n", r.Algorithm, r.Cuts,
-				seconds(r.CutAtS), seconds(r.CutS))
+		r := &rows[i]
+		if r.ShowsNothing == "" {
+			continue
 		}
-		if r := &rows[i]; r.Why != "" {
-			fmt.Fprintf(w, "%s, %s cut\t%s\n", r.Algorithm, r.Cuts, r.Why)
+		count++
+		if schemes[r.ShowsNothing] == nil {
+			reasons = append(reasons, r.ShowsNothing)
 		}
+		if !slices.Contains(schemes[r.ShowsNothing], r.Algorithm) {
+			schemes[r.ShowsNothing] = append(schemes[r.ShowsNothing], r.Algorithm)
+		}
+	}
+	for _, why := range reasons {
+		fmt.Fprintf(out, "SHOWS NOTHING  %s: %s\n", english.List(schemes[why]), why)
+	}
+	return count
+}
+
+// writeSplitBrain prints a line for each scheme and partition, then what the words mean, and why.
+func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SCHEME\tCUT\tLEADER IN\tITS ROW SAYS\tSIDES\tLED, BY SIDE\tTWO LED\tIN ONE TERM\tCHANGES\t"+
+		"MINORITY LED\tALL AGREED\tMESSAGES\tRUN")
+	longer := false
+	for i := range rows {
+		r := &rows[i]
+		cuts := r.Cuts
+		if longer = longer || r.Lengthened; r.Lengthened {
+			cuts += fmt.Sprintf(" (for %s)", seconds(r.CutS))
+		}
+		says := cmp.Or(r.Says, "nothing")
+		if r.ShowsNothing != "" {
+			says += " (not shown)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Algorithm, cuts, r.LeaderIn,
+			says, r.Cut, cmp.Or(r.Leaders, "no cut"), seconds(r.TwoLeadersS), seconds(r.TwoLeadersInTermS),
+			whole(r.Changes), minorityLed(r), agreedAfter(r), messagesOf(r), r.Run)
 	}
 	w.Flush()
 	fmt.Fprintln(out)
+	if longer {
+		fmt.Fprintf(out, "(for ...): a cut of %v was too short for the scheme, so the run was made again with one "+
+			"that is longer.\n\n", splitbrain.Usual)
+	}
+	told := map[string]bool{}
+	for i := range rows {
+		r := &rows[i]
+		if line := fmt.Sprintf("%s, %s cut\t%s\n", r.Algorithm, r.Cuts, r.Why); r.Why != "" && !told[line] {
+			told[line] = true
+			fmt.Fprint(w, line)
+		}
+	}
+	w.Flush()
+	fmt.Fprintf(out, "\n%s\n\n", strings.Join(termsMakeHarmless, "\n"))
+}
+
+// termsMakeHarmless says why two leaders of different terms do no harm.
+var termsMakeHarmless = []string{
+	"Two leaders of different terms do no harm if each write carries the term of its leader, and the resource",
+	"refuses a write of a lower term than the highest that it has seen. From the first write of the newer",
+	"leader on, all of the older one are refused; until then, only the older one has written."}
+
+// minorityLed says for how long somebody led without a majority.
+func minorityLed(r *results.SplitBrainRow) string {
+	switch {
+	case r.Cuts == nodes.SomeLinks.String():
+		return "no sides"
+	case !r.MinorityLedS.Known():
+		return "never"
+	case r.SteppedDown:
+		return seconds(r.MinorityLedS) + ", stepped down"
+	}
+	return seconds(r.MinorityLedS) + ", to the heal"
+}
+
+// agreedAfter says when all agreed.
+func agreedAfter(r *results.SplitBrainRow) string {
+	if !r.AgreedS.Known() {
+		return "not by the end"
+	}
+	return seconds(r.AgreedS)
+}
+
+// messagesOf says how many messages there were beside heartbeats.
+func messagesOf(r *results.SplitBrainRow) string {
+	row, err := election.Find(r.Algorithm)
+	if err == nil && !slices.ContainsFunc(row.Messages, func(k nodes.Kind) bool { return !k.Heartbeat }) {
+		return "heartbeats alone"
+	}
+	return whole(r.Messages)
 }

@@ -27,7 +27,7 @@ var bullyRow = nodes.Spec{
 		// A node that comes up again takes over while its announcement travels.
 		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 },
 		Partitions: []nodes.Partition{{Does: nodes.TwoLead,
-			Why: "each side takes the other for dead: split brain"}}},
+			Why: "each side takes the other for dead: split brain"}, severalBullies}},
 	Published: []nodes.Claim{
 		bullyClaim("N^2-N-1, only the lowest finds the leader dead", "lowest", false,
 			func(n float64) float64 { return n*n - n - 1 }),

@@ -35,7 +35,7 @@ func TestBulliesAfterDisasters(t *testing.T) {
 					t.Fatalf("seed %d, n=%d, %v: %d leads, terms with two leaders %v, backwards %v: %v", seed, n,
 						strings.Join(plan, "; "), o.leader(), o.Conflicts, o.Backwards, o.last())
 				}
-				agreed := time.Duration(o.Elections[len(o.Elections)-1].Agreed)
+				agreed := time.Duration(o.Agreements[len(o.Agreements)-1].Agreed)
 				if agreed > calm+b.row.Grace(of(n, b.option)) {
 					t.Errorf("seed %d, n=%d, %v: all agree only at %v", seed, n, strings.Join(plan, "; "), agreed)
 				}
@@ -64,7 +64,7 @@ func TestLeadersCrashAgainAndAgain(t *testing.T) {
 		faults: faults(t, "kill: leader, at: 1s, for: 3s, every: 4s", "kill: leader, at: 2s, for: 1s, every: 4s")}
 	o := s.simulated(t)
 	var led []nodes.ID
-	for _, e := range o.Elections {
+	for _, e := range o.Agreements {
 		led = append(led, e.Leader)
 	}
 	if want := []nodes.ID{2, 1, 0, 1, 2, 1, 0, 1, 2}; !slices.Equal(led, want) || len(o.Lost) != 4 {
@@ -77,8 +77,8 @@ func TestTheDiskStandsCopies(t *testing.T) {
 	for n := 2; n < 6; n++ {
 		s := scenario{row: &bullySharedDiskRow, config: nodes.Config{N: n}, duration: 3 * time.Second,
 			faults: faults(t, "duplicate: 100%, for: 1s")}
-		if o := s.simulated(t); o.leader() != nodes.ID(n-1) || len(o.Elections) != 1 || o.sent["lock"] != 1 {
-			t.Errorf("%d nodes: %d leads after %d elections, %v", n, o.leader(), len(o.Elections), o.sent)
+		if o := s.simulated(t); o.leader() != nodes.ID(n-1) || len(o.Agreements) != 1 || o.sent["lock"] != 1 {
+			t.Errorf("%d nodes: %d leads after %d elections, %v", n, o.leader(), len(o.Agreements), o.sent)
 		}
 	}
 }

@@ -21,8 +21,7 @@ var bullyFourPhaseRow = nodes.Spec{
 	// A node that is up and seems down takes no part in the election of another.
 	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
 	// Each coordinator gives way before the next one leads, so leaders do not overlap.
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Partitions: []nodes.Partition{{
-		Does: nodes.PerSide, Why: "two groups, each with a coordinator, until its poll finds the other"}}},
+	Leads:      &nodes.Leadership{Wins: nodes.HighestWins, Partitions: fourPhasePartitions},
 	Circulates: true, // the coordinator polls
 	Published:  fourPhaseClaims,
 	// The highest notices, and elects twice if others elected meanwhile.

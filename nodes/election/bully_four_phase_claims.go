@@ -33,7 +33,8 @@ var fourPhaseFaults = splitting("two groups by design, until the coordinator's p
 		"finds all as they were (L), or nothing is sent across (-)", "parted-bridge"),
 	under(recovers|breaks, "it is replaced, and leads beside its successor when it goes on, which the row "+
 		"never allows (X), but in real runs for a second (L)", "stopped-leader"),
-	under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node"),
+	under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node",
+		"one-link"),
 	under(recovers|breaks, "cuts of 300 ms are over before the coordinator is missed (L); but if it is "+
 		"asked for in one, and does not answer, another leads beside it for a moment (X)",
 		"flapping-links"),

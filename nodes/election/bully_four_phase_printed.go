@@ -30,11 +30,12 @@ var bullyFourPhasePrintedRow = nodes.Spec{
 	Faults: beside(slices.Concat(
 		under(unhit, "known to be broken: nobody ever leads whom the fault is for", "dead-leader",
 			"dead-successor", "dead-winner", "leader-crashes", "leader-cut-off", "stopped-leader"),
-		under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node"),
+		under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node",
+			"one-link"),
 		under(blocks|unhit, "known to be broken: no election ends; nothing may be sent across (-)",
 			"parted-bridge")),
 		under(blocks, "known to be broken: NEW_STATE is not answered, so no election ends",
-			slices.Concat(deaths, cuts, comebacks, others)...)),
+			slices.Concat(deaths, cuts, comebacks, others, []string{"chain"})...)),
 }
 
 // mendedOption says what of the printed algorithm is mended. As printed, an elector goes back to phase 1

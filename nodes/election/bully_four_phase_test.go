@@ -29,9 +29,9 @@ func TestFourPhasesCostWhatIsPublished(t *testing.T) {
 				config: nodes.Config{N: n}.With("phases", test.phases), faults: []chaos.Fault{down(nodes.ID(n - 1))}}
 			o := s.simulated(t)
 			o.leads(t, next)
-			if got := o.messages(); got != uint64(test.want) || len(o.Elections) != 1 {
+			if got := o.messages(); got != uint64(test.want) || len(o.Agreements) != 1 {
 				t.Errorf("n=%d, %s, %s: %d messages, not %d, in %d elections: %v", n, test.name, test.phases, got,
-					test.want, len(o.Elections), o.sent)
+					test.want, len(o.Agreements), o.sent)
 			}
 		}
 	}
@@ -95,8 +95,8 @@ func TestFourPhaseTakesInWhoComesUpAgain(t *testing.T) {
 				killed(victim, at, chaos.When{}, outage)}}
 			o := s.simulated(t)
 			o.leads(t, n-1)
-			longest = max(longest, o.Elections[len(o.Elections)-1].Agreed-o.Restarts[0].At)
-			for _, e := range o.Elections {
+			longest = max(longest, o.Agreements[len(o.Agreements)-1].Agreed-o.Restarts[0].At)
+			for _, e := range o.Agreements {
 				if victim != n-1 && e.Leader != n-1 {
 					t.Errorf("node %d comes up again, and %d leads", victim, e.Leader)
 				}

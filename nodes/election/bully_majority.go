@@ -24,10 +24,12 @@ var bullyMajorityRow = nodes.Spec{
 	Safe:    nodes.NoAmnesia,
 	// Whatever is lost is sent again, in another election or with the next heartbeat.
 	Live: nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector | nodes.Majority,
-	Leads: &nodes.Leadership{Terms: true, Wins: nodes.HighestWins,
+	Leads: &nodes.Leadership{Terms: true, Follow: nodes.MajorityReached, Wins: nodes.HighestWins,
 		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
 		Partitions: []nodes.Partition{{Does: nodes.MajorityLeads,
-			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"}}},
+			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"},
+			{Cuts: nodes.SomeLinks, Does: nodes.OneOrNone, Why: "who trusts its leader votes for no other; but a " +
+				"node waits for a higher one that it hears, which may reach no majority"}}},
 	// Two elections, of which the first may have failed since an epoch was taken.
 	Circulates: true, // the heartbeats of a leader
 	Grace: func(c nodes.Config) time.Duration {

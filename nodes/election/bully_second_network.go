@@ -33,7 +33,7 @@ var bullySecondNetworkRow = nodes.Spec{
 	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Overlap: bullyRow.Leads.Overlap,
 		Partitions: []nodes.Partition{
 			{Cuts: nodes.FirstNetwork, Does: nodes.OneLeads, Why: "the second network says that nobody is dead"},
-			{Does: nodes.TwoLead, Why: "nothing tells a partition of both networks from deaths"}}},
+			{Does: nodes.TwoLead, Why: "nothing tells a partition of both networks from deaths"}, severalBullies}},
 	// Those of bully, each with two waits for answers over the second network; or those of bully-majority.
 	Grace: func(c nodes.Config) time.Duration { return 20*c.Duration(answerOption) + c.Duration(lapseOption) },
 	Faults: beside(

@@ -34,6 +34,8 @@ var bullySharedDiskRow = nodes.Spec{
 	Live: nodes.ServersUp | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
 	Leads: &nodes.Leadership{Terms: true, Partitions: []nodes.Partition{
 		{Does: nodes.OneLeads, Why: "the leader's heartbeats reach the disk, and the lock is its"},
+		{Cuts: nodes.SomeLinks, Does: nodes.OneLeads,
+			Why: "the leader's heartbeats reach the disk, and the lock is its"},
 		{Cuts: nodes.ServersToo, Does: nodes.Blocked, Why: "without the disk nobody leads"}}},
 	Circulates: true, // the heartbeats of a leader
 	Grace: func(c nodes.Config) time.Duration {

@@ -213,7 +213,7 @@ func TestPartition(t *testing.T) {
 		if !slices.ContainsFunc(test.want, func(id nodes.ID) bool { return id != 4 }) && o.told(begins) != "" {
 			t.Errorf("%s changes something: %s", name, o.told(begins))
 		}
-		agreed := time.Duration(o.Elections[len(o.Elections)-1].Agreed)
+		agreed := time.Duration(o.Agreements[len(o.Agreements)-1].Agreed)
 		if agreed > heals+test.row.Grace(of(n, test.option)) {
 			t.Errorf("%s: all agree at %v, which is later than the grace allows", name, agreed)
 		}
@@ -283,7 +283,7 @@ func TestTenLeadersCrash(t *testing.T) {
 					o.last())
 			}
 			crashed := 0
-			for _, e := range o.Elections {
+			for _, e := range o.Agreements {
 				if e.Cause.What == leadership.LeaderCrashed && !e.Again {
 					crashed++
 				}

@@ -24,7 +24,9 @@ var fastBullyRow = nodes.Spec{
 	Detects: bullyRow.Detects,
 	Safe:    bullyRow.Safe,
 	Live:    bullyRow.Live,
-	Leads:   bullyRow.Leads,
+	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Overlap: bullyRow.Leads.Overlap,
+		Partitions: []nodes.Partition{bullyRow.Leads.Partitions[0], {Cuts: nodes.SomeLinks, Does: nodes.SeveralStay,
+			Why: "as bully, and who was appointed need not hear of a leader that the others never lost"}}},
 	Published: []nodes.Claim{bullyClaim("3N-4, only the lowest finds the leader dead", "lowest", false,
 		func(n float64) float64 { return 3*n - 4 })},
 	// A wait for answers, one for each that was nominated and is down, and the same once more.

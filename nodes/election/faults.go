@@ -43,7 +43,8 @@ func silent(own ...[]nodes.FaultCell) []nodes.FaultCell {
 			"split-election"),
 		under(unhit, "no node holds an election for silence, so nothing is sent that could be lost (see "+
 			"split-election for a cut during one)", "parted", "parted-halves", "parted-bridge",
-			"lowest-cut-off", "highest-cut-off", "leader-cut-off", "unheard-node", "flapping-links"),
+			"lowest-cut-off", "highest-cut-off", "leader-cut-off", "unheard-node", "one-link", "chain",
+			"flapping-links"),
 		under(recovers|unhit, "nothing is sent that could be lost with the broker, and processes connect "+
 			"again", "broker-restart"),
 		under(unhit, "nothing is sent that could be late", "slow-links"),
@@ -71,6 +72,7 @@ func watchful(own ...[]nodes.FaultCell) []nodes.FaultCell {
 		under(recovers, "cuts of 300 ms are over before those who are missed are given up",
 			"flapping-links"),
 		under(recovers, "nobody follows or asks the one that is not heard", "unheard-node"),
+		under(recovers, "both hear the leader", "one-link"),
 		under(recovers, "the node does not lead, and is heard again when it goes on",
 			"stopped-node", "slow-node"),
 		under(recovers, "delays are shorter than the timeouts allow for", "slow-links",
@@ -92,6 +94,7 @@ func watchful(own ...[]nodes.FaultCell) []nodes.FaultCell {
 func splitting(why string, own ...[]nodes.FaultCell) []nodes.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(breaks, why, cuts...),
+		under(breaks, "both ends of the chain lead: neither hears the other, nor do all hear either", "chain"),
 		under(recovers|breaks, why+" (X), unless the leader is the bridge, and all hear it (L)", "parted-bridge"),
 		under(recovers|breaks, why+", for as long as the broker is away; X if that is longer than two may lead",
 			"broker-restart"),
@@ -107,7 +110,7 @@ func splitting(why string, own ...[]nodes.FaultCell) []nodes.FaultCell {
 func single(why string, own ...[]nodes.FaultCell) []nodes.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(recovers, why, cuts...),
-		under(recovers, why, "parted-bridge", "broker-restart"),
+		under(recovers, why, "parted-bridge", "chain", "broker-restart"),
 		under(recovers, "it is replaced, and steps down when it goes on and hears of the higher term",
 			"stopped-leader"),
 		under(recovers, "a vote is for one term, and what is late is known by its term", "late-election"),

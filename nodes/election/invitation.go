@@ -26,7 +26,9 @@ var invitationRow = nodes.Spec{
 	Options: []nodes.Option{answerOption, pollOption},
 	Safe:    nodes.NoAmnesia, // or a group might have the number of an earlier one
 	Leads: &nodes.Leadership{Terms: true, Partitions: []nodes.Partition{{
-		Does: nodes.PerSide, Why: "each side is a group of its own, under a number that no other has"}}},
+		Does: nodes.PerSide, Why: "each side is a group of its own, under a number that no other has"},
+		{Cuts: nodes.SomeLinks, Does: nodes.SeveralLead,
+			Why: "a group is whom its coordinator reaches, and groups merge and fall apart"}}},
 	// Coordinators look for others, and members for their coordinator.
 	Circulates: true,
 	Published:  invitationClaims,
@@ -38,7 +40,8 @@ var invitationRow = nodes.Spec{
 		"section on asynchronous systems)",
 		under(recovers|unhit, "one coordinator per group (L); not hit if nobody sends across, as if the "+
 			"coordinator is the bridge (-)", "parted-bridge"),
-		under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node")),
+		under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node",
+			"one-link")),
 }
 
 // invitationClaims are of a period in which each node is alone, and looks for others.

@@ -143,8 +143,8 @@ func inviteFault(t testing.TB, row *nodes.Spec, c nodes.Config, seed uint64) str
 			return fmt.Sprintf("%s: a term goes backwards: %v", test.name, o.Backwards)
 		case o.leader() == nodes.None:
 			return fmt.Sprintf("%s: nobody leads all at the end: %v", test.name, o.last())
-		case test.name == "calm" && o.Elections[0].Agreed > o.Begun+int64(invitedWithin):
-			return fmt.Sprintf("%s: one group after %v", test.name, time.Duration(o.Elections[0].Agreed-o.Begun))
+		case test.name == "calm" && o.Agreements[0].Agreed > o.Begun+int64(invitedWithin):
+			return fmt.Sprintf("%s: one group after %v", test.name, time.Duration(o.Agreements[0].Agreed-o.Begun))
 		case test.name == "a cut" && o.messages() != cutInTwoCosts:
 			return fmt.Sprintf("%s: %d messages", test.name, o.messages())
 		}

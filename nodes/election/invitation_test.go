@@ -64,7 +64,7 @@ func TestInvitationMergesGroupsAfterACut(t *testing.T) {
 			}
 		}
 		const wait, period = 100 * time.Millisecond, 125 * time.Millisecond
-		last := o.Elections[len(o.Elections)-1]
+		last := o.Agreements[len(o.Agreements)-1]
 		took := time.Duration(last.Agreed - healed)
 		if bound := 2*period + wait + 2*wait + 4*wait; o.leader() == nodes.None || took > bound {
 			t.Errorf("seed %d: %d leads %v after the cut, which is to take %v", seed+1, o.leader(), took, bound)
@@ -102,9 +102,9 @@ func TestInvitationReplacesACoordinator(t *testing.T) {
 	s := scenario{row: &invitationRow, config: nodes.Config{N: 5}, faults: []chaos.Fault{
 		killed(4, 2*time.Second, chaos.When{}, 3*time.Second)}}
 	o := s.simulated(t)
-	if !slices.ContainsFunc(o.Elections, func(e leadership.Election) bool {
+	if !slices.ContainsFunc(o.Agreements, func(e leadership.Election) bool {
 		return e.Cause.What == leadership.LeaderCrashed && e.Leader == 3
 	}) || o.leader() == nodes.None {
-		t.Errorf("%d leads after %+v", o.leader(), o.Elections)
+		t.Errorf("%d leads after %+v", o.leader(), o.Agreements)
 	}
 }

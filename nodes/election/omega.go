@@ -30,7 +30,8 @@ var omegaRow = nodes.Spec{
 	Live: nodes.Timing | nodes.NoPause,
 	Leads: &nodes.Leadership{Wins: nodes.LowestWins, Overlap: omegaOverlap,
 		Partitions: []nodes.Partition{{
-			Does: nodes.PerSide, Why: "each side trusts the lowest that it hears from"}}},
+			Does: nodes.PerSide, Why: "each side trusts the lowest that it hears from"},
+			{Cuts: nodes.SomeLinks, Does: nodes.SeveralLead, Why: "each node trusts the lowest that it hears from"}}},
 	// A silence and a heartbeat, with a timeout that has grown by as much as it was.
 	Grace: func(c nodes.Config) time.Duration {
 		return 2*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
@@ -43,6 +44,7 @@ var omegaRow = nodes.Spec{
 	Faults: splitting("one leader per component: each side trusts the lowest that it hears from",
 		under(breaks, "nodes 1 and 2 do not hear the leader, and follow node 1, which does not give way to "+
 			"it", "unheard-node"),
+		under(recovers, "who does not hear the leader follows the next, which does not lead", "one-link", "chain"),
 		under(recovers, "two lead for the rest of a cut of 300 ms, which is no longer than a take-over takes",
 			"flapping-links")),
 }

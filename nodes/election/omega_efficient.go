@@ -1,6 +1,7 @@
 package election
 
 import (
+	"slices"
 	"time"
 
 	"turnstile/nodes"
@@ -36,9 +37,10 @@ var omegaEfficientRow = nodes.Spec{
 		func(n float64) float64 { return n - 1 })},
 
 	Circulates: true,
-	Faults: beside(
+	Faults: beside(slices.Concat(
 		under(breaks|unhit, "one leader per component (X); not hit if node 0 is the bridge, which alone sends (-)",
 			"parted-bridge"),
+		under(breaks, "who hears none below it leads, beside the one that others follow", "one-link", "chain")),
 		omegaRow.Faults),
 }
 

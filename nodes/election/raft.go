@@ -23,9 +23,8 @@ var raftRow = nodes.Spec{
 	Options:  raftOptions,
 	Safe:     nodes.NoAmnesia,                               // of a term and the vote in it
 	Live:     nodes.Majority | nodes.NoPause | nodes.Timing, // what is lost is asked for again
-	Leads: &nodes.Leadership{Terms: true, Lapse: raftLapse, Partitions: []nodes.Partition{{
-		Does: nodes.MajorityLeads,
-		Why:  "a term takes a majority's votes, and a leader that hears from fewer steps down"}}},
+	Leads: &nodes.Leadership{Terms: true, Follow: nodes.MajorityReached, Lapse: raftLapse,
+		Partitions: raftPartitions},
 	Grace:     raftGrace,
 	Published: raftClaims,
 
@@ -34,6 +33,8 @@ var raftRow = nodes.Spec{
 		"believes that it leads until check-quorum fires (Ongaro 2014, 6.2)",
 		under(recovers|unhit, "at most one leader per term (L); not hit if nobody sends across, as if the "+
 			"leader is the bridge, or not node 0 (-)", "parted-bridge", "unheard-node"),
+		under(recovers|unhit, "at most one leader per term, though it may change again and again (L); not hit if "+
+			"neither leads (-)", "one-link"),
 		under(recovers|breaks, "nodes that have forgotten their votes vote in the same term again, and two may "+
 			"lead in it (X): figure 2 of Ongaro and Ousterhout 2014 has votes saved", "empty-restarts",
 			"forgetful-election"),

@@ -246,7 +246,7 @@ func TestRaftInStorms(t *testing.T) {
 		if o.calm && o.leader() == nodes.None {
 			t.Errorf("seed %d: nobody leads, long after all is over: %v", seed, o.last())
 		}
-		elections += len(o.Elections)
+		elections += len(o.Agreements)
 	}
 	if elections < 10*int(storms) {
 		t.Errorf("%d elections in %d runs", elections, storms)

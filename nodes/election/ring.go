@@ -214,4 +214,5 @@ func (r *ringNode) follow(env *nodes.Env, leader nodes.ID) {
 
 // ringPartitions say what becomes of the leader of a ring without timeouts that is cut.
 var ringPartitions = []nodes.Partition{{Does: nodes.Blocked,
-	Why: "nobody acts on silence, and the cut ring passes no election on"}}
+	Why: "nobody acts on silence, and the cut ring passes no election on"},
+	{Cuts: nodes.SomeLinks, Does: nodes.Blocked, Why: "nobody acts on silence"}}

@@ -32,7 +32,9 @@ var ringListRow = nodes.Spec{
 	Live:      nodes.EventualDetector,
 	Published: ringListClaims,
 	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Partitions: []nodes.Partition{{Does: nodes.TwoLead,
-		Why: "each side skips the other as dead, and closes to a ring of its own"}},
+		Why: "each side skips the other as dead, and closes to a ring of its own"},
+		{Cuts: nodes.SomeLinks, Does: nodes.SeveralLead,
+			Why: "each node skips whom it does not reach, and closes a ring of its own"}},
 		Rank: func(c nodes.Config, id nodes.ID) uint32 {
 			if rank := rankInRing(c, id); c.Value(winsOption) == "highest" {
 				return rank

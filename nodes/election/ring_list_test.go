@@ -236,7 +236,7 @@ func TestRingListSurvivesItsLeaders(t *testing.T) {
 		o := s.simulated(t)
 		o.leads(t, nodes.ID(n-1))
 		found := 0
-		for _, e := range o.Elections {
+		for _, e := range o.Agreements {
 			if e.Leader == nodes.ID(n-2) {
 				found++
 			}
@@ -264,7 +264,7 @@ func TestRingListInAPartition(t *testing.T) {
 			t.Errorf("the leaders were %v, not 2 and 4", v.Leaders)
 		}
 	}
-	last := o.Elections[len(o.Elections)-1]
+	last := o.Agreements[len(o.Agreements)-1]
 	if last.Agreed > int64(5*time.Second+ringListRow.GraceOf(s.config)) {
 		t.Errorf("all agree only at %v", time.Duration(last.Agreed))
 	}

@@ -146,10 +146,10 @@ func (o *outcome) messages() (all uint64) {
 
 // leader returns whom all nodes that are up agreed on at the end; None: they did not agree.
 func (o *outcome) leader() nodes.ID {
-	if o.Open != nil || len(o.Elections) == 0 {
+	if o.Apart != nil || len(o.Agreements) == 0 {
 		return nodes.None
 	}
-	return o.Elections[len(o.Elections)-1].Leader
+	return o.Agreements[len(o.Agreements)-1].Leader
 }
 
 // leads demands that all agree on a leader at the end, and that no two led at once or in one term.
@@ -201,7 +201,7 @@ func TestALeaderIsReplaced(t *testing.T) {
 		{Kill: chaos.Target{Nodes: chaos.Group{4}}, At: 2 * time.Second, For: 2 * time.Second}}}
 	o := s.simulated(t)
 	var led []nodes.ID
-	for _, e := range o.Elections {
+	for _, e := range o.Agreements {
 		led = append(led, e.Leader)
 	}
 	if !slices.Equal(led, []nodes.ID{4, 3, 4}) || len(o.Flaps) != 1 || o.Takeovers() != 1 {

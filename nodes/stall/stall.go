@@ -1,4 +1,4 @@
-// Package stall reports why a cluster makes no progress: the status of its nodes, and the wait-for graph.
+// Package stall reports why a cluster makes no progress: the wait-for graph, and the status of its nodes.
 package stall
 
 import (
@@ -9,11 +9,34 @@ import (
 	"turnstile/nodes"
 )
 
-// Report returns the status of the nodes and who waits for whom. A status is nil if the node did not answer;
-// the first n nodes have clients.
+// The headings of a report.
+const (
+	Waits  = "Who waits for whom:\n"
+	States = "The state of each node:\n"
+)
+
+// Report returns who waits for whom, with a circle first if there is one, and then the status of the nodes. A
+// status is nil if the node did not answer; the first n nodes have clients.
 func Report(states []*nodes.NodeStatus, n int) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, "The state of each node:")
+	graph := waitsFor(states)
+	if cycle := findCycle(graph, len(states)); len(cycle) > 0 {
+		ids := make([]string, len(cycle))
+		for i, id := range cycle {
+			ids[i] = fmt.Sprint(id)
+		}
+		fmt.Fprintf(&b, "They wait in a circle: %s\n", strings.Join(ids, " -> "))
+	}
+	b.WriteString(Waits)
+	if len(graph) == 0 {
+		fmt.Fprintln(&b, "  nobody says for whom it waits")
+	}
+	for id := range nodes.ID(len(states)) {
+		for _, e := range graph[id] {
+			fmt.Fprintf(&b, "  %s\n", e)
+		}
+	}
+	b.WriteString(States)
 	for id, s := range states {
 		name := fmt.Sprintf("node %d", id)
 		if id >= n {
@@ -31,23 +54,6 @@ func Report(states []*nodes.NodeStatus, n int) string {
 			says += ", has the token"
 		}
 		fmt.Fprintf(&b, "  %s: client %s%s; %s\n", name, s.Client, says, s.Machine)
-	}
-	graph := waitsFor(states)
-	fmt.Fprintln(&b, "Who waits for whom:")
-	if len(graph) == 0 {
-		fmt.Fprintln(&b, "  nobody says for whom it waits")
-	}
-	for id := range nodes.ID(len(states)) {
-		for _, e := range graph[id] {
-			fmt.Fprintf(&b, "  %s\n", e)
-		}
-	}
-	if cycle := findCycle(graph, len(states)); len(cycle) > 0 {
-		ids := make([]string, len(cycle))
-		for i, id := range cycle {
-			ids[i] = fmt.Sprint(id)
-		}
-		fmt.Fprintf(&b, "They wait in a circle: %s\n", strings.Join(ids, " -> "))
 	}
 	return b.String()
 }

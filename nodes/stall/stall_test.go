@@ -17,16 +17,16 @@ func TestReportFindsTheCircle(t *testing.T) {
 		nil,
 		{Client: "none", Machine: "x=4"},
 	}, 4)
-	const want = `The state of each node:
+	const want = `They wait in a circle: 0 -> 1 -> 0
+Who waits for whom:
+  0 -> 1 (which has the permission of 2)
+  1 -> 0
+The state of each node:
   node 0: client waiting; x=1
   node 1: client waiting, queued at position 2; x=2
   node 2: client idle, has the token; x=3
   node 3: does not answer
   server 4: client none; x=4
-Who waits for whom:
-  0 -> 1 (which has the permission of 2)
-  1 -> 0
-They wait in a circle: 0 -> 1 -> 0
 `
 	if got != want {
 		t.Errorf("the report is\n%s\nnot\n%s", got, want)
@@ -34,10 +34,10 @@ They wait in a circle: 0 -> 1 -> 0
 }
 
 func TestReportWithoutCircle(t *testing.T) {
-	const want = `The state of each node:
-  node 0: client waiting; x=1
-Who waits for whom:
+	const want = `Who waits for whom:
   nobody says for whom it waits
+The state of each node:
+  node 0: client waiting; x=1
 `
 	if got := Report([]*nodes.NodeStatus{{Client: "waiting", Machine: "x=1"}}, 1); got != want {
 		t.Errorf("the report is\n%s\nnot\n%s", got, want)

@@ -19,6 +19,7 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/stall"
 )
 
 // A Story is such a file.
@@ -89,8 +90,9 @@ func (s *Story) Tell(play func(title string) (*explore.Replayed, error)) (string
 			fmt.Fprintf(&b, "... %d lines as above\n", same)
 		}
 		b.WriteString(explore.Told(r.Story[same:], r.Violation))
-		if _, graph, _ := strings.Cut(r.Status, "Who waits for whom:\n"); strings.Contains(graph, "->") {
-			b.WriteString(graph)
+		circle, graph, _ := strings.Cut(r.Status, stall.Waits)
+		if graph, _, _ = strings.Cut(graph, stall.States); strings.Contains(graph, "->") {
+			b.WriteString(graph + circle)
 		}
 	}
 	return b.String(), nil
