@@ -92,6 +92,9 @@ func (r *Record) asked() results.Asked {
 	switch w.Load {
 	case workload.Campaign:
 		a.Initiators = cmp.Or(string(w.Initiators), string(workload.AllInitiate))
+		if w.CampaignEvery > 0 {
+			a.CampaignEveryS = results.Number(w.CampaignEvery.Seconds())
+		}
 		a.Hold = ""
 	case workload.Closed:
 		a.Think = w.Think.String()

@@ -84,7 +84,34 @@ func (o *Options) validateElections(spec *nodes.Spec) error {
 	if err := o.Workload.Initiators.Check(o.Config.N); err != nil {
 		return err
 	}
-	return o.validateEnd()
+	if err := o.validateEnd(); err != nil {
+		return err
+	}
+	return o.countCampaigns(spec, true)
+}
+
+// countCampaigns works out how often the initiators campaign in all, if they do so again and again: the last
+// time so long before the run ends that all may agree by then.
+func (o *Options) countCampaigns(spec *nodes.Spec, simulated bool) error {
+	w, first := &o.Workload, workload.CampaignAfter
+	switch every := w.CampaignEvery; {
+	case every == 0:
+		w.Campaigns = 0
+		return nil
+	case every < time.Millisecond:
+		return fmt.Errorf("campaigns %v apart: 1ms is the least, and an election has to fit in between", every)
+	case w.Initiators == workload.NoneInitiates:
+		return errors.New("campaigns again and again, and nobody who campaigns: take other initiators")
+	}
+	s := setting(*o, simulated, spec, nil)
+	left := o.Duration - first - s.Patience()
+	if left < w.CampaignEvery {
+		return fmt.Errorf("campaigns %v apart in a run of %v leave no time for a second one: all may take %v to "+
+			"agree after it, so run for %v or longer", w.CampaignEvery, o.Duration, s.Patience(),
+			first+w.CampaignEvery+s.Patience())
+	}
+	w.Campaigns = 1 + int(left/w.CampaignEvery)
+	return nil
 }
 
 // broadcasters names the algorithms of the kind of another that broadcast.
@@ -141,6 +168,9 @@ func (o *Options) validateLoad() error {
 	}
 	if err := w.CheckRate(); err != nil {
 		return err
+	}
+	if w.CampaignEvery != 0 {
+		return fmt.Errorf("campaigns %v apart: %s elects nobody", w.CampaignEvery, o.Algorithm)
 	}
 	if !w.Think.Zero() && w.Load != workload.Closed {
 		return fmt.Errorf("a time to think of %v under a load that is %s: only a closed load thinks",

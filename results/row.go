@@ -134,6 +134,8 @@ type Asked struct {
 	Load string `csv:"load"`
 	// Initiators are who campaigns when a run about leaders begins.
 	Initiators string `csv:"initiators"`
+	// CampaignEveryS is how long after each campaign they campaign again; empty: they do so once.
+	CampaignEveryS Figure `csv:"campaign_every_s"`
 	Whole      Figure `csv:"whole"` // share of requests for all units
 	Hold       string `csv:"hold"`  // distributions, as in flags
 	Think      string `csv:"think"`

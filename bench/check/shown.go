@@ -101,7 +101,7 @@ func (f *Finding) doubtsLeaders(stalled bool) bool {
 // nobody has anything to declare any more.
 func (e *Fold) astray() []nodes.ID {
 	l := e.leaders
-	if l.Open == nil || !e.seen(history.Stopped) || e.still() < e.patience() || e.Grace == 0 && l.Ending.Stirs {
+	if l.Open == nil || !e.seen(history.Stopped) || e.still() < e.Patience() || e.Grace == 0 && l.Ending.Stirs {
 		return nil
 	}
 	return l.Ending.Without

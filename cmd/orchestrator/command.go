@@ -77,6 +77,9 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 		if w.Initiators != "" {
 			add("initiators", w.Initiators)
 		}
+		if w.CampaignEvery > 0 {
+			add("campaign-every", w.CampaignEvery)
+		}
 	default:
 		add("load", w.Load)
 	}

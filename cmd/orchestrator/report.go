@@ -101,7 +101,11 @@ func loadText(w *workload.Workload) string {
 	text := string(w.Load) + " load"
 	switch w.Load {
 	case workload.Campaign:
-		return fmt.Sprintf("initiators %s", cmp.Or(w.Initiators, workload.AllInitiate))
+		text = fmt.Sprintf("initiators %s", cmp.Or(w.Initiators, workload.AllInitiate))
+		if w.CampaignEvery > 0 {
+			text += fmt.Sprintf(" every %v, %d times", w.CampaignEvery, w.Campaigns)
+		}
+		return text
 	case workload.Closed:
 		text += fmt.Sprintf(", think %v", w.Think)
 	case workload.Open:
