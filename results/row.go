@@ -115,6 +115,9 @@ type Row struct {
 	NodeRSSMB      Figure `csv:"node_rss_mb_max"`
 	ReadyMS        Figure `csv:"ready_ms"`
 	PauseSMax      Figure `csv:"pause_s_max"` // the longest that a process stood still
+	// FaultsMissed is how many of the faults that were asked for hit nothing, and show nothing; empty: none was
+	// asked for.
+	FaultsMissed Figure `csv:"faults_missed"`
 
 	Verdict string `csv:"verdict"`
 	Reason  string `csv:"reason,outside"`

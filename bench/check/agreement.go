@@ -55,7 +55,7 @@ func agreed(e *Fold) Finding {
 		}
 		return e.excuse(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)
 	case e.brokenIn(calm.span(), e.Live) != 0:
-		return e.excuse(inconclusive(none).with(e.beliefs()...), calm.span(), e.Live)
+		return e.expect(inconclusive(none).with(e.beliefs()...), calm.span(), e.Live)
 	}
 	return violated(none+", though nothing had gone wrong for %v", had.Round(time.Millisecond)).
 		with(e.beliefs()...)
