@@ -103,15 +103,25 @@ func (o *Options) countCampaigns(spec *nodes.Spec, simulated bool) error {
 	case w.Initiators == workload.NoneInitiates:
 		return errors.New("campaigns again and again, and nobody who campaigns: take other initiators")
 	}
-	s := setting(*o, simulated, spec, nil)
-	left := o.Duration - first - s.Patience()
+	agree := AgreesWithin(*o, spec, simulated)
+	left := o.Duration - first - agree
 	if left < w.CampaignEvery {
 		return fmt.Errorf("campaigns %v apart in a run of %v leave no time for a second one: all may take %v to "+
-			"agree after it, so run for %v or longer", w.CampaignEvery, o.Duration, s.Patience(),
-			first+w.CampaignEvery+s.Patience())
+			"agree after it, so run for %v or longer", w.CampaignEvery, o.Duration, agree,
+			first+w.CampaignEvery+agree)
 	}
 	w.Campaigns = 1 + int(left/w.CampaignEvery)
 	return nil
+}
+
+// AgreesWithin returns within what time all nodes of a run agree on a leader if nothing goes wrong.
+func AgreesWithin(o Options, spec *nodes.Spec, simulated bool) time.Duration {
+	o.Config = spec.Explicit(o.Config)
+	if o.resolveDetector(spec) != nil {
+		return 0 // these options are not valid
+	}
+	s := setting(o, simulated, spec, nil)
+	return s.Patience()
 }
 
 // broadcasters names the algorithms of the kind of another that broadcast.

@@ -43,7 +43,8 @@ func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan 
 	if s.Spec.Leads != nil {
 		draw = r.telling
 	}
-	for range 1 + r.below(mostRandom) {
+	for number := range 1 + r.below(mostRandom) {
+		r.first = number == 0
 		p.Faults = append(p.Faults, r.keeping(keeps, draw)...)
 	}
 	return p
@@ -61,6 +62,7 @@ type drawn struct {
 type kept struct {
 	kills           int
 	servers, clocks bool
+	first           bool // no fault has been drawn before
 }
 
 func (r *drawn) roll() chance.Roll {

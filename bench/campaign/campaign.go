@@ -196,18 +196,10 @@ func (r *Result) classify() Class {
 		return ViolatedOutside
 	case v.Outcome == check.Violated:
 		return ViolatedInside
-	case v.OutsideModel && v.Worst().Check == r.inTheEnd():
+	case v.Worst().Expected:
 		return Stalled
 	}
 	return Inconclusive
-}
-
-// inTheEnd names the check of what is to come about in the end.
-func (r *Result) inTheEnd() string {
-	if r.elects() {
-		return "agreement"
-	}
-	return "progress"
 }
 
 // excusable reports whether a finding may be inconclusive of a run inside the model of its algorithm: because
