@@ -62,7 +62,8 @@ type drawn struct {
 type kept struct {
 	kills           int
 	servers, clocks bool
-	first           bool // no fault has been drawn before
+	first           bool          // no fault has been drawn before
+	busy            time.Duration // until then a leader that has died may be down, or another is elected
 }
 
 func (r *drawn) roll() chance.Roll {

@@ -46,13 +46,12 @@ func (r *drawn) surely(f Fault) Fault {
 	if !r.first || f.kind().Layer != "link" {
 		return f
 	}
-	first := workload.CampaignAfter + time.Millisecond
 	if r.s.Campaigns == 0 {
 		f.At = 0
 	}
 	f.Kind = ""
 	if f.Nth == 0 {
-		f.For = max(f.For, min(2*first, r.s.Measured/10))
+		f.For = max(f.For, r.longEnough())
 	}
 	if f.Loss != nil && f.Nth == 0 || f.Duplicate != nil {
 		f.For = max(f.For, min(2*r.s.Campaigns, r.s.Measured/5))
@@ -68,6 +67,13 @@ func (r *drawn) surely(f Fault) Fault {
 		f.Bandwidth, f.Delay = 0, r.late()
 	}
 	return f
+}
+
+// longEnough is how long a fault lasts that begins with a campaign and is to hit some message of it, or a
+// heartbeat.
+func (r *drawn) longEnough() time.Duration {
+	long := max(2*workload.CampaignAfter, r.s.Campaigns/8)
+	return min(long, max(time.Millisecond, r.s.Measured/10)).Truncate(time.Millisecond)
 }
 
 // grace returns within what time the scheme has elected a leader if nothing goes wrong any more; of one
@@ -93,40 +99,69 @@ func (r *drawn) outage() time.Duration {
 	return time.Duration((1 + r.dice.Unit(r.roll())/2) * float64(grace)).Truncate(time.Millisecond)
 }
 
+// room has a fault by which a leader may die begin when those before are over, and reports whether the run
+// has time for that: who dies before another is elected leaves nothing to see.
+func (r *drawn) room(f *Fault) bool {
+	if r.grace() == 0 {
+		return true
+	}
+	if f.At < r.busy {
+		f.At = r.busy + r.length()/4
+	}
+	return f.At <= r.s.Measured*65/100
+}
+
 // deaths draws who is killed, and for how long: one node, one leader after the other, or a leader and, before
-// another is elected, a second node. One client at least comes up again.
+// another is elected, a second node. One client at least comes up again. Nil: the run has no time for that.
 func (r *drawn) deaths(f Fault) []Fault {
 	f.Forget = r.below(4) == 0
-	switch which := r.below(8); {
+	which := r.below(8)
+	if r.s.Spec.BrokenBy != 0 && r.s.Spec.BrokenTimes < 2 && which > 1 && r.kills < r.s.Config.N-1 {
+		return r.votersDie(f)
+	}
+	switch {
+	case !r.room(&f):
+		return nil
+	case r.s.Spec.BrokenTimes > 1, which == 3:
+		return r.successorDies(f)
 	case which < 3:
 		return r.leadersDie(f)
-	case which < 4 || r.s.Spec.BrokenTimes > 1:
-		return r.successorDies(f)
 	}
 	f.Kill = r.victim()
 	if f.Kill.Word == "random" && r.kills >= r.s.Config.N-1 {
 		f.Kill = Target{Word: "leader"}
 	}
-	switch quick := r.below(4); {
-	case f.Kill.Word == "leader", quick > 0 && r.s.Spec.BrokenBy == 0:
+	if f.Kill.Word == "leader" || r.below(4) > 0 {
 		f.For = r.outage()
-	case quick > 1: // it is back before the election is over in which it has voted
-		f.For = time.Duration(1+r.below(4)) * time.Millisecond
 	}
+	r.busy = f.At + f.For + r.outage()
 	if r.forGood() {
 		f.For, f.Forget = 0, false
 	}
 	return []Fault{f}
 }
 
+// votersDie has nodes die for about as long as messages take, each time that somebody campaigns: back before
+// the election is over in which they have voted.
+func (r *drawn) votersDie(f Fault) []Fault {
+	r.kills++
+	f.Kill, f.For = Target{Word: "random", Many: 1}, time.Duration(1+r.below(2))*time.Millisecond
+	if r.s.Campaigns > 0 {
+		f.At = workload.CampaignAfter + time.Duration(1+r.below(2))*time.Millisecond
+		f.Every, f.Repeat = r.s.Campaigns, max(1, int(r.s.Measured*7/10/r.s.Campaigns))
+	}
+	return []Fault{f}
+}
+
 // leadersDie has one leader after the other die, as far as the run has time for elections.
 func (r *drawn) leadersDie(f Fault) (all []Fault) {
-	f.Kill, f.At = Target{Word: "leader"}, min(f.At, r.s.Measured*3/10)
-	for count := 1 + r.below(3); len(all) < count && (len(all) == 0 || f.At < r.s.Measured*6/10); {
+	f.Kill = Target{Word: "leader"}
+	for count := 1 + r.below(3); len(all) == 0 || len(all) < count && f.At < r.s.Measured*6/10; {
 		f.For = r.outage()
 		all = append(all, f)
-		f.At += f.For + r.outage()/2
+		f.At += f.For + r.outage()
 	}
+	r.busy = f.At
 	return all
 }
 
@@ -137,7 +172,6 @@ func (r *drawn) successorDies(f Fault) []Fault {
 	first, second := f, f
 	first.Kill, first.Forget = Target{Word: "leader"}, false
 	if r.s.Campaigns > 0 {
-		first.At = min(f.At, r.s.Measured*3/10)
 		second.At = (first.At/r.s.Campaigns+1)*r.s.Campaigns + workload.CampaignAfter
 	}
 	second.At += time.Duration(1+r.below(3)) * time.Millisecond << r.below(6)
@@ -148,5 +182,6 @@ func (r *drawn) successorDies(f Fault) []Fault {
 		return []Fault{first}
 	}
 	r.kills++
+	r.busy = first.At + long + r.outage()
 	return []Fault{first, second}
 }

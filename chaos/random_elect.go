@@ -10,13 +10,14 @@ import (
 // telling is upset. Of an algorithm that is known to be broken by some faults it draws those alone.
 func (r *drawn) telling() []Fault {
 	by, before := r.s.Spec.BrokenBy, r.kept
-	for {
+	for range 1000 {
 		all := r.upset()
-		if by == 0 || all[len(all)-1].Breaks()&by != 0 {
+		if len(all) > 0 && (by == 0 || all[len(all)-1].Breaks()&by != 0) {
 			return all
 		}
 		r.kept = before
 	}
+	return nil // the run has no time for more
 }
 
 // upset draws what goes wrong in a run about leaders: one fault, or several that belong together.
@@ -127,14 +128,14 @@ func (r *drawn) parts() Cut {
 	}
 	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), total)
 	at := 1 + r.below(total-1)
-	return cutInto(r.below(3) == 0, sorted(order[:at]), sorted(order[at:]))
+	return cutInto(r.below(3) == 0 && !r.first, sorted(order[:at]), sorted(order[at:]))
 }
 
 // flaps draws links that are cut and come back, again and again.
 func (r *drawn) flaps(f Fault) []Fault {
 	f.Repeat = 2 + r.below(5)
 	if r.first { // so that each lasts for longer than a message takes
-		f.For = max(f.For, time.Duration(f.Repeat)*5*time.Millisecond)
+		f.For = max(f.For, 2*r.longEnough(), time.Duration(f.Repeat)*5*time.Millisecond)
 	}
 	f.For = max(time.Millisecond, f.For/time.Duration(f.Repeat)).Truncate(time.Millisecond)
 	f.Every = f.For + max(time.Millisecond, r.length()/time.Duration(f.Repeat)).Truncate(time.Millisecond)

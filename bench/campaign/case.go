@@ -50,13 +50,16 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 	}
 	o.Config.Fenced = spec.Fenced && d.below(2) == 0
 	o.Latency = d.one("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
+	if spec.Leads != nil && spec.BrokenBy != 0 && !real { // a node may crash between two requests for its vote
+		o.Latency = d.one("exponential:1ms")
+	}
 	scene := &chaos.Scene{Spec: spec, Config: o.Config, Simulated: !real}
 	if spec.Leads != nil {
 		stack, err := stackOf(spec, o.Config)
 		if err != nil {
 			return nil, err
 		}
-		d.elections(&o)
+		d.elections(&o, spec)
 		d.last(&o, spec, real)
 		scene.Stack = stack
 	} else {
@@ -103,12 +106,14 @@ func (d *drawn) last(o *bench.Options, spec *nodes.Spec, real bool) {
 }
 
 // elections draws who campaigns in a run about leaders.
-func (d *drawn) elections(o *bench.Options) {
+func (d *drawn) elections(o *bench.Options, spec *nodes.Spec) {
 	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
-	switch d.below(4) {
-	case 0:
+	switch which := d.below(4); {
+	case spec.BrokenBy != 0 && which > 1: // some vote, and more than one stands for election
+		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", max(1, o.Config.N-1)))
+	case which == 0:
 		o.Workload.Initiators = workload.LowestInitiates
-	case 1:
+	case which == 1:
 		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.below(o.Config.N)))
 	}
 }

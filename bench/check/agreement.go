@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"turnstile/bench/leadership"
+	"turnstile/bench/section"
 	"turnstile/internal/chance"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
@@ -165,13 +167,20 @@ func (e *Fold) calmAtEnd() stretch {
 	return stretch{leadership.Span{From: end, To: end}}
 }
 
+// atOnce reports whether a fault is done when it begins: one for good, a crash, whose end is a restart, and
+// the loss of one message, if that breaks for good what the election of a leader rests on.
+func (e *Fold) atOnce(asked *Fault, f *section.Fault) bool {
+	return asked.Breaks&nodes.NoCrash != 0 || asked.ForGood && (!f.Healed ||
+		asked.OfLinks && asked.Breaks&e.Live&^nodes.Transient != 0)
+}
+
 // troubles returns when something went wrong, somebody was told to campaign, or nobody lived who had a reason
 // to elect a leader. What lasts for good is done at once.
 func (e *Fold) troubles() (all []leadership.Span) {
 	s := e.sections
 	for i := range s.Faults {
 		f := &s.Faults[i]
-		if asked := e.asked(f); asked.ForGood && !f.Healed {
+		if asked := e.asked(f); e.atOnce(asked, f) {
 			all = append(all, leadership.Span{From: f.From, To: f.From})
 		} else {
 			all = append(all, leadership.Span{From: f.From, To: later(f.To, int64(asked.Leaves))})
