@@ -12,9 +12,10 @@ import (
 // mostRandom is how many faults a random plan has at most.
 const mostRandom = 5
 
-// RandomPlan draws a plan for a run by a seed: one to five faults of all layers, none of which lasts longer
-// than a fifth of the run, in its first two thirds, so that it can be seen what the algorithm does after
-// them. At most a minority of the clients is ever killed. In a run about leaders it is more: see upset.
+// RandomPlan draws a plan for a run by a seed: one to five faults of links and processes, and as often as not
+// one of a clock, a connection or a broker, as far as the run can carry it out. None lasts longer than a fifth
+// of the run, in its first two thirds, so that it can be seen what the algorithm does after them. At most a
+// minority of the clients is ever killed. In a run about leaders it is more: see upset.
 func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }
@@ -47,6 +48,7 @@ func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan 
 		r.first = number == 0
 		p.Faults = append(p.Faults, r.keeping(keeps, draw)...)
 	}
+	p.Faults = append(p.Faults, r.another(keeps)...)
 	return p
 }
 

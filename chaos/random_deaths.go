@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"time"
 
+	"turnstile/nodes"
 	"turnstile/nodes/workload"
 )
 
@@ -50,7 +51,11 @@ func (r *drawn) surely(f Fault) Fault {
 		f.At = 0
 	}
 	f.Kind = ""
-	if f.Nth == 0 {
+	switch {
+	case f.Nth > 0:
+	case f.Breaks()&nodes.Timing != 0: // for longer, nodes that are up would mostly seem dead
+		f.For = max(f.For, min(2*workload.CampaignAfter, r.longEnough()))
+	default:
 		f.For = max(f.For, r.longEnough())
 	}
 	if f.Loss != nil && f.Nth == 0 || f.Duplicate != nil {

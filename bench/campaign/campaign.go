@@ -29,11 +29,11 @@ type Campaign struct {
 // A Class is what became of a run.
 type Class int
 
-// The classes. Stalled is what stalled outside its model; Inconclusive is whatever else is neither valid nor
-// violated, under- and overloaded runs included.
+// The classes. Expected is what stalled, or passed somebody over, as its model allows; Inconclusive is
+// whatever else is neither valid nor violated, under- and overloaded runs included.
 const (
 	Valid Class = iota
-	Stalled
+	Expected
 	Inconclusive
 	ViolatedInside
 	ViolatedOutside
@@ -196,8 +196,8 @@ func (r *Result) classify() Class {
 		return ViolatedOutside
 	case v.Outcome == check.Violated:
 		return ViolatedInside
-	case v.Worst().Expected:
-		return Stalled
+	case v.Worst().Expected, v.OutsideModel && v.Worst().Check == "fairness":
+		return Expected
 	}
 	return Inconclusive
 }

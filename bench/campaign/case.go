@@ -51,7 +51,7 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 	o.Config.Fenced = spec.Fenced && d.below(2) == 0
 	o.Latency = d.one("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
 	if spec.Leads != nil && spec.BrokenBy != 0 && !real { // a node may crash between two requests for its vote
-		o.Latency = d.one("exponential:1ms")
+		o.Latency = d.one("exponential:3ms")
 	}
 	scene := &chaos.Scene{Spec: spec, Config: o.Config, Simulated: !real}
 	if spec.Leads != nil {
@@ -70,6 +70,9 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 		o.Workload = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
 	}
 	scene.Config, scene.Measured, scene.Campaigns = o.Config, o.Duration, o.Workload.CampaignEvery
+	if d.below(4) == 0 { // so that there are routes to cut
+		o.Brokers, scene.Brokers = 3, 3
+	}
 	draw := chaos.InsidePlan
 	if number/len(rows)%2 == 1 {
 		draw = chaos.RandomPlan
@@ -100,6 +103,9 @@ func (d *drawn) last(o *bench.Options, spec *nodes.Spec, real bool) {
 		times = realGraces
 		o.Latency = d.one("1ms", "500us", "uniform:500us,2ms") // what has no bound takes long to be known
 	}
+	if spec.BrokenBy != 0 { // what is rare shows in long runs
+		times *= 2
+	}
 	agree := bench.AgreesWithin(*o, spec, !real)
 	o.Duration = max(atLeast, times*agree).Truncate(time.Millisecond)
 	o.Workload.CampaignEvery = time.Duration(calm * float64(agree)).Truncate(time.Millisecond)
@@ -109,7 +115,7 @@ func (d *drawn) last(o *bench.Options, spec *nodes.Spec, real bool) {
 func (d *drawn) elections(o *bench.Options, spec *nodes.Spec) {
 	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 	switch which := d.below(4); {
-	case spec.BrokenBy != 0 && which > 1: // some vote, and more than one stands for election
+	case spec.BrokenBy != 0 && which > 0: // some vote, and more than one stands for election
 		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", max(1, o.Config.N-1)))
 	case which == 0:
 		o.Workload.Initiators = workload.LowestInitiates

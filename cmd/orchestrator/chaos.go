@@ -279,7 +279,7 @@ func printTable(out io.Writer, tallies []campaign.Tally, elect bool) {
 			made = t.Elected
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, t.Plans, t.Inside, t.Plans-t.Inside,
-			made, t.Of[campaign.Valid], t.Of[campaign.Stalled], t.Of[campaign.Inconclusive],
+			made, t.Of[campaign.Valid], t.Of[campaign.Expected], t.Of[campaign.Inconclusive],
 			t.Of[campaign.ViolatedInside], t.Of[campaign.ViolatedOutside])
 	}
 	w.Flush()

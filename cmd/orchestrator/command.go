@@ -94,6 +94,9 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	if o.Detector != "" {
 		add("detector", o.Detector)
 	}
+	if o.Brokers > 1 {
+		add("brokers", o.Brokers)
+	}
 	if o.Multicast {
 		words = append(words, "--multicast")
 	}
