@@ -25,7 +25,7 @@ func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	suits := func(f Fault) bool {
 		return f.Breaks()&keeps == 0 && f.Check(r.s) == nil && (f.Clock.IsZero() || !r.clocks) &&
 			// of what waits for bandwidth nobody knows when it comes, so nothing would be said of what comes after
-			(f.Throttle.IsZero() || r.s.Spec.Leads == nil || r.below(3) == 0)
+			(f.Throttle.IsZero() || r.s.Spec.Leads == nil || r.below(6) == 0)
 	}
 	var all []Fault
 	for _, key := range carrying {

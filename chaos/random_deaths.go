@@ -121,7 +121,7 @@ func (r *drawn) room(f *Fault) bool {
 func (r *drawn) deaths(f Fault) []Fault {
 	f.Forget = r.below(4) == 0
 	which := r.below(8)
-	if r.s.Spec.BrokenBy != 0 && r.s.Spec.BrokenTimes < 2 && which > 1 && r.kills < r.s.Config.N-1 {
+	if r.s.Spec.BrokenBy != 0 && r.s.Spec.BrokenTimes < 2 && which > 1 && r.kills == 0 && r.busy == 0 {
 		return r.votersDie(f)
 	}
 	switch {
@@ -146,16 +146,20 @@ func (r *drawn) deaths(f Fault) []Fault {
 	return []Fault{f}
 }
 
-// votersDie has nodes die for about as long as messages take, each time that somebody campaigns: back before
-// the election is over in which they have voted.
+// votersDie has two nodes die in each election that somebody begins by a campaign, one when it begins and one
+// as soon as it may have voted; they are back before it is over. It may be the same one. Nobody else is killed
+// then.
 func (r *drawn) votersDie(f Fault) []Fault {
-	r.kills++
-	f.Kill, f.For = Target{Word: "random", Many: 1}, time.Duration(1+r.below(2))*time.Millisecond
-	if r.s.Campaigns > 0 {
-		f.At = workload.CampaignAfter + time.Duration(1+r.below(2))*time.Millisecond
-		f.Every, f.Repeat = r.s.Campaigns, max(1, int(r.s.Measured*7/10/r.s.Campaigns))
+	r.kills, r.busy = r.s.Config.N, r.s.Measured
+	f.Kill, f.For, f.Forget = Target{Word: "random", Many: 1}, time.Millisecond, false
+	if r.s.Campaigns == 0 {
+		return []Fault{f}
 	}
-	return []Fault{f}
+	f.At = workload.CampaignAfter
+	f.Every, f.Repeat = r.s.Campaigns, max(1, int(r.s.Measured*7/10/r.s.Campaigns))
+	again := f
+	again.At += time.Duration(1+r.below(4)) * time.Millisecond
+	return []Fault{f, again}
 }
 
 // leadersDie has one leader after the other die, as far as the run has time for elections.

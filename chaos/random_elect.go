@@ -47,7 +47,7 @@ func (r *drawn) upset() []Fault {
 	case 4:
 		f.Loss, f.Kind, f.Nth, f.For = &Losses{Rate: 1}, r.kind(0), uint64(1+r.below(4)), 0
 	case 5:
-		if r.below(4) == 0 {
+		if r.below(8) == 0 {
 			f.Bandwidth = Bandwidth(500 << r.below(6))
 		} else {
 			f.Delay, f.Kind = r.late(), r.kind(2)

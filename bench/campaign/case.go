@@ -51,7 +51,7 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 	o.Config.Fenced = spec.Fenced && d.below(2) == 0
 	o.Latency = d.one("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
 	if spec.Leads != nil && spec.BrokenBy != 0 && !real { // a node may crash between two requests for its vote
-		o.Latency = d.one("exponential:3ms")
+		o.Latency = d.one("exponential:1ms")
 	}
 	scene := &chaos.Scene{Spec: spec, Config: o.Config, Simulated: !real}
 	if spec.Leads != nil {
@@ -115,9 +115,7 @@ func (d *drawn) last(o *bench.Options, spec *nodes.Spec, real bool) {
 func (d *drawn) elections(o *bench.Options, spec *nodes.Spec) {
 	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 	switch which := d.below(4); {
-	case spec.BrokenBy != 0 && which > 0: // some vote, and more than one stands for election
-		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", max(1, o.Config.N-1)))
-	case which == 0:
+	case which == 0, which < 3 && spec.BrokenBy != 0: // the others vote
 		o.Workload.Initiators = workload.LowestInitiates
 	case which == 1:
 		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.below(o.Config.N)))
