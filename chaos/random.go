@@ -38,7 +38,7 @@ func (s *Scene) spared() nodes.Assumption {
 
 // drawPlan draws a plan of faults that break none of some assumptions.
 func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan {
-	r := &drawn{dice: chance.Dice(seed), s: s}
+	r := &drawn{dice: chance.Dice(seed), s: s, inside: keeps != 0}
 	p := &Plan{Name: name, About: "Drawn by a seed."}
 	draw := func() []Fault { return []Fault{r.fault()} }
 	if s.Spec.Leads != nil {
@@ -57,6 +57,8 @@ type drawn struct {
 	dice  chance.Dice
 	count uint64
 	s     *Scene
+	// inside says that the plan is to leave the model of the algorithm whole.
+	inside bool
 	kept
 }
 

@@ -33,10 +33,16 @@ func (r *drawn) campaign(share float64) time.Duration {
 	return min(at, r.s.Measured*9/10)
 }
 
-// length draws a time of up to a tenth of the run: each half as long as another is as likely.
+// length draws a time of up to a tenth of the run: each half as long as another is as likely. In plans that
+// leave the model whole it is the shorter one of two: what lasts for long has nodes that are up seem dead.
 func (r *drawn) length() time.Duration {
 	longest := max(time.Millisecond, r.s.Measured/10)
-	longest >>= r.below(bits.Len64(uint64(longest / time.Millisecond)))
+	orders := bits.Len64(uint64(longest / time.Millisecond))
+	shorter := r.below(orders)
+	if r.inside {
+		shorter = max(shorter, r.below(orders))
+	}
+	longest >>= shorter
 	part := (0.5 + 0.5*r.dice.Unit(r.roll())) * float64(longest)
 	return max(time.Millisecond, time.Duration(part).Truncate(time.Millisecond))
 }
@@ -156,7 +162,7 @@ func (r *drawn) votersDie(f Fault) []Fault {
 		return []Fault{f}
 	}
 	f.At = workload.CampaignAfter
-	f.Every, f.Repeat = r.s.Campaigns, max(1, int(r.s.Measured*7/10/r.s.Campaigns))
+	f.Every, f.Repeat = r.s.Campaigns, max(1, min(8, int(r.s.Measured*7/10/r.s.Campaigns)))
 	again := f
 	again.At += time.Duration(1+r.below(4)) * time.Millisecond
 	return []Fault{f, again}

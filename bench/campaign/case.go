@@ -115,7 +115,7 @@ func (d *drawn) last(o *bench.Options, spec *nodes.Spec, real bool) {
 func (d *drawn) elections(o *bench.Options, spec *nodes.Spec) {
 	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 	switch which := d.below(4); {
-	case which == 0, which < 3 && spec.BrokenBy != 0: // the others vote
+	case which == 0, spec.BrokenBy != 0: // the others vote
 		o.Workload.Initiators = workload.LowestInitiates
 	case which == 1:
 		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.below(o.Config.N)))

@@ -118,8 +118,8 @@ func (s *Shown) String() string {
 		says += fmt.Sprintf(", and %d of %d algorithms that are known to be broken were caught", len(s.Caught),
 			broken)
 	}
-	says += fmt.Sprintf("; not shown: %s, which are inconclusive (%.1f%%)",
-		english.Count(s.Of[Inconclusive], "plan", "plans"),
+	says += fmt.Sprintf("; not shown is what becomes of %s (%.1f%%)",
+		english.Count(s.Of[Inconclusive], "plan, which is inconclusive", "plans, which are inconclusive"),
 		100*float64(s.Of[Inconclusive])/float64(max(1, s.Plans)))
 	if len(s.Escaped) > 0 {
 		says += ", and what is wrong with " + english.List(s.Escaped)
