@@ -103,7 +103,7 @@ func loadText(w *workload.Workload) string {
 	case workload.Campaign:
 		text = fmt.Sprintf("initiators %s", cmp.Or(w.Initiators, workload.AllInitiate))
 		if w.CampaignEvery > 0 {
-			text += fmt.Sprintf(" every %v, %d times", w.CampaignEvery, w.Campaigns)
+			text += fmt.Sprintf(" every %v", w.CampaignEvery)
 		}
 		return text
 	case workload.Closed:
