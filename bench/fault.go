@@ -57,7 +57,7 @@ func (o Options) Again() Options {
 func (o Options) Scene(spec *nodes.Spec, simulated bool) (*chaos.Scene, error) {
 	o.Config = spec.Fitted(o.Config, o.delays())
 	s := &chaos.Scene{Spec: spec, Config: o.Config, Measured: o.Duration, Simulated: simulated,
-		Brokers: o.Brokers, Foreign: o.NATS != ""}
+		Brokers: o.Brokers, Foreign: o.NATS != "", Campaigns: o.Workload.CampaignEvery}
 	if err := o.resolveDetector(spec); err != nil {
 		return s, err
 	}

@@ -196,7 +196,7 @@ func (t *trial) goOn(id nodes.ID) error {
 	if t.began == 0 {
 		return nil // they will be told together
 	}
-	orders := []host.Order{{Do: host.Issue, Begin: max(t.now(), t.began), End: t.end}}
+	orders := []host.Order{{Do: host.Issue, Begin: max(t.now(), t.began), End: t.end, Since: t.began}}
 	if t.calmed != "" {
 		orders = append(orders, host.Order{Do: t.calmed})
 	}

@@ -39,6 +39,9 @@ func (r *Run) row(t *Trial) results.Row {
 	if lost := t.Verdict.LostToDeaths; lost > 0 {
 		row.LostToDeaths = results.Count(lost)
 	}
+	if row.Faults = o.faultsOf(t.Number); row.Faults != "" {
+		row.FaultsMissed = results.Count(uint64(len(t.Verdict.Misses)))
+	}
 	if o.Regions.None() {
 		row.LatencyUS = meanUS(o.Latency)
 	}
@@ -52,16 +55,19 @@ func (r *Run) row(t *Trial) results.Row {
 		delay := r.Spec.Cost(o.Config).Delay
 		row.UtilisationPredicted, row.EntriesPerSPredicted = Predict(*o, delay)
 	}
-	if injected := o.Injected[t.Number]; injected != nil {
-		row.Faults = strings.Join(textsOf(injected), "; ")
-	} else {
-		row.Faults = strings.Join(textsOf(o.Faults), "; ")
-	}
 	t.Measures.Fill(&row)
 	if r.Spec.Leads != nil {
 		row.HoldUS, row.EntriesPerS = results.Figure{}, results.Figure{}
 	}
 	return row
+}
+
+// faultsOf says in words which faults were asked for in a trial.
+func (o *Options) faultsOf(number int) string {
+	if injected := o.Injected[number]; injected != nil {
+		return strings.Join(textsOf(injected), "; ")
+	}
+	return strings.Join(textsOf(o.Faults), "; ")
 }
 
 // asked returns what the run was asked to be, for runs.csv. A test checks that it has everything that makes
@@ -92,6 +98,9 @@ func (r *Record) asked() results.Asked {
 	switch w.Load {
 	case workload.Campaign:
 		a.Initiators = cmp.Or(string(w.Initiators), string(workload.AllInitiate))
+		if w.CampaignEvery > 0 {
+			a.CampaignEveryS = results.Number(w.CampaignEvery.Seconds())
+		}
 		a.Hold = ""
 	case workload.Closed:
 		a.Think = w.Think.String()

@@ -107,7 +107,7 @@ func Make(ctx context.Context, spec *nodes.Spec, o Options, s Setup) (*Run, erro
 		return nil, err
 	}
 	o.Proxies = o.Proxies || chaos.NeedsProxies(o.Faults)
-	if err := errors.Join(o.checkRealDetector(), s.ready(o, spec)); err != nil {
+	if err := errors.Join(o.countCampaigns(spec, false), o.checkRealDetector(), s.ready(o, spec)); err != nil {
 		return nil, err
 	}
 	server := o.NATS

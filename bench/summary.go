@@ -187,6 +187,9 @@ func (s *Summary) VerdictText(i int) string {
 			fmt.Fprintf(&b, "      %s\n", line)
 		}
 	}
+	for _, says := range v.Misses {
+		fmt.Fprintf(&b, "  %-12s %s\n", "warning", says)
+	}
 	fmt.Fprint(&b, s.Stalls[i])
 	return b.String()
 }

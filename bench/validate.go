@@ -84,7 +84,44 @@ func (o *Options) validateElections(spec *nodes.Spec) error {
 	if err := o.Workload.Initiators.Check(o.Config.N); err != nil {
 		return err
 	}
-	return o.validateEnd()
+	if err := o.validateEnd(); err != nil {
+		return err
+	}
+	return o.countCampaigns(spec, true)
+}
+
+// countCampaigns works out how often the initiators campaign in all, if they do so again and again: the last
+// time so long before the run ends that all may agree by then.
+func (o *Options) countCampaigns(spec *nodes.Spec, simulated bool) error {
+	w, first := &o.Workload, workload.CampaignAfter
+	switch every := w.CampaignEvery; {
+	case every == 0:
+		w.Campaigns = 0
+		return nil
+	case every < time.Millisecond:
+		return fmt.Errorf("campaigns %v apart: 1ms is the least, and an election has to fit in between", every)
+	case w.Initiators == workload.NoneInitiates:
+		return errors.New("campaigns again and again, and nobody who campaigns: take other initiators")
+	}
+	agree := AgreesWithin(*o, spec, simulated)
+	left := o.Duration - first - agree
+	if left < w.CampaignEvery {
+		return fmt.Errorf("campaigns %v apart in a run of %v leave no time for a second one: all may take %v to "+
+			"agree after it, so run for %v or longer", w.CampaignEvery, o.Duration, agree,
+			first+w.CampaignEvery+agree)
+	}
+	w.Campaigns = 1 + int(left/w.CampaignEvery)
+	return nil
+}
+
+// AgreesWithin returns within what time all nodes of a run agree on a leader if nothing goes wrong.
+func AgreesWithin(o Options, spec *nodes.Spec, simulated bool) time.Duration {
+	o.Config = spec.Explicit(o.Config)
+	if o.resolveDetector(spec) != nil {
+		return 0 // these options are not valid
+	}
+	s := setting(o, simulated, spec, nil)
+	return s.Patience()
 }
 
 // broadcasters names the algorithms of the kind of another that broadcast.
@@ -141,6 +178,9 @@ func (o *Options) validateLoad() error {
 	}
 	if err := w.CheckRate(); err != nil {
 		return err
+	}
+	if w.CampaignEvery != 0 {
+		return fmt.Errorf("campaigns %v apart: %s elects nobody", w.CampaignEvery, o.Algorithm)
 	}
 	if !w.Think.Zero() && w.Load != workload.Closed {
 		return fmt.Errorf("a time to think of %v under a load that is %s: only a closed load thinks",

@@ -19,6 +19,8 @@ type Scene struct {
 	Simulated bool
 	Brokers   int  // of the run's own, nodes spread over them in turn; 0: one
 	Foreign   bool // the broker is not one of the run's own
+	// Campaigns is how long after each campaign the initiators campaign again; 0: they do so once.
+	Campaigns time.Duration
 }
 
 // total returns how many nodes there are, servers included.

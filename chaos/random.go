@@ -12,9 +12,10 @@ import (
 // mostRandom is how many faults a random plan has at most.
 const mostRandom = 5
 
-// RandomPlan draws a plan for a run by a seed: one to five faults of all layers, none of which lasts longer
-// than a fifth of the run, in its first two thirds, so that it can be seen what the algorithm does after
-// them. At most a minority of the clients is ever killed. In a run about leaders it is more: see upset.
+// RandomPlan draws a plan for a run by a seed: one to five faults of links and processes, and as often as not
+// one of a clock, a connection or a broker, as far as the run can carry it out. None lasts longer than a fifth
+// of the run, in its first two thirds, so that it can be seen what the algorithm does after them. At most a
+// minority of the clients is ever killed. In a run about leaders it is more: see upset.
 func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }
@@ -37,15 +38,17 @@ func (s *Scene) spared() nodes.Assumption {
 
 // drawPlan draws a plan of faults that break none of some assumptions.
 func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan {
-	r := &drawn{dice: chance.Dice(seed), s: s}
+	r := &drawn{dice: chance.Dice(seed), s: s, inside: keeps != 0}
 	p := &Plan{Name: name, About: "Drawn by a seed."}
 	draw := func() []Fault { return []Fault{r.fault()} }
 	if s.Spec.Leads != nil {
 		draw = r.telling
 	}
-	for range 1 + r.below(mostRandom) {
+	for number := range 1 + r.below(mostRandom) {
+		r.first = number == 0
 		p.Faults = append(p.Faults, r.keeping(keeps, draw)...)
 	}
+	p.Faults = append(p.Faults, r.another(keeps)...)
 	return p
 }
 
@@ -54,6 +57,8 @@ type drawn struct {
 	dice  chance.Dice
 	count uint64
 	s     *Scene
+	// inside says that the plan is to leave the model of the algorithm whole.
+	inside bool
 	kept
 }
 
@@ -61,6 +66,8 @@ type drawn struct {
 type kept struct {
 	kills           int
 	servers, clocks bool
+	first           bool          // no fault has been drawn before
+	busy            time.Duration // until then a leader that has died may be down, or another is elected
 }
 
 func (r *drawn) roll() chance.Roll {

@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"math/bits"
 	"time"
 
 	"turnstile/internal/chance"
@@ -11,20 +10,23 @@ import (
 // telling is upset. Of an algorithm that is known to be broken by some faults it draws those alone.
 func (r *drawn) telling() []Fault {
 	by, before := r.s.Spec.BrokenBy, r.kept
-	for {
+	for range 1000 {
 		all := r.upset()
-		if by == 0 || all[len(all)-1].Breaks()&by != 0 {
+		if len(all) > 0 && (by == 0 || all[len(all)-1].Breaks()&by != 0) {
 			return all
 		}
 		r.kept = before
 	}
+	return nil // the run has no time for more
 }
 
 // upset draws what goes wrong in a run about leaders: one fault, or several that belong together.
 //
-// No fault lasts for longer than a tenth of the run. How long is drawn over all orders of magnitude, from a
-// millisecond up, so that some last for about as long as each timeout of the algorithm. Some begin with the
-// run, in its first election, and some at a moment of an election.
+// How long a fault lasts is drawn over all orders of magnitude, from a millisecond up to a tenth of the run,
+// so that some last for about as long as each timeout of the algorithm; but who is killed mostly stays down
+// for as long as it takes to elect another. Some begin with the run, in its first election, some with another
+// campaign, and some at a moment of an election. The first of a plan is one that hits whatever is sent, or a
+// node, so that few plans hit nothing.
 func (r *drawn) upset() []Fault {
 	f := Fault{At: r.start(), For: r.length()}
 	which := r.below(13)
@@ -45,7 +47,7 @@ func (r *drawn) upset() []Fault {
 	case 4:
 		f.Loss, f.Kind, f.Nth, f.For = &Losses{Rate: 1}, r.kind(0), uint64(1+r.below(4)), 0
 	case 5:
-		if r.below(4) == 0 {
+		if r.below(8) == 0 {
 			f.Bandwidth = Bandwidth(500 << r.below(6))
 		} else {
 			f.Delay, f.Kind = r.late(), r.kind(2)
@@ -57,32 +59,16 @@ func (r *drawn) upset() []Fault {
 	case 8, 9:
 		return r.deaths(f)
 	case 10:
-		return r.atMoment(f)
+		if !r.first { // its moment may never come
+			return r.atMoment(f)
+		}
+		return r.deaths(f)
 	case 11:
 		f.Pause = r.victim()
 	case 12:
 		f = r.strain(f)
 	}
-	return []Fault{f}
-}
-
-// start draws when a fault begins.
-func (r *drawn) start() time.Duration {
-	switch r.below(4) {
-	case 0:
-		return 0
-	case 1:
-		return r.length()
-	}
-	return r.between(0, 0.6)
-}
-
-// length draws a time of up to a tenth of the run: each half as long as another is as likely.
-func (r *drawn) length() time.Duration {
-	longest := max(time.Millisecond, r.s.Measured/10)
-	longest >>= r.below(bits.Len64(uint64(longest / time.Millisecond)))
-	part := (0.5 + 0.5*r.dice.Unit(r.roll())) * float64(longest)
-	return max(time.Millisecond, time.Duration(part).Truncate(time.Millisecond))
+	return []Fault{r.surely(f)}
 }
 
 // late draws delays of up to such a time.
@@ -142,12 +128,15 @@ func (r *drawn) parts() Cut {
 	}
 	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), total)
 	at := 1 + r.below(total-1)
-	return cutInto(r.below(3) == 0, sorted(order[:at]), sorted(order[at:]))
+	return cutInto(r.below(3) == 0 && !r.first, sorted(order[:at]), sorted(order[at:]))
 }
 
 // flaps draws links that are cut and come back, again and again.
 func (r *drawn) flaps(f Fault) []Fault {
 	f.Repeat = 2 + r.below(5)
+	if r.first { // so that each lasts for longer than a message takes
+		f.For = max(f.For, 2*r.longEnough(), time.Duration(f.Repeat)*5*time.Millisecond)
+	}
 	f.For = max(time.Millisecond, f.For/time.Duration(f.Repeat)).Truncate(time.Millisecond)
 	f.Every = f.For + max(time.Millisecond, r.length()/time.Duration(f.Repeat)).Truncate(time.Millisecond)
 	f.Cut = r.parts()
@@ -167,29 +156,6 @@ func (r *drawn) hasTwoNetworks() bool {
 	return false
 }
 
-// deaths draws who is killed, and for how long: one node, or one leader after the other. One client at least
-// comes up again.
-func (r *drawn) deaths(f Fault) []Fault {
-	f.Forget = r.below(4) == 0
-	if r.below(2) == 0 {
-		var all []Fault
-		f.Kill = Target{Word: "leader"}
-		for count := 2 + r.below(4); len(all) < count; f.At += f.For + r.length()/4 {
-			f.For = r.length() / 4
-			f.For = max(time.Millisecond, f.For.Truncate(time.Millisecond))
-			all = append(all, f)
-		}
-		return all
-	}
-	if f.Kill = r.victim(); f.Kill.Word == "random" && r.kills >= r.s.Config.N-1 {
-		f.Kill = Target{Word: "leader"}
-	}
-	if r.forGood() {
-		f.For, f.Forget = 0, false
-	}
-	return []Fault{f}
-}
-
 // atMoment has a fault kill or stop a node, or cut it off, when some node has sent or received a message, as
 // a rule itself. As often as not, somebody is killed before, so that an election takes place.
 func (r *drawn) atMoment(f Fault) (all []Fault) {
@@ -205,12 +171,15 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 	if r.below(3) == 0 {
 		f.When.Who = Group{nodes.ID(r.below(r.s.total()))}
 	}
-	if r.below(2) == 0 { // for about as long as messages take
+	brief := r.below(2) == 0
+	if brief { // for about as long as messages take
 		f.For = time.Duration(1+r.below(3)) * time.Millisecond
 	}
 	switch r.below(4) {
 	case 0, 1:
-		f.Kill, f.Forget = Target{Nodes: Group{who}}, r.below(4) == 0
+		if f.Kill, f.Forget = (Target{Nodes: Group{who}}), r.below(4) == 0; !brief {
+			f.For = r.outage()
+		}
 		if r.forGood() {
 			f.For, f.Forget = 0, false
 		}

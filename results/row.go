@@ -124,6 +124,9 @@ type Row struct {
 	NodeRSSMB      Figure `csv:"node_rss_mb_max"`
 	ReadyMS        Figure `csv:"ready_ms"`
 	PauseSMax      Figure `csv:"pause_s_max"` // the longest that a process stood still
+	// FaultsMissed is how many of the faults that were asked for hit nothing, and show nothing; empty: none was
+	// asked for.
+	FaultsMissed Figure `csv:"faults_missed"`
 
 	Verdict string `csv:"verdict"`
 	Reason  string `csv:"reason,outside"`
@@ -143,6 +146,8 @@ type Asked struct {
 	Load string `csv:"load"`
 	// Initiators are who campaigns when a run about leaders begins.
 	Initiators string `csv:"initiators"`
+	// CampaignEveryS is how long after each campaign they campaign again; empty: they do so once.
+	CampaignEveryS Figure `csv:"campaign_every_s"`
 	Whole      Figure `csv:"whole"` // share of requests for all units
 	Hold       string `csv:"hold"`  // distributions, as in flags
 	Think      string `csv:"think"`

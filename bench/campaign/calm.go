@@ -46,12 +46,12 @@ var (
 )
 
 // CalmNodes is how many nodes the largest clusters of the grid have; those with a detector or an elector
-// other than what the row says have mostBeside. From many nodes on a run ends after fewEntries of each,
+// other than what the row says have mostBeside. From manyNodes on a run ends after fewEntries of each,
 // rather than someEntries.
 const (
 	CalmNodes   = 64
 	mostBeside  = 9
-	many        = 32
+	manyNodes   = 32
 	fewEntries  = 3
 	someEntries = 20
 )
@@ -172,7 +172,7 @@ func (c *cell) options(seed uint64) (o bench.Options, err error) {
 	o.Config = nodes.Config{N: c.n, Elect: c.elect}
 	o.Detector, o.Latency = c.detector, chance.Constant(c.latency)
 	o.Duration, o.Entries = 0, someEntries
-	if c.n >= many {
+	if c.n >= manyNodes {
 		o.Entries = fewEntries
 	}
 	if c.load.Load != workload.One { // else node 0 alone enters

@@ -29,11 +29,11 @@ type Campaign struct {
 // A Class is what became of a run.
 type Class int
 
-// The classes. Stalled is what stalled outside its model; Inconclusive is whatever else is neither valid nor
-// violated, under- and overloaded runs included.
+// The classes. Expected is what stalled, or passed somebody over, as its model allows; Inconclusive is
+// whatever else is neither valid nor violated, under- and overloaded runs included.
 const (
 	Valid Class = iota
-	Stalled
+	Expected
 	Inconclusive
 	ViolatedInside
 	ViolatedOutside
@@ -196,18 +196,10 @@ func (r *Result) classify() Class {
 		return ViolatedOutside
 	case v.Outcome == check.Violated:
 		return ViolatedInside
-	case v.OutsideModel && v.Worst().Check == r.inTheEnd():
-		return Stalled
+	case v.Worst().Expected, v.OutsideModel && v.Worst().Check == "fairness":
+		return Expected
 	}
 	return Inconclusive
-}
-
-// inTheEnd names the check of what is to come about in the end.
-func (r *Result) inTheEnd() string {
-	if r.elects() {
-		return "agreement"
-	}
-	return "progress"
 }
 
 // excusable reports whether a finding may be inconclusive of a run inside the model of its algorithm: because

@@ -50,17 +50,17 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 	}
 	o.Config.Fenced = spec.Fenced && d.below(2) == 0
 	o.Latency = d.one("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
+	if spec.Leads != nil && spec.BrokenBy != 0 && !real { // a node may crash between two requests for its vote
+		o.Latency = d.one("exponential:1ms")
+	}
 	scene := &chaos.Scene{Spec: spec, Config: o.Config, Simulated: !real}
 	if spec.Leads != nil {
 		stack, err := stackOf(spec, o.Config)
 		if err != nil {
 			return nil, err
 		}
-		d.elections(&o)
-		o.Duration = max(atLeast, graces*stack.Grace())
-		if real {
-			o.Duration = max(measured, realGraces*stack.Grace())
-		}
+		d.elections(&o, spec)
+		d.last(&o, spec, real)
 		scene.Stack = stack
 	} else {
 		o.Workload = d.workload()
@@ -69,7 +69,10 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 		o.Config.N, o.Duration, o.Latency = mostNodes, patient, d.one("exponential:1ms")
 		o.Workload = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
 	}
-	scene.Config, scene.Measured = o.Config, o.Duration
+	scene.Config, scene.Measured, scene.Campaigns = o.Config, o.Duration, o.Workload.CampaignEvery
+	if d.below(4) == 0 { // so that there are routes to cut
+		o.Brokers, scene.Brokers = 3, 3
+	}
 	draw := chaos.InsidePlan
 	if number/len(rows)%2 == 1 {
 		draw = chaos.RandomPlan
@@ -83,21 +86,38 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 	return &Case{spec, o, real}, nil
 }
 
-// A run about leaders lasts for so many times the grace of its algorithm, of which its plan leaves the last
-// two for all to agree; and at least for a while. Where time is real, that would take minutes.
+// A run about leaders lasts for so many times as it may take until all agree, of which its plan leaves the
+// last two; and at least for a while. Where time is real, that would take minutes. Nodes campaign again and
+// again, so that there are elections for faults to hit: so far apart that all have to agree in between.
 const (
 	graces     = 15
-	realGraces = 8
-	atLeast    = 300 * time.Millisecond
+	realGraces = 6
+	calm       = 1.25
+	atLeast    = time.Second
 )
 
+// last says how long a run about leaders lasts, and how often nodes campaign.
+func (d *drawn) last(o *bench.Options, spec *nodes.Spec, real bool) {
+	times := time.Duration(graces)
+	if real {
+		times = realGraces
+		o.Latency = d.one("1ms", "500us", "uniform:500us,2ms") // what has no bound takes long to be known
+	}
+	if spec.BrokenBy != 0 { // what is rare shows in long runs
+		times *= 2
+	}
+	agree := bench.AgreesWithin(*o, spec, !real)
+	o.Duration = max(atLeast, times*agree).Truncate(time.Millisecond)
+	o.Workload.CampaignEvery = time.Duration(calm * float64(agree)).Truncate(time.Millisecond)
+}
+
 // elections draws who campaigns in a run about leaders.
-func (d *drawn) elections(o *bench.Options) {
+func (d *drawn) elections(o *bench.Options, spec *nodes.Spec) {
 	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
-	switch d.below(4) {
-	case 0:
+	switch which := d.below(4); {
+	case which == 0, spec.BrokenBy != 0: // the others vote
 		o.Workload.Initiators = workload.LowestInitiates
-	case 1:
+	case which == 1:
 		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.below(o.Config.N)))
 	}
 }

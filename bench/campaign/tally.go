@@ -15,6 +15,7 @@ type Tally struct {
 	Entries uint64
 	Elected uint64 // elections that were completed
 	Caught  int    // show what is known to be wrong with it
+	Missed  int    // faults that hit nothing
 	Of      [Classes]int
 }
 
@@ -30,6 +31,7 @@ func Tallied(rows []*nodes.Spec, results []*Result) (all []Tally) {
 			t.Of[r.Class]++
 			t.Entries += r.Verdict.Entries
 			t.Elected += r.Elected
+			t.Missed += len(r.Verdict.Misses)
 			if r.Inside() {
 				t.Inside++
 			}
@@ -43,14 +45,15 @@ func Tallied(rows []*nodes.Spec, results []*Result) (all []Tally) {
 }
 
 // enough is how many plans show something of a row, and how many one may take to be caught that is known to
-// be broken; and rarely, if it is an elector that breaks when somebody crashes in one place of an election.
-// Of the rarest, one in some 250 shows it.
+// be broken; rarely, if it is an elector that breaks when somebody crashes in one place of an election; and
+// many, of how many no more than a tenth may be inconclusive.
 const (
 	enough = 20
-	rarely = 3000
+	rarely = 60
+	many   = 200
 )
 
-// enoughOf returns which of these it is for a row.
+// enoughOf returns how many plans have to catch a row that is known to be broken.
 func enoughOf(row *nodes.Spec) int {
 	if row.Leads != nil && row.BrokenBy != 0 {
 		return rarely
@@ -59,7 +62,7 @@ func enoughOf(row *nodes.Spec) int {
 }
 
 // Lacks says what the results of a row do not show though they must, if anything is: that a third of its
-// plans stayed inside its model, or what is known to be wrong with it.
+// plans stayed inside its model, what is known to be wrong with it, or what becomes of it at all.
 func (t *Tally) Lacks() string {
 	switch {
 	case t.Plans >= enough && 3*t.Inside < t.Plans:
@@ -68,6 +71,58 @@ func (t *Tally) Lacks() string {
 	case t.Spec.Broken != "" && t.Plans >= enoughOf(t.Spec) && t.Caught == 0:
 		return fmt.Sprintf("%s: it is known to be broken (%s), and %s did not show it", t.Spec.Name,
 			t.Spec.Broken, english.Count(t.Plans, "plan", "plans"))
+	case t.Plans >= many && 10*t.Of[Inconclusive] > t.Plans:
+		return fmt.Sprintf("%s: %d of %d plans are inconclusive, more than a tenth", t.Spec.Name,
+			t.Of[Inconclusive], t.Plans)
 	}
 	return ""
+}
+
+// A Shown says what the results of a campaign show, and what they do not.
+type Shown struct {
+	Plans   int // that were carried out
+	Of      [Classes]int
+	Caught  []string // rows that are known to be broken, which was shown
+	Escaped []string // those of which it was not
+}
+
+// ShownBy returns what results show of rows.
+func ShownBy(rows []*nodes.Spec, results []*Result) (s Shown) {
+	for _, t := range Tallied(rows, results) {
+		s.Plans += t.Plans
+		for class, count := range t.Of {
+			s.Of[class] += count
+		}
+		switch {
+		case t.Spec.Broken == "" || t.Plans == 0:
+		case t.Caught > 0:
+			s.Caught = append(s.Caught, t.Spec.Name)
+		default:
+			s.Escaped = append(s.Escaped, t.Spec.Name)
+		}
+	}
+	return s
+}
+
+// Nothing reports whether no run shows anything.
+func (s *Shown) Nothing() bool {
+	return s.Of[Inconclusive]+s.Of[Failed] == s.Plans && s.Plans > 0
+}
+
+// String says it in words.
+func (s *Shown) String() string {
+	count := func(n int) string { return english.Thousands(float64(n)) }
+	says := fmt.Sprintf("Of %s, %s show that all was kept that is promised, %s a failure that the model allows",
+		english.Count(s.Plans, "plan", "plans"), count(s.Of[Valid]), count(s.Of[Expected]+s.Of[ViolatedOutside]))
+	if broken := len(s.Caught) + len(s.Escaped); broken > 0 {
+		says += fmt.Sprintf(", and %d of %d algorithms that are known to be broken were caught", len(s.Caught),
+			broken)
+	}
+	says += fmt.Sprintf("; not shown is what becomes of %s (%.1f%%)",
+		english.Count(s.Of[Inconclusive], "plan, which is inconclusive", "plans, which are inconclusive"),
+		100*float64(s.Of[Inconclusive])/float64(max(1, s.Plans)))
+	if len(s.Escaped) > 0 {
+		says += ", and what is wrong with " + english.List(s.Escaped)
+	}
+	return says
 }

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"turnstile/bench/leadership"
+	"turnstile/bench/section"
 	"turnstile/internal/chance"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
@@ -32,7 +34,7 @@ func agreed(e *Fold) Finding {
 		return valid("all agreed on %s at the end", name(last.Leader))
 	}
 	const none = "no leader that all agree on at the end"
-	calm, had, needs := e.calmAtEnd(), e.quiet(), e.patience()
+	calm, had, needs := e.calmAtEnd(), e.quiet(), e.Patience()
 	switch {
 	case had < needs:
 		after := "anything went wrong"
@@ -43,6 +45,8 @@ func agreed(e *Fold) Finding {
 			after = "the run began"
 		case slices.ContainsFunc(l.Unasked, func(s leadership.Span) bool { return s.To == calm.From }):
 			after = "somebody began to campaign"
+		case slices.Contains(e.campaigns, calm.From):
+			after = "somebody campaigned again"
 		}
 		f := inconclusive(none+", %v after %s; it may take %v: let the run go on for longer",
 			had.Round(time.Millisecond), after, needs).excused()
@@ -53,7 +57,7 @@ func agreed(e *Fold) Finding {
 		}
 		return e.excuse(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)
 	case e.brokenIn(calm.span(), e.Live) != 0:
-		return e.excuse(inconclusive(none).with(e.beliefs()...), calm.span(), e.Live)
+		return e.expect(inconclusive(none).with(e.beliefs()...), calm.span(), e.Live)
 	}
 	return violated(none+", though nothing had gone wrong for %v", had.Round(time.Millisecond)).
 		with(e.beliefs()...)
@@ -103,7 +107,7 @@ func (e *Fold) undecided() (f Finding, is bool) {
 		}
 		for i := first; i < len(all) && all[i].Begun <= calm.To; i++ {
 			had := stretch{leadership.Span{From: max(calm.From, all[i].Begun), To: min(calm.To, all[i].Agreed)}}
-			if all[i].Agreed > l.End && calm.To == l.End || had.Length() < int64(e.patience()) ||
+			if all[i].Agreed > l.End && calm.To == l.End || had.Length() < int64(e.Patience()) ||
 				e.brokenIn(had.span(), e.Live) != 0 {
 				continue
 			}
@@ -114,19 +118,19 @@ func (e *Fold) undecided() (f Finding, is bool) {
 	return f, false
 }
 
-// patience returns within what time all agree on a leader if nothing goes wrong. A row without a grace has no
+// Patience returns within what time all agree on a leader if nothing goes wrong. A row without a grace has no
 // timeouts, and takes no longer than its messages: one after the other, they are fewer than so many times
 // those by which a request becomes known. Rings take N or N lg N; 32 rounds of those that draw numbers are
 // enough but for one run in a million.
-func (e *Fold) patience() time.Duration {
+func (s *Setting) Patience() time.Duration {
 	const rounds = 32
-	switch known := e.Promise.Known; {
-	case e.Grace > 0:
-		return e.Grace + e.Slack
+	switch known := s.Promise.Known; {
+	case s.Grace > 0:
+		return s.Grace + s.Slack
 	case known > chance.Longest/rounds:
 		return chance.Longest
 	default:
-		return rounds*known + e.Slack
+		return rounds*known + s.Slack
 	}
 }
 
@@ -163,13 +167,20 @@ func (e *Fold) calmAtEnd() stretch {
 	return stretch{leadership.Span{From: end, To: end}}
 }
 
-// troubles returns when something went wrong, or nobody lived who had a reason to elect a leader. What lasts
-// for good is done at once.
+// atOnce reports whether a fault is done when it begins: one for good, a crash, whose end is a restart, and
+// the loss of one message, if that breaks for good what the election of a leader rests on.
+func (e *Fold) atOnce(asked *Fault, f *section.Fault) bool {
+	return asked.Breaks&nodes.NoCrash != 0 || asked.ForGood && (!f.Healed ||
+		asked.OfLinks && asked.Breaks&e.Live&^nodes.Transient != 0)
+}
+
+// troubles returns when something went wrong, somebody was told to campaign, or nobody lived who had a reason
+// to elect a leader. What lasts for good is done at once.
 func (e *Fold) troubles() (all []leadership.Span) {
 	s := e.sections
 	for i := range s.Faults {
 		f := &s.Faults[i]
-		if asked := e.asked(f); asked.ForGood && !f.Healed {
+		if asked := e.asked(f); e.atOnce(asked, f) {
 			all = append(all, leadership.Span{From: f.From, To: f.From})
 		} else {
 			all = append(all, leadership.Span{From: f.From, To: later(f.To, int64(asked.Leaves))})
@@ -182,6 +193,9 @@ func (e *Fold) troubles() (all []leadership.Span) {
 		all = append(all, leadership.Span{From: w.From, To: w.To})
 	}
 	all = append(all, e.leaders.Unasked...)
+	for _, at := range e.campaigns {
+		all = append(all, leadership.Span{From: at, To: at})
+	}
 	for _, d := range s.Deaths {
 		all = append(all, leadership.Span{From: d.From, To: d.At})
 		if d.Back < math.MaxInt64 {

@@ -67,6 +67,9 @@ type Finding struct {
 
 	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
+	// Expected says that the run stalled, or ended without a leader that all agree on, as the model of the
+	// algorithm allows: see OutsideModel.
+	Expected bool `json:"expected,omitempty" yaml:"expected,omitempty"`
 }
 
 // A Verdict is what all checks together say of a run.
@@ -105,6 +108,8 @@ type Verdict struct {
 	// takes; or that two still lead at the end, and no time would change that.
 	Divided bool `json:"divided,omitempty" yaml:"divided,omitempty"`
 	Missed  bool `json:"missed,omitempty" yaml:"missed,omitempty"` // no fault hit anything
+	// Misses says of each fault that hit nothing why. The run shows nothing of these.
+	Misses []string `json:"misses,omitempty" yaml:"misses,omitempty"`
 }
 
 // A PassedOver is a request that others passed over.
@@ -270,6 +275,7 @@ func (e *Fold) Verdict() Verdict {
 		Broken:         e.brokenBy(e.sections.End, e.Safe|e.Live),
 		Starved:        e.starved(),
 		Missed:         e.missed(),
+		Misses:         e.misses(),
 	}
 	if e.Kind == Election {
 		v.Starved, v.Divided = e.astray(), e.divided()

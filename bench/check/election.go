@@ -240,7 +240,7 @@ func elections(e *Fold) Finding {
 		}
 	}
 	if len(lines) > 0 {
-		why := fmt.Sprintf("it may take %v in which nothing else goes wrong", e.patience())
+		why := fmt.Sprintf("it may take %v in which nothing else goes wrong", e.Patience())
 		if same == len(lines) {
 			why = "all took the same one for the leader again when it was back: keep it down for longer"
 		}

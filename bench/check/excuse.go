@@ -111,8 +111,20 @@ func (e *Fold) asked(f *section.Fault) *Fault {
 
 // excuse marks a finding as outside the model if some of the needs of the algorithm did not hold in a span.
 func (e *Fold) excuse(f Finding, m span, needs nodes.Assumption) Finding {
+	return e.outsideModel(f, "outside its model", m, needs)
+}
+
+// expect marks a stall as expected if some of the needs of the algorithm did not hold in a span.
+func (e *Fold) expect(f Finding, m span, needs nodes.Assumption) Finding {
+	f = e.outsideModel(f, "blocked, as its model allows", m, needs)
+	f.Expected = f.OutsideModel
+	return f
+}
+
+// outsideModel marks a finding as outside the model, in these words, if some of the needs did not hold.
+func (e *Fold) outsideModel(f Finding, words string, m span, needs nodes.Assumption) Finding {
 	if broken := e.brokenIn(m, needs); broken != 0 {
-		f.Says += fmt.Sprintf(" (outside its model: it needs %v%s)", broken, e.culprit(m, broken))
+		f.Says += fmt.Sprintf(" (%s: it needs %v%s)", words, broken, e.culprit(m, broken))
 		f.OutsideModel = true
 	}
 	return f

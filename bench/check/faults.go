@@ -31,34 +31,34 @@ type Fault struct {
 
 // faults: what was to go wrong did go wrong and was healed, and somebody entered while it lasted, if the
 // algorithm promises that and the fault lasted long enough, or after it. A run without that does not show
-// what the algorithm does about it.
+// what the algorithm does about it. It is judged by the faults that hit something: of the others it shows
+// nothing, which Verdict.Misses says.
 func faults(e *Fold) Finding {
 	if len(e.Faults) == 0 {
 		return valid("no fault was asked for")
 	}
 	var lines, wrong []string
-	began := map[uint32]bool{}
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
 		if int(f.Number) < 1 || int(f.Number) > len(e.Faults) {
 			return inconclusive("there is a fault %d in the history, which was not asked for", f.Number)
 		}
-		began[f.Number] = true
 		asked := &e.Faults[f.Number-1]
-		lines = append(lines, e.says(asked, f))
 		if says := e.lacks(asked, f); says != "" {
 			wrong = append(wrong, says)
 		}
-	}
-	for i := range e.Faults {
-		if !began[uint32(i+1)] {
-			wrong = append(wrong, fmt.Sprintf("%s: it did not take place", e.Faults[i].Text))
+		if missed(asked, f) == "" {
+			lines = append(lines, e.says(asked, f))
 		}
 	}
 	for _, p := range e.sections.Pauses {
 		if e.rested() && p.To >= e.sections.End {
 			wrong = append(wrong, processName(p.Process)+" still stands still at the end")
 		}
+	}
+	misses := e.misses()
+	if len(lines) == 0 { // nothing of what was asked for is shown
+		wrong = append(wrong, misses...)
 	}
 	if len(wrong) > 0 {
 		story := append(fewOf(wrong, len(wrong)), fewOf(lines, len(lines))...)
@@ -68,7 +68,42 @@ func faults(e *Fold) Finding {
 	if more := len(lines) - 1; more > 0 {
 		says += "; and " + english.Count(more, "more fault", "more faults")
 	}
+	if len(misses) > 0 {
+		says += fmt.Sprintf("; of %s that hit nothing it shows nothing",
+			english.Count(len(misses), "fault", "faults"))
+	}
 	return valid("%s", says).with(fewOf(lines, len(lines))...)
+}
+
+// missed says why a fault that took place hit nothing; empty: it hit something. How many messages one of
+// links hit is known when it is healed, which each is at the end of a run that neither stalls nor is cut
+// short.
+func missed(asked *Fault, f *section.Fault) string {
+	switch {
+	case asked.Breaks != 0 && asked.OfLinks && f.Healed && f.Hits == 0:
+		return asked.Text + ": it hit no message, since none came that it is for"
+	case !asked.OfLinks && f.Nodes == 0:
+		return asked.Text + ": it hit no node"
+	}
+	return ""
+}
+
+// misses says of each fault that was asked for and hit nothing why that is so.
+func (e *Fold) misses() (all []string) {
+	began := map[uint32]bool{}
+	for i := range e.sections.Faults {
+		f := &e.sections.Faults[i]
+		began[f.Number] = true
+		if says := missed(e.asked(f), f); says != "" {
+			all = append(all, says)
+		}
+	}
+	for i := range e.Faults {
+		if !began[uint32(i+1)] {
+			all = append(all, e.Faults[i].Text+": it did not take place")
+		}
+	}
+	return all
 }
 
 // says says what a fault hit, and who entered meanwhile.
@@ -97,11 +132,7 @@ func (e *Fold) lacks(asked *Fault, f *section.Fault) string {
 	switch {
 	case !asked.ForGood && !f.Healed:
 		return asked.Text + ": it was not healed"
-	case asked.Breaks != 0 && asked.OfLinks && f.Hits == 0:
-		return asked.Text + ": it hit no message, since none came that it is for"
-	case !asked.OfLinks && f.Nodes == 0:
-		return asked.Text + ": it hit no node"
-	case e.Kind == Election:
+	case e.Kind == Election, missed(asked, f) != "":
 		return ""
 	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
 		return ""

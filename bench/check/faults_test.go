@@ -8,6 +8,48 @@ import (
 	"turnstile/nodes/history"
 )
 
+// A run is judged by the faults that hit something, and says of which others it shows nothing: no finding
+// names these as tolerated.
+func TestRunsAreJudgedByTheFaultsThatHit(t *testing.T) {
+	hits := Fault{Text: "loss 5%", OfLinks: true, Breaks: nodes.NoLoss}
+	misses := Fault{Text: "cut 0/1", OfLinks: true, Breaks: nodes.NoLoss}
+	waits := Fault{Text: "kill holder", Breaks: nodes.NoCrash, Waits: true}
+	nobody := Fault{Text: "pause 1", Breaks: nodes.NoPause}
+	w := measuring()
+	w.Live, w.CostKnown, w.Identities = nodes.NoLoss|nodes.NoCrash, false, nil
+	w.Faults = []Fault{misses, hits, waits, nobody}
+	w.round()
+	for number, of := range map[int]int64{1: 0, 2: 3, 4: 0} {
+		w.add(nodes.None, history.FaultEvent(nodes.FaultBeginning{Number: number, Victim: nodes.None}))
+		w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: uint32(number), Value: of})
+	}
+	w.turn(0)
+	w.turn(1)
+	w.end()
+	v := w.judge()
+	f := finding(t, v, "faults")
+	if f.Outcome != Valid || !strings.HasPrefix(f.Says, "loss 5%: it hit 3 messages") ||
+		!strings.Contains(f.Says, "of 3 faults that hit nothing it shows nothing") {
+		t.Errorf("%v: %s", f.Outcome, f.Says)
+	}
+	said := f.Says + strings.Join(f.Witness, "\n")
+	for _, other := range []Fault{misses, waits, nobody} {
+		if strings.Contains(said, other.Text) {
+			t.Errorf("%s hit nothing, and the run is said to show it: %s", other.Text, said)
+		}
+	}
+	all := strings.Join(v.Misses, "\n")
+	for _, says := range []string{"cut 0/1: it hit no message", "kill holder: it did not take place",
+		"pause 1: it hit no node"} {
+		if !strings.Contains(all, says) || len(v.Misses) != 3 {
+			t.Errorf("%s, of which %s is missing", all, says)
+		}
+	}
+	if v.Outcome != Valid || v.Missed {
+		t.Errorf("%v: %s, nothing was hit: %v", v.Outcome, v.Reason, v.Missed)
+	}
+}
+
 // A fault that did not take place, hit nothing or was not healed shows nothing, whatever else is right.
 func TestFaultsThatShowNothing(t *testing.T) {
 	lossy := Fault{Text: "loss 5%", OfLinks: true, Breaks: nodes.NoLoss}

@@ -28,6 +28,7 @@ type Fold struct {
 	entryCost       nodes.EntryCost  // nil: not known
 	due             uint64           // messages that the entries take by it
 	leaders         *leadership.Fold // nil: nobody leads in the run
+	campaigns       []int64          // when initiators were told to campaign, each time once
 }
 
 // New returns a fold of the history that s folds.
@@ -76,6 +77,10 @@ func (e *Fold) Ended(s *section.Section) {
 func (e *Fold) Add(event history.Event) {
 	if event.Kind == history.Disconnected {
 		e.disconnect(&event)
+	}
+	if last := len(e.campaigns) - 1; event.Kind == history.Campaigned &&
+		(last < 0 || e.campaigns[last] < event.At) {
+		e.campaigns = append(e.campaigns, event.At)
 	}
 	e.hear(&event)
 	e.fair.away.add(&event)

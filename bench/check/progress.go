@@ -76,7 +76,7 @@ func allServed(e *Fold) Finding {
 			with(waiters...)
 	case e.seen(history.Stalled) && e.brokenIn(e.stalledIn(), e.Safe|e.Live) != 0:
 		f := inconclusive("no progress, with %s", unserved(len(waiting))).with(waiters...)
-		return e.excuse(f, e.stalledIn(), e.Safe|e.Live)
+		return e.expect(f, e.stalledIn(), e.Safe|e.Live)
 	case e.seen(history.Stalled):
 		moves := "nothing moves"
 		if handled := e.sections.Marks[history.Stalled].Value; handled > 0 {

@@ -43,6 +43,8 @@ func (v *Verdict) Shown() (nodes.Outcome, string) {
 		return nodes.Blocks, stalled.Says
 	case stalled != nil:
 		return nodes.Starves, stalled.Says
+	case len(v.Misses) > 0: // what recovers did so from less than the plan says
+		return 0, v.Misses[0]
 	}
 	return nodes.Recovers, v.Reason
 }
@@ -101,7 +103,7 @@ func (f *Finding) doubtsLeaders(stalled bool) bool {
 // nobody has anything to declare any more.
 func (e *Fold) astray() []nodes.ID {
 	l := e.leaders
-	if l.Apart == nil || !e.seen(history.Stopped) || e.still() < e.patience() || e.Grace == 0 && l.Ending.Stirs {
+	if l.Apart == nil || !e.seen(history.Stopped) || e.still() < e.Patience() || e.Grace == 0 && l.Ending.Stirs {
 		return nil
 	}
 	return l.Ending.Without
@@ -156,11 +158,11 @@ func (e *Fold) missed() bool {
 		return len(e.Faults) > 0 && e.seen(history.Stopped) &&
 			!slices.ContainsFunc(e.Faults, func(f Fault) bool { return !f.Waits })
 	}
-	missed := len(e.sections.Faults) > 0
+	none := len(e.sections.Faults) > 0
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
 		asked := e.asked(f)
-		missed = missed && asked.OfLinks && f.Healed && f.Hits == 0 && asked.Breaks != 0
+		none = none && asked.OfLinks && missed(asked, f) != ""
 	}
-	return missed
+	return none
 }

@@ -38,6 +38,9 @@ func TestShown(t *testing.T) {
 		"the register counted two": {Verdict{Findings: []Finding{found("register", Violated, true)}}, nodes.Breaks},
 		"the witnesses disagree":   {Verdict{Findings: []Finding{found("agreement", Inconclusive, false)}}, 0},
 		"a fault was not healed":   {Verdict{Findings: []Finding{found("faults", Inconclusive, false)}}, 0},
+		"a fault hit nothing":      {Verdict{Misses: []string{"loss 5%: it hit no message"}}, 0},
+		"all wait, and a fault came too late": {Verdict{Findings: []Finding{found("progress", Inconclusive, true)},
+			Starved: one, Blocked: true, Misses: []string{"kill 1: it did not take place"}}, nodes.Blocks},
 		"nothing was hit": {Verdict{Findings: []Finding{found("faults", Inconclusive, false)}, Missed: true},
 			nodes.Unhit},
 	} {

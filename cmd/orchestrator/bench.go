@@ -118,6 +118,9 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	if c.elects || c.simulated {
 		f.StringVar(&c.initiators, "initiators", "", "elections: who campaigns when the run begins: all, none, "+
 			"lowest, highest, random:K or nodes, as in 0,3 (default all)")
+		f.DurationVar(&c.Workload.CampaignEvery, "campaign-every", 0,
+			"elections: how long after each campaign they campaign again (default they do so once)")
+		noZero(f, "campaign-every", "would leave no time for an election: leave it out for one campaign")
 	}
 	group(f, systemFlags)
 	f.Var(&c.Latency, "latency", "latency of every link, injected if the links are real")

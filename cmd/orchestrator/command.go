@@ -78,6 +78,9 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 		if w.Initiators != "" {
 			add("initiators", w.Initiators)
 		}
+		if w.CampaignEvery > 0 {
+			add("campaign-every", w.CampaignEvery)
+		}
 	default:
 		add("load", w.Load)
 	}
@@ -91,6 +94,9 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	}
 	if o.Detector != "" {
 		add("detector", o.Detector)
+	}
+	if o.Brokers > 1 {
+		add("brokers", o.Brokers)
 	}
 	if o.Multicast {
 		words = append(words, "--multicast")

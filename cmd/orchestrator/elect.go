@@ -67,7 +67,8 @@ func (c *benchCall) resolveElections(s settings) error {
 		return fmt.Errorf("%s elects leaders, and has no critical section to request: leave out %s", c.row.Name,
 			strings.Join(extra, ", "))
 	}
-	c.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.Initiators(c.initiators)}
+	c.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.Initiators(c.initiators),
+		CampaignEvery: c.Workload.CampaignEvery}
 	c.Warmup, c.WarmupLimit, c.Entries = 0, 0, 0
 	return nil
 }

@@ -101,7 +101,11 @@ func loadText(w *workload.Workload) string {
 	text := string(w.Load) + " load"
 	switch w.Load {
 	case workload.Campaign:
-		return fmt.Sprintf("initiators %s", cmp.Or(w.Initiators, workload.AllInitiate))
+		text = fmt.Sprintf("initiators %s", cmp.Or(w.Initiators, workload.AllInitiate))
+		if w.CampaignEvery > 0 {
+			text += fmt.Sprintf(" every %v", w.CampaignEvery)
+		}
+		return text
 	case workload.Closed:
 		text += fmt.Sprintf(", think %v", w.Think)
 	case workload.Open:
@@ -216,6 +220,7 @@ func (p *report) verdict(s *bench.Summary) {
 	if restless := s.Restless(); restless != "" {
 		p.printf("  %s\n", restless)
 	}
+	p.missed(s)
 	tellUnjudged(p.w, s)
 	if recorded := len(s.Record.Trials); recorded > made && len(s.Unjudged) == 0 {
 		p.printf("  %s not judged; to judge what was recorded: %s\n",
@@ -249,6 +254,27 @@ func (p *report) passedOver(s *bench.Summary) {
 	if most.Times >= uint64(s.Record.Options.Config.N) {
 		times := english.Count(most.Times, "time", "times")
 		p.printf("  node %d was passed over %s; %s\n", most.Node, times, promise)
+	}
+}
+
+// missed warns of the faults that hit nothing, of which a run shows nothing.
+func (p *report) missed(s *bench.Summary) {
+	const most = 5
+	for i := range s.Verdicts {
+		v, in := &s.Verdicts[i], ""
+		if len(s.Verdicts) > 1 {
+			in = fmt.Sprintf("trial %d: ", s.Rows[i].Trial)
+		}
+		for at, says := range v.Misses {
+			switch {
+			case says == v.Reason:
+			case at == most:
+				p.printf("  warning: %s%d more faults hit nothing\n", in, len(v.Misses)-most)
+				return
+			default:
+				p.printf("  warning: %s%s\n", in, says)
+			}
+		}
 	}
 }
 

@@ -85,9 +85,22 @@ func (h *Host) begin(now int64) {
 	for _, c := range h.clients {
 		c.plan(now, now)
 	}
+	switch {
+	case h.config.Incarnation == 0:
+		h.planCampaign(-1)
+	case h.config.Workload.CampaignEvery > 0:
+		h.planCampaign(now - h.since)
+	}
+}
+
+// planCampaign plans the first campaign of this node after a time, in nanoseconds since the run began.
+func (h *Host) planCampaign(after int64) {
 	w, stack := &h.config.Workload, h.process.Stack()
-	if h.config.Incarnation == 0 && stack.Elects() && w.Initiates(h.dice, h.config.Node, stack.N()) {
-		h.tasks.add(task{at: now + int64(workload.CampaignAfter), what: toCampaign})
+	if !stack.Elects() || !w.Initiates(h.dice, h.config.Node, stack.N()) {
+		return
+	}
+	if at := w.NextCampaign(after); at != workload.Never {
+		h.tasks.add(task{at: h.since + at, what: toCampaign})
 	}
 }
 
@@ -96,6 +109,7 @@ func (h *Host) campaign() {
 	if !h.parked {
 		h.record(history.Event{Kind: history.Campaigned})
 		h.handle(nodes.Input{Kind: nodes.Campaign})
+		h.planCampaign(h.now - h.since)
 	}
 }
 

@@ -62,6 +62,7 @@ type Order struct {
 	Do    string `json:"do"`
 	Begin int64  `json:"begin,omitempty"` // Issue: from when to when, in the run's nanoseconds; if there is no
 	End   int64  `json:"end,omitempty"`   // End, an order to End comes later, or entries end it
+	Since int64  `json:"since,omitempty"` // Issue: when the run began, if the node comes up later
 	Round int    `json:"round,omitempty"` // Report: goes into the answer; Restored: its number in the run
 
 	Jump time.Duration `json:"jump,omitempty"` // SetClock: how far ahead

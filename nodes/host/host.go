@@ -31,6 +31,7 @@ type Host struct {
 	traffic  traffic
 	outage   *outage // nil unless the node reconnects
 	told     bool    // to issue requests, now or later
+	since    int64   // when the run began that it was told of
 	started  bool
 	parked   bool // the machines and the clients do nothing more
 	hushed   bool // the failure detectors do nothing more

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -55,7 +56,7 @@ func (h *Host) readOrders(from io.Reader) {
 func (h *Host) obey(o Order) {
 	switch o.Do {
 	case Issue:
-		h.told = true
+		h.told, h.since = true, cmp.Or(o.Since, o.Begin)
 		h.tasks.add(task{at: o.Begin, what: toBegin})
 		if o.End > 0 {
 			h.tasks.add(task{at: o.End, what: toEnd})

@@ -23,9 +23,17 @@ func (w *world) planAll(id nodes.ID) {
 // planCampaigns plans who campaigns when the run begins.
 func (w *world) planCampaigns() {
 	for id := range nodes.ID(w.n) {
-		if w.stack.Elects() && w.Workload.Initiates(w.dice, id, w.n) {
-			w.plan(w.now+int64(workload.CampaignAfter), toCampaign, id)
-		}
+		w.planCampaign(id, -1)
+	}
+}
+
+// planCampaign plans the first campaign of a node after a time.
+func (w *world) planCampaign(id nodes.ID, after int64) {
+	if !w.stack.Elects() || int(id) >= w.n || !w.Workload.Initiates(w.dice, id, w.n) {
+		return
+	}
+	if at := w.Workload.NextCampaign(after); at != workload.Never {
+		w.plan(at, toCampaign, id)
 	}
 }
 

@@ -56,4 +56,7 @@ func (w *world) restart(p *nodes.Process, amnesia bool) {
 	}
 	p.Restart(amnesia)
 	w.planAll(p.ID())
+	if w.Workload.CampaignEvery > 0 {
+		w.planCampaign(p.ID(), w.now)
+	}
 }

@@ -27,7 +27,7 @@ const (
 	toRelease              // a critical section is over
 	toHandBack             // a client that has left hands the machine the release, which a pause held up
 	toTimeout              // a machine's timer runs out
-	toCampaign             // a node brings an election about, as the run begins
+	toCampaign             // a node brings an election about, as the workload says
 	toTell                 // a node is told that another has crashed or is up
 	toMeasure              // the warm-up is over
 	toStop                 // issuing ends

@@ -250,6 +250,7 @@ func (w *world) happen(e *event) {
 		if there && !w.parked {
 			w.record(history.Event{Kind: history.Campaigned, Node: e.to})
 			w.feed(p, &nodes.Input{Kind: nodes.Campaign})
+			w.planCampaign(e.to, w.now)
 		}
 	case toTell:
 		if there {

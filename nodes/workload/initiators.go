@@ -36,6 +36,24 @@ func TheseInitiate(all ...nodes.ID) Initiators {
 // beginning comes first.
 const CampaignAfter = 5 * time.Millisecond
 
+// NextCampaign returns when the initiators campaign next after a time, in nanoseconds since the run began;
+// Never: not any more. A negative time is before the run.
+func (w *Workload) NextCampaign(after int64) int64 {
+	const first = int64(CampaignAfter)
+	switch every := int64(w.CampaignEvery); {
+	case after < first:
+		return first
+	case every == 0:
+		return Never
+	default:
+		count := (after-first)/every + 1
+		if count >= int64(w.Campaigns) {
+			return Never
+		}
+		return first + count*every
+	}
+}
+
 // Check says what is wrong with them in a cluster of n nodes, if anything is.
 func (i Initiators) Check(n int) error {
 	_, err := i.Of(0, n)

@@ -52,6 +52,10 @@ type Workload struct {
 	Whole float64 `json:"whole,omitempty" yaml:"whole,omitempty"`
 	// Initiators says, under a load of campaigns, who campaigns when the run begins.
 	Initiators Initiators `json:"initiators,omitempty" yaml:"initiators,omitempty"`
+	// CampaignEvery is how long after each campaign they campaign again, Campaigns times in all, as far as they
+	// are up then; 0: once.
+	CampaignEvery time.Duration `json:"campaign_every,omitempty" yaml:"campaign_every,omitempty"`
+	Campaigns     int           `json:"campaigns,omitempty" yaml:"campaigns,omitempty"`
 }
 
 // The least and the greatest rate, in requests per second: about one in eleven days, and one per microsecond.

@@ -73,3 +73,23 @@ func TestParseLoad(t *testing.T) {
 		t.Errorf("an unknown load gives %v", err)
 	}
 }
+
+// Initiators campaign just after the run has begun and, if they do so again and again, as often as there is
+// time for.
+func TestNextCampaign(t *testing.T) {
+	const first, every = int64(CampaignAfter), int64(100 * time.Millisecond)
+	again := Workload{Load: Campaign, CampaignEvery: 100 * time.Millisecond, Campaigns: 3}
+	for _, test := range []struct {
+		w           Workload
+		after, want int64
+	}{
+		{Workload{Load: Campaign}, -1, first}, {Workload{Load: Campaign}, first, Never},
+		{again, -1, first}, {again, first - 1, first}, {again, first, first + every},
+		{again, first + every - 1, first + every}, {again, first + every, first + 2*every},
+		{again, first + 2*every, Never}, {again, first + 50*every, Never},
+	} {
+		if got := test.w.NextCampaign(test.after); got != test.want {
+			t.Errorf("every %v, after %v: %v, want %v", test.w.CampaignEvery, test.after, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package campaign
+
+import (
+	"strings"
+	"testing"
+
+	"turnstile/bench/check"
+	"turnstile/nodes"
+)
+
+// What results show, and what they do not, is said in words. A campaign of which every run is inconclusive
+// shows nothing.
+func TestShownBy(t *testing.T) {
+	sound := &nodes.Spec{Info: nodes.Info{Name: "sound"}}
+	caught := &nodes.Spec{Info: nodes.Info{Name: "caught"}, Broken: "exclusion"}
+	escaped := &nodes.Spec{Info: nodes.Info{Name: "escaped"}, Broken: "exclusion"}
+	idle := &nodes.Spec{Info: nodes.Info{Name: "idle"}, Broken: "exclusion"}
+	rows := []*nodes.Spec{sound, caught, escaped, idle}
+	run := func(row *nodes.Spec, f check.Finding) *Result {
+		r := &Result{Case: &Case{Spec: row}}
+		r.Verdict = check.Verdict{Outcome: f.Outcome, Findings: []check.Finding{f}, OutsideModel: f.OutsideModel,
+			Misses: []string{"cut 0/1: it hit no message"}}
+		r.Class = r.classify()
+		return r
+	}
+	stall := check.Finding{Check: "progress", Outcome: check.Inconclusive, OutsideModel: true, Expected: true}
+	unfair := check.Finding{Check: "fairness", Outcome: check.Inconclusive, OutsideModel: true}
+	early := check.Finding{Check: "agreement", Outcome: check.Inconclusive, OutsideModel: true, Excused: true}
+	missed := check.Finding{Check: "faults", Outcome: check.Inconclusive}
+	all := []*Result{run(sound, check.Finding{Check: "progress"}), run(sound, stall), run(sound, unfair),
+		run(sound, early), run(caught, check.Finding{Check: "exclusion", Outcome: check.Violated}),
+		run(escaped, missed)}
+	s := ShownBy(rows, all)
+	const want = "Of 6 plans, 1 show that all was kept that is promised, 2 a failure that the model allows, and 1 " +
+		"of 2 algorithms that are known to be broken were caught; not shown is what becomes of 2 plans, which are " +
+		"inconclusive (33.3%), and what is wrong with escaped"
+	if s.String() != want || s.Nothing() {
+		t.Errorf("%v, nothing: %v", &s, s.Nothing())
+	}
+	if none := ShownBy(rows, []*Result{run(sound, early), run(escaped, missed)}); !none.Nothing() {
+		t.Errorf("%v", &none)
+	}
+	if tally := Tallied(rows, all)[0]; tally.Missed != 4 {
+		t.Errorf("%d faults hit nothing", tally.Missed)
+	}
+	vague := Tally{Spec: sound, Plans: many, Inside: many}
+	for vague.Of[Inconclusive] = range 2 * many / 10 {
+		if too, says := 10*vague.Of[Inconclusive] > many, vague.Lacks(); too != strings.Contains(says, "a tenth") {
+			t.Errorf("%d of %d are inconclusive: %q", vague.Of[Inconclusive], many, says)
+		}
+	}
+}

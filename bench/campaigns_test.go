@@ -1,0 +1,87 @@
+package bench
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/election"
+	"turnstile/nodes/history"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
+)
+
+// campaigning are the options of a ring whose nodes campaign again and again.
+func campaigning(every time.Duration) Options {
+	o := Defaults()
+	o.Algorithm, o.Config.N, o.Duration, o.Warmup, o.WarmupLimit = "chang-roberts", 3, 2*time.Second, 0, 0
+	o.Latency = chance.Constant(time.Millisecond)
+	o.Workload = workload.Workload{Load: workload.Campaign, CampaignEvery: every}
+	return o
+}
+
+// Nodes campaign again and again while they are up, those that come up again too, and so that all can agree
+// before the run ends.
+func TestCampaignsAgainAndAgain(t *testing.T) {
+	spec, err := election.Find("chang-roberts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := campaigning(300 * time.Millisecond)
+	f, err := chaos.ParseFault("kill: 1, at: 700ms, for: 400ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Faults = []chaos.Fault{f}
+	asked, err := o.validSimulation(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h history.History
+	if _, err := sim.Run(*asked, &h); err != nil {
+		t.Fatal(err)
+	}
+	at := map[nodes.ID][]int64{}
+	for _, e := range h.Events {
+		if e.Kind == history.Campaigned {
+			at[e.Node] = append(at[e.Node], e.At/int64(time.Millisecond))
+		}
+	}
+	all, of1 := []int64{5, 305, 605, 905, 1205, 1505, 1805},
+		[]int64{5, 305, 605, 1205, 1505, 1805}
+	if !slices.Equal(at[0], all) || !slices.Equal(at[1], of1) || !slices.Equal(at[2], all) {
+		t.Errorf("they campaigned at %v ms", at)
+	}
+	last := o.Duration - AgreesWithin(o, spec, true)
+	if last < 1805*time.Millisecond || last > 2105*time.Millisecond {
+		t.Errorf("the last campaign was at 1.805s, and has to be by %v", last)
+	}
+}
+
+// A second campaign for which there is no time, or nobody, is refused, and so is one of an algorithm that
+// elects nobody.
+func TestCampaignsThatMakeNoSense(t *testing.T) {
+	for says, change := range map[string]func(*Options){
+		"leave no time for a second one: all may take 192ms to agree": func(o *Options) {
+			o.Workload.CampaignEvery = 1900 * time.Millisecond
+		},
+		"1ms is the least": func(o *Options) { o.Workload.CampaignEvery = time.Microsecond },
+		"take other initiators": func(o *Options) {
+			o.Workload.Initiators = workload.NoneInitiates
+		},
+	} {
+		spec, err := election.Find("chang-roberts")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := campaigning(300 * time.Millisecond)
+		change(&o)
+		if err := o.Validate(spec); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}
