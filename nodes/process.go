@@ -35,6 +35,7 @@ type Runtime struct {
 	host    Host
 	choose  Choose
 	effects []Effect // of the current input: shared, so that nodes stay small
+	between func(p *Process, done int)
 }
 
 // Choose answers Env.Choose of an instance on a node with a number from 0 to n-1.
@@ -45,6 +46,11 @@ type Choose func(id ID, instance int32, n int) int
 func NewRuntime(stack *Stack, host Host, choose Choose) *Runtime {
 	return &Runtime{stack: stack, host: host, choose: choose}
 }
+
+// TellBetween has f called from now on when a process has saved or sent something in answer to an input and is
+// to save or send more, with how many times it has. It may take the process down: then the rest is not done.
+// Nil, as at first: nothing is called.
+func (rt *Runtime) TellBetween(f func(p *Process, done int)) { rt.between = f }
 
 // A Process is a Node through its lives: it boots, crashes, and comes up again with what it saved.
 type Process struct {
@@ -126,12 +132,43 @@ func (p *Process) Saved(instance int32) Message {
 // or a machine breaks its contract; the text names the node, the machine and the event.
 func (p *Process) Handle(in *Input) {
 	p.rt.effects = p.HandleInto(p.rt.effects[:0], in)
+	if p.rt.between != nil {
+		p.doAndTell()
+		return
+	}
 	for i := range p.rt.effects {
 		if p.do(&p.rt.effects[i]); !p.up {
 			return // a fault has taken it down in the middle
 		}
 	}
 }
+
+// doAndTell has the host do the current effects, and tells of the places between them: see TellBetween.
+func (p *Process) doAndTell() {
+	left, done := 0, 0
+	for i := range p.rt.effects {
+		if p.rt.effects[i].outlives() {
+			left++
+		}
+	}
+	for i := range p.rt.effects {
+		e := &p.rt.effects[i]
+		if p.do(e); !p.up {
+			return
+		}
+		if !e.outlives() {
+			continue
+		}
+		if done, left = done+1, left-1; left > 0 {
+			if p.rt.between(p, done); !p.up {
+				return
+			}
+		}
+	}
+}
+
+// outlives reports whether an effect outlives a crash of the process right after it: a save, and a message.
+func (e *Effect) outlives() bool { return e.Op == OpSave || e.Op == OpSend || e.Op == OpBroadcast }
 
 func (p *Process) do(e *Effect) {
 	h := p.rt.host

@@ -39,6 +39,9 @@ func (g *stage) have(id nodes.ID, do func(*nodes.Process)) {
 	}
 	g.follow()
 	g.passOver(len(g.entered) > 0)
+	if !a.process.Up() {
+		g.crash(id)
+	}
 }
 
 // panicOf returns the text with which do panics, if it does.
