@@ -36,6 +36,7 @@ type Runtime struct {
 	choose  Choose
 	effects []Effect // of the current input: shared, so that nodes stay small
 	between func(p *Process, done int)
+	aside   []bool // instances that are failure detectors; nil: none is
 }
 
 // Choose answers Env.Choose of an instance on a node with a number from 0 to n-1.
@@ -44,12 +45,12 @@ type Choose func(id ID, instance int32, n int) int
 // NewRuntime returns the runtime of processes that are made of stack; host does what they ask for, and choose
 // answers their choices.
 func NewRuntime(stack *Stack, host Host, choose Choose) *Runtime {
-	return &Runtime{stack: stack, host: host, choose: choose}
+	return &Runtime{stack: stack, host: host, choose: choose, aside: stack.Detectors()}
 }
 
-// TellBetween has f called from now on when a process has saved or sent something in answer to an input and is
-// to save or send more, with how many times it has. It may take the process down: then the rest is not done.
-// Nil, as at first: nothing is called.
+// TellBetween has f called from now on when a process has saved or sent something because of an input and
+// is to save or send more, with how many times it has. It may take the process down: then the rest is not
+// done. What failure detectors do does not count. Nil, as at first: nothing is called.
 func (rt *Runtime) TellBetween(f func(p *Process, done int)) { rt.between = f }
 
 // A Process is a Node through its lives: it boots, crashes, and comes up again with what it saved.
@@ -65,6 +66,9 @@ func (rt *Runtime) Process(p *Process, id ID) {
 	*p = Process{Node: Node{id: id}, rt: rt}
 	p.begin(0)
 }
+
+// Runtime returns what the process shares with others.
+func (p *Process) Runtime() *Runtime { return p.rt }
 
 // Stack returns what the process is made of.
 func (p *Process) Stack() *Stack { return p.rt.stack }
@@ -147,7 +151,7 @@ func (p *Process) Handle(in *Input) {
 func (p *Process) doAndTell() {
 	left, done := 0, 0
 	for i := range p.rt.effects {
-		if p.rt.effects[i].outlives() {
+		if p.rt.outlives(&p.rt.effects[i]) {
 			left++
 		}
 	}
@@ -156,7 +160,7 @@ func (p *Process) doAndTell() {
 		if p.do(e); !p.up {
 			return
 		}
-		if !e.outlives() {
+		if !p.rt.outlives(e) {
 			continue
 		}
 		if done, left = done+1, left-1; left > 0 {
@@ -168,7 +172,10 @@ func (p *Process) doAndTell() {
 }
 
 // outlives reports whether an effect outlives a crash of the process right after it: a save, and a message.
-func (e *Effect) outlives() bool { return e.Op == OpSave || e.Op == OpSend || e.Op == OpBroadcast }
+func (rt *Runtime) outlives(e *Effect) bool {
+	kept := e.Op == OpSave || e.Op == OpSend || e.Op == OpBroadcast
+	return kept && (rt.aside == nil || !rt.aside[e.Instance])
+}
 
 func (p *Process) do(e *Effect) {
 	h := p.rt.host

@@ -247,19 +247,6 @@ func (p *plain) feed(s *plainState, id nodes.ID, in nodes.Input) {
 	}
 }
 
-// outlives reports whether an effect outlives a crash.
-func outlives(e nodes.Effect) bool {
-	return e.Op == nodes.OpSave || e.Op == nodes.OpSend || e.Op == nodes.OpBroadcast
-}
-
-// crash takes a node down.
-func (p *plain) crash(s *plainState, id nodes.ID) {
-	s.crashes++
-	s.nodes[id].up, s.nodes[id].timers, s.nodes[id].suspects = nil, nil, [mostExplored]bool{}
-	s.nodes[id].lead.crash()
-	s.flying = slices.DeleteFunc(s.flying, func(f plainFlight) bool { return f.to == id })
-}
-
 // runs reports whether the node still runs a timer.
 func (n *plainNode) runs(t nodes.Timer, gen uint32) bool {
 	for timer, running := range n.up.Timers(0) {

@@ -19,8 +19,9 @@ func (g *stage) crash(id nodes.ID) {
 	g.broke(nodes.NoCrash)
 	g.record(id, history.Event{Kind: history.Crashed, Entry: a.clients[0].entry})
 	for i := range a.clients {
-		if a.process.Client(int32(i)) == nodes.Inside {
+		if c := &a.clients[i]; c.inside { // its machine may have gone down before its grant was done
 			g.resources[i].taken -= a.process.Units(int32(i))
+			c.inside = false
 		}
 	}
 	a.process.Crash()
@@ -67,8 +68,8 @@ func (s *Step) cutCrashing(words []string) ([]string, error) {
 	}
 	all, err := numbers(words[at+1:])
 	if err != nil || len(all) != 1 || all[0] < 1 {
-		return words, errors.New("crashing takes how often the node has saved or sent, from 1, such as crashing 1; " +
-			"choosing comes after it")
+		return words, errors.New("crashing takes how often the node has saved or sent, from 1, such as " +
+			"crashing 1; choosing comes after it")
 	}
 	s.Crashing = all[0]
 	return words[:at], nil

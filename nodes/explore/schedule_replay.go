@@ -112,9 +112,10 @@ type stagedNode struct {
 }
 
 type stagedClient struct {
-	entry uint32
-	money int64
-	fence uint64
+	entry  uint32
+	inside bool
+	money  int64
+	fence  uint64
 }
 
 // A flight is a message on its way.
@@ -385,6 +386,7 @@ func (g *stage) release(s Step) error {
 func (g *stage) leave(p *nodes.Process, instance int32, how history.Event) {
 	res := &g.resources[instance]
 	res.taken -= p.Units(instance)
+	g.staged[p.ID()].clients[instance].inside = false
 	g.counters(p.ID(), instance).Exits++
 	how.Entry, how.Value = g.staged[p.ID()].clients[instance].entry, res.account
 	how.Instance = uint16(instance)
