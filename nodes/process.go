@@ -135,16 +135,17 @@ func (p *Process) Saved(instance int32) Message {
 // Handle hands the process an input, and has the host do what its machines ask for. It panics when the host
 // or a machine breaks its contract; the text names the node, the machine and the event.
 func (p *Process) Handle(in *Input) {
-	p.rt.effects = p.HandleInto(p.rt.effects[:0], in)
-	if p.rt.between != nil {
-		p.doAndTell()
+	rt := p.rt
+	rt.effects = p.HandleInto(rt.effects[:0], in)
+	if rt.between == nil {
+		for i := range rt.effects {
+			if p.do(&rt.effects[i]); !p.up {
+				return // a fault has taken it down in the middle
+			}
+		}
 		return
 	}
-	for i := range p.rt.effects {
-		if p.do(&p.rt.effects[i]); !p.up {
-			return // a fault has taken it down in the middle
-		}
-	}
+	p.doAndTell()
 }
 
 // doAndTell has the host do the current effects, and tells of the places between them: see TellBetween.
