@@ -46,6 +46,7 @@ func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan 
 	for range 1 + r.below(mostRandom) {
 		p.Faults = append(p.Faults, r.keeping(keeps, draw)...)
 	}
+	p.Faults = append(p.Faults, r.interruptions(seed, keeps)...)
 	return p
 }
 

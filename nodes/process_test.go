@@ -148,7 +148,8 @@ func TestCrashInTheMiddleOfAnInput(t *testing.T) {
 		})
 		p.Boot()
 		got := strings.Join(host.done, " ")
-		if got != want || p.Up() != (after == 0) || p.Saved(0) != (tySelf{7}) || after == 0 && !slices.Equal(places, []int{1, 2}) {
+		if got != want || p.Up() != (after == 0) || p.Saved(0) != (tySelf{7}) ||
+			after == 0 && !slices.Equal(places, []int{1, 2}) {
 			t.Errorf("after %d: it has done %s, and %v; up: %v, saved %v", after, got, places, p.Up(), p.Saved(0))
 		}
 	}
