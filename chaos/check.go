@@ -74,7 +74,7 @@ func (f *Fault) mistake(key, format string, args ...any) error {
 
 // qualifiers are the keys that only some faults take.
 var qualifiers = []string{"between", "kind", "nth", "instance", "network", "forget", "share", "by", "rate",
-	"to"}
+	"to", "mid-input"}
 
 // Check says what is wrong with the fault in a run, if anything is.
 func (f *Fault) Check(s *Scene) error {
@@ -129,6 +129,15 @@ func (f *Fault) checkKind() error {
 		return f.mistake("rate", "a rate of %v: a clock runs at 0.01 to 100 times the right rate", f.Rate)
 	case f.By > 24*time.Hour || f.By < -24*time.Hour:
 		return f.mistake("by", "a jump of %v: a clock jumps by 24h at most", f.By)
+	case f.MidInput < 0:
+		return f.mistake("mid-input", "mid-input takes how often the node has saved or sent because of the input, "+
+			"from 1, and not %d", f.MidInput)
+	case f.MidInput > 0 && !f.When.IsZero():
+		return f.mistake("when", "%s: that is a moment of its own: leave out when, or mid-input", f.What())
+	case f.MidInput > 0 && (len(f.Kill.Nodes) > 1 || f.Kill.Many > 1 ||
+		f.Kill.Word != "" && f.Kill.Word != "random" && f.Kill.Word != "coordinator"):
+		return f.mistake("kill", "%s: mid-input takes one node that is known before, as in kill: 2, kill: random "+
+			"or kill: coordinator", f.What())
 	case f.Forget && f.For == 0:
 		return f.mistake("forget", "who forgets comes up again: say after how long, as in for: 500ms")
 	}

@@ -31,14 +31,16 @@ type Fault struct {
 	Network *uint8 `yaml:"network,omitempty" json:"network,omitempty"`
 
 	// What happens to processes and their clocks.
-	Kill   Target        `yaml:"kill,omitempty" json:"kill,omitzero"`
-	Forget bool          `yaml:"forget,omitempty" json:"forget,omitempty"` // what they have saved
-	Pause  Target        `yaml:"pause,omitempty" json:"pause,omitzero"`
-	Slow   Target        `yaml:"slow,omitempty" json:"slow,omitzero"`
-	Share  Share         `yaml:"share,omitempty" json:"share,omitzero"` // of the time that they stand still
-	Clock  Target        `yaml:"clock,omitempty" json:"clock,omitzero"`
-	By     time.Duration `yaml:"by,omitempty" json:"by,omitempty"`     // how far it jumps
-	Rate   float64       `yaml:"rate,omitempty" json:"rate,omitempty"` // at which it runs; 0: 1
+	Kill   Target `yaml:"kill,omitempty" json:"kill,omitzero"`
+	Forget bool   `yaml:"forget,omitempty" json:"forget,omitempty"` // what they have saved
+	// when it has saved or sent so often because of one input, before it does so again; 0: between two inputs
+	MidInput int           `yaml:"mid-input,omitempty" json:"mid-input,omitempty"`
+	Pause    Target        `yaml:"pause,omitempty" json:"pause,omitzero"`
+	Slow     Target        `yaml:"slow,omitempty" json:"slow,omitzero"`
+	Share    Share         `yaml:"share,omitempty" json:"share,omitzero"` // of the time that they stand still
+	Clock    Target        `yaml:"clock,omitempty" json:"clock,omitzero"`
+	By       time.Duration `yaml:"by,omitempty" json:"by,omitempty"`     // how far it jumps
+	Rate     float64       `yaml:"rate,omitempty" json:"rate,omitempty"` // at which it runs; 0: 1
 
 	// What happens to the connections of nodes to their brokers, and to brokers.
 	Lag         Target    `yaml:"lag,omitempty" json:"lag,omitzero"` // by By
@@ -120,7 +122,7 @@ var Kinds = append([]FaultKind{
 		value:  func(f *Fault) fmt.Stringer { return f.Bandwidth }},
 	{Key: "kill", Layer: "process",
 		Says:    "processes are killed (SIGKILL), and after the time that it lasts restarted",
-		Example: "kill: holder", Takes: []string{"forget"}, Breaks: nodes.NoCrash,
+		Example: "kill: holder", Takes: []string{"forget", "mid-input"}, Breaks: nodes.NoCrash,
 		given:  func(f *Fault) bool { return !f.Kill.IsZero() },
 		value:  func(f *Fault) fmt.Stringer { return f.Kill },
 		target: func(f *Fault) *Target { return &f.Kill }},
@@ -220,7 +222,7 @@ func (f *Fault) awaits(word string) bool {
 }
 
 // Timed reports whether the time alone says when it begins.
-func (f *Fault) Timed() bool { return f.When.IsZero() && !f.ByRun() }
+func (f *Fault) Timed() bool { return f.When.IsZero() && !f.ByRun() && f.MidInput == 0 }
 
 // What says what goes wrong.
 func (f *Fault) What() string {
@@ -252,6 +254,10 @@ func (f *Fault) What() string {
 	}
 	if f.Rate != 0 {
 		words = append(words, fmt.Sprintf("at a rate of %v", f.Rate))
+	}
+	if f.MidInput > 0 {
+		words = append(words, fmt.Sprintf("in the middle of an input, after %d of what it saves and sends",
+			f.MidInput))
 	}
 	if f.Forget {
 		words = append(words, "with amnesia")
@@ -320,6 +326,8 @@ func (f *Fault) has(key string) bool {
 		return f.Network != nil
 	case "forget":
 		return f.Forget
+	case "mid-input":
+		return f.MidInput != 0
 	case "share":
 		return f.Share > 0
 	case "by":

@@ -221,14 +221,15 @@ func (f *Fault) checkValues(item *yaml.Node) error {
 
 // zeros are the keys of plans of which zero would mean what leaving them out means, with what is right.
 var zeros = map[string]string{
-	"for":    "would be no time at all: leave `for` out for a fault that lasts to the end",
-	"every":  "would be no time at all: leave `every` out for a fault that takes place once",
-	"repeat": "would be never: leave `repeat` out for as often as fits into the run",
-	"nth":    "is no message: they count from 1; leave `nth` out for all messages",
-	"by":     "would change nothing: write how far, as in by: 3s, or leave `by` out",
-	"rate":   "would be a clock that stands still: it runs at 0.01 to 100 times the right rate",
-	"share":  "would change nothing: write a share of the time, as in share: 50%",
-	"seed":   "is the seed of no fault: leave `seed` out, and that of the run draws it",
+	"for":       "would be no time at all: leave `for` out for a fault that lasts to the end",
+	"every":     "would be no time at all: leave `every` out for a fault that takes place once",
+	"repeat":    "would be never: leave `repeat` out for as often as fits into the run",
+	"nth":       "is no message: they count from 1; leave `nth` out for all messages",
+	"mid-input": "would be before the input: write 1 for after the first save or message, or leave it out",
+	"by":        "would change nothing: write how far, as in by: 3s, or leave `by` out",
+	"rate":      "would be a clock that stands still: it runs at 0.01 to 100 times the right rate",
+	"share":     "would change nothing: write a share of the time, as in share: 50%",
+	"seed":      "is the seed of no fault: leave `seed` out, and that of the run draws it",
 }
 
 // checkZero refuses a key of the fault that has no value, or a zero that would mean the same as no key.

@@ -29,11 +29,12 @@ func TestMistakesInPlans(t *testing.T) {
 		head + "- kil: 2\n":  "line 3: there is no key faults[0].kil: did you mean kill?",
 		head + "- kill: hodler\n": "line 3: faults[0].kill: \"hodler\" is no target: " +
 			"did you mean holder?",
-		head + "- kill: 2\n  at: soon\n":         "line 4: faults[0].at",
-		head + "- kill: 2\n  when: noon\n":       "line 4: faults[0].when: \"noon\" says no moment",
-		head + "- at: 1s\n":                      "line 3: this says nothing that goes wrong: add one of cut",
-		head + "- kill: 2\n  pause: 2\n":         "this is kill and pause: write them as two faults",
-		head + "- kill: 2\n  share: 50%\n":       "line 4: kill takes no share: beside the times it takes forget",
+		head + "- kill: 2\n  at: soon\n":   "line 4: faults[0].at",
+		head + "- kill: 2\n  when: noon\n": "line 4: faults[0].when: \"noon\" says no moment",
+		head + "- at: 1s\n":                "line 3: this says nothing that goes wrong: add one of cut",
+		head + "- kill: 2\n  pause: 2\n":   "this is kill and pause: write them as two faults",
+		head + "- kill: 2\n  share: 50%\n": "line 4: kill takes no share: beside the times it " +
+			"takes forget, mid-input",
 		head + "- pause: 2\n  nth: 1\n":          "line 4: pause takes no nth",
 		head + "- slow: 2\n":                     "slow takes the share",
 		head + "- slow: 2\n  share: nan\n":       "line 4: faults[0].share: \"nan\" is no share",
@@ -159,6 +160,26 @@ func TestMistakesOfFaults(t *testing.T) {
 	}
 }
 
+// Who is killed in the middle of an input is one node, and that is a moment of its own.
+func TestMistakesInTheMiddleOfAnInput(t *testing.T) {
+	for text, want := range map[string]string{
+		"kill: 2, mid-input: 1, when: 2 enters":      "leave out when, or mid-input",
+		"kill: 2-3, mid-input: 1":                    "one node that is known before",
+		"kill: holder, mid-input: 1":                 "one node that is known before",
+		"kill: 2, mid-input: 1, for: 1ms, every: 1s": "takes place once",
+		"kill: 2, mid-input: -1":                     "from 1, and not -1",
+		"pause: 2, mid-input: 1":                     "pause takes no mid-input",
+	} {
+		f, err := ParseFault(text)
+		if err == nil {
+			_, err = Resolve([]Fault{f}, scene(t, "ricart-agrawala"), 1)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
 // read reads faults in one line each.
 func read(t testing.TB, texts ...string) (all []Fault) {
 	t.Helper()
@@ -179,7 +200,8 @@ var everyKind = []string{"cut: 0-1/2-4, at: 10ms, for: 5ms", "cut: 0>1, for: 5ms
 	"loss: burst:1%,20%, kind: request", "loss: 100%, kind: token, nth: 5", "delay: uniform:5ms,50ms",
 	"duplicate: 0.1%", "duplicate: 0%", "reorder: 5ms", "bandwidth: 10KB, at: 1ms",
 	"kill: random, at: 10ms, for: 5ms, every: 50ms, repeat: 3, jitter: 20ms", "kill: holder, at: 1s",
-	"kill: token, for: 10ms, forget: true", "pause: random:2, every: 1s, for: 3ms",
+	"kill: token, for: 10ms, forget: true", "kill: 2, mid-input: 1, at: 1s, for: 5ms",
+	"kill: random, mid-input: 2, at: 2500ms", "pause: random:2, every: 1s, for: 3ms",
 	"pause: minority, for: 10ms", "pause: majority", "pause: all, for: 1ms", "pause: successor, for: 1ms",
 	"pause: waiter, for: 1ms", "slow: random, share: 33%", "clock: 2, by: -3s", "clock: 3, rate: 0.9, by: 1h",
 	"clock: 1, rate: 1.5, for: 1s", "name: x, kill: 3, at: 2s, when: '0-2 enters #7', after: 5ms",

@@ -49,6 +49,7 @@ func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan 
 		p.Faults = append(p.Faults, r.keeping(keeps, draw)...)
 	}
 	p.Faults = append(p.Faults, r.another(keeps)...)
+	p.Faults = append(p.Faults, r.interruptions(seed, keeps)...)
 	return p
 }
 

@@ -23,6 +23,7 @@ type trap struct {
 	what  nodes.Occasion
 	kinds []bool // of messages
 	nth   uint64
+	done  int // in the middle of an input: how often it has saved or sent
 }
 
 // NewWatcher returns the watcher of the faults of a run of so many clients.
@@ -36,6 +37,11 @@ func NewWatcher(faults []Fault, b *Board, clients int, codec *nodes.Codec) (*Wat
 	return w, nil
 }
 
+// MidInput implements nodes.Watcher.
+func (w *Watcher) MidInput() bool {
+	return slices.ContainsFunc(w.traps, func(t trap) bool { return t.what == nodes.OnMidInput })
+}
+
 // Idle reports whether it waits for nothing.
 func (w *Watcher) Idle() bool { return len(w.traps) == 0 }
 
@@ -46,9 +52,12 @@ func (w *Watcher) add(f *Fault, s *slot, codec *nodes.Codec) (err error) {
 	}
 	t := trap{Fault: f, slot: s, who: f.When.Who, nth: 1}
 	kind := f.When.Kind
-	if f.When.IsZero() {
+	switch {
+	case f.MidInput > 0:
+		t.what, t.who, t.done = nodes.OnMidInput, f.Kill.Nodes, f.MidInput
+	case f.When.IsZero():
 		t.what, kind = f.victimComes()
-	} else {
+	default:
 		t.what, t.nth = f.When.occasion(), uint64(f.When.Nth)
 	}
 	if t.kinds, err = kindsOf(kind, codec); err != nil {
@@ -99,6 +108,9 @@ func (w *Watcher) Watch(m *nodes.Moment) (blow nodes.Blow) {
 func (t *trap) isFor(m *nodes.Moment) bool {
 	if len(t.who) > 0 && !contains(t.who, m.Node) {
 		return false
+	}
+	if m.What == nodes.OnMidInput {
+		return m.Done == t.done
 	}
 	return m.What != nodes.OnSend && m.What != nodes.OnReceive || t.kinds[m.Kind]
 }

@@ -80,6 +80,8 @@ type Saboteur interface {
 // node.
 type Watcher interface {
 	Watch(m *Moment) Blow
+	// MidInput reports whether it is to be told of OnMidInput.
+	MidInput() bool
 	// Stands reports whether a node that was dealt a PauseBlow is still to stand still at a time.
 	Stands(at int64) bool
 }
@@ -99,6 +101,7 @@ type Moment struct {
 	Peer ID     // who has sent it, or receives it; None: all
 	Kind uint8  // of the message, if there is one
 	Term uint64 // in which it leads, if it does
+	Done int    // in the middle of an input: how often it has saved or sent because of that
 }
 
 // An Occasion is what happens at a node.
@@ -106,13 +109,14 @@ type Occasion uint8
 
 // The occasions.
 const (
-	OnRequest Occasion = iota // its client has requested and waits
-	OnEnter                   // it has entered its critical section
-	OnExit                    // it has left it, and has not released it yet
-	OnSend                    // it has sent a message
-	OnReceive                 // it has handled a message
-	OnLead                    // it has declared itself leader
-	OnFollow                  // it has declared another leader, or none
+	OnRequest  Occasion = iota // its client has requested and waits
+	OnEnter                    // it has entered its critical section
+	OnExit                     // it has left it, and has not released it yet
+	OnSend                     // it has sent a message
+	OnReceive                  // it has handled a message
+	OnLead                     // it has declared itself leader
+	OnFollow                   // it has declared another leader, or none
+	OnMidInput                 // it has saved or sent something because of an input, and is to do so again
 )
 
 // A Blow is what a moment does to the node, at once, before it does anything else.

@@ -35,6 +35,8 @@ type Runtime struct {
 	host    Host
 	choose  Choose
 	effects []Effect // of the current input: shared, so that nodes stay small
+	between func(p *Process, done int)
+	aside   []bool // instances that are failure detectors; nil: none is
 }
 
 // Choose answers Env.Choose of an instance on a node with a number from 0 to n-1.
@@ -43,8 +45,13 @@ type Choose func(id ID, instance int32, n int) int
 // NewRuntime returns the runtime of processes that are made of stack; host does what they ask for, and choose
 // answers their choices.
 func NewRuntime(stack *Stack, host Host, choose Choose) *Runtime {
-	return &Runtime{stack: stack, host: host, choose: choose}
+	return &Runtime{stack: stack, host: host, choose: choose, aside: stack.Detectors()}
 }
+
+// TellBetween has f called from now on when a process has saved or sent something because of an input and
+// is to save or send more, with how many times it has. It may take the process down: then the rest is not
+// done. What failure detectors do does not count. Nil, as at first: nothing is called.
+func (rt *Runtime) TellBetween(f func(p *Process, done int)) { rt.between = f }
 
 // A Process is a Node through its lives: it boots, crashes, and comes up again with what it saved.
 type Process struct {
@@ -59,6 +66,9 @@ func (rt *Runtime) Process(p *Process, id ID) {
 	*p = Process{Node: Node{id: id}, rt: rt}
 	p.begin(0)
 }
+
+// Runtime returns what the process shares with others.
+func (p *Process) Runtime() *Runtime { return p.rt }
 
 // Stack returns what the process is made of.
 func (p *Process) Stack() *Stack { return p.rt.stack }
@@ -125,12 +135,47 @@ func (p *Process) Saved(instance int32) Message {
 // Handle hands the process an input, and has the host do what its machines ask for. It panics when the host
 // or a machine breaks its contract; the text names the node, the machine and the event.
 func (p *Process) Handle(in *Input) {
-	p.rt.effects = p.HandleInto(p.rt.effects[:0], in)
+	rt := p.rt
+	rt.effects = p.HandleInto(rt.effects[:0], in)
+	if rt.between == nil {
+		for i := range rt.effects {
+			if p.do(&rt.effects[i]); !p.up {
+				return // a fault has taken it down in the middle
+			}
+		}
+		return
+	}
+	p.doAndTell()
+}
+
+// doAndTell has the host do the current effects, and tells of the places between them: see TellBetween.
+func (p *Process) doAndTell() {
+	left, done := 0, 0
 	for i := range p.rt.effects {
-		if p.do(&p.rt.effects[i]); !p.up {
-			return // a fault has taken it down in the middle
+		if p.rt.outlives(&p.rt.effects[i]) {
+			left++
 		}
 	}
+	for i := range p.rt.effects {
+		e := &p.rt.effects[i]
+		if p.do(e); !p.up {
+			return
+		}
+		if !p.rt.outlives(e) {
+			continue
+		}
+		if done, left = done+1, left-1; left > 0 {
+			if p.rt.between(p, done); !p.up {
+				return
+			}
+		}
+	}
+}
+
+// outlives reports whether an effect outlives a crash of the process right after it: a save, and a message.
+func (rt *Runtime) outlives(e *Effect) bool {
+	kept := e.Op == OpSave || e.Op == OpSend || e.Op == OpBroadcast
+	return kept && (rt.aside == nil || !rt.aside[e.Instance])
 }
 
 func (p *Process) do(e *Effect) {

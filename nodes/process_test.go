@@ -107,3 +107,50 @@ type toggle struct{ Requests int }
 func (t *toggle) Request(*Env)              { t.Requests++ }
 func (t *toggle) Release(*Env)              {}
 func (t *toggle) Receive(*Env, ID, Message) {}
+
+// A doing notes what it is asked for.
+type doing struct {
+	silentHost
+	done []string
+}
+
+func (d *doing) Send(_ *Process, e *Effect)  { d.done = append(d.done, fmt.Sprint("send ", e.To)) }
+func (d *doing) Save(*Process, *Effect)      { d.done = append(d.done, "save") }
+func (d *doing) SetTimer(*Process, *Effect)  { d.done = append(d.done, "set") }
+func (d *doing) Elect(_ *Process, e *Effect) { d.done = append(d.done, "elect") }
+
+// A process that goes down in the middle of an input has done what came before, and nothing after it. The
+// places are between what it saves and sends.
+func TestCrashInTheMiddleOfAnInput(t *testing.T) {
+	for after, want := range []string{"set save elect send 0 set send 2 set", "set save",
+		"set save elect send 0"} {
+		host, places := &doing{}, []int{}
+		m := &gossip{}
+		m.do = func(env *Env, event string) {
+			if event != "start" {
+				return
+			}
+			env.SetTimer(Timer{}, 1, 1)
+			env.Save(tySelf{7})
+			env.Elect(None, 1)
+			env.Send(0, tySelf{})
+			env.SetTimer(Timer{}, 2, 2)
+			env.Send(2, tySelf{})
+			env.SetTimer(Timer{}, 3, 3)
+		}
+		var p Process
+		rt := NewRuntime(toys(3, m), host, nil)
+		rt.Process(&p, 1)
+		rt.TellBetween(func(p *Process, done int) {
+			if places = append(places, done); done == after {
+				p.Crash()
+			}
+		})
+		p.Boot()
+		got := strings.Join(host.done, " ")
+		if got != want || p.Up() != (after == 0) || p.Saved(0) != (tySelf{7}) ||
+			after == 0 && !slices.Equal(places, []int{1, 2}) {
+			t.Errorf("after %d: it has done %s, and %v; up: %v, saved %v", after, got, places, p.Up(), p.Saved(0))
+		}
+	}
+}

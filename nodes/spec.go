@@ -52,6 +52,8 @@ type Spec struct {
 	// Fenced says that it grants by GrantFenced, so that a resource that demands numbers (Config.Fenced) can
 	// refuse what is written under a lower one than the highest that has entered.
 	Fenced bool
+	// Minority is what it promises of clients that reach no majority; nil: nothing.
+	Minority *Minority
 	// Follows says that it may have an elector beside it (Config.Elect), whose leader it follows.
 	Follows bool
 	// Epochs are what its fence numbers begin with, if it goes on under a higher one when what lets in was lost.
@@ -85,6 +87,16 @@ type Spec struct {
 type Epochs struct {
 	One string // what there is one of in each: token, view
 	Of  func(c Config, fence uint64) uint64
+}
+
+// A Minority is what is promised of a client that reaches no majority of the clients, itself included, neither
+// way: it enters no more, from some time after on. It rests on nothing but time, and on what Effective says.
+type Minority struct {
+	// Within is how long that takes once its failure detector suspects the others.
+	Within func(c Config) time.Duration
+	// Keeps says that it may enter all the same in an epoch in which somebody had entered before, as with a token
+	// that was there: none begins in a minority.
+	Keeps bool
 }
 
 // A Silence is after what time without entries a textbook takes what lets in for lost. The zero value says

@@ -94,6 +94,22 @@ func (s *Stack) bearing() (all []Instance) {
 	return all
 }
 
+// Minority returns within what time after it has lost the majority a client of the first instance enters no
+// more, as its row promises; zero: it promises nothing, or its failure detector never knows, or not by when.
+func (s *Stack) Minority() time.Duration {
+	first := s.instances[0]
+	if first.Spec.Minority == nil {
+		return 0
+	}
+	for _, in := range s.instances {
+		adapts, _ := time.ParseDuration(in.Config.Options["adapt"]) // the options are valid
+		if in.Spec.Detector && in.Spec.Told == nil && adapts == 0 {
+			return in.Spec.GraceOf(in.Config) + first.Spec.Minority.Within(first.Config)
+		}
+	}
+	return 0
+}
+
 // Instances returns the instances, by their number.
 func (s *Stack) Instances() []Instance { return s.instances }
 

@@ -79,6 +79,7 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 	}
 	plan := draw(scene, o.Seed)
 	o.Plan, o.Faults = plan.Name, plan.Faults
+	o.Config.Fenced = chaos.Fenced(spec, plan.Faults)
 	if err := o.Validate(spec); err != nil {
 		return nil, fmt.Errorf("seed %d drew %s with %d nodes under %s, which is no run: %w", o.Seed, spec.Name,
 			o.Config.N, o.Plan, err)

@@ -88,6 +88,8 @@ type Verdict struct {
 	LostWithBroker uint64 `json:"lost_with_broker,omitempty" yaml:"lost_with_broker,omitempty"`
 	// LostToDeaths are the messages that went to nodes that were down, or died with their sender or receiver.
 	LostToDeaths uint64 `json:"lost_to_deaths,omitempty" yaml:"lost_to_deaths,omitempty"`
+	// EntriesInMinority are the entries of clients that could reach no majority then: because of cuts and crashes.
+	EntriesInMinority uint64 `json:"entries_in_minority,omitempty" yaml:"entries_in_minority,omitempty"`
 
 	// PassedOver is the measured request that others passed over most often, counted from when it was known to
 	// all; nil: no request was open for so long.
@@ -158,7 +160,12 @@ type Setting struct {
 	Leads          *nodes.Leadership
 	Overlap, Lapse time.Duration
 	Slack          time.Duration
-	Fenced         bool // the resource demands fence numbers, and refuses what comes late
+	// Of a run of clients: within what time one that reaches no majority enters no more, zero if nothing is
+	// promised, or only in an epoch that had begun before (Keeps); and for how long what was on its way then may
+	// still arrive.
+	Minority, Settles time.Duration
+	Keeps             bool
+	Fenced            bool // the resource demands fence numbers, and refuses what comes late
 	// Epoch tells in which epoch a fence number was handed out; nil: the algorithm has none.
 	Epoch   func(fence uint64) uint64
 	Promise Promise // of the order in which it serves
@@ -192,6 +199,9 @@ func SettingOf(stack *nodes.Stack) Setting {
 		}
 		s.Lapse = row.Leads.LapseOf(c)
 	}
+	if s.Minority = stack.Minority(); s.Minority > 0 {
+		s.Keeps, s.Settles = row.Minority.Keeps, row.Minority.Within(c)
+	}
 	if of := row.Epochs.Of; of != nil {
 		s.Epoch = func(fence uint64) uint64 { return of(c, fence) }
 	}
@@ -221,6 +231,7 @@ var checks = [...][]check{
 		{"register", register},
 		{"account", account},
 		{"agreement", agreement},
+		{"minority", minority},
 		{"progress", progress},
 		{"fairness", fairness},
 		{"loss", loss},
@@ -270,12 +281,15 @@ func (e *Fold) Verdict() Verdict {
 		LostUnintended: e.audit.lost,
 		LostWithBroker: e.audit.withBroker,
 		LostToDeaths:   uint64(max(0, e.audit.toDeaths)),
-		PassedOver:     e.mostPassedOver(),
-		Pauses:         e.pauses(),
-		Broken:         e.brokenBy(e.sections.End, e.Safe|e.Live),
-		Starved:        e.starved(),
-		Missed:         e.missed(),
-		Misses:         e.misses(),
+
+		EntriesInMinority: e.secluded.entries,
+
+		PassedOver: e.mostPassedOver(),
+		Pauses:     e.pauses(),
+		Broken:     e.brokenBy(e.sections.End, e.Safe|e.Live),
+		Starved:    e.starved(),
+		Missed:     e.missed(),
+		Misses:     e.misses(),
 	}
 	if e.Kind == Election {
 		v.Starved, v.Divided = e.astray(), e.divided()

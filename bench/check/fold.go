@@ -25,6 +25,7 @@ type Fold struct {
 	audit           audit
 	deserted        []string // nodes that lost their connections though no fault took them away
 	fair            *fairFold
+	secluded        secluded
 	entryCost       nodes.EntryCost  // nil: not known
 	due             uint64           // messages that the entries take by it
 	leaders         *leadership.Fold // nil: nobody leads in the run
@@ -55,6 +56,7 @@ func (e *Fold) Asked(s *section.Section) { e.fair.asked(s) }
 // Entered implements section.Observer.
 func (e *Fold) Entered(s *section.Section) {
 	e.fair.entered(s)
+	e.seclude(s)
 	if e.entryCost != nil && s.Node >= 0 && int(s.Node) < e.Config.N {
 		e.due += uint64(e.entryCost(s.Node))
 	}

@@ -98,7 +98,7 @@ func (c *Cell) Options(seed uint64) bench.Options {
 	o.Latency, o.Patience = chance.Constant(latency), patience
 	o.Duration, o.Warmup = measured, measured/10
 	o.Plan, o.Faults, o.Brokers = c.Plan.Name, c.Plan.Faults, c.Plan.Brokers
-	o.Config.Fenced = c.Spec.Fenced
+	o.Config.Fenced = chaos.Fenced(c.Spec, c.Plan.Faults)
 	if c.Spec.Leads != nil {
 		o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 		o.Warmup, o.WarmupLimit = 0, 0

@@ -37,6 +37,9 @@ them. Where two may lead for a time, they may not while no message is on its way
 hide what else is wrong; progress is deadlock and starvation. Only --check fairness looks whether a request
 is passed over more often than the algorithm promises: it takes more states.
 
+A node may crash in the middle of an input: what it has saved and sent by then is, and what it would have
+done next is not. With --whole-inputs it crashes between two inputs alone.
+
 What breaks after a fault that the algorithm's assumptions rule out is excused, unless --demand.
 
 A message may take any time, and a timer may run out at any moment, unless --timing bounds them: then time
@@ -119,6 +122,8 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.IntVar(&c.Crashes, "crashes", 0, "how many crashes there may be")
 	f.BoolVar(&c.Restarts, "restarts", false, "let crashed nodes come up again, with what they saved")
 	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, without it too")
+	f.BoolVar(&c.WholeInputs, "whole-inputs", false,
+		"let nodes crash between two inputs alone, and not between the effects of one")
 	f.IntVar(&c.Suspicions, "suspicions", 0, "how many suspicions there may be of nodes that are up")
 	f.BoolVar(&c.Reordering, "reordering", false, "let messages of one link arrive in any order")
 	f.Var(&c.timing.Latency, "timing",

@@ -158,6 +158,9 @@ func (c *exploreCall) space() []string {
 	case c.Restarts:
 		words = append(words, "restarts")
 	}
+	if c.WholeInputs {
+		words = append(words, "crashes between inputs alone")
+	}
 	order := "messages of a link in order"
 	if c.Reordering {
 		order = "messages in any order"
@@ -175,7 +178,7 @@ func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[str
 		"algorithm": c.Spec.Name, "config": c.Config, "entries_each": c.Entries,
 		"campaigns": c.Campaigns, "timeouts": c.Timeouts, "losses": c.Losses,
 		"duplicates": c.Duplicates, "crashes": c.Crashes, "restarts": c.Restarts, "amnesia": c.Amnesia,
-		"suspicions": c.Suspicions, "copies": c.Copies,
+		"whole_inputs": c.WholeInputs, "suspicions": c.Suspicions, "copies": c.Copies,
 		"reordering": c.Reordering, "demand": c.Demand, "checks": c.checks,
 		"exhausted": x.Exhausted, "bound": x.Bound, "states": x.States, "node_states": x.NodeStates,
 		"transitions": x.Transitions, "entries": x.Entries, "depth": x.Depth, "progress": x.Progress,

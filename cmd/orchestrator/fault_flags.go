@@ -45,6 +45,8 @@ func (c *faultFlags) addFaults(f *pflag.FlagSet) {
 	f.Uint64Var(&c.fault.Nth, "nth", 0, "have these hit the `n`th of such messages alone")
 	f.Var(&c.fault.Kill, "kill", "have `nodes` killed, as in 2, 0-1, random, holder or token (see plans)")
 	f.BoolVar(&c.fault.Forget, "forget", false, "have who was killed forget what it saved")
+	f.IntVar(&c.fault.MidInput, "mid-input", 0,
+		"have --kill come in the middle of an input, after so `many` of its saves and messages")
 	f.Var(&c.fault.Pause, "pause", "have `nodes` stand still for some time, as in 2, 0-1 or holder")
 	f.Var(&c.fault.Slow, "slow", "have `nodes` stand still again and again")
 	f.Var(&c.fault.Share, "share", "of the time that --slow takes")
@@ -70,6 +72,7 @@ func (c *faultFlags) addFaults(f *pflag.FlagSet) {
 		"how long it lasts, or who was killed stays down (default a third of --duration, or for good)")
 	noZero(f, "for", "would be no time at all: leave it out for the default, or write a --fault without `for` "+
 		"for one that lasts to the end")
+	noZero(f, "mid-input", "would be before the input: write 1 for after the first save or message")
 	noZero(f, "nth", "is no message: they count from 1; leave it out for all messages")
 	noZero(f, "by", "would change nothing: write how far, as in 3s, or leave it out")
 	noZero(f, "clock-rate", "would be a clock that stands still: it runs at 0.01 to 100 times the right rate")
@@ -88,6 +91,7 @@ type ofFault struct {
 // ofFaults are the flags that say more of a fault, and the faults that they are for; nil: all.
 var ofFaults = []ofFault{
 	{"kind", faultsBy[:6]}, {"nth", faultsBy[1:5]}, {"forget", []string{"kill"}}, {"share", []string{"slow"}},
+	{"mid-input", []string{"kill"}},
 	{"by", []string{"clock", "lag"}}, {"to", []string{"throttle"}}, {"clock-rate", []string{"clock"}},
 	{"at", nil}, {"when", nil}, {"after", nil}, {"for", nil},
 }
@@ -113,7 +117,7 @@ func (c *faultFlags) made(s settings, at, lasts time.Duration) (all []chaos.Faul
 		case "bandwidth":
 			f.Bandwidth, f.Kind = c.fault.Bandwidth, c.fault.Kind
 		case "kill":
-			f.Kill, f.Forget = c.fault.Kill, c.fault.Forget
+			f.Kill, f.Forget, f.MidInput = c.fault.Kill, c.fault.Forget, c.fault.MidInput
 		case "pause":
 			f.Pause = c.fault.Pause
 		case "slow":

@@ -3,6 +3,7 @@ package election
 import (
 	"testing"
 
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
 )
@@ -101,6 +102,9 @@ var raftMutants = []struct {
 		breaksInStorms},
 	{"half of the votes will do", func(r raft) nodes.Machine { return &raftHalf{r} }, breaksInStorms},
 	{"the vote is not saved", func(r raft) nodes.Machine { r.forgets = true; return &r }, breaksInStorms},
+	{"a vote in a term that was learned otherwise is not saved",
+		func(r raft) nodes.Machine { return &raftUnsaved{r} }, votersCrash},
+	{"a vote is given before it is saved", func(r raft) nodes.Machine { return &raftLate{r} }, votersCrash},
 	{"what was saved is not read", func(r raft) nodes.Machine { return &raftForgetsTerm{r} }, breaksInStorms},
 	{"a leader of an earlier term is followed", func(r raft) nodes.Machine { return &raftOldHeartbeat{r} },
 		breaksInStorms},
@@ -169,6 +173,9 @@ func TestRaftMutants(t *testing.T) {
 		if fails(t, &raftRow) { // storms have a test of their own
 			t.Error("the row itself is found to be wrong")
 		}
+	}
+	if soak.Pick(false, true, true) && votersCrash(t, &raftRow) {
+		t.Error("the row itself is found to be wrong if voters crash")
 	}
 }
 

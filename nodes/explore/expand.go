@@ -276,7 +276,11 @@ func (w *worker) client(node uint8, r int, p *part) {
 // try makes a move with each of its outcomes.
 func (w *worker) try(m move) {
 	outcomes := w.react(w.state[m.node], w.stimulus(m))
+	spent := int(w.state[w.total]>>16&0xff) >= w.o.Crashes
 	for i := range outcomes {
+		if outcomes[i].after > 0 && spent {
+			continue
+		}
 		m.outcome = uint16(i)
 		w.put(m, &outcomes[i])
 	}
@@ -285,7 +289,7 @@ func (w *worker) try(m move) {
 // put adds the state that a move leads to, or the check that it fails.
 func (w *worker) put(m move, out *outcome) {
 	w.moves++
-	step := w.progresses(m)
+	step := w.progresses(m) && !crashed(m, out)
 	if step {
 		w.steps++
 	}
@@ -295,7 +299,8 @@ func (w *worker) put(m move, out *outcome) {
 			w.findings = append(w.findings, finding{CheckPanic, out.panics, m})
 		}
 		return
-	case out != nil && out.entered != 0 && w.o.looksFor(CheckExclusion) && w.overfull(int(m.node), out):
+	case out != nil && out.entered != 0 && out.after == 0 && // or it does the same without a crash
+		w.o.looksFor(CheckExclusion) && w.overfull(int(m.node), out):
 		w.findings = append(w.findings, finding{check: CheckExclusion, move: m})
 		return
 	}
@@ -311,7 +316,7 @@ func (w *worker) put(m move, out *outcome) {
 		return
 	}
 	c := candidate{move: m, step: step, from: uint32(from), to: uint32(len(w.data)),
-		entered: out != nil && (out.entered != 0 || out.leads)}
+		entered: out != nil && out.after == 0 && (out.entered != 0 || out.leads)}
 	c.digest = w.digest(w.data[from:])
 	c.known = w.seen.find(c.digest)
 	if c.known != unknown {

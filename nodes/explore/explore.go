@@ -25,6 +25,10 @@ type Options struct {
 	Suspicions                  int  // at most so many of nodes that are up
 	Reordering                  bool // messages of one link arrive in any order
 
+	// WholeInputs has nodes crash between two inputs alone. Otherwise they crash between the effects of one
+	// input too: what was saved and sent by then is, and what comes after it is not.
+	WholeInputs bool
+
 	// Copies is how many equal messages may be on one link, if the algorithm has timers and no Timing is given:
 	// then a timer may run out as often as it likes, so what is sent again would pile up without end. A further
 	// one is lost, which excuses an algorithm that needs every message. What the lost ones would bring about is
@@ -89,6 +93,8 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("%d entries: each client makes 1 to %d", o.Entries, mostTries)
 	case (o.Restarts || o.Amnesia) && o.Crashes == 0:
 		return errors.New("nodes are to restart, but none may crash: allow at least one crash")
+	case o.WholeInputs && o.Crashes == 0:
+		return errors.New("nodes are to crash between inputs alone, but none may crash: allow at least one crash")
 	case o.Depth < 0:
 		return fmt.Errorf("a depth of %d: it is at least 1 step; leave it out to go to the end", o.Depth)
 	case o.Workers < 0:

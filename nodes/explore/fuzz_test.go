@@ -240,6 +240,7 @@ func FuzzExplore(f *testing.F) {
 func exploreAtRandom(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	o := randomOptions(r)
+	o.WholeInputs = o.Crashes > 0 && seed%3 == 0
 	if err := o.Validate(); err != nil {
 		t.Skip(err)
 	}
@@ -388,6 +389,9 @@ func (g *stage) plain() *plainState {
 			if step.What == what {
 				*count++
 			}
+		}
+		if step.Crashing > 0 {
+			s.crashes++
 		}
 	}
 	return s

@@ -125,6 +125,7 @@ type outcome struct {
 	leads   bool     // the node has come to lead
 	back    bool     // it has gone back to a lower term
 	choices []int
+	after   int // the node crashes when it has saved or sent so often; 0: it does not
 	panics  string
 }
 
@@ -147,6 +148,8 @@ type parts struct {
 	next      *part          // that comes of it
 	rules     rules          // of the election, if it is one
 	set       []runningTimer // timers that it has set
+	after     int            // so many saves and messages it crashes; 0: it does not
+	places    int            // where it may crash
 	bytes     uint64         // an estimate of the memory in use
 }
 
@@ -154,6 +157,9 @@ func newParts(o *Options, stack *nodes.Stack) *parts {
 	ps := &parts{o: o, stack: stack, partOf: map[digest]uint32{}, flightOf: map[digest]uint32{},
 		reactions: map[uint64][]outcome{}, rules: rulesOf(stack)}
 	ps.rt = nodes.NewRuntime(stack, ps, func(_ nodes.ID, _ int32, n int) int { return ps.dice.choose(n) })
+	if o.Crashes > 0 && !o.WholeInputs {
+		ps.rt.TellBetween(ps.between)
+	}
 	return ps
 }
 
@@ -195,21 +201,24 @@ func (ps *parts) react(number uint32, s stimulus) []outcome {
 				ps.parts[number].process.ID(), mostWays)
 			break
 		}
-		r = append(r, ps.once(ps.parts[number], s))
+		r = append(r, ps.once(ps.parts[number], s, 0))
+		r = append(r, ps.crashes(ps.parts[number], s)...)
 	}
 	ps.reactions[key] = r
 	ps.bytes += reactionBytes * uint64(len(r))
 	return r
 }
 
-// once returns the outcome of a stimulus under the current answers of the dice.
-func (ps *parts) once(p *part, s stimulus) (out outcome) {
+// once returns the outcome of a stimulus under the current answers of the dice, if the node crashes when
+// it has saved or sent so often; 0: it does not.
+func (ps *parts) once(p *part, s stimulus, after int) (out outcome) {
 	defer func() {
 		if text := recover(); text != nil {
 			out = outcome{panics: fmt.Sprint(text)}
 		}
-		out.choices = ps.dice.answers
+		out.choices, out.after = ps.dice.answers, after
 	}()
+	ps.after, ps.places = after, 0
 	next := &part{up: true, asked: append([]uint8(nil), p.asked...), process: p.process, suspects: p.suspects,
 		belief: p.belief, campaigned: p.campaigned}
 	if s == onTick {
@@ -219,6 +228,9 @@ func (ps *parts) once(p *part, s stimulus) (out outcome) {
 	next.process = p.process.Clone()
 	ps.out, ps.next, ps.set = &out, next, ps.set[:0]
 	ps.happen(next, p, s)
+	if after > 0 {
+		next.down()
+	}
 	if next.up {
 		next.timers = ps.o.Timing.timers(next.process, p.timers, ps.set)
 	}
@@ -231,9 +243,8 @@ func (ps *parts) once(p *part, s stimulus) (out outcome) {
 func (ps *parts) happen(next, p *part, s stimulus) {
 	switch {
 	case s == onCrash:
-		next.up, next.suspects = false, 0
-		next.belief.crash()
 		next.process.Crash()
+		next.down()
 	case s == onStart:
 		next.process.Boot()
 	case s == onRestart || s == onAmnesia:

@@ -148,7 +148,7 @@ func TestElectionsAreExploredAsByAPlainSearch(t *testing.T) {
 		t.Run(row.Name, func(t *testing.T) {
 			for i, flags := range []string{"", "losses", "duplicates", "crashes", "reordering", "amnesia", "three",
 				"demand crashes losses", "timing", "timing crashes", "timing demand losses",
-				"three timing crashes"} {
+				"three timing crashes", "crashes whole", "three crashes"} {
 				if (i+at)%every > 0 {
 					continue
 				}
@@ -179,6 +179,8 @@ func (o *Options) allow(word string) {
 		o.Duplicates = 1
 	case "crashes":
 		o.Crashes, o.Restarts = 1, true
+	case "whole":
+		o.WholeInputs = true
 	case "amnesia":
 		o.Crashes, o.Restarts, o.Amnesia = 1, true, true
 	case "reordering":

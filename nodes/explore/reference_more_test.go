@@ -30,6 +30,19 @@ func copiesOf(spec *nodes.Spec) int {
 	return 0
 }
 
+// outlives reports whether an effect outlives a crash.
+func outlives(e nodes.Effect) bool {
+	return e.Op == nodes.OpSave || e.Op == nodes.OpSend || e.Op == nodes.OpBroadcast
+}
+
+// crash takes a node down.
+func (p *plain) crash(s *plainState, id nodes.ID) {
+	s.crashes++
+	s.nodes[id].up, s.nodes[id].timers, s.nodes[id].suspects = nil, nil, [mostExplored]bool{}
+	s.nodes[id].lead.crash()
+	s.flying = slices.DeleteFunc(s.flying, func(f plainFlight) bool { return f.to == id })
+}
+
 // crowds reports whether so many messages like a new one are on their way that it is lost.
 func (p *plain) crowds(s *plainState, f *plainFlight) bool {
 	equal := 0

@@ -21,6 +21,9 @@ type plain struct {
 	copies  int  // of one message on a link that there may be; zero: any number
 	crowded bool // messages were lost because of that
 
+	after  int  // so many saves and messages of an input its node crashes; zero: it does not
+	halted bool // it has done so
+
 	badFence bool // somebody has just entered under a number that may not be
 	back     bool // a node has just gone back to a lower term
 }
@@ -120,9 +123,13 @@ type plainMove struct {
 // ways returns what may follow if something happens: one move for each way in which machines may choose.
 func (p *plain) ways(from *plainState, step bool, happen func(*plainState), script ...int) (all []plainMove) {
 	to := from.clone()
-	p.script, p.at, p.badFence, p.back = script, 0, false, false
+	p.script, p.at, p.badFence, p.back, p.halted = script, 0, false, false, false
 	m := plainMove{to: to, step: step}
-	switch failure := caught(func() { happen(to) }).(type) {
+	failure := caught(func() { happen(to) })
+	if p.after > 0 && failure == nil && !p.halted {
+		return nil // it has done all before
+	}
+	switch failure := failure.(type) {
 	case fork:
 		for answer := range int(failure) {
 			all = append(all, p.ways(from, step, happen, append(slices.Clone(script), answer)...)...)
@@ -132,7 +139,7 @@ func (p *plain) ways(from *plainState, step bool, happen func(*plainState), scri
 		before, after := from.clients(p.o, nodes.Inside), to.clients(p.o, nodes.Inside)
 		m.entered = len(after) > len(before)
 		switch {
-		case p.wrongEntry(len(before), len(after)) && p.o.looksFor(CheckExclusion):
+		case p.after == 0 && p.wrongEntry(len(before), len(after)) && p.o.looksFor(CheckExclusion):
 			m.check = CheckExclusion
 		case p.o.looksFor(CheckFairness) && p.passOver(to, m.entered):
 			m.check = CheckFairness
@@ -140,6 +147,9 @@ func (p *plain) ways(from *plainState, step bool, happen func(*plainState), scri
 			m.entered, m.check = p.led(from, to), p.quarrel(to)
 		}
 	default:
+		if p.after > 0 {
+			return nil // it panics without a crash as well
+		}
 		m.check = CheckPanic
 	}
 	m.broken = p.broken(to)
@@ -194,7 +204,16 @@ func (p *plain) feed(s *plainState, id nodes.ID, in nodes.Input) {
 	n := &s.nodes[id]
 	effects := n.up.Handle(in)
 	n.timers = slices.DeleteFunc(n.timers, func(t plainTimer) bool { return !n.runs(t.Timer, t.gen) })
-	for _, e := range effects {
+	done := 0
+	for i, e := range effects {
+		if p.after > 0 && done == p.after && slices.ContainsFunc(effects[i:], outlives) {
+			p.crash(s, id)
+			p.halted = true
+			return
+		}
+		if outlives(e) {
+			done++
+		}
 		switch e.Op {
 		case nodes.OpSend:
 			p.send(s, id, e.To, e)
@@ -272,7 +291,15 @@ func (p *plain) start(s *plainState, id nodes.ID, what nodes.InputKind) {
 
 // next returns all moves out of a state.
 func (p *plain) next(s *plainState) (all []plainMove) {
-	may := func(step bool, happen func(to *plainState)) { all = append(all, p.ways(s, step, happen)...) }
+	may := func(step bool, happen func(to *plainState)) {
+		p.after = 0
+		all = append(all, p.ways(s, step, happen)...)
+		for !p.o.WholeInputs && s.crashes < p.o.Crashes && p.after < 20 {
+			p.after++
+			all = append(all, p.ways(s, false, happen)...)
+		}
+		p.after = 0
+	}
 	for i, f := range s.flying {
 		hidden := p.hidden(s, i)
 		if hidden && !p.anywhere {
@@ -343,12 +370,7 @@ func (p *plain) up(s *plainState, id nodes.ID, may func(bool, func(*plainState))
 	}
 	p.suspicions(s, id, may)
 	if s.crashes < p.o.Crashes {
-		may(false, func(to *plainState) {
-			to.crashes++
-			to.nodes[id].up, to.nodes[id].timers, to.nodes[id].suspects = nil, nil, [mostExplored]bool{}
-			to.nodes[id].lead.crash()
-			to.flying = slices.DeleteFunc(to.flying, func(f plainFlight) bool { return f.to == id })
-		})
+		may(false, func(to *plainState) { p.crash(to, id) })
 	}
 }
 

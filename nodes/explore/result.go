@@ -88,7 +88,7 @@ func (s *search) schedule(l *lead) (*Schedule, error) {
 		case StepDrop, StepDuplicate, StepTick:
 		default:
 			o = &w.react(state[m.node], w.stimulus(m))[m.outcome]
-			step.Choosing = o.choices
+			step.Choosing, step.Crashing = o.choices, o.after
 		}
 		switch m.what {
 		case StepDeliver, StepDrop, StepDuplicate:

@@ -34,6 +34,7 @@ import (
 //	trust 1>2            # it trusts node 2 again, which is up
 //	start 1              # only to say what it chooses when it starts
 //	req 1 choosing 2 0   # what Choose answers, one after the other
+//	req 1 crashing 2     # node 1 crashes when it has saved or sent twice because of that, before more
 //	req 1 units 3        # the client asks for so many units of the resource
 //	req 1@2              # the client of instance 2; so with messages (0>1 request@2) and all else
 //
@@ -128,6 +129,7 @@ type Step struct {
 	Named    *nodes.TimerName // of Timer, if the step is written by it; otherwise by its numbers
 	Who      []nodes.ID       // of StepIn, who is inside; of StepLeads, who leads
 	Choosing []int
+	Crashing int // when it has saved or sent so often because of this, the node crashes; 0: it does not
 	Line     int // of the file it was read from
 }
 
@@ -176,6 +178,9 @@ func (s Step) String() string {
 		if s.Units > 1 {
 			add("units %d", s.Units)
 		}
+	}
+	if s.Crashing > 0 {
+		add("crashing %d", s.Crashing)
 	}
 	if len(s.Choosing) > 0 {
 		add("choosing %s", list(s.Choosing))

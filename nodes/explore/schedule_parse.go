@@ -157,6 +157,9 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 		}
 		words = words[:at]
 	}
+	if words, err = step.cutCrashing(words); err != nil {
+		return step, err
+	}
 	if len(words) > 0 && words[0] == "try" {
 		step.Try, words = true, words[1:]
 	}
@@ -170,6 +173,10 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 			return step, s.unknownStep(words)
 		}
 		step.What, words = StepKind(at), words[1:]
+	}
+	if step.Crashing > 0 && !step.What.inputs() {
+		return step, errors.New("crashing comes after a step by which a node is told something, such as 0>1 vote " +
+			"crashing 1")
 	}
 	if step.Try && step.What >= StepIn {
 		return step, fmt.Errorf("%s cannot be skipped: leave out try", stepWords[step.What])

@@ -83,6 +83,7 @@ type stage struct {
 	answers []int // of the current step, that Choose has not used yet
 	refused bool  // Choose asked for an answer that does not apply
 	chose   bool  // Choose was asked
+	after   int   // so many saves and messages of the current step its node crashes; 0: it does not, or has
 
 	// Of the current input.
 	sent    []string // in words
@@ -111,9 +112,10 @@ type stagedNode struct {
 }
 
 type stagedClient struct {
-	entry uint32
-	money int64
-	fence uint64
+	entry  uint32
+	inside bool
+	money  int64
+	fence  uint64
 }
 
 // A flight is a message on its way.
@@ -131,6 +133,7 @@ func newStage(stack *nodes.Stack, s *Schedule) *stage {
 		passed: make([]passed, stack.N()), rules: rulesOf(stack), due: map[dueTimer]time.Duration{},
 		resources: make([]stagedResource, instances)}
 	rt := nodes.NewRuntime(stack, g, g.choose)
+	rt.TellBetween(g.between)
 	for id := range g.staged {
 		a := &g.staged[id]
 		rt.Process(&a.process, nodes.ID(id))
@@ -197,7 +200,7 @@ func (g *stage) boot(id nodes.ID) {
 // play performs a step. The error says why it does not apply.
 func (g *stage) play(s Step) error {
 	g.now += stepTime
-	g.answers, g.refused = s.Choosing, false
+	g.answers, g.refused, g.after = s.Choosing, false, s.Crashing
 	if err := g.check(s); err != nil {
 		return err
 	}
@@ -208,6 +211,9 @@ func (g *stage) play(s Step) error {
 		return err
 	case g.refused || len(g.answers) > 0:
 		return fmt.Errorf("the machine does not choose so: check the answers after choosing")
+	case g.after > 0 && g.found == nil:
+		return fmt.Errorf("its node does not save or send more than %d times then, so it cannot crash before the "+
+			"rest", g.after)
 	}
 	return nil
 }
@@ -380,6 +386,7 @@ func (g *stage) release(s Step) error {
 func (g *stage) leave(p *nodes.Process, instance int32, how history.Event) {
 	res := &g.resources[instance]
 	res.taken -= p.Units(instance)
+	g.staged[p.ID()].clients[instance].inside = false
 	g.counters(p.ID(), instance).Exits++
 	how.Entry, how.Value = g.staged[p.ID()].clients[instance].entry, res.account
 	how.Instance = uint16(instance)

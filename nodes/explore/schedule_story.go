@@ -40,6 +40,9 @@ func (g *stage) have(id nodes.ID, do func(*nodes.Process)) {
 	}
 	g.follow()
 	g.passOver(len(g.entered) > 0)
+	if !a.process.Up() {
+		g.crash(id)
+	}
 }
 
 // panicOf returns the text with which do panics, if it does.
@@ -130,7 +133,7 @@ func (g *stage) enter(p *nodes.Process, e *nodes.Effect) {
 	others := g.clients(e.Instance, nodes.Inside)
 	others = slices.DeleteFunc(others, func(other nodes.ID) bool { return other == id })
 	c := &g.staged[id].clients[e.Instance]
-	c.money, c.fence = res.account, e.Number
+	c.money, c.fence, c.inside = res.account, e.Number, true
 	highest := res.fence
 	res.fence = max(res.fence, e.Number)
 	res.taken += p.Units(e.Instance)

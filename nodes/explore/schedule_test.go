@@ -25,6 +25,7 @@ func TestScheduleIsReadAsItIsWritten(t *testing.T) {
 		Steps: []Step{
 			{What: StepStart, Node: 1, Choosing: []int{2}},
 			{What: StepRequest, Node: 3, Choosing: []int{0, 1}},
+			{What: StepRelease, Node: 3, Crashing: 2}, {What: StepRestart, Node: 3, Crashing: 1, Choosing: []int{4}},
 			{What: StepDeliver, Node: 1, From: 0, To: 1, Kind: "request", Nth: 1},
 			{What: StepDrop, Node: 1, From: 0, To: 1, Kind: "request", Nth: 2},
 			{What: StepDuplicate, Node: 1, From: 0, To: 1, Kind: "request", Nth: 1},

@@ -32,8 +32,6 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 	case StepDeliver, StepDrop, StepDuplicate:
 		at = slices.Index(flights, m.which)
 		*faults += [...]uint32{StepDeliver: 0, StepDrop: oneLoss, StepDuplicate: oneDuplicate}[m.what]
-	case StepCrash:
-		*faults += oneCrash
 	case StepRestart, StepAmnesia:
 		if m.what == StepAmnesia || w.forgets[m.node] {
 			*faults |= oneAmnesia
@@ -43,9 +41,12 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 			*faults += oneSuspicion
 		}
 	}
+	if crashed(m, out) {
+		*faults += oneCrash
+	}
 	for i, word := range flights {
 		switch {
-		case m.what == StepCrash && receiver(word) == uint32(m.node):
+		case crashed(m, out) && receiver(word) == uint32(m.node):
 			continue // it is lost with its receiver
 		case i == at && m.what == StepDuplicate:
 			b = append(b, word)

@@ -17,6 +17,16 @@ func (h *Host) tellFaults(what nodes.Occasion, peer nodes.ID, kind uint8) {
 	}
 }
 
+// watch has a watcher be told what happens from now on; nil: nobody is.
+func (h *Host) watch(w nodes.Watcher) {
+	h.config.Watcher = w
+	if w != nil && w.MidInput() {
+		h.process.Runtime().TellBetween(func(_ *nodes.Process, done int) {
+			h.tellFaultsOf(nodes.Moment{What: nodes.OnMidInput, Peer: nodes.None, Done: done})
+		})
+	}
+}
+
 // tellFaultsOf is tellFaults of a moment.
 func (h *Host) tellFaultsOf(m nodes.Moment) {
 	if h.config.Watcher == nil || h.err != nil {
@@ -76,6 +86,6 @@ func (h *Host) takeFault(o Order) {
 		h.err = err
 		return
 	}
-	h.config.Watcher = watcher
+	h.watch(watcher)
 	h.traffic.reshape(shaper)
 }

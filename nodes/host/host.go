@@ -79,6 +79,7 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 	}
 	defer h.log.Close()
 	nodes.NewRuntime(stack, h, h.choose).Process(&h.process, c.Node)
+	h.watch(c.Watcher)
 	h.memory = newMemory(c.Saved, stack)
 	defer h.memory.close()
 	if c.Incarnation > 0 {

@@ -238,6 +238,13 @@ func (c *census[R]) minority(env *nodes.Env) bool {
 	return 2*up <= env.N()
 }
 
+// No census is completed in a minority. Its nodes may go on with a token that they had when they were cut off,
+// in the epoch of that; a retry makes up for what was on its way.
+var minorityKeeps, minorityWaits = &nodes.Minority{Within: retryTime, Keeps: true},
+	&nodes.Minority{Within: retryTime}
+
+func retryTime(c nodes.Config) time.Duration { return 2 * c.Duration(retryOption) }
+
 // fence returns the fence number of the serial-th entry of an epoch, from 1 to mostSerial. Fence numbers rise
 // with the epoch, and within one with the serial. A thousand epochs of every node fit in.
 func fence(n int, epoch, serial uint64) uint64 { return epoch<<serialBits(n) | serial }

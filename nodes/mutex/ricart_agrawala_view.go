@@ -28,12 +28,13 @@ var ricartViewRow = nodes.Spec{
 	Messages: slices.Concat([]nodes.Kind{{Zero: viewRequest{}, Broadcast: true},
 		{Zero: viewReply{}, Permit: true}, {Zero: viewInstall{}}, {Zero: viewWanted{}}},
 		censusKinds[viewReport]()),
-	Options: []nodes.Option{retryOption},
-	Detects: "heartbeat:period=50ms,timeout=250ms",
-	Safe:    nodes.PerfectDetector,
-	Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
-	Fenced:  true,                             // and effective exclusion rests on nothing
-	Epochs:  epochsOf("view"),
+	Options:  []nodes.Option{retryOption},
+	Detects:  "heartbeat:period=50ms,timeout=250ms",
+	Safe:     nodes.PerfectDetector,
+	Live:     nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
+	Fenced:   true,                             // and effective exclusion rests on nothing
+	Epochs:   epochsOf("view"),
+	Minority: minorityWaits,
 	Faults: withCensus(under(recovers, "what is lost is sent again", "lost-request",
 		"lost-reply")),
 	Cost: func(c nodes.Config) nodes.Cost {

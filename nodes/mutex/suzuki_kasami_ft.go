@@ -24,12 +24,13 @@ var suzukiKasamiFTRow = nodes.Spec{
 	Timers: []nodes.TimerName{{Kind: suzukiWait.Kind, Name: "wait"}, censusTimerName},
 	Messages: append([]nodes.Kind{{Zero: suzukiRequest{}, Broadcast: true}, {Zero: skftToken{}, Token: true},
 		{Zero: suzukiRenewal{}}}, censusKinds[suzukiReport]()...),
-	Options: []nodes.Option{lossTimeoutOption, retryOption},
-	Detects: "heartbeat:period=50ms,timeout=250ms",
-	Fenced:  true,
-	Epochs:  epochsOf("token"),
-	Safe:    nodes.PerfectDetector,
-	Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
+	Options:  []nodes.Option{lossTimeoutOption, retryOption},
+	Detects:  "heartbeat:period=50ms,timeout=250ms",
+	Fenced:   true,
+	Epochs:   epochsOf("token"),
+	Minority: minorityKeeps,
+	Safe:     nodes.PerfectDetector,
+	Live:     nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
 	Cost: func(c nodes.Config) nodes.Cost {
 		cost := suzukiKasamiRow.Cost(c)
 		if c.N > 1 { // who waits long asks again

@@ -23,11 +23,12 @@ var tokenRingRegeneratingRow = nodes.Spec{
 	Timers: []nodes.TimerName{{Kind: ringWatch.Kind, Name: "watch"}, censusTimerName},
 	Messages: append([]nodes.Kind{{Zero: regeneratedToken{}, Token: true}, {Zero: ringRenewal{}}},
 		censusKinds[tokenMark]()...),
-	Options: []nodes.Option{lossTimeoutOption, retryOption},
-	Detects: "heartbeat:period=50ms,timeout=250ms",
-	Fenced:  true,
-	Follows: true,
-	Epochs:  epochsOf("token"),
+	Options:  []nodes.Option{lossTimeoutOption, retryOption},
+	Detects:  "heartbeat:period=50ms,timeout=250ms",
+	Fenced:   true,
+	Follows:  true,
+	Epochs:   epochsOf("token"),
+	Minority: minorityKeeps,
 	// The token comes round in N(T+hold); a textbook waits twice as long.
 	Silence: nodes.Silence{Formula: "2N(T+hold)",
 		Of: func(c nodes.Config, latency, hold time.Duration) time.Duration {

@@ -93,7 +93,7 @@ func (w *world) request(p *nodes.Process, r int32) {
 		return
 	}
 	c.count++
-	c.made = true
+	c.made, c.left = true, false
 	w.totals[w.at(p.ID(), res.instance)].requests++
 	if w.waiting == 0 { // nobody has waited until now
 		w.moved, w.beats = w.steps, 0
@@ -185,7 +185,7 @@ func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 	w.waiting--
 	w.moved, w.beats = w.steps, 0
 	w.entries++
-	c.money, c.fence, c.left = res.account, e.Number, false
+	c.money, c.fence, c.inside = res.account, e.Number, true
 	res.fence = max(res.fence, e.Number)
 	w.totals[w.at(p.ID(), e.Instance)].entries++
 	w.record(history.Event{Kind: history.Entered, Entry: c.count, Value: c.money, Fence: e.Number,
@@ -236,7 +236,7 @@ func (w *world) revoke(p *nodes.Process, instance int32) {
 // leave records that a critical section is over, and how.
 func (w *world) leave(p *nodes.Process, instance int32, how history.Event) {
 	c, res := w.client(p.ID(), w.resource[instance]), &w.resources[w.resource[instance]]
-	c.left = true
+	c.inside, c.left = false, true
 	w.totals[w.at(p.ID(), instance)].exits++
 	w.frozen = w.frozen || res.taken > res.capacity
 	res.taken -= p.Units(instance)

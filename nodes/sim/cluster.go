@@ -148,6 +148,9 @@ func (w *world) sabotage(measured int64) {
 		return
 	}
 	w.cut = w.Saboteur.Begin(w, measured)
+	if w.Saboteur.MidInput() {
+		w.processes[0].Runtime().TellBetween(w.between)
+	}
 	w.planFault()
 }
 
@@ -175,6 +178,11 @@ func (w *world) tellFaults(what nodes.Occasion, id, peer nodes.ID, kind uint8) {
 	if w.Saboteur != nil {
 		w.tellFaultsOf(nodes.Moment{Node: id, What: what, Peer: peer, Kind: kind})
 	}
+}
+
+// between tells the faults that a node is in the middle of an input.
+func (w *world) between(p *nodes.Process, done int) {
+	w.tellFaultsOf(nodes.Moment{Node: p.ID(), What: nodes.OnMidInput, Peer: nodes.None, Done: done})
 }
 
 // tellFaultsOf is tellFaults of a moment.

@@ -20,13 +20,14 @@ func (w *world) crash(p *nodes.Process) {
 		if r == 0 {
 			crashed.Entry = w.client(p.ID(), 0).count
 		}
-		switch state := p.Client(res.instance); {
-		case state == nodes.Inside && w.client(p.ID(), int32(r)).left: // it died before it handed it back
-		case state == nodes.Inside:
+		switch c := w.client(p.ID(), int32(r)); {
+		case c.inside:
 			res.taken -= p.Units(res.instance)
+			c.inside = false
 			w.open--
-		case state == nodes.Waiting:
-			w.servedCold(w.client(p.ID(), int32(r)).count)
+		case c.left: // it died before it handed it back
+		case p.Client(res.instance) != nodes.Idle:
+			w.servedCold(c.count)
 			w.open--
 			w.waiting--
 		}

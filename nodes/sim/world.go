@@ -81,13 +81,15 @@ type resource struct {
 
 // A client is what the world knows of one client beside its machine.
 type client struct {
-	over  bool // no request is planned any more
-	made  bool // the request that was due latest was made
-	left  bool // it has left its critical section, and the machine may not know yet
-	count uint32
-	due   int64  // when the latest request was due, or the next is
-	money int64  // what the account held at the latest enter
-	fence uint64 // under which that was
+	over bool // no request is planned any more
+	made bool // the request that was due latest was made
+	// It is in its critical section, or has left it, and the machine may not know yet. A machine whose node goes
+	// down before its grant is done knows more than its client.
+	inside, left bool
+	count        uint32
+	due          int64  // when the latest request was due, or the next is
+	money        int64  // what the account held at the latest enter
+	fence        uint64 // under which that was
 }
 
 // asked is a request of the sequential load, made when all was at rest.

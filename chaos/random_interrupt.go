@@ -1,0 +1,87 @@
+package chaos
+
+import (
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// interruptions draws, for some plans, kills that come in the middle of an input, or right after a message
+// was sent, and are over in about as long as messages take: they show what a node has not saved before it
+// sent. The dice are their own, so that a seed draws all else as it would without them.
+func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
+	own := &drawn{dice: chance.Dice(seed).Of(chance.ForPlan, 1), s: r.s, kept: r.kept}
+	one := 6
+	if r.s.Spec.Safe&nodes.NoAmnesia != 0 { // what it saves matters
+		one = 3
+	}
+	if own.below(one) > 0 || nodes.NoCrash&keeps != 0 {
+		return nil
+	}
+	all := own.interrupt()
+	if len(all) == 0 {
+		return nil
+	}
+	if late := own.reordered(all[0]); late.Breaks()&keeps == 0 && own.below(4) > 0 {
+		all = append(all, late)
+	}
+	return all
+}
+
+// interrupt draws such kills of fewer than half of the clients, or of three where nodes elect: each after the
+// first or second of what it saves and sends, or of its messages of one kind.
+func (r *drawn) interrupt() (all []Fault) {
+	f, most := Fault{At: r.between(0, 0.6)}, (r.s.Config.N-1)/2-r.kills
+	if r.s.Spec.Leads != nil {
+		f.At, most = r.start(), min(3, r.s.Config.N)
+	}
+	if most < 1 {
+		return nil
+	}
+	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), r.s.Config.N)
+	kind, inside := r.told(), r.below(2) == 0
+	for _, id := range order[:1+r.below(most)] {
+		f.Kill, f.MidInput, f.When = Target{Nodes: Group{id}}, 0, When{}
+		f.For = time.Duration(1+r.below(4)) * time.Millisecond
+		if inside {
+			f.MidInput = 1 + r.below(2)
+			all = append(all, f)
+			continue
+		}
+		f.When = When{Who: Group{id}, What: "sends", Kind: kind, Nth: 1 + r.below(2)}
+		all = append(all, f)
+	}
+	return all
+}
+
+// told draws a kind of message that is no heartbeat; empty, for all kinds: there is none.
+func (r *drawn) told() string {
+	var of []int
+	for i := range r.s.Spec.Messages {
+		if !r.s.Spec.Messages[i].Heartbeat {
+			of = append(of, i)
+		}
+	}
+	if len(of) == 0 {
+		return ""
+	}
+	return r.s.codec().Name(of[r.below(len(of))])
+}
+
+// reordered draws messages that overtake each other while such kills come. Where nodes elect, they are late
+// by up to a part of the grace, so that those of one election meet those of the next.
+func (r *drawn) reordered(f Fault) Fault {
+	late := Fault{At: f.At, For: r.between(0.02, 0.1), Reorder: r.latency()}
+	grace := r.s.Spec.GraceOf(r.s.Spec.Explicit(r.s.Config))
+	if grace = min(grace, r.s.Measured/10); r.s.Spec.Leads == nil || grace < 100*time.Millisecond {
+		return late
+	}
+	most := grace / time.Duration(8<<r.below(5))
+	d, err := chance.ParseDistribution("uniform:0s," + most.Truncate(100*time.Microsecond).String())
+	if err != nil {
+		panic(err) // these are lengths of time
+	}
+	late.For, late.Reorder = (grace / time.Duration(1+r.below(4))).Truncate(time.Millisecond), &d
+	return late
+}

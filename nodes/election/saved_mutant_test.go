@@ -1,0 +1,116 @@
+package election
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+	"turnstile/nodes/explore"
+)
+
+// Schemes that save too little, too late, or read more from it than it says.
+type (
+	raftUnsaved     struct{ raft }
+	raftLate        struct{ raft }
+	majorityLeading struct{ bullyMajority }
+)
+
+// Receive votes in a term that it has learned otherwise, and does not save it.
+func (r *raftUnsaved) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, asks := m.(raftRequest); asks && q.Term == r.term && r.vote == nodes.None {
+		r.vote = from
+	}
+	r.raft.Receive(env, from, m)
+}
+
+// Receive gives its vote before it saves it.
+func (r *raftLate) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	q, asks := m.(raftRequest)
+	if grants := asks && (q.Term > r.term || q.Term == r.term && r.vote == nodes.None); grants {
+		env.Send(from, raftVote{q.Term, true})
+	}
+	r.raft.Receive(env, from, m)
+}
+
+// Recover leads in the epoch that was saved.
+func (b *majorityLeading) Recover(env *nodes.Env, saved nodes.Message) {
+	s, some := saved.(majoritySaved)
+	if !some {
+		b.bullyMajority.Recover(env, saved)
+		return
+	}
+	b.epoch = s.Epoch
+	b.lead(env)
+}
+
+// An UnsavedMutant is one of these.
+type UnsavedMutant struct {
+	Rule     string
+	Spec     *nodes.Spec
+	Campaign int // how many random plans show it; 0: too many
+	// Explore is a call that shows it, and Finds what it finds.
+	Explore explore.Options
+	Finds   string
+	long    bool // it takes seconds
+}
+
+// unsavedMutants returns all of them.
+func unsavedMutants() []UnsavedMutant {
+	raftMutant := func(make func(raft) nodes.Machine) *nodes.Spec {
+		spec := raftRow
+		spec.New = func(c nodes.Config) nodes.Machine { return make(*newRaft(c)) }
+		return &spec
+	}
+	leads := bullyMajorityRow
+	leads.New = func(c nodes.Config) nodes.Machine { return &majorityLeading{voting(c)} }
+	once := explore.Options{Config: nodes.Config{N: 3}, Entries: 1, Campaigns: 1, Timeouts: 1, Crashes: 1,
+		Restarts: true, Workers: 2}
+	twice := once
+	twice.Config, twice.Campaigns, twice.Reordering = optionsOf(3, "pre-vote=on"), 2, true
+	return []UnsavedMutant{
+		{Rule: "a vote in a term that was learned otherwise is not saved", Explore: twice, long: true,
+			Finds: "terms, 11 steps", Spec: raftMutant(func(r raft) nodes.Machine { return &raftUnsaved{r} })},
+		{Rule: "a vote is given before it is saved", Explore: once, Finds: "terms, 7 steps", Campaign: 8000,
+			Spec: raftMutant(func(r raft) nodes.Machine { return &raftLate{r} })},
+		{Rule: "who comes up leads in the epoch that it has saved", Explore: once, Finds: "terms, 5 steps",
+			Campaign: 50, Spec: &leads},
+	}
+}
+
+// Explorations find what nodes must save: they crash them between any two effects of an input.
+func TestMutantsOfSavesAreExplored(t *testing.T) {
+	for _, m := range unsavedMutants() {
+		if m.long && soak.Pick(true, true, false) {
+			continue
+		}
+		o := m.Explore
+		o.Spec, o.Config = m.Spec, m.Spec.Explicit(o.Config)
+		x, err := explore.Run(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := found(x); got != m.Finds {
+			t.Errorf("%s: %s, not %s", m.Rule, got, m.Finds)
+		}
+		t.Logf("%s: %s, %d states", m.Rule, found(x), x.States)
+	}
+}
+
+// votersCrash reports whether a row breaks a promise when voters crash right after they have sent a vote, and
+// come up at once, while messages overtake each other.
+func votersCrash(t testing.TB, row *nodes.Spec) bool {
+	kills := []string{"reorder: 'uniform:0s,150ms', for: 2s"}
+	for nth := range 4 {
+		kills = append(kills, fmt.Sprintf("kill: 0, when: '0 sends vote #%d', for: 1ms", nth+1))
+	}
+	for seed := uint64(1); seed <= soak.Pick[uint64](1200, 1200, 10_000); seed++ {
+		s := scenario{row: row, config: optionsOf(3, "pre-vote=on"), seed: seed, reordering: true,
+			duration: 3 * time.Second, faults: faults(t, kills...)}
+		if o := s.simulated(t); o.wrong() != "" {
+			return true
+		}
+	}
+	return false
+}
