@@ -28,6 +28,8 @@ type Fold struct {
 	entryCost       nodes.EntryCost  // nil: not known
 	due             uint64           // messages that the entries take by it
 	leaders         *leadership.Fold // nil: nobody leads in the run
+	waves           []wave           // of campaigns
+	talk            talk
 }
 
 // New returns a fold of the history that s folds.
@@ -75,9 +77,13 @@ func (e *Fold) Add(event history.Event) {
 	}
 	e.hear(&event)
 	e.fair.away.add(&event)
+	if event.Kind == history.Campaigned {
+		e.told(event.At)
+	}
 	if event.Kind != history.Sent || event.Node < 0 || event.Count >= history.MaxKinds {
 		return
 	}
+	e.overhear(&event)
 	e.recorded = grown(e.recorded, int(event.Instance)+1)
 	of := &e.recorded[event.Instance]
 	*of = grown(*of, int(event.Node)+1)
