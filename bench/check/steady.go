@@ -48,8 +48,8 @@ func senders(e *Fold) Finding {
 }
 
 // stability: where no message takes longer than some time, and nothing else goes wrong, the leader that all
-// should agree on is given up no more often than the row says. Whoever came to follow it before the stretch
-// that is judged may give it up once for what went wrong until then.
+// should agree on is given up no more often than the row says. Whoever followed it when something went wrong
+// may give it up once for that.
 func stability(e *Fold) Finding {
 	switch {
 	case e.Leads.Mistakes == nil:
@@ -65,14 +65,10 @@ func stability(e *Fold) Finding {
 			continue
 		}
 		judged = true
-		may := most
-		if calm.From > e.leaders.Begun {
-			may++
-		}
-		if id, times := e.givesUp(leader, calm); times > may {
+		if id, times := e.givesUp(leader, calm); times > most {
 			return violated("%s gave up %s %s in %v in which that was up and nothing went wrong: where no message "+
 				"takes longer than %v, it may %d times", name(id), name(leader), english.Count(uint64(times), "time", "times"),
-				time.Duration(calm.Length()).Round(time.Millisecond), longest, may)
+				time.Duration(calm.Length()).Round(time.Millisecond), longest, most)
 		}
 	}
 	if !judged {
@@ -102,11 +98,11 @@ func (e *Fold) rightful(at int64) nodes.ID {
 	return best
 }
 
-// givesUp returns which node gave up a leader most often in a stretch, and how often.
+// givesUp returns which node came to follow a leader and gave it up most often in a stretch, and how often.
 func (e *Fold) givesUp(leader nodes.ID, calm stretch) (most nodes.ID, times int) {
 	count := make([]int, e.Config.N)
 	for i := range e.leaders.Beliefs {
-		if b := &e.leaders.Beliefs[i]; b.Leader == leader && !b.Cut && b.To > calm.From && b.To <= calm.To {
+		if b := &e.leaders.Beliefs[i]; b.Leader == leader && !b.Cut && b.From >= calm.From && b.To <= calm.To {
 			count[b.Node]++
 		}
 	}
