@@ -136,7 +136,7 @@ func (c *Comparison) fault(row *nodes.Spec, what nodes.Severed) chaos.Fault {
 	f := chaos.Fault{Cut: c.Cut, At: settled, For: c.lasts()}
 	switch what {
 	case nodes.FirstNetwork:
-		f.Network = new(uint8)
+		f.Network = new(chaos.Net)
 	case nodes.ServersToo:
 		words := []string{c.Cut.String()}
 		for i := range row.ServerCount(nodes.Config{N: c.N}) {
