@@ -52,13 +52,11 @@ func (f *Fault) broker(i nodes.ID, first int) nodes.ID {
 	return i
 }
 
-// checkNetwork checks whether there is the network that the fault names.
+// checkNetwork checks whether there are networks to tell apart.
 func (f *Fault) checkNetwork(s *Scene) error {
-	switch {
-	case f.Network == nil || int(*f.Network) < s.codec().Networks():
+	if f.Network == nil || s.codec().Networks() > 1 {
 		return nil
-	default:
-		return f.mistake("network", "%s: %s has no second network: leave out network, or take "+
-			"bully-second-network", f.What(), s.Spec.Name)
 	}
+	return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that has "+
+		"two (bully-second-network)", f.What(), s.Spec.Name)
 }
