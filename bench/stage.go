@@ -43,8 +43,8 @@ func (s stage) HealRoutes(number int) error { return s.healRoutes(s.context, num
 
 // BeginConnection implements nodes.Transport.
 func (s stage) BeginConnection(number int, of []nodes.ID, strain nodes.Strain) error {
-	return s.beginConnection(s.context, of, int(strain.Network), cluster.ConnectionFault{Number: number, Latency: strain.Latency,
-		Bandwidth: strain.Bandwidth, Stall: strain.Stall, Reset: strain.Reset})
+	return s.beginConnection(s.context, of, int(strain.Network), cluster.ConnectionFault{Number: number,
+		Latency: strain.Latency, Bandwidth: strain.Bandwidth, Stall: strain.Stall, Reset: strain.Reset})
 }
 
 // HealConnection implements nodes.Transport.

@@ -14,8 +14,8 @@ import (
 )
 
 // A transport is what carries the messages of a run: brokers, to which the nodes are spread in turn, and
-// perhaps proxies in between; or a NATS server of somebody else. An algorithm with a second network has a broker
-// of the run's own for that. Brokers are numbered among all: that of the second network comes last.
+// perhaps proxies in between; or a NATS server of somebody else. An algorithm with a second network has a
+// broker of the run's own for that. Brokers are numbered among all: that of the second network comes last.
 type transport struct {
 	server    string           // the URL of that
 	brokers   *cluster.Brokers // of the first network; nil: the server

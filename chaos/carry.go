@@ -81,7 +81,8 @@ func (d *Driver) stands(broker int) bool {
 
 // strain returns what the fault does to connections.
 func (f *Fault) strain() nodes.Strain {
-	s := nodes.Strain{Network: uint8(f.net()), Stall: !f.Stall.IsZero(), Reset: !f.Reset.IsZero(), Bandwidth: int64(f.To)}
+	s := nodes.Strain{Network: uint8(f.net()), Stall: !f.Stall.IsZero(), Reset: !f.Reset.IsZero(),
+		Bandwidth: int64(f.To)}
 	if !f.Lag.IsZero() {
 		s.Latency = f.By
 	}

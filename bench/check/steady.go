@@ -67,7 +67,8 @@ func stability(e *Fold) Finding {
 		judged = true
 		if id, times := e.givesUp(leader, calm); times > most {
 			return violated("%s gave up %s %s in %v in which that was up and nothing went wrong: where no message "+
-				"takes longer than %v, it may %d times", name(id), name(leader), english.Count(uint64(times), "time", "times"),
+				"takes longer than %v, it may %d times", name(id), name(leader),
+				english.Count(uint64(times), "time", "times"),
 				time.Duration(calm.Length()).Round(time.Millisecond), longest, most)
 		}
 	}

@@ -122,8 +122,8 @@ func (e *Fold) auditLives(a *audit) {
 	}
 }
 
-// ends returns how many nodes the streams of a log are to and from. Where there is a second network, the streams
-// on that come behind those on the first; runs of earlier versions have none.
+// ends returns how many nodes the streams of a log are to and from. Where there is a second network, the
+// streams on that come behind those on the first; runs of earlier versions have none.
 func (e *Fold) ends(l *history.NodeLog) int {
 	if e.Codec != nil {
 		if networks := e.Codec.Networks(); len(l.SentTo) >= networks*e.Config.N {

@@ -12,7 +12,8 @@ import (
 
 // A log is a file of: the preamble, the counters of the node, those of each instance, the lateness of timers,
 // four arrays with a word for each node (sent to it, received from it, received from it by multicast, its
-// floor), or with one for each node on each network, the trace, padding to a whole page, and then the events, as many per page as fit as a whole. All
+// floor), or with one for each node on each network, the trace, padding to a whole page, and then the events,
+// as many per page as fit as a whole. All
 // numbers are little-endian, and counters are used through the mapping itself, so logs are written on
 // little-endian machines only. A page here is at least as large as that of any system, so that all systems
 // can map the events.
@@ -86,7 +87,8 @@ func (p *preamble) get(b []byte) bool {
 func (p *preamble) streams() uint32 { return p.nodes * max(1, p.networks) }
 
 func (p *preamble) valid() bool {
-	return p.nodes < maxNodes && p.instances <= maxInstances && p.networks <= maxNetworks && p.trace < maxTrace && p.errNS >= 0 &&
+	return p.nodes < maxNodes && p.instances <= maxInstances && p.networks <= maxNetworks &&
+		p.trace < maxTrace && p.errNS >= 0 &&
 		p.node >= nodes.None && p.node < nodes.ID(p.nodes)
 }
 

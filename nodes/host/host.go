@@ -71,7 +71,8 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 		return err
 	}
 	h.log, err = history.Create(c.Log, history.Options{Node: c.Node, Incarnation: c.Incarnation,
-		Nodes: stack.Total(), Networks: severalNetworks(stack), Instances: len(stack.Instances()), TraceLength: c.TraceLength,
+		Nodes: stack.Total(), Networks: severalNetworks(stack),
+		Instances: len(stack.Instances()), TraceLength: c.TraceLength,
 		StampError: anchor.Error, Origin: c.Origin, Frozen: &h.resource.Frozen})
 	if err != nil {
 		return err
