@@ -52,9 +52,9 @@ func (f *Fault) broker(i nodes.ID, first int) nodes.ID {
 	return i
 }
 
-// checkNetwork checks whether there are networks to tell apart.
+// checkNetwork checks whether there is the network that the fault names.
 func (f *Fault) checkNetwork(s *Scene) error {
-	if f.Network == nil || s.codec().Networks() > 1 {
+	if int(f.net()) < s.codec().Networks() {
 		return nil
 	}
 	return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that has "+

@@ -75,10 +75,10 @@ func TestNetworksAreChecked(t *testing.T) {
 			t.Errorf("%s: the error is %v, and should say %q", text, err, says)
 		}
 	}
-	f, _ := ParseFault("cut: 0/1, network: first")
+	f, _ := ParseFault("cut: 0/1, network: second")
 	if _, err := Resolve([]Fault{f}, scene(t, "central"), 1); err == nil ||
 		!strings.Contains(err.Error(), "central has one network alone") {
-		t.Errorf("a network of an algorithm that has one: %v", err)
+		t.Errorf("a second network of an algorithm that has one: %v", err)
 	}
 	both := read(t, "kill-broker: 0, for: 1s, at: 1s", "kill-broker: 0, network: second, for: 1s, at: 1s")
 	if _, err := Resolve(both, twoNetworks(t), 1); err != nil {

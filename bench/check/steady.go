@@ -168,10 +168,11 @@ func (e *Fold) told(at int64) {
 }
 
 // atOnce reports whether every message took the same time, and all nodes began each of so many elections at
-// one moment, with none going on.
+// one moment, with none going on. The last one must be over when the run is told to stop: messages may have no
+// effect after that.
 func (e *Fold) atOnce(elections int) bool {
 	s := e.sections
-	if !e.Even || len(s.Faults)+len(s.Pauses) > 0 || len(e.waves) != elections {
+	if !e.Even || len(s.Faults)+len(s.Pauses) > 0 || len(e.waves) != elections || e.leaders.Open != nil {
 		return false
 	}
 	all := e.leaders.Elections

@@ -103,6 +103,8 @@ func costly() []electionRun {
 			check: "cost", as: Violated, says: "but 15 at most are published"},
 		{name: "a process stood still", setting: even, logs: sent(12), check: "cost", as: Valid, says: "at most",
 			text: begin("1") + allElect(5, 4, 0) + "300 2 pause\n310 2 resume\n"},
+		{name: "the last is not over", setting: even, text: begin("1") + "5 4 elect 4\n6 3 elect 4\n", logs: sent(9),
+			check: "cost", as: Valid, says: "at most 15, as published"},
 		{name: "nobody was elected", setting: even, text: begin("1"), logs: sent(12), check: "cost", as: Valid,
 			says: "nobody was elected"},
 		{name: "nothing is published", text: begin("1") + allElect(5, 4, 0), logs: sent(99), check: "cost", as: Valid,
