@@ -34,7 +34,8 @@ func TestEachNetworkHasABrokerOfItsOwn(t *testing.T) {
 			v := complete(t, o).Trials[0].Verdict
 			for _, f := range v.Findings {
 				doubtful := f.Outcome != check.Valid && (f.Check == "loss" || f.Check == "accounting")
-				if f.Outcome == check.Violated || doubtful || strings.Contains(f.Says, "not healed") {
+				two := f.Check == "leaders" && test.lost && f.Says != "never were there two leaders at once"
+				if f.Outcome == check.Violated || doubtful || two || strings.Contains(f.Says, "not healed") {
 					t.Errorf("%s is %v: %s %q", f.Check, f.Outcome, f.Says, f.Witness)
 				}
 			}
