@@ -27,7 +27,8 @@ func (t *trial) killBroker(ctx context.Context, i int) error {
 	if err := t.connectionsAway(ctx); err != nil {
 		return err
 	}
-	return t.transport.brokers.Kill(i)
+	brokers, at := t.transport.broker(i)
+	return brokers.Kill(at)
 }
 
 // restartBroker starts a broker again that was killed, at the same address. It takes the time in which a
@@ -36,18 +37,19 @@ func (t *trial) restartBroker(ctx context.Context, i int) error {
 	if err := t.transport.check(i); err != nil {
 		return err
 	}
-	if err := t.transport.brokers.Restart(ctx, i); err != nil {
+	brokers, at := t.transport.broker(i)
+	if err := brokers.Restart(ctx, at); err != nil {
 		return err
 	}
-	t.follow(t.transport.brokers.Process(i))
+	t.follow(brokers.Process(at))
 	t.mayBeBack()
 	return nil
 }
 
 // mayBeBack says that connections are back, if nothing keeps any away.
 func (t *trial) mayBeBack() {
-	for i := range t.transport.brokers.Count() {
-		if !t.transport.brokers.Running(i) {
+	for i := range t.transport.brokerCount() {
+		if !t.transport.running(i) {
 			return
 		}
 	}
@@ -61,8 +63,8 @@ func (t *transport) check(i int) error {
 	switch {
 	case t.brokers == nil:
 		return errNotOurs
-	case i < 0 || i >= t.brokers.Count():
-		return fmt.Errorf("there is no broker %d: they count from 0 to %d", i, t.brokers.Count()-1)
+	case i < 0 || i >= t.brokerCount():
+		return fmt.Errorf("there is no broker %d: they count from 0 to %d", i, t.brokerCount()-1)
 	}
 	return nil
 }
@@ -116,14 +118,15 @@ func (t *trial) healRoutes(ctx context.Context, number int) error {
 	return nil
 }
 
-// beginConnection puts a fault in force on the connections of some nodes to their brokers.
-func (t *trial) beginConnection(ctx context.Context, of []nodes.ID, f cluster.ConnectionFault) error {
+// beginConnection puts a fault in force on the connections of some nodes to their brokers on a network.
+func (t *trial) beginConnection(ctx context.Context, of []nodes.ID, network int,
+	f cluster.ConnectionFault) error {
 	if t.transport.proxies == nil {
 		return errNoProxies
 	}
 	f.Names = nil
 	for _, id := range of {
-		f.Names = append(f.Names, connectionName(id))
+		f.Names = append(f.Names, connectionName(id, network))
 	}
 	if f.Reset {
 		if err := t.resetsBegin(ctx, f.Number); err != nil {
@@ -162,6 +165,9 @@ func (t *trial) settled(ctx context.Context) (bool, error) {
 	}
 	short, cancel := context.WithTimeout(ctx, tick) // a broker may stand still
 	defer cancel()
+	if second := t.transport.second; second != nil && !second.Running(0) {
+		return false, nil
+	}
 	is, err := t.transport.brokers.Settled(short, t.subscriptions(t.isUp))
 	if errors.Is(err, context.DeadlineExceeded) {
 		return false, ctx.Err()

@@ -48,7 +48,7 @@ func carried(t *testing.T, brokers int, proxies bool) *trial {
 // joined connects a node to its broker, and has it subscribe to what nodes do.
 func joined(t *testing.T, tr *trial, id nodes.ID) *nats.Conn {
 	t.Helper()
-	conn, err := nats.Connect(tr.transport.url(id), nats.Token(tr.transport.token()), nats.NoReconnect())
+	conn, err := nats.Connect(tr.transport.url(id, 0), nats.Token(tr.transport.token()), nats.NoReconnect())
 	if err == nil {
 		t.Cleanup(conn.Close)
 		_, err = conn.SubscribeSync(host.SubjectsOf("r").Node(id))
@@ -105,8 +105,8 @@ func TestSubscriptionsAreAwaited(t *testing.T) {
 			t.Error(err)
 		}
 		awaitSettled(t, tr)
-		if got := tr.transport.url(3); got != tr.transport.url(0) || got == tr.transport.url(1) {
-			t.Errorf("node 3 connects to %s, node 0 to %s", got, tr.transport.url(0))
+		if got := tr.transport.url(3, 0); got != tr.transport.url(0, 0) || got == tr.transport.url(1, 0) {
+			t.Errorf("node 3 connects to %s, node 0 to %s", got, tr.transport.url(0, 0))
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestBrokersAreKilledAndRestarted(t *testing.T) {
 		conns = append(conns, joined(t, tr, id))
 	}
 	awaitSettled(t, tr)
-	url := tr.transport.url(1)
+	url := tr.transport.url(1, 0)
 	if err := tr.killBroker(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -129,8 +129,8 @@ func TestBrokersAreKilledAndRestarted(t *testing.T) {
 	if is, err := tr.settled(t.Context()); is || err != nil || conns[0].IsClosed() {
 		t.Errorf("with a broker missing it is settled: %v, %v", is, err)
 	}
-	if err := tr.restartBroker(t.Context(), 1); err != nil || tr.transport.url(1) != url {
-		t.Fatalf("it comes back at %s, %v", tr.transport.url(1), err)
+	if err := tr.restartBroker(t.Context(), 1); err != nil || tr.transport.url(1, 0) != url {
+		t.Fatalf("it comes back at %s, %v", tr.transport.url(1, 0), err)
 	}
 	joined(t, tr, 1)
 	joined(t, tr, 4)
@@ -161,14 +161,14 @@ func TestRoutesAndConnectionsAreFaulty(t *testing.T) {
 	}
 	ctx := t.Context()
 	do(tr.cutRoutes(ctx, 1, [][]int{{0}, {1, 2}}, false))
-	do(tr.beginConnection(ctx, []nodes.ID{0, 2}, cluster.ConnectionFault{Number: 2, Stall: true}))
+	do(tr.beginConnection(ctx, []nodes.ID{0, 2}, 0, cluster.ConnectionFault{Number: 2, Stall: true}))
 	if got, err := tr.inForce(ctx); err != nil || !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("in force are %v, %v", got, err)
 	}
-	conn, err := nats.Connect(tr.transport.url(1), nats.Token(tr.transport.token()))
+	conn, err := nats.Connect(tr.transport.url(1, 0), nats.Token(tr.transport.token()))
 	do(err)
 	conn.Close()
-	_, err = nats.Connect(tr.transport.url(0), nats.Token(tr.transport.token()),
+	_, err = nats.Connect(tr.transport.url(0, 0), nats.Token(tr.transport.token()),
 		nats.Timeout(100*time.Millisecond))
 	if err == nil {
 		t.Error("a stalled connection is made")
@@ -188,8 +188,8 @@ func TestFaultsOfTransportRefused(t *testing.T) {
 	for says, errs := range map[string][]error{
 		errNotOurs.Error(): {other.killBroker(ctx, 0), other.restartBroker(ctx, 0), other.healRoutes(ctx, 1),
 			other.cutRoutes(ctx, 1, nil, false)},
-		errNoProxies.Error(): {other.beginConnection(ctx, nil, reset), other.healConnection(ctx, 1),
-			plain.beginConnection(ctx, nil, reset), plain.cutRoutes(ctx, 1, nil, true)},
+		errNoProxies.Error(): {other.beginConnection(ctx, nil, 0, reset), other.healConnection(ctx, 1),
+			plain.beginConnection(ctx, nil, 0, reset), plain.cutRoutes(ctx, 1, nil, true)},
 		"there is no broker 1: they count from 0 to 0": {plain.killBroker(ctx, 1), plain.restartBroker(ctx, 1)},
 		"kill it first": {plain.restartBroker(ctx, 0)},
 	} {

@@ -209,9 +209,9 @@ func (t *trial) checkHealed(ctx context.Context) error {
 	for _, number := range numbers {
 		left = append(left, fmt.Sprintf("fault %d of a connection or a route", number))
 	}
-	for i := 0; t.transport.own() && i < t.transport.brokers.Count(); i++ {
-		if !t.transport.brokers.Running(i) {
-			left = append(left, t.transport.brokers.Process(i).Name+" is down")
+	for i := range t.transport.brokerCount() {
+		if !t.transport.running(i) {
+			left = append(left, t.transport.process(i).Name+" is down")
 		}
 	}
 	if err == nil && len(left) > 0 {

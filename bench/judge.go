@@ -28,7 +28,7 @@ func costUnder(l workload.Load, c nodes.Cost) nodes.Range {
 
 // setting tells the checks what they must know of a trial with such faults.
 func setting(o Options, simulated bool, spec *nodes.Spec, faults []chaos.Fault) check.Setting {
-	cost := published(o, spec)
+	cost, network := published(o, spec), o.network()
 	s := check.SettingOf(o.stack(spec))
 	s.Cost, s.CostKnown = cost, known(cost)
 	s.Real = !simulated
@@ -41,6 +41,8 @@ func setting(o Options, simulated bool, spec *nodes.Spec, faults []chaos.Fault) 
 			s.Hasty |= nodes.PerfectDetector | nodes.EventualDetector
 		}
 	}
+	s.Delay, s.Bounded = network.Bound()
+	s.Even = simulated && network.Constant()
 	s.Open, s.Alone = o.Workload.Load == workload.Open, o.alone()
 	s.Expected, s.Faults, s.Promise = o.Entries, checked(faults), promise(o, simulated, spec)
 	return s

@@ -181,7 +181,7 @@ func (s *Setup) ready(o Options, spec *nodes.Spec) error {
 			return err
 		}
 	}
-	if err := cluster.CheckLimits(o.total(spec), o.carriers()); err != nil {
+	if err := cluster.CheckLimits(o.total(spec), o.carriers(spec)); err != nil {
 		return err
 	}
 	if o.NATS == "" {
@@ -205,14 +205,11 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	launcher := cluster.NewLauncher()
 	carrier := &transport{server: server}
 	defer func() { carrier.close() }()
-	if server == "" {
-		err := carrier.launch(ctx, launcher, s, &r.Record.Options, r.Spec)
-		switch {
-		case err != nil && ctx.Err() != nil:
+	if err := carrier.launch(ctx, launcher, s, &r.Record.Options, r.Spec); err != nil {
+		if ctx.Err() != nil {
 			return errInterrupted
-		case err != nil:
-			return err
 		}
+		return err
 	}
 	for number := 1; number <= r.Record.Options.Trials; number++ {
 		t := &trial{Options: r.Record.Options, spec: r.Spec, number: number,

@@ -9,12 +9,12 @@ import (
 var _ nodes.Transport = stage{}
 
 // BrokerUp implements nodes.Transport.
-func (s stage) BrokerUp(i int) bool { return s.transport.brokers.Running(i) }
+func (s stage) BrokerUp(i int) bool { return s.transport.running(i) }
 
 // NodesAt implements nodes.Transport.
 func (s stage) NodesAt(i int) (count int) {
 	for id := range nodes.ID(s.total()) {
-		if s.isUp(id) && s.transport.brokerOf(id) == i {
+		if s.isUp(id) && (s.transport.brokerOf(id) == i || i >= s.transport.brokers.Count()) {
 			count++
 		}
 	}
@@ -28,10 +28,10 @@ func (s stage) KillBroker(i int) error { return s.killBroker(s.context, i) }
 func (s stage) RestartBroker(i int) error { return s.restartBroker(s.context, i) }
 
 // PauseBroker implements nodes.Transport.
-func (s stage) PauseBroker(i int) error { return s.transport.brokers.Process(i).Stop(true) }
+func (s stage) PauseBroker(i int) error { return s.transport.process(i).Stop(true) }
 
 // ResumeBroker implements nodes.Transport.
-func (s stage) ResumeBroker(i int) error { return s.transport.brokers.Process(i).Stop(false) }
+func (s stage) ResumeBroker(i int) error { return s.transport.process(i).Stop(false) }
 
 // CutRoutes implements nodes.Transport.
 func (s stage) CutRoutes(number int, groups [][]int) error {
@@ -43,8 +43,8 @@ func (s stage) HealRoutes(number int) error { return s.healRoutes(s.context, num
 
 // BeginConnection implements nodes.Transport.
 func (s stage) BeginConnection(number int, of []nodes.ID, strain nodes.Strain) error {
-	return s.beginConnection(s.context, of, cluster.ConnectionFault{Number: number, Latency: strain.Latency,
-		Bandwidth: strain.Bandwidth, Stall: strain.Stall, Reset: strain.Reset})
+	return s.beginConnection(s.context, of, int(strain.Network), cluster.ConnectionFault{Number: number,
+		Latency: strain.Latency, Bandwidth: strain.Bandwidth, Stall: strain.Stall, Reset: strain.Reset})
 }
 
 // HealConnection implements nodes.Transport.

@@ -97,7 +97,8 @@ func (t *trial) resourcePath() string { return filepath.Join(t.dir, "resource") 
 // startNode starts the next process of a node.
 func (t *trial) startNode(id nodes.ID) error {
 	c := host.Config{
-		Run: t.name, URL: t.transport.url(id), Token: t.transport.token(), Node: id, Zero: t.zero,
+		Run: t.name, URL: t.transport.url(id, 0), Token: t.transport.token(),
+		Second: t.transport.secondOf(id), Node: id, Zero: t.zero,
 		Workload: t.Workload, Entries: t.Entries, Multicast: t.Multicast, Reconnect: t.reconnects,
 		Seed: t.seed, Origin: t.origin, Log: t.logOf(id), Saved: t.savedOf(id),
 		TraceLength: traceLength(t.total()), Resource: t.resourcePath(),

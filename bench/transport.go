@@ -10,26 +10,33 @@ import (
 	"turnstile/bench/cluster"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/host"
 )
 
 // A transport is what carries the messages of a run: brokers, to which the nodes are spread in turn, and
-// perhaps proxies in between; or a NATS server of somebody else.
+// perhaps proxies in between; or a NATS server of somebody else. An algorithm with a second network has a
+// broker of the run's own for that. Brokers are numbered among all: that of the second network comes last.
 type transport struct {
 	server    string           // the URL of that
-	brokers   *cluster.Brokers // nil: the server
+	brokers   *cluster.Brokers // of the first network; nil: the server
+	second    *cluster.Brokers // of the second network; nil: there is none
 	proxies   *cluster.Proxies // nil: none
-	addresses []string         // of the proxy of each node
+	addresses [][]string       // of the proxy of each node, by network
 }
 
 // brokerCount returns how many brokers of its own a run has, if it has any.
 func (o *Options) brokerCount() int { return max(1, o.Brokers) }
 
 // carriers returns how many processes carry the messages of a run.
-func (o *Options) carriers() int {
+func (o *Options) carriers(spec *nodes.Spec) int {
+	count := o.brokerCount()
 	if o.Proxies {
-		return o.brokerCount() + 1
+		count++
 	}
-	return o.brokerCount()
+	if o.codec(spec).Networks() > 1 {
+		count++
+	}
+	return count
 }
 
 // checkTransport says what is wrong with what is to carry the messages.
@@ -50,6 +57,14 @@ func (o *Options) checkTransport() error {
 // launch starts the processes that carry the messages of a run.
 func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, o *Options,
 	spec *nodes.Spec) (err error) {
+	if o.codec(spec).Networks() > 1 {
+		if t.second, err = cluster.LaunchSecond(ctx, l, s.Broker); err != nil {
+			return err
+		}
+	}
+	if t.server != "" {
+		return nil
+	}
 	if o.Proxies {
 		if t.proxies, err = cluster.LaunchProxies(ctx, l, s.Proxy); err != nil {
 			return err
@@ -61,26 +76,45 @@ func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, o 
 	if t.proxies == nil {
 		return nil
 	}
-	for id := range nodes.ID(o.total(spec)) {
-		upstream := strings.TrimPrefix(t.brokers.URL(t.brokerOf(id)), natsScheme)
-		at, err := t.proxies.Add(ctx, connectionName(id), upstream)
-		if err != nil {
-			return err
+	for network := range t.networks() {
+		var addresses []string
+		for id := range nodes.ID(o.total(spec)) {
+			upstream := strings.TrimPrefix(t.upstream(id, network), natsScheme)
+			at, err := t.proxies.Add(ctx, connectionName(id, network), upstream)
+			if err != nil {
+				return err
+			}
+			addresses = append(addresses, at)
 		}
-		t.addresses = append(t.addresses, at)
+		t.addresses = append(t.addresses, addresses)
 	}
 	return nil
 }
 
+// networks returns how many networks there are.
+func (t *transport) networks() int {
+	if t.second != nil {
+		return 2
+	}
+	return 1
+}
+
 const natsScheme = "nats://"
 
-// connectionName names the proxy between a node and its broker.
-func connectionName(id nodes.ID) string { return fmt.Sprintf("node %d", id) }
+// connectionName names the proxy between a node and its broker on a network.
+func connectionName(id nodes.ID, network int) string {
+	if network > 0 {
+		return fmt.Sprintf("node %d on the second network", id)
+	}
+	return fmt.Sprintf("node %d", id)
+}
 
 // close ends those processes.
 func (t *transport) close() {
-	if t.brokers != nil {
-		t.brokers.Close()
+	for _, b := range []*cluster.Brokers{t.brokers, t.second} {
+		if b != nil {
+			b.Close()
+		}
 	}
 	if t.proxies != nil {
 		t.proxies.Close()
@@ -90,18 +124,65 @@ func (t *transport) close() {
 // own reports whether the run's own processes carry the messages.
 func (t *transport) own() bool { return t.brokers != nil }
 
-// brokerOf returns which broker a node connects to.
+// brokerOf returns which broker of the first network a node connects to.
 func (t *transport) brokerOf(id nodes.ID) int { return int(id) % t.brokers.Count() }
 
-// url returns the URL that a node connects to, and token the credential.
-func (t *transport) url(id nodes.ID) string {
+// brokerCount returns how many brokers of the run's own there are on both networks, and broker which one has a
+// number among them: one of several, and its number there.
+func (t *transport) brokerCount() int {
 	switch {
 	case t.brokers == nil:
-		return t.server
-	case t.proxies != nil:
-		return natsScheme + t.addresses[id]
+		return 0
+	case t.second == nil:
+		return t.brokers.Count()
+	}
+	return t.brokers.Count() + 1
+}
+
+func (t *transport) broker(i int) (*cluster.Brokers, int) {
+	if first := t.brokers.Count(); i >= first && t.second != nil {
+		return t.second, i - first
+	}
+	return t.brokers, i
+}
+
+// running reports whether a broker has not ended.
+func (t *transport) running(i int) bool {
+	b, at := t.broker(i)
+	return b.Running(at)
+}
+
+// process returns the process of a broker.
+func (t *transport) process(i int) *cluster.Process {
+	b, at := t.broker(i)
+	return b.Process(at)
+}
+
+// upstream returns the URL of the broker of a node on a network.
+func (t *transport) upstream(id nodes.ID, network int) string {
+	if network > 0 {
+		return t.second.URL(0)
 	}
 	return t.brokers.URL(t.brokerOf(id))
+}
+
+// url returns the URL that a node connects to on a network, and token the credential.
+func (t *transport) url(id nodes.ID, network int) string {
+	switch {
+	case t.proxies != nil:
+		return natsScheme + t.addresses[network][id]
+	case t.brokers == nil && network == 0:
+		return t.server
+	}
+	return t.upstream(id, network)
+}
+
+// secondOf returns where a node finds the broker of the second network; nil: there is none.
+func (t *transport) secondOf(id nodes.ID) *host.Broker {
+	if t.second == nil {
+		return nil
+	}
+	return &host.Broker{URL: t.url(id, 1), Token: t.second.Token()}
 }
 
 func (t *transport) token() string {
@@ -114,8 +195,12 @@ func (t *transport) token() string {
 // named returns the processes that carry the messages now, by their names in histories.
 func (t *transport) named() iter.Seq2[uint32, *cluster.Process] {
 	return func(yield func(uint32, *cluster.Process) bool) {
-		for i := 0; t.brokers != nil && i < t.brokers.Count(); i++ {
-			if !yield(history.BrokerAmong(i, t.brokers.Count()), t.brokers.Process(i)) {
+		for i := range t.brokerCount() {
+			number := history.SecondBroker
+			if i < t.brokers.Count() {
+				number = history.BrokerAmong(i, t.brokers.Count())
+			}
+			if !yield(number, t.process(i)) {
 				return
 			}
 		}
@@ -138,6 +223,9 @@ func (t *trial) readUsage() cluster.Usage {
 	var carriers []*cluster.Process
 	if t.transport.own() {
 		carriers = t.transport.brokers.Processes()
+		if second := t.transport.second; second != nil {
+			carriers = append(carriers, second.Processes()...)
+		}
 	}
 	if p := t.transport.proxies; p != nil {
 		carriers = append(carriers, p.Process())

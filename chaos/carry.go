@@ -45,7 +45,10 @@ func (d *Driver) carry(f *fault, of Group) (hit int, err error) {
 		}
 		return hit, err
 	}
-	for _, i := range slices.Concat(f.KillBroker.Group, f.PauseBroker.Group) {
+	for _, i := range f.ends(f.among) {
+		if !f.CutRoutes.IsZero() {
+			break
+		}
 		if !t.BrokerUp(int(i)) || d.stands(int(i)) {
 			continue // another fault has it down, or stopped
 		}
@@ -63,7 +66,7 @@ func (d *Driver) carry(f *fault, of Group) (hit int, err error) {
 	if f.CutRoutes.IsZero() {
 		return hit, nil
 	}
-	for _, i := range f.ends() {
+	for _, i := range f.ends(f.among) {
 		hit += t.NodesAt(int(i))
 	}
 	return hit, t.CutRoutes(f.number, f.CutRoutes.numbers())
@@ -78,7 +81,8 @@ func (d *Driver) stands(broker int) bool {
 
 // strain returns what the fault does to connections.
 func (f *Fault) strain() nodes.Strain {
-	s := nodes.Strain{Stall: !f.Stall.IsZero(), Reset: !f.Reset.IsZero(), Bandwidth: int64(f.To)}
+	s := nodes.Strain{Network: uint8(f.net()), Stall: !f.Stall.IsZero(), Reset: !f.Reset.IsZero(),
+		Bandwidth: int64(f.To)}
 	if !f.Lag.IsZero() {
 		s.Latency = f.By
 	}

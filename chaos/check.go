@@ -87,6 +87,9 @@ func (f *Fault) Check(s *Scene) error {
 	if err := f.checkTarget(s); err != nil {
 		return err
 	}
+	if err := f.checkNetwork(s); err != nil {
+		return err
+	}
 	if err := f.checkTransport(s); err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ type Fault struct {
 	Nth  uint64 `yaml:"nth,omitempty" json:"nth,omitempty"` // to the nth of these alone; 0: to all
 	// To those of one instance of the nodes, such as 1 for the detector beside an algorithm; nil: to all.
 	Instance *int32 `yaml:"instance,omitempty" json:"instance,omitempty"`
-	// To those on one network; nil: on all.
-	Network *uint8 `yaml:"network,omitempty" json:"network,omitempty"`
+	// To those on one network; nil: on all. Of connections and brokers: that one; nil: the first.
+	Network *Net `yaml:"network,omitempty" json:"network,omitempty"`
 
 	// What happens to processes and their clocks.
 	Kill   Target `yaml:"kill,omitempty" json:"kill,omitzero"`
@@ -70,7 +70,7 @@ type Fault struct {
 	// StandIn says which fault of links stands in for it in a simulation, which has neither connections nor
 	// brokers. Resolve sets it.
 	StandIn string `yaml:"stand-in,omitempty" json:"stand-in,omitempty"`
-	among   int    // how many brokers there would be
+	among   int    // how many brokers the first network has, or would have. Resolve sets it
 
 	lines map[string]int // of the keys in the file of the plan
 }
@@ -241,7 +241,7 @@ func (f *Fault) What() string {
 		words = append(words, fmt.Sprintf("of instance %d", *f.Instance))
 	}
 	if f.Network != nil {
-		words = append(words, fmt.Sprintf("on network %d", *f.Network))
+		words = append(words, fmt.Sprintf("on the %v network", *f.Network))
 	}
 	if f.Share > 0 {
 		words = append(words, "by "+f.Share.String())

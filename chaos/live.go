@@ -157,7 +157,7 @@ func (d *Driver) Progress() (all []Progress) {
 	}
 	for _, f := range d.faults {
 		p := Progress{Number: f.number, Fault: f.String(), State: f.says(), Began: since(f.began),
-			Ended: since(f.ended), Hits: f.slot.hits.Load(), Brokers: f.ends()}
+			Ended: since(f.ended), Hits: f.slot.hits.Load(), Brokers: f.ends(f.among)}
 		if t := f.target(); t != nil {
 			p.Nodes = slices.Clone(t.Nodes)
 		}

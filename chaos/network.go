@@ -23,6 +23,24 @@ func (n *Network) Longest() time.Duration {
 	return n.Regions.Longest()
 }
 
+// Bound returns a latency that no message exceeds, if there is one.
+func (n *Network) Bound() (most time.Duration, bounded bool) {
+	if n.Regions.None() {
+		_, most, bounded = n.Latency.Bounds()
+		return most, bounded
+	}
+	for _, row := range n.Regions.Latency {
+		for _, l := range row {
+			_, longest, has := l.Bounds()
+			if !has {
+				return 0, false
+			}
+			most = max(most, longest)
+		}
+	}
+	return most, true
+}
+
 // Constant reports whether all messages take the same time.
 func (n *Network) Constant() bool { return n.Regions.None() && n.Latency.IsConstant() }
 

@@ -140,20 +140,10 @@ func (r *drawn) flaps(f Fault) []Fault {
 	f.For = max(time.Millisecond, f.For/time.Duration(f.Repeat)).Truncate(time.Millisecond)
 	f.Every = f.For + max(time.Millisecond, r.length()/time.Duration(f.Repeat)).Truncate(time.Millisecond)
 	f.Cut = r.parts()
-	if r.hasTwoNetworks() && r.below(2) == 0 {
-		f.Network = new(uint8(r.below(2)))
+	if r.s.codec().Networks() > 1 && r.below(2) == 0 {
+		f.Network = new(Net(r.below(2)))
 	}
 	return []Fault{f}
-}
-
-// hasTwoNetworks reports whether some messages of the algorithm go by a second network.
-func (r *drawn) hasTwoNetworks() bool {
-	for i := range r.s.Spec.Messages {
-		if r.s.Spec.Messages[i].Net > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // atMoment has a fault kill or stop a node, or cut it off, when some node has sent or received a message, as

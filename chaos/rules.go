@@ -47,7 +47,7 @@ func (r *Rules) add(f *Fault, s *slot, codec *nodes.Codec) error {
 		return err
 	}
 	x := rule{Fault: f, slot: s, dice: chance.Dice(f.Seed), kinds: kinds, busy: map[[2]nodes.ID]int64{},
-		at: f.ends()}
+		at: f.ends(f.among)}
 	if t := f.target(); t != nil {
 		x.at = t.Nodes
 	}
@@ -81,8 +81,7 @@ func (r *Rules) NeedsBytes() bool {
 // isFor reports whether the rule is for a packet, and counts it if it is for the nth of these.
 func (x *rule) isFor(p *nodes.Packet) bool {
 	switch {
-	case !x.kinds[p.Kind], x.Instance != nil && *x.Instance != p.Instance, x.Network != nil &&
-		*x.Network != p.Net:
+	case !x.kinds[p.Kind], x.Instance != nil && *x.Instance != p.Instance, !x.isOn(p.Net):
 		return false
 	case !x.Cut.None() && !x.cuts(p):
 		return false

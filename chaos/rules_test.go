@@ -141,7 +141,7 @@ func TestRulesShape(t *testing.T) {
 			[]nodes.Fate{{ms}}},
 		{"a loss of this instance", Fault{Loss: &Losses{Rate: 1}, Instance: new(int32(0))}, 0, 1, 0,
 			[]nodes.Fate{{}}},
-		{"a loss on another network", Fault{Loss: &Losses{Rate: 1}, Network: new(uint8(1))}, 0, 1, 0,
+		{"a loss on another network", Fault{Loss: &Losses{Rate: 1}, Network: new(Net(1))}, 0, 1, 0,
 			[]nodes.Fate{{ms}}},
 		{"a bandwidth", Fault{Bandwidth: 1000}, 0, 1, 0, []nodes.Fate{{11 * ms}, {21 * ms}, {31 * ms}}},
 	} {

@@ -25,7 +25,7 @@ var elections = []string{
 	"stopped-leader", "stopped-node", "slow-node", "slow-links", "late-election", "overtaking-election",
 	"copied-election", "lossy-election",
 	"restarts", "amnesia", "empty-restarts", "restless-election", "forgetful-election",
-	"broker-restart", "skewed-clocks",
+	"broker-restart", "first-network-cut", "second-network-cut", "second-network-dead", "skewed-clocks",
 }
 
 // Scenarios returns the plans that come with the program under which the fault matrix runs algorithms of
@@ -61,7 +61,7 @@ func plansNamed(names []string) (all []*Plan) {
 }
 
 // Suits reports whether an algorithm has what the faults of the plan are for: a coordinator, messages of
-// those kinds, a token, leaders, or a critical section.
+// those kinds, a token, leaders, a second network, or a critical section.
 func (p *Plan) Suits(spec *nodes.Spec) bool {
 	return !slices.ContainsFunc(p.Faults, func(f Fault) bool {
 		word := f.Cut.of.Word
@@ -70,7 +70,7 @@ func (p *Plan) Suits(spec *nodes.Spec) bool {
 		}
 		_, kindErr := kindsOf(f.Kind, spec.Codec())
 		_, whenErr := kindsOf(f.When.Kind, spec.Codec())
-		return kindErr != nil || whenErr != nil ||
+		return kindErr != nil || whenErr != nil || f.Network != nil && spec.Codec().Networks() == 1 ||
 			word == "coordinator" && spec.Coordinator == nil || word == "token" && !carriesToken(spec) ||
 			(word == "leader" || f.When.What == "leads") && spec.Leads == nil ||
 			(slices.Contains(critical, word) || slices.Contains(critical, f.When.What)) && spec.Leads != nil

@@ -36,7 +36,8 @@ func TestScenariosSuitAlgorithms(t *testing.T) {
 			for _, n := range []int{5, 8} {
 				s := &Scene{Spec: row, Config: nodes.Config{N: n}, Measured: cmp.Or(p.Duration, 3*time.Second),
 					Simulated: true, Brokers: p.Brokers}
-				if _, err := Resolve(p.Faults, s, 1); suits != (err == nil) {
+				alone := p.Name == "first-network-cut" && row.Codec().Networks() == 1 // which shows nothing of it
+				if _, err := Resolve(p.Faults, s, 1); suits != (err == nil && !alone) {
 					t.Errorf("%s suits %s: %v, and in a run of %d nodes: %v", p.Name, row.Name, suits, n, err)
 				}
 			}

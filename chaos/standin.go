@@ -17,7 +17,12 @@ func (x *rule) standsFor(p *nodes.Packet) bool {
 }
 
 // brokerOf returns the number of the broker that a node would be at.
-func (x *rule) brokerOf(id nodes.ID) nodes.ID { return id % nodes.ID(x.among) }
+func (x *rule) brokerOf(id nodes.ID) nodes.ID {
+	if x.net() > 0 {
+		return x.broker(0, x.among)
+	}
+	return id % nodes.ID(x.among)
+}
 
 // isAt reports whether the fault hits the connection of a node, or its broker.
 func (x *rule) isAt(id nodes.ID) bool {

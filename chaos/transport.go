@@ -86,37 +86,40 @@ const reconnecting = 10 * time.Second
 // transportKinds are the faults of what carries messages in a real run.
 var transportKinds = []FaultKind{
 	{Key: "lag", Layer: connectionLayer, Says: "what passes the connections of nodes to their brokers " +
-		"comes later, both ways", Example: "lag: 2, by: 50ms", Takes: []string{"by"}, Breaks: nodes.Timing,
+		"comes later, both ways", Example: "lag: 2, by: 50ms", Takes: []string{"by", "network"}, Breaks: nodes.Timing,
 		standIn: "a delay on their links",
 		given:   func(f *Fault) bool { return !f.Lag.IsZero() },
 		value:   func(f *Fault) fmt.Stringer { return f.Lag },
 		target:  func(f *Fault) *Target { return &f.Lag }},
 	{Key: "throttle", Layer: connectionLayer, Says: "so many bytes pass the connections of nodes to their " +
-		"brokers in a second, each way", Example: "throttle: 2, to: 100KB", Takes: []string{"to"},
+		"brokers in a second, each way", Example: "throttle: 2, to: 100KB", Takes: []string{"to", "network"},
 		Breaks: nodes.Timing, standIn: "a bandwidth of their links together",
 		given:  func(f *Fault) bool { return !f.Throttle.IsZero() },
 		value:  func(f *Fault) fmt.Stringer { return f.Throttle },
 		target: func(f *Fault) *Target { return &f.Throttle }},
 	{Key: "stall", Layer: connectionLayer, Says: "nothing passes the connections of nodes to their " +
-		"brokers, and it all comes once they are healed", Example: "stall: 2, for: 500ms",
+		"brokers, and it all comes once they are healed", Example: "stall: 2, for: 500ms", Takes: []string{"network"},
 		Breaks: nodes.NoPause | nodes.Timing, standIn: "links that hold all back",
 		given:  func(f *Fault) bool { return !f.Stall.IsZero() },
 		value:  func(f *Fault) fmt.Stringer { return f.Stall },
 		target: func(f *Fault) *Target { return &f.Stall }},
 	{Key: "reset", Layer: connectionLayer, Says: "the connections of nodes to their brokers are closed, " +
 		"with all that is on its way, and new ones refused for the time that it lasts",
-		Example: "reset: 2, for: 100ms", Breaks: nodes.NoLoss | nodes.Timing,
+		Example: "reset: 2, for: 100ms", Takes: []string{"network"},
+		Breaks:  nodes.NoLoss | nodes.Timing,
 		standIn: "a cut of all their links",
 		given:   func(f *Fault) bool { return !f.Reset.IsZero() },
 		value:   func(f *Fault) fmt.Stringer { return f.Reset },
 		target:  func(f *Fault) *Target { return &f.Reset }},
 	{Key: "kill-broker", Layer: brokerLayer, Says: "brokers are killed (SIGKILL), and restarted after the " +
-		"time that it lasts", Example: "kill-broker: 0, for: 500ms", Breaks: nodes.NoLoss | nodes.Timing,
+		"time that it lasts", Example: "kill-broker: 0, for: 500ms", Takes: []string{"network"},
+		Breaks:  nodes.NoLoss | nodes.Timing,
 		standIn: "a cut of all links of the nodes there",
 		given:   func(f *Fault) bool { return !f.KillBroker.IsZero() },
 		value:   func(f *Fault) fmt.Stringer { return f.KillBroker }},
 	{Key: "pause-broker", Layer: brokerLayer, Says: "brokers stand still (SIGSTOP)",
-		Example: "pause-broker: 0, for: 500ms", Breaks: nodes.NoPause | nodes.Timing,
+		Example: "pause-broker: 0, for: 500ms", Takes: []string{"network"},
+		Breaks:  nodes.NoPause | nodes.Timing,
 		standIn: "links of the nodes there that hold all back",
 		given:   func(f *Fault) bool { return !f.PauseBroker.IsZero() },
 		value:   func(f *Fault) fmt.Stringer { return f.PauseBroker }},
@@ -151,16 +154,20 @@ func Disconnects(faults []Fault) bool {
 	})
 }
 
-// ends returns the brokers that the fault names.
-func (f *Fault) ends() (all Group) {
+// ends returns the brokers that the fault names, by their numbers among all of a run whose first network has so
+// many.
+func (f *Fault) ends(first int) (all Group) {
 	all = slices.Concat(f.KillBroker.Group, f.PauseBroker.Group)
 	for _, g := range f.CutRoutes.groups {
 		all = append(all, g...)
 	}
+	for i := range all {
+		all[i] = f.broker(all[i], first)
+	}
 	return all
 }
 
-// brokers returns how many brokers a run has.
+// brokers returns how many brokers the first network of a run has. A second one has one.
 func (s *Scene) brokers() int { return max(1, s.Brokers) }
 
 // checkTransport checks whether what carries the messages can suffer the fault.
@@ -183,8 +190,10 @@ func (f *Fault) checkTransport(s *Scene) error {
 		return f.mistake(k.Key, "%s: this run ends by entries, and might never have them: say how long it "+
 			"lasts, as in for: 500ms", f.What())
 	}
-	for _, i := range f.ends() {
+	for _, i := range f.ends(0) {
 		switch {
+		case f.net() > 0 && i > 0:
+			return f.mistake(k.Key, "%s: the second network has one broker, and it is 0", f.What())
 		case int(i) >= s.brokers() && s.brokers() == 1:
 			return f.mistake(k.Key, "%s: there is no broker %d: there is one, and it is 0", f.What(), i)
 		case int(i) >= s.brokers():
@@ -222,8 +231,8 @@ func checkBrokersTogether(all []Fault, s *Scene) error {
 				!a.span(s).touches(b.span(s)) {
 				continue
 			}
-			for _, of := range a.ends() {
-				if contains(b.ends(), of) {
+			for _, of := range a.ends(s.brokers()) {
+				if contains(b.ends(s.brokers()), of) {
 					return b.mistake("at",
 						"%v cannot hold together with %v: broker %d is down or stands still then", b, a, of)
 				}
@@ -235,9 +244,9 @@ func checkBrokersTogether(all []Fault, s *Scene) error {
 
 // replaced returns the fault as a simulation or a real run carries it out.
 func (f Fault) replaced(s *Scene) Fault {
-	f.StandIn = ""
+	f.StandIn, f.among = "", s.brokers()
 	if s.Simulated {
-		f.StandIn, f.among = f.kind().standIn, s.brokers()
+		f.StandIn = f.kind().standIn
 	}
 	return f
 }

@@ -47,6 +47,7 @@ type Transport interface {
 
 // A Strain is what is wrong with a connection, both ways.
 type Strain struct {
+	Network   uint8 // of the connections
 	Latency   time.Duration
 	Bandwidth int64 // bytes in a second; 0: all that comes
 	Stall     bool  // nothing passes until it is healed

@@ -107,6 +107,15 @@ func plain(outer, t reflect.Type) {
 	}
 }
 
+// Networks returns how many networks carry the messages: 2 if some are of a second one (see Kind.Net).
+func (c *Codec) Networks() int {
+	most := uint8(0)
+	for kind := range c.Kinds() {
+		most = max(most, c.Kind(kind).Net)
+	}
+	return int(most) + 1
+}
+
 // Kinds returns how many kinds there are.
 func (c *Codec) Kinds() int { return len(c.kinds) }
 

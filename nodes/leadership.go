@@ -20,9 +20,20 @@ type Leadership struct {
 	Lapse func(c Config) time.Duration
 	// Partitions say what becomes of its leaders in a partition that is healed; none: it is not known.
 	Partitions []Partition
+	// Costs is how many messages an election takes if nothing goes wrong; nil: it is not known.
+	Costs func(c Config) ElectionCost
+	// LeaderAlone says that nobody but the leader sends anything once all that are up agree on it.
+	LeaderAlone bool
+	// Mistakes is how often at most a node gives up the leader that all should agree on (see Wins), though that
+	// is up, if no message takes longer than so long; nil: any number of times.
+	Mistakes func(c Config, longest time.Duration) int
 	// Rank is the rank of a node, of which there are no two; nil: its number.
 	Rank func(c Config, id ID) uint32
 }
+
+// An ElectionCost is how many messages an election takes, the announcement of the leader included: one that
+// all begin at once where every message takes the same time, and any at most.
+type ElectionCost struct{ AtOnce, Most int }
 
 // LapseOf returns within what time a leader without a majority knows it; 0: it may never know.
 func (l *Leadership) LapseOf(c Config) time.Duration {

@@ -148,11 +148,11 @@ type Asked struct {
 	Initiators string `csv:"initiators"`
 	// CampaignEveryS is how long after each campaign they campaign again; empty: they do so once.
 	CampaignEveryS Figure `csv:"campaign_every_s"`
-	Whole      Figure `csv:"whole"` // share of requests for all units
-	Hold       string `csv:"hold"`  // distributions, as in flags
-	Think      string `csv:"think"`
-	RatePerS   Figure `csv:"rate_per_s"` // of each node
-	Arrivals   string `csv:"arrivals"`
+	Whole          Figure `csv:"whole"` // share of requests for all units
+	Hold           string `csv:"hold"`  // distributions, as in flags
+	Think          string `csv:"think"`
+	RatePerS       Figure `csv:"rate_per_s"` // of each node
+	Arrivals       string `csv:"arrivals"`
 
 	Latency   string `csv:"latency"`
 	Regions   string `csv:"regions"`

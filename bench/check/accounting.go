@@ -106,7 +106,9 @@ func (e *Fold) Missing() (wrong []string) {
 	total, streamed := e.Config.N, e.streamed()
 	found := map[process]int{}
 	for _, l := range e.logs {
-		total = max(total, len(l.SentTo))
+		if len(l.SentTo) > 0 {
+			total = max(total, e.ends(l))
+		}
 		found[process{l.Node, l.Incarnation}]++
 	}
 	for id := nodes.None; int(id) < total; id++ {

@@ -45,7 +45,7 @@ func agreed(e *Fold) Finding {
 			after = "the run began"
 		case slices.ContainsFunc(l.Unasked, func(s leadership.Span) bool { return s.To == calm.From }):
 			after = "somebody began to campaign"
-		case slices.Contains(e.campaigns, calm.From):
+		case slices.ContainsFunc(e.campaigns, func(c campaign) bool { return c.at == calm.From }):
 			after = "somebody campaigned again"
 		}
 		f := inconclusive(none+", %v after %s; it may take %v: let the run go on for longer",
@@ -193,8 +193,8 @@ func (e *Fold) troubles() (all []leadership.Span) {
 		all = append(all, leadership.Span{From: w.From, To: w.To})
 	}
 	all = append(all, e.leaders.Unasked...)
-	for _, at := range e.campaigns {
-		all = append(all, leadership.Span{From: at, To: at})
+	for _, c := range e.campaigns {
+		all = append(all, leadership.Span{From: c.at, To: c.at})
 	}
 	for _, d := range s.Deaths {
 		all = append(all, leadership.Span{From: d.From, To: d.At})

@@ -165,7 +165,10 @@ type Setting struct {
 	// still arrive.
 	Minority, Settles time.Duration
 	Keeps             bool
-	Fenced            bool // the resource demands fence numbers, and refuses what comes late
+	// How long messages take without faults: no longer than Delay, if it is bounded, and all the same, if even.
+	Bounded, Even bool
+	Delay         time.Duration
+	Fenced        bool // the resource demands fence numbers, and refuses what comes late
 	// Epoch tells in which epoch a fence number was handed out; nil: the algorithm has none.
 	Epoch   func(fence uint64) uint64
 	Promise Promise // of the order in which it serves
@@ -248,6 +251,9 @@ var checks = [...][]check{
 		{"terms", terms},
 		{"winner", winner},
 		{"lapse", lapse},
+		{"senders", senders},
+		{"stability", stability},
+		{"cost", electionCost},
 		{"loss", loss},
 		{"accounting", func(e *Fold) Finding { return e.books }},
 		{"elections", elections},

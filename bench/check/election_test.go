@@ -33,7 +33,7 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 		"restart": history.Restarted, "campaign": history.Campaigned,
 		"pause": history.Paused, "resume": history.Resumed, "fault": history.FaultBegan,
 		"heal": history.FaultHealed, "suspect": history.Suspected, "trust": history.Trusted,
-		"mark": history.Marked}
+		"mark": history.Marked, "send": history.Sent}
 	mark := func(at int64, m uint32) {
 		all = append(all, history.Event{At: at, Kind: history.Marked, Count: m, Node: nodes.None})
 	}
@@ -347,7 +347,7 @@ func doubtful() []electionRun {
 
 func TestElectionsAreJudged(t *testing.T) {
 	for _, r := range slices.Concat(agreements(), lateInCalm(), crashing(), overlapping(), chosen(),
-		minorities(), doubtful()) {
+		minorities(), doubtful(), steady(), costly()) {
 		v := r.verdict(t)
 		at := slices.IndexFunc(v.Findings, func(f Finding) bool { return f.Check == r.check })
 		f := v.Findings[at]
@@ -358,7 +358,7 @@ func TestElectionsAreJudged(t *testing.T) {
 			t.Errorf("%s: the witness is %q", r.name, f.Witness)
 		}
 		if r.as != Valid && v.Outcome < r.as {
-			t.Errorf("%s: the verdict is %v", r.name, v.Outcome)
+			t.Errorf("%s: the verdict is %v: %s", r.name, v.Outcome, v.Reason)
 		}
 	}
 }

@@ -29,7 +29,8 @@ type Fold struct {
 	entryCost       nodes.EntryCost  // nil: not known
 	due             uint64           // messages that the entries take by it
 	leaders         *leadership.Fold // nil: nobody leads in the run
-	campaigns       []int64          // when initiators were told to campaign, each time once
+	campaigns       []campaign
+	talk            talk
 }
 
 // New returns a fold of the history that s folds.
@@ -80,15 +81,15 @@ func (e *Fold) Add(event history.Event) {
 	if event.Kind == history.Disconnected {
 		e.disconnect(&event)
 	}
-	if last := len(e.campaigns) - 1; event.Kind == history.Campaigned &&
-		(last < 0 || e.campaigns[last] < event.At) {
-		e.campaigns = append(e.campaigns, event.At)
-	}
 	e.hear(&event)
 	e.fair.away.add(&event)
+	if event.Kind == history.Campaigned {
+		e.told(event.At)
+	}
 	if event.Kind != history.Sent || event.Node < 0 || event.Count >= history.MaxKinds {
 		return
 	}
+	e.overhear(&event)
 	e.recorded = grown(e.recorded, int(event.Instance)+1)
 	of := &e.recorded[event.Instance]
 	*of = grown(*of, int(event.Node)+1)

@@ -49,6 +49,10 @@ func (e *Fold) auditStreams(balance bool) audit {
 			}
 			a.compare(fmt.Sprintf("link %d -> %d", i, j), from.SentTo[j], to.ReceivedFrom[i],
 				at(from.Floor, j))
+			if all := e.ends(from); len(from.SentTo) > all {
+				a.compare(fmt.Sprintf("link %d -> %d on the second network", i, j), at(from.SentTo, all+j),
+					at(to.ReceivedFrom, all+i), at(from.Floor, all+j))
+			}
 			if j < n { // servers do not hear multicasts
 				a.compare(fmt.Sprintf("multicasts %d -> %d", i, j), from.Totals.MultiSent, to.MultiFrom[i],
 					from.Totals.MultiFloor)

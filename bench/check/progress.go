@@ -54,7 +54,7 @@ func processName(process uint32) string {
 	switch its := history.ProcessName(process); {
 	case its == "":
 		return name(nodes.ID(process))
-	case strings.HasPrefix(its, "broker "): // one of several
+	case strings.HasPrefix(its, "broker ") && process != history.SecondBroker: // one of several
 		return its
 	default:
 		return "the " + its

@@ -105,13 +105,15 @@ func (e *Fold) auditLives(a *audit) {
 		}
 	}
 	for _, from := range e.logs {
-		for to := range nodes.ID(len(from.SentTo)) {
+		all := e.ends(from)
+		for number := range from.SentTo {
+			to := nodes.ID(number % all)
 			if to == from.Node {
 				continue
 			}
-			e.auditStream(a, from, of[to], false, from.SentTo[to])
-			if int(to) < e.Config.N { // servers do not hear multicasts
-				e.auditStream(a, from, of[to], true, from.Totals.MultiSent)
+			e.auditStream(a, from, of[to], number/all, false, from.SentTo[number])
+			if number < e.Config.N { // servers do not hear multicasts
+				e.auditStream(a, from, of[to], 0, true, from.Totals.MultiSent)
 			}
 		}
 		if held := e.held(from); e.died(from) && held > 0 {
@@ -120,8 +122,21 @@ func (e *Fold) auditLives(a *audit) {
 	}
 }
 
-// auditStream compares a stream of the process of a log with what the processes of its receiver heard of it.
-func (e *Fold) auditStream(a *audit, from *history.NodeLog, to []*history.NodeLog, multi bool, sent uint64) {
+// ends returns how many nodes the streams of a log are to and from. Where there is a second network, the
+// streams on that come behind those on the first; runs of earlier versions have none.
+func (e *Fold) ends(l *history.NodeLog) int {
+	if e.Codec != nil {
+		if networks := e.Codec.Networks(); len(l.SentTo) >= networks*e.Config.N {
+			return max(1, len(l.SentTo)/networks)
+		}
+	}
+	return max(1, len(l.SentTo))
+}
+
+// auditStream compares a stream of the process of a log on a network with what the processes of its receiver
+// heard of it.
+func (e *Fold) auditStream(a *audit, from *history.NodeLog, to []*history.NodeLog, network int, multi bool,
+	sent uint64) {
 	if len(to) == 0 {
 		return // it left no log, which is on record
 	}
@@ -140,11 +155,12 @@ func (e *Fold) auditStream(a *audit, from *history.NodeLog, to []*history.NodeLo
 			to[0].Node, sent, count, next))
 	}
 	for _, l := range to {
-		last := at(l.ReceivedFrom, int(from.Node))
+		number := int(from.Node) + network*e.ends(l)
+		last := at(l.ReceivedFrom, number)
 		if multi {
-			last = at(l.MultiFrom, int(from.Node))
+			last = at(l.MultiFrom, number)
 		}
-		for _, h := range e.hearings(l, from.Node, multi, last) {
+		for _, h := range e.hearings(l, nodes.ID(number), multi, last) {
 			if h.sender != from.Incarnation {
 				continue
 			}
@@ -167,7 +183,7 @@ func (e *Fold) auditStream(a *audit, from *history.NodeLog, to []*history.NodeLo
 			next, hearer = max(next, h.last+1), l.Incarnation
 		}
 	}
-	floor := at(from.Floor, int(to[0].Node))
+	floor := at(from.Floor, int(to[0].Node)+network*e.ends(from))
 	if multi {
 		floor = from.Totals.MultiFloor
 	}

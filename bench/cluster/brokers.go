@@ -12,6 +12,7 @@ import (
 type Brokers struct {
 	launcher *Launcher
 	program  []string
+	name     string // of the only one, for people
 	token    string
 	all      []*broker
 	proxies  *Proxies      // that the routes run through; nil: none
@@ -33,7 +34,19 @@ type broker struct {
 // unless these are nil: then they cannot be cut.
 func LaunchBrokers(ctx context.Context, l *Launcher, program []string, count int, proxies *Proxies) (
 	*Brokers, error) {
-	b := &Brokers{launcher: l, program: program, token: NewToken(), proxies: proxies, cuts: map[int][]int{}}
+	b := &Brokers{launcher: l, program: program, name: "the broker", token: NewToken(), proxies: proxies,
+		cuts: map[int][]int{}}
+	return b.launch(ctx, count)
+}
+
+// LaunchSecond starts the broker of a second network, which knows nothing of those of the first.
+func LaunchSecond(ctx context.Context, l *Launcher, program []string) (*Brokers, error) {
+	b := &Brokers{launcher: l, program: program, name: "the broker of the second network", token: NewToken()}
+	return b.launch(ctx, 1)
+}
+
+// launch starts so many brokers, and ends them if not all can be.
+func (b *Brokers) launch(ctx context.Context, count int) (*Brokers, error) {
 	err := b.prepare(ctx, count)
 	for i := 0; i < count && err == nil; i++ {
 		err = b.start(ctx, i)
@@ -97,7 +110,7 @@ func routeName(i, j int) string { return fmt.Sprintf("route %d-%d", max(i, j), m
 
 // start starts the process of a broker.
 func (b *Brokers) start(ctx context.Context, i int) error {
-	br, name := b.all[i], "the broker"
+	br, name := b.all[i], b.name
 	if len(b.all) > 1 {
 		name = fmt.Sprintf("broker %d", i)
 	}

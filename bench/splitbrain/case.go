@@ -163,7 +163,7 @@ func (x *Case) faults() (all []chaos.Fault) {
 		f := chaos.Fault{Cut: cut, At: x.begins, For: x.lasts}
 		switch x.Says.Cuts {
 		case nodes.FirstNetwork:
-			f.Network = new(uint8)
+			f.Network = new(chaos.Net)
 		case nodes.ServersToo:
 			words := []string{cut.String()}
 			for i := range x.Spec.ServerCount(x.config) {

@@ -36,9 +36,11 @@ var bullySecondNetworkRow = nodes.Spec{
 			{Does: nodes.TwoLead, Why: "nothing tells a partition of both networks from deaths"}, severalBullies}},
 	// Those of bully, each with two waits for answers over the second network; or those of bully-majority.
 	Grace: func(c nodes.Config) time.Duration { return 20*c.Duration(answerOption) + c.Duration(lapseOption) },
-	Faults: beside(
-		under(recovers, "the broker of the second network is up, and over it nobody seems dead",
-			"broker-restart"),
+	Faults: beside(append(
+		under(recovers, "the second network has a broker of its own, and over it nobody seems dead",
+			"broker-restart", "first-network-cut"),
+		under(recovers, "the first network is whole, and by itself elects who is up as bully does",
+			"second-network-cut", "second-network-dead")...),
 		bullyRow.Faults),
 }
 

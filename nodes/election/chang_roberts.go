@@ -20,8 +20,9 @@ var changRobertsRow = nodes.Spec{
 	Options:   []nodes.Option{idsOption},
 	Published: changRobertsClaims,
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
-	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
-	Faults:    silent(),
+	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing,
+		Partitions: ringPartitions, Costs: changRobertsCosts},
+	Faults: silent(),
 }
 
 // changRobertsClaims are those of the paper and of its textbooks; the announcement takes N more.

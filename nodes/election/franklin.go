@@ -15,15 +15,16 @@ var franklinRow = nodes.Spec{
 	Options:   []nodes.Option{idsOption},
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: franklinClaims,
-	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
-	Faults:    silent(),
+	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing,
+		Partitions: ringPartitions, Costs: franklinCosts},
+	Faults: silent(),
 }
 
 // franklin is the algorithm of Franklin, with numbers of rounds in place of FIFO links, and an announcement.
 //
 // A candidate sends its identity both ways; those that are none pass it on, so it comes to the next
 // candidate. Of two neighbours one gives up. The candidate that gets its own identity back is the only one,
-// and the highest node never gives up.
+// and leads when it has it from both sides; the highest node never gives up.
 //
 // Whatever is lost, copied, late or forgotten, no two lead: what a leader sent has passed the other before
 // that became a candidate in its present life, and the other way round, which cannot both be. Hence Life:
@@ -80,10 +81,7 @@ func (f *franklin) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 		}
 		switch {
 		case !current:
-		case m.Identity == f.identity:
-			if f.active && m.Life == env.Incarnation() {
-				f.win(env)
-			}
+		case m.Identity == f.identity && (!f.active || m.Life != env.Incarnation()):
 		case !f.active:
 			env.Send(f.to(m.Forward), m)
 		case m.Round >= f.round:
@@ -104,7 +102,11 @@ func (f *franklin) compare(env *nodes.Env) {
 		if back.round != f.round || ahead.round != f.round {
 			return
 		}
-		if max(back.identity, ahead.identity) < f.identity {
+		if back.identity == f.identity && ahead.identity == f.identity {
+			f.win(env)
+			return
+		}
+		if max(back.identity, ahead.identity) <= f.identity {
 			f.send(env, f.round+1)
 			continue
 		}

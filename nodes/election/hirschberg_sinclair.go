@@ -15,8 +15,9 @@ var hirschbergSinclairRow = nodes.Spec{
 	Options:   []nodes.Option{idsOption},
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: hirschbergSinclairClaims,
-	Leads:     &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing, Partitions: ringPartitions},
-	Faults:    silent(),
+	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing,
+		Partitions: ringPartitions, Costs: hirschbergSinclairCosts},
+	Faults: silent(),
 }
 
 // hirschbergSinclair is the algorithm of Hirschberg and Sinclair, with an announcement.

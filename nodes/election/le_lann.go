@@ -16,7 +16,7 @@ var leLannRow = nodes.Spec{
 	Safe:      nodes.NoAmnesia,
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: leLannClaims,
-	Leads:     &nodes.Leadership{Partitions: ringPartitions},
+	Leads:     &nodes.Leadership{Partitions: ringPartitions, Costs: leLannCosts},
 	Faults:    silent(),
 }
 

@@ -28,7 +28,7 @@ var omegaRow = nodes.Spec{
 	// It promises a leader in the end, and no more: until then several may lead.
 	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
 	Live: nodes.Timing | nodes.NoPause,
-	Leads: &nodes.Leadership{Wins: nodes.LowestWins, Overlap: omegaOverlap,
+	Leads: &nodes.Leadership{Wins: nodes.LowestWins, Overlap: omegaOverlap, Mistakes: omegaMistakes,
 		Partitions: []nodes.Partition{{
 			Does: nodes.PerSide, Why: "each side trusts the lowest that it hears from"},
 			{Cuts: nodes.SomeLinks, Does: nodes.SeveralLead, Why: "each node trusts the lowest that it hears from"}}},
@@ -85,6 +85,16 @@ func checkSilence(c nodes.Config, value string) error {
 // nodes would be given up.
 func omegaOverlap(c nodes.Config) time.Duration {
 	return c.Duration(silenceOption) - c.Duration(heartbeatOption)
+}
+
+// omegaMistakes is how often a node gives up one that is up: each time its patience with that grows, until it
+// is longer than the time between two heartbeats, which come at most so much later one than the other.
+func omegaMistakes(c nodes.Config, longest time.Duration) int {
+	short := c.Duration(heartbeatOption) + longest - c.Duration(silenceOption)
+	if short < 0 {
+		return 0
+	}
+	return int(short/c.Duration(growOption)) + 1
 }
 
 // omega elects the lowest node that is up, in the end, by the eventually perfect failure detector of Chandra

@@ -27,7 +27,7 @@ var omegaEfficientRow = nodes.Spec{
 	// It promises a leader in the end, and no more: until then several may lead.
 	Safe:  omegaRow.Safe,
 	Live:  omegaRow.Live,
-	Leads: omegaRow.Leads,
+	Leads: efficientLeads(),
 	// A node tries all below it, one after the other, each for a silence that has grown by as much as it was.
 	Grace: func(c nodes.Config) time.Duration {
 		return 2*time.Duration(c.N)*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
@@ -42,6 +42,13 @@ var omegaEfficientRow = nodes.Spec{
 			"parted-bridge"),
 		under(breaks, "who hears none below it leads, beside the one that others follow", "one-link", "chain")),
 		omegaRow.Faults),
+}
+
+// efficientLeads returns what an omega promises, and that the leader alone sends.
+func efficientLeads() *nodes.Leadership {
+	leads := *omegaRow.Leads
+	leads.LeaderAlone = true
+	return &leads
 }
 
 // omegaEfficient elects the lowest node that is up, in the end, and then only that one sends: N-1 heartbeats

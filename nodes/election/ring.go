@@ -145,7 +145,7 @@ type ringNode struct {
 	open     bool     // that election goes on
 }
 
-// ringElected says that its sender leads. It goes once round the ring, back to the leader.
+// ringElected says who leads. It goes once round the ring, back to its sender.
 type ringElected struct {
 	Election uint32
 	Leader   nodes.ID
@@ -188,16 +188,19 @@ func (r *ringNode) takes(env *nodes.Env, election uint32) (current, fresh bool) 
 }
 
 // win makes this node the leader, and tells the others.
-func (r *ringNode) win(env *nodes.Env) {
+func (r *ringNode) win(env *nodes.Env) { r.announce(env, env.Self()) }
+
+// announce ends the election, and tells all others who has won.
+func (r *ringNode) announce(env *nodes.Env, leader nodes.ID) {
 	r.open = false
-	r.follow(env, env.Self())
-	env.Send(r.next, ringElected{r.election, env.Self()})
+	r.follow(env, leader)
+	env.Send(r.next, ringElected{r.election, leader})
 }
 
 // hear takes note of who has won.
 func (r *ringNode) hear(env *nodes.Env, m ringElected) {
 	if m.Election < r.election || m.Election == r.election && !r.open {
-		return // it has come back to the leader, or is a copy, or too late
+		return // it has come back to its sender, or is a copy, or too late
 	}
 	r.election, r.open = m.Election, false
 	r.follow(env, m.Leader)

@@ -2,7 +2,6 @@ package election
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"time"
 
@@ -23,18 +22,21 @@ var (
 	}
 	hirschbergSinclairClaims = []nodes.Claim{
 		ringClaim("at most 8N + 8 ceil(N lg N)", "all", []string{"probe", "reply"}, func(n int) nodes.Range {
-			return nodes.Between(0, float64(8*n)+8*math.Ceil(float64(n)*math.Log2(float64(n))))
+			return nodes.Between(0, float64(sinclairMost(n)))
 		}),
+		wholeRingClaim("by its phases on this ring, announcement included", hirschbergSinclairCosts),
 	}
 	franklinClaims = []nodes.Claim{
 		ringClaim("at most 2N floor(lg N) + 3N, announcement included", "all", nil, func(n int) nodes.Range {
-			return nodes.Between(0, float64(2*n*floorLog(n)+3*n))
+			return nodes.Between(0, float64(franklinMost(n)+n))
 		}),
+		wholeRingClaim("by its rounds on this ring, announcement included", franklinCosts),
 	}
 	dolevKlaweRodehClaims = []nodes.Claim{
 		ringClaim("at most 2N floor(lg N) + N", "all", []string{"value"}, func(n int) nodes.Range {
-			return nodes.Between(0, float64(2*n*floorLog(n)+n))
+			return nodes.Between(0, float64(dolevMost(n)))
 		}),
+		wholeRingClaim("by its rounds on this ring, announcement included", dolevKlaweRodehCosts),
 	}
 	ringListClaims = []nodes.Claim{
 		ringClaim("2N for N that are up, one initiator", "lowest", nil, func(n int) nodes.Range {
@@ -60,6 +62,14 @@ func ringClaim(says, initiators string, kinds []string, cost func(n int) nodes.R
 		Options:  map[string]string{"ids": "random:1"},
 		Value:    func(c nodes.Config) nodes.Range { return cost(c.N) },
 		Election: &nodes.Trial{Initiators: initiators, Kinds: kinds, Lasts: time.Second}}
+}
+
+// wholeRingClaim is how many messages it takes in all on one ring, if all begin at once.
+func wholeRingClaim(says string, cost func(nodes.Config) nodes.ElectionCost) nodes.Claim {
+	return nodes.Claim{Figure: nodes.MessagesPerElection, Source: says,
+		Options:  map[string]string{"ids": "random:1"},
+		Value:    func(c nodes.Config) nodes.Range { return nodes.Exactly(float64(cost(c).AtOnce)) },
+		Election: &nodes.Trial{Initiators: "all", Lasts: time.Second}}
 }
 
 // deadLeaderClaim is how many messages it takes if the highest is dead and the lowest campaigns.

@@ -5,7 +5,9 @@ import (
 	"math"
 	"math/bits"
 	"testing"
+	"time"
 
+	"turnstile/bench/check"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 )
@@ -121,7 +123,6 @@ func (m *mean) near(t testing.TB, what string, want float64) {
 // The published bounds of the electors that take O(N log N) messages hold for all rings of up to six nodes,
 // for larger ones in some orders, and whoever campaigns.
 func TestRingsCostNoMoreThanIsPublished(t *testing.T) {
-	floorLog := func(n int) int { return bits.Len(uint(n)) - 1 }
 	for _, test := range []struct {
 		row   *nodes.Spec
 		kinds []string // that are counted
@@ -164,6 +165,34 @@ func TestRingsCostNoMoreThanIsPublished(t *testing.T) {
 		}
 		for _, n := range []int{4, 5, 9, 16, 32} {
 			t.Logf("%s: n=%d: %d messages at worst, published %d", test.row.Name, n, worst[n], test.most(n))
+		}
+	}
+}
+
+// On any ring, an election that all begin at once takes exactly as many messages as the order of the
+// identities says, if every message takes the same time; and never more than is published.
+func TestRingsCostWhatTheOrderOfTheIdentitiesTakes(t *testing.T) {
+	for _, row := range []*nodes.Spec{&leLannRow, &changRobertsRow, &hirschbergSinclairRow, &franklinRow,
+		&dolevKlaweRodehRow} {
+		try := func(n int, ids, latency string) {
+			c := nodes.Config{N: n}.With(idsOption.Name, ids)
+			s := scenario{row: row, config: c, network: networkOf(t, latency), duration: 20 * time.Second}
+			v, sent := s.verdict(t)
+			cost := row.Leads.Costs(c)
+			if sent != cost.AtOnce || sent > cost.Most || v.Outcome != check.Valid {
+				t.Errorf("%s, n=%d, ids %s, latency %s: %d messages, not %d, and %d at most; %v: %s", row.Name, n, ids,
+					latency, sent, cost.AtOnce, cost.Most, v.Outcome, v.Reason)
+			}
+		}
+		for n := 1; n <= soak.Pick(4, 5, 7); n++ {
+			allRings(n, func(ids []int) { try(n, idsOf(ids), "1ms") })
+		}
+		for _, n := range []int{7, 8, 9, 16, 33} {
+			for _, ids := range []string{"random:1", "random:2", "increasing", "decreasing", idsOf(alternating(n)),
+				idsOf(bitReversed(n))} {
+				try(n, ids, "0s")
+				try(n, ids, "7ms")
+			}
 		}
 	}
 }

@@ -96,7 +96,7 @@ func ringMutants() []ringMutant {
 		sinclair("a phase goes one further, not twice as far", calm,
 			func(m hirschbergSinclair) nodes.Machine { return &sinclairGoesByOne{m} }, tooMany),
 		frank("one neighbour is enough", calm,
-			func(m franklin) nodes.Machine { return &franklinOneSide{m} }, tooMany, twoLead),
+			func(m franklin) nodes.Machine { return &franklinOneSide{m} }, tooMany, twoLead, endless),
 		frank("who gives up drops what it has kept", calm,
 			func(m franklin) nodes.Machine { return &franklinDropsEarly{m} }, noneLeads),
 		frank("rounds are not told apart", reorders,
@@ -227,7 +227,7 @@ func (f *franklinNoRounds) Receive(env *nodes.Env, from nodes.ID, m nodes.Messag
 }
 
 func (d *dolevOwnSecond) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if m, ok := m.(dolevValue); ok && d.open && d.active && m.Election == d.election && m.Value != d.identity &&
+	if m, ok := m.(dolevValue); ok && d.open && d.active && m.Election == d.election && m.Value != d.value &&
 		!m.Second && m.Round == d.round && !d.second {
 		d.first, d.second = m.Value, true
 		env.Send(d.next, dolevValue{d.election, d.round, true, d.value})
@@ -238,16 +238,15 @@ func (d *dolevOwnSecond) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 
 func (d *dolevLaxest) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if m, ok := m.(dolevValue); ok && d.second && m.Second && m.Round == d.round && m.Election == d.election {
-		d.value = 0
+		d.value = dolevOwned{}
 	}
 	d.dolevKlaweRodeh.Receive(env, from, m)
 }
 
 func (d *dolevKeepsValue) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	value, round := d.value, d.round
-	if m, ok := m.(dolevValue); ok && d.open && d.active && d.second && m.Second && m.Round == round &&
-		m.Election == d.election && m.Value != d.identity && d.first >= max(value, m.Value) {
-		d.stand(env, round+1, value)
+	if m, ok := m.(dolevValue); ok && d.open && d.active && d.second && m.Second && m.Round == d.round &&
+		m.Election == d.election && d.first.Identity > max(d.value.Identity, m.Value.Identity) {
+		d.stand(env, d.round+1, d.value)
 		return
 	}
 	d.dolevKlaweRodeh.Receive(env, from, m)

@@ -97,6 +97,8 @@ const (
 	Orchestrator                     // which notices it when it goes on
 	Proxies                          // between nodes and brokers
 	firstBroker                      // of several: see BrokerAmong
+
+	SecondBroker = ^uint32(0) - 128 // of the second network
 )
 
 // NoLeader is the Count of an Elected event without a leader.

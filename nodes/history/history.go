@@ -19,7 +19,7 @@ type Header struct {
 func headerOf(logs []*NodeLog) (h Header) {
 	var first, second int64 // the two largest errors: their sum bounds that of comparing two stamps
 	for _, l := range logs {
-		h.Nodes = max(h.Nodes, int(l.Node)+1, len(l.SentTo))
+		h.Nodes = max(h.Nodes, int(l.Node)+1, len(l.SentTo)/max(1, l.Networks))
 		if e := l.StampError; e > first {
 			first, second = e, first
 		} else {
@@ -39,12 +39,16 @@ type NodeLog struct {
 	Totals      Totals
 	Instances   []InstanceTotals
 	Late        []uint64 // how many timers ran out how late (see LatenessBucket); nil: none
-	// By node: messages sent on the link to it, and the number of the last that was received on the link from
+	// By node, and where there is a second network once more for the streams on that, which come behind:
+	// messages sent on the link to it, and the number of the last that was received on the link from
 	// it, and of its multicasts, in the latest stream (see LinkBegan). Nil in a simulated run, which has no
 	// transport to check.
 	SentTo, ReceivedFrom, MultiFrom []uint64
 	Floor                           []uint64        // by node: see Log.Floor; nil: no connection was lost
 	Trace                           []MessageRecord // the latest messages, oldest first
+
+	// Networks is whose streams a log has as its process has left it; 0: one, or not known, of a stored history.
+	Networks int
 }
 
 // A Fold takes a history event by event, in the order of time, and at the end what the nodes left beside

@@ -41,6 +41,7 @@ type Options struct {
 	Node        nodes.ID
 	Incarnation uint32
 	Nodes       int // clients and servers together
+	Networks    int // that carry their messages; 0: one
 	Instances   int // of the node
 	TraceLength int // how many of the latest messages the log keeps; the oldest may be half overwritten
 	// StampError bounds the error of the stamps, in nanoseconds.
@@ -52,7 +53,7 @@ type Options struct {
 
 func (o Options) preamble() preamble {
 	p := preamble{node: o.Node, life: o.Incarnation, nodes: uint32(o.Nodes), instances: uint32(o.Instances),
-		trace: uint32(o.TraceLength), errNS: o.StampError, origin: o.Origin}
+		trace: uint32(o.TraceLength), errNS: o.StampError, origin: o.Origin, networks: uint32(o.Networks)}
 	p.header = p.headerLen()
 	return p
 }
@@ -92,11 +93,12 @@ func (l *Log) begin(p *preamble) (err error) {
 	}
 	l.Counters, l.instances = countersOf(l.header, p.instances)
 	rest := l.header[p.countersEnd():]
-	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&rest[0])), LatenessBuckets+4*p.nodes)
+	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&rest[0])), LatenessBuckets+4*p.streams())
 	l.Late = words[:LatenessBuckets:LatenessBuckets]
 	streams := words[LatenessBuckets:]
-	l.sentTo, l.receivedFrom = streams[:p.nodes], streams[p.nodes:2*p.nodes]
-	l.multiFrom, l.floor = streams[2*p.nodes:3*p.nodes], streams[3*p.nodes:]
+	each := p.streams()
+	l.sentTo, l.receivedFrom = streams[:each], streams[each:2*each]
+	l.multiFrom, l.floor = streams[2*each:3*each], streams[3*each:]
 	at := 8 * uint32(len(words))
 	l.trace = rest[at : at+p.trace*messageRecordLen]
 	p.put(l.header)
@@ -192,7 +194,8 @@ func (l *Log) Trace(m MessageRecord) {
 // Instance returns the counters of an instance of the node.
 func (l *Log) Instance(i int32) *InstanceCounters { return &l.instances[i] }
 
-// SentTo returns the count of messages sent to the node id on the link there.
+// SentTo returns the count of messages sent to the node id on the link there. On a second network, here and
+// below, that is the link numbered id and as many as there are nodes.
 func (l *Log) SentTo(id nodes.ID) *atomic.Uint64 { return &l.sentTo[id] }
 
 // ReceivedFrom returns the count of messages that have come on the link from the node id.

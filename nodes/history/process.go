@@ -24,6 +24,8 @@ func ProcessName(process uint32) string {
 		return "orchestrator"
 	case process == Proxies:
 		return "proxies"
+	case process == SecondBroker:
+		return "broker of the second network"
 	case process > mostNodes:
 		return fmt.Sprintf("broker %d", firstBroker-process)
 	}

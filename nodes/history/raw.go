@@ -68,7 +68,7 @@ func readUpTo(r io.Reader, n int64) ([]byte, error) {
 
 // log reads what is between the preamble of a log and its events.
 func (p *preamble) log(header []byte) NodeLog {
-	l := NodeLog{Node: p.node, Incarnation: p.life, StampError: p.errNS}
+	l := NodeLog{Node: p.node, Incarnation: p.life, StampError: p.errNS, Networks: int(p.networks)}
 	binary.Decode(header, binary.LittleEndian, &l.Totals)
 	at := int(countersLen)
 	for range p.instances {
@@ -81,7 +81,7 @@ func (p *preamble) log(header []byte) NodeLog {
 		l.Late = nil
 	}
 	for _, stream := range []*[]uint64{&l.SentTo, &l.ReceivedFrom, &l.MultiFrom, &l.Floor} {
-		*stream = make([]uint64, p.nodes)
+		*stream = make([]uint64, p.streams())
 		at += 8 * copyWords(*stream, header[at:])
 	}
 	if !slices.ContainsFunc(l.Floor, func(n uint64) bool { return n > 0 }) {

@@ -12,11 +12,13 @@ import (
 // A Config is what a node process is told first, as JSON on its standard input, the broker's credential
 // included. Orders follow by the same pipe.
 type Config struct {
-	Run   string   `json:"run"`   // names the run's subjects
-	URL   string   `json:"url"`   // of the broker
-	Token string   `json:"token"` // its credential; empty: none
-	Node  nodes.ID `json:"node"`
-	Zero  int64    `json:"zero"` // the run's zero on CLOCK_MONOTONIC, in nanoseconds
+	Run   string `json:"run"`   // names the run's subjects
+	URL   string `json:"url"`   // of the broker
+	Token string `json:"token"` // its credential; empty: none
+	// Second is the broker of the second network, for algorithms that have one (see nodes.Kind.Net).
+	Second *Broker  `json:"second,omitempty"`
+	Node   nodes.ID `json:"node"`
+	Zero   int64    `json:"zero"` // the run's zero on CLOCK_MONOTONIC, in nanoseconds
 
 	Workload  workload.Workload `json:"workload"`
 	Entries   uint64            `json:"entries"` // of all nodes together; zero: no end
@@ -43,6 +45,21 @@ type Config struct {
 	Origin      uint64 `json:"origin"`       // of the log: see history.Header
 	TraceLength int    `json:"trace_length"` // how many of the latest messages to keep
 	Resource    string `json:"resource"`     // the file of the shared resource
+}
+
+// A Broker is where a node finds the broker of a network.
+type Broker struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
+}
+
+// brokers returns where the brokers are, by network.
+func (c *Config) brokers() []Broker {
+	all := []Broker{{c.URL, c.Token}}
+	if c.Second != nil {
+		all = append(all, *c.Second)
+	}
+	return all
 }
 
 // Subjects are the NATS subjects of a run. They carry algorithm messages and nothing else.

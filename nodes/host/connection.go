@@ -17,32 +17,36 @@ const JoinTimeout = 20 * time.Second
 // redialPause is from one attempt to connect again to the next.
 const redialPause = 20 * time.Millisecond
 
-// connect makes the node's first connection. A node that reconnects may have come up while the broker is
-// away, and tries until its orders end.
+// connect makes the node's first connections, one for each network. A node that reconnects may have come up
+// while a broker is away, and tries until its orders end.
 func (h *Host) connect() error {
-	for {
-		conn, err := h.join(func() {})
-		if err == nil {
-			h.traffic.conn = conn
-			return nil
-		}
-		if !h.config.Reconnect {
-			return err
-		}
-		select {
-		case h.err = <-h.trouble:
-			return h.err
-		case <-time.After(redialPause):
+	for network := range h.traffic.conns {
+		for h.traffic.conns[network] == nil {
+			conn, err := h.join(network, func() {})
+			if err == nil {
+				h.traffic.conns[network] = conn
+				break
+			}
+			if !h.config.Reconnect {
+				return err
+			}
+			select {
+			case h.err = <-h.trouble:
+				return h.err
+			case <-time.After(redialPause):
+			}
 		}
 	}
+	return nil
 }
 
-// join connects to the broker, calls made, and then subscribes to the node's subjects. All that comes does so
-// by one channel, whatever its subject: two would change the order, and take longer to wait for. A connection
+// join connects to the broker of a network, calls made, and then subscribes to the node's subjects. All that
+// comes does so by one channel, whatever its subject: two would change the order, and take longer to wait for. A connection
 // that is lost is never used again, so nothing is sent later that was waiting in it. Otherwise its messages
 // would arrive after an outage as if nothing had failed.
-func (h *Host) join(made func()) (*nats.Conn, error) {
-	conn, err := nats.Connect(h.config.URL, nats.Token(h.config.Token), nats.NoEcho(), nats.Timeout(JoinTimeout),
+func (h *Host) join(network int, made func()) (*nats.Conn, error) {
+	broker := h.config.brokers()[network]
+	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), nats.NoEcho(), nats.Timeout(JoinTimeout),
 		nats.NoReconnect(), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrSlowConsumer) {
@@ -53,12 +57,12 @@ func (h *Host) join(made func()) (*nats.Conn, error) {
 				h.fail(err)
 			}
 		}),
-		nats.ClosedHandler(h.closed))
+		nats.ClosedHandler(func(conn *nats.Conn) { h.closed(network, conn) }))
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the broker: %w", err)
 	}
 	made()
-	for _, subject := range h.traffic.heard {
+	for _, subject := range h.traffic.heard[network] {
 		if _, err := conn.ChanSubscribe(subject, h.inbox); err != nil {
 			conn.Close()
 			return nil, fmt.Errorf("subscribing to %s: %w", subject, err)
@@ -78,33 +82,33 @@ func broken(err error) bool {
 }
 
 // closed is called when a connection is closed, after all has come that comes by it.
-func (h *Host) closed(conn *nats.Conn) {
+func (h *Host) closed(network int, conn *nats.Conn) {
 	if h.config.Reconnect {
-		h.post(func() { h.lose(conn) })
+		h.post(func() { h.lose(network, conn) })
 		return
 	}
 	h.fail(fmt.Errorf("the connection to the broker is closed: %w",
 		errors.Join(conn.LastError(), nats.ErrConnectionClosed)))
 }
 
-// lose takes note that the node has no connection any more, and has it try to get one again.
-func (h *Host) lose(conn *nats.Conn) {
-	if conn != h.traffic.conn {
+// lose takes note that the node has no connection to a network any more, and has it try to get one again.
+func (h *Host) lose(network int, conn *nats.Conn) {
+	if conn != h.traffic.conns[network] {
 		return // it was given up before it was used
 	}
-	h.traffic.conn = nil
+	h.traffic.conns[network] = nil
 	h.setFloors(true)
 	h.record(history.Event{Kind: history.Disconnected, Count: uint32(h.log.Disconnects.Add(1))})
-	go h.redial()
+	go h.redial(network)
 }
 
 // redial tries to connect again until it succeeds or the loop ends.
-func (h *Host) redial() {
+func (h *Host) redial(network int) {
 	for {
 		// What comes behind this call in the inbox came by the new connection, and what comes before did not.
-		conn, err := h.join(func() { h.post(h.outage.redialled) })
+		conn, err := h.join(network, func() { h.post(func() { h.outage.redialled(network) }) })
 		if err == nil {
-			h.post(func() { h.regain(conn) })
+			h.post(func() { h.regain(network, conn) })
 			return
 		}
 		select {
@@ -116,12 +120,12 @@ func (h *Host) redial() {
 }
 
 // regain takes a connection whose subscriptions are in force, unless it has been lost again since.
-func (h *Host) regain(conn *nats.Conn) {
+func (h *Host) regain(network int, conn *nats.Conn) {
 	if conn.IsClosed() {
-		go h.redial()
+		go h.redial(network)
 		return
 	}
-	h.traffic.conn = conn
+	h.traffic.conns[network] = conn
 	h.record(history.Event{Kind: history.Reconnected, Count: uint32(h.log.Reconnects.Add(1))})
 }
 

@@ -55,16 +55,16 @@ func TestWhatAnOutageExplains(t *testing.T) {
 		},
 	} {
 		for _, multicast := range []bool{false, true} {
-			o := newOutage(2)
+			o := newOutage(2, 2, 1)
 			for i, s := range steps {
 				if s.redialled {
-					o.redialled()
+					o.redialled(0)
 				}
 				if s.restored {
 					o.restored++
 				}
 				s.message.from, s.message.multicast = 1, multicast
-				if got := o.explain(&s.message, s.seen); got != s.explained {
+				if got := o.explain(&s.message, 0, 1, s.seen); got != s.explained {
 					t.Errorf("%s, step %d: %d are explained, not %d", name, i+1, got, s.explained)
 				}
 			}

@@ -44,7 +44,7 @@ func (h *Host) tellFaultsOf(m nodes.Moment) {
 // stand has the node do nothing until the fault is healed. The orchestrator stops the process meanwhile. If
 // the node did so itself, that might come after the orchestrator has had it go on.
 func (h *Host) stand() {
-	h.traffic.conn.FlushTimeout(time.Second)
+	h.traffic.flush(time.Second)
 	for h.config.Watcher.Stands(h.clock.Now()) {
 		time.Sleep(100 * time.Microsecond)
 	}
@@ -53,7 +53,7 @@ func (h *Host) stand() {
 // die kills the process before it does anything else. What it has sent is on its way. Its death is recorded
 // first: otherwise nobody would know that the node did nothing after the last that its log has.
 func (h *Host) die() {
-	h.traffic.conn.FlushTimeout(time.Second) // if that fails, the broker is gone
+	h.traffic.flush(time.Second) // if that fails, a broker is gone
 	h.record(history.Event{Kind: history.Killed})
 	if err := signalOwnThread(syscall.SIGKILL); err != nil && h.err == nil {
 		h.err = fmt.Errorf("carrying out a fault: %w", err)

@@ -72,7 +72,8 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 		return err
 	}
 	h.log, err = history.Create(c.Log, history.Options{Node: c.Node, Incarnation: c.Incarnation,
-		Nodes: stack.Total(), Instances: len(stack.Instances()), TraceLength: c.TraceLength,
+		Nodes: stack.Total(), Networks: severalNetworks(stack),
+		Instances: len(stack.Instances()), TraceLength: c.TraceLength,
 		StampError: anchor.Error, Origin: c.Origin, Frozen: &h.resource.Frozen})
 	if err != nil {
 		return err
@@ -92,12 +93,12 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 	h.clients, h.detectors = newClients(h), stack.Detectors()
 	h.traffic = newTraffic(h, SubjectsOf(c.Run))
 	if c.Reconnect {
-		h.outage = newOutage(stack.Total())
+		h.outage = newOutage(stack.Total(), len(h.traffic.lives[0]), len(h.traffic.conns))
 	}
 	if err := h.connect(); err != nil {
 		return err
 	}
-	defer func() { h.traffic.conn.Close() }()
+	defer h.traffic.close()
 	if err := h.tell(Note{Ready: true}); err != nil {
 		return err
 	}

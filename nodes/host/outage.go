@@ -12,50 +12,52 @@ import (
 // comes after either end has been connected again. Of these, the sender still owes those above the floor of
 // the stream: what it sent after the orchestrator said that all nodes were connected.
 type outage struct {
-	connection uint32 // how often this node has been connected again
-	restored   uint32 // the number of the latest order Restored that it has obeyed
-	since      uint32 // which that was when it was last connected again
-	open       bool   // connections are lost, as far as is known: there are no floors
-	links      []ends // by sender
+	connection []uint32 // how often this node has been connected again, by network
+	restored   uint32   // the number of the latest order Restored that it has obeyed
+	since      []uint32 // which that was when it was last connected again, by network
+	open       bool     // connections are lost, as far as is known: there are no floors
+	links      []ends   // by stream: see traffic.stream
 	multicasts []ends
 }
 
 // ends are the connections, of this node and of the sender, by which the latest message of a stream came.
 type ends struct{ own, senders uint32 }
 
-func newOutage(total int) *outage {
-	return &outage{links: make([]ends, total), multicasts: make([]ends, total)}
+func newOutage(total, streams, networks int) *outage {
+	return &outage{links: make([]ends, streams), multicasts: make([]ends, total),
+		connection: make([]uint32, networks), since: make([]uint32, networks)}
 }
 
-// redialled takes note that what comes next comes by a new connection.
-func (o *outage) redialled() {
-	o.connection++
-	o.since = o.restored
+// redialled takes note that what comes next on a network comes by a new connection.
+func (o *outage) redialled(network int) {
+	o.connection[network]++
+	o.since[network] = o.restored
 }
 
-// stamp says in the envelope of a message what its receiver must know, given the floor of its stream.
-func (o *outage) stamp(e *envelope, floor uint64) {
-	e.reconnects, e.restored = o.connection, o.restored
+// stamp says in the envelope of a message what its receiver must know, given its network and the floor of its
+// stream.
+func (o *outage) stamp(e *envelope, network int, floor uint64) {
+	e.reconnects, e.restored = o.connection[network], o.restored
 	if !o.open && o.restored > 0 {
 		e.owed = e.seq - floor
 	}
 }
 
-// explain returns how many of the messages that are missing between number seen and e were lost with a
-// connection. It is called for each message.
-func (o *outage) explain(e *envelope, seen uint64) uint64 {
-	last := &o.links[e.from]
+// explain returns how many of the messages that are missing between number seen and e, which came by a network
+// in a stream, were lost with a connection. It is called for each message.
+func (o *outage) explain(e *envelope, network int, stream nodes.ID, seen uint64) uint64 {
+	last := &o.links[stream]
 	if e.multicast {
 		last = &o.multicasts[e.from]
 	}
-	before := *last
-	*last = ends{o.connection, e.reconnects}
+	before, connection := *last, o.connection[network]
+	*last = ends{connection, e.reconnects}
 	if before == *last {
 		return 0
 	}
 	floor := e.seq - 1
 	// If this node was connected again, the floor must be one that was set after that.
-	if e.owed > 0 && (before.own == o.connection || e.restored > o.since) {
+	if e.owed > 0 && (before.own == connection || e.restored > o.since[network]) {
 		floor = e.seq - min(e.owed, e.seq)
 	}
 	return max(floor, seen) - seen
@@ -70,7 +72,7 @@ func (h *Host) setFloors(open bool) {
 		}
 		return sent
 	}
-	for id := range nodes.ID(h.process.Stack().Total()) {
+	for id := range nodes.ID(len(h.outage.links)) {
 		h.log.Floor(id).Store(floor(h.log.SentTo(id).Load()))
 	}
 	h.log.MultiFloor.Store(floor(h.log.MultiSent.Load()))
@@ -85,11 +87,11 @@ func (h *Host) followOutage(o Order) {
 	case o.Do == Parted:
 		// As if it was connected again. What a node sends from now on says so, and while brokers are cut off, the
 		// first of it that arrives is sent after they are not.
-		h.outage.redialled()
+		h.outage.redialled(0) // which alone has several brokers
 		h.setFloors(true)
 	case o.Do == Outage:
 		h.setFloors(true)
-	case h.traffic.conn != nil:
+	case h.traffic.connected():
 		h.outage.restored = uint32(o.Round)
 		h.setFloors(false)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -89,19 +90,22 @@ func (h *Host) obey(o Order) {
 	h.log.Instance(0).Obeyed.Add(1)
 }
 
-// inquire asks the broker for a sign of life, which comes behind all messages that the broker has for the
-// node. So an answer means that the node lives, that the broker does, and that no such message is on its way
-// any more. A node that has no connection, or loses it meanwhile, does not answer.
+// inquire asks the broker of each network for a sign of life, which comes behind all messages that the broker
+// has for the node. So an answer means that the node lives, that the brokers do, and that no such message is on
+// its way any more. A node that lacks a connection, or loses it meanwhile, does not answer.
 func (h *Host) inquire(round int) {
 	h.asked = round
-	conn := h.traffic.conn
-	if conn == nil {
+	if !h.traffic.connected() {
 		return
 	}
+	conns := slices.Clone(h.traffic.conns)
 	go func() {
-		if conn.FlushTimeout(JoinTimeout) == nil {
-			h.post(func() { h.answer(round) })
+		for _, conn := range conns {
+			if conn.FlushTimeout(JoinTimeout) != nil {
+				return
+			}
 		}
+		h.post(func() { h.answer(round) })
 	}()
 }
 

@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 
@@ -14,16 +13,16 @@ import (
 // numbers. There is a stream for every link, and one for every node's multicasts.
 type traffic struct {
 	host       *Host
-	conn       *nats.Conn // to the broker; nil: there is none now
-	heard      []string   // the subjects that the node hears
-	subjects   []string   // of the nodes, by ID
+	conns      []*nats.Conn // to the broker of each network; nil: there is none now
+	heard      [][]string   // the subjects that the node hears, by network
+	subjects   []string     // of the nodes, by ID
 	everyone   string
 	buffer     []byte
 	codec      *nodes.Codec
 	decoder    *nodes.Decoder
 	circulates []bool       // of each instance
 	links      *nodes.Links // of what arrives; nil: each message is delivered at once
-	lives      [2][]uint32  // the incarnation whose stream comes from each node: on its link, by multicast
+	lives      [2][]uint32  // the incarnation whose stream comes from each node: on its links, by multicast
 }
 
 // unheard is the incarnation of a stream that a node has not heard since it restarted. Until it hears one, it
@@ -32,21 +31,25 @@ const unheard = ^uint32(0)
 
 func newTraffic(h *Host, s Subjects) traffic {
 	stack := h.process.Stack()
-	t := traffic{host: h, everyone: s.Everyone(), heard: []string{s.Node(h.config.Node)},
-		codec: stack.Codec(), decoder: stack.Codec().Decoder()}
+	t := traffic{host: h, everyone: s.Everyone(), codec: stack.Codec(), decoder: stack.Codec().Decoder()}
+	for range h.config.brokers() {
+		t.conns, t.heard = append(t.conns, nil), append(t.heard, []string{s.Node(h.config.Node)})
+	}
 	if h.config.Multicast && int(h.config.Node) < stack.N() {
-		t.heard = append(t.heard, s.Everyone())
+		t.heard[0] = append(t.heard[0], s.Everyone())
 	}
 	for _, in := range stack.Instances() {
 		t.circulates = append(t.circulates, in.Spec.Circulates)
 	}
-	for i := range t.lives {
-		t.lives[i] = make([]uint32, stack.Total())
-	}
 	for id := range stack.Total() {
 		t.subjects = append(t.subjects, s.Node(nodes.ID(id)))
-		if h.config.Incarnation > 0 {
-			t.lives[0][id], t.lives[1][id] = unheard, unheard
+	}
+	for i, streams := range []int{stack.Total() * t.codec.Networks(), stack.Total()} {
+		t.lives[i] = make([]uint32, streams)
+		for id := range t.lives[i] {
+			if h.config.Incarnation > 0 {
+				t.lives[i][id] = unheard
+			}
 		}
 	}
 	t.reshape(h.config.Shaper)
@@ -69,7 +72,7 @@ func (t *traffic) reshape(shaper nodes.Shaper) {
 
 // send publishes the message of e to one node.
 func (t *traffic) send(e *nodes.Effect) {
-	seq := t.host.log.SentTo(e.To).Add(1)
+	seq := t.host.log.SentTo(t.stream(e.Kind, e.To)).Add(1)
 	bytes := t.publish(e, e.To, seq)
 	t.count(e, 1, 1, bytes)
 	t.host.trace(history.MessageRecord{Seq: uint32(seq), Peer: e.To, Instance: uint16(e.Instance), Kind: e.Kind,
@@ -79,7 +82,7 @@ func (t *traffic) send(e *nodes.Effect) {
 // broadcast publishes the message of e to every other client: to each, or once for all.
 func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 	h, hearers := t.host, p.HearerCount()
-	if h.config.Multicast {
+	if h.config.Multicast && t.net(e.Kind) == 0 {
 		seq := h.log.MultiSent.Add(1)
 		bytes := t.publish(e, nodes.None, seq)
 		t.count(e, hearers, 1, hearers*bytes)
@@ -89,7 +92,7 @@ func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 	}
 	bytes := 0
 	for id := range p.Hearers() {
-		seq := h.log.SentTo(id).Add(1)
+		seq := h.log.SentTo(t.stream(e.Kind, id)).Add(1)
 		bytes += t.publish(e, id, seq)
 		h.trace(history.MessageRecord{Seq: uint32(seq), Peer: id, Instance: uint16(e.Instance), Kind: e.Kind,
 			Sent: true})
@@ -104,16 +107,16 @@ func (t *traffic) publish(e *nodes.Effect, to nodes.ID, seq uint64) int {
 	env := envelope{kind: e.Kind, multicast: to == nodes.None, from: h.config.Node, seq: seq,
 		incarnation: h.config.Incarnation, instance: e.Instance}
 	if to != nodes.None {
-		subject, floor = t.subjects[to], h.log.Floor(to)
+		subject, floor = t.subjects[to], h.log.Floor(t.stream(e.Kind, to))
 	} else {
 		hearers = uint64(h.process.HearerCount())
 	}
 	if h.outage != nil {
-		h.outage.stamp(&env, floor.Load())
+		h.outage.stamp(&env, t.way(e.Kind), floor.Load())
 	}
 	t.buffer = env.append(t.buffer[:0])
 	t.buffer = t.codec.Append(t.buffer, int(e.Kind), e.Message)
-	switch err := t.put(subject); {
+	switch err := t.put(t.way(e.Kind), subject); {
 	case err == nil:
 	case h.config.Reconnect && broken(err):
 		h.log.Refused.Add(hearers)
@@ -123,12 +126,13 @@ func (t *traffic) publish(e *nodes.Effect, to nodes.ID, seq uint64) int {
 	return len(t.buffer)
 }
 
-// put publishes what is in the buffer.
-func (t *traffic) put(subject string) error {
-	if t.conn == nil {
+// put publishes what is in the buffer on a network.
+func (t *traffic) put(network int, subject string) error {
+	conn := t.conns[network]
+	if conn == nil {
 		return nats.ErrConnectionClosed
 	}
-	return t.conn.Publish(subject, t.buffer)
+	return conn.Publish(subject, t.buffer)
 }
 
 // count counts a message by its deliveries, its publishes, and the bytes of all deliveries.
@@ -183,7 +187,7 @@ func (h *Host) arrive(m *nats.Msg) {
 		return
 	}
 	arrivals, _ := h.traffic.links.Take(&nodes.Packet{From: a.from, To: h.config.Node, Instance: a.instance,
-		Kind: a.kind, Net: h.traffic.codec.Kind(int(a.kind)).Net, Bytes: len(body), At: h.now})
+		Kind: a.kind, Net: h.traffic.net(a.kind), Bytes: len(body), At: h.now})
 	switch counters := h.log.Instance(a.instance); {
 	case len(arrivals) == 0:
 		counters.Dropped.Add(1)
@@ -207,56 +211,6 @@ func (h *Host) arriveNow(a *arrival) {
 	if h.err == nil && !h.quit {
 		h.deliver(a)
 	}
-}
-
-// audit follows the numbers of a stream: each must be the last one plus one, unless messages were lost with a
-// connection. A stream is that of one incarnation of the sender. The first message of a later one ends it.
-func (h *Host) audit(e *envelope) {
-	count, life := h.log.ReceivedFrom(e.from), &h.traffic.lives[0][e.from]
-	if e.multicast {
-		count, life = h.log.MulticastFrom(e.from), &h.traffic.lives[1][e.from]
-	}
-	if e.incarnation != *life {
-		h.auditLife(e, count, life)
-		return
-	}
-	seen := count.Load()
-	if e.seq <= seen {
-		h.log.Repeats.Add(1)
-		return
-	}
-	missing, explained := e.seq-seen-1, uint64(0)
-	if h.outage != nil {
-		explained = h.outage.explain(e, seen)
-		h.log.Explained.Add(explained)
-	}
-	if missing > explained {
-		h.log.Gaps.Add(missing - explained)
-	}
-	count.Store(e.seq)
-}
-
-// auditLife takes a message of another incarnation of its sender than the one before it in its stream, given
-// the number of that. A late one of an earlier incarnation is in no stream any more.
-func (h *Host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
-	if e.incarnation < *life && *life != unheard {
-		h.log.Strays.Add(1)
-		return
-	}
-	if h.outage != nil {
-		h.outage.explain(e, e.seq-1) // nothing: what is missing before it is the matter of the check
-	}
-	began := history.Event{Kind: history.LinkBegan, Count: uint32(e.from), Entry: e.incarnation,
-		Value: int64(e.seq), Fence: count.Load()}
-	if e.multicast {
-		began.Kind = history.MulticastBegan
-	}
-	h.record(began)
-	*life = e.incarnation
-	if h.outage != nil {
-		h.outage.explain(e, 0)
-	}
-	count.Store(e.seq)
 }
 
 // deliver hands a message to the node. It counts as delivered once all that it causes is counted.

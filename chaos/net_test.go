@@ -1,0 +1,102 @@
+package chaos
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// twoNetworks is a scene of an algorithm whose messages aside go by a second network.
+func twoNetworks(t *testing.T) *Scene {
+	t.Helper()
+	s := scene(t, "central")
+	spec := *s.Spec
+	spec.Messages = append(slices.Clip(spec.Messages), nodes.Kind{Zero: aside{}, Net: 1})
+	s.Spec, s.Stack = &spec, nil
+	return s
+}
+
+// A fault that names a network is for that alone: of links, for both if it names none, and of connections and
+// brokers, for the first.
+func TestFaultsNameNetworks(t *testing.T) {
+	for text, hits := range map[string][2]bool{
+		"cut: 0/1":                                    {true, true},
+		"cut: 0/1, network: first":                    {true, false},
+		"cut: 0/1, network: second":                   {false, true},
+		"loss: 100%, network: 0":                      {true, false},
+		"loss: 100%, network: 1":                      {false, true},
+		"kill-broker: 0, for: 1s":                     {true, false},
+		"kill-broker: 0, for: 1s, network: first":     {true, false},
+		"kill-broker: 0, for: 1s, network: second":    {false, true},
+		"reset: 1, for: 1s":                           {true, false},
+		"reset: 1, for: 1s, network: second":          {false, true},
+		"delay: 1s, network: second":                  {false, true},
+		"stall: 1, for: 1s, network: second":          {false, true},
+		"pause-broker: 0, for: 500ms, network: first": {true, false},
+	} {
+		s := twoNetworks(t)
+		s.Simulated = true
+		all, err := Resolve(read(t, text), s, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := NewBoard(5)
+		b.slots[0].begin(1, int64(time.Second))
+		n := Network{}
+		shaper, err := n.Shaper(1, all, b, s.codec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for network, hit := range hits {
+			p := nodes.Packet{From: 0, To: 1, Number: 1, At: 1, Net: uint8(network)}
+			if got := shaper.Shape(&p, nil); slices.Equal(got, nodes.Fate{0}) == hit {
+				t.Errorf("%s: on the %v network the fate is %v", text, Net(network), got)
+			}
+		}
+	}
+}
+
+func TestNetworksAreChecked(t *testing.T) {
+	for text, says := range map[string]string{
+		"cut: 0/1, network: second":                         "",
+		"cut: 0/1, network: third":                          `"third" is no network: write first or second`,
+		"kill-broker: 1, for: 1s, network: second":          "the second network has one broker, and it is 0",
+		"cut-routes: 0/1, network: second":                  "cut-routes takes no network",
+		"pause-broker: 0, network: second, for: 1s, at: 1s": "",
+	} {
+		f, err := ParseFault(text)
+		if err == nil {
+			_, err = Resolve([]Fault{f}, twoNetworks(t), 1)
+		}
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: the error is %v, and should say %q", text, err, says)
+		}
+	}
+	f, _ := ParseFault("cut: 0/1, network: second")
+	if _, err := Resolve([]Fault{f}, scene(t, "central"), 1); err == nil ||
+		!strings.Contains(err.Error(), "central has one network alone") {
+		t.Errorf("a second network of an algorithm that has one: %v", err)
+	}
+	both := read(t, "kill-broker: 0, for: 1s, at: 1s", "kill-broker: 0, network: second, for: 1s, at: 1s")
+	if _, err := Resolve(both, twoNetworks(t), 1); err != nil {
+		t.Errorf("both brokers dead: %v", err)
+	}
+}
+
+// The brokers of a run count over both networks, and that of the second comes last.
+func TestTheDriverStopsTheBrokerOfANetwork(t *testing.T) {
+	s := twoNetworks(t)
+	s.Brokers = 3
+	c := &stageOf{now: 1, down: map[int]bool{}, dead: map[nodes.ID]bool{}}
+	d := begun(t, s, c, 1, "kill-broker: 0, network: second, at: 1s, for: 500ms")
+	want := []string{"kill broker 3", "restart broker 3"}
+	got := slices.DeleteFunc(c.until(t, d, 2*time.Second), func(did string) bool {
+		return !strings.Contains(did, "broker")
+	})
+	if !slices.Equal(got, want) {
+		t.Errorf("it did %q, and not %q", got, want)
+	}
+}

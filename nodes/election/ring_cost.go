@@ -1,0 +1,126 @@
+package election
+
+import (
+	"math"
+
+	"turnstile/nodes"
+)
+
+// These are how many messages elections take on rings, the announcement of the leader included, which takes
+// one for each node: by the order in which the identities stand, if all begin at once, and at most.
+
+// ringCosts returns how many messages an election takes on a ring, by what it takes if all begin at once on a
+// ring of these identities, and at most on one of so many nodes, both without the announcement.
+func ringCosts(atOnce func(ids []uint32) int, most func(n int) int) func(nodes.Config) nodes.ElectionCost {
+	return func(c nodes.Config) nodes.ElectionCost {
+		if c.N == 1 {
+			return nodes.ElectionCost{} // what it sends to itself is no message
+		}
+		ids, _ := identities(c.N, c.Value(idsOption)) // the option is valid
+		return nodes.ElectionCost{AtOnce: atOnce(ids) + c.N, Most: most(c.N) + c.N}
+	}
+}
+
+var (
+	leLannCosts = ringCosts(func(ids []uint32) int { return len(ids) * len(ids) },
+		func(n int) int { return n * n })
+	changRobertsCosts       = ringCosts(changRobertsMessages, func(n int) int { return n * (n + 1) / 2 })
+	hirschbergSinclairCosts = ringCosts(sinclairMessages, sinclairMost)
+	franklinCosts           = ringCosts(franklinMessages, franklinMost)
+	dolevKlaweRodehCosts    = ringCosts(dolevMessages, dolevMost)
+)
+
+// sinclairMost is 8N + 8 N lg N (Hirschberg and Sinclair 1980).
+func sinclairMost(n int) int { return 8*n + 8*int(math.Ceil(float64(n)*math.Log2(float64(n)))) }
+
+// franklinMost is 2N floor(lg N) + 2N (Franklin 1982; his 3N have the announcement).
+func franklinMost(n int) int { return 2*n*floorLog(n) + 2*n }
+
+// dolevMost is 2N floor(lg N) + N (Dolev, Klawe and Rodeh 1982, the basic form).
+func dolevMost(n int) int { return 2*n*floorLog(n) + n }
+
+// changRobertsMessages: an identity goes on until it comes to a higher one, and the highest all the way round.
+func changRobertsMessages(ids []uint32) (sent int) {
+	for at := range ids {
+		sent += toHigherOne(ids, at, 1)
+	}
+	return sent
+}
+
+// toHigherOne returns how many hops it is to the next higher identity in a direction, 1 or -1; from the
+// highest, all the way round.
+func toHigherOne(ids []uint32, at, direction int) int {
+	n := len(ids)
+	for hops := 1; hops < n; hops++ {
+		if ids[(at+hops*direction+n)%n] > ids[at] {
+			return hops
+		}
+	}
+	return n
+}
+
+// sinclairMessages: in each phase, probes of the candidates that are left go a distance both ways, or to the
+// first higher node. Replies come back from there to those who meet none on their way, and a candidate with
+// both goes on, twice as far.
+func sinclairMessages(ids []uint32) (sent int) {
+	reach := make([][2]int, len(ids))
+	for at := range ids {
+		reach[at] = [2]int{toHigherOne(ids, at, 1), toHigherOne(ids, at, -1)}
+	}
+	for far := 1; ; far *= 2 {
+		for _, r := range reach {
+			if far > 1 && min(r[0], r[1]) <= far/2 {
+				continue // it was stopped in the phase before
+			}
+			for _, hops := range r {
+				sent += min(far, hops)
+				if far < hops {
+					sent += far
+				}
+			}
+		}
+		if far >= len(ids) {
+			return sent
+		}
+	}
+}
+
+// franklinMessages: in each round, what the candidates send goes over each link once in each direction, and
+// those remain that are higher than the candidates on both sides. In the last round there is one.
+func franklinMessages(ids []uint32) (sent int) {
+	for left := ids; ; {
+		sent += 2 * len(ids)
+		if len(left) == 1 {
+			return sent
+		}
+		var higher []uint32
+		for at, id := range left {
+			n := len(left)
+			if id > left[(at+1)%n] && id > left[(at+n-1)%n] {
+				higher = append(higher, id)
+			}
+		}
+		left = higher
+	}
+}
+
+// dolevMessages: in each half of a round, what the candidates send goes over each link once. Those remain
+// whose neighbour before them has a higher value than they and the one before that, and take that value. The
+// last round has one candidate, and ends after its first half, when its value has come all the way round.
+func dolevMessages(ids []uint32) (sent int) {
+	for left := ids; ; {
+		sent += len(ids)
+		if len(left) == 1 {
+			return sent
+		}
+		sent += len(ids)
+		var values []uint32
+		for at, value := range left {
+			n := len(left)
+			if before := left[(at+n-1)%n]; before > value && before > left[(at+n+n-2)%n] {
+				values = append(values, before)
+			}
+		}
+		left = values
+	}
+}

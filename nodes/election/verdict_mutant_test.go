@@ -1,0 +1,169 @@
+package election
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench/check"
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/sim"
+)
+
+// verdict runs the scenario and returns what the checks say, and how many messages were sent.
+func (s scenario) verdict(t testing.TB) (check.Verdict, int) {
+	t.Helper()
+	stack, err := (&sim.Options{Spec: s.row, Config: s.row.Explicit(s.config)}).Stack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	network := s.network
+	if network == nil {
+		network = networkOf(t, hop.String())
+	}
+	setting := check.SettingOf(stack)
+	setting.Delay, setting.Bounded = network.Bound()
+	setting.Even = network.Constant()
+	scene := &chaos.Scene{Spec: s.row, Config: stack.Instances()[0].Config, Stack: stack, Measured: s.duration}
+	setting.Promise = check.PromiseOf(s.row, s.config, network.Longest())
+	if len(s.faults) > 0 {
+		resolved, err := chaos.Resolve(s.faults, scene, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range resolved {
+			setting.Faults = append(setting.Faults, check.Fault{Text: resolved[i].What()})
+		}
+	}
+	sections := check.Sections(history.Header{}, setting)
+	checks := check.New(sections, setting)
+	s.beside = sections
+	o := s.simulated(t)
+	return checks.Verdict(), int(o.messages())
+}
+
+// Rings with a needless message that stays below what is published as the most.
+type (
+	sinclairTwice struct{ hirschbergSinclair }
+	franklinSure  struct {
+		franklin
+		sure bool
+	}
+	dolevWhole struct{ dolevKlaweRodeh }
+)
+
+// A reply is sent twice.
+func (h *sinclairTwice) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	h.hirschbergSinclair.Receive(env, from, m)
+	if m, ok := m.(sinclairProbe); ok && h.open && m.Election == h.election && m.Identity > h.identity &&
+		m.Hops == 1 {
+		env.Send(h.to(!m.Forward), sinclairReply{m.Election, m.Identity, m.Phase, m.Forward})
+	}
+}
+
+// The last candidate goes round once more.
+func (f *franklinSure) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if m, ok := m.(franklinIdentity); ok && f.open && f.active && !f.sure && m.Identity == f.identity &&
+		m.Round == f.round && f.came[side(!m.Forward)][m.Round%2].identity == f.identity {
+		f.sure = true
+		f.send(env, f.round+1)
+		return
+	}
+	f.franklin.Receive(env, from, m)
+}
+
+// The last candidate sends the second value of its last round too.
+func (d *dolevWhole) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if m, ok := m.(dolevValue); ok && d.open && d.active && !d.second && m.Value == d.value && m.Round == d.round {
+		env.Send(d.next, dolevValue{d.election, d.round, true, m.Value})
+	}
+	d.dolevKlaweRodeh.Receive(env, from, m)
+}
+
+// efficientBeats goes on with its heartbeats when it has given way.
+type efficientBeats struct{ omegaEfficient }
+
+func (o *efficientBeats) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	led := o.leader == env.Self()
+	o.omegaEfficient.Receive(env, from, m)
+	if led && o.leader != env.Self() {
+		env.SetTimer(nodes.Timer{Kind: omegaBeat}, o.heartbeat, o.heartbeat)
+	}
+}
+
+// A judgedMutant is a row with one rule changed, which the verdict of a simulated run convicts.
+type judgedMutant struct {
+	rule   string
+	row    *nodes.Spec // that is changed
+	mutant *nodes.Spec
+	in     scenario // where it shows
+	says   string   // of the finding that convicts it
+	check  string
+	below  bool // it sends fewer messages than are published as the most
+}
+
+func judgedMutants(t testing.TB) []judgedMutant {
+	ring := scenario{config: nodes.Config{N: 16}.With(idsOption.Name, "random:1"), duration: time.Second}
+	healed := scenario{config: nodes.Config{N: 5}, faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
+	late := scenario{config: nodes.Config{N: 4}, network: networkOf(t, "uniform:0s,600ms"), duration: time.Minute}
+	impatient := func(row *nodes.Spec, make func(c nodes.Config) nodes.Machine) *nodes.Spec {
+		changed := *row
+		changed.New = make
+		return &changed
+	}
+	return []judgedMutant{
+		{"a reply is sent twice", &hirschbergSinclairRow, remade(&hirschbergSinclairRow,
+			func(m hirschbergSinclair) nodes.Machine { return &sinclairTwice{m} }), ring,
+			"by the order of the identities it takes", "cost", true},
+		{"the last candidate goes round once more", &franklinRow, remade(&franklinRow,
+			func(m franklin) nodes.Machine { return &franklinSure{franklin: m} }), ring,
+			"by the order of the identities it takes", "cost", true},
+		{"the last round is a whole one", &dolevKlaweRodehRow, remade(&dolevKlaweRodehRow,
+			func(m dolevKlaweRodeh) nodes.Machine { return &dolevWhole{m} }), ring,
+			"by the order of the identities it takes", "cost", true},
+		{"heartbeats go on after giving way", &omegaEfficientRow, remade(&omegaEfficientRow,
+			func(m omegaEfficient) nodes.Machine { return &efficientBeats{m} }), healed,
+			"sent by others than the leader while all agreed on it", "senders", false},
+		{"patience never grows", &omegaRow, impatient(&omegaRow, func(c nodes.Config) nodes.Machine {
+			o := &omega{patience: patienceOf(c), leader: nodes.None}
+			o.grow = 0
+			return o
+		}), late, "in which that was up and nothing went wrong", "stability", false},
+		{"patience never grows", &omegaEfficientRow, impatient(&omegaEfficientRow,
+			func(c nodes.Config) nodes.Machine {
+				o := &omegaEfficient{patience: patienceOf(c), leader: nodes.None}
+				o.grow = 0
+				return o
+			}), late, "in which that was up and nothing went wrong", "stability", false},
+	}
+}
+
+// What a row promises of its messages and of how long its leaders stay, the verdict of a run holds it to: each
+// of these is convicted, and the row itself, in the same run, is not.
+func TestMutantsAreConvictedByTheVerdict(t *testing.T) {
+	for _, m := range judgedMutants(t) {
+		t.Run(m.row.Name+"/"+m.rule, func(t *testing.T) {
+			finding := func(row *nodes.Spec) (check.Finding, int) {
+				m.in.row = row
+				v, sent := m.in.verdict(t)
+				for _, f := range v.Findings {
+					if f.Check == m.check {
+						return f, sent
+					}
+				}
+				t.Fatalf("there is no check %s", m.check)
+				return check.Finding{}, 0
+			}
+			if f, sent := finding(m.mutant); f.Outcome != check.Violated || !strings.Contains(f.Says, m.says) {
+				t.Errorf("it survives: %v: %s", f.Outcome, f.Says)
+			} else if m.below && sent > m.row.Leads.Costs(m.in.config).Most {
+				t.Errorf("%d messages are more than are published anyway", sent)
+			}
+			if f, _ := finding(m.row); f.Outcome != check.Valid || f.NotJudged {
+				t.Errorf("the row itself: %v: %s", f.Outcome, f.Says)
+			}
+		})
+	}
+}
