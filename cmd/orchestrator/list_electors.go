@@ -68,6 +68,22 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 	if lapse := row.Leads.LapseOf(c); lapse > 0 {
 		line("majority", fmt.Sprintf("a leader that cannot reach one knows within %v", lapse))
 	}
+	if leads := row.Leads; leads.Mistakes != nil {
+		const late = time.Second
+		line("stability", fmt.Sprintf("a node gives up a leader that is up at most %d times, if no message takes "+
+			"longer than %v", leads.Mistakes(c, late), late))
+	}
+	if row.Leads.LeaderAlone {
+		line("senders", "the leader alone, once all agree on it")
+	}
+	if row.Leads.Costs != nil {
+		cost := row.Leads.Costs(c)
+		line("cost", fmt.Sprintf("%d messages for an election that all begin at once, and %d at most, of %d nodes",
+			cost.AtOnce, cost.Most, c.N))
+	}
+	if row.Codec().Networks() > 1 {
+		line("networks", "two, each with a broker of its own: faults name them first and second")
+	}
 	if grace := row.GraceOf(c); grace > 0 {
 		line("grace", fmt.Sprintf("%v after what went wrong is healed", grace.Round(time.Millisecond)))
 	}

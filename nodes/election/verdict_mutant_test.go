@@ -148,6 +148,9 @@ func TestMutantsAreConvictedByTheVerdict(t *testing.T) {
 			finding := func(row *nodes.Spec) (check.Finding, int) {
 				m.in.row = row
 				v, sent := m.in.verdict(t)
+				if row == m.mutant && v.Outcome != check.Violated {
+					t.Errorf("the verdict is %v: %s", v.Outcome, v.Reason)
+				}
 				for _, f := range v.Findings {
 					if f.Check == m.check {
 						return f, sent
