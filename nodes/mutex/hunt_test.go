@@ -63,12 +63,12 @@ func (m mutant) judge(seed uint64) (by, says string, err error) {
 	if errors.As(r.Cut, &panicked) {
 		return "panic", panicked.Text, nil
 	}
-	by, says = m.fault(h, o.Workload.Load)
+	by, says = m.fault(h, o.Workload.Load, seed)
 	return by, says, nil
 }
 
 // fault returns the first check that a history fails, and what it says.
-func (m mutant) fault(h *history.History, load workload.Load) (by, says string) {
+func (m mutant) fault(h *history.History, load workload.Load, seed uint64) (by, says string) {
 	cost := m.spec.Cost(m.config).Any
 	if load == workload.Sequential {
 		cost = m.spec.Cost(m.config).Sequential
@@ -77,6 +77,11 @@ func (m mutant) fault(h *history.History, load workload.Load) (by, says string) 
 	s.Cost, s.CostKnown, s.Alone = cost, true, load == workload.Sequential
 	if m.unfair() {
 		s.Promise = check.PromiseOf(&m.spec, m.config, time.Millisecond)
+	}
+	if m.cut {
+		o := sim.Options{Seed: seed}
+		s = check.SettingOf(stackOf(m.options(seed)))
+		s.Faults = cutsAsked(m.part(&o))
 	}
 	v := check.Judge(h, s)
 	at := slices.IndexFunc(v.Findings, func(f check.Finding) bool {
@@ -113,6 +118,9 @@ func (m mutant) options(seed uint64) sim.Options {
 		network.Latency, o.Entries = chance.Constant(time.Millisecond), uint64(40*m.config.N)
 	}
 	var faults []chaos.Fault
+	if m.cut {
+		faults = m.part(&o)
+	}
 	if m.copies {
 		faults = append(faults, chaos.Fault{Duplicate: new(chaos.Share(0.1))})
 	}
@@ -190,7 +198,7 @@ func (m mutant) met() (all string) {
 		name  string
 		meets bool
 	}{{"copies", m.copies}, {"restarts", m.restarts}, {"a crash", m.crashes}, {"losses", m.losses},
-		{"suspicions", m.suspects}} {
+		{"suspicions", m.suspects}, {"a cut", m.cut}} {
 		if f.meets {
 			all += ", " + f.name
 		}

@@ -30,6 +30,7 @@ type mutant struct {
 	crashes  bool          // a node crashes
 	losses   bool          // messages are lost
 	suspects bool          // nodes are suspected wrongly
+	cut      bool          // two nodes are cut off, for longer than it takes until all know
 	lasting  bool          // entries last for longer than it takes until all know of a crash
 	entries  int           // of a run; zero: a few
 	alone    bool          // requests are made one at a time
@@ -42,7 +43,7 @@ func mutants() []mutant {
 		ricartRetryingMutants(), ricartViewMutants(), ringMutants(), regeneratingMutants(), suzukiMutants(),
 		suzukiFTMutants(),
 		raymondMutants(), naimiMutants(), maekawaMutants(), majorityMutants(),
-		agrawalMutants())
+		agrawalMutants(), minorityMutants())
 }
 
 // mutantsOf returns a function that makes mutants of an algorithm: it takes the rule that is changed, the
@@ -172,7 +173,7 @@ func TestUncountedKindsAreNoticed(t *testing.T) {
 			if _, err := sim.Run(m.options(1), h); err != nil {
 				t.Fatal(err)
 			}
-			if by, says := m.fault(h, workload.Saturated); by != "" {
+			if by, says := m.fault(h, workload.Saturated, 1); by != "" {
 				t.Fatalf("%s: %s: %s", row.Name, by, says)
 			}
 			if history.Sum(h.Logs).Kinds[kind].Sent == 0 {
@@ -184,7 +185,7 @@ func TestUncountedKindsAreNoticed(t *testing.T) {
 			h.Events = slices.DeleteFunc(h.Events, func(e history.Event) bool {
 				return e.Kind == history.Sent && int(e.Count) == kind
 			})
-			if by, _ := m.fault(h, workload.Saturated); by != "identities" && by != "cost" {
+			if by, _ := m.fault(h, workload.Saturated, 1); by != "identities" && by != "cost" {
 				t.Errorf("%s, %s messages not counted: caught by %q", row.Name, name, by)
 			}
 		}

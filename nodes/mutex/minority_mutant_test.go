@@ -1,0 +1,97 @@
+package mutex
+
+import (
+	"time"
+
+	"turnstile/bench/check"
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/sim"
+)
+
+// minorityMutants break what is promised of a minority: that it begins no epoch, and that its coordinator
+// serves nobody. Because of the latter, nobody enters by a census of central-failover that closes too early.
+func minorityMutants() []mutant {
+	c := nodes.Config{N: 5, Fenced: true}.With("retry", "10ms")
+	patient := c.With("loss-timeout", "200ms")
+	const closes = "a census closes without a majority"
+	return []mutant{
+		mutantsOf[failover](&centralFailoverRow, c)("a coordinator serves in a minority", "minority",
+			func(f failover) nodes.Machine { return &failoverServing{f} }).parted(),
+		mutantsOf[ricartView](&ricartViewRow, c)(closes, "minority",
+			func(r ricartView) nodes.Machine { return &viewMinor{r} }).parted(),
+		mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingRow, patient)(closes, "minority",
+			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingMinor{r} }).parted(),
+		mutantsOf[suzukiKasamiFT](&suzukiKasamiFTRow, patient)(closes, "minority",
+			func(s suzukiKasamiFT) nodes.Machine { return &skftMinor{s} }).parted(),
+	}
+}
+
+type (
+	failoverServing struct{ failover }
+	skftMinor       struct{ suzukiKasamiFT }
+)
+
+// short reports whether a census is open that lacks nobody but a majority, and closes it.
+func (c *census[R]) short(env *nodes.Env) bool {
+	missing := c.missing(env)
+	if !c.open || c.joining || !missing.Empty() {
+		return false
+	}
+	c.open = false
+	env.StopTimer(censusTimer)
+	return true
+}
+
+func (s *skftMinor) Suspect(env *nodes.Env, peer nodes.ID) {
+	s.suzukiKasamiFT.Suspect(env, peer)
+	s.complete(env, s.census.short(env))
+}
+
+// Timeout begins a census that closes at once if all others are suspected.
+func (s *skftMinor) Timeout(env *nodes.Env, t nodes.Timer) {
+	s.suzukiKasamiFT.Timeout(env, t)
+	s.complete(env, s.census.short(env))
+}
+
+// grants grants in a minority as in a majority.
+func (f *failoverServing) grants(env *nodes.Env) {
+	if f.serving && f.minority() && f.grantQueue.next(&f.suspected) {
+		env.Send(f.holder.Client, f.grant(env))
+		f.tick(env)
+	}
+}
+
+func (f *failoverServing) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	f.failover.Receive(env, from, m)
+	f.grants(env)
+}
+
+func (f *failoverServing) Suspect(env *nodes.Env, peer nodes.ID) {
+	f.failover.Suspect(env, peer)
+	f.grants(env)
+}
+
+// parted has a mutant run with a failure detector while two of its nodes are cut off.
+func (m mutant) parted() mutant { m.cut = true; return m }
+
+// part makes a run one in which two nodes are cut off, and returns the cut.
+func (m mutant) part(o *sim.Options) []chaos.Fault {
+	o.Entries, o.Duration = 0, 900*time.Millisecond
+	o.Beside = besides(&m.spec, m.config.N, "heartbeat:period=10ms,timeout=50ms")
+	order := [...]string{"0-1/2-4", "3-4/0-2", "0,4/1-3"}
+	cut, err := chaos.ParseCut(order[o.Seed%uint64(len(order))])
+	if err != nil {
+		panic(err) // a slip of the pen above
+	}
+	return []chaos.Fault{{Cut: cut, At: 100 * time.Millisecond, For: 600 * time.Millisecond}}
+}
+
+// cutsAsked returns what checks know of the cut of such a run.
+func cutsAsked(faults []chaos.Fault) (all []check.Fault) {
+	for i := range faults {
+		f := &faults[i]
+		all = append(all, check.Fault{Text: f.String(), OfLinks: true, Breaks: f.Breaks(), Separates: f.Cut.Parts})
+	}
+	return all
+}
