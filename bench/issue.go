@@ -107,7 +107,7 @@ func (t *trial) settle(ctx context.Context, m *meter, count uint64) (sums, error
 	for turn := 0; ; turn++ {
 		s := t.watch.read()
 		if s.over() == count {
-			if t.spec.Circulates {
+			if t.circulates {
 				return s, nil
 			}
 			if resting, err := t.resting(ctx, s); resting || err != nil {

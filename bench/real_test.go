@@ -224,3 +224,19 @@ func TestEveryRunEnds(t *testing.T) {
 		}
 	}
 }
+
+// Under a sequential load the next request does not wait for the heartbeats of a leader to cease, as in a
+// simulation.
+func TestSequentialLoadBesideALeaderWithHeartbeats(t *testing.T) {
+	o := Defaults()
+	o.Algorithm, o.Config.N, o.Config.Elect, o.Seed = "central-failover", 3, "bully-majority", 1
+	o.Latency, o.Workload.Load = chance.Constant(60*time.Millisecond), workload.Sequential
+	o.Duration, o.Warmup, o.WarmupLimit, o.Entries, o.Patience = 0, 0, 0, 4, 300*time.Millisecond
+	made, err := makeRun(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := made.Trials[0].Verdict; v.Outcome != check.Valid {
+		t.Errorf("%v: %s", v.Outcome, v.Reason)
+	}
+}

@@ -88,6 +88,10 @@ func tooShort(s nodes.ShortTimeout) string {
 	case s.Spec.Leads != nil:
 		then = "several may come to lead, or none"
 	}
-	return fmt.Sprintf("%s of %s is %s, and has to be longer than %s: %s; leave it out, or take %s",
-		s.Option.Name, s.Spec.Name, s.Config.Value(*s.Option), s.Covers, then, s.Enough)
+	instead := "leave it out, or take " + s.Enough
+	if s.Enough == "" {
+		instead = "no value that goes with the other options is"
+	}
+	return fmt.Sprintf("%s of %s is %s, and has to be longer than %s: %s; %s", s.Option.Name, s.Spec.Name,
+		s.Config.Value(*s.Option), s.Covers, then, instead)
 }

@@ -29,6 +29,8 @@ func TestRemarksOnShortTimeouts(t *testing.T) {
 			latency: 15 * time.Millisecond,
 			want: "election-timeout of raft-election is 150ms-300ms, and has to be longer than 2T and wider " +
 				"than 10T: several may come to lead, or none; leave it out, or take 190ms-380ms"},
+		{algorithm: "raft-election", latency: 5 * time.Second,
+			want: "wider than 10T: several may come to lead, or none; no value that goes with the other options is"},
 		{algorithm: "token-ring-regenerating", hold: hour / 300},
 		{algorithm: "token-ring-regenerating", options: []string{"loss-timeout=6s"}, hold: time.Second,
 			want: "loss-timeout of token-ring-regenerating is 6s, and has to be longer than 2N(T+hold), here 6s: " +

@@ -40,7 +40,7 @@ type ShortTimeout struct {
 	Instance
 	Option *Option
 	Covers string // what it has to be longer than, in words
-	Enough string // a value that covers that
+	Enough string // a value that covers that; empty: none that goes with the other options does
 }
 
 // covers returns what a timeout has to be longer than; 0: nothing.
@@ -141,6 +141,9 @@ func (in Instance) Short(d Delays) (all []ShortTimeout) {
 				says += fmt.Sprintf(", here %v", covers)
 			}
 			enough, _ := o.Bears.suits(in.Config, d)
+			if !in.Spec.takes(in.Config.With(o.Name, enough)) {
+				enough = ""
+			}
 			all = append(all, ShortTimeout{in, o, says, enough})
 		}
 	}

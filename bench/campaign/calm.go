@@ -199,8 +199,8 @@ func (c *cell) options(seed uint64) (o bench.Options, err error) {
 	return o, o.Validate(c.spec)
 }
 
-// electionHops is how many messages, one after the other, an election of a row without timeouts takes for each
-// node at most. All others take the grace of the row.
+// electionHops is how many messages, one after the other, an election of a row without timeouts takes for
+// each node at most. All others take the grace of the row.
 const electionHops = 64
 
 // String tells the algorithm of a case, its nodes, its load and its latency.
