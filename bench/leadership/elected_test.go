@@ -144,8 +144,8 @@ func TestElectionsEndByTheRuleOfTheRow(t *testing.T) {
 	}
 }
 
-// Of who could have been elected, the ranks count only where all reach each other: on a side of a cut, and not
-// where some links are cut, or while links change.
+// Of who could have been elected, the ranks count only where all reach each other: on a side of a cut, and
+// not where some links are cut, or while links change.
 func TestWhoCouldHaveBeenElected(t *testing.T) {
 	const start = "0 begin\n0 0,1,2,3,4 in 4 1\n%s\n150 0,1,2 in 2 2\n300 stop"
 	oneLink := func(from, to, _ nodes.ID) bool { return min(from, to) == 0 && max(from, to) == 3 }
