@@ -55,6 +55,8 @@ var testbedMutants = []testbedMutant{
 	{name: "a leader that was replaced is lost when it crashes", file: elected,
 		tests: "^TestALeaderThatWasReplacedIsNotLost$",
 		was:   "		return !held\n", is: "		return true\n"},
+	{name: "ranks say who is to be elected though not all reach each other", file: elected,
+		tests: "^TestWhoCouldHaveBeenElected$", was: " || !f.together(leader) {", is: " {"},
 	{name: "changes of a leader count while faults begin", file: "bench/leadership/change.go",
 		tests: "^TestChangesInCalmTimes$", was: "+int64(f.Grace), min(", is: ", min("},
 	{name: "a leader may go on with half of the nodes", file: "bench/check/minority.go", tests: ".",

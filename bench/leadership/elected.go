@@ -237,10 +237,11 @@ func (f *Fold) firstWord(leader nodes.ID, from int64) int64 {
 }
 
 // extremes returns the highest and the lowest by rank of those that run, have been up since a time and reach
-// a leader; neither, if links were cut or healed since then.
+// a leader; neither, if links were cut or healed since then, or if these do not all reach each other: who of
+// them can be elected, no rank says.
 func (f *Fold) extremes(leader nodes.ID, since int64) (highest, lowest nodes.ID) {
 	highest, lowest = nodes.None, nodes.None
-	if f.votes.relinked > since {
+	if f.votes.relinked > since || !f.together(leader) {
 		return highest, lowest
 	}
 	for i := range f.nodes {
@@ -256,6 +257,25 @@ func (f *Fold) extremes(leader nodes.ID, since int64) (highest, lowest nodes.ID)
 		}
 	}
 	return highest, lowest
+}
+
+// together reports whether those that run and reach a node reach the same nodes as it.
+func (f *Fold) together(with nodes.ID) bool {
+	if len(f.votes.cuts) == 0 {
+		return true
+	}
+	for i := range f.nodes {
+		id := nodes.ID(i)
+		if n := &f.nodes[i]; !n.up || n.stopped || !f.reaches(with, id) {
+			continue
+		}
+		for j := range f.nodes {
+			if n := &f.nodes[j]; n.up && !n.stopped && f.reaches(with, nodes.ID(j)) != f.reaches(id, nodes.ID(j)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // blame notes that a leader is down: of who has none, that is a more telling cause than others.

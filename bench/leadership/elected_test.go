@@ -144,6 +144,32 @@ func TestElectionsEndByTheRuleOfTheRow(t *testing.T) {
 	}
 }
 
+// Of who could have been elected, the ranks count only where all reach each other: on a side of a cut, and
+// not where some links are cut, or while links change.
+func TestWhoCouldHaveBeenElected(t *testing.T) {
+	const start = "0 begin\n0 0,1,2,3,4 in 4 1\n%s\n150 0,1,2 in 2 2\n300 stop"
+	oneLink := func(from, to, _ nodes.ID) bool { return min(from, to) == 0 && max(from, to) == 3 }
+	for _, test := range []struct {
+		name, text      string
+		cut             Cut
+		highest, lowest nodes.ID
+	}{
+		{"all", "100 crash 4", nil, 3, 0},
+		{"on a side", "90 cut 1\n100 crash 4", sides(0, 1, 2), 2, 0},
+		{"in a cluster that lacks a link", "90 cut 1\n100 crash 4", oneLink, nodes.None, nodes.None},
+		{"while links are cut", "100 crash 4\n110 cut 1", sides(0, 1, 2), nodes.None, nodes.None},
+	} {
+		f := foldedUnder(t, nodes.MajorityReached, 0, []Cut{test.cut}, fmt.Sprintf(start, test.text))
+		if len(f.Elections) != 2 {
+			t.Errorf("%s: %+v", test.name, f.Elections)
+			continue
+		}
+		if e := &f.Elections[1]; e.Leader != 2 || e.Highest != test.highest || e.Lowest != test.lowest {
+			t.Errorf("%s: %+v", test.name, e)
+		}
+	}
+}
+
 // A crash of a leader that a majority has replaced already takes no leader from anybody.
 func TestALeaderThatWasReplacedIsNotLost(t *testing.T) {
 	const text = "0 begin\n0 0,1,2,3,4 in 4 1\n100 cut 1\n150 0,1,2,3 in 2 2\n%d crash 4\n300 stop"

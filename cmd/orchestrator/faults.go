@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"turnstile/bench"
@@ -144,5 +145,27 @@ func (p *report) faultTable(faults [][]results.FaultRow, trials int) {
 	}
 	if more := len(faults) - listedFaults; more > 0 {
 		p.printf("%s has %s\n", results.FaultsFile, english.Count(more, "more fault", "more faults"))
+	}
+	p.lacking(faults[:min(listedFaults, len(faults))])
+}
+
+// lacking says why figures of the faults that are listed are missing.
+func (p *report) lacking(faults [][]results.FaultRow) {
+	var why []string
+	say := func(is bool, reason string) {
+		if is && !slices.Contains(why, reason) {
+			why = append(why, reason)
+		}
+	}
+	for _, rows := range faults {
+		for i := range rows {
+			r := &rows[i]
+			say(!r.PerSBefore.Known() || !r.PerSDuring.Known() || !r.PerSAfter.Known(), "no such phase was measured")
+			say(!r.Healed, "it is not healed")
+			say(r.Healed && r.HealedNextEntryS.Known() && !r.OldRateS.Known(), "the old rate did not come back")
+		}
+	}
+	if len(why) > 0 {
+		p.printf("%s: %s\n", missing, strings.Join(why, ", or "))
 	}
 }

@@ -60,6 +60,11 @@ func (p *report) leaderFaults(s *bench.Summary) {
 		p.printf("%s has %s\n", results.FaultsFile, english.Count(more, "more kind of fault",
 			"more kinds of faults"))
 	}
+	if slices.ContainsFunc(s.Faults, func(r results.FaultRow) bool {
+		return !r.ElectBeforeUSP50.Known() || !r.ElectDuringUSP50.Known() || !r.ElectAfterUSP50.Known()
+	}) {
+		p.printf("%s: no election went on in that phase, or it had no length\n", missing)
+	}
 	if slices.ContainsFunc(faults, func(a *alike) bool { return len(a.rows) > 1 }) {
 		p.printf("of several, medians, and the longest time to elect; %s has each\n", results.FaultsFile)
 	}

@@ -37,7 +37,7 @@ func (p *report) elections(s *bench.Summary, t table) {
 	if crashes := t.of("elections_per_crash"); crashes.known > 0 {
 		text += fmt.Sprintf(", %s for each crash of a leader", crashes.text(hundredths))
 	}
-	p.line("elections", "%s; all agreed on the same leader again %s", text, times(t.sum("rejoins")))
+	p.line("elections", "%s; the same leader was followed again %s", text, times(t.sum("rejoins")))
 	p.latency(s, t, "elect", "  (from when the leader was lost, or the run began, until "+follow(s)+")",
 		measure.ElectTag, "elect_us_", middle, high, quantile{"max", "max", 1})
 	all := measure.LatencyOf(s.Latencies, measure.ElectTag)
