@@ -194,6 +194,7 @@ func (r *drawn) successorDies(f Fault) []Fault {
 	second.Kill = Target{Word: "random", Many: 1}
 	if r.s.Config.N < 3 || r.kills >= r.s.Config.N-1 || second.For < time.Millisecond {
 		first.For = r.outage()
+		r.busy = first.At + first.For + r.outage()
 		return []Fault{first}
 	}
 	r.kills++

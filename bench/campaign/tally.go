@@ -112,13 +112,12 @@ func (s *Shown) Nothing() bool {
 // String says it in words.
 func (s *Shown) String() string {
 	count := func(n int) string { return english.Thousands(float64(n)) }
-	says := fmt.Sprintf("Of %s, %s show that all was kept that is promised, %s a failure that the model allows",
-		english.Count(s.Plans, "plan", "plans"), count(s.Of[Valid]), count(s.Of[Expected]+s.Of[ViolatedOutside]))
+	says := fmt.Sprintf("In %s of %s all was kept that is promised, in %s it failed as its model allows",
+		count(s.Of[Valid]), english.Count(s.Plans, "plan", "plans"), count(s.Of[Expected]+s.Of[ViolatedOutside]))
 	if broken := len(s.Caught) + len(s.Escaped); broken > 0 {
-		says += fmt.Sprintf(", and %d of %d algorithms that are known to be broken were caught", len(s.Caught),
-			broken)
+		says += fmt.Sprintf(", and %d of %d algorithms known to be broken were caught", len(s.Caught), broken)
 	}
-	says += fmt.Sprintf("; not shown is what becomes of %s (%.1f%%)",
+	says += fmt.Sprintf("; not shown: what becomes of %s (%.1f%%)",
 		english.Count(s.Of[Inconclusive], "plan, which is inconclusive", "plans, which are inconclusive"),
 		100*float64(s.Of[Inconclusive])/float64(max(1, s.Plans)))
 	if len(s.Escaped) > 0 {
