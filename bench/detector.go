@@ -64,7 +64,7 @@ func (o *Options) Implied(spec *nodes.Spec) nodes.Config {
 // delays returns what takes time in the run, faults left aside. Times that nothing could cover are cut, so
 // that no formula overflows.
 func (o *Options) delays() nodes.Delays {
-	network, most := o.network(), math.MaxInt64/time.Duration(64*max(1, o.Config.N))
+	network, most := o.network(), math.MaxInt64/time.Duration(64*min(max(1, o.Config.N), mostNodes))
 	return nodes.Delays{Message: min(network.Longest(), most), Hold: min(o.Workload.Hold.Longest(), most),
 		Alone: o.alone()}
 }

@@ -12,16 +12,18 @@ import (
 	"turnstile/nodes/workload"
 )
 
+// mostNodes is how many nodes a run takes.
+const mostNodes = 1 << 20
+
 // Validate checks the options for a run of the algorithm spec, and makes the algorithm's own options
 // explicit. The error says what is wrong and what would be right.
 func (o *Options) Validate(spec *nodes.Spec) error {
 	if err := spec.Validate(o.Config); err != nil {
 		return err
 	}
-	const most = 1 << 20
 	switch {
-	case o.Config.N > most:
-		return fmt.Errorf("%d nodes: a run takes at most %d", o.Config.N, most)
+	case o.Config.N > mostNodes:
+		return fmt.Errorf("%d nodes: a run takes at most %d", o.Config.N, mostNodes)
 	case o.Trials < 1:
 		return fmt.Errorf("%d trials: a run takes at least one", o.Trials)
 	case o.Patience > 24*time.Hour:
