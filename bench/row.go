@@ -33,6 +33,9 @@ func (r *Run) row(t *Trial) results.Row {
 			row.PassedOverMax = results.AtLeast(float64(p.Times))
 		}
 	}
+	if r.Spec.Leads == nil && (o.faulty() || t.Verdict.EntriesInMinority > 0) {
+		row.EntriesInMinority = results.Count(t.Verdict.EntriesInMinority)
+	}
 	if lost := t.Verdict.LostWithBroker; lost > 0 {
 		row.LostWithBroker = results.Count(lost)
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // Fenced reports whether the resource of a run with such faults is to demand fence numbers, where nobody says
-// so: if the algorithm hands them out, and some fault may break what it takes that no two are inside together.
-// Without such a fault the run is to show just that: a resource that refuses what comes late would hide it.
+// so: if the algorithm hands them out, and some fault may break what it takes that no two are inside. Without
+// such a fault the run is to show just that: a resource that refuses what comes late would hide it.
 func Fenced(spec *nodes.Spec, faults []Fault) bool {
 	return spec.Fenced && slices.ContainsFunc(faults, func(f Fault) bool {
 		return f.mayBreak(spec)&spec.Safe != 0

@@ -89,13 +89,13 @@ type Epochs struct {
 	Of  func(c Config, fence uint64) uint64
 }
 
-// A Minority is what is promised of a client that reaches no majority of the clients, itself included, neither
-// way: it enters no more, from some time after on. It rests on nothing but time, and on what Effective says.
+// A Minority is what is promised of a client that reaches no majority of the clients, itself included,
+// neither way: it enters no more, from some time after on. It rests on nothing but time, and on Effective.
 type Minority struct {
 	// Within is how long that takes once its failure detector suspects the others.
 	Within func(c Config) time.Duration
-	// Keeps says that it may enter all the same in an epoch in which somebody had entered before, as with a token
-	// that was there: none begins in a minority.
+	// Keeps says that it may enter all the same in an epoch that had begun before, as with a token that was
+	// there: none begins in a minority.
 	Keeps bool
 }
 

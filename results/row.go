@@ -17,12 +17,14 @@ type Row struct {
 	LatencyUS Figure `csv:"latency_injected_us"`
 
 	WarmupTookS     Figure `csv:"warmup_took_s"`
-	Clients         Figure `csv:"clients"`           // that requested
-	DurationS       Figure `csv:"duration_s"`        // of the window that was measured
-	Entries         Figure `csv:"entries"`           // of the whole run
-	EntriesAccepted Figure `csv:"entries_accepted"`  // of these: those whose write the resource has not refused
-	EntriesRefused  Figure `csv:"entries_refused"`   // and those whose write it has
-	EntriesInWindow Figure `csv:"entries_in_window"` // entered while measuring
+	Clients         Figure `csv:"clients"`          // that requested
+	DurationS       Figure `csv:"duration_s"`       // of the window that was measured
+	Entries         Figure `csv:"entries"`          // of the whole run
+	EntriesAccepted Figure `csv:"entries_accepted"` // of these: those whose write the resource has not refused
+	EntriesRefused  Figure `csv:"entries_refused"`  // and those whose write it has
+	// EntriesInMinority are the entries of the whole run by clients that could reach no majority then.
+	EntriesInMinority Figure `csv:"entries_in_minority"`
+	EntriesInWindow   Figure `csv:"entries_in_window"` // entered while measuring
 	// AcceptedInWindow counts the accepted entries of the window. All rates and shares are of accepted entries.
 	AcceptedInWindow Figure `csv:"accepted_in_window"`
 	EntriesPerS      Figure `csv:"entries_per_s" since:"entries_refused"`

@@ -88,7 +88,7 @@ type Verdict struct {
 	LostWithBroker uint64 `json:"lost_with_broker,omitempty" yaml:"lost_with_broker,omitempty"`
 	// LostToDeaths are the messages that went to nodes that were down, or died with their sender or receiver.
 	LostToDeaths uint64 `json:"lost_to_deaths,omitempty" yaml:"lost_to_deaths,omitempty"`
-	// EntriesInMinority are the entries of clients that could reach no majority then: because of cuts and crashes.
+	// EntriesInMinority are the entries of clients that could reach no majority then, for cuts and crashes.
 	EntriesInMinority uint64 `json:"entries_in_minority,omitempty" yaml:"entries_in_minority,omitempty"`
 
 	// PassedOver is the measured request that others passed over most often, counted from when it was known to

@@ -85,8 +85,8 @@ func (e *Fold) begun(s *section.Section, since int64) bool {
 }
 
 // minority: a client that can reach no majority enters no more, from when its failure detector knows, if its
-// row promises that. It cannot while faults cut it off or others are down. Of a row that keeps what it has, it
-// enters in no epoch that began since.
+// row promises that. It cannot while faults cut it off or others are down. Of a row that keeps what it has,
+// it enters in no epoch that began since.
 func minority(e *Fold) Finding {
 	few := english.Count(e.secluded.entries, "entry was", "entries were")
 	if e.Minority == 0 {
@@ -115,7 +115,7 @@ func minority(e *Fold) Finding {
 	return e.excuse(f, within(s), needs)
 }
 
-// minorityOf returns the stretches from one time to another in which a node could reach no majority, in order.
+// minorityOf returns the stretches from one time to another in which a node could reach no majority.
 func (e *Fold) minorityOf(id nodes.ID, since, until int64) (all []span) {
 	turns := []int64{since, until}
 	add := func(times ...int64) {

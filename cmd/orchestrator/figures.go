@@ -54,6 +54,10 @@ func (p *report) throughput(t table) {
 		p.line("refused", "%s of %s entries of the whole run, which count in no rate", english.Thousands(refused),
 			whole(t.sum("entries")))
 	}
+	if secluded, _ := t.sum("entries_in_minority").Value(); secluded > 0 {
+		p.line("minority", "%s of %s entries by clients that could reach no majority", english.Thousands(secluded),
+			whole(t.sum("entries")))
+	}
 	p.window(t)
 	switch {
 	case t.known("issued_share"):

@@ -148,6 +148,13 @@ func writeSpec(w io.Writer, row *spec, c nodes.Config) {
 	if row.Fenced {
 		line("with --fenced", "safety rests on "+row.Effective.String())
 	}
+	if m := row.Minority; m != nil {
+		what := "a client that reaches no majority enters no more"
+		if m.Keeps {
+			what += ", but in an epoch that had begun before"
+		}
+		line("in a minority", fmt.Sprintf("%s, %v after its failure detector knows at most", what, m.Within(c)))
+	}
 	line("progress", "rests on "+(row.Safe|row.Live).String())
 	if row.Detects != "" {
 		line("listens to", "the failure detector "+row.Detects+", unless --detector names another")

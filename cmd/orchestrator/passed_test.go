@@ -55,5 +55,7 @@ func TestSummaryOfWhoWasPassedOver(t *testing.T) {
 	for i := range s.Rows {
 		s.Rows[i].Entries, s.Rows[i].EntriesRefused = results.Number(1000), results.Number(float64(10*i))
 	}
+	s.Rows[1].EntriesInMinority = results.Number(7)
+	wantSummary(t, s, "minority    7 of 3,000 entries by clients that could reach no majority")
 	wantSummary(t, s, "refused     30 of 3,000 entries of the whole run, which count in no rate")
 }

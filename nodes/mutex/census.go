@@ -238,8 +238,8 @@ func (c *census[R]) minority(env *nodes.Env) bool {
 	return 2*up <= env.N()
 }
 
-// No census is completed in a minority. Its nodes may go on with a token that they had when they were cut off,
-// in the epoch of that; a retry makes up for what was on its way.
+// No census is completed in a minority. Its nodes may go on with a token that they had when they were cut
+// off, in the epoch of that; a retry makes up for what was on its way.
 var minorityKeeps, minorityWaits = &nodes.Minority{Within: retryTime, Keeps: true},
 	&nodes.Minority{Within: retryTime}
 
