@@ -116,7 +116,8 @@ func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
 
 // Two runs that were asked for different things have different rows.
 func TestAllThatIsAskedForHasAColumn(t *testing.T) {
-	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true} // columns of the trial
+	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true, // columns of the trial
+		"Options.Workload.Campaigns": true} // which follow from how far they are apart
 	for i := range 7 {
 		before, paths, _ := askedRecord(i)
 		for j, path := range paths {
@@ -172,8 +173,12 @@ func runsOfAllColumns(t *testing.T) []Options {
 			Workload: workload.Workload{Load: workload.Saturated}},
 	}
 	for _, row := range election.Table {
+		campaign := workload.Workload{Load: workload.Campaign}
+		if row.Grace == nil {
+			campaign.CampaignEvery = time.Second
+		}
 		all = append(all, Options{Algorithm: row.Name, Config: nodes.Config{N: 4}, Latency: ms,
-			Duration: 3 * time.Second, Workload: workload.Workload{Load: workload.Campaign},
+			Duration: 3 * time.Second, Workload: campaign,
 			Faults: []chaos.Fault{{Kill: chaos.Target{Nodes: chaos.Group{3}}, At: time.Second, For: time.Second}}})
 	}
 	return all

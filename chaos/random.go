@@ -38,14 +38,16 @@ func (s *Scene) spared() nodes.Assumption {
 
 // drawPlan draws a plan of faults that break none of some assumptions.
 func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan {
-	r := &drawn{dice: chance.Dice(seed), s: s, inside: keeps != 0}
+	r := &drawn{dice: chance.Dice(seed), s: s, inside: keeps != 0 && s.Campaigns > 0}
 	p := &Plan{Name: name, About: "Drawn by a seed."}
 	draw := func() []Fault { return []Fault{r.fault()} }
 	if s.Spec.Leads != nil {
 		draw = r.telling
 	}
+	// A scheme with timeouts sends without campaigns too, so that other faults than the first hit something.
+	elects := s.Campaigns > 0 || s.Spec.Grace == nil
 	for number := range 1 + r.below(mostRandom) {
-		r.first = number == 0
+		r.first = number == 0 && elects
 		p.Faults = append(p.Faults, r.keeping(keeps, draw)...)
 	}
 	p.Faults = append(p.Faults, r.another(keeps)...)
@@ -55,11 +57,10 @@ func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan 
 
 // drawn draws one thing after another.
 type drawn struct {
-	dice  chance.Dice
-	count uint64
-	s     *Scene
-	// inside says that the plan is to leave the model of the algorithm whole.
-	inside bool
+	dice   chance.Dice
+	count  uint64
+	s      *Scene
+	inside bool // the plan is to leave the model of an elector whole whose nodes campaign again and again
 	kept
 }
 
@@ -67,7 +68,7 @@ type drawn struct {
 type kept struct {
 	kills           int
 	servers, clocks bool
-	first           bool          // no fault has been drawn before
+	first           bool          // no fault has been drawn before, and it has to hit something
 	busy            time.Duration // until then a leader that has died may be down, or another is elected
 }
 

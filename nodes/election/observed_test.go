@@ -63,7 +63,7 @@ func (o *observed) Suspect(env *nodes.Env, peer nodes.ID) {
 // recover when it ends. inside leaves out what breaks what the row rests on.
 func storm(row *nodes.Spec, c nodes.Config, seed uint64, inside bool) scenario {
 	s := scenario{row: row, config: c, seed: seed, duration: 4*row.GraceOf(c) + time.Second}
-	scene := &chaos.Scene{Spec: row, Config: row.Explicit(c), Measured: s.duration}
+	scene := &chaos.Scene{Spec: row, Config: row.Explicit(c), Measured: s.duration, Simulated: true}
 	plan := chaos.RandomPlan(scene, seed)
 	if inside {
 		plan = chaos.InsidePlan(scene, seed)

@@ -279,7 +279,8 @@ func TestRingListInStorms(t *testing.T) {
 				"storm":   storm(&ringListRow, nodes.Config{N: n}, seed+1, true),
 				"crashes": crashes(&ringListRow, nodes.Config{N: n}, seed+1),
 			} {
-				scene := &chaos.Scene{Spec: s.row, Config: s.row.Explicit(s.config), Measured: s.duration}
+				scene := &chaos.Scene{Spec: s.row, Config: s.row.Explicit(s.config), Measured: s.duration,
+					Simulated: true}
 				if _, err := chaos.Resolve(s.faults, scene, s.seed); err != nil {
 					continue // such as too many that stand still at once
 				}

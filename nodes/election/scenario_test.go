@@ -63,7 +63,7 @@ func (s scenario) simulated(t testing.TB) outcome {
 		t.Fatal(err)
 	}
 	if len(s.faults) > 0 || s.network != nil {
-		scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Stack: stack, Measured: o.Duration}
+		scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Stack: stack, Measured: o.Duration, Simulated: true}
 		resolved, err := chaos.Resolve(s.faults, scene, o.Seed)
 		if err != nil {
 			t.Fatal(err)
