@@ -13,6 +13,7 @@ var franklinRow = nodes.Spec{
 	New:       func(c nodes.Config) nodes.Machine { return &franklin{ringNode: newRingNode(c)} },
 	Messages:  []nodes.Kind{{Zero: franklinIdentity{}}, {Zero: ringElected{}}},
 	Options:   []nodes.Option{idsOption},
+	Safe:      nodes.NoAmnesia,
 	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	Published: franklinClaims,
 	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing,
@@ -26,9 +27,10 @@ var franklinRow = nodes.Spec{
 // candidate. Of two neighbours one gives up. The candidate that gets its own identity back is the only one,
 // and leads when it has it from both sides; the highest node never gives up.
 //
-// Whatever is lost, copied, late or forgotten, no two lead: what a leader sent has passed the other before
-// that became a candidate in its present life, and the other way round, which cannot both be. Hence Life:
-// what a node sent in an earlier life, it takes off the ring.
+// Whatever is lost, copied or late, no two lead: what a leader sent has passed the other before that became a
+// candidate in its present life, and the other way round, which cannot both be. Hence Life: what a node sent
+// in an earlier life, it takes off the ring. But a node that has forgotten that it took part numbers elections
+// anew; if messages overtake each other as well, it may lead by what was sent in one that is over.
 //
 // A neighbour may be one round ahead, but not two, since for the next it needs what this node sends: so what
 // comes early is kept, and two places for each side are enough. Who gives up passes on what it has kept.

@@ -96,7 +96,7 @@ func ringMutants() []ringMutant {
 		sinclair("a phase goes one further, not twice as far", calm,
 			func(m hirschbergSinclair) nodes.Machine { return &sinclairGoesByOne{m} }, tooMany),
 		frank("one neighbour is enough", calm,
-			func(m franklin) nodes.Machine { return &franklinOneSide{m} }, tooMany, twoLead, endless),
+			func(m franklin) nodes.Machine { return &franklinOneSide{m} }, tooMany, twoLead),
 		frank("who gives up drops what it has kept", calm,
 			func(m franklin) nodes.Machine { return &franklinDropsEarly{m} }, noneLeads),
 		frank("rounds are not told apart", reorders,
@@ -204,6 +204,9 @@ func (f *franklinOneSide) Receive(env *nodes.Env, from nodes.ID, m nodes.Message
 		other := &f.came[side(!m.Forward)][m.Round%2]
 		if other.round != m.Round {
 			*other = franklinMark{round: m.Round}
+			if m.Identity == f.identity {
+				other.identity = f.identity
+			}
 		}
 	}
 	f.franklin.Receive(env, from, m)

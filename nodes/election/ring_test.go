@@ -99,7 +99,7 @@ var troubles = []struct {
 // Under whatever a row's safety does not rest on no two lead, and under what its progress does not rest on
 // either all agree in the end. And each row needs what it says.
 func TestRingsElectOneLeader(t *testing.T) {
-	const most = 50_000 // which make soak tries
+	const most = 200_000 // which make soak tries
 	rare := soak.Pick[uint64](1000, 4000, most)
 	for _, row := range ringRows {
 		t.Run(row.Name, func(t *testing.T) {
