@@ -60,7 +60,7 @@ var testbedMutants = []testbedMutant{
 	{name: "changes of a leader count while faults begin", file: "bench/leadership/change.go",
 		tests: "^TestChangesInCalmTimes$", was: "+int64(f.Grace), min(", is: ", min("},
 	{name: "a leader may go on with half of the nodes", file: "bench/check/minority.go", tests: ".",
-		was: "2*e.reached(id, from) > e.Config.N", is: "2*e.reached(id, from) >= e.Config.N"},
+		was: "2*reach(id, from) > e.Config.N", is: "2*reach(id, from) >= e.Config.N"},
 	{name: "what a client does in a minority is not judged", file: "bench/check/minority.go", tests: ".",
 		was: "e.secluded.broken = append(e.secluded.broken, seclusion{*s, since})", is: "_ = since"},
 	{name: "a stall while a client is inside convicts the algorithm", file: "bench/check/progress.go",

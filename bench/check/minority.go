@@ -32,7 +32,7 @@ func (e *Fold) seclude(s *section.Section) {
 	if s.Node < 0 || int(s.Node) >= e.Config.N {
 		return
 	}
-	if faulty && 2*e.reached(s.Node, s.Entered) <= e.Config.N {
+	if faulty && 2*e.side(s.Node, s.Entered) <= e.Config.N {
 		e.secluded.entries++
 		if e.Minority > 0 && s.Resource.Instance == 0 {
 			e.judgeSecluded(s)
@@ -45,7 +45,7 @@ func (e *Fold) seclude(s *section.Section) {
 
 // judgeSecluded looks whether the row rules an entry out that was made in a minority.
 func (e *Fold) judgeSecluded(s *section.Section) {
-	all := e.minorityOf(s.Node, e.sections.Marks[history.Began].At, s.Entered+1)
+	all := e.minorityOf(s.Node, e.sections.Marks[history.Began].At, s.Entered+1, e.side)
 	since := all[len(all)-1].from
 	if s.Entered-since <= int64(e.Minority+e.Slack) || e.Keeps && !e.begun(s, since) {
 		return
@@ -115,8 +115,10 @@ func minority(e *Fold) Finding {
 	return e.excuse(f, within(s), needs)
 }
 
-// minorityOf returns the stretches from one time to another in which a node could reach no majority.
-func (e *Fold) minorityOf(id nodes.ID, since, until int64) (all []span) {
+// minorityOf returns the stretches from one time to another in which a node could reach no majority: reach
+// tells how many it did.
+func (e *Fold) minorityOf(id nodes.ID, since, until int64,
+	reach func(nodes.ID, int64) int) (all []span) {
 	turns := []int64{since, until}
 	add := func(times ...int64) {
 		for _, at := range times {
@@ -136,7 +138,7 @@ func (e *Fold) minorityOf(id nodes.ID, since, until int64) (all []span) {
 	slices.Sort(turns)
 	for i := range len(turns) - 1 {
 		from, to := turns[i], turns[i+1]
-		if from == to || 2*e.reached(id, from) > e.Config.N {
+		if from == to || 2*reach(id, from) > e.Config.N {
 			continue
 		}
 		if last := len(all) - 1; last >= 0 && all[last].to == from {
@@ -146,6 +148,20 @@ func (e *Fold) minorityOf(id nodes.ID, since, until int64) (all []span) {
 		all = append(all, span{from, to, 0})
 	}
 	return all
+}
+
+// side returns how many clients were on the side of a node at a time: those that it could reach, and those
+// that these could, itself included. A coordinator or a token may be with any of them.
+func (e *Fold) side(from nodes.ID, at int64) int {
+	side, total := []nodes.ID{from}, e.Config.N
+	for i := 0; i < len(side) && len(side) < total; i++ {
+		for id := range nodes.ID(total) {
+			if !slices.Contains(side, id) && e.wasUp(id, at) && !e.separated(side[i], id, at) {
+				side = append(side, id)
+			}
+		}
+	}
+	return len(side)
 }
 
 // reached returns how many clients a node could reach at a time and be reached by, itself included.

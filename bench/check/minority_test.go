@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/bench/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -71,5 +72,22 @@ func TestWhatAMinorityMayDo(t *testing.T) {
 		if v.EntriesInMinority != test.entries || f.Outcome == Violated && !f.OutsideModel {
 			t.Errorf("%s: %d entries: %v, %s", name, v.EntriesInMinority, f.Outcome, f.Says)
 		}
+	}
+}
+
+// A node that reaches only one other, which reaches all, is on the side of all: what lets it in may come from
+// there.
+func TestWhoReachesAMajorityThroughOthersIsOnItsSide(t *testing.T) {
+	e := &Fold{sections: &section.Fold{Faults: []section.Fault{{Number: 1, To: 10}}}}
+	e.Config.N = 4
+	apart := func(a, b, _ nodes.ID) bool { return min(a, b) == 1 && max(a, b) == 2 || min(a, b) == 2 }
+	e.Faults = []Fault{{Separates: apart}}
+	reached, side, whole := e.reached(2, 5), e.side(2, 5), e.side(2, 10)
+	if reached != 2 || side != 4 || whole != 4 {
+		t.Errorf("it reaches %d, and its side has %d, and %d without the cut", reached, side, whole)
+	}
+	e.Faults[0].Separates = func(a, b, _ nodes.ID) bool { return (a < 2) != (b < 2) }
+	if side := e.side(2, 5); side != 2 {
+		t.Errorf("of two sides, one has %d", side)
 	}
 }

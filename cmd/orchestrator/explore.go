@@ -35,7 +35,8 @@ them. Where two may lead for a time, they may not while no message is on its way
 
 --check says what to look for, such as exclusion alone, so that a deadlock that takes fewer steps does not
 hide what else is wrong; progress is deadlock and starvation. Only --check fairness looks whether a request
-is passed over more often than the algorithm promises: it takes more states.
+is passed over more often than the algorithm promises, and only --check minority whether a client enters that
+reaches no majority, though the algorithm promises that it does not: they take more states.
 
 A node may crash in the middle of an input: what it has saved and sent by then is, and what it would have
 done next is not. With --whole-inputs it crashes between two inputs alone.
@@ -116,7 +117,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.IntVar(&c.Entries, "entries", 1, "how often each of them asks, or may be told to campaign")
 	f.IntVar(&c.Campaigns, "campaigns", 0,
 		"how many campaigns there may be, in all (default as many as --entries allows)")
-	f.Var(&c.checks, "check", "what to look for, several with commas (default all but fairness)")
+	f.Var(&c.checks, "check", "what to look for, several with commas (default all but fairness and minority)")
 	f.IntVar(&c.Losses, "losses", 0, "how many messages may be lost")
 	f.IntVar(&c.Duplicates, "duplicates", 0, "how many messages may arrive twice")
 	f.IntVar(&c.Crashes, "crashes", 0, "how many crashes there may be")

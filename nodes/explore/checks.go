@@ -16,6 +16,7 @@ const (
 	CheckDeadlock   = "deadlock"   // somebody waits, and nothing is left to happen but new requests
 	CheckStarvation = "starvation" // somebody waits, and whatever happens it is never let in
 	CheckFairness   = "fairness"   // somebody is passed over more often than the algorithm promises
+	CheckMinority   = "minority"   // who reaches no majority enters, though that is ruled out
 
 	CheckLeaders   = "leaders"   // two nodes lead at once; if an overlap is allowed, for longer than that
 	CheckTerms     = "terms"     // two nodes lead in one term, or a node goes back to a lower one
@@ -24,14 +25,15 @@ const (
 
 // Checks lists the names of all checks.
 func Checks() []string {
-	return []string{CheckExclusion, CheckPanic, CheckDeadlock, CheckStarvation, CheckFairness, CheckLeaders,
+	return []string{CheckExclusion, CheckPanic, CheckDeadlock, CheckStarvation, CheckFairness, CheckMinority,
+		CheckLeaders,
 		CheckTerms, CheckAgreement}
 }
 
 // looksFor reports whether an exploration looks for what a check finds.
 func (o *Options) looksFor(check string) bool {
 	if o.Checks == nil {
-		return check != CheckFairness
+		return check != CheckFairness && check != CheckMinority
 	}
 	return slices.Contains(o.Checks, check)
 }
@@ -52,6 +54,8 @@ func (o *Options) validateChecks(stack *nodes.Stack) error {
 		return fmt.Errorf("there is no check %q%s It is one of %s", name, near, strings.Join(Checks(), ", "))
 	}
 	switch {
+	case o.looksFor(CheckMinority) && o.Spec.Minority == nil:
+		return fmt.Errorf("%s promises nothing of a minority: look for something else", o.Spec.Name)
 	case !o.looksFor(CheckFairness):
 		return nil
 	case o.Spec.Bypass == nil:
@@ -72,6 +76,8 @@ func needsOf(check string, stack *nodes.Stack) nodes.Assumption {
 	switch check {
 	case CheckFairness:
 		return stack.Safe() | stack.Live() | stack.Fair()
+	case CheckMinority:
+		return 0
 	case CheckDeadlock:
 		return stack.Safe() | stack.Live()
 	case CheckAgreement:

@@ -304,6 +304,10 @@ func (w *worker) put(m move, out *outcome) {
 		w.findings = append(w.findings, finding{check: CheckExclusion, move: m})
 		return
 	}
+	if out != nil && out.secluded {
+		w.findings = append(w.findings, finding{CheckMinority, saysSecluded(nodes.ID(m.node)), m})
+		return
+	}
 	from := len(w.data)
 	w.data = w.successor(w.data, w.state, m, out)
 	check, says := CheckFairness, w.unfair(w.data[from:])

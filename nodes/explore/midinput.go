@@ -28,7 +28,7 @@ func (ps *parts) crashes(p *part, s stimulus) (all []outcome) {
 
 // down makes p the state of a node that is down.
 func (p *part) down() {
-	p.up, p.suspects = false, 0
+	p.up, p.suspects, p.heard = false, 0, 0
 	p.belief.crash()
 }
 

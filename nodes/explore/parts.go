@@ -57,6 +57,7 @@ type part struct {
 	timers  []runningTimer
 
 	suspects uint8 // a bit for each node that its failure detector suspects
+	heard    uint8 // and for each that it has heard from in this life, if it is looked for minorities
 
 	// Of an election.
 	belief
@@ -118,15 +119,16 @@ const (
 
 // An outcome is a result of a stimulus. There is one for each sequence of answers to Choose.
 type outcome struct {
-	next    uint32   // the part that the node becomes
-	sends   []uint32 // words
-	entered uint8    // the resources whose client enters
-	fences  []uint64 // under which fence number, by resource; nil if none demands any
-	leads   bool     // the node has come to lead
-	back    bool     // it has gone back to a lower term
-	choices []int
-	after   int // the node crashes when it has saved or sent so often; 0: it does not
-	panics  string
+	next     uint32   // the part that the node becomes
+	sends    []uint32 // words
+	entered  uint8    // the resources whose client enters
+	fences   []uint64 // under which fence number, by resource; nil if none demands any
+	leads    bool     // the node has come to lead
+	secluded bool     // it enters though it reaches no majority
+	back     bool     // it has gone back to a lower term
+	choices  []int
+	after    int // the node crashes when it has saved or sent so often; 0: it does not
+	panics   string
 }
 
 // parts holds all parts, flights and reactions that were found. It is safe for use by several goroutines.
@@ -220,7 +222,7 @@ func (ps *parts) once(p *part, s stimulus, after int) (out outcome) {
 	}()
 	ps.after, ps.places = after, 0
 	next := &part{up: true, asked: append([]uint8(nil), p.asked...), process: p.process, suspects: p.suspects,
-		belief: p.belief, campaigned: p.campaigned}
+		heard: p.heard, belief: p.belief, campaigned: p.campaigned}
 	if s == onTick {
 		next.timers = laterTimers(p.timers)
 		return outcome{next: ps.number(next)}
@@ -235,6 +237,7 @@ func (ps *parts) once(p *part, s stimulus, after int) (out outcome) {
 		next.timers = ps.o.Timing.timers(next.process, p.timers, ps.set)
 	}
 	out.leads = next.leads() && !p.leads()
+	out.secluded = out.entered != 0 && after == 0 && ps.o.secludes() && ps.secluded(next, s)
 	out.next = ps.number(next)
 	return out
 }
@@ -271,6 +274,9 @@ func (ps *parts) happen(next, p *part, s stimulus) {
 		next.process.Handle(&nodes.Input{Kind: nodes.Trust, From: nodes.ID(s - onTrust)})
 	case s >= onReceive:
 		m := ps.flights[s-onReceive]
+		if ps.o.secludes() {
+			next.heard |= 1 << m.from
+		}
 		next.process.Handle(&nodes.Input{Kind: nodes.Receive, Instance: m.instance, From: m.from,
 			Message: m.message})
 	default:
@@ -318,7 +324,7 @@ func (ps *parts) keep(f keptFlight) {
 // number returns the number of a part. A new one is kept.
 func (ps *parts) number(p *part) uint32 {
 	ps.buffer = append(append(ps.buffer[:0], byte(p.process.ID())), p.asked...)
-	ps.buffer = append(ps.buffer, p.suspects, byte(len(p.timers)))
+	ps.buffer = append(ps.buffer, p.suspects, p.heard, byte(len(p.timers)))
 	for _, t := range p.timers {
 		ps.buffer = binary.AppendVarint(binary.AppendVarint(ps.buffer, t.opens), t.closes)
 	}

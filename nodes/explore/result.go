@@ -61,7 +61,7 @@ func (s *search) tell(l *lead) (*Violation, error) {
 func (s *search) schedule(l *lead) (*Schedule, error) {
 	var moves []move
 	switch l.check {
-	case CheckExclusion, CheckPanic, CheckFairness, CheckLeaders, CheckTerms:
+	case CheckExclusion, CheckPanic, CheckFairness, CheckMinority, CheckLeaders, CheckTerms:
 		moves = append(moves, l.move)
 	}
 	at := l.state

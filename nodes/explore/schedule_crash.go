@@ -25,7 +25,7 @@ func (g *stage) crash(id nodes.ID) {
 		}
 	}
 	a.process.Crash()
-	a.timers, a.suspects = nil, nodes.Set{}
+	a.timers, a.suspects, a.heard = nil, nodes.Set{}, 0
 	a.belief.crash()
 	g.flying = slices.DeleteFunc(g.flying, func(f flight) bool {
 		if f.to == id {

@@ -106,6 +106,7 @@ type stagedNode struct {
 	started  bool
 	timers   []runningTimer
 	suspects nodes.Set
+	heard    uint8 // from which it has heard in this life, as far as they are few
 	belief   belief
 	clients  []stagedClient // by instance
 	log      *history.NodeLog

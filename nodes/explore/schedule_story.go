@@ -14,6 +14,7 @@ import (
 // feed hands a node an input, and adds what it asks for to the story.
 func (g *stage) feed(id nodes.ID, in nodes.Input) {
 	g.have(id, func(p *nodes.Process) { p.Handle(&in) })
+	g.seclude(id, &in)
 }
 
 // have has a process do something, and adds what it asks for to the story.

@@ -243,6 +243,9 @@ func (m mutant) explore() (by string, states uint64, err error) {
 		if m.unfair() {
 			o.Checks = []string{explore.CheckFairness}
 		}
+		if m.cut {
+			o.Crashes, o.Checks = 2, []string{explore.CheckMinority}
+		}
 		if m.restarts {
 			o.Crashes, o.Restarts, o.Amnesia = 1, true, true
 		}

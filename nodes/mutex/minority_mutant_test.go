@@ -1,11 +1,15 @@
 package mutex
 
 import (
+	"strings"
+	"testing"
 	"time"
 
 	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/explore"
 	"turnstile/nodes/sim"
 )
 
@@ -94,4 +98,26 @@ func cutsAsked(faults []chaos.Fault) (all []check.Fault) {
 		all = append(all, check.Fault{Text: f.String(), OfLinks: true, Breaks: f.Breaks(), Separates: f.Cut.Parts})
 	}
 	return all
+}
+
+// Whoever suspects half of the clients, and has heard from no majority, enters only as its row says, in any
+// order of crashes, restarts and wrong suspicions.
+func TestMinoritiesAreExplored(t *testing.T) {
+	for _, row := range Table {
+		if row.Minority == nil {
+			continue
+		}
+		for _, o := range []explore.Options{{Crashes: 2}, {Crashes: 1, Restarts: true, Suspicions: 1},
+			{Suspicions: 2, Losses: 1, Reordering: true}} {
+			o.Spec, o.Config, o.Entries, o.Copies = row, nodes.Config{N: 3, Fenced: true}, 1, 1
+			o.Checks, o.States = []string{explore.CheckMinority}, soak.Pick[uint64](3000, 20_000, 500_000)
+			x, err := explore.Run(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Violation != nil {
+				t.Errorf("%s: %s\n%s", row.Name, x.Violation.Says, strings.Join(x.Violation.Story, "\n"))
+			}
+		}
+	}
 }
