@@ -39,8 +39,8 @@ var dolevKlaweRodehRow = nodes.Spec{
 // election is over, and it announces whose value that is.
 //
 // The two messages of a round are told apart by Second, and rounds by their numbers, so one that comes out of
-// its order is dropped: then nobody leads, rather than two. So is a copy: whoever has passed a value on stands
-// behind the candidate that has it, and that takes it once. But a node that has forgotten that it took part
+// its order is dropped: then nobody leads, rather than two. So is a copy, by a candidate that has taken it,
+// and at the latest by the node that sent it: who passes values on drops those of rounds in which it stood. But a node that has forgotten that it took part
 // may stand again, in an election that is over elsewhere; if messages overtake each other as well, two may
 // lead.
 type dolevKlaweRodeh struct {
@@ -82,16 +82,16 @@ func (d *dolevKlaweRodeh) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	case dolevValue:
 		current, fresh := d.takes(env, m.Election)
 		if fresh {
-			d.active = false
+			d.active, d.round = false, 0
 			if m.Round == 1 && !m.Second { // always, unless this node has forgotten that it took part
 				d.stand(env, 1, dolevOwned{d.identity, env.Self()})
 			}
 		}
 		switch {
 		case !current:
-		case !d.active:
+		case !d.active && m.Round > d.round: // it has had those of its own rounds
 			env.Send(d.next, m)
-		case m.Round == d.round && m.Second == d.second:
+		case d.active && m.Round == d.round && m.Second == d.second:
 			d.compare(env, m.Value)
 		}
 	case ringElected:
