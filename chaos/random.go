@@ -13,9 +13,9 @@ import (
 const mostRandom = 5
 
 // RandomPlan draws a plan for a run by a seed: one to five faults of links and processes, and as often as not
-// one of a clock, a connection or a broker, as far as the run can carry it out. None lasts longer than a fifth
-// of the run, in its first two thirds, so that it can be seen what the algorithm does after them. At most a
-// minority of the clients is ever killed. In a run about leaders it is more: see upset.
+// one of a clock, a connection or a broker, as far as the run can carry it out. None lasts longer than a
+// fifth of the run, in its first two thirds, so that it can be seen what the algorithm does after them. At
+// most a minority of the clients is ever killed. In a run about leaders it is more: see upset.
 func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }

@@ -152,9 +152,9 @@ func (r *drawn) deaths(f Fault) []Fault {
 	return []Fault{f}
 }
 
-// votersDie has two nodes die in each election that somebody begins by a campaign, one when it begins and one
-// as soon as it may have voted; they are back before it is over. It may be the same one. Nobody else is killed
-// then.
+// votersDie has two nodes die in each of a few elections that somebody begins by a campaign, one when it
+// begins and one as soon as it may have voted; they are back before it is over. It may be the same one.
+// Nobody else is killed then.
 func (r *drawn) votersDie(f Fault) []Fault {
 	r.kills, r.busy = r.s.Config.N, r.s.Measured
 	f.Kill, f.For, f.Forget = Target{Word: "random", Many: 1}, time.Millisecond, false

@@ -31,9 +31,9 @@ func TestShownBy(t *testing.T) {
 		run(sound, early), run(caught, check.Finding{Check: "exclusion", Outcome: check.Violated}),
 		run(escaped, missed)}
 	s := ShownBy(rows, all)
-	const want = "In 1 of 6 plans all was kept that is promised, in 2 it failed as its model allows, and 1 of 2 " +
-		"algorithms known to be broken were caught; not shown: what becomes of 2 plans, which are inconclusive " +
-		"(33.3%), and what is wrong with escaped"
+	const want = "In 1 of 6 plans all was kept that is promised, in 2 it failed as its model allows, " +
+		"and 1 of 2 algorithms known to be broken were caught; " +
+		"not shown: what becomes of 2 plans, which are inconclusive (33.3%), and what is wrong with escaped"
 	if s.String() != want || s.Nothing() {
 		t.Errorf("%v, nothing: %v", &s, s.Nothing())
 	}

@@ -37,7 +37,7 @@ func faults(e *Fold) Finding {
 	if len(e.Faults) == 0 {
 		return valid("no fault was asked for")
 	}
-	var lines, wrong []string
+	var told, lines, wrong []string // of all that took place, and of those that hit
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
 		if int(f.Number) < 1 || int(f.Number) > len(e.Faults) {
@@ -47,6 +47,7 @@ func faults(e *Fold) Finding {
 		if says := e.lacks(asked, f); says != "" {
 			wrong = append(wrong, says)
 		}
+		told = append(told, e.says(asked, f))
 		if missed(asked, f) == "" {
 			lines = append(lines, e.says(asked, f))
 		}
@@ -61,7 +62,7 @@ func faults(e *Fold) Finding {
 		wrong = append(wrong, misses...)
 	}
 	if len(wrong) > 0 {
-		story := append(fewOf(wrong, len(wrong)), fewOf(lines, len(lines))...)
+		story := append(fewOf(wrong, len(wrong)), fewOf(told, len(told))...)
 		return inconclusive("%s", wrong[0]).with(story...)
 	}
 	says := lines[0]

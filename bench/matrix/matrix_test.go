@@ -17,7 +17,8 @@ import (
 
 // named matches a reason that names the assumption, the fault and, of a fault of processes, its victim. That
 // a detector is wrong is no fault, but what may come of one.
-var named = regexp.MustCompile(`\((outside its model|blocked, as its model allows): it needs (an? [a-z]+ detector(, an? [a-z]+ detector)?|` +
+var named = regexp.MustCompile(`\((outside its model|blocked, as its model allows): it needs ` +
+	`(an? [a-z]+ detector(, an? [a-z]+ detector)?|` +
 	`[a-zA-Z ,]+; ` +
 	`((cut|loss|delay|duplicate|reorder|bandwidth) .+|[a-z-]+ [0-9].*|.*, which hit node \d+))\)`)
 

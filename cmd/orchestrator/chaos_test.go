@@ -36,13 +36,14 @@ func TestCampaignsThatShowNothing(t *testing.T) {
 	status, says := called(t, "chaos", "--algo", "bully-no-timeout", "--simulated", "1", "--real", "0", "--seed",
 		"2")
 	lines := strings.Split(strings.TrimSpace(says), "\n")
-	if last := lines[len(lines)-1]; status != 2 || !strings.HasPrefix(last, "Nothing is shown. In 0 of 1 plan ") ||
+	last := lines[len(lines)-1]
+	if status != 2 || !strings.HasPrefix(last, "Nothing is shown. In 0 of 1 plan ") ||
 		!strings.Contains(last, "what is wrong with bully-no-timeout") {
 		t.Errorf("%d: %s", status, says)
 	}
 	status, says = called(t, "chaos", "--algo", "bully", "--simulated", "40", "--real", "0")
 	lines = strings.Split(strings.TrimSpace(says), "\n")
-	if last := lines[len(lines)-1]; status != 0 || !strings.HasPrefix(last, "Nothing is wrong. In ") {
+	if last = lines[len(lines)-1]; status != 0 || !strings.HasPrefix(last, "Nothing is wrong. In ") {
 		t.Errorf("%d: %s", status, says)
 	}
 }

@@ -66,24 +66,7 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 			add(option.Name, value)
 		}
 	}
-	switch w := &o.Workload; w.Load {
-	case workload.Closed:
-		add("think", w.Think)
-	case workload.Open:
-		add("rate", w.Rate)
-		if w.Evenly {
-			add("arrivals", "even")
-		}
-	case workload.Campaign:
-		if w.Initiators != "" {
-			add("initiators", w.Initiators)
-		}
-		if w.CampaignEvery > 0 {
-			add("campaign-every", w.CampaignEvery)
-		}
-	default:
-		add("load", w.Load)
-	}
+	addLoad(add, &o.Workload)
 	if row.Leads == nil {
 		add("hold", o.Workload.Hold)
 	}
@@ -120,4 +103,26 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	}
 	add("seed", o.Seed)
 	return strings.Join(words, " ")
+}
+
+// addLoad adds the flags of a load.
+func addLoad(add func(flag string, value any), w *workload.Workload) {
+	switch w.Load {
+	case workload.Closed:
+		add("think", w.Think)
+	case workload.Open:
+		add("rate", w.Rate)
+		if w.Evenly {
+			add("arrivals", "even")
+		}
+	case workload.Campaign:
+		if w.Initiators != "" {
+			add("initiators", w.Initiators)
+		}
+		if w.CampaignEvery > 0 {
+			add("campaign-every", w.CampaignEvery)
+		}
+	default:
+		add("load", w.Load)
+	}
 }

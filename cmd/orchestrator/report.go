@@ -262,7 +262,7 @@ func (p *report) missed(s *bench.Summary) {
 	const most = 5
 	for i := range s.Verdicts {
 		v, in := &s.Verdicts[i], ""
-		if len(s.Verdicts) > 1 {
+		if len(s.Verdicts) > 1 && i < len(s.Rows) {
 			in = fmt.Sprintf("trial %d: ", s.Rows[i].Trial)
 		}
 		for at, says := range v.Misses {
