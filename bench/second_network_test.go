@@ -11,8 +11,9 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// The two networks of bully-second-network have nothing in common: while the broker of either is dead, the other
-// carries what it is for. So nobody leads beside the leader, and what is lost goes on the account of the dead.
+// The two networks of bully-second-network have nothing in common: while the broker of either is dead, the
+// other carries what it is for. So nobody leads beside the leader, and what is lost goes on the account of
+// the dead.
 func TestEachNetworkHasABrokerOfItsOwn(t *testing.T) {
 	for _, test := range []struct {
 		name   string

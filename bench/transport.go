@@ -127,8 +127,8 @@ func (t *transport) own() bool { return t.brokers != nil }
 // brokerOf returns which broker of the first network a node connects to.
 func (t *transport) brokerOf(id nodes.ID) int { return int(id) % t.brokers.Count() }
 
-// brokerCount returns how many brokers of the run's own there are on both networks, and broker which one has a
-// number among them: one of several, and its number there.
+// brokerCount returns how many brokers of the run's own there are on both networks, and broker which one
+// has a number among them: one of several, and its number there.
 func (t *transport) brokerCount() int {
 	switch {
 	case t.brokers == nil:

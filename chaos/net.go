@@ -57,6 +57,6 @@ func (f *Fault) checkNetwork(s *Scene) error {
 	if int(f.net()) < s.codec().Networks() {
 		return nil
 	}
-	return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that has "+
-		"two (bully-second-network)", f.What(), s.Spec.Name)
+	return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that "+
+		"has two (bully-second-network)", f.What(), s.Spec.Name)
 }

@@ -86,7 +86,8 @@ const reconnecting = 10 * time.Second
 // transportKinds are the faults of what carries messages in a real run.
 var transportKinds = []FaultKind{
 	{Key: "lag", Layer: connectionLayer, Says: "what passes the connections of nodes to their brokers " +
-		"comes later, both ways", Example: "lag: 2, by: 50ms", Takes: []string{"by", "network"}, Breaks: nodes.Timing,
+		"comes later, both ways", Example: "lag: 2, by: 50ms", Takes: []string{"by", "network"},
+		Breaks:  nodes.Timing,
 		standIn: "a delay on their links",
 		given:   func(f *Fault) bool { return !f.Lag.IsZero() },
 		value:   func(f *Fault) fmt.Stringer { return f.Lag },
@@ -98,7 +99,8 @@ var transportKinds = []FaultKind{
 		value:  func(f *Fault) fmt.Stringer { return f.Throttle },
 		target: func(f *Fault) *Target { return &f.Throttle }},
 	{Key: "stall", Layer: connectionLayer, Says: "nothing passes the connections of nodes to their " +
-		"brokers, and it all comes once they are healed", Example: "stall: 2, for: 500ms", Takes: []string{"network"},
+		"brokers, and it all comes once they are healed", Example: "stall: 2, for: 500ms",
+		Takes:  []string{"network"},
 		Breaks: nodes.NoPause | nodes.Timing, standIn: "links that hold all back",
 		given:  func(f *Fault) bool { return !f.Stall.IsZero() },
 		value:  func(f *Fault) fmt.Stringer { return f.Stall },
@@ -154,8 +156,8 @@ func Disconnects(faults []Fault) bool {
 	})
 }
 
-// ends returns the brokers that the fault names, by their numbers among all of a run whose first network has so
-// many.
+// ends returns the brokers that the fault names, by their numbers among all of a run whose first network
+// has so many.
 func (f *Fault) ends(first int) (all Group) {
 	all = slices.Concat(f.KillBroker.Group, f.PauseBroker.Group)
 	for _, g := range f.CutRoutes.groups {

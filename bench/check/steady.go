@@ -38,8 +38,8 @@ func senders(e *Fold) Finding {
 	case !e.Leads.LeaderAlone:
 		return notJudged("others than the leader may send")
 	case e.talk.messages > 0:
-		return violated("%s sent by others than the leader while all agreed on it: the first by %s at %v, when all "+
-			"followed %s", english.Count(e.talk.messages, "message was", "messages were"), name(e.talk.first.Node),
+		return violated("%s sent by others than the leader while all agreed on it: the first by %s at %v, when "+
+			"all followed %s", english.Count(e.talk.messages, "message was", "messages were"), name(e.talk.first.Node),
 			e.since(e.talk.first.At), name(e.talk.leader))
 	case len(e.leaders.Agreements) == 0:
 		return notJudged("at no time did all agree on a leader")
@@ -75,8 +75,8 @@ func stability(e *Fold) Finding {
 	if !judged {
 		return notJudged("at all times something went wrong")
 	}
-	return valid("nobody gave up the leader that all should agree on more than %s while that was up and nothing "+
-		"went wrong", english.Count(uint64(most), "time", "times"))
+	return valid("nobody gave up the leader that all should agree on more than %s while that was up and "+
+		"nothing went wrong", english.Count(uint64(most), "time", "times"))
 }
 
 // rightful returns which of the nodes that are up at a time is to be elected; None: the row does not say.
@@ -167,9 +167,9 @@ func (e *Fold) told(at int64) {
 	e.campaigns = append(e.campaigns, campaign{at, 1})
 }
 
-// begunAtOnce reports whether every message took the same time, and all nodes began each of so many elections at
-// one moment, with none going on. The last one must be over when the run is told to stop: messages may have no
-// effect after that.
+// begunAtOnce reports whether every message took the same time, and all nodes began each of so many
+// elections at one moment, with none going on. The last one must be over when the run is told to stop:
+// messages may have no effect after that.
 func (e *Fold) begunAtOnce(elections int) bool {
 	s := e.sections
 	if !e.Even || len(s.Faults)+len(s.Pauses) > 0 || len(e.campaigns) != elections || e.leaders.Apart != nil {

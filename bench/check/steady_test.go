@@ -14,7 +14,9 @@ func steady() []electionRun {
 	within := func(s *Setting) {
 		s.Bounded, s.Delay = true, 20*time.Millisecond
 		s.Leads = &nodes.Leadership{Wins: nodes.LowestWins,
-			Mistakes: func(_ nodes.Config, longest time.Duration) int { return int(longest / (10 * time.Millisecond)) }}
+			Mistakes: func(_ nodes.Config, longest time.Duration) int {
+				return int(longest / (10 * time.Millisecond))
+			}}
 	}
 	gives := func(times int) string {
 		return allElect(5, 0, 0) + strings.Repeat("300 3 elect 3\n310 3 elect 0\n", times)
@@ -42,10 +44,12 @@ func steady() []electionRun {
 		{name: "processes may be late", check: "stability", as: Valid, text: gives(3),
 			setting: func(s *Setting) { within(s); s.Slack = 10 * time.Millisecond }},
 		{name: "once more after something went wrong", check: "stability", as: Valid,
-			setting: func(s *Setting) { within(s); parted(s) }, text: allElect(5, 0, 0) + "100 1 fault 1\n200 1 heal\n" +
+			setting: func(s *Setting) { within(s); parted(s) },
+			text: allElect(5, 0, 0) + "100 1 fault 1\n200 1 heal\n" +
 				strings.Repeat("300 3 elect 3\n310 3 elect 0\n", 3)},
 		{name: "twice more after something went wrong", check: "stability", as: Violated,
-			setting: func(s *Setting) { within(s); parted(s) }, text: allElect(5, 0, 0) + "100 1 fault 1\n200 1 heal\n" +
+			setting: func(s *Setting) { within(s); parted(s) },
+			text: allElect(5, 0, 0) + "100 1 fault 1\n200 1 heal\n" +
 				strings.Repeat("300 3 elect 3\n310 3 elect 0\n", 4)},
 		{name: "while something goes wrong", check: "stability", as: Valid,
 			setting: func(s *Setting) { within(s); parted(s) }, text: allElect(5, 0, 0) + "100 1 fault 1\n" +
@@ -103,11 +107,13 @@ func costly() []electionRun {
 			check: "cost", as: Violated, says: "but 15 at most are published"},
 		{name: "a process stood still", setting: even, logs: sent(12), check: "cost", as: Valid, says: "at most",
 			text: begin("1") + allElect(5, 4, 0) + "300 2 pause\n310 2 resume\n"},
-		{name: "the last is not over", setting: even, text: begin("1") + "5 4 elect 4\n6 3 elect 4\n", logs: sent(9),
+		{name: "the last is not over", setting: even, text: begin("1") + "5 4 elect 4\n6 3 elect 4\n",
+			logs:  sent(9),
 			check: "cost", as: Valid, says: "at most 15, as published"},
 		{name: "nobody was elected", setting: even, text: begin("1"), logs: sent(12), check: "cost", as: Valid,
 			says: "nobody was elected"},
-		{name: "nothing is published", text: begin("1") + allElect(5, 4, 0), logs: sent(99), check: "cost", as: Valid,
+		{name: "nothing is published", text: begin("1") + allElect(5, 4, 0), logs: sent(99), check: "cost",
+			as:   Valid,
 			says: "not known"},
 	}
 }

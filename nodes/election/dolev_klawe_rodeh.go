@@ -40,9 +40,9 @@ var dolevKlaweRodehRow = nodes.Spec{
 //
 // The two messages of a round are told apart by Second, and rounds by their numbers, so one that comes out of
 // its order is dropped: then nobody leads, rather than two. So is a copy, by a candidate that has taken it,
-// and at the latest by the node that sent it: who passes values on drops those of rounds in which it stood. But a node that has forgotten that it took part
-// may stand again, in an election that is over elsewhere; if messages overtake each other as well, two may
-// lead.
+// and at the latest by the node that sent it: who passes values on drops those of rounds in which it stood.
+// But a node that has forgotten that it took part may stand again, in an election that is over elsewhere;
+// if messages overtake each other as well, two may lead.
 type dolevKlaweRodeh struct {
 	ringNode
 	active bool       // it is a candidate

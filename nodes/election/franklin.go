@@ -29,8 +29,8 @@ var franklinRow = nodes.Spec{
 //
 // Whatever is lost, copied or late, no two lead: what a leader sent has passed the other before that became a
 // candidate in its present life, and the other way round, which cannot both be. Hence Life: what a node sent
-// in an earlier life, it takes off the ring. But a node that has forgotten that it took part numbers elections
-// anew, and if messages overtake each other as well, two may lead.
+// in an earlier life, it takes off the ring. But a node that has forgotten that it took part numbers
+// elections anew, and if messages overtake each other as well, two may lead.
 //
 // A neighbour may be one round ahead, but not two, since for the next it needs what this node sends: so what
 // comes early is kept, and two places for each side are enough. Who gives up passes on what it has kept.

@@ -39,7 +39,8 @@ func franklinMost(n int) int { return 2*n*floorLog(n) + 2*n }
 // dolevMost is 2N floor(lg N) + N (Dolev, Klawe and Rodeh 1982, the basic form).
 func dolevMost(n int) int { return 2*n*floorLog(n) + n }
 
-// changRobertsMessages: an identity goes on until it comes to a higher one, and the highest all the way round.
+// changRobertsMessages: an identity goes on until it comes to a higher one, and the highest all the way
+// round.
 func changRobertsMessages(ids []uint32) (sent int) {
 	for at := range ids {
 		sent += toHigherOne(ids, at, 1)

@@ -76,7 +76,8 @@ func (f *franklinSure) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 // The last candidate sends the second value of its last round too.
 func (d *dolevWhole) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if m, ok := m.(dolevValue); ok && d.open && d.active && !d.second && m.Value == d.value && m.Round == d.round {
+	if m, ok := m.(dolevValue); ok && d.open && d.active && !d.second && m.Value == d.value &&
+		m.Round == d.round {
 		env.Send(d.next, dolevValue{d.election, d.round, true, m.Value})
 	}
 	d.dolevKlaweRodeh.Receive(env, from, m)
@@ -107,7 +108,8 @@ type judgedMutant struct {
 func judgedMutants(t testing.TB) []judgedMutant {
 	ring := scenario{config: nodes.Config{N: 16}.With(idsOption.Name, "random:1"), duration: time.Second}
 	healed := scenario{config: nodes.Config{N: 5}, faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
-	late := scenario{config: nodes.Config{N: 4}, network: networkOf(t, "uniform:0s,600ms"), duration: time.Minute}
+	late := scenario{config: nodes.Config{N: 4}, network: networkOf(t, "uniform:0s,600ms"),
+		duration: time.Minute}
 	impatient := func(row *nodes.Spec, make func(c nodes.Config) nodes.Machine) *nodes.Spec {
 		changed := *row
 		changed.New = make
@@ -140,8 +142,8 @@ func judgedMutants(t testing.TB) []judgedMutant {
 	}
 }
 
-// What a row promises of its messages and of how long its leaders stay, the verdict of a run holds it to: each
-// of these is convicted, and the row itself, in the same run, is not.
+// What a row promises of its messages and of how long its leaders stay, the verdict of a run holds it to:
+// each of these is convicted, and the row itself, in the same run, is not.
 func TestMutantsAreConvictedByTheVerdict(t *testing.T) {
 	for _, m := range judgedMutants(t) {
 		t.Run(m.row.Name+"/"+m.rule, func(t *testing.T) {

@@ -41,9 +41,9 @@ func (h *Host) connect() error {
 }
 
 // join connects to the broker of a network, calls made, and then subscribes to the node's subjects. All that
-// comes does so by one channel, whatever its subject: two would change the order, and take longer to wait for. A connection
-// that is lost is never used again, so nothing is sent later that was waiting in it. Otherwise its messages
-// would arrive after an outage as if nothing had failed.
+// comes does so by one channel, whatever its subject: two would change the order, and take longer to wait
+// for. A connection that is lost is never used again, so nothing is sent later that was waiting in it.
+// Otherwise its messages would arrive after an outage as if nothing had failed.
 func (h *Host) join(network int, made func()) (*nats.Conn, error) {
 	broker := h.config.brokers()[network]
 	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), nats.NoEcho(), nats.Timeout(JoinTimeout),

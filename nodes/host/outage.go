@@ -43,8 +43,8 @@ func (o *outage) stamp(e *envelope, network int, floor uint64) {
 	}
 }
 
-// explain returns how many of the messages that are missing between number seen and e, which came by a network
-// in a stream, were lost with a connection. It is called for each message.
+// explain returns how many of the messages that are missing between number seen and e, which came by a
+// network in a stream, were lost with a connection. It is called for each message.
 func (o *outage) explain(e *envelope, network int, stream nodes.ID, seen uint64) uint64 {
 	last := &o.links[stream]
 	if e.multicast {

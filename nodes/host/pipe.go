@@ -91,8 +91,8 @@ func (h *Host) obey(o Order) {
 }
 
 // inquire asks the broker of each network for a sign of life, which comes behind all messages that the broker
-// has for the node. So an answer means that the node lives, that the brokers do, and that no such message is on
-// its way any more. A node that lacks a connection, or loses it meanwhile, does not answer.
+// has for the node. So an answer means that the node lives, that the brokers do, and that no such message
+// is on its way any more. A node that lacks a connection, or loses it meanwhile, does not answer.
 func (h *Host) inquire(round int) {
 	h.asked = round
 	if !h.traffic.connected() {

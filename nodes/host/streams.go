@@ -19,11 +19,12 @@ func severalNetworks(stack *nodes.Stack) int {
 // net returns the network that carries a kind of messages.
 func (t *traffic) net(kind uint8) uint8 { return t.codec.Kind(int(kind)).Net }
 
-// way returns the network by whose connection a kind of messages goes: the first, if there is no other broker.
+// way returns the network by whose connection a kind of messages goes: the first, if there is no other
+// broker.
 func (t *traffic) way(kind uint8) int { return min(int(t.net(kind)), len(t.conns)-1) }
 
-// stream returns the number of the stream to or from a node in which a kind of messages comes. Networks do not
-// keep the order between them, so each has streams of its own.
+// stream returns the number of the stream to or from a node in which a kind of messages comes. Networks do
+// not keep the order between them, so each has streams of its own.
 func (t *traffic) stream(kind uint8, peer nodes.ID) nodes.ID {
 	return peer + nodes.ID(int(t.net(kind))*len(t.subjects))
 }
@@ -89,7 +90,7 @@ func (h *Host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
 	}
 	network, stream := h.traffic.way(e.kind), h.traffic.stream(e.kind, e.from)
 	if h.outage != nil {
-		h.outage.explain(e, network, stream, e.seq-1) // nothing: what is missing before it is the matter of the check
+		h.outage.explain(e, network, stream, e.seq-1) // nothing: what is missing before it is for the check
 	}
 	began := history.Event{Kind: history.LinkBegan, Count: uint32(stream), Entry: e.incarnation,
 		Value: int64(e.seq), Fence: count.Load()}
