@@ -67,8 +67,6 @@ func (r *Result) Caught() bool {
 	})
 }
 
-func (r *Result) elects() bool { return r.Spec.Leads != nil }
-
 // Simulating returns about how long so many simulated runs take on the processors of this machine: 3 ms of
 // processor time each, as measured in runs of chaos and matrix.
 func Simulating(count int) time.Duration {
