@@ -36,9 +36,10 @@ func setting(o Options, simulated bool, spec *nodes.Spec, faults []chaos.Fault) 
 		s.Slack = unhurried + time.Duration(o.Config.N)*unhurriedPerNode
 	}
 	for _, short := range o.TooShort(spec) {
-		s.Hasty, s.Live = s.Hasty|nodes.Timing, s.Live|nodes.Timing // whatever happens, it may elect nobody
+		s.NeverHolds |= nodes.Timing
+		s.Live |= nodes.Timing // whatever happens, it may elect nobody
 		if short.Spec.Detector {
-			s.Hasty |= nodes.PerfectDetector | nodes.EventualDetector
+			s.NeverHolds |= nodes.PerfectDetector | nodes.EventualDetector
 		}
 	}
 	s.Delay, s.Bounded = network.Bound()

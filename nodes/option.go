@@ -62,11 +62,11 @@ func (c Config) Given() []string {
 // An Option is a setting of an algorithm, such as the shape of its tree. Flags and their completion, lists,
 // headers and the columns of results follow from the options of the rows.
 type Option struct {
-	Name    string   // of the flag, in lower case, with dashes between words
-	Usage   string   // what it sets, in a few words
-	Values  []string // that it accepts; nil: any that Check accepts
-	Default string   // its value if none is given; empty: it has none
-	Bears   *Bearing // as a timeout; nil: it is none, or may be of any length
+	Name    string        // of the flag, in lower case, with dashes between words
+	Usage   string        // what it sets, in a few words
+	Values  []string      // that it accepts; nil: any that Check accepts
+	Default string        // its value if none is given; empty: it has none
+	Bound   *TimeoutBound // as a timeout; nil: it is none, or may be of any length
 
 	// Check says what else is wrong with a value; nil: nothing is.
 	Check func(c Config, value string) error
@@ -100,8 +100,8 @@ func (o *Option) String() string {
 		text += ": " + strings.Join(o.Values, ", ")
 	}
 	switch {
-	case o.Default != "" && o.Bears != nil && o.Bears.Formula != "":
-		text += fmt.Sprintf(" (default %s, and longer than %s)", o.Default, o.Bears.Formula)
+	case o.Default != "" && o.Bound != nil && o.Bound.Formula != "":
+		text += fmt.Sprintf(" (default %s, and longer than %s)", o.Default, o.Bound.Formula)
 	case o.Default != "":
 		text += fmt.Sprintf(" (default %s)", o.Default)
 	}

@@ -67,7 +67,7 @@ func (s *Stack) Fenced(instance int32) bool {
 // Grace returns within what time the first instance recovers, together with the failure detectors that it
 // listens to and the elector that it follows: see Spec.GraceOf.
 func (s *Stack) Grace() (grace time.Duration) {
-	for _, in := range s.bearing() {
+	for _, in := range s.withTimeouts() {
 		grace += in.Spec.GraceOf(in.Config)
 	}
 	return grace
@@ -75,15 +75,15 @@ func (s *Stack) Grace() (grace time.Duration) {
 
 // Short returns the timeouts of these instances that do not cover the delays of a run.
 func (s *Stack) Short(d Delays) (all []ShortTimeout) {
-	for _, in := range s.bearing() {
+	for _, in := range s.withTimeouts() {
 		all = append(all, in.Short(d)...)
 	}
 	return all
 }
 
-// bearing returns the first instance, the failure detectors that it listens to and the elector that it
+// withTimeouts returns the first instance, the failure detectors that it listens to and the elector that it
 // follows.
-func (s *Stack) bearing() (all []Instance) {
+func (s *Stack) withTimeouts() (all []Instance) {
 	first := s.instances[0]
 	for i, in := range s.instances {
 		if i == 0 || in.Spec.Detector && first.Spec.Detects != "" ||

@@ -22,8 +22,9 @@ func (d Delays) Round(n int) time.Duration {
 	return time.Duration(n) * (d.Message + d.Hold)
 }
 
-// A Bearing says which delays an option bears that is a time after which a node acts on silence.
-type Bearing struct {
+// A TimeoutBound says which delays a timeout has to cover, which is an option: a time after which a node acts
+// on silence.
+type TimeoutBound struct {
 	Formula string // of Covers; T is what a message takes at most, and hold what a client does
 	// Covers is what it has to be longer than. With a shorter one, what is slow is taken for lost, or who is up
 	// for dead. Nil: nothing fails if it is shorter.
@@ -44,7 +45,7 @@ type ShortTimeout struct {
 }
 
 // covers returns what a timeout has to be longer than; 0: nothing.
-func (b *Bearing) covers(c Config, d Delays) time.Duration {
+func (b *TimeoutBound) covers(c Config, d Delays) time.Duration {
 	if b == nil || b.Covers == nil {
 		return 0
 	}
@@ -52,7 +53,7 @@ func (b *Bearing) covers(c Config, d Delays) time.Duration {
 }
 
 // suits returns a value that suits the delays of a run, and how much it covers.
-func (b *Bearing) suits(c Config, d Delays) (value string, covers time.Duration) {
+func (b *TimeoutBound) suits(c Config, d Delays) (value string, covers time.Duration) {
 	covers = b.covers(c, d) / 4 * 5
 	if b.Suits != nil {
 		covers = b.Suits(c, d)
@@ -65,7 +66,7 @@ func (b *Bearing) suits(c Config, d Delays) (value string, covers time.Duration)
 }
 
 // of returns how much a value covers.
-func (b *Bearing) of(value string) time.Duration {
+func (b *TimeoutBound) of(value string) time.Duration {
 	if b.Of != nil {
 		return b.Of(value)
 	}
@@ -113,10 +114,10 @@ func (s *Spec) lengthened(c Config, d Delays, some []string) Config {
 	longer := c
 	for i := range s.Options {
 		o := &s.Options[i]
-		if o.Bears == nil || !slices.Contains(some, o.Name) {
+		if o.Bound == nil || !slices.Contains(some, o.Name) {
 			continue
 		}
-		if value, covers := o.Bears.suits(longer, d); covers > o.Bears.of(longer.Value(*o)) {
+		if value, covers := o.Bound.suits(longer, d); covers > o.Bound.of(longer.Value(*o)) {
 			longer = longer.With(o.Name, value)
 		}
 	}
@@ -135,12 +136,12 @@ func (s *Spec) takes(c Config) bool {
 func (in Instance) Short(d Delays) (all []ShortTimeout) {
 	for i := range in.Spec.Options {
 		o := &in.Spec.Options[i]
-		if covers := o.Bears.covers(in.Config, d); covers > 0 && o.Bears.of(in.Config.Value(*o)) <= covers {
-			says := o.Bears.Formula
-			if o.Bears.Of == nil {
+		if covers := o.Bound.covers(in.Config, d); covers > 0 && o.Bound.of(in.Config.Value(*o)) <= covers {
+			says := o.Bound.Formula
+			if o.Bound.Of == nil {
 				says += fmt.Sprintf(", here %v", covers)
 			}
-			enough, _ := o.Bears.suits(in.Config, d)
+			enough, _ := o.Bound.suits(in.Config, d)
 			if !in.Spec.takes(in.Config.With(o.Name, enough)) {
 				enough = ""
 			}

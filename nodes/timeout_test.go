@@ -9,13 +9,14 @@ import (
 func slowRow() *Spec {
 	short := Option{Name: "short", Default: "100ms",
 		Check: func(_ Config, value string) error { return CheckTime(value, time.Millisecond, time.Minute, "1s") },
-		Bears: &Bearing{Formula: "2T", Covers: func(_ Config, d Delays) time.Duration { return 2 * d.Message }}}
+		Bound: &TimeoutBound{Formula: "2T",
+			Covers: func(_ Config, d Delays) time.Duration { return 2 * d.Message }}}
 	long := Option{Name: "long", Default: "200ms",
 		Check: func(c Config, value string) error {
 			least := 2 * c.Duration(short)
 			return CheckTime(value, least, time.Hour, "1s")
 		},
-		Bears: &Bearing{Suits: func(c Config, _ Delays) time.Duration { return 2 * c.Duration(short) }}}
+		Bound: &TimeoutBound{Suits: func(c Config, _ Delays) time.Duration { return 2 * c.Duration(short) }}}
 	return &Spec{Info: Info{Name: "slow"}, Options: []Option{short, long}}
 }
 

@@ -46,7 +46,7 @@ func TestCalmFindsShortTimeouts(t *testing.T) {
 		rigid := *row
 		rigid.Options = nil
 		for _, o := range row.Options {
-			o.Bears = nil
+			o.Bound = nil
 			rigid.Options = append(rigid.Options, o)
 		}
 		const most, batch = 150, 10

@@ -254,7 +254,7 @@ func (e *Fold) unpublished() string {
 	switch {
 	case e.faulty():
 		return "with faults"
-	case e.Hasty != 0:
+	case e.NeverHolds != 0:
 		return "whose timeouts are too short for its delays"
 	}
 	return ""

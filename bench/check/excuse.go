@@ -40,7 +40,7 @@ func later(time, by int64) int64 {
 
 // brokenIn returns those of the needs that did not hold in a span.
 func (e *Fold) brokenIn(m span, needs nodes.Assumption) (broken nodes.Assumption) {
-	broken = e.Hasty
+	broken = e.NeverHolds
 	if d := e.sections.Deaths; e.Unheard && len(d) > 0 && d[0].From <= m.to { // nobody tells of the first crash
 		broken |= nodes.PerfectDetector | nodes.EventualDetector
 	}
@@ -173,7 +173,7 @@ func (e *Fold) culprit(m span, broken nodes.Assumption) string {
 			return fmt.Sprintf("; %s suspected %s at %v, which was up", name(w.By), name(w.Of), at)
 		}
 	}
-	if broken&e.Hasty != 0 {
+	if broken&e.NeverHolds != 0 {
 		return "; its timeouts are too short for the delays of the run"
 	}
 	return ""

@@ -96,9 +96,9 @@ var excuses = []struct {
 		nodes.PerfectDetector, true, false},
 	{"a suspicion that goes on", func(w *world) { w.suspects(history.Suspected) }, nodes.EventualDetector,
 		true, true},
-	{"timeouts that are too short", func(w *world) { w.Hasty = nodes.Timing }, nodes.Timing, true, true},
+	{"timeouts that are too short", func(w *world) { w.NeverHolds = nodes.Timing }, nodes.Timing, true, true},
 	{"timeouts that are too short, of an algorithm that rests on its detector",
-		func(w *world) { w.Hasty = nodes.Timing }, nodes.PerfectDetector | nodes.NoLoss, false, false},
+		func(w *world) { w.NeverHolds = nodes.Timing }, nodes.PerfectDetector | nodes.NoLoss, false, false},
 	{"what is broken, without a fault", func(w *world) { w.broke(nodes.NoLoss) }, nodes.NoLoss, true, true},
 }
 

@@ -15,7 +15,7 @@ var (
 		Usage: "how many of the latest intervals between the heartbeats of a peer count"}
 	phiDeviationOption = nodes.Option{Name: "deviation", Default: "50ms",
 		Usage: "what the deviation of intervals is taken to be at least, in whole tenths of a period",
-		Check: checkDeviation, Bears: &nodes.Bearing{Formula: "T/z, z deviations having the threshold",
+		Check: checkDeviation, Bound: &nodes.TimeoutBound{Formula: "T/z, z deviations having the threshold",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return time.Duration(float64(d.Message) / deviations(phiBound(c)))
 			}}}

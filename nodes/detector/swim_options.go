@@ -13,12 +13,12 @@ import (
 // paper has the period be three times as long as a message and its answer take, at least.
 var (
 	swimPeriodOption = nodes.Option{Name: periodOption.Name, Default: periodOption.Default,
-		Usage: periodOption.Usage, Check: periodOption.Check, Bears: &nodes.Bearing{Formula: "2T",
+		Usage: periodOption.Usage, Check: periodOption.Check, Bound: &nodes.TimeoutBound{Formula: "2T",
 			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message },
 			Suits:  func(_ nodes.Config, d nodes.Delays) time.Duration { return 10 * d.Message }}}
 	swimTimeoutOption = nodes.Option{Name: "timeout", Default: "30ms", Check: checkSwimTimeout,
 		Usage: "how long a member waits for an ack before it asks others to ping, a third of the period at most",
-		Bears: &nodes.Bearing{
+		Bound: &nodes.TimeoutBound{
 			Suits: func(_ nodes.Config, d nodes.Delays) time.Duration { return 5 * d.Message / 2 }}}
 	swimKOption = nodes.Option{Name: "k", Default: "3", Check: checkCount(0, 100),
 		Usage: "how many others are asked to ping a member that does not answer"}

@@ -15,12 +15,12 @@ var (
 		}}
 	timeoutOption = nodes.Option{Name: "timeout", Default: "500ms", Check: checkTimeout,
 		Usage: "silence after which a peer is suspected, in whole periods",
-		Bears: &nodes.Bearing{Formula: "T and a period",
+		Bound: &nodes.TimeoutBound{Formula: "T and a period",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return d.Message + c.Duration(periodOption)
 			}}}
 	answerOption = nodes.Option{Name: timeoutOption.Name, Default: timeoutOption.Default, Check: checkTimeout,
-		Usage: timeoutOption.Usage, Bears: &nodes.Bearing{Formula: "2T",
+		Usage: timeoutOption.Usage, Bound: &nodes.TimeoutBound{Formula: "2T",
 			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }}}
 	adaptOption = nodes.Option{Name: "adapt", Default: "0s",
 		Usage: "what is added to the timeout of a peer each time that it was suspected wrongly, in whole periods",

@@ -59,7 +59,7 @@ var answerOption = nodes.Option{Name: "answer", Default: "100ms",
 	Usage: "how long a node waits for answers: twice the longest delay of a message at least",
 	Check: func(_ nodes.Config, value string) error {
 		return nodes.CheckTime(value, time.Millisecond, time.Minute, "100ms")
-	}, Bears: &nodes.Bearing{Formula: "2T",
+	}, Bound: &nodes.TimeoutBound{Formula: "2T",
 		Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }}}
 
 var noticeOption = nodes.Option{Name: "notice", Values: []string{"none", "lower"}, Default: "none",

@@ -22,7 +22,7 @@ var lapseOption = nodes.Option{Name: "lapse", Default: "250ms",
 				"way while answers are on their way: take %v or more", lapse, answer, 2*answer)
 		}
 		return nil
-	}, Bears: &nodes.Bearing{Suits: func(c nodes.Config, _ nodes.Delays) time.Duration {
+	}, Bound: &nodes.TimeoutBound{Suits: func(c nodes.Config, _ nodes.Delays) time.Duration {
 		return 5 * c.Duration(answerOption) / 2
 	}}}
 

@@ -52,7 +52,7 @@ func needsMajority(c nodes.Config) bool { return c.Value(majorityOption) == "on"
 
 // secondLapseOption is lapseOption where it matters only with a majority.
 var secondLapseOption = nodes.Option{Name: lapseOption.Name, Default: lapseOption.Default,
-	Usage: lapseOption.Usage, Bears: lapseOption.Bears, Check: func(c nodes.Config, value string) error {
+	Usage: lapseOption.Usage, Bound: lapseOption.Bound, Check: func(c nodes.Config, value string) error {
 		if !needsMajority(c) {
 			return nodes.CheckTime(value, time.Millisecond, time.Minute, lapseOption.Default)
 		}

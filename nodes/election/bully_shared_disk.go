@@ -59,7 +59,7 @@ var lockOption = nodes.Option{Name: "lock", Default: "500ms",
 				"give the lock up while answers are on their way: take %v or more", lock, answer, 4*answer)
 		}
 		return nil
-	}, Bears: &nodes.Bearing{Suits: func(c nodes.Config, _ nodes.Delays) time.Duration {
+	}, Bound: &nodes.TimeoutBound{Suits: func(c nodes.Config, _ nodes.Delays) time.Duration {
 		return 5 * c.Duration(answerOption)
 	}}}
 

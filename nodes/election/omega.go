@@ -52,7 +52,7 @@ var omegaRow = nodes.Spec{
 var (
 	silenceOption = nodes.Option{Name: "silence", Default: "250ms", Check: checkSilence,
 		Usage: "after how much silence a node is given up, as long as that was never wrong",
-		Bears: &nodes.Bearing{Formula: "T and a heartbeat",
+		Bound: &nodes.TimeoutBound{Formula: "T and a heartbeat",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return d.Message + c.Duration(heartbeatOption)
 			}}}

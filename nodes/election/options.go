@@ -20,9 +20,9 @@ var (
 		Check: checkElectionTimeout,
 		Usage: "silence of the leader after which a node stands for election: from the shortest to the longest, " +
 			"drawn anew each time",
-		Bears: &nodes.Bearing{Formula: "2T and wider than 10T",
+		Bound: &nodes.TimeoutBound{Formula: "2T and wider than 10T",
 			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return d.Message },
-			Of:     bears, For: bearing}}
+			Of:     covered, For: rangeFor}}
 	preVoteOption = nodes.Option{Name: "pre-vote", Values: []string{"off", "on"}, Default: "off",
 		Usage: "a node begins a term only if a majority would vote for it"}
 	checkQuorumOption = nodes.Option{Name: "check-quorum", Values: []string{"on", "off"}, Default: "on",
@@ -49,15 +49,16 @@ func timeRange(value string) (shortest, longest time.Duration, err error) {
 	return shortest, longest, nil
 }
 
-// bears is how long messages may take if votes are to come before who asks for them asks again, and split no
-// more often than raftGrace allows for.
-func bears(value string) time.Duration {
+// covered is how long messages may take if votes are to come before who asks for them asks again, and split
+// no more often than raftGrace allows for.
+func covered(value string) time.Duration {
 	shortest, longest, _ := timeRange(value)
 	return min(shortest/2, (longest-shortest)/10)
 }
 
-// bearing is a range of election timeouts, the longest being twice the shortest, that bears such messages.
-func bearing(longest time.Duration) string { return fmt.Sprintf("%v-%v", 10*longest, 20*longest) }
+// rangeFor is a range of election timeouts, the longest being twice the shortest, that suits messages which
+// take so long.
+func rangeFor(longest time.Duration) string { return fmt.Sprintf("%v-%v", 10*longest, 20*longest) }
 
 // checkElectionTimeout says what is wrong with a range of election timeouts.
 func checkElectionTimeout(c nodes.Config, value string) error {

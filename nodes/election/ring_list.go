@@ -60,7 +60,7 @@ var (
 			"and than four times round the ring",
 		Check: func(_ nodes.Config, value string) error {
 			return nodes.CheckTime(value, time.Millisecond, time.Hour, "1s")
-		}, Bears: &nodes.Bearing{Formula: "4NT",
+		}, Bound: &nodes.TimeoutBound{Formula: "4NT",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return 4 * time.Duration(c.N) * d.Message
 			}}}

@@ -81,7 +81,7 @@ var (
 	giveUpOption = nodes.Option{Name: "give-up", Default: "5", Check: checkTries,
 		Usage: "how many tries in a row a peer leaves unanswered until it is taken for dead"}
 	givingUpOption = nodes.Option{Name: retryOption.Name, Usage: retryOption.Usage,
-		Default: retryOption.Default, Check: retryOption.Check, Bears: &nodes.Bearing{Formula: "2T/give-up",
+		Default: retryOption.Default, Check: retryOption.Check, Bound: &nodes.TimeoutBound{Formula: "2T/give-up",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration { // any of the tries is to be answered
 				return 2 * d.Message / time.Duration(triesOf(c))
 			}}}

@@ -53,7 +53,7 @@ var lossTimeoutOption = nodes.Option{Name: "loss-timeout", Default: "1s",
 	Usage: "how long a token may stay away until a census is taken",
 	Check: func(c nodes.Config, value string) error {
 		return nodes.CheckTime(value, time.Millisecond, time.Hour, "1s")
-	}, Bears: &nodes.Bearing{Formula: "2N(T+hold)", Covers: twoRounds}}
+	}, Bound: &nodes.TimeoutBound{Formula: "2N(T+hold)", Covers: twoRounds}}
 
 // twoRounds is how long a token may stay away, twice over: from one node, while it comes round, or from one
 // that waits, while all others are served before. A ring looks for it twice in a loss timeout.
