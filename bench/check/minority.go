@@ -151,17 +151,33 @@ func (e *Fold) minorityOf(id nodes.ID, since, until int64,
 }
 
 // side returns how many clients were on the side of a node at a time: those that it could reach, and those
-// that these could, itself included. A coordinator or a token may be with any of them.
+// that these could, itself included. A coordinator or a token may be with any of them. It counts no further
+// than to a majority.
 func (e *Fold) side(from nodes.ID, at int64) int {
-	side, total := []nodes.ID{from}, e.Config.N
-	for i := 0; i < len(side) && len(side) < total; i++ {
+	if !e.cutAt(at) { // all that are up reach each other
+		return e.reached(from, at)
+	}
+	total := e.Config.N
+	seen, side := make([]bool, total), []nodes.ID{from}
+	seen[from] = true
+	for i := 0; i < len(side); i++ {
 		for id := range nodes.ID(total) {
-			if !slices.Contains(side, id) && e.wasUp(id, at) && !e.separated(side[i], id, at) {
-				side = append(side, id)
+			if seen[id] || !e.wasUp(id, at) || e.separated(side[i], id, at) {
+				continue
+			}
+			if seen[id], side = true, append(side, id); 2*len(side) > total {
+				return len(side)
 			}
 		}
 	}
 	return len(side)
+}
+
+// cutAt reports whether a fault kept nodes apart at a time.
+func (e *Fold) cutAt(at int64) bool {
+	return slices.ContainsFunc(e.sections.Faults, func(f section.Fault) bool {
+		return f.From <= at && at < f.To && e.asked(&f).Separates != nil
+	})
 }
 
 // reached returns how many clients a node could reach at a time and be reached by, itself included.
