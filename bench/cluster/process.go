@@ -99,7 +99,7 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 	if _, err := inWrite.Write(input); err != nil {
 		p.Kill()
 		<-p.ended
-		return fail(fmt.Errorf("handing it its input: %w%s", err, p.LastWords()))
+		return fail(fmt.Errorf("handing it its input: %w; it ended: %s", err, p.Fate()))
 	}
 	inWrite.SetWriteDeadline(time.Time{})
 	if p.raw, err = inWrite.SyscallConn(); err != nil {

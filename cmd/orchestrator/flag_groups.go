@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -38,9 +39,12 @@ func group(f *pflag.FlagSet, name string) {
 	})
 }
 
+// knowGroups makes groupedFlags known to the templates of all commands.
+var knowGroups = sync.OnceFunc(func() { cobra.AddTemplateFunc("groupedFlags", groupedFlags) })
+
 // groupHelp has the help of all commands list flags by their groups.
 func groupHelp(root *cobra.Command) {
-	cobra.AddTemplateFunc("groupedFlags", groupedFlags)
+	knowGroups()
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(),
 		"{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{groupedFlags .}}", 1))
 }
