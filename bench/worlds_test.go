@@ -29,6 +29,7 @@ func TestPlansBreakTheSameInBothWorlds(t *testing.T) {
 		{"ricart-agrawala", "", quick}, // for plans that name its messages
 		{"central", "", quick},         // and those that name the coordinator
 		{"bully", "", quick},
+		{"bully-second-network", "", quick}, // and those that name a network
 	}
 	sample := []string{"restarts", "stopped-leader", "broker-restart"}
 	for _, plan := range chaos.Plans() {
