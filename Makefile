@@ -34,7 +34,7 @@ split-brain: ## cut a cluster in two, and say of every scheme who led: make spli
 simulate: ## the same on virtual time: make simulate ALGO=raymond N=100 LOSS=0.01
 explore: ## try every order of events in a small cluster: make explore ALGO=maekawa-textbook N=4
 validate: ## reproduce the published figures
-chaos: ## make runs under 2,000 random plans on virtual time and 50 on real processes, and compare the two
+chaos: ## make runs under 2,520 random plans on virtual time and 50 on real processes, and compare the two
 matrix: ## run every algorithm under every plan, and say where what becomes of it is not what its row says
 verify: ## judge a stored run again: make verify ARGS=latest
 runs: ## list the stored runs

@@ -118,6 +118,8 @@ func electionCost(e *Fold) Finding {
 		return notJudged("it is not known how many messages an election takes")
 	case e.faulty():
 		return notJudged("nothing is published for a run with faults")
+	case e.brokenBy(e.sections.End, e.Live) != 0: // an election may have been begun in vain
+		return notJudged("what elections rest on did not hold")
 	case !e.rested() || !e.balanced():
 		return notJudged("the counts of messages are not whole")
 	}

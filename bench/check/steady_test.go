@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -110,6 +111,12 @@ func costly() []electionRun {
 		{name: "the last is not over", setting: even, text: begin("1") + "5 4 elect 4\n6 3 elect 4\n",
 			logs:  sent(9),
 			check: "cost", as: Valid, says: "at most 15, as published"},
+		{name: "an election was begun in vain, since messages overtook each other", check: "cost", as: Valid,
+			says: "what elections rest on did not hold", logs: sent(16), setting: func(s *Setting) {
+				uneven(s)
+				s.Live = nodes.FIFO
+				s.Faults = []Fault{{Text: "reorder 40ms", OfLinks: true, Breaks: nodes.FIFO}}
+			}, text: begin("1") + allElect(5, 4, 0) + fmt.Sprintf("100 1 fault %d\n200 1 heal\n", nodes.FIFO)},
 		{name: "nobody was elected", setting: even, text: begin("1"), logs: sent(12), check: "cost", as: Valid,
 			says: "nobody was elected"},
 		{name: "nothing is published", text: begin("1") + allElect(5, 4, 0), logs: sent(99), check: "cost",

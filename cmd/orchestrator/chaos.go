@@ -49,7 +49,7 @@ type chaosCall struct {
 }
 
 func (a *app) chaosCommand() *cobra.Command {
-	c := chaosCall{Campaign: campaign.Campaign{Rows: catalog.All(), Seed: 1, Simulated: 2000, Real: 50},
+	c := chaosCall{Campaign: campaign.Campaign{Rows: catalog.All(), Seed: 1, Simulated: 2520, Real: 50},
 		calm: 100, compared: 3 * campaign.Comparisons}
 	var algorithms []string
 	cmd := &cobra.Command{
