@@ -103,7 +103,7 @@ func (e *Fold) rightful(at int64) nodes.ID {
 func (e *Fold) givesUp(leader nodes.ID, calm stretch) (most nodes.ID, times int) {
 	count := make([]int, e.Config.N)
 	for i := range e.leaders.Beliefs {
-		if b := &e.leaders.Beliefs[i]; b.Leader == leader && !b.Cut && b.From >= calm.From && b.To <= calm.To {
+		if b := &e.leaders.Beliefs[i]; b.Leader == leader && !b.Cut && b.From >= calm.From && b.To < calm.To {
 			count[b.Node]++
 		}
 	}

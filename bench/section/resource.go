@@ -60,6 +60,7 @@ type Resource struct {
 	unknown  uint32 // units that the register may count too many, since nodes died while they changed it
 	perhaps  int64  // the most that a node may have written whose death left no Exited
 	ghost    int64  // the latest that a node has written so, as was read; 0: none
+	ghostAt  int64  // when it was read
 	Ghosts   uint64 // how often that was
 }
 
@@ -136,7 +137,7 @@ func (r *Resource) Denies() bool {
 // by now, an exit must come that has written it, by its stamp within the error of stamps.
 func (r *Resource) read(s *Section) {
 	if s.Read > r.Account && s.Read <= r.perhaps {
-		r.Account, r.ghost = s.Read, s.Read
+		r.Account, r.ghost, r.ghostAt = s.Read, s.Read, s.Entered
 		r.Ghosts++
 	}
 	if r.Capacity == 1 && s.Taken <= s.Units && s.Read > r.Account && r.ahead == nil {
@@ -152,6 +153,10 @@ func (r *Resource) write(s *Section, at, stampError int64) {
 			r.Early = a
 		}
 		r.ahead = nil
+	}
+	if s.Written == r.ghost && at-r.ghostAt <= stampError { // this is what was read, and not what the dead wrote
+		r.ghost = 0
+		r.Ghosts--
 	}
 	r.Account = max(r.Account, s.Written)
 }

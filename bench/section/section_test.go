@@ -210,3 +210,26 @@ func TestWhyClientsAreBehind(t *testing.T) {
 		}
 	}
 }
+
+// What an entry reads at the time at which an exit wrote it was not written by a node that had died inside.
+func TestWhatIsReadWhenItIsWritten(t *testing.T) {
+	enter := func(at int64, id nodes.ID, read int64) history.Event {
+		e := happens(at, id, history.Entered)
+		e.Count, e.Value = 1, read
+		return e
+	}
+	exit := func(at int64, id nodes.ID, written int64) history.Event {
+		e := happens(at, id, history.Exited)
+		e.Value = written
+		return e
+	}
+	for read, lost := range map[int64]uint64{30: 0, 20: 1} { // at that time, or before: two wrote 1
+		events := []history.Event{request(0, 0, 1), request(0, 1, 1), request(0, 2, 1), enter(5, 0, 0),
+			happens(6, 0, history.Crashed), enter(10, 1, 0), enter(read, 2, 1), exit(30, 1, 1), exit(40, 2, 2),
+			happens(50, nodes.None, history.Marked)}
+		f, _ := folded(events, 1, 0)
+		if got := f.Resources[0].Lost(); got != lost {
+			t.Errorf("read at %d: %d updates are lost, not %d", read, got, lost)
+		}
+	}
+}
