@@ -12,6 +12,7 @@ import (
 // sent. The dice are their own, so that a seed draws all else as it would without them.
 func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
 	own := &drawn{dice: chance.Dice(seed).Of(chance.ForPlan, 1), s: r.s, kept: r.kept}
+	own.busy = r.busy
 	one := 6
 	if r.s.Spec.Safe&nodes.NoAmnesia != 0 { // what it saves matters
 		one = 3
@@ -30,20 +31,28 @@ func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
 }
 
 // interrupt draws such kills of fewer than half of the clients, or of three where nodes elect: each after the
-// first or second of what it saves and sends, or of its messages of one kind.
+// first or second of what it saves and sends, or of its messages of one kind. Where nodes elect and what they
+// save does not matter, it is one, which stays down until another can have been elected.
 func (r *drawn) interrupt() (all []Fault) {
 	f, most := Fault{At: r.between(0, 0.6)}, (r.s.Config.N-1)/2-r.kills
 	if r.s.Spec.Leads != nil {
 		f.At, most = r.start(), min(3, r.s.Config.N)
 	}
-	if most < 1 {
+	long := r.s.Spec.Leads != nil && r.s.Spec.Safe&nodes.NoAmnesia == 0
+	if most < 1 || long && !r.room(&f) {
 		return nil
+	}
+	if long {
+		most = 1
 	}
 	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), r.s.Config.N)
 	kind, inside := r.told(), r.below(2) == 0
 	for _, id := range order[:1+r.below(most)] {
 		f.Kill, f.MidInput, f.When = Target{Nodes: Group{id}}, 0, When{}
 		f.For = time.Duration(1+r.below(4)) * time.Millisecond
+		if long {
+			f.For = r.outage()
+		}
 		if inside {
 			f.MidInput = 1 + r.below(2)
 			all = append(all, f)
