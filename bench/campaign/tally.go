@@ -112,10 +112,11 @@ func (s *Shown) Nothing() bool {
 // String says it in words.
 func (s *Shown) String() string {
 	count := func(n int) string { return english.Thousands(float64(n)) }
-	says := fmt.Sprintf("In %s of %s all was kept that is promised, in %s it failed as its model allows",
-		count(s.Of[Valid]), english.Count(s.Plans, "plan", "plans"), count(s.Of[Expected]+s.Of[ViolatedOutside]))
+	says := fmt.Sprintf("In %s of %s all was kept that is promised, %s stalled or were unfair as the model "+
+		"allows, %s violated outside the model and %s inside", count(s.Of[Valid]),
+		english.Count(s.Plans, "plan", "plans"), count(s.Of[Expected]), count(s.Of[ViolatedOutside]), count(s.Of[ViolatedInside]))
 	if broken := len(s.Caught) + len(s.Escaped); broken > 0 {
-		says += fmt.Sprintf(", and %d of %d algorithms known to be broken were caught", len(s.Caught), broken)
+		says += fmt.Sprintf("; %d of %d algorithms known to be broken were caught", len(s.Caught), broken)
 	}
 	says += fmt.Sprintf("; not shown: what becomes of %s (%.1f%%)",
 		english.Count(s.Of[Inconclusive], "plan, which is inconclusive", "plans, which are inconclusive"),

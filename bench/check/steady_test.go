@@ -57,7 +57,7 @@ func steady() []electionRun {
 				strings.Repeat("300 3 elect 3\n310 3 elect 0\n", 4) + "900 1 heal"},
 		{name: "until something goes wrong", check: "stability", as: Valid,
 			setting: func(s *Setting) { within(s); s.Delay = 0; parted(s) },
-			text: allElect(5, 0, 0) + "100 1 fault 1\n100 3 elect 3\n200 1 heal"},
+			text:    allElect(5, 0, 0) + "100 1 fault 1\n100 3 elect 3\n200 1 heal"},
 		{name: "who should not lead", setting: within, check: "stability", as: Valid,
 			text: allElect(5, 0, 0) + strings.Repeat("300 3 elect 1\n310 3 elect 2\n", 4)},
 		{name: "the lowest is down", setting: within, check: "stability", as: Violated,

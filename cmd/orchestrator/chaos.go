@@ -69,8 +69,11 @@ func (a *app) chaosCommand() *cobra.Command {
 				}
 			}
 			if min(c.Simulated, c.Real, c.calm, c.compared) < 0 {
-				return fmt.Errorf("%d simulated and %d real plans, %d runs without faults, %d compared: write numbers "+
-					"from 0", c.Simulated, c.Real, c.calm, c.compared)
+				return fmt.Errorf("--simulated %d, --real %d, --calm %d, --compare %d: write numbers from 0",
+					c.Simulated, c.Real, c.calm, c.compared)
+			}
+			if max(c.Simulated, c.Real, c.calm, c.compared) == 0 {
+				return errors.New("--simulated, --real, --calm and --compare are all 0: no run would be made")
 			}
 			if !c.Comparable() {
 				if s.given("compare") && c.compared > 0 {
