@@ -114,7 +114,8 @@ func (s *Shown) String() string {
 	count := func(n int) string { return english.Thousands(float64(n)) }
 	says := fmt.Sprintf("In %s of %s all was kept that is promised, %s stalled or were unfair as the model "+
 		"allows, %s violated outside the model and %s inside", count(s.Of[Valid]),
-		english.Count(s.Plans, "plan", "plans"), count(s.Of[Expected]), count(s.Of[ViolatedOutside]), count(s.Of[ViolatedInside]))
+		english.Count(s.Plans, "plan", "plans"), count(s.Of[Expected]), count(s.Of[ViolatedOutside]),
+		count(s.Of[ViolatedInside]))
 	if broken := len(s.Caught) + len(s.Escaped); broken > 0 {
 		says += fmt.Sprintf("; %d of %d algorithms known to be broken were caught", len(s.Caught), broken)
 	}
