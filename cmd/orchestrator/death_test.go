@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -311,7 +312,7 @@ func TestPausedProcessesConvictNobody(t *testing.T) {
 	}
 }
 
-// children returns the processes that process parent has started, in the order of their numbers.
+// children returns the processes that process parent has started, in the order in which they began.
 func children(parent int) (pids []int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -321,7 +322,18 @@ func children(parent int) (pids []int) {
 			}
 		}
 	}
+	slices.SortFunc(pids, func(a, b int) int { return cmp.Or(cmp.Compare(startOf(a), startOf(b)), a-b) })
 	return pids
+}
+
+// startOf returns when a process began, in ticks of the kernel: their numbers begin anew now and then.
+func startOf(pid int) (ticks uint64) {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, after, _ := strings.Cut(string(b), ") ")
+	if fields := strings.Fields(after); len(fields) > 19 {
+		ticks, _ = strconv.ParseUint(fields[19], 10, 64)
+	}
+	return ticks
 }
 
 // parentOf returns the parent of a process and the letter of its state, which is empty if it is gone.
