@@ -24,8 +24,8 @@ func campaigning(every time.Duration) Options {
 	return o
 }
 
-// Nodes campaign again and again while they are up, those that come up again too, and so that all can agree
-// before the run ends.
+// All nodes that are up campaign periodically, also after a restart. The last campaign leaves enough time for
+// an election.
 func TestCampaignsAgainAndAgain(t *testing.T) {
 	spec, err := election.Find("chang-roberts")
 	if err != nil {
@@ -62,8 +62,8 @@ func TestCampaignsAgainAndAgain(t *testing.T) {
 	}
 }
 
-// A second campaign for which there is no time, or nobody, is refused, and so is one of an algorithm that
-// elects nobody.
+// --campaign-every is refused if the run has no time for a second campaign, if there are no initiators, or if
+// the algorithm elects nobody.
 func TestCampaignsThatMakeNoSense(t *testing.T) {
 	for says, change := range map[string]func(*Options){
 		"leave no time for a second one: all may take 192ms to agree": func(o *Options) {

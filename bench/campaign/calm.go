@@ -15,10 +15,10 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Calm is the grid of runs in which nothing goes wrong: each sound row for each number of nodes, latency,
-// hold and load, also with each elector that it may follow and each detector that it may listen to. Each run
-// ends after some entries of each node, or once an elector has had the time for an election. None may be
-// violated, nor inconclusive without a word before the run.
+// A Calm is a grid of runs without faults. It has each sound row, with each of its electors and detectors,
+// for each number of nodes, latency, hold and load. A run ends after some entries of each node, or when an
+// elector has had the time for an election. No run may be violated, and none inconclusive unless a note
+// before the run says why.
 type Calm struct {
 	cells []cell
 }

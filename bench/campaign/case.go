@@ -87,9 +87,9 @@ func draw(rows []*nodes.Spec, seed uint64, number int, real bool) (*Case, error)
 	return &Case{spec, o, real}, nil
 }
 
-// A run about leaders lasts for so many times as it may take until all agree, of which its plan leaves the
-// last two; and at least for a while. Where time is real, that would take minutes. Nodes campaign again and
-// again, so that there are elections for faults to hit: so far apart that all have to agree in between.
+// A run about leaders lasts graces times as long as an election may take, and atLeast. No fault begins in the
+// last two of these times. A real run lasts realGraces times as long, since it would take minutes otherwise.
+// Nodes campaign again after calm times as long, so that all agree in between and faults hit elections.
 const (
 	graces     = 15
 	realGraces = 6
@@ -97,7 +97,7 @@ const (
 	atLeast    = time.Second
 )
 
-// last says how long a run about leaders lasts, and how often nodes campaign.
+// last sets the duration of a run about leaders, and the time between two campaigns.
 func (d *drawn) last(o *bench.Options, spec *nodes.Spec, real bool) {
 	times := time.Duration(graces)
 	if real {

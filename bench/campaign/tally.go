@@ -78,12 +78,13 @@ func (t *Tally) Lacks() string {
 	return ""
 }
 
-// A Shown says what the results of a campaign show, and what they do not.
+// A Shown counts the plans of a campaign by their outcome, and lists the broken rows that it caught or
+// missed.
 type Shown struct {
 	Plans   int // that were carried out
 	Of      [Classes]int
-	Caught  []string // rows that are known to be broken, which was shown
-	Escaped []string // those of which it was not
+	Caught  []string // rows that are known to be broken, and that some plan convicted
+	Escaped []string // rows that are known to be broken, and that no plan convicted
 }
 
 // ShownBy returns what results show of rows.

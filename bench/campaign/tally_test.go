@@ -8,8 +8,7 @@ import (
 	"turnstile/nodes"
 )
 
-// What results show, and what they do not, is said in words. A campaign of which every run is inconclusive
-// shows nothing.
+// The last line of a campaign counts its outcomes. If all runs are inconclusive, the campaign shows nothing.
 func TestShownBy(t *testing.T) {
 	sound := &nodes.Spec{Info: nodes.Info{Name: "sound"}}
 	caught := &nodes.Spec{Info: nodes.Info{Name: "caught"}, Broken: "exclusion"}

@@ -118,10 +118,10 @@ func (e *Fold) undecided() (f Finding, is bool) {
 	return f, false
 }
 
-// Patience returns within what time all agree on a leader if nothing goes wrong. A row without a grace has no
-// timeouts, and takes no longer than its messages: one after the other, they are fewer than so many times
-// those by which a request becomes known. Rings take N or N lg N; 32 rounds of those that draw numbers are
-// enough but for one run in a million.
+// Patience returns the longest time that an election takes without faults. For a row with timeouts, this is
+// its grace. A row without timeouts only waits for messages: at most rounds times as many, one after the
+// other, as make a request known. Rings need N or N lg N messages; randomized rings need more than 32 rounds
+// in one run of a million.
 func (s *Setting) Patience() time.Duration {
 	const rounds = 32
 	switch known := s.Promise.Known; {
@@ -174,8 +174,8 @@ func (e *Fold) atOnce(asked *Fault, f *section.Fault) bool {
 		asked.OfLinks && asked.Breaks&e.Live&^nodes.Transient != 0)
 }
 
-// troubles returns when something went wrong, somebody was told to campaign, or nobody lived who had a reason
-// to elect a leader. What lasts for good is done at once.
+// troubles returns the times in which an assumption was broken, a node was told to campaign, or no node that
+// had been told to campaign was up. A fault without an end counts at its beginning only.
 func (e *Fold) troubles() (all []leadership.Span) {
 	s := e.sections
 	for i := range s.Faults {

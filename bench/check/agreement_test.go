@@ -114,7 +114,7 @@ func crashing() []electionRun {
 	}
 }
 
-// troubled are runs of which it is looked at from when on nothing goes wrong any more.
+// troubled are runs with faults. Each has a time from which on no assumption is broken.
 func troubled() []electionRun {
 	down := func(s *Setting) { s.Faults = []Fault{{Text: "kill 4", Breaks: nodes.NoCrash}} }
 	lostOne := func(s *Setting) {

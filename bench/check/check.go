@@ -248,8 +248,7 @@ func (e *Fold) faulty() bool {
 		e.Timed && len(s.Faults)+len(s.Pauses)+len(s.Wrongs) > 0
 }
 
-// unpublished says for which runs, this one among them, nothing is published of the messages that an
-// algorithm takes; empty: this is none of them.
+// unpublished says why no published count of messages holds for the run; empty: the published counts hold.
 func (e *Fold) unpublished() string {
 	switch {
 	case e.faulty():

@@ -131,8 +131,7 @@ func TestPassesWhileANodeIsAwayDoNotCount(t *testing.T) {
 	}
 }
 
-// If a row promises no order, the finding says how often a request was passed over. It says nothing if that
-// was not counted.
+// If a row promises no order, the finding says how often a request was passed over, if the run counted that.
 func TestWhatIsSaidWithoutAPromise(t *testing.T) {
 	for _, c := range []struct {
 		times int
