@@ -124,7 +124,7 @@ storm: ## judge STORM_RUNS (100) runs that are stopped and starved, 100 that are
 .PHONY: check
 check: ## look for what tests do not find: format, vet, staticcheck, go.mod, short fuzz runs
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted" >&2; exit 1; }
-	go vet ./...
+	go vet ./... ./cmd/orchestrator/testdata/stormnode
 	go tool staticcheck ./...
 	go mod tidy -diff
 	@$(MAKE) --no-print-directory fuzz

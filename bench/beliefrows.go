@@ -3,8 +3,9 @@ package bench
 import (
 	"strings"
 
-	"turnstile/bench/leadership"
-	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/figure"
+	"turnstile/judge/leadership"
 	"turnstile/nodes"
 	"turnstile/results"
 )
@@ -25,7 +26,7 @@ func (r *Run) ledger(t *Trial, j judgement) {
 		}
 		faults = append(faults, f)
 	}
-	for _, e := range leaders.Ledger(faults, r.Record.Options.total(r.Spec), j.Window.From, leaders.End) {
+	for _, e := range leaders.Ledger(faults, r.total(), j.Window.From, leaders.End) {
 		t.Beliefs = append(t.Beliefs, r.beliefRow(t.Number, &e, j.Window.From))
 	}
 	t.Beliefs = results.AsStored(t.Beliefs)
@@ -33,19 +34,19 @@ func (r *Run) ledger(t *Trial, j judgement) {
 
 // beliefRow returns the row of an entry, whose times count from a zero.
 func (r *Run) beliefRow(trial int, e *leadership.Entry, zero int64) results.BeliefRow {
-	seconds := func(ns int64) results.Figure { return results.Number(float64(ns) / 1e9) }
+	seconds := func(ns int64) figure.Figure { return figure.Number(float64(ns) / 1e9) }
 	row := results.BeliefRow{Run: r.Folder.Name(), Trial: trial, Node: int(e.Node), State: e.State.String(),
 		FromS: seconds(e.From - zero), ToS: seconds(e.To - zero), TwoS: seconds(e.TwoLeaders),
-		Side: chaos.Group(e.Side).String()}
+		Side: effect.Group(e.Side).String()}
 	if e.Leader >= 0 {
-		row.Leader = results.Count(uint64(e.Leader))
+		row.Leader = figure.Count(uint64(e.Leader))
 	}
 	if e.Term > 0 {
-		row.Term = results.Count(e.Term)
+		row.Term = figure.Count(e.Term)
 	}
 	var numbers []string
 	for _, n := range e.Faults {
-		numbers = append(numbers, results.Count(uint64(n)).String())
+		numbers = append(numbers, figure.Count(uint64(n)).String())
 	}
 	row.Faults = strings.Join(numbers, " ")
 	return row

@@ -3,7 +3,7 @@ package bench
 import (
 	"testing"
 
-	"turnstile/bench/leadership"
+	"turnstile/judge/leadership"
 	"turnstile/results"
 )
 

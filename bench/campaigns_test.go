@@ -37,7 +37,11 @@ func TestCampaignsAgainAndAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Faults = []chaos.Fault{f}
-	asked, err := o.validSimulation(spec)
+	j, err := o.Resolve(spec, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, _, err := j.simulation(0, j.Seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +60,7 @@ func TestCampaignsAgainAndAgain(t *testing.T) {
 	if !slices.Equal(at[0], all) || !slices.Equal(at[1], of1) || !slices.Equal(at[2], all) {
 		t.Errorf("they campaigned at %v ms", at)
 	}
-	last := o.Duration - AgreesWithin(o, spec, true)
+	last := o.Duration - j.AgreesWithin()
 	if last < 1805*time.Millisecond || last > 2105*time.Millisecond {
 		t.Errorf("the last campaign was at 1.805s, and has to be by %v", last)
 	}
@@ -80,7 +84,7 @@ func TestCampaignsThatMakeNoSense(t *testing.T) {
 		}
 		o := campaigning(300 * time.Millisecond)
 		change(&o)
-		if err := o.Validate(spec); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := o.Resolve(spec, true); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes/workload"
 )
 
@@ -119,8 +119,8 @@ func TestFaultsThatAreLeftAreTrouble(t *testing.T) {
 	t.Parallel()
 	tr := carried(t, 3, true)
 	var err error
-	if tr.driver, err = chaos.NewDriver(nil, chaos.NewBoard(5), 4, tr.stack(tr.spec).Codec()); err == nil {
-		err = tr.driver.Begin(stage{tr}, 0)
+	if tr.driver, err = chaos.NewDriver(nil, chaos.NewSharedState(5), 4, tr.Stack.Codec()); err == nil {
+		err = tr.driver.Begin(faultCluster{tr}, 0)
 	}
 	if err != nil {
 		t.Fatal(err)

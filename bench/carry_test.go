@@ -21,11 +21,14 @@ import (
 // carried returns a trial whose transport is up, and which has no node processes.
 func carried(t *testing.T, brokers int, proxies bool) *trial {
 	t.Helper()
-	tr := &trial{Options: Defaults(), transport: &transport{}, ended: make(chan *cluster.Process, 16)}
-	var err error
-	if tr.spec, err = mutex.Find("central"); err != nil {
+	spec, err := mutex.Find("central")
+	if err != nil {
 		t.Fatal(err)
 	}
+	o := Defaults()
+	o.Config.N, o.Brokers, o.Proxies = 4, brokers, proxies
+	tr := &trial{Job: drafted(t, spec, o, false), transport: &transport{},
+		ended: make(chan *cluster.Process, 16)}
 	tr.lives = make([]life, tr.Config.N+1)
 	tr.anchor = host.DropAnchor()
 	tr.journal, err = history.CreateJournal(filepath.Join(t.TempDir(), "orchestrator.log"), 1, tr.anchor.Error)
@@ -33,9 +36,8 @@ func carried(t *testing.T, brokers int, proxies bool) *trial {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tr.journal.Close() })
-	tr.Config.N, tr.Brokers, tr.Proxies = 4, brokers, proxies
 	t.Cleanup(func() { tr.transport.close() })
-	err = tr.transport.launch(t.Context(), cluster.NewLauncher(), setup(t), &tr.Options, tr.spec)
+	err = tr.transport.launch(t.Context(), cluster.NewLauncher(), setup(t), tr.Job)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +223,7 @@ func TestTransportIsValidated(t *testing.T) {
 		o := Defaults()
 		o.Algorithm = "central"
 		change(&o)
-		if err := o.Validate(spec); (err == nil) != (says == "") ||
+		if _, err := o.Resolve(spec, false); (err == nil) != (says == "") ||
 			err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("the error is %v, and should say %q", err, says)
 		}

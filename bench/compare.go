@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"turnstile/bench/check"
 	"turnstile/internal/english"
-	"turnstile/nodes"
+	"turnstile/judge/check"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 	"turnstile/results"
@@ -52,7 +51,7 @@ func Compare(first, again *Summary) *Comparison {
 		}
 	}
 	simulated := first.Record.Simulated
-	columns := exactColumns(first.Record.Options, first.Spec)
+	columns := first.exactColumns()
 	events := uint64(0)
 	for trial := 1; trial <= first.Record.Options.Trials; trial++ {
 		if simulated {
@@ -160,17 +159,17 @@ func (c *Comparison) rows(trial int, first, again *results.Row, should func(colu
 // exactColumns are the columns in which two real runs of the same options agree: how many entries were asked
 // for; the messages, where requests come one at a time and whose they are follows from the seed, or where one
 // number of messages per entry is published for the load.
-func exactColumns(o Options, spec *nodes.Spec) (columns []string) {
-	load := o.Workload.Load
-	laps := !spec.Circulates || o.Entries == 0 || o.Entries >= uint64(o.Config.N) // as check.cost has it
-	alone := o.alone()
-	if o.Entries > 0 {
+func (j *Job) exactColumns() (columns []string) {
+	load := j.Workload.Load
+	laps := !j.Spec.Circulates || j.Entries == 0 || j.Entries >= uint64(j.Config.N) // as check.cost has it
+	alone := j.alone()
+	if j.Entries > 0 {
 		columns = append(columns, "entries")
 	}
 	switch {
-	case o.Entries > 0 && alone && !spec.Circulates:
+	case j.Entries > 0 && alone && !j.Spec.Circulates:
 		columns = append(columns, "messages", "publishes", "messages_per_entry")
-	case published(o, spec).Exact() && load != workload.One && laps:
+	case j.published().Exact() && load != workload.One && laps:
 		columns = append(columns, "messages_per_entry")
 	}
 	return columns

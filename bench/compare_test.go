@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
+	"turnstile/internal/figure"
+	"turnstile/judge/check"
+	"turnstile/judge/measure"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 	"turnstile/results"
@@ -41,7 +43,7 @@ func TestColumnsInWhichRealRunsAgree(t *testing.T) {
 		if c.entries > 0 {
 			o.Duration = 0
 		}
-		if got := strings.Join(exactColumns(o, row), " "); got != c.want {
+		if got := strings.Join(drafted(t, row, o, false).exactColumns(), " "); got != c.want {
 			t.Errorf("%s, %s, %d entries: %q, want %q", c.algorithm, c.load, c.entries, got, c.want)
 		}
 	}
@@ -52,10 +54,11 @@ func TestCompareRealRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	job := drafted(t, row, Defaults(), false)
 	made := func(change func(s *Summary)) *Summary {
-		s := &Summary{Spec: row, Record: Record{Options: Defaults(), Trials: make([]TrialRecord, 1)},
-			Rows: []results.Row{{Trial: 1, MessagesPerEntry: results.Number(14),
-				WaitUSP50: results.Number(3)}},
+		s := &Summary{Job: job, Record: Record{Options: Defaults(), Trials: make([]TrialRecord, 1)},
+			Rows: []results.Row{{Trial: 1, Figures: measure.Figures{MessagesPerEntry: figure.Number(14),
+				WaitUSP50: figure.Number(3)}}},
 			Verdicts: []check.Verdict{{Outcome: check.Valid}}}
 		change(s)
 		return s
@@ -65,15 +68,15 @@ func TestCompareRealRuns(t *testing.T) {
 		outcome check.Outcome
 		says    string
 	}{
-		"other times": {func(s *Summary) { s.Rows[0].WaitUSP50 = results.Number(5) }, check.Valid, ""},
+		"other times": {func(s *Summary) { s.Rows[0].WaitUSP50 = figure.Number(5) }, check.Valid, ""},
 		"another verdict": {func(s *Summary) {
 			s.Verdicts[0] = check.Verdict{Outcome: check.Violated,
 				Findings: []check.Finding{{Outcome: check.Violated, Check: "progress"}, {Check: "cost"}}}
 		}, check.Violated, "verdict was valid, is violated progress"},
-		"other messages": {func(s *Summary) { s.Rows[0].MessagesPerEntry = results.Number(14.5) },
+		"other messages": {func(s *Summary) { s.Rows[0].MessagesPerEntry = figure.Number(14.5) },
 			check.Violated,
 			"messages_per_entry was 14, is 14.5"},
-		"nothing measured": {func(s *Summary) { s.Rows[0].MessagesPerEntry = results.Figure{} }, check.Valid,
+		"nothing measured": {func(s *Summary) { s.Rows[0].MessagesPerEntry = figure.Figure{} }, check.Valid,
 			""},
 		"ended early": {func(s *Summary) { s.Record.Trials[0].Trouble = "interrupted" }, check.Inconclusive,
 			"trial 1: the second run ended early: interrupted"},
@@ -105,7 +108,7 @@ func TestCompareSimulatedRuns(t *testing.T) {
 		if err := o.Latency.Set("uniform:1ms,2ms"); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Simulate(t.Context(), row, o, Setup{Results: root, Set: "set"})
+		r, err := simulateRun(t, row, o, Setup{Results: root, Set: "set"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,22 +11,22 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
-	"turnstile/nodes"
+	"turnstile/judge/check"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // withPlan returns a simulated run of a row under the plan of a name.
-func withPlan(t *testing.T, spec *nodes.Spec, plan string) (Options, error) {
+func withPlan(t *testing.T, spec *row.Row, plan string) (Options, error) {
 	t.Helper()
 	o := Defaults()
 	o.Algorithm, o.Config.N, o.Seed, o.Duration, o.Warmup = spec.Name, 5, 7, 2*time.Second, 0
 	o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(time.Millisecond)
-	p, err := chaos.FindPlan(plan, o.scene(spec, true))
+	p, err := chaos.FindPlan(plan, drafted(t, spec, o, true).Scene())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,8 @@ func withPlan(t *testing.T, spec *nodes.Spec, plan string) (Options, error) {
 	for _, f := range p.Faults { // ours are for three seconds
 		o.Duration = max(o.Duration, f.At+f.For+f.Every*time.Duration(max(0, f.Repeat-1))+time.Second)
 	}
-	return o, o.Validate(spec)
+	_, err = o.Resolve(spec, true)
+	return o, err
 }
 
 // The same plan and seed give the same faults on the same victims and the same history, to the last event,
@@ -59,7 +60,7 @@ func TestSimulatedRunsUnderPlansAreDetermined(t *testing.T) {
 			continue // it is for other algorithms, or for processes
 		}
 		setup := Setup{Results: t.TempDir(), Set: "set"}
-		first, err := Simulate(t.Context(), spec, o, setup)
+		first, err := simulateRun(t, spec, o, setup)
 		if err != nil {
 			t.Fatalf("%s, %s: %v", spec.Name, plan, err)
 		}
@@ -67,7 +68,7 @@ func TestSimulatedRunsUnderPlansAreDetermined(t *testing.T) {
 		if err := first.Folder.ReadYAML(&stored); err != nil {
 			t.Fatal(err)
 		}
-		again, err := Simulate(t.Context(), spec, stored.Options, setup)
+		again, err := simulateRun(t, spec, stored.Options, setup)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,10 +96,8 @@ func named(t *testing.T, plan string, first, again *Run) {
 		t.Errorf("%s: the faults are\n%s\nand then\n%s", plan, a, b)
 	}
 	for _, f := range first.Record.Trials[0].Faults {
-		for _, target := range []chaos.Target{f.Kill, f.Pause, f.Slow, f.Clock} {
-			if target.Word != "" && !target.ByRun() {
-				t.Errorf("%s: %v names no node", plan, &f)
-			}
+		if target := f.Effect.Target(); target != nil && target.Word != "" && !target.ByRun() {
+			t.Errorf("%s: %v names no node", plan, &f)
 		}
 		if f.Seed == 0 {
 			t.Errorf("%s: %v has no seed", plan, &f)
@@ -125,7 +124,7 @@ func TestVictimsOfRealRunsAreThoseOfSimulatedOnes(t *testing.T) {
 		}
 		o.Faults = append(o.Faults, f)
 	}
-	simulated, err := Simulate(t.Context(), spec, o, Setup{Results: t.TempDir(), Set: "set"})
+	simulated, err := simulateRun(t, spec, o, Setup{Results: t.TempDir(), Set: "set"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +151,7 @@ func TestLeaderThatIsHitLeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	simulated, err := Simulate(t.Context(), spec, o, Setup{Results: t.TempDir(), Set: "set"})
+	simulated, err := simulateRun(t, spec, o, Setup{Results: t.TempDir(), Set: "set"})
 	if simulated == nil {
 		t.Fatal(err)
 	}

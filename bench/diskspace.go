@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 
-	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 	"turnstile/results"
@@ -21,24 +20,23 @@ const spareDiskSpace = 64 << 20
 
 // diskSpace returns how much disk space a run takes. The logs of one trial are removed before the next
 // begins.
-func (r *Record) diskSpace(spec *nodes.Spec) results.DiskSpace {
-	o := &r.Options
-	entries, asked := float64(o.Entries), fmt.Sprintf("-n %d", o.Config.N)
+func (j *Job) diskSpace() results.DiskSpace {
+	entries, asked := float64(j.Entries), fmt.Sprintf("-n %d", j.Config.N)
 	switch {
-	case o.Entries > 0:
-		asked += fmt.Sprintf(" --entries %d", o.Entries)
-	case o.Workload.Load == workload.Open:
-		entries = o.Workload.Rate * (max(o.Warmup, o.warmupLimit()) +
-			o.Duration).Seconds() * float64(o.Config.N)
-		asked += fmt.Sprintf(" --rate %v --duration %v", o.Workload.Rate, o.Duration)
+	case j.Entries > 0:
+		asked += fmt.Sprintf(" --entries %d", j.Entries)
+	case j.Workload.Load == workload.Open:
+		entries = j.Workload.Rate * (max(j.Warmup, j.warmupLimit()) +
+			j.Duration).Seconds() * float64(j.Config.N)
+		asked += fmt.Sprintf(" --rate %v --duration %v", j.Workload.Rate, j.Duration)
 	}
-	if o.Trials > 1 {
-		asked += fmt.Sprintf(" --trials %d", o.Trials)
+	if j.Trials > 1 {
+		asked += fmt.Sprintf(" --trials %d", j.Trials)
 	}
-	need := spareDiskSpace + float64(o.Trials)*entries*storedEntry
-	if !r.Simulated {
-		total := o.total(spec)
-		log := history.Options{Nodes: total, Instances: 1 + len(o.beside()),
+	need := spareDiskSpace + float64(j.Trials)*entries*storedEntry
+	if !j.Simulated {
+		total := j.total()
+		log := history.Options{Nodes: total, Instances: len(j.Stack.Instances()),
 			TraceLength: traceLength(total)}.Reserved()
 		need += float64(total)*float64(log) + entries*loggedEntry
 	}

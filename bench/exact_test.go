@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/sim"
@@ -33,7 +33,7 @@ func TestRunsAreHeldToExactCosts(t *testing.T) {
 		o := Defaults()
 		o.Algorithm, o.Workload.Load, o.Entries, o.Duration = c.algorithm, c.load, 500, 0
 		o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(time.Millisecond)
-		j := judgementOf(history.Header{}, c.load, setting(o, true, row, nil))
+		j := judgementOf(history.Header{}, c.load, drafted(t, row, o, true).setting(nil))
 		if _, err := sim.Run(*simulated(t, o, row), j); err != nil {
 			t.Fatal(err)
 		}

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -43,7 +44,7 @@ func (u *unfairServer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 }
 
 // unfairCentral is the central algorithm with such a server.
-func unfairCentral(t *testing.T) *nodes.Spec {
+func unfairCentral(t *testing.T) *row.Row {
 	row, err := mutex.Find("central")
 	if err != nil {
 		t.Fatal(err)
@@ -57,10 +58,10 @@ func unfairCentral(t *testing.T) *nodes.Spec {
 
 // judged makes a simulated run and returns what the check of fairness says of it: as of a simulated run, and
 // as of one of real processes.
-func judged(t *testing.T, o Options, row *nodes.Spec) (virtual, real check.Finding) {
+func judged(t *testing.T, o Options, row *row.Row) (virtual, real check.Finding) {
 	t.Helper()
 	as := func(simulated bool) judgement {
-		return judgementOf(history.Header{}, o.Workload.Load, setting(o, simulated, row, nil))
+		return judgementOf(history.Header{}, o.Workload.Load, drafted(t, row, o, simulated).setting(nil))
 	}
 	a, b := as(true), as(false)
 	if _, err := sim.Run(*simulated(t, o, row), a, b); err != nil {
@@ -141,7 +142,7 @@ func TestNoRowIsCalledUnfair(t *testing.T) {
 	every, at := soak.Pick(3, 2, 1), 0
 	for name, o := range cases {
 		for _, row := range mutex.Table {
-			if at++; row.Broken != "" || at%every > 0 {
+			if at++; row.Flaw != nil || at%every > 0 {
 				continue
 			}
 			if simulated, real := judged(t, o, row); simulated.Outcome+real.Outcome != check.Valid {

@@ -12,36 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
+	"turnstile/nodes/port"
 )
-
-// resolve returns the faults of a trial, given its number and its seed: those that come of the plan, or those
-// that are on record instead.
-func (o *Options) resolve(spec *nodes.Spec, number int, seed uint64, simulated bool) ([]chaos.Fault, error) {
-	came, injected := o.Injected[number]
-	switch {
-	case injected:
-		return chaos.ResolveMore(nil, came, o.scene(spec, simulated), seed)
-	case len(o.Faults) == 0:
-		return nil, nil
-	}
-	return chaos.Resolve(o.Faults, o.scene(spec, simulated), seed)
-}
-
-// resolvable says what is wrong with the faults of some trial, if anything is.
-func (o *Options) resolvable(spec *nodes.Spec) error {
-	_, err := o.resolve(spec, 0, 1, false) // there is no such trial, so they are those of the plan
-	for number := range o.Injected {
-		if _, wrong := o.resolve(spec, number, 1, false); wrong != nil {
-			err = errors.Join(err, fmt.Errorf("trial %d: %w", number, wrong))
-		}
-	}
-	return err
-}
 
 // Again returns the options by which the run is made again. Its injected faults are then asked for, and their
 // times count from a warm-up of a fixed length.
@@ -50,31 +27,6 @@ func (o Options) Again() Options {
 		o.WarmupLimit = 0
 	}
 	return o
-}
-
-// Scene returns what faults must know of the run, also for options that Validate has not completed. If no
-// nodes can be made of these, it says why, and the scene is that of the algorithm alone.
-func (o Options) Scene(spec *nodes.Spec, simulated bool) (*chaos.Scene, error) {
-	o.Config = spec.Fitted(o.Config, o.delays())
-	s := &chaos.Scene{Spec: spec, Config: o.Config, Measured: o.Duration, Simulated: simulated,
-		Brokers: o.Brokers, Foreign: o.NATS != "", Campaigns: o.Workload.CampaignEvery}
-	if err := o.resolveDetector(spec); err != nil {
-		return s, err
-	}
-	stack, err := o.newStack(spec)
-	if err == nil {
-		s.Stack = stack
-	}
-	return s, err
-}
-
-// scene is Scene of valid options.
-func (o *Options) scene(spec *nodes.Spec, simulated bool) *chaos.Scene {
-	s, err := o.Scene(spec, simulated)
-	if err != nil {
-		panic(err)
-	}
-	return s
 }
 
 // FaultTexts says what faults were asked for, in words. Where some were injected, those of a trial are those
@@ -108,9 +60,7 @@ func (r *Run) faults(number int) []chaos.Fault {
 	if number <= len(r.Record.Trials) && len(r.Record.Trials[number-1].Faults) > 0 {
 		return r.Record.Trials[number-1].Faults
 	}
-	// it was valid when run
-	faults, _ := r.Record.Options.resolve(r.Spec, number, trialSeed(r.Record.Options.Seed, number),
-		r.Record.Simulated)
+	faults, _ := r.resolve(number, TrialSeed(r.Seed, number)) // it was valid when run
 	return faults
 }
 
@@ -120,10 +70,10 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 		f := &faults[i]
 		asked := check.Fault{Text: f.String(), OfLinks: f.OfLinks(), ForGood: f.ForGood(), Breaks: f.Breaks(),
 			Waits: !f.Timed(), Leaves: f.Leaves()}
-		if f.Parts() {
-			asked.Separates, asked.Blocks = f.Cut.Parts, f.Cut.Blocks
+		if cut := f.Parts(); cut != nil {
+			asked.Separates, asked.Blocks = cut.Parts, cut.Blocks
 		}
-		if f.Cuts() {
+		if f.Effect.Kind().Cuts {
 			asked.CutsOff = f.CutsOff
 		}
 		all = append(all, asked)
@@ -133,7 +83,7 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 
 // checkPause says what is wrong with a fault by which processes or connections stand still, if anything is.
 func (o *Options) checkPause(f *chaos.Fault) error {
-	if lasts := cmp.Or(f.For, o.Duration-f.At); f.Holds() && lasts >= o.longestPause() {
+	if lasts := cmp.Or(f.For, o.Duration-f.At); f.Effect.Kind().Holds && lasts >= o.longestPause() {
 		return fmt.Errorf("%v: a process may stand still for less than %v, and so may a connection: let it "+
 			"last for less, or allow for more by a --patience of %v", f, o.longestPause(), lasts/10)
 	}
@@ -143,16 +93,16 @@ func (o *Options) checkPause(f *chaos.Fault) error {
 // prepareFaults makes ready to carry out the faults of the trial, and those that are injected. Processes
 // share what is in the file of the board.
 func (t *trial) prepareFaults() (err error) {
-	if t.faults, err = t.resolve(t.spec, t.number, t.seed, false); err != nil {
+	if t.faults, err = t.resolve(t.number, t.seed); err != nil {
 		return err
 	}
 	t.counts = len(t.faults) > 0
 	t.reconnects = t.reconnects || t.Proxies || chaos.Disconnects(t.faults)
-	board, err := chaos.CreateBoard(t.boardPath(), t.Config.N)
+	board, err := chaos.CreateSharedState(t.boardPath(), t.Config.N)
 	if err != nil {
 		return err
 	}
-	t.driver, err = chaos.NewDriver(t.faults, board, t.Config.N, t.stack(t.spec).Codec())
+	t.driver, err = chaos.NewDriver(t.faults, board, t.Config.N, t.Stack.Codec())
 	return err
 }
 
@@ -171,8 +121,8 @@ func (t *trial) cameTo() []chaos.Fault {
 // others be injected.
 func (t *trial) beginFaults(measured int64) error {
 	t.measured = measured
-	t.desk.Open()
-	return t.driver.Begin(stage{t}, measured)
+	t.orders.Open()
+	return t.driver.Begin(faultCluster{t}, measured)
 }
 
 // followFaults carries out and records the faults that are to begin or to be healed by now. Nodes carry out
@@ -231,49 +181,49 @@ func (t *trial) mend() error {
 	return t.driver.Mend()
 }
 
-// A stage is the cluster of a trial, on which faults are carried out.
-type stage struct{ *trial }
+// A faultCluster is the cluster of a trial, on which faults are carried out.
+type faultCluster struct{ *trial }
 
-var _ nodes.Cluster = stage{}
+var _ port.Cluster = faultCluster{}
 
-// Now implements nodes.Cluster.
-func (s stage) Now() int64 { return s.now() }
+// Now implements port.Cluster.
+func (s faultCluster) Now() int64 { return s.now() }
 
-// Up implements nodes.Cluster.
-func (s stage) Up(id nodes.ID) bool { return s.isUp(id) }
+// Up implements port.Cluster.
+func (s faultCluster) Up(id nodes.ID) bool { return s.isUp(id) }
 
-// Kill implements nodes.Cluster.
-func (s stage) Kill(id nodes.ID) error { return s.kill(id) }
+// Kill implements port.Cluster.
+func (s faultCluster) Kill(id nodes.ID) error { return s.kill(id) }
 
-// Restart implements nodes.Cluster.
-func (s stage) Restart(id nodes.ID, forget bool) error { return s.restart(id, forget) }
+// Restart implements port.Cluster.
+func (s faultCluster) Restart(id nodes.ID, forget bool) error { return s.restart(id, forget) }
 
-// Pause implements nodes.Cluster.
-func (s stage) Pause(id nodes.ID) error { return s.stop(id, true) }
+// Pause implements port.Cluster.
+func (s faultCluster) Pause(id nodes.ID) error { return s.stop(id, true) }
 
-// Resume implements nodes.Cluster.
-func (s stage) Resume(id nodes.ID) error { return s.stop(id, false) }
+// Resume implements port.Cluster.
+func (s faultCluster) Resume(id nodes.ID) error { return s.stop(id, false) }
 
 // stop stops the process of a node, or has it go on. One that has just killed itself may be gone.
-func (s stage) stop(id nodes.ID, still bool) error {
+func (s faultCluster) stop(id nodes.ID, still bool) error {
 	if err := s.processes[id].Stop(still); !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	return nil
 }
 
-// SetClock implements nodes.Cluster.
-func (s stage) SetClock(id nodes.ID, jump time.Duration, rate float64) error {
+// SetClock implements port.Cluster.
+func (s faultCluster) SetClock(id nodes.ID, jump time.Duration, rate float64) error {
 	return s.order(s.context, host.Order{Do: host.SetClock, Jump: jump, Rate: rate}, s.processes[id])
 }
 
-// FaultBegan implements nodes.Cluster.
-func (s stage) FaultBegan(b nodes.FaultBeginning) error {
+// FaultBegan implements port.Cluster.
+func (s faultCluster) FaultBegan(b port.FaultBeginning) error {
 	return errors.Join(s.journal.Add(history.FaultEvent(b)), s.count(b.At, true))
 }
 
-// FaultHealed implements nodes.Cluster.
-func (s stage) FaultHealed(at int64, number int, hits uint64) error {
+// FaultHealed implements port.Cluster.
+func (s faultCluster) FaultHealed(at int64, number int, hits uint64) error {
 	e := history.Event{At: at, Kind: history.FaultHealed, Count: uint32(number), Value: int64(hits),
 		Node: nodes.None}
 	return errors.Join(s.journal.Add(e), s.count(at, false))

@@ -3,9 +3,9 @@ package bench
 import (
 	"fmt"
 
-	"turnstile/bench/measure"
 	"turnstile/chaos"
-	"turnstile/nodes"
+	"turnstile/internal/figure"
+	"turnstile/judge/measure"
 	"turnstile/results"
 )
 
@@ -16,30 +16,28 @@ func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
 		return
 	}
 	leaders := t.Measures.Leaders
-	t.Faults = f.Rows(faultIn(r.faults(t.Number)), leaders)
+	t.Faults, t.Timeline = nil, nil
+	for _, x := range f.Rows(faultIn(r.faults(t.Number)), leaders) {
+		x.SilenceTextbookS, x.Lost = r.silence(), t.Row.Lost
+		t.Faults = append(t.Faults, results.FaultRow{Run: r.Folder.Name(), Trial: t.Number, OfFault: x})
+	}
 	if leaders == nil || !leaders.Only { // or there are no entries
-		t.Timeline = f.Timeline()
-	}
-	for i := range t.Faults {
-		row := &t.Faults[i]
-		row.SilenceTextbookS = silence(&r.Record.Options, r.Spec)
-		row.Run, row.Trial, row.Lost = r.Folder.Name(), t.Number, t.Row.Lost
-	}
-	for i := range t.Timeline {
-		t.Timeline[i].Run, t.Timeline[i].Trial = r.Folder.Name(), t.Number
+		for _, x := range f.Timeline() {
+			t.Timeline = append(t.Timeline, results.IntervalRow{Run: r.Folder.Name(), Trial: t.Number, OfInterval: x})
+		}
 	}
 	t.Faults, t.Timeline = results.AsStored(t.Faults), results.AsStored(t.Timeline)
 }
 
 // silence returns after how many seconds without entries a textbook takes what lets in for lost. It is
 // unknown unless a bounded latency is injected and entries are bounded too.
-func silence(o *Options, spec *nodes.Spec) results.Figure {
-	_, latency, known := o.Latency.Bounds()
-	_, hold, over := o.Workload.Hold.Bounds()
-	if spec.Silence.Of == nil || !known || !over || latency == 0 || !o.Regions.None() {
-		return results.Figure{}
+func (j *Job) silence() figure.Figure {
+	_, latency, known := j.Latency.Bounds()
+	_, hold, over := j.Workload.Hold.Bounds()
+	if j.Spec.Exclusion().Silence.Of == nil || !known || !over || latency == 0 || !j.Regions.None() {
+		return figure.Figure{}
 	}
-	return results.Number(spec.Silence.Of(o.Config, latency, hold).Seconds())
+	return figure.Number(j.Spec.Exclusion().Silence.Of(j.Config, latency, hold).Seconds())
 }
 
 // faultIn says what the fault of a number was, without its times, which faults.csv has beside it.

@@ -7,16 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
-	"turnstile/nodes"
+	"turnstile/judge/check"
 	"turnstile/nodes/lease"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // leasing returns the row of that name, if it is the one of leases.
-func leasing(name string) *nodes.Spec {
+func leasing(name string) *row.Row {
 	if name != "lease" {
 		return nil
 	}
@@ -34,8 +35,8 @@ func TestFencesMakeLeasesSafe(t *testing.T) {
 			o.Config.Fenced = fenced
 			o.Workload.Hold = chance.Constant(5 * time.Millisecond)
 			o.Warmup, o.Duration, o.Entries = 0, 0, 110
-			o.Faults = []chaos.Fault{{Pause: chaos.Target{Word: "holder"}, At: 50 * time.Millisecond,
-				For: 300 * time.Millisecond}}
+			o.Faults = []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{Word: "holder"}},
+				Schedule: chaos.Schedule{At: 50 * time.Millisecond, For: 300 * time.Millisecond}}}
 			r, err := makeRun(t, o)
 			v := r.Trials[0].Verdict
 			if v.Outcome != want || v.Overlap == 0 || (v.LostUpdates > 0) != (want == check.Violated) {

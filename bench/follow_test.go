@@ -4,12 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/election"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 )
 
@@ -23,7 +25,7 @@ func TestRowsFollowAnyElector(t *testing.T) {
 		}
 		for _, scheme := range election.Table {
 			outlasts := (scheme.Live|scheme.Safe)&nodes.NoCrash == 0
-			if scheme.Broken != "" || !outlasts && testing.Short() {
+			if scheme.Flaw != nil || !outlasts && testing.Short() {
 				continue
 			}
 			t.Run(row.Name+"/"+scheme.Name, func(t *testing.T) {
@@ -33,7 +35,8 @@ func TestRowsFollowAnyElector(t *testing.T) {
 				if v := followed(t, row, o); v.Outcome != check.Valid {
 					t.Fatalf("without faults: %v, %s", v.Outcome, v.Reason)
 				}
-				o.Faults = []chaos.Fault{{Kill: chaos.Target{Word: "leader"}, At: time.Second}}
+				o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Word: "leader"}},
+					Schedule: chaos.Schedule{At: time.Second}}}
 				v := followed(t, row, o)
 				switch {
 				case v.Outcome == check.Valid: // a scheme may outlast some crashes though it does not promise that
@@ -47,12 +50,9 @@ func TestRowsFollowAnyElector(t *testing.T) {
 }
 
 // followed simulates a run and judges it.
-func followed(t *testing.T, row *nodes.Spec, o Options) check.Verdict {
+func followed(t *testing.T, row *row.Row, o Options) check.Verdict {
 	t.Helper()
-	if err := o.Validate(row); err != nil {
-		t.Fatal(err)
-	}
-	v, err := Try(t.Context(), row, o)
+	v, err := tryRun(t, row, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,9 @@ func TestNobodyEntersDuringAnElection(t *testing.T) {
 	for seed := range uint64(10) {
 		o := crowded(t, row.Name)
 		o.Config.Elect, o.Detector, o.Seed = "bully-four-phase", "heartbeat:period=50ms,timeout=250ms", seed+1
-		o.Faults = []chaos.Fault{{Kill: chaos.Target{Word: "leader"}, At: time.Second, For: time.Second}}
-		asked, err := o.validSimulation(row)
+		o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Word: "leader"}},
+			Schedule: chaos.Schedule{At: time.Second, For: time.Second}}}
+		asked, _, err := drafted(t, row, o, true).simulation(0, o.Seed)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
@@ -57,7 +57,7 @@ func BenchmarkHistory(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer r.Close()
-		s := setting(o, true, spec, nil)
+		s := drafted(b, spec, o, true).setting(nil)
 		s.CostKnown, s.Identities = false, nil // the logs are made up
 		j := judgementOf(r.Header, o.Workload.Load, s)
 		if err := r.Run(j); err != nil {
@@ -78,7 +78,7 @@ func BenchmarkHistory(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		j := judgementOf(header, o.Workload.Load, setting(o, true, spec, nil))
+		j := judgementOf(header, o.Workload.Load, drafted(b, spec, o, true).setting(nil))
 		if _, err := sim.Run(*simulated(b, o, spec), j, file); err != nil {
 			b.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"turnstile/bench/check"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"

@@ -19,12 +19,13 @@ var startsLater = control.Reply{Refused: "the run starts", Later: true}
 // keepFaults writes to run.yaml which faults a trial has that differ from those of the plan, so that this is
 // known even if the orchestrator is killed.
 func (r *Run) keepFaults(number int, all []chaos.Fault) error {
-	injected := maps.Clone(r.Record.Options.Injected) // which may be that of another run
+	injected := maps.Clone(r.Injected) // which may be that of another run
 	if injected == nil {
 		injected = map[int][]chaos.Fault{}
 	}
 	injected[number] = slices.Clone(all)
-	r.Record.Options.Injected = injected
+	r.Injected = injected
+	r.Record.Options = r.Options
 	return r.Folder.WriteYAML(r.Record)
 }
 
@@ -39,7 +40,7 @@ func (t *trial) followRequests(now int64) error {
 			return err
 		}
 	}
-	for _, v := range t.desk.Take() {
+	for _, v := range t.orders.Take() {
 		reply, err := t.answer(&v.Request, now)
 		reply.Trial, reply.Faults = t.number, t.driver.Progress()
 		v.Answer(reply)
@@ -84,7 +85,7 @@ func (t *trial) inject(faults []chaos.Fault, now int64) (reply control.Reply, er
 		}
 		f.At += chaos.Whole(time.Duration(now - t.measured))
 	}
-	more, err := chaos.ResolveMore(t.faults, faults, t.scene(t.spec, false), t.seed)
+	more, err := chaos.ResolveMore(t.faults, faults, t.Scene(), t.seed)
 	if m := new(chaos.Mistake); errors.As(err, &m) && (m.Key == "at" || m.Key == "for") {
 		err = fmt.Errorf("%w; it has been for %v", err, time.Duration(now-t.measured).Round(time.Millisecond))
 	}
@@ -173,5 +174,5 @@ func (t *trial) refuse(format string, args ...any) {
 	if t.driver != nil {
 		reply.Faults = t.driver.Progress()
 	}
-	t.desk.Close(reply)
+	t.orders.Close(reply)
 }

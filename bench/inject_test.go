@@ -38,7 +38,7 @@ func TestManyAskARun(t *testing.T) {
 			go func() { asked <- askForFaults(t, setup.Results+"/latest") }()
 		}
 	}
-	r, err := Make(ctx, spec, o, setup)
+	r, err := Make(ctx, resolved(t, spec, o), setup)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestManyAskARun(t *testing.T) {
 		t.Errorf("%d faults were injected, and %d are on record", injected, got)
 	}
 	again := r.Record.Options.Again()
-	if err := again.Validate(spec); err != nil {
+	if _, err := again.Resolve(spec, false); err != nil {
 		t.Errorf("what was injected cannot be repeated: %v", err)
 	}
 }
@@ -107,7 +107,7 @@ func TestInjectedFaultHitsWhoLeadsAlready(t *testing.T) {
 					once.Do(func() { go injectOne(t, setup.Results+"/latest", "pause: leader, for: 20ms") })
 				}
 			}
-			r, err := Make(t.Context(), spec, o, setup)
+			r, err := Make(t.Context(), resolved(t, spec, o), setup)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func (t *trial) issue(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	m := &meter{trial: t, begin: begin, end: order.End, vigil: t.newVigil()}
+	m := &meter{trial: t, begin: begin, end: order.End, stallDetector: t.newStallDetector()}
 	defer func() {
 		if err != nil && m.measuring { // what was measured until then is measured
 			err = errors.Join(err, m.gauge())
@@ -114,7 +114,7 @@ func (t *trial) settle(ctx context.Context, m *meter, count uint64) (sums, error
 				return s, err
 			}
 		}
-		if err := m.vigil.look(ctx, s, t.now()); err != nil {
+		if err := m.stallDetector.look(ctx, s, t.now()); err != nil {
 			return s, err
 		}
 		switch {
@@ -132,12 +132,12 @@ func (t *trial) settle(ctx context.Context, m *meter, count uint64) (sums, error
 // A meter follows a trial while requests are issued: it puts the marks into the journal, reads the machine's
 // gauges, reports progress and notices a stall.
 type meter struct {
-	trial      *trial
-	begin, end int64 // of issuing; end is 0 if entries end it, or while it is not known
-	measuring  bool
-	vigil      *vigil
-	usage      cluster.Usage // when measuring began
-	measuredAt int64
+	trial         *trial
+	begin, end    int64 // of issuing; end is 0 if entries end it, or while it is not known
+	measuring     bool
+	stallDetector *stallDetector
+	usage         cluster.Usage // when measuring began
+	measuredAt    int64
 
 	reported, entries int64 // when progress was last reported, and the entries then
 	rate              float64
@@ -159,8 +159,8 @@ func (m *meter) look(ctx context.Context) (over bool, err error) {
 		}
 	}
 	if !s.open() {
-		m.vigil.restart(s, now)
-	} else if err := m.vigil.look(ctx, s, now); err != nil {
+		m.stallDetector.restart(s, now)
+	} else if err := m.stallDetector.look(ctx, s, now); err != nil {
 		return false, err
 	}
 	m.progress(s, now)

@@ -3,18 +3,19 @@ package bench
 import (
 	"time"
 
-	"turnstile/bench/check"
-	"turnstile/bench/measure"
-	"turnstile/bench/section"
 	"turnstile/chaos"
+	"turnstile/internal/figure"
+	"turnstile/judge/check"
+	"turnstile/judge/measure"
+	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
-	"turnstile/results"
 )
 
 // costUnder returns what an algorithm that costs c was published to cost under a load.
-func costUnder(l workload.Load, c nodes.Cost) nodes.Range {
+func costUnder(l workload.Load, c row.Cost) row.Range {
 	switch l {
 	case workload.Saturated:
 		return c.Saturated
@@ -27,25 +28,25 @@ func costUnder(l workload.Load, c nodes.Cost) nodes.Range {
 }
 
 // setting tells the checks what they must know of a trial with such faults.
-func setting(o Options, simulated bool, spec *nodes.Spec, faults []chaos.Fault) check.Setting {
-	cost, network := published(o, spec), o.network()
-	s := check.SettingOf(o.stack(spec))
+func (j *Job) setting(faults []chaos.Fault) check.Setting {
+	cost, network := j.published(), j.network()
+	s := check.SettingOf(j.Stack)
 	s.Cost, s.CostKnown = cost, known(cost)
-	s.Real = !simulated
+	s.Real = !j.Simulated
 	if s.Real {
-		s.Slack = unhurried + time.Duration(o.Config.N)*unhurriedPerNode
+		s.Slack = unhurried + time.Duration(j.Config.N)*unhurriedPerNode
 	}
-	for _, short := range o.TooShort(spec) {
+	for _, short := range j.TooShort() {
 		s.NeverHolds |= nodes.Timing
 		s.Live |= nodes.Timing // whatever happens, it may elect nobody
-		if short.Spec.Detector {
+		if short.Spec.Kind == nodes.Detection {
 			s.NeverHolds |= nodes.PerfectDetector | nodes.EventualDetector
 		}
 	}
 	s.Delay, s.Bounded = network.Bound()
-	s.Even = simulated && network.Constant()
-	s.Open, s.Alone = o.Workload.Load == workload.Open, o.alone()
-	s.Expected, s.Faults, s.Promise = o.Entries, checked(faults), promise(o, simulated, spec)
+	s.Even = j.Simulated && network.Constant()
+	s.Open, s.Alone = j.Workload.Load == workload.Open, j.alone()
+	s.Expected, s.Faults, s.Promise = j.Entries, checked(faults), j.promise()
 	return s
 }
 
@@ -64,13 +65,13 @@ const (
 
 // promise returns what a run is held to of the order in which its algorithm serves. It is exact where all
 // messages take the same time, which they do in simulations alone.
-func promise(o Options, simulated bool, spec *nodes.Spec) check.Promise {
-	network := o.network()
-	p := check.PromiseOf(spec, o.Config, network.Longest())
+func (j *Job) promise() check.Promise {
+	network := j.network()
+	p := check.PromiseOf(j.Spec, j.Config, network.Longest())
 	switch {
-	case !simulated:
-		p.Times, p.Slack = tolerance, unhurried+time.Duration(o.Config.N)*unhurriedPerNode
-	case !network.Constant() || o.faulty():
+	case !j.Simulated:
+		p.Times, p.Slack = tolerance, unhurried+time.Duration(j.Config.N)*unhurriedPerNode
+	case !network.Constant() || j.faulty():
 		p.Times = tolerance
 	}
 	return p
@@ -99,8 +100,8 @@ func (j *judgement) lead() {
 	if leaders := j.checks.Leaders(); leaders != nil {
 		m := &j.measures.Measures
 		m.Leaders = measure.NewLeaders(leaders)
-		if m.Leaders.Only = j.checks.Kind == check.Election; m.Leaders.Only {
-			m.Leaders.Messages = results.Count(m.Messages.Sent)
+		if m.Leaders.Only = j.checks.Problem == check.Election; m.Leaders.Only {
+			m.Leaders.Messages = figure.Count(m.Messages.Sent)
 		}
 	}
 }

@@ -179,7 +179,7 @@ func (t *trial) restart(id nodes.ID, forget bool) error {
 
 // forgot puts on record if the restart of a node has lost state that its peers may rely on.
 func (t *trial) forgot(id nodes.ID, forget bool) error {
-	if !t.stack(t.spec).Forgets(id, forget) {
+	if !t.Stack.Forgets(id, forget) {
 		return nil
 	}
 	return t.broke(nodes.NoAmnesia)

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
@@ -88,7 +88,7 @@ func explained(t *testing.T, got *Trial, h *history.History) {
 	})
 	for _, f := range v.Findings {
 		switch f.Check {
-		case "loss", "accounting", "agreement", "register":
+		case "loss", "accounting", "witnesses", "register":
 			mayDoubt := f.Check == "register" && f.Outcome == check.Inconclusive && inDoubt
 			if f.Outcome != check.Valid && !f.OutsideModel && !mayDoubt {
 				t.Errorf("%s is %v: %s %q", f.Check, f.Outcome, f.Says, f.Witness)
@@ -345,44 +345,4 @@ func TestKillsThatCannotBe(t *testing.T) {
 		}
 		return nil
 	}})
-}
-
-// A run does not come to rest while a process stands still, though no request is open: one that was due
-// before issuing ended is made when the process goes on.
-func TestARunWaitsForWhoStandsStill(t *testing.T) {
-	t.Parallel()
-	stopped := false
-	got, h := suffer(t, fate{"central", func(o *Options) {
-		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(150*time.Millisecond)
-		o.Workload.Hold, o.Duration = chance.Constant(time.Millisecond), 400*time.Millisecond
-	}, func(t *trial, call int, _ string) error {
-		if stopped || call == 0 || t.sums().open() {
-			return nil
-		}
-		stopped = true // until long after the others have done all they had to
-		time.AfterFunc(700*time.Millisecond, func() { t.processes[1].Stop(false) })
-		return t.processes[1].Stop(true)
-	}})
-	if got.Verdict.Outcome != check.Valid {
-		t.Errorf("%v: %s", got.Verdict.Outcome, got.Verdict.Reason)
-	}
-	resumed, rested, over, late := int64(0), int64(0), false, 0
-	for _, e := range h.Events {
-		switch {
-		case e.Kind == history.Resumed:
-			resumed = e.At
-		case e.Kind == history.Marked && e.Count == history.Rested:
-			rested = e.At
-		case e.Kind == history.Marked && e.Count == history.Stopped:
-			over = true
-		case e.Kind == history.Entered && e.Node == 1 && over:
-			late++
-		}
-	}
-	if resumed == 0 || rested < resumed {
-		t.Errorf("node 1 goes on at %d ns, and the run came to rest at %d ns", resumed, rested)
-	}
-	if late == 0 {
-		t.Error("the request that was due while node 1 stood still is not made")
-	}
 }

@@ -36,7 +36,7 @@ func (r *Record) origin(trial int) uint64 {
 // checkOrigin checks whether a history is that of the trial. Otherwise it would be judged by what another run
 // was asked to be.
 func (r *Run) checkOrigin(number int, h history.Header) error {
-	total := r.Record.Options.total(r.Spec)
+	total := r.total()
 	if h.Origin != r.Record.origin(number) || h.Nodes != 0 && h.Nodes != total {
 		return fmt.Errorf("%s is not the history of trial %d of the run that %s describes: one of them is "+
 			"of another run or trial", r.Folder.Histories()[number-1], number, r.Folder.File(results.RunFile))

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes/workload"
 )
 

@@ -12,11 +12,12 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/bench/bare"
-	"turnstile/bench/check"
 	"turnstile/bench/cluster"
+	"turnstile/internal/broker"
+	"turnstile/internal/figure"
+	"turnstile/judge/check"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
-	"turnstile/results"
 )
 
 // An OverheadOptions says how to measure what the testbed costs.
@@ -63,23 +64,23 @@ type OverheadResult struct {
 
 // Validate says what is wrong with the options on this machine, if anything is.
 func (o OverheadOptions) Validate(s Setup) error {
-	options := o.testbed()
-	spec, err := mutex.Find(bare.Ring)
+	j, err := o.testbed(bare.Ring)
 	if err == nil {
-		err = options.Validate(spec)
-	}
-	if err == nil {
-		err = s.ready(options, spec)
+		err = s.ready(j)
 	}
 	return err
 }
 
-// testbed returns the options of a run in the testbed.
-func (o OverheadOptions) testbed() Options {
+// testbed returns the run of an algorithm in the testbed.
+func (o OverheadOptions) testbed(algorithm string) (*Job, error) {
+	spec, err := mutex.Find(algorithm)
+	if err != nil {
+		return nil, err
+	}
 	options := Defaults()
 	options.Config.N, options.Seed = o.Nodes, o.Seed
 	options.Warmup, options.WarmupLimit, options.Duration = o.Warmup, o.WarmupLimit, o.Duration
-	return options
+	return options.Resolve(spec, false)
 }
 
 // Overhead runs the same algorithm in the testbed, as users run it, and in a bare loop, in turn, and
@@ -139,9 +140,9 @@ func (r *OverheadResult) conclude() {
 		ratios = append(ratios, p.Ratio())
 	}
 	if len(r.others) > 0 {
-		r.Others = results.Median(r.others)
+		r.Others = figure.Median(r.others)
 	}
-	r.Testbed, r.Bare, r.Ratio = results.Median(testbed), results.Median(plain), results.Median(ratios)
+	r.Testbed, r.Bare, r.Ratio = figure.Median(testbed), figure.Median(plain), figure.Median(ratios)
 	slices.Sort(ratios)
 	n := len(ratios)
 	// The median lies outside of the k-th ratio from both ends if fewer than k pairs fall on one side of it;
@@ -166,11 +167,11 @@ func (r *OverheadResult) conclude() {
 
 // testbed measures the testbed, with all of its records and checks.
 func (r *OverheadResult) testbed(ctx context.Context, o OverheadOptions, s Setup) (float64, error) {
-	spec, err := mutex.Find(o.Algorithm)
+	j, err := o.testbed(o.Algorithm)
 	if err != nil {
 		return 0, err
 	}
-	run, err := Make(ctx, spec, o.testbed(), s)
+	run, err := Make(ctx, j, s)
 	if err != nil {
 		return 0, err
 	}
@@ -234,7 +235,7 @@ func newBareRun(url, token string, nodeCount int) (*bareRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bareRun{cluster.NewToken()[:12], nodeCount, conn, make(chan *nats.Msg, 4*nodeCount)}
+	b := &bareRun{broker.NewToken()[:12], nodeCount, conn, make(chan *nats.Msg, 4*nodeCount)}
 	if _, err := conn.ChanSubscribe(bare.Counts(b.run), b.counts); err != nil {
 		return nil, err
 	}

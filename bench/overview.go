@@ -7,16 +7,17 @@ import (
 	"os"
 	"time"
 
-	"turnstile/bench/check"
+	"turnstile/internal/figure"
+	"turnstile/judge/check"
 	"turnstile/results"
 )
 
 // An Overview is what a list of runs says of one: a row as in runs.csv, whose figures are medians of the
 // trials, and whose verdict is that of the run: Unfinished, or nothing if it is not known.
 type Overview struct {
-	Run     string         `csv:"run"` // set/run
-	Started string         `csv:"started"`
-	Trial   results.Figure `csv:"trial"` // unknown of several
+	Run     string        `csv:"run"` // set/run
+	Started string        `csv:"started"`
+	Trial   figure.Figure `csv:"trial"` // unknown of several
 	results.Row
 	Trials      int    `csv:"trials"` // that were judged
 	TrialsAsked int    `csv:"trials_asked"`
@@ -26,13 +27,16 @@ type Overview struct {
 // Unfinished is the verdict, in an overview, of a run that goes on, or whose orchestrator was killed.
 const Unfinished = "unfinished"
 
+// OrchestratorGone is why a run has no end on record.
+const OrchestratorGone = "the orchestrator ended before the run did, or is still running"
+
 // ReadOverview reads what the folder of a run says of it. Whatever is damaged is named as the problem, and
 // the rest is read all the same.
 func ReadOverview(folder *results.Folder) *Overview {
 	rows, wrongRows := folder.Rows()
 	o := &Overview{Run: folder.Ref(), Row: results.Medians(rows)}
 	if len(rows) == 1 {
-		o.Trial = results.Count(1)
+		o.Trial = figure.Count(1)
 	}
 	var record Record
 	wrong := folder.ReadYAML(&record)

@@ -9,20 +9,17 @@ import (
 	"time"
 
 	"turnstile/bench/cluster"
-	"turnstile/nodes"
-	"turnstile/nodes/election"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/detector"
+	"turnstile/nodes/row"
 )
 
 // rowOf finds the row of an algorithm, one of those of the tests included.
-func rowOf(name string) (*nodes.Spec, error) {
+func rowOf(name string) (*row.Row, error) {
 	if spec := stuckSpec(name); spec.New != nil {
 		return spec, nil
 	}
-	if spec, err := election.Find(name); err == nil {
-		return spec, nil
-	}
-	return mutex.Find(name)
+	return row.Find("algorithm", append(catalog.All(), detector.Table...), name)
 }
 
 // setup returns how tests make runs: all processes are this program again.
@@ -49,7 +46,7 @@ func makeRun(t *testing.T, o Options) (*Run, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Make(ctx, spec, o, setup(t))
+	r, err := Make(ctx, resolved(t, spec, o), setup(t))
 	if r == nil || len(r.Trials) == 0 {
 		t.Fatalf("there is no trial: %v", err)
 	}
@@ -70,20 +67,21 @@ func takeApart(t *testing.T, o Options) *takenApart {
 		t.Fatal(err)
 	}
 	s := setup(t)
-	r, err := s.begin(Record{Options: o}, spec)
+	j := drafted(t, spec, o, false)
+	r, err := s.begin(*j)
 	if err != nil {
 		t.Fatal(err)
 	}
 	launcher, carrier := cluster.NewLauncher(), &transport{}
 	t.Cleanup(func() { carrier.close() })
-	if err := carrier.launch(t.Context(), launcher, s, &o, spec); err != nil {
+	if err := carrier.launch(t.Context(), launcher, s, j); err != nil {
 		t.Fatal(err)
 	}
 	dir := r.Folder.LogFolder(1)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &takenApart{r, &trial{Options: o, spec: spec, seed: 1, origin: r.Record.origin(1), dir: dir,
+	return &takenApart{r, &trial{Job: j, seed: 1, origin: r.Record.origin(1), dir: dir,
 		launcher: launcher, transport: carrier, program: s.Node}}
 }
 

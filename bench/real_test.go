@@ -10,12 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/bench/cluster"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/host"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -52,11 +54,9 @@ func TestMain(m *testing.M) {
 func runTestNode() error {
 	input := json.NewDecoder(os.Stdin)
 	var role struct {
-		Node      host.Config   `json:"node"`
-		Algorithm string        `json:"algorithm"`
-		Machines  nodes.Config  `json:"machines"`
-		Chaos     chaos.Station `json:"chaos"`
-		Detector  string        `json:"detector"`
+		Node     host.Config      `json:"node"`
+		Machines []catalog.Part   `json:"machines"`
+		Chaos    chaos.NodeFaults `json:"chaos"`
 	}
 	if err := input.Decode(&role); err != nil {
 		return err
@@ -65,27 +65,37 @@ func runTestNode() error {
 	if err != nil {
 		return err
 	}
-	spec, err := rowOf(role.Algorithm)
+	var all []row.Instance
+	for _, p := range role.Machines {
+		spec, err := rowOf(p.Row)
+		if err != nil {
+			return err
+		}
+		all = append(all, row.Instance{Row: spec, Config: p.Config})
+	}
+	stack, err := row.Assemble(all[0], all[1:]...)
 	if err != nil {
 		return err
 	}
-	o := Options{Config: role.Machines, Detector: role.Detector}
-	stack := o.stack(spec)
 	site, err := role.Chaos.Open(stack, role.Node.Seed)
 	if err != nil {
 		return err
 	}
 	role.Node.Shaper, role.Node.Watcher, role.Node.Faults = site.Shaper, site.Watcher, site
-	return host.Run(role.Node, stack, orders, os.Stdout)
+	return host.Run(role.Node, stack.Stack, orders, os.Stdout)
 }
 
 // Each of these never serves some request, in a way of its own.
-func stuckSpec(name string) *nodes.Spec {
+func stuckSpec(name string) *row.Row {
 	if lease := leasing(name); lease != nil {
 		return lease
 	}
-	s := &nodes.Spec{Info: nodes.Info{Name: name}, Live: nodes.NoLoss | nodes.NoCrash,
-		Messages: []nodes.Kind{{Zero: ask{}}, {Zero: kept{}}}, Circulates: name == "skipping ring"}
+	s := &row.Row{Spec: nodes.Spec{
+		Name:       name,
+		Live:       nodes.NoLoss | nodes.NoCrash,
+		Messages:   []nodes.MessageKind{{Zero: ask{}}, {Zero: kept{}}},
+		Circulates: name == "skipping ring",
+	}}
 	s.New = map[string]func(nodes.Config) nodes.Machine{
 		"alarmed":       func(nodes.Config) nodes.Machine { return &alarmed{} },
 		"keeping":       func(nodes.Config) nodes.Machine { return &keeping{} },

@@ -19,62 +19,90 @@ const manyNodes = 200
 
 // Remarks says what of valid options is allowed and yet likely to show something else than is expected, of a
 // run of processes on so many cores; of a simulated one, cores is 0.
-func (o *Options) Remarks(spec *nodes.Spec, cores int) (all []string) {
+func (j *Job) Remarks(cores int) (all []string) {
 	remark := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	for _, in := range o.beside() {
+	for _, in := range j.Stack.Instances()[1:] {
 		if most := float64(fewHeartbeats * cores); cores > 0 && detector.Rate(in) > most {
 			longer := time.Duration(float64(detector.Period(in)) * detector.Rate(in) / most)
 			remark("%d nodes send each other %s heartbeats a second, for which %s may have no time: nodes that are "+
-				"up will be suspected; take fewer nodes, --detector %s, or simulate", o.Config.N,
+				"up will be suspected; take fewer nodes, --detector %s, or simulate", j.Config.N,
 				english.Thousands(detector.Rate(in)), english.Count(cores, "core", "cores"),
 				detector.Slower(in, longer.Truncate(10*time.Millisecond)+10*time.Millisecond))
 		}
 	}
-	if n := o.Config.N; cores > 0 && n > manyNodes*cores {
+	if n := j.Config.N; cores > 0 && n > manyNodes*cores {
 		remark("%s processes share %s, and an entry may take minutes: simulate -n %d makes such a run on "+
 			"virtual time", english.Thousands(float64(n)), english.Count(cores, "core", "cores"), n)
 	}
-	for _, in := range o.stack(spec).Instances() {
-		for _, short := range in.Short(o.delays()) {
+	for _, in := range j.Stack.Instances() {
+		for _, short := range in.Core().Short(j.delays()) {
 			remark("%s", tooShort(short))
 		}
+		for _, short := range in.Core().AsksAgain(j.delays()) {
+			remark("%s of %s is %s, and an answer may take %s: messages will be sent again though none is lost, "+
+				"which costs; %s", short.Option.Name, short.Spec.Name, short.Config.Value(*short.Option), short.Covers,
+				instead(short))
+		}
 	}
-	if len(o.TooShort(spec)) > 0 {
-		remark("so this run is not judged by what %s promises where delays are bounded", spec.Name)
+	if len(j.TooShort()) > 0 {
+		remark("so this run is outside the model of %s, which needs bounded delays: what goes wrong is "+
+			"reported, and not held against it", j.Spec.Name)
 	}
-	if what, takes := o.takes(spec); o.Duration > 0 && takes > o.Duration {
+	if what, takes := j.takes(); j.Duration > 0 && takes > j.Duration {
+		longer := takes
+		if j.Spec.Elector != nil { // as the verdict has it
+			takes = j.AgreesWithin()
+			longer = j.outlasts(takes)
+		}
 		remark("%s may take %v, and %v are measured: that may show nothing; take --duration %v or more", what,
-			takes.Round(time.Millisecond), o.Duration, (takes + time.Second).Truncate(time.Second))
+			takes.Round(time.Millisecond), j.Duration, (longer + time.Second).Truncate(time.Second))
 	}
-	switch n := o.Config.N; {
-	case (spec.Safe|spec.Live)&nodes.Majority == 0:
+	switch n := j.Config.N; {
+	case (j.Spec.Safe|j.Spec.Live)&nodes.Majority == 0:
 	case n < 3:
 		remark("a majority of %d is all: the crash of any stops the rest; it takes 3 nodes to outlast one", n)
 	case n%2 == 0:
 		remark("a majority of %d is %d, one more than of %d, which outlast as many crashes: %d", n, n/2+1, n-1,
 			n/2-1)
 	}
-	if o.Detector == NoDetector {
-		remark("%s listens to a failure detector, and none runs: it takes no notice of crashes", spec.Name)
+	if j.Detector == NoDetector {
+		remark("%s listens to a failure detector, and none runs: it takes no notice of crashes", j.Spec.Name)
 	}
 	return all
 }
 
+// outlasts returns how long a run is measured that leaves so much time after its last fault. Of a fault that
+// begins after a third of the run, as is usual, it is taken that it does so however long the run is.
+func (o *Options) outlasts(by time.Duration) (longest time.Duration) {
+	longest = by
+	for i := range o.Faults {
+		f := &o.Faults[i]
+		longer := f.At + f.For + by
+		if f.At == o.Duration/3 {
+			longer = (f.For + by) / 2 * 3
+		}
+		longest = max(longest, longer)
+	}
+	return longest
+}
+
 // takes returns how long an election or an entry takes because of the delays of the run; 0: not for long.
-func (o *Options) takes(spec *nodes.Spec) (what string, takes time.Duration) {
-	d := o.delays()
-	if spec.Leads == nil {
-		hops := spec.Cost(o.Config).Delay.Max
-		return "an entry", d.Hold + time.Duration(min(hops, float64(o.Config.N))*float64(d.Message))
+func (j *Job) takes() (what string, takes time.Duration) {
+	d := j.delays()
+	if j.Spec.Elector == nil {
+		hops := j.Spec.Exclusion().Cost(j.Config).Delay.Max
+		return "an entry", d.Hold + time.Duration(min(hops, float64(j.Config.N))*float64(d.Message))
 	}
 	const laps = 8 // of messages one after the other: few elections of schemes without timeouts take more
-	what, takes = "an election", o.stack(spec).Grace()
-	if takes == 0 {
-		return what, laps * time.Duration(o.Config.N) * d.Message
-	}
-	plain := Options{Config: nodes.Config{N: o.Config.N}}
-	if scene, err := plain.Scene(spec, true); err == nil && takes <= scene.Stack.Grace() {
-		return what, 0
+	what, takes = "an election", j.Stack.Grace()
+	switch {
+	case takes == 0:
+		return what, laps * time.Duration(j.Config.N) * d.Message
+	case takes > j.Duration:
+		plain, err := Options{Config: nodes.Config{N: j.Config.N}}.Draft(j.Spec, true)
+		if err == nil && takes <= plain.Stack.Grace() {
+			return what, 0
+		}
 	}
 	return what, takes
 }
@@ -83,15 +111,19 @@ func (o *Options) takes(spec *nodes.Spec) (what string, takes time.Duration) {
 func tooShort(s nodes.ShortTimeout) string {
 	then := "what is slow will be taken for lost"
 	switch {
-	case s.Spec.Detector:
+	case s.Spec.Kind == nodes.Detection:
 		then = "nodes that are up will be suspected"
-	case s.Spec.Leads != nil:
+	case s.Spec.Kind == nodes.Election:
 		then = "several may come to lead, or none"
 	}
-	instead := "leave it out, or take " + s.Enough
-	if s.Enough == "" {
-		instead = "no value that goes with the other options is"
-	}
 	return fmt.Sprintf("%s of %s is %s, and has to be longer than %s: %s; %s", s.Option.Name, s.Spec.Name,
-		s.Config.Value(*s.Option), s.Covers, then, instead)
+		s.Config.Value(*s.Option), s.Covers, then, instead(s))
+}
+
+// instead says which value to take instead of one that is too short.
+func instead(s nodes.ShortTimeout) string {
+	if s.Enough == "" {
+		return "no value that its options allow is long enough: take shorter delays"
+	}
+	return "leave it out, or take " + s.Enough
 }

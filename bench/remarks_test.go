@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/workload"
@@ -30,7 +31,7 @@ func TestRemarksOnShortTimeouts(t *testing.T) {
 			want: "election-timeout of raft-election is 150ms-300ms, and has to be longer than 2T and wider " +
 				"than 10T: several may come to lead, or none; leave it out, or take 190ms-380ms"},
 		{algorithm: "raft-election", latency: 5 * time.Second,
-			want: "wider than 10T: several may come to lead, or none; no value that goes with the other options is"},
+			want: "several may come to lead, or none; no value that its options allow is long enough: take shorter"},
 		{algorithm: "token-ring-regenerating", hold: hour / 300},
 		{algorithm: "token-ring-regenerating", options: []string{"loss-timeout=6s"}, hold: time.Second,
 			want: "loss-timeout of token-ring-regenerating is 6s, and has to be longer than 2N(T+hold), here 6s: " +
@@ -40,8 +41,8 @@ func TestRemarksOnShortTimeouts(t *testing.T) {
 		{algorithm: "central-failover", elect: "bully", detector: "heartbeat", latency: hour / 200},
 		{algorithm: "central-failover", detector: "heartbeat:timeout=400ms", latency: 300 * time.Millisecond,
 			want: "timeout of heartbeat is 400ms, and has to be longer than T and a period, here 400ms: nodes that " +
-				"are up will be suspected; leave it out, or take 500ms; so this run is not judged by what " +
-				"central-failover promises where delays are bounded"},
+				"are up will be suspected; leave it out, or take 500ms; so this run is outside the model of " +
+				"central-failover, which needs bounded delays: what goes wrong is reported, and not held"},
 		{algorithm: "ring-list", options: []string{"wait=1200ms"}, latency: 100 * time.Millisecond,
 			want: "wait of ring-list is 1200ms, and has to be longer than 4NT, here 1.2s: several"},
 		{algorithm: "omega", options: []string{"silence=250ms"}, latency: 200 * time.Millisecond,
@@ -55,6 +56,9 @@ func TestRemarksOnShortTimeouts(t *testing.T) {
 				"53.4"},
 		{algorithm: "suzuki-kasami-ft", detector: "swim:period=100ms", latency: 50 * time.Millisecond,
 			want: "period of swim is 100ms, and has to be longer than 2T, here 100ms"},
+		{algorithm: "central-queued", options: []string{"retry=1s"}, hold: time.Second,
+			latency: time.Millisecond, want: "retry of central-queued is 1s, and an answer may take 2T+hold, here " +
+				"1.002s: messages will be sent again though none is lost, which costs; leave it out, or take 1.3s"},
 	} {
 		o := Defaults()
 		o.Config.N, o.Latency, o.Detector = 3, chance.Constant(test.latency), test.detector
@@ -63,17 +67,14 @@ func TestRemarksOnShortTimeouts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if row.Leads != nil {
+		if row.Elector != nil {
 			o.Workload, o.Warmup = workload.Workload{Load: workload.Campaign}, 0
 		}
 		for _, option := range test.options {
 			name, value, _ := strings.Cut(option, "=")
 			o.Config = o.Config.With(name, value)
 		}
-		if err := o.Validate(row); err != nil {
-			t.Fatal(err)
-		}
-		got := strings.Join(o.Remarks(row, 2), "; ")
+		got := strings.Join(resolved(t, row, o).Remarks(2), "; ")
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%+v: %q", test, got)
 		}
@@ -97,8 +98,8 @@ func TestRemarks(t *testing.T) {
 		{"probe:period=5ms,timeout=20ms", time.Second, 3, "longer than 2T, here 2s"},
 		{"probe:period=5ms,timeout=20ms", 9 * time.Millisecond, 3, ""},
 		{"probe:period=5ms,timeout=20ms", 10 * time.Millisecond, 3, "longer than 2T, here 20ms"},
-		{"swim:suspicion=0", 49 * time.Millisecond, 3, ""},
-		{"swim:suspicion=0", 50 * time.Millisecond, 3, "longer than 2T, here 100ms"},
+		{"swim:suspicion=0,period=100ms", 49 * time.Millisecond, 3, ""},
+		{"swim:suspicion=0,period=100ms", 50 * time.Millisecond, 3, "longer than 2T, here 100ms"},
 		{"perfect", time.Second, 3, ""},
 		{"heartbeat", 0, 2, "a majority of 2 is all"},
 		{"heartbeat", 0, 1, "a majority of 1 is all"},
@@ -118,12 +119,26 @@ func TestRemarks(t *testing.T) {
 	} {
 		o := Defaults()
 		o.Detector, o.Config.N, o.Latency = test.detector, test.n, chance.Constant(test.latency)
-		got := strings.Join(o.Remarks(majority, 2), "; ")
-		if simulated := strings.Join(o.Remarks(majority, 0), "; "); strings.Contains(simulated, "core") {
+		j := drafted(t, majority, o, false)
+		got := strings.Join(j.Remarks(2), "; ")
+		if simulated := strings.Join(j.Remarks(0), "; "); strings.Contains(simulated, "core") {
 			t.Errorf("%+v, simulated: %q", test, simulated)
 		}
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}
+
+// A run that the advice is taken for leaves the time that its verdict asks for.
+func TestRunsAsLongAsAdvisedLeaveTime(t *testing.T) {
+	for at, want := range map[time.Duration]time.Duration{
+		time.Second:     15 * time.Second, // a third of the run
+		2 * time.Second: 12 * time.Second,
+	} {
+		o := Options{Duration: 3 * time.Second, Faults: []chaos.Fault{{Schedule: chaos.Schedule{At: at}}}}
+		if got := o.outlasts(10 * time.Second); got != want {
+			t.Errorf("a fault at %v: %v, not %v", at, got, want)
 		}
 	}
 }
@@ -141,7 +156,8 @@ func TestRemarksOnShortRuns(t *testing.T) {
 		{"raft-election", 5, 300 * time.Millisecond, "an election may take 1m16s, and 3s are measured: that may " +
 			"show nothing; take --duration 1m17s or more"},
 		{"chang-roberts", 9, 20 * time.Millisecond, ""},
-		{"chang-roberts", 9, 500 * time.Millisecond, "an election may take 36s, and 3s are measured"},
+		{"chang-roberts", 9, 500 * time.Millisecond, "an election may take 4m48s, and 3s are measured: that may " +
+			"show nothing; take --duration 4m49s or more"},
 		{"ricart-agrawala", 9, 2 * time.Second, ""},
 		{"central", 9, 2 * time.Second, "an entry may take 4s, and 3s are measured"},
 	} {
@@ -151,13 +167,14 @@ func TestRemarksOnShortRuns(t *testing.T) {
 		}
 		o := Defaults()
 		o.Config.N, o.Latency = test.n, chance.Constant(test.latency)
-		if row.Leads != nil {
+		if row.Elector != nil {
 			o.Workload, o.Warmup = workload.Workload{Load: workload.Campaign}, 0
 		}
-		if err := o.Validate(row); err != nil {
+		j, err := o.Resolve(row, true)
+		if err != nil {
 			t.Fatal(err)
 		}
-		got := strings.Join(o.Remarks(row, 0), "; ")
+		got := strings.Join(j.Remarks(0), "; ")
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%+v: %q", test, got)
 		}

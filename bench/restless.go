@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/english"
+	"turnstile/nodes"
 	"turnstile/results"
 )
 
@@ -23,7 +26,7 @@ func (s *Summary) Restless() string {
 		}
 	}
 	steady, _ := worst.SteadyS.Value()
-	grace := s.Record.Options.stack(s.Spec).Grace()
+	grace := s.Stack.Grace()
 	changes := math.Round(most * steady)
 	if changes < 2 || most*grace.Seconds() <= 1 {
 		return ""
@@ -37,13 +40,43 @@ func (s *Summary) Restless() string {
 	return says
 }
 
+// Unled says which nodes followed nobody while others had a leader, for longer than the scheme takes to have
+// one; empty: none did. Of several trials, it is about the one in which that lasted longest.
+func (s *Summary) Unled() (says string) {
+	grace := s.Stack.Grace()
+	if grace == 0 {
+		return "" // it elects when it is told to
+	}
+	most := 0.0
+	for _, l := range s.Ledgers() {
+		ids, longest := l.Unled(grace.Seconds())
+		if longest <= most {
+			continue
+		}
+		most = longest
+		who := "node "
+		if len(ids) > 1 {
+			who = "nodes "
+		}
+		var group effect.Group
+		for _, id := range ids {
+			group = append(group, nodes.ID(id))
+		}
+		says = fmt.Sprintf("%s followed nobody for up to %v while others had a leader (%s%s)",
+			english.Count(len(ids), "node", "nodes"),
+			time.Duration(longest*float64(time.Second)).Round(10*time.Millisecond), who, group.Short())
+	}
+	return says
+}
+
 // mend says which option keeps the leader where some links are cut, if any were in the run; empty: none does.
 func (s *Summary) mend() string {
 	o := &s.Record.Options
-	if !slices.ContainsFunc(s.cuts(), func(f chaos.Fault) bool { return f.Parts() }) || s.Spec.Leads == nil {
+	parts := func(f chaos.Fault) bool { return f.Parts() != nil }
+	if !slices.ContainsFunc(s.cuts(), parts) || s.Spec.Elector == nil {
 		return ""
 	}
-	for _, p := range s.Spec.Leads.PartitionsIn(o.Config, true) {
+	for _, p := range s.Spec.Elector.PartitionsIn(o.Config, true) {
 		name, value, _ := strings.Cut(p.Mend, " ")
 		if option := s.Spec.Option(name); option != nil && o.Config.Value(*option) != value {
 			return fmt.Sprintf("--%s mends that: %s", p.Mend, option.Usage)

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"turnstile/internal/chance"
-	"turnstile/nodes"
+	"turnstile/internal/figure"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -16,34 +17,34 @@ import (
 func (r *Run) row(t *Trial) results.Row {
 	o := &r.Record.Options
 	row := results.Row{
-		Run:        r.Folder.Name(),
-		Trial:      t.Number,
-		Version:    r.Record.Versions["turnstile"],
-		Seed:       r.Record.Trials[t.Number-1].Seed,
-		Asked:      r.Record.asked(),
-		HoldUS:     meanUS(o.Workload.Hold),
-		Violations: results.Count(t.Verdict.Violations),
-		Lost:       results.Count(t.Verdict.LostUnintended),
-		Verdict:    t.Verdict.Outcome.String(),
-		Reason:     t.Verdict.Reason,
+		Run:     r.Folder.Name(),
+		Trial:   t.Number,
+		Version: r.Record.Versions["turnstile"],
+		Seed:    r.Record.Trials[t.Number-1].Seed,
+		Asked:   r.Record.asked(),
+		HoldUS:  meanUS(o.Workload.Hold),
+		Figures: *t.Measures.Figures(),
+		Verdict: t.Verdict.Outcome.String(),
+		Reason:  t.Verdict.Reason,
 	}
+	row.Violations, row.Lost = figure.Count(t.Verdict.Violations), figure.Count(t.Verdict.LostUnintended)
 	if p := t.Verdict.PassedOver; p != nil {
-		row.PassedOverMax = results.Count(p.Times)
+		row.PassedOverMax = figure.Count(p.Times)
 		if p.Open {
-			row.PassedOverMax = results.AtLeast(float64(p.Times))
+			row.PassedOverMax = figure.AtLeast(float64(p.Times))
 		}
 	}
-	if r.Spec.Leads == nil && (o.faulty() || t.Verdict.EntriesInMinority > 0) {
-		row.EntriesInMinority = results.Count(t.Verdict.EntriesInMinority)
+	if r.Spec.Elector == nil && (o.faulty() || t.Verdict.EntriesInMinority > 0) {
+		row.EntriesInMinority = figure.Count(t.Verdict.EntriesInMinority)
 	}
 	if lost := t.Verdict.LostWithBroker; lost > 0 {
-		row.LostWithBroker = results.Count(lost)
+		row.LostWithBroker = figure.Count(lost)
 	}
 	if lost := t.Verdict.LostToDeaths; lost > 0 {
-		row.LostToDeaths = results.Count(lost)
+		row.LostToDeaths = figure.Count(lost)
 	}
 	if row.Faults = o.faultsOf(t.Number); row.Faults != "" {
-		row.FaultsMissed = results.Count(uint64(len(t.Verdict.Misses)))
+		row.FaultsMissed = figure.Count(uint64(len(t.Verdict.Misses)))
 	}
 	if o.Regions.None() {
 		row.LatencyUS = meanUS(o.Latency)
@@ -51,16 +52,15 @@ func (r *Run) row(t *Trial) results.Row {
 	if o.Workload.Load == workload.Closed {
 		row.ThinkUS = meanUS(o.Workload.Think)
 	}
-	if cost := published(*o, r.Spec); known(cost) {
-		row.PublishedMin, row.PublishedMax = results.Number(cost.Min), results.Number(cost.Max)
+	if cost := r.published(); known(cost) {
+		row.PublishedMin, row.PublishedMax = figure.Number(cost.Min), figure.Number(cost.Max)
 	}
-	if r.Spec.Cost != nil {
-		delay := r.Spec.Cost(o.Config).Delay
+	if r.Spec.Exclusion().Cost != nil {
+		delay := r.Spec.Exclusion().Cost(o.Config).Delay
 		row.UtilisationPredicted, row.EntriesPerSPredicted = Predict(*o, delay)
 	}
-	t.Measures.Fill(&row)
-	if r.Spec.Leads != nil {
-		row.HoldUS, row.EntriesPerS = results.Figure{}, results.Figure{}
+	if r.Spec.Elector != nil {
+		row.HoldUS, row.EntriesPerS = figure.Figure{}, figure.Figure{}
 	}
 	return row
 }
@@ -87,7 +87,7 @@ func (r *Record) asked() results.Asked {
 		Units:     o.Config.Capacity(),
 		Resources: 1,
 		Load:      string(w.Load),
-		Whole:     results.Number(w.Whole),
+		Whole:     figure.Number(w.Whole),
 		Hold:      w.Hold.String(),
 		Latency:   o.Latency.String(),
 		Multicast: o.Multicast,
@@ -96,19 +96,19 @@ func (r *Record) asked() results.Asked {
 		Fenced:    o.Config.Fenced,
 		NATS:      o.NATS,
 		Proxies:   o.Proxies,
-		WarmupS:   results.Number(o.Warmup.Seconds()),
+		WarmupS:   figure.Number(o.Warmup.Seconds()),
 	}
 	switch w.Load {
 	case workload.Campaign:
 		a.Initiators = cmp.Or(string(w.Initiators), string(workload.AllInitiate))
 		if w.CampaignEvery > 0 {
-			a.CampaignEveryS = results.Number(w.CampaignEvery.Seconds())
+			a.CampaignEveryS = figure.Number(w.CampaignEvery.Seconds())
 		}
 		a.Hold = ""
 	case workload.Closed:
 		a.Think = w.Think.String()
 	case workload.Open:
-		a.RatePerS, a.Arrivals = results.Number(w.Rate), "poisson"
+		a.RatePerS, a.Arrivals = figure.Number(w.Rate), "poisson"
 		if w.Evenly {
 			a.Arrivals = "even"
 		}
@@ -117,49 +117,49 @@ func (r *Record) asked() results.Asked {
 		a.Latency, a.Regions = "", o.Regions.Matrix()
 	}
 	if limit := o.warmupLimit(); limit > 0 {
-		a.WarmupLimitS = results.Number(limit.Seconds())
+		a.WarmupLimitS = figure.Number(limit.Seconds())
 	}
 	if o.Entries > 0 {
-		a.EntriesAsked = results.Count(o.Entries)
+		a.EntriesAsked = figure.Count(o.Entries)
 	} else {
-		a.DurationAskedS = results.Number(o.Duration.Seconds())
+		a.DurationAskedS = figure.Number(o.Duration.Seconds())
 	}
 	if r.Simulated {
 		a.Kind = kindSimulate
 	} else {
 		if o.NATS == "" {
-			a.Brokers = results.Count(uint64(o.brokerCount()))
+			a.Brokers = figure.Count(uint64(o.brokerCount()))
 		}
-		a.PatienceS = results.Number(o.Patience.Seconds())
+		a.PatienceS = figure.Number(o.Patience.Seconds())
 	}
 	a.Plan, a.Faults = o.Plan, strings.Join(o.FaultTexts(), "; ")
 	return a
 }
 
-func meanUS(s chance.Distribution) results.Figure {
-	return results.Number(float64(s.Mean()) / float64(time.Microsecond))
+func meanUS(s chance.Distribution) figure.Figure {
+	return figure.Number(float64(s.Mean()) / float64(time.Microsecond))
 }
 
 // Predict returns the utilisation and the entries per second that theory expects: under a saturated
 // load, each entry takes its hold and a synchronization delay of so many hops, each of the injected
 // latency. They are unknown unless the number of hops is exact and the latency constant.
-func Predict(o Options, delay nodes.Range) (utilisation, entriesPerS results.Figure) {
+func Predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure) {
 	if o.Workload.Load != workload.Saturated || o.Config.N < 2 || !delay.Exact() || delay.Min <= 0 ||
 		o.Latency.Zero() || !o.Latency.IsConstant() || !o.Regions.None() {
-		return results.Figure{}, results.Figure{}
+		return figure.Figure{}, figure.Figure{}
 	}
 	hold := o.Workload.Hold.Mean().Seconds()
 	cycle := hold + delay.Min*o.Latency.Mean().Seconds()
-	return results.Ratio(hold, cycle), results.Ratio(1, cycle)
+	return figure.Ratio(hold, cycle), figure.Ratio(1, cycle)
 }
 
 // published returns what the algorithm was published to cost under the run's load.
-func published(o Options, spec *nodes.Spec) nodes.Range {
-	if spec.Cost == nil || o.Config.Elect != "" { // what an elector sends is in no published cost
-		return nodes.Unbounded(0)
+func (j *Job) published() row.Range {
+	if j.Spec.Exclusion().Cost == nil || j.Config.Elect != "" { // what an elector sends is in no published cost
+		return row.Unbounded(0)
 	}
-	return costUnder(o.Workload.Load, spec.Cost(o.Config))
+	return costUnder(j.Workload.Load, j.Spec.Exclusion().Cost(j.Config))
 }
 
 // known reports whether a range says anything.
-func known(r nodes.Range) bool { return r.Min > 0 || !math.IsInf(r.Max, 1) }
+func known(r row.Range) bool { return r.Min > 0 || !math.IsInf(r.Max, 1) }

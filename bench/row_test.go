@@ -16,10 +16,13 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/internal/figure"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/election"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -28,15 +31,15 @@ func TestPredict(t *testing.T) {
 	o := Options{Workload: workload.Workload{Load: workload.Saturated}}
 	o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(10*time.Millisecond)
 	for _, c := range []struct {
-		hops nodes.Range
+		hops row.Range
 		n    int
 		want string
 	}{
-		{nodes.Exactly(2), 5, "0.833333"},
-		{nodes.Exactly(1), 5, "0.909091"},
-		{nodes.Between(1, 3), 5, ""},
-		{nodes.Range{}, 5, ""},
-		{nodes.Exactly(1), 1, ""},
+		{row.Exactly(2), 5, "0.833333"},
+		{row.Exactly(1), 5, "0.909091"},
+		{row.Between(1, 3), 5, ""},
+		{row.Range{}, 5, ""},
+		{row.Exactly(1), 1, ""},
 	} {
 		o.Config.N = c.n
 		utilisation, rate := Predict(o, c.hops)
@@ -48,7 +51,7 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	o.Workload.Load = workload.Closed
-	if u, _ := Predict(o, nodes.Exactly(1)); u.Known() {
+	if u, _ := Predict(o, row.Exactly(1)); u.Known() {
 		t.Error("theory says nothing of a load that is not saturated")
 	}
 }
@@ -78,9 +81,9 @@ func change(t *testing.T, v reflect.Value) {
 	case *[][]chance.Distribution:
 		*to = [][]chance.Distribution{{chance.Constant(time.Hour)}}
 	case *[]chaos.Fault:
-		*to = []chaos.Fault{{Duplicate: new(chaos.Share), At: time.Second}}
+		*to = []chaos.Fault{{Effect: &effect.Duplicate{}, Schedule: chaos.Schedule{At: time.Second}}}
 	case *map[int][]chaos.Fault:
-		*to = map[int][]chaos.Fault{1: {{Duplicate: new(chaos.Share), At: time.Second}}}
+		*to = map[int][]chaos.Fault{1: {{Effect: &effect.Duplicate{}, Schedule: chaos.Schedule{At: time.Second}}}}
 	case *bool:
 		*to = !*to
 	default:
@@ -136,7 +139,7 @@ func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 // runsOfAllColumns returns the options of runs that fill every column among them.
 func runsOfAllColumns(t *testing.T) []Options {
 	ms := chance.Constant(time.Millisecond)
-	cut, err := chaos.ParseCut("0/1")
+	cut, err := effect.ParseCut("0/1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,14 +148,16 @@ func runsOfAllColumns(t *testing.T) []Options {
 			WarmupLimit: time.Minute, Workload: workload.Workload{Load: workload.Open, Rate: 10}},
 		{Algorithm: "raymond", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second, Plan: "mine",
 			Workload: workload.Workload{Load: workload.Saturated, Hold: ms}, Detector: "heartbeat:timeout=200ms",
-			Faults: []chaos.Fault{{Kill: chaos.Target{Nodes: chaos.Group{1}}, At: 300 * time.Millisecond}}},
+			Faults: []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{1}}},
+				Schedule: chaos.Schedule{At: 300 * time.Millisecond}}}},
 		{Algorithm: "central", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
 			Workload: workload.Workload{Load: workload.Saturated},
-			Faults:   []chaos.Fault{{Cut: cut, For: time.Second}}},
+			Faults: []chaos.Fault{{Effect: &effect.CutLinks{Cut: cut},
+				Schedule: chaos.Schedule{For: time.Second}}}},
 		{Algorithm: "ricart-agrawala", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
 			Workload: workload.Workload{Load: workload.Saturated},
-			Faults: []chaos.Fault{{Pause: chaos.Target{Nodes: chaos.Group{1}}, At: 300 * time.Millisecond,
-				For: 200 * time.Millisecond}}},
+			Faults: []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{1}}},
+				Schedule: chaos.Schedule{At: 300 * time.Millisecond, For: 200 * time.Millisecond}}}},
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Entries: 50,
@@ -168,7 +173,8 @@ func runsOfAllColumns(t *testing.T) []Options {
 			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "token-ring-regenerating", Config: nodes.Config{N: 4}, Latency: ms, Duration: time.Second,
 			Workload: workload.Workload{Load: workload.Saturated},
-			Faults:   []chaos.Fault{{Kill: chaos.Target{Word: "holder"}, At: 300 * time.Millisecond}}},
+			Faults: []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Word: "holder"}},
+				Schedule: chaos.Schedule{At: 300 * time.Millisecond}}}},
 		{Algorithm: "central-failover", Config: nodes.Config{N: 4, Elect: "bully"}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
 	}
@@ -179,7 +185,8 @@ func runsOfAllColumns(t *testing.T) []Options {
 		}
 		all = append(all, Options{Algorithm: row.Name, Config: nodes.Config{N: 4}, Latency: ms,
 			Duration: 3 * time.Second, Workload: campaign,
-			Faults: []chaos.Fault{{Kill: chaos.Target{Nodes: chaos.Group{3}}, At: time.Second, For: time.Second}}})
+			Faults: []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{3}}},
+				Schedule: chaos.Schedule{At: time.Second, For: time.Second}}}})
 	}
 	return all
 }
@@ -205,7 +212,7 @@ func wantNumbers(t *testing.T, folder *results.Folder, bounds map[string]bool) {
 		for column, is := range results.Cells(row) {
 			at := slices.Index(records[0], column)
 			for _, record := range records[1:] {
-				if _, figure := is.(results.Figure); !figure || record[at] == "" {
+				if _, figure := is.(figure.Figure); !figure || record[at] == "" {
 					continue
 				}
 				if _, err := strconv.ParseFloat(record[at], 64); err != nil {
@@ -252,7 +259,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Simulate(t.Context(), spec, o, Setup{Results: t.TempDir(), Set: "set",
+		r, err := simulateRun(t, spec, o, Setup{Results: t.TempDir(), Set: "set",
 			Versions: map[string]string{"turnstile": "v1"}})
 		if err != nil {
 			t.Fatal(err)

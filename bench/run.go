@@ -11,13 +11,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"turnstile/bench/check"
 	"turnstile/bench/cluster"
 	"turnstile/bench/control"
-	"turnstile/bench/measure"
 	"turnstile/chaos"
-	"turnstile/nodes"
-	"turnstile/nodes/catalog"
+	"turnstile/judge/check"
+	"turnstile/judge/measure"
 	"turnstile/nodes/history"
 	"turnstile/results"
 )
@@ -77,8 +75,8 @@ const (
 
 // A Run is a run that has been made, or read back.
 type Run struct {
+	*Job
 	Folder *results.Folder
-	Spec   *nodes.Spec // the algorithm
 	Record Record
 	Trials []*Trial
 	// Unjudged are the trials of a run that was reopened whose histories cannot be read.
@@ -100,41 +98,38 @@ type Trial struct {
 	Trouble  string // why it ended early, if it did
 }
 
-// Make makes a run of real processes. An error without a Run means that nothing was started. Later errors
-// come with the Run as far as it got, its records saved.
-func Make(ctx context.Context, spec *nodes.Spec, o Options, s Setup) (*Run, error) {
-	if err := o.Validate(spec); err != nil {
+// Make makes a run, simulated or of real processes; measures and checks are the same. An error without a Run
+// means that nothing was started. Later errors come with the Run as far as it got, its records saved.
+func Make(ctx context.Context, j *Job, s Setup) (*Run, error) {
+	if err := s.ready(j); err != nil {
 		return nil, err
 	}
-	o.Proxies = o.Proxies || chaos.NeedsProxies(o.Faults)
-	if err := errors.Join(o.countCampaigns(spec, false), o.checkRealDetector(), s.ready(o, spec)); err != nil {
+	r, err := s.begin(*j)
+	switch {
+	case err != nil:
 		return nil, err
+	case j.Simulated:
+		return r, r.simulateAll(ctx, s)
 	}
-	server := o.NATS
-	o.NATS = withoutCredential(server) // results are there to be published
-	r, err := s.begin(Record{Options: o}, spec)
-	if err != nil {
-		return nil, err
-	}
-	return r, r.make(ctx, s, server)
+	return r, r.make(ctx, s, j.NATS)
 }
 
-// begin makes the folder of a run and writes its record, completed by what is the same for all runs.
-func (s *Setup) begin(record Record, spec *nodes.Spec) (*Run, error) {
+// begin makes the folder of a run and writes its record.
+func (s *Setup) begin(j Job) (*Run, error) {
+	j.NATS = withoutCredential(j.NATS) // results are there to be published
 	started := time.Now()
-	folder, err := results.Create(s.Results, s.Set, runName(started, record.Options), record.diskSpace(spec))
+	folder, err := results.Create(s.Results, s.Set, runName(started, j.Options), j.diskSpace())
 	if err != nil {
 		return nil, err
 	}
-	record.Format, record.Status = recordFormat, statusRunning
-	record.Started = started.Round(time.Millisecond).UTC()
-	record.Versions, record.Machine = s.Versions, results.ThisMachine()
-	record.Kinds = record.Options.codec(spec).Names()
+	record := Record{Format: recordFormat, Status: statusRunning, Options: j.Options, Simulated: j.Simulated,
+		Started: started.Round(time.Millisecond).UTC(), Versions: s.Versions, Machine: results.ThisMachine(),
+		Kinds: j.Stack.Codec().Names()}
 	record.ID = record.identity()
 	if err := folder.WriteYAML(record); err != nil {
 		return nil, err
 	}
-	return &Run{Folder: folder, Spec: spec, Record: record}, results.SetLatest(s.Results, folder)
+	return &Run{Job: &j, Folder: folder, Record: record}, results.SetLatest(s.Results, folder)
 }
 
 // withoutCredential returns the URLs of NATS servers without their credentials.
@@ -172,25 +167,29 @@ func (s *Setup) CheckNode() error {
 }
 
 // ready checks whether the run can be made on this machine.
-func (s *Setup) ready(o Options, spec *nodes.Spec) error {
+func (s *Setup) ready(j *Job) error {
+	if j.Simulated {
+		_, _, err := j.simulation(0, j.Seed)
+		return err
+	}
 	if err := s.CheckNode(); err != nil {
 		return err
 	}
-	for i := range o.Faults {
-		if err := o.checkPause(&o.Faults[i]); err != nil {
+	for i := range j.Faults {
+		if err := j.checkPause(&j.Faults[i]); err != nil {
 			return err
 		}
 	}
-	if err := cluster.CheckLimits(o.total(spec), o.carriers(spec)); err != nil {
+	if err := cluster.CheckLimits(j.total(), j.carriers()); err != nil {
 		return err
 	}
-	if o.NATS == "" {
+	if j.NATS == "" {
 		return nil
 	}
-	conn, err := nats.Connect(o.NATS, nats.Timeout(5*time.Second))
+	conn, err := nats.Connect(j.NATS, nats.Timeout(5*time.Second))
 	if err != nil {
 		return fmt.Errorf("no NATS server answers at %s: %w; leave out --nats to use one of the run's own",
-			withoutCredential(o.NATS), err)
+			withoutCredential(j.NATS), err)
 	}
 	conn.Close()
 	return nil
@@ -200,23 +199,22 @@ func (s *Setup) ready(o Options, spec *nodes.Spec) error {
 func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	defer func() { err = errors.Join(err, r.end()) }()
 	// A run whose folder can have no socket goes on without.
-	desk, _ := control.NewDesk(r.Folder.Path, startsLater)
-	defer func() { err = errors.Join(err, desk.End(control.Reply{Refused: "the run is over"})) }()
+	orders, _ := control.NewServer(r.Folder.Path, startsLater)
+	defer func() { err = errors.Join(err, orders.End(control.Reply{Refused: "the run is over"})) }()
 	launcher := cluster.NewLauncher()
 	carrier := &transport{server: server}
 	defer func() { carrier.close() }()
-	if err := carrier.launch(ctx, launcher, s, &r.Record.Options, r.Spec); err != nil {
+	if err := carrier.launch(ctx, launcher, s, r.Job); err != nil {
 		if ctx.Err() != nil {
 			return errInterrupted
 		}
 		return err
 	}
-	for number := 1; number <= r.Record.Options.Trials; number++ {
-		t := &trial{Options: r.Record.Options, spec: r.Spec, number: number,
-			seed: trialSeed(r.Record.Options.Seed, number), origin: r.Record.origin(number),
+	for number := 1; number <= r.Options.Trials; number++ {
+		t := &trial{Job: r.Job, number: number, seed: TrialSeed(r.Seed, number), origin: r.Record.origin(number),
 			dir: r.Folder.LogFolder(number), launcher: launcher, transport: carrier, program: s.Node,
-			desk: desk, keepFaults: func(all []chaos.Fault) error { return r.keepFaults(number, all) }}
-		desk.Close(startsLater)
+			orders: orders, keepFaults: func(all []chaos.Fault) error { return r.keepFaults(number, all) }}
+		orders.Close(startsLater)
 		if s.Progress != nil {
 			t.progress = func(p Progress) { p.Trial = number; s.Progress(p) }
 		}
@@ -296,7 +294,7 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 			folder.File(results.RunFile), folder.HistoryFile(count+1))
 	}
 	var err error
-	if r.Spec, err = catalog.Find(r.Record.Options.Algorithm); err != nil {
+	if r.Job, err = r.Record.job(folder); err != nil {
 		return nil, err
 	}
 	if err := r.checkKinds(); err != nil {
@@ -305,7 +303,7 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 	var lost []error
 	for number := 1; number <= count; number++ {
 		for len(r.Record.Trials) < number { // its orchestrator was killed
-			record := TrialRecord{Seed: trialSeed(r.Record.Options.Seed, number)}
+			record := TrialRecord{Seed: TrialSeed(r.Seed, number)}
 			if !simulated { // then the trial was over
 				record.Trouble = orchestratorGone
 			}
@@ -335,10 +333,7 @@ func (r *Record) checkFormat(folder *results.Folder) error {
 
 // checkKinds checks whether the numbers of kinds in the histories still mean the same.
 func (r *Run) checkKinds() error {
-	if err := r.Record.Options.checkStoredDetector(r.Spec); err != nil {
-		return fmt.Errorf("%s: %w", r.Folder.File(results.RunFile), err)
-	}
-	if now := r.Record.Options.codec(r.Spec).Names(); !slices.Equal(now, r.Record.Kinds) {
+	if now := r.Stack.Codec().Names(); !slices.Equal(now, r.Record.Kinds) {
 		return fmt.Errorf("%s lists the messages %s, and those of %s are %s: "+
 			"this Turnstile cannot judge that run", r.Folder.File(results.RunFile),
 			strings.Join(r.Record.Kinds, ", "), r.Spec.Name, strings.Join(now, ", "))
@@ -372,8 +367,7 @@ func (r *Run) judge(ctx context.Context, number int) error {
 
 // judgement returns a fold for a trial whose history has the header h.
 func (r *Run) judgement(h history.Header, number int) judgement {
-	o := r.Record.Options
-	return judgementOf(h, o.Workload.Load, setting(o, r.Record.Simulated, r.Spec, r.faults(number)))
+	return judgementOf(h, r.Workload.Load, r.setting(r.faults(number)))
 }
 
 // conclude adds a trial that has been judged.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
+	"turnstile/judge/check"
 	"turnstile/nodes/workload"
 )
 

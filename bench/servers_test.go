@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 )
 
 // An elector may need servers of its own. They are nodes of the run like others: they are started, connected,
@@ -38,20 +40,20 @@ func TestServersOfAnElector(t *testing.T) {
 
 // keepsServers makes and judges a run of a row beside an elector that has servers, of which one stands still
 // for a moment.
-func keepsServers(t *testing.T, row, scheme *nodes.Spec, real bool) {
+func keepsServers(t *testing.T, row, scheme *row.Row, real bool) {
 	t.Helper()
 	o := crowded(t, row.Name)
 	o.Config, o.Duration = nodes.Config{N: 3, Elect: scheme.Name}, 0
 	o.Warmup, o.Entries = 0, 50
 	o.Proxies = real
 	last := nodes.ID(o.Config.N + scheme.ServerCount(nodes.Config{N: o.Config.N}) - 1)
-	o.Faults = []chaos.Fault{{Pause: chaos.Target{Nodes: chaos.Group{last}}, At: 200 * time.Millisecond,
-		For: 20 * time.Millisecond}}
-	made := Simulate
-	if real {
-		made = Make
+	o.Faults = []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{last}}},
+		Schedule: chaos.Schedule{At: 200 * time.Millisecond, For: 20 * time.Millisecond}}}
+	j, err := o.Resolve(row, !real)
+	if err != nil {
+		t.Fatal(err)
 	}
-	r, err := made(t.Context(), row, o, setup(t))
+	r, err := Make(t.Context(), j, setup(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestSilenceOfTextbooks(t *testing.T) {
 		}
 		o := Options{Config: nodes.Config{N: 5}, Latency: test.latency, Regions: test.regions}
 		o.Workload.Hold = test.hold
-		if got := silence(&o, row).String(); got != test.want {
+		if got := drafted(t, row, o, true).silence().String(); got != test.want {
 			t.Errorf("%s, latency %v, hold %v: %q, want %q", test.algorithm, test.latency, test.hold, got, test.want)
 		}
 	}

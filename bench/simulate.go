@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"turnstile/chaos"
-	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
 )
@@ -18,23 +17,10 @@ const (
 	kindSimulate = "simulate"
 )
 
-// Simulate makes a run on virtual time. Its result set is that of a run of real processes, made by the same
-// measures and checks.
-func Simulate(ctx context.Context, spec *nodes.Spec, o Options, s Setup) (*Run, error) {
-	if _, err := o.validSimulation(spec); err != nil {
-		return nil, err
-	}
-	r, err := s.begin(Record{Options: o, Simulated: true}, spec)
-	if err != nil {
-		return nil, err
-	}
-	return r, r.simulateAll(ctx, s)
-}
-
 // simulateAll makes the trials, one after the other, and saves their results even after an error.
 func (r *Run) simulateAll(ctx context.Context, s Setup) (err error) {
 	defer func() { err = errors.Join(err, r.end()) }()
-	for number := 1; number <= r.Record.Options.Trials; number++ {
+	for number := 1; number <= r.Options.Trials; number++ {
 		if ctx.Err() != nil {
 			return errInterrupted
 		}
@@ -52,80 +38,81 @@ func (r *Run) simulateAll(ctx context.Context, s Setup) (err error) {
 	return nil
 }
 
-// validSimulation completes the options as Validate does, and returns those of the simulator for the first
-// trial. It is an error if something is wrong with either.
-func (o *Options) validSimulation(spec *nodes.Spec) (*sim.Options, error) {
-	if err := o.Validate(spec); err != nil {
-		return nil, err
+// simulation returns the options of the simulator for a trial, given its number and its seed, and the faults
+// of the trial.
+func (j *Job) simulation(number int, seed uint64) (*sim.Options, []chaos.Fault, error) {
+	faults, err := j.resolve(number, seed)
+	if err != nil {
+		return nil, nil, err
 	}
-	s, err := simulation(*o, spec, o.Seed)
-	if err == nil {
-		err = s.Validate()
-	}
-	return s, err
+	network := j.network()
+	s, err := network.Simulated(faults, j.Scene(), seed)
+	in := j.Stack.Instances()
+	return &sim.Options{
+		Spec: in[0].Row, Config: in[0].Config, Beside: in[1:], Workload: j.Workload, Seed: seed,
+		Warmup: j.Warmup, WarmupLimit: j.warmupLimit(), Duration: j.Duration, Entries: j.Entries,
+		Multicast: j.Multicast, Counts: j.faulty(), Latency: s.Latency, Shaper: s.Shaper,
+		FaultDriver: s.FaultDriver,
+	}, faults, err
 }
 
-// simulation returns the options of the simulator for a trial, faults included.
-func simulation(o Options, spec *nodes.Spec, seed uint64) (*sim.Options, error) {
-	faults, err := o.resolve(spec, 0, seed, true)
+// A simulatedTrial is a trial on virtual time that has been judged.
+type simulatedTrial struct {
+	judgement
+	result *sim.Result
+	faults []chaos.Fault // that were carried out, with those whom they hit
+}
+
+// simulated makes a trial on virtual time, given its number and its seed, and judges it. Its history, which
+// has the header h, goes to other folds too. After a stuckError the folds are still in use.
+func (j *Job) simulated(ctx context.Context, number int, seed uint64, h history.Header,
+	folds ...history.Fold) (*simulatedTrial, error) {
+	asked, faults, err := j.simulation(number, seed)
 	if err != nil {
 		return nil, err
 	}
-	network := o.network()
-	s, err := network.Simulated(faults, o.scene(spec, true), seed)
-	return &sim.Options{
-		Spec: spec, Config: o.Config, Beside: o.beside(), Workload: o.Workload, Seed: seed,
-		Warmup: o.Warmup, WarmupLimit: o.warmupLimit(), Duration: o.Duration, Entries: o.Entries,
-		Multicast: o.Multicast, Counts: o.faulty(), Latency: s.Latency, Shaper: s.Shaper,
-		Saboteur: s.Saboteur,
-	}, err
-}
-
-// cameTo returns faults that a simulation has carried out, with those whom they hit.
-func cameTo(s *sim.Options) []chaos.Fault {
-	if driver, faulty := s.Saboteur.(*chaos.Driver); faulty {
-		return driver.CameTo()
+	asked.Interrupt = ctx.Done()
+	t := &simulatedTrial{judgement: judgementOf(h, j.Workload.Load, j.setting(faults))}
+	t.result, err = simulateWatched(ctx, *asked, stuckAfter, append([]history.Fold{t.judgement}, folds...)...)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if driver, faulty := asked.FaultDriver.(*chaos.Driver); faulty {
+		t.faults = driver.CameTo()
+	}
+	return t, nil
 }
 
 // simulate makes one trial. One that ends early is an error, and judged all the same.
 func (r *Run) simulate(ctx context.Context, number int) error {
-	o, seed := r.Record.Options, trialSeed(r.Record.Options.Seed, number)
-	record := TrialRecord{Seed: seed, Started: time.Now().UTC().Round(time.Microsecond)}
-	asked, err := simulation(o, r.Spec, seed)
-	if err != nil {
-		return err
-	}
-	asked.Interrupt = ctx.Done()
-	header := history.Header{Nodes: o.total(r.Spec), Origin: r.Record.origin(number)}
+	record := TrialRecord{Seed: TrialSeed(r.Seed, number), Started: time.Now().UTC().Round(time.Microsecond)}
+	header := history.Header{Nodes: r.total(), Origin: r.Record.origin(number)}
 	file, err := history.CreateFile(r.Folder.HistoryFile(number), header)
 	if err != nil {
 		return err
 	}
-	j := r.judgement(header, number)
-	result, err := simulateWatched(ctx, *asked, stuckAfter, j, file)
+	t, err := r.simulated(ctx, number, record.Seed, header, file)
 	if errors.As(err, new(stuckError)) {
-		return err // the folds are still in use
+		return err
 	}
 	saved := file.Save()
 	if err != nil {
 		return fmt.Errorf("simulating: %w", err)
 	}
-	cut := result.Cut
+	cut := t.result.Cut
 	if errors.Is(cut, sim.ErrInterrupted) {
 		cut = errInterrupted
 	}
 	if cut != nil {
 		record.Trouble = cut.Error()
 	}
-	record.Faults = cameTo(asked)
+	record.Faults = t.faults
 	r.Record.Trials = append(r.Record.Trials, record)
-	if result.Stall != "" {
-		if err := r.Folder.WriteText(stallFile(number), result.Stall); err != nil {
+	if t.result.Stall != "" {
+		if err := r.Folder.WriteText(stallFile(number), t.result.Stall); err != nil {
 			return err
 		}
 	}
-	r.conclude(number, j)
+	r.conclude(number, t.judgement)
 	return errors.Join(cut, saved)
 }

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/election"
 	"turnstile/nodes/workload"
@@ -15,7 +15,7 @@ import (
 // for; a shorter one is no matter.
 func TestSlowMessagesOfElectors(t *testing.T) {
 	for _, row := range election.Table {
-		if row.Broken != "" {
+		if row.Flaw != nil {
 			continue
 		}
 		o := Options{Algorithm: row.Name, Config: row.Explicit(nodes.Config{N: 5}), Duration: 20 * time.Second,
@@ -36,12 +36,12 @@ func TestSlowMessagesOfElectors(t *testing.T) {
 		for _, latency := range []time.Duration{shortest * 9 / 10, shortest, 2 * shortest, 4 * shortest,
 			10 * shortest} {
 			o.Latency = chance.Constant(latency)
-			tried, err := Try(t.Context(), row, o)
+			tried, err := tryRun(t, row, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			v, short := tried.Verdict, timed && latency >= shortest
-			if got := o.stack(row).Short(o.delays()) != nil; got != short {
+			if got := len(drafted(t, row, o, true).TooShort()) > 0; got != short {
 				t.Errorf("%s, messages that take %v: its timeouts are too short: %v, want %v", row.Name, latency,
 					got, short)
 			}

@@ -10,7 +10,9 @@ import (
 
 	"turnstile/bench/cluster"
 	"turnstile/chaos"
+	"turnstile/internal/broker"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 	"turnstile/nodes/workload"
@@ -19,7 +21,7 @@ import (
 // start starts the nodes and waits until all have subscribed to their subjects.
 func (t *trial) start(ctx context.Context) error {
 	began := t.now()
-	t.name = cluster.NewToken()[:12]
+	t.name = broker.NewToken()[:12]
 	t.ended = make(chan *cluster.Process, t.total()+restarts)
 	t.notes = newNotes(t.total())
 	t.processes, t.lives = make([]*cluster.Process, t.total()), make([]life, t.total())
@@ -58,10 +60,9 @@ func (t *trial) start(ctx context.Context) error {
 	if err := t.journal.Gauge(t.now(), history.ReadyUS, (t.now()-began)/1000); err != nil {
 		return err
 	}
-	stack := t.stack(t.spec)
-	t.circulates = stack.Circulates()
-	codec := stack.Codec()
-	t.watch.kinds, t.watch.detectors = codec.Kinds(), stack.Detectors()
+	t.circulates = t.Stack.Circulates()
+	codec := t.Stack.Codec()
+	t.watch.kinds, t.watch.detectors = codec.Kinds(), t.Stack.Detectors()
 	for kind := range codec.Kinds() {
 		t.watch.heartbeats = append(t.watch.heartbeats, codec.Kind(kind).Heartbeat)
 	}
@@ -107,9 +108,8 @@ func (t *trial) startNode(id nodes.ID) error {
 	if t.Workload.Load == workload.Sequential {
 		c.Entries = 0 // the orchestrator counts them
 	}
-	input, err := json.Marshal(map[string]any{"node": c, "algorithm": t.Algorithm, "machines": t.Config,
-		"detector": t.detectorText(),
-		"chaos":    chaos.Station{Network: t.network(), Faults: t.faults, Board: t.boardPath()}})
+	input, err := json.Marshal(map[string]any{"node": c, "machines": catalog.PartsOf(t.Stack),
+		"chaos": chaos.NodeFaults{Network: t.network(), Faults: t.faults, SharedState: t.boardPath()}})
 	if err != nil {
 		return err
 	}

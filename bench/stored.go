@@ -7,8 +7,22 @@ import (
 	"slices"
 	"sync"
 
+	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
+
+// job returns the job of the run that the folder stores, which another Turnstile may have made.
+func (r *Record) job(folder *results.Folder) (*Job, error) {
+	spec, err := catalog.Find(r.Options.Algorithm)
+	if err != nil {
+		return nil, err
+	}
+	j, err := r.Options.Draft(spec, r.Simulated)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder.File(results.RunFile), err)
+	}
+	return j, nil
+}
 
 // tables returns the tables of the run, as its first trials give them; those that could not be judged are
 // missing.
@@ -27,7 +41,7 @@ func (r *Run) tables(trials int) []results.Table {
 		faults[i].None = !r.Record.Options.faulty()
 	}
 	for i := range leaders {
-		leaders[i].None = r.Spec.Leads == nil
+		leaders[i].None = r.Spec.Elector == nil
 	}
 	return slices.Concat([]results.Table{results.RowsTable(s.Rows), results.MessagesTable(s.Messages)}, faults,
 		leaders, results.LatencyTables(first.intervals()),

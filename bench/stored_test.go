@@ -3,12 +3,16 @@ package bench
 import (
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/internal/figure"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
@@ -36,14 +40,15 @@ func stalledRun(t *testing.T) *Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss, err := chaos.ParseLosses("5%")
+	loss, err := effect.ParseLosses("5%")
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := Options{Algorithm: spec.Name, Config: nodes.Config{N: 4}, Entries: 300, Seed: 1, Trials: 1,
 		Patience: time.Second, Latency: chance.Constant(time.Millisecond),
-		Workload: workload.Workload{Load: workload.Saturated}, Faults: []chaos.Fault{{Loss: &loss}}}
-	r, err := Simulate(t.Context(), spec, o, Setup{Results: t.TempDir(), Set: "set"})
+		Workload: workload.Workload{Load: workload.Saturated},
+		Faults:   []chaos.Fault{{Effect: &effect.Loss{Of: loss}}}}
+	r, err := simulateRun(t, spec, o, Setup{Results: t.TempDir(), Set: "set"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +84,7 @@ func TestAuditOfOtherVersions(t *testing.T) {
 	if a := audited(t, r.Folder); len(a.Differences) > 0 || len(a.Remarks) > 0 {
 		t.Errorf("words of another version: %v", a)
 	}
-	rows[0].Entries = results.Count(7)
+	rows[0].Entries = figure.Count(7)
 	rewrite(t, r.Folder, rows, &r.Record)
 	if a := audited(t, r.Folder); len(a.Differences) != 1 || a.Differences[0].Column != "entries" ||
 		len(a.Remarks) != 1 || !strings.Contains(a.Remarks[0], "measures otherwise than this version") {
@@ -128,5 +133,31 @@ func TestAuditRemarks(t *testing.T) {
 			t.Fatal(err)
 		}
 		want(remark)
+	}
+}
+
+// The check of the witnesses was called agreement once. What was stored then is read by the name of today,
+// and is no difference.
+func TestVerdictsOfAnOlderVersionNameTheirChecksAsOfToday(t *testing.T) {
+	r := stalledRun(t)
+	s := r.Summary()
+	at := slices.IndexFunc(s.Verdicts[0].Findings, func(f check.Finding) bool { return f.Check == "witnesses" })
+	s.Verdicts[0].Findings[at].Check = "agreement"
+	digest, err := r.Folder.Write(results.VerdictsTable(s.Verdicts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := r.Record
+	record.Digests = maps.Clone(record.Digests)
+	record.Digests[results.VerdictFile] = digest
+	if err := r.Folder.WriteYAML(record); err != nil {
+		t.Fatal(err)
+	}
+	read, err := ReadSummary(r.Folder)
+	if err != nil || read.Verdicts[0].Findings[at].Check != "witnesses" {
+		t.Errorf("it is read as %+v: %v", read, err)
+	}
+	if a := audited(t, r.Folder); len(a.Differences) > 0 {
+		t.Errorf("it differs: %v", a.Differences)
 	}
 }

@@ -1,13 +1,13 @@
 package bench
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 )
 
@@ -22,19 +22,14 @@ func (*looping) Release(env *nodes.Env) {
 	}
 }
 
-// starting never returns from its start.
-type starting struct{ looping }
-
-func (*starting) Start(*nodes.Env) {
-	for {
-		time.Sleep(time.Millisecond)
-	}
-}
-
 // rowOfStuck returns a row of machines with handlers that do not return.
-func rowOfStuck(machine func(nodes.Config) nodes.Machine) *nodes.Spec {
+func rowOfStuck(machine func(nodes.Config) nodes.Machine) *row.Row {
 	type again struct{ Again bool }
-	return &nodes.Spec{Info: nodes.Info{Name: "looping"}, Messages: []nodes.Kind{{Zero: again{}}}, New: machine}
+	return &row.Row{Spec: nodes.Spec{
+		Name:     "looping",
+		Messages: []nodes.MessageKind{{Zero: again{}}},
+		New:      machine,
+	}}
 }
 
 func TestStuckHandlersAreNoticed(t *testing.T) {
@@ -49,37 +44,10 @@ func TestStuckHandlersAreNoticed(t *testing.T) {
 	}
 }
 
-// Whoever interrupts the runs of published figures need not wait for a handler that does not return.
-func TestPublishedFiguresEndThoughAHandlerIsStuck(t *testing.T) {
-	for name, election := range map[string]*nodes.Trial{"mutual exclusion": nil, "election": {}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			row := rowOfStuck(func(nodes.Config) nodes.Machine { return &starting{} })
-			row.Published = []nodes.Claim{{Figure: nodes.MessagesPerEntry, Sizes: []int{2}, Election: election,
-				Value: func(nodes.Config) nodes.Range { return nodes.Exactly(0) }}}
-			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-			defer cancel()
-			over := make(chan error, 1)
-			go func() {
-				_, err := Reproduce(ctx, []*nodes.Spec{row}, 1, nil)
-				over <- err
-			}()
-			select {
-			case err := <-over:
-				if !errors.Is(err, errInterrupted) {
-					t.Error(err)
-				}
-			case <-time.After(10 * stuckInterrupted):
-				t.Error("the run goes on")
-			}
-		})
-	}
-}
-
 // simulated returns the options of a simulation of the first trial.
-func simulated(t testing.TB, o Options, row *nodes.Spec) *sim.Options {
+func simulated(t testing.TB, o Options, row *row.Row) *sim.Options {
 	t.Helper()
-	asked, err := simulation(o, row, max(1, o.Seed))
+	asked, _, err := drafted(t, row, o, true).simulation(0, max(1, o.Seed))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,22 +5,23 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"turnstile/bench/check"
-	"turnstile/bench/measure"
-	"turnstile/nodes"
-	"turnstile/nodes/catalog"
+	"turnstile/internal/figure"
+	"turnstile/judge/check"
+	"turnstile/judge/measure"
 	"turnstile/results"
 )
 
 // A Summary is what there is to say of a run: what its folder holds beside the histories. Rows, Verdicts and
 // Stalls have an element for each trial that was judged, in the order of their numbers.
 type Summary struct {
+	*Job
 	Folder    *results.Folder
-	Spec      *nodes.Spec
 	Record    Record                             // run.yaml
 	Rows      []results.Row                      // runs.csv
 	Messages  []results.MessageRow               // messages.csv, of all trials
@@ -43,7 +44,7 @@ type Unjudged struct {
 // Summary returns the summary of a run that has been made or judged again. It says the same as that which
 // ReadSummary makes of the folder, digit by digit.
 func (r *Run) Summary() *Summary {
-	s := &Summary{Folder: r.Folder, Spec: r.Spec, Record: r.Record, Rows: r.Rows(), Messages: r.messages(),
+	s := &Summary{Job: r.Job, Folder: r.Folder, Record: r.Record, Rows: r.Rows(), Messages: r.messages(),
 		Latencies: results.Pool(r.intervals()), Unjudged: r.Unjudged}
 	for _, t := range r.Trials {
 		s.Verdicts = append(s.Verdicts, t.Verdict)
@@ -74,11 +75,8 @@ func ReadSummary(folder *results.Folder) (*Summary, error) {
 	if err := s.Record.checkFormat(folder); err != nil {
 		return nil, err
 	}
-	if s.Spec, err = catalog.Find(s.Record.Options.Algorithm); err != nil {
+	if s.Job, err = s.Record.job(folder); err != nil {
 		return nil, err
-	}
-	if err := s.Record.Options.checkStoredDetector(s.Spec); err != nil {
-		return nil, fmt.Errorf("%s: %w", folder.File(results.RunFile), err)
 	}
 	if err := s.readTables(); err != nil {
 		return nil, TablesError{err}
@@ -117,6 +115,9 @@ func (s *Summary) readTables() (err error) {
 	if err := folder.ReadVerdicts(&s.Verdicts); err != nil && len(s.Rows) > 0 {
 		return err
 	}
+	for i := range s.Verdicts {
+		check.ProblemOf(s.Spec).Rename(&s.Verdicts[i])
+	}
 	if err := s.agree(); err != nil {
 		return err
 	}
@@ -143,8 +144,8 @@ func (s *Summary) agree() error {
 	for i, row := range s.Rows {
 		for _, l := range []struct {
 			tag string
-			p50 results.Figure
-		}{{results.WaitTag, row.WaitUSP50}, {measure.HoldTag, row.HoldUSP50},
+			p50 figure.Figure
+		}{{measure.WaitTag, row.WaitUSP50}, {measure.HoldTag, row.HoldUSP50},
 			{measure.SynchronizationDelayTag, row.SynchronizationDelayUSP50}} {
 			if l.p50.Known() && s.Latencies[l.tag] == nil {
 				return fmt.Errorf("%s: %s has a median of %s, and %s no histogram of it: %s", s.Folder.Path,
@@ -194,6 +195,13 @@ func (s *Summary) VerdictText(i int) string {
 	return b.String()
 }
 
+// Heartbeat reports whether messages of the kind of that name only say that their sender is up.
+func (s *Summary) Heartbeat(kind string) bool {
+	codec := s.Stack.Codec()
+	i := slices.Index(codec.Names(), kind)
+	return i >= 0 && codec.Kind(i).Heartbeat
+}
+
 // Ledgers returns who believed what in each trial of a run about leaders, in the order of Rows.
 func (s *Summary) Ledgers() (all []*results.Ledger) {
 	for i := range s.Rows {
@@ -201,6 +209,9 @@ func (s *Summary) Ledgers() (all []*results.Ledger) {
 	}
 	return all
 }
+
+// StallFile returns the file with the report of a stall, given its place in Stalls.
+func (s *Summary) StallFile(i int) string { return s.Folder.File(stallFile(s.Rows[i].Trial)) }
 
 func stallFile(trial int) string { return fmt.Sprintf("stall-%d.txt", trial) }
 
@@ -233,9 +244,8 @@ func (r *Run) Rows() (rows []results.Row) {
 // messages returns the rows of messages.csv, as they are stored.
 func (r *Run) messages() (rows []results.MessageRow) {
 	for _, t := range r.Trials {
-		for _, m := range t.Measures.MessageRows(r.Record.Options.codec(r.Spec)) {
-			m.Run, m.Trial = r.Folder.Name(), t.Number
-			rows = append(rows, m)
+		for _, m := range t.Measures.OfMessages(r.Stack.Codec()) {
+			rows = append(rows, results.MessageRow{Run: r.Folder.Name(), Trial: t.Number, OfMessages: m})
 		}
 	}
 	return results.AsStored(rows)
@@ -244,7 +254,13 @@ func (r *Run) messages() (rows []results.MessageRow) {
 // intervals returns what latency.hlog holds.
 func (r *Run) intervals() (intervals []results.Interval) {
 	for _, t := range r.Trials {
-		intervals = append(intervals, t.Measures.Interval(t.Number, r.Record.Trials[t.Number-1].Started))
+		window := t.Measures.Window
+		intervals = append(intervals, results.Interval{
+			Trial:     t.Number,
+			Start:     r.Record.Trials[t.Number-1].Started.Add(time.Duration(window.From)),
+			Length:    time.Duration(window.Length()),
+			Latencies: t.Measures.Histograms(),
+		})
 	}
 	return intervals
 }

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -23,7 +24,7 @@ type calmRun struct {
 }
 
 // try makes the run of a row, which is to be valid, or to say before that its timeouts are too short.
-func (r calmRun) try(t *testing.T, row *nodes.Spec) (Options, *Tried) {
+func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
 	t.Helper()
 	o := Defaults()
 	o.Config.N, o.Config.Elect, o.Detector = r.n, r.elect, r.detector
@@ -32,7 +33,7 @@ func (r calmRun) try(t *testing.T, row *nodes.Spec) (Options, *Tried) {
 	if r.load != "" {
 		o.Workload.Load = r.load
 	}
-	if row.Leads != nil {
+	if row.Elector != nil {
 		o.Workload, o.Duration, o.Entries = workload.Workload{Load: workload.Campaign}, time.Minute, 0
 	}
 	for option := range strings.SplitSeq(r.options, ",") {
@@ -40,17 +41,18 @@ func (r calmRun) try(t *testing.T, row *nodes.Spec) (Options, *Tried) {
 			o.Config = o.Config.With(name, value)
 		}
 	}
-	if err := o.Validate(row); err != nil {
-		t.Fatal(err)
-	}
-	tried, err := Try(t.Context(), row, o)
+	j, err := o.Resolve(row, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o, tried
+	tried, err := Try(t.Context(), j, Setup{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j, tried
 }
 
-func (r calmRun) row(t *testing.T) *nodes.Spec {
+func (r calmRun) row(t *testing.T) *row.Row {
 	t.Helper()
 	row, err := catalog.Find(r.algorithm)
 	if err != nil {
@@ -92,14 +94,32 @@ func TestTimeoutsCoverTheDelaysOfARun(t *testing.T) {
 		{algorithm: "bully-shared-disk", n: 5, latency: 300 * ms},
 	} {
 		row := r.row(t)
-		o, tried := r.try(t, row)
+		j, tried := r.try(t, row)
 		switch v := tried.Verdict; {
-		case len(o.TooShort(row)) > 0:
-			t.Errorf("%+v: too short: %+v", r, o.TooShort(row))
+		case len(j.TooShort()) > 0:
+			t.Errorf("%+v: too short: %+v", r, j.TooShort())
 		case v.Outcome != check.Valid:
 			t.Errorf("%+v: %v: %s", r, v.Outcome, v.Reason)
 		case tried.Measures.Detection.Wrong > 0:
 			t.Errorf("%+v: %d wrong suspicions", r, tried.Measures.Detection.Wrong)
+		}
+	}
+}
+
+// Nobody asks again while nothing is lost, however slow messages and clients are: what an entry costs is what
+// is published.
+func TestNobodyAsksAgainThoughARunIsSlow(t *testing.T) {
+	for _, algorithm := range []string{"agrawal-el-abbadi", "central-failover", "central-queued",
+		"ricart-agrawala-ft", "ricart-agrawala-view", "suzuki-kasami-ft"} {
+		for _, r := range []calmRun{{n: 5, latency: 300 * time.Millisecond}, {n: 3, hold: 2 * time.Second},
+			{n: 9, latency: 40 * time.Millisecond, hold: 100 * time.Millisecond}} {
+			r.algorithm, r.entries = algorithm, 100
+			row := r.row(t)
+			j, tried := r.try(t, row)
+			resent := tried.Measures.Messages.Resent
+			if v := tried.Verdict; v.Outcome != check.Valid || resent > 0 || len(j.Remarks(0)) > 0 {
+				t.Errorf("%+v: %v: %s; sent again: %d; %q", r, v.Outcome, v.Reason, resent, j.Remarks(0))
+			}
 		}
 	}
 }
@@ -120,11 +140,14 @@ func TestShortTimeoutsAreOutsideTheModel(t *testing.T) {
 		{algorithm: "central-failover", elect: "bully:answer=100ms", n: 5, latency: 300 * ms},
 	} {
 		row := r.row(t)
-		o, tried := r.try(t, row)
+		j, tried := r.try(t, row)
 		v := tried.Verdict
-		if len(o.TooShort(row)) == 0 || v.Outcome == check.Violated ||
+		if len(j.TooShort()) == 0 || v.Outcome == check.Violated ||
 			v.Outcome == check.Inconclusive && !v.OutsideModel {
-			t.Errorf("%+v: too short: %+v, and %v: %s", r, o.TooShort(row), v.Outcome, v.Reason)
+			t.Errorf("%+v: too short: %+v, and %v: %s", r, j.TooShort(), v.Outcome, v.Reason)
+		}
+		if !strings.Contains(v.Reason, "its timeouts are too short for the delays of the run") {
+			t.Errorf("%+v: it does not say so: %v: %s", r, v.Outcome, v.Reason)
 		}
 	}
 }
@@ -144,12 +167,24 @@ func TestRowsThatAreWrongAreConvictedThoughMessagesAreSlow(t *testing.T) {
 	}
 	naive := calmRun{algorithm: "naive-broadcast"}.row(t)
 	wrong := *naive // it lets two in, and no timeout of its own is what its safety rests on
-	wrong.Broken, wrong.Options, wrong.Safe = "", r.row(t).Options, nodes.PerfectDetector|nodes.NoLoss
+	wrong.Flaw, wrong.Options, wrong.Safe = nil, r.row(t).Options, nodes.PerfectDetector|nodes.NoLoss
 	for _, options := range []string{"", "loss-timeout=700ms"} {
 		r.options, r.hold = options, time.Second
 		_, tried := r.try(t, &wrong)
 		if v := tried.Verdict; v.Outcome != check.Violated || v.OutsideModel || v.Worst().Check != "exclusion" {
 			t.Errorf("two inside, with %q: %v: %s", options, v.Outcome, v.Reason)
 		}
+	}
+}
+
+// A run in which messages go on and nobody enters is no run in which all are blocked.
+func TestALivelockIsNotCalledBlocked(t *testing.T) {
+	r := calmRun{algorithm: "token-ring-regenerating", options: "loss-timeout=1s", n: 8,
+		latency: 600 * time.Millisecond}
+	_, tried := r.try(t, r.row(t))
+	if v := tried.Verdict; v.Outcome != check.Inconclusive || !v.OutsideModel ||
+		!strings.Contains(v.Reason, "messages were handled since anybody entered") ||
+		!strings.Contains(v.Reason, "(a livelock, as its model allows: ") {
+		t.Errorf("%v: %s", v.Outcome, v.Reason)
 	}
 }

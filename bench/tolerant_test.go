@@ -7,17 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // tolerant reports whether an algorithm is to outlast crashes.
-func tolerant(row *nodes.Spec) bool { return row.Broken == "" && row.Live&nodes.NoCrash == 0 }
+func tolerant(row *row.Row) bool { return row.Flaw == nil && row.Live&nodes.NoCrash == 0 }
 
 // Every algorithm that is to outlast crashes stands each scenario of fault tolerance, at other moments with
 // each seed: as long as the run is inside its model, exclusion holds and all who wait enter after the heal.
@@ -61,12 +62,12 @@ func crowded(t *testing.T, row string) Options {
 }
 
 // stands has an algorithm run under a plan, and counts whether the run stayed inside its model.
-func stands(t *testing.T, row *nodes.Spec, plan *chaos.Plan, seed uint64, fenced bool) (inside int) {
+func stands(t *testing.T, row *row.Row, plan *chaos.Plan, seed uint64, fenced bool) (inside int) {
 	t.Helper()
 	o := crowded(t, row.Name)
 	o.Seed, o.Config.Fenced = seed, fenced
 	o.Plan, o.Faults, o.Brokers = plan.Name, slices.Clone(plan.Faults), plan.Brokers
-	r, err := Try(t.Context(), row, o)
+	r, err := tryRun(t, row, o)
 	if err != nil {
 		t.Fatalf("seed %d, fenced %t: %v", seed, fenced, err)
 	}

@@ -28,12 +28,12 @@ type transport struct {
 func (o *Options) brokerCount() int { return max(1, o.Brokers) }
 
 // carriers returns how many processes carry the messages of a run.
-func (o *Options) carriers(spec *nodes.Spec) int {
-	count := o.brokerCount()
-	if o.Proxies {
+func (j *Job) carriers() int {
+	count := j.brokerCount()
+	if j.Proxies {
 		count++
 	}
-	if o.codec(spec).Networks() > 1 {
+	if j.Stack.Codec().Networks() > 1 {
 		count++
 	}
 	return count
@@ -55,9 +55,8 @@ func (o *Options) checkTransport() error {
 }
 
 // launch starts the processes that carry the messages of a run.
-func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, o *Options,
-	spec *nodes.Spec) (err error) {
-	if o.codec(spec).Networks() > 1 {
+func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, j *Job) (err error) {
+	if j.Stack.Codec().Networks() > 1 {
 		if t.second, err = cluster.LaunchSecond(ctx, l, s.Broker); err != nil {
 			return err
 		}
@@ -65,12 +64,12 @@ func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, o 
 	if t.server != "" {
 		return nil
 	}
-	if o.Proxies {
+	if j.Proxies {
 		if t.proxies, err = cluster.LaunchProxies(ctx, l, s.Proxy); err != nil {
 			return err
 		}
 	}
-	if t.brokers, err = cluster.LaunchBrokers(ctx, l, s.Broker, o.brokerCount(), t.proxies); err != nil {
+	if t.brokers, err = cluster.LaunchBrokers(ctx, l, s.Broker, j.brokerCount(), t.proxies); err != nil {
 		return err
 	}
 	if t.proxies == nil {
@@ -78,7 +77,7 @@ func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, o 
 	}
 	for network := range t.networks() {
 		var addresses []string
-		for id := range nodes.ID(o.total(spec)) {
+		for id := range nodes.ID(j.total()) {
 			upstream := strings.TrimPrefix(t.upstream(id, network), natsScheme)
 			at, err := t.proxies.Add(ctx, connectionName(id, network), upstream)
 			if err != nil {

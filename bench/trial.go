@@ -12,15 +12,13 @@ import (
 	"turnstile/bench/control"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
-	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 )
 
 // A trial is one run of a cluster of processes, from the start of the first to the end of the last.
 type trial struct {
-	Options
-	spec      *nodes.Spec
+	*Job
 	number    int // from 1
 	seed      uint64
 	origin    uint64 // see history.Header
@@ -45,10 +43,10 @@ type trial struct {
 	ended      chan *cluster.Process
 	notes      *notes
 	pauses     pauses
-	faults     []chaos.Fault // of this trial, those of the plan first
-	driver     *chaos.Driver // carries them out; nil: the trial has not begun
-	measured   int64         // from when on the times of faults count
-	desk       *control.Desk // takes requests for more; nil: nobody makes any
+	faults     []chaos.Fault   // of this trial, those of the plan first
+	driver     *chaos.Driver   // carries them out; nil: the trial has not begun
+	measured   int64           // from when on the times of faults count
+	orders     *control.Server // takes requests for more; nil: nobody makes any
 	// keepFaults puts faults on record that differ from those of the plan.
 	keepFaults func([]chaos.Fault) error
 	counts     bool    // it has faults, so messages are counted at their moments
@@ -136,8 +134,6 @@ func (t *trial) finish(err error) {
 
 func (t *trial) now() int64 { return t.anchor.Now() - t.zero }
 
-func (t *trial) total() int { return t.Options.total(t.spec) }
-
 // wait lets a time pass, unless the trial must end sooner.
 func (t *trial) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
@@ -178,7 +174,7 @@ func (t *trial) report(p Progress) {
 // rest waits until all requests are granted and released and all messages have arrived, and then has the
 // nodes quit.
 func (t *trial) rest(ctx context.Context) error {
-	vigil := t.newVigil()
+	stallDetector := t.newStallDetector()
 	for {
 		s := t.watch.read()
 		if (t.calming() == "" || t.watch.hushed) && !t.unhealed() {
@@ -188,19 +184,23 @@ func (t *trial) rest(ctx context.Context) error {
 				break
 			}
 		}
-		if order := t.calming(); order != "" && t.calmed == "" && !s.open() {
-			t.calmed = order
-			if err := t.order(ctx, host.Order{Do: order}, t.up()...); err != nil {
+		if order := t.calming(); order != "" && t.calmed == "" {
+			idle, err := t.idle(ctx, s)
+			if err == nil && idle {
+				t.calmed = order
+				err = t.order(ctx, host.Order{Do: order}, t.up()...)
+			}
+			if err != nil {
 				return err
 			}
 		}
 		if t.calmed != "" && !t.watch.hushed && t.allObeyed() {
 			// From now on, what detectors have sent is to arrive.
 			t.watch.hushed = true
-			vigil.restart(t.sums(), t.now())
+			stallDetector.restart(t.sums(), t.now())
 			continue
 		}
-		if err := vigil.look(ctx, s, t.now()); err != nil {
+		if err := stallDetector.look(ctx, s, t.now()); err != nil {
 			return err
 		}
 		t.report(Progress{Phase: "draining", Done: 1, Entries: s.entries})
@@ -217,8 +217,20 @@ func (t *trial) rest(ctx context.Context) error {
 	return t.quit(ctx)
 }
 
-// rested reports whether the trial is at rest for good. A process that stands still may have a request to
-// make that was due before issuing ended, so each has to go on first, and to answer.
+// idle reports whether no request is open, and none will be. A process that stands still may have one to make
+// that was due before issuing ended, so each has to go on first, and to answer.
+func (t *trial) idle(ctx context.Context, s sums) (bool, error) {
+	if s.open() {
+		return false, nil
+	}
+	if err := t.followPauses(t.now()); err != nil || len(t.pauses.since) > 0 {
+		return false, err
+	}
+	status, err := t.ask(ctx, time.Second)
+	return err == nil && t.unanswered(status) < 0 && !t.sums().open(), err
+}
+
+// rested reports whether the trial is at rest for good, for which each process has to answer, as for idle.
 func (t *trial) rested(ctx context.Context, s sums) (bool, error) {
 	if err := t.followPauses(t.now()); err != nil || len(t.pauses.since) > 0 {
 		return false, err
@@ -232,7 +244,7 @@ func (t *trial) rested(ctx context.Context, s sums) (bool, error) {
 // calming returns the order by which what goes on for ever comes to rest; nothing if all does so by itself.
 func (t *trial) calming() string {
 	switch {
-	case t.circulates, t.spec.Leads != nil, t.Config.Elect != "": // a leader may send heartbeats
+	case t.circulates, t.Spec.Elector != nil, t.Config.Elect != "": // a leader may send heartbeats
 		return host.Park
 	case t.Detects():
 		return host.Hush
@@ -278,8 +290,8 @@ func (t *trial) quit(ctx context.Context) error {
 	return nil
 }
 
-// trialSeed returns the seed of the trial numbered from 1.
-func trialSeed(seed uint64, number int) uint64 {
+// TrialSeed returns the seed of the trial numbered from 1.
+func TrialSeed(seed uint64, number int) uint64 {
 	if number == 1 {
 		return seed
 	}

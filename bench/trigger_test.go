@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"

@@ -1,23 +1,26 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"turnstile/internal/chance"
-	"turnstile/nodes"
+	"turnstile/chaos"
+	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // mostNodes is how many nodes a run takes.
 const mostNodes = 1 << 20
 
-// Validate checks the options for a run of the algorithm spec, and makes the algorithm's own options
-// explicit. The error says what is wrong and what would be right.
-func (o *Options) Validate(spec *nodes.Spec) error {
+// Check completes the job by what its options imply. The error says what is wrong with them, and what would
+// be right.
+func (j *Job) Check() error {
+	o, spec := &j.Options, j.Spec
 	if err := spec.Validate(o.Config); err != nil {
 		return err
 	}
@@ -35,35 +38,23 @@ func (o *Options) Validate(spec *nodes.Spec) error {
 		return fmt.Errorf("%s broadcasts nothing, so a multicast would change nothing: leave out "+
 			"--multicast, or take one that broadcasts (%s)", spec.Name, strings.Join(broadcasters(spec), ", "))
 	}
-	if err := o.checkTransport(); err != nil {
-		return err
-	}
-	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, o.delays())
-	if err := o.resolveDetector(spec); err != nil {
-		return err
-	}
-	if err := o.resolveElector(); err != nil {
+	o.Proxies = o.Proxies || !j.Simulated && chaos.NeedsProxies(o.Faults)
+	if err := cmp.Or(o.checkTransport(), j.wrong); err != nil {
 		return err
 	}
 	o.WarmupLimit = o.warmupLimit()
-	if (o.Workload.Load == workload.Campaign) != (spec.Leads != nil) {
+	if (o.Workload.Load == workload.Campaign) != (spec.Elector != nil) {
 		return wrongKind(spec)
 	}
-	if spec.Leads != nil {
-		return errors.Join(o.validateElections(spec), o.resolvable(spec))
+	if spec.Elector != nil {
+		return errors.Join(j.validateElections(), j.resolvable(), j.checkRealDetector())
 	}
-	if err := o.validateEnd(); err != nil {
-		return err
-	}
-	if err := o.resolvable(spec); err != nil {
-		return err
-	}
-	return o.validateLoad()
+	return cmp.Or(o.validateEnd(), j.resolvable(), o.validateLoad(), j.checkRealDetector())
 }
 
 // wrongKind says that a run of this kind is none for an algorithm.
-func wrongKind(spec *nodes.Spec) error {
-	if spec.Leads != nil {
+func wrongKind(spec *row.Row) error {
+	if spec.Elector != nil {
 		return fmt.Errorf("%s elects leaders, and has no critical section to request: use elect", spec.Name)
 	}
 	return fmt.Errorf("%s is an algorithm of mutual exclusion, and elects nobody: use bench or simulate, or "+
@@ -71,9 +62,8 @@ func wrongKind(spec *nodes.Spec) error {
 }
 
 // validateElections checks what a run about leaders is to do.
-func (o *Options) validateElections(spec *nodes.Spec) error {
-	o.Workload.Hold, o.Workload.Think = chance.Distribution{}, chance.Distribution{}
-	switch {
+func (j *Job) validateElections() error {
+	switch o := &j.Options; {
 	case o.Entries > 0:
 		return errors.New("a number of entries: a run about leaders has none, so say how long it lasts")
 	case o.Duration == 0:
@@ -83,19 +73,27 @@ func (o *Options) validateElections(spec *nodes.Spec) error {
 	case o.Config.Units > 1:
 		return fmt.Errorf("%d units: there is one leader", o.Config.Units)
 	}
-	if err := o.Workload.Initiators.Check(o.Config.N); err != nil {
+	if err := cmp.Or(j.Workload.Initiators.Check(j.Config.N), j.validateEnd()); err != nil {
 		return err
 	}
-	if err := o.validateEnd(); err != nil {
-		return err
+	return j.countCampaigns()
+}
+
+// checkRealDetector refuses a detector that real processes cannot have.
+func (j *Job) checkRealDetector() error {
+	for _, in := range j.Stack.Instances() {
+		if in.Told != nil && !j.Simulated {
+			return fmt.Errorf("detector: %s knows at once who has crashed, which only a simulation can tell it: take "+
+				"one that finds out by messages, such as heartbeat or swim, or simulate", in.Name)
+		}
 	}
-	return o.countCampaigns(spec, true)
+	return nil
 }
 
 // countCampaigns works out how often the initiators campaign in all, if they do so again and again: the last
 // time so long before the run ends that all may agree by then.
-func (o *Options) countCampaigns(spec *nodes.Spec, simulated bool) error {
-	w, first := &o.Workload, workload.CampaignAfter
+func (j *Job) countCampaigns() error {
+	w, first := &j.Workload, workload.CampaignAfter
 	switch every := w.CampaignEvery; {
 	case every == 0:
 		w.Campaigns = 0
@@ -105,31 +103,21 @@ func (o *Options) countCampaigns(spec *nodes.Spec, simulated bool) error {
 	case w.Initiators == workload.NoneInitiates:
 		return errors.New("campaigns again and again, and nobody who campaigns: take other initiators")
 	}
-	agree := AgreesWithin(*o, spec, simulated)
-	left := o.Duration - first - agree
+	agree := j.AgreesWithin()
+	left := j.Duration - first - agree
 	if left < w.CampaignEvery {
 		return fmt.Errorf("campaigns %v apart in a run of %v leave no time for a second one: all may take %v to "+
-			"agree after it, so run for %v or longer", w.CampaignEvery, o.Duration, agree,
+			"agree after it, so run for %v or longer", w.CampaignEvery, j.Duration, agree,
 			first+w.CampaignEvery+agree)
 	}
 	w.Campaigns = 1 + int(left/w.CampaignEvery)
 	return nil
 }
 
-// AgreesWithin returns within what time all nodes of a run agree on a leader if nothing goes wrong.
-func AgreesWithin(o Options, spec *nodes.Spec, simulated bool) time.Duration {
-	o.Config = spec.Explicit(o.Config)
-	if o.resolveDetector(spec) != nil {
-		return 0 // these options are not valid
-	}
-	s := setting(o, simulated, spec, nil)
-	return s.Patience()
-}
-
 // broadcasters names the algorithms of the kind of another that broadcast.
-func broadcasters(kind *nodes.Spec) (names []string) {
+func broadcasters(kind *row.Row) (names []string) {
 	for _, row := range catalog.All() {
-		if row.Broadcasts() && (row.Leads != nil) == (kind.Leads != nil) {
+		if row.Broadcasts() && check.ProblemOf(row) == check.ProblemOf(kind) {
 			names = append(names, row.Name)
 		}
 	}

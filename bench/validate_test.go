@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,12 @@ func TestValidate(t *testing.T) {
 			test.change(&o)
 			spec, err := mutex.Find(o.Algorithm)
 			if err == nil {
-				err = o.Validate(spec)
+				before := o
+				var j *Job
+				if j, err = o.Resolve(spec, false); !reflect.DeepEqual(o, before) {
+					t.Errorf("it changes %+v to %+v", before, o)
+				}
+				o = j.Options
 			}
 			switch {
 			case test.says == "" && err != nil:

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -51,7 +53,7 @@ func TestPlansBreakTheSameInBothWorlds(t *testing.T) {
 			o.Config.Elect, o.Detector = v.elect, v.detector
 			t.Run(plan.Name+"/"+v.algorithm, func(t *testing.T) {
 				t.Parallel()
-				simulated, err := Simulate(t.Context(), spec, o, setup(t))
+				simulated, err := simulateRun(t, spec, o, setup(t))
 				if err != nil {
 					t.Fatalf("simulated: %v", err)
 				}
@@ -69,20 +71,27 @@ func TestPlansBreakTheSameInBothWorlds(t *testing.T) {
 }
 
 // underPlan returns the options of a run of five nodes under a plan that is carried out faster.
-func underPlan(spec *nodes.Spec, plan *chaos.Plan) Options {
+func underPlan(spec *row.Row, plan *chaos.Plan) Options {
 	o := Defaults()
 	o.Algorithm, o.Config.N, o.Seed = spec.Name, 5, 1
 	o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(time.Millisecond),
 		Think: chance.Constant(2 * time.Millisecond)}
-	if spec.Leads != nil {
+	if spec.Elector != nil {
 		o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 	}
 	o.Latency, o.Patience = chance.Constant(time.Millisecond), 300*time.Millisecond
 	o.Warmup, o.WarmupLimit, o.Duration = 0, 0, 0
 	o.Plan, o.Brokers = plan.Name, plan.Brokers
 	for _, f := range plan.Faults {
-		for _, d := range []*time.Duration{&f.At, &f.For, &f.After, &f.Every, &f.Jitter, &f.By} {
+		for _, d := range []*time.Duration{&f.At, &f.For, &f.After, &f.Every, &f.Jitter} {
 			*d /= faster
+		}
+		f.Effect = effect.Clone(f.Effect)
+		switch e := f.Effect.(type) {
+		case *effect.Clock:
+			e.By /= faster
+		case *effect.Lag:
+			e.By /= faster
 		}
 		o.Faults = append(o.Faults, f)
 		last := f.At + f.After + f.Every*time.Duration(max(0, f.Repeat-1)) + f.Jitter + f.For

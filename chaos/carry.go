@@ -4,112 +4,52 @@ import (
 	"errors"
 	"slices"
 
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 var errNoTransport = errors.New("this cluster has neither connections nor brokers of its own")
 
 // beginCarried is begin of a fault that the transport carries out.
-func (d *Driver) beginCarried(f *fault, b nodes.FaultBeginning) (err error) {
-	var of Group
-	if t := f.target(); t != nil {
-		of = t.Nodes
-		if t.ByRun() {
-			of = Group{b.Victim}
-		}
+func (d *Driver) beginCarried(f *fault, b port.FaultBeginning) (err error) {
+	of := f.target().Nodes
+	if f.Effect.Target() == nil {
+		of = f.brokers(f.among)
+	} else if f.ByRun() {
+		of = effect.Group{b.Victim}
 	}
 	b.At = d.cluster.Now()
-	if b.Nodes, err = d.carry(f, of); err != nil {
+	t, is := d.cluster.(port.Transport)
+	if !is {
+		return errNoTransport
+	}
+	f.carrier = &effect.Carrier{Transport: t, Number: f.number, Network: uint8(f.net()),
+		Up: d.cluster.Up, Stands: d.stands}
+	b.Nodes, err = f.carried().Begin(f.carrier, of)
+	if err == nil && f.ForGood() {
+		err = f.mend()
+	}
+	if err != nil {
 		return err
 	}
 	return d.record(f, b)
 }
 
-// carry has the transport begin a fault of the connections of some nodes, or of brokers, and returns how many
-// nodes it hits.
-func (d *Driver) carry(f *fault, of Group) (hit int, err error) {
-	t, is := d.cluster.(nodes.Transport)
-	if !is {
-		return 0, errNoTransport
-	}
-	f.transport = t
-	if f.target() != nil {
-		for _, id := range of {
-			if d.cluster.Up(id) {
-				hit++
-			}
-		}
-		err = t.BeginConnection(f.number, of, f.strain())
-		if err == nil && f.ForGood() {
-			err = f.mend()
-		}
-		return hit, err
-	}
-	for _, i := range f.ends(f.among) {
-		if !f.CutRoutes.IsZero() {
-			break
-		}
-		if !t.BrokerUp(int(i)) || d.stands(int(i)) {
-			continue // another fault has it down, or stopped
-		}
-		hit += t.NodesAt(int(i))
-		f.brokers = append(f.brokers, int(i))
-		if f.PauseBroker.IsZero() {
-			err = t.KillBroker(int(i))
-		} else {
-			err = t.PauseBroker(int(i))
-		}
-		if err != nil {
-			return hit, err
-		}
-	}
-	if f.CutRoutes.IsZero() {
-		return hit, nil
-	}
-	for _, i := range f.ends(f.among) {
-		hit += t.NodesAt(int(i))
-	}
-	return hit, t.CutRoutes(f.number, f.CutRoutes.numbers())
-}
-
 // stands reports whether a broker stands still because of a fault, and one that hits it would do nothing.
 func (d *Driver) stands(broker int) bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool {
-		return !f.PauseBroker.IsZero() && f.transport != nil && slices.Contains(f.brokers, broker)
+		return is[*effect.PauseBroker](f.Fault) && f.carrier != nil && slices.Contains(f.carrier.Taken, broker)
 	})
 }
 
-// strain returns what the fault does to connections.
-func (f *Fault) strain() nodes.Strain {
-	s := nodes.Strain{Network: uint8(f.net()), Stall: !f.Stall.IsZero(), Reset: !f.Reset.IsZero(),
-		Bandwidth: int64(f.To)}
-	if !f.Lag.IsZero() {
-		s.Latency = f.By
-	}
-	return s
-}
-
 // mend has the transport heal a fault that it has begun.
-func (f *fault) mend() (err error) {
-	t := f.transport
-	f.transport = nil
-	switch {
-	case t == nil:
+func (f *fault) mend() error {
+	c := f.carrier
+	if f.carrier = nil; c == nil {
 		return nil
-	case f.target() != nil:
-		return t.HealConnection(f.number)
-	case !f.CutRoutes.IsZero():
-		return t.HealRoutes(f.number)
 	}
-	for _, i := range f.brokers {
-		switch {
-		case !f.KillBroker.IsZero():
-			err = errors.Join(err, t.RestartBroker(i))
-		case t.BrokerUp(i): // and not killed since by another
-			err = errors.Join(err, t.ResumeBroker(i))
-		}
-	}
-	return err
+	return f.carried().Heal(c)
 }
 
 // Mend heals what is in force of faults of connections and brokers, off the record. These outlive the nodes
@@ -128,6 +68,20 @@ func (d *Driver) Unhealed() bool {
 
 // mustWait reports whether a fault cannot be healed now: who was killed finds no broker to connect to.
 func (d *Driver) mustWait(f *fault) bool {
-	t, is := d.cluster.(nodes.Transport)
-	return is && !f.Kill.IsZero() && !t.Connected()
+	t, has := d.cluster.(port.Transport)
+	return has && is[*effect.Kill](f.Fault) && !t.Connected()
+}
+
+// NeedsProxies reports whether connections must run through proxies for some of the faults.
+func NeedsProxies(faults []Fault) bool {
+	return slices.ContainsFunc(faults, func(f Fault) bool {
+		return f.Effect.Kind().Layer == effect.OfConnections || is[*effect.CutRoutes](&f)
+	})
+}
+
+// Disconnects reports whether some of the faults may take a connection, a broker or a route away.
+func Disconnects(faults []Fault) bool {
+	return slices.ContainsFunc(faults, func(f Fault) bool {
+		return f.ofTransport() && f.Breaks()&nodes.NoLoss != 0
+	})
 }

@@ -2,19 +2,22 @@ package chaos
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // A Scene is the run that faults are for.
 type Scene struct {
-	Spec      *nodes.Spec
+	Spec      *row.Row
 	Config    nodes.Config
-	Stack     *nodes.Stack  // what all nodes are made of; nil: of Spec alone
+	Stack     *row.Stack    // what all nodes are made of; nil: of Spec alone
 	Measured  time.Duration // how long it is measured; 0: entries end it, and times count from its beginning
 	Simulated bool
 	Brokers   int  // of the run's own, nodes spread over them in turn; 0: one
@@ -38,6 +41,9 @@ func (s *Scene) end() time.Duration {
 	}
 	return s.Measured
 }
+
+// brokers returns how many brokers the first network of a run has. A second one has one.
+func (s *Scene) brokers() int { return max(1, s.Brokers) }
 
 // codec returns the codec of all messages.
 func (s *Scene) codec() *nodes.Codec {
@@ -72,10 +78,6 @@ func (f *Fault) mistake(key, format string, args ...any) error {
 	return m
 }
 
-// qualifiers are the keys that only some faults take.
-var qualifiers = []string{"between", "kind", "nth", "instance", "network", "forget", "share", "by", "rate",
-	"to", "mid-input"}
-
 // Check says what is wrong with the fault in a run, if anything is.
 func (f *Fault) Check(s *Scene) error {
 	if err := f.checkKind(); err != nil {
@@ -98,53 +100,40 @@ func (f *Fault) Check(s *Scene) error {
 
 // checkKind checks whether it is one fault, with keys that suit it.
 func (f *Fault) checkKind() error {
-	var keys, all []string
-	for i := range Kinds {
-		all = append(all, Kinds[i].Key)
-		if Kinds[i].given(f) {
-			keys = append(keys, Kinds[i].Key)
-		}
-	}
-	switch len(keys) {
-	case 0:
-		return f.mistake("", "this says nothing that goes wrong: add one of %s", strings.Join(all, ", "))
-	case 1:
-	default:
-		return f.mistake(keys[1], "this is %s: write them as two faults, with the same at and for",
-			strings.Join(keys, " and "))
-	}
-	k := f.kind()
-	for _, q := range qualifiers {
-		if f.has(q) && !slices.Contains(k.Takes, q) {
-			return f.mistake(q, "%s takes no %s%s", k.Key, q, beside(k.Takes))
-		}
-	}
 	switch {
-	case f.Between.word != "":
-		return f.mistake("between", "between takes groups of nodes, as in 0-1/2-4 or 0>1")
-	case k.Key == "slow" && (f.Share <= 0 || f.Share >= 1):
-		return f.mistake("share",
-			"slow takes the share of the time that the process stands still, as in share: 50%%")
-	case k.Key == "clock" && f.By == 0 && f.Rate == 0:
-		return f.mistake("", "clock takes how far it jumps, as in by: 3s or by: -3s, "+
-			"or the rate at which it runs, as in rate: 1.1")
-	case f.Rate != 0 && !(f.Rate >= 0.01 && f.Rate <= 100):
-		return f.mistake("rate", "a rate of %v: a clock runs at 0.01 to 100 times the right rate", f.Rate)
-	case f.By > 24*time.Hour || f.By < -24*time.Hour:
-		return f.mistake("by", "a jump of %v: a clock jumps by 24h at most", f.By)
-	case f.MidInput < 0:
-		return f.mistake("mid-input", "mid-input takes how often the node has saved or sent because of the input, "+
-			"from 1, and not %d", f.MidInput)
-	case f.MidInput > 0 && !f.When.IsZero():
-		return f.mistake("when", "%s: that is a moment of its own: leave out when, or mid-input", f.What())
-	case f.MidInput > 0 && (len(f.Kill.Nodes) > 1 || f.Kill.Many > 1 ||
-		f.Kill.Word != "" && f.Kill.Word != "random" && f.Kill.Word != "coordinator"):
-		return f.mistake("kill", "%s: mid-input takes one node that is known before, as in kill: 2, kill: random "+
-			"or kill: coordinator", f.What())
-	case f.Forget && f.For == 0:
-		return f.mistake("forget", "who forgets comes up again: say after how long, as in for: 500ms")
+	case f.keys != nil:
+		return f.mistake(f.keys[1], "this is %s: write them as two faults, with the same at and for",
+			strings.Join(f.keys, " and "))
+	case f.Effect == nil:
+		var all []string
+		for _, k := range effect.Kinds {
+			all = append(all, k.Key)
+		}
+		return f.mistake("", "this says nothing that goes wrong: add one of %s", strings.Join(all, ", "))
 	}
-	return f.checkTransportKeys(k)
+	takes := f.Effect.Kind().Takes()
+	for _, key := range append(f.Filter.keys(), f.extra...) {
+		if !slices.Contains(takes, key) {
+			return f.mistake(key, "%s takes no %s%s", f.Effect.Kind().Key, key, beside(takes))
+		}
+	}
+	if f.Between.Word != "" {
+		return f.mistake("between", "between takes groups of nodes, as in 0-1/2-4 or 0>1")
+	}
+	if key, err := f.Effect.Check(f.For, !f.When.IsZero()); err != nil {
+		return f.mistake(key, "%w", err)
+	}
+	return nil
+}
+
+// keys returns the keys that are given.
+func (f *Filter) keys() (keys []string) {
+	effect.Each(reflect.ValueOf(f).Elem(), func(key string, field reflect.Value) {
+		if !field.IsZero() {
+			keys = append(keys, key)
+		}
+	})
+	return keys
 }
 
 func beside(takes []string) string {
@@ -171,12 +160,12 @@ func (f *Fault) checkTimes(s *Scene) error {
 			"at counts from the beginning", f.After)
 	case f.Repeat > 0 && f.Every == 0:
 		return f.mistake("repeat", "repeat takes every, as in every: 500ms")
-	case f.Every > 0 && !f.Timed() && !(f.awaits("leader") && f.When.IsZero()):
+	case f.Every > 0 && !f.Timed() && !(f.target().Word == "leader" && f.When.IsZero()):
 		return f.mistake("every",
 			"a fault that waits for a moment takes place once: leave out every, or write it again")
 	case f.Jitter > 0 && !f.Timed():
 		return f.mistake("jitter", "a fault that waits for a moment has no jitter: leave it out")
-	case !f.Clock.IsZero() && f.Rate == 0 && f.For > 0:
+	case is[*effect.Clock](f) && f.Effect.ForGood() && f.For > 0:
 		return f.mistake("for", "%s: a jump takes no time: leave out for, or add a rate", f.What())
 	case f.Nth > 0 && f.For > 0:
 		return f.mistake("for", "%s hits one message, which takes no time: leave out for", f.What())
@@ -214,28 +203,24 @@ func (f *Fault) fits(at float64, s *Scene) bool {
 
 // checkTarget checks whether there are such nodes.
 func (f *Fault) checkTarget(s *Scene) error {
-	k := f.kind()
+	k, cut, t := f.Effect.Kind(), f.cut(), f.target()
 	groups := []struct {
 		key string
 		err error
-	}{{"cut", f.Cut.Check(s.total())}, {"between", f.Between.Check(s.total())}, {"when",
+	}{{"cut", cut.Check(s.total())}, {"between", f.Between.Check(s.total())}, {"when",
 		f.When.Who.Check(s.total())}}
 	for _, g := range groups {
 		if g.err != nil {
 			return f.mistake(g.key, "%s: %w", f.What(), g.err)
 		}
 	}
-	t := &f.Cut.of
-	if k.target != nil {
-		t = k.target(f)
-	}
 	if err := t.Nodes.Check(s.total()); err != nil {
 		return f.mistake(k.Key, "%s: %w", f.What(), err)
 	}
 	switch n := s.Config.N; {
-	case f.Cut.word != "" && (s.total() < 2 || t.Word == "all" || t.Word == "random" && t.Many >= s.total()):
+	case cut.Word != "" && (s.total() < 2 || t.Word == "all" || t.Word == "random" && t.Many >= s.total()):
 		return f.mistake(k.Key, "%s: that leaves nobody to be cut off from", f.What())
-	case t.Word == "minority" && n < 3, f.Cut.word == "majority" && n < 3:
+	case t.Word == "minority" && n < 3, cut.Word == "majority" && n < 3:
 		return f.mistake(k.Key, "%s: %d clients have no minority: take 3 or more", f.What(), n)
 	case t.Word == "half" && s.total() < 2:
 		return f.mistake(k.Key, "%s: one node has no half: take 2 or more", f.What())
@@ -243,11 +228,11 @@ func (f *Fault) checkTarget(s *Scene) error {
 		return f.mistake(k.Key, "%s: there are %d clients", f.What(), n)
 	case t.Word == "coordinator" && s.Spec.Coordinator == nil:
 		return f.mistake(k.Key, "%s: %s has no coordinator: name the node, as in 0", f.What(), s.Spec.Name)
-	case slices.Contains(critical, t.Word) && s.Spec.Leads != nil,
-		t.Word == "token" && s.Spec.Leads != nil:
+	case slices.Contains(critical, t.Word) && s.Spec.Elector != nil,
+		t.Word == "token" && s.Spec.Elector != nil:
 		return f.mistake(k.Key, "%s: %s elects leaders, and has no critical section: take leader", f.What(),
 			s.Spec.Name)
-	case slices.Contains(critical, f.When.What) && s.Spec.Leads != nil:
+	case slices.Contains(critical, f.When.What) && s.Spec.Elector != nil:
 		return f.mistake("when", "%s when %v: %s elects leaders, and has no critical section: wait until one "+
 			"leads, as in when: any leads", f.What(), f.When, s.Spec.Name)
 	case t.Word == "token" && !carriesToken(s.Spec):
@@ -257,7 +242,7 @@ func (f *Fault) checkTarget(s *Scene) error {
 	case t.ByRun() && !f.When.IsZero():
 		return f.mistake("when", "%s when %v: who that is comes out at one moment, and this names another: "+
 			"name the node, or leave out when", f.What(), f.When)
-	case f.Cut.word == bridgeCut && n < 3, f.Cut.word == ringCut && n < 4:
+	case cut.Word == effect.BridgeCut && n < 3, cut.Word == effect.RingCut && n < 4:
 		return f.mistake(k.Key, "%s: a bridge takes 3 clients or more, and a ring 4", f.What())
 	case f.When.What == "leads" && !elects(s):
 		return f.mistake("when", "%s when %v: %s elects no leader", f.What(), f.When, s.Spec.Name)
@@ -265,9 +250,51 @@ func (f *Fault) checkTarget(s *Scene) error {
 	return nil
 }
 
+// checkNetwork checks whether there is the network that the fault names.
+func (f *Fault) checkNetwork(s *Scene) error {
+	if int(f.net()) < s.codec().Networks() {
+		return nil
+	}
+	return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that "+
+		"has two (bully-second-network)", f.What(), s.Spec.Name)
+}
+
+// checkTransport checks whether what carries the messages can suffer the fault.
+func (f *Fault) checkTransport(s *Scene) error {
+	k := f.Effect.Kind()
+	switch {
+	case !f.ofTransport():
+		return nil
+	case s.Foreign:
+		return f.mistake(k.Key, "%s: the broker is not one of the run's own: leave out --nats", f.What())
+	case is[*effect.CutRoutes](f) && s.brokers() == 1:
+		return f.mistake(k.Key, "%s: there is one broker, and so no route: take --brokers 3, or write "+
+			"brokers: 3 in the plan, beside faults", f.What())
+	case s.Simulated && f.For == 0 && f.Effect.ForGood():
+		return f.mistake(k.Key, "%s: a simulation has no connections that could be closed, and cuts links "+
+			"instead: say how long, as in for: 100ms", f.What())
+	case s.Simulated && f.For == 0 && k.Breaks&nodes.NoPause != 0:
+		return f.mistake(k.Key, "%s: a simulation must know how long it lasts, as in for: 500ms", f.What())
+	case s.Measured == 0 && k.Breaks&(nodes.NoPause|nodes.NoLoss) != 0 && f.For == 0 && !f.ForGood():
+		return f.mistake(k.Key, "%s: this run ends by entries, and might never have them: say how long it "+
+			"lasts, as in for: 500ms", f.What())
+	}
+	for _, i := range f.brokers(0) {
+		switch {
+		case f.net() > 0 && i > 0:
+			return f.mistake(k.Key, "%s: the second network has one broker, and it is 0", f.What())
+		case int(i) >= s.brokers() && s.brokers() == 1:
+			return f.mistake(k.Key, "%s: there is no broker %d: there is one, and it is 0", f.What(), i)
+		case int(i) >= s.brokers():
+			return f.mistake(k.Key, "%s: there is no broker %d: they are 0 to %d", f.What(), i, s.brokers()-1)
+		}
+	}
+	return nil
+}
+
 // carriesToken reports whether some message of an algorithm carries the privilege.
-func carriesToken(s *nodes.Spec) bool {
-	return slices.ContainsFunc(s.Messages, func(k nodes.Kind) bool { return k.Token })
+func carriesToken(s *row.Row) bool {
+	return slices.ContainsFunc(s.Messages, func(k nodes.MessageKind) bool { return k.Token })
 }
 
 // elects reports whether the algorithm of a run elects leaders.

@@ -1,9 +1,9 @@
 // Package chaos has the faults that runs inject, and plans of them. It plugs into the hosts through small
-// interfaces that package nodes states: [nodes.Shaper], [nodes.Watcher], [nodes.Saboteur] and
-// [nodes.Cluster]. Nothing in nodes knows this package.
+// interfaces that package nodes states: [nodes.Shaper], [port.Watcher], [port.FaultDriver] and
+// [port.Cluster]. Nothing in nodes knows this package.
 //
 // A plan is a list of [Fault]s. [Resolve] makes of it what a run with a seed carries out: each fault once,
-// with its victims, unless they come out in the run. Then there are three parts, which share a [Board]:
+// with its victims, unless they come out in the run. Then there are three parts, which share a [SharedState]:
 //
 //   - The [Driver] carries out faults on a cluster, and records them. There is one in a run: in the
 //     simulator, or in the orchestrator.

@@ -1,19 +1,20 @@
 package chaos
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // A Driver carries out the faults of a run on its cluster.
 type Driver struct {
 	*Watcher
-	cluster  nodes.Cluster
-	board    *Board
+	cluster  port.Cluster
+	board    *SharedState
 	faults   []*fault
 	measured int64
 	stops    map[nodes.ID]map[int]bool // by which faults nodes stand still
@@ -28,14 +29,13 @@ type fault struct {
 	number  int // from 1
 	slot    *slot
 	state   state
-	began   int64 // when that was recorded; 0: it was not
-	ended   int64 // the same of its heal
-	victims Group // of a fault of processes
-	brokers []int // that it has killed or paused
+	began   int64        // when that was recorded; 0: it was not
+	ended   int64        // the same of its heal
+	victims effect.Group // of a fault of processes
 	// that carries it out, from its beginning until it is healed; nil: it needs none
-	transport nodes.Transport
-	turn      int64 // slow: when they stop or go on next
-	stands    bool  // slow: they stand still
+	carrier *effect.Carrier
+	turn    int64 // slow: when they stop or go on next
+	stands  bool  // slow: they stand still
 }
 
 // state is how far a fault has come.
@@ -50,7 +50,7 @@ const (
 )
 
 // NewDriver returns the driver of the faults of a run, which Resolve has returned, of so many clients.
-func NewDriver(faults []Fault, b *Board, clients int, codec *nodes.Codec) (*Driver, error) {
+func NewDriver(faults []Fault, b *SharedState, clients int, codec *nodes.Codec) (*Driver, error) {
 	w, err := NewWatcher(faults, b, clients, codec)
 	if err != nil {
 		return nil, err
@@ -62,11 +62,11 @@ func NewDriver(faults []Fault, b *Board, clients int, codec *nodes.Codec) (*Driv
 	return d, nil
 }
 
-var _ nodes.Saboteur = (*Driver)(nil)
+var _ port.FaultDriver = (*Driver)(nil)
 
-// Begin implements nodes.Saboteur. What the time alone begins is in force at its time by itself, if it is a
+// Begin implements port.FaultDriver. What the time alone begins is in force at its time by itself, if it is a
 // fault of links.
-func (d *Driver) Begin(c nodes.Cluster, measured int64) error {
+func (d *Driver) Begin(c port.Cluster, measured int64) error {
 	if d.cluster != nil { // of a run before; in this one a node may lead already
 		d.board.clear()
 	}
@@ -93,7 +93,7 @@ func (d *Driver) end(f *fault, from int64) int64 {
 	return from + int64(f.For)
 }
 
-// Next implements nodes.Saboteur.
+// Next implements port.FaultDriver.
 func (d *Driver) Next() int64 {
 	next := int64(math.MaxInt64)
 	for _, f := range d.faults {
@@ -130,7 +130,7 @@ func (d *Driver) Waits() bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool { return f.state == armed || f.state == announced })
 }
 
-// Step implements nodes.Saboteur.
+// Step implements port.FaultDriver.
 func (d *Driver) Step() error {
 	if d.stepping { // a death was noticed in the course of a step
 		return nil
@@ -174,7 +174,7 @@ func (d *Driver) arm(f *fault) error {
 	f.state = armed
 	start := d.start(f)
 	leader := nodes.None
-	if f.awaits("leader") {
+	if f.target().Word == "leader" {
 		leader = d.board.leads(d.cluster.Up)
 	}
 	switch {
@@ -192,20 +192,20 @@ func (d *Driver) arm(f *fault) error {
 
 // begin carries out the beginning of a fault, and records it.
 func (d *Driver) begin(f *fault, from int64) error {
-	b := nodes.FaultBeginning{At: from, Number: f.number, Breaks: f.Breaks(), Victim: nodes.None}
+	b := port.FaultBeginning{At: from, Number: f.number, Breaks: f.Breaks(), Victim: nodes.None}
 	if f.ByRun() {
 		b.Victim = f.slot.victim()
 	}
 	var err error
-	switch t := f.target(); {
+	switch {
 	case f.OfLinks():
 		err = d.record(f, b)
-	case f.carried():
+	case f.carried() != nil:
 		err = d.beginCarried(f, b)
-	case t.ByRun():
-		err = d.beginAt(f, b, Group{b.Victim})
+	case f.ByRun():
+		err = d.beginAt(f, b, effect.Group{b.Victim})
 	default:
-		err = d.beginAt(f, b, t.Nodes)
+		err = d.beginAt(f, b, f.target().Nodes)
 	}
 	if err != nil {
 		return err
@@ -219,8 +219,8 @@ func (d *Driver) begin(f *fault, from int64) error {
 
 // beginAt is begin of a fault of processes, which is to hit these. Who has killed itself is on record as the
 // victim before it is on record as down.
-func (d *Driver) beginAt(f *fault, b nodes.FaultBeginning, who Group) error {
-	struck := len(who) == 1 && f.struck(who[0]) && (!f.Kill.IsZero() || d.cluster.Up(who[0]))
+func (d *Driver) beginAt(f *fault, b port.FaultBeginning, who effect.Group) error {
+	struck := len(who) == 1 && f.struck(who[0]) && (is[*effect.Kill](f.Fault) || d.cluster.Up(who[0]))
 	if struck {
 		b.Nodes = 1
 		if err := d.record(f, b); err != nil {
@@ -245,27 +245,24 @@ func (d *Driver) beginAt(f *fault, b nodes.FaultBeginning, who Group) error {
 }
 
 // record records the beginning of a fault.
-func (d *Driver) record(f *fault, b nodes.FaultBeginning) error {
+func (d *Driver) record(f *fault, b port.FaultBeginning) error {
 	f.began = b.At
 	return d.cluster.FaultBegan(b)
 }
 
 // hit does to a node what a fault of processes does, and reports whether that was possible.
 func (d *Driver) hit(f *fault, id nodes.ID) (bool, error) {
-	c := d.cluster
-	switch up := c.Up(id); {
-	case !up:
-		return !f.Kill.IsZero() && f.struck(id), nil
-	case !f.Kill.IsZero():
-		return true, c.Kill(id)
-	case !f.Clock.IsZero():
-		return true, c.SetClock(id, f.By, cmp.Or(f.Rate, d.rateOf(id)))
-	case !f.Slow.IsZero():
-		f.turn, f.stands = c.Now(), false
-		return true, nil
+	if !d.cluster.Up(id) {
+		return is[*effect.Kill](f.Fault) && f.struck(id), nil
 	}
-	return true, d.stop(f, id)
+	if is[*effect.Slow](f.Fault) {
+		f.turn, f.stands = d.cluster.Now(), false
+	}
+	return true, f.Effect.(effect.OnNodes).Strike(d.struckBy(f), id)
 }
+
+// struckBy returns the cluster as a fault strikes it.
+func (d *Driver) struckBy(f *fault) struckCluster { return struckCluster{d.cluster, d, f} }
 
 // struck reports whether a node has killed or stopped itself, where the moment of the fault came.
 func (f *fault) struck(id nodes.ID) bool { return f.slot.victim() == id && f.strikes(id) }
@@ -274,8 +271,9 @@ func (f *fault) struck(id nodes.ID) bool { return f.slot.victim() == id && f.str
 func (d *Driver) rateOf(id nodes.ID) float64 {
 	rate := 1.0
 	for _, f := range d.faults {
-		if f.state == inForce && f.Rate != 0 && slices.Contains(f.victims, id) {
-			rate = f.Rate
+		c, is := f.Effect.(*effect.Clock)
+		if is && c.Rate != 0 && f.state == inForce && slices.Contains(f.victims, id) {
+			rate = c.Rate
 		}
 	}
 	return rate
@@ -291,7 +289,7 @@ func (d *Driver) heal(f *fault, at int64) error {
 		return err
 	}
 	for _, id := range f.victims {
-		if err := d.undo(f, id); err != nil {
+		if err := f.Effect.(effect.OnNodes).Undo(d.struckBy(f), id); err != nil {
 			return err
 		}
 	}
@@ -299,28 +297,7 @@ func (d *Driver) heal(f *fault, at int64) error {
 	return d.cluster.FaultHealed(at, f.number, f.slot.hits.Load())
 }
 
-// undo takes back what a fault has done to a node.
-func (d *Driver) undo(f *fault, id nodes.ID) error {
-	c := d.cluster
-	switch {
-	case !f.Kill.IsZero():
-		if c.Up(id) {
-			return nil
-		}
-		delete(d.stops, id) // the process that stood still is gone
-		d.board.follow(id)  // the new one has not declared itself leader
-		err := c.Restart(id, f.Forget)
-		if rate := d.rateOf(id); rate != 1 && err == nil {
-			err = c.SetClock(id, 0, rate)
-		}
-		return err
-	case !f.Clock.IsZero() && c.Up(id):
-		return c.SetClock(id, 0, d.rateOf(id))
-	}
-	return d.proceed(f, id)
-}
-
-// End implements nodes.Saboteur.
+// End implements port.FaultDriver.
 func (d *Driver) End() error {
 	if d.over || d.cluster == nil {
 		return nil
@@ -367,14 +344,15 @@ func (d *Driver) Pending(untimed bool) bool {
 func (d *Driver) Lingers(now int64) bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool {
 		from := f.slot.from.Load()
-		return !f.Clock.IsZero() && from != 0 && now < from+int64(f.Leaves())
+		return is[*effect.Clock](f.Fault) && from != 0 && now < from+int64(f.Leaves())
 	})
 }
 
 // Struck reports whether a node was to kill itself, because a fault had it do so that is not on record yet.
 func (d *Driver) Struck(id nodes.ID) bool {
 	for _, f := range d.faults {
-		if f.state == armed && f.slot.from.Load() != 0 && f.slot.victim() == id && !f.Kill.IsZero() {
+		if f.state == armed && f.slot.from.Load() != 0 && f.slot.victim() == id &&
+			is[*effect.Kill](f.Fault) {
 			return true
 		}
 	}

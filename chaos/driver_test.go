@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // A fake is a cluster that notes what is done to it, in milliseconds.
@@ -16,7 +17,7 @@ type fake struct {
 	now   int64
 	down  map[nodes.ID]bool
 	did   []string
-	began []nodes.FaultBeginning
+	began []port.FaultBeginning
 }
 
 func (c *fake) note(format string, args ...any) error {
@@ -43,7 +44,7 @@ func (c *fake) SetClock(id nodes.ID, jump time.Duration, rate float64) error {
 	return c.note("clock %d %v %v", id, jump, rate)
 }
 
-func (c *fake) FaultBegan(b nodes.FaultBeginning) error {
+func (c *fake) FaultBegan(b port.FaultBeginning) error {
 	c.began = append(c.began, b)
 	return c.note("began %d", b.Number)
 }
@@ -60,13 +61,13 @@ func driven(t *testing.T, texts ...string) (*Driver, *fake) {
 }
 
 // begun returns a driver of faults that has begun on a cluster at a time.
-func begun(t *testing.T, s *Scene, c nodes.Cluster, at int64, texts ...string) *Driver {
+func begun(t *testing.T, s *Scene, c port.Cluster, at int64, texts ...string) *Driver {
 	t.Helper()
 	all, err := Resolve(read(t, texts...), s, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := NewDriver(all, NewBoard(s.Config.N), s.Config.N, s.codec())
+	d, err := NewDriver(all, NewSharedState(s.Config.N), s.Config.N, s.codec())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +90,8 @@ func (c *fake) until(t *testing.T, d *Driver, ms int64) {
 }
 
 // moment tells the driver what happens at a node now.
-func (c *fake) moment(d *Driver, what nodes.Occasion, id nodes.ID) nodes.Blow {
-	return d.Watch(&nodes.Moment{At: c.now, Node: id, What: what, Peer: nodes.None})
+func (c *fake) moment(d *Driver, what port.HookKind, id nodes.ID) port.Action {
+	return d.Watch(&port.Hook{At: c.now, Node: id, What: what, Peer: nodes.None})
 }
 
 func TestDriverCarriesOutPlans(t *testing.T) {
@@ -133,7 +134,7 @@ func TestDriverCarriesOutPlans(t *testing.T) {
 		if left := d.InForce(); len(left) > 0 || d.Pending(true) || d.Pending(false) {
 			t.Errorf("%q: at the end there is %q", test.texts, left)
 		}
-		if c.moment(d, nodes.OnEnter, 3) != nodes.NoBlow {
+		if c.moment(d, port.OnEnter, 3) != port.NoAction {
 			t.Errorf("%q: it is fired after the end", test.texts)
 		}
 	}
@@ -159,9 +160,9 @@ func TestDriverUndoesOnlyWhatItDid(t *testing.T) {
 	d, c := driven(t, "kill: 1, at: 10ms, when: 3 enters", "kill: waiter, at: 10ms, for: 10ms",
 		"pause: 1, at: 10ms, when: 3 exits, for: 10ms")
 	c.until(t, d, 10)
-	c.moment(d, nodes.OnEnter, 3)
-	c.moment(d, nodes.OnRequest, 1) // both at one time: whoever comes first kills it
-	c.moment(d, nodes.OnExit, 3)
+	c.moment(d, port.OnEnter, 3)
+	c.moment(d, port.OnRequest, 1) // both at one time: whoever comes first kills it
+	c.moment(d, port.OnExit, 3)
 	c.until(t, d, 50)
 	want := []int{1, 0, 0}
 	for i, b := range c.began {
@@ -180,15 +181,15 @@ func TestDriverUndoesOnlyWhatItDid(t *testing.T) {
 func TestDriverRecordsWhoStruckItself(t *testing.T) {
 	d, c := driven(t, "kill: holder, at: 10ms, for: 20ms")
 	c.until(t, d, 9)
-	if c.moment(d, nodes.OnEnter, 2) != nodes.NoBlow || d.Pending(true) != true {
+	if c.moment(d, port.OnEnter, 2) != port.NoAction || d.Pending(true) != true {
 		t.Error("it is fired before its time")
 	}
 	c.until(t, d, 12)
 	if !d.Waits() || d.Struck(2) || d.Pending(false) || !d.Pending(true) {
 		t.Error("it does not wait")
 	}
-	if blow := c.moment(d, nodes.OnEnter, 2); blow != nodes.KillBlow || !d.Struck(2) || d.Struck(1) {
-		t.Errorf("%v, %v", blow, d.Struck(2))
+	if action := c.moment(d, port.OnEnter, 2); action != port.KillNode || !d.Struck(2) || d.Struck(1) {
+		t.Errorf("%v, %v", action, d.Struck(2))
 	}
 	c.now, c.down[2] = 15e6, true
 	c.until(t, d, 40)
@@ -208,7 +209,7 @@ func TestDriverRecordsWhoStruckItself(t *testing.T) {
 func TestStruckUntilItIsBuried(t *testing.T) {
 	d, c := driven(t, "kill: holder, at: 10ms")
 	c.until(t, d, 12)
-	c.moment(d, nodes.OnEnter, 2)
+	c.moment(d, port.OnEnter, 2)
 	asked := false
 	d.cluster = &asking{c, func() { asked = d.Struck(2) }}
 	if err := d.Step(); err != nil || !asked || d.Struck(2) {
@@ -231,8 +232,8 @@ func (c *asking) Kill(id nodes.ID) error {
 func TestDriverEndsWhatWasJustFired(t *testing.T) {
 	d, c := driven(t, "kill: holder, at: 10ms, for: 20ms", "cut: waiter, at: 10ms")
 	c.until(t, d, 12)
-	c.moment(d, nodes.OnEnter, 2)
-	c.moment(d, nodes.OnRequest, 3)
+	c.moment(d, port.OnEnter, 2)
+	c.moment(d, port.OnRequest, 3)
 	if err := d.End(); err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +251,7 @@ func TestWatcherFiresOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := NewBoard(5)
+	b := NewSharedState(5)
 	w, err := NewWatcher(faults, b, 5, codec)
 	if err != nil {
 		t.Fatal(err)
@@ -259,20 +260,20 @@ func TestWatcherFiresOnce(t *testing.T) {
 	token := uint8(slices.IndexFunc(codec.Names(), func(name string) bool {
 		return strings.Contains(name, "oken")
 	}))
-	tell := func(at int64, id nodes.ID, what nodes.Occasion, kind uint8) nodes.Blow {
-		return w.Watch(&nodes.Moment{At: at, Node: id, What: what, Kind: kind})
+	tell := func(at int64, id nodes.ID, what port.HookKind, kind uint8) port.Action {
+		return w.Watch(&port.Hook{At: at, Node: id, What: what, Kind: kind})
 	}
 	for _, x := range []struct {
 		at   int64
 		id   nodes.ID
-		what nodes.Occasion
+		what port.HookKind
 		kind uint8
-		want nodes.Blow
+		want port.Action
 	}{
-		{9e6, 2, nodes.OnSend, token, nodes.NoBlow}, {11e6, 3, nodes.OnSend, token, nodes.NoBlow},
-		{11e6, 2, nodes.OnReceive, token, nodes.NoBlow}, {11e6, 2, nodes.OnSend, 1 - token, nodes.NoBlow},
-		{11e6, 2, nodes.OnSend, token, nodes.NoBlow}, {12e6, 0, nodes.OnSend, token, nodes.NoBlow},
-		{13e6, 2, nodes.OnSend, token, nodes.KillBlow}, {14e6, 2, nodes.OnSend, token, nodes.NoBlow},
+		{9e6, 2, port.OnSend, token, port.NoAction}, {11e6, 3, port.OnSend, token, port.NoAction},
+		{11e6, 2, port.OnReceive, token, port.NoAction}, {11e6, 2, port.OnSend, 1 - token, port.NoAction},
+		{11e6, 2, port.OnSend, token, port.NoAction}, {12e6, 0, port.OnSend, token, port.NoAction},
+		{13e6, 2, port.OnSend, token, port.KillNode}, {14e6, 2, port.OnSend, token, port.NoAction},
 	} {
 		if got := tell(x.at, x.id, x.what, x.kind); got != x.want {
 			t.Errorf("%+v: %v", x, got)
@@ -283,12 +284,12 @@ func TestWatcherFiresOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b = NewBoard(5)
+	b = NewSharedState(5)
 	for i := range faults {
 		b.slots[i].armed.Store(1)
 	}
 	var all sync.WaitGroup
-	blows := make([]nodes.Blow, 64)
+	blows := make([]port.Action, 64)
 	for i := range blows {
 		w, err := NewWatcher(faults, b, 5, codec)
 		if err != nil {
@@ -296,17 +297,17 @@ func TestWatcherFiresOnce(t *testing.T) {
 		}
 		all.Go(func() {
 			for range 100 {
-				m := nodes.Moment{At: 5, Node: nodes.ID(i % 5), What: nodes.OnEnter}
+				m := port.Hook{At: 5, Node: nodes.ID(i % 5), What: port.OnEnter}
 				blows[i] = max(blows[i], w.Watch(&m))
 			}
 		})
 	}
 	all.Wait()
-	count := map[nodes.Blow]int{}
+	count := map[port.Action]int{}
 	for _, b := range blows {
 		count[b]++
 	}
-	if count[nodes.PauseBlow] != 1 || count[nodes.KillBlow] != 0 {
+	if count[port.PauseNode] != 1 || count[port.KillNode] != 0 {
 		t.Errorf("fired: %v", count)
 	}
 }

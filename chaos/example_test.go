@@ -5,16 +5,19 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/port"
 )
 
 // The fate of a packet is how late each of its copies arrives: an empty one loses it.
 func Example() {
 	network := chaos.Network{Latency: chance.Constant(time.Millisecond)}
 	scene := &chaos.Scene{Spec: row, Config: nodes.Config{N: 2}, Measured: time.Second}
-	plan := []chaos.Fault{{Loss: &chaos.Losses{Rate: 0.25}}, {Duplicate: new(chaos.Share(0.25))}}
+	plan := []chaos.Fault{{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.25}}},
+		{Effect: &effect.Duplicate{Of: 0.25}}}
 	const seed = 1
 	faults, err := chaos.Resolve(plan, scene, seed)
 	if err != nil {
@@ -29,7 +32,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	simulation.Saboteur.Begin(idle{}, 0) // a host does that
+	simulation.FaultDriver.Begin(idle{}, 0) // a host does that
 	for number := range uint64(6) {
 		packet := nodes.Packet{From: 0, To: 1, Number: number + 1, At: 1}
 		fmt.Println("packet", number+1, simulation.Shaper.Shape(&packet, nil))
@@ -50,6 +53,6 @@ func Example() {
 var row, _ = mutex.Find("ricart-agrawala")
 
 // idle is a cluster to which nothing happens.
-type idle struct{ nodes.Cluster }
+type idle struct{ port.Cluster }
 
 func (idle) Now() int64 { return 0 }

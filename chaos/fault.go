@@ -2,232 +2,213 @@ package chaos
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"turnstile/internal/chance"
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
 )
 
-// A Fault is what goes wrong, when, and for how long. It is one of those that Kinds lists.
+// A Fault is what goes wrong, when, and for how long. A plan has the keys of all its parts in one list: see
+// form.
 type Fault struct {
-	Name string `yaml:"name,omitempty" json:"name,omitempty"` // for people
-
-	// What links do to messages.
-	Cut       Cut                  `yaml:"cut,omitempty" json:"cut,omitzero"`
-	Loss      *Losses              `yaml:"loss,omitempty" json:"loss,omitempty"`
-	Delay     *chance.Distribution `yaml:"delay,omitempty" json:"delay,omitempty"`
-	Duplicate *Share               `yaml:"duplicate,omitempty" json:"duplicate,omitempty"`
-	Reorder   *chance.Distribution `yaml:"reorder,omitempty" json:"reorder,omitempty"`
-	Bandwidth Bandwidth            `yaml:"bandwidth,omitempty" json:"bandwidth,omitzero"`
-	// To which of them.
-	Between Cut `yaml:"between,omitempty" json:"between,omitzero"` // on these links; none: on all
-	// to one kind, or to token or permit; empty: to all
-	Kind string `yaml:"kind,omitempty" json:"kind,omitempty"`
-	Nth  uint64 `yaml:"nth,omitempty" json:"nth,omitempty"` // to the nth of these alone; 0: to all
-	// To those of one instance of the nodes, such as 1 for the detector beside an algorithm; nil: to all.
-	Instance *int32 `yaml:"instance,omitempty" json:"instance,omitempty"`
-	// To those on one network; nil: on all. Of connections and brokers: that one; nil: the first.
-	Network *Net `yaml:"network,omitempty" json:"network,omitempty"`
-
-	// What happens to processes and their clocks.
-	Kill   Target `yaml:"kill,omitempty" json:"kill,omitzero"`
-	Forget bool   `yaml:"forget,omitempty" json:"forget,omitempty"` // what they have saved
-	// when it has saved or sent so often because of one input, before it does so again; 0: between two inputs
-	MidInput int           `yaml:"mid-input,omitempty" json:"mid-input,omitempty"`
-	Pause    Target        `yaml:"pause,omitempty" json:"pause,omitzero"`
-	Slow     Target        `yaml:"slow,omitempty" json:"slow,omitzero"`
-	Share    Share         `yaml:"share,omitempty" json:"share,omitzero"` // of the time that they stand still
-	Clock    Target        `yaml:"clock,omitempty" json:"clock,omitzero"`
-	By       time.Duration `yaml:"by,omitempty" json:"by,omitempty"`     // how far it jumps
-	Rate     float64       `yaml:"rate,omitempty" json:"rate,omitempty"` // at which it runs; 0: 1
-
-	// What happens to the connections of nodes to their brokers, and to brokers.
-	Lag         Target    `yaml:"lag,omitempty" json:"lag,omitzero"` // by By
-	Throttle    Target    `yaml:"throttle,omitempty" json:"throttle,omitzero"`
-	To          Bandwidth `yaml:"to,omitempty" json:"to,omitzero"`
-	Stall       Target    `yaml:"stall,omitempty" json:"stall,omitzero"`
-	Reset       Target    `yaml:"reset,omitempty" json:"reset,omitzero"`
-	KillBroker  Brokers   `yaml:"kill-broker,omitempty" json:"kill-broker,omitzero"`
-	PauseBroker Brokers   `yaml:"pause-broker,omitempty" json:"pause-broker,omitzero"`
-	CutRoutes   Routes    `yaml:"cut-routes,omitempty" json:"cut-routes,omitzero"`
-
-	// When.
-	// from the beginning of what is measured
-	At    time.Duration `yaml:"at,omitempty" json:"at,omitempty"`
-	When  When          `yaml:"when,omitempty" json:"when,omitzero"`    // and then not before this happens
-	After time.Duration `yaml:"after,omitempty" json:"after,omitempty"` // and so long after that
-	For   time.Duration `yaml:"for,omitempty" json:"for,omitempty"`     // how long; 0: to the end
-	Every time.Duration `yaml:"every,omitempty" json:"every,omitempty"` // again, so long after it began
-	// how often in all; 0: as often as fits
-	Repeat int           `yaml:"repeat,omitempty" json:"repeat,omitempty"`
-	Jitter time.Duration `yaml:"jitter,omitempty" json:"jitter,omitempty"` // up to so much later each time
+	Name   string        `yaml:"name"` // for people
+	Effect effect.Effect // one of those that effect.Kinds lists
+	Filter
+	Schedule
 
 	// Hit is whom it hit, once that has come out in the run.
-	Hit *nodes.ID `yaml:"hit,omitempty" json:"hit,omitempty"`
+	Hit *nodes.ID `yaml:"hit"`
 	// Seed is that of what the fault draws by chance. A plan that is carried out has one for each.
-	Seed uint64 `yaml:"seed,omitempty" json:"seed,omitempty"`
+	Seed uint64 `yaml:"seed"`
 	// StandIn says which fault of links stands in for it in a simulation, which has neither connections nor
 	// brokers. Resolve sets it.
-	StandIn string `yaml:"stand-in,omitempty" json:"stand-in,omitempty"`
-	among   int    // how many brokers the first network has, or would have. Resolve sets it
+	StandIn string `yaml:"stand-in"`
 
+	among int            // how many brokers the first network has, or would have. Resolve sets it
 	lines map[string]int // of the keys in the file of the plan
+	keys  []string       // that say what goes wrong, if that is none or several
+	extra []string       // keys that its effect does not take
 }
 
-// A FaultKind is one kind of fault.
-type FaultKind struct {
-	Key     string   // that says it
-	Layer   string   // link, process, clock, connection or broker
-	Says    string   // what happens
-	Example string   // of a fault, as in a plan
-	Takes   []string // keys beside the one that says it, and those that say when
-	Breaks  nodes.Assumption
-
-	given  func(*Fault) bool
-	value  func(*Fault) fmt.Stringer
-	target func(*Fault) *Target // nil: it hits links or brokers
-	// of a fault of a connection or a broker: see Fault.StandIn
-	standIn string
+// A Filter says which messages a fault of links is for.
+type Filter struct {
+	Between effect.Cut `yaml:"between"` // on these links; none: on all
+	// of one kind, or token or permit; empty: all
+	Kind string `yaml:"kind"`
+	Nth  uint64 `yaml:"nth"` // the nth of these alone; 0: all
+	// Those of one instance of the nodes, such as 1 for the detector beside an algorithm; nil: all.
+	Instance *int32 `yaml:"instance"`
+	// Those on one network; nil: on all. Of connections and brokers: that one; nil: the first.
+	Network *effect.Net `yaml:"network"`
 }
 
-var ofLinks = []string{"between", "kind", "nth", "instance", "network"}
+// A Schedule says when a fault begins, and how long it lasts.
+type Schedule struct {
+	At     time.Duration `yaml:"at"`     // from the beginning of what is measured
+	When   When          `yaml:"when"`   // and then not before this happens
+	After  time.Duration `yaml:"after"`  // and so long after that
+	For    time.Duration `yaml:"for"`    // how long; 0: to the end
+	Every  time.Duration `yaml:"every"`  // again, so long after it began
+	Repeat int           `yaml:"repeat"` // how often in all; 0: as often as fits
+	Jitter time.Duration `yaml:"jitter"` // up to so much later each time
+}
 
-// Kinds lists the faults.
-var Kinds = append([]FaultKind{
-	{Key: "cut", Layer: "link", Says: "messages between groups of nodes are lost", Example: "cut: 0-1/2-4",
-		Takes: []string{"kind", "instance", "network"}, Breaks: nodes.NoLoss,
-		given: func(f *Fault) bool { return !f.Cut.None() },
-		value: func(f *Fault) fmt.Stringer { return f.Cut }},
-	{Key: "loss", Layer: "link", Says: "messages are lost, each by chance or in bursts", Example: "loss: 2%",
-		Takes: ofLinks, Breaks: nodes.NoLoss,
-		given: func(f *Fault) bool { return f.Loss != nil },
-		value: func(f *Fault) fmt.Stringer { return f.Loss }},
-	{Key: "delay", Layer: "link", Says: "messages arrive later, in order", Example: "delay: uniform:5ms,50ms",
-		Takes: ofLinks, Breaks: nodes.Timing,
-		given: func(f *Fault) bool { return f.Delay != nil },
-		value: func(f *Fault) fmt.Stringer { return f.Delay }},
-	{Key: "duplicate", Layer: "link", Says: "messages arrive twice", Example: "duplicate: 5%",
-		Takes: ofLinks, Breaks: nodes.NoDuplication,
-		given: func(f *Fault) bool { return f.Duplicate != nil },
-		value: func(f *Fault) fmt.Stringer { return f.Duplicate }},
-	{Key: "reorder", Layer: "link", Says: "messages arrive later, and overtake each other",
-		Example: "reorder: uniform:0s,5ms", Takes: ofLinks, Breaks: nodes.FIFO | nodes.Timing,
-		given: func(f *Fault) bool { return f.Reorder != nil },
-		value: func(f *Fault) fmt.Stringer { return f.Reorder }},
-	{Key: "bandwidth", Layer: "link", Says: "so many bytes pass each link in a second, and others wait",
-		Example: "bandwidth: 10KB", Takes: []string{"between", "kind", "instance", "network"},
-		Breaks: nodes.Timing,
-		given:  func(f *Fault) bool { return f.Bandwidth > 0 },
-		value:  func(f *Fault) fmt.Stringer { return f.Bandwidth }},
-	{Key: "kill", Layer: "process",
-		Says:    "processes are killed (SIGKILL), and after the time that it lasts restarted",
-		Example: "kill: holder", Takes: []string{"forget", "mid-input"}, Breaks: nodes.NoCrash,
-		given:  func(f *Fault) bool { return !f.Kill.IsZero() },
-		value:  func(f *Fault) fmt.Stringer { return f.Kill },
-		target: func(f *Fault) *Target { return &f.Kill }},
-	{Key: "pause", Layer: "process", Says: "processes stand still (SIGSTOP)", Example: "pause: 2",
-		Breaks: nodes.NoPause | nodes.Timing,
-		given:  func(f *Fault) bool { return !f.Pause.IsZero() },
-		value:  func(f *Fault) fmt.Stringer { return f.Pause },
-		target: func(f *Fault) *Target { return &f.Pause }},
-	{Key: "slow", Layer: "process", Says: "processes stand still for a share of the time, again and again",
-		Example: "slow: 1, share: 50%", Takes: []string{"share"}, Breaks: nodes.NoPause | nodes.Timing,
-		given:  func(f *Fault) bool { return !f.Slow.IsZero() },
-		value:  func(f *Fault) fmt.Stringer { return f.Slow },
-		target: func(f *Fault) *Target { return &f.Slow }},
-	{Key: "clock", Layer: "clock", Says: "the clocks of nodes jump ahead, or run at another rate",
-		Example: "clock: 2, by: 3s", Takes: []string{"by", "rate"}, Breaks: nodes.Timing,
-		given:  func(f *Fault) bool { return !f.Clock.IsZero() },
-		value:  func(f *Fault) fmt.Stringer { return f.Clock },
-		target: func(f *Fault) *Target { return &f.Clock }},
-}, transportKinds...)
+// is reports whether the effect of a fault is of a type.
+func is[E effect.Effect](f *Fault) bool {
+	_, is := f.Effect.(E)
+	return is
+}
 
-// kind returns what kind of fault it is; nil if it is none, or several.
-func (f *Fault) kind() (kind *FaultKind) {
-	for i := range Kinds {
-		if !Kinds[i].given(f) {
-			continue
-		}
-		if kind != nil {
-			return nil
-		}
-		kind = &Kinds[i]
+// carried returns the effect of a fault that the transport of a real run carries out, or nil.
+func (f *Fault) carried() effect.Carried {
+	if e, is := f.Effect.(effect.Carried); is && f.StandIn == "" {
+		return e
 	}
-	return kind
+	return nil
 }
 
-// target returns which nodes it hits; nil if it hits links or brokers.
-func (f *Fault) target() *Target {
-	if k := f.kind(); k.target != nil {
-		return k.target(f)
+// cut returns the cut of a fault of that kind; one that cuts nothing of another.
+func (f *Fault) cut() *effect.Cut {
+	if c, is := f.Effect.(*effect.CutLinks); is {
+		return &c.Cut
+	}
+	return &effect.Cut{}
+}
+
+// target returns which nodes it hits; one that is nobody, if it hits links or brokers.
+func (f *Fault) target() *effect.Target {
+	if t := f.Effect.Target(); t != nil {
+		return t
+	}
+	return &effect.Target{}
+}
+
+// down returns the nodes that are down while the fault lasts, as far as the plan says.
+func (f *Fault) down() effect.Group {
+	if k, is := f.Effect.(*effect.Kill); is {
+		return k.Who.Nodes
 	}
 	return nil
 }
 
 // Breaks returns the assumptions about the system that the fault breaks: none, if its rate is zero.
 func (f *Fault) Breaks() nodes.Assumption {
-	if f.Loss != nil && f.Loss.IsZero() || f.Duplicate != nil && *f.Duplicate == 0 ||
-		f.Delay != nil && f.Delay.Zero() || f.Reorder != nil && f.Reorder.Zero() ||
-		!f.Clock.IsZero() && f.By == 0 && f.Rate == 1 {
+	if f.Effect.Idle() {
 		return 0
 	}
-	return f.kind().Breaks
+	return f.Effect.Kind().Breaks
 }
 
 // Leaves returns for how long what the fault has done may last once it is over: messages that it has delayed
 // come, timers run out that it has set back, and nodes connect again. What waits for bandwidth may wait for
 // any time.
 func (f *Fault) Leaves() time.Duration {
-	switch {
-	case f.Delay != nil:
-		return f.Delay.Longest()
-	case f.Reorder != nil:
-		return f.Reorder.Longest()
-	case f.Bandwidth > 0, f.To > 0:
-		return chance.Longest
-	case !f.Lag.IsZero():
-		return 2 * f.By // of a message that passes two such connections
-	case f.carried() && f.Breaks()&nodes.NoLoss != 0:
-		return reconnecting
+	if f.StandIn != "" && f.Breaks()&nodes.NoLoss != 0 { // nobody has to connect again
+		return 0
 	}
-	return max(0, -f.By)
+	return f.Effect.Leaves()
 }
 
 // OfLinks reports whether the fault is one of links, or one of links stands in for it.
-func (f *Fault) OfLinks() bool { return f.kind().Layer == "link" || f.StandIn != "" }
+func (f *Fault) OfLinks() bool { return f.Effect.Kind().Layer == effect.OfLinks || f.StandIn != "" }
 
-// Holds reports whether the fault has processes or connections stand still.
-func (f *Fault) Holds() bool {
-	return !f.Pause.IsZero() || !f.Stall.IsZero() || !f.PauseBroker.IsZero()
-}
+// ofTransport reports whether the fault is one of connections or brokers.
+func (f *Fault) ofTransport() bool { return is[effect.Carried](f) }
 
 // ForGood reports whether the fault is not healed: it leaves nodes down, sets a clock, closes connections
 // once, or hits one message.
-func (f *Fault) ForGood() bool {
-	return f.For == 0 && (!f.Kill.IsZero() || !f.Clock.IsZero() && f.Rate == 0 || !f.Reset.IsZero()) ||
-		f.Nth > 0
-}
+func (f *Fault) ForGood() bool { return f.For == 0 && f.Effect.ForGood() || f.Nth > 0 }
 
 // ByRun reports whether it comes out in the run what the fault hits.
-func (f *Fault) ByRun() bool {
-	t := f.target()
-	return t != nil && t.ByRun() || f.Cut.of.ByRun()
-}
-
-// awaits reports whether a word says whom the fault hits.
-func (f *Fault) awaits(word string) bool {
-	t := f.target()
-	return t != nil && t.Word == word || f.Cut.of.Word == word
-}
+func (f *Fault) ByRun() bool { return f.target().ByRun() }
 
 // Timed reports whether the time alone says when it begins.
-func (f *Fault) Timed() bool { return f.When.IsZero() && !f.ByRun() && f.MidInput == 0 }
+func (f *Fault) Timed() bool { return f.When.IsZero() && !f.ByRun() && f.midInput() == 0 }
+
+// midInput returns after how much of what a node saves and sends because of one input it is killed; 0:
+// between two inputs.
+func (f *Fault) midInput() int {
+	if k, is := f.Effect.(*effect.Kill); is {
+		return k.MidInput
+	}
+	return 0
+}
+
+// Parts returns the cut, if the fault is one of all messages, whatever their kind and on every network, or
+// nil.
+func (f *Fault) Parts() *effect.Cut {
+	if is[*effect.CutLinks](f) && f.Kind == "" && f.Nth == 0 && f.Instance == nil && f.Network == nil {
+		return f.cut()
+	}
+	return nil
+}
+
+// CutsOff reports whether a fault that cuts nodes off does so to one of them, if it hit a victim that came
+// out in the run, or None. Whom a broker serves is not looked at: a fault of brokers hits all.
+func (f *Fault) CutsOff(id, victim nodes.ID) bool {
+	switch t := f.Effect.Target(); {
+	case f.ByRun():
+		return id == victim
+	case is[*effect.CutLinks](f):
+		return f.cut().Names(id)
+	case t != nil:
+		return slices.Contains(t.Nodes, id)
+	}
+	return true
+}
+
+// net returns which network the fault is of, if it is one of connections or brokers.
+func (f *Filter) net() effect.Net {
+	if f.Network == nil {
+		return 0
+	}
+	return *f.Network
+}
+
+// isOn reports whether the fault is for messages on a network: all, or those on one alone.
+func (f *Fault) isOn(network uint8) bool {
+	if f.Network == nil && !f.ofTransport() {
+		return true
+	}
+	return uint8(f.net()) == network
+}
+
+// brokers returns the brokers that the fault names, by their numbers among all of a run whose first network
+// has so many.
+func (f *Fault) brokers(first int) effect.Group {
+	return effect.BrokersOf(f.Effect, f.net() > 0, first)
+}
+
+// stops reports whether the fault has brokers do nothing.
+func (f *Fault) stops() bool { return is[*effect.KillBroker](f) || is[*effect.PauseBroker](f) }
+
+// replaced returns the fault as a simulation or a real run carries it out.
+func (f Fault) replaced(s *Scene) Fault {
+	f.Effect = effect.Clone(f.Effect)
+	f.StandIn, f.among = "", s.brokers()
+	if s.Simulated {
+		f.StandIn = f.Effect.Kind().StandIn
+	}
+	return f
+}
 
 // What says what goes wrong.
 func (f *Fault) What() string {
-	k := f.kind()
-	words := []string{k.Key, short(k.value(f))}
+	value, more := f.Effect.Text()
+	words := append([]string{f.Effect.Kind().Key, value}, f.Filter.words()...)
+	if more != "" {
+		words = append(words, more)
+	}
+	if f.StandIn != "" {
+		words = append(words, fmt.Sprintf("(simulated as %s)", f.StandIn))
+	}
+	return strings.Join(words, " ")
+}
+
+// words says which messages it is for.
+func (f *Filter) words() (words []string) {
 	if !f.Between.None() {
 		words = append(words, "between "+f.Between.String())
 	}
@@ -243,42 +224,7 @@ func (f *Fault) What() string {
 	if f.Network != nil {
 		words = append(words, fmt.Sprintf("on the %v network", *f.Network))
 	}
-	if f.Share > 0 {
-		words = append(words, "by "+f.Share.String())
-	}
-	if f.By != 0 {
-		words = append(words, "by "+f.By.String())
-	}
-	if f.To != 0 {
-		words = append(words, "to "+f.To.String())
-	}
-	if f.Rate != 0 {
-		words = append(words, fmt.Sprintf("at a rate of %v", f.Rate))
-	}
-	if f.MidInput > 0 {
-		words = append(words, fmt.Sprintf("in the middle of an input, after %d of what it saves and sends",
-			f.MidInput))
-	}
-	if f.Forget {
-		words = append(words, "with amnesia")
-	}
-	if says := f.saysStandIn(); says != "" {
-		words = append(words, says)
-	}
-	return strings.Join(words, " ")
-}
-
-// short writes a value for people: many nodes are not all named.
-func short(value fmt.Stringer) string {
-	switch v := value.(type) {
-	case Target:
-		if v.Word == "" {
-			return v.Nodes.Short()
-		}
-	case Cut:
-		return v.Short()
-	}
-	return value.String()
+	return words
 }
 
 // String says what goes wrong, and when.
@@ -287,55 +233,31 @@ func (f *Fault) String() string {
 	if f.Name != "" {
 		text = f.Name + " (" + text + ")"
 	}
-	if !f.When.IsZero() {
-		text += " when " + f.When.String()
-		if f.After > 0 {
-			text += fmt.Sprintf(" and %v later", f.After)
-		}
-		text += fmt.Sprintf(", from %v on", f.At)
-	} else {
-		text += fmt.Sprintf(" at %v", f.At)
-	}
-	if f.For > 0 {
-		text += fmt.Sprintf(" for %v", f.For)
-	}
-	if f.Every > 0 {
-		text += fmt.Sprintf(" every %v", f.Every)
-	}
-	if f.Repeat > 0 {
-		text += fmt.Sprintf(" %d times", f.Repeat)
-	}
-	if f.Jitter > 0 {
-		text += fmt.Sprintf(", each up to %v later", f.Jitter)
-	}
-	return text
+	return text + f.Schedule.String()
 }
 
-// has reports whether a key of the plan's file is given.
-func (f *Fault) has(key string) bool {
-	switch key {
-	case "between":
-		return !f.Between.None()
-	case "kind":
-		return f.Kind != ""
-	case "nth":
-		return f.Nth > 0
-	case "instance":
-		return f.Instance != nil
-	case "network":
-		return f.Network != nil
-	case "forget":
-		return f.Forget
-	case "mid-input":
-		return f.MidInput != 0
-	case "share":
-		return f.Share > 0
-	case "by":
-		return f.By != 0
-	case "rate":
-		return f.Rate != 0
-	case "to":
-		return f.To != 0
+// String says when.
+func (s *Schedule) String() (text string) {
+	if !s.When.IsZero() {
+		text += " when " + s.When.String()
+		if s.After > 0 {
+			text += fmt.Sprintf(" and %v later", s.After)
+		}
+		text += fmt.Sprintf(", from %v on", s.At)
+	} else {
+		text += fmt.Sprintf(" at %v", s.At)
 	}
-	panic("no key " + key)
+	if s.For > 0 {
+		text += fmt.Sprintf(" for %v", s.For)
+	}
+	if s.Every > 0 {
+		text += fmt.Sprintf(" every %v", s.Every)
+	}
+	if s.Repeat > 0 {
+		text += fmt.Sprintf(" %d times", s.Repeat)
+	}
+	if s.Jitter > 0 {
+		text += fmt.Sprintf(", each up to %v later", s.Jitter)
+	}
+	return text
 }

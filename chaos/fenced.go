@@ -3,13 +3,15 @@ package chaos
 import (
 	"slices"
 
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // Fenced reports whether the resource of a run with such faults is to demand fence numbers, where nobody says
 // so: if the algorithm hands them out, and some fault may break what it takes that no two are inside. Without
 // such a fault the run is to show just that: a resource that refuses what comes late would hide it.
-func Fenced(spec *nodes.Spec, faults []Fault) bool {
+func Fenced(spec *row.Row, faults []Fault) bool {
 	return spec.Fenced && slices.ContainsFunc(faults, func(f Fault) bool {
 		return f.mayBreak(spec)&spec.Safe != 0
 	})
@@ -17,9 +19,9 @@ func Fenced(spec *nodes.Spec, faults []Fault) bool {
 
 // mayBreak returns what the fault may break in a run of an algorithm: beside what it breaks itself, what a
 // restart forgets, and that a failure detector suspects only who has crashed.
-func (f *Fault) mayBreak(spec *nodes.Spec) nodes.Assumption {
+func (f *Fault) mayBreak(spec *row.Row) nodes.Assumption {
 	broken := f.Breaks()
-	if !f.Kill.IsZero() && (f.Forget || !recovers(spec)) {
+	if k, is := f.Effect.(*effect.Kill); is && (k.Forget || !recovers(spec)) {
 		broken |= nodes.NoAmnesia
 	}
 	ofOne := f.Kind != "" || f.Nth > 0 || f.Instance != nil && *f.Instance == 0 // not of all heartbeats
@@ -30,7 +32,7 @@ func (f *Fault) mayBreak(spec *nodes.Spec) nodes.Assumption {
 }
 
 // recovers reports whether all nodes of an algorithm go on after a crash with what they have saved.
-func recovers(spec *nodes.Spec) bool {
+func recovers(spec *row.Row) bool {
 	c := spec.Explicit(nodes.Config{N: 2})
 	for id := range nodes.ID(c.N + spec.ServerCount(c)) {
 		if _, is := spec.Machine(c, id).(nodes.Recoverer); !is {

@@ -8,6 +8,7 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/election"
+	"turnstile/nodes/port"
 )
 
 // electors returns the scene of five nodes that elect a leader.
@@ -24,7 +25,7 @@ func electors(t *testing.T) *Scene {
 // one that declared itself last.
 func TestLeaderIsWhoLeadsNow(t *testing.T) {
 	const follows = math.MaxUint64
-	b, down := NewBoard(5), map[nodes.ID]bool{}
+	b, down := NewSharedState(5), map[nodes.ID]bool{}
 	up := func(id nodes.ID) bool { return !down[id] }
 	for _, x := range []struct {
 		id   nodes.ID
@@ -60,30 +61,30 @@ func TestFaultOfTheLeaderHitsWhoLeads(t *testing.T) {
 	s := electors(t)
 	for what, x := range map[string]struct {
 		faults []string
-		tell   []nodes.Moment // at 5, 6 ... ms
-		dies   []nodes.ID     // at 9 ms
+		tell   []port.Hook // at 5, 6 ... ms
+		dies   []nodes.ID  // at 9 ms
 		want   nodes.ID
 	}{
 		"a follower that led for a moment": {
-			tell: []nodes.Moment{{Node: 4, What: nodes.OnLead}, {Node: 2, What: nodes.OnLead},
-				{Node: 2, What: nodes.OnFollow}},
+			tell: []port.Hook{{Node: 4, What: port.OnLead}, {Node: 2, What: port.OnLead},
+				{Node: 2, What: port.OnFollow}},
 			want: 4,
 		},
 		"a lower term": {
-			tell: []nodes.Moment{{Node: 4, What: nodes.OnLead, Term: 2}, {Node: 3, What: nodes.OnLead, Term: 1}},
+			tell: []port.Hook{{Node: 4, What: port.OnLead, Term: 2}, {Node: 3, What: port.OnLead, Term: 1}},
 			want: 4,
 		},
 		"a leader that died": {
-			tell: []nodes.Moment{{Node: 3, What: nodes.OnLead}, {Node: 4, What: nodes.OnLead}},
+			tell: []port.Hook{{Node: 3, What: port.OnLead}, {Node: 4, What: port.OnLead}},
 			dies: []nodes.ID{4}, want: 3,
 		},
 		"all leaders died": {
-			tell: []nodes.Moment{{Node: 3, What: nodes.OnLead}, {Node: 4, What: nodes.OnLead}},
+			tell: []port.Hook{{Node: 3, What: port.OnLead}, {Node: 4, What: port.OnLead}},
 			dies: []nodes.ID{3, 4}, want: nodes.None,
 		},
 		"a leader that came up again": {
 			faults: []string{"kill: 4, at: 7ms, for: 1ms"},
-			tell:   []nodes.Moment{{Node: 3, What: nodes.OnLead}, {Node: 4, What: nodes.OnLead}},
+			tell:   []port.Hook{{Node: 3, What: port.OnLead}, {Node: 4, What: port.OnLead}},
 			want:   3,
 		},
 	} {
@@ -106,8 +107,8 @@ func TestFaultOfTheLeaderHitsWhoLeads(t *testing.T) {
 			t.Errorf("%s: %d is hit, not %d: %v", what, victim, x.want, c.did)
 		}
 		if x.want == nodes.None { // the next
-			d.Watch(&nodes.Moment{At: 12e6, Node: 1, What: nodes.OnFollow})
-			d.Watch(&nodes.Moment{At: 12e6, Node: 0, What: nodes.OnLead})
+			d.Watch(&port.Hook{At: 12e6, Node: 1, What: port.OnFollow})
+			d.Watch(&port.Hook{At: 12e6, Node: 0, What: port.OnLead})
 			if c.until(t, d, 13); len(c.began) != 1 || c.began[0].Victim != 0 {
 				t.Errorf("%s: %v", what, c.did)
 			}

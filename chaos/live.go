@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
 )
 
@@ -87,10 +88,10 @@ func (d *Driver) Heal(number int) error {
 		return unhealable("fault %d never began, and never will", number)
 	case f.Nth > 0 && f.began != 0:
 		return unhealable("fault %d hits one message: there is nothing to heal", number)
-	case f.state == healed && !f.Reset.IsZero():
+	case f.state == healed && f.ofTransport():
 		return unhealable("fault %d has closed connections, once and for good: there is nothing to heal",
 			number)
-	case f.state == healed && f.Kill.IsZero():
+	case f.state == healed && !is[*effect.Kill](f.Fault):
 		return unhealable("fault %d has set a clock, once and for good: there is nothing to heal", number)
 	case f.began == 0:
 		f.slot.heal(now)
@@ -157,12 +158,10 @@ func (d *Driver) Progress() (all []Progress) {
 	}
 	for _, f := range d.faults {
 		p := Progress{Number: f.number, Fault: f.String(), State: f.says(), Began: since(f.began),
-			Ended: since(f.ended), Hits: f.slot.hits.Load(), Brokers: f.ends(f.among)}
-		if t := f.target(); t != nil {
-			p.Nodes = slices.Clone(t.Nodes)
-		}
+			Ended: since(f.ended), Hits: f.slot.hits.Load(), Brokers: f.brokers(f.among)}
+		p.Nodes = slices.Clone(f.target().Nodes)
 		if victim := f.slot.victim(); f.ByRun() && victim >= 0 {
-			p.Nodes = Group{victim}
+			p.Nodes = effect.Group{victim}
 		}
 		all = append(all, p)
 	}
@@ -193,7 +192,7 @@ func (d *Driver) InForce() (texts []string) {
 	}
 	now := d.cluster.Now()
 	for _, f := range d.faults {
-		if f.transport != nil || f.OfLinks() && f.slot.inForce(now) {
+		if f.carrier != nil || f.OfLinks() && f.slot.inForce(now) {
 			texts = append(texts, f.String())
 		}
 	}

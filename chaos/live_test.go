@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/port"
+	"turnstile/nodes/row"
 )
 
 func liveScene(t *testing.T) *Scene {
@@ -32,7 +34,7 @@ func TestResolveMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := more[0].Pause.String(); got != "3" {
+	if got := more[0].target().String(); got != "3" {
 		t.Errorf("the only node that is up is 3, and it hits %s", got)
 	}
 	if first[1].Seed == more[1].Seed {
@@ -62,12 +64,12 @@ func TestResolveMore(t *testing.T) {
 // A node has nothing to do with faults until one is added that it carries out.
 func TestSiteTakesFaults(t *testing.T) {
 	s, path := liveScene(t), filepath.Join(t.TempDir(), "board")
-	board, err := CreateBoard(path, 4)
+	board, err := CreateSharedState(path, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	station := Station{Board: path}
-	stack, err := nodes.NewStack(nodes.Instance{Spec: s.Spec, Config: s.Config})
+	station := NodeFaults{SharedState: path}
+	stack, err := row.Assemble(row.Instance{Row: s.Spec, Config: s.Config})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func TestSiteTakesFaults(t *testing.T) {
 	if site.Shaper != nil || site.Watcher != nil || site.board != nil {
 		t.Fatal("a run without faults has a shaper, a watcher or a board")
 	}
-	take := func(number int, text string) (nodes.Shaper, nodes.Watcher) {
+	take := func(number int, text string) (nodes.Shaper, port.Watcher) {
 		faults, err := ResolveMore(nil, read(t, text), s, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -112,9 +114,9 @@ func TestSiteTakesFaults(t *testing.T) {
 		t.Fatal("who kills the holder must watch")
 	}
 	board.slots[2].armed.Store(1)
-	if blow := watcher.Watch(&nodes.Moment{At: 9, Node: 2, What: nodes.OnEnter}); blow != nodes.KillBlow ||
+	if action := watcher.Watch(&port.Hook{At: 9, Node: 2, What: port.OnEnter}); action != port.KillNode ||
 		board.slots[2].victim() != 2 {
-		t.Errorf("the holder gets blow %d, and the victim is %d", blow, board.slots[2].victim())
+		t.Errorf("the holder gets action %d, and the victim is %d", action, board.slots[2].victim())
 	}
 	for _, bad := range []string{`{}`, `{"cut":"0"}`, `[`} {
 		if _, _, err := site.TakeFault(4, []byte(bad)); err == nil {
@@ -146,7 +148,7 @@ func (c *stubCluster) Restart(id nodes.ID, _ bool) error {
 func (c *stubCluster) Pause(nodes.ID) error                            { return c.do("pause") }
 func (c *stubCluster) Resume(nodes.ID) error                           { return c.do("resume") }
 func (c *stubCluster) SetClock(nodes.ID, time.Duration, float64) error { return c.do("clock") }
-func (c *stubCluster) FaultBegan(nodes.FaultBeginning) error           { return c.do("began") }
+func (c *stubCluster) FaultBegan(port.FaultBeginning) error            { return c.do("began") }
 func (c *stubCluster) FaultHealed(int64, int, uint64) error            { return c.do("healed") }
 func (c *stubCluster) do(what string) error {
 	c.did = append(c.did, what)
@@ -157,7 +159,7 @@ func (c *stubCluster) do(what string) error {
 func liveRun(t *testing.T, s *Scene) (*Driver, *stubCluster) {
 	t.Helper()
 	c := &stubCluster{downed: map[nodes.ID]bool{}}
-	d, err := NewDriver(nil, NewBoard(4), 4, s.codec())
+	d, err := NewDriver(nil, NewSharedState(4), 4, s.codec())
 	if err != nil {
 		t.Fatal(err)
 	}

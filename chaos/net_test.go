@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
 )
 
@@ -14,7 +15,7 @@ func twoNetworks(t *testing.T) *Scene {
 	t.Helper()
 	s := scene(t, "central")
 	spec := *s.Spec
-	spec.Messages = append(slices.Clip(spec.Messages), nodes.Kind{Zero: aside{}, Net: 1})
+	spec.Messages = append(slices.Clip(spec.Messages), nodes.MessageKind{Zero: aside{}, Net: 1})
 	s.Spec, s.Stack = &spec, nil
 	return s
 }
@@ -43,7 +44,7 @@ func TestFaultsNameNetworks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := NewBoard(5)
+		b := NewSharedState(5)
 		b.slots[0].begin(1, int64(time.Second))
 		n := Network{}
 		shaper, err := n.Shaper(1, all, b, s.codec())
@@ -53,7 +54,7 @@ func TestFaultsNameNetworks(t *testing.T) {
 		for network, hit := range hits {
 			p := nodes.Packet{From: 0, To: 1, Number: 1, At: 1, Net: uint8(network)}
 			if got := shaper.Shape(&p, nil); slices.Equal(got, nodes.Fate{0}) == hit {
-				t.Errorf("%s: on the %v network the fate is %v", text, Net(network), got)
+				t.Errorf("%s: on the %v network the fate is %v", text, effect.Net(network), got)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // A Network is what the links do to messages, the same during the whole run. Its zero value delivers each at
@@ -46,7 +47,7 @@ func (n *Network) Constant() bool { return n.Regions.None() && n.Latency.IsConst
 
 // Shaper returns the shaper of the network under the seed of dice with the faults of a run, or nil if each
 // message is delivered at once.
-func (n *Network) Shaper(dice chance.Dice, faults []Fault, b *Board, codec *nodes.Codec) (nodes.Shaper,
+func (n *Network) Shaper(dice chance.Dice, faults []Fault, b *SharedState, codec *nodes.Codec) (nodes.Shaper,
 	error) {
 	s := n.undisturbed(dice)
 	switch {
@@ -68,9 +69,9 @@ func (n *Network) undisturbed(dice chance.Dice) nodes.Shaper {
 
 // A Simulation is what the simulator takes of a network and of faults.
 type Simulation struct {
-	Saboteur nodes.Saboteur // nil: there are no faults
-	Latency  time.Duration  // of every message, if there is no Shaper
-	Shaper   nodes.Shaper
+	FaultDriver port.FaultDriver // nil: there are no faults
+	Latency     time.Duration    // of every message, if there is no Shaper
+	Shaper      nodes.Shaper
 }
 
 // Simulated returns what the simulator takes of the network, with faults that Resolve has returned, under a
@@ -79,14 +80,14 @@ func (n *Network) Simulated(faults []Fault, s *Scene, seed uint64) (Simulation, 
 	if len(faults) == 0 && n.Constant() {
 		return Simulation{Latency: n.Latency.Mean()}, nil
 	}
-	board, codec := NewBoard(s.Config.N), s.codec()
+	board, codec := NewSharedState(s.Config.N), s.codec()
 	shaper, err := n.Shaper(chance.Dice(seed), faults, board, codec)
 	if err != nil || len(faults) == 0 {
 		return Simulation{Shaper: shaper}, err
 	}
 	driver, err := NewDriver(faults, board, s.Config.N, codec)
 	if _, ruled := shaper.(*Rules); !ruled && n.Constant() {
-		return Simulation{Saboteur: driver, Latency: n.Latency.Mean()}, err
+		return Simulation{FaultDriver: driver, Latency: n.Latency.Mean()}, err
 	}
 	return Simulation{driver, 0, shaper}, err
 }

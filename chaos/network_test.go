@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"testing"
 
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
 )
 
 // One more message that is lost moves no decision about any other message.
 func TestOneMoreLossMovesNoOtherDecision(t *testing.T) {
 	link, others := nodes.Packet{From: 0, To: 1}, []nodes.Packet{{From: 1, To: 0}, {From: 0, To: 2}}
-	fates := func(loss Share) (mine, theirs []string) {
+	fates := func(loss effect.Share) (mine, theirs []string) {
 		var network Network
 		network.Latency.Set("exponential:1ms")
-		s := ruled(t, &network, Fault{Loss: &Losses{Rate: loss}, Seed: 3},
-			Fault{Duplicate: new(Share(0.2)), Seed: 4})
+		s := ruled(t, &network, Fault{Seed: 3, Effect: &effect.Loss{Of: effect.Losses{Rate: loss}}},
+			Fault{Seed: 4, Effect: &effect.Duplicate{Of: 0.2}})
 		for n := uint64(1); n < 200; n++ {
 			link.Number = n
 			mine = append(mine, fmt.Sprint(s.Shape(&link, nil)))

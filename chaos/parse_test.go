@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
 )
 
@@ -35,11 +36,11 @@ func refused[T any](t *testing.T, parse func(string) (T, error), texts map[strin
 
 func TestParseTarget(t *testing.T) {
 	words := []string{"3", "0-2", "0-2,5", "5,0-2", "random:2"}
-	for _, w := range TargetWords {
+	for _, w := range effect.TargetWords {
 		words = append(words, w.Word)
 	}
-	written(t, ParseTarget, words...)
-	refused(t, ParseTarget, map[string]string{
+	written(t, effect.ParseTarget, words...)
+	refused(t, effect.ParseTarget, map[string]string{
 		"": "is no target: write 3, 0-2", "hodler": "did you mean holder?", "host": "name the nodes",
 		"random:0": "how many", "random:x": "how many", "holder:2": "is no target", "3-1": "is no target",
 		"1,1": "named twice", "0-2,1": "named twice", "-1": "is no target", "1.5": "is no target",
@@ -63,31 +64,32 @@ func TestParseWhen(t *testing.T) {
 }
 
 func TestParseCutWords(t *testing.T) {
-	written(t, ParseCut, "0-1/2-4", "0/1/2", "0,3/1-2", "0>1-2", "bridge", "ring", "ring:0,2,1,3", "minority",
-		"majority", "holder", "random:2", "leader")
+	written(t, effect.ParseCut, "0-1/2-4", "0/1/2", "0,3/1-2", "0>1-2", "bridge", "ring", "ring:0,2,1,3",
+		"minority", "majority", "holder", "random:2", "leader")
 }
 
 func TestParseAmounts(t *testing.T) {
-	written(t, ParseShare, "0%", "2%", "7%", "0.5%", "100%", "12.345%", "0.0000001%", "99.999999999%", "2.3%")
-	written(t, ParseLosses, "2%", "0%", "burst:1%,20%", "burst:0.1%,99.9%")
-	written(t, ParseBandwidth, "500B", "10KB", "1.234567MB", "1GB", "1.001KB", "999.999KB", "300MB")
-	for _, x := range []Share{0.07, 0.1 + 0.2, 1e-12, 0.999999999999, 0.29, 0.57, 1.0 / 3} {
-		if again, err := ParseShare(x.String()); err != nil || again != x {
+	written(t, effect.ParseShare, "0%", "2%", "7%", "0.5%", "100%", "12.345%", "0.0000001%",
+		"99.999999999%", "2.3%")
+	written(t, effect.ParseLosses, "2%", "0%", "burst:1%,20%", "burst:0.1%,99.9%")
+	written(t, effect.ParseBytes, "500B", "10KB", "1.234567MB", "1GB", "1.001KB", "999.999KB", "300MB")
+	for _, x := range []effect.Share{0.07, 0.1 + 0.2, 1e-12, 0.999999999999, 0.29, 0.57, 1.0 / 3} {
+		if again, err := effect.ParseShare(x.String()); err != nil || again != x {
 			t.Errorf("%v is written %v and read as %v (%v)", float64(x), x, float64(again), err)
 		}
 	}
-	for b := Bandwidth(1); b < 1e12; b = b*7/3 + 1 {
-		if again, err := ParseBandwidth(b.String()); err != nil || again != b {
+	for b := effect.Bytes(1); b < 1e12; b = b*7/3 + 1 {
+		if again, err := effect.ParseBytes(b.String()); err != nil || again != b {
 			t.Errorf("%d is written %v and read as %d (%v)", int64(b), b, int64(again), err)
 		}
 	}
-	refused(t, ParseShare, map[string]string{"": "no share", "nan": "no share", "NaN%": "no share",
+	refused(t, effect.ParseShare, map[string]string{"": "no share", "nan": "no share", "NaN%": "no share",
 		"101%": "no share",
 		"-1%":  "no share", "inf": "no share", "x": "no share", "1e400%": "no share", "1e%": "no share"})
-	refused(t, ParseLosses, map[string]string{"": "no losses", "burst:1%": "no losses",
+	refused(t, effect.ParseLosses, map[string]string{"": "no losses", "burst:1%": "no losses",
 		"burst:0%,1%":   "at least",
 		"burst:60%,60%": "100% at most", "burst:nan,1%": "no losses", "200%": "no losses"})
-	refused(t, ParseBandwidth, map[string]string{"": "no bandwidth", "10": "no bandwidth",
+	refused(t, effect.ParseBytes, map[string]string{"": "no bandwidth", "10": "no bandwidth",
 		"0B":    "no bandwidth",
 		"nanKB": "no bandwidth", "infKB": "no bandwidth", "-1KB": "no bandwidth", "2000GB": "no bandwidth"})
 }

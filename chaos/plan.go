@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
@@ -162,7 +164,7 @@ func (p *Plan) noteLines() error {
 				return nothing.checkKind()
 			}
 			p.Faults[j].noteLines(item)
-			if err := p.Faults[j].checkValues(item); err != nil {
+			if err := checkValues(item); err != nil {
 				return err
 			}
 		}
@@ -182,7 +184,7 @@ func ParseFault(text string) (f Fault, err error) {
 	}
 	var document yaml.Node
 	if err == nil && yaml.Unmarshal(lines, &document) == nil {
-		err = f.checkValues(document.Content[0])
+		err = checkValues(document.Content[0])
 	}
 	if err != nil {
 		return f, fmt.Errorf("%q is no fault: %s; write it as in 'kill: 2, at: 1s, for: 10ms'", text,
@@ -202,9 +204,9 @@ func (f *Fault) noteLines(item *yaml.Node) {
 	}
 }
 
-// checkValues finds, in the YAML of the fault, a # that was to be part of a moment, and is the beginning of a
+// checkValues finds, in the YAML of a fault, a # that was to be part of a moment, and is the beginning of a
 // comment to YAML, and a zero where only a key that is left out says what was meant.
-func (f *Fault) checkValues(item *yaml.Node) error {
+func checkValues(item *yaml.Node) error {
 	for i := 0; i+1 < len(item.Content); i += 2 {
 		key, value := item.Content[i], item.Content[i+1]
 		comment := value.LineComment
@@ -212,38 +214,42 @@ func (f *Fault) checkValues(item *yaml.Node) error {
 			return fmt.Errorf("line %d: to YAML, %s is a comment: write when: '%s %s'", key.Line, comment,
 				value.Value, comment)
 		}
-		if err := f.checkZero(key, value); err != nil {
+		if err := checkZero(key, value); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// zeros are the keys of plans of which zero would mean what leaving them out means, with what is right.
+// zeros are the keys of plans, beside those of effects, of which zero would mean what leaving them out means,
+// with what is right.
 var zeros = map[string]string{
-	"for":       "would be no time at all: leave `for` out for a fault that lasts to the end",
-	"every":     "would be no time at all: leave `every` out for a fault that takes place once",
-	"repeat":    "would be never: leave `repeat` out for as often as fits into the run",
-	"nth":       "is no message: they count from 1; leave `nth` out for all messages",
-	"mid-input": "would be before the input: write 1 for after the first save or message, or leave it out",
-	"by":        "would change nothing: write how far, as in by: 3s, or leave `by` out",
-	"rate":      "would be a clock that stands still: it runs at 0.01 to 100 times the right rate",
-	"share":     "would change nothing: write a share of the time, as in share: 50%",
-	"seed":      "is the seed of no fault: leave `seed` out, and that of the run draws it",
+	"for":    "would be no time at all: leave `for` out for a fault that lasts to the end",
+	"every":  "would be no time at all: leave `every` out for a fault that takes place once",
+	"repeat": "would be never: leave `repeat` out for as often as fits into the run",
+	"nth":    "is no message: they count from 1; leave `nth` out for all messages",
+	"seed":   "is the seed of no fault: leave `seed` out, and that of the run draws it",
 }
 
-// checkZero refuses a key of the fault that has no value, or a zero that would mean the same as no key.
-func (f *Fault) checkZero(key, value *yaml.Node) error {
+// checkZero refuses a key of a fault that has no value, or a zero that would mean the same as no key.
+func checkZero(key, value *yaml.Node) error {
 	if value.Tag == "!!null" || value.Kind == yaml.ScalarNode && value.Value == "" {
 		return fmt.Errorf("line %d: %s has no value: write one, or leave it out", key.Line, key.Value)
 	}
-	says, refused := zeros[key.Value]
-	fault := reflect.ValueOf(f).Elem()
-	for i := range fault.NumField() {
-		name, _, _ := strings.Cut(fault.Type().Field(i).Tag.Get("yaml"), ",")
-		if refused && name == key.Value && fault.Field(i).IsZero() {
-			return fmt.Errorf("line %d: %s: %s %s", key.Line, key.Value, value.Value, says)
+	says := zeros[key.Value]
+	for _, k := range effect.Kinds {
+		for i := range k.Keys {
+			if k.Keys[i].Name == key.Value {
+				says = cmp.Or(says, k.Keys[i].NoZero)
+			}
 		}
+	}
+	if says == "" {
+		return nil
+	}
+	read := reflect.New(form.Field(index[key.Value]).Type)
+	if err := value.Decode(read.Interface()); err == nil && read.Elem().IsZero() {
+		return fmt.Errorf("line %d: %s: %s %s", key.Line, key.Value, value.Value, says)
 	}
 	return nil
 }

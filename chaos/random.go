@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 )
@@ -15,7 +16,7 @@ const mostRandom = 5
 // RandomPlan draws a plan for a run by a seed: one to five faults of links and processes, and as often as not
 // one of a clock, a connection or a broker, as far as the run can carry it out. None lasts longer than a
 // fifth of the run, in its first two thirds, so that it can be seen what the algorithm does after them. At
-// most a minority of the clients is ever killed. In a run about leaders it is more: see upset.
+// most a minority of the clients is ever killed. In a run about leaders it is more: see anyElectionFaults.
 func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }
@@ -30,7 +31,7 @@ func InsidePlan(s *Scene, seed uint64) *Plan {
 // spared returns the assumptions that a plan leaves alone which leaves the algorithm inside its model.
 func (s *Scene) spared() nodes.Assumption {
 	needs := s.Spec.SafeIn(s.Config) | s.Spec.Live
-	if s.Spec.Leads != nil {
+	if s.Spec.Elector != nil {
 		needs &^= nodes.Transient
 	}
 	return needs
@@ -41,8 +42,8 @@ func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan 
 	r := &drawn{dice: chance.Dice(seed), s: s, inside: keeps != 0 && s.Campaigns > 0}
 	p := &Plan{Name: name, About: "Drawn by a seed."}
 	draw := func() []Fault { return []Fault{r.fault()} }
-	if s.Spec.Leads != nil {
-		draw = r.telling
+	if s.Spec.Elector != nil {
+		draw = r.electionFaults
 	}
 	// A scheme with timeouts sends without campaigns too, so that other faults than the first hit something.
 	elects := s.Campaigns > 0 || s.Spec.Grace == nil
@@ -86,12 +87,16 @@ func (r *drawn) between(low, high float64) time.Duration {
 }
 
 // latency draws a delay that is short beside the run.
-func (r *drawn) latency() *chance.Distribution {
-	d, err := chance.ParseDistribution("exponential:" + r.between(0.001, 0.01).String())
+func (r *drawn) latency() chance.Distribution {
+	return must(chance.ParseDistribution("exponential:" + r.between(0.001, 0.01).String()))
+}
+
+// must returns what was read from a text of the program's own.
+func must[T any](x T, err error) T {
 	if err != nil {
-		panic(err) // a mean is a length of time
+		panic(err) // a slip of the pen
 	}
-	return &d
+	return x
 }
 
 // keeping draws faults until they break none of some assumptions.
@@ -104,69 +109,71 @@ func (r *drawn) keeping(those nodes.Assumption, draw func() []Fault) []Fault {
 		}
 		r.kept = before
 	}
-	return []Fault{{Duplicate: new(Share)}} // the algorithm rests on everything, and this changes nothing
+	// The algorithm rests on everything, and this changes nothing.
+	return []Fault{{Effect: new(effect.Duplicate)}}
 }
 
 // fault draws a fault.
 func (r *drawn) fault() (f Fault) {
 	f.At, f.For = r.between(0, 0.6), r.between(0.02, 0.2)
-	word := func(words ...string) Target {
-		t, err := ParseTarget(words[r.below(len(words))])
-		if err != nil {
-			panic(err) // a slip of the pen below
-		}
-		return t
+	word := func(words ...string) effect.Target {
+		return must(effect.ParseTarget(words[r.below(len(words))]))
 	}
 	switch r.below(10) {
 	case 0, 1:
 		if r.s.total() == 1 { // there is nobody to be cut off from
-			f.Delay = r.latency()
+			f.Effect = &effect.Delay{Later: r.latency()}
 			return f
 		}
 		cut := "random"
 		if n := r.s.Config.N; n >= 4 {
 			cut = []string{"random", "minority", "bridge", "ring", "holder"}[r.below(5)]
 		}
-		if err := f.Cut.Set(cut); err != nil {
-			panic(err)
-		}
+		f.Effect = &effect.CutLinks{Cut: must(effect.ParseCut(cut))}
 	case 2:
-		f.Loss = &Losses{Rate: Share(1+r.below(20)) / 100}
-		if r.below(2) == 0 {
-			f.Loss = &Losses{Worsens: 0.01 + Share(r.below(5))/100, Recovers: 0.2}
-		}
+		f.Effect = r.losses(20)
 	case 3:
-		f.Delay = r.latency()
+		f.Effect = &effect.Delay{Later: r.latency()}
 	case 4:
-		f.Duplicate = new(Share(1+r.below(30)) / 100)
+		f.Effect = &effect.Duplicate{Of: effect.Share(1+r.below(30)) / 100}
 	case 5:
-		f.Reorder = r.latency()
+		f.Effect = &effect.Reorder{Later: r.latency()}
 	case 6:
-		f.Bandwidth = Bandwidth(2000 << r.below(6))
+		f.Effect = &effect.Bandwidth{Rate: effect.Bytes(2000 << r.below(6))}
 	case 7:
 		return r.kill(f, word)
 	case 8:
-		f.Pause = word("random", "holder", "waiter")
+		f.Effect = &effect.Pause{Who: word("random", "holder", "waiter")}
 	case 9:
-		f.Slow, f.Share = word("random"), Share(20+r.below(60))/100
+		slow := effect.Slow{Who: word("random"), Share: effect.Share(20+r.below(60)) / 100}
 		if r.s.Config.N > 1 {
-			f.Slow = word("random", "random:2")
+			slow.Who = word("random", "random:2")
 		}
+		f.Effect = &slow
 	}
 	return f
 }
 
+// losses draws losses, each by chance, of up to so many percent, or in bursts.
+func (r *drawn) losses(most int) *effect.Loss {
+	of := effect.Losses{Rate: effect.Share(1+r.below(most)) / 100}
+	if r.below(2) == 0 {
+		of = effect.Losses{Worsens: 0.01 + effect.Share(r.below(5))/100, Recovers: 0.2}
+	}
+	return &effect.Loss{Of: of}
+}
+
 // kill draws who is killed, if some may be, and whether it comes up again.
-func (r *drawn) kill(f Fault, word func(...string) Target) Fault {
+func (r *drawn) kill(f Fault, word func(...string) effect.Target) Fault {
 	if r.kills >= (r.s.Config.N-1)/2 {
-		f.Pause = word("random")
+		f.Effect = &effect.Pause{Who: word("random")}
 		return f
 	}
 	r.kills++
-	f.Kill = word("random", "holder", "waiter")
-	f.Forget = r.below(4) == 0
+	k := effect.Kill{Who: word("random", "holder", "waiter"), Forget: r.below(4) == 0}
 	if r.below(3) == 0 {
-		f.For, f.Forget = 0, false
+		f.For, k.Forget = 0, false
 	}
+	f.Effect = &k
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"time"
 
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
 )
@@ -50,7 +51,7 @@ func (r *drawn) length() time.Duration {
 // surely has the first fault of links of a plan hit what is sent in an election, whatever its kind. Where
 // chance says which messages it hits, it lasts for two.
 func (r *drawn) surely(f Fault) Fault {
-	if !r.first || f.kind().Layer != "link" {
+	if !r.first || f.Effect.Kind().Layer != effect.OfLinks {
 		return f
 	}
 	if r.s.Campaigns == 0 {
@@ -64,18 +65,19 @@ func (r *drawn) surely(f Fault) Fault {
 	default:
 		f.For = max(f.For, r.longEnough())
 	}
-	if f.Loss != nil && f.Nth == 0 || f.Duplicate != nil {
+	if is[*effect.Loss](&f) && f.Nth == 0 || is[*effect.Duplicate](&f) {
 		f.For = max(f.For, min(2*r.s.Campaigns, r.s.Measured/5))
 	}
 	const share = 0.3
-	if f.Loss != nil && f.Loss.Rate > 0 {
-		f.Loss.Rate = max(f.Loss.Rate, share)
-	}
-	if f.Duplicate != nil {
-		*f.Duplicate = max(*f.Duplicate, share)
-	}
-	if f.Bandwidth > 0 {
-		f.Bandwidth, f.Delay = 0, r.late()
+	switch e := f.Effect.(type) {
+	case *effect.Loss:
+		if e.Of.Rate > 0 {
+			e.Of.Rate = max(e.Of.Rate, share)
+		}
+	case *effect.Duplicate:
+		e.Of = max(e.Of, share)
+	case *effect.Bandwidth:
+		f.Effect = &effect.Delay{Later: r.late()}
 	}
 	return f
 }
@@ -125,30 +127,31 @@ func (r *drawn) room(f *Fault) bool {
 // deaths draws who is killed, and for how long: one node, one leader after the other, or a leader and, before
 // another is elected, a second node. One client at least comes up again. Nil: the run has no time for that.
 func (r *drawn) deaths(f Fault) []Fault {
-	f.Forget = r.below(4) == 0
+	forget := r.below(4) == 0
 	which := r.below(8)
-	if r.s.Spec.BrokenBy != 0 && r.s.Spec.BrokenTimes < 2 && which > 1 && r.kills == 0 && r.busy == 0 {
+	if r.s.Spec.Broken().By != 0 && r.s.Spec.Broken().Times < 2 && which > 1 && r.kills == 0 && r.busy == 0 {
 		return r.votersDie(f)
 	}
 	switch {
 	case !r.room(&f):
 		return nil
-	case r.s.Spec.BrokenTimes > 1, which == 3:
-		return r.successorDies(f)
+	case r.s.Spec.Broken().Times > 1, which == 3:
+		return r.successorDies(f, forget)
 	case which < 3:
-		return r.leadersDie(f)
+		return r.leadersDie(f, forget)
 	}
-	f.Kill = r.victim()
-	if f.Kill.Word == "random" && r.kills >= r.s.Config.N-1 {
-		f.Kill = Target{Word: "leader"}
+	who := r.victim()
+	if who.Word == "random" && r.kills >= r.s.Config.N-1 {
+		who = leader
 	}
-	if f.Kill.Word == "leader" || r.below(4) > 0 {
+	if who.Word == "leader" || r.below(4) > 0 {
 		f.For = r.outage()
 	}
 	r.busy = f.At + f.For + r.outage()
 	if r.forGood() {
-		f.For, f.Forget = 0, false
+		f.For, forget = 0, false
 	}
+	f.Effect = &effect.Kill{Who: who, Forget: forget}
 	return []Fault{f}
 }
 
@@ -157,7 +160,7 @@ func (r *drawn) deaths(f Fault) []Fault {
 // Nobody else is killed then.
 func (r *drawn) votersDie(f Fault) []Fault {
 	r.kills, r.busy = r.s.Config.N, r.s.Measured
-	f.Kill, f.For, f.Forget = Target{Word: "random", Many: 1}, time.Millisecond, false
+	f.Effect, f.For = &effect.Kill{Who: r.someone()}, time.Millisecond
 	if r.s.Campaigns == 0 {
 		return []Fault{f}
 	}
@@ -169,8 +172,8 @@ func (r *drawn) votersDie(f Fault) []Fault {
 }
 
 // leadersDie has one leader after the other die, as far as the run has time for elections.
-func (r *drawn) leadersDie(f Fault) (all []Fault) {
-	f.Kill = Target{Word: "leader"}
+func (r *drawn) leadersDie(f Fault, forget bool) (all []Fault) {
+	f.Effect = &effect.Kill{Who: leader, Forget: forget}
 	for count := 1 + r.below(3); len(all) == 0 || len(all) < count && f.At < r.s.Measured*6/10; {
 		f.For = r.outage()
 		all = append(all, f)
@@ -182,16 +185,15 @@ func (r *drawn) leadersDie(f Fault) (all []Fault) {
 
 // successorDies has a leader die and, while it is down, a second node, soon after somebody has campaigned:
 // the next leader, maybe, before it is known to be.
-func (r *drawn) successorDies(f Fault) []Fault {
+func (r *drawn) successorDies(f Fault, forget bool) []Fault {
 	long := r.s.Measured / 5
 	first, second := f, f
-	first.Kill, first.Forget = Target{Word: "leader"}, false
+	first.Effect, second.Effect = &effect.Kill{Who: leader}, &effect.Kill{Who: r.someone(), Forget: forget}
 	if r.s.Campaigns > 0 {
 		second.At = (first.At/r.s.Campaigns+1)*r.s.Campaigns + workload.CampaignAfter
 	}
 	second.At += time.Duration(1+r.below(3)) * time.Millisecond << r.below(6)
 	first.For, second.For = long, long-(second.At-first.At)
-	second.Kill = Target{Word: "random", Many: 1}
 	if r.s.Config.N < 3 || r.kills >= r.s.Config.N-1 || second.For < time.Millisecond {
 		first.For = r.outage()
 		r.busy = first.At + first.For + r.outage()

@@ -3,15 +3,17 @@ package chaos
 import (
 	"time"
 
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 )
 
-// telling is upset. Of an algorithm that is known to be broken by some faults it draws those alone.
-func (r *drawn) telling() []Fault {
-	by, before := r.s.Spec.BrokenBy, r.kept
+// electionFaults is anyElectionFaults. Of an algorithm that is known to be broken by some faults it draws
+// those alone.
+func (r *drawn) electionFaults() []Fault {
+	by, before := r.s.Spec.Broken().By, r.kept
 	for range 1000 {
-		all := r.upset()
+		all := r.anyElectionFaults()
 		if len(all) > 0 && (by == 0 || all[len(all)-1].Breaks()&by != 0) {
 			return all
 		}
@@ -20,42 +22,39 @@ func (r *drawn) telling() []Fault {
 	return nil // the run has no time for more
 }
 
-// upset draws what goes wrong in a run about leaders: one fault, or several that belong together.
+// anyElectionFaults draws what goes wrong in a run about leaders: one fault, or several that belong together.
 //
 // How long a fault lasts is drawn over all orders of magnitude, from a millisecond up to a tenth of the run,
 // so that some last for about as long as each timeout of the algorithm; but who is killed mostly stays down
 // for as long as it takes to elect another. Some begin with the run, in its first election, some with another
 // campaign, and some at a moment of an election. The first of a plan is one that hits whatever is sent, or a
 // node, so that few plans hit nothing.
-func (r *drawn) upset() []Fault {
-	f := Fault{At: r.start(), For: r.length()}
+func (r *drawn) anyElectionFaults() []Fault {
+	f := Fault{Schedule: Schedule{At: r.start(), For: r.length()}}
 	which := r.below(13)
 	if r.s.total() == 1 && (which < 3 || which == 10) { // there is nobody to be cut off from
 		which = 5
 	}
 	switch which {
 	case 0, 1:
-		f.Cut = r.cut()
+		f.Effect = &effect.CutLinks{Cut: r.cut()}
 	case 2:
 		return r.flaps(f)
 	case 3:
-		f.Loss = &Losses{Rate: Share(1+r.below(40)) / 100}
-		if r.below(2) == 0 {
-			f.Loss = &Losses{Worsens: 0.01 + Share(r.below(5))/100, Recovers: 0.2}
-		}
-		f.Kind = r.kind(3)
+		f.Effect, f.Kind = r.losses(40), r.kind(3)
 	case 4:
-		f.Loss, f.Kind, f.Nth, f.For = &Losses{Rate: 1}, r.kind(0), uint64(1+r.below(4)), 0
+		f.Effect, f.For = &effect.Loss{Of: effect.Losses{Rate: 1}}, 0
+		f.Kind, f.Nth = r.kind(0), uint64(1+r.below(4))
 	case 5:
 		if r.below(8) == 0 {
-			f.Bandwidth = Bandwidth(500 << r.below(6))
+			f.Effect = &effect.Bandwidth{Rate: effect.Bytes(500 << r.below(6))}
 		} else {
-			f.Delay, f.Kind = r.late(), r.kind(2)
+			f.Effect, f.Kind = &effect.Delay{Later: r.late()}, r.kind(2)
 		}
 	case 6:
-		f.Duplicate, f.Kind = new(Share(1+r.below(50))/100), r.kind(3)
+		f.Effect, f.Kind = &effect.Duplicate{Of: effect.Share(1+r.below(50)) / 100}, r.kind(3)
 	case 7:
-		f.Reorder, f.Kind = r.late(), r.kind(3)
+		f.Effect, f.Kind = &effect.Reorder{Later: r.late()}, r.kind(3)
 	case 8, 9:
 		return r.deaths(f)
 	case 10:
@@ -64,7 +63,7 @@ func (r *drawn) upset() []Fault {
 		}
 		return r.deaths(f)
 	case 11:
-		f.Pause = r.victim()
+		f.Effect = &effect.Pause{Who: r.victim()}
 	case 12:
 		f = r.strain(f)
 	}
@@ -72,12 +71,8 @@ func (r *drawn) upset() []Fault {
 }
 
 // late draws delays of up to such a time.
-func (r *drawn) late() *chance.Distribution {
-	d, err := chance.ParseDistribution("uniform:0s," + r.length().String())
-	if err != nil {
-		panic(err) // these are lengths of time
-	}
-	return &d
+func (r *drawn) late() chance.Distribution {
+	return must(chance.ParseDistribution("uniform:0s," + r.length().String()))
 }
 
 // kind draws a kind of message of the algorithm; so many times as often as one of them, none.
@@ -89,46 +84,48 @@ func (r *drawn) kind(none int) string {
 }
 
 // victim draws whom a fault of processes hits.
-func (r *drawn) victim() Target {
+func (r *drawn) victim() effect.Target {
 	switch which := r.below(5); {
 	case which < 2:
-		return Target{Word: "leader"}
+		return leader
 	case which == 2 && r.s.Spec.Coordinator != nil && !r.servers:
 		r.servers = true // one fault hits those, so that no two cannot hold together
-		return Target{Word: "coordinator"}
+		return effect.Target{Word: "coordinator"}
 	}
-	return Target{Word: "random", Many: 1}
+	return r.someone()
 }
 
+// leader is whom a fault hits that hits who leads then.
+var leader = effect.Target{Word: "leader"}
+
+// someone is a client that is drawn later.
+func (*drawn) someone() effect.Target { return effect.Target{Word: "random", Many: 1} }
+
 // cut draws who is cut off from whom.
-func (r *drawn) cut() Cut {
+func (r *drawn) cut() effect.Cut {
 	words := []string{"random", "leader"}
 	if r.s.Config.N >= 3 {
-		words = append(words, "minority", bridgeCut)
+		words = append(words, "minority", effect.BridgeCut)
 	}
 	if r.s.Config.N >= 4 {
-		words = append(words, ringCut)
+		words = append(words, effect.RingCut)
 	}
 	word := r.below(2 * len(words))
 	if word >= len(words) {
 		return r.parts()
 	}
-	var c Cut
-	if err := c.Set(words[word]); err != nil {
-		panic(err) // a slip of the pen above
-	}
-	return c
+	return must(effect.ParseCut(words[word]))
 }
 
 // parts draws a cut into two groups, one way or both ways. The servers are in one of these, or reach all.
-func (r *drawn) parts() Cut {
+func (r *drawn) parts() effect.Cut {
 	total := r.s.Config.N
 	if total == 1 || r.below(2) == 0 {
 		total = r.s.total()
 	}
 	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), total)
 	at := 1 + r.below(total-1)
-	return cutInto(r.below(3) == 0 && !r.first, sorted(order[:at]), sorted(order[at:]))
+	return effect.CutInto(r.below(3) == 0 && !r.first, sorted(order[:at]), sorted(order[at:]))
 }
 
 // flaps draws links that are cut and come back, again and again.
@@ -139,9 +136,9 @@ func (r *drawn) flaps(f Fault) []Fault {
 	}
 	f.For = max(time.Millisecond, f.For/time.Duration(f.Repeat)).Truncate(time.Millisecond)
 	f.Every = f.For + max(time.Millisecond, r.length()/time.Duration(f.Repeat)).Truncate(time.Millisecond)
-	f.Cut = r.parts()
+	f.Effect = &effect.CutLinks{Cut: r.parts()}
 	if r.s.codec().Networks() > 1 && r.below(2) == 0 {
-		f.Network = new(Net(r.below(2)))
+		f.Network = new(effect.Net(r.below(2)))
 	}
 	return []Fault{f}
 }
@@ -156,10 +153,10 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 		f.At = 0
 	}
 	who := nodes.ID(r.below(r.s.total()))
-	f.When = When{Who: Group{who}, What: [...]string{"sends", "receives"}[r.below(2)], Kind: r.kind(0),
+	f.When = When{Who: effect.Group{who}, What: [...]string{"sends", "receives"}[r.below(2)], Kind: r.kind(0),
 		Nth: 1 + r.below(3)}
 	if r.below(3) == 0 {
-		f.When.Who = Group{nodes.ID(r.below(r.s.total()))}
+		f.When.Who = effect.Group{nodes.ID(r.below(r.s.total()))}
 	}
 	brief := r.below(2) == 0
 	if brief { // for about as long as messages take
@@ -167,16 +164,17 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 	}
 	switch r.below(4) {
 	case 0, 1:
-		if f.Kill, f.Forget = (Target{Nodes: Group{who}}), r.below(4) == 0; !brief {
+		k := effect.Kill{Who: effect.Target{Nodes: effect.Group{who}}, Forget: r.below(4) == 0}
+		if f.Effect = &k; !brief {
 			f.For = r.outage()
 		}
 		if r.forGood() {
-			f.For, f.Forget = 0, false
+			f.For, k.Forget = 0, false
 		}
 	case 2:
-		f.Pause = Target{Nodes: Group{who}}
+		f.Effect = &effect.Pause{Who: effect.Target{Nodes: effect.Group{who}}}
 	case 3:
-		f.Cut = r.alone(who)
+		f.Effect = &effect.CutLinks{Cut: r.alone(who)}
 	}
 	return append(all, f)
 }
@@ -186,37 +184,38 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 func (r *drawn) forGood() bool {
 	r.kills++
 	one := 4
-	if r.s.Spec.BrokenBy != 0 {
+	if r.s.Spec.Broken().By != 0 {
 		one = 2
 	}
 	return r.below(one) == 0 && r.kills < r.s.Config.N
 }
 
 // alone cuts a node off from all others.
-func (r *drawn) alone(who nodes.ID) Cut {
-	var others Group
+func (r *drawn) alone(who nodes.ID) effect.Cut {
+	var others effect.Group
 	for id := range nodes.ID(r.s.total()) {
 		if id != who {
 			others = append(others, id)
 		}
 	}
-	return cutInto(false, Group{who}, others)
+	return effect.CutInto(false, effect.Group{who}, others)
 }
 
 // strain draws a node that is slow, or whose clock is wrong.
 func (r *drawn) strain(f Fault) Fault {
-	someone := Target{Word: "random", Many: 1}
-	switch {
-	case r.clocks || r.below(2) == 0:
-		f.Slow, f.Share = someone, Share(20+r.below(60))/100
-	case r.below(2) == 0:
-		f.Clock, f.Rate = someone, float64(1+r.below(40))/20
-	default:
-		f.Clock, f.By, f.For = someone, f.For, 0
+	if r.clocks || r.below(2) == 0 {
+		f.Effect = &effect.Slow{Who: r.someone(), Share: effect.Share(20+r.below(60)) / 100}
+		return f
+	}
+	c := effect.Clock{Who: r.someone()}
+	if r.below(2) == 0 {
+		c.Rate = float64(1+r.below(40)) / 20
+	} else {
+		c.By, f.For = f.For, 0
 		if r.below(2) == 0 {
-			f.By = -f.By
+			c.By = -c.By
 		}
 	}
-	r.clocks = r.clocks || !f.Clock.IsZero()
+	f.Effect, r.clocks = &c, true
 	return f
 }

@@ -3,6 +3,7 @@ package chaos
 import (
 	"time"
 
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 )
@@ -34,11 +35,11 @@ func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
 // first or second of what it saves and sends, or of its messages of one kind. Where nodes elect and what they
 // save does not matter, it is one, which stays down until another can have been elected.
 func (r *drawn) interrupt() (all []Fault) {
-	f, most := Fault{At: r.between(0, 0.6)}, (r.s.Config.N-1)/2-r.kills
-	if r.s.Spec.Leads != nil {
+	f, most := Fault{Schedule: Schedule{At: r.between(0, 0.6)}}, (r.s.Config.N-1)/2-r.kills
+	if r.s.Spec.Elector != nil {
 		f.At, most = r.start(), min(3, r.s.Config.N)
 	}
-	long := r.s.Spec.Leads != nil && r.s.Spec.Safe&nodes.NoAmnesia == 0
+	long := r.s.Spec.Elector != nil && r.s.Spec.Safe&nodes.NoAmnesia == 0
 	if most < 1 || long && !r.room(&f) {
 		return nil
 	}
@@ -48,17 +49,18 @@ func (r *drawn) interrupt() (all []Fault) {
 	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), r.s.Config.N)
 	kind, inside := r.told(), r.below(2) == 0
 	for _, id := range order[:1+r.below(most)] {
-		f.Kill, f.MidInput, f.When = Target{Nodes: Group{id}}, 0, When{}
+		k := effect.Kill{Who: effect.Target{Nodes: effect.Group{id}}}
+		f.Effect, f.When = &k, When{}
 		f.For = time.Duration(1+r.below(4)) * time.Millisecond
 		if long {
 			f.For = r.outage()
 		}
 		if inside {
-			f.MidInput = 1 + r.below(2)
+			k.MidInput = 1 + r.below(2)
 			all = append(all, f)
 			continue
 		}
-		f.When = When{Who: Group{id}, What: "sends", Kind: kind, Nth: 1 + r.below(2)}
+		f.When = When{Who: effect.Group{id}, What: "sends", Kind: kind, Nth: 1 + r.below(2)}
 		all = append(all, f)
 	}
 	return all
@@ -81,16 +83,15 @@ func (r *drawn) told() string {
 // reordered draws messages that overtake each other while such kills come. Where nodes elect, they are late
 // by up to a part of the grace, so that those of one election meet those of the next.
 func (r *drawn) reordered(f Fault) Fault {
-	late := Fault{At: f.At, For: r.between(0.02, 0.1), Reorder: r.latency()}
+	late := Fault{Schedule: Schedule{At: f.At, For: r.between(0.02, 0.1)}}
+	reorder := effect.Reorder{Later: r.latency()}
+	late.Effect = &reorder
 	grace := r.s.Spec.GraceOf(r.s.Spec.Explicit(r.s.Config))
-	if grace = min(grace, r.s.Measured/10); r.s.Spec.Leads == nil || grace < 100*time.Millisecond {
+	if grace = min(grace, r.s.Measured/10); r.s.Spec.Elector == nil || grace < 100*time.Millisecond {
 		return late
 	}
 	most := grace / time.Duration(8<<r.below(5))
-	d, err := chance.ParseDistribution("uniform:0s," + most.Truncate(100*time.Microsecond).String())
-	if err != nil {
-		panic(err) // these are lengths of time
-	}
-	late.For, late.Reorder = (grace / time.Duration(1+r.below(4))).Truncate(time.Millisecond), &d
+	reorder.Later = must(chance.ParseDistribution("uniform:0s," + most.Truncate(100*time.Microsecond).String()))
+	late.For = (grace / time.Duration(1+r.below(4))).Truncate(time.Millisecond)
 	return late
 }

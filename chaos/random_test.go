@@ -5,14 +5,19 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // Whatever is drawn can be carried out, under any seed of the run, and a plan that is to leave an algorithm
 // inside its model breaks nothing that it rests on.
 func TestRandomPlansCanBeCarriedOut(t *testing.T) {
-	spec := &nodes.Spec{Safe: nodes.FIFO, Live: nodes.NoLoss | nodes.NoCrash}
+	spec := &row.Row{Spec: nodes.Spec{
+		Safe: nodes.FIFO,
+		Live: nodes.NoLoss | nodes.NoCrash,
+	}}
 	for seed := range soak.Pick[uint64](600, 3000, 100_000) {
 		s := &Scene{Spec: spec, Config: nodes.Config{N: 2 + int(seed%6)}, Measured: time.Second}
 		for _, draw := range []func(*Scene, uint64) *Plan{RandomPlan, InsidePlan} {
@@ -31,7 +36,9 @@ func TestRandomPlansCanBeCarriedOut(t *testing.T) {
 			}
 		}
 	}
-	everything := &Scene{Spec: &nodes.Spec{Safe: ^nodes.Assumption(0)}, Config: nodes.Config{N: 3},
+	everything := &Scene{Spec: &row.Row{Spec: nodes.Spec{
+		Safe: ^nodes.Assumption(0),
+	}}, Config: nodes.Config{N: 3},
 		Measured: time.Second}
 	for _, f := range InsidePlan(everything, 1).Faults {
 		if f.Breaks() != 0 {
@@ -44,8 +51,14 @@ func TestRandomPlansCanBeCarriedOut(t *testing.T) {
 // one broker has no routes, and one that uses a broker of others leaves that alone. What was drawn before of
 // links and processes is the same.
 func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
-	elect := &nodes.Spec{Leads: &nodes.Leadership{}, Messages: []nodes.Kind{{Zero: ballot{}}},
-		New: func(nodes.Config) nodes.Machine { return elector{} }}
+	elect := &row.Row{
+		Spec: nodes.Spec{
+			Kind:     nodes.Election,
+			Messages: []nodes.MessageKind{{Zero: ballot{}}},
+			New:      func(nodes.Config) nodes.Machine { return elector{} },
+		},
+		Elector: &row.Leadership{},
+	}
 	keys := func(s Scene) map[string]int {
 		count := map[string]int{}
 		s.Config, s.Measured = nodes.Config{N: 5}, 5*time.Second
@@ -61,17 +74,16 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 					t.Fatalf("%s is another plan in a simulation: %v", p.Name, again.Faults)
 				}
 				for i := range p.Faults {
-					count[p.Faults[i].kind().Key]++
+					count[p.Faults[i].Effect.Kind().Key]++
 				}
 			}
 		}
 		return count
 	}
-	for name, spec := range map[string]*nodes.Spec{"mutual exclusion": {}, "elections": elect} {
+	for name, spec := range map[string]*row.Row{"mutual exclusion": {}, "elections": elect} {
 		all := keys(Scene{Spec: spec, Brokers: 3})
 		one, foreign := keys(Scene{Spec: spec}), keys(Scene{Spec: spec, Foreign: true})
-		for i := range Kinds {
-			k := &Kinds[i]
+		for _, k := range effect.Kinds {
 			if all[k.Key] < 10 {
 				t.Errorf("%s: %s occurs %d times", name, k.Key, all[k.Key])
 			}
@@ -79,7 +91,7 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 			if (one[k.Key] > 0) == routes {
 				t.Errorf("%s, one broker: %s occurs %d times", name, k.Key, one[k.Key])
 			}
-			if carries := k.Layer == connectionLayer || k.Layer == brokerLayer; carries == (foreign[k.Key] > 0) {
+			if carries := k.StandIn != ""; carries == (foreign[k.Key] > 0) {
 				t.Errorf("%s, the broker of others: %s occurs %d times", name, k.Key, foreign[k.Key])
 			}
 		}
@@ -88,18 +100,23 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 
 // Who is killed by chance is nobody whom another fault is for meanwhile, as long as there are others.
 func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
-	s := &Scene{Spec: &nodes.Spec{}, Config: nodes.Config{N: 3}, Measured: time.Second}
+	s := &Scene{Spec: &row.Row{
+		Spec: nodes.Spec{},
+	}, Config: nodes.Config{N: 3}, Measured: time.Second}
 	for seed := range uint64(50) {
 		faults, err := Resolve([]Fault{
-			{Pause: Target{Nodes: Group{0}}, At: 500 * time.Millisecond, For: 10 * time.Millisecond},
-			{Kill: Target{Word: "random", Many: 1}, At: 400 * time.Millisecond, For: 200 * time.Millisecond},
-			{Pause: Target{Word: "random", Many: 1}, At: 500 * time.Millisecond, For: 10 * time.Millisecond},
+			{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{0}}},
+				Schedule: Schedule{At: 500 * time.Millisecond, For: 10 * time.Millisecond}},
+			{Effect: &effect.Kill{Who: effect.Target{Word: "random", Many: 1}},
+				Schedule: Schedule{At: 400 * time.Millisecond, For: 200 * time.Millisecond}},
+			{Effect: &effect.Pause{Who: effect.Target{Word: "random", Many: 1}},
+				Schedule: Schedule{At: 500 * time.Millisecond, For: 10 * time.Millisecond}},
 		}, s, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		killed := faults[1].Kill.Nodes[0]
-		if killed == 0 || faults[2].Pause.Nodes[0] == killed {
+		killed := faults[1].target().Nodes[0]
+		if killed == 0 || faults[2].target().Nodes[0] == killed {
 			t.Errorf("seed %d: %v", seed, faults)
 		}
 	}
@@ -107,17 +124,17 @@ func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
 
 // So it is of plans for elections.
 func TestRandomPlansForElectionsCanBeCarriedOut(t *testing.T) {
-	rows := []*nodes.Spec{
-		{Live: nodes.NoLoss | nodes.NoPause},
-		{Safe: nodes.NoAmnesia, Servers: func(nodes.Config) int { return 1 },
-			Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) }},
-		{BrokenBy: nodes.NoCrash}}
+	rows := []*row.Row{
+		{Spec: nodes.Spec{Live: nodes.NoLoss | nodes.NoPause}},
+		{Spec: nodes.Spec{Safe: nodes.NoAmnesia, Servers: func(nodes.Config) int { return 1 },
+			Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) }}},
+		{Flaw: &row.Flaw{By: nodes.NoCrash}}}
 	words := map[string]int{}
 	for seed := range soak.Pick[uint64](600, 3000, 100_000) {
 		spec := *rows[seed%3]
-		spec.Info.Name, spec.Leads = "an elector", &nodes.Leadership{}
+		spec.Name, spec.Kind, spec.Elector = "an elector", nodes.Election, &row.Leadership{}
 		spec.New = func(nodes.Config) nodes.Machine { return elector{} }
-		spec.Messages = []nodes.Kind{{Zero: ballot{}}, {Zero: aside{}, Net: 1}}
+		spec.Messages = []nodes.MessageKind{{Zero: ballot{}}, {Zero: aside{}, Net: 1}}
 		s := &Scene{Spec: &spec, Config: nodes.Config{N: 1 + int(seed%7)}, Measured: 10 * time.Second}
 		for _, draw := range []func(*Scene, uint64) *Plan{RandomPlan, InsidePlan} {
 			p := draw(s, seed)
@@ -127,8 +144,8 @@ func TestRandomPlansForElectionsCanBeCarriedOut(t *testing.T) {
 			}
 			for i := range faults {
 				f := &faults[i]
-				words[f.kind().Key]++
-				words[f.Kill.Word]++
+				words[f.Effect.Kind().Key]++
+				words[f.target().Word]++
 				if f.For > 2*time.Second || f.At+f.For > 9*time.Second {
 					t.Errorf("%s: %v leaves no time to agree", p.Name, f)
 				}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 )
@@ -83,13 +84,13 @@ const (
 )
 
 func (f *Fault) drawing() drawing {
-	switch t := f.target(); {
-	case f.Kill.Word == "random":
+	switch {
+	case f.target().Word != "random":
+		return named
+	case is[*effect.Kill](f):
 		return killedByChance
-	case t != nil && t.Word == "random", f.Cut.of.Word == "random":
-		return byChance
 	}
-	return named
+	return byChance
 }
 
 // A span is a time, both ends included.
@@ -115,59 +116,67 @@ type resolver struct {
 // name names the victims of a fault.
 func (r *resolver) name(f *Fault) error {
 	dice := chance.Dice(f.Seed)
-	if t := f.target(); t != nil {
+	if is[*effect.CutLinks](f) {
+		return r.nameCut(f, dice)
+	}
+	if t := f.Effect.Target(); t != nil {
 		if err := r.nameTarget(f, t, dice); err != nil {
 			return err
 		}
 		r.takeNote(f)
 	}
-	if f.Cut.word == "" || f.Cut.of.ByRun() {
+	return nil
+}
+
+// nameCut names who is cut off from whom.
+func (r *resolver) nameCut(f *Fault, dice chance.Dice) error {
+	cut := f.cut()
+	if cut.Word == "" || cut.Of.ByRun() {
 		return nil
 	}
 	order := r.shuffled(dice)
-	switch half := len(order) / 2; f.Cut.word {
-	case ringCut:
-		f.Cut = ringOf(order)
-	case bridgeCut:
-		f.Cut = cutInto(false, sorted(order[:(len(order)-1)/2]), sorted(order[(len(order)-1)/2+1:]))
+	switch half := len(order) / 2; cut.Word {
+	case effect.RingCut:
+		*cut = effect.RingOf(order)
+	case effect.BridgeCut:
+		*cut = effect.CutInto(false, sorted(order[:(len(order)-1)/2]), sorted(order[(len(order)-1)/2+1:]))
 	case "majority": // with the servers
-		f.Cut = r.apart(order[half+1:])
+		*cut = r.apart(order[half+1:])
 	default:
-		of := f.Cut.of
+		of := cut.Of
 		if err := r.nameTarget(f, &of, dice); err != nil {
 			return err
 		}
-		f.Cut = r.apart(of.Nodes)
+		*cut = r.apart(of.Nodes)
 	}
 	return nil
 }
 
 // takeNote takes note of the nodes that a fault has down, or hits.
 func (r *resolver) takeNote(f *Fault) {
-	t := f.target()
-	if t == nil || !f.Timed() {
+	if !f.Timed() {
 		return
 	}
-	for _, id := range t.Nodes {
-		if f.Kill.IsZero() {
-			r.hit[id] = append(r.hit[id], span{f.At, f.At})
-		} else {
+	for _, id := range f.target().Nodes {
+		if is[*effect.Kill](f) {
 			r.down[id] = append(r.down[id], f.span(r.s))
+		} else {
+			r.hit[id] = append(r.hit[id], span{f.At, f.At})
 		}
 	}
 }
 
 // nameTarget makes a target a list.
-func (r *resolver) nameTarget(f *Fault, t *Target, dice chance.Dice) error {
+func (r *resolver) nameTarget(f *Fault, t *effect.Target, dice chance.Dice) error {
 	n := r.s.Config.N
-	var list Group
+	var list effect.Group
 	switch t.Word {
 	case "all":
 		for id := range nodes.ID(r.s.total()) {
 			list = append(list, id)
 		}
 	case "coordinator":
-		list = Group{r.s.Spec.Coordinator(r.s.Config)}
+		list = effect.Group{r.s.Spec.Coordinator(r.s.Config)}
 	case "minority":
 		list = r.shuffled(dice)[:(n-1)/2]
 	case "majority":
@@ -177,17 +186,17 @@ func (r *resolver) nameTarget(f *Fault, t *Target, dice chance.Dice) error {
 	case "random":
 		up := slices.DeleteFunc(r.shuffled(dice), func(id nodes.ID) bool { return f.meets(r.down[id], r.s) })
 		free := slices.DeleteFunc(slices.Clone(up), func(id nodes.ID) bool { return f.meets(r.hit[id], r.s) })
-		if !f.Kill.IsZero() && len(free) >= t.Many { // the others would miss whom they are for
+		if is[*effect.Kill](f) && len(free) >= t.Many { // the others would miss whom they are for
 			up = free
 		}
 		if len(up) < t.Many {
-			return f.mistake(f.kind().Key, "%v: at that time the plan leaves %d clients up", f, len(up))
+			return f.mistake(f.Effect.Kind().Key, "%v: at that time the plan leaves %d clients up", f, len(up))
 		}
 		list = up[:t.Many]
 	default:
 		return nil
 	}
-	*t = Target{Nodes: sorted(list)}
+	*t = effect.Target{Nodes: sorted(list)}
 	return nil
 }
 
@@ -197,11 +206,11 @@ func (f *Fault) meets(spans []span, s *Scene) bool {
 }
 
 // shuffled returns the clients in an order drawn by chance.
-func (r *resolver) shuffled(dice chance.Dice) Group { return shuffled(dice, r.s.Config.N) }
+func (r *resolver) shuffled(dice chance.Dice) effect.Group { return shuffled(dice, r.s.Config.N) }
 
 // shuffled returns the first n nodes in an order drawn by chance.
-func shuffled(dice chance.Dice, n int) Group {
-	order := make(Group, n)
+func shuffled(dice chance.Dice, n int) effect.Group {
+	order := make(effect.Group, n)
 	for i := range order {
 		order[i] = nodes.ID(i)
 	}
@@ -212,17 +221,17 @@ func shuffled(dice chance.Dice, n int) Group {
 	return order
 }
 
-func sorted(g Group) Group { return slices.Sorted(slices.Values(g)) }
+func sorted(g effect.Group) effect.Group { return slices.Sorted(slices.Values(g)) }
 
 // apart returns the cut between some nodes and all others.
-func (r *resolver) apart(some Group) Cut {
-	var others Group
+func (r *resolver) apart(some effect.Group) effect.Cut {
+	var others effect.Group
 	for id := range nodes.ID(r.s.total()) {
 		if !slices.Contains(some, id) {
 			others = append(others, id)
 		}
 	}
-	return cutInto(false, sorted(some), others)
+	return effect.CutInto(false, sorted(some), others)
 }
 
 // checkTogether says which two faults cannot hold together, if any cannot.
@@ -241,11 +250,11 @@ func checkTogether(all []Fault, s *Scene) error {
 			return f.mistake("at", "%v cannot hold together with %v: who is down then feels nothing", f,
 				other)
 		}
-		for _, id := range f.Kill.Nodes {
+		for _, id := range f.down() {
 			kills = append(kills, of{f, id})
 		}
-		for _, id := range f.Clock.Nodes {
-			if f.Rate != 0 {
+		if c, is := f.Effect.(*effect.Clock); is && c.Rate != 0 {
+			for _, id := range c.Who.Nodes {
 				clocks = append(clocks, of{f, id})
 			}
 		}
@@ -259,7 +268,7 @@ func checkTogether(all []Fault, s *Scene) error {
 				continue
 			}
 			does := fmt.Sprintf("node %d is down then", a.id)
-			if b.f.Kill.IsZero() {
+			if is[*effect.Clock](b.f) {
 				does = fmt.Sprintf("the clock of node %d has one rate at a time", a.id)
 			}
 			return b.f.mistake("at", "%v cannot hold together with %v: %s", b.f, a.f, does)
@@ -270,14 +279,13 @@ func checkTogether(all []Fault, s *Scene) error {
 
 // comesTooLate returns a fault that has all those down whom another is to hit that is no kill, or nil.
 func (f *Fault) comesTooLate(all []Fault, s *Scene) *Fault {
-	t := f.target()
-	if t == nil || !f.Kill.IsZero() {
+	if is[*effect.Kill](f) {
 		return nil
 	}
 	var by *Fault
-	for _, id := range t.Nodes {
+	for _, id := range f.target().Nodes {
 		i := slices.IndexFunc(all, func(k Fault) bool {
-			return k.Timed() && slices.Contains(k.Kill.Nodes, id) && k.span(s).touches(span{f.At, f.At})
+			return k.Timed() && slices.Contains(k.down(), id) && k.span(s).touches(span{f.At, f.At})
 		})
 		if i < 0 {
 			return nil
@@ -285,4 +293,26 @@ func (f *Fault) comesTooLate(all []Fault, s *Scene) *Fault {
 		by = &all[i]
 	}
 	return by
+}
+
+// checkBrokersTogether says which two faults of brokers cannot hold together, if any cannot: a broker that is
+// down or stands still suffers nothing else.
+func checkBrokersTogether(all []Fault, s *Scene) error {
+	for i := range all {
+		b := &all[i]
+		for j := range all[:i] {
+			a := &all[j]
+			if !a.Timed() || !b.Timed() || !a.stops() && !b.stops() ||
+				!a.span(s).touches(b.span(s)) {
+				continue
+			}
+			for _, of := range a.brokers(s.brokers()) {
+				if contains(b.brokers(s.brokers()), of) {
+					return b.mistake("at",
+						"%v cannot hold together with %v: broker %d is down or stands still then", b, a, of)
+				}
+			}
+		}
+	}
+	return nil
 }

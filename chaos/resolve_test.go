@@ -2,8 +2,11 @@ package chaos
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"turnstile/chaos/effect"
 )
 
 // A plan and a seed give the same faults, and another seed others.
@@ -40,10 +43,10 @@ func TestRepeatedFaults(t *testing.T) {
 		for i, f := range all {
 			low := time.Duration(100+200*i) * time.Millisecond
 			if f.At < low || f.At > low+100*time.Millisecond || f.For != 50*time.Millisecond ||
-				len(f.Pause.Nodes) != 1 {
+				len(f.target().Nodes) != 1 {
 				t.Errorf("fault %d is %v", i, &f)
 			}
-			who[f.Pause.String()] = true
+			who[f.target().String()] = true
 		}
 		if len(who) < 2 {
 			t.Errorf("%s: always the same victim: %v", text, who)
@@ -67,7 +70,7 @@ func TestSizesOfGroups(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				g := all[0].Pause.Nodes
+				g := all[0].target().Nodes
 				if sorted := slices.Compact(slices.Sorted(slices.Values(g))); len(g) != want ||
 					len(sorted) != want {
 					t.Errorf("of %d clients %s are %v", n, text, g)
@@ -82,19 +85,20 @@ func TestSizesOfGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bridge, ring, majority := all[0].Cut, all[1].Cut, all[2].Cut
-		if a, b := len(bridge.groups[0]), len(bridge.groups[1]); a+b != n-1 || max(a, b)-min(a, b) > 1 {
+		bridge, ring, majority := all[0].cut(), all[1].cut(), all[2].cut()
+		if a, b := len(bridge.Sides()[0]), len(bridge.Sides()[1]); a+b != n-1 || max(a, b)-min(a, b) > 1 {
 			t.Errorf("the bridge of %d clients is %v", n, bridge)
 		}
-		if a, b := len(majority.groups[0]), len(majority.groups[1]); min(a, b) != (n-1)/2 || a+b != n+1 {
+		if a, b := len(majority.Sides()[0]), len(majority.Sides()[1]); min(a, b) != (n-1)/2 || a+b != n+1 {
 			t.Errorf("the majority of %d clients and a server is %v", n, majority)
 		}
-		if len(slices.Compact(slices.Sorted(slices.Values(ring.ring)))) != n {
+		members, err := effect.ParseGroup(strings.TrimPrefix(ring.String(), "ring:"))
+		if err != nil || len(members) != n {
 			t.Errorf("the ring of %d clients is %v", n, ring)
 		}
-		for _, from := range ring.ring {
+		for _, from := range members {
 			reached := 0
-			for _, to := range ring.ring {
+			for _, to := range members {
 				if !ring.Separates(from, to) {
 					reached++ // itself included
 				}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
@@ -24,16 +25,14 @@ func scene(t testing.TB, algorithm string) *Scene {
 // ruled returns the shaper of a network in which faults are in force from the time 1 on.
 func ruled(t testing.TB, n *Network, faults ...Fault) nodes.Shaper {
 	t.Helper()
-	b := NewBoard(5)
+	b := NewSharedState(5)
 	for i := range faults {
 		b.slots[i].begin(1, never)
+		faults[i].Seed += uint64(i) + 1
 	}
 	s, err := n.Shaper(1, faults, b, scene(t, "suzuki-kasami").Spec.Codec())
 	if err != nil {
 		t.Fatal(err)
-	}
-	for i := range faults {
-		faults[i].Seed += uint64(i) + 1
 	}
 	return shaperAt{s}
 }
@@ -75,7 +74,8 @@ func count(lost []bool) (n int) {
 // Bursts follow the chain of Gilbert: its stationary share is bad, and runs of losses have its mean length.
 func TestBurstsAreThoseOfGilbert(t *testing.T) {
 	const many = 200_000
-	lost := lossy(ruled(t, &Network{}, Fault{Loss: &Losses{Worsens: 0.02, Recovers: 0.2}}), many)
+	bursts := Fault{Effect: &effect.Loss{Of: effect.Losses{Worsens: 0.02, Recovers: 0.2}}}
+	lost := lossy(ruled(t, &Network{}, bursts), many)
 	runs := 0
 	for i := 1; i < many; i++ {
 		if lost[i] && !lost[i-1] {
@@ -89,7 +89,7 @@ func TestBurstsAreThoseOfGilbert(t *testing.T) {
 	if math.Abs(length-5) > 0.25 {
 		t.Errorf("%.2f are lost in a row, not 5", length)
 	}
-	direct := chainOf(ruled(t, &Network{}, Fault{Loss: &Losses{Worsens: 0.02, Recovers: 0.2}}))
+	direct := chainOf(ruled(t, &Network{}, bursts))
 	if !slices.Equal(lost[:5000], direct[:5000]) {
 		t.Error("looking back gives another state than following the chain")
 	}
@@ -100,12 +100,12 @@ func chainOf(s nodes.Shaper) (bad []bool) {
 	x := &s.(shaperAt).Shaper.(*Rules).rules[0]
 	state := false
 	for n := uint64(1); n <= 5000; n++ {
-		u := x.dice.Unit(chance.OnLink(chance.ForBurst, nodes.ID(0), 1, 0, n))
+		u := chance.Dice(x.Seed).Unit(chance.OnLink(chance.ForBurst, nodes.ID(0), 1, 0, n))
 		switch {
 		case !state:
-			state = u < float64(x.Loss.Worsens)
+			state = u < float64(x.Effect.(*effect.Loss).Of.Worsens)
 		default:
-			state = u < 1-float64(x.Loss.Recovers)
+			state = u < 1-float64(x.Effect.(*effect.Loss).Of.Recovers)
 		}
 		bad = append(bad, state)
 	}
@@ -117,6 +117,9 @@ func TestRulesShape(t *testing.T) {
 	network := Network{Latency: chance.Constant(ms)}
 	isToken, _ := kindsOf("token", scene(t, "suzuki-kasami").Spec.Codec())
 	tokenKind := uint8(slices.Index(isToken, true))
+	cut := func(text string) Fault {
+		return Fault{Effect: &effect.CutLinks{Cut: must(effect.ParseCut(text))}}
+	}
 	for _, test := range []struct {
 		what  string
 		fault Fault
@@ -125,25 +128,35 @@ func TestRulesShape(t *testing.T) {
 		kind  uint8
 		want  []nodes.Fate // of the first packets
 	}{
-		{"a delay", Fault{Delay: distribution(t, "2ms")}, 0, 1, 0, []nodes.Fate{{3 * ms}, {3 * ms}}},
-		{"copies", Fault{Duplicate: new(Share(1))}, 0, 1, 0, []nodes.Fate{{ms, ms}}},
-		{"a cut", Fault{Cut: cutInto(false, Group{0}, Group{1, 2})}, 1, 0, 0, []nodes.Fate{{}, {}}},
-		{"a cut elsewhere", Fault{Cut: cutInto(false, Group{0}, Group{2})}, 1, 0, 0, []nodes.Fate{{ms}}},
-		{"a loss between others", Fault{Loss: &Losses{Rate: 1}, Between: cutInto(true, Group{0}, Group{1})},
+		{"a delay", Fault{Effect: &effect.Delay{Later: *distribution(t, "2ms")}}, 0, 1, 0,
+			[]nodes.Fate{{3 * ms}, {3 * ms}}},
+		{"copies", Fault{Effect: &effect.Duplicate{Of: 1}}, 0, 1, 0, []nodes.Fate{{ms, ms}}},
+		{"a cut", cut("0/1-2"), 1, 0, 0, []nodes.Fate{{}, {}}},
+		{"a cut elsewhere", cut("0/2"), 1, 0, 0, []nodes.Fate{{ms}}},
+		{"a loss between others", Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 1}},
+			Filter: Filter{Between: effect.CutInto(true, effect.Group{0}, effect.Group{1})}},
 			1, 0, 0, []nodes.Fate{{ms}}},
-		{"a loss between these", Fault{Loss: &Losses{Rate: 1}, Between: cutInto(true, Group{0}, Group{1})},
+		{"a loss between these", Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 1}},
+			Filter: Filter{Between: effect.CutInto(true, effect.Group{0}, effect.Group{1})}},
 			0, 1, 0, []nodes.Fate{{}}},
-		{"the second one lost", Fault{Loss: &Losses{Rate: 1}, Nth: 2}, 0, 1, 0, []nodes.Fate{{ms}, {}, {ms}}},
-		{"the token lost", Fault{Loss: &Losses{Rate: 1}, Kind: "token"}, 0, 1, tokenKind, []nodes.Fate{{}}},
-		{"another lost", Fault{Loss: &Losses{Rate: 1}, Kind: "token"}, 0, 1, 1 - tokenKind,
+		{"the second one lost", Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 1}},
+			Filter: Filter{Nth: 2}}, 0, 1, 0, []nodes.Fate{{ms}, {}, {ms}}},
+		{"the token lost", Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 1}},
+			Filter: Filter{Kind: "token"}}, 0, 1, tokenKind, []nodes.Fate{{}}},
+		{"another lost", Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 1}},
+			Filter: Filter{Kind: "token"}}, 0, 1, 1 - tokenKind,
 			[]nodes.Fate{{ms}}},
-		{"a loss of another instance", Fault{Loss: &Losses{Rate: 1}, Instance: new(int32(1))}, 0, 1, 0,
+		{"a loss of another instance", Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 1}},
+			Filter: Filter{Instance: new(int32(1))}}, 0, 1, 0,
 			[]nodes.Fate{{ms}}},
-		{"a loss of this instance", Fault{Loss: &Losses{Rate: 1}, Instance: new(int32(0))}, 0, 1, 0,
+		{"a loss of this instance", Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 1}},
+			Filter: Filter{Instance: new(int32(0))}}, 0, 1, 0,
 			[]nodes.Fate{{}}},
-		{"a loss on another network", Fault{Loss: &Losses{Rate: 1}, Network: new(Net(1))}, 0, 1, 0,
+		{"a loss on another network", Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 1}},
+			Filter: Filter{Network: new(effect.Net(1))}}, 0, 1, 0,
 			[]nodes.Fate{{ms}}},
-		{"a bandwidth", Fault{Bandwidth: 1000}, 0, 1, 0, []nodes.Fate{{11 * ms}, {21 * ms}, {31 * ms}}},
+		{"a bandwidth", Fault{Effect: &effect.Bandwidth{Rate: 1000}}, 0, 1, 0,
+			[]nodes.Fate{{11 * ms}, {21 * ms}, {31 * ms}}},
 	} {
 		s := ruled(t, &network, test.fault)
 		for i, want := range test.want {
@@ -161,8 +174,8 @@ func TestRulesShape(t *testing.T) {
 
 // A rule acts on what is taken in while it is in force, and counts what it hits.
 func TestRulesActWhileInForce(t *testing.T) {
-	b := NewBoard(5)
-	faults := []Fault{{Cut: cutInto(false, Group{0}, Group{1})}}
+	b := NewSharedState(5)
+	faults := []Fault{{Effect: &effect.CutLinks{Cut: effect.CutInto(false, effect.Group{0}, effect.Group{1})}}}
 	s, err := (&Network{}).Shaper(1, faults, b, scene(t, "central").Spec.Codec())
 	if err != nil {
 		t.Fatal(err)
@@ -189,9 +202,9 @@ func TestRulesActWhileInForce(t *testing.T) {
 // What is reordered overtakes what was sent before, and nothing else does.
 func TestReorderedPacketsOvertake(t *testing.T) {
 	for fault, want := range map[string]bool{"reorder": true, "delay": false} {
-		f := Fault{Delay: distribution(t, "uniform:0s,5ms"), Seed: 1}
+		f := Fault{Seed: 1, Effect: &effect.Delay{Later: *distribution(t, "uniform:0s,5ms")}}
 		if fault == "reorder" {
-			f = Fault{Reorder: f.Delay, Seed: 1}
+			f = Fault{Seed: 1, Effect: &effect.Reorder{Later: *distribution(t, "uniform:0s,5ms")}}
 		}
 		links := nodes.NewLinks(2, 2, ruled(t, &Network{}, f), false)
 		overtook := false
@@ -206,8 +219,8 @@ func TestReorderedPacketsOvertake(t *testing.T) {
 }
 
 func BenchmarkRules(b *testing.B) {
-	s := ruled(b, &Network{}, Fault{Loss: &Losses{Rate: 0.01}},
-		Fault{Delay: distribution(b, "exponential:1ms")})
+	s := ruled(b, &Network{}, Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.01}}},
+		Fault{Effect: &effect.Delay{Later: *distribution(b, "exponential:1ms")}})
 	links := nodes.NewLinks(32, 2, s, false)
 	p := nodes.Packet{}
 	for i := 0; b.Loop(); i++ {

@@ -3,7 +3,7 @@ package chaos
 import (
 	"slices"
 
-	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // scenarios are the plans of ours for algorithms of mutual exclusion, in the order of the fault matrix.
@@ -38,9 +38,9 @@ func Scenarios() []*Plan { return plansNamed(scenarios) }
 func Elections() []*Plan { return plansNamed(elections) }
 
 // ScenariosOf returns those under which it runs an algorithm: of its kind, those that suit it.
-func ScenariosOf(spec *nodes.Spec) []*Plan {
+func ScenariosOf(spec *row.Row) []*Plan {
 	all := Scenarios()
-	if spec.Leads != nil {
+	if spec.Elector != nil {
 		all = Elections()
 	}
 	return slices.DeleteFunc(all, func(p *Plan) bool { return !p.Suits(spec) })
@@ -62,18 +62,15 @@ func plansNamed(names []string) (all []*Plan) {
 
 // Suits reports whether an algorithm has what the faults of the plan are for: a coordinator, messages of
 // those kinds, a token, leaders, a second network, or a critical section.
-func (p *Plan) Suits(spec *nodes.Spec) bool {
+func (p *Plan) Suits(spec *row.Row) bool {
 	return !slices.ContainsFunc(p.Faults, func(f Fault) bool {
-		word := f.Cut.of.Word
-		if t := f.target(); t != nil {
-			word = t.Word
-		}
+		word := f.target().Word
 		_, kindErr := kindsOf(f.Kind, spec.Codec())
 		_, whenErr := kindsOf(f.When.Kind, spec.Codec())
 		return kindErr != nil || whenErr != nil || f.Network != nil && spec.Codec().Networks() == 1 ||
 			word == "coordinator" && spec.Coordinator == nil || word == "token" && !carriesToken(spec) ||
-			(word == "leader" || f.When.What == "leads") && spec.Leads == nil ||
-			(slices.Contains(critical, word) || slices.Contains(critical, f.When.What)) && spec.Leads != nil
+			(word == "leader" || f.When.What == "leads") && spec.Elector == nil ||
+			(slices.Contains(critical, word) || slices.Contains(critical, f.When.What)) && spec.Elector != nil
 	})
 }
 

@@ -24,7 +24,7 @@ func TestScenariosSuitAlgorithms(t *testing.T) {
 	exclusion, leaders := Scenarios(), Elections()
 	for _, row := range slices.Concat(mutex.Table, election.Table) {
 		all := exclusion
-		if row.Leads != nil {
+		if row.Elector != nil {
 			all = leaders
 		}
 		var suited, listed []string
@@ -78,7 +78,7 @@ func TestPlansOfTheOtherKindSuitNobody(t *testing.T) {
 // Whoever permits is known, or nothing that permits could be lost.
 func TestRowsSayWhatPermits(t *testing.T) {
 	for _, row := range mutex.Table {
-		permits := slices.ContainsFunc(row.Messages, func(k nodes.Kind) bool { return k.Permit })
+		permits := slices.ContainsFunc(row.Messages, func(k nodes.MessageKind) bool { return k.Permit })
 		if !permits && !carriesToken(row) {
 			t.Errorf("%s has no message that permits, and none that carries a token", row.Name)
 		}
@@ -89,7 +89,7 @@ func TestRowsSayWhatPermits(t *testing.T) {
 func TestOneWayPlansSayWhomTheyCut(t *testing.T) {
 	for _, p := range Plans() {
 		for i := range p.Faults {
-			if p.Faults[i].Cut.String() == "0>1-2" &&
+			if p.Faults[i].cut().String() == "0>1-2" &&
 				(!strings.Contains(p.About, "node 0") || !strings.Contains(p.About, "nodes 1 and 2")) {
 				t.Errorf("%s cuts off what node 0 sends to nodes 1 and 2, and says: %s", p.Name, p.About)
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // What faults of connections and brokers do, links do in a simulation.
@@ -34,7 +35,7 @@ func TestLinksStandInForConnections(t *testing.T) {
 		if f := &all[0]; !f.OfLinks() || !strings.Contains(f.String(), " (simulated as ") {
 			t.Errorf("%v is one of links: %v", f, f.OfLinks())
 		}
-		b := NewBoard(5)
+		b := NewSharedState(5)
 		b.slots[0].begin(from, to)
 		n := Network{}
 		shaper, err := n.Shaper(1, all, b, s.codec())
@@ -69,7 +70,7 @@ func TestThrottledLinksShareAConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := NewBoard(5)
+	b := NewSharedState(5)
 	b.slots[0].begin(1, never)
 	n := Network{}
 	shaper, err := n.Shaper(1, all, b, s.codec())
@@ -206,10 +207,10 @@ func (s *stageOf) Restart(id nodes.ID, _ bool) error {
 	s.dead[id] = false
 	return s.do("restart %d", id)
 }
-func (s *stageOf) BeginConnection(n int, of []nodes.ID, x nodes.Strain) error {
+func (s *stageOf) BeginConnection(n int, of []nodes.ID, x port.Strain) error {
 	return s.do("connection %d of %v %v %d %v %v", n, of, x.Latency, x.Bandwidth, x.Stall, x.Reset)
 }
-func (s *stageOf) FaultBegan(b nodes.FaultBeginning) error {
+func (s *stageOf) FaultBegan(b port.FaultBeginning) error {
 	return s.do("began %d at %d nodes", b.Number, b.Nodes)
 }
 func (s *stageOf) FaultHealed(_ int64, n int, _ uint64) error { return s.do("healed %d", n) }
@@ -322,7 +323,7 @@ func TestMendHealsTheTransport(t *testing.T) {
 func TestAStoppedBrokerIsLeftAlone(t *testing.T) {
 	d, c := staged(t, "kill-broker: 0, at: 1s, for: 500ms", "pause-broker: 0, when: any enters, for: 1s")
 	c.until(t, d, 1100*time.Millisecond)
-	d.Watch(&nodes.Moment{At: c.now, Node: 1, What: nodes.OnEnter})
+	d.Watch(&port.Hook{At: c.now, Node: 1, What: port.OnEnter})
 	got := c.until(t, d, 3*time.Second)
 	if want := []string{"began 2 at 0 nodes", "restart broker 0", "healed 1", "healed 2"}; !slices.Equal(got,
 		want) {
@@ -336,7 +337,7 @@ func TestTransportIsNeeded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := NewDriver(all, NewBoard(5), 5, scene(t, "central").codec())
+	d, err := NewDriver(all, NewSharedState(5), 5, scene(t, "central").codec())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,6 +347,6 @@ func TestTransportIsNeeded(t *testing.T) {
 }
 
 // bare is a cluster that has nothing but nodes.
-type bare struct{ nodes.Cluster }
+type bare struct{ port.Cluster }
 
 func (bare) Now() int64 { return 1 }

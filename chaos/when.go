@@ -6,40 +6,41 @@ import (
 	"strconv"
 	"strings"
 
+	"turnstile/chaos/effect"
 	"turnstile/internal/suggest"
-	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // A When is what a fault waits for: that something happens at a node, for the nth time.
 type When struct {
-	Who  Group  // at one of these; nil: at any
-	What string // requests, enters, exits, sends, receives or leads; empty: it waits for nothing
-	Kind string // of message that is sent or received: a name, token or permit; empty: any
-	Nth  int    // 1: the first time
+	Who  effect.Group // at one of these; nil: at any
+	What string       // requests, enters, exits, sends, receives or leads; empty: it waits for nothing
+	Kind string       // of message that is sent or received: a name, token or permit; empty: any
+	Nth  int          // 1: the first time
 }
 
-// An Occasion is a word for what happens.
-type Occasion struct {
+// An HookKind is a word for what happens.
+type HookKind struct {
 	Example string
 	Says    string
 
 	word string
-	what nodes.Occasion
+	what port.HookKind
 }
 
 // Occasions lists what a fault may wait for.
-func Occasions() []Occasion { return slices.Clone(occasions) }
+func Occasions() []HookKind { return slices.Clone(occasions) }
 
-var occasions = []Occasion{
+var occasions = []HookKind{
 	{"when: 0-2 requests", "node 0, 1 or 2 has requested its critical section, and waits", "requests",
-		nodes.OnRequest},
+		port.OnRequest},
 	{"when: 'any enters #5'", "a client has entered its critical section, for the fifth time of all",
-		"enters", nodes.OnEnter},
+		"enters", port.OnEnter},
 	{"when: 3 exits", "node 3 has left its critical section, and has not released it yet", "exits",
-		nodes.OnExit},
-	{"when: 3 sends token", "node 3 has sent a message that carries the token", "sends", nodes.OnSend},
-	{"when: any receives reply", "a node has handled a message of that kind", "receives", nodes.OnReceive},
-	{"when: any leads", "a node has declared itself leader", "leads", nodes.OnLead},
+		port.OnExit},
+	{"when: 3 sends token", "node 3 has sent a message that carries the token", "sends", port.OnSend},
+	{"when: any receives reply", "a node has handled a message of that kind", "receives", port.OnReceive},
+	{"when: any leads", "a node has declared itself leader", "leads", port.OnLead},
 }
 
 const whenForms = "any enters, 3 enters, 0-2 requests, any receives token, " +
@@ -64,13 +65,13 @@ func ParseWhen(text string) (When, error) {
 		return fail("")
 	}
 	if who := words[0]; who != "any" && who != "anyone" {
-		group, err := ParseGroup(who)
+		group, err := effect.ParseGroup(who)
 		if err != nil {
 			return fail(fmt.Sprintf(", since %q is neither any nor a list of nodes", who))
 		}
 		w.Who = group
 	}
-	i := slices.IndexFunc(occasions, func(o Occasion) bool { return o.word == words[1] })
+	i := slices.IndexFunc(occasions, func(o HookKind) bool { return o.word == words[1] })
 	if i < 0 {
 		var known []string
 		for _, o := range occasions {
@@ -83,7 +84,7 @@ func ParseWhen(text string) (When, error) {
 	}
 	w.What = words[1]
 	if len(words) == 3 {
-		if what := occasions[i].what; what != nodes.OnSend && what != nodes.OnReceive {
+		if what := occasions[i].what; what != port.OnSend && what != port.OnReceive {
 			return fail(fmt.Sprintf(", since only who sends or receives does so with a %s", words[2]))
 		}
 		w.Kind = words[2]
@@ -95,8 +96,8 @@ func ParseWhen(text string) (When, error) {
 func (w When) IsZero() bool { return w.What == "" }
 
 // occasion returns what happens then.
-func (w *When) occasion() nodes.Occasion {
-	i := slices.IndexFunc(occasions, func(o Occasion) bool { return o.word == w.What })
+func (w *When) occasion() port.HookKind {
+	i := slices.IndexFunc(occasions, func(o HookKind) bool { return o.word == w.What })
 	return occasions[i].what
 }
 

@@ -9,15 +9,15 @@ import (
 	"unicode"
 )
 
-// A Codec numbers the message kinds of a stack, and knows their names, their rows' Kind, how to copy messages
-// and how to encode them. It is safe for use by several goroutines.
+// A Codec numbers the message kinds of a stack, and knows their names, their MessageKinds, how to copy
+// messages and how to encode them. It is safe for use by several goroutines.
 //
 // The bytes are the fields in order: integers as varints (signed ones zig-zag), booleans as a
 // byte, strings and slices as their length and then their elements.
 type Codec struct{ kinds []kindPlan }
 
 type kindPlan struct {
-	Kind
+	MessageKind
 	name  string
 	typ   reflect.Type
 	shape *shape
@@ -30,15 +30,15 @@ const MaxKinds = 64
 var ErrMessage = errors.New("not a message of this kind")
 
 // NewCodec returns the codec of kinds. It panics if one is no struct of exported plain values.
-func NewCodec(kinds []Kind) *Codec {
+func NewCodec(kinds []MessageKind) *Codec {
 	c := &Codec{}
 	for _, k := range kinds {
-		c.add(k, KindName(k.Zero))
+		c.add(k, k.name())
 	}
 	return c
 }
 
-func (c *Codec) add(k Kind, name string) {
+func (c *Codec) add(k MessageKind, name string) {
 	t := reflect.TypeOf(k.Zero)
 	plain(t, t)
 	c.kinds = append(c.kinds, kindPlan{k, name, t, shapeOf(t)})
@@ -51,7 +51,7 @@ func stackCodec(instances []Instance) (*Codec, error) {
 	shared := map[string]bool{}
 	for _, in := range instances {
 		for _, k := range in.Spec.Messages {
-			name := KindName(k.Zero)
+			name := k.name()
 			if first, there := rows[name]; there && first != in.Spec {
 				shared[name] = true
 			}
@@ -64,7 +64,7 @@ func stackCodec(instances []Instance) (*Codec, error) {
 			if c.KindOf(k.Zero) >= 0 {
 				continue
 			}
-			name := KindName(k.Zero)
+			name := k.name()
 			if shared[name] {
 				name = in.Spec.Name + "." + name
 			}
@@ -77,7 +77,15 @@ func stackCodec(instances []Instance) (*Codec, error) {
 	return c, nil
 }
 
-// KindName returns the name of a message's kind: that of its type without the prefix in lower case and
+// name returns the name of the kind: KindName of its type, unless it has one of its own.
+func (k *MessageKind) name() string {
+	if k.Name != "" {
+		return k.Name
+	}
+	return KindName(k.Zero)
+}
+
+// KindName returns the name of a message's kind after its type: without the prefix in lower case and
 // without type arguments, in lower case, so that ricartRequest is a "request".
 func KindName(m Message) string {
 	name, _, _ := strings.Cut(reflect.TypeOf(m).Name(), "[")
@@ -107,7 +115,7 @@ func plain(outer, t reflect.Type) {
 	}
 }
 
-// Networks returns how many networks carry the messages: 2 if some are of a second one (see Kind.Net).
+// Networks returns how many networks carry the messages: 2 if some are of a second one (see MessageKind.Net).
 func (c *Codec) Networks() int {
 	most := uint8(0)
 	for kind := range c.Kinds() {
@@ -132,7 +140,7 @@ func (c *Codec) Names() []string {
 }
 
 // Kind returns what the row says of a kind.
-func (c *Codec) Kind(kind int) Kind { return c.kinds[kind].Kind }
+func (c *Codec) Kind(kind int) MessageKind { return c.kinds[kind].MessageKind }
 
 // KindOf returns the number of m's kind, or -1 if it is none of these.
 func (c *Codec) KindOf(m Message) int {

@@ -28,7 +28,7 @@ type tyPart struct {
 
 // codecs returns those of all rows, and one that has seen every type.
 func codecs() map[string]*nodes.Codec {
-	all := map[string]*nodes.Codec{"all types": nodes.NewCodec([]nodes.Kind{{Zero: tyAll{}}})}
+	all := map[string]*nodes.Codec{"all types": nodes.NewCodec([]nodes.MessageKind{{Zero: tyAll{}}})}
 	for _, row := range mutex.Table {
 		all[row.Name] = row.Codec()
 	}
@@ -106,7 +106,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestFreezeShares(t *testing.T) {
-	codec := nodes.NewCodec([]nodes.Kind{{Zero: tyAll{}}})
+	codec := nodes.NewCodec([]nodes.MessageKind{{Zero: tyAll{}}})
 	m := tyAll{L: []nodes.ID{1}, R: []tyPart{{Sub: []uint32{2}}}}
 	frozen := codec.Freeze(0, m).(tyAll)
 	m.L[0], m.R[0].Sub[0] = 9, 9
@@ -120,7 +120,7 @@ func TestFreezeShares(t *testing.T) {
 
 // Messages that one decoder has made share nothing, and hold nothing of each other.
 func TestDecodedMessagesAreApart(t *testing.T) {
-	codec := nodes.NewCodec([]nodes.Kind{{Zero: tyAll{}}})
+	codec := nodes.NewCodec([]nodes.MessageKind{{Zero: tyAll{}}})
 	d := codec.Decoder()
 	decode := func(m tyAll) tyAll {
 		got, err := d.Decode(0, codec.Append(nil, 0, m))
@@ -140,7 +140,7 @@ func TestDecodedMessagesAreApart(t *testing.T) {
 }
 
 func TestCodecRefuses(t *testing.T) {
-	codec := nodes.NewCodec([]nodes.Kind{{Zero: tyPart{}}})
+	codec := nodes.NewCodec([]nodes.MessageKind{{Zero: tyPart{}}})
 	for _, b := range []string{"", "\x05ab", "\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x00\x00\x00",
 		"\x00\x01\x80\x80\x80\x80\x80\x01"} {
 		if m, err := codec.Decoder().Decode(0, []byte(b)); !errors.Is(err, nodes.ErrMessage) {
@@ -160,7 +160,7 @@ func TestCodecRefuses(t *testing.T) {
 					t.Errorf("a message may hold %s", name)
 				}
 			}()
-			nodes.NewCodec([]nodes.Kind{{Zero: zero}})
+			nodes.NewCodec([]nodes.MessageKind{{Zero: zero}})
 		}()
 	}
 }

@@ -57,9 +57,9 @@
 //
 // # Rows
 //
-// A [Spec] is the row of an algorithm in a table: how to make its machines, their kinds of messages, options,
-// assumptions and published costs. All programs and tests work from rows alone. Package mutex has a file for
-// each algorithm, its row on top.
+// A [Spec] is what makes the machines of an algorithm: their kinds of messages, options and assumptions. Its
+// row in a table (package row) adds what is published of it. All programs and tests work from rows alone.
+// Package mutex has a file for each algorithm, its row on top.
 //
 // The package's example is a whole algorithm, its row, and two nodes that are handed inputs; the example of
 // [Runtime] is a whole host.

@@ -171,3 +171,15 @@ func (e *Env) tell(op Op, id ID, term uint64) {
 	e.node.effects = append(e.node.effects, Effect{Op: op, Instance: e.index, To: id, Number: term})
 	e.node.pending = append(e.node.pending, pending{op: op, instance: e.index, id: id, term: term})
 }
+
+// Somebody is who leads for a machine of an anonymous network, if it is not this node: such a machine cannot
+// name the leader. See Env.ElectSomebody.
+const Somebody ID = -2
+
+// Lead says that this node has chosen itself as the leader of term. It is Elect for machines of anonymous
+// networks, which do not know who they are.
+func (e *Env) Lead(term uint64) { e.tell(OpElect, e.node.id, term) }
+
+// ElectSomebody is Elect for machines of anonymous networks that have learned of a leader other than
+// themselves.
+func (e *Env) ElectSomebody(term uint64) { e.tell(OpElect, Somebody, term) }

@@ -59,16 +59,16 @@ func (p *pair) handOver(env *nodes.Env) {
 }
 
 var pairRow = nodes.Spec{
-	Info:     nodes.Info{Name: "pair", Family: "token", Summary: "Two nodes hand each other a token on demand."},
+	Name:     "pair",
 	New:      func(nodes.Config) nodes.Machine { return &pair{} },
-	Messages: []nodes.Kind{{Zero: pairAsk{}}, {Zero: pairToken{}, Token: true}},
+	Messages: []nodes.MessageKind{{Zero: pairAsk{}}, {Zero: pairToken{}, Token: true}},
 	Safe:     nodes.NoDuplication | nodes.NoAmnesia,
 	Live:     nodes.NoLoss | nodes.NoCrash,
 }
 
 // pairStack is what two nodes with one pair are made of.
 func pairStack() *nodes.Stack {
-	stack, err := nodes.NewStack(nodes.Instance{Spec: &pairRow, Config: nodes.Config{N: 2}})
+	stack, err := nodes.Assemble(nodes.Instance{Spec: &pairRow, Config: nodes.Config{N: 2}})
 	if err != nil {
 		panic(err)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // The algorithms stay pure because the packages that hold them cannot reach the world: of what is under
-// nodes/, only host and history do I/O, and for tests explore/story; only host reads clocks, and none imports
+// nodes/, only host and history do I/O, and for tests replay/story; only host reads clocks, and none imports
 // math/rand: dice are hashes.
 // Tables are literals: no init function fills them.
 func TestHygiene(t *testing.T) {
@@ -63,7 +63,7 @@ var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "T
 func offences(dir string, file *ast.File) []string {
 	var all []string
 	world := dir == "host" || dir == "history"
-	files := world || dir == "explore/story"
+	files := world || dir == "replay/story"
 	for _, spec := range file.Imports {
 		path, _ := strconv.Unquote(spec.Path.Value)
 		root, _, _ := strings.Cut(path, "/")

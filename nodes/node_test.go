@@ -54,11 +54,12 @@ func (g *gossip) Lead(env *Env, leader ID, term uint64) { g.note(env, "lead %d %
 func toys(n int, machines ...Machine) *Stack {
 	var instances []Instance
 	for _, m := range machines {
-		spec := &Spec{Messages: []Kind{{Zero: tySelf{}}, {Zero: tyOther{}}}, New: func(Config) Machine { return m },
+		spec := &Spec{Messages: []MessageKind{{Zero: tySelf{}}, {Zero: tyOther{}}},
+			New:     func(Config) Machine { return m },
 			Servers: func(Config) int { return 1 }, NewServer: func(Config, ID) Machine { return m }}
 		instances = append(instances, Instance{spec, Config{N: n}})
 	}
-	s, err := NewStack(instances...)
+	s, err := Assemble(instances[0], instances[1:]...)
 	if err != nil {
 		panic(err)
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"turnstile/internal/suggest"
 )
 
 // A Config is what the machines of an algorithm are made from. It is the same at every node. A machine copies
@@ -72,27 +70,6 @@ type Option struct {
 	Check func(c Config, value string) error
 }
 
-// Options returns the options of all rows of a table: each name once, with all values that rows accept for
-// it.
-func Options(table []*Spec) []Option {
-	var all []Option
-	for _, row := range table {
-		for _, o := range row.Options {
-			at := slices.IndexFunc(all, func(known Option) bool { return known.Name == o.Name })
-			if at < 0 {
-				all = append(all, o)
-				continue
-			}
-			for _, value := range o.Values {
-				if !slices.Contains(all[at].Values, value) {
-					all[at].Values = append(slices.Clip(all[at].Values), value)
-				}
-			}
-		}
-	}
-	return all
-}
-
 // String describes the option for people.
 func (o *Option) String() string {
 	text := o.Usage
@@ -108,8 +85,8 @@ func (o *Option) String() string {
 	return text
 }
 
-// form returns the option with the values that it accepts.
-func (o *Option) form() string {
+// Form returns the option with the values that it accepts.
+func (o *Option) Form() string {
 	if o.Values == nil {
 		return o.Name
 	}
@@ -120,11 +97,7 @@ func (o *Option) form() string {
 func (o *Option) validate(c Config) error {
 	value := c.Value(*o)
 	if o.Values != nil && !slices.Contains(o.Values, value) {
-		hint := ""
-		if near := suggest.Nearest(value, o.Values); near != "" {
-			hint = fmt.Sprintf(": did you mean %s?", near)
-		}
-		return fmt.Errorf("%s: %q is none of %s%s", o.Name, value, strings.Join(o.Values, ", "), hint)
+		return &OptionError{Word: value, Known: o.Values, option: o.Name}
 	}
 	if o.Check == nil {
 		return nil
@@ -135,16 +108,31 @@ func (o *Option) validate(c Config) error {
 	return nil
 }
 
-// CheckTime says what is wrong with the value of an option that is a length of time, from least to most.
-func CheckTime(value string, least, most time.Duration, example string) error {
-	d, err := time.ParseDuration(value)
-	switch unit := suggest.Unit(value, "ms"); {
-	case err != nil && unit != nil:
-		return unit
-	case err != nil:
-		return fmt.Errorf("%q is no length of time, such as %s", value, example)
-	case d < least || d > most:
-		return fmt.Errorf("%v is not from %v to %v", d, least, most)
+// An OptionError says that a word is no option of a row, or no value of an option.
+type OptionError struct {
+	Word  string
+	Known []string // what it could be
+	Near  string   // which of these may have been meant, if somebody found out
+
+	row    *Spec  // the word is no option of this one
+	option string // the word is no value of this one
+}
+
+func (e *OptionError) Error() string {
+	if e.row == nil {
+		text := fmt.Sprintf("%s: %q is none of %s", e.option, e.Word, strings.Join(e.Known, ", "))
+		if e.Near != "" {
+			text += fmt.Sprintf(": did you mean %s?", e.Near)
+		}
+		return text
 	}
-	return nil
+	var forms []string
+	for _, o := range e.row.Options {
+		forms = append(forms, o.Form())
+	}
+	has := cmp.Or(strings.Join(forms, ", "), "none")
+	if e.Near != "" {
+		return fmt.Sprintf("%s has no option %s: did you mean %s? It has %s", e.row.Name, e.Word, e.Near, has)
+	}
+	return fmt.Sprintf("%s has no option %s: it has %s", e.row.Name, e.Word, has)
 }

@@ -98,6 +98,16 @@ func (p *Process) Crash() { p.up = false }
 // Forgets reports whether a restart loses state that peers may rely on: see Stack.Forgets.
 func (p *Process) Forgets(forget bool) bool { return p.rt.stack.Forgets(p.id, forget) }
 
+// Listens reports whether a machine of the process hears of whom its failure detector suspects.
+func (p *Process) Listens() bool {
+	for i := range p.rt.stack.Instances() {
+		if _, is := p.Machine(int32(i)).(Suspecter); is {
+			return true
+		}
+	}
+	return false
+}
+
 // Restart brings the process up again, with what it saved unless forget is set.
 func (p *Process) Restart(forget bool) {
 	saved := p.saved

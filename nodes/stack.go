@@ -1,8 +1,10 @@
 package nodes
 
 import (
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -10,6 +12,18 @@ import (
 type Instance struct {
 	Spec   *Spec
 	Config Config
+}
+
+// String writes an instance as name:option=value,..., with the options that it was given.
+func (in Instance) String() string {
+	var options []string
+	for _, name := range slices.Sorted(maps.Keys(in.Config.Options)) {
+		options = append(options, name+"="+in.Config.Options[name])
+	}
+	if len(options) == 0 {
+		return in.Spec.Name
+	}
+	return in.Spec.Name + ":" + strings.Join(options, ",")
 }
 
 // A Stack is what all nodes of a cluster are made of: instances of rows, numbered from 0. A named resource is
@@ -22,21 +36,18 @@ type Stack struct {
 	mutexes   []int32
 }
 
-// NewStack returns the stack of instances. The error says which instances cannot be combined, or which
-// configuration an algorithm refuses.
-func NewStack(instances ...Instance) (*Stack, error) {
-	if len(instances) == 0 {
-		return nil, errors.New("a node without machines: it takes one at least")
-	}
-	s := &Stack{instances: instances}
-	n := instances[0].Config.N
+// Assemble returns the stack of an algorithm and what runs beside it. The error says which instances cannot
+// be combined, or which configuration an algorithm refuses.
+func Assemble(first Instance, beside ...Instance) (*Stack, error) {
+	instances := append([]Instance{first}, beside...)
+	s, n := &Stack{instances: instances}, first.Config.N
 	for i, in := range instances {
 		if err := in.Spec.Validate(in.Config); err != nil {
 			return nil, err
 		}
 		if in.Config.N != n {
 			return nil, fmt.Errorf("%s for %d nodes beside %s for %d: all run on the same nodes",
-				in.Spec.Name, in.Config.N, instances[0].Spec.Name, n)
+				in.Spec.Name, in.Config.N, first.Spec.Name, n)
 		}
 		s.total = max(s.total, n+in.Spec.ServerCount(in.Config))
 		if _, ok := in.Spec.Machine(in.Config, 0).(Mutex); ok {
@@ -86,45 +97,19 @@ func (s *Stack) Short(d Delays) (all []ShortTimeout) {
 func (s *Stack) withTimeouts() (all []Instance) {
 	first := s.instances[0]
 	for i, in := range s.instances {
-		if i == 0 || in.Spec.Detector && first.Spec.Detects != "" ||
-			first.Spec.Leads == nil && in.Spec.Leads != nil {
+		if i == 0 || in.Spec.Kind == Detection && first.Spec.Detects != "" ||
+			first.Spec.Kind != Election && in.Spec.Kind == Election {
 			all = append(all, in)
 		}
 	}
 	return all
 }
 
-// Minority returns within what time after it has lost the majority a client of the first instance enters no
-// more, as its row promises; zero: it promises nothing, or its failure detector never knows, or not by when.
-func (s *Stack) Minority() time.Duration {
-	first := s.instances[0]
-	if first.Spec.Minority == nil {
-		return 0
-	}
-	for _, in := range s.instances {
-		adapts, _ := time.ParseDuration(in.Config.Options["adapt"]) // the options are valid
-		if in.Spec.Detector && in.Spec.Told == nil && adapts == 0 {
-			return in.Spec.GraceOf(in.Config) + first.Spec.Minority.Within(first.Config)
-		}
-	}
-	return 0
-}
-
 // Instances returns the instances, by their number.
 func (s *Stack) Instances() []Instance { return s.instances }
 
 // Elects reports whether the first instance is an elector: then the run is about its leaders.
-func (s *Stack) Elects() bool { return s.instances[0].Spec.Leads != nil }
-
-// Elector returns the instance that elects leaders; nil: none does.
-func (s *Stack) Elector() *Instance {
-	for i := range s.instances {
-		if s.instances[i].Spec.Leads != nil {
-			return &s.instances[i]
-		}
-	}
-	return nil
-}
+func (s *Stack) Elects() bool { return s.instances[0].Spec.Kind == Election }
 
 // Mutexes returns the numbers of the instances that have clients.
 func (s *Stack) Mutexes() []int32 { return s.mutexes }
@@ -145,14 +130,6 @@ func (s *Stack) Live() (all Assumption) {
 	return all
 }
 
-// Fair returns all that the order of service rests on which the instances promise, beside Safe and Live.
-func (s *Stack) Fair() (all Assumption) {
-	for _, in := range s.instances {
-		all |= in.Spec.Fair
-	}
-	return all
-}
-
 // Circulates reports whether an instance sends messages even if nobody requests.
 func (s *Stack) Circulates() bool {
 	for _, in := range s.instances {
@@ -166,7 +143,7 @@ func (s *Stack) Circulates() bool {
 // Detectors reports of each instance, by its number, whether it is a failure detector; nil if none is.
 func (s *Stack) Detectors() (all []bool) {
 	for i, in := range s.instances {
-		if in.Spec.Detector {
+		if in.Spec.Kind == Detection {
 			if all == nil {
 				all = make([]bool, len(s.instances))
 			}
@@ -188,7 +165,7 @@ func (s *Stack) Forgets(id ID, forget bool) bool {
 // startsAfresh reports whether the machine of an instance on node id starts afresh after a crash, whatever it
 // saved. On clients only mutexes and electors count: nothing depends on the memory of other machines.
 func (s *Stack) startsAfresh(instance int32, id ID) bool {
-	if s.instances[instance].Spec.Detector {
+	if s.instances[instance].Spec.Kind == Detection {
 		return false // it finds out again
 	}
 	switch s.machine(instance, id).(type) {
@@ -203,7 +180,7 @@ func (s *Stack) startsAfresh(instance int32, id ID) bool {
 // machine makes the machine of an instance on node id.
 func (s *Stack) machine(instance int32, id ID) Machine {
 	in := &s.instances[instance]
-	if in.Spec.Detector {
+	if in.Spec.Kind == Detection {
 		return in.Spec.New(in.Config)
 	}
 	if int(id) >= s.N()+in.Spec.ServerCount(in.Config) {

@@ -34,6 +34,10 @@ type TimeoutBound struct {
 	// Of is how much a value covers, and For the value that covers so much, if that is not its length.
 	Of  func(value string) time.Duration
 	For func(covers time.Duration) string
+	// Answers is how long what a node waits for may take though nothing goes wrong, which Answer says. With a
+	// shorter time it asks again for nothing, which costs messages and breaks nothing. Nil: it does not ask.
+	Answers func(c Config, d Delays) time.Duration
+	Answer  string
 }
 
 // A ShortTimeout is a timeout that does not cover the delays of a run.
@@ -52,9 +56,17 @@ func (b *TimeoutBound) covers(c Config, d Delays) time.Duration {
 	return b.Covers(c, d)
 }
 
+// answers returns after how long a node that waits may be answered; 0: it does not ask again.
+func (b *TimeoutBound) answers(c Config, d Delays) time.Duration {
+	if b == nil || b.Answers == nil {
+		return 0
+	}
+	return b.Answers(c, d)
+}
+
 // suits returns a value that suits the delays of a run, and how much it covers.
 func (b *TimeoutBound) suits(c Config, d Delays) (value string, covers time.Duration) {
-	covers = b.covers(c, d) / 4 * 5
+	covers = max(b.covers(c, d), b.answers(c, d)) / 4 * 5
 	if b.Suits != nil {
 		covers = b.Suits(c, d)
 	}
@@ -141,12 +153,33 @@ func (in Instance) Short(d Delays) (all []ShortTimeout) {
 			if o.Bound.Of == nil {
 				says += fmt.Sprintf(", here %v", covers)
 			}
-			enough, _ := o.Bound.suits(in.Config, d)
-			if !in.Spec.takes(in.Config.With(o.Name, enough)) {
-				enough = ""
-			}
-			all = append(all, ShortTimeout{in, o, says, enough})
+			all = append(all, in.short(o, says, d))
 		}
 	}
 	return all
+}
+
+// AsksAgain returns the timeouts of an instance after which a node asks again though its answer may be on its
+// way: that costs messages. Those that are Short are left out.
+func (in Instance) AsksAgain(d Delays) (all []ShortTimeout) {
+	for i := range in.Spec.Options {
+		o := &in.Spec.Options[i]
+		answers, is := o.Bound.answers(in.Config, d), time.Duration(0)
+		if answers > 0 {
+			is = o.Bound.of(in.Config.Value(*o))
+		}
+		if is < answers && is > o.Bound.covers(in.Config, d) {
+			all = append(all, in.short(o, fmt.Sprintf("%s, here %v", o.Bound.Answer, answers), d))
+		}
+	}
+	return all
+}
+
+// short returns a timeout with a value that suits the delays of a run.
+func (in Instance) short(o *Option, covers string, d Delays) ShortTimeout {
+	enough, _ := o.Bound.suits(in.Config, d)
+	if !in.Spec.takes(in.Config.With(o.Name, enough)) {
+		enough = ""
+	}
+	return ShortTimeout{in, o, covers, enough}
 }

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -8,16 +9,24 @@ import (
 // slowRow has a timeout of two messages, and one that is to be twice as long.
 func slowRow() *Spec {
 	short := Option{Name: "short", Default: "100ms",
-		Check: func(_ Config, value string) error { return CheckTime(value, time.Millisecond, time.Minute, "1s") },
+		Check: func(_ Config, value string) error { return from(value, time.Millisecond, time.Minute) },
 		Bound: &TimeoutBound{Formula: "2T",
 			Covers: func(_ Config, d Delays) time.Duration { return 2 * d.Message }}}
 	long := Option{Name: "long", Default: "200ms",
 		Check: func(c Config, value string) error {
 			least := 2 * c.Duration(short)
-			return CheckTime(value, least, time.Hour, "1s")
+			return from(value, least, time.Hour)
 		},
 		Bound: &TimeoutBound{Suits: func(c Config, _ Delays) time.Duration { return 2 * c.Duration(short) }}}
-	return &Spec{Info: Info{Name: "slow"}, Options: []Option{short, long}}
+	return &Spec{Name: "slow", Options: []Option{short, long}}
+}
+
+// from returns an error unless a value is a length of time from least to most.
+func from(value string, least, most time.Duration) error {
+	if d, err := time.ParseDuration(value); err != nil || d < least || d > most {
+		return fmt.Errorf("%s is not from %v to %v", value, least, most)
+	}
+	return nil
 }
 
 // A timeout for which no value is given is as long as the delays of the run demand; one that is given is

@@ -33,12 +33,3 @@ func (s *Spec) SayTimer(c Config, id ID, t Timer) string {
 	}
 	return name.Name
 }
-
-// isTimed reports whether the machines of the clients set timers.
-func (s *Spec) isTimed() bool {
-	if s.New == nil {
-		return false
-	}
-	_, timed := s.New(Config{N: 2}).(Timed)
-	return timed
-}

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"turnstile/internal/figure"
 )
 
 // A Difference is a place where a stored file differs from the file that the histories give.
@@ -179,8 +181,8 @@ func (s *stored[T]) compareRow(d *differing, i int, has reflect.Value, columns [
 	for _, c := range columns {
 		stored, made := c.of(had), c.of(has)
 		text := cell
-		if f, isFigure := made.(Figure); isFigure && bounds {
-			was, is = appendBound(was, c.header, stored.(Figure)), appendBound(is, c.header, f)
+		if f, isFigure := made.(figure.Figure); isFigure && bounds {
+			was, is = appendBound(was, c.header, stored.(figure.Figure)), appendBound(is, c.header, f)
 		} else { // an older version wrote a lower bound as >12.5
 			text = func(v any) string { return oneLine.Replace(fmt.Sprint(v)) }
 		}
@@ -195,7 +197,7 @@ func (s *stored[T]) compareRow(d *differing, i int, has reflect.Value, columns [
 	}
 }
 
-func appendBound(names []string, header string, f Figure) []string {
+func appendBound(names []string, header string, f figure.Figure) []string {
 	if f.IsBound() {
 		return append(names, header)
 	}
@@ -216,7 +218,7 @@ func (c *column) anew(header []string, row reflect.Value) bool {
 	}
 	for _, f := range reflect.VisibleFields(row.Type()) {
 		if name, _, _ := strings.Cut(f.Tag.Get("csv"), ","); name == cmp.Or(c.where, c.since) {
-			v, known := row.FieldByIndex(f.Index).Interface().(Figure).Value()
+			v, known := row.FieldByIndex(f.Index).Interface().(figure.Figure).Value()
 			return !known || v != 0
 		}
 	}
@@ -231,7 +233,7 @@ func anewIn[T any](file string, stored []byte, rows []T) string {
 	for _, c := range columnsOf(reflect.TypeFor[T](), nil) {
 		anew := func(row T) bool {
 			has := reflect.ValueOf(row)
-			f, is := c.of(has).(Figure)
+			f, is := c.of(has).(figure.Figure)
 			return c.anew(header, has) && is && f.Known()
 		}
 		if slices.Contains(header, c.header) && slices.ContainsFunc(rows, anew) {

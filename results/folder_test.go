@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"turnstile/internal/figure"
+	"turnstile/judge/measure"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -220,7 +222,8 @@ func TestFilesAreWholeOrNot(t *testing.T) {
 	if diff := cmp.Diff(someRows()[:1], rows); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	messages := []MessageRow{{Run: "r", Trial: 1, Phase: WholeRun, Kind: "Reply", Sent: Count(80)}}
+	messages := []MessageRow{{Run: "r", Trial: 1,
+		OfMessages: measure.OfMessages{Phase: measure.WholeRun, Kind: "Reply", Sent: figure.Count(80)}}}
 	mustWrite(t, f, MessagesTable(messages))
 	read, err := f.Messages()
 	if diff := cmp.Diff(messages, read); diff != "" || err != nil {

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"turnstile/internal/figure"
 )
 
 // GoBench prints rows as the results of Go benchmarks, a line per trial, for benchstat to compare. One
@@ -51,13 +53,13 @@ func goName(r *Row) string {
 }
 
 func goFigures(r *Row) string {
-	var perEntry Figure
+	var perEntry figure.Figure
 	if rate, known := r.EntriesPerS.Value(); known {
-		perEntry = Ratio(1e9, rate)
+		perEntry = figure.Ratio(1e9, rate)
 	}
 	var b strings.Builder
 	for _, f := range []struct {
-		figure Figure
+		figure figure.Figure
 		scale  float64
 		unit   string
 	}{
@@ -70,7 +72,7 @@ func goFigures(r *Row) string {
 		{r.SynchronizationDelayUSP50, 1000, "sync-delay-p50-ns"},
 	} {
 		if x, known := f.figure.Value(); known && !f.figure.IsBound() {
-			fmt.Fprintf(&b, " %v %s", Number(x*f.scale), f.unit)
+			fmt.Fprintf(&b, " %v %s", figure.Number(x*f.scale), f.unit)
 		}
 	}
 	return b.String()

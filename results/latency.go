@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"turnstile/judge/measure"
 )
 
 // An Interval is the latencies of one trial, each histogram in nanoseconds, under its tag.
@@ -17,33 +19,18 @@ type Interval struct {
 	Trial     int
 	Start     time.Time // of what was measured
 	Length    time.Duration
-	Latencies []Tagged
+	Latencies []measure.Tagged
 }
 
-// A Tagged is one latency histogram with its name.
-type Tagged struct {
-	Tag  string
-	Hist *hdrhistogram.Histogram
-}
-
-// WaitTag is the tag of the histogram that latency.hgrm is about.
-const WaitTag = "wait"
-
-// AllAgreedTag is the tag of how long it took until all agreed on a leader. In a log that lacks it, an older
-// version has that under the tags that begin as electTags do.
-const AllAgreedTag = "all_agreed"
-
-var electTags = []string{"elect", "takeover"}
-
-// OpenSuffix ends the tag of a histogram of those latencies that never ended. They are in the histogram
-// without the suffix too, with the age they had.
-const OpenSuffix = "_open"
+// electTags begin the tags under which an older version has how long it took until all agreed, in a log that
+// lacks the tag of that.
+var electTags = []string{measure.ElectTag, measure.TakeoverTag}
 
 // LatencyTables are latency.hlog, a line per trial and tag, and latency.hgrm, in microseconds, of the waits
 // of all trials. Histograms are merged and never their percentiles averaged: the mean of several 99th
 // percentiles is no percentile of anything.
 func LatencyTables(intervals []Interval) []Table {
-	waits := Pool(intervals)[WaitTag]
+	waits := Pool(intervals)[measure.WaitTag]
 	log := func(w io.Writer) error { return writeLog(w, intervals) }
 	profile := func(w io.Writer) error {
 		const ticksPerHalfDistance, nsPerUS = 5, 1000
@@ -75,7 +62,7 @@ func LatencyTables(intervals []Interval) []Table {
 
 // electsAnew reports whether an older version wrote a log, which counted elections until all agreed.
 func electsAnew(stored, made []byte) bool {
-	tag := []byte("Tag=" + AllAgreedTag)
+	tag := []byte("Tag=" + measure.AllAgreedTag)
 	return bytes.Contains(made, tag) && !bytes.Contains(stored, tag)
 }
 
@@ -84,7 +71,7 @@ func withoutElections(log []byte) []byte {
 	var kept []byte
 	for line := range bytes.Lines(log) {
 		about := func(tag string) bool { return bytes.HasPrefix(line, []byte("Tag="+tag)) }
-		if !slices.ContainsFunc(electTags, about) && !about(AllAgreedTag) {
+		if !slices.ContainsFunc(electTags, about) && !about(measure.AllAgreedTag) {
 			kept = append(kept, line...)
 		}
 	}

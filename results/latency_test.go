@@ -8,6 +8,9 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
+
+	"turnstile/internal/figure"
+	"turnstile/judge/measure"
 )
 
 func histOf(values ...int64) *hdrhistogram.Histogram {
@@ -23,8 +26,10 @@ func TestLatencies(t *testing.T) {
 	began := time.UnixMilli(1_700_000_000_000)
 	hold := histOf(5)
 	intervals := []Interval{
-		{1, began, 2 * time.Second, []Tagged{{WaitTag, histOf(1000, 2000)}, {"hold", hold}}},
-		{2, began.Add(3 * time.Second), time.Second, []Tagged{{WaitTag, histOf(1_000_000)}}},
+		{1, began, 2 * time.Second, []measure.Tagged{{Tag: measure.WaitTag, Hist: histOf(1000, 2000)},
+			{Tag: "hold", Hist: hold}}},
+		{2, began.Add(3 * time.Second), time.Second, []measure.Tagged{
+			{Tag: measure.WaitTag, Hist: histOf(1_000_000)}}},
 	}
 	mustWrite(t, f, LatencyTables(intervals)...)
 	if hold.Tag() != "" {
@@ -53,9 +58,9 @@ func TestLatencies(t *testing.T) {
 	}
 	ms := began.UnixMilli()
 	want := []line{
-		{WaitTag, ms, ms + 2000, 2, 1000, 2000},
+		{measure.WaitTag, ms, ms + 2000, 2, 1000, 2000},
 		{"hold", ms, ms + 2000, 1, 5, 5},
-		{WaitTag, ms + 3000, ms + 4000, 1, 999936, 1000447},
+		{measure.WaitTag, ms + 3000, ms + 4000, 1, 999936, 1000447},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -77,7 +82,7 @@ func TestNoLatencies(t *testing.T) {
 
 func TestGoBench(t *testing.T) {
 	rows := append(someRows(), Row{Asked: Asked{Algorithm: "ring", Nodes: 2}})
-	rows[1].EntriesPerS, rows[2].EntriesPerS = Number(3), Number(4)
+	rows[1].EntriesPerS, rows[2].EntriesPerS = figure.Number(3), figure.Number(4)
 	var b bytes.Buffer
 	if err := GoBench(&b, rows); err != nil {
 		t.Fatal(err)

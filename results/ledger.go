@@ -3,6 +3,8 @@ package results
 import (
 	"cmp"
 	"slices"
+
+	"turnstile/internal/figure"
 )
 
 // The states of a node, as beliefs.csv has them.
@@ -88,7 +90,7 @@ func overlaps(led []BeliefRow) (all []Together) {
 	type turn struct {
 		at   float64
 		by   int // how many more go on
-		term Figure
+		term figure.Figure
 	}
 	var turns []turn
 	for i := range led {
@@ -98,7 +100,7 @@ func overlaps(led []BeliefRow) (all []Together) {
 	slices.SortStableFunc(turns, func(a, b turn) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by))
 	})
-	count, terms, shared := 0, map[Figure]int{}, 0 // shared: by how many more there are leaders than terms
+	count, terms, shared := 0, map[figure.Figure]int{}, 0 // shared: leaders beyond one a term
 	for i, t := range turns {
 		count += t.by
 		if terms[t.term] += t.by; t.by > 0 && terms[t.term] > 1 || t.by < 0 && terms[t.term] > 0 {
@@ -107,7 +109,7 @@ func overlaps(led []BeliefRow) (all []Together) {
 		if i+1 == len(turns) || turns[i+1].at == t.at || count < 2 {
 			continue
 		}
-		next := Together{Span{t.at, turns[i+1].at}, shared == 0 && terms[Figure{}] == 0}
+		next := Together{Span{t.at, turns[i+1].at}, shared == 0 && terms[figure.Figure{}] == 0}
 		if last := len(all) - 1; last >= 0 && all[last].To == next.From && all[last].Apart == next.Apart {
 			all[last].To = next.To
 			continue

@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"turnstile/internal/figure"
+	"turnstile/judge/measure"
 )
 
 // beliefsOf reads rows, a line for each: the node, its state, the leader or -, with / and its term if it has
@@ -30,7 +33,7 @@ func beliefsOf(t *testing.T, text string) (rows []BeliefRow) {
 		if terms {
 			b.Term.UnmarshalText([]byte(term))
 		}
-		b.FromS, b.ToS = Number(from), Number(to)
+		b.FromS, b.ToS = figure.Number(from), figure.Number(to)
 		rows = append(rows, b)
 	}
 	return rows
@@ -107,7 +110,8 @@ func elementsOf(t *testing.T, picture string) (count map[string]int, texts strin
 func TestTheLedgerIsAPicture(t *testing.T) {
 	rows := beliefsOf(t, "0 follows 2 0 1\n0 leads 0 1 3\n1 follows 2 0 2\n1 stopped 2 2 2.5\n1 down - 2.5 3\n"+
 		"2 leads 2 0 2\n2 no_leader - 2 3")
-	fault := FaultRow{Trial: 1, Number: 1, Fault: "cut 0/1>2 & \"more\"", FromS: Number(1), ToS: Number(2)}
+	fault := FaultRow{Trial: 1, OfFault: measure.OfFault{Number: 1, Fault: "cut 0/1>2 & \"more\"",
+		FromS: figure.Number(1), ToS: figure.Number(2)}}
 	picture := LedgerPicture("set/run", []*Ledger{LedgerOf(rows, []FaultRow{fault}, 1)})
 	_, texts := elementsOf(t, picture)
 	for _, want := range []string{"Who led: set/run\n", "node 0\n", "node 2\n", "two lead: 1 s to 2 s\n",
@@ -145,7 +149,8 @@ func TestTheLedgerTellsTermsApart(t *testing.T) {
 func TestTheLedgerIsReadWithoutColors(t *testing.T) {
 	rows := beliefsOf(t, "0 follows 17 0 2\n0 follows 17 2 3\n17 leads 17 0 3\n17 no_leader - 3 3.01")
 	brief := func(number int, at float64) FaultRow {
-		return FaultRow{Trial: 1, Number: number, Fault: "kill leader", FromS: Number(at), ToS: Number(at + 0.01)}
+		return FaultRow{Trial: 1, OfFault: measure.OfFault{Number: number, Fault: "kill leader",
+			FromS: figure.Number(at), ToS: figure.Number(at + 0.01)}}
 	}
 	faults := []FaultRow{brief(3, 2), brief(2, 1), brief(1, 0.5), brief(7, 2.5)}
 	count, texts := elementsOf(t, LedgerPicture("set/run", []*Ledger{LedgerOf(rows, faults, 1)}))
@@ -183,20 +188,21 @@ func TestPicturesOfAnything(t *testing.T) {
 			for range r.IntN(20) {
 				next := at + r.ExpFloat64()
 				rows = append(rows, BeliefRow{Trial: 1, Node: node, State: states[r.IntN(6)],
-					Leader: Count(r.Uint64N(400)), FromS: Number(at), ToS: Number(next)})
+					Leader: figure.Count(r.Uint64N(400)), FromS: figure.Number(at), ToS: figure.Number(next)})
 				at = next
 			}
 		}
 		var faults []FaultRow
 		for i := range r.IntN(50) {
-			faults = append(faults, FaultRow{Trial: 1, Number: i + 1, FromS: Number(20 * r.Float64())})
+			faults = append(faults, FaultRow{Trial: 1,
+				OfFault: measure.OfFault{Number: i + 1, FromS: figure.Number(20 * r.Float64())}})
 		}
 		elementsOf(t, LedgerPicture("set/run", []*Ledger{LedgerOf(rows, faults, 1), {Trial: 2}}))
 	}
 	var rows []BeliefRow
 	for i := range 60000 {
-		rows = append(rows, BeliefRow{Trial: 1, State: Follows, Leader: Count(uint64(i % 2)),
-			FromS: Number(float64(i)), ToS: Number(float64(i + 1))})
+		rows = append(rows, BeliefRow{Trial: 1, State: Follows, Leader: figure.Count(uint64(i % 2)),
+			FromS: figure.Number(float64(i)), ToS: figure.Number(float64(i + 1))})
 	}
 	if n, _ := elementsOf(t, LedgerPicture("set/run", []*Ledger{LedgerOf(rows, nil, 1)})); n["rect"] > 10000 {
 		t.Errorf("the picture has %d rectangles", n["rect"])

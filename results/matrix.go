@@ -1,10 +1,6 @@
 package results
 
-import (
-	"io"
-	"os"
-	"path/filepath"
-)
+import "turnstile/internal/figure"
 
 // MatrixFile is the file of a fault matrix, in the folder of its set.
 const MatrixFile = "matrix.csv"
@@ -26,32 +22,23 @@ type MatrixRow struct {
 	Unhit        int    `csv:"unhit"`
 	Inconclusive int    `csv:"inconclusive"`
 
-	NextEntryS     Figure `csv:"next_entry_s"` // medians of the runs that recovered
-	OldRateS       Figure `csv:"old_rate_s"`
-	WaitMaxS       Figure `csv:"wait_max_s"` // the longest of all runs that recovered
-	MessagesBefore Figure `csv:"messages_per_entry_before"`
-	MessagesDuring Figure `csv:"messages_per_entry_during"`
-	MessagesAfter  Figure `csv:"messages_per_entry_after"`
-	AcceptedDuring Figure `csv:"accepted_during"` // entries during the first fault
-	RefusedDuring  Figure `csv:"refused_during"`
-	OverlapUS      Figure `csv:"overlap_us"` // the longest of all runs
+	NextEntryS     figure.Figure `csv:"next_entry_s"` // medians of the runs that recovered
+	OldRateS       figure.Figure `csv:"old_rate_s"`
+	WaitMaxS       figure.Figure `csv:"wait_max_s"` // the longest of all runs that recovered
+	MessagesBefore figure.Figure `csv:"messages_per_entry_before"`
+	MessagesDuring figure.Figure `csv:"messages_per_entry_during"`
+	MessagesAfter  figure.Figure `csv:"messages_per_entry_after"`
+	AcceptedDuring figure.Figure `csv:"accepted_during"` // entries during the first fault
+	RefusedDuring  figure.Figure `csv:"refused_during"`
+	OverlapUS      figure.Figure `csv:"overlap_us"` // the longest of all runs
 
-	AgreedS      Figure `csv:"agreed_s"`       // of electors: the median of the runs that recovered
-	LeaderlessUS Figure `csv:"leaderless_us"`  // the same
-	TwoLeadersUS Figure `csv:"two_leaders_us"` // the longest of all runs
+	AgreedS      figure.Figure `csv:"agreed_s"`       // of electors: the median of the runs that recovered
+	LeaderlessUS figure.Figure `csv:"leaderless_us"`  // the same
+	TwoLeadersUS figure.Figure `csv:"two_leaders_us"` // the longest of all runs
 
 	Seed    uint64 `csv:"seed"`    // of the first run that differs or, if none does, of the first
 	Run     string `csv:"run"`     // its folder, if it was stored
 	Waiting string `csv:"waiting"` // at its end: clients, or nodes without a leader, with spaces between
 	Reason  string `csv:"reason"`  // what its verdict says
 	Why     string `csv:"why"`     // the row says that it may
-}
-
-// WriteMatrix writes the table of a fault matrix into the folder of a set, and returns its path.
-func WriteMatrix(root, set string, rows []MatrixRow) (path string, err error) {
-	path = filepath.Join(root, set, MatrixFile)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return path, unwritable(filepath.Dir(path), err)
-	}
-	return path, writeFile(path, func(w io.Writer) error { return WriteTable(w, rows) })
 }

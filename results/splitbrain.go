@@ -1,10 +1,6 @@
 package results
 
-import (
-	"io"
-	"os"
-	"path/filepath"
-)
+import "turnstile/internal/figure"
 
 // SplitBrainFile is the file of a comparison of schemes in a partition, in the folder of its set.
 const SplitBrainFile = "split-brain.csv"
@@ -26,31 +22,22 @@ type SplitBrainRow struct {
 	LeaderIn string `csv:"leader_in"` // where the leader was when the cut began: minority, majority or a node
 	Led      string `csv:"led"`       // who led then
 
-	CutAtS Figure `csv:"cut_at_s"`
-	CutS   Figure `csv:"cut_s"`
+	CutAtS figure.Figure `csv:"cut_at_s"`
+	CutS   figure.Figure `csv:"cut_s"`
 
 	Lengthened bool `csv:"lengthened"`
 
-	Leaders string `csv:"leaders"`        // when the cut was healed, side by side
-	Changes Figure `csv:"leader_changes"` // how often a node came to lead while the cut lasted
+	Leaders string        `csv:"leaders"`        // when the cut was healed, side by side
+	Changes figure.Figure `csv:"leader_changes"` // how often a node came to lead while the cut lasted
 
-	TwoLeadersS       Figure `csv:"two_leaders_s"`
-	TwoLeadersInTermS Figure `csv:"two_leaders_in_term_s"`
-	MinorityLedS      Figure `csv:"minority_led_s"`
-	SteppedDown       bool   `csv:"stepped_down"`
-	AgreedS           Figure `csv:"agreed_s"`
-	Messages          Figure `csv:"messages"`
+	TwoLeadersS       figure.Figure `csv:"two_leaders_s"`
+	TwoLeadersInTermS figure.Figure `csv:"two_leaders_in_term_s"`
+	MinorityLedS      figure.Figure `csv:"minority_led_s"`
+	SteppedDown       bool          `csv:"stepped_down"`
+	AgreedS           figure.Figure `csv:"agreed_s"`
+	Messages          figure.Figure `csv:"messages"`
 
 	Run     string `csv:"run"`
 	Verdict string `csv:"verdict"`
 	Why     string `csv:"why"`
-}
-
-// WriteSplitBrain writes the comparison into the folder of a set, and returns its path.
-func WriteSplitBrain(root, set string, rows []SplitBrainRow) (path string, err error) {
-	path = filepath.Join(root, set, SplitBrainFile)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return path, unwritable(filepath.Dir(path), err)
-	}
-	return path, writeFile(path, func(w io.Writer) error { return WriteTable(w, rows) })
 }

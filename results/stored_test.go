@@ -9,6 +9,9 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
+
+	"turnstile/internal/figure"
+	"turnstile/judge/measure"
 )
 
 // someRowsOf returns the rows of a run of such a name.
@@ -24,7 +27,8 @@ func someRowsOf(name string) []Row {
 func storedTables(name string) []Table {
 	verdicts := []map[string]string{{"outcome": "valid", "reason": "it is " + name}}
 	return append(LatencyTables([]Interval{{1, time.Unix(1_700_000_000, 0), time.Second,
-		[]Tagged{{WaitTag, histOf(1000, 2000)}}}}), RowsTable(someRowsOf(name)), VerdictsTable(verdicts),
+		[]measure.Tagged{{Tag: measure.WaitTag, Hist: histOf(1000, 2000)}}}}), RowsTable(someRowsOf(name)),
+		VerdictsTable(verdicts),
 		TextTable("verdict.txt", name+"\nwaits\n"), Table{Name: FaultsFile, None: true})
 }
 
@@ -80,7 +84,7 @@ func tableChanges() []tableChange {
 		{LatencyLog, func(b string) string {
 			var other bytes.Buffer
 			LatencyTables([]Interval{{1, time.Unix(1_700_000_000, 0), time.Second,
-				[]Tagged{{WaitTag, histOf(1000, 1000, 2000)}}}})[0].write(&other)
+				[]measure.Tagged{{Tag: measure.WaitTag, Hist: histOf(1000, 1000, 2000)}}}})[0].write(&other)
 			return other.String()
 		}, []string{"latency.hlog, line 6, Interval_Compressed_Histogram: stored 3 values up to 2000 ns, " +
 			"mean 1333 ns, the history gives 2 values up to 2000 ns, mean 1500 ns"}, nil},
@@ -175,9 +179,10 @@ func TestOlderTablesAgree(t *testing.T) {
 		if err := f.WriteText(RowsFile, "run,trial,"+c.stored+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		differences, remark := f.Compare(RowsTable([]Row{{Run: "r", Trial: 1, EntriesRefused: Number(c.refused),
-			WarmupTookS: Number(c.warmup), EntriesPerS: Number(30), OvertakenMax: Number(5),
-			PassedOverMax: Number(2)}}), "", nil)
+		differences, remark := f.Compare(RowsTable([]Row{{Run: "r", Trial: 1, Figures: measure.Figures{
+			EntriesRefused: figure.Number(c.refused), WarmupTookS: figure.Number(c.warmup),
+			EntriesPerS: figure.Number(30), OvertakenMax: figure.Number(5),
+			PassedOverMax: figure.Number(2)}}}), "", nil)
 		if (len(differences) > 0) != c.differs || (remark != "") != c.remarks {
 			t.Errorf("%s: %v, %q", c.name, differences, remark)
 		}
@@ -187,17 +192,17 @@ func TestOlderTablesAgree(t *testing.T) {
 // A log of an older version agrees though it counted elections until all agreed, and a remark says so; the
 // log of this one does not.
 func TestElectionsOfAnOlderVersion(t *testing.T) {
-	tagged := func(tag string, took int64) Tagged {
+	tagged := func(tag string, took int64) measure.Tagged {
 		h := hdrhistogram.New(1, 1e12, 3)
 		if err := h.RecordValue(took); err != nil {
 			t.Fatal(err)
 		}
-		return Tagged{tag, h}
+		return measure.Tagged{Tag: tag, Hist: h}
 	}
-	log := func(latencies ...Tagged) Table {
+	log := func(latencies ...measure.Tagged) Table {
 		return LatencyTables([]Interval{{Trial: 1, Latencies: latencies}})[0]
 	}
-	made := log(tagged("leaderless", 7), tagged("elect", 1000), tagged(AllAgreedTag, 9000))
+	made := log(tagged("leaderless", 7), tagged("elect", 1000), tagged(measure.AllAgreedTag, 9000))
 	for _, c := range []struct {
 		name    string
 		stored  Table
@@ -208,7 +213,7 @@ func TestElectionsOfAnOlderVersion(t *testing.T) {
 		{"of an older one", log(tagged("leaderless", 7), tagged("elect", 9000)), false, true},
 		{"of an older one, with another time", log(tagged("leaderless", 8), tagged("elect", 9000)), true, true},
 		{"of this version, with another time", log(tagged("leaderless", 7), tagged("elect", 2000),
-			tagged(AllAgreedTag, 9000)), true, false},
+			tagged(measure.AllAgreedTag, 9000)), true, false},
 	} {
 		f := mustCreate(t, t.TempDir(), "set", "r")
 		if _, err := f.Write(c.stored); err != nil {
@@ -219,8 +224,9 @@ func TestElectionsOfAnOlderVersion(t *testing.T) {
 			t.Errorf("%s: %v, %q", c.name, differences, remark)
 		}
 	}
-	elections := FaultRow{Run: "r", Trial: 1, Number: 1, ToS: Number(2), ElectionsDuring: Number(3),
-		ChangesDuring: Number(0), ChangesBefore: Number(0)}
+	elections := FaultRow{Run: "r", Trial: 1, OfFault: measure.OfFault{Number: 1, ToS: figure.Number(2),
+		Elections: measure.ByPhase[figure.Figure]{measure.During: figure.Number(3)},
+		Changes:   measure.ByPhase[figure.Figure]{figure.Number(0), figure.Number(0)}}}
 	f := mustCreate(t, t.TempDir(), "set", "r")
 	const older = "run,trial,number,to_s,healed,elections_during\nr,1,1,2,false,0\n"
 	if err := f.WriteText(FaultsFile, older); err != nil {

@@ -13,8 +13,10 @@ import (
 	"strconv"
 	"strings"
 
-	"turnstile/nodes"
+	"turnstile/internal/figure"
+	"turnstile/judge/measure"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/row"
 )
 
 // A CellError says where in a table there is something that cannot be read.
@@ -42,6 +44,8 @@ func (e *CellError) Error() string {
 type column struct {
 	header  string
 	field   []int
+	inner   []int // in that, its phase, and which figure of the phase
+	figures bool  // it holds figures
 	option  string
 	outside bool   // no history holds it: a name, or words that another version may choose otherwise
 	since   string // its figures mean what they do since there is a column of this name; empty: they always have
@@ -55,40 +59,72 @@ const BoundsColumn = "at_least"
 // tableColumns returns the columns of a table whose rows are of type t.
 func tableColumns(t reflect.Type, options []string) []column {
 	columns := columnsOf(t, options)
-	if slices.ContainsFunc(columns, func(c column) bool { return c.isFigure(t) }) {
+	if slices.ContainsFunc(columns, func(c column) bool { return c.figures }) {
 		columns = append(columns, column{header: BoundsColumn})
 	}
 	return columns
 }
 
-// isFigure reports whether the column of rows of type t holds figures.
-func (c *column) isFigure(t reflect.Type) bool {
-	return c.field != nil && t.FieldByIndex(c.field).Type == reflect.TypeFor[Figure]()
-}
-
 // columnsOf returns the columns of rows of type t, structs whose fields have their header as a csv tag, with
 // ",outside" behind it if they come from outside the histories. A field with the tag * holds options, and
-// becomes a column for each of them. The tags since and where are of figures that once meant something else.
+// becomes a column for each of them; a measure.ByPhase becomes one for each figure of each phase. The tags
+// since and where are of figures that once meant something else.
 func columnsOf(t reflect.Type, options []string) []column {
 	var all []column
 	for _, f := range reflect.VisibleFields(t) {
 		switch header, outside, _ := strings.Cut(f.Tag.Get("csv"), ","); {
 		case f.Anonymous:
+		case f.Type.Kind() == reflect.Array:
+			all = append(all, byPhase(f)...)
 		case header == "*":
 			for _, o := range options {
 				all = append(all, column{header: strings.ReplaceAll(o, "-", "_"), field: f.Index, option: o})
 			}
 		default:
 			all = append(all, column{header: header, field: f.Index, outside: outside == "outside",
-				since: f.Tag.Get("since"), where: f.Tag.Get("where")})
+				figures: f.Type == reflect.TypeFor[figure.Figure](),
+				since:   f.Tag.Get("since"), where: f.Tag.Get("where")})
 		}
 	}
 	return all
 }
 
+// byPhase returns the columns of a measure.ByPhase.
+func byPhase(f reflect.StructField) (all []column) {
+	for i, phase := range measure.Phases {
+		if only := f.Tag.Get("phases"); only != "" && !strings.Contains(only, phase) {
+			continue
+		}
+		c := column{header: strings.Replace(f.Tag.Get("csv"), "*", phase, 1), field: f.Index, inner: []int{i},
+			figures: true, since: f.Tag.Get("since"), where: f.Tag.Get("where")}
+		if f.Type.Elem() == reflect.TypeFor[figure.Figure]() {
+			all = append(all, c)
+			continue
+		}
+		for _, part := range reflect.VisibleFields(f.Type.Elem()) {
+			one := c
+			one.header, one.inner = c.header+part.Tag.Get("csv"), []int{i, part.Index[0]}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// in returns where a row has the column.
+func (c *column) in(row reflect.Value) reflect.Value {
+	v := row.FieldByIndex(c.field)
+	if len(c.inner) > 0 {
+		v = v.Index(c.inner[0])
+	}
+	if len(c.inner) > 1 {
+		v = v.Field(c.inner[1])
+	}
+	return v
+}
+
 // of returns what a row has in the column.
 func (c *column) of(row reflect.Value) any {
-	v := row.FieldByIndex(c.field).Interface()
+	v := c.in(row).Interface()
 	if c.option != "" {
 		return v.(map[string]string)[c.option]
 	}
@@ -98,7 +134,7 @@ func (c *column) of(row reflect.Value) any {
 // optionNames lists the options of all algorithms.
 func optionNames() []string {
 	var names []string
-	for _, o := range nodes.Options(catalog.All()) {
+	for _, o := range row.Options(catalog.All()) {
 		names = append(names, o.Name)
 	}
 	return names
@@ -132,7 +168,7 @@ func WriteTable[T any](w io.Writer, rows []T, options ...string) error {
 				continue
 			}
 			v := c.of(reflect.ValueOf(row))
-			if f, is := v.(Figure); is && f.IsBound() {
+			if f, is := v.(figure.Figure); is && f.IsBound() {
 				bounds = append(bounds, c.header)
 			}
 			record[i] = cell(v)
@@ -147,8 +183,8 @@ func WriteTable[T any](w io.Writer, rows []T, options ...string) error {
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
 
 func cell(v any) string {
-	if f, is := v.(Figure); is {
-		return f.number()
+	if f, is := v.(figure.Figure); is {
+		return f.Text()
 	}
 	return oneLine.Replace(fmt.Sprint(v))
 }
@@ -211,11 +247,12 @@ func readRow(row reflect.Value, columns []*column, record []string) (i int, err 
 		if i < 0 {
 			continue // as of any column that is unknown
 		}
-		f, is := columns[i].of(row).(Figure)
-		if !is || !f.Known() {
+		f, is := columns[i].of(row).(figure.Figure)
+		x, known := f.Value()
+		if !is || !known {
 			return bounds, fmt.Errorf("%s has no number", name)
 		}
-		row.FieldByIndex(columns[i].field).Set(reflect.ValueOf(AtLeast(f.value)))
+		columns[i].in(row).Set(reflect.ValueOf(figure.AtLeast(x)))
 	}
 	return 0, nil
 }
@@ -255,7 +292,7 @@ func match(name string, header []string, columns []column) ([]*column, error) {
 
 // set gives a row its cell in the column.
 func (c *column) set(row reflect.Value, text string) error {
-	v := row.FieldByIndex(c.field)
+	v := c.in(row)
 	if c.option != "" {
 		if text == "" {
 			return nil

@@ -1,113 +1,20 @@
 package cluster
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"turnstile/internal/broker"
 )
-
-// A BrokerConfig says how a broker is to run.
-type BrokerConfig struct {
-	Name   string        `json:"name"`  // of the server among others; empty: turnstile
-	Port   int           `json:"port"`  // on the loopback address; 0: any that is free
-	Token  string        `json:"token"` // the credential that clients must show
-	Routes *RoutesConfig `json:"routes,omitempty"`
-}
-
-// A RoutesConfig says how a broker is to find the other brokers of its cluster. Between two of them there is
-// one route, which one of them opens. So the messages of a link keep their order.
-type RoutesConfig struct {
-	Port  int      `json:"port"`  // on the loopback address, for others to connect to
-	Peers []string `json:"peers"` // addresses of those that this one connects to, again and again if need be
-	// Nowhere is a port on which nobody listens. It is what the brokers tell each other as their address, since
-	// otherwise they would open routes that are not among these.
-	Nowhere int `json:"nowhere"`
-}
-
-// BrokerVersion is the version of the embedded NATS server.
-const BrokerVersion = server.VERSION
-
-// NewToken returns a fresh credential.
-func NewToken() string {
-	b := make([]byte, 16)
-	rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
-
-// maxPause is longer than any pause of a node. The broker keeps what such a node has not read, and does not
-// disconnect it, which would lose messages.
-const maxPause = 5 * time.Minute
-
-// routeUser is who brokers are to each other.
-const routeUser = "broker"
-
-// options returns the options of the server.
-func (c *BrokerConfig) options() *server.Options {
-	o := &server.Options{
-		ServerName: "turnstile", Host: "127.0.0.1", Port: c.Port, Authorization: c.Token,
-		NoLog: true, NoSigs: true, NoSystemAccount: true,
-		MaxConn: 1 << 20, MaxPending: 1 << 30, WriteDeadline: maxPause,
-		PingInterval: maxPause, AuthTimeout: 60,
-	}
-	if c.Port == 0 {
-		o.Port = server.RANDOM_PORT
-	}
-	if c.Name != "" {
-		o.ServerName = c.Name
-	}
-	r := c.Routes
-	if r == nil {
-		return o
-	}
-	o.Cluster = server.ClusterOpts{
-		Name: "turnstile", Host: "127.0.0.1", Port: r.Port, Username: routeUser, Password: c.Token,
-		AuthTimeout: 60, NoAdvertise: true, Advertise: address(r.Nowhere),
-		PoolSize:      -1, // a pool would have routes that come and go one by one
-		WriteDeadline: maxPause,
-		MaxPingsOut:   int(maxPause / (10 * time.Second)), // the other end is asked for one each 30 s
-		Compression:   server.CompressionOpts{Mode: server.CompressionOff},
-	}
-	for _, peer := range r.Peers {
-		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: peer,
-			User: url.UserPassword(routeUser, c.Token)})
-	}
-	return o
-}
-
-// StartBroker runs a NATS server in this process. It listens on the loopback address alone.
-func StartBroker(c BrokerConfig) (*server.Server, error) {
-	ports := []int{c.Port}
-	if c.Routes != nil {
-		ports = append(ports, c.Routes.Port)
-	}
-	for _, port := range ports { // the server itself would try again and again
-		if err := canListen(port); err != nil {
-			return nil, fmt.Errorf("the broker cannot listen: %w", err)
-		}
-	}
-	s, err := server.NewServer(c.options())
-	if err != nil {
-		return nil, fmt.Errorf("making the broker: %w", err)
-	}
-	go s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
-		s.Shutdown()
-		return nil, fmt.Errorf("the broker does not come up on 127.0.0.1:%d: is the port in use?", c.Port)
-	}
-	return s, nil
-}
 
 // A brokerOrder is what the process of a broker is told.
 type brokerOrder struct {
 	// Start is answered by the broker's URL; nil: an order to count, answered by a BrokerCount.
-	Start *BrokerConfig `json:"start,omitempty"`
+	Start *broker.Config `json:"start,omitempty"`
 }
 
 // A BrokerCount is what a broker knows of others.
@@ -141,7 +48,7 @@ func ServeBroker(in io.Reader, out io.Writer) error {
 			return nil, errors.New("the broker is to start a second time")
 		}
 		var err error
-		if s, err = StartBroker(*o.Start); err != nil {
+		if s, err = broker.Start(*o.Start); err != nil {
 			return nil, err
 		}
 		return s.ClientURL(), nil

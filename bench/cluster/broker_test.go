@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"turnstile/internal/broker"
 )
 
 // launchBrokers starts this program as so many brokers.
@@ -41,7 +43,7 @@ func TestBrokerWantsItsCredential(t *testing.T) {
 	}
 	conn.Close()
 	for name, options := range map[string][]nats.Option{
-		"wrong": {nats.Token(NewToken())}, "empty": {nats.Token("")}, "none": nil,
+		"wrong": {nats.Token(broker.NewToken())}, "empty": {nats.Token("")}, "none": nil,
 		"as a user": {nats.UserInfo(token, "")},
 	} {
 		if conn, err := nats.Connect(at, options...); err == nil {

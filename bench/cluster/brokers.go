@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"turnstile/internal/broker"
 )
 
 // Brokers are NATS servers, each in a process of its own, that pass each other's messages on.
@@ -14,15 +16,15 @@ type Brokers struct {
 	program  []string
 	name     string // of the only one, for people
 	token    string
-	all      []*broker
+	all      []*brokerProcess
 	proxies  *Proxies      // that the routes run through; nil: none
-	nowhere  *port         // see RoutesConfig
+	nowhere  *port         // see broker.Routes
 	cuts     map[int][]int // by the number of a cut: the group of each broker; -1: none
 }
 
 // A broker may be killed and come back, as the same server at the same address.
-type broker struct {
-	config  BrokerConfig
+type brokerProcess struct {
+	config  broker.Config
 	ports   []*port
 	service *service
 	url     string
@@ -34,14 +36,15 @@ type broker struct {
 // unless these are nil: then they cannot be cut.
 func LaunchBrokers(ctx context.Context, l *Launcher, program []string, count int, proxies *Proxies) (
 	*Brokers, error) {
-	b := &Brokers{launcher: l, program: program, name: "the broker", token: NewToken(), proxies: proxies,
+	b := &Brokers{launcher: l, program: program, name: "the broker", token: broker.NewToken(), proxies: proxies,
 		cuts: map[int][]int{}}
 	return b.launch(ctx, count)
 }
 
 // LaunchSecond starts the broker of a second network, which knows nothing of those of the first.
 func LaunchSecond(ctx context.Context, l *Launcher, program []string) (*Brokers, error) {
-	b := &Brokers{launcher: l, program: program, name: "the broker of the second network", token: NewToken()}
+	b := &Brokers{launcher: l, program: program, name: "the broker of the second network",
+		token: broker.NewToken()}
 	return b.launch(ctx, 1)
 }
 
@@ -65,7 +68,7 @@ func (b *Brokers) launch(ctx context.Context, count int) (*Brokers, error) {
 // opens the route.
 func (b *Brokers) prepare(ctx context.Context, count int) (err error) {
 	for i := range count {
-		br := &broker{config: BrokerConfig{Token: b.token, Name: fmt.Sprintf("turnstile-%d", i)}}
+		br := &brokerProcess{config: broker.Config{Token: b.token, Name: fmt.Sprintf("turnstile-%d", i)}}
 		b.all = append(b.all, br)
 		if br.config.Port, err = br.takePort(); err != nil {
 			return err
@@ -78,12 +81,12 @@ func (b *Brokers) prepare(ctx context.Context, count int) (err error) {
 				return err
 			}
 		}
-		r := &RoutesConfig{Nowhere: b.nowhere.number}
+		r := &broker.Routes{Nowhere: b.nowhere.number}
 		if r.Port, err = br.takePort(); err != nil {
 			return err
 		}
 		for j, peer := range b.all[:i] {
-			at := address(peer.config.Routes.Port)
+			at := broker.Address(peer.config.Routes.Port)
 			if b.proxies != nil {
 				if at, err = b.proxies.Add(ctx, routeName(i, j), at); err != nil {
 					return err
@@ -96,7 +99,7 @@ func (b *Brokers) prepare(ctx context.Context, count int) (err error) {
 	return nil
 }
 
-func (br *broker) takePort() (int, error) {
+func (br *brokerProcess) takePort() (int, error) {
 	p, err := holdPort()
 	if err != nil {
 		return 0, err

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"turnstile/internal/broker"
 )
 
 // A port that is held is refused to nobody who asks for it by number, is given to nobody else, and refuses
@@ -20,13 +22,13 @@ func TestPortIsHeld(t *testing.T) {
 	}
 	defer p.release()
 	for range 3 { // a listener comes and goes
-		if conn, err := net.Dial("tcp", address(p.number)); !errors.Is(err, syscall.ECONNREFUSED) {
+		if conn, err := net.Dial("tcp", broker.Address(p.number)); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Errorf("nobody listens, and the error is %v", err)
 			if err == nil {
 				conn.Close()
 			}
 		}
-		l, err := net.Listen("tcp", address(p.number))
+		l, err := net.Listen("tcp", broker.Address(p.number))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,11 +37,11 @@ func TestPortIsHeld(t *testing.T) {
 			conn, _ := l.Accept()
 			accepted <- conn
 		}()
-		conn, err := net.Dial("tcp", address(p.number))
+		conn, err := net.Dial("tcp", broker.Address(p.number))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := canListen(p.number); !errors.Is(err, syscall.EADDRINUSE) {
+		if err := broker.CanListen(p.number); !errors.Is(err, syscall.EADDRINUSE) {
 			t.Errorf("somebody listens, and the error is %v", err)
 		}
 		(<-accepted).Close() // first: so the port is in TIME_WAIT

@@ -14,6 +14,8 @@ import (
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/Shopify/toxiproxy/v2/toxics"
 	"github.com/rs/zerolog"
+
+	"turnstile/internal/broker"
 )
 
 // A ConnectionFault is what is wrong with connections that run through proxies, until it is healed. Of
@@ -123,7 +125,7 @@ func (s *proxyServer) add(name, upstream string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := &proxy{Proxy: toxiproxy.NewProxy(s.api, name, address(held.number), upstream), port: held}
+	p := &proxy{Proxy: toxiproxy.NewProxy(s.api, name, broker.Address(held.number), upstream), port: held}
 	p.rule.Store(&rule{changed: make(chan struct{})})
 	for _, direction := range []string{"upstream", "downstream"} {
 		toxic, err := p.Toxics.AddToxicJson(strings.NewReader(

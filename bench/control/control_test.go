@@ -35,10 +35,10 @@ func dial(t *testing.T, folder string) *Client {
 	return c
 }
 
-// Requests are refused at once while a desk is closed, and wait for the run while it is open.
+// Requests are refused at once while a orders is closed, and wait for the run while it is open.
 func TestRequestsAreAnswered(t *testing.T) {
 	path, ctx := folder(t), context.Background()
-	d, err := NewDesk(path, Reply{Refused: "it starts", Later: true})
+	d, err := NewServer(path, Reply{Refused: "it starts", Later: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestRequestsAreAnswered(t *testing.T) {
 	}
 	r, err := dial(t, path).Ask(ctx, Request{Do: List})
 	if err != nil || r.Refused != "it starts" {
-		t.Errorf("a closed desk says %+v, %v", r, err)
+		t.Errorf("a closed orders says %+v, %v", r, err)
 	}
 	d.Open()
 	fault, err := chaos.ParseFault("cut: 0/1-2, at: 1s, for: 20ms")
@@ -99,7 +99,7 @@ func TestRequestsAreAnswered(t *testing.T) {
 // What cannot be read is refused, and who waits no longer is not held.
 func TestClientsMayMisbehave(t *testing.T) {
 	path := folder(t)
-	d, err := NewDesk(path, Reply{})
+	d, err := NewServer(path, Reply{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestClientsMayMisbehave(t *testing.T) {
 // The socket that a killed run has left is told apart from one that was never there.
 func TestStaleSocket(t *testing.T) {
 	path := folder(t)
-	d, err := NewDesk(path, Reply{})
+	d, err := NewServer(path, Reply{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestStaleSocket(t *testing.T) {
 
 // A run without a way in has no requests.
 func TestNoDesk(t *testing.T) {
-	var d *Desk
+	var d *Server
 	d.Open()
 	d.Close(Reply{})
 	if got := d.Take(); got != nil {

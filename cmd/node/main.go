@@ -11,7 +11,6 @@ import (
 
 	"turnstile/bench/bare"
 	"turnstile/chaos"
-	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/host"
 )
@@ -30,10 +29,8 @@ type role struct {
 	Bare *bare.Config `json:"bare"`
 
 	// Of a node.
-	Algorithm string        `json:"algorithm"`
-	Machines  nodes.Config  `json:"machines"`
-	Chaos     chaos.Station `json:"chaos"`
-	Detector  string        `json:"detector"` // beside the algorithm, as detector.Parse reads it; empty: none
+	Machines []catalog.Part   `json:"machines"`
+	Chaos    chaos.NodeFaults `json:"chaos"`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -61,26 +58,13 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	return ok
 }
 
-// stack returns what the node is made of.
-func (r *role) stack(spec *nodes.Spec) (*nodes.Stack, error) {
-	beside, err := catalog.Beside(r.Machines, r.Detector)
-	if err != nil {
-		return nil, err
-	}
-	return nodes.NewStack(append([]nodes.Instance{{Spec: spec, Config: r.Machines}}, beside...)...)
-}
-
 func (r *role) run(orders io.Reader, stdout io.Writer) error {
 	switch {
 	case r.Bare != nil:
 		go io.Copy(io.Discard, orders) // there are none, but the end of the pipe is to be seen
 		return bare.Run(*r.Bare, stdout)
 	case r.Node != nil:
-		spec, err := catalog.Find(r.Algorithm)
-		if err != nil {
-			return err
-		}
-		stack, err := r.stack(spec)
+		stack, err := catalog.Assemble(r.Machines)
 		if err != nil {
 			return err
 		}
@@ -89,7 +73,7 @@ func (r *role) run(orders io.Reader, stdout io.Writer) error {
 			return err
 		}
 		r.Node.Shaper, r.Node.Watcher, r.Node.Faults = site.Shaper, site.Watcher, site
-		return host.Run(*r.Node, stack, orders, stdout)
+		return host.Run(*r.Node, stack.Stack, orders, stdout)
 	}
 	return errors.New("told to do nothing")
 }

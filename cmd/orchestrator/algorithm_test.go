@@ -14,14 +14,9 @@ import (
 // An algorithm is one new file and one line of the table. In a copy of the tree that has these two more, it
 // is found in everything that follows from the rows, and it runs.
 func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("make test-all runs it: it builds a copy of the tree")
-	}
-	t.Parallel()
-	c := &copiedTree{t, t.TempDir()}
-	c.copy("../..")
-	c.add("testdata/algorithm/secretary.go", "nodes/mutex/secretary.go")
-	c.insert("nodes/mutex/table.go", "var Table = []*nodes.Spec{\n", "\t&secretaryRow,\n")
+	c := copyTree(t)
+	c.add("testdata/added/secretary.go", "nodes/mutex/secretary.go")
+	c.insert("nodes/mutex/table.go", "var Table = []*row.Row{\n", "\t&secretaryRow,\n")
 	c.run("go", "build", "-trimpath", "-o", "bin/", "./cmd/orchestrator", "./cmd/node")
 
 	for _, test := range []struct{ says, command string }{
@@ -51,10 +46,58 @@ func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
 	}
 }
 
+// A fault of links is one new file and a line of the table of effects; a check one file and a line of its
+// problem; a figure a field and its value. In a copy of the tree that has all of these more, flags, plans,
+// verdicts and columns of results follow.
+func TestAFaultACheckAndAFigureAreAdded(t *testing.T) {
+	c := copyTree(t)
+	c.add("testdata/added/skip.go", "chaos/effect/skip.go")
+	c.insert("chaos/effect/effect.go", "var Kinds = []*Kind{", "&skip, ")
+	c.add("testdata/added/everyone.go", "judge/check/everyone.go")
+	c.insert("judge/check/problem.go", "checks: []check{\n",
+		"\t\t{name: \"everyone\", about: aboutEnough, judge: everyone},\n")
+	c.insert("judge/measure/figures.go", "type Figures struct {\n", "\tTwice number `csv:\"entries_twice\"`\n")
+	c.insert("judge/measure/rows.go", "\trow.Clients = figure.Count(m.Clients)\n",
+		"\trow.Twice = figure.Count(2 * m.Entries)\n")
+	c.run("go", "build", "-trimpath", "-o", "bin/", "./cmd/orchestrator", "./cmd/node")
+	c.write("plan.yaml", "about: every third\nfaults:\n  - {skip: 3, at: 100ms, for: 500ms}\n")
+
+	const simulated = "simulate --algo central-queued -n 3 --latency 1ms --duration 2s"
+	for _, test := range []struct{ says, command string }{
+		{"have every so manieth message of a link lost", "simulate --help"},
+		{"skip 3 at 100ms for 500ms: it hit ", simulated + " --skip 3 --at 100ms --for 500ms"},
+		{"skip 3 at 100ms for 500ms: it hit ", simulated + " --plan plan.yaml"},
+		{"\nthe stored verdict is the same", "verify latest"},
+	} {
+		out := c.run("bin/orchestrator", strings.Split(test.command, " ")...)
+		if !strings.Contains("\n"+out, test.says) {
+			t.Errorf("orchestrator %s does not say %q but\n%s", test.command, test.says, out)
+		}
+	}
+	if verdict := c.read("results/latest/verdict.txt"); !strings.Contains(verdict, "as many entries as") {
+		t.Errorf("the verdict does not have the check:\n%s", verdict)
+	}
+	if rows := c.read("results/latest/runs.csv"); !strings.Contains(rows, ",entries_twice,") {
+		t.Errorf("the figure is no column of runs.csv:\n%s", rows)
+	}
+}
+
 // A copiedTree is a copy of all files that the programs are built from.
 type copiedTree struct {
 	t   *testing.T
 	dir string
+}
+
+// copyTree copies the tree, for a test that make test skips.
+func copyTree(t *testing.T) *copiedTree {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make test-all runs it: it builds a copy of the tree")
+	}
+	t.Parallel()
+	c := &copiedTree{t, t.TempDir()}
+	c.copy("../..")
+	return c
 }
 
 func (c *copiedTree) copy(root string) {

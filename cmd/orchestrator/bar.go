@@ -3,12 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
+
+	"turnstile/internal/format"
+	"turnstile/internal/terminal"
 )
 
 // A bar shows how far a command has come: on a terminal as a bar, and elsewhere by a line a minute. A nil bar
@@ -33,10 +34,10 @@ func (a *app) newBar(off bool, takes time.Duration) *bar {
 		return nil
 	case takes >= long:
 		fmt.Fprintf(a.stderr, "orchestrator: this takes about %s, or longer if others use the machine\n",
-			duration(takes.Round(time.Second)))
+			format.Duration(takes.Round(time.Second)))
 		first = time.Minute
 	}
-	if !isTerminal(a.stderr) {
+	if !terminal.Is(a.stderr) {
 		return &bar{lines: lines{out: a.stderr, began: time.Now(), next: time.Now().Add(first)}}
 	}
 	return &bar{to: progressbar.NewOptions(barSteps,
@@ -104,7 +105,8 @@ func (l *lines) print() {
 	if l.timer == nil {
 		return // it ended in this moment
 	}
-	fmt.Fprintf(l.out, "orchestrator: after %s: %s\n", duration(time.Since(l.began).Round(time.Second)), l.text)
+	fmt.Fprintf(l.out, "orchestrator: after %s: %s\n", format.Duration(time.Since(l.began).Round(time.Second)),
+		l.text)
 	l.next = time.Now().Add(time.Minute)
 	l.timer.Reset(time.Minute)
 }
@@ -116,31 +118,4 @@ func (l *lines) clear() {
 		l.timer.Stop()
 		l.timer = nil
 	}
-}
-
-func isTerminal(w io.Writer) bool {
-	file := fileOf(w)
-	return file != nil && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
-}
-
-// fileOf returns the file that w writes to, or nil.
-func fileOf(w io.Writer) *os.File {
-	if out, ok := w.(*output); ok {
-		w = out.Writer
-	}
-	file, _ := w.(*os.File)
-	return file
-}
-
-// widthFor returns how wide a picture on w may be: as the terminal is, within reason, or else 80 columns.
-func widthFor(w io.Writer) int {
-	const usual, narrowest, widest = 80, 40, 160
-	if !isTerminal(w) {
-		return usual
-	}
-	columns, _, err := term.GetSize(int(fileOf(w).Fd()))
-	if err != nil || columns <= 0 {
-		return usual
-	}
-	return min(max(columns, narrowest), widest)
 }

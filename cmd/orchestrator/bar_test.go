@@ -7,11 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"turnstile/bench"
-	"turnstile/bench/campaign"
-	"turnstile/bench/matrix"
-	"turnstile/bench/splitbrain"
-	"turnstile/chaos"
+	"turnstile/bench/experiment"
+	"turnstile/chaos/effect"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/election"
 )
@@ -64,26 +61,27 @@ func TestCommandsKnowHowLongTheyTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut, err := chaos.ParseCut("0-2/3-4")
+	cut, err := effect.ParseCut("0-2/3-4")
 	if err != nil {
 		t.Fatal(err)
 	}
-	comparison := splitBrainCall{Comparison: splitbrain.Comparison{Rows: election.Table, N: 5,
-		Cuts: []chaos.Cut{cut},
-		Real: true}}
-	one := benchCall{Options: bench.Options{Trials: 3, Warmup: time.Second, Duration: 4 * time.Second}}
+	all := experiment.Experiment{Rows: catalog.All(), Seed: 1}
+	electors := experiment.Experiment{Rows: election.Table}
+	var one benchCall
+	one.Trials, one.Warmup, one.Duration = 3, time.Second, 4*time.Second
 	for name, takes := range map[string]time.Duration{
-		"bench":       one.takes(),
-		"chaos":       (&campaign.Campaign{Rows: catalog.All(), Seed: 1, Real: 20}).Takes(),
-		"matrix":      (&matrix.Matrix{Rows: catalog.All(), Real: true, Runs: 1}).Takes(),
-		"split-brain": comparison.takes(comparison.Cases()),
+		"bench":  one.takes(),
+		"chaos":  (&experiment.Campaign{Experiment: all, Real: 20}).Takes(),
+		"matrix": (&experiment.Matrix{Experiment: all, Real: true, Runs: 1}).Takes(),
+		"split-brain": (&experiment.SplitBrain{Experiment: electors, N: 5,
+			Cuts: []effect.Cut{cut}, Real: true}).Takes(),
 	} {
 		if takes < 15*time.Second || takes > 2*time.Hour {
 			t.Errorf("%s takes %v", name, takes)
 		}
 	}
 	one.Entries = 5
-	few := matrix.Matrix{Rows: []*spec{bully}, Runs: 1}
+	few := experiment.Matrix{Experiment: experiment.Experiment{Rows: []*spec{bully}}, Runs: 1}
 	if one.takes() != 0 || few.Takes() > time.Second {
 		t.Errorf("%d entries take %v, and few simulated runs %v", one.Entries, one.takes(), few.Takes())
 	}

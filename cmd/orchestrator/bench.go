@@ -13,9 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"turnstile/bench"
-	"turnstile/bench/check"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
@@ -50,14 +51,12 @@ const benchExample = `  orchestrator bench --algo ricart -n 32
 
 // A benchCall is one call of bench.
 type benchCall struct {
-	bench.Options
-	row            *spec // the algorithm
+	bench.Job
 	load, arrivals string
 	regions        string // the file of them
 	initiators     string
 	faults         faultFlags
 	setup          bench.Setup
-	simulated      bool
 	elects         bool // it is a call of elect
 	json           bool
 	noProgress     bool
@@ -75,7 +74,8 @@ func (a *app) benchCommand() *cobra.Command {
 			if _, err := settle(cmd, c.resolve); err != nil {
 				return err
 			}
-			return a.bench(cmd.Context(), &c)
+			_, err := a.bench(cmd.Context(), &c)
+			return err
 		},
 	}
 	c.addFlags(cmd)
@@ -115,7 +115,7 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 		c.addLoadFlags(f)
 		group(f, loadFlags)
 	}
-	if c.elects || c.simulated {
+	if c.elects || c.Simulated {
 		f.StringVar(&c.initiators, "initiators", "", "elections: who campaigns when the run begins: all, none, "+
 			"lowest, highest, random:K or nodes, as in 0,3 (default all)")
 		f.DurationVar(&c.Workload.CampaignEvery, "campaign-every", 0,
@@ -181,7 +181,7 @@ func (c *benchCall) table() []*spec {
 	switch {
 	case c.elects:
 		return election.Table
-	case c.simulated:
+	case c.Simulated:
 		return catalog.All()
 	}
 	return mutex.Table
@@ -210,22 +210,24 @@ func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 
 // resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
 // the higher rank counts: the command line overrides the file.
-func (c *benchCall) resolve(s settings) (err error) {
-	if c.row, err = catalog.Find(c.Algorithm); err != nil {
+func (c *benchCall) resolve(s settings) error {
+	row, err := catalog.Find(c.Algorithm)
+	if err != nil {
 		if c.elects { // it names schemes alone
 			_, err = election.Find(c.Algorithm)
 		}
 		return s.blame(err, c.naming())
 	}
+	c.Spec = row
 	switch {
-	case c.elects && c.row.Leads == nil:
+	case c.elects && row.Elector == nil:
 		return s.blame(fmt.Errorf("%s elects nobody: use bench or simulate, or take a scheme such as bully "+
-			"(see list)", c.row.Name), c.naming())
-	case c.row.Leads != nil && !c.elects && !c.simulated:
+			"(see list)", c.Spec.Name), c.naming())
+	case c.Spec.Elector != nil && !c.elects && !c.Simulated:
 		return s.blame(fmt.Errorf("%s elects leaders, and has no critical section to request: use elect",
-			c.row.Name), c.naming())
+			c.Spec.Name), c.naming())
 	}
-	if c.row.Leads != nil {
+	if c.Spec.Elector != nil {
 		err = c.resolveElections(s)
 	} else {
 		err = c.resolveLoad(s)
@@ -240,13 +242,12 @@ func (c *benchCall) resolve(s settings) (err error) {
 	if !s.given("seed") {
 		c.Seed = uint64(rand.Uint32()) // short enough to read out
 	}
-	if c.setup.Node == "" {
-		c.setup.Node = ownSibling("node")
-	}
-	if c.Config, err = s.checkOptions(c.row, c.Config, s.rank(c.naming())); err != nil {
+	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank(c.naming())); err != nil {
 		return err
 	}
-	scene, _ := c.Scene(c.row, c.simulated) // what is wrong with that is said when all is validated
+	job, _ := c.Draft(c.Spec, c.Simulated) // Check returns the error
+	c.Job = *job
+	scene := c.Scene()
 	if c.Plan, c.Faults, err = c.faults.resolve(s, scene); err != nil {
 		return err
 	}
@@ -254,11 +255,11 @@ func (c *benchCall) resolve(s settings) (err error) {
 		c.Duration = scene.Measured
 		c.resolveEnd(s)
 	}
-	c.Brokers, c.Proxies = scene.Brokers, c.Proxies || !c.simulated && chaos.NeedsProxies(c.Faults)
-	if !c.row.Broadcasts() && s.rank("multicast") < s.rank(c.naming()) { // it is for other algorithms
+	c.Brokers = scene.Brokers
+	if !c.Spec.Broadcasts() && s.rank("multicast") < s.rank(c.naming()) { // it is for other algorithms
 		c.Multicast = false
 	}
-	return s.blame(c.Validate(c.row))
+	return s.blame(c.Check())
 }
 
 // resolveLoad finds the load that the flags name or imply.
@@ -346,25 +347,13 @@ func (c *benchCall) resolveEnd(s settings) {
 	if c.Entries > 0 && s.rank("warmup") < s.rank("entries") {
 		c.Warmup = 0
 	}
-	if c.Entries == 0 && !s.given("warmup") && c.row.Leads == nil {
+	if c.Entries == 0 && !s.given("warmup") && c.Spec.Elector == nil {
 		c.Warmup, c.WarmupLimit = min(c.Duration/10, time.Second), bench.WarmupLimit
 	}
 }
 
 // ownSibling returns the path of a program in the folder of this one.
-func ownSibling(name string) string { return filepath.Join(filepath.Dir(ownPath()), name) }
-
-// ownPath returns the path of this program.
-func ownPath() string {
-	path, err := os.Executable()
-	if err != nil {
-		return os.Args[0]
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
-}
+func ownSibling(name string) string { return filepath.Join(filepath.Dir(terminal.OwnPath()), name) }
 
 // exitStatus returns the exit status of a run that ended with err, which may be nil.
 func exitStatus(r *bench.Run, err error) int {

@@ -6,35 +6,30 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/report"
 	"turnstile/internal/english"
 	"turnstile/results"
 )
 
-// bench makes the run that c asks for, in processes.
-func (a *app) bench(ctx context.Context, c *benchCall) error {
-	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
-	c.setup.Proxy = append([]string{ownPath()}, proxyArgs...)
-	return a.make(c, func(s bench.Setup) (*bench.Run, error) { return bench.Make(ctx, c.row, c.Options, s) })
-}
-
-// make makes the run that c asks for, shows its progress, and reports on it.
-func (a *app) make(c *benchCall, run func(bench.Setup) (*bench.Run, error)) error {
-	r, err := a.begin(c, run)
+// bench makes the run that c asks for, shows its progress, and reports on it. It returns no run if none
+// began.
+func (a *app) bench(ctx context.Context, c *benchCall) (*bench.Run, error) {
+	r, err := a.begin(ctx, c)
 	if r == nil {
-		return err
+		return nil, err
 	}
-	return a.tell(c, r, err)
+	return r, a.tell(c, r, err)
 }
 
 // begin makes the run that c asks for, and shows its progress.
-func (a *app) begin(c *benchCall, run func(bench.Setup) (*bench.Run, error)) (*bench.Run, error) {
-	c.setup.Versions = versions()
-	report := newReport(a.stdout)
+func (a *app) begin(ctx context.Context, c *benchCall) (*bench.Run, error) {
+	equip(&c.setup)
+	out := report.New(a.stdout)
 	bar := a.newBar(c.noProgress, c.takes())
 	begun := false
 	c.setup.Progress = func(p bench.Progress) {
 		if !begun && !c.json {
-			report.header(c.Options, results.ThisMachine(), c.simulated)
+			out.Header(&c.Job, results.ThisMachine())
 		}
 		begun = true
 		bar.show(p.Done, progressText(p, c.Trials))
@@ -42,21 +37,21 @@ func (a *app) begin(c *benchCall, run func(bench.Setup) (*bench.Run, error)) (*b
 	c.setup.OnTrial = func(t *bench.Trial) {
 		bar.clear()
 		if !c.json && c.Trials > 1 {
-			report.trial(&t.Row, 1)
+			out.Trial(&t.Row, 1)
 		}
 	}
-	r, err := run(c.setup)
+	r, err := bench.Make(ctx, &c.Job, c.setup)
 	a.checkDisk(err)
 	bar.clear()
 	if r != nil && !begun && !c.json {
-		report.header(c.Options, results.ThisMachine(), c.simulated)
+		out.Header(&c.Job, results.ThisMachine())
 	}
 	return r, err
 }
 
 // takes returns how long the run takes at least, as far as that is known before: real time passes as asked.
 func (c *benchCall) takes() time.Duration {
-	if c.simulated || c.Entries > 0 {
+	if c.Simulated || c.Entries > 0 {
 		return 0
 	}
 	return time.Duration(c.Trials) * (c.Warmup + c.Duration)
@@ -65,11 +60,11 @@ func (c *benchCall) takes() time.Duration {
 // tell reports on a run that ended with err, which may be nil.
 func (a *app) tell(c *benchCall, r *bench.Run, err error) error {
 	if c.json {
-		if err := writeJSON(a.stdout, r.Summary()); err != nil {
+		if err := report.JSON(a.stdout, r.Summary()); err != nil {
 			return failure{err, exitStatus(r, err)}
 		}
 	} else {
-		newReport(a.stdout).summary(r.Summary())
+		report.New(a.stdout).Summary(r.Summary())
 	}
 	a.status = exitStatus(r, err)
 	if err != nil && !told(r, err) {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench/cluster"
+	"turnstile/internal/broker"
 )
 
 const brokerHelp = `Run the NATS server that is built in, in the foreground, for runs to use with --nats.
@@ -52,8 +53,8 @@ func (a *app) serveBroker(cmd *cobra.Command, port int) error {
 	if port < 0 || port > 65535 {
 		return fmt.Errorf("--port: there is no port %d: take one of 1 to 65535", port)
 	}
-	token := cluster.NewToken()
-	s, err := cluster.StartBroker(cluster.BrokerConfig{Port: port, Token: token})
+	token := broker.NewToken()
+	s, err := broker.Start(broker.Config{Port: port, Token: token})
 	if err != nil {
 		return err
 	}

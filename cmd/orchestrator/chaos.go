@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -13,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
-	"turnstile/bench/campaign"
-	"turnstile/bench/check"
+	"turnstile/bench/experiment"
 	"turnstile/internal/english"
+	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
 )
 
@@ -42,109 +41,68 @@ const chaosExample = `  orchestrator chaos
 
 // A chaosCall is one call of chaos.
 type chaosCall struct {
-	campaign.Campaign
+	experiment.Campaign
+	algorithms []string
 	calm       int // runs without faults
 	compared   int // real runs that are compared with simulated ones
 	noProgress bool
 }
 
 func (a *app) chaosCommand() *cobra.Command {
-	c := chaosCall{Campaign: campaign.Campaign{Rows: catalog.All(), Seed: 1, Simulated: 2520, Real: 50},
-		calm: 100, compared: 3 * campaign.Comparisons}
-	var algorithms []string
-	cmd := &cobra.Command{
+	c := chaosCall{calm: 100, compared: 3 * experiment.Comparisons}
+	c.Seed, c.Simulated, c.Real, c.Setup.Set = 1, 2520, 50, "chaos"
+	cmd, f := a.many(&cobra.Command{
 		Use:     "chaos",
 		Short:   "Run every algorithm under many random plans of what goes wrong, and judge each run",
 		Long:    chaosHelp,
 		Example: chaosExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err != nil {
-				return err
-			}
-			if s.given("algo") {
-				if c.Rows, err = findAll(algorithms); err != nil {
-					return err
-				}
-			}
-			if min(c.Simulated, c.Real, c.calm, c.compared) < 0 {
-				return fmt.Errorf("--simulated %d, --real %d, --calm %d, --compare %d: write numbers from 0",
-					c.Simulated, c.Real, c.calm, c.compared)
-			}
-			if max(c.Simulated, c.Real, c.calm, c.compared) == 0 {
-				return errors.New("--simulated, --real, --calm and --compare are all 0: no run would be made")
-			}
-			if !c.Comparable() {
-				if s.given("compare") && c.compared > 0 {
-					return errors.New("compare: what electors send depends on when their timers run out, so a real run " +
-						"is not the same as a simulated one: leave out --compare, or add an algorithm of mutual exclusion")
-				}
-				c.compared = 0
-			}
-			a.note(s)
-			return a.chaos(cmd.Context(), &c)
-		},
-	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringSliceVar(&algorithms, "algo", nil, "only plans for these algorithms, by their `names` or aliases")
+	}, c.check, func(ctx context.Context) error { return a.chaos(ctx, &c) })
+	f.StringSliceVar(&c.algorithms, "algo", nil, "only plans for these algorithms, by their `names` or aliases")
 	f.IntVar(&c.Simulated, "simulated", c.Simulated, "how many plans are carried out on virtual time")
 	f.IntVar(&c.Real, "real", c.Real, "how many plans are carried out on real processes")
 	f.IntVar(&c.calm, "calm", c.calm, "how many runs of the grid without faults are made on virtual time")
 	f.IntVar(&c.compared, "compare", c.compared,
 		"how many real runs are compared with simulated ones: each has one fault, and requests come one at a time")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "that plans, loads and latencies are drawn by")
-	f.StringVar(&c.Setup.Results, "results", "results", "`folder` of all result sets")
-	f.StringVar(&c.Setup.Set, "set", "chaos", "`name` of the result set that the real runs belong to")
-	f.StringVar(&c.Setup.Node, "node-program", "",
-		"`path` of the program of a node (default node, beside this program)")
+	addSetup(f, &c.Setup, "the real runs")
 	addNoProgress(cmd, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	return cmd
 }
 
-// findAll returns the rows of algorithms of these names.
-func findAll(names []string) (all []*spec, err error) {
-	for _, name := range names {
-		row, err := catalog.Find(strings.TrimSpace(name))
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(all, row) {
-			all = append(all, row)
-		}
+// check completes the call, and says what is wrong with it, if anything is.
+func (c *chaosCall) check(s settings) (err error) {
+	c.Rows, err = rowsNamed(c.algorithms, catalog.Find, catalog.All())
+	switch counts := []int{c.Simulated, c.Real, c.calm, c.compared}; {
+	case err != nil:
+		return err
+	case s.given("algo") && len(c.algorithms) == 0:
+		return errors.New("algo: it names no algorithm: leave it out for all, or name some, as in bully,maekawa")
+	case slices.Min(counts) < 0:
+		return fmt.Errorf("--simulated %d, --real %d, --calm %d, --compare %d: write numbers from 0",
+			c.Simulated, c.Real, c.calm, c.compared)
+	case slices.Max(counts) == 0:
+		return errors.New("--simulated, --real, --calm and --compare are all 0: no run would be made")
+	case len(c.Comparable()) > 0:
+	case s.given("compare") && c.compared > 0:
+		return errors.New("compare: what electors send depends on when their timers run out, so a real run " +
+			"is not the same as a simulated one: leave out --compare, or add an algorithm of mutual exclusion")
+	default:
+		c.compared = 0
 	}
-	if len(all) == 0 {
-		return nil, errors.New("algo: it names no algorithm: leave it out for all, or name some, as in " +
-			"bully,maekawa")
-	}
-	return all, nil
+	return nil
 }
 
 func (a *app) chaos(ctx context.Context, c *chaosCall) error {
-	c.Setup.Versions = versions()
-	c.Setup.Broker = append([]string{ownPath()}, brokerArgs...)
-	c.Setup.Proxy = append([]string{ownPath()}, proxyArgs...)
-	if c.Setup.Node == "" {
-		c.Setup.Node = ownSibling("node")
-	}
-	bar, bad := a.newBar(c.noProgress, c.Takes()), 0
-	c.Progress = func(done, all int, r *campaign.Result) {
-		if a.checkDisk(r.Err); r.Wrong != "" {
-			bad++
-		}
-		if bar.due() || r.Real {
-			bar.show(float64(done)/float64(all), fmt.Sprintf("plan %d of %d, %d wrong", done, all, bad))
-		}
-	}
+	equip(&c.Setup)
+	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "plan")
 	results, interrupted := c.Run(ctx)
 	bar.clear()
 	wrong := 0
 	for _, real := range []bool{false, true} {
-		var some []*campaign.Result
+		var some []*experiment.Result
 		for _, r := range results {
-			if r.Real == real {
+			if r.Simulated != real {
 				some = append(some, r)
 			}
 		}
@@ -160,18 +118,17 @@ func (a *app) chaos(ctx context.Context, c *chaosCall) error {
 		wrong += a.compareRuns(ctx, c)
 		interrupted = ctx.Err()
 	}
-	switch {
-	case interrupted != nil:
+	if interrupted != nil {
 		fmt.Fprintf(a.stdout, "interrupted: %s of %d plans were carried out\n",
 			english.Thousands(float64(len(results))), c.Simulated+c.Real)
 		a.status = check.Inconclusive.ExitCode()
 	}
-	a.concludeChaos(campaign.ShownBy(c.Rows, results), wrong)
+	a.concludeChaos(experiment.ShownBy(c.Rows, results), wrong)
 	return nil
 }
 
 // concludeChaos says in the last line what a campaign shows and what it does not.
-func (a *app) concludeChaos(shown campaign.Shown, wrong int) {
+func (a *app) concludeChaos(shown experiment.Shown, wrong int) {
 	says := "Nothing is wrong."
 	switch {
 	case wrong > 0:
@@ -189,13 +146,13 @@ func (a *app) concludeChaos(shown campaign.Shown, wrong int) {
 
 // printCampaign prints what came of plans that were carried out in one way, and returns how many things are
 // wrong with that.
-func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*campaign.Result) (wrong int) {
+func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*experiment.Result) (wrong int) {
 	where := "on virtual time"
-	if results[0].Real {
+	if !results[0].Simulated {
 		where = "on real processes"
 	}
 	fmt.Fprintf(a.stdout, "%s %s, seed %d:\n", english.Count(len(results), "plan", "plans"), where, c.Seed)
-	tallies := campaign.Tallied(c.Rows, results)
+	tallies := experiment.Tallied(c.Rows, results)
 	printTallies(a.stdout, tallies)
 	for i := range tallies {
 		if says := tallies[i].Lacks(); says != "" {
@@ -209,18 +166,46 @@ func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*campai
 			continue
 		}
 		wrong++
-		fmt.Fprintf(a.stdout, "WRONG  %s: %s\n", r.Spec.Name, r.Wrong)
-		if r.Options.Algorithm == "" {
-			continue // nothing was run
+		if r.Options.Algorithm == "" { // nothing was run
+			a.printWrong(&c.Experiment, r.Spec.Name, "", r)
+			continue
 		}
-		fmt.Fprintf(a.stdout, "       repeat it: %s\n", commandOf(r.Spec, &r.Options, r.Real, r.Options.Plan))
-		if r.Folder != "" {
-			fmt.Fprintf(a.stdout, "       what came of it: %s\n",
-				callOn("show", filepath.Join(c.Setup.Results, r.Folder)))
-		}
-		if !r.Real && !shrunk[r.Spec.Name] { // one of each is enough to begin with
+		a.printWrong(&c.Experiment, r.Spec.Name, commandOf(r.Spec, &r.Options, !r.Simulated, r.Plan), r)
+		if r.Simulated && !shrunk[r.Spec.Name] { // one of each is enough to begin with
 			shrunk[r.Spec.Name] = true
-			a.printShrunk(ctx, r.Spec, r.Options)
+			a.printShrunk(ctx, r.Job)
+		}
+	}
+	fmt.Fprintln(a.stdout)
+	return wrong
+}
+
+// calmRuns makes runs in which nothing goes wrong, prints what came of them, and returns how many are wrong.
+func (a *app) calmRuns(ctx context.Context, c *chaosCall) (wrong int) {
+	grid := experiment.CalmOf(c.Rows, experiment.CalmNodes)
+	bar := a.follow(&c.Experiment, c.noProgress, 0, "run without faults")
+	results, _ := grid.Run(ctx, &c.Experiment, 0, c.calm)
+	bar.clear()
+	outcomes := map[check.Outcome]int{}
+	for _, r := range results {
+		outcomes[r.Verdict.Outcome]++
+	}
+	var counts []string
+	for outcome := check.Valid; outcome <= check.Violated; outcome++ {
+		if outcomes[outcome] > 0 {
+			counts = append(counts, fmt.Sprintf("%d %v", outcomes[outcome], outcome))
+		}
+	}
+	fmt.Fprintf(a.stdout, "%s without faults, drawn with seed %d from %d settings, on virtual time: %s\n",
+		english.Count(len(results), "run", "runs"), c.Seed, grid.Cells(), strings.Join(counts, ", "))
+	if outcomes[check.Overloaded] > 0 {
+		fmt.Fprintln(a.stdout,
+			"Overloaded: the load asked for more entries than could be served, which is not wrong.")
+	}
+	for _, r := range results {
+		if r.Wrong != "" {
+			wrong++
+			a.printWrong(&c.Experiment, r.String(), commandOf(r.Spec, &r.Options, false, ""), r)
 		}
 	}
 	fmt.Fprintln(a.stdout)
@@ -229,91 +214,75 @@ func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*campai
 
 // compareRuns compares real runs with simulated ones, and returns how many do not agree.
 func (a *app) compareRuns(ctx context.Context, c *chaosCall) (wrong int) {
-	bar := a.newBar(c.noProgress, 0)
-	var all []*campaign.Agreement
-	for number := range c.compared {
-		bar.show(float64(number)/float64(c.compared), fmt.Sprintf("comparison %d of %d", number+1, c.compared))
-		one := c.Compare(ctx, number)
-		if ctx.Err() != nil {
-			break
-		}
-		a.checkDisk(one.Err)
-		if all = append(all, one); !one.Holds() {
+	bar := a.follow(&c.Experiment, c.noProgress, 0, "comparison")
+	all := c.Compare(ctx, c.compared)
+	bar.clear()
+	for _, r := range all {
+		if r.Wrong != "" {
 			wrong++
 		}
 	}
-	bar.clear()
 	fmt.Fprintf(a.stdout, "%s of a real run with a simulated one: %d agree\n",
 		english.Count(len(all), "comparison", "comparisons"), len(all)-wrong)
-	for _, one := range all {
-		if one.Holds() {
+	for _, r := range all {
+		if r.Wrong == "" {
 			continue
 		}
-		fmt.Fprintf(a.stdout, "WRONG  %s, %s:\n", one.Case.Spec.Name, one.Fault)
-		if one.Err != nil {
-			fmt.Fprintf(a.stdout, "       %v\n", one.Err)
-		} else {
-			fmt.Fprintf(a.stdout, "       simulated: %s\n       real:      %s\n", one.Simulated, one.Real)
-		}
+		fmt.Fprintf(a.stdout, "WRONG  %s, %s:\n       %s\n", r.Spec.Name, r.Says, r.Wrong)
 		for _, real := range []bool{false, true} {
-			fmt.Fprintf(a.stdout, "       repeat it: %s --fault %q\n", commandOf(one.Case.Spec, &one.Case.Options,
-				real, ""), one.Fault)
+			fmt.Fprintf(a.stdout, "       repeat it: %s --fault %q\n", commandOf(r.Spec, &r.Options, real, ""), r.Says)
 		}
 	}
 	fmt.Fprintln(a.stdout)
 	return wrong
 }
 
-// printTallies prints a line for each algorithm, those that elect leaders in a table of their own.
-func printTallies(out io.Writer, tallies []campaign.Tally) {
-	for _, elect := range []bool{false, true} {
-		var some []campaign.Tally
+// printTallies prints a line for each algorithm, in a table for each problem.
+func printTallies(out io.Writer, tallies []experiment.Tally) {
+	for _, problem := range check.Problems {
+		var some []experiment.Tally
 		for i := range tallies {
-			if t := &tallies[i]; t.Plans > 0 && (t.Spec.Leads != nil) == elect {
+			if t := &tallies[i]; t.Plans > 0 && check.ProblemOf(t.Spec) == problem {
 				some = append(some, *t)
 			}
 		}
 		if len(some) > 0 {
-			printTable(out, some, elect)
+			printTable(out, some, problem)
 		}
 	}
 	for i := range tallies {
-		if t := &tallies[i]; t.Spec.Broken != "" && t.Plans > 0 {
-			fmt.Fprintf(out, "* %s is known to be broken: %s shown in %s\n", t.Spec.Name, t.Spec.Broken,
+		if t := &tallies[i]; t.Spec.Flaw != nil && t.Plans > 0 {
+			fmt.Fprintf(out, "* %s is known to be broken: %s shown in %s\n", t.Spec.Name, t.Spec.Broken().Check,
 				english.Count(t.Caught, "run", "runs"))
 		}
 	}
 }
 
-// printTable prints the tallies of algorithms of one kind.
-func printTable(out io.Writer, tallies []campaign.Tally, elect bool) {
+// printTable prints the tallies of algorithms of one problem.
+func printTable(out io.Writer, tallies []experiment.Tally, problem *check.Problem) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	count := "entries"
-	if elect {
-		count = "elections"
-	}
 	fmt.Fprintf(w, "\tplans\tinside\toutside\t%s\tvalid\tas its model\tinconclusive\tviolated\tviolated\t"+
-		"faults that\t\n", count)
+		"faults that\t\n", problem.Many)
 	fmt.Fprintln(w, "\t\tits model\tits model\t\t\tallows\t\tinside\toutside\thit nothing\t")
 	for i := range tallies {
 		t := &tallies[i]
 		name, made := t.Spec.Name, t.Entries
-		if t.Spec.Broken != "" {
+		if t.Spec.Flaw != nil {
 			name += "*"
 		}
-		if elect {
+		if problem == check.Election {
 			made = t.Elected
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, t.Plans, t.Inside, t.Plans-t.Inside,
-			made, t.Of[campaign.Valid], t.Of[campaign.Expected], t.Of[campaign.Inconclusive],
-			t.Of[campaign.ViolatedInside], t.Of[campaign.ViolatedOutside], t.Missed)
+			made, t.Of[experiment.Valid], t.Of[experiment.Expected], t.Of[experiment.Inconclusive],
+			t.Of[experiment.ViolatedInside], t.Of[experiment.ViolatedOutside], t.Missed)
 	}
 	w.Flush()
 }
 
 // printShrunk shrinks the plan of a simulated run that failed, and prints it as a file.
-func (a *app) printShrunk(ctx context.Context, row *spec, o bench.Options) {
-	s, err := campaign.Shrink(ctx, row, o)
+func (a *app) printShrunk(ctx context.Context, j *bench.Job) {
+	s, err := experiment.Shrink(ctx, j)
 	if err == nil && s == nil {
 		return // it is valid
 	}
@@ -322,7 +291,7 @@ func (a *app) printShrunk(ctx context.Context, row *spec, o bench.Options) {
 		text, err = s.File(
 			fmt.Sprintf("Of %s, %d is left after %s.", english.Count(s.From, "fault", "faults"), len(s.Faults),
 				english.Count(s.Tries, "run", "runs")),
-			"Save this as shrunk.yaml, and run:", commandOf(row, &o, false, "./shrunk.yaml"))
+			"Save this as shrunk.yaml, and run:", commandOf(j.Spec, &j.Options, false, "./shrunk.yaml"))
 	}
 	if err != nil {
 		fmt.Fprintf(a.stderr, "orchestrator: shrinking the plan: %v\n", err)

@@ -2,55 +2,20 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"unicode"
 
 	"turnstile/bench"
+	"turnstile/internal/terminal"
 	"turnstile/nodes/workload"
 )
 
-// invoked returns how the user calls this program: by its name if the search path leads to it, or else as it
-// was called now, such as bin/orchestrator, which make calls.
-func invoked() string {
-	name := filepath.Base(os.Args[0])
-	if path, err := exec.LookPath(name); err == nil {
-		if path, err = filepath.EvalSymlinks(path); err == nil && path == ownPath() {
-			return name
-		}
-	}
-	return os.Args[0]
-}
-
-// callOn returns the command line by which a command reads the run in a folder, from where the user stands.
-func callOn(command, folder string) string {
-	path := fromHere(folder)
-	if filepath.Base(path) == path && path != "." { // a bare name would be looked for among the result sets
-		path = "." + string(filepath.Separator) + path
-	}
-	return invoked() + " " + command + " " + shellQuoted(path)
-}
-
-// shellQuoted returns a word as a shell takes it for one.
-func shellQuoted(word string) string {
-	special := func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+,:@", r)
-	}
-	if strings.IndexFunc(word, special) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
 // commandOf returns the command that makes a run for a time with such options, under a plan.
 func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
-	words := []string{invoked(), "simulate"}
+	words := []string{terminal.Invoked(), "simulate"}
 	if real {
 		words[1] = "bench"
 	}
-	if real && row.Leads != nil {
+	if real && row.Elector != nil {
 		words[1] = "elect"
 	}
 	add := func(flag string, value any) { words = append(words, "--"+flag, fmt.Sprint(value)) }
@@ -67,7 +32,7 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 		}
 	}
 	addLoad(add, &o.Workload)
-	if row.Leads == nil {
+	if row.Elector == nil {
 		add("hold", o.Workload.Hold)
 	}
 	if o.Regions.None() {
@@ -90,7 +55,7 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	if o.Config.Fenced {
 		words = append(words, "--fenced")
 	}
-	if row.Leads == nil {
+	if row.Elector == nil {
 		add("warmup", o.Warmup)
 	}
 	if o.Entries > 0 {

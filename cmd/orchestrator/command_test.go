@@ -12,6 +12,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/internal/chance"
+	"turnstile/internal/terminal"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
@@ -35,9 +36,11 @@ func TestCommandOfRun(t *testing.T) {
 			o.Config = o.Config.With(row.Options[0].Name, row.Options[0].Values[1])
 		}
 		o.Plan, o.Detector = "random:77", "heartbeat"
-		if err := o.Validate(row); err != nil {
+		j, err := o.Resolve(row, false)
+		if err != nil {
 			t.Fatal(err)
 		}
+		o = j.Options
 		words := strings.Fields(commandOf(row, &o, true, o.Plan))
 		var got bench.Options
 		cmd := (&app{stdout: io.Discard, stderr: io.Discard}).root()
@@ -82,7 +85,7 @@ func TestHintsWorkFromHere(t *testing.T) {
 		filepath.Join(dir):           ".",
 		filepath.Join(dir, "set/it"): "set/it",
 	} {
-		if got := callOn("verify", folder); got != invoked()+" verify "+want {
+		if got := terminal.CallOn("verify", folder); got != terminal.Invoked()+" verify "+want {
 			t.Errorf("for %s: %s, not %s", folder, got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/election"
 	"turnstile/results"
@@ -45,11 +46,11 @@ func completeFlags(cmd *cobra.Command) {
 func completeFaults(cmd *cobra.Command) {
 	cmd.RegisterFlagCompletionFunc("plan", completePlan)
 	var words []string
-	for _, w := range chaos.TargetWords {
+	for _, w := range effect.TargetWords {
 		words = append(words, cobra.CompletionWithDesc(w.Word, w.Says))
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if _, is := f.Value.(*chaos.Target); is {
+		if _, is := f.Value.(*effect.Target); is {
 			completeWith(cmd, f.Name, words)
 		}
 	})

@@ -10,27 +10,10 @@ import (
 
 	"turnstile/bench"
 	"turnstile/internal/english"
-	"turnstile/nodes"
+	"turnstile/internal/terminal"
 	"turnstile/nodes/detector"
+	"turnstile/nodes/row"
 )
-
-// detection says what the failure detectors said, and how well they did.
-func (p *report) detection(s *bench.Summary, t table) {
-	if !s.Record.Options.Detects() {
-		return
-	}
-	p.line("detector", "%s", s.Record.Options.Detector)
-	said := "nobody was suspected"
-	if most, _ := t.of("suspicions").most.Value(); most > 0 {
-		said = fmt.Sprintf("suspicions %s, wrong %s (%s per hour)", t.of("suspicions").text(whole),
-			t.of("suspicions_wrong").text(whole), t.of("suspicions_wrong_per_h").text(whole))
-	}
-	p.line("", "%s heartbeats; %s", t.of("heartbeats").text(whole), said)
-	if t.known("detection_us_max") {
-		p.line("", "crashes detected after %s on average, at most %s", t.of("detection_us_mean").text(micros),
-			t.of("detection_us_max").text(micros))
-	}
-}
 
 // writeDetectors prints a line per failure detector.
 func writeDetectors(w io.Writer) error {
@@ -50,7 +33,7 @@ func writeDetectors(w io.Writer) error {
 
 // detectorNamed returns the failure detector of that name; nil if there is none.
 func detectorNamed(name string) *spec {
-	row, err := nodes.Find("detector", detector.Table, name)
+	row, err := row.Find("detector", detector.Table, name)
 	if err != nil {
 		return nil
 	}
@@ -100,7 +83,7 @@ func detectorEntryOf(row *spec) detectorEntry {
 // listDetector describes one failure detector, for people or programs.
 func (a *app) listDetector(row *spec, asJSON bool) error {
 	if asJSON {
-		return printJSON(a.stdout, detectorEntryOf(row))
+		return terminal.PrintJSON(a.stdout, detectorEntryOf(row))
 	}
 	writeDetector(a.stdout, row)
 	return nil

@@ -42,7 +42,8 @@ func (a *app) electCommand() *cobra.Command {
 			if explain {
 				return a.explain(&c)
 			}
-			return a.bench(cmd.Context(), &c)
+			_, err := a.bench(cmd.Context(), &c)
+			return err
 		},
 	}
 	c.addFlags(cmd)
@@ -64,7 +65,7 @@ func (c *benchCall) resolveElections(s settings) error {
 		}
 	}
 	if len(extra) > 0 {
-		return fmt.Errorf("%s elects leaders, and has no critical section to request: leave out %s", c.row.Name,
+		return fmt.Errorf("%s elects leaders, and has no critical section to request: leave out %s", c.Spec.Name,
 			strings.Join(extra, ", "))
 	}
 	c.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.Initiators(c.initiators),

@@ -7,9 +7,11 @@ import (
 
 	"turnstile/internal/chance"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/leadership"
 	"turnstile/nodes"
-	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
+	"turnstile/nodes/replay"
 	"turnstile/nodes/workload"
 )
 
@@ -29,25 +31,29 @@ func (a *app) explain(c *benchCall) error {
 	if err != nil {
 		return err
 	}
-	s := &explore.Schedule{Spec: c.row, Config: c.Config}
+	s := &replay.Schedule{Spec: c.Spec, Config: c.Config}
 	for _, id := range initiators {
-		s.Steps = append(s.Steps, explore.Step{What: explore.StepCampaign, Node: id})
+		s.Steps = append(s.Steps, replay.Step{What: replay.StepCampaign, Node: id})
 	}
-	s.Steps = append(s.Steps, explore.Step{What: explore.StepRest})
-	report := newReport(a.stdout)
-	report.printf("%s\n\n", strings.Join(append([]string{report.palette.paint(bold, c.row.Name),
+	s.Steps = append(s.Steps, replay.Step{What: replay.StepRest})
+	fmt.Fprintf(a.stdout, "%s\n\n", strings.Join(append([]string{
+		terminal.PaletteFor(a.stdout).Paint(terminal.Bold, c.Spec.Name),
 		english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...), ", "))
-	first, err := report.tellElection(s, nil, "The initiators campaign: "+string(c.initiatorsText()))
+	first, err := a.tellElection(s, nil, "The initiators campaign: "+string(c.initiatorsText()))
 	if err != nil {
 		return err
 	}
-	leader := leaderOf(first.History)
-	if leader == nodes.None || c.row.Live&nodes.NoCrash != 0 || c.Config.N == 1 {
+	leaders := leadership.New(c.Config, c.Spec.Elector)
+	for _, e := range first.History.Events {
+		leaders.Add(e)
+	}
+	leader := leaders.Agreed()
+	if leader == nodes.None || c.Spec.Live&nodes.NoCrash != 0 || c.Config.N == 1 {
 		return nil
 	}
-	s.Steps = append(s.Steps, explore.Step{What: explore.StepCrash, Node: leader},
-		explore.Step{What: explore.StepRest})
-	_, err = report.tellElection(s, first, fmt.Sprintf("The leader, node %d, crashes", leader))
+	s.Steps = append(s.Steps, replay.Step{What: replay.StepCrash, Node: leader},
+		replay.Step{What: replay.StepRest})
+	_, err = a.tellElection(s, first, fmt.Sprintf("The leader, node %d, crashes", leader))
 	return err
 }
 
@@ -60,16 +66,16 @@ func (c *benchCall) initiatorsText() workload.Initiators {
 }
 
 // tellElection plays a schedule, and tells what happens after what was told before; nil: nothing was.
-func (p *report) tellElection(s *explore.Schedule, before *explore.Replayed, title string) (*explore.Replayed,
+func (a *app) tellElection(s *replay.Schedule, before *replay.Played, title string) (*replay.Played,
 	error) {
-	played, err := explore.Replay(s)
+	played, err := replay.Play(s)
 	if err != nil {
 		return nil, fmt.Errorf("--explain: %w: a node that draws at random draws the first of its choices here, "+
 			"perhaps the same for ever: simulate %s, or write a schedule for simulate --replay", err, s.Spec.Name)
 	}
 	codec, told := s.Spec.Codec(), 0
 	sent := make([]uint64, codec.Kinds())
-	add := func(of *explore.Replayed, sign uint64) {
+	add := func(of *replay.Played, sign uint64) {
 		for kind, k := range history.Sum(of.History.Logs).Kinds[:codec.Kinds()] {
 			sent[kind] += sign * k.Sent
 		}
@@ -79,9 +85,9 @@ func (p *report) tellElection(s *explore.Schedule, before *explore.Replayed, tit
 		told = len(before.Story)
 		add(before, ^uint64(0)) // minus one
 	}
-	p.printf("%s\n", title)
+	fmt.Fprintf(a.stdout, "%s\n", title)
 	for i, line := range played.Story[told:] {
-		p.printf("%4d  %s\n", i+1, line)
+		fmt.Fprintf(a.stdout, "%4d  %s\n", i+1, line)
 	}
 	var counts []string
 	for kind, n := range sent {
@@ -89,24 +95,9 @@ func (p *report) tellElection(s *explore.Schedule, before *explore.Replayed, tit
 			counts = append(counts, fmt.Sprintf("%d %s", n, codec.Name(kind)))
 		}
 	}
-	p.printf("      messages: %s\n\n", english.List(counts))
+	fmt.Fprintf(a.stdout, "      messages: %s\n\n", english.List(counts))
 	if v := played.Violation; v != nil {
-		p.printf("%s\n", v.Says)
+		fmt.Fprintf(a.stdout, "%s\n", v.Says)
 	}
 	return played, nil
-}
-
-// leaderOf returns who says at the end of a history that it leads; None: nobody does.
-func leaderOf(h *history.History) nodes.ID {
-	leader := nodes.None
-	for _, e := range h.Events {
-		switch id := nodes.ID(int32(e.Count)); {
-		case e.Kind != history.Elected:
-		case id == e.Node:
-			leader = id
-		case leader == e.Node:
-			leader = nodes.None
-		}
-	}
-	return leader
 }

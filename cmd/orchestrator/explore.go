@@ -11,15 +11,18 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench/check"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/replay"
 	"turnstile/results"
 )
 
@@ -76,7 +79,7 @@ type exploreCall struct {
 	explore.Options
 	algorithm string
 	checks    checkNames
-	timing    explore.Timing
+	timing    replay.Timing
 	memory    size
 	save      string
 	json      bool
@@ -87,22 +90,13 @@ type exploreCall struct {
 
 func (a *app) exploreCommand() *cobra.Command {
 	c := exploreCall{memory: defaultMemory(results.ThisMachine()),
-		timing: explore.Timing{Tick: time.Millisecond}}
-	cmd := &cobra.Command{
+		timing: replay.Timing{Tick: time.Millisecond}}
+	cmd, _ := a.many(&cobra.Command{
 		Use:     "explore",
 		Short:   "Try every order of events in a small cluster",
 		Long:    exploreHelp,
 		Example: exploreExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settle(cmd, c.resolve)
-			if err != nil {
-				return err
-			}
-			a.note(s)
-			return a.explore(cmd.Context(), &c)
-		},
-	}
+	}, c.resolve, func(ctx context.Context) error { return a.explore(ctx, &c) })
 	c.addFlags(cmd)
 	completeFlags(cmd)
 	completeWith(cmd, "check", c.checks.known())
@@ -111,7 +105,6 @@ func (a *app) exploreCommand() *cobra.Command {
 
 func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&c.algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
 	f.IntVarP(&c.Config.N, "nodes", "n", 2, "how many nodes ask for the critical section, or elect")
 	f.IntVar(&c.Entries, "entries", 1, "how often each of them asks, or may be told to campaign")
@@ -174,6 +167,10 @@ func (c *exploreCall) resolve(s settings) (err error) {
 	if err := c.checkSave(); err != nil {
 		return fmt.Errorf("--save: %w", err)
 	}
+	if slices.Contains(c.Checks, replay.CheckMinority) && c.Spec.Exclusion().Minority == nil {
+		return fmt.Errorf("--check: %s promises nothing of a minority; these do: %s", c.Spec.Name,
+			strings.Join(rowsWith(func(one *spec) bool { return one.Exclusion().Minority != nil }), ", "))
+	}
 	c.Config = c.Spec.Explicit(c.Config)
 	return c.Validate()
 }
@@ -203,7 +200,7 @@ func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	}
 	kept := c.keep(x)
 	if c.json {
-		err = printJSON(a.stdout, c.document(x, elapsed))
+		err = terminal.PrintJSON(a.stdout, c.document(x, elapsed))
 	} else {
 		c.print(a.stdout, x, elapsed, kept == nil)
 	}
@@ -258,7 +255,7 @@ func isSchedule(path string) (bool, error) {
 	if err == io.EOF {
 		err = nil
 	}
-	return line == "" || strings.HasPrefix(line, explore.ScheduleStart), err
+	return line == "" || strings.HasPrefix(line, replay.ScheduleStart), err
 }
 
 // keep saves the schedule of a violation, with its story below. If there is none, it removes the schedule
@@ -272,7 +269,8 @@ func (c *exploreCall) keep(x *explore.Result) error {
 	}
 	var b bytes.Buffer
 	x.Violation.Schedule.WriteTo(&b)
-	fmt.Fprintf(&b, "\n----\n%s", explore.Told(x.Violation.Story, x.Violation))
+	fmt.Fprintf(&b, "\n----\n%s", replay.Told(x.Violation.Story, x.Violation.Check,
+		x.Violation.OutsideModel))
 	err := results.WriteFile(c.save, func(w io.Writer) error {
 		_, err := w.Write(b.Bytes())
 		return err

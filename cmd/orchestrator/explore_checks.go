@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"turnstile/internal/suggest"
-	"turnstile/nodes/explore"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/replay"
 )
 
 // progressCheck names all that may keep somebody from entering.
@@ -18,7 +19,7 @@ const progressCheck = "progress"
 type checkNames []string
 
 // known lists what the flag takes.
-func (*checkNames) known() []string { return append(explore.Checks(), progressCheck) }
+func (*checkNames) known() []string { return append(replay.Checks(), progressCheck) }
 
 // String lists the checks.
 func (c *checkNames) String() string { return strings.Join(*c, ",") }
@@ -29,7 +30,7 @@ func (c *checkNames) Set(text string) error {
 	for name := range strings.SplitSeq(text, ",") {
 		switch name = strings.TrimSpace(name); {
 		case name == progressCheck:
-			all = append(all, explore.CheckDeadlock, explore.CheckStarvation)
+			all = append(all, replay.CheckDeadlock, replay.CheckStarvation)
 		case slices.Contains(c.known(), name):
 			all = append(all, name)
 		default:
@@ -42,6 +43,16 @@ func (c *checkNames) Set(text string) error {
 	}
 	*c = all
 	return nil
+}
+
+// rowsWith returns the names of the algorithms that something holds of.
+func rowsWith(holds func(*spec) bool) (names []string) {
+	for _, row := range catalog.All() {
+		if holds(row) {
+			names = append(names, row.Name)
+		}
+	}
+	return names
 }
 
 // Type names the kind of value, for --help.

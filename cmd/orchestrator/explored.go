@@ -7,33 +7,35 @@ import (
 	"time"
 
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
 	"turnstile/nodes/explore"
 )
 
 // print prints the result for people.
 func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duration, kept bool) {
-	colors := paletteFor(w)
+	colors := terminal.PaletteFor(w)
 	fmt.Fprintf(w, "%s, %s\n\n", c.Spec.Name, strings.Join(c.space(), ", "))
 	switch {
 	case x.Violation != nil:
-		fmt.Fprintf(w, "%s  %s: %s\n\n", colors.paint(red, "BROKEN"), x.Violation.Check, x.Violation.Says)
+		fmt.Fprintf(w, "%s  %s: %s\n\n", colors.Paint(terminal.Red, "BROKEN"), x.Violation.Check, x.Violation.Says)
 	case x.Exhausted && (c.checks != nil || c.elects()):
 		was := ""
 		if c.checks != nil {
 			was = " that was looked for"
 		}
-		fmt.Fprintf(w, "%s  nothing%s is wrong in any state\n\n", colors.paint(green, "EXHAUSTED"), was)
+		fmt.Fprintf(w, "%s  nothing%s is wrong in any state\n\n", colors.Paint(terminal.Green, "EXHAUSTED"), was)
 	case x.Exhausted:
 		fmt.Fprintf(w, "%s  nothing is wrong in any state (--check fairness looks for who is passed over)\n\n",
-			colors.paint(green, "EXHAUSTED"))
+			colors.Paint(terminal.Green, "EXHAUSTED"))
 	case x.Bound == "copies":
 		fmt.Fprintf(w, "%s  nothing is wrong in any state; lost was what found %s on its link (--copies)\n\n",
-			colors.paint(yellow, "BOUNDED"), english.Count(max(1, c.Copies), "equal message", "equal messages"))
+			colors.Paint(terminal.Yellow, "BOUNDED"), english.Count(max(1, c.Copies), "equal message",
+				"equal messages"))
 	case x.Bound == "timeouts":
 		fmt.Fprintf(w, "%s  nothing is wrong as long as timers run out no more than %s in all (--timeouts)\n\n",
-			colors.paint(yellow, "BOUNDED"), english.Count(c.Timeouts, "time", "times"))
+			colors.Paint(terminal.Yellow, "BOUNDED"), english.Count(c.Timeouts, "time", "times"))
 	default:
-		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n\n", colors.paint(yellow, "BOUNDED"),
+		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n\n", colors.Paint(terminal.Yellow, "BOUNDED"),
 			c.bound(x))
 	}
 	fmt.Fprintf(w, "  states       %s, made of %s of single nodes\n", english.Thousands(float64(x.States)),
@@ -99,7 +101,7 @@ func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bo
 	}
 	if saved {
 		fmt.Fprintf(w, "\nThe schedule is in %s; play it again with: %s simulate --replay %s\n",
-			c.save, invoked(), shellQuoted(c.save))
+			c.save, terminal.Invoked(), terminal.ShellQuoted(c.save))
 		return
 	}
 	fmt.Fprintf(w, "\nThe schedule (--save FILE keeps it, simulate --replay FILE plays it again):\n")
@@ -109,7 +111,7 @@ func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bo
 }
 
 // elects reports whether nodes elect leaders in what is explored.
-func (c *exploreCall) elects() bool { return c.Spec.Leads != nil }
+func (c *exploreCall) elects() bool { return c.Spec.Elector != nil }
 
 // tasks describes how often clients ask, or nodes campaign, and how often timers run out.
 func (c *exploreCall) tasks() []string {
@@ -118,7 +120,10 @@ func (c *exploreCall) tasks() []string {
 		one, many = "campaign", "campaigns"
 	}
 	words := []string{english.Count(c.Entries, one, many) + " each"}
-	if c.Campaigns > 0 {
+	switch {
+	case c.Campaigns > 0 && c.Campaigns <= c.Entries:
+		words[0] = english.Count(c.Campaigns, one, many) + " in all"
+	case c.Campaigns > 0:
 		words = append(words, fmt.Sprintf("up to %d in all", c.Campaigns))
 	}
 	if c.Timeouts > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/nodes"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/row"
 )
 
 // The groups in which help lists the flags of a run.
@@ -90,7 +90,7 @@ func groupedFlags(cmd *cobra.Command) string {
 }
 
 // rowNamed returns the row that the command line names, or nil.
-func rowNamed(cmd *cobra.Command) *nodes.Spec {
+func rowNamed(cmd *cobra.Command) *row.Row {
 	for _, flag := range []string{"algo", "scheme"} {
 		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed {
 			if row, err := catalog.Find(f.Value.String()); err == nil {

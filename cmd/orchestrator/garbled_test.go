@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"turnstile/bench"
-	"turnstile/bench/check"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/results"

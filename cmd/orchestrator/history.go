@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
-	"turnstile/bench/check"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/results"

@@ -12,10 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
-	"turnstile/bench/check"
 	"turnstile/bench/control"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/results"
 )
 
@@ -169,7 +171,7 @@ func dial(folder *results.Folder) (*control.Client, error) {
 			"the faults, or a --plan", folder.Ref())
 	case !record.Unfinished():
 		return nil, fmt.Errorf("%s is over: no faults can be injected; for its own: %s",
-			folder.Ref(), callOn("show", folder.Path))
+			folder.Ref(), terminal.CallOn("show", folder.Path))
 	}
 	client, err := control.Dial(folder.Path)
 	if err != nil {
@@ -248,7 +250,7 @@ func (a *app) awaitFaults(ctx context.Context, folder *results.Folder, client *c
 		if err != nil {
 			if errors.Is(err, control.ErrGone) {
 				err = fmt.Errorf("the run ended before it was known what became of the faults: see %s",
-					callOn("show", folder.Path))
+					terminal.CallOn("show", folder.Path))
 			} else if errors.Is(err, context.Canceled) {
 				err = errors.New("interrupted; what was injected stays in the run")
 			}
@@ -282,7 +284,7 @@ func progressWords(p *chaos.Progress) string {
 	case len(p.Nodes) > 0:
 		words = append(words, "hits "+nodesText(p))
 	case len(p.Brokers) > 0:
-		words = append(words, "of broker "+chaos.Group(p.Brokers).String())
+		words = append(words, "of broker "+effect.Group(p.Brokers).String())
 	case p.Began != nil:
 		words = append(words, "hit "+english.Count(p.Hits, "message", "messages"))
 	}
@@ -293,7 +295,7 @@ func nodesText(p *chaos.Progress) string {
 	if len(p.Nodes) == 1 {
 		return fmt.Sprintf("node %d", p.Nodes[0])
 	}
-	return "nodes " + chaos.Group(p.Nodes).String()
+	return "nodes " + effect.Group(p.Nodes).String()
 }
 
 // listFaults lists the faults of a run.

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,21 +17,27 @@ import (
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
-	{"bench/matrix", "bench/splitbrain"},
-	{"bench/campaign"},
+	{"bench/experiment", "bench/report"},
 	{"bench"},
-	{"bench/measure", "bench/check", "bench/cluster", "bench/bare", "bench/control"},
-	{"bench/section", "bench/leadership"},
-	{"chaos", "results"},
-	{"nodes/explore/story"},
-	{"nodes/host", "nodes/sim", "nodes/explore"},
-	{"nodes/stall", "nodes/workload", "nodes/history", "nodes/catalog"},
+	{"bench/cluster", "bench/bare", "bench/control"},
+	{"results"},
+	{"judge/measure", "judge/check"},
+	{"judge/section", "judge/leadership"},
+	{"chaos"},
+	{"chaos/effect"},
+	{"nodes/explore", "nodes/replay/story"},
+	{"nodes/host", "nodes/sim", "nodes/replay"},
+	{"nodes/lab"},
+	{"nodes/stall", "nodes/workload", "nodes/history", "nodes/catalog", "nodes/leading"},
 	{"nodes/mutex", "nodes/election"},
 	{"nodes/detector", "nodes/lease"},
+	{"nodes/row", "nodes/port"},
 	{"nodes"},
-	{"internal/chance", "internal/yamlfile"},
-	{"internal/cgroup", "internal/ddmin", "internal/english", "internal/gotest", "internal/heap",
-		"internal/jsonseq", "internal/skew", "internal/soak", "internal/suggest", "internal/svg", "internal/times"},
+	{"internal/chance", "internal/yamlfile", "internal/format"},
+	{"internal/broker", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
+		"internal/terminal",
+		"internal/gotest", "internal/heap", "internal/jsonseq", "internal/skew",
+		"internal/soak", "internal/suggest", "internal/svg", "internal/times"},
 }
 
 // A goPackage is what `go list` says of a package.
@@ -39,12 +46,15 @@ type goPackage struct {
 	Dir        string
 	GoFiles    []string // without tests
 	Imports    []string
+
+	TestImports, XTestImports []string
 }
 
 // listed returns what `go list` says of packages.
 func listed(t *testing.T, args ...string) (all []goPackage) {
 	t.Helper()
-	list := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,Imports"}, args...)...)
+	list := exec.Command("go", append([]string{"list",
+		"-json=ImportPath,Dir,GoFiles,Imports,TestImports,XTestImports"}, args...)...)
 	list.Dir = "../.."
 	out, err := list.Output()
 	if err != nil {
@@ -81,10 +91,29 @@ func risingImports(p goPackage) (wrong []string) {
 			wrong = append(wrong, p.ImportPath+" imports "+path)
 		}
 	}
+	for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
+		if strings.HasPrefix(path, module) && path != p.ImportPath && !mayTest(p.ImportPath, path) {
+			wrong = append(wrong, "a test of "+p.ImportPath+" imports "+path)
+		}
+	}
 	return wrong
 }
 
-// Imports run one way: from cmd by bench, results and chaos to nodes, and from there to internal.
+// mayTest reports whether the tests of one package may import another: those of its layer and of lower ones,
+// and if the package is in nodes, all of nodes, judge and chaos.
+func mayTest(tested, imported string) bool {
+	under := func(path string, folders ...string) bool {
+		return slices.ContainsFunc(folders, func(f string) bool {
+			return path == module+f || strings.HasPrefix(path, module+f+"/")
+		})
+	}
+	if under(tested, "nodes") && under(imported, "nodes", "judge", "chaos") {
+		return true
+	}
+	return layer(imported) >= layer(tested)
+}
+
+// Imports run one way: from cmd by bench, results, judge and chaos to nodes, and from there to internal.
 func TestImportsRunOneWay(t *testing.T) {
 	packages := listed(t, "./...")
 	if len(packages) < 10 {
@@ -110,8 +139,28 @@ func TestRisingImportsAreSeen(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	test := goPackage{ImportPath: "turnstile/nodes/sim", TestImports: []string{"turnstile/judge/check",
+		"turnstile/bench", "turnstile/internal/chance"}, XTestImports: []string{"turnstile/results"}}
+	if got, want := risingImports(test), []string{"a test of turnstile/nodes/sim imports turnstile/bench",
+		"a test of turnstile/nodes/sim imports turnstile/results"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if got := risingImports(importing("turnstile/bench", "turnstile/chaos")); got != nil {
 		t.Errorf("%q", got)
+	}
+}
+
+// docs/architecture.md lists every package in its table of the layers; those of internal are one row.
+func TestArchitectureListsEveryPackage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range listed(t, "./...") {
+		path := strings.TrimPrefix(p.ImportPath, module)
+		if !strings.HasPrefix(path, "internal/") && !strings.Contains(string(text), "`"+path+"`") {
+			t.Errorf("docs/architecture.md does not say what %s holds", path)
+		}
 	}
 }
 

@@ -12,13 +12,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 )
 
-type spec = nodes.Spec
+type spec = row.Row
 
 const listExample = `  orchestrator list
   orchestrator list maekawa -n 25
@@ -78,13 +80,13 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 			list = append(list, entryOf(row, c))
 		}
 		if len(names) > 0 {
-			return printJSON(a.stdout, list[0])
+			return terminal.PrintJSON(a.stdout, list[0])
 		}
-		return printJSON(a.stdout, list)
+		return terminal.PrintJSON(a.stdout, list)
 	case markdown:
 		writeMarkdown(a.stdout, mutex.Table, c)
 		writeElectorsMarkdown(a.stdout, election.Table)
-	case len(names) > 0 && rows[0].Leads != nil:
+	case len(names) > 0 && rows[0].Elector != nil:
 		writeElector(a.stdout, rows[0], c)
 	case len(names) > 0:
 		writeSpec(a.stdout, rows[0], c)
@@ -102,7 +104,7 @@ func writeList(w io.Writer, rows []*spec, c nodes.Config) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(out, "NAME\tFAMILY\tMESSAGES PER ENTRY\tN=%d\n", c.N)
 	for _, row := range rows {
-		cost := row.Cost(c)
+		cost := row.Exclusion().Cost(c)
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", row.Name, row.Family, cost.Formula, cost.Any)
 	}
 	return errors.Join(out.Flush(), writeBroken(w, rows))
@@ -112,8 +114,8 @@ func writeList(w io.Writer, rows []*spec, c nodes.Config) error {
 func writeBroken(w io.Writer, rows []*spec) error {
 	var broken []string
 	for _, row := range rows {
-		if row.Broken != "" {
-			broken = append(broken, fmt.Sprintf("%s (%s)", row.Name, row.Broken))
+		if row.Flaw != nil {
+			broken = append(broken, fmt.Sprintf("%s (%s)", row.Name, row.Broken().Check))
 		}
 	}
 	if len(broken) == 0 {
@@ -135,91 +137,91 @@ func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
 	line("family", row.Family)
 	line("summary", row.Summary)
 	line("source", row.Source)
-	if row.Broken != "" {
-		line("known broken", row.Broken+": it is here for the checks to catch")
+	if row.Flaw != nil {
+		line("known broken", row.Broken().Check+": it is here for the checks to catch")
 	}
 	return line
 }
 
 // writeSpec describes one algorithm.
-func writeSpec(w io.Writer, row *spec, c nodes.Config) {
-	line, cost := writeInfo(w, row), row.Cost(c)
-	line("safety", "rests on "+row.Safe.String())
-	if row.Fenced {
-		line("with --fenced", "safety rests on "+row.Effective.String())
+func writeSpec(w io.Writer, one *spec, c nodes.Config) {
+	line, cost := writeInfo(w, one), one.Exclusion().Cost(c)
+	line("safety", "rests on "+one.Safe.String())
+	if one.Fenced {
+		line("with --fenced", "safety rests on "+one.Effective.String())
 	}
-	if m := row.Minority; m != nil {
+	if m := one.Exclusion().Minority; m != nil {
 		what := "a client that reaches no majority enters no more"
 		if m.Keeps {
 			what += ", but in an epoch that had begun before"
 		}
 		line("in a minority", fmt.Sprintf("%s, %v after its failure detector knows at most", what, m.Within(c)))
 	}
-	line("progress", "rests on "+(row.Safe|row.Live).String())
-	if row.Detects != "" {
-		line("listens to", "the failure detector "+row.Detects+", unless --detector names another")
+	line("progress", "rests on "+(one.Safe|one.Live).String())
+	if one.Detects != "" {
+		line("listens to", "the failure detector "+one.Detects+", unless --detector names another")
 	}
-	if row.Follows {
+	if one.Follows {
 		line("with --elect", "it follows the leader of a scheme of election, such as bully")
 	}
-	line("fairness", bypassOf(row, c))
-	line("messages", strings.Join(row.Codec().Names(), ", "))
-	if len(row.Timers) > 0 {
-		line("timers", timersOf(row))
+	line("fairness", bypassOf(one, c))
+	line("messages", strings.Join(one.Codec().Names(), ", "))
+	if len(one.Timers) > 0 {
+		line("timers", timersOf(one))
 	}
-	for _, o := range row.Options {
+	for _, o := range one.Options {
 		line("option", "--"+o.Name+": "+o.String())
 	}
-	if servers := row.ServerCount(c); servers > 0 {
+	if servers := one.ServerCount(c); servers > 0 {
 		line("servers", fmt.Sprintf("%d, beside the %d nodes", servers, c.N))
 	}
-	if row.Circulates {
+	if one.Circulates {
 		line("remark", "messages circulate even if nobody requests")
 	}
-	if row.Broadcasts() {
-		line("broadcasts", strings.Join(broadcasts(row), ", ")+": with --multicast one publish each")
+	if one.Broadcasts() {
+		line("broadcasts", strings.Join(broadcasts(one), ", ")+": with --multicast one publish each")
 	}
 	fmt.Fprintf(w, "\npublished messages per entry: %s\n", cost.Formula)
 	with := []string{english.Count(c.N, "node", "nodes")}
-	for _, o := range row.Options {
+	for _, o := range one.Options {
 		if value := c.Value(o); value != "" {
 			with = append(with, o.Name+" "+value)
 		}
 	}
-	for _, s := range row.Symbols {
+	for _, s := range one.Exclusion().Symbols {
 		with = append(with, fmt.Sprintf("%s = %d (%s)", s.Name, s.Value(c), s.Says))
 	}
 	fmt.Fprintf(w, "with %s:\n", strings.Join(with, ", "))
 	for _, f := range []struct {
 		name  string
-		value nodes.Range
+		value row.Range
 	}{
 		{"sequential", cost.Sequential}, {"one", cost.One}, {"saturated", cost.Saturated}, {"any load", cost.Any},
 	} {
-		fmt.Fprintf(w, "  %-12s %s%s\n", f.name, f.value, meansOf(row, c, f.name, f.value))
+		fmt.Fprintf(w, "  %-12s %s%s\n", f.name, f.value, meansOf(one, c, f.name, f.value))
 	}
 	hops := "hops"
-	if cost.Delay == nodes.Exactly(1) {
+	if cost.Delay == row.Exactly(1) {
 		hops = "hop"
 	}
 	fmt.Fprintf(w, "published synchronization delay: %s %s\n", cost.Delay, hops)
-	if len(row.Identities) > 0 {
+	if len(one.Exclusion().Identities) > 0 {
 		fmt.Fprintln(w, "\nheld to, after a run without faults:")
 	}
-	for _, i := range row.Identities {
+	for _, i := range one.Exclusion().Identities {
 		fmt.Fprintf(w, "  %s\n", i.Says)
 	}
 }
 
 // meansOf says what an entry takes on average under a load that allows a range.
-func meansOf(row *spec, c nodes.Config, load string, limits nodes.Range) (text string) {
+func meansOf(one *spec, c nodes.Config, load string, limits row.Range) (text string) {
 	if limits.Exact() {
 		return ""
 	}
-	for _, mean := range row.Means(load, c) {
+	for _, mean := range one.Means(load, c) {
 		text += fmt.Sprintf(", on average %s", strconv.FormatFloat(mean.Value(c).Min, 'f', 2, 64))
 		if mean.Hold > 0 {
-			text += fmt.Sprintf(" if the hold is %d times the latency", mean.Hold/nodes.Hop)
+			text += fmt.Sprintf(" if the hold is %d times the latency", mean.Hold/row.Hop)
 		}
 		text += fmt.Sprintf(" (%s)", mean.Source)
 	}
@@ -254,15 +256,15 @@ func timersOf(row *spec) string {
 
 // bypassOf says how often a request may be passed over.
 func bypassOf(row *spec, c nodes.Config) string {
-	if row.Bypass == nil {
+	if row.Exclusion().Bypass == nil {
 		return "how often a request is passed over is not bounded"
 	}
 	while := ""
-	if row.Fair != 0 {
+	if row.Exclusion().Fair != 0 {
 		while = ", as long as nothing goes wrong"
 	}
 	return fmt.Sprintf("once a request is known, at most %s of others come first%s; with %s",
-		english.Count(row.Bypass(c), "entry", "entries"), while, english.Count(c.N, "node", "nodes"))
+		english.Count(row.Exclusion().Bypass(c), "entry", "entries"), while, english.Count(c.N, "node", "nodes"))
 }
 
 // writeMarkdown prints the table of the README.
@@ -272,11 +274,11 @@ func writeMarkdown(w io.Writer, rows []*spec, c nodes.Config) {
 	cell := strings.NewReplacer("|", `\|`).Replace
 	for _, row := range rows {
 		source := row.Source
-		if row.Broken != "" {
-			source += "; known broken: " + row.Broken
+		if row.Flaw != nil {
+			source += "; known broken: " + row.Broken().Check
 		}
 		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", row.Name, cell(strings.Join(row.Aliases, ", ")),
-			row.Family, cell(row.Cost(c).Formula), row.Safe, cell(source))
+			row.Family, cell(row.Exclusion().Cost(c).Formula), row.Safe, cell(source))
 	}
 }
 
@@ -322,7 +324,7 @@ type limits struct {
 	Max *float64 `json:"max"`
 }
 
-func limitsOf(r nodes.Range) limits {
+func limitsOf(r row.Range) limits {
 	if math.IsInf(r.Max, 1) {
 		return limits{Min: r.Min}
 	}
@@ -333,7 +335,7 @@ func entryOf(row *spec, c nodes.Config) entry {
 	cost := row.CostOf(c)
 	e := entry{
 		Name: row.Name, Aliases: append([]string{}, row.Aliases...), Family: row.Family, Source: row.Source,
-		Summary: row.Summary, Broken: row.Broken, Safe: needs(row.Safe), Live: needs(row.Safe | row.Live),
+		Summary: row.Summary, Broken: row.Broken().Check, Safe: needs(row.Safe), Live: needs(row.Safe | row.Live),
 		Fenced: row.Fenced, Follows: row.Follows, Effective: needs(row.Effective), Detector: row.Detects,
 		Messages: row.Codec().Names(), Servers: row.ServerCount(c), Circulates: row.Circulates,
 		Nodes: c.N, Formula: cost.Formula,
@@ -342,17 +344,17 @@ func entryOf(row *spec, c nodes.Config) entry {
 		Delay: limitsOf(cost.Delay), Identities: []string{}, Options: []option{}, Symbols: map[string]int{},
 		Broadcasts: row.Broadcasts(),
 	}
-	for _, s := range row.Symbols {
+	for _, s := range row.Exclusion().Symbols {
 		e.Symbols[s.Name] = s.Value(c)
 	}
-	if row.Bypass != nil {
-		bypass := row.Bypass(c)
+	if row.Exclusion().Bypass != nil {
+		bypass := row.Exclusion().Bypass(c)
 		e.Bypass = &bypass
 	}
 	for _, o := range row.Options {
 		e.Options = append(e.Options, option{o.Name, o.Usage, o.Values, o.Default})
 	}
-	for _, i := range row.Identities {
+	for _, i := range row.Exclusion().Identities {
 		e.Identities = append(e.Identities, i.Says)
 	}
 	return e

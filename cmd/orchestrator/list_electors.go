@@ -30,16 +30,16 @@ func writeElectors(w io.Writer, rows []*spec) error {
 }
 
 func brokenRemark(row *spec) string {
-	if row.Broken == "" {
+	if row.Flaw == nil {
 		return ""
 	}
-	return "known broken: " + row.Broken
+	return "known broken: " + row.Broken().Check
 }
 
 // electsWhom says whom a scheme elects.
 func electsWhom(row *spec) string {
-	whom := [...]string{"anybody", "the highest", "the lowest"}[row.Leads.Wins]
-	if row.Leads.Terms {
+	whom := [...]string{"anybody", "the highest", "the lowest"}[row.Elector.Wins]
+	if row.Elector.Terms {
 		whom += ", for a term"
 	}
 	return whom
@@ -51,9 +51,9 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 	line("elects", electsWhom(row))
 	line("one leader", "rests on "+row.Safe.String())
 	line("in the end", "all agree on one that is up; this rests on "+row.Live.String())
-	line("elected", "when "+row.Leads.Follow.String())
+	line("elected", "when "+row.Elector.Follow.String())
 	for _, someLinks := range []bool{false, true} {
-		for _, p := range row.Leads.PartitionsIn(c, someLinks) {
+		for _, p := range row.Elector.PartitionsIn(c, someLinks) {
 			says := fmt.Sprintf("%v cut: %v, since %s", p.Cuts, p.Does, p.Why)
 			if p.Mend != "" {
 				says += "; --" + p.Mend + " mends that"
@@ -61,23 +61,23 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 			line("partition", says)
 		}
 	}
-	if row.Leads.Overlap != nil {
+	if row.Elector.Overlap != nil {
 		line("take-over", fmt.Sprintf("two may lead for %v while one takes over from the other",
-			row.Leads.Overlap(c)))
+			row.Elector.Overlap(c)))
 	}
-	if lapse := row.Leads.LapseOf(c); lapse > 0 {
+	if lapse := row.Elector.LapseOf(c); lapse > 0 {
 		line("majority", fmt.Sprintf("a leader that cannot reach one knows within %v", lapse))
 	}
-	if leads := row.Leads; leads.Mistakes != nil {
+	if leads := row.Elector; leads.Mistakes != nil {
 		const late = time.Second
 		line("stability", fmt.Sprintf("a node gives up a leader that is up at most %d times, if no message takes "+
 			"longer than %v", leads.Mistakes(c, late), late))
 	}
-	if row.Leads.LeaderAlone {
+	if row.Elector.LeaderAlone {
 		line("senders", "the leader alone, once all agree on it")
 	}
-	if row.Leads.Costs != nil {
-		cost := row.Leads.Costs(c)
+	if row.Elector.Costs != nil {
+		cost := row.Elector.Costs(c)
 		line("cost", fmt.Sprintf("%d messages for an election that all begin at once, and %d at most, of %d nodes",
 			cost.AtOnce, cost.Most, c.N))
 	}
@@ -109,7 +109,7 @@ func writeElectorsMarkdown(w io.Writer, rows []*spec) {
 	cell := strings.NewReplacer("|", `\|`).Replace
 	for _, row := range rows {
 		source := row.Source
-		if row.Broken != "" {
+		if row.Flaw != nil {
 			source += "; " + brokenRemark(row)
 		}
 		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", row.Name, cell(strings.Join(row.Aliases, ", ")),

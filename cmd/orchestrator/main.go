@@ -82,6 +82,9 @@ type output struct {
 	err error
 }
 
+// Unwrap returns what is written to.
+func (o *output) Unwrap() io.Writer { return o.Writer }
+
 func (o *output) Write(b []byte) (int, error) {
 	n, err := o.Writer.Write(b)
 	o.err = cmp.Or(o.err, err)

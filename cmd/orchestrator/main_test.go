@@ -90,7 +90,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "cut": cut, "broker": broker, "seal": seal,
+			"status": status, "cut": cut, "broker": runBroker, "seal": seal,
 		},
 		RequireExplicitExec: true,
 	})
@@ -139,8 +139,8 @@ func seal(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// broker starts orchestrator broker until the script ends, and puts its URL into the environment as URL.
-func broker(ts *testscript.TestScript, neg bool, args []string) {
+// runBroker starts orchestrator broker until the script ends, and puts its URL into the environment as URL.
+func runBroker(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(filepath.Join(programs, "orchestrator"), "broker")
 	cmd.Env = cleanEnv()
 	cmd.Dir = ts.Getenv("WORK")

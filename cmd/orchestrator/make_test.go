@@ -97,6 +97,8 @@ func TestVariablesAreFlags(t *testing.T) {
 		"list N=25":                      "list --nodes=25",
 		"verify RESULTS=x latest":        "verify --results=x latest",
 		"show N=5":                       "show takes no variable N; these do: ",
+		"bench NN=5":                     "bench takes no variable NN: did you mean N?",
+		"list NAME=raft":                 "list takes no variable NAME: did you mean ARGS=raft?",
 		"bench LATENCCY=1ms":             "bench takes no variable LATENCCY: did you mean LATENCY?",
 		"bench ALGORITHM=ring":           "bench takes no variable ALGORITHM: did you mean ALGO?",
 		"bench REPLAY=x":                 "bench takes no variable REPLAY; these do: simulate",
@@ -118,7 +120,8 @@ func TestVariablesAreFlags(t *testing.T) {
 
 func TestVariablesThatNoCommandCanTake(t *testing.T) {
 	for args, want := range map[string]string{
-		"bench nodes=5":     `takes flags only, and there is "nodes=5": write --nodes=5`,
+		"bench nodes=5":     `takes flags only, and there is "nodes=5": write --nodes=5 or, for make, NODES=5`,
+		"bench n=5":         `takes flags only, and there is "n=5": write --nodes=5 or, for make, N=5`,
 		"bench NODES=4 N=5": `--nodes is given twice, as "4" and as "5" (-n is short for it)`,
 		"bench Q'Q=5":       `takes flags only, and there is "Q'Q=5"; see orchestrator bench --help`,
 	} {

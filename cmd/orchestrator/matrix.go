@@ -5,17 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
-	"turnstile/bench/check"
-	"turnstile/bench/matrix"
+	"turnstile/bench/experiment"
 	"turnstile/chaos"
 	"turnstile/internal/english"
+	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
@@ -44,54 +42,21 @@ const matrixExample = `  orchestrator matrix
 
 // A matrixCall is one call of matrix.
 type matrixCall struct {
-	matrix.Matrix
+	experiment.Matrix
+	algorithms            []string
 	simulated, noProgress bool
 }
 
 func (a *app) matrixCommand() *cobra.Command {
-	c := matrixCall{Matrix: matrix.Matrix{Seed: 1}}
-	var algorithms []string
-	cmd := &cobra.Command{
+	var c matrixCall
+	c.Seed, c.Setup.Set = 1, "matrix"
+	cmd, f := a.many(&cobra.Command{
 		Use:     "matrix",
 		Short:   "Run every algorithm under every plan, and compare what becomes of it with what its row says",
 		Long:    matrixHelp,
 		Example: matrixExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err != nil {
-				return err
-			}
-			c.Rows, err = rowsNamed(algorithms)
-			if err == nil {
-				err = checkPlans(c.Faults)
-			}
-			if err == nil {
-				err = results.CheckNames(c.Setup.Results, c.Setup.Set)
-			}
-			if err == nil && c.Runs < 0 {
-				err = fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
-			}
-			if err != nil {
-				return err
-			}
-			if c.Real = !c.simulated; c.Runs == 0 {
-				c.Runs = 1
-				if c.simulated {
-					c.Runs = runsSimulated
-				}
-			}
-			if len(c.Cells()) == 0 {
-				return errors.New("no plan of these is for one of these algorithms, which have no such node or " +
-					"message, or are of the other kind: docs/plans.md has the plans of each, and see list NAME")
-			}
-			a.note(s)
-			return a.matrix(cmd.Context(), &c)
-		},
-	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringSliceVar(&algorithms, "algo", nil,
+	}, c.check, func(ctx context.Context) error { return a.matrix(ctx, &c) })
+	f.StringSliceVar(&c.algorithms, "algo", nil,
 		"only these algorithms, by `names` or aliases, with commas between")
 	f.StringSliceVar(&c.Faults, "faults", nil, "only these plans of ours, by `names`, with commas between")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
@@ -99,11 +64,7 @@ func (a *app) matrixCommand() *cobra.Command {
 		"simulated %d)", runsSimulated))
 	noZero(f, "runs", "would make no run: write a number from 1, or leave it out")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the first run of each cell")
-	f.StringVar(&c.Setup.Results, "results", "results", "`folder` of all result sets")
-	f.StringVar(&c.Setup.Set, "set", "matrix",
-		"`name` of the result set that the table and the real runs belong to")
-	f.StringVar(&c.Setup.Node, "node-program", "",
-		"`path` of the program of a node (default node, beside this program)")
+	addSetup(f, &c.Setup, "the table and the real runs")
 	addNoProgress(cmd, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	completeWith(cmd, "faults", planNames())
@@ -113,21 +74,32 @@ func (a *app) matrixCommand() *cobra.Command {
 // runsSimulated is how many simulated runs a cell has unless the user says otherwise.
 const runsSimulated = 10
 
-// rowsNamed returns the algorithms that go by names; all without any.
-func rowsNamed(names []string) (rows []*spec, err error) {
-	for _, name := range names {
-		row, err := catalog.Find(name)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(rows, row) {
-			rows = append(rows, row)
+// check completes the call, and says what is wrong with it, if anything is.
+func (c *matrixCall) check(settings) (err error) {
+	c.Rows, err = rowsNamed(c.algorithms, catalog.Find, catalog.All())
+	if err == nil {
+		err = checkPlans(c.Faults)
+	}
+	if err == nil {
+		err = results.CheckNames(c.Setup.Results, c.Setup.Set)
+	}
+	if err == nil && c.Runs < 0 {
+		err = fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Real = !c.simulated; c.Runs == 0 {
+		c.Runs = 1
+		if c.simulated {
+			c.Runs = runsSimulated
 		}
 	}
-	if rows == nil {
-		return catalog.All(), nil
+	if len(c.Cells()) == 0 {
+		return errors.New("no plan of these is for one of these algorithms, which have no such node or " +
+			"message, or are of the other kind: docs/plans.md has the plans of each, and see list NAME")
 	}
-	return rows, nil
+	return nil
 }
 
 // planNames returns the names of the plans of ours.
@@ -153,41 +125,20 @@ func checkPlans(names []string) error {
 	return nil
 }
 
-// equip completes the setup of many runs by the programs that serve them. Real ones need the program of a
-// node.
-func equip(s *bench.Setup, real bool) error {
-	s.Versions = versions()
-	s.Broker = append([]string{ownPath()}, brokerArgs...)
-	s.Proxy = append([]string{ownPath()}, proxyArgs...)
-	s.Node = cmp.Or(s.Node, ownSibling("node"))
-	if err := s.CheckNode(); real && err != nil {
-		return err
-	}
-	return nil
-}
-
 func (a *app) matrix(ctx context.Context, c *matrixCall) error {
-	if err := equip(&c.Setup, c.Real); err != nil {
+	if err := equipFor(&c.Setup, c.Real); err != nil {
 		return err
 	}
-	bar, wrong := a.newBar(c.noProgress, c.Takes()), 0
-	c.Progress = func(done, all int, r *matrix.Run) {
-		if a.checkDisk(r.Err); r.Wrong() != "" {
-			wrong++
-		}
-		if bar.due() || c.Real {
-			bar.show(float64(done)/float64(all), fmt.Sprintf("run %d of %d, %d wrong", done, all, wrong))
-		}
-	}
+	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
 	cells, interrupted := c.Make(ctx)
 	bar.clear()
 	var rows []results.MatrixRow
 	for _, cell := range cells {
 		rows = append(rows, cell.Row(c.Real))
 	}
-	path, err := results.WriteMatrix(c.Setup.Results, c.Setup.Set, rows)
+	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.MatrixFile, rows)
 	printMatrix(a.stdout, cells, rows)
-	a.printWrong(c, cells)
+	a.printDiffering(c, cells)
 	if err != nil {
 		return failure{err, unwritten}
 	}
@@ -199,8 +150,8 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 	return nil
 }
 
-// printWrong prints which cells are wrong, and how to repeat a run of each.
-func (a *app) printWrong(c *matrixCall, cells []*matrix.Cell) {
+// printDiffering prints which cells are wrong, and how to repeat a run of each.
+func (a *app) printDiffering(c *matrixCall, cells []*experiment.Cell) {
 	differ, show := 0, 0
 	for _, cell := range cells {
 		r := cell.Wrong()
@@ -215,12 +166,8 @@ func (a *app) printWrong(c *matrixCall, cells []*matrix.Cell) {
 			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 		}
 		o := cell.Options(r.Seed)
-		fmt.Fprintf(a.stdout, "WRONG  %s under %s: %s\n", cell.Spec.Name, cell.Plan.Name, r.Wrong())
-		fmt.Fprintf(a.stdout, "       repeat it: %s\n", commandOf(cell.Spec, &o, c.Real, o.Plan))
-		if r.Folder != "" {
-			fmt.Fprintf(a.stdout, "       what came of it: %s\n",
-				callOn("show", filepath.Join(c.Setup.Results, r.Folder)))
-		}
+		a.printWrong(&c.Experiment, cell.Spec.Name+" under "+cell.Plan.Name,
+			commandOf(cell.Spec, &o, c.Real, o.Plan), r)
 	}
 	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say, %d show nothing.\n",
 		english.Count(len(cells), "cell", "cells"), differ, show)

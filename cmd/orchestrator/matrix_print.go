@@ -7,31 +7,33 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"turnstile/bench/matrix"
+	"turnstile/bench/experiment"
 	"turnstile/chaos"
+	"turnstile/internal/format"
+	"turnstile/judge/check"
 	"turnstile/results"
 )
 
 // printMatrix prints the cells of each kind of algorithm, and what they show.
-func printMatrix(out io.Writer, cells []*matrix.Cell, rows []results.MatrixRow) {
+func printMatrix(out io.Writer, cells []*experiment.Cell, rows []results.MatrixRow) {
 	for _, kind := range []struct {
-		elects bool
-		plans  []*chaos.Plan
-		head   string
-		line   func(r *results.MatrixRow) string
-		legend string
+		problem *check.Problem
+		plans   []*chaos.Plan
+		head    string
+		line    func(r *results.MatrixRow) string
+		legend  string
 	}{
-		{false, chaos.Scenarios(), "recovered\tnext entry\tlongest wait\tmessages per entry\t\n" +
+		{check.Exclusion, chaos.Scenarios(), "recovered\tnext entry\tlongest wait\tmessages per entry\t\n" +
 			"\t\t\t\t\t\t\tbefore\tduring\tafter\t", mutualLine,
 			"L recovers, P starves some, B blocks all, X breaks exclusion, - is not hit, ? shows nothing, ! is wrong"},
-		{true, chaos.Elections(), "recovered\tagreed\tno leader\ttwo leaders", electionLine,
+		{check.Election, chaos.Elections(), "recovered\tagreed\tno leader\ttwo leaders", electionLine,
 			"L all agree on a leader, P some never do, B nobody leads, X two lead, - is not hit, ? shows nothing, " +
 				"! is wrong"},
 	} {
-		var its []*matrix.Cell
+		var its []*experiment.Cell
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for i, c := range cells {
-			if c.Spec.Leads != nil != kind.elects {
+			if check.ProblemOf(c.Spec) != kind.problem {
 				continue
 			}
 			if its = append(its, c); len(its) == 1 || its[len(its)-2].Spec != c.Spec {
@@ -66,17 +68,18 @@ func share(count, all int) string {
 
 // mutualLine prints the figures of a cell of mutual exclusion.
 func mutualLine(r *results.MatrixRow) string {
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", seconds(r.NextEntryS), seconds(r.WaitMaxS),
-		plain(r.MessagesBefore, 1), plain(r.MessagesDuring, 1), plain(r.MessagesAfter, 1))
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", format.Seconds(r.NextEntryS), format.Seconds(r.WaitMaxS),
+		format.Plain(r.MessagesBefore, 1), format.Plain(r.MessagesDuring, 1), format.Plain(r.MessagesAfter, 1))
 }
 
 // electionLine prints the figures of a cell about leaders.
 func electionLine(r *results.MatrixRow) string {
-	return fmt.Sprintf("%s\t%s\t%s", seconds(r.AgreedS), micros(r.LeaderlessUS), micros(r.TwoLeadersUS))
+	return fmt.Sprintf("%s\t%s\t%s", format.Seconds(r.AgreedS), format.Micros(r.LeaderlessUS),
+		format.Micros(r.TwoLeadersUS))
 }
 
 // printShown prints what cells show, a line for each plan and a column for each algorithm.
-func printShown(out io.Writer, cells []*matrix.Cell, plans []*chaos.Plan) {
+func printShown(out io.Writer, cells []*experiment.Cell, plans []*chaos.Plan) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	var rows []*spec
 	for _, c := range cells {

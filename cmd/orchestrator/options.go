@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // addOptions adds a flag to cmd for each option that an algorithm of a table has.
 func addOptions(cmd *cobra.Command, c *nodes.Config, table []*spec) {
-	for _, o := range nodes.Options(table) {
+	for _, o := range row.Options(table) {
 		var rows []string
 		for _, row := range table {
 			if row.Option(o.Name) != nil {

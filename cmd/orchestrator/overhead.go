@@ -9,8 +9,9 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/bare"
-	"turnstile/bench/check"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 )
 
 const overheadHelp = `Find out what the testbed itself costs: run the same algorithm, saturated and with no
@@ -44,42 +45,27 @@ type overheadCall struct {
 
 func (a *app) overheadCommand() *cobra.Command {
 	c := overheadCall{OverheadOptions: bench.OverheadOptions{Seed: 1}}
-	cmd := &cobra.Command{
+	cmd, f := a.many(&cobra.Command{
 		Use:     "overhead",
 		Short:   "Measure what the testbed costs, against a bare loop",
 		Long:    overheadHelp,
 		Example: overheadExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				if !s.given("warmup") {
-					c.WarmupLimit = bench.WarmupLimit
-				}
-				err = c.validate()
-			}
-			if err != nil {
-				return err
-			}
-			a.note(s)
-			return a.overhead(cmd.Context(), &c)
-		},
-	}
-	f := cmd.Flags()
-	f.SortFlags = false
+	}, c.check, func(ctx context.Context) error { return a.overhead(ctx, &c) })
 	f.IntVarP(&c.Nodes, "nodes", "n", 32, "how many nodes")
 	f.IntVar(&c.Pairs, "pairs", fewestPairs, "how many pairs of runs for each algorithm, 7 at least")
 	f.DurationVar(&c.Duration, "duration", 2*time.Second, "how long to measure each")
 	f.DurationVar(&c.Warmup, "warmup", 500*time.Millisecond,
 		"how long to run before measuring (by default also until each node has entered twice, at most 10s)")
-	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
-	f.StringVar(&c.setup.Node, "node-program", "",
-		"`path` of the program of a node (default node, beside this program)")
+	addSetup(f, &c.setup, "")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
 	return cmd
 }
 
-func (c *overheadCall) validate() error {
+// check completes the call, and says what is wrong with it, if anything is.
+func (c *overheadCall) check(s settings) error {
+	if !s.given("warmup") {
+		c.WarmupLimit = bench.WarmupLimit
+	}
 	switch {
 	case c.Nodes < 2:
 		return fmt.Errorf("--nodes: %d: it takes at least 2 to send a message", c.Nodes)
@@ -90,15 +76,12 @@ func (c *overheadCall) validate() error {
 	case c.Warmup < 0:
 		return fmt.Errorf("--warmup %v: time does not run backwards", c.Warmup)
 	}
-	if c.setup.Node == "" {
-		c.setup.Node = ownSibling("node")
-	}
+	equip(&c.setup)
 	return c.Validate(c.setup)
 }
 
 func (a *app) overhead(ctx context.Context, c *overheadCall) error {
-	c.setup.Set, c.setup.Versions = "overhead", versions()
-	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
+	c.setup.Set = "overhead"
 	var all []*bench.OverheadResult
 	algorithms := []string{bare.Ring, bare.Ricart}
 	each := 2 * time.Duration(c.Pairs) * (c.Warmup + c.Duration) // a pair is two measurements
@@ -137,7 +120,7 @@ func (a *app) overhead(ctx context.Context, c *overheadCall) error {
 		}
 	}
 	if c.json {
-		return printJSON(a.stdout, all)
+		return terminal.PrintJSON(a.stdout, all)
 	}
 	return nil
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/english"
 	"turnstile/nodes/catalog"
 )
 
@@ -80,7 +80,7 @@ func listPlans(out io.Writer, which string, plans []*chaos.Plan) {
 
 // plansLine prints a line of two columns, or several if the second takes more.
 func plansLine(out io.Writer, what, says string) {
-	for i, part := range folded(says, plansWidth-plansIndent) {
+	for i, part := range english.Wrap(says, plansWidth-plansIndent) {
 		if i > 0 {
 			what = ""
 		}
@@ -110,13 +110,12 @@ func writePlans(out io.Writer) {
 	line("random:SEED", "One to five faults, drawn by a seed.")
 	line("inside:SEED", "The same, of faults that break nothing that the algorithm rests on.")
 	line("\nFAULT", " WHAT HAPPENS")
-	for i := range chaos.Kinds {
-		k := &chaos.Kinds[i]
+	for _, k := range effect.Kinds {
 		line(k.Example, fmt.Sprintf("%s; breaks: %v", k.Says, k.Breaks))
 	}
 	line("\nTARGET", " WHO THAT IS")
 	line("3, 0-2, 0-2,5", "these nodes")
-	for _, t := range chaos.TargetWords {
+	for _, t := range effect.TargetWords {
 		line(t.Word, t.Says)
 	}
 	line("\nMOMENT", " WHEN THAT IS")
@@ -130,22 +129,6 @@ const (
 	plansIndent = 27
 	plansWidth  = 100
 )
-
-// folded folds a text into lines of so many characters at most, if its words allow that.
-func folded(text string, width int) (lines []string) {
-	line := ""
-	for i, word := range strings.Split(text, " ") {
-		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines, line = append(lines, line), word
-			continue
-		}
-		if i > 0 {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
-}
 
 // explainPlan prints the file of a plan, and each of its faults in words.
 func explainPlan(out io.Writer, p *chaos.Plan) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/mutex"
@@ -70,7 +71,7 @@ func blocks(text, language string) (all []string) {
 func TestExamplesOfPlans(t *testing.T) {
 	text := page(t, plansPage)
 	examples := column(text, "example")
-	if len(examples) < len(chaos.Kinds)+len(chaos.TargetWords)+len(chaos.Occasions()) {
+	if len(examples) < len(effect.Kinds)+len(effect.TargetWords)+len(chaos.Occasions()) {
 		t.Fatalf("the page has %d examples of faults", len(examples))
 	}
 	for _, example := range examples {
@@ -141,16 +142,16 @@ func TestPlansPageIsComplete(t *testing.T) {
 			t.Errorf("docs/plans.md has no row for %s", word)
 		}
 	}
-	for i := range chaos.Kinds {
-		has(keys, chaos.Kinds[i].Key)
+	for _, k := range effect.Kinds {
+		has(keys, k.Key)
 	}
-	for _, w := range chaos.TargetWords {
+	for _, w := range effect.TargetWords {
 		has(targets, w.Word)
 	}
 	for _, o := range chaos.Occasions() {
 		has(moments, strings.Fields(o.Example)[2])
 	}
-	fault := reflect.TypeFor[chaos.Fault]()
+	fault := reflect.TypeOf(new(chaos.Fault).Form()).Elem()
 	for i := range fault.NumField() {
 		key, _, _ := strings.Cut(fault.Field(i).Tag.Get("yaml"), ",")
 		if key != "" && !strings.Contains(all, key) && !strings.Contains(text, "`"+key+"`") {
@@ -172,15 +173,15 @@ func TestPlansPageIsComplete(t *testing.T) {
 
 // kindExamples returns the examples that the list of plans has.
 func kindExamples() (examples []string) {
-	for i := range chaos.Kinds {
-		examples = append(examples, chaos.Kinds[i].Example)
+	for _, k := range effect.Kinds {
+		examples = append(examples, k.Example)
 	}
 	return examples
 }
 
 // targetForms returns a fault for each target.
 func targetForms() (examples []string) {
-	for _, w := range chaos.TargetWords {
+	for _, w := range effect.TargetWords {
 		examples = append(examples, "kill: "+w.Word)
 	}
 	return examples

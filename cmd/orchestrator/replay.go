@@ -2,15 +2,15 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"strings"
 
-	"turnstile/bench/check"
+	"turnstile/bench/report"
 	"turnstile/internal/english"
-	"turnstile/nodes"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
-	"turnstile/nodes/explore"
+	"turnstile/nodes/replay"
 )
 
 // replay plays the schedule in a file, and judges what happened.
@@ -21,7 +21,7 @@ func (a *app) replay(c *simulateCall, algorithm string) error {
 		return fmt.Errorf("--replay: %w", err)
 	}
 	defer file.Close()
-	schedule, err := explore.ParseSchedule(file, catalog.Find)
+	schedule, err := replay.Parse(file, catalog.Find)
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
@@ -35,18 +35,19 @@ func (a *app) replay(c *simulateCall, algorithm string) error {
 				path, schedule.Spec.Name, asked.Name)
 		}
 	}
-	played, err := explore.Replay(schedule)
+	played, err := replay.Play(schedule)
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
-	outcome, says := judgeReplay(schedule, played)
+	outcome, says := judgeReplay(played)
 	a.status = outcome.ExitCode()
 	if outcome == check.Valid {
 		played.Status = ""
 	}
 	if c.json {
-		return printJSON(a.stdout, map[string]any{"algorithm": schedule.Spec.Name, "config": schedule.Config,
-			"steps": len(schedule.Steps), "story": played.Story, "verdict": outcome, "reason": says,
+		return terminal.PrintJSON(a.stdout, map[string]any{"algorithm": schedule.Spec.Name,
+			"config": schedule.Config,
+			"steps":  len(schedule.Steps), "story": played.Story, "verdict": outcome, "reason": says,
 			"status": played.Status})
 	}
 	a.tellReplay(schedule, played, outcome, says)
@@ -54,57 +55,24 @@ func (a *app) replay(c *simulateCall, algorithm string) error {
 }
 
 // tellReplay prints what happened and what came of it.
-func (a *app) tellReplay(s *explore.Schedule, played *explore.Replayed, outcome check.Outcome, says string) {
-	report := newReport(a.stdout)
-	report.printf("%s, a schedule of %s\n\n", strings.Join(append([]string{s.Spec.Name,
+func (a *app) tellReplay(s *replay.Schedule, played *replay.Played, outcome check.Outcome, says string) {
+	fmt.Fprintf(a.stdout, "%s, a schedule of %s\n\n", strings.Join(append([]string{s.Spec.Name,
 		english.Count(s.Config.N, "node", "nodes")}, s.Config.Given()...), ", "),
 		english.Count(len(s.Steps), "step", "steps"))
 	for _, line := range played.Story {
-		report.printf("  %s\n", line)
+		fmt.Fprintf(a.stdout, "  %s\n", line)
 	}
-	report.printf("\n%s  %s\n", report.palette.outcome(outcome), says)
+	fmt.Fprintf(a.stdout, "\n%s  %s\n", report.Outcome(terminal.PaletteFor(a.stdout), outcome), says)
 	if played.Status != "" {
-		report.printf("\n%s", played.Status)
+		fmt.Fprintf(a.stdout, "\n%s", played.Status)
 	}
 }
 
-// progresses reports whether a check is about progress rather than safety.
-func progresses(check string) bool {
-	return check == explore.CheckDeadlock || check == explore.CheckFairness || check == explore.CheckAgreement
-}
-
-// judgeReplay gives the verdict on what happened, as on a run.
-func judgeReplay(s *explore.Schedule, played *explore.Replayed) (outcome check.Outcome, says string) {
-	stack, err := nodes.NewStack(nodes.Instance{Spec: s.Spec, Config: s.Config})
-	if err != nil {
-		return check.Inconclusive, err.Error()
+// judgeReplay gives the verdict on what happened, as on a run. The end of a schedule alone says nothing.
+func judgeReplay(played *replay.Played) (outcome check.Outcome, says string) {
+	v := check.Judge(played.History, check.SettingOfReplay(played.Stack))
+	if failed, _ := v.Failed(); failed == "" && v.Outcome != check.Valid {
+		return v.Outcome, "the schedule ends, and no promise was broken by then"
 	}
-	setting := check.SettingOf(stack)
-	setting.Identities, setting.Exact = nil, nil // what is on its way when the schedule ends is not counted
-	if setting.Leads != nil {
-		// A step has no length, so for how long several lead, or one does without a majority, is not judged here.
-		leads := *setting.Leads
-		leads.Lapse, setting.Leads = nil, &leads
-		if setting.Overlap > 0 {
-			setting.Overlap = math.MaxInt64 - setting.Slack
-		}
-	}
-	outcome, says = check.Inconclusive, "the schedule ends, and no promise was broken by then"
-	switch v := check.Judge(played.History, setting); {
-	case v.Outcome == check.Violated:
-		outcome, says = v.Outcome, v.Reason
-	case played.Violation != nil && played.Violation.OutsideModel != 0 &&
-		progresses(played.Violation.Check):
-		// As for a run: it did not promise progress then.
-		says = fmt.Sprintf("%s (outside its model: it needs %v)", played.Violation.Says,
-			played.Violation.OutsideModel)
-	case played.Violation != nil:
-		outcome, says = check.Violated, played.Violation.Says
-		if needs := played.Violation.OutsideModel; needs != 0 {
-			says += fmt.Sprintf(" (outside its model: it needs %v)", needs)
-		}
-	case v.Outcome == check.Valid:
-		outcome, says = v.Outcome, v.Reason
-	}
-	return outcome, says
+	return v.Outcome, v.Reason
 }

@@ -38,3 +38,20 @@ func TestSchedulesOfTheAlgorithmsAreReplayed(t *testing.T) {
 		}
 	}
 }
+
+// A schedule that ends before all agree on a leader breaks no promise, however many steps it has: they take
+// no time.
+func TestSchedulesThatEndEarlyBreakNothing(t *testing.T) {
+	for _, text := range []string{"chang-roberts\nn 3\ncampaign 0", "bully\nn 3\ncampaign 0",
+		"raft-election\nn 3\ntiming 1us 1us\ncampaign 0" + strings.Repeat("; try tick", 4000)} {
+		path := filepath.Join(t.TempDir(), "early.txt")
+		if err := os.WriteFile(path, []byte("turnstile schedule 1\nalgorithm "+text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		if status := run(t.Context(), []string{"simulate", "--replay", path}, &out, &errs); status != 2 ||
+			!strings.Contains(out.String(), "the schedule ends, and no promise was broken by then") {
+			t.Errorf("%.40q: the exit status is %d\n%s%s", text, status, &out, &errs)
+		}
+	}
+}

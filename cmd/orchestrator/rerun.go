@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
-	"turnstile/bench/check"
+	"turnstile/bench/report"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
@@ -67,33 +69,29 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
-	if c.row, err = catalog.Find(record.Options.Algorithm); err != nil {
+	row, err := catalog.Find(record.Options.Algorithm)
+	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
 	if why := incomparable(folder); why != "" {
 		fmt.Fprintf(a.stderr, "orchestrator: there is nothing to compare the new run with: %s\n", why)
 	}
 	server := c.NATS
-	c.Options, c.simulated = record.Options.Again(), record.Simulated
+	c.Options = record.Options.Again()
 	// A server that is set for all runs is not for one that had its own; for others it may have the
 	// credential.
 	if s.rank("nats") == byFlag || s.given("nats") && c.NATS != "" {
 		c.NATS = server
 	}
-	if c.setup.Node == "" {
-		c.setup.Node = ownSibling("node")
-	}
 	if c.setup.Set == "" {
 		c.setup.Set = filepath.Base(filepath.Dir(folder.Path))
 	}
-	c.setup.Broker = append([]string{ownPath()}, brokerArgs...)
-	c.setup.Proxy = append([]string{ownPath()}, proxyArgs...)
-	r, made := a.begin(c, func(s bench.Setup) (*bench.Run, error) {
-		if record.Simulated {
-			return bench.Simulate(ctx, c.row, c.Options, s)
-		}
-		return bench.Make(ctx, c.row, c.Options, s)
-	})
+	job, err := c.Resolve(row, record.Simulated)
+	if err != nil {
+		return err
+	}
+	c.Job = *job
+	r, made := a.begin(ctx, c)
 	if r == nil {
 		return made
 	}
@@ -117,7 +115,7 @@ func incomparable(folder *results.Folder) string {
 	case err != nil:
 		return err.Error()
 	case len(s.Rows) == 0 && s.Record.Unfinished():
-		return fmt.Sprintf("%s is %s: %s", folder.Ref(), bench.Unfinished, orchestratorGone)
+		return fmt.Sprintf("%s is %s: %s", folder.Ref(), bench.Unfinished, bench.OrchestratorGone)
 	case len(s.Rows) == 0:
 		return folder.Ref() + " has no trial that was judged"
 	}
@@ -135,17 +133,17 @@ func compareWith(first *results.Folder, again *bench.Run) *bench.Comparison {
 
 // tellComparison says whether the outcome is the same, for people.
 func (a *app) tellComparison(first *results.Folder, c *bench.Comparison) {
-	colors := paletteFor(a.stdout)
+	colors := terminal.PaletteFor(a.stdout)
 	fmt.Fprintln(a.stdout)
 	switch c.Outcome() {
 	case check.Valid:
-		fmt.Fprintf(a.stdout, "%s  as %s: %s\n", colors.paint(green, "THE SAME"), first.Ref(),
+		fmt.Fprintf(a.stdout, "%s  as %s: %s\n", colors.Paint(terminal.Green, "THE SAME"), first.Ref(),
 			strings.Join(c.Compared, ", "))
 	case check.Violated:
-		fmt.Fprintf(a.stdout, "%s  %s from %s\n", colors.paint(red, "NOT THE SAME"),
+		fmt.Fprintf(a.stdout, "%s  %s from %s\n", colors.Paint(terminal.Red, "NOT THE SAME"),
 			english.Count(len(c.Differences), "difference", "differences"), first.Ref())
 	default:
-		fmt.Fprintf(a.stdout, "%s  whether it is as %s\n", colors.paint(yellow, "NOT KNOWN"), first.Ref())
+		fmt.Fprintf(a.stdout, "%s  whether it is as %s\n", colors.Paint(terminal.Yellow, "NOT KNOWN"), first.Ref())
 	}
 	for _, d := range c.Differences {
 		if d.First == "" && d.Again == "" {
@@ -156,13 +154,13 @@ func (a *app) tellComparison(first *results.Folder, c *bench.Comparison) {
 			cmp.Or(d.First, "nothing"), cmp.Or(d.Again, "nothing"))
 	}
 	for _, why := range c.Unknown {
-		fmt.Fprintf(a.stdout, "  not compared: %s\n", indent(why))
+		fmt.Fprintf(a.stdout, "  not compared: %s\n", strings.ReplaceAll(why, "\n", "\n    "))
 	}
 }
 
 // printRerun prints the comparison, and the new run, as one JSON document.
 func (a *app) printRerun(first *results.Folder, r *bench.Run, c *bench.Comparison) error {
-	run, err := documentOf(r.Summary())
+	run, err := report.DocumentOf(r.Summary())
 	if err != nil {
 		return err
 	}
@@ -170,6 +168,6 @@ func (a *app) printRerun(first *results.Folder, r *bench.Run, c *bench.Compariso
 	if outcome := c.Outcome(); outcome != check.Inconclusive {
 		same = outcome == check.Valid
 	}
-	return printJSON(a.stdout,
+	return terminal.PrintJSON(a.stdout,
 		map[string]any{"first": first.Ref(), "same": same, "comparison": c, "again": run})
 }

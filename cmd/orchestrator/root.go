@@ -137,8 +137,10 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := fmt.Sprintf("; see %s --help", cmd.CommandPath())
-	if name, value, sets := strings.Cut(args[0], "="); sets && flagOf(cmd, strings.ToLower(name)) != nil {
-		hint = fmt.Sprintf(": write --%s=%s", strings.ToLower(name), value)
+	if name, value, sets := strings.Cut(args[0], "="); sets {
+		if f := flagOf(cmd, strings.ToLower(name)); f != nil {
+			hint = fmt.Sprintf(": write --%s=%s or, for make, %s=%s", f.Name, value, variableOf(name), value)
+		}
 	}
 	return fmt.Errorf("%s takes flags only, and there is %q%s", cmd.CommandPath(), args[0], hint)
 }

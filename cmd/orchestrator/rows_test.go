@@ -9,10 +9,11 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 )
 
 // eachRow has a test start processes for each row, in its name.
-func eachRow(t *testing.T, test func(t *testing.T, row *nodes.Spec)) {
+func eachRow(t *testing.T, test func(t *testing.T, row *row.Row)) {
 	t.Parallel()
 	build(t)
 	for _, row := range mutex.Table {
@@ -35,7 +36,7 @@ type judged struct {
 }
 
 // judge makes a run of a row, by the command bench or simulate.
-func judge(t *testing.T, command string, row *nodes.Spec, n int, more ...string) (j judged) {
+func judge(t *testing.T, command string, row *row.Row, n int, more ...string) (j judged) {
 	t.Helper()
 	args := []string{command, "--algo", row.Name, "-n", strconv.Itoa(n), "--entries", "60", "--json"}
 	cmd := orchestrator(t, t.TempDir(), append(args, more...)...)
@@ -54,16 +55,16 @@ func TestRowsAreSoundInProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test-all runs it: TestRowsCostTheSameSimulated makes a run of each row")
 	}
-	eachRow(t, func(t *testing.T, row *nodes.Spec) {
-		if row.Broken != "" {
+	eachRow(t, func(t *testing.T, one *row.Row) {
+		if one.Flaw != nil {
 			t.Skip("it is known to be broken")
 		}
 		for _, n := range soak.Pick(nil, []int{1, 2, 5}, []int{1, 2, 5, 9, 16, 32}) {
-			j := judge(t, "bench", row, n)
+			j := judge(t, "bench", one, n)
 			if entries := j.Trials[0].Row.Entries; j.Verdict != "valid" || entries != 60 {
 				t.Errorf("n=%d: %s, %v entries", n, j.Verdict, entries)
 			}
-			if row.Cost(nodes.Config{N: n}).Saturated == nodes.Unbounded(0) {
+			if one.Exclusion().Cost(nodes.Config{N: n}).Saturated == row.Unbounded(0) {
 				continue // nothing is published
 			}
 			for _, f := range j.Trials[0].Verdict.Findings {
@@ -79,7 +80,7 @@ func TestRowsAreSoundInProcesses(t *testing.T) {
 // from the same nodes in the same order, or, of what goes round for ever, under a saturated load. All
 // timeouts are longer than a process may have to wait for a processor.
 func TestRowsCostTheSameSimulated(t *testing.T) {
-	eachRow(t, func(t *testing.T, row *nodes.Spec) {
+	eachRow(t, func(t *testing.T, row *row.Row) {
 		load := "sequential"
 		if row.Circulates {
 			load = "saturated"

@@ -18,10 +18,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
-	"turnstile/bench/check"
+	"turnstile/bench/report"
+	"turnstile/internal/format"
 	"turnstile/internal/suggest"
-	"turnstile/nodes"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -162,11 +165,11 @@ func (a *app) runs(c *runsCall) error {
 	}
 	switch {
 	case c.json:
-		list := []object{}
+		list := []report.Object{}
 		for _, o := range listed {
-			list = append(list, objectOf(*o))
+			list = append(list, report.ObjectOf(*o))
 		}
-		err = printJSON(a.stdout, list)
+		err = terminal.PrintJSON(a.stdout, list)
 	case c.csv:
 		err = writeOverviews(a.stdout, listed)
 	case len(listed) > 0:
@@ -264,14 +267,16 @@ func printOverviews(w io.Writer, all []*bench.Overview) error {
 		if o.Problem != "" {
 			verdict = strings.TrimPrefix(verdict+", problem", ", ")
 		}
-		n := missing
+		n := format.Missing
 		if o.Nodes > 0 {
 			n = strconv.Itoa(o.Nodes)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Run, cmp.Or(o.Kind, missing), n,
-			cmp.Or(o.Load, missing), outOf(o.Trials, max(o.TrialsAsked, o.Trials)), verdict, rate(o.EntriesPerS),
-			micros(o.WaitUSP50), micros(o.WaitUSP99), plain(o.MessagesPerEntry, 2), plain(o.Elections, 0),
-			micros(o.ElectUSP50))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Run, cmp.Or(o.Kind, format.Missing),
+			n,
+			cmp.Or(o.Load, format.Missing), format.OutOf(o.Trials, max(o.TrialsAsked, o.Trials)), verdict,
+			format.Rate(o.EntriesPerS),
+			format.Micros(o.WaitUSP50), format.Micros(o.WaitUSP99), format.Plain(o.MessagesPerEntry, 2),
+			format.Plain(o.Elections, 0), format.Micros(o.ElectUSP50))
 	}
 	return out.Flush()
 }
@@ -283,7 +288,7 @@ func writeOverviews(w io.Writer, all []*bench.Overview) error {
 		rows = append(rows, *o)
 	}
 	var options []string
-	for _, o := range nodes.Options(catalog.All()) {
+	for _, o := range row.Options(catalog.All()) {
 		options = append(options, o.Name)
 	}
 	return results.WriteTable(w, rows, options...)

@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
-	"turnstile/bench/check"
+	"turnstile/bench/report"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/results"
 )
 
@@ -53,15 +55,15 @@ func (a *app) show(folder *results.Folder, asJSON bool) error {
 	}
 	a.status = s.Outcome().ExitCode()
 	if asJSON {
-		return writeJSON(a.stdout, s)
+		return report.JSON(a.stdout, s)
 	}
 	if len(s.Changed) > 0 {
 		fmt.Fprintf(a.stdout, "%s  after the run: %s; orchestrator verify %s compares them with the histories\n\n",
-			paletteFor(a.stdout).paint(yellow, "CHANGED"), english.List(s.Changed), folder.Ref())
+			terminal.PaletteFor(a.stdout).Paint(terminal.Yellow, "CHANGED"), english.List(s.Changed), folder.Ref())
 	}
-	newReport(a.stdout).stored(s)
+	report.New(a.stdout).Stored(s)
 	if s.Record.Unfinished() {
-		fmt.Fprintf(a.stdout, "\n%s: %s; %s\n", bench.Unfinished, orchestratorGone, recorded(folder))
+		fmt.Fprintf(a.stdout, "\n%s: %s; %s\n", bench.Unfinished, bench.OrchestratorGone, recorded(folder))
 	}
 	return nil
 }
@@ -71,5 +73,5 @@ func recorded(folder *results.Folder) string {
 	if len(folder.Histories()) == 0 {
 		return "nothing was recorded that could be judged"
 	}
-	return "to judge what was recorded: " + callOn("verify", folder.Path)
+	return "to judge what was recorded: " + terminal.CallOn("verify", folder.Path)
 }

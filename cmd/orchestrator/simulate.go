@@ -10,9 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
-	"turnstile/bench/check"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
 )
 
 const simulateHelp = `Run one algorithm under one load on virtual time, and judge what happened.
@@ -45,7 +44,7 @@ func (a *app) simulateCommand() *cobra.Command {
 	var c simulateCall
 	c.Latency = chance.Constant(time.Millisecond)
 	c.setup.Set = "simulate"
-	c.simulated = true
+	c.Simulated = true
 	cmd := &cobra.Command{
 		Use:     "simulate",
 		Short:   "Run an algorithm on virtual time, measure it and judge it",
@@ -112,19 +111,15 @@ func (c *simulateCall) asked(s settings) string {
 
 // simulate makes the run that c asks for, on virtual time.
 func (a *app) simulate(ctx context.Context, c *simulateCall) error {
-	var made *bench.Run
-	err := a.make(&c.benchCall, func(s bench.Setup) (r *bench.Run, err error) {
-		made, err = bench.Simulate(ctx, c.row, c.Options, s)
-		return made, err
-	})
+	made, err := a.bench(ctx, &c.benchCall)
 	if err != nil || made == nil || !c.shrink {
 		return err
 	}
 	for i, t := range made.Trials {
 		if t.Verdict.Outcome != check.Valid {
-			o := made.Record.Options
-			o.Trials, o.Seed = 1, made.Record.Trials[i].Seed
-			a.printShrunk(ctx, c.row, o)
+			j := *made.Job
+			j.Trials, j.Seed = 1, made.Record.Trials[i].Seed
+			a.printShrunk(ctx, &j)
 			break
 		}
 	}

@@ -10,16 +10,19 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench/check"
-	"turnstile/bench/splitbrain"
-	"turnstile/chaos"
+	"turnstile/bench/experiment"
+	"turnstile/bench/report"
+	"turnstile/chaos/effect"
 	"turnstile/internal/english"
+	"turnstile/internal/format"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/election"
+	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -52,7 +55,7 @@ const splitBrainExample = `  orchestrator split-brain
 
 // A splitBrainCall is one call of split-brain.
 type splitBrainCall struct {
-	splitbrain.Comparison
+	experiment.SplitBrain
 	schemes, cuts         []string
 	options               nodes.Config // those of schemes
 	simulated, noProgress bool
@@ -60,39 +63,14 @@ type splitBrainCall struct {
 
 func (a *app) splitBrainCommand() *cobra.Command {
 	var c splitBrainCall
-	cmd := &cobra.Command{
+	c.Setup.Set = "split-brain"
+	cmd, f := a.many(&cobra.Command{
 		Use:     "split-brain",
 		Short:   "Cut a cluster in two under every scheme of election, and compare who leads",
 		Long:    splitBrainHelp,
 		Example: splitBrainExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				c.Rows, err = schemesNamed(c.schemes)
-			}
-			if err == nil {
-				c.Given = c.options.Options
-				c.Cuts, err = cutsOf(c.cuts)
-			}
-			if err == nil {
-				err = c.Check()
-			}
-			if err == nil {
-				err = results.CheckNames(c.Setup.Results, c.Setup.Set)
-			}
-			if err != nil {
-				return s.blame(err)
-			}
-			if c.Real = !c.simulated; !s.given("seed") {
-				c.Seed = uint64(rand.Uint32())
-			}
-			a.note(s)
-			return a.splitBrain(cmd.Context(), &c)
-		},
-	}
-	f := cmd.Flags()
-	f.SortFlags = false
+	}, func(s settings) error { return s.blame(c.check(s)) },
+		func(ctx context.Context) error { return a.splitBrain(ctx, &c) })
 	f.SetNormalizeFunc(longN)
 	f.StringSliceVar(&c.schemes, "scheme", nil,
 		"only these schemes, by `names` or aliases, with commas between")
@@ -100,93 +78,67 @@ func (a *app) splitBrainCommand() *cobra.Command {
 	f.StringArrayVar(&c.cuts, "cut", nil, "the `groups` that the cluster falls into, as in 0-1/2-4, or between "+
 		"which links are cut, as in 0/2, or 0>2 for one way; may be given several times (default the highest, "+
 		"fewer than half, and the others)")
-	f.DurationVar(&c.For, "for", 0, "how long the cut lasts (default "+splitbrain.Usual.String()+", or longer "+
+	f.DurationVar(&c.For, "for", 0, "how long the cut lasts (default "+experiment.Usual.String()+", or longer "+
 		"if that is too short for a scheme)")
 	f.DurationVar(&c.Duration, "duration", 0, "how long each run lasts (default until the scheme has had the "+
 		"time that its row asks for after the heal)")
-	noZero(f, "for", "would be no time at all: leave it out for "+splitbrain.Usual.String())
+	noZero(f, "for", "would be no time at all: leave it out for "+experiment.Usual.String())
 	noZero(f, "duration", "would be no run at all: leave it out for as long as each scheme needs")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
-	f.StringVar(&c.Setup.Results, "results", "results", "`folder` of all result sets")
-	f.StringVar(&c.Setup.Set, "set", "split-brain",
-		"`name` of the result set that the table and the runs belong to")
-	f.StringVar(&c.Setup.Node, "node-program", "",
-		"`path` of the program of a node (default node, beside this program)")
+	addSetup(f, &c.Setup, "the table and the runs")
 	addOptions(cmd, &c.options, election.Table)
 	addNoProgress(cmd, &c.noProgress)
 	completeWith(cmd, "scheme", namesOf(election.Table))
 	return cmd
 }
 
-// cutsOf reads the cuts.
-func cutsOf(texts []string) (all []chaos.Cut, err error) {
-	for _, text := range texts {
-		cut, err := chaos.ParseCut(text)
+// check completes the call, and says what is wrong with it, if anything is.
+func (c *splitBrainCall) check(s settings) (err error) {
+	if c.Rows, err = rowsNamed(c.schemes, election.Find, election.Table); err != nil {
+		return fmt.Errorf("--scheme: %w", err)
+	}
+	for _, text := range c.cuts {
+		cut, err := effect.ParseCut(text)
 		if err != nil {
-			return nil, fmt.Errorf("--cut: %w", err)
+			return fmt.Errorf("--cut: %w", err)
 		}
-		all = append(all, cut)
+		c.Cuts = append(c.Cuts, cut)
 	}
-	return all, nil
-}
-
-// schemesNamed returns the schemes that go by names; all without any.
-func schemesNamed(names []string) (rows []*spec, err error) {
-	for _, name := range names {
-		row, err := election.Find(name)
-		if err != nil {
-			return nil, fmt.Errorf("--scheme: %w", err)
-		}
-		if !slices.Contains(rows, row) {
-			rows = append(rows, row)
-		}
+	if c.Given, c.Real = c.options.Options, !c.simulated; !s.given("seed") {
+		c.Seed = uint64(rand.Uint32())
 	}
-	if rows == nil {
-		return election.Table, nil
+	if err := c.Check(); err != nil {
+		return err
 	}
-	return rows, nil
-}
-
-// takes returns how long the runs of cases take at least, as far as that is known before.
-func (c *splitBrainCall) takes(cases []*splitbrain.Case) (sum time.Duration) {
-	for _, x := range cases {
-		if c.Real {
-			sum += c.Options(x).Duration
-		}
-	}
-	return sum
+	return results.CheckNames(c.Setup.Results, c.Setup.Set)
 }
 
 // show returns the command line that shows a run of the comparison.
 func (c *splitBrainCall) show(run string) string {
-	return callOn("show", filepath.Join(c.Setup.Results, run))
+	return terminal.CallOn("show", filepath.Join(c.Setup.Results, run))
 }
 
 func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
-	if err := equip(&c.Setup, c.Real); err != nil {
+	if err := equipFor(&c.Setup, c.Real); err != nil {
 		return err
 	}
-	cases := c.Cases()
-	bar := a.newBar(c.noProgress, c.takes(cases))
+	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
+	all, interrupted := c.Run(ctx)
+	bar.clear()
 	var rows []results.SplitBrainRow
 	failed := ""
-	for i, x := range cases {
-		bar.show(float64(i)/float64(len(cases)), fmt.Sprintf("%d of %d: %s", i+1, len(cases), x.Spec.Name))
-		row, err := c.Make(ctx, x)
-		if ctx.Err() != nil {
-			failed += "interrupted: some schemes have no run\n"
-			break
+	for _, r := range all {
+		if r.Err != nil {
+			failed += fmt.Sprintf("NO RUN   %v\n", r.Err)
+		} else {
+			rows = append(rows, *r.Row)
 		}
-		if err != nil {
-			a.checkDisk(err)
-			failed += fmt.Sprintf("NO RUN   %v\n", err)
-			continue
-		}
-		rows = append(rows, *row)
 	}
-	bar.clear()
-	path, err := results.WriteSplitBrain(c.Setup.Results, c.Setup.Set, rows)
+	if interrupted != nil {
+		failed += "interrupted: some schemes have no run\n"
+	}
+	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.SplitBrainFile, rows)
 	a.printSplitBrain(c, rows, failed)
 	if err != nil {
 		return failure{err, unwritten}
@@ -202,7 +154,7 @@ func (a *app) printSplitBrain(c *splitBrainCall, rows []results.SplitBrainRow, f
 	for _, cut := range c.Cuts {
 		cuts = append(cuts, cut.String())
 	}
-	lasts := cmp.Or(c.For, splitbrain.Usual).String()
+	lasts := cmp.Or(c.For, experiment.Usual).String()
 	if c.Links() && c.For == 0 {
 		lasts += " more than each scheme may take to elect"
 	}
@@ -242,18 +194,24 @@ func (c *splitBrainCall) list(out io.Writer, word string, rows []results.SplitBr
 		r := &rows[i]
 		if text := says(r); text != "" {
 			count++
-			where := "in the " + r.LeaderIn
-			if r.Cuts == nodes.SomeLinks.String() {
-				where = "at " + r.LeaderIn
-			}
-			fmt.Fprintf(out, "%s  %s, %s cut, leader %s: %s\n", word, r.Algorithm, r.Cuts, where, text)
+			fmt.Fprintf(out, "%s  %s, %s: %s\n", word, r.Algorithm, whichCut(r), text)
 			fmt.Fprintf(out, "         what came of it: %s\n", c.show(r.Run))
 		}
 	}
 	return count
 }
 
+// whichCut says what was cut, and where the leader was.
+func whichCut(r *results.SplitBrainRow) string {
+	where := "in the " + r.LeaderIn
+	if r.Cuts == row.SomeLinks.String() {
+		where = "at " + r.LeaderIn
+	}
+	return fmt.Sprintf("%s cut, leader %s", r.Cuts, where)
+}
+
 // showsNothing names the schemes whose runs show nothing, by the reason, and returns how many runs those are.
+// Of a scheme of which other runs show something it says which cut does not.
 func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 	var reasons []string
 	schemes := map[string][]string{}
@@ -266,8 +224,14 @@ func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 		if schemes[r.ShowsNothing] == nil {
 			reasons = append(reasons, r.ShowsNothing)
 		}
-		if !slices.Contains(schemes[r.ShowsNothing], r.Algorithm) {
-			schemes[r.ShowsNothing] = append(schemes[r.ShowsNothing], r.Algorithm)
+		scheme := r.Algorithm
+		if slices.ContainsFunc(rows, func(other results.SplitBrainRow) bool {
+			return other.Algorithm == r.Algorithm && other.ShowsNothing == ""
+		}) {
+			scheme += " (" + whichCut(r) + ")"
+		}
+		if !slices.Contains(schemes[r.ShowsNothing], scheme) {
+			schemes[r.ShowsNothing] = append(schemes[r.ShowsNothing], scheme)
 		}
 	}
 	for _, why := range reasons {
@@ -286,21 +250,22 @@ func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 		r := &rows[i]
 		cuts := r.Cuts
 		if longer = longer || r.Lengthened; r.Lengthened {
-			cuts += fmt.Sprintf(" (for %s)", seconds(r.CutS))
+			cuts += fmt.Sprintf(" (for %s)", format.Seconds(r.CutS))
 		}
 		says := cmp.Or(r.Says, "nothing")
 		if r.ShowsNothing != "" {
 			says += " (not shown)"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Algorithm, cuts, r.LeaderIn,
-			says, r.Cut, cmp.Or(r.Leaders, "no cut"), seconds(r.TwoLeadersS), seconds(r.TwoLeadersInTermS),
-			whole(r.Changes), minorityLed(r), agreedAfter(r), messagesOf(r), r.Run)
+			says, r.Cut, cmp.Or(r.Leaders, "no cut"), format.Seconds(r.TwoLeadersS),
+			format.Seconds(r.TwoLeadersInTermS),
+			format.Whole(r.Changes), minorityLed(r), agreedAfter(r), messagesOf(r), r.Run)
 	}
 	w.Flush()
 	fmt.Fprintln(out)
 	if longer {
 		fmt.Fprintf(out, "(for ...): a cut of %v was too short for the scheme, so the run was made again with one "+
-			"that is longer.\n\n", splitbrain.Usual)
+			"that is longer.\n\n", experiment.Usual)
 	}
 	told := map[string]bool{}
 	for i := range rows {
@@ -311,26 +276,20 @@ func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 		}
 	}
 	w.Flush()
-	fmt.Fprintf(out, "\n%s\n\n", strings.Join(termsMakeHarmless, "\n"))
+	fmt.Fprintf(out, "\n%s\n\n", strings.Join(report.TermsMakeHarmless, "\n"))
 }
-
-// termsMakeHarmless says why two leaders of different terms do no harm.
-var termsMakeHarmless = []string{
-	"Two leaders of different terms do no harm if each write carries the term of its leader, and the resource",
-	"refuses a write of a lower term than the highest that it has seen. From the first write of the newer",
-	"leader on, all of the older one are refused; until then, only the older one has written."}
 
 // minorityLed says for how long somebody led without a majority.
 func minorityLed(r *results.SplitBrainRow) string {
 	switch {
-	case r.Cuts == nodes.SomeLinks.String():
+	case r.Cuts == row.SomeLinks.String():
 		return "no sides"
 	case !r.MinorityLedS.Known():
 		return "never"
 	case r.SteppedDown:
-		return seconds(r.MinorityLedS) + ", stepped down"
+		return format.Seconds(r.MinorityLedS) + ", stepped down"
 	}
-	return seconds(r.MinorityLedS) + ", to the heal"
+	return format.Seconds(r.MinorityLedS) + ", to the heal"
 }
 
 // agreedAfter says when all agreed.
@@ -338,14 +297,14 @@ func agreedAfter(r *results.SplitBrainRow) string {
 	if !r.AgreedS.Known() {
 		return "not by the end"
 	}
-	return seconds(r.AgreedS)
+	return format.Seconds(r.AgreedS)
 }
 
 // messagesOf says how many messages there were beside heartbeats.
 func messagesOf(r *results.SplitBrainRow) string {
 	row, err := election.Find(r.Algorithm)
-	if err == nil && !slices.ContainsFunc(row.Messages, func(k nodes.Kind) bool { return !k.Heartbeat }) {
+	if err == nil && !slices.ContainsFunc(row.Messages, func(k nodes.MessageKind) bool { return !k.Heartbeat }) {
 		return "heartbeats alone"
 	}
-	return whole(r.Messages)
+	return format.Whole(r.Messages)
 }

@@ -23,7 +23,7 @@ func soundStorm(r *rand.Rand) (s storm) {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
 	var sound []string
 	for _, row := range mutex.Table {
-		if row.Broken == "" {
+		if row.Flaw == nil {
 			sound = append(sound, row.Name)
 		}
 	}

@@ -14,11 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
-	"turnstile/bench/check"
-	"turnstile/nodes"
+	"turnstile/bench/experiment"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/detector"
+	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -43,46 +44,23 @@ const validateExample = `  orchestrator validate
 
 // A validateCall is one call of validate.
 type validateCall struct {
-	seed             uint64
+	experiment.Experiment
+	algorithm        string
 	csv              string // the file for the figures; -: standard output; empty: none
 	json, noProgress bool
 }
 
 func (a *app) validateCommand() *cobra.Command {
-	c := validateCall{seed: 1}
-	var algorithm string
-	cmd := &cobra.Command{
+	var c validateCall
+	c.Seed = 1
+	cmd, f := a.many(&cobra.Command{
 		Use:     "validate",
 		Short:   "Reproduce the published figures of the algorithms",
 		Long:    validateHelp,
 		Example: validateExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err != nil {
-				return err
-			}
-			rows := slices.Concat(catalog.All(), detector.Table)
-			if s.given("algo") {
-				row := detectorNamed(algorithm)
-				if row == nil {
-					if row, err = catalog.Find(algorithm); err != nil {
-						return err
-					}
-				}
-				rows = []*spec{row}
-			}
-			if c.json && c.csv != "" {
-				return errors.New("--json and --csv ask for different outputs: leave out one of the two")
-			}
-			a.note(s)
-			return a.validate(cmd.Context(), rows, &c)
-		},
-	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringVar(&algorithm, "algo", "", "only what is about this algorithm or detector, by `name` or alias")
-	f.Uint64Var(&c.seed, "seed", c.seed, "of all that is drawn at random")
+	}, c.check, func(ctx context.Context) error { return a.validate(ctx, &c) })
+	f.StringVar(&c.algorithm, "algo", "", "only what is about this algorithm or detector, by `name` or alias")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
 	f.StringVar(&c.csv, "csv", "", "write the figures to a `file` as well; - writes them here instead")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
 	addNoProgress(cmd, &c.noProgress)
@@ -90,24 +68,40 @@ func (a *app) validateCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) validate(ctx context.Context, rows []*spec, c *validateCall) error {
+// check completes the call, and says what is wrong with it, if anything is.
+func (c *validateCall) check(s settings) error {
+	c.Rows = slices.Concat(catalog.All(), detector.Table)
+	if s.given("algo") {
+		row := detectorNamed(c.algorithm)
+		if row == nil {
+			var err error
+			if row, err = catalog.Find(c.algorithm); err != nil {
+				return err
+			}
+		}
+		c.Rows = []*spec{row}
+	}
+	if c.json && c.csv != "" {
+		return errors.New("--json and --csv ask for different outputs: leave out one of the two")
+	}
+	return nil
+}
+
+func (a *app) validate(ctx context.Context, c *validateCall) error {
 	if c.csv != "" && c.csv != "-" { // looked at before it takes its time
 		if err := checkWritable(c.csv); err != nil {
 			return fmt.Errorf("--csv: %w", err)
 		}
 	}
-	bar, all := a.newBar(c.noProgress, 0), 0
-	figures, err := bench.Reproduce(ctx, rows, c.seed, func(before, of int) {
-		bar.show(float64(before)/float64(of), fmt.Sprintf("figure %d of %d", before+1, of))
-		all = of
-	})
+	bar := a.follow(&c.Experiment, c.noProgress, 0, "figure")
+	figures, all, err := c.Reproduce(ctx)
 	bar.clear()
 	interrupted := ctx.Err() != nil
 	switch {
 	case err != nil && !interrupted:
 		return failure{err, check.Violated.ExitCode()}
 	case all == 0:
-		return failure{fmt.Errorf("the row of %s lists no published figures", rows[0].Name),
+		return failure{fmt.Errorf("the row of %s lists no published figures", c.Rows[0].Name),
 			check.Inconclusive.ExitCode()}
 	}
 	off := sortFigures(figures)
@@ -133,7 +127,7 @@ func (a *app) validate(ctx context.Context, rows []*spec, c *validateCall) error
 }
 
 // writeCSV writes figures to a file, or to standard output if that is -.
-func (a *app) writeCSV(path string, figures []*bench.Reproduced) error {
+func (a *app) writeCSV(path string, figures []*experiment.Reproduced) error {
 	switch path {
 	case "":
 		return nil
@@ -144,13 +138,13 @@ func (a *app) writeCSV(path string, figures []*bench.Reproduced) error {
 }
 
 // sortFigures brings figures into the order in which they are printed, and counts those that are off.
-func sortFigures(all []*bench.Reproduced) (off int) {
+func sortFigures(all []*experiment.Reproduced) (off int) {
 	for _, r := range all {
 		if r.Judged() && !r.Holds {
 			off++
 		}
 	}
-	slices.SortStableFunc(all, func(r, s *bench.Reproduced) int {
+	slices.SortStableFunc(all, func(r, s *experiment.Reproduced) int {
 		return cmp.Or(cmp.Compare(r.Figure, s.Figure), cmp.Compare(r.Spec.Name, s.Spec.Name),
 			cmp.Compare(r.Config.N, s.Config.N), strings.Compare(variantOf(r), variantOf(s)))
 	})
@@ -159,19 +153,19 @@ func sortFigures(all []*bench.Reproduced) (off int) {
 
 // A figureDocument is what --json prints of a figure.
 type figureDocument struct {
-	Figure    nodes.Figure `json:"figure"`
-	Algorithm string       `json:"algorithm"`
-	Variant   string       `json:"variant"`
-	Nodes     int          `json:"nodes"`
-	Source    string       `json:"source"`
-	Min       float64      `json:"published_min"`
-	Max       *float64     `json:"published_max"` // null: there is none
-	Measured  float64      `json:"measured"`
-	Error     float64      `json:"standard_error"`
-	Holds     *bool        `json:"holds"` // null: there is no verdict
+	Figure    row.Figure `json:"figure"`
+	Algorithm string     `json:"algorithm"`
+	Variant   string     `json:"variant"`
+	Nodes     int        `json:"nodes"`
+	Source    string     `json:"source"`
+	Min       float64    `json:"published_min"`
+	Max       *float64   `json:"published_max"` // null: there is none
+	Measured  float64    `json:"measured"`
+	Error     float64    `json:"standard_error"`
+	Holds     *bool      `json:"holds"` // null: there is no verdict
 }
 
-func (a *app) printFigureDocument(figures []*bench.Reproduced, all, off int) error {
+func (a *app) printFigureDocument(figures []*experiment.Reproduced, all, off int) error {
 	documents := []figureDocument{}
 	for _, r := range figures {
 		d := figureDocument{r.Figure, r.Spec.Name, variantOf(r), r.Config.N, r.Source, r.Published.Min,
@@ -184,12 +178,12 @@ func (a *app) printFigureDocument(figures []*bench.Reproduced, all, off int) err
 		}
 		documents = append(documents, d)
 	}
-	return printJSON(a.stdout, map[string]any{"figures": documents, "listed": all, "off": off})
+	return terminal.PrintJSON(a.stdout, map[string]any{"figures": documents, "listed": all, "off": off})
 }
 
-func (a *app) printFigures(all []*bench.Reproduced, off int) {
-	figure, about := nodes.Figure(""), 0
-	colors := paletteFor(a.stdout)
+func (a *app) printFigures(all []*experiment.Reproduced, off int) {
+	figure, about := row.Figure(""), 0
+	colors := terminal.PaletteFor(a.stdout)
 	for _, r := range all {
 		if r.Figure != figure {
 			figure = r.Figure
@@ -201,7 +195,7 @@ func (a *app) printFigures(all []*bench.Reproduced, off int) {
 			verdict = "  about"
 			about++
 		case !r.Holds:
-			verdict = colors.paint(red, "  OFF")
+			verdict = colors.Paint(terminal.Red, "  OFF")
 		}
 		fmt.Fprintf(a.stdout, "  %-18s %-22s %4d %10s %10s %6s%s  %s\n", r.Spec.Name, variantOf(r), r.Config.N,
 			publishedOf(r), figureOf(r.Measured), ratioOf(r), verdict, r.Source)
@@ -214,18 +208,18 @@ func (a *app) printFigures(all []*bench.Reproduced, off int) {
 }
 
 // variantOf says under what load, and with what options, a figure was measured.
-func variantOf(r *bench.Reproduced) string {
+func variantOf(r *experiment.Reproduced) string {
 	words := append([]string{string(r.Load)}, r.Config.Given()...)
 	if r.Multicast {
 		words = append(words, "multicast")
 	}
-	if r.Figure == nodes.Utilisation {
+	if r.Figure == row.Utilisation {
 		words = append(words, fmt.Sprintf("W=%v", r.Hold))
 	}
 	return strings.Join(words, " ")
 }
 
-func publishedOf(r *bench.Reproduced) string {
+func publishedOf(r *experiment.Reproduced) string {
 	if r.Published.Exact() {
 		return figureOf(r.Published.Min)
 	}
@@ -237,14 +231,14 @@ func publishedOf(r *bench.Reproduced) string {
 
 func figureOf(x float64) string { return strconv.FormatFloat(x, 'f', 4, 64) }
 
-func ratioOf(r *bench.Reproduced) string {
+func ratioOf(r *experiment.Reproduced) string {
 	if !r.Published.Exact() || r.Published.Min == 0 {
 		return "-"
 	}
 	return strconv.FormatFloat(r.Ratio(), 'f', 3, 64)
 }
 
-func writeFigures(w io.Writer, all []*bench.Reproduced) error {
+func writeFigures(w io.Writer, all []*experiment.Reproduced) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"figure", "algorithm", "variant", "nodes", "source", "published_min", "published_max",
 		"measured", "standard_error", "ratio", "holds"})

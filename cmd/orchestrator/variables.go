@@ -31,7 +31,7 @@ func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
 		f := flagOf(cmd, name)
 		switch {
 		case f == nil:
-			return nil, fmt.Errorf("%s takes no variable %s%s", cmd.Name(), v[1], variableHint(cmd, name))
+			return nil, fmt.Errorf("%s takes no variable %s%s", cmd.Name(), v[1], variableHint(cmd, name, v[2]))
 		case v[2] == "": // the flag would have its default, silently
 			return nil, fmt.Errorf("%s has no value: write one behind %[1]s=, or leave it out", v[1])
 		}
@@ -51,11 +51,18 @@ func flagOf(cmd *cobra.Command, name string) *pflag.Flag {
 	return cmd.InheritedFlags().Lookup(name)
 }
 
+// variableOf returns the variable that stands for a flag.
+func variableOf(flag string) string { return strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) }
+
 // variableHint says which variable may have been meant, or who takes this one.
-func variableHint(cmd *cobra.Command, name string) string {
-	variable := func(flag string) string { return strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) }
-	if name == "algo" && flagOf(cmd, "scheme") != nil {
+func variableHint(cmd *cobra.Command, name, value string) string {
+	switch {
+	case name == "algo" && flagOf(cmd, "scheme") != nil:
 		return ": did you mean SCHEME?"
+	case name == "name" && strings.HasSuffix(cmd.Use, "[NAME]"):
+		return fmt.Sprintf(": did you mean ARGS=%s?", value)
+	case strings.Trim(name, "n") == "" && len(name) > 1 && flagOf(cmd, "n") != nil:
+		return ": did you mean N?"
 	}
 	long := name
 	if name == "n" {
@@ -65,7 +72,7 @@ func variableHint(cmd *cobra.Command, name string) string {
 		return "; these do: " + strings.Join(takers, ", ")
 	}
 	if near := suggest.Nearest(name, append(flagNames(cmd.Flags()), "n")); near != "" {
-		return ": did you mean " + variable(near) + "?"
+		return ": did you mean " + variableOf(near) + "?"
 	}
 	return fmt.Sprintf("; see %s --help: each flag is the variable of its name", cmd.CommandPath())
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
-	"turnstile/bench/check"
+	"turnstile/bench/report"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/results"
 )
 
@@ -118,8 +120,8 @@ func (v *verified) outcome() check.Outcome {
 }
 
 // document is what --json prints of it: what show prints, unless there is something to say of the tables.
-func (v *verified) document() (*document, error) {
-	d, err := documentOf(v.summary)
+func (v *verified) document() (*report.Document, error) {
+	d, err := report.DocumentOf(v.summary)
 	if err == nil && len(v.audit.Differences)+len(v.audit.Remarks) > 0 {
 		d.Tables = v.audit
 	}
@@ -138,13 +140,13 @@ func (a *app) verify(ctx context.Context, c *verifyCall, folder *results.Folder)
 		if err != nil {
 			return err
 		}
-		return printJSON(a.stdout, d)
+		return terminal.PrintJSON(a.stdout, d)
 	case c.benchmark:
-		tellUnjudged(a.stderr, v.summary)
+		report.Unjudged(a.stderr, v.summary)
 		a.tellTables(a.stderr, v.audit)
 		return results.GoBench(a.stdout, v.summary.Rows)
 	}
-	newReport(a.stdout).stored(v.summary)
+	report.New(a.stdout).Stored(v.summary)
 	for i, t := range v.run.Trials {
 		fmt.Fprintf(a.stdout, "\n%s%s\n", v.summary.VerdictText(i), compare(v.stored, t.Number-1, t))
 	}
@@ -155,17 +157,11 @@ func (a *app) verify(ctx context.Context, c *verifyCall, folder *results.Folder)
 	return nil
 }
 
-// tellUnjudged names the trials that cannot be judged.
-func tellUnjudged(w io.Writer, s *bench.Summary) {
-	for _, u := range s.Unjudged {
-		fmt.Fprintf(w, "  trial %d cannot be judged: %v\n", u.Trial, u.Why)
-	}
-}
-
 // tellTables prints where the stored tables differ, and the remarks.
 func (a *app) tellTables(w io.Writer, audit *bench.Audit) {
 	if len(audit.Differences) > 0 {
-		fmt.Fprintf(w, "%s from the histories:\n", paletteFor(w).paint(red, "THE STORED TABLES DIFFER"))
+		fmt.Fprintf(w, "%s from the histories:\n", terminal.PaletteFor(w).Paint(terminal.Red,
+			"THE STORED TABLES DIFFER"))
 	}
 	for _, d := range audit.Differences {
 		fmt.Fprintf(w, "  %v\n", d)
@@ -178,7 +174,7 @@ func (a *app) tellTables(w io.Writer, audit *bench.Audit) {
 // withoutRecord is the error of a run that lacks its run.yaml.
 func withoutRecord(folder *results.Folder, err error) error {
 	return fmt.Errorf("%s cannot be shown, judged or made again, since nothing says how it was made: %w; "+
-		"what is left of it is in %s", folder.Ref(), err, fromHere(folder.Path))
+		"what is left of it is in %s", folder.Ref(), err, terminal.FromHere(folder.Path))
 }
 
 // compare says whether the verdict of a trial is the stored one.
@@ -193,7 +189,7 @@ func compare(stored bench.Record, index int, t *bench.Trial) string {
 		if index < len(stored.Trials) {
 			return "no verdict was stored: nobody had judged the trial to its end"
 		}
-		return "no verdict was stored: " + orchestratorGone
+		return "no verdict was stored: " + bench.OrchestratorGone
 	case now:
 		return "the stored verdict is the same"
 	}

@@ -11,8 +11,10 @@ import (
 	"strings"
 
 	"turnstile/bench"
-	"turnstile/bench/check"
+	"turnstile/bench/report"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/results"
 )
 
@@ -46,7 +48,7 @@ func (a *app) verifySet(ctx context.Context, c *verifyCall, set *results.Set) er
 	a.status = v.worst.ExitCode()
 	switch {
 	case c.json:
-		return printJSON(a.stdout, v.documents)
+		return terminal.PrintJSON(a.stdout, v.documents)
 	case c.benchmark:
 		return results.GoBench(a.stdout, v.rows)
 	}
@@ -83,25 +85,25 @@ func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *ver
 		return err
 	case c.benchmark:
 		v.rows = append(v.rows, one.summary.Rows...)
-		tellUnjudged(a.stderr, one.summary)
+		report.Unjudged(a.stderr, one.summary)
 		a.tellTables(a.stderr, &bench.Audit{Differences: one.audit.Differences})
 		return nil
 	}
-	colors := paletteFor(a.stdout)
+	colors := terminal.PaletteFor(a.stdout)
 	switch {
 	case len(one.audit.Differences) > 0:
-		fmt.Fprintf(a.stdout, "%s  %s: the histories say %v\n", colors.paint(red, "THE TABLES DIFFER"),
+		fmt.Fprintf(a.stdout, "%s  %s: the histories say %v\n", colors.Paint(terminal.Red, "THE TABLES DIFFER"),
 			folder.Ref(), outcome)
 	case one.stored.Unfinished():
-		fmt.Fprintf(a.stdout, "%s  %s: %s\n", colors.outcome(outcome), folder.Ref(), bench.Unfinished)
+		fmt.Fprintf(a.stdout, "%s  %s: %s\n", report.Outcome(colors, outcome), folder.Ref(), bench.Unfinished)
 	case len(one.summary.Unjudged) > 0:
 		fmt.Fprintf(a.stdout, "%s  %s: what can be judged agrees with the histories\n",
-			colors.outcome(outcome), folder.Ref())
+			report.Outcome(colors, outcome), folder.Ref())
 	default:
-		fmt.Fprintf(a.stdout, "%s  %s: the tables agree with the histories\n", colors.outcome(outcome),
+		fmt.Fprintf(a.stdout, "%s  %s: the tables agree with the histories\n", report.Outcome(colors, outcome),
 			folder.Ref())
 	}
-	tellUnjudged(a.stdout, one.summary)
+	report.Unjudged(a.stdout, one.summary)
 	for _, d := range one.audit.Differences {
 		fmt.Fprintf(a.stdout, "  %v\n", d)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
-	"turnstile/bench/cluster"
+	"turnstile/internal/broker"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -41,7 +41,7 @@ func versions() map[string]string {
 	v := map[string]string{
 		"turnstile":   "unknown",
 		"go":          runtime.Version(),
-		"nats-server": cluster.BrokerVersion,
+		"nats-server": broker.Version,
 		"nats.go":     nats.Version,
 	}
 	build, ok := debug.ReadBuildInfo()

@@ -33,15 +33,18 @@ func List(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Wrap breaks a text into lines of at most so many characters, between words.
+// Wrap breaks a text into lines of at most so many characters, where single spaces are, if that can be.
 func Wrap(text string, width int) (lines []string) {
 	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines = append(lines, line)
-			line = ""
+	for i, word := range strings.Split(text, " ") {
+		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines, line = append(lines, line), word
+			continue
 		}
-		line = strings.TrimSpace(line + " " + word)
+		if i > 0 {
+			line += " "
+		}
+		line += word
 	}
 	return append(lines, line)
 }

@@ -59,6 +59,9 @@ func misfit(n *yaml.Node, t reflect.Type, path string) error {
 		t = t.Elem()
 	}
 	fresh := reflect.New(t).Interface()
+	if formed, is := fresh.(interface{ Form() any }); is { // it is read from another struct
+		t = reflect.TypeOf(formed.Form()).Elem()
+	}
 	_, readsText := fresh.(encoding.TextUnmarshaler)
 	switch {
 	case readsText:

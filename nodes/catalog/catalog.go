@@ -3,6 +3,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,40 +11,51 @@ import (
 	"turnstile/nodes/detector"
 	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 )
 
 // All returns the rows of mutual exclusion and of election, in the order of their tables.
-func All() []*nodes.Spec { return slices.Concat(mutex.Table, election.Table) }
+func All() []*row.Row { return slices.Concat(mutex.Table, election.Table) }
 
 // Find returns the row of the algorithm that goes by name or has it as an alias.
-func Find(name string) (*nodes.Spec, error) { return nodes.Find("algorithm", All(), name) }
+func Find(name string) (*row.Row, error) { return row.Find("algorithm", All(), name) }
 
 // Elector returns the elector that an algorithm of such a configuration follows, for a run of such delays:
-// see nodes.ParseInstance.
-func Elector(c nodes.Config, d nodes.Delays) (nodes.Instance, error) {
-	in, err := nodes.ParseInstance("scheme of election", election.Table, c.Elect, c.N, d)
+// see row.ParseInstance.
+func Elector(c nodes.Config, d nodes.Delays) (row.Instance, error) {
+	in, err := row.ParseInstance("scheme of election", election.Table, c.Elect, c.N, d)
 	if err != nil {
 		return in, fmt.Errorf("elect: %w", err)
 	}
 	return in, nil
 }
 
-// Beside returns what runs beside an algorithm of such a configuration: the elector that it follows, if it
-// follows one, and the failure detector that a text names, as detector.Parse reads it; empty: none.
-func Beside(c nodes.Config, detects string) (all []nodes.Instance, err error) {
-	if c.Elect != "" {
-		in, err := Elector(c, nodes.Delays{})
+// A Part is an instance of a stack as data, as a node process is told of it.
+type Part struct {
+	Row    string       `json:"row"` // its name
+	Config nodes.Config `json:"config"`
+}
+
+// PartsOf returns the instances of a stack as data.
+func PartsOf(s *row.Stack) (all []Part) {
+	for _, in := range s.Instances() {
+		all = append(all, Part{Row: in.Name, Config: in.Config})
+	}
+	return all
+}
+
+// Assemble returns the stack of which these are the instances.
+func Assemble(parts []Part) (*row.Stack, error) {
+	var all []row.Instance
+	for _, p := range parts {
+		found, err := row.Find("algorithm", append(All(), detector.Table...), p.Row)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, in)
+		all = append(all, row.Instance{Row: found, Config: p.Config})
 	}
-	if detects != "" {
-		in, err := detector.Parse(detects, c.N)
-		if err != nil {
-			return nil, fmt.Errorf("detector: %w", err)
-		}
-		all = append(all, in)
+	if len(all) == 0 {
+		return nil, errors.New("a node without machines: it takes one at least")
 	}
-	return all, nil
+	return row.Assemble(all[0], all[1:]...)
 }

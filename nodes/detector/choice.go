@@ -5,28 +5,27 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // Parse reads which detector runs beside an algorithm on n clients, with its options: heartbeat, or
-// probe:period=50ms,timeout=200ms. The instance has a value for each option, and its String is such a text.
-// An error says what is wrong and what would be right.
-func Parse(text string, n int) (nodes.Instance, error) { return ParseFor(text, n, nodes.Delays{}) }
-
-// ParseFor is Parse for a run of such delays, which timeouts suit that the text gives no value for.
-func ParseFor(text string, n int, d nodes.Delays) (nodes.Instance, error) {
-	return nodes.ParseInstance("failure detector", Table, text, n, d)
+// probe:period=50ms,timeout=200ms. The instance has a value for each option, and its String is such a text;
+// timeouts that the text gives no value for suit the delays of the run. An error says what is wrong and what
+// would be right.
+func Parse(text string, n int, d nodes.Delays) (row.Instance, error) {
+	return row.ParseInstance("failure detector", Table, text, n, d)
 }
 
 // Rate returns how many messages a second the instances of all nodes send each other, all of them being up.
-func Rate(in nodes.Instance) float64 {
+func Rate(in row.Instance) float64 {
 	if Period(in) == 0 {
 		return 0
 	}
-	return float64(in.Config.N) * load(in.Spec, in.Config.N) / Period(in).Seconds()
+	return float64(in.Config.N) * load(in.Row, in.Config.N) / Period(in).Seconds()
 }
 
 // load returns how many messages a node sends in a period, on average, all of n nodes being up.
-func load(row *nodes.Spec, n int) float64 {
+func load(row *row.Row, n int) float64 {
 	switch row {
 	case &probeRow: // each question is answered
 		return 2 * float64(n-1)
@@ -37,8 +36,8 @@ func load(row *nodes.Spec, n int) float64 {
 }
 
 // Period returns how often an instance sends a message to a peer; 0 if it sends none.
-func Period(in nodes.Instance) time.Duration {
-	if in.Spec.Option(periodOption.Name) == nil {
+func Period(in row.Instance) time.Duration {
+	if in.Option(periodOption.Name) == nil {
 		return 0
 	}
 	return in.Config.Duration(periodOption)
@@ -46,9 +45,9 @@ func Period(in nodes.Instance) time.Duration {
 
 // Slower names what costs less than an instance, for which there are too many messages: the detector whose
 // load per node does not grow with their number, and the same one with a longer period.
-func Slower(in nodes.Instance, period time.Duration) string {
-	text := fmt.Sprintf("%s:period=%v", in.Spec.Name, period)
-	switch in.Spec {
+func Slower(in row.Instance, period time.Duration) string {
+	text := fmt.Sprintf("%s:period=%v", in.Name, period)
+	switch in.Row {
 	case &swimRow:
 		return fmt.Sprintf("%s,timeout=%v", text, period*3/10)
 	case &phiRow:
@@ -59,13 +58,13 @@ func Slower(in nodes.Instance, period time.Duration) string {
 
 // Within returns how long it takes an instance to suspect a crashed node, beside the latency of messages, as
 // long as it has extended no timeout.
-func Within(in nodes.Instance) time.Duration {
+func Within(in row.Instance) time.Duration {
 	switch {
-	case in.Spec.Told != nil:
-		return in.Spec.Told(in.Config)
-	case in.Spec == &swimRow:
-		return in.Spec.GraceOf(in.Config)
-	case in.Spec == &phiRow:
+	case in.Told != nil:
+		return in.Told(in.Config)
+	case in.Row == &swimRow:
+		return in.GraceOf(in.Config)
+	case in.Row == &phiRow:
 		return phiOf(in.Config).patience() + Period(in)
 	}
 	p := paceOf(in.Config)

@@ -1,24 +1,25 @@
 package detector
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
-var heartbeatRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "heartbeat",
-		Aliases: []string{"push"},
-		Family:  "push",
-		Source: "Aguilera, Chen and Toueg, Heartbeat: a timeout-free failure detector for quiescent reliable " +
-			"communication, WDAG 1997; Chandra and Toueg, Unreliable failure detectors for reliable distributed " +
-			"systems, JACM 43(2), 1996",
-		Summary: "Every node sends all others a heartbeat each period, and suspects who was silent too long.",
+var heartbeatRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "heartbeat", Kind: nodes.Detection,
+		New:      func(c nodes.Config) nodes.Machine { return &heartbeat{pace: paceOf(c)} },
+		Timers:   []nodes.TimerName{{Kind: tick.Kind, Name: "period"}},
+		Messages: []nodes.MessageKind{{Zero: heartbeatBeat{}, Heartbeat: true, Broadcast: true}},
+		Options:  []nodes.Option{periodOption, timeoutOption, adaptOption},
+		Grace:    detects,
+		Live:     nodes.NoLoss | nodes.NoPause | nodes.Timing,
 	},
-	New:      func(c nodes.Config) nodes.Machine { return &heartbeat{pace: paceOf(c)} },
-	Timers:   []nodes.TimerName{{Kind: tick.Kind, Name: "period"}},
-	Messages: []nodes.Kind{{Zero: heartbeatBeat{}, Heartbeat: true, Broadcast: true}},
-	Options:  []nodes.Option{periodOption, timeoutOption, adaptOption},
-	Detector: true,
-	Grace:    detects,
-	Live:     nodes.NoLoss | nodes.NoPause | nodes.Timing,
+	Aliases: []string{"push"}, Family: "push",
+	Source: "Aguilera, Chen and Toueg, Heartbeat: a timeout-free failure detector for quiescent reliable " +
+		"communication, WDAG 1997; Chandra and Toueg, Unreliable failure detectors for reliable distributed " +
+		"systems, JACM 43(2), 1996",
+	Summary: "Every node sends all others a heartbeat each period, and suspects who was silent too long.",
 }
 
 // heartbeat is the algorithm of figure 10 of T. D. Chandra and S. Toueg, "Unreliable failure detectors for

@@ -9,6 +9,7 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 )
 
 // A scene is a node of a detector among three clients and a server.
@@ -20,7 +21,7 @@ type scene struct {
 
 func sceneOf(t *testing.T, text string, id nodes.ID, life uint32) *scene {
 	t.Helper()
-	in, err := Parse(text, 3)
+	in, err := Parse(text, 3, nodes.Delays{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,12 +29,12 @@ func sceneOf(t *testing.T, text string, id nodes.ID, life uint32) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack, err := nodes.NewStack(nodes.Instance{Spec: central, Config: nodes.Config{N: 3}}, in)
+	stack, err := row.Assemble(row.Instance{Row: central, Config: nodes.Config{N: 3}}, in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := func(nodes.ID, int32, int) int { return 0 }
-	return &scene{t, nodes.NewNode(stack, id, life, first), stack.Codec()}
+	return &scene{t, nodes.NewNode(stack.Stack, id, life, first), stack.Codec()}
 }
 
 // do hands the detector an input, and returns what it asks for, in words. From then on a copy takes the place
@@ -176,24 +177,32 @@ func TestPerfect(t *testing.T) {
 // In each period a detector asks for a few effects, however many nodes there are.
 func TestDetectorsAskForFewEffects(t *testing.T) {
 	for text, few := range map[string]int{"heartbeat": 2, "probe": 2, "phi": 2, "swim": 3} {
-		in, err := Parse(text, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stack, err := nodes.NewStack(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		node := nodes.NewNode(stack, 0, 0, func(nodes.ID, int32, int) int { return 0 })
-		node.Handle(nodes.Input{Kind: nodes.Start})
-		for range 3 {
-			for timer, gen := range node.Timers(0) {
-				effects := node.Handle(nodes.Input{Kind: nodes.Timeout, Timer: timer, Gen: gen})
-				if len(effects) > few {
-					t.Errorf("%s: %d effects", text, len(effects))
-				}
-				break
+		eachTimeout(t, text, 1000, func(_ nodes.Timer, effects []nodes.Effect) {
+			if len(effects) > few {
+				t.Errorf("%s: %d effects", text, len(effects))
 			}
+		})
+	}
+}
+
+// eachTimeout has three timers run out at node 0 of n, which is a detector alone, and hands over which and
+// what it asks for then.
+func eachTimeout(t *testing.T, text string, n int, effects func(nodes.Timer, []nodes.Effect)) {
+	t.Helper()
+	in, err := Parse(text, n, nodes.Delays{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack, err := row.Assemble(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := nodes.NewNode(stack.Stack, 0, 0, func(nodes.ID, int32, int) int { return 0 })
+	node.Handle(nodes.Input{Kind: nodes.Start})
+	for range 3 {
+		for timer, gen := range node.Timers(0) {
+			effects(timer, node.Handle(nodes.Input{Kind: nodes.Timeout, Timer: timer, Gen: gen}))
+			break
 		}
 	}
 }

@@ -4,27 +4,26 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // delayOption is how long it takes until all are told.
 var delayOption = nodes.Option{Name: "delay", Default: "10ms",
 	Usage: "how long after a crash or a restart all others are told",
-	Check: func(_ nodes.Config, value string) error { return nodes.CheckTime(value, 0, time.Hour, "10ms") }}
+	Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "10ms") }}
 
-var perfectRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "perfect",
-		Aliases: []string{"oracle"},
-		Family:  "oracle",
-		Source: "Chandra and Toueg, Unreliable failure detectors for reliable distributed systems, JACM " +
-			"43(2), 1996: class P",
-		Summary: "The simulator tells every node of each crash and restart, and of nothing else.",
+var perfectRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "perfect", Kind: nodes.Detection,
+		New:     func(nodes.Config) nodes.Machine { return &perfect{} },
+		Options: []nodes.Option{delayOption},
+		Grace:   func(c nodes.Config) time.Duration { return c.Duration(delayOption) },
+		Told:    func(c nodes.Config) time.Duration { return c.Duration(delayOption) },
 	},
-	New:      func(nodes.Config) nodes.Machine { return &perfect{} },
-	Options:  []nodes.Option{delayOption},
-	Detector: true,
-	Grace:    func(c nodes.Config) time.Duration { return c.Duration(delayOption) },
-	Told:     func(c nodes.Config) time.Duration { return c.Duration(delayOption) },
+	Aliases: []string{"oracle"}, Family: "oracle",
+	Source: "Chandra and Toueg, Unreliable failure detectors for reliable distributed systems, JACM " +
+		"43(2), 1996: class P",
+	Summary: "The simulator tells every node of each crash and restart, and of nothing else.",
 }
 
 // perfect is the detector of class P: every crashed node is suspected by all, and no other is. No machine

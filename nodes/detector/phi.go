@@ -4,23 +4,22 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var phiRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "phi",
-		Aliases: []string{"phi-accrual", "accrual"},
-		Family:  "push",
-		Source:  "Hayashibara, Defago, Yared and Katayama, The phi accrual failure detector, SRDS 2004",
-		Summary: "Every node sends all others heartbeats, and suspects by the distribution of their intervals.",
+var phiRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "phi", Kind: nodes.Detection,
+		New:      func(c nodes.Config) nodes.Machine { return phiOf(c) },
+		Timers:   []nodes.TimerName{{Kind: tick.Kind, Name: "tick"}},
+		Messages: []nodes.MessageKind{{Zero: phiBeat{}, Heartbeat: true, Broadcast: true}},
+		Options:  []nodes.Option{periodOption, phiThresholdOption, phiWindowOption, phiDeviationOption},
+		Grace:    func(c nodes.Config) time.Duration { return phiOf(c).patience() + 2*c.Duration(periodOption) },
+		Live:     nodes.NoLoss | nodes.NoPause | nodes.Timing,
 	},
-	New:      func(c nodes.Config) nodes.Machine { return phiOf(c) },
-	Timers:   []nodes.TimerName{{Kind: tick.Kind, Name: "tick"}},
-	Messages: []nodes.Kind{{Zero: phiBeat{}, Heartbeat: true, Broadcast: true}},
-	Options:  []nodes.Option{periodOption, phiThresholdOption, phiWindowOption, phiDeviationOption},
-	Detector: true,
-	Grace:    func(c nodes.Config) time.Duration { return phiOf(c).patience() + 2*c.Duration(periodOption) },
-	Live:     nodes.NoLoss | nodes.NoPause | nodes.Timing,
+	Aliases: []string{"phi-accrual", "accrual"}, Family: "push",
+	Source:  "Hayashibara, Defago, Yared and Katayama, The phi accrual failure detector, SRDS 2004",
+	Summary: "Every node sends all others heartbeats, and suspects by the distribution of their intervals.",
 }
 
 // phi is the detector of N. Hayashibara, X. Defago, R. Yared and T. Katayama, "The phi accrual failure

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // The options of phi, beside the period.
@@ -22,7 +23,7 @@ var (
 )
 
 func checkDeviation(c nodes.Config, value string) error {
-	return nodes.CheckTime(value, 0, 100*c.Duration(periodOption), "50ms")
+	return row.CheckTime(value, 0, 100*c.Duration(periodOption), "50ms")
 }
 
 func phiOf(c nodes.Config) *phi {

@@ -1,26 +1,27 @@
 package detector
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
-var probeRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "probe",
-		Aliases: []string{"pull", "ping"},
-		Family:  "pull",
-		Source: "folklore; as in Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), " +
-			"1982, and Chandra and Toueg, JACM 43(2), 1996",
-		Summary: "Every node asks all others each period, and suspects who has not answered in time.",
+var probeRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "probe", Kind: nodes.Detection,
+		New:    func(c nodes.Config) nodes.Machine { return &probe{pace: paceOf(c)} },
+		Timers: []nodes.TimerName{{Kind: tick.Kind, Name: "period"}},
+		Messages: []nodes.MessageKind{
+			{Zero: probePing{}, Heartbeat: true, Broadcast: true},
+			{Zero: probePong{}, Heartbeat: true},
+		},
+		Options: []nodes.Option{periodOption, answerOption, adaptOption},
+		Grace:   detects,
+		Live:    nodes.NoLoss | nodes.NoPause | nodes.Timing,
 	},
-	New:    func(c nodes.Config) nodes.Machine { return &probe{pace: paceOf(c)} },
-	Timers: []nodes.TimerName{{Kind: tick.Kind, Name: "period"}},
-	Messages: []nodes.Kind{
-		{Zero: probePing{}, Heartbeat: true, Broadcast: true},
-		{Zero: probePong{}, Heartbeat: true},
-	},
-	Options:  []nodes.Option{periodOption, answerOption, adaptOption},
-	Detector: true,
-	Grace:    detects,
-	Live:     nodes.NoLoss | nodes.NoPause | nodes.Timing,
+	Aliases: []string{"pull", "ping"}, Family: "pull",
+	Source: "folklore; as in Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), " +
+		"1982, and Chandra and Toueg, JACM 43(2), 1996",
+	Summary: "Every node asks all others each period, and suspects who has not answered in time.",
 }
 
 // probe asks instead of waiting to be told, as the nodes of H. Garcia-Molina, "Elections in a distributed

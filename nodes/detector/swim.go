@@ -6,32 +6,31 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var swimRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "swim",
-		Aliases: []string{"gossip"},
-		Family:  "gossip",
-		Source: "Das, Gupta and Motivala, SWIM: scalable weakly-consistent infection-style process group " +
-			"membership protocol, DSN 2002; local health: Dadgar, Phillips and Currey, Lifeguard: local " +
-			"health awareness for more accurate failure detection, DSN-W 2018",
-		Summary: "Every node pings one other each period, has k others ping who does not answer, and gossips.",
+var swimRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "swim", Kind: nodes.Detection,
+		New: func(c nodes.Config) nodes.Machine { return swimOf(c) },
+		Timers: []nodes.TimerName{{Kind: tick.Kind, Name: "period"}, {Kind: swimNoAck, Name: "no-ack"},
+			{Kind: swimNoHelp, Name: "no-help", PerPeer: true}},
+		Messages: []nodes.MessageKind{
+			{Zero: swimPing{}, Heartbeat: true},
+			{Zero: swimPingReq{}, Heartbeat: true},
+			{Zero: swimPingAck{}, Heartbeat: true},
+			{Zero: swimPingNack{}, Heartbeat: true},
+		},
+		Options: []nodes.Option{swimPeriodOption, swimTimeoutOption, swimKOption, swimSuspicionOption,
+			swimHealthOption, swimOrderOption, swimInStepOption},
+		Grace: swimDetects,
+		Live:  nodes.NoLoss | nodes.NoPause | nodes.Timing,
 	},
-	New: func(c nodes.Config) nodes.Machine { return swimOf(c) },
-	Timers: []nodes.TimerName{{Kind: tick.Kind, Name: "period"}, {Kind: swimNoAck, Name: "no-ack"},
-		{Kind: swimNoHelp, Name: "no-help", PerPeer: true}},
-	Messages: []nodes.Kind{
-		{Zero: swimPing{}, Heartbeat: true},
-		{Zero: swimPingReq{}, Heartbeat: true},
-		{Zero: swimPingAck{}, Heartbeat: true},
-		{Zero: swimPingNack{}, Heartbeat: true},
-	},
-	Options: []nodes.Option{swimPeriodOption, swimTimeoutOption, swimKOption, swimSuspicionOption,
-		swimHealthOption, swimOrderOption, swimInStepOption},
-	Detector:  true,
-	Grace:     swimDetects,
-	Live:      nodes.NoLoss | nodes.NoPause | nodes.Timing,
+	Aliases: []string{"gossip"}, Family: "gossip",
+	Source: "Das, Gupta and Motivala, SWIM: scalable weakly-consistent infection-style process group " +
+		"membership protocol, DSN 2002; local health: Dadgar, Phillips and Currey, Lifeguard: local " +
+		"health awareness for more accurate failure detection, DSN-W 2018",
+	Summary:   "Every node pings one other each period, has k others ping who does not answer, and gossips.",
 	Published: swimClaims,
 }
 

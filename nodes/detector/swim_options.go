@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // The options of swim, beside the period.
@@ -35,7 +36,7 @@ var (
 // checkSwimTimeout says what is wrong with a timeout. In a period there must be time for a ping, for a ping
 // by others, and for what they answer.
 func checkSwimTimeout(c nodes.Config, value string) error {
-	if err := nodes.CheckTime(value, time.Nanosecond, time.Hour, "30ms"); err != nil {
+	if err := row.CheckTime(value, time.Nanosecond, time.Hour, "30ms"); err != nil {
 		return err
 	}
 	timeout, _ := time.ParseDuration(value)

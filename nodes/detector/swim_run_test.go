@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -31,9 +33,9 @@ type said struct {
 	sent               uint64
 }
 
-func (x *trial) run(t *testing.T, row *nodes.Spec, seed uint64) (s said) {
+func (x *trial) run(t *testing.T, spec *row.Row, seed uint64) (s said) {
 	t.Helper()
-	in, err := nodes.ParseInstance("failure detector", []*nodes.Spec{row}, row.Name+x.options, x.n,
+	in, err := row.ParseInstance("failure detector", []*row.Row{spec}, spec.Name+x.options, x.n,
 		nodes.Delays{})
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +44,7 @@ func (x *trial) run(t *testing.T, row *nodes.Spec, seed uint64) (s said) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := sim.Options{Spec: ricart, Config: nodes.Config{N: x.n}, Beside: []nodes.Instance{in}, Seed: seed,
+	o := sim.Options{Spec: ricart, Config: nodes.Config{N: x.n}, Beside: []row.Instance{in}, Seed: seed,
 		Duration: x.lasts, Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * x.lasts)}}
 	stack, err := o.Stack()
 	if err != nil {
@@ -58,7 +60,7 @@ func (x *trial) run(t *testing.T, row *nodes.Spec, seed uint64) (s said) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Saboteur, o.Latency, o.Shaper = simulated.Saboteur, simulated.Latency, simulated.Shaper
+	o.FaultDriver, o.Latency, o.Shaper = simulated.FaultDriver, simulated.Latency, simulated.Shaper
 	h := &history.History{}
 	if _, err := sim.Run(o, h); err != nil {
 		t.Fatal(err)
@@ -107,14 +109,16 @@ func quiet(s said) bool { return len(s.suspected) == 0 }
 var swimPromises = []promise{
 	{"a member that stands still for less than the time to refute is not declared faulty",
 		trial{"", 8, 3 * time.Second, []chaos.Fault{
-			{Pause: chaos.Target{Nodes: chaos.Group{1}}, At: 500 * ms, For: 400 * ms}}}, quiet},
+			{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{1}}},
+				Schedule: chaos.Schedule{At: 500 * ms, For: 400 * ms}}}}, quiet},
 	{"a member that one other cannot reach is reached by others",
 		trial{":suspicion=0", 5, 5 * time.Second, []chaos.Fault{cut("0/1", 0, 4*time.Second)}}, quiet},
 	{"where messages are lost, hardly anybody is declared faulty",
 		trial{":period=50ms,timeout=15ms", 8, 10 * time.Second, []chaos.Fault{lossy(0.2)}}, quiet},
 	{"all learn of a crash long before each has probed the member",
 		trial{"", 32, 3 * time.Second, []chaos.Fault{
-			{Kill: chaos.Target{Nodes: chaos.Group{1}}, At: 500 * ms}}}, func(s said) bool {
+			{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{1}}},
+				Schedule: chaos.Schedule{At: 500 * ms}}}}, func(s said) bool {
 			return len(s.suspected) == 31 && s.suspected[30].At-s.suspected[0].At < int64(500*ms)
 		}},
 	// Once the cut is healed, a declaration of the other side may be heard before its refutation.
@@ -125,24 +129,27 @@ var swimPromises = []promise{
 				s.trusted[len(s.trusted)-1].At < int64(4500*ms)
 		}},
 	{"a restarted member is trusted at once", trial{"", 8, 6 * time.Second, []chaos.Fault{
-		{Kill: chaos.Target{Nodes: chaos.Group{1}}, At: 500 * ms, For: 2 * time.Second}}}, func(s said) bool {
+		{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{1}}},
+			Schedule: chaos.Schedule{At: 500 * ms, For: 2 * time.Second}}}}, func(s said) bool {
 		return len(s.suspected) == 7 && len(s.trusted) == 7 && s.trusted[6].At < int64(2500*ms+400*ms)
 	}},
 }
 
 func cut(text string, at, lasts time.Duration) chaos.Fault {
-	f := chaos.Fault{At: at, For: lasts}
-	if err := f.Cut.Set(text); err != nil {
+	c, err := effect.ParseCut(text)
+	if err != nil {
 		panic(err) // a slip of the pen
 	}
-	return f
+	return chaos.Fault{Effect: &effect.CutLinks{Cut: c}, Schedule: chaos.Schedule{At: at, For: lasts}}
 }
 
 // lossy loses a share of all messages.
-func lossy(share chaos.Share) chaos.Fault { return chaos.Fault{Loss: &chaos.Losses{Rate: share}} }
+func lossy(share effect.Share) chaos.Fault {
+	return chaos.Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: share}}}
+}
 
 // broken lists the promises that a detector breaks in some of a few runs.
-func broken(t *testing.T, row *nodes.Spec) (all []string) {
+func broken(t *testing.T, row *row.Row) (all []string) {
 	for _, p := range swimPromises {
 		for seed := range uint64(4) {
 			if s := p.trial.run(t, row, seed); !p.keeps(s) {

@@ -106,7 +106,7 @@ func TestSwimRestarts(t *testing.T) {
 
 // What a message carries is bounded, however much there is to tell, and what has been told least comes first.
 func TestSwimGossipIsBounded(t *testing.T) {
-	in, err := Parse("swim", 100)
+	in, err := Parse("swim", 100, nodes.Delays{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,24 +136,10 @@ func TestSwimGossipIsBounded(t *testing.T) {
 // With two members there is nobody to ask, and with one nobody to ping.
 func TestSwimOfFew(t *testing.T) {
 	for n, want := range map[int]int{1: 1, 2: 3} {
-		in, err := Parse("swim", n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stack, err := nodes.NewStack(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		node := nodes.NewNode(stack, 0, 0, func(nodes.ID, int32, int) int { return 0 })
-		node.Handle(nodes.Input{Kind: nodes.Start})
-		for range 3 {
-			for timer, gen := range node.Timers(0) {
-				effects := node.Handle(nodes.Input{Kind: nodes.Timeout, Timer: timer, Gen: gen})
-				if timer == tick && len(effects) < want || timer != tick && len(effects) > 0 {
-					t.Errorf("%d: %+v", n, effects)
-				}
-				break
+		eachTimeout(t, "swim", n, func(timer nodes.Timer, effects []nodes.Effect) {
+			if timer == tick && len(effects) < want || timer != tick && len(effects) > 0 {
+				t.Errorf("%d: %+v", n, effects)
 			}
-		}
+		})
 	}
 }

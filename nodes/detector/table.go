@@ -5,10 +5,10 @@
 // Every node monitors every other one, with swim by turns and on the word of others.
 package detector
 
-import "turnstile/nodes"
+import "turnstile/nodes/row"
 
 // Table lists the detectors. Its rows are not to be changed.
-var Table = []*nodes.Spec{
+var Table = []*row.Row{
 	&heartbeatRow,
 	&probeRow,
 	&phiRow,

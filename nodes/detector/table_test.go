@@ -20,19 +20,19 @@ func TestTableIsFilledIn(t *testing.T) {
 			taken[name] = row.Name
 		}
 	}
-	for _, row := range Table {
-		if err := row.Check(); err != nil {
+	for _, spec := range Table {
+		if err := spec.Check(); err != nil {
 			t.Error(err)
 		}
-		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(row.Summary) || !row.Detector {
-			t.Errorf("%s: %q, a detector: %v", row.Name, row.Summary, row.Detector)
+		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(spec.Summary) || spec.Kind != nodes.Detection {
+			t.Errorf("%s: %q, a detector: %v", spec.Name, spec.Summary, spec.Kind == nodes.Detection)
 		}
-		if err := row.Validate(row.Explicit(nodes.Config{N: 3})); err != nil {
-			t.Errorf("%s: %v", row.Name, err)
+		if err := spec.Validate(spec.Explicit(nodes.Config{N: 3})); err != nil {
+			t.Errorf("%s: %v", spec.Name, err)
 		}
-		for _, o := range row.Options {
+		for _, o := range spec.Options {
 			if o.Default == "" || o.Usage == "" {
-				t.Errorf("%s: %+v", row.Name, o)
+				t.Errorf("%s: %+v", spec.Name, o)
 			}
 		}
 	}
@@ -65,12 +65,12 @@ func TestParse(t *testing.T) {
 		"swim:order=random,k=0": "swim:health=8,in-step=no,k=0,order=random,period=100ms,suspicion=2," +
 			"timeout=30ms",
 	} {
-		in, err := Parse(text, 4)
+		in, err := Parse(text, 4, nodes.Delays{})
 		if err != nil || in.String() != want || in.Config.N != 4 {
 			t.Errorf("%q is read as %+v, %v", text, in.Config, err)
 			continue
 		}
-		if again, err := Parse(want, 4); err != nil || again.String() != want {
+		if again, err := Parse(want, 4, nodes.Delays{}); err != nil || again.String() != want {
 			t.Errorf("%q is read as %+v, %v", want, again.Config, err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestParse(t *testing.T) {
 		"swim:order=robin":  `order: "robin" is none of round-robin, random`,
 		"swim:in-step=true": `in-step: "true" is none of no, yes`,
 	} {
-		if _, err := Parse(text, 4); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse(text, 4, nodes.Delays{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q gives %v\nwant %s", text, err, want)
 		}
 	}

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // The options of detectors that find out by messages.
 var (
 	periodOption = nodes.Option{Name: "period", Usage: "time between two messages to a peer", Default: "100ms",
 		Check: func(_ nodes.Config, value string) error {
-			return nodes.CheckTime(value, time.Microsecond, time.Hour, "100ms")
+			return row.CheckTime(value, time.Microsecond, time.Hour, "100ms")
 		}}
 	timeoutOption = nodes.Option{Name: "timeout", Default: "500ms", Check: checkTimeout,
 		Usage: "silence after which a peer is suspected, in whole periods",
@@ -24,7 +25,7 @@ var (
 			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }}}
 	adaptOption = nodes.Option{Name: "adapt", Default: "0s",
 		Usage: "what is added to the timeout of a peer each time that it was suspected wrongly, in whole periods",
-		Check: func(_ nodes.Config, value string) error { return nodes.CheckTime(value, 0, time.Hour, "100ms") }}
+		Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "100ms") }}
 )
 
 // mostPeriods bounds a timeout, so that a simulation comes to its end.
@@ -33,7 +34,7 @@ const mostPeriods = 1000
 // checkTimeout says what is wrong with a timeout. One that is not longer than the period would have every
 // peer suspected again and again.
 func checkTimeout(c nodes.Config, value string) error {
-	if err := nodes.CheckTime(value, 0, 1000*time.Hour, "500ms"); err != nil {
+	if err := row.CheckTime(value, 0, 1000*time.Hour, "500ms"); err != nil {
 		return err
 	}
 	period := c.Duration(periodOption)

@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -24,15 +26,16 @@ func agreeAfter(t *testing.T, s scenario, seeds uint64) {
 // The announcement of a node that was nominated crosses that of a higher one that has come up again: some
 // nodes hear the latter first, and the former has given way to it already.
 func TestAnnouncementsOfFastBullyCross(t *testing.T) {
-	kills := chaos.Fault{Kill: chaos.Target{Word: "random", Many: 1}, At: 2 * time.Millisecond,
-		For: time.Millisecond, Forget: true, Every: 50 * time.Millisecond, Repeat: 10}
+	kills := chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Word: "random", Many: 1}, Forget: true},
+		Schedule: chaos.Schedule{At: 2 * time.Millisecond, For: time.Millisecond,
+			Every: 50 * time.Millisecond, Repeat: 10}}
 	agreeAfter(t, scenario{row: &fastBullyRow, faults: []chaos.Fault{kills}}, 50)
 }
 
 // While messages were late, some nodes have come to follow one that leads no more, and all are up.
 func TestNobodyFollowsForEverWhoLeadsNoMore(t *testing.T) {
 	for _, test := range []struct {
-		row   *nodes.Spec
+		row   *row.Row
 		delay string
 	}{{&bullySharedDiskRow, "uniform:0s,400ms"}, {&fastBullyRow, "uniform:0s,800ms"},
 		{&bullySecondNetworkRow, "uniform:0s,800ms"}} {
@@ -40,7 +43,8 @@ func TestNobodyFollowsForEverWhoLeadsNoMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		agreeAfter(t, scenario{row: test.row, faults: []chaos.Fault{{Delay: &delay, For: time.Second}}}, 60)
+		agreeAfter(t, scenario{row: test.row, faults: []chaos.Fault{{Effect: &effect.Delay{Later: delay},
+			Schedule: chaos.Schedule{For: time.Second}}}}, 60)
 	}
 }
 

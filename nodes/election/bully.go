@@ -4,39 +4,41 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var bullyRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "bully", Family: "complete network",
-		Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, in the " +
-			"form of its textbooks",
-		Summary: "Whoever finds the leader dead asks all higher nodes; if none answers in time, it leads and " +
-			"says so to all lower ones, and otherwise the highest that answers does.",
+var bullyRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "bully", Kind: nodes.Election,
+		New:    func(c nodes.Config) nodes.Machine { return newBully(c) },
+		Timers: bullyTimers,
+		Messages: []nodes.MessageKind{{Zero: bullyElection{}}, {Zero: bullyOK{}}, {Zero: bullyCoordinator{}},
+			{Zero: bullyNotice{}}, {Zero: bullyRejoin{}}},
+		Options: []nodes.Option{answerOption, noticeOption},
+		Detects: "heartbeat:period=50ms,timeout=250ms",
+		// Two lead at once if a node that is up seems dead, or if an answer comes too late.
+		Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.PerfectDetector,
+		Live: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.EventualDetector,
+		// A wait for answers, one for the announcement that does not come, and the same once more.
+		Grace: func(c nodes.Config) time.Duration { return 8 * c.Duration(answerOption) },
 	},
-	New:    func(c nodes.Config) nodes.Machine { return newBully(c) },
-	Timers: bullyTimers,
-	Messages: []nodes.Kind{{Zero: bullyElection{}}, {Zero: bullyOK{}}, {Zero: bullyCoordinator{}},
-		{Zero: bullyNotice{}}, {Zero: bullyRejoin{}}},
-	Options: []nodes.Option{answerOption, noticeOption},
-	Detects: "heartbeat:period=50ms,timeout=250ms",
-	// Two lead at once if a node that is up seems dead, or if an answer comes too late.
-	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.PerfectDetector,
-	Live: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.EventualDetector,
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins,
+	Family: "complete network",
+	Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, in the " +
+		"form of its textbooks",
+	Summary: "Whoever finds the leader dead asks all higher nodes; if none answers in time, it leads and " +
+		"says so to all lower ones, and otherwise the highest that answers does.",
+	Elector: &row.Leadership{Wins: row.HighestWins,
 		// A node that comes up again takes over while its announcement travels.
 		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 },
-		Partitions: []nodes.Partition{{Does: nodes.TwoLead,
+		Partitions: []row.Partition{{Does: row.TwoLead,
 			Why: "each side takes the other for dead: split brain"}, severalBullies}},
-	Published: []nodes.Claim{
+	Published: []row.Claim{
 		bullyClaim("N^2-N-1, only the lowest finds the leader dead", "lowest", false,
 			func(n float64) float64 { return n*n - n - 1 }),
 		bullyClaim("N^2-N-1, all find it dead at once", "all", false,
 			func(n float64) float64 { return n*n - n - 1 }),
 		bullyClaim("N-1, the highest comes up again", "none", true, func(n float64) float64 { return n - 1 }),
 	},
-	// A wait for answers, one for the announcement that does not come, and the same once more.
-	Grace: func(c nodes.Config) time.Duration { return 8 * c.Duration(answerOption) },
 	Faults: splitting("two leaders: each side takes the other for dead (Garcia-Molina 1982 assumes a "+
 		"network that does not fail)",
 		under(recovers|starves|breaks, "a node that waits in vain asks again (L); but nobody is sure that "+
@@ -44,21 +46,21 @@ var bullyRow = nodes.Spec{
 }
 
 // bullyClaim is how many messages an election takes after the highest has died, those to it included.
-func bullyClaim(says, initiators string, returns bool, cost func(n float64) float64) nodes.Claim {
-	t := nodes.Trial{Initiators: initiators,
+func bullyClaim(says, initiators string, returns bool, cost func(n float64) float64) row.Claim {
+	t := row.Trial{Initiators: initiators,
 		Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}
 	if returns {
 		t.Back = time.Second
 	}
-	return nodes.Claim{Figure: nodes.MessagesPerElection, Source: says, Election: &t,
-		Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(cost(float64(c.N))) }}
+	return row.Claim{Figure: row.MessagesPerElection, Source: says, Election: &t,
+		Value: func(c nodes.Config) row.Range { return row.Exactly(cost(float64(c.N))) }}
 }
 
 // answerOption is how long to wait for an answer, which is twice the delay of a message at least.
 var answerOption = nodes.Option{Name: "answer", Default: "100ms",
 	Usage: "how long a node waits for answers: twice the longest delay of a message at least",
 	Check: func(_ nodes.Config, value string) error {
-		return nodes.CheckTime(value, time.Millisecond, time.Minute, "100ms")
+		return row.CheckTime(value, time.Millisecond, time.Minute, "100ms")
 	}, Bound: &nodes.TimeoutBound{Formula: "2T",
 		Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }}}
 

@@ -10,6 +10,7 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // Whatever has happened, all agree on the right leader when it is over, within the grace of the row, and no
@@ -18,7 +19,7 @@ import (
 func TestBulliesAfterDisasters(t *testing.T) {
 	const calm = 6500 * time.Millisecond
 	for _, b := range bullies {
-		all := b.row.Leads.Terms || b.option[0] == "majority"
+		all := b.row.Elector.Terms || b.option[0] == "majority"
 		t.Run(b.row.Name+b.option[1], func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(soak.Pick(20, 40, 5000)) {
@@ -28,7 +29,7 @@ func TestBulliesAfterDisasters(t *testing.T) {
 				o := scenario{row: b.row, config: of(n, b.option), faults: faults(t, plan...), duration: 13 * time.Second,
 					seed: seed + 1}.simulated(t)
 				want := nodes.ID(n - 1)
-				if b.row.Leads.Wins == nodes.AnyWins {
+				if b.row.Elector.Wins == row.AnyWins {
 					want = o.leader()
 				}
 				if o.leader() == nodes.None || o.leader() != want || len(o.Conflicts)+len(o.Backwards) > 0 {
@@ -47,7 +48,7 @@ func TestBulliesAfterDisasters(t *testing.T) {
 // The announcement of a leader overtakes that of the lower one that led meanwhile: who heard the lower one
 // last asks the higher one, and follows it again.
 func TestAnnouncementsCross(t *testing.T) {
-	for _, row := range []*nodes.Spec{&bullyRow, &fastBullyRow, &bullySecondNetworkRow} {
+	for _, row := range []*row.Row{&bullyRow, &fastBullyRow, &bullySecondNetworkRow} {
 		s := scenario{row: row, config: nodes.Config{N: 3}, duration: 4 * time.Second,
 			faults: faults(t, "kill: 2, at: 1s, for: 800ms",
 				"delay: 2s, between: 1>0, kind: coordinator, at: 1s, for: 1s")}

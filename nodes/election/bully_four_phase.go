@@ -5,28 +5,31 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var bullyFourPhaseRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "bully-four-phase", Aliases: []string{"four-phase"}, Family: "complete network",
-		Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, as Temple " +
-			"University, CIS 307, Mutual Exclusion and Elections in Distributed Systems (lecture notes) gives it",
-		Summary: "A node that no higher one answers stops all lower ones, tells those that answered that it " +
-			"coordinates, and has them go on; it begins again if they change meanwhile, and later polls them.",
+var bullyFourPhaseRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "bully-four-phase", Kind: nodes.Election,
+		New:      func(c nodes.Config) nodes.Machine { return newFourPhase(c) },
+		Messages: fourPhaseMessages,
+		Timers:   fourPhaseTimers,
+		Options:  []nodes.Option{answerOption, pollOption, phasesOption},
+		// A node that is up and seems down takes no part in the election of another.
+		Safe:       nodes.Timing | nodes.NoPause | nodes.NoLoss,
+		Circulates: true, // the coordinator polls
+		// The highest notices, and elects twice if others elected meanwhile.
+		Grace: func(c nodes.Config) time.Duration { return 2*fourPatience(c) + 8*fourPhaseTime(c) },
 	},
-	New:      func(c nodes.Config) nodes.Machine { return newFourPhase(c) },
-	Messages: fourPhaseMessages, Timers: fourPhaseTimers,
-	Options: []nodes.Option{answerOption, pollOption, phasesOption},
-	// A node that is up and seems down takes no part in the election of another.
-	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
+	Aliases: []string{"four-phase"}, Family: "complete network",
+	Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, as Temple " +
+		"University, CIS 307, Mutual Exclusion and Elections in Distributed Systems (lecture notes) gives it",
+	Summary: "A node that no higher one answers stops all lower ones, tells those that answered that it " +
+		"coordinates, and has them go on; it begins again if they change meanwhile, and later polls them.",
 	// Each coordinator gives way before the next one leads, so leaders do not overlap.
-	Leads:      &nodes.Leadership{Wins: nodes.HighestWins, Partitions: fourPhasePartitions},
-	Circulates: true, // the coordinator polls
-	Published:  fourPhaseClaims,
-	// The highest notices, and elects twice if others elected meanwhile.
-	Grace:  func(c nodes.Config) time.Duration { return 2*fourPatience(c) + 8*fourPhaseTime(c) },
-	Faults: fourPhaseFaults,
+	Elector:   &row.Leadership{Wins: row.HighestWins, Partitions: fourPhasePartitions},
+	Published: fourPhaseClaims,
+	Faults:    fourPhaseFaults,
 }
 
 var phasesOption = nodes.Option{Name: "phases", Default: "sequential",
@@ -39,12 +42,6 @@ func fourPhaseTime(c nodes.Config) time.Duration {
 		return c.Duration(answerOption)
 	}
 	return time.Duration(c.N) * c.Duration(answerOption)
-}
-
-// fourPatience returns for how long a node hears nothing of a coordinator that is up, at most: from one poll,
-// or one phase of an election, to the next.
-func fourPatience(c nodes.Config) time.Duration {
-	return c.Duration(pollOption) + fourPhaseTime(c) + c.Duration(answerOption)
 }
 
 // fourPhase is Garcia-Molina's bully algorithm as the lecture notes of Temple University give it, with their
@@ -125,7 +122,7 @@ type (
 	}
 )
 
-var fourPhaseMessages = []nodes.Kind{{Zero: fourStatusPoll{}}, {Zero: fourElection{}},
+var fourPhaseMessages = []nodes.MessageKind{{Zero: fourStatusPoll{}}, {Zero: fourElection{}},
 	{Zero: fourCoordinator{}}, {Zero: fourNewState{}}, {Zero: fourAnswer{}},
 	{Zero: fourPoll{}, Heartbeat: true}, {Zero: fourPollAnswer{}, Heartbeat: true}}
 

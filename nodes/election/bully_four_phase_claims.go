@@ -1,11 +1,16 @@
 package election
 
-import "turnstile/nodes"
+import (
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
 // fourPhaseClaims are of elections after the highest has died: the next in rank asks it in vain, and each of
 // three phases takes a question to each lower node and its answer. Each lower node that notices as well asks
 // one above it, which answers.
-var fourPhaseClaims = []nodes.Claim{
+var fourPhaseClaims = []row.Claim{
 	fourPhaseClaim("6(N-2)+1, only the next in rank finds the leader dead", "", nextInRank,
 		func(n float64) float64 { return 6*(n-2) + 1 }),
 	fourPhaseClaim("8(N-2)+1, all find it dead at once", "all", nil,
@@ -16,10 +21,10 @@ var fourPhaseClaims = []nodes.Claim{
 func nextInRank(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 2)} }
 
 func fourPhaseClaim(says, initiators string, campaigns func(nodes.Config) []nodes.ID,
-	cost func(n float64) float64) nodes.Claim {
-	return nodes.Claim{Figure: nodes.MessagesPerElection, Source: says,
-		Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(cost(float64(c.N))) },
-		Election: &nodes.Trial{Initiators: initiators, Campaigns: campaigns,
+	cost func(n float64) float64) row.Claim {
+	return row.Claim{Figure: row.MessagesPerElection, Source: says,
+		Value: func(c nodes.Config) row.Range { return row.Exactly(cost(float64(c.N))) },
+		Election: &row.Trial{Initiators: initiators, Campaigns: campaigns,
 			Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}}
 }
 
@@ -39,3 +44,9 @@ var fourPhaseFaults = splitting("two groups by design, until the coordinator's p
 		"asked for in one, and does not answer, another leads beside it for a moment (X)",
 		"flapping-links"),
 	under(recovers, "the broker is back before the coordinator is missed", "broker-restart"))
+
+// fourPatience returns for how long a node hears nothing of a coordinator that is up, at most: from one poll,
+// or one phase of an election, to the next.
+func fourPatience(c nodes.Config) time.Duration {
+	return c.Duration(pollOption) + fourPhaseTime(c) + c.Duration(answerOption)
+}

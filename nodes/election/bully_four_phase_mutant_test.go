@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // A fourMutant is bully-four-phase with one rule changed, for fourFault to find.
@@ -136,7 +138,7 @@ func (f *fourProud) pass(env *nodes.Env) {
 func (f *fourAnew) Recover(env *nodes.Env, _ nodes.Message) { f.elect(env) }
 
 // fourFault runs what bully-four-phase has to stand, by a seed, and returns what is wrong; empty: nothing.
-func fourFault(t testing.TB, row *nodes.Spec, seed uint64) string {
+func fourFault(t testing.TB, row *row.Row, seed uint64) string {
 	n := 2 + int(seed%4)
 	c := nodes.Config{N: n}.With("phases", phasesOption.Values[seed/4%2])
 	ce16 := scenario{config: nodes.Config{N: 5}, initiators: "0", duration: 4 * time.Second,
@@ -144,10 +146,13 @@ func fourFault(t testing.TB, row *nodes.Spec, seed uint64) string {
 	comes := ce16
 	comes.initiators = "3"
 	comes.faults = []chaos.Fault{killed(4, 0, chaos.When{}, time.Duration(2+seed%140)*hop)}
-	copies := scenario{config: c, seed: seed, faults: []chaos.Fault{{Duplicate: new(chaos.Share(0.3))}}}
+	copies := scenario{config: c, seed: seed, faults: []chaos.Fault{{Effect: &effect.Duplicate{Of: 0.3}}}}
 	late := storm(row, c, seed, false)
-	late.faults = []chaos.Fault{{Reorder: uniform("uniform:0s,250ms"), Kind: "newstate", For: late.duration / 3},
-		{Reorder: uniform("uniform:0s,250ms"), Kind: "election", For: late.duration / 3}}
+	late.faults = []chaos.Fault{{Effect: &effect.Reorder{Later: *uniform("uniform:0s,250ms")},
+		Filter:   chaos.Filter{Kind: "newstate"},
+		Schedule: chaos.Schedule{For: late.duration / 3}},
+		{Effect: &effect.Reorder{Later: *uniform("uniform:0s,250ms")}, Filter: chaos.Filter{Kind: "election"},
+			Schedule: chaos.Schedule{For: late.duration / 3}}}
 	for _, test := range []struct {
 		name string
 		scenario

@@ -4,29 +4,33 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var bullyFourPhasePrintedRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "bully-four-phase-printed", Family: "complete network",
-		Source: bullyFourPhaseRow.Source,
-		Summary: "bully-four-phase as the notes print it: NEW_STATE is not answered, so elections never end, and " +
-			"nobody but who is told that the coordinator is down acts on it.",
+var bullyFourPhasePrintedRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "bully-four-phase-printed", Kind: nodes.Election,
+		New: func(c nodes.Config) nodes.Machine {
+			f := newFourPhase(c)
+			f.unwatchful, f.printed = true, c.Value(mendedOption) == "nothing"
+			return f
+		},
+		Timers:     fourPhaseTimers,
+		Messages:   fourPhaseMessages,
+		Options:    append(bullyFourPhaseRow.Options[:3:3], mendedOption),
+		Safe:       bullyFourPhaseRow.Safe,
+		Circulates: true,
+		Grace:      bullyFourPhaseRow.Grace,
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		f := newFourPhase(c)
-		f.unwatchful, f.printed = true, c.Value(mendedOption) == "nothing"
-		return f
+	Family: "complete network",
+	Source: bullyFourPhaseRow.Source,
+	Summary: "bully-four-phase as the notes print it: NEW_STATE is not answered, so elections never end, and " +
+		"nobody but who is told that the coordinator is down acts on it.",
+	Elector: bullyFourPhaseRow.Elector,
+	Flaw: &row.Flaw{
+		Check: "agreement",
+		At:    nodes.Config{N: 3},
 	},
-	Timers:     fourPhaseTimers,
-	Messages:   fourPhaseMessages,
-	Options:    append(bullyFourPhaseRow.Options[:3:3], mendedOption),
-	Safe:       bullyFourPhaseRow.Safe,
-	Leads:      bullyFourPhaseRow.Leads,
-	Circulates: true,
-	Grace:      bullyFourPhaseRow.Grace,
-	Broken:     "agreement",
-	BrokenAt:   nodes.Config{N: 3},
 	Faults: beside(slices.Concat(
 		under(unhit, "known to be broken: nobody ever leads whom the fault is for", "dead-leader",
 			"dead-successor", "dead-winner", "leader-crashes", "leader-cut-off", "stopped-leader"),

@@ -8,6 +8,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -188,7 +189,7 @@ func TestFourPhaseHasAGroupOnEachSideOfACut(t *testing.T) {
 
 // unnoticed is a cut in which nodes 0 to 2 elect node 2, and that is over before node 4 polls: all that it
 // leads are NORMAL then.
-func unnoticed(t testing.TB, row *nodes.Spec) scenario {
+func unnoticed(t testing.TB, row *row.Row) scenario {
 	return scenario{row: row, config: nodes.Config{N: 5}.With("poll", "3s"), duration: 30 * time.Second,
 		detector: "heartbeat:period=50ms,timeout=250ms",
 		faults:   []chaos.Fault{parted(t, "0-2/3-4", time.Second, 1500*time.Millisecond)}}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // itself returns the machine in a mutant of it.
@@ -40,7 +41,7 @@ func newFourWatch() *fourWatch {
 }
 
 // of returns a row whose machines it looks at.
-func (w *fourWatch) of(row *nodes.Spec) *nodes.Spec { return observedBy(row, w.around) }
+func (w *fourWatch) of(row *row.Row) *row.Row { return observedBy(row, w.around) }
 
 func (w *fourWatch) around(env *nodes.Env, m nodes.Machine, handle func()) {
 	f := m.(interface{ itself() *fourPhase }).itself()

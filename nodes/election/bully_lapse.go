@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // The heartbeats of a leader that needs a majority: see bullyMajority.
@@ -13,7 +14,7 @@ import (
 var lapseOption = nodes.Option{Name: "lapse", Default: "250ms",
 	Usage: "after how long a leader gives way that no majority answers",
 	Check: func(c nodes.Config, value string) error {
-		if err := nodes.CheckTime(value, time.Millisecond, time.Minute, "250ms"); err != nil {
+		if err := row.CheckTime(value, time.Millisecond, time.Minute, "250ms"); err != nil {
 			return err
 		}
 		lapse, _ := time.ParseDuration(value)

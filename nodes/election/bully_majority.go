@@ -4,37 +4,39 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var bullyMajorityRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "bully-majority", Family: "complete network",
-		Source: "the bully algorithm with epochs and a majority, as an answer to its split brain; the votes are " +
-			"those of R. H. Thomas, A majority consensus approach to concurrency control, ACM TODS 4(2), 1979",
-		Summary: "As bully, but whoever leads needs the votes of a majority for an epoch, and gives way when no " +
-			"majority answers any longer.",
+var bullyMajorityRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "bully-majority", Kind: nodes.Election,
+		New:    func(c nodes.Config) nodes.Machine { return newBullyMajority(c, c.N/2+1) },
+		Timers: majorityTimers,
+		Messages: []nodes.MessageKind{{Zero: majorityElection{}}, {Zero: majorityOK{}}, {Zero: majorityClaim{}},
+			{Zero: majorityVote{}}, {Zero: majorityCoordinator{}}, {Zero: majorityBeat{}, Heartbeat: true},
+			{Zero: majorityHere{}, Heartbeat: true}, {Zero: majoritySaved{}}},
+		Options: []nodes.Option{answerOption, lapseOption},
+		Detects: bullyRow.Detects,
+		Safe:    nodes.NoAmnesia,
+		// Whatever is lost is sent again, in another election or with the next heartbeat.
+		Live: nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector | nodes.Majority,
+		// Two elections, of which the first may have failed since an epoch was taken.
+		Circulates: true, // the heartbeats of a leader
+		Grace: func(c nodes.Config) time.Duration {
+			return 12*c.Duration(answerOption) + c.Duration(lapseOption)
+		},
 	},
-	New:    func(c nodes.Config) nodes.Machine { return newBullyMajority(c, c.N/2+1) },
-	Timers: majorityTimers,
-	Messages: []nodes.Kind{{Zero: majorityElection{}}, {Zero: majorityOK{}}, {Zero: majorityClaim{}},
-		{Zero: majorityVote{}}, {Zero: majorityCoordinator{}}, {Zero: majorityBeat{}, Heartbeat: true},
-		{Zero: majorityHere{}, Heartbeat: true}, {Zero: majoritySaved{}}},
-	Options: []nodes.Option{answerOption, lapseOption},
-	Detects: bullyRow.Detects,
-	Safe:    nodes.NoAmnesia,
-	// Whatever is lost is sent again, in another election or with the next heartbeat.
-	Live: nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector | nodes.Majority,
-	Leads: &nodes.Leadership{Terms: true, Follow: nodes.MajorityReached, Wins: nodes.HighestWins,
+	Family: "complete network",
+	Source: "the bully algorithm with epochs and a majority, as an answer to its split brain; the votes are " +
+		"those of R. H. Thomas, A majority consensus approach to concurrency control, ACM TODS 4(2), 1979",
+	Summary: "As bully, but whoever leads needs the votes of a majority for an epoch, and gives way when no " +
+		"majority answers any longer.",
+	Elector: &row.Leadership{Terms: true, Follow: row.MajorityReached, Wins: row.HighestWins,
 		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
-		Partitions: []nodes.Partition{{Does: nodes.MajorityLeads,
+		Partitions: []row.Partition{{Does: row.MajorityLeads,
 			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"},
-			{Cuts: nodes.SomeLinks, Does: nodes.OneOrNone, Why: "who trusts its leader votes for no other; but a " +
+			{Cuts: row.SomeLinks, Does: row.OneOrNone, Why: "who trusts its leader votes for no other; but a " +
 				"node waits for a higher one that it hears, which may reach no majority"}}},
-	// Two elections, of which the first may have failed since an epoch was taken.
-	Circulates: true, // the heartbeats of a leader
-	Grace: func(c nodes.Config) time.Duration {
-		return 12*c.Duration(answerOption) + c.Duration(lapseOption)
-	},
 	Faults: single("a leader needs a majority, and steps down when fewer answer its heartbeats",
 		under(recovers|breaks, "as raft-election: two lead in one epoch if enough nodes forget for whom they "+
 			"voted in it, and vote in it again (X)", "empty-restarts", "forgetful-election")),

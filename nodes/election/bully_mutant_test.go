@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // bullyMutants are bullies with one rule changed, each with a scenario in which that goes wrong.
@@ -56,10 +57,10 @@ func bullyMutants() []bullyMutant {
 
 type bullyMutant struct {
 	name string
-	row  *nodes.Spec
+	row  *row.Row
 	new  func(c nodes.Config) nodes.Machine
 	disk func(c nodes.Config) nodes.Machine // instead of the disk
-	goes func(t *testing.T, row *nodes.Spec) (wrong string)
+	goes func(t *testing.T, row *row.Row) (wrong string)
 }
 
 // Each mutant is caught. The sound row must do well in its scenario, or that shows nothing.
@@ -86,7 +87,7 @@ func TestBullyMutants(t *testing.T) {
 // Sound scenarios, each with what is wrong if anything is.
 
 // highestWins: the leader is dead, and the lowest finds out.
-func highestWins(t *testing.T, row *nodes.Spec) string {
+func highestWins(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5}, initiators: "0", detector: "none",
 		faults: faults(t, "kill: 4")}.simulated(t)
 	if o.leader() != 3 || len(o.Overlaps) > 0 {
@@ -96,7 +97,7 @@ func highestWins(t *testing.T, row *nodes.Spec) string {
 }
 
 // oneLeaderAfter: a partition is healed.
-func oneLeaderAfter(t *testing.T, row *nodes.Spec) string {
+func oneLeaderAfter(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5},
 		faults: faults(t, "cut: 0-2/3-4, at: 2s, for: 2s")}.simulated(t)
 	if o.leader() != 4 {
@@ -106,7 +107,7 @@ func oneLeaderAfter(t *testing.T, row *nodes.Spec) string {
 }
 
 // shortLife: a leader is back, announces itself, and dies before its heartbeat arrives.
-func shortLife(t *testing.T, row *nodes.Spec) string {
+func shortLife(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5}, faults: faults(t, "kill: 4, at: 2s, for: 1s",
 		"loss: 100%, kind: beat, at: 2900ms", "kill: 4, at: 3010ms")}.simulated(t)
 	if o.at(0, 9*time.Second) == 4 {
@@ -116,7 +117,7 @@ func shortLife(t *testing.T, row *nodes.Spec) string {
 }
 
 // nomineeDead: the highest that answered is dead when it is nominated.
-func nomineeDead(t *testing.T, row *nodes.Spec) string {
+func nomineeDead(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5}, initiators: "0", detector: "none",
 		faults: faults(t, "kill: 4", "kill: 3, at: 50ms"), duration: time.Second}.simulated(t)
 	if o.leader() != 2 {
@@ -126,7 +127,7 @@ func nomineeDead(t *testing.T, row *nodes.Spec) string {
 }
 
 // oneLeaderPerEpoch: there is a partition from the beginning.
-func oneLeaderPerEpoch(t *testing.T, row *nodes.Spec) string {
+func oneLeaderPerEpoch(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5}, faults: faults(t, "cut: 0-2/3-4, for: 2s")}.simulated(t)
 	if len(o.Conflicts) > 0 {
 		return fmt.Sprint(o.Conflicts)
@@ -135,7 +136,7 @@ func oneLeaderPerEpoch(t *testing.T, row *nodes.Spec) string {
 }
 
 // halves: it divides the nodes evenly.
-func halves(t *testing.T, row *nodes.Spec) string {
+func halves(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 4}, faults: faults(t, "cut: 0-1/2-3, for: 2s")}.simulated(t)
 	if len(o.Conflicts) > 0 {
 		return fmt.Sprint(o.Conflicts)
@@ -145,7 +146,7 @@ func halves(t *testing.T, row *nodes.Spec) string {
 
 // voterRestarts: a vote is forgotten. Node 0 votes for node 1, restarts, and is asked by node 2, which was
 // down until then.
-func voterRestarts(t *testing.T, row *nodes.Spec) string {
+func voterRestarts(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 3}, faults: faults(t, "kill: 2, for: 1s",
 		"cut: 1/0,2, at: 900ms, for: 2s", "kill: 0, at: 910ms, for: 40ms")}.simulated(t)
 	if len(o.Conflicts) > 0 {
@@ -155,7 +156,7 @@ func voterRestarts(t *testing.T, row *nodes.Spec) string {
 }
 
 // lateOK: an OK comes late, so that two nodes claim one epoch.
-func lateOK(t *testing.T, row *nodes.Spec) string {
+func lateOK(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5}, initiators: "2", detector: "none",
 		faults: faults(t, late[:2]...)}.simulated(t)
 	if len(o.Conflicts) > 0 || o.leader() != 3 {
@@ -165,7 +166,7 @@ func lateOK(t *testing.T, row *nodes.Spec) string {
 }
 
 // lateAnnouncement: the messages of TestLateMessages, with epochs.
-func lateAnnouncement(t *testing.T, row *nodes.Spec) string {
+func lateAnnouncement(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5}, initiators: "2", detector: "none",
 		faults: faults(t, late...)}.simulated(t)
 	for _, b := range o.Beliefs {
@@ -178,11 +179,11 @@ func lateAnnouncement(t *testing.T, row *nodes.Spec) string {
 
 // lapses: a leader in a minority knows it within what its row promises, as does one that is not heard, or
 // hears nobody.
-func lapses(t *testing.T, row *nodes.Spec) string {
+func lapses(t *testing.T, row *row.Row) string {
 	for _, cut := range []string{"0-2/3-4", "0-2>3-4", "3-4>0-2"} {
 		o := scenario{row: row, config: nodes.Config{N: 5},
 			faults: faults(t, fmt.Sprintf("cut: %s, at: 2s, for: 2s", cut))}.simulated(t)
-		within := row.Leads.Lapse(nodes.Config{N: 5})
+		within := row.Elector.Lapse(nodes.Config{N: 5})
 		if o.at(4, 2*time.Second-time.Nanosecond) != 4 {
 			return "node 4 does not lead"
 		}
@@ -194,14 +195,14 @@ func lapses(t *testing.T, row *nodes.Spec) string {
 }
 
 // oneNetworkCut: the first network is cut, and the second is not.
-func oneNetworkCut(t *testing.T, row *nodes.Spec) string {
+func oneNetworkCut(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5},
 		faults: faults(t, "cut: 0-2/3-4, at: 2s, for: 2s, network: 0")}.simulated(t)
 	return o.told(time.Second)
 }
 
 // diskOutOfReach: the leader, and then everybody, is cut off from the disk.
-func diskOutOfReach(t *testing.T, row *nodes.Spec) string {
+func diskOutOfReach(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5},
 		faults: faults(t, "cut: 4/5, at: 2s, for: 2s", "cut: 0-4/5, at: 4s, for: 2s")}.simulated(t)
 	for id := range nodes.ID(5) {
@@ -217,7 +218,7 @@ func diskOutOfReach(t *testing.T, row *nodes.Spec) string {
 }
 
 // leaderDies: and another leads in a term of its own.
-func leaderDies(t *testing.T, row *nodes.Spec) string {
+func leaderDies(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5}, faults: faults(t, "kill: 4, at: 2s")}.simulated(t)
 	if o.leader() != 3 || len(o.Conflicts) > 0 {
 		return fmt.Sprint(o.Conflicts, o.told(2*time.Second))
@@ -226,7 +227,7 @@ func leaderDies(t *testing.T, row *nodes.Spec) string {
 }
 
 // diskRestarts: the disk is down for a moment, and then the leader dies.
-func diskRestarts(t *testing.T, row *nodes.Spec) string {
+func diskRestarts(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5},
 		faults: faults(t, "kill: 5, at: 2s, for: 50ms", "kill: 4, at: 3s, for: 2s")}.simulated(t)
 	if o.leader() == nodes.None || len(o.Conflicts)+len(o.Backwards) > 0 || o.at(0, 2900*time.Millisecond) != 4 {

@@ -5,37 +5,39 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var bullySecondNetworkRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "bully-second-network", Family: "complete network",
-		Source: "the bully algorithm with a redundant network that confirms deaths, as an answer to its split " +
-			"brain (A. I. Kistijantoro, ITB IF3130)",
-		Summary: "As bully, but a node is taken for dead only if it does not answer over a second network either.",
+var bullySecondNetworkRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "bully-second-network", Kind: nodes.Election,
+		New: func(c nodes.Config) nodes.Machine {
+			quorum := 0
+			if needsMajority(c) {
+				quorum = c.N/2 + 1
+			}
+			b := newBullyMajority(c, quorum)
+			b.second = true
+			return b
+		},
+		Timers: majorityTimers,
+		Messages: append(slices.Clip(bullyMajorityRow.Messages), nodes.MessageKind{Zero: bullyRejoin{}},
+			nodes.MessageKind{Zero: secondAsk{}, Net: 1}, nodes.MessageKind{Zero: secondAlive{}, Net: 1}),
+		Options: []nodes.Option{answerOption, majorityOption, secondLapseOption},
+		Detects: bullyRow.Detects,
+		Safe:    nodes.Timing | nodes.NoPause | nodes.NoLoss,
+		Live:    bullyRow.Live,
+		// Those of bully, each with two waits for answers over the second network; or those of bully-majority.
+		Grace: func(c nodes.Config) time.Duration { return 20*c.Duration(answerOption) + c.Duration(lapseOption) },
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		quorum := 0
-		if needsMajority(c) {
-			quorum = c.N/2 + 1
-		}
-		b := newBullyMajority(c, quorum)
-		b.second = true
-		return b
-	},
-	Timers: majorityTimers,
-	Messages: append(slices.Clip(bullyMajorityRow.Messages), nodes.Kind{Zero: bullyRejoin{}},
-		nodes.Kind{Zero: secondAsk{}, Net: 1}, nodes.Kind{Zero: secondAlive{}, Net: 1}),
-	Options: []nodes.Option{answerOption, majorityOption, secondLapseOption},
-	Detects: bullyRow.Detects,
-	Safe:    nodes.Timing | nodes.NoPause | nodes.NoLoss,
-	Live:    bullyRow.Live,
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Overlap: bullyRow.Leads.Overlap,
-		Partitions: []nodes.Partition{
-			{Cuts: nodes.FirstNetwork, Does: nodes.OneLeads, Why: "the second network says that nobody is dead"},
-			{Does: nodes.TwoLead, Why: "nothing tells a partition of both networks from deaths"}, severalBullies}},
-	// Those of bully, each with two waits for answers over the second network; or those of bully-majority.
-	Grace: func(c nodes.Config) time.Duration { return 20*c.Duration(answerOption) + c.Duration(lapseOption) },
+	Family: "complete network",
+	Source: "the bully algorithm with a redundant network that confirms deaths, as an answer to its split " +
+		"brain (A. I. Kistijantoro, ITB IF3130)",
+	Summary: "As bully, but a node is taken for dead only if it does not answer over a second network either.",
+	Elector: &row.Leadership{Wins: row.HighestWins, Overlap: bullyRow.Elector.Overlap,
+		Partitions: []row.Partition{
+			{Cuts: row.FirstNetwork, Does: row.OneLeads, Why: "the second network says that nobody is dead"},
+			{Does: row.TwoLead, Why: "nothing tells a partition of both networks from deaths"}, severalBullies}},
 	Faults: beside(append(
 		under(recovers, "the second network has a broker of its own, and over it nobody seems dead",
 			"broker-restart", "first-network-cut"),
@@ -54,7 +56,7 @@ func needsMajority(c nodes.Config) bool { return c.Value(majorityOption) == "on"
 var secondLapseOption = nodes.Option{Name: lapseOption.Name, Default: lapseOption.Default,
 	Usage: lapseOption.Usage, Bound: lapseOption.Bound, Check: func(c nodes.Config, value string) error {
 		if !needsMajority(c) {
-			return nodes.CheckTime(value, time.Millisecond, time.Minute, lapseOption.Default)
+			return row.CheckTime(value, time.Millisecond, time.Minute, lapseOption.Default)
 		}
 		return lapseOption.Check(c, value)
 	}}

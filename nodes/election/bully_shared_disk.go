@@ -5,42 +5,44 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var bullySharedDiskRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "bully-shared-disk", Family: "complete network",
-		Source: "the bully algorithm with a heartbeat file and a lock on a shared disk, as an answer to its " +
-			"split brain (A. I. Kistijantoro, ITB IF3130)",
-		Summary: "As bully, but whoever leads owns a lock on a shared disk, and a leader whose heartbeats reach " +
-			"the disk is not taken for dead.",
+var bullySharedDiskRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "bully-shared-disk", Kind: nodes.Election,
+		New: func(c nodes.Config) nodes.Machine {
+			return &bullySharedDisk{wait: c.Duration(answerOption), beat: c.Duration(lockOption) / 2 / lapseBeats,
+				leader: nodes.None}
+		},
+		Servers:     func(nodes.Config) int { return 1 },
+		NewServer:   func(c nodes.Config, _ nodes.ID) nodes.Machine { return newSharedDisk(c) },
+		Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+		Timers:      diskTimers,
+		Messages: []nodes.MessageKind{{Zero: diskElection{}}, {Zero: diskOK{}}, {Zero: diskCoordinator{}},
+			{Zero: diskResign{}}, {Zero: diskRead{}}, {Zero: diskLock{}}, {Zero: diskState{}},
+			{Zero: diskWrite{}, Heartbeat: true}, {Zero: diskWritten{}, Heartbeat: true},
+			{Zero: diskBeat{}, Heartbeat: true}},
+		Options: []nodes.Option{answerOption, lockOption},
+		Detects: bullyRow.Detects,
+		Safe:    nodes.NoAmnesia,
+		// Nobody leads without the disk. Crashes of the others it survives.
+		Live:       nodes.ServersUp | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
+		Circulates: true, // the heartbeats of a leader
+		Grace: func(c nodes.Config) time.Duration {
+			return 12*c.Duration(answerOption) + c.Duration(lockOption)
+		},
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &bullySharedDisk{wait: c.Duration(answerOption), beat: c.Duration(lockOption) / 2 / lapseBeats,
-			leader: nodes.None}
-	},
-	Servers:     func(nodes.Config) int { return 1 },
-	NewServer:   func(c nodes.Config, _ nodes.ID) nodes.Machine { return newSharedDisk(c) },
-	Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
-	Timers:      diskTimers,
-	Messages: []nodes.Kind{{Zero: diskElection{}}, {Zero: diskOK{}}, {Zero: diskCoordinator{}},
-		{Zero: diskResign{}}, {Zero: diskRead{}}, {Zero: diskLock{}}, {Zero: diskState{}},
-		{Zero: diskWrite{}, Heartbeat: true}, {Zero: diskWritten{}, Heartbeat: true},
-		{Zero: diskBeat{}, Heartbeat: true}},
-	Options: []nodes.Option{answerOption, lockOption},
-	Detects: bullyRow.Detects,
-	Safe:    nodes.NoAmnesia,
-	// Nobody leads without the disk. Crashes of the others it survives.
-	Live: nodes.ServersUp | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
-	Leads: &nodes.Leadership{Terms: true, Partitions: []nodes.Partition{
-		{Does: nodes.OneLeads, Why: "the leader's heartbeats reach the disk, and the lock is its"},
-		{Cuts: nodes.SomeLinks, Does: nodes.OneLeads,
+	Family: "complete network",
+	Source: "the bully algorithm with a heartbeat file and a lock on a shared disk, as an answer to its " +
+		"split brain (A. I. Kistijantoro, ITB IF3130)",
+	Summary: "As bully, but whoever leads owns a lock on a shared disk, and a leader whose heartbeats reach " +
+		"the disk is not taken for dead.",
+	Elector: &row.Leadership{Terms: true, Partitions: []row.Partition{
+		{Does: row.OneLeads, Why: "the leader's heartbeats reach the disk, and the lock is its"},
+		{Cuts: row.SomeLinks, Does: row.OneLeads,
 			Why: "the leader's heartbeats reach the disk, and the lock is its"},
-		{Cuts: nodes.ServersToo, Does: nodes.Blocked, Why: "without the disk nobody leads"}}},
-	Circulates: true, // the heartbeats of a leader
-	Grace: func(c nodes.Config) time.Duration {
-		return 12*c.Duration(answerOption) + c.Duration(lockOption)
-	},
+		{Cuts: row.ServersToo, Does: row.Blocked, Why: "without the disk nobody leads"}}},
 	Faults: single("the lock on the disk decides; no cut between nodes touches it, and who does not reach "+
 		"it leads no more",
 		under(blocks, "without the disk nobody leads", "dead-coordinator")),
@@ -50,7 +52,7 @@ var bullySharedDiskRow = nodes.Spec{
 var lockOption = nodes.Option{Name: "lock", Default: "500ms",
 	Usage: "how long the lock on the disk lasts after the latest heartbeat of its owner",
 	Check: func(c nodes.Config, value string) error {
-		if err := nodes.CheckTime(value, 10*time.Millisecond, time.Minute, "500ms"); err != nil {
+		if err := row.CheckTime(value, 10*time.Millisecond, time.Minute, "500ms"); err != nil {
 			return err
 		}
 		lock, _ := time.ParseDuration(value)

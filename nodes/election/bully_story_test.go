@@ -14,7 +14,7 @@ func bullyForms() []form {
 		return &diskForgetful{*bullySharedDiskRow.New(c).(*bullySharedDisk)}
 	}
 	watchful := bullyFourPhasePrintedRow
-	watchful.Broken, watchful.New = "", bullyFourPhaseRow.New
+	watchful.Flaw, watchful.New = nil, bullyFourPhaseRow.New
 	return []form{
 		{row: &bullyRow, spec: &credulous, title: "announcements are believed in the order in which they come",
 			fails: "agreement"},

@@ -7,15 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/leadership"
 	"turnstile/chaos"
+	"turnstile/judge/leadership"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // bullies are the sound rows of the bully and what came of it, each with its other option values.
 var bullies = []struct {
-	row    *nodes.Spec
+	row    *row.Row
 	option [2]string
 }{
 	{&bullyRow, [2]string{}}, {&bullyRow, [2]string{"notice", "lower"}}, {&fastBullyRow, [2]string{}},
@@ -92,7 +93,7 @@ func TestElectionsCostWhatTheyShould(t *testing.T) {
 	for _, n := range []int{3, 4, 5, 9, 16, 32} {
 		all := n*n - n - 1 // N(N-1)/2 election, (N-1)(N-2)/2 ok and N-2 coordinator
 		for _, test := range []struct {
-			row               *nodes.Spec
+			row               *row.Row
 			option            [2]string
 			lowest, next, any int // who finds the leader dead, the lowest, the next in rank or all
 			back              int // the highest comes up again
@@ -165,7 +166,7 @@ func TestPartition(t *testing.T) {
 	const n, begins, heals = 5, 2 * time.Second, 5 * time.Second
 	none := nodes.None
 	for _, test := range []struct {
-		row    *nodes.Spec
+		row    *row.Row
 		option [2]string
 		cut    string
 		want   []nodes.ID // whom each follows when the partition has lasted for long
@@ -316,7 +317,7 @@ func TestALeaderThatStandsStill(t *testing.T) {
 // Nonsense is refused, with what would be right.
 func TestBullyOptions(t *testing.T) {
 	for _, test := range []struct {
-		row           *nodes.Spec
+		row           *row.Row
 		name, value   string
 		answer, error string
 	}{

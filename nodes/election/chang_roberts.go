@@ -5,35 +5,37 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var changRobertsRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "chang-roberts", Family: "ring",
-		Source: "E. Chang and R. Roberts, An improved algorithm for decentralized extrema-finding in " +
-			"circular configurations of processes, CACM 22(5), 1979",
-		Summary: "Each candidate sends its identity round the ring; a node passes on only what is higher " +
-			"than its own, so the highest alone comes back to its owner, who leads.",
+var changRobertsRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "chang-roberts", Kind: nodes.Election,
+		New:      func(c nodes.Config) nodes.Machine { return &changRoberts{newRingNode(c)} },
+		Messages: []nodes.MessageKind{{Zero: changElection{}}, {Zero: ringElected{}}},
+		Options:  []nodes.Option{idsOption},
+		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},
-	New:       func(c nodes.Config) nodes.Machine { return &changRoberts{newRingNode(c)} },
-	Messages:  []nodes.Kind{{Zero: changElection{}}, {Zero: ringElected{}}},
-	Options:   []nodes.Option{idsOption},
-	Published: changRobertsClaims,
-	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing,
+	Family: "ring",
+	Source: "E. Chang and R. Roberts, An improved algorithm for decentralized extrema-finding in " +
+		"circular configurations of processes, CACM 22(5), 1979",
+	Summary: "Each candidate sends its identity round the ring; a node passes on only what is higher " +
+		"than its own, so the highest alone comes back to its owner, who leads.",
+	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: changRobertsCosts},
-	Faults: silent(),
+	Published: changRobertsClaims,
+	Faults:    silent(),
 }
 
 // changRobertsClaims are those of the paper and of its textbooks; the announcement takes N more.
-var changRobertsClaims = []nodes.Claim{
-	changClaim("2N-1, identities increasing along the ring", "increasing", nodes.Exact, func(n int) float64 {
+var changRobertsClaims = []row.Claim{
+	changClaim("2N-1, identities increasing along the ring", "increasing", row.Exact, func(n int) float64 {
 		return float64(2*n - 1)
 	}),
-	changClaim("N(N+1)/2, identities decreasing", "decreasing", nodes.Exact, func(n int) float64 {
+	changClaim("N(N+1)/2, identities decreasing", "decreasing", row.Exact, func(n int) float64 {
 		return float64(n*(n+1)) / 2
 	}),
-	changClaim("N*H(N) on average over all rings", "", nodes.Mean, func(n int) (sum float64) {
+	changClaim("N*H(N) on average over all rings", "", row.Mean, func(n int) (sum float64) {
 		for i := range n {
 			sum += float64(n) / float64(i+1)
 		}
@@ -43,16 +45,16 @@ var changRobertsClaims = []nodes.Claim{
 
 // changClaim is how many messages an election takes in which all are candidates, the announcement left out,
 // by the order of identities; empty: drawn for each of many runs.
-func changClaim(says, order string, within nodes.Tolerance, cost func(n int) float64) nodes.Claim {
-	t := nodes.Trial{Kinds: []string{"election"}, Lasts: time.Second}
+func changClaim(says, order string, within row.Tolerance, cost func(n int) float64) row.Claim {
+	t := row.Trial{Kinds: []string{"election"}, Lasts: time.Second}
 	if order == "" {
 		t.Runs = 1000
 		t.Vary = func(c *nodes.Config, run int) { *c = c.With("ids", fmt.Sprintf("random:%d", run)) }
 	} else {
 		t.Vary = func(c *nodes.Config, _ int) { *c = c.With("ids", order) }
 	}
-	return nodes.Claim{Figure: nodes.MessagesPerElection, Source: says, Within: within, Election: &t,
-		Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(cost(c.N)) }}
+	return row.Claim{Figure: row.MessagesPerElection, Source: says, Within: within, Election: &t,
+		Value: func(c nodes.Config) row.Range { return row.Exactly(cost(c.N)) }}
 }
 
 // changRoberts is the algorithm of Chang and Roberts, with the announcement that lets all know, and with

@@ -1,25 +1,31 @@
 package election
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
-var changRobertsPrintedRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "chang-roberts-printed", Family: "ring",
-		Source: "lecture notes that list the rules of Chang and Roberts in another order",
-		Summary: "Chang-Roberts with the rules taken in the order of a print: a node always puts its own " +
-			"identity in the place of a lower one, and nothing ends an election, so the winner sends its " +
-			"identity round twice.",
+var changRobertsPrintedRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "chang-roberts-printed", Kind: nodes.Election,
+		New: func(c nodes.Config) nodes.Machine {
+			return &changPrinted{ids: c.Value(idsOption), announces: c.Value(printedAnnounceOption) == "circulate",
+				leader: nodes.None}
+		},
+		Messages: []nodes.MessageKind{{Zero: printedElection{}}, {Zero: printedElected{}}},
+		Options:  []nodes.Option{idsOption, printedAnnounceOption},
+		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &changPrinted{ids: c.Value(idsOption), announces: c.Value(printedAnnounceOption) == "circulate",
-			leader: nodes.None}
+	Family: "ring",
+	Source: "lecture notes that list the rules of Chang and Roberts in another order",
+	Summary: "Chang-Roberts with the rules taken in the order of a print: a node always puts its own " +
+		"identity in the place of a lower one, and nothing ends an election, so the winner sends its " +
+		"identity round twice.",
+	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing},
+	Flaw: &row.Flaw{
+		Check: "agreement",
+		At:    nodes.Config{N: 2},
 	},
-	Messages: []nodes.Kind{{Zero: printedElection{}}, {Zero: printedElected{}}},
-	Options:  []nodes.Option{idsOption, printedAnnounceOption},
-	Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
-	Leads:    &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing},
-	Broken:   "agreement",
-	BrokenAt: nodes.Config{N: 2},
 	Faults: silent(
 		under(starves, "known to be broken: nobody but the leader learns who leads", "stopped-leader",
 			"stopped-node", "slow-node", "skewed-clocks", "late-election", "overtaking-election",

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // Of a ring 0, 1, 2, nodes 0 and 1 campaign. By the rules it takes 5 messages
 // and 3 to announce the leader; in the order of the print 9, and 6 since node 2 is elected twice.
 func TestTheOrderOfTheRules(t *testing.T) {
 	for _, test := range []struct {
-		row  *nodes.Spec
+		row  *row.Row
 		c    nodes.Config
 		want map[string]int
 	}{

@@ -1,25 +1,29 @@
 package election
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
-var dolevKlaweRodehRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "dolev-klawe-rodeh", Aliases: []string{"peterson-ring"}, Family: "ring",
-		Source: "D. Dolev, M. Klawe and M. Rodeh, An O(n log n) unidirectional distributed algorithm for " +
-			"extrema finding in a circle, J. Algorithms 3(3), 1982; G. L. Peterson, An O(n log n) " +
-			"unidirectional algorithm for the circular extrema problem, TOPLAS 4(4), 1982, its basic form",
-		Summary: "In each round a candidate learns the values of the two candidates before it and goes on, " +
-			"with the nearer one's, only if that is the highest of the three; a value that comes all the way " +
-			"round to its candidate is the highest, and its owner leads.",
+var dolevKlaweRodehRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "dolev-klawe-rodeh", Kind: nodes.Election,
+		New:      func(c nodes.Config) nodes.Machine { return &dolevKlaweRodeh{ringNode: newRingNode(c)} },
+		Messages: []nodes.MessageKind{{Zero: dolevValue{}}, {Zero: ringElected{}}},
+		Options:  []nodes.Option{idsOption},
+		Safe:     nodes.NoAmnesia,
+		Live:     nodes.NoLoss | nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia,
 	},
-	New:       func(c nodes.Config) nodes.Machine { return &dolevKlaweRodeh{ringNode: newRingNode(c)} },
-	Messages:  []nodes.Kind{{Zero: dolevValue{}}, {Zero: ringElected{}}},
-	Options:   []nodes.Option{idsOption},
-	Safe:      nodes.NoAmnesia,
-	Live:      nodes.NoLoss | nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia,
-	Published: dolevKlaweRodehClaims,
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing,
+	Aliases: []string{"peterson-ring"}, Family: "ring",
+	Source: "D. Dolev, M. Klawe and M. Rodeh, An O(n log n) unidirectional distributed algorithm for " +
+		"extrema finding in a circle, J. Algorithms 3(3), 1982; G. L. Peterson, An O(n log n) " +
+		"unidirectional algorithm for the circular extrema problem, TOPLAS 4(4), 1982, its basic form",
+	Summary: "In each round a candidate learns the values of the two candidates before it and goes on, " +
+		"with the nearer one's, only if that is the highest of the three; a value that comes all the way " +
+		"round to its candidate is the highest, and its owner leads.",
+	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: dolevKlaweRodehCosts},
+	Published: dolevKlaweRodehClaims,
 	Faults: silent(
 		under(recovers|blocks, "it needs links that keep messages in order (Dolev, Klawe and Rodeh "+
 			"1982): a value that overtakes others is dropped as one of another round, and the election does "+

@@ -7,12 +7,13 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/row"
 )
 
 // explorations returns what every row is explored with: two nodes that each may campaign once, without
 // faults, with a loss, a copy, a crash with a restart, and reordering; three nodes without faults, and with a
 // copy.
-func explorations(row *nodes.Spec) []explore.Options {
+func explorations(row *row.Row) []explore.Options {
 	two := explore.Options{Spec: row, Config: row.Explicit(nodes.Config{N: 2}), Entries: 1, Workers: 2}
 	if _, timed := row.Machine(two.Config, 0).(nodes.Timed); timed {
 		two.Timeouts, two.Copies = 2, 1
@@ -31,7 +32,7 @@ func explorations(row *nodes.Spec) []explore.Options {
 // Nothing within its model breaks a sound row, in any order of events.
 func TestExploredRowsAreSound(t *testing.T) {
 	for _, row := range Table {
-		if row.Broken != "" {
+		if row.Flaw != nil {
 			continue
 		}
 		t.Run(row.Name, func(t *testing.T) {

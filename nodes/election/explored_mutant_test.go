@@ -11,18 +11,19 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/row"
 )
 
 // A mutated is a scheme with one rule changed.
 type mutated struct {
-	row  *nodes.Spec // the scheme
-	rule string      // that is changed
-	spec *nodes.Spec
+	row  *row.Row // the scheme
+	rule string   // that is changed
+	spec *row.Row
 }
 
 // mutants returns the mutants that simulations find, in the tests of their schemes.
 func mutants() (all []mutated) {
-	add := func(row *nodes.Spec, rule string, make func(nodes.Config) nodes.Machine) {
+	add := func(row *row.Row, rule string, make func(nodes.Config) nodes.Machine) {
 		spec := *row
 		spec.New = make
 		all = append(all, mutated{row, rule, &spec})

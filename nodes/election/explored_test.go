@@ -12,6 +12,7 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/replay"
 )
 
 // exploredPage is the page that says what explorations of electors find, and what this test wants them to.
@@ -74,7 +75,7 @@ func (e *explored) options(t *testing.T) explore.Options {
 		f.BoolVar(to, name, false, "")
 	}
 	f.Func("check", "", func(value string) error { o.Checks = strings.Split(value, ","); return nil })
-	timing := explore.Timing{Tick: time.Millisecond}
+	timing := replay.Timing{Tick: time.Millisecond}
 	f.DurationVar(&timing.Tick, "tick", timing.Tick, "")
 	f.Func("timing", "", func(value string) error {
 		o.Timing = &timing
@@ -173,11 +174,11 @@ func TestEverySchemeIsExplored(t *testing.T) {
 				return e.words[0] == row.Name && shows(e.options(t), e.says)
 			})
 		}
-		if row.Broken != "" {
+		if row.Flaw != nil {
 			if !has(func(o explore.Options, says string) bool {
-				return !o.Demand && strings.HasPrefix(says, row.Broken+", ")
+				return !o.Demand && strings.HasPrefix(says, row.Broken().Check+", ")
 			}) {
-				t.Errorf("no exploration shows that %s lacks %s", row.Name, row.Broken)
+				t.Errorf("no exploration shows that %s lacks %s", row.Name, row.Broken().Check)
 			}
 			continue
 		}

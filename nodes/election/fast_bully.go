@@ -4,33 +4,35 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var fastBullyRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "fast-bully", Family: "complete network",
-		Source: "S.-H. Lee and H. Choi, The fast bully algorithm: for electing a coordinator process in " +
-			"distributed systems, ICOIN 2002, LNCS 2344",
-		Summary: "Whoever finds the leader dead asks all higher nodes and appoints the highest that answers, so " +
-			"nobody else holds an election.",
+var fastBullyRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "fast-bully", Kind: nodes.Election,
+		New: func(c nodes.Config) nodes.Machine {
+			return &fastBully{wait: c.Duration(answerOption), leader: nodes.None, last: nodes.None}
+		},
+		Timers: []nodes.TimerName{{Kind: fastTimer.Kind, Name: "step"}, {Kind: fastDoubt.Kind, Name: "doubt"}},
+		Messages: []nodes.MessageKind{{Zero: fastElection{}}, {Zero: fastAnswer{}}, {Zero: fastNomination{}},
+			{Zero: fastCoordinator{}}, {Zero: fastUp{}}, {Zero: fastView{}}, {Zero: bullyRejoin{}}},
+		Options: []nodes.Option{answerOption},
+		Detects: bullyRow.Detects,
+		Safe:    bullyRow.Safe,
+		Live:    bullyRow.Live,
+		// A wait for answers, one for each that was nominated and is down, and the same once more.
+		Grace: func(c nodes.Config) time.Duration { return time.Duration(2*c.N+8) * c.Duration(answerOption) },
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &fastBully{wait: c.Duration(answerOption), leader: nodes.None, last: nodes.None}
-	},
-	Timers: []nodes.TimerName{{Kind: fastTimer.Kind, Name: "step"}, {Kind: fastDoubt.Kind, Name: "doubt"}},
-	Messages: []nodes.Kind{{Zero: fastElection{}}, {Zero: fastAnswer{}}, {Zero: fastNomination{}},
-		{Zero: fastCoordinator{}}, {Zero: fastUp{}}, {Zero: fastView{}}, {Zero: bullyRejoin{}}},
-	Options: []nodes.Option{answerOption},
-	Detects: bullyRow.Detects,
-	Safe:    bullyRow.Safe,
-	Live:    bullyRow.Live,
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Overlap: bullyRow.Leads.Overlap,
-		Partitions: []nodes.Partition{bullyRow.Leads.Partitions[0], {Cuts: nodes.SomeLinks, Does: nodes.SeveralStay,
+	Family: "complete network",
+	Source: "S.-H. Lee and H. Choi, The fast bully algorithm: for electing a coordinator process in " +
+		"distributed systems, ICOIN 2002, LNCS 2344",
+	Summary: "Whoever finds the leader dead asks all higher nodes and appoints the highest that answers, so " +
+		"nobody else holds an election.",
+	Elector: &row.Leadership{Wins: row.HighestWins, Overlap: bullyRow.Elector.Overlap,
+		Partitions: []row.Partition{bullyRow.Elector.Partitions[0], {Cuts: row.SomeLinks, Does: row.SeveralStay,
 			Why: "as bully, and who was appointed need not hear of a leader that the others never lost"}}},
-	Published: []nodes.Claim{bullyClaim("3N-4, only the lowest finds the leader dead", "lowest", false,
+	Published: []row.Claim{bullyClaim("3N-4, only the lowest finds the leader dead", "lowest", false,
 		func(n float64) float64 { return 3*n - 4 })},
-	// A wait for answers, one for each that was nominated and is down, and the same once more.
-	Grace:  func(c nodes.Config) time.Duration { return time.Duration(2*c.N+8) * c.Duration(answerOption) },
 	Faults: bullyRow.Faults,
 }
 

@@ -3,7 +3,7 @@ package election
 import (
 	"slices"
 
-	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // What becomes of the electors under faults, of five nodes. A reason names the paper that it rests on; one
@@ -13,14 +13,14 @@ import (
 
 // The outcomes, as nodes has them.
 const (
-	recovers = nodes.Recovers
-	starves  = nodes.Starves
-	blocks   = nodes.Blocks
-	breaks   = nodes.Breaks
-	unhit    = nodes.Unhit
+	recovers = row.Recovers
+	starves  = row.Starves
+	blocks   = row.Blocks
+	breaks   = row.Breaks
+	unhit    = row.Unhit
 )
 
-var under, beside = nodes.Under, nodes.Completed
+var under, beside = row.Under, row.Completed
 
 // The plans for electors, by their sorts, but for those that only some take.
 var (
@@ -35,7 +35,7 @@ var (
 
 // silent returns the cells of an elector without timeouts on a ring: its own, and for all other faults what
 // holds for all of these. Once somebody leads it sends nothing.
-func silent(own ...[]nodes.FaultCell) []nodes.FaultCell {
+func silent(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(blocks, "the ring is broken and no node acts on silence: the others go on following the dead node, "+
 			"which does not know that it led if it comes up again", deaths...),
@@ -66,7 +66,7 @@ func silent(own ...[]nodes.FaultCell) []nodes.FaultCell {
 
 // watchful returns the cells of an elector that acts on silence: its own, and for all other faults that it
 // recovers.
-func watchful(own ...[]nodes.FaultCell) []nodes.FaultCell {
+func watchful(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "a node that waits in vain begins another election", deaths...),
 		under(recovers, "cuts of 300 ms are over before those who are missed are given up",
@@ -91,7 +91,7 @@ func watchful(own ...[]nodes.FaultCell) []nodes.FaultCell {
 // splitting returns the cells of an elector that acts on silence and by which each side of a cut has a
 // leader: its own, and for all other faults what holds for all of these. They have no terms, so two leaders
 // are X.
-func splitting(why string, own ...[]nodes.FaultCell) []nodes.FaultCell {
+func splitting(why string, own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(breaks, why, cuts...),
 		under(breaks, "both ends of the chain lead: neither hears the other, nor do all hear either", "chain"),
@@ -107,7 +107,7 @@ func splitting(why string, own ...[]nodes.FaultCell) []nodes.FaultCell {
 
 // single returns the cells of an elector that acts on silence and has one leader per term, whatever happens
 // to messages: its own, and for all other faults that it recovers.
-func single(why string, own ...[]nodes.FaultCell) []nodes.FaultCell {
+func single(why string, own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(recovers, why, cuts...),
 		under(recovers, why, "parted-bridge", "chain", "broker-restart"),

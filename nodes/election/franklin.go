@@ -1,24 +1,28 @@
 package election
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
-var franklinRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "franklin", Family: "ring",
-		Source: "W. R. Franklin, On an improved algorithm for decentralized extrema finding in circular " +
-			"configurations of processors, CACM 25(5), 1982",
-		Summary: "In each round a candidate compares itself with the next candidates on both sides and " +
-			"gives up unless it is higher than both, so at most half of them go on.",
+var franklinRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "franklin", Kind: nodes.Election,
+		New:      func(c nodes.Config) nodes.Machine { return &franklin{ringNode: newRingNode(c)} },
+		Messages: []nodes.MessageKind{{Zero: franklinIdentity{}}, {Zero: ringElected{}}},
+		Options:  []nodes.Option{idsOption},
+		Safe:     nodes.NoAmnesia,
+		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},
-	New:       func(c nodes.Config) nodes.Machine { return &franklin{ringNode: newRingNode(c)} },
-	Messages:  []nodes.Kind{{Zero: franklinIdentity{}}, {Zero: ringElected{}}},
-	Options:   []nodes.Option{idsOption},
-	Safe:      nodes.NoAmnesia,
-	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
-	Published: franklinClaims,
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing,
+	Family: "ring",
+	Source: "W. R. Franklin, On an improved algorithm for decentralized extrema finding in circular " +
+		"configurations of processors, CACM 25(5), 1982",
+	Summary: "In each round a candidate compares itself with the next candidates on both sides and " +
+		"gives up unless it is higher than both, so at most half of them go on.",
+	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: franklinCosts},
-	Faults: silent(),
+	Published: franklinClaims,
+	Faults:    silent(),
 }
 
 // franklin is the algorithm of Franklin, with numbers of rounds in place of FIFO links, and an announcement.

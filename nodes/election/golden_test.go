@@ -10,18 +10,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/explore"
-	"turnstile/nodes/explore/story"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/replay/story"
+	"turnstile/nodes/row"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the schedules in testdata tell into their files")
 
 // A form plays the stories of a row beside it: a mutant, or a sound variant.
 type form struct {
-	row   *nodes.Spec
+	row   *row.Row
 	title string // of a mutant, the rule that is changed
-	spec  *nodes.Spec
+	spec  *row.Row
 	sound bool
 	fails string // the check that a mutant fails in all its stories; empty: it only does something else
 }
@@ -36,7 +38,7 @@ type golden struct{ *story.Story }
 func (g *golden) form(title string) (form, error) {
 	row := g.Schedule.Spec
 	if title == "" {
-		return form{row: row, spec: row, sound: row.Broken == ""}, nil
+		return form{row: row, spec: row, sound: row.Flaw == nil}, nil
 	}
 	for _, f := range forms() {
 		if f.row == row && f.title == title {
@@ -47,30 +49,31 @@ func (g *golden) form(title string) (form, error) {
 }
 
 // judge wants mutants to fail as they say they do, and what is sound not to, in its model.
-func (f *form) judge(t *testing.T, v *explore.Violation) {
+func (f *form) judge(t *testing.T, v check.Verdict) {
 	t.Helper()
-	switch {
-	case f.sound && v != nil && v.OutsideModel == 0:
-		t.Errorf("%s is broken: %s", f.spec.Name, v.Says)
-	case f.fails != "" && v == nil:
-		t.Errorf("the mutant in which %s is not broken", f.title)
-	case f.fails != "" && v.Check != f.fails:
-		t.Errorf("the mutant in which %s breaks %s, and not %s", f.title, v.Check, f.fails)
+	switch failed, broken := v.Failed(); {
+	case f.sound && failed != "" && broken == 0:
+		t.Errorf("%s is broken: %s", f.spec.Name, v.Reason)
+	case f.fails != "" && failed != f.fails:
+		t.Errorf("the mutant in which %s breaks %q, and not %s: %s", f.title, failed, f.fails, v.Reason)
 	}
 }
 
 // tell returns what all forms tell.
 func (g *golden) tell(t *testing.T) string {
-	told, err := g.Tell(func(title string) (*explore.Replayed, error) {
+	told, err := g.Tell(func(title string) (*replay.Played, string, nodes.Assumption, error) {
 		f, err := g.form(title)
 		if err != nil {
-			return nil, err
+			return nil, "", 0, err
 		}
 		r, err := g.Play(f.spec)
-		if err == nil {
-			f.judge(t, r.Violation)
+		if err != nil {
+			return nil, "", 0, err
 		}
-		return r, err
+		v := check.Judge(r.History, check.SettingOfReplay(r.Stack))
+		f.judge(t, v)
+		failed, broken := v.Failed()
+		return r, failed, broken, nil
 	})
 	if err != nil {
 		t.Fatal(err)

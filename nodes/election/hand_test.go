@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // A byHand is a cluster whose messages arrive when a test says so.
 type byHand struct {
-	stack   *nodes.Stack
+	stack   *row.Stack
 	nodes   []*nodes.Node
 	up      []bool
 	believe []nodes.ID // whom each node takes for the leader
@@ -30,9 +31,9 @@ type flight struct {
 }
 
 // clusterByHand returns a cluster that has started. Choices are drawn by r.
-func clusterByHand(t testing.TB, row *nodes.Spec, c nodes.Config, r *rand.Rand) *byHand {
+func clusterByHand(t testing.TB, spec *row.Row, c nodes.Config, r *rand.Rand) *byHand {
 	t.Helper()
-	stack, err := nodes.NewStack(nodes.Instance{Spec: row, Config: c})
+	stack, err := row.Assemble(row.Instance{Row: spec, Config: c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func clusterByHand(t testing.TB, row *nodes.Spec, c nodes.Config, r *rand.Rand) 
 
 // boot begins a life of a node, which remembers nothing.
 func (h *byHand) boot(id nodes.ID, incarnation uint32) {
-	h.nodes[id], h.up[id] = nodes.NewNode(h.stack, id, incarnation, h.choose), true
+	h.nodes[id], h.up[id] = nodes.NewNode(h.stack.Stack, id, incarnation, h.choose), true
 	h.believe[id] = nodes.None
 	kind := nodes.Start
 	if incarnation > 0 {

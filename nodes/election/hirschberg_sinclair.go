@@ -1,23 +1,27 @@
 package election
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
-var hirschbergSinclairRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "hirschberg-sinclair", Family: "ring",
-		Source: "D. S. Hirschberg and J. B. Sinclair, Decentralized extrema-finding in circular " +
-			"configurations of processors, CACM 23(11), 1980",
-		Summary: "A candidate asks 1, 2, 4, 8... nodes on both sides whether they are lower, and goes on " +
-			"while all are; who has asked all the way round leads.",
+var hirschbergSinclairRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "hirschberg-sinclair", Kind: nodes.Election,
+		New:      func(c nodes.Config) nodes.Machine { return &hirschbergSinclair{ringNode: newRingNode(c)} },
+		Messages: []nodes.MessageKind{{Zero: sinclairProbe{}}, {Zero: sinclairReply{}}, {Zero: ringElected{}}},
+		Options:  []nodes.Option{idsOption},
+		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},
-	New:       func(c nodes.Config) nodes.Machine { return &hirschbergSinclair{ringNode: newRingNode(c)} },
-	Messages:  []nodes.Kind{{Zero: sinclairProbe{}}, {Zero: sinclairReply{}}, {Zero: ringElected{}}},
-	Options:   []nodes.Option{idsOption},
-	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
-	Published: hirschbergSinclairClaims,
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Rank: rankInRing,
+	Family: "ring",
+	Source: "D. S. Hirschberg and J. B. Sinclair, Decentralized extrema-finding in circular " +
+		"configurations of processors, CACM 23(11), 1980",
+	Summary: "A candidate asks 1, 2, 4, 8... nodes on both sides whether they are lower, and goes on " +
+		"while all are; who has asked all the way round leads.",
+	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: hirschbergSinclairCosts},
-	Faults: silent(),
+	Published: hirschbergSinclairClaims,
+	Faults:    silent(),
 }
 
 // hirschbergSinclair is the algorithm of Hirschberg and Sinclair, with an announcement.

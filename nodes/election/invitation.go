@@ -5,37 +5,39 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var invitationRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "invitation", Aliases: []string{"groups"}, Family: "complete network",
-		Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, section " +
-			"on asynchronous systems",
-		Summary: "Each node begins as the coordinator of a group of its own; coordinators look for one another " +
-			"and invite each other's groups into a new one, and who has lost its coordinator is alone again.",
+var invitationRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "invitation", Kind: nodes.Election,
+		New: func(c nodes.Config) nodes.Machine {
+			return &invitation{wait: c.Duration(answerOption), period: c.Duration(pollOption)}
+		},
+		Timers: inviteTimers,
+		Messages: []nodes.MessageKind{{Zero: inviteInvitation{}}, {Zero: inviteAccept{}}, {Zero: inviteReady{}},
+			{Zero: inviteAreYouCoordinator{}, Heartbeat: true}, {Zero: inviteCoordinates{}, Heartbeat: true},
+			{Zero: inviteAreYouThere{}, Heartbeat: true}, {Zero: inviteThere{}, Heartbeat: true},
+			{Zero: inviteSaved{}}},
+		Options: []nodes.Option{answerOption, pollOption},
+		Safe:    nodes.NoAmnesia, // or a group might have the number of an earlier one
+		// Coordinators look for others, and members for their coordinator.
+		Circulates: true,
+		// A merge may meet another, and be tried again: see merge.
+		Grace: func(c nodes.Config) time.Duration {
+			return 4 * (2*c.Duration(pollOption) + time.Duration(c.N+8)*c.Duration(answerOption))
+		},
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &invitation{wait: c.Duration(answerOption), period: c.Duration(pollOption)}
-	},
-	Timers: inviteTimers,
-	Messages: []nodes.Kind{{Zero: inviteInvitation{}}, {Zero: inviteAccept{}}, {Zero: inviteReady{}},
-		{Zero: inviteAreYouCoordinator{}, Heartbeat: true}, {Zero: inviteCoordinates{}, Heartbeat: true},
-		{Zero: inviteAreYouThere{}, Heartbeat: true}, {Zero: inviteThere{}, Heartbeat: true},
-		{Zero: inviteSaved{}}},
-	Options: []nodes.Option{answerOption, pollOption},
-	Safe:    nodes.NoAmnesia, // or a group might have the number of an earlier one
-	Leads: &nodes.Leadership{Terms: true, Partitions: []nodes.Partition{{
-		Does: nodes.PerSide, Why: "each side is a group of its own, under a number that no other has"},
-		{Cuts: nodes.SomeLinks, Does: nodes.SeveralLead,
+	Aliases: []string{"groups"}, Family: "complete network",
+	Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, section " +
+		"on asynchronous systems",
+	Summary: "Each node begins as the coordinator of a group of its own; coordinators look for one another " +
+		"and invite each other's groups into a new one, and who has lost its coordinator is alone again.",
+	Elector: &row.Leadership{Terms: true, Partitions: []row.Partition{{
+		Does: row.PerSide, Why: "each side is a group of its own, under a number that no other has"},
+		{Cuts: row.SomeLinks, Does: row.SeveralLead,
 			Why: "a group is whom its coordinator reaches, and groups merge and fall apart"}}},
-	// Coordinators look for others, and members for their coordinator.
-	Circulates: true,
-	Published:  invitationClaims,
-	// A merge may meet another, and be tried again: see merge.
-	Grace: func(c nodes.Config) time.Duration {
-		return 4 * (2*c.Duration(pollOption) + time.Duration(c.N+8)*c.Duration(answerOption))
-	},
+	Published: invitationClaims,
 	Faults: single("one coordinator per group, and no two groups have one number (Garcia-Molina 1982, "+
 		"section on asynchronous systems)",
 		under(recovers|unhit, "one coordinator per group (L); not hit if nobody sends across, as if the "+
@@ -45,10 +47,10 @@ var invitationRow = nodes.Spec{
 }
 
 // invitationClaims are of a period in which each node is alone, and looks for others.
-var invitationClaims = []nodes.Claim{{
-	Figure: nodes.MessagesPerPeriod, Source: "2(N-1) per coordinator that looks for others",
-	Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(2 * float64(c.N-1)) },
-	Election: &nodes.Trial{Lasts: 50 * time.Millisecond, Kinds: []string{"areyoucoordinator", "coordinates"},
+var invitationClaims = []row.Claim{{
+	Figure: row.MessagesPerPeriod, Source: "2(N-1) per coordinator that looks for others",
+	Value: func(c nodes.Config) row.Range { return row.Exactly(2 * float64(c.N-1)) },
+	Election: &row.Trial{Lasts: 50 * time.Millisecond, Kinds: []string{"areyoucoordinator", "coordinates"},
 		Per: func(c nodes.Config) float64 { return float64(c.N) }},
 }}
 

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // An inviteMutant is invitation with one rule changed, for inviteFault to find.
@@ -97,11 +99,11 @@ func TestInvitationMutantsAreCaught(t *testing.T) {
 
 // An answer to an earlier question is none.
 func TestInvitationHeedsNoLateAnswers(t *testing.T) {
-	stack, err := nodes.NewStack(nodes.Instance{Spec: &invitationRow, Config: nodes.Config{N: 3}})
+	stack, err := row.Assemble(row.Instance{Row: &invitationRow, Config: nodes.Config{N: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := nodes.NewNode(stack, 0, 0, nil)
+	n := nodes.NewNode(stack.Stack, 0, 0, nil)
 	for _, in := range []nodes.Input{{Kind: nodes.Start}, {Kind: nodes.Campaign},
 		{Kind: nodes.Receive, From: 1, Message: inviteCoordinates{Ask: 1, Count: 1}},
 		{Kind: nodes.Receive, From: 2, Message: inviteCoordinates{Ask: 0, Yes: true, Count: 1}}} {
@@ -117,15 +119,18 @@ func TestInvitationHeedsNoLateAnswers(t *testing.T) {
 }
 
 // inviteFault runs what invitation has to stand, and returns what is wrong; empty: nothing.
-func inviteFault(t testing.TB, row *nodes.Spec, c nodes.Config, seed uint64) string {
+func inviteFault(t testing.TB, row *row.Row, c nodes.Config, seed uint64) string {
 	storms, crashed := storm(row, c, seed, false), crashes(row, c, seed)
 	for _, faults := range [][]chaos.Fault{storms.faults, crashed.faults} {
 		for i := range faults {
-			faults[i].Forget = false
+			if k, is := faults[i].Effect.(*effect.Kill); is {
+				k.Forget = false
+			}
 		}
 	}
 	late := scenario{config: c, seed: seed, duration: storms.duration, faults: []chaos.Fault{
-		{Reorder: uniform("uniform:0s,400ms"), For: storms.duration / 2}}}
+		{Effect: &effect.Reorder{Later: *uniform("uniform:0s,400ms")},
+			Schedule: chaos.Schedule{For: storms.duration / 2}}}}
 	for _, test := range []struct {
 		name string
 		scenario

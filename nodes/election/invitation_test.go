@@ -5,10 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/leadership"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
+	"turnstile/judge/leadership"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // A merge of groups of g1 and g2 nodes takes an invitation, an acceptance and a Ready of each but the new
@@ -37,7 +39,7 @@ func TestInvitationCostsWhatIsPublished(t *testing.T) {
 const cutInTwoCosts = 3*4 + 3*2 + 3*4 + 2
 
 // cutInTwo is a cut between nodes 0 to 2 and nodes 3 and 4.
-func cutInTwo(t testing.TB, row *nodes.Spec, later time.Duration) scenario {
+func cutInTwo(t testing.TB, row *row.Row, later time.Duration) scenario {
 	return scenario{row: row, config: nodes.Config{N: 5},
 		faults: []chaos.Fault{parted(t, "0-2/3-4", 2*time.Second+later, 3*time.Second)}}
 }
@@ -89,7 +91,7 @@ func TestInvitationNeedsItsMemory(t *testing.T) {
 	for seed := range uint64(200) {
 		s := scenario{row: &invitationRow, config: nodes.Config{N: 2}, seed: seed + 1, faults: []chaos.Fault{
 			killed(1, time.Second, chaos.When{}, 100*time.Millisecond)}}
-		s.faults[0].Forget = true
+		s.faults[0].Effect.(*effect.Kill).Forget = true
 		if o := s.simulated(t); len(o.Conflicts)+len(o.Backwards) > 0 {
 			return
 		}

@@ -4,30 +4,32 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var itaiRodehRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "itai-rodeh", Family: "anonymous ring",
-		Source: "A. Itai and M. Rodeh, Symmetry breaking in distributed networks, Information and " +
-			"Computation 88(1), 1990, in the form of the PRISM model checker's case study",
-		Summary: "In each round every node draws an identity and sends it round the ring; the highest that " +
-			"only one has drawn makes its owner the leader, and if there is none all draw again.",
+var itaiRodehRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "itai-rodeh", Kind: nodes.Election,
+		New: func(c nodes.Config) nodes.Machine {
+			i := &itaiRodeh{stranger: newStranger(c)}
+			for at := range i.drawn {
+				i.drawn[at] = make([]uint32, c.N)
+			}
+			return i
+		},
+		Ports:    nextOnly,
+		Messages: []nodes.MessageKind{{Zero: itaiDraw{}}},
+		Options:  []nodes.Option{drawsOption},
+		Safe:     nodes.NoAmnesia,
+		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		i := &itaiRodeh{stranger: newStranger(c)}
-		for at := range i.drawn {
-			i.drawn[at] = make([]uint32, c.N)
-		}
-		return i
-	},
-	Ports:     nextOnly,
-	Messages:  []nodes.Kind{{Zero: itaiDraw{}}},
-	Options:   []nodes.Option{drawsOption},
-	Safe:      nodes.NoAmnesia,
-	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
+	Family: "anonymous ring",
+	Source: "A. Itai and M. Rodeh, Symmetry breaking in distributed networks, Information and " +
+		"Computation 88(1), 1990, in the form of the PRISM model checker's case study",
+	Summary: "In each round every node draws an identity and sends it round the ring; the highest that " +
+		"only one has drawn makes its owner the leader, and if there is none all draw again.",
+	Elector:   &row.Leadership{Partitions: ringPartitions},
 	Published: itaiRodehClaims,
-	Leads:     &nodes.Leadership{Partitions: ringPartitions},
 	Faults: silent(
 		under(starves|blocks, "the ring is broken (B); but the node before the dead one leads if it has seen all "+
 			"identities, since it needs nothing any more that passes the dead node (P)",

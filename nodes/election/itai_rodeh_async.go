@@ -4,24 +4,26 @@ import (
 	"cmp"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var itaiRodehAsyncRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "itai-rodeh-async", Family: "anonymous ring",
-		Source: "A. Itai and M. Rodeh, Symmetry breaking in distributed networks, Information and " +
-			"Computation 88(1), 1990, as W. Fokkink and J. Pang give it, Variations on Itai-Rodeh leader " +
-			"election for anonymous rings, J. UCS 12(8), 2006",
-		Summary: "Candidates draw identities and compare them as in Chang-Roberts; those that share the " +
-			"highest draw again, in the next round, and who meets no equal on the whole way round leads.",
+var itaiRodehAsyncRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "itai-rodeh-async", Kind: nodes.Election,
+		New:      func(c nodes.Config) nodes.Machine { return &itaiRodehAsync{stranger: newStranger(c)} },
+		Ports:    nextOnly,
+		Messages: []nodes.MessageKind{{Zero: asyncCandidate{}}, {Zero: asyncElected{}}},
+		Options:  []nodes.Option{drawsOption},
+		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},
-	New:      func(c nodes.Config) nodes.Machine { return &itaiRodehAsync{stranger: newStranger(c)} },
-	Ports:    nextOnly,
-	Messages: []nodes.Kind{{Zero: asyncCandidate{}}, {Zero: asyncElected{}}},
-	Options:  []nodes.Option{drawsOption},
-	Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
-	Leads:    &nodes.Leadership{Partitions: ringPartitions},
-	Faults:   itaiRodehRow.Faults,
+	Family: "anonymous ring",
+	Source: "A. Itai and M. Rodeh, Symmetry breaking in distributed networks, Information and " +
+		"Computation 88(1), 1990, as W. Fokkink and J. Pang give it, Variations on Itai-Rodeh leader " +
+		"election for anonymous rings, J. UCS 12(8), 2006",
+	Summary: "Candidates draw identities and compare them as in Chang-Roberts; those that share the " +
+		"highest draw again, in the next round, and who meets no equal on the whole way round leads.",
+	Elector: &row.Leadership{Partitions: ringPartitions},
+	Faults:  itaiRodehRow.Faults,
 }
 
 // itaiRodehAsync is the algorithm of Itai and Rodeh for asynchronous rings, with an announcement. The nodes

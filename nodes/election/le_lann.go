@@ -1,22 +1,26 @@
 package election
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
-var leLannRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "le-lann", Family: "ring",
-		Source: "G. Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977, in the " +
-			"form of G. Tel, Introduction to Distributed Algorithms, 2000",
-		Summary: "Each candidate sends its identity round the ring and notes those of the others that " +
-			"pass; when its own is back it has seen them all, and the highest candidate leads.",
+var leLannRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "le-lann", Kind: nodes.Election,
+		New:      func(c nodes.Config) nodes.Machine { return &leLann{ringNode: newRingNode(c)} },
+		Messages: []nodes.MessageKind{{Zero: lannIdentity{}}, {Zero: ringElected{}}},
+		Options:  []nodes.Option{idsOption},
+		Safe:     nodes.NoAmnesia,
+		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},
-	New:       func(c nodes.Config) nodes.Machine { return &leLann{ringNode: newRingNode(c)} },
-	Messages:  []nodes.Kind{{Zero: lannIdentity{}}, {Zero: ringElected{}}},
-	Options:   []nodes.Option{idsOption},
-	Safe:      nodes.NoAmnesia,
-	Live:      nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
+	Family: "ring",
+	Source: "G. Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977, in the " +
+		"form of G. Tel, Introduction to Distributed Algorithms, 2000",
+	Summary: "Each candidate sends its identity round the ring and notes those of the others that " +
+		"pass; when its own is back it has seen them all, and the highest candidate leads.",
+	Elector:   &row.Leadership{Partitions: ringPartitions, Costs: leLannCosts},
 	Published: leLannClaims,
-	Leads:     &nodes.Leadership{Partitions: ringPartitions, Costs: leLannCosts},
 	Faults:    silent(),
 }
 

@@ -7,15 +7,17 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // An observer is called in place of each handler of a machine, and calls it once.
 type observer func(env *nodes.Env, m nodes.Machine, handle func())
 
 // observedBy returns a row whose machines have an observer around their handlers.
-func observedBy(row *nodes.Spec, around observer) *nodes.Spec {
+func observedBy(row *row.Row, around observer) *row.Row {
 	o := *row
 	o.New = func(c nodes.Config) nodes.Machine { return &observed{row.New(c).(timedElector), around} }
 	return &o
@@ -61,7 +63,7 @@ func (o *observed) Suspect(env *nodes.Env, peer nodes.ID) {
 
 // storm returns a scenario with faults drawn by a seed, all of which are over for as long as the row takes to
 // recover when it ends. inside leaves out what breaks what the row rests on.
-func storm(row *nodes.Spec, c nodes.Config, seed uint64, inside bool) scenario {
+func storm(row *row.Row, c nodes.Config, seed uint64, inside bool) scenario {
 	s := scenario{row: row, config: c, seed: seed, duration: 4*row.GraceOf(c) + time.Second}
 	scene := &chaos.Scene{Spec: row, Config: row.Explicit(c), Measured: s.duration, Simulated: true}
 	plan := chaos.RandomPlan(scene, seed)
@@ -80,9 +82,12 @@ func storm(row *nodes.Spec, c nodes.Config, seed uint64, inside bool) scenario {
 
 // crashes returns a scenario in which nodes crash and come up again, one after another, several at a time at
 // times. Messages may be doubled if what the row rests on allows that.
-func crashes(row *nodes.Spec, c nodes.Config, seed uint64) scenario {
+func crashes(row *row.Row, c nodes.Config, seed uint64) scenario {
 	s := storm(row, c, seed, true)
-	s.faults = slices.DeleteFunc(s.faults, func(f chaos.Fault) bool { return f.Duplicate == nil })
+	s.faults = slices.DeleteFunc(s.faults, func(f chaos.Fault) bool {
+		_, copies := f.Effect.(*effect.Duplicate)
+		return !copies
+	})
 	dice, count := chance.Dice(seed), uint64(0)
 	draw := func(n int) int {
 		count++
@@ -100,7 +105,7 @@ func crashes(row *nodes.Spec, c nodes.Config, seed uint64) scenario {
 		lasts := slot * time.Duration(1+draw(200)) / 100
 		busy[victim] = at + 3
 		f := killed(nodes.ID(victim), time.Duration(at)*slot+time.Duration(draw(int(slot/2))), chaos.When{}, lasts)
-		f.Forget = draw(2) == 0
+		f.Effect.(*effect.Kill).Forget = draw(2) == 0
 		s.faults = append(s.faults, f)
 	}
 	return s
@@ -147,15 +152,17 @@ func when(t testing.TB, text string) chaos.When {
 
 // killed has a node go down at a time or a moment, and come up again some time later, unless that is zero.
 func killed(id nodes.ID, at time.Duration, moment chaos.When, lasts time.Duration) chaos.Fault {
-	return chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{id}}, At: at, When: moment, For: lasts}
+	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{id}}},
+		Schedule: chaos.Schedule{At: at, When: moment, For: lasts}}
 }
 
 // parted has nodes be cut into groups, as chaos reads it, for some time.
 func parted(t testing.TB, groups string, at, lasts time.Duration) chaos.Fault {
 	t.Helper()
-	f := chaos.Fault{At: at, For: cmp.Or(lasts, time.Hour)}
-	if err := f.Cut.UnmarshalText([]byte(groups)); err != nil {
+	cut, err := effect.ParseCut(groups)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return f
+	return chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
+		Schedule: chaos.Schedule{At: at, For: cmp.Or(lasts, time.Hour)}}
 }

@@ -5,42 +5,40 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var omegaRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "omega",
-		Aliases: []string{"omega-all-to-all"},
-		Family:  "eventual leader",
-		Source: "T. D. Chandra and S. Toueg, Unreliable failure detectors for reliable distributed systems, " +
-			"JACM 43(2), 1996, figure 10; Chandra, Hadzilacos and Toueg, The weakest failure detector for solving " +
-			"consensus, JACM 43(4), 1996",
-		Summary: "All send all others a heartbeat each period; the lowest that was not silent too long leads, " +
-			"and a timeout that was too short grows.",
+var omegaRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "omega", Kind: nodes.Election,
+		New: func(c nodes.Config) nodes.Machine {
+			return &omega{patience: patienceOf(c), leader: nodes.None}
+		},
+		Timers: []nodes.TimerName{{Kind: omegaBeat, Name: "beat"},
+			{Kind: omegaSilence, Name: "silence", PerPeer: true}},
+		Messages: []nodes.MessageKind{{Zero: omegaHeartbeat{}, Heartbeat: true, Broadcast: true}},
+		Options:  []nodes.Option{heartbeatOption, silenceOption, growOption},
+		// It promises a leader in the end, and no more: until then several may lead.
+		Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
+		Live: nodes.Timing | nodes.NoPause,
+		// A silence and a heartbeat, with a timeout that has grown by as much as it was.
+		Grace: func(c nodes.Config) time.Duration {
+			return 2*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
+		},
+		Circulates: true,
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &omega{patience: patienceOf(c), leader: nodes.None}
-	},
-	Timers: []nodes.TimerName{{Kind: omegaBeat, Name: "beat"},
-		{Kind: omegaSilence, Name: "silence", PerPeer: true}},
-	Messages: []nodes.Kind{{Zero: omegaHeartbeat{}, Heartbeat: true, Broadcast: true}},
-	Options:  []nodes.Option{heartbeatOption, silenceOption, growOption},
-	// It promises a leader in the end, and no more: until then several may lead.
-	Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
-	Live: nodes.Timing | nodes.NoPause,
-	Leads: &nodes.Leadership{Wins: nodes.LowestWins, Overlap: omegaOverlap, Mistakes: omegaMistakes,
-		Partitions: []nodes.Partition{{
-			Does: nodes.PerSide, Why: "each side trusts the lowest that it hears from"},
-			{Cuts: nodes.SomeLinks, Does: nodes.SeveralLead, Why: "each node trusts the lowest that it hears from"}}},
-	// A silence and a heartbeat, with a timeout that has grown by as much as it was.
-	Grace: func(c nodes.Config) time.Duration {
-		return 2*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
-	},
-
-	Published: []nodes.Claim{quietClaim("N(N-1): all send to all", []string{"heartbeat"},
+	Aliases: []string{"omega-all-to-all"}, Family: "eventual leader",
+	Source: "T. D. Chandra and S. Toueg, Unreliable failure detectors for reliable distributed systems, " +
+		"JACM 43(2), 1996, figure 10; Chandra, Hadzilacos and Toueg, The weakest failure detector for solving " +
+		"consensus, JACM 43(4), 1996",
+	Summary: "All send all others a heartbeat each period; the lowest that was not silent too long leads, " +
+		"and a timeout that was too short grows.",
+	Elector: &row.Leadership{Wins: row.LowestWins, Overlap: omegaOverlap, Mistakes: omegaMistakes,
+		Partitions: []row.Partition{{
+			Does: row.PerSide, Why: "each side trusts the lowest that it hears from"},
+			{Cuts: row.SomeLinks, Does: row.SeveralLead, Why: "each node trusts the lowest that it hears from"}}},
+	Published: []row.Claim{quietClaim("N(N-1): all send to all", []string{"heartbeat"},
 		func(n float64) float64 { return n * (n - 1) })},
-
-	Circulates: true,
 	Faults: splitting("one leader per component: each side trusts the lowest that it hears from",
 		under(breaks, "nodes 1 and 2 do not hear the leader, and follow node 1, which does not give way to "+
 			"it", "unheard-node"),
@@ -59,13 +57,13 @@ var (
 	growOption = nodes.Option{Name: "grow", Default: "50ms",
 		Usage: "what is added to the silence of a node each time that it was given up wrongly",
 		Check: func(_ nodes.Config, value string) error {
-			return nodes.CheckTime(value, time.Millisecond, time.Minute, "50ms")
+			return row.CheckTime(value, time.Millisecond, time.Minute, "50ms")
 		}}
 )
 
 // checkSilence says what is wrong with the silence after which a node is given up.
 func checkSilence(c nodes.Config, value string) error {
-	if err := nodes.CheckTime(value, 0, 1000*time.Hour, "250ms"); err != nil {
+	if err := row.CheckTime(value, 0, 1000*time.Hour, "250ms"); err != nil {
 		return err
 	}
 	silence, _ := time.ParseDuration(value)

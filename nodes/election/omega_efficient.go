@@ -5,38 +5,36 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var omegaEfficientRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "omega-efficient",
-		Aliases: []string{"communication-efficient-omega"},
-		Family:  "eventual leader",
-		Source: "M. Larrea, A. Fernandez and S. Arevalo, Optimal implementation of the weakest failure detector " +
-			"for solving consensus, SRDS 2000; for the word: Aguilera, Delporte-Gallet, Fauconnier and " +
-			"Toueg, PODC 2003",
-		Summary: "Who believes itself leader sends heartbeats to all higher nodes; a node whose leader is silent " +
-			"too long tries the next higher one, up to itself, and returns to a lower one that it hears of.",
+var omegaEfficientRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "omega-efficient", Kind: nodes.Election,
+		New: func(c nodes.Config) nodes.Machine {
+			return &omegaEfficient{patience: patienceOf(c), leader: nodes.None}
+		},
+		Timers:   []nodes.TimerName{{Kind: omegaBeat, Name: "beat"}, {Kind: omegaSilence, Name: "silence"}},
+		Messages: []nodes.MessageKind{{Zero: frugalHeartbeat{}, Heartbeat: true}},
+		Options:  omegaRow.Options,
+		// It promises a leader in the end, and no more: until then several may lead.
+		Safe: omegaRow.Safe,
+		Live: omegaRow.Live,
+		// A node tries all below it, one after the other, each for a silence that has grown by as much as it was.
+		Grace: func(c nodes.Config) time.Duration {
+			return 2*time.Duration(c.N)*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
+		},
+		Circulates: true,
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &omegaEfficient{patience: patienceOf(c), leader: nodes.None}
-	},
-	Timers:   []nodes.TimerName{{Kind: omegaBeat, Name: "beat"}, {Kind: omegaSilence, Name: "silence"}},
-	Messages: []nodes.Kind{{Zero: frugalHeartbeat{}, Heartbeat: true}},
-	Options:  omegaRow.Options,
-	// It promises a leader in the end, and no more: until then several may lead.
-	Safe:  omegaRow.Safe,
-	Live:  omegaRow.Live,
-	Leads: efficientLeads(),
-	// A node tries all below it, one after the other, each for a silence that has grown by as much as it was.
-	Grace: func(c nodes.Config) time.Duration {
-		return 2*time.Duration(c.N)*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
-	},
-
-	Published: []nodes.Claim{quietClaim("N-1 once all agree: the leader alone sends", []string{"heartbeat"},
+	Aliases: []string{"communication-efficient-omega"}, Family: "eventual leader",
+	Source: "M. Larrea, A. Fernandez and S. Arevalo, Optimal implementation of the weakest failure detector " +
+		"for solving consensus, SRDS 2000; for the word: Aguilera, Delporte-Gallet, Fauconnier and " +
+		"Toueg, PODC 2003",
+	Summary: "Who believes itself leader sends heartbeats to all higher nodes; a node whose leader is silent " +
+		"too long tries the next higher one, up to itself, and returns to a lower one that it hears of.",
+	Elector: efficientLeads(),
+	Published: []row.Claim{quietClaim("N-1 once all agree: the leader alone sends", []string{"heartbeat"},
 		func(n float64) float64 { return n - 1 })},
-
-	Circulates: true,
 	Faults: beside(slices.Concat(
 		under(breaks|unhit, "one leader per component (X); not hit if node 0 is the bridge, which alone sends (-)",
 			"parted-bridge"),
@@ -45,8 +43,8 @@ var omegaEfficientRow = nodes.Spec{
 }
 
 // efficientLeads returns what an omega promises, and that the leader alone sends.
-func efficientLeads() *nodes.Leadership {
-	leads := *omegaRow.Leads
+func efficientLeads() *row.Leadership {
+	leads := *omegaRow.Elector
 	leads.LeaderAlone = true
 	return &leads
 }

@@ -8,11 +8,12 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // omegas are the rows that elect an eventual leader.
-var omegas = []*nodes.Spec{&omegaRow, &omegaEfficientRow}
+var omegas = []*row.Row{&omegaRow, &omegaEfficientRow}
 
 // believed returns whom each node took for the leader at a time of the run; None for one that is down.
 func (o *outcome) believed(at time.Duration) []nodes.ID {
@@ -98,7 +99,7 @@ func TestOmegasReplaceTheLeader(t *testing.T) {
 					t.Errorf("%s, n=%d, seed %d: in the end %v", row.Name, n, seed, o.last())
 				}
 				for _, two := range o.Overlaps { // while the first heartbeat of node 0 travels
-					if length := time.Duration(two.Length()); length > hop || length > row.Leads.Overlap(s.config) {
+					if length := time.Duration(two.Length()); length > hop || length > row.Elector.Overlap(s.config) {
 						t.Errorf("%s, n=%d, seed %d: two led for %v: %+v", row.Name, n, seed, length, two)
 					}
 				}
@@ -151,7 +152,7 @@ const mostMistakes = 8
 
 // mistakes returns how often the node that did so most often gave up the leader in ten minutes, though that
 // was up, and who leads at the end.
-func mistakes(t testing.TB, row *nodes.Spec, seed uint64) (most int, leader nodes.ID) {
+func mistakes(t testing.TB, row *row.Row, seed uint64) (most int, leader nodes.ID) {
 	s := scenario{row: row, config: nodes.Config{N: 4}, seed: seed, network: networkOf(t, "uniform:0s,600ms"),
 		duration: 10 * time.Minute}
 	o := s.simulated(t)
@@ -233,23 +234,23 @@ func (o *efficientTalks) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 }
 
 func TestOmegaMutants(t *testing.T) {
-	never := func(t testing.TB, row *nodes.Spec) bool {
+	never := func(t testing.TB, row *row.Row) bool {
 		most, _ := mistakes(t, row, 1)
 		return most > 3*mostMistakes
 	}
-	disagree := func(t testing.TB, row *nodes.Spec) bool {
+	disagree := func(t testing.TB, row *row.Row) bool {
 		s := scenario{row: row, config: nodes.Config{N: 5}, faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
 		o := s.simulated(t)
 		return o.leader() != 0
 	}
-	many := func(t testing.TB, row *nodes.Spec) bool {
+	many := func(t testing.TB, row *row.Row) bool {
 		all := &sends{from: int64(9 * time.Second)}
 		s := scenario{row: row, config: nodes.Config{N: 5}, beside: all,
 			faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
 		s.simulated(t)
 		return len(all.by) > 1
 	}
-	leaderless := func(t testing.TB, row *nodes.Spec) bool {
+	leaderless := func(t testing.TB, row *row.Row) bool {
 		s := scenario{row: row, config: nodes.Config{N: 3}, initiators: workload.NoneInitiates,
 			faults: faults(t, "kill: 0, at: 2s")}
 		o := s.simulated(t)
@@ -261,9 +262,9 @@ func TestOmegaMutants(t *testing.T) {
 	}
 	for _, m := range []struct {
 		rule  string
-		row   nodes.Spec
+		row   row.Row
 		make  func(nodes.Config) nodes.Machine
-		fails func(testing.TB, *nodes.Spec) bool
+		fails func(testing.TB, *row.Row) bool
 	}{
 		{"timeouts do not grow", omegaRow,
 			func(c nodes.Config) nodes.Machine { o := all(c); o.grow = 0; return &o }, never},

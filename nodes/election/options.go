@@ -7,6 +7,7 @@ import (
 
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // The options of algorithms that have heartbeats of their own.
@@ -14,7 +15,7 @@ var (
 	heartbeatOption = nodes.Option{Name: "heartbeat", Default: "50ms",
 		Usage: "time between two heartbeats of a leader, or of whoever sends them",
 		Check: func(_ nodes.Config, value string) error {
-			return nodes.CheckTime(value, time.Millisecond, time.Minute, "50ms")
+			return row.CheckTime(value, time.Millisecond, time.Minute, "50ms")
 		}}
 	electionTimeoutOption = nodes.Option{Name: "election-timeout", Default: "150ms-300ms",
 		Check: checkElectionTimeout,

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // Each sound row says what becomes of its leaders in a partition, and where some links are cut, once for what
 // is cut, with a reason; an option that mends something is one of its own, and promises more.
 func TestRowsSayWhatPartitionsDo(t *testing.T) {
 	for _, row := range Table {
-		if row.Broken != "" {
+		if row.Flaw != nil {
 			continue
 		}
 		for _, quorum := range []string{"on", "off"} {
@@ -18,7 +19,7 @@ func TestRowsSayWhatPartitionsDo(t *testing.T) {
 			if row.Option(checkQuorumOption.Name) != nil {
 				c = c.With(checkQuorumOption.Name, quorum)
 			}
-			full, some := row.Leads.PartitionsIn(c, false), row.Leads.PartitionsIn(c, true)
+			full, some := row.Elector.PartitionsIn(c, false), row.Elector.PartitionsIn(c, true)
 			if len(full) == 0 || len(some) != 1 {
 				t.Errorf("%s says %d things of partitions, and %d of links that are cut", row.Name, len(full), len(some))
 				continue
@@ -30,9 +31,9 @@ func TestRowsSayWhatPartitionsDo(t *testing.T) {
 			}
 		}
 	}
-	mended := raftRow.Leads.PartitionsIn(nodes.Config{N: 5}.With(preVoteOption.Name, "on"), true)[0]
-	plain := raftRow.Leads.PartitionsIn(nodes.Config{N: 5}, true)[0]
-	if plain.Does != nodes.Restless || plain.Mend != preVoteOption.Name+" on" || mended.Does != nodes.OneStays {
+	mended := raftRow.Elector.PartitionsIn(nodes.Config{N: 5}.With(preVoteOption.Name, "on"), true)[0]
+	plain := raftRow.Elector.PartitionsIn(nodes.Config{N: 5}, true)[0]
+	if plain.Does != row.Restless || plain.Mend != preVoteOption.Name+" on" || mended.Does != row.OneStays {
 		t.Errorf("raft-election: %+v; mended %+v", plain, mended)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // A status is how far a node of an algorithm of Garcia-Molina is: his STATUS. A node works with a leader only
@@ -26,5 +27,5 @@ func (s status) String() string {
 var pollOption = nodes.Option{Name: "poll", Default: "100ms",
 	Usage: "how long a coordinator waits from one poll of the others to the next",
 	Check: func(_ nodes.Config, value string) error {
-		return nodes.CheckTime(value, time.Millisecond, time.Minute, "100ms")
+		return row.CheckTime(value, time.Millisecond, time.Minute, "100ms")
 	}}

@@ -13,7 +13,7 @@ import (
 func TestAnElectedClusterSendsHeartbeatsAlone(t *testing.T) {
 	var beating []string
 	for _, row := range Table {
-		if row.Broken != "" {
+		if row.Flaw != nil {
 			continue
 		}
 		s := scenario{row: row, config: nodes.Config{N: 5}, duration: 4 * time.Second}

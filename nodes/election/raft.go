@@ -4,31 +4,30 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var raftRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "raft-election",
-		Aliases: []string{"raft"},
-		Family:  "majority",
-		Source: "D. Ongaro and J. Ousterhout, In search of an understandable consensus algorithm, USENIX ATC " +
-			"2014; D. Ongaro, Consensus: bridging theory and practice, Stanford 2014 (pre-vote: 9.6, " +
-			"check-quorum: 6.2)",
-		Summary: "Who hears nothing of a leader for a random time asks all for their vote in a new term; each " +
-			"has one vote in a term, and a majority elects.",
+var raftRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "raft-election", Kind: nodes.Election,
+		New:        func(c nodes.Config) nodes.Machine { return newRaft(c) },
+		Timers:     raftTimers,
+		Messages:   raftMessages,
+		Options:    raftOptions,
+		Safe:       nodes.NoAmnesia,                               // of a term and the vote in it
+		Live:       nodes.Majority | nodes.NoPause | nodes.Timing, // what is lost is asked for again
+		Grace:      raftGrace,
+		Circulates: true,
 	},
-	New:      func(c nodes.Config) nodes.Machine { return newRaft(c) },
-	Timers:   raftTimers,
-	Messages: raftMessages,
-	Options:  raftOptions,
-	Safe:     nodes.NoAmnesia,                               // of a term and the vote in it
-	Live:     nodes.Majority | nodes.NoPause | nodes.Timing, // what is lost is asked for again
-	Leads: &nodes.Leadership{Terms: true, Follow: nodes.MajorityReached, Lapse: raftLapse,
+	Aliases: []string{"raft"}, Family: "majority",
+	Source: "D. Ongaro and J. Ousterhout, In search of an understandable consensus algorithm, USENIX ATC " +
+		"2014; D. Ongaro, Consensus: bridging theory and practice, Stanford 2014 (pre-vote: 9.6, " +
+		"check-quorum: 6.2)",
+	Summary: "Who hears nothing of a leader for a random time asks all for their vote in a new term; each " +
+		"has one vote in a term, and a majority elects.",
+	Elector: &row.Leadership{Terms: true, Follow: row.MajorityReached, Lapse: raftLapse,
 		Partitions: raftPartitions},
-	Grace:     raftGrace,
 	Published: raftClaims,
-
-	Circulates: true,
 	Faults: single("at most one leader per term (Ongaro and Ousterhout 2014, figure 3); an old one "+
 		"believes that it leads until check-quorum fires (Ongaro 2014, 6.2)",
 		under(recovers|unhit, "at most one leader per term (L); not hit if nobody sends across, as if the "+
@@ -114,7 +113,7 @@ type (
 	}
 )
 
-var raftMessages = []nodes.Kind{{Zero: raftPrerequest{}, Broadcast: true}, {Zero: raftPrevote{}},
+var raftMessages = []nodes.MessageKind{{Zero: raftPrerequest{}, Broadcast: true}, {Zero: raftPrevote{}},
 	{Zero: raftRequest{}, Broadcast: true}, {Zero: raftVote{}}, {Zero: raftAnnounce{}, Broadcast: true},
 	{Zero: raftHeartbeat{}, Heartbeat: true, Broadcast: true}, {Zero: raftAnswer{}, Heartbeat: true},
 	{Zero: raftState{}}}

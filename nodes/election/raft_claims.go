@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // raftClaims are what was published of Raft's elections: their messages, and chapter 9 of Ongaro's thesis.
@@ -25,20 +26,20 @@ import (
 //
 // The thesis also measured LogCabin on a LAN. Those figures rest on disk writes and on logs that differ, and
 // nothing here has either.
-var raftClaims = slices.Concat([]nodes.Claim{raftMessagesClaim},
+var raftClaims = slices.Concat([]row.Claim{raftMessagesClaim},
 	raftSplitVotes(10), raftSplitVotes(5), raftTimes(100), raftTimes(10), raftTimes(5),
-	[]nodes.Claim{raftWide(0, 429.9), raftWide(1, 468.6), raftWide(2, 631.6),
+	[]row.Claim{raftWide(0, 429.9), raftWide(1, 468.6), raftWide(2, 631.6),
 		raftWideLate(1, 1500*time.Millisecond), raftWideLate(2, 3*time.Second)},
-	[]nodes.Claim{
+	[]row.Claim{
 		quietClaim("N-1 heartbeats of the leader", []string{"heartbeat"}, func(n float64) float64 { return n - 1 }),
 		quietClaim("2(N-1), answers included", []string{"heartbeat", "answer"},
 			func(n float64) float64 { return 2 * (n - 1) })})
 
-var raftMessagesClaim = nodes.Claim{Figure: nodes.MessagesPerElection,
+var raftMessagesClaim = row.Claim{Figure: row.MessagesPerElection,
 	Source: "thesis: N-1 requests, N-2 votes and N-1 first heartbeats = 3N-4, one node being down",
-	Election: &nodes.Trial{Initiators: "lowest",
+	Election: &row.Trial{Initiators: "lowest",
 		Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }},
-	Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(float64(3*c.N - 4)) }}
+	Value: func(c nodes.Config) row.Range { return row.Exactly(float64(3*c.N - 4)) }}
 
 // raftClusters are those that the thesis is about, by how many of their n servers are up: with one down, and
 // with as many down as can be.
@@ -52,35 +53,35 @@ var raftClusters = []struct {
 }
 
 // raftSplitVotes is how often the first term ends in a split vote if T is so many times L.
-func raftSplitVotes(t float64) (all []nodes.Claim) {
+func raftSplitVotes(t float64) (all []row.Claim) {
 	for _, cluster := range raftClusters {
-		all = append(all, nodes.Claim{Figure: nodes.SplitVotes, Within: nodes.Mean, Sizes: cluster.sizes,
+		all = append(all, row.Claim{Figure: row.SplitVotes, Within: row.Mean, Sizes: cluster.sizes,
 			Source: fmt.Sprintf("thesis 9.2: L=%vT, %s", 1/t, cluster.says), Options: raftTimeouts(t),
-			Value: func(c nodes.Config) nodes.Range {
-				return nodes.Exactly(splitVote(c.N, cluster.up(c.N), 1/t))
+			Value: func(c nodes.Config) row.Range {
+				return row.Exactly(splitVote(c.N, cluster.up(c.N), 1/t))
 			},
-			Election: &nodes.Trial{Initiators: "none", Runs: 500, Lasts: hops(3 * t), Down: allBut(cluster.up)}})
+			Election: &row.Trial{Initiators: "none", Runs: 500, Lasts: hops(3 * t), Down: allBut(cluster.up)}})
 	}
 	return all
 }
 
 // raftTimes is how long an election takes after the crash of a leader if T is so many times L.
-func raftTimes(t float64) (all []nodes.Claim) {
+func raftTimes(t float64) (all []row.Claim) {
 	for _, cluster := range raftClusters {
 		for _, n := range cluster.sizes {
 			s := cluster.up(n)
-			p, within := splitVote(n, s, 1/t), nodes.Mean
+			p, within := splitVote(n, s, 1/t), row.Mean
 			if p > 0.06 {
-				within = nodes.Beside
+				within = row.Beside
 			}
 			begins := hops(20 + 500/t) // the election of the one that is to crash is over
-			all = append(all, nodes.Claim{Figure: nodes.ElectionTime, Within: within, Sizes: []int{n},
+			all = append(all, row.Claim{Figure: row.ElectionTime, Within: within, Sizes: []int{n},
 				Source: fmt.Sprintf("thesis 9.3, and a heartbeat's way: L=%vT, %s", 1/t, cluster.says),
-				Value: func(nodes.Config) nodes.Range {
-					return nodes.Exactly((t+t/float64(s+1)+1)/(1-p) + 1 - t/4 + 1)
+				Value: func(nodes.Config) row.Range {
+					return row.Exactly((t+t/float64(s+1)+1)/(1-p) + 1 - t/4 + 1)
 				},
 				Options: raftTimeouts(t),
-				Election: &nodes.Trial{Initiators: "lowest", Runs: 500, Lasts: begins + hops(8*t),
+				Election: &row.Trial{Initiators: "lowest", Runs: 500, Lasts: begins + hops(8*t),
 					Crash: [2]time.Duration{begins, begins + hops(t)}, // two periods of heartbeats
 					Down:  allBut(func(n int) int { return cluster.up(n) + 1 })}})
 		}
@@ -95,7 +96,7 @@ func raftTimeouts(t float64) map[string]string {
 		heartbeatOption.Name: hops(t / 2).String()}
 }
 
-func hops(n float64) time.Duration { return time.Duration(n * float64(nodes.Hop)) }
+func hops(n float64) time.Duration { return time.Duration(n * float64(row.Hop)) }
 
 // allBut are all nodes but the lowest, of which there are so many.
 func allBut(up func(n int) int) func(nodes.Config) []nodes.ID {
@@ -130,35 +131,35 @@ func choose(n, k int) float64 {
 // raftWide is how long elections take on average across a continent while so many of five servers are down,
 // by 10,000 runs of the simulator of the thesis, in which all begin to wait at one time. The text rounds it;
 // this is where it stands in the figure, a drawing of vectors. The two simulators need not be the same.
-func raftWide(down int, mean float64) nodes.Claim {
-	c := raftWideClaim(nodes.ElectionTime, down, nodes.Exactly(mean), "figure 9.9: 30-40 ms a message")
-	c.Within = nodes.Beside
+func raftWide(down int, mean float64) row.Claim {
+	c := raftWideClaim(row.ElectionTime, down, row.Exactly(mean), "figure 9.9: 30-40 ms a message")
+	c.Within = row.Beside
 	return c
 }
 
 // raftWideLate is how many of those take longer than a time.
-func raftWideLate(down int, late time.Duration) nodes.Claim {
-	c := raftWideClaim(nodes.LateElections, down, nodes.Between(0, 0.001),
+func raftWideLate(down int, late time.Duration) row.Claim {
+	c := raftWideClaim(row.LateElections, down, row.Between(0, 0.001),
 		fmt.Sprintf("9.4: 30-40 ms a message, 99.9%% within %v", late))
 	c.Election.Late, c.Election.Runs = late, 1000
 	return c
 }
 
-func raftWideClaim(figure nodes.Figure, down int, published nodes.Range, says string) nodes.Claim {
-	return nodes.Claim{Figure: figure, Within: nodes.Mean, Sizes: []int{5},
+func raftWideClaim(figure row.Figure, down int, published row.Range, says string) row.Claim {
+	return row.Claim{Figure: figure, Within: row.Mean, Sizes: []int{5},
 		Source:  fmt.Sprintf("thesis, %s, %d down", says, down),
-		Value:   func(nodes.Config) nodes.Range { return published },
+		Value:   func(nodes.Config) row.Range { return published },
 		Options: raftTimeouts(300),
-		Election: &nodes.Trial{Initiators: "none", Runs: 500, Lasts: 3 * time.Second, Latency: "uniform:30ms,40ms",
+		Election: &row.Trial{Initiators: "none", Runs: 500, Lasts: 3 * time.Second, Latency: "uniform:30ms,40ms",
 			Down: allBut(func(n int) int { return n - down })}}
 }
 
 // quietClaim is how many messages of some kinds are sent from one heartbeat to the next once all agree on a
 // leader.
-func quietClaim(says string, kinds []string, cost func(n float64) float64) nodes.Claim {
+func quietClaim(says string, kinds []string, cost func(n float64) float64) row.Claim {
 	const from, periods, heartbeat = time.Second, 20, 50 * time.Millisecond
-	return nodes.Claim{Figure: nodes.MessagesPerPeriod, Source: says,
-		Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(cost(float64(c.N))) },
-		Election: &nodes.Trial{Kinds: kinds, From: from, Lasts: from + periods*heartbeat,
+	return row.Claim{Figure: row.MessagesPerPeriod, Source: says,
+		Value: func(c nodes.Config) row.Range { return row.Exactly(cost(float64(c.N))) },
+		Election: &row.Trial{Kinds: kinds, From: from, Lasts: from + periods*heartbeat,
 			Per: func(nodes.Config) float64 { return periods }}}
 }

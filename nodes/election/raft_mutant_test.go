@@ -5,6 +5,7 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -94,7 +95,7 @@ func (r *raftHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 var raftMutants = []struct {
 	rule   string
 	mutate func(raft) nodes.Machine
-	fails  func(testing.TB, *nodes.Spec) bool // finds out that the rule is broken
+	fails  func(testing.TB, *row.Row) bool // finds out that the rule is broken
 }{
 	{"who has voted votes again", func(r raft) nodes.Machine { return &raftVotesAgain{r} }, breaksInStorms},
 	{"the votes of earlier terms count", func(r raft) nodes.Machine { return &raftOldVotes{r} }, breaksInStorms},
@@ -119,7 +120,7 @@ var raftMutants = []struct {
 }
 
 // breaksInStorms reports whether a row breaks a promise that it is to keep at all times.
-func breaksInStorms(t testing.TB, row *nodes.Spec) bool {
+func breaksInStorms(t testing.TB, row *row.Row) bool {
 	for seed := uint64(1); seed <= stormSeeds; seed++ {
 		if o := turmoil(t, row, seed, raftOptionsInStorms...); o.wrong() != "" {
 			return true
@@ -129,7 +130,7 @@ func breaksInStorms(t testing.TB, row *nodes.Spec) bool {
 }
 
 // splits reports whether two lead after a partition, in terms of their own.
-func splits(t testing.TB, row *nodes.Spec) bool {
+func splits(t testing.TB, row *row.Row) bool {
 	s := scenario{row: row, config: optionsOf(5, "check-quorum=off"), initiators: workload.LowestInitiates,
 		faults: faults(t, "cut: 0-1/2-4, at: 1s, for: 2s")}
 	o := s.simulated(t)
@@ -137,14 +138,14 @@ func splits(t testing.TB, row *nodes.Spec) bool {
 }
 
 // lingers reports whether a leader in a minority leads for longer than its lapse.
-func lingers(t testing.TB, row *nodes.Spec) bool {
+func lingers(t testing.TB, row *row.Row) bool {
 	s := scenario{row: row, config: nodes.Config{N: 5}, initiators: workload.LowestInitiates,
 		faults: faults(t, "cut: 0-1/2-4, at: 2s, jitter: 100ms, for: 2s")}
 	return s.lapse(t) > 0
 }
 
 // deposes reports whether a node that was cut off deposes the leader in spite of pre-votes.
-func deposes(t testing.TB, row *nodes.Spec) bool {
+func deposes(t testing.TB, row *row.Row) bool {
 	s := scenario{row: row, config: optionsOf(5, "pre-vote=on"), initiators: workload.LowestInitiates,
 		faults: faults(t, "cut: 0-3/4, at: 2s, for: 3s", "cut: 0>4, at: 5s, for: 1s")}
 	o := s.simulated(t)
@@ -152,7 +153,7 @@ func deposes(t testing.TB, row *nodes.Spec) bool {
 }
 
 // neverElects reports whether nobody leads within the grace.
-func neverElects(t testing.TB, row *nodes.Spec) bool {
+func neverElects(t testing.TB, row *row.Row) bool {
 	s := scenario{row: row, config: nodes.Config{N: 3}, initiators: workload.NoneInitiates}
 	s.duration = row.Grace(s.config)
 	o := s.simulated(t)
@@ -169,7 +170,7 @@ func TestRaftMutants(t *testing.T) {
 			}
 		})
 	}
-	for _, fails := range []func(testing.TB, *nodes.Spec) bool{splits, lingers, deposes, neverElects} {
+	for _, fails := range []func(testing.TB, *row.Row) bool{splits, lingers, deposes, neverElects} {
 		if fails(t, &raftRow) { // storms have a test of their own
 			t.Error("the row itself is found to be wrong")
 		}

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/leadership"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/leadership"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -175,7 +176,7 @@ var raftOptionsInStorms = []string{"", "pre-vote=on", "check-quorum=off", "pre-v
 	"election-timeout=100ms-900ms pre-vote=on"}
 
 // turmoil is a run with one of some options under faults drawn by a seed. All are over after five seconds.
-func turmoil(t testing.TB, row *nodes.Spec, seed uint64, options ...string) turmoilOutcome {
+func turmoil(t testing.TB, row *row.Row, seed uint64, options ...string) turmoilOutcome {
 	t.Helper()
 	count := uint64(0)
 	below := func(n int) int {
@@ -284,7 +285,7 @@ func (s scenario) lapse(t testing.TB) time.Duration {
 			if b.To < int64(2*time.Second) {
 				t.Fatalf("node 0 gave up before the cut: %+v", b)
 			}
-			return time.Duration(b.To-cut) - s.row.Leads.Lapse(s.config)
+			return time.Duration(b.To-cut) - s.row.Elector.Lapse(s.config)
 		}
 	}
 	t.Fatal("node 0 does not lead")

@@ -10,6 +10,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // idsOption says in what order the identities of the nodes stand round a ring. Node i sits between nodes i-1
@@ -113,7 +114,7 @@ func identity(n int, order string, id nodes.ID) uint32 {
 	return ids[id]
 }
 
-// rankInRing ranks nodes by their identities: see nodes.Leadership.
+// rankInRing ranks nodes by their identities: see row.Leadership.
 func rankInRing(c nodes.Config, id nodes.ID) uint32 { return identity(c.N, c.Value(idsOption), id) }
 
 // to returns the neighbour in a direction.
@@ -216,6 +217,6 @@ func (r *ringNode) follow(env *nodes.Env, leader nodes.ID) {
 }
 
 // ringPartitions say what becomes of the leader of a ring without timeouts that is cut.
-var ringPartitions = []nodes.Partition{{Does: nodes.Blocked,
+var ringPartitions = []row.Partition{{Does: row.Blocked,
 	Why: "nobody acts on silence, and the cut ring passes no election on"},
-	{Cuts: nodes.SomeLinks, Does: nodes.Blocked, Why: "nobody acts on silence"}}
+	{Cuts: row.SomeLinks, Does: row.Blocked, Why: "nobody acts on silence"}}

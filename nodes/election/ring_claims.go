@@ -6,88 +6,89 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // These are what was published of the electors of rings: how many messages an election takes, the
 // announcement left out unless it is said to be in.
 
 var (
-	leLannClaims = []nodes.Claim{
-		ringClaim("N^2, all are candidates", "all", []string{"identity"}, func(n int) nodes.Range {
-			return nodes.Exactly(float64(n * n))
+	leLannClaims = []row.Claim{
+		ringClaim("N^2, all are candidates", "all", []string{"identity"}, func(n int) row.Range {
+			return row.Exactly(float64(n * n))
 		}),
-		ringClaim("N, one is", "lowest", []string{"identity"}, func(n int) nodes.Range {
-			return nodes.Exactly(float64(n))
+		ringClaim("N, one is", "lowest", []string{"identity"}, func(n int) row.Range {
+			return row.Exactly(float64(n))
 		}),
 	}
-	hirschbergSinclairClaims = []nodes.Claim{
-		ringClaim("at most 8N + 8 ceil(N lg N)", "all", []string{"probe", "reply"}, func(n int) nodes.Range {
-			return nodes.Between(0, float64(sinclairMost(n)))
+	hirschbergSinclairClaims = []row.Claim{
+		ringClaim("at most 8N + 8 ceil(N lg N)", "all", []string{"probe", "reply"}, func(n int) row.Range {
+			return row.Between(0, float64(sinclairMost(n)))
 		}),
 		wholeRingClaim("by its phases on this ring, announcement included", hirschbergSinclairCosts),
 	}
-	franklinClaims = []nodes.Claim{
-		ringClaim("at most 2N floor(lg N) + 3N, announcement included", "all", nil, func(n int) nodes.Range {
-			return nodes.Between(0, float64(franklinMost(n)+n))
+	franklinClaims = []row.Claim{
+		ringClaim("at most 2N floor(lg N) + 3N, announcement included", "all", nil, func(n int) row.Range {
+			return row.Between(0, float64(franklinMost(n)+n))
 		}),
 		wholeRingClaim("by its rounds on this ring, announcement included", franklinCosts),
 	}
-	dolevKlaweRodehClaims = []nodes.Claim{
-		ringClaim("at most 2N floor(lg N) + N", "all", []string{"value"}, func(n int) nodes.Range {
-			return nodes.Between(0, float64(dolevMost(n)))
+	dolevKlaweRodehClaims = []row.Claim{
+		ringClaim("at most 2N floor(lg N) + N", "all", []string{"value"}, func(n int) row.Range {
+			return row.Between(0, float64(dolevMost(n)))
 		}),
 		wholeRingClaim("by its rounds on this ring, announcement included", dolevKlaweRodehCosts),
 	}
-	ringListClaims = []nodes.Claim{
-		ringClaim("2N for N that are up, one initiator", "lowest", nil, func(n int) nodes.Range {
-			return nodes.Exactly(float64(2 * n))
+	ringListClaims = []row.Claim{
+		ringClaim("2N for N that are up, one initiator", "lowest", nil, func(n int) row.Range {
+			return row.Exactly(float64(2 * n))
 		}),
-		ringClaim("2N^2, all of N that are up are initiators", "all", nil, func(n int) nodes.Range {
-			return nodes.Exactly(float64(2 * n * n))
+		ringClaim("2N^2, all of N that are up are initiators", "all", nil, func(n int) row.Range {
+			return row.Exactly(float64(2 * n * n))
 		}),
 		deadLeaderClaim("2(N-1), the highest is dead, and all know it", "perfect:delay=0s",
 			func(n int) int { return 2 * (n - 1) }),
 		deadLeaderClaim("2(N-1)+1, nobody knows it before the list is sent to it",
 			"heartbeat:period=50ms,timeout=250ms", func(n int) int { return 2*(n-1) + 1 }),
 	}
-	itaiRodehClaims = []nodes.Claim{itaiClaim(2), itaiClaim(3), itaiClaim(4), itaiClaim(8)}
+	itaiRodehClaims = []row.Claim{itaiClaim(2), itaiClaim(3), itaiClaim(4), itaiClaim(8)}
 )
 
 // floorLog returns the logarithm of n to base 2, rounded down.
 func floorLog(n int) int { return bits.Len(uint(n)) - 1 }
 
 // ringClaim is how many messages of some kinds, nil: of all, an election takes on rings that are drawn.
-func ringClaim(says, initiators string, kinds []string, cost func(n int) nodes.Range) nodes.Claim {
-	return nodes.Claim{Figure: nodes.MessagesPerElection, Source: says,
+func ringClaim(says, initiators string, kinds []string, cost func(n int) row.Range) row.Claim {
+	return row.Claim{Figure: row.MessagesPerElection, Source: says,
 		Options:  map[string]string{"ids": "random:1"},
-		Value:    func(c nodes.Config) nodes.Range { return cost(c.N) },
-		Election: &nodes.Trial{Initiators: initiators, Kinds: kinds, Lasts: time.Second}}
+		Value:    func(c nodes.Config) row.Range { return cost(c.N) },
+		Election: &row.Trial{Initiators: initiators, Kinds: kinds, Lasts: time.Second}}
 }
 
 // wholeRingClaim is how many messages it takes in all on one ring, if all begin at once.
-func wholeRingClaim(says string, cost func(nodes.Config) nodes.ElectionCost) nodes.Claim {
-	return nodes.Claim{Figure: nodes.MessagesPerElection, Source: says,
+func wholeRingClaim(says string, cost func(nodes.Config) row.ElectionCost) row.Claim {
+	return row.Claim{Figure: row.MessagesPerElection, Source: says,
 		Options:  map[string]string{"ids": "random:1"},
-		Value:    func(c nodes.Config) nodes.Range { return nodes.Exactly(float64(cost(c).AtOnce)) },
-		Election: &nodes.Trial{Initiators: "all", Lasts: time.Second}}
+		Value:    func(c nodes.Config) row.Range { return row.Exactly(float64(cost(c).AtOnce)) },
+		Election: &row.Trial{Initiators: "all", Lasts: time.Second}}
 }
 
 // deadLeaderClaim is how many messages it takes if the highest is dead and the lowest campaigns.
-func deadLeaderClaim(says, detector string, cost func(n int) int) nodes.Claim {
-	return nodes.Claim{Figure: nodes.MessagesPerElection, Source: says,
-		Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(float64(cost(c.N))) },
-		Election: &nodes.Trial{Initiators: "lowest", Detector: detector, Lasts: time.Second,
+func deadLeaderClaim(says, detector string, cost func(n int) int) row.Claim {
+	return row.Claim{Figure: row.MessagesPerElection, Source: says,
+		Value: func(c nodes.Config) row.Range { return row.Exactly(float64(cost(c.N))) },
+		Election: &row.Trial{Initiators: "lowest", Detector: detector, Lasts: time.Second,
 			Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}}
 }
 
 // itaiClaim is how many rounds an election takes on average if nodes draw from k identities. The PRISM model
 // checker's case study has N=3 to 6 and K=2 to 8; these are its figures, by the same formula.
-func itaiClaim(k int) nodes.Claim {
-	return nodes.Claim{Figure: nodes.RoundsPerElection, Within: nodes.Mean, Sizes: []int{3, 4, 5, 6},
+func itaiClaim(k int) row.Claim {
+	return row.Claim{Figure: row.RoundsPerElection, Within: row.Mean, Sizes: []int{3, 4, 5, 6},
 		Source:  fmt.Sprintf("K^N over how many of the draws have a unique one, K=%d", k),
 		Options: map[string]string{drawsOption.Name: fmt.Sprint(k)},
-		Value:   func(c nodes.Config) nodes.Range { return nodes.Exactly(1 / uniqueShare(c.N, k)) },
-		Election: &nodes.Trial{Runs: 1000, Lasts: time.Second,
+		Value:   func(c nodes.Config) row.Range { return row.Exactly(1 / uniqueShare(c.N, k)) },
+		Election: &row.Trial{Runs: 1000, Lasts: time.Second,
 			Per: func(c nodes.Config) float64 { return float64(c.N * (c.N - 1)) }}}
 }
 

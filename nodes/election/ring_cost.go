@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // These are how many messages elections take on rings, the announcement of the leader included, which takes
@@ -11,13 +12,13 @@ import (
 
 // ringCosts returns how many messages an election takes on a ring, by what it takes if all begin at once on a
 // ring of these identities, and at most on one of so many nodes, both without the announcement.
-func ringCosts(atOnce func(ids []uint32) int, most func(n int) int) func(nodes.Config) nodes.ElectionCost {
-	return func(c nodes.Config) nodes.ElectionCost {
+func ringCosts(atOnce func(ids []uint32) int, most func(n int) int) func(nodes.Config) row.ElectionCost {
+	return func(c nodes.Config) row.ElectionCost {
 		if c.N == 1 {
-			return nodes.ElectionCost{} // what it sends to itself is no message
+			return row.ElectionCost{} // what it sends to itself is no message
 		}
 		ids, _ := identities(c.N, c.Value(idsOption)) // the option is valid
-		return nodes.ElectionCost{AtOnce: atOnce(ids) + c.N, Most: most(c.N) + c.N}
+		return row.ElectionCost{AtOnce: atOnce(ids) + c.N, Most: most(c.N) + c.N}
 	}
 }
 

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // sentOf checks how many messages of some kinds were sent, given as a name and a number each.
@@ -124,7 +125,7 @@ func (m *mean) near(t testing.TB, what string, want float64) {
 // for larger ones in some orders, and whoever campaigns.
 func TestRingsCostNoMoreThanIsPublished(t *testing.T) {
 	for _, test := range []struct {
-		row   *nodes.Spec
+		row   *row.Row
 		kinds []string // that are counted
 		most  func(n int) int
 	}{
@@ -172,13 +173,13 @@ func TestRingsCostNoMoreThanIsPublished(t *testing.T) {
 // On any ring, an election that all begin at once takes exactly as many messages as the order of the
 // identities says, if every message takes the same time; and never more than is published.
 func TestRingsCostWhatTheOrderOfTheIdentitiesTakes(t *testing.T) {
-	for _, row := range []*nodes.Spec{&leLannRow, &changRobertsRow, &hirschbergSinclairRow, &franklinRow,
+	for _, row := range []*row.Row{&leLannRow, &changRobertsRow, &hirschbergSinclairRow, &franklinRow,
 		&dolevKlaweRodehRow} {
 		try := func(n int, ids, latency string) {
 			c := nodes.Config{N: n}.With(idsOption.Name, ids)
 			s := scenario{row: row, config: c, network: networkOf(t, latency), duration: 20 * time.Second}
 			v, sent := s.verdict(t)
-			cost := row.Leads.Costs(c)
+			cost := row.Elector.Costs(c)
 			if sent != cost.AtOnce || sent > cost.Most || v.Outcome != check.Valid {
 				t.Errorf("%s, n=%d, ids %s, latency %s: %d messages, not %d, and %d at most; %v: %s", row.Name, n, ids,
 					latency, sent, cost.AtOnce, cost.Most, v.Outcome, v.Reason)

@@ -7,33 +7,36 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var ringListRow = nodes.Spec{
-	Info: nodes.Info{
-		Name: "ring-list", Aliases: []string{"tanenbaum-ring"}, Family: "ring",
-		Source: "A. S. Tanenbaum and M. van Steen, Distributed Systems: Principles and Paradigms, 2nd " +
-			"edition, 2007, section 6.5.1; with ballots and a time limit of ours",
-		Summary: "A list goes round the ring, past nodes that seem dead, and each node adds itself; when " +
-			"it is back at its initiator, that announces the lowest or the highest.",
+var ringListRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "ring-list", Kind: nodes.Election,
+		New: func(c nodes.Config) nodes.Machine {
+			return &ringList{ids: c.Value(idsOption), lowest: c.Value(winsOption) == "lowest",
+				multicast: c.Value(listAnnounceOption) == "multicast", wait: c.Duration(listWaitOption),
+				leader: nodes.None, to: nodes.None}
+		},
+		Timers: []nodes.TimerName{{Name: "wait"}},
+		Messages: []nodes.MessageKind{{Zero: listElection{}}, {Zero: listCoordinator{}},
+			{Zero: listResult{}, Broadcast: true}},
+		Options: []nodes.Option{idsOption, winsOption, listAnnounceOption, listWaitOption},
+		Detects: "heartbeat:period=50ms,timeout=250ms",
+		// A node that is up and is passed over goes on to believe what it did.
+		Safe: nodes.PerfectDetector,
+		Live: nodes.EventualDetector,
+		// The wait runs out, up to twice as long as it is, and then once more for a list that was on its way.
+		Grace: func(c nodes.Config) time.Duration { return 6 * c.Duration(listWaitOption) },
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &ringList{ids: c.Value(idsOption), lowest: c.Value(winsOption) == "lowest",
-			multicast: c.Value(listAnnounceOption) == "multicast", wait: c.Duration(listWaitOption),
-			leader: nodes.None, to: nodes.None}
-	},
-	Timers: []nodes.TimerName{{Name: "wait"}},
-	Messages: []nodes.Kind{{Zero: listElection{}}, {Zero: listCoordinator{}},
-		{Zero: listResult{}, Broadcast: true}},
-	Options: []nodes.Option{idsOption, winsOption, listAnnounceOption, listWaitOption},
-	Detects: "heartbeat:period=50ms,timeout=250ms",
-	// A node that is up and is passed over goes on to believe what it did.
-	Safe:      nodes.PerfectDetector,
-	Live:      nodes.EventualDetector,
-	Published: ringListClaims,
-	Leads: &nodes.Leadership{Wins: nodes.HighestWins, Partitions: []nodes.Partition{{Does: nodes.TwoLead,
+	Aliases: []string{"tanenbaum-ring"}, Family: "ring",
+	Source: "A. S. Tanenbaum and M. van Steen, Distributed Systems: Principles and Paradigms, 2nd " +
+		"edition, 2007, section 6.5.1; with ballots and a time limit of ours",
+	Summary: "A list goes round the ring, past nodes that seem dead, and each node adds itself; when " +
+		"it is back at its initiator, that announces the lowest or the highest.",
+	Elector: &row.Leadership{Wins: row.HighestWins, Partitions: []row.Partition{{Does: row.TwoLead,
 		Why: "each side skips the other as dead, and closes to a ring of its own"},
-		{Cuts: nodes.SomeLinks, Does: nodes.SeveralLead,
+		{Cuts: row.SomeLinks, Does: row.SeveralLead,
 			Why: "each node skips whom it does not reach, and closes a ring of its own"}},
 		Rank: func(c nodes.Config, id nodes.ID) uint32 {
 			if rank := rankInRing(c, id); c.Value(winsOption) == "highest" {
@@ -41,8 +44,7 @@ var ringListRow = nodes.Spec{
 			}
 			return math.MaxUint32 - rankInRing(c, id)
 		}},
-	// The wait runs out, up to twice as long as it is, and then once more for a list that was on its way.
-	Grace: func(c nodes.Config) time.Duration { return 6 * c.Duration(listWaitOption) },
+	Published: ringListClaims,
 	Faults: splitting("one leader per fragment: each side skips the other, and closes to a ring of its own",
 		under(recovers|breaks, "a node that seems dead after a cut of 300 ms is skipped, and hears late that "+
 			"it leads no more; two leaders are never to overlap (X)", "flapping-links"),
@@ -59,7 +61,7 @@ var (
 		Usage: "how long a node waits for the end of an election: longer than it takes to find a failure, " +
 			"and than four times round the ring",
 		Check: func(_ nodes.Config, value string) error {
-			return nodes.CheckTime(value, time.Millisecond, time.Hour, "1s")
+			return row.CheckTime(value, time.Millisecond, time.Hour, "1s")
 		}, Bound: &nodes.TimeoutBound{Formula: "4NT",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return 4 * time.Duration(c.N) * d.Message

@@ -8,6 +8,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // The mutants of ring-list.
@@ -50,7 +51,7 @@ func (l *listForgetsBack) Trust(_ *nodes.Env, peer nodes.ID) { l.suspects.Remove
 // Every mutant fails as it should, where the row does not.
 func TestRingListMutantsAreCaught(t *testing.T) {
 	for rule, m := range map[string]struct {
-		row   *nodes.Spec
+		row   *row.Row
 		fails []string
 	}{
 		"results of lower ballots are heeded": {remade(&ringListRow,

@@ -10,6 +10,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -82,7 +83,7 @@ func TestRingListElectsTheHighestOrTheLowest(t *testing.T) {
 			}
 			c := nodes.Config{N: 5}.With("ids", ids).With("wins", wins)
 			for id := range nodes.ID(5) {
-				if id != leader && ringListRow.Leads.RankOf(c, id) > ringListRow.Leads.RankOf(c, leader) {
+				if id != leader && ringListRow.Elector.RankOf(c, id) > ringListRow.Elector.RankOf(c, leader) {
 					t.Errorf("ids %s, the %s wins: node %d ranks above node %d", ids, wins, id, leader)
 				}
 			}
@@ -190,7 +191,7 @@ type balloted interface{ highestBallot() listBallot }
 func (l *ringList) highestBallot() listBallot { return l.ballot }
 
 // listTrial is a run drawn from a seed.
-func listTrial(t testing.TB, row *nodes.Spec, announce string, seed uint64) *byHand {
+func listTrial(t testing.TB, row *row.Row, announce string, seed uint64) *byHand {
 	r := rng(seed)
 	c := nodes.Config{N: 1 + r.IntN(6)}.With("announce", announce).With("ids", fmt.Sprintf("random:%d", seed))
 	h := clusterByHand(t, row, c, r)

@@ -6,10 +6,11 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // remade returns the row with each machine replaced by what wrap makes of it.
-func remade[M any](row *nodes.Spec, wrap func(M) nodes.Machine) *nodes.Spec {
+func remade[M any](row *row.Row, wrap func(M) nodes.Machine) *row.Row {
 	changed := *row
 	changed.New = func(c nodes.Config) nodes.Machine { return wrap(*any(row.New(c)).(*M)) }
 	return &changed
@@ -18,7 +19,7 @@ func remade[M any](row *nodes.Spec, wrap func(M) nodes.Machine) *nodes.Spec {
 // A ringMutant is a row of ringRows with one rule changed.
 type ringMutant struct {
 	rule  string
-	row   *nodes.Spec
+	row   *row.Row
 	fails []string // one of these: what byHand.fault says, or "messages": more than published
 	what  trouble  // where it fails; the row does not
 }
@@ -48,7 +49,7 @@ type (
 
 // ringMutantsOf returns a function that makes mutants of a row: of the rule that is changed, where that shows
 // and how, and what makes the mutant of the sound machine.
-func ringMutantsOf[M any](row *nodes.Spec) func(rule string, what trouble, wrap func(M) nodes.Machine,
+func ringMutantsOf[M any](row *row.Row) func(rule string, what trouble, wrap func(M) nodes.Machine,
 	fails ...string) ringMutant {
 	return func(rule string, what trouble, wrap func(M) nodes.Machine, fails ...string) ringMutant {
 		return ringMutant{row.Name + ": " + rule, remade(row, wrap), fails, what}
@@ -313,7 +314,7 @@ func sum(sent map[string]int) (all int) {
 
 // publishedMost returns how many messages an election takes at most in which all campaign, announcement
 // included.
-func publishedMost(row *nodes.Spec, n int) int {
+func publishedMost(row *row.Row, n int) int {
 	log := 0
 	for 1<<(log+1) <= n {
 		log++

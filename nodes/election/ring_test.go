@@ -9,16 +9,17 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // ringRows are the sound electors of rings that take no failure detector.
-var ringRows = []*nodes.Spec{&leLannRow, &changRobertsRow, &hirschbergSinclairRow, &franklinRow,
+var ringRows = []*row.Row{&leLannRow, &changRobertsRow, &hirschbergSinclairRow, &franklinRow,
 	&dolevKlaweRodehRow, &itaiRodehRow, &itaiRodehAsyncRow}
 
 // A ringTrial is a run by hand on a small ring, drawn from a seed.
 type ringTrial struct {
-	row      *nodes.Spec
+	row      *row.Row
 	what     trouble
 	seed     uint64
 	together bool // all campaign at once, before any message arrives, and nobody later
@@ -73,7 +74,7 @@ func (h *byHand) fault() string {
 		return "no end"
 	case leader == nodes.None:
 		return "no agreement"
-	case h.stack.Instances()[0].Spec.Leads.Wins == nodes.HighestWins && leader != h.highest():
+	case h.stack.Instances()[0].Elector.Wins == row.HighestWins && leader != h.highest():
 		return "not the highest"
 	}
 	return ""
@@ -165,7 +166,7 @@ func allRings(n int, f func(ids []int)) {
 }
 
 // ringRun has nodes of a ring campaign at once, and returns what came of it once all is over.
-func ringRun(t testing.TB, row *nodes.Spec, n int, ids string, initiators ...nodes.ID) *byHand {
+func ringRun(t testing.TB, row *row.Row, n int, ids string, initiators ...nodes.ID) *byHand {
 	t.Helper()
 	c := nodes.Config{N: n}
 	if ids != "" {
@@ -237,18 +238,18 @@ func TestRingsRefuseBadIdentities(t *testing.T) {
 
 // What holds by hand holds on virtual time, of large rings too.
 func TestRingsElectOnVirtualTime(t *testing.T) {
-	for _, row := range ringRows {
-		t.Run(row.Name, func(t *testing.T) {
+	for _, spec := range ringRows {
+		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, n := range []int{1, 2, 3, 16, 1000} {
 				for _, who := range []workload.Initiators{workload.AllInitiate, "random:1"} {
 					c := nodes.Config{N: n}
-					if n == 1000 && row.Option(idsOption.Name) != nil {
+					if n == 1000 && spec.Option(idsOption.Name) != nil {
 						c = c.With(idsOption.Name, "decreasing") // the random orders take time to make
 					}
-					o := scenario{row: row, config: c, initiators: who, duration: time.Minute}.simulated(t)
+					o := scenario{row: spec, config: c, initiators: who, duration: time.Minute}.simulated(t)
 					want := o.leader()
-					if row.Leads.Wins == nodes.HighestWins {
+					if spec.Elector.Wins == row.HighestWins {
 						want = nodes.ID(n - 1)
 						if n == 1000 {
 							want = 0

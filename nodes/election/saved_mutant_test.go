@@ -8,6 +8,7 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/row"
 )
 
 // Schemes that save too little, too late, or read more from it than it says.
@@ -45,11 +46,10 @@ func (b *majorityLeading) Recover(env *nodes.Env, saved nodes.Message) {
 	b.lead(env)
 }
 
-// An UnsavedMutant is one of these.
-type UnsavedMutant struct {
-	Rule     string
-	Spec     *nodes.Spec
-	Campaign int // how many random plans show it; 0: too many
+// An unsavedMutant is one of these.
+type unsavedMutant struct {
+	Rule string
+	Spec *row.Row
 	// Explore is a call that shows it, and Finds what it finds.
 	Explore explore.Options
 	Finds   string
@@ -57,8 +57,8 @@ type UnsavedMutant struct {
 }
 
 // unsavedMutants returns all of them.
-func unsavedMutants() []UnsavedMutant {
-	raftMutant := func(make func(raft) nodes.Machine) *nodes.Spec {
+func unsavedMutants() []unsavedMutant {
+	raftMutant := func(make func(raft) nodes.Machine) *row.Row {
 		spec := raftRow
 		spec.New = func(c nodes.Config) nodes.Machine { return make(*newRaft(c)) }
 		return &spec
@@ -69,13 +69,13 @@ func unsavedMutants() []UnsavedMutant {
 		Restarts: true, Workers: 2}
 	twice := once
 	twice.Config, twice.Campaigns, twice.Reordering = optionsOf(3, "pre-vote=on"), 2, true
-	return []UnsavedMutant{
+	return []unsavedMutant{
 		{Rule: "a vote in a term that was learned otherwise is not saved", Explore: twice, long: true,
 			Finds: "terms, 11 steps", Spec: raftMutant(func(r raft) nodes.Machine { return &raftUnsaved{r} })},
-		{Rule: "a vote is given before it is saved", Explore: once, Finds: "terms, 7 steps", Campaign: 8000,
+		{Rule: "a vote is given before it is saved", Explore: once, Finds: "terms, 7 steps",
 			Spec: raftMutant(func(r raft) nodes.Machine { return &raftLate{r} })},
 		{Rule: "who comes up leads in the epoch that it has saved", Explore: once, Finds: "terms, 5 steps",
-			Campaign: 50, Spec: &leads},
+			Spec: &leads},
 	}
 }
 
@@ -100,7 +100,7 @@ func TestMutantsOfSavesAreExplored(t *testing.T) {
 
 // votersCrash reports whether a row breaks a promise when voters crash right after they have sent a vote, and
 // come up at once, while messages overtake each other.
-func votersCrash(t testing.TB, row *nodes.Spec) bool {
+func votersCrash(t testing.TB, row *row.Row) bool {
 	kills := []string{"reorder: 'uniform:0s,150ms', for: 2s"}
 	for nth := range 4 {
 		kills = append(kills, fmt.Sprintf("kill: 0, when: '0 sends vote #%d', for: 1ms", nth+1))

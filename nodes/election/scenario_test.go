@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/leadership"
-	"turnstile/bench/section"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/judge/leadership"
+	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -21,7 +23,7 @@ const hop = time.Millisecond
 
 // A scenario is a simulated election run.
 type scenario struct {
-	row        *nodes.Spec
+	row        *row.Row
 	config     nodes.Config
 	initiators workload.Initiators
 	detector   string         // beside the row; empty: the row's own; "none": none
@@ -38,12 +40,14 @@ type outcome struct {
 	*leadership.Fold
 	sections *section.Fold
 	sent     map[string]uint64 // messages of the row by kind, over the whole run
-	stack    *nodes.Stack
+	stack    *row.Stack
 	codec    *nodes.Codec
 }
 
 // down has nodes be down from the beginning.
-func down(all ...nodes.ID) chaos.Fault { return chaos.Fault{Kill: chaos.Target{Nodes: all}} }
+func down(all ...nodes.ID) chaos.Fault {
+	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: all}}}
+}
 
 // simulated runs the scenario.
 func (s scenario) simulated(t testing.TB) outcome {
@@ -52,11 +56,11 @@ func (s scenario) simulated(t testing.TB) outcome {
 		Workload: workload.Workload{Load: workload.Campaign, Initiators: s.initiators}, Reordering: s.reordering,
 		Duration: cmp.Or(s.duration, 10*time.Second)}
 	if text := cmp.Or(s.detector, s.row.Detects); text != "" && text != "none" {
-		in, err := detector.Parse(text, s.config.N)
+		in, err := detector.Parse(text, s.config.N, nodes.Delays{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Beside = []nodes.Instance{in}
+		o.Beside = []row.Instance{in}
 	}
 	stack, err := o.Stack()
 	if err != nil {
@@ -79,9 +83,9 @@ func (s scenario) simulated(t testing.TB) outcome {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Saboteur, o.Latency, o.Shaper = under.Saboteur, under.Latency, under.Shaper
+		o.FaultDriver, o.Latency, o.Shaper = under.FaultDriver, under.Latency, under.Shaper
 	}
-	out := outcome{Fold: leadership.New(o.Config, s.row.Leads), sections: section.New(0, nil),
+	out := outcome{Fold: leadership.New(o.Config, s.row.Elector), sections: section.New(0, nil),
 		stack: stack, codec: stack.Codec(), sent: map[string]uint64{}}
 	counts := countFold(func(logs []*history.NodeLog) { out.count(logs) })
 	folds := []history.Fold{out.Fold, out.sections, counts}
@@ -146,10 +150,10 @@ func (o *outcome) messages() (all uint64) {
 
 // leader returns whom all nodes that are up agreed on at the end; None: they did not agree.
 func (o *outcome) leader() nodes.ID {
-	if o.Apart != nil || len(o.Agreements) == 0 {
-		return nodes.None
+	if last := o.AgreedAtEnd(); last != nil {
+		return last.Leader
 	}
-	return o.Agreements[len(o.Agreements)-1].Leader
+	return nodes.None
 }
 
 // leads demands that all agree on a leader at the end, and that no two led at once or in one term.
@@ -198,7 +202,8 @@ func TestBullyCostsWhatIsPublished(t *testing.T) {
 
 func TestALeaderIsReplaced(t *testing.T) {
 	s := scenario{row: &bullyRow, config: nodes.Config{N: 5}, faults: []chaos.Fault{
-		{Kill: chaos.Target{Nodes: chaos.Group{4}}, At: 2 * time.Second, For: 2 * time.Second}}}
+		{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{4}}},
+			Schedule: chaos.Schedule{At: 2 * time.Second, For: 2 * time.Second}}}}
 	o := s.simulated(t)
 	var led []nodes.ID
 	for _, e := range o.Agreements {

@@ -5,10 +5,10 @@
 // says of itself makes it a leader: Elect(Self). To add an algorithm, write its file and list its row here.
 package election
 
-import "turnstile/nodes"
+import "turnstile/nodes/row"
 
 // Table lists the algorithms. Its rows are not to be changed.
-var Table = []*nodes.Spec{
+var Table = []*row.Row{
 	&bullyRow,
 	&bullyFourPhaseRow,
 	&bullyFourPhasePrintedRow,
@@ -34,4 +34,4 @@ var Table = []*nodes.Spec{
 }
 
 // Find returns the row of the algorithm that goes by name or has it as an alias.
-func Find(name string) (*nodes.Spec, error) { return nodes.Find("scheme", Table, name) }
+func Find(name string) (*row.Row, error) { return row.Find("scheme", Table, name) }

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 )
 
@@ -97,8 +98,8 @@ func (o *efficientBeats) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 // A judgedMutant is a row with one rule changed, which the verdict of a simulated run convicts.
 type judgedMutant struct {
 	rule   string
-	row    *nodes.Spec // that is changed
-	mutant *nodes.Spec
+	row    *row.Row // that is changed
+	mutant *row.Row
 	in     scenario // where it shows
 	says   string   // of the finding that convicts it
 	check  string
@@ -110,7 +111,7 @@ func judgedMutants(t testing.TB) []judgedMutant {
 	healed := scenario{config: nodes.Config{N: 5}, faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
 	late := scenario{config: nodes.Config{N: 4}, network: networkOf(t, "uniform:0s,600ms"),
 		duration: time.Minute}
-	impatient := func(row *nodes.Spec, make func(c nodes.Config) nodes.Machine) *nodes.Spec {
+	impatient := func(row *row.Row, make func(c nodes.Config) nodes.Machine) *row.Row {
 		changed := *row
 		changed.New = make
 		return &changed
@@ -147,7 +148,7 @@ func judgedMutants(t testing.TB) []judgedMutant {
 func TestMutantsAreConvictedByTheVerdict(t *testing.T) {
 	for _, m := range judgedMutants(t) {
 		t.Run(m.row.Name+"/"+m.rule, func(t *testing.T) {
-			finding := func(row *nodes.Spec) (check.Finding, int) {
+			finding := func(row *row.Row) (check.Finding, int) {
 				m.in.row = row
 				v, sent := m.in.verdict(t)
 				if row == m.mutant && v.Outcome != check.Violated {
@@ -163,7 +164,7 @@ func TestMutantsAreConvictedByTheVerdict(t *testing.T) {
 			}
 			if f, sent := finding(m.mutant); f.Outcome != check.Violated || !strings.Contains(f.Says, m.says) {
 				t.Errorf("it survives: %v: %s", f.Outcome, f.Says)
-			} else if m.below && sent > m.row.Leads.Costs(m.in.config).Most {
+			} else if m.below && sent > m.row.Elector.Costs(m.in.config).Most {
 				t.Errorf("%d messages are more than are published anyway", sent)
 			}
 			if f, _ := finding(m.row); f.Outcome != check.Valid || f.NotJudged {

@@ -5,35 +5,17 @@ import (
 	"slices"
 	"strings"
 
+	"turnstile/internal/english"
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
-
-// What an exploration looks for, as the names of its checks.
-const (
-	CheckExclusion  = "exclusion"  // two clients are inside, or a fence number that is demanded is wrong
-	CheckPanic      = "panic"      // a machine gave up, or broke its contract
-	CheckDeadlock   = "deadlock"   // somebody waits, and nothing is left to happen but new requests
-	CheckStarvation = "starvation" // somebody waits, and whatever happens it is never let in
-	CheckFairness   = "fairness"   // somebody is passed over more often than the algorithm promises
-	CheckMinority   = "minority"   // who reaches no majority enters, though that is ruled out
-
-	CheckLeaders   = "leaders"   // two nodes lead at once; if an overlap is allowed, for longer than that
-	CheckTerms     = "terms"     // two nodes lead in one term, or a node goes back to a lower one
-	CheckAgreement = "agreement" // nodes that are up do not agree on a leader, and never will
-)
-
-// Checks lists the names of all checks.
-func Checks() []string {
-	return []string{CheckExclusion, CheckPanic, CheckDeadlock, CheckStarvation, CheckFairness, CheckMinority,
-		CheckLeaders,
-		CheckTerms, CheckAgreement}
-}
 
 // looksFor reports whether an exploration looks for what a check finds.
 func (o *Options) looksFor(check string) bool {
 	if o.Checks == nil {
-		return check != CheckFairness && check != CheckMinority
+		return check != replay.CheckFairness && check != replay.CheckMinority
 	}
 	return slices.Contains(o.Checks, check)
 }
@@ -42,48 +24,33 @@ func (o *Options) looksFor(check string) bool {
 const mostPromised = passedOver/2 - 1
 
 // validateChecks says what is wrong with what is to be looked for.
-func (o *Options) validateChecks(stack *nodes.Stack) error {
+func (o *Options) validateChecks(stack *row.Stack) error {
 	for _, name := range o.Checks {
-		if slices.Contains(Checks(), name) {
+		if slices.Contains(replay.Checks(), name) {
 			continue
 		}
-		near := suggest.Nearest(name, Checks())
+		near := suggest.Nearest(name, replay.Checks())
 		if near != "" {
 			near = fmt.Sprintf(": did you mean %s?", near)
 		}
-		return fmt.Errorf("there is no check %q%s It is one of %s", name, near, strings.Join(Checks(), ", "))
+		return fmt.Errorf("there is no check %q%s It is one of %s", name, near, strings.Join(replay.Checks(), ", "))
 	}
 	switch {
-	case o.looksFor(CheckMinority) && o.Spec.Minority == nil:
+	case o.looksFor(replay.CheckMinority) && o.Spec.Exclusion().Minority == nil:
 		return fmt.Errorf("%s promises nothing of a minority: look for something else", o.Spec.Name)
-	case !o.looksFor(CheckFairness):
+	case !o.looksFor(replay.CheckFairness):
 		return nil
-	case o.Spec.Bypass == nil:
+	case o.Spec.Exclusion().Bypass == nil:
 		return fmt.Errorf("%s does not promise how often a request may be passed over: look for something else",
 			o.Spec.Name)
 	case len(stack.Mutexes()) != 1:
 		return fmt.Errorf("%d resources: whether requests are passed over is looked at for one",
 			len(stack.Mutexes()))
-	case o.Spec.Bypass(o.Config) > mostPromised:
+	case o.Spec.Exclusion().Bypass(o.Config) > mostPromised:
 		return fmt.Errorf("%d entries may pass over a request: an exploration counts up to %d, so take fewer nodes",
-			o.Spec.Bypass(o.Config), mostPromised)
+			o.Spec.Exclusion().Bypass(o.Config), mostPromised)
 	}
 	return nil
-}
-
-// needsOf returns what keeping a check rests on, of what the instances of a stack rest on.
-func needsOf(check string, stack *nodes.Stack) nodes.Assumption {
-	switch check {
-	case CheckFairness:
-		return stack.Safe() | stack.Live() | stack.Fair()
-	case CheckMinority:
-		return 0
-	case CheckDeadlock:
-		return stack.Safe() | stack.Live()
-	case CheckAgreement:
-		return stack.Live()
-	}
-	return stack.Safe()
 }
 
 // broken returns the assumptions that are broken in a state.
@@ -102,7 +69,7 @@ func (w *worker) broken(state []uint32) nodes.Assumption {
 	}
 	if w.countsUp {
 		n := w.o.Config.N
-		broken |= minority(w.up(state[:n]), n)
+		broken |= w.majority(w.up(state[:n]))
 		if servers := state[n:w.total]; w.up(servers) < len(servers) {
 			broken |= nodes.ServersUp
 		}
@@ -120,18 +87,45 @@ func (w *worker) up(some []uint32) (n int) {
 	return n
 }
 
-// minority returns what is broken while so many of the clients are up.
-func minority(up, clients int) nodes.Assumption {
-	if 2*up > clients {
-		return 0
-	}
-	return nodes.Majority
-}
-
 // excuse returns the broken assumptions among the needs, unless faults excuse nothing.
 func (w *worker) excuse(state []uint32, needs nodes.Assumption) nodes.Assumption {
 	if w.o.Demand {
 		return 0
 	}
 	return w.broken(state) & needs
+}
+
+// needs returns what keeping a check rests on, of what the instances of a stack rest on.
+func (w *worker) needs(check string) nodes.Assumption {
+	stack := w.parts.stack
+	switch check {
+	case replay.CheckFairness:
+		return stack.Safe() | stack.Live() | stack.Fair()
+	case replay.CheckMinority:
+		return 0
+	case replay.CheckDeadlock:
+		return stack.Safe() | stack.Live()
+	case replay.CheckAgreement:
+		return stack.Live()
+	}
+	return stack.Safe()
+}
+
+// majority returns what is broken while so many of the clients are up.
+func (w *worker) majority(up int) nodes.Assumption {
+	if 2*up > w.o.Config.N {
+		return 0
+	}
+	return nodes.Majority
+}
+
+// saysPassedOver says who was passed over more often than is promised.
+func saysPassedOver(id, most int) string {
+	return fmt.Sprintf("node %d was passed over more than %s since its request was known to all", id,
+		english.Count(most, "time", "times"))
+}
+
+// saysSecluded says who has entered in a minority.
+func saysSecluded(id nodes.ID) string {
+	return fmt.Sprintf("node %d enters, suspects half of the clients, and has heard from no majority", id)
 }

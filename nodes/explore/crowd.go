@@ -1,17 +1,16 @@
 package explore
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // copies returns how many equal messages may be on one link; 0: any number.
-func (o *Options) copies(stack *nodes.Stack) int {
+func (o *Options) copies(stack *row.Stack) int {
 	needed := (stack.Safe()|stack.Live())&nodes.NoLoss != 0
 	if o.Timing != nil || !timed(stack) || needed && o.Copies == 0 {
 		return 0
@@ -20,8 +19,8 @@ func (o *Options) copies(stack *nodes.Stack) int {
 }
 
 // timed reports whether any machine of a stack has timers.
-func timed(stack *nodes.Stack) bool {
-	rt := nodes.NewRuntime(stack, nil, nil)
+func timed(stack *row.Stack) bool {
+	rt := nodes.NewRuntime(stack.Stack, nil, nil)
 	for id := range nodes.ID(stack.Total()) {
 		var p nodes.Process
 		rt.Process(&p, id)
@@ -35,7 +34,7 @@ func timed(stack *nodes.Stack) bool {
 }
 
 // validateCopies says what is wrong with the bound on equal messages, if anything is.
-func (o *Options) validateCopies(stack *nodes.Stack) error {
+func (o *Options) validateCopies(stack *row.Stack) error {
 	const all = "so that any number of equal messages on a link is explored: give no number of copies"
 	switch {
 	case o.Copies == 0:
@@ -94,38 +93,4 @@ func (w *worker) crowds(flights []uint32, word uint32) bool {
 		}
 	}
 	return there >= w.copies
-}
-
-// crowds reports whether as many messages like a new one as the schedule allows are on their way.
-func (g *stage) crowds(f flight) bool {
-	if g.schedule.Copies == 0 {
-		return false
-	}
-	codec := g.stack.Codec()
-	content := codec.Append(nil, int(f.kind), f.message)
-	there := 0
-	for _, other := range g.flying {
-		if other.from == f.from && other.to == f.to && other.instance == f.instance && other.kind == f.kind &&
-			slices.Equal(codec.Append(nil, int(f.kind), other.message), content) {
-			there++
-		}
-	}
-	return there >= g.schedule.Copies
-}
-
-// place returns which of the messages of its link with the same name of their kind a flight is, from 1. Of
-// equal ones it is the first of its age.
-func (g *stage) place(p *flight) (count int) {
-	codec := g.stack.Codec()
-	want := codec.Append(nil, int(p.kind), p.message)
-	for _, f := range g.flying {
-		if f.from == p.from && f.to == p.to && f.instance == p.instance && g.kind(f) == codec.Name(int(p.kind)) {
-			count++
-			if f.kind == p.kind && f.window == p.window &&
-				bytes.Equal(codec.Append(nil, int(f.kind), f.message), want) {
-				break
-			}
-		}
-	}
-	return count
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // A caller asks a server until it has an answer.
@@ -42,11 +44,13 @@ func (*answerer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 }
 
 func callers() Options {
-	spec := &nodes.Spec{Info: nodes.Info{Name: "caller"},
-		Messages:  []nodes.Kind{{Zero: tyPing{}}, {Zero: tyPong{}}},
+	spec := &row.Row{Spec: nodes.Spec{
+		Name:      "caller",
+		Messages:  []nodes.MessageKind{{Zero: tyPing{}}, {Zero: tyPong{}}},
 		New:       func(nodes.Config) nodes.Machine { return &caller{} },
 		Servers:   func(nodes.Config) int { return 1 },
-		NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &answerer{} }}
+		NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &answerer{} },
+	}}
 	return Options{Spec: spec, Config: nodes.Config{N: 1}, Entries: 2, Losses: 1}
 }
 
@@ -116,12 +120,12 @@ func TestCopiesInTime(t *testing.T) {
 // A schedule says how many copies there may be, and its story where one is lost.
 func TestReplayOfCopies(t *testing.T) {
 	const head = "turnstile schedule 1\nalgorithm caller\nn 1\ncopies 2\n"
-	s, err := ParseSchedule(strings.NewReader(head+"req 0; timeout 0 1 0; timeout 0 1 0; 0>1 ping"),
+	s, err := replay.Parse(strings.NewReader(head+"req 0; timeout 0 1 0; timeout 0 1 0; 0>1 ping"),
 		alone(callers().Spec))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(s)
+	r, err := replay.Play(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +147,7 @@ func TestCopiesThatDoNotCount(t *testing.T) {
 	timed.Timing = timing(ms, ms)
 	for want, o := range map[string]Options{
 		"central has no timers, so that any number of equal messages on a link is explored: give no": {
-			Spec: row(t, "central"), Config: nodes.Config{N: 2}, Entries: 1},
+			Spec: rowOf(t, "central"), Config: nodes.Config{N: 2}, Entries: 1},
 		"timers run out within bounds, so": timed,
 	} {
 		o.Copies = 2

@@ -7,6 +7,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 )
 
 // An exploration beside a detector would have no end, and would take no state for a deadlock.
@@ -15,14 +16,14 @@ func TestDetectorsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range detector.Table {
-		in, err := detector.Parse(row.Name, 2)
+	for _, found := range detector.Table {
+		in, err := detector.Parse(found.Name, 2, nodes.Delays{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Run(Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1, Beside: []nodes.Instance{in}})
-		if err == nil || !strings.Contains(err.Error(), row.Name+" sends without end") {
-			t.Errorf("%s: %v", row.Name, err)
+		_, err = Run(Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1, Beside: []row.Instance{in}})
+		if err == nil || !strings.Contains(err.Error(), found.Name+" sends without end") {
+			t.Errorf("%s: %v", found.Name, err)
 		}
 	}
 }

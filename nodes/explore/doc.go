@@ -4,8 +4,8 @@
 //
 // # Exploring
 //
-// [Run] searches breadth first, so what it finds wrong comes with a shortest [Schedule] that leads there. It
-// checks this:
+// [Run] searches breadth first, so what it finds wrong comes with a shortest [replay.Schedule] that leads
+// there. It checks this:
 //
 //   - exclusion: in no state are more units of a resource taken than there are;
 //   - panic: no machine panics;
@@ -13,7 +13,7 @@
 //   - starvation: from every state, whoever waits can still enter (known once the space is exhausted);
 //   - fairness, if Checks names it: no request is passed over more often than the row promises.
 //
-// Of an elector it checks what nodes say of their leader (see belief.go for the exact terms):
+// Of an elector it checks what nodes say of their leader (see nodes/replay/rules.go for the exact terms):
 //
 //   - leaders: without terms, no two lead at once or, if the row allows an overlap, for longer than that;
 //   - terms: no two lead in one term, in any of their lives, and no node goes back to a lower one;
@@ -23,9 +23,9 @@
 // Demand is set. The result says whether the space was exhausted or which bound ended the search; it does not
 // depend on the number of workers, unless memory is the bound.
 //
-// Without a [Timing] a message may arrive, and a timer run out, at any moment. With one, time passes in
-// ticks, and messages and timers have a first and a last tick. Nothing else differs, since no machine reads a
-// clock.
+// Without a [replay.Timing] a message may arrive, and a timer run out, at any moment. With one, time passes
+// in ticks, and messages and timers have a first and a last tick. Nothing else differs, since no machine
+// reads a clock.
 //
 // # Failure detectors
 //
@@ -63,12 +63,8 @@
 // asks once for each pair of a state and an input. When a schedule does not show again what the search found,
 // a machine broke this rule, and that is the error.
 //
-// # Replaying
+// # Telling
 //
-// A [Schedule] is a list of steps, as text that people can read and write; its documentation has the
-// language. [ParseSchedule] reads one, [Replay] plays it on real machines and makes a history of it for the
-// checks of all runs, [Minimise] drops the steps that a violation does not need.
-//
-// The package's example finds the shortest violation of an algorithm that is known to be broken. The example
-// of [Replay] plays a schedule.
+// What is found comes with a schedule, which [turnstile/nodes/replay] plays on real machines: that tells the
+// story. The package's example finds the shortest violation of an algorithm that is known to be broken.
 package explore

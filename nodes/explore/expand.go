@@ -5,11 +5,13 @@ import (
 	"sync/atomic"
 
 	"turnstile/nodes"
+	"turnstile/nodes/leading"
+	"turnstile/nodes/replay"
 )
 
 // A move is what happens between a state and the next.
 type move struct {
-	what    StepKind
+	what    replay.StepKind
 	node    uint8
 	outcome uint16
 	which   uint32 // a message, as its word; a timer, by its index in the part; a peer; or a stimulus
@@ -18,21 +20,21 @@ type move struct {
 // stimulus returns the stimulus that a move is for its node.
 func (w *worker) stimulus(m move) stimulus {
 	switch m.what {
-	case StepRequest, StepRelease:
+	case replay.StepRequest, replay.StepRelease:
 		return stimulus(m.which)
-	case StepCrash:
+	case replay.StepCrash:
 		return onCrash
-	case StepRestart:
+	case replay.StepRestart:
 		return onRestart
-	case StepAmnesia:
+	case replay.StepAmnesia:
 		return onAmnesia
-	case StepSuspect:
+	case replay.StepSuspect:
 		return onSuspect + stimulus(m.which)
-	case StepTrust:
+	case replay.StepTrust:
 		return onTrust + stimulus(m.which)
-	case StepCampaign:
+	case replay.StepCampaign:
 		return onCampaign
-	case StepTimeout:
+	case replay.StepTimeout:
 		return onTimeout + stimulus(m.which)
 	}
 	return onReceive + stimulus(w.flights[m.which&flightMask].fresh)
@@ -58,7 +60,9 @@ type finding struct {
 }
 
 // still reports whether a finding is about a state itself, so that no move belongs to it.
-func (f *finding) still() bool { return f.check == CheckDeadlock || f.check == CheckAgreement }
+func (f *finding) still() bool {
+	return f.check == replay.CheckDeadlock || f.check == replay.CheckAgreement
+}
 
 // An expansion is what a worker found in one state.
 type expansion struct {
@@ -93,16 +97,16 @@ type worker struct {
 	model    nodes.Assumption // what is broken from the beginning
 	safe     nodes.Assumption // what the algorithms rest on
 	live     nodes.Assumption
-	forgets  []bool // which nodes forget everything in a crash, since they do not recover
-	listens  []bool // which nodes hear of whom their failure detector suspects
-	copies   int    // how many equal messages may be on a link; 0: any number
-	crowded  bool   // messages were lost because of that
-	counts   bool   // the algorithms rest on no message being lost
-	rules    rules  // of the election, if it is one
-	timeouts int    // where in a state it is how often timers have run out; 0: that is not bounded
-	ticks    int    // where it is for how many ticks several lead; 0: that is not counted
-	late     bool   // timers would have run out more often than they may
-	voters   electorate
+	forgets  []bool       // which nodes forget everything in a crash, since they do not recover
+	listens  []bool       // which nodes hear of whom their failure detector suspects
+	copies   int          // how many equal messages may be on a link; 0: any number
+	crowded  bool         // messages were lost because of that
+	counts   bool         // the algorithms rest on no message being lost
+	rules    replay.Rules // of the election, if it is one
+	timeouts int          // where in a state it is how often timers have run out; 0: that is not bounded
+	ticks    int          // where it is for how many ticks several lead; 0: that is not counted
+	late     bool         // timers would have run out more often than they may
+	voters   leading.Electorate
 	known    []*part // as of the last refresh
 	flights  []*keptFlight
 	memo     map[uint64][]outcome // reactions that this worker has asked for
@@ -122,8 +126,8 @@ func newWorker(o *Options, ps *parts, seen *visited) *worker {
 	w := &worker{o: o, total: ps.stack.Total(), shared: len(ps.stack.Mutexes()), parts: ps, seen: seen,
 		memo: map[uint64][]outcome{}, safe: ps.stack.Safe(), live: ps.stack.Live(), copies: o.copies(ps.stack)}
 	w.head = w.total + 1
-	if o.looksFor(CheckFairness) {
-		w.fair, w.head, w.bypass = true, w.total+2, o.Spec.Bypass(o.Config)
+	if o.looksFor(replay.CheckFairness) {
+		w.fair, w.head, w.bypass = true, w.total+2, o.Spec.Exclusion().Bypass(o.Config)
 	}
 	w.fenced, w.fences = fenced(ps.stack), w.head
 	w.head += fenceWords * len(w.fenced)
@@ -131,7 +135,7 @@ func newWorker(o *Options, ps *parts, seen *visited) *worker {
 		w.timeouts = w.head
 		w.head++
 	}
-	if w.rules.counts(o.Timing) {
+	if w.rules.Counts(o.Timing) {
 		w.ticks = w.head
 		w.head++
 	}
@@ -140,13 +144,11 @@ func newWorker(o *Options, ps *parts, seen *visited) *worker {
 	if o.Reordering {
 		w.model |= nodes.FIFO
 	}
-	if o.Timing == nil {
-		w.model |= unbounded
-	}
+	w.model |= o.Timing.Breaks()
 	for id := range nodes.ID(w.total) {
 		var p nodes.Process
 		ps.rt.Process(&p, id)
-		w.forgets, w.listens = append(w.forgets, p.Forgets(false)), append(w.listens, listens(&p))
+		w.forgets, w.listens = append(w.forgets, p.Forgets(false)), append(w.listens, p.Listens())
 	}
 	w.refresh()
 	w.free = make(chan *batch, ahead)
@@ -187,14 +189,14 @@ func (w *worker) expand(state []uint32) {
 		w.local(at, p)
 	}
 	w.tick()
-	if w.steps == 0 && waiting != 0 && inside == 0 && w.o.looksFor(CheckDeadlock) {
-		w.findings = append(w.findings, finding{check: CheckDeadlock})
+	if w.steps == 0 && waiting != 0 && inside == 0 && w.o.looksFor(replay.CheckDeadlock) {
+		w.findings = append(w.findings, finding{check: replay.CheckDeadlock})
 		waiting = 0 // it is reported already
 	}
 	if w.excuse(state, w.safe|w.live) != 0 {
 		waiting = 0
 	}
-	if w.rules.elects {
+	if w.rules.Elects {
 		waiting = w.undecided(state, before)
 	}
 	if w.cut {
@@ -212,14 +214,14 @@ func (w *worker) deliveries() {
 			continue
 		}
 		at := uint8(receiver(word))
-		if w.flights[word&flightMask].open() {
-			w.try(move{what: StepDeliver, node: at, which: word})
+		if w.flights[word&flightMask].Open() {
+			w.try(move{what: replay.StepDeliver, node: at, which: word})
 		}
 		if int(faults&(lostBehind-1)) < w.o.Losses {
-			w.put(move{what: StepDrop, node: at, which: word}, nil)
+			w.put(move{what: replay.StepDrop, node: at, which: word}, nil)
 		}
 		if int(faults>>8&0xff) < w.o.Duplicates {
-			w.put(move{what: StepDuplicate, node: at, which: word}, nil)
+			w.put(move{what: replay.StepDuplicate, node: at, which: word}, nil)
 		}
 	}
 }
@@ -229,21 +231,21 @@ func (w *worker) local(at int, p *part) {
 	node := uint8(at)
 	if !p.up {
 		if w.o.Restarts || w.o.Amnesia {
-			w.try(move{what: StepRestart, node: node})
+			w.try(move{what: replay.StepRestart, node: node})
 		}
 		if w.o.Amnesia && p.saved() && !w.forgets[at] { // otherwise it is the same as a restart
-			w.try(move{what: StepAmnesia, node: node})
+			w.try(move{what: replay.StepAmnesia, node: node})
 		}
 		return
 	}
 	for i := range p.timers {
 		switch {
-		case !p.timers[i].open():
+		case !p.timers[i].Open():
 		case w.timeouts > 0 && int(w.state[w.timeouts]) >= w.o.Timeouts:
 			w.late, w.cut = true, true
 			w.steps++
 		default:
-			w.try(move{what: StepTimeout, node: node, which: uint32(i)})
+			w.try(move{what: replay.StepTimeout, node: node, which: uint32(i)})
 		}
 	}
 	if at < w.o.Config.N {
@@ -256,7 +258,7 @@ func (w *worker) local(at int, p *part) {
 		w.detect(node, p)
 	}
 	if int(w.state[w.total]>>16&0xff) < w.o.Crashes {
-		w.try(move{what: StepCrash, node: node})
+		w.try(move{what: replay.StepCrash, node: node})
 	}
 }
 
@@ -264,11 +266,11 @@ func (w *worker) local(at int, p *part) {
 func (w *worker) client(node uint8, r int, p *part) {
 	switch bit := uint8(1) << r; {
 	case p.inside&bit != 0:
-		w.try(move{what: StepRelease, node: node, which: uint32(onRelease) + uint32(r)})
+		w.try(move{what: replay.StepRelease, node: node, which: uint32(onRelease) + uint32(r)})
 	case p.waiting&bit == 0 && int(p.asked[r]) < w.o.Entries:
-		w.try(move{what: StepRequest, node: node, which: uint32(onRequest) + uint32(r)})
+		w.try(move{what: replay.StepRequest, node: node, which: uint32(onRequest) + uint32(r)})
 		if w.parts.capacity(r) > 1 {
-			w.try(move{what: StepRequest, node: node, which: uint32(onRequest) + mostExplored + uint32(r)})
+			w.try(move{what: replay.StepRequest, node: node, which: uint32(onRequest) + mostExplored + uint32(r)})
 		}
 	}
 }
@@ -295,23 +297,23 @@ func (w *worker) put(m move, out *outcome) {
 	}
 	switch {
 	case out != nil && out.panics != "": // nothing follows, whether that is looked for or not
-		if w.o.looksFor(CheckPanic) {
-			w.findings = append(w.findings, finding{CheckPanic, out.panics, m})
+		if w.o.looksFor(replay.CheckPanic) {
+			w.findings = append(w.findings, finding{replay.CheckPanic, out.panics, m})
 		}
 		return
 	case out != nil && out.entered != 0 && out.after == 0 && // or it does the same without a crash
-		w.o.looksFor(CheckExclusion) && w.overfull(int(m.node), out):
-		w.findings = append(w.findings, finding{check: CheckExclusion, move: m})
+		w.o.looksFor(replay.CheckExclusion) && w.overfull(int(m.node), out):
+		w.findings = append(w.findings, finding{check: replay.CheckExclusion, move: m})
 		return
 	}
 	if out != nil && out.secluded {
-		w.findings = append(w.findings, finding{CheckMinority, saysSecluded(nodes.ID(m.node)), m})
+		w.findings = append(w.findings, finding{replay.CheckMinority, saysSecluded(nodes.ID(m.node)), m})
 		return
 	}
 	from := len(w.data)
 	w.data = w.successor(w.data, w.state, m, out)
-	check, says := CheckFairness, w.unfair(w.data[from:])
-	if w.rules.elects {
+	check, says := replay.CheckFairness, w.unfair(w.data[from:])
+	if w.rules.Elects {
 		check, says = w.quarrel(w.data[from:], m, out)
 	}
 	if says != "" {
@@ -337,7 +339,7 @@ func (w *worker) overfull(node int, out *outcome) bool {
 			continue
 		}
 		if at := slices.Index(w.fenced, r); at >= 0 {
-			if stale(out.fences[r], w.highest(w.state, at)) != "" {
+			if w.rules.Stale(out.fences[r], w.highest(w.state, at)) != "" {
 				return true
 			}
 			continue

@@ -5,15 +5,17 @@ import (
 	"fmt"
 
 	"turnstile/nodes"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // Options says what is explored: every order of deliveries, timers, choices, requests and releases,
 // and every placing of the faults that are allowed.
 type Options struct {
-	Spec    *nodes.Spec
+	Spec    *row.Row
 	Config  nodes.Config
-	Beside  []nodes.Instance // further instances on every node, numbered from 1
-	Entries int              // requests of each client; of an elector, campaigns of each node
+	Beside  []row.Instance // further instances on every node, numbered from 1
+	Entries int            // requests of each client; of an elector, campaigns of each node
 
 	// Campaigns is how often nodes of an election are told to campaign, in all; zero: as often as Entries
 	// allows.
@@ -42,7 +44,7 @@ type Options struct {
 
 	// Timing bounds how long messages and timers take. If it is nil, a message may arrive and a timer run
 	// out at any moment, however long the timer was set.
-	Timing *Timing
+	Timing *replay.Timing
 
 	// Checks names what to look for; nil: everything but fairness, which takes more states. What is not looked
 	// for is passed by, except that nothing follows a panic.
@@ -133,30 +135,28 @@ func (o *Options) Validate() error {
 
 // refuseDetectors returns an error if a failure detector is among the instances. The space would have no
 // end, and since timers always run, no state would be a deadlock.
-func refuseDetectors(s *nodes.Stack) error {
+func refuseDetectors(s *row.Stack) error {
 	for _, in := range s.Instances() {
-		if in.Spec.Detector {
+		if in.Kind == nodes.Detection {
 			return fmt.Errorf("%s sends without end, so an exploration would have none either, and find no deadlock: "+
-				"leave it out, since an exploration speaks in its place, or simulate the algorithm with it", in.Spec.Name)
+				"leave it out, since an exploration speaks in its place, or simulate the algorithm with it", in.Name)
 		}
 	}
 	return nil
 }
 
 // stack returns what every node is made of.
-func (o *Options) stack() (*nodes.Stack, error) {
-	return nodes.NewStack(append([]nodes.Instance{{Spec: o.Spec, Config: o.Config}}, o.Beside...)...)
+func (o *Options) stack() (*row.Stack, error) {
+	return row.Assemble(row.Instance{Row: o.Spec, Config: o.Config}, o.Beside...)
 }
 
 // A Violation is a failed check, and how it comes about.
 type Violation struct {
-	Check        string
-	Says         string           // in one sentence
-	Schedule     *Schedule        // that leads there
+	replay.Violation
+	OutsideModel nodes.Assumption // assumptions that had been broken before, if they excuse it
+	Schedule     *replay.Schedule // that leads there
 	Shortest     bool             // no violation has fewer steps: all that might were explored
 	Story        []string         // of the schedule, for people
-	Stall        string           // who waits for whom, if somebody waits for ever
-	OutsideModel nodes.Assumption // assumptions that had been broken before, if they excuse it
 }
 
 // A Result is what an exploration found.

@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"turnstile/bench/check"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
-func row(t testing.TB, name string) *nodes.Spec {
+func rowOf(t testing.TB, name string) *row.Row {
 	t.Helper()
 	spec, err := mutex.Find(name)
 	if err != nil {
@@ -49,7 +51,7 @@ var spaces = map[string][10]uint64{
 // These are more states than any of these spaces has, unless something in it grows without end.
 const endless, endlessOfTwo, vast = 4_000_000, 100_000, endless + 1
 
-func columns(spec *nodes.Spec) []Options {
+func columns(spec *row.Row) []Options {
 	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, Copies: copiesOf(spec)}
 	three := two
 	three.Config.N, three.Entries = 3, 1
@@ -73,7 +75,7 @@ func columns(spec *nodes.Spec) []Options {
 func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
 	most := soak.Pick[uint64](2000, 20_000, endless)
 	for _, spec := range mutex.Table {
-		if spec.Broken != "" || spec.Circulates {
+		if spec.Flaw != nil || spec.Circulates {
 			continue
 		}
 		t.Run(spec.Name, func(t *testing.T) {
@@ -106,7 +108,7 @@ func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
 
 // The token of a ring counts its hops, so its states have no end.
 func TestRingIsBounded(t *testing.T) {
-	for i, o := range columns(row(t, "token-ring")) {
+	for i, o := range columns(rowOf(t, "token-ring")) {
 		o.Depth = 40
 		x := explore(t, o)
 		if x.Violation != nil || x.Exhausted || x.Bound != "depth" || x.Depth != 40 || x.Entries == 0 {
@@ -117,10 +119,10 @@ func TestRingIsBounded(t *testing.T) {
 
 // What one writes before reading the papers fails in six steps, and fewer do not do.
 func TestNaiveBroadcastFails(t *testing.T) {
-	spec := row(t, "naive-broadcast")
+	spec := rowOf(t, "naive-broadcast")
 	x := explore(t, Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1})
 	v := x.Violation
-	if v == nil || v.Check != CheckExclusion || v.OutsideModel != 0 || x.Bound != "violation" {
+	if v == nil || v.Check != replay.CheckExclusion || v.OutsideModel != 0 || x.Bound != "violation" {
 		t.Fatalf("%+v", x)
 	}
 	const story = `node 0 asks and sends request to node 1
@@ -140,19 +142,19 @@ node 0 enters: INSIDE TOGETHER WITH 1`
 	}
 
 	// Read back and played again, it fails by the same check, and by all that judge a history.
-	read, err := ParseSchedule(strings.NewReader(v.Schedule.String()), mutex.Find)
+	read, err := replay.Parse(strings.NewReader(v.Schedule.String()), mutex.Find)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(read)
+	r, err := replay.Play(read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Violation == nil || r.Violation.Check != CheckExclusion || r.Violation.Says != v.Says {
+	if r.Violation == nil || r.Violation.Check != replay.CheckExclusion || r.Violation.Says != v.Says {
 		t.Errorf("replayed: %+v", r.Violation)
 	}
 	verdict := check.Judge(r.History, check.Setting{Config: read.Config, Algorithm: spec.Name,
-		Codec: spec.Codec(), Identities: spec.Identities, Safe: spec.Safe, Live: spec.Live})
+		Codec: spec.Codec(), Identities: spec.Exclusion().Identities, Safe: spec.Safe, Live: spec.Live})
 	witness := strings.Join(verdict.Findings[0].Witness, "\n")
 	if verdict.Outcome != check.Violated || !strings.Contains(verdict.Reason, "overlapped") ||
 		!strings.Contains(witness, "node 0 gets reply from node 1") {
@@ -168,12 +170,12 @@ func TestTextbookMaekawaDeadlocks(t *testing.T) {
 	}
 	o := Options{Spec: spec, Config: nodes.Config{N: 4}.With("quorums", "grid"), Entries: 1, Workers: 2}
 	v := explore(t, o).Violation
-	if v == nil || v.Check != CheckDeadlock || len(v.Schedule.Steps) != 14 ||
+	if v == nil || v.Check != replay.CheckDeadlock || len(v.Schedule.Steps) != 14 ||
 		!strings.Contains(v.Stall, "They wait in a circle: 1 -> 2 -> 1") {
 		t.Fatalf("%+v", v)
 	}
-	r, err := Replay(v.Schedule)
-	if err != nil || r.Violation == nil || r.Violation.Check != CheckDeadlock || r.Stall != v.Stall {
+	r, err := replay.Play(v.Schedule)
+	if err != nil || r.Violation == nil || r.Violation.Check != replay.CheckDeadlock || r.Stall != v.Stall {
 		t.Errorf("replayed: %+v, %v", r, err)
 	}
 }
@@ -181,9 +183,9 @@ func TestTextbookMaekawaDeadlocks(t *testing.T) {
 // The result depends on nothing but the options.
 func TestAnyNumberOfWorkersFindsTheSame(t *testing.T) {
 	for _, o := range []Options{
-		{Spec: row(t, "lamport"), Config: nodes.Config{N: 3}, Entries: 1, Reordering: true, Demand: true},
-		{Spec: row(t, "ricart-agrawala"), Config: nodes.Config{N: 3}, Entries: 1, Crashes: 1, Restarts: true},
-		{Spec: row(t, "maekawa"), Config: nodes.Config{N: 4}, Entries: 1, States: 20_000},
+		{Spec: rowOf(t, "lamport"), Config: nodes.Config{N: 3}, Entries: 1, Reordering: true, Demand: true},
+		{Spec: rowOf(t, "ricart-agrawala"), Config: nodes.Config{N: 3}, Entries: 1, Crashes: 1, Restarts: true},
+		{Spec: rowOf(t, "maekawa"), Config: nodes.Config{N: 4}, Entries: 1, States: 20_000},
 	} {
 		var first *Result
 		for _, o.Workers = range soak.Pick([]int{1, 3}, []int{1, 3, 8}, []int{1, 2, 3, 8, 16}) {
@@ -206,11 +208,11 @@ func TestFaultsOutsideTheModel(t *testing.T) {
 		check string
 		need  nodes.Assumption
 	}{
-		{Options{Spec: row(t, "lamport"), Reordering: true}, CheckExclusion, nodes.FIFO},
-		{Options{Spec: row(t, "ricart-agrawala"), Crashes: 1, Restarts: true}, "", nodes.NoAmnesia},
-		{Options{Spec: row(t, "ricart-agrawala"), Losses: 1}, CheckDeadlock, nodes.NoLoss},
-		{Options{Spec: row(t, "suzuki-kasami"), Losses: 1}, CheckDeadlock, nodes.NoLoss},
-		{Options{Spec: row(t, "central"), Crashes: 1}, CheckDeadlock, nodes.NoCrash},
+		{Options{Spec: rowOf(t, "lamport"), Reordering: true}, replay.CheckExclusion, nodes.FIFO},
+		{Options{Spec: rowOf(t, "ricart-agrawala"), Crashes: 1, Restarts: true}, "", nodes.NoAmnesia},
+		{Options{Spec: rowOf(t, "ricart-agrawala"), Losses: 1}, replay.CheckDeadlock, nodes.NoLoss},
+		{Options{Spec: rowOf(t, "suzuki-kasami"), Losses: 1}, replay.CheckDeadlock, nodes.NoLoss},
+		{Options{Spec: rowOf(t, "central"), Crashes: 1}, replay.CheckDeadlock, nodes.NoCrash},
 	} {
 		c.o.Config, c.o.Entries = nodes.Config{N: 2}, 1
 		x := explore(t, c.o)
@@ -228,7 +230,7 @@ func TestFaultsOutsideTheModel(t *testing.T) {
 }
 
 func TestExploreRefuses(t *testing.T) {
-	good := Options{Spec: row(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
+	good := Options{Spec: rowOf(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
 	for want, change := range map[string]func(o *Options){
 		"takes at least one":          func(o *Options) { o.Config.N = 0 },
 		"takes up to 8":               func(o *Options) { o.Config.N = 9 },
@@ -245,7 +247,7 @@ func TestExploreRefuses(t *testing.T) {
 		}
 	}
 	short := good
-	short.Spec, short.States = row(t, "naive-broadcast"), 24
+	short.Spec, short.States = rowOf(t, "naive-broadcast"), 24
 	if v := explore(t, short).Violation; v == nil || v.Shortest {
 		t.Errorf("a level that is not swept to its end: %+v", v)
 	}
@@ -319,9 +321,12 @@ const (
 	modeSave
 )
 
-func gamblers(mode int) *nodes.Spec {
-	return &nodes.Spec{Info: nodes.Info{Name: "gambler"}, Messages: []nodes.Kind{{Zero: gbSaved{}}},
-		New: func(nodes.Config) nodes.Machine { return &gambler{mode: mode} }}
+func gamblers(mode int) *row.Row {
+	return &row.Row{Spec: nodes.Spec{
+		Name:     "gambler",
+		Messages: []nodes.MessageKind{{Zero: gbSaved{}}},
+		New:      func(nodes.Config) nodes.Machine { return &gambler{mode: mode} },
+	}}
 }
 
 // Every answer of Choose is tried, timers run out, what was saved comes back, and what goes on for ever
@@ -368,7 +373,7 @@ func BenchmarkExplore(b *testing.B) {
 		b.Run(fmt.Sprintf("ricart-agrawala-n3-e%d/workers=%d", c.entries, c.workers), func(b *testing.B) {
 			states := uint64(0)
 			for b.Loop() {
-				states += explore(b, Options{Spec: row(b, "ricart-agrawala"), Config: nodes.Config{N: 3},
+				states += explore(b, Options{Spec: rowOf(b, "ricart-agrawala"), Config: nodes.Config{N: 3},
 					Entries: c.entries, Workers: c.workers}).States
 			}
 			b.ReportMetric(float64(states)/b.Elapsed().Seconds(), "states/s")

@@ -1,12 +1,5 @@
 package explore
 
-import (
-	"fmt"
-
-	"turnstile/internal/english"
-	"turnstile/nodes"
-)
-
 // How often a client that waits was passed over is in one word of the state, four bits for each client:
 // zero if its request is not known yet to all who must see it, or else one more than twice the number of
 // times, and one more if others have entered since it was counted. It is counted at quiet moments, when no
@@ -58,48 +51,4 @@ func (w *worker) unfair(state []uint32) (says string) {
 		}
 	}
 	return ""
-}
-
-func saysPassedOver(id, bypass int) string {
-	return fmt.Sprintf("node %d was passed over more than %s since its request was known to all", id,
-		english.Count(bypass, "time", "times"))
-}
-
-// A passed tells on a stage how often the request of a client was passed over.
-type passed struct {
-	known   bool // there was a quiet moment
-	times   int
-	between bool // others have entered since that was counted
-}
-
-// passOver counts who was passed over, after what has just happened: perhaps somebody has entered.
-func (g *stage) passOver(entered bool) {
-	mutexes := g.stack.Mutexes()
-	if len(mutexes) != 1 || g.found != nil || !g.o.looksFor(CheckFairness) {
-		return
-	}
-	in := g.stack.Instances()[mutexes[0]]
-	if in.Spec.Bypass == nil {
-		return
-	}
-	for id := range g.stack.N() {
-		p, process := &g.passed[id], &g.staged[id].process
-		if !process.Up() || process.Client(mutexes[0]) != nodes.Waiting {
-			*p = passed{}
-			continue
-		}
-		p.between = p.known && (p.between || entered)
-		if len(g.flying) > 0 {
-			continue
-		}
-		if p.between {
-			p.times++
-		}
-		p.known, p.between = true, false
-		if most := in.Spec.Bypass(in.Config); p.times > most {
-			g.found = &Violation{Check: CheckFairness, Says: saysPassedOver(id, most)}
-			g.tell("%s", g.found.Says)
-			return
-		}
-	}
 }

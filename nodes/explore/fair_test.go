@@ -8,19 +8,22 @@ import (
 
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // fairSpaces are those in which the fairness of a row is explored.
-func fairSpaces(spec *nodes.Spec) (all []Options) {
+func fairSpaces(spec *row.Row) (all []Options) {
 	type size struct{ nodes, entries int }
 	usual := []size{{2, 2}, {2, 3}, {3, 1}, {3, 2}}
 	for _, size := range soak.Pick(usual, usual, append(usual, size{3, 3}, size{4, 1}, size{4, 2})) {
 		o := Options{Spec: spec, Config: nodes.Config{N: size.nodes}, Entries: size.entries,
-			Checks: []string{CheckFairness}}
+			Checks: []string{replay.CheckFairness}}
 		if _, timed := spec.Machine(o.Config, 0).(nodes.Timed); timed { // or late messages would excuse it
-			o.Timing = &Timing{Latency: chance.Constant(time.Millisecond), Tick: time.Millisecond}
+			o.Timing = &replay.Timing{Latency: chance.Constant(time.Millisecond), Tick: time.Millisecond}
 		}
 		all = append(all, o)
 	}
@@ -31,7 +34,7 @@ func fairSpaces(spec *nodes.Spec) (all []Options) {
 // far, and to their end by make soak.
 func TestRowsAreFairInAnyOrder(t *testing.T) {
 	for _, spec := range mutex.Table {
-		if spec.Bypass == nil {
+		if spec.Exclusion().Bypass == nil {
 			continue
 		}
 		t.Run(spec.Name, func(t *testing.T) {
@@ -53,25 +56,27 @@ func TestRowsAreFairInAnyOrder(t *testing.T) {
 // Of three nodes that want in, one is passed over by another: that is seen of every row.
 func TestWhoIsPassedOverIsSeen(t *testing.T) {
 	for _, spec := range mutex.Table {
-		if spec.Bypass == nil {
+		if spec.Exclusion().Bypass == nil {
 			continue
 		}
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
-			fairer := *spec
-			fairer.Bypass = func(nodes.Config) int { return 0 }
-			o := Options{Spec: &fairer, Config: nodes.Config{N: 3}, Entries: 1,
-				Checks: []string{CheckFairness}, States: 100_000}
+			fairer := fairest(spec)
+			o := Options{Spec: fairer, Config: nodes.Config{N: 3}, Entries: 1,
+				Checks: []string{replay.CheckFairness}, States: 100_000}
 			if _, timed := spec.Machine(o.Config, 0).(nodes.Timed); timed { // else it tries again and again
-				o.Timing = &Timing{Latency: chance.Constant(time.Millisecond), Tick: time.Millisecond}
+				o.Timing = &replay.Timing{Latency: chance.Constant(time.Millisecond), Tick: time.Millisecond}
 			}
 			x := explore(t, o)
-			if x.Violation == nil || x.Violation.Check != CheckFairness || len(x.Violation.Story) == 0 {
+			if x.Violation == nil || x.Violation.Check != replay.CheckFairness || len(x.Violation.Story) == 0 {
 				t.Fatalf("%+v", x)
 			}
-			if r, err := Replay(x.Violation.Schedule); err != nil || r.Violation == nil ||
-				r.Violation.Check != CheckFairness || r.Violation.Says != x.Violation.Says {
-				t.Errorf("replayed, there is %+v, %v", r, err)
+			r, err := replay.Play(x.Violation.Schedule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := check.Judge(r.History, check.SettingOfReplay(r.Stack)); !v.Violates("fairness") {
+				t.Errorf("replayed, there is %+v", v)
 			}
 		})
 	}
@@ -80,22 +85,20 @@ func TestWhoIsPassedOverIsSeen(t *testing.T) {
 // A plain search finds the same, whatever is looked for.
 func TestChecksFindWhatAPlainSearchFinds(t *testing.T) {
 	for name, checks := range map[string][]string{
-		"central":          {CheckFairness},
-		"ricart-agrawala":  {CheckFairness, CheckExclusion},
+		"central":          {replay.CheckFairness},
+		"ricart-agrawala":  {replay.CheckFairness, replay.CheckExclusion},
 		"raymond":          ofClients,
-		"naive-broadcast":  {CheckStarvation},
-		"maekawa-textbook": {CheckExclusion},
+		"naive-broadcast":  {replay.CheckStarvation},
+		"maekawa-textbook": {replay.CheckExclusion},
 	} {
-		for _, o := range columns(row(t, name)) {
+		for _, o := range columns(rowOf(t, name)) {
 			o.Checks = checks
 			if o.Config.N > 2 || o.Crashes > 0 {
 				continue
 			}
 			agree(t, o)
-			if o.Spec.Bypass != nil && slices.Contains(checks, CheckFairness) {
-				fairer := *o.Spec
-				fairer.Bypass = func(nodes.Config) int { return 0 }
-				o.Spec = &fairer
+			if o.Spec.Exclusion().Bypass != nil && slices.Contains(checks, replay.CheckFairness) {
+				o.Spec = fairest(o.Spec)
 				agree(t, o)
 			}
 		}
@@ -104,18 +107,20 @@ func TestChecksFindWhatAPlainSearchFinds(t *testing.T) {
 
 // A deadlock that takes fewer steps does not hide what else is wrong.
 func TestOnlyWhatIsLookedForIsFound(t *testing.T) {
-	naive := Options{Spec: row(t, "naive-broadcast"), Config: nodes.Config{N: 2}, Entries: 1}
-	for check, found := range map[string]bool{CheckExclusion: true, CheckDeadlock: false, CheckStarvation: false,
-		CheckPanic: false} {
+	naive := Options{Spec: rowOf(t, "naive-broadcast"), Config: nodes.Config{N: 2}, Entries: 1}
+	for check, found := range map[string]bool{replay.CheckExclusion: true, replay.CheckDeadlock: false,
+		replay.CheckStarvation: false, replay.CheckPanic: false} {
 		naive.Checks = []string{check}
 		x := explore(t, naive)
-		if (x.Violation != nil) != found || x.Exhausted == found || x.Progress != (check == CheckStarvation) {
+		if (x.Violation != nil) != found || x.Exhausted == found ||
+			x.Progress != (check == replay.CheckStarvation) {
 			t.Errorf("%s of naive-broadcast: %+v", check, x)
 		}
 	}
-	textbook := Options{Spec: row(t, "maekawa-textbook"), Config: nodes.Config{N: 4}, Entries: 1,
+	textbook := Options{Spec: rowOf(t, "maekawa-textbook"), Config: nodes.Config{N: 4}, Entries: 1,
 		States: 500_000}
-	for check, want := range map[string]string{CheckExclusion: "", CheckDeadlock: CheckDeadlock} {
+	for check, want := range map[string]string{replay.CheckExclusion: "",
+		replay.CheckDeadlock: replay.CheckDeadlock} {
 		textbook.Checks = []string{check}
 		x := explore(t, textbook)
 		got := ""
@@ -129,17 +134,18 @@ func TestOnlyWhatIsLookedForIsFound(t *testing.T) {
 }
 
 // ofClients are the checks of algorithms of mutual exclusion.
-var ofClients = []string{CheckExclusion, CheckPanic, CheckDeadlock, CheckStarvation, CheckFairness}
+var ofClients = []string{replay.CheckExclusion, replay.CheckPanic, replay.CheckDeadlock,
+	replay.CheckStarvation, replay.CheckFairness}
 
 func TestChecksThatCannotBeLookedFor(t *testing.T) {
 	for want, o := range map[string]Options{
-		"did you mean exclusion?":        {Spec: row(t, "central"), Checks: []string{"exclusoin"}},
-		"It is one of exclusion, panic,": {Spec: row(t, "central"), Checks: []string{"x"}},
-		"maekawa does not promise":       {Spec: row(t, "maekawa"), Checks: []string{CheckFairness}},
-		"7 entries may pass over a request": {Spec: row(t, "ricart-agrawala"), Checks: ofClients,
+		"did you mean exclusion?":        {Spec: rowOf(t, "central"), Checks: []string{"exclusoin"}},
+		"It is one of exclusion, panic,": {Spec: rowOf(t, "central"), Checks: []string{"x"}},
+		"maekawa does not promise":       {Spec: rowOf(t, "maekawa"), Checks: []string{replay.CheckFairness}},
+		"7 entries may pass over a request": {Spec: rowOf(t, "ricart-agrawala"), Checks: ofClients,
 			Config: nodes.Config{N: 8}},
-		"2 resources: whether requests are passed": {Spec: row(t, "central-inside"), Checks: ofClients,
-			Beside: []nodes.Instance{{Spec: row(t, "central-inside"), Config: nodes.Config{N: 2}}}},
+		"2 resources: whether requests are passed": {Spec: rowOf(t, "central-inside"), Checks: ofClients,
+			Beside: []row.Instance{{Row: rowOf(t, "central-inside"), Config: nodes.Config{N: 2}}}},
 	} {
 		if o.Config.N == 0 {
 			o.Config.N = 2
@@ -149,4 +155,12 @@ func TestChecksThatCannotBeLookedFor(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+}
+
+// fairest is a row that promises that nobody is ever passed over.
+func fairest(spec *row.Row) *row.Row {
+	fairer, promised := *spec, *spec.Exclusion()
+	promised.Bypass = func(nodes.Config) int { return 0 }
+	fairer.Mutex = &promised
+	return &fairer
 }

@@ -1,15 +1,11 @@
 package explore
 
-import (
-	"fmt"
-
-	"turnstile/nodes"
-)
+import "turnstile/nodes/row"
 
 // Where the resource demands fence numbers (Config.Fenced), that two are inside is no violation: of what they
 // write, it refuses what is under a lower number than the highest that has entered. What can still go wrong
 // is that somebody enters under the same number as that one. Then the resource accepts what either writes, in
-// any order, though both are inside, or one has left: see bench/section/fence.go. Who enters under a lower
+// any order, though both are inside, or one has left: see judge/section/fence.go. Who enters under a lower
 // number was let in before, and heard of it late; what it writes is refused. An entry without a number is
 // wrong.
 
@@ -18,7 +14,7 @@ import (
 const fenceWords = 2
 
 // fenced returns which of the resources of a stack demand fence numbers.
-func fenced(stack *nodes.Stack) (resources []int) {
+func fenced(stack *row.Stack) (resources []int) {
 	for r, instance := range stack.Mutexes() {
 		if stack.Fenced(instance) {
 			resources = append(resources, r)
@@ -41,17 +37,4 @@ func (w *worker) raise(state []uint32, out *outcome) {
 			state[at], state[at+1] = uint32(out.fences[r]>>32), uint32(out.fences[r])
 		}
 	}
-}
-
-// stale says what is wrong with an entry under a fence number, if the highest so far is another; empty:
-// nothing.
-func stale(fence, highest uint64) string {
-	switch fence {
-	case 0:
-		return "without the fence number that the resource demands"
-	case highest:
-		return fmt.Sprintf("under the fence number %d, as somebody has before, so the resource would accept what "+
-			"both write", fence)
-	}
-	return ""
 }

@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"turnstile/bench/check"
+	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // A dispensing machine lets its client in at once, under numbers that are to say who may write.
@@ -37,8 +39,12 @@ func (d *dispensing) Release(*nodes.Env)                          {}
 func (d *dispensing) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
 func dispensers(kind int) Options {
-	spec := &nodes.Spec{Info: nodes.Info{Name: "dispenser"}, Fenced: true, Effective: nodes.PerfectDetector,
-		New: func(nodes.Config) nodes.Machine { return &dispensing{kind: kind} }}
+	spec := &row.Row{Spec: nodes.Spec{
+		Name:      "dispenser",
+		Fenced:    true,
+		Effective: nodes.PerfectDetector,
+		New:       func(nodes.Config) nodes.Machine { return &dispensing{kind: kind} },
+	}}
 	return Options{Spec: spec, Config: nodes.Config{N: 2, Fenced: true}, Entries: 2}
 }
 
@@ -77,19 +83,23 @@ func TestFencesAreJudgedAsInHistories(t *testing.T) {
 			outcome check.Outcome
 		}{{false, check.Valid}, {true, check.Violated}} {
 			spec := dispensers(kind).Spec
-			s, err := ParseSchedule(strings.NewReader(head+steps), alone(spec))
+			s, err := replay.Parse(strings.NewReader(head+steps), alone(spec))
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Replay(s)
+			r, err := replay.Play(s)
 			if err != nil || (r.Violation != nil) != ends.found {
 				t.Errorf("%s, numbers of kind %d: %+v, %v", steps, kind, r, err)
 			}
 			stack := stackOf(t, Options{Spec: spec, Config: s.Config})
-			if r, err = replay(stack, s, &Options{Checks: []string{CheckDeadlock}}); err != nil {
-				t.Fatal(err)
+			stage := replay.NewStage(stack, s, func(string) bool { return false })
+			stage.Start()
+			for _, step := range s.Steps {
+				if err := stage.Play(step); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if v := check.Judge(r.History, check.SettingOf(stack)); v.Outcome != ends.outcome {
+			if v := check.Judge(stage.End().History, check.SettingOf(stack)); v.Outcome != ends.outcome {
 				t.Errorf("%s, numbers of kind %d: %+v", steps, kind, v)
 			}
 		}
@@ -104,12 +114,12 @@ node 0 asks
 node 0 enters under the fence number 2: INSIDE TOGETHER WITH 1
 node 0 leaves, and what it wrote is refused
 node 1 leaves`
-	s, err := ParseSchedule(strings.NewReader("turnstile schedule 1\nalgorithm dispenser\nn 2\nfenced\n"+
+	s, err := replay.Parse(strings.NewReader("turnstile schedule 1\nalgorithm dispenser\nn 2\nfenced\n"+
 		"req 1; req 0; exit 0; exit 1"), alone(dispensers(dispenseApart).Spec))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(s)
+	r, err := replay.Play(s)
 	if err != nil || strings.Join(r.Story, "\n") != story || !strings.Contains(s.String(), "\nfenced\n") {
 		t.Errorf("%+v, %v\n%v", r, err, s)
 	}

@@ -12,6 +12,8 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // A toy does what a table of random numbers says for its state and its input. Nothing in it makes sense, so
@@ -172,7 +174,7 @@ func (y *heedfulToy) Trust(env *nodes.Env, peer nodes.ID)          { y.trust(env
 func (y *heedfulMindfulToy) Suspect(env *nodes.Env, peer nodes.ID) { y.suspect(env, peer) }
 
 // toys returns a random algorithm.
-func toys(r *rand.Rand) *nodes.Spec {
+func toys(r *rand.Rand) *row.Row {
 	upTo := func(n int) uint8 { return uint8(max(0, r.IntN(n+8)-7)) } // and nothing rather often
 	mindful, heedful, servers := r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(4)/3
 	t := toy{seed: r.Uint64(), fenced: r.IntN(3) == 0, left: uint8(1 + r.IntN(3)), servers: servers}
@@ -180,10 +182,12 @@ func toys(r *rand.Rand) *nodes.Spec {
 		grant: 2 + upTo(20), timer: upTo(12), save: upTo(12), choose: upTo(8), fail: upTo(2),
 		restless: r.IntN(2) == 0}
 	needs := func() nodes.Assumption { return nodes.Assumption(r.Uint32() & r.Uint32() & (1<<10 - 1)) }
-	spec := &nodes.Spec{Info: nodes.Info{Name: "toy"},
-		Messages: []nodes.Kind{{Zero: tyPing{}}, {Zero: tyPong{}}},
+	spec := &row.Row{Spec: nodes.Spec{
+		Name:     "toy",
+		Messages: []nodes.MessageKind{{Zero: tyPing{}}, {Zero: tyPong{}}},
 		Safe:     needs(), Effective: needs(), Live: needs(), Fenced: t.fenced,
-		Servers: func(nodes.Config) int { return servers }}
+		Servers: func(nodes.Config) int { return servers },
+	}}
 	spec.New = func(nodes.Config) nodes.Machine {
 		switch {
 		case mindful && heedful:
@@ -260,7 +264,7 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 		everywhere := newPlain(t, &o)
 		everywhere.anywhere = true
 		anywhere := everywhere.run()
-		if !slices.Contains(anywhere.worst.checks, CheckStarvation) { // which it would see a few steps earlier
+		if !slices.Contains(anywhere.worst.checks, replay.CheckStarvation) { // seen a few steps earlier
 			anywhere.worst.is(t, x.Violation)
 		}
 	}
@@ -282,30 +286,25 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 }
 
 // alone is a table of one row.
-func alone(spec *nodes.Spec) func(string) (*nodes.Spec, error) {
-	return func(string) (*nodes.Spec, error) { return spec, nil }
-}
-
-// replays wants the schedule of a violation to show it whenever it is played, and to be as short as can be.
-func replays(t *testing.T, spec *nodes.Spec, v *Violation) {
+func replays(t *testing.T, spec *row.Row, v *Violation) {
 	t.Helper()
-	read, err := ParseSchedule(strings.NewReader(v.Schedule.String()), alone(spec))
+	read, err := replay.Parse(strings.NewReader(v.Schedule.String()), alone(spec))
 	if err != nil {
 		t.Fatal(err)
 	}
-	less, err := Minimise(read)
+	less, err := minimise(read)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if less := (&Violation{Schedule: less}); less.moves() != v.moves() {
 		t.Errorf("%v\nis minimised to\n%v", v.Schedule, less.Schedule)
 	}
-	for _, s := range []*Schedule{read, less} {
-		r, err := Replay(s)
+	for _, s := range []*replay.Schedule{read, less} {
+		r, err := replay.Play(s)
 		switch {
 		case err != nil:
 			t.Errorf("%v\n%v", s, err)
-		case v.Check == CheckStarvation:
+		case v.Check == replay.CheckStarvation:
 			if r.Violation != nil {
 				t.Errorf("%v\nshows the %s, and not that node starves", s, r.Violation.Check)
 			}
@@ -326,21 +325,21 @@ func staged(t *testing.T, o Options) {
 	}
 	s.run()
 	for state := range s.seen.count {
-		schedule, err := s.schedule(&lead{state: uint32(state)})
-		if err != nil {
-			t.Fatal(err)
+		schedule, stage, at, err := s.play(&lead{state: uint32(state)})
+		if err != nil || !s.same(stage, at) {
+			t.Fatalf("%v\nis as explored: %v", schedule, err)
 		}
-		g := newStage(p.stack, schedule)
+		g := replay.NewStage(p.stack, schedule, o.looksFor)
 		for _, step := range schedule.Steps {
-			if step.What != StepStart {
-				g.start()
+			if step.What != replay.StepStart {
+				g.Start()
 			}
-			if err := g.play(step); err != nil {
+			if err := g.Play(step); err != nil {
 				t.Fatal(err)
 			}
 		}
-		g.start()
-		key := p.write(g.plain())
+		g.Start()
+		key := p.write(plainOf(g, schedule, p.stack))
 		if _, there := left[key]; !there {
 			t.Errorf("%v\nleads to\n%s", schedule, key)
 		}
@@ -351,28 +350,29 @@ func staged(t *testing.T, o Options) {
 	}
 }
 
-// plain returns what is on the stage as a plain state.
-func (g *stage) plain() *plainState {
-	s := &plainState{forgot: g.broken&nodes.NoAmnesia != 0, fence: g.resources[0].fence}
-	for id := range g.staged {
-		a := &g.staged[id]
-		p := &a.process
-		n := plainNode{incarnation: p.Incarnation(), asked: int(a.clients[0].entry), saved: p.Saved(0)}
+// plainOf returns what is on the stage as a plain state.
+func plainOf(g *replay.Stage, schedule *replay.Schedule, stack *row.Stack) *plainState {
+	s := &plainState{forgot: g.Lab.Broken&nodes.NoAmnesia != 0, fence: g.Lab.Resources[0].Fence}
+	for id := range g.Nodes {
+		a := &g.Nodes[id]
+		p := &a.Process
+		n := plainNode{incarnation: p.Incarnation(), saved: p.Saved(0),
+			asked: int(g.Lab.Client(nodes.ID(id), 0).Count)}
 		if p.Up() {
 			n.up = &p.Node
 		}
-		for peer := range a.suspects.All() {
+		for peer := range a.Suspects.All() {
 			n.suspects[peer] = true
 		}
-		for _, b := range a.timers {
-			n.timers = append(n.timers, plainTimer{b.timer, b.gen, int(b.opens), int(b.closes)})
+		for _, b := range a.Timers {
+			n.timers = append(n.timers, plainTimer{b.Timer, b.Gen, int(b.Opens), int(b.Closes)})
 		}
 		s.nodes = append(s.nodes, n)
 	}
-	needs := g.stack.Safe() | g.stack.Live()
-	s.behind = needs&nodes.NoLoss != 0 && strings.Contains(strings.Join(g.story, ""), "behind an equal one")
+	needs := stack.Safe() | stack.Live()
+	s.behind = needs&nodes.NoLoss != 0 && strings.Contains(strings.Join(g.Story, ""), "behind an equal one")
 	down := map[nodes.ID]bool{}
-	for _, e := range g.events {
+	for _, e := range g.Events {
 		switch {
 		case e.Kind == history.Crashed || e.Kind == history.Restarted:
 			down[e.Node] = e.Kind == history.Crashed
@@ -380,12 +380,12 @@ func (g *stage) plain() *plainState {
 			s.wrong++
 		}
 	}
-	for _, f := range g.flying {
-		s.flying = append(s.flying, plainFlight{f.from, f.to, f.kind, f.message, int(f.opens), int(f.closes)})
+	for _, f := range g.Flying {
+		s.flying = append(s.flying, plainFlight{f.From, f.To, f.Kind, f.Message, int(f.Opens), int(f.Closes)})
 	}
-	for _, step := range g.schedule.Steps {
-		for what, count := range map[StepKind]*int{StepDrop: &s.lost, StepDuplicate: &s.copied,
-			StepCrash: &s.crashes} {
+	for _, step := range schedule.Steps {
+		for what, count := range map[replay.StepKind]*int{replay.StepDrop: &s.lost, replay.StepDuplicate: &s.copied,
+			replay.StepCrash: &s.crashes} {
 			if step.What == what {
 				*count++
 			}

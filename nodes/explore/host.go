@@ -19,7 +19,7 @@ func (ps *parts) Broadcast(p *nodes.Process, e *nodes.Effect) {
 
 // SetTimer implements nodes.Host.
 func (ps *parts) SetTimer(_ *nodes.Process, e *nodes.Effect) {
-	ps.set = append(ps.set, runningTimer{e.Instance, e.Timer, e.Gen, ps.o.Timing.window(e.Min, e.Max)})
+	ps.set = append(ps.set, ps.o.Timing.Timer(e))
 }
 
 // Save implements nodes.Host: the process itself holds what it has saved.
@@ -43,8 +43,9 @@ func (ps *parts) Enter(_ *nodes.Process, e *nodes.Effect) {
 
 // Elect implements nodes.Host.
 func (ps *parts) Elect(p *nodes.Process, e *nodes.Effect) {
-	if ps.rules.elects && e.Instance == 0 && ps.next.declare(p.ID(), e.To, e.Number, ps.rules.terms) {
-		ps.out.back = true
+	if ps.rules.Elects && e.Instance == 0 {
+		back, _ := ps.next.Declare(p.ID(), e.To, e.Number, ps.rules.Terms)
+		ps.out.back = ps.out.back || back
 	}
 }
 

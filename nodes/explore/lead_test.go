@@ -8,34 +8,38 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // Whatever can be wrong with leaders is found, by a shortest schedule, which shows it when it is played.
 func TestWrongLeadersAreFound(t *testing.T) {
-	single, terms := nodes.Leadership{}, nodes.Leadership{Terms: true}
-	overlapping := nodes.Leadership{Overlap: func(nodes.Config) time.Duration { return 2 * time.Millisecond }}
+	single, terms := row.Leadership{}, row.Leadership{Terms: true}
+	overlapping := row.Leadership{Overlap: func(nodes.Config) time.Duration { return 2 * time.Millisecond }}
 	for name, test := range map[string]struct {
-		row   *nodes.Spec
+		row   *row.Row
 		o     Options
 		want  string // the check
 		steps int
 	}{
-		"two at once":              {votes(votesWell, single), Options{}, CheckLeaders, 2},
-		"alone":                    {votes(votesWell, single), Options{Campaigns: 1}, "", 0},
-		"two in a term":            {votes(votesWell, terms), Options{}, CheckTerms, 2},
-		"in two lives":             {votes(votesAnew, terms), Options{Campaigns: 1}, "", 0},
-		"a lower term":             {votes(votesBackward, terms), Options{Campaigns: 1}, CheckTerms, 1},
-		"after a restart":          {votes(votesAnew, terms), anew, CheckTerms, 5},
-		"nobody is told":           {votes(votesLoudly, terms), Options{Campaigns: 1}, CheckAgreement, 1},
-		"a message is lost":        {votes(votesWell, terms), Options{Campaigns: 1, Losses: 1}, CheckAgreement, 2},
-		"the leader crashes":       {votes(votesWell, terms), Options{Campaigns: 1, Crashes: 1}, CheckAgreement, 3},
-		"never":                    {votes(votesForEver, terms), Options{Campaigns: 1}, CheckAgreement, 1},
-		"both when all is silent":  {votes(votesWell, overlapping), Options{}, CheckLeaders, 4},
-		"both for too many ticks":  {votes(votesWell, overlapping), slow(3), CheckLeaders, 5},
+		"two at once":     {votes(votesWell, single), Options{}, replay.CheckLeaders, 2},
+		"alone":           {votes(votesWell, single), Options{Campaigns: 1}, "", 0},
+		"two in a term":   {votes(votesWell, terms), Options{}, replay.CheckTerms, 2},
+		"in two lives":    {votes(votesAnew, terms), Options{Campaigns: 1}, "", 0},
+		"a lower term":    {votes(votesBackward, terms), Options{Campaigns: 1}, replay.CheckTerms, 1},
+		"after a restart": {votes(votesAnew, terms), anew, replay.CheckTerms, 5},
+		"nobody is told":  {votes(votesLoudly, terms), Options{Campaigns: 1}, replay.CheckAgreement, 1},
+		"a message is lost": {votes(votesWell, terms), Options{Campaigns: 1, Losses: 1},
+			replay.CheckAgreement, 2},
+		"the leader crashes": {votes(votesWell, terms), Options{Campaigns: 1, Crashes: 1},
+			replay.CheckAgreement, 3},
+		"never":                    {votes(votesForEver, terms), Options{Campaigns: 1}, replay.CheckAgreement, 1},
+		"both when all is silent":  {votes(votesWell, overlapping), Options{}, replay.CheckLeaders, 4},
+		"both for too many ticks":  {votes(votesWell, overlapping), slow(3), replay.CheckLeaders, 5},
 		"both for a few ticks":     {votes(votesYields, overlapping), slow(2), "", 0},
 		"both, and one gives way":  {votes(votesYields, overlapping), Options{}, "", 0},
-		"both, where none may":     {votes(votesYields, single), Options{}, CheckLeaders, 2},
-		"one gives way too slowly": {votes(votesYields, overlapping), slow(3), CheckLeaders, 5},
+		"both, where none may":     {votes(votesYields, single), Options{}, replay.CheckLeaders, 2},
+		"one gives way too slowly": {votes(votesYields, overlapping), slow(3), replay.CheckLeaders, 5},
 	} {
 		o := test.o
 		o.Spec, o.Config.N, o.Entries = test.row, cmp.Or(o.Config.N, 2), max(1, o.Entries)
@@ -87,13 +91,14 @@ func TestElectionsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]Options{
-		"elects no leaders, so nobody campaigns": {Spec: row(t, "lamport"), Campaigns: 1},
-		"elects no leaders: look for something":  {Spec: row(t, "lamport"), Checks: []string{CheckLeaders}},
-		"has no timers that could run out":       {Spec: chang, Timeouts: 1},
-		"elects leaders, and has no clients":     {Spec: chang, Checks: []string{CheckExclusion}},
-		"the leaders of chang-roberts have no":   {Spec: chang, Checks: []string{CheckTerms}},
-		"so two may lead at once: look for terms": {Spec: votes(votesWell, nodes.Leadership{Terms: true}),
-			Checks: []string{CheckLeaders}},
+		"elects no leaders, so nobody campaigns": {Spec: rowOf(t, "lamport"), Campaigns: 1},
+		"elects no leaders: look for something": {Spec: rowOf(t, "lamport"),
+			Checks: []string{replay.CheckLeaders}},
+		"has no timers that could run out":     {Spec: chang, Timeouts: 1},
+		"elects leaders, and has no clients":   {Spec: chang, Checks: []string{replay.CheckExclusion}},
+		"the leaders of chang-roberts have no": {Spec: chang, Checks: []string{replay.CheckTerms}},
+		"so two may lead at once: look for terms": {Spec: votes(votesWell, row.Leadership{Terms: true}),
+			Checks: []string{replay.CheckLeaders}},
 		"-1 campaigns: there can be 0 to 100": {Spec: chang, Campaigns: -1},
 	} {
 		o.Config, o.Entries = nodes.Config{N: 2}, 1

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/replay"
 )
 
 // A minority excuses who needs a majority as long as it lasts: who waits when most are up again has to enter.
 func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 	o := shyOnes() // it stops for good when it suspects somebody
 	o.Spec.Live, o.Config.N, o.Entries, o.Crashes = nodes.Majority, 3, 1, 1
-	o.Checks = []string{CheckDeadlock}
+	o.Checks = []string{replay.CheckDeadlock}
 	if x := agree(t, o); x.Violation == nil || x.Violation.OutsideModel != 0 {
 		t.Errorf("two of three are up, and may not stop: %+v", x)
 	}
@@ -20,8 +21,8 @@ func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 		t.Errorf("one of two is up, and may stop: %+v", x)
 	}
 	replays(t, o.Spec, x.FirstExcused)
-	r, err := Replay(x.FirstExcused.Schedule)
-	if err != nil || r.Violation == nil || r.Violation.OutsideModel != nodes.Majority {
+	r, err := replay.Play(x.FirstExcused.Schedule)
+	if _, broken := failed(r, err); broken != nodes.Majority {
 		t.Errorf("played again: %+v, %v", r, err)
 	}
 	o.Restarts = true
@@ -30,7 +31,7 @@ func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 	}
 	o = trustingOnes()
 	o.Spec.Live, o.Entries, o.Crashes, o.Restarts = nodes.Majority, 1, 1, true
-	o.Checks = []string{CheckDeadlock, CheckStarvation}
+	o.Checks = []string{replay.CheckDeadlock, replay.CheckStarvation}
 	if x := agree(t, o); x.Violation != nil || !x.Progress || x.Excused == 0 {
 		t.Errorf("both are up again, and trust each other: %+v", x)
 	}
@@ -38,10 +39,10 @@ func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 
 // The crash of a server excuses who needs all servers, and that of a client does not.
 func TestServersAreNeededWhileTheyAreDown(t *testing.T) {
-	spec := *row(t, "central")
+	spec := *rowOf(t, "central")
 	spec.Safe, spec.Live = 0, nodes.ServersUp
 	x := agree(t, Options{Spec: &spec, Config: nodes.Config{N: 2}, Entries: 1, Crashes: 1,
-		Checks: []string{CheckDeadlock}})
+		Checks: []string{replay.CheckDeadlock}})
 	if x.FirstExcused == nil || x.FirstExcused.OutsideModel != nodes.ServersUp {
 		t.Errorf("the server is down, and clients may wait: %+v", x.FirstExcused)
 	}

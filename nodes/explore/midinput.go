@@ -1,6 +1,9 @@
 package explore
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/replay"
+)
 
 // A node may crash in the middle of an input: an algorithm that sends before it has saved, or saves in two
 // parts what belongs together, fails nowhere else. It is a further outcome of the input for each of these
@@ -29,8 +32,10 @@ func (ps *parts) crashes(p *part, s stimulus) (all []outcome) {
 // down makes p the state of a node that is down.
 func (p *part) down() {
 	p.up, p.suspects, p.heard = false, 0, 0
-	p.belief.crash()
+	p.Belief.Crash()
 }
 
 // crashed reports whether the node of a move goes down by it.
-func crashed(m move, out *outcome) bool { return m.what == StepCrash || out != nil && out.after > 0 }
+func crashed(m move, out *outcome) bool {
+	return m.what == replay.StepCrash || out != nil && out.after > 0
+}

@@ -8,6 +8,9 @@ import (
 	"sync"
 
 	"turnstile/nodes"
+	"turnstile/nodes/leading"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // A state of the cluster is made of parts, the states of single nodes, and of flights, the messages on their
@@ -54,18 +57,18 @@ type part struct {
 	waiting uint8   // a bit for each resource that its clients wait for
 	inside  uint8   // and for each whose critical section they are in
 	asked   []uint8 // requests so far, by resource
-	timers  []runningTimer
+	timers  []replay.RunningTimer
 
 	suspects uint8 // a bit for each node that its failure detector suspects
 	heard    uint8 // and for each that it has heard from in this life, if it is looked for minorities
 
 	// Of an election.
-	belief
+	leading.Belief
 	campaigned uint8 // how often it was told to
 }
 
 // leads reports whether the node says that it leads.
-func (p *part) leads() bool { return p.up && p.leader == p.process.ID() }
+func (p *part) leads() bool { return p.up && p.Leader == p.process.ID() }
 
 // saved reports whether a restart with amnesia would lose anything.
 func (p *part) saved() bool {
@@ -80,7 +83,7 @@ func (p *part) saved() bool {
 // A keptFlight is a flight that is kept once. In states it is a word: its link in the upper bits, its number
 // in the lower ones. A tick makes it the one with the next number.
 type keptFlight struct {
-	flight
+	replay.Flight
 	digest digest
 	fresh  uint32 // the number that it had when it was sent
 }
@@ -134,7 +137,7 @@ type outcome struct {
 // parts holds all parts, flights and reactions that were found. It is safe for use by several goroutines.
 type parts struct {
 	o     *Options
-	stack *nodes.Stack
+	stack *row.Stack
 	rt    *nodes.Runtime
 
 	mu        sync.Mutex
@@ -146,19 +149,19 @@ type parts struct {
 	err       error // what cannot be explored
 	dice      fixedDice
 	buffer    []byte
-	out       *outcome       // of the current stimulus
-	next      *part          // that comes of it
-	rules     rules          // of the election, if it is one
-	set       []runningTimer // timers that it has set
-	after     int            // so many saves and messages it crashes; 0: it does not
-	places    int            // where it may crash
-	bytes     uint64         // an estimate of the memory in use
+	out       *outcome              // of the current stimulus
+	next      *part                 // that comes of it
+	rules     replay.Rules          // of the election, if it is one
+	set       []replay.RunningTimer // timers that it has set
+	after     int                   // so many saves and messages it crashes; 0: it does not
+	places    int                   // where it may crash
+	bytes     uint64                // an estimate of the memory in use
 }
 
-func newParts(o *Options, stack *nodes.Stack) *parts {
+func newParts(o *Options, stack *row.Stack) *parts {
 	ps := &parts{o: o, stack: stack, partOf: map[digest]uint32{}, flightOf: map[digest]uint32{},
-		reactions: map[uint64][]outcome{}, rules: rulesOf(stack)}
-	ps.rt = nodes.NewRuntime(stack, ps, func(_ nodes.ID, _ int32, n int) int { return ps.dice.choose(n) })
+		reactions: map[uint64][]outcome{}, rules: replay.RulesOf(stack)}
+	ps.rt = nodes.NewRuntime(stack.Stack, ps, func(_ nodes.ID, _ int32, n int) int { return ps.dice.choose(n) })
 	if o.Crashes > 0 && !o.WholeInputs {
 		ps.rt.TellBetween(ps.between)
 	}
@@ -222,9 +225,9 @@ func (ps *parts) once(p *part, s stimulus, after int) (out outcome) {
 	}()
 	ps.after, ps.places = after, 0
 	next := &part{up: true, asked: append([]uint8(nil), p.asked...), process: p.process, suspects: p.suspects,
-		heard: p.heard, belief: p.belief, campaigned: p.campaigned}
+		heard: p.heard, Belief: p.Belief.Copy(), campaigned: p.campaigned}
 	if s == onTick {
-		next.timers = laterTimers(p.timers)
+		next.timers = replay.LaterTimers(p.timers)
 		return outcome{next: ps.number(next)}
 	}
 	next.process = p.process.Clone()
@@ -234,7 +237,7 @@ func (ps *parts) once(p *part, s stimulus, after int) (out outcome) {
 		next.down()
 	}
 	if next.up {
-		next.timers = ps.o.Timing.timers(next.process, p.timers, ps.set)
+		next.timers = ps.o.Timing.Timers(next.process, p.timers, ps.set)
 	}
 	out.leads = next.leads() && !p.leads()
 	out.secluded = out.entered != 0 && after == 0 && ps.o.secludes() && ps.secluded(next, s)
@@ -254,7 +257,7 @@ func (ps *parts) happen(next, p *part, s stimulus) {
 		next.process.Restart(s == onAmnesia)
 	case s == onCampaign:
 		next.campaigned++
-		next.takesPart = true
+		next.TakesPart = true
 		next.process.Handle(&nodes.Input{Kind: nodes.Campaign})
 	case s < onRelease:
 		r := (s - onRequest) % mostExplored
@@ -275,13 +278,13 @@ func (ps *parts) happen(next, p *part, s stimulus) {
 	case s >= onReceive:
 		m := ps.flights[s-onReceive]
 		if ps.o.secludes() {
-			next.heard |= 1 << m.from
+			next.heard |= 1 << m.From
 		}
-		next.process.Handle(&nodes.Input{Kind: nodes.Receive, Instance: m.instance, From: m.from,
-			Message: m.message})
+		next.process.Handle(&nodes.Input{Kind: nodes.Receive, Instance: m.Instance, From: m.From,
+			Message: m.Message})
 	default:
 		t := &p.timers[s-onTimeout]
-		next.process.Handle(&nodes.Input{Kind: nodes.Timeout, Instance: t.instance, Timer: t.timer, Gen: t.gen})
+		next.process.Handle(&nodes.Input{Kind: nodes.Timeout, Instance: t.Instance, Timer: t.Timer, Gen: t.Gen})
 	}
 }
 
@@ -299,23 +302,23 @@ func (ps *parts) word(from, to nodes.ID, e *nodes.Effect) uint32 {
 	if !ok {
 		number = uint32(len(ps.flights))
 		ps.flightOf[key] = number
-		ps.keep(keptFlight{flight{from, to, e.Instance, e.Kind, e.Message, ps.o.Timing.flight()}, key, number})
+		ps.keep(keptFlight{ps.o.Timing.Flight(from, to, e), key, number})
 	}
 	return wordFor(from, to, int(number))
 }
 
 // keep keeps a flight, and what it becomes with each tick.
 func (ps *parts) keep(f keptFlight) {
-	for ; ; f.window = f.later() {
+	for ; ; f.Window = f.Later() {
 		if len(ps.flights) > flightMask {
 			ps.err = fmt.Errorf("there are more than %d different messages: an exploration holds no more", flightMask)
 			panic(ps.err)
 		}
 		aged := f
-		aged.digest = f.digest.addNumbers(uint32(f.opens), uint32(f.closes))
+		aged.digest = f.digest.addNumbers(uint32(f.Opens), uint32(f.Closes))
 		ps.flights = append(ps.flights, &aged)
 		ps.bytes += flightBytes + uint64(len(ps.buffer))
-		if f.due() {
+		if f.Due() {
 			return
 		}
 	}
@@ -326,10 +329,10 @@ func (ps *parts) number(p *part) uint32 {
 	ps.buffer = append(append(ps.buffer[:0], byte(p.process.ID())), p.asked...)
 	ps.buffer = append(ps.buffer, p.suspects, p.heard, byte(len(p.timers)))
 	for _, t := range p.timers {
-		ps.buffer = binary.AppendVarint(binary.AppendVarint(ps.buffer, t.opens), t.closes)
+		ps.buffer = binary.AppendVarint(binary.AppendVarint(ps.buffer, t.Opens), t.Closes)
 	}
-	if ps.rules.elects {
-		ps.buffer = p.belief.append(append(ps.buffer, p.campaigned))
+	if ps.rules.Elects {
+		ps.buffer = p.Belief.Append(append(ps.buffer, p.campaigned))
 	}
 	ps.buffer = p.process.AppendState(ps.buffer)
 	p.digest = digestOf(ps.buffer)

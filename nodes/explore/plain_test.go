@@ -7,6 +7,8 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // A plain run is a plain search under way. It counts as an Result does.
@@ -70,9 +72,9 @@ func (p *plain) run() *plainRun {
 // never is the check that a state fails from which what is waited for never comes.
 func (p *plain) never() string {
 	if p.stack.Elects() {
-		return CheckAgreement
+		return replay.CheckAgreement
 	}
-	return CheckStarvation
+	return replay.CheckStarvation
 }
 
 // begin returns the states in which all may begin.
@@ -117,7 +119,7 @@ func (r *plainRun) expand(at *plainSeen, moves []plainMove) {
 			r.entries++
 		}
 		if m.check != "" {
-			if m.check == CheckPanic && !r.o.looksFor(CheckPanic) {
+			if m.check == replay.CheckPanic && !r.o.looksFor(replay.CheckPanic) {
 				continue
 			}
 			if r.o.Depth > 0 && depth == r.o.Depth {
@@ -134,8 +136,8 @@ func (r *plainRun) expand(at *plainSeen, moves []plainMove) {
 		}
 	}
 	waiting, excuse := s.clients(r.o, nodes.Waiting), r.broken(s)&(r.o.Spec.SafeIn(r.o.Config)|r.o.Spec.Live)
-	if stuck && len(waiting) > 0 && r.o.looksFor(CheckDeadlock) {
-		r.note(depth, CheckDeadlock, excuse)
+	if stuck && len(waiting) > 0 && r.o.looksFor(replay.CheckDeadlock) {
+		r.note(depth, replay.CheckDeadlock, excuse)
 	}
 	if r.stack.Elects() {
 		waiting, excuse = r.undecided(s, depth, stuck, moves), r.broken(s)&r.o.Spec.Live
@@ -150,9 +152,9 @@ func (r *plainRun) expand(at *plainSeen, moves []plainMove) {
 // needs returns the assumptions that excuse what a check finds.
 func (r *plainRun) needs(check string) nodes.Assumption {
 	switch check {
-	case CheckFairness:
+	case replay.CheckFairness:
 		return r.o.Spec.SafeIn(r.o.Config) | r.o.Spec.Live
-	case CheckAgreement:
+	case replay.CheckAgreement:
 		return r.o.Spec.Live
 	}
 	return r.o.Spec.SafeIn(r.o.Config)
@@ -191,14 +193,14 @@ func (r *plainRun) starvation() {
 // moves returns how many moves lead to a violation.
 func (v *Violation) moves() (n int) {
 	for _, s := range v.Schedule.Steps {
-		if s.What != StepStart {
+		if s.What != replay.StepStart {
 			n++
 		}
 	}
 	return n
 }
 
-func stackOf(t *testing.T, o Options) *nodes.Stack {
+func stackOf(t *testing.T, o Options) *row.Stack {
 	t.Helper()
 	s, err := o.stack()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/election"
+	"turnstile/nodes/replay"
 )
 
 // What a node of an election has said, in a plain search. The zero value is that of a node that has said
@@ -27,7 +28,7 @@ func (l *plainLead) crash() { l.known, l.leader, l.takesPart = false, 0, false }
 // elect takes what a node says of its leader.
 func (p *plain) elect(n *plainNode, id nodes.ID, e nodes.Effect) {
 	l := &n.lead
-	terms := p.o.Spec.Leads.Terms
+	terms := p.o.Spec.Elector.Terms
 	p.back = p.back || terms && e.Number < l.term
 	l.known, l.leader, l.takesPart, l.term = e.To != nodes.None, max(e.To, nodes.Somebody), true, e.Number
 	if !l.known {
@@ -75,10 +76,10 @@ func (p *plain) led(from, to *plainState) bool {
 // quarrel returns the check that the leaders of a state fail, to which something has just led; empty: none.
 func (p *plain) quarrel(s *plainState) string {
 	var overlap time.Duration
-	if p.o.Spec.Leads.Overlap != nil {
-		overlap = p.o.Spec.Leads.Overlap(p.o.Config)
+	if p.o.Spec.Elector.Overlap != nil {
+		overlap = p.o.Spec.Elector.Overlap(p.o.Config)
 	}
-	terms := p.o.Spec.Leads.Terms
+	terms := p.o.Spec.Elector.Terms
 	several := len(s.leaders()) > 1
 	if !several || terms || overlap == 0 || p.o.Timing == nil {
 		s.together = 0
@@ -88,13 +89,13 @@ func (p *plain) quarrel(s *plainState) string {
 			for _, other := range s.nodes[:id] {
 				for _, term := range n.lead.led {
 					if slices.Contains(other.lead.led, term) {
-						return CheckTerms
+						return replay.CheckTerms
 					}
 				}
 			}
 		}
 		if p.back {
-			return CheckTerms
+			return replay.CheckTerms
 		}
 		return ""
 	}
@@ -102,7 +103,7 @@ func (p *plain) quarrel(s *plainState) string {
 		!slices.ContainsFunc(s.nodes, func(n plainNode) bool { return len(n.timers) > 0 })
 	long := p.o.Timing != nil && time.Duration(s.together)*p.o.Timing.Tick > overlap
 	if several && (overlap == 0 || silent || long) {
-		return CheckLeaders
+		return replay.CheckLeaders
 	}
 	return ""
 }
@@ -114,7 +115,7 @@ func (r *plainRun) undecided(s *plainState, depth int, stuck bool, moves []plain
 		return nil
 	}
 	if stuck {
-		r.note(depth, CheckAgreement, r.broken(s)&r.o.Spec.Live)
+		r.note(depth, replay.CheckAgreement, r.broken(s)&r.o.Spec.Live)
 		return nil
 	}
 	if slices.ContainsFunc(moves, func(m plainMove) bool { return m.check != "" }) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // newPlain returns a plain search.
@@ -23,7 +25,7 @@ func newPlain(t *testing.T, o *Options) *plain {
 
 // copiesOf returns how many equal messages there are to be on a link in the spaces of a row: one if it has
 // timers.
-func copiesOf(spec *nodes.Spec) int {
+func copiesOf(spec *row.Row) int {
 	if _, timed := spec.New(nodes.Config{N: 2}).(nodes.Timed); timed {
 		return 1
 	}
@@ -120,7 +122,7 @@ func (p *plain) ticks(s *plainState) bool {
 // listenerColumns are further spaces of a row that listens to a failure detector: 2 nodes with 2 entries each
 // and one wrong suspicion; 3 nodes with one entry each and one crash, one wrong suspicion. Those of a wrong
 // suspicion are explored with a resource that demands fence numbers as well, if the row hands them out.
-func listenerColumns(spec *nodes.Spec) (all []Options) {
+func listenerColumns(spec *row.Row) (all []Options) {
 	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, Suspicions: 1,
 		Copies: copiesOf(spec)}
 	stack, err := two.stack()
@@ -172,7 +174,7 @@ func (p *plain) write(s *plainState) string {
 	if p.o.Config.Fenced {
 		fmt.Fprint(&b, s.fence)
 	}
-	if p.o.looksFor(CheckFairness) {
+	if p.o.looksFor(replay.CheckFairness) {
 		fmt.Fprint(&b, s.passed)
 	}
 	return b.String()

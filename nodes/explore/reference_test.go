@@ -4,13 +4,15 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // A plain search goes through the states that Explore goes through. It is what Explore is compared with,
 // and is there to be obviously right: it shares, remembers and fingerprints nothing.
 type plain struct {
 	o      *Options
-	stack  *nodes.Stack
+	stack  *row.Stack
 	script []int // what Choose answers
 	at     int   // how many of these it has had
 
@@ -139,10 +141,10 @@ func (p *plain) ways(from *plainState, step bool, happen func(*plainState), scri
 		before, after := from.clients(p.o, nodes.Inside), to.clients(p.o, nodes.Inside)
 		m.entered = len(after) > len(before)
 		switch {
-		case p.after == 0 && p.wrongEntry(len(before), len(after)) && p.o.looksFor(CheckExclusion):
-			m.check = CheckExclusion
-		case p.o.looksFor(CheckFairness) && p.passOver(to, m.entered):
-			m.check = CheckFairness
+		case p.after == 0 && p.wrongEntry(len(before), len(after)) && p.o.looksFor(replay.CheckExclusion):
+			m.check = replay.CheckExclusion
+		case p.o.looksFor(replay.CheckFairness) && p.passOver(to, m.entered):
+			m.check = replay.CheckFairness
 		case p.stack.Elects():
 			m.entered, m.check = p.led(from, to), p.quarrel(to)
 		}
@@ -150,7 +152,7 @@ func (p *plain) ways(from *plainState, step bool, happen func(*plainState), scri
 		if p.after > 0 {
 			return nil // it panics without a crash as well
 		}
-		m.check = CheckPanic
+		m.check = replay.CheckPanic
 	}
 	m.broken = p.broken(to)
 	if m.check != "" {
@@ -176,7 +178,7 @@ func (p *plain) passOver(s *plainState, entered bool) (unfair bool) {
 			at.times++
 		}
 		at.known, at.between = true, false
-		unfair = unfair || at.times > p.o.Spec.Bypass(p.o.Config)
+		unfair = unfair || at.times > p.o.Spec.Exclusion().Bypass(p.o.Config)
 	}
 	return unfair
 }
@@ -281,7 +283,7 @@ func (p *plain) send(s *plainState, from, to nodes.ID, e nodes.Effect) {
 // start starts a node: for the first time, or again.
 func (p *plain) start(s *plainState, id nodes.ID, what nodes.InputKind) {
 	n := &s.nodes[id]
-	n.up = nodes.NewNode(p.stack, id, n.incarnation, p.choose)
+	n.up = nodes.NewNode(p.stack.Stack, id, n.incarnation, p.choose)
 	in := nodes.Input{Kind: what}
 	if n.saved != nil {
 		in.Message = nodes.Saved{n.saved}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"turnstile/nodes"
+	"turnstile/nodes/replay"
 )
 
 // A search visits all states, level by level. Workers expand shares of a level in parallel, and their batches
@@ -36,7 +37,7 @@ type search struct {
 // A root is an initial state, with steps that tell what machines chose when they started, if they chose.
 type root struct {
 	state []uint32
-	steps []Step
+	steps []replay.Step
 }
 
 // A level holds the states at one distance from the beginning.
@@ -87,7 +88,7 @@ func (s *search) begin() error {
 	blank := make([]uint32, w.head)
 	for id := range nodes.ID(w.total) {
 		p := &part{up: true, process: new(nodes.Process), asked: make([]uint8, w.shared)}
-		p.belief.crash() // it has none
+		p.Belief.Crash()
 		s.parts.rt.Process(p.process, id)
 		blank[id] = s.parts.number(p)
 	}
@@ -100,12 +101,12 @@ func (s *search) begin() error {
 				if out.panics != "" {
 					return fmt.Errorf("node %d panics when it starts: %s", id, out.panics)
 				}
-				m := move{what: StepStart, node: uint8(id)}
+				m := move{what: replay.StepStart, node: uint8(id)}
 				to := root{state: w.successor(nil, from.state, m, &outcome{next: out.next})}
 				to.steps = from.steps
 				if len(out.choices) > 0 {
 					to.steps = append(to.steps[:len(to.steps):len(to.steps)],
-						Step{What: StepStart, Node: id, Choosing: out.choices})
+						replay.Step{What: replay.StepStart, Node: id, Choosing: out.choices})
 				}
 				for _, word := range out.sends {
 					to.state = w.post(to.state, 0, word)
@@ -148,7 +149,8 @@ func (s *search) run() {
 		}
 	}
 	s.x.Exhausted = s.x.Bound == ""
-	if s.x.Exhausted && (s.o.looksFor(CheckStarvation) || s.parts.rules.elects && s.o.looksFor(CheckAgreement)) {
+	if s.x.Exhausted && (s.o.looksFor(replay.CheckStarvation) ||
+		s.parts.rules.Elects && s.o.looksFor(replay.CheckAgreement)) {
 		s.report(s.bytes(), true)
 		s.starvation()
 		s.x.Exhausted = s.x.Bound == ""
@@ -281,13 +283,13 @@ func (s *search) note(f finding, state uint32) {
 	w.refresh()
 	s.parts.mu.Unlock()
 	l := &lead{finding: f, state: state, depth: s.depth, waiter: nodes.None}
-	needs := needsOf(f.check, w.parts.stack)
+	needs := w.needs(f.check)
 	if f.still() {
 		l.depth--
 	}
 	row := append([]uint32(nil), s.level.state(int(state-s.level.first))...)
 	l.needs = w.excuse(row, needs)
-	if l.needs == 0 && !f.still() && f.move.what != StepDeliver {
+	if l.needs == 0 && !f.still() && f.move.what != replay.StepDeliver {
 		l.needs = w.excuse(w.successor(nil, row, f.move, nil), needs) // a restart may forget
 	}
 	at := &s.worst
@@ -329,12 +331,12 @@ func (s *search) starvation() {
 		if can == 0xff {
 			continue
 		}
-		if s.parts.rules.elects {
-			s.worst = &lead{finding: finding{check: CheckAgreement}, state: uint32(i), waiter: forEver}
+		if s.parts.rules.Elects {
+			s.worst = &lead{finding: finding{check: replay.CheckAgreement}, state: uint32(i), waiter: forEver}
 			return
 		}
 		first := bits.TrailingZeros8(^can)
-		s.worst = &lead{finding: finding{check: CheckStarvation}, state: uint32(i),
+		s.worst = &lead{finding: finding{check: replay.CheckStarvation}, state: uint32(i),
 			waiter: nodes.ID(first / s.workers[0].shared)}
 		return
 	}

@@ -1,6 +1,10 @@
 package explore
 
-import "slices"
+import (
+	"slices"
+
+	"turnstile/nodes/replay"
+)
 
 // A state is a list of numbers: the part of each node, the faults so far, how often each client was passed
 // over if that is looked for, the highest fence numbers if the resource demands any, how often timers have
@@ -20,7 +24,7 @@ const (
 
 // successor appends the state that a move leads to from a state.
 func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
-	if m.what == StepTick {
+	if m.what == replay.StepTick {
 		return w.later(b, state)
 	}
 	head := len(b)
@@ -29,14 +33,15 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 	flights := state[w.head:]
 	at := -1
 	switch m.what {
-	case StepDeliver, StepDrop, StepDuplicate:
+	case replay.StepDeliver, replay.StepDrop, replay.StepDuplicate:
 		at = slices.Index(flights, m.which)
-		*faults += [...]uint32{StepDeliver: 0, StepDrop: oneLoss, StepDuplicate: oneDuplicate}[m.what]
-	case StepRestart, StepAmnesia:
-		if m.what == StepAmnesia || w.forgets[m.node] {
+		*faults += [...]uint32{replay.StepDeliver: 0, replay.StepDrop: oneLoss,
+			replay.StepDuplicate: oneDuplicate}[m.what]
+	case replay.StepRestart, replay.StepAmnesia:
+		if m.what == replay.StepAmnesia || w.forgets[m.node] {
 			*faults |= oneAmnesia
 		}
-	case StepSuspect:
+	case replay.StepSuspect:
 		if w.known[state[m.which]].up {
 			*faults += oneSuspicion
 		}
@@ -48,14 +53,14 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 		switch {
 		case crashed(m, out) && receiver(word) == uint32(m.node):
 			continue // it is lost with its receiver
-		case i == at && m.what == StepDuplicate:
+		case i == at && m.what == replay.StepDuplicate:
 			b = append(b, word)
 		case i == at:
 			continue
 		}
 		b = append(b, word)
 	}
-	if m.what == StepTimeout && w.timeouts > 0 {
+	if m.what == replay.StepTimeout && w.timeouts > 0 {
 		b[head+w.timeouts]++
 	}
 	if out == nil {
@@ -70,7 +75,7 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 		b = w.post(b, head, word)
 	}
 	w.passOver(b[head:], m, out)
-	if w.ticks > 0 && w.electorate(b[head:]).leading() < 2 {
+	if w.ticks > 0 && w.electorate(b[head:]).Leading() < 2 {
 		b[head+w.ticks] = 0
 	}
 	return b

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // An heir is one of two nodes. Node 0 lends the permission, and node 1 asks it, as long as each takes the
@@ -93,9 +96,13 @@ func (s *trusting) Trust(env *nodes.Env, _ nodes.ID) { s.suspects = false; s.ser
 
 // listeners returns options that explore two machines that listen to a failure detector.
 func listeners(machine func() nodes.Machine, safe, live nodes.Assumption) Options {
-	spec := &nodes.Spec{Info: nodes.Info{Name: "listener"}, Safe: safe, Live: live,
-		Messages: []nodes.Kind{{Zero: heAsk{}}, {Zero: heLend{}}, {Zero: heBack{}}},
-		New:      func(nodes.Config) nodes.Machine { return machine() }}
+	spec := &row.Row{Spec: nodes.Spec{
+		Name:     "listener",
+		Safe:     safe,
+		Live:     live,
+		Messages: []nodes.MessageKind{{Zero: heAsk{}}, {Zero: heLend{}}, {Zero: heBack{}}},
+		New:      func(nodes.Config) nodes.Machine { return machine() },
+	}}
 	return Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2}
 }
 
@@ -138,7 +145,7 @@ broken: exclusion`
 	}
 	o.Spec.Safe = nodes.EventualDetector
 	x = agree(t, o)
-	if x.Violation == nil || strings.TrimSpace(Told(x.Violation.Story, x.Violation)) != story {
+	if x.Violation == nil || strings.TrimSpace(replay.Told(x.Violation.Story, x.Violation.Check, 0)) != story {
 		t.Errorf("%+v", x.Violation)
 	}
 	replays(t, o.Spec, x.Violation)
@@ -147,7 +154,7 @@ broken: exclusion`
 // A state is a deadlock when the detector has told all that it has to tell, and not before.
 func TestDetectorTellsAllBeforeADeadlock(t *testing.T) {
 	o := shyOnes()
-	o.Checks = []string{CheckDeadlock, CheckStarvation}
+	o.Checks = []string{replay.CheckDeadlock, replay.CheckStarvation}
 	for _, c := range []struct {
 		o                   Options
 		crashes, suspicions int
@@ -196,11 +203,11 @@ func TestReplayOfSuspicions(t *testing.T) {
 		"req 0; crash 1; rest; try trust 0>1": "node 1 crashes\nnode 0 leaves\n" +
 			"node 0 suspects node 1",
 	} {
-		s, err := ParseSchedule(strings.NewReader(head+steps), alone(trustingOnes().Spec))
+		s, err := replay.Parse(strings.NewReader(head+steps), alone(trustingOnes().Spec))
 		got := ""
 		if err == nil {
-			var r *Replayed
-			if r, err = Replay(s); err == nil {
+			var r *replay.Played
+			if r, err = replay.Play(s); err == nil {
 				got = strings.Join(r.Story, "\n")
 			}
 		}
@@ -215,15 +222,16 @@ func TestReplayOfSuspicions(t *testing.T) {
 
 func TestSuspicionsThatNobodyHears(t *testing.T) {
 	const want = "central listens to no failure detector: allow no suspicions"
-	_, err := Run(Options{Spec: row(t, "central"), Config: nodes.Config{N: 2}, Entries: 1, Suspicions: 1})
+	_, err := Run(Options{Spec: rowOf(t, "central"), Config: nodes.Config{N: 2}, Entries: 1, Suspicions: 1})
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
-	s, err := ParseSchedule(strings.NewReader(naive+"suspect 0>1"), alone(row(t, "naive")))
+	const naive = "turnstile schedule 1\nalgorithm naive-broadcast\nn 2\n"
+	s, err := replay.Parse(strings.NewReader(naive+"suspect 0>1"), mutex.Find)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = Replay(s); err == nil || !strings.Contains(err.Error(), "node 0 listens to no failure") {
+	if _, err = replay.Play(s); err == nil || !strings.Contains(err.Error(), "node 0 listens to no failure") {
 		t.Error(err)
 	}
 }

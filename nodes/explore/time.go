@@ -1,5 +1,7 @@
 package explore
 
+import "turnstile/nodes/replay"
+
 // tick lets a tick pass, unless something has to happen first. If nothing depends on time, a tick would
 // change nothing.
 func (w *worker) tick() {
@@ -7,17 +9,17 @@ func (w *worker) tick() {
 		return
 	}
 	due, passing := false, false
-	look := func(at window) { due, passing = due || at.due(), true }
+	look := func(at replay.Window) { due, passing = due || at.Due(), true }
 	for _, word := range w.state[w.head:] {
-		look(w.flights[word&flightMask].window)
+		look(w.flights[word&flightMask].Window)
 	}
 	for _, number := range w.state[:w.total] {
 		for _, a := range w.known[number].timers {
-			look(a.window)
+			look(a.Window)
 		}
 	}
 	if passing && !due {
-		w.put(move{what: StepTick}, nil)
+		w.put(move{what: replay.StepTick}, nil)
 	}
 }
 
@@ -30,7 +32,7 @@ func (w *worker) later(b, state []uint32) []uint32 {
 			b[head+at] = w.react(number, onTick)[0].next
 		}
 	}
-	if w.ticks > 0 && w.electorate(state).leading() > 1 {
+	if w.ticks > 0 && w.electorate(state).Leading() > 1 {
 		b[head+w.ticks]++
 	}
 	for _, word := range state[w.head:] {

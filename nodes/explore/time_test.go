@@ -8,17 +8,19 @@ import (
 
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 const ms = time.Millisecond
 
 // timing is one of messages that take from least to most, in ticks of a millisecond.
-func timing(least, most time.Duration) *Timing {
+func timing(least, most time.Duration) *replay.Timing {
 	latency, err := chance.ParseDistribution(fmt.Sprintf("uniform:%v,%v", least, most))
 	if err != nil {
 		panic(err)
 	}
-	return &Timing{Tick: ms, Latency: latency}
+	return &replay.Timing{Tick: ms, Latency: latency}
 }
 
 // A fisher takes the lock by Fischer's timed algorithm, with the shared variable at a server. It reads
@@ -70,12 +72,15 @@ func (v *variable) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-func fishers(wait time.Duration) *nodes.Spec {
-	return &nodes.Spec{Info: nodes.Info{Name: "fischer"}, Safe: nodes.Timing,
-		Messages:  []nodes.Kind{{Zero: fiRead{}}, {Zero: fiWrite{}}, {Zero: fiValue{}}},
+func fishers(wait time.Duration) *row.Row {
+	return &row.Row{Spec: nodes.Spec{
+		Name:      "fischer",
+		Safe:      nodes.Timing,
+		Messages:  []nodes.MessageKind{{Zero: fiRead{}}, {Zero: fiWrite{}}, {Zero: fiValue{}}},
 		New:       func(nodes.Config) nodes.Machine { return &fisher{wait: wait} },
 		Servers:   func(nodes.Config) int { return 1 },
-		NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &variable{nodes.None} }}
+		NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &variable{nodes.None} },
+	}}
 }
 
 // Who has found the variable free has written its name at most three messages after the first to do so
@@ -98,13 +103,13 @@ func TestTimingDecidesWhetherFischerIsSafe(t *testing.T) {
 		switch v := x.Violation; {
 		case c.safe && (v != nil || !x.Exhausted || x.Excused > 0):
 			t.Errorf("messages of %v to %v, a wait of %v: %+v", c.least, c.most, c.wait, x)
-		case !c.safe && (v == nil || v.Check != CheckExclusion || v.OutsideModel != 0):
+		case !c.safe && (v == nil || v.Check != replay.CheckExclusion || v.OutsideModel != 0):
 			t.Errorf("messages of %v to %v, a wait of %v: %+v", c.least, c.most, c.wait, x)
 		}
 	}
 	o := Options{Spec: fishers(time.Hour), Config: nodes.Config{N: 2}, Entries: 1}
 	if x := explore(t, o); x.Violation != nil || x.FirstExcused == nil ||
-		x.FirstExcused.Check != CheckExclusion || x.FirstExcused.OutsideModel != nodes.Timing {
+		x.FirstExcused.Check != replay.CheckExclusion || x.FirstExcused.OutsideModel != nodes.Timing {
 		t.Errorf("without bounds on time: %+v", x)
 	}
 }
@@ -135,15 +140,15 @@ func TestTimedSchedule(t *testing.T) {
 	if v == nil {
 		t.Fatal("nothing is found")
 	}
-	read, err := ParseSchedule(strings.NewReader(v.Schedule.String()), alone(spec))
+	read, err := replay.Parse(strings.NewReader(v.Schedule.String()), alone(spec))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(read)
-	if err != nil || r.Violation == nil || r.Violation.Check != v.Check || r.Violation.OutsideModel != 0 {
+	r, err := replay.Play(read)
+	if check, broken := failed(r, err); check != v.Check || broken != 0 {
 		t.Fatalf("%v\nplayed again: %+v, %v", v.Schedule, r, err)
 	}
-	if less, err := Minimise(read); err != nil || len(less.Steps) != len(read.Steps) {
+	if less, err := minimise(read); err != nil || len(less.Steps) != len(read.Steps) {
 		t.Errorf("minimised: %v, %v", less, err)
 	}
 	end := strings.Join(r.Story[len(r.Story)-3:], "\n")
@@ -170,9 +175,9 @@ func TestTimedSchedule(t *testing.T) {
 		head + "timing 1ms uniform:-1ms,1ms": "is negative",
 		timed + late:                         "timer 1 for 0 of node 0 has to run out first",
 	} {
-		s, err := ParseSchedule(strings.NewReader(text), alone(spec))
+		s, err := replay.Parse(strings.NewReader(text), alone(spec))
 		if err == nil {
-			_, err = Replay(s)
+			_, err = replay.Play(s)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // A trapper does what no algorithm should, each mode of it what an explorer might trip over.
@@ -92,9 +94,11 @@ func (x *trapper) Timeout(env *nodes.Env, t nodes.Timer) {
 
 // trappers returns options that explore a trapper.
 func trappers(x trapper, n int) Options {
-	spec := &nodes.Spec{Info: nodes.Info{Name: "trapper"},
-		Messages: []nodes.Kind{{Zero: tyPing{}}, {Zero: ringPing{}}, {Zero: tyPong{}}},
-		New:      func(nodes.Config) nodes.Machine { fresh := x; return &fresh }}
+	spec := &row.Row{Spec: nodes.Spec{
+		Name:     "trapper",
+		Messages: []nodes.MessageKind{{Zero: tyPing{}}, {Zero: ringPing{}}, {Zero: tyPong{}}},
+		New:      func(nodes.Config) nodes.Machine { fresh := x; return &fresh },
+	}}
 	return Options{Spec: spec, Config: nodes.Config{N: n}, Entries: 1}
 }
 
@@ -160,9 +164,9 @@ func TestStarvationBesideWhatIsExcused(t *testing.T) {
 	o.Crashes, o.Restarts, o.Spec.Safe = 1, true, nodes.NoAmnesia
 	o.Spec.Servers = func(nodes.Config) int { return 1 }
 	o.Spec.NewServer = func(c nodes.Config, _ nodes.ID) nodes.Machine { return o.Spec.New(c) }
-	for _, o.Timing = range []*Timing{nil, timing(0, ms)} {
+	for _, o.Timing = range []*replay.Timing{nil, timing(0, ms)} {
 		x := agree(t, o)
-		if x.Progress || x.Excused == 0 || x.Violation == nil || x.Violation.Check != CheckStarvation {
+		if x.Progress || x.Excused == 0 || x.Violation == nil || x.Violation.Check != replay.CheckStarvation {
 			t.Errorf("%+v", x)
 		}
 	}
@@ -171,7 +175,7 @@ func TestStarvationBesideWhatIsExcused(t *testing.T) {
 // Either half of a digest tells states apart by all there is to them: what counts for one half alone would
 // make for 64 bits, not 128.
 func TestBothHalvesOfDigestsCount(t *testing.T) {
-	o := Options{Spec: row(t, "suzuki-kasami"), Config: nodes.Config{N: 2}, Entries: 1, Losses: 2,
+	o := Options{Spec: rowOf(t, "suzuki-kasami"), Config: nodes.Config{N: 2}, Entries: 1, Losses: 2,
 		Duplicates: 2, Timing: timing(0, 3*ms)}
 	s, err := newSearch(o)
 	if err != nil {
@@ -189,7 +193,7 @@ func TestBothHalvesOfDigestsCount(t *testing.T) {
 
 // A space is exhausted if no bound kept anything out, and bounded if one kept out a single state.
 func TestBoundsAreHonest(t *testing.T) {
-	o := Options{Spec: row(t, "ricart-agrawala"), Config: nodes.Config{N: 2}, Entries: 2, Losses: 1}
+	o := Options{Spec: rowOf(t, "ricart-agrawala"), Config: nodes.Config{N: 2}, Entries: 2, Losses: 1}
 	all := explore(t, o)
 	for depth := 1; depth <= all.Depth; depth++ {
 		o.Depth = depth

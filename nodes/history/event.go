@@ -1,6 +1,9 @@
 package history
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/port"
+)
 
 // A Kind says what an Event is.
 type Kind uint8
@@ -83,10 +86,26 @@ const (
 	MulticastBegan
 	// Campaigned: the node brings an election about, as the workload says.
 	Campaigned
+	// Observed: whoever plays a schedule, and so sees the whole cluster at once, has seen Count of the node.
+	Observed
+)
+
+// What is Observed.
+const (
+	Quiet    = iota + 1 // no message is on its way, so every request is known to all who must see it
+	Endless             // not all agree on a leader, and nothing that goes on could change that
+	Together            // several lead, and have for too many ticks or nothing that goes on could change that
+	Panicked            // the machine of the node gave up, or broke its contract
+	// Unfenced: the client of the node has entered without a fence number that the resource demands, or under
+	// the highest that another has entered under.
+	Unfenced
+	// Secluded: the client of the node has entered, and not because of a message, though its node suspects half
+	// of the clients and has heard from no majority of them in this life.
+	Secluded
 )
 
 // FaultEvent returns the event of the beginning of a fault.
-func FaultEvent(b nodes.FaultBeginning) Event {
+func FaultEvent(b port.FaultBeginning) Event {
 	return Event{At: b.At, Kind: FaultBegan, Count: uint32(b.Number), Value: int64(b.Breaks),
 		Entry: uint32(b.Victim + 1), Fence: uint64(b.Nodes), Node: nodes.None}
 }

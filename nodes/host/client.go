@@ -6,37 +6,14 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
 )
 
-// A lock is what a client requests its critical section from: a machine of its node, or an external lock
-// service. It answers a request by enter, and may end a critical section by revoke.
-type lock interface {
-	Request(units int32)
-	Release()
-	State() nodes.ClientState
-}
-
-// A machineLock is the machine of an instance.
-type machineLock struct {
-	host     *Host
-	instance int32
-}
-
-func (l machineLock) Request(units int32) {
-	l.host.handle(nodes.Input{Kind: nodes.Request, Instance: l.instance, Units: units})
-}
-
-func (l machineLock) Release() {
-	l.host.handle(nodes.Input{Kind: nodes.Release, Instance: l.instance})
-}
-
-func (l machineLock) State() nodes.ClientState { return l.host.process.Client(l.instance) }
-
-// A client drives one lock as the workload says, and keeps the witnesses of exclusion.
+// A client requests the critical section of one instance as the workload says, and keeps the witnesses of
+// exclusion.
 type client struct {
 	host     *Host
-	lock     lock
 	instance uint16
 	shared   *SharedResource
 	share    *Share // of this node; nil on a server
@@ -63,7 +40,7 @@ func newClients(h *Host) (all []*client) {
 	stack := h.process.Stack()
 	h.clientOf = make([]*client, len(stack.Instances()))
 	for r, instance := range stack.Mutexes() {
-		c := &client{host: h, lock: machineLock{h, instance}, instance: uint16(instance),
+		c := &client{host: h, instance: uint16(instance),
 			shared: h.resource.Of(r), capacity: stack.Instances()[instance].Config.Capacity(),
 			counters: h.log.Instance(instance), dice: h.dice.Of(chance.ForResource, r),
 			fenced: stack.Fenced(instance)}
@@ -171,7 +148,7 @@ func (c *client) act() bool {
 			c.next(at)
 		case c.leaves:
 			c.leave()
-		case c.wants && c.lock.State() == nodes.Idle:
+		case c.wants && c.state() == nodes.Idle:
 			c.request()
 		default:
 			return false
@@ -200,9 +177,9 @@ func (c *client) request() {
 	c.counters.Requests.Add(1)
 	h.record(history.Event{Kind: history.Requested, Instance: c.instance, Entry: uint32(c.count),
 		Value: c.due, Count: uint32(c.units)})
-	c.lock.Request(c.units)
-	if c.lock.State() == nodes.Waiting {
-		h.tellFaults(nodes.OnRequest, nodes.None, 0)
+	c.host.handle(nodes.Input{Kind: nodes.Request, Instance: int32(c.instance), Units: c.units})
+	if c.state() == nodes.Waiting {
+		h.tellFaults(port.OnRequest, nodes.None, 0)
 	}
 }
 
@@ -227,16 +204,18 @@ func (c *client) enter(fence uint64) {
 	} else {
 		c.leaves = true
 	}
-	h.tellFaults(nodes.OnEnter, nodes.None, 0)
+	h.tellFaults(port.OnEnter, nodes.None, 0)
 }
 
 // finish ends the critical section numbered entry, unless it was revoked.
 func (c *client) finish(entry uint64) {
-	if c.count == entry && c.lock.State() == nodes.Inside {
+	if c.count == entry && c.state() == nodes.Inside {
 		c.leave()
 		c.act()
 	}
 }
+
+func (c *client) state() nodes.ClientState { return c.host.process.Client(int32(c.instance)) }
 
 // leave ends the critical section and releases the lock.
 func (c *client) leave() {
@@ -256,8 +235,8 @@ func (c *client) leave() {
 		exited.Count = 1
 	}
 	now := c.out(exited)
-	c.host.tellFaults(nodes.OnExit, nodes.None, 0)
-	c.lock.Release()
+	c.host.tellFaults(port.OnExit, nodes.None, 0)
+	c.host.handle(nodes.Input{Kind: nodes.Release, Instance: int32(c.instance)})
 	c.next(now)
 }
 
@@ -300,7 +279,7 @@ func (c *client) end(now int64) {
 		return
 	}
 	due, count := c.due, c.count+1
-	if c.lock.State() != nodes.Idle { // the request after the open one is not planned yet
+	if c.state() != nodes.Idle { // the request after the open one is not planned yet
 		due = h.config.Workload.Next(c.dice, h.config.Node, count, due, now)
 	}
 	for ; due < now && h.err == nil; count++ {

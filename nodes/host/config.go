@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
 )
 
@@ -15,7 +16,7 @@ type Config struct {
 	Run   string `json:"run"`   // names the run's subjects
 	URL   string `json:"url"`   // of the broker
 	Token string `json:"token"` // its credential; empty: none
-	// Second is the broker of the second network, for algorithms that have one (see nodes.Kind.Net).
+	// Second is the broker of the second network, for algorithms that have one (see nodes.MessageKind.Net).
 	Second *Broker  `json:"second,omitempty"`
 	Node   nodes.ID `json:"node"`
 	Zero   int64    `json:"zero"` // the run's zero on CLOCK_MONOTONIC, in nanoseconds
@@ -26,10 +27,10 @@ type Config struct {
 	Reconnect bool              `json:"reconnect,omitempty"` // to a broker that is gone, for as long as it takes
 	Seed      uint64            `json:"seed"`
 
-	Shaper  nodes.Shaper  `json:"-"` // of what arrives; nil: each message is delivered at once
-	Watcher nodes.Watcher `json:"-"` // is told what happens, for faults that wait for it; nil: nobody is
+	Shaper  nodes.Shaper `json:"-"` // of what arrives; nil: each message is delivered at once
+	Watcher port.Watcher `json:"-"` // is told what happens, for faults that wait for it; nil: nobody is
 	// Faults takes those that are added to the run while it goes on; nil: none are.
-	Faults nodes.FaultTaker `json:"-"`
+	Faults port.FaultTaker `json:"-"`
 
 	// Incarnation is how often the node has restarted. From 1 on, what the process before it has saved is read
 	// from Saved, and its machines recover.
@@ -86,7 +87,7 @@ type Order struct {
 	Rate float64       `json:"rate,omitempty"` // SetClock: at which it runs; 1 is right
 
 	Number int             `json:"number,omitempty"` // TakeFault: of the fault
-	Fault  json.RawMessage `json:"fault,omitempty"`  // TakeFault: as nodes.FaultTaker reads it
+	Fault  json.RawMessage `json:"fault,omitempty"`  // TakeFault: as port.FaultTaker reads it
 }
 
 // The orders.

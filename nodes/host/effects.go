@@ -4,6 +4,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 )
 
 // The host does what its one process asks for.
@@ -13,7 +14,7 @@ var _ nodes.Host = (*Host)(nil)
 func (h *Host) Send(_ *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.traffic.send(e)
-		h.tellFaults(nodes.OnSend, e.To, e.Kind)
+		h.tellFaults(port.OnSend, e.To, e.Kind)
 	}
 }
 
@@ -21,7 +22,7 @@ func (h *Host) Send(_ *nodes.Process, e *nodes.Effect) {
 func (h *Host) Broadcast(p *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.traffic.broadcast(p, e)
-		h.tellFaults(nodes.OnSend, nodes.None, e.Kind)
+		h.tellFaults(port.OnSend, nodes.None, e.Kind)
 	}
 }
 
@@ -60,11 +61,11 @@ func (h *Host) Revoke(_ *nodes.Process, e *nodes.Effect) {
 func (h *Host) Elect(_ *nodes.Process, e *nodes.Effect) {
 	h.record(history.Event{Kind: history.Elected, Instance: uint16(e.Instance),
 		Count: uint32(e.To), Value: int64(e.Number)})
-	what := nodes.OnFollow
+	what := port.OnFollow
 	if e.To == h.config.Node {
-		what = nodes.OnLead
+		what = port.OnLead
 	}
-	h.tellFaultsOf(nodes.Moment{What: what, Peer: nodes.None, Term: e.Number})
+	h.tellFaultsOf(port.Hook{What: what, Peer: nodes.None, Term: e.Number})
 }
 
 // Suspect implements nodes.Host. A host sees one process, and does not know whether a suspicion is true.

@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"turnstile/bench/cluster"
+	"turnstile/internal/broker"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -21,11 +22,11 @@ import (
 func Example() {
 	dir := try(os.MkdirTemp("", "host"))
 	defer os.RemoveAll(dir)
-	broker := try(cluster.StartBroker(cluster.BrokerConfig{Token: "secret"}))
+	broker := try(broker.Start(broker.Config{Token: "secret"}))
 	defer broker.Shutdown()
 
-	row := try(mutex.Find("ricart-agrawala"))
-	stack := try(nodes.NewStack(nodes.Instance{Spec: row, Config: nodes.Config{N: 2}}))
+	spec := try(mutex.Find("ricart-agrawala"))
+	stack := try(row.Assemble(row.Instance{Row: spec, Config: nodes.Config{N: 2}}))
 	c := host.Config{Run: "example", URL: broker.ClientURL(), Token: "secret", Zero: host.Monotonic(),
 		Entries: 10, Resource: filepath.Join(dir, "resource"),
 		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(50 * time.Microsecond)}}
@@ -39,7 +40,7 @@ func Example() {
 		orders, toNode := io.Pipe()
 		pipes = append(pipes, toNode)
 		fromNode := host.NoteReader{On: func(n host.Note) { ready <- n }}
-		go func(c host.Config) { ended <- host.Run(c, stack, orders, noteWriter{fromNode}) }(c)
+		go func(c host.Config) { ended <- host.Run(c, stack.Stack, orders, noteWriter{fromNode}) }(c)
 	}
 	<-ready
 	<-ready

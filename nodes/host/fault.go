@@ -8,35 +8,36 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 )
 
 // tellFaults tells the faults that wait for something what happens at the node.
-func (h *Host) tellFaults(what nodes.Occasion, peer nodes.ID, kind uint8) {
+func (h *Host) tellFaults(what port.HookKind, peer nodes.ID, kind uint8) {
 	if h.config.Watcher != nil {
-		h.tellFaultsOf(nodes.Moment{What: what, Peer: peer, Kind: kind})
+		h.tellFaultsOf(port.Hook{What: what, Peer: peer, Kind: kind})
 	}
 }
 
 // watch has a watcher be told what happens from now on; nil: nobody is.
-func (h *Host) watch(w nodes.Watcher) {
+func (h *Host) watch(w port.Watcher) {
 	h.config.Watcher = w
 	if w != nil && w.MidInput() {
 		h.process.Runtime().TellBetween(func(_ *nodes.Process, done int) {
-			h.tellFaultsOf(nodes.Moment{What: nodes.OnMidInput, Peer: nodes.None, Done: done})
+			h.tellFaultsOf(port.Hook{What: port.OnMidInput, Peer: nodes.None, Done: done})
 		})
 	}
 }
 
 // tellFaultsOf is tellFaults of a moment.
-func (h *Host) tellFaultsOf(m nodes.Moment) {
+func (h *Host) tellFaultsOf(m port.Hook) {
 	if h.config.Watcher == nil || h.err != nil {
 		return
 	}
 	m.At, m.Node = h.clock.Now(), h.config.Node
 	switch h.config.Watcher.Watch(&m) {
-	case nodes.KillBlow:
+	case port.KillNode:
 		h.die()
-	case nodes.PauseBlow:
+	case port.PauseNode:
 		h.stand()
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/cluster"
+	"turnstile/internal/broker"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
@@ -208,7 +208,7 @@ func (s *stage) stopBroker() {
 
 func (s *stage) startBroker() {
 	var err error
-	if s.broker, err = cluster.StartBroker(cluster.BrokerConfig{Token: "secret", Port: s.port}); err != nil {
+	if s.broker, err = broker.Start(broker.Config{Token: "secret", Port: s.port}); err != nil {
 		s.t.Error(err)
 		return
 	}

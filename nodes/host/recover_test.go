@@ -14,6 +14,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -25,9 +26,9 @@ func firstLog(dir string) string { return filepath.Join(dir, "first.log") }
 func savedIn(dir string) string  { return filepath.Join(dir, "saved") }
 
 // twoKeepers are two instances that save, on one node.
-func twoKeepers(t *testing.T) *nodes.Stack {
+func twoKeepers(t *testing.T) *row.Stack {
 	t.Helper()
-	stack, err := nodes.NewStack(kept(1, 1), kept(2, 1))
+	stack, err := row.Assemble(kept(1, 1), kept(2, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestGarbledMemoryIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := host.Run(host.Config{Run: "test", Log: firstLog(dir), Saved: savedIn(dir), Incarnation: 1,
-		Resource: resourceIn(t, dir)}, twoKeepers(t), strings.NewReader(""), io.Discard)
+		Resource: resourceIn(t, dir)}, twoKeepers(t).Stack, strings.NewReader(""), io.Discard)
 	want := fmt.Sprintf("reading what the node has saved: %s.1 is garbled", savedIn(dir))
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("it ends with %v", err)

@@ -193,9 +193,11 @@ func TestGarbledSavesAreRefused(t *testing.T) {
 // BenchmarkSave saves messages of several lengths; the machine's work is not counted.
 func BenchmarkSave(b *testing.B) {
 	type savedList struct{ List []uint64 }
-	row := &nodes.Spec{Messages: []nodes.Kind{{Zero: savedList{}}},
-		New: func(nodes.Config) nodes.Machine { return nil }}
-	stack, err := nodes.NewStack(nodes.Instance{Spec: row, Config: nodes.Config{N: 1}})
+	spec := &nodes.Spec{
+		Messages: []nodes.MessageKind{{Zero: savedList{}}},
+		New:      func(nodes.Config) nodes.Machine { return nil },
+	}
+	stack, err := nodes.Assemble(nodes.Instance{Spec: spec, Config: nodes.Config{N: 1}})
 	if err != nil {
 		b.Fatal(err)
 	}

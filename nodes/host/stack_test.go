@@ -5,21 +5,25 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"turnstile/nodes/port"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
 // A trial is a stack to be run in all three hosts.
 type trial struct {
-	instances []nodes.Instance
+	instances []row.Instance
 	workload  workload.Workload
 	shaper    nodes.Shaper
 	entries   uint64 // in the simulator and for real, of all clients
@@ -27,14 +31,14 @@ type trial struct {
 }
 
 // simulated and real run the trial and return what was recorded.
-func (tr trial) simulated(t *testing.T, saboteur ...nodes.Saboteur) *history.History {
+func (tr trial) simulated(t *testing.T, driver ...port.FaultDriver) *history.History {
 	t.Helper()
 	h := &history.History{}
-	o := sim.Options{Spec: tr.instances[0].Spec, Config: tr.instances[0].Config,
+	o := sim.Options{Spec: tr.instances[0].Row, Config: tr.instances[0].Config,
 		Beside: tr.instances[1:], Workload: tr.workload, Entries: tr.entries, Seed: 7, Latency: time.Millisecond,
 		Shaper: tr.shaper}
-	if len(saboteur) > 0 {
-		o.Saboteur = saboteur[0]
+	if len(driver) > 0 {
+		o.FaultDriver = driver[0]
 	}
 	r, err := sim.Run(o, h)
 	if err != nil {
@@ -48,7 +52,7 @@ func (tr trial) simulated(t *testing.T, saboteur ...nodes.Saboteur) *history.His
 
 func (tr trial) real(t *testing.T) *history.History {
 	t.Helper()
-	stack, err := nodes.NewStack(tr.instances...)
+	stack, err := row.Assemble(tr.instances[0], tr.instances[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +67,7 @@ func (tr trial) real(t *testing.T) *history.History {
 // explored explores all that can happen, which must be no violation.
 func (tr trial) explored(t *testing.T, change ...func(*explore.Options)) *explore.Result {
 	t.Helper()
-	o := explore.Options{Spec: tr.instances[0].Spec, Config: tr.instances[0].Config, Beside: tr.instances[1:],
+	o := explore.Options{Spec: tr.instances[0].Row, Config: tr.instances[0].Config, Beside: tr.instances[1:],
 		Entries: max(1, tr.each), States: 300_000}
 	for _, c := range change {
 		c(&o)
@@ -99,11 +103,11 @@ func seen(h *history.History, kind history.Kind) map[string]int {
 	return all
 }
 
-func instance(spec *nodes.Spec, n int) nodes.Instance {
-	return nodes.Instance{Spec: spec, Config: nodes.Config{N: n}}
+func instance(spec *row.Row, n int) row.Instance {
+	return row.Instance{Row: spec, Config: nodes.Config{N: n}}
 }
 
-func row(t *testing.T, name string) *nodes.Spec {
+func rowOf(t *testing.T, name string) *row.Row {
 	t.Helper()
 	spec, err := mutex.Find(name)
 	if err != nil {
@@ -113,14 +117,14 @@ func row(t *testing.T, name string) *nodes.Spec {
 }
 
 // kept is a keeper with a unit for each of n nodes.
-func kept(mark uint64, n int) nodes.Instance {
-	return nodes.Instance{Spec: keepers(mark), Config: nodes.Config{N: n, Units: n}}
+func kept(mark uint64, n int) row.Instance {
+	return row.Instance{Row: keepers(mark), Config: nodes.Config{N: n, Units: n}}
 }
 
 // Two mutexes, an elector and a detector live on one node, and do not disturb each other: each has its
 // clients, its messages, its timers and its counters.
 func TestFourInstancesOnOneNode(t *testing.T) {
-	tr := trial{instances: []nodes.Instance{instance(row(t, "ricart"), 2), instance(row(t, "ricart"), 2),
+	tr := trial{instances: []row.Instance{instance(rowOf(t, "ricart"), 2), instance(rowOf(t, "ricart"), 2),
 		instance(elders(), 2), instance(watchers(time.Minute), 2)}, entries: 80,
 		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(100 * time.Microsecond)}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
@@ -160,20 +164,20 @@ func TestFourInstancesOnOneNode(t *testing.T) {
 		}
 	})
 	t.Run("explored", func(t *testing.T) {
-		tr.instances[0], tr.instances[1] = instance(row(t, "central"), 2), instance(row(t, "central"), 2)
+		tr.instances[0], tr.instances[1] = instance(rowOf(t, "central"), 2), instance(rowOf(t, "central"), 2)
 		tr.explored(t)
 	})
 }
 
 // What goes wrong in one instance is found and told of that one.
 func TestExplorerTellsOfTheInstance(t *testing.T) {
-	x, err := explore.Run(explore.Options{Spec: row(t, "ricart"), Config: nodes.Config{N: 2}, Entries: 1,
-		Beside: []nodes.Instance{instance(row(t, "naive"), 2)}})
+	x, err := explore.Run(explore.Options{Spec: rowOf(t, "ricart"), Config: nodes.Config{N: 2}, Entries: 1,
+		Beside: []row.Instance{instance(rowOf(t, "naive"), 2)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := x.Violation
-	if v == nil || v.Check != explore.CheckExclusion || len(v.Schedule.Steps) != 6 ||
+	if v == nil || v.Check != replay.CheckExclusion || len(v.Schedule.Steps) != 6 ||
 		!strings.Contains(v.Schedule.String(), "req 0@1\nreq 1@1\n") ||
 		!strings.Contains(v.Schedule.String(), "0>1 naive-broadcast.request@1\n") {
 		t.Errorf("%+v", v)
@@ -182,12 +186,13 @@ func TestExplorerTellsOfTheInstance(t *testing.T) {
 
 // Each instance gets back what it has saved itself, and under the fence numbers that follow.
 func TestInstancesRecoverWhatTheySaved(t *testing.T) {
-	tr := trial{instances: []nodes.Instance{kept(1, 1), kept(2, 1)}, each: 2,
+	tr := trial{instances: []row.Instance{kept(1, 1), kept(2, 1)}, each: 2,
 		workload: workload.Workload{Load: workload.Closed, Hold: chance.Constant(time.Millisecond)}, entries: 40}
-	amnesia := []chaos.Fault{{Kill: chaos.Target{Nodes: chaos.Group{0}}, At: 5500 * time.Microsecond,
-		For: time.Millisecond}}
+	amnesia := []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{0}}},
+		Schedule: chaos.Schedule{At: 5500 * time.Microsecond, For: time.Millisecond}}}
 	first := tr.instances[0]
-	driver, err := chaos.NewDriver(amnesia, chaos.NewBoard(first.Config.N), first.Config.N, first.Spec.Codec())
+	driver, err := chaos.NewDriver(amnesia, chaos.NewSharedState(first.Config.N), first.Config.N,
+		first.Spec.Codec())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +226,7 @@ func TestInstancesRecoverWhatTheySaved(t *testing.T) {
 func TestUnitsAreShared(t *testing.T) {
 	library := instance(libraries(), 4)
 	library.Config.Units = shelves
-	tr := trial{instances: []nodes.Instance{library}, entries: 200,
+	tr := trial{instances: []row.Instance{library}, entries: 200,
 		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Millisecond), Whole: 0.3}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		wants, taken, most, whole := map[nodes.ID]uint32{}, uint32(0), uint32(0), 0
@@ -253,7 +258,7 @@ func TestUnitsAreShared(t *testing.T) {
 		broken := libraries()
 		broken.NewServer = func(nodes.Config, nodes.ID) nodes.Machine { return &librarian{taken: -1} }
 		x, err := explore.Run(explore.Options{Spec: broken, Config: small.instances[0].Config, Entries: 1})
-		if err != nil || x.Violation == nil || x.Violation.Check != explore.CheckExclusion ||
+		if err != nil || x.Violation == nil || x.Violation.Check != replay.CheckExclusion ||
 			!strings.Contains(x.Violation.Schedule.String(), "units 3") {
 			t.Errorf("a unit too many is not found: %+v, %v", x, err)
 		}
@@ -262,7 +267,7 @@ func TestUnitsAreShared(t *testing.T) {
 
 // A lease that runs out ends a critical section without a release, and the client asks again.
 func TestRevokedClientsLeave(t *testing.T) {
-	tr := trial{instances: []nodes.Instance{instance(tenants(), 1)}, entries: 10,
+	tr := trial{instances: []row.Instance{instance(tenants(), 1)}, entries: 10,
 		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Second)}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		const client = "instance 0 node 0"
@@ -281,7 +286,7 @@ func TestRevokedClientsLeave(t *testing.T) {
 
 // A suspicion reaches the machines beside the detector, which elect another; a suspicion taken back does too.
 func TestSuspicionsReachTheElector(t *testing.T) {
-	tr := trial{instances: []nodes.Instance{kept(1, 2), instance(elders(), 2),
+	tr := trial{instances: []row.Instance{kept(1, 2), instance(elders(), 2),
 		instance(watchers(20*time.Millisecond), 2)},
 		shaper: deaf{}, entries: 20,
 		workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(10 * time.Millisecond)}}
@@ -298,14 +303,14 @@ func TestSuspicionsReachTheElector(t *testing.T) {
 	})
 	t.Run("explored", func(t *testing.T) {
 		// Timers run out at any moment, so that suspicions come in all orders, some false.
-		tr.instances[0] = instance(row(t, "central"), 2)
+		tr.instances[0] = instance(rowOf(t, "central"), 2)
 		tr.explored(t, func(o *explore.Options) { o.Crashes, o.Restarts = 1, true })
 	})
 }
 
 // In an anonymous network nodes know ports and not who they are.
 func TestStrangersKnowPortsAlone(t *testing.T) {
-	tr := trial{instances: []nodes.Instance{instance(strangers(), 3)}, entries: 12,
+	tr := trial{instances: []row.Instance{instance(strangers(), 3)}, entries: 12,
 		workload: workload.Workload{Load: workload.One}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		if entered := seen(h, history.Entered); entered["instance 0 node 0"] != 12 {
@@ -315,7 +320,7 @@ func TestStrangersKnowPortsAlone(t *testing.T) {
 	curious := toy("nosy", func() nodes.Machine { return &nosy{} }, strangerAsk{})
 	curious.Ports = strangers().Ports
 	x, err := explore.Run(explore.Options{Spec: curious, Config: nodes.Config{N: 3}, Entries: 1})
-	if err != nil || x.Violation == nil || x.Violation.Check != explore.CheckPanic ||
+	if err != nil || x.Violation == nil || x.Violation.Check != replay.CheckPanic ||
 		!strings.Contains(x.Violation.Says, "asks who it is in an anonymous network") {
 		t.Errorf("%+v, %v", x, err)
 	}

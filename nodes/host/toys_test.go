@@ -5,16 +5,20 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // The machines here are toys: each says one word of the vocabulary of the core, for a test to hear in every
 // host.
 
-func toy(name string, new func() nodes.Machine, messages ...nodes.Message) *nodes.Spec {
-	spec := &nodes.Spec{Info: nodes.Info{Name: name}, New: func(nodes.Config) nodes.Machine { return new() },
-		Live: nodes.NoLoss | nodes.NoCrash}
+func toy(name string, new func() nodes.Machine, messages ...nodes.Message) *row.Row {
+	spec := &row.Row{Spec: nodes.Spec{
+		Name: name,
+		New:  func(nodes.Config) nodes.Machine { return new() },
+		Live: nodes.NoLoss | nodes.NoCrash,
+	}}
 	for _, m := range messages {
-		spec.Messages = append(spec.Messages, nodes.Kind{Zero: m})
+		spec.Messages = append(spec.Messages, nodes.MessageKind{Zero: m})
 	}
 	return spec
 }
@@ -57,7 +61,7 @@ func (w *watcher) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-func watchers(patience time.Duration) *nodes.Spec {
+func watchers(patience time.Duration) *row.Row {
 	s := toy("watcher", func() nodes.Machine { return &watcher{patience: patience} }, watcherAlive{})
 	s.Messages[0].Heartbeat, s.Messages[0].Net = true, 1
 	return s
@@ -94,7 +98,7 @@ func (e *elder) Campaign(env *nodes.Env) {
 	}
 }
 
-func elders() *nodes.Spec { return toy("elder", func() nodes.Machine { return &elder{} }) }
+func elders() *row.Row { return toy("elder", func() nodes.Machine { return &elder{} }) }
 
 // A keeper is a mutex that has a unit for everybody, saves how often it was entered, and wants that back.
 type keeper struct{ Entries, Mark uint64 }
@@ -120,7 +124,7 @@ func (k *keeper) Recover(_ *nodes.Env, saved nodes.Message) {
 	*k = keeper(saved.(keeperSaved))
 }
 
-func keepers(mark uint64) *nodes.Spec {
+func keepers(mark uint64) *row.Row {
 	return toy("keeper", func() nodes.Machine { return &keeper{Mark: mark} }, keeperSaved{})
 }
 
@@ -164,7 +168,7 @@ func (l *librarian) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 // shelves are the units of the library.
 const shelves = 3
 
-func libraries() *nodes.Spec {
+func libraries() *row.Row {
 	s := toy("library", func() nodes.Machine { return &library{} },
 		libraryRequest{}, libraryGrant{}, libraryReturn{})
 	s.Servers = func(nodes.Config) int { return 1 }
@@ -189,7 +193,7 @@ func (t *tenant) Release(env *nodes.Env) {
 func (t *tenant) Timeout(env *nodes.Env, _ nodes.Timer)       { t.lease = false; env.Revoke() }
 func (t *tenant) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
-func tenants() *nodes.Spec { return toy("tenant", func() nodes.Machine { return &tenant{} }) }
+func tenants() *row.Row { return toy("tenant", func() nodes.Machine { return &tenant{} }) }
 
 // A stranger does not know who it is: it sends by the port to its successor and hears by that from its
 // predecessor. It enters when its request has gone round, which excludes nobody, and so only one of them may
@@ -223,7 +227,7 @@ func (s *stranger) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	env.Grant()
 }
 
-func strangers() *nodes.Spec {
+func strangers() *row.Row {
 	s := toy("stranger", func() nodes.Machine { return &stranger{} }, strangerAsk{})
 	s.Ports = func(c nodes.Config, id nodes.ID) []nodes.ID {
 		n := nodes.ID(c.N)

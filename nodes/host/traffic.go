@@ -7,6 +7,7 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 )
 
 // traffic is a node's messages: out, with a number in their stream, and in, with the audit of these
@@ -219,7 +220,7 @@ func (h *Host) deliver(a *arrival) {
 	if !h.parked && !(h.hushed && h.detects(a.instance)) {
 		h.start()
 		h.handle(nodes.Input{Kind: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
-		h.tellFaults(nodes.OnReceive, a.from, a.kind)
+		h.tellFaults(port.OnReceive, a.from, a.kind)
 		h.act()
 	}
 	h.log.Instance(a.instance).Kinds[a.kind].Delivered.Add(1)

@@ -7,16 +7,22 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // Row returns the row of an algorithm whose leases last so long.
-func Row(lasts time.Duration) *nodes.Spec {
-	return &nodes.Spec{Info: nodes.Info{Name: "lease"}, Fenced: true,
-		New:       func(nodes.Config) nodes.Machine { return &tenant{} },
-		Servers:   func(nodes.Config) int { return 1 },
-		NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &landlord{lasts: lasts} },
-		Messages:  []nodes.Kind{{Zero: ask{}}, {Zero: grant{}}, {Zero: done{}}},
-		Live:      nodes.NoLoss | nodes.NoCrash}
+func Row(lasts time.Duration) *row.Row {
+	return &row.Row{
+		Spec: nodes.Spec{
+			Name:      "lease",
+			Fenced:    true,
+			New:       func(nodes.Config) nodes.Machine { return &tenant{} },
+			Servers:   func(nodes.Config) int { return 1 },
+			NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &landlord{lasts: lasts} },
+			Messages:  []nodes.MessageKind{{Zero: ask{}}, {Zero: grant{}}, {Zero: done{}}},
+			Live:      nodes.NoLoss | nodes.NoCrash,
+		},
+	}
 }
 
 // A tenant asks the server.

@@ -7,64 +7,66 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var agrawalRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "agrawal-el-abbadi",
-		Aliases: []string{"tree-quorum", "agrawal"},
-		Family:  "quorum",
-		Source: "Agrawal and El Abbadi, An efficient and fault-tolerant solution for distributed mutual " +
-			"exclusion, ACM TOCS 9(1), 1991; votes as Sanders, ACM TOCS 5(3), 1987",
-		Summary: "A node asks a path of a tree, from the root to a leaf, for their votes; whoever is suspected " +
-			"is replaced by paths from both children, and loses the votes that it has.",
+var agrawalRow = row.Row{
+	Spec: nodes.Spec{
+		Name:     "agrawal-el-abbadi",
+		New:      func(c nodes.Config) nodes.Machine { return newAgrawal(c) },
+		Timers:   []nodes.TimerName{{Kind: waiting.Kind, Name: "retry"}},
+		Messages: append(slices.Clone(maekawaRow.Messages), nodes.MessageKind{Zero: arbiterVote{}}),
+		Options:  []nodes.Option{retryOfVotes},
+		Detects:  "heartbeat",
+		// A vote is taken from whoever is suspected, who is to be down: else two may be inside. Fence numbers would
+		// not help. An arbiter could number what it lends, and who enters could take a number above those of its
+		// quorum; but whoever has had its vote taken away tells nobody under which number it is inside, so
+		// another, whose quorum has only that arbiter in common with its own, might take a lower one. Telling all
+		// arbiters before one enters would cost two messages more for each.
+		Safe: nodes.NoAmnesia | nodes.PerfectDetector,
+		// It goes on while the nodes that are up contain a quorum: whichever nodes are down, if they are fewer than
+		// the paths have members; and if more are, it depends on which. Losses cost it time.
+		Live: nodes.NoCrash,
+		// Two waits, of 5/4 of the retry each, make up for whatever was lost, beside the time of the detector. By
+		// the first, whoever waits has asked anew all whom it has asked: what it was lent it knows, what it gave
+		// back has come back, and every arbiter knows its request. By the second, an arbiter knows whether the
+		// request that has its vote is over. All nodes wait at once. From then on nothing is missing, and entries
+		// follow each other as without faults. Six more waits are for safety: who was suspected wrongly, and has
+		// lost a vote that it believes to have, keeps that belief until it has entered or given the vote back,
+		// which no timer bounds.
+		Grace: func(c nodes.Config) time.Duration { return 8 * (c.Duration(retryOption) * 5 / 4) },
 	},
-	New:      func(c nodes.Config) nodes.Machine { return newAgrawal(c) },
-	Timers:   []nodes.TimerName{{Kind: waiting.Kind, Name: "retry"}},
-	Messages: append(slices.Clone(maekawaRow.Messages), nodes.Kind{Zero: arbiterVote{}}),
-	Options:  []nodes.Option{retryOption},
-	Detects:  "heartbeat",
-	// A vote is taken from whoever is suspected, who is to be down: else two may be inside. Fence numbers would
-	// not help. An arbiter could number what it lends, and who enters could take a number above those of its
-	// quorum; but whoever has had its vote taken away tells nobody under which number it is inside, so
-	// another, whose quorum has only that arbiter in common with its own, might take a lower one. Telling all
-	// arbiters before one enters would cost two messages more for each.
-	Safe: nodes.NoAmnesia | nodes.PerfectDetector,
-	// It goes on while the nodes that are up contain a quorum: whichever nodes are down, if they are fewer than
-	// the paths have members; and if more are, it depends on which. Losses cost it time.
-	Live: nodes.NoCrash,
-	// Two waits, of 5/4 of the retry each, make up for whatever was lost, beside the time of the detector. By
-	// the first, whoever waits has asked anew all whom it has asked: what it was lent it knows, what it gave
-	// back has come back, and every arbiter knows its request. By the second, an arbiter knows whether the
-	// request that has its vote is over. All nodes wait at once. From then on nothing is missing, and entries
-	// follow each other as without faults. Six more waits are for safety: who was suspected wrongly, and has
-	// lost a vote that it believes to have, keeps that belief until it has entered or given the vote back, which
-	// no timer bounds.
-	Grace: func(c nodes.Config) time.Duration { return 8 * (c.Duration(retryOption) * 5 / 4) },
-	Cost: func(c nodes.Config) nodes.Cost {
-		least, most := remoteMembers(c.N)
-		// Of each member: REQUEST, LOCKED and RELEASE; FAILED or INQUIRE, of which a request brings about one at
-		// most, when it arrives; RELINQUISH, one for an INQUIRE at most, and the LOCKED that follows it. What is
-		// sent again is left out; the answers to it are sent again too.
-		alone, contended := nodes.Between(3*least, 3*most), nodes.Between(3*least, 6*most)
-		return nodes.Cost{
-			Formula:    "3(K-1) to 6(K-1)",
-			Sequential: alone,
-			One:        alone,
-			Saturated:  contended,
-			Any:        contended,
-			Delay:      nodes.Between(1, 2), // as Maekawa's
-		}
-	},
-	Symbols: []nodes.Symbol{{Name: "K", Says: "nodes on the longest path from the root to a leaf",
-		Value: func(c nodes.Config) int { return bits.Len(uint(c.N)) }}},
-	// Who waits for long asks again and is answered again: so these are bounds.
-	Identities: []nodes.Identity{
-		eachMember("request"), eachMember("release"), eachMember("locked"),
-		atMost("locked", "request + relinquish", func(_ nodes.Config, t nodes.Tally) uint64 {
-			return t.Sent["request"] + t.Sent["relinquish"]
-		}),
-		maekawaRow.Identities[3],
+	Aliases: []string{"tree-quorum", "agrawal"}, Family: "quorum",
+	Source: "Agrawal and El Abbadi, An efficient and fault-tolerant solution for distributed mutual " +
+		"exclusion, ACM TOCS 9(1), 1991; votes as Sanders, ACM TOCS 5(3), 1987",
+	Summary: "A node asks a path of a tree, from the root to a leaf, for their votes; whoever is suspected " +
+		"is replaced by paths from both children, and loses the votes that it has.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			least, most := remoteMembers(c.N)
+			// Of each member: REQUEST, LOCKED and RELEASE; FAILED or INQUIRE, of which a request brings about one at
+			// most, when it arrives; RELINQUISH, one for an INQUIRE at most, and the LOCKED that follows it. What is
+			// sent again is left out; the answers to it are sent again too.
+			alone, contended := row.Between(3*least, 3*most), row.Between(3*least, 6*most)
+			return row.Cost{
+				Formula:    "3(K-1) to 6(K-1)",
+				Sequential: alone,
+				One:        alone,
+				Saturated:  contended,
+				Any:        contended,
+				Delay:      row.Between(1, 2), // as Maekawa's
+			}
+		},
+		Symbols: []row.Symbol{{Name: "K", Says: "nodes on the longest path from the root to a leaf",
+			Value: func(c nodes.Config) int { return bits.Len(uint(c.N)) }}},
+		// Who waits for long asks again and is answered again: so these are bounds.
+		Identities: []row.Identity{
+			eachMember("request"), eachMember("release"), eachMember("locked"),
+			atMost("locked", "request + relinquish", func(_ nodes.Config, t row.Tally) uint64 {
+				return t.Sent["request"] + t.Sent["relinquish"]
+			}),
+			maekawaRow.Mutex.Identities[3],
+		},
 	},
 	Faults: slices.Concat(
 		under(recovers, "without any one of five nodes there is a quorum (Agrawal and El Abbadi 1991), and "+
@@ -81,20 +83,25 @@ var agrawalRow = nodes.Spec{
 		under(recovers|starves|blocks|breaks, "a vote that was forgotten is lent again (X); "+
 			"requests with clocks that were used before are taken for copies (P, B)", "amnesia", "empty-restarts"),
 	),
-	Published: []nodes.Claim{
-		{Figure: nodes.MessagesPerEntry, Source: paper + ": 3 log2(N+1), 3 fewer as a node is on its own path",
+	Published: []row.Claim{
+		{Figure: row.MessagesPerEntry, Source: paper + ": 3 log2(N+1), 3 fewer as a node is on its own path",
 			Load: "sequential", Sizes: []int{3, 7, 15, 31},
 			Value: formula(func(n float64) float64 { return 3*math.Log2(n+1) - 3 })},
-		{Figure: nodes.ClientDelayHops, Source: textbook + ": as Maekawa's", Load: "sequential", Sizes: []int{7},
+		{Figure: row.ClientDelayHops, Source: textbook + ": as Maekawa's", Load: "sequential", Sizes: []int{7},
 			Value: exactly(2)},
 	},
 }
 
+// retryOfVotes takes into account that a node may be passed over: nothing bounds how often, and twice by
+// each other node is rare.
+var retryOfVotes = retryFor("2N(2T+hold)",
+	func(c nodes.Config, d nodes.Delays) time.Duration { return 2 * queued(c, d) })
+
 // eachMember is the identity of a kind that goes to or comes from each member of a quorum in each entry.
-func eachMember(kind string) nodes.Identity {
-	return nodes.Identity{
+func eachMember(kind string) row.Identity {
+	return row.Identity{
 		Says: kind + " >= members of the smallest path, but for itself, times entries",
-		Holds: func(c nodes.Config, t nodes.Tally) bool {
+		Holds: func(c nodes.Config, t row.Tally) bool {
 			least, _ := remoteMembers(c.N)
 			return float64(t.Sent[kind]) >= least*float64(t.Entries)
 		},

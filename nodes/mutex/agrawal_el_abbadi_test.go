@@ -5,12 +5,15 @@ import (
 	"math/bits"
 	"testing"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
-	"turnstile/nodes/explore/story"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/replay/story"
+	"turnstile/nodes/row"
 )
 
 func agrawalMutants() []mutant {
@@ -169,21 +172,22 @@ func TestVotesThatLetInMeet(t *testing.T) {
 
 // Crashes of fewer nodes than a path has members do not stop it, whatever these nodes are doing.
 func TestTreeGoesOnWithoutSome(t *testing.T) {
-	row := agrawalRow
-	row.Live &^= nodes.NoCrash // so that a stall is a failure
+	spec := agrawalRow
+	spec.Live &^= nodes.NoCrash // so that a stall is a failure
 	for n := 3; n <= 9; n++ {
 		for seed := range soak.Pick(uint64(2*n), uint64(6*n), uint64(60*n)) {
-			o := saturated(&row, nodes.Config{N: n}, seed)
+			o := saturated(&spec, nodes.Config{N: n}, seed)
 			var faults []chaos.Fault
 			for i := range bits.Len(uint(n+1)) - 2 {
 				victim := nodes.ID((int(seed) + i*(1+int(seed)/n)) % n)
-				if i == 0 || victim != faults[0].Kill.Nodes[0] {
-					faults = append(faults, chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{victim}},
-						When: chaos.When{What: "enters", Nth: 1 + i + int(seed%7)}})
+				if i == 0 || victim != faults[0].Effect.Target().Nodes[0] {
+					faults = append(faults, chaos.Fault{
+						Effect:   &effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}},
+						Schedule: chaos.Schedule{When: chaos.When{What: "enters", Nth: 1 + i + int(seed%7)}}})
 				}
 			}
 			over(&o, millisecond(), faults...)
-			if v := judge(t, o, nodes.Unbounded(0)); v.Outcome != check.Valid {
+			if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
 				t.Fatalf("%d nodes, seed %d: %v: %s", n, seed, v.Outcome, v.Reason)
 			}
 		}
@@ -219,7 +223,7 @@ func TestVotesAreSaved(t *testing.T) {
 	}
 	blank := rebuilt(&agrawalRow, func(m agrawal) nodes.Machine { return &agrawalBlank{m} })
 	o.Spec, o.States = &blank, 1_000_000
-	if x, err = explore.Run(o); err != nil || x.Violation == nil || x.Violation.Check != explore.CheckExclusion {
+	if x, err = explore.Run(o); err != nil || x.Violation == nil || x.Violation.Check != replay.CheckExclusion {
 		t.Errorf("nothing is saved: %v, %+v", err, x)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // A census is a node's part in censuses by epochs, by which an algorithm finds out what is left after a loss:
@@ -63,8 +64,8 @@ type (
 )
 
 // censusKinds are the kinds of message that an algorithm with a census has besides its own.
-func censusKinds[Report any]() []nodes.Kind {
-	return []nodes.Kind{{Zero: censusAsk{}}, {Zero: censusAnswer[Report]{}}, {Zero: censusPromise{}}}
+func censusKinds[Report any]() []nodes.MessageKind {
+	return []nodes.MessageKind{{Zero: censusAsk{}}, {Zero: censusAnswer[Report]{}}, {Zero: censusPromise{}}}
 }
 
 // censusTimer runs while an ask may have been lost. Its kind is none of the algorithms' own.
@@ -76,8 +77,43 @@ var censusTimerName = nodes.TimerName{Kind: censusTimer.Kind, Name: "census"}
 var retryOption = nodes.Option{Name: "retry", Default: "100ms",
 	Usage: "how long a node waits for an answer before it asks again",
 	Check: func(_ nodes.Config, value string) error {
-		return nodes.CheckTime(value, time.Microsecond, time.Hour, "100ms")
+		return row.CheckTime(value, time.Microsecond, time.Hour, "100ms")
 	}}
+
+// retryFor is the option of an algorithm that may have to wait so long for an answer though nothing is lost.
+func retryFor(formula string, wait func(c nodes.Config, d nodes.Delays) time.Duration) nodes.Option {
+	o := retryOption
+	o.Bound = &nodes.TimeoutBound{Answer: formula, Answers: wait,
+		Suits: func(c nodes.Config, d nodes.Delays) time.Duration { return min(wait(c, d)/4*5, time.Hour) }}
+	return o
+}
+
+var (
+	retryOfCensus = retryFor("2T", func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message })
+	// A coordinator says at once who has to wait, and repeats its grant.
+	retryOfGrant = retryFor("2T+hold",
+		func(_ nodes.Config, d nodes.Delays) time.Duration { return 2*d.Message + d.Hold })
+	// Whoever waits is not told so, and all others may come first.
+	retryOfTurn  = retryFor("T+N(T+hold)", turn)
+	retryOfQueue = retryFor("N(2T+hold)", queued)
+)
+
+// turn is how long a node may wait whom each other node lets in itself, when it leaves.
+func turn(c nodes.Config, d nodes.Delays) time.Duration {
+	if c.N == 1 {
+		return 0
+	}
+	return d.Message + d.Round(c.N)
+}
+
+// queued is how long a node may wait if who leaves tells another, which lets in the next.
+func queued(c nodes.Config, d nodes.Delays) time.Duration {
+	if c.N == 1 {
+		return 0
+	}
+	d.Message *= 2
+	return d.Round(c.N)
+}
 
 func newCensus[Report any](c nodes.Config) census[Report] {
 	return census[Report]{reports: make([]Report, c.N), retry: c.Duration(retryOption)}
@@ -240,8 +276,8 @@ func (c *census[R]) minority(env *nodes.Env) bool {
 
 // No census is completed in a minority. Its nodes may go on with a token that they had when they were cut
 // off, in the epoch of that; a retry makes up for what was on its way.
-var minorityKeeps, minorityWaits = &nodes.Minority{Within: retryTime, Keeps: true},
-	&nodes.Minority{Within: retryTime}
+var minorityKeeps, minorityWaits = &row.Minority{Within: retryTime, Keeps: true},
+	&row.Minority{Within: retryTime}
 
 func retryTime(c nodes.Config) time.Duration { return 2 * c.Duration(retryOption) }
 
@@ -250,8 +286,8 @@ func retryTime(c nodes.Config) time.Duration { return 2 * c.Duration(retryOption
 func fence(n int, epoch, serial uint64) uint64 { return epoch<<serialBits(n) | serial }
 
 // epochsOf are the epochs of fence numbers, in each of which there is one of what is named.
-func epochsOf(one string) nodes.Epochs {
-	return nodes.Epochs{One: one,
+func epochsOf(one string) row.Epochs {
+	return row.Epochs{One: one,
 		Of: func(c nodes.Config, fence uint64) uint64 { return fence >> serialBits(c.N) }}
 }
 

@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -109,19 +111,25 @@ func tellers(t *testing.T, rule string, n int, seed uint64) (fault string, compl
 		}
 		priors[epoch] = prior
 	}
-	spec := nodes.Spec{Info: nodes.Info{Name: "tellers"}, Messages: censusKinds[tellerReport](),
-		Options: []nodes.Option{retryOption}, Detects: jumpy,
+	spec := row.Row{Spec: nodes.Spec{
+		Name:     "tellers",
+		Messages: censusKinds[tellerReport](),
+		Options:  []nodes.Option{retryOption},
+		Detects:  jumpy,
 		New: func(c nodes.Config) nodes.Machine {
 			return &teller{census: newCensus[tellerReport](c.With("retry", "5ms")), rule: rule, told: told}
-		}}
+		},
+	}}
 	o := sim.Options{Spec: &spec, Config: nodes.Config{N: n}, Seed: seed, Duration: 400 * time.Millisecond,
 		Patience: 10_000, Workload: workload.Workload{Load: workload.Closed, Think: exponential("10ms")}}
 	o.Beside = besides(&spec, n, jumpy)
-	faults := []chaos.Fault{{Loss: &chaos.Losses{Rate: 0.05}}, {Duplicate: new(chaos.Share(0.05))}}
+	faults := []chaos.Fault{{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.05}}},
+		{Effect: &effect.Duplicate{Of: 0.05}}}
 	for i := range 12 {
 		victim := nodes.ID((i + int(seed)) % n)
-		faults = append(faults, chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{victim}},
-			At: time.Duration(5+15*i) * time.Millisecond, For: 20 * time.Millisecond, Forget: seed%2 == 0})
+		faults = append(faults, chaos.Fault{
+			Effect:   &effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}, Forget: seed%2 == 0},
+			Schedule: chaos.Schedule{At: time.Duration(5+15*i) * time.Millisecond, For: 20 * time.Millisecond}})
 	}
 	over(&o, millisecond(), faults...)
 	r, err := sim.Run(o, &history.History{})

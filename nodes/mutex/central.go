@@ -4,43 +4,45 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var centralRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "central",
-		Aliases: []string{"coordinator", "server"},
-		Family:  "centralized",
-		Source:  "folklore; Coulouris et al., Distributed Systems: Concepts and Design, 15.2",
-		Summary: "A server outside the cluster grants the resource to one client at a time, in the order in " +
-			"which requests arrive.",
+var centralRow = row.Row{
+	Spec: nodes.Spec{
+		Name:        "central",
+		New:         func(c nodes.Config) nodes.Machine { return &centralClient{server: nodes.ID(c.N)} },
+		Servers:     func(nodes.Config) int { return 1 },
+		NewServer:   func(nodes.Config, nodes.ID) nodes.Machine { return &coordinator{} },
+		Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+		Messages: []nodes.MessageKind{{Zero: centralRequest{}}, {Zero: centralGrant{}, Permit: true},
+			{Zero: centralRelease{}}},
+		Safe: nodes.NoAmnesia,
+		Live: nodes.NoLoss | nodes.NoCrash,
 	},
-	New:         func(c nodes.Config) nodes.Machine { return &centralClient{server: nodes.ID(c.N)} },
-	Servers:     func(nodes.Config) int { return 1 },
-	NewServer:   func(nodes.Config, nodes.ID) nodes.Machine { return &coordinator{} },
-	Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
-	Messages: []nodes.Kind{{Zero: centralRequest{}}, {Zero: centralGrant{}, Permit: true},
-		{Zero: centralRelease{}}},
-	Safe: nodes.NoAmnesia,
-	Live: nodes.NoLoss | nodes.NoCrash,
-	Cost: func(nodes.Config) nodes.Cost {
-		return always("3", nodes.Exactly(3), nodes.Exactly(2))
+	Aliases: []string{"coordinator", "server"}, Family: "centralized",
+	Source: "folklore; Coulouris et al., Distributed Systems: Concepts and Design, 15.2",
+	Summary: "A server outside the cluster grants the resource to one client at a time, in the order in " +
+		"which requests arrive.",
+	Mutex: &row.Exclusion{
+		Cost: func(nodes.Config) row.Cost {
+			return always("3", row.Exactly(3), row.Exactly(2))
+		},
+		// The coordinator's queue holds each client once: whoever is ahead enters once.
+		Bypass: peers,
+		Identities: []row.Identity{
+			perEntry("request", "entries", func(nodes.Config) int { return 1 }),
+			same("grant", "request"),
+			same("release", "request"),
+		},
 	},
-	// The coordinator's queue holds each client once: whoever is ahead enters once.
-	Bypass: peers,
-	Identities: []nodes.Identity{
-		perEntry("request", "entries", func(nodes.Config) int { return 1 }),
-		same("grant", "request"),
-		same("release", "request"),
-	},
-	Published: slices.Concat([]nodes.Claim{
-		{Figure: nodes.MessagesPerEntry, Source: textbook, Value: exactly(3)},
-		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(2)},
-		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
-		{Figure: nodes.EntriesPerSecond, Source: "1/(W+3T), its release waited for", Load: "closed",
-			Sizes: []int{1}, Hold: 2 * nodes.Hop, Think: nodes.Hop, Value: exactly(1 / (5 * nodes.Hop.Seconds()))},
-		{Figure: nodes.EntriesPerSecond, Source: "1/(W+2T), its release not waited for",
-			Sizes: []int{1}, Hold: 2 * nodes.Hop, Value: exactly(1 / (4 * nodes.Hop.Seconds()))},
+	Published: slices.Concat([]row.Claim{
+		{Figure: row.MessagesPerEntry, Source: textbook, Value: exactly(3)},
+		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(2)},
+		{Figure: row.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
+		{Figure: row.EntriesPerSecond, Source: "1/(W+3T), its release waited for", Load: "closed",
+			Sizes: []int{1}, Hold: 2 * row.Hop, Think: row.Hop, Value: exactly(1 / (5 * row.Hop.Seconds()))},
+		{Figure: row.EntriesPerSecond, Source: "1/(W+2T), its release not waited for",
+			Sizes: []int{1}, Hold: 2 * row.Hop, Value: exactly(1 / (4 * row.Hop.Seconds()))},
 	}, utilisation("W/(W+2T)", 2)),
 	Faults: withoutTimeouts(
 		askingOne,

@@ -6,42 +6,45 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var centralFailoverRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "central-failover",
-		Aliases: []string{"failover"},
-		Family:  "centralized",
-		Source: "after Temple University, CIS 307, Mutual Exclusion and Elections in Distributed Systems " +
-			"(lecture notes), whose new manager learns from all processes what state they are in; with epochs " +
-			"and majorities after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
-		Summary: "As central-inside, but another client takes over from a coordinator that is suspected: it asks " +
-			"the others who is inside and who waits, and needs a majority and all whom it does not suspect.",
+var centralFailoverRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "central-failover",
+		New: func(c nodes.Config) nodes.Machine {
+			return &failover{census: newCensus[failoverReport](c), follower: newFollower(c)}
+		},
+		Coordinator: centralInsideRow.Coordinator,
+		Timers:      []nodes.TimerName{{Kind: failoverTick.Kind, Name: "repeat"}, censusTimerName},
+		Messages: slices.Concat([]nodes.MessageKind{{Zero: failoverRequest{}},
+			{Zero: failoverGrant{}, Permit: true}, {Zero: failoverRelease{}}, {Zero: failoverEpoch{}}},
+			censusKinds[failoverReport]()),
+		Options: []nodes.Option{retryOfQueue},
+		Detects: "heartbeat",
+		Fenced:  true,
+		Follows: true,
+		Safe:    nodes.PerfectDetector,
+		// A client that forgets asks the others what it has promised: not so if most forget at once.
+		Live:  nodes.Majority | nodes.NoAmnesia,
+		Grace: func(c nodes.Config) time.Duration { return 8 * c.Duration(retryOption) },
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &failover{census: newCensus[failoverReport](c), follower: newFollower(c)}
+	Aliases: []string{"failover"}, Family: "centralized",
+	Source: "after Temple University, CIS 307, Mutual Exclusion and Elections in Distributed Systems " +
+		"(lecture notes), whose new manager learns from all processes what state they are in; with epochs " +
+		"and majorities after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
+	Summary: "As central-inside, but another client takes over from a coordinator that is suspected: it asks " +
+		"the others who is inside and who waits, and needs a majority and all whom it does not suspect.",
+	Mutex: &row.Exclusion{
+		Epochs:     epochsOf("coordinator"),
+		Minority:   minorityWaits,
+		Cost:       centralInsideRow.Mutex.Cost,
+		Exact:      centralInsideRow.Mutex.Exact,
+		Identities: centralInsideRow.Mutex.Identities,
+		Bypass:     peers, // who is suspected is skipped, even wrongly
+		Fair:       undisturbed,
 	},
-	Coordinator: centralInsideRow.Coordinator,
-	Timers:      []nodes.TimerName{{Kind: failoverTick.Kind, Name: "repeat"}, censusTimerName},
-	Messages: slices.Concat([]nodes.Kind{{Zero: failoverRequest{}}, {Zero: failoverGrant{}, Permit: true},
-		{Zero: failoverRelease{}}, {Zero: failoverEpoch{}}}, censusKinds[failoverReport]()),
-	Options:  []nodes.Option{retryOption},
-	Detects:  "heartbeat",
-	Fenced:   true,
-	Follows:  true,
-	Epochs:   epochsOf("coordinator"),
-	Minority: minorityWaits,
-	Safe:     nodes.PerfectDetector,
-	// A client that forgets asks the others what it has promised: not so if most forget at once.
-	Live:       nodes.Majority | nodes.NoAmnesia,
-	Grace:      func(c nodes.Config) time.Duration { return 8 * c.Duration(retryOption) },
-	Cost:       centralInsideRow.Cost,
-	Exact:      centralInsideRow.Exact,
-	Identities: centralInsideRow.Identities,
-	Published:  centralInsideRow.Published,
-	Bypass:     peers, // who is suspected is skipped, even wrongly
-	Fair:       undisturbed,
+	Published: centralInsideRow.Published,
 	Faults: withCensus(
 		under(recovers, "the next coordinator learns from the others who is inside and who waits (Temple "+
 			"University, CIS 307, lecture notes)", "dead-coordinator", "empty-coordinator"),

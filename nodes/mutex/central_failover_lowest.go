@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // central-failover-lowest is what one writes before thinking of those who are inside: the new coordinator
@@ -12,34 +13,37 @@ import (
 //
 // It is not safe: the coordinator may crash while somebody is inside, of whom the next one knows nothing. Nor
 // do those agree on one coordinator who suspect different nodes.
-var centralFailoverLowestRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "central-failover-lowest",
-		Aliases: []string{"lowest"},
-		Family:  "centralized",
-		Source:  "none: what one writes before thinking of those who are inside",
-		Summary: "As central-failover, but the lowest client that is not suspected grants at once, and asks " +
-			"nobody.",
+var centralFailoverLowestRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "central-failover-lowest",
+		New: func(c nodes.Config) nodes.Machine {
+			return &failover{census: newCensus[failoverReport](c), lowest: true}
+		},
+		Coordinator: centralFailoverRow.Coordinator,
+		Timers:      centralFailoverRow.Timers,
+		Messages:    centralFailoverRow.Messages,
+		Options:     centralFailoverRow.Options,
+		Detects:     centralFailoverRow.Detects,
+		Safe:        nodes.PerfectDetector,
+		Live:        nodes.Majority | nodes.NoAmnesia,
+		Grace:       centralFailoverRow.Grace,
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &failover{census: newCensus[failoverReport](c), lowest: true}
+	Aliases: []string{"lowest"}, Family: "centralized",
+	Source: "none: what one writes before thinking of those who are inside",
+	Summary: "As central-failover, but the lowest client that is not suspected grants at once, and asks " +
+		"nobody.",
+	Mutex: &row.Exclusion{
+		Bypass:     centralFailoverRow.Mutex.Bypass,
+		Fair:       centralFailoverRow.Mutex.Fair,
+		Cost:       centralFailoverRow.Mutex.Cost,
+		Exact:      centralFailoverRow.Mutex.Exact,
+		Identities: centralFailoverRow.Mutex.Identities,
 	},
-	Coordinator: centralFailoverRow.Coordinator,
-	Timers:      centralFailoverRow.Timers,
-	Messages:    centralFailoverRow.Messages,
-	Options:     centralFailoverRow.Options,
-	Detects:     centralFailoverRow.Detects,
-	Safe:        nodes.PerfectDetector,
-	Live:        nodes.Majority | nodes.NoAmnesia,
-	Bypass:      centralFailoverRow.Bypass,
-	Fair:        centralFailoverRow.Fair,
-	Grace:       centralFailoverRow.Grace,
-	Cost:        centralFailoverRow.Cost,
-	Exact:       centralFailoverRow.Exact,
-	Identities:  centralFailoverRow.Identities,
-	Broken:      "exclusion",
-	BrokenAt:    nodes.Config{N: 3},
-	BrokenBy:    nodes.NoCrash,
+	Flaw: &row.Flaw{
+		Check: "exclusion",
+		At:    nodes.Config{N: 3},
+		By:    nodes.NoCrash,
+	},
 	Faults: beside(slices.Concat(
 		under(recovers|breaks, "the client that takes over from a suspected coordinator does not know who is "+
 			"inside (X)", "dead-coordinator", "each-in-turn", "dead-holder", "dead-idle", "dead-waiter", "restarts",

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
-	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
+	"turnstile/nodes/replay"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
@@ -158,11 +159,11 @@ func TestClientsTellWhyTheyWait(t *testing.T) {
 // statusAfter plays a schedule and returns the status of all nodes.
 func statusAfter(t *testing.T, text string) string {
 	t.Helper()
-	s, err := explore.ParseSchedule(strings.NewReader(text), Find)
+	s, err := replay.Parse(strings.NewReader(text), Find)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := explore.Replay(s)
+	r, err := replay.Play(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +203,8 @@ func TestFailoverTakesDetectionAndACensus(t *testing.T) {
 			Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}}
 		o.Beside = besides(o.Spec, o.Config.N, "heartbeat")
 		over(&o, &chaos.Network{Latency: chance.Constant(hop)}, chaos.Fault{
-			Kill: chaos.Target{Word: "coordinator"}, At: time.Second})
+			Effect:   &effect.Kill{Who: effect.Target{Word: "coordinator"}},
+			Schedule: chaos.Schedule{At: time.Second}})
 		h := &history.History{}
 		if _, err := sim.Run(o, h); err != nil {
 			t.Fatal(err)

@@ -1,38 +1,42 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
-var centralInsideRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "central-inside",
-		Aliases: []string{"inside"},
-		Family:  "centralized",
-		Source:  centralRow.Source,
-		Summary: "As central, but node 0 is the server and a client as well.",
+var centralInsideRow = row.Row{
+	Spec: nodes.Spec{
+		Name:        "central-inside",
+		New:         func(nodes.Config) nodes.Machine { return &centralInside{} },
+		Messages:    centralRow.Messages,
+		Coordinator: func(nodes.Config) nodes.ID { return 0 },
+		Safe:        nodes.NoAmnesia,
+		Live:        nodes.NoLoss | nodes.NoCrash,
 	},
-	New:         func(nodes.Config) nodes.Machine { return &centralInside{} },
-	Messages:    centralRow.Messages,
-	Coordinator: func(nodes.Config) nodes.ID { return 0 },
-	Safe:        nodes.NoAmnesia,
-	Live:        nodes.NoLoss | nodes.NoCrash,
-	Cost: func(c nodes.Config) nodes.Cost {
-		if c.N == 1 {
-			return always("3, node 0: 0", nodes.Exactly(0), nodes.Exactly(0))
-		}
-		return always("3, node 0: 0", nodes.Between(0, 3), nodes.Between(1, 2))
+	Aliases: []string{"inside"}, Family: "centralized",
+	Source:  centralRow.Source,
+	Summary: "As central, but node 0 is the server and a client as well.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			if c.N == 1 {
+				return always("3, node 0: 0", row.Exactly(0), row.Exactly(0))
+			}
+			return always("3, node 0: 0", row.Between(0, 3), row.Between(1, 2))
+		},
+		Exact: func(nodes.Config, bool) row.EntryCost {
+			return func(entrant nodes.ID) int { return 3 * int(min(1, entrant)) } // node 0 has the coordinator
+		},
+		Bypass: centralRow.Mutex.Bypass,
+		Identities: []row.Identity{
+			atMost("request", "entries", func(_ nodes.Config, t row.Tally) uint64 { return t.Entries }),
+			same("grant", "request"),
+			same("release", "request"),
+		},
 	},
-	Exact: func(nodes.Config, bool) nodes.EntryCost {
-		return func(entrant nodes.ID) int { return 3 * int(min(1, entrant)) } // node 0 has the coordinator
-	},
-	Bypass: centralRow.Bypass,
-	Identities: []nodes.Identity{
-		atMost("request", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
-		same("grant", "request"),
-		same("release", "request"),
-	},
-	Published: []nodes.Claim{
-		{Figure: nodes.MessagesPerEntry, Source: "one request in N is the coordinator's own", Load: "sequential",
-			Value: formula(func(n float64) float64 { return 3 * (n - 1) / n }), Within: nodes.Mean},
+	Published: []row.Claim{
+		{Figure: row.MessagesPerEntry, Source: "one request in N is the coordinator's own", Load: "sequential",
+			Value: formula(func(n float64) float64 { return 3 * (n - 1) / n }), Within: row.Mean},
 	},
 	Faults: withoutTimeouts(
 		askingOne,

@@ -5,50 +5,52 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var centralQueuedRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "central-queued",
-		Aliases: []string{"queued"},
-		Family:  "centralized",
-		Source: "folklore; the remedy for what Kistijantoro, Mutual Exclusion (IF3130 lecture notes), names as " +
-			"its problem: a client cannot tell a dead coordinator from a resource that is taken",
-		Summary: "As central, but the server tells at once who has to wait at which position, messages are " +
-			"repeated, and a failure detector tells clients of a dead server and the server of dead clients.",
+var centralQueuedRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "central-queued",
+		New: func(c nodes.Config) nodes.Machine {
+			return &queuedClient{repeater: repeaterOf(c), server: nodes.ID(c.N)}
+		},
+		Servers: func(nodes.Config) int { return 1 },
+		NewServer: func(c nodes.Config, _ nodes.ID) nodes.Machine {
+			return &queuedServer{grantQueue: grantQueueOf(c.N), repeater: repeaterOf(c)}
+		},
+		Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+		Timers:      []nodes.TimerName{{Kind: repeatTick.Kind, Name: "repeat"}},
+		Messages: []nodes.MessageKind{{Zero: queuedRequest{}}, {Zero: queuedPlace{}},
+			{Zero: queuedGrant{}, Permit: true}, {Zero: queuedRelease{}}},
+		Options:   []nodes.Option{retryOfGrant},
+		Detects:   "heartbeat",
+		Fenced:    true,
+		Safe:      nodes.NoAmnesia | nodes.PerfectDetector,
+		Effective: nodes.NoAmnesia,
+		Live:      nodes.NoCrash,
+		Grace:     func(c nodes.Config) time.Duration { return 5 * c.Duration(retryOption) },
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &queuedClient{repeater: repeaterOf(c), server: nodes.ID(c.N)}
-	},
-	Servers: func(nodes.Config) int { return 1 },
-	NewServer: func(c nodes.Config, _ nodes.ID) nodes.Machine {
-		return &queuedServer{grantQueue: grantQueueOf(c.N), repeater: repeaterOf(c)}
-	},
-	Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
-	Timers:      []nodes.TimerName{{Kind: repeatTick.Kind, Name: "repeat"}},
-	Messages: []nodes.Kind{{Zero: queuedRequest{}}, {Zero: queuedPlace{}}, {Zero: queuedGrant{}, Permit: true},
-		{Zero: queuedRelease{}}},
-	Options:   []nodes.Option{retryOption},
-	Detects:   "heartbeat",
-	Fenced:    true,
-	Safe:      nodes.NoAmnesia | nodes.PerfectDetector,
-	Effective: nodes.NoAmnesia,
-	Live:      nodes.NoCrash,
-	Grace:     func(c nodes.Config) time.Duration { return 5 * c.Duration(retryOption) },
-	Cost: func(c nodes.Config) nodes.Cost {
-		cost := always("3, who waits: 4", nodes.Exactly(3), nodes.Exactly(2))
-		if c.N > 1 {
-			cost.Saturated, cost.Any = nodes.Between(3, 4), nodes.Between(3, 4)
-		}
-		return cost
-	},
-	Bypass: peers, // who is suspected is skipped, even wrongly
-	Fair:   undisturbed,
-	Identities: []nodes.Identity{
-		perEntry("request", "entries", func(nodes.Config) int { return 1 }),
-		same("grant", "request"),
-		same("release", "request"),
-		atMost("place", "request", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Sent["request"] }),
+	Aliases: []string{"queued"}, Family: "centralized",
+	Source: "folklore; the remedy for what Kistijantoro, Mutual Exclusion (IF3130 lecture notes), names as " +
+		"its problem: a client cannot tell a dead coordinator from a resource that is taken",
+	Summary: "As central, but the server tells at once who has to wait at which position, messages are " +
+		"repeated, and a failure detector tells clients of a dead server and the server of dead clients.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			cost := always("3, who waits: 4", row.Exactly(3), row.Exactly(2))
+			if c.N > 1 {
+				cost.Saturated, cost.Any = row.Between(3, 4), row.Between(3, 4)
+			}
+			return cost
+		},
+		Bypass: peers, // who is suspected is skipped, even wrongly
+		Fair:   undisturbed,
+		Identities: []row.Identity{
+			perEntry("request", "entries", func(nodes.Config) int { return 1 }),
+			same("grant", "request"),
+			same("release", "request"),
+			atMost("place", "request", func(_ nodes.Config, t row.Tally) uint64 { return t.Sent["request"] }),
+		},
 	},
 	Faults: suspecting(
 		under(blocks, "no node takes the place of the coordinator, but its clients know that it is dead",

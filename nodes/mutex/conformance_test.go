@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -33,14 +34,14 @@ func seeds(n int) uint64 {
 
 // configs returns the clusters that a row is tried with: of 1 to 9 and 16 nodes, and some with each value of
 // its options.
-func configs(row *nodes.Spec) (all []nodes.Config) {
+func configs(spec *row.Row) (all []nodes.Config) {
 	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16} {
 		all = append(all, nodes.Config{N: n})
 	}
-	for _, o := range row.Options {
+	for _, o := range spec.Options {
 		for _, value := range o.Values {
 			for _, n := range []int{3, 4, 9} {
-				if c := (nodes.Config{N: n}).With(o.Name, value); value != o.Default && row.Validate(c) == nil {
+				if c := (nodes.Config{N: n}).With(o.Name, value); value != o.Default && spec.Validate(c) == nil {
 					all = append(all, c)
 				}
 			}
@@ -50,9 +51,9 @@ func configs(row *nodes.Spec) (all []nodes.Config) {
 }
 
 // conform has every sound row tried in each of its clusters.
-func conform(t *testing.T, try func(t *testing.T, row *nodes.Spec, c nodes.Config)) {
+func conform(t *testing.T, try func(t *testing.T, row *row.Row, c nodes.Config)) {
 	for _, row := range Table {
-		if row.Broken != "" {
+		if row.Flaw != nil {
 			continue
 		}
 		t.Run(row.Name, func(t *testing.T) {
@@ -65,7 +66,7 @@ func conform(t *testing.T, try func(t *testing.T, row *nodes.Spec, c nodes.Confi
 }
 
 // saturated returns a short run of a row under a load that leaves nobody idle.
-func saturated(row *nodes.Spec, c nodes.Config, seed uint64) sim.Options {
+func saturated(row *row.Row, c nodes.Config, seed uint64) sim.Options {
 	o := sim.Options{Spec: row, Config: c, Seed: seed, Entries: uint64(10 + 4*c.N),
 		Patience: 20_000,
 		Workload: workload.Workload{Load: workload.Saturated, Hold: exponential("500us")}}
@@ -75,7 +76,7 @@ func saturated(row *nodes.Spec, c nodes.Config, seed uint64) sim.Options {
 }
 
 // judge makes a run and judges it, by the published cost as well if that is for its load.
-func judge(t *testing.T, o sim.Options, cost nodes.Range) check.Verdict {
+func judge(t *testing.T, o sim.Options, cost row.Range) check.Verdict {
 	t.Helper()
 	s := check.SettingOf(stackOf(o))
 	s.Cost, s.CostKnown, s.Promise = cost, true, promised(o.Spec, o)
@@ -95,8 +96,8 @@ func judge(t *testing.T, o sim.Options, cost nodes.Range) check.Verdict {
 
 // promised is what a run is held to of the order in which requests are served: where messages take any time,
 // with much tolerance.
-func promised(row *nodes.Spec, o sim.Options) check.Promise {
-	if o.Shaper == nil && o.Saboteur == nil {
+func promised(row *row.Row, o sim.Options) check.Promise {
+	if o.Shaper == nil && o.FaultDriver == nil {
 		return check.PromiseOf(row, o.Config, o.Latency)
 	}
 	p := check.PromiseOf(row, o.Config, 14*time.Millisecond)
@@ -115,16 +116,16 @@ func TestRowsAreFair(t *testing.T) {
 		}
 	}
 	every := soak.Pick(9, 4, 1)
-	conform(t, func(t *testing.T, row *nodes.Spec, c nodes.Config) {
+	conform(t, func(t *testing.T, spec *row.Row, c nodes.Config) {
 		for seed := range seeds(c.N)/4 + 1 {
 			for i := (c.N + int(seed)) % every; i < len(loads); i += every { // others for each size and seed
-				o := saturated(row, c, seed)
+				o := saturated(spec, c, seed)
 				o.Entries, o.Latency, o.Shaper = uint64(40+20*c.N), time.Millisecond, nil
 				o.Workload.Hold = exponential(loads[i].hold)
 				if loads[i].think != "" {
 					o.Workload.Load, o.Workload.Think = workload.Closed, exponential(loads[i].think)
 				}
-				if v := judge(t, o, nodes.Unbounded(0)); v.Outcome != check.Valid {
+				if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
 					t.Fatalf("%+v, seed %d, %+v: %v: %s", c, seed, loads[i], v.Outcome, v.Reason)
 				}
 			}
@@ -134,14 +135,14 @@ func TestRowsAreFair(t *testing.T) {
 
 // What happens once in a thousand requests happens in long runs.
 func TestSoundRowsStandLongRuns(t *testing.T) {
-	conform(t, func(t *testing.T, row *nodes.Spec, c nodes.Config) {
+	conform(t, func(t *testing.T, row *row.Row, c nodes.Config) {
 		if c.N != 3 && c.N != 5 {
 			return
 		}
 		for seed := range soak.Pick[uint64](1, 1, rareSeeds) {
 			o := saturated(row, c, seed)
 			o.Entries = soak.Pick[uint64](100, 1200, rareEntries)
-			if v := judge(t, o, row.Cost(c).Saturated); v.Outcome != check.Valid {
+			if v := judge(t, o, row.Mutex.Cost(c).Saturated); v.Outcome != check.Valid {
 				t.Fatalf("%+v, seed %d: %v: %s", c, seed, v.Outcome, v.Reason)
 			}
 		}
@@ -156,11 +157,11 @@ const (
 
 // They are long enough for what goes wrong only while a clock is 999 modulo 1000.
 func TestLongRunsSeeWhatIsRare(t *testing.T) {
-	row := rebuilt(&ricartAgrawalaRow, func(r ricartAgrawala) nodes.Machine { return &ricartRare{r} })
+	spec := rebuilt(&ricartAgrawalaRow, func(r ricartAgrawala) nodes.Machine { return &ricartRare{r} })
 	for seed := range uint64(rareSeeds) {
-		o := saturated(&row, nodes.Config{N: 3}, seed)
+		o := saturated(&spec, nodes.Config{N: 3}, seed)
 		o.Entries = rareEntries
-		if v := judge(t, o, nodes.Unbounded(0)); v.Outcome == check.Violated {
+		if v := judge(t, o, row.Unbounded(0)); v.Outcome == check.Violated {
 			return
 		}
 	}
@@ -169,11 +170,11 @@ func TestLongRunsSeeWhatIsRare(t *testing.T) {
 
 // Under disasters of all kinds that its model allows, each sound row is safe and serves all.
 func TestSoundRowsStandWhatTheirModelAllows(t *testing.T) {
-	conform(t, func(t *testing.T, row *nodes.Spec, c nodes.Config) {
+	conform(t, func(t *testing.T, spec *row.Row, c nodes.Config) {
 		for seed := range seeds(c.N) {
-			o := saturated(row, c, seed)
-			disaster(&o, row.Safe|row.Live)
-			if v := judge(t, o, nodes.Unbounded(0)); v.Outcome != check.Valid {
+			o := saturated(spec, c, seed)
+			disaster(&o, spec.Safe|spec.Live)
+			if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
 				t.Fatalf("%+v, seed %d: %v: %s", c, seed, v.Outcome, v.Reason)
 			}
 		}
@@ -182,12 +183,12 @@ func TestSoundRowsStandWhatTheirModelAllows(t *testing.T) {
 
 // What it needs for progress alone may be taken from it, and it stays safe.
 func TestSoundRowsAreSafeWhateverStopsThem(t *testing.T) {
-	conform(t, func(t *testing.T, row *nodes.Spec, c nodes.Config) {
+	conform(t, func(t *testing.T, spec *row.Row, c nodes.Config) {
 		for seed := range seeds(c.N) {
-			o := saturated(row, c, seed)
-			disaster(&o, row.Safe)
+			o := saturated(spec, c, seed)
+			disaster(&o, spec.Safe)
 			o.Patience = 5_000 // some ask for ever, and that is not what is looked for
-			if v := judge(t, o, nodes.Unbounded(0)); v.Outcome == check.Violated {
+			if v := judge(t, o, row.Unbounded(0)); v.Outcome == check.Violated {
 				t.Fatalf("%+v, seed %d: %s", c, seed, v.Reason)
 			}
 		}
@@ -206,31 +207,31 @@ var seldom = map[string]uint64{
 // Each assumption that a row names is one that it needs: without it, some run fails. If its safety is to rest
 // on it, two are inside in that run: a stall excuses naming it in Live alone.
 func TestNoRowAssumesWhatItDoesNotNeed(t *testing.T) {
-	for _, row := range Table {
-		if row.Broken != "" {
+	for _, spec := range Table {
+		if spec.Flaw != nil {
 			continue
 		}
 		for need := nodes.Assumption(1); need <= nodes.Majority; need <<= 1 {
-			if (row.Safe|row.Live)&need == 0 {
+			if (spec.Safe|spec.Live)&need == 0 {
 				continue
 			}
-			name := fmt.Sprintf("%s/without %v", row.Name, need)
+			name := fmt.Sprintf("%s/without %v", spec.Name, need)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				spared := (row.Safe | row.Live) &^ need
+				spared := (spec.Safe | spec.Live) &^ need
 				if need == nodes.NoAmnesia {
 					spared &^= nodes.NoCrash // to forget, one has to go down
 				}
-				without := *row
-				without.Safe, without.Live = row.Safe&^need, row.Live&^need
-				if row.Safe&need != 0 {
+				without := *spec
+				without.Safe, without.Live = spec.Safe&^need, spec.Live&^need
+				if spec.Safe&need != 0 {
 					without.Live |= need
 				}
 				for number := range uint64(20_000) {
 					seed := (seldom[name] + number) % 20_000
 					o := saturated(&without, nodes.Config{N: 2 + int(seed%3)}, seed)
 					disaster(&o, spared)
-					v := judge(t, o, nodes.Unbounded(0))
+					v := judge(t, o, row.Unbounded(0))
 					if v.Outcome == check.Violated && !v.OutsideModel {
 						return
 					}
@@ -245,12 +246,12 @@ func TestNoRowAssumesWhatItDoesNotNeed(t *testing.T) {
 
 // Every row costs what it was published to cost, under each load.
 func TestRowsCostWhatIsPublished(t *testing.T) {
-	conform(t, func(t *testing.T, row *nodes.Spec, c nodes.Config) {
-		cost := row.Cost(c)
-		for load, published := range map[workload.Load]nodes.Range{workload.Saturated: cost.Saturated,
+	conform(t, func(t *testing.T, spec *row.Row, c nodes.Config) {
+		cost := spec.Mutex.Cost(c)
+		for load, published := range map[workload.Load]row.Range{workload.Saturated: cost.Saturated,
 			workload.Sequential: cost.Sequential, workload.One: cost.One, workload.Closed: cost.Any} {
 			for seed := range min(seeds(c.N)/10, 5) + 1 {
-				o := saturated(row, c, seed)
+				o := saturated(spec, c, seed)
 				o.Workload.Load, o.Entries = load, uint64(20*c.N)
 				if load == workload.Closed {
 					o.Workload.Think = exponential("5ms")
@@ -267,7 +268,7 @@ func TestRowsCostWhatIsPublished(t *testing.T) {
 // requests come one at a time, it does what it was published to do.
 func TestBrokenRowsAreCaught(t *testing.T) {
 	for _, row := range Table {
-		if row.Broken == "" {
+		if row.Flaw == nil {
 			continue
 		}
 		t.Run(row.Name, func(t *testing.T) {
@@ -279,7 +280,7 @@ func TestBrokenRowsAreCaught(t *testing.T) {
 				}
 				o := saturated(row, c, 1)
 				o.Workload.Load = workload.Sequential
-				if v := judge(t, o, row.Cost(c).Sequential); v.Outcome != check.Valid {
+				if v := judge(t, o, row.Mutex.Cost(c).Sequential); v.Outcome != check.Valid {
 					t.Errorf("%+v, one request at a time: %v: %s", c, v.Outcome, v.Reason)
 				}
 			}
@@ -292,22 +293,23 @@ func TestBrokenRowsAreCaught(t *testing.T) {
 
 // brokenIn makes a run of a broken row. It counts whether that fails as the row says, and fails the test if
 // it does otherwise.
-func brokenIn(t *testing.T, row *nodes.Spec, c nodes.Config, seed uint64) (caught int) {
+func brokenIn(t *testing.T, spec *row.Row, c nodes.Config, seed uint64) (caught int) {
 	t.Helper()
-	o := saturated(row, c, seed)
+	o := saturated(spec, c, seed)
 	if seed%2 == 1 {
 		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("4ms")
 	}
-	if row.BrokenBy != 0 {
+	if spec.Broken().By != 0 {
 		o.Workload.Hold = exponential("20ms") // some are inside still when all know of a crash
-		disaster(&o, ^row.BrokenBy)
+		disaster(&o, ^spec.Broken().By)
 	}
-	for _, f := range judge(t, o, nodes.Unbounded(0)).Findings {
+	for _, f := range judge(t, o, row.Unbounded(0)).Findings {
 		switch {
 		case f.Outcome != check.Violated || f.OutsideModel:
-		case f.Check == row.Broken:
+		case f.Check == spec.Broken().Check:
 			caught = 1
-		case row.Broken != "exclusion" || f.Check == "progress": // register and account see what exclusion sees
+		case spec.Broken().Check != "exclusion" || f.Check == "progress":
+			// Register and account see what exclusion sees.
 			t.Fatalf("%+v, seed %d: it fails the check of %s: %s", c, seed, f.Check, f.Says)
 		}
 	}

@@ -1,10 +1,13 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
 // always is the cost of an algorithm to which the load makes no difference.
-func always(formula string, messages, delay nodes.Range) nodes.Cost {
-	return nodes.Cost{
+func always(formula string, messages, delay row.Range) row.Cost {
+	return row.Cost{
 		Formula:    formula,
 		Sequential: messages,
 		One:        messages,
@@ -16,7 +19,7 @@ func always(formula string, messages, delay nodes.Range) nodes.Cost {
 
 // handovers is the cost of entries in an algorithm whose token, at first node 0's, takes so many messages to
 // come from one node to another.
-func handovers(messages func(from, to nodes.ID) int) nodes.EntryCost {
+func handovers(messages func(from, to nodes.ID) int) row.EntryCost {
 	holder := nodes.ID(0)
 	return func(entrant nodes.ID) (count int) {
 		if entrant != holder {
@@ -37,25 +40,25 @@ const undisturbed = nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCr
 	nodes.ServersUp
 
 // perEntry is the identity of a kind that is sent so many times an entry.
-func perEntry(kind, says string, times func(c nodes.Config) int) nodes.Identity {
-	return nodes.Identity{
+func perEntry(kind, says string, times func(c nodes.Config) int) row.Identity {
+	return row.Identity{
 		Says:  kind + " = " + says,
-		Holds: func(c nodes.Config, t nodes.Tally) bool { return t.Sent[kind] == uint64(times(c))*t.Entries },
+		Holds: func(c nodes.Config, t row.Tally) bool { return t.Sent[kind] == uint64(times(c))*t.Entries },
 	}
 }
 
 // same is the identity of two kinds that are sent equally often.
-func same(kind, other string) nodes.Identity {
-	return nodes.Identity{
+func same(kind, other string) row.Identity {
+	return row.Identity{
 		Says:  kind + " = " + other,
-		Holds: func(_ nodes.Config, t nodes.Tally) bool { return t.Sent[kind] == t.Sent[other] },
+		Holds: func(_ nodes.Config, t row.Tally) bool { return t.Sent[kind] == t.Sent[other] },
 	}
 }
 
 // atMost is the identity of a kind that is sent no more often than bound.
-func atMost(kind, says string, bound func(c nodes.Config, t nodes.Tally) uint64) nodes.Identity {
-	return nodes.Identity{
+func atMost(kind, says string, bound func(c nodes.Config, t row.Tally) uint64) row.Identity {
+	return row.Identity{
 		Says:  kind + " <= " + says,
-		Holds: func(c nodes.Config, t nodes.Tally) bool { return t.Sent[kind] <= bound(c, t) },
+		Holds: func(c nodes.Config, t row.Tally) bool { return t.Sent[kind] <= bound(c, t) },
 	}
 }

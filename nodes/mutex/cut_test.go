@@ -5,18 +5,20 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
 // Where a minority is cut off it gets no new token, view or coordinator, and the majority does.
 func TestMinoritiesGetNoEpoch(t *testing.T) {
-	alike := func(row *nodes.Spec) nodes.Spec { return *row }
+	alike := func(row *row.Row) row.Row { return *row }
 	for _, test := range []struct {
 		rule string // that is changed; empty: none
-		row  nodes.Spec
+		row  row.Row
 	}{
 		{"", alike(&tokenRingRegeneratingRow)},
 		{"", alike(&suzukiKasamiFTRow)},
@@ -30,7 +32,7 @@ func TestMinoritiesGetNoEpoch(t *testing.T) {
 		minor, major := 0, 0
 		for seed := range uint64(20) {
 			for _, e := range cutOff(t, &test.row, seed) {
-				if e.At < 1e9 || e.At > 2e9 || test.row.Epochs.Of(nodes.Config{N: 5}, e.Fence) == 0 {
+				if e.At < 1e9 || e.At > 2e9 || test.row.Mutex.Epochs.Of(nodes.Config{N: 5}, e.Fence) == 0 {
 					continue
 				}
 				if e.Node < 2 {
@@ -49,16 +51,17 @@ func TestMinoritiesGetNoEpoch(t *testing.T) {
 
 // cutOff returns the entries of a run of five nodes, of which nodes 0 and 1 are cut off after a second for a
 // second.
-func cutOff(t *testing.T, row *nodes.Spec, seed uint64) (entries []history.Event) {
+func cutOff(t *testing.T, row *row.Row, seed uint64) (entries []history.Event) {
 	t.Helper()
 	o := sim.Options{Spec: row, Config: nodes.Config{N: 5}, Seed: seed, Duration: 3 * time.Second,
 		Beside:   besides(row, 5, row.Detects),
 		Workload: workload.Workload{Load: workload.Closed, Think: exponential("5ms"), Hold: exponential("1ms")}}
-	cut, err := chaos.ParseCut("0-1/2-4")
+	cut, err := effect.ParseCut("0-1/2-4")
 	if err != nil {
 		t.Fatal(err)
 	}
-	over(&o, millisecond(), chaos.Fault{Cut: cut, At: time.Second, For: time.Second})
+	over(&o, millisecond(), chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
+		Schedule: chaos.Schedule{At: time.Second, For: time.Second}})
 	h := &history.History{}
 	if _, err := sim.Run(o, h); err != nil {
 		t.Fatal(err)

@@ -5,23 +5,25 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
 // besides returns what runs beside a row on n clients: a failure detector, if it listens to one.
-func besides(row *nodes.Spec, n int, text string) []nodes.Instance {
-	if row.Detects == "" {
+func besides(spec *row.Row, n int, text string) []row.Instance {
+	if spec.Detects == "" {
 		return nil
 	}
-	in, err := detector.Parse(text, n)
+	in, err := detector.Parse(text, n, nodes.Delays{})
 	if err != nil {
 		panic(err) // a slip of the pen in a test
 	}
-	return []nodes.Instance{in}
+	return []row.Instance{in}
 }
 
 // jumpy is a failure detector that suspects nodes wrongly again and again while messages take about as long
@@ -29,7 +31,7 @@ func besides(row *nodes.Spec, n int, text string) []nodes.Instance {
 const jumpy = "heartbeat:period=2ms,timeout=4ms,adapt=2ms"
 
 // stackOf returns what the nodes of a run are made of.
-func stackOf(o sim.Options) *nodes.Stack {
+func stackOf(o sim.Options) *row.Stack {
 	s, err := o.Stack()
 	if err != nil {
 		panic(err) // a slip of the pen in a test
@@ -48,7 +50,7 @@ func over(o *sim.Options, network *chaos.Network, faults ...chaos.Fault) {
 	if err != nil {
 		panic(err)
 	}
-	o.Saboteur, o.Latency, o.Shaper = s.Saboteur, s.Latency, s.Shaper
+	o.FaultDriver, o.Latency, o.Shaper = s.FaultDriver, s.Latency, s.Shaper
 }
 
 // millisecond is a network whose messages take a millisecond on average.
@@ -66,10 +68,10 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 	o.Reordering = spared&nodes.FIFO == 0 && flip(1)
 	var faults []chaos.Fault
 	if spared&nodes.NoDuplication == 0 && flip(2) {
-		faults = append(faults, chaos.Fault{Duplicate: new(chaos.Share(0.1))})
+		faults = append(faults, chaos.Fault{Effect: &effect.Duplicate{Of: 0.1}})
 	}
 	if spared&nodes.NoLoss == 0 && flip(3) {
-		faults = append(faults, chaos.Fault{Loss: &chaos.Losses{Rate: 0.03}})
+		faults = append(faults, chaos.Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.03}}})
 	}
 	switch {
 	case spared&nodes.PerfectDetector == 0 && flip(10):
@@ -80,7 +82,8 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 	if spared&nodes.NoCrash == 0 && (spared&nodes.Majority == 0 || o.Config.N > 2) && flip(4) {
 		roll := chance.Roll{Purpose: chance.ForTrial, Count: 5}
 		victim := nodes.ID(dice.Below(roll, o.Config.N+o.Spec.ServerCount(o.Config)))
-		crash := chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{victim}}}
+		kill := effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}}
+		crash := chaos.Fault{Effect: &kill}
 		roll.Count++
 		crash.At = time.Duration(dice.Unit(roll) * float64(30*time.Millisecond))
 		// A machine that is given back less than it had is amnesic, whatever was saved.
@@ -88,10 +91,10 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 		if forgets || flip(12) && !stackOf(*o).Forgets(victim, false) {
 			roll.Count = 8
 			crash.For = 50*time.Microsecond + time.Duration(dice.Unit(roll)*float64(2*time.Millisecond))
-			crash.Forget = forgets
+			kill.Forget = forgets
 			// What is forgotten matters most while somebody is inside and others ask, and if two forget it.
 			if forgets && flip(13) && o.Config.N > 1 {
-				crash.Kill.Nodes = append(crash.Kill.Nodes, (victim+1)%nodes.ID(o.Config.N))
+				kill.Who.Nodes = append(kill.Who.Nodes, (victim+1)%nodes.ID(o.Config.N))
 				crash.At, crash.When = 0, chaos.When{What: "enters", Nth: 1 + int(o.Seed%5)}
 				o.Workload.Hold = exponential("50ms")
 			}
@@ -110,18 +113,19 @@ func lasting(o *sim.Options, spared nodes.Assumption, flip func(uint64) bool,
 	others bool) (all []chaos.Fault) {
 	dice := chance.Dice(o.Seed)
 	begins := dice.Unit(chance.Roll{Purpose: chance.ForTrial, Count: 21})
-	lasts := chaos.Fault{At: time.Duration(begins * float64(30*time.Millisecond)),
-		For: max(20*time.Millisecond, o.Spec.GraceOf(o.Config))}
+	lasts := chaos.Fault{Schedule: chaos.Schedule{At: time.Duration(begins * float64(30*time.Millisecond)),
+		For: max(20*time.Millisecond, o.Spec.GraceOf(o.Config))}}
 	if spared&nodes.NoLoss == 0 && flip(22) && o.Config.N > 1 {
-		cut := lasts
-		if err := cut.Cut.UnmarshalText([]byte("random")); err != nil {
+		cut, err := effect.ParseCut("random")
+		if err != nil {
 			panic(err) // a slip of the pen above
 		}
-		all = append(all, cut)
+		lasts.Effect = &effect.CutLinks{Cut: cut}
+		all = append(all, lasts)
 	}
 	if spared&(nodes.NoPause|nodes.Timing) == 0 && flip(23) && !others {
 		victim := dice.Below(chance.Roll{Purpose: chance.ForTrial, Count: 20}, o.Config.N)
-		lasts.Pause = chaos.Target{Nodes: chaos.Group{nodes.ID(victim)}}
+		lasts.Effect = &effect.Pause{Who: effect.Target{Nodes: effect.Group{nodes.ID(victim)}}}
 		all = append(all, lasts)
 	}
 	return all

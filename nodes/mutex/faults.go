@@ -3,7 +3,7 @@ package mutex
 import (
 	"slices"
 
-	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // What becomes of the algorithms under faults. A reason names the paper that it rests on; one without a paper
@@ -12,11 +12,11 @@ import (
 
 // The outcomes, as nodes has them.
 const (
-	recovers = nodes.Recovers
-	starves  = nodes.Starves
-	blocks   = nodes.Blocks
-	breaks   = nodes.Breaks
-	unhit    = nodes.Unhit
+	recovers = row.Recovers
+	starves  = row.Starves
+	blocks   = row.Blocks
+	breaks   = row.Breaks
+	unhit    = row.Unhit
 )
 
 // Reasons that several algorithms have.
@@ -27,11 +27,11 @@ const (
 	answerLost = "a lost request or reply is not sent again, and every entry needs one of each peer"
 )
 
-var under, beside = nodes.Under, nodes.Completed
+var under, beside = row.Under, row.Completed
 
 // withoutTimeouts returns the cells of an algorithm that acts on nothing but messages: its own, and for all
 // other faults what holds for all of these algorithms.
-func withoutTimeouts(own ...[]nodes.FaultCell) []nodes.FaultCell {
+func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "no node acts on silence, so the others wait until it goes on",
 			"stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
@@ -54,7 +54,7 @@ func withoutTimeouts(own ...[]nodes.FaultCell) []nodes.FaultCell {
 
 // withCensus returns the cells of an algorithm that makes up for what is lost by a census: its own, and for
 // all other faults that it recovers. Five nodes have a majority under all of them, or will have one again.
-func withCensus(own ...[]nodes.FaultCell) []nodes.FaultCell {
+func withCensus(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "what the dead node held is made or granted again once a majority, and all nodes that "+
 			"are not suspected, have answered (majorities: Lamport, The part-time parliament, 1998)",
@@ -77,7 +77,7 @@ func withCensus(own ...[]nodes.FaultCell) []nodes.FaultCell {
 
 // suspecting returns the cells of an algorithm whose coordinator heeds a failure detector, and which repeats
 // messages: its own, and for all other faults that it recovers.
-func suspecting(own ...[]nodes.FaultCell) []nodes.FaultCell {
+func suspecting(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "the coordinator takes back the grant of a client that it suspects, and skips its "+
 			"requests", "dead-idle", "dead-waiter", "dead-holder"),

@@ -10,9 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/explore"
-	"turnstile/nodes/explore/story"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/replay/story"
+	"turnstile/nodes/row"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the schedules in testdata tell into their files")
@@ -23,7 +25,7 @@ type golden struct{ *story.Story }
 
 // A form is what plays a schedule: a row, a variant of it, or a mutant.
 type form struct {
-	*nodes.Spec
+	*row.Row
 	mutant *mutant // nil: it is sound, unless its row is known to be broken
 }
 
@@ -31,11 +33,11 @@ type form struct {
 func (g *golden) form(title string) (form, error) {
 	row := g.Schedule.Spec
 	if title == "" {
-		return form{Spec: row}, nil
+		return form{Row: row}, nil
 	}
 	for _, v := range variants {
 		if v.Name == title {
-			return form{Spec: v}, nil
+			return form{Row: v}, nil
 		}
 	}
 	for _, m := range mutants() {
@@ -48,18 +50,20 @@ func (g *golden) form(title string) (form, error) {
 
 // tell returns what all forms tell.
 func (g *golden) tell(t *testing.T) string {
-	told, err := g.Tell(func(title string) (*explore.Replayed, error) {
+	told, err := g.Tell(func(title string) (*replay.Played, string, nodes.Assumption, error) {
 		f, err := g.form(title)
 		if err != nil {
-			return nil, err
+			return nil, "", 0, err
 		}
-		r, err := g.Play(f.Spec)
+		r, err := g.Play(f.Row)
 		if err != nil {
-			return nil, err
+			return nil, "", 0, err
 		}
-		f.judge(t, r.Violation)
+		v := check.Judge(r.History, check.SettingOfReplay(r.Stack))
+		f.judge(t, v)
 		g.hunt(t, f)
-		return r, nil
+		failed, broken := v.Failed()
+		return r, failed, broken, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -68,31 +72,31 @@ func (g *golden) tell(t *testing.T) string {
 }
 
 // judge wants mutants to fail as they say they do, and what is sound not to.
-func (f form) judge(t *testing.T, v *explore.Violation) {
-	broken := v != nil && v.OutsideModel == 0
+func (f form) judge(t *testing.T, v check.Verdict) {
+	broken := v.Outcome == check.Violated && !v.OutsideModel
 	switch {
-	case f.mutant == nil && broken && f.Broken == "":
-		t.Errorf("%s is broken: %s", f.Name, v.Says)
+	case f.mutant == nil && broken && f.Flaw == nil:
+		t.Errorf("%s is broken: %s", f.Name, v.Reason)
 	case f.mutant != nil && !broken:
-		t.Errorf("the mutant in which %s is not broken", f.mutant.rule)
-	case f.mutant != nil && !f.mutant.fits(propertyOf[v.Check]):
-		t.Errorf("the mutant in which %s breaks %s, and not %s", f.mutant.rule, v.Check, f.mutant.fails)
+		t.Errorf("the mutant in which %s is not broken: %s", f.mutant.rule, v.Reason)
+	case f.mutant != nil && !f.mutant.fits(v.Worst().Check):
+		t.Errorf("the mutant in which %s breaks %s, and not %s", f.mutant.rule, v.Worst().Check, f.mutant.fails)
 	}
 }
 
 // hunt simulates a form without the schedule, with the faults that are in it: a mutant is caught, and what is
 // sound is not.
 func (g *golden) hunt(t *testing.T, f form) {
-	m, seeds := mutant{spec: *f.Spec, sound: f.Spec}, soak.Pick[uint64](5, 20, 1000)
+	m, seeds := mutant{spec: *f.Row, sound: f.Row}, soak.Pick[uint64](5, 20, 1000)
 	if f.mutant != nil {
 		m, seeds = *f.mutant, budget
 	}
 	m.config = g.Schedule.Config
 	for _, step := range g.Schedule.Steps {
-		m.copies = m.copies || step.What == explore.StepDuplicate
-		m.suspects = m.suspects || step.What == explore.StepSuspect && !m.crashes
-		m.crashes = m.crashes || step.What == explore.StepCrash
-		m.restarts = m.restarts || step.What == explore.StepRestart || step.What == explore.StepAmnesia
+		m.copies = m.copies || step.What == replay.StepDuplicate
+		m.suspects = m.suspects || step.What == replay.StepSuspect && !m.crashes
+		m.crashes = m.crashes || step.What == replay.StepCrash
+		m.restarts = m.restarts || step.What == replay.StepRestart || step.What == replay.StepAmnesia
 	}
 	m.crashes = m.crashes && !m.restarts // whoever restarts has crashed
 	switch c, err := m.hunt(seeds); {
@@ -100,14 +104,10 @@ func (g *golden) hunt(t *testing.T, f form) {
 		t.Fatal(err)
 	case f.mutant != nil && !m.fits(c.by):
 		t.Errorf("simulated, the mutant in which %s is caught by %q, and not %s", m.rule, c.by, m.fails)
-	case f.mutant == nil && f.Broken == "" && c.by != "":
+	case f.mutant == nil && f.Flaw == nil && c.by != "":
 		t.Errorf("simulated, %s is not sound: seed %d: %s: %s", f.Name, c.seed, c.by, c.says)
 	}
 }
-
-// propertyOf is what is broken if an exploration finds something.
-var propertyOf = map[string]string{explore.CheckExclusion: "exclusion", explore.CheckDeadlock: "progress",
-	explore.CheckStarvation: "progress", explore.CheckPanic: "panic", explore.CheckFairness: "fairness"}
 
 // Each schedule tells what stands below it. A test with -rewrite writes that anew.
 func TestGoldensOfRows(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // BenchmarkDelivery is a message through codec and machine: what the host does for each, but for the
@@ -14,11 +15,11 @@ func BenchmarkDelivery(b *testing.B) {
 		b.Fatal(err)
 	}
 	c := nodes.Config{N: 32}
-	stack, err := nodes.NewStack(nodes.Instance{Spec: spec, Config: c})
+	stack, err := row.Assemble(row.Instance{Row: spec, Config: c})
 	if err != nil {
 		b.Fatal(err)
 	}
-	codec, node := stack.Codec(), nodes.NewNode(stack, 0, 0, nil)
+	codec, node := stack.Codec(), nodes.NewNode(stack.Stack, 0, 0, nil)
 	decoder := codec.Decoder()
 	var buffer []byte
 	clock := uint64(0)

@@ -10,13 +10,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
+	"turnstile/nodes/replay"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -69,9 +71,9 @@ func (m mutant) judge(seed uint64) (by, says string, err error) {
 
 // fault returns the first check that a history fails, and what it says.
 func (m mutant) fault(h *history.History, load workload.Load, seed uint64) (by, says string) {
-	cost := m.spec.Cost(m.config).Any
+	cost := m.spec.Mutex.Cost(m.config).Any
 	if load == workload.Sequential {
-		cost = m.spec.Cost(m.config).Sequential
+		cost = m.spec.Mutex.Cost(m.config).Sequential
 	}
 	s := check.SettingOf(stackOf(m.options(0)))
 	s.Cost, s.CostKnown, s.Alone = cost, true, load == workload.Sequential
@@ -122,16 +124,17 @@ func (m mutant) options(seed uint64) sim.Options {
 		faults = m.part(&o)
 	}
 	if m.copies {
-		faults = append(faults, chaos.Fault{Duplicate: new(chaos.Share(0.1))})
+		faults = append(faults, chaos.Fault{Effect: &effect.Duplicate{Of: 0.1}})
 	}
 	if m.losses {
-		faults = append(faults, chaos.Fault{Loss: &chaos.Losses{Rate: 0.05}})
+		faults = append(faults, chaos.Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.05}}})
 	}
 	if m.crashes {
 		roll := chance.Roll{Purpose: chance.ForTrial, Count: 3}
-		victim := chaos.Target{Nodes: chaos.Group{nodes.ID(seed) % nodes.ID(m.config.N)}}
+		victim := effect.Target{Nodes: effect.Group{nodes.ID(seed) % nodes.ID(m.config.N)}}
 		at := time.Duration(chance.Dice(seed).Unit(roll) * float64(15*time.Millisecond))
-		faults = append(faults, chaos.Fault{Kill: victim, At: at})
+		faults = append(faults, chaos.Fault{Effect: &effect.Kill{Who: victim},
+			Schedule: chaos.Schedule{At: at}})
 	}
 	if m.restarts {
 		dice := chance.Dice(seed)
@@ -139,8 +142,9 @@ func (m mutant) options(seed uint64) sim.Options {
 			roll := chance.Roll{Purpose: chance.ForTrial, Count: i}
 			at := time.Duration(dice.Unit(roll) * float64(5*time.Millisecond))
 			victim := nodes.ID(i) % nodes.ID(m.config.N)
-			faults = append(faults, chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{victim}}, Forget: true,
-				At: at + time.Duration(i)*10*time.Millisecond, For: time.Millisecond})
+			kill := effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}, Forget: true}
+			faults = append(faults, chaos.Fault{Effect: &kill,
+				Schedule: chaos.Schedule{At: at + time.Duration(i)*10*time.Millisecond, For: time.Millisecond}})
 		}
 	}
 	over(&o, &network, faults...)
@@ -241,10 +245,10 @@ func (m mutant) explore() (by string, states uint64, err error) {
 			o.Crashes = 1
 		}
 		if m.unfair() {
-			o.Checks = []string{explore.CheckFairness}
+			o.Checks = []string{replay.CheckFairness}
 		}
 		if m.cut {
-			o.Crashes, o.Checks = 2, []string{explore.CheckMinority}
+			o.Crashes, o.Checks = 2, []string{replay.CheckMinority}
 		}
 		if m.restarts {
 			o.Crashes, o.Restarts, o.Amnesia = 1, true, true
@@ -255,8 +259,23 @@ func (m mutant) explore() (by string, states uint64, err error) {
 		}
 		states += x.States
 		if x.Violation != nil {
-			return x.Violation.Check, states, nil
+			return x.Violation.Check, states, convicted(x.Violation)
 		}
 	}
 	return "", states, nil
+}
+
+// convicted returns an error if the checks of all runs do not convict what was explored, once that is played.
+// They call a deadlock one of progress, and know no starvation: a schedule ends before it.
+func convicted(x *explore.Violation) error {
+	name := strings.Replace(x.Check, replay.CheckDeadlock, "progress", 1)
+	r, err := replay.Play(x.Schedule)
+	if err != nil || name == replay.CheckStarvation {
+		return err
+	}
+	v := check.Judge(r.History, check.SettingOfReplay(r.Stack))
+	if v.Violates(name) {
+		return nil
+	}
+	return fmt.Errorf("explored, it breaks %s; replayed, %+v:\n%s", x.Check, v, x.Schedule)
 }

@@ -4,37 +4,39 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var lamportRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "lamport",
-		Aliases: []string{"lamport-1978", "la"},
-		Family:  "permission",
-		Source:  "Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978",
-		Summary: "Every node queues all requests by their stamps, and enters when its own comes first and " +
-			"all peers have acknowledged it.",
+var lamportRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "lamport",
+		New:  func(c nodes.Config) nodes.Machine { return &lamport{seen: make([]uint64, c.N)} },
+		Messages: []nodes.MessageKind{{Zero: lamportRequest{}, Broadcast: true}, {Zero: lamportAck{}, Permit: true},
+			{Zero: lamportRelease{}, Broadcast: true}},
+		Safe: nodes.FIFO | nodes.NoAmnesia,
+		Live: nodes.NoLoss | nodes.NoCrash,
 	},
-	New: func(c nodes.Config) nodes.Machine { return &lamport{seen: make([]uint64, c.N)} },
-	Messages: []nodes.Kind{{Zero: lamportRequest{}, Broadcast: true}, {Zero: lamportAck{}, Permit: true},
-		{Zero: lamportRelease{}, Broadcast: true}},
-	Safe: nodes.FIFO | nodes.NoAmnesia,
-	Live: nodes.NoLoss | nodes.NoCrash,
-	Cost: func(c nodes.Config) nodes.Cost {
-		return always("3(N-1)", nodes.Exactly(float64(3*(c.N-1))), nodes.Exactly(1))
+	Aliases: []string{"lamport-1978", "la"}, Family: "permission",
+	Source: "Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978",
+	Summary: "Every node queues all requests by their stamps, and enters when its own comes first and " +
+		"all peers have acknowledged it.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			return always("3(N-1)", row.Exactly(float64(3*(c.N-1))), row.Exactly(1))
+		},
+		// A peer that has received a request stamps its own later ones higher, so it enters once before it at most.
+		Bypass: peers,
+		Identities: []row.Identity{
+			perEntry("request", "(N-1) entries", peers),
+			same("ack", "request"),
+			same("release", "request"),
+		},
 	},
-	// A peer that has received a request stamps its own later ones higher, so it enters once before it at most.
-	Bypass: peers,
-	Identities: []nodes.Identity{
-		perEntry("request", "(N-1) entries", peers),
-		same("ack", "request"),
-		same("release", "request"),
-	},
-	Published: []nodes.Claim{
-		{Figure: nodes.MessagesPerEntry, Source: paper,
+	Published: []row.Claim{
+		{Figure: row.MessagesPerEntry, Source: paper,
 			Value: formula(func(n float64) float64 { return 3 * (n - 1) })},
-		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
-		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
+		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+		{Figure: row.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	},
 	Faults: withoutTimeouts(
 		under(blocks, "every entry needs an acknowledgement of the dead node", "dead-idle"),

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"turnstile/bench/check"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // When all peers have acknowledged a request, no earlier one is on its way: the lemma that Lamport's
@@ -19,7 +21,7 @@ func TestAcknowledgementsCloseTheQueue(t *testing.T) {
 		reordering, open bool
 	}{{n: 2, entries: 3}, {n: 3, entries: 1}, {n: 2, entries: 1, reordering: true, open: true}} {
 		x, err := explore.Run(explore.Options{Spec: &row, Config: nodes.Config{N: test.n}, Entries: test.entries,
-			Reordering: test.reordering, Demand: true, Checks: []string{explore.CheckPanic}})
+			Reordering: test.reordering, Demand: true, Checks: []string{replay.CheckPanic}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,10 +45,10 @@ func (l *lamportClosed) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 // Whether a node that is inside acknowledges at once or withholds that until it has left, Lamport's algorithm
 // takes 3(N-1) messages per entry.
 func TestWithheldAcknowledgementsCostTheSame(t *testing.T) {
-	for _, row := range []*nodes.Spec{&lamportRow, &lamportWithholdingRow} {
+	for _, spec := range []*row.Row{&lamportRow, &lamportWithholdingRow} {
 		c := nodes.Config{N: 8}
-		if v := judge(t, saturated(row, c, 1), nodes.Exactly(21)); v.Outcome != check.Valid {
-			t.Errorf("%s: %v: %s", row.Name, v.Outcome, v.Reason)
+		if v := judge(t, saturated(spec, c, 1), row.Exactly(21)); v.Outcome != check.Valid {
+			t.Errorf("%s: %v: %s", spec.Name, v.Outcome, v.Reason)
 		}
 	}
 }
@@ -56,7 +58,7 @@ func TestWithheldAcknowledgementsCostTheSame(t *testing.T) {
 func TestEntriesAreInTheOrderOfStamps(t *testing.T) {
 	withholding := lamportWithholdingRow
 	withholding.Safe |= nodes.FIFO
-	for _, row := range []*nodes.Spec{&lamportRow, &withholding, &ricartAgrawalaRow} {
+	for _, row := range []*row.Row{&lamportRow, &withholding, &ricartAgrawalaRow} {
 		for seed := range uint64(5) {
 			var last stamp
 			entries := 0

@@ -2,7 +2,9 @@ package mutex
 
 import (
 	"slices"
+
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 func lamportMutants() []mutant {
@@ -77,7 +79,7 @@ func (l *lamportAnyRelease) Receive(env *nodes.Env, from nodes.ID, m nodes.Messa
 var lamportWithholdingRow = inAnyOrder(variantOf(&lamportRow, "lamport-withholding",
 	func(l lamport) nodes.Machine { return &lamportWithholding{lamport: l} }))
 
-func inAnyOrder(v nodes.Spec) nodes.Spec {
+func inAnyOrder(v row.Row) row.Row {
 	v.Safe &^= nodes.FIFO
 	return v
 }
@@ -110,7 +112,7 @@ func (l *lamportWithholding) Release(env *nodes.Env) {
 }
 
 var lamportSavingRow = variantOf(&lamportRow, "lamport-saving",
-	func(l lamport) nodes.Machine { return &lamportSaving{l} }, nodes.Kind{Zero: lamportSaved{}})
+	func(l lamport) nodes.Machine { return &lamportSaving{l} }, nodes.MessageKind{Zero: lamportSaved{}})
 
 // lamportSaving is Lamport's algorithm by nodes that do not forget what they have stamped and acknowledged.
 type lamportSaving struct{ lamport }

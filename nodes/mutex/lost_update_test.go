@@ -8,6 +8,8 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 )
 
 // What exclusion is for: two processes each read an account, add to what they read and store it. Of the 20
@@ -62,18 +64,18 @@ func TestLostUpdatesEndAnywhereFromTwo(t *testing.T) {
 func endsOfAccount(t *testing.T, updates int, amounts []int, most int) (ends []int) {
 	t.Helper()
 	for value := range most + 1 {
-		row := &nodes.Spec{
-			Info:    nodes.Info{Name: "unlocked-account"},
+		row := &row.Row{Spec: nodes.Spec{
+			Name:    "unlocked-account",
 			New:     func(nodes.Config) nodes.Machine { return &depositor{left: updates, amounts: amounts} },
 			Servers: func(nodes.Config) int { return 1 },
 			NewServer: func(nodes.Config, nodes.ID) nodes.Machine {
 				return &account{left: updates * len(amounts), watched: value}
 			},
-			Messages: []nodes.Kind{{Zero: accountRead{}}, {Zero: accountHolds{}}, {Zero: accountStore{}},
+			Messages: []nodes.MessageKind{{Zero: accountRead{}}, {Zero: accountHolds{}}, {Zero: accountStore{}},
 				{Zero: accountStored{}}},
-		}
+		}}
 		x, err := explore.Run(explore.Options{Spec: row, Config: nodes.Config{N: len(amounts)}, Entries: 1,
-			Checks: []string{explore.CheckPanic}})
+			Checks: []string{replay.CheckPanic}})
 		switch {
 		case err != nil:
 			t.Fatal(err)

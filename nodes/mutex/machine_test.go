@@ -9,16 +9,17 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // nodeOf returns a node of a row that has not started.
-func nodeOf(t testing.TB, row *nodes.Spec, n int, id nodes.ID) *nodes.Node {
+func nodeOf(t testing.TB, spec *row.Row, n int, id nodes.ID) *nodes.Node {
 	t.Helper()
-	stack, err := nodes.NewStack(nodes.Instance{Spec: row, Config: nodes.Config{N: n}})
+	stack, err := row.Assemble(row.Instance{Row: spec, Config: nodes.Config{N: n}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return nodes.NewNode(stack, id, 0, nil)
+	return nodes.NewNode(stack.Stack, id, 0, nil)
 }
 
 var folder = regexp.MustCompile(`[a-z/]*mutex\.`)
@@ -78,7 +79,7 @@ func TestTokenCensus(t *testing.T) {
 }
 
 // tokenFault says how the tokens of a row were not one, if they were not.
-func tokenFault(t *testing.T, row *nodes.Spec) (fault string) {
+func tokenFault(t *testing.T, row *row.Row) (fault string) {
 	holders, flying := 0, 1 // the one to be made is on its way
 	spec := *row
 	spec.Live &^= nodes.NoDuplication // that concerns requests: copies of a token do no harm

@@ -5,64 +5,66 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var maekawaRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "maekawa",
-		Aliases: []string{"sanders", "quorum"},
-		Family:  "quorum",
-		Source: "Maekawa, A √N algorithm for mutual exclusion in decentralized systems, ACM TOCS 3(2), 1985; " +
-			"as corrected by Sanders, ACM TOCS 5(3), 1987",
-		Summary: "A node asks a quorum for their votes, each node having one to lend; any two quorums meet, " +
-			"and votes are given back to better requests.",
+var maekawaRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "maekawa",
+		New:  func(c nodes.Config) nodes.Machine { return &maekawa{quorums: c.Value(quorumOption)} },
+		Messages: []nodes.MessageKind{{Zero: maekawaRequest{}}, {Zero: maekawaLocked{}, Permit: true},
+			{Zero: maekawaFailed{}}, {Zero: maekawaInquire{}}, {Zero: maekawaRelinquish{}}, {Zero: maekawaRelease{}}},
+		Options: []nodes.Option{quorumOption},
+		Safe:    nodes.NoAmnesia,
+		Live:    nodes.NoLoss | nodes.NoCrash,
 	},
-	New: func(c nodes.Config) nodes.Machine { return &maekawa{quorums: c.Value(quorumOption)} },
-	Messages: []nodes.Kind{{Zero: maekawaRequest{}}, {Zero: maekawaLocked{}, Permit: true},
-		{Zero: maekawaFailed{}}, {Zero: maekawaInquire{}}, {Zero: maekawaRelinquish{}}, {Zero: maekawaRelease{}}},
-	Options: []nodes.Option{quorumOption},
-	Safe:    nodes.NoAmnesia,
-	Live:    nodes.NoLoss | nodes.NoCrash,
-	Cost: func(c nodes.Config) nodes.Cost {
-		others := float64(arbiters(c))
-		// From RELEASE to LOCKED; one hop if no third node arbitrates between the two.
-		cost := always("3(K-1) to 6(K-1)", nodes.Between(3*others, 6*others), nodes.Between(1, 2))
-		cost.Sequential = nodes.Exactly(3 * others)
-		cost.One = cost.Sequential
-		return cost
-	},
-	Symbols: []nodes.Symbol{quorumSymbol},
-	// It promises no bound: an arbiter serves the lowest stamp first, and a node that was asked by few has a low
-	// clock, which rises by one with each of its own requests.
-	//
-	// Messages of a node to itself are counted on neither side of an equation. That is consistent: its own
-	// request comes after all that it has received, so as its own arbiter it answers with LOCKED or FAILED, and
-	// never sends INQUIRE because of it.
-	Identities: []nodes.Identity{
-		perEntry("request", "(K-1) entries", arbiters),
-		same("release", "request"),
-		{
-			Says: "locked = request + relinquish",
-			Holds: func(_ nodes.Config, t nodes.Tally) bool {
-				return t.Sent["locked"] == t.Sent["request"]+t.Sent["relinquish"]
+	Aliases: []string{"sanders", "quorum"}, Family: "quorum",
+	Source: "Maekawa, A √N algorithm for mutual exclusion in decentralized systems, ACM TOCS 3(2), 1985; " +
+		"as corrected by Sanders, ACM TOCS 5(3), 1987",
+	Summary: "A node asks a quorum for their votes, each node having one to lend; any two quorums meet, " +
+		"and votes are given back to better requests.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			others := float64(arbiters(c))
+			// From RELEASE to LOCKED; one hop if no third node arbitrates between the two.
+			cost := always("3(K-1) to 6(K-1)", row.Between(3*others, 6*others), row.Between(1, 2))
+			cost.Sequential = row.Exactly(3 * others)
+			cost.One = cost.Sequential
+			return cost
+		},
+		Symbols: []row.Symbol{quorumSymbol},
+		// It promises no bound: an arbiter serves the lowest stamp first, and a node that was asked by few has a
+		// low clock, which rises by one with each of its own requests.
+		//
+		// Messages of a node to itself are counted on neither side of an equation. That is consistent: its own
+		// request comes after all that it has received, so as its own arbiter it answers with LOCKED or FAILED, and
+		// never sends INQUIRE because of it.
+		Identities: []row.Identity{
+			perEntry("request", "(K-1) entries", arbiters),
+			same("release", "request"),
+			{
+				Says: "locked = request + relinquish",
+				Holds: func(_ nodes.Config, t row.Tally) bool {
+					return t.Sent["locked"] == t.Sent["request"]+t.Sent["relinquish"]
+				},
+			},
+			atMost("relinquish", "inquire", func(_ nodes.Config, t row.Tally) uint64 {
+				return t.Sent["inquire"]
+			}),
+			{
+				Says: "inquire + failed <= request",
+				Holds: func(_ nodes.Config, t row.Tally) bool {
+					return t.Sent["inquire"]+t.Sent["failed"] <= t.Sent["request"]
+				},
 			},
 		},
-		atMost("relinquish", "inquire", func(_ nodes.Config, t nodes.Tally) uint64 {
-			return t.Sent["inquire"]
-		}),
-		{
-			Says: "inquire + failed <= request",
-			Holds: func(_ nodes.Config, t nodes.Tally) bool {
-				return t.Sent["inquire"]+t.Sent["failed"] <= t.Sent["request"]
-			},
-		},
 	},
-	Published: []nodes.Claim{
-		{Figure: nodes.MessagesPerEntry, Source: textbook + ": 3(K-1)", Load: "sequential",
-			Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(float64(3 * arbiters(c))) }},
-		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine,
-			Value: func(nodes.Config) nodes.Range { return nodes.Between(1, 2) }},
-		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
+	Published: []row.Claim{
+		{Figure: row.MessagesPerEntry, Source: textbook + ": 3(K-1)", Load: "sequential",
+			Value: func(c nodes.Config) row.Range { return row.Exactly(float64(3 * arbiters(c))) }},
+		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine,
+			Value: func(nodes.Config) row.Range { return row.Between(1, 2) }},
+		{Figure: row.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	},
 	Faults: withoutTimeouts(
 		under(blocks, "nodes that need the vote of the dead node wait, and hold the votes that the others need",

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // Maekawa's algorithm as it is widely taught, without Sanders' correction. It is known to be broken, and here
@@ -15,32 +16,35 @@ import (
 // It is safe, but it can deadlock: the node whose request was replaced still expects to be next, and keeps
 // another arbiter's vote although that is inquired about. The node of the better request may wait for that
 // vote, while it holds the one that the other node waits for.
-var maekawaTextbookRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "maekawa-textbook",
-		Aliases: []string{"textbook"},
-		Family:  "quorum",
-		Source: "Maekawa's algorithm as it is widely taught (Kshemkalyani and Singhal, Distributed Computing, " +
-			"chapter 9)",
-		Summary: "As maekawa, but a waiter is not told when a better request takes its place.",
+var maekawaTextbookRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "maekawa-textbook",
+		New: func(c nodes.Config) nodes.Machine {
+			return &maekawa{quorums: c.Value(quorumOption), voter: arbiter{textbook: true}}
+		},
+		Messages: maekawaRow.Messages,
+		Options:  maekawaRow.Options,
+		Safe:     maekawaRow.Safe,
+		Live:     maekawaRow.Live,
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &maekawa{quorums: c.Value(quorumOption), voter: arbiter{textbook: true}}
+	Aliases: []string{"textbook"}, Family: "quorum",
+	Source: "Maekawa's algorithm as it is widely taught (Kshemkalyani and Singhal, Distributed Computing, " +
+		"chapter 9)",
+	Summary: "As maekawa, but a waiter is not told when a better request takes its place.",
+	Mutex: &row.Exclusion{
+		Cost:       maekawaRow.Mutex.Cost,
+		Symbols:    maekawaRow.Mutex.Symbols,
+		Identities: maekawaRow.Mutex.Identities,
 	},
-	Messages:   maekawaRow.Messages,
-	Options:    maekawaRow.Options,
-	Safe:       maekawaRow.Safe,
-	Live:       maekawaRow.Live,
-	Cost:       maekawaRow.Cost,
-	Symbols:    maekawaRow.Symbols,
-	Identities: maekawaRow.Identities,
-	Broken:     "progress",
-	BrokenAt:   nodes.Config{N: 4},
-	Faults:     orBlocks(maekawaRow.Faults),
+	Flaw: &row.Flaw{
+		Check: "progress",
+		At:    nodes.Config{N: 4},
+	},
+	Faults: orBlocks(maekawaRow.Faults),
 }
 
 // orBlocks returns cells of an algorithm that may deadlock by itself, whatever goes wrong besides.
-func orBlocks(cells []nodes.FaultCell) []nodes.FaultCell {
+func orBlocks(cells []row.FaultCell) []row.FaultCell {
 	cells = slices.Clone(cells)
 	for i := range cells {
 		cells[i].May |= blocks

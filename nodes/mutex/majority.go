@@ -1,67 +1,71 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
-var majorityRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "majority",
-		Aliases: []string{"thomas", "majority-voting"},
-		Family:  "quorum",
-		Source: "Thomas, A majority consensus approach to concurrency control for multiple copy databases, " +
-			"ACM TODS 4(2), 1979; split votes as Sanders, ACM TOCS 5(3), 1987",
-		Summary: "A node asks all for their votes, each node having one to lend, and enters with those of more " +
-			"than half; votes are given back to better requests.",
+var majorityRow = row.Row{
+	Spec: nodes.Spec{
+		Name:     "majority",
+		New:      func(c nodes.Config) nodes.Machine { return &majority{few: c.Value(askOption) == askMajority} },
+		Messages: maekawaRow.Messages,
+		Options:  []nodes.Option{askOption},
+		Safe:     nodes.NoAmnesia,
+		// It goes on while no more than (N-1)/2 votes are out of reach, rounded down: those of crashed nodes, and
+		// those that were lent to a crashed node. So the crash of a few idle nodes does not stop it, unless only a
+		// majority is asked; the crash of one that is inside, with a majority of the votes, always does. A lost
+		// RELEASE keeps a vote, too.
+		Live: nodes.NoLoss | nodes.NoCrash,
 	},
-	New:      func(c nodes.Config) nodes.Machine { return &majority{few: c.Value(askOption) == askMajority} },
-	Messages: maekawaRow.Messages,
-	Options:  []nodes.Option{askOption},
-	Safe:     nodes.NoAmnesia,
-	// It goes on while no more than (N-1)/2 votes are out of reach, rounded down: those of crashed nodes, and
-	// those that were lent to a crashed node. So the crash of a few idle nodes does not stop it, unless only a
-	// majority is asked; the crash of one that is inside, with a majority of the votes, always does. A lost
-	// RELEASE keeps a vote, too.
-	Live: nodes.NoLoss | nodes.NoCrash,
-	Cost: func(c nodes.Config) nodes.Cost {
-		// REQUEST and RELEASE to all that are asked, and LOCKED from as many as it takes: from all of them,
-		// unless others have come before, or a RELEASE has overtaken its REQUEST. At most as Maekawa's.
-		others := float64(asked(c) - 1)
-		least := 2*others + float64(c.N/2)
-		alone, contended := nodes.Between(least, 3*others), nodes.Between(least, 6*others)
-		return nodes.Cost{
-			Formula:    "2(K-1)+floor(N/2) to 6(K-1)",
-			Sequential: alone,
-			One:        alone,
-			Saturated:  contended,
-			Any:        contended,
-			Delay:      nodes.Between(1, 2), // as Maekawa's
-		}
-	},
-	Symbols: []nodes.Symbol{{Name: "K", Says: "nodes that are asked, itself included", Value: asked}},
-	// It promises no bound, for the same reason as Maekawa's.
-	Identities: []nodes.Identity{
-		perEntry("request", "(K-1) entries", func(c nodes.Config) int { return asked(c) - 1 }),
-		same("release", "request"),
-		atMost("locked", "request + relinquish", func(_ nodes.Config, t nodes.Tally) uint64 {
-			return t.Sent["request"] + t.Sent["relinquish"]
-		}),
-		{
-			Says: "locked >= floor(N/2) entries + relinquish",
-			Holds: func(c nodes.Config, t nodes.Tally) bool {
-				return t.Sent["locked"] >= uint64(c.N/2)*t.Entries+t.Sent["relinquish"]
-			},
+	Aliases: []string{"thomas", "majority-voting"}, Family: "quorum",
+	Source: "Thomas, A majority consensus approach to concurrency control for multiple copy databases, " +
+		"ACM TODS 4(2), 1979; split votes as Sanders, ACM TOCS 5(3), 1987",
+	Summary: "A node asks all for their votes, each node having one to lend, and enters with those of more " +
+		"than half; votes are given back to better requests.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			// REQUEST and RELEASE to all that are asked, and LOCKED from as many as it takes: from all of them,
+			// unless others have come before, or a RELEASE has overtaken its REQUEST. At most as Maekawa's.
+			others := float64(asked(c) - 1)
+			least := 2*others + float64(c.N/2)
+			alone, contended := row.Between(least, 3*others), row.Between(least, 6*others)
+			return row.Cost{
+				Formula:    "2(K-1)+floor(N/2) to 6(K-1)",
+				Sequential: alone,
+				One:        alone,
+				Saturated:  contended,
+				Any:        contended,
+				Delay:      row.Between(1, 2), // as Maekawa's
+			}
 		},
-		maekawaRow.Identities[3],
-		maekawaRow.Identities[4],
+		Symbols: []row.Symbol{{Name: "K", Says: "nodes that are asked, itself included", Value: asked}},
+		// It promises no bound, for the same reason as Maekawa's.
+		Identities: []row.Identity{
+			perEntry("request", "(K-1) entries", func(c nodes.Config) int { return asked(c) - 1 }),
+			same("release", "request"),
+			atMost("locked", "request + relinquish", func(_ nodes.Config, t row.Tally) uint64 {
+				return t.Sent["request"] + t.Sent["relinquish"]
+			}),
+			{
+				Says: "locked >= floor(N/2) entries + relinquish",
+				Holds: func(c nodes.Config, t row.Tally) bool {
+					return t.Sent["locked"] >= uint64(c.N/2)*t.Entries+t.Sent["relinquish"]
+				},
+			},
+			maekawaRow.Mutex.Identities[3],
+			maekawaRow.Mutex.Identities[4],
+		},
 	},
-	Published: []nodes.Claim{
-		{Figure: nodes.MessagesPerEntry, Source: "derived: 3 floor(N/2), if only a majority is asked",
+	Published: []row.Claim{
+		{Figure: row.MessagesPerEntry, Source: "derived: 3 floor(N/2), if only a majority is asked",
 			Load: "sequential", Options: map[string]string{askOption.Name: askMajority},
-			Value: func(c nodes.Config) nodes.Range { return nodes.Exactly(float64(3 * (c.N / 2))) }},
-		{Figure: nodes.MessagesPerEntry, Source: "derived: 3(N-1), if all are asked", Load: "sequential",
+			Value: func(c nodes.Config) row.Range { return row.Exactly(float64(3 * (c.N / 2))) }},
+		{Figure: row.MessagesPerEntry, Source: "derived: 3(N-1), if all are asked", Load: "sequential",
 			Value: formula(func(n float64) float64 { return 3 * (n - 1) })},
-		{Figure: nodes.SynchronizationDelayHops, Source: textbook + ": as Maekawa's", Sizes: nine,
-			Value: func(nodes.Config) nodes.Range { return nodes.Between(1, 2) }},
-		{Figure: nodes.ClientDelayHops, Source: textbook + ": as Maekawa's", Load: "sequential", Sizes: nine,
+		{Figure: row.SynchronizationDelayHops, Source: textbook + ": as Maekawa's", Sizes: nine,
+			Value: func(nodes.Config) row.Range { return row.Between(1, 2) }},
+		{Figure: row.ClientDelayHops, Source: textbook + ": as Maekawa's", Load: "sequential", Sizes: nine,
 			Value: exactly(2)},
 	},
 	Faults: withoutTimeouts(

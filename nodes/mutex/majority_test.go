@@ -4,9 +4,11 @@ import (
 	"slices"
 	"testing"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -148,19 +150,19 @@ func (m *majorityWasteful) Receive(env *nodes.Env, from nodes.ID, msg nodes.Mess
 // It goes on without any minority of nodes that are idle when they crash. Without one node more it does not,
 // and neither if only a majority is asked.
 func TestMajorityGoesOnWithoutMinorities(t *testing.T) {
-	row := majorityRow
-	row.Live &^= nodes.NoCrash // so that a stall is a failure
+	spec := majorityRow
+	spec.Live &^= nodes.NoCrash // so that a stall is a failure
 	crash := func(c nodes.Config, count int, seed uint64) check.Outcome {
-		o := saturated(&row, c, seed)
+		o := saturated(&spec, c, seed)
 		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("5ms")
 		var faults []chaos.Fault
 		for i := range count {
 			// It has asked nobody yet.
 			victim := nodes.ID((int(seed) + i) % c.N)
-			faults = append(faults, chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{victim}}})
+			faults = append(faults, chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}}})
 		}
 		over(&o, millisecond(), faults...)
-		return judge(t, o, nodes.Unbounded(0)).Outcome
+		return judge(t, o, row.Unbounded(0)).Outcome
 	}
 	for n := 3; n <= 9; n++ {
 		c := nodes.Config{N: n}

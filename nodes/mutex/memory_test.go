@@ -9,6 +9,7 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // No machine or message may share memory with another, nor hold a map, a pointer, a func or a
@@ -36,15 +37,18 @@ func TestSharingIsSeen(t *testing.T) {
 			return &mapHolder{names: map[int]string{}}
 		},
 	} {
-		row := &nodes.Spec{New: machine, Messages: []nodes.Kind{{Zero: tyList{}}}}
+		row := &row.Row{Spec: nodes.Spec{
+			New:      machine,
+			Messages: []nodes.MessageKind{{Zero: tyList{}}},
+		}}
 		if faults := memoryFaults(t, row, 3, 1); len(faults) == 0 {
 			t.Errorf("%s is not seen", name)
 		}
 	}
-	row := &nodes.Spec{
+	row := &row.Row{Spec: nodes.Spec{
 		New:      func(nodes.Config) nodes.Machine { return &sharer{mine: make([]uint64, 2)} },
-		Messages: []nodes.Kind{{Zero: tyList{}}},
-	}
+		Messages: []nodes.MessageKind{{Zero: tyList{}}},
+	}}
 	if faults := memoryFaults(t, row, 3, 1); len(faults) > 0 {
 		t.Errorf("a slice of one's own is taken for %v", faults)
 	}
@@ -75,7 +79,7 @@ type mapHolder struct {
 }
 
 // memoryFaults runs a row and returns what was wrong with the memory of its machines.
-func memoryFaults(t *testing.T, row *nodes.Spec, n int, seed uint64) (faults []string) {
+func memoryFaults(t *testing.T, row *row.Row, n int, seed uint64) (faults []string) {
 	var machines []nodes.Machine
 	runWatched(t, row, n, seed, func(m nodes.Machine, received nodes.Message, handle func()) {
 		handle()

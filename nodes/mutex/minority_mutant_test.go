@@ -5,11 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/replay"
 	"turnstile/nodes/sim"
 )
 
@@ -84,18 +86,20 @@ func (m mutant) part(o *sim.Options) []chaos.Fault {
 	o.Entries, o.Duration = 0, 900*time.Millisecond
 	o.Beside = besides(&m.spec, m.config.N, "heartbeat:period=10ms,timeout=50ms")
 	order := [...]string{"0-1/2-4", "3-4/0-2", "0,4/1-3"}
-	cut, err := chaos.ParseCut(order[o.Seed%uint64(len(order))])
+	cut, err := effect.ParseCut(order[o.Seed%uint64(len(order))])
 	if err != nil {
 		panic(err) // a slip of the pen above
 	}
-	return []chaos.Fault{{Cut: cut, At: 100 * time.Millisecond, For: 600 * time.Millisecond}}
+	return []chaos.Fault{{Effect: &effect.CutLinks{Cut: cut},
+		Schedule: chaos.Schedule{At: 100 * time.Millisecond, For: 600 * time.Millisecond}}}
 }
 
 // cutsAsked returns what checks know of the cut of such a run.
 func cutsAsked(faults []chaos.Fault) (all []check.Fault) {
 	for i := range faults {
 		f := &faults[i]
-		all = append(all, check.Fault{Text: f.String(), OfLinks: true, Breaks: f.Breaks(), Separates: f.Cut.Parts})
+		all = append(all, check.Fault{Text: f.String(), OfLinks: true, Breaks: f.Breaks(),
+			Separates: f.Parts().Parts})
 	}
 	return all
 }
@@ -103,20 +107,20 @@ func cutsAsked(faults []chaos.Fault) (all []check.Fault) {
 // Whoever suspects half of the clients, and has heard from no majority, enters only as its row says, in any
 // order of crashes, restarts and wrong suspicions.
 func TestMinoritiesAreExplored(t *testing.T) {
-	for _, row := range Table {
-		if row.Minority == nil {
+	for _, spec := range Table {
+		if spec.Exclusion().Minority == nil {
 			continue
 		}
 		for _, o := range []explore.Options{{Crashes: 2}, {Crashes: 1, Restarts: true, Suspicions: 1},
 			{Suspicions: 2, Losses: 1, Reordering: true}} {
-			o.Spec, o.Config, o.Entries, o.Copies = row, nodes.Config{N: 3, Fenced: true}, 1, 1
-			o.Checks, o.States = []string{explore.CheckMinority}, soak.Pick[uint64](3000, 20_000, 500_000)
+			o.Spec, o.Config, o.Entries, o.Copies = spec, nodes.Config{N: 3, Fenced: true}, 1, 1
+			o.Checks, o.States = []string{replay.CheckMinority}, soak.Pick[uint64](3000, 20_000, 500_000)
 			x, err := explore.Run(o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if x.Violation != nil {
-				t.Errorf("%s: %s\n%s", row.Name, x.Violation.Says, strings.Join(x.Violation.Story, "\n"))
+				t.Errorf("%s: %s\n%s", spec.Name, x.Violation.Says, strings.Join(x.Violation.Story, "\n"))
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -18,9 +19,9 @@ import (
 // A mutant is a sound algorithm of which one rule was changed. It is here for the checks to catch, since a
 // check that lets one pass is decoration.
 type mutant struct {
-	rule  string      // what was changed
-	sound *nodes.Spec // the algorithm without the change, a row or a variant
-	spec  nodes.Spec
+	rule  string   // what was changed
+	sound *row.Row // the algorithm without the change, a row or a variant
+	spec  row.Row
 	fails string // the check that catches it, or several: exclusion, progress, identities, panic
 
 	// Where it fails. The sound algorithm does not, there.
@@ -48,7 +49,7 @@ func mutants() []mutant {
 
 // mutantsOf returns a function that makes mutants of an algorithm: it takes the rule that is changed, the
 // check that catches it, and what makes the mutant of the sound machine, of type M.
-func mutantsOf[M any](row *nodes.Spec, c nodes.Config) func(string, string, func(M) nodes.Machine) mutant {
+func mutantsOf[M any](row *row.Row, c nodes.Config) func(string, string, func(M) nodes.Machine) mutant {
 	return func(rule, fails string, wrap func(M) nodes.Machine) mutant {
 		return mutant{rule: rule, sound: row, spec: rebuilt(row, wrap), fails: fails, config: c}
 	}
@@ -166,7 +167,7 @@ func TestUncountedKindsAreNoticed(t *testing.T) {
 	for _, row := range Table {
 		m := mutant{sound: row, spec: *row, config: nodes.Config{N: 4}}
 		for kind, name := range row.Codec().Names() {
-			if row.Broken != "" || name == "failed" || name == "place" {
+			if row.Flaw != nil || name == "failed" || name == "place" {
 				continue
 			}
 			h := &history.History{}

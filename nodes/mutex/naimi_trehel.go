@@ -1,52 +1,56 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
-var naimiTrehelRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "naimi-trehel",
-		Aliases: []string{"naimi", "nt"},
-		Family:  "token",
-		Source: "Naimi, Trehel and Arnold, A log(N) distributed mutual exclusion algorithm based on path " +
-			"reversal, JPDC 34(1), 1996",
-		Summary: "Requests follow a chain of fathers to the node that asked last, which sends the token on; " +
-			"on the way they turn the chain towards the new one.",
+var naimiTrehelRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "naimi-trehel",
+		New: func(nodes.Config) nodes.Machine {
+			return &naimiTrehel{father: nodes.None, next: nodes.None}
+		},
+		Messages: []nodes.MessageKind{{Zero: naimiRequest{}}, {Zero: naimiToken{}, Token: true}},
+		Live:     nodes.NoLoss | nodes.NoDuplication | nodes.NoCrash,
 	},
-	New: func(nodes.Config) nodes.Machine {
-		return &naimiTrehel{father: nodes.None, next: nodes.None}
+	Aliases: []string{"naimi", "nt"}, Family: "token",
+	Source: "Naimi, Trehel and Arnold, A log(N) distributed mutual exclusion algorithm based on path " +
+		"reversal, JPDC 34(1), 1996",
+	Summary: "Requests follow a chain of fathers to the node that asked last, which sends the token on; " +
+		"on the way they turn the chain towards the new one.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			const formula = "1+1/2+...+1/(N-1) on average if sequential, N at most"
+			if c.N == 1 {
+				return always(formula, row.Exactly(0), row.Exactly(0))
+			}
+			cost := always(formula, row.Between(0, float64(c.N)), row.Exactly(1))
+			cost.One = row.Exactly(0) // it keeps the token
+			return cost
+		},
+		Exact: func(c nodes.Config, alone bool) row.EntryCost {
+			if !alone {
+				return nil // requests that are on their way together take other ways
+			}
+			return reversals(c.N)
+		},
+		// Those who wait ahead form a queue, in which each node is once.
+		Bypass: peers,
+		Identities: []row.Identity{
+			atMost("token", "entries", func(_ nodes.Config, t row.Tally) uint64 { return t.Entries }),
+			atMost("token", "request", func(_ nodes.Config, t row.Tally) uint64 { return t.Sent["request"] }),
+			atMost("request", "(N-1) token", func(c nodes.Config, t row.Tally) uint64 {
+				return uint64(peers(c)) * t.Sent["token"]
+			}),
+		},
 	},
-	Messages: []nodes.Kind{{Zero: naimiRequest{}}, {Zero: naimiToken{}, Token: true}},
-	Live:     nodes.NoLoss | nodes.NoDuplication | nodes.NoCrash,
-	Cost: func(c nodes.Config) nodes.Cost {
-		const formula = "1+1/2+...+1/(N-1) on average if sequential, N at most"
-		if c.N == 1 {
-			return always(formula, nodes.Exactly(0), nodes.Exactly(0))
-		}
-		cost := always(formula, nodes.Between(0, float64(c.N)), nodes.Exactly(1))
-		cost.One = nodes.Exactly(0) // it keeps the token
-		return cost
-	},
-	Exact: func(c nodes.Config, alone bool) nodes.EntryCost {
-		if !alone {
-			return nil // requests that are on their way together take other ways
-		}
-		return reversals(c.N)
-	},
-	// Those who wait ahead form a queue, in which each node is once.
-	Bypass: peers,
-	Identities: []nodes.Identity{
-		atMost("token", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
-		atMost("token", "request", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Sent["request"] }),
-		atMost("request", "(N-1) token", func(c nodes.Config, t nodes.Tally) uint64 {
-			return uint64(peers(c)) * t.Sent["token"]
-		}),
-	},
-	Published: []nodes.Claim{
-		{Figure: nodes.MessagesPerEntry, Source: "Naimi, Trehel and Arnold, JPDC 34(1), 1996: H(N-1)",
-			Load: "sequential", Value: formula(harmonic), Within: nodes.Mean},
-		{Figure: nodes.MessagesPerEntry, Source: "fit to simulations: 4 - 6/(N+1)", Hold: 2 * nodes.Hop,
-			Value: formula(func(n float64) float64 { return 4 - 6/(n+1) }), Within: nodes.Fitted},
-		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+	Published: []row.Claim{
+		{Figure: row.MessagesPerEntry, Source: "Naimi, Trehel and Arnold, JPDC 34(1), 1996: H(N-1)",
+			Load: "sequential", Value: formula(harmonic), Within: row.Mean},
+		{Figure: row.MessagesPerEntry, Source: "fit to simulations: 4 - 6/(N+1)", Hold: 2 * row.Hop,
+			Value: formula(func(n float64) float64 { return 4 - 6/(n+1) }), Within: row.Fitted},
+		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
 	},
 	Faults: withoutTimeouts(
 		under(recovers|starves|blocks, "nodes whose requests pass the dead node wait (P); all do if it "+
@@ -75,7 +79,7 @@ func harmonic(n float64) (sum float64) {
 
 // reversals is the cost of one request after another: each goes from father to father up to the root, which
 // sends the token, and all on the way take the new root as their father.
-func reversals(n int) nodes.EntryCost {
+func reversals(n int) row.EntryCost {
 	father, root := make([]nodes.ID, n), nodes.ID(0)
 	return func(entrant nodes.ID) (messages int) {
 		for at := entrant; at != root; messages++ {

@@ -3,6 +3,7 @@ package mutex
 import (
 	"math"
 	"testing"
+
 	"turnstile/nodes"
 )
 

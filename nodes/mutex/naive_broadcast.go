@@ -1,28 +1,34 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
 
-var naiveBroadcastRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "naive-broadcast",
-		Aliases: []string{"naive"},
-		Family:  "permission",
-		Source:  "none: what one writes before reading the papers",
-		Summary: "A node asks every peer and enters when all have replied; a peer that is inside replies " +
-			"when it leaves.",
+var naiveBroadcastRow = row.Row{
+	Spec: nodes.Spec{
+		Name:     "naive-broadcast",
+		New:      func(nodes.Config) nodes.Machine { return &naiveBroadcast{} },
+		Messages: []nodes.MessageKind{{Zero: naiveRequest{}, Broadcast: true}, {Zero: naiveReply{}, Permit: true}},
+		Live:     nodes.NoLoss | nodes.NoCrash,
 	},
-	New:      func(nodes.Config) nodes.Machine { return &naiveBroadcast{} },
-	Messages: []nodes.Kind{{Zero: naiveRequest{}, Broadcast: true}, {Zero: naiveReply{}, Permit: true}},
-	Live:     nodes.NoLoss | nodes.NoCrash,
-	Cost: func(c nodes.Config) nodes.Cost {
-		return always("2(N-1)", nodes.Exactly(float64(2*(c.N-1))), nodes.Exactly(1))
+	Aliases: []string{"naive"}, Family: "permission",
+	Source: "none: what one writes before reading the papers",
+	Summary: "A node asks every peer and enters when all have replied; a peer that is inside replies " +
+		"when it leaves.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			return always("2(N-1)", row.Exactly(float64(2*(c.N-1))), row.Exactly(1))
+		},
+		Identities: []row.Identity{
+			perEntry("request", "(N-1) entries", peers),
+			same("reply", "request"),
+		},
 	},
-	Identities: []nodes.Identity{
-		perEntry("request", "(N-1) entries", peers),
-		same("reply", "request"),
+	Flaw: &row.Flaw{
+		Check: "exclusion",
+		At:    nodes.Config{N: 2},
 	},
-	Broken:   "exclusion",
-	BrokenAt: nodes.Config{N: 2},
 	Faults: under(breaks, "two clients that ask at the same time are both let in, whatever else goes wrong",
 		"dead-idle", "dead-waiter", "dead-holder", "each-in-turn", "lost-request", "lost-reply", "lossy-links",
 		"flaky-links", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // A quorum system gives each node a set of nodes to ask, such that any two sets meet, each node is
@@ -58,7 +59,7 @@ func quorumSize(c nodes.Config) int {
 	return q.Len()
 }
 
-var quorumSymbol = nodes.Symbol{Name: "K", Says: "nodes in a quorum, itself included", Value: quorumSize}
+var quorumSymbol = row.Symbol{Name: "K", Says: "nodes in a quorum, itself included", Value: quorumSize}
 
 func gridSide(n int) int { return int(math.Sqrt(float64(n))) }
 

@@ -4,44 +4,46 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var raymondRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "raymond",
-		Aliases: []string{"raymond-tree"},
-		Family:  "token",
-		Source:  "Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",
-		Summary: "The token moves along the edges of a tree, in which every node knows the direction to it.",
+var raymondRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "raymond",
+		New: func(c nodes.Config) nodes.Machine {
+			return &raymond{tree: c.Value(treeOption), holder: nodes.None}
+		},
+		Messages: []nodes.MessageKind{{Zero: raymondRequest{}}, {Zero: raymondPrivilege{}, Token: true}},
+		Options:  []nodes.Option{treeOption},
+		Live:     nodes.NoLoss | nodes.NoCrash,
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &raymond{tree: c.Value(treeOption), holder: nodes.None}
+	Aliases: []string{"raymond-tree"}, Family: "token",
+	Source:  "Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",
+	Summary: "The token moves along the edges of a tree, in which every node knows the direction to it.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			// Twice the distance to an idle privilege; less if it passes by anyway.
+			far := float64(diameter(c))
+			cost := always("2D at most, about 4 saturated",
+				row.Between(0, 2*far), row.Between(min(1, far), far))
+			cost.One = row.Exactly(0) // it keeps the privilege
+			return cost
+		},
+		Symbols: []row.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
+		// The privilege goes straight from who leaves to who enters next, and each of its edges took a request.
+		Exact: func(c nodes.Config, _ bool) row.EntryCost {
+			tree := c.Value(treeOption)
+			return handovers(func(from, to nodes.ID) int { return 2 * distance(tree, from, to) })
+		},
+		// A queue holds each neighbour once, and the request for those who are left follows the privilege on its
+		// link: it is in the next queue before anybody there asks again.
+		Bypass:     peers,
+		Identities: []row.Identity{same("privilege", "request")},
 	},
-	Messages: []nodes.Kind{{Zero: raymondRequest{}}, {Zero: raymondPrivilege{}, Token: true}},
-	Options:  []nodes.Option{treeOption},
-	Live:     nodes.NoLoss | nodes.NoCrash,
-	Cost: func(c nodes.Config) nodes.Cost {
-		// Twice the distance to an idle privilege; less if it passes by anyway.
-		far := float64(diameter(c))
-		cost := always("2D at most, about 4 saturated",
-			nodes.Between(0, 2*far), nodes.Between(min(1, far), far))
-		cost.One = nodes.Exactly(0) // it keeps the privilege
-		return cost
-	},
-	Symbols: []nodes.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
-	// The privilege goes straight from who leaves to who enters next, and each of its edges took a request.
-	Exact: func(c nodes.Config, _ bool) nodes.EntryCost {
-		tree := c.Value(treeOption)
-		return handovers(func(from, to nodes.ID) int { return 2 * distance(tree, from, to) })
-	},
-	// A queue holds each neighbour once, and the request for those who are left follows the privilege on its
-	// link: it is in the next queue before anybody there asks again.
-	Bypass:     peers,
-	Identities: []nodes.Identity{same("privilege", "request")},
-	Published: slices.Concat([]nodes.Claim{
-		{Figure: nodes.MessagesPerEntry, Source: "4 - 4/N on any tree", Hold: 2 * nodes.Hop,
-			Value: formula(func(n float64) float64 { return 4 - 4/n }), Within: nodes.Steady},
-		{Figure: nodes.SynchronizationDelayHops, Source: "2 - 2/N on any tree", Sizes: nine,
+	Published: slices.Concat([]row.Claim{
+		{Figure: row.MessagesPerEntry, Source: "4 - 4/N on any tree", Hold: 2 * row.Hop,
+			Value: formula(func(n float64) float64 { return 4 - 4/n }), Within: row.Steady},
+		{Figure: row.SynchronizationDelayHops, Source: "2 - 2/N on any tree", Sizes: nine,
 			Value: formula(func(n float64) float64 { return 2 - 2/n })},
 	}, meanDistances("line", "star", "binary")),
 	Faults: withoutTimeouts(
@@ -64,13 +66,13 @@ var raymondRow = nodes.Spec{
 
 // meanDistances claims the cost of single requests in several trees: a request and a privilege for each edge
 // on the way from the last who entered to the next, both drawn at random.
-func meanDistances(trees ...string) (claims []nodes.Claim) {
+func meanDistances(trees ...string) (claims []row.Claim) {
 	for _, tree := range trees {
-		claims = append(claims, nodes.Claim{
-			Figure: nodes.MessagesPerEntry, Source: "2 x mean distance in the tree", Load: "sequential",
+		claims = append(claims, row.Claim{
+			Figure: row.MessagesPerEntry, Source: "2 x mean distance in the tree", Load: "sequential",
 			Options: map[string]string{treeOption.Name: tree}, Sizes: []int{4, 5, 7, 9, 15, 16, 31, 32},
-			Value:  func(c nodes.Config) nodes.Range { return nodes.Exactly(2 * meanDistance(c)) },
-			Within: nodes.Mean,
+			Value:  func(c nodes.Config) row.Range { return row.Exactly(2 * meanDistance(c)) },
+			Within: row.Mean,
 		})
 	}
 	return claims

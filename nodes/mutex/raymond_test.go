@@ -2,6 +2,7 @@ package mutex
 
 import (
 	"testing"
+
 	"turnstile/nodes"
 )
 

@@ -2,41 +2,45 @@ package mutex
 
 import (
 	"slices"
+
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var ricartAgrawalaRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "ricart-agrawala",
-		Aliases: []string{"ricart", "ra"},
-		Family:  "permission",
-		Source: "Ricart and Agrawala, An optimal algorithm for mutual exclusion in computer networks, " +
-			"CACM 24(1), 1981",
-		Summary: "A node asks every peer and enters when all have replied; a peer that is inside, or asked " +
-			"earlier, replies when it leaves.",
+var ricartAgrawalaRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "ricart-agrawala",
+		New:  func(c nodes.Config) nodes.Machine { return &ricartAgrawala{deferred: make([]ricartReply, c.N)} },
+		Messages: []nodes.MessageKind{{Zero: ricartRequest{}, Broadcast: true},
+			{Zero: ricartReply{}, Permit: true}},
+		Safe: nodes.NoAmnesia,
+		Live: nodes.NoLoss | nodes.NoCrash,
 	},
-	New:      func(c nodes.Config) nodes.Machine { return &ricartAgrawala{deferred: make([]ricartReply, c.N)} },
-	Messages: []nodes.Kind{{Zero: ricartRequest{}, Broadcast: true}, {Zero: ricartReply{}, Permit: true}},
-	Safe:     nodes.NoAmnesia,
-	Live:     nodes.NoLoss | nodes.NoCrash,
-	Cost: func(c nodes.Config) nodes.Cost {
-		return always("2(N-1)", nodes.Exactly(float64(2*(c.N-1))), nodes.Exactly(1))
+	Aliases: []string{"ricart", "ra"}, Family: "permission",
+	Source: "Ricart and Agrawala, An optimal algorithm for mutual exclusion in computer networks, " +
+		"CACM 24(1), 1981",
+	Summary: "A node asks every peer and enters when all have replied; a peer that is inside, or asked " +
+		"earlier, replies when it leaves.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			return always("2(N-1)", row.Exactly(float64(2*(c.N-1))), row.Exactly(1))
+		},
+		// A peer that has received a request stamps its own later ones higher, so it enters once before it at most.
+		Bypass: peers,
+		Identities: []row.Identity{
+			perEntry("request", "(N-1) entries", peers),
+			same("reply", "request"),
+		},
 	},
-	// A peer that has received a request stamps its own later ones higher, so it enters once before it at most.
-	Bypass: peers,
-	Identities: []nodes.Identity{
-		perEntry("request", "(N-1) entries", peers),
-		same("reply", "request"),
-	},
-	Published: slices.Concat([]nodes.Claim{
-		{Figure: nodes.MessagesPerEntry, Source: paper,
+	Published: slices.Concat([]row.Claim{
+		{Figure: row.MessagesPerEntry, Source: paper,
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
-		{Figure: nodes.MessagesPerEntry, Source: paper + ": multicast or not", Multicast: true,
+		{Figure: row.MessagesPerEntry, Source: paper + ": multicast or not", Multicast: true,
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
-		{Figure: nodes.PublishesPerEntry, Source: paper + ": one request, N-1 replies", Multicast: true,
+		{Figure: row.PublishesPerEntry, Source: paper + ": one request, N-1 replies", Multicast: true,
 			Value: formula(func(n float64) float64 { return n })},
-		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
-		{Figure: nodes.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
+		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+		{Figure: row.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	}, utilisation("W/(W+T)", 1)),
 	Faults: withoutTimeouts(
 		under(blocks, "every entry needs a reply of the dead node", "dead-idle"),

@@ -6,84 +6,88 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var ricartRetryingRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "ricart-agrawala-ft",
-		Aliases: []string{"ricart-ft", "ra-ft"},
-		Family:  "permission",
-		Source: "Ricart and Agrawala, CACM 24(1), 1981, made fault tolerant as by Jones, Mutual exclusion in " +
-			"distributed systems, notes of 22C:116, University of Iowa, 2002",
-		Summary: "Ricart-Agrawala whose requests are tried again, where a peer that has to wait says that it is " +
-			"there, and one that answers nothing is given up.",
+var ricartRetryingRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "ricart-agrawala-ft",
+		New: func(c nodes.Config) nodes.Machine {
+			return &ricartRetrying{
+				ricartAgrawala: ricartAgrawala{deferred: make([]ricartReply, c.N)},
+				retry:          c.Duration(retryOption),
+				giveUp:         uint32(triesOf(c)),
+				atOnce:         c.Value(nackOption) == nackAtOnce,
+				silent:         make([]uint32, c.N),
+			}
+		},
+		Timers: []nodes.TimerName{{Kind: nextTry.Kind, Name: "retry"}},
+		Messages: []nodes.MessageKind{{Zero: ricartRequest{}, Broadcast: true}, {Zero: ricartReply{}, Permit: true},
+			{Zero: ricartNack{}}, {Zero: ricartRetry{}}, {Zero: ricartProbe{}}, {Zero: ricartClock{}}},
+		Options: []nodes.Option{giveUpOption, givingUpOption, nackOption},
+		// To act on silence is to rest on answers that come in time.
+		Safe:      nodes.NoLoss | nodes.NoAmnesia | nodes.Timing,
+		Live:      nodes.Timing,
+		Fenced:    true,
+		Effective: nodes.NoAmnesia,
+		Grace: func(c nodes.Config) time.Duration {
+			return 2 * time.Duration(triesOf(c)+2) * c.Duration(retryOption)
+		},
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &ricartRetrying{
-			ricartAgrawala: ricartAgrawala{deferred: make([]ricartReply, c.N)},
-			retry:          c.Duration(retryOption),
-			giveUp:         uint32(triesOf(c)),
-			atOnce:         c.Value(nackOption) == nackAtOnce,
-			silent:         make([]uint32, c.N),
-		}
+	Aliases: []string{"ricart-ft", "ra-ft"}, Family: "permission",
+	Source: "Ricart and Agrawala, CACM 24(1), 1981, made fault tolerant as by Jones, Mutual exclusion in " +
+		"distributed systems, notes of 22C:116, University of Iowa, 2002",
+	Summary: "Ricart-Agrawala whose requests are tried again, where a peer that has to wait says that it is " +
+		"there, and one that answers nothing is given up.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			// Of a peer that is given up, the reply may be missing.
+			plain := 2 * float64(c.N-1)
+			cost := always("2(N-1)", row.Exactly(plain), row.Exactly(1))
+			most := plain
+			if c.Value(nackOption) == nackAtOnce {
+				most += float64(c.N - 1)
+			}
+			cost.Saturated = row.Between(float64(c.N-1), most)
+			cost.Any = cost.Saturated
+			return cost
+		},
+		Bypass: peers, // without faults, as of ricart-agrawala
+		Identities: []row.Identity{
+			perEntry("request", "(N-1) entries", peers),
+			{
+				Says: "request <= reply + retry + probe",
+				Holds: func(_ nodes.Config, t row.Tally) bool {
+					return t.Sent["request"] <= t.Sent["reply"]+t.Sent["retry"]+t.Sent["probe"]
+				},
+			},
+			atMost("reply", "request + retry + probe", func(_ nodes.Config, t row.Tally) uint64 {
+				return t.Sent["request"] + t.Sent["retry"] + t.Sent["probe"]
+			}),
+			atMost("nack", "retry + probe, and request if it comes at once",
+				func(c nodes.Config, t row.Tally) uint64 {
+					if c.Value(nackOption) == nackAtOnce {
+						return t.Sent["retry"] + t.Sent["probe"] + t.Sent["request"]
+					}
+					return t.Sent["retry"] + t.Sent["probe"]
+				}),
+		},
 	},
-	Timers: []nodes.TimerName{{Kind: nextTry.Kind, Name: "retry"}},
-	Messages: []nodes.Kind{{Zero: ricartRequest{}, Broadcast: true}, {Zero: ricartReply{}, Permit: true},
-		{Zero: ricartNack{}}, {Zero: ricartRetry{}}, {Zero: ricartProbe{}}, {Zero: ricartClock{}}},
-	Options: []nodes.Option{giveUpOption, givingUpOption, nackOption},
-	// To act on silence is to rest on answers that come in time.
-	Safe:      nodes.NoLoss | nodes.NoAmnesia | nodes.Timing,
-	Live:      nodes.Timing,
-	Fenced:    true,
-	Effective: nodes.NoAmnesia,
 	Faults: beside(under(recovers|breaks, "a node that has forgotten its clock may enter twice under one "+
 		"number (X)", "amnesia", "empty-restarts"),
 		suspecting(under(recovers, "a dead node leaves some tries unanswered, and is given up (Jones, notes of "+
 			"22C:116, 2002)", "dead-idle", "dead-waiter", "dead-holder"))),
-	Cost: func(c nodes.Config) nodes.Cost {
-		// Of a peer that is given up, the reply may be missing.
-		plain := 2 * float64(c.N-1)
-		cost := always("2(N-1)", nodes.Exactly(plain), nodes.Exactly(1))
-		most := plain
-		if c.Value(nackOption) == nackAtOnce {
-			most += float64(c.N - 1)
-		}
-		cost.Saturated = nodes.Between(float64(c.N-1), most)
-		cost.Any = cost.Saturated
-		return cost
-	},
-	Bypass: peers, // without faults, as of ricart-agrawala
-	Grace: func(c nodes.Config) time.Duration {
-		return 2 * time.Duration(triesOf(c)+2) * c.Duration(retryOption)
-	},
-	Identities: []nodes.Identity{
-		perEntry("request", "(N-1) entries", peers),
-		{
-			Says: "request <= reply + retry + probe",
-			Holds: func(_ nodes.Config, t nodes.Tally) bool {
-				return t.Sent["request"] <= t.Sent["reply"]+t.Sent["retry"]+t.Sent["probe"]
-			},
-		},
-		atMost("reply", "request + retry + probe", func(_ nodes.Config, t nodes.Tally) uint64 {
-			return t.Sent["request"] + t.Sent["retry"] + t.Sent["probe"]
-		}),
-		atMost("nack", "retry + probe, and request if it comes at once",
-			func(c nodes.Config, t nodes.Tally) uint64 {
-				if c.Value(nackOption) == nackAtOnce {
-					return t.Sent["retry"] + t.Sent["probe"] + t.Sent["request"]
-				}
-				return t.Sent["retry"] + t.Sent["probe"]
-			}),
-	},
 }
 
 var (
 	giveUpOption = nodes.Option{Name: "give-up", Default: "5", Check: checkTries,
 		Usage: "how many tries in a row a peer leaves unanswered until it is taken for dead"}
 	givingUpOption = nodes.Option{Name: retryOption.Name, Usage: retryOption.Usage,
-		Default: retryOption.Default, Check: retryOption.Check, Bound: &nodes.TimeoutBound{Formula: "2T/give-up",
-			Covers: func(c nodes.Config, d nodes.Delays) time.Duration { // any of the tries is to be answered
-				return 2 * d.Message / time.Duration(triesOf(c))
+		Default: retryOption.Default, Check: retryOption.Check,
+		Bound: &nodes.TimeoutBound{Formula: "2T/give-up", Covers: anyTry,
+			Answer: retryOfTurn.Bound.Answer, Answers: turn,
+			Suits: func(c nodes.Config, d nodes.Delays) time.Duration {
+				return max(anyTry(c, d)/4*5, retryOfTurn.Bound.Suits(c, d))
 			}}}
 	nackOption = nodes.Option{Name: "nack", Values: []string{nackOnRetry, nackAtOnce}, Default: nackOnRetry,
 		Usage: "when a peer that cannot reply yet says so"}
@@ -93,6 +97,11 @@ const (
 	nackOnRetry = "on-retry" // when it is asked again
 	nackAtOnce  = "at-once"  // when it is asked
 )
+
+// anyTry is how long the tries may be apart so that one of them is answered in time.
+func anyTry(c nodes.Config, d nodes.Delays) time.Duration {
+	return 2 * d.Message / time.Duration(triesOf(c))
+}
 
 // mostTries bounds the tries, so that a simulation comes to its end.
 const mostTries = 1000

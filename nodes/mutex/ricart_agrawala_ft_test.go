@@ -5,12 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -39,7 +41,7 @@ func ricartRetryingMutants() []mutant {
 }
 
 // ricartLosingRow is the row where a loss of five messages in a hundred excuses nothing.
-var ricartLosingRow = func() nodes.Spec {
+var ricartLosingRow = func() row.Row {
 	row := ricartRetryingRow
 	row.Safe &^= nodes.NoLoss
 	return row
@@ -149,8 +151,8 @@ func TestRetriesStandHeavyLoss(t *testing.T) {
 	for _, nack := range []string{nackOnRetry, nackAtOnce} {
 		for seed := range soak.Pick[uint64](10, 100, 1000) {
 			c := nodes.Config{N: 5}.With("nack", nack).With("give-up", "20")
-			o := long(c, seed, 5*time.Millisecond, chaos.Fault{Loss: &chaos.Losses{Rate: 0.2}},
-				chaos.Fault{Duplicate: new(chaos.Share(0.1))})
+			o := long(c, seed, 5*time.Millisecond, chaos.Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.2}}},
+				chaos.Fault{Effect: &effect.Duplicate{Of: 0.1}})
 			h := &history.History{}
 			if _, err := sim.Run(o, h); err != nil {
 				t.Fatal(err)
@@ -172,7 +174,7 @@ func TestWhoAnswersProbesIsNotGivenUp(t *testing.T) {
 	for seed := range soak.Pick[uint64](3, 20, 200) {
 		o := long(c, seed, 10*silence)
 		o.Entries = 8
-		if v := judge(t, o, nodes.Unbounded(0)); v.Outcome != check.Valid {
+		if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
 			t.Fatalf("seed %d: %v: %s", seed, v.Outcome, v.Reason)
 		}
 	}
@@ -181,12 +183,12 @@ func TestWhoAnswersProbesIsNotGivenUp(t *testing.T) {
 // A holder that is killed is given up. Its update is missing from the account: the next who enters reads what
 // it has read (J32).
 func TestUpdateOfDeadHolderIsMissing(t *testing.T) {
-	holder, err := chaos.ParseTarget("holder")
+	holder, err := effect.ParseTarget("holder")
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := &history.History{}
-	o := long(nodes.Config{N: 3}, 1, 5*time.Millisecond, chaos.Fault{Kill: holder})
+	o := long(nodes.Config{N: 3}, 1, 5*time.Millisecond, chaos.Fault{Effect: &effect.Kill{Who: holder}})
 	if _, err := sim.Run(o, h); err != nil {
 		t.Fatal(err)
 	}

@@ -169,7 +169,7 @@ func (r *ricartImpatient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message
 }
 
 var ricartSavingRow = variantOf(&ricartAgrawalaRow, "ricart-agrawala-saving",
-	func(r ricartAgrawala) nodes.Machine { return &ricartSaving{r} }, nodes.Kind{Zero: ricartSaved{}})
+	func(r ricartAgrawala) nodes.Machine { return &ricartSaving{r} }, nodes.MessageKind{Zero: ricartSaved{}})
 
 // ricartSaving is the algorithm of Ricart and Agrawala by nodes that do not forget their clocks.
 type ricartSaving struct{ ricartAgrawala }

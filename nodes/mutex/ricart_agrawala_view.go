@@ -6,62 +6,64 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var ricartViewRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "ricart-agrawala-view",
-		Aliases: []string{"ricart-view", "ra-view"},
-		Family:  "permission",
-		Source: "Ricart and Agrawala, CACM 24(1), 1981, in views that a majority agrees on, as of Lamport, " +
-			"The part-time parliament, ACM TOCS 16(2), 1998",
-		Summary: "Ricart-Agrawala among the members of a view: when one is suspected, the others agree on " +
-			"a view without it, if they are a majority.",
+var ricartViewRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "ricart-agrawala-view",
+		New: func(c nodes.Config) nodes.Machine {
+			return &ricartView{
+				ricartAgrawala: ricartAgrawala{deferred: make([]ricartReply, c.N)},
+				census:         newCensus[viewReport](c),
+			}
+		},
+		Timers: []nodes.TimerName{{Kind: nextTry.Kind, Name: "retry"}, censusTimerName},
+		Messages: slices.Concat([]nodes.MessageKind{{Zero: viewRequest{}, Broadcast: true},
+			{Zero: viewReply{}, Permit: true}, {Zero: viewInstall{}}, {Zero: viewWanted{}}},
+			censusKinds[viewReport]()),
+		Options: []nodes.Option{retryOfTurn},
+		Detects: "heartbeat:period=50ms,timeout=250ms",
+		Safe:    nodes.PerfectDetector,
+		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
+		Fenced:  true,                             // and effective exclusion rests on nothing
+		Grace:   func(c nodes.Config) time.Duration { return 10 * c.Duration(retryOption) },
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &ricartView{
-			ricartAgrawala: ricartAgrawala{deferred: make([]ricartReply, c.N)},
-			census:         newCensus[viewReport](c),
-		}
+	Aliases: []string{"ricart-view", "ra-view"}, Family: "permission",
+	Source: "Ricart and Agrawala, CACM 24(1), 1981, in views that a majority agrees on, as of Lamport, " +
+		"The part-time parliament, ACM TOCS 16(2), 1998",
+	Summary: "Ricart-Agrawala among the members of a view: when one is suspected, the others agree on " +
+		"a view without it, if they are a majority.",
+	Mutex: &row.Exclusion{
+		Epochs:   epochsOf("view"),
+		Minority: minorityWaits,
+		Cost: func(c nodes.Config) row.Cost {
+			// Who waits for longer than a retry asks those again that have not replied.
+			least := 2 * float64(c.N-1)
+			cost := always("2(N-1)", row.Exactly(least), row.Exactly(1))
+			cost.Saturated, cost.Any = row.Unbounded(least), row.Unbounded(least)
+			return cost
+		},
+		Bypass: peers, // in a view, as of ricart-agrawala; who is in none is passed over for as long as that lasts
+		Fair:   undisturbed,
+		Identities: []row.Identity{
+			{
+				Says: "request >= (N-1) entries",
+				Holds: func(c nodes.Config, t row.Tally) bool {
+					return t.Sent["request"] >= uint64(c.N-1)*t.Entries
+				},
+			},
+			{
+				Says: "reply >= (N-1) entries",
+				Holds: func(c nodes.Config, t row.Tally) bool {
+					return t.Sent["reply"] >= uint64(c.N-1)*t.Entries
+				},
+			},
+			atMost("reply", "request", func(_ nodes.Config, t row.Tally) uint64 { return t.Sent["request"] }),
+		},
 	},
-	Timers: []nodes.TimerName{{Kind: nextTry.Kind, Name: "retry"}, censusTimerName},
-	Messages: slices.Concat([]nodes.Kind{{Zero: viewRequest{}, Broadcast: true},
-		{Zero: viewReply{}, Permit: true}, {Zero: viewInstall{}}, {Zero: viewWanted{}}},
-		censusKinds[viewReport]()),
-	Options:  []nodes.Option{retryOption},
-	Detects:  "heartbeat:period=50ms,timeout=250ms",
-	Safe:     nodes.PerfectDetector,
-	Live:     nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
-	Fenced:   true,                             // and effective exclusion rests on nothing
-	Epochs:   epochsOf("view"),
-	Minority: minorityWaits,
 	Faults: withCensus(under(recovers, "what is lost is sent again", "lost-request",
 		"lost-reply")),
-	Cost: func(c nodes.Config) nodes.Cost {
-		// Who waits for longer than a retry asks those again that have not replied.
-		least := 2 * float64(c.N-1)
-		cost := always("2(N-1)", nodes.Exactly(least), nodes.Exactly(1))
-		cost.Saturated, cost.Any = nodes.Unbounded(least), nodes.Unbounded(least)
-		return cost
-	},
-	Bypass: peers, // in a view, as of ricart-agrawala; who is in none is passed over for as long as that lasts
-	Fair:   undisturbed,
-	Grace:  func(c nodes.Config) time.Duration { return 10 * c.Duration(retryOption) },
-	Identities: []nodes.Identity{
-		{
-			Says: "request >= (N-1) entries",
-			Holds: func(c nodes.Config, t nodes.Tally) bool {
-				return t.Sent["request"] >= uint64(c.N-1)*t.Entries
-			},
-		},
-		{
-			Says: "reply >= (N-1) entries",
-			Holds: func(c nodes.Config, t nodes.Tally) bool {
-				return t.Sent["reply"] >= uint64(c.N-1)*t.Entries
-			},
-		},
-		atMost("reply", "request", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Sent["request"] }),
-	},
 }
 
 // ricartView is the algorithm of Ricart and Agrawala among the members of a view, which a majority of all

@@ -5,12 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -118,12 +120,13 @@ func TestViewsAreLeftForLaterOnes(t *testing.T) {
 		o := saturated(&ricartViewRow, nodes.Config{N: 7}, seed)
 		o.Workload.Load, o.Entries = workload.Sequential, 120
 		o.Beside = besides(o.Spec, 7, o.Spec.Detects)
-		cut := chaos.Fault{At: 30 * time.Millisecond, For: 401 * time.Millisecond}
-		if err := cut.Cut.Set("0-1,4/2,5-6"); err != nil {
+		cut, err := effect.ParseCut("0-1,4/2,5-6")
+		if err != nil {
 			t.Fatal(err)
 		}
-		over(&o, millisecond(), cut)
-		if v := judge(t, o, nodes.Unbounded(0)); v.Outcome != check.Valid {
+		over(&o, millisecond(), chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
+			Schedule: chaos.Schedule{At: 30 * time.Millisecond, For: 401 * time.Millisecond}})
+		if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
 			t.Errorf("seed %d: %v: %s", seed, v.Outcome, v.Reason)
 		}
 	}
@@ -133,7 +136,7 @@ func TestViewsAreLeftForLaterOnes(t *testing.T) {
 // form, and no other messages.
 func TestViewsCostNoMessages(t *testing.T) {
 	for _, load := range []workload.Load{workload.Saturated, workload.Sequential} {
-		for _, row := range []*nodes.Spec{&ricartAgrawalaRow, &ricartViewRow} {
+		for _, row := range []*row.Row{&ricartAgrawalaRow, &ricartViewRow} {
 			o := saturated(row, nodes.Config{N: 32}, 1)
 			o.Workload.Load, o.Entries, o.Latency = load, 200, time.Millisecond
 			h := &history.History{}

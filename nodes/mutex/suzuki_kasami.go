@@ -4,51 +4,53 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var suzukiKasamiRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "suzuki-kasami",
-		Aliases: []string{"suzuki", "sk"},
-		Family:  "token",
-		Source:  "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985",
-		Summary: "A node without the token asks all peers for it; the token carries the queue of those whom " +
-			"it goes to next.",
+var suzukiKasamiRow = row.Row{
+	Spec: nodes.Spec{
+		Name:     "suzuki-kasami",
+		New:      func(c nodes.Config) nodes.Machine { return &suzukiKasami{rn: make([]uint64, c.N)} },
+		Messages: []nodes.MessageKind{{Zero: suzukiRequest{}, Broadcast: true}, {Zero: suzukiToken{}, Token: true}},
+		Live:     nodes.NoLoss | nodes.NoCrash,
 	},
-	New:      func(c nodes.Config) nodes.Machine { return &suzukiKasami{rn: make([]uint64, c.N)} },
-	Messages: []nodes.Kind{{Zero: suzukiRequest{}, Broadcast: true}, {Zero: suzukiToken{}, Token: true}},
-	Live:     nodes.NoLoss | nodes.NoCrash,
-	Cost: func(c nodes.Config) nodes.Cost {
-		cost := always("N, or 0 with the token", nodes.Between(0, float64(c.N)), nodes.Between(0, 1))
-		if c.N == 1 {
-			cost = always(cost.Formula, nodes.Exactly(0), nodes.Exactly(0))
-		}
-		cost.One = nodes.Exactly(0) // it keeps the token
-		return cost
-	},
-	Exact: func(c nodes.Config, _ bool) nodes.EntryCost { // N-1 requests and the token
-		return handovers(func(_, _ nodes.ID) int { return c.N })
-	},
-	// The next node that leaves queues a request that it has heard; the queue holds each node once.
-	Bypass: peers,
-	Identities: []nodes.Identity{
-		{
-			Says: "request = (N-1) token",
-			Holds: func(c nodes.Config, t nodes.Tally) bool {
-				return t.Sent["request"] == uint64(peers(c))*t.Sent["token"]
-			},
+	Aliases: []string{"suzuki", "sk"}, Family: "token",
+	Source: "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985",
+	Summary: "A node without the token asks all peers for it; the token carries the queue of those whom " +
+		"it goes to next.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			cost := always("N, or 0 with the token", row.Between(0, float64(c.N)), row.Between(0, 1))
+			if c.N == 1 {
+				cost = always(cost.Formula, row.Exactly(0), row.Exactly(0))
+			}
+			cost.One = row.Exactly(0) // it keeps the token
+			return cost
 		},
-		atMost("token", "entries", func(_ nodes.Config, t nodes.Tally) uint64 { return t.Entries }),
+		Exact: func(c nodes.Config, _ bool) row.EntryCost { // N-1 requests and the token
+			return handovers(func(_, _ nodes.ID) int { return c.N })
+		},
+		// The next node that leaves queues a request that it has heard; the queue holds each node once.
+		Bypass: peers,
+		Identities: []row.Identity{
+			{
+				Says: "request = (N-1) token",
+				Holds: func(c nodes.Config, t row.Tally) bool {
+					return t.Sent["request"] == uint64(peers(c))*t.Sent["token"]
+				},
+			},
+			atMost("token", "entries", func(_ nodes.Config, t row.Tally) uint64 { return t.Entries }),
+		},
 	},
-	Published: []nodes.Claim{
+	Published: []row.Claim{
 		// With a short hold the holder would enter again, without messages, until the requests of the others
 		// arrive.
-		{Figure: nodes.MessagesPerEntry, Source: textbook, Hold: 2 * nodes.Hop,
-			Value: formula(func(n float64) float64 { return n }), Within: nodes.Steady},
-		{Figure: nodes.MessagesPerEntry, Source: textbook + ": N, or 0 in one of N", Load: "sequential",
-			Value: formula(func(n float64) float64 { return n - 1 }), Within: nodes.Mean},
-		{Figure: nodes.MessagesPerEntry, Source: textbook + ": the token is kept", Load: "one", Value: exactly(0)},
-		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+		{Figure: row.MessagesPerEntry, Source: textbook, Hold: 2 * row.Hop,
+			Value: formula(func(n float64) float64 { return n }), Within: row.Steady},
+		{Figure: row.MessagesPerEntry, Source: textbook + ": N, or 0 in one of N", Load: "sequential",
+			Value: formula(func(n float64) float64 { return n - 1 }), Within: row.Mean},
+		{Figure: row.MessagesPerEntry, Source: textbook + ": the token is kept", Load: "one", Value: exactly(0)},
+		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
 	},
 	Faults: withoutTimeouts(
 		under(recovers|blocks, "nobody needs the dead node (L), unless it had kept the token, since nobody "+

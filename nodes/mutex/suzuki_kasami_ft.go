@@ -5,51 +5,53 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var suzukiKasamiFTRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "suzuki-kasami-ft",
-		Aliases: []string{"sk-ft"},
-		Family:  "token",
-		Source: "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985; the census " +
-			"after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
-		Summary: "Suzuki and Kasami's token, made again when it is lost, once a census has found no other, under " +
-			"a higher epoch and with a queue of all who wait; requests are sent again.",
-	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &suzukiKasamiFT{regeneration: newRegeneration[suzukiReport](c), rn: make([]uint64, c.N),
-			patience: c.Duration(lossTimeoutOption)}
-	},
-	Timers: []nodes.TimerName{{Kind: suzukiWait.Kind, Name: "wait"}, censusTimerName},
-	Messages: append([]nodes.Kind{{Zero: suzukiRequest{}, Broadcast: true}, {Zero: skftToken{}, Token: true},
-		{Zero: suzukiRenewal{}}}, censusKinds[suzukiReport]()...),
-	Options:  []nodes.Option{lossTimeoutOption, retryOption},
-	Detects:  "heartbeat:period=50ms,timeout=250ms",
-	Fenced:   true,
-	Epochs:   epochsOf("token"),
-	Minority: minorityKeeps,
-	Safe:     nodes.PerfectDetector,
-	Live:     nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
-	Cost: func(c nodes.Config) nodes.Cost {
-		cost := suzukiKasamiRow.Cost(c)
-		if c.N > 1 { // who waits long asks again
-			cost.Saturated, cost.Any = nodes.Unbounded(0), nodes.Unbounded(0)
-		}
-		return cost
-	},
-	Identities: []nodes.Identity{{ // requests that are sent again come on top
-		Says: "(N-1) token <= request, and token > 0 if request > 0, unless a census was taken",
-		Holds: func(c nodes.Config, t nodes.Tally) bool {
-			token, request := t.Sent["token"], t.Sent["request"]
-			return t.Sent["ask"] > 0 || uint64(peers(c))*token <= request && (token > 0) == (request > 0)
+var suzukiKasamiFTRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "suzuki-kasami-ft",
+		New: func(c nodes.Config) nodes.Machine {
+			return &suzukiKasamiFT{regeneration: newRegeneration[suzukiReport](c), rn: make([]uint64, c.N),
+				patience: c.Duration(lossTimeoutOption)}
 		},
-	}},
-	Bypass: peers, // who is suspected is passed over, even wrongly
-	Fair:   undisturbed,
-	// A loss is suspected by who waits, after the loss timeout at the latest.
-	Grace: func(c nodes.Config) time.Duration {
-		return 2*c.Duration(lossTimeoutOption) + 4*c.Duration(retryOption)
+		Timers: []nodes.TimerName{{Kind: suzukiWait.Kind, Name: "wait"}, censusTimerName},
+		Messages: append([]nodes.MessageKind{{Zero: suzukiRequest{}, Broadcast: true},
+			{Zero: skftToken{}, Token: true}, {Zero: suzukiRenewal{}}}, censusKinds[suzukiReport]()...),
+		Options: []nodes.Option{lossTimeoutOption, retryOfTurn},
+		Detects: "heartbeat:period=50ms,timeout=250ms",
+		Fenced:  true,
+		Safe:    nodes.PerfectDetector,
+		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
+		// A loss is suspected by who waits, after the loss timeout at the latest.
+		Grace: func(c nodes.Config) time.Duration {
+			return 2*c.Duration(lossTimeoutOption) + 4*c.Duration(retryOption)
+		},
+	},
+	Aliases: []string{"sk-ft"}, Family: "token",
+	Source: "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985; the census " +
+		"after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
+	Summary: "Suzuki and Kasami's token, made again when it is lost, once a census has found no other, under " +
+		"a higher epoch and with a queue of all who wait; requests are sent again.",
+	Mutex: &row.Exclusion{
+		Epochs:   epochsOf("token"),
+		Minority: minorityKeeps,
+		Cost: func(c nodes.Config) row.Cost {
+			cost := suzukiKasamiRow.Mutex.Cost(c)
+			if c.N > 1 { // who waits long asks again
+				cost.Saturated, cost.Any = row.Unbounded(0), row.Unbounded(0)
+			}
+			return cost
+		},
+		Identities: []row.Identity{{ // requests that are sent again come on top
+			Says: "(N-1) token <= request, and token > 0 if request > 0, unless a census was taken",
+			Holds: func(c nodes.Config, t row.Tally) bool {
+				token, request := t.Sent["token"], t.Sent["request"]
+				return t.Sent["ask"] > 0 || uint64(peers(c))*token <= request && (token > 0) == (request > 0)
+			},
+		}},
+		Bypass: peers, // who is suspected is passed over, even wrongly
+		Fair:   undisturbed,
 	},
 	Faults: withCensus(under(recovers, "the token is made again, and requests are sent again under the same "+
 		"number", "lost-token", "lost-request")),

@@ -2,7 +2,9 @@ package mutex
 
 import (
 	"slices"
+
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 func suzukiMutants() []mutant {
@@ -108,7 +110,7 @@ func (s *suzukiStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 func (s *suzukiMinting) Recover(env *nodes.Env, _ nodes.Message) { s.Start(env) }
 
 var suzukiSavingRow = variantOf(&suzukiKasamiRow, "suzuki-kasami-saving",
-	func(s suzukiKasami) nodes.Machine { return &suzukiSaving{s} }, nodes.Kind{Zero: suzukiSaved{}})
+	func(s suzukiKasami) nodes.Machine { return &suzukiSaving{s} }, nodes.MessageKind{Zero: suzukiSaved{}})
 
 // suzukiSaving is the algorithm of Suzuki and Kasami by nodes that do not forget the numbers of their
 // requests.
@@ -137,9 +139,11 @@ var (
 )
 
 // askingMore is a variant that asks again, which is a message more.
-func askingMore(v nodes.Spec) nodes.Spec {
-	v.Identities, v.Exact = v.Identities[1:], nil
-	v.Cost = func(nodes.Config) nodes.Cost { return always("", nodes.Unbounded(0), nodes.Unbounded(0)) }
+func askingMore(v row.Row) row.Row {
+	more := *v.Mutex
+	more.Identities, more.Exact = more.Identities[1:], nil
+	more.Cost = func(nodes.Config) row.Cost { return always("", row.Unbounded(0), row.Unbounded(0)) }
+	v.Mutex = &more
 	return v
 }
 

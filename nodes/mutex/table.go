@@ -8,10 +8,10 @@
 // does not break its safety; copies, reordering and amnesia may, where Safe says so.
 package mutex
 
-import "turnstile/nodes"
+import "turnstile/nodes/row"
 
 // Table lists the algorithms. Its rows are not to be changed.
-var Table = []*nodes.Spec{
+var Table = []*row.Row{
 	&centralRow,
 	&centralInsideRow,
 	&centralQueuedRow,
@@ -35,4 +35,4 @@ var Table = []*nodes.Spec{
 }
 
 // Find returns the row of the algorithm that goes by name or has it as an alias.
-func Find(name string) (*nodes.Spec, error) { return nodes.Find("algorithm", Table, name) }
+func Find(name string) (*row.Row, error) { return row.Find("algorithm", Table, name) }

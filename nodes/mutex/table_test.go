@@ -64,16 +64,16 @@ func TestFind(t *testing.T) {
 // Options can be flags and columns, have a value if none is given, and mean one thing by one name.
 func TestOptions(t *testing.T) {
 	usage := map[string]string{}
-	for _, row := range Table {
-		for _, o := range row.Options {
+	for _, spec := range Table {
+		for _, o := range spec.Options {
 			if !regexp.MustCompile("^[a-z]+(-[a-z]+)*$").MatchString(o.Name) {
-				t.Errorf("%s: the option %q is no name in small letters and dashes", row.Name, o.Name)
+				t.Errorf("%s: the option %q is no name in small letters and dashes", spec.Name, o.Name)
 			}
 			if o.Values != nil && !slices.Contains(o.Values, o.Default) {
-				t.Errorf("%s: %s does not take its default, %q", row.Name, o.Name, o.Default)
+				t.Errorf("%s: %s does not take its default, %q", spec.Name, o.Name, o.Default)
 			}
 			if known, ok := usage[o.Name]; ok && known != o.Usage {
-				t.Errorf("%s: %s is %q, and %q of another row", row.Name, o.Name, o.Usage, known)
+				t.Errorf("%s: %s is %q, and %q of another row", spec.Name, o.Name, o.Usage, known)
 			}
 			usage[o.Name] = o.Usage
 		}
@@ -86,13 +86,13 @@ func TestSymbolsOfFormulas(t *testing.T) {
 	symbols := regexp.MustCompile(`\b[0-9]*([A-Z])\b`)
 	for _, row := range Table {
 		known := map[string]bool{"N": true}
-		for _, s := range row.Symbols {
+		for _, s := range row.Mutex.Symbols {
 			known[s.Name] = true
 			if s.Value(c) < 1 || s.Says == "" {
 				t.Errorf("%s: %s is %d of 4 nodes, %q", row.Name, s.Name, s.Value(c), s.Says)
 			}
 		}
-		formula := row.Cost(c).Formula
+		formula := row.Mutex.Cost(c).Formula
 		for _, symbol := range symbols.FindAllStringSubmatch(formula, -1) {
 			if !known[symbol[1]] {
 				t.Errorf("%s costs %s, and says nowhere what %s is", row.Name, formula, symbol[1])

@@ -7,50 +7,52 @@ import (
 	"strings"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var tokenRingRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "token-ring",
-		Aliases: []string{"ring"},
-		Family:  "token",
-		Source:  "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977",
-		Summary: "One token circulates in a ring of nodes, and a node that has it may enter before passing it on.",
+var tokenRingRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "token-ring",
+		New: func(c nodes.Config) nodes.Machine {
+			next, _ := ringOrder(c.N, c.Value(orderOption)) // the options are valid
+			return &tokenRing{next: next}
+		},
+		Messages:   []nodes.MessageKind{{Zero: ringToken{}, Token: true}},
+		Options:    []nodes.Option{orderOption},
+		Live:       nodes.NoLoss | nodes.NoCrash,
+		Circulates: true,
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		next, _ := ringOrder(c.N, c.Value(orderOption)) // the options are valid
-		return &tokenRing{next: next}
+	Aliases: []string{"ring"}, Family: "token",
+	Source:  "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977",
+	Summary: "One token circulates in a ring of nodes, and a node that has it may enter before passing it on.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			const formula = "1 saturated, N for one node, unbounded idle"
+			if c.N == 1 {
+				return always(formula, row.Exactly(0), row.Exactly(0))
+			}
+			return row.Cost{
+				Formula:    formula,
+				Sequential: row.Unbounded(1),
+				One:        row.Exactly(float64(c.N)),
+				Saturated:  row.Exactly(1),
+				Any:        row.Unbounded(1),
+				Delay:      row.Between(1, float64(c.N-1)),
+			}
+		},
+		// Each node enters once in a lap (G. Le Lann, 1977).
+		Bypass: peers,
 	},
-	Messages: []nodes.Kind{{Zero: ringToken{}, Token: true}},
-	Options:  []nodes.Option{orderOption},
-	Live:     nodes.NoLoss | nodes.NoCrash,
-	Cost: func(c nodes.Config) nodes.Cost {
-		const formula = "1 saturated, N for one node, unbounded idle"
-		if c.N == 1 {
-			return always(formula, nodes.Exactly(0), nodes.Exactly(0))
-		}
-		return nodes.Cost{
-			Formula:    formula,
-			Sequential: nodes.Unbounded(1),
-			One:        nodes.Exactly(float64(c.N)),
-			Saturated:  nodes.Exactly(1),
-			Any:        nodes.Unbounded(1),
-			Delay:      nodes.Between(1, float64(c.N-1)),
-		}
-	},
-	// Each node enters once in a lap (G. Le Lann, 1977).
-	Bypass:     peers,
-	Circulates: true,
-	Published: []nodes.Claim{
-		{Figure: nodes.MessagesPerEntry, Source: textbook, Value: exactly(1)},
-		{Figure: nodes.MessagesPerEntry, Source: textbook, Load: "one",
+	Published: []row.Claim{
+		{Figure: row.MessagesPerEntry, Source: textbook, Value: exactly(1)},
+		{Figure: row.MessagesPerEntry, Source: textbook, Load: "one",
 			Value: formula(func(n float64) float64 { return n })},
-		{Figure: nodes.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
-		{Figure: nodes.SynchronizationDelayHops, Source: textbook + ": at most N-1", Load: "closed",
-			Think: 20 * nodes.Hop, Sizes: nine,
-			Value: func(c nodes.Config) nodes.Range { return nodes.Between(1, float64(c.N-1)) }},
-		{Figure: nodes.ClientDelayHops, Source: textbook + ": anywhere from 0 to N", Load: "sequential",
-			Sizes: nine, Value: func(c nodes.Config) nodes.Range { return nodes.Between(0, float64(c.N)) }},
+		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+		{Figure: row.SynchronizationDelayHops, Source: textbook + ": at most N-1", Load: "closed",
+			Think: 20 * row.Hop, Sizes: nine,
+			Value: func(c nodes.Config) row.Range { return row.Between(1, float64(c.N-1)) }},
+		{Figure: row.ClientDelayHops, Source: textbook + ": anywhere from 0 to N", Load: "sequential",
+			Sizes: nine, Value: func(c nodes.Config) row.Range { return row.Between(0, float64(c.N)) }},
 	},
 	Faults: withoutTimeouts(
 		under(blocks, "the token is lost when it is passed to the dead node next", "dead-idle"),

@@ -4,46 +4,48 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
-var tokenRingRegeneratingRow = nodes.Spec{
-	Info: nodes.Info{
-		Name:    "token-ring-regenerating",
-		Aliases: []string{"ring-regenerating", "regenerating-ring"},
-		Family:  "token",
-		Source: "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977, whose token is " +
-			"made again; the census after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
-		Summary: "A token ring whose token is made again when it is lost, once a census has found no other, " +
-			"under a higher epoch; nodes that are suspected are skipped.",
+var tokenRingRegeneratingRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "token-ring-regenerating",
+		New: func(c nodes.Config) nodes.Machine {
+			return &tokenRingRegenerating{regeneration: newRegeneration[tokenMark](c),
+				follower: newFollower(c), patience: c.Duration(lossTimeoutOption)}
+		},
+		Timers: []nodes.TimerName{{Kind: ringWatch.Kind, Name: "watch"}, censusTimerName},
+		Messages: append([]nodes.MessageKind{{Zero: regeneratedToken{}, Token: true}, {Zero: ringRenewal{}}},
+			censusKinds[tokenMark]()...),
+		Options: []nodes.Option{lossTimeoutOption, retryOfCensus},
+		Detects: "heartbeat:period=50ms,timeout=250ms",
+		Fenced:  true,
+		Follows: true,
+		Safe:    nodes.PerfectDetector,
+		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
+		// A loss is suspected after the loss timeout, by a clock that is read twice in it.
+		Grace: func(c nodes.Config) time.Duration {
+			return 2*c.Duration(lossTimeoutOption) + 4*c.Duration(retryOption)
+		},
+		Circulates: true,
 	},
-	New: func(c nodes.Config) nodes.Machine {
-		return &tokenRingRegenerating{regeneration: newRegeneration[tokenMark](c),
-			follower: newFollower(c), patience: c.Duration(lossTimeoutOption)}
+	Aliases: []string{"ring-regenerating", "regenerating-ring"}, Family: "token",
+	Source: "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977, whose token is " +
+		"made again; the census after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
+	Summary: "A token ring whose token is made again when it is lost, once a census has found no other, " +
+		"under a higher epoch; nodes that are suspected are skipped.",
+	Mutex: &row.Exclusion{
+		Epochs:   epochsOf("token"),
+		Minority: minorityKeeps,
+		// The token comes round in N(T+hold); a textbook waits twice as long.
+		Silence: row.Silence{Formula: "2N(T+hold)",
+			Of: func(c nodes.Config, latency, hold time.Duration) time.Duration {
+				return twoRounds(c, nodes.Delays{Message: latency, Hold: hold})
+			}},
+		Cost:   tokenRingRow.Mutex.Cost,
+		Bypass: peers, // who is suspected is skipped, even wrongly
+		Fair:   undisturbed,
 	},
-	Timers: []nodes.TimerName{{Kind: ringWatch.Kind, Name: "watch"}, censusTimerName},
-	Messages: append([]nodes.Kind{{Zero: regeneratedToken{}, Token: true}, {Zero: ringRenewal{}}},
-		censusKinds[tokenMark]()...),
-	Options:  []nodes.Option{lossTimeoutOption, retryOption},
-	Detects:  "heartbeat:period=50ms,timeout=250ms",
-	Fenced:   true,
-	Follows:  true,
-	Epochs:   epochsOf("token"),
-	Minority: minorityKeeps,
-	// The token comes round in N(T+hold); a textbook waits twice as long.
-	Silence: nodes.Silence{Formula: "2N(T+hold)",
-		Of: func(c nodes.Config, latency, hold time.Duration) time.Duration {
-			return twoRounds(c, nodes.Delays{Message: latency, Hold: hold})
-		}},
-	Safe:   nodes.PerfectDetector,
-	Live:   nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
-	Cost:   tokenRingRow.Cost,
-	Bypass: peers, // who is suspected is skipped, even wrongly
-	Fair:   undisturbed,
-	// A loss is suspected after the loss timeout, by a clock that is read twice in it.
-	Grace: func(c nodes.Config) time.Duration {
-		return 2*c.Duration(lossTimeoutOption) + 4*c.Duration(retryOption)
-	},
-	Circulates: true,
 	Faults: withCensus(under(recovers, "the token is made again once a majority has answered",
 		"lost-token")),
 }
@@ -52,7 +54,7 @@ var tokenRingRegeneratingRow = nodes.Spec{
 var lossTimeoutOption = nodes.Option{Name: "loss-timeout", Default: "1s",
 	Usage: "how long a token may stay away until a census is taken",
 	Check: func(c nodes.Config, value string) error {
-		return nodes.CheckTime(value, time.Millisecond, time.Hour, "1s")
+		return row.CheckTime(value, time.Millisecond, time.Hour, "1s")
 	}, Bound: &nodes.TimeoutBound{Formula: "2N(T+hold)", Covers: twoRounds}}
 
 // twoRounds is how long a token may stay away, twice over: from one node, while it comes round, or from one

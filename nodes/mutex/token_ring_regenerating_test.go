@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 )
 
@@ -188,7 +189,7 @@ func TestEpochsOfTheRingAreGivenOnceToTheLast(t *testing.T) {
 }
 
 // givings counts the epochs that are given in a run, and says what is wrong with one.
-func givings(t *testing.T, row *nodes.Spec, seed uint64) (given int, fault string) {
+func givings(t *testing.T, row *row.Row, seed uint64) (given int, fault string) {
 	var all []*tokenRingRegenerating
 	epochs := map[uint64]bool{}
 	o := watchedOptions(row, impatientRing.N, seed, func(m nodes.Machine, got nodes.Message, handle func()) {

@@ -3,7 +3,7 @@ package mutex
 import (
 	"testing"
 
-	"turnstile/bench/check"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 )
 
@@ -30,7 +30,7 @@ func TestRingsOfAnyOrder(t *testing.T) {
 		case err != nil:
 			t.Error(err)
 		default:
-			v := judge(t, saturated(&tokenRingRow, c, 1), tokenRingRow.Cost(c).Saturated)
+			v := judge(t, saturated(&tokenRingRow, c, 1), tokenRingRow.Mutex.Cost(c).Saturated)
 			if v.Outcome != check.Valid {
 				t.Errorf("%+v: %v: %s", c, v.Outcome, v.Reason)
 			}

@@ -6,24 +6,25 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/row"
 )
 
 // variants are sound forms of algorithms of the table that are no rows of it: what a mutant is made from, or
 // a schedule compared with, where the row does not have the rule in question.
-var variants = []*nodes.Spec{&lamportWithholdingRow, &lamportSavingRow, &ricartSavingRow, &suzukiRetryingRow,
+var variants = []*row.Row{&lamportWithholdingRow, &lamportSavingRow, &ricartSavingRow, &suzukiRetryingRow,
 	&suzukiRepeatingRow, &suzukiSavingRow}
 
 // variantOf returns a variant of a row, whose machines are made from those of the row. It may have one more
 // kind of message: what its nodes save.
-func variantOf[M any](row *nodes.Spec, name string, wrap func(M) nodes.Machine,
-	saved ...nodes.Kind) nodes.Spec {
+func variantOf[M any](row *row.Row, name string, wrap func(M) nodes.Machine,
+	saved ...nodes.MessageKind) row.Row {
 	v := rebuilt(row, wrap)
 	v.Name, v.Aliases, v.Messages = name, nil, append(slices.Clone(v.Messages), saved...)
 	return v
 }
 
 // rebuilt returns a row whose machines of type M are replaced by what wrap makes of them.
-func rebuilt[M any](row *nodes.Spec, wrap func(M) nodes.Machine) nodes.Spec {
+func rebuilt[M any](row *row.Row, wrap func(M) nodes.Machine) row.Row {
 	replace := func(m nodes.Machine) nodes.Machine {
 		if sound, ok := any(m).(*M); ok {
 			return wrap(*sound)

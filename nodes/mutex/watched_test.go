@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -52,7 +54,7 @@ func (w *watched) Trust(env *nodes.Env, peer nodes.ID) {
 }
 
 // runWatched simulates a row whose machines are watched. The error says what ended the run early.
-func runWatched(t *testing.T, row *nodes.Spec, n int, seed uint64, around observer) error {
+func runWatched(t *testing.T, row *row.Row, n int, seed uint64, around observer) error {
 	t.Helper()
 	r, err := sim.Run(watchedOptions(row, n, seed, around))
 	if err != nil {
@@ -63,7 +65,7 @@ func runWatched(t *testing.T, row *nodes.Spec, n int, seed uint64, around observ
 
 // watchedOptions returns a run of a row whose machines are watched, where copies arrive and messages overtake
 // each other as far as the row stands it.
-func watchedOptions(row *nodes.Spec, n int, seed uint64, around observer) sim.Options {
+func watchedOptions(row *row.Row, n int, seed uint64, around observer) sim.Options {
 	w := *row
 	w.New = func(c nodes.Config) nodes.Machine { return &watched{row.New(c), around} }
 	w.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine {
@@ -71,7 +73,7 @@ func watchedOptions(row *nodes.Spec, n int, seed uint64, around observer) sim.Op
 	}
 	var faults []chaos.Fault
 	if (row.Safe|row.Live)&nodes.NoDuplication == 0 {
-		faults = append(faults, chaos.Fault{Duplicate: new(chaos.Share(0.3))})
+		faults = append(faults, chaos.Fault{Effect: &effect.Duplicate{Of: 0.3}})
 	}
 	o := sim.Options{Spec: &w, Config: nodes.Config{N: n}, Seed: seed, Entries: 60,
 		Reordering: row.Safe&nodes.FIFO == 0,
@@ -88,7 +90,7 @@ type singleEntry struct {
 }
 
 // singleEntries has nodes drawn at random enter one after another, with all at rest in between.
-func singleEntries(t *testing.T, row *nodes.Spec, c nodes.Config, count int) (all []singleEntry) {
+func singleEntries(t *testing.T, row *row.Row, c nodes.Config, count int) (all []singleEntry) {
 	t.Helper()
 	h := &history.History{}
 	_, err := sim.Run(sim.Options{Spec: row, Config: c, Seed: 1, Entries: uint64(count),

@@ -12,6 +12,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -183,9 +184,11 @@ func (alarm) Timeout(env *nodes.Env, _ nodes.Timer)       { env.Grant() }
 func waits(t *testing.T, texts ...string) (all [2][]time.Duration) {
 	t.Helper()
 	o := options(t, "ricart-agrawala", 2, busy)
-	o.Spec = &nodes.Spec{Info: nodes.Info{Name: "alarm"},
+	o.Spec = &row.Row{Spec: nodes.Spec{
+		Name:     "alarm",
 		New:      func(nodes.Config) nodes.Machine { return &alarm{} },
-		Messages: []nodes.Kind{{Zero: nothing{}}}}
+		Messages: []nodes.MessageKind{{Zero: nothing{}}},
+	}}
 	o.Workload.Load = workload.Closed
 	o.Workload.Think = chance.Constant(8 * ms)
 	suffer(&o, plan(t, texts...)...)
@@ -335,7 +338,7 @@ func TestRandomPlansNeverHang(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Saboteur, o.Latency, o.Shaper = s.Saboteur, s.Latency, s.Shaper
+		o.FaultDriver, o.Latency, o.Shaper = s.FaultDriver, s.Latency, s.Shaper
 		o.Patience = 20_000
 		r := mustRun(t, o)
 		what := fmt.Sprintf("%s with %d nodes, plan %d (%v)", spec.Name, n, seed, o.Workload.Load)

@@ -7,6 +7,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
 )
 
@@ -15,7 +16,7 @@ func (w *world) planAll(id nodes.ID) {
 	if int(id) >= w.n {
 		return
 	}
-	for r := range w.resources {
+	for r := range w.lab.Resources {
 		w.planRequest(id, int32(r), w.now, w.now)
 	}
 }
@@ -39,21 +40,21 @@ func (w *world) planCampaign(id nodes.ID, after int64) {
 
 // planRequest plans the next request of a client; the one before was due at lastDue and over at lastEnd.
 func (w *world) planRequest(id nodes.ID, r int32, lastDue, lastEnd int64) {
-	c := w.client(id, r)
-	if c.over || w.stopped {
+	a := w.arrival(id, r)
+	if a.over || w.stopped {
 		return
 	}
-	c.made = false
-	c.due = w.Workload.Next(w.resources[r].dice, id, uint64(c.count)+1, lastDue, lastEnd)
-	if c.due == workload.Never {
+	a.made = false
+	a.due = w.Workload.Next(w.ofResource[r], id, uint64(w.lab.Client(id, r).Count)+1, lastDue, lastEnd)
+	if a.due == workload.Never {
 		return
 	}
-	w.plan(max(w.now, c.due), toRequest, id).input.Instance = w.resources[r].instance
+	w.plan(max(w.now, a.due), toRequest, id).input.Instance = w.lab.Resources[r].Instance
 }
 
 // ask has a client request now that is drawn at random among those that are up.
 func (w *world) ask() {
-	if w.stopped || len(w.resources) == 0 {
+	if w.stopped || len(w.lab.Resources) == 0 {
 		return
 	}
 	up := func(p nodes.Process) bool { return p.Up() }
@@ -66,10 +67,10 @@ func (w *world) ask() {
 		id = nodes.ID(w.dice.Below(chance.Roll{Purpose: chance.ForNode, Count: w.drawn}, w.n))
 	}
 	var r int32
-	if many := len(w.resources); many > 1 {
+	if many := len(w.lab.Resources); many > 1 {
 		r = int32(w.dice.Below(chance.Roll{Purpose: chance.ForResource, Count: w.drawn}, many))
 	}
-	w.client(id, r).due = w.now
+	w.arrival(id, r).due = w.now
 	w.asked = asked{true, id, w.sent}
 	w.request(&w.processes[id], r)
 }
@@ -85,31 +86,28 @@ func (w *world) noteCost() {
 
 // request issues a request, if the run still issues any.
 func (w *world) request(p *nodes.Process, r int32) {
-	c, res := w.client(p.ID(), r), &w.resources[r]
+	a, c, res := w.arrival(p.ID(), r), w.lab.Client(p.ID(), r), &w.lab.Resources[r]
 	w.issued++
 	if w.Entries > 0 && w.issued > w.Entries {
-		c.over = true
+		a.over = true
 		w.stop()
 		return
 	}
-	c.count++
-	c.made, c.left = true, false
-	w.totals[w.at(p.ID(), res.instance)].requests++
+	a.made = true
 	if w.waiting == 0 { // nobody has waited until now
 		w.moved, w.beats = w.steps, 0
 	}
 	w.open++
 	w.waiting++
-	w.asksCold(c.count)
-	units := w.Workload.Units(res.dice, p.ID(), uint64(c.count), res.capacity)
-	w.record(history.Event{Kind: history.Requested, Entry: c.count, Value: c.due, Count: uint32(units),
-		Node: p.ID(), Instance: uint16(res.instance)})
+	w.asksCold(c.Count + 1)
+	units := w.Workload.Units(w.ofResource[r], p.ID(), uint64(c.Count)+1, res.Capacity)
+	w.lab.Request(p.ID(), res.Instance, a.due, units)
 	if w.issued == w.Entries {
 		w.stop()
 	}
-	w.feed(p, &nodes.Input{Kind: nodes.Request, Instance: res.instance, Units: units})
-	if p.Up() && p.Client(res.instance) == nodes.Waiting {
-		w.tellFaults(nodes.OnRequest, p.ID(), nodes.None, 0)
+	w.feed(p, &nodes.Input{Kind: nodes.Request, Instance: res.Instance, Units: units})
+	if p.Up() && p.Client(res.Instance) == nodes.Waiting {
+		w.tellFaults(port.OnRequest, p.ID(), nodes.None, 0)
 	}
 }
 
@@ -129,8 +127,8 @@ func (w *world) stop() {
 		w.markStopped()
 	}
 	for id := range nodes.ID(w.n) {
-		for r := range w.resources {
-			w.client(id, int32(r)).over = true
+		for r := range w.lab.Resources {
+			w.arrival(id, int32(r)).over = true
 			if w.Workload.Load == workload.Open {
 				w.unissued(id, int32(r))
 			}
@@ -146,8 +144,8 @@ func (w *world) toTheLast() bool {
 
 // endFaults heals what is not healed yet.
 func (w *world) endFaults() {
-	if w.Saboteur != nil {
-		w.cut = cmp.Or(w.cut, w.Saboteur.End())
+	if w.FaultDriver != nil {
+		w.cut = cmp.Or(w.cut, w.FaultDriver.End())
 	}
 }
 
@@ -165,53 +163,43 @@ func (w *world) brief() bool { return w.Duration == 0 && workload.Brief(w.Entrie
 
 // unissued records the arrivals at a client that were due and will never be issued.
 func (w *world) unissued(id nodes.ID, r int32) {
-	c, res := w.client(id, r), &w.resources[r]
-	due, count := c.due, uint64(c.count)+1
-	if c.made { // the request after it is not planned yet
-		due = w.Workload.Next(res.dice, id, count, due, w.now)
+	a, dice := w.arrival(id, r), w.ofResource[r]
+	due, count := a.due, uint64(w.lab.Client(id, r).Count)+1
+	if a.made { // the request after it is not planned yet
+		due = w.Workload.Next(dice, id, count, due, w.now)
 	}
 	for ; due < w.now; count++ {
-		w.record(history.Event{Kind: history.Unissued, Value: due, Node: id, Instance: uint16(res.instance)})
-		due = w.Workload.Next(res.dice, id, count+1, due, w.now)
+		w.record(history.Event{Kind: history.Unissued, Value: due, Node: id,
+			Instance: uint16(w.lab.Resources[r].Instance)})
+		due = w.Workload.Next(dice, id, count+1, due, w.now)
 	}
 }
 
 // enter begins a critical section, and plans its end. It takes a nanosecond at least: otherwise time would
 // not pass while a client enters again and again without a message.
 func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
-	r := w.resource[e.Instance]
-	c, res := w.client(p.ID(), r), &w.resources[r]
-	res.taken += p.Units(e.Instance)
+	r := w.lab.Resource(e.Instance)
+	count := w.lab.Client(p.ID(), r).Count
 	w.waiting--
 	w.moved, w.beats = w.steps, 0
 	w.entries++
-	c.money, c.fence, c.inside = res.account, e.Number, true
-	res.fence = max(res.fence, e.Number)
-	w.totals[w.at(p.ID(), e.Instance)].entries++
-	w.record(history.Event{Kind: history.Entered, Entry: c.count, Value: c.money, Fence: e.Number,
-		Count: uint32(res.taken), Node: p.ID(), Instance: uint16(e.Instance)})
+	w.lab.Enter(p, e)
 	if w.Duration == 0 && w.steady() > 0 && w.entries == w.steady() {
 		w.mark(history.Measuring)
 	}
-	w.servedCold(c.count)
-	hold := max(1, int64(w.Workload.HoldFor(res.dice, p.ID(), uint64(c.count))))
+	w.servedCold(count)
+	hold := max(1, int64(w.Workload.HoldFor(w.ofResource[r], p.ID(), uint64(count))))
 	end := w.plan(w.now+hold, toRelease, p.ID())
-	end.input.Instance, end.input.Gen = e.Instance, c.count
-	w.tellFaults(nodes.OnEnter, p.ID(), nodes.None, 0)
+	end.input.Instance, end.input.Gen = e.Instance, count
+	w.tellFaults(port.OnEnter, p.ID(), nodes.None, 0)
 }
 
 // release ends a critical section, and hands the machine the release unless a fault takes the node down or
 // stops it in between.
 func (w *world) release(p *nodes.Process, instance int32) {
-	c, res := w.client(p.ID(), w.resource[instance]), &w.resources[w.resource[instance]]
-	exited := history.Event{Kind: history.Exited}
-	if res.fenced && c.fence < res.fence {
-		exited.Count = 1
-	} else {
-		res.account = c.money + 1
-	}
-	w.leave(p, instance, exited)
-	w.tellFaults(nodes.OnExit, p.ID(), nodes.None, 0)
+	w.leaves(instance)
+	w.lab.Exit(p, instance)
+	w.tellFaults(port.OnExit, p.ID(), nodes.None, 0)
 	if events, stands := w.missed[p.ID()]; stands {
 		later := missed{what: toHandBack, to: p.ID(), life: w.lives[p.ID()]}
 		later.input.Instance = instance
@@ -224,23 +212,25 @@ func (w *world) release(p *nodes.Process, instance int32) {
 // handBack hands the machine the release of a critical section that is over.
 func (w *world) handBack(p *nodes.Process, instance int32) {
 	w.feed(p, &nodes.Input{Kind: nodes.Release, Instance: instance})
-	w.planRequest(p.ID(), w.resource[instance], w.client(p.ID(), w.resource[instance]).due, w.now)
+	w.planNext(p.ID(), instance)
 }
 
 // revoke ends a critical section that the machine has lost. The client writes nothing.
 func (w *world) revoke(p *nodes.Process, instance int32) {
-	w.leave(p, instance, history.Event{Kind: history.Revoked})
-	w.planRequest(p.ID(), w.resource[instance], w.client(p.ID(), w.resource[instance]).due, w.now)
+	w.leaves(instance)
+	w.lab.Revoke(p, instance)
+	w.planNext(p.ID(), instance)
 }
 
-// leave records that a critical section is over, and how.
-func (w *world) leave(p *nodes.Process, instance int32, how history.Event) {
-	c, res := w.client(p.ID(), w.resource[instance]), &w.resources[w.resource[instance]]
-	c.inside, c.left = false, true
-	w.totals[w.at(p.ID(), instance)].exits++
-	w.frozen = w.frozen || res.taken > res.capacity
-	res.taken -= p.Units(instance)
+// leaves takes note of a critical section that is about to end.
+func (w *world) leaves(instance int32) {
+	res := &w.lab.Resources[w.lab.Resource(instance)]
+	w.frozen = w.frozen || res.Taken > res.Capacity
 	w.open--
-	how.Entry, how.Value, how.Node, how.Instance = c.count, res.account, p.ID(), uint16(instance)
-	w.record(how)
+}
+
+// planNext plans the request of a client after one that is over now.
+func (w *world) planNext(id nodes.ID, instance int32) {
+	r := w.lab.Resource(instance)
+	w.planRequest(id, r, w.arrival(id, r).due, w.now)
 }

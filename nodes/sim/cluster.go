@@ -7,30 +7,31 @@ import (
 	"turnstile/internal/skew"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 )
 
 // The world is the cluster on which faults are carried out.
-var _ nodes.Cluster = (*world)(nil)
+var _ port.Cluster = (*world)(nil)
 
-// Now implements nodes.Cluster.
+// Now implements port.Cluster.
 func (w *world) Now() int64 { return w.now }
 
-// Up implements nodes.Cluster.
+// Up implements port.Cluster.
 func (w *world) Up(id nodes.ID) bool { return w.processes[id].Up() }
 
-// Kill implements nodes.Cluster.
+// Kill implements port.Cluster.
 func (w *world) Kill(id nodes.ID) error {
 	w.crash(&w.processes[id])
 	return nil
 }
 
-// Restart implements nodes.Cluster.
+// Restart implements port.Cluster.
 func (w *world) Restart(id nodes.ID, forget bool) error {
 	w.restart(&w.processes[id], forget)
 	return nil
 }
 
-// Pause implements nodes.Cluster.
+// Pause implements port.Cluster.
 func (w *world) Pause(id nodes.ID) error {
 	if _, stands := w.missed[id]; stands || !w.Up(id) {
 		return nil
@@ -43,7 +44,7 @@ func (w *world) Pause(id nodes.ID) error {
 	return nil
 }
 
-// Resume implements nodes.Cluster.
+// Resume implements port.Cluster.
 func (w *world) Resume(id nodes.ID) error {
 	if _, stands := w.missed[id]; stands {
 		w.goesOn(id)
@@ -103,7 +104,7 @@ func (w *world) countIdle(e *event, by int) {
 	}
 }
 
-// SetClock implements nodes.Cluster.
+// SetClock implements port.Cluster.
 func (w *world) SetClock(id nodes.ID, jump time.Duration, rate float64) error {
 	if w.clocks == nil {
 		w.clocks = map[nodes.ID]skew.Clock{}
@@ -129,13 +130,13 @@ func (w *world) clockOf(id nodes.ID) skew.Clock {
 	return skew.New()
 }
 
-// FaultBegan implements nodes.Cluster.
-func (w *world) FaultBegan(b nodes.FaultBeginning) error {
+// FaultBegan implements port.Cluster.
+func (w *world) FaultBegan(b port.FaultBeginning) error {
 	w.record(history.FaultEvent(b))
 	return nil
 }
 
-// FaultHealed implements nodes.Cluster.
+// FaultHealed implements port.Cluster.
 func (w *world) FaultHealed(_ int64, number int, hits uint64) error {
 	w.record(history.Event{Kind: history.FaultHealed, Count: uint32(number), Value: int64(hits),
 		Node: nodes.None})
@@ -144,11 +145,11 @@ func (w *world) FaultHealed(_ int64, number int, hits uint64) error {
 
 // sabotage begins to carry out faults, whose times count from when what is measured begins.
 func (w *world) sabotage(measured int64) {
-	if w.Saboteur == nil {
+	if w.FaultDriver == nil {
 		return
 	}
-	w.cut = w.Saboteur.Begin(w, measured)
-	if w.Saboteur.MidInput() {
+	w.cut = w.FaultDriver.Begin(w, measured)
+	if w.FaultDriver.MidInput() {
 		w.processes[0].Runtime().TellBetween(w.between)
 	}
 	w.planFault()
@@ -156,17 +157,17 @@ func (w *world) sabotage(measured int64) {
 
 // planFault plans the next step of the faults.
 func (w *world) planFault() {
-	if next := w.Saboteur.Next(); next < math.MaxInt64 {
+	if next := w.FaultDriver.Next(); next < math.MaxInt64 {
 		w.plan(max(w.now, next), toFault, 0)
 	}
 }
 
 // stepFaults does what is due of the faults.
 func (w *world) stepFaults() {
-	if w.Saboteur.Next() > w.now {
+	if w.FaultDriver.Next() > w.now {
 		return // another step has done it
 	}
-	if err := w.Saboteur.Step(); err != nil {
+	if err := w.FaultDriver.Step(); err != nil {
 		w.cut = err
 		return
 	}
@@ -174,29 +175,29 @@ func (w *world) stepFaults() {
 }
 
 // tellFaults tells the faults what happens at a node, and has them act on it.
-func (w *world) tellFaults(what nodes.Occasion, id, peer nodes.ID, kind uint8) {
-	if w.Saboteur != nil {
-		w.tellFaultsOf(nodes.Moment{Node: id, What: what, Peer: peer, Kind: kind})
+func (w *world) tellFaults(what port.HookKind, id, peer nodes.ID, kind uint8) {
+	if w.FaultDriver != nil {
+		w.tellFaultsOf(port.Hook{Node: id, What: what, Peer: peer, Kind: kind})
 	}
 }
 
 // between tells the faults that a node is in the middle of an input.
 func (w *world) between(p *nodes.Process, done int) {
-	w.tellFaultsOf(nodes.Moment{Node: p.ID(), What: nodes.OnMidInput, Peer: nodes.None, Done: done})
+	w.tellFaultsOf(port.Hook{Node: p.ID(), What: port.OnMidInput, Peer: nodes.None, Done: done})
 }
 
 // tellFaultsOf is tellFaults of a moment.
-func (w *world) tellFaultsOf(m nodes.Moment) {
-	if w.Saboteur == nil || w.stopped {
+func (w *world) tellFaultsOf(m port.Hook) {
+	if w.FaultDriver == nil || w.stopped {
 		return
 	}
 	m.At = w.now
-	switch w.Saboteur.Watch(&m) {
-	case nodes.NoBlow:
+	switch w.FaultDriver.Watch(&m) {
+	case port.NoAction:
 		return
-	case nodes.KillBlow:
+	case port.KillNode:
 		w.crash(&w.processes[m.Node])
-	case nodes.PauseBlow:
+	case port.PauseNode:
 		w.Pause(m.Node)
 	}
 	w.planFault()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
 	"turnstile/nodes/election"
 	"turnstile/nodes/history"
@@ -26,7 +27,8 @@ func TestMessagesAreCounted(t *testing.T) {
 	o := options(t, "token-ring", 3)
 	o.Entries, o.Warmup, o.Duration, o.Counts = 0, 10*time.Millisecond, 50*time.Millisecond, true
 	const healed = 30 * time.Millisecond
-	suffer(&o, chaos.Fault{Loss: &chaos.Losses{}, At: 10 * time.Millisecond, For: 10 * time.Millisecond})
+	suffer(&o, chaos.Fault{Effect: &effect.Loss{Of: effect.Losses{}},
+		Schedule: chaos.Schedule{At: 10 * time.Millisecond, For: 10 * time.Millisecond}})
 	o.Shaper = loses{int64(healed)}
 	h := mustRun(t, o)
 	var sent int64 // before the time of the event; a ring records what it sends

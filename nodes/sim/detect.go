@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 )
 
 // detectors are the failure detectors of a run. They never come to rest, so what they do is told apart: a run
@@ -23,13 +23,13 @@ type detectors struct {
 	untrue    int         // for each observer, the nodes that are up and suspected, or down and not suspected
 }
 
-func newDetectors(stack *nodes.Stack) detectors {
+func newDetectors(stack *row.Stack) detectors {
 	d := detectors{instances: stack.Detectors(), oracle: -1}
 	if d.instances == nil {
 		return d
 	}
 	for i, in := range stack.Instances() {
-		if told := in.Spec.Told; told != nil {
+		if told := in.Told; told != nil {
 			d.oracle, d.delay = int32(i), int64(max(told(in.Config), time.Nanosecond))
 		}
 	}
@@ -62,11 +62,7 @@ func (w *world) idle() bool {
 
 // suspect records what the detector of a node says of another.
 func (w *world) suspect(by, of nodes.ID, instance int32, suspects bool) {
-	kind := history.Trusted
-	if suspects {
-		kind = history.Suspected
-	}
-	w.record(history.Event{Kind: kind, Node: by, Instance: uint16(instance), Count: uint32(of)})
+	w.lab.Suspect(by, of, instance, suspects)
 	if w.instances == nil || of < 0 || int(of) >= len(w.down) {
 		return // a test's own detector
 	}

@@ -6,14 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
-	"turnstile/bench/section"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
+	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -22,7 +24,7 @@ const ms = time.Millisecond
 // beside puts a failure detector beside the algorithm.
 func beside(t testing.TB, text string) func(*Options) {
 	return func(o *Options) {
-		in, err := detector.Parse(text, o.Config.N)
+		in, err := detector.Parse(text, o.Config.N, nodes.Delays{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +73,8 @@ func TestCrashesAreDetected(t *testing.T) {
 	} {
 		for _, id := range []nodes.ID{0, 2, 4} { // 4 is the server
 			o := options(t, "central", 4, thinking, beside(t, test.detector))
-			suffer(&o, chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{id}}, At: crash, For: down})
+			suffer(&o, chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{id}}},
+				Schedule: chaos.Schedule{At: crash, For: down}})
 			r := mustRun(t, o)
 			suspected, trusted := r.opinions(history.Suspected), r.opinions(history.Trusted)
 			if len(suspected) != 4 || len(trusted) != 4 {
@@ -152,7 +155,8 @@ func TestPausesAreTakenForCrashes(t *testing.T) {
 		"probe:period=50ms,timeout=200ms": 260 * ms, "phi:period=50ms,deviation=30ms": 260 * ms,
 		"swim:period=50ms,timeout=15ms,suspicion=1": 400 * ms} {
 		o := options(t, "ricart", 4, thinking, beside(t, text))
-		suffer(&o, chaos.Fault{Pause: chaos.Target{Nodes: chaos.Group{1}}, At: 500 * ms, For: 600 * ms})
+		suffer(&o, chaos.Fault{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{1}}},
+			Schedule: chaos.Schedule{At: 500 * ms, For: 600 * ms}})
 		r := mustRun(t, o)
 		suspected, trusted := r.opinions(history.Suspected), r.opinions(history.Trusted)
 		if len(suspected) != 3 || len(trusted) != 3 {
@@ -205,7 +209,7 @@ func uniform(text string) (d chance.Distribution) {
 func TestDetectorsChangeNothingBeside(t *testing.T) {
 	for _, row := range mutex.Table {
 		algorithm := row.Name
-		if row.Broken != "" {
+		if row.Flaw != nil {
 			continue
 		}
 		for _, load := range []workload.Load{workload.Saturated, workload.Sequential, workload.Closed} {
@@ -288,8 +292,12 @@ func TestStallsAreNotCalledBeforeDetectorsHaveSpoken(t *testing.T) {
 
 // A mutex that hears of suspicions goes on without who is down, and asks who is up again.
 func TestMutexesHearOfSuspicions(t *testing.T) {
-	spec := &nodes.Spec{Info: nodes.Info{Name: "heir"}, New: func(nodes.Config) nodes.Machine { return &heir{} },
-		Messages: []nodes.Kind{{Zero: heirAsk{}}}, Live: nodes.NoLoss}
+	spec := &row.Row{Spec: nodes.Spec{
+		Name:     "heir",
+		New:      func(nodes.Config) nodes.Machine { return &heir{} },
+		Messages: []nodes.MessageKind{{Zero: heirAsk{}}},
+		Live:     nodes.NoLoss,
+	}}
 	for _, text := range []string{"heartbeat", "probe", "phi", "swim", "perfect"} {
 		o := Options{Spec: spec, Config: nodes.Config{N: 3}, Seed: 1, Entries: 40, Latency: ms,
 			Workload: workload.Workload{Load: workload.One, Think: chance.Constant(ms)}}

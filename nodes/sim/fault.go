@@ -1,38 +1,28 @@
 package sim
 
-import (
-	"turnstile/nodes"
-	"turnstile/nodes/history"
-)
+import "turnstile/nodes"
 
 // crash takes a node down. Its open requests are over, and messages on their way to it will be lost.
 func (w *world) crash(p *nodes.Process) {
 	if !p.Up() {
 		return
 	}
-	w.broke(nodes.NoCrash)
-	crashed := history.Event{Kind: history.Crashed, Node: p.ID()}
-	for r := range w.resources {
-		res := &w.resources[r]
+	w.lab.Break(nodes.NoCrash)
+	for r := range w.lab.Resources {
 		if int(p.ID()) >= w.n {
 			break
 		}
-		if r == 0 {
-			crashed.Entry = w.client(p.ID(), 0).count
-		}
-		switch c := w.client(p.ID(), int32(r)); {
-		case c.inside:
-			res.taken -= p.Units(res.instance)
-			c.inside = false
+		switch c := w.lab.Client(p.ID(), int32(r)); {
+		case c.Inside:
 			w.open--
-		case c.left: // it died before it handed it back
-		case p.Client(res.instance) != nodes.Idle:
-			w.servedCold(c.count)
+		case c.Left: // it died before it handed it back
+		case p.Client(w.lab.Resources[r].Instance) != nodes.Idle:
+			w.servedCold(c.Count)
 			w.open--
 			w.waiting--
 		}
 	}
-	w.record(crashed)
+	w.lab.Crash(p)
 	w.lives[p.ID()]++
 	p.Crash()
 	delete(w.clocks, p.ID()) // a new process begins with a clock that is right
@@ -45,10 +35,7 @@ func (w *world) restart(p *nodes.Process, amnesia bool) {
 	if p.Up() {
 		return
 	}
-	w.record(history.Event{Kind: history.Restarted, Count: p.Incarnation() + 1, Node: p.ID()})
-	if p.Forgets(amnesia) {
-		w.broke(nodes.NoAmnesia)
-	}
+	w.lab.Restart(p, amnesia)
 	w.turn = p.ID()
 	w.lives[p.ID()]++
 	w.begins(p.ID())

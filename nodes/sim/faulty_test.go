@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -20,7 +21,7 @@ func over(o *Options, n chaos.Network, faults ...chaos.Fault) {
 	if err != nil {
 		panic(err)
 	}
-	o.Saboteur, o.Latency, o.Shaper = s.Saboteur, s.Latency, s.Shaper
+	o.FaultDriver, o.Latency, o.Shaper = s.FaultDriver, s.Latency, s.Shaper
 }
 
 // suffer has faults take place in a run whose messages take a millisecond.
@@ -30,7 +31,8 @@ func suffer(o *Options, faults ...chaos.Fault) {
 
 // crash has a node go down at a time, and come up again some time later if that is not zero.
 func crash(id nodes.ID, at, lasts time.Duration) chaos.Fault {
-	return chaos.Fault{Kill: chaos.Target{Nodes: chaos.Group{id}}, At: at, For: lasts}
+	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{id}}},
+		Schedule: chaos.Schedule{At: at, For: lasts}}
 }
 
 // faultless leaves out that faults were asked for, but not what they do.

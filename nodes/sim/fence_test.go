@@ -4,8 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/judge/check"
 	"turnstile/nodes/lease"
 )
 
@@ -27,8 +28,8 @@ func TestFencesMakeLeasesSafe(t *testing.T) {
 		o := options(t, "central", 3)
 		o.Spec, o.Config.Fenced = lease.Row(20*time.Millisecond), test.compares
 		if test.pauses {
-			suffer(&o, chaos.Fault{Pause: chaos.Target{Word: "holder"}, At: 30 * time.Millisecond,
-				For: 100 * time.Millisecond})
+			suffer(&o, chaos.Fault{Effect: &effect.Pause{Who: effect.Target{Word: "holder"}},
+				Schedule: chaos.Schedule{At: 30 * time.Millisecond, For: 100 * time.Millisecond}})
 		}
 		r := mustRun(t, o)
 		o.Config.Fenced = test.claims

@@ -5,7 +5,7 @@ import (
 
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 )
 
 // The world is the host of all its processes.
@@ -15,7 +15,7 @@ var _ nodes.Host = (*world)(nil)
 func (w *world) Send(p *nodes.Process, e *nodes.Effect) {
 	w.send(p.ID(), e.To, e)
 	w.count(p.ID(), e, 1, 1)
-	w.tellFaults(nodes.OnSend, p.ID(), e.To, e.Kind)
+	w.tellFaults(port.OnSend, p.ID(), e.To, e.Kind)
 }
 
 // Broadcast implements nodes.Host.
@@ -32,7 +32,7 @@ func (w *world) Broadcast(p *nodes.Process, e *nodes.Effect) {
 		publishes = 1
 	}
 	w.count(from, e, hearers, publishes)
-	w.tellFaults(nodes.OnSend, from, nodes.None, e.Kind)
+	w.tellFaults(port.OnSend, from, nodes.None, e.Kind)
 }
 
 // count counts a message by its deliveries and its publishes.
@@ -40,17 +40,7 @@ func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
 	if !w.detects(e.Instance) && !w.heartbeats[e.Kind] {
 		w.sent += uint64(deliveries)
 	}
-	t := w.tally(id, e.Instance, e.Kind)
-	t.sent += uint64(deliveries)
-	t.publishes += uint64(publishes)
-	if e.Resend {
-		w.totals[w.at(id, e.Instance)].resent += uint64(deliveries)
-	}
-	if w.circulates[e.Instance] {
-		for range deliveries {
-			w.record(history.Event{Kind: history.Sent, Count: uint32(e.Kind), Node: id, Instance: uint16(e.Instance)})
-		}
-	}
+	w.lab.Send(id, e, deliveries, publishes)
 }
 
 // send puts a message on its way.
@@ -72,7 +62,7 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 		w.drop(to, e.Instance)
 		w.brokeFor(e.Instance, nodes.NoLoss)
 	case len(arrivals) > 1:
-		w.totals[w.at(to, e.Instance)].copied += uint64(len(arrivals) - 1)
+		w.lab.Copy(to, e.Instance, len(arrivals)-1)
 		w.brokeFor(e.Instance, nodes.NoDuplication)
 	}
 	if reordered {
@@ -88,7 +78,7 @@ func (w *world) drop(to nodes.ID, instance int32) {
 	if !w.detects(instance) {
 		w.dropped++
 	}
-	w.totals[w.at(to, instance)].dropped++
+	w.lab.Drop(to, instance)
 }
 
 func (w *world) travel(at int64, from, to nodes.ID, e *nodes.Effect) {
@@ -131,13 +121,12 @@ func (w *world) Revoke(p *nodes.Process, e *nodes.Effect) {
 
 // Elect implements nodes.Host.
 func (w *world) Elect(p *nodes.Process, e *nodes.Effect) {
-	w.record(history.Event{Kind: history.Elected, Node: p.ID(), Instance: uint16(e.Instance),
-		Count: uint32(e.To), Value: int64(e.Number)})
-	what := nodes.OnFollow
+	w.lab.Elect(p.ID(), e)
+	what := port.OnFollow
 	if e.To == p.ID() {
-		what = nodes.OnLead
+		what = port.OnLead
 	}
-	w.tellFaultsOf(nodes.Moment{Node: p.ID(), What: what, Peer: nodes.None, Term: e.Number})
+	w.tellFaultsOf(port.Hook{Node: p.ID(), What: what, Peer: nodes.None, Term: e.Number})
 }
 
 // Suspect implements nodes.Host.

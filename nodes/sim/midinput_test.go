@@ -26,7 +26,7 @@ func TestKilledInTheMiddleOfAnInput(t *testing.T) {
 			}
 			killed += len(crashed)
 			for _, e := range r.of(history.Entered) {
-				if int32(e.Count) < 1 || int32(e.Count) > 1 && row.Broken == "" && row.Safe == 0 {
+				if int32(e.Count) < 1 || int32(e.Count) > 1 && row.Flaw == nil && row.Safe == 0 {
 					t.Fatalf("%s, %s: the register says %d", row.Name, text, int32(e.Count))
 				}
 			}

@@ -6,15 +6,17 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/port"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // Options is all that a simulated run depends on. Equal options give equal histories, byte for byte, of runs
 // that are not interrupted.
 type Options struct {
-	Spec     *nodes.Spec
+	Spec     *row.Row
 	Config   nodes.Config
-	Beside   []nodes.Instance // further instances on every node, numbered from 1
+	Beside   []row.Instance // further instances on every node, numbered from 1
 	Workload workload.Workload
 	Seed     uint64
 
@@ -25,12 +27,12 @@ type Options struct {
 	Duration    time.Duration // of what is measured; zero: until Entries
 	Entries     uint64        // requests in all, warm-up included; zero: for Duration
 
-	Latency    time.Duration  // of every message, if there is no Shaper
-	Shaper     nodes.Shaper   // decides when messages arrive, and which do
-	Reordering bool           // messages of one link may arrive in any order
-	Multicast  bool           // a broadcast is one publish
-	Saboteur   nodes.Saboteur // carries out faults; nil: there are none
-	Counts     bool           // record how many messages there were, at faults and the ends of what is measured
+	Latency     time.Duration    // of every message, if there is no Shaper
+	Shaper      nodes.Shaper     // decides when messages arrive, and which do
+	Reordering  bool             // messages of one link may arrive in any order
+	Multicast   bool             // a broadcast is one publish
+	FaultDriver port.FaultDriver // carries out faults; nil: there are none
+	Counts      bool             // record numbers of messages, at faults and where measuring begins and ends
 
 	// Patience is how many messages may be handled and timers may run out, in all, without an entry while
 	// somebody waits, before the run counts as stalled; zero: plenty. It ends runs in which messages circulate,
@@ -42,17 +44,14 @@ type Options struct {
 }
 
 // Stack returns what every node is made of.
-func (o *Options) Stack() (*nodes.Stack, error) {
-	return nodes.NewStack(append([]nodes.Instance{{Spec: o.Spec, Config: o.Config}}, o.Beside...)...)
+func (o *Options) Stack() (*row.Stack, error) {
+	return row.Assemble(row.Instance{Row: o.Spec, Config: o.Config}, o.Beside...)
 }
 
-// Validate says what is wrong with the options, if anything is.
-func (o *Options) Validate() error {
+// check says what is wrong with the options, the stack left aside.
+func (o *Options) check() error {
 	if o.Duration == 0 && o.Entries == 0 {
 		return errors.New("neither a duration nor a number of entries: the run would never end")
-	}
-	if _, err := o.Stack(); err != nil {
-		return err
 	}
 	return o.Workload.CheckRate()
 }

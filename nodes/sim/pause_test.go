@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -15,7 +17,8 @@ import (
 func TestNodesThatStandStill(t *testing.T) {
 	o := options(t, "ricart-agrawala", 3, slow(t))
 	const at, until = 20 * time.Millisecond, 50 * time.Millisecond
-	over(&o, latency(t, "2ms"), chaos.Fault{Pause: chaos.Target{Nodes: chaos.Group{1}}, At: at, For: until - at})
+	over(&o, latency(t, "2ms"), chaos.Fault{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{1}}},
+		Schedule: chaos.Schedule{At: at, For: until - at}})
 	h := &history.History{}
 	if _, err := Run(o, h); err != nil {
 		t.Fatal(err)
@@ -43,12 +46,19 @@ func TestNodesThatStandStill(t *testing.T) {
 
 // What a node has missed comes before what arrives as it goes on: links keep their order.
 func TestWhatWasMissedComesFirst(t *testing.T) {
-	spec := &nodes.Spec{Info: nodes.Info{Name: "counting"}, Messages: []nodes.Kind{{Zero: numbered{}}},
-		Leads: &nodes.Leadership{}, New: func(nodes.Config) nodes.Machine { return &counting{} }}
+	spec := &row.Row{
+		Spec: nodes.Spec{
+			Name: "counting", Kind: nodes.Election,
+			Messages: []nodes.MessageKind{{Zero: numbered{}}},
+			New:      func(nodes.Config) nodes.Machine { return &counting{} },
+		},
+		Elector: &row.Leadership{},
+	}
 	o := Options{Spec: spec, Config: nodes.Config{N: 2}, Workload: workload.Workload{Load: workload.Campaign},
 		Duration: 50 * time.Millisecond, Seed: 1}
 	const five = 5 * time.Millisecond
-	over(&o, latency(t, "1ms"), chaos.Fault{Pause: chaos.Target{Nodes: chaos.Group{1}}, At: five, For: five})
+	over(&o, latency(t, "1ms"), chaos.Fault{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{1}}},
+		Schedule: chaos.Schedule{At: five, For: five}})
 	h := &history.History{}
 	if _, err := Run(o, h); err != nil {
 		t.Fatal(err)

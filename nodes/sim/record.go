@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"slices"
+
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -46,7 +47,7 @@ func (w *world) tell() {
 
 func (w *world) mark(mark uint32) {
 	w.measuring = w.measuring || mark == history.Measuring
-	w.record(history.Event{Kind: history.Marked, Count: mark, Node: nodes.None})
+	w.lab.Mark(mark, 0)
 }
 
 // note records a message in the trace that a node has sent to a peer or handled.
@@ -62,51 +63,24 @@ func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool) {
 	w.traced++
 }
 
-// broke records that an assumption about the system does not hold any more.
-func (w *world) broke(need nodes.Assumption) {
-	if w.broken&need != 0 {
-		return
-	}
-	w.broken |= need
-	w.record(history.Event{Kind: history.AssumptionBroken, Value: int64(w.broken), Node: nodes.None})
-}
-
-// brokeFor is broke for what has happened to a message of an instance. A heartbeat that is lost excuses no
-// algorithm; a suspicion that comes of it may.
+// brokeFor records that an assumption does not hold any more, for what has happened to a message of an
+// instance. A heartbeat that is lost excuses no algorithm; a suspicion that comes of it may.
 func (w *world) brokeFor(instance int32, need nodes.Assumption) {
 	if !w.detects(instance) {
-		w.broke(need)
+		w.lab.Break(need)
 	}
 }
 
 // close gives the folds the remaining events, and what the logs of processes would hold beside events.
 func (w *world) close() {
 	w.tell()
-	total, instances, kinds := len(w.processes), len(w.resource), w.stack.Codec().Kinds()
-	all := make([]history.NodeLog, total+1) // in few allocations: there may be 100,000 nodes
-	totals := make([]history.InstanceTotals, total*instances)
-	tallies := make([]history.KindTotals, len(w.tallies))
-	for i, k := range w.tallies {
-		tallies[i] = history.KindTotals{Sent: k.sent, Publishes: k.publishes, Delivered: k.delivered}
-	}
-	for i, t := range w.totals {
-		totals[i] = history.InstanceTotals{Requests: t.requests, Entries: t.entries, Exits: t.exits,
-			Resent: t.resent, Dropped: t.dropped, Copied: t.copied,
-			Kinds: tallies[i*kinds : (i+1)*kinds : (i+1)*kinds]}
-	}
-	logs := []*history.NodeLog{&all[0]}
-	all[0].Node = nodes.None
-	for id := range total {
-		l := &all[id+1]
-		l.Node, l.Instances = nodes.ID(id), totals[id*instances:(id+1)*instances]
-		logs = append(logs, l)
-	}
-	for i := range w.trace { // the oldest first
-		m := w.trace[(w.traced+uint64(i))%uint64(len(w.trace))]
-		l := logs[m.Node+1]
-		l.Trace = append(l.Trace, m)
-		l.Totals.TraceNext++
-	}
+	logs := w.lab.Logs(func(yield func(history.MessageRecord) bool) { // the oldest first
+		for i := range w.trace {
+			if !yield(w.trace[(w.traced+uint64(i))%uint64(len(w.trace))]) {
+				return
+			}
+		}
+	})
 	for _, f := range w.folds {
 		f.Close(logs)
 	}

@@ -10,6 +10,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
@@ -39,10 +40,14 @@ const plenty = 100_000
 
 // Run makes a simulated run, and gives its history to folds while it goes on.
 func Run(o Options, folds ...history.Fold) (*Result, error) {
-	if err := o.Validate(); err != nil {
+	stack, err := o.Stack()
+	if err != nil {
 		return nil, err
 	}
-	w := newWorld(o)
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	w := newWorld(o, stack)
 	w.folds = folds
 	w.run()
 	w.close()
@@ -154,7 +159,7 @@ func (w *world) stuck() bool {
 	}
 	idle, total := w.steps-w.moved, uint64(len(w.processes))
 	return idle > w.Patience || idle > 100*total && w.beats > w.Patience+4000*total*total &&
-		w.open == w.waiting && (w.Saboteur == nil || w.Saboteur.Next() == math.MaxInt64)
+		w.open == w.waiting && (w.FaultDriver == nil || w.FaultDriver.Next() == math.MaxInt64)
 }
 
 // watch returns why the run must end at once, or nil.
@@ -182,7 +187,7 @@ func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.stac
 func (w *world) stalled(steps uint64) {
 	var b strings.Builder
 	for i, in := range w.stack.Instances() {
-		if in.Spec.Detector {
+		if in.Kind == nodes.Detection {
 			continue // nobody waits for it
 		}
 		status := make([]*nodes.NodeStatus, len(w.processes))
@@ -192,13 +197,12 @@ func (w *world) stalled(steps uint64) {
 			}
 		}
 		if i > 0 {
-			fmt.Fprintf(&b, "\nInstance %d, %s:\n", i, in.Spec.Name)
+			fmt.Fprintf(&b, "\nInstance %d, %s:\n", i, in.Name)
 		}
 		b.WriteString(stall.Report(status, w.n))
 	}
 	w.stall = b.String()
-	w.record(history.Event{Kind: history.Marked, Count: history.Stalled, Value: int64(steps),
-		Node: nodes.None})
+	w.lab.Mark(history.Stalled, int64(steps))
 }
 
 // plan returns an event at a node and a time, for the caller to fill in. It does not happen if the node
@@ -223,11 +227,11 @@ func (w *world) happen(e *event) {
 	case toFault:
 		w.stepFaults()
 	case toRequest:
-		if r := w.resource[e.input.Instance]; there && !w.client(e.to, r).over {
+		if r := w.lab.Resource(e.input.Instance); there && !w.arrival(e.to, r).over {
 			w.request(p, r)
 		}
 	case toRelease:
-		if c := w.client(e.to, w.resource[e.input.Instance]); there && c.count == e.input.Gen &&
+		if c := w.lab.Client(e.to, w.lab.Resource(e.input.Instance)); there && c.Count == e.input.Gen &&
 			p.Client(e.input.Instance) == nodes.Inside { // else it was revoked
 			w.release(p, e.input.Instance)
 		}
@@ -248,7 +252,7 @@ func (w *world) happen(e *event) {
 		}
 	case toCampaign:
 		if there && !w.parked {
-			w.record(history.Event{Kind: history.Campaigned, Node: e.to})
+			w.lab.Campaign(e.to, 0)
 			w.feed(p, &nodes.Input{Kind: nodes.Campaign})
 			w.planCampaign(e.to, w.now)
 		}
@@ -269,7 +273,7 @@ func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 	}
 	if !there {
 		w.drop(e.to, e.input.Instance)
-		w.broke(nodes.NoCrash)
+		w.lab.Break(nodes.NoCrash)
 		return
 	}
 	if detects {
@@ -279,12 +283,12 @@ func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 		w.steps++
 	}
 	// Now, so that its memory is fetched together with the node's.
-	w.tally(e.to, e.input.Instance, e.kind).delivered++
+	w.lab.Deliver(e.to, e.input.Instance, e.kind)
 	w.note(e.to, e.input.From, e.input.Instance, e.kind, false)
 	if !w.parked && !(detects && w.hushed) {
 		from, kind := e.input.From, e.kind
 		w.feed(p, &e.input)
-		w.tellFaults(nodes.OnReceive, p.ID(), from, kind)
+		w.tellFaults(port.OnReceive, p.ID(), from, kind)
 	}
 }
 

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
-	"turnstile/bench/section"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
+	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
@@ -94,10 +95,10 @@ func slow(t testing.TB) func(*Options) {
 func stormy(t testing.TB) func(*Options) {
 	n := latency(t, "exponential:1ms")
 	amnesia := crash(1, 30*time.Millisecond, 5*time.Millisecond)
-	amnesia.Forget = true
+	amnesia.Effect.(*effect.Kill).Forget = true
 	return func(o *Options) {
-		over(o, n, chaos.Fault{Loss: &chaos.Losses{Rate: 0.01}},
-			chaos.Fault{Duplicate: new(chaos.Share(0.01))}, amnesia)
+		over(o, n, chaos.Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.01}}},
+			chaos.Fault{Effect: &effect.Duplicate{Of: 0.01}}, amnesia)
 		o.Reordering = true
 	}
 }
@@ -138,9 +139,9 @@ func TestSeedsDiffer(t *testing.T) {
 func TestFaultOfRateZeroLeavesTheHistory(t *testing.T) {
 	o := options(t, "lamport", 4, slow(t))
 	plain := encoded(t, o)
-	over(&o, latency(t, "exponential:1ms"), chaos.Fault{Loss: &chaos.Losses{}},
-		chaos.Fault{Duplicate: new(chaos.Share)}, chaos.Fault{Delay: &chance.Distribution{}},
-		chaos.Fault{Reorder: &chance.Distribution{}})
+	over(&o, latency(t, "exponential:1ms"), chaos.Fault{Effect: &effect.Loss{Of: effect.Losses{}}},
+		chaos.Fault{Effect: &effect.Duplicate{}}, chaos.Fault{Effect: &effect.Delay{Later: chance.Distribution{}}},
+		chaos.Fault{Effect: &effect.Reorder{Later: chance.Distribution{}}})
 	if !bytes.Equal(plain, encoded(t, o)) {
 		t.Error("faults of rate zero change the history")
 	}
@@ -288,7 +289,11 @@ func TestCutShort(t *testing.T) {
 	if r = mustRun(t, ages); !errors.Is(r.Cut, errTooLong) || r.Events[len(r.Events)-1].At < 0 {
 		t.Errorf("more than a hundred years were cut by %v", r.Cut)
 	}
-	w := newWorld(o)
+	stack, err := o.Stack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(o, stack)
 	w.queue.size = mostPending + 1
 	if w.watch() == nil {
 		t.Error("messages without end are let be")
@@ -351,45 +356,5 @@ func TestBriefRunEndsWithItsLastRequest(t *testing.T) {
 	}
 	if stopped := s.Marks[history.Stopped]; !stopped.Seen || stopped.At > int64(time.Second) {
 		t.Errorf("what is measured ends at %v (%v)", time.Duration(stopped.At), stopped.Seen)
-	}
-}
-
-// A quitter does something that it must not when its client asks.
-type quitter struct{ slip func(*nodes.Env) }
-
-type nothing struct{}
-
-func (q *quitter) Request(env *nodes.Env)                      { q.slip(env) }
-func (q *quitter) Release(*nodes.Env)                          {}
-func (q *quitter) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
-
-func quitters(slip func(*nodes.Env)) *nodes.Spec {
-	return &nodes.Spec{Info: nodes.Info{Name: "quitter"}, Messages: []nodes.Kind{{Zero: nothing{}}},
-		New:  func(nodes.Config) nodes.Machine { return &quitter{slip} },
-		Cost: func(nodes.Config) nodes.Cost { return nodes.Cost{} }}
-}
-
-// A machine that gives up ends the run, which says where and keeps what came before.
-func TestPanicEndsTheRun(t *testing.T) {
-	unlisted := *options(t, "ricart-agrawala", 2).Spec
-	unlisted.Messages = unlisted.Messages[:1]
-	for want, spec := range map[string]*nodes.Spec{
-		": out of luck":          quitters(func(*nodes.Env) { panic("out of luck") }),
-		"(ricart_agrawala.go:":   &unlisted,
-		"node 7, which does not": quitters(func(env *nodes.Env) { env.Send(7, nothing{}) }),
-		"chooses one of 0":       quitters(func(env *nodes.Env) { env.Choose(0) }),
-	} {
-		o := options(t, "lamport", 2, func(o *Options) {
-			o.Spec, o.Entries, o.Workload.Load = spec, 100, workload.Sequential
-		})
-		r := mustRun(t, o)
-		var p *Panic
-		if !errors.As(r.Cut, &p) || !strings.Contains(p.Error(), " panicked after ") ||
-			!strings.Contains(p.Error(), want) {
-			t.Errorf("%v, want %s", r.Cut, want)
-		}
-		if v := verdict(o, r); v.Outcome != check.Inconclusive {
-			t.Errorf("%s: judged %v: %s", want, v.Outcome, v.Reason)
-		}
 	}
 }

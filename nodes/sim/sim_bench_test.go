@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/check"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )

@@ -12,16 +12,14 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/host"
-	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 )
 
 // A role is what the orchestrator tells a node to be, as cmd/node reads it.
 type role struct {
-	Node      *host.Config  `json:"node"`
-	Algorithm string        `json:"algorithm"`
-	Machines  nodes.Config  `json:"machines"`
-	Chaos     chaos.Station `json:"chaos"`
-	Detector  string        `json:"detector"`
+	Node     *host.Config     `json:"node"`
+	Machines []catalog.Part   `json:"machines"`
+	Chaos    chaos.NodeFaults `json:"chaos"`
 }
 
 // wrongs are what may be wrong: with the machines of all nodes, or with the process of one.
@@ -86,24 +84,21 @@ func run(name string) error {
 	if err != nil {
 		return err
 	}
-	sound, err := mutex.Find(r.Algorithm)
+	stack, err := catalog.Assemble(r.Machines)
 	if err != nil {
 		return err
 	}
-	spec := *sound
+	sound := stack.Instances()[0]
+	spec := *sound.Row
 	if wrong.machine != nil {
 		spec.New = func(c nodes.Config) nodes.Machine { return wrong.machine(sound.New(c).(nodes.Mutex)) }
 	}
 	if wrong.process != nil && r.Node.Node == 1 {
-		if err := wrong.process(r.Node, r.Machines); err != nil {
+		if err := wrong.process(r.Node, sound.Config); err != nil {
 			return err
 		}
 	}
-	beside, err := catalog.Beside(r.Machines, r.Detector)
-	if err != nil {
-		return err
-	}
-	stack, err := nodes.NewStack(append([]nodes.Instance{{Spec: &spec, Config: r.Machines}}, beside...)...)
+	stack, err = row.Assemble(row.Instance{Row: &spec, Config: sound.Config}, stack.Instances()[1:]...)
 	if err != nil {
 		return err
 	}
@@ -112,5 +107,5 @@ func run(name string) error {
 		return err
 	}
 	r.Node.Shaper, r.Node.Watcher, r.Node.Faults = site.Shaper, site.Watcher, site
-	return host.Run(*r.Node, stack, orders, os.Stdout)
+	return host.Run(*r.Node, stack.Stack, orders, os.Stdout)
 }

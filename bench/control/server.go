@@ -1,0 +1,178 @@
+package control
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Server takes the requests to a run. While it is open, the run takes them up one after the other, in its
+// own time; while it is closed, they are refused at once. A nil server has no requests.
+type Server struct {
+	listener *net.UnixListener
+	path     string
+
+	waits   atomic.Bool // there are requests to take
+	mu      sync.Mutex
+	open    bool
+	closed  Reply // to all requests while it is not open
+	waiting []*Pending
+	conns   map[*net.UnixConn]bool // nil: the run is over
+	serving sync.WaitGroup
+}
+
+// A Pending is a request that waits for its reply.
+type Pending struct {
+	Request
+	reply chan Reply // which has space for it
+}
+
+// Answer gives the reply. It is called once.
+func (v *Pending) Answer(r Reply) { v.reply <- r }
+
+// NewServer makes the socket in the folder of a run, which this user alone can use, and serves it. The server
+// is closed with a reply.
+func NewServer(folder string, closed Reply) (*Server, error) {
+	short, done, err := shorten(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	// It gets its name when nobody else can use it any more.
+	made := filepath.Join(short, "."+SocketFile)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	d := &Server{listener: l, path: filepath.Join(folder, SocketFile), closed: closed,
+		conns: map[*net.UnixConn]bool{}}
+	if err = os.Chmod(made, 0o600); err == nil {
+		err = os.Rename(made, filepath.Join(short, SocketFile))
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close(), os.Remove(made))
+	}
+	d.serving.Add(1)
+	go d.accept()
+	return d, nil
+}
+
+func (d *Server) accept() {
+	defer d.serving.Done()
+	for {
+		conn, err := d.listener.AcceptUnix()
+		if err != nil {
+			return // it is closed
+		}
+		d.mu.Lock()
+		over := d.conns == nil
+		if over {
+			conn.Close()
+		} else {
+			d.conns[conn] = true
+			d.serving.Add(1)
+			go d.serve(conn)
+		}
+		d.mu.Unlock()
+	}
+}
+
+// serve answers the requests that come by a connection, until it ends.
+func (d *Server) serve(conn *net.UnixConn) {
+	defer d.serving.Done()
+	defer func() {
+		d.mu.Lock()
+		delete(d.conns, conn)
+		d.mu.Unlock()
+		conn.Close()
+	}()
+	for lines, out := scanner(conn), json.NewEncoder(conn); lines.Scan(); {
+		var r Request
+		reply := Reply{Wrong: true}
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			reply.Refused = "the request cannot be read: " + err.Error()
+		} else {
+			reply = d.ask(r)
+		}
+		if out.Encode(reply) != nil {
+			return
+		}
+	}
+}
+
+// ask waits for the reply to a request.
+func (d *Server) ask(r Request) Reply {
+	d.mu.Lock()
+	if !d.open {
+		defer d.mu.Unlock()
+		return d.closed
+	}
+	v := &Pending{r, make(chan Reply, 1)}
+	d.waiting = append(d.waiting, v)
+	d.waits.Store(true)
+	d.mu.Unlock()
+	return <-v.reply
+}
+
+// Open has requests wait until they are taken.
+func (d *Server) Open() {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	d.open = true
+	d.mu.Unlock()
+}
+
+// Close gives those who wait a reply, and those who come later.
+func (d *Server) Close(r Reply) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	d.open, d.closed = false, r
+	for _, v := range d.waiting {
+		v.Answer(r)
+	}
+	d.waiting = nil
+	d.waits.Store(false)
+	d.mu.Unlock()
+}
+
+// Take returns the requests that wait, each of which must be answered. It costs next to nothing if there are
+// none.
+func (d *Server) Take() []*Pending {
+	if d == nil || !d.waits.Load() {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := d.waiting
+	d.waiting = nil
+	d.waits.Store(false)
+	return all
+}
+
+// End closes the orders with a reply, removes the socket, and returns when nobody is served any more.
+func (d *Server) End(r Reply) error {
+	if d == nil {
+		return nil
+	}
+	err := errors.Join(os.Remove(d.path), d.listener.Close())
+	d.Close(r)
+	d.mu.Lock()
+	for conn := range d.conns {
+		conn.CloseRead() // who waits for a reply gets it, if it is read
+		conn.SetWriteDeadline(time.Now().Add(time.Second))
+	}
+	d.conns = nil
+	d.mu.Unlock()
+	d.serving.Wait()
+	return err
+}

@@ -1,0 +1,206 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/internal/chance"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+)
+
+// A Calm is a grid of runs without faults. It has each sound row, with each of its electors and detectors,
+// for each number of nodes, latency, hold and load. A run ends after some entries of each node, or when an
+// elector has had the time for an election. No run may be violated, and none inconclusive unless a note
+// before the run says why.
+type Calm struct {
+	cells []cell
+}
+
+// A cell is a run of the grid.
+type cell struct {
+	spec            *row.Row
+	elect, detector string // beside the row; empty: none, and what the row says
+	n               int
+	latency, hold   time.Duration
+	load            workload.Workload // with its initiators, of an elector
+}
+
+// The grid.
+var (
+	calmSizes     = []int{1, 2, 3, 5, 9, 32, 64}
+	calmLatencies = []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond,
+		500 * time.Millisecond, 2 * time.Second}
+	calmHolds = []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond}
+	calmLoads = []workload.Load{workload.Saturated, workload.One, workload.Sequential, workload.Closed,
+		workload.Open}
+	calmDetectors = []string{"heartbeat", "probe", "phi", "swim", "perfect"}
+	calmCampaigns = []workload.Initiators{workload.AllInitiate, workload.LowestInitiates,
+		workload.HighestInitiate}
+)
+
+// CalmNodes is how many nodes the largest clusters of the grid have; those with a detector or an elector
+// other than what the row says have mostBeside. From manyNodes on a run ends after fewEntries of each,
+// rather than someEntries.
+const (
+	CalmNodes   = 64
+	mostBeside  = 9
+	manyNodes   = 32
+	fewEntries  = 3
+	someEntries = 20
+)
+
+// CalmOf returns the grid of the sound rows of mutual exclusion and election among some, for up to so many
+// nodes.
+func CalmOf(rows []*row.Row, mostNodes int) (g Calm) {
+	var electors []string
+	for _, row := range rows {
+		if row.Elector != nil && row.Flaw == nil {
+			electors = append(electors, row.Name)
+		}
+	}
+	for _, row := range rows {
+		if row.Flaw != nil {
+			continue
+		}
+		g.add(cell{spec: row}, mostNodes)
+		if row.Detects != "" {
+			for _, detector := range calmDetectors {
+				g.add(cell{spec: row, detector: detector}, min(mostNodes, mostBeside))
+			}
+		}
+		if row.Follows {
+			for _, elector := range electors {
+				g.add(cell{spec: row, elect: elector}, min(mostNodes, mostBeside))
+			}
+		}
+	}
+	return g
+}
+
+// Cells returns how many runs there are.
+func (g *Calm) Cells() int { return len(g.cells) }
+
+// add adds what runs for each number of nodes, latency, hold and load.
+func (g *Calm) add(c cell, mostNodes int) {
+	for _, c.n = range calmSizes {
+		if c.n > mostNodes {
+			break
+		}
+		for _, c.latency = range calmLatencies {
+			if c.spec.Elector != nil {
+				for _, who := range calmCampaigns {
+					c.load = workload.Workload{Load: workload.Campaign, Initiators: who}
+					g.cells = append(g.cells, c)
+				}
+				continue
+			}
+			for _, c.hold = range calmHolds {
+				for _, load := range calmLoads {
+					c.load = workload.Workload{Load: load}
+					g.cells = append(g.cells, c)
+				}
+			}
+		}
+	}
+}
+
+// Run makes the runs of the cells of some numbers, from first to before last, of an order that is drawn by
+// the seed of the experiment: those from 0 to Cells are all. If ctx is done, it returns what there is, with
+// the error of ctx.
+func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Result, error) {
+	order := g.order(e.Seed)[first:min(last, len(g.cells))]
+	return made(e.run(ctx, runtime.GOMAXPROCS(0), len(order), 0, len(order), func(number int) *Result {
+		j, err := g.cells[order[number]].job(e.Seed)
+		return e.make(ctx, &planned{Job: j, Err: err, Expect: (*Result).expectCalm})
+	})), ctx.Err()
+}
+
+// order returns the numbers of all cells in an order that is drawn by a seed.
+func (g *Calm) order(seed uint64) []int {
+	dice, order := chance.Dice(seed), make([]int, len(g.cells))
+	for i := range order {
+		order[i] = i
+	}
+	drawn := func(i int) uint64 { return dice.Bits(chance.Roll{Purpose: chance.ForCalm, Count: uint64(i)}) }
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(drawn(a), drawn(b)) })
+	return order
+}
+
+// expectCalm judges a run without faults: it has to be valid, unless a note before the run says why it may
+// not be.
+func (r *Result) expectCalm() {
+	switch r.Leaders, r.Faults = nil, nil; {
+	case r.Err != nil:
+		r.Wrong = r.Says
+	case r.Verdict.Outcome == check.Violated:
+		r.Wrong = "VIOLATED though nothing went wrong: " + r.Verdict.Reason
+	case len(r.TooShort()) > 0, r.Verdict.Outcome == check.Overloaded:
+	case r.Verdict.Outcome != check.Valid:
+		r.Wrong = fmt.Sprintf("%v though nothing went wrong, and no word before the run: %s", r.Verdict.Outcome,
+			r.Verdict.Reason)
+	case r.Suspected > 0:
+		r.Wrong = fmt.Sprintf("%d suspicions of nodes that were up, and no word before the run",
+			r.Suspected)
+	}
+}
+
+// job returns the run of a cell.
+func (c *cell) job(seed uint64) (*bench.Job, error) {
+	o := bench.Defaults()
+	o.Seed, o.Workload, o.Warmup, o.WarmupLimit = seed, c.load, 0, 0
+	o.Config = nodes.Config{N: c.n, Elect: c.elect}
+	o.Detector, o.Latency = c.detector, chance.Constant(c.latency)
+	o.Duration, o.Entries = 0, someEntries
+	if c.n >= manyNodes {
+		o.Entries = fewEntries
+	}
+	if c.load.Load != workload.One { // else node 0 alone enters
+		o.Entries *= uint64(c.n)
+	}
+	turn := 2*c.latency + 10*time.Microsecond // a token that takes no time goes round 10,000 times in it
+	switch o.Workload.Hold = chance.Constant(c.hold); c.load.Load {
+	case workload.Closed:
+		o.Workload.Think = chance.Constant(turn)
+	case workload.Open:
+		o.Workload.Rate = 1 / (turn + c.hold/1000).Seconds()
+	case workload.Campaign:
+		o.Entries = 0
+	}
+	j, err := o.Draft(c.spec, true)
+	if err == nil && c.load.Load == workload.Campaign {
+		takes := j.Stack.Grace()
+		if takes == 0 {
+			takes = electionHops * time.Duration(c.n) * c.latency
+		}
+		j.Duration = time.Second + takes/4*5
+	}
+	return j, j.Check()
+}
+
+// electionHops is how many messages, one after the other, an election of a row without timeouts takes for
+// each node at most. All others take the grace of the row.
+const electionHops = 64
+
+// String tells the algorithm of a run, its nodes, its load and its latency.
+func (r *Result) String() string {
+	o := &r.Options
+	text := fmt.Sprintf("%s, %d nodes, latency %v, ", r.Spec.Name, o.Config.N, o.Latency)
+	if o.Workload.Load == workload.Campaign {
+		return text + fmt.Sprintf("initiators %s", o.Workload.Initiators)
+	}
+	if o.Config.Elect != "" {
+		text += fmt.Sprintf("elect %s, ", o.Config.Elect)
+	}
+	if o.Detector != "" {
+		text += fmt.Sprintf("detector %s, ", o.Detector)
+	}
+	return text + fmt.Sprintf("hold %v, %s load", o.Workload.Hold, o.Workload.Load)
+}

@@ -1,0 +1,162 @@
+package experiment
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+)
+
+// The clusters of a campaign.
+const (
+	fewestNodes = 2
+	mostNodes   = 7
+)
+
+// measured is how long the runs of a campaign are measured. At a latency of 1 ms that is enough for some
+// hundred entries, and short enough for a thousand runs in a minute.
+const measured = time.Second
+
+// patient is how long the runs of an algorithm that acts on silence are measured, so that faults last for
+// longer than its timeouts.
+const patient = 5 * time.Second
+
+// draw draws the case of a number, from 0. The cases take turns with the rows. Every second one of a row has
+// a plan that leaves its model whole, the others have any. With an error comes a job without options.
+func draw(rows []*row.Row, seed uint64, number int, real bool) (*bench.Job, error) {
+	d := drawn{dice: chance.Dice(seed).Of(chance.ForCampaign, number+1)}
+	o := bench.Defaults()
+	spec := rows[number%len(rows)]
+	none := &bench.Job{Spec: spec, Simulated: !real}
+	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // short enough to read out
+	o.Duration, o.Warmup, o.WarmupLimit = measured, measured/10, 0
+	if spec.Detects != "" || spec.GraceOf(spec.Explicit(o.Config)) > 0 {
+		o.Duration = patient
+	}
+	o.Config.N = fewestNodes + d.below(mostNodes-fewestNodes+1)
+	if spec.Elector != nil && spec.Flaw != nil {
+		o.Config.N = spec.Broken().At.N
+	}
+	o.Config.Fenced = spec.Fenced && d.below(2) == 0
+	o.Latency = d.one("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
+	if spec.Elector != nil && spec.Broken().By != 0 && !real {
+		// A node may crash between two requests for its vote.
+		o.Latency = d.one("exponential:1ms")
+	}
+	scene := &chaos.Scene{Spec: spec, Config: o.Config, Simulated: !real}
+	if spec.Elector != nil {
+		d.elections(&o, spec)
+		stack, err := d.last(&o, spec, real)
+		if err != nil {
+			return none, err
+		}
+		scene.Stack = stack
+	} else {
+		o.Workload = d.workload()
+	}
+	if spec.Flaw != nil && spec.Elector == nil { // what is rare shows in long runs of many
+		o.Config.N, o.Duration, o.Latency = mostNodes, patient, d.one("exponential:1ms")
+		o.Workload = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
+	}
+	scene.Config, scene.Measured, scene.Campaigns = o.Config, o.Duration, o.Workload.CampaignEvery
+	if d.below(4) == 0 { // so that there are routes to cut
+		o.Brokers, scene.Brokers = 3, 3
+	}
+	draw := chaos.InsidePlan
+	if number/len(rows)%2 == 1 {
+		draw = chaos.RandomPlan
+	}
+	plan := draw(scene, o.Seed)
+	o.Plan, o.Faults = plan.Name, plan.Faults
+	o.Config.Fenced = chaos.Fenced(spec, plan.Faults)
+	j, err := o.Resolve(spec, !real)
+	if err != nil {
+		return none, fmt.Errorf("seed %d drew %s with %d nodes under %s, which is no run: %w", o.Seed, spec.Name,
+			o.Config.N, o.Plan, err)
+	}
+	return j, nil
+}
+
+// A run about leaders lasts graces times as long as an election may take, and atLeast. No fault begins in the
+// last two of these times. A real run lasts realGraces times as long, since it would take minutes otherwise.
+// Nodes campaign again after calm times as long, so that all agree in between and faults hit elections.
+const (
+	graces     = 15
+	realGraces = 6
+	calm       = 1.25
+	atLeast    = time.Second
+)
+
+// last sets the duration of a run about leaders, and the time between two campaigns. It returns the stack of
+// the nodes.
+func (d *drawn) last(o *bench.Options, spec *row.Row, real bool) (*row.Stack, error) {
+	times := time.Duration(graces)
+	if real {
+		times = realGraces
+		o.Latency = d.one("1ms", "500us", "uniform:500us,2ms") // what has no bound takes long to be known
+	}
+	if spec.Broken().By != 0 { // what is rare shows in long runs
+		times *= 2
+	}
+	plain := *o
+	plain.Config = spec.Explicit(o.Config) // the times of a case do not grow with what is drawn of delays
+	draft, err := plain.Draft(spec, !real)
+	if err != nil {
+		return nil, err
+	}
+	agree := draft.AgreesWithin()
+	o.Duration = max(atLeast, times*agree).Truncate(time.Millisecond)
+	o.Workload.CampaignEvery = time.Duration(calm * float64(agree)).Truncate(time.Millisecond)
+	return draft.Stack, nil
+}
+
+// elections draws who campaigns in a run about leaders.
+func (d *drawn) elections(o *bench.Options, spec *row.Row) {
+	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
+	switch which := d.below(4); {
+	case which == 0, spec.Broken().By != 0: // the others vote
+		o.Workload.Initiators = workload.LowestInitiates
+	case which == 1:
+		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.below(o.Config.N)))
+	}
+}
+
+// drawn draws one thing after another.
+type drawn struct {
+	dice  chance.Dice
+	count uint64
+}
+
+func (d *drawn) bits() uint64 {
+	d.count++
+	return d.dice.Bits(chance.Roll{Purpose: chance.ForCampaign, Count: d.count})
+}
+
+func (d *drawn) below(n int) int { return int(d.bits() % uint64(n)) }
+
+// one draws one of several distributions.
+func (d *drawn) one(texts ...string) chance.Distribution {
+	s, err := chance.ParseDistribution(texts[d.below(len(texts))])
+	if err != nil {
+		panic(err) // a slip of the pen of the caller
+	}
+	return s
+}
+
+// workload draws what the clients do. Clients of whom one alone ever asks show little.
+func (d *drawn) workload() workload.Workload {
+	w := workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
+	switch d.below(6) {
+	case 0:
+		w.Load, w.Think = workload.Closed, d.one("5ms", "exponential:5ms")
+	case 1:
+		w.Load, w.Rate = workload.Open, float64(10*(1+d.below(3)))
+	case 2:
+		w.Load = workload.Sequential
+	}
+	return w
+}

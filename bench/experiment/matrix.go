@@ -1,0 +1,177 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/judge/check"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+)
+
+// A Matrix says which runs are made of every algorithm under plans that come with the program. The seed is
+// that of the first run of each cell.
+type Matrix struct {
+	Experiment
+	Faults []string // only plans of these names; none: all of ours
+	Real   bool     // by processes
+	Runs   int      // of each cell, each of the next seed
+}
+
+// A Cell is an algorithm under a plan.
+type Cell struct {
+	Spec *row.Row
+	Plan *chaos.Plan
+	May  row.FaultCell // what its row says
+	Runs []*Result
+}
+
+// The runs of the matrix: five clients that think and request, so many that the resource is hardly ever free.
+// Those about leaders have five nodes that all campaign when the run begins.
+const (
+	cellNodes = 5
+	cellLasts = 4 * time.Second
+	hold      = 5 * time.Millisecond
+	think     = "uniform:10ms,30ms"
+	patience  = 500 * time.Millisecond
+	// What electors have beside their own times: failure detectors take some of it, and processes wait.
+	electing = 3 * time.Second
+)
+
+// realAtOnce is how many runs of processes are made at a time. Their clients sleep for most of it.
+const realAtOnce = 4
+
+// Cells returns the cells, those of one algorithm one after the other. Plans that do not suit an algorithm
+// make none.
+func (m *Matrix) Cells() (all []*Cell) {
+	for _, row := range m.Rows {
+		for _, plan := range chaos.ScenariosOf(row) {
+			if len(m.Faults) == 0 || slices.Contains(m.Faults, plan.Name) {
+				may, _ := row.FaultCell(plan.Name)
+				all = append(all, &Cell{Spec: row, Plan: plan, May: may})
+			}
+		}
+	}
+	return all
+}
+
+// Options returns the options of a run of a cell.
+func (c *Cell) Options(seed uint64) bench.Options {
+	thinks, err := chance.ParseDistribution(think)
+	if err != nil {
+		panic(err) // a slip of the pen above
+	}
+	o := bench.Defaults()
+	o.Algorithm, o.Config.N, o.Seed = c.Spec.Name, cellNodes, seed
+	o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(hold), Think: thinks}
+	o.Latency, o.Patience = chance.Constant(latency), patience
+	o.Duration, o.Warmup = cellLasts, cellLasts/10
+	o.Plan, o.Faults, o.Brokers = c.Plan.Name, c.Plan.Faults, c.Plan.Brokers
+	o.Config.Fenced = chaos.Fenced(c.Spec, c.Plan.Faults)
+	if c.Spec.Elector != nil {
+		o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
+		o.Warmup, o.WarmupLimit = 0, 0
+		o.Duration = c.lasts() + c.Spec.GraceOf(c.Spec.Explicit(o.Config)) + electing
+	}
+	return o
+}
+
+// lasts returns when the last fault of the plan is over, with all that it leaves behind.
+func (c *Cell) lasts() (end time.Duration) {
+	for i := range c.Plan.Faults {
+		f := &c.Plan.Faults[i]
+		last := f.At + f.Every*time.Duration(max(0, f.Repeat-1)) + f.Jitter
+		end = max(end, last+f.After+f.For+f.Leaves())
+	}
+	return end
+}
+
+// Takes returns about how long Make takes, on a machine with nothing else to do.
+func (m *Matrix) Takes() (sum time.Duration) {
+	cells := m.Cells()
+	if !m.Real {
+		return simulating(len(cells) * m.Runs)
+	}
+	for _, c := range cells {
+		o := c.Options(m.Seed)
+		sum += time.Duration(m.Runs) * (o.Warmup + o.Duration)
+	}
+	return sum / realAtOnce
+}
+
+// Make makes the runs. If ctx is done, it returns the cells with the runs that there are, with the error of
+// ctx.
+func (m *Matrix) Make(ctx context.Context) ([]*Cell, error) {
+	cells := m.Cells()
+	all, workers := len(cells)*m.Runs, runtime.GOMAXPROCS(0)
+	if m.Real {
+		workers = realAtOnce
+	}
+	results := m.run(ctx, workers, all, 0, all, func(number int) *Result {
+		c := cells[number/m.Runs]
+		j, err := c.Options(m.Seed+uint64(number%m.Runs)).Resolve(c.Spec, !m.Real)
+		return m.make(ctx, &planned{Job: j, Err: err, Expect: c.expect, Again: true})
+	})
+	for number, r := range results {
+		if r != nil {
+			c := cells[number/m.Runs]
+			c.Runs = append(c.Runs, r)
+		}
+	}
+	return cells, ctx.Err()
+}
+
+// expect expects of a run what the row says of the cell. It must show something, and an algorithm that is not
+// known to be broken must not fail inside its model.
+func (c *Cell) expect(r *Result) {
+	switch inside := r.violatedInside(); {
+	case inside != nil:
+		r.Wrong = "violated inside its model: " + inside.Says
+	case r.Shown == 0:
+		r.Wrong = "inconclusive: " + r.Says
+	case c.May.May == 0:
+		r.Wrong = fmt.Sprintf("shows %v, and the row %q says nothing of it: %s", r.Shown, c.Spec.Name, r.Says)
+	case c.May.May&r.Shown == 0:
+		r.Wrong = fmt.Sprintf("shows %v, and not %v: %s", r.Shown, c.May.May, r.Says)
+	}
+}
+
+// violatedInside returns what an algorithm that is not known to be broken fails in inside its model; nil:
+// nothing.
+func (r *Result) violatedInside() *check.Finding {
+	for i := range r.Verdict.Findings {
+		if f := &r.Verdict.Findings[i]; r.Spec.Flaw == nil && f.Outcome == check.Violated && !f.OutsideModel {
+			return f
+		}
+	}
+	return nil
+}
+
+// Wrong returns the first run of a cell that is wrong, or nil.
+func (c *Cell) Wrong() *Result {
+	if i := slices.IndexFunc(c.Runs, func(r *Result) bool { return r.Wrong != "" }); i >= 0 {
+		return c.Runs[i]
+	}
+	return nil
+}
+
+// Differs reports whether some run shows what the row does not say, rather than nothing.
+func (c *Cell) Differs() bool {
+	return slices.ContainsFunc(c.Runs, func(r *Result) bool {
+		return r.Wrong != "" && (r.Shown != 0 || r.violatedInside() != nil)
+	})
+}
+
+// Shown returns all that the runs of a cell show.
+func (c *Cell) Shown() (all row.Outcome) {
+	for _, r := range c.Runs {
+		all |= r.Shown
+	}
+	return all
+}

@@ -1,0 +1,142 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/detector"
+	"turnstile/nodes/row"
+)
+
+// A Job is what a run is made from: its options, made explicit, and what follows from them. Options that are
+// texts are parsed once, when the job is made.
+type Job struct {
+	Options
+	Spec      *row.Row   // the algorithm
+	Stack     *row.Stack // of every node; nil: the options describe none
+	Simulated bool       // otherwise the run is made by real processes
+
+	wrong error // why there is no stack
+}
+
+// Resolve returns the job of a run of the algorithm spec. The error says what is wrong with the options, and
+// what would be right.
+func (o Options) Resolve(spec *row.Row, simulated bool) (*Job, error) {
+	j, _ := o.Draft(spec, simulated) // Check returns the error
+	return j, j.Check()
+}
+
+// Draft returns the job of options that may not be complete, such as those of a run whose faults are not
+// known yet. Its caller may change the faults, the duration and what carries the messages, and then calls
+// Check. The error says why the job has no stack.
+func (o Options) Draft(spec *row.Row, simulated bool) (*Job, error) {
+	delays := o.delays()
+	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, delays)
+	beside, err := o.resolveBeside(spec.Detects, delays)
+	j := &Job{Options: o, Spec: spec, Simulated: simulated}
+	if err == nil {
+		j.Stack, err = row.Assemble(row.Instance{Row: spec, Config: o.Config}, beside...)
+	}
+	if j.wrong = err; spec.Elector != nil {
+		j.Workload.Hold, j.Workload.Think = chance.Distribution{}, chance.Distribution{}
+	}
+	return j, err
+}
+
+// NoDetector is the Options.Detector of a run without one, though its algorithm listens to one.
+const NoDetector = "none"
+
+// Detects reports whether a failure detector runs beside the algorithm.
+func (o *Options) Detects() bool { return o.Detector != "" && o.Detector != NoDetector }
+
+// resolveBeside returns the elector and the failure detector beside an algorithm, and makes their options
+// explicit. The algorithm listens to the detector own, unless another was asked for.
+func (o *Options) resolveBeside(own string, d nodes.Delays) (all []row.Instance, err error) {
+	asked := o.Detector != ""
+	if !asked {
+		o.Detector = own
+	}
+	if o.Detector == NoDetector && own == "" {
+		o.Detector = ""
+	}
+	if o.Detects() {
+		in, err := detector.Parse(o.Detector, o.Config.N, d)
+		if err != nil {
+			return nil, fmt.Errorf("detector: %w", err)
+		}
+		if !asked {
+			in = in.Lengthened(d)
+		}
+		o.Detector, all = in.String(), []row.Instance{in}
+	}
+	if o.Config.Elect != "" {
+		in, err := catalog.Elector(o.Config, d)
+		if err != nil {
+			return nil, err
+		}
+		o.Config.Elect, all = in.String(), append([]row.Instance{in}, all...)
+	}
+	return all, nil
+}
+
+// total returns how many nodes the run has, servers included.
+func (j *Job) total() int { return j.Stack.Total() }
+
+// TooShort returns the timeouts of the run that do not cover its delays. They break what its algorithm rests
+// on, and Remarks says so.
+func (j *Job) TooShort() []nodes.ShortTimeout { return j.Stack.Short(j.delays()) }
+
+// AgreesWithin returns within what time all nodes agree on a leader if nothing goes wrong.
+func (j *Job) AgreesWithin() time.Duration {
+	s := j.setting(nil)
+	return s.Patience()
+}
+
+// Implied returns the configuration that the run has if no option of its algorithm is given.
+func (o *Options) Implied(spec *row.Row) nodes.Config {
+	return spec.Fitted(nodes.Config{N: o.Config.N}, o.delays())
+}
+
+// delays returns what takes time in the run, faults left aside. Times that nothing could cover are cut, so
+// that no formula overflows.
+func (o *Options) delays() nodes.Delays {
+	network, most := o.network(), math.MaxInt64/time.Duration(64*min(max(1, o.Config.N), mostNodes))
+	return nodes.Delays{Message: min(network.Longest(), most), Hold: min(o.Workload.Hold.Longest(), most),
+		Alone: o.alone()}
+}
+
+// Scene returns what faults must know of the run.
+func (j *Job) Scene() *chaos.Scene {
+	return &chaos.Scene{Spec: j.Spec, Config: j.Config, Stack: j.Stack, Measured: j.Duration,
+		Simulated: j.Simulated, Brokers: j.Brokers, Foreign: j.NATS != "", Campaigns: j.Workload.CampaignEvery}
+}
+
+// resolve returns the faults of a trial, given its number and its seed: those that come of the plan, or those
+// that are on record instead.
+func (j *Job) resolve(number int, seed uint64) ([]chaos.Fault, error) {
+	came, injected := j.Injected[number]
+	switch {
+	case injected:
+		return chaos.ResolveMore(nil, came, j.Scene(), seed)
+	case len(j.Faults) == 0:
+		return nil, nil
+	}
+	return chaos.Resolve(j.Faults, j.Scene(), seed)
+}
+
+// resolvable says what is wrong with the faults of some trial, if anything is.
+func (j *Job) resolvable() error {
+	_, err := j.resolve(0, 1) // there is no such trial, so they are those of the plan
+	for number := range j.Injected {
+		if _, wrong := j.resolve(number, 1); wrong != nil {
+			err = errors.Join(err, fmt.Errorf("trial %d: %w", number, wrong))
+		}
+	}
+	return err
+}

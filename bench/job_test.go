@@ -1,0 +1,85 @@
+package bench
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
+)
+
+// What the options say is read once, when the job is made. Only the simulator assembles a stack of the
+// instances again, once for each trial.
+func TestOptionsAreResolvedOnce(t *testing.T) {
+	row, err := mutex.Find("ricart-agrawala")
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks, counted := 0, *row
+	look := func(nodes.Config, string) error { looks++; return nil }
+	counted.Options = append(counted.Options, nodes.Option{Name: "looked-at", Default: "0", Check: look})
+	o := Defaults()
+	o.Config.N, o.Duration, o.Warmup, o.WarmupLimit, o.Trials = 3, 50*time.Millisecond, 0, 0, 2
+	o.Latency = chance.Constant(time.Millisecond)
+	j, err := o.Resolve(&counted, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resolving := looks
+	r, err := Make(t.Context(), j, Setup{Results: t.TempDir(), Set: "set"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Trials {
+		io.WriteString(io.Discard, r.Summary().VerdictText(i))
+	}
+	j.Remarks(2)
+	j.TooShort()
+	j.Scene()
+	if more := looks - resolving; resolving == 0 || more != o.Trials {
+		t.Errorf("%d looks to resolve the options, and %d more by %d trials", resolving, more, o.Trials)
+	}
+}
+
+// resolved returns the job of a run of processes.
+func resolved(t testing.TB, spec *row.Row, o Options) *Job {
+	t.Helper()
+	j, err := o.Resolve(spec, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// drafted returns the job of options that need not be complete.
+func drafted(t testing.TB, spec *row.Row, o Options, simulated bool) *Job {
+	t.Helper()
+	j, err := o.Draft(spec, simulated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// simulateRun makes a simulated run.
+func simulateRun(t testing.TB, spec *row.Row, o Options, s Setup) (*Run, error) {
+	t.Helper()
+	j, err := o.Resolve(spec, true)
+	if err != nil {
+		return nil, err
+	}
+	return Make(t.Context(), j, s)
+}
+
+// tryRun makes a simulated run of which nothing is stored.
+func tryRun(t testing.TB, spec *row.Row, o Options) (*Tried, error) {
+	t.Helper()
+	j, err := o.Resolve(spec, true)
+	if err != nil {
+		return nil, err
+	}
+	return Try(t.Context(), j, Setup{})
+}

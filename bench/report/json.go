@@ -1,0 +1,136 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/bench"
+	"turnstile/internal/figure"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/results"
+)
+
+// A Document is what --json prints of a run.
+type Document struct {
+	Run     string          `json:"run"`
+	Path    string          `json:"path"`
+	Verdict check.Outcome   `json:"verdict"` // the worst of its trials
+	Record  any             `json:"record"`  // run.yaml
+	Trials  []trialDocument `json:"trials"`
+	All     together        `json:"all_trials"`
+	// Unjudged are, of verify, the trials that cannot be judged, since their histories cannot be read.
+	Unjudged []unjudgedDocument `json:"unjudged,omitempty"`
+	// Changed are those files of a stored run that were changed after it was over.
+	Changed []string     `json:"changed,omitempty"`
+	Tables  *bench.Audit `json:"tables,omitempty"` // of verify: where they differ from the histories, if they do
+}
+
+type trialDocument struct {
+	Trial    int           `json:"trial"`
+	Verdict  check.Verdict `json:"verdict"`
+	Trouble  string        `json:"trouble,omitempty"`
+	Stall    string        `json:"stall,omitempty"`
+	Row      Object        `json:"row"`
+	Messages []Object      `json:"messages"`
+	Faults   []Object      `json:"faults,omitempty"`   // faults.csv
+	Timeline []Object      `json:"timeline,omitempty"` // timeline.csv
+	Beliefs  []Object      `json:"beliefs,omitempty"`  // beliefs.csv
+}
+
+type unjudgedDocument struct {
+	Trial int    `json:"trial"`
+	Error string `json:"error"`
+}
+
+// JSON prints s as one JSON document.
+func JSON(w io.Writer, s *bench.Summary) error {
+	d, err := DocumentOf(s)
+	if err != nil {
+		return err
+	}
+	return terminal.PrintJSON(w, d)
+}
+
+// DocumentOf returns what JSON prints of s; an error is that of a record that is no YAML.
+func DocumentOf(s *bench.Summary) (*Document, error) {
+	d := &Document{Run: s.Folder.Ref(), Path: s.Folder.Path, Verdict: s.Outcome(), Trials: []trialDocument{},
+		All: togetherOf(s), Changed: s.Changed}
+	text, err := yaml.Marshal(s.Record)
+	if err == nil {
+		err = yaml.Unmarshal(text, &d.Record)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("printing the record: %w", err)
+	}
+	for i, row := range s.Rows {
+		doc := trialDocument{Trial: row.Trial, Verdict: s.Verdicts[i],
+			Trouble: s.Record.Trials[row.Trial-1].Trouble, Stall: s.Stalls[i], Row: ObjectOf(row)}
+		for _, m := range s.Messages {
+			if m.Trial == row.Trial {
+				doc.Messages = append(doc.Messages, ObjectOf(m))
+			}
+		}
+		for _, f := range s.Faults {
+			if f.Trial == row.Trial {
+				doc.Faults = append(doc.Faults, ObjectOf(f))
+			}
+		}
+		for _, interval := range s.Timeline {
+			if interval.Trial == row.Trial {
+				doc.Timeline = append(doc.Timeline, ObjectOf(interval))
+			}
+		}
+		for _, b := range s.Beliefs {
+			if b.Trial == row.Trial {
+				doc.Beliefs = append(doc.Beliefs, ObjectOf(b))
+			}
+		}
+		d.Trials = append(d.Trials, doc)
+	}
+	for _, u := range s.Unjudged {
+		d.Unjudged = append(d.Unjudged, unjudgedDocument{u.Trial, u.Why.Error()})
+	}
+	return d, nil
+}
+
+// An Object is a row of a table as JSON has it: by header, null for what was not measured. Of figures
+// that are lower bounds only, the headers are listed under "at_least".
+type Object map[string]any
+
+// ObjectOf returns a row of a table.
+func ObjectOf(row any) Object {
+	o := Object{}
+	for header, cell := range results.Cells(row) {
+		if f, is := cell.(figure.Figure); is {
+			o.put(header, f)
+		} else {
+			o[header] = cell
+		}
+	}
+	return o
+}
+
+func objectOfFigures(figures map[string]figure.Figure) Object {
+	o := Object{}
+	for _, name := range slices.Sorted(maps.Keys(figures)) {
+		o.put(name, figures[name])
+	}
+	return o
+}
+
+// put adds a figure.
+func (o Object) put(name string, f figure.Figure) {
+	o[name] = nil
+	if x, known := f.Value(); known {
+		o[name] = x
+	}
+	if f.IsBound() {
+		bounds, _ := o["at_least"].([]string)
+		o["at_least"] = append(bounds, name)
+	}
+}

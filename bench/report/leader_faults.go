@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"turnstile/bench"
+	"turnstile/chaos/effect"
+	"turnstile/internal/english"
+	"turnstile/internal/figure"
+	"turnstile/internal/format"
+	"turnstile/judge/measure"
+	"turnstile/nodes"
+	"turnstile/results"
+)
+
+// Faults that were asked for in the same words, with what they did.
+type alike struct {
+	text    string
+	numbers effect.Group
+	rows    []results.FaultRow
+}
+
+// alikeFaults returns faults by their words, in the order in which these first come.
+func alikeFaults(faults []results.FaultRow) (all []*alike) {
+	for _, f := range faults {
+		at := slices.IndexFunc(all, func(a *alike) bool { return a.text == f.Fault })
+		if at < 0 {
+			at = len(all)
+			all = append(all, &alike{text: f.Fault})
+		}
+		a := all[at]
+		a.rows = append(a.rows, f)
+		if id := nodes.ID(f.Number); !slices.Contains(a.numbers, id) {
+			a.numbers = append(a.numbers, id)
+		}
+	}
+	return all
+}
+
+// listedAlike is how many kinds of faults are listed with what they did to leaders.
+const listedAlike = 6
+
+const leaderFaultFormat = "%-15s %-6s %7s %8s %8s %9s %8s %5s %8s\n"
+
+// leaderFaults lists who was elected before, during and after the faults, and for how long nobody led, or
+// several did: of faults in the same words, medians, and of what took longest, the greatest.
+func (p *Report) leaderFaults(s *bench.Summary) {
+	faults := alikeFaults(s.Faults)
+	if !slices.ContainsFunc(faults, func(a *alike) bool {
+		return a.spread(func(r *results.FaultRow) figure.Figure { return r.Elections[measure.During] }).known > 0
+	}) {
+		return // nobody was to lead, none began, or an older Turnstile made the run
+	}
+	p.printf("%-22s %25s\n", "", "time to elect")
+	p.printf(leaderFaultFormat, "fault", "phase", "elected", "p50", "max", "no leader", "two lead", "flaps",
+		"messages")
+	for _, a := range faults[:min(listedAlike, len(faults))] {
+		p.leaderFault(a)
+	}
+	if more := len(faults) - listedAlike; more > 0 {
+		p.printf("%s has %s\n", results.FaultsFile, english.Count(more, "more kind of fault",
+			"more kinds of faults"))
+	}
+	if slices.ContainsFunc(s.Faults, func(r results.FaultRow) bool {
+		return slices.ContainsFunc(r.ElectUS[:], func(of measure.OfElections) bool { return !of.P50.Known() })
+	}) {
+		p.printf("%s: no election went on in that phase, or it had no length\n", format.Missing)
+	}
+	if slices.ContainsFunc(faults, func(a *alike) bool { return len(a.rows) > 1 }) {
+		p.printf("of several, medians, and the longest time to elect; %s has each\n", results.FaultsFile)
+	}
+	p.printf("\n")
+}
+
+// spread returns a figure of the faults.
+func (a *alike) spread(of func(*results.FaultRow) figure.Figure) spread {
+	return overTrials(a.rows, of)
+}
+
+// leaderFault lists what faults in the same words did.
+func (p *Report) leaderFault(a *alike) {
+	name := fmt.Sprintf("%s %s", a.numbers.Short(), a.text)
+	if utf8.RuneCountInString(name) > 15 {
+		p.printf("%s\n", name)
+		name = ""
+	}
+	for i, phase := range measure.Phases {
+		median := func(of func(*results.FaultRow) figure.Figure) figure.Figure { return a.spread(of).median }
+		longest := a.spread(func(r *results.FaultRow) figure.Figure { return r.ElectUS[i].Max }).most
+		p.printf(leaderFaultFormat, name, phase,
+			format.Plain(median(func(r *results.FaultRow) figure.Figure { return r.Elections[i] }), 0),
+			format.Micros(median(func(r *results.FaultRow) figure.Figure { return r.ElectUS[i].P50 })),
+			format.Micros(longest),
+			format.Micros(median(func(r *results.FaultRow) figure.Figure { return r.LeaderlessUS[i] })),
+			format.Micros(median(func(r *results.FaultRow) figure.Figure { return r.TwoLeadersUS[i] })),
+			format.Plain(median(func(r *results.FaultRow) figure.Figure { return r.Flaps[i] }), 0),
+			format.Whole(median(func(r *results.FaultRow) figure.Figure { return r.Messages[i] })))
+		name = ""
+	}
+	again := a.spread(func(r *results.FaultRow) figure.Figure { return r.HealedAgreedS })
+	if again.known > 0 {
+		p.printf("%-15s healed all agreed after %s\n", "", again.text(format.Seconds))
+	}
+}

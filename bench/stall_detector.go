@@ -1,0 +1,229 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"turnstile/internal/english"
+	"turnstile/nodes"
+	"turnstile/nodes/detector"
+	"turnstile/nodes/host"
+	"turnstile/nodes/stall"
+)
+
+// A stallDetector finds out whether a trial in which something is open has stalled. Time alone is no
+// evidence: links may be slow, and processes may have been stopped. So patience only says when to look. A
+// run has stalled if
+//
+//   - nothing can happen any more: no message is on its way, no client is about to leave and no timer runs,
+//     and that is so twice, with the same counts and an answer of every process in between (the two waves
+//     of F. Mattern, "Algorithms for distributed termination detection", Distributed Computing 2, 1987); or
+//   - it livelocks: twice in a row, nobody entered though somebody waited and nobody was inside, while more
+//     messages were handled than any entry takes and every process answered.
+//
+// Whatever nodes do, it ends the run some time.
+type stallDetector struct {
+	of      evidence
+	limit   time.Duration // the patience
+	plenty  uint64        // more messages than any entry takes
+	longest time.Duration // that a process may give no sign of life
+
+	last   sums  // when something last changed
+	lastAt int64 // that time
+
+	entered   sums  // when somebody last entered or left, or the period of a livelock began
+	enteredAt int64 // that time
+	periods   int   // of a livelock, one after the other
+	messages  uint64
+
+	missing sums  // when messages were first found to be on their way for too long
+	silence int64 // since when some process does not answer; 0: all do
+}
+
+// evidence is what a stallDetector can find out about a trial.
+type evidence interface {
+	now() int64
+	sums() sums
+	// disturbed reports whether a process stood still since it was last called, or still does, or a fault is
+	// in force or to come, or has set back timers that still run.
+	disturbed(ctx context.Context, now int64) (bool, error)
+	// silent asks every process, the broker too, for a sign of life. It returns the name of one that gives
+	// none within a time, and what may be the cause.
+	silent(ctx context.Context, within time.Duration) (who, why string, err error)
+	// stalled ends the trial, in which so many messages were handled since anybody entered; 0: nothing moves.
+	stalled(ctx context.Context, messages uint64) error
+}
+
+// newStallDetector returns a stallDetector, with a patience that what the run itself makes slow extends.
+func (t *trial) newStallDetector() *stallDetector {
+	v := &stallDetector{of: t, plenty: plentyFor(t.total(), t.Spec.Circulates), longest: t.longestPause(),
+		limit: t.Patience + 10*max(t.Latency.Longest(), t.Regions.Longest())}
+	for _, in := range t.Stack.Instances()[1:] { // a suspicion to come may be what is waited for
+		v.limit += detector.Within(in)
+	}
+	v.restart(t.sums(), t.now())
+	return v
+}
+
+// plentyFor returns more messages than any entry takes, whatever the algorithm: every node may send some to
+// every other. What circulates passes every waiting node with each lap.
+func plentyFor(total int, circulates bool) uint64 {
+	if circulates {
+		return 4 * uint64(total)
+	}
+	return max(64, 4*uint64(total)*uint64(total))
+}
+
+// look takes the sums of a trial in which something is open, and gathers evidence when it is time to. It
+// returns errStalled, or another error that ends the run, or nil.
+func (v *stallDetector) look(ctx context.Context, s sums, now int64) error {
+	if disturbed, err := v.of.disturbed(ctx, now); disturbed || err != nil {
+		v.restart(s, now)
+		return err
+	}
+	if s.entries != v.entered.entries || s.exits != v.entered.exits || s.open() && !v.entered.open() {
+		v.entered, v.enteredAt, v.periods, v.messages = s, now, 0, 0
+	}
+	if s != v.last {
+		v.last, v.lastAt, v.silence = s, now, 0
+	}
+	handled := s.steps() - v.entered.steps()
+	switch {
+	case time.Duration(now-v.lastAt) > v.limit:
+		return v.still(ctx, s)
+	case time.Duration(now-v.enteredAt) > v.limit && handled > v.plenty && s.nobodyInside():
+		return v.livelock(ctx, s, handled)
+	}
+	return nil
+}
+
+// restart forgets what was seen before a time.
+func (v *stallDetector) restart(s sums, now int64) {
+	v.last, v.lastAt, v.entered, v.enteredAt, v.periods, v.messages = s, now, s, now, 0, 0
+}
+
+// still looks again at a trial in which nothing seems to move.
+func (v *stallDetector) still(ctx context.Context, s sums) error {
+	all, err := v.answered(ctx)
+	again := v.of.sums()
+	switch {
+	case err != nil:
+		return err
+	case !all || again != s || again.pending > 0: // time will bring what is pending
+	case again.quiescent():
+		return v.of.stalled(ctx, 0)
+	case v.missing != again: // nodes have taken in what came before our question: it may still be on its way
+		v.missing = again
+	case again.open():
+		return v.of.stalled(ctx, 0)
+	default:
+		return fmt.Errorf("%s sent and never arrived",
+			english.Count(again.sent-again.delivered, "message was", "messages were"))
+	}
+	v.last, v.lastAt = again, v.of.now() // what was handled since somebody entered still counts: see livelock
+	return nil
+}
+
+// livelock looks again at a trial in which plenty of messages were handled and nobody entered.
+func (v *stallDetector) livelock(ctx context.Context, s sums, handled uint64) error {
+	all, err := v.answered(ctx)
+	again, now := v.of.sums(), v.of.now()
+	switch {
+	case err != nil:
+		return err
+	case !all || again.entries != s.entries:
+		v.restart(again, now)
+		return nil
+	}
+	v.entered, v.enteredAt, v.periods, v.messages = again, now, v.periods+1, v.messages+handled
+	switch {
+	case v.periods < 2:
+		return nil
+	case again.open():
+		return v.of.stalled(ctx, v.messages)
+	}
+	return fmt.Errorf("messages go on without end, though no request is open: %d since the last exit",
+		v.messages)
+}
+
+// answered asks every process for a sign of life, and reports whether all give one. It is an error if some
+// have given none for too long.
+func (v *stallDetector) answered(ctx context.Context) (all bool, err error) {
+	asked := v.of.now()
+	who, why, err := v.of.silent(ctx, max(v.limit, time.Second))
+	switch took := time.Duration(v.of.now() - v.silence); {
+	case err != nil || who == "":
+		v.silence = 0
+		return err == nil, err
+	case v.silence == 0:
+		v.silence = asked
+	case took > v.longest:
+		return false, fmt.Errorf("%s has not answered for %v: %s", who, took.Round(time.Second), why)
+	}
+	return false, nil
+}
+
+func (t *trial) sums() sums { return t.watch.read() }
+
+func (t *trial) disturbed(ctx context.Context, now int64) (bool, error) {
+	err := t.followFaults(now) // a request may wait for a fault to be healed
+	if err == nil {
+		err = t.followPauses(now)
+	}
+	if err == nil {
+		err = t.followOutage(ctx, now)
+	}
+	lingers := t.driver != nil && t.driver.Lingers(now)
+	return t.pauses.takeDisturbed() || t.faultsPending() || lingers || t.outage.away, err
+}
+
+func (t *trial) silent(ctx context.Context, within time.Duration) (who, why string, err error) {
+	status, err := t.ask(ctx, within)
+	i := t.unanswered(status)
+	switch {
+	case i < 0 || err != nil:
+		return "", "", err
+	case t.obeyed(i):
+		why = "it has read the question, so it waits for the broker, which is stuck, or is stuck itself since"
+	default:
+		why = "it has not read the question, so it is stuck"
+	}
+	return t.processes[i].Name, why, nil
+}
+
+// stalled has all nodes stand still, keeps a report of their states, and returns errStalled. messages is how
+// many were handled since anybody entered, if that is why.
+func (t *trial) stalled(ctx context.Context, messages uint64) error {
+	t.refuse("trial %d has stalled: nothing in it moves any more", t.number)
+	if err := t.order(ctx, host.Order{Do: host.Park}, t.up()...); err != nil {
+		return fmt.Errorf("nothing moves any more: %w", err)
+	}
+	status, err := t.ask(ctx, 5*time.Second)
+	if err != nil {
+		return err
+	}
+	t.watch.hushed = true // with all the rest
+	latency := int64(max(t.Latency.Longest(), t.Regions.Longest()))
+	arrive := t.now() + int64(5*time.Second) + latency
+	// Of what was lost with connections nobody knows that it will not come.
+	quiet := t.now() + int64(10*tick) + latency
+	for s := t.sums(); s.sent != s.delivered && t.now() < arrive; { // nobody handles what comes
+		if err := t.wait(ctx, tick); err != nil {
+			return err
+		}
+		before := s
+		if s = t.sums(); s != before {
+			quiet = t.now() + int64(10*tick) + latency
+		} else if t.lossy && t.now() > quiet {
+			break
+		}
+	}
+	for id := range status {
+		if !t.isUp(nodes.ID(id)) {
+			status[id] = &nodes.NodeStatus{Client: "none", Machine: "its process was killed"}
+		}
+	}
+	t.stall, t.livelock = stall.Report(status, t.Config.N), messages
+	return errStalled
+}

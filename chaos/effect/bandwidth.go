@@ -1,0 +1,57 @@
+package effect
+
+import (
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// Bandwidth has so many bytes pass each link in a second.
+type Bandwidth struct {
+	plain
+	Rate Bytes `yaml:"bandwidth"`
+}
+
+var bandwidth = Kind{Key: "bandwidth", Layer: OfLinks,
+	Says:    "so many bytes pass each link in a second, and others wait",
+	Example: "bandwidth: 10KB", Filters: []string{"between", "kind", "instance", "network"},
+	Breaks: nodes.Timing, Weighs: true, New: func() Effect { return new(Bandwidth) },
+	Keys: []Key{{Name: "bandwidth", Says: "have so many bytes pass each link in a second, as in 10KB"}}}
+
+func (*Bandwidth) Kind() *Kind              { return &bandwidth }
+func (b *Bandwidth) Text() (string, string) { return b.Rate.String(), "" }
+func (*Bandwidth) Leaves() time.Duration    { return chance.Longest }
+
+func (b *Bandwidth) Start(*Place) Link {
+	q := newQueues(b.Rate)
+	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {
+		q.renew(p.At)
+		done := q.pass([2]nodes.ID{p.From, p.To}, p.At, p.Bytes)
+		return postpone(fate, begun, time.Duration(done-p.At))
+	}
+}
+
+// queues are what waits for bandwidth.
+type queues struct {
+	rate Bytes
+	busy map[[2]nodes.ID]int64 // until when each link is, or one direction of a connection
+	last int64                 // when the latest packet came
+}
+
+func newQueues(rate Bytes) *queues { return &queues{rate: rate, busy: map[[2]nodes.ID]int64{}} }
+
+// renew forgets what is busy if another run has begun.
+func (q *queues) renew(at int64) {
+	if at < q.last {
+		clear(q.busy)
+	}
+	q.last = at
+}
+
+// pass returns when a packet has passed that comes at a time, since others pass before it, and since it takes
+// its own time.
+func (q *queues) pass(link [2]nodes.ID, at int64, bytes int) int64 {
+	q.busy[link] = max(q.busy[link], at) + int64(bytes)*int64(time.Second)/int64(q.rate)
+	return q.busy[link]
+}

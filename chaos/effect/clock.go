@@ -1,0 +1,89 @@
+package effect
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// Clock has the clocks of nodes jump ahead, or run at another rate.
+type Clock struct {
+	Who  Target        `yaml:"clock"`
+	By   time.Duration `yaml:"by"`   // how far it jumps
+	Rate float64       `yaml:"rate"` // at which it runs; 0: 1
+}
+
+var clock = Kind{Key: "clock", Layer: OfClocks,
+	Says:    "the clocks of nodes jump ahead, or run at another rate",
+	Example: "clock: 2, by: 3s", Breaks: nodes.Timing, New: func() Effect { return new(Clock) },
+	Random: randomClock,
+	Keys: []Key{{Name: "clock", Says: "have the clocks of `nodes` jump, or run at another rate"},
+		{Name: "by", Says: "how far --clock jumps ahead, or how much later --lag has things come",
+			NoZero:     "would change nothing: write how far, as in by: 3s, or leave `by` out",
+			NoZeroFlag: "would change nothing: write how far, as in 3s, or leave it out"},
+		{Name: "rate", Flag: "clock-rate", Says: "the rate at which --clock runs, where 1 is right",
+			NoZero:     "would be a clock that stands still: it runs at 0.01 to 100 times the right rate",
+			NoZeroFlag: "would be a clock that stands still: it runs at 0.01 to 100 times the right rate"}}}
+
+func (*Clock) Kind() *Kind             { return &clock }
+func (c *Clock) Idle() bool            { return c.By == 0 && c.Rate == 1 }
+func (c *Clock) Leaves() time.Duration { return max(0, -c.By) }
+func (c *Clock) Target() *Target       { return &c.Who }
+func (c *Clock) ForGood() bool         { return c.Rate == 0 }
+
+// randomClock hits one client, so that it is known who it is: one clock has one rate at a time.
+func randomClock(d *Draw) Effect {
+	c := Clock{Who: Target{Word: "random", Many: 1}}
+	if c.Rate = float64(1+d.Below(40)) / 20; d.Below(2) == 0 {
+		c.Rate, c.By, d.For = 0, d.Later, 0
+		if d.Below(2) == 0 {
+			c.By = -d.Later
+		}
+	}
+	return &c
+}
+
+func (c *Clock) Text() (string, string) {
+	var more []string
+	if c.By != 0 {
+		more = append(more, "by "+c.By.String())
+	}
+	if c.Rate != 0 {
+		more = append(more, fmt.Sprintf("at a rate of %v", c.Rate))
+	}
+	return c.Who.Short(), strings.Join(more, " ")
+}
+
+func (c *Clock) Check(lasts time.Duration, _ bool) (string, error) {
+	switch {
+	case c.By == 0 && c.Rate == 0:
+		return "", errors.New("clock takes how far it jumps, as in by: 3s or by: -3s, " +
+			"or the rate at which it runs, as in rate: 1.1")
+	case c.Rate != 0 && !(c.Rate >= 0.01 && c.Rate <= 100):
+		return "rate", fmt.Errorf("a rate of %v: a clock runs at 0.01 to 100 times the right rate", c.Rate)
+	}
+	return checkBy(c.By)
+}
+
+// checkBy says what is wrong with how far something jumps.
+func checkBy(by time.Duration) (string, error) {
+	if by > 24*time.Hour || by < -24*time.Hour {
+		return "by", fmt.Errorf("a jump of %v: a clock jumps by 24h at most", by)
+	}
+	return "", nil
+}
+
+func (c *Clock) Strike(on Cluster, id nodes.ID) error {
+	return on.SetClock(id, c.By, cmp.Or(c.Rate, on.Rate(id)))
+}
+
+func (*Clock) Undo(on Cluster, id nodes.ID) error {
+	if !on.Up(id) {
+		return nil
+	}
+	return on.SetClock(id, 0, on.Rate(id))
+}

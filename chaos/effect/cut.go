@@ -1,0 +1,255 @@
+package effect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"turnstile/nodes"
+)
+
+// A Cut says between which nodes no message passes. Nodes of one group reach each other, and nodes that are
+// in no group reach all. Its zero value cuts nothing.
+type Cut struct {
+	groups []Group
+	oneWay bool // only messages from the first group to the second are lost
+	ring   Group
+	reach  int // in a ring: how many nodes each reaches on either side
+	// for groups that are not known yet: bridge, ring or a target, which is cut off from all others
+	Word  string
+	Of    Target // that target
+	group map[nodes.ID]int
+}
+
+// Words for cuts that are no targets.
+const (
+	BridgeCut = "bridge"
+	RingCut   = "ring"
+)
+
+// cutForms lists what ParseCut takes, for its errors.
+const cutForms = "0-1/2-4 (nodes 0 and 1 from 2 to 4), 0/1/2 (each from the others), " +
+	"0,3/1-2, 0>1-2 (what 0 sends to 1 and 2, and not what they send), bridge, ring, " +
+	"or who is cut off from all others, as in minority or holder"
+
+// ParseCut reads a cut: groups of nodes with / between them, or two with >, or a word.
+func ParseCut(text string) (Cut, error) {
+	fail := func(why string) (Cut, error) {
+		return Cut{}, fmt.Errorf("%q is no cut%s: write %s", text, why, cutForms)
+	}
+	if !strings.ContainsAny(text, "/>") {
+		return parseCutWord(text, fail)
+	}
+	oneWay := strings.Contains(text, ">")
+	between := "/"
+	if oneWay {
+		between = ">"
+	}
+	parts := strings.Split(text, between)
+	if oneWay && len(parts) > 2 {
+		return fail(", since one way leads from one group to one other")
+	}
+	var groups []Group
+	taken := map[nodes.ID]bool{}
+	for _, part := range parts {
+		group, err := ParseGroup(part)
+		if err != nil {
+			return fail("")
+		}
+		for _, id := range group {
+			if taken[id] {
+				return fail(fmt.Sprintf(", since node %d is in it twice", id))
+			}
+			taken[id] = true
+		}
+		groups = append(groups, group)
+	}
+	return CutInto(oneWay, groups...), nil
+}
+
+// parseCutWord reads a cut without groups.
+func parseCutWord(text string, fail func(string) (Cut, error)) (Cut, error) {
+	list, isRing := strings.CutPrefix(text, RingCut+":")
+	target, err := ParseTarget(text)
+	switch {
+	case text == BridgeCut, text == RingCut:
+		return Cut{Word: text}, nil
+	case isRing:
+		var ring Group
+		for _, word := range strings.Split(list, ",") {
+			id, err := ParseGroup(word)
+			if err != nil || len(id) > 1 || slices.Contains(ring, id[0]) {
+				return fail(", since a ring lists each node once, as in ring:0,2,1")
+			}
+			ring = append(ring, id...)
+		}
+		return RingOf(ring), nil
+	case err == nil && target.Word != "":
+		return Cut{Word: text, Of: target}, nil
+	case err == nil:
+		return fail(", since it has one group")
+	}
+	return fail("")
+}
+
+// CutInto returns the cut between groups.
+func CutInto(oneWay bool, groups ...Group) Cut {
+	c := Cut{groups: groups, oneWay: oneWay, group: map[nodes.ID]int{}}
+	for i, g := range groups {
+		for _, id := range g {
+			c.group[id] = i
+		}
+	}
+	return c
+}
+
+// RingOf returns the cut in which every node of a ring reaches a majority of them, those next to it, and no
+// two the same.
+func RingOf(ring Group) Cut {
+	c := Cut{ring: ring, reach: (len(ring)/2 + 1) / 2, group: map[nodes.ID]int{}}
+	for i, id := range ring {
+		c.group[id] = i
+	}
+	return c
+}
+
+// Sides returns the groups between which no message passes, either way; nil if the cut is none of that form.
+func (c Cut) Sides() []Group {
+	if c.oneWay {
+		return nil
+	}
+	return c.groups
+}
+
+// Links reports whether the cut names the nodes between which messages are lost: it is no word, and no ring.
+func (c Cut) Links() bool { return len(c.groups) > 0 }
+
+// Named returns the nodes that a cut of groups names.
+func (c Cut) Named() (all Group) {
+	for _, g := range c.groups {
+		all = append(all, g...)
+	}
+	return all
+}
+
+// Exchanged returns a cut of groups in which two nodes stand in each other's place.
+func (c Cut) Exchanged(a, b nodes.ID) Cut {
+	var groups []Group
+	for _, g := range c.groups {
+		var group Group
+		for _, id := range g {
+			switch id {
+			case a:
+				id = b
+			case b:
+				id = a
+			}
+			group = append(group, id)
+		}
+		slices.Sort(group)
+		groups = append(groups, group)
+	}
+	return CutInto(c.oneWay, groups...)
+}
+
+// IsZero implements yaml.IsZeroer, and what encoding/json asks for omitzero.
+func (c Cut) IsZero() bool { return c.None() }
+
+// None reports whether it cuts nothing.
+func (c Cut) None() bool { return len(c.groups) == 0 && len(c.ring) == 0 && c.Word == "" }
+
+// Separates reports whether messages from one node to another are lost. It must be known who is in which
+// group.
+func (c *Cut) Separates(from, to nodes.ID) bool {
+	a, in := c.group[from]
+	b, too := c.group[to]
+	if len(c.ring) > 0 {
+		apart := max(a-b, b-a)
+		return in && too && min(apart, len(c.ring)-apart) > c.reach
+	}
+	return in && too && a != b && (!c.oneWay || a == 0)
+}
+
+// Parts reports whether no message passes between two nodes, neither way, if the cut hit a victim that came
+// out in the run, or None.
+func (c *Cut) Parts(a, b, victim nodes.ID) bool {
+	return c.Blocks(a, b, victim) && c.Blocks(b, a, victim)
+}
+
+// Blocks reports whether messages from one node to another are lost, if the cut hit such a victim.
+func (c *Cut) Blocks(from, to, victim nodes.ID) bool {
+	if c.Of.ByRun() {
+		return from != to && (from == victim || to == victim)
+	}
+	return c.Separates(from, to)
+}
+
+// Names reports whether a node is in one of the groups, or in the ring.
+func (c *Cut) Names(id nodes.ID) bool {
+	_, in := c.group[id]
+	return in
+}
+
+// Check says what is wrong with the cut of so many nodes, servers included, if anything is.
+func (c *Cut) Check(total int) error {
+	for _, g := range append(slices.Clip(c.groups), c.ring, c.Of.Nodes) {
+		if err := g.Check(total); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Short writes the cut for people: of many nodes the first few.
+func (c Cut) Short() string {
+	if len(c.ring) > mostNamed {
+		return fmt.Sprintf("%s:%v,... (%d nodes)", RingCut, c.ring[:mostNamed/2], len(c.ring))
+	}
+	return c.write(Group.Short)
+}
+
+// String writes the cut as ParseCut reads it.
+func (c Cut) String() string { return c.write(Group.String) }
+
+func (c Cut) write(group func(Group) string) string {
+	var groups []string
+	for _, g := range c.groups {
+		groups = append(groups, group(g))
+	}
+	switch {
+	case c.Word != "":
+		return c.Word
+	case len(c.ring) > 0:
+		for _, id := range c.ring {
+			groups = append(groups, fmt.Sprint(id))
+		}
+		return RingCut + ":" + strings.Join(groups, ",")
+	case c.oneWay:
+		return strings.Join(groups, ">")
+	}
+	return strings.Join(groups, "/")
+}
+
+// MarshalText writes the cut as ParseCut reads it.
+func (c Cut) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText is ParseCut in place. Nothing cuts nothing.
+func (c *Cut) UnmarshalText(text []byte) (err error) {
+	if len(text) == 0 {
+		*c = Cut{}
+		return nil
+	}
+	*c, err = ParseCut(string(text))
+	return err
+}
+
+// Set is ParseCut in place, for flags.
+func (c *Cut) Set(text string) error {
+	if !c.None() {
+		return errAgain
+	}
+	return c.UnmarshalText([]byte(text))
+}
+
+// Type names the value of a flag.
+func (c *Cut) Type() string { return "groups" }

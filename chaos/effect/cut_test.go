@@ -1,0 +1,60 @@
+package effect
+
+import (
+	"strings"
+	"testing"
+
+	"turnstile/nodes"
+)
+
+func TestCutsSeparateGroups(t *testing.T) {
+	for text, want := range map[string]string{ // from row to column, 1 if messages are lost
+		"0-1/2-3": "0011 0011 1100 1100",
+		"0/1/2":   "0110 1010 1100 0000",
+		"0,2/1":   "0100 1010 0100 0000",
+		"0>1-2":   "0110 0000 0000 0000",
+		"3>0-2":   "0000 0000 0000 1110",
+
+		"ring:0,2,1,3": "0100 1000 0001 0010",
+	} {
+		c, err := ParseCut(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for from := range nodes.ID(4) {
+			row := ""
+			for to := range nodes.ID(4) {
+				row += map[bool]string{false: "0", true: "1"}[c.Separates(from, to)]
+			}
+			rows = append(rows, row)
+		}
+		if got := strings.Join(rows, " "); got != want || c.String() != text {
+			t.Errorf("%s is written %v and separates\n%s, not\n%s", text, c, got, want)
+		}
+	}
+}
+
+func TestParseCutSaysWhatIsRight(t *testing.T) {
+	for text, want := range map[string]string{
+		"":         "is no cut: write 0-1/2-4",
+		"0-4":      "one group",
+		"hodler":   "is no cut",
+		"ring:0,0": "lists each node once",
+		"0/0":      "node 0 is in it twice",
+		"0-2/2-4":  "node 2 is in it twice",
+		"0>1>2":    "from one group to one other",
+		"a/b":      "is no cut: write 0-1/2-4",
+		"2-1/0":    "is no cut",
+		"0//1":     "is no cut",
+		"-1/2":     "is no cut",
+	} {
+		if _, err := ParseCut(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	c, _ := ParseCut("0/7")
+	if err := c.Check(5); err == nil || !strings.Contains(err.Error(), "no node 7: they are 0 to 4") {
+		t.Errorf("a cut of a node that is not there: %v", err)
+	}
+}

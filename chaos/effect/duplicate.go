@@ -1,0 +1,36 @@
+package effect
+
+import (
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// Duplicate has a share of messages arrive twice.
+type Duplicate struct {
+	plain
+	Of Share `yaml:"duplicate"`
+}
+
+var duplicate = Kind{Key: "duplicate", Layer: OfLinks, Says: "messages arrive twice",
+	Example: "duplicate: 5%", Filters: ofMessages, Breaks: nodes.NoDuplication,
+	New:  func() Effect { return new(Duplicate) },
+	Keys: []Key{{Name: "duplicate", Says: "have a share of messages arrive twice"}}}
+
+func (*Duplicate) Kind() *Kind              { return &duplicate }
+func (d *Duplicate) Text() (string, string) { return d.Of.String(), "" }
+func (d *Duplicate) Idle() bool             { return d.Of == 0 }
+
+// ofCopy is set in the number of a second copy, so that decisions about it do not depend on the first.
+const ofCopy = 1 << 63
+
+func (d *Duplicate) Start(at *Place) Link {
+	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {
+		if len(fate) == begun || at.Dice.Unit(roll(chance.ForCopy, p)) >= float64(d.Of) {
+			return fate, false
+		}
+		p.Number |= ofCopy
+		fate = at.Beneath.Shape(p, fate)
+		p.Number &^= ofCopy
+		return fate, true
+	}
+}

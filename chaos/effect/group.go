@@ -1,0 +1,99 @@
+package effect
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"turnstile/nodes"
+)
+
+// A Group is a list of nodes.
+type Group []nodes.ID
+
+// errTwice says what no group may do.
+var errTwice = errors.New("a node is named twice")
+
+// ParseGroup reads a group: 3, 0-2 or 0-2,5.
+func ParseGroup(text string) (g Group, err error) {
+	fail := func() (Group, error) {
+		return nil, fmt.Errorf("%q names no nodes: write 3, 0-2 or 0-2,5", text)
+	}
+	taken := map[nodes.ID]bool{}
+	for _, word := range strings.Split(text, ",") {
+		first, last, isRange := strings.Cut(word, "-")
+		if !isRange {
+			last = first
+		}
+		from, err := strconv.ParseUint(first, 10, 20)
+		if err != nil {
+			return fail()
+		}
+		to, err := strconv.ParseUint(last, 10, 20)
+		if err != nil || from > to {
+			return fail()
+		}
+		for id := nodes.ID(from); id <= nodes.ID(to); id++ {
+			if taken[id] {
+				return nil, fmt.Errorf("%q: %w", text, errTwice)
+			}
+			taken[id] = true
+			g = append(g, id)
+		}
+	}
+	return g, nil
+}
+
+// Check says which node of the group is none of so many, servers included, if one is not.
+func (g Group) Check(total int) error {
+	for _, id := range g {
+		if int(id) >= total {
+			return fmt.Errorf("there is no node %d: they are 0 to %d", id, total-1)
+		}
+	}
+	return nil
+}
+
+// String writes the group as ParseGroup reads it.
+func (g Group) String() string {
+	var words []string
+	for i := 0; i < len(g); {
+		j := i
+		for j+1 < len(g) && g[j+1] == g[j]+1 {
+			j++
+		}
+		word := fmt.Sprint(g[i])
+		if j > i {
+			word += fmt.Sprintf("-%d", g[j])
+		}
+		words, i = append(words, word), j+1
+	}
+	return strings.Join(words, ",")
+}
+
+// mostNamed is how many of many nodes are named in texts for people.
+const mostNamed = 12
+
+// Short writes the group for people: of many nodes the first few.
+func (g Group) Short() string {
+	if len(g) <= mostNamed || len(g.String()) < 4*mostNamed {
+		return g.String()
+	}
+	return fmt.Sprintf("%v,... (%d nodes)", g[:mostNamed/2], len(g))
+}
+
+// MarshalText writes the group as ParseGroup reads it.
+func (g Group) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalText is ParseGroup in place.
+func (g *Group) UnmarshalText(text []byte) (err error) {
+	*g, err = ParseGroup(string(text))
+	return err
+}
+
+// Set is ParseGroup in place, for flags.
+func (g *Group) Set(text string) error { return g.UnmarshalText([]byte(text)) }
+
+// Type names the value of a flag.
+func (g *Group) Type() string { return "nodes" }

@@ -1,0 +1,55 @@
+package effect
+
+import (
+	"errors"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/port"
+)
+
+// Lag has what passes the connections of nodes to their brokers come later.
+type Lag struct {
+	plain
+	Who Target        `yaml:"lag"`
+	By  time.Duration `yaml:"by"`
+}
+
+var lag = Kind{Key: "lag", Layer: OfConnections,
+	Says:    "what passes the connections of nodes to their brokers comes later, both ways",
+	Example: "lag: 2, by: 50ms", Filters: []string{"network"}, Breaks: nodes.Timing,
+	StandIn: "a delay on their links", New: func() Effect { return new(Lag) },
+	Random: func(d *Draw) Effect { return &Lag{Who: d.Who, By: min(d.Later, time.Second)} },
+	Keys: []Key{{Name: "lag",
+		Says: "have what passes the connections of `nodes` to their brokers come later"}}}
+
+func (*Lag) Kind() *Kind              { return &lag }
+func (l *Lag) Text() (string, string) { return l.Who.Short(), "by " + l.By.String() }
+func (l *Lag) Leaves() time.Duration  { return 2 * l.By } // of a message that passes two such connections
+func (l *Lag) Target() *Target        { return &l.Who }
+
+func (l *Lag) Check(time.Duration, bool) (string, error) {
+	if l.By <= 0 && l.By >= -24*time.Hour {
+		return "by", errors.New("lag takes how much later everything comes, as in by: 50ms")
+	}
+	return checkBy(l.By)
+}
+
+func (l *Lag) Begin(c *Carrier, of Group) (int, error) {
+	return strain(c, of, port.Strain{Latency: l.By})
+}
+
+func (*Lag) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
+
+func (l *Lag) Start(at *Place) Link {
+	hit := at.on(&l.Who)
+	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {
+		later := time.Duration(0)
+		for _, id := range [2]nodes.ID{p.From, p.To} { // of each connection that it passes
+			if hit(id) {
+				later += l.By
+			}
+		}
+		return postpone(fate, begun, later)
+	}
+}

@@ -1,0 +1,60 @@
+package effect
+
+import (
+	"errors"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// Slow has processes stand still for a share of the time, again and again.
+type Slow struct {
+	plain
+	Who   Target `yaml:"slow"`
+	Share Share  `yaml:"share"`
+}
+
+var slow = Kind{Key: "slow", Layer: OfProcesses,
+	Says:    "processes stand still for a share of the time, again and again",
+	Example: "slow: 1, share: 50%", Breaks: nodes.NoPause | nodes.Timing,
+	New: func() Effect { return new(Slow) },
+	Keys: []Key{{Name: "slow", Says: "have `nodes` stand still again and again"},
+		{Name: "share", Says: "of the time that --slow takes",
+			NoZero: "would change nothing: write a share of the time, as in share: 50%"}}}
+
+func (*Slow) Kind() *Kind              { return &slow }
+func (s *Slow) Text() (string, string) { return s.Who.Short(), "by " + s.Share.String() }
+func (s *Slow) Target() *Target        { return &s.Who }
+
+func (s *Slow) Check(time.Duration, bool) (string, error) {
+	if s.Share > 0 && s.Share < 1 {
+		return "", nil
+	}
+	return "share", errors.New("slow takes the share of the time that the process stands still, " +
+		"as in share: 50%")
+}
+
+// slowPeriod is how long a slow process takes from one stop to the next.
+const slowPeriod = 20 * time.Millisecond
+
+// Strike does nothing: see Turn.
+func (*Slow) Strike(Cluster, nodes.ID) error { return nil }
+
+func (*Slow) Undo(c Cluster, id nodes.ID) error { return c.Proceed(id) }
+
+// Turn has nodes that are up stop, or go on, and returns for how long.
+func (s *Slow) Turn(c Cluster, of Group, stop bool) (time.Duration, error) {
+	share, act := 1-float64(s.Share), c.Proceed
+	if stop {
+		share, act = float64(s.Share), c.Stop
+	}
+	for _, id := range of {
+		if !c.Up(id) {
+			continue
+		}
+		if err := act(id); err != nil {
+			return 0, err
+		}
+	}
+	return time.Duration(share * float64(slowPeriod)), nil
+}

@@ -1,0 +1,146 @@
+package effect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"turnstile/internal/suggest"
+)
+
+// A Target says which nodes a fault hits: it lists them, or has a word for them.
+type Target struct {
+	Nodes Group
+	Word  string // if there is no list
+	Many  int    // of random
+}
+
+// A TargetWord is a word for the nodes that a fault hits.
+type TargetWord struct {
+	Word string
+	Says string
+	Run  bool // who it is comes out in the run; otherwise the seed and the number of nodes say so
+}
+
+// TargetWords lists the words for targets.
+var TargetWords = []TargetWord{
+	{"all", "every node, servers included", false},
+	{"random", "a client drawn by the seed; random:2 for two", false},
+	{"minority", "the most clients that are fewer than half, drawn by the seed", false},
+	{"majority", "the fewest clients that are more than half, drawn by the seed", false},
+	{"half", "half of all nodes, or one fewer than the others, servers included, drawn by the seed", false},
+	{"coordinator", "the node that the algorithm has all others ask, if it has one", false},
+	{"holder", "the next client to enter its critical section, while it is inside", true},
+	{"waiter", "the next client to request, while it waits", true},
+	{"token", "the next node that a message brings the token", true},
+	{"leader", "the node that leads then; of several the one of the highest term, or that declared itself " +
+		"last; if none does, the next", true},
+	{"successor", "the client after the next holder, by number", true},
+}
+
+// targetForms lists what ParseTarget takes, for its errors.
+func targetForms() string {
+	var words []string
+	for _, w := range TargetWords {
+		words = append(words, w.Word)
+	}
+	return "3, 0-2, 0-2,5, or " + strings.Join(words, ", ")
+}
+
+func targetWord(word string) *TargetWord {
+	i := slices.IndexFunc(TargetWords, func(w TargetWord) bool { return w.Word == word })
+	if i < 0 {
+		return nil
+	}
+	return &TargetWords[i]
+}
+
+// ParseTarget reads a target: 3, 0-2, 0-2,5, or a word.
+func ParseTarget(text string) (Target, error) {
+	group, err := ParseGroup(text)
+	switch {
+	case err == nil:
+		return Target{Nodes: group}, nil
+	case errors.Is(err, errTwice):
+		return Target{}, err
+	}
+	word, number, counted := strings.Cut(text, ":")
+	many := 1
+	if counted && word == "random" {
+		n, err := strconv.ParseUint(number, 10, 20)
+		if err != nil || n == 0 {
+			return Target{}, fmt.Errorf("%q: write how many nodes are drawn, as in random:2", text)
+		}
+		many, counted = int(n), false
+	}
+	switch {
+	case word == "host":
+		return Target{}, fmt.Errorf("a host is no target: all nodes run on one; name the nodes, as in 0-2")
+	case targetWord(word) == nil || counted:
+		var words []string
+		for _, w := range TargetWords {
+			words = append(words, w.Word)
+		}
+		if near := suggest.Nearest(word, words); near != "" {
+			return Target{}, fmt.Errorf("%q is no target: did you mean %s?", text, near)
+		}
+		return Target{}, fmt.Errorf("%q is no target: write %s", text, targetForms())
+	case word != "random":
+		many = 0
+	}
+	return Target{Word: word, Many: many}, nil
+}
+
+// IsZero reports whether it says nobody.
+func (t Target) IsZero() bool { return len(t.Nodes) == 0 && t.Word == "" }
+
+// ByRun reports whether it comes out in the run who it is.
+func (t Target) ByRun() bool {
+	w := targetWord(t.Word)
+	return w != nil && w.Run
+}
+
+// String writes the target as ParseTarget reads it.
+func (t Target) String() string {
+	switch {
+	case t.Word == "":
+		return t.Nodes.String()
+	case t.Many > 1:
+		return fmt.Sprintf("%s:%d", t.Word, t.Many)
+	}
+	return t.Word
+}
+
+// Short writes the target for people: of many nodes the first few.
+func (t Target) Short() string {
+	if t.Word == "" {
+		return t.Nodes.Short()
+	}
+	return t.String()
+}
+
+// MarshalText writes the target as ParseTarget reads it.
+func (t Target) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText is ParseTarget in place.
+func (t *Target) UnmarshalText(text []byte) (err error) {
+	*t, err = ParseTarget(string(text))
+	return err
+}
+
+// errAgain says that a flag would forget its first value.
+var errAgain = errors.New("it is given twice: write each fault as a --fault, as in " +
+	"--fault 'kill: 2, at: 1s', or a plan")
+
+// Set is ParseTarget in place, for flags.
+func (t *Target) Set(text string) error {
+	if !t.IsZero() {
+		return errAgain
+	}
+	return t.UnmarshalText([]byte(text))
+}
+
+// Type names the value of a flag.
+func (t *Target) Type() string { return "nodes" }

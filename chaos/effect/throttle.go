@@ -1,0 +1,61 @@
+package effect
+
+import (
+	"errors"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/port"
+)
+
+// Throttle has so many bytes pass the connections of nodes to their brokers in a second.
+type Throttle struct {
+	plain
+	Who Target `yaml:"throttle"`
+	To  Bytes  `yaml:"to"`
+}
+
+var throttle = Kind{Key: "throttle", Layer: OfConnections,
+	Says:    "so many bytes pass the connections of nodes to their brokers in a second, each way",
+	Example: "throttle: 2, to: 100KB", Filters: []string{"network"}, Breaks: nodes.Timing, Weighs: true,
+	StandIn: "a bandwidth of their links together", New: func() Effect { return new(Throttle) },
+	Random: func(d *Draw) Effect { return &Throttle{Who: d.Who, To: Bytes(2000 << d.Below(6))} },
+	Keys: []Key{{Name: "throttle", Says: "have few bytes pass the connections of `nodes`"},
+		{Name: "to", Says: "how many bytes pass in a second with --throttle, as in 100KB"}}}
+
+func (*Throttle) Kind() *Kind              { return &throttle }
+func (t *Throttle) Text() (string, string) { return t.Who.Short(), "to " + t.To.String() }
+func (*Throttle) Leaves() time.Duration    { return chance.Longest }
+func (t *Throttle) Target() *Target        { return &t.Who }
+
+func (t *Throttle) Check(time.Duration, bool) (string, error) {
+	if t.To == 0 {
+		return "to", errors.New("throttle takes how many bytes pass in a second, as in to: 100KB")
+	}
+	return "", nil
+}
+
+func (t *Throttle) Begin(c *Carrier, of Group) (int, error) {
+	return strain(c, of, port.Strain{Bandwidth: int64(t.To)})
+}
+
+func (*Throttle) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
+
+func (t *Throttle) Start(at *Place) Link {
+	hit, q := at.on(&t.Who), newQueues(t.To)
+	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {
+		if !hit(p.From) && !hit(p.To) {
+			return fate, false
+		}
+		q.renew(p.At)
+		done := p.At
+		for _, end := range [2][2]nodes.ID{{p.From, nodes.None}, {nodes.None, p.To}} {
+			if hit(max(end[0], end[1])) {
+				done = q.pass(end, done, p.Bytes)
+			}
+		}
+		fate, _ = postpone(fate, begun, time.Duration(done-p.At))
+		return fate, len(fate) > begun
+	}
+}

@@ -1,0 +1,122 @@
+package chaos
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/port"
+	"turnstile/nodes/row"
+)
+
+// NodeFaults are what a node process is told of its links and of faults.
+type NodeFaults struct {
+	Network     Network `json:"network"`
+	Faults      []Fault `json:"faults,omitempty"`
+	SharedState string  `json:"board,omitempty"` // the file of their state
+}
+
+// OpenFaults are what a node process makes of its NodeFaults. It takes the faults that are added to the
+// run later. As long as there are none, it costs nothing, but where leaders are elected it keeps who
+// leads: a fault of the leader that is added later hits who leads already.
+type OpenFaults struct {
+	Shaper  nodes.Shaper // of what the node receives; nil: each message is delivered at once
+	Watcher port.Watcher // is told what happens at the node; nil: nothing waits for that
+
+	station *NodeFaults
+	clients int
+	codec   *nodes.Codec
+	dice    chance.Dice
+	board   *SharedState // nil: it was not needed yet
+	rules   *Rules
+	watcher *Watcher
+}
+
+var _ port.FaultTaker = (*OpenFaults)(nil)
+
+// Open opens the faults of a node that is made of stack, in a run under a seed.
+func (s *NodeFaults) Open(stack *row.Stack, seed uint64) (*OpenFaults, error) {
+	x := &OpenFaults{station: s, clients: stack.N(), codec: stack.Codec(), dice: chance.Dice(seed)}
+	var err error
+	if x.Shaper, err = s.Network.Shaper(x.dice, nil, nil, x.codec); err != nil {
+		return nil, err
+	}
+	if stack.Elector() != nil {
+		if err := x.watch(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range s.Faults {
+		if err := x.add(i+1, &s.Faults[i]); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// TakeFault implements port.FaultTaker.
+func (x *OpenFaults) TakeFault(number int, text []byte) (nodes.Shaper, port.Watcher, error) {
+	f := new(Fault)
+	err := json.Unmarshal(text, f)
+	if err == nil {
+		err = x.add(number, f)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("taking fault %d: %w", number, err)
+	}
+	return x.Shaper, x.Watcher, nil
+}
+
+// add adds the fault with a number, if nodes have anything to do with it.
+func (x *OpenFaults) add(number int, f *Fault) error {
+	switch {
+	case f.Effect == nil:
+		return fmt.Errorf("it is none")
+	case number < 1 || number > Slots:
+		return fmt.Errorf("there is no fault %d: they count from 1 to %d", number, Slots)
+	case !f.OfNodes():
+		return nil
+	}
+	if err := x.open(); err != nil {
+		return err
+	}
+	s := &x.board.slots[number-1]
+	if f.OfLinks() {
+		if x.rules == nil {
+			x.rules = &Rules{of: x.station.Network.undisturbed(x.dice)}
+			x.Shaper = x.rules
+		}
+		if err := x.rules.add(f, s, x.codec); err != nil {
+			return err
+		}
+	}
+	if f.Timed() {
+		return nil
+	}
+	if err := x.watch(); err != nil {
+		return err
+	}
+	return x.watcher.add(f, s, x.codec)
+}
+
+// open opens the board, unless it is open.
+func (x *OpenFaults) open() (err error) {
+	if x.board == nil {
+		x.board, err = OpenSharedState(x.station.SharedState)
+	}
+	return err
+}
+
+// watch has what happens at the node watched, if it is not.
+func (x *OpenFaults) watch() error {
+	if err := x.open(); err != nil || x.watcher != nil {
+		return err
+	}
+	x.watcher = &Watcher{board: x.board, total: nodes.ID(x.clients)}
+	x.Watcher = x.watcher
+	return nil
+}
+
+// OfNodes reports whether nodes carry out the fault or part of it, and must know it.
+func (f *Fault) OfNodes() bool { return f.OfLinks() || !f.Timed() }

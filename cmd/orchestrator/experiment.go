@@ -1,0 +1,105 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/bench"
+	"turnstile/bench/experiment"
+	"turnstile/internal/terminal"
+)
+
+// many returns a command that makes runs, and its flags, which are added in the order of its help. They are
+// checked before anything is run.
+func (a *app) many(cmd *cobra.Command, check func(settings) error, run func(context.Context) error) (
+	*cobra.Command, *pflag.FlagSet) {
+	cmd.Args = noArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		s, err := settle(cmd, check)
+		if err != nil {
+			return err
+		}
+		a.note(s)
+		return run(cmd.Context())
+	}
+	cmd.Flags().SortFlags = false
+	return cmd, cmd.Flags()
+}
+
+// addSetup adds the flags of what is stored of many runs, and of the program of their nodes. The set, if it
+// has a name, holds what is said.
+func addSetup(f *pflag.FlagSet, s *bench.Setup, holds string) {
+	f.StringVar(&s.Results, "results", "results", "`folder` of all result sets")
+	if s.Set != "" {
+		f.StringVar(&s.Set, "set", s.Set, "`name` of the result set that "+holds+" belong to")
+	}
+	f.StringVar(&s.Node, "node-program", "",
+		"`path` of the program of a node (default node, beside this program)")
+}
+
+// equip completes a setup by the programs that serve runs of processes.
+func equip(s *bench.Setup) {
+	s.Versions = versions()
+	s.Broker = append([]string{terminal.OwnPath()}, brokerArgs...)
+	s.Proxy = append([]string{terminal.OwnPath()}, proxyArgs...)
+	s.Node = cmp.Or(s.Node, ownSibling("node"))
+}
+
+// equipFor is equip, and says what is wrong with the program of a node, if the runs are of processes.
+func equipFor(s *bench.Setup, real bool) error {
+	if equip(s); real {
+		return s.CheckNode()
+	}
+	return nil
+}
+
+// rowsNamed returns the rows that find has by names; all without any.
+func rowsNamed(names []string, find func(string) (*spec, error), all []*spec) (rows []*spec, err error) {
+	for _, name := range names {
+		row, err := find(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(rows, row) {
+			rows = append(rows, row)
+		}
+	}
+	if rows == nil {
+		return all, nil
+	}
+	return rows, nil
+}
+
+// follow returns a bar that shows how far an experiment has come, in runs that go by a name.
+func (a *app) follow(e *experiment.Experiment, off bool, takes time.Duration, name string) *bar {
+	bar, wrong := a.newBar(off, takes), 0
+	e.Progress = func(done, all int, r *experiment.Result) {
+		if a.checkDisk(r.Err); r.Wrong != "" {
+			wrong++
+		}
+		if bar.due() || !r.Simulated {
+			bar.show(float64(done)/float64(all), fmt.Sprintf("%s %d of %d, %d wrong", name, done, all, wrong))
+		}
+	}
+	return bar
+}
+
+// printWrong prints that a run is wrong, by which command it is repeated, and what is stored of it.
+func (a *app) printWrong(e *experiment.Experiment, what, repeat string, r *experiment.Result) {
+	fmt.Fprintf(a.stdout, "WRONG  %s: %s\n", what, r.Wrong)
+	if repeat != "" {
+		fmt.Fprintf(a.stdout, "       repeat it: %s\n", repeat)
+	}
+	if r.Folder != "" {
+		fmt.Fprintf(a.stdout, "       what came of it: %s\n",
+			terminal.CallOn("show", filepath.Join(e.Setup.Results, r.Folder)))
+	}
+}

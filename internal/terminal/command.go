@@ -1,0 +1,65 @@
+package terminal
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unicode"
+)
+
+// Invoked returns how the user calls this program: by its name if the search path leads to it, or else as it
+// was called now, such as bin/orchestrator, which make calls.
+func Invoked() string {
+	name := filepath.Base(os.Args[0])
+	if path, err := exec.LookPath(name); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil && path == OwnPath() {
+			return name
+		}
+	}
+	return os.Args[0]
+}
+
+// OwnPath returns the path of this program.
+func OwnPath() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// CallOn returns the command line by which a command reads the run in a folder, from where the user stands.
+func CallOn(command, folder string) string {
+	path := FromHere(folder)
+	if filepath.Base(path) == path && path != "." { // a bare name would be looked for among the result sets
+		path = "." + string(filepath.Separator) + path
+	}
+	return Invoked() + " " + command + " " + ShellQuoted(path)
+}
+
+// ShellQuoted returns a word as a shell takes it for one.
+func ShellQuoted(word string) string {
+	special := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+,:@", r)
+	}
+	if strings.IndexFunc(word, special) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// FromHere returns the path of what lies below the working directory as seen from there.
+func FromHere(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if short, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(short) {
+		return short
+	}
+	return path
+}

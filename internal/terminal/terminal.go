@@ -1,0 +1,75 @@
+// Package terminal knows the terminal and the working directory of a user: where output goes, how wide and
+// colourful it may be, and how this program was called.
+package terminal
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Is reports whether w writes to a terminal that can do more than print lines.
+func Is(w io.Writer) bool {
+	fd, is := descriptor(w)
+	return is && term.IsTerminal(fd) && os.Getenv("TERM") != "dumb"
+}
+
+// Width returns how wide a picture on w may be: as the terminal is, within reason, or else 80 columns.
+func Width(w io.Writer) int {
+	const usual, narrowest, widest = 80, 40, 160
+	if !Is(w) {
+		return usual
+	}
+	fd, _ := descriptor(w)
+	columns, _, err := term.GetSize(fd)
+	if err != nil || columns <= 0 {
+		return usual
+	}
+	return min(max(columns, narrowest), widest)
+}
+
+// descriptor returns the descriptor of the file that w writes to, directly or as its Unwrap says.
+func descriptor(w io.Writer) (fd int, is bool) {
+	if wrapper, wraps := w.(interface{ Unwrap() io.Writer }); wraps {
+		w = wrapper.Unwrap()
+	}
+	file, is := w.(*os.File)
+	if !is {
+		return 0, false
+	}
+	return int(file.Fd()), true
+}
+
+// A Palette colours text, if it goes to a
+type Palette struct{ on bool }
+
+// PaletteFor returns the palette of what w writes to: colours for a terminal, unless NO_COLOR is set.
+func PaletteFor(w io.Writer) Palette {
+	return Palette{Is(w) && os.Getenv("NO_COLOR") == ""}
+}
+
+// The colours, as parameters of ANSI escape codes.
+const (
+	Bold   = "1"
+	Green  = "1;32"
+	Red    = "1;31"
+	Yellow = "1;33"
+)
+
+// Paint returns text in a colour.
+func (p Palette) Paint(color, text string) string {
+	if !p.on {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+// PrintJSON prints v as one indented JSON document.
+func PrintJSON(w io.Writer, v any) error {
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	out.SetEscapeHTML(false)
+	return out.Encode(v)
+}

@@ -1,0 +1,212 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/judge/leadership"
+	"turnstile/judge/section"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// agreed: all nodes that were up took the same one of them for the leader when the run was told to stop, and
+// at any time before, if nothing had gone wrong for long enough.
+func agreed(e *evidence) Finding {
+	l := e.leaders
+	if f, is := e.undecided(); is {
+		return f
+	}
+	switch {
+	case !e.seen(history.Stopped):
+		return inconclusive("the run was ended before its end")
+	case l.Apart == nil && len(l.Agreements) == 0:
+		return inconclusive("nothing happened")
+	case l.Apart != nil && !l.Asked() && e.Config.N == 1:
+		return inconclusive("the only node was down at the end, and nobody else can lead: take more nodes").
+			excused()
+	case l.Apart != nil && !l.Asked() && !e.saw(history.Endless):
+		return inconclusive("nobody that was up at the end had been told to campaign, or had said anything: name " +
+			"initiators (--initiators), and leave some up").excused()
+	case l.Apart == nil:
+		last := l.Agreements[len(l.Agreements)-1]
+		return valid("all agreed on %s at the end", name(last.Leader))
+	}
+	const none = "no leader that all agree on at the end"
+	calm, had, needs := e.calmAtEnd(), e.quiet(), e.Patience()
+	switch {
+	case had < needs && !e.saw(history.Endless):
+		after := "anything went wrong"
+		switch {
+		case had < time.Duration(calm.Length()):
+			after = l.Apart.Cause.What.String()
+		case calm.From == l.Begun:
+			after = "the run began"
+		case slices.ContainsFunc(l.Unasked, func(s leadership.Span) bool { return s.To == calm.From }):
+			after = "somebody began to campaign"
+		case slices.ContainsFunc(e.campaigns, func(c campaign) bool { return c.at == calm.From }):
+			after = "somebody campaigned again"
+		}
+		f := inconclusive(none+", %v after %s; it may take %v: let the run go on for longer",
+			had.Round(time.Millisecond), after, needs).excused()
+		if lasts := e.lasting(); lasts != "" {
+			f.Says = fmt.Sprintf(none+", and %s lasted until then; it may take %v after it: "+
+				"let it end sooner, or the run last longer",
+				lasts, needs)
+		}
+		return e.excuse(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)
+	case e.brokenIn(calm.span(), e.Live) != 0:
+		return e.expect(inconclusive(none).with(e.beliefs()...), calm.span(), e.Live)
+	}
+	if e.Replayed {
+		return violated(none + ", and nothing is left that could change it").with(e.beliefs()...)
+	}
+	return violated(none+", though nothing had gone wrong for %v", had.Round(time.Millisecond)).
+		with(e.beliefs()...)
+}
+
+// lasting returns the first fault that lasted to the end of the run, except those that are done at once;
+// empty: none did.
+func (e *elected) lasting() string {
+	for i := range e.sections.Faults {
+		f := &e.sections.Faults[i]
+		over := f.From > e.leaders.End || f.Healed && f.To < e.leaders.End
+		if asked := e.asked(f); !asked.ForGood && !over {
+			return asked.Text
+		}
+	}
+	return ""
+}
+
+// quiet returns for how long nothing had gone wrong at the end of the run, though not all agreed on a leader:
+// of processes, which may be late, since one came to doubt it.
+func (e *elected) quiet() time.Duration {
+	l, from := e.leaders, e.calmAtEnd().From
+	if l.Apart != nil && e.late() {
+		from = max(from, l.Apart.Begun)
+	}
+	return time.Duration(l.End - from)
+}
+
+// undecided looks for the first time before the end at which all should have agreed on a leader and did not:
+// nothing had gone wrong for the grace, and nobody had come to doubt the leader since. A row without timeouts
+// has no grace, and says of no time but the end by when it has elected.
+func (e *elected) undecided() (f Finding, is bool) {
+	l := e.leaders
+	if e.Grace == 0 {
+		return f, false
+	}
+	all := l.Agreements
+	if l.Apart != nil {
+		open := *l.Apart
+		open.Agreed = math.MaxInt64
+		all = append(slices.Clip(all), open)
+	}
+	first := 0 // of those that are not over before a stretch begins
+	for _, calm := range e.calms() {
+		for first < len(all) && all[first].Agreed < calm.From {
+			first++
+		}
+		for i := first; i < len(all) && all[i].Begun <= calm.To; i++ {
+			had := stretch{leadership.Span{From: max(calm.From, all[i].Begun), To: min(calm.To, all[i].Agreed)}}
+			if all[i].Agreed > l.End && calm.To == l.End || had.Length() < int64(e.Patience()) ||
+				e.brokenIn(had.span(), e.Live) != 0 {
+				continue
+			}
+			return violated("no leader that all agreed on from %v on for %v, though nothing had gone wrong",
+				e.since(had.From), time.Duration(had.Length()).Round(time.Millisecond)), true
+		}
+	}
+	return f, false
+}
+
+// Patience returns the longest time that an election takes without faults. For a row with timeouts, this is
+// its grace. A row without timeouts only waits for messages: at most rounds times as many, one after the
+// other, as make a request known. Rings need N or N lg N messages; randomized rings need more than 32 rounds
+// in one run of a million.
+func (s *Setting) Patience() time.Duration {
+	const rounds = 32
+	switch known := s.Promise.Known; {
+	case s.Grace > 0:
+		return s.Grace + s.Slack
+	case known > chance.Longest/rounds:
+		return chance.Longest
+	default:
+		return rounds*known + s.Slack
+	}
+}
+
+// A stretch is a part of the run, both ends included, in which nothing went wrong.
+type stretch struct{ leadership.Span }
+
+// span is when assumptions are to have been broken to excuse what is not so at its end: not just before it
+// begins.
+func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0} }
+
+// calms returns the stretches of the run in which nothing went wrong, in order.
+func (e *elected) calms() (all []stretch) {
+	troubles := e.troubles()
+	slices.SortFunc(troubles, func(a, b leadership.Span) int { return cmp.Compare(a.From, b.From) })
+	at := e.leaders.Begun
+	for _, t := range troubles {
+		if until := min(t.From, e.leaders.End); until >= at {
+			all = append(all, stretch{leadership.Span{From: at, To: until}})
+		}
+		at = max(at, t.To)
+	}
+	if at <= e.leaders.End {
+		all = append(all, stretch{leadership.Span{From: at, To: e.leaders.End}})
+	}
+	return all
+}
+
+// calmAtEnd returns the stretch at the end of the run in which nothing went wrong. It may have no length.
+func (e *elected) calmAtEnd() stretch {
+	all, end := e.calms(), e.leaders.End
+	if last := len(all) - 1; last >= 0 && all[last].To == end {
+		return all[last]
+	}
+	return stretch{leadership.Span{From: end, To: end}}
+}
+
+// atOnce reports whether a fault is done when it begins: one for good, a crash, whose end is a restart, and
+// the loss of one message, if that breaks for good what the election of a leader rests on.
+func (e *elected) atOnce(asked *Fault, f *section.Fault) bool {
+	return asked.Breaks&nodes.NoCrash != 0 || asked.ForGood && (!f.Healed ||
+		asked.OfLinks && asked.Breaks&e.Live&^nodes.Transient != 0)
+}
+
+// troubles returns the times in which an assumption was broken, a node was told to campaign, or no node that
+// had been told to campaign was up. A fault without an end counts at its beginning only.
+func (e *elected) troubles() (all []leadership.Span) {
+	s := e.sections
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		if asked := e.asked(f); e.atOnce(asked, f) {
+			all = append(all, leadership.Span{From: f.From, To: f.From})
+		} else {
+			all = append(all, leadership.Span{From: f.From, To: later(f.To, int64(asked.Leaves))})
+		}
+	}
+	for _, p := range s.Pauses {
+		all = append(all, leadership.Span{From: p.From, To: p.To})
+	}
+	for _, w := range s.Wrongs {
+		all = append(all, leadership.Span{From: w.From, To: w.To})
+	}
+	all = append(all, e.leaders.Unasked...)
+	for _, c := range e.campaigns {
+		all = append(all, leadership.Span{From: c.at, To: c.at})
+	}
+	for _, d := range s.Deaths {
+		all = append(all, leadership.Span{From: d.From, To: d.At})
+		if d.Back < math.MaxInt64 {
+			all = append(all, leadership.Span{From: d.Back, To: d.Back})
+		}
+	}
+	return all
+}

@@ -1,0 +1,40 @@
+package check
+
+// A check judges one promise by the evidence of a run.
+type check struct {
+	name   string
+	was    string // in verdicts of earlier versions; empty: the same
+	about  About
+	leaves open // what of a run with faults is open if the check does not come out valid
+	// split says that a violation breaks safety only if the verdict says that the run was Divided.
+	split bool
+	judge func(*evidence) Finding
+}
+
+// An About says what a check is about.
+type About int
+
+// What checks are about.
+const (
+	aboutSafety     About = iota + 1
+	aboutProgress         // everybody is served, and all agree on a leader
+	AboutFairness         // in what order
+	AboutCost             // how many messages it takes
+	AboutIdentities       // equations that counts of messages obey
+	aboutClaims           // what else the row of the algorithm says
+	aboutBooks            // whether counters, events, streams of messages and witnesses contradict each other
+	AboutFaults           // whether what was to go wrong did
+	aboutEnough           // whether there was something to judge
+	aboutLoad             // whether as much was asked for as the run was to ask
+)
+
+// An open is what remains unknown of a run with faults because of a finding that is not valid.
+type open int
+
+// What a finding leaves open.
+const (
+	recovery       open = iota // whether the algorithm recovered; that it stalled is shown all the same
+	recoveryInside             // the same, unless the finding is outside the model of the algorithm
+	everything                 // that it stalled as well
+	nothing
+)

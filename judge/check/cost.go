@@ -1,0 +1,132 @@
+package check
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"turnstile/internal/english"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+)
+
+// cost: an entry takes as many messages as was published.
+func cost(e *evidence) Finding {
+	if which := e.unpublished(); which != "" {
+		return notJudged("nothing is published for a run %s", which)
+	}
+	if !e.balanced() {
+		return inconclusive("not judged: the counts disagree")
+	}
+	perEntry, byKind, ok := e.sections.MessagesPerEntry(&e.sum, e.Circulates, true)
+	switch {
+	case e.Circulates && !e.seen(history.Stopped):
+		return inconclusive("not judged: the run ended before the end of what it was to measure")
+	case !ok && e.Circulates:
+		return inconclusive("not judged: fewer than two entries were measured")
+	case !ok && e.rested():
+		return inconclusive("not judged: there was no entry")
+	case !ok || !e.Circulates && !e.rested():
+		return e.unjudged("messages per entry are not known")
+	}
+	says := fmt.Sprintf("%s messages per entry", sixDigits(perEntry))
+	if resent := e.sum.Resent; resent > 0 && !e.Circulates { // an answer took long, which is nobody's rule
+		perEntry -= float64(resent) / float64(e.sum.Entries)
+		says += fmt.Sprintf(", and %s without what was sent again", sixDigits(perEntry))
+	}
+	wasted := e.entryCost != nil && e.exclusive() && e.sent()-e.sum.Resent > e.due ||
+		e.CostKnown && perEntry > e.Cost.Max && !e.Cost.Has(perEntry)
+	switch {
+	case wasted && e.late():
+		return notJudged("%s; what is published, %v, is for runs in which no timer runs out early", says, e.Cost)
+	case e.entryCost != nil && e.exclusive() && e.sent()-e.sum.Resent != e.due:
+		return violated("%s: %d messages were sent, but by who entered after whom it takes %d", says, e.sent(),
+			e.due).with(e.perKind(byKind))
+	case !e.CostKnown:
+		return notJudged("%s; nothing is published for this load", says)
+	case e.Circulates && e.sections.Entries < uint64(e.Config.N): // the token passes nodes that never requested
+		return notJudged("%s; nothing is published for fewer entries than nodes", says)
+	case !e.Cost.Has(perEntry):
+		return violated("%s, but %v are published", says, e.Cost).with(e.perKind(byKind))
+	case e.entryCost != nil && e.exclusive():
+		return valid("%s, as published: %v, and exactly as many as it takes by who entered after whom", says,
+			e.Cost)
+	}
+	return valid("%s, as published: %v", says, e.Cost)
+}
+
+// perKind lists the messages per entry by their kinds.
+func (r *records) perKind(perEntry []float64) string {
+	var kinds []string
+	for kind, n := range perEntry {
+		if n > 0 && !r.sections.Heartbeat(kind) {
+			kinds = append(kinds, fmt.Sprintf("%s %s", sixDigits(n), r.kind(kind)))
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// exclusive reports whether there is one resource, and one client inside at a time, so that entries have an
+// order.
+func (e *evidence) exclusive() bool {
+	resources, violations := 0, uint64(0)
+	for r := range e.resources() {
+		resources, violations = resources+1, violations+r.Violations+r.UncertainOverlaps
+	}
+	return resources == 1 && violations == 0
+}
+
+// sent returns how many messages the run took, heartbeats left aside.
+func (r *records) sent() (total uint64) {
+	for kind, k := range r.sum.Kinds {
+		if !r.sections.Heartbeat(kind) {
+			total += k.Sent
+		}
+	}
+	return total
+}
+
+func sixDigits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// identities: the message counts obey the identities of the row, whatever the load.
+func identities(e *evidence) Finding {
+	which := e.unpublished()
+	switch {
+	case len(e.Identities) == 0:
+		return notJudged("no identity of message counts is known")
+	case which != "":
+		return notJudged("no identity is known for a run %s", which)
+	case !e.balanced():
+		return inconclusive("not judged: the counts disagree")
+	case !e.rested():
+		return e.unjudged("message counts are not whole")
+	case e.sum.Resent > 0:
+		return notJudged("%s sent again, since an answer took long",
+			english.Count(e.sum.Resent, "message was", "messages were"))
+	}
+	t := row.Tally{Entries: e.sections.Entries, Sent: map[string]uint64{}}
+	var counts []string
+	for kind := range e.kinds() {
+		if e.sections.Heartbeat(kind) {
+			continue
+		}
+		name := e.kind(kind)
+		sent := uint64(0)
+		if kind < len(e.sum.Kinds) {
+			sent = e.sum.Kinds[kind].Sent
+		}
+		t.Sent[name] += sent
+		counts = append(counts, fmt.Sprintf("%d %s", sent, name))
+	}
+	for _, i := range e.Identities {
+		if !i.Holds(e.Config, t) && e.late() {
+			return notJudged("%s does not hold, nor need it where a timer runs out early: %s", i.Says,
+				strings.Join(counts, ", "))
+		}
+		if !i.Holds(e.Config, t) {
+			return violated("%s does not hold: %s in %s", i.Says, strings.Join(counts, ", "),
+				english.Count(t.Entries, "entry", "entries"))
+		}
+	}
+	return valid("every identity of message counts holds: %s", strings.Join(counts, ", "))
+}

@@ -1,0 +1,84 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// finding makes a check. It takes a violation back where the evidence is not sound: the witnesses of
+// exclusion disagree, the transport has changed what the algorithm rests on though no fault did, processes
+// waited for processors so long that no delay had a bound, or, of runs about leaders, counters and events
+// disagree.
+func (e *evidence) finding(c *check) Finding {
+	f := c.judge(e)
+	f.Check = c.name
+	if f.Outcome == Violated {
+		if but := e.but(c, &f); but != "" {
+			f.Outcome, f.Says = Inconclusive, f.Says+", but "+but
+		}
+	}
+	return f
+}
+
+// but says why a violation is in doubt; empty: it is not. Safety rests on less than all other promises do.
+func (e *evidence) but(c *check, f *Finding) string {
+	needs, unsound := e.Safe, e.Problem.unsound(e)
+	if c.about != aboutSafety {
+		needs |= e.Live
+	}
+	switch {
+	case unsound != "":
+		return unsound
+	case needs&e.audit.breaks() != 0:
+		return e.audit.says()
+	case needs&inTime != 0 && !f.OutsideModel:
+		return e.sluggish()
+	}
+	return ""
+}
+
+// inTime are the assumptions that do not hold where processes wait for processors.
+const inTime = nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing
+
+// fewLate is how late most timers of processes may run out: half of the shortest timeout that a row has by
+// default.
+const fewLate = 50 * time.Millisecond
+
+// sluggish says how late timers of processes ran out, if that tells that these waited for processors, rather
+// than stood still as the record says: one in a hundred was late, or one by more than processes are allowed.
+func (e *evidence) sluggish() string {
+	if !e.Real {
+		return ""
+	}
+	longest := e.Slack
+	for _, p := range e.sections.Pauses {
+		longest = max(longest, e.Slack+time.Duration(p.To-p.From))
+	}
+	late := history.LatenessIn(e.logs)
+	if ns, _ := late.Quantile(1); ns > int64(longest) {
+		return fmt.Sprintf("a timer ran out %v late: processes waited for processors; take "+
+			"fewer nodes, or a machine with less to do",
+			time.Duration(ns).Round(time.Millisecond))
+	}
+	if ns, _ := late.Quantile(0.99); ns > int64(fewLate) {
+		return fmt.Sprintf("one timer in a hundred ran out %v late or later: processes waited for processors; "+
+			"take fewer nodes, or a machine with less to do",
+			time.Duration(ns).Round(time.Millisecond))
+	}
+	return ""
+}
+
+// breaks returns what of the assumptions on links the transport broke. Messages that nobody has sent are
+// repeats of others, as far as can be told.
+func (a *audit) breaks() (broken nodes.Assumption) {
+	if a.lost > 0 {
+		broken |= nodes.NoLoss
+	}
+	if a.repeats > 0 || !a.clean() && a.lost == 0 {
+		broken |= nodes.NoDuplication | nodes.FIFO
+	}
+	return broken
+}

@@ -1,0 +1,365 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+)
+
+// An electionRun is a run of five nodes about leaders, made of lines such as "10 2 elect 4 7": after 10 ms,
+// node 2 takes node 4 for the leader of term 7. Nobody leads at its beginning, and it is told to stop after a
+// second.
+type electionRun struct {
+	name    string
+	setting func(s *Setting)
+	text    string
+	check   string                       // that is looked at
+	as      Outcome                      // what it comes to
+	outside bool                         // its model
+	says    string                       // part of the sentence
+	witness string                       // the first line of the witness; empty: any
+	logs    func(all []*history.NodeLog) // changes those that the orchestrator and the nodes leave; nil: not
+}
+
+// events reads the lines of a run.
+func (r *electionRun) events(t *testing.T) (all []history.Event) {
+	t.Helper()
+	kinds := map[string]history.Kind{"elect": history.Elected, "crash": history.Crashed,
+		"restart": history.Restarted, "campaign": history.Campaigned,
+		"pause": history.Paused, "resume": history.Resumed, "fault": history.FaultBegan,
+		"heal": history.FaultHealed, "suspect": history.Suspected, "trust": history.Trusted,
+		"mark": history.Marked, "send": history.Sent}
+	mark := func(at int64, m uint32) {
+		all = append(all, history.Event{At: at, Kind: history.Marked, Count: m, Node: nodes.None})
+	}
+	mark(0, history.Began)
+	mark(0, history.Measuring)
+	stopped := false
+	for line := range strings.Lines(strings.TrimSpace(r.text)) {
+		var at, count, value int64
+		var node nodes.ID
+		var what string
+		fields := strings.Fields(line)
+		fmt.Sscan(fields[0], &at)
+		fmt.Sscan(fields[1], &node)
+		what = fields[2]
+		if kinds[what] == 0 {
+			t.Fatalf("%q is no event", line)
+		}
+		if at >= 1000 && !stopped {
+			mark(1e9, history.Stopped)
+			stopped = true
+		}
+		if len(fields) > 3 {
+			fmt.Sscan(fields[3], &count)
+		}
+		if len(fields) > 4 {
+			fmt.Sscan(fields[4], &value)
+		}
+		e := history.Event{At: at * 1e6, Kind: kinds[what], Node: node, Count: uint32(count), Value: value}
+		switch e.Kind {
+		case history.Marked: // instead of that it is told to stop
+			e.Node, stopped = nodes.None, true
+		case history.Paused, history.Resumed:
+			e.Count, e.Node = uint32(node), nodes.None
+		case history.FaultBegan: // the node is the number of the fault
+			e.Count, e.Node, e.Value, e.Fence = uint32(node), nodes.None, count, 1 // a node was hit
+		case history.FaultHealed:
+			e.Count, e.Node, e.Value = uint32(node), nodes.None, 1 // a message was hit
+		}
+		all = append(all, e)
+	}
+	if !stopped {
+		mark(1e9, history.Stopped)
+	}
+	mark(2e9, history.Rested)
+	return all
+}
+
+// verdict judges the run.
+func (r *electionRun) verdict(t *testing.T) Verdict {
+	t.Helper()
+	s := Setting{Problem: Election, Config: nodes.Config{N: 5}, Leads: &row.Leadership{},
+		Grace: 100 * time.Millisecond}
+	if r.setting != nil {
+		r.setting(&s)
+	}
+	sections := Sections(history.Header{Nodes: 5}, s)
+	f := New(sections, s)
+	for _, e := range r.events(t) {
+		sections.Add(e)
+	}
+	var logs []*history.NodeLog
+	for id := nodes.None; int(id) < s.Config.N; id++ {
+		logs = append(logs, &history.NodeLog{Node: id})
+	}
+	if r.logs != nil {
+		r.logs(logs)
+	}
+	sections.Close(logs)
+	return f.Verdict()
+}
+
+// allElect has all five nodes elect a leader in a term at a time.
+func allElect(at, leader, term int) string {
+	var b strings.Builder
+	for id := range 5 {
+		fmt.Fprintf(&b, "%d %d elect %d %d\n", at, id, leader, term)
+	}
+	return b.String()
+}
+
+func inTerms(s *Setting) { s.Leads = &row.Leadership{Terms: true} }
+
+// parted has a fault cut nodes 0 and 1 off from the others; what it breaks is in the run.
+func parted(s *Setting) {
+	s.Faults = []Fault{{Text: "cut 0-1/2-4", OfLinks: true, Breaks: nodes.NoLoss,
+		Separates: func(a, b, _ nodes.ID) bool { return (a < 2) != (b < 2) }}}
+}
+
+// quorate has leaders know within a time that they have no majority.
+func quorate(s *Setting) {
+	parted(s)
+	s.Leads = &row.Leadership{Terms: true, Lapse: func(nodes.Config) time.Duration { return 0 }}
+	s.Lapse = 150 * time.Millisecond
+}
+
+// agreements are runs of which it is looked at whether all agree in the end.
+func agreements() []electionRun {
+	delayed := func(s *Setting) {
+		s.Live = nodes.Timing
+		s.Faults = []Fault{{Text: "delay 9ms", OfLinks: true, Breaks: nodes.Timing, Leaves: 9 * time.Millisecond}}
+	}
+	late := fmt.Sprintf("100 1 fault %d\n500 4 elect -1\n895 1 heal", nodes.Timing)
+	long := fmt.Sprintf("100 1 fault %d\n500 4 elect -1\n800 1 heal", nodes.Timing)
+	return []electionRun{
+		{name: "sound", text: allElect(5, 4, 0), check: "agreement", as: Valid, says: "all agreed on node 4"},
+		{name: "a node goes its own way", text: allElect(5, 4, 0) + "50 0 elect 3", check: "agreement",
+			as: Violated, says: "nothing had gone wrong for"},
+		{name: "they elect one that is down", text: "1 4 crash\n" + allElect(5, 4, 0), check: "agreement",
+			as: Violated, says: "no leader that all agree on"},
+		{name: "too soon after a crash", text: allElect(5, 4, 0) + "950 4 crash", check: "agreement",
+			as: Inconclusive, says: "let the run go on for longer"},
+		{name: "long after a crash", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement", as: Violated},
+		{name: "a crash that it does not outlast", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement",
+			setting: func(s *Setting) { s.Live = nodes.NoCrash }, as: Inconclusive, outside: true},
+		{name: "a crash that nothing tells of", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement",
+			setting: func(s *Setting) { s.Live, s.Unheard = nodes.EventualDetector, true }, as: Inconclusive,
+			outside: true},
+		{name: "a crash that a detector tells of", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement",
+			setting: func(s *Setting) { s.Live = nodes.EventualDetector }, as: Violated},
+		{name: "too soon after a delay", text: allElect(5, 4, 0) + late, check: "agreement", setting: delayed,
+			as: Inconclusive, outside: true, says: "let the run go on for longer"},
+		{name: "long after a delay", text: allElect(5, 4, 0) + long, check: "agreement", setting: delayed,
+			as: Violated},
+		{name: "a server that is down", text: allElect(5, 4, 0) + "500 5 crash\n510 0 elect -1", check: "agreement",
+			setting: func(s *Setting) { s.Live = nodes.ServersUp }, as: Inconclusive, outside: true},
+		{name: "a server that is up again", check: "agreement", as: Violated,
+			setting: func(s *Setting) { s.Live = nodes.ServersUp },
+			text:    allElect(5, 4, 0) + "500 5 crash\n510 0 elect -1\n520 5 restart 1"},
+		{name: "the fault that took it down is named", check: "agreement", as: Inconclusive, outside: true,
+			says: "servers that are up; kill 5)", setting: func(s *Setting) {
+				s.Live = nodes.ServersUp
+				s.Faults = []Fault{{Text: "kill 0", ForGood: true}, {Text: "kill 5", ForGood: true},
+					{Text: "kill 1", ForGood: true}}
+			}, text: allElect(5, 4, 0) + fmt.Sprintf("300 1 fault %d\n300 0 crash\n500 2 fault %[1]d\n500 5 crash\n"+
+				"510 3 elect -1\n600 3 fault %[1]d\n600 1 crash", nodes.NoCrash)},
+		{name: "only clients are down", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement", as: Violated,
+			setting: func(s *Setting) { s.Live = nodes.ServersUp }},
+		{name: "who was to campaign is dead", text: "1 0 campaign\n2 0 crash", check: "agreement",
+			as: Inconclusive, says: "nobody that was up"},
+		{name: "and somebody else falls ill later", text: "1 0 campaign\n2 0 crash\n600 1 pause\n610 1 resume",
+			check: "agreement", as: Inconclusive, says: "nobody that was up"},
+		{name: "and comes up again", text: "1 0 campaign\n2 0 crash\n3 0 restart 1", check: "agreement",
+			as: Inconclusive, says: "nobody that was up"},
+		{name: "and says something", text: "1 0 campaign\n2 0 crash\n3 0 restart 1\n4 0 elect -1",
+			check: "agreement", as: Violated},
+		{name: "another campaigns in vain", text: "1 0 campaign\n1 1 campaign\n2 0 crash", check: "agreement",
+			as: Violated},
+		{name: "what breaks only safety excuses no disagreement", check: "agreement", as: Violated,
+			setting: func(s *Setting) { s.Safe = nodes.NoCrash }, text: allElect(5, 4, 0) + "500 4 crash"},
+	}
+}
+
+// overlapping are runs of which it is looked at who leads at once.
+func overlapping() []electionRun {
+	unhurried := func(s *Setting) { s.Overlap, s.Slack = 50*time.Millisecond, time.Second }
+	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
+	four := func(s *Setting) { quorate(s); s.Config.N = 4 } // of which the cut leaves two on each side
+	return []electionRun{
+		{name: "half of the nodes are no majority", setting: four, check: "lapse", as: Violated,
+			says: "node 0 led for 300ms without a majority",
+			text: "5 0 elect 0 1\n5 1 elect 0 1\n5 2 elect 0 1\n5 3 elect 0 1\n" + cutOff +
+				"500 0 elect -1 1\n900 1 heal"},
+		{name: "three of four are a majority", setting: four, check: "lapse", as: Valid,
+			says: "could reach a majority",
+			text: "5 0 elect 0 1\n5 1 elect 0 1\n5 2 elect 0 1\n5 3 elect 0 1\n200 3 crash"},
+		{name: "two leaders", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders",
+			as: Violated, says: "node 3 and node 4 for 10ms"},
+		{name: "three leaders",
+			text:  allElect(5, 4, 0) + "50 3 elect 3\n55 2 elect 2\n60 3 elect 4\n70 2 elect 4",
+			check: "leaders", as: Violated, says: "3 leaders, two or more at once: node 3, node 4 and node 2 for 20"},
+		{name: "two leaders, of whom one suspected the other", check: "leaders", as: Violated, outside: true,
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
+			says:    "it needs a perfect detector; node 3 suspected node 4 at 49ms, which was up)",
+			text:    allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
+		{name: "while one takes over", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders",
+			setting: func(s *Setting) { s.Overlap = 10 * time.Millisecond }, as: Valid,
+			says: "never for longer than the 10ms"},
+		{name: "for longer than a take-over may take", check: "leaders", as: Violated,
+			setting: func(s *Setting) { s.Overlap = 9 * time.Millisecond },
+			text:    allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4"},
+		{name: "two leaders that a cut keeps apart", check: "leaders", as: Violated, outside: true,
+			setting: func(s *Setting) { parted(s); unhurried(s); s.Safe = nodes.NoLoss },
+			says:    "node 0 and node 4 for 60ms",
+			text:    allElect(5, 4, 0) + cutOff + "250 0 elect 0\n310 0 elect 4\n900 1 heal"},
+		{name: "two leaders on one side of a cut", check: "leaders", as: Valid,
+			setting: func(s *Setting) { parted(s); unhurried(s) },
+			text:    allElect(5, 4, 0) + cutOff + "250 3 elect 3\n310 3 elect 4\n900 1 heal"},
+		{name: "two leaders that a cut keeps apart for as long as a take-over takes", check: "leaders", as: Valid,
+			setting: func(s *Setting) { parted(s); unhurried(s) },
+			text:    allElect(5, 4, 0) + "150 0 elect 0\n" + cutOff + "240 0 elect 4\n900 1 heal"},
+		{name: "two leaders that are late", check: "leaders", as: Valid, setting: unhurried,
+			says: "than the 50ms that a take-over may take, and the 1s by which processes may be late",
+			text: allElect(5, 4, 0) + "250 0 elect 0\n310 0 elect 4"},
+		{name: "two leaders outside its model", check: "leaders", as: Violated, outside: true,
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
+			text:    allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
+		{name: "two leaders before anything was wrong", check: "leaders", as: Violated,
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
+			text:    allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4\n70 3 suspect 4"},
+		{name: "two leaders long after it was", check: "leaders", as: Violated,
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
+			text:    allElect(5, 4, 0) + "20 3 suspect 4\n21 3 trust 4\n350 3 elect 3\n360 3 elect 4"},
+		{name: "one stood still", check: "leaders", as: Valid,
+			text: allElect(5, 4, 0) + "50 4 pause\n60 3 elect 3\n70 4 resume\n70 4 elect 3"},
+		{name: "of two terms", setting: inTerms, text: allElect(5, 4, 1) + "50 3 elect 3 2\n60 4 elect 3 2",
+			check: "leaders", as: Valid, says: "each of a term of its own"},
+	}
+}
+
+// chosen are runs of which it is looked at who leads in which term, and whether it is the right one.
+func chosen() []electionRun {
+	return []electionRun{
+		{name: "terms", setting: inTerms, text: allElect(5, 4, 1), check: "terms", as: Valid},
+		{name: "two in a term", setting: inTerms, text: allElect(5, 4, 1) + "50 4 crash\n60 3 elect 3 1",
+			check: "terms", as: Violated, says: "two leaders in term 1: node 4 and node 3"},
+		{name: "two in a term outside its model", check: "terms", as: Violated, outside: true,
+			setting: func(s *Setting) { inTerms(s); s.Safe = nodes.NoCrash },
+			text:    allElect(5, 4, 1) + "50 4 crash\n60 3 elect 3 1"},
+		{name: "back in terms", setting: inTerms, text: allElect(5, 4, 5) + "50 3 elect 4 4", check: "terms",
+			as: Violated, says: "node 3 went back to term 4"},
+		{name: "no terms", text: allElect(5, 4, 0), check: "terms", as: Valid, says: "have no terms"},
+
+		{name: "the highest", setting: func(s *Setting) { s.Leads.Wins = row.HighestWins }, check: "winner",
+			text: allElect(5, 4, 0), as: Valid},
+		{name: "not the highest", setting: func(s *Setting) { s.Leads.Wins = row.HighestWins }, check: "winner",
+			text: allElect(5, 3, 0), as: Violated, says: "node 3 was elected at 5ms, though node 4 was up"},
+		{name: "the highest that is up", setting: func(s *Setting) { s.Leads.Wins = row.HighestWins },
+			check: "winner", text: "1 4 crash\n" + allElect(5, 3, 0), as: Valid},
+		{name: "not the lowest", setting: func(s *Setting) { s.Leads.Wins = row.LowestWins }, check: "winner",
+			text: allElect(5, 3, 0), as: Violated, says: "node 0 was up"},
+	}
+}
+
+// minorities are runs of which it is looked at whether a leader without a majority knows.
+func minorities() []electionRun {
+	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
+	return []electionRun{
+		{name: "a majority", setting: quorate, check: "lapse", as: Valid, says: "could reach a majority",
+			text: allElect(5, 4, 1) + cutOff + "900 1 heal"},
+		{name: "no majority, and it knows", setting: quorate, check: "lapse", as: Valid,
+			says: "knew it within 150ms",
+			text: allElect(5, 0, 1) + cutOff + "340 0 elect -1 1\n900 1 heal"},
+		{name: "no majority, and it goes on", setting: quorate, check: "lapse", as: Violated,
+			says: "node 0 led for 160ms without a majority",
+			text: allElect(5, 0, 1) + cutOff + "360 0 elect -1 1\n900 1 heal"},
+		{name: "the others are down", setting: quorate, check: "lapse", as: Violated, says: "node 0 led for 300ms",
+			text: allElect(5, 0, 1) + "200 2 crash\n200 3 crash\n200 4 crash\n500 4 restart 1"},
+		{name: "it promises nothing of the kind", text: allElect(5, 4, 0), check: "lapse", as: Valid,
+			says: "may never know"},
+	}
+}
+
+// doubtful are runs of which the evidence is not sound, so that nothing convicts the algorithm but what it
+// promises in spite of that.
+func doubtful() []electionRun {
+	gap := func(all []*history.NodeLog) { all[3].Totals.Gaps++ }
+	repeat := func(all []*history.NodeLog) { all[3].Totals.Repeats++ }
+	miscount := func(all []*history.NodeLog) { all[3].Instance(0).Requests++ }
+	lossless := func(s *Setting) { s.Safe = nodes.NoLoss }
+	// Of 100 timers of each node, so many percent ran out so many milliseconds late.
+	late := func(ms, percent int64) func([]*history.NodeLog) {
+		return func(all []*history.NodeLog) {
+			for _, l := range all {
+				l.Late = make([]uint64, history.LatenessBuckets)
+				l.Late[history.LatenessBucket(1e6)] = uint64(100 - percent)
+				l.Late[history.LatenessBucket(ms*1e6)] = uint64(percent)
+			}
+		}
+	}
+	hasty := func(s *Setting) { s.Real, s.Live, s.Slack = true, nodes.Timing, 100*time.Millisecond }
+	apart := allElect(150, 4, 0) + "250 0 elect 3"
+	twoLeaders := allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4"
+	twoInTerm := allElect(5, 4, 1) + "50 4 crash\n60 3 elect 3 1"
+	return []electionRun{
+		{name: "two leaders, and a message lost", setting: lossless, text: twoLeaders, logs: gap,
+			check: "leaders", as: Inconclusive, says: "1 message on the way did not arrive"},
+		{name: "two leaders, and a message lost that changes nothing", text: twoLeaders, logs: gap,
+			check: "leaders", as: Violated},
+		{name: "two leaders, and a message lost that only progress rests on", text: twoLeaders, logs: gap,
+			setting: func(s *Setting) { s.Live = nodes.NoLoss }, check: "leaders", as: Violated},
+		{name: "two leaders, and a message twice", text: twoLeaders, logs: repeat,
+			setting: func(s *Setting) { s.Safe = nodes.NoDuplication }, check: "leaders", as: Inconclusive,
+			says: "1 came again"},
+		{name: "two in a term by counts that disagree", setting: inTerms, text: twoInTerm, logs: miscount,
+			check: "terms", as: Inconclusive, says: "but the counts disagree"},
+		{name: "no agreement, and a message lost", text: allElect(5, 4, 0) + "50 0 elect 3", logs: gap,
+			setting: func(s *Setting) { s.Live = nodes.NoLoss }, check: "agreement", as: Inconclusive,
+			says: "1 message on the way did not arrive"},
+		{name: "no agreement, and timers late", text: apart, logs: late(51, 2), setting: hasty,
+			check: "agreement", as: Inconclusive, says: "one timer in a hundred ran out 5"},
+		{name: "no agreement, and few timers late", text: apart, logs: late(51, 1), setting: hasty,
+			check: "agreement", as: Violated},
+		{name: "no agreement, and timers a little late", text: apart, logs: late(40, 2), setting: hasty,
+			check: "agreement", as: Violated},
+		{name: "no agreement, and a timer very late", text: apart, logs: late(120, 1), setting: hasty,
+			check: "agreement", as: Inconclusive, says: "a timer ran out 1"},
+		{name: "no agreement, and a timer as late as one stood still", logs: late(120, 1), setting: hasty,
+			text: "1 2 pause\n51 2 resume\n" + apart, check: "agreement", as: Violated},
+		{name: "no agreement, simulated", text: apart, logs: late(51, 2), check: "agreement", as: Violated,
+			setting: func(s *Setting) { hasty(s); s.Real = false }},
+		{name: "no agreement of those to whom time does not matter", text: apart, logs: late(51, 2),
+			setting: func(s *Setting) { hasty(s); s.Live = nodes.NoLoss }, check: "agreement", as: Violated},
+		{name: "two leaders outside its model, and timers late", check: "leaders", as: Violated, outside: true,
+			setting: func(s *Setting) { s.Safe, s.Real = nodes.PerfectDetector, true }, logs: late(51, 2),
+			text: allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
+		{name: "the wrong one, and a message lost", text: allElect(5, 3, 0), logs: gap,
+			setting: func(s *Setting) { s.Leads.Wins, s.Live = row.HighestWins, nodes.NoLoss },
+			check:   "winner", as: Inconclusive, says: "1 message on the way did not arrive"},
+	}
+}
+
+func TestElectionsAreJudged(t *testing.T) {
+	for _, r := range slices.Concat(agreements(), lateInCalm(), troubled(), crashing(), overlapping(), chosen(),
+		minorities(), doubtful(), steady(), costly()) {
+		v := r.verdict(t)
+		at := slices.IndexFunc(v.Findings, func(f Finding) bool { return f.Check == r.check })
+		f := v.Findings[at]
+		if f.Outcome != r.as || f.OutsideModel != r.outside || !strings.Contains(f.Says, r.says) {
+			t.Errorf("%s: %v, outside its model %v: %s %q", r.name, f.Outcome, f.OutsideModel, f.Says, f.Witness)
+		}
+		if r.witness != "" && (len(f.Witness) == 0 || f.Witness[0] != r.witness) {
+			t.Errorf("%s: the witness is %q", r.name, f.Witness)
+		}
+		if r.as != Valid && v.Outcome < r.as {
+			t.Errorf("%s: the verdict is %v: %s", r.name, v.Outcome, v.Reason)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package check
+
+import (
+	"fmt"
+
+	"turnstile/internal/english"
+	"turnstile/judge/section"
+	"turnstile/nodes/history"
+)
+
+// exclusion: sections never overlap (see section.Resource). If the stamps say that they do and the
+// register says that they do not, the stamps are wrong, since the register is raised before the Enter and
+// lowered after the Exit.
+func exclusion(e *evidence) Finding {
+	if s := e.observed[history.Unfenced]; s != nil {
+		return e.excuse(violated("%s enters without a fence number of its own, which the resource demands",
+			name(s.Node)), e.at(s.At), e.Safe)
+	}
+	var doubtful uint64
+	kept, figure := "no two were inside together", (*Finding)(nil)
+	for r := range e.resources() {
+		if r.Capacity > 1 {
+			kept = "no capacity was exceeded"
+		}
+		switch {
+		case e.fenced(r) && (r.Violations == 0 || !r.Denies()):
+			f := e.effective(r)
+			if f.Outcome != Valid {
+				return f
+			}
+			if r.Violations > 0 {
+				figure = &f
+			}
+		case r.Violations == 0:
+			doubtful += r.UncertainOverlaps
+		case r.Denies():
+			return inconclusive("by their stamps %s overlapped, by up to %s, but the register never "+
+				"exceeded %d: the harness itself is wrong", english.Count(r.Violations, "entry", "entries"),
+				us(r.Closest), r.Capacity).with(e.story(r.First)...)
+		default:
+			first := &r.Overlaps.Least(e.outside).What
+			f := violated("%s overlapped: nodes %d and %d were inside together%s for %s",
+				english.Count(r.Violations, "entry", "entries"), first.A.Node, first.B.Node, beyond(r),
+				us(first.To-first.From)).with(e.story(first)...)
+			return e.excuse(f, e.at(first.From), e.Safe)
+		}
+	}
+	if doubtful > 0 {
+		// This witness cannot tell. The register can, since it is exact.
+		if f := register(e); f.Outcome != Valid {
+			return inconclusive("%s overlapped others by no more than the stamps may err, %s",
+				english.Count(doubtful, "entry", "entries"), us(e.sections.StampError()))
+		}
+		return valid("%s: of %s that the stamps cannot tell from others, the register can", kept,
+			english.Count(doubtful, "entry", "entries"))
+	}
+	if figure != nil {
+		return *figure
+	}
+	return valid("%s in %s", kept, english.Count(e.sections.Entries, "entry", "entries"))
+}
+
+// beyond names the capacity that was exceeded, if it is more than 1.
+func beyond(r *section.Resource) string {
+	if r.Capacity == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", beyond the capacity of %d", r.Capacity)
+}
+
+// register: the occupancy register never exceeds the capacity. It is one word that all nodes change
+// atomically, so it is exact.
+func register(e *evidence) Finding {
+	most, figure := uint32(1), ""
+	for r := range e.resources() {
+		if over := r.Exceeded.Least(e.outside); over != nil && e.fenced(r) {
+			figure = fmt.Sprintf("the register counted %d inside when node %d entered, "+
+				"which fence numbers allow", r.Deepest.Count, r.Deepest.Node)
+		} else if over != nil {
+			d := over.What
+			f := violated("the register counted %d inside when node %d entered%s", d.Count, d.Node,
+				beyond(r)).with(fmt.Sprintf("node %d, its entry %d, at %s", d.Node, d.Entry, us(d.At)))
+			return e.excuse(f, e.at(d.At), e.Safe)
+		}
+		most = max(most, r.Capacity)
+	}
+	for r := range e.resources() {
+		if r.Uncertain > 0 && !e.fenced(r) {
+			i := r.FirstUncertain
+			return inconclusive("the register counted %d inside when node %d entered, and %s beyond the "+
+				"capacity: but a node had died while it changed the register, which may count it ever since",
+				i.Count, i.Node, english.Count(r.Uncertain, "entry was", "entries were"))
+		}
+	}
+	if e.sections.Unregistered > 0 {
+		return inconclusive("%s did not raise the register",
+			english.Count(e.sections.Unregistered, "entry", "entries"))
+	}
+	if figure != "" {
+		return valid("%s", figure)
+	}
+	return valid("the register never counted more than %d inside", most)
+}
+
+// account: every exit adds one to the shared account. If one is missing, two clients used it at the same
+// time.
+func account(e *evidence) Finding {
+	for r := range e.resources() {
+		if lost := r.Lost(); lost > 0 {
+			f := violated("the account lost %s: it held at most %d, and there were %s",
+				english.Count(lost, "update", "updates"), r.Account, english.Count(r.Exits, "exit", "exits"))
+			return e.excuse(f, e.at(e.guilt(r)), e.Safe)
+		}
+	}
+	return valid("the account lost no update")
+}
+
+// guilt returns when clients used a resource at the same time, as other witnesses have it: of several such
+// times, the one that was outside the model least.
+func (e *evidence) guilt(r *section.Resource) int64 {
+	if o := r.Overlaps.Least(e.outside); o != nil {
+		return o.At
+	}
+	if over := r.Exceeded.Least(e.outside); over != nil {
+		return over.At
+	}
+	return e.sections.End
+}
+
+// witnesses: money lost implies that sections overlapped, and that implies that the register exceeded the
+// capacity. What an entry reads that was alone, by the register, was written before it, by the stamps. If
+// not, the harness is wrong, and no witness can be trusted.
+func witnesses(e *evidence) Finding {
+	for r := range e.resources() {
+		switch denied := r.Denies(); {
+		case r.Violations > 0 && denied:
+			return inconclusive("the witnesses disagree: entries overlapped by %s, "+
+				"which the stamps cannot err, but the register never exceeded %d", us(r.Closest), r.Capacity)
+		case r.Lost() > 0 && denied:
+			return inconclusive("the witnesses disagree: %s lost, but the register never exceeded 1",
+				english.Count(r.Lost(), "update was", "updates were"))
+		case r.Lost() > 0 && r.Closest < -e.sections.StampError():
+			return inconclusive("the witnesses disagree: %s lost, but no two entries came close",
+				english.Count(r.Lost(), "update was", "updates were"))
+		case r.Baseless != nil && e.fenced(r):
+			s := r.Baseless
+			return inconclusive("the witnesses disagree: the resource refused what %s wrote under the fence "+
+				"number %d, and nobody had entered under a higher one", name(s.Node), s.Fence)
+		case r.Early != nil && denied:
+			return inconclusive("the witnesses disagree: at %s, by its stamp, %s read %d in the account, "+
+				"and nobody had written it", us(r.Early.At), name(r.Early.Node), r.Early.Read)
+		}
+	}
+	return valid("intervals, register and account agree")
+}

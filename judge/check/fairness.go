@@ -1,0 +1,310 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/internal/english"
+	"turnstile/judge/section"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// A Promise is what an algorithm promises of the order in which it serves requests, and what a run of it is
+// held to. Its zero value promises nothing.
+type Promise struct {
+	Made   bool          // there is a promise
+	Bypass int           // entries of others that may come after a request is known to all who must see it
+	Times  int           // a request that more than Times the Bypass of entries pass over breaks the promise
+	Known  time.Duration // within which messages make every request known to all who must see it
+	Slack  time.Duration // what processes may take for that beside the latency of their messages
+}
+
+// PromiseOf returns what an algorithm promises, for a network whose messages take so long at most.
+//
+// A request is passed on at most N-1 times until it is known, and each that it must come behind became known
+// likewise. That takes no longer than 2N messages one after another: docs/measures.md says why.
+func PromiseOf(spec *row.Row, c nodes.Config, longest time.Duration) Promise {
+	hops := time.Duration(2 * c.N)
+	longest = min(max(1, longest), chance.Longest/hops) // so that no time overflows
+	p := Promise{Times: 1, Known: hops * longest}
+	if p.Made = spec.Exclusion().Bypass != nil; p.Made {
+		p.Bypass = spec.Exclusion().Bypass(c)
+	}
+	return p
+}
+
+// starving is how many entries of each other client a window must have for one that gets nothing in it to
+// count as starved.
+const starving = 10
+
+// A fairFold counts how many entries of others pass over each request. It observes the fold of the sections.
+type fairFold struct {
+	promise  Promise
+	sections *section.Fold
+	away     away
+	unknown  []unknown // requests that may not be known yet, the first asked for first
+	lines    []*served // by instance
+
+	judged  uint64       // requests that were open for longer than it takes to be known
+	most    passedOver   // of these and of what is measured, the one that was passed over most often
+	broken  uint64       // requests that break the promise
+	suspect []passedOver // of these the first, the one that was passed over most often, and the last
+	starved []passedOver // requests that were open during the whole window
+}
+
+// An unknown is a request, and when it is known to all who must see it.
+type unknown struct {
+	of    *served
+	node  nodes.ID
+	entry uint32
+	at    int64
+}
+
+// A served is what the clients of one resource have got so far.
+type served struct {
+	entries  uint64
+	inWindow uint64
+	clients  []client
+}
+
+// A client is the open request of a node.
+type client struct {
+	entry uint32
+	known bool
+	since uint64 // the entries of all when it became known
+}
+
+// A passedOver is a request, and how many entries of others passed over it.
+type passedOver struct {
+	section.Section
+	times uint64
+}
+
+func newFairFold(s *section.Fold, p Promise, asked []Fault) *fairFold {
+	return &fairFold{promise: p, sections: s, away: awayBy(asked)}
+}
+
+func (f *fairFold) line(r *section.Resource) *served {
+	f.lines = grown(f.lines, int(r.Instance)+1)
+	if f.lines[r.Instance] == nil {
+		f.lines[r.Instance] = &served{}
+	}
+	return f.lines[r.Instance]
+}
+
+func (f *fairFold) asked(s *section.Section) {
+	l := f.line(s.Resource)
+	l.clients = grown(l.clients, int(s.Node)+1)
+	l.clients[s.Node] = client{entry: s.Entry}
+	f.unknown = append(f.unknown, unknown{l, s.Node, s.Entry, s.Asked + int64(f.promise.Known+f.promise.Slack)})
+}
+
+// entered counts an entry, which passes over every request that is known before it, unless its node could not
+// have entered: it stands still, or is cut off.
+func (f *fairFold) entered(s *section.Section) {
+	f.until(s.Entered)
+	l := f.line(s.Resource)
+	f.over(l, s, s.Entered)
+	l.entries++
+	for id := range l.clients {
+		if f.away.any() && f.away.has(nodes.ID(id)) {
+			l.clients[id].since++
+		}
+	}
+	if f.sections.Window.Has(s.Entered) {
+		l.inWindow++
+	}
+}
+
+// ended takes a request that was never entered.
+func (f *fairFold) ended(s *section.Section) {
+	if s.State == section.Unserved || s.State == section.Abandoned {
+		f.until(s.Ended)
+		f.over(f.line(s.Resource), s, s.Ended)
+	}
+}
+
+// until takes note of the requests that are known before a time.
+func (f *fairFold) until(at int64) {
+	done := 0
+	for ; done < len(f.unknown) && f.unknown[done].at < at; done++ {
+		u := &f.unknown[done]
+		if c := &u.of.clients[u.node]; c.entry == u.entry {
+			c.known, c.since = true, u.of.entries
+		}
+	}
+	f.unknown = f.unknown[done:]
+}
+
+// quiet takes note that all requests are known.
+func (f *fairFold) quiet() { f.until(math.MaxInt64) }
+
+// over judges a request whose wait is over.
+func (f *fairFold) over(l *served, s *section.Section, at int64) {
+	c := client{}
+	if int(s.Node) < len(l.clients) { // else it was never asked for
+		c, l.clients[s.Node] = l.clients[s.Node], client{}
+	}
+	w := f.sections.Window
+	if c.known {
+		p := passedOver{*s, l.entries - min(l.entries, c.since)}
+		f.judged++
+		if w.Touches(s.Asked, at) && (f.most.Resource == nil || p.times > f.most.times) {
+			f.most = p
+		}
+		if p.times > uint64(f.promise.tolerated()) && f.promise.Made {
+			f.breaks(p)
+		}
+	}
+	others := max(1, len(l.clients)-1)
+	if s.Asked <= w.From && at >= w.To && w.Length() > int64(f.promise.Known+f.promise.Slack/10) &&
+		l.inWindow > uint64(max(starving*others, f.promise.tolerated())) {
+		f.starved = append(f.starved, passedOver{*s, l.inWindow})
+	}
+}
+
+// breaks takes a request that breaks the promise.
+func (f *fairFold) breaks(p passedOver) {
+	if f.broken++; f.broken == 1 {
+		f.suspect = []passedOver{p, p, p}
+		return
+	}
+	if f.suspect[2] = p; p.times > f.suspect[1].times {
+		f.suspect[1] = p
+	}
+}
+
+// fairness: nobody is passed over more often than the algorithm promises. A process that stood still, or had
+// no time to run, cannot enter. That excuses it, beside what progress rests on.
+func fairness(e *evidence) Finding {
+	f, p := e.fair, e.Promise
+	known := (p.Known + p.Slack).Round(time.Microsecond)
+	broken, is := e.unfair()
+	switch {
+	case is && broken.Outcome != Valid:
+		return broken
+	case len(f.starved) > 0:
+		w := f.starved[0]
+		return inconclusive("%s had asked before the window and got nothing in it, while others entered %s",
+			name(w.Node), english.Count(w.times, "time", "times")).with(fewOf(f.starvedLines(), len(f.starved))...)
+	case is:
+		return broken
+	case f.judged == 0 && !p.Made:
+		return valid("nothing to judge: every request was served within %v, before it had to be known to all; "+
+			"how often it may be passed over is not promised", known)
+	case f.judged == 0:
+		return valid("nothing to judge: every request was served within %v, before it had to be known to all",
+			known)
+	case !p.Made && f.most.times == 0:
+		return valid("nobody starved; how often a request may be passed over is not promised")
+	case !p.Made:
+		return valid("%s was passed over %s once its request %d was known to all; this algorithm promises no bound",
+			name(f.most.Node), english.Count(f.most.times, "time", "times"), f.most.Entry)
+	}
+	return valid("once known to all, no request was passed over more than %s, and %s",
+		english.Count(f.most.times, "time", "times"), p.says())
+}
+
+// unfair judges the requests that break the promise, and reports whether there are any. It returns the worst
+// finding: of equal ones, that about the request that was passed over most often. Where something went wrong
+// on which the promise alone rests, the finding is valid.
+func (e *evidence) unfair() (f Finding, is bool) {
+	if e.fair.broken == 0 {
+		return f, false
+	}
+	for _, at := range []int{1, 0, 2} { // the most often first
+		if one := e.passedOver(&e.fair.suspect[at]); !is || one.Outcome > f.Outcome {
+			f, is = one, true
+		}
+	}
+	return f, true
+}
+
+// passedOver judges a request that breaks the promise.
+func (e *evidence) passedOver(w *passedOver) Finding {
+	says := fmt.Sprintf("%s was passed over: others entered %s after its request %d was known to all, and %s",
+		name(w.Node), english.Count(w.times, "time", "times"), w.Entry, e.Promise.says())
+	lines := []string{w.says()}
+	if e.fair.broken > 1 {
+		lines = append(lines, fmt.Sprintf("so were %d requests in all", e.fair.broken))
+	}
+	if f, slowed := e.slowed(inconclusive("%s", says).with(lines...), w); slowed {
+		return f
+	}
+	open := span{w.Asked, w.over(), int64(e.Grace)}
+	switch {
+	case e.brokenIn(open, e.Fair) != 0:
+		return valid("%s as long as nothing goes wrong%s", says, e.culprit(open, e.brokenIn(open, e.Fair)))
+	case !e.balanced():
+		return inconclusive("the counts disagree, by which %s", says).with(lines...)
+	case !e.audit.clean(): // perhaps its request
+		return inconclusive("%s, but %s", says, e.audit.says()).with(lines...)
+	}
+	return violated("%s", says).with(lines...)
+}
+
+// mostPassedOver returns the measured request that was passed over most often. Only requests that were open
+// for long enough to be known to all count; nil: there was none.
+func (e *evidence) mostPassedOver() *PassedOver {
+	m := &e.fair.most
+	if m.Resource == nil {
+		return nil
+	}
+	return &PassedOver{Node: m.Node, Request: m.Entry, Times: m.times, Open: !m.Served()}
+}
+
+// slowed marks a finding about a request that was passed over, if something excuses that: what broke an
+// assumption that the algorithm rests on, or what slowed the run down while the request was open, pauses and
+// delays. Once these are over, messages take as long as always until all know the request. That a process
+// stands still is recorded a little later than it begins.
+func (e *evidence) slowed(f Finding, w *passedOver) (Finding, bool) {
+	slack := int64(e.Promise.Slack)
+	slow := span{w.Asked - slack, later(w.over(), slack), int64(e.Promise.Known + e.Promise.Slack)}
+	if e.brokenBy(w.over(), e.Safe|e.Live) != 0 {
+		return e.excuse(f, e.at(w.over()), e.Safe|e.Live), true
+	}
+	if e.Replayed { // that it was known was observed
+		return f, false
+	}
+	f = e.excuse(f, slow, nodes.NoPause|nodes.Timing)
+	return f, f.OutsideModel
+}
+
+// tolerated is how many entries may pass over a request.
+func (p Promise) tolerated() int { return p.Times * p.Bypass }
+
+// says states the promise.
+func (p Promise) says() string {
+	if p.Times > 1 {
+		return fmt.Sprintf("at most %d are promised (up to %d are tolerated)", p.Bypass, p.tolerated())
+	}
+	return fmt.Sprintf("at most %d are promised", p.Bypass)
+}
+
+func (f *fairFold) starvedLines() (lines []string) {
+	for _, s := range f.starved {
+		lines = append(lines, s.says())
+	}
+	return lines
+}
+
+// over returns when the wait was over.
+func (p passedOver) over() int64 {
+	if p.Served() {
+		return p.Entered
+	}
+	return p.Ended
+}
+
+// says tells how long the request waited.
+func (p passedOver) says() string {
+	line := fmt.Sprintf("%s waited for its entry %d for %v", name(p.Node), p.Entry,
+		time.Duration(p.over()-p.Asked).Round(time.Microsecond))
+	if !p.Served() {
+		line += ", and never entered"
+	}
+	return line
+}

@@ -1,0 +1,197 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"turnstile/internal/english"
+	"turnstile/judge/section"
+	"turnstile/nodes"
+)
+
+// A Fault is one that was asked for.
+type Fault struct {
+	Text    string
+	OfLinks bool // it hits messages; otherwise it hits nodes
+	ForGood bool // it is not healed
+	Waits   bool // it waits for a moment, or for whom it hits
+	Breaks  nodes.Assumption
+	// Separates reports whether it lets no message pass between two nodes, neither way, if it hit a victim that
+	// came out in the run, or None; nil: it cuts nothing.
+	Separates func(a, b, victim nodes.ID) bool
+	// Blocks reports whether messages from one node to another are lost, all of them, if it hit such a victim;
+	// nil: it cuts nothing.
+	Blocks func(from, to, victim nodes.ID) bool
+	// CutsOff reports whether messages from a node or to it are lost or held on some links, if it hit such a
+	// victim; nil: it cuts nobody off.
+	CutsOff func(id, victim nodes.ID) bool
+	Leaves  time.Duration // for how long after it what it did may last: messages that come late, timers
+}
+
+// faults: what was to go wrong did go wrong and was healed, and somebody entered while it lasted, if the
+// algorithm promises that and the fault lasted long enough, or after it. A run without that does not show
+// what the algorithm does about it. It is judged by the faults that hit something: of the others it shows
+// nothing, which Verdict.Misses says.
+func faults(e *evidence) Finding {
+	if len(e.Faults) == 0 {
+		return valid("no fault was asked for")
+	}
+	var told, lines, wrong []string // of all that took place, and of those that hit
+	for i := range e.sections.Faults {
+		f := &e.sections.Faults[i]
+		if int(f.Number) < 1 || int(f.Number) > len(e.Faults) {
+			return inconclusive("there is a fault %d in the history, which was not asked for", f.Number)
+		}
+		asked := &e.Faults[f.Number-1]
+		if says := e.lacks(asked, f); says != "" {
+			wrong = append(wrong, says)
+		}
+		told = append(told, e.says(asked, f))
+		if missed(asked, f) == "" {
+			lines = append(lines, e.says(asked, f))
+		}
+	}
+	for _, p := range e.sections.Pauses {
+		if e.rested() && p.To >= e.sections.End {
+			wrong = append(wrong, processName(p.Process)+" still stands still at the end")
+		}
+	}
+	misses := e.misses()
+	if len(lines) == 0 { // nothing of what was asked for is shown
+		wrong = append(wrong, misses...)
+	}
+	if len(wrong) > 0 {
+		story := append(fewOf(wrong, len(wrong)), fewOf(told, len(told))...)
+		return inconclusive("%s", wrong[0]).with(story...)
+	}
+	says := lines[0]
+	if more := len(lines) - 1; more > 0 {
+		says += "; and " + english.Count(more, "more fault", "more faults")
+	}
+	if len(misses) > 0 {
+		says += fmt.Sprintf("; of %s that hit nothing it shows nothing",
+			english.Count(len(misses), "fault", "faults"))
+	}
+	return valid("%s", says).with(fewOf(lines, len(lines))...)
+}
+
+// missed says why a fault that took place hit nothing; empty: it hit something. How many messages one of
+// links hit is known when it is healed, which each is at the end of a run that neither stalls nor is cut
+// short.
+func missed(asked *Fault, f *section.Fault) string {
+	switch {
+	case asked.Breaks != 0 && asked.OfLinks && f.Healed && f.Hits == 0:
+		return asked.Text + ": it hit no message, since none came that it is for"
+	case !asked.OfLinks && f.Nodes == 0:
+		return asked.Text + ": it hit no node"
+	}
+	return ""
+}
+
+// misses says of each fault that was asked for and hit nothing why that is so.
+func (e *evidence) misses() (all []string) {
+	began := map[uint32]bool{}
+	for i := range e.sections.Faults {
+		f := &e.sections.Faults[i]
+		began[f.Number] = true
+		if says := missed(e.asked(f), f); says != "" {
+			all = append(all, says+e.spared(f))
+		}
+	}
+	for i := range e.Faults {
+		if !began[uint32(i+1)] {
+			all = append(all, e.Faults[i].Text+": it did not take place")
+		}
+	}
+	return all
+}
+
+// spared says of a cut that hit no message who led, if the cut leaves that one alone, and what to do about
+// it: only leaders send where nothing goes wrong. Empty: that is not why.
+func (e *evidence) spared(f *section.Fault) string {
+	asked := e.asked(f)
+	if e.leaders == nil || asked.CutsOff == nil || asked.Separates == nil {
+		return ""
+	}
+	leader := nodes.None
+	for _, b := range e.leaders.Beliefs {
+		if b.Leads() && b.From <= f.From && f.To <= b.To {
+			leader = b.Node
+		}
+	}
+	if leader == nodes.None || asked.CutsOff(leader, nodes.None) {
+		return ""
+	}
+	return fmt.Sprintf("; %s led, of which it cuts no link: cut one of these, or take another --seed",
+		name(leader))
+}
+
+// says says what a fault hit, and who entered meanwhile.
+func (e *evidence) says(asked *Fault, f *section.Fault) string {
+	hit := english.Count(f.Hits, "message", "messages")
+	switch {
+	case f.Victim >= 0:
+		hit = name(f.Victim)
+	case !asked.OfLinks:
+		hit = english.Count(f.Nodes, "node", "nodes")
+	}
+	if !e.Problem.enters {
+		return fmt.Sprintf("%s: it hit %s", asked.Text, hit)
+	}
+	says := fmt.Sprintf("%s: it hit %s; %s", asked.Text, hit,
+		english.Count(f.Entries, "entry", "entries"))
+	if asked.ForGood {
+		return says + " after it"
+	}
+	return says + fmt.Sprintf(" while it lasted (%v), %s after it",
+		time.Duration(f.To-f.From).Round(time.Millisecond), english.Thousands(float64(f.After)))
+}
+
+// lacks says why a fault shows nothing, if it does not.
+func (e *evidence) lacks(asked *Fault, f *section.Fault) string {
+	switch {
+	case !asked.ForGood && !f.Healed:
+		return asked.Text + ": it was not healed"
+	case !e.Problem.enters, missed(asked, f) != "":
+		return ""
+	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
+		return ""
+	case f.Entries == 0 && e.lasts(asked, f):
+		return asked.Text + ": nobody entered while it lasted, though it leaves all that the algorithm " +
+			"rests on"
+	case asked.ForGood && f.After == 0:
+		return asked.Text + ": nobody entered since it began"
+	case f.After == 0:
+		return asked.Text + ": nobody entered after it was healed"
+	}
+	return ""
+}
+
+// promises reports whether the algorithm promises entries while a fault lasts: if it rests on nothing that
+// the fault breaks. If nodes stand still, or messages do not come, an algorithm without timeouts waits all
+// the same.
+func (e *evidence) promises(f *section.Fault) bool {
+	const loose = nodes.NoDuplication | nodes.FIFO | nodes.Timing
+	return f.Breaks&(e.Safe|e.Live) == 0 && (f.Breaks&^loose == 0 || e.Grace > 0)
+}
+
+// enoughEntries is how many entries a fault must last for, at the rate of before, for it to be expected that
+// somebody enters meanwhile.
+const enoughEntries = 20
+
+// lasts reports whether a fault lasts long enough for the entries that the algorithm promises meanwhile: its
+// grace, and what the fault may delay a request and all that is behind it.
+func (e *evidence) lasts(asked *Fault, f *section.Fault) bool {
+	w := e.sections.Window
+	if !e.promises(f) || f.Before == 0 {
+		return false
+	}
+	takes := enoughEntries * ((f.From - w.From) / int64(f.Before))
+	hops := 2 * int64(e.Config.N)
+	if int64(asked.Leaves) > math.MaxInt64/hops {
+		return false
+	}
+	takes = later(later(takes, int64(e.Grace)), hops*int64(asked.Leaves))
+	return min(f.To, w.To)-f.From >= takes
+}

@@ -1,0 +1,103 @@
+package check
+
+import (
+	"strings"
+	"testing"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/port"
+)
+
+// A run is judged by the faults that hit something, and says of which others it shows nothing: no finding
+// names these as tolerated.
+func TestRunsAreJudgedByTheFaultsThatHit(t *testing.T) {
+	hits := Fault{Text: "loss 5%", OfLinks: true, Breaks: nodes.NoLoss}
+	misses := Fault{Text: "cut 0/1", OfLinks: true, Breaks: nodes.NoLoss}
+	waits := Fault{Text: "kill holder", Breaks: nodes.NoCrash, Waits: true}
+	nobody := Fault{Text: "pause 1", Breaks: nodes.NoPause}
+	w := measuring()
+	w.Live, w.CostKnown, w.Identities = nodes.NoLoss|nodes.NoCrash, false, nil
+	w.Faults = []Fault{misses, hits, waits, nobody}
+	w.round()
+	for number, of := range map[int]int64{1: 0, 2: 3, 4: 0} {
+		w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: number, Victim: nodes.None}))
+		w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: uint32(number), Value: of})
+	}
+	w.turn(0)
+	w.turn(1)
+	w.end()
+	v := w.judge()
+	f := finding(t, v, "faults")
+	if f.Outcome != Valid || !strings.HasPrefix(f.Says, "loss 5%: it hit 3 messages") ||
+		!strings.Contains(f.Says, "of 3 faults that hit nothing it shows nothing") {
+		t.Errorf("%v: %s", f.Outcome, f.Says)
+	}
+	said := f.Says + strings.Join(f.Witness, "\n")
+	for _, other := range []Fault{misses, waits, nobody} {
+		if strings.Contains(said, other.Text) {
+			t.Errorf("%s hit nothing, and the run is said to show it: %s", other.Text, said)
+		}
+	}
+	all := strings.Join(v.Misses, "\n")
+	for _, says := range []string{"cut 0/1: it hit no message", "kill holder: it did not take place",
+		"pause 1: it hit no node"} {
+		if !strings.Contains(all, says) || len(v.Misses) != 3 {
+			t.Errorf("%s, of which %s is missing", all, says)
+		}
+	}
+	if v.Outcome != Valid || v.Missed {
+		t.Errorf("%v: %s, nothing was hit: %v", v.Outcome, v.Reason, v.Missed)
+	}
+}
+
+// A fault that did not take place, hit nothing or was not healed shows nothing, whatever else is right.
+func TestFaultsThatShowNothing(t *testing.T) {
+	lossy := Fault{Text: "loss 5%", OfLinks: true, Breaks: nodes.NoLoss}
+	rateZero := Fault{Text: "loss 0%", OfLinks: true}
+	kill := Fault{Text: "kill 1", Breaks: nodes.NoCrash}
+	begin := func(w *world, number, hit int) {
+		w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: number, Victim: nodes.None, Nodes: hit}))
+	}
+	heal := func(w *world, number int, hits int64) {
+		w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: uint32(number), Value: hits})
+	}
+	for _, test := range []struct {
+		name  string
+		fault Fault
+		do    func(w *world)
+		says  string // empty: it shows something
+	}{
+		{"healed", lossy, func(w *world) { begin(w, 1, 0); heal(w, 1, 3) }, ""},
+		{"of rate zero", rateZero, func(w *world) { begin(w, 1, 0); heal(w, 1, 0) }, ""},
+		{"healed, of a node", kill, func(w *world) { begin(w, 1, 1); heal(w, 1, 0) }, ""},
+		{"never fired", lossy, func(*world) {}, "loss 5%: it did not take place"},
+		{"hit no message", lossy, func(w *world) { begin(w, 1, 0); heal(w, 1, 0) }, "loss 5%: it hit no message"},
+		{"hit no node", kill, func(w *world) { begin(w, 1, 0); heal(w, 1, 0) }, "kill 1: it hit no node"},
+		{"not healed", lossy, func(w *world) { begin(w, 1, 0) }, "loss 5%: it was not healed"},
+		{"never resumed", kill, func(w *world) {
+			begin(w, 1, 1)
+			heal(w, 1, 0)
+			w.add(nodes.None, history.Event{Kind: history.Paused, Count: 1})
+		}, "node 1 still stands still at the end"},
+		{"not asked for", lossy, func(w *world) { begin(w, 2, 0); heal(w, 2, 1) }, "which was not asked for"},
+	} {
+		w := measuring()
+		w.Live, w.CostKnown, w.Identities = nodes.NoLoss|nodes.NoCrash, false, nil
+		w.Faults = []Fault{test.fault}
+		w.round()
+		test.do(w)
+		w.turn(0)
+		w.turn(1)
+		w.end()
+		v := w.judge()
+		f := finding(t, v, "faults")
+		if want := test.says == ""; (f.Outcome == Valid) != want || !want && f.Outcome != Inconclusive ||
+			!strings.Contains(f.Says, test.says) {
+			t.Errorf("%s: %v: %s", test.name, f.Outcome, f.Says)
+		}
+		if test.says != "" && v.Outcome == Valid {
+			t.Errorf("%s: the run is valid", test.name)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package check
+
+import (
+	"time"
+
+	"turnstile/internal/english"
+	"turnstile/judge/section"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A secluded fold gathers the entries of clients that could reach no majority when they entered.
+type secluded struct {
+	*model
+	entries uint64
+	broken  []seclusion                   // the first of those that its row rules out
+	entered map[nodes.ID]map[uint64]int64 // when a client entered last in an epoch, by that
+}
+
+// A seclusion is an entry that was made in a minority, and since when its client had reached no majority.
+type seclusion struct {
+	section.Section
+	since int64
+}
+
+// mostSecluded is how many entries are kept of which one is to convict.
+const mostSecluded = 1000
+
+// seclude takes an entry.
+func (e *secluded) seclude(s *section.Section) {
+	faulty := len(e.sections.Faults)+len(e.sections.Deaths) > 0
+	if s.Node < 0 || int(s.Node) >= e.Config.N {
+		return
+	}
+	if faulty && 2*e.side(s.Node, s.Entered) <= e.Config.N {
+		e.entries++
+		if e.Minority > 0 && s.Resource.Instance == 0 {
+			e.judgeSecluded(s)
+		}
+	}
+	if e.Keeps && s.Resource.Instance == 0 {
+		e.noteEpoch(s)
+	}
+}
+
+// judgeSecluded looks whether the row rules an entry out that was made in a minority.
+func (e *secluded) judgeSecluded(s *section.Section) {
+	all := e.minorityOf(s.Node, e.sections.Marks[history.Began].At, s.Entered+1, e.side)
+	since := all[len(all)-1].from
+	if s.Entered-since <= int64(e.Minority+e.Slack) || e.Keeps && !e.begun(s, since) {
+		return
+	}
+	if len(e.broken) < mostSecluded {
+		e.broken = append(e.broken, seclusion{*s, since})
+	}
+}
+
+// noteEpoch notes when a client has entered in an epoch last.
+func (e *secluded) noteEpoch(s *section.Section) {
+	if e.entered == nil {
+		e.entered = map[nodes.ID]map[uint64]int64{}
+	}
+	of := e.entered[s.Node]
+	if of == nil {
+		of = map[uint64]int64{}
+		e.entered[s.Node] = of
+	}
+	of[e.Epoch(s.Fence)] = s.Entered
+}
+
+// begun reports whether the epoch of an entry is sure to have begun after a time. An epoch begins when more
+// than half of the clients have promised to enter in no lower one. So it had not if half of them did later,
+// and after what was on its way at that time.
+func (e *secluded) begun(s *section.Section, since int64) bool {
+	epoch, later := e.Epoch(s.Fence), 0
+	for _, of := range e.entered {
+		for lower, at := range of {
+			if lower < epoch && at > since+int64(e.Settles) {
+				later++
+				break
+			}
+		}
+	}
+	return 2*later >= e.Config.N
+}
+
+// minority: a client that can reach no majority enters no more, from when its failure detector knows, if its
+// row promises that. It cannot while faults cut it off or others are down. Of a row that keeps what it has,
+// it enters in no epoch that began since.
+func minority(e *evidence) Finding {
+	if s := e.observed[history.Secluded]; s != nil {
+		return violated("%s enters, suspects half of the clients, and has heard from no majority", name(s.Node))
+	}
+	few := english.Count(e.secluded.entries, "entry was", "entries were")
+	if e.Minority == 0 {
+		return notJudged("%s made in a minority, of which nothing is promised", few)
+	}
+	if len(e.secluded.broken) == 0 {
+		return valid("%s made in a minority, as far as the algorithm allows", few)
+	}
+	needs := e.Safe | nodes.NoPause | nodes.Timing // that timers are in time, and what exclusion rests on
+	within := func(s *seclusion) span { return span{s.since, s.Entered, int64(e.Grace)} }
+	s, what := &e.secluded.broken[0], ""
+	for i := range e.secluded.broken {
+		if b := &e.secluded.broken[i]; e.brokenIn(within(b), needs) == 0 {
+			s = b
+			break
+		}
+	}
+	if e.Keeps {
+		what = " in an epoch that began since"
+	}
+	f := violated("%s entered%s though it had reached no majority for %v, and is to know within %v",
+		name(s.Node), what, time.Duration(s.Entered-s.since).Round(time.Millisecond), e.Minority+e.Slack)
+	if s.Fence > 0 {
+		f = f.with(enteredUnder(&s.Section))
+	}
+	return e.excuse(f, within(s), needs)
+}

@@ -1,0 +1,75 @@
+package check
+
+import (
+	"slices"
+	"testing"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// cutApart returns a run of two nodes that are cut off from each other, one of which enters meanwhile under a
+// fence number of the next epoch. The other one has entered before in the epoch of the beginning.
+func cutApart(keeps, before bool) func() *world {
+	return func() *world {
+		w := measuring()
+		w.Minority, w.Keeps = 1000, keeps
+		w.Epoch = func(fence uint64) uint64 { return fence >> 8 }
+		w.Setting.Faults = []Fault{{Text: "cut 0/1", OfLinks: true, Breaks: nodes.NoLoss,
+			Separates: func(a, b, _ nodes.ID) bool { return a != b }}}
+		w.add(nodes.None, history.Event{Kind: history.FaultBegan, Count: 1, Value: int64(nodes.NoLoss)})
+		w.totals(0).Kind(0).Sent++
+		w.totals(1).Dropped++
+		if before {
+			w.turn(1)
+		}
+		w.turn(0)
+		events := w.log(0).Events
+		for i := len(events) - 1; i >= 0; i-- {
+			if events[i].Kind == history.Entered {
+				events[i].Fence = 1 << 8
+				break
+			}
+		}
+		w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: 1, Value: 1})
+		w.turn(1)
+		w.end()
+		return w
+	}
+}
+
+// minorityMutants are runs of which a minority lets in whom it must not, with those of other files.
+var minorityMutants = slices.Concat(cutMutants, fenceMutants, doubtMutants, []mutant{
+	{"a client enters in a minority", cutApart(false, false), "minority", Violated, Violated,
+		"node 0 entered though it had reached no majority for"},
+	{"an epoch begins in a minority", cutApart(true, true), "minority", Violated, Violated,
+		"node 0 entered in an epoch that began since though"},
+})
+
+// Who enters in a minority is counted. It is no violation where nothing is promised, where the epoch may have
+// begun before, soon after the cut, where a clock was wrong, and with half of three nodes and more.
+func TestWhatAMinorityMayDo(t *testing.T) {
+	for name, test := range map[string]struct {
+		world   func() *world
+		change  func(*world)
+		entries uint64
+	}{
+		"nothing is promised":           {cutApart(false, false), func(w *world) { w.Minority = 0 }, 1},
+		"the epoch may be an older one": {cutApart(true, false), func(*world) {}, 1},
+		"it is soon after the cut":      {cutApart(false, false), func(w *world) { w.Minority = 1 << 40 }, 1},
+		"a clock was wrong": {cutApart(false, false), func(w *world) {
+			w.add(nodes.None, history.Event{Kind: history.AssumptionBroken, Value: int64(nodes.Timing)})
+			last := &w.log(nodes.None).Events
+			(*last)[len(*last)-1].At = 1
+		}, 1},
+		"they are no minority": {cutApart(false, false), func(w *world) { w.Setting.Faults[0].Separates = nil }, 0},
+	} {
+		w := test.world()
+		test.change(w)
+		v := w.judge()
+		f := finding(t, v, "minority")
+		if v.EntriesInMinority != test.entries || f.Outcome == Violated && !f.OutsideModel {
+			t.Errorf("%s: %d entries: %v, %s", name, v.EntriesInMinority, f.Outcome, f.Says)
+		}
+	}
+}

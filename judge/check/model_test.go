@@ -1,0 +1,136 @@
+package check
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"turnstile/judge/section"
+	"turnstile/nodes"
+)
+
+// modelOf returns a model of three clients and a server whose grace is 100, in which faults took place that
+// were asked for: each from 1000 to 2000, healed, with a hit.
+func modelOf(faults ...Fault) *model {
+	m := &model{Setting{Config: nodes.Config{N: 3}, Grace: 100, Faults: faults}, &section.Fold{}}
+	for i, f := range faults {
+		m.sections.Faults = append(m.sections.Faults, section.Fault{Number: uint32(i + 1), From: 1000, To: 2000,
+			Healed: true, Breaks: f.Breaks, Victim: nodes.None, Nodes: 1, Hits: 1})
+	}
+	return m
+}
+
+// with changes what took place.
+func (m *model) with(change func(m *model)) *model {
+	change(m)
+	return m
+}
+
+// What does not hold in a span: what was broken for good from then on, and the rest while it lasts, for what
+// it leaves behind, and for the grace.
+func TestWhatIsBrokenWhen(t *testing.T) {
+	const all = ^nodes.Assumption(0)
+	delayed := func() *model { return modelOf(delay) }
+	slow := delay
+	slow.Leaves = 500
+	dead := func(id nodes.ID) func(*model) {
+		return func(m *model) {
+			m.sections.Deaths = append(m.sections.Deaths, section.Death{Node: id, From: 1000, At: 1000, Back: 2000})
+		}
+	}
+	suspicion := nodes.PerfectDetector | nodes.EventualDetector
+	for _, test := range []struct {
+		name string
+		m    *model
+		in   span
+		want nodes.Assumption
+	}{
+		{"nothing happened", modelOf(), span{1000, 2000, 0}, 0},
+		{"before the fault", delayed(), span{900, 999, 0}, 0},
+		{"as it begins", delayed(), span{900, 1000, 0}, nodes.Timing},
+		{"while it lasts", delayed(), span{1500, 1500, 0}, nodes.Timing},
+		{"as it ends", delayed(), span{2000, 2000, 0}, nodes.Timing},
+		{"after it", delayed(), span{2001, 2001, 0}, 0},
+		{"within the grace", delayed(), span{2100, 2100, 100}, nodes.Timing},
+		{"after the grace", delayed(), span{2101, 2101, 100}, 0},
+		{"while messages come late", modelOf(slow), span{2600, 2600, 100}, nodes.Timing},
+		{"later", modelOf(slow), span{2601, 2601, 100}, 0},
+		{"late messages do not count", modelOf(slow), span{2001, 2001, -1}, 0},
+		{"still going on, and nothing else counts", modelOf(slow), span{2000, 2000, -1}, nodes.Timing},
+		{"lost messages are lost for good", modelOf(lossy), span{9000, 9000, 0}, nodes.NoLoss},
+		{"of a clock, it is done at once", modelOf(jump).with(func(m *model) {
+			m.sections.Faults[0].Healed = false
+		}), span{1101, 1101, 100}, 0},
+		{"that hit no message", modelOf(delay).with(func(m *model) { m.sections.Faults[0].Hits = 0 }),
+			span{1500, 1500, 0}, 0},
+		{"that may yet hit some", modelOf(delay).with(func(m *model) {
+			m.sections.Faults[0].Hits, m.sections.Faults[0].Healed = 0, false
+		}), span{1500, 1500, 0}, nodes.Timing},
+		{"that killed nobody", modelOf(kill).with(func(m *model) { m.sections.Faults[0].Nodes = 0 }),
+			span{1500, 1500, 0}, 0},
+		{"that nobody asked for", modelOf().with(func(m *model) {
+			m.sections.Faults = []section.Fault{{Number: 7, From: 1, To: 2, Breaks: nodes.NoLoss, Nodes: 1}}
+		}), span{5, 5, 0}, nodes.NoLoss},
+		{"a pause", modelOf().with(func(m *model) {
+			m.sections.Pauses = []section.Pause{{From: 1000, To: 2000}}
+		}), span{2000, 2000, 0}, nodes.NoPause | nodes.Timing},
+		{"a wrong suspicion", modelOf().with(func(m *model) {
+			m.sections.Wrongs = []section.Wrong{{Window: section.Window{From: 1000, To: 2000}}}
+		}), span{2050, 2050, 100}, suspicion},
+		{"one of three clients down", modelOf().with(dead(1)), span{1500, 1500, 0}, 0},
+		{"two of three", modelOf().with(dead(1)).with(dead(2)), span{1500, 1500, 0}, nodes.Majority},
+		{"a server down", modelOf().with(dead(3)), span{1500, 1500, 0}, nodes.ServersUp},
+		{"a server up again", modelOf().with(dead(3)), span{2001, 2001, 0}, 0},
+		{"a crash of which nobody is told", modelOf().with(dead(1)).with(func(m *model) { m.Unheard = true }),
+			span{9000, 9000, 0}, suspicion},
+		{"the same, before it", modelOf().with(dead(1)).with(func(m *model) { m.Unheard = true }),
+			span{999, 999, 0}, 0},
+		{"timeouts that are too short", modelOf().with(func(m *model) { m.NeverHolds = nodes.Timing }),
+			span{0, 0, 0}, nodes.Timing},
+		{"until the end of time", delayed().with(func(m *model) { m.sections.Faults[0].To = math.MaxInt64 }),
+			span{math.MaxInt64, math.MaxInt64, 100}, nodes.Timing},
+	} {
+		if got := test.m.brokenIn(test.in, all); got != test.want {
+			t.Errorf("%s: %v are broken, want %v", test.name, got, test.want)
+		}
+		if got := test.m.brokenIn(test.in, nodes.FIFO); got != 0 {
+			t.Errorf("%s: of what it rests on, %v are broken", test.name, got)
+		}
+	}
+}
+
+// An excuse names what was needed, and the first fault that broke it.
+func TestWhatAnExcuseSays(t *testing.T) {
+	m := modelOf(delay, lossy, kill).with(func(m *model) { m.sections.Faults[2].Victim = 2 })
+	for needs, want := range map[nodes.Assumption]string{
+		nodes.Timing:  "it is late (outside its model: it needs bounded delays; delay)",
+		nodes.NoLoss:  "it is late (outside its model: it needs no loss; loss)",
+		nodes.NoCrash: "it is late (outside its model: it needs no crash; kill, which hit node 2)",
+		nodes.FIFO:    "it is late",
+	} {
+		f := m.excuse(violated("it is late"), m.at(1500), needs)
+		if f.Says != want || f.OutsideModel != (needs != nodes.FIFO) || f.Expected {
+			t.Errorf("%v: %+v, want %q", needs, f, want)
+		}
+	}
+	f := m.expect(inconclusive("nobody enters"), m.at(1500), nodes.NoLoss)
+	if !f.Expected || !f.OutsideModel || !strings.Contains(f.Says, "(blocked, as its model allows: ") {
+		t.Errorf("it is expected: %+v", f)
+	}
+}
+
+// A node that reaches only one other, which reaches all, is on the side of a majority: what lets it in may
+// come from there.
+func TestWhoReachesAMajorityThroughOthersIsOnItsSide(t *testing.T) {
+	apart := func(a, b, _ nodes.ID) bool { return min(a, b) == 1 && max(a, b) == 2 || min(a, b) == 2 }
+	m := modelOf(Fault{Separates: apart})
+	m.Config.N = 4
+	reached, side, whole := m.reached(2, 1500), m.side(2, 1500), m.side(2, 2000)
+	if reached != 2 || side != 3 || whole != 4 {
+		t.Errorf("it reaches %d, and its side has %d, and %d without the cut", reached, side, whole)
+	}
+	m.Faults[0].Separates = func(a, b, _ nodes.ID) bool { return (a < 2) != (b < 2) }
+	if side := m.side(2, 1500); side != 2 {
+		t.Errorf("of two sides, one has %d", side)
+	}
+}

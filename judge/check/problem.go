@@ -1,0 +1,115 @@
+package check
+
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+)
+
+// A Problem is what the processes of a run solve: the kind of the run, as data.
+type Problem struct {
+	Name      string
+	One, Many string        // what it is about, as a noun: an entry, entries
+	Load      workload.Load // of a run, unless it names another
+	// checks are made in this order. Of two equal outcomes, the first gives the reason of the verdict.
+	checks []check
+	// Columns of the line of a trial, Sections of a summary and Plans of the matrix have tables by these names.
+	Columns, Sections, Plans string
+
+	enters  bool                   // clients enter, so that faults are judged by entries
+	unsound func(*evidence) string // why its evidence convicts nobody; empty: it does
+	// unserved returns who is not served at the end, and whether the run was Divided.
+	unserved func(*evidence) (starved []nodes.ID, divided bool)
+}
+
+// Problems are all kinds of runs.
+var Problems = []*Problem{Exclusion, Election}
+
+// Exclusion is the problem of clients that share resources.
+var Exclusion = &Problem{
+	Name: "exclusion", One: "entry", Many: "entries", Load: workload.Saturated,
+	Columns: "entries", Sections: "entries", Plans: "exclusion",
+	checks: []check{
+		{name: "exclusion", about: aboutSafety, leaves: everything, judge: exclusion},
+		{name: "register", about: aboutSafety, leaves: everything, judge: register},
+		{name: "account", about: aboutSafety, leaves: everything, judge: account},
+		{name: "witnesses", was: "agreement", about: aboutBooks, leaves: everything, judge: witnesses},
+		{name: "minority", about: aboutClaims, judge: minority},
+		{name: "progress", about: aboutProgress, judge: progress},
+		{name: "fairness", about: AboutFairness, leaves: recoveryInside, judge: fairness},
+		{name: "loss", about: aboutBooks, leaves: everything, judge: loss},
+		{name: "accounting", about: aboutBooks, leaves: everything, judge: books},
+		{name: "identities", about: AboutIdentities, judge: identities},
+		{name: "cost", about: AboutCost, judge: cost},
+		{name: "evidence", about: aboutEnough, judge: enough},
+		{name: "faults", about: AboutFaults, judge: faults},
+		{name: "load", about: aboutLoad, judge: load},
+	},
+	enters: true,
+	unsound: func(e *evidence) string {
+		if witnesses(e).Outcome != Valid {
+			return "the witnesses disagree"
+		}
+		return ""
+	},
+	unserved: func(e *evidence) ([]nodes.ID, bool) { return e.waitingAtEnd(), false },
+}
+
+// Election is the problem of nodes that elect leaders.
+var Election = &Problem{
+	Name: "election", One: "election", Many: "elections", Load: workload.Campaign,
+	Columns: "elections", Sections: "elections", Plans: "election",
+	checks: []check{
+		{name: "agreement", about: aboutProgress, judge: agreed},
+		{name: "leaders", about: aboutSafety, split: true, judge: leaders},
+		{name: "terms", about: aboutSafety, leaves: recoveryInside, split: true, judge: terms},
+		{name: "winner", about: aboutClaims, leaves: recoveryInside, judge: winner},
+		{name: "lapse", about: aboutClaims, leaves: recoveryInside, judge: lapse},
+		{name: "senders", about: aboutClaims, judge: senders},
+		{name: "stability", about: aboutClaims, judge: stability},
+		{name: "cost", about: AboutCost, judge: electionCost},
+		{name: "loss", about: aboutBooks, leaves: everything, judge: loss},
+		{name: "accounting", about: aboutBooks, leaves: everything, judge: books},
+		{name: "elections", about: aboutEnough, leaves: nothing, judge: elections},
+		{name: "faults", about: AboutFaults, judge: faults},
+	},
+	unsound: func(e *evidence) string {
+		if !e.balanced() { // declarations have no second witness
+			return "the counts disagree"
+		}
+		return ""
+	},
+	unserved: func(e *evidence) ([]nodes.ID, bool) { return e.leaderless(), e.divided() },
+}
+
+// ProblemOf returns what an algorithm solves.
+func ProblemOf(row *row.Row) *Problem {
+	if row.Elector != nil {
+		return Election
+	}
+	return Exclusion
+}
+
+// Has reports whether a check of it has this name.
+func (p *Problem) Has(name string) bool { return p.check(name) != nil }
+
+// check returns a check by its name; nil: there is none.
+func (p *Problem) check(name string) *check {
+	for i := range p.checks {
+		if p.checks[i].name == name {
+			return &p.checks[i]
+		}
+	}
+	return nil
+}
+
+// Rename gives the findings of a verdict that an earlier version stored the names that their checks have now.
+func (p *Problem) Rename(v *Verdict) {
+	for i := range v.Findings {
+		for _, c := range p.checks {
+			if c.was != "" && v.Findings[i].Check == c.was {
+				v.Findings[i].Check = c.name
+			}
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"turnstile/internal/english"
+	"turnstile/judge/section"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// few is how many lines of one sort a witness has.
+const few = 20
+
+// progress: every request is served.
+func progress(e *evidence) Finding {
+	f := allServed(e)
+	if f.Outcome == Violated && !e.balanced() {
+		f.Outcome, f.Says = Inconclusive, f.Says+", but the counts disagree"
+	}
+	if pauses := e.pauses(); pauses != "" {
+		f.Says += "; " + pauses
+	}
+	return f
+}
+
+// pauses says which processes stood still, if any did.
+func (m *model) pauses() string {
+	pauses := m.sections.Pauses
+	if len(pauses) == 0 {
+		return ""
+	}
+	longest := slices.MaxFunc(pauses, func(a, b section.Pause) int {
+		return cmp.Compare(a.To-a.From, b.To-b.From)
+	})
+	says := fmt.Sprintf("%s stood still for %v", processName(longest.Process),
+		time.Duration(longest.To-longest.From).Round(time.Millisecond))
+	switch more := len(pauses) - 1; more {
+	case 0:
+		return says
+	case 1:
+		return says + ", and there was 1 shorter pause"
+	default:
+		return says + fmt.Sprintf(", and there were %d shorter pauses", more)
+	}
+}
+
+// processName prints a process that paused for people.
+func processName(process uint32) string {
+	switch its := history.ProcessName(process); {
+	case its == "":
+		return name(nodes.ID(process))
+	case strings.HasPrefix(its, "broker ") && process != history.SecondBroker: // one of several
+		return its
+	default:
+		return "the " + its
+	}
+}
+
+func allServed(e *evidence) Finding {
+	waiting, inside, waiters := e.waiting, e.inside, e.waiters()
+	switch {
+	case e.seen(history.Stalled) && len(waiting) == 0:
+		return inconclusive("the run stalled, though no request waits")
+	case e.seen(history.Stalled) && len(inside) > 0:
+		// The client has to leave, not the algorithm: its process has stopped.
+		return inconclusive("the run stalled while %s was inside, with %s", name(inside[0].Node),
+			unserved(len(waiting))).with(waiters...)
+	case e.seen(history.Stalled) && !e.audit.clean():
+		// An algorithm that rests on reliable links is not to blame.
+		return inconclusive("the run stalled with %s, but %s", unserved(len(waiting)), e.audit.says()).
+			with(waiters...)
+	case e.seen(history.Stalled) && e.brokenIn(e.stalledIn(), e.Safe|e.Live) != 0:
+		f := inconclusive("no progress, with %s", unserved(len(waiting)))
+		if e.Replayed {
+			f = inconclusive("nothing is left to happen, and %s", who(e.waitingAtEnd(), "waits", "wait"))
+		} else if e.livelocked() {
+			marks := e.sections.Marks
+			f = inconclusive("no progress: %s, with %s %v after the run began", e.moves(), unserved(len(waiting)),
+				time.Duration(marks[history.Stalled].At-marks[history.Began].At).Round(time.Millisecond))
+		}
+		return e.expect(f.with(waiters...), e.stalledIn(), e.Safe|e.Live)
+	case e.seen(history.Stalled):
+		return violated("no progress: %s, with %s", e.moves(), unserved(len(waiting))).with(waiters...)
+	case e.seen(history.Interrupted):
+		return inconclusive("the run was ended before its end, with %s", unserved(len(waiting))).with(waiters...)
+	case !e.seen(history.Rested):
+		return inconclusive("the run never came to rest, with %s", unserved(len(waiting))).with(waiters...)
+	case len(waiting) > 0:
+		return violated("no progress: the run came to rest with %s", unserved(len(waiting))).with(waiters...)
+	case len(inside) > 0:
+		return inconclusive("the run came to rest though %s never left", name(inside[0].Node))
+	}
+	return valid("all of %s were served", english.Count(e.sections.Entries, "request", "requests"))
+}
+
+// livelocked reports whether messages went on being handled in a run that stalled.
+func (m *model) livelocked() bool { return m.sections.Marks[history.Stalled].Value > 0 }
+
+// moves says what moved in a run that stalled.
+func (e *evidence) moves() string {
+	if !e.livelocked() {
+		return "nothing moves"
+	}
+	return fmt.Sprintf("%s since anybody entered", english.Count(
+		uint64(e.sections.Marks[history.Stalled].Value), "message was handled", "messages were handled"))
+}
+
+func unserved(n int) string { return english.Count(n, "request", "requests") + " unserved" }
+
+// waiters lists who waits, the longest wait first.
+func (e *evidence) waiters() []string {
+	end := e.sections.End
+	if m := e.sections.Marks[history.Stalled]; m.Seen {
+		end = m.At
+	}
+	var lines []string
+	for _, s := range e.waiting[:min(few, len(e.waiting))] {
+		age := time.Duration(end - s.Asked).Round(time.Microsecond)
+		lines = append(lines, fmt.Sprintf("%s has waited for its entry %d for %v", name(s.Node), s.Entry, age))
+	}
+	return fewOf(lines, len(e.waiting))
+}

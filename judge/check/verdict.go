@@ -1,0 +1,199 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// An Outcome is the result of a check. The worst of several is the highest.
+type Outcome int
+
+// The outcomes, in rising order of severity.
+const (
+	Valid        Outcome = iota // the promise was kept, and there is evidence of it
+	Overloaded                  // more was asked of the system than it could serve
+	UnderLoaded                 // less was asked of the system than the run was to ask
+	Inconclusive                // the run does not show whether it was
+	Violated                    // the promise was broken
+)
+
+var outcomes = [...]string{"valid", "overloaded", "under-loaded", "inconclusive", "violated"}
+
+// Outcomes returns the names of all outcomes.
+func Outcomes() []string { return slices.Clone(outcomes[:]) }
+
+func (o Outcome) String() string { return outcomes[o] }
+
+// ExitCode is the exit status of a command whose verdict this is.
+func (o Outcome) ExitCode() int { return [...]int{0, 3, 3, 2, 1}[o] }
+
+// MarshalText writes the outcome as its name.
+func (o Outcome) MarshalText() ([]byte, error) {
+	if o < 0 || int(o) >= len(outcomes) {
+		return nil, fmt.Errorf("no outcome is numbered %d", o)
+	}
+	return []byte(o.String()), nil
+}
+
+// UnmarshalText reads the name of an outcome.
+func (o *Outcome) UnmarshalText(text []byte) error {
+	at := slices.Index(outcomes[:], string(text))
+	if at < 0 {
+		return fmt.Errorf("there is no outcome %q", text)
+	}
+	*o = Outcome(at)
+	return nil
+}
+
+// A Finding is what one check says.
+type Finding struct {
+	Check   string   `json:"check" yaml:"check"`
+	Outcome Outcome  `json:"outcome" yaml:"outcome"`
+	Says    string   `json:"says" yaml:"says"` // in one sentence
+	Witness []string `json:"witness,omitempty" yaml:"witness,omitempty"`
+
+	// NotJudged says that it is valid for lack of anything that the run could be compared with.
+	NotJudged bool `json:"not_judged,omitempty" yaml:"not_judged,omitempty"`
+
+	// Excused says that the algorithm has no part in its being inconclusive: the run ended too early to tell, or
+	// nobody asked for a leader.
+	Excused bool `json:"excused,omitempty" yaml:"excused,omitempty"`
+
+	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
+	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
+	// Broken are those assumptions; only of a verdict that was just given.
+	Broken nodes.Assumption `json:"-" yaml:"-"`
+	// Expected says that the run stalled, or ended without a leader that all agree on, as the model of the
+	// algorithm allows: see OutsideModel.
+	Expected bool `json:"expected,omitempty" yaml:"expected,omitempty"`
+}
+
+// A Verdict is what all checks together say of a run.
+type Verdict struct {
+	Outcome  Outcome   `json:"outcome" yaml:"outcome"`
+	Reason   string    `json:"reason" yaml:"reason"` // what the worst finding says
+	Findings []Finding `json:"findings" yaml:"findings"`
+
+	Entries        uint64        `json:"entries" yaml:"entries"`
+	Violations     uint64        `json:"violations" yaml:"violations"` // entries that overlapped another
+	Overlap        time.Duration `json:"overlap" yaml:"overlap"`       // time with two or more inside
+	LostUpdates    uint64        `json:"lost_updates" yaml:"lost_updates"`
+	Unfinished     uint64        `json:"unfinished" yaml:"unfinished"`           // requests that never left
+	LostUnintended uint64        `json:"lost_unintended" yaml:"lost_unintended"` // messages no fault explains
+	// LostWithBroker are the messages that were lost with connections to the broker.
+	LostWithBroker uint64 `json:"lost_with_broker,omitempty" yaml:"lost_with_broker,omitempty"`
+	// LostToDeaths are the messages that went to nodes that were down, or died with their sender or receiver.
+	LostToDeaths uint64 `json:"lost_to_deaths,omitempty" yaml:"lost_to_deaths,omitempty"`
+	// EntriesInMinority are the entries of clients that could reach no majority then, for cuts and crashes.
+	EntriesInMinority uint64 `json:"entries_in_minority,omitempty" yaml:"entries_in_minority,omitempty"`
+
+	// PassedOver is the measured request that others passed over most often, counted from when it was known to
+	// all; nil: no request was open for so long.
+	PassedOver *PassedOver `json:"passed_over,omitempty" yaml:"passed_over,omitempty"`
+
+	Pauses string `json:"pauses,omitempty" yaml:"pauses,omitempty"` // which processes stood still, if any did
+
+	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
+	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
+	// Broken are the assumptions that the algorithm rests on which do not hold at the end of the run.
+	Broken nodes.Assumption `json:"-" yaml:"-"`
+	// Starved are the clients that wait at the end of the run, the longest wait first. Of a run about leaders
+	// they are the nodes that are up and do not take the only one that leads for the leader, if they had the
+	// time that the algorithm needs for that. Blocked says that these are all that are up.
+	Starved []nodes.ID `json:"starved,omitempty" yaml:"starved,omitempty"`
+	Blocked bool       `json:"blocked,omitempty" yaml:"blocked,omitempty"`
+	// Divided says that two nodes led where one may: in one term or, without terms, for longer than a take-over
+	// takes; or that two still lead at the end, and no time would change that.
+	Divided bool `json:"divided,omitempty" yaml:"divided,omitempty"`
+	Missed  bool `json:"missed,omitempty" yaml:"missed,omitempty"` // no fault hit anything
+	// Misses says of each fault that hit nothing why. The run shows nothing of these.
+	Misses []string `json:"misses,omitempty" yaml:"misses,omitempty"`
+}
+
+// A PassedOver is a request that others passed over.
+type PassedOver struct {
+	Node    nodes.ID `json:"node" yaml:"node"`
+	Request uint32   `json:"request" yaml:"request"`               // its number at the node, from 1
+	Times   uint64   `json:"times" yaml:"times"`                   // entries of others, while it could enter
+	Open    bool     `json:"open,omitempty" yaml:"open,omitempty"` // it was never served
+}
+
+// Worst returns the finding that gives the reason of the verdict.
+func (v *Verdict) Worst() *Finding {
+	at := 0
+	for i := range v.Findings {
+		if v.Findings[i].Outcome > v.Findings[at].Outcome {
+			at = i
+		}
+	}
+	return &v.Findings[at]
+}
+
+// About returns what a check found that is about something, the first of several; without any, that it is
+// inconclusive.
+func (v *Verdict) About(a About) Finding {
+	for _, f := range v.Findings {
+		if f.About() == a {
+			return f
+		}
+	}
+	return Finding{Outcome: Inconclusive}
+}
+
+// Violates reports whether a check of this name found a violation.
+func (v *Verdict) Violates(check string) bool {
+	return slices.ContainsFunc(v.Findings, func(f Finding) bool {
+		return f.Check == check && f.Outcome == Violated
+	})
+}
+
+// About says what the check is about that found it; zero: another version of Turnstile has made it.
+func (f *Finding) About() About { return f.check().about }
+
+// ShowsLittle reports whether it is about what the run asked of the algorithm, and not about what that did.
+func (f *Finding) ShowsLittle() bool {
+	about := f.About()
+	return about == AboutFaults || about == aboutEnough || about == aboutLoad
+}
+
+// check returns the check that found it; of an unknown one, its zero value.
+func (f *Finding) check() *check {
+	for _, p := range Problems {
+		if c := p.check(f.Check); c != nil {
+			return c
+		}
+	}
+	return &check{}
+}
+
+func valid(format string, args ...any) Finding {
+	return Finding{Outcome: Valid, Says: fmt.Sprintf(format, args...)}
+}
+
+// notJudged is a finding that is valid for lack of anything that the run could be compared with.
+func notJudged(format string, args ...any) Finding {
+	f := valid(format, args...)
+	f.NotJudged = true
+	return f
+}
+
+func inconclusive(format string, args ...any) Finding {
+	return Finding{Outcome: Inconclusive, Says: fmt.Sprintf(format, args...)}
+}
+
+func violated(format string, args ...any) Finding {
+	return Finding{Outcome: Violated, Says: fmt.Sprintf(format, args...)}
+}
+
+func (f Finding) excused() Finding {
+	f.Excused = true
+	return f
+}
+
+func (f Finding) with(witness ...string) Finding {
+	f.Witness = witness
+	return f
+}

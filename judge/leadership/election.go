@@ -1,0 +1,93 @@
+package leadership
+
+import (
+	"math"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// An Election is a stretch of time in which those who were to follow a running node, itself included, did
+// not: in Fold.Elections those that the scheme says (row.Following), in Fold.Agreements all that were up
+// and ran, whatever cut them off. It is over when they do.
+type Election struct {
+	Cause  Cause
+	Begun  int64
+	Leader nodes.ID // whom they agreed on; None if it was not completed
+	Term   uint64
+
+	// When a node first declared anything after it had begun, when the later leader declared itself last, and
+	// when all of them followed it; -1: not yet.
+	Detected, Declared, Agreed int64
+
+	// Served is when a client first entered after it, where the leader serves clients; -1: none did.
+	Served int64
+
+	// Again says that the leader is the one whom they had agreed on before, in the same term: nobody was
+	// elected, somebody only learned who leads.
+	Again bool
+	// Takeover says that the leader of before gave way to a node that had come up again since it began to lead.
+	Takeover bool
+
+	// The highest and the lowest by rank of those that ran when it was over and had been up all the time, and
+	// that the leader could reach; None: there was none, or somebody was cut off, or joined again, meanwhile.
+	Highest, Lowest nodes.ID
+}
+
+// Elects reports whether somebody was elected, and not by a take-over.
+func (e *Election) Elects() bool { return !e.Again && !e.Takeover }
+
+// Elected returns how many elections were completed that elected somebody: see Election.Again.
+func (f *Fold) Elected() int { return f.ElectedSince(math.MinInt64) }
+
+// ElectedSince returns how many of them were completed at a time or later.
+func (f *Fold) ElectedSince(at int64) (n int) {
+	for i := range f.Elections {
+		if e := &f.Elections[i]; !e.Again && e.Agreed >= at {
+			n++
+		}
+	}
+	return n
+}
+
+// A Cause is what an election began with.
+type Cause struct {
+	What What
+	Node nodes.ID // that crashed, came up again or declared; None: no node in particular
+}
+
+// What an election begins with.
+type What uint8
+
+// The causes.
+const (
+	RunBegan      What = iota // nobody leads when the run begins
+	LeaderCrashed             // the leader is down
+	NodeRestarted             // a node came up again, which knows of no leader
+	Doubted                   // a node declared another leader, or none
+	NodeStopped               // the leader stands still, or goes on
+	LinksCut                  // nodes were cut off from each other
+	LinksHealed               // such a cut was healed
+)
+
+func (w What) String() string {
+	return [...]string{"the run began", "the leader crashed", "a node came up again", "a node declared",
+		"a node stood still", "nodes were cut off", "a cut was healed"}[w]
+}
+
+// causeOf returns what an election begins with that an event brings about.
+func causeOf(e *history.Event) Cause {
+	switch e.Kind {
+	case history.Restarted:
+		return Cause{NodeRestarted, e.Node}
+	case history.Paused, history.Resumed:
+		return Cause{NodeStopped, nodes.ID(e.Count)}
+	case history.Killed, history.Crashed:
+		return Cause{LeaderCrashed, e.Node}
+	case history.FaultBegan:
+		return Cause{LinksCut, nodes.None}
+	case history.FaultHealed:
+		return Cause{LinksHealed, nodes.None}
+	}
+	return Cause{Doubted, e.Node}
+}

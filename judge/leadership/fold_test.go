@@ -1,0 +1,222 @@
+package leadership
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+)
+
+// folded folds a history of three nodes, a line for each event: a time in milliseconds, a node and what
+// happens to it, as in 10 0 elect 2 7 (node 0 believes in node 2 in term 7; - for nobody).
+func folded(t *testing.T, promises *row.Leadership, text string) *Fold {
+	t.Helper()
+	f := New(nodes.Config{N: 3}, promises)
+	kinds := map[string]history.Kind{"elect": history.Elected, "crash": history.Crashed, "kill": history.Killed,
+		"restart": history.Restarted, "campaign": history.Campaigned, "pause": history.Paused,
+		"resume": history.Resumed, "suspect": history.Suspected}
+	marks := map[string]uint32{"begin": history.Began, "stop": history.Stopped}
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		var at int64
+		var node, what, leader string
+		var term int64
+		if n, _ := fmt.Sscan(line, &at, &node, &what, &leader, &term); n < 3 {
+			t.Fatalf("%q is no event", line)
+		}
+		e := history.Event{At: at * 1e6, Kind: kinds[what], Node: nodes.None, Value: term}
+		fmt.Sscan(node, &e.Node)
+		switch e.Kind {
+		case history.Elected:
+			e.Count = history.NoLeader
+			fmt.Sscan(leader, &e.Count)
+		case history.Paused, history.Resumed:
+			e.Count, e.Node = uint32(e.Node), nodes.None
+		case 0:
+			e.Kind, e.Count = history.Marked, marks[what]
+		}
+		f.Add(e)
+	}
+	f.Close(nil)
+	return f
+}
+
+// ms prints nanoseconds as milliseconds.
+func ms(ns int64) string { return fmt.Sprintf("%dms", ns/1e6) }
+
+func TestAnElectionHasItsParts(t *testing.T) {
+	f := folded(t, &row.Leadership{}, `
+		0 - begin
+		5 0 campaign
+		5 1 elect 2
+		6 2 elect 2
+		9 0 elect 2
+		100 2 crash
+		130 0 elect -
+		140 1 elect 1
+		150 0 elect 1
+		300 - stop`)
+	if len(f.Elections) != 2 || f.Open != nil || f.Elected() != 2 {
+		t.Fatalf("%+v, %+v", f.Elections, f.Open)
+	}
+	first, second := f.Elections[0], f.Elections[1]
+	if first.Cause.What != RunBegan || first.Begun != 5e6 || first.Agreed != 9e6 || first.Leader != 2 {
+		t.Errorf("the first: %+v", first)
+	}
+	if second.Cause != (Cause{LeaderCrashed, 2}) || second.Begun != 100e6 || second.Detected != 130e6 ||
+		second.Declared != 140e6 || second.Agreed != 150e6 || second.Leader != 1 || second.Highest != 1 {
+		t.Errorf("the second: %+v", second)
+	}
+	if f.Leaderless != 46e6 || f.TwoLeaders != 0 || len(f.Flaps) != 0 {
+		t.Errorf("leaderless for %s, two leaders for %s, %d flaps", ms(f.Leaderless), ms(f.TwoLeaders),
+			len(f.Flaps))
+	}
+}
+
+func TestTwoLeadersAreCounted(t *testing.T) {
+	const first = "0 - begin\n0 2 elect 2 4\n0 1 elect 2 4\n0 0 elect 2 4\n"
+	for _, test := range []struct {
+		name, text                 string
+		two, inTerm, stopped, none string
+		flaps, takeovers           uint64
+		conflicts                  int
+	}{
+		{"one gives way", "10 1 elect 1 5\n30 2 elect 1 5\n40 - stop", "20ms", "0ms", "0ms", "0ms", 1, 0, 0},
+		{"in one term", "10 1 elect 1 4\n30 2 elect 1 4\n40 - stop", "20ms", "20ms", "0ms", "0ms", 1, 0, 1},
+		{"one dies", "10 1 elect 1 5\n30 2 crash\n40 - stop", "20ms", "0ms", "0ms", "0ms", 0, 0, 0},
+		{"one is killed, and says more", "10 2 kill\n15 2 elect 2 9\n20 1 elect 1 5\n30 2 crash\n40 - stop", "0ms",
+			"0ms", "0ms", "10ms", 0, 0, 0},
+		{"one stands still", "10 2 pause\n20 1 elect 1 5\n30 2 resume\n35 2 elect 1 5\n40 - stop", "5ms", "0ms",
+			"10ms", "10ms", 1, 0, 0},
+		{"one comes back", "10 2 crash\n10 1 elect 1 5\n20 2 restart\n30 2 elect 2 6\n31 1 elect 2 6\n40 - stop",
+			"1ms", "0ms", "0ms", "0ms", 1, 1, 0},
+		{"one term later, by a node that has forgotten", "10 2 crash\n20 1 elect 1 4\n40 - stop", "0ms", "0ms",
+			"0ms", "10ms", 0, 0, 1},
+		{"to the end", "10 1 elect 1 5\n40 - stop\n50 2 elect 1 5", "30ms", "0ms", "0ms", "0ms", 0, 0, 0},
+	} {
+		f := folded(t, &row.Leadership{Terms: true}, first+test.text)
+		got := fmt.Sprint(ms(f.TwoLeaders), ms(f.TwoInTerm), ms(f.TwoStopped), ms(f.Leaderless), len(f.Flaps),
+			f.Takeovers(), len(f.Conflicts))
+		want := fmt.Sprint(test.two, test.inTerm, test.stopped, test.none, test.flaps, test.takeovers,
+			test.conflicts)
+		if got != want {
+			t.Errorf("%s: %s, not %s", test.name, got, want)
+		}
+	}
+}
+
+func TestWhoOnlyComesBackElectsNobody(t *testing.T) {
+	f := folded(t, &row.Leadership{}, `
+		0 - begin
+		0 2 elect 2
+		0 1 elect 2
+		0 0 elect 2
+		10 0 crash
+		20 0 restart
+		25 0 elect 2
+		40 - stop`)
+	if f.Elected() != 1 || len(f.Elections) != 2 || !f.Elections[1].Again ||
+		f.Elections[1].Cause != (Cause{NodeRestarted, 0}) {
+		t.Errorf("%+v", f.Elections)
+	}
+}
+
+func TestTermsThatGoBackwards(t *testing.T) {
+	f := folded(t, &row.Leadership{Terms: true}, "0 - begin\n1 0 elect 1 5\n2 0 crash\n3 0 restart\n"+
+		"4 0 elect 1 4")
+	if len(f.Backwards) != 1 || f.Backwards[0].Term != 4 {
+		t.Errorf("%+v", f.Backwards)
+	}
+}
+
+func TestAnElectionThatIsNotOver(t *testing.T) {
+	f := folded(t, &row.Leadership{}, "0 - begin\n1 0 elect 1\n2 1 elect 2\n3 2 elect 2\n9 - stop")
+	if f.Open == nil || f.Open.Leader != nodes.None || f.Elected() != 0 || !f.Asked() {
+		t.Errorf("%+v, %+v", f.Elections, f.Open)
+	}
+}
+
+func TestAnonymousNodesAgree(t *testing.T) {
+	f := New(nodes.Config{N: 2}, &row.Leadership{})
+	somebody := nodes.Somebody
+	for _, e := range []history.Event{{Kind: history.Marked, Count: history.Began, Node: nodes.None},
+		{Kind: history.Elected, Node: 0, Count: uint32(somebody)}, {Kind: history.Elected, Node: 1, Count: 1},
+		{Kind: history.Marked, Count: history.Stopped, Node: nodes.None, At: 1}} {
+		f.Add(e)
+	}
+	f.Close(nil)
+	if f.Elected() != 1 || f.Elections[0].Leader != 1 {
+		t.Errorf("%+v", f.Elections)
+	}
+}
+
+// Who stands still keeps nobody from agreeing, unless it is the leader.
+func TestTheOthersAgree(t *testing.T) {
+	f := folded(t, &row.Leadership{}, `
+		0 - begin
+		1 0 pause
+		5 1 elect 2
+		6 2 elect 2
+		50 2 pause
+		60 2 resume
+		70 0 resume
+		75 0 elect 2
+		100 - stop`)
+	if len(f.Elections) == 0 || f.Elections[0].Agreed != 6e6 || f.Elections[0].Leader != 2 || f.Open != nil ||
+		f.Elections[0].Lowest != 1 { // of those that could have been elected
+		t.Fatalf("%+v, %+v", f.Elections, f.Open)
+	}
+	if last := f.Elections[len(f.Elections)-1]; last.Agreed != 75e6 || !last.Again {
+		t.Errorf("%+v", last)
+	}
+}
+
+// Of a run that was not told to stop, who led goes on to do so until the last event, of whatever kind.
+func TestARunThatIsCutShort(t *testing.T) {
+	f := folded(t, &row.Leadership{}, `
+		0 - begin
+		5 0 elect 0
+		5 1 elect 0
+		5 2 elect 0
+		90 1 suspect`)
+	if f.End != 90e6 || f.Leaderless != 5e6 || len(f.Beliefs) != 3 || f.Stretches[0].To > f.End {
+		t.Errorf("%+v", f)
+	}
+}
+
+// What is asked of the fold of a run that is over: who led at a time, how often that changed, and since when
+// all agree that were up and ran at the end.
+func TestAskedAtATime(t *testing.T) {
+	const elected = "0 begin\n10 2 in 2 1\n20 0,1,3,4 in 2 1\n"
+	for _, test := range []struct {
+		name, text string
+		agreed     int64 // in milliseconds; -1: not all do
+		leaders    []nodes.ID
+		changes    int
+	}{
+		{"once", elected + "100 stop", 20, []nodes.ID{2}, 0},
+		{"another leads", elected + "40 1 in 1 2\n50 0,2,3,4 in 1 2\n100 stop", 50, []nodes.ID{1}, 1},
+		{"two lead", elected + "40 1 in 1 2\n100 stop", -1, []nodes.ID{1, 2}, 1},
+		{"from then on", elected + "60 1 in 1 2\n100 stop", -1, []nodes.ID{2}, 0},
+		{"who is down at the end has no say", elected + "40 crash 3\n100 stop", 20, []nodes.ID{2}, 0},
+		{"who came up again has", elected + "40 crash 3\n50 restart 3\n100 stop", -1, []nodes.ID{2}, 0},
+		{"until it knows", elected + "40 crash 3\n50 restart 3\n70 3 in 2 1\n100 stop", 70, []nodes.ID{2}, 0},
+		{"the leader is down", elected + "40 crash 2\n100 stop", -1, nil, 0},
+		{"nobody said anything", "0 begin\n100 stop", -1, nil, 0},
+	} {
+		f := foldedUnder(t, row.MajorityReached, 0, nil, test.text)
+		last := f.AgreedAtEnd()
+		if (last != nil) != (test.agreed >= 0) || last != nil && last.Agreed != test.agreed*1e6 {
+			t.Errorf("%s: agreed at the end: %+v", test.name, last)
+		}
+		if got := f.LeadersAt(60e6); !slices.Equal(got, test.leaders) {
+			t.Errorf("%s: %v led", test.name, got)
+		}
+		if got := f.ChangesIn(30e6, 60e6); got != test.changes {
+			t.Errorf("%s: %d changes", test.name, got)
+		}
+	}
+}

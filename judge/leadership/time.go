@@ -1,0 +1,102 @@
+package leadership
+
+import (
+	"math"
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// A Span is a stretch of time: [From, To), in nanoseconds.
+type Span struct{ From, To int64 }
+
+// Length returns how long it was, in nanoseconds.
+func (s *Span) Length() int64 { return s.To - s.From }
+
+// An Overlap is a stretch of time in which several nodes that ran led.
+type Overlap struct {
+	Span
+	Leaders  []nodes.ID // all that led at any moment of it, in the order in which they began to
+	SameTerm bool       // two of them in one term at one time
+}
+
+// leading returns the nodes that run and lead, whether two of them do in one term, and how many lead and
+// stand still.
+func (f *Fold) leading() (leaders []nodes.ID, sameTerm bool, stopped int) {
+	var led []uint64
+	for i := range f.voters {
+		v := &f.voters[i]
+		switch id := nodes.ID(i); {
+		case v.Leader != id:
+		case v.Stopped:
+			stopped++
+		default:
+			leaders = append(leaders, id)
+			sameTerm = sameTerm || f.byTerm && slices.Contains(led, v.Term)
+			led = append(led, v.Term)
+		}
+	}
+	return leaders, sameTerm, stopped
+}
+
+// count adds the time since the last event to what it was spent with.
+func (f *Fold) count(now int64) {
+	since := now - f.at
+	f.at = now
+	if !f.running || since <= 0 {
+		return
+	}
+	leaders, sameTerm, stopped := f.leading()
+	switch running := len(leaders); {
+	case running == 0:
+		f.Leaderless += since
+	case running > 1:
+		f.TwoLeaders += since
+	}
+	if sameTerm {
+		f.TwoInTerm += since
+	}
+	if running := len(leaders); running < 2 && running+stopped > 1 {
+		f.TwoStopped += since
+	}
+}
+
+// follow follows the stretches with several leaders that run, and those with none.
+func (f *Fold) follow(now int64) {
+	leaders, sameTerm, _ := f.leading()
+	vacant := len(f.Vacancies) > 0 && f.Vacancies[len(f.Vacancies)-1].To == math.MaxInt64
+	switch {
+	case len(leaders) > 0:
+		f.endVacancy(now)
+	case !vacant:
+		f.Vacancies = append(f.Vacancies, Span{now, math.MaxInt64})
+	}
+	if len(leaders) < 2 {
+		f.endOverlap(now)
+		return
+	}
+	last := len(f.Overlaps) - 1
+	if last < 0 || f.Overlaps[last].To != math.MaxInt64 {
+		f.Overlaps = append(f.Overlaps, Overlap{Span: Span{now, math.MaxInt64}})
+		last++
+	}
+	o := &f.Overlaps[last]
+	o.SameTerm = o.SameTerm || sameTerm
+	for _, id := range leaders {
+		if !slices.Contains(o.Leaders, id) {
+			o.Leaders = append(o.Leaders, id)
+		}
+	}
+}
+
+func (f *Fold) endVacancy(now int64) {
+	if last := len(f.Vacancies) - 1; last >= 0 && f.Vacancies[last].To == math.MaxInt64 {
+		f.Vacancies[last].To = now
+	}
+}
+
+func (f *Fold) endOverlap(now int64) {
+	if last := len(f.Overlaps) - 1; last >= 0 && f.Overlaps[last].To == math.MaxInt64 {
+		f.Overlaps[last].To = now
+	}
+}

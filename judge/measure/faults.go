@@ -1,0 +1,297 @@
+package measure
+
+import (
+	"math"
+	"slices"
+
+	"turnstile/judge/section"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A FaultFold measures what faults did, in a run that has some. It observes the fold of its sections, and
+// takes memory for faults and not for events.
+type FaultFold struct {
+	sections *section.Fold
+	phases   phases
+	since    *phase // from the latest heal, or the beginning of the window
+	faults   []*fault
+	healed   []*fault // whose time after is not over
+	silent   []*fault // since whose beginning nobody has entered
+	mute     []*fault // since whose heal nobody has entered
+	over     bool     // the window
+	waiting  bool     // a request was never served
+	edges    []*counters
+	edgesAt  int64                     // the moment whose counters these are
+	epoch    func(fence uint64) uint64 // in which a fence number was handed out; nil: the algorithm has none
+	latest   uint64                    // the highest epoch in which anybody has entered
+	line     timeline
+	last     int64 // the latest entry, heal or mark of the window's end
+}
+
+// A fault is one that began, with the parts of the window around it; nil: there is none.
+type fault struct {
+	number           uint32
+	from, to         int64
+	victim           nodes.ID // that came out in the run, or None
+	healed           bool
+	phases           ByPhase[*phase]
+	next, nextHealed int64 // when somebody entered next; none
+	recovery         recovery
+	unfinished       uint64
+	old, new, epochs uint64 // the latest epoch before, and until the next fault; how many were new
+	heard, silence   int64  // the latest accepted entry, or the beginning; the longest time without one
+}
+
+const none = math.MinInt64
+
+// NewFaults returns a fold of the history that s folds. epoch tells in which epoch a fence number was handed
+// out; nil: the algorithm has none.
+func NewFaults(s *section.Fold, epoch func(fence uint64) uint64) *FaultFold {
+	f := &FaultFold{sections: s, epoch: epoch}
+	s.Observe(&settling{to: f, open: map[clientOf]uint64{}})
+	return f
+}
+
+// Asked implements section.Observer.
+func (f *FaultFold) Asked(*section.Section) {}
+
+// Entered implements section.Observer. It is already known whether the resource has refused what the section
+// wrote: see settling.
+func (f *FaultFold) Entered(s *section.Section) {
+	at := s.Entered
+	for _, p := range f.phases.open {
+		if p.Has(at) {
+			if p.entries++; s.Refused {
+				p.refused++
+			}
+		}
+	}
+	f.wait(s.Due, at, true)
+	if !s.Refused {
+		f.speak(at)
+		for _, x := range f.healed {
+			x.recovery.enter(at)
+		}
+	}
+	f.under(s.Fence)
+	f.silent = slices.DeleteFunc(f.silent, func(x *fault) bool {
+		if s.Node == x.victim && at <= x.from { // which hit it as it entered
+			return false
+		}
+		x.next = at
+		return true
+	})
+	for _, x := range f.mute {
+		x.nextHealed = at
+	}
+	f.mute = f.mute[:0]
+	if f.since != nil {
+		f.line.enter(at, s.Refused)
+		f.last = at
+	}
+}
+
+// speak takes an accepted entry, or the end of the time after the latest fault.
+func (f *FaultFold) speak(at int64) {
+	if last := len(f.faults) - 1; last >= 0 {
+		x := f.faults[last]
+		x.silence, x.heard = max(x.silence, at-x.heard), max(x.heard, at)
+	}
+}
+
+// under takes an entry under a fence number. If its epoch is new, it is so since the latest fault.
+func (f *FaultFold) under(fence uint64) {
+	if f.epoch == nil || f.epoch(fence) <= f.latest {
+		return
+	}
+	f.latest = f.epoch(fence)
+	if last := len(f.faults) - 1; last >= 0 {
+		f.faults[last].new = f.latest
+		f.faults[last].epochs++
+	}
+}
+
+// wait adds a wait to all phases that it touches.
+func (f *FaultFold) wait(from, to int64, ended bool) {
+	f.phases.touched(from, to, func(p *phase) { p.waits.add(to-from, ended) })
+}
+
+// Ended implements section.Observer.
+func (f *FaultFold) Ended(s *section.Section) {
+	if !s.Served() {
+		f.wait(s.Due, s.Ended, false)
+	}
+	f.waiting = f.waiting || s.State == section.Unserved
+	if s.State == section.Exited || s.State == section.Revoked || s.State == section.Unissued {
+		return
+	}
+	for _, x := range f.faults {
+		if x.healed && s.Asked < x.to { // the heal was before this end
+			x.unfinished++
+		}
+	}
+}
+
+// Overlapped implements section.OverlapObserver.
+func (f *FaultFold) Overlapped(_ *section.Resource, when section.Window) {
+	f.phases.touched(when.From, when.To, func(p *phase) { p.overlap += p.Overlap(when.From, when.To) })
+}
+
+// Add implements history.Fold.
+func (f *FaultFold) Add(e history.Event) {
+	switch e.Kind {
+	case history.FaultBegan:
+		f.begin(&e)
+	case history.FaultHealed:
+		f.heal(&e)
+	case history.Marked:
+		f.mark(&e)
+	case history.Counted:
+		for _, edge := range f.edges {
+			if f.edgesAt == e.At {
+				*edge = counters{true, uint64(e.Value), e.Fence}
+			}
+		}
+		f.edges = f.edges[:0]
+	}
+}
+
+// edge says that the counters of a moment are still to come.
+func (f *FaultFold) edge(at int64, of ...*counters) {
+	if f.edgesAt != at {
+		f.edges, f.edgesAt = f.edges[:0], at
+	}
+	f.edges = append(f.edges, of...)
+}
+
+// measuring reports whether what happens now is in the window.
+func (f *FaultFold) measuring() bool { return f.since != nil && !f.over }
+
+func (f *FaultFold) begin(e *history.Event) {
+	x := &fault{number: e.Count, from: e.At, victim: nodes.ID(e.Entry) - 1, next: none, nextHealed: none,
+		old: f.latest, new: f.latest, heard: e.At}
+	f.edge(e.At)
+	f.endAfter(e.At)
+	f.speak(e.At)
+	if f.measuring() {
+		before := *f.since
+		before.waits, before.To = f.since.waits.clone(), e.At
+		x.phases[Before] = &before
+		f.phases.close(x.phases[Before])
+		f.edge(e.At, &x.phases[Before].last)
+	}
+	if f.since == nil || f.measuring() {
+		x.phases[During] = f.open(e.At)
+	}
+	f.faults, f.silent = append(f.faults, x), append(f.silent, x)
+}
+
+// endAfter ends what is after the faults that are healed.
+func (f *FaultFold) endAfter(at int64) {
+	for _, x := range f.healed {
+		f.end(x.phases[After], at)
+		x.recovery.end(at)
+	}
+	f.healed = f.healed[:0]
+}
+
+// open begins a phase, of which nothing counts before the window.
+func (f *FaultFold) open(at int64) *phase {
+	if f.since == nil {
+		at = math.MaxInt64
+	}
+	p := f.phases.begin(at)
+	f.edge(f.edgesAt, &p.first)
+	return p
+}
+
+// end ends a phase, if it goes on.
+func (f *FaultFold) end(p *phase, at int64) {
+	if p != nil && p.To == math.MaxInt64 {
+		f.phases.end(p, at)
+		f.edge(at, &p.last)
+	}
+}
+
+func (f *FaultFold) heal(e *history.Event) {
+	f.edge(e.At)
+	for _, x := range slices.Backward(f.faults) {
+		if x.number != e.Count || x.healed {
+			continue
+		}
+		x.to, x.healed = e.At, true
+		f.end(x.phases[During], e.At)
+		if f.measuring() {
+			f.phases.drop(f.since)
+			f.since = f.open(e.At)
+			x.phases[After] = f.open(e.At)
+			x.recovery = recoveryFrom(e.At, x.phases[Before])
+			f.healed = append(f.healed, x)
+		}
+		if f.since != nil {
+			f.last = max(f.last, e.At)
+		}
+		f.mute = append(f.mute, x)
+		return
+	}
+}
+
+func (f *FaultFold) mark(e *history.Event) {
+	switch {
+	case e.Count == history.Measuring && f.since == nil:
+		f.edge(e.At)
+		f.line.from, f.last = e.At, e.At
+		f.since = f.phases.begin(e.At)
+		f.edge(e.At, &f.since.first)
+		for _, p := range f.phases.open {
+			if p.From == math.MaxInt64 {
+				p.From = e.At
+				f.edge(e.At, &p.first)
+			}
+		}
+	case f.since != nil && f.sections.Window.To == e.At:
+		f.edge(e.At)
+		f.endWindow()
+	}
+}
+
+// endWindow ends all phases with the window.
+func (f *FaultFold) endWindow() {
+	at := f.sections.Window.To
+	f.over = true
+	f.last = max(f.last, at)
+	f.speak(at)
+	f.endAfter(at)
+	for _, p := range slices.Clone(f.phases.open) {
+		f.end(p, at)
+	}
+}
+
+// Close implements history.Fold.
+func (f *FaultFold) Close([]*history.NodeLog) {
+	if f.since == nil {
+		return
+	}
+	f.endWindow()
+	if f.last > f.line.from {
+		f.line.reach(f.last - 1)
+	}
+}
+
+// Timeline returns the entries of the run from the beginning of the window to what happened last, in equal
+// intervals.
+func (f *FaultFold) Timeline() []OfInterval { return f.line.rows() }
+
+// Rows returns the rows of faults.csv in the order of the beginnings of the faults. what says what a fault
+// was, by its number; leaders are the measures of a run with leaders, or nil.
+func (f *FaultFold) Rows(what func(number int) string, leaders *Leaders) (rows []OfFault) {
+	for _, x := range f.faults {
+		row := f.row(x, what(int(x.number)))
+		if leaders != nil {
+			leaders.fill(&row, x)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

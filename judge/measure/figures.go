@@ -1,0 +1,224 @@
+package measure
+
+import "turnstile/internal/figure"
+
+// A number is one figure.
+type number = figure.Figure
+
+// Figures are what a trial has measured: the columns of runs.csv, in their order, named by their tags.
+// docs/measures.md explains each.
+type Figures struct {
+	WarmupTookS     number `csv:"warmup_took_s"`
+	Clients         number `csv:"clients"`          // that requested
+	DurationS       number `csv:"duration_s"`       // of the window that was measured
+	Entries         number `csv:"entries"`          // of the whole run
+	EntriesAccepted number `csv:"entries_accepted"` // those whose write was not refused
+	EntriesRefused  number `csv:"entries_refused"`  // those whose write the resource refused
+	// EntriesInMinority are the entries of the whole run by clients that could reach no majority then.
+	EntriesInMinority number `csv:"entries_in_minority"`
+	EntriesInWindow   number `csv:"entries_in_window"` // entered while measuring
+	// AcceptedInWindow counts the accepted entries of the window. All rates and shares are of accepted entries.
+	AcceptedInWindow number `csv:"accepted_in_window"`
+	EntriesPerS      number `csv:"entries_per_s" since:"entries_refused"`
+
+	Messages          number `csv:"messages"` // deliveries asked for in the whole run
+	Publishes         number `csv:"publishes"`
+	MessagesPerEntry  number `csv:"messages_per_entry" since:"entries_refused"`
+	PublishedMin      number `csv:"published_min"` // messages per entry, as published
+	PublishedMax      number `csv:"published_max"`
+	PublishesPerEntry number `csv:"publishes_per_entry" since:"entries_refused"`
+	BytesPerEntry     number `csv:"bytes_per_entry" since:"entries_refused"`
+	Heartbeats        number `csv:"heartbeats"`             // of the failure detector; in no other column
+	OneEntryMin       number `csv:"one_entry_messages_min"` // of single requests, one at a time
+	OneEntryMean      number `csv:"one_entry_messages_mean"`
+	OneEntryMax       number `csv:"one_entry_messages_max"`
+
+	WaitUSP50                 number `csv:"wait_us_p50"` // due to enter
+	WaitUSP90                 number `csv:"wait_us_p90"`
+	WaitUSP99                 number `csv:"wait_us_p99"`
+	WaitUSP999                number `csv:"wait_us_p999"`
+	WaitUSMax                 number `csv:"wait_us_max"`
+	QueueUSP50                number `csv:"queue_us_p50"` // due to requested
+	QueueUSP99                number `csv:"queue_us_p99"`
+	ProtocolUSP50             number `csv:"protocol_us_p50"` // requested to enter
+	ProtocolUSP99             number `csv:"protocol_us_p99"`
+	HoldUSP50                 number `csv:"hold_us_p50"` // enter to exit
+	HoldUSP99                 number `csv:"hold_us_p99"`
+	ClientDelayP50            number `csv:"client_delay_us_p50"` // the wait when all else is at rest
+	UncontendedP50            number `csv:"uncontended_us_p50"`  // the same when nobody held or waited
+	SynchronizationDelayUSP50 number `csv:"sync_delay_us_p50"`   // exit to the next enter, if already due
+	SynchronizationDelayUSP99 number `csv:"sync_delay_us_p99"`
+
+	Utilisation          number `csv:"utilisation" since:"entries_refused"`
+	UtilisationPredicted number `csv:"utilisation_predicted"`
+	EntriesPerSPredicted number `csv:"entries_per_s_predicted"`
+
+	JainIndex      number `csv:"jain_index"`
+	EntriesNodeMin number `csv:"entries_node_min"`
+	EntriesNodeMax number `csv:"entries_node_max"`
+	OvertakenMax   number `csv:"overtaken_max" since:"passed_over_max" where:"warmup_took_s"`
+	OvertakenMean  number `csv:"overtaken_mean" since:"passed_over_max" where:"warmup_took_s"`
+
+	// PassedOverMax is how many entries of others passed over one request at most, once it was known to all.
+	PassedOverMax number `csv:"passed_over_max"`
+
+	Suspicions      number `csv:"suspicions"`
+	SuspicionsWrong number `csv:"suspicions_wrong"`       // of nodes that were up
+	WrongPerHour    number `csv:"suspicions_wrong_per_h"` // of the whole run
+	DetectionUSMean number `csv:"detection_us_mean"`      // from a crash until another node suspects
+	DetectionUSMax  number `csv:"detection_us_max"`
+
+	// Of elections: those that elected somebody; those after which the leader of before led; until those who
+	// have to followed the next leader, in parts; all of them since agreement of all is a figure of its own.
+	Elections             number `csv:"elections" since:"all_agreed_us_p50" where:"duration_s"`
+	Rejoins               number `csv:"rejoins" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectionsPerCrash     number `csv:"elections_per_crash" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectUSP50            number `csv:"elect_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectUSP99            number `csv:"elect_us_p99" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectUSMax            number `csv:"elect_us_max" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectDetectionUSP50   number `csv:"elect_detection_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectDeclarationUSP50 number `csv:"elect_declaration_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectAgreementUSP50   number `csv:"elect_agreement_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	ElectServingUSP50     number `csv:"elect_serving_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	TakeoverUSP50         number `csv:"takeover_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	// Until all agreed, whatever cut them off.
+	AllAgreedUSP50 number `csv:"all_agreed_us_p50"`
+	AllAgreedUSP99 number `csv:"all_agreed_us_p99"`
+	AllAgreedUSMax number `csv:"all_agreed_us_max"`
+	// In the time in which nothing happened by which another may come to lead, and how long that was.
+	LeaderChangesPerS   number `csv:"leader_changes_per_s"`
+	SteadyS             number `csv:"steady_s"`
+	LeaderlessUS        number `csv:"leaderless_us"`
+	TwoLeadersUS        number `csv:"two_leaders_us"`
+	TwoLeadersInTermUS  number `csv:"two_leaders_in_term_us"`
+	TwoLeadersStoppedUS number `csv:"two_leaders_stopped_us"` // one of them stood still
+	Flaps               number `csv:"flaps"`
+	Takeovers           number `csv:"takeovers"`
+	TermsBackwards      number `csv:"terms_backwards"`
+	MessagesPerElection number `csv:"messages_per_election" since:"all_agreed_us_p50" where:"duration_s"`
+
+	Violations  number `csv:"violations"`
+	OverlapUS   number `csv:"overlap_us"`
+	Unfinished  number `csv:"unfinished"`
+	IssuedShare number `csv:"issued_share"`
+	Lost        number `csv:"lost_unintended"`
+	// LostWithBroker are the messages that were lost with connections to the broker; empty: none was lost.
+	LostWithBroker number `csv:"lost_with_broker"`
+	// LostToDeaths are those that went to nodes that were down, or died with a process; empty: none did.
+	LostToDeaths number `csv:"lost_to_deaths"`
+
+	TimerLateUSP50 number `csv:"timer_late_us_p50"`
+	TimerLateUSP99 number `csv:"timer_late_us_p99"`
+	TimerLateUSMax number `csv:"timer_late_us_max"`
+	CPUBusy        number `csv:"cpu_busy"`     // share of the machine or of the run's quota, 0 to 1
+	OwnCPU         number `csv:"own_cpu"`      // of it: by nodes and orchestrator
+	BrokerShare    number `csv:"broker_share"` // by the broker
+	OthersCPU      number `csv:"others_cpu"`   // by others, of the machine
+	BrokerCPU      number `csv:"broker_cpu"`   // share of one CPU
+	NodeRSSMB      number `csv:"node_rss_mb_max"`
+	ReadyMS        number `csv:"ready_ms"`
+	PauseSMax      number `csv:"pause_s_max"` // the longest that a process stood still
+	// FaultsMissed is how many of the faults that were asked for hit nothing, and show nothing; empty: none was
+	// asked for.
+	FaultsMissed number `csv:"faults_missed"`
+}
+
+// OfMessages are the figures of one kind of message in one phase of a trial: the columns of messages.csv.
+type OfMessages struct {
+	Phase             string `csv:"phase"`
+	Kind              string `csv:"kind"`
+	Sent              number `csv:"sent"` // deliveries asked for
+	Publishes         number `csv:"publishes"`
+	Delivered         number `csv:"delivered"`
+	Bytes             number `csv:"bytes"`
+	Refused           number `csv:"entries_refused"` // as in runs.csv
+	PerEntry          number `csv:"per_entry" since:"entries_refused"`
+	PublishesPerEntry number `csv:"publishes_per_entry" since:"entries_refused"`
+}
+
+// The phases of a trial.
+const (
+	WholeRun = "run"    // all of it, warm-up included
+	Steady   = "steady" // from the first to the last entry while measuring
+)
+
+// The phases of a fault, as indices of ByPhase.
+const (
+	Before = iota // until it began, since another fault or the window did
+	During
+	After // it was healed, until another fault began or the window ended
+)
+
+// Phases are the names of the phases of a fault.
+var Phases = ByPhase[string]{"before", "during", "after"}
+
+// ByPhase are figures of each phase of a fault. In the tag of such a field, * stands for before, during or
+// after; of one of structs, the tags of their fields follow.
+type ByPhase[T any] [3]T
+
+// OfFault are the figures of one fault: the columns of faults.csv.
+type OfFault struct {
+	Number int    `csv:"number"`        // of the fault among those that were asked for, from 1
+	Fault  string `csv:"fault,outside"` // in words
+	FromS  number `csv:"from_s"`        // from the beginning of the window
+	ToS    number `csv:"to_s"`
+	Healed bool   `csv:"healed"`
+
+	Entries ByPhase[number] `csv:"entries_*"`
+	// Of these, those whose write the resource has accepted, and those whose write it has refused. The rates,
+	// OldRateS and SilenceS are of accepted entries.
+	Accepted       ByPhase[number]  `csv:"accepted_*"`
+	Refused        ByPhase[number]  `csv:"refused_*"`
+	EntriesRefused number           `csv:"entries_refused"` // in the whole run, as in runs.csv
+	PerS           ByPhase[number]  `csv:"entries_*_per_s" since:"entries_refused"`
+	WaitUS         ByPhase[OfWaits] `csv:"wait_*_us_"`
+	Messages       ByPhase[number]  `csv:"messages_*"` // deliveries asked for
+	Dropped        ByPhase[number]  `csv:"dropped_*"`
+
+	NextEntryS       number `csv:"next_entry_s"`                       // since it began
+	HealedNextEntryS number `csv:"healed_next_entry_s"`                // since it was healed
+	OldRateS         number `csv:"old_rate_s" since:"entries_refused"` // since it was healed
+
+	OverlapUS  ByPhase[number] `csv:"overlap_*_us" phases:"during after"`
+	Unfinished number          `csv:"unfinished"`      // open at the heal, and never over
+	Lost       number          `csv:"lost_unintended"` // in the whole run
+
+	EpochBefore number `csv:"epoch_before"` // the highest in which anybody has entered
+	EpochAfter  number `csv:"epoch_after"`  // the same, until the next fault began
+	EpochsNew   number `csv:"epochs_new"`   // how many went by in between
+	// SilenceS is the longest time without an accepted entry until the next fault began.
+	SilenceS number `csv:"silence_s" since:"entries_refused"`
+	// SilenceTextbookS is after which silence a textbook takes what lets in for lost.
+	SilenceTextbookS number `csv:"silence_textbook_s"`
+
+	// Of a run with leaders. Elections are those that elected somebody, until those followed who have to.
+	Elections     ByPhase[number]      `csv:"elections_*" since:"leader_changes_before" where:"to_s"`
+	ElectUS       ByPhase[OfElections] `csv:"elect_*_us_" since:"leader_changes_before" where:"to_s"`
+	LeaderlessUS  ByPhase[number]      `csv:"leaderless_*_us"`
+	TwoLeadersUS  ByPhase[number]      `csv:"two_leaders_*_us"`
+	Flaps         ByPhase[number]      `csv:"flaps_*"`
+	Changes       ByPhase[number]      `csv:"leader_changes_*"` // nodes that came to lead
+	HealedAgreedS number               `csv:"healed_agreed_s"`  // from the heal until all agree on a leader
+}
+
+// OfWaits are quantiles of the waits of a phase, due to enter.
+type OfWaits struct {
+	P50 number `csv:"p50"`
+	P99 number `csv:"p99"`
+	Max number `csv:"max"`
+}
+
+// OfElections are quantiles of how long the elections of a phase took.
+type OfElections struct {
+	P50 number `csv:"p50"`
+	Max number `csv:"max"`
+}
+
+// OfInterval are the figures of one of the equal intervals of a trial with faults: the columns of
+// timeline.csv.
+type OfInterval struct {
+	FromS   number `csv:"from_s"` // from the beginning of the window
+	ToS     number `csv:"to_s"`
+	Entries number `csv:"entries"`
+	Refused number `csv:"refused"` // of these, by the resource
+}

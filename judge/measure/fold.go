@@ -1,0 +1,232 @@
+package measure
+
+import (
+	"turnstile/internal/figure"
+	"turnstile/judge/section"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
+)
+
+// A Fold computes the Measures of a trial. It observes the fold of its sections.
+type Fold struct {
+	Measures Measures // complete once the fold is closed
+	sections *section.Fold
+	load     workload.Load
+
+	requests  uint64 // that are over, and went on at some moment of the window
+	overtaken uint64 // how often these were, in all
+	most      uint64 // how often one of them was at most
+	gaveUp    bool   // some of them were never served: they might have been overtaken more often
+	largest   int64  // resident memory of a node, in units of 1024 bytes
+}
+
+// New returns a fold of the history that s folds, of a run under a load.
+func New(s *section.Fold, load workload.Load) *Fold {
+	f := &Fold{sections: s, load: load}
+	s.Observe(f)
+	return f
+}
+
+func (f *Fold) has(at int64) bool { return f.sections.Window.Has(at) }
+
+// Asked implements section.Observer.
+func (f *Fold) Asked(s *section.Section) {
+	if c := &s.Resource.Clients[s.Node]; c.Asked == 1 {
+		f.Measures.Clients++
+	}
+}
+
+// Entered implements section.Observer.
+func (f *Fold) Entered(s *section.Section) {
+	m := &f.Measures
+	if s.Handed && f.has(s.Entered) {
+		m.SynchronizationDelay.Add(s.Entered - s.FreedAt)
+	}
+	if f.sections.Window.Touches(s.Due, s.Entered) {
+		m.Wait.Add(s.Entered - s.Due)
+		m.Queue.Add(s.Asked - s.Due)
+		m.Protocol.Add(s.Entered - s.Asked)
+		if s.Alone {
+			m.Uncontended.Add(s.Entered - s.Asked)
+		}
+	}
+	f.overtake(s, s.Entered)
+}
+
+// Ended implements section.Observer.
+func (f *Fold) Ended(s *section.Section) {
+	m := &f.Measures
+	switch {
+	case s.State == section.Unissued:
+		m.Unissued++
+		if f.sections.Window.Touches(s.Due, s.Ended) {
+			m.Wait.AddOpen(s.Ended - s.Due)
+			m.Queue.AddOpen(s.Ended - s.Due)
+		}
+	case !s.Served():
+		m.Unfinished++
+		if f.sections.Window.Touches(s.Due, s.Ended) {
+			m.Wait.AddOpen(s.Ended - s.Due)
+			m.Queue.Add(s.Asked - s.Due)
+			m.Protocol.AddOpen(s.Ended - s.Asked)
+			if s.Alone {
+				m.Uncontended.AddOpen(s.Ended - s.Asked)
+			}
+		}
+		f.overtake(s, s.Ended)
+	case !f.has(s.Entered):
+	case s.State == section.Crashed || s.State == section.Unended:
+		m.Hold.AddOpen(s.Ended - s.Entered)
+	default:
+		m.Hold.Add(s.Ended - s.Entered)
+	}
+}
+
+// overtake takes a request whose wait is over.
+func (f *Fold) overtake(s *section.Section, at int64) {
+	if !f.sections.Window.Touches(s.Asked, at) {
+		return
+	}
+	f.requests++
+	f.gaveUp = f.gaveUp || !s.Served()
+	f.overtaken += s.Overtaken
+	f.most = max(f.most, s.Overtaken)
+}
+
+// Add implements history.Fold.
+func (f *Fold) Add(e history.Event) {
+	switch e.Kind {
+	case history.Sent: // what an elector beside sends again and again goes to no entry
+		f.Measures.Messages.Circulates = f.Measures.Messages.Circulates || e.Instance == 0
+	case history.Settled:
+		if e.At >= f.sections.Window.From {
+			f.Measures.Messages.OfOne.add(e.Value)
+		}
+	case history.Gauged:
+		f.gauge(e)
+	}
+}
+
+func (f *Fold) gauge(e history.Event) {
+	m, value := &f.Measures, float64(e.Value)
+	switch e.Count {
+	case history.BusyPPM:
+		m.CPUBusy = figure.Number(value / 1e6)
+	case history.BrokerPPM:
+		m.BrokerCPU = figure.Number(value / 1e6)
+	case history.OwnPPM:
+		m.OwnCPU = figure.Number(value / 1e6)
+	case history.BrokerSharePPM:
+		m.BrokerShare = figure.Number(value / 1e6)
+	case history.OthersPPM:
+		m.OthersCPU = figure.Number(value / 1e6)
+	case history.ReadyUS:
+		m.ReadyMS = figure.Number(value / 1e3)
+	case history.ResidentKB:
+		f.largest = max(f.largest, e.Value)
+		m.NodeRSSMB = figure.Number(float64(f.largest) / 1024)
+	}
+}
+
+// Close implements history.Fold.
+func (f *Fold) Close(logs []*history.NodeLog) {
+	m, s := &f.Measures, f.sections
+	m.Window, m.Entries, m.Refused = s.Window, s.Entries, s.Refused
+	m.Detects, m.Detection = s.Detects, s.Detection
+	began := s.Marks[history.Began]
+	if began.Seen && m.Detects {
+		m.WrongPerHour = figure.Ratio(float64(m.Detection.Wrong), float64(s.End-began.At)/3600e9)
+	}
+	if began.Seen && m.Window.Known() {
+		m.WarmupS = figure.Number(float64(m.Window.From-began.At) / 1e9)
+	}
+	if seconds := float64(m.Window.Length()) / 1e9; m.Window.Known() {
+		m.DurationS = figure.Number(seconds)
+		m.EntriesInWindow = figure.Count(s.EntriesInWindow)
+		accepted := s.EntriesInWindow - s.RefusedInWindow
+		m.AcceptedInWindow = figure.Count(accepted)
+		m.EntriesPerS = figure.Ratio(float64(accepted), seconds)
+		// Under other loads all requests are issued when they are due. Which were not is known once issuing has
+		// stopped.
+		if f.load == workload.Open && s.Marks[history.Stopped].Seen {
+			m.IssuedShare = figure.Ratio(float64(s.Issued), float64(s.Due))
+		}
+		f.share()
+	}
+	f.contend()
+	f.messages(logs)
+	if f.load == workload.Sequential {
+		m.ClientDelay = m.Wait
+	}
+	m.TimerLateUS = timerLate(logs)
+	var pause int64
+	for _, p := range s.Pauses {
+		pause = max(pause, p.To-p.From)
+	}
+	m.PauseS = figure.Number(float64(pause) / 1e9)
+	for _, l := range logs {
+		if l.Node != nodes.None {
+			m.Gaps += l.Totals.Gaps
+		}
+	}
+}
+
+// share measures how the entries in the window are distributed over the clients that requested any.
+func (f *Fold) share() {
+	var clients, sum, squares float64
+	var least, most uint32
+	for _, r := range f.sections.Resources {
+		if r == nil {
+			continue
+		}
+		for _, c := range r.Clients {
+			n := c.InWindow
+			if c.Asked+c.Entered+c.Unissued == 0 {
+				continue
+			}
+			if clients == 0 {
+				least = n
+			}
+			least, most = min(least, n), max(most, n)
+			clients++
+			sum += float64(n)
+			squares += float64(n) * float64(n)
+		}
+	}
+	if clients > 0 {
+		m := &f.Measures
+		m.Jain = figure.Ratio(sum*sum, clients*squares)
+		m.EntriesNodeMin, m.EntriesNodeMax = figure.Count(uint64(least)), figure.Count(uint64(most))
+	}
+}
+
+// contend measures utilisation, overlaps and overtaking.
+func (f *Fold) contend() {
+	m := &f.Measures
+	var busy, overlap int64
+	var resources float64
+	for _, r := range f.sections.Resources {
+		if r != nil {
+			resources++
+			busy += r.Busy
+			overlap += r.Overlap
+		}
+	}
+	if resources == 0 {
+		return
+	}
+	m.OverlapUS = figure.Number(float64(overlap) / 1e3)
+	if m.Window.Known() {
+		m.Utilisation = figure.Ratio(float64(busy), float64(m.Window.Length())*resources)
+	}
+	if f.requests == 0 {
+		return
+	}
+	bound := figure.Number
+	if f.gaveUp {
+		bound = figure.AtLeast
+	}
+	m.OvertakenMax = bound(float64(f.most))
+	m.OvertakenMean = bound(float64(f.overtaken) / float64(f.requests))
+}

@@ -1,0 +1,399 @@
+package section
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A Fold follows every client through its requests, and every resource through its clients. Its fields are
+// complete when the history is over; most are up to date while it is read. It takes memory for open requests
+// and for nodes, not for each event.
+type Fold struct {
+	Codec   *nodes.Codec // of the messages; nil: it is not known which are heartbeats
+	Detects bool         // a failure detector runs beside the algorithm
+
+	Marks  [history.Stalled + 1]Mark
+	Window Window          // what is measured: see mark
+	End    int64           // of the history
+	Broken []history.Event // when assumptions about the system were broken for good, in order; faults aside
+	Pauses []Pause         // of processes, in the order of their beginnings
+	Faults []Fault         // that were asked for, in the order of their beginnings
+	Wrongs []Wrong         // while a failure detector suspected a node that was up, in order
+	Detection
+	Deaths []Death // of nodes, in order
+
+	Entries, EntriesInWindow uint64 // of the whole run, and of the window
+	Refused, RefusedInWindow uint64 // of these, entries whose write the resource has refused
+	Due, Issued              uint64 // arrivals due in the window, and those of them that became requests
+	// for how long clients were behind with these, in all; and while they were free
+	Queued, Late int64
+	Unregistered uint64      // entries that did not raise the register
+	Resources    []*Resource // by instance; nil for those without clients
+
+	Irregular uint64   // events that no client causes
+	Says      []string // what the first few of them are
+
+	stampError int64
+	capacity   func(instance uint16) int
+	observers  []Observer
+	lap        lap
+	broken     nodes.Assumption
+	turns      []int64 // when something began or ended that breaks assumptions
+	spare      []*Section
+
+	dead         map[nodes.ID]dead   // the nodes that are down, or about to be
+	incarnations map[nodes.ID]uint32 // of those that have restarted
+}
+
+// few is how many irregularities are kept.
+const few = 20
+
+// New returns a fold of a history. stampError bounds the error of comparing any two stamps.
+// capacity tells how many units the resource of an instance has; nil: one each.
+func New(stampError int64, capacity func(instance uint16) int) *Fold {
+	if capacity == nil {
+		capacity = func(uint16) int { return 1 }
+	}
+	return &Fold{Window: unseen, stampError: stampError, capacity: capacity, dead: map[nodes.ID]dead{},
+		incarnations: map[nodes.ID]uint32{}, Detection: newDetection()}
+}
+
+// StampError bounds the error of comparing any two stamps.
+func (f *Fold) StampError() int64 { return f.stampError }
+
+// Observe adds an observer, which is told of all that follows, events included.
+func (f *Fold) Observe(o Observer) { f.observers = append(f.observers, o) }
+
+// Add implements history.Fold. It gives the event to the observers too.
+func (f *Fold) Add(e history.Event) {
+	f.add(&e)
+	for _, o := range f.observers {
+		o.Add(e)
+	}
+}
+
+func (f *Fold) add(e *history.Event) {
+	f.End = max(f.End, e.At)
+	switch e.Kind {
+	case history.Requested, history.Entered, history.Exited, history.Revoked, history.Unissued:
+		if e.Node < 0 {
+			f.blame(e, "is a client without a node")
+			return
+		}
+		r := f.resource(e.Instance)
+		f.follow(e, r, r.client(e.Node))
+	case history.Killed, history.Crashed:
+		f.crashed(e)
+	case history.Restarted:
+		f.restarted(e)
+	case history.Suspected, history.Trusted:
+		f.suspect(e)
+	case history.Sent:
+		if e.Count < history.MaxKinds && e.Instance == 0 {
+			f.lap.since[e.Count]++
+		}
+	case history.Marked:
+		f.mark(e)
+	case history.AssumptionBroken:
+		f.breaks(nodes.Assumption(e.Value), e)
+	case history.FaultBegan, history.FaultHealed:
+		f.fault(e)
+		f.turn(e)
+	case history.Paused, history.Resumed:
+		f.pause(e)
+		f.turn(e)
+	}
+}
+
+// breaks takes an event by which some assumptions do not hold any more.
+func (f *Fold) breaks(needs nodes.Assumption, e *history.Event) {
+	if broken := f.broken | needs; broken != f.broken {
+		f.broken = broken
+		f.Broken = append(f.Broken, *e)
+		f.Broken[len(f.Broken)-1].Value = int64(broken)
+		f.turn(e)
+	}
+}
+
+// turn takes an event from which on assumptions may hold that did not before, or the other way round.
+func (f *Fold) turn(e *history.Event) {
+	if last := len(f.turns) - 1; last < 0 || f.turns[last] < e.At {
+		f.turns = append(f.turns, e.At)
+	}
+}
+
+// stretch returns between which turns a time is: how many there were until then.
+func (f *Fold) stretch(at int64) int {
+	after, _ := slices.BinarySearch(f.turns, at+1)
+	return after
+}
+
+// follow takes an event of a client of a resource.
+func (f *Fold) follow(e *history.Event, r *Resource, c *Client) {
+	if len(f.dead) > 0 && e.Kind != history.Unissued {
+		if d, dead := f.dead[e.Node]; dead {
+			f.afterKill(e, d, r, c)
+			return
+		}
+	}
+	switch e.Kind {
+	case history.Requested:
+		f.ask(e, r, c)
+	case history.Entered:
+		f.enter(e, r, c)
+	case history.Unissued:
+		f.unissued(e, r, c)
+	default:
+		f.leave(e, r, c)
+	}
+}
+
+// Close implements history.Fold. It ends the sections that have not ended, and closes the observers.
+func (f *Fold) Close(logs []*history.NodeLog) {
+	for i := range f.Pauses {
+		f.Pauses[i].To = min(f.Pauses[i].To, f.End)
+	}
+	for i := range f.Faults {
+		f.Faults[i].To = min(f.Faults[i].To, f.End)
+	}
+	for i := range f.Wrongs {
+		f.Wrongs[i].To = min(f.Wrongs[i].To, f.End)
+	}
+	f.Detection.close(f.End, f.dead, logs)
+	for _, r := range f.Resources {
+		if r == nil {
+			continue
+		}
+		for id := range r.Clients {
+			f.cut(r.Clients[id].open, f.End, Unended, Unserved)
+		}
+		r.settle()
+	}
+	if !f.Marks[history.Measuring].Seen {
+		f.Window = Window{}
+	}
+	f.Window.To = min(f.Window.To, f.End)
+	for _, o := range f.observers {
+		o.Close(logs)
+	}
+}
+
+func (f *Fold) resource(instance uint16) *Resource {
+	if have := len(f.Resources); int(instance) >= have {
+		f.Resources = append(f.Resources, make([]*Resource, int(instance)+1-have)...)
+	}
+	if f.Resources[instance] == nil {
+		f.Resources[instance] = newResource(instance, uint32(f.capacity(instance)))
+	}
+	return f.Resources[instance]
+}
+
+// fresh returns a section to fill in.
+func (f *Fold) fresh() *Section {
+	if last := len(f.spare) - 1; last >= 0 {
+		s := f.spare[last]
+		f.spare = f.spare[:last]
+		return s
+	}
+	return &Section{}
+}
+
+func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
+	c.Asked++
+	if c.open != nil {
+		f.blame(e, "asks before its last request is over")
+		f.cut(c.open, e.At, Crashed, Abandoned)
+	}
+	s := f.fresh()
+	*s = Section{Resource: r, Node: e.Node, Entry: e.Entry, Units: max(1, e.Count), State: Waiting,
+		Due: e.Value, Asked: e.At, Alone: r.line.count+len(r.inside) == 0}
+	r.Requests++
+	c.open = s
+	r.line.join(s)
+	if f.Window.Has(s.Due) {
+		f.Due++
+		f.Issued++
+		f.queued(c, s.Due, e.At, true)
+	}
+	c.next = e.At
+	for _, o := range f.observers {
+		o.Asked(s)
+	}
+}
+
+func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
+	f.Entries++
+	c.Entered++
+	f.throughFaults(e.At)
+	if f.Window.Has(e.At) {
+		f.EntriesInWindow++
+		c.InWindow++
+		f.lap.enter()
+	}
+	if e.Count == 0 {
+		f.Unregistered++
+	}
+	s := c.open
+	r.register(e, s, f.stretch(e.At))
+	if s == nil || s.State != Waiting || s.Entry != e.Entry {
+		f.blame(e, "enters without a request")
+	}
+	switch {
+	case s == nil:
+		s = f.fresh()
+		*s = Section{Resource: r, Node: e.Node, Units: 1, Due: e.At, Asked: e.At}
+		c.open = s
+	case s.State == Inside:
+		return
+	default:
+		r.line.leave(s, true)
+	}
+	s.State, s.Entry, s.Entered = Inside, e.Entry, e.At
+	s.Taken, s.Fence, s.Read = e.Count, e.Fence, e.Value
+	r.read(s)
+	r.fence(s, f.stampError)
+	r.enter(s)
+	for _, o := range f.observers {
+		o.Entered(s)
+	}
+}
+
+func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
+	c.Left++
+	state := Revoked
+	if e.Kind == history.Exited {
+		state = Exited
+	}
+	s := c.open
+	if s == nil || s.State != Inside || s.Entry != e.Entry {
+		f.blame(e, "leaves without an entry")
+	}
+	if state == Exited && !e.Refused() {
+		r.Exits++
+	}
+	if s == nil || s.State != Inside {
+		return
+	}
+	s.Written, s.Refused = e.Value, e.Refused()
+	switch {
+	case s.Refused:
+		f.refuse(r, s, e.At)
+	case state == Exited:
+		if e.Value != s.Read+1 {
+			f.blame(e, "does not add one to the account")
+		}
+		f.accept(r, s, e.At)
+		r.write(s, e.At, f.stampError)
+	}
+	f.end(s, e.At, state)
+}
+
+// unissued counts an arrival that never became a request. It waited until issuing ended, or until its node
+// crashed. Arrivals that fell due while the node was down are left out, since there was no client.
+func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
+	until := e.At
+	if d, dead := f.dead[e.Node]; dead {
+		if until = min(d.at, e.At); e.Value >= until {
+			return
+		}
+	}
+	c.Unissued++
+	if f.Window.Has(e.Value) {
+		f.Due++
+		f.queued(c, e.Value, until, c.open == nil)
+		c.next = until
+	}
+	s := Section{Resource: r, Node: e.Node, State: Unissued, Due: e.Value, Ended: until}
+	for _, o := range f.observers {
+		o.Ended(&s)
+	}
+}
+
+// queued accounts for the time from when an arrival was the next one of its client and due, until it became a
+// request or issuing stopped. While its client was free, which it may have been since its last section ended,
+// that was not for want of service.
+func (f *Fold) queued(c *Client, due, until int64, free bool) {
+	f.Queued += max(0, until-max(due, c.next))
+	if free {
+		f.Late += max(0, until-max(due, c.next, c.left))
+	}
+}
+
+// suspect takes what a failure detector says.
+func (f *Fold) suspect(e *history.Event) {
+	_, down := f.dead[nodes.ID(e.Count)]
+	f.Detection.suspect(e, down)
+	f.err(e)
+}
+
+// err takes an event after which some node that is up may be suspected, or none any more.
+func (f *Fold) err(e *history.Event) {
+	last := len(f.Wrongs) - 1
+	goesOn := last >= 0 && f.Wrongs[last].To == math.MaxInt64
+	switch wrong := len(f.Detection.wrong) > 0; {
+	case wrong && !goesOn:
+		f.Wrongs = append(f.Wrongs, Wrong{Window{e.At, math.MaxInt64}, e.Node, nodes.ID(e.Count)})
+	case !wrong && goesOn:
+		f.Wrongs[last].To = e.At
+	default:
+		return
+	}
+	f.turn(e)
+}
+
+// cut ends a section, if there is one, that its client did not end. Its state depends on whether it was
+// inside.
+func (f *Fold) cut(s *Section, at int64, inside, waited State) {
+	switch {
+	case s == nil:
+	case s.State == Inside:
+		f.end(s, at, inside)
+	default:
+		f.end(s, at, waited)
+	}
+}
+
+// end ends a section.
+func (f *Fold) end(s *Section, at int64, state State) {
+	r, inside := s.Resource, s.State == Inside
+	s.State, s.Ended = state, at
+	r.Clients[s.Node].open, r.Clients[s.Node].left = nil, at
+	if inside {
+		if over := r.leave(s, f.stampError, f.Window); over != nil {
+			r.Overlaps.keep(f.stretch(over.From), over.From, *over)
+		}
+	} else {
+		r.line.leave(s, false)
+	}
+	for _, o := range f.observers {
+		o.Ended(s)
+	}
+	f.tellOverlaps(r)
+	if !s.Violates { // otherwise a witness may need it
+		f.spare = append(f.spare, s)
+	}
+}
+
+// tellOverlaps tells observers of the overlaps of a resource that are over.
+func (f *Fold) tellOverlaps(r *Resource) {
+	for _, w := range r.over {
+		for _, o := range f.observers {
+			if o, wants := o.(OverlapObserver); wants {
+				o.Overlapped(r, w)
+			}
+		}
+	}
+	r.over = r.over[:0]
+}
+
+// blame records an event that no client causes.
+func (f *Fold) blame(e *history.Event, does string) {
+	if f.Irregular++; len(f.Says) < few {
+		f.Says = append(f.Says, fmt.Sprintf("node %d %s (entry %d, at %.1f us)", e.Node, does, e.Entry,
+			float64(e.At)/1e3))
+	}
+}

@@ -1,0 +1,297 @@
+package section
+
+import (
+	"math"
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A Resource is what the clients of one instance share. It has a capacity in units. Sections *overlap* while
+// those inside hold more units than that; with a capacity of 1 no two may be inside. An overlap is certain if
+// it is longer than the error of the stamps. Only then is it a violation.
+type Resource struct {
+	Instance uint16
+	Capacity uint32
+	Requests uint64
+
+	Violations        uint64   // sections in certain overlaps
+	Overlap           int64    // total length of the certain overlaps
+	First             *Overlap // the earliest certain one
+	Overlaps          Moments[Overlap]
+	UncertainOverlaps uint64 // sections that left in an overlap that is not certain
+	// the longest overlap, certain or not; negative: how far apart the closest sections were
+	Closest int64
+
+	// Deepest is the Entered with the highest count of the register that was certainly right. Uncertain is how
+	// many counted more than the capacity, but by no more than what nobody knows since a node died while it
+	// changed the register; FirstUncertain is the first of these.
+	Deepest           history.Event
+	Exceeded          Moments[history.Event] // the Entered that certainly counted more than the capacity
+	Uncertain         uint64
+	FirstUncertain    history.Event
+	UncertainByDeaths uint64 // entries that counted more, but perhaps only by those who have been killed
+	Exits             uint64 // that wrote to the account
+	Account           int64  // the most that was ever written to it
+	// The first entry that read what, by the stamps, nobody had written yet; nil: none.
+	Early *Misread
+	// For how much of the window somebody was inside whom the resource has not refused.
+	Busy    int64
+	Clients []Client // by node; there may be fewer
+
+	Unfenced uint64           // entries without a fence number
+	Refusals uint64           // exits whose write was refused
+	Stale    Moments[Overlap] // writes that should have been refused: by A, after B had entered
+	Baseless *Section         // the first whose write was refused though nobody had entered; nil: none
+
+	top      *Section   // a copy of who entered under the highest fence number; nil: nobody
+	refused  []*Section // copies of those refused, as nobody had entered by their stamp under a higher number
+	line     line
+	inside   []*Section // in the order of their entries
+	held     uint64     // units held by those inside
+	busy     []Window   // since when nobody was inside: when somebody was who was not refused, in order
+	current  Overlap    // the certain overlap that may go on, if it has a length
+	over     []Window   // certain overlaps that are over, and of which no observer has been told
+	freed    bool       // since the latest exit a unit is free, and before it none was
+	freeAt   int64      // the time of that exit
+	lastLeft int64
+	ahead    *Misread // an entry that read more than was written until then
+
+	// Units of nodes that were killed, which the register may count until these are taken out.
+	orphaned     uint32
+	unknown      uint32 // units that the register may count too many, since nodes died while they changed it
+	mayBeWritten int64  // the most that a node may have written whose death left no Exited
+	readOfDead   int64  // the latest that a node has written so, as was read; 0: none
+	readOfDeadAt int64  // when it was read
+	Ghosts       uint64 // how often that was
+}
+
+// A Misread is an entry that read what it should not have.
+type Misread struct {
+	Node nodes.ID
+	At   int64
+	Read int64 // what the account held
+}
+
+// A Client is the state of one client of a resource. It is small: with many clients, none stays in a cache
+// from one event to the next.
+type Client struct {
+	open     *Section // nil: none
+	left     int64    // when its last section ended
+	next     int64    // when its last request was made, or issuing stopped
+	Asked    uint32   // requests
+	Entered  uint32   // entries
+	Left     uint32   // exits and revocations
+	InWindow uint32   // entries in the window
+	Unissued uint32   // arrivals that never became requests
+	orphaned uint32   // see Resource
+}
+
+// An Overlap is when sections held more than the capacity. A entered before B; others may have been there.
+type Overlap struct {
+	A, B     *Section
+	From, To int64
+}
+
+func newResource(instance uint16, capacity uint32) *Resource {
+	return &Resource{Instance: instance, Capacity: capacity, Closest: math.MinInt64, lastLeft: math.MinInt64}
+}
+
+// client returns the client of a node.
+func (r *Resource) client(id nodes.ID) *Client {
+	if have := len(r.Clients); int(id) >= have {
+		r.Clients = append(r.Clients, make([]Client, int(id)+1-have)...)
+	}
+	return &r.Clients[id]
+}
+
+// register takes what the register showed to an entry. It may count those who are dead already, and if a node
+// died while it changed the register, units that nobody holds: never too few.
+func (r *Resource) register(e *history.Event, s *Section, stretch int) {
+	doubt := r.orphaned + r.unknown
+	if s != nil {
+		doubt += s.orphaned
+	}
+	certain := e.Count - min(e.Count, doubt)
+	switch over := e.Count > r.Capacity; {
+	case over && certain <= r.Capacity && r.unknown > 0:
+		if r.Uncertain++; r.Uncertain == 1 {
+			r.FirstUncertain = *e
+		}
+	case over && certain <= r.Capacity: // it may count somebody who has been killed
+		r.UncertainByDeaths++
+	default:
+		if over {
+			r.Exceeded.keep(stretch, e.At, *e)
+		}
+		if e.Count > r.Deepest.Count {
+			r.Deepest = *e
+		}
+	}
+}
+
+// Denies reports whether the register says that the capacity was never exceeded.
+func (r *Resource) Denies() bool {
+	return r.Deepest.Count <= r.Capacity && r.Uncertain+r.UncertainByDeaths == 0
+}
+
+// read takes what an entry has read that by the register was alone inside. If that is more than was written
+// by now, an exit must come that has written it, by its stamp within the error of stamps.
+func (r *Resource) read(s *Section) {
+	if s.Read > r.Account && s.Read <= r.mayBeWritten {
+		r.Account, r.readOfDead, r.readOfDeadAt = s.Read, s.Read, s.Entered
+		r.Ghosts++
+	}
+	if r.Capacity == 1 && s.Taken <= s.Units && s.Read > r.Account && r.ahead == nil {
+		r.ahead = &Misread{s.Node, s.Entered, s.Read}
+	}
+}
+
+// write takes what an exit has written. The account ends with the most that anybody wrote: the exit that is
+// last by its stamp may have been an earlier one.
+func (r *Resource) write(s *Section, at, stampError int64) {
+	if a := r.ahead; a != nil && s.Written >= a.Read {
+		if at-a.At > stampError && r.Early == nil {
+			r.Early = a
+		}
+		r.ahead = nil
+	}
+	if s.Written == r.readOfDead && at-r.readOfDeadAt <= stampError {
+		// This is what was read, and not what the dead wrote.
+		r.readOfDead = 0
+		r.Ghosts--
+	}
+	r.Account = max(r.Account, s.Written)
+}
+
+// writeLate takes what an exit has written whose node had been killed.
+func (r *Resource) writeLate(account int64) {
+	if account == r.readOfDead { // it is known already
+		r.readOfDead = 0
+		r.Ghosts--
+	}
+	r.Account = max(r.Account, account)
+}
+
+// settle ends the comparison of what was read with what was written.
+func (r *Resource) settle() {
+	if r.Early == nil {
+		r.Early = r.ahead // nobody wrote it at all
+	}
+	for _, one := range r.refused {
+		r.baseless(one)
+	}
+}
+
+// Lost returns how many updates of the account were overwritten, or more: each exit adds one to it. It is 0
+// if several clients may be inside, since their updates overwrite each other anyway.
+func (r *Resource) Lost() uint64 {
+	written := r.Exits + r.Ghosts
+	if r.Capacity > 1 || uint64(r.Account) >= written {
+		return 0
+	}
+	return written - uint64(r.Account)
+}
+
+// enter puts a section inside.
+func (r *Resource) enter(s *Section) {
+	if r.lastLeft != math.MinInt64 {
+		r.Closest = max(r.Closest, r.lastLeft-s.Entered)
+	}
+	s.Handed, s.FreedAt = r.freed && s.Asked < r.freeAt, r.freeAt
+	r.freed = false
+	r.inside = append(r.inside, s)
+	r.held += uint64(s.Units)
+}
+
+// leave takes a section out that has ended. It returns a certain overlap in which that was.
+func (r *Resource) leave(s *Section, stampError int64, w Window) (certain *Overlap) {
+	over := r.held > uint64(r.Capacity)
+	if over {
+		certain = r.overlap(s, stampError)
+	}
+	if s.State == Crashed {
+		r.mayBeWritten = max(r.mayBeWritten, s.Read+1)
+	}
+	full := r.held >= uint64(r.Capacity)
+	r.inside = slices.Delete(r.inside, slices.Index(r.inside, s), slices.Index(r.inside, s)+1)
+	r.held -= uint64(s.Units)
+	r.lastLeft = s.Ended
+	if over && r.held <= uint64(r.Capacity) { // the next overlap is another one
+		r.past()
+		r.current = Overlap{}
+	}
+	if full && r.held < uint64(r.Capacity) {
+		// only an exit frees units that a waiting request then takes
+		r.freed, r.freeAt = s.State == Exited, s.Ended
+	}
+	if !s.Refused {
+		r.used(Window{s.Entered, s.Ended})
+	}
+	if len(r.inside) == 0 {
+		for _, b := range r.busy {
+			r.Busy += w.Overlap(b.From, b.To)
+		}
+		r.busy = r.busy[:0]
+	}
+	return certain
+}
+
+// used takes the stay of a section that was not refused. No stay before it ended later.
+func (r *Resource) used(stay Window) {
+	last := len(r.busy)
+	for ; last > 0 && r.busy[last-1].To >= stay.From; last-- {
+		stay.From = min(stay.From, r.busy[last-1].From)
+	}
+	r.busy = append(r.busy[:last], stay)
+}
+
+// overlap accounts for the overlap of s, which is leaving, with the other sections that are inside. It
+// returns the overlap if it is certain.
+func (r *Resource) overlap(s *Section, stampError int64) *Overlap {
+	var one *Section // whose entry exceeded the capacity
+	for sum, i := uint64(0), 0; sum <= uint64(r.Capacity); i++ {
+		one = r.inside[i]
+		sum += uint64(one.Units)
+	}
+	from, now := max(s.Entered, one.Entered), s.Ended
+	r.Closest = max(r.Closest, now-from)
+	if now-from <= stampError {
+		if now > from {
+			r.UncertainOverlaps++
+		}
+		return nil
+	}
+	for _, other := range r.inside {
+		if !other.Violates && now-max(from, other.Entered) > stampError {
+			other.Violates = true
+			r.Violations++
+		}
+	}
+	other := one
+	if other == s {
+		other = r.inside[0]
+	}
+	certain := &Overlap{s, other, from, now}
+	if other.Entered < s.Entered {
+		certain.A, certain.B = other, s
+	}
+	if r.First == nil || from < r.First.From {
+		r.First = certain
+	}
+	if r.current.To == 0 || one.Entered > r.current.To {
+		r.past()
+		r.current.From = one.Entered
+	}
+	r.current.To = now
+	return certain
+}
+
+// past takes the current overlap as over.
+func (r *Resource) past() {
+	if w := (Window{r.current.From, r.current.To}); w.Known() {
+		r.Overlap += w.Length()
+		r.over = append(r.over, w)
+	}
+}

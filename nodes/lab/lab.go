@@ -1,0 +1,273 @@
+// Package lab holds the clients and the resources of a cluster that lives in one process, what its instances
+// have counted, and the events that all of this leaves in a history. It is for [turnstile/nodes/sim] and
+// [turnstile/nodes/replay]: these decide what happens next and when, and a [Lab] keeps the books.
+package lab
+
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+)
+
+// A Lab keeps the books of such a cluster, whose nodes are made of one stack.
+type Lab struct {
+	Resources []Resource // of each instance that is a mutex, in their order
+	Broken    nodes.Assumption
+
+	record     func(history.Event) // stamps an event and keeps it
+	total, n   int                 // nodes, and how many of them are no servers
+	kinds      int                 // of messages
+	resource   []int32             // of an instance: its number in Resources, or -1
+	circulates []bool              // of each instance
+	clients    []Client            // of each node in turn, by resource
+	totals     []totals            // of each node in turn, by instance
+	tallies    []tally             // of each node in turn, by instance and kind
+}
+
+// A Resource is what the clients of one instance share.
+type Resource struct {
+	Instance int32
+	Capacity int    // in units
+	Taken    int    // units
+	Fenced   bool   // it refuses what is written under lower fence numbers
+	Fence    uint64 // the highest that has entered
+	account  int64
+}
+
+// A Client is one client of a resource.
+type Client struct {
+	Count uint32 // of its requests
+	// It is in its critical section, or has left it, and the machine may not know yet. A machine whose node goes
+	// down before its grant is done knows more than its client.
+	Inside, Left bool
+	money        int64  // what the account held at the latest enter
+	fence        uint64 // under which that was
+}
+
+// totals count what an instance of a node does, except its messages by kind. They take few cache lines: with
+// 100,000 nodes none stays in a cache from one event to the next.
+type totals struct{ requests, entries, exits, resent, dropped, copied uint64 }
+
+// A tally counts the messages of one kind of an instance of one node.
+type tally struct{ sent, publishes, delivered uint64 }
+
+// New returns the clients and resources of nodes that are made of a stack. Its events go to record, which
+// sets their times.
+func New(stack *row.Stack, record func(history.Event)) Lab {
+	total, instances := stack.Total(), len(stack.Instances())
+	l := Lab{record: record, total: total, n: stack.N(), kinds: stack.Codec().Kinds(),
+		resource: make([]int32, instances)}
+	for i, in := range stack.Instances() {
+		l.resource[i] = -1
+		l.circulates = append(l.circulates, in.Circulates)
+		if r := len(l.Resources); r < len(stack.Mutexes()) && stack.Mutexes()[r] == int32(i) {
+			l.resource[i] = int32(r)
+			l.Resources = append(l.Resources, Resource{Instance: int32(i), Capacity: in.Config.Capacity(),
+				Fenced: stack.Fenced(int32(i))})
+		}
+	}
+	l.clients = make([]Client, stack.N()*len(l.Resources))
+	l.totals = make([]totals, total*instances)
+	l.tallies = make([]tally, total*instances*l.kinds)
+	return l
+}
+
+// Resource returns the number of the resource of an instance that is a mutex.
+func (l *Lab) Resource(instance int32) int32 { return l.resource[instance] }
+
+// Client returns the client of a resource, by its number, at a node that is no server.
+func (l *Lab) Client(id nodes.ID, r int32) *Client {
+	return &l.clients[int(id)*len(l.Resources)+int(r)]
+}
+
+// at returns the client of an instance at a node, and its resource.
+func (l *Lab) at(id nodes.ID, instance int32) (*Client, *Resource) {
+	r := l.resource[instance]
+	return l.Client(id, r), &l.Resources[r]
+}
+
+// of returns what an instance of a node has counted.
+func (l *Lab) of(id nodes.ID, instance int32) *totals {
+	return &l.totals[int(id)*len(l.resource)+int(instance)]
+}
+
+// tally returns how many messages of a kind an instance of a node has counted.
+func (l *Lab) tally(id nodes.ID, instance int32, kind uint8) *tally {
+	return &l.tallies[(int(id)*len(l.resource)+int(instance))*l.kinds+int(kind)]
+}
+
+// Deliver counts a message that a node gets.
+func (l *Lab) Deliver(to nodes.ID, instance int32, kind uint8) {
+	l.tally(to, instance, kind).delivered++
+}
+
+// Drop counts a message for an instance of a node that is lost.
+func (l *Lab) Drop(to nodes.ID, instance int32) { l.of(to, instance).dropped++ }
+
+// Copy counts copies of a message for an instance of a node.
+func (l *Lab) Copy(to nodes.ID, instance int32, copies int) {
+	l.of(to, instance).copied += uint64(copies)
+}
+
+// Request records that a client asks for units of a resource, which was due at a time.
+func (l *Lab) Request(id nodes.ID, instance int32, due int64, units int32) {
+	c, _ := l.at(id, instance)
+	c.Count++
+	c.Left = false
+	l.of(id, instance).requests++
+	l.record(history.Event{Kind: history.Requested, Entry: c.Count, Value: due, Count: uint32(units),
+		Node: id, Instance: uint16(instance)})
+}
+
+// Enter begins a critical section, as an effect says.
+func (l *Lab) Enter(p *nodes.Process, e *nodes.Effect) {
+	c, res := l.at(p.ID(), e.Instance)
+	res.Taken += p.Units(e.Instance)
+	c.money, c.fence, c.Inside = res.account, e.Number, true
+	res.Fence = max(res.Fence, e.Number)
+	l.of(p.ID(), e.Instance).entries++
+	l.record(history.Event{Kind: history.Entered, Entry: c.Count, Value: c.money, Fence: e.Number,
+		Count: uint32(res.Taken), Node: p.ID(), Instance: uint16(e.Instance)})
+}
+
+// Exit ends a critical section whose client is done. It reports whether the resource refuses what the client
+// has written, since another has entered under a higher fence number.
+func (l *Lab) Exit(p *nodes.Process, instance int32) (refused bool) {
+	c, res := l.at(p.ID(), instance)
+	exited := history.Event{Kind: history.Exited}
+	if refused = res.Fenced && c.fence < res.Fence; refused {
+		exited.Count = 1
+	} else {
+		res.account = c.money + 1
+	}
+	l.leave(p, instance, exited)
+	return refused
+}
+
+// Revoke ends a critical section that the machine has lost. The client writes nothing.
+func (l *Lab) Revoke(p *nodes.Process, instance int32) {
+	l.leave(p, instance, history.Event{Kind: history.Revoked})
+}
+
+// leave records that a critical section is over, and how.
+func (l *Lab) leave(p *nodes.Process, instance int32, how history.Event) {
+	c, res := l.at(p.ID(), instance)
+	c.Inside, c.Left = false, true
+	l.of(p.ID(), instance).exits++
+	res.Taken -= p.Units(instance)
+	how.Entry, how.Value, how.Node, how.Instance = c.Count, res.account, p.ID(), uint16(instance)
+	l.record(how)
+}
+
+// Crash takes the clients of a node that goes down out of their critical sections, and records the crash.
+// Call it before the process goes down.
+func (l *Lab) Crash(p *nodes.Process) {
+	l.Break(nodes.NoCrash)
+	crashed := history.Event{Kind: history.Crashed, Node: p.ID()}
+	for r := range l.Resources {
+		if int(p.ID()) >= l.n {
+			break
+		}
+		c, res := l.Client(p.ID(), int32(r)), &l.Resources[r]
+		if r == 0 {
+			crashed.Entry = c.Count
+		}
+		if c.Inside {
+			res.Taken -= p.Units(res.Instance)
+			c.Inside = false
+		}
+	}
+	l.record(crashed)
+}
+
+// Restart records that a node comes up again, and reports whether its machines forget what they have saved.
+// Call it before the process comes up.
+func (l *Lab) Restart(p *nodes.Process, amnesia bool) (forgets bool) {
+	if forgets = p.Forgets(amnesia); forgets {
+		l.Break(nodes.NoAmnesia)
+	}
+	l.record(history.Event{Kind: history.Restarted, Count: p.Incarnation() + 1, Node: p.ID()})
+	return forgets
+}
+
+// Campaign records that a node is told to bring an election about.
+func (l *Lab) Campaign(id nodes.ID, instance int32) {
+	l.record(history.Event{Kind: history.Campaigned, Node: id, Instance: uint16(instance)})
+}
+
+// Elect records whom a node takes for the leader, as an effect says.
+func (l *Lab) Elect(id nodes.ID, e *nodes.Effect) {
+	l.record(history.Event{Kind: history.Elected, Node: id, Instance: uint16(e.Instance), Count: uint32(e.To),
+		Value: int64(e.Number)})
+}
+
+// Suspect records that the failure detector of a node suspects another, or trusts it again.
+func (l *Lab) Suspect(by, of nodes.ID, instance int32, suspects bool) {
+	kind := history.Trusted
+	if suspects {
+		kind = history.Suspected
+	}
+	l.record(history.Event{Kind: kind, Node: by, Instance: uint16(instance), Count: uint32(of)})
+}
+
+// Send counts a message by its deliveries and its publishes, and records it if it circulates.
+func (l *Lab) Send(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
+	t := l.tally(id, e.Instance, e.Kind)
+	t.sent += uint64(deliveries)
+	t.publishes += uint64(publishes)
+	if e.Resend {
+		l.of(id, e.Instance).resent += uint64(deliveries)
+	}
+	for i := 0; l.circulates[e.Instance] && i < deliveries; i++ {
+		l.record(history.Event{Kind: history.Sent, Count: uint32(e.Kind), Node: id, Instance: uint16(e.Instance)})
+	}
+}
+
+// Break records that an assumption about the system does not hold any more.
+func (l *Lab) Break(need nodes.Assumption) {
+	if l.Broken&need == need {
+		return
+	}
+	l.Broken |= need
+	l.record(history.Event{Kind: history.AssumptionBroken, Value: int64(l.Broken), Node: nodes.None})
+}
+
+// Observe records what is seen of a node, such as history.Quiet of nodes.None.
+func (l *Lab) Observe(id nodes.ID, what uint32) {
+	l.record(history.Event{Kind: history.Observed, Count: what, Node: id})
+}
+
+// Mark records that the run has come to a point such as history.Began, with a value.
+func (l *Lab) Mark(mark uint32, value int64) {
+	l.record(history.Event{Kind: history.Marked, Count: mark, Value: value, Node: nodes.None})
+}
+
+// Logs returns what the logs of processes would hold beside events, that of the orchestrator first. A trace
+// holds messages in the order of time.
+func (l *Lab) Logs(trace func(yield func(history.MessageRecord) bool)) []*history.NodeLog {
+	instances := len(l.resource)
+	all := make([]history.NodeLog, l.total+1) // in few allocations: there may be 100,000 nodes
+	totals := make([]history.InstanceTotals, len(l.totals))
+	tallies := make([]history.KindTotals, len(l.tallies))
+	for i, k := range l.tallies {
+		tallies[i] = history.KindTotals{Sent: k.sent, Publishes: k.publishes, Delivered: k.delivered}
+	}
+	for i, t := range l.totals {
+		totals[i] = history.InstanceTotals{Requests: t.requests, Entries: t.entries, Exits: t.exits,
+			Resent: t.resent, Dropped: t.dropped, Copied: t.copied,
+			Kinds: tallies[i*l.kinds : (i+1)*l.kinds : (i+1)*l.kinds]}
+	}
+	logs := []*history.NodeLog{&all[0]}
+	all[0].Node = nodes.None
+	for id := range l.total {
+		n := &all[id+1]
+		n.Node, n.Instances = nodes.ID(id), totals[id*instances:(id+1)*instances]
+		logs = append(logs, n)
+	}
+	for m := range trace {
+		n := logs[m.Node+1]
+		n.Trace = append(n.Trace, m)
+		n.Totals.TraceNext++
+	}
+	return logs
+}

@@ -1,0 +1,286 @@
+package replay
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"turnstile/internal/suggest"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// scheduleEnd begins the line below which nothing is part of a schedule.
+const scheduleEnd = "----"
+
+// A scheduleParser reads a schedule.
+type scheduleParser struct {
+	*Schedule
+	find  func(name string) (*row.Row, error)
+	heads []string // the first words of the lines above the steps
+}
+
+// Parse reads a schedule of an algorithm that find knows. An error names the line, and says what
+// would be right there.
+func Parse(r io.Reader, find func(name string) (*row.Row, error)) (*Schedule, error) {
+	s := scheduleParser{&Schedule{}, find, nil}
+	lines := bufio.NewScanner(r)
+	number, begun := 0, false
+	for lines.Scan() {
+		number++
+		if begun && strings.HasPrefix(lines.Text(), scheduleEnd) {
+			break
+		}
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		for step := range strings.SplitSeq(text, ";") {
+			words := strings.Fields(step)
+			if len(words) == 0 {
+				continue
+			}
+			var err error
+			if !begun {
+				begun, err = true, parseTitle(words)
+			} else {
+				err = s.parse(words, number)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+		}
+	}
+	switch {
+	case lines.Err() != nil:
+		return nil, fmt.Errorf("line %d: %w", number+1, lines.Err())
+	case !begun:
+		return nil, errors.New("the file is empty: a schedule begins with a line turnstile schedule 1")
+	case s.Spec == nil:
+		return nil, errors.New("the algorithm is missing: add a line such as algorithm naive-broadcast")
+	case s.Config.N == 0:
+		return nil, errors.New("the number of clients is missing: add a line such as n 2")
+	}
+	return s.Schedule, nil
+}
+
+func parseTitle(words []string) error {
+	if len(words) != 3 || words[0] != "turnstile" || words[1] != "schedule" {
+		return errors.New("this is no schedule: one begins with a line turnstile schedule 1")
+	}
+	if words[2] != strconv.Itoa(scheduleVersion) {
+		return fmt.Errorf("this is a schedule of version %s, and only version %d can be played",
+			words[2], scheduleVersion)
+	}
+	return nil
+}
+
+// parse reads a line.
+func (s *scheduleParser) parse(words []string, line int) error {
+	if known, err := s.parseHeader(words); known {
+		switch {
+		case len(s.Steps) > 0:
+			return fmt.Errorf("%s comes after a step: put it above all steps", words[0])
+		case err == nil && slices.Contains(s.heads, words[0]):
+			return fmt.Errorf("%s was given above: leave out one of the two", words[0])
+		}
+		s.heads = append(s.heads, words[0])
+		return err
+	}
+	step, err := s.parseStep(words)
+	step.Line = line
+	s.Steps = append(s.Steps, step)
+	return err
+}
+
+// parseHeader reads a line that is no step. It reports whether the line is known.
+func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
+	value := strings.Join(words[1:], " ")
+	one := len(words) == 2
+	switch words[0] {
+	case "reordering", "fenced":
+		if len(words) != 1 {
+			return true, fmt.Errorf("%s takes no arguments", words[0])
+		}
+		s.Reordering = s.Reordering || words[0] == "reordering"
+		s.Config.Fenced = s.Config.Fenced || words[0] == "fenced"
+		return true, nil
+	case "timing":
+		s.Timing, err = parseTiming(words[1:])
+		return true, err
+	case "algorithm":
+		if !one {
+			return true, errors.New("algorithm takes a name, such as algorithm naive-broadcast")
+		}
+		s.Spec, err = s.find(value)
+		return true, err
+	case "n":
+		s.Config.N, err = positive(words)
+		return true, err
+	case "units":
+		s.Config.Units, err = positive(words)
+		return true, err
+	case "copies":
+		s.Copies, err = positive(words)
+		return true, err
+	case "detector":
+		if s.NoDetector = value == "none"; !s.NoDetector {
+			err = errors.New("detector takes none alone: otherwise a rest speaks in its place")
+		}
+		return true, err
+	}
+	if s.Spec == nil || s.Spec.Option(words[0]) == nil {
+		return false, nil
+	}
+	if !one {
+		return true, fmt.Errorf("%s takes one word", words[0])
+	}
+	s.Config = s.Config.With(words[0], value)
+	return true, nil
+}
+
+// positive reads a line of a name and a number.
+func positive(words []string) (int, error) {
+	value := strings.Join(words[1:], " ")
+	x, err := strconv.Atoi(value)
+	if err != nil || x < 1 {
+		return 0, fmt.Errorf("%s is %q: write a whole number from 1", words[0], value)
+	}
+	return x, nil
+}
+
+// parseStep reads a step.
+func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
+	if at := slices.Index(words, "choosing"); at >= 0 {
+		if step.Choosing, err = numbers(words[at+1:]); err != nil || len(step.Choosing) == 0 {
+			return step, errors.New("choosing takes the answers of Choose, such as choosing 2 0")
+		}
+		words = words[:at]
+	}
+	if words, err = step.cutCrashing(words); err != nil {
+		return step, err
+	}
+	if len(words) > 0 && words[0] == "try" {
+		step.Try, words = true, words[1:]
+	}
+	if len(words) == 0 {
+		return step, errors.New("choosing comes after a step and try before it, such as try req 0 choosing 2")
+	}
+	step.What = StepDeliver
+	if !strings.Contains(words[0], ">") {
+		at := slices.Index(stepWords[:], words[0])
+		if at < 0 {
+			return step, s.unknownStep(words)
+		}
+		step.What, words = StepKind(at), words[1:]
+	}
+	if step.Crashing > 0 && !step.What.inputs() {
+		return step, errors.New("crashing comes after a step by which a node is told something, such as 0>1 vote " +
+			"crashing 1")
+	}
+	if step.Try && step.What >= StepIn {
+		return step, fmt.Errorf("%s cannot be skipped: leave out try", stepWords[step.What])
+	}
+	switch step.What {
+	case StepDeliver, StepDrop, StepDuplicate, StepNone:
+		return step, step.parseMessage(words)
+	case StepSuspect, StepTrust:
+		return step, step.parsePeer(words)
+	case StepIn, StepLeads:
+		return step, step.parseWho(words)
+	case StepBelieves:
+		return step, step.parseBelief(words)
+	case StepTick, StepRest:
+		if len(words) > 0 {
+			return step, fmt.Errorf("%s takes no arguments", stepWords[step.What])
+		}
+		return step, nil
+	}
+	if step.What == StepTimeout {
+		return step, s.parseTimeout(&step, words)
+	}
+	return step, step.parseNode(words)
+}
+
+// parseNode reads the node of a step, and the rest of its arguments.
+func (s *Step) parseNode(words []string) (err error) {
+	if words, err = s.cutUnits(words); err != nil {
+		return err
+	}
+	if words, err = s.cutFirst(words); err != nil {
+		return err
+	}
+	ids, err := numbers(words)
+	if err != nil || len(ids) != 1 {
+		return fmt.Errorf("%s takes a node, such as %s 0", stepWords[s.What], stepWords[s.What])
+	}
+	s.Node = nodes.ID(ids[0])
+	return nil
+}
+
+// cutFirst takes the number of an instance off the first word.
+func (s *Step) cutFirst(words []string) (rest []string, err error) {
+	if len(words) > 0 {
+		words = slices.Clone(words)
+		words[0], err = s.cutInstance(words[0])
+	}
+	return words, err
+}
+
+// cutInstance takes the number of an instance off a word, as in 0@1.
+func (s *Step) cutInstance(word string) (string, error) {
+	rest, number, there := strings.Cut(word, "@")
+	if !there {
+		return word, nil
+	}
+	x, err := strconv.ParseUint(number, 10, 15)
+	if err != nil {
+		return word, fmt.Errorf("%q names no instance: write the number of one behind @, such as 0@1", word)
+	}
+	s.Instance = int32(x)
+	return rest, nil
+}
+
+// cutUnits takes the number of units off a request, as in req 0 units 3.
+func (s *Step) cutUnits(words []string) ([]string, error) {
+	if len(words) != 3 || s.What != StepRequest || words[1] != "units" {
+		return words, nil
+	}
+	var err error
+	if s.Units, err = strconv.Atoi(words[2]); err != nil || s.Units < 1 {
+		return words, fmt.Errorf("%q is no number of units: write a whole number from 1", words[2])
+	}
+	return words[:1], nil
+}
+
+// unknownStep says what is wrong with a line that nothing begins like. A name with a word that is no number,
+// before the first step, looks like an option of another algorithm.
+func (s *scheduleParser) unknownStep(words []string) error {
+	if _, err := numbers(words[1:]); err != nil && len(words) == 2 && len(s.Steps) == 0 {
+		heads := []string{"algorithm", "copies", "fenced", "reordering", "timing", "units"}
+		if near := suggest.Nearest(words[0], heads); near != "" {
+			return fmt.Errorf("there is no line %q: did you mean %s?", words[0], near)
+		}
+		if s.Spec == nil {
+			return fmt.Errorf("%s comes before the algorithm: write algorithm and its name first", words[0])
+		}
+		return s.Spec.Validate(nodes.Config{N: 1}.With(words[0], words[1]))
+	}
+	known := slices.Clone(stepWords[:])
+	known[StepDeliver] = "0>1 KIND"
+	return fmt.Errorf("there is no step %q%s", words[0], suggest.Hint(words[0], known))
+}
+
+// numbers reads whole numbers from 0, or -1 for nodes.None.
+func numbers(words []string) ([]int, error) {
+	all := make([]int, len(words))
+	for i, word := range words {
+		x, err := strconv.ParseInt(word, 10, 32)
+		if err != nil || x < -1 {
+			return nil, fmt.Errorf("%q is no whole number", word)
+		}
+		all[i] = int(x)
+	}
+	return all, nil
+}

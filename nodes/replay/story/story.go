@@ -1,0 +1,107 @@
+// Package story reads and tells the stories of algorithms: files of a schedule and, below it, what that
+// tells. It is for the tests that keep them.
+//
+// In such a file a line
+//
+//	---- replies are counted, whoever they are from
+//
+// begins what the schedule tells when a form that goes by this title plays it, from where that departs; a
+// line of dashes alone, what the row tells. What should be so (in, none, leads, believes) is said of the row.
+package story
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"turnstile/nodes"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
+	"turnstile/nodes/stall"
+)
+
+// A Story is such a file.
+type Story struct {
+	Schedule *replay.Schedule
+	Titles   []string // of the forms that play it; empty: the row
+	Told     string   // what stands below the schedule
+	path     string
+	text     string // of the schedule
+}
+
+// Read reads a story of an algorithm that find knows. It is in a folder of that name.
+func Read(path string, find func(name string) (*row.Row, error)) (*Story, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Story{path: path}
+	if s.Schedule, err = replay.Parse(bytes.NewReader(b), find); err != nil {
+		return nil, err
+	}
+	if folder := filepath.Base(filepath.Dir(path)); folder != s.Schedule.Spec.Name {
+		return nil, fmt.Errorf("it is a schedule of %s, in the folder of %s", s.Schedule.Spec.Name, folder)
+	}
+	for line := range strings.Lines(string(b)) {
+		if title, ok := strings.CutPrefix(line, "----"); ok {
+			s.Titles = append(s.Titles, strings.TrimSpace(title))
+		}
+		if s.Titles == nil {
+			s.text += line
+		} else {
+			s.Told += line
+		}
+	}
+	return s, nil
+}
+
+// Play has a form play the schedule: its row, or another that has the same messages.
+func (s *Story) Play(form *row.Row) (*replay.Played, error) {
+	schedule := *s.Schedule
+	if schedule.Spec != form {
+		schedule.Spec = form
+		schedule.Steps = slices.DeleteFunc(slices.Clone(schedule.Steps), func(step replay.Step) bool {
+			return step.What.States()
+		})
+	}
+	return replay.Play(&schedule)
+}
+
+// Tell returns what all forms tell, as it is to stand below the schedule. It asks for each of its titles for
+// what came of the form that goes by it: which check that fails, if any, and what was broken that it needs.
+func (s *Story) Tell(play func(title string) (r *replay.Played, check string, broken nodes.Assumption,
+	err error)) (string, error) {
+	var b strings.Builder
+	var first []string // the story of the first form
+	for _, title := range s.Titles {
+		r, check, broken, err := play(title)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", title, err)
+		}
+		fmt.Fprintln(&b, strings.TrimSpace("---- "+title))
+		same := 0
+		for same < min(len(first), len(r.Story)) && first[same] == r.Story[same] {
+			same++
+		}
+		if first == nil {
+			first = r.Story
+		} else {
+			fmt.Fprintf(&b, "... %d lines as above\n", same)
+		}
+		if check == "progress" {
+			check = replay.CheckDeadlock
+		}
+		b.WriteString(replay.Told(r.Story[same:], check, broken))
+		circle, graph, _ := strings.Cut(r.Status, stall.Waits)
+		if graph, _, _ = strings.Cut(graph, stall.States); strings.Contains(graph, "->") {
+			b.WriteString(graph + circle)
+		}
+	}
+	return b.String(), nil
+}
+
+// Rewrite writes the file anew, with what is told now.
+func (s *Story) Rewrite(told string) error { return os.WriteFile(s.path, []byte(s.text+told), 0o644) }

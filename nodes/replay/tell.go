@@ -1,0 +1,277 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/stall"
+)
+
+// feed hands a node an input, and adds what it asks for to the story.
+func (g *Stage) feed(id nodes.ID, in nodes.Input) {
+	g.have(id, func(p *nodes.Process) { p.Handle(&in) })
+	g.seclude(id, &in)
+}
+
+// have has a process do something, and adds what it asks for to the story.
+func (g *Stage) have(id nodes.ID, do func(*nodes.Process)) {
+	a := &g.Nodes[id]
+	g.sent, g.crowded, g.entered, g.elected, g.set = nil, nil, nil, nil, nil
+	if panics := panicOf(func() { do(&a.Process) }); panics != "" {
+		g.found = &Violation{Check: CheckPanic, Says: panics}
+		g.Lab.Observe(id, history.Panicked)
+		g.tell("%s: PANIC: %s", g.name(id), panics)
+		return
+	}
+	a.Timers = g.schedule.Timing.Timers(&a.Process, a.Timers, g.set)
+	if len(g.sent) > 0 {
+		g.Story[len(g.Story)-1] += " and sends " + strings.Join(g.sent, ", ")
+	}
+	for _, f := range g.crowded {
+		g.tell("the network loses %s, behind an equal one", g.describe(f))
+	}
+	for i := range g.entered {
+		g.enter(&a.Process, &g.entered[i])
+	}
+	for i := range g.elected {
+		g.elect(id, &g.elected[i])
+	}
+	g.follow()
+	g.look()
+	if !a.Process.Up() {
+		g.crash(id)
+	}
+}
+
+// panicOf returns the text with which do panics, if it does.
+func panicOf(do func()) (text string) {
+	defer func() {
+		if p := recover(); p != nil {
+			text = fmt.Sprint(p)
+		}
+	}()
+	do()
+	return ""
+}
+
+// The stage is the host of all its processes.
+var _ nodes.Host = (*Stage)(nil)
+
+// Send implements nodes.Host.
+func (g *Stage) Send(p *nodes.Process, e *nodes.Effect) {
+	g.send(p.ID(), e.To, e)
+	g.sent = append(g.sent, fmt.Sprintf("%s to %s", g.stack.Codec().Name(int(e.Kind)), g.name(e.To)))
+}
+
+// Broadcast implements nodes.Host.
+func (g *Stage) Broadcast(p *nodes.Process, e *nodes.Effect) {
+	hearers := ""
+	for to := range p.Hearers() {
+		g.send(p.ID(), to, e)
+		hearers = g.name(to)
+	}
+	if p.HearerCount() > 1 {
+		hearers = "all"
+	}
+	g.sent = append(g.sent, g.stack.Codec().Name(int(e.Kind))+" to "+hearers)
+}
+
+// SetTimer implements nodes.Host.
+func (g *Stage) SetTimer(p *nodes.Process, e *nodes.Effect) {
+	g.due[dueTimer{p.ID(), e.Instance, e.Gen}] = g.rested + e.Min
+	g.set = append(g.set, g.schedule.Timing.Timer(e))
+}
+
+// Save implements nodes.Host: the process itself holds what it has saved.
+func (g *Stage) Save(*nodes.Process, *nodes.Effect) {}
+
+// Enter implements nodes.Host. The story tells first what was sent.
+func (g *Stage) Enter(_ *nodes.Process, e *nodes.Effect) { g.entered = append(g.entered, *e) }
+
+// Revoke implements nodes.Host.
+func (g *Stage) Revoke(p *nodes.Process, e *nodes.Effect) {
+	g.Lab.Revoke(p, e.Instance)
+	g.tell("%s loses its critical section", g.name(p.ID()))
+}
+
+// Suspect implements nodes.Host.
+func (g *Stage) Suspect(p *nodes.Process, e *nodes.Effect, suspects bool) {
+	g.suspect(p.ID(), e.To, e.Instance, suspects)
+}
+
+// send puts a message on its way, unless its receiver is down.
+func (g *Stage) send(from, to nodes.ID, e *nodes.Effect) {
+	g.Lab.Send(from, e, 1, 1)
+	g.note(from, to, e.Instance, e.Kind, true)
+	if !g.Nodes[to].Process.Up() {
+		g.Lab.Drop(to, e.Instance)
+		return
+	}
+	f := g.schedule.Timing.Flight(from, to, e)
+	if g.crowds(f) {
+		g.Lab.Drop(to, e.Instance)
+		g.Lab.Break(nodes.NoLoss)
+		g.crowded = append(g.crowded, f)
+		return
+	}
+	g.Flying = append(g.Flying, f)
+}
+
+// enter lets a client in. That is a violation if too few units are free.
+func (g *Stage) enter(p *nodes.Process, e *nodes.Effect) {
+	id, res := p.ID(), &g.Lab.Resources[g.Lab.Resource(e.Instance)]
+	others := g.clients(e.Instance, nodes.Inside)
+	others = slices.DeleteFunc(others, func(other nodes.ID) bool { return other == id })
+	highest := res.Fence
+	g.Lab.Enter(p, e)
+	says := g.name(id) + " enters"
+	if res.Fenced {
+		says += fmt.Sprintf(" under the fence number %d", e.Number)
+	}
+	if res.Taken > res.Capacity {
+		g.tell("%s: INSIDE TOGETHER WITH %s", says, ids(others))
+		if !res.Fenced {
+			g.overlap("%s enters while %s inside", g.name(id), who(others, "is", "are"))
+		}
+	} else {
+		g.tell("%s", says)
+	}
+	if wrong := g.rules.Stale(e.Number, highest); res.Fenced && wrong != "" {
+		g.Lab.Observe(id, history.Unfenced)
+		g.overlap("%s enters %s", g.name(id), wrong)
+	}
+}
+
+// overlap is a violation of exclusion, if that is looked for.
+func (g *Stage) overlap(format string, args ...any) {
+	if g.found == nil && g.looksFor(CheckExclusion) {
+		g.found = &Violation{Check: CheckExclusion, Says: fmt.Sprintf(format, args...)}
+	}
+}
+
+// clients returns the nodes whose client of an instance is in a state.
+func (g *Stage) clients(instance int32, state nodes.ClientState) (ids []nodes.ID) {
+	for id := range nodes.ID(g.stack.N()) {
+		if p := &g.Nodes[id].Process; p.Up() && p.Client(instance) == state {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// anywhere returns the nodes whose client of some instance is in a state.
+func (g *Stage) anywhere(state nodes.ClientState) (ids []nodes.ID) {
+	for _, instance := range g.stack.Mutexes() {
+		ids = append(ids, g.clients(instance, state)...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// stuck reports whether nothing is left to happen but requests and faults.
+func (g *Stage) stuck() bool {
+	if g.timed() || len(g.Flying) > 0 || len(g.anywhere(nodes.Inside)) > 0 {
+		return false
+	}
+	_, left := g.untold()
+	return !left
+}
+
+// look observes whether no message is on its way.
+func (g *Stage) look() {
+	if last := len(g.Events) - 1; len(g.Flying) == 0 && g.Events[last].Kind != history.Observed {
+		g.Lab.Observe(nodes.None, history.Quiet)
+	}
+}
+
+// End ends the play, and returns what came of it.
+func (g *Stage) End() *Played {
+	r := &Played{Stack: g.stack, Story: g.Story, Violation: g.found}
+	status := make([]*nodes.NodeStatus, len(g.Nodes))
+	for id := range g.Nodes {
+		if p := &g.Nodes[id].Process; p.Up() {
+			status[id] = p.Status(0)
+		}
+	}
+	r.Status = stall.Report(status, g.stack.N())
+	waiting := g.anywhere(nodes.Waiting)
+	g.now += stepTime
+	g.Lab.Mark(history.Stopped, 0)
+	switch {
+	case g.stuck() && len(waiting) > 0:
+		g.Lab.Mark(history.Stalled, 0)
+		r.Stall = r.Status
+		if r.Violation == nil {
+			r.Violation = &Violation{Check: CheckDeadlock, Stall: r.Stall,
+				Says: "nothing is left to happen, and " + who(waiting, "waits", "wait")}
+			r.Story = append(r.Story, r.Violation.Says)
+		}
+	case g.stuck():
+		g.Lab.Mark(history.Rested, 0)
+		before := len(g.Story)
+		g.settle()
+		r.Story, r.Violation = append(r.Story, g.Story[before:]...), g.found
+	default:
+		g.Lab.Mark(history.Interrupted, 0)
+	}
+	r.History = &history.History{Events: g.Events, Logs: g.Lab.Logs(slices.Values(g.trace))}
+	return r
+}
+
+// Told returns a story and its outcome, as written below a schedule: the check that fails, if one does, and
+// what was broken that its promise needs.
+func Told(story []string, check string, broken nodes.Assumption) string {
+	end := "nothing is broken"
+	if check != "" {
+		end = "broken: " + check
+		if broken != 0 {
+			end += fmt.Sprintf(" (outside its model: it needs %v)", broken)
+		}
+	}
+	return strings.Join(append(slices.Clip(story), end), "\n") + "\n"
+}
+
+// who says which nodes do something: node 1 waits, or nodes 1, 2 wait.
+func who(all []nodes.ID, does, do string) string {
+	if len(all) == 1 {
+		return fmt.Sprintf("node %d %s", all[0], does)
+	}
+	return "nodes " + ids(all) + " " + do
+}
+
+// ids lists nodes.
+func ids(all []nodes.ID) string { return strings.ReplaceAll(list(all), " ", ", ") }
+
+func (g *Stage) name(id nodes.ID) string {
+	if int(id) >= g.stack.N() {
+		return fmt.Sprintf("server %d", id)
+	}
+	return fmt.Sprintf("node %d", id)
+}
+
+func (g *Stage) describe(f Flight) string {
+	article := "a"
+	if strings.ContainsAny(g.kind(f)[:1], "aeiou") {
+		article = "an"
+	}
+	return fmt.Sprintf("%s %s from %s to %s", article, g.kind(f), g.name(f.From), g.name(f.To))
+}
+
+func (g *Stage) tell(format string, args ...any) {
+	g.Story = append(g.Story, fmt.Sprintf(format, args...))
+}
+
+// record is told by the lab of what has happened.
+func (g *Stage) record(e history.Event) {
+	e.At = g.now
+	g.Events = append(g.Events, e)
+}
+
+// note records a message in the trace of the node that has sent or handled it.
+func (g *Stage) note(node, peer nodes.ID, instance int32, kind uint8, sent bool) {
+	g.trace = append(g.trace, history.MessageRecord{At: g.now, Node: node, Peer: peer,
+		Instance: uint16(instance), Kind: kind, Sent: sent})
+}

@@ -1,0 +1,127 @@
+package replay
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// Timing bounds how long things take in an exploration or a schedule. Time passes in ticks. In each tick
+// things may happen in any order and number; what has to happen in it does so before it ends.
+//
+// A timer runs out within what it was set to, rounded outward to whole ticks, so that no run is missed.
+// Handlers take no time. Clients ask and leave when they like.
+type Timing struct {
+	Tick    time.Duration
+	Latency chance.Distribution // of each message: constant or uniform, in whole ticks
+}
+
+// Breaks returns what does not hold without a Timing: a message may take any time, and a node may stand still
+// while others do anything.
+func (t *Timing) Breaks() nodes.Assumption {
+	if t == nil {
+		return nodes.Timing | nodes.NoPause
+	}
+	return 0
+}
+
+// mostTicks bounds a latency, since a message is another flight after each tick.
+const mostTicks = 100
+
+// Validate says what is wrong with the timing, if anything is, and what would be right.
+func (t *Timing) Validate() error {
+	least, most, bounded := t.Latency.Bounds()
+	switch {
+	case t.Tick <= 0:
+		return fmt.Errorf("a tick of %v: time goes on by ticks, such as 1ms", t.Tick)
+	case !bounded:
+		return fmt.Errorf("a latency of %v has no bounds: explore with a constant one or one that is uniform, "+
+			"such as uniform:1ms,2ms", t.Latency)
+	case least%t.Tick != 0 || most%t.Tick != 0:
+		return fmt.Errorf("a latency of %v is no whole number of ticks of %v: take a shorter tick",
+			t.Latency, t.Tick)
+	case most/t.Tick > mostTicks:
+		return fmt.Errorf("a latency of %v is %d ticks of %v, and can be up to %d: take a longer tick",
+			t.Latency, most/t.Tick, t.Tick, mostTicks)
+	}
+	return nil
+}
+
+// String prints the timing as in a schedule.
+func (t *Timing) String() string { return fmt.Sprint(t.Tick, " ", t.Latency) }
+
+// A Window says in how many ticks something can happen, and in how many it must have. Without timing all
+// windows are zero: everything can happen now, and no tick comes.
+type Window struct{ Opens, Closes int64 }
+
+func (w Window) Open() bool    { return w.Opens == 0 }
+func (w Window) Due() bool     { return w.Closes == 0 }
+func (w Window) Later() Window { return Window{max(0, w.Opens-1), w.Closes - 1} }
+
+// window returns the window of something that takes between two times. As in all hosts, machines may give
+// them in either order, and negative ones count as zero.
+func (t *Timing) window(from, to time.Duration) Window {
+	if t == nil {
+		return Window{}
+	}
+	least, most := max(0, min(from, to)), max(0, from, to)
+	w := Window{int64(least / t.Tick), int64(most / t.Tick)}
+	if most%t.Tick > 0 {
+		w.Closes++
+	}
+	return w
+}
+
+// Flight returns the message that an effect sends to a node.
+func (t *Timing) Flight(from, to nodes.ID, e *nodes.Effect) Flight {
+	f := Flight{From: from, To: to, Instance: e.Instance, Kind: e.Kind, Message: e.Message}
+	if t != nil {
+		least, most, _ := t.Latency.Bounds()
+		f.Window = t.window(least, most)
+	}
+	return f
+}
+
+// A RunningTimer is a timer of an instance, with the window in which it runs out.
+type RunningTimer struct {
+	Instance int32
+	Timer    nodes.Timer
+	Gen      uint32
+	Window
+}
+
+// Timer returns the timer that an effect sets.
+func (t *Timing) Timer(e *nodes.Effect) RunningTimer {
+	return RunningTimer{e.Instance, e.Timer, e.Gen, t.window(e.Min, e.Max)}
+}
+
+// Timers returns the running timers of a process: those it had before that still run, and those that were
+// set.
+func (t *Timing) Timers(p *nodes.Process, before, set []RunningTimer) (all []RunningTimer) {
+	for i := range p.Stack().Instances() {
+		for timer, gen := range p.Timers(int32(i)) {
+			running := RunningTimer{Instance: int32(i), Timer: timer, Gen: gen}
+			for _, list := range [][]RunningTimer{before, set} {
+				for _, b := range list {
+					if b.Instance == running.Instance && b.Timer == timer && b.Gen == gen {
+						running.Window = b.Window
+					}
+				}
+			}
+			all = append(all, running)
+		}
+	}
+	return all
+}
+
+// LaterTimers returns the timers as they are one tick later.
+func LaterTimers(timers []RunningTimer) []RunningTimer {
+	later := make([]RunningTimer, len(timers))
+	for i, a := range timers {
+		later[i] = a
+		later[i].Window = a.Later()
+	}
+	return later
+}

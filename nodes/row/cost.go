@@ -1,0 +1,78 @@
+package row
+
+import (
+	"math"
+	"strconv"
+
+	"turnstile/nodes"
+)
+
+// A Range is what a figure may be, Min to Max, both included.
+type Range struct{ Min, Max float64 }
+
+// Exactly is the range of one value.
+func Exactly(x float64) Range { return Range{x, x} }
+
+// Between is the range from low to high.
+func Between(low, high float64) Range { return Range{low, high} }
+
+// Unbounded is the range from low upwards.
+func Unbounded(low float64) Range { return Range{low, math.Inf(1)} }
+
+// Exact reports whether only one value will do.
+func (r Range) Exact() bool { return r.Min == r.Max }
+
+// Has reports whether x lies in the range, up to rounding.
+func (r Range) Has(x float64) bool {
+	const slack = 1e-9
+	return x >= r.Min-slack && x <= r.Max+slack
+}
+
+// String prints the range as 62, 6-12 or >=3.
+func (r Range) String() string {
+	f := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+	switch {
+	case r.Exact():
+		return f(r.Min)
+	case math.IsInf(r.Max, 1):
+		return ">=" + f(r.Min)
+	}
+	return f(math.Round(100*r.Min)/100) + "-" + f(math.Round(100*r.Max)/100)
+}
+
+// A Cost is what an algorithm was published to cost: messages per entry over a run without faults,
+// a message being one delivery to a node other than its sender. The loads are those of
+// docs/measures.md.
+type Cost struct {
+	Formula    string // for people: "2(N-1)"
+	Sequential Range  // one request at a time, each from any node
+	One        Range  // one node asks again and again, from its first entry on
+	Saturated  Range  // every node always wants in
+	Any        Range  // under any load, these included
+	Delay      Range  // synchronization delay, in hops: exit to the next enter while someone waits
+}
+
+// An EntryCost is called for each entry of a run, in their order, with who enters. It tells how many messages
+// the entry takes.
+type EntryCost func(entrant nodes.ID) int
+
+// A Symbol is a quantity in the formulas of an algorithm, such as the size of its quorums.
+type Symbol struct {
+	Name  string // as in the formulas: "K"
+	Says  string // in a few words
+	Value func(c nodes.Config) int
+}
+
+// A Tally is what was counted over a run that has come to rest.
+type Tally struct {
+	Entries uint64
+	Sent    map[string]uint64 // deliveries asked for, by the name of the message kind
+}
+
+// An Identity is an equation or bound that the message counts of an algorithm obey, whatever the
+// load, once a run without faults has come to rest. A run that breaks it shows an error in the
+// algorithm or in the counters.
+type Identity struct {
+	Says  string // "REPLY = REQUEST"
+	Holds func(c nodes.Config, t Tally) bool
+}

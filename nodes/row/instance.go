@@ -1,0 +1,118 @@
+package row
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// An Instance is a row with a configuration: one machine of every node.
+type Instance struct {
+	*Row
+	Config nodes.Config
+}
+
+// ParseInstance reads which row of a table runs beside an algorithm on n clients, with its options: its
+// name, or a name and options, as in probe:period=50ms,timeout=200ms. what says what the rows are, for
+// errors, which say what is wrong and what would be right. The instance has a value for each option: timeouts
+// for which none is given suit the delays of the run.
+func ParseInstance(what string, table []*Row, text string, n int, d nodes.Delays) (Instance, error) {
+	name, options, some := strings.Cut(text, ":")
+	row, err := Find(what, table, name)
+	if err != nil {
+		return Instance{}, err
+	}
+	c := nodes.Config{N: n}
+	for _, option := range strings.Split(options, ",") {
+		if !some {
+			break
+		}
+		key, value, given := strings.Cut(strings.TrimSpace(option), "=")
+		if !given || value == "" {
+			return Instance{}, fmt.Errorf("%q is no option of a %s: write a name and a value, as in %s", option, what,
+				Instance{row, row.Explicit(nodes.Config{N: n})})
+		}
+		if _, twice := c.Options[key]; twice {
+			return Instance{}, fmt.Errorf("%s is given twice: leave out one of the two", key)
+		}
+		c = c.With(key, value)
+	}
+	c = row.Fitted(c, d)
+	if err := row.Validate(c); err != nil {
+		return Instance{}, err
+	}
+	return Instance{row, c}, nil
+}
+
+// Core returns what machines are made from.
+func (in Instance) Core() nodes.Instance {
+	return nodes.Instance{Spec: &in.Row.Spec, Config: in.Config}
+}
+
+// Lengthened returns the instance with all timeouts made longer that do not suit the delays of a run, those
+// that were given too.
+func (in Instance) Lengthened(d nodes.Delays) Instance {
+	return Instance{in.Row, in.Core().Lengthened(d).Config}
+}
+
+// String writes an instance as ParseInstance reads it, with the options that it was given.
+func (in Instance) String() string { return in.Core().String() }
+
+// A Stack is what all nodes of a cluster are made of, with the rows of its instances.
+type Stack struct {
+	*nodes.Stack
+	instances []Instance
+}
+
+// Assemble returns the stack of instances. The error says which cannot be combined, or which configuration an
+// algorithm refuses.
+func Assemble(first Instance, beside ...Instance) (*Stack, error) {
+	s := &Stack{instances: append([]Instance{first}, beside...)}
+	var cores []nodes.Instance
+	for _, in := range s.instances {
+		cores = append(cores, in.Core())
+	}
+	var err error
+	s.Stack, err = nodes.Assemble(cores[0], cores[1:]...)
+	return s, hinted(err)
+}
+
+// Instances returns the instances, by their number.
+func (s *Stack) Instances() []Instance { return s.instances }
+
+// Elector returns the instance that elects leaders; nil: none does.
+func (s *Stack) Elector() *Instance {
+	for i := range s.instances {
+		if s.instances[i].Elector != nil {
+			return &s.instances[i]
+		}
+	}
+	return nil
+}
+
+// Fair returns all that the order of service rests on which the instances promise, beside Safe and Live.
+func (s *Stack) Fair() (all nodes.Assumption) {
+	for _, in := range s.instances {
+		all |= in.Exclusion().Fair
+	}
+	return all
+}
+
+// Minority returns within what time after it has lost the majority a client of the first instance enters no
+// more, as its row promises; zero: it promises nothing, or its failure detector never knows, or not by when.
+func (s *Stack) Minority() time.Duration {
+	first := s.instances[0]
+	promised := first.Exclusion().Minority
+	if promised == nil {
+		return 0
+	}
+	for _, in := range s.instances {
+		adapts, _ := time.ParseDuration(in.Config.Options["adapt"]) // the options are valid
+		if in.Kind == nodes.Detection && in.Told == nil && adapts == 0 {
+			return in.GraceOf(in.Config) + promised.Within(first.Config)
+		}
+	}
+	return 0
+}

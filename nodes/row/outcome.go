@@ -1,0 +1,85 @@
+package row
+
+import (
+	"slices"
+	"strings"
+)
+
+// An Outcome is what may become of a run under faults: one of the constants below, or several of them.
+type Outcome uint8
+
+// The outcomes. Of an algorithm that hands out fence numbers, exclusion is what the resource sees. Of an
+// elector, exclusion says that no two lead in one term or, without terms, for longer than its row says that a
+// take-over takes; and who enters is whoever takes the leader for the leader, itself included, if that is up.
+const (
+	// Recovers: exclusion holds, and once all is healed that is healed, every client that is up and waits
+	// enters. Of an elector: all that are up agree at the end on one of them.
+	Recovers Outcome = 1 << iota
+	// Starves: exclusion holds; some clients that are up wait for ever, while others go on. Of an elector: one
+	// leads at the end, and some that are up know of none, or of another, and never will of that one.
+	Starves
+	// Blocks: exclusion holds; all clients that are up wait for ever. Of an elector: nobody that is up leads at
+	// the end, nor ever will.
+	Blocks
+	// Breaks: two are inside together. Of an elector: two lead where one may, or two still do at the end, and
+	// for ever.
+	Breaks
+	Unhit // the fault hits nothing, since the algorithm has no such links, or nobody ever leads whom it is for
+)
+
+// outcomeLetters are the letters of the outcomes.
+const outcomeLetters = "LPBX-"
+
+// Outcomes lists the single outcomes.
+func Outcomes() []Outcome { return []Outcome{Recovers, Starves, Blocks, Breaks, Unhit} }
+
+// String writes the outcomes by their letters, as in L|B: L recovers, P starves some, B blocks all, X breaks
+// exclusion; - says that the fault hits nothing. None of them is a question mark: an inconclusive run shows
+// no outcome.
+func (o Outcome) String() string {
+	var letters []string
+	for i, letter := range outcomeLetters {
+		if o&(1<<i) != 0 {
+			letters = append(letters, string(letter))
+		}
+	}
+	if len(letters) == 0 {
+		return "?"
+	}
+	return strings.Join(letters, "|")
+}
+
+// A FaultCell says what may become of an algorithm under a fault: of five nodes that think and request, or
+// that all campaign when the run begins, in the runs of the fault matrix.
+type FaultCell struct {
+	Fault string  // the plan, one of those that chaos.ScenariosOf lists
+	May   Outcome // all that a run may show; X says that exclusion can break, and so comes with others
+	// Why is the reason in its own words: who starves or blocks, and the paper that it rests on, if any.
+	Why string
+}
+
+// FaultCell returns what may become of the algorithm under a fault. It reports whether the row says so.
+func (r *Row) FaultCell(fault string) (FaultCell, bool) {
+	for _, c := range r.Faults {
+		if c.Fault == fault {
+			return c, true
+		}
+	}
+	return FaultCell{}, false
+}
+
+// Under returns the cells of several faults under which the same may become of an algorithm, for the same
+// reason.
+func Under(may Outcome, why string, faults ...string) (cells []FaultCell) {
+	for _, fault := range faults {
+		cells = append(cells, FaultCell{Fault: fault, May: may, Why: why})
+	}
+	return cells
+}
+
+// Completed returns the cells of an algorithm, and those of others whose faults these leave out.
+func Completed(own, others []FaultCell) []FaultCell {
+	return append(own, slices.DeleteFunc(slices.Clone(others), func(c FaultCell) bool {
+		return slices.ContainsFunc(own, func(one FaultCell) bool { return one.Fault == c.Fault })
+	})...)
+}

@@ -1,0 +1,136 @@
+// Package row has the rows of the tables of algorithms: what makes their machines (nodes.Spec), and what is
+// published of them. Look-up, lists, validate, the fault matrix, checks and tests of conformance read rows.
+package row
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"turnstile/internal/suggest"
+	"turnstile/nodes"
+)
+
+// A Row is one row of a table of algorithms: a Spec, and what is said of it. What only one kind of row has is
+// behind a pointer of its own.
+type Row struct {
+	nodes.Spec
+	Aliases []string // other names for it
+	Family  string   // centralized, token, permission or quorum
+	Source  string   // the paper
+	Summary string   // in one sentence, how it works
+
+	Mutex   *Exclusion  // of an algorithm of mutual exclusion; otherwise nil
+	Elector *Leadership // what an elector promises of its leaders; otherwise nil
+	Flaw    *Flaw       // of one that is known to be broken; otherwise nil
+
+	Published []Claim     // figures for validate to reproduce, beyond its cost
+	Faults    []FaultCell // what becomes of it in the fault matrix
+}
+
+// An Exclusion is what is published of an algorithm of mutual exclusion.
+type Exclusion struct {
+	Cost       func(c nodes.Config) Cost
+	Exact      func(c nodes.Config, alone bool) EntryCost // alone: one request at a time; nil: unknown
+	Symbols    []Symbol                                   // of its cost, beside N
+	Bypass     func(c nodes.Config) int                   // entries of others once a request is known; nil: any
+	Fair       nodes.Assumption                           // what Bypass rests on, beside Safe and Live
+	Identities []Identity                                 // of its message counts, after a run without faults
+	// Minority is what it promises of clients that reach no majority; nil: nothing.
+	Minority *Minority
+	// Epochs are what its fence numbers begin with, if it goes on under a higher one when what lets in was lost.
+	Epochs Epochs
+	// Silence is when a textbook takes what lets in for lost.
+	Silence Silence
+}
+
+// Epochs tell of a fence number in which epoch it was handed out. The zero value says that there are none.
+type Epochs struct {
+	One string // what there is one of in each: token, view
+	Of  func(c nodes.Config, fence uint64) uint64
+}
+
+// A Minority is what is promised of a client that reaches no majority of the clients, itself included,
+// neither way: it enters no more, from some time after on. It rests on nothing but time, and on Effective.
+type Minority struct {
+	// Within is how long that takes once its failure detector suspects the others.
+	Within func(c nodes.Config) time.Duration
+	// Keeps says that it may enter all the same in an epoch that had begun before, as with a token that was
+	// there: none begins in a minority.
+	Keeps bool
+}
+
+// A Silence is after what time without entries a textbook takes what lets in for lost. The zero value says
+// that none does.
+type Silence struct {
+	Formula string // T is what a message takes at most
+	Of      func(c nodes.Config, latency, hold time.Duration) time.Duration
+}
+
+// Exclusion returns what is published of the row's mutual exclusion: nothing, if it does none.
+func (r *Row) Exclusion() *Exclusion {
+	if r.Mutex == nil {
+		return &Exclusion{}
+	}
+	return r.Mutex
+}
+
+// CostOf returns what the algorithm was published to cost: any, if nothing is.
+func (r *Row) CostOf(c nodes.Config) Cost {
+	if cost := r.Exclusion().Cost; cost != nil {
+		return cost(c)
+	}
+	any := Unbounded(0)
+	return Cost{Sequential: any, One: any, Saturated: any, Any: any, Delay: any}
+}
+
+// Validate returns an error that says what of a configuration the algorithm refuses, and what would be right.
+func (r *Row) Validate(c nodes.Config) error {
+	return hinted(r.Spec.Validate(c))
+}
+
+// hinted adds to an error about an option which one may have been meant.
+func hinted(err error) error {
+	var option *nodes.OptionError
+	if errors.As(err, &option) {
+		option.Near = suggest.Nearest(option.Word, option.Known)
+	}
+	return err
+}
+
+// Check returns an error that names the fields that a row of a table must have and this one lacks.
+func (r *Row) Check() error {
+	lacks, kind := r.Lacks(), r.Kind
+	need := func(field string, lacking bool) {
+		if lacking {
+			lacks = append(lacks, field)
+		}
+	}
+	need("Name", r.Name == "")
+	need("Kind", (kind == nodes.MutualExclusion) != (r.Mutex != nil) ||
+		(kind == nodes.Election) != (r.Elector != nil))
+	need("Aliases", len(r.Aliases) == 0 && kind == nodes.MutualExclusion)
+	need("Family", r.Family == "")
+	need("Source", r.Source == "")
+	need("Summary", r.Summary == "")
+	need("Live", r.Live == 0 && kind == nodes.MutualExclusion)
+	need("Cost", r.Exclusion().Cost == nil && kind == nodes.MutualExclusion)
+	need("Faults", len(r.Faults) == 0 && kind != nodes.Detection)
+	need("Timers", len(r.Timers) == 0 && r.timed())
+	need("Flaw.At", r.Flaw != nil && r.Flaw.At.N == 0)
+	if len(lacks) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the row %q lacks %s: docs/adding-an-algorithm.md says what belongs there", r.Name,
+		strings.Join(lacks, ", "))
+}
+
+// timed reports whether the machines of the clients set timers.
+func (r *Row) timed() bool {
+	if r.New == nil {
+		return false
+	}
+	_, timed := r.New(nodes.Config{N: 2}).(nodes.Timed)
+	return timed
+}

@@ -1,0 +1,148 @@
+package row
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"turnstile/nodes"
+)
+
+// A sleeper sets timers.
+type sleeper struct{}
+
+func (*sleeper) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+func (*sleeper) Timeout(*nodes.Env, nodes.Timer)             {}
+
+func TestRange(t *testing.T) {
+	for _, test := range []struct {
+		r       Range
+		prints  string
+		in, out float64
+	}{
+		{Exactly(62), "62", 62, 62.001},
+		{Between(6, 12), "6-12", 12, 12.5},
+		{Between(1.0/3, 2), "0.33-2", 1, .2},
+		{Unbounded(1), ">=1", 1e9, .5},
+	} {
+		if test.r.String() != test.prints || !test.r.Has(test.in) || test.r.Has(test.out) {
+			t.Errorf("%v: want %s with %v and without %v", test.r, test.prints, test.in, test.out)
+		}
+	}
+	if !Exactly(2.0 / 3 * 3).Has(2) {
+		t.Error("rounding counts")
+	}
+}
+
+// What a row lacks is said by the name of the field, before anything is made of it.
+func TestRowsLackNothing(t *testing.T) {
+	whole := Row{Spec: nodes.Spec{Name: "toy", New: func(nodes.Config) nodes.Machine { return &sleeper{} },
+		Live: nodes.NoLoss, Timers: []nodes.TimerName{{Name: "retry"}}},
+		Aliases: []string{"t"}, Family: "token", Source: "a test", Summary: "It works.",
+		Mutex:  &Exclusion{Cost: func(nodes.Config) Cost { return Cost{} }},
+		Faults: []FaultCell{{"dead-holder", Blocks, "nobody acts on silence"}}}
+	if err := whole.Check(); err != nil {
+		t.Error(err)
+	}
+	for field, spoil := range map[string]func(r *Row){
+		"New":              func(r *Row) { r.New = nil },
+		"NewServer":        func(r *Row) { r.Servers = func(nodes.Config) int { return 1 } },
+		"Messages[1].Zero": func(r *Row) { r.Messages = []nodes.MessageKind{{Zero: nodes.Timer{}}, {}} },
+		"Source":           func(r *Row) { r.Source = "" },
+		"Live, Cost":       func(r *Row) { r.Live, r.Mutex = 0, &Exclusion{} },
+		"Faults":           func(r *Row) { r.Faults = nil },
+		"Timers":           func(r *Row) { r.Timers = nil },
+		"Flaw.At":          func(r *Row) { r.Flaw = &Flaw{Check: "progress"} },
+		"Kind":             func(r *Row) { r.Kind = nodes.Election },
+	} {
+		r := whole
+		spoil(&r)
+		says := `the row "toy" lacks ` + field + ": "
+		if err := r.Check(); err == nil || !strings.HasPrefix(err.Error(), says) {
+			t.Errorf("without %s: %v", field, err)
+		}
+		needed := field == "New" || field == "NewServer" || strings.HasPrefix(field, "Messages")
+		if err := r.Validate(nodes.Config{N: 1}); (err != nil) != needed {
+			t.Errorf("without %s, a run: %v", field, err)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	table := []*Row{
+		{Spec: nodes.Spec{Name: "bakery"}, Aliases: []string{"tickets"}},
+		{Spec: nodes.Spec{Name: "ring"}, Aliases: []string{"r"}},
+	}
+	for name, want := range map[string]string{"bakery": "bakery", "Tickets": "bakery", "R": "ring"} {
+		if row, err := Find("algorithm", table, name); err != nil || row.Name != want {
+			t.Errorf("Find(%q) = %v, %v", name, row, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"bakrey": `did you mean bakery? There are: bakery, ring`,
+		"ticket": `did you mean bakery?`,
+		"rign":   `did you mean ring?`,
+		"x":      `unknown algorithm "x"; there are: bakery, ring`,
+	} {
+		if _, err := Find("algorithm", table, name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Find(%q): %v, want %s", name, err, want)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	even := func(c nodes.Config, value string) error {
+		if value == "pairs" && c.N%2 == 1 {
+			return errors.New("it takes an even number")
+		}
+		return nil
+	}
+	dance := &Row{Spec: nodes.Spec{Name: "dance",
+		New: func(nodes.Config) nodes.Machine { return &sleeper{} }, Options: []nodes.Option{
+			{Name: "order", Values: []string{"circle", "pairs"}, Default: "circle", Check: even},
+			{Name: "tune"},
+		}}}
+	for _, test := range []struct {
+		row  *Row
+		c    nodes.Config
+		want string
+	}{
+		{dance, nodes.Config{N: 1}, ""},
+		{dance, nodes.Config{N: 2}.With("order", "pairs").With("tune", "reel"), ""},
+		{dance, nodes.Config{N: 3}.With("order", "pairs"), "order: it takes an even number"},
+		{dance, nodes.Config{N: 3}.With("order", "circel"),
+			`order: "circel" is none of circle, pairs: did you mean circle?`},
+		{dance, nodes.Config{N: 3}.With("order", "x"), `order: "x" is none of circle, pairs`},
+		{dance, nodes.Config{N: 3}.With("tun", "x"), "dance has no option tun: did you mean tune? " +
+			"It has order (circle, pairs), tune"},
+		{dance, nodes.Config{N: 3}.With("x", "x"), "dance has no option x: it has order (circle, pairs), tune"},
+		{&Row{Spec: nodes.Spec{Name: "nap"}}, nodes.Config{N: 3}.With("x", "x"),
+			"nap has no option x: it has none"},
+		{dance, nodes.Config{}, "0 nodes: it takes at least one"},
+		{dance, nodes.Config{N: 1, Units: -1}, "-1 units: the resource has at least one"},
+	} {
+		err := test.row.Validate(test.c)
+		if got := fmt.Sprint(err); got != test.want && (err != nil || test.want != "") {
+			t.Errorf("%+v: %v, want %q", test.c, err, test.want)
+		}
+	}
+}
+
+func TestOptionsOfATable(t *testing.T) {
+	table := []*Row{
+		{Spec: nodes.Spec{Options: []nodes.Option{{Name: "order", Values: []string{"circle", "pairs"}}}}},
+		{Spec: nodes.Spec{Options: []nodes.Option{{Name: "tune"},
+			{Name: "order", Values: []string{"line", "pairs"}}}}},
+	}
+	var all []string
+	for _, o := range Options(table) {
+		all = append(all, o.Form())
+	}
+	if got := strings.Join(all, "; "); got != "order (circle, pairs, line); tune" {
+		t.Errorf("the options are %s", got)
+	}
+	if got := table[0].Options[0].Form(); got != "order (circle, pairs)" {
+		t.Errorf("those of the first row have become %s", got)
+	}
+}
