@@ -105,7 +105,7 @@ func (c *Campaign) compare(ctx context.Context, r *Result, number uint64) error 
 
 // outcomeOf describes the parts of the outcome of a run that do not depend on speed.
 func outcomeOf(spec *row.Row, t *bench.Tried) string {
-	v, kinds := &t.Verdict, t.Measures.Messages.Kinds
+	v, kinds := &t.Verdict, t.Measures.Kinds
 	words := []string{v.Outcome.String()}
 	if v.Outcome != check.Valid {
 		words[0] += " (" + v.Worst().Check + ")"

@@ -95,16 +95,16 @@ func (r *Reproduced) reproduce(ctx context.Context, seed uint64) error {
 	m := t.Measures
 	switch c.Figure {
 	case row.MessagesPerEntry:
-		r.Measured, _ = m.Messages.PerEntry.Value()
+		r.Measured, _ = m.MessagesPerEntry.Value()
 		if c.Within == row.Mean {
 			r.Measured, r.Error = costs.mean(5 * config.N)
 		}
 	case row.PublishesPerEntry:
-		r.Measured, _ = m.Messages.PublishesPerEntry.Value()
+		r.Measured, _ = m.PublishesPerEntry.Value()
 	case row.SynchronizationDelayHops:
 		r.Measured = m.SynchronizationDelay.Hist.Mean() / float64(row.Hop)
 	case row.ClientDelayHops:
-		r.Measured = m.ClientDelay.Hist.Mean() / float64(row.Hop)
+		r.Measured = m.Wait.Hist.Mean() / float64(row.Hop)
 	case row.Utilisation:
 		r.Measured, _ = m.Utilisation.Value()
 	case row.EntriesPerSecond:

@@ -123,7 +123,7 @@ func (r *Reproduced) simulateElections(ctx context.Context, o bench.Options) (x 
 		}
 		return float64(took) / float64(time.Millisecond), known, nil
 	}
-	sent := func(kind int) uint64 { return t.Measures.Messages.Kinds[kind].Sent }
+	sent := func(kind int) uint64 { return t.Measures.Kinds[kind].Sent }
 	if r.Election.From > 0 {
 		sent = func(kind int) uint64 { return late.kinds[kind] }
 	}

@@ -57,8 +57,8 @@ func TestAFaultACheckAndAFigureAreAdded(t *testing.T) {
 	c.insert("judge/check/problem.go", "checks: []check{\n",
 		"\t\t{name: \"everyone\", about: aboutEnough, judge: everyone},\n")
 	c.insert("judge/measure/figures.go", "type Figures struct {\n", "\tTwice number `csv:\"entries_twice\"`\n")
-	c.insert("judge/measure/rows.go", "\trow.Clients = figure.Count(m.Clients)\n",
-		"\trow.Twice = figure.Count(2 * m.Entries)\n")
+	c.insert("judge/measure/fold.go", "\tm, s := &f.Measures, f.sections\n\tm.Window = s.Window\n",
+		"\tm.Twice = figure.Count(2 * s.Entries)\n")
 	c.run("go", "build", "-trimpath", "-o", "bin/", "./cmd/orchestrator", "./cmd/node")
 	c.write("plan.yaml", "about: every third\nfaults:\n  - {skip: 3, at: 100ms, for: 500ms}\n")
 

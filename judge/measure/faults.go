@@ -289,7 +289,7 @@ func (f *FaultFold) Rows(what func(number int) string, leaders *Leaders) (rows [
 	for _, x := range f.faults {
 		row := f.row(x, what(int(x.number)))
 		if leaders != nil {
-			leaders.fill(&row, x)
+			leaders.fillFault(&row, x)
 		}
 		rows = append(rows, row)
 	}

@@ -3,7 +3,6 @@ package measure
 import (
 	"turnstile/internal/figure"
 	"turnstile/judge/section"
-	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
@@ -19,6 +18,8 @@ type Fold struct {
 	most      uint64 // how often one of them was at most
 	gaveUp    bool   // some of them were never served: they might have been overtaken more often
 	largest   int64  // resident memory of a node, in units of 1024 bytes
+	clients   uint64 // that requested, in the whole run
+	ofOne     ofOne  // sequential load: messages of a single request
 }
 
 // New returns a fold of the history that s folds, of a run under a load.
@@ -33,7 +34,7 @@ func (f *Fold) has(at int64) bool { return f.sections.Window.Has(at) }
 // Asked implements section.Observer.
 func (f *Fold) Asked(s *section.Section) {
 	if c := &s.Resource.Clients[s.Node]; c.Asked == 1 {
-		f.Measures.Clients++
+		f.clients++
 	}
 }
 
@@ -65,7 +66,7 @@ func (f *Fold) Ended(s *section.Section) {
 			m.Queue.AddOpen(s.Ended - s.Due)
 		}
 	case !s.Served():
-		m.Unfinished++
+		m.Unserved++
 		if f.sections.Window.Touches(s.Due, s.Ended) {
 			m.Wait.AddOpen(s.Ended - s.Due)
 			m.Queue.Add(s.Asked - s.Due)
@@ -98,10 +99,10 @@ func (f *Fold) overtake(s *section.Section, at int64) {
 func (f *Fold) Add(e history.Event) {
 	switch e.Kind {
 	case history.Sent: // what an elector beside sends again and again goes to no entry
-		f.Measures.Messages.Circulates = f.Measures.Messages.Circulates || e.Instance == 0
+		f.Measures.Circulates = f.Measures.Circulates || e.Instance == 0
 	case history.Settled:
 		if e.At >= f.sections.Window.From {
-			f.Measures.Messages.OfOne.add(e.Value)
+			f.ofOne.add(e.Value)
 		}
 	case history.Gauged:
 		f.gauge(e)
@@ -132,21 +133,19 @@ func (f *Fold) gauge(e history.Event) {
 // Close implements history.Fold.
 func (f *Fold) Close(logs []*history.NodeLog) {
 	m, s := &f.Measures, f.sections
-	m.Window, m.Entries, m.Refused = s.Window, s.Entries, s.Refused
-	m.Detects, m.Detection = s.Detects, s.Detection
-	began := s.Marks[history.Began]
-	if began.Seen && m.Detects {
-		m.WrongPerHour = figure.Ratio(float64(m.Detection.Wrong), float64(s.End-began.At)/3600e9)
+	m.Window = s.Window
+	m.Clients, m.Unfinished = figure.Count(f.clients), figure.Count(m.Unserved+m.Unissued)
+	m.Entries, m.EntriesRefused = figure.Count(s.Entries), figure.Count(s.Refused)
+	m.EntriesAccepted = figure.Count(s.Entries - s.Refused)
+	if began := s.Marks[history.Began]; began.Seen && m.Window.Known() {
+		m.WarmupTookS = seconds(m.Window.From - began.At)
 	}
-	if began.Seen && m.Window.Known() {
-		m.WarmupS = figure.Number(float64(m.Window.From-began.At) / 1e9)
-	}
-	if seconds := float64(m.Window.Length()) / 1e9; m.Window.Known() {
-		m.DurationS = figure.Number(seconds)
+	if length := float64(m.Window.Length()) / 1e9; m.Window.Known() {
+		m.DurationS = figure.Number(length)
 		m.EntriesInWindow = figure.Count(s.EntriesInWindow)
 		accepted := s.EntriesInWindow - s.RefusedInWindow
 		m.AcceptedInWindow = figure.Count(accepted)
-		m.EntriesPerS = figure.Ratio(float64(accepted), seconds)
+		m.EntriesPerS = figure.Ratio(float64(accepted), length)
 		// Under other loads all requests are issued when they are due. Which were not is known once issuing has
 		// stopped.
 		if f.load == workload.Open && s.Marks[history.Stopped].Seen {
@@ -155,20 +154,47 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		f.share()
 	}
 	f.contend()
-	f.messages(logs)
+	f.countMessages(logs)
+	f.detect()
+	m.fillQuantiles()
+	m.UncontendedP50 = m.Uncontended.MicrosAt(0.5)
 	if f.load == workload.Sequential {
-		m.ClientDelay = m.Wait
+		m.ClientDelayP50 = m.WaitUSP50
 	}
-	m.TimerLateUS = timerLate(logs)
+	// As of a latency, the upper end of the bucket that a quantile lies in.
+	late := history.LatenessIn(logs)
+	for q, column := range map[float64]*number{0.5: &m.TimerLateUSP50, 0.99: &m.TimerLateUSP99,
+		1: &m.TimerLateUSMax} {
+		if ns, known := late.Quantile(q); known {
+			*column = micros(ns)
+		}
+	}
 	var pause int64
 	for _, p := range s.Pauses {
 		pause = max(pause, p.To-p.From)
 	}
-	m.PauseS = figure.Number(float64(pause) / 1e9)
-	for _, l := range logs {
-		if l.Node != nodes.None {
-			m.Gaps += l.Totals.Gaps
+	m.PauseSMax = seconds(pause)
+}
+
+// detect measures the failure detector. If a crash was not detected while the history lasted, the mean and
+// the longest time of detection are greater than what is known.
+func (f *Fold) detect() {
+	m, s := &f.Measures, f.sections
+	m.Detection = s.Detection
+	if !s.Detects {
+		return
+	}
+	d := &s.Detection
+	m.Suspicions, m.SuspicionsWrong = figure.Count(d.Suspicions), figure.Count(d.Wrong)
+	if began := s.Marks[history.Began]; began.Seen {
+		m.WrongPerHour = figure.Ratio(float64(d.Wrong), float64(s.End-began.At)/3600e9)
+	}
+	if count := float64(d.Detected + d.Undetected); count > 0 {
+		number := figure.Number
+		if d.Undetected > 0 {
+			number = figure.AtLeast
 		}
+		m.DetectionUSMean, m.DetectionUSMax = number(float64(d.Sum)/1e3/count), number(float64(d.Most)/1e3)
 	}
 }
 
@@ -196,7 +222,7 @@ func (f *Fold) share() {
 	}
 	if clients > 0 {
 		m := &f.Measures
-		m.Jain = figure.Ratio(sum*sum, clients*squares)
+		m.JainIndex = figure.Ratio(sum*sum, clients*squares)
 		m.EntriesNodeMin, m.EntriesNodeMax = figure.Count(uint64(least)), figure.Count(uint64(most))
 	}
 }

@@ -80,9 +80,9 @@ func (m *Leaders) agreedSince(at int64) figure.Figure {
 	return seconds(0)
 }
 
-// fill adds to the figures of a fault what is about leaders, and takes out what is about entries if nobody
-// requests any.
-func (m *Leaders) fill(row *OfFault, x *fault) {
+// fillFault adds to the figures of a fault what is about leaders, and takes out what is about entries if
+// nobody requests any.
+func (m *Leaders) fillFault(row *OfFault, x *fault) {
 	for i, p := range x.phases {
 		m.fillPhase(row, i, p)
 	}

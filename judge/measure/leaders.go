@@ -24,11 +24,9 @@ type Leaders struct {
 
 	// Only says that the run is about nothing else, so that nobody requests anything.
 	Only bool
-	// Messages are those of the run that are no heartbeats; unknown if others than the elector sent some.
-	Messages figure.Figure
 }
 
-// NewLeaders returns the measures of a history that has been folded, without Messages.
+// NewLeaders returns the measures of a history that has been folded.
 func NewLeaders(f *leadership.Fold) *Leaders {
 	m := &Leaders{Fold: f}
 	for i := range f.Elections {
@@ -78,8 +76,8 @@ func (m *Leaders) add(to *Latency, s *leadership.Span) {
 	}
 }
 
-// fillIn puts the figures of elections in.
-func (m *Leaders) fillIn(row *Figures) {
+// fill adds the figures of elections but the quantiles.
+func (m *Leaders) fill(row *Figures) {
 	elected := m.Elected()
 	row.Elections = figure.Count(uint64(elected))
 	if lost := len(m.Lost); lost > 0 {
@@ -92,15 +90,6 @@ func (m *Leaders) fillIn(row *Figures) {
 		row.ElectionsPerCrash = figure.Ratio(float64(after), float64(lost))
 	}
 	row.Rejoins = figure.Count(uint64(len(m.Elections) - elected))
-	row.ElectUSP50, row.ElectUSP99 = m.Elect.MicrosAt(0.5), m.Elect.MicrosAt(0.99)
-	row.ElectUSMax = m.Elect.MicrosAt(1)
-	row.ElectDetectionUSP50 = m.Detection.MicrosAt(0.5)
-	row.ElectDeclarationUSP50 = m.Declaration.MicrosAt(0.5)
-	row.ElectAgreementUSP50 = m.Agreement.MicrosAt(0.5)
-	row.ElectServingUSP50 = m.Serving.MicrosAt(0.5)
-	row.TakeoverUSP50 = m.Takeover.MicrosAt(0.5)
-	row.AllAgreedUSP50, row.AllAgreedUSP99 = m.AllAgreed.MicrosAt(0.5), m.AllAgreed.MicrosAt(0.99)
-	row.AllAgreedUSMax = m.AllAgreed.MicrosAt(1)
 	if changes, length := m.Steady(); length > 0 {
 		row.LeaderChangesPerS = figure.Ratio(float64(changes), float64(length)/1e9)
 		row.SteadyS = seconds(length)
@@ -109,7 +98,4 @@ func (m *Leaders) fillIn(row *Figures) {
 	row.TwoLeadersInTermUS, row.TwoLeadersStoppedUS = micros(m.TwoInTerm), micros(m.TwoStopped)
 	row.Flaps, row.Takeovers = figure.Count(uint64(len(m.Flaps))), figure.Count(uint64(m.Takeovers()))
 	row.TermsBackwards = figure.Count(uint64(len(m.Backwards)))
-	if messages, known := m.Messages.Value(); known {
-		row.MessagesPerElection = figure.Ratio(messages, float64(elected))
-	}
 }
