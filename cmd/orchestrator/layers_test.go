@@ -21,6 +21,7 @@ var layers = [][]string{
 	{"bench"},
 	{"bench/cluster", "bench/bare", "bench/control"},
 	{"results"},
+	{forTests}, // imports chaos and all of nodes but the tables, whose tests use it
 	{"judge/measure", "judge/check"},
 	{"judge/section", "judge/leadership"},
 	{"chaos"},
@@ -39,6 +40,9 @@ var layers = [][]string{
 		"internal/gotest", "internal/heap", "internal/jsonseq", "internal/skew",
 		"internal/soak", "internal/suggest", "internal/svg", "internal/times"},
 }
+
+// forTests is a package that tests alone import.
+const forTests = "judge/rowtest"
 
 // A goPackage is what `go list` says of a package.
 type goPackage struct {
@@ -90,6 +94,9 @@ func risingImports(p goPackage) (wrong []string) {
 		if strings.HasPrefix(path, module) && layer(path) <= from {
 			wrong = append(wrong, p.ImportPath+" imports "+path)
 		}
+		if path == module+forTests {
+			wrong = append(wrong, p.ImportPath+" imports "+path+", which is for tests")
+		}
 	}
 	for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
 		if strings.HasPrefix(path, module) && path != p.ImportPath && !mayTest(p.ImportPath, path) {
@@ -134,6 +141,8 @@ func TestRisingImportsAreSeen(t *testing.T) {
 		"turnstile/nodes/sim imports turnstile/chaos": importing("turnstile/nodes/sim", "turnstile/chaos"),
 		"turnstile/chaos imports turnstile/results":   importing("turnstile/chaos", "fmt", "turnstile/results"),
 		"turnstile/attic has no layer: give it one":   importing("turnstile/attic"),
+		"turnstile/bench imports turnstile/judge/rowtest, which is for tests": importing("turnstile/bench",
+			"turnstile/judge/rowtest"),
 	} {
 		if got := risingImports(p); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q, want %q", got, want)

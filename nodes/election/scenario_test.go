@@ -9,6 +9,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/judge/leadership"
+	"turnstile/judge/rowtest"
 	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
@@ -67,23 +68,7 @@ func (s scenario) simulated(t testing.TB) outcome {
 		t.Fatal(err)
 	}
 	if len(s.faults) > 0 || s.network != nil {
-		scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Stack: stack, Measured: o.Duration, Simulated: true}
-		resolved, err := chaos.Resolve(s.faults, scene, o.Seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		network := s.network
-		if network == nil {
-			network = &chaos.Network{}
-			if err := network.Latency.UnmarshalText([]byte(hop.String())); err != nil {
-				t.Fatal(err)
-			}
-		}
-		under, err := network.Simulated(resolved, scene, o.Seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.FaultDriver, o.Latency, o.Shaper = under.FaultDriver, under.Latency, under.Shaper
+		rowtest.Over(&o, cmp.Or(s.network, rowtest.NetworkOf(hop.String())), s.faults...)
 	}
 	out := outcome{Fold: leadership.New(o.Config, s.row.Elector), sections: section.New(0, nil),
 		stack: stack, codec: stack.Codec(), sent: map[string]uint64{}}

@@ -10,6 +10,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/history"
@@ -172,8 +173,8 @@ func statusAfter(t *testing.T, text string) string {
 
 // When an epoch has used up its fence numbers, the coordinator takes another one by a census.
 func TestFenceNumbersDoNotRunOut(t *testing.T) {
-	row := rebuilt(&centralFailoverRow, func(f failover) nodes.Machine { return &failoverLate{f} })
-	o := saturated(&row, nodes.Config{N: 3, Fenced: true}, 1)
+	row := rowtest.Rebuilt(&centralFailoverRow, func(f failover) nodes.Machine { return &failoverLate{f} })
+	o := saturated(row, nodes.Config{N: 3, Fenced: true}, 1)
 	h := &history.History{}
 	if _, err := sim.Run(o, h); err != nil {
 		t.Fatal(err)
@@ -202,7 +203,7 @@ func TestFailoverTakesDetectionAndACensus(t *testing.T) {
 		o := sim.Options{Spec: &centralFailoverRow, Config: nodes.Config{N: 5}, Seed: seed, Entries: 2000,
 			Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}}
 		o.Beside = besides(o.Spec, o.Config.N, "heartbeat")
-		over(&o, &chaos.Network{Latency: chance.Constant(hop)}, chaos.Fault{
+		rowtest.Over(&o, &chaos.Network{Latency: chance.Constant(hop)}, chaos.Fault{
 			Effect:   &effect.Kill{Who: effect.Target{Word: "coordinator"}},
 			Schedule: chaos.Schedule{At: time.Second}})
 		h := &history.History{}

@@ -7,6 +7,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/row"
@@ -30,32 +31,6 @@ func besides(spec *row.Row, n int, text string) []row.Instance {
 // as its timeout, and less and less often.
 const jumpy = "heartbeat:period=2ms,timeout=4ms,adapt=2ms"
 
-// stackOf returns what the nodes of a run are made of.
-func stackOf(o sim.Options) *row.Stack {
-	s, err := o.Stack()
-	if err != nil {
-		panic(err) // a slip of the pen in a test
-	}
-	return s
-}
-
-// over has a run go over a network in which faults take place.
-func over(o *sim.Options, network *chaos.Network, faults ...chaos.Fault) {
-	scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Stack: stackOf(*o), Measured: time.Hour}
-	resolved, err := chaos.Resolve(faults, scene, o.Seed)
-	if err != nil {
-		panic(err) // a slip of the pen in a test
-	}
-	s, err := network.Simulated(resolved, scene, o.Seed)
-	if err != nil {
-		panic(err)
-	}
-	o.FaultDriver, o.Latency, o.Shaper = s.FaultDriver, s.Latency, s.Shaper
-}
-
-// millisecond is a network whose messages take a millisecond on average.
-func millisecond() *chaos.Network { return &chaos.Network{Latency: exponential("1ms")} }
-
 // disaster adds what the assumptions in spared leave open to a run, by its seed: each fault in some seeds.
 func disaster(o *sim.Options, spared nodes.Assumption) {
 	dice := chance.Dice(o.Seed)
@@ -63,7 +38,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 		return dice.Bits(chance.Roll{Purpose: chance.ForTrial, Count: count})%2 == 0
 	}
 	if flip(9) { // some are idle when it strikes
-		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("2ms")
+		o.Workload.Load, o.Workload.Think = workload.Closed, rowtest.Drawn("exponential:2ms")
 	}
 	o.Reordering = spared&nodes.FIFO == 0 && flip(1)
 	var faults []chaos.Fault
@@ -88,7 +63,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 		crash.At = time.Duration(dice.Unit(roll) * float64(30*time.Millisecond))
 		// A machine that is given back less than it had is amnesic, whatever was saved.
 		forgets := spared&nodes.NoAmnesia == 0 && flip(7)
-		if forgets || flip(12) && !stackOf(*o).Forgets(victim, false) {
+		if forgets || flip(12) && !rowtest.StackOf(o).Forgets(victim, false) {
 			roll.Count = 8
 			crash.For = 50*time.Microsecond + time.Duration(dice.Unit(roll)*float64(2*time.Millisecond))
 			kill.Forget = forgets
@@ -96,7 +71,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 			if forgets && flip(13) && o.Config.N > 1 {
 				kill.Who.Nodes = append(kill.Who.Nodes, (victim+1)%nodes.ID(o.Config.N))
 				crash.At, crash.When = 0, chaos.When{What: "enters", Nth: 1 + int(o.Seed%5)}
-				o.Workload.Hold = exponential("50ms")
+				o.Workload.Hold = rowtest.Drawn("exponential:50ms")
 			}
 		}
 		faults = append(faults, crash)
@@ -104,7 +79,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 	if o.Spec.Detects == "" { // a detector would suspect who is cut off or pauses
 		faults = append(faults, lasting(o, spared, flip, len(faults) > 0)...)
 	}
-	over(o, millisecond(), faults...)
+	rowtest.Over(o, rowtest.NetworkOf("exponential:1ms"), faults...)
 }
 
 // lasting returns faults that last long enough for a row to act on them by its timers: a cut, and a pause

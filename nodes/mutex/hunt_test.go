@@ -15,6 +15,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
@@ -75,14 +76,14 @@ func (m mutant) fault(h *history.History, load workload.Load, seed uint64) (by, 
 	if load == workload.Sequential {
 		cost = m.spec.Mutex.Cost(m.config).Sequential
 	}
-	s := check.SettingOf(stackOf(m.options(0)))
+	s := check.SettingOf(rowtest.StackOf(new(m.options(0))))
 	s.Cost, s.CostKnown, s.Alone = cost, true, load == workload.Sequential
 	if m.unfair() {
 		s.Promise = check.PromiseOf(&m.spec, m.config, time.Millisecond)
 	}
 	if m.cut {
 		o := sim.Options{Seed: seed}
-		s = check.SettingOf(stackOf(m.options(seed)))
+		s = check.SettingOf(rowtest.StackOf(new(m.options(seed))))
 		s.Faults = cutsAsked(m.part(&o))
 	}
 	v := check.Judge(h, s)
@@ -103,7 +104,7 @@ func (m mutant) options(seed uint64) sim.Options {
 		Workload: workload.Workload{Load: workload.Saturated,
 			Hold: chance.Constant(cmp.Or(m.hold, time.Millisecond))}}
 	if seed%2 == 1 {
-		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("4ms")
+		o.Workload.Load, o.Workload.Think = workload.Closed, rowtest.Drawn("exponential:4ms")
 	}
 	if m.alone {
 		o.Workload.Load = workload.Sequential
@@ -115,7 +116,7 @@ func (m mutant) options(seed uint64) sim.Options {
 	if m.suspects {
 		o.Beside = besides(&m.spec, m.config.N, jumpy)
 	}
-	network := chaos.Network{Latency: exponential("1ms")}
+	network := chaos.Network{Latency: rowtest.Drawn("exponential:1ms")}
 	if m.unfair() { // what is promised is exact where messages take the same time
 		network.Latency, o.Entries = chance.Constant(time.Millisecond), uint64(40*m.config.N)
 	}
@@ -147,16 +148,8 @@ func (m mutant) options(seed uint64) sim.Options {
 				Schedule: chaos.Schedule{At: at + time.Duration(i)*10*time.Millisecond, For: time.Millisecond}})
 		}
 	}
-	over(&o, &network, faults...)
+	rowtest.Over(&o, &network, faults...)
 	return o
-}
-
-func exponential(mean string) chance.Distribution {
-	s, err := chance.ParseDistribution("exponential:" + mean)
-	if err != nil {
-		panic(err) // a slip of the pen above
-	}
-	return s
 }
 
 // fits reports whether a check that caught it is one that it states.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
@@ -51,7 +52,7 @@ func mutants() []mutant {
 // check that catches it, and what makes the mutant of the sound machine, of type M.
 func mutantsOf[M any](row *row.Row, c nodes.Config) func(string, string, func(M) nodes.Machine) mutant {
 	return func(rule, fails string, wrap func(M) nodes.Machine) mutant {
-		return mutant{rule: rule, sound: row, spec: rebuilt(row, wrap), fails: fails, config: c}
+		return mutant{rule: rule, sound: row, spec: *rowtest.Rebuilt(row, wrap), fails: fails, config: c}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
@@ -141,7 +142,7 @@ func (r *ricartTerse) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 func long(c nodes.Config, seed uint64, hold time.Duration, faults ...chaos.Fault) sim.Options {
 	o := sim.Options{Spec: &ricartRetryingRow, Config: c, Seed: seed, Entries: uint64(8 * c.N),
 		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}}
-	over(&o, millisecond(), faults...)
+	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
 	return o
 }
 
@@ -157,7 +158,7 @@ func TestRetriesStandHeavyLoss(t *testing.T) {
 			if _, err := sim.Run(o, h); err != nil {
 				t.Fatal(err)
 			}
-			s := check.SettingOf(stackOf(o))
+			s := check.SettingOf(rowtest.StackOf(&o))
 			s.Safe, s.Live = 0, 0 // nothing excuses it
 			if v := check.Judge(h, s); v.Outcome != check.Valid {
 				t.Fatalf("%s, seed %d: %v: %s", nack, seed, v.Outcome, v.Reason)

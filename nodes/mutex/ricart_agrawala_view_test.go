@@ -9,6 +9,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
@@ -124,7 +125,7 @@ func TestViewsAreLeftForLaterOnes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		over(&o, millisecond(), chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
+		rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
 			Schedule: chaos.Schedule{At: 30 * time.Millisecond, For: 401 * time.Millisecond}})
 		if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
 			t.Errorf("seed %d: %v: %s", seed, v.Outcome, v.Reason)

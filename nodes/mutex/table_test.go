@@ -6,28 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 )
 
 func TestTableIsFilledIn(t *testing.T) {
-	names := map[string]string{}
+	rowtest.Named(t, Table)
 	for _, row := range Table {
-		for _, name := range append([]string{row.Name}, row.Aliases...) {
-			if other, taken := names[name]; taken {
-				t.Errorf("%s and %s are both called %s", other, row.Name, name)
-			}
-			names[name] = row.Name
-			if !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(name) {
-				t.Errorf("%q is no name: it is made of small letters, digits and -", name)
-			}
-		}
-		if err := row.Check(); err != nil {
-			t.Error(err)
-			continue
-		}
-		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(row.Summary) {
-			t.Errorf("%s is summarized by %q, which is no sentence", row.Name, row.Summary)
-		}
 		kinds := map[string]bool{}
 		for kind, codec := 0, row.Codec(); kind < codec.Kinds(); kind++ {
 			if kinds[codec.Name(kind)] {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
@@ -176,10 +177,10 @@ func TestEpochsOfTheRingAreGivenOnceToTheLast(t *testing.T) {
 		},
 		"a promise is not kept": func(r tokenRingRegenerating) nodes.Machine { return &regeneratingFaithless{r} },
 	} {
-		row := rebuilt(&tokenRingRegeneratingRow, wrap)
+		row := rowtest.Rebuilt(&tokenRingRegeneratingRow, wrap)
 		given, fault := 0, ""
 		for seed := uint64(0); seed < 200 && fault == ""; seed++ {
-			count, says := givings(t, &row, seed)
+			count, says := givings(t, row, seed)
 			given, fault = given+count, says
 		}
 		if (fault == "") != (rule == "") || given == 0 {

@@ -7,6 +7,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
@@ -77,9 +78,9 @@ func watchedOptions(row *row.Row, n int, seed uint64, around observer) sim.Optio
 	}
 	o := sim.Options{Spec: &w, Config: nodes.Config{N: n}, Seed: seed, Entries: 60,
 		Reordering: row.Safe&nodes.FIFO == 0,
-		Workload: workload.Workload{Load: workload.Closed, Think: exponential("4ms"),
+		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:4ms"),
 			Hold: chance.Constant(time.Millisecond)}}
-	over(&o, millisecond(), faults...)
+	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
 	return o
 }
 
