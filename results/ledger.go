@@ -5,15 +5,7 @@ import (
 	"slices"
 
 	"turnstile/internal/figure"
-)
-
-// The states of a node, as beliefs.csv has them.
-const (
-	Leads     = "leads"
-	Follows   = "follows"
-	KnowsNone = "no_leader"
-	Stopped   = "stopped"
-	Down      = "down"
+	"turnstile/judge/leadership"
 )
 
 // A Ledger is who believed what in one trial: its rows of beliefs.csv and of faults.csv.
@@ -59,7 +51,7 @@ func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
 		}
 		l.Lanes[b.Node] = append(l.Lanes[b.Node], b)
 		l.End = max(l.End, b.Span().To)
-		if b.State == Leads {
+		if b.State == leadership.Leads {
 			led = append(led, b)
 		}
 	}
@@ -81,7 +73,9 @@ func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
 // HasTerms reports whether the leaders have terms.
 func (l *Ledger) HasTerms() bool {
 	return slices.ContainsFunc(l.Lanes, func(lane []BeliefRow) bool {
-		return slices.ContainsFunc(lane, func(b BeliefRow) bool { return b.State == Leads && b.Term.Known() })
+		return slices.ContainsFunc(lane, func(b BeliefRow) bool {
+			return b.State == leadership.Leads && b.Term.Known()
+		})
 	})
 }
 

@@ -3,6 +3,8 @@ package results
 import (
 	"cmp"
 	"slices"
+
+	"turnstile/judge/leadership"
 )
 
 // Unled returns which nodes ran and followed nobody for longer than so many seconds while another led, and
@@ -10,12 +12,12 @@ import (
 func (l *Ledger) Unled(longer float64) (ids []int, longest float64) {
 	var led []Span
 	for _, lane := range l.Lanes {
-		led = append(led, spansOf(lane, Leads)...)
+		led = append(led, spansOf(lane, leadership.Leads)...)
 	}
 	led = joined(led)
 	for id, lane := range l.Lanes {
 		most := 0.0
-		for _, s := range spansOf(lane, KnowsNone) {
+		for _, s := range spansOf(lane, leadership.KnowsNone) {
 			for _, other := range led {
 				most = max(most, min(s.To, other.To)-max(s.From, other.From))
 			}
@@ -28,7 +30,7 @@ func (l *Ledger) Unled(longer float64) (ids []int, longest float64) {
 }
 
 // spansOf returns when a node was in a state.
-func spansOf(lane []BeliefRow, state string) (all []Span) {
+func spansOf(lane []BeliefRow, state leadership.State) (all []Span) {
 	for i := range lane {
 		if lane[i].State == state {
 			all = append(all, lane[i].Span())

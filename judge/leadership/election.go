@@ -63,11 +63,11 @@ type What uint8
 const (
 	RunBegan      What = iota // nobody leads when the run begins
 	LeaderCrashed             // the leader is down
-	NodeRestarted             // a node came up again, which knows of no leader
-	Doubted                   // a node declared another leader, or none
-	NodeStopped               // the leader stands still, or goes on
-	LinksCut                  // nodes were cut off from each other
-	LinksHealed               // such a cut was healed
+	nodeRestarted             // a node came up again, which knows of no leader
+	doubted                   // a node declared another leader, or none
+	nodeStopped               // the leader stands still, or goes on
+	linksCut                  // nodes were cut off from each other
+	linksHealed               // such a cut was healed
 )
 
 func (w What) String() string {
@@ -79,15 +79,15 @@ func (w What) String() string {
 func causeOf(e *history.Event) Cause {
 	switch e.Kind {
 	case history.Restarted:
-		return Cause{NodeRestarted, e.Node}
+		return Cause{nodeRestarted, e.Node}
 	case history.Paused, history.Resumed:
-		return Cause{NodeStopped, nodes.ID(e.Count)}
+		return Cause{nodeStopped, nodes.ID(e.Count)}
 	case history.Killed, history.Crashed:
 		return Cause{LeaderCrashed, e.Node}
 	case history.FaultBegan:
-		return Cause{LinksCut, nodes.None}
+		return Cause{linksCut, nodes.None}
 	case history.FaultHealed:
-		return Cause{LinksHealed, nodes.None}
+		return Cause{linksHealed, nodes.None}
 	}
-	return Cause{Doubted, e.Node}
+	return Cause{doubted, e.Node}
 }

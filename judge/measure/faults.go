@@ -12,21 +12,21 @@ import (
 // A FaultFold measures what faults did, in a run that has some. It observes the fold of its sections, and
 // takes memory for faults and not for events.
 type FaultFold struct {
-	sections *section.Fold
-	phases   phases
-	since    *phase // from the latest heal, or the beginning of the window
-	faults   []*fault
-	healed   []*fault // whose time after is not over
-	silent   []*fault // since whose beginning nobody has entered
-	mute     []*fault // since whose heal nobody has entered
-	over     bool     // the window
-	waiting  bool     // a request was never served
-	edges    []*counters
-	edgesAt  int64                     // the moment whose counters these are
-	epoch    func(fence uint64) uint64 // in which a fence number was handed out; nil: the algorithm has none
-	latest   uint64                    // the highest epoch in which anybody has entered
-	line     timeline
-	last     int64 // the latest entry, heal or mark of the window's end
+	sections    *section.Fold
+	phases      phases
+	since       *phase // from the latest heal, or the beginning of the window
+	faults      []*fault
+	healed      []*fault // whose time after is not over
+	begunQuiet  []*fault // since whose beginning nobody has entered
+	healedQuiet []*fault // since whose heal nobody has entered
+	over        bool     // the window
+	waiting     bool     // a request was never served
+	edges       []*counters
+	edgesAt     int64                     // the moment whose counters these are
+	epoch       func(fence uint64) uint64 // in which a fence number was handed out; nil: the algorithm has none
+	latest      uint64                    // the highest epoch in which anybody has entered
+	line        timeline
+	last        int64 // the latest entry, heal or mark of the window's end
 }
 
 // A fault is one that began, with the parts of the window around it; nil: there is none.
@@ -69,31 +69,32 @@ func (f *FaultFold) Entered(s *section.Section) {
 	}
 	f.wait(s.Due, at, true)
 	if !s.Refused {
-		f.speak(at)
+		f.endSilence(at)
 		for _, x := range f.healed {
 			x.recovery.enter(at)
 		}
 	}
 	f.under(s.Fence)
-	f.silent = slices.DeleteFunc(f.silent, func(x *fault) bool {
+	f.begunQuiet = slices.DeleteFunc(f.begunQuiet, func(x *fault) bool {
 		if s.Node == x.victim && at <= x.from { // which hit it as it entered
 			return false
 		}
 		x.next = at
 		return true
 	})
-	for _, x := range f.mute {
+	for _, x := range f.healedQuiet {
 		x.nextHealed = at
 	}
-	f.mute = f.mute[:0]
+	f.healedQuiet = f.healedQuiet[:0]
 	if f.since != nil {
 		f.line.enter(at, s.Refused)
 		f.last = at
 	}
 }
 
-// speak takes an accepted entry, or the end of the time after the latest fault.
-func (f *FaultFold) speak(at int64) {
+// endSilence ends the time without an accepted entry since the latest fault: at such an entry, or with that
+// time itself.
+func (f *FaultFold) endSilence(at int64) {
 	if last := len(f.faults) - 1; last >= 0 {
 		x := f.faults[last]
 		x.silence, x.heard = max(x.silence, at-x.heard), max(x.heard, at)
@@ -173,7 +174,7 @@ func (f *FaultFold) begin(e *history.Event) {
 		old: f.latest, new: f.latest, heard: e.At}
 	f.edge(e.At)
 	f.endAfter(e.At)
-	f.speak(e.At)
+	f.endSilence(e.At)
 	if f.measuring() {
 		before := *f.since
 		before.waits, before.To = f.since.waits.clone(), e.At
@@ -184,7 +185,7 @@ func (f *FaultFold) begin(e *history.Event) {
 	if f.since == nil || f.measuring() {
 		x.phases[During] = f.open(e.At)
 	}
-	f.faults, f.silent = append(f.faults, x), append(f.silent, x)
+	f.faults, f.begunQuiet = append(f.faults, x), append(f.begunQuiet, x)
 }
 
 // endAfter ends what is after the faults that are healed.
@@ -232,7 +233,7 @@ func (f *FaultFold) heal(e *history.Event) {
 		if f.since != nil {
 			f.last = max(f.last, e.At)
 		}
-		f.mute = append(f.mute, x)
+		f.healedQuiet = append(f.healedQuiet, x)
 		return
 	}
 }
@@ -261,7 +262,7 @@ func (f *FaultFold) endWindow() {
 	at := f.sections.Window.To
 	f.over = true
 	f.last = max(f.last, at)
-	f.speak(at)
+	f.endSilence(at)
 	f.endAfter(at)
 	for _, p := range slices.Clone(f.phases.open) {
 		f.end(p, at)

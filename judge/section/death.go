@@ -78,7 +78,7 @@ func (f *Fold) crashed(e *history.Event) {
 			continue
 		}
 		c := r.client(e.Node)
-		if s := c.open; s != nil && (s.State == Inside || e.Kind == history.Crashed) {
+		if s := c.open; s != nil && (s.State == inside || e.Kind == history.Crashed) {
 			c.orphan(r, s.Units)
 			f.cut(s, e.At, Crashed, Abandoned)
 		} else if s != nil {
@@ -97,7 +97,7 @@ func (f *Fold) crashed(e *history.Event) {
 // enter may have read the register before, and be stamped only later.
 func (r *Resource) reap(dead *Client) {
 	for i := range r.Clients {
-		if s := r.Clients[i].open; s != nil && s.State == Waiting {
+		if s := r.Clients[i].open; s != nil && s.State == waiting {
 			s.orphaned += dead.orphaned
 		}
 	}

@@ -209,7 +209,7 @@ func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
 		f.cut(c.open, e.At, Crashed, Abandoned)
 	}
 	s := f.fresh()
-	*s = Section{Resource: r, Node: e.Node, Entry: e.Entry, Units: max(1, e.Count), State: Waiting,
+	*s = Section{Resource: r, Node: e.Node, Entry: e.Entry, Units: max(1, e.Count), State: waiting,
 		Due: e.Value, Asked: e.At, Alone: r.line.count+len(r.inside) == 0}
 	r.Requests++
 	c.open = s
@@ -239,7 +239,7 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	}
 	s := c.open
 	r.register(e, s, f.stretch(e.At))
-	if s == nil || s.State != Waiting || s.Entry != e.Entry {
+	if s == nil || s.State != waiting || s.Entry != e.Entry {
 		f.blame(e, "enters without a request")
 	}
 	switch {
@@ -247,12 +247,12 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 		s = f.fresh()
 		*s = Section{Resource: r, Node: e.Node, Units: 1, Due: e.At, Asked: e.At}
 		c.open = s
-	case s.State == Inside:
+	case s.State == inside:
 		return
 	default:
 		r.line.leave(s, true)
 	}
-	s.State, s.Entry, s.Entered = Inside, e.Entry, e.At
+	s.State, s.Entry, s.Entered = inside, e.Entry, e.At
 	s.Taken, s.Fence, s.Read = e.Count, e.Fence, e.Value
 	r.read(s)
 	r.fence(s, f.stampError)
@@ -269,13 +269,13 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 		state = Exited
 	}
 	s := c.open
-	if s == nil || s.State != Inside || s.Entry != e.Entry {
+	if s == nil || s.State != inside || s.Entry != e.Entry {
 		f.blame(e, "leaves without an entry")
 	}
 	if state == Exited && !e.Refused() {
 		r.Exits++
 	}
-	if s == nil || s.State != Inside {
+	if s == nil || s.State != inside {
 		return
 	}
 	s.Written, s.Refused = e.Value, e.Refused()
@@ -347,22 +347,22 @@ func (f *Fold) err(e *history.Event) {
 
 // cut ends a section, if there is one, that its client did not end. Its state depends on whether it was
 // inside.
-func (f *Fold) cut(s *Section, at int64, inside, waited State) {
+func (f *Fold) cut(s *Section, at int64, ifInside, ifWaiting State) {
 	switch {
 	case s == nil:
-	case s.State == Inside:
-		f.end(s, at, inside)
+	case s.State == inside:
+		f.end(s, at, ifInside)
 	default:
-		f.end(s, at, waited)
+		f.end(s, at, ifWaiting)
 	}
 }
 
 // end ends a section.
 func (f *Fold) end(s *Section, at int64, state State) {
-	r, inside := s.Resource, s.State == Inside
+	r, entered := s.Resource, s.State == inside
 	s.State, s.Ended = state, at
 	r.Clients[s.Node].open, r.Clients[s.Node].left = nil, at
-	if inside {
+	if entered {
 		if over := r.leave(s, f.stampError, f.Window); over != nil {
 			r.Overlaps.keep(f.stretch(over.From), over.From, *over)
 		}
