@@ -99,9 +99,10 @@ func judgementOf(h history.Header, load workload.Load, s check.Setting) judgemen
 func (j *judgement) lead() {
 	if leaders := j.checks.Leaders(); leaders != nil {
 		m := &j.measures.Measures
-		m.Leaders = measure.NewLeaders(leaders)
-		if m.Leaders.Only = j.checks.Problem == check.Election; m.Leaders.Only {
-			m.Leaders.Messages = figure.Count(m.Messages.Sent)
+		l := measure.NewLeaders(leaders)
+		if j.checks.Resources == 0 {
+			l.Only, l.Messages = true, figure.Count(m.Messages.Sent)
 		}
+		m.Leaders = l
 	}
 }

@@ -2,6 +2,8 @@ package explore
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"turnstile/nodes"
 	"turnstile/nodes/leading"
@@ -90,6 +92,23 @@ func (w *worker) undecided(state []uint32, findings int) uint8 {
 	return 1
 }
 
+// checksOfLeaders are those that rows of electors alone can fail.
+var checksOfLeaders = []string{replay.CheckLeaders, replay.CheckTerms, replay.CheckAgreement}
+
+// notOf are the checks that rows of a kind cannot fail, and what to say of one and the name of a row.
+var notOf = map[nodes.Kind]struct {
+	checks []string
+	says   string
+}{
+	nodes.MutualExclusion: {checksOfLeaders, "%s elects no leaders: look for something else than %s"},
+	nodes.Election: {
+		slices.DeleteFunc(replay.Checks(), func(name string) bool {
+			return name == replay.CheckPanic || slices.Contains(checksOfLeaders, name)
+		}),
+		"%s elects leaders, and has no clients: look for " + strings.Join(checksOfLeaders, ", ") + " or " +
+			replay.CheckPanic + ", and not for %s"},
+}
+
 // validateElection says what is wrong with the options about elections and timers, if anything is.
 func (o *Options) validateElection(stack *row.Stack) error {
 	switch {
@@ -102,17 +121,12 @@ func (o *Options) validateElection(stack *row.Stack) error {
 			o.Spec.Name)
 	}
 	for _, check := range o.Checks {
-		is := check == replay.CheckLeaders || check == replay.CheckTerms || check == replay.CheckAgreement
 		switch {
-		case check == replay.CheckPanic:
-		case is && !stack.Elects():
-			return fmt.Errorf("%s elects no leaders: look for something else than %s", o.Spec.Name, check)
-		case !is && stack.Elects():
-			return fmt.Errorf("%s elects leaders, and has no clients: look for %s, %s, %s or %s, and not for %s",
-				o.Spec.Name, replay.CheckLeaders, replay.CheckTerms, replay.CheckAgreement, replay.CheckPanic, check)
-		case check == replay.CheckTerms && !o.Spec.Elector.Terms:
+		case slices.Contains(notOf[o.Spec.Kind].checks, check):
+			return fmt.Errorf(notOf[o.Spec.Kind].says, o.Spec.Name, check)
+		case check == replay.CheckTerms && !o.Spec.Leadership().Terms:
 			return fmt.Errorf("the leaders of %s have no terms: look for something else", o.Spec.Name)
-		case check == replay.CheckLeaders && o.Spec.Elector.Terms:
+		case check == replay.CheckLeaders && o.Spec.Leadership().Terms:
 			return fmt.Errorf("leaders of %s have terms, so two may lead at once: look for %s", o.Spec.Name,
 				replay.CheckTerms)
 		}
