@@ -51,8 +51,8 @@ func (j *Job) Remarks(cores int) (all []string) {
 	}
 	demand := demandOf(j.Problem.Load)
 	if takes, longer := demand.tooLong(j); j.Duration > 0 && takes > 0 {
-		remark("%s may take %v, and %v are measured: that may show nothing; take --duration %v or more", demand.one(),
-			takes.Round(time.Millisecond), j.Duration, (longer + time.Second).Truncate(time.Second))
+		remark("%s may take %v, and %v are measured: that may show nothing; take --duration %v or more",
+			demand.one(), takes.Round(time.Millisecond), j.Duration, (longer + time.Second).Truncate(time.Second))
 	}
 	switch n := j.Config.N; {
 	case (j.Spec.Safe|j.Spec.Live)&nodes.Majority == 0:

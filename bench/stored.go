@@ -24,7 +24,8 @@ func (r *Record) job(folder *results.Folder) (*Job, error) {
 	return j, nil
 }
 
-// aboutLeaders says which runs have the tables about leaders, by the name that their problem has for sections.
+// aboutLeaders says which runs have the tables about leaders, by the name that their problem has for
+// sections.
 var aboutLeaders = map[string]bool{"elections": true}
 
 // tables returns the tables of the run, as its first trials give them; those that could not be judged are

@@ -13,6 +13,7 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/election"
@@ -86,10 +87,8 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 	case markdown:
 		writeMarkdown(a.stdout, mutex.Table, c)
 		writeElectorsMarkdown(a.stdout, election.Table)
-	case len(names) > 0 && rows[0].Elector != nil:
-		writeElector(a.stdout, rows[0], c)
 	case len(names) > 0:
-		writeSpec(a.stdout, rows[0], c)
+		described[check.ProblemOf(rows[0]).Columns](a.stdout, rows[0], c)
 	default:
 		err := errors.Join(writeList(a.stdout, mutex.Table, c), writeElectors(a.stdout, election.Table),
 			writeDetectors(a.stdout))
@@ -97,6 +96,11 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 		return err
 	}
 	return nil
+}
+
+// described are what describes one algorithm, by the name that its problem has for columns.
+var described = map[string]func(io.Writer, *spec, nodes.Config){
+	"entries": writeSpec, "elections": writeElector,
 }
 
 // writeList prints a line per algorithm.
@@ -145,7 +149,7 @@ func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
 
 // writeSpec describes one algorithm.
 func writeSpec(w io.Writer, one *spec, c nodes.Config) {
-	line, cost := writeInfo(w, one), one.Exclusion().Cost(c)
+	line, cost := writeInfo(w, one), one.CostOf(c)
 	line("safety", "rests on "+one.Safe.String())
 	if one.Fenced {
 		line("with --fenced", "safety rests on "+one.Effective.String())

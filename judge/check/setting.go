@@ -65,7 +65,8 @@ func SettingOf(stack *row.Stack) Setting {
 	s := Setting{Problem: ProblemOf(row), Config: c, Algorithm: row.Name, Codec: stack.Codec(),
 		Identities: published.Identities, Timed: timed, Exact: published.Exact, Circulates: row.Circulates,
 		Detects: stack.Detectors() != nil, Unheard: row.Detects != "" && stack.Detectors() == nil,
-		Safe: row.SafeIn(c), Live: row.Live, Servers: stack.Total() - c.N, Resources: len(stack.Mutexes()), Fair: published.Fair,
+		Safe: row.SafeIn(c), Live: row.Live, Servers: stack.Total() - c.N, Resources: len(stack.Mutexes()),
+		Fair:  published.Fair,
 		Grace: stack.Grace(), Fenced: stack.Fenced(0)}
 	if !alone { // what the other needs, the algorithm does
 		s.Live = stack.Live()

@@ -127,7 +127,7 @@ func (m *model) missed() bool {
 	return none
 }
 
-// nobodyLed reports whether all faults that were asked for wait, and none of those whom they are for ever led.
+// nobodyLed reports whether all faults that were asked for wait, and nobody led whom they are for.
 func (m *model) nobodyLed() bool {
 	return len(m.Faults) > 0 && m.seen(history.Stopped) &&
 		!slices.ContainsFunc(m.Faults, func(f Fault) bool { return !f.Waits })

@@ -95,35 +95,41 @@ func (w *worker) undecided(state []uint32, findings int) uint8 {
 // checksOfLeaders are those that rows of electors alone can fail.
 var checksOfLeaders = []string{replay.CheckLeaders, replay.CheckTerms, replay.CheckAgreement}
 
-// notOf are the checks that rows of a kind cannot fail, and what to say of one and the name of a row.
-var notOf = map[nodes.Kind]struct {
-	checks []string
-	says   string
+// refused are options that explorations of rows of a kind do not take: checks that these cannot fail, and
+// others. What to say of them takes the name of the row and, of a check, its name.
+var refused = map[nodes.Kind]struct {
+	checks    []string
+	saysCheck string
+	other     func(*Options, *row.Stack) bool
+	saysOther string
 }{
-	nodes.MutualExclusion: {checksOfLeaders, "%s elects no leaders: look for something else than %s"},
+	nodes.MutualExclusion: {
+		checksOfLeaders, "%s elects no leaders: look for something else than %s",
+		func(o *Options, _ *row.Stack) bool { return o.Campaigns > 0 },
+		"%s elects no leaders, so nobody campaigns: give no number of campaigns"},
 	nodes.Election: {
 		slices.DeleteFunc(replay.Checks(), func(name string) bool {
 			return name == replay.CheckPanic || slices.Contains(checksOfLeaders, name)
 		}),
 		"%s elects leaders, and has no clients: look for " + strings.Join(checksOfLeaders, ", ") + " or " +
-			replay.CheckPanic + ", and not for %s"},
+			replay.CheckPanic + ", and not for %s",
+		func(_ *Options, stack *row.Stack) bool { return len(stack.Mutexes()) > 0 },
+		"%s elects leaders beside resources of clients: explore the two on their own"},
 }
 
 // validateElection says what is wrong with the options about elections and timers, if anything is.
 func (o *Options) validateElection(stack *row.Stack) error {
+	refused := refused[o.Spec.Kind]
 	switch {
 	case o.Timeouts > 0 && !timed(stack):
 		return fmt.Errorf("%s has no timers that could run out: give no number of timeouts", o.Spec.Name)
-	case !stack.Elects() && o.Campaigns > 0:
-		return fmt.Errorf("%s elects no leaders, so nobody campaigns: give no number of campaigns", o.Spec.Name)
-	case stack.Elects() && len(stack.Mutexes()) > 0:
-		return fmt.Errorf("%s elects leaders beside resources of clients: explore the two on their own",
-			o.Spec.Name)
+	case refused.other != nil && refused.other(o, stack):
+		return fmt.Errorf(refused.saysOther, o.Spec.Name)
 	}
 	for _, check := range o.Checks {
 		switch {
-		case slices.Contains(notOf[o.Spec.Kind].checks, check):
-			return fmt.Errorf(notOf[o.Spec.Kind].says, o.Spec.Name, check)
+		case slices.Contains(refused.checks, check):
+			return fmt.Errorf(refused.saysCheck, o.Spec.Name, check)
 		case check == replay.CheckTerms && !o.Spec.Leadership().Terms:
 			return fmt.Errorf("the leaders of %s have no terms: look for something else", o.Spec.Name)
 		case check == replay.CheckLeaders && o.Spec.Leadership().Terms:
