@@ -97,6 +97,6 @@ func judgementOf(h history.Header, load workload.Load, s check.Setting) judgemen
 // lead adds the measures of a run about leaders, once all is folded.
 func (j *judgement) lead() {
 	if leaders := j.checks.Leaders(); leaders != nil {
-		j.measures.Measures.AddLeaders(leaders, j.checks.Problem == check.Election)
+		j.measures.Measures.AddLeaders(leaders, j.checks.Resources == 0)
 	}
 }

@@ -67,7 +67,6 @@ func Defaults() Options {
 func (o *Options) warmupLimit() time.Duration {
 	switch load := o.Workload.Load; {
 	case o.Entries > 0, o.WarmupLimit <= o.Warmup, load == workload.One, load == workload.Sequential,
-		load == workload.Campaign,
 		len(o.Faults) > 0: // their times count from its end
 		return 0
 	}

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -34,7 +33,8 @@ func (r *Run) row(t *Trial) results.Row {
 			row.PassedOverMax = figure.AtLeast(float64(p.Times))
 		}
 	}
-	if r.Spec.Elector == nil && (o.faulty() || t.Verdict.EntriesInMinority > 0) {
+	clients := len(r.Stack.Mutexes()) > 0
+	if clients && (o.faulty() || t.Verdict.EntriesInMinority > 0) {
 		row.EntriesInMinority = figure.Count(t.Verdict.EntriesInMinority)
 	}
 	if lost := t.Verdict.LostWithBroker; lost > 0 {
@@ -59,7 +59,7 @@ func (r *Run) row(t *Trial) results.Row {
 		delay := r.Spec.Exclusion().Cost(o.Config).Delay
 		row.UtilisationPredicted, row.EntriesPerSPredicted = Predict(*o, delay)
 	}
-	if r.Spec.Elector != nil {
+	if !clients {
 		row.HoldUS, row.EntriesPerS = figure.Figure{}, figure.Figure{}
 	}
 	return row
@@ -98,21 +98,7 @@ func (r *Record) asked() results.Asked {
 		Proxies:   o.Proxies,
 		WarmupS:   figure.Number(o.Warmup.Seconds()),
 	}
-	switch w.Load {
-	case workload.Campaign:
-		a.Initiators = cmp.Or(string(w.Initiators), string(workload.AllInitiate))
-		if w.CampaignEvery > 0 {
-			a.CampaignEveryS = figure.Number(w.CampaignEvery.Seconds())
-		}
-		a.Hold = ""
-	case workload.Closed:
-		a.Think = w.Think.String()
-	case workload.Open:
-		a.RatePerS, a.Arrivals = figure.Number(w.Rate), "poisson"
-		if w.Evenly {
-			a.Arrivals = "even"
-		}
-	}
+	demandOf(w.Load).asked(w, &a)
 	if !o.Regions.None() {
 		a.Latency, a.Regions = "", o.Regions.Matrix()
 	}
@@ -155,10 +141,11 @@ func Predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure
 
 // published returns what the algorithm was published to cost under the run's load.
 func (j *Job) published() row.Range {
-	if j.Spec.Exclusion().Cost == nil || j.Config.Elect != "" { // what an elector sends is in no published cost
+	published, _ := j.Stack.Published()
+	if published.Cost == nil {
 		return row.Unbounded(0)
 	}
-	return costUnder(j.Workload.Load, j.Spec.Exclusion().Cost(j.Config))
+	return costUnder(j.Workload.Load, published.Cost(j.Config))
 }
 
 // known reports whether a range says anything.

@@ -24,6 +24,10 @@ func (r *Record) job(folder *results.Folder) (*Job, error) {
 	return j, nil
 }
 
+// aboutLeaders says which runs have the tables about leaders, by the name that their problem has for
+// sections.
+var aboutLeaders = map[string]bool{"elections": true}
+
 // tables returns the tables of the run, as its first trials give them; those that could not be judged are
 // missing.
 func (r *Run) tables(trials int) []results.Table {
@@ -41,7 +45,7 @@ func (r *Run) tables(trials int) []results.Table {
 		faults[i].None = !r.Record.Options.faulty()
 	}
 	for i := range leaders {
-		leaders[i].None = r.Spec.Elector == nil
+		leaders[i].None = !aboutLeaders[r.Problem.Sections]
 	}
 	return slices.Concat([]results.Table{results.RowsTable(s.Rows), results.MessagesTable(s.Messages)}, faults,
 		leaders, results.LatencyTables(first.intervals()),

@@ -244,7 +244,7 @@ func (t *trial) rested(ctx context.Context, s sums) (bool, error) {
 // calming returns the order by which what goes on for ever comes to rest; nothing if all does so by itself.
 func (t *trial) calming() string {
 	switch {
-	case t.circulates, t.Spec.Elector != nil, t.Config.Elect != "": // a leader may send heartbeats
+	case t.circulates, t.Stack.Elector() != nil: // a leader may send heartbeats
 		return host.Park
 	case t.Detects():
 		return host.Hush

@@ -1,12 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
-
-	"turnstile/nodes/workload"
 )
 
 const electHelp = `Have nodes elect leaders, in a process each, and judge who led and when.
@@ -26,7 +21,7 @@ const electExample = `  orchestrator elect --scheme bully -n 9
   orchestrator elect --scheme chang-roberts -n 32 --ids random:7 --initiators random:3`
 
 func (a *app) electCommand() *cobra.Command {
-	c := benchCall{elects: true}
+	c := benchCall{runCommand: electRuns}
 	c.setup.Set = "elect"
 	explain := false
 	cmd := &cobra.Command{
@@ -53,23 +48,4 @@ func (a *app) electCommand() *cobra.Command {
 	forOneCall(cmd, "explain")
 	completeFlags(cmd)
 	return cmd
-}
-
-// resolveElections works out what the flags imply of a run about leaders.
-func (c *benchCall) resolveElections(s settings) error {
-	var extra []string
-	for _, name := range []string{"load", "hold", "think", "rate", "arrivals",
-		"warmup", "entries", "fenced", "elect"} {
-		if s.rank(name) == byFlag {
-			extra = append(extra, "--"+name)
-		}
-	}
-	if len(extra) > 0 {
-		return fmt.Errorf("%s elects leaders, and has no critical section to request: leave out %s", c.Spec.Name,
-			strings.Join(extra, ", "))
-	}
-	c.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.Initiators(c.initiators),
-		CampaignEvery: c.Workload.CampaignEvery}
-	c.Warmup, c.WarmupLimit, c.Entries = 0, 0, 0
-	return nil
 }

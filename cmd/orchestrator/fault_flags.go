@@ -11,6 +11,7 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/judge/check"
 )
 
 // faultFlags are the flags that ask for faults. Each of some makes one fault; others say of all these when.
@@ -177,11 +178,7 @@ func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all [
 		}
 		name, all = p.Name, p.Faults
 	}
-	victim := "holder"
-	if scene.Spec.Elector != nil {
-		victim = "leader"
-	}
-	if err := sayOfSome(s, victim); err != nil {
+	if err := sayOfSome(s, check.ProblemOf(scene.Spec).Victim); err != nil {
 		return "", nil, err
 	}
 	all = append(all, flags...)

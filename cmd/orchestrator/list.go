@@ -13,10 +13,9 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
-	"turnstile/nodes/election"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 )
 
@@ -84,14 +83,12 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 		}
 		return terminal.PrintJSON(a.stdout, list)
 	case markdown:
-		writeMarkdown(a.stdout, mutex.Table, c)
-		writeElectorsMarkdown(a.stdout, election.Table)
-	case len(names) > 0 && rows[0].Elector != nil:
-		writeElector(a.stdout, rows[0], c)
+		writeMarkdown(a.stdout, rowsOf("entries"), c)
+		writeElectorsMarkdown(a.stdout, rowsOf("elections"))
 	case len(names) > 0:
-		writeSpec(a.stdout, rows[0], c)
+		described[check.ProblemOf(rows[0]).Columns](a.stdout, rows[0], c)
 	default:
-		err := errors.Join(writeList(a.stdout, mutex.Table, c), writeElectors(a.stdout, election.Table),
+		err := errors.Join(writeList(a.stdout, rowsOf("entries"), c), writeElectors(a.stdout, rowsOf("elections")),
 			writeDetectors(a.stdout))
 		fmt.Fprintln(a.stdout, "\nlist NAME has the aliases, options, costs, model and source of one.")
 		return err
@@ -99,12 +96,22 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 	return nil
 }
 
+// rowsOf returns the algorithms of problems that have such columns.
+func rowsOf(columns string) []*spec {
+	return rowsWith(func(row *spec) bool { return check.ProblemOf(row).Columns == columns })
+}
+
+// described are what describes one algorithm, by the name that its problem has for columns.
+var described = map[string]func(io.Writer, *spec, nodes.Config){
+	"entries": writeSpec, "elections": writeElector,
+}
+
 // writeList prints a line per algorithm.
 func writeList(w io.Writer, rows []*spec, c nodes.Config) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(out, "NAME\tFAMILY\tMESSAGES PER ENTRY\tN=%d\n", c.N)
 	for _, row := range rows {
-		cost := row.Exclusion().Cost(c)
+		cost := row.CostOf(c)
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", row.Name, row.Family, cost.Formula, cost.Any)
 	}
 	return errors.Join(out.Flush(), writeBroken(w, rows))
@@ -145,7 +152,7 @@ func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
 
 // writeSpec describes one algorithm.
 func writeSpec(w io.Writer, one *spec, c nodes.Config) {
-	line, cost := writeInfo(w, one), one.Exclusion().Cost(c)
+	line, cost := writeInfo(w, one), one.CostOf(c)
 	line("safety", "rests on "+one.Safe.String())
 	if one.Fenced {
 		line("with --fenced", "safety rests on "+one.Effective.String())
@@ -278,7 +285,7 @@ func writeMarkdown(w io.Writer, rows []*spec, c nodes.Config) {
 			source += "; known broken: " + row.Broken().Check
 		}
 		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", row.Name, cell(strings.Join(row.Aliases, ", ")),
-			row.Family, cell(row.Exclusion().Cost(c).Formula), row.Safe, cell(source))
+			row.Family, cell(row.CostOf(c).Formula), row.Safe, cell(source))
 	}
 }
 

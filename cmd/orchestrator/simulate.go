@@ -41,7 +41,7 @@ type simulateCall struct {
 }
 
 func (a *app) simulateCommand() *cobra.Command {
-	var c simulateCall
+	c := simulateCall{benchCall: benchCall{runCommand: simulateRuns}}
 	c.Latency = chance.Constant(time.Millisecond)
 	c.setup.Set = "simulate"
 	c.Simulated = true

@@ -136,36 +136,49 @@ func (e *evidence) says(asked *Fault, f *section.Fault) string {
 	case !asked.OfLinks:
 		hit = english.Count(f.Nodes, "node", "nodes")
 	}
-	if !e.Problem.enters {
-		return fmt.Sprintf("%s: it hit %s", asked.Text, hit)
+	says := fmt.Sprintf("%s: it hit %s", asked.Text, hit)
+	if around := e.Problem.around; around != nil {
+		done, _ := around(e, asked, f)
+		says += "; " + done
 	}
-	says := fmt.Sprintf("%s: it hit %s; %s", asked.Text, hit,
-		english.Count(f.Entries, "entry", "entries"))
-	if asked.ForGood {
-		return says + " after it"
-	}
-	return says + fmt.Sprintf(" while it lasted (%v), %s after it",
-		time.Duration(f.To-f.From).Round(time.Millisecond), english.Thousands(float64(f.After)))
+	return says
 }
 
 // lacks says why a fault shows nothing, if it does not.
 func (e *evidence) lacks(asked *Fault, f *section.Fault) string {
+	around := e.Problem.around
 	switch {
 	case !asked.ForGood && !f.Healed:
 		return asked.Text + ": it was not healed"
-	case !e.Problem.enters, missed(asked, f) != "":
+	case around == nil, missed(asked, f) != "":
 		return ""
-	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
-		return ""
-	case f.Entries == 0 && e.lasts(asked, f):
-		return asked.Text + ": nobody entered while it lasted, though it leaves all that the algorithm " +
-			"rests on"
-	case asked.ForGood && f.After == 0:
-		return asked.Text + ": nobody entered since it began"
-	case f.After == 0:
-		return asked.Text + ": nobody entered after it was healed"
+	}
+	if _, lacks := around(e, asked, f); lacks != "" {
+		return asked.Text + ": " + lacks
 	}
 	return ""
+}
+
+// entriesAround says who entered while a fault lasted and after it, and whether that is too few to show
+// anything.
+func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks string) {
+	says = english.Count(f.Entries, "entry", "entries")
+	if asked.ForGood {
+		says += " after it"
+	} else {
+		says += fmt.Sprintf(" while it lasted (%v), %s after it",
+			time.Duration(f.To-f.From).Round(time.Millisecond), english.Thousands(float64(f.After)))
+	}
+	switch {
+	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
+	case f.Entries == 0 && e.lasts(asked, f):
+		lacks = "nobody entered while it lasted, though it leaves all that the algorithm rests on"
+	case asked.ForGood && f.After == 0:
+		lacks = "nobody entered since it began"
+	case f.After == 0:
+		lacks = "nobody entered after it was healed"
+	}
+	return says, lacks
 }
 
 // promises reports whether the algorithm promises entries while a fault lasts: if it rests on nothing that

@@ -133,7 +133,9 @@ func (f *Fold) Add(event history.Event) {
 	if event.Kind != history.Sent || event.Node < 0 || event.Count >= history.MaxKinds {
 		return
 	}
-	f.overhear(&event)
+	if sent := f.Problem.sent; sent != nil {
+		sent(&f.elected, &event)
+	}
 	f.recorded = grown(f.recorded, int(event.Instance)+1)
 	of := &f.recorded[event.Instance]
 	*of = grown(*of, int(event.Node)+1)

@@ -115,15 +115,20 @@ func (m *model) down() (count int) {
 
 // missed reports whether faults were asked for, and all that took place were of links and hit no message.
 func (m *model) missed() bool {
-	if !m.Problem.enters && len(m.sections.Faults) == 0 { // nobody led whom they are for
-		return len(m.Faults) > 0 && m.seen(history.Stopped) &&
-			!slices.ContainsFunc(m.Faults, func(f Fault) bool { return !f.Waits })
-	}
 	none := len(m.sections.Faults) > 0
+	if unhit := m.Problem.unhit; unhit != nil && !none {
+		return unhit(m)
+	}
 	for i := range m.sections.Faults {
 		f := &m.sections.Faults[i]
 		asked := m.asked(f)
 		none = none && asked.OfLinks && missed(asked, f) != ""
 	}
 	return none
+}
+
+// nobodyLed reports whether all faults that were asked for wait, and nobody led whom they are for.
+func (m *model) nobodyLed() bool {
+	return len(m.Faults) > 0 && m.seen(history.Stopped) &&
+		!slices.ContainsFunc(m.Faults, func(f Fault) bool { return !f.Waits })
 }

@@ -30,7 +30,7 @@ type talk struct {
 // overhear takes note of a message of the elector that its row says nobody sends: its sender follows another,
 // as all do.
 func (e *elected) overhear(event *history.Event) {
-	if e.Problem.enters || !e.Leads.LeaderAlone || event.Instance != 0 || !e.leaders.Follows(event.Node) {
+	if !e.Leads.LeaderAlone || event.Instance != 0 || !e.leaders.Follows(event.Node) {
 		return
 	}
 	leader := e.leaders.Agreed()

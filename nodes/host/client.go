@@ -72,8 +72,8 @@ func (h *Host) begin(now int64) {
 
 // planCampaign plans the first campaign of this node after a time, in nanoseconds since the run began.
 func (h *Host) planCampaign(after int64) {
-	w, stack := &h.config.Workload, h.process.Stack()
-	if !stack.Elects() || !w.Initiates(h.dice, h.config.Node, stack.N()) {
+	w := &h.config.Workload
+	if !w.Initiates(h.dice, h.config.Node, h.process.Stack().N()) {
 		return
 	}
 	if at := w.NextCampaign(after); at != workload.Never {

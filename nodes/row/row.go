@@ -3,6 +3,7 @@
 package row
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -69,12 +70,10 @@ type Silence struct {
 }
 
 // Exclusion returns what is published of the row's mutual exclusion: nothing, if it does none.
-func (r *Row) Exclusion() *Exclusion {
-	if r.Mutex == nil {
-		return &Exclusion{}
-	}
-	return r.Mutex
-}
+func (r *Row) Exclusion() *Exclusion { return cmp.Or(r.Mutex, &Exclusion{}) }
+
+// Leadership returns what is promised of the row's leaders: nothing, if it elects none.
+func (r *Row) Leadership() *Leadership { return cmp.Or(r.Elector, &Leadership{}) }
 
 // CostOf returns what the algorithm was published to cost: any, if nothing is.
 func (r *Row) CostOf(c nodes.Config) Cost {

@@ -110,8 +110,8 @@ func (w *world) loop() {
 			w.ask()
 		}
 		if w.stopped && w.open == 0 {
-			// Circulating messages come to rest where they are, and so does what is elected.
-			w.parked = w.stack.Circulates() || w.stack.Elects()
+			// Circulating messages come to rest where they are, and so does what goes on without clients.
+			w.parked = w.stack.Circulates() || len(w.lab.Resources) == 0
 			w.hushed, w.last = true, max(1, cmp.Or(w.last, w.steps))
 			if w.endFaults(); w.cut != nil {
 				break
