@@ -228,24 +228,18 @@ func (f *Fault) checkTarget(s *Scene) error {
 		return f.mistake(k.Key, "%s: there are %d clients", f.What(), n)
 	case t.Word == "coordinator" && s.Spec.Coordinator == nil:
 		return f.mistake(k.Key, "%s: %s has no coordinator: name the node, as in 0", f.What(), s.Spec.Name)
-	case slices.Contains(critical, t.Word) && s.Spec.Elector != nil,
-		t.Word == "token" && s.Spec.Elector != nil:
-		return f.mistake(k.Key, "%s: %s elects leaders, and has no critical section: take leader", f.What(),
-			s.Spec.Name)
-	case slices.Contains(critical, f.When.What) && s.Spec.Elector != nil:
-		return f.mistake("when", "%s when %v: %s elects leaders, and has no critical section: wait until one "+
-			"leads, as in when: any leads", f.What(), f.When, s.Spec.Name)
+	case s.lacks(t.Word):
+		return f.mistake(k.Key, "%s: %s %s", f.What(), s.Spec.Name, problems[s.Spec.Kind].noTarget)
+	case s.lacks(f.When.What):
+		return f.mistake("when", "%s when %v: %s %s", f.What(), f.When, s.Spec.Name,
+			problems[s.Spec.Kind].noMoment)
 	case t.Word == "token" && !carriesToken(s.Spec):
 		return f.mistake(k.Key, "%s: %s has no token: take holder", f.What(), s.Spec.Name)
-	case t.Word == "leader" && !elects(s):
-		return f.mistake(k.Key, "%s: %s elects no leader: take holder", f.What(), s.Spec.Name)
 	case t.ByRun() && !f.When.IsZero():
 		return f.mistake("when", "%s when %v: who that is comes out at one moment, and this names another: "+
 			"name the node, or leave out when", f.What(), f.When)
 	case cut.Word == effect.BridgeCut && n < 3, cut.Word == effect.RingCut && n < 4:
 		return f.mistake(k.Key, "%s: a bridge takes 3 clients or more, and a ring 4", f.What())
-	case f.When.What == "leads" && !elects(s):
-		return f.mistake("when", "%s when %v: %s elects no leader", f.What(), f.When, s.Spec.Name)
 	}
 	return nil
 }
@@ -297,11 +291,15 @@ func carriesToken(s *row.Row) bool {
 	return slices.ContainsFunc(s.Messages, func(k nodes.MessageKind) bool { return k.Token })
 }
 
-// elects reports whether the algorithm of a run elects leaders.
-func elects(s *Scene) bool {
+// lacks reports whether the run has no such target or moment.
+func (s *Scene) lacks(word string) bool {
+	return slices.Contains(problems[s.Spec.Kind].lacks, word) && !(slices.Contains(ofLeaders, word) && s.elects())
+}
+
+// elects reports whether a leader is elected in the run, by its algorithm or beside it.
+func (s *Scene) elects() bool {
 	_, is := s.Spec.Machine(s.Config, 0).(nodes.Elector)
-	is = is || s.Config.Elect != ""
-	return is
+	return is || s.Config.Elect != ""
 }
 
 // checkMessages checks whether the algorithm sends such messages.
