@@ -111,10 +111,10 @@ func (f *Fault) checkKind() error {
 		}
 		return f.mistake("", "this says nothing that goes wrong: add one of %s", strings.Join(all, ", "))
 	}
-	takes := f.Effect.Kind().Takes()
+	takes := effect.KindOf(f.Effect).Takes()
 	for _, key := range append(f.Filter.keys(), f.extra...) {
 		if !slices.Contains(takes, key) {
-			return f.mistake(key, "%s takes no %s%s", f.Effect.Kind().Key, key, beside(takes))
+			return f.mistake(key, "%s takes no %s%s", effect.KindOf(f.Effect).Key, key, beside(takes))
 		}
 	}
 	if f.Between.Word != "" {
@@ -203,7 +203,7 @@ func (f *Fault) fits(at float64, s *Scene) bool {
 
 // checkTarget checks whether there are such nodes.
 func (f *Fault) checkTarget(s *Scene) error {
-	k, cut, t := f.Effect.Kind(), f.cut(), f.target()
+	k, cut, t := effect.KindOf(f.Effect), f.cut(), f.target()
 	groups := []struct {
 		key string
 		err error
@@ -255,9 +255,9 @@ func (f *Fault) checkNetwork(s *Scene) error {
 
 // checkTransport checks whether what carries the messages can suffer the fault.
 func (f *Fault) checkTransport(s *Scene) error {
-	k := f.Effect.Kind()
+	k := effect.KindOf(f.Effect)
 	switch {
-	case !f.ofTransport():
+	case !is[effect.Carried](f):
 		return nil
 	case s.Foreign:
 		return f.mistake(k.Key, "%s: the broker is not one of the run's own: leave out --nats", f.What())
@@ -293,7 +293,8 @@ func carriesToken(s *row.Row) bool {
 
 // lacks reports whether the run has no such target or moment.
 func (s *Scene) lacks(word string) bool {
-	return slices.Contains(problems[s.Spec.Kind].lacks, word) && !(slices.Contains(ofLeaders, word) && s.elects())
+	return slices.Contains(problems[s.Spec.Kind].lacks, word) &&
+		!(slices.Contains(ofLeaders, word) && s.elects())
 }
 
 // elects reports whether a leader is elected in the run, by its algorithm or beside it.

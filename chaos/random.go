@@ -71,8 +71,8 @@ var drawsOf = map[nodes.Kind]draws{
 	nodes.MutualExclusion: {faults: func(r *drawn) []Fault { return []Fault{r.fault()} },
 		target: effect.Target{Word: "holder"}, carried: 1, throttles: 1,
 		interrupts: func(r *drawn, _ *Fault) (int, bool) { return (r.s.Config.N-1)/2 - r.kills, false }},
-	nodes.Election: {heals: nodes.Transient, aimed: true, faults: (*drawn).electionFaults, target: leader, carried: 3,
-		throttles: 6, when: (*drawn).longer, interrupts: (*drawn).interruptsElections,
+	nodes.Election: {heals: nodes.Transient, aimed: true, faults: (*drawn).electionFaults, target: leader,
+		carried: 3, throttles: 6, when: (*drawn).longer, interrupts: (*drawn).interruptsElections,
 		reorders: (*drawn).acrossElections},
 }
 

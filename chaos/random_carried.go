@@ -39,7 +39,7 @@ func (r *drawn) another(keeps nodes.Assumption) []Fault {
 // ofKind draws a fault of a kind that says how. It has an end, without which a simulation cannot carry it
 // out.
 func (r *drawn) ofKind(k *effect.Kind) (f Fault) {
-	at, d := r.between(0, 0.6), effect.Draw{For: r.between(0.02, 0.1), Who: r.someone(), Below: r.below}
+	at, d := r.between(0, 0.6), effect.Draw{For: r.between(0.02, 0.1), Who: someone, Below: r.below}
 	if r.when != nil {
 		r.when(r, &at, &d.For)
 	}
@@ -52,7 +52,7 @@ func (r *drawn) ofKind(k *effect.Kind) (f Fault) {
 	return f
 }
 
-// longer has a fault in a run about leaders begin with a campaign, mostly, and last for long enough to hit one.
+// longer has a fault begin with a campaign, mostly, and last for long enough to hit one.
 func (r *drawn) longer(at, lasts *time.Duration) {
 	*at, *lasts = r.start(), max(r.length(), min(2*workload.CampaignAfter, r.longEnough()))
 }

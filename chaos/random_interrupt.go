@@ -102,5 +102,6 @@ func (r *drawn) acrossElections(f *Fault) {
 	}
 	most := grace / time.Duration(8<<r.below(5))
 	later := must(chance.ParseDistribution("uniform:0s," + most.Truncate(100*time.Microsecond).String()))
-	f.Effect, f.For = &effect.Reorder{Later: later}, (grace / time.Duration(1+r.below(4))).Truncate(time.Millisecond)
+	f.Effect = &effect.Reorder{Later: later}
+	f.For = (grace / time.Duration(1+r.below(4))).Truncate(time.Millisecond)
 }
