@@ -170,7 +170,7 @@ func TargetOf(e Effect) *Target {
 // What says what goes wrong, with further words behind the value of the effect's own key.
 func What(e Effect, further ...string) string {
 	value := valueOf(e)
-	text := fmt.Sprint(value)
+	text := fmt.Sprint(reflect.ValueOf(value).Elem())
 	if long, is := value.(interface{ Short() string }); is {
 		text = long.Short()
 	}
