@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -73,7 +74,7 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 		if cut := f.Parts(); cut != nil {
 			asked.Separates, asked.Blocks = cut.Parts, cut.Blocks
 		}
-		if f.Effect.Kind().Cuts {
+		if effect.KindOf(f.Effect).Cuts {
 			asked.CutsOff = f.CutsOff
 		}
 		all = append(all, asked)
@@ -83,7 +84,7 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 
 // checkPause says what is wrong with a fault by which processes or connections stand still, if anything is.
 func (o *Options) checkPause(f *chaos.Fault) error {
-	if lasts := cmp.Or(f.For, o.Duration-f.At); f.Effect.Kind().Holds && lasts >= o.longestPause() {
+	if lasts := cmp.Or(f.For, o.Duration-f.At); effect.KindOf(f.Effect).Holds && lasts >= o.longestPause() {
 		return fmt.Errorf("%v: a process may stand still for less than %v, and so may a connection: let it "+
 			"last for less, or allow for more by a --patience of %v", f, o.longestPause(), lasts/10)
 	}

@@ -40,10 +40,7 @@ func stalledRun(t *testing.T) *Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss, err := effect.ParseLosses("5%")
-	if err != nil {
-		t.Fatal(err)
-	}
+	loss := effect.Losses{Rate: 0.05}
 	o := Options{Algorithm: spec.Name, Config: nodes.Config{N: 4}, Entries: 300, Seed: 1, Trials: 1,
 		Patience: time.Second, Latency: chance.Constant(time.Millisecond),
 		Workload: workload.Workload{Load: workload.Saturated},

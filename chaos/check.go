@@ -111,10 +111,10 @@ func (f *Fault) checkKind() error {
 		}
 		return f.mistake("", "this says nothing that goes wrong: add one of %s", strings.Join(all, ", "))
 	}
-	takes := f.Effect.Kind().Takes()
+	takes := effect.KindOf(f.Effect).Takes()
 	for _, key := range append(f.Filter.keys(), f.extra...) {
 		if !slices.Contains(takes, key) {
-			return f.mistake(key, "%s takes no %s%s", f.Effect.Kind().Key, key, beside(takes))
+			return f.mistake(key, "%s takes no %s%s", effect.KindOf(f.Effect).Key, key, beside(takes))
 		}
 	}
 	if f.Between.Word != "" {
@@ -203,7 +203,7 @@ func (f *Fault) fits(at float64, s *Scene) bool {
 
 // checkTarget checks whether there are such nodes.
 func (f *Fault) checkTarget(s *Scene) error {
-	k, cut, t := f.Effect.Kind(), f.cut(), f.target()
+	k, cut, t := effect.KindOf(f.Effect), f.cut(), f.target()
 	groups := []struct {
 		key string
 		err error
@@ -228,24 +228,18 @@ func (f *Fault) checkTarget(s *Scene) error {
 		return f.mistake(k.Key, "%s: there are %d clients", f.What(), n)
 	case t.Word == "coordinator" && s.Spec.Coordinator == nil:
 		return f.mistake(k.Key, "%s: %s has no coordinator: name the node, as in 0", f.What(), s.Spec.Name)
-	case slices.Contains(critical, t.Word) && s.Spec.Elector != nil,
-		t.Word == "token" && s.Spec.Elector != nil:
-		return f.mistake(k.Key, "%s: %s elects leaders, and has no critical section: take leader", f.What(),
-			s.Spec.Name)
-	case slices.Contains(critical, f.When.What) && s.Spec.Elector != nil:
-		return f.mistake("when", "%s when %v: %s elects leaders, and has no critical section: wait until one "+
-			"leads, as in when: any leads", f.What(), f.When, s.Spec.Name)
+	case s.lacks(t.Word):
+		return f.mistake(k.Key, "%s: %s %s", f.What(), s.Spec.Name, problems[s.Spec.Kind].noTarget)
+	case s.lacks(f.When.What):
+		return f.mistake("when", "%s when %v: %s %s", f.What(), f.When, s.Spec.Name,
+			problems[s.Spec.Kind].noMoment)
 	case t.Word == "token" && !carriesToken(s.Spec):
 		return f.mistake(k.Key, "%s: %s has no token: take holder", f.What(), s.Spec.Name)
-	case t.Word == "leader" && !elects(s):
-		return f.mistake(k.Key, "%s: %s elects no leader: take holder", f.What(), s.Spec.Name)
 	case t.ByRun() && !f.When.IsZero():
 		return f.mistake("when", "%s when %v: who that is comes out at one moment, and this names another: "+
 			"name the node, or leave out when", f.What(), f.When)
 	case cut.Word == effect.BridgeCut && n < 3, cut.Word == effect.RingCut && n < 4:
 		return f.mistake(k.Key, "%s: a bridge takes 3 clients or more, and a ring 4", f.What())
-	case f.When.What == "leads" && !elects(s):
-		return f.mistake("when", "%s when %v: %s elects no leader", f.What(), f.When, s.Spec.Name)
 	}
 	return nil
 }
@@ -261,9 +255,9 @@ func (f *Fault) checkNetwork(s *Scene) error {
 
 // checkTransport checks whether what carries the messages can suffer the fault.
 func (f *Fault) checkTransport(s *Scene) error {
-	k := f.Effect.Kind()
+	k := effect.KindOf(f.Effect)
 	switch {
-	case !f.ofTransport():
+	case !is[effect.Carried](f):
 		return nil
 	case s.Foreign:
 		return f.mistake(k.Key, "%s: the broker is not one of the run's own: leave out --nats", f.What())
@@ -297,11 +291,16 @@ func carriesToken(s *row.Row) bool {
 	return slices.ContainsFunc(s.Messages, func(k nodes.MessageKind) bool { return k.Token })
 }
 
-// elects reports whether the algorithm of a run elects leaders.
-func elects(s *Scene) bool {
+// lacks reports whether the run has no such target or moment.
+func (s *Scene) lacks(word string) bool {
+	return slices.Contains(problems[s.Spec.Kind].lacks, word) &&
+		!(slices.Contains(ofLeaders, word) && s.elects())
+}
+
+// elects reports whether a leader is elected in the run, by its algorithm or beside it.
+func (s *Scene) elects() bool {
 	_, is := s.Spec.Machine(s.Config, 0).(nodes.Elector)
-	is = is || s.Config.Elect != ""
-	return is
+	return is || s.Config.Elect != ""
 }
 
 // checkMessages checks whether the algorithm sends such messages.

@@ -88,7 +88,7 @@ func (d *Driver) Heal(number int) error {
 		return unhealable("fault %d never began, and never will", number)
 	case f.Nth > 0 && f.began != 0:
 		return unhealable("fault %d hits one message: there is nothing to heal", number)
-	case f.state == healed && f.ofTransport():
+	case f.state == healed && is[effect.Carried](f.Fault):
 		return unhealable("fault %d has closed connections, once and for good: there is nothing to heal",
 			number)
 	case f.state == healed && !is[*effect.Kill](f.Fault):

@@ -68,15 +68,16 @@ func (r *Rules) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 
 // NeedsBytes implements nodes.Weigher.
 func (r *Rules) NeedsBytes() bool {
-	return slices.ContainsFunc(r.rules, func(x rule) bool { return x.Effect.Kind().Weighs })
+	return slices.ContainsFunc(r.rules, func(x rule) bool { return effect.KindOf(x.Effect).Weighs })
 }
 
 // isFor reports whether the rule is for a packet, and counts it if it is for the nth of these.
 func (x *rule) isFor(p *nodes.Packet) bool {
 	switch {
-	case !x.kinds[p.Kind], x.Instance != nil && *x.Instance != p.Instance, !x.isOn(p.Net):
+	case !x.kinds[p.Kind], x.Instance != nil && *x.Instance != p.Instance,
+		(x.Network != nil || is[effect.Carried](x.Fault)) && uint8(x.net()) != p.Net:
 		return false
-	case !x.Between.None() && !x.Between.Separates(p.From, p.To):
+	case !x.Between.IsZero() && !x.Between.Separates(p.From, p.To):
 		return false
 	}
 	return x.Nth == 0 || x.slot.seen.Add(1) == x.Nth

@@ -58,7 +58,10 @@ func (w *Watcher) add(f *Fault, s *slot, codec *nodes.Codec) (err error) {
 	case f.midInput() > 0:
 		t.what, t.who, t.done = port.OnMidInput, f.target().Nodes, f.midInput()
 	case f.When.IsZero():
-		t.what, kind = f.victimComes()
+		t.what, kind = port.OnEnter, "" // holder and successor
+		if comes, known := victimComes[f.target().Word]; known {
+			t.what, kind = comes.what, comes.kind
+		}
 	default:
 		t.what, t.nth = f.When.occasion(), uint64(f.When.Nth)
 	}
@@ -69,18 +72,11 @@ func (w *Watcher) add(f *Fault, s *slot, codec *nodes.Codec) (err error) {
 	return nil
 }
 
-// victimComes returns at what occasion it comes out whom the fault hits, and with which messages.
-func (f *Fault) victimComes() (what port.HookKind, kind string) {
-	switch f.target().Word {
-	case "waiter":
-		return port.OnRequest, ""
-	case "token":
-		return port.OnReceive, "token"
-	case "leader":
-		return port.OnLead, ""
-	}
-	return port.OnEnter, "" // holder and successor
-}
+// victimComes says at what it comes out whom a fault of a target hits, and with which messages.
+var victimComes = map[string]struct {
+	what port.HookKind
+	kind string
+}{"waiter": {what: port.OnRequest}, "token": {port.OnReceive, "token"}, "leader": {what: port.OnLead}}
 
 // Watch implements port.Watcher.
 func (w *Watcher) Watch(m *port.Hook) (action port.Action) {

@@ -131,9 +131,3 @@ func (w *When) UnmarshalText(text []byte) (err error) {
 	*w, err = ParseWhen(string(text))
 	return err
 }
-
-// Set is ParseWhen in place, for flags.
-func (w *When) Set(text string) error { return w.UnmarshalText([]byte(text)) }
-
-// Type names the value of a flag.
-func (w *When) Type() string { return "moment" }

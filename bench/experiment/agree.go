@@ -42,14 +42,7 @@ const Comparisons = 14
 
 // Comparable returns the rows of mutual exclusion. Real runs of electors cannot be compared with simulated
 // ones: what electors send depends on when their timers run out in real time.
-func (c *Campaign) Comparable() (all []*row.Row) {
-	for _, spec := range c.Rows {
-		if spec.Elector == nil {
-			all = append(all, spec)
-		}
-	}
-	return all
-}
+func (c *Campaign) Comparable() []*row.Row { return byKind(c.Rows)[nodes.MutualExclusion] }
 
 // Compare makes count comparisons. Each makes a real run and a simulated run under one fault. Requests come
 // one at a time, so that counts do not depend on speed. A comparison is wrong if the verdicts differ. It is

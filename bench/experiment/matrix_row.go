@@ -31,14 +31,7 @@ func (c *Cell) Row(real bool) results.MatrixRow {
 	tells := cmp.Or(c.Wrong(), c.Runs[0])
 	out.Seed, out.Run, out.Reason = tells.Seed, tells.Folder, tells.Says
 	out.Waiting = strings.Trim(fmt.Sprint(tells.Verdict.Starved), "[]")
-	for _, r := range c.Runs {
-		if r.Leaders == nil {
-			out.OverlapUS = greater(out.OverlapUS, figure.Number(float64(r.Verdict.Overlap.Nanoseconds())/1e3))
-		} else {
-			out.TwoLeadersUS = greater(out.TwoLeadersUS, figure.Number(float64(r.Leaders.TwoLeaders)/1e3))
-		}
-	}
-	out.AgreedS, out.LeaderlessUS = c.median((*Result).agreed), c.median((*Result).leaderless)
+	studyOf(c.Spec).figures(c, &out)
 	for _, f := range c.known((*Result).waitMax) {
 		out.WaitMaxS = greater(out.WaitMaxS, inSeconds(f))
 	}
@@ -104,9 +97,6 @@ func (r *Result) nextEntry() (longest figure.Figure) {
 // agreed returns how many seconds after the last fault was healed, or began if it was not, all agreed on the
 // leader that they have at the end.
 func (r *Result) agreed() figure.Figure {
-	if r.Leaders == nil {
-		return figure.Figure{}
-	}
 	last := r.Leaders.AgreedAtEnd()
 	if last == nil {
 		return figure.Figure{}
@@ -122,14 +112,6 @@ func (r *Result) agreed() figure.Figure {
 		}
 	}
 	return figure.Number(max(0, float64(last.Agreed-r.Leaders.Begun)/1e9-over))
-}
-
-// leaderless returns for how many microseconds nobody led.
-func (r *Result) leaderless() figure.Figure {
-	if r.Leaders == nil {
-		return figure.Figure{}
-	}
-	return figure.Number(float64(r.Leaders.Leaderless) / 1e3)
 }
 
 // oldRate returns when, after the last fault, the entries per second were those of before.

@@ -7,6 +7,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
@@ -32,7 +33,8 @@ func TestShrinkFindsTheFaultThatMatters(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Failure{"progress", check.Inconclusive, true}
-	if s.Failure != want || s.From != 25 || len(s.Faults) != 1 || s.Faults[0].Effect.Target().String() != "3" {
+	if s.Failure != want || s.From != 25 || len(s.Faults) != 1 ||
+		effect.TargetOf(s.Faults[0].Effect).String() != "3" {
 		t.Fatalf("%+v", s)
 	}
 	repeats(t, s, o)

@@ -55,8 +55,8 @@ const (
 
 // enoughOf returns how many plans have to catch a row that is known to be broken.
 func enoughOf(row *row.Row) int {
-	if row.Elector != nil && row.Broken().By != 0 {
-		return rarely
+	if row.Broken().By != 0 {
+		return studyOf(row).catch
 	}
 	return enough
 }

@@ -10,7 +10,6 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/judge/measure"
-	"turnstile/nodes/election"
 	"turnstile/results"
 )
 
@@ -78,15 +77,12 @@ func (p *Report) elections(s *bench.Summary, t table) {
 
 // follow says who has to follow a leader for it to be elected.
 func follow(s *bench.Summary) string {
-	row := s.Spec
-	if row.Elector == nil {
-		var err error
-		name, _, _ := strings.Cut(s.Record.Options.Config.Elect, ":")
-		if row, err = election.Find(name); err != nil {
-			return "those follow the next who have to"
+	if s.Stack != nil { // else an older Turnstile made the run, with options that are none any more
+		if elector := s.Stack.Elector(); elector != nil {
+			return elector.Row.Elector.Follow.String()
 		}
 	}
-	return row.Elector.Follow.String()
+	return "those follow the next who have to"
 }
 
 // allAgreed prints how long it took until all agreed, whatever cut them off.

@@ -16,12 +16,6 @@ func (b *Brokers) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Set is UnmarshalText for flags.
-func (b *Brokers) Set(text string) error { return b.UnmarshalText([]byte(text)) }
-
-// Type names the value of a flag.
-func (b *Brokers) Type() string { return "brokers" }
-
 // take has brokers do nothing, unless another fault has them down or stopped, and returns how many nodes are
 // there.
 func (c *Carrier) take(brokers Group, how func(int) error) (hit int, err error) {

@@ -18,15 +18,11 @@ var cutRoutes = Kind{Key: "cut-routes", Layer: OfBrokers,
 	Says: "the routes between groups of brokers are closed, and messages that would pass them are lost; it " +
 		"takes --brokers 3",
 	Example: "cut-routes: 0/1-2", Breaks: nodes.NoLoss | nodes.Timing, Cuts: true,
-	StandIn: "a cut between the nodes there", New: func() Effect { return new(CutRoutes) },
+	StandIn: "a cut between the nodes there", Zero: new(CutRoutes),
 	Random: randomRoutes,
-	Keys: []Key{{Name: "cut-routes",
-		Says: "have the routes between `groups` of brokers cut, as in 0/1-2; takes --brokers 3"}}}
+	Flag:   "have the routes between `groups` of brokers cut, as in 0/1-2; takes --brokers 3"}
 
-func (*CutRoutes) Kind() *Kind              { return &cutRoutes }
-func (c *CutRoutes) Text() (string, string) { return c.Between.String(), "" }
-func (*CutRoutes) Leaves() time.Duration    { return reconnecting }
-func (c *CutRoutes) brokers() Group         { return c.Between.Named() }
+func (*CutRoutes) Leaves() time.Duration { return reconnecting }
 
 // randomRoutes are those of one of three brokers.
 func randomRoutes(d *Draw) Effect {
@@ -77,6 +73,3 @@ func (r *Routes) UnmarshalText(text []byte) error {
 	r.Cut = c
 	return nil
 }
-
-// Set is UnmarshalText for flags.
-func (r *Routes) Set(text string) error { return r.UnmarshalText([]byte(text)) }

@@ -129,18 +129,3 @@ func (t *Target) UnmarshalText(text []byte) (err error) {
 	*t, err = ParseTarget(string(text))
 	return err
 }
-
-// errAgain says that a flag would forget its first value.
-var errAgain = errors.New("it is given twice: write each fault as a --fault, as in " +
-	"--fault 'kill: 2, at: 1s', or a plan")
-
-// Set is ParseTarget in place, for flags.
-func (t *Target) Set(text string) error {
-	if !t.IsZero() {
-		return errAgain
-	}
-	return t.UnmarshalText([]byte(text))
-}
-
-// Type names the value of a flag.
-func (t *Target) Type() string { return "nodes" }

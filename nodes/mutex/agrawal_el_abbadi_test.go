@@ -181,7 +181,7 @@ func TestTreeGoesOnWithoutSome(t *testing.T) {
 			var faults []chaos.Fault
 			for i := range bits.Len(uint(n+1)) - 2 {
 				victim := nodes.ID((int(seed) + i*(1+int(seed)/n)) % n)
-				if i == 0 || victim != faults[0].Effect.Target().Nodes[0] {
+				if i == 0 || victim != effect.TargetOf(faults[0].Effect).Nodes[0] {
 					faults = append(faults, chaos.Fault{
 						Effect:   &effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}},
 						Schedule: chaos.Schedule{When: chaos.When{What: "enters", Nth: 1 + i + int(seed%7)}}})
