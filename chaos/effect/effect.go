@@ -4,7 +4,7 @@
 // A fault of links implements [Effect] and [OnLinks], one of processes and clocks [OnNodes], and one of
 // connections and brokers [Carried], which is OnLinks too: a simulation has neither, so links stand in.
 //
-// A new fault of links is one file here, a line in Kinds, and a row in docs/plans.md, which a test asks for.
+// A new fault of links is one file here, and a line in Kinds; `make readme` adds it to docs/plans.md.
 // One of processes takes, beside that, the method of port.Cluster that it needs. Flags with their help,
 // completion, what "orchestrator plans" lists and, by Kind.Random, random plans follow.
 package effect
