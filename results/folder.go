@@ -1,5 +1,3 @@
-// Package results writes and reads result sets: a folder for each run, with tables, latency histograms and
-// histories, and a folder of runs for each set. The published sets are in this folder too.
 package results
 
 import (
