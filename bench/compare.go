@@ -7,6 +7,7 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/judge/check"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 	"turnstile/results"
@@ -142,10 +143,10 @@ func verdictOf(v *check.Verdict) string {
 // rows compares the columns of a trial that should agree.
 func (c *Comparison) rows(trial int, first, again *results.Row, should func(column, was, is string) bool) {
 	cells := map[string]string{}
-	for column, cell := range results.Cells(*first) {
+	for column, cell := range results.Cells(*first, catalog.OptionNames()...) {
 		cells[column] = fmt.Sprint(cell)
 	}
-	for column, cell := range results.Cells(*again) {
+	for column, cell := range results.Cells(*again, catalog.OptionNames()...) {
 		switch column {
 		case "run", "version", "verdict": // verdicts are compared in full
 			continue

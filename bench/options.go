@@ -1,5 +1,3 @@
-// Package bench makes one run, from its options to its verdict: it starts the processes or the simulation,
-// stores the history, and has it measured and judged.
 package bench
 
 import (

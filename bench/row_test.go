@@ -228,10 +228,10 @@ func wantNumbers(t *testing.T, folder *results.Folder, bounds map[string]bool) {
 // The list of runs has every column of runs.csv.
 func TestOverviewsHaveEveryColumn(t *testing.T) {
 	has := map[string]bool{}
-	for column := range results.Cells(Overview{}) {
+	for column := range results.Cells(Overview{}, catalog.OptionNames()...) {
 		has[column] = true
 	}
-	for column := range results.Cells(results.Row{}) {
+	for column := range results.Cells(results.Row{}, catalog.OptionNames()...) {
 		if !has[column] {
 			t.Errorf("the list of runs lacks the column %s", column)
 		}
@@ -264,7 +264,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fills(results.Cells(r.Rows()[0]))
+		fills(results.Cells(r.Rows()[0], catalog.OptionNames()...))
 		for _, row := range r.Trials[0].Faults {
 			fills(results.Cells(row))
 		}

@@ -38,8 +38,9 @@ func (r *Run) tables(trials int) []results.Table {
 	for i := range s.Verdicts {
 		text += s.VerdictText(i)
 	}
-	faults := []results.Table{results.FaultsTable(s.Faults), results.TimelineTable(s.Timeline)}
-	leaders := []results.Table{results.BeliefsTable(s.Beliefs),
+	faults := []results.Table{results.TableOf(results.FaultsFile, s.Faults),
+		results.TableOf(results.TimelineFile, s.Timeline)}
+	leaders := []results.Table{results.TableOf(results.BeliefsFile, s.Beliefs),
 		results.TextTable(results.LedgerFile, results.LedgerPicture(r.Folder.Ref(), s.Ledgers()))}
 	for i := range faults {
 		faults[i].None = !r.Record.Options.faulty()
@@ -47,7 +48,8 @@ func (r *Run) tables(trials int) []results.Table {
 	for i := range leaders {
 		leaders[i].None = !aboutLeaders[r.Problem.Sections]
 	}
-	return slices.Concat([]results.Table{results.RowsTable(s.Rows), results.MessagesTable(s.Messages)}, faults,
+	rows := results.TableOf(results.RowsFile, s.Rows, catalog.OptionNames()...)
+	return slices.Concat([]results.Table{rows, results.TableOf(results.MessagesFile, s.Messages)}, faults,
 		leaders, results.LatencyTables(first.intervals()),
 		[]results.Table{results.VerdictsTable(s.Verdicts), results.TextTable("verdict.txt", text)})
 }

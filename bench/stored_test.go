@@ -14,6 +14,7 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 	"turnstile/results"
@@ -55,7 +56,7 @@ func stalledRun(t *testing.T) *Run {
 // rewrite replaces runs.csv and, if it has other digests, run.yaml.
 func rewrite(t *testing.T, folder *results.Folder, rows []results.Row, record *Record) {
 	t.Helper()
-	digest, err := folder.Write(results.RowsTable(rows))
+	digest, err := folder.Write(results.TableOf(results.RowsFile, rows, catalog.OptionNames()...))
 	if err == nil && record != nil {
 		changed := *record
 		changed.Digests = maps.Clone(record.Digests)

@@ -1,5 +1,3 @@
-// Package results writes and reads result sets: a folder for each run, with tables, latency histograms and
-// histories, and a folder of runs for each set. The published sets are in this folder too.
 package results
 
 import (
@@ -29,7 +27,7 @@ const (
 	BeliefsFile    = "beliefs.csv"  // a BeliefRow per trial, node and stretch, of a run about leaders
 	LedgerFile     = "ledger.svg"   // its picture
 	LatencyLog     = "latency.hlog" // every latency histogram of every trial
-	LatencyProfile = "latency.hgrm" // the percentiles of the waits of all trials together
+	latencyProfile = "latency.hgrm" // the percentiles of the waits of all trials together
 	VerdictFile    = "verdict.yaml" // the verdict of every trial, with what each check found
 	LatestLink     = "latest"       // in the folder of all sets: the newest run
 )
@@ -158,8 +156,10 @@ func (f *Folder) WriteText(name, text string) error {
 	})
 }
 
-// Rows reads runs.csv.
-func (f *Folder) Rows() ([]Row, error) { return readRows[Row](f.File(RowsFile), optionNames()...) }
+// Rows reads runs.csv, with the columns of the options.
+func (f *Folder) Rows(options ...string) ([]Row, error) {
+	return readRows[Row](f.File(RowsFile), options...)
+}
 
 // Messages reads messages.csv.
 func (f *Folder) Messages() ([]MessageRow, error) { return readRows[MessageRow](f.File(MessagesFile)) }
@@ -182,7 +182,7 @@ func readRows[T any](path string, options ...string) ([]T, error) {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
 	defer file.Close()
-	return ReadTable[T](path, file, options...)
+	return readTable[T](path, file, options...)
 }
 
 // WriteYAML writes run.yaml: what the run was asked to be, and what came of it. Its last line is a checksum

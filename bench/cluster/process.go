@@ -1,4 +1,3 @@
-// Package cluster starts, watches and ends the processes of a run: its nodes and its broker.
 package cluster
 
 import (

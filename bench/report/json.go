@@ -12,6 +12,7 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -105,7 +106,7 @@ type Object map[string]any
 // ObjectOf returns a row of a table.
 func ObjectOf(row any) Object {
 	o := Object{}
-	for header, cell := range results.Cells(row) {
+	for header, cell := range results.Cells(row, catalog.OptionNames()...) {
 		if f, is := cell.(figure.Figure); is {
 			o.put(header, f)
 		} else {

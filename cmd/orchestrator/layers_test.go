@@ -84,6 +84,14 @@ func layer(path string) int {
 
 const module = "turnstile/"
 
+// ofNone are packages that serve every algorithm and know none: no package of algorithms is imported by them.
+var (
+	ofNone = []string{module + "results", module + "judge/measure", module + "judge/check",
+		module + "chaos"}
+	ofAlgorithms = []string{module + "nodes/catalog", module + "nodes/mutex", module + "nodes/election",
+		module + "nodes/detector"}
+)
+
 // risingImports lists the imports of a package that do not lead down.
 func risingImports(p goPackage) (wrong []string) {
 	from := layer(p.ImportPath)
@@ -93,6 +101,8 @@ func risingImports(p goPackage) (wrong []string) {
 	for _, path := range p.Imports {
 		if strings.HasPrefix(path, module) && layer(path) <= from {
 			wrong = append(wrong, p.ImportPath+" imports "+path)
+		} else if slices.Contains(ofNone, p.ImportPath) && slices.Contains(ofAlgorithms, path) {
+			wrong = append(wrong, p.ImportPath+" knows an algorithm, by "+path)
 		}
 		if path == module+forTests {
 			wrong = append(wrong, p.ImportPath+" imports "+path+", which is for tests")
@@ -140,9 +150,11 @@ func TestRisingImportsAreSeen(t *testing.T) {
 	for want, p := range map[string]goPackage{
 		"turnstile/nodes/sim imports turnstile/chaos": importing("turnstile/nodes/sim", "turnstile/chaos"),
 		"turnstile/chaos imports turnstile/results":   importing("turnstile/chaos", "fmt", "turnstile/results"),
-		"turnstile/attic has no layer: give it one":   importing("turnstile/attic"),
+		"turnstile/results knows an algorithm, by turnstile/nodes/catalog": importing("turnstile/results",
+			"turnstile/nodes/catalog"),
 		"turnstile/bench imports turnstile/judge/rowtest, which is for tests": importing("turnstile/bench",
 			"turnstile/judge/rowtest"),
+		"turnstile/attic has no layer: give it one": importing("turnstile/attic"),
 	} {
 		if got := risingImports(p); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q, want %q", got, want)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
 )
@@ -37,10 +38,21 @@ func TestReadmeCanBePasted(t *testing.T) {
 	}
 }
 
-// TestFaultTable wants the tables of the page on plans to say what the rows say.
+// TestFaultTable wants the tables of the page on plans to say what the effects and the rows say.
 func TestFaultTable(t *testing.T) {
+	wantTable(t, plansPage, "kinds of faults", kindTable())
 	wantTable(t, plansPage, "faults", faultTable(mutex.Table, chaos.Scenarios()))
 	wantTable(t, plansPage, "faults of elections", faultTable(election.Table, chaos.Elections()))
+}
+
+// kindTable returns the table of what can go wrong.
+func kindTable() string {
+	var table strings.Builder
+	fmt.Fprintln(&table, "| key | example | what happens | breaks |\n|---|---|---|---|")
+	for _, k := range effect.Kinds {
+		fmt.Fprintf(&table, "| `%s` | `%s` | %s | %v |\n", k.Key, k.Example, k.Says, k.Breaks)
+	}
+	return table.String()
 }
 
 // faultTable returns the table of what rows say of plans.

@@ -24,7 +24,6 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
-	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -287,9 +286,5 @@ func writeOverviews(w io.Writer, all []*bench.Overview) error {
 	for _, o := range all {
 		rows = append(rows, *o)
 	}
-	var options []string
-	for _, o := range row.Options(catalog.All()) {
-		options = append(options, o.Name)
-	}
-	return results.WriteTable(w, rows, options...)
+	return results.WriteTable(w, rows, catalog.OptionNames()...)
 }

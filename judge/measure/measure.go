@@ -1,5 +1,3 @@
-// Package measure folds the history of a run into figures. It uses nothing but the history and the load, so
-// real, simulated and stored runs are measured alike.
 package measure
 
 import (

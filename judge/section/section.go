@@ -1,5 +1,3 @@
-// Package section folds a history into sections: what became of each request. Measures and checks are made
-// from the same sections, so that waits, overlaps and the window mean the same in figures and in verdicts.
 package section
 
 import (

@@ -1,5 +1,3 @@
-// Package row has the rows of the tables of algorithms: what makes their machines (nodes.Spec), and what is
-// published of them. Look-up, lists, validate, the fault matrix, checks and tests of conformance read rows.
 package row
 
 import (
