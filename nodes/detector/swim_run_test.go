@@ -44,13 +44,14 @@ func (x *trial) run(t *testing.T, spec *row.Row, seed uint64) (s said) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := sim.Options{Spec: ricart, Config: nodes.Config{N: x.n}, Beside: []row.Instance{in}, Seed: seed,
-		Duration: x.lasts, Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * x.lasts)}}
-	stack, err := o.Stack()
+	c := nodes.Config{N: x.n}
+	stack, err := row.Assemble(row.Instance{Row: ricart, Config: c}, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Stack: stack, Measured: time.Hour}
+	o := sim.Options{Stack: stack, Seed: seed,
+		Duration: x.lasts, Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * x.lasts)}}
+	scene := &chaos.Scene{Spec: ricart, Config: c, Stack: stack, Measured: time.Hour}
 	faults, err := chaos.Resolve(x.faults, scene, seed)
 	if err != nil {
 		t.Fatal(err)

@@ -213,7 +213,7 @@ func givings(t *testing.T, row *row.Row, seed uint64) (given int, fault string) 
 			}
 		}
 	})
-	o.Config = impatientRing
+	o.Stack = stackOf(o.Stack.Instances()[0].Row, impatientRing, nil)
 	if r, err := sim.Run(o); err != nil || r.Cut != nil {
 		t.Fatal(err, r.Cut)
 	}

@@ -30,7 +30,7 @@ func (w *world) planCampaigns() {
 
 // planCampaign plans the first campaign of a node after a time.
 func (w *world) planCampaign(id nodes.ID, after int64) {
-	if !w.stack.Elects() || int(id) >= w.n || !w.Workload.Initiates(w.dice, id, w.n) {
+	if !w.Stack.Elects() || int(id) >= w.n || !w.Workload.Initiates(w.dice, id, w.n) {
 		return
 	}
 	if at := w.Workload.NextCampaign(after); at != workload.Never {
