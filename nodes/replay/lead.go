@@ -45,7 +45,7 @@ func (g *Stage) elect(id nodes.ID, e *nodes.Effect) {
 		g.violate(CheckTerms, saysBackwards(id, before, e.Number))
 	}
 	if term, other, is := g.electorate().Shared(id); is {
-		g.violate(CheckTerms, g.rules.SaysShared(term, id, other))
+		g.violate(CheckTerms, saysShared(term, id, other))
 	}
 }
 
