@@ -87,12 +87,6 @@ func (g *Stage) runOut(id nodes.ID, t RunningTimer) {
 	g.feed(id, nodes.Input{Kind: nodes.Timeout, Instance: t.Instance, Timer: t.Timer, Gen: t.Gen})
 }
 
-// sayTimer returns in words which timer of a node one is.
-func (g *Stage) sayTimer(id nodes.ID, t RunningTimer) string {
-	in := &g.stack.Instances()[t.Instance]
-	return in.SayTimer(in.Config, id, t.Timer)
-}
-
 func ticks(n int64) string {
 	if n == 1 {
 		return "1 tick"
