@@ -19,7 +19,7 @@ type InstanceTotals struct {
 	Kinds                                             []KindTotals // up to the last that was ever used
 }
 
-// KindTotals are KindCounters at the end.
+// KindTotals are kindCounters at the end.
 type KindTotals struct{ Sent, Delivered, Publishes, Bytes uint64 }
 
 // Instance returns the totals of an instance, which it adds if the log has none.

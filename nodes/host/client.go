@@ -15,7 +15,7 @@ import (
 type client struct {
 	host     *Host
 	instance uint16
-	shared   *SharedResource
+	shared   *sharedResource
 	share    *Share // of this node; nil on a server
 	capacity int    // of the resource, in units
 	counters *history.InstanceCounters
@@ -223,9 +223,9 @@ func (c *client) leave() {
 	switch {
 	case !c.fenced:
 		c.shared.Account.Store(written)
-	case written == AccountLimit:
+	case written == accountLimit:
 		c.host.err = fmt.Errorf("the account is full: where fence numbers count, a run has %d entries at most",
-			AccountLimit-1)
+			accountLimit-1)
 		return
 	default:
 		written, refused = c.shared.WriteUnder(c.fence, written)

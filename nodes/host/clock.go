@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Clock tells the time of the run, and has an alarm.
-type Clock interface {
+// A clock tells the time of the run, and has an alarm.
+type clock interface {
 	// Now returns the time since the run's zero, in nanoseconds.
 	Now() int64
 	// SetAlarm sets the alarm for the time at, or for now if that is past. A later call replaces an earlier.

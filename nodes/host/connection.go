@@ -11,8 +11,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// JoinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
-const JoinTimeout = 20 * time.Second
+// joinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
+const joinTimeout = 20 * time.Second
 
 // redialPause is from one attempt to connect again to the next.
 const redialPause = 20 * time.Millisecond
@@ -46,7 +46,7 @@ func (h *Host) connect() error {
 // Otherwise its messages would arrive after an outage as if nothing had failed.
 func (h *Host) join(network int, made func()) (*nats.Conn, error) {
 	broker := h.config.brokers()[network]
-	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), nats.NoEcho(), nats.Timeout(JoinTimeout),
+	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), nats.NoEcho(), nats.Timeout(joinTimeout),
 		nats.NoReconnect(), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrSlowConsumer) {
@@ -68,7 +68,7 @@ func (h *Host) join(network int, made func()) (*nats.Conn, error) {
 			return nil, fmt.Errorf("subscribing to %s: %w", subject, err)
 		}
 	}
-	if err := conn.FlushTimeout(JoinTimeout); err != nil {
+	if err := conn.FlushTimeout(joinTimeout); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("joining the broker: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 type Host struct {
 	config   Config
 	process  nodes.Process
-	clock    Clock
+	clock    clock
 	now      int64 // the latest reading of it, for what need not be exact
 	dice     chance.Dice
 	choices  []uint64 // that the machines have made, by instance
@@ -65,7 +65,7 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 	defer close(h.over)
 	go h.readOrders(orders)
 	var err error
-	if h.clock, err = NewClock(anchor, c.Zero, h.wake); err != nil {
+	if h.clock, err = newClock(anchor, c.Zero, h.wake); err != nil {
 		return err
 	}
 	if h.resource, err = OpenResource(c.Resource, len(stack.Mutexes()), stack.N()); err != nil {

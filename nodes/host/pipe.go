@@ -101,7 +101,7 @@ func (h *Host) inquire(round int) {
 	conns := slices.Clone(h.traffic.conns)
 	go func() {
 		for _, conn := range conns {
-			if conn.FlushTimeout(JoinTimeout) != nil {
+			if conn.FlushTimeout(joinTimeout) != nil {
 				return
 			}
 		}

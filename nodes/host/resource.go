@@ -14,7 +14,7 @@ import (
 // A Resource is what the clients of a run share, in memory that all its processes map.
 type Resource struct {
 	*resourceWords
-	shared []SharedResource
+	shared []sharedResource
 	shares []Share // by resource and node
 	nodes  int
 }
@@ -31,11 +31,11 @@ type resourceWords struct {
 	_         [7]uint64
 }
 
-// A SharedResource is what the clients of one mutex share: an account that every entry reads, and writes one
+// A sharedResource is what the clients of one mutex share: an account that every entry reads, and writes one
 // higher when it leaves, and a register of how many units of the resource are taken. Together with the stamps
 // they are witnesses of exclusion: money lost implies that sections overlapped, which implies that the
 // register has exceeded the units that there are.
-type SharedResource struct {
+type sharedResource struct {
 	Taken   atomic.Int64 // units
 	_       [7]uint64
 	Account atomic.Int64
@@ -46,12 +46,12 @@ type SharedResource struct {
 // death can leave it half changed.
 const accountBits = 28 // of the word, below the fence number
 
-// AccountLimit is what an account may not reach where fence numbers count.
-const AccountLimit = 1 << accountBits
+// accountLimit is what an account may not reach where fence numbers count.
+const accountLimit = 1 << accountBits
 
 // EnterUnder has the account refuse from now on what is written under a lower fence number, and returns what
 // it holds.
-func (s *SharedResource) EnterUnder(fence uint64) (account int64) {
+func (s *sharedResource) EnterUnder(fence uint64) (account int64) {
 	for {
 		word := s.Account.Load()
 		highest, account := unpack(word)
@@ -63,7 +63,7 @@ func (s *SharedResource) EnterUnder(fence uint64) (account int64) {
 
 // WriteUnder writes the account, unless somebody has entered under a higher fence number. It returns what the
 // account holds then, and whether it has refused.
-func (s *SharedResource) WriteUnder(fence uint64, account int64) (holds int64, refused bool) {
+func (s *sharedResource) WriteUnder(fence uint64, account int64) (holds int64, refused bool) {
 	for {
 		word := s.Account.Load()
 		highest, holds := unpack(word)
@@ -79,7 +79,7 @@ func (s *SharedResource) WriteUnder(fence uint64, account int64) (holds int64, r
 func pack(fence uint64, account int64) int64 { return int64(fence<<accountBits | uint64(account)) }
 
 func unpack(word int64) (fence uint64, account int64) {
-	return uint64(word) >> accountBits, word & (AccountLimit - 1)
+	return uint64(word) >> accountBits, word & (accountLimit - 1)
 }
 
 // A Share is what one client has taken of a resource, by its own account: when its process is killed, nobody
@@ -113,7 +113,7 @@ func (s *Share) Get() (Stage, int32) {
 
 // resourceLen returns the length of the file that so many nodes have of so many resources.
 func resourceLen(resources, nodes int) int {
-	return int(unsafe.Sizeof(resourceWords{})) + resources*int(unsafe.Sizeof(SharedResource{})) +
+	return int(unsafe.Sizeof(resourceWords{})) + resources*int(unsafe.Sizeof(sharedResource{})) +
 		resources*nodes*int(unsafe.Sizeof(Share{}))
 }
 
@@ -138,13 +138,13 @@ func OpenResource(path string, resources, nodes int) (*Resource, error) {
 		return nil, fmt.Errorf("mapping %s: %w", path, err)
 	}
 	words := (*resourceWords)(unsafe.Pointer(&b[0]))
-	first := (*SharedResource)(unsafe.Add(unsafe.Pointer(words), unsafe.Sizeof(*words)))
+	first := (*sharedResource)(unsafe.Add(unsafe.Pointer(words), unsafe.Sizeof(*words)))
 	shares := (*Share)(unsafe.Add(unsafe.Pointer(first), uintptr(resources)*unsafe.Sizeof(*first)))
 	return &Resource{words, unsafe.Slice(first, resources), unsafe.Slice(shares, resources*nodes), nodes}, nil
 }
 
 // Of returns what the clients of a mutex share, given its number among the mutexes.
-func (r *Resource) Of(number int) *SharedResource { return &r.shared[number] }
+func (r *Resource) Of(number int) *sharedResource { return &r.shared[number] }
 
 // Share returns the share of a node in the resource of that number.
 func (r *Resource) Share(number int, id nodes.ID) *Share { return &r.shares[number*r.nodes+int(id)] }

@@ -146,13 +146,13 @@ func (g *Stage) do(s Step) error {
 		return g.transmit(s)
 	case StepTick:
 		return g.tick()
-	case StepIn:
+	case stepIn:
 		return g.in(s)
-	case StepNone:
+	case stepNone:
 		return g.none(s)
-	case StepLeads:
+	case stepLeads:
 		return g.leads(s)
-	case StepBelieves:
+	case stepBelieves:
 		return g.believes(s)
 	case StepRest:
 		return g.rest()

@@ -12,7 +12,7 @@ import (
 // check checks whether the nodes and the kind of message that a step names exist.
 func (c *cluster) check(s Step) error {
 	all := append([]nodes.ID{s.Node, s.From, s.To}, s.Who...) // 0 if a step names none
-	if s.What != StepBelieves || s.Peer >= 0 {
+	if s.What != stepBelieves || s.Peer >= 0 {
 		all = append(all, s.Peer)
 	}
 	for _, id := range all {
