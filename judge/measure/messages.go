@@ -2,14 +2,15 @@ package measure
 
 import (
 	"turnstile/internal/figure"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
 // Messages are what a trial sent.
 type Messages struct {
-	Kinds      [history.MaxKinds]history.KindTotals // of the whole run, by the number of the kind
-	Heartbeats uint64                               // deliveries asked for; all that follows is without them
-	Sent       uint64                               // deliveries asked for
+	Kinds      [nodes.MaxKinds]history.KindTotals // of the whole run, by the number of the kind
+	Heartbeats uint64                             // deliveries asked for; all that follows is without them
+	Sent       uint64                             // deliveries asked for
 	Publishes  uint64
 	Bytes      uint64
 	Resent     uint64 // of Sent, the retries

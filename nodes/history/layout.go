@@ -25,8 +25,6 @@ const (
 	// EventLen is how many bytes an event takes.
 	EventLen = 40
 	perPage  = pageLen / EventLen
-	// MaxKinds is how many kinds of messages an instance has counters for.
-	MaxKinds = 64
 	// LatenessBuckets is how many buckets the histogram of timers' lateness has: see LatenessBucket.
 	LatenessBuckets = 37 * 8
 	// These bound what a preamble may say, so that no sum of lengths overflows.
@@ -152,7 +150,7 @@ type InstanceCounters struct {
 	Copied   atomic.Uint64 // messages for this instance that a fault added
 	Timeouts atomic.Uint64 // timers that ran out
 	Obeyed   atomic.Uint64 // of the first instance alone: orders that the node has obeyed
-	Kinds    [MaxKinds]kindCounters
+	Kinds    [nodes.MaxKinds]kindCounters
 }
 
 // kindCounters are the running totals of the messages of one kind.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"unsafe"
+
+	"turnstile/nodes"
 )
 
 // Totals are the Counters of a node at the end.
@@ -78,7 +80,7 @@ func decodeInstance(b []byte) (t InstanceTotals) {
 	for i, word := range words {
 		*word = binary.LittleEndian.Uint64(b[8*i:])
 	}
-	var kinds [MaxKinds]KindTotals
+	var kinds [nodes.MaxKinds]KindTotals
 	binary.Decode(b[unsafe.Offsetof(InstanceCounters{}.Kinds):], binary.LittleEndian, &kinds)
 	for last := len(kinds); last > 0; last-- {
 		if kinds[last-1] != (KindTotals{}) {

@@ -54,7 +54,7 @@ func (g *Stage) tick() error {
 		g.Flying[i].Window = g.Flying[i].Later()
 	}
 	for id := range g.Nodes {
-		g.Nodes[id].Timers = LaterTimers(g.Nodes[id].Timers)
+		g.Nodes[id].Timers = g.schedule.Timing.Later(g.Nodes[id].Timers)
 	}
 	const passing = "time goes on to "
 	if last := len(g.Story) - 1; last >= 0 && strings.HasPrefix(g.Story[last], passing) {
