@@ -8,7 +8,6 @@ import (
 	"turnstile/internal/english"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
-	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -119,7 +118,7 @@ func (c *Comparison) histories(trial int, first, again *Summary) uint64 {
 		return 0
 	}
 	defer b.Close()
-	says, same, err := history.Difference(a, b)
+	says, same, err := a.Difference(b)
 	switch {
 	case err != nil:
 		c.unknown(trial, err.Error())

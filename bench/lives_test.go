@@ -17,7 +17,6 @@ import (
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/host"
 	"turnstile/nodes/workload"
 )
 
@@ -303,7 +302,7 @@ func TestADeathAtTheRegister(t *testing.T) {
 			}
 		}
 		t.resource.Of(0).Taken.Add(1)
-		t.resource.Share(0, 1).Set(host.Entering, 1)
+		t.resource.Share(0, 1).Entering(1)
 		return errors.Join(t.kill(1), t.stopAll(false))
 	}})
 	if !strings.HasPrefix(happened(h), "1 killed") {

@@ -173,7 +173,7 @@ func (r *Reproduced) messages(c nodes.Config, sent func(kind int) uint64) (count
 // sends counts the messages of an algorithm that were sent in a part of the run, if that circulates.
 type sends struct {
 	from, to int64
-	kinds    [history.MaxKinds]uint64
+	kinds    [nodes.MaxKinds]uint64
 }
 
 // Add implements history.Fold.

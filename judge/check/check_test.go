@@ -189,7 +189,7 @@ func perEntry(w *world, circulates bool) (float64, []float64, bool) {
 
 func TestMessagesPerEntry(t *testing.T) {
 	per, kinds, ok := perEntry(sound(5), false)
-	if !ok || per != 8 || kinds[kindRequest] != 4 || kinds[kindReply] != 4 || len(kinds) != history.MaxKinds {
+	if !ok || per != 8 || kinds[kindRequest] != 4 || kinds[kindReply] != 4 || len(kinds) != nodes.MaxKinds {
 		t.Errorf("%v, %v, %v", per, kinds, ok)
 	}
 	beating := sound(5) // as if the replies were heartbeats

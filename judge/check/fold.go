@@ -7,6 +7,7 @@ import (
 
 	"turnstile/judge/leadership"
 	"turnstile/judge/section"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
@@ -130,7 +131,7 @@ func (f *Fold) Add(event history.Event) {
 	case history.Observed:
 		f.observe(event)
 	}
-	if event.Kind != history.Sent || event.Node < 0 || event.Count >= history.MaxKinds {
+	if event.Kind != history.Sent || event.Node < 0 || event.Count >= nodes.MaxKinds {
 		return
 	}
 	if sent := f.Problem.sent; sent != nil {

@@ -7,6 +7,7 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/judge/leadership"
 	"turnstile/judge/section"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
@@ -22,8 +23,8 @@ type Measures struct {
 	Unserved uint64 // requests of the whole run that never entered
 	Unissued uint64 // arrivals of the whole run that never became requests
 
-	Kinds  [history.MaxKinds]history.KindTotals // of the whole run, by the number of the kind
-	Resent uint64                               // of the messages, the retries
+	Kinds  [nodes.MaxKinds]history.KindTotals // of the whole run, by the number of the kind
+	Resent uint64                             // of the messages, the retries
 	// Circulates says that messages circulate even if nobody requests. The cost of an entry is then counted from
 	// the first to the last entry of the window, since messages before and after belong to no entry.
 	Circulates   bool

@@ -60,9 +60,9 @@ func Hunt(t *testing.T, of *row.Row, mutants []Mutant, seeds uint64,
 	}
 }
 
-// StackOf returns what the nodes of a run are made of.
-func StackOf(o *sim.Options) *row.Stack {
-	s, err := o.Stack()
+// StackOf returns what nodes are made of that run a row, with what is beside it.
+func StackOf(of *row.Row, c nodes.Config, beside ...row.Instance) *row.Stack {
+	s, err := row.Assemble(row.Instance{Row: of, Config: c}, beside...)
 	if err != nil {
 		panic(err) // a slip of the pen in a test
 	}
@@ -75,7 +75,8 @@ func Over(o *sim.Options, network *chaos.Network, faults ...chaos.Fault) {
 	if o.Duration > 0 {
 		measured = o.Duration
 	}
-	scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Stack: StackOf(o), Measured: measured, Simulated: true}
+	of := o.Stack.Instances()[0]
+	scene := &chaos.Scene{Spec: of.Row, Config: of.Config, Stack: o.Stack, Measured: measured, Simulated: true}
 	resolved, err := chaos.Resolve(faults, scene, o.Seed)
 	if err != nil {
 		panic(err) // a slip of the pen in a test
@@ -101,11 +102,7 @@ func NetworkOf(latency string) *chaos.Network { return &chaos.Network{Latency: D
 
 // Node returns a node of a row that has not started.
 func Node(of *row.Row, n int, id nodes.ID) *nodes.Node {
-	stack, err := row.Assemble(row.Instance{Row: of, Config: nodes.Config{N: n}})
-	if err != nil {
-		panic(err) // a slip of the pen in a test
-	}
-	return nodes.NewNode(stack.Stack, id, 0, nil)
+	return nodes.NewNode(StackOf(of, nodes.Config{N: n}).Stack, id, 0, nil)
 }
 
 // Named wants the names of rows to be unique and well formed, and their summaries to be sentences.

@@ -93,7 +93,7 @@ func (f *Fold) add(e *history.Event) {
 	case history.Suspected, history.Trusted:
 		f.suspect(e)
 	case history.Sent:
-		if e.Count < history.MaxKinds && e.Instance == 0 {
+		if e.Count < nodes.MaxKinds && e.Instance == 0 {
 			f.lap.since[e.Count]++
 		}
 	case history.Marked:

@@ -1,6 +1,9 @@
 package section
 
-import "turnstile/nodes/history"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
 
 // Heartbeat reports whether messages of a kind only say that their sender is up. They belong to no entry.
 func (f *Fold) Heartbeat(kind int) bool {
@@ -10,8 +13,8 @@ func (f *Fold) Heartbeat(kind int) bool {
 // A lap counts the messages from the first to the last entry in the window, if messages circulate.
 type lap struct {
 	entries uint64
-	sent    [history.MaxKinds]uint64 // up to the last entry
-	since   [history.MaxKinds]uint64 // after it
+	sent    [nodes.MaxKinds]uint64 // up to the last entry
+	since   [nodes.MaxKinds]uint64 // after it
 }
 
 func (l *lap) enter() {
@@ -20,7 +23,7 @@ func (l *lap) enter() {
 			l.sent[kind] += n
 		}
 	}
-	l.since = [history.MaxKinds]uint64{}
+	l.since = [nodes.MaxKinds]uint64{}
 }
 
 // MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:
@@ -30,7 +33,7 @@ func (l *lap) enter() {
 // is set. ok is false if nothing is known.
 func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates, refused bool) (
 	perEntry float64, byKind []float64, ok bool) {
-	var sent [history.MaxKinds]uint64
+	var sent [nodes.MaxKinds]uint64
 	var entries, left uint64 // left out
 	switch {
 	case circulates && (f.Marks[history.Stopped].Seen || f.Marks[history.Interrupted].Seen):

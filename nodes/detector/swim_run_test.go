@@ -45,7 +45,11 @@ func (x *trial) run(t *testing.T, spec *row.Row, seed uint64) (s said) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := sim.Options{Spec: ricart, Config: nodes.Config{N: x.n}, Beside: []row.Instance{in}, Seed: seed,
+	stack, err := row.Assemble(row.Instance{Row: ricart, Config: nodes.Config{N: x.n}}, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := sim.Options{Stack: stack, Seed: seed,
 		Duration: x.lasts, Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * x.lasts)}}
 	rowtest.Over(&o, rowtest.NetworkOf(ms.String()), x.faults...)
 	h := &history.History{}

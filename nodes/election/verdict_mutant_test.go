@@ -11,16 +11,12 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
-	"turnstile/nodes/sim"
 )
 
 // verdict runs the scenario and returns what the checks say, and how many messages were sent.
 func (s scenario) verdict(t testing.TB) (check.Verdict, int) {
 	t.Helper()
-	stack, err := (&sim.Options{Spec: s.row, Config: s.row.Explicit(s.config)}).Stack()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stack := s.stack(t)
 	network := s.network
 	if network == nil {
 		network = rowtest.NetworkOf(hop.String())

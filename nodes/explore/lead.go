@@ -61,19 +61,18 @@ func (w *worker) silent(state []uint32) bool {
 	return len(state) == w.head
 }
 
-// quarrel returns which check the leaders of a state fail, which has just come about by a move, and what it
-// says; empty: none.
-func (w *worker) quarrel(state []uint32, m move, out *outcome) (check, says string) {
+// quarrel returns which check the leaders of a state fail, which has just come about by a move; empty: none.
+func (w *worker) quarrel(state []uint32, m move, out *outcome) (check string) {
 	id := nodes.ID(m.node)
 	if out != nil && w.rules.Terms && int(id) < w.o.Config.N && w.o.looksFor(replay.CheckTerms) {
-		if out.back {
-			return replay.CheckTerms, fmt.Sprintf("node %d goes back to a lower term", id)
-		}
-		if term, other, is := w.electorate(state).Shared(id); is {
-			return replay.CheckTerms, w.rules.SaysShared(term, id, other)
+		if _, _, shared := w.electorate(state).Shared(id); shared || out.back {
+			return replay.CheckTerms
 		}
 	}
-	return replay.CheckLeaders, w.together(state)
+	if w.together(state) != "" {
+		return replay.CheckLeaders
+	}
+	return ""
 }
 
 // undecided looks, in a state that was expanded, whether nodes agree that are to. If they do not, and nothing

@@ -30,12 +30,21 @@ type trial struct {
 	each      int    // in the explorer, of each client
 }
 
+// stack returns what the nodes of the trial are made of.
+func (tr trial) stack(t *testing.T) *row.Stack {
+	t.Helper()
+	stack, err := row.Assemble(tr.instances[0], tr.instances[1:]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stack
+}
+
 // simulated and real run the trial and return what was recorded.
 func (tr trial) simulated(t *testing.T, driver ...port.FaultDriver) *history.History {
 	t.Helper()
 	h := &history.History{}
-	o := sim.Options{Spec: tr.instances[0].Row, Config: tr.instances[0].Config,
-		Beside: tr.instances[1:], Workload: tr.workload, Entries: tr.entries, Seed: 7, Latency: time.Millisecond,
+	o := sim.Options{Stack: tr.stack(t), Workload: tr.workload, Entries: tr.entries, Seed: 7, Latency: time.Millisecond,
 		Shaper: tr.shaper}
 	if len(driver) > 0 {
 		o.FaultDriver = driver[0]
@@ -52,11 +61,7 @@ func (tr trial) simulated(t *testing.T, driver ...port.FaultDriver) *history.His
 
 func (tr trial) real(t *testing.T) *history.History {
 	t.Helper()
-	stack, err := row.Assemble(tr.instances[0], tr.instances[1:]...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := beginStack(t, stack, func(c *host.Config) {
+	s := beginStack(t, tr.stack(t), func(c *host.Config) {
 		c.Workload, c.Entries, c.Shaper = tr.workload, tr.entries, tr.shaper
 	})
 	s.order(host.Order{Do: host.Issue, Begin: 1})

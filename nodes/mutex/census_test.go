@@ -121,10 +121,9 @@ func tellers(t *testing.T, rule string, n int, seed uint64) (fault string, compl
 			return &teller{census: newCensus[tellerReport](c.With("retry", "5ms")), rule: rule, told: told}
 		},
 	}}
-	o := sim.Options{Spec: &spec, Config: nodes.Config{N: n}, Seed: seed, Duration: 400 * time.Millisecond,
-		Patience: 10_000,
+	o := sim.Options{Stack: rowtest.StackOf(&spec, nodes.Config{N: n}, besides(&spec, n, jumpy)...), Seed: seed,
+		Duration: 400 * time.Millisecond, Patience: 10_000,
 		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:10ms")}}
-	o.Beside = besides(&spec, n, jumpy)
 	faults := []chaos.Fault{{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.05}}},
 		{Effect: &effect.Duplicate{Of: 0.05}}}
 	for i := range 12 {

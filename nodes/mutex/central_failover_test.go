@@ -200,9 +200,9 @@ func TestFailoverTakesDetectionAndACensus(t *testing.T) {
 	const hop, hold = time.Millisecond, 500 * time.Microsecond
 	longest := int64(0)
 	for seed := range soak.Pick[uint64](10, 30, 300) {
-		o := sim.Options{Spec: &centralFailoverRow, Config: nodes.Config{N: 5}, Seed: seed, Entries: 2000,
+		beside := besides(&centralFailoverRow, 5, "heartbeat")
+		o := sim.Options{Stack: rowtest.StackOf(&centralFailoverRow, nodes.Config{N: 5}, beside...), Seed: seed, Entries: 2000,
 			Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}}
-		o.Beside = besides(o.Spec, o.Config.N, "heartbeat")
 		rowtest.Over(&o, &chaos.Network{Latency: chance.Constant(hop)}, chaos.Fault{
 			Effect:   &effect.Kill{Who: effect.Target{Word: "coordinator"}},
 			Schedule: chaos.Schedule{At: time.Second}})
@@ -216,7 +216,7 @@ func TestFailoverTakesDetectionAndACensus(t *testing.T) {
 				outage, last = max(outage, e.At-last), e.At
 			}
 		}
-		bound := detector.Within(o.Beside[0]) + hold + 5*hop // a heartbeat, an ask, its answer, a grant, a release
+		bound := detector.Within(beside[0]) + hold + 5*hop // a heartbeat, an ask, its answer, a grant, a release
 		if outage > int64(bound) || outage < int64(bound/2) || last < int64(time.Second+bound) {
 			t.Errorf("seed %d: nobody entered for %v, want at most %v", seed, time.Duration(outage), bound)
 		}

@@ -68,10 +68,9 @@ func conform(t *testing.T, try func(t *testing.T, row *row.Row, c nodes.Config))
 
 // saturated returns a short run of a row under a load that leaves nobody idle.
 func saturated(row *row.Row, c nodes.Config, seed uint64) sim.Options {
-	o := sim.Options{Spec: row, Config: c, Seed: seed, Entries: uint64(10 + 4*c.N),
+	o := sim.Options{Stack: rowtest.StackOf(row, c, besides(row, c.N, "perfect")...), Seed: seed, Entries: uint64(10 + 4*c.N),
 		Patience: 20_000,
 		Workload: workload.Workload{Load: workload.Saturated, Hold: rowtest.Drawn("exponential:500us")}}
-	o.Beside = besides(row, c.N, "perfect")
 	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"))
 	return o
 }
@@ -79,8 +78,8 @@ func saturated(row *row.Row, c nodes.Config, seed uint64) sim.Options {
 // judge makes a run and judges it, by the published cost as well if that is for its load.
 func judge(t *testing.T, o sim.Options, cost row.Range) check.Verdict {
 	t.Helper()
-	s := check.SettingOf(rowtest.StackOf(&o))
-	s.Cost, s.CostKnown, s.Promise = cost, true, promised(o.Spec, o)
+	s := check.SettingOf(o.Stack)
+	s.Cost, s.CostKnown, s.Promise = cost, true, promised(o)
 	s.Alone = o.Workload.Load == workload.Sequential || o.Workload.Load == workload.One
 	sections := check.Sections(history.Header{}, s)
 	checks := check.New(sections, s)
@@ -90,18 +89,19 @@ func judge(t *testing.T, o sim.Options, cost row.Range) check.Verdict {
 	}
 	var panicked *sim.Panic
 	if errors.As(r.Cut, &panicked) {
-		t.Fatalf("%+v, seed %d: %v", o.Config, o.Seed, panicked)
+		t.Fatalf("%+v, seed %d: %v", o.Stack.Instances()[0].Config, o.Seed, panicked)
 	}
 	return checks.Verdict()
 }
 
 // promised is what a run is held to of the order in which requests are served: where messages take any time,
 // with much tolerance.
-func promised(row *row.Row, o sim.Options) check.Promise {
+func promised(o sim.Options) check.Promise {
+	of := o.Stack.Instances()[0]
 	if o.Shaper == nil && o.FaultDriver == nil {
-		return check.PromiseOf(row, o.Config, o.Latency)
+		return check.PromiseOf(of.Row, of.Config, o.Latency)
 	}
-	p := check.PromiseOf(row, o.Config, 14*time.Millisecond)
+	p := check.PromiseOf(of.Row, of.Config, 14*time.Millisecond)
 	p.Times = 10
 	return p
 }
@@ -322,8 +322,8 @@ func brokenIn(t *testing.T, spec *row.Row, c nodes.Config, seed uint64) (caught 
 func TestRowsSayWhatTheyBroadcast(t *testing.T) {
 	for _, row := range Table {
 		t.Run(row.Name, func(t *testing.T) {
-			o := sim.Options{Spec: row, Config: nodes.Config{N: 4}, Seed: 1, Entries: 100, Multicast: true,
-				Workload: workload.Workload{Load: workload.Saturated}, Latency: time.Millisecond}
+			o := sim.Options{Stack: rowtest.StackOf(row, nodes.Config{N: 4}), Seed: 1, Entries: 100,
+				Multicast: true, Workload: workload.Workload{Load: workload.Saturated}, Latency: time.Millisecond}
 			h := &history.History{}
 			if _, err := sim.Run(o, h); err != nil {
 				t.Fatal(err)

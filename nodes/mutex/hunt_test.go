@@ -76,14 +76,14 @@ func (m mutant) fault(h *history.History, load workload.Load, seed uint64) (by, 
 	if load == workload.Sequential {
 		cost = m.spec.Mutex.Cost(m.config).Sequential
 	}
-	s := check.SettingOf(rowtest.StackOf(new(m.options(0))))
+	s := check.SettingOf(m.options(0).Stack)
 	s.Cost, s.CostKnown, s.Alone = cost, true, load == workload.Sequential
 	if m.unfair() {
 		s.Promise = check.PromiseOf(&m.spec, m.config, time.Millisecond)
 	}
 	if m.cut {
 		o := sim.Options{Seed: seed}
-		s = check.SettingOf(rowtest.StackOf(new(m.options(seed))))
+		s = check.SettingOf(m.options(seed).Stack)
 		s.Faults = cutsAsked(m.part(&o))
 	}
 	v := check.Judge(h, s)
@@ -98,7 +98,11 @@ func (m mutant) fault(h *history.History, load workload.Load, seed uint64) (by, 
 
 // options returns a short run with the faults that the mutant is to meet. Loads take turns.
 func (m mutant) options(seed uint64) sim.Options {
-	o := sim.Options{Spec: &m.spec, Config: m.config, Seed: seed, Entries: uint64(max(8*m.config.N, m.entries)),
+	detector := "perfect"
+	if m.suspects {
+		detector = jumpy
+	}
+	o := sim.Options{Stack: rowtest.StackOf(&m.spec, m.config, besides(&m.spec, m.config.N, detector)...), Seed: seed, Entries: uint64(max(8*m.config.N, m.entries)),
 		Patience:   20_000,
 		Reordering: m.spec.Safe&nodes.FIFO == 0,
 		Workload: workload.Workload{Load: workload.Saturated,
@@ -111,10 +115,6 @@ func (m mutant) options(seed uint64) sim.Options {
 	}
 	if m.lasting {
 		o.Workload.Hold = chance.Constant(15 * time.Millisecond)
-	}
-	o.Beside = besides(&m.spec, m.config.N, "perfect")
-	if m.suspects {
-		o.Beside = besides(&m.spec, m.config.N, jumpy)
 	}
 	network := chaos.Network{Latency: rowtest.Drawn("exponential:1ms")}
 	if m.unfair() { // what is promised is exact where messages take the same time

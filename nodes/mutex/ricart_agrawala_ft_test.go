@@ -140,7 +140,7 @@ func (r *ricartTerse) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 // long returns a run whose clients are inside for so long, under faults.
 func long(c nodes.Config, seed uint64, hold time.Duration, faults ...chaos.Fault) sim.Options {
-	o := sim.Options{Spec: &ricartRetryingRow, Config: c, Seed: seed, Entries: uint64(8 * c.N),
+	o := sim.Options{Stack: rowtest.StackOf(&ricartRetryingRow, c), Seed: seed, Entries: uint64(8 * c.N),
 		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}}
 	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
 	return o
@@ -158,7 +158,7 @@ func TestRetriesStandHeavyLoss(t *testing.T) {
 			if _, err := sim.Run(o, h); err != nil {
 				t.Fatal(err)
 			}
-			s := check.SettingOf(rowtest.StackOf(&o))
+			s := check.SettingOf(o.Stack)
 			s.Safe, s.Live = 0, 0 // nothing excuses it
 			if v := check.Judge(h, s); v.Outcome != check.Valid {
 				t.Fatalf("%s, seed %d: %v: %s", nack, seed, v.Outcome, v.Reason)

@@ -120,7 +120,7 @@ func TestViewsAreLeftForLaterOnes(t *testing.T) {
 	for seed := range soak.Pick[uint64](5, 15, 100) {
 		o := saturated(&ricartViewRow, nodes.Config{N: 7}, seed)
 		o.Workload.Load, o.Entries = workload.Sequential, 120
-		o.Beside = besides(o.Spec, 7, o.Spec.Detects)
+		o.Stack = rowtest.StackOf(&ricartViewRow, nodes.Config{N: 7}, besides(&ricartViewRow, 7, ricartViewRow.Detects)...)
 		cut, err := effect.ParseCut("0-1,4/2,5-6")
 		if err != nil {
 			t.Fatal(err)

@@ -214,7 +214,7 @@ func givings(t *testing.T, row *row.Row, seed uint64) (given int, fault string) 
 			}
 		}
 	})
-	o.Config = impatientRing
+	o.Stack = rowtest.StackOf(o.Stack.Instances()[0].Row, impatientRing)
 	if r, err := sim.Run(o); err != nil || r.Cut != nil {
 		t.Fatal(err, r.Cut)
 	}

@@ -3,8 +3,6 @@ package row
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"turnstile/internal/suggest"
@@ -98,7 +96,8 @@ func hinted(err error) error {
 
 // Check returns an error that names the fields that a row of a table must have and this one lacks.
 func (r *Row) Check() error {
-	lacks, kind := r.Lacks(), r.Kind
+	var lacks []string
+	kind := r.Kind
 	need := func(field string, lacking bool) {
 		if lacking {
 			lacks = append(lacks, field)
@@ -116,11 +115,7 @@ func (r *Row) Check() error {
 	need("Faults", len(r.Faults) == 0 && kind != nodes.Detection)
 	need("Timers", len(r.Timers) == 0 && r.timed())
 	need("Flaw.At", r.Flaw != nil && r.Flaw.At.N == 0)
-	if len(lacks) == 0 {
-		return nil
-	}
-	return fmt.Errorf("the row %q lacks %s: docs/adding-an-algorithm.md says what belongs there", r.Name,
-		strings.Join(lacks, ", "))
+	return r.Lacks(lacks...)
 }
 
 // timed reports whether the machines of the clients set timers.

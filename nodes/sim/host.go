@@ -53,7 +53,7 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 	p := &w.packet
 	p.From, p.To, p.Instance, p.Kind, p.Net, p.At = from, to, e.Instance, e.Kind, w.nets[e.Kind], w.now
 	if w.weighs {
-		w.buffer = w.stack.Codec().Append(w.buffer[:0], int(e.Kind), e.Message)
+		w.buffer = w.Stack.Codec().Append(w.buffer[:0], int(e.Kind), e.Message)
 		p.Bytes = len(w.buffer)
 	}
 	arrivals, reordered := w.links.Take(p)
