@@ -28,10 +28,10 @@ func launchBrokers(t testing.TB, count int, proxies *Proxies) *Brokers {
 }
 
 // launchBroker starts this program as a broker.
-func launchBroker(t *testing.T) (p *Process, url, token string) {
+func launchBroker(t *testing.T) (p *process, url, token string) {
 	t.Helper()
 	b := launchBrokers(t, 1, nil)
-	return b.Process(0), b.URL(0), b.Token()
+	return b.all[0].service.process, b.URL(0), b.Token()
 }
 
 func TestBrokerWantsItsCredential(t *testing.T) {

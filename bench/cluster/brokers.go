@@ -28,7 +28,7 @@ type brokerProcess struct {
 	ports   []*port
 	service *service
 	url     string
-	before  []*Process // that it had
+	before  []Process // that it had
 }
 
 // LaunchBrokers starts brokers, each in a process of its own, by running a program and its arguments, which
@@ -129,7 +129,7 @@ func (b *Brokers) start(ctx context.Context, i int) error {
 		return fmt.Errorf("starting %s: %w", name, err)
 	}
 	if br.service != nil {
-		br.before = append(br.before, br.service.Process)
+		br.before = append(br.before, br.service.process)
 	}
 	br.service = s
 	return nil
@@ -145,13 +145,13 @@ func (b *Brokers) URL(i int) string { return b.all[i].url }
 func (b *Brokers) Token() string { return b.token }
 
 // Process returns the process of a broker, the latest if it was restarted.
-func (b *Brokers) Process(i int) *Process { return b.all[i].service.Process }
+func (b *Brokers) Process(i int) Process { return b.all[i].service.process }
 
 // Processes returns all processes that brokers have or had.
-func (b *Brokers) Processes() (all []*Process) {
+func (b *Brokers) Processes() (all []Process) {
 	for _, br := range b.all {
 		if all = append(all, br.before...); br.service != nil {
-			all = append(all, br.service.Process)
+			all = append(all, br.service.process)
 		}
 	}
 	return all
@@ -171,9 +171,9 @@ func (b *Brokers) Running(i int) bool {
 // connections.
 func (b *Brokers) Kill(i int) error {
 	if !b.Running(i) {
-		return fmt.Errorf("%s has ended already", b.Process(i).Name)
+		return fmt.Errorf("%s has ended already", b.Process(i).Name())
 	}
-	b.Process(i).Dismiss()
+	b.all[i].service.dismiss()
 	<-b.Process(i).Ended()
 	return nil
 }
@@ -182,15 +182,15 @@ func (b *Brokers) Kill(i int) error {
 // routes again, which takes the other brokers a second or two.
 func (b *Brokers) Restart(ctx context.Context, i int) error {
 	if b.Running(i) {
-		return fmt.Errorf("%s runs, so it cannot be restarted: kill it first", b.Process(i).Name)
+		return fmt.Errorf("%s runs, so it cannot be restarted: kill it first", b.Process(i).Name())
 	}
 	return b.start(ctx, i)
 }
 
 // Cut ends all routes between brokers of different groups, with what is on its way, and keeps them from being
 // opened again, until it is healed. Of brokers in no group no route is cut. The number names the fault among
-// those of the proxies. With stall, the routes stand, and what they are given waits until it is healed.
-func (b *Brokers) Cut(ctx context.Context, number int, groups [][]int, stall bool) error {
+// those of the proxies.
+func (b *Brokers) Cut(ctx context.Context, number int, groups [][]int) error {
 	if b.proxies == nil {
 		return errors.New("the routes between the brokers cannot be cut, since they do not run through proxies")
 	}
@@ -206,7 +206,7 @@ func (b *Brokers) Cut(ctx context.Context, number int, groups [][]int, stall boo
 			of[i] = g
 		}
 	}
-	f := ConnectionFault{Number: number, Stall: stall, Reset: !stall}
+	f := ConnectionFault{Number: number, Reset: true}
 	for i := range b.all {
 		for j := range i {
 			if separate(of, i, j) {
@@ -217,9 +217,7 @@ func (b *Brokers) Cut(ctx context.Context, number int, groups [][]int, stall boo
 	if err := b.proxies.Begin(ctx, f); err != nil {
 		return err
 	}
-	if !stall {
-		b.cuts[number] = of
-	}
+	b.cuts[number] = of
 	return nil
 }
 

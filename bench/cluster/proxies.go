@@ -25,7 +25,7 @@ func LaunchProxies(ctx context.Context, l *Launcher, program []string) (*Proxies
 }
 
 // Process returns the process of the proxies.
-func (p *Proxies) Process() *Process { return p.service.Process }
+func (p *Proxies) Process() Process { return p.service.process }
 
 // Close ends the proxies and their connections.
 func (p *Proxies) Close() { p.service.end() }

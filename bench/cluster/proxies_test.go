@@ -331,7 +331,7 @@ func TestProxiesEnd(t *testing.T) {
 	t.Parallel()
 	p := launchProxies(t)
 	p.service.input.Close()
-	if err := ended(t, p.Process()); err != nil {
+	if err := ended(t, p.service.process); err != nil {
 		t.Errorf("they end with %v", err)
 	}
 	err := p.Heal(t.Context(), 1)
