@@ -31,8 +31,15 @@ var (
 	errNotOurs = errors.New("the broker is not one of the run's own: leave out --nats")
 )
 
-// BrokerUp implements port.Transport.
-func (c *connections) BrokerUp(i int) bool { return c.transport.running(i) }
+// Connected, BrokerUp and PauseBroker implement port.Transport.
+func (c *connections) Connected() bool         { return !c.outage.away }
+func (c *connections) BrokerUp(i int) bool     { return c.transport.running(i) }
+func (c *connections) PauseBroker(i int) error { return c.transport.process(i).Signal(syscall.SIGSTOP) }
+
+// ResumeBroker implements port.Transport.
+func (c *connections) ResumeBroker(i int) error {
+	return c.transport.process(i).Signal(syscall.SIGCONT)
+}
 
 // NodesAt implements port.Transport.
 func (c *connections) NodesAt(i int) (count int) {
@@ -43,9 +50,6 @@ func (c *connections) NodesAt(i int) (count int) {
 	}
 	return count
 }
-
-// Connected implements port.Transport.
-func (c *connections) Connected() bool { return !c.outage.away }
 
 // KillBroker implements port.Transport. The end of the process is no trouble.
 func (c *connections) KillBroker(i int) error {
@@ -72,14 +76,6 @@ func (c *connections) RestartBroker(i int) error {
 	c.nodes.follow(brokers.Process(at))
 	c.mayBeBack()
 	return nil
-}
-
-// PauseBroker implements port.Transport.
-func (c *connections) PauseBroker(i int) error { return c.transport.process(i).Signal(syscall.SIGSTOP) }
-
-// ResumeBroker implements port.Transport.
-func (c *connections) ResumeBroker(i int) error {
-	return c.transport.process(i).Signal(syscall.SIGCONT)
 }
 
 // mayBeBack says that connections are back, if nothing keeps any away.

@@ -177,14 +177,12 @@ var (
 	_ port.Transport = faultCluster{}
 )
 
-// Now implements port.Cluster.
-func (c faultCluster) Now() int64 { return c.journal.now() }
-
-// Up implements port.Cluster.
-func (c faultCluster) Up(id nodes.ID) bool { return c.nodes.isUp(id) }
-
-// Kill implements port.Cluster.
-func (c faultCluster) Kill(id nodes.ID) error { return c.nodes.kill(id) }
+// Now, Up, Kill, Pause and Resume implement port.Cluster.
+func (c faultCluster) Now() int64               { return c.now() }
+func (c faultCluster) Up(id nodes.ID) bool      { return c.nodes.isUp(id) }
+func (c faultCluster) Kill(id nodes.ID) error   { return c.nodes.kill(id) }
+func (c faultCluster) Pause(id nodes.ID) error  { return c.signal(id, syscall.SIGSTOP) }
+func (c faultCluster) Resume(id nodes.ID) error { return c.signal(id, syscall.SIGCONT) }
 
 // Restart implements port.Cluster. It returns when the node has been told to go on.
 func (c faultCluster) Restart(id nodes.ID, forget bool) error {
@@ -196,12 +194,6 @@ func (c faultCluster) Restart(id nodes.ID, forget bool) error {
 	}
 	return c.orders.goOn(id)
 }
-
-// Pause implements port.Cluster.
-func (c faultCluster) Pause(id nodes.ID) error { return c.signal(id, syscall.SIGSTOP) }
-
-// Resume implements port.Cluster.
-func (c faultCluster) Resume(id nodes.ID) error { return c.signal(id, syscall.SIGCONT) }
 
 // signal sends a signal to a node. One that has just killed itself may be gone.
 func (c faultCluster) signal(id nodes.ID, s syscall.Signal) error {
@@ -218,12 +210,12 @@ func (c faultCluster) SetClock(id nodes.ID, jump time.Duration, rate float64) er
 
 // FaultBegan implements port.Cluster.
 func (c faultCluster) FaultBegan(b port.FaultBeginning) error {
-	return errors.Join(c.journal.Add(history.FaultEvent(b)), c.counts.record(b.At, true))
+	return errors.Join(c.Add(history.FaultEvent(b)), c.counts.record(b.At, true))
 }
 
 // FaultHealed implements port.Cluster.
 func (c faultCluster) FaultHealed(at int64, number int, hits uint64) error {
 	e := history.Event{At: at, Kind: history.FaultHealed, Count: uint32(number), Value: int64(hits),
 		Node: nodes.None}
-	return errors.Join(c.journal.Add(e), c.counts.record(at, false))
+	return errors.Join(c.Add(e), c.counts.record(at, false))
 }

@@ -40,15 +40,14 @@ func (f *trialFaults) followRequests(now int64) error {
 			return err
 		}
 	}
-	for _, v := range f.requests.Take() {
-		reply, err := f.answer(&v.Request, now)
-		reply.Trial, reply.Faults = f.number, f.driver.Progress()
-		v.Answer(reply)
+	return f.requests.Answer(func(r *control.Request) (control.Reply, error) {
+		reply, err := f.answer(r, now)
 		if err != nil {
-			return err
+			reply.Refused = err.Error()
 		}
-	}
-	return nil
+		reply.Trial, reply.Faults = f.number, f.driver.Progress()
+		return reply, err
+	})
 }
 
 // answer carries out a request. The error is one that ends the trial.
@@ -106,13 +105,13 @@ func (f *trialFaults) inject(faults []chaos.Fault, now int64) (reply control.Rep
 	for _, one := range more {
 		number, err := f.driver.Add(one)
 		if err != nil {
-			return control.Reply{Refused: err.Error()}, err
+			return control.Reply{}, err
 		}
 		reply.Numbers = append(reply.Numbers, number)
 	}
 	for _, o := range orders {
 		if err := f.orders.give(o, f.nodes.up()...); err != nil {
-			return control.Reply{Refused: err.Error()}, err
+			return control.Reply{}, err
 		}
 	}
 	return reply, nil
@@ -157,7 +156,7 @@ func (f *trialFaults) healNow(number int) (control.Reply, error) {
 	case errors.As(err, new(*chaos.Unhealable)):
 		return wrong(err)
 	case err != nil:
-		return control.Reply{Refused: err.Error()}, err
+		return control.Reply{}, err
 	}
 	return control.Reply{}, f.save()
 }
@@ -168,9 +167,9 @@ func (f *trialFaults) save() error {
 	return f.keep(f.all)
 }
 
-// refuse has requests to the trial refused from now on.
-func (f *trialFaults) refuse(format string, args ...any) {
-	reply := control.Reply{Trial: f.number, Refused: fmt.Sprintf(format, args...)}
+// refuse has requests to the trial refused from now on, for what it does.
+func (f *trialFaults) refuse(does string) {
+	reply := control.Reply{Trial: f.number, Refused: fmt.Sprintf("trial %d %s", f.number, does)}
 	if f.driver != nil {
 		reply.Faults = f.driver.Progress()
 	}

@@ -264,7 +264,7 @@ func (m *meter) stop(at int64) error {
 		}
 	}
 	at = max(at, m.measuredAt)
-	t.faults.refuse("trial %d has stopped issuing requests, and comes to rest", t.number)
+	t.faults.refuse("has stopped issuing requests, and comes to rest")
 	err := errors.Join(t.faults.driver.End(), t.Mark(at, history.Stopped), t.counts.record(at, false))
 	if err != nil {
 		return err

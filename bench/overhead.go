@@ -190,7 +190,7 @@ func (r *OverheadResult) testbed(ctx context.Context, o OverheadOptions, s Setup
 // overheadBare measures the bare loop, with a broker as the testbed uses it.
 func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64, err error) {
 	launcher := cluster.NewLauncher()
-	broker, err := cluster.LaunchBrokers(ctx, launcher, s.Broker, 1, nil)
+	broker, err := cluster.LaunchBrokers(ctx, launcher, s.Broker, "the broker", 1, nil)
 	if err != nil {
 		return 0, err
 	}

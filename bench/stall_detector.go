@@ -187,7 +187,7 @@ func (t *trial) silent(within time.Duration) (who, why string, err error) {
 // stalled has all nodes stand still, keeps a report of their states, and returns errStalled. messages is how
 // many were handled since anybody entered, if that is why.
 func (t *trial) stalled(messages uint64) error {
-	t.faults.refuse("trial %d has stalled: nothing in it moves any more", t.number)
+	t.faults.refuse("has stalled: nothing in it moves any more")
 	if err := t.orders.give(host.Order{Do: host.Park}, t.nodes.up()...); err != nil {
 		return fmt.Errorf("nothing moves any more: %w", err)
 	}

@@ -57,7 +57,8 @@ func (o *Options) checkTransport() error {
 // launch starts the processes that carry the messages of a run.
 func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, j *Job) (err error) {
 	if j.Stack.Codec().Networks() > 1 {
-		if t.second, err = cluster.LaunchSecond(ctx, l, s.Broker); err != nil {
+		t.second, err = cluster.LaunchBrokers(ctx, l, s.Broker, "the broker of the second network", 1, nil)
+		if err != nil {
 			return err
 		}
 	}
@@ -69,11 +70,9 @@ func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, j 
 			return err
 		}
 	}
-	if t.brokers, err = cluster.LaunchBrokers(ctx, l, s.Broker, j.brokerCount(), t.proxies); err != nil {
+	t.brokers, err = cluster.LaunchBrokers(ctx, l, s.Broker, "the broker", j.brokerCount(), t.proxies)
+	if err != nil || t.proxies == nil {
 		return err
-	}
-	if t.proxies == nil {
-		return nil
 	}
 	for network := range t.networks() {
 		var addresses []string

@@ -134,7 +134,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 
 // finish marks why the trial ended early, if it did, and ends its processes.
 func (t *trial) finish(err error) {
-	t.faults.refuse("trial %d has ended", t.number)
+	t.faults.refuse("has ended")
 	switch {
 	case errors.Is(err, errStalled):
 		t.Stall(t.now(), t.livelock)

@@ -32,24 +32,13 @@ type brokerProcess struct {
 }
 
 // LaunchBrokers starts brokers, each in a process of its own, by running a program and its arguments, which
-// must call ServeBroker. When it returns, each has a route to every other. The routes run through proxies,
-// unless these are nil: then they cannot be cut.
-func LaunchBrokers(ctx context.Context, l *Launcher, program []string, count int, proxies *Proxies) (
-	*Brokers, error) {
-	b := &Brokers{launcher: l, program: program, name: "the broker", token: broker.NewToken(), proxies: proxies,
+// must call ServeBroker, and ends them if not all can be. The name is that of the only one. When it returns,
+// each has a route to every other. The routes run through proxies, unless these are nil: then they cannot be
+// cut.
+func LaunchBrokers(ctx context.Context, l *Launcher, program []string, name string, count int,
+	proxies *Proxies) (*Brokers, error) {
+	b := &Brokers{launcher: l, program: program, name: name, token: broker.NewToken(), proxies: proxies,
 		cuts: map[int][]int{}}
-	return b.launch(ctx, count)
-}
-
-// LaunchSecond starts the broker of a second network, which knows nothing of those of the first.
-func LaunchSecond(ctx context.Context, l *Launcher, program []string) (*Brokers, error) {
-	b := &Brokers{launcher: l, program: program, name: "the broker of the second network",
-		token: broker.NewToken()}
-	return b.launch(ctx, 1)
-}
-
-// launch starts so many brokers, and ends them if not all can be.
-func (b *Brokers) launch(ctx context.Context, count int) (*Brokers, error) {
 	err := b.prepare(ctx, count)
 	for i := 0; i < count && err == nil; i++ {
 		err = b.start(ctx, i)
@@ -238,7 +227,7 @@ func (b *Brokers) Heal(ctx context.Context, number int) error {
 }
 
 // counts asks a broker what it knows of others.
-func (b *Brokers) counts(ctx context.Context, i int) (c BrokerCount, err error) {
+func (b *Brokers) counts(ctx context.Context, i int) (c brokerCount, err error) {
 	err = b.all[i].service.ask(ctx, brokerOrder{}, &c)
 	return c, err
 }
@@ -265,13 +254,13 @@ func (b *Brokers) Settled(ctx context.Context, subscriptions []int) (bool, error
 			return false, nil
 		}
 	}
-	return b.each(ctx, func(i int, c BrokerCount) bool {
+	return b.each(ctx, func(i int, c brokerCount) bool {
 		return c.Routes == len(b.all)-1 && c.Subscriptions == subscriptions[i]
 	})
 }
 
 // each asks all brokers that run, and reports whether what they know is as it is to be.
-func (b *Brokers) each(ctx context.Context, is func(int, BrokerCount) bool) (bool, error) {
+func (b *Brokers) each(ctx context.Context, is func(int, brokerCount) bool) (bool, error) {
 	if len(b.all) == 1 { // which needs no other
 		return true, nil
 	}
@@ -288,21 +277,21 @@ func (b *Brokers) each(ctx context.Context, is func(int, BrokerCount) bool) (boo
 
 // AwaitRoutes waits until each broker that runs has the routes that it is to have.
 func (b *Brokers) AwaitRoutes(ctx context.Context) error {
-	return b.await(ctx, "not all brokers have found each other", func(i int, c BrokerCount) bool {
+	return b.await(ctx, "not all brokers have found each other", func(i int, c brokerCount) bool {
 		return c.Routes == b.routes(i)
 	})
 }
 
 // AwaitSubscriptions waits until each broker that runs knows as many subscriptions as it is to know (see
-// BrokerCount). Until then, a message may find no way to a subscriber at another broker. It does not wait if
+// brokerCount). Until then, a message may find no way to a subscriber at another broker. It does not wait if
 // there is one broker.
 func (b *Brokers) AwaitSubscriptions(ctx context.Context, want []int) error {
-	return b.await(ctx, "not all brokers know all subscriptions", func(i int, c BrokerCount) bool {
+	return b.await(ctx, "not all brokers know all subscriptions", func(i int, c brokerCount) bool {
 		return c.Subscriptions == want[i]
 	})
 }
 
-func (b *Brokers) await(ctx context.Context, failure string, is func(int, BrokerCount) bool) error {
+func (b *Brokers) await(ctx context.Context, failure string, is func(int, brokerCount) bool) error {
 	for deadline := time.Now().Add(answerLimit); ; {
 		switch all, err := b.each(ctx, is); {
 		case all || err != nil:

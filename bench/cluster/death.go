@@ -11,9 +11,6 @@ import (
 	"turnstile/internal/english"
 )
 
-// Fate implements Process.
-func (p *process) Fate() Fate { return p.fate }
-
 // ending returns how the process has ended.
 func (p *process) ending() Fate {
 	how := "exited with status 0"

@@ -4,7 +4,6 @@ package cluster
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -50,7 +49,7 @@ type process struct {
 	err    error         // how it ended: nil for an exit status of 0
 	fate   Fate          // once it has ended
 	kills  int           // for want of memory, before it was started
-	turns  atomic.Uint32 // see Turns
+	turns  atomic.Uint32 // see Process.Turns
 
 	dismissed atomic.Bool
 }
@@ -155,7 +154,7 @@ func (p *process) read(onOutput func([]byte) []byte) {
 		if onOutput != nil && n > 0 {
 			kept = onOutput(kept)
 		}
-		p.tail.Write(kept)
+		p.tail.add(kept)
 		if err != nil {
 			return
 		}
@@ -174,13 +173,11 @@ func (p *process) reap() error {
 // Pid returns the ID of the process.
 func (p *process) Pid() int { return p.cmd.Process.Pid }
 
-// Name implements Process.
-func (p *process) Name() string { return p.name }
-
-// Ended implements Process.
-func (p *process) Ended() <-chan struct{} { return p.ended }
-
-// Signal implements Process.
+// Name, Ended, Fate, Turns and Signal implement Process.
+func (p *process) Name() string                  { return p.name }
+func (p *process) Ended() <-chan struct{}        { return p.ended }
+func (p *process) Fate() Fate                    { return p.fate }
+func (p *process) Turns() uint32                 { return p.turns.Load() }
 func (p *process) Signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
 
 // Kill ends the process at once.
@@ -210,12 +207,9 @@ type tail struct {
 
 const tailLen = 2048
 
-var _ io.Writer = (*tail)(nil)
-
-func (t *tail) Write(b []byte) (int, error) {
+func (t *tail) add(b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	whole := len(b)
 	if free := tailLen - len(t.head); free > 0 {
 		taken := min(free, len(b))
 		t.head, b = append(t.head, b[:taken]...), b[taken:]
@@ -227,7 +221,6 @@ func (t *tail) Write(b []byte) (int, error) {
 			t.head = append(t.head, "\n[...]\n"...)
 		}
 	}
-	return whole, nil
 }
 
 func (t *tail) String() string {

@@ -201,7 +201,7 @@ func TestTail(t *testing.T) {
 		for _, piece := range []int{1, 1000, len(all)} {
 			var kept tail
 			for from := 0; from < length; from += piece {
-				kept.Write([]byte(all[from:min(from+piece, length)]))
+				kept.add([]byte(all[from:min(from+piece, length)]))
 			}
 			want := all[:length]
 			if length > 2*tailLen {

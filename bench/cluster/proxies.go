@@ -37,11 +37,6 @@ func (p *Proxies) Add(ctx context.Context, name, upstream string) (address strin
 	return address, err
 }
 
-// Remove ends a proxy and its connections. No fault may be in force at it.
-func (p *Proxies) Remove(ctx context.Context, name string) error {
-	return p.service.ask(ctx, proxyOrder{Do: removeProxy, Name: name}, nil)
-}
-
 // Begin puts a fault in force: when it returns nil, it is.
 func (p *Proxies) Begin(ctx context.Context, f ConnectionFault) error {
 	return p.service.ask(ctx, proxyOrder{Do: beginFault, Fault: f}, nil)

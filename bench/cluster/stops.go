@@ -52,6 +52,3 @@ func (p *process) turn(stopped bool) {
 		p.turns.Add(1)
 	}
 }
-
-// Turns implements Process.
-func (p *process) Turns() uint32 { return p.turns.Load() }
