@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A Server takes the requests to a run. While it is open, the run answers them in turn, in its own time; while
-// it is closed, they are refused at once. A nil server has no requests.
+// A Server takes the requests to a run. While it is open, the run answers them in turn, in its own time;
+// while it is closed, they are refused at once. A nil server has no requests.
 type Server struct {
 	listener *net.UnixListener
 	path     string
