@@ -23,6 +23,13 @@ type connections struct {
 	reconnects bool
 	resets     map[int]bool // faults in force that close connections or routes, by number
 	outage     outage
+	carriers   []cluster.Process // those that have ended included
+}
+
+// include has the end of a process that carries messages be noticed.
+func (c *connections) include(p cluster.Process) {
+	c.carriers = append(c.carriers, p)
+	c.nodes.follow(p)
 }
 
 var (
@@ -73,7 +80,7 @@ func (c *connections) RestartBroker(i int) error {
 	if err := brokers.Restart(c.nodes.ctx, at); err != nil {
 		return err
 	}
-	c.nodes.follow(brokers.Process(at))
+	c.include(brokers.Process(at))
 	c.mayBeBack()
 	return nil
 }

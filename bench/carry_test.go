@@ -39,7 +39,7 @@ func carried(t *testing.T, brokers int, proxies bool) *trial {
 	}
 	tr.wire(t.Context())
 	for _, p := range tr.transport.processes() {
-		tr.nodes.follow(p)
+		tr.connections.include(p)
 	}
 	return tr
 }

@@ -135,7 +135,7 @@ func (t *trial) follow(now int64) error {
 
 // readUsage reads what has been used of the processors.
 func (t *trial) readUsage() cluster.Usage {
-	return cluster.ReadUsage(t.transport.everyProcess(), t.nodes.everyProcess())
+	return cluster.ReadUsage(t.connections.carriers, t.nodes.all)
 }
 
 // A meter follows a trial while requests are issued: it puts the marks into the journal, reads the machine's

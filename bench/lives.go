@@ -43,8 +43,8 @@ type nodeSet struct {
 	resource *host.Resource
 	driver   *chaos.Driver // of faults that kill nodes; nil: there is none yet
 
-	lives []life // by node
-	past  []cluster.Process
+	lives []life               // by node
+	all   []cluster.Process    // of all nodes, those that have ended included
 	ended chan cluster.Process // those that are followed and have ended, unless on purpose
 }
 
@@ -65,19 +65,12 @@ func (n *nodeSet) news(late <-chan time.Time) (bool, error) {
 
 // wait lets a time pass, unless the trial must end sooner.
 func (n *nodeSet) wait(d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	planned := n.now() + int64(d)
-	for {
-		select {
-		case <-timer.C:
+	for late := time.After(d); ; {
+		if news, err := n.news(late); err != nil {
+			return err
+		} else if !news {
 			return n.pauses.overslept(planned, n.now())
-		case p := <-n.ended:
-			if err := n.death(p); err != nil {
-				return err
-			}
-		case <-n.ctx.Done():
-			return errInterrupted
 		}
 	}
 }
@@ -167,21 +160,12 @@ func (n *nodeSet) up() (all []nodes.ID) {
 // isUp reports whether a node is up.
 func (n *nodeSet) isUp(id nodes.ID) bool { return !n.lives[id].down }
 
-// everyProcess returns the processes of all nodes, those that have ended included.
-func (n *nodeSet) everyProcess() []cluster.Process {
-	all := slices.Clone(n.past)
-	for i := range n.lives {
-		if p := n.lives[i].node; p != nil {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
 // isPast reports whether p was the process of a node and has ended as it was to.
 func (n *nodeSet) isPast(p cluster.Process) bool {
-	id := n.idOf(p)
-	return id >= 0 && n.lives[id].down || slices.Contains(n.past, p)
+	if id := n.idOf(p); id >= 0 {
+		return n.lives[id].down
+	}
+	return slices.Contains(n.all, p)
 }
 
 // idOf returns the node whose latest process p is, or -1.
@@ -257,7 +241,6 @@ func (n *nodeSet) restart(id nodes.ID, forget bool) error {
 		l.memory++
 	}
 	n.notes.put(id, host.Note{})
-	n.past = append(n.past, l.node)
 	if err := n.startNext(id); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func suffer(t *testing.T, f fate) (*Trial, *history.History) {
 		calls++
 	}
 	got, trouble := run.make(ctx, t)
-	for _, p := range trial.nodes.everyProcess() {
+	for _, p := range trial.nodes.all {
 		select {
 		case <-p.Ended():
 		default:

@@ -193,8 +193,8 @@ func TestANodeThatIsKilledIsFollowedByAnother(t *testing.T) {
 	if err := n.restart(1, false); err != nil {
 		t.Fatal(err)
 	}
-	if l := n.lives[1]; l.down || l.incarnation != 1 || l.requests[0] != 3 || len(n.everyProcess()) != 3 {
-		t.Errorf("restarted, it is %+v, of %d processes", l, len(n.everyProcess()))
+	if l := n.lives[1]; l.down || l.incarnation != 1 || l.requests[0] != 3 || len(n.all) != 3 {
+		t.Errorf("restarted, it is %+v, of %d processes", l, len(n.all))
 	}
 }
 

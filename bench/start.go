@@ -31,7 +31,7 @@ func (t *trial) start() error {
 		return err
 	}
 	for _, p := range t.transport.processes() {
-		t.nodes.follow(p)
+		t.connections.include(p)
 	}
 	t.report(Progress{Phase: "starting"})
 	if err := t.connections.awaitSubscriptions(false); err != nil { // those of the trial before are gone
@@ -72,6 +72,7 @@ func (n *nodeSet) startNext(id nodes.ID) error {
 		return err
 	}
 	n.lives[id].node, n.lives[id].told = p, 0
+	n.all = append(n.all, p)
 	n.follow(p)
 	return nil
 }

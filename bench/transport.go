@@ -226,17 +226,3 @@ func (t *transport) processes() (all []cluster.Process) {
 	}
 	return all
 }
-
-// everyProcess returns these processes, and those that have ended before; none if they are not the run's own.
-func (t *transport) everyProcess() (all []cluster.Process) {
-	if t.own() {
-		all = t.brokers.Processes()
-		if t.second != nil {
-			all = append(all, t.second.Processes()...)
-		}
-	}
-	if t.proxies != nil {
-		all = append(all, t.proxies.Process())
-	}
-	return all
-}

@@ -28,7 +28,6 @@ type brokerProcess struct {
 	ports   []*port
 	service *service
 	url     string
-	before  []Process // that it had
 }
 
 // LaunchBrokers starts brokers, each in a process of its own, by running a program and its arguments, which
@@ -117,9 +116,6 @@ func (b *Brokers) start(ctx context.Context, i int) error {
 		}
 		return fmt.Errorf("starting %s: %w", name, err)
 	}
-	if br.service != nil {
-		br.before = append(br.before, br.service.process)
-	}
 	br.service = s
 	return nil
 }
@@ -135,16 +131,6 @@ func (b *Brokers) Token() string { return b.token }
 
 // Process returns the process of a broker, the latest if it was restarted.
 func (b *Brokers) Process(i int) Process { return b.all[i].service.process }
-
-// Processes returns all processes that brokers have or had.
-func (b *Brokers) Processes() (all []Process) {
-	for _, br := range b.all {
-		if all = append(all, br.before...); br.service != nil {
-			all = append(all, br.service.process)
-		}
-	}
-	return all
-}
 
 // Running reports whether a broker has not ended.
 func (b *Brokers) Running(i int) bool {

@@ -267,9 +267,6 @@ func TestBrokerComesBack(t *testing.T) {
 		if err := b.Restart(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "kill it first") {
 			t.Errorf("restarted while it runs, the error is %v", err)
 		}
-		if got := len(b.Processes()); got != count+2 {
-			t.Errorf("the brokers have had %d processes, not %d", got, count+2)
-		}
 	}
 }
 
