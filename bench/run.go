@@ -200,8 +200,8 @@ func (s *Setup) ready(j *Job) error {
 func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	defer func() { err = errors.Join(err, r.end()) }()
 	// A run whose folder can have no socket goes on without.
-	orders, _ := control.NewServer(r.Folder.Path, startsLater)
-	defer func() { err = errors.Join(err, orders.End(control.Reply{Refused: "the run is over"})) }()
+	requests, _ := control.NewServer(r.Folder.Path, startsLater)
+	defer func() { err = errors.Join(err, requests.End(control.Reply{Refused: "the run is over"})) }()
 	launcher := cluster.NewLauncher()
 	carrier := &transport{server: server}
 	defer func() { carrier.close() }()
@@ -213,9 +213,9 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	}
 	for number := 1; number <= r.Options.Trials; number++ {
 		t := &trial{Job: r.Job, number: number, seed: TrialSeed(r.Seed, number), origin: r.Record.origin(number),
-			dir: r.Folder.LogFolder(number), launcher: launcher, transport: carrier, program: s.Node,
-			orders: orders, keepFaults: func(all []chaos.Fault) error { return r.keepFaults(number, all) }}
-		orders.Close(startsLater)
+			dir: r.Folder.LogFolder(number), startNode: launcher.Nodes(s.Node), transport: carrier,
+			requests: requests, keepFaults: func(all []chaos.Fault) error { return r.keepFaults(number, all) }}
+		requests.Close(startsLater)
 		if s.Progress != nil {
 			t.progress = func(p Progress) { p.Trial = number; s.Progress(p) }
 		}
@@ -228,7 +228,7 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 			return errors.Join(trouble, err)
 		}
 		if errors.Is(trouble, errStalled) { // another trial may follow
-			if err := t.mend(); err != nil {
+			if err := t.faults.driver.Mend(); err != nil {
 				return err
 			}
 		}
@@ -248,7 +248,8 @@ func (r *Run) finish(ctx context.Context, t *trial, number int, trouble error) e
 	if errors.Is(trouble, errInterrupted) { // so ctx is done, which is no reason not to judge what there is
 		ctx = context.WithoutCancel(ctx)
 	}
-	record := TrialRecord{Seed: t.seed, Started: t.started.Round(time.Microsecond).UTC(), Faults: t.cameTo()}
+	record := TrialRecord{Seed: t.seed, Started: t.started.Round(time.Microsecond).UTC(),
+		Faults: t.faults.cameTo()}
 	if trouble != nil && !errors.Is(trouble, errStalled) { // the checks say more about a stall
 		record.Trouble = trouble.Error()
 	}
