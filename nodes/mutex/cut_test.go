@@ -54,7 +54,8 @@ func TestMinoritiesGetNoEpoch(t *testing.T) {
 // second.
 func cutOff(t *testing.T, row *row.Row, seed uint64) (entries []history.Event) {
 	t.Helper()
-	o := sim.Options{Stack: rowtest.StackOf(row, nodes.Config{N: 5}, besides(row, 5, row.Detects)...), Seed: seed,
+	stack := rowtest.StackOf(row, nodes.Config{N: 5}, besides(row, 5, row.Detects)...)
+	o := sim.Options{Stack: stack, Seed: seed,
 		Duration: 3 * time.Second,
 		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:5ms"),
 			Hold: rowtest.Drawn("exponential:1ms")}}

@@ -85,7 +85,8 @@ func (m mutant) parted() mutant { m.cut = true; return m }
 // part makes a run one in which two nodes are cut off, and returns the cut.
 func (m mutant) part(o *sim.Options) []chaos.Fault {
 	o.Entries, o.Duration = 0, 900*time.Millisecond
-	o.Stack = rowtest.StackOf(&m.spec, m.config, besides(&m.spec, m.config.N, "heartbeat:period=10ms,timeout=50ms")...)
+	beside := besides(&m.spec, m.config.N, "heartbeat:period=10ms,timeout=50ms")
+	o.Stack = rowtest.StackOf(&m.spec, m.config, beside...)
 	order := [...]string{"0-1/2-4", "3-4/0-2", "0,4/1-3"}
 	cut, err := effect.ParseCut(order[o.Seed%uint64(len(order))])
 	if err != nil {

@@ -128,7 +128,8 @@ func TestGridNodesTalkAlongTheGrid(t *testing.T) {
 	o.Entries = 200
 	links := &tap{Shaper: o.Shaper, packets: map[[2]nodes.ID]int{}}
 	o.Shaper = links
-	if v := judge(t, o, maekawaRow.Mutex.Cost(o.Stack.Instances()[0].Config).Saturated); v.Outcome != check.Valid {
+	cost := maekawaRow.Mutex.Cost(o.Stack.Instances()[0].Config).Saturated
+	if v := judge(t, o, cost); v.Outcome != check.Valid {
 		t.Fatalf("%v: %s", v.Outcome, v.Reason)
 	}
 	for from := range nodes.ID(side * side) {

@@ -120,7 +120,8 @@ func TestViewsAreLeftForLaterOnes(t *testing.T) {
 	for seed := range soak.Pick[uint64](5, 15, 100) {
 		o := saturated(&ricartViewRow, nodes.Config{N: 7}, seed)
 		o.Workload.Load, o.Entries = workload.Sequential, 120
-		o.Stack = rowtest.StackOf(&ricartViewRow, nodes.Config{N: 7}, besides(&ricartViewRow, 7, ricartViewRow.Detects)...)
+		beside := besides(&ricartViewRow, 7, ricartViewRow.Detects)
+		o.Stack = rowtest.StackOf(&ricartViewRow, nodes.Config{N: 7}, beside...)
 		cut, err := effect.ParseCut("0-1,4/2,5-6")
 		if err != nil {
 			t.Fatal(err)
