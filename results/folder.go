@@ -19,17 +19,19 @@ import (
 
 // The files in the folder of a run.
 const (
-	RunFile        = "run.yaml"     // all that is needed to make the run again
-	RowsFile       = "runs.csv"     // a Row per trial
-	MessagesFile   = "messages.csv" // a MessageRow per trial, phase and kind
-	FaultsFile     = "faults.csv"   // a FaultRow per trial and fault, if there are any
-	TimelineFile   = "timeline.csv" // an IntervalRow per trial and interval, if there are faults
-	BeliefsFile    = "beliefs.csv"  // a BeliefRow per trial, node and stretch, of a run about leaders
-	LedgerFile     = "ledger.svg"   // its picture
-	LatencyLog     = "latency.hlog" // every latency histogram of every trial
-	latencyProfile = "latency.hgrm" // the percentiles of the waits of all trials together
-	VerdictFile    = "verdict.yaml" // the verdict of every trial, with what each check found
-	LatestLink     = "latest"       // in the folder of all sets: the newest run
+	RunFile        = "run.yaml"        // all that is needed to make the run again
+	RowsFile       = "runs.csv"        // a Row per trial
+	MessagesFile   = "messages.csv"    // a MessageRow per trial, phase and kind
+	FaultsFile     = "faults.csv"      // a FaultRow per trial and fault, if there are any
+	TimelineFile   = "timeline.csv"    // an IntervalRow per trial and interval, if there are faults
+	BeliefsFile    = "beliefs.csv"     // a BeliefRow per trial, node and stretch, of a run about leaders
+	LedgerFile     = "ledger.svg"      // its picture
+	LatencyLog     = "latency.hlog"    // every latency histogram of every trial
+	latencyProfile = "latency.hgrm"    // the percentiles of the waits of all trials together
+	VerdictFile    = "verdict.yaml"    // the verdict of every trial, with what each check found
+	MatrixFile     = "matrix.csv"      // of a set: a MatrixRow per algorithm and fault
+	SplitBrainFile = "split-brain.csv" // of a set: a SplitBrainRow per scheme and partition
+	LatestLink     = "latest"          // in the folder of all sets: the newest run
 )
 
 // A Folder is the folder of one run.
@@ -174,6 +176,14 @@ func (f *Folder) Faults() (faults []FaultRow, timeline []IntervalRow, err error)
 	}
 	timeline, err = readRows[IntervalRow](f.File(TimelineFile))
 	return faults, timeline, err
+}
+
+// Beliefs reads beliefs.csv. It is empty if the run has none.
+func (f *Folder) Beliefs() ([]BeliefRow, error) {
+	if !exists(f.File(BeliefsFile)) {
+		return nil, nil
+	}
+	return readRows[BeliefRow](f.File(BeliefsFile))
 }
 
 func readRows[T any](path string, options ...string) ([]T, error) {
