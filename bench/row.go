@@ -55,10 +55,7 @@ func (r *Run) row(t *Trial) results.Row {
 	if cost := r.published(); known(cost) {
 		row.PublishedMin, row.PublishedMax = figure.Number(cost.Min), figure.Number(cost.Max)
 	}
-	if r.Spec.Exclusion().Cost != nil {
-		delay := r.Spec.Exclusion().Cost(o.Config).Delay
-		row.UtilisationPredicted, row.EntriesPerSPredicted = Predict(*o, delay)
-	}
+	row.UtilisationPredicted, row.EntriesPerSPredicted = predict(*o, r.Spec.CostOf(o.Config).Delay)
 	if !clients {
 		row.HoldUS, row.EntriesPerS = figure.Figure{}, figure.Figure{}
 	}
@@ -126,10 +123,10 @@ func meanUS(s chance.Distribution) figure.Figure {
 	return figure.Number(float64(s.Mean()) / float64(time.Microsecond))
 }
 
-// Predict returns the utilisation and the entries per second that theory expects: under a saturated
+// predict returns the utilisation and the entries per second that theory expects: under a saturated
 // load, each entry takes its hold and a synchronization delay of so many hops, each of the injected
 // latency. They are unknown unless the number of hops is exact and the latency constant.
-func Predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure) {
+func predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure) {
 	if o.Workload.Load != workload.Saturated || o.Config.N < 2 || !delay.Exact() || delay.Min <= 0 ||
 		o.Latency.Zero() || !o.Latency.IsConstant() || !o.Regions.None() {
 		return figure.Figure{}, figure.Figure{}

@@ -42,7 +42,7 @@ func TestPredict(t *testing.T) {
 		{row.Exactly(1), 1, ""},
 	} {
 		o.Config.N = c.n
-		utilisation, rate := Predict(o, c.hops)
+		utilisation, rate := predict(o, c.hops)
 		if utilisation.String() != c.want {
 			t.Errorf("the utilisation is %q, not %q", utilisation, c.want)
 		}
@@ -51,7 +51,7 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	o.Workload.Load = workload.Closed
-	if u, _ := Predict(o, row.Exactly(1)); u.Known() {
+	if u, _ := predict(o, row.Exactly(1)); u.Known() {
 		t.Error("theory says nothing of a load that is not saturated")
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -61,20 +62,15 @@ type benchCall struct {
 
 func (a *app) benchCommand() *cobra.Command {
 	c := benchCall{runCommand: benchRuns}
-	cmd := &cobra.Command{
+	cmd := checked(&cobra.Command{
 		Use:     "bench",
 		Short:   "Run an algorithm under a load, measure it and judge it",
 		Long:    benchHelp,
 		Example: benchExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := settle(cmd, c.resolve); err != nil {
-				return err
-			}
-			_, err := a.bench(cmd.Context(), &c)
-			return err
-		},
-	}
+	}, c.resolve, func(ctx context.Context, _ settings) error {
+		_, err := a.bench(ctx, &c)
+		return err
+	})
 	c.addFlags(cmd)
 	completeFlags(cmd)
 	return cmd

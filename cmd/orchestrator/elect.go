@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 )
 
@@ -24,23 +26,18 @@ func (a *app) electCommand() *cobra.Command {
 	c := benchCall{runCommand: electRuns}
 	c.setup.Set = "elect"
 	explain := false
-	cmd := &cobra.Command{
+	cmd := checked(&cobra.Command{
 		Use:     "elect",
 		Short:   "Have nodes elect leaders, measure that and judge it",
 		Long:    electHelp,
 		Example: electExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := settle(cmd, c.resolve); err != nil {
-				return err
-			}
-			if explain {
-				return a.explain(&c)
-			}
-			_, err := a.bench(cmd.Context(), &c)
-			return err
-		},
-	}
+	}, c.resolve, func(ctx context.Context, _ settings) error {
+		if explain {
+			return a.explain(&c)
+		}
+		_, err := a.bench(ctx, &c)
+		return err
+	})
 	c.addFlags(cmd)
 	cmd.Flags().BoolVar(&explain, "explain", false,
 		"start nothing, and tell one election message by message, and another after a crash of the leader")

@@ -45,33 +45,17 @@ func (a *app) simulateCommand() *cobra.Command {
 	c.Latency = chance.Constant(time.Millisecond)
 	c.setup.Set = "simulate"
 	c.Simulated = true
-	cmd := &cobra.Command{
+	cmd := checked(&cobra.Command{
 		Use:     "simulate",
 		Short:   "Run an algorithm on virtual time, measure it and judge it",
 		Long:    simulateHelp,
 		Example: simulateExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err != nil {
-				return err
-			}
-			if c.schedule != "" {
-				if err := c.nothingElse(s); err != nil {
-					return err
-				}
-				return a.replay(&c, c.asked(s))
-			}
-			if err := c.resolve(s); err != nil {
-				return err
-			}
-			if c.shrink && (c.json || len(c.Faults) == 0) {
-				return errors.New("--shrink prints what is left of the faults of a run: ask for some, as by --plan " +
-					"random:7, and leave out --json")
-			}
-			return a.simulate(cmd.Context(), &c)
-		},
-	}
+	}, c.check, func(ctx context.Context, s settings) error {
+		if c.schedule != "" {
+			return a.replay(&c, c.asked(s))
+		}
+		return a.simulate(ctx, &c)
+	})
 	c.addRunFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&c.schedule, "replay", "",
@@ -82,6 +66,21 @@ func (a *app) simulateCommand() *cobra.Command {
 	forOneCall(cmd, "shrink")
 	completeFlags(cmd)
 	return cmd
+}
+
+// check completes the call, and says what is wrong with it, if anything is.
+func (c *simulateCall) check(s settings) error {
+	if c.schedule != "" {
+		return c.nothingElse(s)
+	}
+	if err := c.resolve(s); err != nil {
+		return err
+	}
+	if c.shrink && (c.json || len(c.Faults) == 0) {
+		return errors.New("--shrink prints what is left of the faults of a run: ask for some, as by --plan " +
+			"random:7, and leave out --json")
+	}
+	return nil
 }
 
 // nothingElse refuses the flags of runs beside --replay, since a schedule says all that happens.
