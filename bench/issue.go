@@ -130,7 +130,14 @@ func (t *trial) settle(m *meter, count uint64) (sums, error) {
 
 // follow carries out and records what is to go wrong by now, and what has.
 func (t *trial) follow(now int64) error {
-	return errors.Join(t.faults.follow(now), t.pauses.follow(now, t.running()), t.connections.follow(now))
+	err := t.faults.follow(now)
+	if err == nil {
+		err = t.pauses.follow(now, t.running())
+	}
+	if err == nil {
+		err = t.connections.follow(now)
+	}
+	return err
 }
 
 // readUsage reads what has been used of the processors.

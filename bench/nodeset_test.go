@@ -198,6 +198,14 @@ func TestANodeThatIsKilledIsFollowedByAnother(t *testing.T) {
 	}
 }
 
+// A node of which nothing is known yet can be killed, and has made no request.
+func TestANodeIsKilledBeforeItIsKnownWhatItCounts(t *testing.T) {
+	tr, _ := played(t, 2)
+	if err := tr.nodes.kill(1); err != nil || tr.nodes.isUp(1) || tr.nodes.lives[1].requests != nil {
+		t.Errorf("%v: it is %+v", err, tr.nodes.lives[1])
+	}
+}
+
 // Only package cluster knows what a process is on this machine.
 func TestATrialTouchesNoProcess(t *testing.T) {
 	files, err := filepath.Glob("*.go")

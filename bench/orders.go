@@ -14,7 +14,7 @@ import (
 type orders struct {
 	nodes      *nodeSet
 	round      int    // of the latest question to all
-	began, end int64  // since when and until when they were told to issue requests; 0: they were not yet
+	began, end int64  // of issuing, as they were told; 0: not yet, or of the end: entries decide
 	calmed     string // the order by which they were told to come to rest, if they were
 }
 

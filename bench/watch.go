@@ -38,6 +38,9 @@ func newWatch(stack *row.Stack) *watch {
 func (w *watch) bury(id nodes.ID) (requests []uint64) {
 	l := w.of[id]
 	w.of[id], w.lossy = nil, true
+	if l == nil {
+		return nil // it was not ready yet
+	}
 	w.dead = append(w.dead, l)
 	for i := range l.Instances {
 		c := &l.Instances[i]
