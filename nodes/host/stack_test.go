@@ -44,8 +44,8 @@ func (tr trial) stack(t *testing.T) *row.Stack {
 func (tr trial) simulated(t *testing.T, driver ...port.FaultDriver) *history.History {
 	t.Helper()
 	h := &history.History{}
-	o := sim.Options{Stack: tr.stack(t), Workload: tr.workload, Entries: tr.entries, Seed: 7, Latency: time.Millisecond,
-		Shaper: tr.shaper}
+	o := sim.Options{Stack: tr.stack(t), Workload: tr.workload, Entries: tr.entries, Seed: 7,
+		Latency: time.Millisecond, Shaper: tr.shaper}
 	if len(driver) > 0 {
 		o.FaultDriver = driver[0]
 	}

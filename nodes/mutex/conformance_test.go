@@ -67,8 +67,8 @@ func conform(t *testing.T, try func(t *testing.T, row *row.Row, c nodes.Config))
 
 // saturated returns a short run of a row under a load that leaves nobody idle.
 func saturated(row *row.Row, c nodes.Config, seed uint64) sim.Options {
-	o := sim.Options{Stack: stackOf(row, c, besides(row, c.N, "perfect")), Seed: seed, Entries: uint64(10 + 4*c.N),
-		Patience: 20_000,
+	o := sim.Options{Stack: stackOf(row, c, besides(row, c.N, "perfect")), Seed: seed,
+		Entries: uint64(10 + 4*c.N), Patience: 20_000,
 		Workload: workload.Workload{Load: workload.Saturated, Hold: exponential("500us")}}
 	over(&o, millisecond())
 	return o

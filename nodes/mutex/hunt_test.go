@@ -101,8 +101,8 @@ func (m mutant) options(seed uint64) sim.Options {
 	if m.suspects {
 		detector = jumpy
 	}
-	o := sim.Options{Stack: stackOf(&m.spec, m.config, besides(&m.spec, m.config.N, detector)), Seed: seed, Entries: uint64(max(8*m.config.N, m.entries)),
-		Patience:   20_000,
+	o := sim.Options{Stack: stackOf(&m.spec, m.config, besides(&m.spec, m.config.N, detector)), Seed: seed,
+		Entries: uint64(max(8*m.config.N, m.entries)), Patience: 20_000,
 		Reordering: m.spec.Safe&nodes.FIFO == 0,
 		Workload: workload.Workload{Load: workload.Saturated,
 			Hold: chance.Constant(cmp.Or(m.hold, time.Millisecond))}}
