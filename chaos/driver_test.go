@@ -91,7 +91,7 @@ func (c *fake) until(t *testing.T, d *Driver, ms int64) {
 
 // moment tells the driver what happens at a node now.
 func (c *fake) moment(d *Driver, what port.HookKind, id nodes.ID) port.Action {
-	return d.Watch(&port.Hook{At: c.now, Node: id, What: what, Peer: nodes.None})
+	return d.Watch(&port.Hook{At: c.now, Node: id, What: what})
 }
 
 func TestDriverCarriesOutPlans(t *testing.T) {

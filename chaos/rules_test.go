@@ -206,7 +206,7 @@ func TestReorderedPacketsOvertake(t *testing.T) {
 		if fault == "reorder" {
 			f = Fault{Seed: 1, Effect: &effect.Reorder{Later: *distribution(t, "uniform:0s,5ms")}}
 		}
-		links := nodes.NewLinks(2, 2, ruled(t, &Network{}, f), false)
+		links := nodes.NewLinks(2, ruled(t, &Network{}, f), false)
 		overtook := false
 		for at := range int64(200) {
 			_, reordered := links.Take(&nodes.Packet{From: 0, To: 1, At: 1 + at*int64(time.Millisecond)})
@@ -221,7 +221,7 @@ func TestReorderedPacketsOvertake(t *testing.T) {
 func BenchmarkRules(b *testing.B) {
 	s := ruled(b, &Network{}, Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.01}}},
 		Fault{Effect: &effect.Delay{Later: *distribution(b, "exponential:1ms")}})
-	links := nodes.NewLinks(32, 2, s, false)
+	links := nodes.NewLinks(32, s, false)
 	p := nodes.Packet{}
 	for i := 0; b.Loop(); i++ {
 		p.From, p.To, p.At = nodes.ID(i%31), 31, int64(i)

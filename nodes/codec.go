@@ -220,7 +220,8 @@ func (d *Decoder) Decode(kind int, b []byte) (Message, error) {
 	v.SetZero() // what an earlier message held must not come back, nor be shared with this one
 	rest, ok := decodeValue(v, b)
 	if !ok || len(rest) > 0 {
-		return nil, fmt.Errorf("not a message of this kind (%s): % x", d.codec.kinds[kind].name, b[:min(len(b), 32)])
+		return nil, fmt.Errorf("not a message of this kind (%s): % x", d.codec.kinds[kind].name,
+			b[:min(len(b), 32)])
 	}
 	return v.Interface(), nil
 }

@@ -179,7 +179,7 @@ func (c *client) request() {
 		Value: c.due, Count: uint32(c.units)})
 	c.host.handle(nodes.Input{Kind: nodes.Request, Instance: int32(c.instance), Units: c.units})
 	if c.state() == nodes.Waiting {
-		h.tellFaults(port.OnRequest, nodes.None, 0)
+		h.tellFaults(port.OnRequest, 0)
 	}
 }
 
@@ -204,7 +204,7 @@ func (c *client) enter(fence uint64) {
 	} else {
 		c.leaves = true
 	}
-	h.tellFaults(port.OnEnter, nodes.None, 0)
+	h.tellFaults(port.OnEnter, 0)
 }
 
 // finish ends the critical section numbered entry, unless it was revoked.
@@ -235,7 +235,7 @@ func (c *client) leave() {
 		exited.Count = 1
 	}
 	now := c.out(exited)
-	c.host.tellFaults(port.OnExit, nodes.None, 0)
+	c.host.tellFaults(port.OnExit, 0)
 	c.host.handle(nodes.Input{Kind: nodes.Release, Instance: int32(c.instance)})
 	c.next(now)
 }

@@ -14,7 +14,7 @@ var _ nodes.Host = (*host)(nil)
 func (h *host) Send(_ *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.traffic.send(e)
-		h.tellFaults(port.OnSend, e.To, e.Kind)
+		h.tellFaults(port.OnSend, e.Kind)
 	}
 }
 
@@ -22,7 +22,7 @@ func (h *host) Send(_ *nodes.Process, e *nodes.Effect) {
 func (h *host) Broadcast(p *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.traffic.broadcast(p, e)
-		h.tellFaults(port.OnSend, nodes.None, e.Kind)
+		h.tellFaults(port.OnSend, e.Kind)
 	}
 }
 
@@ -65,7 +65,7 @@ func (h *host) Elect(_ *nodes.Process, e *nodes.Effect) {
 	if e.To == h.config.Node {
 		what = port.OnLead
 	}
-	h.tellFaultsOf(port.Hook{What: what, Peer: nodes.None, Term: e.Number})
+	h.tellFaultsOf(port.Hook{What: what, Term: e.Number})
 }
 
 // Suspect implements nodes.Host. A host sees one process, and does not know whether a suspicion is true.

@@ -12,9 +12,9 @@ import (
 )
 
 // tellFaults tells the faults that wait for something what happens at the node.
-func (h *host) tellFaults(what port.HookKind, peer nodes.ID, kind uint8) {
+func (h *host) tellFaults(what port.HookKind, kind uint8) {
 	if h.config.Watcher != nil {
-		h.tellFaultsOf(port.Hook{What: what, Peer: peer, Kind: kind})
+		h.tellFaultsOf(port.Hook{What: what, Kind: kind})
 	}
 }
 
@@ -23,7 +23,7 @@ func (h *host) watch(w port.Watcher) {
 	h.config.Watcher = w
 	if w != nil && w.MidInput() {
 		h.process.Runtime().TellBetween(func(_ *nodes.Process, done int) {
-			h.tellFaultsOf(port.Hook{What: port.OnMidInput, Peer: nodes.None, Done: done})
+			h.tellFaultsOf(port.Hook{What: port.OnMidInput, Done: done})
 		})
 	}
 }

@@ -25,9 +25,9 @@ import (
 type trial struct {
 	instances []row.Instance
 	workload  workload.Workload
-	shaper    nodes.Shaper
-	entries   uint64 // in the simulator and for real, of all clients
-	each      int    // in the explorer, of each client
+	shaper    func() nodes.Shaper // nil: it has none
+	entries   uint64              // in the simulator and for real, of all clients
+	each      int                 // in the explorer, of each client
 }
 
 // stack returns what the nodes of the trial are made of.
@@ -44,8 +44,11 @@ func (tr trial) stack(t *testing.T) *row.Stack {
 func (tr trial) simulated(t *testing.T, driver ...port.FaultDriver) *history.History {
 	t.Helper()
 	h := &history.History{}
-	o := sim.Options{Stack: tr.stack(t), Workload: tr.workload, Entries: tr.entries, Seed: 7, Latency: time.Millisecond,
-		Shaper: tr.shaper}
+	o := sim.Options{Stack: tr.stack(t), Workload: tr.workload, Entries: tr.entries, Seed: 7,
+		Latency: time.Millisecond}
+	if tr.shaper != nil {
+		o.Shaper = tr.shaper()
+	}
 	if len(driver) > 0 {
 		o.FaultDriver = driver[0]
 	}
@@ -62,7 +65,10 @@ func (tr trial) simulated(t *testing.T, driver ...port.FaultDriver) *history.His
 func (tr trial) real(t *testing.T) *history.History {
 	t.Helper()
 	s := beginStack(t, tr.stack(t), func(c *host.Config) {
-		c.Workload, c.Entries, c.Shaper = tr.workload, tr.entries, tr.shaper
+		c.Workload, c.Entries = tr.workload, tr.entries
+		if tr.shaper != nil {
+			c.Shaper = tr.shaper()
+		}
 	})
 	s.order(host.Order{Do: host.Issue, Begin: 1})
 	s.awaitRest(tr.entries)
@@ -293,7 +299,7 @@ func TestRevokedClientsLeave(t *testing.T) {
 func TestSuspicionsReachTheElector(t *testing.T) {
 	tr := trial{instances: []row.Instance{kept(1, 2), instance(elders(), 2),
 		instance(watchers(20*time.Millisecond), 2)},
-		shaper: deaf{}, entries: 20,
+		shaper: func() nodes.Shaper { return &deaf{} }, entries: 20,
 		workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(10 * time.Millisecond)}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		var leaders []uint32

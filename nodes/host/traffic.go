@@ -62,7 +62,7 @@ func (t *traffic) reshape(shaper nodes.Shaper) {
 	switch {
 	case shaper == nil:
 	case t.links == nil:
-		t.links = nodes.NewLinks(len(t.subjects), t.codec.Kinds(), shaper, false)
+		t.links = nodes.NewLinks(len(t.subjects), shaper, false)
 		if life := t.host.config.Incarnation; life > 0 {
 			t.links.Restart(t.host.config.Node, life)
 		}
@@ -220,7 +220,7 @@ func (h *host) deliver(a *arrival) {
 	if !h.parked && !(h.hushed && h.detects(a.instance)) {
 		h.start()
 		h.handle(nodes.Input{Kind: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
-		h.tellFaults(port.OnReceive, a.from, a.kind)
+		h.tellFaults(port.OnReceive, a.kind)
 		h.act()
 	}
 	h.log.Instance(a.instance).Kinds[a.kind].Delivered.Add(1)

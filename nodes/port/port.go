@@ -112,10 +112,9 @@ type Hook struct {
 	At   int64
 	Node nodes.ID
 	What HookKind
-	Peer nodes.ID // who has sent it, or receives it; None: all
-	Kind uint8    // of the message, if there is one
-	Term uint64   // in which it leads, if it does
-	Done int      // in the middle of an input: how often it has saved or sent because of that
+	Kind uint8  // of the message, if there is one
+	Term uint64 // in which it leads, if it does
+	Done int    // in the middle of an input: how often it has saved or sent because of that
 }
 
 // A HookKind is what happens at a node.

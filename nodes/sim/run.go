@@ -282,9 +282,9 @@ func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 	w.lab.Deliver(e.to, e.input.Instance, e.kind)
 	w.note(e.to, e.input.From, e.input.Instance, e.kind, false)
 	if !w.parked && !(detects && w.hushed) {
-		from, kind := e.input.From, e.kind
+		kind := e.kind
 		w.feed(p, &e.input)
-		w.tellFaults(port.OnReceive, p.ID(), from, kind)
+		w.tellFaults(port.OnReceive, p.ID(), kind)
 	}
 }
 

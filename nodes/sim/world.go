@@ -106,7 +106,7 @@ func newWorld(o Options) *world {
 	// of one time.
 	w.latency = max(1, int64(o.Latency))
 	if o.Shaper != nil {
-		w.links = nodes.NewLinks(total, kinds, o.Shaper, o.Reordering)
+		w.links = nodes.NewLinks(total, o.Shaper, o.Reordering)
 		weigher, may := o.Shaper.(nodes.Weigher)
 		w.weighs = may && weigher.NeedsBytes()
 	}
