@@ -199,7 +199,7 @@ func winner(e *evidence) Finding {
 }
 
 // back says when a leader that crashed came up again, if it did by a time.
-func (e *elected) back(lost leadership.Loss, until int64) string {
+func (e *elected) back(lost leadership.Incident, until int64) string {
 	for _, r := range e.leaders.Restarts {
 		if r.Node == lost.Node && r.At > lost.At && r.At < until {
 			return fmt.Sprintf("it was back after %v; ", time.Duration(r.At-lost.At).Round(time.Microsecond))
@@ -209,7 +209,7 @@ func (e *elected) back(lost leadership.Loss, until int64) string {
 }
 
 // again reports whether all took a leader that had crashed for the leader again, by a time.
-func (e *elected) again(lost leadership.Loss, until int64) bool {
+func (e *elected) again(lost leadership.Incident, until int64) bool {
 	return slices.ContainsFunc(e.leaders.Agreements, func(x leadership.Election) bool {
 		return x.Again && x.Leader == lost.Node && lost.At < x.Agreed && x.Agreed < until
 	})

@@ -24,7 +24,7 @@ type tally struct {
 	down     map[nodes.ID]bool // nodes, servers included
 
 	led []tenure // by leader: the latest time for which it was elected
-	by  []loyal  // by node
+	by  []tenure // by node: of the elected leader that it follows, or did last
 }
 
 type cutInForce struct {
@@ -32,19 +32,13 @@ type cutInForce struct {
 	between func(from, to nodes.ID) bool
 }
 
-// A tenure is a time for which a leader was elected.
+// A tenure is a time for which a leader was elected, or in which a node followed it.
 type tenure struct {
 	standing
 	held  bool  // it goes on
 	began int64 // when the node declared itself
 	lost  int64 // when it ended
 	cause Cause // of that
-}
-
-// A loyal is what is known of a node: the elected leader that it follows, or did last.
-type loyal struct {
-	tenure
-	now bool // it does
 }
 
 // A party is an elected leader with those who follow it.
@@ -54,7 +48,7 @@ type party struct {
 }
 
 func newTally(f *Fold, rule row.Following, done *[]Election) tally {
-	t := tally{f: f, rule: rule, done: done, led: make([]tenure, f.stack), by: make([]loyal, f.stack),
+	t := tally{f: f, rule: rule, done: done, led: make([]tenure, f.stack), by: make([]tenure, f.stack),
 		relinked: math.MinInt64, down: map[nodes.ID]bool{}}
 	for i := range t.led {
 		t.led[i].leader, t.by[i].leader = nodes.None, nodes.None
@@ -140,12 +134,11 @@ func (t *tally) elect(e *history.Event) {
 			led[id] = p.standing
 		}
 	}
-	for i := range t.led {
-		if x := &t.led[i]; x.held && led[i] != x.standing {
-			x.held, x.lost, x.cause = false, e.At, why
-		}
-		if x := &t.by[i]; x.now && led[i] != x.standing {
-			x.now, x.lost, x.cause = false, e.At, why
+	for i := range led {
+		for _, x := range []*tenure{&t.led[i], &t.by[i]} {
+			if x.held && led[i] != x.standing {
+				x.held, x.lost, x.cause = false, e.At, why
+			}
 		}
 	}
 	for _, p := range parties {
@@ -154,7 +147,7 @@ func (t *tally) elect(e *history.Event) {
 			*x = tenure{standing: p.standing, held: true, began: t.f.current(p.leader).From}
 		}
 		for _, id := range p.members {
-			t.by[id] = loyal{t.led[p.leader], true}
+			t.by[id] = t.led[p.leader]
 		}
 	}
 }
@@ -173,8 +166,8 @@ func (t *tally) losses(leader nodes.ID, members []nodes.ID) (all []tenure, at in
 		}
 	}
 	for _, id := range members {
-		if x := &t.by[id]; !x.now {
-			add(&x.tenure)
+		if x := &t.by[id]; !x.held {
+			add(x)
 		}
 	}
 	for i := range t.led {
@@ -295,7 +288,7 @@ func (t *tally) lacksLeader(crashed nodes.ID) bool {
 		return !held
 	}
 	for i := range t.f.nodes {
-		if t.f.voters[i].Runs() && !t.by[i].now && t.reaches(nodes.ID(i), crashed) {
+		if t.f.voters[i].Runs() && !t.by[i].held && t.reaches(nodes.ID(i), crashed) {
 			return true
 		}
 	}
@@ -311,7 +304,7 @@ func (t *tally) unelected() (open *Election) {
 		return nil
 	}
 	for i := range t.f.nodes {
-		if !t.f.voters[i].Runs() || t.by[i].now {
+		if !t.f.voters[i].Runs() || t.by[i].held {
 			continue
 		}
 		lost, begun := t.losses(nodes.ID(i), []nodes.ID{nodes.ID(i)})

@@ -1,6 +1,7 @@
 package section
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -180,7 +181,7 @@ func (r *Resource) settle() {
 		r.Early = r.ahead // nobody wrote it at all
 	}
 	for _, one := range r.refused {
-		r.baseless(one)
+		r.Baseless = cmp.Or(r.Baseless, one)
 	}
 }
 
