@@ -143,8 +143,8 @@ func (s *Setting) Patience() time.Duration {
 // A stretch is a part of the run, both ends included, in which nothing went wrong.
 type stretch struct{ leadership.Span }
 
-// span is when assumptions are to have been broken to excuse what is not so at its end: not just before it
-// begins.
+// span is the time in which a broken assumption excuses that there is no leader at its end. What was broken
+// when it begins does not.
 func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0} }
 
 // calms returns the stretches of the run in which nothing went wrong, in order.

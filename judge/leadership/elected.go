@@ -89,7 +89,7 @@ func (t *tally) linked(a, b nodes.ID) bool {
 	return !slices.ContainsFunc(t.cuts, func(c cutInForce) bool { return c.between(a, b) || c.between(b, a) })
 }
 
-// parties returns the leaders whom all follow who have to.
+// parties returns the leaders that enough nodes follow, by the rule.
 func (t *tally) parties() (all []party) {
 	for i := range t.f.voters {
 		if id := nodes.ID(i); t.f.voters.Leads(id) {
@@ -101,7 +101,7 @@ func (t *tally) parties() (all []party) {
 	return all
 }
 
-// following returns who follows a leader, of those that it reaches; nil: not all who have to.
+// following returns the nodes that a leader reaches and that follow it; nil: too few, by the rule.
 func (t *tally) following(leader nodes.ID) (members []nodes.ID) {
 	majority := t.rule == row.MajorityReached
 	for i := range t.f.voters {
@@ -152,8 +152,8 @@ func (t *tally) elect(e *history.Event) {
 	}
 }
 
-// losses returns the latest loss of an elected leader that concerns the members of a party: one of them
-// followed it, or the party would reach it. Several may be lost at once.
+// losses returns the latest elected leader that the members of a party lost, and when: one of them followed
+// it, or leader reaches it. Several may be lost at once.
 func (t *tally) losses(leader nodes.ID, members []nodes.ID) (all []tenure, at int64) {
 	at = t.began
 	add := func(x *tenure) {
@@ -223,9 +223,9 @@ func (t *tally) firstWord(leader nodes.ID, from int64) int64 {
 	return first
 }
 
-// extremes returns the highest and the lowest by rank of those that run, have been up since a time and reach
-// a leader; neither, if links were cut or healed since then, or if these do not all reach each other: who of
-// them can be elected, no rank says.
+// extremes returns the highest and the lowest by rank of the nodes that run, have been up since a time and
+// reach a leader; None, if links were cut or healed since then, or if they do not all reach each other: then
+// their ranks do not say which of them can be elected.
 func (t *tally) extremes(leader nodes.ID, since int64) (highest, lowest nodes.ID) {
 	highest, lowest = nodes.None, nodes.None
 	if t.relinked > since || !t.together(leader) {
@@ -270,8 +270,8 @@ func (t *tally) holds() bool {
 	return slices.ContainsFunc(t.led, func(x tenure) bool { return x.held })
 }
 
-// blame notes that a leader is down: of who has none, that is a more telling cause than others.
-func (t *tally) blame(crashed nodes.ID) {
+// leaderCrashed notes that a leader is down: for nodes without a leader this becomes the cause.
+func (t *tally) leaderCrashed(crashed nodes.ID) {
 	why := Cause{LeaderCrashed, crashed}
 	for i := range t.by {
 		t.by[i].cause = why

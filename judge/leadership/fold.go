@@ -26,8 +26,8 @@ type Belief struct {
 	Cut          bool // it ended because its node went down, or with the history
 }
 
-// Says says in words what the node believed.
-func (b *Belief) Says() string {
+// Text says in words what the node believed.
+func (b *Belief) Text() string {
 	says := ""
 	switch b.Leader {
 	case b.Node:
@@ -299,8 +299,8 @@ func (f *Fold) down(id nodes.ID, at int64) (led bool) {
 	f.voters[id].Up, f.voters[id].Stopped = false, false
 	f.voters[id].Crash()
 	if led && f.running {
-		f.votes.blame(id)
-		f.unanimous.blame(id)
+		f.votes.leaderCrashed(id)
+		f.unanimous.leaderCrashed(id)
 	}
 	return led
 }

@@ -10,8 +10,8 @@ import (
 // who entered before a write has read less than was written. Stamps would not tell, since a process may stand
 // still between a stamp and what it is of.
 
-// fence takes an entry: whoever is inside under a number no higher has been passed. So has this one, if
-// somebody has entered before under a number no lower.
+// fence compares the fence number of an entry with those of the others: a number is passed once another
+// enters under the same or a higher one.
 func (r *Resource) fence(s *Section, stampError int64) {
 	if s.Fence == 0 {
 		r.Unfenced++
