@@ -30,9 +30,9 @@ var centralRow = row.Row{
 		// The coordinator's queue holds each client once: whoever is ahead enters once.
 		Bypass: peers,
 		Identities: []row.Identity{
-			perEntry("request", "entries", func(nodes.Config) int { return 1 }),
-			same("grant", "request"),
-			same("release", "request"),
+			counts("request = entries"),
+			counts("grant = request"),
+			counts("release = request"),
 		},
 	},
 	Published: slices.Concat([]row.Claim{

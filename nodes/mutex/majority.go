@@ -42,17 +42,10 @@ var majorityRow = row.Row{
 		Symbols: []row.Symbol{{Name: "K", Says: "nodes that are asked, itself included", Value: asked}},
 		// It promises no bound, for the same reason as Maekawa's.
 		Identities: []row.Identity{
-			perEntry("request", "(K-1) entries", func(c nodes.Config) int { return asked(c) - 1 }),
-			same("release", "request"),
-			atMost("locked", "request + relinquish", func(_ nodes.Config, t row.Tally) uint64 {
-				return t.Sent["request"] + t.Sent["relinquish"]
-			}),
-			{
-				Says: "locked >= floor(N/2) entries + relinquish",
-				Holds: func(c nodes.Config, t row.Tally) bool {
-					return t.Sent["locked"] >= uint64(c.N/2)*t.Entries+t.Sent["relinquish"]
-				},
-			},
+			counts("request = (K-1) entries", func(c nodes.Config) int { return asked(c) - 1 }),
+			counts("release = request"),
+			counts("locked <= request + relinquish"),
+			counts("locked >= floor(N/2) entries + relinquish", func(c nodes.Config) int { return c.N / 2 }),
 			maekawaRow.Mutex.Identities[3],
 			maekawaRow.Mutex.Identities[4],
 		},

@@ -38,11 +38,9 @@ var naimiTrehelRow = row.Row{
 		// Those who wait ahead form a queue, in which each node is once.
 		Bypass: peers,
 		Identities: []row.Identity{
-			atMost("token", "entries", func(_ nodes.Config, t row.Tally) uint64 { return t.Entries }),
-			atMost("token", "request", func(_ nodes.Config, t row.Tally) uint64 { return t.Sent["request"] }),
-			atMost("request", "(N-1) token", func(c nodes.Config, t row.Tally) uint64 {
-				return uint64(peers(c)) * t.Sent["token"]
-			}),
+			counts("token <= entries"),
+			counts("token <= request"),
+			counts("request <= (N-1) token", peers),
 		},
 	},
 	Published: []row.Claim{

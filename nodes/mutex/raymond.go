@@ -38,7 +38,7 @@ var raymondRow = row.Row{
 		// A queue holds each neighbour once, and the request for those who are left follows the privilege on its
 		// link: it is in the next queue before anybody there asks again.
 		Bypass:     peers,
-		Identities: []row.Identity{same("privilege", "request")},
+		Identities: []row.Identity{counts("privilege = request")},
 	},
 	Published: slices.Concat([]row.Claim{
 		{Figure: row.MessagesPerEntry, Source: "4 - 4/N on any tree", Hold: 2 * row.Hop,

@@ -33,13 +33,8 @@ var suzukiKasamiRow = row.Row{
 		// The next node that leaves queues a request that it has heard; the queue holds each node once.
 		Bypass: peers,
 		Identities: []row.Identity{
-			{
-				Says: "request = (N-1) token",
-				Holds: func(c nodes.Config, t row.Tally) bool {
-					return t.Sent["request"] == uint64(peers(c))*t.Sent["token"]
-				},
-			},
-			atMost("token", "entries", func(_ nodes.Config, t row.Tally) uint64 { return t.Entries }),
+			counts("request = (N-1) token", peers),
+			counts("token <= entries"),
 		},
 	},
 	Published: []row.Claim{
