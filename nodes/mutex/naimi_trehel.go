@@ -57,13 +57,11 @@ var naimiTrehelRow = row.Row{
 		under(starves|blocks, "the requester waits, and those behind it (P), which often are all (B)",
 			"lost-request"),
 		under(starves|blocks, "if the token is lost all wait (B), if a request is, the requester and those "+
-			"behind it (P)",
-			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+			"behind it (P)", losses...),
 		under(starves|blocks, "nodes that are cut off from the token wait (P); all do if the token is "+
-			"lost as it crosses the cut (B)", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
-			"one-way", "bridge", "majority-ring"),
+			"lost as it crosses the cut (B)", cuts...),
 		under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token "+
-			"(B), and otherwise those behind it (P)", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+			"(B), and otherwise those behind it (P)", comebacks...),
 	),
 }
 
