@@ -91,10 +91,7 @@ func lasting(o *sim.Options, spared nodes.Assumption, flip func(uint64) bool,
 	lasts := chaos.Fault{Schedule: chaos.Schedule{At: time.Duration(begins * float64(30*time.Millisecond)),
 		For: max(20*time.Millisecond, o.Spec.GraceOf(o.Config))}}
 	if spared&nodes.NoLoss == 0 && flip(22) && o.Config.N > 1 {
-		cut, err := effect.ParseCut("random")
-		if err != nil {
-			panic(err) // a slip of the pen above
-		}
+		cut := rowtest.Cut("random")
 		lasts.Effect = &effect.CutLinks{Cut: cut}
 		all = append(all, lasts)
 	}
