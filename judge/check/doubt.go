@@ -58,17 +58,16 @@ func (e *evidence) lateTimers() string {
 		longest = max(longest, e.Slack+time.Duration(p.To-p.From))
 	}
 	late := history.LatenessIn(e.logs)
-	if ns, _ := late.Quantile(1); ns > int64(longest) {
-		return fmt.Sprintf("a timer ran out %v late: processes waited for processors; take "+
-			"fewer nodes, or a machine with less to do",
-			time.Duration(ns).Round(time.Millisecond))
+	how := "a timer ran out %v late"
+	ns, _ := late.Quantile(1)
+	if ns <= int64(longest) {
+		how = "one timer in a hundred ran out %v late or later"
+		if ns, _ = late.Quantile(0.99); ns <= int64(fewLate) {
+			return ""
+		}
 	}
-	if ns, _ := late.Quantile(0.99); ns > int64(fewLate) {
-		return fmt.Sprintf("one timer in a hundred ran out %v late or later: processes waited for processors; "+
-			"take fewer nodes, or a machine with less to do",
-			time.Duration(ns).Round(time.Millisecond))
-	}
-	return ""
+	return fmt.Sprintf(how+": processes waited for processors; take fewer nodes, or a machine with less to do",
+		time.Duration(ns).Round(time.Millisecond))
 }
 
 // breaks returns what of the assumptions on links the transport broke. Messages that nobody has sent are
