@@ -47,9 +47,9 @@ func faults(e *evidence) Finding {
 		if says := e.lacks(asked, f); says != "" {
 			wrong = append(wrong, says)
 		}
-		told = append(told, e.says(asked, f))
+		told = append(told, e.faultText(asked, f))
 		if missed(asked, f) == "" {
-			lines = append(lines, e.says(asked, f))
+			lines = append(lines, e.faultText(asked, f))
 		}
 	}
 	for _, p := range e.sections.Pauses {
@@ -127,8 +127,8 @@ func (e *evidence) spared(f *section.Fault) string {
 		name(leader))
 }
 
-// says says what a fault hit, and who entered meanwhile.
-func (e *evidence) says(asked *Fault, f *section.Fault) string {
+// faultText says what a fault hit, and who entered meanwhile.
+func (e *evidence) faultText(asked *Fault, f *section.Fault) string {
 	hit := english.Count(f.Hits, "message", "messages")
 	switch {
 	case f.Victim >= 0:

@@ -21,7 +21,7 @@ func New(s *section.Fold, setting Setting) *Fold {
 	}
 	m := &model{setting, s}
 	f := &Fold{evidence{model: m, records: records{model: m}, elected: elected{model: m},
-		secluded: secluded{model: m}, fair: newFairFold(s, setting.Promise, setting.Faults)}}
+		minority: minorityEntries{model: m}, fair: newFairFold(s, setting.Promise, setting.Faults)}}
 	if setting.Exact != nil {
 		f.entryCost = setting.Exact(setting.Config, setting.Alone)
 	}
@@ -64,7 +64,7 @@ func (f *Fold) Verdict() Verdict {
 		LostWithBroker: f.audit.withBroker,
 		LostToDeaths:   uint64(max(0, f.audit.toDeaths)),
 
-		EntriesInMinority: f.secluded.entries,
+		EntriesInMinority: f.minority.entries,
 
 		PassedOver: f.mostPassedOver(),
 		Pauses:     f.pauses(),
@@ -99,7 +99,7 @@ func (f *Fold) Asked(s *section.Section) { f.fair.asked(s) }
 // Entered implements section.Observer.
 func (f *Fold) Entered(s *section.Section) {
 	f.fair.entered(s)
-	f.secluded.seclude(s)
+	f.minority.add(s)
 	if f.entryCost != nil && s.Node >= 0 && int(s.Node) < f.Config.N {
 		f.due += uint64(f.entryCost(s.Node))
 	}

@@ -98,7 +98,7 @@ var Election = &Problem{
 	},
 	unserved: func(e *evidence) ([]nodes.ID, bool) { return e.leaderless(), e.divided() },
 	unhit:    (*model).nobodyLed,
-	sent:     (*elected).overhear,
+	sent:     (*elected).noteSender,
 }
 
 // ProblemOf returns what an algorithm solves.

@@ -7,9 +7,9 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An Election is a stretch of time in which those who were to follow a running node, itself included, did
-// not: in Fold.Elections those that the scheme says (row.Following), in Fold.Agreements all that were up
-// and ran, whatever cut them off. It is over when they do.
+// An Election is a stretch of time that ends when enough nodes follow one that runs: in Fold.Elections those
+// that the scheme demands (row.Following), in Fold.Agreements all that are up and run, whatever cuts them
+// off.
 type Election struct {
 	Cause  Cause
 	Begun  int64
@@ -23,8 +23,8 @@ type Election struct {
 	// Served is when a client first entered after it, where the leader serves clients; -1: none did.
 	Served int64
 
-	// Again says that the leader is the one whom they had agreed on before, in the same term: nobody was
-	// elected, somebody only learned who leads.
+	// Again says that the leader and its term are those of before: nobody was elected, some node only learned
+	// who leads.
 	Again bool
 	// Takeover says that the leader of before gave way to a node that had come up again since it began to lead.
 	Takeover bool
@@ -75,7 +75,7 @@ func (w What) String() string {
 		"a node stood still", "nodes were cut off", "a cut was healed"}[w]
 }
 
-// causeOf returns what an election begins with that an event brings about.
+// causeOf returns the cause of an election that begins with an event.
 func causeOf(e *history.Event) Cause {
 	switch e.Kind {
 	case history.Restarted:

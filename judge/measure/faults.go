@@ -29,7 +29,7 @@ type FaultFold struct {
 	last        int64 // the latest entry, heal or mark of the window's end
 }
 
-// A fault is one that began, with the parts of the window around it; nil: there is none.
+// A fault is one that began, with the phases of the window around it; nil: it has no such phase.
 type fault struct {
 	number           uint32
 	from, to         int64
@@ -74,7 +74,7 @@ func (f *FaultFold) Entered(s *section.Section) {
 			x.recovery.enter(at)
 		}
 	}
-	f.under(s.Fence)
+	f.countEpoch(s.Fence)
 	f.begunQuiet = slices.DeleteFunc(f.begunQuiet, func(x *fault) bool {
 		if s.Node == x.victim && at <= x.from { // which hit it as it entered
 			return false
@@ -101,8 +101,9 @@ func (f *FaultFold) endSilence(at int64) {
 	}
 }
 
-// under takes an entry under a fence number. If its epoch is new, it is so since the latest fault.
-func (f *FaultFold) under(fence uint64) {
+// countEpoch takes the fence number of an entry. An epoch that is higher than all before is new since the
+// latest fault.
+func (f *FaultFold) countEpoch(fence uint64) {
 	if f.epoch == nil || f.epoch(fence) <= f.latest {
 		return
 	}
@@ -113,7 +114,7 @@ func (f *FaultFold) under(fence uint64) {
 	}
 }
 
-// wait adds a wait to all phases that it touches.
+// wait adds a wait to all phases in which it went on.
 func (f *FaultFold) wait(from, to int64, ended bool) {
 	f.phases.touched(from, to, func(p *phase) { p.waits.add(to-from, ended) })
 }

@@ -42,17 +42,9 @@ func (f *Fold) Asked(s *section.Section) {
 func (f *Fold) Entered(s *section.Section) {
 	m := &f.Measures
 	if s.Handed && f.has(s.Entered) {
-		m.SynchronizationDelay.Add(s.Entered - s.FreedAt)
+		m.SynchronizationDelay.add(s.Entered-s.FreedAt, true)
 	}
-	if f.sections.Window.Touches(s.Due, s.Entered) {
-		m.Wait.Add(s.Entered - s.Due)
-		m.Queue.Add(s.Asked - s.Due)
-		m.Protocol.Add(s.Entered - s.Asked)
-		if s.Alone {
-			m.Uncontended.Add(s.Entered - s.Asked)
-		}
-	}
-	f.overtake(s, s.Entered)
+	f.waited(s, s.Entered)
 }
 
 // Ended implements section.Observer.
@@ -62,35 +54,33 @@ func (f *Fold) Ended(s *section.Section) {
 	case s.State == section.Unissued:
 		m.Unissued++
 		if f.sections.Window.Touches(s.Due, s.Ended) {
-			m.Wait.AddOpen(s.Ended - s.Due)
-			m.Queue.AddOpen(s.Ended - s.Due)
+			m.Wait.add(s.Ended-s.Due, false)
+			m.Queue.add(s.Ended-s.Due, false)
 		}
 	case !s.Served():
 		m.Unserved++
-		if f.sections.Window.Touches(s.Due, s.Ended) {
-			m.Wait.AddOpen(s.Ended - s.Due)
-			m.Queue.Add(s.Asked - s.Due)
-			m.Protocol.AddOpen(s.Ended - s.Asked)
-			if s.Alone {
-				m.Uncontended.AddOpen(s.Ended - s.Asked)
-			}
-		}
-		f.overtake(s, s.Ended)
-	case !f.has(s.Entered):
-	case s.State == section.Crashed || s.State == section.Unended:
-		m.Hold.AddOpen(s.Ended - s.Entered)
-	default:
-		m.Hold.Add(s.Ended - s.Entered)
+		f.waited(s, s.Ended)
+	case f.has(s.Entered):
+		m.Hold.add(s.Ended-s.Entered, s.State != section.Crashed && s.State != section.Unended)
 	}
 }
 
-// overtake takes a request whose wait is over.
-func (f *Fold) overtake(s *section.Section, at int64) {
+// waited takes a request whose wait is over, since it was served or its section has ended.
+func (f *Fold) waited(s *section.Section, at int64) {
+	m, served := &f.Measures, s.Served()
+	if f.sections.Window.Touches(s.Due, at) {
+		m.Wait.add(at-s.Due, served)
+		m.Queue.add(s.Asked-s.Due, true)
+		m.Protocol.add(at-s.Asked, served)
+		if s.Alone {
+			m.Uncontended.add(at-s.Asked, served)
+		}
+	}
 	if !f.sections.Window.Touches(s.Asked, at) {
 		return
 	}
 	f.requests++
-	f.gaveUp = f.gaveUp || !s.Served()
+	f.gaveUp = f.gaveUp || !served
 	f.overtaken += s.Overtaken
 	f.most = max(f.most, s.Overtaken)
 }

@@ -32,29 +32,29 @@ func NewLeaders(f *leadership.Fold) *Leaders {
 	for i := range f.Elections {
 		e := &f.Elections[i]
 		if e.Takeover {
-			m.Takeover.Add(e.Agreed - e.Begun)
+			m.Takeover.add(e.Agreed-e.Begun, true)
 		}
 		if !e.Elects() {
 			continue
 		}
-		m.Elect.Add(e.Agreed - e.Begun)
-		m.Detection.Add(e.Detected - e.Begun)
-		m.Declaration.Add(max(0, e.Declared-e.Detected))
-		m.Agreement.Add(e.Agreed - max(e.Declared, e.Detected))
+		m.Elect.add(e.Agreed-e.Begun, true)
+		m.Detection.add(e.Detected-e.Begun, true)
+		m.Declaration.add(max(0, e.Declared-e.Detected), true)
+		m.Agreement.add(e.Agreed-max(e.Declared, e.Detected), true)
 		if e.Served >= 0 {
-			m.Serving.Add(e.Served - e.Agreed)
+			m.Serving.add(e.Served-e.Agreed, true)
 		}
 	}
 	if f.Open != nil {
-		m.Elect.AddOpen(f.End - f.Open.Begun)
+		m.Elect.add(f.End-f.Open.Begun, false)
 	}
 	for i := range f.Agreements {
 		if e := &f.Agreements[i]; e.Elects() {
-			m.AllAgreed.Add(e.Agreed - e.Begun)
+			m.AllAgreed.add(e.Agreed-e.Begun, true)
 		}
 	}
 	if f.Apart != nil {
-		m.AllAgreed.AddOpen(f.End - f.Apart.Begun)
+		m.AllAgreed.add(f.End-f.Apart.Begun, false)
 	}
 	for i := range f.Vacancies {
 		m.add(&m.Vacancy, &f.Vacancies[i])
@@ -67,12 +67,8 @@ func NewLeaders(f *leadership.Fold) *Leaders {
 
 // add adds a stretch of time, which has not ended if the run did before it.
 func (m *Leaders) add(to *Latency, s *leadership.Span) {
-	switch {
-	case s.Length() == 0:
-	case s.To == m.End:
-		to.AddOpen(s.Length())
-	default:
-		to.Add(s.Length())
+	if s.Length() != 0 {
+		to.add(s.Length(), s.To != m.End)
 	}
 }
 

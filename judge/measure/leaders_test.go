@@ -58,11 +58,11 @@ func (p plainPhase) leadersSay(m *leadership.Fold) string {
 			elections++
 		}
 		if !e.Again && !e.Takeover && e.Begun < w.To && e.Agreed >= w.From {
-			took.Add(e.Agreed - e.Begun)
+			took.add(e.Agreed-e.Begun, true)
 		}
 	}
 	if m.Open != nil && m.Open.Begun < w.To { // it lasts to the end of the window
-		took.AddOpen(m.End - m.Open.Begun)
+		took.add(m.End-m.Open.Begun, false)
 	}
 	for at := w.From; at < w.To; at += 1000 {
 		for _, v := range m.Vacancies {

@@ -324,29 +324,29 @@ func TestQuantiles(t *testing.T) {
 		t.Error("an empty latency has a median")
 	}
 	for range 99 {
-		l.Add(1000)
+		l.add(1000, true)
 	}
-	l.AddOpen(10) // a young one may still become the longest of all
+	l.add(10, false) // a young one may still become the longest of all
 	for q, want := range map[float64]string{0.5: "1", 0.99: "1", 1: ">1"} {
 		wantFigure(t, "quantile", l.MicrosAt(q), want)
 	}
 	var young Latency // those that have not ended may turn out longer than any that has
 	for i := range int64(60) {
-		young.Add(1000 * i)
+		young.add(1000*i, true)
 	}
 	for range 40 {
-		young.AddOpen(10)
+		young.add(10, false)
 	}
 	wantFigure(t, "median", young.MicrosAt(0.5), ">9.007")
 	var long Latency
-	long.Add(int64(100 * 365 * 24 * time.Hour))
+	long.add(int64(100*365*24*time.Hour), true)
 	if ns, atLeast := long.Quantile(0.5); atLeast || math.Abs(float64(ns)/(100*365*24*3600e9)-1) > 1e-3 {
 		t.Errorf("100 years are shown as %v", time.Duration(ns))
 	}
 	var few Latency
-	few.Add(3000)
-	few.AddOpen(1000)
-	few.Add(1000)
+	few.add(3000, true)
+	few.add(1000, false)
+	few.add(1000, true)
 	values := few.Values()
 	if len(values) != 3 {
 		t.Fatalf("%v", values)
@@ -358,12 +358,12 @@ func TestQuantiles(t *testing.T) {
 	}
 	var other Latency
 	for range 100 {
-		other.AddOpen(math.MaxInt64)
+		other.add(math.MaxInt64, false)
 	}
 	for range 99 {
-		other.Add(1000)
+		other.add(1000, true)
 	}
-	other.AddOpen(10)
+	other.add(10, false)
 	if other.Count() != 200 || other.Censored() != 101 {
 		t.Errorf("they are %d and %d", other.Count(), other.Censored())
 	}

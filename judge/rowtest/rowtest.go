@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/explore"
+	"turnstile/nodes/history"
 	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 )
@@ -86,6 +89,35 @@ func Over(o *sim.Options, network *chaos.Network, faults ...chaos.Fault) {
 		panic(err)
 	}
 	o.FaultDriver, o.Latency, o.Shaper = s.FaultDriver, s.Latency, s.Shaper
+}
+
+// History returns the history of a run.
+func History(t testing.TB, o sim.Options) *history.History {
+	t.Helper()
+	h := &history.History{}
+	if _, err := sim.Run(o, h); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// Explore returns what came of an exploration.
+func Explore(t testing.TB, o explore.Options) *explore.Result {
+	t.Helper()
+	x, err := explore.Run(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// Cut reads which groups of nodes are cut off from each other.
+func Cut(text string) effect.Cut {
+	cut, err := effect.ParseCut(text)
+	if err != nil {
+		panic(err) // a slip of the pen in a test
+	}
+	return cut
 }
 
 // Drawn reads a distribution of times.

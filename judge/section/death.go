@@ -131,7 +131,7 @@ func (f *Fold) restarted(e *history.Event) {
 // it does something after its process has ended.
 func (f *Fold) afterKill(e *history.Event, d dead, r *Resource, c *Client) {
 	if e.At-f.stampError > d.at {
-		f.blame(e, "does something though it is down")
+		f.irregular(e, "does something though it is down")
 		delete(f.dead, e.Node)
 		f.follow(e, r, c)
 		return

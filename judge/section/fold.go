@@ -34,16 +34,16 @@ type Fold struct {
 	Unregistered uint64      // entries that did not raise the register
 	Resources    []*Resource // by instance; nil for those without clients
 
-	Irregular uint64   // events that no client causes
-	Says      []string // what the first few of them are
+	Irregular      uint64   // events that no client causes
+	Irregularities []string // what the first few of them are
 
-	stampError int64
-	capacity   func(instance uint16) int
-	observers  []Observer
-	lap        lap
-	broken     nodes.Assumption
-	turns      []int64 // when something began or ended that breaks assumptions
-	spare      []*Section
+	stampError  int64
+	capacity    func(instance uint16) int
+	observers   []Observer
+	circulation circulation
+	broken      nodes.Assumption
+	turns       []int64 // when something began or ended that breaks assumptions
+	spare       []*Section
 
 	dead         map[nodes.ID]dead   // the nodes that are down, or about to be
 	incarnations map[nodes.ID]uint32 // of those that have restarted
@@ -81,7 +81,7 @@ func (f *Fold) add(e *history.Event) {
 	switch e.Kind {
 	case history.Requested, history.Entered, history.Exited, history.Revoked, history.Unissued:
 		if e.Node < 0 {
-			f.blame(e, "is a client without a node")
+			f.irregular(e, "is a client without a node")
 			return
 		}
 		r := f.resource(e.Instance)
@@ -94,7 +94,7 @@ func (f *Fold) add(e *history.Event) {
 		f.suspect(e)
 	case history.Sent:
 		if e.Count < nodes.MaxKinds && e.Instance == 0 {
-			f.lap.since[e.Count]++
+			f.circulation.since[e.Count]++
 		}
 	case history.Marked:
 		f.mark(e)
@@ -119,14 +119,14 @@ func (f *Fold) breaks(needs nodes.Assumption, e *history.Event) {
 	}
 }
 
-// turn takes an event from which on assumptions may hold that did not before, or the other way round.
+// turn notes the time of an event with which assumptions begin or cease to hold.
 func (f *Fold) turn(e *history.Event) {
 	if last := len(f.turns) - 1; last < 0 || f.turns[last] < e.At {
 		f.turns = append(f.turns, e.At)
 	}
 }
 
-// stretch returns between which turns a time is: how many there were until then.
+// stretch returns how many turns there were until a time.
 func (f *Fold) stretch(at int64) int {
 	after, _ := slices.BinarySearch(f.turns, at+1)
 	return after
@@ -205,7 +205,7 @@ func (f *Fold) fresh() *Section {
 func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
 	c.Asked++
 	if c.open != nil {
-		f.blame(e, "asks before its last request is over")
+		f.irregular(e, "asks before its last request is over")
 		f.cut(c.open, e.At, Crashed, Abandoned)
 	}
 	s := f.fresh()
@@ -232,7 +232,7 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	if f.Window.Has(e.At) {
 		f.EntriesInWindow++
 		c.InWindow++
-		f.lap.enter()
+		f.circulation.enter()
 	}
 	if e.Count == 0 {
 		f.Unregistered++
@@ -240,7 +240,7 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	s := c.open
 	r.register(e, s, f.stretch(e.At))
 	if s == nil || s.State != waiting || s.Entry != e.Entry {
-		f.blame(e, "enters without a request")
+		f.irregular(e, "enters without a request")
 	}
 	switch {
 	case s == nil:
@@ -270,7 +270,7 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	}
 	s := c.open
 	if s == nil || s.State != inside || s.Entry != e.Entry {
-		f.blame(e, "leaves without an entry")
+		f.irregular(e, "leaves without an entry")
 	}
 	if state == Exited && !e.Refused() {
 		r.Exits++
@@ -284,7 +284,7 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 		f.refuse(r, s, e.At)
 	case state == Exited:
 		if e.Value != s.Read+1 {
-			f.blame(e, "does not add one to the account")
+			f.irregular(e, "does not add one to the account")
 		}
 		f.accept(r, s, e.At)
 		r.write(s, e.At, f.stampError)
@@ -330,7 +330,7 @@ func (f *Fold) suspect(e *history.Event) {
 	f.err(e)
 }
 
-// err takes an event after which some node that is up may be suspected, or none any more.
+// err notes when some node that is up begins to be suspected, and when none is any more.
 func (f *Fold) err(e *history.Event) {
 	last := len(f.Wrongs) - 1
 	goesOn := last >= 0 && f.Wrongs[last].To == math.MaxInt64
@@ -390,10 +390,10 @@ func (f *Fold) tellOverlaps(r *Resource) {
 	r.over = r.over[:0]
 }
 
-// blame records an event that no client causes.
-func (f *Fold) blame(e *history.Event, does string) {
-	if f.Irregular++; len(f.Says) < few {
-		f.Says = append(f.Says, fmt.Sprintf("node %d %s (entry %d, at %.1f us)", e.Node, does, e.Entry,
-			float64(e.At)/1e3))
+// irregular records an event that no client causes.
+func (f *Fold) irregular(e *history.Event, does string) {
+	if f.Irregular++; len(f.Irregularities) < few {
+		f.Irregularities = append(f.Irregularities, fmt.Sprintf("node %d %s (entry %d, at %.1f us)", e.Node,
+			does, e.Entry, float64(e.At)/1e3))
 	}
 }

@@ -10,14 +10,14 @@ func (f *Fold) Heartbeat(kind int) bool {
 	return f.Codec != nil && kind < f.Codec.Kinds() && f.Codec.Kind(kind).Heartbeat
 }
 
-// A lap counts the messages from the first to the last entry in the window, if messages circulate.
-type lap struct {
+// A circulation counts the messages from the first to the last entry in the window, if messages circulate.
+type circulation struct {
 	entries uint64
 	sent    [nodes.MaxKinds]uint64 // up to the last entry
 	since   [nodes.MaxKinds]uint64 // after it
 }
 
-func (l *lap) enter() {
+func (l *circulation) enter() {
 	if l.entries++; l.entries > 1 {
 		for kind, n := range l.since {
 			l.sent[kind] += n
@@ -37,7 +37,7 @@ func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates, refused
 	var entries, left uint64 // left out
 	switch {
 	case circulates && (f.Marks[history.Stopped].Seen || f.Marks[history.Interrupted].Seen):
-		sent, entries, left = f.lap.sent, max(f.lap.entries, 1)-1, f.RefusedInWindow
+		sent, entries, left = f.circulation.sent, max(f.circulation.entries, 1)-1, f.RefusedInWindow
 	case !circulates && f.Marks[history.Rested].Seen:
 		entries, left = all.Entries, f.Refused
 		for kind, k := range all.Kinds {

@@ -52,10 +52,7 @@ func (x *trial) run(t *testing.T, spec *row.Row, seed uint64) (s said) {
 	o := sim.Options{Stack: stack, Seed: seed,
 		Duration: x.lasts, Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * x.lasts)}}
 	rowtest.Over(&o, rowtest.NetworkOf(ms.String()), x.faults...)
-	h := &history.History{}
-	if _, err := sim.Run(o, h); err != nil {
-		t.Fatal(err)
-	}
+	h := rowtest.History(t, o)
 	for _, e := range h.Events {
 		switch e.Kind {
 		case history.Suspected:

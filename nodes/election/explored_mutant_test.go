@@ -11,7 +11,6 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/judge/rowtest"
 	"turnstile/nodes"
-	"turnstile/nodes/explore"
 	"turnstile/nodes/row"
 )
 
@@ -99,10 +98,7 @@ func (m *mutated) explored(t *testing.T, all []explored, most uint64) (says stri
 			continue
 		}
 		o.Spec, o.States = m.Row, 3*most
-		x, err := explore.Run(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := rowtest.Explore(t, o)
 		states += x.States
 		if x.Violation != nil {
 			return found(x), states

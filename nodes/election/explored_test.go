@@ -139,10 +139,7 @@ func TestExplorationsOfElections(t *testing.T) {
 			if e.states() > most {
 				t.Skip("make soak explores it")
 			}
-			x, err := explore.Run(e.options(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := rowtest.Explore(t, e.options(t))
 			switch got := found(x); {
 			case got == e.says:
 			case *rowtest.Rewrite && got != "unclear":

@@ -175,10 +175,7 @@ func statusAfter(t *testing.T, text string) string {
 func TestFenceNumbersDoNotRunOut(t *testing.T) {
 	row := rowtest.Rebuilt(&centralFailoverRow, func(f failover) nodes.Machine { return &failoverLate{f} })
 	o := saturated(row, nodes.Config{N: 3, Fenced: true}, 1)
-	h := &history.History{}
-	if _, err := sim.Run(o, h); err != nil {
-		t.Fatal(err)
-	}
+	h := rowtest.History(t, o)
 	last, epochs := uint64(0), map[uint64]bool{}
 	for _, e := range h.Events {
 		if e.Kind == history.Entered {
@@ -206,10 +203,7 @@ func TestFailoverTakesDetectionAndACensus(t *testing.T) {
 		rowtest.Over(&o, &chaos.Network{Latency: chance.Constant(hop)}, chaos.Fault{
 			Effect:   &effect.Kill{Who: effect.Target{Word: "coordinator"}},
 			Schedule: chaos.Schedule{At: time.Second}})
-		h := &history.History{}
-		if _, err := sim.Run(o, h); err != nil {
-			t.Fatal(err)
-		}
+		h := rowtest.History(t, o)
 		last, outage := int64(0), int64(0)
 		for _, e := range h.Events {
 			if e.Kind == history.Entered {

@@ -325,10 +325,7 @@ func TestRowsSayWhatTheyBroadcast(t *testing.T) {
 		t.Run(row.Name, func(t *testing.T) {
 			o := sim.Options{Stack: rowtest.StackOf(row, nodes.Config{N: 4}), Seed: 1, Entries: 100,
 				Multicast: true, Workload: workload.Workload{Load: workload.Saturated}, Latency: time.Millisecond}
-			h := &history.History{}
-			if _, err := sim.Run(o, h); err != nil {
-				t.Fatal(err)
-			}
+			h := rowtest.History(t, o)
 			sum := history.Sum(h.Logs)
 			for kind, k := range sum.Kinds {
 				if row.Messages[kind].Broadcast != (k.Publishes < k.Sent) {

@@ -59,16 +59,10 @@ func cutOff(t *testing.T, row *row.Row, seed uint64) (entries []history.Event) {
 		Duration: 3 * time.Second,
 		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:5ms"),
 			Hold: rowtest.Drawn("exponential:1ms")}}
-	cut, err := effect.ParseCut("0-1/2-4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cut := rowtest.Cut("0-1/2-4")
 	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
 		Schedule: chaos.Schedule{At: time.Second, For: time.Second}})
-	h := &history.History{}
-	if _, err := sim.Run(o, h); err != nil {
-		t.Fatal(err)
-	}
+	h := rowtest.History(t, o)
 	for _, e := range h.Events {
 		if e.Kind == history.Entered {
 			entries = append(entries, e)

@@ -92,10 +92,7 @@ func lasting(o *sim.Options, spared nodes.Assumption, flip func(uint64) bool,
 	lasts := chaos.Fault{Schedule: chaos.Schedule{At: time.Duration(begins * float64(30*time.Millisecond)),
 		For: max(20*time.Millisecond, o.Stack.Instances()[0].GraceOf(o.Stack.Instances()[0].Config))}}
 	if spared&nodes.NoLoss == 0 && flip(22) && n > 1 {
-		cut, err := effect.ParseCut("random")
-		if err != nil {
-			panic(err) // a slip of the pen above
-		}
+		cut := rowtest.Cut("random")
 		lasts.Effect = &effect.CutLinks{Cut: cut}
 		all = append(all, lasts)
 	}

@@ -88,10 +88,7 @@ func (m mutant) part(o *sim.Options) []chaos.Fault {
 	beside := besides(&m.spec, m.config.N, "heartbeat:period=10ms,timeout=50ms")
 	o.Stack = rowtest.StackOf(&m.spec, m.config, beside...)
 	order := [...]string{"0-1/2-4", "3-4/0-2", "0,4/1-3"}
-	cut, err := effect.ParseCut(order[o.Seed%uint64(len(order))])
-	if err != nil {
-		panic(err) // a slip of the pen above
-	}
+	cut := rowtest.Cut(order[o.Seed%uint64(len(order))])
 	return []chaos.Fault{{Effect: &effect.CutLinks{Cut: cut},
 		Schedule: chaos.Schedule{At: 100 * time.Millisecond, For: 600 * time.Millisecond}}}
 }
@@ -117,10 +114,7 @@ func TestMinoritiesAreExplored(t *testing.T) {
 			{Suspicions: 2, Losses: 1, Reordering: true}} {
 			o.Spec, o.Config, o.Entries, o.Copies = spec, nodes.Config{N: 3, Fenced: true}, 1, 1
 			o.Checks, o.States = []string{replay.CheckMinority}, soak.Pick[uint64](3000, 20_000, 500_000)
-			x, err := explore.Run(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := rowtest.Explore(t, o)
 			if x.Violation != nil {
 				t.Errorf("%s: %s\n%s", spec.Name, x.Violation.Says, strings.Join(x.Violation.Story, "\n"))
 			}

@@ -13,7 +13,6 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
-	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
@@ -171,10 +170,7 @@ func TestUncountedKindsAreNoticed(t *testing.T) {
 			if row.Flaw != nil || name == "failed" || name == "place" {
 				continue
 			}
-			h := &history.History{}
-			if _, err := sim.Run(m.options(1), h); err != nil {
-				t.Fatal(err)
-			}
+			h := rowtest.History(t, m.options(1))
 			if by, says := m.fault(h, workload.Saturated, 1); by != "" {
 				t.Fatalf("%s: %s: %s", row.Name, by, says)
 			}

@@ -154,10 +154,7 @@ func TestRetriesStandHeavyLoss(t *testing.T) {
 			c := nodes.Config{N: 5}.With("nack", nack).With("give-up", "20")
 			o := long(c, seed, 5*time.Millisecond, chaos.Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.2}}},
 				chaos.Fault{Effect: &effect.Duplicate{Of: 0.1}})
-			h := &history.History{}
-			if _, err := sim.Run(o, h); err != nil {
-				t.Fatal(err)
-			}
+			h := rowtest.History(t, o)
 			s := check.SettingOf(o.Stack)
 			s.Safe, s.Live = 0, 0 // nothing excuses it
 			if v := check.Judge(h, s); v.Outcome != check.Valid {

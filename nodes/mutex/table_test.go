@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"turnstile/judge/rowtest"
@@ -81,6 +82,21 @@ func TestSymbolsOfFormulas(t *testing.T) {
 		for _, symbol := range symbols.FindAllStringSubmatch(formula, -1) {
 			if !known[symbol[1]] {
 				t.Errorf("%s costs %s, and says nowhere what %s is", row.Name, formula, symbol[1])
+			}
+		}
+	}
+}
+
+// An identity that is made from its text names kinds of messages of its row alone.
+func TestIdentitiesNameKinds(t *testing.T) {
+	for _, row := range Table {
+		for _, i := range row.Mutex.Identities {
+			for word := range strings.FieldsSeq(i.Says) {
+				known := word == "entries" || strings.ContainsAny(word, "+=<>()") ||
+					slices.Contains(row.Codec().Names(), word)
+				if !known && !strings.Contains(i.Says, ",") {
+					t.Errorf("%s: %s: there are no messages %s", row.Name, i.Says, word)
+				}
 			}
 		}
 	}

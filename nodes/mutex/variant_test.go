@@ -36,10 +36,8 @@ func TestVariantsAreSound(t *testing.T) {
 			} {
 				o.Spec, o.Config, o.States = v, nodes.Config{N: 2}, 50_000
 				o.Reordering = v.Safe&nodes.FIFO == 0
-				x, err := explore.Run(o)
+				x := rowtest.Explore(t, o)
 				switch {
-				case err != nil:
-					t.Fatal(err)
 				case x.Violation != nil:
 					t.Errorf("%s: %s\n%v", x.Violation.Check, x.Violation.Says, x.Violation.Schedule)
 				case !x.Exhausted || !x.Progress || x.Entries == 0:
