@@ -92,23 +92,23 @@ func (o *Options) checkPause(f *chaos.Fault) error {
 }
 
 // prepareFaults makes ready to carry out the faults of the trial, and those that are injected. Processes
-// share what is in the file of the board.
+// share what is in the file of their state.
 func (t *trial) prepareFaults() (err error) {
 	if t.faults, err = t.resolve(t.number, t.seed); err != nil {
 		return err
 	}
 	t.counts = len(t.faults) > 0
 	t.reconnects = t.reconnects || t.Proxies || chaos.Disconnects(t.faults)
-	board, err := chaos.CreateSharedState(t.boardPath(), t.Config.N)
+	state, err := chaos.CreateSharedState(t.faultStatePath(), t.Config.N)
 	if err != nil {
 		return err
 	}
-	t.driver, err = chaos.NewDriver(t.faults, board, t.Config.N, t.Stack.Codec())
+	t.driver, err = chaos.NewDriver(t.faults, state, t.Config.N, t.Stack.Codec())
 	return err
 }
 
-// boardPath returns where the state of the faults is.
-func (t *trial) boardPath() string { return filepath.Join(t.dir, "faults") }
+// faultStatePath returns where the state of the faults is.
+func (t *trial) faultStatePath() string { return filepath.Join(t.dir, "faults") }
 
 // cameTo returns the faults of the trial, with those whom they hit.
 func (t *trial) cameTo() []chaos.Fault {

@@ -109,7 +109,7 @@ func (t *trial) startNode(id nodes.ID) error {
 		c.Entries = 0 // the orchestrator counts them
 	}
 	input, err := json.Marshal(map[string]any{"node": c, "machines": catalog.PartsOf(t.Stack),
-		"chaos": chaos.NodeFaults{Network: t.network(), Faults: t.faults, SharedState: t.boardPath()}})
+		"chaos": chaos.NodeFaults{Network: t.network(), Faults: t.faults, SharedState: t.faultStatePath()}})
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (n *Network) Shaper(dice chance.Dice, faults []Fault, b *SharedState, codec
 	s := n.undisturbed(dice)
 	switch {
 	case slices.ContainsFunc(faults, func(f Fault) bool { return f.OfLinks() }):
-		return NewRules(faults, b, s, codec)
+		return newRules(faults, b, s, codec)
 	case n.Constant() && n.Latency.Zero():
 		return nil, nil
 	}
@@ -62,13 +62,13 @@ func (n *Network) Shaper(dice chance.Dice, faults []Fault, b *SharedState, codec
 // undisturbed returns the shaper of the network without faults, even if it delivers each message at once.
 func (n *Network) undisturbed(dice chance.Dice) nodes.Shaper {
 	if !n.Regions.None() {
-		return RegionalLatency{Regions: n.Regions, Dice: dice}
+		return regionalLatency{Regions: n.Regions, Dice: dice}
 	}
 	return Latency{Of: n.Latency, Dice: dice}
 }
 
-// A Simulation is what the simulator takes of a network and of faults.
-type Simulation struct {
+// A simulation is what the simulator takes of a network and of faults.
+type simulation struct {
 	FaultDriver port.FaultDriver // nil: there are no faults
 	Latency     time.Duration    // of every message, if there is no Shaper
 	Shaper      nodes.Shaper
@@ -76,18 +76,18 @@ type Simulation struct {
 
 // Simulated returns what the simulator takes of the network, with faults that Resolve has returned, under a
 // seed.
-func (n *Network) Simulated(faults []Fault, s *Scene, seed uint64) (Simulation, error) {
+func (n *Network) Simulated(faults []Fault, s *Scene, seed uint64) (simulation, error) {
 	if len(faults) == 0 && n.Constant() {
-		return Simulation{Latency: n.Latency.Mean()}, nil
+		return simulation{Latency: n.Latency.Mean()}, nil
 	}
-	board, codec := NewSharedState(s.Config.N), s.codec()
-	shaper, err := n.Shaper(chance.Dice(seed), faults, board, codec)
+	state, codec := NewSharedState(s.Config.N), s.codec()
+	shaper, err := n.Shaper(chance.Dice(seed), faults, state, codec)
 	if err != nil || len(faults) == 0 {
-		return Simulation{Shaper: shaper}, err
+		return simulation{Shaper: shaper}, err
 	}
-	driver, err := NewDriver(faults, board, s.Config.N, codec)
+	driver, err := NewDriver(faults, state, s.Config.N, codec)
 	if _, ruled := shaper.(*Rules); !ruled && n.Constant() {
-		return Simulation{FaultDriver: driver, Latency: n.Latency.Mean()}, err
+		return simulation{FaultDriver: driver, Latency: n.Latency.Mean()}, err
 	}
-	return Simulation{driver, 0, shaper}, err
+	return simulation{driver, 0, shaper}, err
 }

@@ -96,16 +96,16 @@ func (r *Regions) Between(from, to nodes.ID) chance.Distribution {
 	return r.Latency[from%n][to%n]
 }
 
-// RegionalLatency delays every message by the latency between the regions of its nodes. Hosts keep the order
+// regionalLatency delays every message by the latency between the regions of its nodes. Hosts keep the order
 // of a link under it.
-type RegionalLatency struct {
+type regionalLatency struct {
 	Regions Regions
 	Dice    chance.Dice
 }
 
 // Shape implements nodes.Shaper.
-func (l RegionalLatency) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+func (l regionalLatency) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 	return Latency{l.Regions.Between(p.From, p.To), l.Dice}.Shape(p, fate)
 }
 
-var _ nodes.Shaper = RegionalLatency{}
+var _ nodes.Shaper = regionalLatency{}
