@@ -16,28 +16,30 @@ type Network struct {
 	Regions Regions             `json:"regions"` // instead of Latency, if there are any
 }
 
-// Longest returns a latency that fewer than one message in a million exceeds.
-func (n *Network) Longest() time.Duration {
+// latencies returns those of all links: one of all, or one for each pair of regions.
+func (n *Network) latencies() []chance.Distribution {
 	if n.Regions.None() {
-		return n.Latency.Longest()
+		return []chance.Distribution{n.Latency}
 	}
-	return n.Regions.Longest()
+	return slices.Concat(n.Regions.Latency...)
+}
+
+// Longest returns a latency that fewer than one message in a million exceeds.
+func (n *Network) Longest() (longest time.Duration) {
+	for _, l := range n.latencies() {
+		longest = max(longest, l.Longest())
+	}
+	return longest
 }
 
 // Bound returns a latency that no message exceeds, if there is one.
 func (n *Network) Bound() (most time.Duration, bounded bool) {
-	if n.Regions.None() {
-		_, most, bounded = n.Latency.Bounds()
-		return most, bounded
-	}
-	for _, row := range n.Regions.Latency {
-		for _, l := range row {
-			_, longest, has := l.Bounds()
-			if !has {
-				return 0, false
-			}
-			most = max(most, longest)
+	for _, l := range n.latencies() {
+		_, longest, has := l.Bounds()
+		if !has {
+			return 0, false
 		}
+		most = max(most, longest)
 	}
 	return most, true
 }
@@ -49,7 +51,7 @@ func (n *Network) Constant() bool { return n.Regions.None() && n.Latency.IsConst
 // message is delivered at once.
 func (n *Network) Shaper(dice chance.Dice, faults []Fault, b *SharedState, codec *nodes.Codec) (nodes.Shaper,
 	error) {
-	s := n.undisturbed(dice)
+	s := undisturbed{n, dice}
 	switch {
 	case slices.ContainsFunc(faults, func(f Fault) bool { return f.OfLinks() }):
 		return newRules(faults, b, s, codec)
@@ -59,12 +61,19 @@ func (n *Network) Shaper(dice chance.Dice, faults []Fault, b *SharedState, codec
 	return s, nil
 }
 
-// undisturbed returns the shaper of the network without faults, even if it delivers each message at once.
-func (n *Network) undisturbed(dice chance.Dice) nodes.Shaper {
-	if !n.Regions.None() {
-		return regionalLatency{Regions: n.Regions, Dice: dice}
+// undisturbed delays every message by the latency of its link. Hosts keep the order of a link under it.
+type undisturbed struct {
+	*Network
+	dice chance.Dice
+}
+
+// Shape implements nodes.Shaper.
+func (u undisturbed) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+	l := u.Latency
+	if !u.Regions.None() {
+		l = u.Regions.between(p.From, p.To)
 	}
-	return Latency{Of: n.Latency, Dice: dice}
+	return append(fate, l.Draw(u.dice, chance.OnLink(chance.ForDelay, p.From, p.To, p.Kind, p.Number)))
 }
 
 // A simulation is what the simulator takes of a network and of faults.

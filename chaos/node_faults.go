@@ -84,7 +84,7 @@ func (x *openFaults) add(number int, f *Fault) error {
 	s := &x.state.faults[number-1]
 	if f.OfLinks() {
 		if x.rules == nil {
-			x.rules = &Rules{of: x.told.Network.undisturbed(x.dice)}
+			x.rules = &Rules{of: undisturbed{&x.told.Network, x.dice}}
 			x.Shaper = x.rules
 		}
 		if err := x.rules.add(f, s, x.codec); err != nil {
