@@ -25,8 +25,7 @@ type openFaults struct {
 	Watcher port.Watcher // is told what happens at the node; nil: nothing waits for that
 
 	told    *NodeFaults
-	clients int
-	codec   *nodes.Codec
+	stack   *row.Stack
 	dice    chance.Dice
 	state   *SharedState // nil: it was not needed yet
 	rules   *Rules
@@ -37,9 +36,9 @@ var _ port.FaultTaker = (*openFaults)(nil)
 
 // Open opens the faults of a node that is made of stack, in a run under a seed.
 func (s *NodeFaults) Open(stack *row.Stack, seed uint64) (*openFaults, error) {
-	x := &openFaults{told: s, clients: stack.N(), codec: stack.Codec(), dice: chance.Dice(seed)}
+	x := &openFaults{told: s, stack: stack, dice: chance.Dice(seed)}
 	var err error
-	if x.Shaper, err = s.Network.Shaper(x.dice, nil, nil, x.codec); err != nil {
+	if x.Shaper, err = s.Network.Shaper(x.dice, nil, nil, stack.Codec()); err != nil {
 		return nil, err
 	}
 	if stack.Elector() != nil {
@@ -87,7 +86,7 @@ func (x *openFaults) add(number int, f *Fault) error {
 			x.rules = &Rules{of: undisturbed{&x.told.Network, x.dice}}
 			x.Shaper = x.rules
 		}
-		if err := x.rules.add(f, s, x.codec); err != nil {
+		if err := x.rules.add(f, s, x.stack.Codec()); err != nil {
 			return err
 		}
 	}
@@ -97,7 +96,7 @@ func (x *openFaults) add(number int, f *Fault) error {
 	if err := x.watch(); err != nil {
 		return err
 	}
-	return x.watcher.add(f, s, x.codec)
+	return x.watcher.add(f, s, x.stack.Codec())
 }
 
 // open opens the shared state, unless it is open.
@@ -113,7 +112,7 @@ func (x *openFaults) watch() error {
 	if err := x.open(); err != nil || x.watcher != nil {
 		return err
 	}
-	x.watcher = &Watcher{state: x.state, total: nodes.ID(x.clients)}
+	x.watcher = &Watcher{state: x.state, total: nodes.ID(x.stack.N())}
 	x.Watcher = x.watcher
 	return nil
 }
