@@ -55,7 +55,8 @@ func TestResolveMore(t *testing.T) {
 		!strings.Contains(err.Error(), "node 1 is down then") {
 		t.Errorf("who is down is killed: %v", err)
 	}
-	if _, err := ResolveMore(make([]Fault, 0, mostShared), read(t, "pause: 1, at: 1ms, for: 1ms, every: 10ms"), s,
+	if _, err := ResolveMore(make([]Fault, 0, mostShared),
+		read(t, "pause: 1, at: 1ms, for: 1ms, every: 10ms"), s,
 		7); err == nil || !strings.Contains(err.Error(), "more than 800 faults") {
 		t.Errorf("too many: %v", err)
 	}

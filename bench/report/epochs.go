@@ -21,7 +21,8 @@ func (p *Report) epochs(s *bench.Summary, faults []faultTable) {
 		if first := &rows[0]; len(rows) == 1 {
 			text += fmt.Sprintf(", epoch %s after %s", format.Whole(first.EpochAfter), format.Whole(first.EpochBefore))
 		}
-		p.line("epochs", "fault %d: %s; nobody entered for %s%s", rows[0].Number, text, rows.of("silence_s").text(format.Seconds), textbook(s, &rows[0]))
+		p.line("epochs", "fault %d: %s; nobody entered for %s%s", rows[0].Number, text,
+			rows.of("silence_s").text(format.Seconds), textbook(s, &rows[0]))
 	}
 }
 
