@@ -117,11 +117,11 @@ func (f *trialFaults) prepare(path string) (err error) {
 	}
 	f.counts.wants = len(f.all) > 0
 	f.connections.reconnects = f.connections.reconnects || chaos.Disconnects(f.all)
-	board, err := chaos.CreateSharedState(path, f.Config.N)
+	state, err := chaos.CreateSharedState(path, f.Config.N)
 	if err != nil {
 		return err
 	}
-	f.driver, err = chaos.NewDriver(f.all, board, f.Config.N, f.Stack.Codec())
+	f.driver, err = chaos.NewDriver(f.all, state, f.Config.N, f.Stack.Codec())
 	f.nodes.driver = f.driver
 	return err
 }

@@ -27,7 +27,7 @@ func (t *trial) start() error {
 	if err != nil {
 		return err
 	}
-	if err := t.faults.prepare(t.boardPath()); err != nil {
+	if err := t.faults.prepare(t.faultStatePath()); err != nil {
 		return err
 	}
 	for _, p := range t.transport.processes() {
@@ -130,10 +130,10 @@ func (n *nodeSet) awaitReady(ids ...nodes.ID) (missing int, err error) {
 // clusters, so that all traces together stay small.
 func traceLength(total int) int { return min(4096, max(256, (1<<18)/total)) }
 
-// resourcePath returns where the shared resource is, and boardPath where the state of the faults is.
+// resourcePath returns where the shared resource is, and faultStatePath where the state of the faults is.
 func (t *trial) resourcePath() string { return filepath.Join(t.dir, "resource") }
 
-func (t *trial) boardPath() string { return filepath.Join(t.dir, "faults") }
+func (t *trial) faultStatePath() string { return filepath.Join(t.dir, "faults") }
 
 // input returns what the next process of a node is to know.
 func (t *trial) input(id nodes.ID) ([]byte, error) {
@@ -150,5 +150,5 @@ func (t *trial) input(id nodes.ID) ([]byte, error) {
 		c.Entries = 0 // the orchestrator counts them
 	}
 	return json.Marshal(map[string]any{"node": c, "machines": catalog.PartsOf(t.Stack),
-		"chaos": chaos.NodeFaults{Network: t.network(), Faults: t.faults.all, SharedState: t.boardPath()}})
+		"chaos": chaos.NodeFaults{Network: t.network(), Faults: t.faults.all, SharedState: t.faultStatePath()}})
 }

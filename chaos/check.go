@@ -83,19 +83,12 @@ func (f *Fault) Check(s *Scene) error {
 	if err := f.checkKind(); err != nil {
 		return err
 	}
-	if err := f.checkTimes(s); err != nil {
-		return err
+	for _, check := range []func(*Scene) error{f.checkTimes, f.checkTarget, f.checkTransport, f.checkMessages} {
+		if err := check(s); err != nil {
+			return err
+		}
 	}
-	if err := f.checkTarget(s); err != nil {
-		return err
-	}
-	if err := f.checkNetwork(s); err != nil {
-		return err
-	}
-	if err := f.checkTransport(s); err != nil {
-		return err
-	}
-	return f.checkMessages(s)
+	return nil
 }
 
 // checkKind checks whether it is one fault, with keys that suit it.
@@ -204,18 +197,14 @@ func (f *Fault) fits(at float64, s *Scene) bool {
 // checkTarget checks whether there are such nodes.
 func (f *Fault) checkTarget(s *Scene) error {
 	k, cut, t := effect.KindOf(f.Effect), f.cut(), f.target()
-	groups := []struct {
+	for _, g := range []struct {
 		key string
 		err error
-	}{{"cut", cut.Check(s.total())}, {"between", f.Between.Check(s.total())}, {"when",
-		f.When.Who.Check(s.total())}}
-	for _, g := range groups {
+	}{{"cut", cut.Check(s.total())}, {"between", f.Between.Check(s.total())},
+		{"when", f.When.Who.Check(s.total())}, {k.Key, t.Nodes.Check(s.total())}} {
 		if g.err != nil {
 			return f.mistake(g.key, "%s: %w", f.What(), g.err)
 		}
-	}
-	if err := t.Nodes.Check(s.total()); err != nil {
-		return f.mistake(k.Key, "%s: %w", f.What(), err)
 	}
 	switch n := s.Config.N; {
 	case cut.Word != "" && (s.total() < 2 || t.Word == "all" || t.Word == "random" && t.Many >= s.total()):
@@ -229,10 +218,10 @@ func (f *Fault) checkTarget(s *Scene) error {
 	case t.Word == "coordinator" && s.Spec.Coordinator == nil:
 		return f.mistake(k.Key, "%s: %s has no coordinator: name the node, as in 0", f.What(), s.Spec.Name)
 	case s.lacks(t.Word):
-		return f.mistake(k.Key, "%s: %s %s", f.What(), s.Spec.Name, problems[s.Spec.Kind].noTarget)
+		return f.mistake(k.Key, "%s: %s %s", f.What(), s.Spec.Name, ofKind(problems, s.Spec.Kind).noTarget)
 	case s.lacks(f.When.What):
 		return f.mistake("when", "%s when %v: %s %s", f.What(), f.When, s.Spec.Name,
-			problems[s.Spec.Kind].noMoment)
+			ofKind(problems, s.Spec.Kind).noMoment)
 	case t.Word == "token" && !carriesToken(s.Spec):
 		return f.mistake(k.Key, "%s: %s has no token: take holder", f.What(), s.Spec.Name)
 	case t.ByRun() && !f.When.IsZero():
@@ -244,19 +233,14 @@ func (f *Fault) checkTarget(s *Scene) error {
 	return nil
 }
 
-// checkNetwork checks whether there is the network that the fault names.
-func (f *Fault) checkNetwork(s *Scene) error {
-	if int(f.net()) < s.codec().Networks() {
-		return nil
-	}
-	return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that "+
-		"has two (bully-second-network)", f.What(), s.Spec.Name)
-}
-
-// checkTransport checks whether what carries the messages can suffer the fault.
+// checkTransport checks whether there is the network that the fault names, and whether what carries the
+// messages can suffer the fault.
 func (f *Fault) checkTransport(s *Scene) error {
 	k := effect.KindOf(f.Effect)
 	switch {
+	case int(f.net()) >= s.codec().Networks():
+		return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that "+
+			"has two (bully-second-network)", f.What(), s.Spec.Name)
 	case !is[effect.Carried](f):
 		return nil
 	case s.Foreign:
@@ -293,7 +277,7 @@ func carriesToken(s *row.Row) bool {
 
 // lacks reports whether the run has no such target or moment.
 func (s *Scene) lacks(word string) bool {
-	return slices.Contains(problems[s.Spec.Kind].lacks, word) &&
+	return slices.Contains(ofKind(problems, s.Spec.Kind).lacks, word) &&
 		!(slices.Contains(ofLeaders, word) && s.elects())
 }
 

@@ -30,12 +30,12 @@ func InsidePlan(s *Scene, seed uint64) *Plan {
 
 // spared returns the assumptions that a plan leaves alone which leaves the algorithm inside its model.
 func (s *Scene) spared() nodes.Assumption {
-	return (s.Spec.SafeIn(s.Config) | s.Spec.Live) &^ drawsOf[s.Spec.Kind].heals
+	return (s.Spec.SafeIn(s.Config) | s.Spec.Live) &^ ofKind(drawsOf, s.Spec.Kind).heals
 }
 
 // drawPlan draws a plan of faults that break none of some assumptions.
 func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan {
-	r := &drawn{draws: drawsOf[s.Spec.Kind], dice: chance.Dice(seed), s: s,
+	r := &drawn{draws: ofKind(drawsOf, s.Spec.Kind), rolls: rolls{dice: chance.Dice(seed)}, s: s,
 		inside: keeps != 0 && s.Campaigns > 0}
 	p := &Plan{Name: name, About: "Drawn by a seed."}
 	// A scheme with timeouts sends without campaigns too, so that other faults than the first hit something.
@@ -76,11 +76,16 @@ var drawsOf = map[nodes.Kind]draws{
 		reorders: (*drawn).acrossElections},
 }
 
+// rolls are decisions of chance, one after another.
+type rolls struct {
+	dice  chance.Dice
+	count uint64
+}
+
 // drawn draws one thing after another.
 type drawn struct {
 	draws
-	dice   chance.Dice
-	count  uint64
+	rolls
 	s      *Scene
 	inside bool // the plan is to leave the model of an elector whole whose nodes campaign again and again
 	kept
@@ -94,15 +99,15 @@ type kept struct {
 	busy            time.Duration // until then a leader that has died may be down, or another is elected
 }
 
-func (r *drawn) roll() chance.Roll {
+func (r *rolls) roll() chance.Roll {
 	r.count++
 	return chance.Roll{Purpose: chance.ForPlan, Count: r.count}
 }
 
-func (r *drawn) below(n int) int { return r.dice.Below(r.roll(), n) }
+func (r *rolls) below(n int) int { return r.dice.Below(r.roll(), n) }
 
 // oneIn draws whether something is so in one of n cases.
-func (r *drawn) oneIn(n int) bool { return n == 1 || r.below(n) == 0 }
+func (r *rolls) oneIn(n int) bool { return n == 1 || r.below(n) == 0 }
 
 // between draws a share of the run, in whole milliseconds.
 func (r *drawn) between(low, high float64) time.Duration {

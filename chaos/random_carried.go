@@ -32,8 +32,7 @@ func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	if len(all) == 0 {
 		return nil
 	}
-	one := all[r.below(len(all))]
-	return []Fault{one}
+	return []Fault{all[r.below(len(all))]}
 }
 
 // ofKind draws a fault of a kind that says how. It has an end, without which a simulation cannot carry it

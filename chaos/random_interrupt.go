@@ -12,8 +12,8 @@ import (
 // was sent, and are over in about as long as messages take: they show what a node has not saved before it
 // sent. The dice are their own, so that a seed draws all else as it would without them.
 func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
-	own := &drawn{draws: r.draws, dice: chance.Dice(seed).Of(chance.ForPlan, 1), s: r.s, kept: r.kept}
-	own.busy = r.busy
+	own := &drawn{draws: r.draws, s: r.s, kept: r.kept,
+		rolls: rolls{dice: chance.Dice(seed).Of(chance.ForPlan, 1)}}
 	one := 6
 	if r.s.Spec.Safe&nodes.NoAmnesia != 0 { // what it saves matters
 		one = 3

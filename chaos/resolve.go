@@ -25,7 +25,7 @@ func Resolve(plan []Fault, s *Scene, seed uint64) (all []Fault, err error) {
 // ResolveMore returns the faults that come of more faults in a run that has some already, which one of these
 // functions has returned.
 func ResolveMore(before, more []Fault, s *Scene, seed uint64) ([]Fault, error) {
-	return resolveBeside(before, more, s, seed, Slots)
+	return resolveBeside(before, more, s, seed, mostShared)
 }
 
 // resolveBeside returns the faults that come of a plan beside others. There may be so many in all.

@@ -15,6 +15,14 @@ type problem struct {
 	noTarget, noMoment string
 }
 
+// ofKind returns what a table has for a kind of run; it has that of mutual exclusion for a kind that it lacks.
+func ofKind[T any](table map[nodes.Kind]T, kind nodes.Kind) T {
+	if of, has := table[kind]; has {
+		return of
+	}
+	return table[nodes.MutualExclusion]
+}
+
 var problems = map[nodes.Kind]problem{
 	nodes.MutualExclusion: {plans: scenarios, lacks: ofLeaders,
 		noTarget: "elects no leader: take holder", noMoment: "elects no leader"},
@@ -63,7 +71,7 @@ func Elections() []*Plan { return plansNamed(elections) }
 
 // ScenariosOf returns those under which it runs an algorithm: of its kind, those that suit it.
 func ScenariosOf(spec *row.Row) []*Plan {
-	return slices.DeleteFunc(plansNamed(problems[spec.Kind].plans), func(p *Plan) bool { return !p.Suits(spec) })
+	return slices.DeleteFunc(plansNamed(ofKind(problems, spec.Kind).plans), func(p *Plan) bool { return !p.Suits(spec) })
 }
 
 // Kinds reports whether the plan, one of ours, is for algorithms of mutual exclusion, and for electors.
@@ -83,7 +91,7 @@ func plansNamed(names []string) (all []*Plan) {
 // Suits reports whether an algorithm has what the faults of the plan are for: a coordinator, messages of
 // those kinds, a token, leaders, a second network, or a critical section.
 func (p *Plan) Suits(spec *row.Row) bool {
-	lacks := problems[spec.Kind].lacks
+	lacks := ofKind(problems, spec.Kind).lacks
 	return !slices.ContainsFunc(p.Faults, func(f Fault) bool {
 		word := f.target().Word
 		_, kindErr := kindsOf(f.Kind, spec.Codec())

@@ -36,20 +36,18 @@ func (c *Cell) Row(real bool) results.MatrixRow {
 		out.WaitMaxS = greater(out.WaitMaxS, inSeconds(f))
 	}
 	out.NextEntryS = c.median((*Result).nextEntry)
-	out.OldRateS = c.median((*Result).oldRate)
-	first := func(r *Result) *measure.OfFault { return &r.Faults[0] }
-	last := func(r *Result) *measure.OfFault { return &r.Faults[len(r.Faults)-1] }
-	out.MessagesBefore = c.median(func(r *Result) figure.Figure {
-		return per(first(r).Messages[measure.Before], first(r).Accepted[measure.Before])
-	})
-	out.MessagesDuring = c.median(func(r *Result) figure.Figure {
-		return per(first(r).Messages[measure.During], first(r).Accepted[measure.During])
-	})
-	out.MessagesAfter = c.median(func(r *Result) figure.Figure {
-		return per(last(r).Messages[measure.After], last(r).Accepted[measure.After])
-	})
-	out.AcceptedDuring = c.median(func(r *Result) figure.Figure { return first(r).Accepted[measure.During] })
-	out.RefusedDuring = c.median(func(r *Result) figure.Figure { return first(r).Refused[measure.During] })
+	out.OldRateS = c.median(func(r *Result) figure.Figure { return r.Faults[len(r.Faults)-1].OldRateS })
+	for phase, messages := range []*figure.Figure{&out.MessagesBefore, &out.MessagesDuring, &out.MessagesAfter} {
+		*messages = c.median(func(r *Result) figure.Figure {
+			f := &r.Faults[0]
+			if phase == measure.After {
+				f = &r.Faults[len(r.Faults)-1]
+			}
+			return per(f.Messages[phase], f.Accepted[phase])
+		})
+	}
+	out.AcceptedDuring = c.median(func(r *Result) figure.Figure { return r.Faults[0].Accepted[measure.During] })
+	out.RefusedDuring = c.median(func(r *Result) figure.Figure { return r.Faults[0].Refused[measure.During] })
 	return out
 }
 
@@ -113,9 +111,6 @@ func (r *Result) agreed() figure.Figure {
 	}
 	return figure.Number(max(0, float64(last.Agreed-r.Leaders.Begun)/1e9-over))
 }
-
-// oldRate returns when, after the last fault, the entries per second were those of before.
-func (r *Result) oldRate() figure.Figure { return r.Faults[len(r.Faults)-1].OldRateS }
 
 // waitMax returns the longest wait, in microseconds, that went on during a fault or after it.
 func (r *Result) waitMax() (longest figure.Figure) {

@@ -86,7 +86,11 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 		Detector: bench.NoDetector, Workload: workload.Workload{Load: r.Load, Think: chance.Constant(c.Think),
 			Hold: chance.Constant(max(c.Hold, least))}}
 	var costs settledCosts
-	t, err := tried(ctx, o, spec, &costs)
+	t, err := tried(ctx, o, spec, eachEvent(func(e history.Event) {
+		if e.Kind == history.Settled {
+			costs = append(costs, float64(e.Value))
+		}
+	}))
 	if err != nil {
 		return err
 	}
@@ -124,6 +128,15 @@ func tried(ctx context.Context, o bench.Options, row *row.Row, folds ...history.
 	return bench.Simulate(ctx, j, folds...)
 }
 
+// eachEvent is called with each event of a run.
+type eachEvent func(history.Event)
+
+// Add implements history.Fold.
+func (each eachEvent) Add(e history.Event) { each(e) }
+
+// Close implements history.Fold.
+func (eachEvent) Close([]*history.NodeLog) {}
+
 // entries returns how many entries the run makes.
 func (r *Reproduced) entries() uint64 {
 	switch r.Within {
@@ -160,16 +173,6 @@ func (r *Reproduced) holds() bool {
 
 // settledCosts are the messages of single requests.
 type settledCosts []float64
-
-// Add implements history.Fold.
-func (costs *settledCosts) Add(e history.Event) {
-	if e.Kind == history.Settled {
-		*costs = append(*costs, float64(e.Value))
-	}
-}
-
-// Close implements history.Fold.
-func (costs *settledCosts) Close([]*history.NodeLog) {}
 
 // mean returns the mean of all but the first few, and its standard error by the means of fifty groups, since
 // the cost of a request depends on the one before.

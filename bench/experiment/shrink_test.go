@@ -51,7 +51,7 @@ func job(t *testing.T, spec *row.Row, o bench.Options) *bench.Job {
 }
 
 // repeats checks that the file of a shrunken plan makes a run fail as it did.
-func repeats(t *testing.T, s *Shrunk, o bench.Options) {
+func repeats(t *testing.T, s *shrunk, o bench.Options) {
 	t.Helper()
 	text, err := s.File("a comment")
 	if err != nil {

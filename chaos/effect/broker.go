@@ -5,11 +5,12 @@ import (
 	"fmt"
 )
 
-// Brokers is a list of NATS servers of a run, which count from 0. Node i is at broker i mod their number.
-type Brokers struct{ Group }
+// A brokerGroup is a list of NATS servers of a run, which count from 0. Node i is at broker i mod their
+// number.
+type brokerGroup struct{ Group }
 
 // UnmarshalText reads a list of brokers: 0, 0-1 or 0,2.
-func (b *Brokers) UnmarshalText(text []byte) (err error) {
+func (b *brokerGroup) UnmarshalText(text []byte) (err error) {
 	if b.Group, err = ParseGroup(string(text)); err != nil {
 		err = fmt.Errorf("%q names no brokers: write 0, 0-1 or 0,2, each once", text)
 	}

@@ -17,7 +17,7 @@ type Clock struct {
 	Rate float64       `yaml:"rate"` // at which it runs; 0: 1
 }
 
-var clock = Kind{Key: "clock", Layer: OfClocks,
+var clock = Kind{Key: "clock", Layer: ofClocks,
 	Says:    "the clocks of nodes jump ahead, or run at another rate",
 	Example: "clock: 2, by: 3s", Breaks: nodes.Timing, Zero: new(Clock),
 	Random: randomClock,

@@ -11,10 +11,10 @@ import (
 // CutRoutes has the routes between groups of brokers closed, so that messages that would pass them are lost.
 type CutRoutes struct {
 	plain
-	Between Routes `yaml:"cut-routes"`
+	Between brokerCut `yaml:"cut-routes"`
 }
 
-var cutRoutes = Kind{Key: "cut-routes", Layer: OfBrokers,
+var cutRoutes = Kind{Key: "cut-routes", Layer: ofBrokers,
 	Says: "the routes between groups of brokers are closed, and messages that would pass them are lost; it " +
 		"takes --brokers 3",
 	Example: "cut-routes: 0/1-2", Breaks: nodes.NoLoss | nodes.Timing, Cuts: true,
@@ -27,7 +27,7 @@ func (*CutRoutes) Leaves() time.Duration { return reconnecting }
 // randomRoutes are those of one of three brokers.
 func randomRoutes(d *Draw) Effect {
 	others := slices.DeleteFunc(Group{0, 1, 2}, func(id nodes.ID) bool { return id == d.Broker })
-	return &CutRoutes{Between: Routes{CutInto(false, Group{d.Broker}, others)}}
+	return &CutRoutes{Between: brokerCut{CutInto(false, Group{d.Broker}, others)}}
 }
 
 func (c *CutRoutes) Begin(on *Carrier, of Group) (hit int, err error) {
@@ -56,13 +56,13 @@ func (c *CutRoutes) Start(at *Place) Link {
 	}
 }
 
-// Routes are those between brokers of different groups.
-type Routes struct{ Cut }
+// A brokerCut has the routes between brokers of different groups.
+type brokerCut struct{ Cut }
 
 // UnmarshalText reads groups of brokers with / between them: 0/1-2. Nothing names no routes.
-func (r *Routes) UnmarshalText(text []byte) error {
+func (r *brokerCut) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
-		*r = Routes{}
+		*r = brokerCut{}
 		return nil
 	}
 	c, err := ParseCut(string(text))

@@ -68,10 +68,10 @@ type Draw struct {
 // The layers of faults.
 const (
 	OfLinks       = "link"
-	OfProcesses   = "process"
-	OfClocks      = "clock"
+	ofProcesses   = "process"
+	ofClocks      = "clock"
 	OfConnections = "connection"
-	OfBrokers     = "broker"
+	ofBrokers     = "broker"
 )
 
 // Kinds lists the faults. A new one is added here.
@@ -237,9 +237,9 @@ type Carrier struct {
 // network comes after those of the first, of which there are so many.
 func BrokersOf(e Effect, second bool, first int) (all Group) {
 	switch of := valueOf(e).(type) {
-	case *Brokers:
+	case *brokerGroup:
 		all = slices.Clone(of.Group)
-	case *Routes:
+	case *brokerCut:
 		all = of.Named()
 	}
 	for i := range all {

@@ -17,7 +17,7 @@ type Kill struct {
 	MidInput int `yaml:"mid-input"`
 }
 
-var kill = Kind{Key: "kill", Layer: OfProcesses,
+var kill = Kind{Key: "kill", Layer: ofProcesses,
 	Says:    "processes are killed (SIGKILL), and after the time that it lasts restarted",
 	Example: "kill: holder", Breaks: nodes.NoCrash, Zero: new(Kill),
 	Flag: "have `nodes` killed, as in 2, 0-1, random, holder or token (see plans)",

@@ -10,7 +10,7 @@ import (
 
 // Lag has what passes the connections of nodes to their brokers come later.
 type Lag struct {
-	plain
+	ofConnection
 	Who Target        `yaml:"lag"`
 	By  time.Duration `yaml:"by"`
 }
@@ -35,8 +35,6 @@ func (l *Lag) Check(time.Duration, bool) (string, error) {
 func (l *Lag) Begin(c *Carrier, of Group) (int, error) {
 	return strain(c, of, port.Strain{Latency: l.By})
 }
-
-func (*Lag) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
 
 func (l *Lag) Start(at *Place) Link {
 	hit := at.on(&l.Who)

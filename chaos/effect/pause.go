@@ -8,7 +8,7 @@ type Pause struct {
 	Who Target `yaml:"pause"`
 }
 
-var pause = Kind{Key: "pause", Layer: OfProcesses, Says: "processes stand still (SIGSTOP)",
+var pause = Kind{Key: "pause", Layer: ofProcesses, Says: "processes stand still (SIGSTOP)",
 	Example: "pause: 2", Breaks: nodes.NoPause | nodes.Timing, Holds: true,
 	Zero: new(Pause),
 	Flag: "have `nodes` stand still for some time, as in 2, 0-1 or holder"}

@@ -9,7 +9,7 @@ import (
 
 // Reset has the connections of nodes to their brokers closed, with all that is on its way.
 type Reset struct {
-	plain
+	ofConnection
 	Who Target `yaml:"reset"`
 }
 
@@ -27,7 +27,5 @@ func (*Reset) ForGood() bool         { return true }
 func (*Reset) Begin(c *Carrier, of Group) (int, error) {
 	return strain(c, of, port.Strain{Reset: true})
 }
-
-func (*Reset) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
 
 func (r *Reset) Start(at *Place) Link { return cutOff(at.on(&r.Who)) }

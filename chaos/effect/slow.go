@@ -14,7 +14,7 @@ type Slow struct {
 	Share Share  `yaml:"share"`
 }
 
-var slow = Kind{Key: "slow", Layer: OfProcesses,
+var slow = Kind{Key: "slow", Layer: ofProcesses,
 	Says:    "processes stand still for a share of the time, again and again",
 	Example: "slow: 1, share: 50%", Breaks: nodes.NoPause | nodes.Timing,
 	Zero: new(Slow),

@@ -7,7 +7,7 @@ import (
 
 // Stall has nothing pass the connections of nodes to their brokers until it is healed.
 type Stall struct {
-	plain
+	ofConnection
 	Who Target `yaml:"stall"`
 }
 
@@ -22,7 +22,5 @@ var stall = Kind{Key: "stall", Layer: OfConnections,
 func (*Stall) Begin(c *Carrier, of Group) (int, error) {
 	return strain(c, of, port.Strain{Stall: true})
 }
-
-func (*Stall) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
 
 func (s *Stall) Start(at *Place) Link { return at.holdBack(at.on(&s.Who)) }

@@ -11,7 +11,7 @@ import (
 
 // Throttle has so many bytes pass the connections of nodes to their brokers in a second.
 type Throttle struct {
-	plain
+	ofConnection
 	Who Target `yaml:"throttle"`
 	To  Bytes  `yaml:"to"`
 }
@@ -37,8 +37,6 @@ func (t *Throttle) Check(time.Duration, bool) (string, error) {
 func (t *Throttle) Begin(c *Carrier, of Group) (int, error) {
 	return strain(c, of, port.Strain{Bandwidth: int64(t.To)})
 }
-
-func (*Throttle) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
 
 func (t *Throttle) Start(at *Place) Link {
 	hit, q := at.on(&t.Who), newQueues(t.To)

@@ -212,7 +212,7 @@ func TestHostsRunAnAlgorithm(t *testing.T) {
 		{"server", "central", nil},
 		{"multicast", "lamport", func(c *host.Config) { c.Multicast = true }},
 		{"latency", "lamport", func(c *host.Config) {
-			c.Shaper = chaos.Latency{Of: chance.Constant(300 * time.Microsecond), Dice: 7}
+			c.Shaper, _ = (&chaos.Network{Latency: chance.Constant(300 * time.Microsecond)}).Shaper(7, nil, nil, nil)
 		}},
 		{"hold", "maekawa", func(c *host.Config) { c.Workload.Hold = chance.Constant(50 * time.Microsecond) }},
 		{"think", "suzuki-kasami", func(c *host.Config) {
