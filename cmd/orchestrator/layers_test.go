@@ -37,7 +37,7 @@ var layers = [][]string{
 	{"internal/broker", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
 		"internal/terminal",
 		"internal/gotest", "internal/heap", "internal/jsonseq", "internal/skew",
-		"internal/soak", "internal/suggest", "internal/svg", "internal/times"},
+		"internal/soak", "internal/stats", "internal/suggest", "internal/svg", "internal/times"},
 }
 
 // A goPackage is what `go list` says of a package.
