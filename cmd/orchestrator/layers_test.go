@@ -19,7 +19,7 @@ var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
 	{"bench/experiment", "bench/report"},
 	{"bench"},
-	{"bench/cluster", "bench/bare", "bench/control"},
+	{"bench/cluster", "bench/bare", "bench/control", "bench/compare"},
 	{"results"},
 	{"judge/measure", "judge/check"},
 	{"judge/section", "judge/leadership"},

@@ -1,0 +1,121 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"turnstile/internal/suggest"
+	"turnstile/results"
+)
+
+// Groups compares the trials of one side, grouped by a column. All else has to be the same, but for what
+// belongs to the algorithm if they are grouped by that: its options and its failure detector.
+func Groups(set Side, r Request) (*Comparison, error) {
+	trials, err := set.choose(r.Where)
+	if err != nil {
+		return nil, err
+	}
+	columns := columnsOf(trials)
+	if r.By == runColumn {
+		columns = append(columns, runColumn)
+	}
+	by := slices.Index(columns, r.By)
+	all := experiments(trials, columns)
+	if by < 0 || len(valuesOf(all, by)) == 1 {
+		return nil, fmt.Errorf("all trials of %s have %s=%s: there is nothing to compare by that", set.Name, r.By,
+			shown(trials[0].text(r.By)))
+	}
+	names := valuesOf(all, by)
+	c := &Comparison{By: r.By}
+	if err := c.differ(r, columns, by, all, names); err != nil {
+		return nil, err
+	}
+	baseline, err := r.baseline(names)
+	if err != nil {
+		return nil, err
+	}
+	groups := map[string]*Group{}
+	for _, name := range names {
+		groups[name] = groupOf(shown(name), slices.DeleteFunc(slices.Clone(all), func(e *experiment) bool {
+			return e.values[by] != name
+		}))
+	}
+	var pairs []pair
+	for _, name := range names {
+		if name != baseline {
+			pairs = append(pairs, pair{"", groups[baseline], groups[name]})
+		}
+	}
+	c.compare(pairs, r.Metrics)
+	return c, nil
+}
+
+// baseline returns the name of the group that the others are compared with.
+func (r *Request) baseline(names []string) (string, error) {
+	if r.Against == "" {
+		return names[0], nil
+	}
+	if name := named(r.By, r.Against); slices.Contains(names, name) {
+		return name, nil
+	}
+	return "", fmt.Errorf("--against: no trial has %s=%s%s", r.By, r.Against, suggest.Hint(r.Against, names))
+}
+
+// differ notes in which columns the experiments agree, and in which the groups differ beside the one that
+// they are grouped by. It is an error if they may not.
+func (c *Comparison) differ(r Request, columns []string, by int, all []*experiment, names []string) error {
+	var refused []string
+	choice := ""
+	for i, column := range columns {
+		values := valuesOf(all, i)
+		if len(values) == 1 {
+			c.Agree = append(c.Agree, Cell{Column: column, Text: values[0]})
+		}
+		if len(values) == 1 || i == by {
+			continue
+		}
+		each, one := perGroup(all, i, by, names)
+		origin := column == versionColumn || column == machineColumn
+		switch {
+		case one && (r.Unlike || r.By == "algorithm" && ofAlgorithm(column)), r.Unlike && origin:
+			c.Differ = append(c.Differ, Difference{column, each})
+		default:
+			refused = append(refused, fmt.Sprintf("  %s: %s", column, listed(values)))
+			if choice == "" {
+				choice = fmt.Sprintf("--where %s=%s", column, values[0])
+			}
+		}
+	}
+	if refused == nil {
+		return nil
+	}
+	return errors.New("these trials differ in more than " + r.By + ":\n" + strings.Join(refused, "\n") +
+		"\nchoose some, as by " + choice + " (may be given several times)" + unlikeHint(r, refused))
+}
+
+func unlikeHint(r Request, refused []string) string {
+	if r.Unlike {
+		return ": even --unlike compares only groups that have one value each"
+	}
+	return ", or add --unlike to compare groups that differ in more"
+}
+
+// perGroup returns the values of column i in each group, and whether each group has one alone.
+func perGroup(all []*experiment, i, by int, names []string) (each []string, one bool) {
+	one = true
+	for _, name := range names {
+		values := valuesOf(slices.DeleteFunc(slices.Clone(all), func(e *experiment) bool {
+			return e.values[by] != name
+		}), i)
+		one = one && len(values) == 1
+		each = append(each, listed(values))
+	}
+	return each, one
+}
+
+// ofAlgorithm reports whether a column says something that belongs to the algorithm.
+func ofAlgorithm(column string) bool {
+	return column == "detector" || slices.Contains(results.OptionColumns(), column)
+}
