@@ -35,6 +35,7 @@ type Request struct {
 // A Comparison is what came of a Request.
 type Comparison struct {
 	By     string
+	Sides  []string     // what the two are called, if there are two; the first is the baseline
 	Agree  []Cell       // in which all trials agree
 	Differ []Difference // beside By
 	Groups []*Group     // the first is the baseline, or that of the first pair

@@ -32,14 +32,14 @@ func (t *Trial) text(column string) string {
 	return t.Machine
 }
 
-// groupingColumns names the columns by which trials can be grouped and chosen.
-func groupingColumns() []string {
+// Columns names the columns by which trials can be grouped and chosen.
+func Columns() []string {
 	return append([]string{versionColumn, machineColumn, runColumn}, results.AskedColumns()...)
 }
 
 // CheckColumn says what is wrong with the name of a column by which trials are to be grouped or chosen.
 func CheckColumn(name string) error {
-	known := groupingColumns()
+	known := Columns()
 	switch {
 	case slices.Contains(known, name):
 		return nil
@@ -161,7 +161,7 @@ func columnsOf(trials ...[]*Trial) []string {
 			}
 		}
 	}
-	return slices.DeleteFunc(groupingColumns(), func(c string) bool { return c == runColumn || absent[c] })
+	return slices.DeleteFunc(Columns(), func(c string) bool { return c == runColumn || absent[c] })
 }
 
 // valuesOf returns the different values that experiments have in column i, in the order in which they come.

@@ -25,7 +25,7 @@ func Sides(a, b Side, r Request) (*Comparison, error) {
 	}
 	columns := columnsOf(ofA, ofB)
 	left, right := experiments(ofA, columns), experiments(ofB, columns)
-	c := &Comparison{}
+	c := &Comparison{Sides: []string{a.Name, b.Name}}
 	var same, refused []int
 	for i, column := range columns {
 		was, is := valuesOf(left, i), valuesOf(right, i)
@@ -66,31 +66,40 @@ func apart(columns []string, differ []int, left, right []*experiment) string {
 // differ. These are what the pairs are called by.
 func (c *Comparison) pairs(a, b Side, columns []string, same []int, left, right []*experiment) (pairs []pair,
 	err error) {
+	key := func(e *experiment) string {
+		var values []string
+		for _, i := range same {
+			values = append(values, e.values[i])
+		}
+		return strings.Join(values, "\x00")
+	}
 	label := func(e *experiment) string {
 		var words []string
 		for _, i := range same {
-			words = append(words, columns[i]+"="+shown(e.values[i]))
+			if e.values[i] != "" || !ofAlgorithm(columns[i]) {
+				words = append(words, columns[i]+"="+shown(e.values[i]))
+			}
 		}
 		return strings.Join(words, ", ")
 	}
-	byLabel := map[string]*experiment{}
+	partners := map[string]*experiment{}
 	for _, e := range right {
-		byLabel[label(e)] = e
+		partners[key(e)] = e
 	}
 	for _, e := range left {
 		where := label(e)
-		other := byLabel[where]
+		other := partners[key(e)]
 		if other == nil {
 			c.Alone = append(c.Alone, a.Name+": "+where)
 			continue
 		}
-		delete(byLabel, where)
+		delete(partners, key(e))
 		p := pair{where, groupOf(a.Name, []*experiment{e}), groupOf(b.Name, []*experiment{other})}
 		p.baseline.Where, p.other.Where = where, where
 		pairs = append(pairs, p)
 	}
 	for _, e := range right {
-		if byLabel[label(e)] != nil {
+		if partners[key(e)] != nil {
 			c.Alone = append(c.Alone, b.Name+": "+label(e))
 		}
 	}
