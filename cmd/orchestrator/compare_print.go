@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"maps"
@@ -33,7 +34,9 @@ func (a *app) printComparison(c *compareCall, args []string, made *compare.Compa
 	case c.csv:
 		out, err = a.stderr, results.WriteTable(a.stdout, made.Lines)
 	default:
-		printComparison(a.stdout, args, made)
+		lines := bufio.NewWriter(a.stdout)
+		printComparison(lines, args, made)
+		err = lines.Flush()
 	}
 	if judged != "" {
 		printWrapped(out, "", judged)
