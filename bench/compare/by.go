@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,7 +66,7 @@ func (r *Request) baseline(names []string) (string, error) {
 // they are grouped by. It is an error if they may not.
 func (c *Comparison) differ(r Request, columns []string, by int, all []*experiment, names []string) error {
 	var refused []string
-	choice := ""
+	choice, apart := "", true // apart: each group has one value in each of these
 	for i, column := range columns {
 		values := valuesOf(all, i)
 		if len(values) == 1 {
@@ -81,25 +80,24 @@ func (c *Comparison) differ(r Request, columns []string, by int, all []*experime
 		switch {
 		case one && (r.Unlike || r.By == "algorithm" && ofAlgorithm(column)), r.Unlike && origin:
 			c.Differ = append(c.Differ, Difference{column, each})
-		default:
-			refused = append(refused, fmt.Sprintf("  %s: %s", column, listed(values)))
-			if choice == "" {
-				choice = fmt.Sprintf("--where %s=%s", column, values[0])
-			}
+			continue
+		case refused == nil:
+			choice = fmt.Sprintf("--where %s=%s", column, values[0])
 		}
+		refused = append(refused, fmt.Sprintf("  %s: %s", column, listed(values)))
+		apart = apart && (one || origin)
 	}
 	if refused == nil {
 		return nil
 	}
-	return errors.New("these trials differ in more than " + r.By + ":\n" + strings.Join(refused, "\n") +
-		"\nchoose some, as by " + choice + " (may be given several times)" + unlikeHint(r, refused))
-}
-
-func unlikeHint(r Request, refused []string) string {
-	if r.Unlike {
-		return ": even --unlike compares only groups that have one value each"
+	hint := "\nchoose some, as by " + choice + ", several times for several columns"
+	switch {
+	case r.Unlike:
+		hint += "; even --unlike compares only groups that have one value each"
+	case apart:
+		hint += "; or add --unlike, to compare groups that differ in more"
 	}
-	return ", or add --unlike to compare groups that differ in more"
+	return fmt.Errorf("these trials differ in more than %s:\n%s%s", r.By, strings.Join(refused, "\n"), hint)
 }
 
 // perGroup returns the values of column i in each group, and whether each group has one alone.

@@ -204,19 +204,21 @@ func TestWhatCannotBeGrouped(t *testing.T) {
 		want string // contained in the error; empty: there is none
 	}{
 		{Request{By: "algorithm"},
-			"differ in more than algorithm:\n" + nodes + "choose some, as by --where nodes=8 "},
+			"differ in more than algorithm:\n" + nodes + "choose some, as by --where nodes=8, several times"},
 		{Request{By: "algorithm", Where: []Condition{{"nodes", "8"}}}, ""},
 		{Request{By: "algorithm", Where: []Condition{{"nodes", "16"}}}, "all trials of lan have algorithm=b"},
 		{Request{By: "algorithm", Where: []Condition{{"nodes", "9"}}},
 			"no trial of lan has nodes=9; there are: 8, 16"},
 		{Request{By: "algorithm", Unlike: true}, "even --unlike compares only groups that have one value each"},
 		{Request{By: "nodes"},
-			"differ in more than nodes:\n  algorithm: a, b\nchoose some, as by --where algorithm=a "},
+			"differ in more than nodes:\n  algorithm: a, b\nchoose some, as by --where algorithm=a, several times"},
 		{Request{By: "nodes", Where: []Condition{{"algorithm", "b"}}}, ""},
 		{Request{By: "nodes", Where: []Condition{{"algorithm", "b"}}, Against: "18"},
 			"--against: no trial has nodes=18: did you mean 16?"},
 		{Request{By: "tree"}, "all trials of lan have tree=(none)"},
-		{Request{By: "run", Where: []Condition{{"nodes", "8"}}}, "  algorithm: a, b\n"},
+		{Request{By: "run", Where: []Condition{{"nodes", "8"}}},
+			"  algorithm: a, b\nchoose some, as by --where algorithm=a, several times for several columns; " +
+				"or add --unlike"},
 	} {
 		_, err := Groups(set, test.r)
 		if !fits(err, test.want) {
