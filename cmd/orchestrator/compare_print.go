@@ -99,8 +99,9 @@ func printComparison(w io.Writer, args []string, made *compare.Comparison) {
 	if made.By != "" {
 		fmt.Fprintf(w, "%s by %s\n", args[0], made.By)
 	} else {
+		width := max(len(made.Sides[0]), len(made.Sides[1]))
 		for i, name := range made.Sides {
-			fmt.Fprintf(w, "%s  %s\n", name, [...]string{"the baseline", "compared with it"}[i])
+			fmt.Fprintf(w, "%-*s  %s\n", width, name, [...]string{"the baseline", "compared with it"}[i])
 			if name != args[i] {
 				fmt.Fprintf(w, "   %s\n", args[i])
 			}
