@@ -3,17 +3,41 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"turnstile/bench/compare"
 	"turnstile/internal/english"
 	"turnstile/results"
 )
 
-// StoredTrials returns the trials of a run that its folder stores, to compare them with others. Of a run that
-// is damaged, or that was changed after it was written, it returns what can be read, and an error that says
+// StoredTrials returns the trials of runs that their folders store, in that order, to compare them. Of a run
+// that is damaged, or that was changed after it was written, it returns what can be read, and tells damaged
 // what is wrong.
-func StoredTrials(folder *results.Folder) ([]compare.Trial, error) {
+func StoredTrials(folders []*results.Folder, damaged func(*results.Folder, error)) (all []compare.Trial) {
+	trials, errs := make([][]compare.Trial, len(folders)), make([]error, len(folders))
+	var group sync.WaitGroup
+	var next atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
+				trials[i], errs[i] = trialsOf(folders[i])
+			}
+		})
+	}
+	group.Wait()
+	for i, err := range errs {
+		if all = append(all, trials[i]...); err != nil {
+			damaged(folders[i], err)
+		}
+	}
+	return all
+}
+
+// trialsOf returns the trials of one run, as far as they can be read, and what is wrong.
+func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 	var record Record
 	wrong := folder.ReadYAML(&record)
 	if wrong == nil {

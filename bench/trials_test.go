@@ -32,11 +32,15 @@ func TestTrialsOfADamagedRun(t *testing.T) {
 	if err := os.WriteFile(folder.File(results.RowsFile), []byte(table), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	trials, err := StoredTrials(folder)
+	var wrong []error
+	missing := &results.Folder{Path: filepath.Join(t.TempDir(), "missing")}
+	trials := StoredTrials([]*results.Folder{missing, folder}, func(_ *results.Folder, err error) {
+		wrong = append(wrong, err)
+	})
 	if len(trials) != 2 || trials[0].Run != "renamed" || trials[1].Nodes != 3 || trials[0].Machine != "" {
 		t.Errorf("%+v", trials)
 	}
-	if err == nil || !strings.Contains(err.Error(), results.RunFile) {
-		t.Errorf("its record is missing, and the error is %v", err)
+	if len(wrong) != 2 || !strings.Contains(wrong[1].Error(), results.RunFile) {
+		t.Errorf("its record is missing, and the errors are %v", wrong)
 	}
 }

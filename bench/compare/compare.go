@@ -5,6 +5,7 @@ package compare
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"turnstile/internal/figure"
 	"turnstile/internal/stats"
@@ -129,20 +130,28 @@ func (c *Comparison) compare(pairs []pair, metrics []string) {
 	if !asked {
 		metrics = c.defaults()
 	}
-	for _, metric := range metrics {
-		if !c.measured(metric) {
-			if asked {
-				c.Unmeasured = append(c.Unmeasured, metric)
-			}
-			continue
+	lines := make([][]Line, len(metrics))
+	var group sync.WaitGroup
+	for i, metric := range metrics {
+		switch {
+		case c.measured(metric):
+			group.Go(func() { lines[i] = linesOf(metric, pairs) })
+		case asked:
+			c.Unmeasured = append(c.Unmeasured, metric)
 		}
-		lines := make([]Line, len(pairs))
-		for i, p := range pairs {
-			lines[i] = p.line(metric)
-		}
-		correct(lines)
-		c.Lines = append(c.Lines, lines...)
 	}
+	group.Wait()
+	c.Lines = slices.Concat(lines...)
+}
+
+// linesOf compares the pairs by one metric.
+func linesOf(metric string, pairs []pair) []Line {
+	lines := make([]Line, len(pairs))
+	for i, p := range pairs {
+		lines[i] = p.line(metric)
+	}
+	correct(lines)
+	return lines
 }
 
 // measured reports whether any valid trial has measured a metric.

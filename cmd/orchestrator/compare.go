@@ -192,20 +192,16 @@ func (a *app) side(c *compareCall, ref string) (side compare.Side, path string, 
 	if err != nil {
 		return side, "", err
 	}
+	side.Name = ref
 	folders := []*results.Folder{v.run}
-	if path = ref; v.run == nil {
+	if v.run == nil {
 		folders, path = v.set.Runs, v.set.Path
 	} else {
 		path = v.run.Path
 	}
-	side.Name = ref
-	for _, folder := range folders {
-		trials, err := bench.StoredTrials(folder)
-		side.Trials = append(side.Trials, trials...)
-		if err != nil {
-			fmt.Fprintf(a.stderr, "%s: %s\n", folder.Ref(), strings.ReplaceAll(err.Error(), "\n", "; "))
-		}
-	}
+	side.Trials = bench.StoredTrials(folders, func(folder *results.Folder, err error) {
+		fmt.Fprintf(a.stderr, "%s: %s\n", folder.Ref(), strings.ReplaceAll(err.Error(), "\n", "; "))
+	})
 	if len(side.Trials) == 0 {
 		return side, "", failure{fmt.Errorf("no trials of %s can be read", ref), check.Inconclusive.ExitCode()}
 	}
