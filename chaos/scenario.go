@@ -15,7 +15,8 @@ type problem struct {
 	noTarget, noMoment string
 }
 
-// ofKind returns what a table has for a kind of run; it has that of mutual exclusion for a kind that it lacks.
+// ofKind returns what a table has for a kind of run. For a kind that is not in it, that is what it has for
+// mutual exclusion.
 func ofKind[T any](table map[nodes.Kind]T, kind nodes.Kind) T {
 	if of, has := table[kind]; has {
 		return of
@@ -71,7 +72,8 @@ func Elections() []*Plan { return plansNamed(elections) }
 
 // ScenariosOf returns those under which it runs an algorithm: of its kind, those that suit it.
 func ScenariosOf(spec *row.Row) []*Plan {
-	return slices.DeleteFunc(plansNamed(ofKind(problems, spec.Kind).plans), func(p *Plan) bool { return !p.Suits(spec) })
+	plans := plansNamed(ofKind(problems, spec.Kind).plans)
+	return slices.DeleteFunc(plans, func(p *Plan) bool { return !p.Suits(spec) })
 }
 
 // Kinds reports whether the plan, one of ours, is for algorithms of mutual exclusion, and for electors.

@@ -76,7 +76,7 @@ func columnsOf(t reflect.Type, options []string) []column {
 			all = append(all, byPhase(f)...)
 		case header == "*":
 			for _, o := range options {
-				all = append(all, column{header: strings.ReplaceAll(o, "-", "_"), field: f.Index, option: o})
+				all = append(all, column{header: OptionColumn(o), field: f.Index, option: o})
 			}
 		default:
 			all = append(all, column{header: header, field: f.Index, outside: outside == "outside",

@@ -50,15 +50,9 @@ func ours(t table) (figures []figure.Figure) {
 	return figures
 }
 
-// A run on more than so much of the CPU time that it could use is bound by that.
-const cpuBound = 0.9
-
 // cpuBound warns of times that the processors have made, and says whose work that was.
 func (p *Report) cpuBound(t table, m results.Machine) {
-	busy := slices.DeleteFunc(slices.Clone(t), func(row results.Row) bool {
-		used, _ := row.CPUBusy.Value()
-		return used <= cpuBound
-	})
+	busy := slices.DeleteFunc(slices.Clone(t), func(row results.Row) bool { return !row.CPUBound() })
 	if len(busy) == 0 {
 		return
 	}
@@ -72,7 +66,7 @@ func (p *Report) cpuBound(t table, m results.Machine) {
 		by, ofMachine = " by its limit of "+quota(m), used*m.CPUQuota/float64(m.Cores)
 	}
 	others, known := busy.of("others_cpu").median.Value()
-	switch usedUp := limited(m) && used > cpuBound; {
+	switch usedUp := limited(m) && used > results.CPUBoundAbove; {
 	case known && others > ofMachine && !usedUp:
 		p.warn("CPU-bound: %sothers used %s of the machine: these times are theirs as well; "+
 			"repeat it when they are done", in, format.Percent(figure.Number(others)))

@@ -11,7 +11,6 @@ import (
 
 // Clock has the clocks of nodes jump ahead, or run at another rate.
 type Clock struct {
-	plain
 	Who  Target        `yaml:"clock"`
 	By   time.Duration `yaml:"by"`   // how far it jumps
 	Rate float64       `yaml:"rate"` // at which it runs; 0: 1

@@ -38,7 +38,8 @@ measured:1ms,1ms,4ms (draws, each as likely).
 Without --latency, times show what the messages cost this machine's processors, not what they would
 cost on a network. Ctrl-C ends a run at once and keeps what was recorded.
 
-Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad usage.`
+Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
+64 bad usage.`
 
 const benchExample = `  orchestrator bench --algo ricart -n 32
   orchestrator bench --algo token-ring -n 16 --latency 1ms --hold 0
@@ -56,6 +57,7 @@ type benchCall struct {
 	initiators     string
 	faults         faultFlags
 	setup          bench.Setup
+	required       required
 	json           bool
 	noProgress     bool
 }
@@ -135,6 +137,7 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"),
 		"`name` of the result set that the run belongs to")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
+	c.required.add(cmd)
 	addNoProgress(cmd, &c.noProgress)
 	group(f, outputFlags)
 }
@@ -155,6 +158,9 @@ func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 // resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
 // the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) error {
+	if err := c.required.parse(); err != nil {
+		return err
+	}
 	row, err := catalog.Find(c.Algorithm)
 	if err != nil {
 		_, err = c.find(c.Algorithm)

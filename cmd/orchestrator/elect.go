@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 )
@@ -14,7 +15,7 @@ long elections took and their parts, for how long nobody led, and for how long t
 
 On virtual time: orchestrator simulate --algo SCHEME, with the same flags.
 
-Exit status: 0 valid, 1 violated, 2 inconclusive, 64 bad usage.`
+Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 64 bad usage.`
 
 const electExample = `  orchestrator elect --scheme bully -n 9
   orchestrator elect --scheme bully -n 9 --plan leader-crashes
@@ -32,6 +33,9 @@ func (a *app) electCommand() *cobra.Command {
 		Long:    electHelp,
 		Example: electExample,
 	}, c.resolve, func(ctx context.Context, _ settings) error {
+		if explain && len(c.required.all) > 0 {
+			return errors.New("--explain starts no run of which anything could be required: leave out --require")
+		}
 		if explain {
 			return a.explain(&c)
 		}

@@ -19,7 +19,7 @@ var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
 	{"bench/experiment", "bench/report"},
 	{"bench"},
-	{"bench/cluster", "bench/bare", "bench/control"},
+	{"bench/cluster", "bench/bare", "bench/control", "bench/compare"},
 	{"results"},
 	{forTests}, // imports chaos and all of nodes but the tables, whose tests use it
 	{"judge/measure", "judge/check"},
@@ -38,7 +38,7 @@ var layers = [][]string{
 	{"internal/broker", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
 		"internal/terminal",
 		"internal/gotest", "internal/heap", "internal/jsonseq", "internal/skew",
-		"internal/soak", "internal/suggest", "internal/svg", "internal/times"},
+		"internal/soak", "internal/stats", "internal/suggest", "internal/svg", "internal/times"},
 }
 
 // forTests is a package that tests alone import.

@@ -22,7 +22,8 @@ nodes, and every fault can be reproduced.
 
 The loads, the measures, the checks and the result set are those of bench.
 
-Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad usage.`
+Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
+64 bad usage.`
 
 const simulateExample = `  orchestrator simulate --algo ricart -n 32
   orchestrator simulate --algo maekawa -n 1000 --latency exponential:1ms --entries 2000

@@ -198,7 +198,8 @@ func TestFailoverTakesDetectionAndACensus(t *testing.T) {
 	longest := int64(0)
 	for seed := range soak.Pick[uint64](10, 30, 300) {
 		beside := besides(&centralFailoverRow, 5, "heartbeat")
-		o := sim.Options{Stack: rowtest.StackOf(&centralFailoverRow, nodes.Config{N: 5}, beside...), Seed: seed, Entries: 2000,
+		stack := rowtest.StackOf(&centralFailoverRow, nodes.Config{N: 5}, beside...)
+		o := sim.Options{Stack: stack, Seed: seed, Entries: 2000,
 			Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}}
 		rowtest.Over(&o, &chaos.Network{Latency: chance.Constant(hop)}, chaos.Fault{
 			Effect:   &effect.Kill{Who: effect.Target{Word: "coordinator"}},
