@@ -153,7 +153,7 @@ func TestReasons(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := c.Lines[0]
-		if l.Reason != want || (l.Verdict == Nothing) != (want != "") {
+		if l.Reason != want || (l.Verdict == unshown) != (want != "") {
 			t.Errorf("%s because of %q, not %q", l.Verdict, l.Reason, want)
 		}
 		if untested := want != "" && !strings.HasPrefix(want, "too few"); untested == l.P.Known() {
@@ -167,7 +167,7 @@ func TestThroughputIsRankedWhereDelaysAreNot(t *testing.T) {
 	set := sideOf("set", maker{algorithm: "a", wait: 100, change: busy},
 		maker{algorithm: "b", wait: 200, change: busy})
 	c, err := Groups(set, Request{By: "algorithm"})
-	if err != nil || c.Lines[0].Verdict != Worse || c.Groups[0].CPUBound != 8 {
+	if err != nil || c.Lines[0].Verdict != isWorse || c.Groups[0].CPUBound != 8 {
 		t.Errorf("%v: %+v", err, c)
 	}
 }
