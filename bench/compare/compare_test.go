@@ -110,6 +110,10 @@ func TestGroupsByAlgorithm(t *testing.T) {
 	if l.Baseline != "ricart-agrawala" || l.BaselineTrials != 8 {
 		t.Errorf("the baseline is %s, with %d trials", l.Baseline, l.BaselineTrials)
 	}
+	if c, err = Groups(set, Request{By: "algorithm", Against: "raymond"}); err != nil ||
+		!slices.Equal(c.Differ[0].Values, []string{"star", "(none)", "(none)", "(none)"}) {
+		t.Errorf("the values are not in the order of the groups, the baseline first: %v, %v", c.Differ, err)
+	}
 	set.Trials = set.Trials[8:] // the first is the baseline
 	if c, err = Groups(set, Request{By: "algorithm"}); err != nil || c.Lines[0].Baseline != "raymond" {
 		t.Errorf("against %s: %v", c.Lines[0].Baseline, err)
