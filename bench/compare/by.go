@@ -27,40 +27,40 @@ func Groups(set Side, r Request) (*Comparison, error) {
 		return nil, fmt.Errorf("all trials of %s have %s=%s: there is nothing to compare by that", set.Name, r.By,
 			shown(trials[0].text(r.By)))
 	}
-	names := valuesOf(all, by)
+	names, err := r.baselineFirst(valuesOf(all, by))
+	if err != nil {
+		return nil, err
+	}
 	c := &Comparison{By: r.By}
 	if err := c.differ(r, columns, by, all, names); err != nil {
 		return nil, err
 	}
-	baseline, err := r.baseline(names)
-	if err != nil {
-		return nil, err
-	}
-	groups := map[string]*Group{}
-	for _, name := range names {
-		groups[name] = groupOf(shown(name), slices.DeleteFunc(slices.Clone(all), func(e *experiment) bool {
+	var pairs []pair
+	var baseline *Group
+	for i, name := range names {
+		g := groupOf(shown(name), slices.DeleteFunc(slices.Clone(all), func(e *experiment) bool {
 			return e.values[by] != name
 		}))
-	}
-	var pairs []pair
-	for _, name := range names {
-		if name != baseline {
-			pairs = append(pairs, pair{"", groups[baseline], groups[name]})
+		if i == 0 {
+			baseline = g
+		} else {
+			pairs = append(pairs, pair{"", baseline, g})
 		}
 	}
 	c.compare(pairs, r.Metrics)
 	return c, nil
 }
 
-// baseline returns the name of the group that the others are compared with.
-func (r *Request) baseline(names []string) (string, error) {
+// baselineFirst returns the names of groups, that of the one that the others are compared with first.
+func (r *Request) baselineFirst(names []string) ([]string, error) {
 	if r.Against == "" {
-		return names[0], nil
+		return names, nil
 	}
-	if name := named(r.By, r.Against); slices.Contains(names, name) {
-		return name, nil
+	at := slices.Index(names, named(r.By, r.Against))
+	if at < 0 {
+		return nil, fmt.Errorf("--against: no trial has %s=%s%s", r.By, r.Against, suggest.Hint(r.Against, names))
 	}
-	return "", fmt.Errorf("--against: no trial has %s=%s%s", r.By, r.Against, suggest.Hint(r.Against, names))
+	return slices.Concat(names[at:at+1], names[:at], names[at+1:]), nil
 }
 
 // differ notes in which columns the experiments agree, and in which the groups differ beside the one that

@@ -95,20 +95,17 @@ type Line struct {
 	P           figure.Figure `csv:"p"`
 	PHolm       figure.Figure `csv:"p_holm"`
 	Comparisons int           `csv:"comparisons"` // that PHolm is corrected for
-	Verdict     Verdict       `csv:"verdict"`
-	Reason      string        `csv:"reason"` // of Nothing
+	Verdict     string        `csv:"verdict"`     // better, worse, lower, higher or ~: nothing can be said
+	Reason      string        `csv:"reason"`      // of ~
 }
 
-// A Verdict says how a group differs from its baseline.
-type Verdict string
-
-// The verdicts. Lower and Higher are of metrics of which neither is better.
+// The verdicts. The first two are of metrics of which more or less is better.
 const (
-	Better  Verdict = "better"
-	Worse   Verdict = "worse"
-	Lower   Verdict = "lower"
-	Higher  Verdict = "higher"
-	Nothing Verdict = "~" // can be said
+	isBetter = "better"
+	isWorse  = "worse"
+	isLower  = "lower"
+	isHigher = "higher"
+	unshown  = "~"
 )
 
 // A pair is two groups that are compared.

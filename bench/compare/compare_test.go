@@ -110,6 +110,10 @@ func TestGroupsByAlgorithm(t *testing.T) {
 	if l.Baseline != "ricart-agrawala" || l.BaselineTrials != 8 {
 		t.Errorf("the baseline is %s, with %d trials", l.Baseline, l.BaselineTrials)
 	}
+	if c, err = Groups(set, Request{By: "algorithm", Against: "raymond"}); err != nil ||
+		!slices.Equal(c.Differ[0].Values, []string{"star", "(none)", "(none)", "(none)"}) {
+		t.Errorf("the values are not in the order of the groups, the baseline first: %v, %v", c.Differ, err)
+	}
 	set.Trials = set.Trials[8:] // the first is the baseline
 	if c, err = Groups(set, Request{By: "algorithm"}); err != nil || c.Lines[0].Baseline != "raymond" {
 		t.Errorf("against %s: %v", c.Lines[0].Baseline, err)
@@ -153,7 +157,7 @@ func TestReasons(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := c.Lines[0]
-		if l.Reason != want || (l.Verdict == Nothing) != (want != "") {
+		if l.Reason != want || (l.Verdict == unshown) != (want != "") {
 			t.Errorf("%s because of %q, not %q", l.Verdict, l.Reason, want)
 		}
 		if untested := want != "" && !strings.HasPrefix(want, "too few"); untested == l.P.Known() {
@@ -167,7 +171,7 @@ func TestThroughputIsRankedWhereDelaysAreNot(t *testing.T) {
 	set := sideOf("set", maker{algorithm: "a", wait: 100, change: busy},
 		maker{algorithm: "b", wait: 200, change: busy})
 	c, err := Groups(set, Request{By: "algorithm"})
-	if err != nil || c.Lines[0].Verdict != Worse || c.Groups[0].CPUBound != 8 {
+	if err != nil || c.Lines[0].Verdict != isWorse || c.Groups[0].CPUBound != 8 {
 		t.Errorf("%v: %+v", err, c)
 	}
 }

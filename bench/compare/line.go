@@ -67,7 +67,7 @@ func (s *sample) unranked(metric string) string {
 func (p *pair) line(metric string) Line {
 	from, to := p.baseline.sample(metric), p.other.sample(metric)
 	l := Line{Metric: metric, Where: p.where, Baseline: p.baseline.Name, Group: p.other.Name,
-		BaselineTrials: len(from.x), Trials: len(to.x), Verdict: Nothing}
+		BaselineTrials: len(from.x), Trials: len(to.x), Verdict: unshown}
 	l.BaselineMedian, l.BaselineLow, l.BaselineHigh = from.median()
 	l.Median, l.Low, l.High = to.median()
 	for _, s := range []sample{from, to} {

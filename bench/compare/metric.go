@@ -74,15 +74,15 @@ func isDelay(metric string) bool {
 }
 
 // verdictOf says what a difference of a metric means.
-func verdictOf(metric string, difference figure.Figure) Verdict {
+func verdictOf(metric string, difference figure.Figure) string {
 	x, _ := difference.Value()
 	switch better := betterOf(metric); {
 	case better == 0 && x > 0:
-		return Higher
+		return isHigher
 	case better == 0:
-		return Lower
+		return isLower
 	case (better > 0) == (x > 0):
-		return Better
+		return isBetter
 	}
-	return Worse
+	return isWorse
 }

@@ -202,7 +202,7 @@ func printMetric(w io.Writer, metric string, lines []compare.Line) {
 		baseline, where = l.Baseline, l.Where
 		t.row(l.Group, u.median(l), u.difference(l), probabilities(l))
 		if l.Percent.Known() {
-			t.row("", "", percent(l), string(l.Verdict))
+			t.row("", "", percent(l), l.Verdict)
 		}
 		if l.Reason != "" {
 			printWrapped(w, "    ~ ", l.Reason)

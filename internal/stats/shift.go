@@ -81,7 +81,7 @@ const exactUpTo = 50
 // between samples of m and n numbers: those that have a probability below half of Level together.
 func refuted(m, n int) int {
 	if m > exactUpTo || n > exactUpTo {
-		const z = 1.959963984540054 // of Confidence
+		const z = 1.959963984540054 // of confidence
 		a, b := float64(m), float64(n)
 		return max(0, int(a*b/2+0.5-z*math.Sqrt(a*b*(a+b+1)/12)))
 	}

@@ -13,8 +13,8 @@ import (
 // Level is the significance of a difference: the greatest probability that it is chance.
 const Level = 0.05
 
-// Confidence is that of all intervals: each holds what it is of with this probability at least.
-const Confidence = 1 - Level
+// confidence is that of all intervals: each holds what it is of with this probability at least.
+const confidence = 1 - Level
 
 // An Estimate is a number with its interval. An end of the interval is infinite if the samples are too small
 // to bound it.
@@ -26,7 +26,7 @@ func (e Estimate) Bounded() bool { return !math.IsInf(e.Low, 0) && !math.IsInf(e
 // Median returns the median of a sample, which must not be empty. Its interval is made of two of the sample,
 // and takes six of them.
 func Median(x []float64) Estimate {
-	s := benchmath.AssumeNothing.Summary(sampleOf(x), Confidence)
+	s := benchmath.AssumeNothing.Summary(sampleOf(x), confidence)
 	return Estimate{s.Center, s.Lo, s.Hi}
 }
 
