@@ -227,9 +227,7 @@ func (a *app) judgeAbove(c *compareCall, made *compare.Comparison) string {
 			worse = append(worse, fmt.Sprintf("%s by %.1f%% or more", of, 100*share))
 		}
 	}
-	for _, metric := range made.Unmeasured {
-		unknown = append(unknown, metric)
-	}
+	unknown = append(unknown, made.Unmeasured...)
 	switch {
 	case len(worse) > 0:
 		a.status = check.Violated.ExitCode()
