@@ -29,7 +29,7 @@ func (m maker) trials(dice *rand.Rand) (all []Trial) {
 		t := Trial{Machine: "two cores", Row: results.Row{Run: m.algorithm, Trial: i + 1, Version: "v1",
 			Seed: dice.Uint64(), Asked: results.Asked{Kind: "bench", Algorithm: m.algorithm, Nodes: cmp.Or(m.nodes, 8),
 				Load: "saturated", Latency: "constant:1ms"},
-			Figures: measure.Figures{WaitUSP99: figure.Number(m.wait * (1 + dice.Float64()/10)),
+			Figures: measure.Figures{WaitUSP99: figure.Number(math.Round(10*m.wait*(1+dice.Float64()/10)) / 10),
 				EntriesPerS: figure.Number(1e6 / m.wait * (1 + dice.Float64()/10)), MessagesPerEntry: figure.Number(14)},
 			Verdict: "valid"}}
 		if m.change != nil {

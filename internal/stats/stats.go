@@ -38,8 +38,12 @@ func Median(x []float64) Estimate {
 // than the other", Annals of Mathematical Statistics 18 (1), 1947; with ties J. H. Klotz, "The Wilcoxon,
 // ties, and the computer", Journal of the American Statistical Association 61 (315), 1966.
 func MannWhitney(x, y []float64) float64 {
-	// With ties, the distribution is lopsided, and twice its smaller tail may exceed 1.
-	return min(1, benchmath.AssumeNothing.Compare(sampleOf(x), sampleOf(y)).P)
+	ranks, twiceSum := ranksOf(x, y)
+	tied := len(ranks) < len(x)+len(y)
+	if tied && max(len(x), len(y)) <= tiesExactUpTo {
+		return exactWithTies(ranks, twiceSum, len(x), len(y))
+	}
+	return benchmath.AssumeNothing.Compare(sampleOf(x), sampleOf(y)).P
 }
 
 // sampleOf copies a sample, since benchmath sorts what it is given.

@@ -1,10 +1,13 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"golang.org/x/perf/benchmath"
 )
 
 func near(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
@@ -215,6 +218,19 @@ func TestMannWhitneyAtItsLimits(t *testing.T) {
 	}
 }
 
+// Of samples with ties, benchmath says the same.
+func TestTiesAsBenchmathHasThem(t *testing.T) {
+	dice := rand.New(rand.NewPCG(9, 10))
+	for range 300 {
+		distinct := 2 + dice.IntN(12)
+		x, y := sample(dice, 1+dice.IntN(12), distinct), sample(dice, 1+dice.IntN(12), distinct)
+		want := min(1, benchmath.AssumeNothing.Compare(sampleOf(x), sampleOf(y)).P)
+		if got := MannWhitney(x, y); !near(got, want) {
+			t.Fatalf("%v and %v: %v, not %v", x, y, got, want)
+		}
+	}
+}
+
 func BenchmarkShift(b *testing.B) {
 	dice := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{8, 50, 5000} {
@@ -227,14 +243,19 @@ func BenchmarkShift(b *testing.B) {
 	}
 }
 
+// Benchmath is beside it where there are ties, and ours is used.
 func BenchmarkMannWhitney(b *testing.B) {
 	dice := rand.New(rand.NewPCG(7, 8))
-	for name, size := range map[string][2]int{"8": {8, 0}, "8 ties": {8, 6}, "25 ties": {25, 200},
-		"50": {50, 0}} {
-		x, y := sample(dice, size[0], size[1]), sample(dice, size[0], size[1])
-		b.Run(name, func(b *testing.B) {
+	for _, size := range []struct{ n, distinct int }{{8, 0}, {8, 6}, {25, 200}, {50, 0}} {
+		x, y := sample(dice, size.n, size.distinct), sample(dice, size.n, size.distinct)
+		b.Run(fmt.Sprintf("%d of %d", size.n, size.distinct), func(b *testing.B) {
 			for b.Loop() {
 				MannWhitney(x, y)
+			}
+		})
+		b.Run(fmt.Sprintf("%d of %d by benchmath", size.n, size.distinct), func(b *testing.B) {
+			for b.Loop() {
+				benchmath.AssumeNothing.Compare(sampleOf(x), sampleOf(y))
 			}
 		})
 	}
