@@ -102,7 +102,8 @@ func folderAt(path string) (*Folder, error) {
 
 // isRun reports whether path is the folder of a run: it was described, or it has results.
 func isRun(path string) bool {
-	return exists(filepath.Join(path, RunFile)) || exists(filepath.Join(path, RowsFile))
+	return exists(filepath.Join(path, RunFile)) ||
+		exists(filepath.Join(path, RowsFile)) && !exists(filepath.Join(path, SetFile)) // then it is a set
 }
 
 // Runs returns all runs of all sets below root, the newest first.
