@@ -35,7 +35,7 @@ func (r *Run) ledger(t *Trial, j judgement) {
 // beliefRow returns the row of an entry, whose times count from a zero.
 func (r *Run) beliefRow(trial int, e *leadership.Entry, zero int64) results.BeliefRow {
 	seconds := func(ns int64) figure.Figure { return figure.Number(float64(ns) / 1e9) }
-	row := results.BeliefRow{Run: r.Folder.Name(), Trial: trial, Node: int(e.Node), State: e.State.String(),
+	row := results.BeliefRow{Run: r.Folder.Name(), Trial: trial, Node: int(e.Node), State: e.State,
 		FromS: seconds(e.From - zero), ToS: seconds(e.To - zero), TwoS: seconds(e.TwoLeaders),
 		Side: effect.Group(e.Side).String()}
 	if e.Leader >= 0 {

@@ -118,21 +118,21 @@ func TestTrialsDoNotInheritFaults(t *testing.T) {
 func TestFaultsThatAreLeftAreTrouble(t *testing.T) {
 	t.Parallel()
 	tr := carried(t, 3, true)
-	var err error
-	if tr.driver, err = chaos.NewDriver(nil, chaos.NewSharedState(5), 4, tr.Stack.Codec()); err == nil {
-		err = tr.driver.Begin(faultCluster{tr}, 0)
+	err := tr.faults.prepare(filepath.Join(t.TempDir(), "faults"))
+	if err == nil {
+		err = tr.faults.begin(0)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.checkHealed(t.Context()); err != nil {
+	if err := tr.faults.checkHealed(); err != nil {
 		t.Error(err)
 	}
-	if err := tr.cutRoutes(t.Context(), 4, [][]int{{0}, {1}}, true); err != nil {
+	if err := tr.connections.CutRoutes(4, [][]int{{0}, {1}}); err != nil {
 		t.Fatal(err)
 	}
 	tr.transport.brokers.Kill(2)
-	err = tr.checkHealed(t.Context())
+	err = tr.faults.checkHealed()
 	if want := "faults were not healed: fault 4 of a connection or a route; broker 2 is down"; err == nil ||
 		err.Error() != want {
 		t.Errorf("the error is %v", err)

@@ -4,14 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"turnstile/bench/cluster"
 	"turnstile/nodes"
 	"turnstile/nodes/host"
+	"turnstile/nodes/port"
 )
 
-// What a plan can do to the transport of a trial. Faults of connections and routes have numbers, and each is
-// healed by its own.
+// connections are what carries the messages of a trial, which suffers faults. Those of connections and routes
+// have numbers, and each is healed by its own.
+type connections struct {
+	*journal
+	transport *transport
+	nodes     *nodeSet
+	orders    *orders
+	// reconnects says that nodes outlive the loss of their connections.
+	reconnects bool
+	resets     map[int]bool // faults in force that close connections or routes, by number
+	outage     outage
+	carriers   []cluster.Process // those that have ended included
+}
+
+// include has the end of a process that carries messages be noticed.
+func (c *connections) include(p cluster.Process) {
+	c.carriers = append(c.carriers, p)
+	c.nodes.follow(p)
+}
 
 var (
 	errNoProxies = errors.New("connections and routes run through no proxies in this run: " +
@@ -19,158 +38,218 @@ var (
 	errNotOurs = errors.New("the broker is not one of the run's own: leave out --nats")
 )
 
-// killBroker ends a broker by SIGKILL. The end of the process is no trouble.
-func (t *trial) killBroker(ctx context.Context, i int) error {
-	if err := t.transport.check(i); err != nil {
+// Connected, BrokerUp and PauseBroker implement port.Transport.
+func (c *connections) Connected() bool         { return !c.outage.away }
+func (c *connections) BrokerUp(i int) bool     { return c.transport.running(i) }
+func (c *connections) PauseBroker(i int) error { return c.transport.process(i).Signal(syscall.SIGSTOP) }
+
+// ResumeBroker implements port.Transport.
+func (c *connections) ResumeBroker(i int) error {
+	return c.transport.process(i).Signal(syscall.SIGCONT)
+}
+
+// NodesAt implements port.Transport.
+func (c *connections) NodesAt(i int) (count int) {
+	for _, id := range c.nodes.up() {
+		if c.transport.brokerOf(id) == i || i >= c.transport.brokers.Count() {
+			count++
+		}
+	}
+	return count
+}
+
+// KillBroker implements port.Transport. The end of the process is no trouble.
+func (c *connections) KillBroker(i int) error {
+	if err := c.transport.check(i); err != nil {
 		return err
 	}
-	if err := t.connectionsAway(ctx); err != nil {
+	if err := c.lose(); err != nil {
 		return err
 	}
-	brokers, at := t.transport.broker(i)
+	brokers, at := c.transport.broker(i)
 	return brokers.Kill(at)
 }
 
-// restartBroker starts a broker again that was killed, at the same address. It takes the time in which a
-// process starts.
-func (t *trial) restartBroker(ctx context.Context, i int) error {
-	if err := t.transport.check(i); err != nil {
+// RestartBroker implements port.Transport. The broker keeps its address. It takes the time in which a process
+// starts.
+func (c *connections) RestartBroker(i int) error {
+	if err := c.transport.check(i); err != nil {
 		return err
 	}
-	brokers, at := t.transport.broker(i)
-	if err := brokers.Restart(ctx, at); err != nil {
+	brokers, at := c.transport.broker(i)
+	if err := brokers.Restart(c.nodes.ctx, at); err != nil {
 		return err
 	}
-	t.follow(brokers.Process(at))
-	t.mayBeBack()
+	c.include(brokers.Process(at))
+	c.mayBeBack()
 	return nil
 }
 
 // mayBeBack says that connections are back, if nothing keeps any away.
-func (t *trial) mayBeBack() {
-	for i := range t.transport.brokerCount() {
-		if !t.transport.running(i) {
+func (c *connections) mayBeBack() {
+	for i := range c.transport.brokerCount() {
+		if !c.transport.running(i) {
 			return
 		}
 	}
-	if len(t.resets) == 0 {
-		t.connectionsBack()
+	if len(c.resets) == 0 {
+		c.outage.back, c.outage.round = c.now(), 0
 	}
 }
 
-// check says whether there is a broker with that number.
-func (t *transport) check(i int) error {
+// CutRoutes implements port.Transport (see cluster.Brokers.Cut).
+func (c *connections) CutRoutes(number int, groups [][]int) error {
 	switch {
-	case t.brokers == nil:
+	case !c.transport.own():
 		return errNotOurs
-	case i < 0 || i >= t.brokerCount():
-		return fmt.Errorf("there is no broker %d: they count from 0 to %d", i, t.brokerCount()-1)
+	case c.transport.proxies == nil:
+		return errNoProxies
 	}
+	if err := c.beginReset(number); err != nil {
+		return err
+	}
+	if err := c.transport.brokers.Cut(c.nodes.ctx, number, groups); err != nil {
+		return err
+	}
+	return c.orders.give(host.Order{Do: host.Parted}, c.nodes.up()...)
+}
+
+// HealRoutes implements port.Transport. Brokers open their routes again within some seconds, which settled
+// reports.
+func (c *connections) HealRoutes(number int) error {
+	if !c.transport.own() {
+		return errNotOurs
+	}
+	if err := c.transport.brokers.Heal(c.nodes.ctx, number); err != nil {
+		return err
+	}
+	c.endReset(number)
 	return nil
 }
 
-// cutRoutes cuts the routes between brokers of different groups (see cluster.Brokers.Cut).
-func (t *trial) cutRoutes(ctx context.Context, number int, groups [][]int, stall bool) error {
-	switch {
-	case !t.transport.own():
-		return errNotOurs
-	case t.transport.proxies == nil:
+// beginReset says that a fault is about to close connections or routes.
+func (c *connections) beginReset(number int) error {
+	if c.resets == nil {
+		c.resets = map[int]bool{}
+	}
+	c.resets[number] = true
+	return c.lose()
+}
+
+// endReset says that a fault is healed that may have.
+func (c *connections) endReset(number int) {
+	if c.resets[number] {
+		delete(c.resets, number)
+		c.mayBeBack()
+	}
+}
+
+// BeginConnection implements port.Transport.
+func (c *connections) BeginConnection(number int, of []nodes.ID, s port.Strain) error {
+	if c.transport.proxies == nil {
 		return errNoProxies
 	}
-	if !stall {
-		if err := t.resetsBegin(ctx, number); err != nil {
-			return err
-		}
-	}
-	if err := t.transport.brokers.Cut(ctx, number, groups, stall); err != nil || stall {
-		return err
-	}
-	return t.order(ctx, host.Order{Do: host.Parted}, t.up()...)
-}
-
-// resetsBegin says that a fault is about to close connections or routes.
-func (t *trial) resetsBegin(ctx context.Context, number int) error {
-	if t.resets == nil {
-		t.resets = map[int]bool{}
-	}
-	t.resets[number] = true
-	return t.connectionsAway(ctx)
-}
-
-// resetsEnd says that a fault is healed that may have.
-func (t *trial) resetsEnd(number int) {
-	if t.resets[number] {
-		delete(t.resets, number)
-		t.mayBeBack()
-	}
-}
-
-// healRoutes takes the cut with that number back. Brokers open their routes again within some seconds, which
-// settled reports.
-func (t *trial) healRoutes(ctx context.Context, number int) error {
-	if !t.transport.own() {
-		return errNotOurs
-	}
-	if err := t.transport.brokers.Heal(ctx, number); err != nil {
-		return err
-	}
-	t.resetsEnd(number)
-	return nil
-}
-
-// beginConnection puts a fault in force on the connections of some nodes to their brokers on a network.
-func (t *trial) beginConnection(ctx context.Context, of []nodes.ID, network int,
-	f cluster.ConnectionFault) error {
-	if t.transport.proxies == nil {
-		return errNoProxies
-	}
-	f.Names = nil
+	f := cluster.ConnectionFault{Number: number, Latency: s.Latency, Bandwidth: s.Bandwidth, Stall: s.Stall,
+		Reset: s.Reset}
 	for _, id := range of {
-		f.Names = append(f.Names, connectionName(id, network))
+		f.Names = append(f.Names, connectionName(id, int(s.Network)))
 	}
 	if f.Reset {
-		if err := t.resetsBegin(ctx, f.Number); err != nil {
+		if err := c.beginReset(number); err != nil {
 			return err
 		}
 	}
-	return t.transport.proxies.Begin(ctx, f)
+	return c.transport.proxies.Begin(c.nodes.ctx, f)
 }
 
-// healConnection takes the fault with that number back.
-func (t *trial) healConnection(ctx context.Context, number int) error {
-	if t.transport.proxies == nil {
+// HealConnection implements port.Transport.
+func (c *connections) HealConnection(number int) error {
+	if c.transport.proxies == nil {
 		return errNoProxies
 	}
-	if err := t.transport.proxies.Heal(ctx, number); err != nil {
+	if err := c.transport.proxies.Heal(c.nodes.ctx, number); err != nil {
 		return err
 	}
-	t.resetsEnd(number)
+	c.endReset(number)
 	return nil
 }
 
-// inForce returns the numbers of the faults of connections and routes that are in force.
-func (t *trial) inForce(ctx context.Context) ([]int, error) {
-	if t.transport.proxies == nil {
-		return nil, nil
+// unhealed says which faults of connections and routes are in force, and which brokers are down.
+func (c *connections) unhealed() (left []string, err error) {
+	if c.transport.proxies != nil {
+		var numbers []int
+		numbers, err = c.transport.proxies.InForce(c.nodes.ctx)
+		for _, number := range numbers {
+			left = append(left, fmt.Sprintf("fault %d of a connection or a route", number))
+		}
 	}
-	return t.transport.proxies.InForce(ctx)
+	for i := range c.transport.brokerCount() {
+		if !c.transport.running(i) {
+			left = append(left, c.transport.process(i).Name()+" is down")
+		}
+	}
+	return left, err
 }
 
 // settled reports whether all brokers run, with all of their routes, and know what all nodes have subscribed
 // to that are up. Only then does every message find its way, even if each node is connected to its own
 // broker.
-func (t *trial) settled(ctx context.Context) (bool, error) {
-	if !t.transport.own() {
+func (c *connections) settled() (bool, error) {
+	if !c.transport.own() {
 		return true, nil
 	}
-	short, cancel := context.WithTimeout(ctx, tick) // a broker may stand still
+	short, cancel := context.WithTimeout(c.nodes.ctx, tick) // a broker may stand still
 	defer cancel()
-	if second := t.transport.second; second != nil && !second.Running(0) {
+	if second := c.transport.second; second != nil && !second.Running(0) {
 		return false, nil
 	}
-	is, err := t.transport.brokers.Settled(short, t.subscriptions(t.isUp))
+	is, err := c.transport.brokers.Settled(short, c.subscriptions(c.nodes.isUp))
 	if errors.Is(err, context.DeadlineExceeded) {
-		return false, ctx.Err()
+		return false, c.nodes.ctx.Err()
 	}
 	return is, err
+}
+
+// subscriptions returns how many subscriptions each of several brokers knows once some nodes have theirs: one
+// of each node, and, if there are multicasts, one of each of its own clients, and one of each other broker
+// that has any.
+func (c *connections) subscriptions(has func(nodes.ID) bool) []int {
+	all, brokers := 0, c.transport.brokers.Count()
+	own := make([]int, brokers) // clients
+	for id := range nodes.ID(c.nodes.total()) {
+		switch {
+		case !has(id):
+			continue
+		case int(id) < c.nodes.Config.N:
+			own[c.transport.brokerOf(id)]++
+		}
+		all++
+	}
+	want := make([]int, brokers)
+	for i := range want {
+		want[i] = all
+		for j := 0; j < brokers && c.nodes.Multicast; j++ {
+			if j == i {
+				want[i] += own[j]
+			} else {
+				want[i] += min(1, own[j])
+			}
+		}
+	}
+	return want
+}
+
+// awaitSubscriptions waits until each broker knows what all nodes have subscribed to, or what none has, and
+// nothing else. A node is ready when its own broker knows, and messages that come by others would be lost
+// until these do.
+func (c *connections) awaitSubscriptions(all bool) error {
+	if !c.transport.own() {
+		return nil
+	}
+	has := func(nodes.ID) bool { return all }
+	err := c.transport.brokers.AwaitSubscriptions(c.nodes.ctx, c.subscriptions(has))
+	if c.nodes.ctx.Err() != nil {
+		return errInterrupted
+	}
+	return err
 }

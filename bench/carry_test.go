@@ -3,9 +3,9 @@
 package bench
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,9 +13,9 @@ import (
 
 	"turnstile/bench/cluster"
 	"turnstile/nodes"
-	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/port"
 )
 
 // carried returns a trial whose transport is up, and which has no node processes.
@@ -27,12 +27,8 @@ func carried(t *testing.T, brokers int, proxies bool) *trial {
 	}
 	o := Defaults()
 	o.Config.N, o.Brokers, o.Proxies = 4, brokers, proxies
-	tr := &trial{Job: drafted(t, spec, o, false), transport: &transport{},
-		ended: make(chan *cluster.Process, 16)}
-	tr.lives = make([]life, tr.Config.N+1)
-	tr.anchor = host.DropAnchor()
-	tr.journal, err = history.CreateJournal(filepath.Join(t.TempDir(), "orchestrator.log"), 1, tr.anchor.Error)
-	if err != nil {
+	tr := &trial{Job: drafted(t, spec, o, false), transport: &transport{}}
+	if tr.journal, err = newJournal(t.TempDir(), 1); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tr.journal.Close() })
@@ -41,8 +37,9 @@ func carried(t *testing.T, brokers int, proxies bool) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tr.wire(t.Context())
 	for _, p := range tr.transport.processes() {
-		tr.follow(p)
+		tr.connections.include(p)
 	}
 	return tr
 }
@@ -72,7 +69,7 @@ func joined(t *testing.T, tr *trial, id nodes.ID) *nats.Conn {
 func awaitSettled(t *testing.T, tr *trial) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		is, err := tr.settled(t.Context())
+		is, err := tr.connections.settled()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,8 +80,8 @@ func awaitSettled(t *testing.T, tr *trial) {
 			t.Fatal("the brokers do not settle")
 		}
 	}
-	if len(tr.ended) > 0 {
-		t.Errorf("%s is reported to have ended", (<-tr.ended).Name)
+	if len(tr.nodes.ended) > 0 {
+		t.Errorf("%s is reported to have ended", (<-tr.nodes.ended).Name())
 	}
 }
 
@@ -94,16 +91,16 @@ func TestSubscriptionsAreAwaited(t *testing.T) {
 	for _, multicast := range []bool{false, true} {
 		tr := carried(t, 3, false)
 		tr.Multicast = multicast
-		if err := tr.awaitSubscriptions(t.Context(), false); err != nil {
+		if err := tr.connections.awaitSubscriptions(false); err != nil {
 			t.Fatal(err)
 		}
 		for id := range nodes.ID(tr.total()) {
 			joined(t, tr, id)
-			if is, err := tr.settled(t.Context()); is && int(id) < tr.total()-1 {
+			if is, err := tr.connections.settled(); is && int(id) < tr.total()-1 {
 				t.Errorf("settled after node %d, %v", id, err)
 			}
 		}
-		if err := tr.awaitSubscriptions(t.Context(), true); err != nil {
+		if err := tr.connections.awaitSubscriptions(true); err != nil {
 			t.Error(err)
 		}
 		awaitSettled(t, tr)
@@ -122,26 +119,26 @@ func TestBrokersAreKilledAndRestarted(t *testing.T) {
 	}
 	awaitSettled(t, tr)
 	url := tr.transport.url(1, 0)
-	if err := tr.killBroker(t.Context(), 1); err != nil {
+	if err := tr.connections.KillBroker(1); err != nil {
 		t.Fatal(err)
 	}
 	for !conns[1].IsClosed() || !conns[4].IsClosed() {
 		time.Sleep(time.Millisecond)
 	}
-	if is, err := tr.settled(t.Context()); is || err != nil || conns[0].IsClosed() {
+	if is, err := tr.connections.settled(); is || err != nil || conns[0].IsClosed() {
 		t.Errorf("with a broker missing it is settled: %v, %v", is, err)
 	}
-	if err := tr.restartBroker(t.Context(), 1); err != nil || tr.transport.url(1, 0) != url {
+	if err := tr.connections.RestartBroker(1); err != nil || tr.transport.url(1, 0) != url {
 		t.Fatalf("it comes back at %s, %v", tr.transport.url(1, 0), err)
 	}
 	joined(t, tr, 1)
 	joined(t, tr, 4)
 	awaitSettled(t, tr)
-	tr.transport.brokers.Process(1).Kill() // not on purpose
+	tr.transport.brokers.Process(1).Signal(syscall.SIGKILL) // not on purpose
 	select {
-	case p := <-tr.ended:
-		if p.Name != "broker 1" {
-			t.Errorf("%s is reported to have ended", p.Name)
+	case p := <-tr.nodes.ended:
+		if p.Name() != "broker 1" {
+			t.Errorf("%s is reported to have ended", p.Name())
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("the end of a restarted broker is not reported")
@@ -162,9 +159,9 @@ func TestRoutesAndConnectionsAreFaulty(t *testing.T) {
 		}
 	}
 	ctx := t.Context()
-	do(tr.cutRoutes(ctx, 1, [][]int{{0}, {1, 2}}, false))
-	do(tr.beginConnection(ctx, []nodes.ID{0, 2}, 0, cluster.ConnectionFault{Number: 2, Stall: true}))
-	if got, err := tr.inForce(ctx); err != nil || !slices.Equal(got, []int{1, 2}) {
+	do(tr.connections.CutRoutes(1, [][]int{{0}, {1, 2}}))
+	do(tr.connections.BeginConnection(2, []nodes.ID{0, 2}, port.Strain{Stall: true}))
+	if got, err := tr.transport.proxies.InForce(ctx); err != nil || !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("in force are %v, %v", got, err)
 	}
 	conn, err := nats.Connect(tr.transport.url(1, 0), nats.Token(tr.transport.token()))
@@ -175,9 +172,9 @@ func TestRoutesAndConnectionsAreFaulty(t *testing.T) {
 	if err == nil {
 		t.Error("a stalled connection is made")
 	}
-	do(tr.healConnection(ctx, 2))
-	do(tr.healRoutes(ctx, 1))
-	if got, err := tr.inForce(ctx); err != nil || len(got) > 0 {
+	do(tr.connections.HealConnection(2))
+	do(tr.connections.HealRoutes(1))
+	if got, err := tr.transport.proxies.InForce(ctx); err != nil || len(got) > 0 {
 		t.Errorf("in force are %v, %v", got, err)
 	}
 	awaitSettled(t, tr)
@@ -185,15 +182,17 @@ func TestRoutesAndConnectionsAreFaulty(t *testing.T) {
 
 func TestFaultsOfTransportRefused(t *testing.T) {
 	t.Parallel()
-	ctx, other, plain := t.Context(), &trial{transport: &transport{server: "nats://there"}}, carried(t, 1, false)
-	reset := cluster.ConnectionFault{Number: 1, Reset: true}
+	foreign, plain := &trial{Job: carried(t, 1, false).Job, transport: &transport{server: "nats://there"}},
+		carried(t, 1, false).connections
+	foreign.wire(t.Context())
+	other, reset := foreign.connections, port.Strain{Reset: true}
 	for says, errs := range map[string][]error{
-		errNotOurs.Error(): {other.killBroker(ctx, 0), other.restartBroker(ctx, 0), other.healRoutes(ctx, 1),
-			other.cutRoutes(ctx, 1, nil, false)},
-		errNoProxies.Error(): {other.beginConnection(ctx, nil, 0, reset), other.healConnection(ctx, 1),
-			plain.beginConnection(ctx, nil, 0, reset), plain.cutRoutes(ctx, 1, nil, true)},
-		"there is no broker 1: they count from 0 to 0": {plain.killBroker(ctx, 1), plain.restartBroker(ctx, 1)},
-		"kill it first": {plain.restartBroker(ctx, 0)},
+		errNotOurs.Error(): {other.KillBroker(0), other.RestartBroker(0), other.HealRoutes(1),
+			other.CutRoutes(1, nil)},
+		errNoProxies.Error(): {other.BeginConnection(1, nil, reset), other.HealConnection(1),
+			plain.BeginConnection(1, nil, reset), plain.CutRoutes(1, nil)},
+		"there is no broker 1: they count from 0 to 0": {plain.KillBroker(1), plain.RestartBroker(1)},
+		"kill it first": {plain.RestartBroker(0)},
 	} {
 		for i, err := range errs {
 			if err == nil || !strings.Contains(err.Error(), says) {
@@ -201,11 +200,11 @@ func TestFaultsOfTransportRefused(t *testing.T) {
 			}
 		}
 	}
-	if is, err := other.settled(ctx); !is || err != nil {
+	if is, err := other.settled(); !is || err != nil {
 		t.Errorf("a server of others is settled: %v, %v", is, err)
 	}
-	if got, err := other.inForce(ctx); len(got) > 0 || err != nil {
-		t.Errorf("in force are %v, %v", got, err)
+	if left, err := other.unhealed(); len(left) > 0 || err != nil {
+		t.Errorf("not healed are %v, %v", left, err)
 	}
 }
 

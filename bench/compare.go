@@ -7,7 +7,7 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/judge/check"
-	"turnstile/nodes/history"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -118,7 +118,7 @@ func (c *Comparison) histories(trial int, first, again *Summary) uint64 {
 		return 0
 	}
 	defer b.Close()
-	says, same, err := history.Difference(a, b)
+	says, same, err := a.Difference(b)
 	switch {
 	case err != nil:
 		c.unknown(trial, err.Error())
@@ -142,10 +142,10 @@ func verdictOf(v *check.Verdict) string {
 // rows compares the columns of a trial that should agree.
 func (c *Comparison) rows(trial int, first, again *results.Row, should func(column, was, is string) bool) {
 	cells := map[string]string{}
-	for column, cell := range results.Cells(*first) {
+	for column, cell := range results.Cells(*first, catalog.OptionNames()...) {
 		cells[column] = fmt.Sprint(cell)
 	}
-	for column, cell := range results.Cells(*again) {
+	for column, cell := range results.Cells(*again, catalog.OptionNames()...) {
 		switch column {
 		case "run", "version", "verdict": // verdicts are compared in full
 			continue

@@ -19,28 +19,35 @@ type reading struct {
 	sent, dropped uint64
 }
 
-// readAhead reads the counters if a fault is about to begin.
-func (t *trial) readAhead(now int64) {
-	at := t.driver.NextBeginning()
-	if now < at && at-now <= int64(2*countAhead) && t.ahead.moment != at {
-		t.ahead = reading{moment: at}
-		t.ahead.sent, t.ahead.dropped = t.watch.messages()
+// messageCounts count the messages at the moments of faults.
+type messageCounts struct {
+	*journal
+	watch *watch
+	wants bool    // there are faults
+	ahead reading // for the next that begins
+}
+
+// readAhead reads the counters if a fault is about to begin at a time.
+func (c *messageCounts) readAhead(now, at int64) {
+	if now < at && at-now <= int64(2*countAhead) && c.ahead.moment != at {
+		c.ahead = reading{moment: at}
+		c.ahead.sent, c.ahead.dropped = c.watch.messages()
 	}
 }
 
-// count records how many messages there were at a moment whose event has just been recorded, if the run has
+// record records how many messages there were at a moment whose event has just been recorded, if there are
 // faults. What is read too late is not recorded: it would give the messages of one phase to another.
-func (t *trial) count(at int64, begins bool) error {
-	if !t.counts {
+func (c *messageCounts) record(at int64, begins bool) error {
+	if !c.wants {
 		return nil
 	}
-	r := t.ahead
+	r := c.ahead
 	if !begins || r.moment != at {
-		r.sent, r.dropped = t.watch.messages()
-		if t.now()-at > int64(countWithin) {
+		r.sent, r.dropped = c.watch.messages()
+		if c.now()-at > int64(countWithin) {
 			return nil
 		}
 	}
 	// The journal gives it the stamp of the event before it, since its own is earlier.
-	return t.journal.Add(history.Event{Kind: history.Counted, Value: int64(r.sent), Fence: r.dropped})
+	return c.Add(history.Event{Kind: history.Counted, Value: int64(r.sent), Fence: r.dropped})
 }

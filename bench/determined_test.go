@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
@@ -96,7 +97,7 @@ func named(t *testing.T, plan string, first, again *Run) {
 		t.Errorf("%s: the faults are\n%s\nand then\n%s", plan, a, b)
 	}
 	for _, f := range first.Record.Trials[0].Faults {
-		if target := f.Effect.Target(); target != nil && target.Word != "" && !target.ByRun() {
+		if target := effect.TargetOf(f.Effect); target != nil && target.Word != "" && !target.ByRun() {
 			t.Errorf("%s: %v names no node", plan, &f)
 		}
 		if f.Seed == 0 {

@@ -2,17 +2,18 @@ package bench
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
+	"turnstile/bench/control"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -73,7 +74,7 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 		if cut := f.Parts(); cut != nil {
 			asked.Separates, asked.Blocks = cut.Parts, cut.Blocks
 		}
-		if f.Effect.Kind().Cuts {
+		if effect.KindOf(f.Effect).Cuts {
 			asked.CutsOff = f.CutsOff
 		}
 		all = append(all, asked)
@@ -83,153 +84,139 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 
 // checkPause says what is wrong with a fault by which processes or connections stand still, if anything is.
 func (o *Options) checkPause(f *chaos.Fault) error {
-	if lasts := cmp.Or(f.For, o.Duration-f.At); f.Effect.Kind().Holds && lasts >= o.longestPause() {
+	if lasts := cmp.Or(f.For, o.Duration-f.At); effect.KindOf(f.Effect).Holds && lasts >= o.longestPause() {
 		return fmt.Errorf("%v: a process may stand still for less than %v, and so may a connection: let it "+
 			"last for less, or allow for more by a --patience of %v", f, o.longestPause(), lasts/10)
 	}
 	return nil
 }
 
-// prepareFaults makes ready to carry out the faults of the trial, and those that are injected. Processes
-// share what is in the file of the board.
-func (t *trial) prepareFaults() (err error) {
-	if t.faults, err = t.resolve(t.number, t.seed); err != nil {
+// trialFaults are the faults of a trial, and carry them out.
+type trialFaults struct {
+	*journal
+	*Job
+	number      int // of the trial
+	seed        uint64
+	requests    *control.Server
+	keep        func([]chaos.Fault) error // puts faults on record that differ from those of the plan
+	nodes       *nodeSet
+	orders      *orders
+	connections *connections
+	counts      *messageCounts
+
+	all      []chaos.Fault // those of the plan first
+	driver   *chaos.Driver // nil: the trial has not begun
+	measured int64         // from when on their times count
+}
+
+// prepare makes ready to carry out the faults of the trial, and those that are injected. Processes share what
+// is in the file at path.
+func (f *trialFaults) prepare(path string) (err error) {
+	if f.all, err = f.resolve(f.number, f.seed); err != nil {
 		return err
 	}
-	t.counts = len(t.faults) > 0
-	t.reconnects = t.reconnects || t.Proxies || chaos.Disconnects(t.faults)
-	board, err := chaos.CreateSharedState(t.boardPath(), t.Config.N)
+	f.counts.wants = len(f.all) > 0
+	f.connections.reconnects = f.connections.reconnects || chaos.Disconnects(f.all)
+	state, err := chaos.CreateSharedState(path, f.Config.N)
 	if err != nil {
 		return err
 	}
-	t.driver, err = chaos.NewDriver(t.faults, board, t.Config.N, t.Stack.Codec())
+	f.driver, err = chaos.NewDriver(f.all, state, f.Config.N, f.Stack.Codec())
+	f.nodes.driver = f.driver
 	return err
 }
 
-// boardPath returns where the state of the faults is.
-func (t *trial) boardPath() string { return filepath.Join(t.dir, "faults") }
-
 // cameTo returns the faults of the trial, with those whom they hit.
-func (t *trial) cameTo() []chaos.Fault {
-	if t.driver == nil {
+func (f *trialFaults) cameTo() []chaos.Fault {
+	if f.driver == nil {
 		return nil
 	}
-	return t.driver.CameTo()
+	return f.driver.CameTo()
 }
 
-// beginFaults begins to carry out faults, whose times count from when what is measured begins, and lets
-// others be injected.
-func (t *trial) beginFaults(measured int64) error {
-	t.measured = measured
-	t.orders.Open()
-	return t.driver.Begin(faultCluster{t}, measured)
+// begin begins to carry out faults, whose times count from when what is measured begins, and lets others be
+// injected.
+func (f *trialFaults) begin(measured int64) error {
+	f.measured = measured
+	f.requests.Open()
+	return f.driver.Begin(faultCluster{f.connections, f.counts}, measured)
 }
 
-// followFaults carries out and records the faults that are to begin or to be healed by now. Nodes carry out
-// those of links themselves, at the planned time.
-func (t *trial) followFaults(now int64) error {
-	if t.driver == nil {
-		return nil
-	}
-	if err := t.followRequests(now); err != nil {
+// follow carries out and records the faults that are to begin or to be healed by now. Nodes carry out those
+// of links themselves, at the planned time.
+func (f *trialFaults) follow(now int64) error {
+	if err := f.followRequests(now); err != nil {
 		return err
 	}
-	t.readAhead(now)
-	if t.driver.Next() > now {
+	f.counts.readAhead(now, f.driver.NextBeginning())
+	if f.driver.Next() > now {
 		return nil
 	}
-	return t.driver.Step()
+	return f.driver.Step()
 }
 
-// endFaults heals what is not healed when issuing stops.
-func (t *trial) endFaults() error {
-	if t.driver == nil {
-		return nil
-	}
-	return t.driver.End()
-}
+// pending reports whether a fault is in force or to come that will be healed or begin whatever happens.
+func (f *trialFaults) pending() bool { return f.driver.Pending(f.Duration > 0) }
 
 // checkHealed says what is left of faults at the end of the trial, if anything is: each was to be healed.
-func (t *trial) checkHealed(ctx context.Context) error {
-	if t.driver == nil {
-		return nil
-	}
-	left := t.driver.InForce()
-	numbers, err := t.inForce(ctx)
-	for _, number := range numbers {
-		left = append(left, fmt.Sprintf("fault %d of a connection or a route", number))
-	}
-	for i := range t.transport.brokerCount() {
-		if !t.transport.running(i) {
-			left = append(left, t.transport.process(i).Name+" is down")
-		}
-	}
-	if err == nil && len(left) > 0 {
+func (f *trialFaults) checkHealed() error {
+	carried, err := f.connections.unhealed()
+	if left := append(f.driver.InForce(), carried...); err == nil && len(left) > 0 {
 		err = fmt.Errorf("faults were not healed: %s", strings.Join(left, "; "))
 	}
 	return err
 }
 
-// unhealed reports whether a fault is in force.
-func (t *trial) unhealed() bool { return t.driver != nil && t.driver.Unhealed() }
-
-// mend heals what is left of faults in processes that the next trial shares.
-func (t *trial) mend() error {
-	if t.driver == nil {
-		return nil
-	}
-	return t.driver.Mend()
+// A faultCluster is the cluster of a trial, on which faults are carried out.
+type faultCluster struct {
+	*connections
+	counts *messageCounts
 }
 
-// A faultCluster is the cluster of a trial, on which faults are carried out.
-type faultCluster struct{ *trial }
+var (
+	_ port.Cluster   = faultCluster{}
+	_ port.Transport = faultCluster{}
+)
 
-var _ port.Cluster = faultCluster{}
+// Now, Up, Kill, Pause and Resume implement port.Cluster.
+func (c faultCluster) Now() int64               { return c.now() }
+func (c faultCluster) Up(id nodes.ID) bool      { return c.nodes.isUp(id) }
+func (c faultCluster) Kill(id nodes.ID) error   { return c.nodes.kill(id) }
+func (c faultCluster) Pause(id nodes.ID) error  { return c.signal(id, syscall.SIGSTOP) }
+func (c faultCluster) Resume(id nodes.ID) error { return c.signal(id, syscall.SIGCONT) }
 
-// Now implements port.Cluster.
-func (s faultCluster) Now() int64 { return s.now() }
+// Restart implements port.Cluster. It returns when the node has been told to go on.
+func (c faultCluster) Restart(id nodes.ID, forget bool) error {
+	if c.outage.away && !c.nodes.isUp(id) { // it could not connect, and nobody would bring the broker back
+		return fmt.Errorf("node %d cannot be restarted while connections to the broker are taken away", id)
+	}
+	if err := c.nodes.restart(id, forget); err != nil {
+		return err
+	}
+	return c.orders.goOn(id)
+}
 
-// Up implements port.Cluster.
-func (s faultCluster) Up(id nodes.ID) bool { return s.isUp(id) }
-
-// Kill implements port.Cluster.
-func (s faultCluster) Kill(id nodes.ID) error { return s.kill(id) }
-
-// Restart implements port.Cluster.
-func (s faultCluster) Restart(id nodes.ID, forget bool) error { return s.restart(id, forget) }
-
-// Pause implements port.Cluster.
-func (s faultCluster) Pause(id nodes.ID) error { return s.stop(id, true) }
-
-// Resume implements port.Cluster.
-func (s faultCluster) Resume(id nodes.ID) error { return s.stop(id, false) }
-
-// stop stops the process of a node, or has it go on. One that has just killed itself may be gone.
-func (s faultCluster) stop(id nodes.ID, still bool) error {
-	if err := s.processes[id].Stop(still); !errors.Is(err, os.ErrProcessDone) {
+// signal sends a signal to a node. One that has just killed itself may be gone.
+func (c faultCluster) signal(id nodes.ID, s syscall.Signal) error {
+	if err := c.nodes.lives[id].node.Signal(s); !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	return nil
 }
 
 // SetClock implements port.Cluster.
-func (s faultCluster) SetClock(id nodes.ID, jump time.Duration, rate float64) error {
-	return s.order(s.context, host.Order{Do: host.SetClock, Jump: jump, Rate: rate}, s.processes[id])
+func (c faultCluster) SetClock(id nodes.ID, jump time.Duration, rate float64) error {
+	return c.orders.give(host.Order{Do: host.SetClock, Jump: jump, Rate: rate}, id)
 }
 
 // FaultBegan implements port.Cluster.
-func (s faultCluster) FaultBegan(b port.FaultBeginning) error {
-	return errors.Join(s.journal.Add(history.FaultEvent(b)), s.count(b.At, true))
+func (c faultCluster) FaultBegan(b port.FaultBeginning) error {
+	return errors.Join(c.Add(history.FaultEvent(b)), c.counts.record(b.At, true))
 }
 
 // FaultHealed implements port.Cluster.
-func (s faultCluster) FaultHealed(at int64, number int, hits uint64) error {
+func (c faultCluster) FaultHealed(at int64, number int, hits uint64) error {
 	e := history.Event{At: at, Kind: history.FaultHealed, Count: uint32(number), Value: int64(hits),
 		Node: nodes.None}
-	return errors.Join(s.journal.Add(e), s.count(at, false))
-}
-
-// faultsPending reports whether a fault is in force or to come that will be healed or begin whatever happens.
-func (t *trial) faultsPending() bool {
-	return t.driver != nil && t.driver.Pending(t.Duration > 0)
+	return errors.Join(c.Add(e), c.counts.record(at, false))
 }

@@ -15,13 +15,12 @@ func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
 	if f == nil {
 		return
 	}
-	leaders := t.Measures.Leaders
 	t.Faults, t.Timeline = nil, nil
-	for _, x := range f.Rows(faultIn(r.faults(t.Number)), leaders) {
+	for _, x := range f.Rows(faultIn(r.faults(t.Number)), t.Measures.Leaders) {
 		x.SilenceTextbookS, x.Lost = r.silence(), t.Row.Lost
 		t.Faults = append(t.Faults, results.FaultRow{Run: r.Folder.Name(), Trial: t.Number, OfFault: x})
 	}
-	if leaders == nil || !leaders.Only { // or there are no entries
+	if len(r.Stack.Mutexes()) > 0 { // or there are no entries
 		for _, x := range f.Timeline() {
 			t.Timeline = append(t.Timeline, results.IntervalRow{Run: r.Folder.Name(), Trial: t.Number, OfInterval: x})
 		}

@@ -33,38 +33,37 @@ func (r *Run) keepFaults(number int, all []chaos.Fault) error {
 const longestOrder = 4096
 
 // followRequests carries out what others have asked for, while the trial issues requests of its own.
-func (t *trial) followRequests(now int64) error {
-	if t.driver.Announced() && t.allObeyed() {
-		t.driver.Known(t.Duration)
-		if err := t.saveFaults(); err != nil {
+func (f *trialFaults) followRequests(now int64) error {
+	if f.driver.Announced() && f.orders.allObeyed() {
+		f.driver.Known(f.Duration)
+		if err := f.save(); err != nil {
 			return err
 		}
 	}
-	for _, v := range t.orders.Take() {
-		reply, err := t.answer(&v.Request, now)
-		reply.Trial, reply.Faults = t.number, t.driver.Progress()
-		v.Answer(reply)
+	return f.requests.Answer(func(r *control.Request) (control.Reply, error) {
+		reply, err := f.answer(r, now)
 		if err != nil {
-			return err
+			reply.Refused = err.Error()
 		}
-	}
-	return nil
+		reply.Trial, reply.Faults = f.number, f.driver.Progress()
+		return reply, err
+	})
 }
 
 // answer carries out a request. The error is one that ends the trial.
-func (t *trial) answer(r *control.Request, now int64) (control.Reply, error) {
+func (f *trialFaults) answer(r *control.Request, now int64) (control.Reply, error) {
 	switch {
 	case r.Do == control.List:
 		return control.Reply{}, nil
-	case now < t.measured:
+	case now < f.measured:
 		return control.Reply{Refused: "the run warms up", Later: true}, nil
 	case r.Do == control.Heal:
-		return t.healNow(r.Number)
-	case r.Do == control.Inject && t.driver.Announced(): // so that no pipe fills up
+		return f.healNow(r.Number)
+	case r.Do == control.Inject && f.driver.Announced(): // so that no pipe fills up
 		return control.Reply{Refused: "not all nodes know the fault that was injected before", Later: true},
 			nil
 	case r.Do == control.Inject:
-		return t.inject(r.Faults, now)
+		return f.inject(r.Faults, now)
 	}
 	return control.Reply{Refused: fmt.Sprintf("a run cannot %q", r.Do), Wrong: true}, nil
 }
@@ -76,65 +75,65 @@ func wrong(err error) (control.Reply, error) {
 
 // inject adds faults, whose times count from now, to those of the trial, and tells the nodes. They begin when
 // all nodes know them.
-func (t *trial) inject(faults []chaos.Fault, now int64) (reply control.Reply, err error) {
+func (f *trialFaults) inject(faults []chaos.Fault, now int64) (reply control.Reply, err error) {
 	for i := range faults {
-		f := &faults[i]
-		f.Seed, f.Hit = 0, nil
-		if f.At < 0 {
-			return wrong(fmt.Errorf("%v: its time counts from now, and is not negative", f))
+		one := &faults[i]
+		one.Seed, one.Hit = 0, nil
+		if one.At < 0 {
+			return wrong(fmt.Errorf("%v: its time counts from now, and is not negative", one))
 		}
-		f.At += chaos.Whole(time.Duration(now - t.measured))
+		one.At += chaos.Whole(time.Duration(now - f.measured))
 	}
-	more, err := chaos.ResolveMore(t.faults, faults, t.Scene(), t.seed)
+	more, err := chaos.ResolveMore(f.all, faults, f.Scene(), f.seed)
 	if m := new(chaos.Mistake); errors.As(err, &m) && (m.Key == "at" || m.Key == "for") {
-		err = fmt.Errorf("%w; it has been for %v", err, time.Duration(now-t.measured).Round(time.Millisecond))
+		err = fmt.Errorf("%w; it has been for %v", err, time.Duration(now-f.measured).Round(time.Millisecond))
 	}
 	if err != nil {
 		return wrong(err)
 	}
-	orders, err := t.announcements(more)
+	orders, err := f.announcements(more)
 	if err != nil {
 		return wrong(err)
 	}
-	before := t.faults
-	t.faults = append(t.faults[:len(before):len(before)], more...)
-	if err := t.keepFaults(t.faults); err != nil {
-		t.faults = before
+	before := f.all
+	f.all = append(f.all[:len(before):len(before)], more...)
+	if err := f.keep(f.all); err != nil {
+		f.all = before
 		return wrong(err)
 	}
-	t.counts = true
-	for _, f := range more {
-		number, err := t.driver.Add(f)
+	f.counts.wants = true
+	for _, one := range more {
+		number, err := f.driver.Add(one)
 		if err != nil {
-			return control.Reply{Refused: err.Error()}, err
+			return control.Reply{}, err
 		}
 		reply.Numbers = append(reply.Numbers, number)
 	}
 	for _, o := range orders {
-		if err := t.order(t.context, o, t.up()...); err != nil {
-			return control.Reply{Refused: err.Error()}, err
+		if err := f.orders.give(o, f.nodes.up()...); err != nil {
+			return control.Reply{}, err
 		}
 	}
 	return reply, nil
 }
 
 // announcements returns the orders by which nodes learn of more faults, as far as they must.
-func (t *trial) announcements(more []chaos.Fault) (orders []host.Order, err error) {
+func (f *trialFaults) announcements(more []chaos.Fault) (orders []host.Order, err error) {
 	for i := range more {
-		f := &more[i]
-		if err := errors.Join(t.checkPause(f), t.checkCarried(f)); err != nil {
+		one := &more[i]
+		if err := errors.Join(f.checkPause(one), f.checkCarried(one)); err != nil {
 			return nil, err
 		}
-		if !f.OfNodes() {
+		if !one.OfNodes() {
 			continue
 		}
-		o := host.Order{Do: host.TakeFault, Number: len(t.faults) + i + 1}
-		if o.Fault, err = json.Marshal(f); err != nil {
+		o := host.Order{Do: host.TakeFault, Number: len(f.all) + i + 1}
+		if o.Fault, err = json.Marshal(one); err != nil {
 			return nil, err
 		}
 		if text, err := json.Marshal(o); err != nil || len(text) > longestOrder {
 			return nil, errors.Join(err, fmt.Errorf("%s: it takes %d bytes to say, and nodes of a run that "+
-				"is on are told %d at a time: name fewer nodes", f.What(), len(text), longestOrder))
+				"is on are told %d at a time: name fewer nodes", one.What(), len(text), longestOrder))
 		}
 		orders = append(orders, o)
 	}
@@ -142,37 +141,37 @@ func (t *trial) announcements(more []chaos.Fault) (orders []host.Order, err erro
 }
 
 // checkCarried says why connections and brokers of a run that is on cannot suffer a fault, if they cannot.
-func (t *trial) checkCarried(f *chaos.Fault) error {
-	one := []chaos.Fault{*f}
-	if chaos.NeedsProxies(one) && t.transport.proxies == nil || chaos.Disconnects(one) && !t.reconnects {
+func (f *trialFaults) checkCarried(fault *chaos.Fault) error {
+	one, c := []chaos.Fault{*fault}, f.connections
+	if chaos.NeedsProxies(one) && c.transport.proxies == nil || chaos.Disconnects(one) && !c.reconnects {
 		return fmt.Errorf("%s: connections run through no proxies, and nodes do not outlive them, "+
-			"unless a run begins with --proxies", f.What())
+			"unless a run begins with --proxies", fault.What())
 	}
 	return nil
 }
 
 // healNow heals a fault before its time.
-func (t *trial) healNow(number int) (control.Reply, error) {
-	switch err := t.driver.Heal(number); {
+func (f *trialFaults) healNow(number int) (control.Reply, error) {
+	switch err := f.driver.Heal(number); {
 	case errors.As(err, new(*chaos.Unhealable)):
 		return wrong(err)
 	case err != nil:
-		return control.Reply{Refused: err.Error()}, err
+		return control.Reply{}, err
 	}
-	return control.Reply{}, t.saveFaults()
+	return control.Reply{}, f.save()
 }
 
-// saveFaults puts the faults of the trial on record as they are to be repeated.
-func (t *trial) saveFaults() error {
-	t.faults = t.driver.Faults()
-	return t.keepFaults(t.faults)
+// save puts the faults of the trial on record as they are to be repeated.
+func (f *trialFaults) save() error {
+	f.all = f.driver.Faults()
+	return f.keep(f.all)
 }
 
-// refuse has requests to the trial refused from now on.
-func (t *trial) refuse(format string, args ...any) {
-	reply := control.Reply{Trial: t.number, Refused: fmt.Sprintf(format, args...)}
-	if t.driver != nil {
-		reply.Faults = t.driver.Progress()
+// refuse has requests to the trial refused from now on, for what it does.
+func (f *trialFaults) refuse(does string) {
+	reply := control.Reply{Trial: f.number, Refused: fmt.Sprintf("trial %d %s", f.number, does)}
+	if f.driver != nil {
+		reply.Faults = f.driver.Progress()
 	}
-	t.orders.Close(reply)
+	f.requests.Close(reply)
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"errors"
 	"runtime"
 	"time"
@@ -15,25 +14,25 @@ import (
 )
 
 // issue has the nodes issue requests, through the warm-up and until the run's time or entries are over.
-func (t *trial) issue(ctx context.Context) (err error) {
+func (t *trial) issue() (err error) {
 	// All nodes begin at one time, far enough ahead for the order to reach all of them.
 	begin := t.now() + int64(20*time.Millisecond) + int64(t.total())*int64(100*time.Microsecond)
 	order := host.Order{Do: host.Issue, Begin: begin}
 	if t.Entries == 0 && t.warmupLimit() == 0 {
 		order.End = begin + int64(t.Warmup+t.Duration)
 	}
-	t.began, t.end = begin, order.End
-	if err := t.order(ctx, order, t.up()...); err != nil {
+	t.orders.began, t.orders.end = begin, order.End
+	if err := t.orders.give(order, t.nodes.up()...); err != nil {
 		return err
 	}
-	if err := t.wait(ctx, time.Duration(begin-t.now())); err != nil {
+	if err := t.nodes.wait(time.Duration(begin - t.now())); err != nil {
 		return err
 	}
-	if err := t.journal.Mark(begin, history.Began); err != nil {
+	if err := t.Mark(begin, history.Began); err != nil {
 		return err
 	}
 	if t.warmupLimit() == 0 {
-		if err := t.beginFaults(begin + int64(t.Warmup)); err != nil {
+		if err := t.faults.begin(begin + int64(t.Warmup)); err != nil {
 			return err
 		}
 	}
@@ -44,14 +43,14 @@ func (t *trial) issue(ctx context.Context) (err error) {
 		}
 	}()
 	if t.Workload.Load == workload.Sequential {
-		return t.issueOneByOne(ctx, m)
+		return t.issueOneByOne(m)
 	}
 	for {
-		over, err := m.look(ctx)
+		over, err := m.look()
 		if over || err != nil {
 			return err
 		}
-		if err := t.wait(ctx, m.pause()); err != nil {
+		if err := t.nodes.wait(m.pause()); err != nil {
 			return err
 		}
 	}
@@ -59,62 +58,62 @@ func (t *trial) issue(ctx context.Context) (err error) {
 
 // issueOneByOne has one node at a time issue a request, drawn at random, and waits until all is at rest in
 // between. So the messages that each request takes are known.
-func (t *trial) issueOneByOne(ctx context.Context, m *meter) error {
+func (t *trial) issueOneByOne(m *meter) error {
 	drawn := uint64(0)
 	for count := uint64(1); ; count++ {
-		over, err := m.look(ctx)
+		over, err := m.look()
 		if err != nil {
 			return err
 		}
 		if over {
 			return nil
 		}
-		if err := t.cut(ctx); err != nil {
+		if err := t.nodes.cut(); err != nil {
 			return err
 		}
 		if t.Entries > 0 && count > t.Entries {
 			return m.stop(t.now())
 		}
-		if !t.anyoneRequests() {
+		if !t.nodes.anyoneRequests() {
 			count--
-			if err := t.wait(ctx, tick); err != nil {
+			if err := t.nodes.wait(tick); err != nil {
 				return err
 			}
 			continue
 		}
 		before := t.watch.read()
 		var id nodes.ID
-		for again := true; again; again = !t.isUp(id) {
+		for again := true; again; again = !t.nodes.isUp(id) {
 			drawn++
 			id = nodes.ID(chance.Dice(t.seed).Below(chance.Roll{Purpose: chance.ForNode, Count: drawn},
 				t.Config.N))
 		}
-		if err := t.order(ctx, host.Order{Do: host.Ask}, t.processes[id]); err != nil {
+		if err := t.orders.give(host.Order{Do: host.Ask}, id); err != nil {
 			return err
 		}
-		after, err := t.settle(ctx, m, count)
+		after, err := t.settle(m, count)
 		if err != nil {
 			return err
 		}
-		if err := t.journal.Settle(t.now(), id, after.sent-before.sent); err != nil {
+		if err := t.Settle(t.now(), id, after.sent-before.sent); err != nil {
 			return err
 		}
 	}
 }
 
 // settle waits until the count-th request is over and, unless messages circulate, all is at rest.
-func (t *trial) settle(ctx context.Context, m *meter, count uint64) (sums, error) {
+func (t *trial) settle(m *meter, count uint64) (sums, error) {
 	for turn := 0; ; turn++ {
 		s := t.watch.read()
 		if s.over() == count {
-			if t.circulates {
+			if t.Stack.Circulates() {
 				return s, nil
 			}
-			if resting, err := t.resting(ctx, s); resting || err != nil {
+			if resting, err := t.resting(s); resting || err != nil {
 				return s, err
 			}
 		}
-		if err := m.stallDetector.look(ctx, s, t.now()); err != nil {
+		if err := m.stallDetector.look(s, t.now()); err != nil {
 			return s, err
 		}
 		switch {
@@ -122,11 +121,28 @@ func (t *trial) settle(ctx context.Context, m *meter, count uint64) (sums, error
 			runtime.Gosched()
 			nap(20 * time.Microsecond)
 		default:
-			if err := t.wait(ctx, time.Millisecond); err != nil {
+			if err := t.nodes.wait(time.Millisecond); err != nil {
 				return s, err
 			}
 		}
 	}
+}
+
+// follow carries out and records what is to go wrong by now, and what has.
+func (t *trial) follow(now int64) error {
+	err := t.faults.follow(now)
+	if err == nil {
+		err = t.pauses.follow(now, t.running())
+	}
+	if err == nil {
+		err = t.connections.follow(now)
+	}
+	return err
+}
+
+// readUsage reads what has been used of the processors.
+func (t *trial) readUsage() cluster.Usage {
+	return cluster.ReadUsage(t.connections.carriers, t.nodes.all)
 }
 
 // A meter follows a trial while requests are issued: it puts the marks into the journal, reads the machine's
@@ -144,23 +160,23 @@ type meter struct {
 }
 
 // look reads the counters of the nodes, and reports whether issuing is over.
-func (m *meter) look(ctx context.Context) (over bool, err error) {
+func (m *meter) look() (over bool, err error) {
 	t := m.trial
 	s, now := t.watch.read(), t.now()
-	if err := errors.Join(t.followFaults(now), t.followPauses(now), t.followOutage(ctx, now)); err != nil {
+	if err := t.follow(now); err != nil {
 		return false, err
 	}
 	if at, over := m.overByEntries(s); over {
 		return true, m.stop(at)
 	}
 	if !m.measuring && m.warm(s, now) {
-		if err := m.measureFrom(ctx, now); err != nil {
+		if err := m.measureFrom(now); err != nil {
 			return false, err
 		}
 	}
 	if !s.open() {
 		m.stallDetector.restart(s, now)
-	} else if err := m.stallDetector.look(ctx, s, now); err != nil {
+	} else if err := m.stallDetector.look(s, now); err != nil {
 		return false, err
 	}
 	m.progress(s, now)
@@ -173,7 +189,7 @@ func (m *meter) look(ctx context.Context) (over bool, err error) {
 // overByEntries reports whether the run has had its entries, and since when. What is measured ends as the
 // last request is issued, while all still compete; but of a brief run all is measured, to the last exit.
 func (m *meter) overByEntries(s sums) (at int64, over bool) {
-	r := m.trial.resource
+	r := m.trial.nodes.resource
 	t := m.trial
 	switch {
 	case t.Entries == 0:
@@ -187,7 +203,7 @@ func (m *meter) overByEntries(s sums) (at int64, over bool) {
 	}
 	// Of a run in which nodes have died, the last request may be one of the dead, or never be made.
 	if s.dead > 0 && !over {
-		over = !s.open() && !t.faultsPending() && !t.anyoneRequests()
+		over = !s.open() && !t.faults.pending() && !t.nodes.anyoneRequests()
 	}
 	if over && at == 0 {
 		at = t.now()
@@ -223,16 +239,16 @@ func (m *meter) warm(s sums, now int64) bool {
 
 // measureFrom begins to measure, now that the warm-up is over. If it was not known before when that would be,
 // the nodes are told when to end.
-func (m *meter) measureFrom(ctx context.Context, now int64) error {
+func (m *meter) measureFrom(now int64) error {
 	t, at := m.trial, max(m.begin, min(now, m.warmAt()))
 	if t.warmupLimit() > 0 {
 		at = now
 		m.end = at + int64(t.Duration)
-		t.end = m.end
-		if err := t.order(ctx, host.Order{Do: host.End, End: m.end}, t.up()...); err != nil {
+		t.orders.end = m.end
+		if err := t.orders.give(host.Order{Do: host.End, End: m.end}, t.nodes.up()...); err != nil {
 			return err
 		}
-		if err := t.beginFaults(at); err != nil {
+		if err := t.faults.begin(at); err != nil {
 			return err
 		}
 	}
@@ -243,7 +259,7 @@ func (m *meter) measureFrom(ctx context.Context, now int64) error {
 func (m *meter) measure(at int64) error {
 	m.measuring, m.measuredAt = true, at
 	m.usage = m.trial.readUsage()
-	return errors.Join(m.trial.journal.Mark(at, history.Measuring), m.trial.count(at, false))
+	return errors.Join(m.trial.Mark(at, history.Measuring), m.trial.counts.record(at, false))
 }
 
 // stop records that no request is issued from the time at on.
@@ -255,8 +271,9 @@ func (m *meter) stop(at int64) error {
 		}
 	}
 	at = max(at, m.measuredAt)
-	t.refuse("trial %d has stopped issuing requests, and comes to rest", t.number)
-	if err := errors.Join(t.endFaults(), t.journal.Mark(at, history.Stopped), t.count(at, false)); err != nil {
+	t.faults.refuse("has stopped issuing requests, and comes to rest")
+	err := errors.Join(t.faults.driver.End(), t.Mark(at, history.Stopped), t.counts.record(at, false))
+	if err != nil {
 		return err
 	}
 	return m.gauge()
@@ -270,7 +287,7 @@ func (m *meter) gauge() error {
 		if !known {
 			return nil
 		}
-		return t.journal.Gauge(t.now(), gauge, int64(1e6*share))
+		return t.Gauge(t.now(), gauge, int64(1e6*share))
 	}
 	return errors.Join(
 		record(s.AllKnown, history.BusyPPM, s.Busy),
@@ -288,12 +305,11 @@ func (m *meter) pause() time.Duration {
 		pause = slowTick
 	}
 	times := []int64{m.warmAt(), m.end}
-	if driver := m.trial.driver; driver != nil {
-		next := driver.Next()
-		times = append(times, next-int64(countAhead), next)
-		if driver.Waits() {
-			pause = tick / 2
-		}
+	driver := m.trial.faults.driver
+	next := driver.Next()
+	times = append(times, next-int64(countAhead), next)
+	if driver.Waits() {
+		pause = tick / 2
 	}
 	for _, at := range times {
 		if ahead := time.Duration(at - now); ahead > 0 {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"turnstile/chaos"
-	"turnstile/internal/chance"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/detector"
@@ -18,9 +18,10 @@ import (
 // texts are parsed once, when the job is made.
 type Job struct {
 	Options
-	Spec      *row.Row   // the algorithm
-	Stack     *row.Stack // of every node; nil: the options describe none
-	Simulated bool       // otherwise the run is made by real processes
+	Spec      *row.Row       // the algorithm
+	Problem   *check.Problem // that it solves
+	Stack     *row.Stack     // of every node; nil: the options describe none
+	Simulated bool           // otherwise the run is made by real processes
 
 	wrong error // why there is no stack
 }
@@ -39,13 +40,12 @@ func (o Options) Draft(spec *row.Row, simulated bool) (*Job, error) {
 	delays := o.delays()
 	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, delays)
 	beside, err := o.resolveBeside(spec.Detects, delays)
-	j := &Job{Options: o, Spec: spec, Simulated: simulated}
+	j := &Job{Options: o, Spec: spec, Problem: check.ProblemOf(spec), Simulated: simulated}
 	if err == nil {
 		j.Stack, err = row.Assemble(row.Instance{Row: spec, Config: o.Config}, beside...)
 	}
-	if j.wrong = err; spec.Elector != nil {
-		j.Workload.Hold, j.Workload.Think = chance.Distribution{}, chance.Distribution{}
-	}
+	j.wrong = err
+	demandOf(j.Problem.Load).tidy(&j.Options)
 	return j, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"turnstile/chaos"
-	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
 	"turnstile/judge/section"
@@ -98,10 +97,6 @@ func judgementOf(h history.Header, load workload.Load, s check.Setting) judgemen
 // lead adds the measures of a run about leaders, once all is folded.
 func (j *judgement) lead() {
 	if leaders := j.checks.Leaders(); leaders != nil {
-		m := &j.measures.Measures
-		m.Leaders = measure.NewLeaders(leaders)
-		if m.Leaders.Only = j.checks.Problem == check.Election; m.Leaders.Only {
-			m.Leaders.Messages = figure.Count(m.Messages.Sent)
-		}
+		j.measures.Measures.AddLeaders(leaders, j.checks.Resources == 0)
 	}
 }

@@ -1,21 +1,26 @@
 package bench
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/chaos"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 	"turnstile/nodes/workload"
 )
 
-// A life is what a trial knows of a node beside its latest process.
+// A life is what a trial knows of a node: its latest process, and what is left of earlier ones.
 type life struct {
+	node        cluster.Node // nil: it was not started
+	told        uint64       // orders
 	incarnation uint32
 	down        bool     // its latest process was to end, and has
 	expected    bool     // its process is to end, and that is no trouble
@@ -23,213 +28,283 @@ type life struct {
 	memory      int      // how often it was to forget what it had saved
 }
 
+// A nodeSet is the nodes of a trial, which are started, end, and are restarted.
+type nodeSet struct {
+	*journal
+	*Job
+	ctx      context.Context // of the run, for what is done to nodes in the course of it
+	dir      string          // where their logs go
+	start    cluster.StartNode
+	input    func(nodes.ID) ([]byte, error) // for the next process of a node
+	carriers func() []cluster.Process       // that carry the messages now
+	pauses   *pauses
+	watch    *watch
+	notes    *notes
+	resource *host.Resource
+	driver   *chaos.Driver // of faults that kill nodes; nil: there is none yet
+
+	lives []life               // by node
+	all   []cluster.Process    // of all nodes, those that have ended included
+	ended chan cluster.Process // those that are followed and have ended, unless on purpose
+}
+
+// news waits until nodes have said something or a process has ended, as it may, and reports false if that
+// takes too long.
+func (n *nodeSet) news(late <-chan time.Time) (bool, error) {
+	select {
+	case <-n.notes.fresh:
+		return true, nil
+	case p := <-n.ended:
+		return true, n.death(p)
+	case <-n.ctx.Done():
+		return false, errInterrupted
+	case <-late:
+		return false, nil
+	}
+}
+
+// wait lets a time pass, unless the trial must end sooner.
+func (n *nodeSet) wait(d time.Duration) error {
+	planned := n.now() + int64(d)
+	for late := time.After(d); ; {
+		if news, err := n.news(late); err != nil {
+			return err
+		} else if !news {
+			return n.pauses.overslept(planned, n.now())
+		}
+	}
+}
+
+// cut returns why the trial must end at once, or nil.
+func (n *nodeSet) cut() error {
+	select {
+	case p := <-n.ended:
+		return n.death(p)
+	case <-n.ctx.Done():
+		return errInterrupted
+	default:
+		return nil
+	}
+}
+
+// death explains that a process has ended on its own. Of several it names the one that carries the messages,
+// whose end is the cause of the others'.
+func (n *nodeSet) death(first cluster.Process) error {
+	if past, err := n.departed(first); past || err != nil {
+		return err
+	}
+	grace := time.After(200 * time.Millisecond)
+	for others := 0; ; others++ {
+		select {
+		case p := <-n.ended:
+			switch {
+			case n.isPast(p):
+				others--
+			case slices.Contains(n.carriers(), p):
+				first = p
+			}
+		case <-grace:
+			also := ""
+			if others > 0 {
+				also = fmt.Sprintf(" (and %d more after it)", others)
+			}
+			return fmt.Errorf("%s ended on its own%s: %s", first.Name(), also, first.Fate().Says)
+		}
+	}
+}
+
 // kill ends the process of a node at once, and returns when it is gone. What the node does between the event
 // Killed and the event Crashed is in its log.
-func (t *trial) kill(id nodes.ID) error {
-	l, p := &t.lives[id], t.processes[id]
+func (n *nodeSet) kill(id nodes.ID) error {
+	l := &n.lives[id]
 	if l.down {
 		return fmt.Errorf("node %d cannot be killed: it is down already", id)
 	}
 	select {
-	case <-p.Ended():
+	case <-l.node.Ended():
 		if !l.expected {
-			return t.death(p)
+			return n.death(l.node)
 		}
-		return t.buried(id, p, false)
+		return n.buried(id, false)
 	default:
 	}
-	err := t.broke(nodes.NoCrash)
+	err := n.broke(nodes.NoCrash)
 	if err == nil {
-		err = t.journal.Add(history.Event{At: t.now(), Kind: history.Killed, Node: id})
+		err = n.Add(history.Event{At: n.now(), Kind: history.Killed, Node: id})
 	}
 	if err != nil {
 		return err
 	}
 	l.expected = true
-	p.Kill()
+	l.node.Signal(syscall.SIGKILL)
 	select {
-	case <-p.Ended():
-		return t.buried(id, p, true)
-	case <-t.context.Done():
+	case <-l.node.Ended():
+		return n.buried(id, true)
+	case <-n.ctx.Done():
 		return errInterrupted
-	case <-time.After(t.longestPause()):
-		return fmt.Errorf("%s has not ended %v after it was killed", p.Name, t.longestPause())
+	case <-time.After(n.longestPause()):
+		return fmt.Errorf("%s has not ended %v after it was killed", l.node.Name(), n.longestPause())
 	}
 }
 
-// up returns the processes of the nodes that are up.
-func (t *trial) up() (all []*cluster.Process) {
-	for id, p := range t.processes {
-		if p != nil && !t.lives[id].down {
-			all = append(all, p)
+// up returns the nodes that are up.
+func (n *nodeSet) up() (all []nodes.ID) {
+	for id := range n.lives {
+		if l := &n.lives[id]; l.node != nil && !l.down {
+			all = append(all, nodes.ID(id))
 		}
 	}
 	return all
 }
 
 // isUp reports whether a node is up.
-func (t *trial) isUp(id nodes.ID) bool { return !t.lives[id].down }
-
-// everyProcess returns the processes of all nodes, those that have ended included.
-func (t *trial) everyProcess() []*cluster.Process { return slices.Concat(t.past, t.processes) }
+func (n *nodeSet) isUp(id nodes.ID) bool { return !n.lives[id].down }
 
 // isPast reports whether p was the process of a node and has ended as it was to.
-func (t *trial) isPast(p *cluster.Process) bool {
-	id := slices.Index(t.processes, p)
-	return id >= 0 && t.lives[id].down || slices.Contains(t.past, p)
+func (n *nodeSet) isPast(p cluster.Process) bool {
+	if id := n.idOf(p); id >= 0 {
+		return n.lives[id].down
+	}
+	return slices.Contains(n.all, p)
+}
+
+// idOf returns the node whose latest process p is, or -1.
+func (n *nodeSet) idOf(p cluster.Process) nodes.ID {
+	return nodes.ID(slices.IndexFunc(n.lives, func(l life) bool { return l.node == p }))
 }
 
 // departed takes note that a process has ended, if that is no trouble, and reports whether it is none.
-func (t *trial) departed(p *cluster.Process) (bool, error) {
-	if t.isPast(p) {
+func (n *nodeSet) departed(p cluster.Process) (bool, error) {
+	if n.isPast(p) {
 		return true, nil
 	}
-	id := slices.Index(t.processes, p)
-	if id < 0 || !p.WasKilled() {
+	id := n.idOf(p)
+	if id < 0 || !p.Fate().Killed {
 		return false, nil
 	}
-	if struck := t.driver != nil && t.driver.Struck(nodes.ID(id)); !struck && !t.lives[id].expected {
+	if struck := n.driver != nil && n.driver.Struck(id); !struck && !n.lives[id].expected {
 		return false, nil
 	}
-	t.lives[id].expected = true
-	if t.driver != nil { // puts the fault on record, and buries whom it has killed
-		if err := t.driver.Step(); err != nil || t.isPast(p) {
+	n.lives[id].expected = true
+	if n.driver != nil { // puts the fault on record, and buries whom it has killed
+		if err := n.driver.Step(); err != nil || n.isPast(p) {
 			return true, err
 		}
 	}
-	return true, t.buried(nodes.ID(id), p, false)
+	return true, n.buried(id, false)
 }
 
 // buried records that the process of a node has ended, as it was to: by the trial, or by itself. The node is
 // taken out of the register first: whoever reads that later is not to count it.
-func (t *trial) buried(id nodes.ID, p *cluster.Process, byTrial bool) error {
-	l := &t.lives[id]
-	if !p.WasKilled() {
-		return fmt.Errorf("%s was to be killed, and ended by itself: %s", p.Name, p.Fate())
+func (n *nodeSet) buried(id nodes.ID, byTrial bool) error {
+	l := &n.lives[id]
+	if fate := l.node.Fate(); !fate.Killed {
+		return fmt.Errorf("%s was to be killed, and ended by itself: %s", l.node.Name(), fate.Says)
 	}
 	if !byTrial { // nobody knows when it ended, but after it was last heard of
-		seen, err := history.LastSeen(t.logOf(id))
+		seen, err := l.node.LastSeen()
 		if err == nil {
-			err = t.broke(nodes.NoCrash)
+			err = n.broke(nodes.NoCrash)
 		}
 		if err == nil {
-			err = t.journal.Add(history.Event{At: seen, Kind: history.Killed, Node: id})
+			err = n.Add(history.Event{At: seen, Kind: history.Killed, Node: id})
 		}
 		if err != nil {
 			return err
 		}
 	}
 	crashed := history.Event{Kind: history.Crashed, Node: id}
-	if int(id) < t.Config.N {
-		crashed.Count = uint32(t.resource.TakeOut(0, id))
+	if int(id) < n.Config.N {
+		crashed.Count = uint32(n.resource.TakeOut(0, id))
 	}
-	crashed.At = t.now()
+	crashed.At = n.now()
 	l.down, l.expected = true, false
-	for i, requests := range t.watch.bury(int(id)) {
+	for i, requests := range n.watch.bury(id) {
 		if i == len(l.requests) {
 			l.requests = append(l.requests, 0)
 		}
 		l.requests[i] += requests
 	}
-	t.lossy, t.pauses.disturbed = true, true
-	return errors.Join(t.endPause(p, uint32(id)), t.journal.Add(crashed))
+	n.pauses.disturbed = true
+	return errors.Join(n.pauses.end(l.node, uint32(id)), n.Add(crashed))
 }
 
 // restart brings a node up again that was killed: a new process, with what the last has saved unless it is to
-// forget. It returns when the node hears its subjects and has been told to go on.
-func (t *trial) restart(id nodes.ID, forget bool) error {
-	l := &t.lives[id]
+// forget. It returns when the node hears its subjects.
+func (n *nodeSet) restart(id nodes.ID, forget bool) error {
+	l := &n.lives[id]
 	if !l.down {
 		return fmt.Errorf("node %d cannot be restarted: it is up", id)
-	}
-	if t.outage.away { // it could not connect, and nobody would bring the broker back in the meantime
-		return fmt.Errorf("node %d cannot be restarted while connections to the broker are taken away", id)
 	}
 	l.incarnation++
 	if forget {
 		l.memory++
 	}
-	t.notes.forget(id)
-	t.past = append(t.past, t.processes[id])
-	if err := t.startNode(id); err != nil {
+	n.notes.put(id, host.Note{})
+	if err := n.startNext(id); err != nil {
 		return err
 	}
 	l.down = false
-	limit := t.joinLimit()
-	for deadline := time.After(limit); !t.notes.isReady(id); {
-		select {
-		case <-t.notes.fresh:
-		case p := <-t.ended:
-			if err := t.death(p); err != nil {
-				return err
-			}
-		case <-t.context.Done():
-			return errInterrupted
-		case <-deadline:
-			return fmt.Errorf("%v after it was started again, %s is not ready", limit, t.processes[id].Name)
-		}
+	missing, err := n.awaitReady(id)
+	if missing > 0 && err == nil {
+		err = fmt.Errorf("%v after it was started again, %s is not ready", n.joinLimit(), l.node.Name())
 	}
-	if err := t.watch.revive(int(id), t.logOf(id)); err != nil {
+	if err != nil {
 		return err
 	}
-	t.pauses.disturbed = true
-	return errors.Join(t.journal.Add(history.Event{At: t.now(), Kind: history.Restarted, Node: id,
-		Count: l.incarnation}), t.forgot(id, forget), t.goOn(id))
+	n.pauses.disturbed = true
+	err = n.Add(history.Event{At: n.now(), Kind: history.Restarted, Node: id, Count: l.incarnation})
+	if n.Stack.Forgets(id, forget) { // its peers may rely on what it has lost
+		err = errors.Join(err, n.broke(nodes.NoAmnesia))
+	}
+	return err
 }
 
-// forgot puts on record if the restart of a node has lost state that its peers may rely on.
-func (t *trial) forgot(id nodes.ID, forget bool) error {
-	if !t.Stack.Forgets(id, forget) {
-		return nil
+// end ends the processes that are up.
+func (n *nodeSet) end() {
+	up := n.up()
+	for _, id := range up {
+		n.lives[id].node.Signal(syscall.SIGKILL)
 	}
-	return t.broke(nodes.NoAmnesia)
+	for _, id := range up {
+		<-n.lives[id].node.Ended()
+	}
 }
 
-// broke records that assumptions about the system do not hold any more.
-func (t *trial) broke(needs nodes.Assumption) error {
-	return t.journal.Add(history.Event{At: t.now(), Kind: history.AssumptionBroken, Node: nodes.None,
-		Value: int64(needs)})
-}
-
-// goOn tells a node that has restarted what the others were told: when to issue requests, to park.
-func (t *trial) goOn(id nodes.ID) error {
-	if t.began == 0 {
-		return nil // they will be told together
-	}
-	orders := []host.Order{{Do: host.Issue, Begin: max(t.now(), t.began), End: t.end, Since: t.began}}
-	if t.calmed != "" {
-		orders = append(orders, host.Order{Do: t.calmed})
-	}
-	for _, o := range orders {
-		if err := t.order(t.context, o, t.processes[id]); err != nil {
-			return err
+// gaugeMemory records how much memory the largest node has taken.
+func (n *nodeSet) gaugeMemory() error {
+	var most int64
+	for _, id := range n.up() {
+		if kb, known := n.lives[id].node.PeakResidentKB(); known {
+			most = max(most, kb)
 		}
 	}
-	return nil
+	if most == 0 {
+		return nil
+	}
+	return n.Gauge(n.now(), history.ResidentKB, most)
 }
 
 // anyoneRequests reports whether a node is up that makes requests by itself, or is asked to.
-func (t *trial) anyoneRequests() bool {
-	for id := range t.Config.N {
-		if !t.lives[id].down && (t.Workload.Load != workload.One || id == 0) {
+func (n *nodeSet) anyoneRequests() bool {
+	for id := range n.Config.N {
+		if !n.lives[id].down && (n.Workload.Load != workload.One || id == 0) {
 			return true
 		}
 	}
 	return false
 }
 
-// logOf returns the log of the latest process of a node.
-func (t *trial) logOf(id nodes.ID) string {
-	if life := t.lives[id].incarnation; life > 0 {
-		return filepath.Join(t.dir, fmt.Sprintf("node-%06d.%d.log", id, life))
-	}
-	return filepath.Join(t.dir, fmt.Sprintf("node-%06d.log", id))
-}
+// logOf returns the log of the latest process of a node, and savedOf where it saves what it will need after
+// a crash.
+func (n *nodeSet) logOf(id nodes.ID) string { return n.fileOf(id, int(n.lives[id].incarnation), "log") }
 
-// savedOf returns where a node saves what it will need after a crash.
-func (t *trial) savedOf(id nodes.ID) string {
-	if memory := t.lives[id].memory; memory > 0 {
-		return filepath.Join(t.dir, fmt.Sprintf("node-%06d.%d.saved", id, memory))
+func (n *nodeSet) savedOf(id nodes.ID) string { return n.fileOf(id, n.lives[id].memory, "saved") }
+
+// fileOf returns a file of a node, one of several unless its number is 0.
+func (n *nodeSet) fileOf(id nodes.ID, number int, what string) string {
+	if number > 0 {
+		what = fmt.Sprintf("%d.%s", number, what)
 	}
-	return filepath.Join(t.dir, fmt.Sprintf("node-%06d.saved", id))
+	return filepath.Join(n.dir, fmt.Sprintf("node-%06d.%s", id, what))
 }

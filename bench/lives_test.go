@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/host"
 	"turnstile/nodes/workload"
 )
 
@@ -59,11 +59,11 @@ func suffer(t *testing.T, f fate) (*Trial, *history.History) {
 		calls++
 	}
 	got, trouble := run.make(ctx, t)
-	for _, p := range trial.everyProcess() {
+	for _, p := range trial.nodes.all {
 		select {
 		case <-p.Ended():
 		default:
-			t.Errorf("%s is left", p.Name)
+			t.Errorf("%s is left", p.Name())
 		}
 	}
 	h, err := history.Load(run.Folder.HistoryFile(1))
@@ -114,7 +114,7 @@ func once(id nodes.ID, forget bool) func(*trial, int, string) error {
 	return func(t *trial, call int, _ string) error {
 		switch call {
 		case 0:
-			return t.kill(id)
+			return t.nodes.kill(id)
 		case 1:
 			return t.restart(id, forget)
 		}
@@ -132,10 +132,10 @@ func counting(o *Options) {
 // left to make requests, and the run would be over.
 func onceEntered(forget bool) func(*trial, int, string) error {
 	return func(t *trial, _ int, _ string) error {
-		if t.lives[0].incarnation > 0 || t.sums().entries == 0 {
+		if t.nodes.lives[0].incarnation > 0 || t.sums().entries == 0 {
 			return nil
 		}
-		if err := t.kill(0); err != nil {
+		if err := t.nodes.kill(0); err != nil {
 			return err
 		}
 		return t.restart(0, forget)
@@ -168,9 +168,9 @@ func fates() map[string]fate {
 		"ring": {"token-ring", nil, once(1, false)},
 		"late": {"central", holding(50 * time.Millisecond), func(t *trial, call int, phase string) error {
 			switch {
-			case phase == "draining" && t.isUp(1) && t.lives[1].incarnation == 0:
-				return t.kill(1)
-			case phase == "draining" && !t.isUp(1):
+			case phase == "draining" && t.nodes.isUp(1) && t.nodes.lives[1].incarnation == 0:
+				return t.nodes.kill(1)
+			case phase == "draining" && !t.nodes.isUp(1):
 				return t.restart(1, false)
 			}
 			return nil
@@ -185,7 +185,7 @@ func fates() map[string]fate {
 			}},
 		"stopped": {"central", slow, func(t *trial, call int, _ string) error {
 			if call == 0 {
-				t.processes[2].Stop(true)
+				t.nodes.lives[2].node.Signal(syscall.SIGSTOP)
 				time.Sleep(50 * time.Millisecond)
 			}
 			return once(2, true)(t, call, "")
@@ -214,12 +214,17 @@ func TestNodesDieAndComeBack(t *testing.T) {
 	}
 }
 
+// restart is what a fault does to a node that is down.
+func (t *trial) restart(id nodes.ID, forget bool) error {
+	return faultCluster{t.connections, nil}.Restart(id, forget)
+}
+
 // killAt kills a node at a call.
 func (t *trial) killAt(call, at int, id nodes.ID) error {
 	if call != at {
 		return nil
 	}
-	return t.kill(id)
+	return t.nodes.kill(id)
 }
 
 // sound checks that no node does anything while it is down, and that its requests are numbered through.
@@ -265,7 +270,7 @@ func TestNodesDieAgainAndAgain(t *testing.T) {
 					deaths++
 					id := nodes.ID(rand.IntN(t.Config.N))
 					time.Sleep(time.Duration(rand.IntN(int(2 * time.Millisecond))))
-					if err := t.kill(id); err != nil {
+					if err := t.nodes.kill(id); err != nil {
 						return err
 					}
 					time.Sleep(time.Duration(rand.IntN(int(5 * time.Millisecond))))
@@ -290,21 +295,21 @@ func TestADeathAtTheRegister(t *testing.T) {
 		// The others would see the register before node 1 is killed, and stall if it were killed while it waits.
 		idle := false
 		for !idle {
-			if err := t.stopAll(true); err != nil {
+			if err := t.signalAll(syscall.SIGSTOP); err != nil {
 				return err
 			}
 			time.Sleep(20 * time.Millisecond)
-			c := &t.watch.logs[1].Instances[0]
+			c := &t.watch.of[1].Instances[0]
 			if idle = c.Exits.Load() == c.Requests.Load(); !idle {
-				if err := t.stopAll(false); err != nil {
+				if err := t.signalAll(syscall.SIGCONT); err != nil {
 					return err
 				}
 				time.Sleep(time.Millisecond)
 			}
 		}
-		t.resource.Of(0).Taken.Add(1)
-		t.resource.Share(0, 1).Set(host.Entering, 1)
-		return errors.Join(t.kill(1), t.stopAll(false))
+		t.nodes.resource.Of(0).Taken.Add(1)
+		t.nodes.resource.Share(0, 1).Entering(1)
+		return errors.Join(t.nodes.kill(1), t.signalAll(syscall.SIGCONT))
 	}})
 	if !strings.HasPrefix(happened(h), "1 killed") {
 		t.Error("nobody was killed")
@@ -319,10 +324,10 @@ func TestADeathAtTheRegister(t *testing.T) {
 	}
 }
 
-// stopAll has the nodes that are up stand still, or go on.
-func (t *trial) stopAll(still bool) (err error) {
-	for _, p := range t.up() {
-		err = errors.Join(err, p.Stop(still))
+// signalAll sends a signal to the nodes that are up.
+func (t *trial) signalAll(s syscall.Signal) (err error) {
+	for _, id := range t.nodes.up() {
+		err = errors.Join(err, t.nodes.lives[id].node.Signal(s))
 	}
 	return err
 }
@@ -337,10 +342,10 @@ func TestKillsThatCannotBe(t *testing.T) {
 		if err := trial.restart(1, false); err == nil || !strings.Contains(err.Error(), "it is up") {
 			t.Errorf("a node that is up is restarted: %v", err)
 		}
-		if err := trial.kill(1); err != nil {
+		if err := trial.nodes.kill(1); err != nil {
 			return err
 		}
-		if err := trial.kill(1); err == nil || !strings.Contains(err.Error(), "it is down already") {
+		if err := trial.nodes.kill(1); err == nil || !strings.Contains(err.Error(), "it is down already") {
 			t.Errorf("a node that is down is killed: %v", err)
 		}
 		return nil

@@ -62,7 +62,7 @@ var testbedMutants = []testbedMutant{
 	{name: "a leader may go on with half of the nodes", file: "judge/check/reach.go", tests: ".",
 		was: "2*reach(id, from) > m.Config.N", is: "2*reach(id, from) >= m.Config.N"},
 	{name: "what a client does in a minority is not judged", file: "judge/check/minority.go", tests: ".",
-		was: "e.broken = append(e.broken, seclusion{*s, since})", is: "_ = since"},
+		was: "e.broken = append(e.broken, minorityEntry{*s, since})", is: "_ = since"},
 	{name: "a stall while a client is inside convicts the algorithm", file: "judge/check/progress.go",
 		tests: ".", was: "case e.seen(history.Stalled) && len(inside) > 0:", is: "case false:"},
 	{name: "a node counts a publish of a multicast twice", file: "nodes/host/traffic.go",

@@ -1,5 +1,3 @@
-// Package bench makes one run, from its options to its verdict: it starts the processes or the simulation,
-// stores the history, and has it measured and judged.
 package bench
 
 import (
@@ -67,7 +65,6 @@ func Defaults() Options {
 func (o *Options) warmupLimit() time.Duration {
 	switch load := o.Workload.Load; {
 	case o.Entries > 0, o.WarmupLimit <= o.Warmup, load == workload.One, load == workload.Sequential,
-		load == workload.Campaign,
 		len(o.Faults) > 0: // their times count from its end
 		return 0
 	}

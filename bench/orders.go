@@ -1,51 +1,129 @@
 package bench
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
 
-	"turnstile/bench/cluster"
 	"turnstile/nodes"
 	"turnstile/nodes/host"
 )
 
-// order gives an order to processes, by their pipes. It does not wait until they obey: one that stands still
-// does so when it goes on.
-func (t *trial) order(ctx context.Context, o host.Order, to ...*cluster.Process) error {
-	b, err := json.Marshal(o)
+// orders are what the nodes of a trial are told, and asked.
+type orders struct {
+	nodes      *nodeSet
+	round      int    // of the latest question to all
+	began, end int64  // of issuing, as they were told; 0: not yet, or of the end: entries decide
+	calmed     string // the order by which they were told to come to rest, if they were
+}
+
+// give gives an order to nodes. It does not wait until they obey: one that stands still does so when it goes
+// on.
+func (o *orders) give(order host.Order, to ...nodes.ID) error {
+	b, err := json.Marshal(order)
 	for i := 0; i < len(to) && err == nil; i++ {
-		if err = to[i].Tell(b); err == nil {
+		l := &o.nodes.lives[to[i]]
+		p := l.node
+		if err = p.Tell(b); err == nil {
+			l.told++
 			continue
 		}
-		if cause := t.wait(ctx, 200*time.Millisecond); cause != nil {
+		if cause := o.nodes.wait(200 * time.Millisecond); cause != nil {
 			return cause // such as that the process has died
 		}
-		if t.isPast(to[i]) { // as it was to
+		if o.nodes.isPast(p) { // as it was to
 			err = nil
 		}
 	}
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("ordering the nodes to %s: %w", o.Do, err)
+	return fmt.Errorf("ordering the nodes to %s: %w", order.Do, err)
 }
 
-// obeyed reports whether a node has obeyed all orders that it was given.
-func (t *trial) obeyed(node int) bool {
-	return t.watch.logs[node].Instances[0].Obeyed.Load() == t.processes[node].Told()
+// goOn tells a node that has restarted what the others were told: when to issue requests, to park.
+func (o *orders) goOn(id nodes.ID) error {
+	if o.began == 0 {
+		return nil // they will be told together
+	}
+	err := o.give(host.Order{Do: host.Issue, Begin: max(o.nodes.now(), o.began), End: o.end, Since: o.began}, id)
+	if err == nil && o.calmed != "" {
+		err = o.give(host.Order{Do: o.calmed}, id)
+	}
+	return err
+}
+
+// obeyed reports whether a node is known to have obeyed all orders that it was given.
+func (o *orders) obeyed(id nodes.ID) bool {
+	counters := o.nodes.watch.of[id]
+	return counters != nil && counters.Instances[0].Obeyed.Load() == o.nodes.lives[id].told
 }
 
 // allObeyed reports whether all nodes have obeyed all orders that they were given.
-func (t *trial) allObeyed() bool {
-	for node := range t.watch.logs {
-		if t.isUp(nodes.ID(node)) && !t.obeyed(node) {
+func (o *orders) allObeyed() bool {
+	for _, id := range o.nodes.up() {
+		if !o.obeyed(id) {
 			return false
 		}
 	}
 	return true
+}
+
+// quit has the nodes close their logs and end.
+func (o *orders) quit() error {
+	n := o.nodes
+	if err := o.give(host.Order{Do: host.Quit}, n.up()...); err != nil {
+		return err
+	}
+	late := time.After(n.longestPause() + time.Duration(n.total())*10*time.Millisecond)
+	for _, id := range n.up() {
+		p := n.lives[id].node
+		select {
+		case <-p.Ended():
+			if fate := p.Fate(); !fate.Well {
+				return fmt.Errorf("%s did not end well: %s", p.Name(), fate.Says)
+			}
+		case <-late:
+			return fmt.Errorf("%s did not end when it was told to", p.Name())
+		case <-n.ctx.Done():
+			return errInterrupted
+		}
+	}
+	return nil
+}
+
+// report asks every node that is up for its status. Each asks the broker for a sign of life before it answers
+// in the round.
+func (o *orders) report() (round int, err error) {
+	o.round++
+	return o.round, o.give(host.Order{Do: host.Report, Round: o.round}, o.nodes.up()...)
+}
+
+// ask asks every node that is up for its status, and returns what they answer within a time; nil for those
+// that do not, of which silent is one that is up, or -1.
+func (o *orders) ask(within time.Duration) (status []*nodes.NodeStatus, silent int, err error) {
+	round, err := o.report()
+	if err != nil {
+		return nil, -1, err
+	}
+	n, begun := o.nodes, o.nodes.now()
+	for late := time.After(within); ; {
+		if status, silent = n.notes.status(round, n.isUp); silent < 0 {
+			return status, silent, nil
+		}
+		if news, err := n.news(late); err != nil {
+			return nil, -1, err
+		} else if !news {
+			return status, silent, n.pauses.overslept(begun+int64(2*within), n.now())
+		}
+	}
+}
+
+// allAnswer reports whether every node that is up gives its status within a second.
+func (o *orders) allAnswer() (bool, error) {
+	_, silent, err := o.ask(time.Second)
+	return err == nil && silent < 0, err
 }
 
 // notes are the latest Notes of the nodes of a trial.
@@ -70,82 +148,25 @@ func (n *notes) put(id nodes.ID, note host.Note) {
 	}
 }
 
-// forget forgets what a node has said, and isReady reports whether it is ready and has said nothing since.
-func (n *notes) forget(id nodes.ID) {
-	n.mu.Lock()
-	n.latest[id] = host.Note{}
-	n.mu.Unlock()
-}
-
+// isReady reports whether a node is ready and has said nothing since.
 func (n *notes) isReady(id nodes.ID) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.latest[id].Ready
 }
 
-// ready returns how many nodes are ready and have said nothing since.
-func (n *notes) ready() (count int) {
+// status returns what the nodes have answered in a round, nil for those that have not, of which silent is one
+// that is up, or -1.
+func (n *notes) status(round int, up func(nodes.ID) bool) (status []*nodes.NodeStatus, silent int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, note := range n.latest {
-		if note.Ready {
-			count++
-		}
-	}
-	return count
-}
-
-// status returns what the nodes have answered in a round, nil for those that have not, and how many these are
-// that are up.
-func (n *notes) status(round int, up func(nodes.ID) bool) (status []*nodes.NodeStatus, missing int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	status = make([]*nodes.NodeStatus, len(n.latest))
+	status, silent = make([]*nodes.NodeStatus, len(n.latest)), -1
 	for i, note := range n.latest {
-		if status[i] = note.Status; note.Round != round || note.Status == nil {
-			status[i] = nil
-			if up(nodes.ID(i)) {
-				missing++
-			}
+		if note.Round == round && note.Status != nil {
+			status[i] = note.Status
+		} else if silent < 0 && up(nodes.ID(i)) {
+			silent = i
 		}
 	}
-	return status, missing
-}
-
-// unanswered returns a node that is up and has no status, or -1.
-func (t *trial) unanswered(status []*nodes.NodeStatus) int {
-	for i, s := range status {
-		if s == nil && t.isUp(nodes.ID(i)) {
-			return i
-		}
-	}
-	return -1
-}
-
-// ask asks every node that is up for its status, and returns what they answer within a time; nil for those
-// that do not. Each has asked the broker for a sign of life before it answers.
-func (t *trial) ask(ctx context.Context, within time.Duration) ([]*nodes.NodeStatus, error) {
-	t.asked++
-	if err := t.order(ctx, host.Order{Do: host.Report, Round: t.asked}, t.up()...); err != nil {
-		return nil, err
-	}
-	begun := t.now()
-	deadline := time.After(within)
-	for {
-		status, missing := t.notes.status(t.asked, t.isUp)
-		if missing == 0 {
-			return status, nil
-		}
-		select {
-		case <-t.notes.fresh:
-		case p := <-t.ended:
-			if err := t.death(p); err != nil {
-				return nil, err
-			}
-		case <-ctx.Done():
-			return nil, errInterrupted
-		case <-deadline:
-			return status, t.overslept(begun+int64(2*within), t.now())
-		}
-	}
+	return status, silent
 }

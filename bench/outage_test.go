@@ -5,6 +5,7 @@ package bench
 import (
 	"context"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,15 +34,15 @@ func (k *brokerKiller) look(p Progress) {
 	switch {
 	case k.awayAt.IsZero() && k.times > 0 && k.when(k.trial, p):
 		if k.cut {
-			if err := k.cutRoutes(k.Context(), 1, [][]int{{0}, {1, 2}}, false); err != nil {
+			if err := k.connections.CutRoutes(1, [][]int{{0}, {1, 2}}); err != nil {
 				k.Error(err)
 			}
 		} else if k.planned {
-			if err := k.killBroker(k.Context(), 0); err != nil {
+			if err := k.connections.KillBroker(0); err != nil {
 				k.Error(err)
 			}
 		} else {
-			k.transport.brokers.Process(0).Kill()
+			k.transport.brokers.Process(0).Signal(syscall.SIGKILL)
 			<-k.transport.brokers.Process(0).Ended()
 		}
 		k.times--
@@ -58,15 +59,15 @@ func (k *brokerKiller) look(p Progress) {
 func (k *brokerKiller) bringBack() {
 	var err error
 	if k.cut {
-		err = k.healRoutes(k.Context(), 1)
+		err = k.connections.HealRoutes(1)
 	} else {
-		err = k.restartBroker(k.Context(), 0)
+		err = k.connections.RestartBroker(0)
 	}
 	if err != nil {
 		k.Error(err)
 	}
 	k.awayAt = time.Time{}
-	k.when = func(*trial, Progress) bool { return k.soon || !k.outage.away } // or as soon as nodes are told
+	k.when = func(*trial, Progress) bool { return k.soon || k.connections.Connected() } // or as nodes are told
 }
 
 // killBrokers makes a run whose broker is ended as k says.

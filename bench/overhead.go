@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -189,16 +190,16 @@ func (r *OverheadResult) testbed(ctx context.Context, o OverheadOptions, s Setup
 // overheadBare measures the bare loop, with a broker as the testbed uses it.
 func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64, err error) {
 	launcher := cluster.NewLauncher()
-	broker, err := cluster.LaunchBrokers(ctx, launcher, s.Broker, 1, nil)
+	broker, err := cluster.LaunchBrokers(ctx, launcher, s.Broker, "the broker", 1, nil)
 	if err != nil {
 		return 0, err
 	}
 	defer broker.Close()
 	url, token := broker.URL(0), broker.Token()
-	var processes []*cluster.Process
+	var processes []cluster.Node
 	defer func() {
 		for _, p := range processes {
-			p.Kill()
+			p.Signal(syscall.SIGKILL)
 			<-p.Ended()
 		}
 	}()
@@ -207,13 +208,14 @@ func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64
 		return 0, err
 	}
 	defer b.conn.Close()
+	start := launcher.Nodes(s.Node)
 	for id := range o.Nodes {
 		input, err := json.Marshal(map[string]bare.Config{"bare": {Run: b.run, URL: url, Token: token,
 			Node: uint32(id), N: uint32(o.Nodes), Algorithm: o.Algorithm}})
 		if err != nil {
 			return 0, err
 		}
-		p, err := launcher.Start(fmt.Sprintf("bare node %d", id), s.Node, nil, NodeEnvironment, input, nil)
+		p, err := start(fmt.Sprintf("bare node %d", id), "", input, nil)
 		if err != nil {
 			return 0, err
 		}

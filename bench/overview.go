@@ -9,6 +9,7 @@ import (
 
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
+	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -33,7 +34,7 @@ const OrchestratorGone = "the orchestrator ended before the run did, or is still
 // ReadOverview reads what the folder of a run says of it. Whatever is damaged is named as the problem, and
 // the rest is read all the same.
 func ReadOverview(folder *results.Folder) *Overview {
-	rows, wrongRows := folder.Rows()
+	rows, wrongRows := folder.Rows(catalog.OptionNames()...)
 	o := &Overview{Run: folder.Ref(), Row: results.Medians(rows)}
 	if len(rows) == 1 {
 		o.Trial = figure.Count(1)

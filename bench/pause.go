@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"iter"
 	"time"
 
 	"turnstile/bench/cluster"
@@ -17,64 +18,58 @@ const oversleep = time.Second
 // pauses follow which processes of a trial stand still, as after SIGSTOP, and put it on record. Nobody can
 // tell what the others would have done in the meantime.
 type pauses struct {
-	turns     map[*cluster.Process]uint32
-	since     map[*cluster.Process]int64 // of those that stand still
-	disturbed bool                       // something stood still or went on, and nobody has been told
-	looked    int64                      // when that was last looked for
-	changes   uint64                     // that the kernel had told of then
+	*journal
+	longest   time.Duration // that a process may stand still
+	turns     map[cluster.Process]uint32
+	since     map[cluster.Process]int64 // of those that stand still
+	disturbed bool                      // something stood still or went on, and nobody has been told
+	looked    int64                     // when that was last looked for
+	changes   uint64                    // that were noticed then
 }
 
-// beginPauses takes note of how often the processes that carry the messages have stood still in trials before
+// newPauses takes note of how often the processes that carry the messages have stood still in trials before
 // this one.
-func (t *trial) beginPauses() {
-	t.pauses = pauses{turns: map[*cluster.Process]uint32{}, since: map[*cluster.Process]int64{},
-		changes: cluster.NoticeStops()}
-	for _, p := range t.transport.processes() {
-		t.pauses.turns[p] = p.Turns()
+func newPauses(j *journal, longest time.Duration, carriers []cluster.Process) *pauses {
+	p := &pauses{journal: j, longest: longest, turns: map[cluster.Process]uint32{},
+		since: map[cluster.Process]int64{}, changes: cluster.NoticeStops()}
+	for _, carrier := range carriers {
+		p.turns[carrier] = carrier.Turns()
 	}
+	return p
 }
 
-// followPauses notices what has been stopped or continued. It is an error if that goes on for too long.
-func (t *trial) followPauses(now int64) error {
-	p := &t.pauses
+// follow notices which of the processes that are up have been stopped or continued. They have their names in
+// histories. It is an error if that goes on for too long.
+func (p *pauses) follow(now int64, up iter.Seq2[uint32, cluster.Process]) error {
 	if now-p.looked < int64(tick) {
 		return nil
 	}
 	p.looked = now
 	if changes := cluster.NoticeStops(); changes != p.changes {
 		p.changes = changes
-		for id, process := range t.processes {
-			if t.lives[id].down {
-				continue
-			}
-			if err := t.followPause(process, uint32(id), now); err != nil {
-				return err
-			}
-		}
-		for name, process := range t.transport.named() {
-			if err := t.followPause(process, name, now); err != nil {
+		for name, process := range up {
+			if err := p.followOne(process, name, now); err != nil {
 				return err
 			}
 		}
 	}
 	for process, since := range p.since {
 		p.disturbed = true
-		if took := time.Duration(now - since); took > t.longestPause() {
+		if took := time.Duration(now - since); took > p.longest {
 			return fmt.Errorf("%s has been stopped for %v, as by SIGSTOP, and the run was ended: a process may "+
-				"stand still for %v (20 times --patience, and 10s at least)", process.Name, took.Round(time.Second),
-				t.longestPause())
+				"stand still for %v (20 times --patience, and 10s at least)", process.Name(),
+				took.Round(time.Second), p.longest)
 		}
 	}
 	return nil
 }
 
-// followPause records what has happened to one process.
-func (t *trial) followPause(process *cluster.Process, name uint32, now int64) error {
-	p := &t.pauses
+// followOne records what has happened to one process.
+func (p *pauses) followOne(process cluster.Process, name uint32, now int64) error {
 	was, is := p.turns[process], process.Turns()
 	for turn := was + 1; turn <= is; turn++ {
 		p.disturbed = true
-		if err := t.journal.Pause(now, name, turn%2 == 1); err != nil {
+		if err := p.Pause(now, name, turn%2 == 1); err != nil {
 			return err
 		}
 	}
@@ -88,26 +83,26 @@ func (t *trial) followPause(process *cluster.Process, name uint32, now int64) er
 	return nil
 }
 
-// endPause takes note that a process has ended, which may have stood still.
-func (t *trial) endPause(p *cluster.Process, name uint32) error {
-	if _, stands := t.pauses.since[p]; !stands {
+// end takes note that a process has ended, which may have stood still.
+func (p *pauses) end(process cluster.Process, name uint32) error {
+	if _, stands := p.since[process]; !stands {
 		return nil
 	}
-	delete(t.pauses.since, p)
-	return t.journal.Pause(t.now(), name, false)
+	delete(p.since, process)
+	return p.Pause(p.now(), name, false)
 }
 
 // overslept records that the orchestrator was to wake up at one time and did so much later: it was stopped,
 // or the machine had no time for it.
-func (t *trial) overslept(planned, now int64) error {
+func (p *pauses) overslept(planned, now int64) error {
 	if now-planned < int64(oversleep) {
 		return nil
 	}
-	t.pauses.disturbed = true
-	if err := t.journal.Pause(planned, history.Orchestrator, true); err != nil {
+	p.disturbed = true
+	if err := p.Pause(planned, history.Orchestrator, true); err != nil {
 		return err
 	}
-	return t.journal.Pause(now, history.Orchestrator, false)
+	return p.Pause(now, history.Orchestrator, false)
 }
 
 // takeDisturbed reports whether something stood still since it was last called, or still does.

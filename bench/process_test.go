@@ -82,7 +82,7 @@ func takeApart(t *testing.T, o Options) *takenApart {
 		t.Fatal(err)
 	}
 	return &takenApart{r, &trial{Job: j, seed: 1, origin: r.Record.origin(1), dir: dir,
-		launcher: launcher, transport: carrier, program: s.Node}}
+		startNode: launcher.Nodes(s.Node), transport: carrier}}
 }
 
 // make makes the trial, and returns what it was and why it ended early, if it did.

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -48,14 +49,10 @@ func (j *Job) Remarks(cores int) (all []string) {
 		remark("so this run is outside the model of %s, which needs bounded delays: what goes wrong is "+
 			"reported, and not held against it", j.Spec.Name)
 	}
-	if what, takes := j.takes(); j.Duration > 0 && takes > j.Duration {
-		longer := takes
-		if j.Spec.Elector != nil { // as the verdict has it
-			takes = j.AgreesWithin()
-			longer = j.outlasts(takes)
-		}
-		remark("%s may take %v, and %v are measured: that may show nothing; take --duration %v or more", what,
-			takes.Round(time.Millisecond), j.Duration, (longer + time.Second).Truncate(time.Second))
+	demand := demandOf(j.Problem.Load)
+	if takes, longer := demand.tooLong(j); j.Duration > 0 && takes > 0 {
+		remark("%s may take %v, and %v are measured: that may show nothing; take --duration %v or more",
+			demand.one(), takes.Round(time.Millisecond), j.Duration, (longer + time.Second).Truncate(time.Second))
 	}
 	switch n := j.Config.N; {
 	case (j.Spec.Safe|j.Spec.Live)&nodes.Majority == 0:
@@ -86,38 +83,17 @@ func (o *Options) outlasts(by time.Duration) (longest time.Duration) {
 	return longest
 }
 
-// takes returns how long an election or an entry takes because of the delays of the run; 0: not for long.
-func (j *Job) takes() (what string, takes time.Duration) {
-	d := j.delays()
-	if j.Spec.Elector == nil {
-		hops := j.Spec.Exclusion().Cost(j.Config).Delay.Max
-		return "an entry", d.Hold + time.Duration(min(hops, float64(j.Config.N))*float64(d.Message))
-	}
-	const laps = 8 // of messages one after the other: few elections of schemes without timeouts take more
-	what, takes = "an election", j.Stack.Grace()
-	switch {
-	case takes == 0:
-		return what, laps * time.Duration(j.Config.N) * d.Message
-	case takes > j.Duration:
-		plain, err := Options{Config: nodes.Config{N: j.Config.N}}.Draft(j.Spec, true)
-		if err == nil && takes <= plain.Stack.Grace() {
-			return what, 0
-		}
-	}
-	return what, takes
+// tooSoon says what comes of timeouts that are too short, by the kind of the row.
+var tooSoon = map[nodes.Kind]string{
+	nodes.Detection: "nodes that are up will be suspected",
+	nodes.Election:  "several may come to lead, or none",
 }
 
 // tooShort says that a timeout does not cover the delays of the run.
 func tooShort(s nodes.ShortTimeout) string {
-	then := "what is slow will be taken for lost"
-	switch {
-	case s.Spec.Kind == nodes.Detection:
-		then = "nodes that are up will be suspected"
-	case s.Spec.Kind == nodes.Election:
-		then = "several may come to lead, or none"
-	}
 	return fmt.Sprintf("%s of %s is %s, and has to be longer than %s: %s; %s", s.Option.Name, s.Spec.Name,
-		s.Config.Value(*s.Option), s.Covers, then, instead(s))
+		s.Config.Value(*s.Option), s.Covers, cmp.Or(tooSoon[s.Spec.Kind], "what is slow will be taken for lost"),
+		instead(s))
 }
 
 // instead says which value to take instead of one that is too short.

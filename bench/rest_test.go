@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,8 +38,8 @@ func waitForWhoStandsStill(t *testing.T, name, detects string) {
 			return nil
 		}
 		stopped = true // until long after the others have done all they had to
-		time.AfterFunc(time.Second, func() { t.processes[1].Stop(false) })
-		return t.processes[1].Stop(true)
+		time.AfterFunc(time.Second, func() { t.nodes.lives[1].node.Signal(syscall.SIGCONT) })
+		return t.nodes.lives[1].node.Signal(syscall.SIGSTOP)
 	}})
 	if got.Verdict.Outcome != check.Valid {
 		t.Errorf("%v: %s", got.Verdict.Outcome, got.Verdict.Reason)

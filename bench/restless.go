@@ -73,10 +73,10 @@ func (s *Summary) Unled() (says string) {
 func (s *Summary) mend() string {
 	o := &s.Record.Options
 	parts := func(f chaos.Fault) bool { return f.Parts() != nil }
-	if !slices.ContainsFunc(s.cuts(), parts) || s.Spec.Elector == nil {
+	if !slices.ContainsFunc(s.cuts(), parts) {
 		return ""
 	}
-	for _, p := range s.Spec.Elector.PartitionsIn(o.Config, true) {
+	for _, p := range s.Spec.Leadership().PartitionsIn(o.Config, true) {
 		name, value, _ := strings.Cut(p.Mend, " ")
 		if option := s.Spec.Option(name); option != nil && o.Config.Value(*option) != value {
 			return fmt.Sprintf("--%s mends that: %s", p.Mend, option.Usage)

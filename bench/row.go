@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -23,7 +22,7 @@ func (r *Run) row(t *Trial) results.Row {
 		Seed:    r.Record.Trials[t.Number-1].Seed,
 		Asked:   r.Record.asked(),
 		HoldUS:  meanUS(o.Workload.Hold),
-		Figures: *t.Measures.Figures(),
+		Figures: t.Measures.Figures,
 		Verdict: t.Verdict.Outcome.String(),
 		Reason:  t.Verdict.Reason,
 	}
@@ -34,7 +33,8 @@ func (r *Run) row(t *Trial) results.Row {
 			row.PassedOverMax = figure.AtLeast(float64(p.Times))
 		}
 	}
-	if r.Spec.Elector == nil && (o.faulty() || t.Verdict.EntriesInMinority > 0) {
+	clients := len(r.Stack.Mutexes()) > 0
+	if clients && (o.faulty() || t.Verdict.EntriesInMinority > 0) {
 		row.EntriesInMinority = figure.Count(t.Verdict.EntriesInMinority)
 	}
 	if lost := t.Verdict.LostWithBroker; lost > 0 {
@@ -55,11 +55,8 @@ func (r *Run) row(t *Trial) results.Row {
 	if cost := r.published(); known(cost) {
 		row.PublishedMin, row.PublishedMax = figure.Number(cost.Min), figure.Number(cost.Max)
 	}
-	if r.Spec.Exclusion().Cost != nil {
-		delay := r.Spec.Exclusion().Cost(o.Config).Delay
-		row.UtilisationPredicted, row.EntriesPerSPredicted = Predict(*o, delay)
-	}
-	if r.Spec.Elector != nil {
+	row.UtilisationPredicted, row.EntriesPerSPredicted = predict(*o, r.Spec.CostOf(o.Config).Delay)
+	if !clients {
 		row.HoldUS, row.EntriesPerS = figure.Figure{}, figure.Figure{}
 	}
 	return row
@@ -98,21 +95,7 @@ func (r *Record) asked() results.Asked {
 		Proxies:   o.Proxies,
 		WarmupS:   figure.Number(o.Warmup.Seconds()),
 	}
-	switch w.Load {
-	case workload.Campaign:
-		a.Initiators = cmp.Or(string(w.Initiators), string(workload.AllInitiate))
-		if w.CampaignEvery > 0 {
-			a.CampaignEveryS = figure.Number(w.CampaignEvery.Seconds())
-		}
-		a.Hold = ""
-	case workload.Closed:
-		a.Think = w.Think.String()
-	case workload.Open:
-		a.RatePerS, a.Arrivals = figure.Number(w.Rate), "poisson"
-		if w.Evenly {
-			a.Arrivals = "even"
-		}
-	}
+	demandOf(w.Load).asked(w, &a)
 	if !o.Regions.None() {
 		a.Latency, a.Regions = "", o.Regions.Matrix()
 	}
@@ -140,10 +123,10 @@ func meanUS(s chance.Distribution) figure.Figure {
 	return figure.Number(float64(s.Mean()) / float64(time.Microsecond))
 }
 
-// Predict returns the utilisation and the entries per second that theory expects: under a saturated
+// predict returns the utilisation and the entries per second that theory expects: under a saturated
 // load, each entry takes its hold and a synchronization delay of so many hops, each of the injected
 // latency. They are unknown unless the number of hops is exact and the latency constant.
-func Predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure) {
+func predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure) {
 	if o.Workload.Load != workload.Saturated || o.Config.N < 2 || !delay.Exact() || delay.Min <= 0 ||
 		o.Latency.Zero() || !o.Latency.IsConstant() || !o.Regions.None() {
 		return figure.Figure{}, figure.Figure{}
@@ -155,10 +138,11 @@ func Predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure
 
 // published returns what the algorithm was published to cost under the run's load.
 func (j *Job) published() row.Range {
-	if j.Spec.Exclusion().Cost == nil || j.Config.Elect != "" { // what an elector sends is in no published cost
+	published, _ := j.Stack.Published()
+	if published.Cost == nil {
 		return row.Unbounded(0)
 	}
-	return costUnder(j.Workload.Load, j.Spec.Exclusion().Cost(j.Config))
+	return costUnder(j.Workload.Load, published.Cost(j.Config))
 }
 
 // known reports whether a range says anything.

@@ -42,7 +42,7 @@ func TestPredict(t *testing.T) {
 		{row.Exactly(1), 1, ""},
 	} {
 		o.Config.N = c.n
-		utilisation, rate := Predict(o, c.hops)
+		utilisation, rate := predict(o, c.hops)
 		if utilisation.String() != c.want {
 			t.Errorf("the utilisation is %q, not %q", utilisation, c.want)
 		}
@@ -51,7 +51,7 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	o.Workload.Load = workload.Closed
-	if u, _ := Predict(o, row.Exactly(1)); u.Known() {
+	if u, _ := predict(o, row.Exactly(1)); u.Known() {
 		t.Error("theory says nothing of a load that is not saturated")
 	}
 }
@@ -228,10 +228,10 @@ func wantNumbers(t *testing.T, folder *results.Folder, bounds map[string]bool) {
 // The list of runs has every column of runs.csv.
 func TestOverviewsHaveEveryColumn(t *testing.T) {
 	has := map[string]bool{}
-	for column := range results.Cells(Overview{}) {
+	for column := range results.Cells(Overview{}, catalog.OptionNames()...) {
 		has[column] = true
 	}
-	for column := range results.Cells(results.Row{}) {
+	for column := range results.Cells(results.Row{}, catalog.OptionNames()...) {
 		if !has[column] {
 			t.Errorf("the list of runs lacks the column %s", column)
 		}
@@ -264,7 +264,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fills(results.Cells(r.Rows()[0]))
+		fills(results.Cells(r.Rows()[0], catalog.OptionNames()...))
 		for _, row := range r.Trials[0].Faults {
 			fills(results.Cells(row))
 		}

@@ -17,6 +17,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/history"
 	"turnstile/results"
 )
@@ -204,8 +205,8 @@ func (s *Setup) ready(j *Job) error {
 func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	defer func() { err = errors.Join(err, r.end()) }()
 	// A run whose folder can have no socket goes on without.
-	orders, _ := control.NewServer(r.Folder.Path, startsLater)
-	defer func() { err = errors.Join(err, orders.End(control.Reply{Refused: "the run is over"})) }()
+	requests, _ := control.NewServer(r.Folder.Path, startsLater)
+	defer func() { err = errors.Join(err, requests.End(control.Reply{Refused: "the run is over"})) }()
 	launcher := cluster.NewLauncher()
 	carrier := &transport{server: server}
 	defer func() { carrier.close() }()
@@ -217,9 +218,9 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	}
 	for number := 1; number <= r.Options.Trials; number++ {
 		t := &trial{Job: r.Job, number: number, seed: TrialSeed(r.Seed, number), origin: r.Record.origin(number),
-			dir: r.Folder.LogFolder(number), launcher: launcher, transport: carrier, program: s.Node,
-			orders: orders, keepFaults: func(all []chaos.Fault) error { return r.keepFaults(number, all) }}
-		orders.Close(startsLater)
+			dir: r.Folder.LogFolder(number), startNode: launcher.Nodes(s.Node), transport: carrier,
+			requests: requests, keepFaults: func(all []chaos.Fault) error { return r.keepFaults(number, all) }}
+		requests.Close(startsLater)
 		if s.Progress != nil {
 			t.progress = func(p Progress) { p.Trial = number; s.Progress(p) }
 		}
@@ -232,7 +233,7 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 			return errors.Join(trouble, err)
 		}
 		if errors.Is(trouble, errStalled) { // another trial may follow
-			if err := t.mend(); err != nil {
+			if err := t.faults.driver.Mend(); err != nil {
 				return err
 			}
 		}
@@ -252,7 +253,8 @@ func (r *Run) finish(ctx context.Context, t *trial, number int, trouble error) e
 	if errors.Is(trouble, errInterrupted) { // so ctx is done, which is no reason not to judge what there is
 		ctx = context.WithoutCancel(ctx)
 	}
-	record := TrialRecord{Seed: t.seed, Started: t.started.Round(time.Microsecond).UTC(), Faults: t.cameTo()}
+	record := TrialRecord{Seed: t.seed, Started: t.started.Round(time.Microsecond).UTC(),
+		Faults: t.faults.cameTo()}
 	if trouble != nil && !errors.Is(trouble, errStalled) { // the checks say more about a stall
 		record.Trouble = trouble.Error()
 	}
@@ -389,7 +391,7 @@ func (r *Run) conclude(number int, j judgement) {
 	}
 	t.Stall = readStall(r.Folder, number)
 	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
-	t.Row = results.AsStored([]results.Row{r.row(t)})[0]
+	t.Row = results.AsStored([]results.Row{r.row(t)}, catalog.OptionNames()...)[0]
 	r.measureFaults(t, j.faults)
 	r.ledger(t, j)
 	r.Trials = append(r.Trials, t)

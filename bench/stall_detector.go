@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -47,12 +46,12 @@ type evidence interface {
 	sums() sums
 	// disturbed reports whether a process stood still since it was last called, or still does, or a fault is
 	// in force or to come, or has set back timers that still run.
-	disturbed(ctx context.Context, now int64) (bool, error)
+	disturbed(now int64) (bool, error)
 	// silent asks every process, the broker too, for a sign of life. It returns the name of one that gives
 	// none within a time, and what may be the cause.
-	silent(ctx context.Context, within time.Duration) (who, why string, err error)
+	silent(within time.Duration) (who, why string, err error)
 	// stalled ends the trial, in which so many messages were handled since anybody entered; 0: nothing moves.
-	stalled(ctx context.Context, messages uint64) error
+	stalled(messages uint64) error
 }
 
 // newStallDetector returns a stallDetector, with a patience that what the run itself makes slow extends.
@@ -77,8 +76,8 @@ func plentyFor(total int, circulates bool) uint64 {
 
 // look takes the sums of a trial in which something is open, and gathers evidence when it is time to. It
 // returns errStalled, or another error that ends the run, or nil.
-func (v *stallDetector) look(ctx context.Context, s sums, now int64) error {
-	if disturbed, err := v.of.disturbed(ctx, now); disturbed || err != nil {
+func (v *stallDetector) look(s sums, now int64) error {
+	if disturbed, err := v.of.disturbed(now); disturbed || err != nil {
 		v.restart(s, now)
 		return err
 	}
@@ -91,9 +90,9 @@ func (v *stallDetector) look(ctx context.Context, s sums, now int64) error {
 	handled := s.steps() - v.entered.steps()
 	switch {
 	case time.Duration(now-v.lastAt) > v.limit:
-		return v.still(ctx, s)
+		return v.still(s)
 	case time.Duration(now-v.enteredAt) > v.limit && handled > v.plenty && s.nobodyInside():
-		return v.livelock(ctx, s, handled)
+		return v.livelock(s, handled)
 	}
 	return nil
 }
@@ -104,19 +103,19 @@ func (v *stallDetector) restart(s sums, now int64) {
 }
 
 // still looks again at a trial in which nothing seems to move.
-func (v *stallDetector) still(ctx context.Context, s sums) error {
-	all, err := v.answered(ctx)
+func (v *stallDetector) still(s sums) error {
+	all, err := v.answered()
 	again := v.of.sums()
 	switch {
 	case err != nil:
 		return err
 	case !all || again != s || again.pending > 0: // time will bring what is pending
 	case again.quiescent():
-		return v.of.stalled(ctx, 0)
+		return v.of.stalled(0)
 	case v.missing != again: // nodes have taken in what came before our question: it may still be on its way
 		v.missing = again
 	case again.open():
-		return v.of.stalled(ctx, 0)
+		return v.of.stalled(0)
 	default:
 		return fmt.Errorf("%s sent and never arrived",
 			english.Count(again.sent-again.delivered, "message was", "messages were"))
@@ -126,8 +125,8 @@ func (v *stallDetector) still(ctx context.Context, s sums) error {
 }
 
 // livelock looks again at a trial in which plenty of messages were handled and nobody entered.
-func (v *stallDetector) livelock(ctx context.Context, s sums, handled uint64) error {
-	all, err := v.answered(ctx)
+func (v *stallDetector) livelock(s sums, handled uint64) error {
+	all, err := v.answered()
 	again, now := v.of.sums(), v.of.now()
 	switch {
 	case err != nil:
@@ -141,7 +140,7 @@ func (v *stallDetector) livelock(ctx context.Context, s sums, handled uint64) er
 	case v.periods < 2:
 		return nil
 	case again.open():
-		return v.of.stalled(ctx, v.messages)
+		return v.of.stalled(v.messages)
 	}
 	return fmt.Errorf("messages go on without end, though no request is open: %d since the last exit",
 		v.messages)
@@ -149,9 +148,9 @@ func (v *stallDetector) livelock(ctx context.Context, s sums, handled uint64) er
 
 // answered asks every process for a sign of life, and reports whether all give one. It is an error if some
 // have given none for too long.
-func (v *stallDetector) answered(ctx context.Context) (all bool, err error) {
+func (v *stallDetector) answered() (all bool, err error) {
 	asked := v.of.now()
-	who, why, err := v.of.silent(ctx, max(v.limit, time.Second))
+	who, why, err := v.of.silent(max(v.limit, time.Second))
 	switch took := time.Duration(v.of.now() - v.silence); {
 	case err != nil || who == "":
 		v.silence = 0
@@ -166,40 +165,33 @@ func (v *stallDetector) answered(ctx context.Context) (all bool, err error) {
 
 func (t *trial) sums() sums { return t.watch.read() }
 
-func (t *trial) disturbed(ctx context.Context, now int64) (bool, error) {
-	err := t.followFaults(now) // a request may wait for a fault to be healed
-	if err == nil {
-		err = t.followPauses(now)
-	}
-	if err == nil {
-		err = t.followOutage(ctx, now)
-	}
-	lingers := t.driver != nil && t.driver.Lingers(now)
-	return t.pauses.takeDisturbed() || t.faultsPending() || lingers || t.outage.away, err
+func (t *trial) disturbed(now int64) (bool, error) {
+	err := t.follow(now) // a request may wait for a fault to be healed
+	lingers := t.faults.driver.Lingers(now)
+	return t.pauses.takeDisturbed() || t.faults.pending() || lingers || t.connections.outage.away, err
 }
 
-func (t *trial) silent(ctx context.Context, within time.Duration) (who, why string, err error) {
-	status, err := t.ask(ctx, within)
-	i := t.unanswered(status)
+func (t *trial) silent(within time.Duration) (who, why string, err error) {
+	_, i, err := t.orders.ask(within)
 	switch {
 	case i < 0 || err != nil:
 		return "", "", err
-	case t.obeyed(i):
+	case t.orders.obeyed(nodes.ID(i)):
 		why = "it has read the question, so it waits for the broker, which is stuck, or is stuck itself since"
 	default:
 		why = "it has not read the question, so it is stuck"
 	}
-	return t.processes[i].Name, why, nil
+	return t.nodes.lives[i].node.Name(), why, nil
 }
 
 // stalled has all nodes stand still, keeps a report of their states, and returns errStalled. messages is how
 // many were handled since anybody entered, if that is why.
-func (t *trial) stalled(ctx context.Context, messages uint64) error {
-	t.refuse("trial %d has stalled: nothing in it moves any more", t.number)
-	if err := t.order(ctx, host.Order{Do: host.Park}, t.up()...); err != nil {
+func (t *trial) stalled(messages uint64) error {
+	t.faults.refuse("has stalled: nothing in it moves any more")
+	if err := t.orders.give(host.Order{Do: host.Park}, t.nodes.up()...); err != nil {
 		return fmt.Errorf("nothing moves any more: %w", err)
 	}
-	status, err := t.ask(ctx, 5*time.Second)
+	status, _, err := t.orders.ask(5 * time.Second)
 	if err != nil {
 		return err
 	}
@@ -209,18 +201,18 @@ func (t *trial) stalled(ctx context.Context, messages uint64) error {
 	// Of what was lost with connections nobody knows that it will not come.
 	quiet := t.now() + int64(10*tick) + latency
 	for s := t.sums(); s.sent != s.delivered && t.now() < arrive; { // nobody handles what comes
-		if err := t.wait(ctx, tick); err != nil {
+		if err := t.nodes.wait(tick); err != nil {
 			return err
 		}
 		before := s
 		if s = t.sums(); s != before {
 			quiet = t.now() + int64(10*tick) + latency
-		} else if t.lossy && t.now() > quiet {
+		} else if t.watch.lossy && t.now() > quiet {
 			break
 		}
 	}
 	for id := range status {
-		if !t.isUp(nodes.ID(id)) {
+		if !t.nodes.isUp(nodes.ID(id)) {
 			status[id] = &nodes.NodeStatus{Client: "none", Machine: "its process was killed"}
 		}
 	}

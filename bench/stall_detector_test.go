@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -19,12 +18,12 @@ type fakeTrial struct {
 	messages uint64 // with which it was said to have stalled
 }
 
-func (f *fakeTrial) now() int64                                     { return f.at }
-func (f *fakeTrial) sums() sums                                     { return f.is }
-func (f *fakeTrial) disturbed(context.Context, int64) (bool, error) { return f.pauses, nil }
-func (f *fakeTrial) pass(d time.Duration) *fakeTrial                { f.at += int64(d); return f }
+func (f *fakeTrial) now() int64                      { return f.at }
+func (f *fakeTrial) sums() sums                      { return f.is }
+func (f *fakeTrial) disturbed(int64) (bool, error)   { return f.pauses, nil }
+func (f *fakeTrial) pass(d time.Duration) *fakeTrial { f.at += int64(d); return f }
 
-func (f *fakeTrial) silent(context.Context, time.Duration) (who, why string, err error) {
+func (f *fakeTrial) silent(time.Duration) (who, why string, err error) {
 	f.asked++
 	if f.onAsk != nil {
 		f.onAsk()
@@ -32,7 +31,7 @@ func (f *fakeTrial) silent(context.Context, time.Duration) (who, why string, err
 	return f.mute, "it is stuck", nil
 }
 
-func (f *fakeTrial) stalled(_ context.Context, messages uint64) error {
+func (f *fakeTrial) stalled(messages uint64) error {
 	f.messages = messages
 	return errStalled
 }
@@ -55,7 +54,7 @@ func (f *fakeTrial) look(v *stallDetector, d time.Duration, each func()) error {
 		if each != nil {
 			each()
 		}
-		if err := v.look(context.Background(), f.is, f.at); err != nil {
+		if err := v.look(f.is, f.at); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,10 @@ func (r *Record) job(folder *results.Folder) (*Job, error) {
 	return j, nil
 }
 
+// aboutLeaders says which runs have the tables about leaders, by the name that their problem has for
+// sections.
+var aboutLeaders = map[string]bool{"elections": true}
+
 // tables returns the tables of the run, as its first trials give them; those that could not be judged are
 // missing.
 func (r *Run) tables(trials int) []results.Table {
@@ -34,16 +38,18 @@ func (r *Run) tables(trials int) []results.Table {
 	for i := range s.Verdicts {
 		text += s.VerdictText(i)
 	}
-	faults := []results.Table{results.FaultsTable(s.Faults), results.TimelineTable(s.Timeline)}
-	leaders := []results.Table{results.BeliefsTable(s.Beliefs),
+	faults := []results.Table{results.TableOf(results.FaultsFile, s.Faults),
+		results.TableOf(results.TimelineFile, s.Timeline)}
+	leaders := []results.Table{results.TableOf(results.BeliefsFile, s.Beliefs),
 		results.TextTable(results.LedgerFile, results.LedgerPicture(r.Folder.Ref(), s.Ledgers()))}
 	for i := range faults {
 		faults[i].None = !r.Record.Options.faulty()
 	}
 	for i := range leaders {
-		leaders[i].None = r.Spec.Elector == nil
+		leaders[i].None = !aboutLeaders[r.Problem.Sections]
 	}
-	return slices.Concat([]results.Table{results.RowsTable(s.Rows), results.MessagesTable(s.Messages)}, faults,
+	rows := results.TableOf(results.RowsFile, s.Rows, catalog.OptionNames()...)
+	return slices.Concat([]results.Table{rows, results.TableOf(results.MessagesFile, s.Messages)}, faults,
 		leaders, results.LatencyTables(first.intervals()),
 		[]results.Table{results.VerdictsTable(s.Verdicts), results.TextTable("verdict.txt", text)})
 }

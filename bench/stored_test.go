@@ -14,6 +14,7 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 	"turnstile/results"
@@ -40,10 +41,7 @@ func stalledRun(t *testing.T) *Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss, err := effect.ParseLosses("5%")
-	if err != nil {
-		t.Fatal(err)
-	}
+	loss := effect.Losses{Rate: 0.05}
 	o := Options{Algorithm: spec.Name, Config: nodes.Config{N: 4}, Entries: 300, Seed: 1, Trials: 1,
 		Patience: time.Second, Latency: chance.Constant(time.Millisecond),
 		Workload: workload.Workload{Load: workload.Saturated},
@@ -58,7 +56,7 @@ func stalledRun(t *testing.T) *Run {
 // rewrite replaces runs.csv and, if it has other digests, run.yaml.
 func rewrite(t *testing.T, folder *results.Folder, rows []results.Row, record *Record) {
 	t.Helper()
-	digest, err := folder.Write(results.RowsTable(rows))
+	digest, err := folder.Write(results.TableOf(results.RowsFile, rows, catalog.OptionNames()...))
 	if err == nil && record != nil {
 		changed := *record
 		changed.Digests = maps.Clone(record.Digests)

@@ -14,6 +14,7 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
+	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -93,7 +94,7 @@ func (e TablesError) Unwrap() error { return e.error }
 // readTables reads what lies beside the record.
 func (s *Summary) readTables() (err error) {
 	folder := s.Folder
-	s.Rows, err = folder.Rows()
+	s.Rows, err = folder.Rows(catalog.OptionNames()...)
 	if errors.Is(err, fs.ErrNotExist) && len(s.Record.Trials) == 0 && s.Record.Digests[results.RowsFile] == "" {
 		return nil // it ended before its first trial did
 	}

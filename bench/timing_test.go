@@ -116,7 +116,7 @@ func TestNobodyAsksAgainThoughARunIsSlow(t *testing.T) {
 			r.algorithm, r.entries = algorithm, 100
 			row := r.row(t)
 			j, tried := r.try(t, row)
-			resent := tried.Measures.Messages.Resent
+			resent := tried.Measures.Resent
 			if v := tried.Verdict; v.Outcome != check.Valid || resent > 0 || len(j.Remarks(0)) > 0 {
 				t.Errorf("%+v: %v: %s; sent again: %d; %q", r, v.Outcome, v.Reason, resent, j.Remarks(0))
 			}

@@ -57,7 +57,8 @@ func (o *Options) checkTransport() error {
 // launch starts the processes that carry the messages of a run.
 func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, j *Job) (err error) {
 	if j.Stack.Codec().Networks() > 1 {
-		if t.second, err = cluster.LaunchSecond(ctx, l, s.Broker); err != nil {
+		t.second, err = cluster.LaunchBrokers(ctx, l, s.Broker, "the broker of the second network", 1, nil)
+		if err != nil {
 			return err
 		}
 	}
@@ -69,11 +70,9 @@ func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, j 
 			return err
 		}
 	}
-	if t.brokers, err = cluster.LaunchBrokers(ctx, l, s.Broker, j.brokerCount(), t.proxies); err != nil {
+	t.brokers, err = cluster.LaunchBrokers(ctx, l, s.Broker, "the broker", j.brokerCount(), t.proxies)
+	if err != nil || t.proxies == nil {
 		return err
-	}
-	if t.proxies == nil {
-		return nil
 	}
 	for network := range t.networks() {
 		var addresses []string
@@ -151,8 +150,19 @@ func (t *transport) running(i int) bool {
 	return b.Running(at)
 }
 
+// check says whether there is a broker of the run's own with that number.
+func (t *transport) check(i int) error {
+	switch {
+	case t.brokers == nil:
+		return errNotOurs
+	case i < 0 || i >= t.brokerCount():
+		return fmt.Errorf("there is no broker %d: they count from 0 to %d", i, t.brokerCount()-1)
+	}
+	return nil
+}
+
 // process returns the process of a broker.
-func (t *transport) process(i int) *cluster.Process {
+func (t *transport) process(i int) cluster.Process {
 	b, at := t.broker(i)
 	return b.Process(at)
 }
@@ -192,8 +202,8 @@ func (t *transport) token() string {
 }
 
 // named returns the processes that carry the messages now, by their names in histories.
-func (t *transport) named() iter.Seq2[uint32, *cluster.Process] {
-	return func(yield func(uint32, *cluster.Process) bool) {
+func (t *transport) named() iter.Seq2[uint32, cluster.Process] {
+	return func(yield func(uint32, cluster.Process) bool) {
 		for i := range t.brokerCount() {
 			number := history.SecondBroker
 			if i < t.brokers.Count() {
@@ -210,67 +220,9 @@ func (t *transport) named() iter.Seq2[uint32, *cluster.Process] {
 }
 
 // processes returns these processes.
-func (t *transport) processes() (all []*cluster.Process) {
+func (t *transport) processes() (all []cluster.Process) {
 	for _, p := range t.named() {
 		all = append(all, p)
 	}
 	return all
-}
-
-// readUsage reads what has been used of the processors.
-func (t *trial) readUsage() cluster.Usage {
-	var carriers []*cluster.Process
-	if t.transport.own() {
-		carriers = t.transport.brokers.Processes()
-		if second := t.transport.second; second != nil {
-			carriers = append(carriers, second.Processes()...)
-		}
-	}
-	if p := t.transport.proxies; p != nil {
-		carriers = append(carriers, p.Process())
-	}
-	return cluster.ReadUsage(carriers, t.everyProcess())
-}
-
-// subscriptions returns how many subscriptions each of several brokers knows once some nodes have theirs: one
-// of each node, and, if there are multicasts, one of each of its own clients, and one of each other broker
-// that has any.
-func (t *trial) subscriptions(has func(nodes.ID) bool) []int {
-	all, brokers := 0, t.transport.brokers.Count()
-	own := make([]int, brokers) // clients
-	for id := range nodes.ID(t.total()) {
-		switch {
-		case !has(id):
-			continue
-		case int(id) < t.Config.N:
-			own[t.transport.brokerOf(id)]++
-		}
-		all++
-	}
-	want := make([]int, brokers)
-	for i := range want {
-		want[i] = all
-		for j := 0; j < brokers && t.Multicast; j++ {
-			if j == i {
-				want[i] += own[j]
-			} else {
-				want[i] += min(1, own[j])
-			}
-		}
-	}
-	return want
-}
-
-// awaitSubscriptions waits until each broker knows what all nodes have subscribed to, or what none has, and
-// nothing else. A node is ready when its own broker knows, and messages that come by others would be lost
-// until these do.
-func (t *trial) awaitSubscriptions(ctx context.Context, all bool) error {
-	if !t.transport.own() {
-		return nil
-	}
-	err := t.transport.brokers.AwaitSubscriptions(ctx, t.subscriptions(func(nodes.ID) bool { return all }))
-	if ctx.Err() != nil {
-		return errInterrupted
-	}
-	return err
 }

@@ -3,7 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
+	"iter"
 	"math"
 	"path/filepath"
 	"time"
@@ -12,56 +12,56 @@ import (
 	"turnstile/bench/control"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 )
 
-// A trial is one run of a cluster of processes, from the start of the first to the end of the last.
+// A trial is one run of a cluster of processes, from the start of the first to the end of the last. Each of
+// its parts knows only those before it.
 type trial struct {
 	*Job
 	number    int // from 1
 	seed      uint64
 	origin    uint64 // see history.Header
 	dir       string // where its logs go
-	launcher  *cluster.Launcher
+	startNode cluster.StartNode
 	transport *transport
-	program   string // of a node
 	progress  func(Progress)
-	// reconnects says that connections to the broker may be lost on purpose, so that nodes outlive that.
-	reconnects bool
-	resets     map[int]bool // faults in force that close connections or routes, by number
-
-	name       string // of the run, in its subjects
-	started    time.Time
-	zero       int64 // the same, on CLOCK_MONOTONIC
-	anchor     host.Anchor
-	journal    *history.Journal
-	resource   *host.Resource
-	watch      watch
-	circulates bool // an instance sends messages even if nobody requests
-	processes  []*cluster.Process
-	ended      chan *cluster.Process
-	notes      *notes
-	pauses     pauses
-	faults     []chaos.Fault   // of this trial, those of the plan first
-	driver     *chaos.Driver   // carries them out; nil: the trial has not begun
-	measured   int64           // from when on the times of faults count
-	orders     *control.Server // takes requests for more; nil: nobody makes any
+	requests  *control.Server // takes requests for more faults; nil: nobody makes any
 	// keepFaults puts faults on record that differ from those of the plan.
 	keepFaults func([]chaos.Fault) error
-	counts     bool    // it has faults, so messages are counted at their moments
-	ahead      reading // for the next that begins
-	outage     outage
-	asked      int                // how often all nodes were asked for their status
-	stall      string             // the report of a stall, if there was one
-	lives      []life             // by node
-	past       []*cluster.Process // of nodes that have restarted since
-	began      int64              // when issuing began; 0: not yet
-	end        int64              // until when the nodes were told to issue; 0: until they are told
-	calmed     string             // the order by which they were told to come to rest, if they were
-	context    context.Context    // of the run, for what is done to nodes in the course of it
-	lossy      bool               // messages may have been lost that nobody has counted
-	livelock   uint64             // messages handled since anybody entered, if that is why
+	// reconnects says that connections to the broker may be lost on purpose, so that nodes outlive that.
+	reconnects bool
+
+	name string // of the run, in its subjects
+	*journal
+	pauses      *pauses
+	watch       *watch
+	counts      *messageCounts
+	nodes       *nodeSet
+	orders      *orders
+	connections *connections
+	faults      *trialFaults
+
+	stall    string // the report of a stall, if there was one
+	livelock uint64 // messages handled since anybody entered, if that is why
+}
+
+// wire makes the parts of a trial that has a journal, for as long as ctx lasts.
+func (t *trial) wire(ctx context.Context) {
+	t.pauses = newPauses(t.journal, t.longestPause(), t.transport.processes())
+	t.watch = newWatch(t.Stack)
+	t.counts = &messageCounts{journal: t.journal, watch: t.watch}
+	t.nodes = &nodeSet{journal: t.journal, Job: t.Job, ctx: ctx, dir: t.dir, start: t.startNode, input: t.input,
+		carriers: t.transport.processes, pauses: t.pauses, watch: t.watch, notes: newNotes(t.total()),
+		lives: make([]life, t.total()), ended: make(chan cluster.Process, t.total()+restarts)}
+	t.orders = &orders{nodes: t.nodes}
+	t.connections = &connections{journal: t.journal, transport: t.transport, nodes: t.nodes, orders: t.orders,
+		reconnects: t.reconnects || t.Proxies}
+	t.faults = &trialFaults{journal: t.journal, Job: t.Job, number: t.number, seed: t.seed,
+		requests: t.requests, keep: t.keepFaults, nodes: t.nodes, orders: t.orders, connections: t.connections,
+		counts: t.counts}
 }
 
 // A Progress says how far a trial has come.
@@ -87,12 +87,35 @@ const (
 	slowTick = 50 * time.Millisecond
 )
 
+// A journal is what the orchestrator puts on record of a trial, and the time of the trial.
+type journal struct {
+	*history.Journal
+	anchor  host.Anchor
+	started time.Time
+	zero    int64 // the same, on CLOCK_MONOTONIC
+}
+
+// newJournal begins the trial's time, whatever the error, and makes its journal in a folder.
+func newJournal(dir string, origin uint64) (j *journal, err error) {
+	j = &journal{anchor: host.DropAnchor()}
+	j.started, j.zero = time.Now(), j.anchor.Now()
+	j.Journal, err = history.CreateJournal(filepath.Join(dir, "orchestrator.log"), origin, j.anchor.Error)
+	return j, err
+}
+
+func (j *journal) now() int64 { return j.anchor.Now() - j.zero }
+
+// broke records that assumptions about the system do not hold any more.
+func (j *journal) broke(needs nodes.Assumption) error {
+	return j.Add(history.Event{At: j.now(), Kind: history.AssumptionBroken, Node: nodes.None,
+		Value: int64(needs)})
+}
+
 // run runs the trial. Whatever the error, the folder holds what was recorded up to then, and no
 // process is left.
 func (t *trial) run(ctx context.Context) (err error) {
-	t.anchor, t.context = host.DropAnchor(), ctx
-	t.started, t.zero = time.Now(), t.anchor.Now()
-	t.journal, err = history.CreateJournal(filepath.Join(t.dir, "orchestrator.log"), t.origin, t.anchor.Error)
+	t.journal, err = newJournal(t.dir, t.origin)
+	t.wire(ctx)
 	if err != nil {
 		return err
 	}
@@ -100,69 +123,30 @@ func (t *trial) run(ctx context.Context) (err error) {
 		t.finish(err)
 		err = errors.Join(err, t.journal.Close())
 	}()
-	if err := t.start(ctx); err != nil {
+	if err := t.start(); err != nil {
 		return err
 	}
-	if err := t.issue(ctx); err != nil {
+	if err := t.issue(); err != nil {
 		return err
 	}
-	return t.rest(ctx)
+	return t.rest()
 }
 
 // finish marks why the trial ended early, if it did, and ends its processes.
 func (t *trial) finish(err error) {
-	t.refuse("trial %d has ended", t.number)
+	t.faults.refuse("has ended")
 	switch {
 	case errors.Is(err, errStalled):
-		t.journal.Stall(t.now(), t.livelock)
+		t.Stall(t.now(), t.livelock)
 	case err != nil:
-		t.journal.Mark(t.now(), history.Interrupted)
+		t.Mark(t.now(), history.Interrupted)
 	}
 	if err != nil {
-		t.count(t.now(), false)
-		t.gaugeMemory()
+		t.counts.record(t.now(), false)
+		t.nodes.gaugeMemory()
 	}
-	started := t.up() // the others have ended
-	for _, p := range started {
-		p.Kill()
-	}
-	for _, p := range started {
-		<-p.Ended()
-	}
+	t.nodes.end()
 	t.watch.close()
-}
-
-func (t *trial) now() int64 { return t.anchor.Now() - t.zero }
-
-// wait lets a time pass, unless the trial must end sooner.
-func (t *trial) wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	planned := t.now() + int64(d)
-	for {
-		select {
-		case <-timer.C:
-			return t.overslept(planned, t.now())
-		case p := <-t.ended:
-			if err := t.death(p); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return errInterrupted
-		}
-	}
-}
-
-// cut returns why the trial must end at once, or nil.
-func (t *trial) cut(ctx context.Context) error {
-	select {
-	case p := <-t.ended:
-		return t.death(p)
-	case <-ctx.Done():
-		return errInterrupted
-	default:
-		return nil
-	}
 }
 
 func (t *trial) report(p Progress) {
@@ -173,121 +157,104 @@ func (t *trial) report(p Progress) {
 
 // rest waits until all requests are granted and released and all messages have arrived, and then has the
 // nodes quit.
-func (t *trial) rest(ctx context.Context) error {
+func (t *trial) rest() error {
 	stallDetector := t.newStallDetector()
 	for {
 		s := t.watch.read()
-		if (t.calming() == "" || t.watch.hushed) && !t.unhealed() {
-			if rested, err := t.rested(ctx, s); err != nil {
+		if (t.calming() == "" || t.watch.hushed) && !t.faults.driver.Unhealed() {
+			if rested, err := t.rested(s); err != nil {
 				return err
 			} else if rested {
 				break
 			}
 		}
-		if order := t.calming(); order != "" && t.calmed == "" {
-			idle, err := t.idle(ctx, s)
+		if order := t.calming(); order != "" && t.orders.calmed == "" {
+			idle, err := t.idle(s)
 			if err == nil && idle {
-				t.calmed = order
-				err = t.order(ctx, host.Order{Do: order}, t.up()...)
+				t.orders.calmed = order
+				err = t.orders.give(host.Order{Do: order}, t.nodes.up()...)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if t.calmed != "" && !t.watch.hushed && t.allObeyed() {
+		if t.orders.calmed != "" && !t.watch.hushed && t.orders.allObeyed() {
 			// From now on, what detectors have sent is to arrive.
 			t.watch.hushed = true
 			stallDetector.restart(t.sums(), t.now())
 			continue
 		}
-		if err := stallDetector.look(ctx, s, t.now()); err != nil {
+		if err := stallDetector.look(s, t.now()); err != nil {
 			return err
 		}
 		t.report(Progress{Phase: "draining", Done: 1, Entries: s.entries})
-		if err := t.wait(ctx, tick/2); err != nil {
+		if err := t.nodes.wait(tick / 2); err != nil {
 			return err
 		}
 	}
-	if err := t.checkHealed(ctx); err != nil {
+	if err := t.faults.checkHealed(); err != nil {
 		return err
 	}
-	if err := t.journal.Mark(t.now(), history.Rested); err != nil {
+	if err := t.Mark(t.now(), history.Rested); err != nil {
 		return err
 	}
-	return t.quit(ctx)
+	if err := t.nodes.gaugeMemory(); err != nil {
+		return err
+	}
+	return t.orders.quit()
 }
 
 // idle reports whether no request is open, and none will be. A process that stands still may have one to make
 // that was due before issuing ended, so each has to go on first, and to answer.
-func (t *trial) idle(ctx context.Context, s sums) (bool, error) {
+func (t *trial) idle(s sums) (bool, error) {
 	if s.open() {
 		return false, nil
 	}
-	if err := t.followPauses(t.now()); err != nil || len(t.pauses.since) > 0 {
+	if stand, err := t.standStill(); stand || err != nil {
 		return false, err
 	}
-	status, err := t.ask(ctx, time.Second)
-	return err == nil && t.unanswered(status) < 0 && !t.sums().open(), err
+	all, err := t.orders.allAnswer()
+	return all && !t.sums().open(), err
 }
 
 // rested reports whether the trial is at rest for good, for which each process has to answer, as for idle.
-func (t *trial) rested(ctx context.Context, s sums) (bool, error) {
-	if err := t.followPauses(t.now()); err != nil || len(t.pauses.since) > 0 {
+func (t *trial) rested(s sums) (bool, error) {
+	if stand, err := t.standStill(); stand || err != nil {
 		return false, err
 	}
-	if resting, err := t.resting(ctx, s); !resting || err != nil {
+	if resting, err := t.resting(s); !resting || err != nil {
 		return false, err
 	}
-	return t.unchanged(ctx, s)
+	return t.unchanged(s)
+}
+
+// standStill reports whether some process does.
+func (t *trial) standStill() (bool, error) {
+	err := t.pauses.follow(t.now(), t.running())
+	return len(t.pauses.since) > 0, err
+}
+
+// running returns the processes that are up, by their names in histories.
+func (t *trial) running() iter.Seq2[uint32, cluster.Process] {
+	return func(yield func(uint32, cluster.Process) bool) {
+		for _, id := range t.nodes.up() {
+			if !yield(uint32(id), t.nodes.lives[id].node) {
+				return
+			}
+		}
+		t.transport.named()(yield)
+	}
 }
 
 // calming returns the order by which what goes on for ever comes to rest; nothing if all does so by itself.
 func (t *trial) calming() string {
 	switch {
-	case t.circulates, t.Spec.Elector != nil, t.Config.Elect != "": // a leader may send heartbeats
+	case t.Stack.Circulates(), t.Stack.Elector() != nil: // a leader may send heartbeats
 		return host.Park
 	case t.Detects():
 		return host.Hush
 	}
 	return ""
-}
-
-// gaugeMemory records how much memory the largest node has taken.
-func (t *trial) gaugeMemory() error {
-	var most int64
-	for _, p := range t.up() {
-		if kb, ok := p.PeakResidentKB(); ok {
-			most = max(most, kb)
-		}
-	}
-	if most == 0 {
-		return nil
-	}
-	return t.journal.Gauge(t.now(), history.ResidentKB, most)
-}
-
-// quit records how much memory the nodes took, and has them close their logs and end.
-func (t *trial) quit(ctx context.Context) error {
-	if err := t.gaugeMemory(); err != nil {
-		return err
-	}
-	if err := t.order(ctx, host.Order{Do: host.Quit}, t.up()...); err != nil {
-		return err
-	}
-	late := time.After(t.longestPause() + time.Duration(t.total())*10*time.Millisecond)
-	for _, p := range t.up() {
-		select {
-		case <-p.Ended():
-			if p.Err() != nil {
-				return fmt.Errorf("%s did not end well: %s", p.Name, p.Fate())
-			}
-		case <-late:
-			return fmt.Errorf("%s did not end when it was told to", p.Name)
-		case <-ctx.Done():
-			return errInterrupted
-		}
-	}
-	return nil
 }
 
 // TrialSeed returns the seed of the trial numbered from 1.

@@ -43,40 +43,10 @@ func (j *Job) Check() error {
 		return err
 	}
 	o.WarmupLimit = o.warmupLimit()
-	if (o.Workload.Load == workload.Campaign) != (spec.Elector != nil) {
-		return wrongKind(spec)
+	if demandOf(o.Workload.Load) != demandOf(j.Problem.Load) {
+		return fmt.Errorf("%s %s", spec.Name, j.Problem.Misplaced)
 	}
-	if spec.Elector != nil {
-		return errors.Join(j.validateElections(), j.resolvable(), j.checkRealDetector())
-	}
-	return cmp.Or(o.validateEnd(), j.resolvable(), o.validateLoad(), j.checkRealDetector())
-}
-
-// wrongKind says that a run of this kind is none for an algorithm.
-func wrongKind(spec *row.Row) error {
-	if spec.Elector != nil {
-		return fmt.Errorf("%s elects leaders, and has no critical section to request: use elect", spec.Name)
-	}
-	return fmt.Errorf("%s is an algorithm of mutual exclusion, and elects nobody: use bench or simulate, or "+
-		"take an elector (see list)", spec.Name)
-}
-
-// validateElections checks what a run about leaders is to do.
-func (j *Job) validateElections() error {
-	switch o := &j.Options; {
-	case o.Entries > 0:
-		return errors.New("a number of entries: a run about leaders has none, so say how long it lasts")
-	case o.Duration == 0:
-		return errors.New("a duration of 0s: a run about leaders ends by its duration alone, such as 3s")
-	case o.Warmup != 0:
-		return fmt.Errorf("a warm-up of %v: a run about leaders is measured from its first election on", o.Warmup)
-	case o.Config.Units > 1:
-		return fmt.Errorf("%d units: there is one leader", o.Config.Units)
-	}
-	if err := cmp.Or(j.Workload.Initiators.Check(j.Config.N), j.validateEnd()); err != nil {
-		return err
-	}
-	return j.countCampaigns()
+	return demandOf(o.Workload.Load).check(j)
 }
 
 // checkRealDetector refuses a detector that real processes cannot have.
@@ -87,30 +57,6 @@ func (j *Job) checkRealDetector() error {
 				"one that finds out by messages, such as heartbeat or swim, or simulate", in.Name)
 		}
 	}
-	return nil
-}
-
-// countCampaigns works out how often the initiators campaign in all, if they do so again and again: the last
-// time so long before the run ends that all may agree by then.
-func (j *Job) countCampaigns() error {
-	w, first := &j.Workload, workload.CampaignAfter
-	switch every := w.CampaignEvery; {
-	case every == 0:
-		w.Campaigns = 0
-		return nil
-	case every < time.Millisecond:
-		return fmt.Errorf("campaigns %v apart: 1ms is the least, and an election has to fit in between", every)
-	case w.Initiators == workload.NoneInitiates:
-		return errors.New("campaigns again and again, and nobody who campaigns: take other initiators")
-	}
-	agree := j.AgreesWithin()
-	left := j.Duration - first - agree
-	if left < w.CampaignEvery {
-		return fmt.Errorf("campaigns %v apart in a run of %v leave no time for a second one: all may take %v to "+
-			"agree after it, so run for %v or longer", w.CampaignEvery, j.Duration, agree,
-			first+w.CampaignEvery+agree)
-	}
-	w.Campaigns = 1 + int(left/w.CampaignEvery)
 	return nil
 }
 
@@ -153,28 +99,6 @@ func (o *Options) validateEnd() error {
 		return fmt.Errorf("a duration of %v: at most 24h", o.Duration)
 	case o.Warmup > 24*time.Hour:
 		return fmt.Errorf("a warm-up of %v: at most 24h", o.Warmup)
-	}
-	return nil
-}
-
-func (o *Options) validateLoad() error {
-	w := &o.Workload
-	if _, err := workload.ParseLoad(string(w.Load)); err != nil {
-		return err
-	}
-	if (w.Load == workload.Open) != (w.Rate != 0) {
-		return fmt.Errorf("a rate of %v under a load that is %s: "+
-			"an open load takes a rate, and no other does", w.Rate, w.Load)
-	}
-	if err := w.CheckRate(); err != nil {
-		return err
-	}
-	if w.CampaignEvery != 0 {
-		return fmt.Errorf("campaigns %v apart: %s elects nobody", w.CampaignEvery, o.Algorithm)
-	}
-	if !w.Think.Zero() && w.Load != workload.Closed {
-		return fmt.Errorf("a time to think of %v under a load that is %s: only a closed load thinks",
-			w.Think, w.Load)
 	}
 	return nil
 }

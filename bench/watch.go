@@ -3,39 +3,44 @@ package bench
 import (
 	"slices"
 
+	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
-// A watch reads the counters in the mapped logs of the nodes of a trial, while they run.
+// A watch reads what the nodes of a trial count, while they run.
 type watch struct {
-	kinds      int                // of messages
-	heartbeats []bool             // which of these only say that their sender is up
+	heartbeats []bool             // which kinds of messages only say that their sender is up
 	detectors  []bool             // which instances are failure detectors; nil: none is
-	logs       []*history.Watched // by node; nil: it is down
+	of         []*history.Watched // by node; nil: it is down, or it is not known yet
 	// hushed says that the detectors do nothing more. Until then they are left out of all sums: what they do is
 	// no progress, and they never rest.
 	hushed bool
 
 	dead               []*history.Watched // of processes that have ended as they were to
 	abandoned, crashed uint64             // requests of theirs that they had not entered, or not left
+	lossy              bool               // messages may have been lost that nobody has counted
 }
 
-// add begins to watch the log at path.
-func (w *watch) add(path string) error {
-	l, err := history.Watch(path)
-	if err != nil {
-		return err
+// newWatch returns the watch of nodes of which nothing is known yet.
+func newWatch(stack *row.Stack) *watch {
+	w := &watch{detectors: stack.Detectors(), of: make([]*history.Watched, stack.Total())}
+	codec := stack.Codec()
+	for kind := range codec.Kinds() {
+		w.heartbeats = append(w.heartbeats, codec.Kind(kind).Heartbeat)
 	}
-	w.logs = append(w.logs, l)
-	return nil
+	return w
 }
 
 // bury takes note that the process of a node has ended, as it was to. Its open requests are over. It returns
 // how many requests the process has made, by instance.
-func (w *watch) bury(node int) (requests []uint64) {
-	l := w.logs[node]
-	w.logs[node] = nil
+func (w *watch) bury(id nodes.ID) (requests []uint64) {
+	l := w.of[id]
+	w.of[id], w.lossy = nil, true
+	if l == nil {
+		return nil // it was not ready yet
+	}
 	w.dead = append(w.dead, l)
 	for i := range l.Instances {
 		c := &l.Instances[i]
@@ -47,20 +52,14 @@ func (w *watch) bury(node int) (requests []uint64) {
 	return requests
 }
 
-// revive begins to watch the log at path, of the next process of a node.
-func (w *watch) revive(node int, path string) (err error) {
-	w.logs[node], err = history.Watch(path)
-	return err
-}
-
 // close ends the watch.
 func (w *watch) close() {
-	for _, l := range slices.Concat(w.logs, w.dead) {
+	for _, l := range slices.Concat(w.of, w.dead) {
 		if l != nil {
 			l.Close()
 		}
 	}
-	w.logs, w.dead = nil, nil
+	w.of, w.dead = nil, nil
 }
 
 // sums are the counters of all nodes together. What faults drop counts as delivered, and what they add as
@@ -83,12 +82,12 @@ func (w *watch) read() sums {
 		s.exits += c.Exits.Load()
 		s.timeouts += c.Timeouts.Load()
 		s.delivered += c.Dropped.Load()
-		for kind := range w.kinds {
+		for kind := range w.heartbeats {
 			s.delivered += c.Kinds[kind].Delivered.Load()
 		}
 	})
 	w.each(func(c *history.InstanceCounters) { s.entries += c.Entries.Load() })
-	for _, l := range w.logs {
+	for _, l := range w.of {
 		if l != nil {
 			s.pending += l.Pending.Load()
 		}
@@ -96,7 +95,7 @@ func (w *watch) read() sums {
 	w.each(func(c *history.InstanceCounters) {
 		s.requests += c.Requests.Load()
 		s.sent += c.Copied.Load()
-		for kind := range w.kinds {
+		for kind := range w.heartbeats {
 			s.sent += c.Kinds[kind].Sent.Load()
 		}
 	})
@@ -123,7 +122,7 @@ func (w *watch) each(do func(*history.InstanceCounters)) { w.eachOf(w.hushed, do
 // eachOf calls do for the counters of each instance of each process, those of detectors only if they are
 // wanted.
 func (w *watch) eachOf(detectors bool, do func(*history.InstanceCounters)) {
-	for _, logs := range [][]*history.Watched{w.logs, w.dead} {
+	for _, logs := range [][]*history.Watched{w.of, w.dead} {
 		for _, l := range logs {
 			if l != nil {
 				w.eachIn(l, detectors, do)
@@ -147,7 +146,7 @@ func (w *watch) cold() (n int) {
 			n++
 		}
 	}
-	for _, l := range w.logs {
+	for _, l := range w.of {
 		if l != nil {
 			w.eachIn(l, false, waits)
 		}

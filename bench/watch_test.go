@@ -34,8 +34,8 @@ func TestDetectorsAreLeftOut(t *testing.T) {
 		instances[i].Timeouts.Store(3)
 	}
 	instances[0].Kinds[2].Sent.Store(100)
-	w := watch{kinds: 3, heartbeats: []bool{false, true, true}, detectors: []bool{false, true},
-		logs: []*history.Watched{{Counters: &history.Counters{}, Instances: instances}}}
+	w := watch{heartbeats: []bool{false, true, true}, detectors: []bool{false, true},
+		of: []*history.Watched{{Counters: &history.Counters{}, Instances: instances}}}
 	if got, want := w.read(), (sums{sent: 110, delivered: 6, timeouts: 3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

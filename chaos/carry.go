@@ -14,7 +14,7 @@ var errNoTransport = errors.New("this cluster has neither connections nor broker
 // beginCarried is begin of a fault that the transport carries out.
 func (d *Driver) beginCarried(f *fault, b port.FaultBeginning) (err error) {
 	of := f.target().Nodes
-	if f.Effect.Target() == nil {
+	if effect.TargetOf(f.Effect) == nil {
 		of = f.brokers(f.among)
 	} else if f.ByRun() {
 		of = effect.Group{b.Victim}
@@ -75,13 +75,13 @@ func (d *Driver) mustWait(f *fault) bool {
 // NeedsProxies reports whether connections must run through proxies for some of the faults.
 func NeedsProxies(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
-		return f.Effect.Kind().Layer == effect.OfConnections || is[*effect.CutRoutes](&f)
+		return effect.KindOf(f.Effect).Layer == effect.OfConnections || is[*effect.CutRoutes](&f)
 	})
 }
 
 // Disconnects reports whether some of the faults may take a connection, a broker or a route away.
 func Disconnects(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
-		return f.ofTransport() && f.Breaks()&nodes.NoLoss != 0
+		return is[effect.Carried](&f) && f.Breaks()&nodes.NoLoss != 0
 	})
 }

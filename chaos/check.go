@@ -83,19 +83,12 @@ func (f *Fault) Check(s *Scene) error {
 	if err := f.checkKind(); err != nil {
 		return err
 	}
-	if err := f.checkTimes(s); err != nil {
-		return err
+	for _, check := range []func(*Scene) error{f.checkTimes, f.checkTarget, f.checkTransport, f.checkMessages} {
+		if err := check(s); err != nil {
+			return err
+		}
 	}
-	if err := f.checkTarget(s); err != nil {
-		return err
-	}
-	if err := f.checkNetwork(s); err != nil {
-		return err
-	}
-	if err := f.checkTransport(s); err != nil {
-		return err
-	}
-	return f.checkMessages(s)
+	return nil
 }
 
 // checkKind checks whether it is one fault, with keys that suit it.
@@ -111,10 +104,10 @@ func (f *Fault) checkKind() error {
 		}
 		return f.mistake("", "this says nothing that goes wrong: add one of %s", strings.Join(all, ", "))
 	}
-	takes := f.Effect.Kind().Takes()
+	takes := effect.KindOf(f.Effect).Takes()
 	for _, key := range append(f.Filter.keys(), f.extra...) {
 		if !slices.Contains(takes, key) {
-			return f.mistake(key, "%s takes no %s%s", f.Effect.Kind().Key, key, beside(takes))
+			return f.mistake(key, "%s takes no %s%s", effect.KindOf(f.Effect).Key, key, beside(takes))
 		}
 	}
 	if f.Between.Word != "" {
@@ -203,19 +196,15 @@ func (f *Fault) fits(at float64, s *Scene) bool {
 
 // checkTarget checks whether there are such nodes.
 func (f *Fault) checkTarget(s *Scene) error {
-	k, cut, t := f.Effect.Kind(), f.cut(), f.target()
-	groups := []struct {
+	k, cut, t := effect.KindOf(f.Effect), f.cut(), f.target()
+	for _, g := range []struct {
 		key string
 		err error
-	}{{"cut", cut.Check(s.total())}, {"between", f.Between.Check(s.total())}, {"when",
-		f.When.Who.Check(s.total())}}
-	for _, g := range groups {
+	}{{"cut", cut.Check(s.total())}, {"between", f.Between.Check(s.total())},
+		{"when", f.When.Who.Check(s.total())}, {k.Key, t.Nodes.Check(s.total())}} {
 		if g.err != nil {
 			return f.mistake(g.key, "%s: %w", f.What(), g.err)
 		}
-	}
-	if err := t.Nodes.Check(s.total()); err != nil {
-		return f.mistake(k.Key, "%s: %w", f.What(), err)
 	}
 	switch n := s.Config.N; {
 	case cut.Word != "" && (s.total() < 2 || t.Word == "all" || t.Word == "random" && t.Many >= s.total()):
@@ -228,42 +217,31 @@ func (f *Fault) checkTarget(s *Scene) error {
 		return f.mistake(k.Key, "%s: there are %d clients", f.What(), n)
 	case t.Word == "coordinator" && s.Spec.Coordinator == nil:
 		return f.mistake(k.Key, "%s: %s has no coordinator: name the node, as in 0", f.What(), s.Spec.Name)
-	case slices.Contains(critical, t.Word) && s.Spec.Elector != nil,
-		t.Word == "token" && s.Spec.Elector != nil:
-		return f.mistake(k.Key, "%s: %s elects leaders, and has no critical section: take leader", f.What(),
-			s.Spec.Name)
-	case slices.Contains(critical, f.When.What) && s.Spec.Elector != nil:
-		return f.mistake("when", "%s when %v: %s elects leaders, and has no critical section: wait until one "+
-			"leads, as in when: any leads", f.What(), f.When, s.Spec.Name)
+	case s.lacks(t.Word):
+		return f.mistake(k.Key, "%s: %s %s", f.What(), s.Spec.Name, ofKind(problems, s.Spec.Kind).noTarget)
+	case s.lacks(f.When.What):
+		return f.mistake("when", "%s when %v: %s %s", f.What(), f.When, s.Spec.Name,
+			ofKind(problems, s.Spec.Kind).noMoment)
 	case t.Word == "token" && !carriesToken(s.Spec):
 		return f.mistake(k.Key, "%s: %s has no token: take holder", f.What(), s.Spec.Name)
-	case t.Word == "leader" && !elects(s):
-		return f.mistake(k.Key, "%s: %s elects no leader: take holder", f.What(), s.Spec.Name)
 	case t.ByRun() && !f.When.IsZero():
 		return f.mistake("when", "%s when %v: who that is comes out at one moment, and this names another: "+
 			"name the node, or leave out when", f.What(), f.When)
 	case cut.Word == effect.BridgeCut && n < 3, cut.Word == effect.RingCut && n < 4:
 		return f.mistake(k.Key, "%s: a bridge takes 3 clients or more, and a ring 4", f.What())
-	case f.When.What == "leads" && !elects(s):
-		return f.mistake("when", "%s when %v: %s elects no leader", f.What(), f.When, s.Spec.Name)
 	}
 	return nil
 }
 
-// checkNetwork checks whether there is the network that the fault names.
-func (f *Fault) checkNetwork(s *Scene) error {
-	if int(f.net()) < s.codec().Networks() {
-		return nil
-	}
-	return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that "+
-		"has two (bully-second-network)", f.What(), s.Spec.Name)
-}
-
-// checkTransport checks whether what carries the messages can suffer the fault.
+// checkTransport checks whether there is the network that the fault names, and whether what carries the
+// messages can suffer the fault.
 func (f *Fault) checkTransport(s *Scene) error {
-	k := f.Effect.Kind()
+	k := effect.KindOf(f.Effect)
 	switch {
-	case !f.ofTransport():
+	case int(f.net()) >= s.codec().Networks():
+		return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that "+
+			"has two (bully-second-network)", f.What(), s.Spec.Name)
+	case !is[effect.Carried](f):
 		return nil
 	case s.Foreign:
 		return f.mistake(k.Key, "%s: the broker is not one of the run's own: leave out --nats", f.What())
@@ -297,11 +275,16 @@ func carriesToken(s *row.Row) bool {
 	return slices.ContainsFunc(s.Messages, func(k nodes.MessageKind) bool { return k.Token })
 }
 
-// elects reports whether the algorithm of a run elects leaders.
-func elects(s *Scene) bool {
+// lacks reports whether the run has no such target or moment.
+func (s *Scene) lacks(word string) bool {
+	return slices.Contains(ofKind(problems, s.Spec.Kind).lacks, word) &&
+		!(slices.Contains(ofLeaders, word) && s.elects())
+}
+
+// elects reports whether a leader is elected in the run, by its algorithm or beside it.
+func (s *Scene) elects() bool {
 	_, is := s.Spec.Machine(s.Config, 0).(nodes.Elector)
-	is = is || s.Config.Elect != ""
-	return is
+	return is || s.Config.Elect != ""
 }
 
 // checkMessages checks whether the algorithm sends such messages.

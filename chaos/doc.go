@@ -11,7 +11,7 @@
 //   - The [Watcher] fires the faults that wait for something to happen at a node, in that node, so that the
 //     moment is exact. Every node has one.
 //
-// The board is shared memory, so a fault is in force from one moment on everywhere, and one of several nodes
+// That is shared memory, so a fault is in force from one moment on everywhere, and one of several nodes
 // that might fire it does.
 //
 // A shaper decides the fate of one packet at a time: when its copies arrive, or that none does. It owes this:

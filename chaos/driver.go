@@ -14,7 +14,7 @@ import (
 type Driver struct {
 	*Watcher
 	cluster  port.Cluster
-	board    *SharedState
+	state    *SharedState
 	faults   []*fault
 	measured int64
 	stops    map[nodes.ID]map[int]bool // by which faults nodes stand still
@@ -27,7 +27,7 @@ type Driver struct {
 type fault struct {
 	*Fault
 	number  int // from 1
-	slot    *slot
+	shared  *faultState
 	state   state
 	began   int64        // when that was recorded; 0: it was not
 	ended   int64        // the same of its heal
@@ -51,13 +51,13 @@ const (
 
 // NewDriver returns the driver of the faults of a run, which Resolve has returned, of so many clients.
 func NewDriver(faults []Fault, b *SharedState, clients int, codec *nodes.Codec) (*Driver, error) {
-	w, err := NewWatcher(faults, b, clients, codec)
+	w, err := newWatcher(faults, b, clients, codec)
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{Watcher: w, board: b, stops: map[nodes.ID]map[int]bool{}, codec: codec}
+	d := &Driver{Watcher: w, state: b, stops: map[nodes.ID]map[int]bool{}, codec: codec}
 	for i := range faults {
-		d.faults = append(d.faults, &fault{Fault: &faults[i], number: i + 1, slot: &b.slots[i]})
+		d.faults = append(d.faults, &fault{Fault: &faults[i], number: i + 1, shared: &b.faults[i]})
 	}
 	return d, nil
 }
@@ -68,15 +68,15 @@ var _ port.FaultDriver = (*Driver)(nil)
 // fault of links.
 func (d *Driver) Begin(c port.Cluster, measured int64) error {
 	if d.cluster != nil { // of a run before; in this one a node may lead already
-		d.board.clear()
+		d.state.clear()
 	}
 	d.cluster, d.measured, d.over = c, measured, false
 	clear(d.stops)
 	for _, f := range d.faults {
-		*f = fault{Fault: f.Fault, number: f.number, slot: f.slot} // there may have been a run before
-		f.slot.reset()
+		*f = fault{Fault: f.Fault, number: f.number, shared: f.shared} // there may have been a run before
+		f.shared.reset()
 		if f.Timed() && f.OfLinks() {
-			f.slot.begin(d.start(f), d.end(f, d.start(f)))
+			f.shared.begin(d.start(f), d.end(f, d.start(f)))
 		}
 	}
 	return d.Step()
@@ -101,11 +101,11 @@ func (d *Driver) Next() int64 {
 		case planned:
 			next = min(next, d.start(f))
 		case armed:
-			if from := f.slot.from.Load(); from != 0 {
+			if from := f.shared.from.Load(); from != 0 {
 				next = min(next, from)
 			}
 		case inForce:
-			next = min(next, f.slot.to.Load())
+			next = min(next, f.shared.to.Load())
 			if f.turn > 0 {
 				next = min(next, f.turn)
 			}
@@ -152,16 +152,16 @@ func (d *Driver) step(f *fault, now int64) error {
 			return err
 		}
 	}
-	if from := f.slot.from.Load(); f.state == armed && from != 0 && now >= from {
+	if from := f.shared.from.Load(); f.state == armed && from != 0 && now >= from {
 		if err := d.begin(f, from); err != nil {
 			return err
 		}
 	}
-	if f.state == inForce && now >= f.slot.to.Load() {
+	if f.state == inForce && now >= f.shared.to.Load() {
 		if d.mustWait(f) {
 			return nil
 		}
-		return d.heal(f, f.slot.to.Load())
+		return d.heal(f, f.shared.to.Load())
 	}
 	if f.state == inForce && f.turn > 0 && now >= f.turn {
 		return d.turn(f, now)
@@ -175,17 +175,17 @@ func (d *Driver) arm(f *fault) error {
 	start := d.start(f)
 	leader := nodes.None
 	if f.target().Word == "leader" {
-		leader = d.board.leads(d.cluster.Up)
+		leader = d.state.leads(d.cluster.Up)
 	}
 	switch {
 	case f.Timed() && f.OfLinks(): // see Begin
 	case f.Timed():
-		f.slot.begin(start, d.end(f, start))
+		f.shared.begin(start, d.end(f, start))
 	case leader != nodes.None:
-		f.slot.claim.Store(uint64(leader) + 1)
-		f.slot.begin(start, d.end(f, start))
+		f.shared.claim.Store(uint64(leader) + 1)
+		f.shared.begin(start, d.end(f, start))
 	default:
-		f.slot.armed.Store(max(first, start))
+		f.shared.armed.Store(max(first, start))
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (d *Driver) arm(f *fault) error {
 func (d *Driver) begin(f *fault, from int64) error {
 	b := port.FaultBeginning{At: from, Number: f.number, Breaks: f.Breaks(), Victim: nodes.None}
 	if f.ByRun() {
-		b.Victim = f.slot.victim()
+		b.Victim = f.shared.victim()
 	}
 	var err error
 	switch {
@@ -265,7 +265,7 @@ func (d *Driver) hit(f *fault, id nodes.ID) (bool, error) {
 func (d *Driver) struckBy(f *fault) struckCluster { return struckCluster{d.cluster, d, f} }
 
 // struck reports whether a node has killed or stopped itself, where the moment of the fault came.
-func (f *fault) struck(id nodes.ID) bool { return f.slot.victim() == id && f.strikes(id) }
+func (f *fault) struck(id nodes.ID) bool { return f.shared.victim() == id && f.strikes(id) }
 
 // rateOf returns the rate at which the faults in force have the clock of a node run.
 func (d *Driver) rateOf(id nodes.ID) float64 {
@@ -294,7 +294,7 @@ func (d *Driver) heal(f *fault, at int64) error {
 		}
 	}
 	f.ended = at
-	return d.cluster.FaultHealed(at, f.number, f.slot.hits.Load())
+	return d.cluster.FaultHealed(at, f.number, f.shared.hits.Load())
 }
 
 // End implements port.FaultDriver.
@@ -304,7 +304,7 @@ func (d *Driver) End() error {
 	}
 	d.over = true
 	for _, f := range d.faults {
-		f.slot.disarm()
+		f.shared.disarm()
 	}
 	if err := d.Step(); err != nil { // what was fired until then has begun
 		return err
@@ -312,7 +312,7 @@ func (d *Driver) End() error {
 	now := d.cluster.Now()
 	for _, f := range d.faults {
 		was := f.state
-		if f.slot.heal(now); was != inForce {
+		if f.shared.heal(now); was != inForce {
 			f.state = healed
 			continue
 		}
@@ -334,16 +334,16 @@ func (d *Driver) Pending(untimed bool) bool {
 		case planned, announced:
 			return true
 		case armed:
-			return untimed || f.slot.from.Load() != 0
+			return untimed || f.shared.from.Load() != 0
 		}
-		return f.state == inForce && (untimed || f.slot.to.Load() != never)
+		return f.state == inForce && (untimed || f.shared.to.Load() != never)
 	})
 }
 
 // Lingers reports whether timers that a clock has set back may not have run out yet.
 func (d *Driver) Lingers(now int64) bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool {
-		from := f.slot.from.Load()
+		from := f.shared.from.Load()
 		return is[*effect.Clock](f.Fault) && from != 0 && now < from+int64(f.Leaves())
 	})
 }
@@ -351,7 +351,7 @@ func (d *Driver) Lingers(now int64) bool {
 // Struck reports whether a node was to kill itself, because a fault had it do so that is not on record yet.
 func (d *Driver) Struck(id nodes.ID) bool {
 	for _, f := range d.faults {
-		if f.state == armed && f.slot.from.Load() != 0 && f.slot.victim() == id &&
+		if f.state == armed && f.shared.from.Load() != 0 && f.shared.victim() == id &&
 			is[*effect.Kill](f.Fault) {
 			return true
 		}
@@ -363,7 +363,7 @@ func (d *Driver) Struck(id nodes.ID) bool {
 func (d *Driver) CameTo() (all []Fault) {
 	for _, f := range d.faults {
 		one := *f.Fault
-		if victim := f.slot.victim(); one.ByRun() && victim >= 0 && f.slot.from.Load() != 0 {
+		if victim := f.shared.victim(); one.ByRun() && victim >= 0 && f.shared.from.Load() != 0 {
 			one.Hit = new(victim)
 		}
 		all = append(all, one)

@@ -91,7 +91,7 @@ func (c *fake) until(t *testing.T, d *Driver, ms int64) {
 
 // moment tells the driver what happens at a node now.
 func (c *fake) moment(d *Driver, what port.HookKind, id nodes.ID) port.Action {
-	return d.Watch(&port.Hook{At: c.now, Node: id, What: what, Peer: nodes.None})
+	return d.Watch(&port.Hook{At: c.now, Node: id, What: what})
 }
 
 func TestDriverCarriesOutPlans(t *testing.T) {
@@ -252,11 +252,11 @@ func TestWatcherFiresOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := NewSharedState(5)
-	w, err := NewWatcher(faults, b, 5, codec)
+	w, err := newWatcher(faults, b, 5, codec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.slots[0].armed.Store(10e6)
+	b.faults[0].armed.Store(10e6)
 	token := uint8(slices.IndexFunc(codec.Names(), func(name string) bool {
 		return strings.Contains(name, "oken")
 	}))
@@ -286,12 +286,12 @@ func TestWatcherFiresOnce(t *testing.T) {
 	}
 	b = NewSharedState(5)
 	for i := range faults {
-		b.slots[i].armed.Store(1)
+		b.faults[i].armed.Store(1)
 	}
 	var all sync.WaitGroup
 	blows := make([]port.Action, 64)
 	for i := range blows {
-		w, err := NewWatcher(faults, b, 5, codec)
+		w, err := newWatcher(faults, b, 5, codec)
 		if err != nil {
 			t.Fatal(err)
 		}

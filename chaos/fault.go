@@ -3,7 +3,6 @@ package chaos
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"turnstile/chaos/effect"
@@ -79,18 +78,10 @@ func (f *Fault) cut() *effect.Cut {
 
 // target returns which nodes it hits; one that is nobody, if it hits links or brokers.
 func (f *Fault) target() *effect.Target {
-	if t := f.Effect.Target(); t != nil {
+	if t := effect.TargetOf(f.Effect); t != nil {
 		return t
 	}
 	return &effect.Target{}
-}
-
-// down returns the nodes that are down while the fault lasts, as far as the plan says.
-func (f *Fault) down() effect.Group {
-	if k, is := f.Effect.(*effect.Kill); is {
-		return k.Who.Nodes
-	}
-	return nil
 }
 
 // Breaks returns the assumptions about the system that the fault breaks: none, if its rate is zero.
@@ -98,7 +89,7 @@ func (f *Fault) Breaks() nodes.Assumption {
 	if f.Effect.Idle() {
 		return 0
 	}
-	return f.Effect.Kind().Breaks
+	return effect.KindOf(f.Effect).Breaks
 }
 
 // Leaves returns for how long what the fault has done may last once it is over: messages that it has delayed
@@ -112,10 +103,9 @@ func (f *Fault) Leaves() time.Duration {
 }
 
 // OfLinks reports whether the fault is one of links, or one of links stands in for it.
-func (f *Fault) OfLinks() bool { return f.Effect.Kind().Layer == effect.OfLinks || f.StandIn != "" }
-
-// ofTransport reports whether the fault is one of connections or brokers.
-func (f *Fault) ofTransport() bool { return is[effect.Carried](f) }
+func (f *Fault) OfLinks() bool {
+	return effect.KindOf(f.Effect).Layer == effect.OfLinks || f.StandIn != ""
+}
 
 // ForGood reports whether the fault is not healed: it leaves nodes down, sets a clock, closes connections
 // once, or hits one message.
@@ -148,7 +138,7 @@ func (f *Fault) Parts() *effect.Cut {
 // CutsOff reports whether a fault that cuts nodes off does so to one of them, if it hit a victim that came
 // out in the run, or None. Whom a broker serves is not looked at: a fault of brokers hits all.
 func (f *Fault) CutsOff(id, victim nodes.ID) bool {
-	switch t := f.Effect.Target(); {
+	switch t := effect.TargetOf(f.Effect); {
 	case f.ByRun():
 		return id == victim
 	case is[*effect.CutLinks](f):
@@ -167,49 +157,24 @@ func (f *Filter) net() effect.Net {
 	return *f.Network
 }
 
-// isOn reports whether the fault is for messages on a network: all, or those on one alone.
-func (f *Fault) isOn(network uint8) bool {
-	if f.Network == nil && !f.ofTransport() {
-		return true
-	}
-	return uint8(f.net()) == network
-}
-
 // brokers returns the brokers that the fault names, by their numbers among all of a run whose first network
 // has so many.
 func (f *Fault) brokers(first int) effect.Group {
 	return effect.BrokersOf(f.Effect, f.net() > 0, first)
 }
 
-// stops reports whether the fault has brokers do nothing.
-func (f *Fault) stops() bool { return is[*effect.KillBroker](f) || is[*effect.PauseBroker](f) }
-
-// replaced returns the fault as a simulation or a real run carries it out.
-func (f Fault) replaced(s *Scene) Fault {
-	f.Effect = effect.Clone(f.Effect)
-	f.StandIn, f.among = "", s.brokers()
-	if s.Simulated {
-		f.StandIn = f.Effect.Kind().StandIn
-	}
-	return f
-}
-
 // What says what goes wrong.
 func (f *Fault) What() string {
-	value, more := f.Effect.Text()
-	words := append([]string{f.Effect.Kind().Key, value}, f.Filter.words()...)
-	if more != "" {
-		words = append(words, more)
-	}
+	text := effect.What(f.Effect, f.Filter.words()...)
 	if f.StandIn != "" {
-		words = append(words, fmt.Sprintf("(simulated as %s)", f.StandIn))
+		text += fmt.Sprintf(" (simulated as %s)", f.StandIn)
 	}
-	return strings.Join(words, " ")
+	return text
 }
 
 // words says which messages it is for.
 func (f *Filter) words() (words []string) {
-	if !f.Between.None() {
+	if !f.Between.IsZero() {
 		words = append(words, "between "+f.Between.String())
 	}
 	if f.Kind != "" {

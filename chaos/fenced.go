@@ -13,13 +13,13 @@ import (
 // such a fault the run is to show just that: a resource that refuses what comes late would hide it.
 func Fenced(spec *row.Row, faults []Fault) bool {
 	return spec.Fenced && slices.ContainsFunc(faults, func(f Fault) bool {
-		return f.mayBreak(spec)&spec.Safe != 0
+		return mayBreak(&f, spec)&spec.Safe != 0
 	})
 }
 
 // mayBreak returns what the fault may break in a run of an algorithm: beside what it breaks itself, what a
 // restart forgets, and that a failure detector suspects only who has crashed.
-func (f *Fault) mayBreak(spec *row.Row) nodes.Assumption {
+func mayBreak(f *Fault, spec *row.Row) nodes.Assumption {
 	broken := f.Breaks()
 	if k, is := f.Effect.(*effect.Kill); is && (k.Forget || !recovers(spec)) {
 		broken |= nodes.NoAmnesia

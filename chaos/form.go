@@ -36,7 +36,7 @@ func makeForm() (reflect.Type, map[string]int) {
 	kinds := func(ofLinks bool) {
 		for _, k := range effect.Kinds {
 			if (k.Layer == effect.OfLinks) == ofLinks {
-				effect.Each(reflect.ValueOf(k.New()).Elem(), add)
+				effect.Each(reflect.ValueOf(k.Zero).Elem(), add)
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func (f *Fault) fromForm(x reflect.Value) {
 			continue
 		}
 		if f.keys = append(f.keys, k.Key); len(f.keys) == 1 {
-			f.Effect = k.New()
+			f.Effect = effect.Clone(k.Zero)
 			effect.Each(reflect.ValueOf(f.Effect).Elem(), get)
 		}
 	}

@@ -11,19 +11,19 @@ import (
 
 // What a driver does with a run that is on: it takes more faults, and heals some before their time.
 
-// ahead is how long before a rule of links begins or ends that is put on the board: all nodes see it by then.
+// ahead is how long before a rule of links begins or ends the shared state says so: all nodes see it by then.
 const ahead = time.Millisecond
 
 // Add adds a fault that ResolveMore has returned, and returns its number. It does not begin before Known says
 // that all nodes know it.
 func (d *Driver) Add(one Fault) (number int, err error) {
 	number = len(d.faults) + 1
-	if number > Slots {
-		return 0, fmt.Errorf("a run has %d faults at most", Slots)
+	if number > mostShared {
+		return 0, fmt.Errorf("a run has %d faults at most", mostShared)
 	}
-	f := &fault{Fault: &one, number: number, slot: &d.board.slots[number-1], state: announced}
-	f.slot.reset()
-	if err := d.Watcher.add(f.Fault, f.slot, d.codec); err != nil {
+	f := &fault{Fault: &one, number: number, shared: &d.state.faults[number-1], state: announced}
+	f.shared.reset()
+	if err := d.Watcher.add(f.Fault, f.shared, d.codec); err != nil {
 		return 0, err
 	}
 	d.faults = append(d.faults, f)
@@ -50,7 +50,7 @@ func (d *Driver) Known(measured time.Duration) {
 			f.For = min(f.For, measured-f.At)
 		}
 		if f.Timed() && f.OfLinks() {
-			f.slot.begin(d.start(f), d.end(f, d.start(f)))
+			f.shared.begin(d.start(f), d.end(f, d.start(f)))
 		}
 	}
 }
@@ -75,7 +75,7 @@ func (d *Driver) Heal(number int) error {
 	}
 	f := d.faults[number-1]
 	if f.began == 0 {
-		f.slot.disarm()
+		f.shared.disarm()
 	}
 	if err := d.Step(); err != nil { // what was fired until then has begun
 		return err
@@ -88,21 +88,21 @@ func (d *Driver) Heal(number int) error {
 		return unhealable("fault %d never began, and never will", number)
 	case f.Nth > 0 && f.began != 0:
 		return unhealable("fault %d hits one message: there is nothing to heal", number)
-	case f.state == healed && f.ofTransport():
+	case f.state == healed && is[effect.Carried](f.Fault):
 		return unhealable("fault %d has closed connections, once and for good: there is nothing to heal",
 			number)
 	case f.state == healed && !is[*effect.Kill](f.Fault):
 		return unhealable("fault %d has set a clock, once and for good: there is nothing to heal", number)
 	case f.began == 0:
-		f.slot.heal(now)
+		f.shared.heal(now)
 		f.state = healed
 		return nil
 	case f.OfLinks(): // Step heals it then
-		f.slot.heal(now + int64(ahead))
-		f.For = Whole(time.Duration(f.slot.to.Load() - f.began))
+		f.shared.heal(now + int64(ahead))
+		f.For = Whole(time.Duration(f.shared.to.Load() - f.began))
 		return nil
 	}
-	f.slot.heal(now)
+	f.shared.heal(now)
 	if d.mustWait(f) { // Step heals it once it can be
 		f.state, f.For = inForce, max(time.Millisecond, Whole(time.Duration(now-f.began)))
 		return nil
@@ -140,12 +140,12 @@ type Progress struct {
 
 // The states of a fault.
 const (
-	ToCome     = "to come"
-	Waiting    = "waiting for its moment"
-	InForce    = "in force"
-	ForGood    = "done, for good"
-	Healed     = "healed"
-	NeverBegan = "never began"
+	ToCome           = "to come"
+	waitingForMoment = "waiting for its moment"
+	nowInForce       = "in force"
+	doneForGood      = "done, for good"
+	Healed           = "healed"
+	NeverBegan       = "never began"
 )
 
 // Progress returns how far each fault has come.
@@ -158,9 +158,9 @@ func (d *Driver) Progress() (all []Progress) {
 	}
 	for _, f := range d.faults {
 		p := Progress{Number: f.number, Fault: f.String(), State: f.says(), Began: since(f.began),
-			Ended: since(f.ended), Hits: f.slot.hits.Load(), Brokers: f.brokers(f.among)}
+			Ended: since(f.ended), Hits: f.shared.hits.Load(), Brokers: f.brokers(f.among)}
 		p.Nodes = slices.Clone(f.target().Nodes)
-		if victim := f.slot.victim(); f.ByRun() && victim >= 0 {
+		if victim := f.shared.victim(); f.ByRun() && victim >= 0 {
 			p.Nodes = effect.Group{victim}
 		}
 		all = append(all, p)
@@ -174,13 +174,13 @@ func (f *fault) says() string {
 	case f.ended != 0:
 		return Healed
 	case f.began != 0 && f.state == healed:
-		return ForGood
+		return doneForGood
 	case f.began != 0:
-		return InForce
+		return nowInForce
 	case f.state == healed:
 		return NeverBegan
-	case f.state == armed && !f.Timed() && f.slot.from.Load() == 0:
-		return Waiting
+	case f.state == armed && !f.Timed() && f.shared.from.Load() == 0:
+		return waitingForMoment
 	}
 	return ToCome
 }
@@ -192,7 +192,7 @@ func (d *Driver) InForce() (texts []string) {
 	}
 	now := d.cluster.Now()
 	for _, f := range d.faults {
-		if f.carrier != nil || f.OfLinks() && f.slot.inForce(now) {
+		if f.carrier != nil || f.OfLinks() && f.shared.inForce(now) {
 			texts = append(texts, f.String())
 		}
 	}

@@ -55,7 +55,8 @@ func TestResolveMore(t *testing.T) {
 		!strings.Contains(err.Error(), "node 1 is down then") {
 		t.Errorf("who is down is killed: %v", err)
 	}
-	if _, err := ResolveMore(make([]Fault, 0, Slots), read(t, "pause: 1, at: 1ms, for: 1ms, every: 10ms"), s,
+	if _, err := ResolveMore(make([]Fault, 0, mostShared),
+		read(t, "pause: 1, at: 1ms, for: 1ms, every: 10ms"), s,
 		7); err == nil || !strings.Contains(err.Error(), "more than 800 faults") {
 		t.Errorf("too many: %v", err)
 	}
@@ -64,7 +65,7 @@ func TestResolveMore(t *testing.T) {
 // A node has nothing to do with faults until one is added that it carries out.
 func TestSiteTakesFaults(t *testing.T) {
 	s, path := liveScene(t), filepath.Join(t.TempDir(), "board")
-	board, err := CreateSharedState(path, 4)
+	state, err := CreateSharedState(path, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +78,8 @@ func TestSiteTakesFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if site.Shaper != nil || site.Watcher != nil || site.board != nil {
-		t.Fatal("a run without faults has a shaper, a watcher or a board")
+	if site.Shaper != nil || site.Watcher != nil || site.state != nil {
+		t.Fatal("a run without faults has a shaper, a watcher or a shared state")
 	}
 	take := func(number int, text string) (nodes.Shaper, port.Watcher) {
 		faults, err := ResolveMore(nil, read(t, text), s, 1)
@@ -106,25 +107,25 @@ func TestSiteTakesFaults(t *testing.T) {
 	if fate := shaper.Shape(&p, nil); len(fate) != 1 {
 		t.Errorf("before it is in force, the fate is %v", fate)
 	}
-	board.slots[1].begin(1, never)
+	state.faults[1].begin(1, never)
 	if fate := shaper.Shape(&p, nil); len(fate) != 0 {
 		t.Errorf("while it is in force, the fate is %v", fate)
 	}
 	if _, watcher = take(3, "kill: holder"); watcher == nil {
 		t.Fatal("who kills the holder must watch")
 	}
-	board.slots[2].armed.Store(1)
+	state.faults[2].armed.Store(1)
 	if action := watcher.Watch(&port.Hook{At: 9, Node: 2, What: port.OnEnter}); action != port.KillNode ||
-		board.slots[2].victim() != 2 {
-		t.Errorf("the holder gets action %d, and the victim is %d", action, board.slots[2].victim())
+		state.faults[2].victim() != 2 {
+		t.Errorf("the holder gets action %d, and the victim is %d", action, state.faults[2].victim())
 	}
 	for _, bad := range []string{`{}`, `{"cut":"0"}`, `[`} {
 		if _, _, err := site.TakeFault(4, []byte(bad)); err == nil {
 			t.Errorf("it takes %s", bad)
 		}
 	}
-	if _, _, err := site.TakeFault(Slots+1, []byte(`{"cut":"0/1"}`)); err == nil {
-		t.Error("it takes more faults than a board has")
+	if _, _, err := site.TakeFault(mostShared+1, []byte(`{"cut":"0/1"}`)); err == nil {
+		t.Error("it takes more faults than there is room for")
 	}
 }
 
@@ -214,7 +215,7 @@ func TestDriverOfARunThatIsOn(t *testing.T) {
 	if got := d.Faults()[2]; got.At != 2501*time.Millisecond || got.For != 7*time.Second {
 		t.Errorf("the cut is on record as %v", &got)
 	}
-	wantStates(t, d, InForce, ForGood, InForce, Waiting, ForGood, ToCome)
+	wantStates(t, d, nowInForce, doneForGood, nowInForce, waitingForMoment, doneForGood, ToCome)
 	c.did, c.now = nil, 4e9
 	for _, number := range []int{1, 2, 3, 4, 6} {
 		if err := d.Heal(number); err != nil {
@@ -225,7 +226,7 @@ func TestDriverOfARunThatIsOn(t *testing.T) {
 	if want := "resume healed restart healed healed"; strings.Join(c.did, " ") != want {
 		t.Errorf("the heals did %v, want %s", c.did, want)
 	}
-	wantStates(t, d, Healed, Healed, Healed, NeverBegan, ForGood, NeverBegan)
+	wantStates(t, d, Healed, Healed, Healed, NeverBegan, doneForGood, NeverBegan)
 	for i, ms := range []time.Duration{400, 400, 500} {
 		want := ms * time.Millisecond
 		if got := d.Faults()[i].For; got < want || got > want+2*time.Millisecond {

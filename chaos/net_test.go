@@ -45,7 +45,7 @@ func TestFaultsNameNetworks(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := NewSharedState(5)
-		b.slots[0].begin(1, int64(time.Second))
+		b.faults[0].begin(1, int64(time.Second))
 		n := Network{}
 		shaper, err := n.Shaper(1, all, b, s.codec())
 		if err != nil {

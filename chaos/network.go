@@ -16,28 +16,30 @@ type Network struct {
 	Regions Regions             `json:"regions"` // instead of Latency, if there are any
 }
 
-// Longest returns a latency that fewer than one message in a million exceeds.
-func (n *Network) Longest() time.Duration {
+// latencies returns those of all links: one of all, or one for each pair of regions.
+func (n *Network) latencies() []chance.Distribution {
 	if n.Regions.None() {
-		return n.Latency.Longest()
+		return []chance.Distribution{n.Latency}
 	}
-	return n.Regions.Longest()
+	return slices.Concat(n.Regions.Latency...)
+}
+
+// Longest returns a latency that fewer than one message in a million exceeds.
+func (n *Network) Longest() (longest time.Duration) {
+	for _, l := range n.latencies() {
+		longest = max(longest, l.Longest())
+	}
+	return longest
 }
 
 // Bound returns a latency that no message exceeds, if there is one.
 func (n *Network) Bound() (most time.Duration, bounded bool) {
-	if n.Regions.None() {
-		_, most, bounded = n.Latency.Bounds()
-		return most, bounded
-	}
-	for _, row := range n.Regions.Latency {
-		for _, l := range row {
-			_, longest, has := l.Bounds()
-			if !has {
-				return 0, false
-			}
-			most = max(most, longest)
+	for _, l := range n.latencies() {
+		_, longest, has := l.Bounds()
+		if !has {
+			return 0, false
 		}
+		most = max(most, longest)
 	}
 	return most, true
 }
@@ -49,26 +51,33 @@ func (n *Network) Constant() bool { return n.Regions.None() && n.Latency.IsConst
 // message is delivered at once.
 func (n *Network) Shaper(dice chance.Dice, faults []Fault, b *SharedState, codec *nodes.Codec) (nodes.Shaper,
 	error) {
-	s := n.undisturbed(dice)
+	s := undisturbed{n, dice}
 	switch {
 	case slices.ContainsFunc(faults, func(f Fault) bool { return f.OfLinks() }):
-		return NewRules(faults, b, s, codec)
+		return newRules(faults, b, s, codec)
 	case n.Constant() && n.Latency.Zero():
 		return nil, nil
 	}
 	return s, nil
 }
 
-// undisturbed returns the shaper of the network without faults, even if it delivers each message at once.
-func (n *Network) undisturbed(dice chance.Dice) nodes.Shaper {
-	if !n.Regions.None() {
-		return RegionalLatency{Regions: n.Regions, Dice: dice}
-	}
-	return Latency{Of: n.Latency, Dice: dice}
+// undisturbed delays every message by the latency of its link. Hosts keep the order of a link under it.
+type undisturbed struct {
+	*Network
+	dice chance.Dice
 }
 
-// A Simulation is what the simulator takes of a network and of faults.
-type Simulation struct {
+// Shape implements nodes.Shaper.
+func (u undisturbed) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+	l := u.Latency
+	if !u.Regions.None() {
+		l = u.Regions.between(p.From, p.To)
+	}
+	return append(fate, l.Draw(u.dice, chance.OnLink(chance.ForDelay, p.From, p.To, p.Kind, p.Number)))
+}
+
+// A simulation is what the simulator takes of a network and of faults.
+type simulation struct {
 	FaultDriver port.FaultDriver // nil: there are no faults
 	Latency     time.Duration    // of every message, if there is no Shaper
 	Shaper      nodes.Shaper
@@ -76,18 +85,18 @@ type Simulation struct {
 
 // Simulated returns what the simulator takes of the network, with faults that Resolve has returned, under a
 // seed.
-func (n *Network) Simulated(faults []Fault, s *Scene, seed uint64) (Simulation, error) {
+func (n *Network) Simulated(faults []Fault, s *Scene, seed uint64) (simulation, error) {
 	if len(faults) == 0 && n.Constant() {
-		return Simulation{Latency: n.Latency.Mean()}, nil
+		return simulation{Latency: n.Latency.Mean()}, nil
 	}
-	board, codec := NewSharedState(s.Config.N), s.codec()
-	shaper, err := n.Shaper(chance.Dice(seed), faults, board, codec)
+	state, codec := NewSharedState(s.Config.N), s.codec()
+	shaper, err := n.Shaper(chance.Dice(seed), faults, state, codec)
 	if err != nil || len(faults) == 0 {
-		return Simulation{Shaper: shaper}, err
+		return simulation{Shaper: shaper}, err
 	}
-	driver, err := NewDriver(faults, board, s.Config.N, codec)
+	driver, err := NewDriver(faults, state, s.Config.N, codec)
 	if _, ruled := shaper.(*Rules); !ruled && n.Constant() {
-		return Simulation{FaultDriver: driver, Latency: n.Latency.Mean()}, err
+		return simulation{FaultDriver: driver, Latency: n.Latency.Mean()}, err
 	}
-	return Simulation{driver, 0, shaper}, err
+	return simulation{driver, 0, shaper}, err
 }

@@ -17,29 +17,28 @@ type NodeFaults struct {
 	SharedState string  `json:"board,omitempty"` // the file of their state
 }
 
-// OpenFaults are what a node process makes of its NodeFaults. It takes the faults that are added to the
+// openFaults are what a node process makes of its NodeFaults. It takes the faults that are added to the
 // run later. As long as there are none, it costs nothing, but where leaders are elected it keeps who
 // leads: a fault of the leader that is added later hits who leads already.
-type OpenFaults struct {
+type openFaults struct {
 	Shaper  nodes.Shaper // of what the node receives; nil: each message is delivered at once
 	Watcher port.Watcher // is told what happens at the node; nil: nothing waits for that
 
-	station *NodeFaults
-	clients int
-	codec   *nodes.Codec
+	told    *NodeFaults
+	stack   *row.Stack
 	dice    chance.Dice
-	board   *SharedState // nil: it was not needed yet
+	state   *SharedState // nil: it was not needed yet
 	rules   *Rules
 	watcher *Watcher
 }
 
-var _ port.FaultTaker = (*OpenFaults)(nil)
+var _ port.FaultTaker = (*openFaults)(nil)
 
 // Open opens the faults of a node that is made of stack, in a run under a seed.
-func (s *NodeFaults) Open(stack *row.Stack, seed uint64) (*OpenFaults, error) {
-	x := &OpenFaults{station: s, clients: stack.N(), codec: stack.Codec(), dice: chance.Dice(seed)}
+func (s *NodeFaults) Open(stack *row.Stack, seed uint64) (*openFaults, error) {
+	x := &openFaults{told: s, stack: stack, dice: chance.Dice(seed)}
 	var err error
-	if x.Shaper, err = s.Network.Shaper(x.dice, nil, nil, x.codec); err != nil {
+	if x.Shaper, err = s.Network.Shaper(x.dice, nil, nil, stack.Codec()); err != nil {
 		return nil, err
 	}
 	if stack.Elector() != nil {
@@ -56,7 +55,7 @@ func (s *NodeFaults) Open(stack *row.Stack, seed uint64) (*OpenFaults, error) {
 }
 
 // TakeFault implements port.FaultTaker.
-func (x *OpenFaults) TakeFault(number int, text []byte) (nodes.Shaper, port.Watcher, error) {
+func (x *openFaults) TakeFault(number int, text []byte) (nodes.Shaper, port.Watcher, error) {
 	f := new(Fault)
 	err := json.Unmarshal(text, f)
 	if err == nil {
@@ -69,25 +68,25 @@ func (x *OpenFaults) TakeFault(number int, text []byte) (nodes.Shaper, port.Watc
 }
 
 // add adds the fault with a number, if nodes have anything to do with it.
-func (x *OpenFaults) add(number int, f *Fault) error {
+func (x *openFaults) add(number int, f *Fault) error {
 	switch {
 	case f.Effect == nil:
 		return fmt.Errorf("it is none")
-	case number < 1 || number > Slots:
-		return fmt.Errorf("there is no fault %d: they count from 1 to %d", number, Slots)
+	case number < 1 || number > mostShared:
+		return fmt.Errorf("there is no fault %d: they count from 1 to %d", number, mostShared)
 	case !f.OfNodes():
 		return nil
 	}
 	if err := x.open(); err != nil {
 		return err
 	}
-	s := &x.board.slots[number-1]
+	s := &x.state.faults[number-1]
 	if f.OfLinks() {
 		if x.rules == nil {
-			x.rules = &Rules{of: x.station.Network.undisturbed(x.dice)}
+			x.rules = &Rules{of: undisturbed{&x.told.Network, x.dice}}
 			x.Shaper = x.rules
 		}
-		if err := x.rules.add(f, s, x.codec); err != nil {
+		if err := x.rules.add(f, s, x.stack.Codec()); err != nil {
 			return err
 		}
 	}
@@ -97,23 +96,23 @@ func (x *OpenFaults) add(number int, f *Fault) error {
 	if err := x.watch(); err != nil {
 		return err
 	}
-	return x.watcher.add(f, s, x.codec)
+	return x.watcher.add(f, s, x.stack.Codec())
 }
 
-// open opens the board, unless it is open.
-func (x *OpenFaults) open() (err error) {
-	if x.board == nil {
-		x.board, err = OpenSharedState(x.station.SharedState)
+// open opens the shared state, unless it is open.
+func (x *openFaults) open() (err error) {
+	if x.state == nil {
+		x.state, err = openSharedState(x.told.SharedState)
 	}
 	return err
 }
 
 // watch has what happens at the node watched, if it is not.
-func (x *OpenFaults) watch() error {
+func (x *openFaults) watch() error {
 	if err := x.open(); err != nil || x.watcher != nil {
 		return err
 	}
-	x.watcher = &Watcher{board: x.board, total: nodes.ID(x.clients)}
+	x.watcher = &Watcher{state: x.state, total: nodes.ID(x.stack.N())}
 	x.Watcher = x.watcher
 	return nil
 }

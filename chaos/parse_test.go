@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"encoding"
 	"reflect"
 	"strings"
 	"testing"
@@ -68,28 +69,37 @@ func TestParseCutWords(t *testing.T) {
 		"minority", "majority", "holder", "random:2", "leader")
 }
 
+// unmarshal reads a value that is written as text.
+func unmarshal[V any, P interface {
+	*V
+	encoding.TextUnmarshaler
+}](text string) (value V, err error) {
+	err = P(&value).UnmarshalText([]byte(text))
+	return value, err
+}
+
 func TestParseAmounts(t *testing.T) {
-	written(t, effect.ParseShare, "0%", "2%", "7%", "0.5%", "100%", "12.345%", "0.0000001%",
+	written(t, unmarshal[effect.Share], "0%", "2%", "7%", "0.5%", "100%", "12.345%", "0.0000001%",
 		"99.999999999%", "2.3%")
-	written(t, effect.ParseLosses, "2%", "0%", "burst:1%,20%", "burst:0.1%,99.9%")
-	written(t, effect.ParseBytes, "500B", "10KB", "1.234567MB", "1GB", "1.001KB", "999.999KB", "300MB")
+	written(t, unmarshal[effect.Losses], "2%", "0%", "burst:1%,20%", "burst:0.1%,99.9%")
+	written(t, unmarshal[effect.Bytes], "500B", "10KB", "1.234567MB", "1GB", "1.001KB", "999.999KB", "300MB")
 	for _, x := range []effect.Share{0.07, 0.1 + 0.2, 1e-12, 0.999999999999, 0.29, 0.57, 1.0 / 3} {
-		if again, err := effect.ParseShare(x.String()); err != nil || again != x {
+		if again, err := unmarshal[effect.Share](x.String()); err != nil || again != x {
 			t.Errorf("%v is written %v and read as %v (%v)", float64(x), x, float64(again), err)
 		}
 	}
 	for b := effect.Bytes(1); b < 1e12; b = b*7/3 + 1 {
-		if again, err := effect.ParseBytes(b.String()); err != nil || again != b {
+		if again, err := unmarshal[effect.Bytes](b.String()); err != nil || again != b {
 			t.Errorf("%d is written %v and read as %d (%v)", int64(b), b, int64(again), err)
 		}
 	}
-	refused(t, effect.ParseShare, map[string]string{"": "no share", "nan": "no share", "NaN%": "no share",
+	refused(t, unmarshal[effect.Share], map[string]string{"": "no share", "nan": "no share", "NaN%": "no share",
 		"101%": "no share",
 		"-1%":  "no share", "inf": "no share", "x": "no share", "1e400%": "no share", "1e%": "no share"})
-	refused(t, effect.ParseLosses, map[string]string{"": "no losses", "burst:1%": "no losses",
+	refused(t, unmarshal[effect.Losses], map[string]string{"": "no losses", "burst:1%": "no losses",
 		"burst:0%,1%":   "at least",
 		"burst:60%,60%": "100% at most", "burst:nan,1%": "no losses", "200%": "no losses"})
-	refused(t, effect.ParseBytes, map[string]string{"": "no bandwidth", "10": "no bandwidth",
+	refused(t, unmarshal[effect.Bytes], map[string]string{"": "no bandwidth", "10": "no bandwidth",
 		"0B":    "no bandwidth",
 		"nanKB": "no bandwidth", "infKB": "no bandwidth", "-1KB": "no bandwidth", "2000GB": "no bandwidth"})
 }

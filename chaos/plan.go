@@ -238,9 +238,9 @@ func checkZero(key, value *yaml.Node) error {
 	}
 	says := zeros[key.Value]
 	for _, k := range effect.Kinds {
-		for i := range k.Keys {
-			if k.Keys[i].Name == key.Value {
-				says = cmp.Or(says, k.Keys[i].NoZero)
+		for i := range k.More {
+			if k.More[i].Name == key.Value {
+				says = cmp.Or(says, k.More[i].NoZero)
 			}
 		}
 	}

@@ -30,36 +30,62 @@ func InsidePlan(s *Scene, seed uint64) *Plan {
 
 // spared returns the assumptions that a plan leaves alone which leaves the algorithm inside its model.
 func (s *Scene) spared() nodes.Assumption {
-	needs := s.Spec.SafeIn(s.Config) | s.Spec.Live
-	if s.Spec.Elector != nil {
-		needs &^= nodes.Transient
-	}
-	return needs
+	return (s.Spec.SafeIn(s.Config) | s.Spec.Live) &^ ofKind(drawsOf, s.Spec.Kind).heals
 }
 
 // drawPlan draws a plan of faults that break none of some assumptions.
 func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan {
-	r := &drawn{dice: chance.Dice(seed), s: s, inside: keeps != 0 && s.Campaigns > 0}
+	r := &drawn{draws: ofKind(drawsOf, s.Spec.Kind), rolls: rolls{dice: chance.Dice(seed)}, s: s,
+		inside: keeps != 0 && s.Campaigns > 0}
 	p := &Plan{Name: name, About: "Drawn by a seed."}
-	draw := func() []Fault { return []Fault{r.fault()} }
-	if s.Spec.Elector != nil {
-		draw = r.electionFaults
-	}
 	// A scheme with timeouts sends without campaigns too, so that other faults than the first hit something.
 	elects := s.Campaigns > 0 || s.Spec.Grace == nil
 	for number := range 1 + r.below(mostRandom) {
 		r.first = number == 0 && elects
-		p.Faults = append(p.Faults, r.keeping(keeps, draw)...)
+		p.Faults = append(p.Faults, r.keeping(keeps, func() []Fault { return r.faults(r) })...)
 	}
 	p.Faults = append(p.Faults, r.another(keeps)...)
 	p.Faults = append(p.Faults, r.interruptions(seed, keeps)...)
 	return p
 }
 
+// A draws is what random plans draw for a kind of run.
+type draws struct {
+	heals  nodes.Assumption // what a plan inside the model may break, since it holds again once faults are over
+	faults func(*drawn) []Fault
+	target effect.Target // of some faults of connections
+	// Of an algorithm that is known to be broken by some faults, plans have those alone.
+	aimed bool
+	// A fault of a clock, a connection or a broker is drawn in one of so many plans inside the model, and
+	// a throttle in one of so many where it might be.
+	carried, throttles int
+	// when draws anew when such a fault begins, and how long it lasts; nil: it does not.
+	when func(r *drawn, at, lasts *time.Duration)
+	// interrupts returns how many kills come in the middle of an input, and whether those who are killed stay
+	// down until another leader can have been elected. It may draw anew when they begin.
+	interrupts func(r *drawn, f *Fault) (most int, long bool)
+	reorders   func(r *drawn, f *Fault) // draws anew how late messages come meanwhile; nil: it does not
+}
+
+var drawsOf = map[nodes.Kind]draws{
+	nodes.MutualExclusion: {faults: func(r *drawn) []Fault { return []Fault{r.fault()} },
+		target: effect.Target{Word: "holder"}, carried: 1, throttles: 1,
+		interrupts: func(r *drawn, _ *Fault) (int, bool) { return (r.s.Config.N-1)/2 - r.kills, false }},
+	nodes.Election: {heals: nodes.Transient, aimed: true, faults: (*drawn).electionFaults, target: leader,
+		carried: 3, throttles: 6, when: (*drawn).longer, interrupts: (*drawn).interruptsElections,
+		reorders: (*drawn).acrossElections},
+}
+
+// rolls are decisions of chance, one after another.
+type rolls struct {
+	dice  chance.Dice
+	count uint64
+}
+
 // drawn draws one thing after another.
 type drawn struct {
-	dice   chance.Dice
-	count  uint64
+	draws
+	rolls
 	s      *Scene
 	inside bool // the plan is to leave the model of an elector whole whose nodes campaign again and again
 	kept
@@ -73,12 +99,15 @@ type kept struct {
 	busy            time.Duration // until then a leader that has died may be down, or another is elected
 }
 
-func (r *drawn) roll() chance.Roll {
+func (r *rolls) roll() chance.Roll {
 	r.count++
 	return chance.Roll{Purpose: chance.ForPlan, Count: r.count}
 }
 
-func (r *drawn) below(n int) int { return r.dice.Below(r.roll(), n) }
+func (r *rolls) below(n int) int { return r.dice.Below(r.roll(), n) }
+
+// oneIn draws whether something is so in one of n cases.
+func (r *rolls) oneIn(n int) bool { return n == 1 || r.below(n) == 0 }
 
 // between draws a share of the run, in whole milliseconds.
 func (r *drawn) between(low, high float64) time.Duration {

@@ -51,7 +51,7 @@ func (r *drawn) length() time.Duration {
 // surely has the first fault of links of a plan hit what is sent in an election, whatever its kind. Where
 // chance says which messages it hits, it lasts for two.
 func (r *drawn) surely(f Fault) Fault {
-	if !r.first || f.Effect.Kind().Layer != effect.OfLinks {
+	if !r.first || effect.KindOf(f.Effect).Layer != effect.OfLinks {
 		return f
 	}
 	if r.s.Campaigns == 0 {
@@ -160,7 +160,7 @@ func (r *drawn) deaths(f Fault) []Fault {
 // Nobody else is killed then.
 func (r *drawn) votersDie(f Fault) []Fault {
 	r.kills, r.busy = r.s.Config.N, r.s.Measured
-	f.Effect, f.For = &effect.Kill{Who: r.someone()}, time.Millisecond
+	f.Effect, f.For = &effect.Kill{Who: someone}, time.Millisecond
 	if r.s.Campaigns == 0 {
 		return []Fault{f}
 	}
@@ -188,7 +188,7 @@ func (r *drawn) leadersDie(f Fault, forget bool) (all []Fault) {
 func (r *drawn) successorDies(f Fault, forget bool) []Fault {
 	long := r.s.Measured / 5
 	first, second := f, f
-	first.Effect, second.Effect = &effect.Kill{Who: leader}, &effect.Kill{Who: r.someone(), Forget: forget}
+	first.Effect, second.Effect = &effect.Kill{Who: leader}, &effect.Kill{Who: someone, Forget: forget}
 	if r.s.Campaigns > 0 {
 		second.At = (first.At/r.s.Campaigns+1)*r.s.Campaigns + workload.CampaignAfter
 	}

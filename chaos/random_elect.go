@@ -92,14 +92,14 @@ func (r *drawn) victim() effect.Target {
 		r.servers = true // one fault hits those, so that no two cannot hold together
 		return effect.Target{Word: "coordinator"}
 	}
-	return r.someone()
+	return someone
 }
 
 // leader is whom a fault hits that hits who leads then.
 var leader = effect.Target{Word: "leader"}
 
 // someone is a client that is drawn later.
-func (*drawn) someone() effect.Target { return effect.Target{Word: "random", Many: 1} }
+var someone = effect.Target{Word: "random", Many: 1}
 
 // cut draws who is cut off from whom.
 func (r *drawn) cut() effect.Cut {
@@ -174,7 +174,7 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 	case 2:
 		f.Effect = &effect.Pause{Who: effect.Target{Nodes: effect.Group{who}}}
 	case 3:
-		f.Effect = &effect.CutLinks{Cut: r.alone(who)}
+		f.Effect = &effect.CutLinks{Cut: r.s.apart(effect.Group{who})}
 	}
 	return append(all, f)
 }
@@ -190,24 +190,13 @@ func (r *drawn) forGood() bool {
 	return r.below(one) == 0 && r.kills < r.s.Config.N
 }
 
-// alone cuts a node off from all others.
-func (r *drawn) alone(who nodes.ID) effect.Cut {
-	var others effect.Group
-	for id := range nodes.ID(r.s.total()) {
-		if id != who {
-			others = append(others, id)
-		}
-	}
-	return effect.CutInto(false, effect.Group{who}, others)
-}
-
 // strain draws a node that is slow, or whose clock is wrong.
 func (r *drawn) strain(f Fault) Fault {
 	if r.clocks || r.below(2) == 0 {
-		f.Effect = &effect.Slow{Who: r.someone(), Share: effect.Share(20+r.below(60)) / 100}
+		f.Effect = &effect.Slow{Who: someone, Share: effect.Share(20+r.below(60)) / 100}
 		return f
 	}
-	c := effect.Clock{Who: r.someone()}
+	c := effect.Clock{Who: someone}
 	if r.below(2) == 0 {
 		c.Rate = float64(1+r.below(40)) / 20
 	} else {

@@ -12,8 +12,8 @@ import (
 // was sent, and are over in about as long as messages take: they show what a node has not saved before it
 // sent. The dice are their own, so that a seed draws all else as it would without them.
 func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
-	own := &drawn{dice: chance.Dice(seed).Of(chance.ForPlan, 1), s: r.s, kept: r.kept}
-	own.busy = r.busy
+	own := &drawn{draws: r.draws, s: r.s, kept: r.kept,
+		rolls: rolls{dice: chance.Dice(seed).Of(chance.ForPlan, 1)}}
 	one := 6
 	if r.s.Spec.Safe&nodes.NoAmnesia != 0 { // what it saves matters
 		one = 3
@@ -35,11 +35,8 @@ func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
 // first or second of what it saves and sends, or of its messages of one kind. Where nodes elect and what they
 // save does not matter, it is one, which stays down until another can have been elected.
 func (r *drawn) interrupt() (all []Fault) {
-	f, most := Fault{Schedule: Schedule{At: r.between(0, 0.6)}}, (r.s.Config.N-1)/2-r.kills
-	if r.s.Spec.Elector != nil {
-		f.At, most = r.start(), min(3, r.s.Config.N)
-	}
-	long := r.s.Spec.Elector != nil && r.s.Spec.Safe&nodes.NoAmnesia == 0
+	f := Fault{Schedule: Schedule{At: r.between(0, 0.6)}}
+	most, long := r.interrupts(r, &f)
 	if most < 1 || long && !r.room(&f) {
 		return nil
 	}
@@ -84,14 +81,27 @@ func (r *drawn) told() string {
 // by up to a part of the grace, so that those of one election meet those of the next.
 func (r *drawn) reordered(f Fault) Fault {
 	late := Fault{Schedule: Schedule{At: f.At, For: r.between(0.02, 0.1)}}
-	reorder := effect.Reorder{Later: r.latency()}
-	late.Effect = &reorder
-	grace := r.s.Spec.GraceOf(r.s.Spec.Explicit(r.s.Config))
-	if grace = min(grace, r.s.Measured/10); r.s.Spec.Elector == nil || grace < 100*time.Millisecond {
-		return late
+	late.Effect = &effect.Reorder{Later: r.latency()}
+	if r.reorders != nil {
+		r.reorders(r, &late)
+	}
+	return late
+}
+
+// interruptsElections implements draws.interrupts for runs about leaders.
+func (r *drawn) interruptsElections(f *Fault) (most int, long bool) {
+	f.At = r.start()
+	return min(3, r.s.Config.N), r.s.Spec.Safe&nodes.NoAmnesia == 0
+}
+
+// acrossElections has messages come late by up to a part of the grace, if that is long.
+func (r *drawn) acrossElections(f *Fault) {
+	grace := min(r.s.Spec.GraceOf(r.s.Spec.Explicit(r.s.Config)), r.s.Measured/10)
+	if grace < 100*time.Millisecond {
+		return
 	}
 	most := grace / time.Duration(8<<r.below(5))
-	reorder.Later = must(chance.ParseDistribution("uniform:0s," + most.Truncate(100*time.Microsecond).String()))
-	late.For = (grace / time.Duration(1+r.below(4))).Truncate(time.Millisecond)
-	return late
+	later := must(chance.ParseDistribution("uniform:0s," + most.Truncate(100*time.Microsecond).String()))
+	f.Effect = &effect.Reorder{Later: later}
+	f.For = (grace / time.Duration(1+r.below(4))).Truncate(time.Millisecond)
 }

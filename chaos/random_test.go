@@ -74,7 +74,7 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 					t.Fatalf("%s is another plan in a simulation: %v", p.Name, again.Faults)
 				}
 				for i := range p.Faults {
-					count[p.Faults[i].Effect.Kind().Key]++
+					count[effect.KindOf(p.Faults[i].Effect).Key]++
 				}
 			}
 		}
@@ -144,7 +144,7 @@ func TestRandomPlansForElectionsCanBeCarriedOut(t *testing.T) {
 			}
 			for i := range faults {
 				f := &faults[i]
-				words[f.Effect.Kind().Key]++
+				words[effect.KindOf(f.Effect).Key]++
 				words[f.target().Word]++
 				if f.For > 2*time.Second || f.At+f.For > 9*time.Second {
 					t.Errorf("%s: %v leaves no time to agree", p.Name, f)

@@ -69,14 +69,7 @@ func (r *Regions) check() error {
 func (r *Regions) None() bool { return len(r.Names) == 0 }
 
 // Longest returns a latency that fewer than one message in a million exceeds.
-func (r *Regions) Longest() (longest time.Duration) {
-	for _, row := range r.Latency {
-		for _, s := range row {
-			longest = max(longest, s.Longest())
-		}
-	}
-	return longest
-}
+func (r *Regions) Longest() time.Duration { return (&Network{Regions: *r}).Longest() }
 
 // String names the regions.
 func (r Regions) String() string { return "regions " + strings.Join(r.Names, ", ") }
@@ -90,22 +83,8 @@ func (r *Regions) Matrix() string {
 	return text
 }
 
-// Between returns the latency of a link.
-func (r *Regions) Between(from, to nodes.ID) chance.Distribution {
+// between returns the latency of a link.
+func (r *Regions) between(from, to nodes.ID) chance.Distribution {
 	n := nodes.ID(len(r.Names))
 	return r.Latency[from%n][to%n]
 }
-
-// RegionalLatency delays every message by the latency between the regions of its nodes. Hosts keep the order
-// of a link under it.
-type RegionalLatency struct {
-	Regions Regions
-	Dice    chance.Dice
-}
-
-// Shape implements nodes.Shaper.
-func (l RegionalLatency) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
-	return Latency{l.Regions.Between(p.From, p.To), l.Dice}.Shape(p, fate)
-}
-
-var _ nodes.Shaper = RegionalLatency{}

@@ -28,7 +28,7 @@ func TestRegionsDelayByTheirPair(t *testing.T) {
 		{From: 5, To: 6}: 91 * time.Millisecond,
 		{From: 3, To: 5}: 90 * time.Millisecond,
 	} {
-		fate := RegionalLatency{Regions: r}.Shape(&link, nil)
+		fate := undisturbed{Network: &Network{Regions: r}}.Shape(&link, nil)
 		if len(fate) != 1 || fate[0] != want {
 			t.Errorf("from %d to %d it takes %v, not %v", link.From, link.To, fate, want)
 		}

@@ -25,7 +25,7 @@ func Resolve(plan []Fault, s *Scene, seed uint64) (all []Fault, err error) {
 // ResolveMore returns the faults that come of more faults in a run that has some already, which one of these
 // functions has returned.
 func ResolveMore(before, more []Fault, s *Scene, seed uint64) ([]Fault, error) {
-	return resolveBeside(before, more, s, seed, Slots)
+	return resolveBeside(before, more, s, seed, mostShared)
 }
 
 // resolveBeside returns the faults that come of a plan beside others. There may be so many in all.
@@ -45,7 +45,11 @@ func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fau
 			dice = chance.Dice(f.Seed)
 		}
 		for count, at := uint64(1), f.At; ; count, at = count+1, at+f.Every {
-			one := f.replaced(s)
+			one := *f
+			one.Effect, one.StandIn, one.among = effect.Clone(f.Effect), "", s.brokers()
+			if s.Simulated {
+				one.StandIn = effect.KindOf(f.Effect).StandIn
+			}
 			one.Every, one.Repeat, one.Jitter, one.Hit = 0, 0, 0, nil
 			later := dice.Unit(chance.Roll{Purpose: chance.ForJitter, Count: count}) * float64(f.Jitter)
 			one.At = at + time.Duration(later).Truncate(time.Millisecond)
@@ -62,9 +66,9 @@ func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fau
 		}
 	}
 	// Chance chooses among those whom nothing else takes down.
-	for _, turn := range []drawing{named, killedByChance, byChance} {
+	for turn := range 3 { // those who are named, kills, and others
 		for i := len(before); i < len(all); i++ {
-			if f := &all[i]; f.drawing() == turn {
+			if f := &all[i]; turnOf(f) == turn {
 				if err := r.name(f); err != nil {
 					return nil, err
 				}
@@ -74,23 +78,15 @@ func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fau
 	return all[len(before):], checkTogether(all, s)
 }
 
-// drawing says whether chance says whom a fault hits, among those that are up.
-type drawing int
-
-const (
-	named drawing = iota
-	killedByChance
-	byChance
-)
-
-func (f *Fault) drawing() drawing {
+// turnOf returns in which turn it is said whom a fault hits.
+func turnOf(f *Fault) int {
 	switch {
 	case f.target().Word != "random":
-		return named
+		return 0
 	case is[*effect.Kill](f):
-		return killedByChance
+		return 1
 	}
-	return byChance
+	return 2
 }
 
 // A span is a time, both ends included.
@@ -119,7 +115,7 @@ func (r *resolver) name(f *Fault) error {
 	if is[*effect.CutLinks](f) {
 		return r.nameCut(f, dice)
 	}
-	if t := f.Effect.Target(); t != nil {
+	if t := effect.TargetOf(f.Effect); t != nil {
 		if err := r.nameTarget(f, t, dice); err != nil {
 			return err
 		}
@@ -141,13 +137,13 @@ func (r *resolver) nameCut(f *Fault, dice chance.Dice) error {
 	case effect.BridgeCut:
 		*cut = effect.CutInto(false, sorted(order[:(len(order)-1)/2]), sorted(order[(len(order)-1)/2+1:]))
 	case "majority": // with the servers
-		*cut = r.apart(order[half+1:])
+		*cut = r.s.apart(order[half+1:])
 	default:
 		of := cut.Of
 		if err := r.nameTarget(f, &of, dice); err != nil {
 			return err
 		}
-		*cut = r.apart(of.Nodes)
+		*cut = r.s.apart(of.Nodes)
 	}
 	return nil
 }
@@ -184,13 +180,13 @@ func (r *resolver) nameTarget(f *Fault, t *effect.Target, dice chance.Dice) erro
 	case "half":
 		list = shuffled(dice, r.s.total())[:r.s.total()/2]
 	case "random":
-		up := slices.DeleteFunc(r.shuffled(dice), func(id nodes.ID) bool { return f.meets(r.down[id], r.s) })
-		free := slices.DeleteFunc(slices.Clone(up), func(id nodes.ID) bool { return f.meets(r.hit[id], r.s) })
+		up := slices.DeleteFunc(r.shuffled(dice), func(id nodes.ID) bool { return r.meets(f, r.down[id]) })
+		free := slices.DeleteFunc(slices.Clone(up), func(id nodes.ID) bool { return r.meets(f, r.hit[id]) })
 		if is[*effect.Kill](f) && len(free) >= t.Many { // the others would miss whom they are for
 			up = free
 		}
 		if len(up) < t.Many {
-			return f.mistake(f.Effect.Kind().Key, "%v: at that time the plan leaves %d clients up", f, len(up))
+			return f.mistake(effect.KindOf(f.Effect).Key, "%v: at that time the plan leaves %d clients up", f, len(up))
 		}
 		list = up[:t.Many]
 	default:
@@ -201,8 +197,8 @@ func (r *resolver) nameTarget(f *Fault, t *effect.Target, dice chance.Dice) erro
 }
 
 // meets reports whether a fault lasts during one of some spans.
-func (f *Fault) meets(spans []span, s *Scene) bool {
-	return slices.ContainsFunc(spans, func(x span) bool { return x.touches(f.span(s)) })
+func (r *resolver) meets(f *Fault, spans []span) bool {
+	return slices.ContainsFunc(spans, func(x span) bool { return x.touches(f.span(r.s)) })
 }
 
 // shuffled returns the clients in an order drawn by chance.
@@ -224,9 +220,9 @@ func shuffled(dice chance.Dice, n int) effect.Group {
 func sorted(g effect.Group) effect.Group { return slices.Sorted(slices.Values(g)) }
 
 // apart returns the cut between some nodes and all others.
-func (r *resolver) apart(some effect.Group) effect.Cut {
+func (s *Scene) apart(some effect.Group) effect.Cut {
 	var others effect.Group
-	for id := range nodes.ID(r.s.total()) {
+	for id := range nodes.ID(s.total()) {
 		if !slices.Contains(some, id) {
 			others = append(others, id)
 		}
@@ -246,12 +242,14 @@ func checkTogether(all []Fault, s *Scene) error {
 		if !f.Timed() {
 			continue
 		}
-		if other := f.comesTooLate(all, s); other != nil {
+		if other := comesTooLate(f, all, s); other != nil {
 			return f.mistake("at", "%v cannot hold together with %v: who is down then feels nothing", f,
 				other)
 		}
-		for _, id := range f.down() {
-			kills = append(kills, of{f, id})
+		if is[*effect.Kill](f) {
+			for _, id := range f.target().Nodes {
+				kills = append(kills, of{f, id})
+			}
 		}
 		if c, is := f.Effect.(*effect.Clock); is && c.Rate != 0 {
 			for _, id := range c.Who.Nodes {
@@ -278,14 +276,15 @@ func checkTogether(all []Fault, s *Scene) error {
 }
 
 // comesTooLate returns a fault that has all those down whom another is to hit that is no kill, or nil.
-func (f *Fault) comesTooLate(all []Fault, s *Scene) *Fault {
+func comesTooLate(f *Fault, all []Fault, s *Scene) *Fault {
 	if is[*effect.Kill](f) {
 		return nil
 	}
 	var by *Fault
 	for _, id := range f.target().Nodes {
 		i := slices.IndexFunc(all, func(k Fault) bool {
-			return k.Timed() && slices.Contains(k.down(), id) && k.span(s).touches(span{f.At, f.At})
+			return k.Timed() && is[*effect.Kill](&k) && slices.Contains(k.target().Nodes, id) &&
+				k.span(s).touches(span{f.At, f.At})
 		})
 		if i < 0 {
 			return nil
@@ -298,12 +297,12 @@ func (f *Fault) comesTooLate(all []Fault, s *Scene) *Fault {
 // checkBrokersTogether says which two faults of brokers cannot hold together, if any cannot: a broker that is
 // down or stands still suffers nothing else.
 func checkBrokersTogether(all []Fault, s *Scene) error {
+	stops := func(f *Fault) bool { return is[*effect.KillBroker](f) || is[*effect.PauseBroker](f) }
 	for i := range all {
 		b := &all[i]
 		for j := range all[:i] {
 			a := &all[j]
-			if !a.Timed() || !b.Timed() || !a.stops() && !b.stops() ||
-				!a.span(s).touches(b.span(s)) {
+			if !a.Timed() || !b.Timed() || !stops(a) && !stops(b) || !a.span(s).touches(b.span(s)) {
 				continue
 			}
 			for _, of := range a.brokers(s.brokers()) {

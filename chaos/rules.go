@@ -18,16 +18,16 @@ type Rules struct {
 // A rule is one fault of links.
 type rule struct {
 	*Fault
-	slot  *slot
-	kinds []bool // of messages that it is for
-	shape effect.Link
+	shared *faultState
+	kinds  []bool // of messages that it is for
+	shape  effect.Link
 }
 
-// NewRules returns the rules that the faults of a run make, on top of a shaper, for messages of a codec.
-func NewRules(faults []Fault, b *SharedState, of nodes.Shaper, codec *nodes.Codec) (*Rules, error) {
+// newRules returns the rules that the faults of a run make, on top of a shaper, for messages of a codec.
+func newRules(faults []Fault, b *SharedState, of nodes.Shaper, codec *nodes.Codec) (*Rules, error) {
 	r := &Rules{of: of}
 	for i := range faults {
-		if err := r.add(&faults[i], &b.slots[i], codec); err != nil {
+		if err := r.add(&faults[i], &b.faults[i], codec); err != nil {
 			return nil, err
 		}
 	}
@@ -35,7 +35,7 @@ func NewRules(faults []Fault, b *SharedState, of nodes.Shaper, codec *nodes.Code
 }
 
 // add adds the rule of a fault, if it is one of links.
-func (r *Rules) add(f *Fault, s *slot, codec *nodes.Codec) error {
+func (r *Rules) add(f *Fault, s *faultState, codec *nodes.Codec) error {
 	if !f.OfLinks() {
 		return nil
 	}
@@ -55,12 +55,12 @@ func (r *Rules) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 	fate = r.of.Shape(p, fate)
 	for i := range r.rules {
 		x := &r.rules[i]
-		if !x.slot.inForce(p.At) || !x.isFor(p) {
+		if !x.shared.inForce(p.At) || !x.isFor(p) {
 			continue
 		}
 		hit := true
 		if fate, hit = x.shape(p, fate, begun); hit {
-			x.slot.hits.Add(1)
+			x.shared.hits.Add(1)
 		}
 	}
 	return fate
@@ -68,16 +68,17 @@ func (r *Rules) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 
 // NeedsBytes implements nodes.Weigher.
 func (r *Rules) NeedsBytes() bool {
-	return slices.ContainsFunc(r.rules, func(x rule) bool { return x.Effect.Kind().Weighs })
+	return slices.ContainsFunc(r.rules, func(x rule) bool { return effect.KindOf(x.Effect).Weighs })
 }
 
 // isFor reports whether the rule is for a packet, and counts it if it is for the nth of these.
 func (x *rule) isFor(p *nodes.Packet) bool {
 	switch {
-	case !x.kinds[p.Kind], x.Instance != nil && *x.Instance != p.Instance, !x.isOn(p.Net):
+	case !x.kinds[p.Kind], x.Instance != nil && *x.Instance != p.Instance,
+		(x.Network != nil || is[effect.Carried](x.Fault)) && uint8(x.net()) != p.Net:
 		return false
-	case !x.Between.None() && !x.Between.Separates(p.From, p.To):
+	case !x.Between.IsZero() && !x.Between.Separates(p.From, p.To):
 		return false
 	}
-	return x.Nth == 0 || x.slot.seen.Add(1) == x.Nth
+	return x.Nth == 0 || x.shared.seen.Add(1) == x.Nth
 }

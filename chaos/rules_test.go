@@ -27,7 +27,7 @@ func ruled(t testing.TB, n *Network, faults ...Fault) nodes.Shaper {
 	t.Helper()
 	b := NewSharedState(5)
 	for i := range faults {
-		b.slots[i].begin(1, never)
+		b.faults[i].begin(1, never)
 		faults[i].Seed += uint64(i) + 1
 	}
 	s, err := n.Shaper(1, faults, b, scene(t, "suzuki-kasami").Spec.Codec())
@@ -186,16 +186,16 @@ func TestRulesActWhileInForce(t *testing.T) {
 	if lost(50) {
 		t.Error("a message is lost before the fault has begun")
 	}
-	b.slots[0].begin(100, 200)
+	b.faults[0].begin(100, 200)
 	for at, want := range map[int64]bool{99: false, 100: true, 199: true, 200: false} {
 		if lost(at) != want {
 			t.Errorf("at %d it is lost: %v", at, !want)
 		}
 	}
-	b.slots[0].heal(150)
-	if !lost(149) || lost(150) || b.slots[0].hits.Load() != 3 {
+	b.faults[0].heal(150)
+	if !lost(149) || lost(150) || b.faults[0].hits.Load() != 3 {
 		t.Errorf("healed at 150: lost at 149 %v, at 150 %v; %d hits", lost(149), lost(150),
-			b.slots[0].hits.Load())
+			b.faults[0].hits.Load())
 	}
 }
 
@@ -206,7 +206,7 @@ func TestReorderedPacketsOvertake(t *testing.T) {
 		if fault == "reorder" {
 			f = Fault{Seed: 1, Effect: &effect.Reorder{Later: *distribution(t, "uniform:0s,5ms")}}
 		}
-		links := nodes.NewLinks(2, 2, ruled(t, &Network{}, f), false)
+		links := nodes.NewLinks(2, ruled(t, &Network{}, f), false)
 		overtook := false
 		for at := range int64(200) {
 			_, reordered := links.Take(&nodes.Packet{From: 0, To: 1, At: 1 + at*int64(time.Millisecond)})
@@ -221,7 +221,7 @@ func TestReorderedPacketsOvertake(t *testing.T) {
 func BenchmarkRules(b *testing.B) {
 	s := ruled(b, &Network{}, Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.01}}},
 		Fault{Effect: &effect.Delay{Later: *distribution(b, "exponential:1ms")}})
-	links := nodes.NewLinks(32, 2, s, false)
+	links := nodes.NewLinks(32, s, false)
 	p := nodes.Packet{}
 	for i := 0; b.Loop(); i++ {
 		p.From, p.To, p.At = nodes.ID(i%31), 31, int64(i)

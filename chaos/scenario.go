@@ -3,7 +3,40 @@ package chaos
 import (
 	"slices"
 
+	"turnstile/nodes"
 	"turnstile/nodes/row"
+)
+
+// A problem is what plans have to do with the kind of a run.
+type problem struct {
+	plans []string // of ours, in the order of the fault matrix
+	lacks []string // targets and moments that its runs do not have
+	// What to tell of an algorithm for such a target and such a moment.
+	noTarget, noMoment string
+}
+
+// ofKind returns what a table has for a kind of run. For a kind that is not in it, that is what it has for
+// mutual exclusion.
+func ofKind[T any](table map[nodes.Kind]T, kind nodes.Kind) T {
+	if of, has := table[kind]; has {
+		return of
+	}
+	return table[nodes.MutualExclusion]
+}
+
+var problems = map[nodes.Kind]problem{
+	nodes.MutualExclusion: {plans: scenarios, lacks: ofLeaders,
+		noTarget: "elects no leader: take holder", noMoment: "elects no leader"},
+	nodes.Election: {plans: elections, lacks: ofClients,
+		noTarget: "elects leaders, and has no critical section: take leader",
+		noMoment: "elects leaders, and has no critical section: wait until one leads, as in when: any leads"},
+}
+
+// Targets and moments that only some runs have: those in which clients enter critical sections, and those in
+// which leaders are elected.
+var (
+	ofClients = []string{"holder", "waiter", "successor", "token", "requests", "enters", "exits"}
+	ofLeaders = []string{"leader", "leads"}
 )
 
 // scenarios are the plans of ours for algorithms of mutual exclusion, in the order of the fault matrix.
@@ -39,11 +72,8 @@ func Elections() []*Plan { return plansNamed(elections) }
 
 // ScenariosOf returns those under which it runs an algorithm: of its kind, those that suit it.
 func ScenariosOf(spec *row.Row) []*Plan {
-	all := Scenarios()
-	if spec.Elector != nil {
-		all = Elections()
-	}
-	return slices.DeleteFunc(all, func(p *Plan) bool { return !p.Suits(spec) })
+	plans := plansNamed(ofKind(problems, spec.Kind).plans)
+	return slices.DeleteFunc(plans, func(p *Plan) bool { return !p.Suits(spec) })
 }
 
 // Kinds reports whether the plan, one of ours, is for algorithms of mutual exclusion, and for electors.
@@ -63,16 +93,13 @@ func plansNamed(names []string) (all []*Plan) {
 // Suits reports whether an algorithm has what the faults of the plan are for: a coordinator, messages of
 // those kinds, a token, leaders, a second network, or a critical section.
 func (p *Plan) Suits(spec *row.Row) bool {
+	lacks := ofKind(problems, spec.Kind).lacks
 	return !slices.ContainsFunc(p.Faults, func(f Fault) bool {
 		word := f.target().Word
 		_, kindErr := kindsOf(f.Kind, spec.Codec())
 		_, whenErr := kindsOf(f.When.Kind, spec.Codec())
 		return kindErr != nil || whenErr != nil || f.Network != nil && spec.Codec().Networks() == 1 ||
 			word == "coordinator" && spec.Coordinator == nil || word == "token" && !carriesToken(spec) ||
-			(word == "leader" || f.When.What == "leads") && spec.Elector == nil ||
-			(slices.Contains(critical, word) || slices.Contains(critical, f.When.What)) && spec.Elector != nil
+			slices.Contains(lacks, word) || slices.Contains(lacks, f.When.What)
 	})
 }
-
-// critical are the targets and the moments that only runs with a critical section have.
-var critical = []string{"holder", "waiter", "successor", "requests", "enters", "exits"}

@@ -19,18 +19,18 @@ import (
 // it.
 type SharedState struct {
 	declared *atomic.Uint64 // how often a node has declared itself leader
-	slots    []slot         // by the number of the fault, less one
-	seats    []seat         // by client
+	faults   []faultState   // by the number of the fault, less one
+	leaders  []leaderState  // by client
 }
 
-// A seat says whether a client leads.
-type seat struct {
+// A leaderState says whether a client leads.
+type leaderState struct {
 	turn atomic.Uint64 // its place among all that have declared themselves leader; 0: it does not lead
 	term atomic.Uint64 // in which it leads
 }
 
-// A slot is the state of one fault. Times are in the run's nanoseconds, and zero is none.
-type slot struct {
+// A faultState is the state of one fault. Times are in the run's nanoseconds, and zero is none.
+type faultState struct {
 	armed atomic.Int64  // from when on it waits for its moment
 	seen  atomic.Uint64 // how many such moments there have been, or messages that it may hit
 	claim atomic.Uint64 // the node at which it was fired, plus one
@@ -43,37 +43,37 @@ type slot struct {
 // first is the beginning of what is in force from the beginning of the run, time 0 included.
 const first = 1
 
-// since reports whether a time has come from when on something is so; 0: it never has.
+// since reports whether something that is so from one time on is so at another; from 0: it never is.
 func since(from, at int64) bool { return from == first || from != 0 && at >= from }
 
 // never is the end of a fault that is not healed yet.
 const never = math.MaxInt64
 
-const boardHead = int(unsafe.Sizeof(slot{}))
+const headLen = int(unsafe.Sizeof(faultState{}))
 
-const seatLen = int(unsafe.Sizeof(seat{}))
+const leaderLen = int(unsafe.Sizeof(leaderState{}))
 
-// seatsAt is where the seats begin in the file of a board.
-const seatsAt = boardHead + Slots*int(unsafe.Sizeof(slot{}))
+// leadersAt is where the states of leaders begin in the file.
+const leadersAt = headLen + mostShared*int(unsafe.Sizeof(faultState{}))
 
-// Slots is how many faults a board has room for, those that are injected while the run goes on included.
-const Slots = 2 * mostFaults
+// mostShared is how many faults it has room for, those that are injected while the run goes on included.
+const mostShared = 2 * mostFaults
 
-// NewSharedState returns the board of a run of so many clients, in memory of this process.
+// NewSharedState returns the state of the faults of a run of so many clients, in memory of this process.
 func NewSharedState(clients int) *SharedState {
-	return &SharedState{new(atomic.Uint64), make([]slot, Slots), make([]seat, clients)}
+	return &SharedState{new(atomic.Uint64), make([]faultState, mostShared), make([]leaderState, clients)}
 }
 
-// CreateSharedState makes the file of the board of a run of so many clients at path, and maps it.
+// CreateSharedState makes the file of that state for a run of so many clients at path, and maps it.
 func CreateSharedState(path string, clients int) (*SharedState, error) {
-	if err := os.WriteFile(path, make([]byte, seatsAt+clients*seatLen), 0o644); err != nil {
+	if err := os.WriteFile(path, make([]byte, leadersAt+clients*leaderLen), 0o644); err != nil {
 		return nil, fmt.Errorf("creating the state of faults: %w", err)
 	}
-	return OpenSharedState(path)
+	return openSharedState(path)
 }
 
-// OpenSharedState maps the file of a board until the process ends.
-func OpenSharedState(path string) (*SharedState, error) {
+// openSharedState maps that file until the process ends.
+func openSharedState(path string) (*SharedState, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("opening the state of faults: %w", err)
@@ -84,7 +84,7 @@ func OpenSharedState(path string) (*SharedState, error) {
 		return nil, fmt.Errorf("opening the state of faults: %w", err)
 	}
 	length := int(info.Size())
-	if length < seatsAt+seatLen {
+	if length < leadersAt+leaderLen {
 		return nil, fmt.Errorf("%s is no state of faults: it has %d bytes", path, length)
 	}
 	b, err := unix.Mmap(int(file.Fd()), 0, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
@@ -92,13 +92,13 @@ func OpenSharedState(path string) (*SharedState, error) {
 		return nil, fmt.Errorf("mapping %s: %w", path, err)
 	}
 	declared := (*atomic.Uint64)(unsafe.Pointer(&b[0]))
-	slots := unsafe.Slice((*slot)(unsafe.Pointer(&b[boardHead])), Slots)
-	seats := unsafe.Slice((*seat)(unsafe.Pointer(&b[seatsAt])), (length-seatsAt)/seatLen)
-	return &SharedState{declared, slots, seats}, nil
+	faults := unsafe.Slice((*faultState)(unsafe.Pointer(&b[headLen])), mostShared)
+	leaders := unsafe.Slice((*leaderState)(unsafe.Pointer(&b[leadersAt])), (length-leadersAt)/leaderLen)
+	return &SharedState{declared, faults, leaders}, nil
 }
 
-// reset has it not begun.
-func (s *slot) reset() {
+// reset makes it the state of a fault that has not begun.
+func (s *faultState) reset() {
 	s.armed.Store(0)
 	s.seen.Store(0)
 	s.claim.Store(0)
@@ -108,23 +108,23 @@ func (s *slot) reset() {
 }
 
 // begin puts a fault in force from one time until another.
-func (s *slot) begin(from, to int64) {
+func (s *faultState) begin(from, to int64) {
 	s.to.Store(to)
 	s.from.Store(max(first, from))
 }
 
 // heal ends it at a time, unless it has ended.
-func (s *slot) heal(at int64) { s.to.Store(min(s.to.Load(), max(1, at))) }
+func (s *faultState) heal(at int64) { s.to.Store(min(s.to.Load(), max(1, at))) }
 
 // inForce reports whether it is in force at a time.
-func (s *slot) inForce(at int64) bool {
+func (s *faultState) inForce(at int64) bool {
 	from := s.from.Load()
 	return since(from, at) && at < s.to.Load()
 }
 
-// disarm has nobody fire it any more. It waits for who is about to, which takes no time unless that node has
-// been stopped or killed in the middle.
-func (s *slot) disarm() {
+// disarm makes sure that no node fires it any more. A node that is about to fire it needs no time for that,
+// unless it has been stopped or killed in the middle: disarm waits for it, but not for long.
+func (s *faultState) disarm() {
 	if s.claim.CompareAndSwap(0, math.MaxUint32) || s.armed.Load() == 0 {
 		return
 	}
@@ -137,30 +137,30 @@ func (s *slot) disarm() {
 }
 
 // victim returns at which node it was fired, or None.
-func (s *slot) victim() nodes.ID { return nodes.ID(s.claim.Load()) - 1 }
+func (s *faultState) victim() nodes.ID { return nodes.ID(s.claim.Load()) - 1 }
 
 // lead notes that a client has declared itself leader in a term.
 func (b *SharedState) lead(id nodes.ID, term uint64) {
-	b.seats[id].turn.Store(0) // nobody sees the new term with the old turn
-	b.seats[id].term.Store(term)
-	b.seats[id].turn.Store(b.declared.Add(1))
+	b.leaders[id].turn.Store(0) // nobody sees the new term with the old turn
+	b.leaders[id].term.Store(term)
+	b.leaders[id].turn.Store(b.declared.Add(1))
 }
 
-// follow notes that a node does not lead, or not any more. Servers never do, and have no seat.
+// follow notes that a node does not lead, or not any more. Servers never do, and have no state.
 func (b *SharedState) follow(id nodes.ID) {
-	if int(id) < len(b.seats) {
-		b.seats[id].turn.Store(0)
+	if int(id) < len(b.leaders) {
+		b.leaders[id].turn.Store(0)
 	}
 }
 
 // leads returns who leads, of those that are up, one that stands still included: see leading.Foremost. None:
 // nobody does.
 func (b *SharedState) leads(up func(nodes.ID) bool) nodes.ID {
-	e, turns := make(leading.Electorate, len(b.seats)), make([]uint64, len(b.seats))
-	for i := range b.seats {
-		if turns[i] = b.seats[i].turn.Load(); turns[i] != 0 {
+	e, turns := make(leading.Electorate, len(b.leaders)), make([]uint64, len(b.leaders))
+	for i := range b.leaders {
+		if turns[i] = b.leaders[i].turn.Load(); turns[i] != 0 {
 			id := nodes.ID(i)
-			e[i] = leading.Voter{Up: up(id), Belief: &leading.Belief{Leader: id, Term: b.seats[i].term.Load()}}
+			e[i] = leading.Voter{Up: up(id), Belief: &leading.Belief{Leader: id, Term: b.leaders[i].term.Load()}}
 		}
 	}
 	return e.Foremost(func(id nodes.ID) uint64 { return turns[id] })
@@ -168,7 +168,7 @@ func (b *SharedState) leads(up func(nodes.ID) bool) nodes.ID {
 
 // clear has nobody lead.
 func (b *SharedState) clear() {
-	for id := range b.seats {
+	for id := range b.leaders {
 		b.follow(nodes.ID(id))
 	}
 }

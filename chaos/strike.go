@@ -46,7 +46,7 @@ func (c struckCluster) Rate(id nodes.ID) float64 { return c.d.rateOf(id) }
 // Restart implements port.Cluster.
 func (c struckCluster) Restart(id nodes.ID, forget bool) error {
 	delete(c.d.stops, id) // the process that stood still is gone
-	c.d.board.follow(id)  // the new one has not declared itself leader
+	c.d.state.follow(id)  // the new one has not declared itself leader
 	err := c.Cluster.Restart(id, forget)
 	if rate := c.Rate(id); rate != 1 && err == nil {
 		err = c.SetClock(id, 0, rate)

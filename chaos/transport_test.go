@@ -36,7 +36,7 @@ func TestLinksStandInForConnections(t *testing.T) {
 			t.Errorf("%v is one of links: %v", f, f.OfLinks())
 		}
 		b := NewSharedState(5)
-		b.slots[0].begin(from, to)
+		b.faults[0].begin(from, to)
 		n := Network{}
 		shaper, err := n.Shaper(1, all, b, s.codec())
 		if err != nil {
@@ -71,7 +71,7 @@ func TestThrottledLinksShareAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := NewSharedState(5)
-	b.slots[0].begin(1, never)
+	b.faults[0].begin(1, never)
 	n := Network{}
 	shaper, err := n.Shaper(1, all, b, s.codec())
 	if err != nil {

@@ -9,30 +9,30 @@ import (
 )
 
 // A Watcher fires the faults of a run that wait for something to happen at a node, where it happens. Each
-// node of a real run has one, and they share the board.
+// node of a real run has one, and they share the state.
 type Watcher struct {
-	board    *SharedState
+	state    *SharedState
 	triggers []trigger
-	total    nodes.ID // clients
-	stops    []*slot  // of faults that have had the node of this watcher stand still
+	total    nodes.ID      // clients
+	stops    []*faultState // of faults that have had the node of this watcher stand still
 }
 
 // A trigger is what one fault waits for.
 type trigger struct {
 	*Fault
-	slot  *slot
-	who   effect.Group // nil: any
-	what  port.HookKind
-	kinds []bool // of messages
-	nth   uint64
-	done  int // in the middle of an input: how often it has saved or sent
+	shared *faultState
+	who    effect.Group // nil: any
+	what   port.HookKind
+	kinds  []bool // of messages
+	nth    uint64
+	done   int // in the middle of an input: how often it has saved or sent
 }
 
-// NewWatcher returns the watcher of the faults of a run of so many clients.
-func NewWatcher(faults []Fault, b *SharedState, clients int, codec *nodes.Codec) (*Watcher, error) {
-	w := &Watcher{board: b, total: nodes.ID(clients)}
+// newWatcher returns the watcher of the faults of a run of so many clients.
+func newWatcher(faults []Fault, b *SharedState, clients int, codec *nodes.Codec) (*Watcher, error) {
+	w := &Watcher{state: b, total: nodes.ID(clients)}
 	for i := range faults {
-		if err := w.add(&faults[i], &b.slots[i], codec); err != nil {
+		if err := w.add(&faults[i], &b.faults[i], codec); err != nil {
 			return nil, err
 		}
 	}
@@ -48,17 +48,20 @@ func (w *Watcher) MidInput() bool {
 func (w *Watcher) Idle() bool { return len(w.triggers) == 0 }
 
 // add adds what a fault waits for, if it waits for something.
-func (w *Watcher) add(f *Fault, s *slot, codec *nodes.Codec) (err error) {
+func (w *Watcher) add(f *Fault, s *faultState, codec *nodes.Codec) (err error) {
 	if f.Timed() {
 		return nil
 	}
-	t := trigger{Fault: f, slot: s, who: f.When.Who, nth: 1}
+	t := trigger{Fault: f, shared: s, who: f.When.Who, nth: 1}
 	kind := f.When.Kind
 	switch {
 	case f.midInput() > 0:
 		t.what, t.who, t.done = port.OnMidInput, f.target().Nodes, f.midInput()
 	case f.When.IsZero():
-		t.what, kind = f.victimComes()
+		t.what, kind = port.OnEnter, "" // holder and successor
+		if comes, known := victimComes[f.target().Word]; known {
+			t.what, kind = comes.what, comes.kind
+		}
 	default:
 		t.what, t.nth = f.When.occasion(), uint64(f.When.Nth)
 	}
@@ -69,31 +72,24 @@ func (w *Watcher) add(f *Fault, s *slot, codec *nodes.Codec) (err error) {
 	return nil
 }
 
-// victimComes returns at what occasion it comes out whom the fault hits, and with which messages.
-func (f *Fault) victimComes() (what port.HookKind, kind string) {
-	switch f.target().Word {
-	case "waiter":
-		return port.OnRequest, ""
-	case "token":
-		return port.OnReceive, "token"
-	case "leader":
-		return port.OnLead, ""
-	}
-	return port.OnEnter, "" // holder and successor
-}
+// victimComes says at what it comes out whom a fault of a target hits, and with which messages.
+var victimComes = map[string]struct {
+	what port.HookKind
+	kind string
+}{"waiter": {what: port.OnRequest}, "token": {port.OnReceive, "token"}, "leader": {what: port.OnLead}}
 
 // Watch implements port.Watcher.
 func (w *Watcher) Watch(m *port.Hook) (action port.Action) {
 	switch m.What {
 	case port.OnLead:
-		w.board.lead(m.Node, m.Term)
+		w.state.lead(m.Node, m.Term)
 	case port.OnFollow:
-		w.board.follow(m.Node)
+		w.state.follow(m.Node)
 	}
 	for i := range w.triggers {
 		t := &w.triggers[i]
-		if m.What != t.what || !since(t.slot.armed.Load(), m.At) || t.slot.claim.Load() != 0 || !t.isFor(m) ||
-			t.slot.seen.Add(1) != t.nth {
+		if m.What != t.what || !since(t.shared.armed.Load(), m.At) || t.shared.claim.Load() != 0 || !t.isFor(m) ||
+			t.shared.seen.Add(1) != t.nth {
 			continue
 		}
 		if b := w.fire(t, m); b > action {
@@ -128,19 +124,19 @@ func (w *Watcher) fire(t *trigger, m *port.Hook) port.Action {
 	if t.target().Word == "successor" {
 		victim = (m.Node + 1) % w.total
 	}
-	if !t.slot.claim.CompareAndSwap(0, uint64(victim)+1) {
+	if !t.shared.claim.CompareAndSwap(0, uint64(victim)+1) {
 		return port.NoAction
 	}
 	from, to := m.At+int64(t.After), int64(never)
 	if t.For > 0 {
 		to = from + int64(t.For)
 	}
-	t.slot.begin(from, to)
+	t.shared.begin(from, to)
 	switch {
 	case !t.strikes(m.Node):
 		return port.Recheck
 	case !is[*effect.Kill](t.Fault):
-		w.stops = append(w.stops, t.slot)
+		w.stops = append(w.stops, t.shared)
 		return port.PauseNode
 	}
 	return port.KillNode
@@ -148,7 +144,7 @@ func (w *Watcher) fire(t *trigger, m *port.Hook) port.Action {
 
 // Stands implements port.Watcher.
 func (w *Watcher) Stands(at int64) bool {
-	w.stops = slices.DeleteFunc(w.stops, func(s *slot) bool { return at >= s.to.Load() })
+	w.stops = slices.DeleteFunc(w.stops, func(s *faultState) bool { return at >= s.to.Load() })
 	return len(w.stops) > 0
 }
 

@@ -19,8 +19,8 @@ type When struct {
 	Nth  int          // 1: the first time
 }
 
-// An HookKind is a word for what happens.
-type HookKind struct {
+// An occasion is a word for what happens at a node.
+type occasion struct {
 	Example string
 	Says    string
 
@@ -29,9 +29,7 @@ type HookKind struct {
 }
 
 // Occasions lists what a fault may wait for.
-func Occasions() []HookKind { return slices.Clone(occasions) }
-
-var occasions = []HookKind{
+var Occasions = []occasion{
 	{"when: 0-2 requests", "node 0, 1 or 2 has requested its critical section, and waits", "requests",
 		port.OnRequest},
 	{"when: 'any enters #5'", "a client has entered its critical section, for the fifth time of all",
@@ -71,10 +69,10 @@ func ParseWhen(text string) (When, error) {
 		}
 		w.Who = group
 	}
-	i := slices.IndexFunc(occasions, func(o HookKind) bool { return o.word == words[1] })
+	i := slices.IndexFunc(Occasions, func(o occasion) bool { return o.word == words[1] })
 	if i < 0 {
 		var known []string
-		for _, o := range occasions {
+		for _, o := range Occasions {
 			known = append(known, o.word)
 		}
 		if near := suggest.Nearest(words[1], known); near != "" {
@@ -84,7 +82,7 @@ func ParseWhen(text string) (When, error) {
 	}
 	w.What = words[1]
 	if len(words) == 3 {
-		if what := occasions[i].what; what != port.OnSend && what != port.OnReceive {
+		if what := Occasions[i].what; what != port.OnSend && what != port.OnReceive {
 			return fail(fmt.Sprintf(", since only who sends or receives does so with a %s", words[2]))
 		}
 		w.Kind = words[2]
@@ -97,8 +95,8 @@ func (w When) IsZero() bool { return w.What == "" }
 
 // occasion returns what happens then.
 func (w *When) occasion() port.HookKind {
-	i := slices.IndexFunc(occasions, func(o HookKind) bool { return o.word == w.What })
-	return occasions[i].what
+	i := slices.IndexFunc(Occasions, func(o occasion) bool { return o.word == w.What })
+	return Occasions[i].what
 }
 
 // String writes it as ParseWhen reads it.
@@ -131,9 +129,3 @@ func (w *When) UnmarshalText(text []byte) (err error) {
 	*w, err = ParseWhen(string(text))
 	return err
 }
-
-// Set is ParseWhen in place, for flags.
-func (w *When) Set(text string) error { return w.UnmarshalText([]byte(text)) }
-
-// Type names the value of a flag.
-func (w *When) Type() string { return "moment" }

@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -25,9 +24,6 @@ type kindPlan struct {
 
 // MaxKinds is how many kinds of messages a stack may have.
 const MaxKinds = 64
-
-// ErrMessage is the error of bytes that do not encode a message of the given kind.
-var ErrMessage = errors.New("not a message of this kind")
 
 // NewCodec returns the codec of kinds. It panics if one is no struct of exported plain values.
 func NewCodec(kinds []MessageKind) *Codec {
@@ -211,10 +207,10 @@ type Decoder struct {
 	scratch []reflect.Value // by kind, once there was one
 }
 
-// Decode reads a message of kind from all of b. Bytes that do not encode one give an ErrMessage.
+// Decode reads a message of kind from all of b. Bytes that do not encode one give an error.
 func (d *Decoder) Decode(kind int, b []byte) (Message, error) {
 	if kind < 0 || kind >= len(d.scratch) {
-		return nil, fmt.Errorf("%w: there is no kind %d", ErrMessage, kind)
+		return nil, fmt.Errorf("not a message of this kind: there is no kind %d", kind)
 	}
 	v := d.scratch[kind]
 	if !v.IsValid() {
@@ -224,7 +220,8 @@ func (d *Decoder) Decode(kind int, b []byte) (Message, error) {
 	v.SetZero() // what an earlier message held must not come back, nor be shared with this one
 	rest, ok := decodeValue(v, b)
 	if !ok || len(rest) > 0 {
-		return nil, fmt.Errorf("%w (%s): % x", ErrMessage, d.codec.kinds[kind].name, b[:min(len(b), 32)])
+		return nil, fmt.Errorf("not a message of this kind (%s): % x", d.codec.kinds[kind].name,
+			b[:min(len(b), 32)])
 	}
 	return v.Interface(), nil
 }

@@ -99,7 +99,7 @@ func Example() {
 	fmt.Println("the client of node 1 is", node1.Client(0))
 	handle(node0, nodes.Input{Kind: nodes.Release})
 	handle(node1, nodes.Input{Kind: nodes.Receive, From: 0, Message: pairToken{}})
-	fmt.Println("the machine of node 1:", nodes.Describe(node1.Machine(0)))
+	fmt.Println("the machine of node 1:", node1.Status(0).Machine)
 
 	// Output:
 	// node 0 lets its client in

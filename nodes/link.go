@@ -9,7 +9,6 @@ type Packet struct {
 	Kind     uint8
 	Net      uint8  // the network that carries messages of its kind
 	Number   uint64 // of the packet on its link, from 1 (see Links.Restart)
-	OfKind   uint64 // among the packets of its kind on its link, from 1, since its receiver has started
 	Bytes    int    // of the encoded message; zero in a simulation, unless the shaper is a Weigher that needs it
 	At       int64  // when the link takes it, in the run's nanoseconds
 
@@ -38,12 +37,9 @@ type Links struct {
 	shaper  Shaper
 	reorder bool
 	nodes   uint64
-	kinds   uint64
 	dense   []link          // by sender and receiver, in a cluster of moderate size
-	ofKind  []uint32        // of these, by kind
 	sparse  map[uint64]link // in a large one, most of whose links are idle
-	rare    map[uint64]uint32
-	lives   map[ID]uint32 // the incarnations of receivers that have restarted
+	lives   map[ID]uint32   // the incarnations of receivers that have restarted
 	fate    Fate
 	times   []int64
 }
@@ -55,17 +51,17 @@ type link struct {
 	latest int64  // when the latest of all arrives
 }
 
-// mostDense is up to how many counters an array is used for them.
-const mostDense = 1 << 21
+// mostDense is up to how many links an array is used for them.
+const mostDense = 1 << 19
 
-// NewLinks returns the links of so many nodes, clients and servers, whose messages are of so many kinds. Only
-// with reorder may the packets of a link arrive in another order than sent.
-func NewLinks(total, kinds int, shaper Shaper, reorder bool) *Links {
-	l := &Links{shaper: shaper, reorder: reorder, nodes: uint64(total), kinds: uint64(kinds)}
-	if links := l.nodes * l.nodes; links*l.kinds <= mostDense {
-		l.dense, l.ofKind = make([]link, links), make([]uint32, links*l.kinds)
+// NewLinks returns the links of so many nodes, clients and servers. Only with reorder may the packets of a
+// link arrive in another order than sent.
+func NewLinks(total int, shaper Shaper, reorder bool) *Links {
+	l := &Links{shaper: shaper, reorder: reorder, nodes: uint64(total)}
+	if links := l.nodes * l.nodes; links <= mostDense {
+		l.dense = make([]link, links)
 	} else {
-		l.sparse, l.rare = map[uint64]link{}, map[uint64]uint32{}
+		l.sparse = map[uint64]link{}
 	}
 	return l
 }
@@ -81,15 +77,7 @@ func (l *Links) Restart(to ID, incarnation uint32) {
 	}
 	l.lives[to] = incarnation
 	for from := range l.nodes {
-		at := from*l.nodes + uint64(to)
-		for kind := range l.kinds {
-			if l.dense != nil {
-				l.ofKind[at*l.kinds+kind] = 0
-			} else {
-				delete(l.rare, at*l.kinds+kind)
-			}
-		}
-		if l.dense != nil {
+		if at := from*l.nodes + uint64(to); l.dense != nil {
 			l.dense[at] = link{}
 		} else {
 			delete(l.sparse, at)
@@ -97,21 +85,16 @@ func (l *Links) Restart(to ID, incarnation uint32) {
 	}
 }
 
-// Take numbers a packet, by setting its Number and OfKind, and returns when its copies arrive, in the
-// run's nanoseconds: p.At at the earliest. It reports whether one arrives before a packet that was taken
-// earlier. The times are valid until the next call.
+// Take numbers a packet, and returns when its copies arrive, in the run's nanoseconds: p.At at the earliest.
+// It reports whether one arrives before a packet that was taken earlier. The times are valid until the next
+// call.
 func (l *Links) Take(p *Packet) (arrivals []int64, reordered bool) {
 	at := uint64(p.From)*l.nodes + uint64(p.To)
 	var k link
 	if l.dense != nil {
 		k = l.dense[at]
-		of := &l.ofKind[at*l.kinds+uint64(p.Kind)]
-		*of++
-		p.OfKind = uint64(*of)
 	} else {
 		k = l.sparse[at]
-		l.rare[at*l.kinds+uint64(p.Kind)]++
-		p.OfKind = uint64(l.rare[at*l.kinds+uint64(p.Kind)])
 	}
 	if k.count == 0 && l.lives != nil {
 		k.count = uint64(l.lives[p.To]) << 32

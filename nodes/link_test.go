@@ -23,7 +23,7 @@ func (s *scribe) Shape(p *Packet, fate Fate) Fate {
 func TestPacketsToRestartedNode(t *testing.T) {
 	for _, total := range []int{3, 5000} {
 		s := &scribe{}
-		links, fresh := NewLinks(total, 2, s, false), NewLinks(total, 2, s, false)
+		links, fresh := NewLinks(total, s, false), NewLinks(total, s, false)
 		links.Take(&Packet{From: 0, To: 1, Kind: 1, At: 100})
 		links.Take(&Packet{From: 1, To: 0, At: 100})
 		links.Restart(1, 2)
@@ -37,29 +37,29 @@ func TestPacketsToRestartedNode(t *testing.T) {
 		fresh.Take(&Packet{From: 0, To: 1, Kind: 1})
 		var numbers []string
 		for _, p := range s.shown {
-			numbers = append(numbers, fmt.Sprintf("%d>%d %d %d", p.From, p.To, p.Number, p.OfKind))
+			numbers = append(numbers, fmt.Sprintf("%d>%d %d", p.From, p.To, p.Number))
 		}
-		if !slices.Equal(numbers, []string{"0>1 8589934593 1", "1>0 2 2", "0>1 8589934593 1"}) {
+		if !slices.Equal(numbers, []string{"0>1 8589934593", "1>0 2", "0>1 8589934593"}) {
 			t.Errorf("of %d nodes: %q", total, numbers)
 		}
 	}
 }
 
-// Packets are numbered on their link, and among their kind there, however many links there are.
+// Packets are numbered on their link, however many links there are.
 func TestPacketsAreNumbered(t *testing.T) {
 	var want []Packet
 	for _, total := range []int{3, 5000} { // links in an array, and in a map
 		s := &scribe{}
-		links := NewLinks(total, 2, s, false)
+		links := NewLinks(total, s, false)
 		for _, p := range []Packet{{From: 0, To: 1}, {From: 1, To: 0}, {From: 0, To: 1, Kind: 1},
 			{From: 0, To: 1}} {
 			links.Take(&p)
 		}
 		var numbers []string
 		for _, p := range s.shown {
-			numbers = append(numbers, fmt.Sprintf("%d>%d %d %d", p.From, p.To, p.Number, p.OfKind))
+			numbers = append(numbers, fmt.Sprintf("%d>%d %d", p.From, p.To, p.Number))
 		}
-		if !slices.Equal(numbers, []string{"0>1 1 1", "1>0 1 1", "0>1 2 1", "0>1 3 2"}) {
+		if !slices.Equal(numbers, []string{"0>1 1", "1>0 1", "0>1 2", "0>1 3"}) {
 			t.Errorf("of %d nodes: %q", total, numbers)
 		}
 		if want == nil {
@@ -77,7 +77,7 @@ func TestLinksKeepTheirOrder(t *testing.T) {
 		false: "[110] false [110 110] false",
 		true:  "[110] false [101 105] true",
 	} {
-		links := NewLinks(2, 1, &scribe{}, reorder)
+		links := NewLinks(2, &scribe{}, reorder)
 		var got []string
 		for _, at := range []int64{100, 101} {
 			arrivals, reordered := links.Take(&Packet{From: 0, To: 1, At: at})

@@ -295,10 +295,10 @@ func TestDescribe(t *testing.T) {
 	state.voter.locked.A = 5
 	const want = "clock=3 peers={1 70} list=[{A: 1 b: true} {A: 2 b: false}] " +
 		"voter{locked{A: 5 b: false} asked: {}} name=x"
-	if got := Describe(&state); got != want {
+	if got := stateOf(&state); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := Describe(7); got != "7" {
+	if got := stateOf(7); got != "7" {
 		t.Errorf("7 is described as %s", got)
 	}
 }

@@ -133,7 +133,7 @@ func (s *Spec) Validate(c Config) error {
 			return err
 		}
 	}
-	return s.lacking()
+	return s.Lacks()
 }
 
 // unknownOption is the error for an option that the row does not have.
@@ -145,8 +145,10 @@ func (s *Spec) unknownOption(name string) error {
 	return e
 }
 
-// Lacks lists the fields without which the spec makes no machines, and that it lacks.
-func (s *Spec) Lacks() (fields []string) {
+// Lacks returns an error that names the fields that a row lacks: those without which it makes no machines,
+// and others that its caller has found.
+func (s *Spec) Lacks(others ...string) error {
+	var fields []string
 	if s.New == nil {
 		fields = append(fields, "New")
 	}
@@ -158,17 +160,11 @@ func (s *Spec) Lacks() (fields []string) {
 			fields = append(fields, fmt.Sprintf("Messages[%d].Zero", i))
 		}
 	}
-	return fields
-}
-
-// lacking returns an error that names the fields without which the spec makes no machines.
-func (s *Spec) lacking() error {
-	lacks := s.Lacks()
-	if len(lacks) == 0 {
+	if fields = append(fields, others...); len(fields) == 0 {
 		return nil
 	}
 	return fmt.Errorf("the row %q lacks %s: docs/adding-an-algorithm.md says what belongs there", s.Name,
-		strings.Join(lacks, ", "))
+		strings.Join(fields, ", "))
 }
 
 // Broadcasts reports whether the algorithm sends any messages to all peers at once.

@@ -97,8 +97,7 @@ func (s *Stack) Short(d Delays) (all []ShortTimeout) {
 func (s *Stack) withTimeouts() (all []Instance) {
 	first := s.instances[0]
 	for i, in := range s.instances {
-		if i == 0 || in.Spec.Kind == Detection && first.Spec.Detects != "" ||
-			first.Spec.Kind != Election && in.Spec.Kind == Election {
+		if i == 0 || in.Spec.Kind != Detection || first.Spec.Detects != "" {
 			all = append(all, in)
 		}
 	}

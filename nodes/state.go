@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Describe prints the state of a machine for people, its fields in order, by their names, as in
+// stateOf prints the state of a machine for people, its fields in order, by their names, as in
 // clock=3 voter{locked: 1 queue: [{clock: 2 id: 0}]}. It reads any plain value by reflection, so that no
 // algorithm holds code for it.
-func Describe(machine any) string {
+func stateOf(machine any) string {
 	var b strings.Builder
 	v := reflect.ValueOf(machine)
 	for v.Kind() == reflect.Pointer && !v.IsNil() {

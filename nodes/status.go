@@ -13,7 +13,7 @@ type NodeStatus struct {
 // Status describes an instance of the node.
 func (n *Node) Status(instance int32) *NodeStatus {
 	inst := n.at(instance)
-	s := &NodeStatus{Client: "none", Machine: Describe(inst.machine)}
+	s := &NodeStatus{Client: "none", Machine: stateOf(inst.machine)}
 	if int(n.id) < n.stack.N() {
 		s.Client = inst.client.String()
 	}

@@ -89,7 +89,7 @@ type stored[T any] struct {
 
 // readStored reads a stored table. Trials that could not be judged are left out.
 func readStored[T any](file string, text []byte, options []string, unjudged []int) (*stored[T], error) {
-	rows, err := ReadTable[T](file, bytes.NewReader(text), options...)
+	rows, err := readTable[T](file, bytes.NewReader(text), options...)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *stored[T]) cell(row int, header string) string {
 func compareRows[T any](file string, text []byte, rows []T, how comparison, options []string) []Difference {
 	d := &differing{file: file}
 	was, err := readStored[T](file, text, options, how.unjudged)
-	if cell := (*CellError)(nil); errors.As(err, &cell) {
+	if cell := (*cellError)(nil); errors.As(err, &cell) {
 		says := strings.TrimPrefix(cell.Header+": "+cell.What, ": ")
 		return []Difference{{File: file, Line: cell.Line, What: says}}
 	}

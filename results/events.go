@@ -134,8 +134,8 @@ var eventColumns = []eventColumn{
 	{name: "suspect", of: kinds(history.Suspected, history.Trusted), number: count},
 	{name: "restarts", of: kinds(history.Restarted), number: count},
 	{name: "in_doubt", number: count},
-	{name: "mark", of: kinds(history.Marked), text: mark},
-	{name: "gauge", of: kinds(history.Gauged), text: gauge},
+	{name: "mark", of: kinds(history.Marked), text: countName},
+	{name: "gauge", of: kinds(history.Gauged), text: countName},
 	{name: "value", of: kinds(history.Gauged), number: value},
 	{name: "requester", of: kinds(history.Settled), number: count},
 	{name: "messages", number: value},
@@ -165,9 +165,7 @@ func fence(e eventOf) int64 { return int64(e.Fence) }
 
 func leader(e eventOf) int64 { return int64(nodes.ID(e.Count)) }
 
-func mark(e eventOf) string { return history.MarkName(e.Count) }
-
-func gauge(e eventOf) string { return history.GaugeName(e.Count) }
+func countName(e eventOf) string { return e.CountName() }
 
 // process names the process that an event is about: a node by its ID.
 func process(e eventOf) string {

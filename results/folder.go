@@ -1,5 +1,3 @@
-// Package results writes and reads result sets: a folder for each run, with tables, latency histograms and
-// histories, and a folder of runs for each set. The published sets are in this folder too.
 package results
 
 import (
@@ -21,17 +19,19 @@ import (
 
 // The files in the folder of a run.
 const (
-	RunFile        = "run.yaml"     // all that is needed to make the run again
-	RowsFile       = "runs.csv"     // a Row per trial
-	MessagesFile   = "messages.csv" // a MessageRow per trial, phase and kind
-	FaultsFile     = "faults.csv"   // a FaultRow per trial and fault, if there are any
-	TimelineFile   = "timeline.csv" // an IntervalRow per trial and interval, if there are faults
-	BeliefsFile    = "beliefs.csv"  // a BeliefRow per trial, node and stretch, of a run about leaders
-	LedgerFile     = "ledger.svg"   // its picture
-	LatencyLog     = "latency.hlog" // every latency histogram of every trial
-	LatencyProfile = "latency.hgrm" // the percentiles of the waits of all trials together
-	VerdictFile    = "verdict.yaml" // the verdict of every trial, with what each check found
-	LatestLink     = "latest"       // in the folder of all sets: the newest run
+	RunFile        = "run.yaml"        // all that is needed to make the run again
+	RowsFile       = "runs.csv"        // a Row per trial
+	MessagesFile   = "messages.csv"    // a MessageRow per trial, phase and kind
+	FaultsFile     = "faults.csv"      // a FaultRow per trial and fault, if there are any
+	TimelineFile   = "timeline.csv"    // an IntervalRow per trial and interval, if there are faults
+	BeliefsFile    = "beliefs.csv"     // a BeliefRow per trial, node and stretch, of a run about leaders
+	LedgerFile     = "ledger.svg"      // its picture
+	LatencyLog     = "latency.hlog"    // every latency histogram of every trial
+	latencyProfile = "latency.hgrm"    // the percentiles of the waits of all trials together
+	VerdictFile    = "verdict.yaml"    // the verdict of every trial, with what each check found
+	MatrixFile     = "matrix.csv"      // of a set: a MatrixRow per algorithm and fault
+	SplitBrainFile = "split-brain.csv" // of a set: a SplitBrainRow per scheme and partition
+	LatestLink     = "latest"          // in the folder of all sets: the newest run
 )
 
 // A Folder is the folder of one run.
@@ -158,8 +158,10 @@ func (f *Folder) WriteText(name, text string) error {
 	})
 }
 
-// Rows reads runs.csv.
-func (f *Folder) Rows() ([]Row, error) { return readRows[Row](f.File(RowsFile), optionNames()...) }
+// Rows reads runs.csv, with the columns of the options.
+func (f *Folder) Rows(options ...string) ([]Row, error) {
+	return readRows[Row](f.File(RowsFile), options...)
+}
 
 // Messages reads messages.csv.
 func (f *Folder) Messages() ([]MessageRow, error) { return readRows[MessageRow](f.File(MessagesFile)) }
@@ -176,13 +178,21 @@ func (f *Folder) Faults() (faults []FaultRow, timeline []IntervalRow, err error)
 	return faults, timeline, err
 }
 
+// Beliefs reads beliefs.csv. It is empty if the run has none.
+func (f *Folder) Beliefs() ([]BeliefRow, error) {
+	if !exists(f.File(BeliefsFile)) {
+		return nil, nil
+	}
+	return readRows[BeliefRow](f.File(BeliefsFile))
+}
+
 func readRows[T any](path string, options ...string) ([]T, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
 	defer file.Close()
-	return ReadTable[T](path, file, options...)
+	return readTable[T](path, file, options...)
 }
 
 // WriteYAML writes run.yaml: what the run was asked to be, and what came of it. Its last line is a checksum

@@ -217,14 +217,14 @@ func TestYAMLIsNotReadOnceItWasChanged(t *testing.T) {
 
 func TestFilesAreWholeOrNot(t *testing.T) {
 	f := mustCreate(t, t.TempDir(), "set", "run")
-	mustWrite(t, f, RowsTable(someRows()[:1]))
+	mustWrite(t, f, TableOf(RowsFile, someRows()[:1]))
 	rows, err := f.Rows()
 	if diff := cmp.Diff(someRows()[:1], rows); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	messages := []MessageRow{{Run: "r", Trial: 1,
 		OfMessages: measure.OfMessages{Phase: measure.WholeRun, Kind: "Reply", Sent: figure.Count(80)}}}
-	mustWrite(t, f, MessagesTable(messages))
+	mustWrite(t, f, TableOf(MessagesFile, messages))
 	read, err := f.Messages()
 	if diff := cmp.Diff(messages, read); diff != "" || err != nil {
 		t.Error(diff, err)

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -53,9 +54,9 @@ func LatencyTables(intervals []Interval) []Table {
 			return LatencyLog + " was written by an older version, which counted an election until all agreed: " +
 				"its elections are not compared"
 		}},
-		{Name: LatencyProfile, None: waits == nil, write: profile,
+		{Name: latencyProfile, None: waits == nil, write: profile,
 			compare: func(stored []byte, _ comparison) []Difference {
-				return compareLines(LatencyProfile, stored, made(profile), nil)
+				return compareLines(latencyProfile, stored, made(profile), nil)
 			}},
 	}
 }
@@ -113,35 +114,23 @@ func describe(h *hdrhistogram.Histogram) string {
 
 func writeLog(w io.Writer, intervals []Interval) error {
 	log := hdrhistogram.NewHistogramLogWriter(w)
-	if err := log.OutputLogFormatVersion(); err != nil {
-		return err
-	}
-	if err := log.OutputComment("[Latencies in nanoseconds; their maxima here in milliseconds]"); err != nil {
-		return err
-	}
+	errs := []error{log.OutputLogFormatVersion(),
+		log.OutputComment("[Latencies in nanoseconds; their maxima here in milliseconds]")}
 	if len(intervals) > 0 {
-		if err := log.OutputStartTime(intervals[0].Start.UnixMilli()); err != nil {
-			return err
-		}
+		errs = append(errs, log.OutputStartTime(intervals[0].Start.UnixMilli()))
 	}
-	if err := log.OutputLegend(); err != nil {
-		return err
-	}
+	errs = append(errs, log.OutputLegend())
 	for _, in := range intervals {
-		if err := log.OutputComment(fmt.Sprintf("[Trial: %d]", in.Trial)); err != nil {
-			return err
-		}
+		errs = append(errs, log.OutputComment(fmt.Sprintf("[Trial: %d]", in.Trial)))
 		for _, t := range in.Latencies {
 			h := *t.Hist // shares its counts, which are only read
 			h.SetTag(t.Tag)
 			h.SetStartTimeMs(in.Start.UnixMilli())
 			h.SetEndTimeMs(in.Start.Add(in.Length).UnixMilli())
-			if err := log.OutputIntervalHistogram(&h); err != nil {
-				return err
-			}
+			errs = append(errs, log.OutputIntervalHistogram(&h))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // logLegend begins the line of headers of latency.hlog.

@@ -5,15 +5,7 @@ import (
 	"slices"
 
 	"turnstile/internal/figure"
-)
-
-// The states of a node, as beliefs.csv has them.
-const (
-	Leads     = "leads"
-	Follows   = "follows"
-	KnowsNone = "no_leader"
-	Stopped   = "stopped"
-	Down      = "down"
+	"turnstile/judge/leadership"
 )
 
 // A Ledger is who believed what in one trial: its rows of beliefs.csv and of faults.csv.
@@ -59,7 +51,7 @@ func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
 		}
 		l.Lanes[b.Node] = append(l.Lanes[b.Node], b)
 		l.End = max(l.End, b.Span().To)
-		if b.State == Leads {
+		if b.State == leadership.Leads {
 			led = append(led, b)
 		}
 	}
@@ -81,7 +73,9 @@ func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
 // HasTerms reports whether the leaders have terms.
 func (l *Ledger) HasTerms() bool {
 	return slices.ContainsFunc(l.Lanes, func(lane []BeliefRow) bool {
-		return slices.ContainsFunc(lane, func(b BeliefRow) bool { return b.State == Leads && b.Term.Known() })
+		return slices.ContainsFunc(lane, func(b BeliefRow) bool {
+			return b.State == leadership.Leads && b.Term.Known()
+		})
 	})
 }
 
@@ -132,4 +126,49 @@ func (l *Ledger) Shown(most int) (ids []int) {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// Unled returns which nodes ran and followed nobody for longer than so many seconds while another led, and
+// the longest such stretch of any, in seconds.
+func (l *Ledger) Unled(longer float64) (ids []int, longest float64) {
+	var led []Span
+	for _, lane := range l.Lanes {
+		led = append(led, spansOf(lane, leadership.Leads)...)
+	}
+	led = joined(led)
+	for id, lane := range l.Lanes {
+		most := 0.0
+		for _, s := range spansOf(lane, leadership.KnowsNone) {
+			for _, other := range led {
+				most = max(most, min(s.To, other.To)-max(s.From, other.From))
+			}
+		}
+		if most > longer {
+			ids, longest = append(ids, id), max(longest, most)
+		}
+	}
+	return ids, longest
+}
+
+// spansOf returns when a node was in a state.
+func spansOf(lane []BeliefRow, state leadership.State) (all []Span) {
+	for i := range lane {
+		if lane[i].State == state {
+			all = append(all, lane[i].Span())
+		}
+	}
+	return joined(all)
+}
+
+// joined returns the union of some stretches, in order.
+func joined(spans []Span) (all []Span) {
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+	for _, s := range spans {
+		if last := len(all) - 1; last >= 0 && s.From <= all[last].To {
+			all[last].To = max(all[last].To, s.To)
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"turnstile/judge/leadership"
 )
 
 // An item of the legend is a box and a text.
@@ -23,16 +25,17 @@ func (d *drawing) items() (all []item) {
 		all = append(all, item{fmt.Sprintf("node %d leads", id), []string{"fill", leaderColors[i][0]}, false})
 	}
 	for _, state := range []struct {
-		name string
+		leadership.State
 		item
 	}{
-		{Follows, item{"follows that leader", []string{"fill", "#777777", "fill-opacity", "0.55"}, true}},
-		{KnowsNone, item{"knows of no leader",
+		{leadership.Follows, item{"follows that leader", []string{"fill", "#777777", "fill-opacity",
+			"0.55"}, true}},
+		{leadership.KnowsNone, item{"knows of no leader",
 			[]string{"fill", "#ffffff", "stroke", "#999999", "stroke-width", "0.5"}, true}},
-		{Stopped, item{"stands still", []string{"fill", "url(#stopped)"}, false}},
-		{Down, item{"down", []string{"fill", "#333333"}, false}},
+		{leadership.Stopped, item{"stands still", []string{"fill", "url(#stopped)"}, false}},
+		{leadership.Down, item{"down", []string{"fill", "#333333"}, false}},
 	} {
-		if d.has(state.name) {
+		if d.has(state.State) {
 			all = append(all, state.item)
 		}
 	}
@@ -49,7 +52,7 @@ func (d *drawing) items() (all []item) {
 }
 
 // has reports whether a node that is shown was in a state at any time.
-func (d *drawing) has(state string) bool {
+func (d *drawing) has(state leadership.State) bool {
 	return slices.ContainsFunc(d.shown, func(id int) bool {
 		return slices.ContainsFunc(d.Lanes[id], func(b BeliefRow) bool { return b.State == state })
 	})

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"turnstile/internal/svg"
+
+	"turnstile/judge/leadership"
 )
 
 // The measures of a ledger's picture, in pixels.
@@ -221,7 +223,7 @@ func (d *drawing) drawLane(rows []BeliefRow, y float64) {
 	for _, b := range stretches(rows) {
 		s := b.Span()
 		x, width := d.x(s.From), d.x(s.To)-d.x(s.From)
-		if b.State == Leads {
+		if b.State == leadership.Leads {
 			width = max(width, 1)
 		}
 		if math.Round(10*(x+width)) <= right { // too short to be seen
@@ -241,11 +243,12 @@ func (d *drawing) number(rows []BeliefRow, y float64) {
 	for _, b := range stretches(rows) {
 		leader, known := b.Leader.Value()
 		text, s := strconv.Itoa(int(leader)), b.Span()
-		if !known || 6*float64(len(text))+4 > d.x(s.To)-d.x(s.From) || b.State != Leads && b.State != Follows {
+		if !known || 6*float64(len(text))+4 > d.x(s.To)-d.x(s.From) ||
+			b.State != leadership.Leads && b.State != leadership.Follows {
 			continue
 		}
 		color := dark
-		if b.State == Leads {
+		if b.State == leadership.Leads {
 			color = d.colors(int(leader))[1]
 			if term, has := b.Term.Value(); has {
 				long := fmt.Sprintf("%s, term %v", text, term)
@@ -270,13 +273,13 @@ func (d *drawing) stretch(b *BeliefRow, s Span, x, y, width float64) {
 	}
 	inner := max(1, d.lane/8)
 	switch b.State {
-	case Leads:
+	case leadership.Leads:
 		d.p.Rect(x, y+1, width, d.lane-2, tip, "fill", color)
-	case Follows:
+	case leadership.Follows:
 		d.p.Rect(x, y+d.lane/2-inner, width, 2*inner, tip, "fill", color, "fill-opacity", "0.55")
-	case Stopped:
+	case leadership.Stopped:
 		d.p.Rect(x, y+1, width, d.lane-2, tip, "fill", "url(#stopped)")
-	case Down:
+	case leadership.Down:
 		d.p.Rect(x, y+1, width, d.lane-2, tip, "fill", "#333333")
 	default:
 		d.p.Rect(x, y+d.lane/2-inner, width, 2*inner, tip, "fill", "#ffffff", "stroke", "#999999",
@@ -287,9 +290,10 @@ func (d *drawing) stretch(b *BeliefRow, s Span, x, y, width float64) {
 // says says in words what a node was.
 func (d *drawing) says(b *BeliefRow) string {
 	leader, known := b.Leader.Value()
-	says := map[string]string{Leads: "leads", Follows: "follows", KnowsNone: "knows of no leader",
-		Stopped: "stands still", Down: "is down"}[b.State]
-	if b.State == Follows && known {
+	says := map[leadership.State]string{leadership.Leads: "leads", leadership.Follows: "follows",
+		leadership.KnowsNone: "knows of no leader",
+		leadership.Stopped:   "stands still", leadership.Down: "is down"}[b.State]
+	if b.State == leadership.Follows && known {
 		says += fmt.Sprintf(" node %v", leader)
 	}
 	if term, known := b.Term.Value(); known {

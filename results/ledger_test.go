@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"turnstile/internal/figure"
+	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
 )
 
@@ -179,7 +180,8 @@ func TestTheLedgerIsReadWithoutColors(t *testing.T) {
 
 // Whatever the rows are, the picture is well-formed, and it does not grow with what cannot be seen.
 func TestPicturesOfAnything(t *testing.T) {
-	states := []string{Leads, Follows, KnowsNone, Stopped, Down, "?"}
+	states := []leadership.State{leadership.Leads, leadership.Follows, leadership.KnowsNone,
+		leadership.Stopped, leadership.Down, "?"}
 	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var rows []BeliefRow
@@ -201,7 +203,7 @@ func TestPicturesOfAnything(t *testing.T) {
 	}
 	var rows []BeliefRow
 	for i := range 60000 {
-		rows = append(rows, BeliefRow{Trial: 1, State: Follows, Leader: figure.Count(uint64(i % 2)),
+		rows = append(rows, BeliefRow{Trial: 1, State: leadership.Follows, Leader: figure.Count(uint64(i % 2)),
 			FromS: figure.Number(float64(i)), ToS: figure.Number(float64(i + 1))})
 	}
 	if n, _ := elementsOf(t, LedgerPicture("set/run", []*Ledger{LedgerOf(rows, nil, 1)})); n["rect"] > 10000 {

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"turnstile/internal/figure"
+	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
 )
 
@@ -91,4 +92,110 @@ type MessageRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
 	measure.OfMessages
+}
+
+// A FaultRow is what faults.csv says of one fault in one trial: what happened before it began, while it
+// lasted and after it was healed. docs/measures.md explains each column.
+type FaultRow struct {
+	Run   string `csv:"run,outside"`
+	Trial int    `csv:"trial"`
+	measure.OfFault
+}
+
+// An IntervalRow is what timeline.csv says of one of the equal intervals of a trial with faults.
+type IntervalRow struct {
+	Run   string `csv:"run,outside"`
+	Trial int    `csv:"trial"`
+	measure.OfInterval
+}
+
+// A BeliefRow is what beliefs.csv says of one node in one stretch of a run about leaders, in which neither
+// what it believed nor the faults in force changed. docs/measures.md explains each column.
+type BeliefRow struct {
+	Run    string           `csv:"run,outside"`
+	Trial  int              `csv:"trial"`
+	Node   int              `csv:"node"`
+	State  leadership.State `csv:"state"`
+	Leader figure.Figure    `csv:"leader"`
+	Term   figure.Figure    `csv:"term"`
+	FromS  figure.Figure    `csv:"from_s"` // from the beginning of the window
+	ToS    figure.Figure    `csv:"to_s"`
+	TwoS   figure.Figure    `csv:"two_leaders_s"` // of this stretch, with two nodes that lead
+	Side   string           `csv:"side"`          // nodes that it could exchange messages with; empty: all
+	Faults string           `csv:"faults"`        // numbers of those in force, with spaces between
+}
+
+// A MatrixRow is what matrix.csv says of one algorithm under one fault. docs/measures.md explains each
+// column.
+type MatrixRow struct {
+	Algorithm    string `csv:"algorithm"`
+	Fault        string `csv:"fault"` // name of the plan
+	Kind         string `csv:"kind"`  // as in runs.csv
+	May          string `csv:"may"`   // outcomes, by their letters
+	Shown        string `csv:"shown"`
+	Differs      bool   `csv:"differs"`
+	Runs         int    `csv:"runs"`
+	Recovered    int    `csv:"recovered"` // runs
+	Starved      int    `csv:"starved"`
+	Blocked      int    `csv:"blocked"`
+	Broke        int    `csv:"broke"`
+	Unhit        int    `csv:"unhit"`
+	Inconclusive int    `csv:"inconclusive"`
+
+	NextEntryS     figure.Figure `csv:"next_entry_s"` // medians of the runs that recovered
+	OldRateS       figure.Figure `csv:"old_rate_s"`
+	WaitMaxS       figure.Figure `csv:"wait_max_s"` // the longest of all runs that recovered
+	MessagesBefore figure.Figure `csv:"messages_per_entry_before"`
+	MessagesDuring figure.Figure `csv:"messages_per_entry_during"`
+	MessagesAfter  figure.Figure `csv:"messages_per_entry_after"`
+	AcceptedDuring figure.Figure `csv:"accepted_during"` // entries during the first fault
+	RefusedDuring  figure.Figure `csv:"refused_during"`
+	OverlapUS      figure.Figure `csv:"overlap_us"` // the longest of all runs
+
+	AgreedS      figure.Figure `csv:"agreed_s"`       // of electors: the median of the runs that recovered
+	LeaderlessUS figure.Figure `csv:"leaderless_us"`  // the same
+	TwoLeadersUS figure.Figure `csv:"two_leaders_us"` // the longest of all runs
+
+	Seed    uint64 `csv:"seed"`    // of the first run that differs or, if none does, of the first
+	Run     string `csv:"run"`     // its folder, if it was stored
+	Waiting string `csv:"waiting"` // at its end: clients, or nodes without a leader, with spaces between
+	Reason  string `csv:"reason"`  // what its verdict says
+	Why     string `csv:"why"`     // the row says that it may
+}
+
+// A SplitBrainRow is what split-brain.csv says of one scheme in one partition. docs/measures.md explains each
+// column.
+type SplitBrainRow struct {
+	Algorithm string `csv:"algorithm"`
+	Kind      string `csv:"kind"` // as in runs.csv
+	Nodes     int    `csv:"nodes"`
+	Cut       string `csv:"cut"`
+	Cuts      string `csv:"cuts"`
+	Says      string `csv:"says"`
+	Differs   string `csv:"differs"`
+
+	Inconclusive string `csv:"inconclusive"`
+	ShowsNothing string `csv:"shows_nothing"` // why; empty: it shows what the other columns say
+
+	LeaderIn string `csv:"leader_in"` // where the leader was when the cut began: minority, majority or a node
+	Led      string `csv:"led"`       // who led then
+
+	CutAtS figure.Figure `csv:"cut_at_s"`
+	CutS   figure.Figure `csv:"cut_s"`
+
+	Lengthened bool `csv:"lengthened"`
+
+	Leaders string        `csv:"leaders"`        // when the cut was healed, side by side
+	Changes figure.Figure `csv:"leader_changes"` // how often a node came to lead while the cut lasted
+
+	TwoLeadersS       figure.Figure `csv:"two_leaders_s"`
+	TwoLeadersInTermS figure.Figure `csv:"two_leaders_in_term_s"`
+	MinorityLedS      figure.Figure `csv:"minority_led_s"`
+	SteppedDown       bool          `csv:"stepped_down"`
+	AgreedS           figure.Figure `csv:"agreed_s"`
+	Messages          figure.Figure `csv:"messages"`
+
+	Run     string `csv:"run"`
+	Verdict string `csv:"verdict"`
+	Why     string `csv:"why"`
 }

@@ -35,22 +35,9 @@ const (
 	changed
 )
 
-// RowsTable is runs.csv.
-func RowsTable(rows []Row) Table { return tableOf(RowsFile, rows, optionNames()...) }
-
-// MessagesTable is messages.csv.
-func MessagesTable(rows []MessageRow) Table { return tableOf(MessagesFile, rows) }
-
-// FaultsTable is faults.csv.
-func FaultsTable(rows []FaultRow) Table { return tableOf(FaultsFile, rows) }
-
-// TimelineTable is timeline.csv.
-func TimelineTable(rows []IntervalRow) Table { return tableOf(TimelineFile, rows) }
-
-// BeliefsTable is beliefs.csv.
-func BeliefsTable(rows []BeliefRow) Table { return tableOf(BeliefsFile, rows) }
-
-func tableOf[T any](name string, rows []T, options ...string) Table {
+// TableOf is a table with a row for each of something in a trial, such as [RowsFile], which has a column for
+// each of the options.
+func TableOf[T any](name string, rows []T, options ...string) Table {
 	return Table{Name: name, byTrial: true,
 		write: func(w io.Writer) error { return WriteTable(w, rows, options...) },
 		compare: func(stored []byte, how comparison) []Difference {

@@ -27,7 +27,7 @@ func someRowsOf(name string) []Row {
 func storedTables(name string) []Table {
 	verdicts := []map[string]string{{"outcome": "valid", "reason": "it is " + name}}
 	return append(LatencyTables([]Interval{{1, time.Unix(1_700_000_000, 0), time.Second,
-		[]measure.Tagged{{Tag: measure.WaitTag, Hist: histOf(1000, 2000)}}}}), RowsTable(someRowsOf(name)),
+		[]measure.Tagged{{Tag: measure.WaitTag, Hist: histOf(1000, 2000)}}}}), TableOf(RowsFile, someRowsOf(name)),
 		VerdictsTable(verdicts),
 		TextTable("verdict.txt", name+"\nwaits\n"), Table{Name: FaultsFile, None: true})
 }
@@ -90,7 +90,7 @@ func tableChanges() []tableChange {
 			"mean 1333 ns, the history gives 2 values up to 2000 ns, mean 1500 ns"}, nil},
 		{LatencyLog, replaced("[Trial: 1]", "[Trial: 7]"),
 			[]string{"latency.hlog, line 5: stored #[Trial: 7], the history gives #[Trial: 1]"}, []string{}},
-		{LatencyProfile, func(b string) string { return b[:strings.Index(b, "\n")+1] },
+		{latencyProfile, func(b string) string { return b[:strings.Index(b, "\n")+1] },
 			[]string{"latency.hgrm: it has 1 lines, and the histories give 13"}, nil},
 		{VerdictFile, replaced("it is r", "it was r"),
 			[]string{"verdict.yaml, line 2: stored reason: it was r, the history gives reason: it is r"}, nil},
@@ -152,7 +152,7 @@ func TestStoredTablesAgree(t *testing.T) {
 	if err := f.WriteText(RowsFile, text); err != nil {
 		t.Fatal(err)
 	}
-	differences, remark := f.Compare(RowsTable(someRowsOf("r")), digests[2], nil)
+	differences, remark := f.Compare(TableOf(RowsFile, someRowsOf("r")), digests[2], nil)
 	want := "runs.csv was changed after it was written, and has the same content"
 	if len(differences) > 0 || remark != want {
 		t.Errorf("written again: %v %q", differences, remark)
@@ -179,7 +179,7 @@ func TestOlderTablesAgree(t *testing.T) {
 		if err := f.WriteText(RowsFile, "run,trial,"+c.stored+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		differences, remark := f.Compare(RowsTable([]Row{{Run: "r", Trial: 1, Figures: measure.Figures{
+		differences, remark := f.Compare(TableOf(RowsFile, []Row{{Run: "r", Trial: 1, Figures: measure.Figures{
 			EntriesRefused: figure.Number(c.refused), WarmupTookS: figure.Number(c.warmup),
 			EntriesPerS: figure.Number(30), OvertakenMax: figure.Number(5),
 			PassedOverMax: figure.Number(2)}}}), "", nil)
@@ -232,7 +232,8 @@ func TestElectionsOfAnOlderVersion(t *testing.T) {
 	if err := f.WriteText(FaultsFile, older); err != nil {
 		t.Fatal(err)
 	}
-	if differences, remark := f.Compare(FaultsTable([]FaultRow{elections}), "", nil); len(differences) > 0 ||
+	table := TableOf(FaultsFile, []FaultRow{elections})
+	if differences, remark := f.Compare(table, "", nil); len(differences) > 0 ||
 		remark == "" {
 		t.Errorf("elections around a fault: %v, %q", differences, remark)
 	}

@@ -15,19 +15,17 @@ import (
 
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
-	"turnstile/nodes/catalog"
-	"turnstile/nodes/row"
 )
 
-// A CellError says where in a table there is something that cannot be read.
-type CellError struct {
+// A cellError says where in a table there is something that cannot be read.
+type cellError struct {
 	File         string
 	Line, Column int    // from 1; Column counts bytes, and zero is the whole line
 	Header       string // of the cell, if it is about one
 	What         string
 }
 
-func (e *CellError) Error() string {
+func (e *cellError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d:", e.File, e.Line)
 	if e.Column > 0 {
@@ -78,7 +76,7 @@ func columnsOf(t reflect.Type, options []string) []column {
 			all = append(all, byPhase(f)...)
 		case header == "*":
 			for _, o := range options {
-				all = append(all, column{header: strings.ReplaceAll(o, "-", "_"), field: f.Index, option: o})
+				all = append(all, column{header: OptionColumn(o), field: f.Index, option: o})
 			}
 		default:
 			all = append(all, column{header: header, field: f.Index, outside: outside == "outside",
@@ -131,19 +129,10 @@ func (c *column) of(row reflect.Value) any {
 	return v
 }
 
-// optionNames lists the options of all algorithms.
-func optionNames() []string {
-	var names []string
-	for _, o := range row.Options(catalog.All()) {
-		names = append(names, o.Name)
-	}
-	return names
-}
-
-// Cells yields what a row has in each column, by its header.
-func Cells(row any) iter.Seq2[string, any] {
+// Cells yields what a row has in each column, by its header. Each of the options is a column of a Row.
+func Cells(row any, options ...string) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
-		for _, c := range columnsOf(reflect.TypeOf(row), optionNames()) {
+		for _, c := range columnsOf(reflect.TypeOf(row), options) {
 			if !yield(c.header, c.of(reflect.ValueOf(row))) {
 				return
 			}
@@ -189,14 +178,14 @@ func cell(v any) string {
 	return oneLine.Replace(fmt.Sprint(v))
 }
 
-// ReadTable reads what WriteTable wrote, now or long ago: cells are found by their header, columns that
+// readTable reads what WriteTable wrote, now or long ago: cells are found by their header, columns that
 // neither T nor the options know are ignored, and those that are missing are left empty. name is what
 // errors call the file.
-func ReadTable[T any](name string, r io.Reader, options ...string) ([]T, error) {
+func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) {
 	in := csv.NewReader(r)
 	header, err := in.Read()
 	if err == io.EOF {
-		return nil, &CellError{File: name, Line: 1, What: "the file is empty: it lacks even its headers"}
+		return nil, &cellError{File: name, Line: 1, What: "the file is empty: it lacks even its headers"}
 	}
 	if err != nil {
 		return nil, tableError(name, err)
@@ -218,7 +207,7 @@ func ReadTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 		var row T
 		if i, err := readRow(reflect.ValueOf(&row).Elem(), columns, record); err != nil {
 			line, column := in.FieldPos(i)
-			return nil, &CellError{name, line, column, header[i], err.Error()}
+			return nil, &cellError{name, line, column, header[i], err.Error()}
 		}
 		rows = append(rows, row)
 	}
@@ -258,12 +247,12 @@ func readRow(row reflect.Value, columns []*column, record []string) (i int, err 
 }
 
 // AsStored returns rows as they are read back when they have been written, figures rounded as in cells.
-func AsStored[T any](rows []T) []T {
+func AsStored[T any](rows []T, options ...string) []T {
 	var b bytes.Buffer
-	if err := WriteTable(&b, rows, optionNames()...); err != nil {
+	if err := WriteTable(&b, rows, options...); err != nil {
 		panic(err) // memory takes all
 	}
-	stored, err := ReadTable[T]("", &b, optionNames()...)
+	stored, err := readTable[T]("", &b, options...)
 	if err != nil {
 		panic(err) // what was written can be read: a test holds every column to it
 	}
@@ -280,12 +269,12 @@ func match(name string, header []string, columns []column) ([]*column, error) {
 			continue
 		}
 		if slices.Contains(header[:i], h) {
-			return nil, &CellError{name, 1, 0, h, "two columns have this header"}
+			return nil, &cellError{name, 1, 0, h, "two columns have this header"}
 		}
 		matched[i], known = &columns[at], true
 	}
 	if !known {
-		return nil, &CellError{File: name, Line: 1, What: "none of the headers is known"}
+		return nil, &cellError{File: name, Line: 1, What: "none of the headers is known"}
 	}
 	return matched, nil
 }
@@ -346,7 +335,7 @@ func tableError(name string, err error) error {
 		return fmt.Errorf("reading %s: %w", name, err)
 	}
 	if errors.Is(err, csv.ErrFieldCount) {
-		return &CellError{File: name, Line: parse.Line, What: "this line has more or fewer cells than the headers"}
+		return &cellError{File: name, Line: parse.Line, What: "this line has more or fewer cells than the headers"}
 	}
-	return &CellError{File: name, Line: parse.Line, Column: parse.Column, What: parse.Err.Error()}
+	return &cellError{File: name, Line: parse.Line, Column: parse.Column, What: parse.Err.Error()}
 }

@@ -14,6 +14,7 @@ import (
 
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
+	"turnstile/nodes/catalog"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
@@ -57,7 +58,7 @@ func TestRowsGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "runs.csv", b.String())
-	got, err := ReadTable[Row]("runs.csv", &b, "tree", "max-wait")
+	got, err := readTable[Row]("runs.csv", &b, "tree", "max-wait")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestColumns(t *testing.T) {
 	for _, typ := range []reflect.Type{reflect.TypeFor[Row](), reflect.TypeFor[MessageRow](),
 		reflect.TypeFor[FaultRow](), reflect.TypeFor[IntervalRow]()} {
 		seen := map[string]bool{BoundsColumn: true}
-		for _, c := range columnsOf(typ, optionNames()) {
+		for _, c := range columnsOf(typ, catalog.OptionNames()) {
 			if c.header == "" || seen[c.header] {
 				t.Errorf("a column of %v has the header %q, which is empty or taken", typ, c.header)
 			}
@@ -96,7 +97,7 @@ func TestOldHeadersStayReadable(t *testing.T) {
 		"\ufeffwait_us_p99,colour,trial,algorithm\n>12.5,red,7,lamport\n,blue,8,\n",
 		"\ufeffat_least,wait_us_p99,colour,trial,algorithm\ncolour wait_us_p99 hue,12.5,9,7,lamport\n,,,8,\n",
 	} {
-		got, err := ReadTable[Row]("old.csv", strings.NewReader(text))
+		got, err := readTable[Row]("old.csv", strings.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,8 +122,8 @@ func TestTableErrors(t *testing.T) {
 		"run,trial\nr\n":                     "x.csv:2: this line has more or fewer cells than the headers",
 		"run,trial\n\"r\nr\",1\nr,\"x\n":     "x.csv:4:6: extraneous or missing \" in quoted-field",
 	} {
-		_, err := ReadTable[Row]("x.csv", strings.NewReader(text))
-		var cell *CellError
+		_, err := readTable[Row]("x.csv", strings.NewReader(text))
+		var cell *cellError
 		if !errors.As(err, &cell) || err.Error() != want {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
 		}
@@ -138,7 +139,7 @@ func FuzzReadTable(f *testing.F) {
 	f.Add("trial,cpu_busy\n+1,1e308\n")
 	f.Add("cpu_busy,at_least\n-0,cpu_busy seed  cpu_busy\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		rows, err := ReadTable[Row]("fuzz.csv", strings.NewReader(text))
+		rows, err := readTable[Row]("fuzz.csv", strings.NewReader(text))
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "fuzz.csv:") {
 				t.Errorf("an error without its place: %v", err)
@@ -147,7 +148,7 @@ func FuzzReadTable(f *testing.F) {
 		}
 		var first, second bytes.Buffer
 		WriteTable(&first, rows)
-		again, err := ReadTable[Row]("again.csv", bytes.NewReader(first.Bytes()))
+		again, err := readTable[Row]("again.csv", bytes.NewReader(first.Bytes()))
 		if err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, first.String())
 		}

@@ -28,8 +28,8 @@ const (
 	Ricart = "ricart-agrawala"
 )
 
-// Subject returns the subject on which a node hears its peers.
-func Subject(run string, node uint32) string { return fmt.Sprintf("bare.%s.node.%d", run, node) }
+// subject returns the subject on which a node hears its peers.
+func subject(run string, node uint32) string { return fmt.Sprintf("bare.%s.node.%d", run, node) }
 
 // Orders returns the subject on which all nodes hear Start and Count.
 func Orders(run string) string { return "bare." + run + ".orders" }
@@ -64,7 +64,7 @@ func Run(c Config, _ io.Writer) error {
 	}
 	n := &node{Config: c, conn: conn}
 	for id := range c.N {
-		n.subjects = append(n.subjects, Subject(c.Run, id))
+		n.subjects = append(n.subjects, subject(c.Run, id))
 	}
 	messages, orders := make(chan *nats.Msg, 1<<14), make(chan *nats.Msg, 16)
 	if _, err := conn.ChanSubscribe(n.subjects[c.Node], messages); err != nil {

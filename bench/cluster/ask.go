@@ -15,7 +15,7 @@ import (
 // A service is a process that does what it is asked by its standard input, one thing after the other, and
 // answers by its standard output (see serve).
 type service struct {
-	*Process
+	*process
 	mu      sync.Mutex // for one question at a time
 	number  int        // of the latest
 	answers chan answer
@@ -47,7 +47,7 @@ func (l *Launcher) startService(name string, program []string) (*service, error)
 		}
 	}}
 	var err error
-	s.Process, err = l.Start(name, program[0], program[1:], nil, nil, reader.Sift)
+	s.process, err = l.start(name, program[0], program[1:], nil, nil, reader.Sift)
 	return s, err
 }
 
@@ -71,7 +71,7 @@ func (s *service) ask(ctx context.Context, order, result any) error {
 		select {
 		case <-s.Ended(): // which says more
 		case <-time.After(time.Second):
-			return fmt.Errorf("asking %s: %w", s.Name, err)
+			return fmt.Errorf("asking %s: %w", s.name, err)
 		}
 	}
 	a, err := s.await(ctx)
@@ -101,11 +101,11 @@ func (s *service) await(ctx context.Context) (answer, error) {
 					return a, nil
 				}
 			}
-			return answer{}, fmt.Errorf("%s ended before it answered: %s", s.Name, s.Fate())
+			return answer{}, fmt.Errorf("%s ended before it answered: %s", s.name, s.Fate().Says)
 		case <-ctx.Done():
 			return answer{}, ctx.Err()
 		case <-late:
-			return answer{}, fmt.Errorf("%s has not answered within %v%s", s.Name, answerLimit, s.LastWords())
+			return answer{}, fmt.Errorf("%s has not answered within %v%s", s.name, answerLimit, s.lastWords())
 		}
 	}
 }

@@ -13,12 +13,12 @@ import (
 
 // A brokerOrder is what the process of a broker is told.
 type brokerOrder struct {
-	// Start is answered by the broker's URL; nil: an order to count, answered by a BrokerCount.
+	// Start is answered by the broker's URL; nil: an order to count, answered by a brokerCount.
 	Start *broker.Config `json:"start,omitempty"`
 }
 
-// A BrokerCount is what a broker knows of others.
-type BrokerCount struct {
+// A brokerCount is what a broker knows of others.
+type brokerCount struct {
 	Routes int `json:"routes"` // that it has
 	// Subscriptions are those of its own clients, and one for each subject that clients of another broker have
 	// subscribed to.
@@ -43,7 +43,7 @@ func ServeBroker(in io.Reader, out io.Writer) error {
 		case o.Start == nil && s == nil:
 			return nil, errors.New("the broker is to count, and was not started")
 		case o.Start == nil:
-			return BrokerCount{s.NumRoutes(), int(s.NumSubscriptions())}, nil
+			return brokerCount{s.NumRoutes(), int(s.NumSubscriptions())}, nil
 		case s != nil:
 			return nil, errors.New("the broker is to start a second time")
 		}

@@ -28,28 +28,16 @@ type brokerProcess struct {
 	ports   []*port
 	service *service
 	url     string
-	before  []*Process // that it had
 }
 
 // LaunchBrokers starts brokers, each in a process of its own, by running a program and its arguments, which
-// must call ServeBroker. When it returns, each has a route to every other. The routes run through proxies,
-// unless these are nil: then they cannot be cut.
-func LaunchBrokers(ctx context.Context, l *Launcher, program []string, count int, proxies *Proxies) (
-	*Brokers, error) {
-	b := &Brokers{launcher: l, program: program, name: "the broker", token: broker.NewToken(), proxies: proxies,
+// must call ServeBroker, and ends them if not all can be. The name is that of the only one. When it returns,
+// each has a route to every other. The routes run through proxies, unless these are nil: then they cannot be
+// cut.
+func LaunchBrokers(ctx context.Context, l *Launcher, program []string, name string, count int,
+	proxies *Proxies) (*Brokers, error) {
+	b := &Brokers{launcher: l, program: program, name: name, token: broker.NewToken(), proxies: proxies,
 		cuts: map[int][]int{}}
-	return b.launch(ctx, count)
-}
-
-// LaunchSecond starts the broker of a second network, which knows nothing of those of the first.
-func LaunchSecond(ctx context.Context, l *Launcher, program []string) (*Brokers, error) {
-	b := &Brokers{launcher: l, program: program, name: "the broker of the second network",
-		token: broker.NewToken()}
-	return b.launch(ctx, 1)
-}
-
-// launch starts so many brokers, and ends them if not all can be.
-func (b *Brokers) launch(ctx context.Context, count int) (*Brokers, error) {
 	err := b.prepare(ctx, count)
 	for i := 0; i < count && err == nil; i++ {
 		err = b.start(ctx, i)
@@ -128,9 +116,6 @@ func (b *Brokers) start(ctx context.Context, i int) error {
 		}
 		return fmt.Errorf("starting %s: %w", name, err)
 	}
-	if br.service != nil {
-		br.before = append(br.before, br.service.Process)
-	}
 	br.service = s
 	return nil
 }
@@ -145,17 +130,7 @@ func (b *Brokers) URL(i int) string { return b.all[i].url }
 func (b *Brokers) Token() string { return b.token }
 
 // Process returns the process of a broker, the latest if it was restarted.
-func (b *Brokers) Process(i int) *Process { return b.all[i].service.Process }
-
-// Processes returns all processes that brokers have or had.
-func (b *Brokers) Processes() (all []*Process) {
-	for _, br := range b.all {
-		if all = append(all, br.before...); br.service != nil {
-			all = append(all, br.service.Process)
-		}
-	}
-	return all
-}
+func (b *Brokers) Process(i int) Process { return b.all[i].service.process }
 
 // Running reports whether a broker has not ended.
 func (b *Brokers) Running(i int) bool {
@@ -171,9 +146,9 @@ func (b *Brokers) Running(i int) bool {
 // connections.
 func (b *Brokers) Kill(i int) error {
 	if !b.Running(i) {
-		return fmt.Errorf("%s has ended already", b.Process(i).Name)
+		return fmt.Errorf("%s has ended already", b.Process(i).Name())
 	}
-	b.Process(i).Dismiss()
+	b.all[i].service.dismiss()
 	<-b.Process(i).Ended()
 	return nil
 }
@@ -182,15 +157,15 @@ func (b *Brokers) Kill(i int) error {
 // routes again, which takes the other brokers a second or two.
 func (b *Brokers) Restart(ctx context.Context, i int) error {
 	if b.Running(i) {
-		return fmt.Errorf("%s runs, so it cannot be restarted: kill it first", b.Process(i).Name)
+		return fmt.Errorf("%s runs, so it cannot be restarted: kill it first", b.Process(i).Name())
 	}
 	return b.start(ctx, i)
 }
 
 // Cut ends all routes between brokers of different groups, with what is on its way, and keeps them from being
 // opened again, until it is healed. Of brokers in no group no route is cut. The number names the fault among
-// those of the proxies. With stall, the routes stand, and what they are given waits until it is healed.
-func (b *Brokers) Cut(ctx context.Context, number int, groups [][]int, stall bool) error {
+// those of the proxies.
+func (b *Brokers) Cut(ctx context.Context, number int, groups [][]int) error {
 	if b.proxies == nil {
 		return errors.New("the routes between the brokers cannot be cut, since they do not run through proxies")
 	}
@@ -206,7 +181,7 @@ func (b *Brokers) Cut(ctx context.Context, number int, groups [][]int, stall boo
 			of[i] = g
 		}
 	}
-	f := ConnectionFault{Number: number, Stall: stall, Reset: !stall}
+	f := ConnectionFault{Number: number, Reset: true}
 	for i := range b.all {
 		for j := range i {
 			if separate(of, i, j) {
@@ -217,9 +192,7 @@ func (b *Brokers) Cut(ctx context.Context, number int, groups [][]int, stall boo
 	if err := b.proxies.Begin(ctx, f); err != nil {
 		return err
 	}
-	if !stall {
-		b.cuts[number] = of
-	}
+	b.cuts[number] = of
 	return nil
 }
 
@@ -240,7 +213,7 @@ func (b *Brokers) Heal(ctx context.Context, number int) error {
 }
 
 // counts asks a broker what it knows of others.
-func (b *Brokers) counts(ctx context.Context, i int) (c BrokerCount, err error) {
+func (b *Brokers) counts(ctx context.Context, i int) (c brokerCount, err error) {
 	err = b.all[i].service.ask(ctx, brokerOrder{}, &c)
 	return c, err
 }
@@ -267,13 +240,13 @@ func (b *Brokers) Settled(ctx context.Context, subscriptions []int) (bool, error
 			return false, nil
 		}
 	}
-	return b.each(ctx, func(i int, c BrokerCount) bool {
+	return b.each(ctx, func(i int, c brokerCount) bool {
 		return c.Routes == len(b.all)-1 && c.Subscriptions == subscriptions[i]
 	})
 }
 
 // each asks all brokers that run, and reports whether what they know is as it is to be.
-func (b *Brokers) each(ctx context.Context, is func(int, BrokerCount) bool) (bool, error) {
+func (b *Brokers) each(ctx context.Context, is func(int, brokerCount) bool) (bool, error) {
 	if len(b.all) == 1 { // which needs no other
 		return true, nil
 	}
@@ -290,21 +263,21 @@ func (b *Brokers) each(ctx context.Context, is func(int, BrokerCount) bool) (boo
 
 // AwaitRoutes waits until each broker that runs has the routes that it is to have.
 func (b *Brokers) AwaitRoutes(ctx context.Context) error {
-	return b.await(ctx, "not all brokers have found each other", func(i int, c BrokerCount) bool {
+	return b.await(ctx, "not all brokers have found each other", func(i int, c brokerCount) bool {
 		return c.Routes == b.routes(i)
 	})
 }
 
 // AwaitSubscriptions waits until each broker that runs knows as many subscriptions as it is to know (see
-// BrokerCount). Until then, a message may find no way to a subscriber at another broker. It does not wait if
+// brokerCount). Until then, a message may find no way to a subscriber at another broker. It does not wait if
 // there is one broker.
 func (b *Brokers) AwaitSubscriptions(ctx context.Context, want []int) error {
-	return b.await(ctx, "not all brokers know all subscriptions", func(i int, c BrokerCount) bool {
+	return b.await(ctx, "not all brokers know all subscriptions", func(i int, c brokerCount) bool {
 		return c.Subscriptions == want[i]
 	})
 }
 
-func (b *Brokers) await(ctx context.Context, failure string, is func(int, BrokerCount) bool) error {
+func (b *Brokers) await(ctx context.Context, failure string, is func(int, brokerCount) bool) error {
 	for deadline := time.Now().Add(answerLimit); ; {
 		switch all, err := b.each(ctx, is); {
 		case all || err != nil:

@@ -11,17 +11,26 @@ import (
 	"turnstile/internal/english"
 )
 
-// Fate says how the process ended, once it has, why if that is known, and what it printed last.
-func (p *Process) Fate() string {
+// ending returns how the process has ended.
+func (p *process) ending() Fate {
 	how := "exited with status 0"
 	if p.err != nil {
 		how = p.err.Error()
 	}
-	if why := cause(how, p.tail.String(), readKills()-p.kills); why != "" {
+	f := Fate{Well: p.err == nil, Killed: how == killed, Dismissed: p.dismissed.Load()}
+	kills := 0
+	if f.Killed {
+		kills = readKills() - p.kills
+	}
+	if why := cause(how, p.tail.String(), kills); why != "" {
 		how += ", since " + why
 	}
-	return how + p.LastWords()
+	f.Says = how + p.lastWords()
+	return f
 }
+
+// killed is how a process ended that was ended by SIGKILL.
+const killed = "signal: killed"
 
 // cause says why a process ended that ended like that, after printing text, while the kernel killed so many
 // processes because memory had run out.
@@ -35,7 +44,7 @@ func cause(how, text string, kills int) string {
 		return false
 	}
 	switch {
-	case how == "signal: killed" && kills > 0:
+	case how == killed && kills > 0:
 		return fmt.Sprintf("memory ran out (the kernel killed %s for it): use fewer nodes, or allow more memory",
 			english.Count(kills, "process", "processes"))
 	case has("failed to create new OS thread", "newosproc"):

@@ -32,13 +32,13 @@ func TestCause(t *testing.T) {
 func TestFate(t *testing.T) {
 	p := mustLaunch(t, NewLauncher(), "fail", nil, nil)
 	ended(t, p)
-	if got := p.Fate(); !strings.HasPrefix(got, "exit status 7; its last output:\n\tfirst words") {
+	if got := p.Fate().Says; !strings.HasPrefix(got, "exit status 7; its last output:\n\tfirst words") {
 		t.Errorf("its fate: %q", got)
 	}
 	p = mustLaunch(t, NewLauncher(), "echo", nil, nil)
 	p.input.Close()
 	ended(t, p)
-	if got := p.Fate(); got != "exited with status 0; it printed nothing" {
+	if got := p.Fate().Says; got != "exited with status 0; it printed nothing" {
 		t.Errorf("its fate: %q", got)
 	}
 }

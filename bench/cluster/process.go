@@ -1,10 +1,8 @@
-// Package cluster starts, watches and ends the processes of a run: its nodes and its broker.
 package cluster
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -37,20 +35,20 @@ func NewLauncher() *Launcher {
 	return l
 }
 
-// A Process is one that a Launcher has started. It ends at the latest when this process does.
-type Process struct {
-	Name   string
+// A process is one that a Launcher has started. It ends at the latest when this process does.
+type process struct {
+	name   string
 	cmd    *exec.Cmd
 	exit   exit
 	input  *os.File        // its standard input: when this is closed, it ends
 	raw    syscall.RawConn // the same
-	told   uint64          // see Told
 	output *os.File
 	tail   tail
 	ended  chan struct{}
-	err    error
+	err    error         // how it ended: nil for an exit status of 0
+	fate   Fate          // once it has ended
 	kills  int           // for want of memory, before it was started
-	turns  atomic.Uint32 // see Turns
+	turns  atomic.Uint32 // see Process.Turns
 
 	dismissed atomic.Bool
 }
@@ -63,12 +61,12 @@ const (
 	drainLimit = time.Second
 )
 
-// Start starts the program at path and writes input to its standard input, which stays open. The beginning
+// start starts the program at path and writes input to its standard input, which stays open. The beginning
 // and the end of what the process prints are kept. If onOutput is not nil, it is given all of it as it comes,
 // and returns what is to be kept; it must not block.
-func (l *Launcher) Start(name, path string, args, env []string, input []byte, onOutput func([]byte) []byte) (
-	*Process, error) {
-	fail := func(err error) (*Process, error) {
+func (l *Launcher) start(name, path string, args, env []string, input []byte, onOutput func([]byte) []byte) (
+	*process, error) {
+	fail := func(err error) (*process, error) {
 		return nil, fmt.Errorf("starting %s (%s): %w", name, path, err)
 	}
 	inRead, inWrite, err := os.Pipe()
@@ -79,7 +77,7 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 	if err != nil {
 		return fail(errors.Join(err, inRead.Close(), inWrite.Close()))
 	}
-	p := &Process{Name: name, input: inWrite, output: outRead, ended: make(chan struct{}),
+	p := &process{name: name, input: inWrite, output: outRead, ended: make(chan struct{}),
 		kills: l.kills}
 	p.cmd = exec.Command(path, args...)
 	p.cmd.Env = append(os.Environ(), env...)
@@ -99,7 +97,7 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 	if _, err := inWrite.Write(input); err != nil {
 		p.Kill()
 		<-p.ended
-		return fail(fmt.Errorf("handing it its input: %w; it ended: %s", err, p.Fate()))
+		return fail(fmt.Errorf("handing it its input: %w; it ended: %s", err, p.Fate().Says))
 	}
 	inWrite.SetWriteDeadline(time.Time{})
 	if p.raw, err = inWrite.SyscallConn(); err != nil {
@@ -109,9 +107,9 @@ func (l *Launcher) Start(name, path string, args, env []string, input []byte, on
 	return p, nil
 }
 
-// Tell writes some bytes to the standard input of the process, all or none, and never waits: what a process
-// that stands still is told waits in the pipe. At most PIPE_BUF bytes are written as a whole, at least 512.
-func (p *Process) Tell(b []byte) error {
+// Tell writes some bytes to the standard input of the process, all or none: what a process that stands still
+// is told waits in the pipe. At most PIPE_BUF bytes are written as a whole, at least 512.
+func (p *process) Tell(b []byte) error {
 	var failed error
 	err := p.raw.Write(func(fd uintptr) bool {
 		for {
@@ -122,19 +120,15 @@ func (p *Process) Tell(b []byte) error {
 	})
 	switch err = errors.Join(err, failed); {
 	case errors.Is(err, unix.EAGAIN):
-		return fmt.Errorf("%s has not read its input for so long that the pipe is full", p.Name)
+		return fmt.Errorf("%s has not read its input for so long that the pipe is full", p.name)
 	case err != nil:
-		return fmt.Errorf("telling %s: %w", p.Name, err)
+		return fmt.Errorf("telling %s: %w", p.name, err)
 	}
-	p.told++
 	return nil
 }
 
-// Told returns how often the process was told something.
-func (p *Process) Told() uint64 { return p.told }
-
 // watch waits until the process has ended, and until all is read that it printed, or for a time.
-func (p *Process) watch(onOutput func([]byte) []byte, drain time.Duration) {
+func (p *process) watch(onOutput func([]byte) []byte, drain time.Duration) {
 	read := make(chan struct{})
 	go func() {
 		p.read(onOutput)
@@ -146,11 +140,12 @@ func (p *Process) watch(onOutput func([]byte) []byte, drain time.Duration) {
 	<-read
 	p.output.Close()
 	p.input.Close()
+	p.fate = p.ending()
 	close(p.ended)
 }
 
 // read keeps what the process prints.
-func (p *Process) read(onOutput func([]byte) []byte) {
+func (p *process) read(onOutput func([]byte) []byte) {
 	b := make([]byte, 4096)
 	for {
 		n, err := p.output.Read(b)
@@ -158,7 +153,7 @@ func (p *Process) read(onOutput func([]byte) []byte) {
 		if onOutput != nil && n > 0 {
 			kept = onOutput(kept)
 		}
-		p.tail.Write(kept)
+		p.tail.add(kept)
 		if err != nil {
 			return
 		}
@@ -167,7 +162,7 @@ func (p *Process) read(onOutput func([]byte) []byte) {
 
 // reap waits until the process has ended, and ends those that it has started itself, unless they have left
 // its group. It returns how the process ended.
-func (p *Process) reap() error {
+func (p *process) reap() error {
 	if p.exit.await() {
 		syscall.Kill(-p.Pid(), syscall.SIGKILL) // until Wait, nobody else can have that number
 	}
@@ -175,28 +170,26 @@ func (p *Process) reap() error {
 }
 
 // Pid returns the ID of the process.
-func (p *Process) Pid() int { return p.cmd.Process.Pid }
+func (p *process) Pid() int { return p.cmd.Process.Pid }
 
-// Ended is closed when the process has ended.
-func (p *Process) Ended() <-chan struct{} { return p.ended }
-
-// Err returns how the process ended, once it has: nil for an exit status of 0.
-func (p *Process) Err() error { return p.err }
+// Name, Ended, Fate, Turns and Signal implement Process.
+func (p *process) Name() string                  { return p.name }
+func (p *process) Ended() <-chan struct{}        { return p.ended }
+func (p *process) Fate() Fate                    { return p.fate }
+func (p *process) Turns() uint32                 { return p.turns.Load() }
+func (p *process) Signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
 
 // Kill ends the process at once.
-func (p *Process) Kill() { p.cmd.Process.Signal(syscall.SIGKILL) }
+func (p *process) Kill() { p.Signal(syscall.SIGKILL) }
 
-// Dismiss ends the process at once, on purpose: so its end is no trouble.
-func (p *Process) Dismiss() {
+// dismiss ends the process at once, on purpose: so its end is no trouble.
+func (p *process) dismiss() {
 	p.dismissed.Store(true)
 	p.Kill()
 }
 
-// Dismissed reports whether the process was ended on purpose.
-func (p *Process) Dismissed() bool { return p.dismissed.Load() }
-
-// LastWords returns what the process printed, as the end of an error.
-func (p *Process) LastWords() string {
+// lastWords returns what the process printed, as the end of an error.
+func (p *process) lastWords() string {
 	text := strings.TrimSpace(p.tail.String())
 	if text == "" {
 		return "; it printed nothing"
@@ -213,12 +206,9 @@ type tail struct {
 
 const tailLen = 2048
 
-var _ io.Writer = (*tail)(nil)
-
-func (t *tail) Write(b []byte) (int, error) {
+func (t *tail) add(b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	whole := len(b)
 	if free := tailLen - len(t.head); free > 0 {
 		taken := min(free, len(b))
 		t.head, b = append(t.head, b[:taken]...), b[taken:]
@@ -230,7 +220,6 @@ func (t *tail) Write(b []byte) (int, error) {
 			t.head = append(t.head, "\n[...]\n"...)
 		}
 	}
-	return whole, nil
 }
 
 func (t *tail) String() string {

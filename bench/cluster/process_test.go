@@ -97,12 +97,12 @@ func play(role string) int {
 }
 
 // launch starts this program in a role.
-func launch(l *Launcher, role string, input []byte, onOutput func([]byte) []byte) (*Process, error) {
-	return l.Start("a "+role, os.Args[0], []string{playing, role}, nil, input, onOutput)
+func launch(l *Launcher, role string, input []byte, onOutput func([]byte) []byte) (*process, error) {
+	return l.start("a "+role, os.Args[0], []string{playing, role}, nil, input, onOutput)
 }
 
 func mustLaunch(t *testing.T, l *Launcher, role string, input []byte,
-	onOutput func([]byte) []byte) *Process {
+	onOutput func([]byte) []byte) *process {
 	t.Helper()
 	p, err := launch(l, role, input, onOutput)
 	if err != nil {
@@ -116,13 +116,13 @@ func mustLaunch(t *testing.T, l *Launcher, role string, input []byte,
 }
 
 // ended waits until p has ended, and returns how.
-func ended(t *testing.T, p *Process) error {
+func ended(t *testing.T, p *process) error {
 	t.Helper()
 	select {
 	case <-p.Ended():
-		return p.Err()
+		return p.err
 	case <-time.After(20 * time.Second):
-		t.Fatalf("%s does not end", p.Name)
+		t.Fatalf("%s does not end", p.name)
 		return nil
 	}
 }
@@ -174,7 +174,7 @@ func TestProcessIsKilled(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 	p.Kill() // once more, when nothing is left to kill
-	if got := p.LastWords(); got != "; it printed nothing" && !strings.HasSuffix(got, "\tup") {
+	if got := p.lastWords(); got != "; it printed nothing" && !strings.HasSuffix(got, "\tup") {
 		t.Errorf("its last words: %q", got)
 	}
 }
@@ -185,7 +185,7 @@ func TestLastWordsKeepBothEnds(t *testing.T) {
 	if err := ended(t, p); !errors.As(err, &exit) || exit.ExitCode() != 7 {
 		t.Errorf("it ends with %v", err)
 	}
-	words := p.LastWords()
+	words := p.lastWords()
 	if !strings.HasPrefix(words, "; its last output:\n\tfirst words\n") ||
 		!strings.HasSuffix(words, "\n\tlast words") || !strings.Contains(words, "[...]") {
 		t.Errorf("its last words: %q", words)
@@ -201,7 +201,7 @@ func TestTail(t *testing.T) {
 		for _, piece := range []int{1, 1000, len(all)} {
 			var kept tail
 			for from := 0; from < length; from += piece {
-				kept.Write([]byte(all[from:min(from+piece, length)]))
+				kept.add([]byte(all[from:min(from+piece, length)]))
 			}
 			want := all[:length]
 			if length > 2*tailLen {
@@ -215,11 +215,11 @@ func TestTail(t *testing.T) {
 }
 
 func TestStartFails(t *testing.T) {
-	_, err := NewLauncher().Start("node 3", "/no/such/program", nil, nil, nil, nil)
+	_, err := NewLauncher().start("node 3", "/no/such/program", nil, nil, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "starting node 3 (/no/such/program)") {
 		t.Errorf("the error is %v", err)
 	}
-	_, err = NewLauncher().Start("node 3", os.Args[0], []string{playing, "fail"}, nil,
+	_, err = NewLauncher().start("node 3", os.Args[0], []string{playing, "fail"}, nil,
 		make([]byte, 1<<20), nil) // more than a pipe holds
 	if err == nil || !strings.Contains(err.Error(), "handing it its input") {
 		t.Errorf("the error is %v", err)
@@ -231,7 +231,7 @@ func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
 	t.Parallel()
 	l := NewLauncher()
 	var out lines
-	started := make(chan *Process)
+	started := make(chan *process)
 	go func() {
 		runtime.LockOSThread() // and with the goroutine, its thread ends
 		started <- mustLaunch(t, l, "deaf", nil, out.add)
@@ -240,7 +240,7 @@ func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
 	out.await(t)
 	select {
 	case <-p.Ended():
-		t.Errorf("it ended: %v", p.Err())
+		t.Errorf("it ended: %v", p.err)
 	case <-time.After(100 * time.Millisecond):
 	}
 }
@@ -318,12 +318,13 @@ func TestTellingDoesNotWait(t *testing.T) {
 	p := mustLaunch(t, NewLauncher(), "deaf", nil, nil)
 	line := bytes.Repeat([]byte("1234567\n"), 100)
 	var err error
-	for err == nil && p.Told() < 1<<20 {
+	told := 0
+	for ; err == nil && told < 1<<20; told++ {
 		err = p.Tell(line)
 	}
 	const says = "a deaf has not read its input for so long that the pipe is full"
-	if err == nil || err.Error() != says || p.Told() == 0 {
-		t.Errorf("after it was told %d times: %v", p.Told(), err)
+	if err == nil || err.Error() != says || told == 1 {
+		t.Errorf("after it was told %d times: %v", told, err)
 	}
 	p.Kill()
 	ended(t, p)
@@ -340,7 +341,7 @@ func TestProcessesAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := out.await(t); got != "ITS INPUT, WHAT FOLLOWS" || p.Told() != 2 {
-		t.Errorf("it answers %q, told %d times", got, p.Told())
+	if got := out.await(t); got != "ITS INPUT, WHAT FOLLOWS" {
+		t.Errorf("it answers %q", got)
 	}
 }

@@ -25,7 +25,7 @@ func LaunchProxies(ctx context.Context, l *Launcher, program []string) (*Proxies
 }
 
 // Process returns the process of the proxies.
-func (p *Proxies) Process() *Process { return p.service.Process }
+func (p *Proxies) Process() Process { return p.service.process }
 
 // Close ends the proxies and their connections.
 func (p *Proxies) Close() { p.service.end() }
@@ -35,11 +35,6 @@ func (p *Proxies) Close() { p.service.end() }
 func (p *Proxies) Add(ctx context.Context, name, upstream string) (address string, err error) {
 	err = p.service.ask(ctx, proxyOrder{Do: addProxy, Name: name, Upstream: upstream}, &address)
 	return address, err
-}
-
-// Remove ends a proxy and its connections. No fault may be in force at it.
-func (p *Proxies) Remove(ctx context.Context, name string) error {
-	return p.service.ask(ctx, proxyOrder{Do: removeProxy, Name: name}, nil)
 }
 
 // Begin puts a fault in force: when it returns nil, it is.

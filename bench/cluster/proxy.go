@@ -52,7 +52,7 @@ func (f *ConnectionFault) check() error {
 // A proxyOrder is what the process of the proxies is told.
 type proxyOrder struct {
 	Do       string          `json:"do"`
-	Name     string          `json:"name,omitempty"`     // add, remove
+	Name     string          `json:"name,omitempty"`     // add
 	Upstream string          `json:"upstream,omitempty"` // add: the address that the proxy connects to
 	Fault    ConnectionFault `json:"fault,omitzero"`     // begin; heal takes its number alone
 }
@@ -60,7 +60,6 @@ type proxyOrder struct {
 // The orders.
 const (
 	addProxy    = "add" // answered by the address that it listens on
-	removeProxy = "remove"
 	beginFault  = "begin"
 	healFault   = "heal"
 	reportProxy = "report" // answered by a proxyReport
@@ -104,8 +103,6 @@ func (s *proxyServer) obey(order json.RawMessage) (any, error) {
 	switch o.Do {
 	case addProxy:
 		return s.add(o.Name, o.Upstream)
-	case removeProxy:
-		return nil, s.remove(o.Name)
 	case beginFault:
 		return nil, s.begin(o.Fault)
 	case healFault:
@@ -141,23 +138,6 @@ func (s *proxyServer) add(name, upstream string) (string, error) {
 	}
 	s.proxies[name] = p
 	return p.Listen, nil
-}
-
-// remove ends a proxy and its connections.
-func (s *proxyServer) remove(name string) error {
-	p := s.proxies[name]
-	if p == nil {
-		return fmt.Errorf("there is no proxy %s", name)
-	}
-	for number, f := range s.faults {
-		if slices.Contains(f.Names, name) {
-			return fmt.Errorf("fault %d is in force at the proxy %s", number, name)
-		}
-	}
-	delete(s.proxies, name)
-	p.reset()
-	p.port.release()
-	return nil
 }
 
 // begin puts a fault in force: at all of its proxies, or at none.

@@ -1,28 +1,25 @@
 package cluster
 
-import (
-	"sync"
-	"syscall"
-)
+import "sync"
 
 // stopping are the processes that have been started and not reaped, by their ID.
 var stopping struct {
 	sync.Mutex
-	of      map[int]*Process
+	of      map[int]*process
 	changes uint64 // that were noticed
 }
 
 // enrol makes a process known to NoticeStops, and strike makes it unknown.
-func enrol(p *Process) {
+func enrol(p *process) {
 	stopping.Lock()
 	defer stopping.Unlock()
 	if stopping.of == nil {
-		stopping.of = map[int]*Process{}
+		stopping.of = map[int]*process{}
 	}
 	stopping.of[p.Pid()] = p
 }
 
-func strike(p *Process) {
+func strike(p *process) {
 	stopping.Lock()
 	defer stopping.Unlock()
 	delete(stopping.of, p.Pid())
@@ -48,22 +45,10 @@ func NoticeStops() (changes uint64) {
 
 // turn counts that the process was stopped or continued. If it was stopped and continued since it was last
 // looked at, the kernel tells of the latter alone.
-func (p *Process) turn(stopped bool) {
+func (p *process) turn(stopped bool) {
 	if was := p.turns.Load()%2 == 1; was == stopped {
 		p.turns.Add(2)
 	} else {
 		p.turns.Add(1)
 	}
 }
-
-// Stop has the process stand still, or go on.
-func (p *Process) Stop(still bool) error {
-	if still {
-		return p.cmd.Process.Signal(syscall.SIGSTOP)
-	}
-	return p.cmd.Process.Signal(syscall.SIGCONT)
-}
-
-// Turns returns how often the process has been stopped or continued, as far as NoticeStops has noticed: it is
-// stopped now if the number is odd.
-func (p *Process) Turns() uint32 { return p.turns.Load() }

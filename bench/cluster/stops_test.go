@@ -11,7 +11,7 @@ import (
 )
 
 // await waits until a process is stopped, or is not.
-func await(t *testing.T, p *Process, stopped bool) {
+func await(t *testing.T, p *process, stopped bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
@@ -32,7 +32,7 @@ func TestStopsAreNoticed(t *testing.T) {
 		t.Skip("the kernel does not tell")
 	}
 	l := NewLauncher()
-	p, err := l.Start("a sleeper", "/bin/sleep", []string{"60"}, nil, nil, nil)
+	p, err := l.start("a sleeper", "/bin/sleep", []string{"60"}, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestStopsAreNoticed(t *testing.T) {
 	expect := func(turns uint32, signals ...syscall.Signal) {
 		t.Helper()
 		for _, s := range signals {
-			if err := p.Stop(s == syscall.SIGSTOP); err != nil {
+			if err := p.Signal(s); err != nil {
 				t.Fatal(err)
 			}
 			await(t, p, s == syscall.SIGSTOP) // else the next signal takes this one back

@@ -23,10 +23,10 @@ type Usage struct {
 
 // ReadUsage reads what has been used. The brokers are all processes that carry or carried the run's messages;
 // none if they are not its own.
-func ReadUsage(brokers, nodes []*Process) Usage {
+func ReadUsage(brokers, nodes []Process) Usage {
 	u := Usage{at: time.Now(), all: readTicks()}
 	u.own, u.known = cpuTime(os.Getpid())
-	add := func(p *Process, to *time.Duration) {
+	add := func(p Process, to *time.Duration) {
 		spent, ok := p.CPUTime()
 		*to += spent
 		u.known = u.known && ok
@@ -113,8 +113,8 @@ func parseTicks(text string, usable func(cpu int) bool) (t ticks) {
 	return t
 }
 
-// CPUTime returns how much CPU time the process has spent, also once it has ended.
-func (p *Process) CPUTime() (time.Duration, bool) {
+// CPUTime implements Process.
+func (p *process) CPUTime() (time.Duration, bool) {
 	select {
 	case <-p.ended:
 		return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(), true
@@ -123,8 +123,8 @@ func (p *Process) CPUTime() (time.Duration, bool) {
 	}
 }
 
-// PeakResidentKB returns the peak of the process's resident memory, in units of 1024 bytes.
-func (p *Process) PeakResidentKB() (int64, bool) {
+// PeakResidentKB implements Node.
+func (p *process) PeakResidentKB() (int64, bool) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
 	if err != nil {
 		return 0, false

@@ -93,7 +93,7 @@ func TestReadUsage(t *testing.T) {
 	p := mustLaunch(t, NewLauncher(), "busy", nil, out.add)
 	idle := mustLaunch(t, NewLauncher(), "idle", nil, nil)
 	out.await(t)
-	before := ReadUsage([]*Process{idle}, []*Process{p})
+	before := ReadUsage([]Process{idle}, []Process{p})
 	spent := func() time.Duration {
 		t.Helper()
 		spent, ok := p.CPUTime()
@@ -108,7 +108,7 @@ func TestReadUsage(t *testing.T) {
 			t.Fatalf("a process that does nothing else has spent %v of CPU time", spent())
 		}
 	}
-	got := ReadUsage([]*Process{idle}, []*Process{p}).Since(before)
+	got := ReadUsage([]Process{idle}, []Process{p}).Since(before)
 	if !got.AllKnown || !got.OwnKnown || got.Own <= 0 || got.Own > 1 || got.Broker > got.Own ||
 		got.Busy < got.Own || got.Busy > 1 || got.Others < 0 || got.Others > 1 {
 		t.Errorf("a busy node and an idle broker: %+v", got)
@@ -121,7 +121,7 @@ func TestReadUsage(t *testing.T) {
 	if spent, ok := p.CPUTime(); !ok || spent < began+50*time.Millisecond {
 		t.Errorf("a process that has ended has spent %v, %v", spent, ok)
 	}
-	if u := ReadUsage([]*Process{idle}, []*Process{p}); !u.known {
+	if u := ReadUsage([]Process{idle}, []Process{p}); !u.known {
 		t.Errorf("what a process that has ended has spent is not known: %+v", u)
 	}
 	if kb, ok := p.PeakResidentKB(); ok {

@@ -35,7 +35,7 @@ func dial(t *testing.T, folder string) *Client {
 	return c
 }
 
-// Requests are refused at once while a orders is closed, and wait for the run while it is open.
+// Requests are refused at once while a server is closed, and wait for the run while it is open.
 func TestRequestsAreAnswered(t *testing.T) {
 	path, ctx := folder(t), context.Background()
 	d, err := NewServer(path, Reply{Refused: "it starts", Later: true})
@@ -47,7 +47,7 @@ func TestRequestsAreAnswered(t *testing.T) {
 	}
 	r, err := dial(t, path).Ask(ctx, Request{Do: List})
 	if err != nil || r.Refused != "it starts" {
-		t.Errorf("a closed orders says %+v, %v", r, err)
+		t.Errorf("a closed server says %+v, %v", r, err)
 	}
 	d.Open()
 	fault, err := chaos.ParseFault("cut: 0/1-2, at: 1s, for: 20ms")
@@ -64,13 +64,17 @@ func TestRequestsAreAnswered(t *testing.T) {
 			}
 		})
 	}
+	wrong := errors.New("the run ends")
 	for taken := 0; taken < 10; {
-		for _, v := range d.Take() {
-			if got := v.Faults[0].String(); got != fault.String() {
+		err := d.Answer(func(r *Request) (Reply, error) {
+			if got := r.Faults[0].String(); got != fault.String() {
 				t.Errorf("the fault is %q, want %q", got, &fault)
 			}
-			v.Answer(Reply{Numbers: []int{v.Number}})
 			taken++
+			return Reply{Numbers: []int{r.Number}}, wrong
+		})
+		if err != nil && err != wrong {
+			t.Error(err)
 		}
 	}
 	asking.Wait()
@@ -149,8 +153,8 @@ func TestNoDesk(t *testing.T) {
 	var d *Server
 	d.Open()
 	d.Close(Reply{})
-	if got := d.Take(); got != nil {
-		t.Errorf("it has %v", got)
+	if err := d.Answer(nil); err != nil {
+		t.Error(err)
 	}
 	if err := d.End(Reply{}); err != nil {
 		t.Error(err)

@@ -11,29 +11,26 @@ import (
 	"time"
 )
 
-// A Server takes the requests to a run. While it is open, the run takes them up one after the other, in its
-// own time; while it is closed, they are refused at once. A nil server has no requests.
+// A Server takes the requests to a run. While it is open, the run answers them in turn, in its own time;
+// while it is closed, they are refused at once. A nil server has no requests.
 type Server struct {
 	listener *net.UnixListener
 	path     string
 
-	waits   atomic.Bool // there are requests to take
+	waits   atomic.Bool // there are requests to answer
 	mu      sync.Mutex
 	open    bool
 	closed  Reply // to all requests while it is not open
-	waiting []*Pending
+	waiting []pending
 	conns   map[*net.UnixConn]bool // nil: the run is over
 	serving sync.WaitGroup
 }
 
-// A Pending is a request that waits for its reply.
-type Pending struct {
+// A pending is a request that waits for its reply.
+type pending struct {
 	Request
 	reply chan Reply // which has space for it
 }
-
-// Answer gives the reply. It is called once.
-func (v *Pending) Answer(r Reply) { v.reply <- r }
 
 // NewServer makes the socket in the folder of a run, which this user alone can use, and serves it. The server
 // is closed with a reply.
@@ -113,14 +110,14 @@ func (d *Server) ask(r Request) Reply {
 		defer d.mu.Unlock()
 		return d.closed
 	}
-	v := &Pending{r, make(chan Reply, 1)}
+	v := pending{r, make(chan Reply, 1)}
 	d.waiting = append(d.waiting, v)
 	d.waits.Store(true)
 	d.mu.Unlock()
 	return <-v.reply
 }
 
-// Open has requests wait until they are taken.
+// Open has requests wait until they are answered.
 func (d *Server) Open() {
 	if d == nil {
 		return
@@ -138,28 +135,32 @@ func (d *Server) Close(r Reply) {
 	d.mu.Lock()
 	d.open, d.closed = false, r
 	for _, v := range d.waiting {
-		v.Answer(r)
+		v.reply <- r
 	}
 	d.waiting = nil
 	d.waits.Store(false)
 	d.mu.Unlock()
 }
 
-// Take returns the requests that wait, each of which must be answered. It costs next to nothing if there are
-// none.
-func (d *Server) Take() []*Pending {
-	if d == nil || !d.waits.Load() {
-		return nil
+// Answer has do reply to the requests that wait, until it returns an error. It costs next to nothing if there
+// are none.
+func (d *Server) Answer(do func(*Request) (Reply, error)) error {
+	for d != nil && d.waits.Load() {
+		d.mu.Lock()
+		next := d.waiting[0]
+		d.waiting = d.waiting[1:]
+		d.waits.Store(len(d.waiting) > 0)
+		d.mu.Unlock()
+		reply, err := do(&next.Request)
+		next.reply <- reply
+		if err != nil {
+			return err
+		}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	all := d.waiting
-	d.waiting = nil
-	d.waits.Store(false)
-	return all
+	return nil
 }
 
-// End closes the orders with a reply, removes the socket, and returns when nobody is served any more.
+// End closes the server with a reply, removes the socket, and returns when nobody is served any more.
 func (d *Server) End(r Reply) error {
 	if d == nil {
 		return nil

@@ -42,14 +42,7 @@ const Comparisons = 14
 
 // Comparable returns the rows of mutual exclusion. Real runs of electors cannot be compared with simulated
 // ones: what electors send depends on when their timers run out in real time.
-func (c *Campaign) Comparable() (all []*row.Row) {
-	for _, spec := range c.Rows {
-		if spec.Elector == nil {
-			all = append(all, spec)
-		}
-	}
-	return all
-}
+func (c *Campaign) Comparable() []*row.Row { return byKind(c.Rows)[nodes.MutualExclusion] }
 
 // Compare makes count comparisons. Each makes a real run and a simulated run under one fault. Requests come
 // one at a time, so that counts do not depend on speed. A comparison is wrong if the verdicts differ. It is
@@ -105,7 +98,7 @@ func (c *Campaign) compare(ctx context.Context, r *Result, number uint64) error 
 
 // outcomeOf describes the parts of the outcome of a run that do not depend on speed.
 func outcomeOf(spec *row.Row, t *bench.Tried) string {
-	v, kinds := &t.Verdict, t.Measures.Messages.Kinds
+	v, kinds := &t.Verdict, t.Measures.Kinds
 	words := []string{v.Outcome.String()}
 	if v.Outcome != check.Valid {
 		words[0] += " (" + v.Worst().Check + ")"

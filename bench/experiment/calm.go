@@ -38,12 +38,7 @@ var (
 	calmSizes     = []int{1, 2, 3, 5, 9, 32, 64}
 	calmLatencies = []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond,
 		500 * time.Millisecond, 2 * time.Second}
-	calmHolds = []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond}
-	calmLoads = []workload.Load{workload.Saturated, workload.One, workload.Sequential, workload.Closed,
-		workload.Open}
 	calmDetectors = []string{"heartbeat", "probe", "phi", "swim", "perfect"}
-	calmCampaigns = []workload.Initiators{workload.AllInitiate, workload.LowestInitiates,
-		workload.HighestInitiate}
 )
 
 // CalmNodes is how many nodes the largest clusters of the grid have; those with a detector or an elector
@@ -60,16 +55,8 @@ const (
 // CalmOf returns the grid of the sound rows of mutual exclusion and election among some, for up to so many
 // nodes.
 func CalmOf(rows []*row.Row, mostNodes int) (g Calm) {
-	var electors []string
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row *row.Row) bool { return row.Flaw != nil })
 	for _, row := range rows {
-		if row.Elector != nil && row.Flaw == nil {
-			electors = append(electors, row.Name)
-		}
-	}
-	for _, row := range rows {
-		if row.Flaw != nil {
-			continue
-		}
 		g.add(cell{spec: row}, mostNodes)
 		if row.Detects != "" {
 			for _, detector := range calmDetectors {
@@ -77,8 +64,8 @@ func CalmOf(rows []*row.Row, mostNodes int) (g Calm) {
 			}
 		}
 		if row.Follows {
-			for _, elector := range electors {
-				g.add(cell{spec: row, elect: elector}, min(mostNodes, mostBeside))
+			for _, elector := range byKind(rows)[nodes.Election] {
+				g.add(cell{spec: row, elect: elector.Name}, min(mostNodes, mostBeside))
 			}
 		}
 	}
@@ -90,21 +77,14 @@ func (g *Calm) Cells() int { return len(g.cells) }
 
 // add adds what runs for each number of nodes, latency, hold and load.
 func (g *Calm) add(c cell, mostNodes int) {
+	of := studyOf(c.spec)
 	for _, c.n = range calmSizes {
 		if c.n > mostNodes {
 			break
 		}
 		for _, c.latency = range calmLatencies {
-			if c.spec.Elector != nil {
-				for _, who := range calmCampaigns {
-					c.load = workload.Workload{Load: workload.Campaign, Initiators: who}
-					g.cells = append(g.cells, c)
-				}
-				continue
-			}
-			for _, c.hold = range calmHolds {
-				for _, load := range calmLoads {
-					c.load = workload.Workload{Load: load}
+			for _, c.hold = range of.holds {
+				for _, c.load = range of.loads {
 					g.cells = append(g.cells, c)
 				}
 			}
@@ -158,10 +138,7 @@ func (c *cell) job(seed uint64) (*bench.Job, error) {
 	o.Seed, o.Workload, o.Warmup, o.WarmupLimit = seed, c.load, 0, 0
 	o.Config = nodes.Config{N: c.n, Elect: c.elect}
 	o.Detector, o.Latency = c.detector, chance.Constant(c.latency)
-	o.Duration, o.Entries = 0, someEntries
-	if c.n >= manyNodes {
-		o.Entries = fewEntries
-	}
+	o.Duration, o.Entries = 0, studyOf(c.spec).entries(c.n)
 	if c.load.Load != workload.One { // else node 0 alone enters
 		o.Entries *= uint64(c.n)
 	}
@@ -171,11 +148,9 @@ func (c *cell) job(seed uint64) (*bench.Job, error) {
 		o.Workload.Think = chance.Constant(turn)
 	case workload.Open:
 		o.Workload.Rate = 1 / (turn + c.hold/1000).Seconds()
-	case workload.Campaign:
-		o.Entries = 0
 	}
 	j, err := o.Draft(c.spec, true)
-	if err == nil && c.load.Load == workload.Campaign {
+	if err == nil && j.Entries == 0 {
 		takes := j.Stack.Grace()
 		if takes == 0 {
 			takes = electionHops * time.Duration(c.n) * c.latency
@@ -192,15 +167,6 @@ const electionHops = 64
 // String tells the algorithm of a run, its nodes, its load and its latency.
 func (r *Result) String() string {
 	o := &r.Options
-	text := fmt.Sprintf("%s, %d nodes, latency %v, ", r.Spec.Name, o.Config.N, o.Latency)
-	if o.Workload.Load == workload.Campaign {
-		return text + fmt.Sprintf("initiators %s", o.Workload.Initiators)
-	}
-	if o.Config.Elect != "" {
-		text += fmt.Sprintf("elect %s, ", o.Config.Elect)
-	}
-	if o.Detector != "" {
-		text += fmt.Sprintf("detector %s, ", o.Detector)
-	}
-	return text + fmt.Sprintf("hold %v, %s load", o.Workload.Hold, o.Workload.Load)
+	return fmt.Sprintf("%s, %d nodes, latency %v, ", r.Spec.Name, o.Config.N, o.Latency) +
+		studyOf(r.Spec).about(o)
 }

@@ -27,11 +27,11 @@ const (
 	Inconclusive
 	ViolatedInside
 	ViolatedOutside
-	Failed // the run could not be made
+	failed // the run could not be made
 )
 
-// Classes is how many classes there are.
-const Classes = int(Failed) + 1
+// classes is how many classes there are.
+const classes = int(failed) + 1
 
 // Inside reports whether the run ended inside the model of its algorithm: no assumption that it rests on was
 // broken, or none is any more, and what went wrong meanwhile has no excuse.
@@ -77,7 +77,7 @@ func (c *Campaign) drawn(number int, real bool) *planned {
 func (r *Result) Class() Class {
 	switch v := &r.Verdict; {
 	case r.Err != nil:
-		return Failed
+		return failed
 	case v.Outcome == check.Valid:
 		return Valid
 	case v.Outcome == check.Violated && v.OutsideModel:

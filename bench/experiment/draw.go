@@ -38,31 +38,14 @@ func draw(rows []*row.Row, seed uint64, number int, real bool) (*bench.Job, erro
 		o.Duration = patient
 	}
 	o.Config.N = fewestNodes + d.below(mostNodes-fewestNodes+1)
-	if spec.Elector != nil && spec.Flaw != nil {
-		o.Config.N = spec.Broken().At.N
-	}
 	o.Config.Fenced = spec.Fenced && d.below(2) == 0
 	o.Latency = d.one("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
-	if spec.Elector != nil && spec.Broken().By != 0 && !real {
-		// A node may crash between two requests for its vote.
-		o.Latency = d.one("exponential:1ms")
+	stack, err := studyOf(spec).load(&d, &o, spec, real)
+	if err != nil {
+		return none, err
 	}
-	scene := &chaos.Scene{Spec: spec, Config: o.Config, Simulated: !real}
-	if spec.Elector != nil {
-		d.elections(&o, spec)
-		stack, err := d.last(&o, spec, real)
-		if err != nil {
-			return none, err
-		}
-		scene.Stack = stack
-	} else {
-		o.Workload = d.workload()
-	}
-	if spec.Flaw != nil && spec.Elector == nil { // what is rare shows in long runs of many
-		o.Config.N, o.Duration, o.Latency = mostNodes, patient, d.one("exponential:1ms")
-		o.Workload = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
-	}
-	scene.Config, scene.Measured, scene.Campaigns = o.Config, o.Duration, o.Workload.CampaignEvery
+	scene := &chaos.Scene{Spec: spec, Config: o.Config, Stack: stack, Simulated: !real, Measured: o.Duration,
+		Campaigns: o.Workload.CampaignEvery}
 	if d.below(4) == 0 { // so that there are routes to cut
 		o.Brokers, scene.Brokers = 3, 3
 	}
@@ -114,8 +97,14 @@ func (d *drawn) last(o *bench.Options, spec *row.Row, real bool) (*row.Stack, er
 	return draft.Stack, nil
 }
 
-// elections draws who campaigns in a run about leaders.
-func (d *drawn) elections(o *bench.Options, spec *row.Row) {
+// elections draws who campaigns in a run about leaders, and how long that lasts.
+func (d *drawn) elections(o *bench.Options, spec *row.Row, real bool) (*row.Stack, error) {
+	if spec.Flaw != nil {
+		o.Config.N = spec.Flaw.At.N
+	}
+	if spec.Broken().By != 0 && !real { // a node may crash between two requests for its vote
+		o.Latency = d.one("exponential:1ms")
+	}
 	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 	switch which := d.below(4); {
 	case which == 0, spec.Broken().By != 0: // the others vote
@@ -123,6 +112,7 @@ func (d *drawn) elections(o *bench.Options, spec *row.Row) {
 	case which == 1:
 		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.below(o.Config.N)))
 	}
+	return d.last(o, spec, real)
 }
 
 // drawn draws one thing after another.
@@ -147,9 +137,10 @@ func (d *drawn) one(texts ...string) chance.Distribution {
 	return s
 }
 
-// workload draws what the clients do. Clients of whom one alone ever asks show little.
-func (d *drawn) workload() workload.Workload {
-	w := workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
+// entries draws what the clients do. Clients of whom one alone ever asks show little.
+func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, error) {
+	w := &o.Workload
+	*w = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
 	switch d.below(6) {
 	case 0:
 		w.Load, w.Think = workload.Closed, d.one("5ms", "exponential:5ms")
@@ -158,5 +149,9 @@ func (d *drawn) workload() workload.Workload {
 	case 2:
 		w.Load = workload.Sequential
 	}
-	return w
+	if spec.Flaw != nil { // what is rare shows in long runs of many
+		o.Config.N, o.Duration, o.Latency = mostNodes, patient, d.one("exponential:1ms")
+		*w = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
+	}
+	return nil, nil
 }

@@ -74,12 +74,15 @@ func (c *Cell) Options(seed uint64) bench.Options {
 	o.Duration, o.Warmup = cellLasts, cellLasts/10
 	o.Plan, o.Faults, o.Brokers = c.Plan.Name, c.Plan.Faults, c.Plan.Brokers
 	o.Config.Fenced = chaos.Fenced(c.Spec, c.Plan.Faults)
-	if c.Spec.Elector != nil {
-		o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
-		o.Warmup, o.WarmupLimit = 0, 0
-		o.Duration = c.lasts() + c.Spec.GraceOf(c.Spec.Explicit(o.Config)) + electing
-	}
+	studyOf(c.Spec).cell(c, &o)
 	return o
+}
+
+// elections makes the options those of a run about leaders.
+func (c *Cell) elections(o *bench.Options) {
+	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
+	o.Warmup, o.WarmupLimit = 0, 0
+	o.Duration = c.lasts() + c.Spec.GraceOf(c.Spec.Explicit(o.Config)) + electing
 }
 
 // lasts returns when the last fault of the plan is over, with all that it leaves behind.

@@ -31,32 +31,23 @@ func (c *Cell) Row(real bool) results.MatrixRow {
 	tells := cmp.Or(c.Wrong(), c.Runs[0])
 	out.Seed, out.Run, out.Reason = tells.Seed, tells.Folder, tells.Says
 	out.Waiting = strings.Trim(fmt.Sprint(tells.Verdict.Starved), "[]")
-	for _, r := range c.Runs {
-		if r.Leaders == nil {
-			out.OverlapUS = greater(out.OverlapUS, figure.Number(float64(r.Verdict.Overlap.Nanoseconds())/1e3))
-		} else {
-			out.TwoLeadersUS = greater(out.TwoLeadersUS, figure.Number(float64(r.Leaders.TwoLeaders)/1e3))
-		}
-	}
-	out.AgreedS, out.LeaderlessUS = c.median((*Result).agreed), c.median((*Result).leaderless)
+	studyOf(c.Spec).figures(c, &out)
 	for _, f := range c.known((*Result).waitMax) {
 		out.WaitMaxS = greater(out.WaitMaxS, inSeconds(f))
 	}
 	out.NextEntryS = c.median((*Result).nextEntry)
-	out.OldRateS = c.median((*Result).oldRate)
-	first := func(r *Result) *measure.OfFault { return &r.Faults[0] }
-	last := func(r *Result) *measure.OfFault { return &r.Faults[len(r.Faults)-1] }
-	out.MessagesBefore = c.median(func(r *Result) figure.Figure {
-		return per(first(r).Messages[measure.Before], first(r).Accepted[measure.Before])
-	})
-	out.MessagesDuring = c.median(func(r *Result) figure.Figure {
-		return per(first(r).Messages[measure.During], first(r).Accepted[measure.During])
-	})
-	out.MessagesAfter = c.median(func(r *Result) figure.Figure {
-		return per(last(r).Messages[measure.After], last(r).Accepted[measure.After])
-	})
-	out.AcceptedDuring = c.median(func(r *Result) figure.Figure { return first(r).Accepted[measure.During] })
-	out.RefusedDuring = c.median(func(r *Result) figure.Figure { return first(r).Refused[measure.During] })
+	out.OldRateS = c.median(func(r *Result) figure.Figure { return r.Faults[len(r.Faults)-1].OldRateS })
+	for phase, messages := range []*figure.Figure{&out.MessagesBefore, &out.MessagesDuring, &out.MessagesAfter} {
+		*messages = c.median(func(r *Result) figure.Figure {
+			f := &r.Faults[0]
+			if phase == measure.After {
+				f = &r.Faults[len(r.Faults)-1]
+			}
+			return per(f.Messages[phase], f.Accepted[phase])
+		})
+	}
+	out.AcceptedDuring = c.median(func(r *Result) figure.Figure { return r.Faults[0].Accepted[measure.During] })
+	out.RefusedDuring = c.median(func(r *Result) figure.Figure { return r.Faults[0].Refused[measure.During] })
 	return out
 }
 
@@ -104,9 +95,6 @@ func (r *Result) nextEntry() (longest figure.Figure) {
 // agreed returns how many seconds after the last fault was healed, or began if it was not, all agreed on the
 // leader that they have at the end.
 func (r *Result) agreed() figure.Figure {
-	if r.Leaders == nil {
-		return figure.Figure{}
-	}
 	last := r.Leaders.AgreedAtEnd()
 	if last == nil {
 		return figure.Figure{}
@@ -123,17 +111,6 @@ func (r *Result) agreed() figure.Figure {
 	}
 	return figure.Number(max(0, float64(last.Agreed-r.Leaders.Begun)/1e9-over))
 }
-
-// leaderless returns for how many microseconds nobody led.
-func (r *Result) leaderless() figure.Figure {
-	if r.Leaders == nil {
-		return figure.Figure{}
-	}
-	return figure.Number(float64(r.Leaders.Leaderless) / 1e3)
-}
-
-// oldRate returns when, after the last fault, the entries per second were those of before.
-func (r *Result) oldRate() figure.Figure { return r.Faults[len(r.Faults)-1].OldRateS }
 
 // waitMax returns the longest wait, in microseconds, that went on during a fault or after it.
 func (r *Result) waitMax() (longest figure.Figure) {

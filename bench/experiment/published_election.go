@@ -104,8 +104,12 @@ func (r *Reproduced) trial(run int, seed uint64) (bench.Options, error) {
 // simulateElections makes a run, and returns the figure, if that is known when it ends.
 func (r *Reproduced) simulateElections(ctx context.Context, o bench.Options) (x float64, known bool,
 	err error) {
-	late := &sends{from: int64(r.Election.From), to: int64(o.Duration)}
-	t, err := tried(ctx, o, r.Spec, late)
+	var late [nodes.MaxKinds]uint64 // messages of each kind that the algorithm sends from some time on
+	t, err := tried(ctx, o, r.Spec, eachEvent(func(e history.Event) {
+		if e.Kind == history.Sent && e.Instance == 0 && e.At >= int64(r.Election.From) && e.At < int64(o.Duration) {
+			late[e.Count]++
+		}
+	}))
 	if err != nil {
 		return 0, false, err
 	}
@@ -123,9 +127,9 @@ func (r *Reproduced) simulateElections(ctx context.Context, o bench.Options) (x 
 		}
 		return float64(took) / float64(time.Millisecond), known, nil
 	}
-	sent := func(kind int) uint64 { return t.Measures.Messages.Kinds[kind].Sent }
+	sent := func(kind int) uint64 { return t.Measures.Kinds[kind].Sent }
 	if r.Election.From > 0 {
-		sent = func(kind int) uint64 { return late.kinds[kind] }
+		sent = func(kind int) uint64 { return late[kind] }
 	}
 	return r.messages(o.Config, sent), true, nil
 }
@@ -169,19 +173,3 @@ func (r *Reproduced) messages(c nodes.Config, sent func(kind int) uint64) (count
 	}
 	return count
 }
-
-// sends counts the messages of an algorithm that were sent in a part of the run, if that circulates.
-type sends struct {
-	from, to int64
-	kinds    [history.MaxKinds]uint64
-}
-
-// Add implements history.Fold.
-func (s *sends) Add(e history.Event) {
-	if e.Kind == history.Sent && e.Instance == 0 && e.At >= s.from && e.At < s.to {
-		s.kinds[e.Count]++
-	}
-}
-
-// Close implements history.Fold.
-func (*sends) Close([]*history.NodeLog) {}

@@ -30,8 +30,8 @@ func failureOf(v *check.Verdict) Failure {
 	return Failure{worst.Check, worst.Outcome, worst.OutsideModel}
 }
 
-// Shrunk is what is left of a plan.
-type Shrunk struct {
+// shrunk is what is left of a plan.
+type shrunk struct {
 	Failure Failure
 	Reason  string        // what the verdict of the run under the shrunken plan says
 	Faults  []chaos.Fault // each takes place once, and has a seed
@@ -45,7 +45,7 @@ const mostTries = 2000
 // Shrink returns the fewest faults of a simulated run that make it fail as it does with all of them, and has
 // these be as short and simple as that allows. Whichever of them are left out, the others draw the same,
 // since each has a seed of its own. It returns nil if the run is valid.
-func Shrink(ctx context.Context, j *bench.Job) (*Shrunk, error) {
+func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 	first, err := bench.Try(ctx, j, bench.Setup{})
 	if err != nil || first.Verdict.Outcome == check.Valid {
 		return nil, err
@@ -61,12 +61,12 @@ func Shrink(ctx context.Context, j *bench.Job) (*Shrunk, error) {
 	if s.err == nil {
 		s.err = ctx.Err()
 	}
-	return &s.Shrunk, s.err
+	return &s.shrunk, s.err
 }
 
 // A shrinker shrinks a plan.
 type shrinker struct {
-	Shrunk
+	shrunk
 	ctx context.Context
 	job *bench.Job
 	err error // of a run that could not be made
@@ -129,7 +129,7 @@ func (s *shrinker) change(number int, change func(*chaos.Fault) bool) bool {
 }
 
 // File returns the shrunken plan as a file that a run can carry out. The lines come before it, as comments.
-func (s *Shrunk) File(lines ...string) (string, error) {
+func (s *shrunk) File(lines ...string) (string, error) {
 	var b bytes.Buffer
 	for _, line := range lines {
 		fmt.Fprintf(&b, "# %s\n", line)

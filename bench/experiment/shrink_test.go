@@ -7,6 +7,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
@@ -32,7 +33,8 @@ func TestShrinkFindsTheFaultThatMatters(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Failure{"progress", check.Inconclusive, true}
-	if s.Failure != want || s.From != 25 || len(s.Faults) != 1 || s.Faults[0].Effect.Target().String() != "3" {
+	if s.Failure != want || s.From != 25 || len(s.Faults) != 1 ||
+		effect.TargetOf(s.Faults[0].Effect).String() != "3" {
 		t.Fatalf("%+v", s)
 	}
 	repeats(t, s, o)
@@ -49,7 +51,7 @@ func job(t *testing.T, spec *row.Row, o bench.Options) *bench.Job {
 }
 
 // repeats checks that the file of a shrunken plan makes a run fail as it did.
-func repeats(t *testing.T, s *Shrunk, o bench.Options) {
+func repeats(t *testing.T, s *shrunk, o bench.Options) {
 	t.Helper()
 	text, err := s.File("a comment")
 	if err != nil {

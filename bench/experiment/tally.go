@@ -16,7 +16,7 @@ type Tally struct {
 	Elected uint64 // elections that were completed
 	Caught  int    // show what is known to be wrong with it
 	Missed  int    // faults that hit nothing
-	Of      [Classes]int
+	Of      [classes]int
 }
 
 // Tallied counts results by their rows, which are in the order of rows.
@@ -55,8 +55,8 @@ const (
 
 // enoughOf returns how many plans have to catch a row that is known to be broken.
 func enoughOf(row *row.Row) int {
-	if row.Elector != nil && row.Broken().By != 0 {
-		return rarely
+	if row.Broken().By != 0 {
+		return studyOf(row).catch
 	}
 	return enough
 }
@@ -82,7 +82,7 @@ func (t *Tally) Lacks() string {
 // missed.
 type Shown struct {
 	Plans   int // that were carried out
-	Of      [Classes]int
+	Of      [classes]int
 	Caught  []string // rows that are known to be broken, and that some plan convicted
 	Escaped []string // rows that are known to be broken, and that no plan convicted
 }
@@ -107,7 +107,7 @@ func ShownBy(rows []*row.Row, results []*Result) (s Shown) {
 
 // Nothing reports whether no run shows anything.
 func (s *Shown) Nothing() bool {
-	return s.Of[Inconclusive]+s.Of[Failed] == s.Plans && s.Plans > 0
+	return s.Of[Inconclusive]+s.Of[failed] == s.Plans && s.Plans > 0
 }
 
 // String says it in words.

@@ -16,14 +16,14 @@ import (
 func usedOf(t table, m results.Machine) string {
 	of, total, others := "of the CPU time", t.of("cpu_busy"), ", others %s"
 	if limited(m) {
-		of, total = "of the limit of "+quota(m), spreadOf(t.ours())
+		of, total = "of the limit of "+quota(m), spreadOf(ours(t))
 		others = "; others used %s of the " + english.Count(m.Cores, "core", "cores")
 	}
 	if !t.known("own_cpu") {
 		return t.of("cpu_busy").text(format.Percent) + " of the CPU time used"
 	}
 	if total.known == 0 { // of a short run, the system may not say what others used
-		total = spreadOf(t.ours())
+		total = spreadOf(ours(t))
 	}
 	text := fmt.Sprintf("%s %s used: the run %s", total.text(format.Percent), of,
 		t.of("own_cpu").text(format.Percent))
@@ -37,7 +37,7 @@ func usedOf(t table, m results.Machine) string {
 }
 
 // ours returns what the run and its broker used in each trial, of what they could use.
-func (t table) ours() (figures []figure.Figure) {
+func ours(t table) (figures []figure.Figure) {
 	for i := range t {
 		own, known := t[i].OwnCPU.Value()
 		broker, _ := t[i].BrokerShare.Value()
@@ -50,15 +50,9 @@ func (t table) ours() (figures []figure.Figure) {
 	return figures
 }
 
-// A run on more than so much of the CPU time that it could use is bound by that.
-const cpuBound = 0.9
-
 // cpuBound warns of times that the processors have made, and says whose work that was.
 func (p *Report) cpuBound(t table, m results.Machine) {
-	busy := slices.DeleteFunc(slices.Clone(t), func(row results.Row) bool {
-		used, _ := row.CPUBusy.Value()
-		return used <= cpuBound
-	})
+	busy := slices.DeleteFunc(slices.Clone(t), func(row results.Row) bool { return !row.CPUBound() })
 	if len(busy) == 0 {
 		return
 	}
@@ -66,13 +60,13 @@ func (p *Report) cpuBound(t table, m results.Machine) {
 	if len(t) > 1 {
 		in = fmt.Sprintf("in %s ", trials(len(busy), len(t)))
 	}
-	ours, _ := spreadOf(busy.ours()).median.Value()
-	by, ofMachine := "", ours
+	used, _ := spreadOf(ours(busy)).median.Value()
+	by, ofMachine := "", used
 	if limited(m) {
-		by, ofMachine = " by its limit of "+quota(m), ours*m.CPUQuota/float64(m.Cores)
+		by, ofMachine = " by its limit of "+quota(m), used*m.CPUQuota/float64(m.Cores)
 	}
 	others, known := busy.of("others_cpu").median.Value()
-	switch usedUp := limited(m) && ours > cpuBound; {
+	switch usedUp := limited(m) && used > results.CPUBoundAbove; {
 	case known && others > ofMachine && !usedUp:
 		p.warn("CPU-bound: %sothers used %s of the machine: these times are theirs as well; "+
 			"repeat it when they are done", in, format.Percent(figure.Number(others)))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"turnstile/bench"
-	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/results"
 )
@@ -12,9 +11,9 @@ import (
 // epochs says how many there were, since each fault, of what an algorithm makes again under a new epoch, such
 // as its token, and for how long nobody entered, beside the time after which a textbook takes
 // what lets in for lost.
-func (p *Report) epochs(s *bench.Summary, faults [][]results.FaultRow) {
+func (p *Report) epochs(s *bench.Summary, faults []faultTable) {
 	for _, rows := range faults[:min(listedFaults, len(faults))] {
-		count := overTrials(rows, func(r *results.FaultRow) figure.Figure { return r.EpochsNew })
+		count := rows.of("epochs_new")
 		if count.known == 0 {
 			continue // the algorithm has no epochs, or an older Turnstile made the run
 		}
@@ -22,9 +21,8 @@ func (p *Report) epochs(s *bench.Summary, faults [][]results.FaultRow) {
 		if first := &rows[0]; len(rows) == 1 {
 			text += fmt.Sprintf(", epoch %s after %s", format.Whole(first.EpochAfter), format.Whole(first.EpochBefore))
 		}
-		silent := overTrials(rows, func(r *results.FaultRow) figure.Figure { return r.SilenceS })
-		p.line("epochs", "fault %d: %s; nobody entered for %s%s", rows[0].Number, text, silent.text(format.Seconds),
-			textbook(s, &rows[0]))
+		p.line("epochs", "fault %d: %s; nobody entered for %s%s", rows[0].Number, text,
+			rows.of("silence_s").text(format.Seconds), textbook(s, &rows[0]))
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"turnstile/internal/format"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
-	"turnstile/judge/measure"
 	"turnstile/results"
 )
 
@@ -37,7 +36,7 @@ func (p *Report) faults(s *bench.Summary) {
 		p.printf("%s has %s\n\n", results.TimelineFile, english.Count(more, "more trial", "more trials"))
 	}
 	rows := byFault(s.Faults)
-	p.faultTable(rows, len(s.Rows))
+	p.faultsTable(rows, len(s.Rows))
 	p.printf("\n")
 	p.leaderFaults(s)
 	p.epochs(s, rows)
@@ -60,18 +59,8 @@ func (p *Report) faultWords(s *bench.Summary) {
 // timeline draws a trial, given its place in s.Rows.
 func (p *Report) timeline(s *bench.Summary, i int) {
 	row := &s.Rows[i]
-	var intervals []results.IntervalRow
-	for _, in := range s.Timeline {
-		if in.Trial == row.Trial {
-			intervals = append(intervals, in)
-		}
-	}
-	var faults []results.FaultRow
-	for _, f := range s.Faults {
-		if f.Trial == row.Trial {
-			faults = append(faults, f)
-		}
-	}
+	intervals := ofTrial(s.Timeline, row.Trial, func(r *results.IntervalRow) int { return r.Trial })
+	faults := ofTrial(s.Faults, row.Trial, func(r *results.FaultRow) int { return r.Trial })
 	measured, _ := row.DurationS.Value()
 	windows, bars := timelineOf(intervals, faults, measured, p.width).lines()
 	if len(bars) == 0 {
@@ -92,7 +81,7 @@ func (p *Report) timeline(s *bench.Summary, i int) {
 const faultFormat = "%-23s %8s %8s %8s %9s %9s %9s\n"
 
 // byFault returns the rows of each fault, in the order of their numbers.
-func byFault(faults []results.FaultRow) (rows [][]results.FaultRow) {
+func byFault(faults []results.FaultRow) (rows []faultTable) {
 	sorted := slices.Clone(faults)
 	slices.SortStableFunc(sorted, func(a, b results.FaultRow) int { return cmp.Compare(a.Number, b.Number) })
 	for i, f := range sorted {
@@ -104,17 +93,8 @@ func byFault(faults []results.FaultRow) (rows [][]results.FaultRow) {
 	return rows
 }
 
-// overTrials returns a figure of a fault over the trials.
-func overTrials(rows []results.FaultRow, of func(*results.FaultRow) figure.Figure) spread {
-	figures := make([]figure.Figure, len(rows))
-	for i := range rows {
-		figures[i] = of(&rows[i])
-	}
-	return spreadOf(figures)
-}
-
-// faultTable lists what each fault did, in medians over the trials.
-func (p *Report) faultTable(faults [][]results.FaultRow, trials int) {
+// faultsTable lists what each fault did, in medians over the trials.
+func (p *Report) faultsTable(faults []faultTable, trials int) {
 	about := ""
 	if trials > 1 {
 		about = fmt.Sprintf("medians of %d trials", trials)
@@ -122,26 +102,17 @@ func (p *Report) faultTable(faults [][]results.FaultRow, trials int) {
 	p.printf("%-23s %26s %19s %9s\n", about, "entries per second", "next entry after", "old rate")
 	p.printf(faultFormat, "fault", "before", "during", "after", "its start", "its heal", "after it")
 	for _, rows := range faults[:min(listedFaults, len(faults))] {
-		median := func(of func(*results.FaultRow) figure.Figure) figure.Figure {
-			return overTrials(rows, of).median
-		}
-		phase := func(of func(*results.FaultRow) measure.ByPhase[figure.Figure], i int) figure.Figure {
-			return median(func(r *results.FaultRow) figure.Figure { return of(r)[i] })
-		}
-		perS := func(r *results.FaultRow) measure.ByPhase[figure.Figure] { return r.PerS }
-		refused := func(r *results.FaultRow) measure.ByPhase[figure.Figure] { return r.Refused }
+		median := func(column string) figure.Figure { return rows.of(column).median }
 		name := fmt.Sprintf("%d %s", rows[0].Number, rows[0].Fault)
 		if utf8.RuneCountInString(name) > 23 {
 			p.printf("%s\n", name)
 			name = ""
 		}
 		p.printf(faultFormat, name,
-			format.Rate(phase(perS, measure.Before)), format.Rate(phase(perS, measure.During)),
-			format.Rate(phase(perS, measure.After)),
-			format.Seconds(median(func(r *results.FaultRow) figure.Figure { return r.NextEntryS })),
-			format.Seconds(median(func(r *results.FaultRow) figure.Figure { return r.HealedNextEntryS })),
-			format.Seconds(median(func(r *results.FaultRow) figure.Figure { return r.OldRateS })))
-		during, after := phase(refused, measure.During), phase(refused, measure.After)
+			format.Rate(median("entries_before_per_s")), format.Rate(median("entries_during_per_s")),
+			format.Rate(median("entries_after_per_s")), format.Seconds(median("next_entry_s")),
+			format.Seconds(median("healed_next_entry_s")), format.Seconds(median("old_rate_s")))
+		during, after := median("refused_during"), median("refused_after")
 		x, _ := during.Value()
 		if y, _ := after.Value(); x+y > 0 {
 			p.printf("  refused, so in no rate: %s while it lasted, %s after it\n", format.Whole(during),
@@ -155,7 +126,7 @@ func (p *Report) faultTable(faults [][]results.FaultRow, trials int) {
 }
 
 // lacking says why figures of the faults that are listed are missing.
-func (p *Report) lacking(faults [][]results.FaultRow) {
+func (p *Report) lacking(faults []faultTable) {
 	var why []string
 	say := func(is bool, reason string) {
 		if is && !slices.Contains(why, reason) {

@@ -25,12 +25,7 @@ func (p *Report) figures(s *bench.Summary) {
 	if !t.known("entries_in_window") {
 		return // the run ended before anything was measured
 	}
-	sections[check.ProblemOf(s.Spec).Sections](p, s, t)
-}
-
-// sections are the figures of a run, by the name that its problem has for them.
-var sections = map[string]func(*Report, *bench.Summary, table){
-	"entries": (*Report).entries, "elections": (*Report).leaders,
+	layoutOf(s.Job).figures(p, s, t)
 }
 
 // entries prints the figures of a run in which clients enter.

@@ -12,6 +12,7 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -69,27 +70,11 @@ func DocumentOf(s *bench.Summary) (*Document, error) {
 	}
 	for i, row := range s.Rows {
 		doc := trialDocument{Trial: row.Trial, Verdict: s.Verdicts[i],
-			Trouble: s.Record.Trials[row.Trial-1].Trouble, Stall: s.Stalls[i], Row: ObjectOf(row)}
-		for _, m := range s.Messages {
-			if m.Trial == row.Trial {
-				doc.Messages = append(doc.Messages, ObjectOf(m))
-			}
-		}
-		for _, f := range s.Faults {
-			if f.Trial == row.Trial {
-				doc.Faults = append(doc.Faults, ObjectOf(f))
-			}
-		}
-		for _, interval := range s.Timeline {
-			if interval.Trial == row.Trial {
-				doc.Timeline = append(doc.Timeline, ObjectOf(interval))
-			}
-		}
-		for _, b := range s.Beliefs {
-			if b.Trial == row.Trial {
-				doc.Beliefs = append(doc.Beliefs, ObjectOf(b))
-			}
-		}
+			Trouble: s.Record.Trials[row.Trial-1].Trouble, Stall: s.Stalls[i], Row: ObjectOf(row),
+			Messages: objectsOf(s.Messages, row.Trial, func(r *results.MessageRow) int { return r.Trial }),
+			Faults:   objectsOf(s.Faults, row.Trial, func(r *results.FaultRow) int { return r.Trial }),
+			Timeline: objectsOf(s.Timeline, row.Trial, func(r *results.IntervalRow) int { return r.Trial }),
+			Beliefs:  objectsOf(s.Beliefs, row.Trial, func(r *results.BeliefRow) int { return r.Trial })}
 		d.Trials = append(d.Trials, doc)
 	}
 	for _, u := range s.Unjudged {
@@ -105,7 +90,7 @@ type Object map[string]any
 // ObjectOf returns a row of a table.
 func ObjectOf(row any) Object {
 	o := Object{}
-	for header, cell := range results.Cells(row) {
+	for header, cell := range results.Cells(row, catalog.OptionNames()...) {
 		if f, is := cell.(figure.Figure); is {
 			o.put(header, f)
 		} else {
@@ -113,6 +98,14 @@ func ObjectOf(row any) Object {
 		}
 	}
 	return o
+}
+
+// objectsOf returns the rows of a trial.
+func objectsOf[R any](rows []R, trial int, trialOf func(*R) int) (all []Object) {
+	for _, row := range ofTrial(rows, trial, trialOf) {
+		all = append(all, ObjectOf(row))
+	}
+	return all
 }
 
 func objectOfFigures(figures map[string]figure.Figure) Object {

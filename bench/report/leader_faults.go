@@ -8,7 +8,6 @@ import (
 	"turnstile/bench"
 	"turnstile/chaos/effect"
 	"turnstile/internal/english"
-	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/judge/measure"
 	"turnstile/nodes"
@@ -19,7 +18,7 @@ import (
 type alike struct {
 	text    string
 	numbers effect.Group
-	rows    []results.FaultRow
+	rows    faultTable
 }
 
 // alikeFaults returns faults by their words, in the order in which these first come.
@@ -48,9 +47,7 @@ const leaderFaultFormat = "%-15s %-6s %7s %8s %8s %9s %8s %5s %8s\n"
 // several did: of faults in the same words, medians, and of what took longest, the greatest.
 func (p *Report) leaderFaults(s *bench.Summary) {
 	faults := alikeFaults(s.Faults)
-	if !slices.ContainsFunc(faults, func(a *alike) bool {
-		return a.spread(func(r *results.FaultRow) figure.Figure { return r.Elections[measure.During] }).known > 0
-	}) {
+	if !faultTable(s.Faults).known("elections_during") {
 		return // nobody was to lead, none began, or an older Turnstile made the run
 	}
 	p.printf("%-22s %25s\n", "", "time to elect")
@@ -74,11 +71,6 @@ func (p *Report) leaderFaults(s *bench.Summary) {
 	p.printf("\n")
 }
 
-// spread returns a figure of the faults.
-func (a *alike) spread(of func(*results.FaultRow) figure.Figure) spread {
-	return overTrials(a.rows, of)
-}
-
 // leaderFault lists what faults in the same words did.
 func (p *Report) leaderFault(a *alike) {
 	name := fmt.Sprintf("%s %s", a.numbers.Short(), a.text)
@@ -86,20 +78,15 @@ func (p *Report) leaderFault(a *alike) {
 		p.printf("%s\n", name)
 		name = ""
 	}
-	for i, phase := range measure.Phases {
-		median := func(of func(*results.FaultRow) figure.Figure) figure.Figure { return a.spread(of).median }
-		longest := a.spread(func(r *results.FaultRow) figure.Figure { return r.ElectUS[i].Max }).most
-		p.printf(leaderFaultFormat, name, phase,
-			format.Plain(median(func(r *results.FaultRow) figure.Figure { return r.Elections[i] }), 0),
-			format.Micros(median(func(r *results.FaultRow) figure.Figure { return r.ElectUS[i].P50 })),
-			format.Micros(longest),
-			format.Micros(median(func(r *results.FaultRow) figure.Figure { return r.LeaderlessUS[i] })),
-			format.Micros(median(func(r *results.FaultRow) figure.Figure { return r.TwoLeadersUS[i] })),
-			format.Plain(median(func(r *results.FaultRow) figure.Figure { return r.Flaps[i] }), 0),
-			format.Whole(median(func(r *results.FaultRow) figure.Figure { return r.Messages[i] })))
+	for _, phase := range measure.Phases {
+		of := func(column string) spread { return a.rows.of(fmt.Sprintf(column, phase)) }
+		p.printf(leaderFaultFormat, name, phase, format.Plain(of("elections_%s").median, 0),
+			format.Micros(of("elect_%s_us_p50").median), format.Micros(of("elect_%s_us_max").most),
+			format.Micros(of("leaderless_%s_us").median), format.Micros(of("two_leaders_%s_us").median),
+			format.Plain(of("flaps_%s").median, 0), format.Whole(of("messages_%s").median))
 		name = ""
 	}
-	again := a.spread(func(r *results.FaultRow) figure.Figure { return r.HealedAgreedS })
+	again := a.rows.of("healed_agreed_s")
 	if again.known > 0 {
 		p.printf("%-15s healed all agreed after %s\n", "", again.text(format.Seconds))
 	}

@@ -10,7 +10,6 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/judge/measure"
-	"turnstile/nodes/election"
 	"turnstile/results"
 )
 
@@ -40,17 +39,14 @@ func (p *Report) elections(s *bench.Summary, t table) {
 		text += fmt.Sprintf(", %s for each crash of a leader", crashes.text(format.Hundredths))
 	}
 	p.line("elections", "%s; the same leader was followed again %s", text, times(t.sum("rejoins")))
-	p.latency(s, t, measure.ElectTag, middle, high, longest)
-	all := measure.LatencyOf(s.Latencies, measure.ElectTag)
-	if open := all.Censored(); open > 0 {
-		p.line("", "%s not over at the end, and counts with its age",
-			english.Count(open, "of these was", "of these were"))
+	p.lasting(s, t, measure.ElectTag)
+	for _, tag := range []string{measure.DetectionTag, measure.DeclarationTag, measure.AgreementTag,
+		measure.ServingTag} {
+		p.electionPart(s, tag)
 	}
-	p.electionPart(s, measure.DetectionTag)
-	p.electionPart(s, measure.DeclarationTag)
-	p.electionPart(s, measure.AgreementTag)
-	p.electionPart(s, measure.ServingTag)
-	p.allAgreed(s, t)
+	if t.known("all_agreed_us_p50") { // whatever cut them off
+		p.lasting(s, t, measure.AllAgreedTag)
+	}
 	p.electionPart(s, measure.TakeoverTag)
 	p.line("leaderless", "%s", t.of("leaderless_us").text(format.Micros))
 	two := t.of("two_leaders_us").text(format.Micros)
@@ -78,24 +74,18 @@ func (p *Report) elections(s *bench.Summary, t table) {
 
 // follow says who has to follow a leader for it to be elected.
 func follow(s *bench.Summary) string {
-	row := s.Spec
-	if row.Elector == nil {
-		var err error
-		name, _, _ := strings.Cut(s.Record.Options.Config.Elect, ":")
-		if row, err = election.Find(name); err != nil {
-			return "those follow the next who have to"
+	if s.Stack != nil { // else an older Turnstile made the run, with options that are none any more
+		if elector := s.Stack.Elector(); elector != nil {
+			return elector.Row.Elector.Follow.String()
 		}
 	}
-	return row.Elector.Follow.String()
+	return "those follow the next who have to"
 }
 
-// allAgreed prints how long it took until all agreed, whatever cut them off.
-func (p *Report) allAgreed(s *bench.Summary, t table) {
-	if !t.known("all_agreed_us_p50") {
-		return
-	}
-	p.latency(s, t, measure.AllAgreedTag, middle, high, longest)
-	all := measure.LatencyOf(s.Latencies, measure.AllAgreedTag)
+// lasting prints quantiles of latencies, some of which may not be over at the end.
+func (p *Report) lasting(s *bench.Summary, t table, tag string) {
+	p.latency(s, t, tag, middle, high, longest)
+	all := measure.LatencyOf(s.Latencies, tag)
 	if open := all.Censored(); open > 0 {
 		p.line("", "%s not over at the end, and counts with its age",
 			english.Count(open, "of these was", "of these were"))

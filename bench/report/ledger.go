@@ -9,6 +9,7 @@ import (
 	"turnstile/bench"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/judge/leadership"
 	"turnstile/results"
 )
 
@@ -112,7 +113,7 @@ func (p *ledgerPicture) lane(id int) []rune {
 // term writes the term of a leader into its bar, if there is room.
 func (p *ledgerPicture) term(row []rune, b *results.BeliefRow) {
 	term, known := b.Term.Value()
-	if b.State != results.Leads || !known {
+	if b.State != leadership.Leads || !known {
 		return
 	}
 	text := []rune(fmt.Sprintf("t%v", term))
@@ -128,13 +129,13 @@ func (p *ledgerPicture) term(row []rune, b *results.BeliefRow) {
 // mark returns the mark of what a node was.
 func (p *ledgerPicture) mark(b *results.BeliefRow) rune {
 	switch b.State {
-	case results.Leads:
+	case leadership.Leads:
 		return leadsMark
-	case results.Stopped:
+	case leadership.Stopped:
 		return stoppedMark
-	case results.Down:
+	case leadership.Down:
 		return downMark
-	case results.KnowsNone:
+	case leadership.KnowsNone:
 		return noneMark
 	}
 	leader, known := b.Leader.Value()

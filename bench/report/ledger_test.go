@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"turnstile/internal/figure"
+	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
 	"turnstile/results"
 )
 
 // believed is a row of beliefs.csv; it knows of no leader if that is negative.
-func believed(node int, state string, leader int, from, to float64) results.BeliefRow {
+func believed(node int, state leadership.State, leader int, from, to float64) results.BeliefRow {
 	b := results.BeliefRow{Trial: 1, Node: node, State: state, FromS: figure.Number(from),
 		ToS: figure.Number(to)}
 	if leader >= 0 {
@@ -34,13 +35,13 @@ func drawn(l *results.Ledger, width int) string {
 
 func TestLedgerPictures(t *testing.T) {
 	rows := []results.BeliefRow{
-		believed(0, results.KnowsNone, -1, 0, 0.2), believed(0, results.Follows, 2, 0.2, 2),
-		believed(0, results.Leads, 0, 2, 4),
-		believed(1, results.Follows, 12, 0, 1.9), believed(1, results.Leads, 1, 1.9, 1.91),
-		believed(1, results.Follows, 12, 1.91, 3), believed(1, results.Down, -1, 3, 4),
-		believed(2, results.Leads, 2, 0, 3), believed(2, results.Stopped, 2, 3, 3.5),
-		believed(2, results.Follows, -1, 3.5, 4),
-		believed(12, results.Leads, 12, 0, 0.5), believed(12, results.Follows, 11, 0.5, 4),
+		believed(0, leadership.KnowsNone, -1, 0, 0.2), believed(0, leadership.Follows, 2, 0.2, 2),
+		believed(0, leadership.Leads, 0, 2, 4),
+		believed(1, leadership.Follows, 12, 0, 1.9), believed(1, leadership.Leads, 1, 1.9, 1.91),
+		believed(1, leadership.Follows, 12, 1.91, 3), believed(1, leadership.Down, -1, 3, 4),
+		believed(2, leadership.Leads, 2, 0, 3), believed(2, leadership.Stopped, 2, 3, 3.5),
+		believed(2, leadership.Follows, -1, 3.5, 4),
+		believed(12, leadership.Leads, 12, 0, 0.5), believed(12, leadership.Follows, 11, 0.5, 4),
 	}
 	cut := results.FaultRow{Trial: 1, OfFault: measure.OfFault{Number: 1, Fault: "cut 0/1-2, and many words",
 		FromS: figure.Number(1), ToS: figure.Number(3), Healed: true}}
@@ -77,7 +78,8 @@ func TestLedgerPictures(t *testing.T) {
 func TestLedgersAreAsWideAsTheyMayBe(t *testing.T) {
 	var rows []results.BeliefRow
 	for id := range 200 {
-		rows = append(rows, believed(id, results.Follows, 150, -3, 1e-9), believed(id, results.Leads, id, 2, 2),
+		rows = append(rows, believed(id, leadership.Follows, 150, -3, 1e-9),
+			believed(id, leadership.Leads, id, 2, 2),
 			believed(id, "?", 7, 1, 1e18))
 	}
 	for width := 40; width <= 160; width += 13 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"turnstile/bench"
 	"turnstile/internal/english"
@@ -41,7 +42,8 @@ func (p *Report) line(name, format string, args ...any) {
 func (p *Report) Header(o *bench.Job, m results.Machine) {
 	words := []string{p.palette.Paint(terminal.Bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
 	words = append(words, o.Config.Given()...)
-	words = append(words, loadText(&o.Workload), "no injected latency")
+	layout := layoutOf(o)
+	words = append(words, layout.load(&o.Workload), "no injected latency")
 	if !o.Regions.None() {
 		words[len(words)-1] = o.Regions.String()
 	}
@@ -54,11 +56,10 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 	if o.Config.Fenced {
 		words = append(words, "fenced")
 	}
-	if o.Config.Elect != "" {
-		words = append(words, "elect "+o.Config.Elect)
-	}
-	if o.Detector != "" {
-		words = append(words, "detector "+o.Detector)
+	for _, beside := range [][2]string{{"elect", o.Config.Elect}, {"detector", o.Detector}} {
+		if beside[1] != "" {
+			words = append(words, beside[0]+" "+beside[1])
+		}
 	}
 	if o.Brokers > 1 {
 		words = append(words, english.Count(o.Brokers, "broker", "brokers"))
@@ -70,10 +71,7 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 	if o.Entries > 0 {
 		words = append(words, english.Count(o.Entries, "entry", "entries"))
 	} else {
-		words = append(words, format.Duration(o.Duration))
-		if o.Workload.Load != workload.Campaign {
-			words[len(words)-1] += fmt.Sprintf(" after %s of warm-up", format.Duration(o.Warmup))
-		}
+		words = append(words, format.Duration(o.Duration)+layout.warmup(o.Warmup))
 		if o.WarmupLimit > 0 {
 			words[len(words)-1] += " or more"
 		}
@@ -97,15 +95,36 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 	p.printf("\n")
 }
 
-func loadText(w *workload.Workload) string {
+// A layout is how a run is printed.
+type layout struct {
+	load    func(*workload.Workload) string // what its nodes do
+	warmup  func(time.Duration) string
+	figures func(*Report, *bench.Summary, table)
+}
+
+// layouts has the layouts by what a check.Problem calls its sections.
+var layouts = map[string]layout{
+	"entries": {entryLoad, func(d time.Duration) string {
+		return fmt.Sprintf(" after %s of warm-up", format.Duration(d))
+	}, (*Report).entries},
+	"elections": {campaigns, func(time.Duration) string { return "" }, (*Report).leaders},
+}
+
+func layoutOf(j *bench.Job) layout { return layouts[check.ProblemOf(j.Spec).Sections] }
+
+// campaigns says who campaigns.
+func campaigns(w *workload.Workload) string {
+	text := fmt.Sprintf("initiators %s", cmp.Or(w.Initiators, workload.AllInitiate))
+	if w.CampaignEvery > 0 {
+		text += fmt.Sprintf(" every %v", w.CampaignEvery)
+	}
+	return text
+}
+
+// entryLoad says when clients request, and how long they stay inside.
+func entryLoad(w *workload.Workload) string {
 	text := string(w.Load) + " load"
 	switch w.Load {
-	case workload.Campaign:
-		text = fmt.Sprintf("initiators %s", cmp.Or(w.Initiators, workload.AllInitiate))
-		if w.CampaignEvery > 0 {
-			text += fmt.Sprintf(" every %v", w.CampaignEvery)
-		}
-		return text
 	case workload.Closed:
 		text += fmt.Sprintf(", think %v", w.Think)
 	case workload.Open:
@@ -125,16 +144,21 @@ type trialColumn struct {
 	print        func(figure.Figure) string
 }
 
-// trialColumns returns the figures in a line about a trial: of a run about leaders, or of any other.
+// entryColumns are the figures in a line about a trial, unless loadColumns has others for its load.
+var entryColumns = [4]trialColumn{{"entries/s", "entries_per_s", format.Rate},
+	{"wait p50", "wait_us_p50", format.Micros}, {"wait p99", "wait_us_p99", format.Micros},
+	{"messages/entry", "messages_per_entry", format.Hundredths}}
+
+var loadColumns = map[workload.Load][4]trialColumn{workload.Campaign: {
+	{"elections", "elections", format.Whole}, {"elect p50", "elect_us_p50", format.Micros},
+	{"no leader", "leaderless_us", format.Micros}, {"two leaders", "two_leaders_us", format.Micros}}}
+
+// trialColumns returns the figures in a line about a trial.
 func trialColumns(row *results.Row) [4]trialColumn {
-	if row.Load == string(workload.Campaign) {
-		return [4]trialColumn{{"elections", "elections", format.Whole}, {"elect p50", "elect_us_p50",
-			format.Micros},
-			{"no leader", "leaderless_us", format.Micros}, {"two leaders", "two_leaders_us", format.Micros}}
+	if columns, has := loadColumns[workload.Load(row.Load)]; has {
+		return columns
 	}
-	return [4]trialColumn{{"entries/s", "entries_per_s", format.Rate}, {"wait p50", "wait_us_p50",
-		format.Micros},
-		{"wait p99", "wait_us_p99", format.Micros}, {"messages/entry", "messages_per_entry", format.Hundredths}}
+	return entryColumns
 }
 
 // Trial prints a line about one of several trials, below the headers if it is the first of them.

@@ -15,36 +15,42 @@ type spread struct {
 	known, trials       int // how many trials have measured it, and how many there are
 }
 
+// A tableOf has rows of a result file.
+type tableOf[R any] []R
+
 // A table is the rows of the trials of a run.
-type table []results.Row
+type table = tableOf[results.Row]
+
+// A faultTable is the rows of one fault, or of several in the same words, of all trials.
+type faultTable = tableOf[results.FaultRow]
 
 // of returns the spread of a column.
-func (t table) of(column string) spread {
+func (t tableOf[R]) of(column string) spread {
 	figures := make([]figure.Figure, len(t))
 	for i := range t {
-		figures[i] = figureIn(&t[i], column)
+		figures[i] = figureIn(t[i], column)
 	}
 	return spreadOf(figures)
 }
 
 // known reports whether a trial has measured what a column is about.
-func (t table) known(column string) bool { return t.of(column).known > 0 }
+func (t tableOf[R]) known(column string) bool { return t.of(column).known > 0 }
 
 // sum returns the sum of a column.
-func (t table) sum(column string) figure.Figure {
+func (t tableOf[R]) sum(column string) figure.Figure {
 	if !t.known(column) {
 		return figure.Figure{}
 	}
 	sum := 0.0
 	for i := range t {
-		x, _ := figureIn(&t[i], column).Value()
+		x, _ := figureIn(t[i], column).Value()
 		sum += x
 	}
 	return figure.Number(sum)
 }
 
 // where returns in how many trials a condition holds.
-func (t table) where(holds func(*results.Row) bool) (n int) {
+func (t tableOf[R]) where(holds func(*R) bool) (n int) {
 	for i := range t {
 		if holds(&t[i]) {
 			n++
@@ -53,14 +59,14 @@ func (t table) where(holds func(*results.Row) bool) (n int) {
 	return n
 }
 
-// figureIn returns the figure that a row has in a column of runs.csv.
-func figureIn(row *results.Row, column string) figure.Figure {
-	for header, cell := range results.Cells(*row) {
+// figureIn returns the figure that a row has in a column.
+func figureIn(row any, column string) figure.Figure {
+	for header, cell := range results.Cells(row) {
 		if figure, ok := cell.(figure.Figure); ok && header == column {
 			return figure
 		}
 	}
-	panic(fmt.Sprintf("runs.csv has no figure %s", column))
+	panic(fmt.Sprintf("a %T has no figure %s", row, column))
 }
 
 // spreadOf returns the spread of the figures of some trials.
@@ -114,6 +120,16 @@ func (s spread) limits(format func(figure.Figure) string) string {
 		return format(s.most)
 	}
 	return format(s.least) + " to " + format(s.most)
+}
+
+// ofTrial returns the rows of a trial.
+func ofTrial[R any](rows []R, trial int, trialOf func(*R) int) (of []R) {
+	for i := range rows {
+		if trialOf(&rows[i]) == trial {
+			of = append(of, rows[i])
+		}
+	}
+	return of
 }
 
 // trials says how many of all trials something is true of.

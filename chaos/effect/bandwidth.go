@@ -16,12 +16,10 @@ type Bandwidth struct {
 var bandwidth = Kind{Key: "bandwidth", Layer: OfLinks,
 	Says:    "so many bytes pass each link in a second, and others wait",
 	Example: "bandwidth: 10KB", Filters: []string{"between", "kind", "instance", "network"},
-	Breaks: nodes.Timing, Weighs: true, New: func() Effect { return new(Bandwidth) },
-	Keys: []Key{{Name: "bandwidth", Says: "have so many bytes pass each link in a second, as in 10KB"}}}
+	Breaks: nodes.Timing, Weighs: true, Zero: new(Bandwidth),
+	Flag: "have so many bytes pass each link in a second, as in 10KB"}
 
-func (*Bandwidth) Kind() *Kind              { return &bandwidth }
-func (b *Bandwidth) Text() (string, string) { return b.Rate.String(), "" }
-func (*Bandwidth) Leaves() time.Duration    { return chance.Longest }
+func (*Bandwidth) Leaves() time.Duration { return chance.Longest }
 
 func (b *Bandwidth) Start(*Place) Link {
 	q := newQueues(b.Rate)

@@ -5,22 +5,17 @@ import (
 	"fmt"
 )
 
-// Brokers is a list of NATS servers of a run, which count from 0. Node i is at broker i mod their number.
-type Brokers struct{ Group }
+// A brokerGroup is a list of NATS servers of a run, which count from 0. Node i is at broker i mod their
+// number.
+type brokerGroup struct{ Group }
 
 // UnmarshalText reads a list of brokers: 0, 0-1 or 0,2.
-func (b *Brokers) UnmarshalText(text []byte) (err error) {
+func (b *brokerGroup) UnmarshalText(text []byte) (err error) {
 	if b.Group, err = ParseGroup(string(text)); err != nil {
 		err = fmt.Errorf("%q names no brokers: write 0, 0-1 or 0,2, each once", text)
 	}
 	return err
 }
-
-// Set is UnmarshalText for flags.
-func (b *Brokers) Set(text string) error { return b.UnmarshalText([]byte(text)) }
-
-// Type names the value of a flag.
-func (b *Brokers) Type() string { return "brokers" }
 
 // take has brokers do nothing, unless another fault has them down or stopped, and returns how many nodes are
 // there.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"turnstile/nodes"
@@ -17,22 +16,21 @@ type Clock struct {
 	Rate float64       `yaml:"rate"` // at which it runs; 0: 1
 }
 
-var clock = Kind{Key: "clock", Layer: OfClocks,
+var clock = Kind{Key: "clock", Layer: ofClocks,
 	Says:    "the clocks of nodes jump ahead, or run at another rate",
-	Example: "clock: 2, by: 3s", Breaks: nodes.Timing, New: func() Effect { return new(Clock) },
+	Example: "clock: 2, by: 3s", Breaks: nodes.Timing, Zero: new(Clock),
 	Random: randomClock,
-	Keys: []Key{{Name: "clock", Says: "have the clocks of `nodes` jump, or run at another rate"},
-		{Name: "by", Says: "how far --clock jumps ahead, or how much later --lag has things come",
-			NoZero:     "would change nothing: write how far, as in by: 3s, or leave `by` out",
-			NoZeroFlag: "would change nothing: write how far, as in 3s, or leave it out"},
+	Flag:   "have the clocks of `nodes` jump, or run at another rate",
+	More: []Key{{Name: "by", Says: "how far --clock jumps ahead, or how much later --lag has things come",
+		NoZero:     "would change nothing: write how far, as in by: 3s, or leave `by` out",
+		NoZeroFlag: "would change nothing: write how far, as in 3s, or leave it out"},
 		{Name: "rate", Flag: "clock-rate", Says: "the rate at which --clock runs, where 1 is right",
-			NoZero:     "would be a clock that stands still: it runs at 0.01 to 100 times the right rate",
-			NoZeroFlag: "would be a clock that stands still: it runs at 0.01 to 100 times the right rate"}}}
+			NoZero: standsStill, NoZeroFlag: standsStill}}}
 
-func (*Clock) Kind() *Kind             { return &clock }
+const standsStill = "would be a clock that stands still: it runs at 0.01 to 100 times the right rate"
+
 func (c *Clock) Idle() bool            { return c.By == 0 && c.Rate == 1 }
 func (c *Clock) Leaves() time.Duration { return max(0, -c.By) }
-func (c *Clock) Target() *Target       { return &c.Who }
 func (c *Clock) ForGood() bool         { return c.Rate == 0 }
 
 // randomClock hits one client, so that it is known who it is: one clock has one rate at a time.
@@ -47,15 +45,14 @@ func randomClock(d *Draw) Effect {
 	return &c
 }
 
-func (c *Clock) Text() (string, string) {
-	var more []string
+func (c *Clock) more() (more []string) {
 	if c.By != 0 {
 		more = append(more, "by "+c.By.String())
 	}
 	if c.Rate != 0 {
 		more = append(more, fmt.Sprintf("at a rate of %v", c.Rate))
 	}
-	return c.Who.Short(), strings.Join(more, " ")
+	return more
 }
 
 func (c *Clock) Check(lasts time.Duration, _ bool) (string, error) {

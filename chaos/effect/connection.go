@@ -11,6 +11,11 @@ import (
 // reconnecting is how long nodes and brokers may take to find each other again, on a slow machine.
 const reconnecting = 10 * time.Second
 
+// ofConnection is what effects on connections have in common.
+type ofConnection struct{ plain }
+
+func (ofConnection) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
+
 // strain puts a strain on the connections of some nodes, and returns how many of these are up.
 func strain(c *Carrier, of Group, s port.Strain) (hit int, err error) {
 	for _, id := range of {

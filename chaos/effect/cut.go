@@ -152,11 +152,8 @@ func (c Cut) Exchanged(a, b nodes.ID) Cut {
 	return CutInto(c.oneWay, groups...)
 }
 
-// IsZero implements yaml.IsZeroer, and what encoding/json asks for omitzero.
-func (c Cut) IsZero() bool { return c.None() }
-
-// None reports whether it cuts nothing.
-func (c Cut) None() bool { return len(c.groups) == 0 && len(c.ring) == 0 && c.Word == "" }
+// IsZero reports whether it cuts nothing.
+func (c Cut) IsZero() bool { return len(c.groups) == 0 && len(c.ring) == 0 && c.Word == "" }
 
 // Separates reports whether messages from one node to another are lost. It must be known who is in which
 // group.
@@ -242,14 +239,3 @@ func (c *Cut) UnmarshalText(text []byte) (err error) {
 	*c, err = ParseCut(string(text))
 	return err
 }
-
-// Set is ParseCut in place, for flags.
-func (c *Cut) Set(text string) error {
-	if !c.None() {
-		return errAgain
-	}
-	return c.UnmarshalText([]byte(text))
-}
-
-// Type names the value of a flag.
-func (c *Cut) Type() string { return "groups" }

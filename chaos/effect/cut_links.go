@@ -10,20 +10,8 @@ type CutLinks struct {
 
 var cutLinks = Kind{Key: "cut", Layer: OfLinks, Says: "messages between groups of nodes are lost",
 	Example: "cut: 0-1/2-4", Filters: []string{"kind", "instance", "network"}, Breaks: nodes.NoLoss,
-	Cuts: true, New: func() Effect { return new(CutLinks) },
-	Keys: []Key{{Name: "cut",
-		Says: "have messages between `groups` of nodes lost for some time, as in 0-1/2-4, or 0>1-2 for one way"}}}
-
-func (*CutLinks) Kind() *Kind              { return &cutLinks }
-func (c *CutLinks) Text() (string, string) { return c.Cut.Short(), "" }
-
-// Target returns whom it cuts off from all others, until it names the groups.
-func (c *CutLinks) Target() *Target {
-	if c.Cut.Of.IsZero() {
-		return nil
-	}
-	return &c.Cut.Of
-}
+	Cuts: true, Zero: new(CutLinks),
+	Flag: "have messages between `groups` of nodes lost for some time, as in 0-1/2-4, or 0>1-2 for one way"}
 
 func (c *CutLinks) Start(at *Place) Link {
 	cuts := func(p *nodes.Packet) bool { return c.Cut.Separates(p.From, p.To) }

@@ -11,27 +11,23 @@ import (
 // CutRoutes has the routes between groups of brokers closed, so that messages that would pass them are lost.
 type CutRoutes struct {
 	plain
-	Between Routes `yaml:"cut-routes"`
+	Between brokerCut `yaml:"cut-routes"`
 }
 
-var cutRoutes = Kind{Key: "cut-routes", Layer: OfBrokers,
+var cutRoutes = Kind{Key: "cut-routes", Layer: ofBrokers,
 	Says: "the routes between groups of brokers are closed, and messages that would pass them are lost; it " +
 		"takes --brokers 3",
 	Example: "cut-routes: 0/1-2", Breaks: nodes.NoLoss | nodes.Timing, Cuts: true,
-	StandIn: "a cut between the nodes there", New: func() Effect { return new(CutRoutes) },
+	StandIn: "a cut between the nodes there", Zero: new(CutRoutes),
 	Random: randomRoutes,
-	Keys: []Key{{Name: "cut-routes",
-		Says: "have the routes between `groups` of brokers cut, as in 0/1-2; takes --brokers 3"}}}
+	Flag:   "have the routes between `groups` of brokers cut, as in 0/1-2; takes --brokers 3"}
 
-func (*CutRoutes) Kind() *Kind              { return &cutRoutes }
-func (c *CutRoutes) Text() (string, string) { return c.Between.String(), "" }
-func (*CutRoutes) Leaves() time.Duration    { return reconnecting }
-func (c *CutRoutes) brokers() Group         { return c.Between.Named() }
+func (*CutRoutes) Leaves() time.Duration { return reconnecting }
 
 // randomRoutes are those of one of three brokers.
 func randomRoutes(d *Draw) Effect {
 	others := slices.DeleteFunc(Group{0, 1, 2}, func(id nodes.ID) bool { return id == d.Broker })
-	return &CutRoutes{Between: Routes{CutInto(false, Group{d.Broker}, others)}}
+	return &CutRoutes{Between: brokerCut{CutInto(false, Group{d.Broker}, others)}}
 }
 
 func (c *CutRoutes) Begin(on *Carrier, of Group) (hit int, err error) {
@@ -60,13 +56,13 @@ func (c *CutRoutes) Start(at *Place) Link {
 	}
 }
 
-// Routes are those between brokers of different groups.
-type Routes struct{ Cut }
+// A brokerCut has the routes between brokers of different groups.
+type brokerCut struct{ Cut }
 
 // UnmarshalText reads groups of brokers with / between them: 0/1-2. Nothing names no routes.
-func (r *Routes) UnmarshalText(text []byte) error {
+func (r *brokerCut) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
-		*r = Routes{}
+		*r = brokerCut{}
 		return nil
 	}
 	c, err := ParseCut(string(text))
@@ -77,6 +73,3 @@ func (r *Routes) UnmarshalText(text []byte) error {
 	r.Cut = c
 	return nil
 }
-
-// Set is UnmarshalText for flags.
-func (r *Routes) Set(text string) error { return r.UnmarshalText([]byte(text)) }

@@ -15,13 +15,11 @@ type Delay struct {
 
 var delay = Kind{Key: "delay", Layer: OfLinks, Says: "messages arrive later, in order",
 	Example: "delay: uniform:5ms,50ms", Filters: ofMessages, Breaks: nodes.Timing,
-	New:  func() Effect { return new(Delay) },
-	Keys: []Key{{Name: "delay", Says: "have messages delayed for some time, beside --latency"}}}
+	Zero: new(Delay),
+	Flag: "have messages delayed for some time, beside --latency"}
 
-func (*Delay) Kind() *Kind              { return &delay }
-func (d *Delay) Text() (string, string) { return d.Later.String(), "" }
-func (d *Delay) Idle() bool             { return d.Later.Zero() }
-func (d *Delay) Leaves() time.Duration  { return d.Later.Longest() }
+func (d *Delay) Idle() bool            { return d.Later.Zero() }
+func (d *Delay) Leaves() time.Duration { return d.Later.Longest() }
 
 func (d *Delay) Start(at *Place) Link {
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {

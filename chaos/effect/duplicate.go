@@ -13,12 +13,10 @@ type Duplicate struct {
 
 var duplicate = Kind{Key: "duplicate", Layer: OfLinks, Says: "messages arrive twice",
 	Example: "duplicate: 5%", Filters: ofMessages, Breaks: nodes.NoDuplication,
-	New:  func() Effect { return new(Duplicate) },
-	Keys: []Key{{Name: "duplicate", Says: "have a share of messages arrive twice"}}}
+	Zero: new(Duplicate),
+	Flag: "have a share of messages arrive twice"}
 
-func (*Duplicate) Kind() *Kind              { return &duplicate }
-func (d *Duplicate) Text() (string, string) { return d.Of.String(), "" }
-func (d *Duplicate) Idle() bool             { return d.Of == 0 }
+func (d *Duplicate) Idle() bool { return d.Of == 0 }
 
 // ofCopy is set in the number of a second copy, so that decisions about it do not depend on the first.
 const ofCopy = 1 << 63

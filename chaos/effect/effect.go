@@ -1,15 +1,7 @@
-// Package effect has one file for each fault: what goes wrong, as a value whose exported fields are the keys
-// of plans that say it. [Kinds] lists them. The keys of plans, flags and completion follow from that table.
-//
-// A fault of links implements [Effect] and [OnLinks], one of processes and clocks [OnNodes], and one of
-// connections and brokers [Carried], which is OnLinks too: a simulation has neither, so links stand in.
-//
-// A new fault of links is one file here, a line in Kinds, and a row in docs/plans.md, which a test asks for.
-// One of processes takes, beside that, the method of port.Cluster that it needs. Flags with their help,
-// completion, what "orchestrator plans" lists and, by Kind.Random, random plans follow.
 package effect
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,21 +14,17 @@ import (
 
 // An Effect is what goes wrong. It is a pointer to a struct.
 type Effect interface {
-	Kind() *Kind
-	// Text returns the value of its key, for people, and what its other keys say.
-	Text() (value, more string)
 	// Idle reports whether its rate is zero, so that it breaks nothing.
 	Idle() bool
 	// Leaves returns for how long what it has done may last once it is healed: chance.Longest if that is not
 	// bounded.
 	Leaves() time.Duration
-	// Target says which nodes it hits; nil: it hits links or brokers that it names itself.
-	Target() *Target
 	// ForGood reports whether it is not healed if the plan does not say how long it lasts.
 	ForGood() bool
 	// Check returns what is wrong with a value of its keys, and the key. The fault lasts so long, 0: to the
 	// end, and may wait for a moment.
 	Check(lasts time.Duration, waits bool) (key string, wrong error)
+	more() []string // what its other keys say, for people
 }
 
 // plain is what most effects have in common.
@@ -44,9 +32,9 @@ type plain struct{}
 
 func (plain) Idle() bool                                { return false }
 func (plain) Leaves() time.Duration                     { return 0 }
-func (plain) Target() *Target                           { return nil }
 func (plain) ForGood() bool                             { return false }
 func (plain) Check(time.Duration, bool) (string, error) { return "", nil }
+func (plain) more() []string                            { return nil }
 
 // A Kind is one kind of fault.
 type Kind struct {
@@ -56,12 +44,13 @@ type Kind struct {
 	Example string // of a fault, as in a plan
 	Breaks  nodes.Assumption
 	Filters []string // which keys of the messages or the network that it is for it takes
-	Keys    []Key    // for people: its own key first
+	Flag    string   // the help of the flag of its key
+	More    []Key    // that say more of it
 	Holds   bool     // processes or connections stand still
 	Cuts    bool     // nodes are cut off: links, connections or brokers pass nothing on
 	Weighs  bool     // it depends on how many bytes messages have
 	StandIn string   // which fault of links stands in for it in a simulation
-	New     func() Effect
+	Zero    Effect   // without a value
 	// Random draws one for a random plan, which has one at most of all kinds that say how; nil: plans draw it
 	// otherwise.
 	Random func(d *Draw) Effect
@@ -79,10 +68,10 @@ type Draw struct {
 // The layers of faults.
 const (
 	OfLinks       = "link"
-	OfProcesses   = "process"
-	OfClocks      = "clock"
+	ofProcesses   = "process"
+	ofClocks      = "clock"
 	OfConnections = "connection"
-	OfBrokers     = "broker"
+	ofBrokers     = "broker"
 )
 
 // Kinds lists the faults. A new one is added here.
@@ -94,6 +83,8 @@ type Key struct {
 	Name string
 	Says string // the help of its flag
 	Flag string // its name, if it is not the key's
+	// Value is what its help calls the value, if that is not the name of its type.
+	Value string
 	// Why a zero, which means the same as no key, is refused in a plan and by the flag; empty: it is not.
 	NoZero, NoZeroFlag string
 }
@@ -109,7 +100,7 @@ func (k *Key) FlagName() string {
 // Takes lists the keys that a fault takes beside its own, and beside those that say when.
 func (k *Kind) Takes() []string {
 	var own []string
-	Each(reflect.ValueOf(k.New()).Elem(), func(key string, _ reflect.Value) {
+	Each(reflect.ValueOf(k.Zero).Elem(), func(key string, _ reflect.Value) {
 		if key != k.Key {
 			own = append(own, key)
 		}
@@ -130,6 +121,52 @@ func Each(of reflect.Value, do func(key string, field reflect.Value)) {
 			Each(of.Field(i), do)
 		}
 	}
+}
+
+// kindOf has the kinds of effects by their types.
+var kindOf = func() map[reflect.Type]*Kind {
+	of := map[reflect.Type]*Kind{}
+	for _, k := range Kinds {
+		of[reflect.TypeOf(k.Zero)] = k
+	}
+	return of
+}()
+
+// KindOf returns the kind of an effect.
+func KindOf(e Effect) *Kind { return kindOf[reflect.TypeOf(e)] }
+
+// valueOf returns a pointer to the value of the effect's own key, which is its first.
+func valueOf(e Effect) (value any) {
+	Each(reflect.ValueOf(e).Elem(), func(_ string, field reflect.Value) {
+		if value == nil {
+			value = field.Addr().Interface()
+		}
+	})
+	return value
+}
+
+// TargetOf says which nodes an effect hits; nil: it hits links or brokers that it names itself.
+func TargetOf(e Effect) *Target {
+	switch of := valueOf(e).(type) {
+	case *Target:
+		return of
+	case *Cut:
+		if !of.Of.IsZero() { // who is cut off from all others, until the groups are named
+			return &of.Of
+		}
+	}
+	return nil
+}
+
+// What says what goes wrong, with further words behind the value of the effect's own key.
+func What(e Effect, further ...string) string {
+	value := valueOf(e)
+	text := fmt.Sprint(reflect.ValueOf(value).Elem())
+	if long, is := value.(interface{ Short() string }); is {
+		text = long.Short()
+	}
+	words := slices.Concat([]string{KindOf(e).Key, text}, further, e.more())
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
 // Clone returns a copy of an effect.
@@ -196,14 +233,14 @@ type Carrier struct {
 	Taken   []int                 // brokers that it has killed or stopped
 }
 
-// onBrokers is an effect that names brokers.
-type onBrokers interface{ brokers() Group }
-
 // BrokersOf returns the brokers that an effect names, by their numbers among all of a run. That of a second
 // network comes after those of the first, of which there are so many.
 func BrokersOf(e Effect, second bool, first int) (all Group) {
-	if named, is := e.(onBrokers); is {
-		all = slices.Clone(named.brokers())
+	switch of := valueOf(e).(type) {
+	case *brokerGroup:
+		all = slices.Clone(of.Group)
+	case *brokerCut:
+		all = of.Named()
 	}
 	for i := range all {
 		if second {

@@ -91,9 +91,3 @@ func (g *Group) UnmarshalText(text []byte) (err error) {
 	*g, err = ParseGroup(string(text))
 	return err
 }
-
-// Set is ParseGroup in place, for flags.
-func (g *Group) Set(text string) error { return g.UnmarshalText([]byte(text)) }
-
-// Type names the value of a flag.
-func (g *Group) Type() string { return "nodes" }

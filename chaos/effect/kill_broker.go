@@ -10,20 +10,17 @@ import (
 // KillBroker has brokers killed, and restarted after the time that it lasts.
 type KillBroker struct {
 	plain
-	Which Brokers `yaml:"kill-broker"`
+	Which brokerGroup `yaml:"kill-broker"`
 }
 
-var killBroker = Kind{Key: "kill-broker", Layer: OfBrokers,
+var killBroker = Kind{Key: "kill-broker", Layer: ofBrokers,
 	Says:    "brokers are killed (SIGKILL), and restarted after the time that it lasts",
 	Example: "kill-broker: 0, for: 500ms", Filters: []string{"network"}, Breaks: nodes.NoLoss | nodes.Timing,
-	Cuts: true, StandIn: "a cut of all links of the nodes there", New: func() Effect { return new(KillBroker) },
-	Random: func(d *Draw) Effect { return &KillBroker{Which: Brokers{Group{d.Broker}}} },
-	Keys:   []Key{{Name: "kill-broker", Says: "have `brokers` killed, as in 0, and restarted after some time"}}}
+	Cuts: true, StandIn: "a cut of all links of the nodes there", Zero: new(KillBroker),
+	Random: func(d *Draw) Effect { return &KillBroker{Which: brokerGroup{Group{d.Broker}}} },
+	Flag:   "have `brokers` killed, as in 0, and restarted after some time"}
 
-func (*KillBroker) Kind() *Kind              { return &killBroker }
-func (k *KillBroker) Text() (string, string) { return k.Which.String(), "" }
-func (*KillBroker) Leaves() time.Duration    { return reconnecting }
-func (k *KillBroker) brokers() Group         { return k.Which.Group }
+func (*KillBroker) Leaves() time.Duration { return reconnecting }
 
 func (*KillBroker) Check(lasts time.Duration, _ bool) (string, error) {
 	if lasts > 0 {

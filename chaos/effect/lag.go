@@ -10,7 +10,7 @@ import (
 
 // Lag has what passes the connections of nodes to their brokers come later.
 type Lag struct {
-	plain
+	ofConnection
 	Who Target        `yaml:"lag"`
 	By  time.Duration `yaml:"by"`
 }
@@ -18,15 +18,12 @@ type Lag struct {
 var lag = Kind{Key: "lag", Layer: OfConnections,
 	Says:    "what passes the connections of nodes to their brokers comes later, both ways",
 	Example: "lag: 2, by: 50ms", Filters: []string{"network"}, Breaks: nodes.Timing,
-	StandIn: "a delay on their links", New: func() Effect { return new(Lag) },
+	StandIn: "a delay on their links", Zero: new(Lag),
 	Random: func(d *Draw) Effect { return &Lag{Who: d.Who, By: min(d.Later, time.Second)} },
-	Keys: []Key{{Name: "lag",
-		Says: "have what passes the connections of `nodes` to their brokers come later"}}}
+	Flag:   "have what passes the connections of `nodes` to their brokers come later"}
 
-func (*Lag) Kind() *Kind              { return &lag }
-func (l *Lag) Text() (string, string) { return l.Who.Short(), "by " + l.By.String() }
-func (l *Lag) Leaves() time.Duration  { return 2 * l.By } // of a message that passes two such connections
-func (l *Lag) Target() *Target        { return &l.Who }
+func (l *Lag) more() []string        { return []string{"by " + l.By.String()} }
+func (l *Lag) Leaves() time.Duration { return 2 * l.By } // of a message that passes two such connections
 
 func (l *Lag) Check(time.Duration, bool) (string, error) {
 	if l.By <= 0 && l.By >= -24*time.Hour {
@@ -38,8 +35,6 @@ func (l *Lag) Check(time.Duration, bool) (string, error) {
 func (l *Lag) Begin(c *Carrier, of Group) (int, error) {
 	return strain(c, of, port.Strain{Latency: l.By})
 }
-
-func (*Lag) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
 
 func (l *Lag) Start(at *Place) Link {
 	hit := at.on(&l.Who)

@@ -15,12 +15,10 @@ type Loss struct {
 var ofMessages = []string{"between", "kind", "nth", "instance", "network"}
 
 var loss = Kind{Key: "loss", Layer: OfLinks, Says: "messages are lost, each by chance or in bursts",
-	Example: "loss: 2%", Filters: ofMessages, Breaks: nodes.NoLoss, New: func() Effect { return new(Loss) },
-	Keys: []Key{{Name: "loss", Says: "have messages lost, as in 2%, or in bursts, as in burst:1%,20%"}}}
+	Example: "loss: 2%", Filters: ofMessages, Breaks: nodes.NoLoss, Zero: new(Loss),
+	Flag: "have messages lost, as in 2%, or in bursts, as in burst:1%,20%"}
 
-func (*Loss) Kind() *Kind              { return &loss }
-func (l *Loss) Text() (string, string) { return l.Of.String(), "" }
-func (l *Loss) Idle() bool             { return l.Of.IsZero() }
+func (l *Loss) Idle() bool { return l.Of.IsZero() }
 
 func (l *Loss) Start(at *Place) Link {
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {

@@ -8,14 +8,10 @@ type Pause struct {
 	Who Target `yaml:"pause"`
 }
 
-var pause = Kind{Key: "pause", Layer: OfProcesses, Says: "processes stand still (SIGSTOP)",
+var pause = Kind{Key: "pause", Layer: ofProcesses, Says: "processes stand still (SIGSTOP)",
 	Example: "pause: 2", Breaks: nodes.NoPause | nodes.Timing, Holds: true,
-	New:  func() Effect { return new(Pause) },
-	Keys: []Key{{Name: "pause", Says: "have `nodes` stand still for some time, as in 2, 0-1 or holder"}}}
-
-func (*Pause) Kind() *Kind              { return &pause }
-func (p *Pause) Text() (string, string) { return p.Who.Short(), "" }
-func (p *Pause) Target() *Target        { return &p.Who }
+	Zero: new(Pause),
+	Flag: "have `nodes` stand still for some time, as in 2, 0-1 or holder"}
 
 func (*Pause) Strike(c Cluster, id nodes.ID) error { return c.Stop(id) }
 func (*Pause) Undo(c Cluster, id nodes.ID) error   { return c.Proceed(id) }

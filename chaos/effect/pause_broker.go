@@ -5,19 +5,15 @@ import "turnstile/nodes"
 // PauseBroker has brokers stand still.
 type PauseBroker struct {
 	plain
-	Which Brokers `yaml:"pause-broker"`
+	Which brokerGroup `yaml:"pause-broker"`
 }
 
-var pauseBroker = Kind{Key: "pause-broker", Layer: OfBrokers, Says: "brokers stand still (SIGSTOP)",
+var pauseBroker = Kind{Key: "pause-broker", Layer: ofBrokers, Says: "brokers stand still (SIGSTOP)",
 	Example: "pause-broker: 0, for: 500ms", Filters: []string{"network"}, Breaks: nodes.NoPause | nodes.Timing,
 	Holds: true, Cuts: true, StandIn: "links of the nodes there that hold all back",
-	New:    func() Effect { return new(PauseBroker) },
-	Random: func(d *Draw) Effect { return &PauseBroker{Which: Brokers{Group{d.Broker}}} },
-	Keys:   []Key{{Name: "pause-broker", Says: "have `brokers` stand still for some time"}}}
-
-func (*PauseBroker) Kind() *Kind              { return &pauseBroker }
-func (p *PauseBroker) Text() (string, string) { return p.Which.String(), "" }
-func (p *PauseBroker) brokers() Group         { return p.Which.Group }
+	Zero:   new(PauseBroker),
+	Random: func(d *Draw) Effect { return &PauseBroker{Which: brokerGroup{Group{d.Broker}}} },
+	Flag:   "have `brokers` stand still for some time"}
 
 func (p *PauseBroker) Begin(c *Carrier, of Group) (int, error) { return c.take(of, c.PauseBroker) }
 

@@ -15,13 +15,11 @@ type Reorder struct {
 
 var reorder = Kind{Key: "reorder", Layer: OfLinks, Says: "messages arrive later, and overtake each other",
 	Example: "reorder: uniform:0s,5ms", Filters: ofMessages, Breaks: nodes.FIFO | nodes.Timing,
-	New:  func() Effect { return new(Reorder) },
-	Keys: []Key{{Name: "reorder", Says: "have messages delayed, and overtake each other"}}}
+	Zero: new(Reorder),
+	Flag: "have messages delayed, and overtake each other"}
 
-func (*Reorder) Kind() *Kind              { return &reorder }
-func (r *Reorder) Text() (string, string) { return r.Later.String(), "" }
-func (r *Reorder) Idle() bool             { return r.Later.Zero() }
-func (r *Reorder) Leaves() time.Duration  { return r.Later.Longest() }
+func (r *Reorder) Idle() bool            { return r.Later.Zero() }
+func (r *Reorder) Leaves() time.Duration { return r.Later.Longest() }
 
 func (r *Reorder) Start(at *Place) Link {
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {

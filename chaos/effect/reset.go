@@ -9,7 +9,7 @@ import (
 
 // Reset has the connections of nodes to their brokers closed, with all that is on its way.
 type Reset struct {
-	plain
+	ofConnection
 	Who Target `yaml:"reset"`
 }
 
@@ -17,21 +17,15 @@ var reset = Kind{Key: "reset", Layer: OfConnections,
 	Says: "the connections of nodes to their brokers are closed, with all that is on its way, and new ones " +
 		"refused for the time that it lasts",
 	Example: "reset: 2, for: 100ms", Filters: []string{"network"}, Breaks: nodes.NoLoss | nodes.Timing,
-	Cuts: true, StandIn: "a cut of all their links", New: func() Effect { return new(Reset) },
+	Cuts: true, StandIn: "a cut of all their links", Zero: new(Reset),
 	Random: func(d *Draw) Effect { return &Reset{Who: d.Who} },
-	Keys: []Key{{Name: "reset",
-		Says: "have the connections of `nodes` closed, and with --for refused for some time"}}}
+	Flag:   "have the connections of `nodes` closed, and with --for refused for some time"}
 
-func (*Reset) Kind() *Kind              { return &reset }
-func (r *Reset) Text() (string, string) { return r.Who.Short(), "" }
-func (*Reset) Leaves() time.Duration    { return reconnecting }
-func (r *Reset) Target() *Target        { return &r.Who }
-func (*Reset) ForGood() bool            { return true }
+func (*Reset) Leaves() time.Duration { return reconnecting }
+func (*Reset) ForGood() bool         { return true }
 
 func (*Reset) Begin(c *Carrier, of Group) (int, error) {
 	return strain(c, of, port.Strain{Reset: true})
 }
-
-func (*Reset) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
 
 func (r *Reset) Start(at *Place) Link { return cutOff(at.on(&r.Who)) }

@@ -14,17 +14,15 @@ type Slow struct {
 	Share Share  `yaml:"share"`
 }
 
-var slow = Kind{Key: "slow", Layer: OfProcesses,
+var slow = Kind{Key: "slow", Layer: ofProcesses,
 	Says:    "processes stand still for a share of the time, again and again",
 	Example: "slow: 1, share: 50%", Breaks: nodes.NoPause | nodes.Timing,
-	New: func() Effect { return new(Slow) },
-	Keys: []Key{{Name: "slow", Says: "have `nodes` stand still again and again"},
-		{Name: "share", Says: "of the time that --slow takes",
-			NoZero: "would change nothing: write a share of the time, as in share: 50%"}}}
+	Zero: new(Slow),
+	Flag: "have `nodes` stand still again and again",
+	More: []Key{{Name: "share", Says: "of the time that --slow takes",
+		NoZero: "would change nothing: write a share of the time, as in share: 50%"}}}
 
-func (*Slow) Kind() *Kind              { return &slow }
-func (s *Slow) Text() (string, string) { return s.Who.Short(), "by " + s.Share.String() }
-func (s *Slow) Target() *Target        { return &s.Who }
+func (s *Slow) more() []string { return []string{"by " + s.Share.String()} }
 
 func (s *Slow) Check(time.Duration, bool) (string, error) {
 	if s.Share > 0 && s.Share < 1 {

@@ -7,7 +7,7 @@ import (
 
 // Stall has nothing pass the connections of nodes to their brokers until it is healed.
 type Stall struct {
-	plain
+	ofConnection
 	Who Target `yaml:"stall"`
 }
 
@@ -15,18 +15,12 @@ var stall = Kind{Key: "stall", Layer: OfConnections,
 	Says: "nothing passes the connections of nodes to their brokers, and it all comes once they are " +
 		"healed",
 	Example: "stall: 2, for: 500ms", Filters: []string{"network"}, Breaks: nodes.NoPause | nodes.Timing,
-	Holds: true, Cuts: true, StandIn: "links that hold all back", New: func() Effect { return new(Stall) },
+	Holds: true, Cuts: true, StandIn: "links that hold all back", Zero: new(Stall),
 	Random: func(d *Draw) Effect { return &Stall{Who: d.Who} },
-	Keys:   []Key{{Name: "stall", Says: "have nothing pass the connections of `nodes` for some time"}}}
-
-func (*Stall) Kind() *Kind              { return &stall }
-func (s *Stall) Text() (string, string) { return s.Who.Short(), "" }
-func (s *Stall) Target() *Target        { return &s.Who }
+	Flag:   "have nothing pass the connections of `nodes` for some time"}
 
 func (*Stall) Begin(c *Carrier, of Group) (int, error) {
 	return strain(c, of, port.Strain{Stall: true})
 }
-
-func (*Stall) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
 
 func (s *Stall) Start(at *Place) Link { return at.holdBack(at.on(&s.Who)) }

@@ -17,15 +17,11 @@ type Target struct {
 	Many  int    // of random
 }
 
-// A TargetWord is a word for the nodes that a fault hits.
-type TargetWord struct {
-	Word string
-	Says string
-	Run  bool // who it is comes out in the run; otherwise the seed and the number of nodes say so
-}
-
 // TargetWords lists the words for targets.
-var TargetWords = []TargetWord{
+var TargetWords = []struct {
+	Word, Says string
+	Run        bool // who it is comes out in the run; otherwise the seed and the number of nodes say so
+}{
 	{"all", "every node, servers included", false},
 	{"random", "a client drawn by the seed; random:2 for two", false},
 	{"minority", "the most clients that are fewer than half, drawn by the seed", false},
@@ -40,23 +36,6 @@ var TargetWords = []TargetWord{
 	{"successor", "the client after the next holder, by number", true},
 }
 
-// targetForms lists what ParseTarget takes, for its errors.
-func targetForms() string {
-	var words []string
-	for _, w := range TargetWords {
-		words = append(words, w.Word)
-	}
-	return "3, 0-2, 0-2,5, or " + strings.Join(words, ", ")
-}
-
-func targetWord(word string) *TargetWord {
-	i := slices.IndexFunc(TargetWords, func(w TargetWord) bool { return w.Word == word })
-	if i < 0 {
-		return nil
-	}
-	return &TargetWords[i]
-}
-
 // ParseTarget reads a target: 3, 0-2, 0-2,5, or a word.
 func ParseTarget(text string) (Target, error) {
 	group, err := ParseGroup(text)
@@ -65,6 +44,10 @@ func ParseTarget(text string) (Target, error) {
 		return Target{Nodes: group}, nil
 	case errors.Is(err, errTwice):
 		return Target{}, err
+	}
+	var words []string
+	for _, w := range TargetWords {
+		words = append(words, w.Word)
 	}
 	word, number, counted := strings.Cut(text, ":")
 	many := 1
@@ -78,15 +61,12 @@ func ParseTarget(text string) (Target, error) {
 	switch {
 	case word == "host":
 		return Target{}, fmt.Errorf("a host is no target: all nodes run on one; name the nodes, as in 0-2")
-	case targetWord(word) == nil || counted:
-		var words []string
-		for _, w := range TargetWords {
-			words = append(words, w.Word)
-		}
+	case !slices.Contains(words, word) || counted:
 		if near := suggest.Nearest(word, words); near != "" {
 			return Target{}, fmt.Errorf("%q is no target: did you mean %s?", text, near)
 		}
-		return Target{}, fmt.Errorf("%q is no target: write %s", text, targetForms())
+		return Target{}, fmt.Errorf("%q is no target: write 3, 0-2, 0-2,5, or %s", text,
+			strings.Join(words, ", "))
 	case word != "random":
 		many = 0
 	}
@@ -98,8 +78,12 @@ func (t Target) IsZero() bool { return len(t.Nodes) == 0 && t.Word == "" }
 
 // ByRun reports whether it comes out in the run who it is.
 func (t Target) ByRun() bool {
-	w := targetWord(t.Word)
-	return w != nil && w.Run
+	for i := range TargetWords {
+		if w := &TargetWords[i]; w.Word == t.Word {
+			return w.Run
+		}
+	}
+	return false
 }
 
 // String writes the target as ParseTarget reads it.
@@ -129,18 +113,3 @@ func (t *Target) UnmarshalText(text []byte) (err error) {
 	*t, err = ParseTarget(string(text))
 	return err
 }
-
-// errAgain says that a flag would forget its first value.
-var errAgain = errors.New("it is given twice: write each fault as a --fault, as in " +
-	"--fault 'kill: 2, at: 1s', or a plan")
-
-// Set is ParseTarget in place, for flags.
-func (t *Target) Set(text string) error {
-	if !t.IsZero() {
-		return errAgain
-	}
-	return t.UnmarshalText([]byte(text))
-}
-
-// Type names the value of a flag.
-func (t *Target) Type() string { return "nodes" }

@@ -11,7 +11,7 @@ import (
 
 // Throttle has so many bytes pass the connections of nodes to their brokers in a second.
 type Throttle struct {
-	plain
+	ofConnection
 	Who Target `yaml:"throttle"`
 	To  Bytes  `yaml:"to"`
 }
@@ -19,15 +19,13 @@ type Throttle struct {
 var throttle = Kind{Key: "throttle", Layer: OfConnections,
 	Says:    "so many bytes pass the connections of nodes to their brokers in a second, each way",
 	Example: "throttle: 2, to: 100KB", Filters: []string{"network"}, Breaks: nodes.Timing, Weighs: true,
-	StandIn: "a bandwidth of their links together", New: func() Effect { return new(Throttle) },
+	StandIn: "a bandwidth of their links together", Zero: new(Throttle),
 	Random: func(d *Draw) Effect { return &Throttle{Who: d.Who, To: Bytes(2000 << d.Below(6))} },
-	Keys: []Key{{Name: "throttle", Says: "have few bytes pass the connections of `nodes`"},
-		{Name: "to", Says: "how many bytes pass in a second with --throttle, as in 100KB"}}}
+	Flag:   "have few bytes pass the connections of `nodes`",
+	More:   []Key{{Name: "to", Says: "how many bytes pass in a second with --throttle, as in 100KB"}}}
 
-func (*Throttle) Kind() *Kind              { return &throttle }
-func (t *Throttle) Text() (string, string) { return t.Who.Short(), "to " + t.To.String() }
-func (*Throttle) Leaves() time.Duration    { return chance.Longest }
-func (t *Throttle) Target() *Target        { return &t.Who }
+func (t *Throttle) more() []string      { return []string{"to " + t.To.String()} }
+func (*Throttle) Leaves() time.Duration { return chance.Longest }
 
 func (t *Throttle) Check(time.Duration, bool) (string, error) {
 	if t.To == 0 {
@@ -39,8 +37,6 @@ func (t *Throttle) Check(time.Duration, bool) (string, error) {
 func (t *Throttle) Begin(c *Carrier, of Group) (int, error) {
 	return strain(c, of, port.Strain{Bandwidth: int64(t.To)})
 }
-
-func (*Throttle) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
 
 func (t *Throttle) Start(at *Place) Link {
 	hit, q := at.on(&t.Who), newQueues(t.To)

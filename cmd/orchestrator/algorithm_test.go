@@ -57,8 +57,8 @@ func TestAFaultACheckAndAFigureAreAdded(t *testing.T) {
 	c.insert("judge/check/problem.go", "checks: []check{\n",
 		"\t\t{name: \"everyone\", about: aboutEnough, judge: everyone},\n")
 	c.insert("judge/measure/figures.go", "type Figures struct {\n", "\tTwice number `csv:\"entries_twice\"`\n")
-	c.insert("judge/measure/rows.go", "\trow.Clients = figure.Count(m.Clients)\n",
-		"\trow.Twice = figure.Count(2 * m.Entries)\n")
+	c.insert("judge/measure/fold.go", "\tm, s := &f.Measures, f.sections\n\tm.Window = s.Window\n",
+		"\tm.Twice = figure.Count(2 * s.Entries)\n")
 	c.run("go", "build", "-trimpath", "-o", "bin/", "./cmd/orchestrator", "./cmd/node")
 	c.write("plan.yaml", "about: every third\nfaults:\n  - {skip: 3, at: 100ms, for: 500ms}\n")
 
@@ -79,6 +79,38 @@ func TestAFaultACheckAndAFigureAreAdded(t *testing.T) {
 	}
 	if rows := c.read("results/latest/runs.csv"); !strings.Contains(rows, ",entries_twice,") {
 		t.Errorf("the figure is no column of runs.csv:\n%s", rows)
+	}
+}
+
+// A kind of runs is a kind of rows, a problem and a table of rows, each with a line where their like are
+// listed. In a copy of the tree that has one more, its algorithm is found, and its runs are made and judged.
+func TestAKindOfRunsIsAddedInFiveFiles(t *testing.T) {
+	c := copyTree(t)
+	c.insert("nodes/spec.go", "\tDetection\n", "\tAsking // they ask, and are answered\n")
+	c.add("testdata/added/asking.go", "nodes/asking/asking.go")
+	c.insert("nodes/catalog/catalog.go", "\t\"turnstile/nodes\"\n", "\t\"turnstile/nodes/asking\"\n")
+	c.insert("nodes/catalog/catalog.go", "return slices.Concat(", "asking.Table, ")
+	c.add("testdata/added/answers.go", "judge/check/answers.go")
+	c.insert("judge/check/problem.go", "var Problems = []*Problem{", "Answers, ")
+	c.run("go", "build", "-trimpath", "-o", "bin/", "./cmd/orchestrator", "./cmd/node")
+
+	const simulated = "simulate --algo asking -n 3 --latency 1ms --duration 1s"
+	for _, test := range []struct{ says, command string }{
+		{"\nasking ", "list"},
+		{"\nsummary        A node asks the next one", "list asking"},
+		{"\nVALID", simulated},
+		{"\nthe stored verdict is the same", "verify latest"},
+		{"\nVALID", simulated + " --pause 1 --at 300ms --for 200ms --trials 2"},
+		{"\nVALID", "bench --algo asking -n 3 --duration 300ms --no-progress"},
+		{"whoever waits can still enter", "explore --algo asking -n 2 --check progress"},
+	} {
+		out := c.run("bin/orchestrator", strings.Split(test.command, " ")...)
+		if !strings.Contains("\n"+out, test.says) {
+			t.Errorf("orchestrator %s does not say %q but\n%s", test.command, test.says, out)
+		}
+	}
+	if verdict := c.read("results/latest/verdict.txt"); !strings.Contains(verdict, "questions were answered") {
+		t.Errorf("the verdict does not have the check:\n%s", verdict)
 	}
 }
 

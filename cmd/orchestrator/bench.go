@@ -2,11 +2,12 @@ package main
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,9 +19,6 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
-	"turnstile/nodes/election"
-	"turnstile/nodes/mutex"
-	"turnstile/nodes/workload"
 )
 
 const benchHelp = `Run one algorithm under one load, in a process per node, and judge what happened.
@@ -40,7 +38,8 @@ measured:1ms,1ms,4ms (draws, each as likely).
 Without --latency, times show what the messages cost this machine's processors, not what they would
 cost on a network. Ctrl-C ends a run at once and keeps what was recorded.
 
-Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad usage.`
+Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
+64 bad usage.`
 
 const benchExample = `  orchestrator bench --algo ricart -n 32
   orchestrator bench --algo token-ring -n 16 --latency 1ms --hold 0
@@ -51,33 +50,29 @@ const benchExample = `  orchestrator bench --algo ricart -n 32
 
 // A benchCall is one call of bench.
 type benchCall struct {
+	runCommand
 	bench.Job
 	load, arrivals string
 	regions        string // the file of them
 	initiators     string
 	faults         faultFlags
 	setup          bench.Setup
-	elects         bool // it is a call of elect
+	required       required
 	json           bool
 	noProgress     bool
 }
 
 func (a *app) benchCommand() *cobra.Command {
-	var c benchCall
-	cmd := &cobra.Command{
+	c := benchCall{runCommand: benchRuns}
+	cmd := checked(&cobra.Command{
 		Use:     "bench",
 		Short:   "Run an algorithm under a load, measure it and judge it",
 		Long:    benchHelp,
 		Example: benchExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := settle(cmd, c.resolve); err != nil {
-				return err
-			}
-			_, err := a.bench(cmd.Context(), &c)
-			return err
-		},
-	}
+	}, c.resolve, func(ctx context.Context, _ settings) error {
+		_, err := a.bench(ctx, &c)
+		return err
+	})
 	c.addFlags(cmd)
 	completeFlags(cmd)
 	return cmd
@@ -105,24 +100,12 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	c.Patience = 3 * time.Second
 	f.SortFlags = false
 	f.SetNormalizeFunc(longN)
-	if c.elects {
-		f.StringVar(&c.Algorithm, "scheme", "bully", "the scheme of election, by `name` or alias (see list)")
-		f.IntVarP(&c.Config.N, "nodes", "n", 5, "how many nodes elect a leader")
-	} else {
-		f.StringVar(&c.Algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
-		f.IntVarP(&c.Config.N, "nodes", "n", 8, "how many nodes ask for the critical section")
-		group(f, systemFlags)
-		c.addLoadFlags(f)
-		group(f, loadFlags)
-	}
-	if c.elects || c.Simulated {
-		f.StringVar(&c.initiators, "initiators", "", "elections: who campaigns when the run begins: all, none, "+
-			"lowest, highest, random:K or nodes, as in 0,3 (default all)")
-		f.DurationVar(&c.Workload.CampaignEvery, "campaign-every", 0,
-			"elections: how long after each campaign they campaign again (default they do so once)")
-		noZero(f, "campaign-every", "would leave no time for an election: leave it out for one campaign")
-	}
+	f.StringVar(&c.Algorithm, c.naming, c.algorithm, "the "+c.one+", by `name` or alias (see list)")
+	f.IntVarP(&c.Config.N, "nodes", "n", c.nodes, "how many nodes "+c.nodesDo)
 	group(f, systemFlags)
+	for _, d := range c.demands() {
+		d.addLoad(c, f)
+	}
 	f.Var(&c.Latency, "latency", "latency of every link, injected if the links are real")
 	f.StringVar(&c.regions, "regions", "",
 		"`file` of the latencies between regions, instead of --latency (see docs/running.md)")
@@ -136,24 +119,16 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	f.StringVar(&c.Detector, "detector", "",
 		"failure `detector` beside the algorithm, as in heartbeat or probe:period=50ms,timeout=200ms, or none "+
 			"(default the one that the algorithm listens to, if any; see list)")
-	if !c.elects {
-		f.BoolVar(&c.Config.Fenced, "fenced", false,
-			"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
-	}
-	if !c.elects {
-		f.StringVar(&c.Config.Elect, "elect", "",
-			"`scheme` of election beside the algorithm, whose leader it follows, as in bully:answer=50ms "+
-				"(default none; see list)")
+	for _, d := range c.demands() {
+		d.addSystem(c, f)
 	}
 	group(f, systemFlags)
 	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
 	group(f, networkFlags)
 	addOptions(cmd, &c.Config, c.table())
 	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
-	if !c.elects {
-		f.DurationVar(&c.Warmup, "warmup", 0, "how long to run before measuring (default a tenth of --duration, "+
-			"at most 1s, and then until each client that asks has entered twice, at most 10s)")
-		f.Uint64Var(&c.Entries, "entries", 0, "end after so many entries, not after --duration")
+	for _, d := range c.demands() {
+		d.addEnd(c, f)
 	}
 	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and nodes of its own")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
@@ -162,37 +137,9 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"),
 		"`name` of the result set that the run belongs to")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
+	c.required.add(cmd)
 	addNoProgress(cmd, &c.noProgress)
 	group(f, outputFlags)
-}
-
-// addLoadFlags adds the flags of what clients do.
-func (c *benchCall) addLoadFlags(f *pflag.FlagSet) {
-	f.StringVar(&c.load, "load", "", "saturated, closed, open, one or sequential (default saturated)")
-	c.Workload.Hold = chance.Constant(100 * time.Microsecond)
-	f.Var(&c.Workload.Hold, "hold", "time inside the critical section")
-	f.Var(&c.Workload.Think, "think", "time between a release and the next request; implies --load closed")
-	f.Float64Var(&c.Workload.Rate, "rate", 0, "requests per second and node; implies --load open")
-	f.StringVar(&c.arrivals, "arrivals", "", "open load: poisson (at random) or even (default poisson)")
-}
-
-// table returns the algorithms that the command takes.
-func (c *benchCall) table() []*spec {
-	switch {
-	case c.elects:
-		return election.Table
-	case c.Simulated:
-		return catalog.All()
-	}
-	return mutex.Table
-}
-
-// naming is the name of the flag that names the algorithm.
-func (c *benchCall) naming() string {
-	if c.elects {
-		return "scheme"
-	}
-	return "algo"
 }
 
 // addNoProgress adds the flag of all commands that show progress.
@@ -211,28 +158,19 @@ func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 // resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
 // the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) error {
+	if err := c.required.parse(); err != nil {
+		return err
+	}
 	row, err := catalog.Find(c.Algorithm)
 	if err != nil {
-		if c.elects { // it names schemes alone
-			_, err = election.Find(c.Algorithm)
-		}
-		return s.blame(err, c.naming())
+		_, err = c.find(c.Algorithm)
+		return s.blame(err, c.naming)
 	}
-	c.Spec = row
-	switch {
-	case c.elects && row.Elector == nil:
-		return s.blame(fmt.Errorf("%s elects nobody: use bench or simulate, or take a scheme such as bully "+
-			"(see list)", c.Spec.Name), c.naming())
-	case c.Spec.Elector != nil && !c.elects && !c.Simulated:
-		return s.blame(fmt.Errorf("%s elects leaders, and has no critical section to request: use elect",
-			c.Spec.Name), c.naming())
+	c.Spec, c.Problem = row, check.ProblemOf(row)
+	if !slices.Contains(c.problems, c.Problem) {
+		return s.blame(fmt.Errorf("%s %s", row.Name, c.Problem.Misplaced), c.naming)
 	}
-	if c.Spec.Elector != nil {
-		err = c.resolveElections(s)
-	} else {
-		err = c.resolveLoad(s)
-	}
-	if err != nil {
+	if err := demandOf(c.Problem).resolve(c, s); err != nil {
 		return s.blame(err, "load", "think", "rate", "arrivals")
 	}
 	c.resolveEnd(s)
@@ -242,7 +180,7 @@ func (c *benchCall) resolve(s settings) error {
 	if !s.given("seed") {
 		c.Seed = uint64(rand.Uint32()) // short enough to read out
 	}
-	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank(c.naming())); err != nil {
+	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank(c.naming)); err != nil {
 		return err
 	}
 	job, _ := c.Draft(c.Spec, c.Simulated) // Check returns the error
@@ -256,65 +194,10 @@ func (c *benchCall) resolve(s settings) error {
 		c.resolveEnd(s)
 	}
 	c.Brokers = scene.Brokers
-	if !c.Spec.Broadcasts() && s.rank("multicast") < s.rank(c.naming()) { // it is for other algorithms
+	if !c.Spec.Broadcasts() && s.rank("multicast") < s.rank(c.naming) { // it is for other algorithms
 		c.Multicast = false
 	}
 	return s.blame(c.Check())
-}
-
-// resolveLoad finds the load that the flags name or imply.
-func (c *benchCall) resolveLoad(s settings) error {
-	w := &c.Workload
-	w.Load = workload.Saturated
-	if c.load != "" {
-		w.Load = workload.Load(c.load)
-	}
-	implications := []struct {
-		flag string
-		load workload.Load
-		drop func()
-	}{
-		{"think", workload.Closed, func() { w.Think = chance.Distribution{} }},
-		{"rate", workload.Open, func() { w.Rate = 0 }},
-		{"arrivals", workload.Open, func() { c.arrivals = "" }},
-	}
-	top := s.rank("load")
-	for _, i := range implications {
-		if s.rank(i.flag) > top {
-			w.Load, top = i.load, s.rank(i.flag)
-		}
-	}
-	if _, err := workload.ParseLoad(string(w.Load)); err != nil {
-		return fmt.Errorf("--load: %w", err)
-	}
-	for _, i := range implications {
-		switch {
-		case !s.given(i.flag) || w.Load == i.load:
-		case s.rank(i.flag) < top:
-			i.drop()
-		default:
-			return fmt.Errorf("--%s is for a load that is %s, and this one is %s: leave out one of the two",
-				i.flag, i.load, w.Load)
-		}
-	}
-	return c.resolveArrivals(s)
-}
-
-func (c *benchCall) resolveArrivals(s settings) error {
-	if c.Workload.Load == workload.Open && !s.given("rate") {
-		return errors.New("a load that is open takes --rate, the requests per second of each node")
-	}
-	if err := c.Workload.CheckRate(); err != nil {
-		return fmt.Errorf("--rate: %w", err)
-	}
-	switch c.arrivals {
-	case "", "poisson":
-	case "even":
-		c.Workload.Evenly = true
-	default:
-		return fmt.Errorf("--arrivals: there is no %q: take poisson or even", c.arrivals)
-	}
-	return nil
 }
 
 // resolveRegions reads the file of regions, if there is one.
@@ -347,8 +230,8 @@ func (c *benchCall) resolveEnd(s settings) {
 	if c.Entries > 0 && s.rank("warmup") < s.rank("entries") {
 		c.Warmup = 0
 	}
-	if c.Entries == 0 && !s.given("warmup") && c.Spec.Elector == nil {
-		c.Warmup, c.WarmupLimit = min(c.Duration/10, time.Second), bench.WarmupLimit
+	if c.Entries == 0 && !s.given("warmup") {
+		demandOf(c.Problem).warm(&c.Options)
 	}
 }
 

@@ -18,7 +18,11 @@ func (a *app) bench(ctx context.Context, c *benchCall) (*bench.Run, error) {
 	if r == nil {
 		return nil, err
 	}
-	return r, a.tell(c, r, err)
+	if err := a.tell(c, r, err); err != nil {
+		return r, err
+	}
+	a.judgeRequired(c, r)
+	return r, nil
 }
 
 // begin makes the run that c asks for, and shows its progress.

@@ -258,6 +258,12 @@ func printTallies(out io.Writer, tallies []experiment.Tally) {
 	}
 }
 
+// tallied are what algorithms are counted by, by the name that their problem has for columns.
+var tallied = map[string]func(*experiment.Tally) uint64{
+	"entries":   func(t *experiment.Tally) uint64 { return t.Entries },
+	"elections": func(t *experiment.Tally) uint64 { return t.Elected },
+}
+
 // printTable prints the tallies of algorithms of one problem.
 func printTable(out io.Writer, tallies []experiment.Tally, problem *check.Problem) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -266,16 +272,13 @@ func printTable(out io.Writer, tallies []experiment.Tally, problem *check.Proble
 	fmt.Fprintln(w, "\t\tits model\tits model\t\t\tallows\t\tinside\toutside\thit nothing\t")
 	for i := range tallies {
 		t := &tallies[i]
-		name, made := t.Spec.Name, t.Entries
+		name := t.Spec.Name
 		if t.Spec.Flaw != nil {
 			name += "*"
 		}
-		if problem == check.Election {
-			made = t.Elected
-		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, t.Plans, t.Inside, t.Plans-t.Inside,
-			made, t.Of[experiment.Valid], t.Of[experiment.Expected], t.Of[experiment.Inconclusive],
-			t.Of[experiment.ViolatedInside], t.Of[experiment.ViolatedOutside], t.Missed)
+			tallied[problem.Columns](t), t.Of[experiment.Valid], t.Of[experiment.Expected],
+			t.Of[experiment.Inconclusive], t.Of[experiment.ViolatedInside], t.Of[experiment.ViolatedOutside], t.Missed)
 	}
 	w.Flush()
 }

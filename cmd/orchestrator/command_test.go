@@ -49,7 +49,7 @@ func TestCommandOfRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var c benchCall
+		c := benchCall{runCommand: benchRuns}
 		own := &cobra.Command{Use: sub.Name(), RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := settle(cmd, c.resolve)
 			got = c.Options

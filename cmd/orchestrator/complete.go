@@ -50,8 +50,10 @@ func completeFaults(cmd *cobra.Command) {
 		words = append(words, cobra.CompletionWithDesc(w.Word, w.Says))
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if _, is := f.Value.(*effect.Target); is {
-			completeWith(cmd, f.Name, words)
+		if v, is := f.Value.(*textFlag); is {
+			if _, is := v.textValue.(*effect.Target); is {
+				completeWith(cmd, f.Name, words)
+			}
 		}
 	})
 }

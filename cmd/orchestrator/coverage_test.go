@@ -218,7 +218,7 @@ func checkHeld(cell string) error {
 	}
 	if !slices.ContainsFunc(files, func(file string) bool {
 		b, err := os.ReadFile(file)
-		return err == nil && bytes.Contains(b, []byte("\nfunc "+m[2]+"(t *testing.T) {\n"))
+		return err == nil && bytes.Contains(b, []byte("\nfunc "+m[2]+"(t *testing.T) {"))
 	}) {
 		return fmt.Errorf("there is no %s in %s", m[2], m[1])
 	}

@@ -91,10 +91,6 @@ func (a *app) listDetector(row *spec, asJSON bool) error {
 
 // completeDetector completes the name of a failure detector.
 func completeDetector(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, row := range detector.Table {
-		names = append(names, cobra.CompletionWithDesc(row.Name, row.Summary))
-	}
-	names = append(names, cobra.CompletionWithDesc(bench.NoDetector, "none, even if the algorithm listens"))
-	return names, cobra.ShellCompDirectiveNoFileComp
+	names, how := completeRows(detector.Table, nil)
+	return append(names, cobra.CompletionWithDesc(bench.NoDetector, "none, even if the algorithm listens")), how
 }

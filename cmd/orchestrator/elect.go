@@ -1,12 +1,10 @@
 package main
 
 import (
-	"fmt"
-	"strings"
+	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
-
-	"turnstile/nodes/workload"
 )
 
 const electHelp = `Have nodes elect leaders, in a process each, and judge who led and when.
@@ -17,7 +15,7 @@ long elections took and their parts, for how long nobody led, and for how long t
 
 On virtual time: orchestrator simulate --algo SCHEME, with the same flags.
 
-Exit status: 0 valid, 1 violated, 2 inconclusive, 64 bad usage.`
+Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 64 bad usage.`
 
 const electExample = `  orchestrator elect --scheme bully -n 9
   orchestrator elect --scheme bully -n 9 --plan leader-crashes
@@ -26,26 +24,24 @@ const electExample = `  orchestrator elect --scheme bully -n 9
   orchestrator elect --scheme chang-roberts -n 32 --ids random:7 --initiators random:3`
 
 func (a *app) electCommand() *cobra.Command {
-	c := benchCall{elects: true}
+	c := benchCall{runCommand: electRuns}
 	c.setup.Set = "elect"
 	explain := false
-	cmd := &cobra.Command{
+	cmd := checked(&cobra.Command{
 		Use:     "elect",
 		Short:   "Have nodes elect leaders, measure that and judge it",
 		Long:    electHelp,
 		Example: electExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := settle(cmd, c.resolve); err != nil {
-				return err
-			}
-			if explain {
-				return a.explain(&c)
-			}
-			_, err := a.bench(cmd.Context(), &c)
-			return err
-		},
-	}
+	}, c.resolve, func(ctx context.Context, _ settings) error {
+		if explain && len(c.required.all) > 0 {
+			return errors.New("--explain starts no run of which anything could be required: leave out --require")
+		}
+		if explain {
+			return a.explain(&c)
+		}
+		_, err := a.bench(ctx, &c)
+		return err
+	})
 	c.addFlags(cmd)
 	cmd.Flags().BoolVar(&explain, "explain", false,
 		"start nothing, and tell one election message by message, and another after a crash of the leader")
@@ -53,23 +49,4 @@ func (a *app) electCommand() *cobra.Command {
 	forOneCall(cmd, "explain")
 	completeFlags(cmd)
 	return cmd
-}
-
-// resolveElections works out what the flags imply of a run about leaders.
-func (c *benchCall) resolveElections(s settings) error {
-	var extra []string
-	for _, name := range []string{"load", "hold", "think", "rate", "arrivals",
-		"warmup", "entries", "fenced", "elect"} {
-		if s.rank(name) == byFlag {
-			extra = append(extra, "--"+name)
-		}
-	}
-	if len(extra) > 0 {
-		return fmt.Errorf("%s elects leaders, and has no critical section to request: leave out %s", c.Spec.Name,
-			strings.Join(extra, ", "))
-	}
-	c.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.Initiators(c.initiators),
-		CampaignEvery: c.Workload.CampaignEvery}
-	c.Warmup, c.WarmupLimit, c.Entries = 0, 0, 0
-	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -39,7 +40,8 @@ func (a *app) explain(c *benchCall) error {
 	fmt.Fprintf(a.stdout, "%s\n\n", strings.Join(append([]string{
 		terminal.PaletteFor(a.stdout).Paint(terminal.Bold, c.Spec.Name),
 		english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...), ", "))
-	first, err := a.tellElection(s, nil, "The initiators campaign: "+string(c.initiatorsText()))
+	first, err := a.tellElection(s, nil, fmt.Sprintf("The initiators campaign: %s",
+		cmp.Or(c.Workload.Initiators, workload.AllInitiate)))
 	if err != nil {
 		return err
 	}
@@ -55,14 +57,6 @@ func (a *app) explain(c *benchCall) error {
 		replay.Step{What: replay.StepRest})
 	_, err = a.tellElection(s, first, fmt.Sprintf("The leader, node %d, crashes", leader))
 	return err
-}
-
-// initiatorsText names who campaigns.
-func (c *benchCall) initiatorsText() workload.Initiators {
-	if c.Workload.Initiators == "" {
-		return workload.AllInitiate
-	}
-	return c.Workload.Initiators
 }
 
 // tellElection plays a schedule, and tells what happens after what was told before; nil: nothing was.

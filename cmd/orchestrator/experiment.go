@@ -21,17 +21,26 @@ import (
 // checked before anything is run.
 func (a *app) many(cmd *cobra.Command, check func(settings) error, run func(context.Context) error) (
 	*cobra.Command, *pflag.FlagSet) {
+	checked(cmd, check, func(ctx context.Context, s settings) error {
+		a.note(s)
+		return run(ctx)
+	})
+	cmd.Flags().SortFlags = false
+	return cmd, cmd.Flags()
+}
+
+// checked completes a command that takes flags alone, which are checked before anything is done.
+func checked(cmd *cobra.Command, check func(settings) error,
+	run func(context.Context, settings) error) *cobra.Command {
 	cmd.Args = noArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		s, err := settle(cmd, check)
 		if err != nil {
 			return err
 		}
-		a.note(s)
-		return run(cmd.Context())
+		return run(cmd.Context(), s)
 	}
-	cmd.Flags().SortFlags = false
-	return cmd, cmd.Flags()
+	return cmd
 }
 
 // addSetup adds the flags of what is stored of many runs, and of the program of their nodes. The set, if it

@@ -169,7 +169,7 @@ func (c *exploreCall) resolve(s settings) (err error) {
 	}
 	if slices.Contains(c.Checks, replay.CheckMinority) && c.Spec.Exclusion().Minority == nil {
 		return fmt.Errorf("--check: %s promises nothing of a minority; these do: %s", c.Spec.Name,
-			strings.Join(rowsWith(func(one *spec) bool { return one.Exclusion().Minority != nil }), ", "))
+			strings.Join(namesOf(rowsWith(func(one *spec) bool { return one.Exclusion().Minority != nil })), ", "))
 	}
 	c.Config = c.Spec.Explicit(c.Config)
 	return c.Validate()
@@ -308,11 +308,8 @@ func (c *exploreCall) share(p explore.Progress) float64 {
 func (c *exploreCall) progressText(p explore.Progress) string {
 	text := fmt.Sprintf("depth %d, %s states, %v of %v", p.Depth, english.Thousands(float64(p.States)),
 		size(p.Bytes), c.memory)
-	switch {
-	case p.Last && c.elects():
-		text += ": can all agree?"
-	case p.Last:
-		text += ": can whoever waits enter?"
+	if p.Last {
+		text += ": " + c.words().ask
 	}
 	return text
 }

@@ -45,14 +45,14 @@ func (c *checkNames) Set(text string) error {
 	return nil
 }
 
-// rowsWith returns the names of the algorithms that something holds of.
-func rowsWith(holds func(*spec) bool) (names []string) {
+// rowsWith returns the algorithms that something holds of.
+func rowsWith(holds func(*spec) bool) (rows []*spec) {
 	for _, row := range catalog.All() {
 		if holds(row) {
-			names = append(names, row.Name)
+			rows = append(rows, row)
 		}
 	}
-	return names
+	return rows
 }
 
 // Type names the kind of value, for --help.

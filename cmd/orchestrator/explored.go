@@ -8,6 +8,7 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes/explore"
 )
 
@@ -18,15 +19,13 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 	switch {
 	case x.Violation != nil:
 		fmt.Fprintf(w, "%s  %s: %s\n\n", colors.Paint(terminal.Red, "BROKEN"), x.Violation.Check, x.Violation.Says)
-	case x.Exhausted && (c.checks != nil || c.elects()):
-		was := ""
-		if c.checks != nil {
-			was = " that was looked for"
-		}
-		fmt.Fprintf(w, "%s  nothing%s is wrong in any state\n\n", colors.Paint(terminal.Green, "EXHAUSTED"), was)
 	case x.Exhausted:
-		fmt.Fprintf(w, "%s  nothing is wrong in any state (--check fairness looks for who is passed over)\n\n",
-			colors.Paint(terminal.Green, "EXHAUSTED"))
+		was, more := "", c.words().more
+		if c.checks != nil {
+			was, more = " that was looked for", ""
+		}
+		fmt.Fprintf(w, "%s  nothing%s is wrong in any state%s\n\n", colors.Paint(terminal.Green, "EXHAUSTED"), was,
+			more)
 	case x.Bound == "copies":
 		fmt.Fprintf(w, "%s  nothing is wrong in any state; lost was what found %s on its link (--copies)\n\n",
 			colors.Paint(terminal.Yellow, "BOUNDED"), english.Count(max(1, c.Copies), "equal message",
@@ -40,25 +39,18 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 	}
 	fmt.Fprintf(w, "  states       %s, made of %s of single nodes\n", english.Thousands(float64(x.States)),
 		english.Thousands(float64(x.NodeStates)))
-	entries := "of them entries"
-	if c.elects() {
-		entries = "by which a node comes to lead"
-	}
 	fmt.Fprintf(w, "  transitions  %s, %s %s\n", english.Thousands(float64(x.Transitions)),
-		english.Thousands(float64(x.Entries)), entries)
+		english.Thousands(float64(x.Entries)), c.words().entries)
 	fmt.Fprintf(w, "  depth        %d\n", x.Depth)
 	fmt.Fprintf(w, "  memory       %v, %.0f bytes per state\n", size(x.Bytes), x.BytesPerState())
 	fmt.Fprintf(w, "  time         %v, %s states/s\n", elapsed.Round(time.Millisecond),
 		english.Thousands(float64(x.States)/elapsed.Seconds()))
 	if x.Progress {
-		can, unless := "whoever waits can still enter", ""
-		if c.elects() {
-			can = "all that are to agree still can"
-		}
+		unless := ""
 		if x.Excused > 0 {
 			unless = " that no fault excuses"
 		}
-		fmt.Fprintf(w, "  progress     %s, in every state%s\n", can, unless)
+		fmt.Fprintf(w, "  progress     %s, in every state%s\n", c.words().can, unless)
 	}
 	if v := x.FirstExcused; v != nil {
 		fmt.Fprintf(w, "  outside its model: %s, the first by %s after %s (it needs %v)\n",
@@ -110,15 +102,27 @@ func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bo
 	}
 }
 
-// elects reports whether nodes elect leaders in what is explored.
-func (c *exploreCall) elects() bool { return c.Spec.Elector != nil }
+// exploreWords are what is said of an exploration of rows of one problem.
+type exploreWords struct {
+	one, many string // what nodes are told to do
+	entries   string // which transitions are counted
+	more      string // what else could be looked for
+	can, ask  string // what is the case if there is progress, and asks whether it is
+}
+
+// exploredWords are those of problems, by the name that they have for columns.
+var exploredWords = map[string]exploreWords{
+	"entries": {"entry", "entries", "of them entries", " (--check fairness looks for who is passed over)",
+		"whoever waits can still enter", "can whoever waits enter?"},
+	"elections": {"campaign", "campaigns", "by which a node comes to lead", "",
+		"all that are to agree still can", "can all agree?"},
+}
+
+func (c *exploreCall) words() exploreWords { return exploredWords[check.ProblemOf(c.Spec).Columns] }
 
 // tasks describes how often clients ask, or nodes campaign, and how often timers run out.
 func (c *exploreCall) tasks() []string {
-	one, many := "entry", "entries"
-	if c.elects() {
-		one, many = "campaign", "campaigns"
-	}
+	one, many := c.words().one, c.words().many
 	words := []string{english.Count(c.Entries, one, many) + " each"}
 	switch {
 	case c.Campaigns > 0 && c.Campaigns <= c.Entries:

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"encoding"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +14,7 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/judge/check"
 )
 
 // faultFlags are the flags that ask for faults. Each of some makes one fault; others say of all these when.
@@ -33,7 +37,8 @@ var (
 			NoZeroFlag: "is no message: they count from 1; leave it out for all messages"}}
 	timeKeys = []effect.Key{
 		{Name: "at", Says: "when a fault begins, from the end of the warm-up (default a third of --duration)"},
-		{Name: "when", Says: "what it waits for then, as in '3 enters' or 'any receives token #5'"},
+		{Name: "when", Value: "moment",
+			Says: "what it waits for then, as in '3 enters' or 'any receives token #5'"},
 		{Name: "after", Says: "how long after that it begins"},
 		{Name: "for",
 			Says: "how long it lasts, or who was killed stays down (default a third of --duration, or for good)",
@@ -61,7 +66,8 @@ func (c *faultFlags) addFaults(f *pflag.FlagSet) {
 			ofLinks = false
 			c.addKeys(f, filterKeys)
 		}
-		c.addKeys(f, k.Keys)
+		c.addKeys(f, []effect.Key{{Name: k.Key, Says: k.Flag}})
+		c.addKeys(f, k.More)
 	}
 	c.addKeys(f, timeKeys)
 }
@@ -87,12 +93,40 @@ func (c *faultFlags) addKeys(f *pflag.FlagSet, keys []effect.Key) {
 		case *time.Duration:
 			f.DurationVar(v, name, 0, k.Says)
 		default:
-			panic(fmt.Sprintf("no flag takes a %T", v))
+			f.Var(&textFlag{v.(textValue), k}, name, k.Says)
 		}
 		if k.NoZeroFlag != "" {
 			noZero(f, name, k.NoZeroFlag)
 		}
 	}
+}
+
+// A textFlag sets a value that is written as text.
+type textFlag struct {
+	textValue
+	key *effect.Key
+}
+
+type textValue interface {
+	encoding.TextUnmarshaler
+	fmt.Stringer
+}
+
+// Set implements pflag.Value. It refuses a second value that would take the place of the first.
+func (f *textFlag) Set(text string) error {
+	switch v := f.textValue.(type) {
+	case *effect.Target, *effect.Cut:
+		if !reflect.ValueOf(v).Elem().IsZero() {
+			return errors.New("it is given twice: write each fault as a --fault, as in " +
+				"--fault 'kill: 2, at: 1s', or a plan")
+		}
+	}
+	return f.UnmarshalText([]byte(text))
+}
+
+// Type implements pflag.Value.
+func (f *textFlag) Type() string {
+	return cmp.Or(f.key.Value, strings.ToLower(reflect.TypeOf(f.textValue).Elem().Name()))
 }
 
 // An ofFault is a flag that says more of some faults.
@@ -116,7 +150,7 @@ func ofFaults() (all []ofFault) {
 	}
 	add(filterKeys)
 	for _, k := range flaggedKinds {
-		add(k.Keys[1:])
+		add(k.More)
 	}
 	add(timeKeys)
 	return all
@@ -177,11 +211,7 @@ func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all [
 		}
 		name, all = p.Name, p.Faults
 	}
-	victim := "holder"
-	if scene.Spec.Elector != nil {
-		victim = "leader"
-	}
-	if err := sayOfSome(s, victim); err != nil {
+	if err := sayOfSome(s, check.ProblemOf(scene.Spec).Victim); err != nil {
 		return "", nil, err
 	}
 	all = append(all, flags...)

@@ -9,7 +9,7 @@ import (
 
 // kindBranches is how many branches at most ask which kind of run it is. It may fall, and not rise: what is
 // special to a kind belongs in its check.Problem.
-const kindBranches = 124
+const kindBranches = 19
 
 // aboutKind matches a question that code asks about the kind of a run.
 var aboutKind = regexp.MustCompile(`\b(Leads|Elector|Mutex) [!=]= nil|` +

@@ -19,8 +19,9 @@ var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
 	{"bench/experiment", "bench/report"},
 	{"bench"},
-	{"bench/cluster", "bench/bare", "bench/control"},
+	{"bench/cluster", "bench/bare", "bench/control", "bench/compare"},
 	{"results"},
+	{forTests}, // imports chaos and all of nodes but the tables, whose tests use it
 	{"judge/measure", "judge/check"},
 	{"judge/section", "judge/leadership"},
 	{"chaos"},
@@ -37,8 +38,11 @@ var layers = [][]string{
 	{"internal/broker", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
 		"internal/terminal",
 		"internal/gotest", "internal/heap", "internal/jsonseq", "internal/skew",
-		"internal/soak", "internal/suggest", "internal/svg", "internal/times"},
+		"internal/soak", "internal/stats", "internal/suggest", "internal/svg", "internal/times"},
 }
+
+// forTests is a package that tests alone import.
+const forTests = "judge/rowtest"
 
 // A goPackage is what `go list` says of a package.
 type goPackage struct {
@@ -80,6 +84,14 @@ func layer(path string) int {
 
 const module = "turnstile/"
 
+// ofNone are packages that serve every algorithm and know none: no package of algorithms is imported by them.
+var (
+	ofNone = []string{module + "results", module + "judge/measure", module + "judge/check",
+		module + "chaos"}
+	ofAlgorithms = []string{module + "nodes/catalog", module + "nodes/mutex", module + "nodes/election",
+		module + "nodes/detector"}
+)
+
 // risingImports lists the imports of a package that do not lead down.
 func risingImports(p goPackage) (wrong []string) {
 	from := layer(p.ImportPath)
@@ -89,6 +101,11 @@ func risingImports(p goPackage) (wrong []string) {
 	for _, path := range p.Imports {
 		if strings.HasPrefix(path, module) && layer(path) <= from {
 			wrong = append(wrong, p.ImportPath+" imports "+path)
+		} else if slices.Contains(ofNone, p.ImportPath) && slices.Contains(ofAlgorithms, path) {
+			wrong = append(wrong, p.ImportPath+" knows an algorithm, by "+path)
+		}
+		if path == module+forTests {
+			wrong = append(wrong, p.ImportPath+" imports "+path+", which is for tests")
 		}
 	}
 	for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
@@ -133,7 +150,11 @@ func TestRisingImportsAreSeen(t *testing.T) {
 	for want, p := range map[string]goPackage{
 		"turnstile/nodes/sim imports turnstile/chaos": importing("turnstile/nodes/sim", "turnstile/chaos"),
 		"turnstile/chaos imports turnstile/results":   importing("turnstile/chaos", "fmt", "turnstile/results"),
-		"turnstile/attic has no layer: give it one":   importing("turnstile/attic"),
+		"turnstile/results knows an algorithm, by turnstile/nodes/catalog": importing("turnstile/results",
+			"turnstile/nodes/catalog"),
+		"turnstile/bench imports turnstile/judge/rowtest, which is for tests": importing("turnstile/bench",
+			"turnstile/judge/rowtest"),
+		"turnstile/attic has no layer: give it one": importing("turnstile/attic"),
 	} {
 		if got := risingImports(p); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q, want %q", got, want)

@@ -13,10 +13,9 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
-	"turnstile/nodes/election"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 )
 
@@ -84,14 +83,17 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 		}
 		return terminal.PrintJSON(a.stdout, list)
 	case markdown:
-		writeMarkdown(a.stdout, mutex.Table, c)
-		writeElectorsMarkdown(a.stdout, election.Table)
-	case len(names) > 0 && rows[0].Elector != nil:
-		writeElector(a.stdout, rows[0], c)
+		writeMarkdown(a.stdout, "| `--algo` | aliases | family | messages per entry | safety rests on | source |",
+			rowsOf("entries"), func(row *spec) string { return row.CostOf(c).Formula })
+		writeMarkdown(a.stdout, "\n| `--scheme` | aliases | family | elects | one leader rests on | source |",
+			rowsOf("elections"), electsWhom)
 	case len(names) > 0:
-		writeSpec(a.stdout, rows[0], c)
+		described[check.ProblemOf(rows[0]).Columns](a.stdout, rows[0], c)
 	default:
-		err := errors.Join(writeList(a.stdout, mutex.Table, c), writeElectors(a.stdout, election.Table),
+		costs := func(row *spec) string { return fmt.Sprintf("%s\t%s", row.CostOf(c).Formula, row.CostOf(c).Any) }
+		err := errors.Join(
+			writeList(a.stdout, fmt.Sprintf("NAME\tFAMILY\tMESSAGES PER ENTRY\tN=%d", c.N), rowsOf("entries"), costs),
+			writeList(a.stdout, "\nSCHEME\tFAMILY\tELECTS", rowsOf("elections"), electsWhom),
 			writeDetectors(a.stdout))
 		fmt.Fprintln(a.stdout, "\nlist NAME has the aliases, options, costs, model and source of one.")
 		return err
@@ -99,13 +101,22 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 	return nil
 }
 
-// writeList prints a line per algorithm.
-func writeList(w io.Writer, rows []*spec, c nodes.Config) error {
+// rowsOf returns the algorithms of problems that have such columns.
+func rowsOf(columns string) []*spec {
+	return rowsWith(func(row *spec) bool { return check.ProblemOf(row).Columns == columns })
+}
+
+// described are what describes one algorithm, by the name that its problem has for columns.
+var described = map[string]func(io.Writer, *spec, nodes.Config){
+	"entries": writeSpec, "elections": writeElector,
+}
+
+// writeList prints a line per algorithm, with what is said of it.
+func writeList(w io.Writer, head string, rows []*spec, says func(*spec) string) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(out, "NAME\tFAMILY\tMESSAGES PER ENTRY\tN=%d\n", c.N)
+	fmt.Fprintln(out, head)
 	for _, row := range rows {
-		cost := row.Exclusion().Cost(c)
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", row.Name, row.Family, cost.Formula, cost.Any)
+		fmt.Fprintf(out, "%s\t%s\t%s\n", row.Name, row.Family, says(row))
 	}
 	return errors.Join(out.Flush(), writeBroken(w, rows))
 }
@@ -145,7 +156,7 @@ func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
 
 // writeSpec describes one algorithm.
 func writeSpec(w io.Writer, one *spec, c nodes.Config) {
-	line, cost := writeInfo(w, one), one.Exclusion().Cost(c)
+	line, cost := writeInfo(w, one), one.CostOf(c)
 	line("safety", "rests on "+one.Safe.String())
 	if one.Fenced {
 		line("with --fenced", "safety rests on "+one.Effective.String())
@@ -165,16 +176,7 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 		line("with --elect", "it follows the leader of a scheme of election, such as bully")
 	}
 	line("fairness", bypassOf(one, c))
-	line("messages", strings.Join(one.Codec().Names(), ", "))
-	if len(one.Timers) > 0 {
-		line("timers", timersOf(one))
-	}
-	for _, o := range one.Options {
-		line("option", "--"+o.Name+": "+o.String())
-	}
-	if servers := one.ServerCount(c); servers > 0 {
-		line("servers", fmt.Sprintf("%d, beside the %d nodes", servers, c.N))
-	}
+	writeParts(line, one, c)
 	if one.Circulates {
 		line("remark", "messages circulate even if nobody requests")
 	}
@@ -210,6 +212,18 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 	}
 	for _, i := range one.Exclusion().Identities {
 		fmt.Fprintf(w, "  %s\n", i.Says)
+	}
+}
+
+// writeParts writes what an algorithm is made of.
+func writeParts(line func(name, text string), row *spec, c nodes.Config) {
+	line("messages", strings.Join(row.Codec().Names(), ", "))
+	line("timers", timersOf(row))
+	for _, o := range row.Options {
+		line("option", "--"+o.Name+": "+o.String())
+	}
+	if servers := row.ServerCount(c); servers > 0 {
+		line("servers", fmt.Sprintf("%d, beside the %d nodes", servers, c.N))
 	}
 }
 
@@ -267,10 +281,9 @@ func bypassOf(row *spec, c nodes.Config) string {
 		english.Count(row.Exclusion().Bypass(c), "entry", "entries"), while, english.Count(c.N, "node", "nodes"))
 }
 
-// writeMarkdown prints the table of the README.
-func writeMarkdown(w io.Writer, rows []*spec, c nodes.Config) {
-	fmt.Fprintln(w, "| `--algo` | aliases | family | messages per entry | safety rests on | source |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|")
+// writeMarkdown prints a table of the README, with what is said of each algorithm.
+func writeMarkdown(w io.Writer, head string, rows []*spec, says func(*spec) string) {
+	fmt.Fprintf(w, "%s\n|---|---|---|---|---|---|\n", head)
 	cell := strings.NewReplacer("|", `\|`).Replace
 	for _, row := range rows {
 		source := row.Source
@@ -278,7 +291,7 @@ func writeMarkdown(w io.Writer, rows []*spec, c nodes.Config) {
 			source += "; known broken: " + row.Broken().Check
 		}
 		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", row.Name, cell(strings.Join(row.Aliases, ", ")),
-			row.Family, cell(row.Exclusion().Cost(c).Formula), row.Safe, cell(source))
+			row.Family, cell(says(row)), row.Safe, cell(source))
 	}
 }
 

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"turnstile/nodes"
@@ -17,23 +14,6 @@ func namesOf(table []*spec) (names []string) {
 		names = append(names, row.Name)
 	}
 	return names
-}
-
-// writeElectors prints a line per scheme of election.
-func writeElectors(w io.Writer, rows []*spec) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(out, "\nSCHEME\tFAMILY\tELECTS\n")
-	for _, row := range rows {
-		fmt.Fprintf(out, "%s\t%s\t%s\n", row.Name, row.Family, electsWhom(row))
-	}
-	return errors.Join(out.Flush(), writeBroken(w, rows))
-}
-
-func brokenRemark(row *spec) string {
-	if row.Flaw == nil {
-		return ""
-	}
-	return "known broken: " + row.Broken().Check
 }
 
 // electsWhom says whom a scheme elects.
@@ -90,29 +70,5 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 	if row.Detects != "" {
 		line("listens to", "the failure detector "+row.Detects+", unless --detector names another")
 	}
-	line("messages", strings.Join(row.Codec().Names(), ", "))
-	if len(row.Timers) > 0 {
-		line("timers", timersOf(row))
-	}
-	for _, o := range row.Options {
-		line("option", "--"+o.Name+": "+o.String())
-	}
-	if servers := row.ServerCount(c); servers > 0 {
-		line("servers", fmt.Sprintf("%d, beside the %d nodes", servers, c.N))
-	}
-}
-
-// writeElectorsMarkdown prints the table of schemes of the README.
-func writeElectorsMarkdown(w io.Writer, rows []*spec) {
-	fmt.Fprintln(w, "\n| `--scheme` | aliases | family | elects | one leader rests on | source |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|")
-	cell := strings.NewReplacer("|", `\|`).Replace
-	for _, row := range rows {
-		source := row.Source
-		if row.Flaw != nil {
-			source += "; " + brokenRemark(row)
-		}
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", row.Name, cell(strings.Join(row.Aliases, ", ")),
-			row.Family, electsWhom(row), row.Safe, cell(source))
-	}
+	writeParts(line, row, c)
 }

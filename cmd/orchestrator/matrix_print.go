@@ -14,26 +14,29 @@ import (
 	"turnstile/results"
 )
 
-// printMatrix prints the cells of each kind of algorithm, and what they show.
+// matrixColumns are how cells are printed, by the name that their problem has for columns.
+var matrixColumns = map[string]struct {
+	plans  func() []*chaos.Plan
+	head   string
+	line   func(r *results.MatrixRow) string
+	legend string
+}{
+	"entries": {chaos.Scenarios, "recovered\tnext entry\tlongest wait\tmessages per entry\t\n" +
+		"\t\t\t\t\t\t\tbefore\tduring\tafter\t", mutualLine,
+		"L recovers, P starves some, B blocks all, X breaks exclusion, - is not hit, ? shows nothing, ! is wrong"},
+	"elections": {chaos.Elections, "recovered\tagreed\tno leader\ttwo leaders", electionLine,
+		"L all agree on a leader, P some never do, B nobody leads, X two lead, - is not hit, ? shows nothing, " +
+			"! is wrong"},
+}
+
+// printMatrix prints the cells of each problem, and what they show.
 func printMatrix(out io.Writer, cells []*experiment.Cell, rows []results.MatrixRow) {
-	for _, kind := range []struct {
-		problem *check.Problem
-		plans   []*chaos.Plan
-		head    string
-		line    func(r *results.MatrixRow) string
-		legend  string
-	}{
-		{check.Exclusion, chaos.Scenarios(), "recovered\tnext entry\tlongest wait\tmessages per entry\t\n" +
-			"\t\t\t\t\t\t\tbefore\tduring\tafter\t", mutualLine,
-			"L recovers, P starves some, B blocks all, X breaks exclusion, - is not hit, ? shows nothing, ! is wrong"},
-		{check.Election, chaos.Elections(), "recovered\tagreed\tno leader\ttwo leaders", electionLine,
-			"L all agree on a leader, P some never do, B nobody leads, X two lead, - is not hit, ? shows nothing, " +
-				"! is wrong"},
-	} {
+	for _, problem := range check.Problems {
+		kind := matrixColumns[problem.Columns]
 		var its []*experiment.Cell
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for i, c := range cells {
-			if check.ProblemOf(c.Spec) != kind.problem {
+			if check.ProblemOf(c.Spec) != problem {
 				continue
 			}
 			if its = append(its, c); len(its) == 1 || its[len(its)-2].Spec != c.Spec {
@@ -49,7 +52,7 @@ func printMatrix(out io.Writer, cells []*experiment.Cell, rows []results.MatrixR
 		if len(its) > 0 {
 			w.Flush()
 			fmt.Fprintln(out)
-			printShown(out, its, kind.plans)
+			printShown(out, its, kind.plans())
 			fmt.Fprintf(out, "%s\n\n", kind.legend)
 		}
 	}

@@ -119,7 +119,7 @@ func writePlans(out io.Writer) {
 		line(t.Word, t.Says)
 	}
 	line("\nMOMENT", " WHEN THAT IS")
-	for _, o := range chaos.Occasions() {
+	for _, o := range chaos.Occasions {
 		line(o.Example, o.Says)
 	}
 }

@@ -71,7 +71,7 @@ func blocks(text, language string) (all []string) {
 func TestExamplesOfPlans(t *testing.T) {
 	text := page(t, plansPage)
 	examples := column(text, "example")
-	if len(examples) < len(effect.Kinds)+len(effect.TargetWords)+len(chaos.Occasions()) {
+	if len(examples) < len(effect.Kinds)+len(effect.TargetWords)+len(chaos.Occasions) {
 		t.Fatalf("the page has %d examples of faults", len(examples))
 	}
 	for _, example := range examples {
@@ -148,7 +148,7 @@ func TestPlansPageIsComplete(t *testing.T) {
 	for _, w := range effect.TargetWords {
 		has(targets, w.Word)
 	}
-	for _, o := range chaos.Occasions() {
+	for _, o := range chaos.Occasions {
 		has(moments, strings.Fields(o.Example)[2])
 	}
 	fault := reflect.TypeOf(new(chaos.Fault).Form()).Elem()

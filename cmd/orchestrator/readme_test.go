@@ -5,10 +5,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/nodes/election"
 	"turnstile/nodes/mutex"
 )
@@ -37,35 +39,81 @@ func TestReadmeCanBePasted(t *testing.T) {
 	}
 }
 
-// TestFaultTable wants the tables of the page on plans to say what the rows say.
+// TestFaultTable wants the tables of the page on plans to say what the effects and the rows say.
 func TestFaultTable(t *testing.T) {
+	wantTable(t, plansPage, "kinds of faults", kindTable())
 	wantTable(t, plansPage, "faults", faultTable(mutex.Table, chaos.Scenarios()))
 	wantTable(t, plansPage, "faults of elections", faultTable(election.Table, chaos.Elections()))
 }
 
-// faultTable returns the table of what rows say of plans.
-func faultTable(rows []*spec, plans []*chaos.Plan) string {
-	var table, line strings.Builder
-	fmt.Fprint(&table, "| plan |")
-	fmt.Fprint(&line, "|---|")
-	for _, row := range rows {
-		fmt.Fprintf(&table, " `%s` |", row.Name)
-		fmt.Fprint(&line, "---|")
+// kindTable returns the table of what can go wrong.
+func kindTable() string {
+	var table strings.Builder
+	fmt.Fprintln(&table, "| key | example | what happens | breaks |\n|---|---|---|---|")
+	for _, k := range effect.Kinds {
+		fmt.Fprintf(&table, "| `%s` | `%s` | %s | %v |\n", k.Key, k.Example, k.Says, k.Breaks)
 	}
-	fmt.Fprintf(&table, "\n%s\n", &line)
+	return table.String()
+}
+
+// faultTable returns the table of what rows say of plans. Rows of which it says the same share a column, and
+// plans a line.
+func faultTable(rows []*spec, plans []*chaos.Plan) string {
+	var says [][]string // by plan and row
 	for _, plan := range plans {
-		fmt.Fprintf(&table, "| `%s` |", plan.Name)
+		var line []string
 		for _, row := range rows {
-			says := ""
+			cell := ""
 			if plan.Suits(row) {
-				cell, _ := row.FaultCell(plan.Name)
-				says = strings.ReplaceAll(cell.May.String(), "|", " ")
+				found, _ := row.FaultCell(plan.Name)
+				cell = strings.ReplaceAll(found.May.String(), "|", " ")
 			}
-			fmt.Fprintf(&table, " %s |", says)
+			line = append(line, cell)
+		}
+		says = append(says, line)
+	}
+	columns := alike(len(rows), func(i int) (column []string) {
+		for _, line := range says {
+			column = append(column, line[i])
+		}
+		return column
+	})
+	var table strings.Builder
+	fmt.Fprint(&table, "| plan |")
+	for _, of := range columns {
+		fmt.Fprintf(&table, " %s |", names(of, func(i int) string { return rows[i].Name }))
+	}
+	fmt.Fprintf(&table, "\n|---|%s\n", strings.Repeat("---|", len(columns)))
+	for _, of := range alike(len(plans), func(i int) []string { return says[i] }) {
+		fmt.Fprintf(&table, "| %s |", names(of, func(i int) string { return plans[i].Name }))
+		for _, column := range columns {
+			fmt.Fprintf(&table, " %s |", says[of[0]][column[0]])
 		}
 		fmt.Fprintln(&table)
 	}
 	return table.String()
+}
+
+// alike returns the numbers below n, those together whose cells are the same.
+func alike(n int, cells func(i int) []string) (groups [][]int) {
+	for i := range n {
+		at := slices.IndexFunc(groups, func(g []int) bool { return slices.Equal(cells(g[0]), cells(i)) })
+		if at < 0 {
+			groups = append(groups, []int{i})
+			continue
+		}
+		groups[at] = append(groups[at], i)
+	}
+	return groups
+}
+
+// names lists the names of some things, as code.
+func names(of []int, name func(i int) string) string {
+	var all []string
+	for _, i := range of {
+		all = append(all, "`"+name(i)+"`")
+	}
+	return strings.Join(all, ", ")
 }
 
 // wantTable wants the table of a name on a page to be like that, and makes it so if that is asked for.

@@ -24,7 +24,6 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
-	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -95,21 +94,10 @@ func (a *app) runsCommand() *cobra.Command {
 		Short:   "List the stored runs",
 		Long:    runsHelp,
 		Example: runsExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				err = s.either(cmd, "json", "csv")
-			}
-			if err == nil {
-				err = c.validate()
-			}
-			if err != nil {
-				return err
-			}
-			return a.runs(&c)
-		},
 	}
+	checked(cmd, func(s settings) error {
+		return cmp.Or(s.either(cmd, "json", "csv"), c.validate())
+	}, func(context.Context, settings) error { return a.runs(&c) })
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.SetNormalizeFunc(longN)
@@ -287,9 +275,5 @@ func writeOverviews(w io.Writer, all []*bench.Overview) error {
 	for _, o := range all {
 		rows = append(rows, *o)
 	}
-	var options []string
-	for _, o := range row.Options(catalog.All()) {
-		options = append(options, o.Name)
-	}
-	return results.WriteTable(w, rows, options...)
+	return results.WriteTable(w, rows, catalog.OptionNames()...)
 }

@@ -22,7 +22,8 @@ nodes, and every fault can be reproduced.
 
 The loads, the measures, the checks and the result set are those of bench.
 
-Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad usage.`
+Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
+64 bad usage.`
 
 const simulateExample = `  orchestrator simulate --algo ricart -n 32
   orchestrator simulate --algo maekawa -n 1000 --latency exponential:1ms --entries 2000
@@ -41,37 +42,21 @@ type simulateCall struct {
 }
 
 func (a *app) simulateCommand() *cobra.Command {
-	var c simulateCall
+	c := simulateCall{benchCall: benchCall{runCommand: simulateRuns}}
 	c.Latency = chance.Constant(time.Millisecond)
 	c.setup.Set = "simulate"
 	c.Simulated = true
-	cmd := &cobra.Command{
+	cmd := checked(&cobra.Command{
 		Use:     "simulate",
 		Short:   "Run an algorithm on virtual time, measure it and judge it",
 		Long:    simulateHelp,
 		Example: simulateExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settingsOf(cmd)
-			if err != nil {
-				return err
-			}
-			if c.schedule != "" {
-				if err := c.nothingElse(s); err != nil {
-					return err
-				}
-				return a.replay(&c, c.asked(s))
-			}
-			if err := c.resolve(s); err != nil {
-				return err
-			}
-			if c.shrink && (c.json || len(c.Faults) == 0) {
-				return errors.New("--shrink prints what is left of the faults of a run: ask for some, as by --plan " +
-					"random:7, and leave out --json")
-			}
-			return a.simulate(cmd.Context(), &c)
-		},
-	}
+	}, c.check, func(ctx context.Context, s settings) error {
+		if c.schedule != "" {
+			return a.replay(&c, c.asked(s))
+		}
+		return a.simulate(ctx, &c)
+	})
 	c.addRunFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&c.schedule, "replay", "",
@@ -82,6 +67,21 @@ func (a *app) simulateCommand() *cobra.Command {
 	forOneCall(cmd, "shrink")
 	completeFlags(cmd)
 	return cmd
+}
+
+// check completes the call, and says what is wrong with it, if anything is.
+func (c *simulateCall) check(s settings) error {
+	if c.schedule != "" {
+		return c.nothingElse(s)
+	}
+	if err := c.resolve(s); err != nil {
+		return err
+	}
+	if c.shrink && (c.json || len(c.Faults) == 0) {
+		return errors.New("--shrink prints what is left of the faults of a run: ask for some, as by --plan " +
+			"random:7, and leave out --json")
+	}
+	return nil
 }
 
 // nothingElse refuses the flags of runs beside --replay, since a schedule says all that happens.

@@ -20,6 +20,7 @@ import (
 
 	"turnstile/bench/control"
 	"turnstile/internal/soak"
+	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -312,7 +313,7 @@ func (r *raging) entries() float64 {
 	if err != nil {
 		return 0
 	}
-	rows, err := folder.Rows()
+	rows, err := folder.Rows(catalog.OptionNames()...)
 	if err != nil || len(rows) == 0 {
 		return 0
 	}

@@ -148,7 +148,7 @@ func (a *app) verify(ctx context.Context, c *verifyCall, folder *results.Folder)
 	}
 	report.New(a.stdout).Stored(v.summary)
 	for i, t := range v.run.Trials {
-		fmt.Fprintf(a.stdout, "\n%s%s\n", v.summary.VerdictText(i), compare(v.stored, t.Number-1, t))
+		fmt.Fprintf(a.stdout, "\n%s%s\n", v.summary.VerdictText(i), verdictAgainst(v.stored, t.Number-1, t))
 	}
 	if len(v.audit.Differences)+len(v.summary.Unjudged) == 0 && !v.stored.Unfinished() {
 		fmt.Fprintln(a.stdout, "the stored tables agree with the histories")
@@ -177,8 +177,8 @@ func withoutRecord(folder *results.Folder, err error) error {
 		"what is left of it is in %s", folder.Ref(), err, terminal.FromHere(folder.Path))
 }
 
-// compare says whether the verdict of a trial is the stored one.
-func compare(stored bench.Record, index int, t *bench.Trial) string {
+// verdictAgainst says whether the verdict of a trial is the stored one.
+func verdictAgainst(stored bench.Record, index int, t *bench.Trial) string {
 	now := t.Verdict.Outcome.String()
 	was := ""
 	if index < len(stored.Trials) {

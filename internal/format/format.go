@@ -16,27 +16,20 @@ const Missing = "-"
 
 // Micros prints a figure in microseconds in the unit that suits it.
 func Micros(f figure.Figure) string {
-	us, known := f.Value()
-	if !known {
-		return Missing
-	}
-	text := significant(us) + " µs"
-	switch {
-	case us >= 999_500:
-		text = significant(us/1e6) + " s"
-	case us >= 999.5:
-		text = significant(us/1e3) + " ms"
-	}
-	return bound(f) + text
+	return shown(f, func(us float64) string {
+		switch {
+		case us >= 999_500:
+			return significant(us/1e6) + " s"
+		case us >= 999.5:
+			return significant(us/1e3) + " ms"
+		}
+		return significant(us) + " µs"
+	})
 }
 
 // Seconds prints a figure in seconds in the unit that suits it.
 func Seconds(f figure.Figure) string {
-	s, known := f.Value()
-	if !known {
-		return Missing
-	}
-	return bound(f) + Nanos(s*1e9)
+	return shown(f, func(s float64) string { return Nanos(s * 1e9) })
 }
 
 // Nanos prints nanoseconds in the unit that suits them.
@@ -56,28 +49,20 @@ func significant(x float64) string {
 
 // Plain prints a figure to so many decimal places.
 func Plain(f figure.Figure, places int) string {
-	x, known := f.Value()
-	if !known {
-		return Missing
-	}
-	return bound(f) + strconv.FormatFloat(x, 'f', places, 64)
+	return shown(f, func(x float64) string { return strconv.FormatFloat(x, 'f', places, 64) })
 }
 
 // Whole prints a figure as a whole number.
-func Whole(f figure.Figure) string {
-	x, known := f.Value()
-	if !known {
-		return Missing
-	}
-	return bound(f) + english.Thousands(x)
-}
+func Whole(f figure.Figure) string { return shown(f, english.Thousands) }
 
 // Rate prints a figure per second: small ones with three significant digits, others as whole numbers.
 func Rate(f figure.Figure) string {
-	if x, known := f.Value(); known && x < 99.95 {
-		return bound(f) + significant(x)
-	}
-	return Whole(f)
+	return shown(f, func(x float64) string {
+		if x < 99.95 {
+			return significant(x)
+		}
+		return english.Thousands(x)
+	})
 }
 
 // OutOf prints how many there are of those that there should be.
@@ -104,27 +89,32 @@ func Hundredths(f figure.Figure) string { return Plain(f, 2) }
 
 // FinePercent prints a share as a percentage with one decimal place.
 func FinePercent(f figure.Figure) string {
-	x, known := f.Value()
-	if !known {
-		return Missing
-	}
-	return fmt.Sprintf("%.1f%%", 100*x)
+	return percentage(f, "%.1f%%")
 }
 
 // Percent prints a share as a whole percentage.
 func Percent(f figure.Figure) string {
+	return percentage(f, "%.0f%%")
+}
+
+func percentage(f figure.Figure, format string) string {
 	x, known := f.Value()
 	if !known {
 		return Missing
 	}
-	return fmt.Sprintf("%.0f%%", 100*x)
+	return fmt.Sprintf(format, 100*x)
 }
 
-func bound(f figure.Figure) string {
-	if f.IsBound() {
-		return ">"
+// shown prints a figure as text does its value, with > if it is a lower bound.
+func shown(f figure.Figure, text func(float64) string) string {
+	x, known := f.Value()
+	switch {
+	case !known:
+		return Missing
+	case f.IsBound():
+		return ">" + text(x)
 	}
-	return ""
+	return text(x)
 }
 
 // Duration prints a length of time without the zeros that Go puts behind it.

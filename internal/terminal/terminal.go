@@ -42,7 +42,7 @@ func descriptor(w io.Writer) (fd int, is bool) {
 	return int(file.Fd()), true
 }
 
-// A Palette colours text, if it goes to a
+// A Palette colours text, if it goes to a terminal.
 type Palette struct{ on bool }
 
 // PaletteFor returns the palette of what w writes to: colours for a terminal, unless NO_COLOR is set.

@@ -12,7 +12,7 @@ import (
 
 // accounting: counters and events agree, and every node has left a log.
 func accounting(e *records) Finding {
-	wrong := slices.Concat(e.Missing(), e.sections.Says)
+	wrong := slices.Concat(e.Missing(), e.sections.Irregularities)
 	for _, l := range e.perNode() {
 		wrong = append(wrong, e.compareTotals(l)...)
 	}
@@ -25,7 +25,7 @@ func accounting(e *records) Finding {
 		wrong = append(wrong, e.balance()...)
 	}
 	if len(wrong) > 0 {
-		total := uint64(len(wrong)-len(e.sections.Says)) + e.sections.Irregular
+		total := uint64(len(wrong)-len(e.sections.Irregularities)) + e.sections.Irregular
 		return inconclusive("the counts disagree: %s", wrong[0]).with(fewOf(wrong, int(total))...)
 	}
 	return valid("counters and events agree")

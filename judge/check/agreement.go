@@ -143,8 +143,8 @@ func (s *Setting) Patience() time.Duration {
 // A stretch is a part of the run, both ends included, in which nothing went wrong.
 type stretch struct{ leadership.Span }
 
-// span is when assumptions are to have been broken to excuse what is not so at its end: not just before it
-// begins.
+// span is the time in which a broken assumption excuses that there is no leader at its end. What was broken
+// when it begins does not.
 func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0} }
 
 // calms returns the stretches of the run in which nothing went wrong, in order.
@@ -184,28 +184,29 @@ func (e *elected) atOnce(asked *Fault, f *section.Fault) bool {
 // had been told to campaign was up. A fault without an end counts at its beginning only.
 func (e *elected) troubles() (all []leadership.Span) {
 	s := e.sections
+	add := func(from, to int64) { all = append(all, leadership.Span{From: from, To: to}) }
 	for i := range s.Faults {
 		f := &s.Faults[i]
 		if asked := e.asked(f); e.atOnce(asked, f) {
-			all = append(all, leadership.Span{From: f.From, To: f.From})
+			add(f.From, f.From)
 		} else {
-			all = append(all, leadership.Span{From: f.From, To: later(f.To, int64(asked.Leaves))})
+			add(f.From, later(f.To, int64(asked.Leaves)))
 		}
 	}
 	for _, p := range s.Pauses {
-		all = append(all, leadership.Span{From: p.From, To: p.To})
+		add(p.From, p.To)
 	}
 	for _, w := range s.Wrongs {
-		all = append(all, leadership.Span{From: w.From, To: w.To})
+		add(w.From, w.To)
 	}
 	all = append(all, e.leaders.Unasked...)
 	for _, c := range e.campaigns {
-		all = append(all, leadership.Span{From: c.at, To: c.at})
+		add(c.at, c.at)
 	}
 	for _, d := range s.Deaths {
-		all = append(all, leadership.Span{From: d.From, To: d.At})
+		add(d.From, d.At)
 		if d.Back < math.MaxInt64 {
-			all = append(all, leadership.Span{From: d.Back, To: d.Back})
+			add(d.Back, d.Back)
 		}
 	}
 	return all

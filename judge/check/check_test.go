@@ -153,13 +153,13 @@ func TestOutcomes(t *testing.T) {
 		code int
 	}{
 		Valid: {"valid", 0}, Violated: {"violated", 1},
-		Inconclusive: {"inconclusive", 2}, UnderLoaded: {"under-loaded", 3}, Overloaded: {"overloaded", 3},
+		Inconclusive: {"inconclusive", 2}, underLoaded: {"under-loaded", 3}, Overloaded: {"overloaded", 3},
 	} {
 		if o.String() != want.name || o.ExitCode() != want.code {
 			t.Errorf("%v: exit code %d, want %v", o, o.ExitCode(), want)
 		}
 	}
-	if !slices.IsSorted([]Outcome{Valid, Overloaded, UnderLoaded, Inconclusive, Violated}) {
+	if !slices.IsSorted([]Outcome{Valid, Overloaded, underLoaded, Inconclusive, Violated}) {
 		t.Error("the order of severity is wrong")
 	}
 	v := sound(2).judge()
@@ -189,7 +189,7 @@ func perEntry(w *world, circulates bool) (float64, []float64, bool) {
 
 func TestMessagesPerEntry(t *testing.T) {
 	per, kinds, ok := perEntry(sound(5), false)
-	if !ok || per != 8 || kinds[kindRequest] != 4 || kinds[kindReply] != 4 || len(kinds) != history.MaxKinds {
+	if !ok || per != 8 || kinds[kindRequest] != 4 || kinds[kindReply] != 4 || len(kinds) != nodes.MaxKinds {
 		t.Errorf("%v, %v, %v", per, kinds, ok)
 	}
 	beating := sound(5) // as if the replies were heartbeats

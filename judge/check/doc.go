@@ -12,7 +12,7 @@
 //     ceased to hold before, the finding is marked as outside its model.
 //   - Inconclusive: the run does not say, since it was cut short, or lost messages of its own, or its
 //     witnesses contradict each other. Unknown is never a pass.
-//   - UnderLoaded: less was asked of the system than the run was to ask.
+//   - Under-loaded: less was asked of the system than the run was to ask.
 //   - Overloaded: more was asked of the system than it could serve.
 //
 // The verdict is the worst finding. Three witnesses of exclusion, which are independent of each other, are

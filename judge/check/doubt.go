@@ -16,15 +16,15 @@ func (e *evidence) finding(c *check) Finding {
 	f := c.judge(e)
 	f.Check = c.name
 	if f.Outcome == Violated {
-		if but := e.but(c, &f); but != "" {
+		if but := e.doubt(c, &f); but != "" {
 			f.Outcome, f.Says = Inconclusive, f.Says+", but "+but
 		}
 	}
 	return f
 }
 
-// but says why a violation is in doubt; empty: it is not. Safety rests on less than all other promises do.
-func (e *evidence) but(c *check, f *Finding) string {
+// doubt says why a violation is in doubt; empty: it is not. Safety rests on less than all other promises do.
+func (e *evidence) doubt(c *check, f *Finding) string {
 	needs, unsound := e.Safe, e.Problem.unsound(e)
 	if c.about != aboutSafety {
 		needs |= e.Live
@@ -33,9 +33,9 @@ func (e *evidence) but(c *check, f *Finding) string {
 	case unsound != "":
 		return unsound
 	case needs&e.audit.breaks() != 0:
-		return e.audit.says()
+		return e.audit.text()
 	case needs&inTime != 0 && !f.OutsideModel:
-		return e.sluggish()
+		return e.lateTimers()
 	}
 	return ""
 }
@@ -47,9 +47,9 @@ const inTime = nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | 
 // default.
 const fewLate = 50 * time.Millisecond
 
-// sluggish says how late timers of processes ran out, if that tells that these waited for processors, rather
-// than stood still as the record says: one in a hundred was late, or one by more than processes are allowed.
-func (e *evidence) sluggish() string {
+// lateTimers says how late timers of processes ran out, if that shows that the processes waited for
+// processors: one timer in a hundred was late, or one by more than processes and recorded pauses explain.
+func (e *evidence) lateTimers() string {
 	if !e.Real {
 		return ""
 	}
@@ -58,17 +58,16 @@ func (e *evidence) sluggish() string {
 		longest = max(longest, e.Slack+time.Duration(p.To-p.From))
 	}
 	late := history.LatenessIn(e.logs)
-	if ns, _ := late.Quantile(1); ns > int64(longest) {
-		return fmt.Sprintf("a timer ran out %v late: processes waited for processors; take "+
-			"fewer nodes, or a machine with less to do",
-			time.Duration(ns).Round(time.Millisecond))
+	how := "a timer ran out %v late"
+	ns, _ := late.Quantile(1)
+	if ns <= int64(longest) {
+		how = "one timer in a hundred ran out %v late or later"
+		if ns, _ = late.Quantile(0.99); ns <= int64(fewLate) {
+			return ""
+		}
 	}
-	if ns, _ := late.Quantile(0.99); ns > int64(fewLate) {
-		return fmt.Sprintf("one timer in a hundred ran out %v late or later: processes waited for processors; "+
-			"take fewer nodes, or a machine with less to do",
-			time.Duration(ns).Round(time.Millisecond))
-	}
-	return ""
+	return fmt.Sprintf(how+": processes waited for processors; take fewer nodes, or a machine with less to do",
+		time.Duration(ns).Round(time.Millisecond))
 }
 
 // breaks returns what of the assumptions on links the transport broke. Messages that nobody has sent are

@@ -53,8 +53,8 @@ func (e *elected) since(at int64) time.Duration {
 	return time.Duration(at - e.leaders.Begun).Round(time.Microsecond)
 }
 
-// leaders: without terms, no two nodes that run lead at once for longer than the row says that a take-over
-// takes. With terms, two may: who hears of the higher term last is the older leader.
+// leaders: without terms, no two nodes that run lead at once for longer than a take-over takes by the row.
+// With terms two may, until the older leader hears of the higher term.
 func leaders(e *evidence) Finding {
 	l := e.leaders
 	both := time.Duration(l.TwoLeaders).Round(time.Microsecond)
@@ -151,7 +151,7 @@ func (e *elected) beliefs() []string {
 	last := map[nodes.ID]string{}
 	for i := range e.leaders.Beliefs {
 		if b := &e.leaders.Beliefs[i]; b.From <= e.leaders.End && b.To >= e.leaders.End {
-			last[b.Node] = b.Says()
+			last[b.Node] = b.Text()
 		}
 	}
 	var lines []string
@@ -199,7 +199,7 @@ func winner(e *evidence) Finding {
 }
 
 // back says when a leader that crashed came up again, if it did by a time.
-func (e *elected) back(lost leadership.Loss, until int64) string {
+func (e *elected) back(lost leadership.Incident, until int64) string {
 	for _, r := range e.leaders.Restarts {
 		if r.Node == lost.Node && r.At > lost.At && r.At < until {
 			return fmt.Sprintf("it was back after %v; ", time.Duration(r.At-lost.At).Round(time.Microsecond))
@@ -209,14 +209,14 @@ func (e *elected) back(lost leadership.Loss, until int64) string {
 }
 
 // again reports whether all took a leader that had crashed for the leader again, by a time.
-func (e *elected) again(lost leadership.Loss, until int64) bool {
+func (e *elected) again(lost leadership.Incident, until int64) bool {
 	return slices.ContainsFunc(e.leaders.Agreements, func(x leadership.Election) bool {
 		return x.Again && x.Leader == lost.Node && lost.At < x.Agreed && x.Agreed < until
 	})
 }
 
 // elections: somebody was elected, and somebody after each crash of a leader, so that the other checks had
-// evidence. Who could have been elected and was not, agreement convicts.
+// evidence. The check of agreement convicts an algorithm that elects nobody.
 func elections(e *evidence) Finding {
 	l := e.leaders
 	n := l.Elected()

@@ -39,7 +39,7 @@ func load(e *evidence) Finding {
 		return Finding{Outcome: Overloaded, Says: fmt.Sprintf("it served %s of the %s requests per second that "+
 			"were asked for", perSecond(e.sections.EntriesInWindow, seconds), perSecond(due, seconds))}
 	}
-	return Finding{Outcome: UnderLoaded,
+	return Finding{Outcome: underLoaded,
 		Says: "only " + says + ", though clients were free: the processes were late"}
 }
 

@@ -16,7 +16,7 @@ type evidence struct {
 	*model
 	records
 	elected
-	secluded secluded
+	minority minorityEntries
 	fair     *fairFold
 
 	abandoned       uint64                               // sections whose node crashed before they were entered

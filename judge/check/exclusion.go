@@ -109,15 +109,15 @@ func account(e *evidence) Finding {
 		if lost := r.Lost(); lost > 0 {
 			f := violated("the account lost %s: it held at most %d, and there were %s",
 				english.Count(lost, "update", "updates"), r.Account, english.Count(r.Exits, "exit", "exits"))
-			return e.excuse(f, e.at(e.guilt(r)), e.Safe)
+			return e.excuse(f, e.at(e.sharedAt(r)), e.Safe)
 		}
 	}
 	return valid("the account lost no update")
 }
 
-// guilt returns when clients used a resource at the same time, as other witnesses have it: of several such
+// sharedAt returns when clients used a resource at the same time, as other witnesses have it: of several such
 // times, the one that was outside the model least.
-func (e *evidence) guilt(r *section.Resource) int64 {
+func (e *evidence) sharedAt(r *section.Resource) int64 {
 	if o := r.Overlaps.Least(e.outside); o != nil {
 		return o.At
 	}

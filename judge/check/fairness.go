@@ -177,8 +177,8 @@ func (f *fairFold) breaks(p passedOver) {
 	}
 }
 
-// fairness: nobody is passed over more often than the algorithm promises. A process that stood still, or had
-// no time to run, cannot enter. That excuses it, beside what progress rests on.
+// fairness: nobody is passed over more often than the algorithm promises, as long as all that it rests on
+// holds and no process stands still or waits for a processor.
 func fairness(e *evidence) Finding {
 	f, p := e.fair, e.Promise
 	known := (p.Known + p.Slack).Round(time.Microsecond)
@@ -205,12 +205,12 @@ func fairness(e *evidence) Finding {
 			name(f.most.Node), english.Count(f.most.times, "time", "times"), f.most.Entry)
 	}
 	return valid("once known to all, no request was passed over more than %s, and %s",
-		english.Count(f.most.times, "time", "times"), p.says())
+		english.Count(f.most.times, "time", "times"), p.text())
 }
 
 // unfair judges the requests that break the promise, and reports whether there are any. It returns the worst
-// finding: of equal ones, that about the request that was passed over most often. Where something went wrong
-// on which the promise alone rests, the finding is valid.
+// finding, the first of equal ones, beginning with the request that was passed over most often. A finding is
+// valid where only what the promise rests on was broken.
 func (e *evidence) unfair() (f Finding, is bool) {
 	if e.fair.broken == 0 {
 		return f, false
@@ -226,8 +226,8 @@ func (e *evidence) unfair() (f Finding, is bool) {
 // passedOver judges a request that breaks the promise.
 func (e *evidence) passedOver(w *passedOver) Finding {
 	says := fmt.Sprintf("%s was passed over: others entered %s after its request %d was known to all, and %s",
-		name(w.Node), english.Count(w.times, "time", "times"), w.Entry, e.Promise.says())
-	lines := []string{w.says()}
+		name(w.Node), english.Count(w.times, "time", "times"), w.Entry, e.Promise.text())
+	lines := []string{w.text()}
 	if e.fair.broken > 1 {
 		lines = append(lines, fmt.Sprintf("so were %d requests in all", e.fair.broken))
 	}
@@ -241,7 +241,7 @@ func (e *evidence) passedOver(w *passedOver) Finding {
 	case !e.balanced():
 		return inconclusive("the counts disagree, by which %s", says).with(lines...)
 	case !e.audit.clean(): // perhaps its request
-		return inconclusive("%s, but %s", says, e.audit.says()).with(lines...)
+		return inconclusive("%s, but %s", says, e.audit.text()).with(lines...)
 	}
 	return violated("%s", says).with(lines...)
 }
@@ -276,8 +276,8 @@ func (e *evidence) slowed(f Finding, w *passedOver) (Finding, bool) {
 // tolerated is how many entries may pass over a request.
 func (p Promise) tolerated() int { return p.Times * p.Bypass }
 
-// says states the promise.
-func (p Promise) says() string {
+// text states the promise.
+func (p Promise) text() string {
 	if p.Times > 1 {
 		return fmt.Sprintf("at most %d are promised (up to %d are tolerated)", p.Bypass, p.tolerated())
 	}
@@ -286,7 +286,7 @@ func (p Promise) says() string {
 
 func (f *fairFold) starvedLines() (lines []string) {
 	for _, s := range f.starved {
-		lines = append(lines, s.says())
+		lines = append(lines, s.text())
 	}
 	return lines
 }
@@ -299,8 +299,8 @@ func (p passedOver) over() int64 {
 	return p.Ended
 }
 
-// says tells how long the request waited.
-func (p passedOver) says() string {
+// text tells how long the request waited.
+func (p passedOver) text() string {
 	line := fmt.Sprintf("%s waited for its entry %d for %v", name(p.Node), p.Entry,
 		time.Duration(p.over()-p.Asked).Round(time.Microsecond))
 	if !p.Served() {

@@ -69,7 +69,7 @@ func TestWhatIsDueWhileDownIsNotMissed(t *testing.T) {
 	w.add(1, history.Event{Kind: history.Restarted})
 	w.unissued(1, w.now)
 	w.end()
-	if v := w.judge(); v.Outcome != UnderLoaded || !strings.Contains(v.Reason, "only 1 of 3 ") {
+	if v := w.judge(); v.Outcome != underLoaded || !strings.Contains(v.Reason, "only 1 of 3 ") {
 		t.Errorf("%v: %s", v.Outcome, v.Reason)
 	}
 }

@@ -47,9 +47,9 @@ func faults(e *evidence) Finding {
 		if says := e.lacks(asked, f); says != "" {
 			wrong = append(wrong, says)
 		}
-		told = append(told, e.says(asked, f))
+		told = append(told, e.faultText(asked, f))
 		if missed(asked, f) == "" {
-			lines = append(lines, e.says(asked, f))
+			lines = append(lines, e.faultText(asked, f))
 		}
 	}
 	for _, p := range e.sections.Pauses {
@@ -127,8 +127,8 @@ func (e *evidence) spared(f *section.Fault) string {
 		name(leader))
 }
 
-// says says what a fault hit, and who entered meanwhile.
-func (e *evidence) says(asked *Fault, f *section.Fault) string {
+// faultText says what a fault hit, and who entered meanwhile.
+func (e *evidence) faultText(asked *Fault, f *section.Fault) string {
 	hit := english.Count(f.Hits, "message", "messages")
 	switch {
 	case f.Victim >= 0:
@@ -136,36 +136,49 @@ func (e *evidence) says(asked *Fault, f *section.Fault) string {
 	case !asked.OfLinks:
 		hit = english.Count(f.Nodes, "node", "nodes")
 	}
-	if !e.Problem.enters {
-		return fmt.Sprintf("%s: it hit %s", asked.Text, hit)
+	says := fmt.Sprintf("%s: it hit %s", asked.Text, hit)
+	if around := e.Problem.around; around != nil {
+		done, _ := around(e, asked, f)
+		says += "; " + done
 	}
-	says := fmt.Sprintf("%s: it hit %s; %s", asked.Text, hit,
-		english.Count(f.Entries, "entry", "entries"))
-	if asked.ForGood {
-		return says + " after it"
-	}
-	return says + fmt.Sprintf(" while it lasted (%v), %s after it",
-		time.Duration(f.To-f.From).Round(time.Millisecond), english.Thousands(float64(f.After)))
+	return says
 }
 
 // lacks says why a fault shows nothing, if it does not.
 func (e *evidence) lacks(asked *Fault, f *section.Fault) string {
+	around := e.Problem.around
 	switch {
 	case !asked.ForGood && !f.Healed:
 		return asked.Text + ": it was not healed"
-	case !e.Problem.enters, missed(asked, f) != "":
+	case around == nil, missed(asked, f) != "":
 		return ""
-	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
-		return ""
-	case f.Entries == 0 && e.lasts(asked, f):
-		return asked.Text + ": nobody entered while it lasted, though it leaves all that the algorithm " +
-			"rests on"
-	case asked.ForGood && f.After == 0:
-		return asked.Text + ": nobody entered since it began"
-	case f.After == 0:
-		return asked.Text + ": nobody entered after it was healed"
+	}
+	if _, lacks := around(e, asked, f); lacks != "" {
+		return asked.Text + ": " + lacks
 	}
 	return ""
+}
+
+// entriesAround says who entered while a fault lasted and after it, and whether that is too few to show
+// anything.
+func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks string) {
+	says = english.Count(f.Entries, "entry", "entries")
+	if asked.ForGood {
+		says += " after it"
+	} else {
+		says += fmt.Sprintf(" while it lasted (%v), %s after it",
+			time.Duration(f.To-f.From).Round(time.Millisecond), english.Thousands(float64(f.After)))
+	}
+	switch {
+	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
+	case f.Entries == 0 && e.lasts(asked, f):
+		lacks = "nobody entered while it lasted, though it leaves all that the algorithm rests on"
+	case asked.ForGood && f.After == 0:
+		lacks = "nobody entered since it began"
+	case f.After == 0:
+		lacks = "nobody entered after it was healed"
+	}
+	return says, lacks
 }
 
 // promises reports whether the algorithm promises entries while a fault lasts: if it rests on nothing that

@@ -7,6 +7,7 @@ import (
 
 	"turnstile/judge/leadership"
 	"turnstile/judge/section"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
@@ -20,7 +21,7 @@ func New(s *section.Fold, setting Setting) *Fold {
 	}
 	m := &model{setting, s}
 	f := &Fold{evidence{model: m, records: records{model: m}, elected: elected{model: m},
-		secluded: secluded{model: m}, fair: newFairFold(s, setting.Promise, setting.Faults)}}
+		minority: minorityEntries{model: m}, fair: newFairFold(s, setting.Promise, setting.Faults)}}
 	if setting.Exact != nil {
 		f.entryCost = setting.Exact(setting.Config, setting.Alone)
 	}
@@ -63,7 +64,7 @@ func (f *Fold) Verdict() Verdict {
 		LostWithBroker: f.audit.withBroker,
 		LostToDeaths:   uint64(max(0, f.audit.toDeaths)),
 
-		EntriesInMinority: f.secluded.entries,
+		EntriesInMinority: f.minority.entries,
 
 		PassedOver: f.mostPassedOver(),
 		Pauses:     f.pauses(),
@@ -98,7 +99,7 @@ func (f *Fold) Asked(s *section.Section) { f.fair.asked(s) }
 // Entered implements section.Observer.
 func (f *Fold) Entered(s *section.Section) {
 	f.fair.entered(s)
-	f.secluded.seclude(s)
+	f.minority.add(s)
 	if f.entryCost != nil && s.Node >= 0 && int(s.Node) < f.Config.N {
 		f.due += uint64(f.entryCost(s.Node))
 	}
@@ -130,10 +131,12 @@ func (f *Fold) Add(event history.Event) {
 	case history.Observed:
 		f.observe(event)
 	}
-	if event.Kind != history.Sent || event.Node < 0 || event.Count >= history.MaxKinds {
+	if event.Kind != history.Sent || event.Node < 0 || event.Count >= nodes.MaxKinds {
 		return
 	}
-	f.overhear(&event)
+	if sent := f.Problem.sent; sent != nil {
+		sent(&f.elected, &event)
+	}
 	f.recorded = grown(f.recorded, int(event.Instance)+1)
 	of := &f.recorded[event.Instance]
 	*of = grown(*of, int(event.Node)+1)

@@ -2,8 +2,11 @@ package check
 
 import (
 	"fmt"
+	"time"
 
 	"turnstile/internal/english"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // An audit compares what was sent with what arrived, stream by stream. A lost connection to the broker
@@ -78,7 +81,7 @@ func (a *audit) compare(stream string, sent, received, floor uint64) {
 
 func (a *audit) clean() bool { return len(a.lines) == 0 }
 
-func (a *audit) says() string {
+func (a *audit) text() string {
 	if a.lost+a.repeats == 0 {
 		return "the numbering of messages is wrong: " + a.lines[0]
 	}
@@ -90,9 +93,9 @@ func (a *audit) says() string {
 func loss(e *evidence) Finding {
 	switch {
 	case !e.audit.clean():
-		return inconclusive("%s", e.audit.says()).with(fewOf(e.audit.lines, len(e.audit.lines))...)
-	case len(e.deserted) > 0:
-		return inconclusive("%s", e.deserted[0]).with(fewOf(e.deserted, len(e.deserted))...)
+		return inconclusive("%s", e.audit.text()).with(fewOf(e.audit.lines, len(e.audit.lines))...)
+	case len(e.disconnected) > 0:
+		return inconclusive("%s", e.disconnected[0]).with(fewOf(e.disconnected, len(e.disconnected))...)
 	case !e.audit.balanced:
 		return e.unjudged("messages may still have been on their way")
 	}
@@ -113,4 +116,13 @@ func loss(e *evidence) Finding {
 // unjudged is the finding of a check that needs a run at rest.
 func (e *evidence) unjudged(why string) Finding {
 	return inconclusive("not judged, since the run did not come to rest: %s", why)
+}
+
+// disconnect takes an event by which a node has lost its connection to the broker. That explains what was
+// lost only if a fault that loses messages had begun before.
+func (r *records) disconnect(event *history.Event) {
+	if r.brokenBy(event.At, nodes.NoLoss) == 0 {
+		r.disconnected = append(r.disconnected, fmt.Sprintf("%s lost its connection to the broker at %v, and no "+
+			"fault had taken it away", name(event.Node), time.Duration(event.At).Round(time.Millisecond)))
+	}
 }

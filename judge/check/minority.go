@@ -9,25 +9,25 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A secluded fold gathers the entries of clients that could reach no majority when they entered.
-type secluded struct {
+// minorityEntries gathers the entries of clients that could reach no majority when they entered.
+type minorityEntries struct {
 	*model
 	entries uint64
-	broken  []seclusion                   // the first of those that its row rules out
+	broken  []minorityEntry               // the first of those that its row rules out
 	entered map[nodes.ID]map[uint64]int64 // when a client entered last in an epoch, by that
 }
 
-// A seclusion is an entry that was made in a minority, and since when its client had reached no majority.
-type seclusion struct {
+// A minorityEntry is one of them, and since when its client had reached no majority.
+type minorityEntry struct {
 	section.Section
 	since int64
 }
 
-// mostSecluded is how many entries are kept of which one is to convict.
-const mostSecluded = 1000
+// mostMinorityEntries is how many of the entries are kept that a row rules out.
+const mostMinorityEntries = 1000
 
-// seclude takes an entry.
-func (e *secluded) seclude(s *section.Section) {
+// add takes an entry.
+func (e *minorityEntries) add(s *section.Section) {
 	faulty := len(e.sections.Faults)+len(e.sections.Deaths) > 0
 	if s.Node < 0 || int(s.Node) >= e.Config.N {
 		return
@@ -35,7 +35,7 @@ func (e *secluded) seclude(s *section.Section) {
 	if faulty && 2*e.side(s.Node, s.Entered) <= e.Config.N {
 		e.entries++
 		if e.Minority > 0 && s.Resource.Instance == 0 {
-			e.judgeSecluded(s)
+			e.judgeEntry(s)
 		}
 	}
 	if e.Keeps && s.Resource.Instance == 0 {
@@ -43,20 +43,20 @@ func (e *secluded) seclude(s *section.Section) {
 	}
 }
 
-// judgeSecluded looks whether the row rules an entry out that was made in a minority.
-func (e *secluded) judgeSecluded(s *section.Section) {
+// judgeEntry looks whether the row rules an entry out that was made in a minority.
+func (e *minorityEntries) judgeEntry(s *section.Section) {
 	all := e.minorityOf(s.Node, e.sections.Marks[history.Began].At, s.Entered+1, e.side)
 	since := all[len(all)-1].from
 	if s.Entered-since <= int64(e.Minority+e.Slack) || e.Keeps && !e.begun(s, since) {
 		return
 	}
-	if len(e.broken) < mostSecluded {
-		e.broken = append(e.broken, seclusion{*s, since})
+	if len(e.broken) < mostMinorityEntries {
+		e.broken = append(e.broken, minorityEntry{*s, since})
 	}
 }
 
 // noteEpoch notes when a client has entered in an epoch last.
-func (e *secluded) noteEpoch(s *section.Section) {
+func (e *minorityEntries) noteEpoch(s *section.Section) {
 	if e.entered == nil {
 		e.entered = map[nodes.ID]map[uint64]int64{}
 	}
@@ -71,7 +71,7 @@ func (e *secluded) noteEpoch(s *section.Section) {
 // begun reports whether the epoch of an entry is sure to have begun after a time. An epoch begins when more
 // than half of the clients have promised to enter in no lower one. So it had not if half of them did later,
 // and after what was on its way at that time.
-func (e *secluded) begun(s *section.Section, since int64) bool {
+func (e *minorityEntries) begun(s *section.Section, since int64) bool {
 	epoch, later := e.Epoch(s.Fence), 0
 	for _, of := range e.entered {
 		for lower, at := range of {
@@ -91,18 +91,18 @@ func minority(e *evidence) Finding {
 	if s := e.observed[history.Secluded]; s != nil {
 		return violated("%s enters, suspects half of the clients, and has heard from no majority", name(s.Node))
 	}
-	few := english.Count(e.secluded.entries, "entry was", "entries were")
+	few := english.Count(e.minority.entries, "entry was", "entries were")
 	if e.Minority == 0 {
 		return notJudged("%s made in a minority, of which nothing is promised", few)
 	}
-	if len(e.secluded.broken) == 0 {
+	if len(e.minority.broken) == 0 {
 		return valid("%s made in a minority, as far as the algorithm allows", few)
 	}
 	needs := e.Safe | nodes.NoPause | nodes.Timing // that timers are in time, and what exclusion rests on
-	within := func(s *seclusion) span { return span{s.since, s.Entered, int64(e.Grace)} }
-	s, what := &e.secluded.broken[0], ""
-	for i := range e.secluded.broken {
-		if b := &e.secluded.broken[i]; e.brokenIn(within(b), needs) == 0 {
+	within := func(s *minorityEntry) span { return span{s.since, s.Entered, int64(e.Grace)} }
+	s, what := &e.minority.broken[0], ""
+	for i := range e.minority.broken {
+		if b := &e.minority.broken[i]; e.brokenIn(within(b), needs) == 0 {
 			s = b
 			break
 		}

@@ -18,9 +18,9 @@ type model struct {
 	sections *section.Fold
 }
 
-// A span is when assumptions are to have been broken to excuse something: at some time from one to another,
-// both included, or so long before. If that is negative, not even what faults have left behind counts, such
-// as messages that come late.
+// A span is the time in which a broken assumption excuses what went wrong: from one moment to another, both
+// included, and for so long before. If that is negative, what faults leave behind excuses nothing, such as
+// messages that come late.
 type span struct{ from, to, after int64 }
 
 // at is the span of something that happened at one time.
@@ -197,8 +197,8 @@ func (m *model) culprit(in span, broken nodes.Assumption) string {
 // outside reports whether something that happened at a time was outside the model of what safety rests on.
 func (m *model) outside(at int64) bool { return m.brokenBy(at, m.Safe) != 0 }
 
-// stalledIn is the span in which a stall is judged. If nothing is left to happen, no time would have helped
-// any more, and nothing is held or late: then only what was still going on excuses it.
+// stalledIn is the span in which a stall is judged. If nothing was left to happen, more time would not have
+// helped, and no message was late: then only faults that were still in force excuse it.
 func (m *model) stalledIn() span {
 	mark := m.sections.Marks[history.Stalled]
 	if mark.Value == 0 {

@@ -264,7 +264,7 @@ var mutants = []mutant{
 		due := w.now
 		w.turn(1)
 		w.unissued(0, due+1)
-	}), "load", UnderLoaded, UnderLoaded, "only 2 of 3 requests due"},
+	}), "load", underLoaded, underLoaded, "only 2 of 3 requests due"},
 	{"overloaded", made(func(w *world) {
 		w.Open = true
 		w.ask(0)

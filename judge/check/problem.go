@@ -1,7 +1,9 @@
 package check
 
 import (
+	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
@@ -9,17 +11,28 @@ import (
 // A Problem is what the processes of a run solve: the kind of the run, as data.
 type Problem struct {
 	Name      string
+	Kind      nodes.Kind    // of the rows that solve it
+	Command   string        // that makes real runs of it
 	One, Many string        // what it is about, as a noun: an entry, entries
+	Victim    string        // whom a fault may hit, as an example
 	Load      workload.Load // of a run, unless it names another
+	Misplaced string        // what is wrong with its algorithms where a run is about another problem
 	// checks are made in this order. Of two equal outcomes, the first gives the reason of the verdict.
 	checks []check
 	// Columns of the line of a trial, Sections of a summary and Plans of the matrix have tables by these names.
 	Columns, Sections, Plans string
 
-	enters  bool                   // clients enter, so that faults are judged by entries
 	unsound func(*evidence) string // why its evidence convicts nobody; empty: it does
 	// unserved returns who is not served at the end, and whether the run was Divided.
 	unserved func(*evidence) (starved []nodes.ID, divided bool)
+	// around says what was done while a fault that hit something lasted and after it, and why the fault shows
+	// nothing all the same; nil: nothing is judged by that.
+	around func(*evidence, *Fault, *section.Fault) (says, lacks string)
+	// unhit reports whether the faults that were asked for hit nothing, though none took place; nil: that is not
+	// known.
+	unhit func(*model) bool
+	// sent takes note of a message of the algorithm; nil: nothing is judged by single messages.
+	sent func(*elected, *history.Event)
 }
 
 // Problems are all kinds of runs.
@@ -27,8 +40,10 @@ var Problems = []*Problem{Exclusion, Election}
 
 // Exclusion is the problem of clients that share resources.
 var Exclusion = &Problem{
-	Name: "exclusion", One: "entry", Many: "entries", Load: workload.Saturated,
-	Columns: "entries", Sections: "entries", Plans: "exclusion",
+	Name: "exclusion", Kind: nodes.MutualExclusion, Command: "bench",
+	One: "entry", Many: "entries", Victim: "holder", Load: workload.Saturated,
+	Misplaced: "elects nobody: use bench or simulate, or take a scheme such as bully (see list)",
+	Columns:   "entries", Sections: "entries", Plans: "exclusion",
 	checks: []check{
 		{name: "exclusion", about: aboutSafety, leaves: everything, judge: exclusion},
 		{name: "register", about: aboutSafety, leaves: everything, judge: register},
@@ -45,7 +60,6 @@ var Exclusion = &Problem{
 		{name: "faults", about: AboutFaults, judge: faults},
 		{name: "load", about: aboutLoad, judge: load},
 	},
-	enters: true,
 	unsound: func(e *evidence) string {
 		if witnesses(e).Outcome != Valid {
 			return "the witnesses disagree"
@@ -53,12 +67,15 @@ var Exclusion = &Problem{
 		return ""
 	},
 	unserved: func(e *evidence) ([]nodes.ID, bool) { return e.waitingAtEnd(), false },
+	around:   (*evidence).entriesAround,
 }
 
 // Election is the problem of nodes that elect leaders.
 var Election = &Problem{
-	Name: "election", One: "election", Many: "elections", Load: workload.Campaign,
-	Columns: "elections", Sections: "elections", Plans: "election",
+	Name: "election", Kind: nodes.Election, Command: "elect",
+	One: "election", Many: "elections", Victim: "leader", Load: workload.Campaign,
+	Misplaced: "elects leaders, and has no critical section to request: use elect",
+	Columns:   "elections", Sections: "elections", Plans: "election",
 	checks: []check{
 		{name: "agreement", about: aboutProgress, judge: agreed},
 		{name: "leaders", about: aboutSafety, split: true, judge: leaders},
@@ -80,12 +97,16 @@ var Election = &Problem{
 		return ""
 	},
 	unserved: func(e *evidence) ([]nodes.ID, bool) { return e.leaderless(), e.divided() },
+	unhit:    (*model).nobodyLed,
+	sent:     (*elected).noteSender,
 }
 
 // ProblemOf returns what an algorithm solves.
 func ProblemOf(row *row.Row) *Problem {
-	if row.Elector != nil {
-		return Election
+	for _, p := range Problems {
+		if p.Kind == row.Kind {
+			return p
+		}
 	}
 	return Exclusion
 }

@@ -72,7 +72,7 @@ func allServed(e *evidence) Finding {
 			unserved(len(waiting))).with(waiters...)
 	case e.seen(history.Stalled) && !e.audit.clean():
 		// An algorithm that rests on reliable links is not to blame.
-		return inconclusive("the run stalled with %s, but %s", unserved(len(waiting)), e.audit.says()).
+		return inconclusive("the run stalled with %s, but %s", unserved(len(waiting)), e.audit.text()).
 			with(waiters...)
 	case e.seen(history.Stalled) && e.brokenIn(e.stalledIn(), e.Safe|e.Live) != 0:
 		f := inconclusive("no progress, with %s", unserved(len(waiting)))

@@ -25,12 +25,8 @@ func SettingOfReplay(stack *row.Stack) Setting {
 	if s.Grace > 0 {
 		s.Grace = chance.Longest
 	}
-	if s.Leads != nil {
-		leads := *s.Leads
-		leads.Lapse, s.Leads = nil, &leads
-		if s.Overlap > 0 {
-			s.Overlap = math.MaxInt64 - s.Slack
-		}
+	if s.Overlap > 0 {
+		s.Overlap = math.MaxInt64 - s.Slack
 	}
 	return s
 }

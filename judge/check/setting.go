@@ -18,6 +18,7 @@ type Setting struct {
 	Exact      func(c nodes.Config, alone bool) row.EntryCost // as in the algorithm's row
 	Alone      bool                                           // requests are made one at a time
 	Servers    int                                            // how many nodes have no client
+	Resources  int                                            // that clients ask for
 	Detects    bool                                           // a failure detector runs beside it
 	Unheard    bool                                           // it listens to one, and none runs
 	Timed      bool                                           // it acts when its timers run out
@@ -58,16 +59,17 @@ type Setting struct {
 // instance.
 func SettingOf(stack *row.Stack) Setting {
 	in := stack.Instances()[0]
-	row, c, published := in.Row, in.Config, in.Exclusion()
+	row, c := in.Row, in.Config
+	published, alone := stack.Published()
 	_, timed := row.Machine(c, 0).(nodes.Timed)
 	s := Setting{Problem: ProblemOf(row), Config: c, Algorithm: row.Name, Codec: stack.Codec(),
 		Identities: published.Identities, Timed: timed, Exact: published.Exact, Circulates: row.Circulates,
 		Detects: stack.Detectors() != nil, Unheard: row.Detects != "" && stack.Detectors() == nil,
-		Safe: row.SafeIn(c), Live: row.Live, Servers: stack.Total() - c.N, Fair: published.Fair,
+		Safe: row.SafeIn(c), Live: row.Live, Servers: stack.Total() - c.N, Resources: len(stack.Mutexes()),
+		Fair:  published.Fair,
 		Grace: stack.Grace(), Fenced: stack.Fenced(0)}
-	if c.Elect != "" {
-		// What the elector needs, the algorithm does, and its messages are among those of the run.
-		s.Live, s.Exact, s.Identities = stack.Live(), nil, nil
+	if !alone { // what the other needs, the algorithm does
+		s.Live = stack.Live()
 	}
 	if elector := stack.Elector(); elector != nil {
 		s.Leads = elector.Elector

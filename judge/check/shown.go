@@ -70,8 +70,8 @@ func (e *elected) leaderless() []nodes.ID {
 	return l.Ending.Without
 }
 
-// still returns for how long nothing had gone wrong at the end. Where nobody lives who has a reason to elect,
-// nothing is to be expected either: that is no trouble, but leaves those who are up without a leader.
+// still returns for how long nothing had gone wrong at the end. That no node is up that has a reason to elect
+// counts as nothing wrong here: it leaves those that are up without a leader.
 func (e *elected) still() time.Duration {
 	l := e.leaders
 	if l.Asked() {
@@ -86,7 +86,7 @@ func (e *elected) still() time.Duration {
 	return time.Duration(l.End - since)
 }
 
-// divided reports whether two led where one may, or still lead at the end for good.
+// divided reports whether two led where one may, or two lead at the end and nothing would change that.
 func (e *elected) divided() bool {
 	l := e.leaders
 	return len(l.Conflicts) > 0 || len(l.Ending.Leading) > 1 && len(e.leaderless()) > 0 ||
@@ -115,15 +115,20 @@ func (m *model) down() (count int) {
 
 // missed reports whether faults were asked for, and all that took place were of links and hit no message.
 func (m *model) missed() bool {
-	if !m.Problem.enters && len(m.sections.Faults) == 0 { // nobody led whom they are for
-		return len(m.Faults) > 0 && m.seen(history.Stopped) &&
-			!slices.ContainsFunc(m.Faults, func(f Fault) bool { return !f.Waits })
-	}
 	none := len(m.sections.Faults) > 0
+	if unhit := m.Problem.unhit; unhit != nil && !none {
+		return unhit(m)
+	}
 	for i := range m.sections.Faults {
 		f := &m.sections.Faults[i]
 		asked := m.asked(f)
 		none = none && asked.OfLinks && missed(asked, f) != ""
 	}
 	return none
+}
+
+// nobodyLed reports whether all faults that were asked for wait, and nobody led whom they are for.
+func (m *model) nobodyLed() bool {
+	return len(m.Faults) > 0 && m.seen(history.Stopped) &&
+		!slices.ContainsFunc(m.Faults, func(f Fault) bool { return !f.Waits })
 }

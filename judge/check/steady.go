@@ -17,28 +17,28 @@ type elected struct {
 	*model
 	leaders   *leadership.Fold // nil: nobody leads
 	campaigns []campaign
-	talk      talk
+	senders   otherSenders
 }
 
-// A talk is what others than the leader sent though all agreed on it.
-type talk struct {
+// otherSenders are what others than the leader sent though all agreed on it.
+type otherSenders struct {
 	messages uint64
 	first    history.Event
 	leader   nodes.ID // when the first was sent
 }
 
-// overhear takes note of a message of the elector that its row says nobody sends: its sender follows another,
-// as all do.
-func (e *elected) overhear(event *history.Event) {
-	if e.Problem.enters || !e.Leads.LeaderAlone || event.Instance != 0 || !e.leaders.Follows(event.Node) {
+// noteSender notes a message of the elector from a node that follows a leader on which all agree, if by its
+// row the leader alone sends then.
+func (e *elected) noteSender(event *history.Event) {
+	if !e.Leads.LeaderAlone || event.Instance != 0 || !e.leaders.Follows(event.Node) {
 		return
 	}
 	leader := e.leaders.Agreed()
 	if leader == nodes.None {
 		return
 	}
-	if e.talk.messages++; e.talk.messages == 1 {
-		e.talk.first, e.talk.leader = *event, leader
+	if e.senders.messages++; e.senders.messages == 1 {
+		e.senders.first, e.senders.leader = *event, leader
 	}
 }
 
@@ -47,19 +47,20 @@ func senders(e *evidence) Finding {
 	switch {
 	case !e.Leads.LeaderAlone:
 		return notJudged("others than the leader may send")
-	case e.talk.messages > 0:
+	case e.senders.messages > 0:
 		return violated("%s sent by others than the leader while all agreed on it: the first by %s at %v, when "+
-			"all followed %s", english.Count(e.talk.messages, "message was", "messages were"), name(e.talk.first.Node),
-			e.since(e.talk.first.At), name(e.talk.leader))
+			"all followed %s", english.Count(e.senders.messages, "message was", "messages were"),
+			name(e.senders.first.Node),
+			e.since(e.senders.first.At), name(e.senders.leader))
 	case len(e.leaders.Agreements) == 0:
 		return notJudged("at no time did all agree on a leader")
 	}
 	return valid("while all agreed on a leader, nobody else sent anything")
 }
 
-// stability: where no message takes longer than some time, and nothing else goes wrong, the leader that all
-// should agree on is given up no more often than the row says. Whoever followed it when something went wrong
-// may give it up once for that.
+// stability: while delays are bounded and nothing else goes wrong, no node gives up the leader that all
+// should agree on more often than the row says. A node that followed it before something went wrong may give
+// it up once more.
 func stability(e *evidence) Finding {
 	switch {
 	case e.Leads.Mistakes == nil:
@@ -70,7 +71,7 @@ func stability(e *evidence) Finding {
 	longest := e.Delay + e.Slack
 	most, judged := e.Leads.Mistakes(e.Config, longest), false
 	for _, calm := range e.calms() {
-		leader := e.rightful(calm.From)
+		leader := e.shouldLead(calm.From)
 		if leader == nodes.None || calm.Length() == 0 {
 			continue
 		}
@@ -89,8 +90,8 @@ func stability(e *evidence) Finding {
 		"nothing went wrong", english.Count(uint64(most), "time", "times"))
 }
 
-// rightful returns which of the nodes that are up at a time is to be elected; None: the row does not say.
-func (e *elected) rightful(at int64) nodes.ID {
+// shouldLead returns which of the nodes that are up at a time is to be elected; None: the row does not say.
+func (e *elected) shouldLead(at int64) nodes.ID {
 	best := nodes.None
 	for id := range nodes.ID(e.Config.N) {
 		if !e.wasUp(id, at) {

@@ -11,13 +11,13 @@ import (
 // records holds what nodes have counted, and what they have recorded of messages.
 type records struct {
 	*model
-	recorded [][][]uint64 // messages, by instance, node and kind
-	heard    map[stream][]hearing
-	logs     []*history.NodeLog
-	sum      history.InstanceTotals // of all logs
-	books    Finding                // of accounting
-	audit    audit
-	deserted []string // nodes that lost their connections though no fault took them away
+	recorded     [][][]uint64 // messages, by instance, node and kind
+	heard        map[stream][]hearing
+	logs         []*history.NodeLog
+	sum          history.InstanceTotals // of all logs
+	books        Finding                // of accounting
+	audit        audit
+	disconnected []string // nodes that lost their connections though no fault took them away
 }
 
 // kinds returns how many kinds of messages are known.
@@ -98,8 +98,8 @@ func (r *records) died(l *history.NodeLog) bool {
 	return false
 }
 
-// rose returns when an incarnation of a node was up.
-func (r *records) rose(id nodes.ID, incarnation uint32) int64 {
+// upSince returns when an incarnation of a node was up.
+func (r *records) upSince(id nodes.ID, incarnation uint32) int64 {
 	if incarnation == 0 {
 		return math.MinInt64
 	}
@@ -168,7 +168,7 @@ func (r *records) auditStream(a *audit, from *history.NodeLog, to []*history.Nod
 	if len(to) == 0 {
 		return // it left no log, which is on record
 	}
-	began, next, hearer := r.rose(from.Node, from.Incarnation), uint64(1), uint32(0)
+	began, next, hearer := r.upSince(from.Node, from.Incarnation), uint64(1), uint32(0)
 	missing := func(count uint64, explained bool) {
 		if explained || count == 0 {
 			a.toDeaths += int64(count)
@@ -205,7 +205,7 @@ func (r *records) auditStream(a *audit, from *history.NodeLog, to []*history.Nod
 				if from.Totals.Disconnects+l.Totals.Disconnects > 0 { // nothing tells it from what went with a connection
 					a.withBroker += gap
 				} else {
-					missing(gap, l.Incarnation > 0 && r.rose(l.Node, l.Incarnation) > began)
+					missing(gap, l.Incarnation > 0 && r.upSince(l.Node, l.Incarnation) > began)
 				}
 			}
 			next, hearer = max(next, h.last+1), l.Incarnation

@@ -15,7 +15,7 @@ type Outcome int
 const (
 	Valid        Outcome = iota // the promise was kept, and there is evidence of it
 	Overloaded                  // more was asked of the system than it could serve
-	UnderLoaded                 // less was asked of the system than the run was to ask
+	underLoaded                 // less was asked of the system than the run was to ask
 	Inconclusive                // the run does not show whether it was
 	Violated                    // the promise was broken
 )

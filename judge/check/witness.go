@@ -18,7 +18,7 @@ const storyMessages = 12
 type line struct {
 	at   int64
 	rank rank
-	says string
+	text string
 }
 
 type rank int
@@ -58,7 +58,7 @@ func (e *evidence) story(o *section.Overlap) []string {
 	says := []string{fmt.Sprintf("nodes %d and %d were both inside for %s, %s after the first of them asked:",
 		o.A.Node, o.B.Node, us(o.To-o.From), us(o.From-from))}
 	for _, l := range lines {
-		says = append(says, fmt.Sprintf("%10.1f us  %s", float64(l.at-from)/1e3, l.says))
+		says = append(says, fmt.Sprintf("%10.1f us  %s", float64(l.at-from)/1e3, l.text))
 	}
 	for _, s := range []*section.Section{o.A, o.B} {
 		if !left(s) {

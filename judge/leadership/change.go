@@ -2,7 +2,7 @@ package leadership
 
 import "slices"
 
-// turn takes note of a moment at which something happens by which another may come to lead.
+// turn notes a time at which something happened that may change the leader.
 func (f *Fold) turn(at int64) { f.turns = append(f.turns, at) }
 
 // Steady returns how often another node came to lead, or one in another term, in the time in which no fault

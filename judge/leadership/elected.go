@@ -24,7 +24,7 @@ type tally struct {
 	down     map[nodes.ID]bool // nodes, servers included
 
 	led []tenure // by leader: the latest time for which it was elected
-	by  []loyal  // by node
+	by  []tenure // by node: of the elected leader that it follows, or did last
 }
 
 type cutInForce struct {
@@ -32,19 +32,13 @@ type cutInForce struct {
 	between func(from, to nodes.ID) bool
 }
 
-// A tenure is a time for which a leader was elected.
+// A tenure is a time for which a leader was elected, or in which a node followed it.
 type tenure struct {
 	standing
 	held  bool  // it goes on
 	began int64 // when the node declared itself
 	lost  int64 // when it ended
 	cause Cause // of that
-}
-
-// A loyal is what is known of a node: the elected leader that it follows, or did last.
-type loyal struct {
-	tenure
-	now bool // it does
 }
 
 // A party is an elected leader with those who follow it.
@@ -54,7 +48,7 @@ type party struct {
 }
 
 func newTally(f *Fold, rule row.Following, done *[]Election) tally {
-	t := tally{f: f, rule: rule, done: done, led: make([]tenure, f.stack), by: make([]loyal, f.stack),
+	t := tally{f: f, rule: rule, done: done, led: make([]tenure, f.stack), by: make([]tenure, f.stack),
 		relinked: math.MinInt64, down: map[nodes.ID]bool{}}
 	for i := range t.led {
 		t.led[i].leader, t.by[i].leader = nodes.None, nodes.None
@@ -95,7 +89,7 @@ func (t *tally) linked(a, b nodes.ID) bool {
 	return !slices.ContainsFunc(t.cuts, func(c cutInForce) bool { return c.between(a, b) || c.between(b, a) })
 }
 
-// parties returns the leaders whom all follow who have to.
+// parties returns the leaders that enough nodes follow, by the rule.
 func (t *tally) parties() (all []party) {
 	for i := range t.f.voters {
 		if id := nodes.ID(i); t.f.voters.Leads(id) {
@@ -107,7 +101,7 @@ func (t *tally) parties() (all []party) {
 	return all
 }
 
-// following returns who follows a leader, of those that it reaches; nil: not all who have to.
+// following returns the nodes that a leader reaches and that follow it; nil: too few, by the rule.
 func (t *tally) following(leader nodes.ID) (members []nodes.ID) {
 	majority := t.rule == row.MajorityReached
 	for i := range t.f.voters {
@@ -140,12 +134,11 @@ func (t *tally) elect(e *history.Event) {
 			led[id] = p.standing
 		}
 	}
-	for i := range t.led {
-		if x := &t.led[i]; x.held && led[i] != x.standing {
-			x.held, x.lost, x.cause = false, e.At, why
-		}
-		if x := &t.by[i]; x.now && led[i] != x.standing {
-			x.now, x.lost, x.cause = false, e.At, why
+	for i := range led {
+		for _, x := range []*tenure{&t.led[i], &t.by[i]} {
+			if x.held && led[i] != x.standing {
+				x.held, x.lost, x.cause = false, e.At, why
+			}
 		}
 	}
 	for _, p := range parties {
@@ -154,13 +147,13 @@ func (t *tally) elect(e *history.Event) {
 			*x = tenure{standing: p.standing, held: true, began: t.f.current(p.leader).From}
 		}
 		for _, id := range p.members {
-			t.by[id] = loyal{t.led[p.leader], true}
+			t.by[id] = t.led[p.leader]
 		}
 	}
 }
 
-// losses returns the latest loss of an elected leader that concerns the members of a party: one of them
-// followed it, or the party would reach it. Several may be lost at once.
+// losses returns the latest elected leader that the members of a party lost, and when: one of them followed
+// it, or leader reaches it. Several may be lost at once.
 func (t *tally) losses(leader nodes.ID, members []nodes.ID) (all []tenure, at int64) {
 	at = t.began
 	add := func(x *tenure) {
@@ -173,8 +166,8 @@ func (t *tally) losses(leader nodes.ID, members []nodes.ID) (all []tenure, at in
 		}
 	}
 	for _, id := range members {
-		if x := &t.by[id]; !x.now {
-			add(&x.tenure)
+		if x := &t.by[id]; !x.held {
+			add(x)
 		}
 	}
 	for i := range t.led {
@@ -230,9 +223,9 @@ func (t *tally) firstWord(leader nodes.ID, from int64) int64 {
 	return first
 }
 
-// extremes returns the highest and the lowest by rank of those that run, have been up since a time and reach
-// a leader; neither, if links were cut or healed since then, or if these do not all reach each other: who of
-// them can be elected, no rank says.
+// extremes returns the highest and the lowest by rank of the nodes that run, have been up since a time and
+// reach a leader; None, if links were cut or healed since then, or if they do not all reach each other: then
+// their ranks do not say which of them can be elected.
 func (t *tally) extremes(leader nodes.ID, since int64) (highest, lowest nodes.ID) {
 	highest, lowest = nodes.None, nodes.None
 	if t.relinked > since || !t.together(leader) {
@@ -277,8 +270,8 @@ func (t *tally) holds() bool {
 	return slices.ContainsFunc(t.led, func(x tenure) bool { return x.held })
 }
 
-// blame notes that a leader is down: of who has none, that is a more telling cause than others.
-func (t *tally) blame(crashed nodes.ID) {
+// leaderCrashed notes that a leader is down: for nodes without a leader this becomes the cause.
+func (t *tally) leaderCrashed(crashed nodes.ID) {
 	why := Cause{LeaderCrashed, crashed}
 	for i := range t.by {
 		t.by[i].cause = why
@@ -295,7 +288,7 @@ func (t *tally) lacksLeader(crashed nodes.ID) bool {
 		return !held
 	}
 	for i := range t.f.nodes {
-		if t.f.voters[i].Runs() && !t.by[i].now && t.reaches(nodes.ID(i), crashed) {
+		if t.f.voters[i].Runs() && !t.by[i].held && t.reaches(nodes.ID(i), crashed) {
 			return true
 		}
 	}
@@ -311,7 +304,7 @@ func (t *tally) unelected() (open *Election) {
 		return nil
 	}
 	for i := range t.f.nodes {
-		if !t.f.voters[i].Runs() || t.by[i].now {
+		if !t.f.voters[i].Runs() || t.by[i].held {
 			continue
 		}
 		lost, begun := t.losses(nodes.ID(i), []nodes.ID{nodes.ID(i)})

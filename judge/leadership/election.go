@@ -7,9 +7,9 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An Election is a stretch of time in which those who were to follow a running node, itself included, did
-// not: in Fold.Elections those that the scheme says (row.Following), in Fold.Agreements all that were up
-// and ran, whatever cut them off. It is over when they do.
+// An Election is a stretch of time that ends when enough nodes follow one that runs: in Fold.Elections those
+// that the scheme demands (row.Following), in Fold.Agreements all that are up and run, whatever cuts them
+// off.
 type Election struct {
 	Cause  Cause
 	Begun  int64
@@ -23,8 +23,8 @@ type Election struct {
 	// Served is when a client first entered after it, where the leader serves clients; -1: none did.
 	Served int64
 
-	// Again says that the leader is the one whom they had agreed on before, in the same term: nobody was
-	// elected, somebody only learned who leads.
+	// Again says that the leader and its term are those of before: nobody was elected, some node only learned
+	// who leads.
 	Again bool
 	// Takeover says that the leader of before gave way to a node that had come up again since it began to lead.
 	Takeover bool
@@ -63,11 +63,11 @@ type What uint8
 const (
 	RunBegan      What = iota // nobody leads when the run begins
 	LeaderCrashed             // the leader is down
-	NodeRestarted             // a node came up again, which knows of no leader
-	Doubted                   // a node declared another leader, or none
-	NodeStopped               // the leader stands still, or goes on
-	LinksCut                  // nodes were cut off from each other
-	LinksHealed               // such a cut was healed
+	nodeRestarted             // a node came up again, which knows of no leader
+	doubted                   // a node declared another leader, or none
+	nodeStopped               // the leader stands still, or goes on
+	linksCut                  // nodes were cut off from each other
+	linksHealed               // such a cut was healed
 )
 
 func (w What) String() string {
@@ -75,19 +75,19 @@ func (w What) String() string {
 		"a node stood still", "nodes were cut off", "a cut was healed"}[w]
 }
 
-// causeOf returns what an election begins with that an event brings about.
+// causeOf returns the cause of an election that begins with an event.
 func causeOf(e *history.Event) Cause {
 	switch e.Kind {
 	case history.Restarted:
-		return Cause{NodeRestarted, e.Node}
+		return Cause{nodeRestarted, e.Node}
 	case history.Paused, history.Resumed:
-		return Cause{NodeStopped, nodes.ID(e.Count)}
+		return Cause{nodeStopped, nodes.ID(e.Count)}
 	case history.Killed, history.Crashed:
 		return Cause{LeaderCrashed, e.Node}
 	case history.FaultBegan:
-		return Cause{LinksCut, nodes.None}
+		return Cause{linksCut, nodes.None}
 	case history.FaultHealed:
-		return Cause{LinksHealed, nodes.None}
+		return Cause{linksHealed, nodes.None}
 	}
-	return Cause{Doubted, e.Node}
+	return Cause{doubted, e.Node}
 }

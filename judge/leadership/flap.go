@@ -39,8 +39,7 @@ func (f *Fold) depose(old *Belief, at int64) {
 	}
 }
 
-// succeed takes note of a node that says that it leads: of those that have given way since anybody else did,
-// it is known now to whom.
+// succeed notes that a node says that it leads: the leaders that gave way while no other led gave way to it.
 func (f *Fold) succeed(id nodes.ID) {
 	for ; f.undecided < len(f.Flaps); f.undecided++ {
 		flap := &f.Flaps[f.undecided]

@@ -1,10 +1,3 @@
-// Package leadership folds a history into who believed whom to lead, and from that into elections, their
-// parts, and the time without a leader or with several. Measures and checks are made from the same fold. Who
-// leads and who agrees at a moment is decided in nodes/leading.
-//
-// Only what a node says of itself makes it a leader. It leads from when it declares so until it declares
-// another or none, or until it is down. While it stands still it neither leads nor gives way: such time is
-// counted apart.
 package leadership
 
 import (
@@ -26,8 +19,8 @@ type Belief struct {
 	Cut          bool // it ended because its node went down, or with the history
 }
 
-// Says says in words what the node believed.
-func (b *Belief) Says() string {
+// Text says in words what the node believed.
+func (b *Belief) Text() string {
 	says := ""
 	switch b.Leader {
 	case b.Node:
@@ -73,9 +66,10 @@ type Fold struct {
 
 	Leaderless, TwoLeaders, TwoStopped, TwoInTerm int64 // nanoseconds: see docs/measures.md
 
-	Flaps    []Flap    // leaders that were deposed while they were up, in order
-	Lost     []Loss    // of leaders that crashed, in order
-	Restarts []Restart // of nodes, in order
+	Flaps []Flap // leaders that were deposed while they were up, in order
+	// Lost are the crashes of nodes that led, after which some whom they reached had no leader, in order.
+	Lost     []Incident
+	Restarts []Incident // of nodes, in order
 
 	// Unasked is when, of the nodes that were up, none had been told to campaign in that life, or had said what
 	// it believed; to math.MaxInt64: when the run ended.
@@ -98,14 +92,8 @@ type Fold struct {
 	rank      func(nodes.ID) uint32
 }
 
-// A Restart is when a node came up again.
-type Restart struct {
-	Node nodes.ID
-	At   int64
-}
-
-// A Loss is the crash of a node that led, after which some whom it reached had no leader.
-type Loss struct {
+// An Incident is what befell a node at a time.
+type Incident struct {
 	Node nodes.ID
 	At   int64
 }
@@ -153,8 +141,10 @@ func (f *Fold) Add(e history.Event) {
 			f.Elections[last].Served = e.At
 		}
 		return
-	case history.Elected, history.Campaigned, history.Killed, history.Crashed, history.Restarted,
-		history.Paused, history.Resumed, history.Marked:
+	case history.Elected, history.Marked:
+	case history.Campaigned, history.Killed, history.Crashed, history.Restarted, history.Paused,
+		history.Resumed:
+		f.turn(e.At)
 	case history.FaultBegan, history.FaultHealed:
 		f.turn(e.At)
 		if !f.relink(&e) {
@@ -165,11 +155,6 @@ func (f *Fold) Add(e history.Event) {
 	}
 	f.count(e.At)
 	lost := false
-	switch e.Kind {
-	case history.Campaigned, history.Killed, history.Crashed, history.Restarted, history.Paused,
-		history.Resumed:
-		f.turn(e.At)
-	}
 	switch e.Kind {
 	case history.Marked:
 		f.mark(&e)
@@ -202,7 +187,7 @@ func (f *Fold) Add(e history.Event) {
 		f.unanimous.elect(&e)
 		f.uncalled = f.uncalled && !f.unanimous.holds()
 		if lost && f.votes.lacksLeader(e.Node) {
-			f.Lost = append(f.Lost, Loss{e.Node, e.At})
+			f.Lost = append(f.Lost, Incident{e.Node, e.At})
 		}
 	}
 }
@@ -307,8 +292,8 @@ func (f *Fold) down(id nodes.ID, at int64) (led bool) {
 	f.voters[id].Up, f.voters[id].Stopped = false, false
 	f.voters[id].Crash()
 	if led && f.running {
-		f.votes.blame(id)
-		f.unanimous.blame(id)
+		f.votes.leaderCrashed(id)
+		f.unanimous.leaderCrashed(id)
 	}
 	return led
 }
@@ -317,7 +302,7 @@ func (f *Fold) down(id nodes.ID, at int64) (led bool) {
 func (f *Fold) rise(id nodes.ID, at int64) {
 	if f.has(id) {
 		f.voters[id].Up, f.voters[id].Stopped, f.nodes[id].restarted = true, false, at
-		f.Restarts = append(f.Restarts, Restart{id, at})
+		f.Restarts = append(f.Restarts, Incident{id, at})
 	}
 }
 

@@ -119,7 +119,7 @@ func TestWhoOnlyComesBackElectsNobody(t *testing.T) {
 		25 0 elect 2
 		40 - stop`)
 	if f.Elected() != 1 || len(f.Elections) != 2 || !f.Elections[1].Again ||
-		f.Elections[1].Cause != (Cause{NodeRestarted, 0}) {
+		f.Elections[1].Cause != (Cause{nodeRestarted, 0}) {
 		t.Errorf("%+v", f.Elections)
 	}
 }

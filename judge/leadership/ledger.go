@@ -16,21 +16,17 @@ type Stretch struct {
 	From, To int64
 }
 
-// A State is what a node is at a time, to those who ask who leads.
-type State uint8
+// A State is what a node does at a time, as beliefs.csv names it.
+type State string
 
 // The states.
 const (
-	Leads     State = iota // it runs and says that it leads
-	Follows                // it runs and says that another leads
-	KnowsNone              // it runs and knows of no leader
-	Stopped                // it stands still
-	Down
+	Leads     State = "leads"     // it runs and says that it leads
+	Follows   State = "follows"   // it runs and says that another leads
+	KnowsNone State = "no_leader" // it runs and knows of no leader
+	Stopped   State = "stopped"   // it stands still
+	Down      State = "down"
 )
-
-func (s State) String() string {
-	return [...]string{"leads", "follows", "no_leader", "stopped", "down"}[s]
-}
 
 // stretchOf returns the stretch that a node is in from a time on.
 func (f *Fold) stretchOf(id nodes.ID, at int64) Stretch {

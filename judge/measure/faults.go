@@ -12,24 +12,24 @@ import (
 // A FaultFold measures what faults did, in a run that has some. It observes the fold of its sections, and
 // takes memory for faults and not for events.
 type FaultFold struct {
-	sections *section.Fold
-	phases   phases
-	since    *phase // from the latest heal, or the beginning of the window
-	faults   []*fault
-	healed   []*fault // whose time after is not over
-	silent   []*fault // since whose beginning nobody has entered
-	mute     []*fault // since whose heal nobody has entered
-	over     bool     // the window
-	waiting  bool     // a request was never served
-	edges    []*counters
-	edgesAt  int64                     // the moment whose counters these are
-	epoch    func(fence uint64) uint64 // in which a fence number was handed out; nil: the algorithm has none
-	latest   uint64                    // the highest epoch in which anybody has entered
-	line     timeline
-	last     int64 // the latest entry, heal or mark of the window's end
+	sections    *section.Fold
+	phases      phases
+	since       *phase // from the latest heal, or the beginning of the window
+	faults      []*fault
+	healed      []*fault // whose time after is not over
+	begunQuiet  []*fault // since whose beginning nobody has entered
+	healedQuiet []*fault // since whose heal nobody has entered
+	over        bool     // the window
+	waiting     bool     // a request was never served
+	edges       []*counters
+	edgesAt     int64                     // the moment whose counters these are
+	epoch       func(fence uint64) uint64 // in which a fence number was handed out; nil: the algorithm has none
+	latest      uint64                    // the highest epoch in which anybody has entered
+	line        timeline
+	last        int64 // the latest entry, heal or mark of the window's end
 }
 
-// A fault is one that began, with the parts of the window around it; nil: there is none.
+// A fault is one that began, with the phases of the window around it; nil: it has no such phase.
 type fault struct {
 	number           uint32
 	from, to         int64
@@ -69,39 +69,41 @@ func (f *FaultFold) Entered(s *section.Section) {
 	}
 	f.wait(s.Due, at, true)
 	if !s.Refused {
-		f.speak(at)
+		f.endSilence(at)
 		for _, x := range f.healed {
 			x.recovery.enter(at)
 		}
 	}
-	f.under(s.Fence)
-	f.silent = slices.DeleteFunc(f.silent, func(x *fault) bool {
+	f.countEpoch(s.Fence)
+	f.begunQuiet = slices.DeleteFunc(f.begunQuiet, func(x *fault) bool {
 		if s.Node == x.victim && at <= x.from { // which hit it as it entered
 			return false
 		}
 		x.next = at
 		return true
 	})
-	for _, x := range f.mute {
+	for _, x := range f.healedQuiet {
 		x.nextHealed = at
 	}
-	f.mute = f.mute[:0]
+	f.healedQuiet = f.healedQuiet[:0]
 	if f.since != nil {
 		f.line.enter(at, s.Refused)
 		f.last = at
 	}
 }
 
-// speak takes an accepted entry, or the end of the time after the latest fault.
-func (f *FaultFold) speak(at int64) {
+// endSilence ends the time without an accepted entry since the latest fault: at such an entry, or with that
+// time itself.
+func (f *FaultFold) endSilence(at int64) {
 	if last := len(f.faults) - 1; last >= 0 {
 		x := f.faults[last]
 		x.silence, x.heard = max(x.silence, at-x.heard), max(x.heard, at)
 	}
 }
 
-// under takes an entry under a fence number. If its epoch is new, it is so since the latest fault.
-func (f *FaultFold) under(fence uint64) {
+// countEpoch takes the fence number of an entry. An epoch that is higher than all before is new since the
+// latest fault.
+func (f *FaultFold) countEpoch(fence uint64) {
 	if f.epoch == nil || f.epoch(fence) <= f.latest {
 		return
 	}
@@ -112,7 +114,7 @@ func (f *FaultFold) under(fence uint64) {
 	}
 }
 
-// wait adds a wait to all phases that it touches.
+// wait adds a wait to all phases in which it went on.
 func (f *FaultFold) wait(from, to int64, ended bool) {
 	f.phases.touched(from, to, func(p *phase) { p.waits.add(to-from, ended) })
 }
@@ -173,7 +175,7 @@ func (f *FaultFold) begin(e *history.Event) {
 		old: f.latest, new: f.latest, heard: e.At}
 	f.edge(e.At)
 	f.endAfter(e.At)
-	f.speak(e.At)
+	f.endSilence(e.At)
 	if f.measuring() {
 		before := *f.since
 		before.waits, before.To = f.since.waits.clone(), e.At
@@ -184,7 +186,7 @@ func (f *FaultFold) begin(e *history.Event) {
 	if f.since == nil || f.measuring() {
 		x.phases[During] = f.open(e.At)
 	}
-	f.faults, f.silent = append(f.faults, x), append(f.silent, x)
+	f.faults, f.begunQuiet = append(f.faults, x), append(f.begunQuiet, x)
 }
 
 // endAfter ends what is after the faults that are healed.
@@ -232,7 +234,7 @@ func (f *FaultFold) heal(e *history.Event) {
 		if f.since != nil {
 			f.last = max(f.last, e.At)
 		}
-		f.mute = append(f.mute, x)
+		f.healedQuiet = append(f.healedQuiet, x)
 		return
 	}
 }
@@ -261,7 +263,7 @@ func (f *FaultFold) endWindow() {
 	at := f.sections.Window.To
 	f.over = true
 	f.last = max(f.last, at)
-	f.speak(at)
+	f.endSilence(at)
 	f.endAfter(at)
 	for _, p := range slices.Clone(f.phases.open) {
 		f.end(p, at)
@@ -289,7 +291,7 @@ func (f *FaultFold) Rows(what func(number int) string, leaders *Leaders) (rows [
 	for _, x := range f.faults {
 		row := f.row(x, what(int(x.number)))
 		if leaders != nil {
-			leaders.fill(&row, x)
+			leaders.fillFault(&row, x)
 		}
 		rows = append(rows, row)
 	}

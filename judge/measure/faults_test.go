@@ -271,10 +271,10 @@ func testSparse(t *testing.T, count, openOf int) {
 		ns := r.Int64N(1 << r.IntN(62))
 		if openOf > 0 && r.IntN(openOf) == 0 {
 			s.add(ns, false)
-			l.AddOpen(ns)
+			l.add(ns, false)
 		} else {
 			s.add(ns, true)
-			l.Add(ns)
+			l.add(ns, true)
 		}
 	}
 	full := slices.DeleteFunc(l.Hist.Distribution(), func(b hdrhistogram.Bar) bool { return b.Count == 0 })

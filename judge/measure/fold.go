@@ -3,7 +3,6 @@ package measure
 import (
 	"turnstile/internal/figure"
 	"turnstile/judge/section"
-	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
@@ -19,6 +18,8 @@ type Fold struct {
 	most      uint64 // how often one of them was at most
 	gaveUp    bool   // some of them were never served: they might have been overtaken more often
 	largest   int64  // resident memory of a node, in units of 1024 bytes
+	clients   uint64 // that requested, in the whole run
+	ofOne     ofOne  // sequential load: messages of a single request
 }
 
 // New returns a fold of the history that s folds, of a run under a load.
@@ -33,7 +34,7 @@ func (f *Fold) has(at int64) bool { return f.sections.Window.Has(at) }
 // Asked implements section.Observer.
 func (f *Fold) Asked(s *section.Section) {
 	if c := &s.Resource.Clients[s.Node]; c.Asked == 1 {
-		f.Measures.Clients++
+		f.clients++
 	}
 }
 
@@ -41,17 +42,9 @@ func (f *Fold) Asked(s *section.Section) {
 func (f *Fold) Entered(s *section.Section) {
 	m := &f.Measures
 	if s.Handed && f.has(s.Entered) {
-		m.SynchronizationDelay.Add(s.Entered - s.FreedAt)
+		m.SynchronizationDelay.add(s.Entered-s.FreedAt, true)
 	}
-	if f.sections.Window.Touches(s.Due, s.Entered) {
-		m.Wait.Add(s.Entered - s.Due)
-		m.Queue.Add(s.Asked - s.Due)
-		m.Protocol.Add(s.Entered - s.Asked)
-		if s.Alone {
-			m.Uncontended.Add(s.Entered - s.Asked)
-		}
-	}
-	f.overtake(s, s.Entered)
+	f.waited(s, s.Entered)
 }
 
 // Ended implements section.Observer.
@@ -61,35 +54,33 @@ func (f *Fold) Ended(s *section.Section) {
 	case s.State == section.Unissued:
 		m.Unissued++
 		if f.sections.Window.Touches(s.Due, s.Ended) {
-			m.Wait.AddOpen(s.Ended - s.Due)
-			m.Queue.AddOpen(s.Ended - s.Due)
+			m.Wait.add(s.Ended-s.Due, false)
+			m.Queue.add(s.Ended-s.Due, false)
 		}
 	case !s.Served():
-		m.Unfinished++
-		if f.sections.Window.Touches(s.Due, s.Ended) {
-			m.Wait.AddOpen(s.Ended - s.Due)
-			m.Queue.Add(s.Asked - s.Due)
-			m.Protocol.AddOpen(s.Ended - s.Asked)
-			if s.Alone {
-				m.Uncontended.AddOpen(s.Ended - s.Asked)
-			}
-		}
-		f.overtake(s, s.Ended)
-	case !f.has(s.Entered):
-	case s.State == section.Crashed || s.State == section.Unended:
-		m.Hold.AddOpen(s.Ended - s.Entered)
-	default:
-		m.Hold.Add(s.Ended - s.Entered)
+		m.Unserved++
+		f.waited(s, s.Ended)
+	case f.has(s.Entered):
+		m.Hold.add(s.Ended-s.Entered, s.State != section.Crashed && s.State != section.Unended)
 	}
 }
 
-// overtake takes a request whose wait is over.
-func (f *Fold) overtake(s *section.Section, at int64) {
+// waited takes a request whose wait is over, since it was served or its section has ended.
+func (f *Fold) waited(s *section.Section, at int64) {
+	m, served := &f.Measures, s.Served()
+	if f.sections.Window.Touches(s.Due, at) {
+		m.Wait.add(at-s.Due, served)
+		m.Queue.add(s.Asked-s.Due, true)
+		m.Protocol.add(at-s.Asked, served)
+		if s.Alone {
+			m.Uncontended.add(at-s.Asked, served)
+		}
+	}
 	if !f.sections.Window.Touches(s.Asked, at) {
 		return
 	}
 	f.requests++
-	f.gaveUp = f.gaveUp || !s.Served()
+	f.gaveUp = f.gaveUp || !served
 	f.overtaken += s.Overtaken
 	f.most = max(f.most, s.Overtaken)
 }
@@ -98,10 +89,10 @@ func (f *Fold) overtake(s *section.Section, at int64) {
 func (f *Fold) Add(e history.Event) {
 	switch e.Kind {
 	case history.Sent: // what an elector beside sends again and again goes to no entry
-		f.Measures.Messages.Circulates = f.Measures.Messages.Circulates || e.Instance == 0
+		f.Measures.Circulates = f.Measures.Circulates || e.Instance == 0
 	case history.Settled:
 		if e.At >= f.sections.Window.From {
-			f.Measures.Messages.OfOne.add(e.Value)
+			f.ofOne.add(e.Value)
 		}
 	case history.Gauged:
 		f.gauge(e)
@@ -132,21 +123,19 @@ func (f *Fold) gauge(e history.Event) {
 // Close implements history.Fold.
 func (f *Fold) Close(logs []*history.NodeLog) {
 	m, s := &f.Measures, f.sections
-	m.Window, m.Entries, m.Refused = s.Window, s.Entries, s.Refused
-	m.Detects, m.Detection = s.Detects, s.Detection
-	began := s.Marks[history.Began]
-	if began.Seen && m.Detects {
-		m.WrongPerHour = figure.Ratio(float64(m.Detection.Wrong), float64(s.End-began.At)/3600e9)
+	m.Window = s.Window
+	m.Clients, m.Unfinished = figure.Count(f.clients), figure.Count(m.Unserved+m.Unissued)
+	m.Entries, m.EntriesRefused = figure.Count(s.Entries), figure.Count(s.Refused)
+	m.EntriesAccepted = figure.Count(s.Entries - s.Refused)
+	if began := s.Marks[history.Began]; began.Seen && m.Window.Known() {
+		m.WarmupTookS = seconds(m.Window.From - began.At)
 	}
-	if began.Seen && m.Window.Known() {
-		m.WarmupS = figure.Number(float64(m.Window.From-began.At) / 1e9)
-	}
-	if seconds := float64(m.Window.Length()) / 1e9; m.Window.Known() {
-		m.DurationS = figure.Number(seconds)
+	if length := float64(m.Window.Length()) / 1e9; m.Window.Known() {
+		m.DurationS = figure.Number(length)
 		m.EntriesInWindow = figure.Count(s.EntriesInWindow)
 		accepted := s.EntriesInWindow - s.RefusedInWindow
 		m.AcceptedInWindow = figure.Count(accepted)
-		m.EntriesPerS = figure.Ratio(float64(accepted), seconds)
+		m.EntriesPerS = figure.Ratio(float64(accepted), length)
 		// Under other loads all requests are issued when they are due. Which were not is known once issuing has
 		// stopped.
 		if f.load == workload.Open && s.Marks[history.Stopped].Seen {
@@ -155,20 +144,47 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		f.share()
 	}
 	f.contend()
-	f.messages(logs)
+	f.countMessages(logs)
+	f.detect()
+	m.fillQuantiles()
+	m.UncontendedP50 = m.Uncontended.MicrosAt(0.5)
 	if f.load == workload.Sequential {
-		m.ClientDelay = m.Wait
+		m.ClientDelayP50 = m.WaitUSP50
 	}
-	m.TimerLateUS = timerLate(logs)
+	// As of a latency, the upper end of the bucket that a quantile lies in.
+	late := history.LatenessIn(logs)
+	for q, column := range map[float64]*number{0.5: &m.TimerLateUSP50, 0.99: &m.TimerLateUSP99,
+		1: &m.TimerLateUSMax} {
+		if ns, known := late.Quantile(q); known {
+			*column = micros(ns)
+		}
+	}
 	var pause int64
 	for _, p := range s.Pauses {
 		pause = max(pause, p.To-p.From)
 	}
-	m.PauseS = figure.Number(float64(pause) / 1e9)
-	for _, l := range logs {
-		if l.Node != nodes.None {
-			m.Gaps += l.Totals.Gaps
+	m.PauseSMax = seconds(pause)
+}
+
+// detect measures the failure detector. If a crash was not detected while the history lasted, the mean and
+// the longest time of detection are greater than what is known.
+func (f *Fold) detect() {
+	m, s := &f.Measures, f.sections
+	m.Detection = s.Detection
+	if !s.Detects {
+		return
+	}
+	d := &s.Detection
+	m.Suspicions, m.SuspicionsWrong = figure.Count(d.Suspicions), figure.Count(d.Wrong)
+	if began := s.Marks[history.Began]; began.Seen {
+		m.WrongPerHour = figure.Ratio(float64(d.Wrong), float64(s.End-began.At)/3600e9)
+	}
+	if count := float64(d.Detected + d.Undetected); count > 0 {
+		number := figure.Number
+		if d.Undetected > 0 {
+			number = figure.AtLeast
 		}
+		m.DetectionUSMean, m.DetectionUSMax = number(float64(d.Sum)/1e3/count), number(float64(d.Most)/1e3)
 	}
 }
 
@@ -196,7 +212,7 @@ func (f *Fold) share() {
 	}
 	if clients > 0 {
 		m := &f.Measures
-		m.Jain = figure.Ratio(sum*sum, clients*squares)
+		m.JainIndex = figure.Ratio(sum*sum, clients*squares)
 		m.EntriesNodeMin, m.EntriesNodeMax = figure.Count(uint64(least)), figure.Count(uint64(most))
 	}
 }

@@ -15,8 +15,8 @@ const (
 	AgreementTag   = "elect_agreement"
 	ServingTag     = "elect_serving"
 	TakeoverTag    = "takeover"
-	LeaderlessTag  = "leaderless"
-	TwoLeadersTag  = "two_leaders"
+	leaderlessTag  = "leaderless"
+	twoLeadersTag  = "two_leaders"
 	AllAgreedTag   = "all_agreed"
 )
 
@@ -27,47 +27,47 @@ type LatencyKind struct {
 	Name      string // of a line of quantiles; empty: it has none
 	One, Many string // above a histogram; empty: it has none
 	About     string // %s stands for the event that ends an election
-	of        func(*Measures) *Latency
+	of        func(*Measures, *Leaders) *Latency
 }
 
 // Latencies are all kinds, in the order of latency.hlog.
 var Latencies = []LatencyKind{
-	{WaitTag, "wait", "wait", "waits", "", func(m *Measures) *Latency { return &m.Wait }},
-	{QueueTag, "  queue", "", "", "due to requested", func(m *Measures) *Latency { return &m.Queue }},
+	{WaitTag, "wait", "wait", "waits", "",
+		func(m *Measures, _ *Leaders) *Latency { return &m.Wait }},
+	{QueueTag, "  queue", "", "", "due to requested",
+		func(m *Measures, _ *Leaders) *Latency { return &m.Queue }},
 	{ProtocolTag, "  protocol", "", "", "requested to entered",
-		func(m *Measures) *Latency { return &m.Protocol }},
-	{HoldTag, "hold", "", "", "", func(m *Measures) *Latency { return &m.Hold }},
+		func(m *Measures, _ *Leaders) *Latency { return &m.Protocol }},
+	{HoldTag, "hold", "", "", "", func(m *Measures, _ *Leaders) *Latency { return &m.Hold }},
 	{SynchronizationDelayTag, "sync delay", "", "", "exit to the next enter, if that was asked for before",
-		func(m *Measures) *Latency { return &m.SynchronizationDelay }},
+		func(m *Measures, _ *Leaders) *Latency { return &m.SynchronizationDelay }},
 
 	{ElectTag, "elect", "election", "elections", "from when the leader was lost, or the run began, until %s",
-		ofLeaders(func(l *Leaders) *Latency { return &l.Elect })},
+		func(_ *Measures, l *Leaders) *Latency { return &l.Elect }},
 	{DetectionTag, "  detection", "detection", "detections", "until the first node declared anything",
-		ofLeaders(func(l *Leaders) *Latency { return &l.Detection })},
+		func(_ *Measures, l *Leaders) *Latency { return &l.Detection }},
 	{DeclarationTag, "  declared", "declaration", "declarations", "from then until the leader declared itself",
-		ofLeaders(func(l *Leaders) *Latency { return &l.Declaration })},
+		func(_ *Measures, l *Leaders) *Latency { return &l.Declaration }},
 	{AgreementTag, "  agreement", "agreement", "agreements", "from then until %s",
-		ofLeaders(func(l *Leaders) *Latency { return &l.Agreement })},
+		func(_ *Measures, l *Leaders) *Latency { return &l.Agreement }},
 	{ServingTag, "  serving", "", "", "from then until a client entered",
-		ofLeaders(func(l *Leaders) *Latency { return &l.Serving })},
+		func(_ *Measures, l *Leaders) *Latency { return &l.Serving }},
 	{TakeoverTag, "take-overs", "take-over", "take-overs", "of who had come up again; they are left out above",
-		ofLeaders(func(l *Leaders) *Latency { return &l.Takeover })},
-	{LeaderlessTag, "", "stretch without a leader", "stretches without a leader", "",
-		ofLeaders(func(l *Leaders) *Latency { return &l.Vacancy })},
-	{TwoLeadersTag, "", "stretch with two leaders", "stretches with two leaders", "",
-		ofLeaders(func(l *Leaders) *Latency { return &l.Overlap })},
+		func(_ *Measures, l *Leaders) *Latency { return &l.Takeover }},
+	{leaderlessTag, "", "stretch without a leader", "stretches without a leader", "",
+		func(_ *Measures, l *Leaders) *Latency { return &l.Vacancy }},
+	{twoLeadersTag, "", "stretch with two leaders", "stretches with two leaders", "",
+		func(_ *Measures, l *Leaders) *Latency { return &l.Overlap }},
 	{AllAgreedTag, "all agreed", "", "", "from then until all that were up agreed, whatever cut them off",
-		ofLeaders(func(l *Leaders) *Latency { return &l.AllAgreed })},
+		func(_ *Measures, l *Leaders) *Latency { return &l.AllAgreed }},
 }
 
-// ofLeaders returns what has a latency of a run about leaders: nil of any other run.
-func ofLeaders(of func(*Leaders) *Latency) func(*Measures) *Latency {
-	return func(m *Measures) *Latency {
-		if m.Leaders == nil {
-			return nil
-		}
-		return of(m.Leaders)
+// in returns the latencies of this kind in a trial. Those of leaders are empty in a run without leaders.
+func (k *LatencyKind) in(m *Measures) *Latency {
+	if m.Leaders == nil {
+		return k.of(m, new(Leaders))
 	}
+	return k.of(m, m.Leaders)
 }
 
 // LatencyNamed returns the kind of latency that has a tag.

@@ -18,28 +18,24 @@ type Latency struct {
 
 const longest = 1 << 62 // 146 years: no run lasts so long
 
-func newHist() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
-
 // LatencyOf returns what latency.hlog holds under a tag, given its histograms by their tags.
 func LatencyOf(all map[string]*hdrhistogram.Histogram, tag string) Latency {
 	return Latency{Hist: all[tag], open: all[tag+OpenSuffix]}
 }
 
-// Add adds a duration that has ended.
-func (l *Latency) Add(ns int64) {
-	if l.Hist == nil {
-		l.Hist = newHist()
+// add adds a duration that has ended, or the age of one that has not.
+func (l *Latency) add(ns int64, ended bool) {
+	record(&l.Hist, ns)
+	if !ended {
+		record(&l.open, ns)
 	}
-	l.Hist.RecordValue(min(max(ns, 0), longest))
 }
 
-// AddOpen adds a duration that has not ended, with its age.
-func (l *Latency) AddOpen(ns int64) {
-	l.Add(ns)
-	if l.open == nil {
-		l.open = newHist()
+func record(to **hdrhistogram.Histogram, ns int64) {
+	if *to == nil {
+		*to = hdrhistogram.New(1, longest, 3)
 	}
-	l.open.RecordValue(min(max(ns, 0), longest))
+	(*to).RecordValue(min(max(ns, 0), longest))
 }
 
 // Count returns how many durations there are.

@@ -50,8 +50,8 @@ func (m *Leaders) fillPhase(row *OfFault, i int, p *phase) {
 	row.Changes[i] = figure.Count(uint64(m.ChangesIn(p.From, p.To)))
 }
 
-// within returns those of some things, which follow one another in time, that are not over before a time and
-// begin before another: a soak has many, and as many faults.
+// within returns the part of all, which is in the order of time, that overlaps the time from one moment to
+// another. It searches for it, since a long run has many elements, and as many faults.
 func within[T any](all []T, from, to int64, times func(*T) (from, to int64)) []T {
 	first := sort.Search(len(all), func(i int) bool { _, end := times(&all[i]); return end >= from })
 	rest := all[first:]
@@ -80,9 +80,9 @@ func (m *Leaders) agreedSince(at int64) figure.Figure {
 	return seconds(0)
 }
 
-// fill adds to the figures of a fault what is about leaders, and takes out what is about entries if nobody
-// requests any.
-func (m *Leaders) fill(row *OfFault, x *fault) {
+// fillFault adds to the figures of a fault what is about leaders, and takes out what is about entries if
+// nobody requests any.
+func (m *Leaders) fillFault(row *OfFault, x *fault) {
 	for i, p := range x.phases {
 		m.fillPhase(row, i, p)
 	}

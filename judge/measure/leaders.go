@@ -24,39 +24,37 @@ type Leaders struct {
 
 	// Only says that the run is about nothing else, so that nobody requests anything.
 	Only bool
-	// Messages are those of the run that are no heartbeats; unknown if others than the elector sent some.
-	Messages figure.Figure
 }
 
-// NewLeaders returns the measures of a history that has been folded, without Messages.
+// NewLeaders returns the measures of a history that has been folded.
 func NewLeaders(f *leadership.Fold) *Leaders {
 	m := &Leaders{Fold: f}
 	for i := range f.Elections {
 		e := &f.Elections[i]
 		if e.Takeover {
-			m.Takeover.Add(e.Agreed - e.Begun)
+			m.Takeover.add(e.Agreed-e.Begun, true)
 		}
 		if !e.Elects() {
 			continue
 		}
-		m.Elect.Add(e.Agreed - e.Begun)
-		m.Detection.Add(e.Detected - e.Begun)
-		m.Declaration.Add(max(0, e.Declared-e.Detected))
-		m.Agreement.Add(e.Agreed - max(e.Declared, e.Detected))
+		m.Elect.add(e.Agreed-e.Begun, true)
+		m.Detection.add(e.Detected-e.Begun, true)
+		m.Declaration.add(max(0, e.Declared-e.Detected), true)
+		m.Agreement.add(e.Agreed-max(e.Declared, e.Detected), true)
 		if e.Served >= 0 {
-			m.Serving.Add(e.Served - e.Agreed)
+			m.Serving.add(e.Served-e.Agreed, true)
 		}
 	}
 	if f.Open != nil {
-		m.Elect.AddOpen(f.End - f.Open.Begun)
+		m.Elect.add(f.End-f.Open.Begun, false)
 	}
 	for i := range f.Agreements {
 		if e := &f.Agreements[i]; e.Elects() {
-			m.AllAgreed.Add(e.Agreed - e.Begun)
+			m.AllAgreed.add(e.Agreed-e.Begun, true)
 		}
 	}
 	if f.Apart != nil {
-		m.AllAgreed.AddOpen(f.End - f.Apart.Begun)
+		m.AllAgreed.add(f.End-f.Apart.Begun, false)
 	}
 	for i := range f.Vacancies {
 		m.add(&m.Vacancy, &f.Vacancies[i])
@@ -69,17 +67,13 @@ func NewLeaders(f *leadership.Fold) *Leaders {
 
 // add adds a stretch of time, which has not ended if the run did before it.
 func (m *Leaders) add(to *Latency, s *leadership.Span) {
-	switch {
-	case s.Length() == 0:
-	case s.To == m.End:
-		to.AddOpen(s.Length())
-	default:
-		to.Add(s.Length())
+	if s.Length() != 0 {
+		to.add(s.Length(), s.To != m.End)
 	}
 }
 
-// fillIn puts the figures of elections in.
-func (m *Leaders) fillIn(row *Figures) {
+// fill adds the figures of elections but the quantiles.
+func (m *Leaders) fill(row *Figures) {
 	elected := m.Elected()
 	row.Elections = figure.Count(uint64(elected))
 	if lost := len(m.Lost); lost > 0 {
@@ -92,15 +86,6 @@ func (m *Leaders) fillIn(row *Figures) {
 		row.ElectionsPerCrash = figure.Ratio(float64(after), float64(lost))
 	}
 	row.Rejoins = figure.Count(uint64(len(m.Elections) - elected))
-	row.ElectUSP50, row.ElectUSP99 = m.Elect.MicrosAt(0.5), m.Elect.MicrosAt(0.99)
-	row.ElectUSMax = m.Elect.MicrosAt(1)
-	row.ElectDetectionUSP50 = m.Detection.MicrosAt(0.5)
-	row.ElectDeclarationUSP50 = m.Declaration.MicrosAt(0.5)
-	row.ElectAgreementUSP50 = m.Agreement.MicrosAt(0.5)
-	row.ElectServingUSP50 = m.Serving.MicrosAt(0.5)
-	row.TakeoverUSP50 = m.Takeover.MicrosAt(0.5)
-	row.AllAgreedUSP50, row.AllAgreedUSP99 = m.AllAgreed.MicrosAt(0.5), m.AllAgreed.MicrosAt(0.99)
-	row.AllAgreedUSMax = m.AllAgreed.MicrosAt(1)
 	if changes, length := m.Steady(); length > 0 {
 		row.LeaderChangesPerS = figure.Ratio(float64(changes), float64(length)/1e9)
 		row.SteadyS = seconds(length)
@@ -109,7 +94,4 @@ func (m *Leaders) fillIn(row *Figures) {
 	row.TwoLeadersInTermUS, row.TwoLeadersStoppedUS = micros(m.TwoInTerm), micros(m.TwoStopped)
 	row.Flaps, row.Takeovers = figure.Count(uint64(len(m.Flaps))), figure.Count(uint64(m.Takeovers()))
 	row.TermsBackwards = figure.Count(uint64(len(m.Backwards)))
-	if messages, known := m.Messages.Value(); known {
-		row.MessagesPerElection = figure.Ratio(messages, float64(elected))
-	}
 }

@@ -58,11 +58,11 @@ func (p plainPhase) leadersSay(m *leadership.Fold) string {
 			elections++
 		}
 		if !e.Again && !e.Takeover && e.Begun < w.To && e.Agreed >= w.From {
-			took.Add(e.Agreed - e.Begun)
+			took.add(e.Agreed-e.Begun, true)
 		}
 	}
 	if m.Open != nil && m.Open.Begun < w.To { // it lasts to the end of the window
-		took.AddOpen(m.End - m.Open.Begun)
+		took.add(m.End-m.Open.Begun, false)
 	}
 	for at := w.From; at < w.To; at += 1000 {
 		for _, v := range m.Vacancies {
@@ -151,9 +151,10 @@ func TestLeadersHaveTheirLatencies(t *testing.T) {
 	tp.add(1, 900, history.Crashed, 0, 0)
 	leaders := leadership.New(nodes.Config{N: 2}, &row.Leadership{})
 	tp.history().Run(leaders)
-	m := NewLeaders(leaders)
+	var m Measures
+	m.AddLeaders(leaders, false)
 	for _, l := range Latencies {
-		of := l.of(&Measures{Leaders: m})
+		of := l.in(&m)
 		got := fmt.Sprint(of.Count(), of.MicrosAt(0.5), of.MicrosAt(1), of.Censored())
 		want, known := map[string]string{
 			ElectTag:       "3 50.015 >100.031 1", // from the beginning, from the crash, and from the next on
@@ -161,17 +162,15 @@ func TestLeadersHaveTheirLatencies(t *testing.T) {
 			DeclarationTag: "2 0 0 0",
 			AgreementTag:   "2 0 20.015 0",
 			TakeoverTag:    "1 25.007 25.007 0", // until all agree on who is back
-			LeaderlessTag:  "3 50.015 >100.031 1",
-			TwoLeadersTag:  "1 20.015 20.015 0",
+			leaderlessTag:  "3 50.015 >100.031 1",
+			twoLeadersTag:  "1 20.015 20.015 0",
 		}[l.Tag]
 		if known && got != want {
 			t.Errorf("%s: %s, not %s", l.Tag, got, want)
 		}
 	}
-	var row Figures
-	m.fillIn(&row)
-	wantFigure(t, "elections", row.Elections, "3")
-	wantFigure(t, "elections per crash", row.ElectionsPerCrash, "0.5")
-	wantFigure(t, "take-overs", row.Takeovers, "1")
-	wantFigure(t, "the time of a take-over", row.TakeoverUSP50, "25.007")
+	wantFigure(t, "elections", m.Elections, "3")
+	wantFigure(t, "elections per crash", m.ElectionsPerCrash, "0.5")
+	wantFigure(t, "take-overs", m.Takeovers, "1")
+	wantFigure(t, "the time of a take-over", m.TakeoverUSP50, "25.007")
 }

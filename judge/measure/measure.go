@@ -1,41 +1,37 @@
-// Package measure folds the history of a run into figures. It uses nothing but the history and the load, so
-// real, simulated and stored runs are measured alike.
 package measure
 
 import (
+	"reflect"
+	"strings"
+
 	"turnstile/internal/figure"
+	"turnstile/judge/leadership"
 	"turnstile/judge/section"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
-// Measures are what was measured in one trial. What could not be measured, because the run ended
-// early or because nothing of the kind happened, is an unknown figure or an empty latency.
-// docs/measures.md defines each.
+// Measures are what was measured in one trial: its figures, and what they are made from. What could not be
+// measured, because the run ended early or because nothing of the kind happened, is an unknown figure or an
+// empty latency. docs/measures.md defines each.
 type Measures struct {
-	// What was measured. Waits count if they went on at any moment of it, with their whole length; entries and
-	// what follows them count by when they began.
-	Window  section.Window
-	WarmupS figure.Figure // from the first request to the window
-	Clients uint64        // that requested, in the whole run
+	// Figures lack what the verdict and the options of the run say.
+	Figures
+	// Window is what was measured. Waits count if they went on at any moment of it, with their whole length;
+	// entries and what follows them count by when they began.
+	Window   section.Window
+	Unserved uint64 // requests of the whole run that never entered
+	Unissued uint64 // arrivals of the whole run that never became requests
 
-	Entries          uint64 // of the whole run
-	Refused          uint64 // entries that the resource refused
-	EntriesInWindow  figure.Figure
-	AcceptedInWindow figure.Figure // accepted entries in the window
-	EntriesPerS      figure.Figure // of these
-	DurationS        figure.Figure
-	Unfinished       uint64        // requests of the whole run that never entered
-	Unissued         uint64        // arrivals of the whole run that never became requests
-	IssuedShare      figure.Figure // open load: of the arrivals due in the window
+	Kinds  [nodes.MaxKinds]history.KindTotals // of the whole run, by the number of the kind
+	Resent uint64                             // of the messages, the retries
+	// Circulates says that messages circulate even if nobody requests. The cost of an entry is then counted from
+	// the first to the last entry of the window, since messages before and after belong to no entry.
+	Circulates   bool
+	KindPerEntry []figure.Figure // by the number of the kind; nil if it is not known
 
-	Messages Messages
-
-	Leaders *Leaders // nil: the run is not about leaders
-
-	Detects   bool // a failure detector runs beside the algorithm
+	Leaders   *Leaders // nil: the run is not about leaders
 	Detection section.Detection
-	// Wrong suspicions per hour, in the whole run.
-	WrongPerHour figure.Figure
 
 	Wait                 Latency // due to entered
 	Queue                Latency // due to requested
@@ -43,41 +39,32 @@ type Measures struct {
 	Hold                 Latency // entered to exited
 	SynchronizationDelay Latency // exited to the next entered, which had been requested before that exit
 	Uncontended          Latency // requested to entered, of requests made when nobody held or waited
-	ClientDelay          Latency // sequential load: the wait, all else being at rest
-
-	Utilisation    figure.Figure // share of the window with somebody inside
-	OverlapUS      figure.Figure // time with two or more inside, in the whole run
-	Jain           figure.Figure // of entries in the window, over the clients that asked
-	EntriesNodeMin figure.Figure
-	EntriesNodeMax figure.Figure
-	OvertakenMax   figure.Figure // per request, entries of others that were requested later
-	OvertakenMean  figure.Figure
-
-	TimerLateUS TimerLate
-	CPUBusy     figure.Figure // share of the machine, 0 to 1
-	BrokerCPU   figure.Figure // share of one CPU
-	OwnCPU      figure.Figure // shares of what the run could use at most: nodes and orchestrator
-	BrokerShare figure.Figure
-	OthersCPU   figure.Figure
-	NodeRSSMB   figure.Figure // of the largest node
-	ReadyMS     figure.Figure
-	PauseS      figure.Figure // the longest that a process stood still
-	Gaps        uint64        // messages missing from their streams that no fault dropped
 }
 
-// TimerLate is how late the timers of all nodes ran out, in microseconds.
-type TimerLate struct{ P50, P99, Max figure.Figure }
-
-// timerLate merges the lateness of the timers of all nodes. Like a latency, it reports the upper end of the
-// bucket that a quantile lies in.
-func timerLate(logs []*history.NodeLog) TimerLate {
-	late := history.LatenessIn(logs)
-	quantile := func(q float64) figure.Figure {
-		ns, known := late.Quantile(q)
-		if !known {
-			return figure.Figure{}
-		}
-		return figure.Number(float64(ns) / 1e3)
+// AddLeaders adds the measures of a run about leaders, given its closed fold. only says that the run is about
+// nothing else, so that nobody requests anything.
+func (m *Measures) AddLeaders(f *leadership.Fold, only bool) {
+	m.Leaders = NewLeaders(f)
+	m.Leaders.Only = only
+	m.Leaders.fill(&m.Figures)
+	m.fillQuantiles()
+	if messages, known := m.Messages.Value(); known && only {
+		m.MessagesPerElection = figure.Ratio(messages, float64(f.Elected()))
 	}
-	return TimerLate{quantile(0.5), quantile(0.99), quantile(1)}
+}
+
+var quantiles = map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1}
+
+// fillQuantiles sets the columns that are quantiles of latencies: each is named by the tag of its latency,
+// _us_ and the quantile.
+func (m *Measures) fillQuantiles() {
+	columns := reflect.ValueOf(&m.Figures).Elem()
+	for i := range columns.NumField() {
+		tag, quantile, _ := strings.Cut(columns.Type().Field(i).Tag.Get("csv"), "_us_")
+		for _, kind := range Latencies {
+			if q, is := quantiles[quantile]; is && kind.Tag == tag {
+				columns.Field(i).Set(reflect.ValueOf(kind.in(m).MicrosAt(q)))
+			}
+		}
+	}
 }

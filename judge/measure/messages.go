@@ -5,27 +5,6 @@ import (
 	"turnstile/nodes/history"
 )
 
-// Messages are what a trial sent.
-type Messages struct {
-	Kinds      [history.MaxKinds]history.KindTotals // of the whole run, by the number of the kind
-	Heartbeats uint64                               // deliveries asked for; all that follows is without them
-	Sent       uint64                               // deliveries asked for
-	Publishes  uint64
-	Bytes      uint64
-	Resent     uint64 // of Sent, the retries
-
-	PerEntry          figure.Figure
-	PublishesPerEntry figure.Figure
-	BytesPerEntry     figure.Figure
-
-	// Circulates says that messages circulate even if nobody requests. The cost of an entry is then counted from
-	// the first to the last entry of the window, since messages before and after belong to no entry.
-	Circulates   bool
-	KindPerEntry []figure.Figure // by the number of the kind; nil if it is not known
-
-	OfOne ofOne // sequential load: messages of a single request
-}
-
 // ofOne are the messages of single requests.
 type ofOne struct {
 	count, sum  float64
@@ -41,45 +20,44 @@ func (o *ofOne) add(messages int64) {
 	o.sum += float64(messages)
 }
 
-// OneEntry returns the least, mean and most messages of a single request, if those are known.
-func (m *Messages) OneEntry() (least, mean, most figure.Figure) {
-	if m.OfOne.count == 0 {
-		return
-	}
-	return figure.Number(float64(m.OfOne.least)), figure.Ratio(m.OfOne.sum, m.OfOne.count),
-		figure.Number(float64(m.OfOne.most))
-}
-
-// messages sums up the counters of the nodes, and divides them by the entries.
-func (f *Fold) messages(logs []*history.NodeLog) {
-	m := &f.Measures.Messages
-	sum := history.Sum(logs)
+// countMessages sums up the counters of the nodes, and divides them by the entries.
+func (f *Fold) countMessages(logs []*history.NodeLog) {
+	m, sum := &f.Measures, history.Sum(logs)
 	m.Resent = sum.Resent
 	copy(m.Kinds[:], sum.Kinds)
+	var heartbeats, sent, publishes, bytes uint64
 	for kind, k := range m.Kinds {
 		if f.sections.Heartbeat(kind) {
-			m.Heartbeats += k.Sent
+			heartbeats += k.Sent
 			continue
 		}
-		m.Sent += k.Sent
-		m.Publishes += k.Publishes
-		m.Bytes += k.Bytes
+		sent += k.Sent
+		publishes += k.Publishes
+		bytes += k.Bytes
+	}
+	m.Messages, m.Publishes = figure.Count(sent), figure.Count(publishes)
+	if f.sections.Detects {
+		m.Heartbeats = figure.Count(heartbeats)
+	}
+	if o := &f.ofOne; o.count > 0 {
+		m.OneEntryMin, m.OneEntryMax = figure.Number(float64(o.least)), figure.Number(float64(o.most))
+		m.OneEntryMean = figure.Ratio(o.sum, o.count)
 	}
 	perEntry, byKind, ok := f.sections.MessagesPerEntry(&sum, m.Circulates, false)
 	if !ok {
 		return
 	}
-	m.PerEntry, m.KindPerEntry = figure.Number(perEntry), make([]figure.Figure, len(byKind))
+	m.MessagesPerEntry, m.KindPerEntry = figure.Number(perEntry), make([]figure.Figure, len(byKind))
 	for kind, n := range byKind {
 		if !f.sections.Heartbeat(kind) { // those are of no entry
 			m.KindPerEntry[kind] = figure.Number(n)
 		}
 	}
 	if !m.Circulates {
-		entries := float64(f.Measures.Entries - f.Measures.Refused)
-		m.PublishesPerEntry = figure.Ratio(float64(m.Publishes), entries)
-		if m.Bytes > 0 || m.Sent == 0 { // in a simulation messages have no bytes
-			m.BytesPerEntry = figure.Ratio(float64(m.Bytes), entries)
+		accepted := float64(f.sections.Entries - f.sections.Refused)
+		m.PublishesPerEntry = figure.Ratio(float64(publishes), accepted)
+		if bytes > 0 || sent == 0 { // in a simulation messages have no bytes
+			m.BytesPerEntry = figure.Ratio(float64(bytes), accepted)
 		}
 	}
 }

@@ -47,8 +47,8 @@ func (p *phase) accepted() uint64 { return p.entries - p.refused }
 // rate returns accepted entries per nanosecond of a phase that has a length.
 func (p *phase) rate() float64 { return float64(p.accepted()) / float64(p.Length()) }
 
-// phases are those that go on, and those that are over, by their ends. What is told of a wait or an overlap
-// concerns all that go on and the latest of the others.
+// phases are those that go on, and those that are over in the order of their ends. A wait or an overlap may
+// have gone on in any open phase and in the latest closed ones.
 type phases struct{ open, closed []*phase }
 
 // begin returns a new phase from a time on.
@@ -85,7 +85,7 @@ func (ps *phases) drop(p *phase) bool {
 	return false
 }
 
-// touched calls do for each phase in some moment of which something lasted, from one time to another.
+// touched calls do for each phase in which something went on that lasted from one time to another.
 func (ps *phases) touched(from, to int64, do func(*phase)) {
 	for _, p := range ps.open {
 		if p.Touches(from, to) {

@@ -77,8 +77,8 @@ func TestAgainstNaiveMeasures(t *testing.T) {
 			tp.fenced(v)
 		}
 		m := of(tp.history(), workload.Open)
-		got := fmt.Sprintln(m.OverlapUS, m.Utilisation, m.OvertakenMax, m.OvertakenMean, m.Unfinished,
-			m.Wait.Count(), m.Wait.Censored(), m.SynchronizationDelay.Count(), m.Uncontended.Count(), m.Jain)
+		got := fmt.Sprintln(m.OverlapUS, m.Utilisation, m.OvertakenMax, m.OvertakenMean, m.Unserved,
+			m.Wait.Count(), m.Wait.Censored(), m.SynchronizationDelay.Count(), m.Uncontended.Count(), m.JainIndex)
 		if want := naive(visits, window, 2000); got != want {
 			t.Fatalf("seed %d:\n got %s\nwant %s", seed, got, want)
 		}

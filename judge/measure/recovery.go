@@ -22,7 +22,7 @@ type recovery struct {
 	after       int64 // the beginning of the interval, since the heal
 }
 
-// recoveryFrom returns what looks for the rate of a phase from a time on.
+// recoveryFrom looks for the rate of a phase from a time on.
 func recoveryFrom(at int64, before *phase) recovery {
 	if before == nil || !before.Known() || before.accepted() == 0 {
 		return recovery{}

@@ -6,9 +6,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A settling hands what it observes on in the same order, but each entry only once its section has ended: so
-// it is known whether the resource has refused what that wrote. It keeps what comes in between, which is what
-// happens during one stay inside.
+// A settling passes on what it observes in the same order, but each entry only once its section has ended:
+// only then is it known whether the resource has refused the write. Until then it queues all that follows.
 type settling struct {
 	to    section.OverlapObserver
 	queue []step

@@ -10,8 +10,8 @@ import (
 	"turnstile/internal/figure"
 )
 
-// A sparse is a Latency for many of which there are few waits each: it has the same resolution, and takes
-// memory for those values only that it holds. Its zero value is empty.
+// A sparse is a Latency of the same resolution that takes memory only for the values that it holds, since
+// each phase of each fault has one. Its zero value is empty.
 type sparse struct {
 	all, open     map[int64]int64 // counts, by the least value that counts as the same
 	count, censor uint64

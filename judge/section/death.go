@@ -78,7 +78,7 @@ func (f *Fold) crashed(e *history.Event) {
 			continue
 		}
 		c := r.client(e.Node)
-		if s := c.open; s != nil && (s.State == Inside || e.Kind == history.Crashed) {
+		if s := c.open; s != nil && (s.State == inside || e.Kind == history.Crashed) {
 			c.orphan(r, s.Units)
 			f.cut(s, e.At, Crashed, Abandoned)
 		} else if s != nil {
@@ -97,7 +97,7 @@ func (f *Fold) crashed(e *history.Event) {
 // enter may have read the register before, and be stamped only later.
 func (r *Resource) reap(dead *Client) {
 	for i := range r.Clients {
-		if s := r.Clients[i].open; s != nil && s.State == Waiting {
+		if s := r.Clients[i].open; s != nil && s.State == waiting {
 			s.orphaned += dead.orphaned
 		}
 	}
@@ -131,7 +131,7 @@ func (f *Fold) restarted(e *history.Event) {
 // it does something after its process has ended.
 func (f *Fold) afterKill(e *history.Event, d dead, r *Resource, c *Client) {
 	if e.At-f.stampError > d.at {
-		f.blame(e, "does something though it is down")
+		f.irregular(e, "does something though it is down")
 		delete(f.dead, e.Node)
 		f.follow(e, r, c)
 		return

@@ -56,17 +56,13 @@ func (d *Detection) suspect(e *history.Event, down bool) {
 	suspected.Add(of)
 	d.suspected[e.Node] = suspected
 	if c := d.crashes[of]; c != nil && e.Node >= 0 && c.knows.Add(e.Node) {
-		d.detect(e.At - c.at)
+		d.Detected++
+		d.took(e.At - c.at)
 	}
 }
 
 // maxSuspect bounds the number of a node, so that a garbled one takes no memory.
 const maxSuspect = 1 << 24
-
-func (d *Detection) detect(took int64) {
-	d.Detected++
-	d.took(took)
-}
 
 func (d *Detection) took(time int64) {
 	d.Sum += time
@@ -92,7 +88,7 @@ func (d *Detection) crash(e *history.Event) {
 	d.crashes[e.Node] = c
 	for by, suspected := range d.suspected {
 		if suspected.Has(e.Node) && c.knows.Add(by) {
-			d.detect(0)
+			d.Detected++
 		}
 	}
 }

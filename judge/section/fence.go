@@ -1,14 +1,17 @@
 package section
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Where entries have fence numbers, the resource is to accept nothing that is written under a lower number
 // than the highest that has entered. The account, which is one word with that number, tells what came first:
 // who entered before a write has read less than was written. Stamps would not tell, since a process may stand
 // still between a stamp and what it is of.
 
-// fence takes an entry: whoever is inside under a number no higher has been passed. So has this one, if
-// somebody has entered before under a number no lower.
+// fence compares the fence number of an entry with those of the others: a number is passed once another
+// enters under the same or a higher one.
 func (r *Resource) fence(s *Section, stampError int64) {
 	if s.Fence == 0 {
 		r.Unfenced++
@@ -26,49 +29,32 @@ func (r *Resource) fence(s *Section, stampError int64) {
 	if r.top != nil && r.top.Fence >= s.Fence {
 		s.passed, s.above = new(*r.top), r.top.Fence
 	} else {
-		*r.highest() = *s
+		if r.top == nil {
+			r.top = &Section{}
+		}
+		*r.top = *s
 	}
 	r.refused = slices.DeleteFunc(r.refused, func(one *Section) bool {
 		late := s.Entered-one.Ended > stampError
 		if late {
-			r.baseless(one)
+			r.Baseless = cmp.Or(r.Baseless, one)
 		}
 		return late || one.Fence < s.Fence
 	})
 }
 
-// highest returns where who entered under the highest number is kept.
-func (r *Resource) highest() *Section {
-	if r.top == nil {
-		r.top = &Section{}
-	}
-	return r.top
-}
-
-// refuse takes an exit whose write was refused, and counts its entry.
+// refuse takes an exit whose write was refused. If nobody has entered by then under a higher number, somebody
+// must have, by a later stamp within their error.
 func (f *Fold) refuse(r *Resource, s *Section, at int64) {
 	f.Refused++
 	if f.Window.Has(s.Entered) {
 		f.RefusedInWindow++
 	}
-	r.refuse(s, at)
-}
-
-// refuse takes an exit whose write was refused. If nobody has entered by then under a higher number, somebody
-// must have, by a later stamp within their error.
-func (r *Resource) refuse(s *Section, at int64) {
 	r.Refusals++
 	if s.above <= s.Fence {
 		one := *s
 		one.Ended = at
 		r.refused = append(r.refused, &one)
-	}
-}
-
-// baseless takes a write that was refused though nobody had entered under a higher number.
-func (r *Resource) baseless(s *Section) {
-	if r.Baseless == nil {
-		r.Baseless = s
 	}
 }
 

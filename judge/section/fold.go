@@ -34,16 +34,16 @@ type Fold struct {
 	Unregistered uint64      // entries that did not raise the register
 	Resources    []*Resource // by instance; nil for those without clients
 
-	Irregular uint64   // events that no client causes
-	Says      []string // what the first few of them are
+	Irregular      uint64   // events that no client causes
+	Irregularities []string // what the first few of them are
 
-	stampError int64
-	capacity   func(instance uint16) int
-	observers  []Observer
-	lap        lap
-	broken     nodes.Assumption
-	turns      []int64 // when something began or ended that breaks assumptions
-	spare      []*Section
+	stampError  int64
+	capacity    func(instance uint16) int
+	observers   []Observer
+	circulation circulation
+	broken      nodes.Assumption
+	turns       []int64 // when something began or ended that breaks assumptions
+	spare       []*Section
 
 	dead         map[nodes.ID]dead   // the nodes that are down, or about to be
 	incarnations map[nodes.ID]uint32 // of those that have restarted
@@ -81,7 +81,7 @@ func (f *Fold) add(e *history.Event) {
 	switch e.Kind {
 	case history.Requested, history.Entered, history.Exited, history.Revoked, history.Unissued:
 		if e.Node < 0 {
-			f.blame(e, "is a client without a node")
+			f.irregular(e, "is a client without a node")
 			return
 		}
 		r := f.resource(e.Instance)
@@ -93,8 +93,8 @@ func (f *Fold) add(e *history.Event) {
 	case history.Suspected, history.Trusted:
 		f.suspect(e)
 	case history.Sent:
-		if e.Count < history.MaxKinds && e.Instance == 0 {
-			f.lap.since[e.Count]++
+		if e.Count < nodes.MaxKinds && e.Instance == 0 {
+			f.circulation.since[e.Count]++
 		}
 	case history.Marked:
 		f.mark(e)
@@ -119,14 +119,14 @@ func (f *Fold) breaks(needs nodes.Assumption, e *history.Event) {
 	}
 }
 
-// turn takes an event from which on assumptions may hold that did not before, or the other way round.
+// turn notes the time of an event with which assumptions begin or cease to hold.
 func (f *Fold) turn(e *history.Event) {
 	if last := len(f.turns) - 1; last < 0 || f.turns[last] < e.At {
 		f.turns = append(f.turns, e.At)
 	}
 }
 
-// stretch returns between which turns a time is: how many there were until then.
+// stretch returns how many turns there were until a time.
 func (f *Fold) stretch(at int64) int {
 	after, _ := slices.BinarySearch(f.turns, at+1)
 	return after
@@ -205,11 +205,11 @@ func (f *Fold) fresh() *Section {
 func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
 	c.Asked++
 	if c.open != nil {
-		f.blame(e, "asks before its last request is over")
+		f.irregular(e, "asks before its last request is over")
 		f.cut(c.open, e.At, Crashed, Abandoned)
 	}
 	s := f.fresh()
-	*s = Section{Resource: r, Node: e.Node, Entry: e.Entry, Units: max(1, e.Count), State: Waiting,
+	*s = Section{Resource: r, Node: e.Node, Entry: e.Entry, Units: max(1, e.Count), State: waiting,
 		Due: e.Value, Asked: e.At, Alone: r.line.count+len(r.inside) == 0}
 	r.Requests++
 	c.open = s
@@ -232,27 +232,27 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	if f.Window.Has(e.At) {
 		f.EntriesInWindow++
 		c.InWindow++
-		f.lap.enter()
+		f.circulation.enter()
 	}
 	if e.Count == 0 {
 		f.Unregistered++
 	}
 	s := c.open
 	r.register(e, s, f.stretch(e.At))
-	if s == nil || s.State != Waiting || s.Entry != e.Entry {
-		f.blame(e, "enters without a request")
+	if s == nil || s.State != waiting || s.Entry != e.Entry {
+		f.irregular(e, "enters without a request")
 	}
 	switch {
 	case s == nil:
 		s = f.fresh()
 		*s = Section{Resource: r, Node: e.Node, Units: 1, Due: e.At, Asked: e.At}
 		c.open = s
-	case s.State == Inside:
+	case s.State == inside:
 		return
 	default:
 		r.line.leave(s, true)
 	}
-	s.State, s.Entry, s.Entered = Inside, e.Entry, e.At
+	s.State, s.Entry, s.Entered = inside, e.Entry, e.At
 	s.Taken, s.Fence, s.Read = e.Count, e.Fence, e.Value
 	r.read(s)
 	r.fence(s, f.stampError)
@@ -269,13 +269,13 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 		state = Exited
 	}
 	s := c.open
-	if s == nil || s.State != Inside || s.Entry != e.Entry {
-		f.blame(e, "leaves without an entry")
+	if s == nil || s.State != inside || s.Entry != e.Entry {
+		f.irregular(e, "leaves without an entry")
 	}
 	if state == Exited && !e.Refused() {
 		r.Exits++
 	}
-	if s == nil || s.State != Inside {
+	if s == nil || s.State != inside {
 		return
 	}
 	s.Written, s.Refused = e.Value, e.Refused()
@@ -284,7 +284,7 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 		f.refuse(r, s, e.At)
 	case state == Exited:
 		if e.Value != s.Read+1 {
-			f.blame(e, "does not add one to the account")
+			f.irregular(e, "does not add one to the account")
 		}
 		f.accept(r, s, e.At)
 		r.write(s, e.At, f.stampError)
@@ -330,7 +330,7 @@ func (f *Fold) suspect(e *history.Event) {
 	f.err(e)
 }
 
-// err takes an event after which some node that is up may be suspected, or none any more.
+// err notes when some node that is up begins to be suspected, and when none is any more.
 func (f *Fold) err(e *history.Event) {
 	last := len(f.Wrongs) - 1
 	goesOn := last >= 0 && f.Wrongs[last].To == math.MaxInt64
@@ -347,22 +347,22 @@ func (f *Fold) err(e *history.Event) {
 
 // cut ends a section, if there is one, that its client did not end. Its state depends on whether it was
 // inside.
-func (f *Fold) cut(s *Section, at int64, inside, waited State) {
+func (f *Fold) cut(s *Section, at int64, ifInside, ifWaiting State) {
 	switch {
 	case s == nil:
-	case s.State == Inside:
-		f.end(s, at, inside)
+	case s.State == inside:
+		f.end(s, at, ifInside)
 	default:
-		f.end(s, at, waited)
+		f.end(s, at, ifWaiting)
 	}
 }
 
 // end ends a section.
 func (f *Fold) end(s *Section, at int64, state State) {
-	r, inside := s.Resource, s.State == Inside
+	r, entered := s.Resource, s.State == inside
 	s.State, s.Ended = state, at
 	r.Clients[s.Node].open, r.Clients[s.Node].left = nil, at
-	if inside {
+	if entered {
 		if over := r.leave(s, f.stampError, f.Window); over != nil {
 			r.Overlaps.keep(f.stretch(over.From), over.From, *over)
 		}
@@ -390,10 +390,10 @@ func (f *Fold) tellOverlaps(r *Resource) {
 	r.over = r.over[:0]
 }
 
-// blame records an event that no client causes.
-func (f *Fold) blame(e *history.Event, does string) {
-	if f.Irregular++; len(f.Says) < few {
-		f.Says = append(f.Says, fmt.Sprintf("node %d %s (entry %d, at %.1f us)", e.Node, does, e.Entry,
-			float64(e.At)/1e3))
+// irregular records an event that no client causes.
+func (f *Fold) irregular(e *history.Event, does string) {
+	if f.Irregular++; len(f.Irregularities) < few {
+		f.Irregularities = append(f.Irregularities, fmt.Sprintf("node %d %s (entry %d, at %.1f us)", e.Node,
+			does, e.Entry, float64(e.At)/1e3))
 	}
 }

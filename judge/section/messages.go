@@ -1,26 +1,29 @@
 package section
 
-import "turnstile/nodes/history"
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
 
 // Heartbeat reports whether messages of a kind only say that their sender is up. They belong to no entry.
 func (f *Fold) Heartbeat(kind int) bool {
 	return f.Codec != nil && kind < f.Codec.Kinds() && f.Codec.Kind(kind).Heartbeat
 }
 
-// A lap counts the messages from the first to the last entry in the window, if messages circulate.
-type lap struct {
+// A circulation counts the messages from the first to the last entry in the window, if messages circulate.
+type circulation struct {
 	entries uint64
-	sent    [history.MaxKinds]uint64 // up to the last entry
-	since   [history.MaxKinds]uint64 // after it
+	sent    [nodes.MaxKinds]uint64 // up to the last entry
+	since   [nodes.MaxKinds]uint64 // after it
 }
 
-func (l *lap) enter() {
+func (l *circulation) enter() {
 	if l.entries++; l.entries > 1 {
 		for kind, n := range l.since {
 			l.sent[kind] += n
 		}
 	}
-	l.since = [history.MaxKinds]uint64{}
+	l.since = [nodes.MaxKinds]uint64{}
 }
 
 // MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:
@@ -30,11 +33,11 @@ func (l *lap) enter() {
 // is set. ok is false if nothing is known.
 func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates, refused bool) (
 	perEntry float64, byKind []float64, ok bool) {
-	var sent [history.MaxKinds]uint64
+	var sent [nodes.MaxKinds]uint64
 	var entries, left uint64 // left out
 	switch {
 	case circulates && (f.Marks[history.Stopped].Seen || f.Marks[history.Interrupted].Seen):
-		sent, entries, left = f.lap.sent, max(f.lap.entries, 1)-1, f.RefusedInWindow
+		sent, entries, left = f.circulation.sent, max(f.circulation.entries, 1)-1, f.RefusedInWindow
 	case !circulates && f.Marks[history.Rested].Seen:
 		entries, left = all.Entries, f.Refused
 		for kind, k := range all.Kinds {

@@ -1,9 +1,8 @@
 package section
 
-// Moments are things of one sort that happened, each at a time: all that is needed to tell whether some
-// happened inside the model of the algorithm. Between two turns, when something begins or ends that breaks
-// assumptions, an excuse may end and none begins. So the first and the last of each stretch between them will
-// do, and a run takes memory for its turns, not for all that happens.
+// Moments keep what is needed to tell whether one of several things happened inside the model of the
+// algorithm. Assumptions begin or cease to hold at turns. Between two turns an excuse may run out, and none
+// begins: so the first and the last thing between two turns are enough, and memory is taken for turns alone.
 type Moments[T any] struct{ of []Hook[T] }
 
 // A Hook is one of them.

@@ -1,6 +1,7 @@
 package section
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -64,7 +65,7 @@ type Resource struct {
 	mayBeWritten int64  // the most that a node may have written whose death left no Exited
 	readOfDead   int64  // the latest that a node has written so, as was read; 0: none
 	readOfDeadAt int64  // when it was read
-	Ghosts       uint64 // how often that was
+	writesOfDead uint64 // how often that was
 }
 
 // A Misread is an entry that read what it should not have.
@@ -141,7 +142,7 @@ func (r *Resource) Denies() bool {
 func (r *Resource) read(s *Section) {
 	if s.Read > r.Account && s.Read <= r.mayBeWritten {
 		r.Account, r.readOfDead, r.readOfDeadAt = s.Read, s.Read, s.Entered
-		r.Ghosts++
+		r.writesOfDead++
 	}
 	if r.Capacity == 1 && s.Taken <= s.Units && s.Read > r.Account && r.ahead == nil {
 		r.ahead = &Misread{s.Node, s.Entered, s.Read}
@@ -160,7 +161,7 @@ func (r *Resource) write(s *Section, at, stampError int64) {
 	if s.Written == r.readOfDead && at-r.readOfDeadAt <= stampError {
 		// This is what was read, and not what the dead wrote.
 		r.readOfDead = 0
-		r.Ghosts--
+		r.writesOfDead--
 	}
 	r.Account = max(r.Account, s.Written)
 }
@@ -169,7 +170,7 @@ func (r *Resource) write(s *Section, at, stampError int64) {
 func (r *Resource) writeLate(account int64) {
 	if account == r.readOfDead { // it is known already
 		r.readOfDead = 0
-		r.Ghosts--
+		r.writesOfDead--
 	}
 	r.Account = max(r.Account, account)
 }
@@ -180,14 +181,14 @@ func (r *Resource) settle() {
 		r.Early = r.ahead // nobody wrote it at all
 	}
 	for _, one := range r.refused {
-		r.baseless(one)
+		r.Baseless = cmp.Or(r.Baseless, one)
 	}
 }
 
 // Lost returns how many updates of the account were overwritten, or more: each exit adds one to it. It is 0
 // if several clients may be inside, since their updates overwrite each other anyway.
 func (r *Resource) Lost() uint64 {
-	written := r.Exits + r.Ghosts
+	written := r.Exits + r.writesOfDead
 	if r.Capacity > 1 || uint64(r.Account) >= written {
 		return 0
 	}

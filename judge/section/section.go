@@ -1,5 +1,3 @@
-// Package section folds a history into sections: what became of each request. Measures and checks are made
-// from the same sections, so that waits, overlaps and the window mean the same in figures and in verdicts.
 package section
 
 import (
@@ -10,10 +8,10 @@ import (
 // A State is how far a section has come, or how it has ended.
 type State uint8
 
-// The states of a section. Those after Inside are ends.
+// The states of a section. Those after inside are ends.
 const (
-	Waiting   State = iota + 1 // asked for, and not entered yet
-	Inside                     // entered, and not left yet
+	waiting   State = iota + 1 // asked for, and not entered yet
+	inside                     // entered, and not left yet
 	Exited                     // left by Release
 	Revoked                    // left without Release, since its lease or epoch was lost
 	Crashed                    // inside when its node crashed
@@ -52,7 +50,7 @@ type Section struct {
 }
 
 // Served reports whether the section was ever entered.
-func (s *Section) Served() bool { return s.State >= Inside && s.State <= Unended }
+func (s *Section) Served() bool { return s.State >= inside && s.State <= Unended }
 
 // An Observer is told of every change of a section, and then of the event that caused it. The memory of a
 // section that has ended is used again.

@@ -76,7 +76,7 @@ func TestHowSectionsEnd(t *testing.T) {
 		t.Errorf("sections end as\n%v\nnot\n%v", got, want)
 	}
 	if f.Entries != 4 || f.Resources[0].Exits != 1 || f.Irregular != 1 { // exits write one more than was read
-		t.Errorf("%d entries, %d exits, %v", f.Entries, f.Resources[0].Exits, f.Says)
+		t.Errorf("%d entries, %d exits, %v", f.Entries, f.Resources[0].Exits, f.Irregularities)
 	}
 }
 

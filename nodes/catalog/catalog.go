@@ -17,6 +17,14 @@ import (
 // All returns the rows of mutual exclusion and of election, in the order of their tables.
 func All() []*row.Row { return slices.Concat(mutex.Table, election.Table) }
 
+// OptionNames lists the options of all rows.
+func OptionNames() (names []string) {
+	for _, o := range row.Options(All()) {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
 // Find returns the row of the algorithm that goes by name or has it as an alias.
 func Find(name string) (*row.Row, error) { return row.Find("algorithm", All(), name) }
 

@@ -9,6 +9,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
@@ -44,27 +45,14 @@ func (x *trial) run(t *testing.T, spec *row.Row, seed uint64) (s said) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := sim.Options{Spec: ricart, Config: nodes.Config{N: x.n}, Beside: []row.Instance{in}, Seed: seed,
+	stack, err := row.Assemble(row.Instance{Row: ricart, Config: nodes.Config{N: x.n}}, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := sim.Options{Stack: stack, Seed: seed,
 		Duration: x.lasts, Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * x.lasts)}}
-	stack, err := o.Stack()
-	if err != nil {
-		t.Fatal(err)
-	}
-	scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Stack: stack, Measured: time.Hour}
-	faults, err := chaos.Resolve(x.faults, scene, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	network := chaos.Network{Latency: chance.Constant(ms)}
-	simulated, err := network.Simulated(faults, scene, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.FaultDriver, o.Latency, o.Shaper = simulated.FaultDriver, simulated.Latency, simulated.Shaper
-	h := &history.History{}
-	if _, err := sim.Run(o, h); err != nil {
-		t.Fatal(err)
-	}
+	rowtest.Over(&o, rowtest.NetworkOf(ms.String()), x.faults...)
+	h := rowtest.History(t, o)
 	for _, e := range h.Events {
 		switch e.Kind {
 		case history.Suspected:

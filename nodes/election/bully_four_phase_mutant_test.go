@@ -7,31 +7,32 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
-	"turnstile/internal/chance"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
 
-// A fourMutant is bully-four-phase with one rule changed, for fourFault to find.
-type fourMutant struct {
-	rule string
-	wrap func(fourPhase) nodes.Machine
+// fourMutants are bully-four-phase with one rule changed, for fourFault to find.
+var fourMutants = []rowtest.Mutant{
+	fourMutant("late answers count", func(f fourPhase) nodes.Machine { return &fourLate{f} }),
+	fourMutant("who answers is not compared with ACTIVE",
+		func(f fourPhase) nodes.Machine { return &fourUncompared{f} }),
+	fourMutant("the coordinator does not poll", func(f fourPhase) nodes.Machine { return &fourSilent{f} }),
+	fourMutant("answers to NEW_STATE are not awaited", func(f fourPhase) nodes.Machine { return &fourHasty{f} }),
+	fourMutant("the poll does not ask who is followed",
+		func(f fourPhase) nodes.Machine { return &fourTrusting{f} }),
+	fourMutant("nobody acts on silence", func(f fourPhase) nodes.Machine { f.unwatchful = true; return &f }),
+	fourMutant("NEW_STATE of any election counts", func(f fourPhase) nodes.Machine { return &fourCredulous{f} }),
+	fourMutant("a late ELECTION is heeded", func(f fourPhase) nodes.Machine { return &fourBackward{f} }),
+	fourMutant("ELECTION does not end one of its own",
+		func(f fourPhase) nodes.Machine { return &fourStubborn{f} }),
+	fourMutant("a leader does not give way", func(f fourPhase) nodes.Machine { return &fourLasting{f} }),
+	fourMutant("higher nodes are not asked", func(f fourPhase) nodes.Machine { return &fourProud{f} }),
+	fourMutant("who comes up again begins to count anew",
+		func(f fourPhase) nodes.Machine { return &fourAnew{f} }),
 }
 
-var fourMutants = []fourMutant{
-	{"late answers count", func(f fourPhase) nodes.Machine { return &fourLate{f} }},
-	{"who answers is not compared with ACTIVE", func(f fourPhase) nodes.Machine { return &fourUncompared{f} }},
-	{"the coordinator does not poll", func(f fourPhase) nodes.Machine { return &fourSilent{f} }},
-	{"answers to NEW_STATE are not awaited", func(f fourPhase) nodes.Machine { return &fourHasty{f} }},
-	{"the poll does not ask who is followed", func(f fourPhase) nodes.Machine { return &fourTrusting{f} }},
-	{"nobody acts on silence", func(f fourPhase) nodes.Machine { f.unwatchful = true; return &f }},
-	{"NEW_STATE of any election counts", func(f fourPhase) nodes.Machine { return &fourCredulous{f} }},
-	{"a late ELECTION is heeded", func(f fourPhase) nodes.Machine { return &fourBackward{f} }},
-	{"ELECTION does not end one of its own", func(f fourPhase) nodes.Machine { return &fourStubborn{f} }},
-	{"a leader does not give way", func(f fourPhase) nodes.Machine { return &fourLasting{f} }},
-	{"higher nodes are not asked", func(f fourPhase) nodes.Machine { return &fourProud{f} }},
-	{"who comes up again begins to count anew", func(f fourPhase) nodes.Machine { return &fourAnew{f} }},
-}
+var fourMutant = rowtest.MutantsOf[fourPhase](&bullyFourPhaseRow)
 
 type (
 	fourLate       struct{ fourPhase }
@@ -148,11 +149,12 @@ func fourFault(t testing.TB, row *row.Row, seed uint64) string {
 	comes.faults = []chaos.Fault{killed(4, 0, chaos.When{}, time.Duration(2+seed%140)*hop)}
 	copies := scenario{config: c, seed: seed, faults: []chaos.Fault{{Effect: &effect.Duplicate{Of: 0.3}}}}
 	late := storm(row, c, seed, false)
-	late.faults = []chaos.Fault{{Effect: &effect.Reorder{Later: *uniform("uniform:0s,250ms")},
-		Filter:   chaos.Filter{Kind: "newstate"},
-		Schedule: chaos.Schedule{For: late.duration / 3}},
-		{Effect: &effect.Reorder{Later: *uniform("uniform:0s,250ms")}, Filter: chaos.Filter{Kind: "election"},
-			Schedule: chaos.Schedule{For: late.duration / 3}}}
+	late.faults = nil
+	for _, kind := range []string{"newstate", "election"} {
+		late.faults = append(late.faults, chaos.Fault{Filter: chaos.Filter{Kind: kind},
+			Effect:   &effect.Reorder{Later: rowtest.Drawn("uniform:0s,250ms")},
+			Schedule: chaos.Schedule{For: late.duration / 3}})
+	}
 	for _, test := range []struct {
 		name string
 		scenario
@@ -184,26 +186,6 @@ func fourFault(t testing.TB, row *row.Row, seed uint64) string {
 	return ""
 }
 
-// uniform reads a distribution.
-func uniform(text string) *chance.Distribution {
-	d, err := chance.ParseDistribution(text)
-	if err != nil {
-		panic(err) // a slip of the pen in a test
-	}
-	return &d
-}
-
 func TestFourPhaseMutantsAreCaught(t *testing.T) {
-	for _, m := range append(fourMutants, fourMutant{"", func(f fourPhase) nodes.Machine { return &f }}) {
-		row := bullyFourPhaseRow
-		row.New = func(c nodes.Config) nodes.Machine { return m.wrap(*newFourPhase(c)) }
-		caught, seed := "", uint64(0)
-		for caught == "" && seed < 60 {
-			seed++
-			caught = fourFault(t, &row, seed)
-		}
-		if t.Logf("%s: seed %d: %s", m.rule, seed, caught); (caught == "") != (m.rule == "") {
-			t.Errorf("%q: caught by %q", m.rule, caught)
-		}
-	}
+	rowtest.Hunt(t, &bullyFourPhaseRow, fourMutants, 60, fourFault)
 }

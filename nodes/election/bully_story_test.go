@@ -1,6 +1,9 @@
 package election
 
-import "turnstile/nodes"
+import (
+	"turnstile/judge/rowtest"
+	"turnstile/nodes"
+)
 
 // bullyForms are the mutants in the stories of bullies, which TestBullyMutants simulates as well.
 func bullyForms() []form {
@@ -16,13 +19,14 @@ func bullyForms() []form {
 	watchful := bullyFourPhasePrintedRow
 	watchful.Flaw, watchful.New = nil, bullyFourPhaseRow.New
 	return []form{
-		{row: &bullyRow, spec: &credulous, title: "announcements are believed in the order in which they come",
-			fails: "agreement"},
-		{row: &bullyMajorityRow, spec: &blind, title: "a late announcement is believed"},
-		{row: &bullyMajorityRow, spec: &amnesic, title: "an epoch is not saved", fails: "terms"},
-		{row: &bullySharedDiskRow, spec: &forgetful, title: "a node does not save the term", fails: "terms"},
-		{row: &bullyFourPhasePrintedRow, spec: &watchful, title: "each node looks for itself", sound: true},
-		{row: &bullyNoTimeoutRow, spec: &bullyRow, title: "a node waits for a time", sound: true},
+		{&bullyRow, rowtest.Form{Row: &credulous,
+			Title: "announcements are believed in the order in which they come", Fails: "agreement"}},
+		{&bullyMajorityRow, rowtest.Form{Row: &blind, Title: "a late announcement is believed"}},
+		{&bullyMajorityRow, rowtest.Form{Row: &amnesic, Title: "an epoch is not saved", Fails: "terms"}},
+		{&bullySharedDiskRow, rowtest.Form{Row: &forgetful, Title: "a node does not save the term",
+			Fails: "terms"}},
+		{&bullyFourPhasePrintedRow, rowtest.Form{Row: &watchful, Title: "each node looks for itself", Sound: true}},
+		{&bullyNoTimeoutRow, rowtest.Form{Row: &bullyRow, Title: "a node waits for a time", Sound: true}},
 	}
 }
 

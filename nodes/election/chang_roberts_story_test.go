@@ -1,6 +1,9 @@
 package election
 
-import "turnstile/nodes"
+import (
+	"turnstile/judge/rowtest"
+	"turnstile/nodes"
+)
 
 // changForms are forms of Chang and Roberts' that play its stories: the rules as they are printed, with an
 // announcement, and a ring that is repaired.
@@ -10,9 +13,9 @@ func changForms() []form {
 		return &changPrinted{ids: c.Value(idsOption), announces: true, leader: nodes.None}
 	}
 	return []form{
-		{row: &changRobertsRow, spec: &printed,
-			title: "a lower identity is replaced by who takes part already, too"},
-		{row: &changRobertsRow, spec: changRepairedRow, title: "the ring closes behind a node that is down",
-			fails: "agreement"},
+		{&changRobertsRow, rowtest.Form{Row: &printed,
+			Title: "a lower identity is replaced by who takes part already, too"}},
+		{&changRobertsRow, rowtest.Form{Row: changRepairedRow, Title: "the ring closes behind a node that is down",
+			Fails: "agreement"}},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
@@ -84,7 +85,7 @@ func (c *changRepaired) Suspect(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-var changRepairedRow = remade(&changRobertsRow, func(c changRoberts) nodes.Machine {
+var changRepairedRow = rowtest.Rebuilt(&changRobertsRow, func(c changRoberts) nodes.Machine {
 	return &changRepaired{c}
 })
 

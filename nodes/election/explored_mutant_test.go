@@ -9,24 +9,23 @@ import (
 	"text/tabwriter"
 
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
-	"turnstile/nodes/explore"
 	"turnstile/nodes/row"
 )
 
-// A mutated is a scheme with one rule changed.
+// A mutated is a mutant of a row.
 type mutated struct {
-	row  *row.Row // the scheme
-	rule string   // that is changed
-	spec *row.Row
+	row *row.Row // the scheme
+	rowtest.Mutant
 }
 
 // mutants returns the mutants that simulations find, in the tests of their schemes.
 func mutants() (all []mutated) {
-	add := func(row *row.Row, rule string, make func(nodes.Config) nodes.Machine) {
-		spec := *row
-		spec.New = make
-		all = append(all, mutated{row, rule, &spec})
+	add := func(row *row.Row, mutants ...rowtest.Mutant) {
+		for _, m := range mutants {
+			all = append(all, mutated{row, m})
+		}
 	}
 	for _, m := range ringMutants() {
 		scheme, rule, _ := strings.Cut(m.rule, ": ")
@@ -34,27 +33,21 @@ func mutants() (all []mutated) {
 		if err != nil {
 			panic(err) // a slip of the pen
 		}
-		all = append(all, mutated{row, rule, m.row})
+		add(row, rowtest.Mutant{Rule: rule, Row: m.row})
 	}
 	for _, m := range raftMutants {
-		add(&raftRow, m.rule, func(c nodes.Config) nodes.Machine { return m.mutate(*newRaft(c)) })
+		add(&raftRow, rowtest.Mutant{Rule: m.rule, Row: rowtest.Rebuilt(&raftRow, m.mutate)})
 	}
-	for _, m := range fourMutants {
-		add(&bullyFourPhaseRow, m.rule, func(c nodes.Config) nodes.Machine { return m.wrap(*newFourPhase(c)) })
-	}
-	for _, m := range inviteMutants {
-		add(&invitationRow, m.rule, func(c nodes.Config) nodes.Machine {
-			return m.wrap(*invitationRow.New(c).(*invitation))
-		})
-	}
+	add(&bullyFourPhaseRow, fourMutants...)
+	add(&invitationRow, inviteMutants...)
 	for _, m := range bullyMutants() {
-		if m.new != nil {
-			add(m.row, m.name, m.new)
-			continue
-		}
 		spec := *m.row
-		spec.NewServer = func(c nodes.Config, _ nodes.ID) nodes.Machine { return m.disk(c) }
-		all = append(all, mutated{m.row, m.name, &spec})
+		if m.new != nil {
+			spec.New = m.new
+		} else {
+			spec.NewServer = func(c nodes.Config, _ nodes.ID) nodes.Machine { return m.disk(c) }
+		}
+		add(m.row, rowtest.Mutant{Rule: m.name, Row: &spec})
 	}
 	return all
 }
@@ -104,11 +97,8 @@ func (m *mutated) explored(t *testing.T, all []explored, most uint64) (says stri
 		if o.Spec != m.row || o.Demand || e.states() > most {
 			continue
 		}
-		o.Spec, o.States = m.spec, 3*most
-		x, err := explore.Run(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o.Spec, o.States = m.Row, 3*most
+		x := rowtest.Explore(t, o)
 		states += x.States
 		if x.Violation != nil {
 			return found(x), states
@@ -128,19 +118,19 @@ func TestMutantsAreExplored(t *testing.T) {
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "SCHEME\tWHAT IS CHANGED\tEXPLORED TO\tSTATES")
 	for _, m := range mutants() {
-		name := m.row.Name + ": " + m.rule
+		name := m.row.Name + ": " + m.Rule
 		want := cmp.Or(convicted[name], convictedLater[name])
 		if convicted[name] == "" && some {
 			continue
 		}
 		says, states := m.explored(t, all, 120_000)
 		if says != want {
-			t.Errorf("%s, %s: %q, not %q", m.row.Name, m.rule, says, want)
+			t.Errorf("%s, %s: %q, not %q", m.row.Name, m.Rule, says, want)
 		}
 		if says == "" {
 			says, states = m.explored(t, all, 300_000)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%d\n", m.row.Name, m.rule, cmp.Or(says, "-"), states)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%d\n", m.row.Name, m.Rule, cmp.Or(says, "-"), states)
 	}
 	if !some {
 		out.Flush()

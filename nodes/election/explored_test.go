@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
 )
@@ -138,13 +139,10 @@ func TestExplorationsOfElections(t *testing.T) {
 			if e.states() > most {
 				t.Skip("make soak explores it")
 			}
-			x, err := explore.Run(e.options(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := rowtest.Explore(t, e.options(t))
 			switch got := found(x); {
 			case got == e.says:
-			case *rewrite && got != "unclear":
+			case *rowtest.Rewrite && got != "unclear":
 				cells := strings.Split(lines[e.line], "|")
 				cells[e.place] = " " + got + " "
 				lines[e.line] = strings.Join(cells, "|")
@@ -153,7 +151,7 @@ func TestExplorationsOfElections(t *testing.T) {
 			}
 		})
 	}
-	if *rewrite {
+	if *rowtest.Rewrite {
 		if err := os.WriteFile(exploredPage, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -7,25 +7,26 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
 
-// An inviteMutant is invitation with one rule changed, for inviteFault to find.
-type inviteMutant struct {
-	rule string
-	wrap func(invitation) nodes.Machine
+// inviteMutants are invitation with one rule changed, for inviteFault to find.
+var inviteMutants = []rowtest.Mutant{
+	inviteMutant("an acceptance of any group counts",
+		func(v invitation) nodes.Machine { return &inviteAnyAccept{v} }),
+	inviteMutant("Ready of any group counts", func(v invitation) nodes.Machine { return &inviteAnyReady{v} }),
+	inviteMutant("a late invitation is accepted", func(v invitation) nodes.Machine { return &inviteLate{v} }),
+	inviteMutant("the count is not saved", func(v invitation) nodes.Machine { return &inviteForgetful{v} }),
+	inviteMutant("a member does not ask for its coordinator",
+		func(v invitation) nodes.Machine { return &inviteLoyal{v} }),
+	inviteMutant("an invitation is not passed on",
+		func(v invitation) nodes.Machine { return &inviteSelfish{v} }),
+	inviteMutant("all merge at once", func(v invitation) nodes.Machine { return &inviteHasty{v} }),
 }
 
-var inviteMutants = []inviteMutant{
-	{"an acceptance of any group counts", func(v invitation) nodes.Machine { return &inviteAnyAccept{v} }},
-	{"Ready of any group counts", func(v invitation) nodes.Machine { return &inviteAnyReady{v} }},
-	{"a late invitation is accepted", func(v invitation) nodes.Machine { return &inviteLate{v} }},
-	{"the count is not saved", func(v invitation) nodes.Machine { return &inviteForgetful{v} }},
-	{"a member does not ask for its coordinator", func(v invitation) nodes.Machine { return &inviteLoyal{v} }},
-	{"an invitation is not passed on", func(v invitation) nodes.Machine { return &inviteSelfish{v} }},
-	{"all merge at once", func(v invitation) nodes.Machine { return &inviteHasty{v} }},
-}
+var inviteMutant = rowtest.MutantsOf[invitation](&invitationRow)
 
 type (
 	inviteAnyAccept struct{ invitation }
@@ -83,27 +84,14 @@ func (v *inviteHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 }
 
 func TestInvitationMutantsAreCaught(t *testing.T) {
-	for _, m := range append(inviteMutants, inviteMutant{"", func(v invitation) nodes.Machine { return &v }}) {
-		row := invitationRow
-		row.New = func(c nodes.Config) nodes.Machine { return m.wrap(*invitationRow.New(c).(*invitation)) }
-		caught, seed := "", uint64(0)
-		for caught == "" && seed < 40 {
-			seed++
-			caught = inviteFault(t, &row, nodes.Config{N: 2 + int(seed%4)}, seed)
-		}
-		if t.Logf("%s: seed %d: %s", m.rule, seed, caught); (caught == "") != (m.rule == "") {
-			t.Errorf("%q: caught by %q", m.rule, caught)
-		}
-	}
+	rowtest.Hunt(t, &invitationRow, inviteMutants, 40, func(t testing.TB, row *row.Row, seed uint64) string {
+		return inviteFault(t, row, nodes.Config{N: 2 + int(seed%4)}, seed)
+	})
 }
 
 // An answer to an earlier question is none.
 func TestInvitationHeedsNoLateAnswers(t *testing.T) {
-	stack, err := row.Assemble(row.Instance{Row: &invitationRow, Config: nodes.Config{N: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := nodes.NewNode(stack.Stack, 0, 0, nil)
+	n := rowtest.Node(&invitationRow, 3, 0)
 	for _, in := range []nodes.Input{{Kind: nodes.Start}, {Kind: nodes.Campaign},
 		{Kind: nodes.Receive, From: 1, Message: inviteCoordinates{Ask: 1, Count: 1}},
 		{Kind: nodes.Receive, From: 2, Message: inviteCoordinates{Ask: 0, Yes: true, Count: 1}}} {
@@ -129,7 +117,7 @@ func inviteFault(t testing.TB, row *row.Row, c nodes.Config, seed uint64) string
 		}
 	}
 	late := scenario{config: c, seed: seed, duration: storms.duration, faults: []chaos.Fault{
-		{Effect: &effect.Reorder{Later: *uniform("uniform:0s,400ms")},
+		{Effect: &effect.Reorder{Later: rowtest.Drawn("uniform:0s,400ms")},
 			Schedule: chaos.Schedule{For: storms.duration / 2}}}}
 	for _, test := range []struct {
 		name string

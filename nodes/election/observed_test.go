@@ -9,6 +9,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
@@ -159,10 +160,7 @@ func killed(id nodes.ID, at time.Duration, moment chaos.When, lasts time.Duratio
 // parted has nodes be cut into groups, as chaos reads it, for some time.
 func parted(t testing.TB, groups string, at, lasts time.Duration) chaos.Fault {
 	t.Helper()
-	cut, err := effect.ParseCut(groups)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cut := rowtest.Cut(groups)
 	return chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
 		Schedule: chaos.Schedule{At: at, For: cmp.Or(lasts, time.Hour)}}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
@@ -119,8 +120,9 @@ func TestOmegasInPartitions(t *testing.T) {
 			"0-3/4":     {0, 0, 0, 0, 4},
 		} {
 			for seed := uint64(1); seed <= 10; seed++ {
-				s := scenario{row: row, config: nodes.Config{N: 5}, seed: seed, network: networkOf(t, "uniform:1ms,20ms"),
-					faults: faults(t, "cut: "+cut+", at: 2s, jitter: 50ms, for: 5s")}
+				s := scenario{row: row, config: nodes.Config{N: 5}, seed: seed,
+					network: rowtest.NetworkOf("uniform:1ms,20ms"),
+					faults:  faults(t, "cut: "+cut+", at: 2s, jitter: 50ms, for: 5s")}
 				o := s.simulated(t)
 				if got := o.believed(6900 * time.Millisecond); !slices.Equal(got, want) {
 					t.Errorf("%s, cut %s: %v are believed to lead, not %v", row.Name, cut, got, want)
@@ -153,7 +155,8 @@ const mostMistakes = 8
 // mistakes returns how often the node that did so most often gave up the leader in ten minutes, though that
 // was up, and who leads at the end.
 func mistakes(t testing.TB, row *row.Row, seed uint64) (most int, leader nodes.ID) {
-	s := scenario{row: row, config: nodes.Config{N: 4}, seed: seed, network: networkOf(t, "uniform:0s,600ms"),
+	s := scenario{row: row, config: nodes.Config{N: 4}, seed: seed,
+		network:  rowtest.NetworkOf("uniform:0s,600ms"),
 		duration: 10 * time.Minute}
 	o := s.simulated(t)
 	ends := make([]int, s.config.N)

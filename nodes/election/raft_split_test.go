@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
 )
@@ -65,7 +66,7 @@ func (v *splitVotes) count(t *testing.T, runs int) {
 	s := scenario{row: &raftRow, initiators: workload.NoneInitiates, duration: 3 * v.timeout,
 		config: optionsOf(v.n, fmt.Sprintf("election-timeout=%v-%v heartbeat=%v", v.timeout, 2*v.timeout,
 			v.timeout/2)),
-		network: networkOf(t, v.latency.String())}
+		network: rowtest.NetworkOf(v.latency.String())}
 	if dead != nil {
 		s.faults = append(s.faults, down(dead...))
 	}

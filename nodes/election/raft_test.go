@@ -11,20 +11,11 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/leadership"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
-
-// networkOf is a network whose messages take times of a distribution.
-func networkOf(t testing.TB, latency string) *chaos.Network {
-	t.Helper()
-	d, err := chance.ParseDistribution(latency)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &chaos.Network{Latency: d}
-}
 
 // optionsOf reads options, as in "pre-vote=on heartbeat=20ms".
 func optionsOf(n int, text string) nodes.Config {
@@ -188,7 +179,7 @@ func turmoil(t testing.TB, row *row.Row, seed uint64, options ...string) turmoil
 	s := scenario{row: row, seed: seed, duration: 10 * time.Second, reordering: below(2) == 0,
 		config: optionsOf(n, pick(options...))}
 	latency := pick("1ms", "uniform:1ms,40ms", "exponential:15ms")
-	s.network = networkOf(t, latency)
+	s.network = rowtest.NetworkOf(latency)
 	texts := []string{pick(stormsOfProcesses...)}
 	for range below(4) {
 		texts = append(texts, pick(stormsOfLinks...))
@@ -261,7 +252,7 @@ func TestARaftLeaderWithoutMajorityStepsDown(t *testing.T) {
 		for cut, n := range map[string]int{"0/1": 2, "0/1-2": 3, "0-1/2-4": 5, "0-1/2-3": 4, "1-4>0": 5} {
 			for seed := range soak.Pick[uint64](2, 5, 200) {
 				s := scenario{row: &raftRow, config: optionsOf(n, options), initiators: workload.LowestInitiates,
-					seed: seed + 1, duration: 5 * time.Second, network: networkOf(t, "uniform:1ms,20ms"),
+					seed: seed + 1, duration: 5 * time.Second, network: rowtest.NetworkOf("uniform:1ms,20ms"),
 					faults: faults(t, "cut: "+cut+", at: 2s, jitter: 100ms, for: 2s")}
 				if late := s.lapse(t); late > 0 {
 					t.Errorf("%s, cut %s, seed %d: the leader led on, %v longer than it says", options, cut, seed, late)

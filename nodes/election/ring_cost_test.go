@@ -9,6 +9,7 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
@@ -177,7 +178,7 @@ func TestRingsCostWhatTheOrderOfTheIdentitiesTakes(t *testing.T) {
 		&dolevKlaweRodehRow} {
 		try := func(n int, ids, latency string) {
 			c := nodes.Config{N: n}.With(idsOption.Name, ids)
-			s := scenario{row: row, config: c, network: networkOf(t, latency), duration: 20 * time.Second}
+			s := scenario{row: row, config: c, network: rowtest.NetworkOf(latency), duration: 20 * time.Second}
 			v, sent := s.verdict(t)
 			cost := row.Elector.Costs(c)
 			if sent != cost.AtOnce || sent > cost.Most || v.Outcome != check.Valid {

@@ -7,6 +7,7 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
@@ -54,11 +55,11 @@ func TestRingListMutantsAreCaught(t *testing.T) {
 		row   *row.Row
 		fails []string
 	}{
-		"results of lower ballots are heeded": {remade(&ringListRow,
+		"results of lower ballots are heeded": {rowtest.Rebuilt(&ringListRow,
 			func(m ringList) nodes.Machine { return &listHeedsAll{m} }), []string{twoLead}},
-		"a leader leads on while a list passes": {remade(&ringListRow,
+		"a leader leads on while a list passes": {rowtest.Rebuilt(&ringListRow,
 			func(m ringList) nodes.Machine { return &listLeadsOn{m} }), []string{twoLead, wrongLeads}},
-		"a list ends at its initiator alone": {remade(&ringListRow,
+		"a list ends at its initiator alone": {rowtest.Rebuilt(&ringListRow,
 			func(m ringList) nodes.Machine { return &listNeverEnds{m} }), []string{endless}},
 	} {
 		seen := map[string]int{}
@@ -77,7 +78,7 @@ func TestRingListMutantsAreCaught(t *testing.T) {
 // Unless who is trusted again is heard, a partition is never over.
 func TestRingListHearsWhoIsBack(t *testing.T) {
 	s := scenario{config: nodes.Config{N: 5}, duration: 15 * time.Second,
-		row:    remade(&ringListRow, func(m ringList) nodes.Machine { return &listForgetsBack{m} }),
+		row:    rowtest.Rebuilt(&ringListRow, func(m ringList) nodes.Machine { return &listForgetsBack{m} }),
 		faults: []chaos.Fault{parted(t, "0-2/3-4", 2*time.Second, 3*time.Second)}}
 	o := s.simulated(t)
 	if o.leader() != nodes.None {

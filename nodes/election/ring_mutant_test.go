@@ -5,16 +5,10 @@ import (
 	"testing"
 
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
-
-// remade returns the row with each machine replaced by what wrap makes of it.
-func remade[M any](row *row.Row, wrap func(M) nodes.Machine) *row.Row {
-	changed := *row
-	changed.New = func(c nodes.Config) nodes.Machine { return wrap(*any(row.New(c)).(*M)) }
-	return &changed
-}
 
 // A ringMutant is a row of ringRows with one rule changed.
 type ringMutant struct {
@@ -52,7 +46,7 @@ type (
 func ringMutantsOf[M any](row *row.Row) func(rule string, what trouble, wrap func(M) nodes.Machine,
 	fails ...string) ringMutant {
 	return func(rule string, what trouble, wrap func(M) nodes.Machine, fails ...string) ringMutant {
-		return ringMutant{row.Name + ": " + rule, remade(row, wrap), fails, what}
+		return ringMutant{row.Name + ": " + rule, rowtest.Rebuilt(row, wrap), fails, what}
 	}
 }
 

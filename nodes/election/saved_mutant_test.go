@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/row"
@@ -87,10 +88,7 @@ func TestMutantsOfSavesAreExplored(t *testing.T) {
 		}
 		o := m.Explore
 		o.Spec, o.Config = m.Spec, m.Spec.Explicit(o.Config)
-		x, err := explore.Run(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := rowtest.Explore(t, o)
 		if got := found(x); got != m.Finds {
 			t.Errorf("%s: %s, not %s", m.Rule, got, m.Finds)
 		}

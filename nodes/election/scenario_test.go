@@ -9,6 +9,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/judge/leadership"
+	"turnstile/judge/rowtest"
 	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
@@ -49,43 +50,36 @@ func down(all ...nodes.ID) chaos.Fault {
 	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: all}}}
 }
 
+// stack returns what the nodes are made of, with what is beside the row.
+func (s scenario) stack(t testing.TB, beside ...row.Instance) *row.Stack {
+	t.Helper()
+	stack, err := row.Assemble(row.Instance{Row: s.row, Config: s.row.Explicit(s.config)}, beside...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stack
+}
+
 // simulated runs the scenario.
 func (s scenario) simulated(t testing.TB) outcome {
 	t.Helper()
-	o := sim.Options{Spec: s.row, Config: s.row.Explicit(s.config), Seed: cmp.Or(s.seed, 1), Latency: hop,
-		Workload: workload.Workload{Load: workload.Campaign, Initiators: s.initiators}, Reordering: s.reordering,
-		Duration: cmp.Or(s.duration, 10*time.Second)}
+	var beside []row.Instance
 	if text := cmp.Or(s.detector, s.row.Detects); text != "" && text != "none" {
 		in, err := detector.Parse(text, s.config.N, nodes.Delays{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Beside = []row.Instance{in}
+		beside = append(beside, in)
 	}
-	stack, err := o.Stack()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stack := s.stack(t, beside...)
+	o := sim.Options{Stack: stack, Seed: cmp.Or(s.seed, 1), Latency: hop,
+		Workload: workload.Workload{Load: workload.Campaign, Initiators: s.initiators}, Reordering: s.reordering,
+		Duration: cmp.Or(s.duration, 10*time.Second)}
+	config := stack.Instances()[0].Config
 	if len(s.faults) > 0 || s.network != nil {
-		scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Stack: stack, Measured: o.Duration, Simulated: true}
-		resolved, err := chaos.Resolve(s.faults, scene, o.Seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		network := s.network
-		if network == nil {
-			network = &chaos.Network{}
-			if err := network.Latency.UnmarshalText([]byte(hop.String())); err != nil {
-				t.Fatal(err)
-			}
-		}
-		under, err := network.Simulated(resolved, scene, o.Seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.FaultDriver, o.Latency, o.Shaper = under.FaultDriver, under.Latency, under.Shaper
+		rowtest.Over(&o, cmp.Or(s.network, rowtest.NetworkOf(hop.String())), s.faults...)
 	}
-	out := outcome{Fold: leadership.New(o.Config, s.row.Elector), sections: section.New(0, nil),
+	out := outcome{Fold: leadership.New(config, s.row.Elector), sections: section.New(0, nil),
 		stack: stack, codec: stack.Codec(), sent: map[string]uint64{}}
 	counts := countFold(func(logs []*history.NodeLog) { out.count(logs) })
 	folds := []history.Fold{out.Fold, out.sections, counts}

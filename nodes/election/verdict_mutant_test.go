@@ -7,22 +7,19 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
-	"turnstile/nodes/sim"
 )
 
 // verdict runs the scenario and returns what the checks say, and how many messages were sent.
 func (s scenario) verdict(t testing.TB) (check.Verdict, int) {
 	t.Helper()
-	stack, err := (&sim.Options{Spec: s.row, Config: s.row.Explicit(s.config)}).Stack()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stack := s.stack(t)
 	network := s.network
 	if network == nil {
-		network = networkOf(t, hop.String())
+		network = rowtest.NetworkOf(hop.String())
 	}
 	setting := check.SettingOf(stack)
 	setting.Delay, setting.Bounded = network.Bound()
@@ -109,7 +106,7 @@ type judgedMutant struct {
 func judgedMutants(t testing.TB) []judgedMutant {
 	ring := scenario{config: nodes.Config{N: 16}.With(idsOption.Name, "random:1"), duration: time.Second}
 	healed := scenario{config: nodes.Config{N: 5}, faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
-	late := scenario{config: nodes.Config{N: 4}, network: networkOf(t, "uniform:0s,600ms"),
+	late := scenario{config: nodes.Config{N: 4}, network: rowtest.NetworkOf("uniform:0s,600ms"),
 		duration: time.Minute}
 	impatient := func(row *row.Row, make func(c nodes.Config) nodes.Machine) *row.Row {
 		changed := *row
@@ -117,16 +114,16 @@ func judgedMutants(t testing.TB) []judgedMutant {
 		return &changed
 	}
 	return []judgedMutant{
-		{"a reply is sent twice", &hirschbergSinclairRow, remade(&hirschbergSinclairRow,
+		{"a reply is sent twice", &hirschbergSinclairRow, rowtest.Rebuilt(&hirschbergSinclairRow,
 			func(m hirschbergSinclair) nodes.Machine { return &sinclairTwice{m} }), ring,
 			"by the order of the identities it takes", "cost", true},
-		{"the last candidate goes round once more", &franklinRow, remade(&franklinRow,
+		{"the last candidate goes round once more", &franklinRow, rowtest.Rebuilt(&franklinRow,
 			func(m franklin) nodes.Machine { return &franklinSure{franklin: m} }), ring,
 			"by the order of the identities it takes", "cost", true},
-		{"the last round is a whole one", &dolevKlaweRodehRow, remade(&dolevKlaweRodehRow,
+		{"the last round is a whole one", &dolevKlaweRodehRow, rowtest.Rebuilt(&dolevKlaweRodehRow,
 			func(m dolevKlaweRodeh) nodes.Machine { return &dolevWhole{m} }), ring,
 			"by the order of the identities it takes", "cost", true},
-		{"heartbeats go on after giving way", &omegaEfficientRow, remade(&omegaEfficientRow,
+		{"heartbeats go on after giving way", &omegaEfficientRow, rowtest.Rebuilt(&omegaEfficientRow,
 			func(m omegaEfficient) nodes.Machine { return &efficientBeats{m} }), healed,
 			"sent by others than the leader while all agreed on it", "senders", false},
 		{"patience never grows", &omegaRow, impatient(&omegaRow, func(c nodes.Config) nodes.Machine {

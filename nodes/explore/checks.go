@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"turnstile/internal/english"
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
 	"turnstile/nodes/replay"
@@ -117,15 +116,4 @@ func (w *worker) majority(up int) nodes.Assumption {
 		return 0
 	}
 	return nodes.Majority
-}
-
-// saysPassedOver says who was passed over more often than is promised.
-func saysPassedOver(id, most int) string {
-	return fmt.Sprintf("node %d was passed over more than %s since its request was known to all", id,
-		english.Count(most, "time", "times"))
-}
-
-// saysSecluded says who has entered in a minority.
-func saysSecluded(id nodes.ID) string {
-	return fmt.Sprintf("node %d enters, suspects half of the clients, and has heard from no majority", id)
 }

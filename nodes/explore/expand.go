@@ -54,9 +54,9 @@ const unknown = ^uint32(0)
 
 // A finding is a state or a move that fails a check.
 type finding struct {
-	check string
-	says  string
-	move  move // the last one, if it has one
+	check  string
+	move   move     // the last one, if it has one
+	waiter nodes.ID // who is passed over, or never let in; of nodes that can never agree, forEver
 }
 
 // still reports whether a finding is about a state itself, so that no move belongs to it.
@@ -298,7 +298,7 @@ func (w *worker) put(m move, out *outcome) {
 	switch {
 	case out != nil && out.panics != "": // nothing follows, whether that is looked for or not
 		if w.o.looksFor(replay.CheckPanic) {
-			w.findings = append(w.findings, finding{replay.CheckPanic, out.panics, m})
+			w.findings = append(w.findings, finding{check: replay.CheckPanic, move: m})
 		}
 		return
 	case out != nil && out.entered != 0 && out.after == 0 && // or it does the same without a crash
@@ -307,18 +307,14 @@ func (w *worker) put(m move, out *outcome) {
 		return
 	}
 	if out != nil && out.secluded {
-		w.findings = append(w.findings, finding{replay.CheckMinority, saysSecluded(nodes.ID(m.node)), m})
+		w.findings = append(w.findings, finding{check: replay.CheckMinority, move: m})
 		return
 	}
 	from := len(w.data)
 	w.data = w.successor(w.data, w.state, m, out)
-	check, says := replay.CheckFairness, w.unfair(w.data[from:])
-	if w.rules.Elects {
-		check, says = w.quarrel(w.data[from:], m, out)
-	}
-	if says != "" {
+	if f := w.fails(w.data[from:], m, out); f.check != "" {
 		w.data = w.data[:from]
-		w.findings = append(w.findings, finding{check, says, m})
+		w.findings = append(w.findings, f)
 		return
 	}
 	c := candidate{move: m, step: step, from: uint32(from), to: uint32(len(w.data)),
@@ -329,6 +325,17 @@ func (w *worker) put(m move, out *outcome) {
 		w.data = w.data[:from]
 	}
 	w.candidates = append(w.candidates, c)
+}
+
+// fails returns which check a state fails, which has just come about by a move; empty: none.
+func (w *worker) fails(state []uint32, m move, out *outcome) finding {
+	if w.rules.Elects {
+		return finding{check: w.quarrel(state, m, out), move: m}
+	}
+	if id := w.passed(state); id != nodes.None {
+		return finding{check: replay.CheckFairness, move: m, waiter: id}
+	}
+	return finding{}
 }
 
 // overfull reports whether more units of a resource are taken than there are, now that a client of the node

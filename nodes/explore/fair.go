@@ -1,5 +1,7 @@
 package explore
 
+import "turnstile/nodes"
+
 // How often a client that waits was passed over is in one word of the state, four bits for each client:
 // zero if its request is not known yet to all who must see it, or else one more than twice the number of
 // times, and one more if others have entered since it was counted. It is counted at quiet moments, when no
@@ -40,15 +42,15 @@ func (w *worker) passOver(state []uint32, m move, out *outcome) {
 	state[w.total+1] = word
 }
 
-// unfair says who was passed over more often than is promised; nobody: it is empty.
-func (w *worker) unfair(state []uint32) (says string) {
+// passed returns who was passed over more often than is promised; None: nobody.
+func (w *worker) passed(state []uint32) nodes.ID {
 	if !w.fair {
-		return ""
+		return nodes.None
 	}
 	for id := range w.o.Config.N {
 		if state[w.total+1]>>(fairBits*id)&passedOver == passedOver {
-			return saysPassedOver(id, w.bypass)
+			return nodes.ID(id)
 		}
 	}
-	return ""
+	return nodes.None
 }

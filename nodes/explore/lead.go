@@ -2,6 +2,8 @@ package explore
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"turnstile/nodes"
 	"turnstile/nodes/leading"
@@ -59,19 +61,18 @@ func (w *worker) silent(state []uint32) bool {
 	return len(state) == w.head
 }
 
-// quarrel returns which check the leaders of a state fail, which has just come about by a move, and what it
-// says; empty: none.
-func (w *worker) quarrel(state []uint32, m move, out *outcome) (check, says string) {
+// quarrel returns which check the leaders of a state fail, which has just come about by a move; empty: none.
+func (w *worker) quarrel(state []uint32, m move, out *outcome) (check string) {
 	id := nodes.ID(m.node)
 	if out != nil && w.rules.Terms && int(id) < w.o.Config.N && w.o.looksFor(replay.CheckTerms) {
-		if out.back {
-			return replay.CheckTerms, fmt.Sprintf("node %d goes back to a lower term", id)
-		}
-		if term, other, is := w.electorate(state).Shared(id); is {
-			return replay.CheckTerms, w.rules.SaysShared(term, id, other)
+		if _, _, shared := w.electorate(state).Shared(id); shared || out.back {
+			return replay.CheckTerms
 		}
 	}
-	return replay.CheckLeaders, w.together(state)
+	if w.together(state) != "" {
+		return replay.CheckLeaders
+	}
+	return ""
 }
 
 // undecided looks, in a state that was expanded, whether nodes agree that are to. If they do not, and nothing
@@ -90,29 +91,47 @@ func (w *worker) undecided(state []uint32, findings int) uint8 {
 	return 1
 }
 
+// checksOfLeaders are those that rows of electors alone can fail.
+var checksOfLeaders = []string{replay.CheckLeaders, replay.CheckTerms, replay.CheckAgreement}
+
+// refused are options that explorations of rows of a kind do not take: checks that these cannot fail, and
+// others. What to say of them takes the name of the row and, of a check, its name.
+var refused = map[nodes.Kind]struct {
+	checks    []string
+	saysCheck string
+	other     func(*Options, *row.Stack) bool
+	saysOther string
+}{
+	nodes.MutualExclusion: {
+		checksOfLeaders, "%s elects no leaders: look for something else than %s",
+		func(o *Options, _ *row.Stack) bool { return o.Campaigns > 0 },
+		"%s elects no leaders, so nobody campaigns: give no number of campaigns"},
+	nodes.Election: {
+		slices.DeleteFunc(replay.Checks(), func(name string) bool {
+			return name == replay.CheckPanic || slices.Contains(checksOfLeaders, name)
+		}),
+		"%s elects leaders, and has no clients: look for " + strings.Join(checksOfLeaders, ", ") + " or " +
+			replay.CheckPanic + ", and not for %s",
+		func(_ *Options, stack *row.Stack) bool { return len(stack.Mutexes()) > 0 },
+		"%s elects leaders beside resources of clients: explore the two on their own"},
+}
+
 // validateElection says what is wrong with the options about elections and timers, if anything is.
 func (o *Options) validateElection(stack *row.Stack) error {
+	refused := refused[o.Spec.Kind]
 	switch {
 	case o.Timeouts > 0 && !timed(stack):
 		return fmt.Errorf("%s has no timers that could run out: give no number of timeouts", o.Spec.Name)
-	case !stack.Elects() && o.Campaigns > 0:
-		return fmt.Errorf("%s elects no leaders, so nobody campaigns: give no number of campaigns", o.Spec.Name)
-	case stack.Elects() && len(stack.Mutexes()) > 0:
-		return fmt.Errorf("%s elects leaders beside resources of clients: explore the two on their own",
-			o.Spec.Name)
+	case refused.other != nil && refused.other(o, stack):
+		return fmt.Errorf(refused.saysOther, o.Spec.Name)
 	}
 	for _, check := range o.Checks {
-		is := check == replay.CheckLeaders || check == replay.CheckTerms || check == replay.CheckAgreement
 		switch {
-		case check == replay.CheckPanic:
-		case is && !stack.Elects():
-			return fmt.Errorf("%s elects no leaders: look for something else than %s", o.Spec.Name, check)
-		case !is && stack.Elects():
-			return fmt.Errorf("%s elects leaders, and has no clients: look for %s, %s, %s or %s, and not for %s",
-				o.Spec.Name, replay.CheckLeaders, replay.CheckTerms, replay.CheckAgreement, replay.CheckPanic, check)
-		case check == replay.CheckTerms && !o.Spec.Elector.Terms:
+		case slices.Contains(refused.checks, check):
+			return fmt.Errorf(refused.saysCheck, o.Spec.Name, check)
+		case check == replay.CheckTerms && !o.Spec.Leadership().Terms:
 			return fmt.Errorf("the leaders of %s have no terms: look for something else", o.Spec.Name)
-		case check == replay.CheckLeaders && o.Spec.Elector.Terms:
+		case check == replay.CheckLeaders && o.Spec.Leadership().Terms:
 			return fmt.Errorf("leaders of %s have terms, so two may lead at once: look for %s", o.Spec.Name,
 				replay.CheckTerms)
 		}

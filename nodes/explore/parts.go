@@ -227,7 +227,7 @@ func (ps *parts) once(p *part, s stimulus, after int) (out outcome) {
 	next := &part{up: true, asked: append([]uint8(nil), p.asked...), process: p.process, suspects: p.suspects,
 		heard: p.heard, Belief: p.Belief.Copy(), campaigned: p.campaigned}
 	if s == onTick {
-		next.timers = replay.LaterTimers(p.timers)
+		next.timers = ps.o.Timing.Later(p.timers)
 		return outcome{next: ps.number(next)}
 	}
 	next.process = p.process.Clone()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/replay"
 )
@@ -40,10 +41,12 @@ func (s *search) tell(l *lead) (*Violation, error) {
 	v := r.Violation
 	switch l.check {
 	case replay.CheckMinority:
-		v = &replay.Violation{Check: l.check, Says: l.says}
+		v = &replay.Violation{Check: l.check, Says: fmt.Sprintf("node %d enters, suspects half of the clients, "+
+			"and has heard from no majority", l.move.node)}
 	case replay.CheckFairness:
-		v = &replay.Violation{Check: l.check, Says: l.says}
-		r.Story = append(r.Story, l.says)
+		v = &replay.Violation{Check: l.check, Says: fmt.Sprintf("node %d was passed over more than %s since its "+
+			"request was known to all", l.waiter, english.Count(s.workers[0].bypass, "time", "times"))}
+		r.Story = append(r.Story, v.Says)
 	case replay.CheckStarvation:
 		v = &replay.Violation{Check: l.check, Stall: r.Status,
 			Says: fmt.Sprintf("node %d waits, and whatever happens it is never let in", l.waiter)}

@@ -58,10 +58,9 @@ func (l *level) state(i int) []uint32 {
 // A lead is a finding with the state that it is about.
 type lead struct {
 	finding
-	state  uint32
-	depth  int
-	waiter nodes.ID // of a starvation; of nodes that can never agree, forEver
-	needs  nodes.Assumption
+	state uint32
+	depth int
+	needs nodes.Assumption
 }
 
 // forEver is the waiter of a lead from where nodes can never agree.
@@ -282,7 +281,7 @@ func (s *search) note(f finding, state uint32) {
 	s.parts.mu.Lock()
 	w.refresh()
 	s.parts.mu.Unlock()
-	l := &lead{finding: f, state: state, depth: s.depth, waiter: nodes.None}
+	l := &lead{finding: f, state: state, depth: s.depth}
 	needs := w.needs(f.check)
 	if f.still() {
 		l.depth--
@@ -332,12 +331,12 @@ func (s *search) starvation() {
 			continue
 		}
 		if s.parts.rules.Elects {
-			s.worst = &lead{finding: finding{check: replay.CheckAgreement}, state: uint32(i), waiter: forEver}
+			s.worst = &lead{finding: finding{check: replay.CheckAgreement, waiter: forEver}, state: uint32(i)}
 			return
 		}
 		first := bits.TrailingZeros8(^can)
-		s.worst = &lead{finding: finding{check: replay.CheckStarvation}, state: uint32(i),
-			waiter: nodes.ID(first / s.workers[0].shared)}
+		s.worst = &lead{state: uint32(i),
+			finding: finding{check: replay.CheckStarvation, waiter: nodes.ID(first / s.workers[0].shared)}}
 		return
 	}
 }

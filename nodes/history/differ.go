@@ -9,7 +9,7 @@ import (
 
 // Difference reads two histories beside each other and says where they first differ; nothing if they are the
 // same, whatever run they are of. It also returns how many events are the same.
-func Difference(a, b *Reader) (says string, same uint64, err error) {
+func (a *Reader) Difference(b *Reader) (says string, same uint64, err error) {
 	if a.Nodes != b.Nodes || a.StampError != b.StampError {
 		return fmt.Sprintf("one is of %d nodes with stamps that err by %d ns, the other of %d nodes and %d ns",
 			a.Nodes, a.StampError, b.Nodes, b.StampError), 0, nil

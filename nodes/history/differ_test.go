@@ -42,7 +42,7 @@ func TestDifference(t *testing.T) {
 		"a log fewer":    {header, events, nil, "1 nodes left a log in one, and 0 in the other", 2},
 		"more nodes":     {Header{Nodes: 3}, events, logs, "one is of 2 nodes", 0},
 	} {
-		says, same, err := Difference(readerOf(t, header, events, logs), readerOf(t, c.header, c.events, c.logs))
+		says, same, err := readerOf(t, header, events, logs).Difference(readerOf(t, c.header, c.events, c.logs))
 		if err != nil || !strings.Contains(says, c.says) || (says == "") != (c.says == "") || same != c.same {
 			t.Errorf("%s: %q after %d events, %v", name, says, same, err)
 		}

@@ -16,7 +16,7 @@
 //   - Events come in the order of time; those of one time in the order of their nodes, the orchestrator
 //     (nodes.None) first; those of one node as it recorded them.
 //   - Close is called once, after the last event, with what each node left beside its events.
-//   - What is cut off, garbled or of another format is a [FormatError] that says where, and never taken for
+//   - What is cut off, garbled or of another format is an error that says where, and never taken for
 //     something else. Run returns it instead of closing the folds. A half-written event at the end of a log
 //     is no error: its writer died there.
 //

@@ -14,8 +14,8 @@ import (
 	"turnstile/nodes"
 )
 
-// LogPattern matches the names of the logs in the folder of a trial.
-const LogPattern = "*.log"
+// logPattern matches the names of the logs in the folder of a trial.
+const logPattern = "*.log"
 
 // A folder is a folder of logs while it is read: it merges them, reading each from its beginning to its end.
 type folder struct {
@@ -50,7 +50,7 @@ func openFolder(dir string) (*folder, error) {
 		return nil, err
 	}
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
-		ok, _ := filepath.Match(LogPattern, e.Name())
+		ok, _ := filepath.Match(logPattern, e.Name())
 		return !ok
 	})
 	f := &folder{heads: heap.New((*head).before)}

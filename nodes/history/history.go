@@ -85,15 +85,15 @@ func (h *History) Run(folds ...Fold) {
 	}
 }
 
-// A FormatError says what is wrong in a file, and where.
-type FormatError struct {
+// A formatError says what is wrong in a file, and where.
+type formatError struct {
 	File     string
 	Offset   int64 // in bytes
 	Unpacked bool  // the offset is one of the uncompressed content of a stored history
 	What     string
 }
 
-func (e *FormatError) Error() string {
+func (e *formatError) Error() string {
 	of := ""
 	if e.Unpacked {
 		of = " of its uncompressed content"

@@ -25,7 +25,7 @@ func (l *Lateness) Quantile(q float64) (ns int64, known bool) {
 	rank := max(1, uint64(math.Ceil(q*float64(total)-1e-9)))
 	for b, n := range l {
 		if seen += n; n > 0 && seen >= rank {
-			return LatenessOf(b+1) - 1, true
+			return latenessOf(b+1) - 1, true
 		}
 	}
 	return 0, false

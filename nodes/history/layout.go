@@ -25,8 +25,6 @@ const (
 	// EventLen is how many bytes an event takes.
 	EventLen = 40
 	perPage  = pageLen / EventLen
-	// MaxKinds is how many kinds of messages an instance has counters for.
-	MaxKinds = 64
 	// LatenessBuckets is how many buckets the histogram of timers' lateness has: see LatenessBucket.
 	LatenessBuckets = 37 * 8
 	// These bound what a preamble may say, so that no sum of lengths overflows.
@@ -152,11 +150,11 @@ type InstanceCounters struct {
 	Copied   atomic.Uint64 // messages for this instance that a fault added
 	Timeouts atomic.Uint64 // timers that ran out
 	Obeyed   atomic.Uint64 // of the first instance alone: orders that the node has obeyed
-	Kinds    [MaxKinds]KindCounters
+	Kinds    [nodes.MaxKinds]kindCounters
 }
 
-// KindCounters are the running totals of the messages of one kind.
-type KindCounters struct {
+// kindCounters are the running totals of the messages of one kind.
+type kindCounters struct {
 	Sent      atomic.Uint64 // deliveries asked for
 	Delivered atomic.Uint64 // messages handled
 	Publishes atomic.Uint64 // messages handed to the broker
@@ -178,7 +176,7 @@ type State uint64
 
 // The states of a node process.
 const (
-	Starting State = iota // its log exists
+	starting State = iota // its log exists
 	Running               // it issues requests
 	Draining              // it issues none any more
 	Failed                // it has given up; its last output says why
@@ -194,8 +192,8 @@ func LatenessBucket(ns int64) int {
 	return min(bucket, LatenessBuckets-1)
 }
 
-// LatenessOf returns the lower end of a bucket, in nanoseconds.
-func LatenessOf(bucket int) int64 {
+// latenessOf returns the lower end of a bucket, in nanoseconds.
+func latenessOf(bucket int) int64 {
 	if bucket < 8 {
 		return int64(bucket)
 	}

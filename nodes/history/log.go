@@ -237,7 +237,7 @@ type Watched struct {
 func (w *Watched) Close() error { return unmap(w.mapped) }
 
 // Watch maps the counters of a log that another process writes, to read them while it runs. A file that is
-// no log yet gives a *FormatError.
+// no log yet gives a *formatError.
 func Watch(path string) (*Watched, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -253,7 +253,7 @@ func Watch(path string) (*Watched, error) {
 	if info, err := file.Stat(); err != nil {
 		return nil, fmt.Errorf("watching a log: %w", err)
 	} else if !p.get(start) || info.Size() < int64(p.header) {
-		return nil, &FormatError{path, 0, false, "this is no log of Turnstile, or not yet"}
+		return nil, &formatError{path, 0, false, "this is no log of Turnstile, or not yet"}
 	}
 	b, err := unix.Mmap(int(file.Fd()), 0, int(p.countersEnd()), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {

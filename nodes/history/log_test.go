@@ -252,7 +252,7 @@ func TestTotalsAreWhatWasCounted(t *testing.T) {
 
 func TestLatenessBuckets(t *testing.T) {
 	for bucket := range LatenessBuckets {
-		low := LatenessOf(bucket)
+		low := latenessOf(bucket)
 		if got := LatenessBucket(low); got != bucket {
 			t.Fatalf("bucket %d begins at %d ns, which is in bucket %d", bucket, low, got)
 		}
@@ -270,7 +270,7 @@ func TestLatenessBuckets(t *testing.T) {
 	}
 	for range 10000 {
 		ns := rand.Int64N(1 << (1 + rand.IntN(38)))
-		if low := LatenessOf(LatenessBucket(ns)); low > ns || ns-low > ns/8 {
+		if low := latenessOf(LatenessBucket(ns)); low > ns || ns-low > ns/8 {
 			t.Fatalf("%d ns is in the bucket from %d ns", ns, low)
 		}
 	}

@@ -25,11 +25,14 @@ var gaugeNames = [...]string{
 // String names the kind of event: requested, assumption_broken.
 func (k Kind) String() string { return nameOf(kindNames[:], "kind", uint32(k)) }
 
-// MarkName names a mark of a run: began, measuring.
-func MarkName(mark uint32) string { return nameOf(markNames[:], "mark", mark) }
-
-// GaugeName names a gauge of a run with its unit: busy_ppm, ready_us.
-func GaugeName(gauge uint32) string { return nameOf(gaugeNames[:], "gauge", gauge) }
+// CountName names the mark of an event that is Marked, as in began, or the gauge, with its unit, of one that
+// is Gauged, as in busy_ppm.
+func (e *Event) CountName() string {
+	if e.Kind == Gauged {
+		return nameOf(gaugeNames[:], "gauge", e.Count)
+	}
+	return nameOf(markNames[:], "mark", e.Count)
+}
 
 // nameOf returns the name of a number, or, of one that a later Turnstile may know, the number.
 func nameOf(names []string, what string, number uint32) string {

@@ -40,7 +40,7 @@ func TestEverythingHasAName(t *testing.T) {
 	if len(tables) > 0 {
 		t.Errorf("event.go lists none of %v", tables)
 	}
-	if got := MarkName(99); got != "mark 99" {
+	if got := (&Event{Kind: Marked, Count: 99}).CountName(); got != "mark 99" {
 		t.Errorf("an unknown mark is called %q", got)
 	}
 }

@@ -23,7 +23,7 @@ type logReader struct {
 }
 
 // newLogReader reads what comes before the events of a log of so many bytes, or fewer if it is cut off. name
-// is what errors call it; the reader takes size bytes of memory. An error that is no FormatError is one of r.
+// is what errors call it; the reader takes size bytes of memory. An error that is no formatError is one of r.
 func newLogReader(name string, length int64, r io.Reader, size int) (*logReader, error) {
 	l := &logReader{name: name, r: bufio.NewReaderSize(io.LimitReader(r, length), size)}
 	b, err := readUpTo(l.r, preambleLen)
@@ -54,7 +54,7 @@ func newLogReader(name string, length int64, r io.Reader, size int) (*logReader,
 }
 
 func (l *logReader) fail(at int64, format string, args ...any) error {
-	return &FormatError{l.name, at, false, fmt.Sprintf(format, args...)}
+	return &formatError{l.name, at, false, fmt.Sprintf(format, args...)}
 }
 
 // readUpTo reads n bytes, or fewer if there are no more. Since n comes from the file, it allocates little

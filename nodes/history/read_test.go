@@ -17,7 +17,7 @@ import (
 )
 
 func isFormatError(err error, file string) bool {
-	var f *FormatError
+	var f *formatError
 	return errors.As(err, &f) && f.File == file && f.Offset >= 0 && strings.Contains(err.Error(), file)
 }
 
@@ -35,7 +35,7 @@ func TestTruncatedAnywhere(t *testing.T) {
 		if !isFormatError(err, "1.log") {
 			t.Fatalf("cut to %d of %d bytes: error %v", length, len(b), err)
 		}
-		if at := err.(*FormatError).Offset; at > int64(length) {
+		if at := err.(*formatError).Offset; at > int64(length) {
 			t.Fatalf("cut to %d bytes: error at %d", length, at)
 		}
 	}
@@ -80,7 +80,7 @@ func TestGarbled(t *testing.T) {
 			if !isFormatError(err, "1.log") {
 				t.Fatalf("bit %d of byte %d garbled: error %v", bit, at, err)
 			}
-			if got := err.(*FormatError).Offset; at >= events && got != int64(events+(at-events)/EventLen*EventLen) {
+			if got := err.(*formatError).Offset; at >= events && got != int64(events+(at-events)/EventLen*EventLen) {
 				t.Fatalf("byte %d garbled: error at %d", at, got)
 			}
 		}

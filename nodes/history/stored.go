@@ -159,7 +159,7 @@ func newStored(name string, r io.Reader) (*stored, error) {
 }
 
 func (s *stored) fail(format string, args ...any) error {
-	return &FormatError{s.name, s.at, true, fmt.Sprintf(format, args...)}
+	return &formatError{s.name, s.at, true, fmt.Sprintf(format, args...)}
 }
 
 // damage says what is wrong, and why, unless the file ends early.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"unsafe"
+
+	"turnstile/nodes"
 )
 
 // Totals are the Counters of a node at the end.
@@ -19,7 +21,7 @@ type InstanceTotals struct {
 	Kinds                                             []KindTotals // up to the last that was ever used
 }
 
-// KindTotals are KindCounters at the end.
+// KindTotals are kindCounters at the end.
 type KindTotals struct{ Sent, Delivered, Publishes, Bytes uint64 }
 
 // Instance returns the totals of an instance, which it adds if the log has none.
@@ -78,7 +80,7 @@ func decodeInstance(b []byte) (t InstanceTotals) {
 	for i, word := range words {
 		*word = binary.LittleEndian.Uint64(b[8*i:])
 	}
-	var kinds [MaxKinds]KindTotals
+	var kinds [nodes.MaxKinds]KindTotals
 	binary.Decode(b[unsafe.Offsetof(InstanceCounters{}.Kinds):], binary.LittleEndian, &kinds)
 	for last := len(kinds); last > 0; last-- {
 		if kinds[last-1] != (KindTotals{}) {

@@ -13,10 +13,10 @@ import (
 // A client requests the critical section of one instance as the workload says, and keeps the witnesses of
 // exclusion.
 type client struct {
-	host     *Host
+	host     *host
 	instance uint16
-	shared   *SharedResource
-	share    *Share // of this node; nil on a server
+	shared   *sharedResource
+	share    *share // of this node; nil on a server
 	capacity int    // of the resource, in units
 	counters *history.InstanceCounters
 	dice     chance.Dice
@@ -36,7 +36,7 @@ type client struct {
 }
 
 // newClients returns the clients of a node, one for each instance that is a mutex.
-func newClients(h *Host) (all []*client) {
+func newClients(h *host) (all []*client) {
 	stack := h.process.Stack()
 	h.clientOf = make([]*client, len(stack.Instances()))
 	for r, instance := range stack.Mutexes() {
@@ -57,7 +57,7 @@ func newClients(h *Host) (all []*client) {
 }
 
 // begin starts to issue requests.
-func (h *Host) begin(now int64) {
+func (h *host) begin(now int64) {
 	h.log.State.Store(uint64(history.Running))
 	for _, c := range h.clients {
 		c.plan(now, now)
@@ -71,9 +71,9 @@ func (h *Host) begin(now int64) {
 }
 
 // planCampaign plans the first campaign of this node after a time, in nanoseconds since the run began.
-func (h *Host) planCampaign(after int64) {
-	w, stack := &h.config.Workload, h.process.Stack()
-	if !stack.Elects() || !w.Initiates(h.dice, h.config.Node, stack.N()) {
+func (h *host) planCampaign(after int64) {
+	w := &h.config.Workload
+	if !w.Initiates(h.dice, h.config.Node, h.process.Stack().N()) {
 		return
 	}
 	if at := w.NextCampaign(after); at != workload.Never {
@@ -82,7 +82,7 @@ func (h *Host) planCampaign(after int64) {
 }
 
 // campaign brings an election about.
-func (h *Host) campaign() {
+func (h *host) campaign() {
 	if !h.parked {
 		h.record(history.Event{Kind: history.Campaigned})
 		h.handle(nodes.Input{Kind: nodes.Campaign})
@@ -91,7 +91,7 @@ func (h *Host) campaign() {
 }
 
 // end stops issuing requests.
-func (h *Host) end(now int64) {
+func (h *host) end(now int64) {
 	h.log.State.Store(uint64(history.Draining))
 	for _, c := range h.clients {
 		c.end(now)
@@ -99,7 +99,7 @@ func (h *Host) end(now int64) {
 }
 
 // act has the clients do what is to be done now, up to a number of steps, and reports whether more is left.
-func (h *Host) act() (more bool) {
+func (h *host) act() (more bool) {
 	for _, c := range h.clients {
 		more = c.act() || more
 	}
@@ -179,7 +179,7 @@ func (c *client) request() {
 		Value: c.due, Count: uint32(c.units)})
 	c.host.handle(nodes.Input{Kind: nodes.Request, Instance: int32(c.instance), Units: c.units})
 	if c.state() == nodes.Waiting {
-		h.tellFaults(port.OnRequest, nodes.None, 0)
+		h.tellFaults(port.OnRequest, 0)
 	}
 }
 
@@ -187,9 +187,9 @@ func (c *client) request() {
 // and in leave: register, stamp, account, hold, account, stamp, register.
 func (c *client) enter(fence uint64) {
 	h := c.host
-	c.share.Set(Entering, c.units)
+	c.share.Entering(c.units)
 	taken := c.shared.Taken.Add(int64(c.units))
-	c.share.Set(Within, c.units)
+	c.share.Within(c.units)
 	h.now = h.clock.Now()
 	if c.fence = fence; c.fenced {
 		c.money = c.shared.EnterUnder(fence)
@@ -204,7 +204,7 @@ func (c *client) enter(fence uint64) {
 	} else {
 		c.leaves = true
 	}
-	h.tellFaults(port.OnEnter, nodes.None, 0)
+	h.tellFaults(port.OnEnter, 0)
 }
 
 // finish ends the critical section numbered entry, unless it was revoked.
@@ -223,9 +223,9 @@ func (c *client) leave() {
 	switch {
 	case !c.fenced:
 		c.shared.Account.Store(written)
-	case written == AccountLimit:
+	case written == accountLimit:
 		c.host.err = fmt.Errorf("the account is full: where fence numbers count, a run has %d entries at most",
-			AccountLimit-1)
+			accountLimit-1)
 		return
 	default:
 		written, refused = c.shared.WriteUnder(c.fence, written)
@@ -235,7 +235,7 @@ func (c *client) leave() {
 		exited.Count = 1
 	}
 	now := c.out(exited)
-	c.host.tellFaults(port.OnExit, nodes.None, 0)
+	c.host.tellFaults(port.OnExit, 0)
 	c.host.handle(nodes.Input{Kind: nodes.Release, Instance: int32(c.instance)})
 	c.next(now)
 }
@@ -256,9 +256,9 @@ func (c *client) out(how history.Event) (now int64) {
 	}
 	how.Instance, how.Entry = c.instance, uint32(c.count)
 	now = h.record(how)
-	c.share.Set(Leaving, c.units)
+	c.share.Leaving(c.units)
 	c.shared.Taken.Add(-int64(c.units))
-	c.share.Set(Outside, 0)
+	c.share.set(outside, 0)
 	if h.config.Entries > 0 {
 		h.resource.LeftAt.Store(now)
 	}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Clock tells the time of the run, and has an alarm.
-type Clock interface {
+// A clock tells the time of the run, and has an alarm.
+type clock interface {
 	// Now returns the time since the run's zero, in nanoseconds.
 	Now() int64
 	// SetAlarm sets the alarm for the time at, or for now if that is past. A later call replaces an earlier.
@@ -27,7 +27,7 @@ func DropAnchor() Anchor {
 	best := Anchor{Error: 1 << 62}
 	for range 16 {
 		before := time.Now()
-		mono := Monotonic()
+		mono := monotonic()
 		gap := int64(time.Since(before))
 		if half := gap/2 + 1; half < best.Error {
 			best = Anchor{before, mono - half, half}
@@ -39,8 +39,8 @@ func DropAnchor() Anchor {
 // Now returns what CLOCK_MONOTONIC shows, in nanoseconds.
 func (a *Anchor) Now() int64 { return a.mono + int64(time.Since(a.at)) }
 
-// Monotonic reads CLOCK_MONOTONIC, in nanoseconds. It is a system call; an Anchor is cheaper.
-func Monotonic() int64 {
+// monotonic reads CLOCK_MONOTONIC, in nanoseconds. It is a system call; an Anchor is cheaper.
+func monotonic() int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
 		panic("reading CLOCK_MONOTONIC: " + err.Error()) // every supported kernel has it

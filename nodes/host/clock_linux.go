@@ -17,9 +17,9 @@ type timerClock struct {
 	ring   func()
 }
 
-// NewClock returns the clock of a run whose zero is given as a reading of CLOCK_MONOTONIC.
+// newClock returns the clock of a run whose zero is given as a reading of CLOCK_MONOTONIC.
 // When its alarm goes off, it calls ring.
-func NewClock(anchor Anchor, zero int64, ring func()) (Clock, error) {
+func newClock(anchor Anchor, zero int64, ring func()) (clock, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("creating a timer: %w", err)

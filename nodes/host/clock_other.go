@@ -11,9 +11,9 @@ type sleepClock struct {
 	timer  *time.Timer
 }
 
-// NewClock returns the clock of a run whose zero is given as a reading of CLOCK_MONOTONIC.
+// newClock returns the clock of a run whose zero is given as a reading of CLOCK_MONOTONIC.
 // When its alarm goes off, it calls ring.
-func NewClock(anchor Anchor, zero int64, ring func()) (Clock, error) {
+func newClock(anchor Anchor, zero int64, ring func()) (clock, error) {
 	c := &sleepClock{anchor: anchor, zero: zero}
 	c.timer = time.AfterFunc(time.Hour, ring)
 	c.timer.Stop()

@@ -10,7 +10,7 @@ import (
 func TestAlarmIsNotEarly(t *testing.T) {
 	anchor := DropAnchor()
 	alarms := make(chan struct{}, 1)
-	clock, err := NewClock(anchor, anchor.Now(), func() { alarms <- struct{}{} })
+	clock, err := newClock(anchor, anchor.Now(), func() { alarms <- struct{}{} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestAnchorsAgree(t *testing.T) {
 func BenchmarkAlarm(b *testing.B) {
 	anchor := DropAnchor()
 	alarms := make(chan struct{}, 1)
-	clock, err := NewClock(anchor, anchor.Now(), func() { alarms <- struct{}{} })
+	clock, err := newClock(anchor, anchor.Now(), func() { alarms <- struct{}{} })
 	if err != nil {
 		b.Fatal(err)
 	}

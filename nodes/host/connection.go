@@ -11,15 +11,15 @@ import (
 	"turnstile/nodes/history"
 )
 
-// JoinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
-const JoinTimeout = 20 * time.Second
+// joinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
+const joinTimeout = 20 * time.Second
 
 // redialPause is from one attempt to connect again to the next.
 const redialPause = 20 * time.Millisecond
 
 // connect makes the node's first connections, one for each network. A node that reconnects may have come up
 // while a broker is away, and tries until its orders end.
-func (h *Host) connect() error {
+func (h *host) connect() error {
 	for network := range h.traffic.conns {
 		for h.traffic.conns[network] == nil {
 			conn, err := h.join(network, func() {})
@@ -44,9 +44,9 @@ func (h *Host) connect() error {
 // comes does so by one channel, whatever its subject: two would change the order, and take longer to wait
 // for. A connection that is lost is never used again, so nothing is sent later that was waiting in it.
 // Otherwise its messages would arrive after an outage as if nothing had failed.
-func (h *Host) join(network int, made func()) (*nats.Conn, error) {
+func (h *host) join(network int, made func()) (*nats.Conn, error) {
 	broker := h.config.brokers()[network]
-	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), nats.NoEcho(), nats.Timeout(JoinTimeout),
+	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), nats.NoEcho(), nats.Timeout(joinTimeout),
 		nats.NoReconnect(), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrSlowConsumer) {
@@ -68,7 +68,7 @@ func (h *Host) join(network int, made func()) (*nats.Conn, error) {
 			return nil, fmt.Errorf("subscribing to %s: %w", subject, err)
 		}
 	}
-	if err := conn.FlushTimeout(JoinTimeout); err != nil {
+	if err := conn.FlushTimeout(joinTimeout); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("joining the broker: %w", err)
 	}
@@ -82,7 +82,7 @@ func broken(err error) bool {
 }
 
 // closed is called when a connection is closed, after all has come that comes by it.
-func (h *Host) closed(network int, conn *nats.Conn) {
+func (h *host) closed(network int, conn *nats.Conn) {
 	if h.config.Reconnect {
 		h.post(func() { h.lose(network, conn) })
 		return
@@ -92,7 +92,7 @@ func (h *Host) closed(network int, conn *nats.Conn) {
 }
 
 // lose takes note that the node has no connection to a network any more, and has it try to get one again.
-func (h *Host) lose(network int, conn *nats.Conn) {
+func (h *host) lose(network int, conn *nats.Conn) {
 	if conn != h.traffic.conns[network] {
 		return // it was given up before it was used
 	}
@@ -103,7 +103,7 @@ func (h *Host) lose(network int, conn *nats.Conn) {
 }
 
 // redial tries to connect again until it succeeds or the loop ends.
-func (h *Host) redial(network int) {
+func (h *host) redial(network int) {
 	for {
 		// What comes behind this call in the inbox came by the new connection, and what comes before did not.
 		conn, err := h.join(network, func() { h.post(func() { h.outage.redialled(network) }) })
@@ -120,7 +120,7 @@ func (h *Host) redial(network int) {
 }
 
 // regain takes a connection whose subscriptions are in force, unless it has been lost again since.
-func (h *Host) regain(network int, conn *nats.Conn) {
+func (h *host) regain(network int, conn *nats.Conn) {
 	if conn.IsClosed() {
 		go h.redial(network)
 		return
@@ -130,7 +130,7 @@ func (h *Host) regain(network int, conn *nats.Conn) {
 }
 
 // post has the loop call do once it has handled what is in the inbox. It waits for space there.
-func (h *Host) post(do func()) {
+func (h *host) post(do func()) {
 	mark := new(nats.Msg)
 	h.posted.Store(mark, do)
 	select {

@@ -8,26 +8,26 @@ import (
 )
 
 // The host does what its one process asks for.
-var _ nodes.Host = (*Host)(nil)
+var _ nodes.Host = (*host)(nil)
 
 // Send implements nodes.Host. A node that cannot go on sends nothing: what it said may not be saved.
-func (h *Host) Send(_ *nodes.Process, e *nodes.Effect) {
+func (h *host) Send(_ *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.traffic.send(e)
-		h.tellFaults(port.OnSend, e.To, e.Kind)
+		h.tellFaults(port.OnSend, e.Kind)
 	}
 }
 
 // Broadcast implements nodes.Host.
-func (h *Host) Broadcast(p *nodes.Process, e *nodes.Effect) {
+func (h *host) Broadcast(p *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.traffic.broadcast(p, e)
-		h.tellFaults(port.OnSend, nodes.None, e.Kind)
+		h.tellFaults(port.OnSend, e.Kind)
 	}
 }
 
 // SetTimer implements nodes.Host.
-func (h *Host) SetTimer(_ *nodes.Process, e *nodes.Effect) {
+func (h *host) SetTimer(_ *nodes.Process, e *nodes.Effect) {
 	dice := h.dice.Of(chance.ForTimer, int(e.Instance))
 	roll := chance.OnLink(chance.ForTimer, h.config.Node, e.Timer.Peer, uint8(e.Timer.Kind), uint64(e.Gen))
 	length := int64(e.Min) + int64(dice.Unit(roll)*float64(e.Max-e.Min))
@@ -37,39 +37,39 @@ func (h *Host) SetTimer(_ *nodes.Process, e *nodes.Effect) {
 }
 
 // Save implements nodes.Host.
-func (h *Host) Save(_ *nodes.Process, e *nodes.Effect) {
+func (h *host) Save(_ *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.err = h.memory.save(e.Instance, e.Kind, e.Message)
 	}
 }
 
 // Enter implements nodes.Host. Nor does a node that cannot go on let its client in.
-func (h *Host) Enter(_ *nodes.Process, e *nodes.Effect) {
+func (h *host) Enter(_ *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.clientOf[e.Instance].enter(e.Number)
 	}
 }
 
 // Revoke implements nodes.Host. Whom Enter did not let in does not leave.
-func (h *Host) Revoke(_ *nodes.Process, e *nodes.Effect) {
+func (h *host) Revoke(_ *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.clientOf[e.Instance].revoke()
 	}
 }
 
 // Elect implements nodes.Host.
-func (h *Host) Elect(_ *nodes.Process, e *nodes.Effect) {
+func (h *host) Elect(_ *nodes.Process, e *nodes.Effect) {
 	h.record(history.Event{Kind: history.Elected, Instance: uint16(e.Instance),
 		Count: uint32(e.To), Value: int64(e.Number)})
 	what := port.OnFollow
 	if e.To == h.config.Node {
 		what = port.OnLead
 	}
-	h.tellFaultsOf(port.Hook{What: what, Peer: nodes.None, Term: e.Number})
+	h.tellFaultsOf(port.Hook{What: what, Term: e.Number})
 }
 
 // Suspect implements nodes.Host. A host sees one process, and does not know whether a suspicion is true.
-func (h *Host) Suspect(_ *nodes.Process, e *nodes.Effect, suspects bool) {
+func (h *host) Suspect(_ *nodes.Process, e *nodes.Effect, suspects bool) {
 	kind := history.Trusted
 	if suspects {
 		kind = history.Suspected
@@ -78,7 +78,7 @@ func (h *Host) Suspect(_ *nodes.Process, e *nodes.Effect, suspects bool) {
 }
 
 // choose answers Env.Choose.
-func (h *Host) choose(id nodes.ID, instance int32, n int) int {
+func (h *host) choose(id nodes.ID, instance int32, n int) int {
 	h.choices[instance]++
 	dice := h.dice.Of(chance.ForChoice, int(instance))
 	return dice.Below(chance.At(chance.ForChoice, id, h.choices[instance]), n)

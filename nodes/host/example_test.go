@@ -27,7 +27,8 @@ func Example() {
 
 	spec := try(mutex.Find("ricart-agrawala"))
 	stack := try(row.Assemble(row.Instance{Row: spec, Config: nodes.Config{N: 2}}))
-	c := host.Config{Run: "example", URL: broker.ClientURL(), Token: "secret", Zero: host.Monotonic(),
+	anchor := host.DropAnchor()
+	c := host.Config{Run: "example", URL: broker.ClientURL(), Token: "secret", Zero: anchor.Now(),
 		Entries: 10, Resource: filepath.Join(dir, "resource"),
 		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(50 * time.Microsecond)}}
 	if err := host.CreateResource(c.Resource, len(stack.Mutexes()), stack.N()); err != nil {

@@ -12,24 +12,24 @@ import (
 )
 
 // tellFaults tells the faults that wait for something what happens at the node.
-func (h *Host) tellFaults(what port.HookKind, peer nodes.ID, kind uint8) {
+func (h *host) tellFaults(what port.HookKind, kind uint8) {
 	if h.config.Watcher != nil {
-		h.tellFaultsOf(port.Hook{What: what, Peer: peer, Kind: kind})
+		h.tellFaultsOf(port.Hook{What: what, Kind: kind})
 	}
 }
 
 // watch has a watcher be told what happens from now on; nil: nobody is.
-func (h *Host) watch(w port.Watcher) {
+func (h *host) watch(w port.Watcher) {
 	h.config.Watcher = w
 	if w != nil && w.MidInput() {
 		h.process.Runtime().TellBetween(func(_ *nodes.Process, done int) {
-			h.tellFaultsOf(port.Hook{What: port.OnMidInput, Peer: nodes.None, Done: done})
+			h.tellFaultsOf(port.Hook{What: port.OnMidInput, Done: done})
 		})
 	}
 }
 
 // tellFaultsOf is tellFaults of a moment.
-func (h *Host) tellFaultsOf(m port.Hook) {
+func (h *host) tellFaultsOf(m port.Hook) {
 	if h.config.Watcher == nil || h.err != nil {
 		return
 	}
@@ -44,7 +44,7 @@ func (h *Host) tellFaultsOf(m port.Hook) {
 
 // stand has the node do nothing until the fault is healed. The orchestrator stops the process meanwhile. If
 // the node did so itself, that might come after the orchestrator has had it go on.
-func (h *Host) stand() {
+func (h *host) stand() {
 	h.traffic.flush(time.Second)
 	for h.config.Watcher.Stands(h.clock.Now()) {
 		time.Sleep(100 * time.Microsecond)
@@ -53,7 +53,7 @@ func (h *Host) stand() {
 
 // die kills the process before it does anything else. What it has sent is on its way. Its death is recorded
 // first: otherwise nobody would know that the node did nothing after the last that its log has.
-func (h *Host) die() {
+func (h *host) die() {
 	h.traffic.flush(time.Second) // if that fails, a broker is gone
 	h.record(history.Event{Kind: history.Killed})
 	if err := signalOwnThread(syscall.SIGKILL); err != nil && h.err == nil {
@@ -62,7 +62,7 @@ func (h *Host) die() {
 }
 
 // setClock sets the clock that the timers of machines go by. Those that run come due sooner or later.
-func (h *Host) setClock(jump time.Duration, rate float64) {
+func (h *host) setClock(jump time.Duration, rate float64) {
 	h.skew = h.skew.Set(h.clock.Now(), jump, rate)
 	was := h.tasks
 	h.tasks = newTasks()
@@ -77,7 +77,7 @@ func (h *Host) setClock(jump time.Duration, rate float64) {
 }
 
 // takeFault takes a fault that is added to the run. Packets are numbered from when the first rule comes.
-func (h *Host) takeFault(o Order) {
+func (h *host) takeFault(o Order) {
 	if h.config.Faults == nil {
 		h.err = errors.New("a fault is announced to a node that takes none")
 		return

@@ -12,11 +12,11 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A Host runs one node. Its loop is the only goroutine that touches it.
-type Host struct {
+// A host runs one node. Its loop is the only goroutine that touches it.
+type host struct {
 	config   Config
 	process  nodes.Process
-	clock    Clock
+	clock    clock
 	now      int64 // the latest reading of it, for what need not be exact
 	dice     chance.Dice
 	choices  []uint64 // that the machines have made, by instance
@@ -58,14 +58,14 @@ const burst = 64
 // though it is not to reconnect, the disk is full, a message is garbled, the orders end.
 func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error {
 	anchor := DropAnchor()
-	h := &Host{config: c, dice: chance.Dice(c.Seed), tasks: newTasks(), skew: skew.New(),
+	h := &host{config: c, dice: chance.Dice(c.Seed), tasks: newTasks(), skew: skew.New(),
 		choices: make([]uint64, len(stack.Instances())), inbox: make(chan *nats.Msg, 4096+8*stack.Total()),
 		wakeUp: new(nats.Msg), orders: make(chan Order, burst), notes: notes, trouble: make(chan error, 1),
 		over: make(chan struct{})}
 	defer close(h.over)
 	go h.readOrders(orders)
 	var err error
-	if h.clock, err = NewClock(anchor, c.Zero, h.wake); err != nil {
+	if h.clock, err = newClock(anchor, c.Zero, h.wake); err != nil {
 		return err
 	}
 	if h.resource, err = OpenResource(c.Resource, len(stack.Mutexes()), stack.N()); err != nil {
@@ -111,7 +111,7 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 
 // wake has the loop look at its alarm, its orders and its trouble. If the inbox is full, it will do so
 // anyway.
-func (h *Host) wake() {
+func (h *host) wake() {
 	select {
 	case h.inbox <- h.wakeUp:
 	default:
@@ -119,7 +119,7 @@ func (h *Host) wake() {
 }
 
 // fail has the loop end with an error, unless another came first.
-func (h *Host) fail(err error) {
+func (h *host) fail(err error) {
 	select {
 	case h.trouble <- err:
 		h.wake()
@@ -128,7 +128,7 @@ func (h *Host) fail(err error) {
 }
 
 // loop does one thing after another until the node is told to quit or cannot go on.
-func (h *Host) loop() {
+func (h *host) loop() {
 	for h.heed(); h.err == nil && !h.quit; h.heed() {
 		h.runDue()
 		if !h.act() && h.err == nil {
@@ -145,7 +145,7 @@ func (h *Host) loop() {
 }
 
 // take handles what comes by the inbox, after the orders that have come.
-func (h *Host) take(m *nats.Msg) {
+func (h *host) take(m *nats.Msg) {
 	switch h.heed(); {
 	case h.err != nil || h.quit:
 	case m.Sub != nil:
@@ -157,7 +157,7 @@ func (h *Host) take(m *nats.Msg) {
 }
 
 // heed carries out the orders that have come, and then takes note of trouble.
-func (h *Host) heed() {
+func (h *host) heed() {
 	for len(h.orders) > 0 && h.err == nil && !h.quit {
 		h.obey(<-h.orders)
 	}
@@ -169,7 +169,7 @@ func (h *Host) heed() {
 // hurry has the node begin before it handles its first message. The sender has begun, so the time to begin
 // has come. But the message may overtake the order to begin, which comes by another way, so the order is
 // awaited. Otherwise a token could pass a node before it has requested it.
-func (h *Host) hurry() {
+func (h *host) hurry() {
 	for !h.told && h.err == nil && !h.quit {
 		select {
 		case o := <-h.orders:
@@ -184,7 +184,7 @@ func (h *Host) hurry() {
 // start starts the machines before any other event: when issuing begins, or when the first message comes from
 // a peer that has begun a moment earlier. Any sooner, what they send would be lost, since peers may not be
 // up.
-func (h *Host) start() {
+func (h *host) start() {
 	if !h.started {
 		h.started, h.now = true, h.clock.Now()
 		h.process.Boot()
@@ -192,4 +192,4 @@ func (h *Host) start() {
 }
 
 // handle hands the process an input, and does what it asks for.
-func (h *Host) handle(in nodes.Input) { h.process.Handle(&in) }
+func (h *host) handle(in nodes.Input) { h.process.Handle(&in) }

@@ -76,7 +76,8 @@ func beginStack(t *testing.T, stack *row.Stack, change func(*host.Config)) *stag
 	if err := host.CreateResource(resource, len(stack.Mutexes()), stack.N()); err != nil {
 		t.Fatal(err)
 	}
-	zero := host.Monotonic()
+	anchor := host.DropAnchor()
+	zero := anchor.Now()
 	s.total = stack.Total()
 	for id := range nodes.ID(s.total) {
 		c := host.Config{Run: "test", URL: broker.ClientURL(), Token: "secret", Node: id, Zero: zero,
@@ -211,7 +212,7 @@ func TestHostsRunAnAlgorithm(t *testing.T) {
 		{"server", "central", nil},
 		{"multicast", "lamport", func(c *host.Config) { c.Multicast = true }},
 		{"latency", "lamport", func(c *host.Config) {
-			c.Shaper = chaos.Latency{Of: chance.Constant(300 * time.Microsecond), Dice: 7}
+			c.Shaper, _ = (&chaos.Network{Latency: chance.Constant(300 * time.Microsecond)}).Shaper(7, nil, nil, nil)
 		}},
 		{"hold", "maekawa", func(c *host.Config) { c.Workload.Hold = chance.Constant(50 * time.Microsecond) }},
 		{"think", "suzuki-kasami", func(c *host.Config) {
@@ -310,12 +311,13 @@ func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
 			Hold: chance.Constant(20 * time.Millisecond)}
 		config = *c
 	})
-	begun := host.Monotonic() - config.Zero
+	anchor := host.DropAnchor()
+	begun := anchor.Now() - config.Zero
 	s.order(host.Order{Do: host.Issue, Begin: begun, End: begun + int64(end)})
 	for {
 		s.order(host.Order{Do: host.Report})
 		if n := s.note(); n.Status != nil && n.Status.Client == "idle" &&
-			host.Monotonic()-config.Zero > begun+int64(2*end) {
+			anchor.Now()-config.Zero > begun+int64(2*end) {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)

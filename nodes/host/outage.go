@@ -64,7 +64,7 @@ func (o *outage) explain(e *envelope, network int, stream nodes.ID, seen uint64)
 }
 
 // setFloors takes note whether messages are lost now. Those of each stream up to its floor may be.
-func (h *Host) setFloors(open bool) {
+func (h *host) setFloors(open bool) {
 	h.outage.open = open
 	floor := func(sent uint64) uint64 {
 		if open {
@@ -80,7 +80,7 @@ func (h *Host) setFloors(open bool) {
 
 // followOutage obeys the orders Outage, Parted and Restored. A node that has lost its connection again since
 // will be told later that all are connected.
-func (h *Host) followOutage(o Order) {
+func (h *host) followOutage(o Order) {
 	switch {
 	case h.outage == nil:
 		h.err = errors.New("an outage is announced to a node that was not told to reconnect")

@@ -41,7 +41,7 @@ func (l lifeline) Read(b []byte) (int, error) {
 }
 
 // readOrders hands the loop the orders that come.
-func (h *Host) readOrders(from io.Reader) {
+func (h *host) readOrders(from io.Reader) {
 	for input := json.NewDecoder(from); ; {
 		var o Order
 		if err := input.Decode(&o); err != nil {
@@ -54,7 +54,7 @@ func (h *Host) readOrders(from io.Reader) {
 }
 
 // obey carries out an order, and then counts it.
-func (h *Host) obey(o Order) {
+func (h *host) obey(o Order) {
 	switch o.Do {
 	case Issue:
 		h.told, h.since = true, cmp.Or(o.Since, o.Begin)
@@ -93,7 +93,7 @@ func (h *Host) obey(o Order) {
 // inquire asks the broker of each network for a sign of life, which comes behind all messages that the broker
 // has for the node. So an answer means that the node lives, that the brokers do, and that no such message
 // is on its way any more. A node that lacks a connection, or loses it meanwhile, does not answer.
-func (h *Host) inquire(round int) {
+func (h *host) inquire(round int) {
 	h.asked = round
 	if !h.traffic.connected() {
 		return
@@ -101,7 +101,7 @@ func (h *Host) inquire(round int) {
 	conns := slices.Clone(h.traffic.conns)
 	go func() {
 		for _, conn := range conns {
-			if conn.FlushTimeout(JoinTimeout) != nil {
+			if conn.FlushTimeout(joinTimeout) != nil {
 				return
 			}
 		}
@@ -110,7 +110,7 @@ func (h *Host) inquire(round int) {
 }
 
 // answer answers a question, unless there is a later one.
-func (h *Host) answer(round int) {
+func (h *host) answer(round int) {
 	if round != h.asked {
 		return
 	}
@@ -120,7 +120,7 @@ func (h *Host) answer(round int) {
 }
 
 // tell sends a note to the orchestrator. Whatever else the process prints comes by the same pipe.
-func (h *Host) tell(n Note) error {
+func (h *host) tell(n Note) error {
 	b, err := jsonseq.Encode(n)
 	if err == nil {
 		_, err = h.notes.Write(b)

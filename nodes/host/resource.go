@@ -14,8 +14,8 @@ import (
 // A Resource is what the clients of a run share, in memory that all its processes map.
 type Resource struct {
 	*resourceWords
-	shared []SharedResource
-	shares []Share // by resource and node
+	shared []sharedResource
+	shares []share // by resource and node
 	nodes  int
 }
 
@@ -31,11 +31,11 @@ type resourceWords struct {
 	_         [7]uint64
 }
 
-// A SharedResource is what the clients of one mutex share: an account that every entry reads, and writes one
+// A sharedResource is what the clients of one mutex share: an account that every entry reads, and writes one
 // higher when it leaves, and a register of how many units of the resource are taken. Together with the stamps
 // they are witnesses of exclusion: money lost implies that sections overlapped, which implies that the
 // register has exceeded the units that there are.
-type SharedResource struct {
+type sharedResource struct {
 	Taken   atomic.Int64 // units
 	_       [7]uint64
 	Account atomic.Int64
@@ -46,12 +46,12 @@ type SharedResource struct {
 // death can leave it half changed.
 const accountBits = 28 // of the word, below the fence number
 
-// AccountLimit is what an account may not reach where fence numbers count.
-const AccountLimit = 1 << accountBits
+// accountLimit is what an account may not reach where fence numbers count.
+const accountLimit = 1 << accountBits
 
 // EnterUnder has the account refuse from now on what is written under a lower fence number, and returns what
 // it holds.
-func (s *SharedResource) EnterUnder(fence uint64) (account int64) {
+func (s *sharedResource) EnterUnder(fence uint64) (account int64) {
 	for {
 		word := s.Account.Load()
 		highest, account := unpack(word)
@@ -63,7 +63,7 @@ func (s *SharedResource) EnterUnder(fence uint64) (account int64) {
 
 // WriteUnder writes the account, unless somebody has entered under a higher fence number. It returns what the
 // account holds then, and whether it has refused.
-func (s *SharedResource) WriteUnder(fence uint64, account int64) (holds int64, refused bool) {
+func (s *sharedResource) WriteUnder(fence uint64, account int64) (holds int64, refused bool) {
 	for {
 		word := s.Account.Load()
 		highest, holds := unpack(word)
@@ -79,42 +79,39 @@ func (s *SharedResource) WriteUnder(fence uint64, account int64) (holds int64, r
 func pack(fence uint64, account int64) int64 { return int64(fence<<accountBits | uint64(account)) }
 
 func unpack(word int64) (fence uint64, account int64) {
-	return uint64(word) >> accountBits, word & (AccountLimit - 1)
+	return uint64(word) >> accountBits, word & (accountLimit - 1)
 }
 
-// A Share is what one client has taken of a resource, by its own account: when its process is killed, nobody
+// A share is what one client has taken of a resource, by its own account: when its process is killed, nobody
 // else knows it. It says how far the client has come in changing the register, as well.
-type Share struct {
+type share struct {
 	word atomic.Uint64 // the units, and above them the stage
 	_    [7]uint64
 }
 
-// A Stage is how far a client has come.
-type Stage uint32
-
 // The stages of a client, in order. It is outside before the first.
 const (
-	Outside  Stage = iota
-	Entering       // it is about to add its units to the register, or has
-	Within         // it has
-	Leaving        // it is about to take them off, or has
+	outside  = iota
+	entering // it is about to add its units to the register, or has
+	within   // it has
+	leaving  // it is about to take them off, or has
 )
 
-// Set says how far the client has come.
-func (s *Share) Set(stage Stage, units int32) {
-	s.word.Store(uint64(stage)<<32 | uint64(uint32(units)))
-}
+// Entering says that the client is about to add units to the register, or has.
+func (s *share) Entering(units int32) { s.set(entering, units) }
 
-// Get returns how far the client has come, and how many units it is about.
-func (s *Share) Get() (Stage, int32) {
-	word := s.word.Load()
-	return Stage(word >> 32), int32(uint32(word))
-}
+// Within says that the client has added units to the register.
+func (s *share) Within(units int32) { s.set(within, units) }
+
+// Leaving says that the client is about to take units off the register, or has.
+func (s *share) Leaving(units int32) { s.set(leaving, units) }
+
+func (s *share) set(stage uint64, units int32) { s.word.Store(stage<<32 | uint64(uint32(units))) }
 
 // resourceLen returns the length of the file that so many nodes have of so many resources.
 func resourceLen(resources, nodes int) int {
-	return int(unsafe.Sizeof(resourceWords{})) + resources*int(unsafe.Sizeof(SharedResource{})) +
-		resources*nodes*int(unsafe.Sizeof(Share{}))
+	return int(unsafe.Sizeof(resourceWords{})) + resources*int(unsafe.Sizeof(sharedResource{})) +
+		resources*nodes*int(unsafe.Sizeof(share{}))
 }
 
 // CreateResource makes the file of so many resources at path, for so many nodes with clients.
@@ -138,27 +135,28 @@ func OpenResource(path string, resources, nodes int) (*Resource, error) {
 		return nil, fmt.Errorf("mapping %s: %w", path, err)
 	}
 	words := (*resourceWords)(unsafe.Pointer(&b[0]))
-	first := (*SharedResource)(unsafe.Add(unsafe.Pointer(words), unsafe.Sizeof(*words)))
-	shares := (*Share)(unsafe.Add(unsafe.Pointer(first), uintptr(resources)*unsafe.Sizeof(*first)))
+	first := (*sharedResource)(unsafe.Add(unsafe.Pointer(words), unsafe.Sizeof(*words)))
+	shares := (*share)(unsafe.Add(unsafe.Pointer(first), uintptr(resources)*unsafe.Sizeof(*first)))
 	return &Resource{words, unsafe.Slice(first, resources), unsafe.Slice(shares, resources*nodes), nodes}, nil
 }
 
 // Of returns what the clients of a mutex share, given its number among the mutexes.
-func (r *Resource) Of(number int) *SharedResource { return &r.shared[number] }
+func (r *Resource) Of(number int) *sharedResource { return &r.shared[number] }
 
-// Share returns the share of a node in the resource of that number.
-func (r *Resource) Share(number int, id nodes.ID) *Share { return &r.shares[number*r.nodes+int(id)] }
+// share returns the share of a node in the resource of that number.
+func (r *Resource) Share(number int, id nodes.ID) *share { return &r.shares[number*r.nodes+int(id)] }
 
 // TakeOut takes a node whose process has ended out of the register. If it died while it changed the register,
 // nobody knows what that shows from now on; then TakeOut returns by how many units it may err.
 func (r *Resource) TakeOut(number int, id nodes.ID) (unknown int32) {
 	share := r.Share(number, id)
-	switch stage, units := share.Get(); stage {
-	case Within:
+	word := share.word.Load()
+	switch units := int32(uint32(word)); word >> 32 {
+	case within:
 		r.Of(number).Taken.Add(-int64(units))
-	case Entering, Leaving:
+	case entering, leaving:
 		unknown = units
 	}
-	share.Set(Outside, 0)
+	share.set(outside, 0)
 	return unknown
 }

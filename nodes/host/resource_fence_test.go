@@ -44,10 +44,10 @@ func TestTheAccountRefusesLowerFences(t *testing.T) {
 	if held := s.EnterUnder(nodes.MostFence); held != int64(accepted.Load()) {
 		t.Errorf("under the highest number it holds %d", held)
 	}
-	if holds, refused := s.WriteUnder(nodes.MostFence, AccountLimit-1); refused || holds != AccountLimit-1 {
+	if holds, refused := s.WriteUnder(nodes.MostFence, accountLimit-1); refused || holds != accountLimit-1 {
 		t.Errorf("the highest account is %d, refused: %v", holds, refused)
 	}
-	if holds, refused := s.WriteUnder(nodes.MostFence-1, 5); !refused || holds != AccountLimit-1 {
+	if holds, refused := s.WriteUnder(nodes.MostFence-1, 5); !refused || holds != accountLimit-1 {
 		t.Errorf("under a lower number %d is written, refused: %v", holds, refused)
 	}
 }

@@ -25,18 +25,30 @@ import (
 type trial struct {
 	instances []row.Instance
 	workload  workload.Workload
-	shaper    nodes.Shaper
-	entries   uint64 // in the simulator and for real, of all clients
-	each      int    // in the explorer, of each client
+	shaper    func() nodes.Shaper // nil: it has none
+	entries   uint64              // in the simulator and for real, of all clients
+	each      int                 // in the explorer, of each client
+}
+
+// stack returns what the nodes of the trial are made of.
+func (tr trial) stack(t *testing.T) *row.Stack {
+	t.Helper()
+	stack, err := row.Assemble(tr.instances[0], tr.instances[1:]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stack
 }
 
 // simulated and real run the trial and return what was recorded.
 func (tr trial) simulated(t *testing.T, driver ...port.FaultDriver) *history.History {
 	t.Helper()
 	h := &history.History{}
-	o := sim.Options{Spec: tr.instances[0].Row, Config: tr.instances[0].Config,
-		Beside: tr.instances[1:], Workload: tr.workload, Entries: tr.entries, Seed: 7, Latency: time.Millisecond,
-		Shaper: tr.shaper}
+	o := sim.Options{Stack: tr.stack(t), Workload: tr.workload, Entries: tr.entries, Seed: 7,
+		Latency: time.Millisecond}
+	if tr.shaper != nil {
+		o.Shaper = tr.shaper()
+	}
 	if len(driver) > 0 {
 		o.FaultDriver = driver[0]
 	}
@@ -52,12 +64,11 @@ func (tr trial) simulated(t *testing.T, driver ...port.FaultDriver) *history.His
 
 func (tr trial) real(t *testing.T) *history.History {
 	t.Helper()
-	stack, err := row.Assemble(tr.instances[0], tr.instances[1:]...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := beginStack(t, stack, func(c *host.Config) {
-		c.Workload, c.Entries, c.Shaper = tr.workload, tr.entries, tr.shaper
+	s := beginStack(t, tr.stack(t), func(c *host.Config) {
+		c.Workload, c.Entries = tr.workload, tr.entries
+		if tr.shaper != nil {
+			c.Shaper = tr.shaper()
+		}
 	})
 	s.order(host.Order{Do: host.Issue, Begin: 1})
 	s.awaitRest(tr.entries)
@@ -288,7 +299,7 @@ func TestRevokedClientsLeave(t *testing.T) {
 func TestSuspicionsReachTheElector(t *testing.T) {
 	tr := trial{instances: []row.Instance{kept(1, 2), instance(elders(), 2),
 		instance(watchers(20*time.Millisecond), 2)},
-		shaper: deaf{}, entries: 20,
+		shaper: func() nodes.Shaper { return &deaf{} }, entries: 20,
 		workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(10 * time.Millisecond)}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		var leaders []uint32

@@ -55,7 +55,7 @@ func (t *traffic) close() {
 
 // audit follows the numbers of a stream: each must be the last one plus one, unless messages were lost with a
 // connection. A stream is that of one incarnation of the sender. The first message of a later one ends it.
-func (h *Host) audit(e *envelope) {
+func (h *host) audit(e *envelope) {
 	stream := h.traffic.stream(e.kind, e.from)
 	count, life := h.log.ReceivedFrom(stream), &h.traffic.lives[0][stream]
 	if e.multicast {
@@ -83,7 +83,7 @@ func (h *Host) audit(e *envelope) {
 
 // auditLife takes a message of another incarnation of its sender than the one before it in its stream, given
 // the number of that. A late one of an earlier incarnation is in no stream any more.
-func (h *Host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
+func (h *host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
 	if e.incarnation < *life && *life != unheard {
 		h.log.Strays.Add(1)
 		return

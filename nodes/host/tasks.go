@@ -53,7 +53,7 @@ func (t *tasks) add(x task) {
 }
 
 // pend adds a task that something waits for. As long as there is one, the run is not at rest.
-func (h *Host) pend(x task) {
+func (h *host) pend(x task) {
 	x.pends = true
 	h.log.Pending.Add(1)
 	h.tasks.add(x)
@@ -61,7 +61,7 @@ func (h *Host) pend(x task) {
 
 // pendFor is pend for a task of an instance. Nothing waits for a failure detector, which never rests, until
 // it is hushed: from then on its messages are to arrive.
-func (h *Host) pendFor(instance int32, x task) {
+func (h *host) pendFor(instance int32, x task) {
 	if h.detects(instance) && !(h.hushed && x.what == toDeliver) {
 		h.tasks.add(x)
 		return
@@ -70,7 +70,7 @@ func (h *Host) pendFor(instance int32, x task) {
 }
 
 // hush has the failure detectors do nothing more.
-func (h *Host) hush() {
+func (h *host) hush() {
 	h.hushed = true
 	if h.detectors == nil {
 		return
@@ -84,7 +84,7 @@ func (h *Host) hush() {
 }
 
 // detects reports whether an instance is a failure detector.
-func (h *Host) detects(instance int32) bool { return h.detectors != nil && h.detectors[instance] }
+func (h *host) detects(instance int32) bool { return h.detectors != nil && h.detectors[instance] }
 
 // early is how long before the end of a critical section the loop wakes up: about as long as an idle
 // processor takes to wake up. The loop spins for the rest. It does so for no other tasks: there may be very
@@ -100,7 +100,7 @@ func (t *task) wake() int64 {
 }
 
 // setAlarm sets the alarm for the earliest task, unless it is set for no later.
-func (h *Host) setAlarm() {
+func (h *host) setAlarm() {
 	if h.tasks.Len() == 0 {
 		return
 	}
@@ -111,7 +111,7 @@ func (h *Host) setAlarm() {
 }
 
 // runDue does the tasks that are due.
-func (h *Host) runDue() {
+func (h *host) runDue() {
 	for h.tasks.Len() > 0 && h.err == nil {
 		now := h.clock.Now()
 		if h.tasks.First().wake() > now {
@@ -130,7 +130,7 @@ func (h *Host) runDue() {
 	}
 }
 
-func (h *Host) run(t *task) {
+func (h *host) run(t *task) {
 	if h.parked && t.what != toEnd && t.what != toDeliver {
 		return
 	}

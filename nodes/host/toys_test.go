@@ -68,10 +68,10 @@ func watchers(patience time.Duration) *row.Row {
 }
 
 // A deaf network loses the first message of node 0 to each other on the second network, the detector's.
-type deaf struct{}
+type deaf struct{ lost nodes.Set }
 
-func (deaf) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
-	if p.Net == 1 && p.From == 0 && p.OfKind == 1 {
+func (d *deaf) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+	if p.Net == 1 && p.From == 0 && d.lost.Add(p.To) {
 		return fate
 	}
 	return append(fate, 0)

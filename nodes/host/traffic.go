@@ -13,7 +13,7 @@ import (
 // traffic is a node's messages: out, with a number in their stream, and in, with the audit of these
 // numbers. There is a stream for every link, and one for every node's multicasts.
 type traffic struct {
-	host       *Host
+	host       *host
 	conns      []*nats.Conn // to the broker of each network; nil: there is none now
 	heard      [][]string   // the subjects that the node hears, by network
 	subjects   []string     // of the nodes, by ID
@@ -30,7 +30,7 @@ type traffic struct {
 // cannot know what went to its earlier incarnations.
 const unheard = ^uint32(0)
 
-func newTraffic(h *Host, s Subjects) traffic {
+func newTraffic(h *host, s Subjects) traffic {
 	stack := h.process.Stack()
 	t := traffic{host: h, everyone: s.Everyone(), codec: stack.Codec(), decoder: stack.Codec().Decoder()}
 	for range h.config.brokers() {
@@ -62,7 +62,7 @@ func (t *traffic) reshape(shaper nodes.Shaper) {
 	switch {
 	case shaper == nil:
 	case t.links == nil:
-		t.links = nodes.NewLinks(len(t.subjects), t.codec.Kinds(), shaper, false)
+		t.links = nodes.NewLinks(len(t.subjects), shaper, false)
 		if life := t.host.config.Incarnation; life > 0 {
 			t.links.Restart(t.host.config.Node, life)
 		}
@@ -162,7 +162,7 @@ type arrival struct {
 
 // arrive takes a message from the broker: it audits the message's number, and delivers the message now or
 // after its injected latency.
-func (h *Host) arrive(m *nats.Msg) {
+func (h *host) arrive(m *nats.Msg) {
 	var a arrival
 	h.now = h.clock.Now()
 	body, err := a.read(m.Data)
@@ -205,7 +205,7 @@ func (h *Host) arrive(m *nats.Msg) {
 }
 
 // arriveNow delivers a message that is not delayed, after those of its link that were.
-func (h *Host) arriveNow(a *arrival) {
+func (h *host) arriveNow(a *arrival) {
 	if h.tasks.Len() > 0 && h.tasks.First().at <= h.now {
 		h.runDue()
 	}
@@ -215,25 +215,25 @@ func (h *Host) arriveNow(a *arrival) {
 }
 
 // deliver hands a message to the node. It counts as delivered once all that it causes is counted.
-func (h *Host) deliver(a *arrival) {
+func (h *host) deliver(a *arrival) {
 	h.trace(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind})
 	if !h.parked && !(h.hushed && h.detects(a.instance)) {
 		h.start()
 		h.handle(nodes.Input{Kind: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
-		h.tellFaults(port.OnReceive, a.from, a.kind)
+		h.tellFaults(port.OnReceive, a.kind)
 		h.act()
 	}
 	h.log.Instance(a.instance).Kinds[a.kind].Delivered.Add(1)
 }
 
 // trace records a message, sent or handled, in the trace.
-func (h *Host) trace(m history.MessageRecord) {
+func (h *host) trace(m history.MessageRecord) {
 	m.At = h.now
 	h.log.Trace(m)
 }
 
 // record appends an event that happens now, and returns its stamp.
-func (h *Host) record(e history.Event) int64 {
+func (h *host) record(e history.Event) int64 {
 	h.now = h.clock.Now()
 	e.At = h.now
 	h.append(e)
@@ -241,7 +241,7 @@ func (h *Host) record(e history.Event) int64 {
 }
 
 // append appends an event to the log.
-func (h *Host) append(e history.Event) {
+func (h *host) append(e history.Event) {
 	if err := h.log.Append(e); err != nil && h.err == nil {
 		h.err = err
 	}

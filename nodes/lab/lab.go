@@ -11,7 +11,7 @@ import (
 
 // A Lab keeps the books of such a cluster, whose nodes are made of one stack.
 type Lab struct {
-	Resources []Resource // of each instance that is a mutex, in their order
+	Resources []resource // of each instance that is a mutex, in their order
 	Broken    nodes.Assumption
 
 	record     func(history.Event) // stamps an event and keeps it
@@ -19,13 +19,13 @@ type Lab struct {
 	kinds      int                 // of messages
 	resource   []int32             // of an instance: its number in Resources, or -1
 	circulates []bool              // of each instance
-	clients    []Client            // of each node in turn, by resource
+	clients    []client            // of each node in turn, by resource
 	totals     []totals            // of each node in turn, by instance
 	tallies    []tally             // of each node in turn, by instance and kind
 }
 
-// A Resource is what the clients of one instance share.
-type Resource struct {
+// A resource is what the clients of one instance share.
+type resource struct {
 	Instance int32
 	Capacity int    // in units
 	Taken    int    // units
@@ -34,8 +34,8 @@ type Resource struct {
 	account  int64
 }
 
-// A Client is one client of a resource.
-type Client struct {
+// A client is one client of a resource.
+type client struct {
 	Count uint32 // of its requests
 	// It is in its critical section, or has left it, and the machine may not know yet. A machine whose node goes
 	// down before its grant is done knows more than its client.
@@ -62,26 +62,26 @@ func New(stack *row.Stack, record func(history.Event)) Lab {
 		l.circulates = append(l.circulates, in.Circulates)
 		if r := len(l.Resources); r < len(stack.Mutexes()) && stack.Mutexes()[r] == int32(i) {
 			l.resource[i] = int32(r)
-			l.Resources = append(l.Resources, Resource{Instance: int32(i), Capacity: in.Config.Capacity(),
+			l.Resources = append(l.Resources, resource{Instance: int32(i), Capacity: in.Config.Capacity(),
 				Fenced: stack.Fenced(int32(i))})
 		}
 	}
-	l.clients = make([]Client, stack.N()*len(l.Resources))
+	l.clients = make([]client, stack.N()*len(l.Resources))
 	l.totals = make([]totals, total*instances)
 	l.tallies = make([]tally, total*instances*l.kinds)
 	return l
 }
 
-// Resource returns the number of the resource of an instance that is a mutex.
+// resource returns the number of the resource of an instance that is a mutex.
 func (l *Lab) Resource(instance int32) int32 { return l.resource[instance] }
 
-// Client returns the client of a resource, by its number, at a node that is no server.
-func (l *Lab) Client(id nodes.ID, r int32) *Client {
+// client returns the client of a resource, by its number, at a node that is no server.
+func (l *Lab) Client(id nodes.ID, r int32) *client {
 	return &l.clients[int(id)*len(l.Resources)+int(r)]
 }
 
 // at returns the client of an instance at a node, and its resource.
-func (l *Lab) at(id nodes.ID, instance int32) (*Client, *Resource) {
+func (l *Lab) at(id nodes.ID, instance int32) (*client, *resource) {
 	r := l.resource[instance]
 	return l.Client(id, r), &l.Resources[r]
 }

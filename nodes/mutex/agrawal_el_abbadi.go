@@ -62,9 +62,7 @@ var agrawalRow = row.Row{
 		// Who waits for long asks again and is answered again: so these are bounds.
 		Identities: []row.Identity{
 			eachMember("request"), eachMember("release"), eachMember("locked"),
-			atMost("locked", "request + relinquish", func(_ nodes.Config, t row.Tally) uint64 {
-				return t.Sent["request"] + t.Sent["relinquish"]
-			}),
+			counts("locked <= request + relinquish"),
 			maekawaRow.Mutex.Identities[3],
 		},
 	},

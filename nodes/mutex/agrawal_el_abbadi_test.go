@@ -9,6 +9,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
@@ -180,13 +181,13 @@ func TestTreeGoesOnWithoutSome(t *testing.T) {
 			var faults []chaos.Fault
 			for i := range bits.Len(uint(n+1)) - 2 {
 				victim := nodes.ID((int(seed) + i*(1+int(seed)/n)) % n)
-				if i == 0 || victim != faults[0].Effect.Target().Nodes[0] {
+				if i == 0 || victim != effect.TargetOf(faults[0].Effect).Nodes[0] {
 					faults = append(faults, chaos.Fault{
 						Effect:   &effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}},
 						Schedule: chaos.Schedule{When: chaos.When{What: "enters", Nth: 1 + i + int(seed%7)}}})
 				}
 			}
-			over(&o, millisecond(), faults...)
+			rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
 			if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
 				t.Fatalf("%d nodes, seed %d: %v: %s", n, seed, v.Outcome, v.Reason)
 			}
@@ -205,8 +206,8 @@ func TestReplacementsAreAskedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := rebuilt(&agrawalRow, wrap)
-		r, err := g.Play(&row)
+		row := rowtest.Rebuilt(&agrawalRow, wrap)
+		r, err := g.Play(row)
 		if rests := err == nil && r.Violation == nil; rests != (rule == "") {
 			t.Errorf("%q: %v", rule, err)
 		}
@@ -221,8 +222,8 @@ func TestVotesAreSaved(t *testing.T) {
 	if err != nil || x.Violation != nil {
 		t.Errorf("%v, %+v", err, x)
 	}
-	blank := rebuilt(&agrawalRow, func(m agrawal) nodes.Machine { return &agrawalBlank{m} })
-	o.Spec, o.States = &blank, 1_000_000
+	blank := rowtest.Rebuilt(&agrawalRow, func(m agrawal) nodes.Machine { return &agrawalBlank{m} })
+	o.Spec, o.States = blank, 1_000_000
 	if x, err = explore.Run(o); err != nil || x.Violation == nil || x.Violation.Check != replay.CheckExclusion {
 		t.Errorf("nothing is saved: %v, %+v", err, x)
 	}

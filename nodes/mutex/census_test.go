@@ -7,6 +7,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
@@ -120,9 +121,9 @@ func tellers(t *testing.T, rule string, n int, seed uint64) (fault string, compl
 			return &teller{census: newCensus[tellerReport](c.With("retry", "5ms")), rule: rule, told: told}
 		},
 	}}
-	o := sim.Options{Spec: &spec, Config: nodes.Config{N: n}, Seed: seed, Duration: 400 * time.Millisecond,
-		Patience: 10_000, Workload: workload.Workload{Load: workload.Closed, Think: exponential("10ms")}}
-	o.Beside = besides(&spec, n, jumpy)
+	o := sim.Options{Stack: rowtest.StackOf(&spec, nodes.Config{N: n}, besides(&spec, n, jumpy)...), Seed: seed,
+		Duration: 400 * time.Millisecond, Patience: 10_000,
+		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:10ms")}}
 	faults := []chaos.Fault{{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.05}}},
 		{Effect: &effect.Duplicate{Of: 0.05}}}
 	for i := range 12 {
@@ -131,7 +132,7 @@ func tellers(t *testing.T, rule string, n int, seed uint64) (fault string, compl
 			Effect:   &effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}, Forget: seed%2 == 0},
 			Schedule: chaos.Schedule{At: time.Duration(5+15*i) * time.Millisecond, For: 20 * time.Millisecond}})
 	}
-	over(&o, millisecond(), faults...)
+	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
 	r, err := sim.Run(o, &history.History{})
 	if err != nil {
 		t.Fatal(err)

@@ -30,9 +30,9 @@ var centralRow = row.Row{
 		// The coordinator's queue holds each client once: whoever is ahead enters once.
 		Bypass: peers,
 		Identities: []row.Identity{
-			perEntry("request", "entries", func(nodes.Config) int { return 1 }),
-			same("grant", "request"),
-			same("release", "request"),
+			counts("request = entries"),
+			counts("grant = request"),
+			counts("release = request"),
 		},
 	},
 	Published: slices.Concat([]row.Claim{
@@ -51,8 +51,7 @@ var centralRow = row.Row{
 		under(unhit, "its clients send each other nothing, and reach the coordinator", "one-way",
 			"bridge", "majority-ring"),
 		under(starves|blocks, "the numbers of a client that comes up again begin again, so its requests "+
-			"pass for copies (P, that client); all wait if one was granted (B)",
-			"each-in-turn", "restarts", "amnesia", "empty-restarts"),
+			"pass for copies (P, that client); all wait if one was granted (B)", comebacks...),
 		under(recovers|starves|blocks|breaks, "a coordinator that has forgotten grants again while "+
 			"a client is inside (X); clients whose requests it has forgotten, or missed while it was down, "+
 			"wait (P), and they may be all (B)", "empty-coordinator"),
@@ -67,7 +66,7 @@ var askingOne = slices.Concat(
 	under(blocks, "the coordinator waits for the release of a grant that never came, and all clients wait "+
 		"behind it", "lost-reply"),
 	under(starves|blocks, "if a request is lost its client waits (P), if a grant or a release is, all do (B)",
-		"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		losses...),
 )
 
 // The folklore algorithm: one node, the coordinator, grants the resource. (Textbooks: Coulouris et al.,

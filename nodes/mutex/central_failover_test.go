@@ -10,6 +10,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/history"
@@ -172,12 +173,9 @@ func statusAfter(t *testing.T, text string) string {
 
 // When an epoch has used up its fence numbers, the coordinator takes another one by a census.
 func TestFenceNumbersDoNotRunOut(t *testing.T) {
-	row := rebuilt(&centralFailoverRow, func(f failover) nodes.Machine { return &failoverLate{f} })
-	o := saturated(&row, nodes.Config{N: 3, Fenced: true}, 1)
-	h := &history.History{}
-	if _, err := sim.Run(o, h); err != nil {
-		t.Fatal(err)
-	}
+	row := rowtest.Rebuilt(&centralFailoverRow, func(f failover) nodes.Machine { return &failoverLate{f} })
+	o := saturated(row, nodes.Config{N: 3, Fenced: true}, 1)
+	h := rowtest.History(t, o)
 	last, epochs := uint64(0), map[uint64]bool{}
 	for _, e := range h.Events {
 		if e.Kind == history.Entered {
@@ -199,23 +197,21 @@ func TestFailoverTakesDetectionAndACensus(t *testing.T) {
 	const hop, hold = time.Millisecond, 500 * time.Microsecond
 	longest := int64(0)
 	for seed := range soak.Pick[uint64](10, 30, 300) {
-		o := sim.Options{Spec: &centralFailoverRow, Config: nodes.Config{N: 5}, Seed: seed, Entries: 2000,
+		beside := besides(&centralFailoverRow, 5, "heartbeat")
+		stack := rowtest.StackOf(&centralFailoverRow, nodes.Config{N: 5}, beside...)
+		o := sim.Options{Stack: stack, Seed: seed, Entries: 2000,
 			Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}}
-		o.Beside = besides(o.Spec, o.Config.N, "heartbeat")
-		over(&o, &chaos.Network{Latency: chance.Constant(hop)}, chaos.Fault{
+		rowtest.Over(&o, &chaos.Network{Latency: chance.Constant(hop)}, chaos.Fault{
 			Effect:   &effect.Kill{Who: effect.Target{Word: "coordinator"}},
 			Schedule: chaos.Schedule{At: time.Second}})
-		h := &history.History{}
-		if _, err := sim.Run(o, h); err != nil {
-			t.Fatal(err)
-		}
+		h := rowtest.History(t, o)
 		last, outage := int64(0), int64(0)
 		for _, e := range h.Events {
 			if e.Kind == history.Entered {
 				outage, last = max(outage, e.At-last), e.At
 			}
 		}
-		bound := detector.Within(o.Beside[0]) + hold + 5*hop // a heartbeat, an ask, its answer, a grant, a release
+		bound := detector.Within(beside[0]) + hold + 5*hop // a heartbeat, an ask, its answer, a grant, a release
 		if outage > int64(bound) || outage < int64(bound/2) || last < int64(time.Second+bound) {
 			t.Errorf("seed %d: nobody entered for %v, want at most %v", seed, time.Duration(outage), bound)
 		}

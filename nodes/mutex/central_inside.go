@@ -29,9 +29,9 @@ var centralInsideRow = row.Row{
 		},
 		Bypass: centralRow.Mutex.Bypass,
 		Identities: []row.Identity{
-			atMost("request", "entries", func(_ nodes.Config, t row.Tally) uint64 { return t.Entries }),
-			same("grant", "request"),
-			same("release", "request"),
+			counts("request <= entries"),
+			counts("grant = request"),
+			counts("release = request"),
 		},
 	},
 	Published: []row.Claim{

@@ -46,10 +46,10 @@ var centralQueuedRow = row.Row{
 		Bypass: peers, // who is suspected is skipped, even wrongly
 		Fair:   undisturbed,
 		Identities: []row.Identity{
-			perEntry("request", "entries", func(nodes.Config) int { return 1 }),
-			same("grant", "request"),
-			same("release", "request"),
-			atMost("place", "request", func(_ nodes.Config, t row.Tally) uint64 { return t.Sent["request"] }),
+			counts("request = entries"),
+			counts("grant = request"),
+			counts("release = request"),
+			counts("place <= request"),
 		},
 	},
 	Faults: suspecting(

@@ -8,6 +8,7 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
@@ -67,19 +68,19 @@ func conform(t *testing.T, try func(t *testing.T, row *row.Row, c nodes.Config))
 
 // saturated returns a short run of a row under a load that leaves nobody idle.
 func saturated(row *row.Row, c nodes.Config, seed uint64) sim.Options {
-	o := sim.Options{Spec: row, Config: c, Seed: seed, Entries: uint64(10 + 4*c.N),
+	o := sim.Options{Stack: rowtest.StackOf(row, c, besides(row, c.N, "perfect")...), Seed: seed,
+		Entries:  uint64(10 + 4*c.N),
 		Patience: 20_000,
-		Workload: workload.Workload{Load: workload.Saturated, Hold: exponential("500us")}}
-	o.Beside = besides(row, c.N, "perfect")
-	over(&o, millisecond())
+		Workload: workload.Workload{Load: workload.Saturated, Hold: rowtest.Drawn("exponential:500us")}}
+	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"))
 	return o
 }
 
 // judge makes a run and judges it, by the published cost as well if that is for its load.
 func judge(t *testing.T, o sim.Options, cost row.Range) check.Verdict {
 	t.Helper()
-	s := check.SettingOf(stackOf(o))
-	s.Cost, s.CostKnown, s.Promise = cost, true, promised(o.Spec, o)
+	s := check.SettingOf(o.Stack)
+	s.Cost, s.CostKnown, s.Promise = cost, true, promised(o)
 	s.Alone = o.Workload.Load == workload.Sequential || o.Workload.Load == workload.One
 	sections := check.Sections(history.Header{}, s)
 	checks := check.New(sections, s)
@@ -89,18 +90,19 @@ func judge(t *testing.T, o sim.Options, cost row.Range) check.Verdict {
 	}
 	var panicked *sim.Panic
 	if errors.As(r.Cut, &panicked) {
-		t.Fatalf("%+v, seed %d: %v", o.Config, o.Seed, panicked)
+		t.Fatalf("%+v, seed %d: %v", o.Stack.Instances()[0].Config, o.Seed, panicked)
 	}
 	return checks.Verdict()
 }
 
 // promised is what a run is held to of the order in which requests are served: where messages take any time,
 // with much tolerance.
-func promised(row *row.Row, o sim.Options) check.Promise {
+func promised(o sim.Options) check.Promise {
+	of := o.Stack.Instances()[0]
 	if o.Shaper == nil && o.FaultDriver == nil {
-		return check.PromiseOf(row, o.Config, o.Latency)
+		return check.PromiseOf(of.Row, of.Config, o.Latency)
 	}
-	p := check.PromiseOf(row, o.Config, 14*time.Millisecond)
+	p := check.PromiseOf(of.Row, of.Config, 14*time.Millisecond)
 	p.Times = 10
 	return p
 }
@@ -121,9 +123,10 @@ func TestRowsAreFair(t *testing.T) {
 			for i := (c.N + int(seed)) % every; i < len(loads); i += every { // others for each size and seed
 				o := saturated(spec, c, seed)
 				o.Entries, o.Latency, o.Shaper = uint64(40+20*c.N), time.Millisecond, nil
-				o.Workload.Hold = exponential(loads[i].hold)
+				o.Workload.Hold = rowtest.Drawn("exponential:" + loads[i].hold)
 				if loads[i].think != "" {
-					o.Workload.Load, o.Workload.Think = workload.Closed, exponential(loads[i].think)
+					o.Workload.Load = workload.Closed
+					o.Workload.Think = rowtest.Drawn("exponential:" + loads[i].think)
 				}
 				if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
 					t.Fatalf("%+v, seed %d, %+v: %v: %s", c, seed, loads[i], v.Outcome, v.Reason)
@@ -157,9 +160,9 @@ const (
 
 // They are long enough for what goes wrong only while a clock is 999 modulo 1000.
 func TestLongRunsSeeWhatIsRare(t *testing.T) {
-	spec := rebuilt(&ricartAgrawalaRow, func(r ricartAgrawala) nodes.Machine { return &ricartRare{r} })
+	spec := rowtest.Rebuilt(&ricartAgrawalaRow, func(r ricartAgrawala) nodes.Machine { return &ricartRare{r} })
 	for seed := range uint64(rareSeeds) {
-		o := saturated(&spec, nodes.Config{N: 3}, seed)
+		o := saturated(spec, nodes.Config{N: 3}, seed)
 		o.Entries = rareEntries
 		if v := judge(t, o, row.Unbounded(0)); v.Outcome == check.Violated {
 			return
@@ -254,7 +257,7 @@ func TestRowsCostWhatIsPublished(t *testing.T) {
 				o := saturated(spec, c, seed)
 				o.Workload.Load, o.Entries = load, uint64(20*c.N)
 				if load == workload.Closed {
-					o.Workload.Think = exponential("5ms")
+					o.Workload.Think = rowtest.Drawn("exponential:5ms")
 				}
 				if v := judge(t, o, published); v.Outcome != check.Valid {
 					t.Fatalf("%+v, %s, seed %d: %v: %s", c, load, seed, v.Outcome, v.Reason)
@@ -297,10 +300,10 @@ func brokenIn(t *testing.T, spec *row.Row, c nodes.Config, seed uint64) (caught 
 	t.Helper()
 	o := saturated(spec, c, seed)
 	if seed%2 == 1 {
-		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("4ms")
+		o.Workload.Load, o.Workload.Think = workload.Closed, rowtest.Drawn("exponential:4ms")
 	}
 	if spec.Broken().By != 0 {
-		o.Workload.Hold = exponential("20ms") // some are inside still when all know of a crash
+		o.Workload.Hold = rowtest.Drawn("exponential:20ms") // some are inside still when all know of a crash
 		disaster(&o, ^spec.Broken().By)
 	}
 	for _, f := range judge(t, o, row.Unbounded(0)).Findings {
@@ -320,12 +323,9 @@ func brokenIn(t *testing.T, spec *row.Row, c nodes.Config, seed uint64) (caught 
 func TestRowsSayWhatTheyBroadcast(t *testing.T) {
 	for _, row := range Table {
 		t.Run(row.Name, func(t *testing.T) {
-			o := sim.Options{Spec: row, Config: nodes.Config{N: 4}, Seed: 1, Entries: 100, Multicast: true,
-				Workload: workload.Workload{Load: workload.Saturated}, Latency: time.Millisecond}
-			h := &history.History{}
-			if _, err := sim.Run(o, h); err != nil {
-				t.Fatal(err)
-			}
+			o := sim.Options{Stack: rowtest.StackOf(row, nodes.Config{N: 4}), Seed: 1, Entries: 100,
+				Multicast: true, Workload: workload.Workload{Load: workload.Saturated}, Latency: time.Millisecond}
+			h := rowtest.History(t, o)
 			sum := history.Sum(h.Logs)
 			for kind, k := range sum.Kinds {
 				if row.Messages[kind].Broadcast != (k.Publishes < k.Sent) {

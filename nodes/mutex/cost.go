@@ -1,6 +1,8 @@
 package mutex
 
 import (
+	"strings"
+
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
@@ -39,26 +41,34 @@ const undisturbed = nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCr
 	nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing | nodes.Majority |
 	nodes.ServersUp
 
-// perEntry is the identity of a kind that is sent so many times an entry.
-func perEntry(kind, says string, times func(c nodes.Config) int) row.Identity {
-	return row.Identity{
-		Says:  kind + " = " + says,
-		Holds: func(c nodes.Config, t row.Tally) bool { return t.Sent[kind] == uint64(times(c))*t.Entries },
-	}
-}
-
-// same is the identity of two kinds that are sent equally often.
-func same(kind, other string) row.Identity {
-	return row.Identity{
-		Says:  kind + " = " + other,
-		Holds: func(_ nodes.Config, t row.Tally) bool { return t.Sent[kind] == t.Sent[other] },
-	}
-}
-
-// atMost is the identity of a kind that is sent no more often than bound.
-func atMost(kind, says string, bound func(c nodes.Config, t row.Tally) uint64) row.Identity {
-	return row.Identity{
-		Says:  kind + " <= " + says,
-		Holds: func(c nodes.Config, t row.Tally) bool { return t.Sent[kind] <= bound(c, t) },
-	}
+// counts is an identity of how often kinds of messages are sent, made from its text: sums of kinds and of
+// entries with =, <= or >= between them. A factor in parentheses has its value from factors, in their order.
+func counts(says string, factors ...func(nodes.Config) int) row.Identity {
+	return row.Identity{Says: says, Holds: func(c nodes.Config, t row.Tally) bool {
+		var sums [2]uint64
+		side, relation, times, factors := 0, "", uint64(1), factors
+		for word := range strings.FieldsSeq(says) {
+			number := t.Sent[word]
+			switch {
+			case word == "+":
+				continue
+			case strings.ContainsAny(word, "=<>"):
+				side, relation = 1, word
+				continue
+			case strings.Contains(word, "("):
+				times, factors = uint64(factors[0](c)), factors[1:]
+				continue
+			case word == "entries":
+				number = t.Entries
+			}
+			sums[side], times = sums[side]+times*number, 1
+		}
+		switch relation {
+		case "<=":
+			return sums[0] <= sums[1]
+		case ">=":
+			return sums[0] >= sums[1]
+		}
+		return sums[0] == sums[1]
+	}}
 }

@@ -6,6 +6,7 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
@@ -24,9 +25,9 @@ func TestMinoritiesGetNoEpoch(t *testing.T) {
 		{"", alike(&suzukiKasamiFTRow)},
 		{"", alike(&ricartViewRow)},
 		{"", alike(&centralFailoverRow)},
-		{"a minority makes a token", rebuilt(&tokenRingRegeneratingRow,
+		{"a minority makes a token", *rowtest.Rebuilt(&tokenRingRegeneratingRow,
 			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingMinor{r} })},
-		{"a minority has a view", rebuilt(&ricartViewRow,
+		{"a minority has a view", *rowtest.Rebuilt(&ricartViewRow,
 			func(r ricartView) nodes.Machine { return &viewMinor{r} })},
 	} {
 		minor, major := 0, 0
@@ -53,19 +54,15 @@ func TestMinoritiesGetNoEpoch(t *testing.T) {
 // second.
 func cutOff(t *testing.T, row *row.Row, seed uint64) (entries []history.Event) {
 	t.Helper()
-	o := sim.Options{Spec: row, Config: nodes.Config{N: 5}, Seed: seed, Duration: 3 * time.Second,
-		Beside:   besides(row, 5, row.Detects),
-		Workload: workload.Workload{Load: workload.Closed, Think: exponential("5ms"), Hold: exponential("1ms")}}
-	cut, err := effect.ParseCut("0-1/2-4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	over(&o, millisecond(), chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
+	stack := rowtest.StackOf(row, nodes.Config{N: 5}, besides(row, 5, row.Detects)...)
+	o := sim.Options{Stack: stack, Seed: seed,
+		Duration: 3 * time.Second,
+		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:5ms"),
+			Hold: rowtest.Drawn("exponential:1ms")}}
+	cut := rowtest.Cut("0-1/2-4")
+	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
 		Schedule: chaos.Schedule{At: time.Second, For: time.Second}})
-	h := &history.History{}
-	if _, err := sim.Run(o, h); err != nil {
-		t.Fatal(err)
-	}
+	h := rowtest.History(t, o)
 	for _, e := range h.Events {
 		if e.Kind == history.Entered {
 			entries = append(entries, e)

@@ -7,6 +7,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/row"
@@ -30,40 +31,14 @@ func besides(spec *row.Row, n int, text string) []row.Instance {
 // as its timeout, and less and less often.
 const jumpy = "heartbeat:period=2ms,timeout=4ms,adapt=2ms"
 
-// stackOf returns what the nodes of a run are made of.
-func stackOf(o sim.Options) *row.Stack {
-	s, err := o.Stack()
-	if err != nil {
-		panic(err) // a slip of the pen in a test
-	}
-	return s
-}
-
-// over has a run go over a network in which faults take place.
-func over(o *sim.Options, network *chaos.Network, faults ...chaos.Fault) {
-	scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Stack: stackOf(*o), Measured: time.Hour}
-	resolved, err := chaos.Resolve(faults, scene, o.Seed)
-	if err != nil {
-		panic(err) // a slip of the pen in a test
-	}
-	s, err := network.Simulated(resolved, scene, o.Seed)
-	if err != nil {
-		panic(err)
-	}
-	o.FaultDriver, o.Latency, o.Shaper = s.FaultDriver, s.Latency, s.Shaper
-}
-
-// millisecond is a network whose messages take a millisecond on average.
-func millisecond() *chaos.Network { return &chaos.Network{Latency: exponential("1ms")} }
-
 // disaster adds what the assumptions in spared leave open to a run, by its seed: each fault in some seeds.
 func disaster(o *sim.Options, spared nodes.Assumption) {
-	dice := chance.Dice(o.Seed)
+	dice, of := chance.Dice(o.Seed), o.Stack.Instances()[0]
 	flip := func(count uint64) bool {
 		return dice.Bits(chance.Roll{Purpose: chance.ForTrial, Count: count})%2 == 0
 	}
 	if flip(9) { // some are idle when it strikes
-		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("2ms")
+		o.Workload.Load, o.Workload.Think = workload.Closed, rowtest.Drawn("exponential:2ms")
 	}
 	o.Reordering = spared&nodes.FIFO == 0 && flip(1)
 	var faults []chaos.Fault
@@ -75,36 +50,36 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 	}
 	switch {
 	case spared&nodes.PerfectDetector == 0 && flip(10):
-		o.Beside = besides(o.Spec, o.Config.N, jumpy)
+		o.Stack = rowtest.StackOf(of.Row, of.Config, besides(of.Row, of.Config.N, jumpy)...)
 	case flip(11):
-		o.Beside = besides(o.Spec, o.Config.N, cmp.Or(o.Spec.Detects, "perfect"))
+		o.Stack = rowtest.StackOf(of.Row, of.Config, besides(of.Row, of.Config.N, cmp.Or(of.Detects, "perfect"))...)
 	}
-	if spared&nodes.NoCrash == 0 && (spared&nodes.Majority == 0 || o.Config.N > 2) && flip(4) {
+	if spared&nodes.NoCrash == 0 && (spared&nodes.Majority == 0 || of.Config.N > 2) && flip(4) {
 		roll := chance.Roll{Purpose: chance.ForTrial, Count: 5}
-		victim := nodes.ID(dice.Below(roll, o.Config.N+o.Spec.ServerCount(o.Config)))
+		victim := nodes.ID(dice.Below(roll, o.Stack.Total()))
 		kill := effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}}
 		crash := chaos.Fault{Effect: &kill}
 		roll.Count++
 		crash.At = time.Duration(dice.Unit(roll) * float64(30*time.Millisecond))
 		// A machine that is given back less than it had is amnesic, whatever was saved.
 		forgets := spared&nodes.NoAmnesia == 0 && flip(7)
-		if forgets || flip(12) && !stackOf(*o).Forgets(victim, false) {
+		if forgets || flip(12) && !o.Stack.Forgets(victim, false) {
 			roll.Count = 8
 			crash.For = 50*time.Microsecond + time.Duration(dice.Unit(roll)*float64(2*time.Millisecond))
 			kill.Forget = forgets
 			// What is forgotten matters most while somebody is inside and others ask, and if two forget it.
-			if forgets && flip(13) && o.Config.N > 1 {
-				kill.Who.Nodes = append(kill.Who.Nodes, (victim+1)%nodes.ID(o.Config.N))
+			if forgets && flip(13) && of.Config.N > 1 {
+				kill.Who.Nodes = append(kill.Who.Nodes, (victim+1)%nodes.ID(of.Config.N))
 				crash.At, crash.When = 0, chaos.When{What: "enters", Nth: 1 + int(o.Seed%5)}
-				o.Workload.Hold = exponential("50ms")
+				o.Workload.Hold = rowtest.Drawn("exponential:50ms")
 			}
 		}
 		faults = append(faults, crash)
 	}
-	if o.Spec.Detects == "" { // a detector would suspect who is cut off or pauses
+	if of.Detects == "" { // a detector would suspect who is cut off or pauses
 		faults = append(faults, lasting(o, spared, flip, len(faults) > 0)...)
 	}
-	over(o, millisecond(), faults...)
+	rowtest.Over(o, rowtest.NetworkOf("exponential:1ms"), faults...)
 }
 
 // lasting returns faults that last long enough for a row to act on them by its timers: a cut, and a pause
@@ -112,19 +87,17 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 func lasting(o *sim.Options, spared nodes.Assumption, flip func(uint64) bool,
 	others bool) (all []chaos.Fault) {
 	dice := chance.Dice(o.Seed)
+	n := o.Stack.N()
 	begins := dice.Unit(chance.Roll{Purpose: chance.ForTrial, Count: 21})
 	lasts := chaos.Fault{Schedule: chaos.Schedule{At: time.Duration(begins * float64(30*time.Millisecond)),
-		For: max(20*time.Millisecond, o.Spec.GraceOf(o.Config))}}
-	if spared&nodes.NoLoss == 0 && flip(22) && o.Config.N > 1 {
-		cut, err := effect.ParseCut("random")
-		if err != nil {
-			panic(err) // a slip of the pen above
-		}
+		For: max(20*time.Millisecond, o.Stack.Instances()[0].GraceOf(o.Stack.Instances()[0].Config))}}
+	if spared&nodes.NoLoss == 0 && flip(22) && n > 1 {
+		cut := rowtest.Cut("random")
 		lasts.Effect = &effect.CutLinks{Cut: cut}
 		all = append(all, lasts)
 	}
 	if spared&(nodes.NoPause|nodes.Timing) == 0 && flip(23) && !others {
-		victim := dice.Below(chance.Roll{Purpose: chance.ForTrial, Count: 20}, o.Config.N)
+		victim := dice.Below(chance.Roll{Purpose: chance.ForTrial, Count: 20}, n)
 		lasts.Effect = &effect.Pause{Who: effect.Target{Nodes: effect.Group{nodes.ID(victim)}}}
 		all = append(all, lasts)
 	}

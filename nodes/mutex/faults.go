@@ -29,6 +29,14 @@ const (
 
 var under, beside = row.Under, row.Completed
 
+// Plans of one sort, as most algorithms have one cell for them.
+var (
+	losses = []string{"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"}
+	cuts   = []string{"split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
+		"majority-ring"}
+	comebacks = []string{"each-in-turn", "restarts", "amnesia", "empty-restarts"}
+)
+
 // withoutTimeouts returns the cells of an algorithm that acts on nothing but messages: its own, and for all
 // other faults what holds for all of these algorithms.
 func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
@@ -43,12 +51,10 @@ func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
 		under(blocks, "what is sent to the dead node never goes on, and nobody gives it up, so all that are up "+
 			"wait", "dead-waiter"),
 		under(blocks, "no message is sent again: all wait for one that was lost, or behind nodes that do",
-			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+			losses...),
 		under(blocks, "a message that crosses the cut is lost and not sent again, and after the heal all wait "+
-			"for it", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way",
-			"bridge", "majority-ring"),
-		under(blocks, "nodes save nothing: what the dead node held or owed is lost with it",
-			"each-in-turn", "restarts", "amnesia", "empty-restarts"),
+			"for it", cuts...),
+		under(blocks, "nodes save nothing: what the dead node held or owed is lost with it", comebacks...),
 	))
 }
 
@@ -60,11 +66,9 @@ func withCensus(own ...[]row.FaultCell) []row.FaultCell {
 			"are not suspected, have answered (majorities: Lamport, The part-time parliament, 1998)",
 			"dead-holder", "dead-waiter", "each-in-turn"),
 		under(recovers, "no node waits for a dead one", "dead-idle"),
-		under(recovers, "what is lost is sent again, or made again", "lossy-links", "flaky-links",
-			"broker-restart", "split-brokers", "reset-connections"),
+		under(recovers, "what is lost is sent again, or made again", losses...),
 		under(recovers, "a majority goes on in a new epoch, and ignores messages of older ones (Lamport, The "+
-			"part-time parliament, 1998)", "split-brain", "half-cut", "holder-in-minority",
-			"holder-in-majority", "one-way", "bridge", "majority-ring"),
+			"part-time parliament, 1998)", cuts...),
 		under(recovers, refused, "stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
 		under(recovers, "no effect, but for a census that was not needed", "slow-links", "slow-network",
 			"overtaking", "copies", "skewed-clocks"),
@@ -83,13 +87,11 @@ func suspecting(own ...[]row.FaultCell) []row.FaultCell {
 			"requests", "dead-idle", "dead-waiter", "dead-holder"),
 		under(recovers, "what is lost is sent again", "lost-request", "lost-reply", "lossy-links",
 			"flaky-links", "broker-restart", "split-brokers", "reset-connections"),
-		under(recovers, "a client that was cut off is suspected, and asks again after the heal",
-			"split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
-			"majority-ring"),
+		under(recovers, "a client that was cut off is suspected, and asks again after the heal", cuts...),
 		under(recovers, refused, "stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
 		under(recovers, "no effect, since requests and grants are numbered", "slow-links", "slow-network",
 			"overtaking", "copies", "skewed-clocks"),
 		under(recovers, "a client that is up again gives its requests higher numbers, and gives back what it "+
-			"was granted before", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+			"was granted before", comebacks...),
 	))
 }

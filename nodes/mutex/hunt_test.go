@@ -15,6 +15,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
@@ -75,14 +76,14 @@ func (m mutant) fault(h *history.History, load workload.Load, seed uint64) (by, 
 	if load == workload.Sequential {
 		cost = m.spec.Mutex.Cost(m.config).Sequential
 	}
-	s := check.SettingOf(stackOf(m.options(0)))
+	s := check.SettingOf(m.options(0).Stack)
 	s.Cost, s.CostKnown, s.Alone = cost, true, load == workload.Sequential
 	if m.unfair() {
 		s.Promise = check.PromiseOf(&m.spec, m.config, time.Millisecond)
 	}
 	if m.cut {
 		o := sim.Options{Seed: seed}
-		s = check.SettingOf(stackOf(m.options(seed)))
+		s = check.SettingOf(m.options(seed).Stack)
 		s.Faults = cutsAsked(m.part(&o))
 	}
 	v := check.Judge(h, s)
@@ -97,13 +98,18 @@ func (m mutant) fault(h *history.History, load workload.Load, seed uint64) (by, 
 
 // options returns a short run with the faults that the mutant is to meet. Loads take turns.
 func (m mutant) options(seed uint64) sim.Options {
-	o := sim.Options{Spec: &m.spec, Config: m.config, Seed: seed, Entries: uint64(max(8*m.config.N, m.entries)),
+	detector := "perfect"
+	if m.suspects {
+		detector = jumpy
+	}
+	stack := rowtest.StackOf(&m.spec, m.config, besides(&m.spec, m.config.N, detector)...)
+	o := sim.Options{Stack: stack, Seed: seed, Entries: uint64(max(8*m.config.N, m.entries)),
 		Patience:   20_000,
 		Reordering: m.spec.Safe&nodes.FIFO == 0,
 		Workload: workload.Workload{Load: workload.Saturated,
 			Hold: chance.Constant(cmp.Or(m.hold, time.Millisecond))}}
 	if seed%2 == 1 {
-		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("4ms")
+		o.Workload.Load, o.Workload.Think = workload.Closed, rowtest.Drawn("exponential:4ms")
 	}
 	if m.alone {
 		o.Workload.Load = workload.Sequential
@@ -111,11 +117,7 @@ func (m mutant) options(seed uint64) sim.Options {
 	if m.lasting {
 		o.Workload.Hold = chance.Constant(15 * time.Millisecond)
 	}
-	o.Beside = besides(&m.spec, m.config.N, "perfect")
-	if m.suspects {
-		o.Beside = besides(&m.spec, m.config.N, jumpy)
-	}
-	network := chaos.Network{Latency: exponential("1ms")}
+	network := chaos.Network{Latency: rowtest.Drawn("exponential:1ms")}
 	if m.unfair() { // what is promised is exact where messages take the same time
 		network.Latency, o.Entries = chance.Constant(time.Millisecond), uint64(40*m.config.N)
 	}
@@ -147,16 +149,8 @@ func (m mutant) options(seed uint64) sim.Options {
 				Schedule: chaos.Schedule{At: at + time.Duration(i)*10*time.Millisecond, For: time.Millisecond}})
 		}
 	}
-	over(&o, &network, faults...)
+	rowtest.Over(&o, &network, faults...)
 	return o
-}
-
-func exponential(mean string) chance.Distribution {
-	s, err := chance.ParseDistribution("exponential:" + mean)
-	if err != nil {
-		panic(err) // a slip of the pen above
-	}
-	return s
 }
 
 // fits reports whether a check that caught it is one that it states.

@@ -27,9 +27,9 @@ var lamportRow = row.Row{
 		// A peer that has received a request stamps its own later ones higher, so it enters once before it at most.
 		Bypass: peers,
 		Identities: []row.Identity{
-			perEntry("request", "(N-1) entries", peers),
-			same("ack", "request"),
-			same("release", "request"),
+			counts("request = (N-1) entries", peers),
+			counts("ack = request"),
+			counts("release = request"),
 		},
 	},
 	Published: []row.Claim{

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
@@ -111,7 +112,7 @@ func TestLamportQueuesAreIdentical(t *testing.T) {
 	}
 	inside, longest := -1, 0
 	for id := range cluster {
-		cluster[id] = nodeOf(t, &lamportRow, n, nodes.ID(id))
+		cluster[id] = rowtest.Node(&lamportRow, n, nodes.ID(id))
 		handle(id, nodes.Input{Kind: nodes.Start})
 	}
 	for range rounds {

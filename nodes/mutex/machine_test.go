@@ -8,19 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
-
-// nodeOf returns a node of a row that has not started.
-func nodeOf(t testing.TB, spec *row.Row, n int, id nodes.ID) *nodes.Node {
-	t.Helper()
-	stack, err := row.Assemble(row.Instance{Row: spec, Config: nodes.Config{N: n}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return nodes.NewNode(stack.Stack, id, 0, nil)
-}
 
 var folder = regexp.MustCompile(`[a-z/]*mutex\.`)
 
@@ -50,7 +41,7 @@ func TestTokenIsMadeOnce(t *testing.T) {
 		if row.Family != "token" {
 			continue
 		}
-		node := nodeOf(t, row, 2, 0)
+		node := rowtest.Node(row, 2, 0)
 		effects := node.Handle(nodes.Input{Kind: nodes.Recover, Message: nodes.Saved{nil}})
 		token := func(e nodes.Effect) bool {
 			return e.Message != nil && row.Codec().Kind(int(e.Kind)).Token
@@ -118,7 +109,7 @@ func TestUnexpectedMessagesPanic(t *testing.T) {
 						t.Errorf("%s: node %d takes an alien message", row.Name, id)
 					}
 				}()
-				nodeOf(t, row, c.N, id).Handle(nodes.Input{Kind: nodes.Receive, From: 1, Message: xxAlien{}})
+				rowtest.Node(row, c.N, id).Handle(nodes.Input{Kind: nodes.Receive, From: 1, Message: xxAlien{}})
 			}()
 		}
 	}

@@ -40,23 +40,11 @@ var maekawaRow = row.Row{
 		// request comes after all that it has received, so as its own arbiter it answers with LOCKED or FAILED, and
 		// never sends INQUIRE because of it.
 		Identities: []row.Identity{
-			perEntry("request", "(K-1) entries", arbiters),
-			same("release", "request"),
-			{
-				Says: "locked = request + relinquish",
-				Holds: func(_ nodes.Config, t row.Tally) bool {
-					return t.Sent["locked"] == t.Sent["request"]+t.Sent["relinquish"]
-				},
-			},
-			atMost("relinquish", "inquire", func(_ nodes.Config, t row.Tally) uint64 {
-				return t.Sent["inquire"]
-			}),
-			{
-				Says: "inquire + failed <= request",
-				Holds: func(_ nodes.Config, t row.Tally) bool {
-					return t.Sent["inquire"]+t.Sent["failed"] <= t.Sent["request"]
-				},
-			},
+			counts("request = (K-1) entries", arbiters),
+			counts("release = request"),
+			counts("locked = request + relinquish"),
+			counts("relinquish <= inquire"),
+			counts("inquire + failed <= request"),
 		},
 	},
 	Published: []row.Claim{

@@ -42,17 +42,10 @@ var majorityRow = row.Row{
 		Symbols: []row.Symbol{{Name: "K", Says: "nodes that are asked, itself included", Value: asked}},
 		// It promises no bound, for the same reason as Maekawa's.
 		Identities: []row.Identity{
-			perEntry("request", "(K-1) entries", func(c nodes.Config) int { return asked(c) - 1 }),
-			same("release", "request"),
-			atMost("locked", "request + relinquish", func(_ nodes.Config, t row.Tally) uint64 {
-				return t.Sent["request"] + t.Sent["relinquish"]
-			}),
-			{
-				Says: "locked >= floor(N/2) entries + relinquish",
-				Holds: func(c nodes.Config, t row.Tally) bool {
-					return t.Sent["locked"] >= uint64(c.N/2)*t.Entries+t.Sent["relinquish"]
-				},
-			},
+			counts("request = (K-1) entries", func(c nodes.Config) int { return asked(c) - 1 }),
+			counts("release = request"),
+			counts("locked <= request + relinquish"),
+			counts("locked >= floor(N/2) entries + relinquish", func(c nodes.Config) int { return c.N / 2 }),
 			maekawaRow.Mutex.Identities[3],
 			maekawaRow.Mutex.Identities[4],
 		},
@@ -73,11 +66,9 @@ var majorityRow = row.Row{
 			"dead-idle"),
 		under(recovers, "one of five votes is lost, and three are enough", "lost-request", "lost-reply"),
 		under(recovers|starves|blocks, "clients go on if the votes of a majority are not lost on their way "+
-			"(L), and otherwise all wait (B); clients whose requests were lost wait (P)", "split-brain",
-			"half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge", "majority-ring"),
+			"(L), and otherwise all wait (B); clients whose requests were lost wait (P)", cuts...),
 		under(recovers|starves|blocks, "votes are lost one after the other: clients go on while three are "+
-			"left (L), then all wait (B); clients whose requests were lost wait (P)", "lossy-links",
-			"flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+			"left (L), then all wait (B); clients whose requests were lost wait (P)", losses...),
 		under(recovers|starves|blocks, "all wait if the holder or a waiting node is killed (B), and go on if "+
 			"another is (L); a node that asks again under a stamp of before waits (P)", "each-in-turn",
 			"restarts", "amnesia"),

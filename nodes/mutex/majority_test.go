@@ -7,6 +7,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
@@ -154,14 +155,14 @@ func TestMajorityGoesOnWithoutMinorities(t *testing.T) {
 	spec.Live &^= nodes.NoCrash // so that a stall is a failure
 	crash := func(c nodes.Config, count int, seed uint64) check.Outcome {
 		o := saturated(&spec, c, seed)
-		o.Workload.Load, o.Workload.Think = workload.Closed, exponential("5ms")
+		o.Workload.Load, o.Workload.Think = workload.Closed, rowtest.Drawn("exponential:5ms")
 		var faults []chaos.Fault
 		for i := range count {
 			// It has asked nobody yet.
 			victim := nodes.ID((int(seed) + i) % c.N)
 			faults = append(faults, chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}}})
 		}
-		over(&o, millisecond(), faults...)
+		rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
 		return judge(t, o, row.Unbounded(0)).Outcome
 	}
 	for n := 3; n <= 9; n++ {

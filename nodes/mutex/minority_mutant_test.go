@@ -9,6 +9,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
@@ -84,12 +85,10 @@ func (m mutant) parted() mutant { m.cut = true; return m }
 // part makes a run one in which two nodes are cut off, and returns the cut.
 func (m mutant) part(o *sim.Options) []chaos.Fault {
 	o.Entries, o.Duration = 0, 900*time.Millisecond
-	o.Beside = besides(&m.spec, m.config.N, "heartbeat:period=10ms,timeout=50ms")
+	beside := besides(&m.spec, m.config.N, "heartbeat:period=10ms,timeout=50ms")
+	o.Stack = rowtest.StackOf(&m.spec, m.config, beside...)
 	order := [...]string{"0-1/2-4", "3-4/0-2", "0,4/1-3"}
-	cut, err := effect.ParseCut(order[o.Seed%uint64(len(order))])
-	if err != nil {
-		panic(err) // a slip of the pen above
-	}
+	cut := rowtest.Cut(order[o.Seed%uint64(len(order))])
 	return []chaos.Fault{{Effect: &effect.CutLinks{Cut: cut},
 		Schedule: chaos.Schedule{At: 100 * time.Millisecond, For: 600 * time.Millisecond}}}
 }
@@ -115,10 +114,7 @@ func TestMinoritiesAreExplored(t *testing.T) {
 			{Suspicions: 2, Losses: 1, Reordering: true}} {
 			o.Spec, o.Config, o.Entries, o.Copies = spec, nodes.Config{N: 3, Fenced: true}, 1, 1
 			o.Checks, o.States = []string{replay.CheckMinority}, soak.Pick[uint64](3000, 20_000, 500_000)
-			x, err := explore.Run(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := rowtest.Explore(t, o)
 			if x.Violation != nil {
 				t.Errorf("%s: %s\n%s", spec.Name, x.Violation.Says, strings.Join(x.Violation.Story, "\n"))
 			}

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
-	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
@@ -51,7 +51,7 @@ func mutants() []mutant {
 // check that catches it, and what makes the mutant of the sound machine, of type M.
 func mutantsOf[M any](row *row.Row, c nodes.Config) func(string, string, func(M) nodes.Machine) mutant {
 	return func(rule, fails string, wrap func(M) nodes.Machine) mutant {
-		return mutant{rule: rule, sound: row, spec: rebuilt(row, wrap), fails: fails, config: c}
+		return mutant{rule: rule, sound: row, spec: *rowtest.Rebuilt(row, wrap), fails: fails, config: c}
 	}
 }
 
@@ -170,10 +170,7 @@ func TestUncountedKindsAreNoticed(t *testing.T) {
 			if row.Flaw != nil || name == "failed" || name == "place" {
 				continue
 			}
-			h := &history.History{}
-			if _, err := sim.Run(m.options(1), h); err != nil {
-				t.Fatal(err)
-			}
+			h := rowtest.History(t, m.options(1))
 			if by, says := m.fault(h, workload.Saturated, 1); by != "" {
 				t.Fatalf("%s: %s: %s", row.Name, by, says)
 			}

@@ -38,11 +38,9 @@ var naimiTrehelRow = row.Row{
 		// Those who wait ahead form a queue, in which each node is once.
 		Bypass: peers,
 		Identities: []row.Identity{
-			atMost("token", "entries", func(_ nodes.Config, t row.Tally) uint64 { return t.Entries }),
-			atMost("token", "request", func(_ nodes.Config, t row.Tally) uint64 { return t.Sent["request"] }),
-			atMost("request", "(N-1) token", func(c nodes.Config, t row.Tally) uint64 {
-				return uint64(peers(c)) * t.Sent["token"]
-			}),
+			counts("token <= entries"),
+			counts("token <= request"),
+			counts("request <= (N-1) token", peers),
 		},
 	},
 	Published: []row.Claim{
@@ -59,13 +57,11 @@ var naimiTrehelRow = row.Row{
 		under(starves|blocks, "the requester waits, and those behind it (P), which often are all (B)",
 			"lost-request"),
 		under(starves|blocks, "if the token is lost all wait (B), if a request is, the requester and those "+
-			"behind it (P)",
-			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+			"behind it (P)", losses...),
 		under(starves|blocks, "nodes that are cut off from the token wait (P); all do if the token is "+
-			"lost as it crosses the cut (B)", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
-			"one-way", "bridge", "majority-ring"),
+			"lost as it crosses the cut (B)", cuts...),
 		under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token "+
-			"(B), and otherwise those behind it (P)", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+			"(B), and otherwise those behind it (P)", comebacks...),
 	),
 }
 

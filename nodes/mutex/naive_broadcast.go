@@ -21,8 +21,8 @@ var naiveBroadcastRow = row.Row{
 			return always("2(N-1)", row.Exactly(float64(2*(c.N-1))), row.Exactly(1))
 		},
 		Identities: []row.Identity{
-			perEntry("request", "(N-1) entries", peers),
-			same("reply", "request"),
+			counts("request = (N-1) entries", peers),
+			counts("reply = request"),
 		},
 	},
 	Flaw: &row.Flaw{

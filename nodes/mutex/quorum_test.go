@@ -124,11 +124,12 @@ func TestGridsWithoutOneself(t *testing.T) {
 // The nodes of a grid talk along their row and their column alone.
 func TestGridNodesTalkAlongTheGrid(t *testing.T) {
 	const side = 3
-	o := saturated(&maekawaRow, nodes.Config{N: side * side}.With("quorums", gridQuorums), 1)
+	c := nodes.Config{N: side * side}.With("quorums", gridQuorums)
+	o := saturated(&maekawaRow, c, 1)
 	o.Entries = 200
 	links := &tap{Shaper: o.Shaper, packets: map[[2]nodes.ID]int{}}
 	o.Shaper = links
-	if v := judge(t, o, maekawaRow.Mutex.Cost(o.Config).Saturated); v.Outcome != check.Valid {
+	if v := judge(t, o, maekawaRow.Mutex.Cost(c).Saturated); v.Outcome != check.Valid {
 		t.Fatalf("%v: %s", v.Outcome, v.Reason)
 	}
 	for from := range nodes.ID(side * side) {

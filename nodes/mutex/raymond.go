@@ -38,7 +38,7 @@ var raymondRow = row.Row{
 		// A queue holds each neighbour once, and the request for those who are left follows the privilege on its
 		// link: it is in the next queue before anybody there asks again.
 		Bypass:     peers,
-		Identities: []row.Identity{same("privilege", "request")},
+		Identities: []row.Identity{counts("privilege = request")},
 	},
 	Published: slices.Concat([]row.Claim{
 		{Figure: row.MessagesPerEntry, Source: "4 - 4/N on any tree", Hold: 2 * row.Hop,
@@ -53,14 +53,14 @@ var raymondRow = row.Row{
 		under(starves, "the whole subtree behind the lost request waits, since it has asked already",
 			"lost-request"),
 		under(starves|blocks, "if the token is lost all wait (B), if a request is, the subtree behind it (P)",
-			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+			losses...),
 		under(starves|blocks, "nodes that are cut off from the token wait (P); all do if the token is "+
 			"lost as it crosses the cut (B)", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
 			"one-way"),
 		under(starves|blocks|unhit, "as split-brain; not hit if the tree has none of those links",
 			"bridge", "majority-ring"),
 		under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token "+
-			"(B), and otherwise its subtree (P)", "each-in-turn", "restarts", "amnesia", "empty-restarts"),
+			"(B), and otherwise its subtree (P)", comebacks...),
 	),
 }
 

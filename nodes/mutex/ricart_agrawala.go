@@ -28,8 +28,8 @@ var ricartAgrawalaRow = row.Row{
 		// A peer that has received a request stamps its own later ones higher, so it enters once before it at most.
 		Bypass: peers,
 		Identities: []row.Identity{
-			perEntry("request", "(N-1) entries", peers),
-			same("reply", "request"),
+			counts("request = (N-1) entries", peers),
+			counts("reply = request"),
 		},
 	},
 	Published: slices.Concat([]row.Claim{

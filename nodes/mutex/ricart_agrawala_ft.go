@@ -54,23 +54,16 @@ var ricartRetryingRow = row.Row{
 		},
 		Bypass: peers, // without faults, as of ricart-agrawala
 		Identities: []row.Identity{
-			perEntry("request", "(N-1) entries", peers),
+			counts("request = (N-1) entries", peers),
+			counts("request <= reply + retry + probe"),
+			counts("reply <= request + retry + probe"),
 			{
-				Says: "request <= reply + retry + probe",
-				Holds: func(_ nodes.Config, t row.Tally) bool {
-					return t.Sent["request"] <= t.Sent["reply"]+t.Sent["retry"]+t.Sent["probe"]
+				Says: "nack <= retry + probe, and request if it comes at once",
+				Holds: func(c nodes.Config, t row.Tally) bool {
+					nack, asked := t.Sent["nack"], t.Sent["retry"]+t.Sent["probe"]
+					return nack <= asked || c.Value(nackOption) == nackAtOnce && nack <= asked+t.Sent["request"]
 				},
 			},
-			atMost("reply", "request + retry + probe", func(_ nodes.Config, t row.Tally) uint64 {
-				return t.Sent["request"] + t.Sent["retry"] + t.Sent["probe"]
-			}),
-			atMost("nack", "retry + probe, and request if it comes at once",
-				func(c nodes.Config, t row.Tally) uint64 {
-					if c.Value(nackOption) == nackAtOnce {
-						return t.Sent["retry"] + t.Sent["probe"] + t.Sent["request"]
-					}
-					return t.Sent["retry"] + t.Sent["probe"]
-				}),
 		},
 	},
 	Faults: beside(under(recovers|breaks, "a node that has forgotten its clock may enter twice under one "+

@@ -10,6 +10,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
@@ -139,9 +140,9 @@ func (r *ricartTerse) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 // long returns a run whose clients are inside for so long, under faults.
 func long(c nodes.Config, seed uint64, hold time.Duration, faults ...chaos.Fault) sim.Options {
-	o := sim.Options{Spec: &ricartRetryingRow, Config: c, Seed: seed, Entries: uint64(8 * c.N),
+	o := sim.Options{Stack: rowtest.StackOf(&ricartRetryingRow, c), Seed: seed, Entries: uint64(8 * c.N),
 		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}}
-	over(&o, millisecond(), faults...)
+	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
 	return o
 }
 
@@ -153,11 +154,8 @@ func TestRetriesStandHeavyLoss(t *testing.T) {
 			c := nodes.Config{N: 5}.With("nack", nack).With("give-up", "20")
 			o := long(c, seed, 5*time.Millisecond, chaos.Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.2}}},
 				chaos.Fault{Effect: &effect.Duplicate{Of: 0.1}})
-			h := &history.History{}
-			if _, err := sim.Run(o, h); err != nil {
-				t.Fatal(err)
-			}
-			s := check.SettingOf(stackOf(o))
+			h := rowtest.History(t, o)
+			s := check.SettingOf(o.Stack)
 			s.Safe, s.Live = 0, 0 // nothing excuses it
 			if v := check.Judge(h, s); v.Outcome != check.Valid {
 				t.Fatalf("%s, seed %d: %v: %s", nack, seed, v.Outcome, v.Reason)

@@ -47,19 +47,9 @@ var ricartViewRow = row.Row{
 		Bypass: peers, // in a view, as of ricart-agrawala; who is in none is passed over for as long as that lasts
 		Fair:   undisturbed,
 		Identities: []row.Identity{
-			{
-				Says: "request >= (N-1) entries",
-				Holds: func(c nodes.Config, t row.Tally) bool {
-					return t.Sent["request"] >= uint64(c.N-1)*t.Entries
-				},
-			},
-			{
-				Says: "reply >= (N-1) entries",
-				Holds: func(c nodes.Config, t row.Tally) bool {
-					return t.Sent["reply"] >= uint64(c.N-1)*t.Entries
-				},
-			},
-			atMost("reply", "request", func(_ nodes.Config, t row.Tally) uint64 { return t.Sent["request"] }),
+			counts("request >= (N-1) entries", peers),
+			counts("reply >= (N-1) entries", peers),
+			counts("reply <= request"),
 		},
 	},
 	Faults: withCensus(under(recovers, "what is lost is sent again", "lost-request",

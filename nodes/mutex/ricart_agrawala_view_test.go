@@ -9,11 +9,11 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
-	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
@@ -119,12 +119,10 @@ func TestViewsAreLeftForLaterOnes(t *testing.T) {
 	for seed := range soak.Pick[uint64](5, 15, 100) {
 		o := saturated(&ricartViewRow, nodes.Config{N: 7}, seed)
 		o.Workload.Load, o.Entries = workload.Sequential, 120
-		o.Beside = besides(o.Spec, 7, o.Spec.Detects)
-		cut, err := effect.ParseCut("0-1,4/2,5-6")
-		if err != nil {
-			t.Fatal(err)
-		}
-		over(&o, millisecond(), chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
+		beside := besides(&ricartViewRow, 7, ricartViewRow.Detects)
+		o.Stack = rowtest.StackOf(&ricartViewRow, nodes.Config{N: 7}, beside...)
+		cut := rowtest.Cut("0-1,4/2,5-6")
+		rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
 			Schedule: chaos.Schedule{At: 30 * time.Millisecond, For: 401 * time.Millisecond}})
 		if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
 			t.Errorf("seed %d: %v: %s", seed, v.Outcome, v.Reason)
@@ -139,10 +137,7 @@ func TestViewsCostNoMessages(t *testing.T) {
 		for _, row := range []*row.Row{&ricartAgrawalaRow, &ricartViewRow} {
 			o := saturated(row, nodes.Config{N: 32}, 1)
 			o.Workload.Load, o.Entries, o.Latency = load, 200, time.Millisecond
-			h := &history.History{}
-			if _, err := sim.Run(o, h); err != nil {
-				t.Fatal(err)
-			}
+			h := rowtest.History(t, o)
 			sum, codec := history.Sum(h.Logs), row.Codec()
 			for kind, k := range sum.Kinds {
 				want := uint64(0)

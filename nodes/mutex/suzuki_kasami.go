@@ -33,13 +33,8 @@ var suzukiKasamiRow = row.Row{
 		// The next node that leaves queues a request that it has heard; the queue holds each node once.
 		Bypass: peers,
 		Identities: []row.Identity{
-			{
-				Says: "request = (N-1) token",
-				Holds: func(c nodes.Config, t row.Tally) bool {
-					return t.Sent["request"] == uint64(peers(c))*t.Sent["token"]
-				},
-			},
-			atMost("token", "entries", func(_ nodes.Config, t row.Tally) uint64 { return t.Entries }),
+			counts("request = (N-1) token", peers),
+			counts("token <= entries"),
 		},
 	},
 	Published: []row.Claim{
@@ -58,16 +53,14 @@ var suzukiKasamiRow = row.Row{
 		under(blocks, tokenLost, "lost-token"),
 		under(recovers|starves, "the request is lost to one peer, and the token goes on to others, "+
 			"which know of it (L); if none does, the requester waits (P)", "lost-request"),
-		under(starves|blocks, "if the token is lost all wait (B), if a request is, the requester (P)",
-			"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"),
+		under(starves|blocks, "if the token is lost all wait (B), if a request is, the requester (P)", losses...),
 		under(starves|blocks, "the side of the token goes on, and the other waits (P); all do if the token is "+
 			"lost as it crosses the cut (B)", "split-brain", "half-cut", "holder-in-minority",
 			"holder-in-majority", "one-way", "bridge"),
 		under(recovers|starves|blocks, "as split-brain (P, B); but nodes that missed a request are "+
 			"not the only ones to pass the token on (L)", "majority-ring"),
 		under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token (B), "+
-			"and otherwise the node, which numbers its requests from 1 again (P)", "each-in-turn", "restarts",
-			"amnesia", "empty-restarts"),
+			"and otherwise the node, which numbers its requests from 1 again (P)", comebacks...),
 	),
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 )
 
@@ -42,7 +43,7 @@ func entered(epoch, serial uint64) string {
 
 func TestHandlersOfSuzukiKasamiFT(t *testing.T) {
 	for _, test := range slices.Concat(skftTokens, skftCensuses) {
-		node, got := nodeOf(t, &suzukiKasamiFTRow, 3, test.node), ""
+		node, got := rowtest.Node(&suzukiKasamiFTRow, 3, test.node), ""
 		for _, in := range test.inputs {
 			got = effectsOf(node, in)
 		}

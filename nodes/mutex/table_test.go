@@ -4,30 +4,16 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 )
 
 func TestTableIsFilledIn(t *testing.T) {
-	names := map[string]string{}
+	rowtest.Named(t, Table)
 	for _, row := range Table {
-		for _, name := range append([]string{row.Name}, row.Aliases...) {
-			if other, taken := names[name]; taken {
-				t.Errorf("%s and %s are both called %s", other, row.Name, name)
-			}
-			names[name] = row.Name
-			if !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(name) {
-				t.Errorf("%q is no name: it is made of small letters, digits and -", name)
-			}
-		}
-		if err := row.Check(); err != nil {
-			t.Error(err)
-			continue
-		}
-		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(row.Summary) {
-			t.Errorf("%s is summarized by %q, which is no sentence", row.Name, row.Summary)
-		}
 		kinds := map[string]bool{}
 		for kind, codec := 0, row.Codec(); kind < codec.Kinds(); kind++ {
 			if kinds[codec.Name(kind)] {
@@ -96,6 +82,21 @@ func TestSymbolsOfFormulas(t *testing.T) {
 		for _, symbol := range symbols.FindAllStringSubmatch(formula, -1) {
 			if !known[symbol[1]] {
 				t.Errorf("%s costs %s, and says nowhere what %s is", row.Name, formula, symbol[1])
+			}
+		}
+	}
+}
+
+// An identity that is made from its text names kinds of messages of its row alone.
+func TestIdentitiesNameKinds(t *testing.T) {
+	for _, row := range Table {
+		for _, i := range row.Mutex.Identities {
+			for word := range strings.FieldsSeq(i.Says) {
+				known := word == "entries" || strings.ContainsAny(word, "+=<>()") ||
+					slices.Contains(row.Codec().Names(), word)
+				if !known && !strings.Contains(i.Says, ",") {
+					t.Errorf("%s: %s: there are no messages %s", row.Name, i.Says, word)
+				}
 			}
 		}
 	}

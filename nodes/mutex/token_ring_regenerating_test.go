@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
@@ -176,10 +177,10 @@ func TestEpochsOfTheRingAreGivenOnceToTheLast(t *testing.T) {
 		},
 		"a promise is not kept": func(r tokenRingRegenerating) nodes.Machine { return &regeneratingFaithless{r} },
 	} {
-		row := rebuilt(&tokenRingRegeneratingRow, wrap)
+		row := rowtest.Rebuilt(&tokenRingRegeneratingRow, wrap)
 		given, fault := 0, ""
 		for seed := uint64(0); seed < 200 && fault == ""; seed++ {
-			count, says := givings(t, &row, seed)
+			count, says := givings(t, row, seed)
 			given, fault = given+count, says
 		}
 		if (fault == "") != (rule == "") || given == 0 {
@@ -213,7 +214,7 @@ func givings(t *testing.T, row *row.Row, seed uint64) (given int, fault string) 
 			}
 		}
 	})
-	o.Config = impatientRing
+	o.Stack = rowtest.StackOf(o.Stack.Instances()[0].Row, impatientRing)
 	if r, err := sim.Run(o); err != nil || r.Cut != nil {
 		t.Fatal(err, r.Cut)
 	}

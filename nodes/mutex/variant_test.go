@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/row"
@@ -18,25 +19,9 @@ var variants = []*row.Row{&lamportWithholdingRow, &lamportSavingRow, &ricartSavi
 // kind of message: what its nodes save.
 func variantOf[M any](row *row.Row, name string, wrap func(M) nodes.Machine,
 	saved ...nodes.MessageKind) row.Row {
-	v := rebuilt(row, wrap)
+	v := *rowtest.Rebuilt(row, wrap)
 	v.Name, v.Aliases, v.Messages = name, nil, append(slices.Clone(v.Messages), saved...)
 	return v
-}
-
-// rebuilt returns a row whose machines of type M are replaced by what wrap makes of them.
-func rebuilt[M any](row *row.Row, wrap func(M) nodes.Machine) row.Row {
-	replace := func(m nodes.Machine) nodes.Machine {
-		if sound, ok := any(m).(*M); ok {
-			return wrap(*sound)
-		}
-		return m
-	}
-	r := *row
-	r.New = func(c nodes.Config) nodes.Machine { return replace(row.New(c)) }
-	if row.NewServer != nil {
-		r.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine { return replace(row.NewServer(c, id)) }
-	}
-	return r
 }
 
 // Variants are sound: among two nodes nothing goes wrong, in whatever order things happen, a copy, a crash
@@ -51,10 +36,8 @@ func TestVariantsAreSound(t *testing.T) {
 			} {
 				o.Spec, o.Config, o.States = v, nodes.Config{N: 2}, 50_000
 				o.Reordering = v.Safe&nodes.FIFO == 0
-				x, err := explore.Run(o)
+				x := rowtest.Explore(t, o)
 				switch {
-				case err != nil:
-					t.Fatal(err)
 				case x.Violation != nil:
 					t.Errorf("%s: %s\n%v", x.Violation.Check, x.Violation.Says, x.Violation.Schedule)
 				case !x.Exhausted || !x.Progress || x.Entries == 0:

@@ -7,6 +7,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
@@ -75,11 +76,11 @@ func watchedOptions(row *row.Row, n int, seed uint64, around observer) sim.Optio
 	if (row.Safe|row.Live)&nodes.NoDuplication == 0 {
 		faults = append(faults, chaos.Fault{Effect: &effect.Duplicate{Of: 0.3}})
 	}
-	o := sim.Options{Spec: &w, Config: nodes.Config{N: n}, Seed: seed, Entries: 60,
+	o := sim.Options{Stack: rowtest.StackOf(&w, nodes.Config{N: n}), Seed: seed, Entries: 60,
 		Reordering: row.Safe&nodes.FIFO == 0,
-		Workload: workload.Workload{Load: workload.Closed, Think: exponential("4ms"),
+		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:4ms"),
 			Hold: chance.Constant(time.Millisecond)}}
-	over(&o, millisecond(), faults...)
+	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
 	return o
 }
 
@@ -93,7 +94,7 @@ type singleEntry struct {
 func singleEntries(t *testing.T, row *row.Row, c nodes.Config, count int) (all []singleEntry) {
 	t.Helper()
 	h := &history.History{}
-	_, err := sim.Run(sim.Options{Spec: row, Config: c, Seed: 1, Entries: uint64(count),
+	_, err := sim.Run(sim.Options{Stack: rowtest.StackOf(row, c), Seed: 1, Entries: uint64(count),
 		Latency: time.Millisecond, Workload: workload.Workload{Load: workload.Sequential}}, h)
 	if err != nil {
 		t.Fatal(err)

@@ -11,41 +11,24 @@ import (
 
 // A Cluster is what faults are carried out on: the world of a simulation, or the processes of a real run.
 type Cluster interface {
-	Clock
-	Lives
-	Pauses
-	SkewedClocks
-	Recorder
-}
+	Now() int64
 
-// A Clock tells the time of the run.
-type Clock interface{ Now() int64 }
-
-// Lives are the lives of nodes.
-type Lives interface {
 	Up(id nodes.ID) bool
 	// Kill takes a node down at once, with all that it has not saved.
 	Kill(id nodes.ID) error
 	// Restart brings a node up again that is down, with what it has saved unless forget is set. It records
 	// whether the node has lost what its peers rely on.
 	Restart(id nodes.ID, forget bool) error
-}
 
-// Pauses have a node stand still, even if it does, and go on.
-type Pauses interface {
+	// Pause has a node stand still, even if it does, and Resume has it go on.
 	Pause(id nodes.ID) error
 	Resume(id nodes.ID) error
-}
 
-// SkewedClocks are the clocks of nodes.
-type SkewedClocks interface {
 	// SetClock sets the clock of a node ahead by jump, or back if that is negative, and has it run at rate,
 	// where 1 is right.
 	SetClock(id nodes.ID, jump time.Duration, rate float64) error
-}
 
-// A Recorder records that a fault has begun and that it is over.
-type Recorder interface {
+	// FaultBegan records that a fault has begun, and FaultHealed that it is over.
 	FaultBegan(b FaultBeginning) error
 	FaultHealed(at int64, number int, hits uint64) error
 }
@@ -53,44 +36,23 @@ type Recorder interface {
 // A Transport is a Cluster whose messages pass connections between its nodes and brokers, and routes between
 // brokers. Its faults have numbers, from 1, and each is healed by its own.
 type Transport interface {
-	BrokerState
-	Brokers
-	Routes
-	Connections
-}
-
-// BrokerState tells of the brokers.
-type BrokerState interface {
 	// BrokerUp reports whether a broker runs, and NodesAt how many nodes that are up connect to it.
 	BrokerUp(i int) bool
 	NodesAt(i int) int
 	// Connected reports whether all nodes that are up are connected, so that others can be restarted.
 	Connected() bool
-}
 
-// Brokers are the processes of brokers.
-type Brokers interface {
 	// KillBroker ends a broker at once, with all that is on its way, and RestartBroker starts it again.
 	KillBroker(i int) error
 	RestartBroker(i int) error
-	BrokerPauses
-}
-
-// BrokerPauses have a broker stand still, and go on.
-type BrokerPauses interface {
+	// PauseBroker has a broker stand still, and ResumeBroker has it go on.
 	PauseBroker(i int) error
 	ResumeBroker(i int) error
-}
 
-// Routes are the routes between brokers.
-type Routes interface {
 	// CutRoutes closes the routes between brokers of different groups.
 	CutRoutes(number int, groups [][]int) error
 	HealRoutes(number int) error
-}
 
-// Connections are those between nodes and brokers.
-type Connections interface {
 	// BeginConnection puts a strain on the connections of some nodes.
 	BeginConnection(number int, of []nodes.ID, s Strain) error
 	HealConnection(number int) error
@@ -150,13 +112,12 @@ type Hook struct {
 	At   int64
 	Node nodes.ID
 	What HookKind
-	Peer nodes.ID // who has sent it, or receives it; None: all
-	Kind uint8    // of the message, if there is one
-	Term uint64   // in which it leads, if it does
-	Done int      // in the middle of an input: how often it has saved or sent because of that
+	Kind uint8  // of the message, if there is one
+	Term uint64 // in which it leads, if it does
+	Done int    // in the middle of an input: how often it has saved or sent because of that
 }
 
-// An HookKind is what happens at a node.
+// A HookKind is what happens at a node.
 type HookKind uint8
 
 // The occasions.
@@ -171,10 +132,10 @@ const (
 	OnMidInput                 // it has saved or sent something because of an input, and is to do so again
 )
 
-// A Action is what a moment does to the node, at once, before it does anything else.
+// An Action is what a fault does to the node, at once, before it does anything else.
 type Action uint8
 
-// The blows.
+// The actions.
 const (
 	NoAction  Action = iota
 	Recheck          // a fault begins elsewhere, or later: FaultDriver.Next has changed

@@ -64,11 +64,3 @@ func (s *Step) cutCrashing(words []string) ([]string, error) {
 	s.Crashing = all[0]
 	return words[:at], nil
 }
-
-// between takes a node down in the middle of a step that says so.
-func (g *Stage) between(p *nodes.Process, done int) {
-	if done == g.after {
-		g.after = 0
-		p.Crash()
-	}
-}

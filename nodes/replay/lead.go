@@ -1,12 +1,10 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
 
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/leading"
 )
 
 // campaign tells a node to bring an election about.
@@ -45,7 +43,7 @@ func (g *Stage) elect(id nodes.ID, e *nodes.Effect) {
 		g.violate(CheckTerms, saysBackwards(id, before, e.Number))
 	}
 	if term, other, is := g.electorate().Shared(id); is {
-		g.violate(CheckTerms, g.rules.SaysShared(term, id, other))
+		g.violate(CheckTerms, saysShared(term, id, other))
 	}
 }
 
@@ -65,11 +63,6 @@ func (g *Stage) follow() {
 	}
 }
 
-// silent reports whether no message is on its way and no timer runs.
-func (g *Stage) silent() bool {
-	return len(g.Flying) == 0 && !g.timed()
-}
-
 // settle looks, when nothing is left to happen, whether nodes agree.
 func (g *Stage) settle() {
 	if e := g.electorate(); g.rules.Elects && e.Disagree() && g.found == nil {
@@ -84,44 +77,4 @@ func (g *Stage) violate(check, says string) {
 		g.found = &Violation{Check: check, Says: says}
 		g.tell("%s", says)
 	}
-}
-
-// electorate returns what the clients believe.
-func (g *Stage) electorate() (e leading.Electorate) {
-	for id := range g.stack.N() {
-		e = append(e, leading.Voter{Up: g.Nodes[id].Process.Up(), Belief: &g.Nodes[id].Belief})
-	}
-	return e
-}
-
-// electing returns an error if instance 0 is no elector, or a step is about another.
-func (g *Stage) electing(s Step) error {
-	if !g.rules.Elects || s.Instance != 0 {
-		return errors.New("it elects no leaders")
-	}
-	return nil
-}
-
-// leads checks that exactly the nodes that a step names say that they lead.
-func (g *Stage) leads(s Step) error {
-	if err := g.electing(s); err != nil {
-		return err
-	}
-	return same(g.electorate().Leaders(), s.Who, "nobody leads", "the leader is %s")
-}
-
-// believes checks whom a node takes for the leader.
-func (g *Stage) believes(s Step) error {
-	if err := g.electing(s); err != nil {
-		return err
-	}
-	switch a := &g.Nodes[s.Node]; {
-	case int(s.Node) >= g.stack.N():
-		return errors.New("it is a server, and takes no part")
-	case !a.Process.Up():
-		return errors.New("it is down")
-	case a.Belief.Leader != s.Peer:
-		return fmt.Errorf("it %s", saysBelief(s.Node, a.Belief.Leader))
-	}
-	return nil
 }

@@ -179,17 +179,17 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 		return step, errors.New("crashing comes after a step by which a node is told something, such as 0>1 vote " +
 			"crashing 1")
 	}
-	if step.Try && step.What >= StepIn {
+	if step.Try && step.What >= stepIn {
 		return step, fmt.Errorf("%s cannot be skipped: leave out try", stepWords[step.What])
 	}
 	switch step.What {
-	case StepDeliver, StepDrop, StepDuplicate, StepNone:
+	case StepDeliver, StepDrop, StepDuplicate, stepNone:
 		return step, step.parseMessage(words)
 	case StepSuspect, StepTrust:
 		return step, step.parsePeer(words)
-	case StepIn, StepLeads:
+	case stepIn, stepLeads:
 		return step, step.parseWho(words)
-	case StepBelieves:
+	case stepBelieves:
 		return step, step.parseBelief(words)
 	case StepTick, StepRest:
 		if len(words) > 0 {

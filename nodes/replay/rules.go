@@ -15,8 +15,8 @@ import (
 // they lead until something happens of which no algorithm knows when. With a Timing, ticks count as well.
 // That a node leads counts when its handler is over.
 
-// SaysShared says that two have led in one term.
-func (r *Rules) SaysShared(term uint64, one, other nodes.ID) string {
+// saysShared says that two have led in one term.
+func saysShared(term uint64, one, other nodes.ID) string {
 	return fmt.Sprintf("nodes %s have led in term %d", ids([]nodes.ID{min(one, other), max(one, other)}), term)
 }
 

@@ -93,10 +93,10 @@ const (
 	StepSuspect
 	StepTrust
 	StepCampaign
-	StepIn // this and what follows cannot be skipped
-	StepNone
-	StepLeads
-	StepBelieves
+	stepIn // this and what follows cannot be skipped
+	stepNone
+	stepLeads
+	stepBelieves
 	StepRest
 )
 
@@ -106,7 +106,7 @@ var stepWords = [...]string{"start", "req", "exit", "", "drop", "dup", "timeout"
 
 // States reports whether a step only says what should be so.
 func (k StepKind) States() bool {
-	return k == StepIn || k == StepNone || k == StepLeads || k == StepBelieves
+	return k == stepIn || k == stepNone || k == stepLeads || k == stepBelieves
 }
 
 // Progresses reports whether a step makes progress by itself: it is no fault, request or restart. To suspect
@@ -120,7 +120,7 @@ type Step struct {
 	What     StepKind
 	Try      bool     // it is skipped if it does not apply
 	Node     nodes.ID // where; of a message see below
-	Peer     nodes.ID // that is suspected, or trusted again; of StepBelieves, who leads
+	Peer     nodes.ID // that is suspected, or trusted again; of stepBelieves, who leads
 	From, To nodes.ID // of a message
 	Kind     string   // of a message
 	Nth      int      // such message of its link that is on its way, from 1
@@ -128,7 +128,7 @@ type Step struct {
 	Units    int      // of a request: of the resource; 0 means 1
 	Timer    nodes.Timer
 	Named    *nodes.TimerName // of Timer, if the step is written by it; otherwise by its numbers
-	Who      []nodes.ID       // of StepIn, who is inside; of StepLeads, who leads
+	Who      []nodes.ID       // of stepIn, who is inside; of stepLeads, who leads
 	Choosing []int
 	Crashing int // when it has saved or sent so often because of this, the node crashes; 0: it does not
 	Line     int // of the file it was read from
@@ -149,7 +149,7 @@ func (s Step) String() string {
 		add("%s", stepWords[s.What])
 	}
 	switch s.What {
-	case StepDeliver, StepDrop, StepDuplicate, StepNone:
+	case StepDeliver, StepDrop, StepDuplicate, stepNone:
 		add("%d>%d %s%s", s.From, s.To, s.Kind, instance)
 		if s.Nth > 1 {
 			add("%d", s.Nth)
@@ -163,13 +163,13 @@ func (s Step) String() string {
 		if s.Named == nil || s.Named.PerPeer {
 			add("%d", s.Timer.Peer)
 		}
-	case StepIn, StepLeads:
+	case stepIn, stepLeads:
 		first, more, _ := strings.Cut(cmp.Or(list(s.Who), "-"), " ")
 		add("%s%s", first, instance)
 		if more != "" {
 			add("%s", more)
 		}
-	case StepBelieves:
+	case stepBelieves:
 		add("%d%s %s", s.Node, instance, believed(s.Peer))
 	case StepSuspect, StepTrust:
 		add("%d>%d", s.Node, s.Peer)

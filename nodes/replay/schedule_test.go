@@ -33,12 +33,12 @@ func TestScheduleIsReadAsItIsWritten(t *testing.T) {
 			{What: StepDuplicate, Node: 1, From: 0, To: 1, Kind: "request", Nth: 1},
 			{What: StepTimeout, Node: 2, Timer: nodes.Timer{Kind: 1, Peer: -1}},
 			{What: StepRelease, Node: 3}, {What: StepCrash, Node: 3}, {What: StepRestart, Node: 3},
-			{What: StepAmnesia, Node: 3}, {What: StepRest}, {What: StepIn},
-			{What: StepIn, Who: []nodes.ID{0, 2}}, {What: StepIn, Who: []nodes.ID{0, 2}, Instance: 1},
-			{What: StepCampaign, Node: 2}, {What: StepLeads}, {What: StepLeads, Who: []nodes.ID{1, 3}},
-			{What: StepBelieves, Node: 1, Peer: 3}, {What: StepBelieves, Node: 1, Peer: nodes.None},
-			{What: StepBelieves, Node: 1, Peer: nodes.Somebody, Instance: 2},
-			{What: StepNone, Node: 1, From: 0, To: 1, Kind: "locked", Nth: 2},
+			{What: StepAmnesia, Node: 3}, {What: StepRest}, {What: stepIn},
+			{What: stepIn, Who: []nodes.ID{0, 2}}, {What: stepIn, Who: []nodes.ID{0, 2}, Instance: 1},
+			{What: StepCampaign, Node: 2}, {What: stepLeads}, {What: stepLeads, Who: []nodes.ID{1, 3}},
+			{What: stepBelieves, Node: 1, Peer: 3}, {What: stepBelieves, Node: 1, Peer: nodes.None},
+			{What: stepBelieves, Node: 1, Peer: nodes.Somebody, Instance: 2},
+			{What: stepNone, Node: 1, From: 0, To: 1, Kind: "locked", Nth: 2},
 			{What: StepDeliver, Try: true, Node: 1, From: 0, To: 1, Kind: "request", Nth: 3, Choosing: []int{7}},
 		}}
 	read, err := Parse(strings.NewReader("# a comment\n"+s.String()+" # another\n"), mutex.Find)

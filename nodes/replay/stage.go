@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/lab"
-	"turnstile/nodes/leading"
 	"turnstile/nodes/row"
 )
 
@@ -58,29 +56,17 @@ func Play(s *Schedule) (*Played, error) {
 // mostStaged bounds the nodes of a schedule, so that a typing error does not take all memory.
 const mostStaged = 1000
 
-// A Stage is the cluster on which a schedule is played.
+// A Stage is the cluster on which a schedule is played, and what is told of that.
 type Stage struct {
-	stack    *row.Stack
-	schedule *Schedule
-	Nodes    []stagedNode
+	cluster
+	record
+	script
 	Lab      lab.Lab
-	Flying   []Flight // in the order sent, each copy after its original
-	now      int64
-	clock    time.Duration              // by ticks
-	rested   time.Duration              // that timers have taken which ran out in rests
-	due      map[dueTimer]time.Duration // when timers run out at the earliest, by rested
-	Events   []history.Event
-	trace    []history.MessageRecord
-	Story    []string
+	clock    time.Duration // by ticks
 	found    *Violation
 	looksFor func(check string) bool
 	rules    Rules  // of the election, if it is one
 	together uint32 // ticks that have passed while several led
-
-	answers []int // of the current step, that Choose has not used yet
-	refused bool  // Choose asked for an answer that does not apply
-	chose   bool  // Choose was asked
-	after   int   // so many saves and messages of the current step its node crashes; 0: it does not, or has
 
 	// Of the current input.
 	sent    []string // in words
@@ -90,30 +76,11 @@ type Stage struct {
 	set     []RunningTimer
 }
 
-// A stagedNode is a node of the stage.
-type stagedNode struct {
-	Process  nodes.Process
-	started  bool
-	Timers   []RunningTimer
-	Suspects nodes.Set
-	heard    uint8 // from which it has heard in this life, as far as they are few
-	Belief   leading.Belief
-}
-
-// A Flight is a message on its way.
-type Flight struct {
-	From, To nodes.ID
-	Instance int32
-	Kind     uint8
-	Message  nodes.Message
-	Window
-}
-
 // NewStage returns a stage for a schedule on which nothing has happened yet.
 func NewStage(stack *row.Stack, s *Schedule, looksFor func(check string) bool) *Stage {
-	g := &Stage{stack: stack, schedule: s, looksFor: looksFor, Nodes: make([]stagedNode, stack.Total()),
-		rules: RulesOf(stack), due: map[dueTimer]time.Duration{}}
-	g.Lab = lab.New(stack, g.record)
+	g := &Stage{looksFor: looksFor, rules: RulesOf(stack), cluster: cluster{stack: stack, schedule: s,
+		Nodes: make([]stagedNode, stack.Total()), due: map[dueTimer]time.Duration{}}}
+	g.Lab = lab.New(stack, g.add)
 	rt := nodes.NewRuntime(stack.Stack, g, g.choose)
 	rt.TellBetween(g.between)
 	for id := range g.Nodes {
@@ -131,21 +98,6 @@ func NewStage(stack *row.Stack, s *Schedule, looksFor func(check string) bool) *
 		g.Lab.Break(nodes.EventualDetector)
 	}
 	return g
-}
-
-// choose answers Choose by what the step says, or else by zero.
-func (g *Stage) choose(_ nodes.ID, _ int32, n int) int {
-	g.chose = true
-	if len(g.answers) == 0 {
-		return 0
-	}
-	x := g.answers[0]
-	g.answers = g.answers[1:]
-	if x < 0 || x >= n {
-		g.refused = true
-		return 0
-	}
-	return x
 }
 
 // Start starts the nodes that no step has started.
@@ -194,37 +146,18 @@ func (g *Stage) do(s Step) error {
 		return g.transmit(s)
 	case StepTick:
 		return g.tick()
-	case StepIn:
+	case stepIn:
 		return g.in(s)
-	case StepNone:
+	case stepNone:
 		return g.none(s)
-	case StepLeads:
+	case stepLeads:
 		return g.leads(s)
-	case StepBelieves:
+	case stepBelieves:
 		return g.believes(s)
 	case StepRest:
 		return g.rest()
 	}
 	return g.act(s)
-}
-
-// find returns which message on its way a step is about, or -1, and the kind of the first on its link.
-func (g *Stage) find(s Step) (at int, first string) {
-	count := 0
-	for i, f := range g.Flying {
-		if f.From != s.From || f.To != s.To {
-			continue
-		}
-		kind := g.kind(f)
-		first = cmp.Or(first, kind)
-		if kind != s.Kind || f.Instance != s.Instance {
-			continue
-		}
-		if count++; count == max(1, s.Nth) {
-			return i, first
-		}
-	}
-	return -1, first
 }
 
 // transmit performs a step about a message.
@@ -269,9 +202,6 @@ func (g *Stage) deliver(at int) {
 	g.tell("%s gets %s from %s", g.name(f.To), g.kind(f), g.name(f.From))
 	g.feed(f.To, nodes.Input{Kind: nodes.Receive, Instance: f.Instance, From: f.From, Message: f.Message})
 }
-
-// kind returns the name of the kind of a message on its way.
-func (g *Stage) kind(f Flight) string { return g.stack.Codec().Name(int(f.Kind)) }
 
 // act performs a step about a node.
 func (g *Stage) act(s Step) error {

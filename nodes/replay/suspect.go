@@ -47,30 +47,3 @@ func (g *Stage) suspect(by, of nodes.ID, instance int32, suspects bool) {
 	g.Lab.Suspect(by, of, instance, suspects)
 	g.tell("%s", says)
 }
-
-// untold returns what the failure detector of some node has to tell still, if anything is left: whom that is
-// down a node does not suspect, or whom it suspects that is up.
-func (g *Stage) untold() (s Step, left bool) {
-	if g.schedule.NoDetector {
-		return Step{}, false
-	}
-	for by := range g.Nodes {
-		a := &g.Nodes[by]
-		if !a.Process.Up() || !a.Process.Listens() {
-			continue
-		}
-		for of := range g.Nodes {
-			suspected, up := a.Suspects.Has(nodes.ID(of)), g.Nodes[of].Process.Up()
-			switch s := (Step{Node: nodes.ID(by), Peer: nodes.ID(of)}); {
-			case of == by || suspected != up:
-			case up:
-				s.What = StepTrust
-				return s, true
-			default:
-				s.What = StepSuspect
-				return s, true
-			}
-		}
-	}
-	return Step{}, false
-}

@@ -152,34 +152,6 @@ func (g *Stage) overlap(format string, args ...any) {
 	}
 }
 
-// clients returns the nodes whose client of an instance is in a state.
-func (g *Stage) clients(instance int32, state nodes.ClientState) (ids []nodes.ID) {
-	for id := range nodes.ID(g.stack.N()) {
-		if p := &g.Nodes[id].Process; p.Up() && p.Client(instance) == state {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// anywhere returns the nodes whose client of some instance is in a state.
-func (g *Stage) anywhere(state nodes.ClientState) (ids []nodes.ID) {
-	for _, instance := range g.stack.Mutexes() {
-		ids = append(ids, g.clients(instance, state)...)
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
-
-// stuck reports whether nothing is left to happen but requests and faults.
-func (g *Stage) stuck() bool {
-	if g.timed() || len(g.Flying) > 0 || len(g.anywhere(nodes.Inside)) > 0 {
-		return false
-	}
-	_, left := g.untold()
-	return !left
-}
-
 // look observes whether no message is on its way.
 func (g *Stage) look() {
 	if last := len(g.Events) - 1; len(g.Flying) == 0 && g.Events[last].Kind != history.Observed {
@@ -244,34 +216,3 @@ func who(all []nodes.ID, does, do string) string {
 
 // ids lists nodes.
 func ids(all []nodes.ID) string { return strings.ReplaceAll(list(all), " ", ", ") }
-
-func (g *Stage) name(id nodes.ID) string {
-	if int(id) >= g.stack.N() {
-		return fmt.Sprintf("server %d", id)
-	}
-	return fmt.Sprintf("node %d", id)
-}
-
-func (g *Stage) describe(f Flight) string {
-	article := "a"
-	if strings.ContainsAny(g.kind(f)[:1], "aeiou") {
-		article = "an"
-	}
-	return fmt.Sprintf("%s %s from %s to %s", article, g.kind(f), g.name(f.From), g.name(f.To))
-}
-
-func (g *Stage) tell(format string, args ...any) {
-	g.Story = append(g.Story, fmt.Sprintf(format, args...))
-}
-
-// record is told by the lab of what has happened.
-func (g *Stage) record(e history.Event) {
-	e.At = g.now
-	g.Events = append(g.Events, e)
-}
-
-// note records a message in the trace of the node that has sent or handled it.
-func (g *Stage) note(node, peer nodes.ID, instance int32, kind uint8, sent bool) {
-	g.trace = append(g.trace, history.MessageRecord{At: g.now, Node: node, Peer: peer,
-		Instance: uint16(instance), Kind: kind, Sent: sent})
-}

@@ -54,7 +54,7 @@ func (g *Stage) tick() error {
 		g.Flying[i].Window = g.Flying[i].Later()
 	}
 	for id := range g.Nodes {
-		g.Nodes[id].Timers = LaterTimers(g.Nodes[id].Timers)
+		g.Nodes[id].Timers = g.schedule.Timing.Later(g.Nodes[id].Timers)
 	}
 	const passing = "time goes on to "
 	if last := len(g.Story) - 1; last >= 0 && strings.HasPrefix(g.Story[last], passing) {
@@ -85,12 +85,6 @@ func (g *Stage) timeout(s Step) error {
 func (g *Stage) runOut(id nodes.ID, t RunningTimer) {
 	g.tell("%s: timer %s runs out", g.name(id), g.sayTimer(id, t))
 	g.feed(id, nodes.Input{Kind: nodes.Timeout, Instance: t.Instance, Timer: t.Timer, Gen: t.Gen})
-}
-
-// sayTimer returns in words which timer of a node one is.
-func (g *Stage) sayTimer(id nodes.ID, t RunningTimer) string {
-	in := &g.stack.Instances()[t.Instance]
-	return in.SayTimer(in.Config, id, t.Timer)
 }
 
 func ticks(n int64) string {

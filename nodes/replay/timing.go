@@ -116,8 +116,8 @@ func (t *Timing) Timers(p *nodes.Process, before, set []RunningTimer) (all []Run
 	return all
 }
 
-// LaterTimers returns the timers as they are one tick later.
-func LaterTimers(timers []RunningTimer) []RunningTimer {
+// Later returns the timers as they are one tick later.
+func (t *Timing) Later(timers []RunningTimer) []RunningTimer {
 	later := make([]RunningTimer, len(timers))
 	for i, a := range timers {
 		later[i] = a

@@ -58,7 +58,7 @@ func (s *Step) parseWho(words []string) (err error) {
 	ids, err := numbers(words)
 	switch {
 	case err == nil && len(ids) > 0:
-	case s.What == StepLeads:
+	case s.What == stepLeads:
 		return errors.New("leads takes the nodes that say that they lead, such as leads 3, or leads - if none does")
 	default:
 		return errors.New("in takes the nodes whose clients are inside, such as in 0, or in - if there are none")

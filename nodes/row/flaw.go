@@ -41,10 +41,18 @@ func (r *Row) ShowFlaw() []string {
 			args = append(args, fault.flag, fmt.Sprint(max(1, r.Flaw.Times)))
 		}
 	}
-	if r.Elector == nil {
-		return args
+	if more := showMore[r.Kind]; more != nil {
+		args = append(args, more(r)...)
 	}
-	args = append(args, "--campaigns", "1") // what is looked for comes after it, and the space stays small
+	return args
+}
+
+// showMore are the arguments that show flaws of rows of a kind alone.
+var showMore = map[nodes.Kind]func(*Row) []string{nodes.Election: (*Row).showElection}
+
+// showElection returns the arguments that let a flaw of an elector show.
+func (r *Row) showElection() []string {
+	args := []string{"--campaigns", "1"} // what is looked for comes after it, and the space stays small
 	if r.Flaw.By&nodes.NoCrash != 0 && r.Elector.Terms {
 		args = append(args, "--restarts") // what a term needs must outlive a crash
 	}

@@ -82,6 +82,18 @@ func Assemble(first Instance, beside ...Instance) (*Stack, error) {
 // Instances returns the instances, by their number.
 func (s *Stack) Instances() []Instance { return s.instances }
 
+// Published returns what is published of the first instance, and whether failure detectors alone run beside
+// it: what another algorithm sends is in no published count of messages.
+func (s *Stack) Published() (published Exclusion, alone bool) {
+	published, alone = *s.instances[0].Exclusion(), true
+	for _, in := range s.instances[1:] {
+		if in.Kind != nodes.Detection {
+			published.Cost, published.Exact, published.Identities, alone = nil, nil, nil, false
+		}
+	}
+	return published, alone
+}
+
 // Elector returns the instance that elects leaders; nil: none does.
 func (s *Stack) Elector() *Instance {
 	for i := range s.instances {

@@ -15,7 +15,7 @@ type Leadership struct {
 	// Follow says who has to follow a leader for it to be elected; zero: all that it can reach.
 	Follow Following
 	// Wins says who is to be elected; zero: anybody.
-	Wins Winner
+	Wins winner
 	// Overlap is, without terms, for how long two that are up may both lead, as long as what safety rests on
 	// holds: a new leader takes over before the old one hears of it. Nil: not at all.
 	Overlap func(c nodes.Config) time.Duration
@@ -69,12 +69,12 @@ func (f Following) String() string {
 	return [...]string{"all that the next can reach follow it", "a majority follows the next in its term"}[f]
 }
 
-// A Winner says which of the nodes that are up is to be elected.
-type Winner uint8
+// A winner says which of the nodes that are up is to be elected.
+type winner uint8
 
 // The winners.
 const (
-	AnyWins     Winner = iota // whoever it turns out to be
+	AnyWins     winner = iota // whoever it turns out to be
 	HighestWins               // the one of the highest rank: see RankOf
 	LowestWins
 )

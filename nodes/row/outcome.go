@@ -30,9 +30,6 @@ const (
 // outcomeLetters are the letters of the outcomes.
 const outcomeLetters = "LPBX-"
 
-// Outcomes lists the single outcomes.
-func Outcomes() []Outcome { return []Outcome{Recovers, Starves, Blocks, Breaks, Unhit} }
-
 // String writes the outcomes by their letters, as in L|B: L recovers, P starves some, B blocks all, X breaks
 // exclusion; - says that the fault hits nothing. None of them is a question mark: an inconclusive run shows
 // no outcome.

@@ -2,7 +2,7 @@ package row
 
 import "testing"
 
-// Outcomes are written by their letters.
+// outcomes are written by their letters.
 func TestOutcomesAreWritten(t *testing.T) {
 	for o, text := range map[Outcome]string{
 		Recovers: "L", Starves: "P", Blocks: "B", Breaks: "X", Recovers | Blocks: "L|B",

@@ -30,7 +30,7 @@ type Severed uint8
 
 // What is cut.
 const (
-	Everything   Severed = iota // all networks between nodes; nobody is cut off from servers
+	everything   Severed = iota // all networks between nodes; nobody is cut off from servers
 	FirstNetwork                // one network alone: see Kind.Net
 	ServersToo                  // all networks, and every server is cut off from all
 	SomeLinks                   // some links between nodes, or one direction of some: there are no sides

@@ -1,11 +1,8 @@
-// Package row has the rows of the tables of algorithms: what makes their machines (nodes.Spec), and what is
-// published of them. Look-up, lists, validate, the fault matrix, checks and tests of conformance read rows.
 package row
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"turnstile/internal/suggest"
@@ -69,12 +66,10 @@ type Silence struct {
 }
 
 // Exclusion returns what is published of the row's mutual exclusion: nothing, if it does none.
-func (r *Row) Exclusion() *Exclusion {
-	if r.Mutex == nil {
-		return &Exclusion{}
-	}
-	return r.Mutex
-}
+func (r *Row) Exclusion() *Exclusion { return cmp.Or(r.Mutex, &Exclusion{}) }
+
+// Leadership returns what is promised of the row's leaders: nothing, if it elects none.
+func (r *Row) Leadership() *Leadership { return cmp.Or(r.Elector, &Leadership{}) }
 
 // CostOf returns what the algorithm was published to cost: any, if nothing is.
 func (r *Row) CostOf(c nodes.Config) Cost {
@@ -101,7 +96,8 @@ func hinted(err error) error {
 
 // Check returns an error that names the fields that a row of a table must have and this one lacks.
 func (r *Row) Check() error {
-	lacks, kind := r.Lacks(), r.Kind
+	var lacks []string
+	kind := r.Kind
 	need := func(field string, lacking bool) {
 		if lacking {
 			lacks = append(lacks, field)
@@ -119,11 +115,7 @@ func (r *Row) Check() error {
 	need("Faults", len(r.Faults) == 0 && kind != nodes.Detection)
 	need("Timers", len(r.Timers) == 0 && r.timed())
 	need("Flaw.At", r.Flaw != nil && r.Flaw.At.N == 0)
-	if len(lacks) == 0 {
-		return nil
-	}
-	return fmt.Errorf("the row %q lacks %s: docs/adding-an-algorithm.md says what belongs there", r.Name,
-		strings.Join(lacks, ", "))
+	return r.Lacks(lacks...)
 }
 
 // timed reports whether the machines of the clients set timers.

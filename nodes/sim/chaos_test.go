@@ -184,11 +184,11 @@ func (alarm) Timeout(env *nodes.Env, _ nodes.Timer)       { env.Grant() }
 func waits(t *testing.T, texts ...string) (all [2][]time.Duration) {
 	t.Helper()
 	o := options(t, "ricart-agrawala", 2, busy)
-	o.Spec = &row.Row{Spec: nodes.Spec{
+	o.Stack = stackOf(&row.Row{Spec: nodes.Spec{
 		Name:     "alarm",
 		New:      func(nodes.Config) nodes.Machine { return &alarm{} },
 		Messages: []nodes.MessageKind{{Zero: nothing{}}},
-	}}
+	}}, nodes.Config{N: 2})
 	o.Workload.Load = workload.Closed
 	o.Workload.Think = chance.Constant(8 * ms)
 	suffer(&o, plan(t, texts...)...)
@@ -312,21 +312,18 @@ func TestRandomPlansNeverHang(t *testing.T) {
 	for seed := range uint64(plans) {
 		spec := rows[seed%uint64(len(rows))]
 		n := 1 + int(seed/7%6)
-		o := Options{Spec: spec, Config: nodes.Config{N: n}, Seed: seed, Duration: 300 * ms}
-		o.Workload = workload.Workload{Load: loads[seed%uint64(len(loads))], Hold: chance.Constant(ms),
-			Think: chance.Constant(ms), Rate: 200}
-		if o.Spec.Validate(o.Config) != nil {
+		c := nodes.Config{N: n}
+		if spec.Validate(c) != nil {
 			continue
 		}
+		o := Options{Stack: stackOf(spec, c), Seed: seed, Duration: 300 * ms}
+		o.Workload = workload.Workload{Load: loads[seed%uint64(len(loads))], Hold: chance.Constant(ms),
+			Think: chance.Constant(ms), Rate: 200}
 		if spec.Detects != "" {
 			beside(t, spec.Detects)(&o)
 		}
-		scene := &chaos.Scene{Spec: spec, Config: o.Config, Measured: o.Duration, Simulated: true}
-		stack, err := o.Stack()
-		if err != nil {
-			t.Fatal(err)
-		}
-		scene.Stack = stack
+		scene := &chaos.Scene{Spec: spec, Config: c, Stack: o.Stack, Measured: o.Duration,
+			Simulated: true}
 		p := chaos.RandomPlan(scene, seed)
 		faults, err := chaos.Resolve(p.Faults, scene, seed)
 		if err != nil {

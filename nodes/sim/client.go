@@ -30,7 +30,7 @@ func (w *world) planCampaigns() {
 
 // planCampaign plans the first campaign of a node after a time.
 func (w *world) planCampaign(id nodes.ID, after int64) {
-	if !w.stack.Elects() || int(id) >= w.n || !w.Workload.Initiates(w.dice, id, w.n) {
+	if int(id) >= w.n || !w.Workload.Initiates(w.dice, id, w.n) {
 		return
 	}
 	if at := w.Workload.NextCampaign(after); at != workload.Never {
@@ -107,7 +107,7 @@ func (w *world) request(p *nodes.Process, r int32) {
 	}
 	w.feed(p, &nodes.Input{Kind: nodes.Request, Instance: res.Instance, Units: units})
 	if p.Up() && p.Client(res.Instance) == nodes.Waiting {
-		w.tellFaults(port.OnRequest, p.ID(), nodes.None, 0)
+		w.tellFaults(port.OnRequest, p.ID(), 0)
 	}
 }
 
@@ -191,7 +191,7 @@ func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 	hold := max(1, int64(w.Workload.HoldFor(w.ofResource[r], p.ID(), uint64(count))))
 	end := w.plan(w.now+hold, toRelease, p.ID())
 	end.input.Instance, end.input.Gen = e.Instance, count
-	w.tellFaults(port.OnEnter, p.ID(), nodes.None, 0)
+	w.tellFaults(port.OnEnter, p.ID(), 0)
 }
 
 // release ends a critical section, and hands the machine the release unless a fault takes the node down or
@@ -199,7 +199,7 @@ func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 func (w *world) release(p *nodes.Process, instance int32) {
 	w.leaves(instance)
 	w.lab.Exit(p, instance)
-	w.tellFaults(port.OnExit, p.ID(), nodes.None, 0)
+	w.tellFaults(port.OnExit, p.ID(), 0)
 	if events, stands := w.missed[p.ID()]; stands {
 		later := missed{what: toHandBack, to: p.ID(), life: w.lives[p.ID()]}
 		later.input.Instance = instance

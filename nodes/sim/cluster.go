@@ -175,15 +175,15 @@ func (w *world) stepFaults() {
 }
 
 // tellFaults tells the faults what happens at a node, and has them act on it.
-func (w *world) tellFaults(what port.HookKind, id, peer nodes.ID, kind uint8) {
+func (w *world) tellFaults(what port.HookKind, id nodes.ID, kind uint8) {
 	if w.FaultDriver != nil {
-		w.tellFaultsOf(port.Hook{Node: id, What: what, Peer: peer, Kind: kind})
+		w.tellFaultsOf(port.Hook{Node: id, What: what, Kind: kind})
 	}
 }
 
 // between tells the faults that a node is in the middle of an input.
 func (w *world) between(p *nodes.Process, done int) {
-	w.tellFaultsOf(port.Hook{Node: p.ID(), What: port.OnMidInput, Peer: nodes.None, Done: done})
+	w.tellFaultsOf(port.Hook{Node: p.ID(), What: port.OnMidInput, Done: done})
 }
 
 // tellFaultsOf is tellFaults of a moment.

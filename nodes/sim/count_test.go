@@ -64,7 +64,7 @@ func TestHeartbeatsAreNotCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Spec: row, Config: row.Explicit(nodes.Config{N: 3}), Seed: 1, Latency: time.Millisecond,
+	o := Options{Stack: stackOf(row, row.Explicit(nodes.Config{N: 3})), Seed: 1, Latency: time.Millisecond,
 		Counts: true, Workload: workload.Workload{Load: workload.Campaign}, Duration: time.Second}
 	h := mustRun(t, o)
 	sent := uint64(0)

@@ -24,11 +24,12 @@ const ms = time.Millisecond
 // beside puts a failure detector beside the algorithm.
 func beside(t testing.TB, text string) func(*Options) {
 	return func(o *Options) {
-		in, err := detector.Parse(text, o.Config.N, nodes.Delays{})
+		in, err := detector.Parse(text, o.Stack.N(), nodes.Delays{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Beside = append(o.Beside, in)
+		all := o.Stack.Instances()
+		o.Stack = stackOf(all[0].Row, all[0].Config, append(all[1:len(all):len(all)], in)...)
 	}
 }
 
@@ -299,7 +300,7 @@ func TestMutexesHearOfSuspicions(t *testing.T) {
 		Live:     nodes.NoLoss,
 	}}
 	for _, text := range []string{"heartbeat", "probe", "phi", "swim", "perfect"} {
-		o := Options{Spec: spec, Config: nodes.Config{N: 3}, Seed: 1, Entries: 40, Latency: ms,
+		o := Options{Stack: stackOf(spec, nodes.Config{N: 3}), Seed: 1, Entries: 40, Latency: ms,
 			Workload: workload.Workload{Load: workload.One, Think: chance.Constant(ms)}}
 		beside(t, text)(&o)
 		suffer(&o, crash(1, 20*ms, 0), crash(2, 3*time.Second, time.Second))

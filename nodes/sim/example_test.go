@@ -7,20 +7,24 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
 // Ricart and Agrawala's algorithm takes 2(N-1) messages an entry.
 func Example() {
-	row, err := mutex.Find("ricart-agrawala")
+	spec, err := mutex.Find("ricart-agrawala")
+	if err != nil {
+		panic(err)
+	}
+	stack, err := row.Assemble(row.Instance{Row: spec, Config: nodes.Config{N: 9}})
 	if err != nil {
 		panic(err)
 	}
 	const entries = 100
 	r, err := sim.Run(sim.Options{
-		Spec:    row,
-		Config:  nodes.Config{N: 9},
+		Stack:   stack,
 		Seed:    1,
 		Entries: entries,
 		Latency: time.Millisecond,

@@ -12,7 +12,8 @@ import (
 
 // over has messages travel over a network.
 func over(o *Options, n chaos.Network, faults ...chaos.Fault) {
-	scene := &chaos.Scene{Spec: o.Spec, Config: o.Config, Measured: 24 * time.Hour}
+	of := o.Stack.Instances()[0]
+	scene := &chaos.Scene{Spec: of.Row, Config: of.Config, Measured: 24 * time.Hour}
 	resolved, err := chaos.Resolve(faults, scene, o.Seed)
 	if err != nil {
 		panic(err) // a slip of the pen in a test

@@ -7,6 +7,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/nodes/lease"
 )
 
@@ -26,13 +27,14 @@ func TestFencesMakeLeasesSafe(t *testing.T) {
 		{"a resource that does not compare", true, false, true, check.Violated, true, true},
 	} {
 		o := options(t, "central", 3)
-		o.Spec, o.Config.Fenced = lease.Row(20*time.Millisecond), test.compares
+		spec := lease.Row(20 * time.Millisecond)
+		o.Stack = stackOf(spec, nodes.Config{N: 3, Fenced: test.compares})
 		if test.pauses {
 			suffer(&o, chaos.Fault{Effect: &effect.Pause{Who: effect.Target{Word: "holder"}},
 				Schedule: chaos.Schedule{At: 30 * time.Millisecond, For: 100 * time.Millisecond}})
 		}
 		r := mustRun(t, o)
-		o.Config.Fenced = test.claims
+		o.Stack = stackOf(spec, nodes.Config{N: 3, Fenced: test.claims})
 		v := verdict(o, r)
 		refused := 0
 		for i := range r.Events {

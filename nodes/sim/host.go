@@ -15,7 +15,7 @@ var _ nodes.Host = (*world)(nil)
 func (w *world) Send(p *nodes.Process, e *nodes.Effect) {
 	w.send(p.ID(), e.To, e)
 	w.count(p.ID(), e, 1, 1)
-	w.tellFaults(port.OnSend, p.ID(), e.To, e.Kind)
+	w.tellFaults(port.OnSend, p.ID(), e.Kind)
 }
 
 // Broadcast implements nodes.Host.
@@ -32,7 +32,7 @@ func (w *world) Broadcast(p *nodes.Process, e *nodes.Effect) {
 		publishes = 1
 	}
 	w.count(from, e, hearers, publishes)
-	w.tellFaults(port.OnSend, from, nodes.None, e.Kind)
+	w.tellFaults(port.OnSend, from, e.Kind)
 }
 
 // count counts a message by its deliveries and its publishes.
@@ -53,7 +53,7 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 	p := &w.packet
 	p.From, p.To, p.Instance, p.Kind, p.Net, p.At = from, to, e.Instance, e.Kind, w.nets[e.Kind], w.now
 	if w.weighs {
-		w.buffer = w.stack.Codec().Append(w.buffer[:0], int(e.Kind), e.Message)
+		w.buffer = w.Stack.Codec().Append(w.buffer[:0], int(e.Kind), e.Message)
 		p.Bytes = len(w.buffer)
 	}
 	arrivals, reordered := w.links.Take(p)
@@ -126,7 +126,7 @@ func (w *world) Elect(p *nodes.Process, e *nodes.Effect) {
 	if e.To == p.ID() {
 		what = port.OnLead
 	}
-	w.tellFaultsOf(port.Hook{Node: p.ID(), What: what, Peer: nodes.None, Term: e.Number})
+	w.tellFaultsOf(port.Hook{Node: p.ID(), What: what, Term: e.Number})
 }
 
 // Suspect implements nodes.Host.

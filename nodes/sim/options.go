@@ -14,9 +14,7 @@ import (
 // Options is all that a simulated run depends on. Equal options give equal histories, byte for byte, of runs
 // that are not interrupted.
 type Options struct {
-	Spec     *row.Row
-	Config   nodes.Config
-	Beside   []row.Instance // further instances on every node, numbered from 1
+	Stack    *row.Stack // what every node is made of
 	Workload workload.Workload
 	Seed     uint64
 
@@ -43,12 +41,7 @@ type Options struct {
 	Beat      *atomic.Uint64  // counts up as long as handlers return; nil: nobody looks
 }
 
-// Stack returns what every node is made of.
-func (o *Options) Stack() (*row.Stack, error) {
-	return row.Assemble(row.Instance{Row: o.Spec, Config: o.Config}, o.Beside...)
-}
-
-// check says what is wrong with the options, the stack left aside.
+// check says what is wrong with the options.
 func (o *Options) check() error {
 	if o.Duration == 0 && o.Entries == 0 {
 		return errors.New("neither a duration nor a number of entries: the run would never end")

@@ -30,7 +30,7 @@ func quitters(slip func(*nodes.Env)) *row.Row {
 
 // A machine that gives up ends the run, which says where and keeps what came before.
 func TestPanicEndsTheRun(t *testing.T) {
-	unlisted := *options(t, "ricart-agrawala", 2).Spec
+	unlisted := *options(t, "ricart-agrawala", 2).Stack.Instances()[0].Row
 	unlisted.Messages = unlisted.Messages[:1]
 	for want, spec := range map[string]*row.Row{
 		": out of luck":          quitters(func(*nodes.Env) { panic("out of luck") }),
@@ -39,7 +39,7 @@ func TestPanicEndsTheRun(t *testing.T) {
 		"chooses one of 0":       quitters(func(env *nodes.Env) { env.Choose(0) }),
 	} {
 		o := options(t, "lamport", 2, func(o *Options) {
-			o.Spec, o.Entries, o.Workload.Load = spec, 100, workload.Sequential
+			o.Stack, o.Entries, o.Workload.Load = stackOf(spec, nodes.Config{N: 2}), 100, workload.Sequential
 		})
 		r := mustRun(t, o)
 		var p *Panic

@@ -54,7 +54,7 @@ func TestWhatWasMissedComesFirst(t *testing.T) {
 		},
 		Elector: &row.Leadership{},
 	}
-	o := Options{Spec: spec, Config: nodes.Config{N: 2}, Workload: workload.Workload{Load: workload.Campaign},
+	o := Options{Stack: stackOf(spec, nodes.Config{N: 2}), Workload: workload.Workload{Load: workload.Campaign},
 		Duration: 50 * time.Millisecond, Seed: 1}
 	const five = 5 * time.Millisecond
 	over(&o, latency(t, "1ms"), chaos.Fault{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{1}}},

@@ -40,14 +40,10 @@ const plenty = 100_000
 
 // Run makes a simulated run, and gives its history to folds while it goes on.
 func Run(o Options, folds ...history.Fold) (*Result, error) {
-	stack, err := o.Stack()
-	if err != nil {
-		return nil, err
-	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := newWorld(o, stack)
+	w := newWorld(o)
 	w.folds = folds
 	w.run()
 	w.close()
@@ -110,8 +106,8 @@ func (w *world) loop() {
 			w.ask()
 		}
 		if w.stopped && w.open == 0 {
-			// Circulating messages come to rest where they are, and so does what is elected.
-			w.parked = w.stack.Circulates() || w.stack.Elects()
+			// Circulating messages come to rest where they are, and so does what goes on without clients.
+			w.parked = w.Stack.Circulates() || len(w.lab.Resources) == 0
 			w.hushed, w.last = true, max(1, cmp.Or(w.last, w.steps))
 			if w.endFaults(); w.cut != nil {
 				break
@@ -180,13 +176,13 @@ func (w *world) watch() error {
 }
 
 // atRest reports whether no request is open and no message is on its way, except circulating ones.
-func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.stack.Circulates()) }
+func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.Stack.Circulates()) }
 
 // stalled ends the run. steps is how many messages were handled and timers ran out since anybody entered; 0:
 // nothing is left to happen.
 func (w *world) stalled(steps uint64) {
 	var b strings.Builder
-	for i, in := range w.stack.Instances() {
+	for i, in := range w.Stack.Instances() {
 		if in.Kind == nodes.Detection {
 			continue // nobody waits for it
 		}
@@ -286,9 +282,9 @@ func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 	w.lab.Deliver(e.to, e.input.Instance, e.kind)
 	w.note(e.to, e.input.From, e.input.Instance, e.kind, false)
 	if !w.parked && !(detects && w.hushed) {
-		from, kind := e.input.From, e.kind
+		kind := e.kind
 		w.feed(p, &e.input)
-		w.tellFaults(port.OnReceive, p.ID(), from, kind)
+		w.tellFaults(port.OnReceive, p.ID(), kind)
 	}
 }
 

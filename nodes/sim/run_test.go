@@ -17,8 +17,18 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
+
+// stackOf returns what nodes are made of that run a row, with what is beside it.
+func stackOf(spec *row.Row, c nodes.Config, beside ...row.Instance) *row.Stack {
+	s, err := row.Assemble(row.Instance{Row: spec, Config: c}, beside...)
+	if err != nil {
+		panic(err) // a slip of the pen in a test
+	}
+	return s
+}
 
 // options returns a run of an algorithm that a test may change.
 func options(t testing.TB, algorithm string, n int, change ...func(*Options)) Options {
@@ -27,7 +37,7 @@ func options(t testing.TB, algorithm string, n int, change ...func(*Options)) Op
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Spec: spec, Config: nodes.Config{N: n}, Seed: 1, Entries: 200,
+	o := Options{Stack: stackOf(spec, nodes.Config{N: n}), Seed: 1, Entries: 200,
 		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(100 * time.Microsecond)},
 		Latency:  time.Millisecond}
 	for _, c := range change {
@@ -56,7 +66,7 @@ func mustRun(t testing.TB, o Options) *recorded {
 func encoded(t testing.TB, o Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := history.NewWriter(&b, history.Header{Nodes: o.Config.N + o.Spec.ServerCount(o.Config)})
+	w := history.NewWriter(&b, history.Header{Nodes: o.Stack.Total()})
 	if _, err := Run(o, faultless{w}); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
 	}
@@ -65,11 +75,7 @@ func encoded(t testing.TB, o Options) []byte {
 
 // setting is what the checks must know of a run, costs left aside.
 func setting(o Options) check.Setting {
-	stack, err := o.Stack()
-	if err != nil {
-		panic(err) // a slip of the pen in a test
-	}
-	s := check.SettingOf(stack)
+	s := check.SettingOf(o.Stack)
 	s.Exact, s.Expected = nil, o.Entries
 	return s
 }
@@ -240,9 +246,8 @@ func TestBrokenAlgorithmIsCaughtWithItsStory(t *testing.T) {
 
 func TestOptionsAreValidated(t *testing.T) {
 	for says, change := range map[string]func(*Options){
-		"at least one": func(o *Options) { o.Config.N = 0 },
-		"never end":    func(o *Options) { o.Entries = 0 },
-		"a rate of 0":  func(o *Options) { o.Workload.Load = workload.Open },
+		"never end":   func(o *Options) { o.Entries = 0 },
+		"a rate of 0": func(o *Options) { o.Workload.Load = workload.Open },
 	} {
 		_, err := Run(options(t, "ricart-agrawala", 3, change))
 		if err == nil || !strings.Contains(err.Error(), says) {
@@ -289,11 +294,7 @@ func TestCutShort(t *testing.T) {
 	if r = mustRun(t, ages); !errors.Is(r.Cut, errTooLong) || r.Events[len(r.Events)-1].At < 0 {
 		t.Errorf("more than a hundred years were cut by %v", r.Cut)
 	}
-	stack, err := o.Stack()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld(o, stack)
+	w := newWorld(o)
 	w.queue.size = mostPending + 1
 	if w.watch() == nil {
 		t.Error("messages without end are let be")

@@ -6,7 +6,6 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/lab"
-	"turnstile/nodes/row"
 )
 
 // A world is the state of a simulated run.
@@ -14,7 +13,6 @@ type world struct {
 	Options
 	detectors
 	dice       chance.Dice
-	stack      *row.Stack
 	n          int // clients
 	processes  []nodes.Process
 	lab        lab.Lab
@@ -84,10 +82,10 @@ type asked struct {
 const traceLen = 4096
 
 // newWorld returns a run of valid options that has not begun.
-func newWorld(o Options, stack *row.Stack) *world {
+func newWorld(o Options) *world {
+	stack := o.Stack
 	total := stack.Total()
-	w := &world{Options: o, dice: chance.Dice(o.Seed), stack: stack, n: stack.N(), queue: newQueue(),
-		resumedAt: -1}
+	w := &world{Options: o, dice: chance.Dice(o.Seed), n: stack.N(), queue: newQueue(), resumedAt: -1}
 	if w.Patience == 0 {
 		w.Patience = plenty * uint64(total)
 	}
@@ -108,7 +106,7 @@ func newWorld(o Options, stack *row.Stack) *world {
 	// of one time.
 	w.latency = max(1, int64(o.Latency))
 	if o.Shaper != nil {
-		w.links = nodes.NewLinks(total, kinds, o.Shaper, o.Reordering)
+		w.links = nodes.NewLinks(total, o.Shaper, o.Reordering)
 		weigher, may := o.Shaper.(nodes.Weigher)
 		w.weighs = may && weigher.NeedsBytes()
 	}

@@ -27,7 +27,7 @@ var secretaryRow = row.Row{
 		Cost: func(c nodes.Config) row.Cost {
 			return always("3, the coordinator 0", row.Between(0, 3), row.Between(0, 2))
 		},
-		Identities: []row.Identity{same("grant", "request"), same("release", "request")},
+		Identities: []row.Identity{counts("grant = request"), counts("release = request")},
 	},
 	Faults: centralInsideRow.Faults,
 }

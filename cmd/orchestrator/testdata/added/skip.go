@@ -1,7 +1,8 @@
 package effect
 
 import (
-	"fmt"
+	"errors"
+	"time"
 
 	"turnstile/nodes"
 )
@@ -13,12 +14,15 @@ type Skip struct {
 }
 
 var skip = Kind{Key: "skip", Layer: OfLinks, Says: "every so manieth message is lost", Example: "skip: 3",
-	Filters: ofMessages, Breaks: nodes.NoLoss, New: func() Effect { return new(Skip) },
-	Keys: []Key{{Name: "skip", Says: "have every so manieth message of a link lost", NoZero: "is no fault",
-		NoZeroFlag: "is no fault"}}}
+	Filters: ofMessages, Breaks: nodes.NoLoss, Zero: new(Skip),
+	Flag: "have every so manieth message of a link lost"}
 
-func (*Skip) Kind() *Kind              { return &skip }
-func (s *Skip) Text() (string, string) { return fmt.Sprint(s.Every), "" }
+func (s *Skip) Check(time.Duration, bool) (string, error) {
+	if s.Every > 0 {
+		return "", nil
+	}
+	return "skip", errors.New("skip takes a number from 1")
+}
 
 func (s *Skip) Start(*Place) Link {
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {

@@ -1,0 +1,357 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"turnstile/internal/figure"
+	"turnstile/internal/stats"
+	"turnstile/judge/measure"
+	"turnstile/results"
+)
+
+// A maker makes trials of an experiment: eight, unless it says how many.
+type maker struct {
+	algorithm string
+	nodes     int
+	n         int
+	wait      float64 // the mean of wait_us_p99
+	change    func(t *Trial)
+}
+
+func (m maker) trials(dice *rand.Rand) (all []Trial) {
+	for i := range cmp.Or(m.n, 8) {
+		t := Trial{Machine: "two cores", Row: results.Row{Run: m.algorithm, Trial: i + 1, Version: "v1",
+			Seed: dice.Uint64(), Asked: results.Asked{Kind: "bench", Algorithm: m.algorithm, Nodes: cmp.Or(m.nodes, 8),
+				Load: "saturated", Latency: "constant:1ms"},
+			Figures: measure.Figures{WaitUSP99: figure.Number(m.wait * (1 + dice.Float64()/10)),
+				EntriesPerS: figure.Number(1e6 / m.wait * (1 + dice.Float64()/10)), MessagesPerEntry: figure.Number(14)},
+			Verdict: "valid"}}
+		if m.change != nil {
+			m.change(&t)
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// sideOf returns the trials of some experiments as a side.
+func sideOf(name string, makers ...maker) Side {
+	dice := rand.New(rand.NewPCG(1, uint64(len(name))))
+	s := Side{Name: name}
+	for _, m := range makers {
+		s.Trials = append(s.Trials, m.trials(dice)...)
+	}
+	return s
+}
+
+// says returns a line in a few words.
+func (l *Line) says() string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", l.Metric, l.Where, l.Group, l.Verdict, l.Reason))
+}
+
+func saysOf(c *Comparison) (all []string) {
+	for i := range c.Lines {
+		all = append(all, strings.Join(strings.Fields(c.Lines[i].says()), " "))
+	}
+	return all
+}
+
+func BenchmarkTenThousandRows(b *testing.B) {
+	for _, size := range []struct{ groups, trials int }{{2, 5000}, {100, 100}, {400, 25}, {1250, 8}} {
+		var makers []maker
+		for i := range size.groups {
+			makers = append(makers, maker{algorithm: fmt.Sprint("a", i), n: size.trials, wait: 100 + float64(i)})
+		}
+		set := sideOf("set", makers...)
+		b.Run(fmt.Sprintf("%d groups of %d", size.groups, size.trials), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Groups(set, Request{By: "algorithm"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestGroupsByAlgorithm(t *testing.T) {
+	tree := func(t *Trial) { t.Options = map[string]string{"tree": "star"} }
+	set := sideOf("lan", maker{algorithm: "ricart-agrawala", wait: 100},
+		maker{algorithm: "raymond", wait: 150, change: tree},
+		maker{algorithm: "suzuki-kasami", wait: 70}, maker{algorithm: "maekawa", wait: 100})
+	c, err := Groups(set, Request{By: "algorithm", Against: "ricart"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"entries_per_s raymond worse", "entries_per_s suzuki-kasami better",
+		"entries_per_s maekawa ~ no difference is shown",
+		"messages_per_entry raymond ~ all trials have the same figure",
+		"messages_per_entry suzuki-kasami ~ all trials have the same figure",
+		"messages_per_entry maekawa ~ all trials have the same figure",
+		"wait_us_p99 raymond worse", "wait_us_p99 suzuki-kasami better",
+		"wait_us_p99 maekawa ~ no difference is shown"}
+	if got := saysOf(c); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if len(c.Differ) != 1 || c.Differ[0].Column != "tree" {
+		t.Errorf("they differ in %v", c.Differ)
+	}
+	l := c.Lines[6]
+	p, _ := l.P.Value()
+	holm, _ := l.PHolm.Value()
+	if l.Comparisons != 3 || !near(p, stats.LeastP(8, 8)) || !near(holm, 3*p) {
+		t.Errorf("p is %v, and %v corrected for %d comparisons", p, holm, l.Comparisons)
+	}
+	if l.Baseline != "ricart-agrawala" || l.BaselineTrials != 8 {
+		t.Errorf("the baseline is %s, with %d trials", l.Baseline, l.BaselineTrials)
+	}
+	if c, err = Groups(set, Request{By: "algorithm", Against: "raymond"}); err != nil ||
+		!slices.Equal(c.Differ[0].Values, []string{"star", "(none)", "(none)", "(none)"}) {
+		t.Errorf("the values are not in the order of the groups, the baseline first: %v, %v", c.Differ, err)
+	}
+	set.Trials = set.Trials[8:] // the first is the baseline
+	if c, err = Groups(set, Request{By: "algorithm"}); err != nil || c.Lines[0].Baseline != "raymond" {
+		t.Errorf("against %s: %v", c.Lines[0].Baseline, err)
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-6 } // as figures are rounded
+
+func busy(t *Trial) { t.CPUBusy = figure.Number(0.95) }
+
+// What keeps groups from being ranked is said.
+func TestReasons(t *testing.T) {
+	simulate := func(t *Trial) { t.Kind, t.Machine = "simulate", "" }
+	bound := func(t *Trial) { t.WaitUSP99 = figure.AtLeast(500) }
+	for want, change := range map[string]func(t *Trial){
+		"too few trials: 3 and 3; 4 of each would do for a comparison": func(t *Trial) {
+			if t.Trial > 3 {
+				t.Verdict = "inconclusive"
+			}
+		},
+		"no valid trial of b": func(t *Trial) { t.Verdict = "violated" },
+		"not measured in b":   func(t *Trial) { t.WaitUSP99 = figure.Figure{} },
+		"known as a lower bound only in 8 of 8 trials of b":          bound,
+		"CPU-bound in 8 of 8 trials of b: its delays are not ranked": busy,
+		"nothing random in them: the 8 simulated trials of b are the same": func(t *Trial) {
+			simulate(t)
+			t.Figures = measure.Figures{WaitUSP99: figure.Number(7), EntriesPerS: figure.Number(3)}
+		},
+		"": func(*Trial) {},
+	} {
+		set := sideOf("set", maker{algorithm: "a", wait: 100, change: func(t *Trial) {
+			switch {
+			case strings.HasPrefix(want, "nothing random"):
+				simulate(t)
+			case strings.HasPrefix(want, "too few"):
+				change(t)
+			}
+		}}, maker{algorithm: "b", wait: 200, change: change})
+		c, err := Groups(set, Request{By: "algorithm", Metrics: []string{"wait_us_p99"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := c.Lines[0]
+		if l.Reason != want || (l.Verdict == unshown) != (want != "") {
+			t.Errorf("%s because of %q, not %q", l.Verdict, l.Reason, want)
+		}
+		if untested := want != "" && !strings.HasPrefix(want, "too few"); untested == l.P.Known() {
+			t.Errorf("%q, and p is %v", want, l.P)
+		}
+	}
+}
+
+// Throughput of a CPU-bound run is ranked: it is what the processors could do.
+func TestThroughputIsRankedWhereDelaysAreNot(t *testing.T) {
+	set := sideOf("set", maker{algorithm: "a", wait: 100, change: busy},
+		maker{algorithm: "b", wait: 200, change: busy})
+	c, err := Groups(set, Request{By: "algorithm"})
+	if err != nil || c.Lines[0].Verdict != isWorse || c.Groups[0].CPUBound != 8 {
+		t.Errorf("%v: %+v", err, c)
+	}
+}
+
+func TestOnlyValidTrialsAndEachSeedOnce(t *testing.T) {
+	repeats := func(t *Trial) {
+		t.Kind = "simulate"
+		t.Seed = uint64(t.Trial % 7)
+		if t.Trial == 3 {
+			t.Verdict = "overloaded"
+		}
+	}
+	set := sideOf("set", maker{algorithm: "a", wait: 100}, maker{algorithm: "b", wait: 200, change: repeats})
+	c, err := Groups(set, Request{By: "algorithm", Unlike: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := c.Groups[1]; b.Valid != 6 || b.Repeated != 1 || b.Others["overloaded"] != 1 || len(b.Others) != 1 {
+		t.Errorf("%+v", b)
+	}
+}
+
+// fits reports whether an error says what is wanted; nothing wanted: there is none.
+func fits(err error, want string) bool {
+	return err == nil && want == "" || err != nil && want != "" && strings.Contains(err.Error(), want)
+}
+
+func TestWhatCannotBeGrouped(t *testing.T) {
+	set := sideOf("lan", maker{algorithm: "a", wait: 100}, maker{algorithm: "b", wait: 100},
+		maker{algorithm: "b", nodes: 16, wait: 100})
+	nodes := "  nodes: 8, 16\n"
+	for _, test := range []struct {
+		r    Request
+		want string // contained in the error; empty: there is none
+	}{
+		{Request{By: "algorithm"},
+			"differ in more than algorithm:\n" + nodes + "choose some, as by --where nodes=8, several times"},
+		{Request{By: "algorithm", Where: []Condition{{"nodes", "8"}}}, ""},
+		{Request{By: "algorithm", Where: []Condition{{"nodes", "16"}}}, "all trials of lan have algorithm=b"},
+		{Request{By: "algorithm", Where: []Condition{{"nodes", "9"}}},
+			"no trial of lan has nodes=9; there are: 8, 16"},
+		{Request{By: "algorithm", Unlike: true}, "even --unlike compares only groups that have one value each"},
+		{Request{By: "nodes"},
+			"differ in more than nodes:\n  algorithm: a, b\nchoose some, as by --where algorithm=a, several times"},
+		{Request{By: "nodes", Where: []Condition{{"algorithm", "b"}}}, ""},
+		{Request{By: "nodes", Where: []Condition{{"algorithm", "b"}}, Against: "18"},
+			"--against: no trial has nodes=18: did you mean 16?"},
+		{Request{By: "tree"}, "all trials of lan have tree=(none)"},
+		{Request{By: "run", Where: []Condition{{"nodes", "8"}}},
+			"  algorithm: a, b\nchoose some, as by --where algorithm=a, several times for several columns; " +
+				"or add --unlike"},
+	} {
+		_, err := Groups(set, test.r)
+		if !fits(err, test.want) {
+			t.Errorf("%+v: %v", test.r, err)
+		}
+	}
+	if _, err := Groups(Side{Name: "lan"}, Request{By: "nodes"}); !fits(err, "lan has no trials") {
+		t.Errorf("of no trials: %v", err)
+	}
+}
+
+func TestVersionsInOneSet(t *testing.T) {
+	newer := func(t *Trial) { t.Version = "v2" }
+	set := sideOf("lan", maker{algorithm: "a", wait: 100}, maker{algorithm: "b", wait: 200},
+		maker{algorithm: "b", wait: 200, change: newer})
+	if _, err := Groups(set, Request{By: "algorithm"}); !fits(err, "  version: v1, v2\n") {
+		t.Errorf("versions are mixed: %v", err)
+	}
+	c, err := Groups(set, Request{By: "algorithm", Unlike: true})
+	if err != nil || c.Groups[1].Valid != 16 || c.Differ[0].Column != "version" {
+		t.Errorf("%v: %+v", err, c)
+	}
+}
+
+func TestSides(t *testing.T) {
+	far := func(t *Trial) { t.Latency = "constant:9ms" }
+	newer := func(t *Trial) { t.Version, t.Nodes = "v2", 16 }
+	lan := sideOf("lan", maker{algorithm: "a", wait: 100}, maker{algorithm: "b", wait: 120},
+		maker{algorithm: "c", wait: 1})
+	wan := sideOf("wan", maker{algorithm: "b", wait: 240, change: far},
+		maker{algorithm: "a", wait: 200, change: far})
+	c, err := Sides(lan, wan, Request{Metrics: []string{"wait_us_p99", "elect_us_p50"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"wait_us_p99 algorithm=a wan worse", "wait_us_p99 algorithm=b wan worse"}
+	if got := saysOf(c); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if c.Lines[0].Comparisons != 2 || !slices.Equal(c.Alone, []string{"lan: algorithm=c"}) ||
+		!slices.Equal(c.Unmeasured, []string{"elect_us_p50"}) || c.Differ[0].Column != "latency" {
+		t.Errorf("%+v", c)
+	}
+	for _, test := range []struct {
+		a, b Side
+		r    Request
+		want string
+	}{
+		{lan, sideOf("new", maker{algorithm: "a", wait: 1, change: newer}), Request{},
+			"the two differ in what has to be the same:\n  version: v1 and v2\n  nodes: 8 and 16\n--unlike compares"},
+		{lan, sideOf("new", maker{algorithm: "a", wait: 1, change: newer}), Request{Unlike: true}, ""},
+		{lan, sideOf("other", maker{algorithm: "d", wait: 1}), Request{},
+			"no experiment of lan agrees with one of other: the two differ in what has to be the same:\n" +
+				"  algorithm: a, b, c and d\nchoose one of each by --where"},
+		{sideOf("one", maker{algorithm: "a", wait: 1}), sideOf("other", maker{algorithm: "d", wait: 1}), Request{},
+			""},
+		{lan, Side{Name: "nothing"}, Request{}, "nothing has no trials"},
+	} {
+		_, err := Sides(test.a, test.b, test.r)
+		if !fits(err, test.want) {
+			t.Errorf("%s and %s: %v", test.a.Name, test.b.Name, err)
+		}
+	}
+}
+
+func TestDefaultsOfLeaders(t *testing.T) {
+	elect := func(t *Trial) {
+		t.Figures = measure.Figures{ElectUSP50: t.WaitUSP99, ElectUSMax: t.WaitUSP99, Messages: t.EntriesPerS}
+	}
+	c, err := Groups(sideOf("set", maker{algorithm: "a", wait: 100, change: elect},
+		maker{algorithm: "b", wait: 200, change: elect}), Request{By: "algorithm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"elect_us_p50 b worse", "elect_us_max b worse", "messages b lower"}
+	if got := saysOf(c); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// By how much a group is worse is told by the end of the interval that is best for it.
+func TestWorseBy(t *testing.T) {
+	low, high := figure.Number(-7), figure.Number(12)
+	for metric, want := range map[string]float64{"wait_us_p99": -0.07, "entries_per_s": -0.12} {
+		l := Line{Metric: metric, PercentLow: low, PercentHigh: high}
+		if got, known := l.WorseBy(); !known || !near(got, want) {
+			t.Errorf("%s: %v, %v", metric, got, known)
+		}
+	}
+	for _, l := range []Line{{Metric: "messages", PercentLow: low, PercentHigh: high}, {Metric: "wait_us_p99"}} {
+		if got, known := l.WorseBy(); known {
+			t.Errorf("%s: %v", l.Metric, got)
+		}
+	}
+}
+
+func TestNamesOfMetricsAndColumns(t *testing.T) {
+	for name, want := range map[string]string{
+		"wait_us_p99": "", "wait_us_p98": "did you mean wait_us_p90, wait_us_p99",
+		"algorithm": "there is no figure",
+	} {
+		if err := CheckMetrics([]string{name}); !fits(err, want) {
+			t.Errorf("figure %s: %v", name, err)
+		}
+	}
+	if err := CheckMetrics([]string{"messages", "messages"}); err == nil {
+		t.Error("a metric may be named twice")
+	}
+	for text, want := range map[string]string{
+		"nodes=8": "", "tree=star": "", "machine=": "", "nodes": "write column=value",
+		"nods=8":        "did you mean nodes",
+		"wait_us_p99=5": "wait_us_p99 is not what a run was asked to be",
+	} {
+		if _, err := ParseCondition(text); !fits(err, want) {
+			t.Errorf("condition %s: %v", text, err)
+		}
+	}
+	if c, err := ParseCondition("algorithm=ricart"); err != nil || c.Value != "ricart-agrawala" {
+		t.Errorf("%v, %v", c, err)
+	}
+	for _, m := range append(slices.Concat(defaults...), moreIsBetter...) {
+		if err := CheckMetrics([]string{m}); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, begin := range lessIsBetter {
+		begins := func(f string) bool { return strings.HasPrefix(f, begin) }
+		if !slices.ContainsFunc(results.FigureColumns(), begins) {
+			t.Errorf("no metric begins with %s", begin)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"turnstile/internal/suggest"
+	"turnstile/nodes/catalog"
+	"turnstile/results"
+)
+
+// The columns by which trials are told apart beside those of what was asked for. No file has a column of the
+// machine: run.yaml describes it.
+const (
+	versionColumn = "version"
+	machineColumn = "machine"
+	runColumn     = "run"
+)
+
+// simulated is the kind of runs that take place on virtual time, where no machine matters.
+const simulated = "simulate"
+
+// text returns what a trial has in a column.
+func (t *Trial) text(column string) string {
+	switch {
+	case column != machineColumn:
+		return t.Row.Text(column)
+	case t.Kind == simulated:
+		return ""
+	}
+	return t.Machine
+}
+
+// Columns names the columns by which trials can be grouped and chosen.
+func Columns() []string {
+	asked := results.AskedColumns(catalog.OptionNames()...)
+	return append([]string{versionColumn, machineColumn, runColumn}, asked...)
+}
+
+// CheckColumn says what is wrong with the name of a column by which trials are to be grouped or chosen.
+func CheckColumn(name string) error {
+	known := Columns()
+	switch {
+	case slices.Contains(known, name):
+		return nil
+	case results.IsColumn(name):
+		return fmt.Errorf("%s is not what a run was asked to be, but came of it: take a column such as algorithm, "+
+			"nodes or latency", name)
+	}
+	hint := suggest.List{Names: known, By: "docs/measures.md"}.Hint(name)
+	return fmt.Errorf("there is no column %q%s", name, hint)
+}
+
+// A Condition chooses the trials that have a value in a column.
+type Condition struct{ Column, Value string }
+
+// ParseCondition reads column=value.
+func ParseCondition(text string) (Condition, error) {
+	column, value, found := strings.Cut(text, "=")
+	if !found {
+		return Condition{}, fmt.Errorf("%q is no condition: write column=value, as in nodes=8", text)
+	}
+	if err := CheckColumn(column); err != nil {
+		return Condition{}, err
+	}
+	return Condition{column, named(column, value)}, nil
+}
+
+// named returns the name of the algorithm that a value of the column of algorithms stands for, which may be
+// an alias; all other values as they are.
+func named(column, value string) string {
+	if column == "algorithm" {
+		if row, err := catalog.Find(value); err == nil {
+			return row.Name
+		}
+	}
+	return value
+}
+
+// choose returns the trials of a side that all conditions hold for.
+func (s Side) choose(where []Condition) ([]*Trial, error) {
+	if len(s.Trials) == 0 {
+		return nil, fmt.Errorf("%s has no trials", s.Name)
+	}
+	chosen := make([]*Trial, len(s.Trials))
+	for i := range s.Trials {
+		chosen[i] = &s.Trials[i]
+	}
+	for _, c := range where {
+		var values []string
+		chosen = slices.DeleteFunc(chosen, func(t *Trial) bool {
+			value := t.text(c.Column)
+			if !slices.Contains(values, value) {
+				values = append(values, value)
+			}
+			return value != c.Value
+		})
+		if len(chosen) == 0 {
+			return nil, fmt.Errorf("no trial of %s has %s=%s; there are: %s", s.Name, c.Column, c.Value,
+				listed(values))
+		}
+	}
+	return chosen, nil
+}
+
+// listed lists values, the first few of them.
+func listed(values []string) string {
+	const few = 8
+	words := make([]string, 0, len(values))
+	for _, v := range values[:min(few, len(values))] {
+		words = append(words, shown(v))
+	}
+	if more := len(values) - few; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, ", ")
+}
+
+// shown returns a value as it is listed, where nothing would not be seen.
+func shown(value string) string {
+	if value == "" {
+		return "(none)"
+	}
+	return value
+}
+
+// An experiment is trials that agree in all columns.
+type experiment struct {
+	values []string // by column
+	trials []*Trial
+}
+
+// experiments sorts trials into experiments by the columns, in the order in which they come.
+func experiments(trials []*Trial, columns []string) (all []*experiment) {
+	byKey := map[string]*experiment{}
+	for _, t := range trials {
+		values := make([]string, len(columns))
+		for i, c := range columns {
+			values[i] = t.text(c)
+		}
+		key := strings.Join(values, "\x00")
+		if byKey[key] == nil {
+			byKey[key] = &experiment{values: values}
+			all = append(all, byKey[key])
+		}
+		byKey[key].trials = append(byKey[key].trials, t)
+	}
+	return all
+}
+
+// columnsOf returns the columns that tell trials apart: those of options are left out that no trial has.
+func columnsOf(trials ...[]*Trial) []string {
+	absent := map[string]bool{}
+	for _, o := range catalog.OptionNames() {
+		absent[results.OptionColumn(o)] = true
+	}
+	for _, side := range trials {
+		for _, t := range side {
+			for o := range t.Options {
+				delete(absent, results.OptionColumn(o))
+			}
+		}
+	}
+	return slices.DeleteFunc(Columns(), func(c string) bool { return c == runColumn || absent[c] })
+}
+
+// valuesOf returns the different values that experiments have in column i, in the order in which they come.
+func valuesOf(all []*experiment, i int) (values []string) {
+	for _, e := range all {
+		if !slices.Contains(values, e.values[i]) {
+			values = append(values, e.values[i])
+		}
+	}
+	return values
+}
+
+// groupOf returns the group of some experiments.
+func groupOf(name string, all []*experiment) *Group {
+	type draw struct {
+		version string
+		seed    uint64
+	}
+	g := &Group{Name: name, Others: map[string]int{}}
+	drawn := map[draw]bool{}
+	for _, e := range all {
+		for _, t := range e.trials {
+			d := draw{t.Version, t.Seed}
+			switch {
+			case t.Verdict != "valid":
+				g.Others[t.Verdict]++
+				continue
+			case t.Kind == simulated && drawn[d]:
+				g.Repeated++
+				continue
+			}
+			drawn[d] = true
+			g.trials = append(g.trials, t)
+			if t.CPUBound() {
+				g.CPUBound++
+			}
+		}
+	}
+	g.Valid = len(g.trials)
+	g.same = g.Valid > 1 && !slices.ContainsFunc(g.trials, func(t *Trial) bool {
+		return t.Kind != simulated || t.Figures != g.trials[0].Figures
+	})
+	return g
+}

@@ -1,0 +1,78 @@
+package compare
+
+import (
+	"testing"
+
+	"turnstile/internal/figure"
+	"turnstile/judge/check"
+	"turnstile/judge/measure"
+	"turnstile/results"
+)
+
+func TestRequirementsThatAreNone(t *testing.T) {
+	for text, want := range map[string]string{
+		"wait_us_p99<50ms":    "",
+		"wait_us_p99 <= 1s":   "",
+		"steady_s>0":          "",
+		"entries_per_s>=1000": "",
+		"jain_index>95%":      "",
+		"violations=0":        "",
+		"wait_us_p99":         `"wait_us_p99" is no condition: write a figure, one of <= >= < > =, and a value`,
+		"wait_us_p98<5ms":     `there is no figure "wait_us_p98": did you mean wait_us_p90, wait_us_p99`,
+		"wait_us_p99<50":      "wait_us_p99<50: 50 has no unit: did you mean 50ms?",
+		"wait_us_p99<":        `wait_us_p99<: "" is no time such as 500us, 50ms or 3s`,
+		"wait_us_p99<-5ms":    "-5ms is negative",
+		"entries_per_s>1s":    `"1s" is no number: this figure is no time`,
+		"entries_per_s>NaN":   `"NaN" is no number`,
+		"nodes<5":             `there is no figure "nodes"`,
+	} {
+		if _, err := ParseRequirement(text); !fits(err, want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestRequirements(t *testing.T) {
+	row := func(trial int, f figure.Figure) results.Row {
+		return results.Row{Trial: trial, Figures: measure.Figures{WaitUSP99: f}}
+	}
+	n, atLeast := figure.Number, figure.AtLeast
+	const valid, unknown, violated = check.Valid, check.Inconclusive, check.Violated
+	for _, test := range []struct {
+		text    string
+		figures []figure.Figure
+		want    check.Outcome
+		says    string // if it is not met
+	}{
+		{"wait_us_p99<50ms", []figure.Figure{n(49_999), n(3)}, valid, ""},
+		{"wait_us_p99<50ms", []figure.Figure{n(1), n(50_000)}, violated, "it is 50000 us in trial 2"},
+		{"wait_us_p99<=50ms", []figure.Figure{n(50_000)}, valid, ""},
+		{"wait_us_p99>=50ms", []figure.Figure{n(49_999)}, violated, "it is 49999 us in trial 1"},
+		{"wait_us_p99>50ms", []figure.Figure{n(50_000)}, violated, "it is 50000 us in trial 1"},
+		{"wait_us_p99=50ms", []figure.Figure{n(50_000)}, valid, ""},
+		{"wait_us_p99<50ms", []figure.Figure{n(1), {}}, unknown, "it is not measured in trial 2"},
+		{"wait_us_p99<50ms", []figure.Figure{{}, n(60_000)}, violated, "it is 60000 us in trial 2"},
+		{"wait_us_p99<50ms", []figure.Figure{atLeast(60_000)}, violated, "it is >60000 us in trial 1"},
+		{"wait_us_p99<50ms", []figure.Figure{atLeast(40_000)}, unknown, "it is >40000 us in trial 1"},
+		{"wait_us_p99>50ms", []figure.Figure{atLeast(60_000)}, valid, ""},
+		{"wait_us_p99>50ms", []figure.Figure{atLeast(40_000)}, unknown, "it is >40000 us in trial 1"},
+		{"wait_us_p99=50ms", []figure.Figure{atLeast(50_000)}, unknown, "it is >50000 us in trial 1"},
+		{"wait_us_p99<50ms", nil, unknown, "no trial has measured it"},
+	} {
+		r, err := ParseRequirement(test.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []results.Row
+		for i, f := range test.figures {
+			rows = append(rows, row(i+1, f))
+		}
+		want := test.text + " is required, and so it is"
+		if test.says != "" {
+			want = test.text + " is required, and " + test.says
+		}
+		if outcome, says := r.Judge(rows); outcome != test.want || says != want {
+			t.Errorf("%s of %v: %v, %q", test.text, test.figures, outcome, says)
+		}
+	}
+}

@@ -1,0 +1,15 @@
+// Package bench makes one run, from its options to its verdict.
+//
+// [Options] say what a run is to be, as texts and numbers. Options.Resolve reads them once, completes them,
+// and returns a [Job], which nothing parses again. [Make] makes the run of a job: it starts processes, or
+// simulates, trial by trial; it stores each history, and has it measured and judged. [Try] makes one trial,
+// and stores nothing of a simulated one.
+//
+// A [Run] is what came of it in memory, a [Record] its run.yaml. [Reopen] makes a run again from its record
+// and its histories: so verify judges it, and Run.Audit compares its tables with the stored ones. A
+// [Summary] is all that is printed of a run, whether it was just made or read from its folder, and [Compare]
+// compares two.
+//
+// It prints nothing: package report does. It knows nothing of several runs: package experiment does. How a
+// process is started and ended is known to package cluster, and what columns a table has to package results.
+package bench

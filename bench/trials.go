@@ -1,0 +1,79 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"turnstile/bench/compare"
+	"turnstile/internal/english"
+	"turnstile/nodes/catalog"
+	"turnstile/results"
+)
+
+// StoredTrials returns the trials of runs that their folders store, in that order, to compare them. Of a run
+// that is damaged, or that was changed after it was written, it returns what can be read, and tells damaged
+// what is wrong.
+func StoredTrials(folders []*results.Folder, damaged func(*results.Folder, error)) (all []compare.Trial) {
+	trials, errs := make([][]compare.Trial, len(folders)), make([]error, len(folders))
+	var group sync.WaitGroup
+	var next atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
+				trials[i], errs[i] = trialsOf(folders[i])
+			}
+		})
+	}
+	group.Wait()
+	for i, err := range errs {
+		if all = append(all, trials[i]...); err != nil {
+			damaged(folders[i], err)
+		}
+	}
+	return all
+}
+
+// trialsOf returns the trials of one run, as far as they can be read, and what is wrong.
+func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
+	var record Record
+	wrong := folder.ReadYAML(&record)
+	if wrong == nil {
+		wrong = record.checkFormat(folder)
+	}
+	machine := ""
+	if wrong == nil {
+		machine = machineOf(record.Machine)
+		if record.hasChanged(folder, results.RowsFile) {
+			wrong = fmt.Errorf("%s was changed after it was written: verify names what differs", results.RowsFile)
+		}
+	}
+	rows, err := folder.Rows(catalog.OptionNames()...)
+	trials := make([]compare.Trial, len(rows))
+	for i := range rows {
+		trials[i] = compare.Trial{Row: rows[i], Machine: machine}
+		trials[i].Run = folder.Name() // it may have been renamed
+	}
+	return trials, errors.Join(wrong, err)
+}
+
+// machineOf describes a machine in words.
+func machineOf(m results.Machine) string {
+	text := fmt.Sprintf("%s/%s, %s", m.OS, m.Arch, english.Count(m.Cores, "core", "cores"))
+	if m.CPU != "" {
+		text += " of " + m.CPU
+	}
+	if m.CPUQuota > 0 {
+		text += ", limited to " + strconv.FormatFloat(m.CPUQuota, 'g', 3, 64) + " CPUs"
+	}
+	if m.MemoryMB > 0 {
+		text += ", " + english.Count(m.MemoryMB, "MB", "MB")
+	}
+	if m.Kernel != "" {
+		text += ", kernel " + m.Kernel
+	}
+	return text
+}

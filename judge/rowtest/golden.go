@@ -1,0 +1,89 @@
+package rowtest
+
+import (
+	"flag"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/replay/story"
+	"turnstile/nodes/row"
+)
+
+// Rewrite is the flag -rewrite: tests write what they find into the files that say what they must find.
+var Rewrite = flag.Bool("rewrite", false, "write what the schedules in testdata tell into their files")
+
+// A Form plays the stories of a row: the row itself, a sound variant of it, or a mutant.
+type Form struct {
+	*row.Row
+	Title string // in stories; of a mutant, the rule that is changed; empty: the row itself
+	Sound bool   // it breaks no promise inside its model
+	// Fails names checks: a mutant fails one of them in all its stories, Inside its model or anywhere. Empty: it
+	// need not fail any.
+	Fails  string
+	Inside bool
+}
+
+// Goldens has every story in testdata told anew by its forms, and compares that with what the file says. form
+// returns the form of a row that goes by a title. also, if it is not nil, tests a form that plays a schedule.
+func Goldens(t *testing.T, least int, find func(string) (*row.Row, error),
+	form func(row *row.Row, title string) (Form, error), also func(*testing.T, *replay.Schedule, Form)) {
+	paths, err := filepath.Glob("testdata/*/*.txt")
+	if err != nil || len(paths) < least {
+		t.Fatalf("%d schedules, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(path), "testdata/"), ".txt")
+		t.Run(name, func(t *testing.T) {
+			s, err := story.Read(path, find)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told, err := s.Tell(func(title string) (*replay.Played, string, nodes.Assumption, error) {
+				f, err := form(s.Schedule.Spec, title)
+				if err != nil {
+					return nil, "", 0, err
+				}
+				r, err := s.Play(f.Row)
+				if err != nil {
+					return nil, "", 0, err
+				}
+				v := check.Judge(r.History, check.SettingOfReplay(r.Stack))
+				f.judge(t, &v)
+				if also != nil {
+					also(t, s.Schedule, f)
+				}
+				failed, broken := v.Failed()
+				return r, failed, broken, nil
+			})
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case told == s.Told && told != "":
+			case *Rewrite:
+				if err := s.Rewrite(told); err != nil {
+					t.Fatal(err)
+				}
+			default:
+				t.Errorf("it tells something else; with -rewrite, this test writes it into the file:\n%s",
+					cmp.Diff(s.Told, told))
+			}
+		})
+	}
+}
+
+// judge wants a mutant to fail the check that it states, and a sound form to fail none inside its model.
+func (f *Form) judge(t *testing.T, v *check.Verdict) {
+	t.Helper()
+	switch failed, broken := v.Failed(); {
+	case f.Sound && failed != "" && broken == 0:
+		t.Errorf("%s is broken: %s", f.Name, v.Reason)
+	case f.Fails != "" && (failed == "" || f.Inside && broken != 0 || !strings.Contains(f.Fails, failed)):
+		t.Errorf("the mutant in which %s breaks %q, and not %s: %s", f.Title, failed, f.Fails, v.Reason)
+	}
+}

@@ -1,0 +1,161 @@
+// Package rowtest has what the tests of all tables of algorithms share: it plays their stories, makes mutants
+// of their rows and hunts them, and has runs go over networks with faults. It knows no table, as
+// testing/fstest knows no file system.
+package rowtest
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/explore"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+	"turnstile/nodes/sim"
+)
+
+// Rebuilt returns a copy of a row in which wrap replaces the machines of type M.
+func Rebuilt[M any](of *row.Row, wrap func(M) nodes.Machine) *row.Row {
+	replace := func(m nodes.Machine) nodes.Machine {
+		if sound, ok := any(m).(*M); ok {
+			return wrap(*sound)
+		}
+		return m
+	}
+	r := *of
+	r.New = func(c nodes.Config) nodes.Machine { return replace(of.New(c)) }
+	if of.NewServer != nil {
+		r.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine { return replace(of.NewServer(c, id)) }
+	}
+	return &r
+}
+
+// A Mutant is a row with one rule changed.
+type Mutant struct {
+	Rule string
+	Row  *row.Row
+}
+
+// MutantsOf returns a function that makes mutants of a row: it takes the rule that is changed, and what makes
+// the mutant of the sound machine, of type M.
+func MutantsOf[M any](of *row.Row) func(rule string, wrap func(M) nodes.Machine) Mutant {
+	return func(rule string, wrap func(M) nodes.Machine) Mutant { return Mutant{rule, Rebuilt(of, wrap)} }
+}
+
+// Hunt looks for what is wrong with each mutant of a row, by fault, which returns that for a seed, or
+// nothing. Every mutant must be caught by one of so many seeds, and the row itself by none.
+func Hunt(t *testing.T, of *row.Row, mutants []Mutant, seeds uint64,
+	fault func(t testing.TB, row *row.Row, seed uint64) string) {
+	for _, m := range append(slices.Clip(mutants), Mutant{"", of}) {
+		caught, seed := "", uint64(0)
+		for caught == "" && seed < seeds {
+			seed++
+			caught = fault(t, m.Row, seed)
+		}
+		if t.Logf("%s: seed %d: %s", m.Rule, seed, caught); (caught == "") != (m.Rule == "") {
+			t.Errorf("%q: caught by %q", m.Rule, caught)
+		}
+	}
+}
+
+// StackOf returns what nodes are made of that run a row, with what is beside it.
+func StackOf(of *row.Row, c nodes.Config, beside ...row.Instance) *row.Stack {
+	s, err := row.Assemble(row.Instance{Row: of, Config: c}, beside...)
+	if err != nil {
+		panic(err) // a slip of the pen in a test
+	}
+	return s
+}
+
+// Over has a run go over a network in which faults take place.
+func Over(o *sim.Options, network *chaos.Network, faults ...chaos.Fault) {
+	measured := time.Hour
+	if o.Duration > 0 {
+		measured = o.Duration
+	}
+	of := o.Stack.Instances()[0]
+	scene := &chaos.Scene{Spec: of.Row, Config: of.Config, Stack: o.Stack, Measured: measured, Simulated: true}
+	resolved, err := chaos.Resolve(faults, scene, o.Seed)
+	if err != nil {
+		panic(err) // a slip of the pen in a test
+	}
+	s, err := network.Simulated(resolved, scene, o.Seed)
+	if err != nil {
+		panic(err)
+	}
+	o.FaultDriver, o.Latency, o.Shaper = s.FaultDriver, s.Latency, s.Shaper
+}
+
+// History returns the history of a run.
+func History(t testing.TB, o sim.Options) *history.History {
+	t.Helper()
+	h := &history.History{}
+	if _, err := sim.Run(o, h); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// Explore returns what came of an exploration.
+func Explore(t testing.TB, o explore.Options) *explore.Result {
+	t.Helper()
+	x, err := explore.Run(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// Cut reads which groups of nodes are cut off from each other.
+func Cut(text string) effect.Cut {
+	cut, err := effect.ParseCut(text)
+	if err != nil {
+		panic(err) // a slip of the pen in a test
+	}
+	return cut
+}
+
+// Drawn reads a distribution of times.
+func Drawn(text string) chance.Distribution {
+	d, err := chance.ParseDistribution(text)
+	if err != nil {
+		panic(err) // a slip of the pen in a test
+	}
+	return d
+}
+
+// NetworkOf returns a network whose messages take so long.
+func NetworkOf(latency string) *chaos.Network { return &chaos.Network{Latency: Drawn(latency)} }
+
+// Node returns a node of a row that has not started.
+func Node(of *row.Row, n int, id nodes.ID) *nodes.Node {
+	return nodes.NewNode(StackOf(of, nodes.Config{N: n}).Stack, id, 0, nil)
+}
+
+// Named wants the names of rows to be unique and well formed, and their summaries to be sentences.
+func Named(t *testing.T, table []*row.Row) {
+	t.Helper()
+	taken := map[string]string{}
+	for _, row := range table {
+		for _, name := range append([]string{row.Name}, row.Aliases...) {
+			if taken[name] != "" {
+				t.Errorf("%s and %s are both called %s", taken[name], row.Name, name)
+			}
+			taken[name] = row.Name
+			if !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(name) {
+				t.Errorf("%q is no name: it is made of small letters, digits and -", name)
+			}
+		}
+		if err := row.Check(); err != nil {
+			t.Error(err)
+		}
+		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(row.Summary) {
+			t.Errorf("%s is summarized by %q, which is no sentence", row.Name, row.Summary)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package results
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"turnstile/internal/figure"
+	"turnstile/judge/measure"
+)
+
+// rowColumns has the columns of a Row by their headers, options left aside.
+var rowColumns = sync.OnceValue(func() map[string]*column {
+	byHeader := map[string]*column{}
+	for _, c := range columnsOf(reflect.TypeFor[Row](), nil) {
+		byHeader[c.header] = &c
+	}
+	return byHeader
+})
+
+// AskedColumns names the columns of runs.csv that say what a run was asked to be, some options among them.
+func AskedColumns(options ...string) []string { return headersOf(reflect.TypeFor[Asked](), options) }
+
+// FigureColumns names the columns of runs.csv that say what a trial has measured.
+func FigureColumns() []string { return headersOf(reflect.TypeFor[measure.Figures](), nil) }
+
+// OptionColumn names the column of an option.
+func OptionColumn(option string) string { return strings.ReplaceAll(option, "-", "_") }
+
+// IsColumn reports whether runs.csv has a column of that name, options left aside.
+func IsColumn(name string) bool { return rowColumns()[name] != nil }
+
+func headersOf(t reflect.Type, options []string) (headers []string) {
+	for _, c := range columnsOf(t, options) {
+		headers = append(headers, c.header)
+	}
+	return headers
+}
+
+// Text returns the cell of a column, as runs.csv has it; nothing if there is no such column.
+func (r *Row) Text(column string) string {
+	c := rowColumns()[column]
+	if c == nil {
+		return r.Options[strings.ReplaceAll(column, "_", "-")]
+	}
+	return cell(c.of(reflect.ValueOf(r).Elem()))
+}
+
+// Figure returns the figure of a column; none if it has no figures.
+func (r *Row) Figure(column string) figure.Figure {
+	c := rowColumns()[column]
+	if c == nil || !c.figures {
+		return figure.Figure{}
+	}
+	return c.of(reflect.ValueOf(r).Elem()).(figure.Figure)
+}
+
+// TimeUnit returns the unit of the times that a column of runs.csv has, by its name; 0: it has none.
+func TimeUnit(column string) time.Duration {
+	parts := strings.Split(column, "_")
+	for part, unit := range timeUnits {
+		if i := slices.Index(parts, part); i > 0 && parts[i-1] != "per" {
+			return unit
+		}
+	}
+	return 0
+}
+
+var timeUnits = map[string]time.Duration{"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second}
+
+// CPUBoundAbove is the share of the CPU time that a run could use above which it is bound by that: its times
+// rank what algorithms cost the processors.
+const CPUBoundAbove = 0.9
+
+// CPUBound reports whether the trial was bound by the CPU time that it could use.
+func (r *Row) CPUBound() bool {
+	busy, _ := r.CPUBusy.Value()
+	return busy > CPUBoundAbove
+}

@@ -1,0 +1,40 @@
+package results
+
+import (
+	"testing"
+	"time"
+
+	"turnstile/internal/figure"
+	"turnstile/judge/measure"
+)
+
+func TestCellsOfColumns(t *testing.T) {
+	r := Row{Version: "v1", Asked: Asked{Nodes: 3, Fenced: true, Options: map[string]string{"tree": "star"}},
+		Figures: measure.Figures{WaitUSP99: figure.Number(12.5), CPUBusy: figure.Number(0.91)}}
+	for column, want := range map[string]string{"version": "v1", "nodes": "3", "fenced": "true", "tree": "star",
+		"wait_us_p99": "12.5", "wait_us_p50": "", "quorums": "", "colour": ""} {
+		if got := r.Text(column); got != want {
+			t.Errorf("the cell of %s is %q, not %q", column, got, want)
+		}
+	}
+	if got := r.Figure("wait_us_p99"); got != figure.Number(12.5) {
+		t.Errorf("wait_us_p99 is %v", got)
+	}
+	if r.Figure("colour").Known() || r.Figure("version").Known() {
+		t.Error("what is no figure is known as one")
+	}
+	if !r.CPUBound() || (&Row{}).CPUBound() {
+		t.Error("a trial that used 91% of the CPU time is bound by it, and one of which that is unknown is not")
+	}
+}
+
+func TestUnitsOfTimes(t *testing.T) {
+	for column, want := range map[string]time.Duration{
+		"wait_us_p99": time.Microsecond, "overlap_us": time.Microsecond, "ready_ms": time.Millisecond,
+		"steady_s": time.Second, "pause_s_max": time.Second, "entries_per_s": 0,
+		"entries_per_s_predicted": 0, "suspicions_wrong_per_h": 0, "messages": 0, "s": 0} {
+		if got := TimeUnit(column); got != want {
+			t.Errorf("the unit of %s is %v, not %v", column, got, want)
+		}
+	}
+}
