@@ -124,7 +124,7 @@ func Make(ctx context.Context, j *Job, s Setup) (*Run, error) {
 func (s *Setup) begin(j Job) (*Run, error) {
 	j.NATS = withoutCredential(j.NATS) // results are there to be published
 	started := time.Now()
-	folder, err := results.Create(s.Results, s.Set, cmp.Or(s.Name, runName(started, j.Options)), j.diskSpace())
+	folder, err := results.Create(s.Results, s.Set, cmp.Or(s.Name, runName(started, j.Options)), j.DiskSpace())
 	if err != nil {
 		return nil, err
 	}

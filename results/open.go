@@ -47,6 +47,10 @@ func Open(root, ref string) (*Folder, error) {
 	}
 	switch len(named) {
 	case 0:
+		if set := OpenSet(root, ref); set != nil {
+			return nil, fmt.Errorf("%s is a set of %d runs: say which, as in %s", ref, len(set.Runs),
+				set.Runs[0].Ref())
+		}
 		return nil, noRun(root, ref, runs)
 	case 1:
 		return named[0], nil

@@ -82,9 +82,3 @@ func Makings(root, set string) ([]Making, error) {
 	}
 	return record.Made, nil
 }
-
-// WriteRows writes the runs.csv of a set.
-func WriteRows(root, set string, rows []Row) error {
-	path := filepath.Join(root, set, RowsFile)
-	return writeFile(path, func(w io.Writer) error { return WriteTable(w, rows, optionNames()...) })
-}

@@ -18,6 +18,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/internal/chance"
+	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -129,7 +130,7 @@ func (s *Sweep) readSet() error {
 			return fmt.Errorf("the set %s was made with another seed than %d: %s has %d; give the same --seed, or "+
 				"another --set", s.Setup.Set, s.Seed, folder.Name(), record.Options.Seed)
 		}
-		rows, err := folder.Rows()
+		rows, err := folder.Rows(catalog.OptionNames()...)
 		if err != nil {
 			return err
 		}
@@ -163,6 +164,14 @@ func (s *Sweep) Takes() (sum time.Duration) {
 		}
 	}
 	return sum + simulating(simulated)
+}
+
+// DiskSpace returns how many bytes of disk space the largest run takes while it goes on.
+func (s *Sweep) DiskSpace() (most uint64) {
+	for _, j := range s.Cells {
+		most = max(most, j.DiskSpace().Bytes)
+	}
+	return most
 }
 
 // aroundRun is about how long processes take to start and to end, and what they recorded to be judged.
@@ -228,7 +237,9 @@ func (s *Sweep) write() error {
 	for _, name := range slices.Sorted(maps.Keys(s.rows)) {
 		rows = append(rows, s.rows[name])
 	}
-	return results.WriteRows(s.Setup.Results, s.Setup.Set, rows)
+	_, err := results.WriteSetTable(s.Setup.Results, s.Setup.Set, results.RowsFile, rows,
+		catalog.OptionNames()...)
+	return err
 }
 
 // describe puts on record by what the runs are made.

@@ -49,14 +49,11 @@ func prepared(t *testing.T, s *Sweep, made, left int) {
 	}
 }
 
+// table returns the rows of the table of the set.
 func (s *Sweep) table(t *testing.T) []results.Row {
 	t.Helper()
-	file, err := os.Open(filepath.Join(s.Setup.Results, s.Setup.Set, results.RowsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	rows, err := results.ReadTable[results.Row]("runs.csv", file)
+	folder := results.Folder{Path: filepath.Join(s.Setup.Results, s.Setup.Set)}
+	rows, err := folder.Rows()
 	if err != nil {
 		t.Fatal(err)
 	}

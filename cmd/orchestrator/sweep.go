@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
-	"turnstile/bench"
 	"turnstile/bench/experiment"
 	"turnstile/internal/english"
 	"turnstile/internal/format"
@@ -42,7 +42,7 @@ in the folder of the set.
 
 Exit status: 0 all runs valid, 1 some violated, 2 some inconclusive or interrupted, 64 bad usage.`
 
-const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,16,32 --latency 0s,1ms --trials 6
+const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,16 --latency 0s,1ms --trials 6
   orchestrator sweep --simulated --algo ricart,raymond -n 64,256 --latency exponential:1ms --set large
   orchestrator sweep --algo bully,raft-election -n 5,9 --plan leader-crashes,split-brain --set leaders
   orchestrator sweep lan.yaml`
@@ -107,7 +107,10 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 	g := &grid{parts: []part{{lists: map[string][]string{}}}}
 	if len(args) > 0 {
 		var err error
-		if g, err = readGrid(args[0], c, s); err != nil {
+		g, err = readGrid(args[0], c.listNames(), func(flag string, value *yaml.Node) (bool, error) {
+			return c.own(cmd.Flags(), flag, value, s)
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -122,8 +125,8 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 		return fmt.Errorf("--trials: %d: write a number from 1", c.Trials)
 	}
 	if count := g.count(); count > mostCells {
-		return fmt.Errorf("these lists make %.0f configurations, and a sweep has at most %d: give fewer values, or "+
-			"several sweeps of one --set", count, mostCells)
+		return fmt.Errorf("these lists make %.0f configurations, and a sweep has at most %d: give fewer values, "+
+			"or several sweeps of one --set", count, mostCells)
 	}
 	cells, err := g.cells()
 	if err == nil {
@@ -147,7 +150,8 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 		}
 	}
 	if len(c.Cells) == 0 {
-		return fmt.Errorf("no configuration can be run: %s", strings.Join(slices.Sorted(maps.Keys(c.refused)), "; "))
+		return fmt.Errorf("no configuration can be run: %s",
+			strings.Join(slices.Sorted(maps.Keys(c.refused)), "; "))
 	}
 	c.Command = sweepCommandOf(c, args)
 	return nil
@@ -169,6 +173,10 @@ func (a *app) sweep(ctx context.Context, c *sweepCall) error {
 	}
 	fmt.Fprintf(a.stdout, "\nAt most %d MB of disk while a run goes on.\n", c.DiskSpace()>>20)
 	a.printRefused(c)
+	if v := c.Setup.Versions; v["revision"] == "" {
+		fmt.Fprintf(a.stdout, "This program, %s, does not know its commit, since it was built without git:\n"+
+			"nothing will tell its runs from those of another commit.\n", v["turnstile"])
+	}
 	if takes := c.Takes(); takes > longSweep && !c.anyLength {
 		return fmt.Errorf("it takes about %s: give fewer values or trials, or say --any-length",
 			format.Duration(takes.Round(time.Hour)))
@@ -201,7 +209,8 @@ func (a *app) printRefused(c *sweepCall) {
 	const few = 3
 	for _, why := range slices.Sorted(maps.Keys(c.refused)) {
 		cells := c.refused[why]
-		fmt.Fprintf(a.stdout, "Left out, %s: %s\n", english.Count(len(cells), "configuration", "configurations"), why)
+		fmt.Fprintf(a.stdout, "Left out, %s: %s\n",
+			english.Count(len(cells), "configuration", "configurations"), why)
 		for _, cell := range cells[:min(few, len(cells))] {
 			fmt.Fprintf(a.stdout, "  %s\n", cell)
 		}

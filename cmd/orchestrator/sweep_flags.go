@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
 )
 
@@ -79,8 +81,8 @@ func isOption(f *pflag.Flag) bool {
 }
 
 // notOfSweeps are the flags of runs that a sweep has itself, or cannot have.
-var notOfSweeps = []string{"trials", "seed", "set", "results", "json", "no-progress", "node-program", "scheme",
-	"explain", "replay", "shrink", "help"}
+var notOfSweeps = []string{"trials", "seed", "set", "results", "json", "no-progress", "node-program",
+	"scheme", "explain", "replay", "shrink", "require", "help"}
 
 // addLists adds the flags of runs, as lists.
 func (c *sweepCall) addLists(a *app, cmd *cobra.Command) {
@@ -104,7 +106,8 @@ func (c *sweepCall) addLists(a *app, cmd *cobra.Command) {
 func (c *sweepCall) listNames() []string { return slices.Sorted(maps.Keys(c.lists)) }
 
 // own sets a flag of the sweep itself from its file, unless the command line has it.
-func (c *sweepCall) own(flag string, value *yaml.Node, s settings) (is bool, err error) {
+func (c *sweepCall) own(flags *pflag.FlagSet, flag string, value *yaml.Node, s settings) (
+	is bool, err error) {
 	if !slices.Contains([]string{"trials", "seed", "set", "simulated"}, flag) {
 		return false, nil
 	}
@@ -114,7 +117,7 @@ func (c *sweepCall) own(flag string, value *yaml.Node, s settings) (is bool, err
 	if s.given(flag) {
 		return true, nil
 	}
-	f := c.flags.Lookup(flag)
+	f := flags.Lookup(flag)
 	if err := f.Value.Set(value.Value); err != nil {
 		return true, valueError(fmt.Sprintf("line %d: %s", value.Line, flag), f, value.Value, err)
 	}
@@ -127,12 +130,15 @@ type valueProblem struct{ error }
 // resolveCell returns the job of a configuration, as bench, elect or simulate would run it.
 func (a *app) resolveCell(root *cobra.Command, cell map[string]string, simulated bool, seed uint64) (
 	*bench.Job, error) {
-	c, cmd := a.callFor(cell["algo"], simulated)
+	c, cmd, err := a.callFor(cell["algo"], simulated)
+	if err != nil {
+		return nil, err
+	}
 	root.AddCommand(cmd) // so that the settings of all commands are known
 	defer root.RemoveCommand(cmd)
 	for flag, value := range cell {
 		if flag == "algo" {
-			flag = c.naming()
+			flag = c.naming
 		}
 		f := cmd.Flags().Lookup(flag)
 		if f == nil {
@@ -154,17 +160,22 @@ func (a *app) resolveCell(root *cobra.Command, cell map[string]string, simulated
 }
 
 // callFor returns a call that runs an algorithm, and its command.
-func (a *app) callFor(algorithm string, simulated bool) (*benchCall, *cobra.Command) {
-	c := &benchCall{}
-	cmd := &cobra.Command{Use: "bench", Hidden: true}
-	switch row, err := catalog.Find(algorithm); {
+func (a *app) callFor(algorithm string, simulated bool) (*benchCall, *cobra.Command, error) {
+	cmd := &cobra.Command{Use: "simulate", Hidden: true}
+	c := &benchCall{runCommand: simulateRuns}
+	c.Simulated = simulated
+	switch row, err := catalog.Find(cmp.Or(algorithm, simulateRuns.algorithm)); {
+	case err != nil:
+		return nil, nil, valueProblem{fmt.Errorf("--algo: %w", err)}
 	case simulated:
-		s := simulateCall{}
-		s.Simulated = true
-	case err == nil && row.Elector != nil:
-		c.elects, cmd.Use = true, "elect"
+		c.Latency = simulatedLatency
+		c.addRunFlags(cmd)
+	default:
+		cmd.Use = check.ProblemOf(row).Command
+		c.runCommand = *runCommands[cmd.Use]
+		c.addFlags(cmd)
 	}
-	return c, cmd
+	return c, cmd, nil
 }
 
 // jobText tells jobs apart.

@@ -27,8 +27,8 @@ type part struct {
 	lists map[string][]string
 }
 
-// readGrid reads the file of a sweep. known are the flags that may be lists.
-func readGrid(path string, known []string) (*grid, error) {
+// readGrid reads the file of a sweep. known are the flags that may be lists; own takes those of the sweep.
+func readGrid(path string, known []string, own func(string, *yaml.Node) (bool, error)) (*grid, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,10 @@ func readGrid(path string, known []string) (*grid, error) {
 		case "exclude":
 			err = g.readExclude(&node, known)
 		default:
-			err = all.add(key, &node, known)
+			var taken bool
+			if taken, err = own(key, &node); !taken && err == nil {
+				err = all.add(key, &node, known)
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
