@@ -18,9 +18,9 @@ const (
 // recorded messages if messages circulate, and the tables.
 const spareDiskSpace = 64 << 20
 
-// diskSpace returns how much disk space a run takes. The logs of one trial are removed before the next
+// DiskSpace returns how much disk space a run takes. The logs of one trial are removed before the next
 // begins.
-func (j *Job) diskSpace() results.DiskSpace {
+func (j *Job) DiskSpace() results.DiskSpace {
 	entries, asked := float64(j.Entries), fmt.Sprintf("-n %d", j.Config.N)
 	switch {
 	case j.Entries > 0:

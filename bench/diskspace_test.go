@@ -34,7 +34,7 @@ func TestDiskSpaceGrowsWithTheRun(t *testing.T) {
 	} {
 		j := Job{Options: Defaults()}
 		c.change(&j)
-		need := drafted(t, spec, j.Options, j.Simulated).diskSpace()
+		need := drafted(t, spec, j.Options, j.Simulated).DiskSpace()
 		if need.Bytes>>20 != c.mb || need.For != c.asked {
 			t.Errorf("%s: %d MB for %s, not %d for %s", name, need.Bytes>>20, need.For, c.mb, c.asked)
 		}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 type Setup struct {
 	Results string // the folder of all result sets
 	Set     string // the set that the run belongs to
+	Name    string // of its folder; empty: it is named by the time, the algorithm and the number of nodes
 	Node    string // the program of a node process
 	// Broker and Proxy are programs, and their arguments, that serve as a broker and as the proxies (see
 	// cluster.ServeBroker and ServeProxies).
@@ -67,6 +69,9 @@ type TrialRecord struct {
 	Reason  string        `yaml:"reason"`
 	Trouble string        `yaml:"trouble,omitempty"` // why it ended early, in full
 }
+
+// Interrupted reports whether the user ended the trial.
+func (t *TrialRecord) Interrupted() bool { return t.Trouble == errInterrupted.Error() }
 
 // The states of a run, in its Record.
 const (
@@ -119,7 +124,7 @@ func Make(ctx context.Context, j *Job, s Setup) (*Run, error) {
 func (s *Setup) begin(j Job) (*Run, error) {
 	j.NATS = withoutCredential(j.NATS) // results are there to be published
 	started := time.Now()
-	folder, err := results.Create(s.Results, s.Set, runName(started, j.Options), j.diskSpace())
+	folder, err := results.Create(s.Results, s.Set, cmp.Or(s.Name, runName(started, j.Options)), j.DiskSpace())
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,10 @@ func Open(root, ref string) (*Folder, error) {
 	}
 	switch len(named) {
 	case 0:
+		if set := OpenSet(root, ref); set != nil {
+			return nil, fmt.Errorf("%s is a set of %d runs: say which, as in %s", ref, len(set.Runs),
+				set.Runs[0].Ref())
+		}
 		return nil, noRun(root, ref, runs)
 	case 1:
 		return named[0], nil
@@ -102,7 +106,8 @@ func folderAt(path string) (*Folder, error) {
 
 // isRun reports whether path is the folder of a run: it was described, or it has results.
 func isRun(path string) bool {
-	return exists(filepath.Join(path, RunFile)) || exists(filepath.Join(path, RowsFile))
+	return exists(filepath.Join(path, RunFile)) ||
+		exists(filepath.Join(path, RowsFile)) && !exists(filepath.Join(path, SetFile)) // then it is a set
 }
 
 // Runs returns all runs of all sets below root, the newest first.

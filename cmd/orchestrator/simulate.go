@@ -34,6 +34,9 @@ const simulateExample = `  orchestrator simulate --algo ricart -n 32
   orchestrator simulate --algo maekawa -n 7 --plan random:7 --shrink
   orchestrator explore --algo naive -n 2 --save naive.txt; orchestrator simulate --replay naive.txt`
 
+// simulatedLatency is the latency of simulated links unless told otherwise.
+var simulatedLatency = chance.Constant(time.Millisecond)
+
 // A simulateCall is one call of simulate.
 type simulateCall struct {
 	benchCall
@@ -43,7 +46,7 @@ type simulateCall struct {
 
 func (a *app) simulateCommand() *cobra.Command {
 	c := simulateCall{benchCall: benchCall{runCommand: simulateRuns}}
-	c.Latency = chance.Constant(time.Millisecond)
+	c.Latency = simulatedLatency
 	c.setup.Set = "simulate"
 	c.Simulated = true
 	cmd := checked(&cobra.Command{

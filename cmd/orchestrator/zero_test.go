@@ -19,6 +19,9 @@ var zeroMeans = strings.Fields("hold think latency timing warmup seed at after d
 
 // zerosOf returns what a zero of a flag may look like on a command line.
 func zerosOf(f *pflag.Flag) []string {
+	if list, is := f.Value.(*listFlag); is {
+		f = list.of
+	}
 	text := slices.Contains([]string{"string", "stringSlice", "stringArray", "func"}, f.Value.Type())
 	switch {
 	case f.Value.Type() == "bool":

@@ -1,0 +1,250 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/bench"
+	"turnstile/internal/chance"
+	"turnstile/nodes/catalog"
+	"turnstile/results"
+)
+
+// A Sweep makes a set of runs over configurations, each so many times. A run has one trial. The runs are made
+// in rounds, a trial of each configuration in a round, in an order that the seed draws for each round, so
+// that a machine that becomes slower or faster favours no configuration. A run that the set has already is
+// not made again, so a sweep that was interrupted goes on where it stopped.
+type Sweep struct {
+	Experiment
+	Cells  []*bench.Job // the configurations, with one trial each; all simulated, or none
+	Trials int
+	Mixed  bool // the set may have runs that another commit made
+	// Command makes the sweep again.
+	Command string
+
+	rows map[string]results.Row // of the runs that are over, by the names of their folders
+	left []sweepRun             // in the order in which they are made
+}
+
+// A sweepRun is one run of a sweep.
+type sweepRun struct {
+	cell, trial int // from 0 and from 1
+	name        string
+}
+
+// job returns the job of the run.
+func (s *Sweep) job(r sweepRun) *bench.Job {
+	j := *s.Cells[r.cell]
+	j.Trials, j.Seed = 1, bench.TrialSeed(s.Seed, r.trial)
+	return &j
+}
+
+// Prepare reads what the set has already, and returns how many runs it has and how many are left. It is an
+// error if the set was made by another commit, unless Mixed, or with another seed.
+func (s *Sweep) Prepare() (made, left int, err error) {
+	s.rows, s.left = map[string]results.Row{}, nil
+	if err := s.readSet(); err != nil {
+		return 0, 0, err
+	}
+	count := len(s.Cells)
+	for trial := 1; trial <= s.Trials; trial++ {
+		order := make([]int, count)
+		for i := range order {
+			order[i] = i
+		}
+		dice := chance.Dice(s.Seed)
+		slices.SortFunc(order, func(a, b int) int {
+			return cmp.Or(cmp.Compare(dice.Bits(turn(a, trial)), dice.Bits(turn(b, trial))), a-b)
+		})
+		for _, cell := range order {
+			r := sweepRun{cell: cell, trial: trial}
+			if r.name, err = runName(s.job(r), trial); err != nil {
+				return 0, 0, err
+			}
+			if _, is := s.rows[r.name]; is {
+				made++
+			} else {
+				s.left = append(s.left, r)
+			}
+		}
+	}
+	return made, len(s.left), nil
+}
+
+// turn is the roll for the place of a cell in a round.
+func turn(cell, trial int) chance.Roll {
+	return chance.Roll{Purpose: chance.ForTrial, Kind: uint64(trial), Count: uint64(cell)}
+}
+
+// runName names the folder of a run by what it is: equal configurations have equal names.
+func runName(j *bench.Job, trial int) (string, error) {
+	o := j.Options
+	o.Seed = 0
+	text, err := yaml.Marshal([]any{o, j.Simulated})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return fmt.Sprintf("%s-n%d-%s-t%02d", o.Algorithm, o.Config.N, hex.EncodeToString(sum[:4]), trial), nil
+}
+
+// rounds matches the name of a run of a sweep. One that was made after another had been cut short has a
+// number at its end.
+var rounds = regexp.MustCompile(`^(.+-t(\d\d+))(-\d+)?$`)
+
+// readSet reads the rows of the runs of the set that are over.
+func (s *Sweep) readSet() error {
+	set := results.OpenSet(s.Setup.Results, s.Setup.Set)
+	if set == nil {
+		return nil
+	}
+	for _, folder := range set.Runs {
+		name := rounds.FindStringSubmatch(folder.Name())
+		if name == nil {
+			continue // it was made alone
+		}
+		record, err := bench.ReadRecord(folder)
+		if err != nil {
+			return fmt.Errorf("%w; remove the folder to have the run made again", err)
+		}
+		trial, _ := strconv.Atoi(name[2]) // it has digits alone
+		switch was, is := madeBy(record.Versions), madeBy(s.Setup.Versions); {
+		case record.Unfinished() || len(record.Trials) == 0 || record.Trials[0].Interrupted():
+			continue
+		case was != is && !s.Mixed:
+			return fmt.Errorf("the set %s has runs that Turnstile %s made, and this is %s: use another set, or "+
+				"say --mixed to have both in one, where the column version tells them apart", s.Setup.Set, was, is)
+		case record.Options.Seed != bench.TrialSeed(s.Seed, trial):
+			return fmt.Errorf("the set %s was made with another seed than %d: %s has %d; give the same --seed, or "+
+				"another --set", s.Setup.Set, s.Seed, folder.Name(), record.Options.Seed)
+		}
+		rows, err := folder.Rows(catalog.OptionNames()...)
+		if err != nil {
+			return err
+		}
+		s.keep(name[1], trial, rows)
+	}
+	return nil
+}
+
+// madeBy says which Turnstile made a run: its commit, where that is known.
+func madeBy(versions map[string]string) string {
+	return cmp.Or(versions["revision"], versions["turnstile"])
+}
+
+// keep keeps the row of a run that is over.
+func (s *Sweep) keep(name string, trial int, rows []results.Row) {
+	for _, row := range rows {
+		row.Trial = trial
+		s.rows[name] = row
+	}
+}
+
+// Takes returns about how long the runs take that are left, as far as that is known before.
+func (s *Sweep) Takes() (sum time.Duration) {
+	simulated := 0
+	for _, r := range s.left {
+		switch o := &s.Cells[r.cell].Options; {
+		case s.Cells[r.cell].Simulated:
+			simulated++
+		default:
+			sum += aroundRun + o.Warmup + o.Duration
+		}
+	}
+	return sum + simulating(simulated)
+}
+
+// DiskSpace returns how many bytes of disk space the largest run takes while it goes on.
+func (s *Sweep) DiskSpace() (most uint64) {
+	for _, j := range s.Cells {
+		most = max(most, j.DiskSpace().Bytes)
+	}
+	return most
+}
+
+// aroundRun is about how long processes take to start and to end, and what they recorded to be judged.
+const aroundRun = 500 * time.Millisecond
+
+// Make makes the runs that are left, and writes their rows to the table of the set as they come. If ctx is
+// done, it returns what there is, with the error of ctx. Another error says what could not be written.
+func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
+	if err := s.describe(); err != nil {
+		return nil, err
+	}
+	workers := 1
+	if s.Cells[0].Simulated {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var (
+		mu      sync.Mutex
+		written time.Time
+	)
+	write := func() {
+		if failed := s.write(); failed != nil && err == nil {
+			err = failed
+		}
+		written = time.Now()
+	}
+	before := len(s.rows)
+	all := s.run(ctx, workers, len(s.left), before, before+len(s.left), func(number int) *Result {
+		r, rows := s.one(ctx, s.left[number])
+		mu.Lock()
+		defer mu.Unlock()
+		s.keep(s.left[number].name, s.left[number].trial, rows)
+		if time.Since(written) > time.Second {
+			write()
+		}
+		return r
+	})
+	write()
+	return made(all), cmp.Or(err, ctx.Err())
+}
+
+// one makes a run, and returns its row unless it was cut short.
+func (s *Sweep) one(ctx context.Context, run sweepRun) (*Result, []results.Row) {
+	setup := s.Setup
+	setup.Name = run.name
+	r := &Result{Job: s.job(run)}
+	made, err := bench.Make(ctx, r.Job, setup)
+	if r.Err = err; made == nil {
+		r.Says = fmt.Sprintf("could not be made: %v", err)
+		return r, nil
+	}
+	r.Folder = made.Folder.Ref()
+	if len(made.Trials) == 0 || made.Record.Trials[0].Interrupted() {
+		return r, nil
+	}
+	r.Verdict = made.Trials[0].Verdict
+	r.Shown, r.Says = r.Verdict.Shown()
+	return r, made.Rows()
+}
+
+// write writes the table of the set.
+func (s *Sweep) write() error {
+	var rows []results.Row
+	for _, name := range slices.Sorted(maps.Keys(s.rows)) {
+		rows = append(rows, s.rows[name])
+	}
+	_, err := results.WriteSetTable(s.Setup.Results, s.Setup.Set, results.RowsFile, rows,
+		catalog.OptionNames()...)
+	return err
+}
+
+// describe puts on record by what the runs are made.
+func (s *Sweep) describe() error {
+	return results.AddMaking(s.Setup.Results, s.Setup.Set, results.Making{Command: s.Command, Seed: s.Seed,
+		Trials: s.Trials, Cells: len(s.Cells), Started: time.Now().Round(time.Second).UTC(),
+		Versions: s.Setup.Versions, Machine: results.ThisMachine()})
+}

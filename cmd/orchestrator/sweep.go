@@ -1,0 +1,254 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/bench/experiment"
+	"turnstile/internal/english"
+	"turnstile/internal/format"
+	"turnstile/judge/check"
+	"turnstile/results"
+)
+
+const sweepHelp = `Make a set of runs over many configurations, each several times, and one table of all trials.
+
+Every flag of bench, elect and, with --simulated, simulate may be a list: --nodes 4,8,16. A flag whose
+values may hold commas, such as --fault, --detector or --latency uniform:1ms,3ms, is given several times
+instead. FILE has the same settings as lists, and may have named parts and exclude:
+
+  trials: 6                             # a sweep's own: trials, seed, set
+  latency: [0s, 1ms]                    # of all parts
+  parts:
+    permission: {algo: [ricart, lamport, maekawa], nodes: [4, 9, 16]}
+    token: {algo: [suzuki, token-ring], nodes: [4, 16, 64]}
+  exclude:
+    - {algo: lamport, nodes: 16}
+
+Runs are made in rounds, one trial of each configuration in an order that the seed draws, so that a machine
+that changes its speed favours nobody. A sweep that was interrupted goes on with the first run that is
+missing when the same command is given again; with more values, it makes what is new. The table is runs.csv
+in the folder of the set.
+
+Exit status: 0 all runs valid, 1 some violated, 2 some inconclusive or interrupted, 64 bad usage.`
+
+const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,16 --latency 0s,1ms --trials 6
+  orchestrator sweep --simulated --algo ricart,raymond -n 64,256 --latency exponential:1ms --set large
+  orchestrator sweep --algo bully,raft-election -n 5,9 --plan leader-crashes,split-brain --set leaders
+  orchestrator sweep lan.yaml`
+
+// A sweepCall is one call of sweep.
+type sweepCall struct {
+	experiment.Sweep
+	lists      map[string]*listFlag
+	simulated  bool
+	anyLength  bool
+	noProgress bool
+
+	refused map[string][]string // configurations that cannot be run, by the reason
+}
+
+// mostCells is how many configurations a sweep has at most.
+const mostCells = 100_000
+
+// longSweep is what takes so long that a user has to ask for it.
+const longSweep = 24 * time.Hour
+
+func (a *app) sweepCommand() *cobra.Command {
+	var c sweepCall
+	c.Seed, c.Trials, c.Setup.Set = 1, 5, "sweep"
+	cmd := &cobra.Command{
+		Use:     "sweep [FILE]",
+		Short:   "Make a set of runs over lists of algorithms, sizes, loads and faults",
+		Long:    sweepHelp,
+		Example: sweepExample,
+		Args:    atMostOne,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := settingsOf(cmd)
+			if err == nil {
+				err = a.resolveSweep(cmd, &c, s, args)
+			}
+			if err != nil {
+				return err
+			}
+			return a.sweep(cmd.Context(), &c)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.SetNormalizeFunc(longN)
+	f.BoolVar(&c.simulated, "simulated", false, "on virtual time, as simulate")
+	f.IntVar(&c.Trials, "trials", c.Trials, "how many runs each configuration has, each with a seed of its own")
+	noZero(f, "trials", "would make no run: write a number from 1, or leave it out")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
+	f.BoolVar(&c.Mixed, "mixed", false, "go on with a set that another commit of Turnstile began")
+	f.BoolVar(&c.anyLength, "any-length", false, "start even if it takes more than a day")
+	forOneCall(cmd, "simulated", "trials", "seed", "mixed", "any-length")
+	addSetup(f, &c.Setup, "the runs")
+	addNoProgress(cmd, &c.noProgress)
+	c.addLists(a, cmd)
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	return cmd
+}
+
+// resolveSweep works out the configurations of a sweep. What is wrong with a value is an error; what one
+// algorithm refuses is left out, and kept for the user.
+func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []string) error {
+	g := &grid{parts: []part{{lists: map[string][]string{}}}}
+	if len(args) > 0 {
+		var err error
+		g, err = readGrid(args[0], c.listNames(), func(flag string, value *yaml.Node) (bool, error) {
+			return c.own(cmd.Flags(), flag, value, s)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	given := map[string][]string{}
+	for name, l := range c.lists {
+		if len(l.values) > 0 {
+			given[name] = l.values
+		}
+	}
+	g.override(given)
+	if c.Trials < 1 {
+		return fmt.Errorf("--trials: %d: write a number from 1", c.Trials)
+	}
+	if count := g.count(); count > mostCells {
+		return fmt.Errorf("these lists make %.0f configurations, and a sweep has at most %d: give fewer values, "+
+			"or several sweeps of one --set", count, mostCells)
+	}
+	cells, err := g.cells()
+	if err == nil {
+		err = results.CheckNames(c.Setup.Results, c.Setup.Set)
+	}
+	if err != nil {
+		return err
+	}
+	c.refused = map[string][]string{}
+	made := map[string]bool{}
+	for _, cell := range cells {
+		j, err := a.resolveCell(cmd.Root(), cell, c.simulated, c.Seed)
+		switch {
+		case errors.As(err, new(valueProblem)):
+			return err
+		case err != nil:
+			c.refused[err.Error()] = append(c.refused[err.Error()], cmp.Or(flagText(cell), "the defaults"))
+		case !made[jobText(j)]:
+			made[jobText(j)] = true
+			c.Cells = append(c.Cells, j)
+		}
+	}
+	if len(c.Cells) == 0 {
+		return fmt.Errorf("no configuration can be run: %s",
+			strings.Join(slices.Sorted(maps.Keys(c.refused)), "; "))
+	}
+	c.Command = sweepCommandOf(c, args)
+	return nil
+}
+
+// sweep makes the runs.
+func (a *app) sweep(ctx context.Context, c *sweepCall) error {
+	if err := equipFor(&c.Setup, !c.simulated); err != nil {
+		return err
+	}
+	before, left, err := c.Prepare()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "%s, %s each: %s", english.Count(len(c.Cells), "configuration", "configurations"),
+		english.Count(c.Trials, "trial", "trials"), english.Count(before+left, "run", "runs"))
+	if before > 0 {
+		fmt.Fprintf(a.stdout, ", of which the set %s has %d", c.Setup.Set, before)
+	}
+	fmt.Fprintf(a.stdout, "\nAt most %d MB of disk while a run goes on.\n", c.DiskSpace()>>20)
+	a.printRefused(c)
+	if v := c.Setup.Versions; v["revision"] == "" {
+		fmt.Fprintf(a.stdout, "This program, %s, does not know its commit, since it was built without git:\n"+
+			"nothing will tell its runs from those of another commit.\n", v["turnstile"])
+	}
+	if takes := c.Takes(); takes > longSweep && !c.anyLength {
+		return fmt.Errorf("it takes about %s: give fewer values or trials, or say --any-length",
+			format.Duration(takes.Round(time.Hour)))
+	}
+	bar := a.newBar(c.noProgress, c.Takes())
+	began := time.Now()
+	c.Progress = func(done, all int, r *experiment.Result) {
+		a.checkDisk(r.Err)
+		if bar.due() || !r.Simulated {
+			bar.show(float64(done)/float64(all), c.progressText(done, all, before, began, r))
+		}
+	}
+	runs, err := c.Make(ctx)
+	bar.clear()
+	return a.tellSweep(c, runs, left-len(runs), err)
+}
+
+// progressText says in one line how far the sweep has come, and what the last run showed.
+func (c *sweepCall) progressText(done, all, before int, began time.Time, r *experiment.Result) string {
+	rest := time.Since(began) / time.Duration(max(1, done-before)) * time.Duration(all-done)
+	text := fmt.Sprintf("run %d of %d, %s left", done, all, format.Duration(rest.Round(time.Second)))
+	if r.Err == nil {
+		text += fmt.Sprintf(": %s n=%d %s", r.Spec.Name, r.Config.N, r.Verdict.Outcome)
+	}
+	return text
+}
+
+// printRefused prints which configurations are left out, and why.
+func (a *app) printRefused(c *sweepCall) {
+	const few = 3
+	for _, why := range slices.Sorted(maps.Keys(c.refused)) {
+		cells := c.refused[why]
+		fmt.Fprintf(a.stdout, "Left out, %s: %s\n",
+			english.Count(len(cells), "configuration", "configurations"), why)
+		for _, cell := range cells[:min(few, len(cells))] {
+			fmt.Fprintf(a.stdout, "  %s\n", cell)
+		}
+		if len(cells) > few {
+			fmt.Fprintf(a.stdout, "  and %d more\n", len(cells)-few)
+		}
+	}
+}
+
+// tellSweep says what came of the runs, of which some are left.
+func (a *app) tellSweep(c *sweepCall, runs []*experiment.Result, left int, err error) error {
+	outcomes := map[string]int{}
+	for _, r := range runs {
+		if r.Err != nil {
+			outcomes["could not be made"]++
+			a.status = max(a.status, check.Inconclusive.ExitCode())
+			continue
+		}
+		outcomes[r.Verdict.Outcome.String()]++
+		a.status = max(a.status, min(r.Verdict.Outcome.ExitCode(), check.Inconclusive.ExitCode()))
+		if r.Verdict.Outcome == check.Violated {
+			a.status = check.Violated.ExitCode()
+		}
+	}
+	var says []string
+	for _, outcome := range slices.Sorted(maps.Keys(outcomes)) {
+		says = append(says, fmt.Sprintf("%d %s", outcomes[outcome], outcome))
+	}
+	fmt.Fprintf(a.stdout, "%s: %s.\n", english.Count(len(runs), "run", "runs"),
+		cmp.Or(strings.Join(says, ", "), "the set has them all"))
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return failure{err, unwritten}
+	}
+	fmt.Fprintf(a.stdout, "The table is %s.\n", filepath.Join(c.Setup.Results, c.Setup.Set, results.RowsFile))
+	if err != nil {
+		fmt.Fprintf(a.stdout, "interrupted: %s left; the same command goes on with them\n",
+			english.Count(left, "run is", "runs are"))
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
