@@ -59,7 +59,8 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.benchCommand(), a.electCommand(), a.splitBrainCommand(), a.listCommand(),
 		a.verifyCommand(), a.brokerCommand(),
 		a.proxyCommand(), a.simulateCommand(), a.exploreCommand(), a.validateCommand(), a.overheadCommand(),
-		a.versionCommand(), a.plansCommand(), a.chaosCommand(), a.matrixCommand(), a.sweepCommand(), a.injectCommand(),
+		a.versionCommand(), a.plansCommand(), a.chaosCommand(), a.matrixCommand(),
+		a.sweepCommand(), a.injectCommand(),
 		a.runsCommand(), a.showCommand(), a.rerunCommand(), a.historyCommand(), a.compareCommand())
 	return root
 }

@@ -23,9 +23,9 @@ import (
 
 const sweepHelp = `Make a set of runs over many configurations, each several times, and one table of all trials.
 
-Every flag of bench, elect and, with --simulated, simulate may be a list: --nodes 4,8,16. A flag whose
-values may hold commas, such as --fault, --detector or --latency uniform:1ms,3ms, is given several times
-instead. FILE has the same settings as lists, and may have named parts and exclude:
+Every flag of bench, elect and, with --simulated, simulate may be a list: --nodes 4,8,16. A flag
+whose values may hold commas, such as --fault, --detector or --latency uniform:1ms,3ms, is given
+several times instead. FILE has the same settings as lists, and may have named parts and exclude:
 
   trials: 6                             # a sweep's own: trials, seed, set
   latency: [0s, 1ms]                    # of all parts
@@ -35,10 +35,10 @@ instead. FILE has the same settings as lists, and may have named parts and exclu
   exclude:
     - {algo: lamport, nodes: 16}
 
-Runs are made in rounds, one trial of each configuration in an order that the seed draws, so that a machine
-that changes its speed favours nobody. A sweep that was interrupted goes on with the first run that is
-missing when the same command is given again; with more values, it makes what is new. The table is runs.csv
-in the folder of the set.
+Runs are made in rounds, one trial of each configuration in an order that the seed draws, so that a
+machine that changes its speed favours nobody. A sweep that was interrupted goes on with the first
+run that is missing when the same command is given again; with more values, it makes what is new.
+The table is runs.csv in the folder of the set.
 
 Exit status: 0 all runs valid, 1 some violated, 2 some inconclusive or interrupted, 64 bad usage.`
 
