@@ -21,7 +21,7 @@ import (
 	"turnstile/results"
 )
 
-const sweepHelp = `Make a set of runs over many configurations, each several times, and one table of all trials.
+const sweepHelp = `Make a set of runs over many configurations, each several times, with one table of all.
 
 Every flag of bench, elect and, with --simulated, simulate may be a list: --nodes 4,8,16. A flag
 whose values may hold commas, such as --fault, --detector or --latency uniform:1ms,3ms, is given
