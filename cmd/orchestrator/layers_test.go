@@ -17,11 +17,11 @@ import (
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
-	{"bench/experiment", "bench/report"},
+	{"bench/experiment", "bench/report", "bench/diagram"},
 	{"bench"},
 	{"bench/cluster", "bench/bare", "bench/control"},
 	{"results"},
-	{"judge/measure", "judge/check"},
+	{"judge/measure", "judge/check", "judge/spacetime"},
 	{"judge/section", "judge/leadership"},
 	{"chaos"},
 	{"chaos/effect"},

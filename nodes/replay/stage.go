@@ -71,6 +71,7 @@ type Stage struct {
 	due      map[dueTimer]time.Duration // when timers run out at the earliest, by rested
 	Events   []history.Event
 	trace    []history.MessageRecord
+	sends    uint32 // messages that were sent
 	Story    []string
 	found    *Violation
 	looksFor func(check string) bool
@@ -105,6 +106,7 @@ type Flight struct {
 	From, To nodes.ID
 	Instance int32
 	Kind     uint8
+	Number   uint32 // on a stage: among the messages of the play, from 1
 	Message  nodes.Message
 	Window
 }
@@ -248,7 +250,7 @@ func (g *Stage) transmit(s Step) error {
 	case s.What == StepDrop:
 		g.tell("the network loses %s", g.describe(f))
 		g.Flying = slices.Delete(g.Flying, at, at+1)
-		g.Lab.Drop(f.To, f.Instance)
+		g.lose(f)
 		g.Lab.Break(nodes.NoLoss)
 		g.look()
 		g.follow()
@@ -264,7 +266,7 @@ func (g *Stage) transmit(s Step) error {
 func (g *Stage) deliver(at int) {
 	f := g.Flying[at]
 	g.Flying = slices.Delete(g.Flying, at, at+1)
-	g.note(f.To, f.From, f.Instance, f.Kind, false)
+	g.note(f, history.MessageRecord{Node: f.To, Peer: f.From})
 	g.Lab.Deliver(f.To, f.Instance, f.Kind)
 	g.tell("%s gets %s from %s", g.name(f.To), g.kind(f), g.name(f.From))
 	g.feed(f.To, nodes.Input{Kind: nodes.Receive, Instance: f.Instance, From: f.From, Message: f.Message})

@@ -105,14 +105,16 @@ func (g *Stage) Suspect(p *nodes.Process, e *nodes.Effect, suspects bool) {
 // send puts a message on its way, unless its receiver is down.
 func (g *Stage) send(from, to nodes.ID, e *nodes.Effect) {
 	g.Lab.Send(from, e, 1, 1)
-	g.note(from, to, e.Instance, e.Kind, true)
+	f := g.schedule.Timing.Flight(from, to, e)
+	g.sends++
+	f.Number = g.sends
+	g.note(f, history.MessageRecord{Node: from, Peer: to, Sent: true})
 	if !g.Nodes[to].Process.Up() {
-		g.Lab.Drop(to, e.Instance)
+		g.lose(f)
 		return
 	}
-	f := g.schedule.Timing.Flight(from, to, e)
 	if g.crowds(f) {
-		g.Lab.Drop(to, e.Instance)
+		g.lose(f)
 		g.Lab.Break(nodes.NoLoss)
 		g.crowded = append(g.crowded, f)
 		return
@@ -270,8 +272,14 @@ func (g *Stage) record(e history.Event) {
 	g.Events = append(g.Events, e)
 }
 
-// note records a message in the trace of the node that has sent or handled it.
-func (g *Stage) note(node, peer nodes.ID, instance int32, kind uint8, sent bool) {
-	g.trace = append(g.trace, history.MessageRecord{At: g.now, Node: node, Peer: peer,
-		Instance: uint16(instance), Kind: kind, Sent: sent})
+// note records a message in the trace of the node that has sent it, handled it or not got it.
+func (g *Stage) note(f Flight, seen history.MessageRecord) {
+	seen.At, seen.Seq, seen.Instance, seen.Kind = g.now, f.Number, uint16(f.Instance), f.Kind
+	g.trace = append(g.trace, seen)
+}
+
+// lose takes note of a message that is lost.
+func (g *Stage) lose(f Flight) {
+	g.note(f, history.MessageRecord{Node: f.To, Peer: f.From, Lost: true})
+	g.Lab.Drop(f.To, f.Instance)
 }

@@ -51,6 +51,8 @@ type world struct {
 	asked      asked // sequential load: the current request
 	trace      []history.MessageRecord
 	traced     uint64 // messages ever put into the trace
+	keeps      uint64 // how many it keeps
+	message    uint32 // the number of the latest that was sent, if all are recorded
 	frozen     bool   // too many have been inside: the trace keeps what led to it
 	steps      uint64 // messages handled and timers run out, those of failure detectors left out
 	moved      uint64 // steps at the latest entry, or when somebody began to wait
@@ -80,14 +82,21 @@ type asked struct {
 	sent uint64 // messages before it
 }
 
-// traceLen is how many of the latest messages of all nodes are kept, for the story of a violation.
-const traceLen = 4096
+// How many of the latest messages of all nodes are kept, for the story of a violation, and if all are to be
+// recorded: these take 200 MB.
+const (
+	traceLen  = 4096
+	mostTrace = 1 << 23
+)
 
 // newWorld returns a run of valid options that has not begun.
 func newWorld(o Options, stack *row.Stack) *world {
 	total := stack.Total()
 	w := &world{Options: o, dice: chance.Dice(o.Seed), stack: stack, n: stack.N(), queue: newQueue(),
-		resumedAt: -1}
+		resumedAt: -1, keeps: traceLen}
+	if o.Trace {
+		w.keeps = mostTrace
+	}
 	if w.Patience == 0 {
 		w.Patience = plenty * uint64(total)
 	}
