@@ -43,10 +43,23 @@ func OpenPast(folder *results.Folder, trial int) (*Past, error) {
 // Fault says what the fault of a number was.
 func (p *Past) Fault(number uint32) string { return faultIn(p.run.faults(p.Trial))(int(number)) }
 
-// Read gives the history of the trial, with the messages that are known, to the fold that is made for it. Of
-// a simulated trial they all are: if they are not stored, it is simulated again. It is an error if another
-// history comes of that.
+// Read gives the history of the trial, with the messages that are stored, to the fold that is made for it.
 func (p *Past) Read(ctx context.Context, fold func(h history.Header) history.Fold) error {
+	return p.read(ctx, p.stored, fold)
+}
+
+// ReadMessages is Read with all messages that are known. Of a simulated trial they all are: if they are not
+// stored, it is simulated again. It is an error if another history comes of that.
+func (p *Past) ReadMessages(ctx context.Context, fold func(h history.Header) history.Fold) error {
+	if !p.Simulated || p.Trace {
+		return p.Read(ctx, fold)
+	}
+	return p.read(ctx, p.again, fold)
+}
+
+// read gives the history of the trial to the fold that is made for it, as from gives it.
+func (p *Past) read(ctx context.Context, from func(context.Context, *history.Reader, history.Fold) error,
+	fold func(h history.Header) history.Fold) error {
 	h, err := p.Folder.History(p.Trial)
 	if err != nil {
 		return err
@@ -55,16 +68,23 @@ func (p *Past) Read(ctx context.Context, fold func(h history.Header) history.Fol
 	if err := p.run.checkOrigin(p.Trial, h.Header); err != nil {
 		return err
 	}
-	if !p.Simulated || p.Trace {
-		return h.RunContext(ctx, fold(h.Header))
-	}
+	return from(ctx, h, fold(h.Header))
+}
+
+// stored gives a history as it is stored to a fold.
+func (p *Past) stored(ctx context.Context, h *history.Reader, fold history.Fold) error {
+	return h.RunContext(ctx, fold)
+}
+
+// again simulates the trial again, and gives that to a fold.
+func (p *Past) again(ctx context.Context, h *history.Reader, fold history.Fold) error {
 	if p.Trial > len(p.run.Record.Trials) {
 		return errors.New("the run ended before this trial did: make it again")
 	}
-	again := *p.Job
-	again.Trace, again.Seed = true, p.run.Record.Trials[p.Trial-1].Seed
+	j := *p.Job
+	j.Trace, j.Seed = true, p.run.Record.Trials[p.Trial-1].Seed
 	same := &sameAs{stored: h}
-	if _, err := Simulate(ctx, &again, same, fold(h.Header)); err != nil {
+	if _, err := Simulate(ctx, &j, same, fold); err != nil {
 		return err
 	}
 	if same.differs {

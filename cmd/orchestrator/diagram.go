@@ -214,18 +214,26 @@ func (c *diagramCall) drawSchedule(path string, schedule *replay.Schedule) (stri
 	})
 }
 
-// drawRun draws a trial of a stored run.
-func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (string, error) {
-	past, err := bench.OpenPast(folder, c.trial)
-	if errors.Is(err, fs.ErrNotExist) {
+// openPast opens a trial of a stored run. The error says what is wrong with the run, or with --trial.
+func openPast(folder *results.Folder, trial int) (*bench.Past, error) {
+	past, err := bench.OpenPast(folder, trial)
+	switch {
+	case errors.As(err, new(bench.NoTrial)):
+		return nil, fmt.Errorf("--trial: %w", err)
+	case errors.Is(err, fs.ErrNotExist):
 		err = withoutRecord(folder, err)
 	}
-	var wrong bench.NoTrial
-	switch {
-	case errors.As(err, &wrong):
-		return "", fmt.Errorf("--trial: %w", err)
-	case err != nil:
-		return "", failure{err, check.Inconclusive.ExitCode()}
+	if err != nil {
+		return nil, failure{err, check.Inconclusive.ExitCode()}
+	}
+	return past, nil
+}
+
+// drawRun draws a trial of a stored run.
+func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (string, error) {
+	past, err := openPast(folder, c.trial)
+	if err != nil {
+		return "", err
 	}
 	title := folder.Ref()
 	if past.Trials > 1 {
@@ -240,7 +248,7 @@ func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (stri
 	}
 	return c.draw(title, false, past.Fault, func(w section.Window) (*spacetime.Extract, error) {
 		var fold *spacetime.Fold
-		err := past.Read(ctx, func(h history.Header) history.Fold {
+		err := past.ReadMessages(ctx, func(h history.Header) history.Fold {
 			fold = spacetime.New(h, past.Stack, w)
 			return fold
 		})

@@ -17,7 +17,7 @@ import (
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
-	{"bench/experiment", "bench/report", "bench/diagram"},
+	{"bench/experiment", "bench/report", "bench/diagram", "bench/export"},
 	{"bench"},
 	{"bench/cluster", "bench/bare", "bench/control"},
 	{"results"},
