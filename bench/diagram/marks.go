@@ -136,25 +136,37 @@ func (d *drawing) drawBands() {
 	}
 }
 
-// drawTogether marks on the lines of nodes when they did what only one may.
+// drawTogether marks on the lines of nodes where they did what only one may.
 func (d *drawing) drawTogether() {
 	for _, t := range d.Together {
-		from, to := d.scale.x(t.From), d.scale.x(t.To)
-		fill, line := "wrong", "wrongline"
-		if t.May {
-			fill, line = "may", "mayline"
-		}
-		for _, id := range t.Nodes {
-			row := d.row0(id)
-			if row < 0 {
-				continue
+		for i := range d.Sections {
+			if s := &d.Sections[i]; t.What == spacetime.Inside && s.Served() {
+				d.drawAmong(&t, s.Node, s.Entered, s.Ended)
 			}
-			half := d.bar() + 3.5
-			d.p.Rect(from, d.y(row)-half, max(3, to-from), 2*half, "", "class", fill, "fill-opacity", "0.5")
-			d.p.Rect(from, d.y(row)-half, max(3, to-from), 2*half, "", "class", line, "fill", "none",
-				"stroke-width", "2")
+		}
+		for _, r := range d.Reigns {
+			if t.What == spacetime.Leading {
+				d.drawAmong(&t, r.Node, r.From, r.To)
+			}
 		}
 	}
+}
+
+// drawAmong marks the part of the bar of a node in which it was together with others.
+func (d *drawing) drawAmong(t *spacetime.Together, id nodes.ID, from, to int64) {
+	from, to = max(from, t.From, d.Window.From), min(to, t.To, d.Window.To)
+	row := d.row0(id)
+	if row < 0 || from > to || !slices.Contains(t.Nodes, id) || from == to && t.From < t.To {
+		return
+	}
+	fill, line := "wrong", "wrongline"
+	if t.May {
+		fill, line = "may", "mayline"
+	}
+	x, half := d.scale.x(from), d.bar()+3.5
+	width := max(3, d.scale.x(to)-x)
+	d.p.Rect(x, d.y(row)-half, width, 2*half, "", "class", fill, "fill-opacity", "0.5")
+	d.p.Rect(x, d.y(row)-half, width, 2*half, "", "class", line, "fill", "none", "stroke-width", "2")
 }
 
 // drawLines draws the line of each node: solid while it runs, grey and hatched while it stands still, dotted

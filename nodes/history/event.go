@@ -170,5 +170,5 @@ type MessageRecord struct {
 	Instance uint16
 	Kind     uint8 // index among the algorithm's kinds
 	Sent     bool  // seen when it was sent, else when it was handled or lost
-	Lost     bool  // it was lost on its way to the node. Seen in simulations with a trace, and in schedules
+	Lost     bool  // it was lost on its way to the node. Recorded with all messages, and in schedules
 }
