@@ -108,6 +108,8 @@ func (a *app) diagramCommand() *cobra.Command {
 	f.BoolVar(&c.beats, "heartbeats", false, "draw the messages of failure detectors as well")
 	f.BoolVar(&c.waits, "waits", false, "draw who waits for whom where nothing moves any more instead")
 	f.StringVar(&c.out, "out", "", "`file` for the picture (default it is printed)")
+	noZero(f, "trial", "is no trial: they count from 1")
+	noZero(f, "to", "would be no time at all: leave it out for all until the end")
 	forOneCall(cmd, "trial", "from", "to", "nodes", "around", "heartbeats", "waits", "out")
 	completeWith(cmd, "around", []string{"violation"})
 	return cmd

@@ -73,6 +73,7 @@ func (a *app) exportCommand() *cobra.Command {
 	f.DurationVar(&c.from, "from", 0, "shiviz, perfetto: from this `time` of the run on (default its beginning)")
 	f.DurationVar(&c.until, "until", 0, "shiviz, perfetto: until this `time` of the run (default its end)")
 	f.StringVar(&c.out, "out", "", "`file` to write (default it is printed)")
+	noZero(f, "until", "would be no time at all: leave it out for all until the end")
 	forOneCall(cmd, "to", "trial", "from", "until", "out")
 	completeWith(cmd, "to", exportForms)
 	return cmd
