@@ -255,6 +255,9 @@ func (d *drawing) axis() {
 		if d.Played {
 			text = strconv.FormatInt(at/unit, 10)
 		}
+		if half := widthOf(text, small) / 2; x+half > d.width-2 {
+			x = d.width - 2 - half
+		}
 		d.p.Text(x, y+16, text, "text-anchor", "middle", "font-size", fmt.Sprint(small))
 	}
 	for _, i := range d.scale.cuts {

@@ -104,12 +104,17 @@ func (s *scale) ticks(apart float64, step int64) (at []int64) {
 	return at
 }
 
-// unit returns the unit in which the axis is written, and how many nanoseconds it has.
+// unit returns the unit in which the axis is written, and how many nanoseconds it has: one for times that are
+// not shortened.
 func (s *scale) unit() (name string, ns int64) {
-	switch span := s.times[len(s.times)-1] - s.times[0]; {
+	span := s.times[len(s.times)-1] - s.times[0]
+	for _, i := range s.cuts {
+		span -= s.times[i+1] - s.times[i]
+	}
+	switch {
 	case span >= int64(2*time.Second):
 		return "s", int64(time.Second)
-	case span >= int64(2*time.Millisecond):
+	case span >= int64(200*time.Microsecond):
 		return "ms", int64(time.Millisecond)
 	}
 	return "us", int64(time.Microsecond)

@@ -76,7 +76,7 @@ type edgeName struct {
 const diskRadius = 15.0
 
 func newGraph(ids []nodes.ID, title string) *graph {
-	g := &graph{ids: ids, radius: max(95, 15*float64(len(ids)))}
+	g := &graph{ids: ids, radius: max(95, 20*float64(len(ids)))}
 	width := max(2*g.radius+200, boldWidth*widthOf(title, 14)+2*margin)
 	g.middle, g.height = width/2, 2*g.radius+180
 	g.p = svg.New(math.Ceil(width), math.Ceil(g.height))
