@@ -264,6 +264,9 @@ func (d *drawing) subtitle() string {
 	}
 	if served > 0 {
 		what += ", " + english.Count(served, "entry", "entries")
+		if n, known := d.Inversions(); known {
+			what += ", " + english.Count(n, "order inversion", "order inversions")
+		}
 	}
 	if d.Played {
 		return fmt.Sprintf("steps %d to %d: %s", d.Window.From/int64(time.Millisecond),

@@ -117,6 +117,9 @@ func TestClocksFollowMessages(t *testing.T) {
 		}
 		got = append(got, clocks)
 	}
+	if stamp := x.Steps()[2][0].Stamp; stamp != 5 {
+		t.Errorf("the stamp of what comes last is %d", stamp)
+	}
 	if !slices.EqualFunc(got, want, func(a, b [][]uint32) bool { return slices.EqualFunc(a, b, slices.Equal) }) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -164,5 +167,24 @@ func TestWhatShouldNotBeIsFound(t *testing.T) {
 	if len(x.Together) != 1 || x.Together[0].May || x.First == nil || x.First.What != Leading ||
 		len(x.Reigns) != 2 {
 		t.Errorf("in one term: %+v, the first %+v", x.Together, x.First)
+	}
+}
+
+func TestInversionsAreByLogicalClocks(t *testing.T) {
+	event := func(at int64, id nodes.ID, kind history.Kind) history.Event {
+		return history.Event{At: at, Node: id, Kind: kind, Entry: 1, Count: 1}
+	}
+	// Node 1 asks after it has heard of the request of node 0, and enters before it; node 2 asks last, and knows
+	// of nothing.
+	events := []history.Event{event(1, 0, history.Requested), event(5, 1, history.Requested),
+		event(6, 2, history.Requested), event(7, 1, history.Entered), event(8, 0, history.Entered),
+		event(9, 2, history.Entered)}
+	x := extract(t, "ricart-agrawala", 3, whole, events, sends(2, 0, 1, 1), gets(4, 0, 1, 1))
+	if n, known := x.Inversions(); n != 2 || !known {
+		t.Errorf("%d inversions (known: %v), not 2: node 1 before 0, and before 2", n, known)
+	}
+	x = extract(t, "ricart-agrawala", 3, section.Window{From: 2, To: 9}, events)
+	if n, known := x.Inversions(); known {
+		t.Errorf("%d inversions of a part of a run", n)
 	}
 }

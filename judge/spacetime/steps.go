@@ -2,8 +2,10 @@ package spacetime
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
 
@@ -16,6 +18,8 @@ type Step struct {
 	Event    *history.Event // nil: the step is about messages
 	// Clock is the vector clock of the node after the step: how many steps of each node it can know of.
 	Clock []uint32
+	// Stamp is the node's logical clock after the step (L. Lamport, CACM 21(7), 1978).
+	Stamp uint32
 
 	place int32 // among the records of the node
 }
@@ -73,7 +77,8 @@ func merged(steps []Step, events []history.Event) (all []Step) {
 func (f *Extract) setClocks(all [][]Step) {
 	clocks := make([][]uint32, len(all))
 	next := make([]int, len(all))
-	sent := make([][]uint32, len(f.Messages)) // the clocks with which they were sent
+	stamps := make([]uint32, len(all))
+	sent := make([]*Step, len(f.Messages)) // the steps by which they were sent
 	for id := range all {
 		clocks[id] = make([]uint32, len(all))
 	}
@@ -89,7 +94,7 @@ func (f *Extract) setClocks(all [][]Step) {
 				if s.Receipt && !force && f.awaits(s, sent) {
 					break
 				}
-				f.takeStep(s, id, clocks[id], sent)
+				f.takeStep(s, id, clocks[id], &stamps[id], sent)
 				next[id]++
 			}
 		}
@@ -98,23 +103,71 @@ func (f *Extract) setClocks(all [][]Step) {
 }
 
 // awaits reports whether a receipt comes before its send, which the window has.
-func (f *Extract) awaits(s *Step, sent [][]uint32) bool {
+func (f *Extract) awaits(s *Step, sent []*Step) bool {
 	m := &f.Messages[s.Messages[0]]
 	return sent[s.Messages[0]] == nil && m.Sent != Unknown && f.touches(m.Sent, m.Sent)
 }
 
-// takeStep gives a step of a node its clock.
-func (f *Extract) takeStep(s *Step, id int, clock []uint32, sent [][]uint32) {
-	if s.Receipt {
-		for of, count := range sent[s.Messages[0]] {
+// takeStep gives a step of a node its clocks.
+func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent []*Step) {
+	if s.Receipt && sent[s.Messages[0]] != nil {
+		by := sent[s.Messages[0]]
+		*stamp = max(*stamp, by.Stamp)
+		for of, count := range by.Clock {
 			clock[of] = max(clock[of], count)
 		}
 	}
 	clock[id]++
-	s.Clock = slices.Clone(clock)
+	*stamp++
+	s.Clock, s.Stamp = slices.Clone(clock), *stamp
 	if s.Event == nil && !s.Receipt {
 		for _, i := range s.Messages {
-			sent[i] = s.Clock
+			sent[i] = s
 		}
 	}
+}
+
+// Inversions returns how often an entry came before another whose request had an earlier logical clock, of
+// equal ones that of the node with the lower number, and had been made by then. It is known of extracts that
+// begin with the run, and have all messages.
+func (f *Extract) Inversions() (count int, known bool) {
+	if f.Window.From > 0 || f.Complete > 0 || f.Until < min(f.End, f.Window.To) || len(f.Events) >= mostEvents {
+		return 0, false
+	}
+	type request struct {
+		node     nodes.ID
+		instance uint16
+	}
+	type made struct {
+		request
+		entry uint32
+	}
+	stamps := map[made]uint32{}
+	for _, steps := range f.Steps() {
+		for i := range steps {
+			if e := steps[i].Event; e != nil && e.Kind == history.Requested {
+				stamps[made{request{e.Node, e.Instance}, e.Entry}] = steps[i].Stamp
+			}
+		}
+	}
+	waiting := map[request]uint32{}
+	for _, e := range f.Events {
+		of := request{e.Node, e.Instance}
+		switch e.Kind {
+		case history.Requested:
+			waiting[of] = stamps[made{of, e.Entry}]
+		case history.Crashed:
+			maps.DeleteFunc(waiting, func(r request, _ uint32) bool { return r.node == e.Node })
+		case history.Entered:
+			mine := waiting[of]
+			delete(waiting, of)
+			for other, stamp := range waiting {
+				earlier := cmp.Or(cmp.Compare(stamp, mine), cmp.Compare(other.node, of.node)) < 0
+				if other.instance == of.instance && earlier {
+					count++
+				}
+			}
+		}
+	}
+	return count, true
 }
