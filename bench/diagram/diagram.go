@@ -117,37 +117,56 @@ func (d *drawing) check() error {
 	if d.First != nil {
 		some += ", or --around violation"
 	}
-	return fmt.Errorf("a picture of %s and %s could not be read: it holds %d of each; choose a window, %s, or "+
-		"some nodes, such as --nodes 0-2", english.Count(len(d.messages), "message", "messages"),
+	if len(d.Nodes) > 3 {
+		some += ", or some nodes, such as --nodes 0-2"
+	}
+	return fmt.Errorf("a picture of %s and %s could not be read: it holds %d of each; choose a window, %s",
+		english.Count(len(d.messages), "message", "messages"),
 		english.Count(len(d.Sections), "entry", "entries"), mostArrows, some)
 }
 
-// window returns a part of the window in which about so many messages were sent, and no more sections began.
+// window returns a part of the window that can be drawn, if it finds one.
 func (d *drawing) window(many int) (from, to int64, found bool) {
-	var sent, asked []int64
+	var sent []int64
 	for _, m := range d.messages {
-		if m.Sent != spacetime.Unknown && m.Sent >= d.Complete {
+		if m.Sent != spacetime.Unknown && m.Sent >= d.Complete && m.Sent <= d.Until {
 			sent = append(sent, m.Sent)
 		}
 	}
+	for ; many > 0 && len(sent) > 0; many /= 4 {
+		for eighth := range 8 {
+			first := eighth * len(sent) / 8
+			from, to = sent[first], sent[min(first+many, len(sent)-1)]
+			if later, _ := slices.BinarySearch(sent, from+1); to <= from && later < len(sent) {
+				to = sent[later]
+			}
+			round := int64(1)
+			for round*50 < to-from {
+				round *= 10
+			}
+			if from, to = from/round*round, (to+round-1)/round*round; to > from && d.drawable(from, to) {
+				return from, to, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// drawable reports whether a part of the window can be drawn.
+func (d *drawing) drawable(from, to int64) bool {
+	messages, sections := 0, 0
+	for i := range d.messages {
+		m := &d.messages[i]
+		if m.Sent <= to && (m.Fate == spacetime.Pending && m.Sent >= from || m.Over >= from) {
+			messages++
+		}
+	}
 	for i := range d.Sections {
-		asked = append(asked, d.Sections[i].Asked)
+		if s := &d.Sections[i]; s.Asked <= to && s.Ended >= from {
+			sections++
+		}
 	}
-	if len(sent) == 0 {
-		return 0, 0, false
-	}
-	from, to = sent[0], sent[min(many, len(sent)-1)]
-	if first, _ := slices.BinarySearch(asked, from); first+many < len(asked) {
-		to = min(to, asked[first+many])
-	}
-	if later, _ := slices.BinarySearch(sent, from+1); to <= from && later < len(sent) {
-		to = sent[later]
-	}
-	round := int64(1)
-	for round*50 < to-from {
-		round *= 10
-	}
-	return from / round * round, (to + round - 1) / round * round, to > from
+	return messages <= mostArrows && sections <= 2*mostArrows
 }
 
 // in returns a time, or the end of the window that is nearest to it.

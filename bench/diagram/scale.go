@@ -114,7 +114,7 @@ func (s *scale) unit() (name string, ns int64) {
 	switch {
 	case span >= int64(2*time.Second):
 		return "s", int64(time.Second)
-	case span >= int64(200*time.Microsecond):
+	case span >= int64(20*time.Microsecond):
 		return "ms", int64(time.Millisecond)
 	}
 	return "us", int64(time.Microsecond)

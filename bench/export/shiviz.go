@@ -20,7 +20,7 @@ const shivizHead = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)` + "\n\n"
 func ShiViz(w io.Writer, x *spacetime.Extract) error {
 	b := bufio.NewWriter(w)
 	b.WriteString(shivizHead)
-	for id, steps := range x.Steps() {
+	for id, steps := range x.ClockedSteps() {
 		for i := range steps {
 			s := &steps[i]
 			fmt.Fprintf(b, "%s {%s}\n%s (%s us)\n", host(x, nodes.ID(id)), clock(x, s.Clock), says(x, s), us(s.At))

@@ -132,6 +132,9 @@ func (c *exportCall) export(ctx context.Context, w io.Writer, of *subject) error
 	return c.write(w, &fold.Extract, past.Fault)
 }
 
+// mostClocks is how many messages times nodes vector clocks are written of: they take some 500 MB.
+const mostClocks = 1 << 26
+
 // window returns the window that the flags ask for.
 func (c *exportCall) window() section.Window {
 	w := section.Window{From: int64(c.from), To: int64(c.until)}
@@ -147,8 +150,9 @@ func (c *exportCall) write(w io.Writer, x *spacetime.Extract, fault func(uint32)
 	case len(x.Messages) == 0 && c.to == "shiviz":
 		return errors.New("no messages are known of that time, without which there is no order of what nodes " +
 			"did: bench --trace keeps all")
-	case x.TooMany:
-		return errors.New("there are too many entries in that time: choose a shorter one by --from and --until")
+	case x.TooMany || c.to == "shiviz" && len(x.Messages)*x.Stack.Total() > mostClocks:
+		return fmt.Errorf("%d messages and %d entries are too many: choose a shorter time by --from and --until",
+			len(x.Messages), len(x.Sections))
 	case x.Complete > from || x.Until < min(x.End, x.Window.To):
 		until := ""
 		if x.Until < x.End {

@@ -110,7 +110,7 @@ func TestClocksFollowMessages(t *testing.T) {
 		sends(1, 0, 1, 1), gets(4, 0, 1, 1), sends(4, 1, 2, 1), gets(6, 1, 2, 1))
 	want := [][][]uint32{{{1, 0, 0}}, {{1, 1, 0}, {1, 2, 0}, {1, 3, 0}}, {{1, 3, 1}}}
 	var got [][][]uint32
-	for _, steps := range x.Steps() {
+	for _, steps := range x.ClockedSteps() {
 		var clocks [][]uint32
 		for _, s := range steps {
 			clocks = append(clocks, s.Clock)
@@ -129,7 +129,7 @@ func TestClocksFollowMessages(t *testing.T) {
 func TestClocksStandStampsThatErr(t *testing.T) {
 	x := extract(t, "ricart-agrawala", 2, whole, nil, gets(1, 1, 0, 1), sends(2, 0, 1, 1), gets(1, 0, 1, 1),
 		sends(2, 1, 0, 1))
-	for id, steps := range x.Steps() {
+	for id, steps := range x.ClockedSteps() {
 		if len(steps) != 2 || steps[1].Clock[id] != 2 {
 			t.Errorf("node %d: %+v", id, steps)
 		}

@@ -16,7 +16,8 @@ type Step struct {
 	Messages []int32        // among those of the extract; nil: it had an event
 	Receipt  bool           // the message was handled
 	Event    *history.Event // nil: the step is about messages
-	// Clock is the vector clock of the node after the step: how many steps of each node it can know of.
+	// Clock is the vector clock of the node after the step: how many steps of each node it can know of. It takes
+	// four bytes for each node, and ClockedSteps alone has it.
 	Clock []uint32
 	// Stamp is the node's logical clock after the step (L. Lamport, CACM 21(7), 1978).
 	Stamp uint32
@@ -24,9 +25,15 @@ type Step struct {
 	place int32 // among the records of the node
 }
 
-// Steps returns the steps of each node in the window, with their vector clocks (C. J. Fidge, 1988; F.
-// Mattern, 1989). At one time a node first handles what has come; that is the order of its log otherwise.
-func (f *Extract) Steps() [][]Step {
+// Steps returns the steps of each node in the window. At one time a node first handles what has come; that is
+// the order of its log otherwise.
+func (f *Extract) Steps() [][]Step { return f.steps(0) }
+
+// ClockedSteps is Steps with vector clocks (C. J. Fidge, 1988; F. Mattern, 1989).
+func (f *Extract) ClockedSteps() [][]Step { return f.steps(f.Stack.Total()) }
+
+// steps returns the steps of each node in the window, with vector clocks of so many nodes.
+func (f *Extract) steps(clocked int) [][]Step {
 	all := make([][]Step, f.Stack.Total())
 	for i := range f.Messages {
 		m := &f.Messages[i]
@@ -45,7 +52,7 @@ func (f *Extract) Steps() [][]Step {
 		slices.SortStableFunc(all[id], func(a, b Step) int { return cmp.Compare(a.place, b.place) })
 		all[id] = merged(joined(all[id]), events[id])
 	}
-	f.setClocks(all)
+	f.setClocks(all, clocked)
 	return all
 }
 
@@ -74,13 +81,13 @@ func merged(steps []Step, events []history.Event) (all []Step) {
 }
 
 // setClocks lets each node take its steps, a receipt once the message was sent.
-func (f *Extract) setClocks(all [][]Step) {
+func (f *Extract) setClocks(all [][]Step, clocked int) {
 	clocks := make([][]uint32, len(all))
 	next := make([]int, len(all))
 	stamps := make([]uint32, len(all))
 	sent := make([]*Step, len(f.Messages)) // the steps by which they were sent
 	for id := range all {
-		clocks[id] = make([]uint32, len(all))
+		clocks[id] = make([]uint32, clocked)
 	}
 	left := 0
 	for id := range all {
@@ -117,9 +124,11 @@ func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent 
 			clock[of] = max(clock[of], count)
 		}
 	}
-	clock[id]++
-	*stamp++
-	s.Clock, s.Stamp = slices.Clone(clock), *stamp
+	if *stamp++; len(clock) > 0 {
+		clock[id]++
+		s.Clock = slices.Clone(clock)
+	}
+	s.Stamp = *stamp
 	if s.Event == nil && !s.Receipt {
 		for _, i := range s.Messages {
 			sent[i] = s
