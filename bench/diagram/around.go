@@ -18,12 +18,18 @@ func Around(x *spacetime.Extract, what spacetime.Together) section.Window {
 		}
 	}
 	slices.Reverse(before)
-	const well, least = mostArrows / 4, 12
+	const well = mostArrows / 4
+	least, margin := 12, (w.To-w.From)/20
+	if what.What == spacetime.Stalled { // it was long before that anything happened
+		least = 40
+	}
 	if len(before) > 0 {
 		w.From = min(w.From, before[max(0, len(before)-least)])
 		w.From = max(w.From, before[max(0, len(before)-well)])
 	}
 	w.From = min(w.From, what.From)
-	after := max(1, (w.To-w.From)/20)
-	return section.Window{From: max(0, w.From-after), To: w.To + after}
+	if len(before) > 0 {
+		margin = (before[len(before)-1] - w.From) / 20
+	}
+	return section.Window{From: max(0, w.From-margin), To: w.To + max(1, margin)}
 }

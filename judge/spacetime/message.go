@@ -54,6 +54,7 @@ type matcher struct {
 func (f *Fold) match(logs []*history.NodeLog) {
 	m := matcher{f, map[link][]int32{}}
 	f.Complete, f.Until = math.MinInt64, math.MaxInt64
+	stopped := int64(math.MinInt64) // when all traces were, so that they keep what led to a violation
 	for _, l := range logs {
 		if len(l.Trace) == 0 {
 			continue
@@ -61,9 +62,12 @@ func (f *Fold) match(logs []*history.NodeLog) {
 		if l.Totals.TraceNext > uint64(len(l.Trace)) {
 			f.Complete = max(f.Complete, l.Trace[0].At)
 		}
-		if counted(l) > l.Totals.TraceNext { // the trace was stopped, so that it keeps what led to a violation
-			f.Until = min(f.Until, l.Trace[len(l.Trace)-1].At)
+		if counted(l) > l.Totals.TraceNext {
+			stopped = max(stopped, l.Trace[len(l.Trace)-1].At)
 		}
+	}
+	if stopped > math.MinInt64 {
+		f.Until = stopped
 	}
 	for at, r := range records(logs) {
 		if r.Sent && r.At <= f.Window.To {

@@ -188,3 +188,21 @@ func TestInversionsAreByLogicalClocks(t *testing.T) {
 		t.Errorf("%d inversions of a part of a run", n)
 	}
 }
+
+// Traces that were stopped know of nothing after that, and those that were overwritten of nothing before.
+func TestWhatIsNotKnownIsSaid(t *testing.T) {
+	h := history.History{}
+	for id := range nodes.ID(2) {
+		at := 10 * int64(id)
+		l := &history.NodeLog{Node: id, Instances: []history.InstanceTotals{{Kinds: []history.KindTotals{
+			{Publishes: 1, Delivered: 3}}}}, Trace: []history.MessageRecord{sends(at+1, id, 1-id, 1),
+			gets(at+2, 1-id, id, 1)}}
+		l.Totals.TraceNext = 3
+		h.Logs = append(h.Logs, l)
+	}
+	f := New(h.Header(), stack(t, "ricart-agrawala", 2), whole)
+	h.Run(f)
+	if f.Complete != 11 || f.Until != 12 {
+		t.Errorf("all messages are known from %d to %d, not from 11 to 12", f.Complete, f.Until)
+	}
+}
