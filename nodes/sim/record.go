@@ -59,7 +59,7 @@ func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool, n
 	if uint64(len(w.trace)) < w.keeps {
 		w.trace = append(w.trace, history.MessageRecord{})
 	}
-	p := &w.trace[w.traced%w.keeps]
+	p := &w.trace[w.traced&(w.keeps-1)]
 	p.At, p.Node, p.Peer, p.Instance, p.Kind, p.Sent = w.now, id, peer, uint16(instance), kind, sent
 	p.Seq, p.Lost = number, false
 	w.traced++
@@ -69,7 +69,7 @@ func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool, n
 func (w *world) noteLoss(to, from nodes.ID, instance int32, kind uint8, number uint32) {
 	if w.Trace {
 		w.note(to, from, instance, kind, false, number)
-		w.trace[(w.traced-1)%w.keeps].Lost = true
+		w.trace[(w.traced-1)&(w.keeps-1)].Lost = true
 	}
 }
 

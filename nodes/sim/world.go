@@ -83,7 +83,7 @@ type asked struct {
 }
 
 // How many of the latest messages of all nodes are kept, for the story of a violation, and if all are to be
-// recorded: these take 200 MB.
+// recorded: these take 200 MB. Both are powers of two.
 const (
 	traceLen  = 4096
 	mostTrace = 1 << 23
