@@ -37,7 +37,7 @@ func (j *Job) DiskSpace() results.DiskSpace {
 	if !j.Simulated {
 		total := j.total()
 		log := history.Options{Nodes: total, Instances: len(j.Stack.Instances()),
-			TraceLength: traceLength(total)}.Reserved()
+			TraceLength: j.traceLength(total)}.Reserved()
 		need += float64(total)*float64(log) + entries*loggedEntry
 	}
 	return results.DiskSpace{Bytes: uint64(min(need, 1<<62)), For: asked}

@@ -37,6 +37,8 @@ type Options struct {
 	Patience    time.Duration `yaml:"patience"`       // how long nothing may move while somebody waits
 	NATS        string        `yaml:"nats,omitempty"` // of a running server; empty: the run starts its own
 
+	Trace bool `yaml:"trace,omitempty"` // all messages are recorded, not only the latest
+
 	Brokers int  `yaml:"brokers,omitempty"` // of the run's own, nodes spread over them; 0: one
 	Proxies bool `yaml:"proxies,omitempty"` // between the nodes and the brokers, and between the brokers
 }

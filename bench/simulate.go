@@ -50,7 +50,7 @@ func (j *Job) simulation(number int, seed uint64) (*sim.Options, []chaos.Fault, 
 	return &sim.Options{
 		Stack: j.Stack, Workload: j.Workload, Seed: seed,
 		Warmup: j.Warmup, WarmupLimit: j.warmupLimit(), Duration: j.Duration, Entries: j.Entries,
-		Multicast: j.Multicast, Counts: j.faulty(), Latency: s.Latency, Shaper: s.Shaper,
+		Multicast: j.Multicast, Counts: j.faulty(), Trace: j.Trace, Latency: s.Latency, Shaper: s.Shaper,
 		FaultDriver: s.FaultDriver,
 	}, faults, err
 }

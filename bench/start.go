@@ -127,8 +127,13 @@ func (n *nodeSet) awaitReady(ids ...nodes.ID) (missing int, err error) {
 }
 
 // traceLength returns how many of its latest messages each node keeps: some thousands, but fewer in large
-// clusters, so that all traces together stay small.
-func traceLength(total int) int { return min(4096, max(256, (1<<18)/total)) }
+// clusters, so that all traces together stay small. If all are to be recorded, they may take 200 MB.
+func (o *Options) traceLength(total int) int {
+	if o.Trace {
+		return min(1<<20, max(4096, (1<<23)/total))
+	}
+	return min(4096, max(256, (1<<18)/total))
+}
 
 // resourcePath returns where the shared resource is, and faultStatePath where the state of the faults is.
 func (t *trial) resourcePath() string { return filepath.Join(t.dir, "resource") }
@@ -143,7 +148,7 @@ func (t *trial) input(id nodes.ID) ([]byte, error) {
 		Second: t.transport.secondOf(id), Node: id, Zero: t.zero,
 		Workload: t.Workload, Entries: t.Entries, Multicast: t.Multicast, Reconnect: t.connections.reconnects,
 		Seed: t.seed, Origin: t.origin, Log: t.nodes.logOf(id), Saved: t.nodes.savedOf(id),
-		TraceLength: traceLength(t.total()), Resource: t.resourcePath(),
+		TraceLength: t.traceLength(t.total()), TraceAll: t.Trace, Resource: t.resourcePath(),
 		Incarnation: life.incarnation, Requests: life.requests,
 	}
 	if t.Workload.Load == workload.Sequential {

@@ -132,6 +132,8 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	}
 	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and nodes of its own")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
+	f.BoolVar(&c.Trace, "trace", false,
+		"record all messages, not only the latest, for diagram and export (docs/diagrams.md has what it costs)")
 	group(f, runFlags)
 	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"),

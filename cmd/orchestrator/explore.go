@@ -82,6 +82,7 @@ type exploreCall struct {
 	timing    replay.Timing
 	memory    size
 	save      string
+	picture   string
 	json      bool
 
 	noProgress bool
@@ -136,6 +137,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.Var(&c.memory, "memory", "how much memory to take")
 	f.IntVar(&c.Workers, "workers", 2, "processors to use; the result is the same, unless --memory ends it")
 	f.StringVar(&c.save, "save", "", "`file` for the schedule of what is found wrong")
+	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of what is found wrong, as SVG")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
 	addNoProgress(cmd, &c.noProgress)
 	f.SetNormalizeFunc(longN)
@@ -166,6 +168,9 @@ func (c *exploreCall) resolve(s settings) (err error) {
 	}
 	if err := c.checkSave(); err != nil {
 		return fmt.Errorf("--save: %w", err)
+	}
+	if err := checkPicture("diagram", c.picture); err != nil {
+		return err
 	}
 	if slices.Contains(c.Checks, replay.CheckMinority) && c.Spec.Exclusion().Minority == nil {
 		return fmt.Errorf("--check: %s promises nothing of a minority; these do: %s", c.Spec.Name,
@@ -198,7 +203,7 @@ func (a *app) explore(ctx context.Context, c *exploreCall) error {
 	case !x.Exhausted:
 		a.status = check.Inconclusive.ExitCode()
 	}
-	kept := c.keep(x)
+	kept := errors.Join(c.keep(x), c.drawViolation(x.Violation))
 	if c.json {
 		err = terminal.PrintJSON(a.stdout, c.document(x, elapsed))
 	} else {

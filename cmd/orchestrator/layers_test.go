@@ -17,12 +17,12 @@ import (
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
-	{"bench/experiment", "bench/report"},
+	{"bench/experiment", "bench/report", "bench/diagram", "bench/export"},
 	{"bench"},
 	{"bench/cluster", "bench/bare", "bench/control", "bench/compare"},
 	{"results"},
 	{forTests}, // imports chaos and all of nodes but the tables, whose tests use it
-	{"judge/measure", "judge/check"},
+	{"judge/measure", "judge/check", "judge/spacetime"},
 	{"judge/section", "judge/leadership"},
 	{"chaos"},
 	{"chaos/effect"},

@@ -15,14 +15,14 @@ import (
 // none of them. The port 0 is any that is free.
 var zeroMeans = strings.Fields("hold think latency timing warmup seed at after delay reorder loss " +
 	"duplicate kill pause slow clock lag throttle stall reset kill-broker pause-broker losses duplicates " +
-	"crashes suspicions simulated real calm compare initiators port node")
+	"crashes suspicions simulated real calm compare initiators port node from")
 
 // zerosOf returns what a zero of a flag may look like on a command line.
 func zerosOf(f *pflag.Flag) []string {
 	if list, is := f.Value.(*listFlag); is {
 		f = list.of
 	}
-	text := slices.Contains([]string{"string", "stringSlice", "stringArray", "func"}, f.Value.Type())
+	text := slices.Contains([]string{"string", "stringSlice", "stringArray", "func", "nodes"}, f.Value.Type())
 	switch {
 	case f.Value.Type() == "bool":
 		return nil

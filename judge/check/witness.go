@@ -85,7 +85,7 @@ func (e *evidence) messages(o *section.Overlap, from int64) (lines []line, left 
 			continue
 		}
 		for _, m := range l.Trace {
-			if m.At >= from && m.At <= o.To {
+			if m.At >= from && m.At <= o.To && !m.Lost {
 				passed = append(passed, m)
 			}
 		}

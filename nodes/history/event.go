@@ -169,5 +169,6 @@ type MessageRecord struct {
 	Peer     nodes.ID // the other end; None for a multicast
 	Instance uint16
 	Kind     uint8 // index among the algorithm's kinds
-	Sent     bool  // seen when it was sent, else when it was handled
+	Sent     bool  // seen when it was sent, else when it was handled or lost
+	Lost     bool  // it was lost on its way to the node. Recorded with all messages, and in schedules
 }

@@ -255,6 +255,9 @@ func putMessageRecord(b []byte, p *MessageRecord) {
 	if p.Sent {
 		tail |= 1 << 31
 	}
+	if p.Lost {
+		tail |= 1 << 30
+	}
 	binary.LittleEndian.PutUint32(b[16:], tail)
 }
 
@@ -268,5 +271,6 @@ func getMessageRecord(b []byte, node nodes.ID) MessageRecord {
 		Instance: uint16(tail),
 		Kind:     uint8(tail >> 16),
 		Sent:     tail>>31 == 1,
+		Lost:     tail>>30&1 == 1,
 	}
 }

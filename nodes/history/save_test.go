@@ -22,7 +22,7 @@ func saved() *History {
 			h.Events = append(h.Events, Event{At: int64(id), Value: -1, Fence: 8, Entry: 4, Count: 5,
 				Instance: 6, Kind: Entered, Node: id})
 			l.Trace = append(l.Trace,
-				MessageRecord{At: int64(i), Seq: 9, Node: id, Peer: nodes.None, Kind: 3, Sent: i%2 == 0})
+				MessageRecord{At: int64(i), Seq: 9, Node: id, Peer: nodes.None, Kind: 3, Sent: i%2 == 0, Lost: i%4 == 1})
 		}
 		l.Instance(1).Kind(3).Sent, l.Instance(0).Dropped = 8, uint64(id)
 		l.Totals = Totals{1, 2, 3, 4, 5, uint64(id), 6, 7, 8, 9, 10, 11}

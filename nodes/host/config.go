@@ -45,7 +45,9 @@ type Config struct {
 	Log         string `json:"log"`          // the file to record in: a new one for each incarnation
 	Origin      uint64 `json:"origin"`       // of the log: see history.Header
 	TraceLength int    `json:"trace_length"` // how many of the latest messages to keep
-	Resource    string `json:"resource"`     // the file of the shared resource
+	// TraceAll says to go on after a violation, where the trace would otherwise keep what led to that.
+	TraceAll bool   `json:"trace_all,omitempty"`
+	Resource string `json:"resource"` // the file of the shared resource
 }
 
 // A Broker is where a node finds the broker of a network.

@@ -71,10 +71,14 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 	if h.resource, err = OpenResource(c.Resource, len(stack.Mutexes()), stack.N()); err != nil {
 		return err
 	}
+	frozen := &h.resource.Frozen
+	if c.TraceAll {
+		frozen = nil
+	}
 	h.log, err = history.Create(c.Log, history.Options{Node: c.Node, Incarnation: c.Incarnation,
 		Nodes: stack.Total(), Networks: severalNetworks(stack),
 		Instances: len(stack.Instances()), TraceLength: c.TraceLength,
-		StampError: anchor.Error, Origin: c.Origin, Frozen: &h.resource.Frozen})
+		StampError: anchor.Error, Origin: c.Origin, Frozen: frozen})
 	if err != nil {
 		return err
 	}

@@ -192,6 +192,7 @@ func (h *host) arrive(m *nats.Msg) {
 	switch counters := h.log.Instance(a.instance); {
 	case len(arrivals) == 0:
 		counters.Dropped.Add(1)
+		h.traceLoss(&a)
 	case len(arrivals) > 1:
 		counters.Copied.Add(uint64(len(arrivals) - 1))
 	}
@@ -230,6 +231,14 @@ func (h *host) deliver(a *arrival) {
 func (h *host) trace(m history.MessageRecord) {
 	m.At = h.now
 	h.log.Trace(m)
+}
+
+// traceLoss records a message that is lost, if all are recorded.
+func (h *host) traceLoss(a *arrival) {
+	if h.config.TraceAll {
+		h.trace(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind,
+			Lost: true})
+	}
 }
 
 // record appends an event that happens now, and returns its stamp.

@@ -38,6 +38,7 @@ type Flight struct {
 	From, To nodes.ID
 	Instance int32
 	Kind     uint8
+	Number   uint32 // on a stage: among the messages of the play, from 1
 	Message  nodes.Message
 	Window
 }

@@ -21,7 +21,7 @@ func (g *Stage) crash(id nodes.ID) {
 	a.Belief.Crash()
 	g.Flying = slices.DeleteFunc(g.Flying, func(f Flight) bool {
 		if f.To == id {
-			g.Lab.Drop(id, f.Instance)
+			g.lose(f)
 		}
 		return f.To == id
 	})

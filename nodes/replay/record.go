@@ -3,15 +3,17 @@ package replay
 import (
 	"fmt"
 
-	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/lab"
 )
 
 // A record is what a play leaves: its history, and its story.
 type record struct {
+	Lab    lab.Lab
 	now    int64
 	Events []history.Event
 	trace  []history.MessageRecord
+	sends  uint32 // messages that were sent
 	Story  []string
 }
 
@@ -25,8 +27,14 @@ func (r *record) add(e history.Event) {
 	r.Events = append(r.Events, e)
 }
 
-// note records a message in the trace of the node that has sent or handled it.
-func (r *record) note(node, peer nodes.ID, instance int32, kind uint8, sent bool) {
-	r.trace = append(r.trace, history.MessageRecord{At: r.now, Node: node, Peer: peer,
-		Instance: uint16(instance), Kind: kind, Sent: sent})
+// note records a message in the trace of the node that has sent it, handled it or not got it.
+func (r *record) note(f Flight, seen history.MessageRecord) {
+	seen.At, seen.Seq, seen.Instance, seen.Kind = r.now, f.Number, uint16(f.Instance), f.Kind
+	r.trace = append(r.trace, seen)
+}
+
+// lose takes note of a message that is lost.
+func (r *record) lose(f Flight) {
+	r.note(f, history.MessageRecord{Node: f.To, Peer: f.From, Lost: true})
+	r.Lab.Drop(f.To, f.Instance)
 }

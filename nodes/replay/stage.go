@@ -61,7 +61,6 @@ type Stage struct {
 	cluster
 	record
 	script
-	Lab      lab.Lab
 	clock    time.Duration // by ticks
 	found    *Violation
 	looksFor func(check string) bool
@@ -181,7 +180,7 @@ func (g *Stage) transmit(s Step) error {
 	case s.What == StepDrop:
 		g.tell("the network loses %s", g.describe(f))
 		g.Flying = slices.Delete(g.Flying, at, at+1)
-		g.Lab.Drop(f.To, f.Instance)
+		g.lose(f)
 		g.Lab.Break(nodes.NoLoss)
 		g.look()
 		g.follow()
@@ -197,7 +196,7 @@ func (g *Stage) transmit(s Step) error {
 func (g *Stage) deliver(at int) {
 	f := g.Flying[at]
 	g.Flying = slices.Delete(g.Flying, at, at+1)
-	g.note(f.To, f.From, f.Instance, f.Kind, false)
+	g.note(f, history.MessageRecord{Node: f.To, Peer: f.From})
 	g.Lab.Deliver(f.To, f.Instance, f.Kind)
 	g.tell("%s gets %s from %s", g.name(f.To), g.kind(f), g.name(f.From))
 	g.feed(f.To, nodes.Input{Kind: nodes.Receive, Instance: f.Instance, From: f.From, Message: f.Message})

@@ -105,14 +105,16 @@ func (g *Stage) Suspect(p *nodes.Process, e *nodes.Effect, suspects bool) {
 // send puts a message on its way, unless its receiver is down.
 func (g *Stage) send(from, to nodes.ID, e *nodes.Effect) {
 	g.Lab.Send(from, e, 1, 1)
-	g.note(from, to, e.Instance, e.Kind, true)
+	f := g.schedule.Timing.Flight(from, to, e)
+	g.sends++
+	f.Number = g.sends
+	g.note(f, history.MessageRecord{Node: from, Peer: to, Sent: true})
 	if !g.Nodes[to].Process.Up() {
-		g.Lab.Drop(to, e.Instance)
+		g.lose(f)
 		return
 	}
-	f := g.schedule.Timing.Flight(from, to, e)
 	if g.crowds(f) {
-		g.Lab.Drop(to, e.Instance)
+		g.lose(f)
 		g.Lab.Break(nodes.NoLoss)
 		g.crowded = append(g.crowded, f)
 		return

@@ -45,7 +45,10 @@ func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
 
 // send puts a message on its way.
 func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
-	w.note(from, to, e.Instance, e.Kind, true)
+	if w.Trace {
+		w.message++
+	}
+	w.note(from, to, e.Instance, e.Kind, true, w.message)
 	if w.links == nil { // the usual case, which must be fast
 		w.travel(w.now+w.latency, from, to, e)
 		return
@@ -60,6 +63,7 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 	switch {
 	case len(arrivals) == 0:
 		w.drop(to, e.Instance)
+		w.noteLoss(to, from, e.Instance, e.Kind, w.message)
 		w.brokeFor(e.Instance, nodes.NoLoss)
 	case len(arrivals) > 1:
 		w.lab.Copy(to, e.Instance, len(arrivals)-1)
@@ -88,7 +92,7 @@ func (w *world) travel(at int64, from, to nodes.ID, e *nodes.Effect) {
 		w.inflight++
 	}
 	arrival := w.plan(at, toDeliver, to)
-	arrival.kind, arrival.input.Instance = e.Kind, e.Instance
+	arrival.kind, arrival.input.Instance, arrival.local = e.Kind, e.Instance, int64(w.message)
 	arrival.input.Kind, arrival.input.From, arrival.input.Message = nodes.Receive, from, e.Message
 }
 

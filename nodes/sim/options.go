@@ -30,6 +30,7 @@ type Options struct {
 	Reordering  bool             // messages of one link may arrive in any order
 	Multicast   bool             // a broadcast is one publish
 	FaultDriver port.FaultDriver // carries out faults; nil: there are none
+	Trace       bool             // record all messages, numbered from 1, and which are lost
 	Counts      bool             // record numbers of messages, at faults and where measuring begins and ends
 
 	// Patience is how many messages may be handled and timers may run out, in all, without an entry while

@@ -14,7 +14,7 @@ type event struct {
 	late  bool        // it has been missed, or came to a node that had missed others
 	to    nodes.ID    // where it happens
 	life  uint32      // of that node when this was planned: if it went down since, this does not happen
-	local int64       // what the clock of that node shows then, of a timer
+	local int64       // what the clock of that node shows then, of a timer; the number of a message
 	input nodes.Input // for that node to handle
 }
 

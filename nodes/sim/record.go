@@ -50,17 +50,27 @@ func (w *world) mark(mark uint32) {
 	w.lab.Mark(mark, 0)
 }
 
-// note records a message in the trace that a node has sent to a peer or handled.
-func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool) {
-	if w.frozen {
+// note records a message in the trace that a node has sent to a peer or handled. Its number is zero unless
+// all messages are recorded.
+func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool, number uint32) {
+	if w.frozen && !w.Trace {
 		return
 	}
-	if len(w.trace) < traceLen {
+	if uint64(len(w.trace)) < w.keeps {
 		w.trace = append(w.trace, history.MessageRecord{})
 	}
-	p := &w.trace[w.traced%traceLen]
+	p := &w.trace[w.traced&(w.keeps-1)]
 	p.At, p.Node, p.Peer, p.Instance, p.Kind, p.Sent = w.now, id, peer, uint16(instance), kind, sent
+	p.Seq, p.Lost = number, false
 	w.traced++
+}
+
+// noteLoss records that a message to a node is lost, if all messages are recorded.
+func (w *world) noteLoss(to, from nodes.ID, instance int32, kind uint8, number uint32) {
+	if w.Trace {
+		w.note(to, from, instance, kind, false, number)
+		w.trace[(w.traced-1)&(w.keeps-1)].Lost = true
+	}
 }
 
 // brokeFor records that an assumption does not hold any more, for what has happened to a message of an

@@ -269,6 +269,7 @@ func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 	}
 	if !there {
 		w.drop(e.to, e.input.Instance)
+		w.noteLoss(e.to, e.input.From, e.input.Instance, e.kind, uint32(e.local))
 		w.lab.Break(nodes.NoCrash)
 		return
 	}
@@ -280,7 +281,7 @@ func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 	}
 	// Now, so that its memory is fetched together with the node's.
 	w.lab.Deliver(e.to, e.input.Instance, e.kind)
-	w.note(e.to, e.input.From, e.input.Instance, e.kind, false)
+	w.note(e.to, e.input.From, e.input.Instance, e.kind, false, uint32(e.local))
 	if !w.parked && !(detects && w.hushed) {
 		kind := e.kind
 		w.feed(p, &e.input)

@@ -49,6 +49,8 @@ type world struct {
 	asked      asked // sequential load: the current request
 	trace      []history.MessageRecord
 	traced     uint64 // messages ever put into the trace
+	keeps      uint64 // how many it keeps
+	message    uint32 // the number of the latest that was sent, if all are recorded
 	frozen     bool   // too many have been inside: the trace keeps what led to it
 	steps      uint64 // messages handled and timers run out, those of failure detectors left out
 	moved      uint64 // steps at the latest entry, or when somebody began to wait
@@ -78,14 +80,22 @@ type asked struct {
 	sent uint64 // messages before it
 }
 
-// traceLen is how many of the latest messages of all nodes are kept, for the story of a violation.
-const traceLen = 4096
+// How many of the latest messages of all nodes are kept, for the story of a violation, and if all are to be
+// recorded: these take 200 MB. Both are powers of two.
+const (
+	traceLen  = 4096
+	mostTrace = 1 << 23
+)
 
 // newWorld returns a run of valid options that has not begun.
 func newWorld(o Options) *world {
 	stack := o.Stack
 	total := stack.Total()
-	w := &world{Options: o, dice: chance.Dice(o.Seed), n: stack.N(), queue: newQueue(), resumedAt: -1}
+	w := &world{Options: o, dice: chance.Dice(o.Seed), n: stack.N(), queue: newQueue(), resumedAt: -1,
+		keeps: traceLen}
+	if o.Trace {
+		w.keeps = mostTrace
+	}
 	if w.Patience == 0 {
 		w.Patience = plenty * uint64(total)
 	}

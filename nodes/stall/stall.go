@@ -25,7 +25,7 @@ func Report(states []*nodes.NodeStatus, n int) string {
 		for i, id := range cycle {
 			ids[i] = fmt.Sprint(id)
 		}
-		fmt.Fprintf(&b, "They wait in a circle: %s\n", strings.Join(ids, " -> "))
+		fmt.Fprintf(&b, inCircle+"%s\n", strings.Join(ids, " -> "))
 	}
 	b.WriteString(Waits)
 	if len(graph) == 0 {

@@ -1,0 +1,218 @@
+package diagram
+
+import (
+	"encoding/xml"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/judge/section"
+	"turnstile/judge/spacetime"
+	"turnstile/nodes"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/history"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
+)
+
+var update = flag.Bool("update-diagrams", false, "bring the pictures in testdata up to date")
+
+var whole = section.Window{To: math.MaxInt64}
+
+// simulated returns a simulated run of Ricart-Agrawala, and its messages.
+func simulated(t *testing.T, n int, entries uint64) *spacetime.Extract {
+	t.Helper()
+	ricart, err := catalog.Find("ricart-agrawala")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack, err := row.Assemble(row.Instance{Row: ricart, Config: nodes.Config{N: n}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := sim.Options{Stack: stack, Seed: 1, Entries: entries, Latency: time.Millisecond,
+		Trace:    true,
+		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(500 * time.Microsecond)}}
+	f := spacetime.New(history.Header{Nodes: n}, stack, whole)
+	if _, err := sim.Run(o, f); err != nil {
+		t.Fatal(err)
+	}
+	f.Window.To = f.End
+	return &f.Extract
+}
+
+// played plays a schedule.
+func played(t *testing.T, text string) (*spacetime.Extract, *replay.Played) {
+	t.Helper()
+	schedule, err := replay.Parse(strings.NewReader("turnstile schedule 1\n"+text), catalog.Find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := replay.Play(schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := spacetime.New(p.History.Header(), p.Stack, whole)
+	p.History.Run(f)
+	f.Window.To = f.End
+	return &f.Extract, p
+}
+
+// sameAs compares a picture with the one in a file.
+func sameAs(t *testing.T, name, picture string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(picture), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if picture != string(want) {
+		t.Errorf("%s is another picture: look at it, and run go test ./bench/diagram -update-diagrams", name)
+	}
+	legible(t, name, picture)
+}
+
+// legible checks that a picture is well-formed, and that no text is smaller than 10 pixels.
+func legible(t *testing.T, name, picture string) {
+	t.Helper()
+	for d := xml.NewDecoder(strings.NewReader(picture)); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return
+		} else if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		e, is := token.(xml.StartElement)
+		if !is || e.Name.Local != "text" {
+			continue
+		}
+		for _, a := range e.Attr {
+			if size, err := strconv.ParseFloat(a.Value, 64); a.Name.Local == "font-size" && (err != nil || size < 10) {
+				t.Errorf("%s: a text of size %s", name, a.Value)
+			}
+		}
+	}
+}
+
+func TestPictures(t *testing.T) {
+	x := simulated(t, 3, 5)
+	picture, err := Draw(x, Options{Title: "Ricart-Agrawala & <others>"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameAs(t, "ricart-agrawala.svg", picture)
+
+	x, p := played(t, "algorithm naive-broadcast\nn 2\nreq 0; req 1; 0>1 request; 1>0 request\n"+
+		"0>1 reply; 1>0 reply")
+	if picture, err = Draw(x, Options{Title: p.Violation.Says, Played: true}); err != nil {
+		t.Fatal(err)
+	}
+	sameAs(t, "overlap.svg", picture)
+
+	x, _ = played(t, "algorithm bully\nn 3\ncampaign 0; drop 0>2 election; dup 0>1 election\n"+
+		"0>1 election; crash 2\nsuspect 1>2; restart 2; rest")
+	if picture, err = Draw(x, Options{Title: "A message is lost, one is copied, a node crashes", Played: true,
+		Fault: func(uint32) string { return "none" }}); err != nil {
+		t.Fatal(err)
+	}
+	sameAs(t, "faults.svg", picture)
+}
+
+func TestWaitsAreDrawn(t *testing.T) {
+	picture, err := Waits("They wait in a circle: 0 -> 2 -> 0\nWho waits for whom:\n"+
+		"  0 -> 2 (which has the permission of 1)\n  2 -> 0 (which has the permission of 3)\n  3 -> 0\n"+
+		"The state of each node:\n  node 0: client waiting; x\n", "A deadlock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameAs(t, "waits.svg", picture)
+	if _, err := Waits("nothing", ""); err == nil {
+		t.Error("any text is a report")
+	}
+}
+
+// What nobody could read is refused, and the window that is named instead can be drawn.
+func TestWhatIsTooLargeIsRefused(t *testing.T) {
+	x := simulated(t, 5, 200)
+	_, err := Draw(x, Options{})
+	if err == nil || !strings.Contains(err.Error(), "--from ") {
+		t.Fatalf("%v", err)
+	}
+	words := strings.Fields(strings.ReplaceAll(err.Error(), ",", ""))
+	for i, word := range words {
+		at := map[string]*int64{"--from": &x.Window.From, "--to": &x.Window.To}[word]
+		if at == nil {
+			continue
+		}
+		d, err := time.ParseDuration(words[i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		*at = int64(d)
+	}
+	f := spacetime.Extract{Stack: x.Stack, Window: x.Window, End: x.End}
+	for _, m := range x.Messages {
+		if m.Sent <= x.Window.To && m.Over >= x.Window.From {
+			f.Messages = append(f.Messages, m)
+		}
+	}
+	if _, err := Draw(&f, Options{}); err != nil || len(f.Messages) < 10 {
+		t.Errorf("%v with %d messages in %v", err, len(f.Messages), x.Window)
+	}
+	x = simulated(t, 61, 1)
+	if _, err := Draw(x, Options{}); err == nil || !strings.Contains(err.Error(), "--nodes 0-5") {
+		t.Errorf("61 nodes: %v", err)
+	}
+	x.Messages = nil
+	if _, err := Draw(x, Options{Nodes: []nodes.ID{0, 3}}); err != nil {
+		t.Errorf("two of 61 nodes: %v", err)
+	}
+}
+
+func TestNoLabelLiesOnAnother(t *testing.T) {
+	l := labels{within: box{0, 0, 200, 100}}
+	for range 40 {
+		l.put("label", 10, [2]float64{50, 50}, [2]float64{60, 52}, [2]float64{120, 50}, [2]float64{50, 80},
+			[2]float64{198, 50})
+	}
+	if len(l.taken) != 3 || l.leftOut != 37 {
+		t.Errorf("%d labels, %d left out", len(l.taken), l.leftOut)
+	}
+	for i, a := range l.taken {
+		for _, b := range l.taken[:i] {
+			if a.touches(b) {
+				t.Errorf("%v lies on %v", a, b)
+			}
+		}
+	}
+}
+
+func TestScaleKeepsOrderAndShortensIdleTime(t *testing.T) {
+	s := newScale([]int64{0, 1e6, 2e6, 3e6, 5e9, 5e9 + 1e6}, 10, 640, 2400)
+	for i := 1; i < len(s.places); i++ {
+		if s.places[i] <= s.places[i-1] {
+			t.Errorf("time %d is at %v, after %v", i, s.places[i], s.places[i-1])
+		}
+	}
+	if len(s.cuts) != 1 || s.cuts[0] != 3 {
+		t.Errorf("shortened are %v", s.cuts)
+	}
+	even := newScale([]int64{0, 10, 20, 30}, 0, 640, 2400)
+	if len(even.cuts) > 0 || even.x(15) != even.right()/2 {
+		t.Errorf("shortened are %v, the middle is at %v of %v", even.cuts, even.x(15), even.right())
+	}
+}

@@ -1,0 +1,172 @@
+package spacetime
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A Message is one message to one node. A copy of another is one of its own.
+type Message struct {
+	From, To nodes.ID
+	Instance uint16
+	Kind     uint8 // among the kinds of the stack
+	Fate     Fate
+	Sent     int64 // Unknown: it was sent before messages are known
+	Over     int64 // when it was handled or lost; Unknown
+
+	sent, over int32 // which of the records of its nodes these are
+}
+
+// Unknown is a time that nobody knows.
+const Unknown = math.MinInt64
+
+// A Fate is what became of a message.
+type Fate uint8
+
+// What becomes of messages.
+const (
+	Pending Fate = iota // it is not known to have come: it may be under way, or lost
+	Handled
+	Lost
+)
+
+// A link says which messages have one number.
+type link struct {
+	from, to  nodes.ID
+	multicast bool
+	instance  uint16
+	kind      uint8
+	seq       uint32
+}
+
+// A matcher finds for each message that was handled or lost when it was sent.
+type matcher struct {
+	*Fold
+	sends map[link][]int32 // messages, the earliest first
+}
+
+// match makes messages of what nodes have seen of them.
+func (f *Fold) match(logs []*history.NodeLog) {
+	m := matcher{f, map[link][]int32{}}
+	f.Complete, f.Until = math.MinInt64, math.MaxInt64
+	stopped := int64(math.MinInt64) // when all traces were, so that they keep what led to a violation
+	for _, l := range logs {
+		if len(l.Trace) == 0 {
+			continue
+		}
+		if l.Totals.TraceNext > uint64(len(l.Trace)) {
+			f.Complete = max(f.Complete, l.Trace[0].At)
+		}
+		if counted(l) > l.Totals.TraceNext {
+			stopped = max(stopped, l.Trace[len(l.Trace)-1].At)
+		}
+	}
+	if stopped > math.MinInt64 {
+		f.Until = stopped
+	}
+	for at, r := range records(logs) {
+		if r.Sent && r.At <= f.Window.To {
+			m.send(r, at)
+		}
+	}
+	for at, r := range records(logs) {
+		if !r.Sent && r.At >= f.Window.From {
+			m.come(r, at)
+		}
+	}
+	m.finish()
+}
+
+// counted returns how many messages a node has published and handled.
+func counted(l *history.NodeLog) (sum uint64) {
+	for i := range l.Instances {
+		for _, k := range l.Instances[i].Kinds {
+			sum += k.Publishes + k.Delivered
+		}
+	}
+	return sum
+}
+
+// records yields the messages in all logs that have numbers, with their places among those of their nodes.
+func records(logs []*history.NodeLog) iter.Seq2[int32, *history.MessageRecord] {
+	return func(yield func(int32, *history.MessageRecord) bool) {
+		next := map[nodes.ID]int32{}
+		for _, l := range logs {
+			for i := range l.Trace {
+				if r := &l.Trace[i]; r.Seq > 0 && !yield(next[l.Node]+int32(i), r) {
+					return
+				}
+			}
+			next[l.Node] += int32(len(l.Trace))
+		}
+	}
+}
+
+// send takes a message that was sent: a multicast is one to each client.
+func (m *matcher) send(r *history.MessageRecord, place int32) {
+	to, past := r.Peer, r.Peer+1
+	if r.Peer == nodes.None {
+		to, past = 0, nodes.ID(m.Stack.N())
+	}
+	for ; to < past; to++ {
+		if to == r.Node {
+			continue
+		}
+		key := link{r.Node, to, r.Peer == nodes.None, r.Instance, r.Kind, r.Seq}
+		m.sends[key] = append(m.sends[key], int32(len(m.Messages)))
+		m.Messages = append(m.Messages, Message{From: r.Node, To: to, Instance: r.Instance, Kind: r.Kind,
+			Sent: r.At, Over: Unknown, sent: place})
+	}
+}
+
+// come takes a message that was handled or lost.
+func (m *matcher) come(r *history.MessageRecord, place int32) {
+	at := m.sent(link{r.Peer, r.Node, false, r.Instance, r.Kind, r.Seq}, r.At)
+	if at < 0 {
+		at = m.sent(link{r.Peer, r.Node, true, r.Instance, r.Kind, r.Seq}, r.At)
+	}
+	fate := Handled
+	if r.Lost {
+		fate = Lost
+	}
+	was := Message{From: r.Peer, To: r.Node, Instance: r.Instance, Kind: r.Kind, Sent: Unknown}
+	if at >= 0 {
+		was = m.Messages[at]
+	}
+	if was.Sent == Unknown && r.At > m.Window.To {
+		return
+	}
+	was.Fate, was.Over, was.over = fate, r.At, place
+	if at >= 0 && m.Messages[at].Fate == Pending {
+		m.Messages[at] = was
+		return
+	}
+	m.Messages = append(m.Messages, was) // a copy, or one that nobody is known to have sent
+}
+
+// sent returns the message that was sent last on a link before a time, -1: none was.
+func (m *matcher) sent(on link, before int64) int32 {
+	at := int32(-1)
+	for _, i := range m.sends[on] {
+		if m.Messages[i].Sent <= before+m.err {
+			at = i
+		}
+	}
+	return at
+}
+
+// finish drops what was over before the window, and puts the rest in the order of sends.
+func (m *matcher) finish() {
+	f := m.Fold
+	f.Messages = slices.DeleteFunc(f.Messages, func(x Message) bool {
+		return x.Fate != Pending && x.Over < f.Window.From || x.Fate == Pending && x.Sent < f.Window.From
+	})
+	slices.SortStableFunc(f.Messages, func(a, b Message) int {
+		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.From, b.From))
+	})
+}

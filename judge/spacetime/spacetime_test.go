@@ -1,0 +1,208 @@
+package spacetime
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"turnstile/judge/section"
+	"turnstile/nodes"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+)
+
+func stack(t *testing.T, algorithm string, n int) *row.Stack {
+	t.Helper()
+	found, err := catalog.Find(algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := row.Assemble(row.Instance{Row: found, Config: nodes.Config{N: n}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// extract gives what is made of events and of what nodes have seen of messages.
+func extract(t *testing.T, algorithm string, n int, w section.Window, events []history.Event,
+	seen ...history.MessageRecord) *Extract {
+	t.Helper()
+	h := history.History{Events: events}
+	for id := range n {
+		h.Logs = append(h.Logs, &history.NodeLog{Node: nodes.ID(id)})
+	}
+	for _, m := range seen {
+		l := h.Logs[m.Node]
+		l.Trace = append(l.Trace, m)
+		l.Totals.TraceNext++
+	}
+	f := New(h.Header(), stack(t, algorithm, n), w)
+	h.Run(f)
+	return &f.Extract
+}
+
+var whole = section.Window{To: math.MaxInt64}
+
+func sends(at int64, from, to nodes.ID, seq uint32) history.MessageRecord {
+	return history.MessageRecord{At: at, Node: from, Peer: to, Seq: seq, Sent: true}
+}
+
+func gets(at int64, from, to nodes.ID, seq uint32) history.MessageRecord {
+	return history.MessageRecord{At: at, Node: to, Peer: from, Seq: seq}
+}
+
+func loses(at int64, from, to nodes.ID, seq uint32) history.MessageRecord {
+	return history.MessageRecord{At: at, Node: to, Peer: from, Seq: seq, Lost: true}
+}
+
+func TestMessagesAreMatched(t *testing.T) {
+	message := func(from, to nodes.ID, fate Fate, sent, over int64) Message {
+		return Message{From: from, To: to, Fate: fate, Sent: sent, Over: over}
+	}
+	for name, c := range map[string]struct {
+		seen   []history.MessageRecord
+		window section.Window
+		want   []Message
+	}{
+		"one after the other": {seen: []history.MessageRecord{sends(1, 0, 1, 1), sends(2, 0, 1, 2),
+			gets(5, 0, 1, 1), gets(6, 0, 1, 2)},
+			want: []Message{message(0, 1, Handled, 1, 5), message(0, 1, Handled, 2, 6)}},
+		"overtaken": {seen: []history.MessageRecord{sends(1, 0, 1, 1), sends(2, 0, 1, 2), gets(5, 0, 1, 2),
+			gets(6, 0, 1, 1)}, want: []Message{message(0, 1, Handled, 1, 6), message(0, 1, Handled, 2, 5)}},
+		"lost": {seen: []history.MessageRecord{sends(1, 0, 1, 1), loses(3, 0, 1, 1)},
+			want: []Message{message(0, 1, Lost, 1, 3)}},
+		"on its way": {seen: []history.MessageRecord{sends(1, 0, 1, 1)},
+			want: []Message{message(0, 1, Pending, 1, Unknown)}},
+		"copied": {seen: []history.MessageRecord{sends(1, 0, 1, 1), gets(3, 0, 1, 1), gets(4, 0, 1, 1)},
+			want: []Message{message(0, 1, Handled, 1, 3), message(0, 1, Handled, 1, 4)}},
+		"of an earlier life": {seen: []history.MessageRecord{sends(1, 0, 1, 1), gets(2, 0, 1, 1), sends(8, 0, 1, 1),
+			gets(9, 0, 1, 1)}, want: []Message{message(0, 1, Handled, 1, 2), message(0, 1, Handled, 8, 9)}},
+		"a multicast": {seen: []history.MessageRecord{sends(1, 0, nodes.None, 1), gets(3, 0, 1, 1),
+			gets(4, 0, 2, 1)},
+			want: []Message{message(0, 1, Handled, 1, 3), message(0, 2, Handled, 1, 4)}},
+		"its send was not kept": {seen: []history.MessageRecord{gets(3, 0, 1, 7)},
+			want: []Message{message(0, 1, Handled, Unknown, 3)}},
+		"outside the window": {seen: []history.MessageRecord{sends(1, 0, 1, 1), gets(2, 0, 1, 1),
+			sends(9, 0, 1, 2)},
+			window: section.Window{From: 3, To: 8}},
+		"across the window": {seen: []history.MessageRecord{sends(1, 0, 1, 1), gets(9, 0, 1, 1)},
+			window: section.Window{From: 3, To: 8}, want: []Message{message(0, 1, Handled, 1, 9)}},
+	} {
+		w := whole
+		if c.window.Known() {
+			w = c.window
+		}
+		got := slices.Clone(extract(t, "ricart-agrawala", 3, w, nil, c.seen...).Messages)
+		for i := range got {
+			got[i].sent, got[i].over = 0, 0
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+func TestClocksFollowMessages(t *testing.T) {
+	x := extract(t, "ricart-agrawala", 3, whole,
+		[]history.Event{{At: 4, Node: 1, Kind: history.Requested, Entry: 1}},
+		sends(1, 0, 1, 1), gets(4, 0, 1, 1), sends(4, 1, 2, 1), gets(6, 1, 2, 1))
+	want := [][][]uint32{{{1, 0, 0}}, {{1, 1, 0}, {1, 2, 0}, {1, 3, 0}}, {{1, 3, 1}}}
+	var got [][][]uint32
+	for _, steps := range x.ClockedSteps() {
+		var clocks [][]uint32
+		for _, s := range steps {
+			clocks = append(clocks, s.Clock)
+		}
+		got = append(got, clocks)
+	}
+	if stamp := x.Steps()[2][0].Stamp; stamp != 5 {
+		t.Errorf("the stamp of what comes last is %d", stamp)
+	}
+	if !slices.EqualFunc(got, want, func(a, b [][]uint32) bool { return slices.EqualFunc(a, b, slices.Equal) }) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// Two stamps that contradict each other delay no step for ever.
+func TestClocksStandStampsThatErr(t *testing.T) {
+	x := extract(t, "ricart-agrawala", 2, whole, nil, gets(1, 1, 0, 1), sends(2, 0, 1, 1), gets(1, 0, 1, 1),
+		sends(2, 1, 0, 1))
+	for id, steps := range x.ClockedSteps() {
+		if len(steps) != 2 || steps[1].Clock[id] != 2 {
+			t.Errorf("node %d: %+v", id, steps)
+		}
+	}
+}
+
+func TestWhatShouldNotBeIsFound(t *testing.T) {
+	enter := func(at int64, id nodes.ID) history.Event {
+		return history.Event{At: at, Node: id, Kind: history.Entered, Entry: 1, Count: 1}
+	}
+	ask := func(at int64, id nodes.ID) history.Event {
+		return history.Event{At: at, Node: id, Kind: history.Requested, Entry: 1, Count: 1, Value: at}
+	}
+	exit := func(at int64, id nodes.ID) history.Event {
+		return history.Event{At: at, Node: id, Kind: history.Exited, Entry: 1, Value: 1}
+	}
+	x := extract(t, "ricart-agrawala", 2, whole, []history.Event{ask(1, 0), ask(2, 1), enter(3, 0), enter(5, 1),
+		exit(8, 0), exit(9, 1)})
+	if len(x.Together) != 1 || x.First == nil || x.First.What != Inside ||
+		x.First.Window != x.Together[0].Window ||
+		x.Together[0].Window != (section.Window{From: 5, To: 8}) || x.First.Since != 1 {
+		t.Errorf("%+v, the first %+v", x.Together, x.First)
+	}
+	x = extract(t, "ricart-agrawala", 2, whole, []history.Event{ask(1, 0), ask(2, 1), enter(3, 0), exit(5, 0),
+		enter(5, 1), exit(9, 1)})
+	if len(x.Together) != 0 || x.First != nil {
+		t.Errorf("one after the other: %+v, the first %+v", x.Together, x.First)
+	}
+	elects := func(at int64, id nodes.ID) history.Event {
+		return history.Event{At: at, Node: id, Kind: history.Elected, Count: uint32(id), Value: 1}
+	}
+	began := history.Event{At: 0, Node: nodes.None, Kind: history.Marked, Count: history.Began}
+	stopped := history.Event{At: 9, Node: nodes.None, Kind: history.Marked, Count: history.Stopped}
+	x = extract(t, "raft-election", 2, whole, []history.Event{began, elects(3, 0), elects(5, 1), stopped})
+	if len(x.Together) != 1 || x.Together[0].May || x.First == nil || x.First.What != Leading ||
+		len(x.Reigns) != 2 {
+		t.Errorf("in one term: %+v, the first %+v", x.Together, x.First)
+	}
+}
+
+func TestInversionsAreByLogicalClocks(t *testing.T) {
+	event := func(at int64, id nodes.ID, kind history.Kind) history.Event {
+		return history.Event{At: at, Node: id, Kind: kind, Entry: 1, Count: 1}
+	}
+	// Node 1 asks after it has heard of the request of node 0, and enters before it; node 2 asks last, and knows
+	// of nothing.
+	events := []history.Event{event(1, 0, history.Requested), event(5, 1, history.Requested),
+		event(6, 2, history.Requested), event(7, 1, history.Entered), event(8, 0, history.Entered),
+		event(9, 2, history.Entered)}
+	x := extract(t, "ricart-agrawala", 3, whole, events, sends(2, 0, 1, 1), gets(4, 0, 1, 1))
+	if n, known := x.Inversions(); n != 2 || !known {
+		t.Errorf("%d inversions (known: %v), not 2: node 1 before 0, and before 2", n, known)
+	}
+	x = extract(t, "ricart-agrawala", 3, section.Window{From: 2, To: 9}, events)
+	if n, known := x.Inversions(); known {
+		t.Errorf("%d inversions of a part of a run", n)
+	}
+}
+
+// Traces that were stopped know of nothing after that, and those that were overwritten of nothing before.
+func TestWhatIsNotKnownIsSaid(t *testing.T) {
+	h := history.History{}
+	for id := range nodes.ID(2) {
+		at := 10 * int64(id)
+		l := &history.NodeLog{Node: id, Instances: []history.InstanceTotals{{Kinds: []history.KindTotals{
+			{Publishes: 1, Delivered: 3}}}}, Trace: []history.MessageRecord{sends(at+1, id, 1-id, 1),
+			gets(at+2, 1-id, id, 1)}}
+		l.Totals.TraceNext = 3
+		h.Logs = append(h.Logs, l)
+	}
+	f := New(h.Header(), stack(t, "ricart-agrawala", 2), whole)
+	h.Run(f)
+	if f.Complete != 11 || f.Until != 12 {
+		t.Errorf("all messages are known from %d to %d, not from 11 to 12", f.Complete, f.Until)
+	}
+}

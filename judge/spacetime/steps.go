@@ -1,0 +1,182 @@
+package spacetime
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+// A Step is one thing that a node did: it sent a message, or several by one multicast, handled one, or had an
+// event.
+type Step struct {
+	At       int64
+	Messages []int32        // among those of the extract; nil: it had an event
+	Receipt  bool           // the message was handled
+	Event    *history.Event // nil: the step is about messages
+	// Clock is the vector clock of the node after the step: how many steps of each node it can know of. It takes
+	// four bytes for each node, and ClockedSteps alone has it.
+	Clock []uint32
+	// Stamp is the node's logical clock after the step (L. Lamport, CACM 21(7), 1978).
+	Stamp uint32
+
+	place int32 // among the records of the node
+}
+
+// Steps returns the steps of each node in the window. At one time a node first handles what has come; that is
+// the order of its log otherwise.
+func (f *Extract) Steps() [][]Step { return f.steps(0) }
+
+// ClockedSteps is Steps with vector clocks (C. J. Fidge, 1988; F. Mattern, 1989).
+func (f *Extract) ClockedSteps() [][]Step { return f.steps(f.Stack.Total()) }
+
+// steps returns the steps of each node in the window, with vector clocks of so many nodes.
+func (f *Extract) steps(clocked int) [][]Step {
+	all := make([][]Step, f.Stack.Total())
+	for i := range f.Messages {
+		m := &f.Messages[i]
+		if m.Sent != Unknown && f.touches(m.Sent, m.Sent) {
+			all[m.From] = append(all[m.From], Step{At: m.Sent, Messages: []int32{int32(i)}, place: m.sent})
+		}
+		if m.Fate == Handled && f.touches(m.Over, m.Over) {
+			all[m.To] = append(all[m.To], Step{At: m.Over, Messages: []int32{int32(i)}, Receipt: true, place: m.over})
+		}
+	}
+	events := make([][]history.Event, len(all))
+	for _, e := range f.Events {
+		events[e.Node] = append(events[e.Node], e)
+	}
+	for id := range all {
+		slices.SortStableFunc(all[id], func(a, b Step) int { return cmp.Compare(a.place, b.place) })
+		all[id] = merged(joined(all[id]), events[id])
+	}
+	f.setClocks(all, clocked)
+	return all
+}
+
+// joined makes one step of those of one record: a multicast, or a message and its copies by the network.
+func joined(steps []Step) (all []Step) {
+	for _, s := range steps {
+		if last := len(all) - 1; last >= 0 && all[last].place == s.place {
+			all[last].Messages = append(all[last].Messages, s.Messages...)
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// merged puts the events of a node among its other steps.
+func merged(steps []Step, events []history.Event) (all []Step) {
+	for i := range events {
+		e := &events[i]
+		for len(steps) > 0 && (steps[0].At < e.At || steps[0].At == e.At && steps[0].Receipt) {
+			all, steps = append(all, steps[0]), steps[1:]
+		}
+		all = append(all, Step{At: e.At, Event: e})
+	}
+	return append(all, steps...)
+}
+
+// setClocks lets each node take its steps, a receipt once the message was sent.
+func (f *Extract) setClocks(all [][]Step, clocked int) {
+	clocks := make([][]uint32, len(all))
+	next := make([]int, len(all))
+	stamps := make([]uint32, len(all))
+	sent := make([]*Step, len(f.Messages)) // the steps by which they were sent
+	for id := range all {
+		clocks[id] = make([]uint32, clocked)
+	}
+	left := 0
+	for id := range all {
+		left += len(all[id])
+	}
+	for force := false; left > 0; {
+		before := left
+		for id := range all {
+			for ; next[id] < len(all[id]); left, force = left-1, false {
+				s := &all[id][next[id]]
+				if s.Receipt && !force && f.awaits(s, sent) {
+					break
+				}
+				f.takeStep(s, id, clocks[id], &stamps[id], sent)
+				next[id]++
+			}
+		}
+		force = left == before // stamps that err have made a circle: one receipt goes first
+	}
+}
+
+// awaits reports whether a receipt comes before its send, which the window has.
+func (f *Extract) awaits(s *Step, sent []*Step) bool {
+	m := &f.Messages[s.Messages[0]]
+	return sent[s.Messages[0]] == nil && m.Sent != Unknown && f.touches(m.Sent, m.Sent)
+}
+
+// takeStep gives a step of a node its clocks.
+func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent []*Step) {
+	if s.Receipt && sent[s.Messages[0]] != nil {
+		by := sent[s.Messages[0]]
+		*stamp = max(*stamp, by.Stamp)
+		for of, count := range by.Clock {
+			clock[of] = max(clock[of], count)
+		}
+	}
+	if *stamp++; len(clock) > 0 {
+		clock[id]++
+		s.Clock = slices.Clone(clock)
+	}
+	s.Stamp = *stamp
+	if s.Event == nil && !s.Receipt {
+		for _, i := range s.Messages {
+			sent[i] = s
+		}
+	}
+}
+
+// Inversions returns how often an entry came before another whose request had an earlier logical clock, of
+// equal ones that of the node with the lower number, and had been made by then. It is known of extracts that
+// begin with the run, and have all messages.
+func (f *Extract) Inversions() (count int, known bool) {
+	if f.Window.From > 0 || f.Complete > 0 || f.Until < min(f.End, f.Window.To) || len(f.Events) >= mostEvents {
+		return 0, false
+	}
+	type request struct {
+		node     nodes.ID
+		instance uint16
+	}
+	type made struct {
+		request
+		entry uint32
+	}
+	stamps := map[made]uint32{}
+	for _, steps := range f.Steps() {
+		for i := range steps {
+			if e := steps[i].Event; e != nil && e.Kind == history.Requested {
+				stamps[made{request{e.Node, e.Instance}, e.Entry}] = steps[i].Stamp
+			}
+		}
+	}
+	waiting := map[request]uint32{}
+	for _, e := range f.Events {
+		of := request{e.Node, e.Instance}
+		switch e.Kind {
+		case history.Requested:
+			waiting[of] = stamps[made{of, e.Entry}]
+		case history.Crashed:
+			maps.DeleteFunc(waiting, func(r request, _ uint32) bool { return r.node == e.Node })
+		case history.Entered:
+			mine := waiting[of]
+			delete(waiting, of)
+			for other, stamp := range waiting {
+				earlier := cmp.Or(cmp.Compare(stamp, mine), cmp.Compare(other.node, of.node)) < 0
+				if other.instance == of.instance && earlier {
+					count++
+				}
+			}
+		}
+	}
+	return count, true
+}
