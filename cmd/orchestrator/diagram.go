@@ -103,7 +103,8 @@ func (a *app) diagramCommand() *cobra.Command {
 	f.IntVar(&c.trial, "trial", 1, "draw this trial")
 	f.DurationVar(&c.from, "from", 0, "draw from this `time` of the run on (default its beginning)")
 	f.DurationVar(&c.to, "to", 0, "draw until this `time` of the run (default its end)")
-	f.Var(&textFlag{&c.nodes, &effect.Key{Value: "nodes"}}, "nodes", "draw these `nodes` alone, as in 0-2,5 (default all)")
+	f.Var(&textFlag{&c.nodes, &effect.Key{Value: "nodes"}}, "nodes",
+		"draw these `nodes` alone, as in 0-2,5 (default all)")
 	f.StringVar(&c.around, "around", "", "draw what led to a violation: violation")
 	f.BoolVar(&c.beats, "heartbeats", false, "draw the messages of failure detectors as well")
 	f.BoolVar(&c.waits, "waits", false, "draw who waits for whom where nothing moves any more instead")

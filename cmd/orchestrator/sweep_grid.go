@@ -127,9 +127,7 @@ func (g *grid) readExclude(node *yaml.Node, known []string) error {
 				return err
 			}
 		}
-		for _, one := range product(p.lists) {
-			g.exclude = append(g.exclude, one)
-		}
+		g.exclude = append(g.exclude, product(p.lists)...)
 	}
 	return nil
 }
