@@ -162,7 +162,7 @@ func TestInject(t *testing.T) {
 // What was injected is asked for when the run is made again.
 func TestInjectedFaultsAreRepeated(t *testing.T) {
 	r := beginRun(t, "--algo", "central", "-n", "3", "--duration", "10m")
-	plan := "faults:\n- cut: 0/1\n  for: 100ms\n"
+	plan := "faults:\n- cut: 0/1\n  for: 1s\n"
 	if err := os.WriteFile(filepath.Join(r.dir, "mine.yaml"), []byte(plan), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestInjectedFaultsAreRepeated(t *testing.T) {
 	r.start("rerun", "--no-progress")
 	r.awaitList("1  cut 0/1 at ")
 	r.interrupt()
-	r.says(2, "verify", "cut 0/1 at ", " for 100ms")
+	r.says(2, "verify", "cut 0/1 at ", " for 1s")
 }
 
 // A run that was killed says which faults were injected into it.
