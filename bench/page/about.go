@@ -69,8 +69,9 @@ func counted(words map[string]int) string {
 
 // asked lists the experiments, a row for each series of a setting.
 func (m *maker) asked() *table {
-	t := &table{Caption: "What was asked for", Words: 5,
-		Head: []string{"Algorithm", "Nodes", "Load", "Latency", "Differs in", "Valid", "Other trials"}}
+	t := &table{Caption: "What was asked for", Words: 7,
+		Head: []string{"Algorithm", "Nodes", "Load", "Hold", "Latency", "Faults", "Differs in", "Valid",
+			"Other trials"}}
 	for _, s := range m.settings {
 		for _, its := range s.bySeries() {
 			var sizes []string
@@ -91,8 +92,8 @@ func (m *maker) asked() *table {
 			for _, verdict := range slices.Sorted(maps.Keys(others)) {
 				rest = append(rest, fmt.Sprintf("%d %s", others[verdict], verdict))
 			}
-			t.Rows = append(t.Rows, []string{its[0].series, strings.Join(sizes, ", "), first.Load, latency, s.label,
-				strconv.Itoa(valid), strings.Join(rest, ", ")})
+			t.Rows = append(t.Rows, []string{its[0].series, strings.Join(sizes, ", "), first.Load, first.Hold,
+				latency, s.faults(), s.also, strconv.Itoa(valid), strings.Join(rest, ", ")})
 		}
 	}
 	return t

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"turnstile/bench/compare"
 	"turnstile/internal/figure"
@@ -39,7 +40,8 @@ func (s *setting) board(n int) *table {
 		return nil
 	}
 	t := &table{Caption: s.titled(fmt.Sprintf("%d nodes", n)), Words: 2,
-		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p99", "Rank by it", "Messages/entry", "Trials", "p"}}
+		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p99", "Rank by it", "Messages/entry", "Trials", "p",
+			"Remark"}}
 	waits := map[*compare.Group]compare.Place{}
 	for _, p := range compare.Rank("wait_us_p99", groups) {
 		waits[p.Group] = p
@@ -52,7 +54,7 @@ func (s *setting) board(n int) *table {
 			trials += fmt.Sprintf(", %d CPU-bound", p.CPUBound)
 		}
 		t.Rows = append(t.Rows, []string{rank(p), p.Name, interval(p, format.Rate), interval(wait, format.Micros),
-			rank(wait), format.Hundredths(messages), trials, probability(p)})
+			rank(wait), format.Hundredths(messages), trials, probability(p), remark(p, wait)})
 	}
 	return t
 }
@@ -73,14 +75,27 @@ func interval(p compare.Place, text func(figure.Figure) string) string {
 	return fmt.Sprintf("%s (%s to %s)", text(p.Median), text(p.Low), text(p.High))
 }
 
-// probability prints that of a difference from the row above, or why there is none.
+// probability prints that of a difference in throughput from the row above, if there is one.
 func probability(p compare.Place) string {
-	x, known := p.P.Value()
-	switch {
-	case known && x < 0.0001:
+	switch x, known := p.P.Value(); {
+	case !known:
+		return ""
+	case x < 0.0001:
 		return "<0.0001"
-	case known:
+	default:
 		return strconv.FormatFloat(x, 'f', 4, 64)
 	}
-	return p.Reason
+}
+
+// remark says why a rank is missing, or could not be told from the one above.
+func remark(throughput, wait compare.Place) string {
+	const usual = "no difference is shown"
+	words := ""
+	if throughput.Reason != "" && throughput.Reason != usual {
+		words = throughput.Reason
+	}
+	if wait.Rank == 0 && wait.Reason != "" && wait.Reason != words {
+		words = strings.TrimPrefix(words+"; wait "+wait.Reason, "; ")
+	}
+	return words
 }

@@ -80,6 +80,9 @@ func (m *maker) curves() {
 
 // againstNodes draws a figure of a setting against the number of nodes.
 func (m *maker) againstNodes(s *setting, c curve) []block {
+	if len(s.sizes()) == 1 && m.rateSeries(s) != "" {
+		return nil // drawn against the rate
+	}
 	var all []sampled
 	for _, e := range s.all {
 		all = append(all, sampled{float64(e.nodes), e})
@@ -87,37 +90,56 @@ func (m *maker) againstNodes(s *setting, c curve) []block {
 	return m.draw(c, s.titled(c.title), "nodes", all)
 }
 
-// againstRates draws throughput and the longest waits of settings that differ in the rate alone.
-func (m *maker) againstRates() (blocks []block) {
-	byRest := map[string][]sampled{}
-	captions := map[string]string{}
-	var order []string
-	for _, s := range m.calm(false) {
-		for _, e := range s.all {
-			rate, known := e.trials[0].RatePerS.Value()
-			if !known {
-				continue
-			}
-			text := e.trials[0].RatePerS.Text()
-			rest := slices.DeleteFunc(slices.Clone(s.values), func(v string) bool { return v == text })
-			key := fmt.Sprint(e.nodes, rest)
-			if byRest[key] == nil {
-				order = append(order, key)
-				captions[key] = strings.ReplaceAll(s.label, "rate per s "+text, "")
-			}
-			byRest[key] = append(byRest[key], sampled{rate * float64(e.nodes), e})
-		}
+// rateKey names what settings have in common that differ in the rate alone; nothing: it has no rate.
+func (s *setting) rateKey() string {
+	rate := s.all[0].trials[0].RatePerS.Text()
+	if rate == "" {
+		return ""
 	}
-	for _, key := range order {
-		all := byRest[key]
-		if len(places(all)) < 2 {
+	rest := slices.DeleteFunc(slices.Clone(s.values), func(v string) bool { return v == rate })
+	return strings.Join(rest, "\x00")
+}
+
+// rateSeries names the series of rates that a setting is part of; nothing: there is no other rate.
+func (m *maker) rateSeries(s *setting) string {
+	key := s.rateKey()
+	if key != "" && slices.ContainsFunc(m.calm(false), func(o *setting) bool { return o != s && o.rateKey() == key }) {
+		return key
+	}
+	return ""
+}
+
+// againstRates draws throughput, waits and fairness of settings that differ in the rate alone.
+func (m *maker) againstRates() (blocks []block) {
+	type group struct {
+		label string
+		all   []sampled
+	}
+	groups := map[string]*group{}
+	var order []*group
+	for _, s := range m.calm(false) {
+		series := m.rateSeries(s)
+		if series == "" {
 			continue
 		}
-		words := strings.Trim(strings.ReplaceAll(captions[key], ", ,", ","), ", ")
-		suffix := fmt.Sprintf(" (%s)", strings.TrimSuffix(fmt.Sprintf("%d nodes, %s", all[0].nodes, words), ", "))
-		for _, c := range []curve{throughputCurve, tailCurve} {
+		for _, e := range s.all {
+			key := fmt.Sprint(e.nodes, " ", series)
+			if groups[key] == nil {
+				text := strings.ReplaceAll(", "+s.label, ", rate per s "+e.trials[0].RatePerS.Text(), "")
+				groups[key] = &group{label: fmt.Sprintf(" (%d nodes%s)", e.nodes, text)}
+				order = append(order, groups[key])
+			}
+			rate, _ := e.trials[0].RatePerS.Value()
+			groups[key].all = append(groups[key].all, sampled{rate * float64(e.nodes), e})
+		}
+	}
+	for _, g := range order {
+		if len(places(g.all)) < 2 {
+			continue
+		}
+		for _, c := range []curve{throughputCurve, medianCurve, tailCurve, messageCurve, jainCurve} {
 			c.files += "-rate"
-			blocks = append(blocks, m.draw(c, c.title+suffix, "requests per second of all nodes", all)...)
+			blocks = append(blocks, m.draw(c, c.title+g.label, "requests per second of all nodes", g.all)...)
 		}
 	}
 	return blocks
@@ -146,9 +168,7 @@ func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []b
 	if len(xs) == 0 {
 		return nil
 	}
-	if slices.ContainsFunc(all, func(s sampled) bool { return s.CPUBound > 0 }) {
-		caption += ". Hollow: CPU-bound"
-	}
+	caption += hollow(c, all)
 	if len(xs) == 1 && !c.published {
 		return []block{m.bars(c, fmt.Sprintf("%s, %s %s", caption, number(xs[0]), xLabel), all)}
 	}
@@ -173,6 +193,24 @@ func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []b
 		blocks = append(blocks, figureBlock(m, c.files, title, l.Draw(), rowsOf(c, part)))
 	}
 	return blocks
+}
+
+// hollow says why some markers are hollow.
+func hollow(c curve, all []sampled) string {
+	var words []string
+	if slices.ContainsFunc(all, func(s sampled) bool { return s.CPUBound > 0 }) {
+		words = append(words, "CPU-bound")
+	}
+	if slices.ContainsFunc(all, func(s sampled) bool {
+		median, _, _, _ := s.Median(c.metric)
+		return median.IsBound()
+	}) {
+		words = append(words, "a lower bound, since some never ended")
+	}
+	if words == nil {
+		return ""
+	}
+	return "; hollow: " + strings.Join(words, ", or ")
 }
 
 func number(x float64) string { return chart.Number(x) }

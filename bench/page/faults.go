@@ -15,34 +15,58 @@ import (
 // mostPictured is how many runs of one kind have pictures of their own.
 const mostPictured = 12
 
-// pictured returns the experiments that pick chooses and that have a valid trial, the first few, and says of how
-// many others there is no picture.
-func (m *maker) pictured(pick func(e *experiment) bool) (some []*experiment, more []block) {
+// A told is a trial of an experiment that has a picture of its own: the first valid one or, if none is, the
+// first.
+type told struct {
+	*experiment
+	folder  *results.Folder
+	trial   int
+	caption string
+}
+
+// pictured returns a trial of each of the experiments that pick chooses, the first few, and says of how many
+// others there is no picture.
+func (m *maker) pictured(pick func(e *experiment) bool) (some []told, more []block) {
+	left := 0
 	for _, e := range m.all {
-		if pick(e) && e.Valid > 0 {
-			some = append(some, e)
+		switch {
+		case !pick(e):
+		case len(some) == mostPictured:
+			left++
+		default:
+			some = append(some, m.tell(e))
 		}
 	}
-	if left := len(some) - mostPictured; left > 0 {
-		some = some[:mostPictured]
+	if left > 0 {
 		more = []block{{Text: fmt.Sprintf("Only the first %d experiments are shown; %d more are in the set.",
 			mostPictured, left)}}
 	}
 	return some, more
 }
 
-// firstValid returns the folder and the number of the first valid trial of an experiment, which has one.
-func (m *maker) firstValid(e *experiment) (*results.Folder, int) {
+// tell returns the trial of an experiment that has a picture.
+func (m *maker) tell(e *experiment) told {
+	t := &e.trials[0]
 	for i := range e.trials {
-		if t := &e.trials[i]; t.Verdict == "valid" {
-			for _, f := range m.set.Runs {
-				if f.Name() == t.Run {
-					return f, t.Trial
-				}
-			}
+		if e.trials[i].Verdict == "valid" {
+			t = &e.trials[i]
+			break
 		}
 	}
-	panic("an experiment with a valid trial has none")
+	words := fmt.Sprintf("%s, %d nodes", e.series, e.nodes)
+	if faults := e.setting.faults(); faults != "" {
+		words += ", " + faults
+	}
+	if t.Verdict != "valid" {
+		words += ", " + t.Verdict
+	}
+	x := told{experiment: e, trial: t.Trial, caption: fmt.Sprintf("%s: trial %d of %s", words, t.Trial, t.Run)}
+	for _, f := range m.set.Runs {
+		if f.Name() == t.Run {
+			x.folder = f
+		}
+	}
+	return x
 }
 
 // faults draws and lists what came of faults.
@@ -50,29 +74,26 @@ func (m *maker) faults() {
 	some, more := m.pictured(func(e *experiment) bool { return e.setting.faulty })
 	var blocks []block
 	for _, e := range some {
-		folder, trial := m.firstValid(e)
-		faults, timeline, err := folder.Faults()
+		faults, timeline, err := e.folder.Faults()
 		if err != nil {
-			m.Damaged = append(m.Damaged, folder.Name()+": "+err.Error())
+			m.Damaged = append(m.Damaged, e.folder.Name()+": "+err.Error())
 			continue
 		}
-		title := fmt.Sprintf("%s, %d nodes, %s", e.series, e.nodes, e.trials[0].Faults)
-		faults, timeline = ofTrial(faults, trial, func(f *results.FaultRow) int { return f.Trial }),
-			ofTrial(timeline, trial, func(r *results.IntervalRow) int { return r.Trial })
+		faults, timeline = ofTrial(faults, e.trial, func(f *results.FaultRow) int { return f.Trial }),
+			ofTrial(timeline, e.trial, func(r *results.IntervalRow) int { return r.Trial })
 		if len(faults) == 0 {
 			continue
 		}
-		caption := fmt.Sprintf("%s: trial %d of run %s", title, trial, folder.Name())
 		if len(timeline) > 1 {
-			blocks = append(blocks, m.timeline(caption, timeline, faults))
+			blocks = append(blocks, m.timeline(e.caption, timeline, faults))
 		}
 		if !e.setting.election {
-			blocks = append(blocks, block{Table: phases(caption, faults)})
+			blocks = append(blocks, block{Table: phases(e.caption, faults)})
 		} else {
-			blocks = append(blocks, block{Table: leaderPhases(caption, faults)})
+			blocks = append(blocks, block{Table: leaderPhases(e.caption, faults)})
 		}
 	}
-	m.add("Before, during and after each fault", "no valid run with faults", append(blocks, more...))
+	m.add("Before, during and after each fault", "no run with faults", append(blocks, more...))
 }
 
 // ofTrial returns the rows of a trial.

@@ -23,7 +23,8 @@ type experiment struct {
 
 // A setting is what trials have in common but for the algorithm and the number of nodes.
 type setting struct {
-	label    string // in what it differs from others of the set
+	label    string // in what it differs from others of its sort in the set
+	also     string // the same, without the columns that are shown anyway
 	election bool   // it is about leaders
 	faulty   bool
 	all      []*experiment // by series, and then by nodes
@@ -77,22 +78,31 @@ func (m *maker) group(trials []compare.Trial) {
 	m.label(about)
 }
 
-// label names the settings by what they differ in, sorts what they have, and gives each series its look.
+// shown are the columns that have columns of their own in the table of what was asked for.
+var shown = []string{"load", "hold", "latency", "plan", "faults"}
+
+// label names the settings by what they differ in from others of their sort, sorts what they have, and gives
+// each series its look.
 func (m *maker) label(about []string) {
 	for i, column := range about {
-		differ := slices.ContainsFunc(m.settings, func(s *setting) bool {
-			return s.values[i] != m.settings[0].values[i]
-		})
 		for _, s := range m.settings {
-			if text := s.values[i]; differ && text != "" && text != "false" {
-				s.label += ", " + strings.ReplaceAll(column, "_", " ") + " " + text
+			differ := slices.ContainsFunc(m.settings, func(other *setting) bool {
+				return other.election == s.election && other.faulty == s.faulty && other.values[i] != s.values[i]
+			})
+			text := s.values[i]
+			if !differ || text == "" || text == "false" || column == "faults" && s.plan() != "" {
+				continue
+			}
+			words := strings.ReplaceAll(column, "_", " ") + " " + text
+			s.label = joined(s.label, words)
+			if !slices.Contains(shown, column) {
+				s.also = joined(s.also, words)
 			}
 		}
 	}
 	m.names = map[string]int{}
 	var series []string
 	for _, s := range m.settings {
-		s.label = strings.TrimPrefix(s.label, ", ")
 		slices.SortStableFunc(s.all, func(a, b *experiment) int {
 			return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.nodes, b.nodes))
 		})
@@ -106,6 +116,20 @@ func (m *maker) label(about []string) {
 	for i, name := range series {
 		m.names[name] = i
 	}
+}
+
+// joined returns words with more of them.
+func joined(words, more string) string { return strings.TrimPrefix(words+", "+more, ", ") }
+
+// plan returns the name of the plan of faults, if there is one.
+func (s *setting) plan() string { return s.all[0].trials[0].Plan }
+
+// faults says in a few words what faults there are; nothing: there are none.
+func (s *setting) faults() string {
+	if plan := s.plan(); plan != "" {
+		return "plan " + plan
+	}
+	return s.all[0].trials[0].Faults
 }
 
 // textsOf returns what a trial has in columns. The machine of a simulated trial does not matter.

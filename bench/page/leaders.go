@@ -31,7 +31,7 @@ func (m *maker) elections() {
 			continue
 		}
 		median := func(metric string) figure.Figure { f, _, _, _ := e.Median(metric); return f }
-		t.Rows = append(t.Rows, []string{e.series, cmp.Or(e.trials[0].Plan, e.trials[0].Faults, "none"),
+		t.Rows = append(t.Rows, []string{e.series, cmp.Or(e.setting.faults(), "none"),
 			fmt.Sprint(e.nodes), fmt.Sprint(e.Valid), format.Whole(median("elections")),
 			format.Micros(median("elect_us_p50")), format.Hundredths(median("messages_per_election")),
 			format.Micros(median("leaderless_us")), format.Micros(median("two_leaders_us"))})
@@ -47,26 +47,24 @@ func (m *maker) ledgers() {
 	some, more := m.pictured(func(e *experiment) bool { return e.setting.election })
 	var blocks []block
 	for _, e := range some {
-		folder, trial := m.firstValid(e)
-		beliefs, err := folder.Beliefs()
-		faults, _, faultsErr := folder.Faults()
+		beliefs, err := e.folder.Beliefs()
+		faults, _, faultsErr := e.folder.Faults()
 		if err := errors.Join(err, faultsErr); err != nil {
-			m.Damaged = append(m.Damaged, folder.Name()+": "+err.Error())
+			m.Damaged = append(m.Damaged, e.folder.Name()+": "+err.Error())
 			continue
 		}
-		ledger := results.LedgerOf(beliefs, faults, trial)
+		ledger := results.LedgerOf(beliefs, faults, e.trial)
 		if len(ledger.Lanes) == 0 {
 			continue
 		}
-		f := m.named("ledger", fmt.Sprintf("%s, %d nodes%s: trial %d of run %s", e.series, e.nodes,
-			strings.TrimSuffix(", "+e.trials[0].Faults, ", "), trial, folder.Name()))
-		f.Wide, f.File = true, results.LedgerPicture(folder.Name(), []*results.Ledger{ledger})
+		f := m.named("ledger", e.caption)
+		f.Wide, f.File = true, results.LedgerPicture(e.folder.Name(), []*results.Ledger{ledger})
 		f.Inline = inlined(f.File, f.Name, f.Caption)
-		its := ofTrial(beliefs, trial, func(b *results.BeliefRow) int { return b.Trial })
+		its := ofTrial(beliefs, e.trial, func(b *results.BeliefRow) int { return b.Trial })
 		f.CSV = tableText(its)
 		blocks = append(blocks, block{Figure: f})
 	}
-	m.add("Who led", "no valid run about leaders", append(blocks, more...))
+	m.add("Who led", "no run about leaders", append(blocks, more...))
 }
 
 var (

@@ -45,9 +45,9 @@ func round(x float64) float64 {
 	return math.Round(x*scale) / scale
 }
 
-// within widens an axis so that what it shows ends at no edge, and gives it its labels. The length is in
-// points, and that of labels is measured along it.
-func (a Axis) within(from, to, length float64, measured func(label string) float64) Axis {
+// within widens an axis so that what it shows ends at no edge, and gives it its labels. The length, and how
+// far labels are apart, are in points, and labels are measured along the axis.
+func (a Axis) within(from, to, length, apart float64, measured func(label string) float64) Axis {
 	if a.Min != 0 || a.Max != 0 {
 		from, to = min(from, a.Min), max(to, a.Max)
 	}
@@ -69,7 +69,7 @@ func (a Axis) within(from, to, length float64, measured func(label string) float
 	}
 	a.Min, a.Max = from, to
 	if len(a.At) == 0 {
-		a.At = a.ticks(int(length / 45))
+		a.At = a.ticks(int(length / apart))
 	}
 	var kept []Tick
 	end := math.Inf(-1)

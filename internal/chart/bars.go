@@ -37,7 +37,7 @@ func (b *Bars) Draw() Picture {
 	length := width - left - right - 8
 	axis.Log = false
 	axis.Min, axis.Max = 0, cmp.Or(most, 1)
-	axis = axis.within(0, axis.Max, length, func(label string) float64 { return widthOf(style, label) })
+	axis = axis.within(0, axis.Max, length, 55, func(label string) float64 { return widthOf(style, label) })
 	height := barRow*float64(len(b.Bars)) + 44
 	return drawn(height, b.Alt, func(c draw.Canvas) {
 		x := func(value float64) float64 { return left + length*axis.share(math.Max(0, value)) }

@@ -94,7 +94,7 @@ func TestLabelsStandApart(t *testing.T) {
 		{Axis{}, 0, 1}, {Axis{}, 3, 4}, {Axis{}, -2, 5e6}, {Axis{Log: true}, 0.002, 9000}, {Axis{Log: true}, 3, 5},
 		{Axis{}, 7, 7}, {Axis{At: []Tick{{1, "1"}, {1.01, "1.01"}, {9, "9"}}}, 1, 9},
 	} {
-		a := c.axis.within(c.from, c.to, 300, long)
+		a := c.axis.within(c.from, c.to, 300, 45, long)
 		end, labels := math.Inf(-1), 0
 		for _, tick := range a.At {
 			if tick.Label == "" {

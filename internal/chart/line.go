@@ -55,12 +55,12 @@ func (l *Line) Draw() Picture {
 	small := styleOf(smallSize, ink)
 	x1, x2, y1, y2 := l.bounds()
 	inside := plotHeight - 62.0
-	y := l.Y.within(y1, y2, inside, func(string) float64 { return textSize })
+	y := l.Y.within(y1, y2, inside, 32, func(string) float64 { return textSize })
 	left := 0.0
 	for _, t := range y.At {
 		left = max(left, widthOf(small, t.Label))
 	}
-	x := l.X.within(x1, x2, width-left-30, func(label string) float64 { return widthOf(small, label) })
+	x := l.X.within(x1, x2, width-left-30, 55, func(label string) float64 { return widthOf(small, label) })
 	names := l.legend()
 	height := plotHeight + float64(rowsOf(names))*legendRow
 	return drawn(height, l.Alt, func(c draw.Canvas) {

@@ -113,7 +113,7 @@ func drawn(height float64, alt string, paint func(c draw.Canvas)) Picture {
 			return fmt.Sprintf("#%02X%02X%02X", s.drawn.R+more, s.drawn.G, s.drawn.B)
 		}
 		body = strings.ReplaceAll(body, hex(0), "var("+s.name+")")
-		body = strings.ReplaceAll(body, hex(fades), "var("+s.name+");fill-opacity:0.2")
+		body = strings.ReplaceAll(body, hex(fades), "var("+s.name+");fill-opacity:0.15")
 	}
 	return Picture{body, fmt.Sprintf(`viewBox="0 0 %g %g" width="%[1]g" height="%[2]g"`, width, height), alt}
 }
