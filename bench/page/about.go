@@ -45,8 +45,8 @@ func (m *maker) about(trials []compare.Trial) {
 		blocks = append(blocks, block{Text: "No trial is valid, so there is nothing to be compared or drawn. " +
 			"The verdict of each run says why."})
 	}
-	blocks = append(blocks, block{Text: "Only valid trials enter medians, curves and ranks. Intervals are of 95% " +
-		"and take six trials. Of simulated trials with one seed, one counts."}, block{Table: m.asked()},
+	blocks = append(blocks, block{Text: "Only valid trials enter medians, curves and ranks. Intervals are of " +
+		"95% and take six trials. Of simulated trials with one seed, one counts."}, block{Table: m.asked()},
 		block{Table: m.commands()})
 	m.Sections = append(m.Sections, section{"What was run", blocks})
 }
@@ -115,7 +115,7 @@ const mostCommands = 40
 
 // commands lists what makes the runs again, one for each experiment.
 func (m *maker) commands() *table {
-	t := &table{Caption: "How to make a run of each experiment again", Words: 3,
+	t := &table{Caption: "Commands that make a run of each experiment again", Words: 3, Folded: true,
 		Head: []string{"Algorithm", "Nodes", "Command"}}
 	for _, e := range m.all[:min(mostCommands, len(m.all))] {
 		folder := m.Name + "/" + e.trials[0].Run

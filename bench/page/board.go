@@ -13,7 +13,7 @@ import (
 // boards ranks the algorithms of each setting and size.
 func (m *maker) boards() {
 	var blocks []block
-	for _, s := range m.calm(false) {
+	for _, s := range m.calm(entries) {
 		for _, n := range s.sizes() {
 			if t := s.board(n); t != nil {
 				blocks = append(blocks, block{Table: t})
@@ -21,9 +21,9 @@ func (m *maker) boards() {
 		}
 	}
 	if len(blocks) > 0 {
-		blocks = append([]block{{Text: "Neighbours have the same rank unless a test by Mann and Whitney, corrected " +
-			"by Holm for all neighbours of a table, tells them apart (p below 0.05). Medians, with their intervals."}},
-			blocks...)
+		blocks = append([]block{{Text: "Neighbours have the same rank unless a test by Mann and Whitney, " +
+			"corrected by Holm for all neighbours of a table, tells them apart (p below 0.05). Medians, with their " +
+			"intervals."}}, blocks...)
 	}
 	m.add("Leaderboards", "no two algorithms ran under the same load at the same size, without faults", blocks)
 }

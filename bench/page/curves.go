@@ -26,11 +26,12 @@ var (
 	messageCurve    = curve{"messages", "messages_per_entry", "Messages per entry", "messages per entry", true}
 	throughputCurve = curve{"throughput", "entries_per_s", "Throughput", "entries per second", false}
 	medianCurve     = curve{"wait-p50", "wait_us_p50", "Half of the waits are shorter (p50)", "wait, p50", false}
-	tailCurve       = curve{"wait-p99", "wait_us_p99", "One wait in a hundred is longer (p99)", "wait, p99", false}
-	jainCurve       = curve{"jain", "jain_index", "Jain's index of the entries of all nodes: 1 is fair", "Jain's index",
+	tailCurve       = curve{"wait-p99", "wait_us_p99", "One wait in a hundred is longer (p99)", "wait, p99",
 		false}
-	overtakenCurve = curve{"overtaken", "overtaken_max", "How many others overtook one request at most", "entries",
-		false}
+	jainCurve = curve{"jain", "jain_index", "Jain's index of the entries of all nodes: 1 is fair",
+		"Jain's index", false}
+	overtakenCurve = curve{"overtaken", "overtaken_max", "How many others overtook one request at most",
+		"entries", false}
 	electCurve = curve{"elect", "elect_us_p50", "Half of the elections were faster (p50)", "time to elect, p50",
 		false}
 	electionMessagesCurve = curve{"election-messages", "messages_per_election", "Messages per election",
@@ -61,7 +62,7 @@ type curveRow struct {
 // curves draws messages, throughput and waits against the number of nodes and the rate of requests.
 func (m *maker) curves() {
 	var messages, against []block
-	for _, s := range m.calm(false) {
+	for _, s := range m.calm(entries) {
 		messages = append(messages, m.againstNodes(s, messageCurve)...)
 		for _, c := range []curve{throughputCurve, medianCurve, tailCurve} {
 			against = append(against, m.againstNodes(s, c)...)
@@ -69,8 +70,8 @@ func (m *maker) curves() {
 	}
 	lacks := "no valid run about mutual exclusion without faults"
 	if len(messages) > 0 {
-		messages = append([]block{{Text: "Markers are medians of what was counted, with their intervals. Lines are " +
-			"what is published for the load: shaded between the least and the most. Where it is not bounded, " +
+		messages = append([]block{{Text: "Markers are medians of what was counted, with their intervals. Lines " +
+			"are what is published for the load: shaded between the least and the most. Where it is not bounded, " +
 			"the least alone is drawn."}}, messages...)
 	}
 	m.add("Messages per entry", lacks, messages)
@@ -103,10 +104,12 @@ func (s *setting) rateKey() string {
 // rateSeries names the series of rates that a setting is part of; nothing: there is no other rate.
 func (m *maker) rateSeries(s *setting) string {
 	key := s.rateKey()
-	if key != "" && slices.ContainsFunc(m.calm(false), func(o *setting) bool { return o != s && o.rateKey() == key }) {
-		return key
+	if key == "" || !slices.ContainsFunc(m.calm(entries), func(o *setting) bool {
+		return o != s && o.rateKey() == key
+	}) {
+		return ""
 	}
-	return ""
+	return key
 }
 
 // againstRates draws throughput, waits and fairness of settings that differ in the rate alone.
@@ -117,7 +120,7 @@ func (m *maker) againstRates() (blocks []block) {
 	}
 	groups := map[string]*group{}
 	var order []*group
-	for _, s := range m.calm(false) {
+	for _, s := range m.calm(entries) {
 		series := m.rateSeries(s)
 		if series == "" {
 			continue
@@ -154,8 +157,8 @@ func places(all []sampled) (xs []float64) {
 	return slices.Compact(xs)
 }
 
-// draw draws a figure: curves or, if all experiments are at one place, bars. So many series stand in a picture
-// as can be told apart.
+// draw draws a figure: curves or, if all experiments are at one place, bars. So many series stand in a
+// picture as can be told apart.
 func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []block) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s sampled) bool {
 		median, _, _, _ := s.Median(c.metric)
@@ -323,7 +326,7 @@ func rowsOf(c curve, all []sampled) (rows []curveRow) {
 // fairness draws how evenly the nodes entered.
 func (m *maker) fairness() {
 	var blocks []block
-	for _, s := range m.calm(false) {
+	for _, s := range m.calm(entries) {
 		blocks = append(blocks, m.againstNodes(s, jainCurve)...)
 		blocks = append(blocks, m.againstNodes(s, overtakenCurve)...)
 	}

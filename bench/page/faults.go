@@ -15,6 +15,9 @@ import (
 // mostPictured is how many runs of one kind have pictures of their own.
 const mostPictured = 12
 
+// mostFaults is how many faults of a trial are listed.
+const mostFaults = 5
+
 // A told is a trial of an experiment that has a picture of its own: the first valid one or, if none is, the
 // first.
 type told struct {
@@ -87,10 +90,15 @@ func (m *maker) faults() {
 		if len(timeline) > 1 {
 			blocks = append(blocks, m.timeline(e.caption, timeline, faults))
 		}
-		if !e.setting.election {
-			blocks = append(blocks, block{Table: phases(e.caption, faults)})
+		caption := e.caption
+		if len(faults) > mostFaults {
+			caption += fmt.Sprintf(", the first %d of %d faults", mostFaults, len(faults))
+			faults = faults[:mostFaults]
+		}
+		if e.setting.columns != elections {
+			blocks = append(blocks, block{Table: phases(caption, faults)})
 		} else {
-			blocks = append(blocks, block{Table: leaderPhases(e.caption, faults)})
+			blocks = append(blocks, block{Table: leaderPhases(caption, faults)})
 		}
 	}
 	m.add("Before, during and after each fault", "no run with faults", append(blocks, more...))
@@ -140,14 +148,14 @@ func (m *maker) timeline(caption string, intervals []results.IntervalRow, faults
 	points := &l.Series[0].Points
 	for i := 0; i < len(intervals); i += together {
 		last := min(i+together, len(intervals)) - 1
-		entries := 0.0
+		sum := 0.0
 		for _, r := range intervals[i : last+1] {
 			n, _ := r.Entries.Value()
-			entries += n
+			sum += n
 		}
 		from, _ := intervals[i].FromS.Value()
 		to, _ := intervals[last].ToS.Value()
-		rate := figure.Ratio(entries, to-from)
+		rate := figure.Ratio(sum, to-from)
 		y, _ := rate.Value()
 		*points = append(*points, chart.Point{X: from, Y: y}, chart.Point{X: to, Y: y})
 		var in []string
@@ -156,7 +164,7 @@ func (m *maker) timeline(caption string, intervals []results.IntervalRow, faults
 				in = append(in, w.Label)
 			}
 		}
-		rows = append(rows, rateRow{intervals[i].FromS, intervals[last].ToS, rate, figure.Number(entries),
+		rows = append(rows, rateRow{intervals[i].FromS, intervals[last].ToS, rate, figure.Number(sum),
 			strings.Join(in, " ")})
 	}
 	return figureBlock(m, "faults", caption, l.Draw(), rows)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"turnstile/bench/compare"
-	"turnstile/nodes"
+	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
@@ -23,12 +23,12 @@ type experiment struct {
 
 // A setting is what trials have in common but for the algorithm and the number of nodes.
 type setting struct {
-	label    string // in what it differs from others of its sort in the set
-	also     string // the same, without the columns that are shown anyway
-	election bool   // it is about leaders
-	faulty   bool
-	all      []*experiment // by series, and then by nodes
-	values   []string
+	label   string // in what it differs from others of its sort in the set
+	also    string // the same, without the columns that are shown anyway
+	columns string // those of its problem: entries or elections
+	faulty  bool
+	all     []*experiment // by series, and then by nodes
+	values  []string
 }
 
 // The columns that say whose work it is rather than under what: those of an algorithm, and its size.
@@ -58,7 +58,7 @@ func (m *maker) group(trials []compare.Trial) {
 		key := strings.Join(values, "\x00")
 		s := bySetting[key]
 		if s == nil {
-			s = &setting{values: values, faulty: t.Plan != "" || t.Faults != "", election: isElection(t)}
+			s = &setting{values: values, faulty: t.Plan != "" || t.Faults != "", columns: columnsOf(t.Algorithm)}
 			bySetting[key] = s
 			m.settings = append(m.settings, s)
 		}
@@ -87,7 +87,7 @@ func (m *maker) label(about []string) {
 	for i, column := range about {
 		for _, s := range m.settings {
 			differ := slices.ContainsFunc(m.settings, func(other *setting) bool {
-				return other.election == s.election && other.faulty == s.faulty && other.values[i] != s.values[i]
+				return other.columns == s.columns && other.faulty == s.faulty && other.values[i] != s.values[i]
 			})
 			text := s.values[i]
 			if !differ || text == "" || text == "false" || column == "faults" && s.plan() != "" {
@@ -173,18 +173,26 @@ func seriesOf(t *compare.Trial, columns []string, differ map[string]map[string]b
 	return name
 }
 
-// isElection reports whether a trial is about leaders.
-func isElection(t *compare.Trial) bool {
-	if row, err := catalog.Find(t.Algorithm); err == nil {
-		return row.Kind == nodes.Election
+// The columns of problems, as check.Problem has them.
+const (
+	entries   = "entries"
+	elections = "elections"
+)
+
+// columnsOf returns the columns of the problem of an algorithm. One that is unknown is taken for one of
+// mutual exclusion.
+func columnsOf(algorithm string) string {
+	row, err := catalog.Find(algorithm)
+	if err != nil {
+		return entries
 	}
-	return !t.Entries.Known()
+	return check.ProblemOf(row).Columns
 }
 
-// calm returns the settings without faults that are about leaders, or not, and have valid trials.
-func (m *maker) calm(election bool) (all []*setting) {
+// calm returns the settings without faults whose problem has such columns, and that have valid trials.
+func (m *maker) calm(columns string) (all []*setting) {
 	for _, s := range m.settings {
-		if !s.faulty && s.election == election && s.valid() > 0 {
+		if !s.faulty && s.columns == columns && s.valid() > 0 {
 			all = append(all, s)
 		}
 	}

@@ -12,22 +12,20 @@ import (
 	"turnstile/internal/chart"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
-	"turnstile/nodes"
-	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
 // elections draws and lists the elections of runs about leaders.
 func (m *maker) elections() {
 	var blocks []block
-	for _, s := range m.calm(true) {
+	for _, s := range m.calm(elections) {
 		blocks = append(blocks, m.againstNodes(s, electCurve)...)
 		blocks = append(blocks, m.againstNodes(s, electionMessagesCurve)...)
 	}
-	t := &table{Caption: "Medians of valid trials", Words: 2, Head: []string{"Scheme", "Faults", "Nodes", "Trials",
-		"Elections", "Time to elect p50", "Messages/election", "No leader", "Two leaders"}}
+	t := &table{Caption: "Medians of valid trials", Words: 2, Head: []string{"Scheme", "Faults", "Nodes",
+		"Trials", "Elections", "Time to elect p50", "Messages/election", "No leader", "Two leaders"}}
 	for _, e := range m.all {
-		if !e.setting.election || e.Valid == 0 {
+		if e.setting.columns != elections || e.Valid == 0 {
 			continue
 		}
 		median := func(metric string) figure.Figure { f, _, _, _ := e.Median(metric); return f }
@@ -44,7 +42,7 @@ func (m *maker) elections() {
 
 // ledgers shows who led.
 func (m *maker) ledgers() {
-	some, more := m.pictured(func(e *experiment) bool { return e.setting.election })
+	some, more := m.pictured(func(e *experiment) bool { return e.setting.columns == elections })
 	var blocks []block
 	for _, e := range some {
 		beliefs, err := e.folder.Beliefs()
@@ -86,15 +84,14 @@ func (m *maker) matrix() {
 		m.Damaged = append(m.Damaged, err.Error())
 	}
 	var blocks []block
-	for _, election := range []bool{false, true} {
+	for _, columns := range []string{entries, elections} {
 		its := slices.DeleteFunc(slices.Clone(rows), func(r results.MatrixRow) bool {
-			row, err := catalog.Find(r.Algorithm)
-			return (err == nil && row.Kind == nodes.Election) != election
+			return columnsOf(r.Algorithm) != columns
 		})
 		if len(its) > 0 {
-			caption := map[bool]string{false: "Mutual exclusion under each fault",
-				true: "Elections under each fault"}[election]
-			blocks = append(blocks, figureBlock(m, "matrix", caption, heatOf(caption, its, election), its))
+			caption := map[string]string{entries: "Mutual exclusion", elections: "Elections"}[columns] +
+				" under each fault"
+			blocks = append(blocks, figureBlock(m, "matrix", caption, heatOf(caption, columns, its), its))
 		}
 	}
 	m.add("The fault matrix", "the set has no "+results.MatrixFile, blocks)
@@ -115,7 +112,7 @@ var outcomes = []struct {
 }
 
 // heatOf draws a matrix, a row for each fault.
-func heatOf(caption string, rows []results.MatrixRow, election bool) chart.Picture {
+func heatOf(caption, columns string, rows []results.MatrixRow) chart.Picture {
 	h := &chart.Heat{Alt: caption}
 	for _, r := range rows {
 		if !slices.Contains(h.Columns, r.Algorithm) {
@@ -142,7 +139,7 @@ func heatOf(caption string, rows []results.MatrixRow, election bool) chart.Pictu
 	}
 	for _, o := range outcomes {
 		says := o.entries
-		if election {
+		if columns == elections {
 			says = o.leader
 		}
 		h.Legend = append(h.Legend, chart.Cell{Text: o.letter, Bad: o.bad, Says: says})

@@ -39,6 +39,7 @@ type table struct {
 	Head    []string
 	Rows    [][]string
 	Words   int
+	Folded  bool // it is shown on demand
 }
 
 // A figureOf is a picture with the data that it shows.

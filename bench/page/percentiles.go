@@ -24,7 +24,7 @@ type quantileRow struct {
 // percentiles draws the waits of each setting, of its largest size and highest rate, on a scale of nines.
 func (m *maker) percentiles() {
 	var blocks []block
-	for _, s := range m.calm(false) {
+	for _, s := range m.calm(entries) {
 		sizes := s.sizes()
 		largest := sizes[len(sizes)-1]
 		if m.higherRate(s) {
@@ -45,7 +45,7 @@ func (m *maker) percentiles() {
 func (m *maker) higherRate(s *setting) bool {
 	key := m.rateSeries(s)
 	rate, _ := s.all[0].trials[0].RatePerS.Value()
-	return key != "" && slices.ContainsFunc(m.calm(false), func(o *setting) bool {
+	return key != "" && slices.ContainsFunc(m.calm(entries), func(o *setting) bool {
 		higher, _ := o.all[0].trials[0].RatePerS.Value()
 		return o.rateKey() == key && higher > rate
 	})
@@ -106,8 +106,8 @@ func scaleWaits(l *chart.Line) {
 	l.Y = chart.Axis{Label: unit, Log: least > 0 && most >= 20*least}
 }
 
-// quantiles returns the waits of an experiment, of the histograms of its runs if all their trials are valid, and
-// otherwise of the medians of its trials.
+// quantiles returns the waits of an experiment, of the histograms of its runs if all their trials are valid,
+// and otherwise of the medians of its trials.
 func (m *maker) quantiles(e *experiment) (points []chart.Point, rows []quantileRow) {
 	add := func(q, us float64) {
 		points = append(points, chart.Point{X: -math.Log10(1 - q), Y: us})
@@ -132,8 +132,8 @@ func (m *maker) quantiles(e *experiment) (points []chart.Point, rows []quantileR
 	return points, rows
 }
 
-// waits returns the waits of all trials of an experiment together; nil: they cannot be read, or are not all of
-// valid trials.
+// waits returns the waits of all trials of an experiment together; nil: they cannot be read, or are not all
+// of valid trials.
 func (m *maker) waits(e *experiment) (all *hdrhistogram.Histogram) {
 	if e.Valid != len(e.trials) {
 		return nil

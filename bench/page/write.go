@@ -2,6 +2,7 @@ package page
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -43,15 +44,15 @@ func (p *Page) Missing() string { return strings.Join(p.LeftOut, "; ") }
 // HTML writes the page as one HTML file, which needs no other.
 func (p *Page) HTML(w io.Writer) error { return pageTemplate.Execute(w, p) }
 
-// Write writes the page into a folder, which it makes if need be: [HTMLFile], [MarkdownFile], and the pictures
-// with their data in [FiguresDir].
+// Write writes the page into a folder, which it makes if need be: [HTMLFile], [MarkdownFile], and the
+// pictures with their data in [FiguresDir].
 func (p *Page) Write(folder string) error {
 	below := filepath.Join(folder, FiguresDir)
 	if err := os.MkdirAll(below, 0o755); err != nil {
 		return unwritable(folder, err)
 	}
 	if err := results.Probe(below); err != nil {
-		return err
+		return unwritable(below, errors.Unwrap(err))
 	}
 	for _, s := range p.Sections {
 		for _, b := range s.Blocks {
@@ -86,8 +87,8 @@ func unwritable(folder string, err error) error {
 // Markdown returns the page as Markdown. Its pictures are those of [FiguresDir].
 func (p *Page) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\nA report of what the runs of this set have measured. Made by `%s`\n", marked(p.Name),
-		p.Command)
+	fmt.Fprintf(&b, "# %s\n\nA report of what the runs of this set have measured. Made by `%s`\n",
+		marked(p.Name), p.Command)
 	for _, s := range p.Sections {
 		fmt.Fprintf(&b, "\n## %s\n", s.Title)
 		for _, block := range s.Blocks {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -8,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench/page"
+	setpage "turnstile/bench/page"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -61,17 +62,14 @@ func (a *app) report(c *reportCall, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := c.out
-	if out == "" {
-		out = set.Path
-	}
+	out := cmp.Or(c.out, set.Path)
 	name := filepath.Base(set.Path)
 	command := terminal.Invoked() + " report " + terminal.ShellQuoted(args[0])
-	p, err := page.Make(set, name, command)
+	p, err := setpage.Make(set, name, command)
 	for _, d := range p.Damaged {
 		fmt.Fprintln(a.stderr, d)
 	}
-	if errors.Is(err, page.ErrNoTrials) {
+	if errors.Is(err, setpage.ErrNoTrials) {
 		return failure{fmt.Errorf("no trials of %s can be read: there is nothing to report", args[0]),
 			check.Inconclusive.ExitCode()}
 	}
@@ -81,10 +79,10 @@ func (a *app) report(c *reportCall, args []string) error {
 	if err != nil {
 		return failure{err, unwritten}
 	}
-	fmt.Fprintf(a.stdout, "%s\n%s\n%s in %s\n", terminal.FromHere(filepath.Join(out, page.HTMLFile)),
-		terminal.FromHere(filepath.Join(out, page.MarkdownFile)),
+	fmt.Fprintf(a.stdout, "%s\n%s\n%s in %s\n", terminal.FromHere(filepath.Join(out, setpage.HTMLFile)),
+		terminal.FromHere(filepath.Join(out, setpage.MarkdownFile)),
 		english.Count(p.Figures(), "picture with its data", "pictures with their data"),
-		terminal.FromHere(filepath.Join(out, page.FiguresDir)))
+		terminal.FromHere(filepath.Join(out, setpage.FiguresDir)))
 	if p.Valid == 0 {
 		fmt.Fprintf(a.stderr, "no trial of %s is valid: the report says so, and draws nothing\n", args[0])
 		a.status = check.Inconclusive.ExitCode()
@@ -99,7 +97,8 @@ func reported(c *reportCall, args []string) (*results.Set, error) {
 		return nil, errors.New("name the set to report, as in report lan; runs lists what there is")
 	case 1:
 	default:
-		return nil, fmt.Errorf("a report is about one set, and there are %d names; put runs into one set", len(args))
+		return nil, fmt.Errorf("a report is about one set, and there are %d names; put runs into one set",
+			len(args))
 	}
 	if c.out != "" {
 		if info, err := os.Stat(c.out); err == nil && !info.IsDir() {

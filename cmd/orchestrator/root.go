@@ -60,7 +60,8 @@ func (a *app) root() *cobra.Command {
 		a.verifyCommand(), a.brokerCommand(),
 		a.proxyCommand(), a.simulateCommand(), a.exploreCommand(), a.validateCommand(), a.overheadCommand(),
 		a.versionCommand(), a.plansCommand(), a.chaosCommand(), a.matrixCommand(), a.injectCommand(),
-		a.runsCommand(), a.showCommand(), a.rerunCommand(), a.historyCommand(), a.compareCommand(), a.reportCommand())
+		a.runsCommand(), a.showCommand(), a.rerunCommand(), a.historyCommand(), a.compareCommand(),
+		a.reportCommand())
 	return root
 }
 

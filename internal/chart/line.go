@@ -113,6 +113,10 @@ func (k *curves) Plot(c draw.Canvas, p *plot.Plot) {
 		to = max(to, from+vg.Points(1.5))
 		c.FillPolygon(fault.drawn, []vg.Point{{X: from, Y: c.Min.Y}, {X: to, Y: c.Min.Y}, {X: to, Y: c.Max.Y},
 			{X: from, Y: c.Max.Y}})
+		edge := draw.LineStyle{Color: dim.drawn, Width: vg.Points(0.6), Dashes: []vg.Length{2, 2}}
+		for _, x := range []vg.Length{from, to} {
+			c.StrokeLine2(edge, x, c.Min.Y, x, c.Max.Y)
+		}
 		style := styleOf(smallSize, ink)
 		style.YAlign = draw.YTop
 		if i+1 == len(k.Windows) || k.place(c, k.Windows[i+1].From, 0).X > from+style.Width(w.Label)+4 {

@@ -18,7 +18,7 @@ import (
 
 // The width of all pictures, and the sizes of their text, in points.
 const (
-	width     = 420.0
+	width     = 380.0
 	textSize  = 12.0
 	smallSize = 11.0
 )
