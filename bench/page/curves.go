@@ -49,6 +49,7 @@ type curveRow struct {
 	Algorithm    string        `csv:"algorithm"`
 	Nodes        int           `csv:"nodes"`
 	RatePerS     figure.Figure `csv:"rate_per_s"` // of each node
+	ThinkUS      figure.Figure `csv:"think_us"`   // the mean of what was asked for
 	Metric       string        `csv:"metric"`
 	Trials       int           `csv:"trials"` // that have measured it
 	CPUBound     int           `csv:"cpu_bound"`
@@ -59,7 +60,7 @@ type curveRow struct {
 	PublishedMax figure.Figure `csv:"published_max"`
 }
 
-// curves draws messages, throughput and waits against the number of nodes and the rate of requests.
+// curves draws messages, throughput and waits against the number of nodes and the load.
 func (m *maker) curves() {
 	var messages, against []block
 	for _, s := range m.calm(entries) {
@@ -76,76 +77,20 @@ func (m *maker) curves() {
 	}
 	m.add("Messages per entry", lacks, messages)
 	m.add("Throughput and waits", lacks, against)
-	m.add("Throughput and waits against the rate of requests", "no two rates at the same size", m.againstRates())
+	m.add("Throughput and waits against the load", "no two rates or times of thinking at the same size",
+		m.againstLoad())
 }
 
 // againstNodes draws a figure of a setting against the number of nodes.
 func (m *maker) againstNodes(s *setting, c curve) []block {
-	if len(s.sizes()) == 1 && m.rateSeries(s) != "" {
-		return nil // drawn against the rate
+	if len(s.sizes()) == 1 && slices.ContainsFunc(demands, func(d demand) bool { return m.inSeries(s, d) }) {
+		return nil // drawn against that
 	}
 	var all []sampled
 	for _, e := range s.all {
 		all = append(all, sampled{float64(e.nodes), e})
 	}
 	return m.draw(c, s.titled(c.title), "nodes", all)
-}
-
-// rateKey names what settings have in common that differ in the rate alone; nothing: it has no rate.
-func (s *setting) rateKey() string {
-	rate := s.all[0].trials[0].RatePerS.Text()
-	if rate == "" {
-		return ""
-	}
-	rest := slices.DeleteFunc(slices.Clone(s.values), func(v string) bool { return v == rate })
-	return strings.Join(rest, "\x00")
-}
-
-// rateSeries names the series of rates that a setting is part of; nothing: there is no other rate.
-func (m *maker) rateSeries(s *setting) string {
-	key := s.rateKey()
-	if key == "" || !slices.ContainsFunc(m.calm(entries), func(o *setting) bool {
-		return o != s && o.rateKey() == key
-	}) {
-		return ""
-	}
-	return key
-}
-
-// againstRates draws throughput, waits and fairness of settings that differ in the rate alone.
-func (m *maker) againstRates() (blocks []block) {
-	type group struct {
-		label string
-		all   []sampled
-	}
-	groups := map[string]*group{}
-	var order []*group
-	for _, s := range m.calm(entries) {
-		series := m.rateSeries(s)
-		if series == "" {
-			continue
-		}
-		for _, e := range s.all {
-			key := fmt.Sprint(e.nodes, " ", series)
-			if groups[key] == nil {
-				text := strings.ReplaceAll(", "+s.label, ", rate per s "+e.trials[0].RatePerS.Text(), "")
-				groups[key] = &group{label: fmt.Sprintf(" (%d nodes%s)", e.nodes, text)}
-				order = append(order, groups[key])
-			}
-			rate, _ := e.trials[0].RatePerS.Value()
-			groups[key].all = append(groups[key].all, sampled{rate * float64(e.nodes), e})
-		}
-	}
-	for _, g := range order {
-		if len(places(g.all)) < 2 {
-			continue
-		}
-		for _, c := range []curve{throughputCurve, medianCurve, tailCurve, messageCurve, jainCurve} {
-			c.files += "-rate"
-			blocks = append(blocks, m.draw(c, c.title+g.label, "requests per second of all nodes", g.all)...)
-		}
-	}
-	return blocks
 }
 
 // places returns the different places on the x axis, in order.
@@ -313,7 +258,7 @@ func (m *maker) bars(c curve, caption string, all []sampled) block {
 func rowsOf(c curve, all []sampled) (rows []curveRow) {
 	for _, s := range all {
 		r := curveRow{Algorithm: s.series, Nodes: s.nodes, RatePerS: s.experiment.trials[0].RatePerS,
-			Metric: c.metric, CPUBound: s.CPUBound}
+			ThinkUS: s.experiment.trials[0].ThinkUS, Metric: c.metric, CPUBound: s.CPUBound}
 		r.Median, r.Low, r.High, r.Trials = s.Median(c.metric)
 		if c.published {
 			r.PublishedMin, r.PublishedMax = published(s)

@@ -28,7 +28,8 @@ type setting struct {
 	columns string // those of its problem: entries or elections
 	faulty  bool
 	all     []*experiment // by series, and then by nodes
-	values  []string
+	asked   []string      // columns
+	values  []string      // what it has in each
 }
 
 // The columns that say whose work it is rather than under what: those of an algorithm, and its size.
@@ -58,7 +59,8 @@ func (m *maker) group(trials []compare.Trial) {
 		key := strings.Join(values, "\x00")
 		s := bySetting[key]
 		if s == nil {
-			s = &setting{values: values, faulty: t.Plan != "" || t.Faults != "", columns: columnsOf(t.Algorithm)}
+			s = &setting{asked: about, values: values, faulty: t.Plan != "" || t.Faults != "",
+				columns: columnsOf(t.Algorithm)}
 			bySetting[key] = s
 			m.settings = append(m.settings, s)
 		}

@@ -140,7 +140,7 @@ func TestPageHasAllSections(t *testing.T) {
 		titles = append(titles, s.Title)
 	}
 	want := "What was run; Leaderboards; Messages per entry; Throughput and waits; Throughput and waits " +
-		"against the rate of requests; Percentiles of the waits; Fairness; Elections; Before, " +
+		"against the load; Percentiles of the waits; Fairness; Elections; Before, " +
 		"during and after each fault; The fault matrix; Who led"
 	if got := strings.Join(titles, "; "); got != want {
 		t.Errorf("the sections are\n%s, not\n%s", got, want)

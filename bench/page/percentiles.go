@@ -21,13 +21,13 @@ type quantileRow struct {
 	WaitUS    figure.Figure `csv:"wait_us"`
 }
 
-// percentiles draws the waits of each setting, of its largest size and highest rate, on a scale of nines.
+// percentiles draws the waits of each setting, of its largest size and heaviest load, on a scale of nines.
 func (m *maker) percentiles() {
 	var blocks []block
 	for _, s := range m.calm(entries) {
 		sizes := s.sizes()
 		largest := sizes[len(sizes)-1]
-		if m.higherRate(s) {
+		if !m.heaviest(s) {
 			continue
 		}
 		var its []*experiment
@@ -39,16 +39,6 @@ func (m *maker) percentiles() {
 		blocks = append(blocks, m.nines(s.titled(fmt.Sprintf("Waits of %d nodes by percentile", largest)), its)...)
 	}
 	m.add("Percentiles of the waits", "no waits were measured in a valid run without faults", blocks)
-}
-
-// higherRate reports whether there is a setting that differs from s in a higher rate alone.
-func (m *maker) higherRate(s *setting) bool {
-	key := m.rateSeries(s)
-	rate, _ := s.all[0].trials[0].RatePerS.Value()
-	return key != "" && slices.ContainsFunc(m.calm(entries), func(o *setting) bool {
-		higher, _ := o.all[0].trials[0].RatePerS.Value()
-		return o.rateKey() == key && higher > rate
-	})
 }
 
 // nines draws the waits of some experiments, in as many pictures as it takes.
