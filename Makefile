@@ -17,7 +17,7 @@ GOTEST = go run ./internal/gotest
 # The program takes each variable of the command line for the flag of that name, and refuses what is none:
 # THINK=1ms is --think=1ms. Those of the environment do not count. ARGS goes to it as it is.
 COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun history list \
-	overhead plans inject broker version sweep compare diagram export
+	overhead plans inject broker version sweep compare report diagram export
 quote = '$(subst ','\'',$(1))'
 given := $(sort $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 args := $(if $(filter ARGS,$(given)),$(ARGS))
@@ -38,6 +38,7 @@ chaos: ## make runs under 2,520 random plans on virtual time and 50 on real proc
 matrix: ## run every algorithm under every plan, and say where what becomes of it is not what its row says
 sweep: ## run lists of configurations, each several times: make sweep ALGO=ricart,suzuki N=4,8,16 TRIALS=6
 compare: ## compare two runs or sets, or what is in one: make compare ARGS='sweep --by algorithm'
+report: ## write a page about a set of runs: make report ARGS=sweep
 diagram: ## draw a run, message by message: make diagram ARGS=latest >run.svg
 export: ## write a run for other programs: make export TO=perfetto ARGS=latest >run.json
 verify: ## judge a stored run again: make verify ARGS=latest

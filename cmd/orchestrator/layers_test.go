@@ -17,7 +17,7 @@ import (
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
-	{"bench/experiment", "bench/report", "bench/diagram", "bench/export"},
+	{"bench/experiment", "bench/report", "bench/page", "bench/diagram", "bench/export"},
 	{"bench"},
 	{"bench/cluster", "bench/bare", "bench/control", "bench/compare"},
 	{"results"},
@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"nodes/detector", "nodes/lease"},
 	{"nodes/row", "nodes/port"},
 	{"nodes"},
-	{"internal/chance", "internal/yamlfile", "internal/format"},
+	{"internal/chance", "internal/chart", "internal/yamlfile", "internal/format"},
 	{"internal/broker", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
 		"internal/terminal",
 		"internal/gotest", "internal/heap", "internal/jsonseq", "internal/skew",

@@ -61,7 +61,8 @@ func (a *app) root() *cobra.Command {
 		a.proxyCommand(), a.simulateCommand(), a.exploreCommand(), a.validateCommand(), a.overheadCommand(),
 		a.versionCommand(), a.plansCommand(), a.chaosCommand(), a.matrixCommand(),
 		a.sweepCommand(), a.injectCommand(), a.runsCommand(), a.showCommand(), a.rerunCommand(),
-		a.historyCommand(), a.compareCommand(), a.diagramCommand(), a.exportCommand())
+		a.historyCommand(), a.compareCommand(), a.diagramCommand(), a.exportCommand(),
+		a.reportCommand())
 	return root
 }
 

@@ -1,0 +1,95 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"turnstile/internal/figure"
+)
+
+// GroupOf returns the group of some trials, which were all asked for the same.
+func GroupOf(name string, trials []Trial) *Group {
+	e := &experiment{}
+	for i := range trials {
+		e.trials = append(e.trials, &trials[i])
+	}
+	return groupOf(name, []*experiment{e})
+}
+
+// Median returns the median of a metric of the group's valid trials with its interval, whose ends are unknown
+// if the trials are too few, and how many trials have measured it.
+func (g *Group) Median(metric string) (median, low, high figure.Figure, trials int) {
+	s := g.sample(metric)
+	median, low, high = s.median()
+	return median, low, high, len(s.x)
+}
+
+// A Place is that of a group in a ranking by one metric.
+type Place struct {
+	*Group
+	Rank   int // from 1, the best; neighbours that nothing tells apart have the same; 0: it is not ranked
+	Trials int // that have measured the metric
+
+	Median, Low, High figure.Figure // Low and High are unknown if the trials are too few
+
+	P      figure.Figure // that of a difference from the group before, by Mann and Whitney, corrected by Holm
+	Reason string        // why it is not ranked, or ties with the group before
+}
+
+// Rank ranks groups by a metric of which more or less is better. Each is compared with the one before it, and
+// has the same rank unless they differ. Groups that cannot be ranked come last.
+func Rank(metric string, groups []*Group) []Place {
+	places := make([]Place, len(groups))
+	var ranked []*Place
+	for i, g := range groups {
+		s := g.sample(metric)
+		p := &places[i]
+		p.Group, p.Trials, p.Reason = g, len(s.x), s.unranked(metric)
+		p.Median, p.Low, p.High = s.median()
+	}
+	slices.SortStableFunc(places, func(a, b Place) int {
+		x, _ := a.Median.Value()
+		y, _ := b.Median.Value()
+		better := float64(betterOf(metric))
+		return cmp.Or(last(a)-last(b), cmp.Compare(y*better, x*better))
+	})
+	for i := range places {
+		if places[i].Reason == "" {
+			ranked = append(ranked, &places[i])
+		}
+	}
+	var lines []Line
+	for i := 1; i < len(ranked); i++ {
+		p := pair{baseline: ranked[i-1].Group, other: ranked[i].Group}
+		lines = append(lines, p.line(metric))
+	}
+	correct(lines)
+	for i, p := range ranked {
+		switch p.Rank = i + 1; {
+		case i == 0:
+		case exactly(&lines[i-1]):
+		case lines[i-1].Verdict == unshown:
+			p.Rank, p.P, p.Reason = ranked[i-1].Rank, lines[i-1].PHolm, lines[i-1].Reason
+		default:
+			p.P = lines[i-1].PHolm
+		}
+	}
+	return places
+}
+
+// last is how far behind all others a place stands that is not ranked.
+func last(p Place) int {
+	switch {
+	case !p.Median.Known():
+		return 2
+	case p.Reason != "":
+		return 1
+	}
+	return 0
+}
+
+// exactly reports whether a line has a difference that is exact, since nothing in either group is random.
+func exactly(l *Line) bool {
+	x, known := l.Difference.Value()
+	return known && x != 0 && !l.P.Known() && l.DifferenceLow == l.Difference && l.DifferenceHigh == l.Difference
+}

@@ -1,0 +1,101 @@
+package page
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"turnstile/bench/compare"
+	"turnstile/internal/figure"
+	"turnstile/internal/format"
+)
+
+// boards ranks the algorithms of each setting and size.
+func (m *maker) boards() {
+	var blocks []block
+	for _, s := range m.calm(entries) {
+		for _, n := range s.sizes() {
+			if t := s.board(n); t != nil {
+				blocks = append(blocks, block{Table: t})
+			}
+		}
+	}
+	if len(blocks) > 0 {
+		blocks = append([]block{{Text: "Neighbours have the same rank unless a test by Mann and Whitney, " +
+			"corrected by Holm for all neighbours of a table, tells them apart (p below 0.05). Medians, with their " +
+			"intervals."}}, blocks...)
+	}
+	m.add("Leaderboards", "no two algorithms ran under the same load at the same size, without faults", blocks)
+}
+
+// board ranks the algorithms of a size; nil: there are no two.
+func (s *setting) board(n int) *table {
+	var groups []*compare.Group
+	for _, e := range s.all {
+		if e.nodes == n && e.Valid > 0 {
+			groups = append(groups, e.Group)
+		}
+	}
+	if len(groups) < 2 {
+		return nil
+	}
+	t := &table{Caption: s.titled(fmt.Sprintf("%d nodes", n)), Words: 2,
+		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p99", "Rank by it", "Messages/entry", "Trials", "p",
+			"Remark"}}
+	waits := map[*compare.Group]compare.Place{}
+	for _, p := range compare.Rank("wait_us_p99", groups) {
+		waits[p.Group] = p
+	}
+	for _, p := range compare.Rank("entries_per_s", groups) {
+		wait := waits[p.Group]
+		messages, _, _, _ := p.Group.Median("messages_per_entry")
+		trials := strconv.Itoa(p.Valid)
+		if p.CPUBound > 0 {
+			trials += fmt.Sprintf(", %d CPU-bound", p.CPUBound)
+		}
+		t.Rows = append(t.Rows, []string{rank(p), p.Name, interval(p, format.Rate), interval(wait, format.Micros),
+			rank(wait), format.Hundredths(messages), trials, probability(p), remark(p, wait)})
+	}
+	return t
+}
+
+// rank prints a rank.
+func rank(p compare.Place) string {
+	if p.Rank == 0 {
+		return "-"
+	}
+	return strconv.Itoa(p.Rank)
+}
+
+// interval prints a median with its interval.
+func interval(p compare.Place, text func(figure.Figure) string) string {
+	if !p.Low.Known() {
+		return text(p.Median)
+	}
+	return fmt.Sprintf("%s (%s to %s)", text(p.Median), text(p.Low), text(p.High))
+}
+
+// probability prints that of a difference in throughput from the row above, if there is one.
+func probability(p compare.Place) string {
+	switch x, known := p.P.Value(); {
+	case !known:
+		return ""
+	case x < 0.0001:
+		return "<0.0001"
+	default:
+		return strconv.FormatFloat(x, 'f', 4, 64)
+	}
+}
+
+// remark says why a rank is missing, or could not be told from the one above.
+func remark(throughput, wait compare.Place) string {
+	const usual = "no difference is shown"
+	words := ""
+	if throughput.Reason != "" && throughput.Reason != usual {
+		words = throughput.Reason
+	}
+	if wait.Rank == 0 && wait.Reason != "" && wait.Reason != words {
+		words = strings.TrimPrefix(words+"; wait "+wait.Reason, "; ")
+	}
+	return words
+}

@@ -1,0 +1,123 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A seen is what a browser says of a page.
+type seen struct {
+	Inner, Scroll int // widths
+	Pictures      int // that are there and have a size
+	Clipped       int // texts of pictures that stand over an edge
+	Dark          bool
+	Background    string
+}
+
+// probe is a script that tells the page around what the browser says of this one.
+const probe = `<script>addEventListener("load", () => {
+let all = [...document.querySelectorAll("figure svg")];
+parent.postMessage(JSON.stringify({
+Inner: innerWidth, Scroll: document.documentElement.scrollWidth,
+Pictures: all.filter(s => s.getBoundingClientRect().height > 20).length,
+Clipped: all.flatMap(s => { let b = s.getBoundingClientRect();
+return [...s.querySelectorAll("text")].filter(t => { let r = t.getBoundingClientRect();
+return r.left < b.left - 1 || r.right > b.right + 1 ||
+r.top < b.top - 1 || r.bottom > b.bottom + 1 }) }).length,
+Dark: matchMedia("(prefers-color-scheme: dark)").matches,
+Background: getComputedStyle(document.querySelector("figure")).backgroundColor}), "*")})</script>`
+
+// look opens a page in Chromium, in a window of such a width, and returns what it says of it.
+func look(t *testing.T, browser, html string, width int, dark bool) (s seen) {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("page.html", strings.Replace(html, "</body>", probe+"</body>", 1))
+	// Chromium has windows of 500 pixels at least, so the page is in a frame.
+	around := write("around.html", fmt.Sprintf(`<!DOCTYPE html><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,"><pre></pre>
+<script>onmessage = e => document.querySelector("pre").textContent = e.data</script>
+<iframe style="border:0;width:%dpx;height:800px" src="page.html"></iframe>`, width))
+	scheme := map[bool]int{true: 0, false: 1}[dark]
+	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+		"--user-data-dir="+filepath.Join(dir, "profile"), "--virtual-time-budget=5000",
+		fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme), "--dump-dom", "file://"+around)
+	var out, log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &log
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	err := cmd.Wait()
+	late.Stop()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", browser, err, &log)
+	}
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "CONSOLE") {
+			t.Errorf("the console says %s", line)
+		}
+	}
+	said := regexp.MustCompile(`(?s)<pre>(.*)</pre>`).FindStringSubmatch(out.String())
+	if said == nil || json.Unmarshal([]byte(said[1]), &s) != nil {
+		t.Fatalf("the page said nothing in %s\n%s", &out, &log)
+	}
+	return s
+}
+
+// In a browser every picture is there, nothing is wider than the window of a phone, no text stands over the
+// edge of its picture, and the colors are as the reader likes them.
+func TestReportInABrowser(t *testing.T) {
+	browser := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"} {
+		if path, err := exec.LookPath(name); err == nil {
+			browser = path
+			break
+		}
+	}
+	if browser == "" {
+		t.Skip("NOT TESTED: there is no chromium on the PATH, so no browser has opened a report")
+	}
+	p := fabricated(t)
+	var html bytes.Buffer
+	if err := p.HTML(&html); err != nil {
+		t.Fatal(err)
+	}
+	backgrounds := map[bool]string{false: "rgb(255, 255, 255)", true: "rgb(30, 30, 30)"}
+	widths := []int{360}
+	if !testing.Short() {
+		widths = append(widths, 1200)
+	}
+	for _, width := range widths {
+		for _, dark := range []bool{false, true} {
+			s := look(t, browser, html.String(), width, dark)
+			if s.Inner != width || s.Scroll > s.Inner {
+				t.Errorf("a window of %d pixels is %d wide, and the page %d", width, s.Inner, s.Scroll)
+			}
+			if s.Pictures != p.Figures() || s.Pictures == 0 {
+				t.Errorf("%d of %d pictures are there", s.Pictures, p.Figures())
+			}
+			if s.Clipped > 0 {
+				t.Errorf("%d texts stand over the edge of their picture", s.Clipped)
+			}
+			if s.Dark != dark || s.Background != backgrounds[dark] {
+				t.Errorf("dark %t: the page is %t, and pictures are on %s", dark, s.Dark, s.Background)
+			}
+		}
+	}
+}

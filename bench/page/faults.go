@@ -1,0 +1,217 @@
+package page
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"turnstile/internal/chart"
+	"turnstile/internal/figure"
+	"turnstile/internal/format"
+	"turnstile/judge/measure"
+	"turnstile/results"
+)
+
+// mostPictured is how many runs of one kind have pictures of their own.
+const mostPictured = 12
+
+// mostFaults is how many faults of a trial are listed.
+const mostFaults = 5
+
+// A told is a trial of an experiment that has a picture of its own: the first valid one or, if none is, the
+// first.
+type told struct {
+	*experiment
+	folder  *results.Folder
+	trial   int
+	caption string
+}
+
+// pictured returns a trial of each of the experiments that pick chooses, the first few, and says of how many
+// others there is no picture.
+func (m *maker) pictured(pick func(e *experiment) bool) (some []told, more []block) {
+	left := 0
+	for _, e := range m.all {
+		switch {
+		case !pick(e):
+		case len(some) == mostPictured:
+			left++
+		default:
+			some = append(some, m.tell(e))
+		}
+	}
+	if left > 0 {
+		more = []block{{Text: fmt.Sprintf("Only the first %d experiments are shown; %d more are in the set.",
+			mostPictured, left)}}
+	}
+	return some, more
+}
+
+// tell returns the trial of an experiment that has a picture.
+func (m *maker) tell(e *experiment) told {
+	t := &e.trials[0]
+	for i := range e.trials {
+		if e.trials[i].Verdict == "valid" {
+			t = &e.trials[i]
+			break
+		}
+	}
+	words := fmt.Sprintf("%s, %d nodes", e.series, e.nodes)
+	if faults := e.setting.faults(); faults != "" {
+		words += ", " + faults
+	}
+	if t.Verdict != "valid" {
+		words += ", " + t.Verdict
+	}
+	x := told{experiment: e, trial: t.Trial, caption: fmt.Sprintf("%s: trial %d of %s", words, t.Trial, t.Run)}
+	for _, f := range m.set.Runs {
+		if f.Name() == t.Run {
+			x.folder = f
+		}
+	}
+	return x
+}
+
+// faults draws and lists what came of faults.
+func (m *maker) faults() {
+	some, more := m.pictured(func(e *experiment) bool { return e.setting.faulty })
+	var blocks []block
+	for _, e := range some {
+		faults, timeline, err := e.folder.Faults()
+		if err != nil {
+			m.Damaged = append(m.Damaged, e.folder.Name()+": "+err.Error())
+			continue
+		}
+		faults, timeline = ofTrial(faults, e.trial, func(f *results.FaultRow) int { return f.Trial }),
+			ofTrial(timeline, e.trial, func(r *results.IntervalRow) int { return r.Trial })
+		if len(faults) == 0 {
+			continue
+		}
+		if len(timeline) > 1 {
+			blocks = append(blocks, m.timeline(e.caption, timeline, faults))
+		}
+		caption := e.caption
+		if len(faults) > mostFaults {
+			caption += fmt.Sprintf(", the first %d of %d faults", mostFaults, len(faults))
+			faults = faults[:mostFaults]
+		}
+		if e.setting.columns != elections {
+			blocks = append(blocks, block{Table: phases(caption, faults)})
+		} else {
+			blocks = append(blocks, block{Table: leaderPhases(caption, faults)})
+		}
+	}
+	m.add("Before, during and after each fault", "no run with faults", append(blocks, more...))
+}
+
+// ofTrial returns the rows of a trial.
+func ofTrial[T any](rows []T, trial int, of func(*T) int) (its []T) {
+	for i := range rows {
+		if of(&rows[i]) == trial {
+			its = append(its, rows[i])
+		}
+	}
+	return its
+}
+
+// A rateRow is a point in the data of a picture of a trial with faults.
+type rateRow struct {
+	FromS   figure.Figure `csv:"from_s"`
+	ToS     figure.Figure `csv:"to_s"`
+	PerS    figure.Figure `csv:"entries_per_s"`
+	Entries figure.Figure `csv:"entries"`
+	Faults  string        `csv:"faults"` // numbers of those in force, with spaces between
+}
+
+// mostSteps is how many steps a picture of a trial has.
+const mostSteps = 96
+
+// timeline draws the entries per second of a trial, with its faults shaded.
+func (m *maker) timeline(caption string, intervals []results.IntervalRow, faults []results.FaultRow) block {
+	l := &chart.Line{Alt: caption, Steps: true, X: chart.Axis{Label: "time since measuring began (s)"},
+		Y: chart.Axis{Label: "entries per second"}, Series: []chart.Series{{}}}
+	end, _ := intervals[len(intervals)-1].ToS.Value()
+	for i := range faults {
+		f := &faults[i]
+		from, known := f.FromS.Value()
+		if !known {
+			continue
+		}
+		to, healed := f.ToS.Value()
+		if !healed {
+			to = end
+		}
+		l.Windows = append(l.Windows, chart.Window{From: from, To: max(from, to), Label: strconv.Itoa(f.Number)})
+	}
+	var rows []rateRow
+	together := (len(intervals) + mostSteps - 1) / mostSteps
+	points := &l.Series[0].Points
+	for i := 0; i < len(intervals); i += together {
+		last := min(i+together, len(intervals)) - 1
+		sum := 0.0
+		for _, r := range intervals[i : last+1] {
+			n, _ := r.Entries.Value()
+			sum += n
+		}
+		from, _ := intervals[i].FromS.Value()
+		to, _ := intervals[last].ToS.Value()
+		rate := figure.Ratio(sum, to-from)
+		y, _ := rate.Value()
+		*points = append(*points, chart.Point{X: from, Y: y}, chart.Point{X: to, Y: y})
+		var in []string
+		for _, w := range l.Windows {
+			if w.From < to && w.To > from {
+				in = append(in, w.Label)
+			}
+		}
+		rows = append(rows, rateRow{intervals[i].FromS, intervals[last].ToS, rate, figure.Number(sum),
+			strings.Join(in, " ")})
+	}
+	return figureBlock(m, "faults", caption, l.Draw(), rows)
+}
+
+// phases lists what happened before, during and after each fault.
+func phases(caption string, faults []results.FaultRow) *table {
+	t := &table{Caption: caption, Words: 2, Head: []string{"Fault", "Phase", "Entries/s", "Wait p50", "Wait p99",
+		"Messages", "Dropped", "Next entry after", "Old rate after"}}
+	for i := range faults {
+		f := &faults[i]
+		for phase, name := range measure.Phases {
+			row := []string{"", name, format.Rate(f.PerS[phase]), format.Micros(f.WaitUS[phase].P50),
+				format.Micros(f.WaitUS[phase].P99), format.Whole(f.Messages[phase]), format.Whole(f.Dropped[phase]), "",
+				""}
+			switch phase {
+			case measure.Before:
+				row[0] = fmt.Sprintf("%d %s", f.Number, f.Fault)
+			case measure.During:
+				row[7] = format.Seconds(f.NextEntryS)
+			case measure.After:
+				row[7], row[8] = format.Seconds(f.HealedNextEntryS), format.Seconds(f.OldRateS)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// leaderPhases lists the same of a run about leaders.
+func leaderPhases(caption string, faults []results.FaultRow) *table {
+	t := &table{Caption: caption, Words: 2, Head: []string{"Fault", "Phase", "Elections", "Time to elect p50",
+		"No leader", "Two leaders", "Messages", "All agreed after"}}
+	for i := range faults {
+		f := &faults[i]
+		for phase, name := range measure.Phases {
+			row := []string{"", name, format.Whole(f.Elections[phase]), format.Micros(f.ElectUS[phase].P50),
+				format.Micros(f.LeaderlessUS[phase]), format.Micros(f.TwoLeadersUS[phase]),
+				format.Whole(f.Messages[phase]), ""}
+			switch phase {
+			case measure.Before:
+				row[0] = fmt.Sprintf("%d %s", f.Number, f.Fault)
+			case measure.After:
+				row[7] = format.Seconds(f.HealedAgreedS)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}

@@ -1,0 +1,149 @@
+package page
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"turnstile/internal/chart"
+	"turnstile/internal/figure"
+	"turnstile/internal/format"
+	"turnstile/results"
+)
+
+// elections draws and lists the elections of runs about leaders.
+func (m *maker) elections() {
+	var blocks []block
+	for _, s := range m.calm(elections) {
+		blocks = append(blocks, m.againstNodes(s, electCurve)...)
+		blocks = append(blocks, m.againstNodes(s, electionMessagesCurve)...)
+	}
+	t := &table{Caption: "Medians of valid trials", Words: 2, Head: []string{"Scheme", "Faults", "Nodes",
+		"Trials", "Elections", "Time to elect p50", "Messages/election", "No leader", "Two leaders"}}
+	for _, e := range m.all {
+		if e.setting.columns != elections || e.Valid == 0 {
+			continue
+		}
+		median := func(metric string) figure.Figure { f, _, _, _ := e.Median(metric); return f }
+		t.Rows = append(t.Rows, []string{e.series, cmp.Or(e.setting.faults(), "none"),
+			fmt.Sprint(e.nodes), fmt.Sprint(e.Valid), format.Whole(median("elections")),
+			format.Micros(median("elect_us_p50")), format.Hundredths(median("messages_per_election")),
+			format.Micros(median("leaderless_us")), format.Micros(median("two_leaders_us"))})
+	}
+	if len(t.Rows) > 0 {
+		blocks = append(blocks, block{Table: t})
+	}
+	m.add("Elections", "no valid run about leaders", blocks)
+}
+
+// ledgers shows who led.
+func (m *maker) ledgers() {
+	some, more := m.pictured(func(e *experiment) bool { return e.setting.columns == elections })
+	var blocks []block
+	for _, e := range some {
+		beliefs, err := e.folder.Beliefs()
+		faults, _, faultsErr := e.folder.Faults()
+		if err := errors.Join(err, faultsErr); err != nil {
+			m.Damaged = append(m.Damaged, e.folder.Name()+": "+err.Error())
+			continue
+		}
+		ledger := results.LedgerOf(beliefs, faults, e.trial)
+		if len(ledger.Lanes) == 0 {
+			continue
+		}
+		f := m.named("ledger", e.caption)
+		f.Wide, f.File = true, results.LedgerPicture(e.folder.Name(), []*results.Ledger{ledger})
+		f.Inline = inlined(f.File, f.Name, f.Caption)
+		its := ofTrial(beliefs, e.trial, func(b *results.BeliefRow) int { return b.Trial })
+		f.CSV = tableText(its)
+		blocks = append(blocks, block{Figure: f})
+	}
+	m.add("Who led", "no run about leaders", append(blocks, more...))
+}
+
+var (
+	idOf  = regexp.MustCompile(`( id="|url\(#)`)
+	sized = regexp.MustCompile(`^<svg ([^>]*?)width="[^"]*" height="[^"]*"`)
+)
+
+// inlined returns a picture as an element of a page in which its names stand for nothing else.
+func inlined(file, name, alt string) string {
+	file = file[strings.Index(file, "<svg"):]
+	file = idOf.ReplaceAllString(file, "${1}"+name+"-")
+	return sized.ReplaceAllString(file, `<svg class="wide" role="img" aria-label="`+escaped(alt)+`" ${1}`)
+}
+
+// matrix shows the fault matrix, if the set has one.
+func (m *maker) matrix() {
+	rows, err := m.set.Matrix()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m.Damaged = append(m.Damaged, err.Error())
+	}
+	var blocks []block
+	for _, columns := range []string{entries, elections} {
+		its := slices.DeleteFunc(slices.Clone(rows), func(r results.MatrixRow) bool {
+			return columnsOf(r.Algorithm) != columns
+		})
+		if len(its) > 0 {
+			caption := map[string]string{entries: "Mutual exclusion", elections: "Elections"}[columns] +
+				" under each fault"
+			blocks = append(blocks, figureBlock(m, "matrix", caption, heatOf(caption, columns, its), its))
+		}
+	}
+	m.add("The fault matrix", "the set has no "+results.MatrixFile, blocks)
+}
+
+// outcomes says what the letters of outcomes mean, about entries and about leaders, and how bad each is.
+var outcomes = []struct {
+	letter          string
+	bad             int
+	entries, leader string
+}{
+	{"L", 1, "exclusion holds, and all that are up enter", "all agree on a leader"},
+	{"P", 2, "some wait for ever", "some never agree"},
+	{"B", 3, "all wait for ever", "nobody leads"},
+	{"X", 4, "two were inside together", "two lead"},
+	{"-", 0, "the fault hits nothing", "the fault hits nothing"},
+	{"?", 0, "shows nothing", "shows nothing"},
+}
+
+// heatOf draws a matrix, a row for each fault.
+func heatOf(caption, columns string, rows []results.MatrixRow) chart.Picture {
+	h := &chart.Heat{Alt: caption}
+	for _, r := range rows {
+		if !slices.Contains(h.Columns, r.Algorithm) {
+			h.Columns = append(h.Columns, r.Algorithm)
+		}
+		if !slices.Contains(h.Rows, r.Fault) {
+			h.Rows = append(h.Rows, r.Fault)
+		}
+	}
+	for range h.Rows {
+		h.Cells = append(h.Cells, make([]chart.Cell, len(h.Columns)))
+	}
+	for _, r := range rows {
+		c := chart.Cell{Text: r.Shown}
+		for _, o := range outcomes {
+			if strings.Contains(r.Shown, o.letter) {
+				c.Bad = max(c.Bad, o.bad)
+			}
+		}
+		if r.Differs {
+			c.Text += "!"
+		}
+		h.Cells[slices.Index(h.Rows, r.Fault)][slices.Index(h.Columns, r.Algorithm)] = c
+	}
+	for _, o := range outcomes {
+		says := o.entries
+		if columns == elections {
+			says = o.leader
+		}
+		h.Legend = append(h.Legend, chart.Cell{Text: o.letter, Bad: o.bad, Says: says})
+	}
+	h.Legend = append(h.Legend, chart.Cell{Text: "!", Says: "differs from what the algorithm's row says"})
+	return h.Draw()
+}

@@ -1,0 +1,136 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"turnstile/bench"
+	"turnstile/internal/chart"
+	"turnstile/results"
+)
+
+// A Page is what there is to be said of a set.
+type Page struct {
+	Name     string // of the set
+	Command  string // makes the page again
+	Valid    int    // trials
+	Sections []section
+	LeftOut  []string // sections without data, and why
+	Damaged  []string // runs that cannot be read as they should be, and why
+}
+
+// A section is a title and what stands below it, in order.
+type section struct {
+	Title  string
+	Blocks []block
+}
+
+// A block is one of these: a text, a table or a figure.
+type block struct {
+	Text   string
+	Table  *table
+	Figure *figureOf
+}
+
+// A table has a line of headers. Its first Words columns are words, the others numbers.
+type table struct {
+	Caption string
+	Head    []string
+	Rows    [][]string
+	Words   int
+	Folded  bool // it is shown on demand
+}
+
+// A figureOf is a picture with the data that it shows.
+type figureOf struct {
+	Name    string // of its files
+	Caption string
+	Inline  string // as an element of an HTML page
+	File    string // as a file of its own
+	Wide    bool   // its text can be read only if it is wide
+	CSV     string
+}
+
+// ErrNoTrials says that no trial of a set can be read.
+var ErrNoTrials = errors.New("no trials can be read")
+
+// A maker makes the page of a set.
+type maker struct {
+	*Page
+	set      *results.Set
+	all      []*experiment
+	settings []*setting
+	names    map[string]int // of series, to their looks
+	figures  map[string]int // how many have a name that begins so
+}
+
+// Make returns the page of a set. The name is what the set is called, and the command what makes the page
+// again. What cannot be read is on the page; if there are no trials at all the error is ErrNoTrials.
+func Make(set *results.Set, name, command string) (*Page, error) {
+	m := &maker{Page: &Page{Name: name, Command: command}, set: set, figures: map[string]int{}}
+	trials := bench.StoredTrials(set.Runs, func(folder *results.Folder, err error) {
+		m.Damaged = append(m.Damaged, folder.Name()+": "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	})
+	if len(trials) == 0 {
+		return m.Page, ErrNoTrials
+	}
+	m.group(trials)
+	m.about(trials)
+	if m.Valid == 0 {
+		return m.Page, nil
+	}
+	m.boards()
+	m.curves()
+	m.percentiles()
+	m.fairness()
+	m.elections()
+	m.faults()
+	m.matrix()
+	m.ledgers()
+	return m.Page, nil
+}
+
+// add adds a section, or says why there is none.
+func (m *maker) add(title, lacks string, blocks []block) {
+	if len(blocks) == 0 {
+		m.LeftOut = append(m.LeftOut, strings.ToLower(title[:1])+title[1:]+" ("+lacks+")")
+		return
+	}
+	m.Sections = append(m.Sections, section{title, blocks})
+}
+
+// figureBlock returns a figure whose files begin with a word, with its data.
+func figureBlock[T any](m *maker, begin, caption string, p chart.Picture, data []T) block {
+	f := m.named(begin, caption)
+	f.Inline, f.File = p.Inline(), p.File()
+	f.CSV = tableText(data)
+	return block{Figure: f}
+}
+
+// tableText returns rows as CSV.
+func tableText[T any](rows []T) string {
+	var b strings.Builder
+	if err := results.WriteTable(&b, rows); err != nil {
+		panic(err) // memory takes all
+	}
+	return b.String()
+}
+
+// named returns an empty figure with the next name that begins with a word.
+func (m *maker) named(begin, caption string) *figureOf {
+	m.figures[begin]++
+	return &figureOf{Name: fmt.Sprintf("%s-%d", begin, m.figures[begin]), Caption: caption}
+}
+
+// Figures returns how many pictures the page has.
+func (p *Page) Figures() (count int) {
+	for _, s := range p.Sections {
+		for _, b := range s.Blocks {
+			if b.Figure != nil {
+				count++
+			}
+		}
+	}
+	return count
+}

@@ -1,0 +1,247 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"turnstile/internal/figure"
+	"turnstile/judge/leadership"
+	"turnstile/judge/measure"
+	"turnstile/results"
+)
+
+// n is a figure.
+func n(x float64) figure.Figure { return figure.Number(x) }
+
+// rowOf is a trial of a run of processes, with figures that follow from its sizes.
+func rowOf(algorithm string, nodes, trial int, speed float64) results.Row {
+	r := results.Row{Trial: trial, Version: "v1", Seed: uint64(trial), Verdict: "valid"}
+	r.Kind, r.Algorithm, r.Nodes, r.Load, r.Latency = "bench", algorithm, nodes, "saturated", "1ms"
+	at := speed * (1 + float64(trial)/1000)
+	r.EntriesPerS, r.Entries = n(at), n(at)
+	r.MessagesPerEntry, r.PublishedMin = n(2*float64(nodes-1)), n(float64(nodes))
+	r.PublishedMax = n(3 * float64(nodes))
+	r.WaitUSP50, r.WaitUSP90, r.WaitUSP99 = n(1e6/at), n(2e6/at), n(4e6/at)
+	r.WaitUSP999, r.JainIndex, r.OvertakenMax = n(5e6/at), n(0.99), n(float64(trial%3))
+	return r
+}
+
+// store puts the rows of a run into a set.
+func store(t *testing.T, set, run string, tables ...results.Table) {
+	t.Helper()
+	f := &results.Folder{Path: filepath.Join(set, run)}
+	if err := os.MkdirAll(f.Path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		if _, err := f.Write(table); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// sizes stores runs of two algorithms and three sizes. The trials of central are bound by the processors.
+func sizes(t *testing.T, set string) {
+	for i, algorithm := range []string{"ricart-agrawala", "suzuki-kasami", "central"} {
+		for _, nodes := range []int{4, 8, 16} {
+			var rows []results.Row
+			for trial := 1; trial <= 6; trial++ {
+				r := rowOf(algorithm, nodes, trial, []float64{500, 500.2, 900}[i])
+				if algorithm == "central" {
+					r.CPUBusy = n(0.97)
+				}
+				rows = append(rows, r)
+			}
+			rows[5].Verdict = map[bool]string{true: "violated", false: "valid"}[nodes == 16 && i == 0]
+			store(t, set, fmt.Sprint(algorithm, nodes), results.TableOf(results.RowsFile, rows))
+		}
+	}
+}
+
+// fabricated returns the page of a set that has something of everything.
+func fabricated(t *testing.T) *Page {
+	t.Helper()
+	set := filepath.Join(t.TempDir(), "made-up")
+	sizes(t, set)
+	faulty := rowOf("ricart-agrawala", 5, 1, 300)
+	faulty.Plan, faulty.Faults = "split-brain", "cut 0,1 at 1s for 1s"
+	fault := results.FaultRow{Trial: 1, OfFault: measure.OfFault{Number: 1, Fault: "cut 0,1/2-4", FromS: n(1),
+		ToS: n(2), Healed: true}}
+	var line []results.IntervalRow
+	for i := range 30 {
+		line = append(line, results.IntervalRow{Trial: 1, OfInterval: measure.OfInterval{FromS: n(float64(i) / 10),
+			ToS: n(float64(i+1) / 10), Entries: n(float64(30 * (1 - i/10%2)))}})
+	}
+	store(t, set, "faulty", results.TableOf(results.RowsFile, []results.Row{faulty}),
+		results.TableOf(results.FaultsFile, []results.FaultRow{fault}), results.TableOf(results.TimelineFile, line))
+	elected := results.Row{Trial: 1, Version: "v1", Verdict: "valid"}
+	elected.Kind, elected.Algorithm, elected.Nodes, elected.Load = "bench", "bully", 3, "campaign"
+	elected.Elections, elected.ElectUSP50, elected.MessagesPerElection = n(1), n(1000), n(6)
+	var beliefs []results.BeliefRow
+	for node := range 3 {
+		b := results.BeliefRow{Trial: 1, Node: node, State: leadership.Follows, Leader: n(2), FromS: n(0),
+			ToS: n(1)}
+		if node == 2 {
+			b.State = leadership.Leads
+		}
+		beliefs = append(beliefs, b)
+	}
+	store(t, set, "elected", results.TableOf(results.RowsFile, []results.Row{elected}),
+		results.TableOf(results.BeliefsFile, beliefs))
+	for _, rate := range []float64{1, 2, 4, 8} {
+		r := rowOf("ricart-agrawala", 8, 1, 8*rate)
+		r.Load, r.RatePerS = "open", n(rate)
+		store(t, set, fmt.Sprint("open", rate), results.TableOf(results.RowsFile, []results.Row{r}))
+	}
+	matrix := []results.MatrixRow{{Algorithm: "ricart-agrawala", Fault: "lost-request", Shown: "B"},
+		{Algorithm: "central", Fault: "lost-request", Shown: "L|P", Differs: true}}
+	if _, err := results.WriteSetTable(filepath.Dir(set), "made-up", results.MatrixFile, matrix); err != nil {
+		t.Fatal(err)
+	}
+	return made(t, set)
+}
+
+// made returns the page of the set in a folder.
+func made(t *testing.T, path string) *Page {
+	t.Helper()
+	p, err := Make(results.OpenSet("", path), filepath.Base(path), "orchestrator report "+filepath.Base(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// block returns the lines of the first table that has a caption with such words, cells with | between.
+func linesOf(t *testing.T, p *Page, words string) (lines []string) {
+	t.Helper()
+	for _, s := range p.Sections {
+		for _, b := range s.Blocks {
+			if b.Table != nil && strings.Contains(b.Table.Caption, words) {
+				for _, row := range b.Table.Rows {
+					lines = append(lines, strings.Join(row, "|"))
+				}
+				return lines
+			}
+		}
+	}
+	t.Fatalf("no table is about %s", words)
+	return nil
+}
+
+// A page has every section that its set has data for.
+func TestPageHasAllSections(t *testing.T) {
+	p := fabricated(t)
+	var titles []string
+	for _, s := range p.Sections {
+		titles = append(titles, s.Title)
+	}
+	want := "What was run; Leaderboards; Messages per entry; Throughput and waits; Throughput and waits " +
+		"against the load; Percentiles of the waits; Fairness; Elections; Before, " +
+		"during and after each fault; The fault matrix; Who led"
+	if got := strings.Join(titles, "; "); got != want {
+		t.Errorf("the sections are\n%s, not\n%s", got, want)
+	}
+	if len(p.LeftOut) > 0 {
+		t.Errorf("left out: %v", p.LeftOut)
+	}
+	if len(p.Damaged) != 15 { // no run.yaml describes them
+		t.Errorf("%d runs are damaged", len(p.Damaged))
+	}
+}
+
+// Only valid trials count, neighbours tie, and delays of trials that are bound by the processors have no
+// rank.
+func TestLeaderboard(t *testing.T) {
+	lines := linesOf(t, fabricated(t), "16 nodes")
+	for i, want := range []string{"1|central|903", "2|suzuki-kasami|502", "2|ricart-agrawala|50"} {
+		if !strings.HasPrefix(lines[i], want) {
+			t.Errorf("line %d is %s, not %s", i+1, lines[i], want)
+		}
+	}
+	for _, words := range []string{"|-|", "6, 6 CPU-bound", "wait CPU-bound in 6 of 6 trials of central"} {
+		if !strings.Contains(lines[0], words) {
+			t.Errorf("%s lacks %s", lines[0], words)
+		}
+	}
+	if cells := strings.Split(lines[2], "|"); cells[6] != "5" {
+		t.Errorf("%s: %s trials count, not the 5 that are valid", lines[2], cells[6])
+	}
+}
+
+// Each picture is written with its data, and the page holds all that it shows.
+func TestWrite(t *testing.T) {
+	p, out := fabricated(t), filepath.Join(t.TempDir(), "new", "folder")
+	if err := p.Write(out); err != nil {
+		t.Fatal(err)
+	}
+	html, err := os.ReadFile(filepath.Join(out, HTMLFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(out, MarkdownFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, remote := range []string{"<script", "http:", "https:", "@import", "<img"} {
+		if strings.Contains(strings.ReplaceAll(string(html), "http://www.w3.org/2000/svg", ""), remote) {
+			t.Errorf("%s has %s", HTMLFile, remote)
+		}
+	}
+	if got := bytes.Count(html, []byte("<svg")); got != p.Figures() {
+		t.Errorf("%d of %d pictures are in %s", got, p.Figures(), HTMLFile)
+	}
+	for _, s := range p.Sections {
+		for _, b := range s.Blocks {
+			if b.Figure == nil {
+				continue
+			}
+			for _, name := range []string{b.Figure.Name + ".svg", b.Figure.Name + ".csv"} {
+				info, err := os.Stat(filepath.Join(out, FiguresDir, name))
+				if err != nil || info.Size() < 40 {
+					t.Errorf("%s: %v", name, err)
+				}
+				if !bytes.Contains(html, []byte(name)) || !bytes.Contains(text, []byte(name)) {
+					t.Errorf("a page does not name %s", name)
+				}
+			}
+		}
+	}
+}
+
+// A set in which nothing is valid has a page that says so, without pictures; one without rows has none.
+func TestNothingValid(t *testing.T) {
+	set := filepath.Join(t.TempDir(), "bad")
+	r := rowOf("central", 4, 1, 10)
+	r.Verdict = "violated"
+	store(t, set, "one", results.TableOf(results.RowsFile, []results.Row{r}))
+	p := made(t, set)
+	if p.Valid != 0 || p.Figures() != 0 || !strings.Contains(p.Markdown(), "No trial is valid") {
+		t.Errorf("%d valid, %d pictures:\n%s", p.Valid, p.Figures(), p.Markdown())
+	}
+	if err := os.WriteFile(filepath.Join(set, "one", results.RowsFile), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := Make(results.OpenSet("", set), "bad", ""); err != ErrNoTrials || len(p.Damaged) != 1 {
+		t.Errorf("%v, %v", err, p.Damaged)
+	}
+}
+
+// Trials that differ in more than algorithm and size are never taken together.
+func TestSettingsAreApart(t *testing.T) {
+	set := filepath.Join(t.TempDir(), "mixed")
+	for i, version := range []string{"v1", "v2"} {
+		r := rowOf("central", 4, 1, float64(100*(i+1)))
+		r.Version = version
+		store(t, set, version, results.TableOf(results.RowsFile, []results.Row{r}))
+	}
+	text := made(t, set).Markdown()
+	for _, words := range []string{"version v1", "version v2", "v1: 1 trial; v2: 1 trial"} {
+		if !strings.Contains(text, words) {
+			t.Errorf("the page does not say %s:\n%s", words, text)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package page
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"turnstile/internal/chart"
+	"turnstile/results"
+)
+
+// The files of a page in its folder. The pictures and their data are in a folder beside them.
+const (
+	HTMLFile     = "report.html"
+	MarkdownFile = "report.md"
+	FiguresDir   = "report"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// escaped returns a text as it stands in HTML.
+func escaped(text string) string { return template.HTMLEscapeString(text) }
+
+// Picture returns the picture as an element of an HTML page.
+func (f *figureOf) Picture() template.HTML { return template.HTML(f.Inline) }
+
+// Headed reports whether the table has headers.
+func (t *table) Headed() bool { return strings.Join(t.Head, "") != "" }
+
+// Style returns the colors of all pictures.
+func (p *Page) Style() template.CSS { return template.CSS(chart.Style(":root")) }
+
+// Missing lists the sections that are left out.
+func (p *Page) Missing() string { return strings.Join(p.LeftOut, "; ") }
+
+// HTML writes the page as one HTML file, which needs no other.
+func (p *Page) HTML(w io.Writer) error { return pageTemplate.Execute(w, p) }
+
+// Write writes the page into a folder, which it makes if need be: [HTMLFile], [MarkdownFile], and the
+// pictures with their data in [FiguresDir].
+func (p *Page) Write(folder string) error {
+	below := filepath.Join(folder, FiguresDir)
+	if err := os.MkdirAll(below, 0o755); err != nil {
+		return unwritable(folder, err)
+	}
+	if err := results.Probe(below); err != nil {
+		return unwritable(below, errors.Unwrap(err))
+	}
+	for _, s := range p.Sections {
+		for _, b := range s.Blocks {
+			if b.Figure == nil {
+				continue
+			}
+			for ending, text := range map[string]string{".svg": b.Figure.File, ".csv": b.Figure.CSV} {
+				if err := writeText(filepath.Join(below, b.Figure.Name+ending), text); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err := writeText(filepath.Join(folder, MarkdownFile), p.Markdown()); err != nil {
+		return err
+	}
+	return results.WriteFile(filepath.Join(folder, HTMLFile), p.HTML)
+}
+
+func writeText(path, text string) error {
+	return results.WriteFile(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+func unwritable(folder string, err error) error {
+	return fmt.Errorf("the report cannot be written to %s: make that folder writable, or name another with "+
+		"--out: %w", folder, err)
+}
+
+// Markdown returns the page as Markdown. Its pictures are those of [FiguresDir].
+func (p *Page) Markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\nA report of what the runs of this set have measured. Made by `%s`\n",
+		marked(p.Name), p.Command)
+	for _, s := range p.Sections {
+		fmt.Fprintf(&b, "\n## %s\n", s.Title)
+		for _, block := range s.Blocks {
+			switch {
+			case block.Text != "":
+				fmt.Fprintf(&b, "\n%s\n", marked(block.Text))
+			case block.Table != nil:
+				block.Table.markdown(&b)
+			case block.Figure != nil:
+				f := block.Figure
+				fmt.Fprintf(&b, "\n![%s](%s/%s.svg)\n\n%s. Data: [%s.csv](%[2]s/%[3]s.csv), made by `%[6]s`\n",
+					marked(f.Caption), FiguresDir, f.Name, marked(f.Caption), f.Name, p.Command)
+			}
+		}
+	}
+	b.WriteString("\n## What is not here\n\n")
+	if len(p.LeftOut) > 0 {
+		fmt.Fprintf(&b, "Left out for want of data: %s.\n", marked(p.Missing()))
+	} else {
+		b.WriteString("Nothing was left out for want of data.\n")
+	}
+	for i, d := range p.Damaged {
+		if i == 0 {
+			b.WriteString("\nNot everything could be read:\n\n")
+		}
+		fmt.Fprintf(&b, "- %s\n", marked(d))
+	}
+	return b.String()
+}
+
+// markdown writes a table.
+func (t *table) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "\n**%s**\n\n", marked(t.Caption))
+	line := func(cells []string) {
+		b.WriteString("|")
+		for _, c := range cells {
+			b.WriteString(" " + marked(c) + " |")
+		}
+		b.WriteString("\n")
+	}
+	line(t.Head)
+	b.WriteString("|")
+	for i := range t.Head {
+		if i < t.Words {
+			b.WriteString("---|")
+		} else {
+			b.WriteString("---:|")
+		}
+	}
+	b.WriteString("\n")
+	for _, row := range t.Rows {
+		line(row)
+	}
+}
+
+// marked returns a text as it stands in Markdown.
+func marked(text string) string { return marks.Replace(text) }
+
+var marks = strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "\n", " ",
+	"`", "\\`")

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	setpage "turnstile/bench/page"
+	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/results"
+)
+
+const reportHelp = `Write a report of a set: report.html, one file that needs no network and no script, and
+the same as report.md, into the folder of the set or --out. It says what was run, on what and by which
+commands, ranks the algorithms, and draws messages, throughput and waits against the number of nodes,
+percentiles, fairness, elections, what faults did, the fault matrix and who led, as far as the set has
+runs about that. Each picture is in the folder report beside it, as SVG, with its data as CSV.
+
+Only valid trials are ranked and drawn; the others are counted. docs/reports.md explains all of it.
+
+SET is the name of a set, or the path of a folder of runs.
+
+Exit status: 0 written, 2 no trial is valid or can be read, 64 bad usage, 74 if the report could not be
+written.`
+
+const reportExample = `  orchestrator report lan
+  orchestrator report results/lan --out public`
+
+// A reportCall is one call of report.
+type reportCall struct{ root, out string }
+
+func (a *app) reportCommand() *cobra.Command {
+	var c reportCall
+	cmd := &cobra.Command{
+		Use:               "report SET",
+		Short:             "Write a report of a set of runs, as HTML and Markdown",
+		Long:              reportHelp,
+		Example:           reportExample,
+		ValidArgsFunction: completeRunOrSet,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := settingsOf(cmd); err != nil {
+				return err
+			}
+			return a.report(&c, args)
+		},
+	}
+	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
+	cmd.Flags().StringVar(&c.out, "out", "", "write it into this `folder` (default that of the set)")
+	forOneCall(cmd, "out")
+	return cmd
+}
+
+// report writes the report of the set that the arguments name.
+func (a *app) report(c *reportCall, args []string) error {
+	set, err := reported(c, args)
+	if err != nil {
+		return err
+	}
+	out := cmp.Or(c.out, set.Path)
+	name := filepath.Base(set.Path)
+	command := terminal.Invoked() + " report " + terminal.ShellQuoted(args[0])
+	p, err := setpage.Make(set, name, command)
+	for _, d := range p.Damaged {
+		fmt.Fprintln(a.stderr, d)
+	}
+	if errors.Is(err, setpage.ErrNoTrials) {
+		return failure{fmt.Errorf("no trials of %s can be read: there is nothing to report", args[0]),
+			check.Inconclusive.ExitCode()}
+	}
+	if err == nil {
+		err = p.Write(out)
+	}
+	if err != nil {
+		return failure{err, unwritten}
+	}
+	fmt.Fprintf(a.stdout, "%s\n%s\n%s in %s\n", terminal.FromHere(filepath.Join(out, setpage.HTMLFile)),
+		terminal.FromHere(filepath.Join(out, setpage.MarkdownFile)),
+		english.Count(p.Figures(), "picture with its data", "pictures with their data"),
+		terminal.FromHere(filepath.Join(out, setpage.FiguresDir)))
+	if p.Valid == 0 {
+		fmt.Fprintf(a.stderr, "no trial of %s is valid: the report says so, and draws nothing\n", args[0])
+		a.status = check.Inconclusive.ExitCode()
+	}
+	return nil
+}
+
+// reported returns the set that a report is to be about.
+func reported(c *reportCall, args []string) (*results.Set, error) {
+	switch len(args) {
+	case 0:
+		return nil, errors.New("name the set to report, as in report lan; runs lists what there is")
+	case 1:
+	default:
+		return nil, fmt.Errorf("a report is about one set, and there are %d names; put runs into one set",
+			len(args))
+	}
+	if c.out != "" {
+		if info, err := os.Stat(c.out); err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("--out: %s is a file: name a folder", c.out)
+		}
+	}
+	run, err := results.Open(c.root, args[0])
+	if err == nil {
+		return nil, fmt.Errorf("%s is a run, and a report is about a set: name its set, %s", args[0],
+			filepath.Base(filepath.Dir(run.Path)))
+	}
+	if set := results.OpenSet(c.root, args[0]); set != nil {
+		return set, nil
+	}
+	for _, path := range []string{filepath.Join(c.root, args[0]), args[0]} {
+		if info, stat := os.Stat(path); stat == nil && info.IsDir() {
+			return nil, fmt.Errorf("%s has no runs: make some with --set %s", path, filepath.Base(path))
+		}
+	}
+	return nil, err
+}
