@@ -22,7 +22,7 @@ func (r *Run) row(t *Trial) results.Row {
 		Seed:    r.Record.Trials[t.Number-1].Seed,
 		Asked:   r.Record.asked(),
 		HoldUS:  meanUS(o.Workload.Hold),
-		Figures: t.Measures.Figures,
+		Figures: t.Measures.Columns(),
 		Verdict: t.Verdict.Outcome.String(),
 		Reason:  t.Verdict.Reason,
 	}

@@ -146,10 +146,8 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	f.contend()
 	f.countMessages(logs)
 	f.detect()
-	m.fillQuantiles()
-	m.UncontendedP50 = m.Uncontended.MicrosAt(0.5)
 	if f.load == workload.Sequential {
-		m.ClientDelayP50 = m.WaitUSP50
+		m.ClientDelayP50 = m.Wait.MicrosAt(0.5)
 	}
 	// As of a latency, the upper end of the bucket that a quantile lies in.
 	late := history.LatenessIn(logs)

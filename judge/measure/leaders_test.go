@@ -172,5 +172,5 @@ func TestLeadersHaveTheirLatencies(t *testing.T) {
 	wantFigure(t, "elections", m.Elections, "3")
 	wantFigure(t, "elections per crash", m.ElectionsPerCrash, "0.5")
 	wantFigure(t, "take-overs", m.Takeovers, "1")
-	wantFigure(t, "the time of a take-over", m.TakeoverUSP50, "25.007")
+	wantFigure(t, "the time of a take-over", m.Columns().TakeoverUSP50, "25.007")
 }

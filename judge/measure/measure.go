@@ -47,7 +47,6 @@ func (m *Measures) AddLeaders(f *leadership.Fold, only bool) {
 	m.Leaders = NewLeaders(f)
 	m.Leaders.Only = only
 	m.Leaders.fill(&m.Figures)
-	m.fillQuantiles()
 	if messages, known := m.Messages.Value(); known && only {
 		m.MessagesPerElection = figure.Ratio(messages, float64(f.Elected()))
 	}
@@ -55,9 +54,10 @@ func (m *Measures) AddLeaders(f *leadership.Fold, only bool) {
 
 var quantiles = map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1}
 
-// fillQuantiles sets the columns that are quantiles of latencies: each is named by the tag of its latency,
-// _us_ and the quantile.
-func (m *Measures) fillQuantiles() {
+// Columns returns all figures: those of Figures, and the quantiles of latencies, which take longer to find
+// than a short run. A quantile is in the column that is named by the tag of its latency, _us_ and the quantile.
+func (m *Measures) Columns() Figures {
+	m.UncontendedP50 = m.Uncontended.MicrosAt(0.5)
 	columns := reflect.ValueOf(&m.Figures).Elem()
 	for i := range columns.NumField() {
 		tag, quantile, _ := strings.Cut(columns.Type().Field(i).Tag.Get("csv"), "_us_")
@@ -67,4 +67,5 @@ func (m *Measures) fillQuantiles() {
 			}
 		}
 	}
+	return m.Figures
 }

@@ -103,7 +103,7 @@ func TestMeasureByHand(t *testing.T) {
 			{Sent: 6, Publishes: 3, Bytes: 60}, {Sent: 3, Publishes: 3, Bytes: 6}}}}
 	}
 	m := of(tp.history(), workload.Closed)
-	row := m.Figures
+	row := m.Columns()
 	for name, want := range map[string]struct {
 		got  figure.Figure
 		want string
@@ -161,7 +161,7 @@ func TestNobodyIsLeftOut(t *testing.T) {
 		t.Errorf("waits %d, censored %d, unfinished %d, unissued %d", m.Wait.Count(), m.Wait.Censored(),
 			m.Unserved, m.Unissued)
 	}
-	row := m.Figures
+	row := m.Columns()
 	wantFigure(t, "p50", row.WaitUSP50, ">650.239")
 	wantFigure(t, "p90", row.WaitUSP90, ">1100.799")
 	wantFigure(t, "queue p50", row.QueueUSP50, "0")
@@ -188,7 +188,7 @@ func TestDownNodesAskForNothing(t *testing.T) {
 	tp.add(3, 0, history.Crashed, 0, 0)             // before it ever asked
 	tp.add(3, 1150, history.Unissued, 0, 500*1000)
 	m := of(tp.mark(1200, history.Rested).history(), workload.Open)
-	row := m.Figures
+	row := m.Columns()
 	if m.Wait.Count() != 5 || m.Wait.Censored() != 3 || m.Unserved != 1 || m.Unissued != 2 {
 		t.Errorf("waits %d, censored %d, unfinished %d, unissued %d", m.Wait.Count(), m.Wait.Censored(),
 			m.Unserved, m.Unissued)
@@ -203,7 +203,7 @@ func TestDownNodesAskForNothing(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	warm := newTape().mark(0, history.Began).visit(0, 10, 10, 20, 30).visit(1, 10, 10, 35, -1).
 		mark(60, history.Interrupted)
-	row := of(warm.history(), workload.Saturated).Figures
+	row := of(warm.history(), workload.Saturated).Columns()
 	wantFigure(t, "entries", row.Entries, "2")
 	for name, f := range map[string]figure.Figure{
 		"duration": row.DurationS, "rate": row.EntriesPerS, "wait": row.WaitUSP50, "jain": row.JainIndex,
@@ -274,7 +274,7 @@ func TestSequential(t *testing.T) {
 		visit(0, 200, 200, 240, 250).add(nodes.None, 260, history.Settled, 0, 4).
 		visit(1, 300, 300, 340, 350).add(nodes.None, 360, history.Settled, 1, 8).
 		visit(1, 400, 400, 440, 450).add(nodes.None, 460, history.Settled, 1, 0)
-	row := of(tp.history(), workload.Sequential).Figures
+	row := of(tp.history(), workload.Sequential).Columns()
 	wantFigure(t, "least", row.OneEntryMin, "0")
 	wantFigure(t, "mean", row.OneEntryMean, "4")
 	wantFigure(t, "most", row.OneEntryMax, "8")

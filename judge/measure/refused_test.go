@@ -38,7 +38,7 @@ func TestRefusedEntriesAreNoThroughput(t *testing.T) {
 	tp.add(nodes.None, 1500*ms, history.FaultBegan, 1, 0).add(nodes.None, 2000*ms, history.FaultHealed, 1, 0)
 	h := tp.history()
 	row := faultsOf(h).Rows(func(int) string { return "" }, nil)[0]
-	m := of(h, workload.Closed).Figures
+	m := of(h, workload.Closed).Columns()
 	for name, want := range map[string]struct {
 		got  figure.Figure
 		want string
