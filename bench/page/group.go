@@ -51,7 +51,7 @@ func (m *maker) group(trials []compare.Trial) {
 			about = append(about, c)
 		}
 	}
-	differ := differing(trials, names)
+	differ := differing(trials, names, about)
 	byKey, bySetting := map[string]*experiment{}, map[string]*setting{}
 	for i := range trials {
 		t := &trials[i]
@@ -103,20 +103,22 @@ func (m *maker) label(about []string) {
 		}
 	}
 	m.names = map[string]int{}
-	var series []string
+	series := map[string][]string{} // by columns
 	for _, s := range m.settings {
 		slices.SortStableFunc(s.all, func(a, b *experiment) int {
 			return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.nodes, b.nodes))
 		})
 		for _, e := range s.all {
-			if !slices.Contains(series, e.series) {
-				series = append(series, e.series)
+			if !slices.Contains(series[s.columns], e.series) {
+				series[s.columns] = append(series[s.columns], e.series)
 			}
 		}
 	}
-	slices.Sort(series)
-	for i, name := range series {
-		m.names[name] = i
+	for _, names := range series {
+		slices.Sort(names)
+		for i, name := range names {
+			m.names[name] = i
+		}
 	}
 }
 
@@ -146,17 +148,22 @@ func textsOf(t *compare.Trial, columns []string) (texts []string) {
 	return texts
 }
 
-// differing returns, by algorithm, in which columns its trials differ.
-func differing(trials []compare.Trial, columns []string) map[string]map[string]bool {
+// differing returns, by algorithm, in which columns its trials differ that agree in all others: defaults of
+// options follow from the number of nodes and the latency, and make no other series.
+func differing(trials []compare.Trial, columns, about []string) map[string]map[string]bool {
 	first, differ := map[string][]string{}, map[string]map[string]bool{}
 	for i := range trials {
 		t := &trials[i]
+		key := fmt.Sprint(t.Algorithm, " ", t.Nodes, "\x00", strings.Join(textsOf(t, about), "\x00"))
 		texts := textsOf(t, columns)
-		if first[t.Algorithm] == nil {
-			first[t.Algorithm], differ[t.Algorithm] = texts, map[string]bool{}
+		if differ[t.Algorithm] == nil {
+			differ[t.Algorithm] = map[string]bool{}
+		}
+		if first[key] == nil {
+			first[key] = texts
 		}
 		for i, c := range columns {
-			if texts[i] != first[t.Algorithm][i] {
+			if texts[i] != first[key][i] {
 				differ[t.Algorithm][c] = true
 			}
 		}
