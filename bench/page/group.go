@@ -69,15 +69,18 @@ func (m *maker) group(trials []compare.Trial) {
 		if e == nil {
 			e = &experiment{series: seriesOf(t, names, differ), nodes: t.Nodes, setting: s}
 			byKey[key] = e
-			s.all, m.all = append(s.all, e), append(m.all, e)
+			s.all = append(s.all, e)
 		}
 		e.trials = append(e.trials, *t)
 	}
-	for _, e := range m.all {
-		e.Group = compare.GroupOf(e.series, e.trials)
-		m.Valid += e.Valid
-	}
 	m.label(about)
+	for _, s := range m.settings {
+		for _, e := range s.all {
+			e.Group = compare.GroupOf(e.series, e.trials)
+			m.Valid += e.Valid
+		}
+		m.all = append(m.all, s.all...)
+	}
 }
 
 // shown are the columns that have columns of their own in the table of what was asked for.
