@@ -229,6 +229,26 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// A page replaces an earlier one with all its pictures, and touches nothing else.
+func TestWriteAgain(t *testing.T) {
+	p, out := fabricated(t), t.TempDir()
+	if err := p.Write(out); err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(out, FiguresDir, "own.csv")
+	if err := os.WriteFile(own, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.Sections = p.Sections[:3]
+	if err := p.Write(out); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(filepath.Join(out, FiguresDir))
+	if err != nil || len(files) != 2*p.Figures()+1 {
+		t.Errorf("%v, %v: there are %d pictures", files, err, p.Figures())
+	}
+}
+
 // A set in which nothing is valid has a page that says so, without pictures; one without rows has none.
 func TestNothingValid(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "bad")
