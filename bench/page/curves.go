@@ -116,10 +116,10 @@ func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []b
 	if len(xs) == 0 {
 		return nil
 	}
-	caption += hollow(c, all)
 	if len(xs) == 1 && !c.published {
-		return []block{m.bars(c, fmt.Sprintf("%s, %s %s", caption, number(xs[0]), xLabel), all)}
+		return []block{m.bars(c, fmt.Sprintf("%s, %s %s%s", caption, number(xs[0]), xLabel, hollow(c, all)), all)}
 	}
+	y, of := c.axis(all) // that of all parts
 	var parts [][]sampled
 	for at, part := 0, -1; at < len(all); at++ {
 		if in := m.names[all[at].series] / chart.MostSeries; in != part {
@@ -132,8 +132,10 @@ func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []b
 		if len(parts) > 1 {
 			title += fmt.Sprintf(", part %d of %d", i+1, len(parts))
 		}
-		l := m.lines(c, part)
-		l.X = chart.Axis{Label: xLabel, Log: len(xs) > 2 && xs[0] > 0 && xs[len(xs)-1] >= 4*xs[0]}
+		title += hollow(c, part)
+		l := m.lines(c, part, of)
+		l.Y = y
+		l.X = chart.Axis{Label: xLabel, Log: xs[0] > 0 && xs[len(xs)-1] >= 4*xs[0]}
 		for _, x := range xs {
 			l.X.At = append(l.X.At, chart.Tick{At: x, Label: number(x)})
 		}
@@ -163,37 +165,53 @@ func hollow(c curve, all []sampled) string {
 
 func number(x float64) string { return chart.Number(x) }
 
-// lines returns the chart of some experiments, but for its x axis.
-func (m *maker) lines(c curve, all []sampled) *chart.Line {
+// lines returns the chart of some experiments, but for its axes. Its unit is so many of that of the column.
+func (m *maker) lines(c curve, all []sampled, of float64) *chart.Line {
 	l := &chart.Line{}
-	unit, of := c.scale(all)
-	l.Y.Label = unit
-	least, most := math.Inf(1), 0.0
 	for _, s := range all {
 		if len(l.Series) == 0 || l.Series[len(l.Series)-1].Name != s.series {
 			l.Series = append(l.Series, chart.Series{Name: s.series, Look: m.names[s.series]})
 		}
 		in := &l.Series[len(l.Series)-1]
+		in.Points = append(in.Points, pointOf(c.metric, s, of))
+		if low, high := published(s); c.published && low.Known() {
+			p := chart.Point{X: s.x, High: math.NaN()}
+			p.Low, _ = low.Value()
+			if x, known := high.Value(); known {
+				p.High = x
+			}
+			in.Band = append(in.Band, p)
+		}
+	}
+	return l
+}
+
+// axis returns the y axis of some experiments, and how many of the unit of the column its unit is.
+func (c curve) axis(all []sampled) (axis chart.Axis, of float64) {
+	axis.Label, of = c.scale(all)
+	least, most := math.Inf(1), 0.0
+	for _, s := range all {
 		p := pointOf(c.metric, s, of)
-		least, most = min(least, p.Y), max(most, p.Y)
-		in.Points = append(in.Points, p)
+		least, most = min(least, p.Y), max(most, p.Y, p.High)
+		if p.Low > 0 {
+			least = min(least, p.Low)
+		}
 		if low, high := published(s); c.published && low.Known() {
 			x, _ := low.Value()
-			y, known := high.Value()
-			if !known {
-				y = math.NaN()
-			}
-			in.Band = append(in.Band, chart.Point{X: s.x, Low: x, High: y})
-			if x > 0 {
+			y, _ := high.Value()
+			if most = max(most, x, y); x > 0 {
 				least = min(least, x)
 			}
 		}
 	}
-	l.Y.Log = least > 0 && most >= 20*least
-	if c.metric == jainCurve.metric {
-		l.Y.Max = 1
+	axis.Max = most
+	if axis.Log = least > 0 && most >= 20*least; axis.Log {
+		axis.Min = least
 	}
-	return l
+	if c.metric == jainCurve.metric {
+		axis.Max = 1
+	}
+	return axis, of
 }
 
 // pointOf returns the point of an experiment, in a unit that is so many of that of the metric.

@@ -51,7 +51,7 @@ func (m *maker) group(trials []compare.Trial) {
 			about = append(about, c)
 		}
 	}
-	differ := differing(trials, names)
+	differ := differing(trials, names, about)
 	byKey, bySetting := map[string]*experiment{}, map[string]*setting{}
 	for i := range trials {
 		t := &trials[i]
@@ -69,15 +69,18 @@ func (m *maker) group(trials []compare.Trial) {
 		if e == nil {
 			e = &experiment{series: seriesOf(t, names, differ), nodes: t.Nodes, setting: s}
 			byKey[key] = e
-			s.all, m.all = append(s.all, e), append(m.all, e)
+			s.all = append(s.all, e)
 		}
 		e.trials = append(e.trials, *t)
 	}
-	for _, e := range m.all {
-		e.Group = compare.GroupOf(e.series, e.trials)
-		m.Valid += e.Valid
-	}
 	m.label(about)
+	for _, s := range m.settings {
+		for _, e := range s.all {
+			e.Group = compare.GroupOf(e.series, e.trials)
+			m.Valid += e.Valid
+		}
+		m.all = append(m.all, s.all...)
+	}
 }
 
 // shown are the columns that have columns of their own in the table of what was asked for.
@@ -103,20 +106,22 @@ func (m *maker) label(about []string) {
 		}
 	}
 	m.names = map[string]int{}
-	var series []string
+	series := map[string][]string{} // by columns
 	for _, s := range m.settings {
 		slices.SortStableFunc(s.all, func(a, b *experiment) int {
 			return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.nodes, b.nodes))
 		})
 		for _, e := range s.all {
-			if !slices.Contains(series, e.series) {
-				series = append(series, e.series)
+			if !slices.Contains(series[s.columns], e.series) {
+				series[s.columns] = append(series[s.columns], e.series)
 			}
 		}
 	}
-	slices.Sort(series)
-	for i, name := range series {
-		m.names[name] = i
+	for _, names := range series {
+		slices.Sort(names)
+		for i, name := range names {
+			m.names[name] = i
+		}
 	}
 }
 
@@ -146,17 +151,22 @@ func textsOf(t *compare.Trial, columns []string) (texts []string) {
 	return texts
 }
 
-// differing returns, by algorithm, in which columns its trials differ.
-func differing(trials []compare.Trial, columns []string) map[string]map[string]bool {
+// differing returns, by algorithm, in which columns its trials differ that agree in all others: defaults of
+// options follow from the number of nodes and the latency, and make no other series.
+func differing(trials []compare.Trial, columns, about []string) map[string]map[string]bool {
 	first, differ := map[string][]string{}, map[string]map[string]bool{}
 	for i := range trials {
 		t := &trials[i]
+		key := fmt.Sprint(t.Algorithm, " ", t.Nodes, "\x00", strings.Join(textsOf(t, about), "\x00"))
 		texts := textsOf(t, columns)
-		if first[t.Algorithm] == nil {
-			first[t.Algorithm], differ[t.Algorithm] = texts, map[string]bool{}
+		if differ[t.Algorithm] == nil {
+			differ[t.Algorithm] = map[string]bool{}
+		}
+		if first[key] == nil {
+			first[key] = texts
 		}
 		for i, c := range columns {
-			if texts[i] != first[t.Algorithm][i] {
+			if texts[i] != first[key][i] {
 				differ[t.Algorithm][c] = true
 			}
 		}

@@ -59,7 +59,7 @@ var ErrNoTrials = errors.New("no trials can be read")
 type maker struct {
 	*Page
 	set      *results.Set
-	all      []*experiment
+	all      []*experiment // by setting, and then by series and nodes
 	settings []*setting
 	names    map[string]int // of series, to their looks
 	figures  map[string]int // how many have a name that begins so

@@ -172,6 +172,23 @@ func TestLeaderboard(t *testing.T) {
 	}
 }
 
+// Defaults of options that follow from the number of nodes make no series of their own, and options that were
+// asked for do.
+func TestSeries(t *testing.T) {
+	set := filepath.Join(t.TempDir(), "options")
+	for i, retry := range []string{"1s", "2s", "9s"} {
+		r := rowOf("agrawal-el-abbadi", []int{4, 8, 8}[i], 1, 100)
+		r.Options = map[string]string{"retry": retry}
+		rows := results.TableOf(results.RowsFile, []results.Row{r}, "retry")
+		store(t, set, retry, rows)
+		want := []string{"agrawal-el-abbadi", "agrawal-el-abbadi", "agrawal-el-abbadi, retry 9s"}[i]
+		if text := made(t, set).Markdown(); !strings.Contains(text, "| "+want+" |") || i < 2 &&
+			strings.Contains(text, "retry") {
+			t.Errorf("after %s there is no series %s:\n%s", retry, want, text)
+		}
+	}
+}
+
 // Each picture is written with its data, and the page holds all that it shows.
 func TestWrite(t *testing.T) {
 	p, out := fabricated(t), filepath.Join(t.TempDir(), "new", "folder")
@@ -209,6 +226,26 @@ func TestWrite(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A page replaces an earlier one with all its pictures, and touches nothing else.
+func TestWriteAgain(t *testing.T) {
+	p, out := fabricated(t), t.TempDir()
+	if err := p.Write(out); err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(out, FiguresDir, "own.csv")
+	if err := os.WriteFile(own, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.Sections = p.Sections[:3]
+	if err := p.Write(out); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(filepath.Join(out, FiguresDir))
+	if err != nil || len(files) != 2*p.Figures()+1 {
+		t.Errorf("%v, %v: there are %d pictures", files, err, p.Figures())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -69,6 +70,7 @@ func (m *maker) nines(caption string, its []*experiment) (blocks []block) {
 		if len(parts) > 1 {
 			title += fmt.Sprintf(", part %d of %d", part+1, most+1)
 		}
+		title += bound(l, its)
 		l.Alt = title
 		l.X = chart.Axis{Label: "share of waits that are as long at most", At: []chart.Tick{{At: 0, Label: "0%"},
 			{At: 1, Label: "90%"}, {At: 2, Label: "99%"}, {At: 3, Label: "99.9%"}, {At: 4, Label: "99.99%"},
@@ -77,6 +79,20 @@ func (m *maker) nines(caption string, its []*experiment) (blocks []block) {
 		blocks = append(blocks, figureBlock(m, "percentiles", title, l.Draw(), rows[part]))
 	}
 	return blocks
+}
+
+// bound names those series of a chart that are bound by the processors.
+func bound(l *chart.Line, its []*experiment) string {
+	var names []string
+	for _, s := range l.Series {
+		if slices.ContainsFunc(its, func(e *experiment) bool { return e.series == s.Name && e.CPUBound > 0 }) {
+			names = append(names, s.Name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "; CPU-bound: " + strings.Join(names, ", ")
 }
 
 // scaleWaits gives a chart of waits in microseconds their unit, and a scale.

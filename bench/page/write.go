@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"turnstile/internal/chart"
@@ -54,6 +55,7 @@ func (p *Page) Write(folder string) error {
 	if err := results.Probe(below); err != nil {
 		return unwritable(below, errors.Unwrap(err))
 	}
+	removeStale(folder)
 	for _, s := range p.Sections {
 		for _, b := range s.Blocks {
 			if b.Figure == nil {
@@ -71,6 +73,19 @@ func (p *Page) Write(folder string) error {
 	}
 	return results.WriteFile(filepath.Join(folder, HTMLFile), p.HTML)
 }
+
+// removeStale removes the pictures and data that an earlier page in a folder names.
+func removeStale(folder string) {
+	before, _ := os.ReadFile(filepath.Join(folder, MarkdownFile))
+	for _, named := range dataOf.FindAllSubmatch(before, -1) {
+		for _, ending := range []string{".svg", ".csv"} {
+			os.Remove(filepath.Join(folder, FiguresDir, string(named[1])+ending))
+		}
+	}
+}
+
+// dataOf matches what a page says of the data of a picture.
+var dataOf = regexp.MustCompile(`\(` + FiguresDir + `/([a-z0-9-]+)\.csv\)`)
 
 func writeText(path, text string) error {
 	return results.WriteFile(path, func(w io.Writer) error {

@@ -58,7 +58,7 @@ func (a Axis) within(from, to, length, apart float64, measured func(label string
 	if span <= 0 {
 		span = max(1, math.Abs(to)) * 0.2
 	}
-	touches := !a.Log && from >= 0 && from <= span // zero is near
+	touches := !a.Log && len(a.At) == 0 && from >= 0 && from <= span // zero is near
 	if to += span * 0.06; touches {
 		from = 0
 	} else {

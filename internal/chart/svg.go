@@ -108,6 +108,9 @@ func drawn(height float64, alt string, paint func(c draw.Canvas)) Picture {
 	body := b.String()
 	body = body[strings.Index(body, "<g "):strings.LastIndex(body, "</svg>")]
 	body = fontWords.ReplaceAllString(body, "")
+	body = paths.ReplaceAllStringFunc(body, func(path string) string {
+		return decimals.ReplaceAllString(path, "$1")
+	})
 	for _, s := range shades() {
 		hex := func(more uint8) string {
 			return fmt.Sprintf("#%02X%02X%02X", s.drawn.R+more, s.drawn.G, s.drawn.B)
@@ -120,6 +123,12 @@ func drawn(height float64, alt string, paint func(c draw.Canvas)) Picture {
 
 // fontWords are those that each text has, and the picture has once.
 var fontWords = regexp.MustCompile(`font-family:[^;"]*;font-variant:\w+;font-weight:\w+;font-style:\w+;`)
+
+// Paths have more decimals than can be seen, and are most of a picture.
+var (
+	paths    = regexp.MustCompile(` d="[^"]*"`)
+	decimals = regexp.MustCompile(`(\.\d)\d+`)
+)
 
 // styleOf returns a style of text.
 func styleOf(size float64, s shade) text.Style {
