@@ -48,7 +48,8 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 	if wrong == nil {
 		machine = machineOf(record.Machine)
 		if record.hasChanged(folder, results.RowsFile) {
-			wrong = fmt.Errorf("%s was changed after it was written: verify names what differs", results.RowsFile)
+			return nil, fmt.Errorf("%s was changed after it was written, so it is left out: verify names what differs",
+				results.RowsFile)
 		}
 	}
 	rows, err := folder.Rows(catalog.OptionNames()...)

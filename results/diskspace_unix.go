@@ -2,7 +2,12 @@
 
 package results
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // freeBytes returns how much space the disk of path has left, and whether that is known.
 func freeBytes(path string) (uint64, bool) {
@@ -11,4 +16,13 @@ func freeBytes(path string) (uint64, bool) {
 		return 0, false
 	}
 	return s.Bavail * uint64(s.Bsize), true
+}
+
+// lock has this process alone hold a file until it ends. It reports whether another does.
+func lock(file *os.File) (others bool, err error) {
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
 }

@@ -103,6 +103,16 @@ func (f *Folder) probe(need DiskSpace) error {
 	return nil
 }
 
+// Hide renames the folder of a run that is made again, so that it is kept and counts for nothing.
+func (f *Folder) Hide() error {
+	for i := 1; ; i++ {
+		path := filepath.Join(filepath.Dir(f.Path), fmt.Sprintf(".%s-%d", f.Name(), i))
+		if !exists(path) {
+			return os.Rename(f.Path, path)
+		}
+	}
+}
+
 // Name returns the name of the run.
 func (f *Folder) Name() string { return filepath.Base(f.Path) }
 

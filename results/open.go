@@ -81,7 +81,7 @@ func OpenSet(root, ref string) *Set {
 		s := &Set{Path: path}
 		inside, _ := os.ReadDir(path)
 		for _, entry := range inside {
-			if run := filepath.Join(path, entry.Name()); entry.IsDir() && isRun(run) {
+			if run := filepath.Join(path, entry.Name()); entry.IsDir() && !hidden(run) && isRun(run) {
 				s.Runs = append(s.Runs, &Folder{run})
 			}
 		}
@@ -104,6 +104,9 @@ func folderAt(path string) (*Folder, error) {
 	return &Folder{real}, nil
 }
 
+// hidden reports whether the name of a folder begins with a dot, as those of runs that were made again do.
+func hidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
+
 // isRun reports whether path is the folder of a run: it was described, or it has results.
 func isRun(path string) bool {
 	return exists(filepath.Join(path, RunFile)) ||
@@ -115,7 +118,7 @@ func Runs(root string) []*Folder {
 	var runs []*Folder
 	paths, _ := filepath.Glob(filepath.Join(escapeGlob(root), "*", "*"))
 	for _, path := range paths {
-		if set := filepath.Dir(path); filepath.Base(set) != LatestLink && isRun(path) {
+		if set := filepath.Dir(path); filepath.Base(set) != LatestLink && !hidden(path) && isRun(path) {
 			runs = append(runs, &Folder{path})
 		}
 	}

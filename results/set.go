@@ -27,6 +27,27 @@ type Making struct {
 	Machine  Machine           `yaml:"machine"`
 }
 
+// LockSet has this process alone make the runs of a set, until unlock is called or the process ends. It is an
+// error if another does.
+func LockSet(root, set string) (unlock func() error, err error) {
+	path := filepath.Join(root, set, ".lock")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, unwritable(filepath.Dir(path), err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, unwritable(filepath.Dir(path), err)
+	}
+	others, err := lock(file)
+	if others {
+		err = fmt.Errorf("another sweep makes runs of the set %s: wait for its end, or give another --set", set)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file.Close, nil
+}
+
 // A setRecord is what set.yaml holds.
 type setRecord struct {
 	Format int      `yaml:"format"`
@@ -75,7 +96,7 @@ func Makings(root, set string) ([]Making, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("reading %s: %w; restore it, or remove it to have a new one begun", path, err)
 	case record.Format != setFormat:
 		return nil, fmt.Errorf("%s is of format %d, and this Turnstile reads format %d", path, record.Format,
 			setFormat)

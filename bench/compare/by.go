@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"turnstile/internal/suggest"
+	"turnstile/internal/terminal"
 	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
@@ -83,7 +84,7 @@ func (c *Comparison) differ(r Request, columns []string, by int, all []*experime
 			c.Differ = append(c.Differ, Difference{column, each})
 			continue
 		case refused == nil:
-			choice = fmt.Sprintf("--where %s=%s", column, values[0])
+			choice = "--where " + column + "=" + terminal.ShellQuoted(values[0])
 		}
 		refused = append(refused, fmt.Sprintf("  %s: %s", column, listed(values)))
 		apart = apart && (one || origin)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -36,6 +37,7 @@ type Sweep struct {
 
 	rows map[string]results.Row // of the runs that are over, by the names of their folders
 	left []sweepRun             // in the order in which they are made
+	cut  []*results.Folder      // of runs that were cut short, and are made again
 }
 
 // A sweepRun is one run of a sweep.
@@ -54,11 +56,17 @@ func (s *Sweep) job(r sweepRun) *bench.Job {
 // Prepare reads what the set has already, and returns how many runs it has and how many are left. It is an
 // error if the set was made by another commit, unless Mixed, or with another seed.
 func (s *Sweep) Prepare() (made, left int, err error) {
-	s.rows, s.left = map[string]results.Row{}, nil
+	s.rows, s.left, s.cut = map[string]results.Row{}, nil, nil
 	if err := s.readSet(); err != nil {
 		return 0, 0, err
 	}
 	count := len(s.Cells)
+	names := make([]string, count)
+	for cell := range names {
+		if names[cell], err = runName(s.Cells[cell]); err != nil {
+			return 0, 0, err
+		}
+	}
 	for trial := 1; trial <= s.Trials; trial++ {
 		order := make([]int, count)
 		for i := range order {
@@ -69,10 +77,7 @@ func (s *Sweep) Prepare() (made, left int, err error) {
 			return cmp.Or(cmp.Compare(dice.Bits(turn(a, trial)), dice.Bits(turn(b, trial))), a-b)
 		})
 		for _, cell := range order {
-			r := sweepRun{cell: cell, trial: trial}
-			if r.name, err = runName(s.job(r), trial); err != nil {
-				return 0, 0, err
-			}
+			r := sweepRun{cell: cell, trial: trial, name: fmt.Sprintf("%s-t%02d", names[cell], trial)}
 			if _, is := s.rows[r.name]; is {
 				made++
 			} else {
@@ -88,16 +93,16 @@ func turn(cell, trial int) chance.Roll {
 	return chance.Roll{Purpose: chance.ForTrial, Kind: uint64(trial), Count: uint64(cell)}
 }
 
-// runName names the folder of a run by what it is: equal configurations have equal names.
-func runName(j *bench.Job, trial int) (string, error) {
+// runName begins the name of the folder of a run by what it is: equal configurations have equal names.
+func runName(j *bench.Job) (string, error) {
 	o := j.Options
-	o.Seed = 0
+	o.Trials, o.Seed = 1, 0
 	text, err := yaml.Marshal([]any{o, j.Simulated})
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(text)
-	return fmt.Sprintf("%s-n%d-%s-t%02d", o.Algorithm, o.Config.N, hex.EncodeToString(sum[:4]), trial), nil
+	return fmt.Sprintf("%s-n%d-%s", o.Algorithm, o.Config.N, hex.EncodeToString(sum[:4])), nil
 }
 
 // rounds matches the name of a run of a sweep. One that was made after another had been cut short has a
@@ -122,6 +127,7 @@ func (s *Sweep) readSet() error {
 		trial, _ := strconv.Atoi(name[2]) // it has digits alone
 		switch was, is := madeBy(record.Versions), madeBy(s.Setup.Versions); {
 		case record.Unfinished() || len(record.Trials) == 0 || record.Trials[0].Interrupted():
+			s.cut = append(s.cut, folder)
 			continue
 		case was != is && !s.Mixed:
 			return fmt.Errorf("the set %s has runs that Turnstile %s made, and this is %s: use another set, or "+
@@ -177,11 +183,27 @@ func (s *Sweep) DiskSpace() (most uint64) {
 // aroundRun is about how long processes take to start and to end, and what they recorded to be judged.
 const aroundRun = 500 * time.Millisecond
 
+// Lock has this process alone make runs of the set, until unlock is called, and sets aside those that were
+// cut short, which are kept in folders with a dot before their names.
+func (s *Sweep) Lock() (unlock func() error, err error) {
+	if unlock, err = results.LockSet(s.Setup.Results, s.Setup.Set); err != nil {
+		return nil, err
+	}
+	for _, folder := range s.cut {
+		if err := folder.Hide(); err != nil {
+			return nil, errors.Join(err, unlock())
+		}
+	}
+	return unlock, nil
+}
+
 // Make makes the runs that are left, and writes their rows to the table of the set as they come. If ctx is
 // done, it returns what there is, with the error of ctx. Another error says what could not be written.
 func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
-	if err := s.describe(); err != nil {
-		return nil, err
+	if len(s.left) > 0 {
+		if err := s.describe(); err != nil {
+			return nil, err
+		}
 	}
 	workers := 1
 	if s.Cells[0].Simulated {

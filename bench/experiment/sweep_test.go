@@ -157,3 +157,23 @@ func TestASetOfAnotherSweepIsRefused(t *testing.T) {
 		t.Errorf("another seed: %v", err)
 	}
 }
+
+func TestASetIsMadeByOneSweepAtATime(t *testing.T) {
+	s := sweepOf(t, 1, "token-ring")
+	prepared(t, s, 0, 2)
+	unlock, err := s.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Lock(); err == nil || !strings.Contains(err.Error(), "another sweep makes runs of") {
+		t.Errorf("a second sweep: %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err = s.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+}

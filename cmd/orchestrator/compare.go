@@ -118,6 +118,11 @@ func (c *compareCall) check(args []string) (err error) {
 		if err != nil {
 			return fmt.Errorf("--where: %w", err)
 		}
+		if slices.ContainsFunc(c.Where, func(other compare.Condition) bool {
+			return other.Column == condition.Column
+		}) {
+			return fmt.Errorf("--where: %s is given twice: leave out one of the two", condition.Column)
+		}
 		c.Where = append(c.Where, condition)
 	}
 	if err := compare.CheckMetrics(c.Metrics); err != nil {

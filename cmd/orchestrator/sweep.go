@@ -58,8 +58,8 @@ type sweepCall struct {
 	refused map[string][]string // configurations that cannot be run, by the reason
 }
 
-// mostCells is how many configurations a sweep has at most.
-const mostCells = 100_000
+// mostRuns is how many runs a sweep has at most.
+const mostRuns = 100_000
 
 // longSweep is what takes so long that a user has to ask for it.
 const longSweep = 24 * time.Hour
@@ -124,9 +124,9 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 	if c.Trials < 1 {
 		return fmt.Errorf("--trials: %d: write a number from 1", c.Trials)
 	}
-	if count := g.count(); count > mostCells {
-		return fmt.Errorf("these lists make %.0f configurations, and a sweep has at most %d: give fewer values, "+
-			"or several sweeps of one --set", count, mostCells)
+	if count := g.count() * float64(c.Trials); count > mostRuns {
+		return fmt.Errorf("these lists and trials make %.0f runs, and a sweep has at most %d: give fewer values, "+
+			"fewer trials, or several sweeps of one --set", count, mostRuns)
 	}
 	cells, err := g.cells()
 	if err == nil {
@@ -174,12 +174,22 @@ func (a *app) sweep(ctx context.Context, c *sweepCall) error {
 	fmt.Fprintf(a.stdout, "\nAt most %d MB of disk while a run goes on.\n", c.DiskSpace()>>20)
 	a.printRefused(c)
 	if v := c.Setup.Versions; v["revision"] == "" {
-		fmt.Fprintf(a.stdout, "This program, %s, does not know its commit, since it was built without git:\n"+
+		fmt.Fprintf(a.stdout, "This program, %s, does not know its commit (it was built without -buildvcs):\n"+
 			"nothing will tell its runs from those of another commit.\n", v["turnstile"])
 	}
 	if takes := c.Takes(); takes > longSweep && !c.anyLength {
 		return fmt.Errorf("it takes about %s: give fewer values or trials, or say --any-length",
 			format.Duration(takes.Round(time.Hour)))
+	}
+	if left > 0 {
+		unlock, err := c.Lock()
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if before, left, err = c.Prepare(); err != nil { // another may have made some meanwhile
+			return err
+		}
 	}
 	bar := a.newBar(c.noProgress, c.Takes())
 	began := time.Now()
@@ -239,8 +249,12 @@ func (a *app) tellSweep(c *sweepCall, runs []*experiment.Result, left int, err e
 	for _, outcome := range slices.Sorted(maps.Keys(outcomes)) {
 		says = append(says, fmt.Sprintf("%d %s", outcomes[outcome], outcome))
 	}
-	fmt.Fprintf(a.stdout, "%s: %s.\n", english.Count(len(runs), "run", "runs"),
-		cmp.Or(strings.Join(says, ", "), "the set has them all"))
+	if len(runs) == 0 && err == nil {
+		says = []string{"the set has them all"}
+	}
+	if len(says) > 0 {
+		fmt.Fprintf(a.stdout, "%s: %s.\n", english.Count(len(runs), "run", "runs"), strings.Join(says, ", "))
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return failure{err, unwritten}
 	}

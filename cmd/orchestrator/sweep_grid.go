@@ -97,6 +97,9 @@ func (g *grid) readParts(node *yaml.Node, known []string) error {
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		p := part{name: node.Content[i].Value, lists: map[string][]string{}}
+		if slices.ContainsFunc(g.parts, func(other part) bool { return other.name == p.name }) {
+			return fmt.Errorf("line %d: there are two parts %s", node.Content[i].Line, p.name)
+		}
 		below := node.Content[i+1]
 		if below.Kind != yaml.MappingNode {
 			return fmt.Errorf("line %d: the part %s takes settings, as in nodes: [4, 8]", below.Line, p.name)
