@@ -79,9 +79,9 @@ func TestASweepGoesOnWhereItStopped(t *testing.T) {
 	if err != nil || made < 5 || made+left != 12 || len(s.table(t)) != made {
 		t.Fatalf("%d made, %d left, %d rows, %v", made, left, len(s.table(t)), err)
 	}
-	// A run that was killed leaves a folder that is not over.
+	// A run that was killed leaves a folder that is not over, and so may one that was interrupted.
 	first := s.left[0].name
-	if err := os.Mkdir(filepath.Join(s.Setup.Results, "lan", first), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(s.Setup.Results, "lan", first), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	s.Progress = nil
