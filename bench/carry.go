@@ -70,8 +70,8 @@ func (c *connections) KillBroker(i int) error {
 	return brokers.Kill(at)
 }
 
-// RestartBroker implements port.Transport. The broker keeps its address. It takes the time in which a process
-// starts.
+// RestartBroker implements port.Transport. The broker keeps its address. The call returns
+// once its process has started.
 func (c *connections) RestartBroker(i int) error {
 	if err := c.transport.check(i); err != nil {
 		return err

@@ -163,8 +163,8 @@ func (b *Brokers) Restart(ctx context.Context, i int) error {
 }
 
 // Cut ends all routes between brokers of different groups, with what is on its way, and keeps them from being
-// opened again, until it is healed. Of brokers in no group no route is cut. The number names the fault among
-// those of the proxies.
+// opened again, until it is healed. Of brokers in no group no route is cut. The number identifies
+// the fault to the proxies, which carry it out.
 func (b *Brokers) Cut(ctx context.Context, number int, groups [][]int) error {
 	if b.proxies == nil {
 		return errors.New("the routes between the brokers cannot be cut, since they do not run through proxies")

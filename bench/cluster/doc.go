@@ -1,10 +1,10 @@
 // Package cluster starts, watches and ends the processes of a run: its nodes, its brokers and its proxies.
 //
-// A [Launcher] starts them, all from one thread, so that each ends at the latest when this process does. A
-// [Process] is told things by its standard input; it says how it ended, and what it printed last. [Brokers]
-// are the NATS servers of a run with the routes between them, and [Proxies] the TCP proxies through which
-// connections run; both carry out faults of what carries the messages. ServeBroker and ServeProxies are what
-// runs inside those processes.
+// A [Launcher] starts all processes from one thread. The system kills each when this process ends. A
+// [Process] takes signals, and its [Fate] says how it ended and what it printed last. A [Node] also takes
+// orders, by its standard input. [Brokers] are the NATS servers of a run and the routes between them; they
+// carry out faults of brokers and routes. [Proxies] are the TCP proxies that connections run through; they
+// carry out faults of connections. A broker's process runs ServeBroker, that of the proxies ServeProxies.
 //
 // [CheckLimits] says before a run which limit of the machine is too low for it, [ReadUsage] what CPU time
 // and memory processes have used, and [NoticeStops] whether this process itself stood still.

@@ -13,11 +13,11 @@ type Process interface {
 	Name() string
 	// Signal sends it SIGKILL, SIGSTOP or SIGCONT. The error is os.ErrProcessDone if it has ended.
 	Signal(syscall.Signal) error
-	// Turns returns how often it has been stopped or continued, as far as NoticeStops has noticed: it is
-	// stopped now if the number is odd.
+	// Turns counts its stops and continuations that NoticeStops has seen. If the number is odd, it is stopped.
 	Turns() uint32
-	// Ended is closed when it has ended, and then Fate says how.
+	// Ended returns a channel that is closed when the process has ended.
 	Ended() <-chan struct{}
+	// Fate returns how the process ended. It may be called once Ended is closed.
 	Fate() Fate
 	// CPUTime returns how much CPU time it has spent, also once it has ended, if that is known.
 	CPUTime() (time.Duration, bool)
@@ -31,8 +31,8 @@ type Fate struct {
 	Says      string // how, why if that is known, and what it printed last
 }
 
-// A Node is a process of a node: all that a trial knows of one. What tells a process that has just been
-// started from others, such as where its log is, is in its input.
+// A Node is the process of a node, as a trial sees it. The input that it is started with holds its
+// configuration, such as the path of its log.
 type Node interface {
 	Process
 	// Tell gives it an order, all or none, and never waits. One that stands still reads it when it goes on.

@@ -64,8 +64,8 @@ func (r *Request) baselineFirst(names []string) ([]string, error) {
 	return slices.Concat(names[at:at+1], names[:at], names[at+1:]), nil
 }
 
-// differ notes in which columns the experiments agree, and in which the groups differ beside the one that
-// they are grouped by. It is an error if they may not.
+// differ fills Agree and Differ: the columns in which all experiments agree, and those in which the groups
+// differ. The column that groups them is in neither. A difference that makes groups incomparable is an error.
 func (c *Comparison) differ(r Request, columns []string, by int, all []*experiment, names []string) error {
 	var refused []string
 	choice, apart := "", true // apart: each group has one value in each of these

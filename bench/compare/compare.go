@@ -24,12 +24,12 @@ type Side struct {
 	Trials []Trial
 }
 
-// A Request says what is compared, and by which figures.
+// A Request names the groups of a comparison and its figures.
 type Request struct {
-	By      string // the column by which trials of one side are grouped
+	By      string // a column; trials with one value in it form a group. Empty: two sides are compared
 	Against string // the group that the others are compared with, by its value in that column; empty: the first
 	Where   []Condition
-	Metrics []string // columns of runs.csv; none: those of Defaults that were measured
+	Metrics []string // columns of runs.csv; none: each of Defaults that some trial has measured
 	Unlike  bool     // compare what differs in more than is compared
 }
 
@@ -37,8 +37,8 @@ type Request struct {
 type Comparison struct {
 	By     string
 	Sides  []string     // what the two are called, if there are two; the first is the baseline
-	Agree  []Cell       // in which all trials agree
-	Differ []Difference // beside By
+	Agree  []Cell       // the columns that have one value in all trials, with that value
+	Differ []Difference // the columns, other than By, that have several
 	Groups []*Group     // the first is the baseline, or that of the first pair
 	Alone  []string     // experiments of one side that the other has not
 	Lines  []Line       // by metric, and then by group
@@ -49,10 +49,10 @@ type Comparison struct {
 // A Cell is what trials have in one column, as text.
 type Cell struct{ Column, Text string }
 
-// A Difference is a column in which groups differ, with the value of each.
+// A Difference is a column that has different values in different groups.
 type Difference struct {
 	Column string
-	Values []string
+	Values []string // of the groups, in their order
 }
 
 // A Group is trials of one experiment. Only those with a valid verdict are compared.
@@ -68,8 +68,8 @@ type Group struct {
 	same   bool // they are simulated, and have measured the same in everything
 }
 
-// A Line compares two groups by one metric. Differences are those of the group from the baseline, in the unit
-// of the metric and in percent of the baseline's median.
+// A Line compares one metric of a group with that of the baseline. A difference is the group's value
+// minus the baseline's, in the unit of the metric and in percent of the baseline's median.
 type Line struct {
 	Metric   string `csv:"metric"`
 	Where    string `csv:"where"` // which of several experiments; empty: there is one
