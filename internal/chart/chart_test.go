@@ -114,3 +114,15 @@ func TestLabelsStandApart(t *testing.T) {
 		}
 	}
 }
+
+// A label of an axis that is long is smaller, and none is longer than a plot.
+func TestLongLabelsAreSmaller(t *testing.T) {
+	for words, smaller := range map[string]bool{"nodes": false, "share of waits that are as long at most": false,
+		strings.Repeat("mean time ", 7): true} {
+		style := Axis{Label: words}.labelStyle()
+		if widthOf(style, words) > longestLabel+0.01 || style.Font.Size < 7 ||
+			smaller != (style.Font.Size < textSize) {
+			t.Errorf("%s has size %g, and is %g long", words, style.Font.Size, widthOf(style, words))
+		}
+	}
+}

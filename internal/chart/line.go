@@ -70,7 +70,7 @@ func (l *Line) Draw() Picture {
 		y.give(&p.Y)
 		p.X.Padding, p.Y.Padding = 0, 0
 		p.X.Label.Text = l.X.Label
-		p.X.Label.TextStyle = styleOf(textSize, ink)
+		p.X.Label.TextStyle = l.X.labelStyle()
 		p.X.Label.TextStyle.XAlign, p.X.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
 		p.Add(&curves{l, x, y})
 		p.Draw(draw.Crop(c, vg.Points(2), vg.Points(-plotRight), vg.Points(height-plotHeight), vg.Points(-22)))
