@@ -169,8 +169,8 @@ func leaseLost(of *history.History) *history.History {
 	return h
 }
 
-// Of exclusion the checks say what porcupine says, which knows nothing of them: of runs of sound rows with and
-// without disasters, of broken rows, of mutants, and of runs in which an exit was made late by a nanosecond.
+// Of exclusion the checks say what porcupine says, which knows nothing of them: of runs of sound rows, with
+// disasters and without, of broken rows, of mutants, and of runs in which an exit is late by a nanosecond.
 func TestPorcupineAgreesAboutExclusion(t *testing.T) {
 	var n lockTally
 	judged := func(what string, o sim.Options) {
