@@ -79,7 +79,7 @@ func pasted(t *testing.T, dir, path, command string) string {
 	if got := cmd.ProcessState.ExitCode(); want != string(rune('0'+got)) {
 		t.Fatalf("%s: exit status %d, not %s\n%s%s", command, got, want, out, &problems)
 	}
-	for _, named := range regexp.MustCompile(` ([a-z]+\.svg)\b`).FindAllStringSubmatch(command, -1) {
+	for _, named := range regexp.MustCompile(` (results/[a-z]+\.svg)\b`).FindAllStringSubmatch(command, -1) {
 		svg, err := os.ReadFile(filepath.Join(dir, named[1]))
 		if err != nil || !strings.Contains(string(svg), "</svg>") {
 			t.Errorf("%s makes no picture %s: %v", command, named[1], err)
