@@ -129,7 +129,7 @@ func (a Axis) ticks(about int) (all []Tick) {
 	return all
 }
 
-// labelStyle returns a style in which the label of an x axis is no longer than any plot.
+// labelStyle returns a style in which the label of an x axis is no longer than a picture is wide.
 func (a Axis) labelStyle() text.Style {
 	style := styleOf(textSize, ink)
 	if long := widthOf(style, a.Label); long > longestLabel {
@@ -138,7 +138,7 @@ func (a Axis) labelStyle() text.Style {
 	return style
 }
 
-const longestLabel = width - 100
+const longestLabel = width - 8
 
 // gives an axis of gonum/plot the labels and the scale.
 func (a Axis) give(to *plot.Axis) {

@@ -56,6 +56,9 @@ func TestPicturesAreWellFormed(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
+		if strings.Contains(file, "var(") || strings.Count(file, `fill="#`) < 3 {
+			t.Errorf("the file of %s has colors that only browsers know", name)
+		}
 		if found := raw.FindString(p.Inline()); found != "" {
 			t.Errorf("%s has %s", name, found)
 		}
@@ -115,10 +118,10 @@ func TestLabelsStandApart(t *testing.T) {
 	}
 }
 
-// A label of an axis that is long is smaller, and none is longer than a plot.
+// A label of an axis that is long is smaller, and none is wider than a picture.
 func TestLongLabelsAreSmaller(t *testing.T) {
 	for words, smaller := range map[string]bool{"nodes": false, "share of waits that are as long at most": false,
-		strings.Repeat("mean time ", 7): true} {
+		strings.Repeat("mean time ", 8): true} {
 		style := Axis{Label: words}.labelStyle()
 		if widthOf(style, words) > longestLabel+0.01 || style.Font.Size < 7 ||
 			smaller != (style.Font.Size < textSize) {
