@@ -71,7 +71,8 @@ func (l *Line) Draw() Picture {
 		y.give(&p.Y)
 		p.X.Padding, p.Y.Padding = 0, 0
 		p.Add(&curves{l, x, y})
-		p.Draw(draw.Crop(c, vg.Points(2), vg.Points(-plotRight), vg.Points(height-plotHeight+labelRow), vg.Points(-22)))
+		bottom := vg.Points(height - plotHeight + labelRow)
+		p.Draw(draw.Crop(c, vg.Points(2), vg.Points(-plotRight), bottom, vg.Points(-22)))
 		style := l.X.labelStyle() // gonum/plot would make the plot narrower for a long label
 		long := widthOf(style, l.X.Label)
 		from := min(max(4, (left+14+width-plotRight-long)/2), width-4-long)
