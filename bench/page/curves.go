@@ -31,7 +31,7 @@ var (
 	jainCurve = curve{"jain", "jain_index", "Jain's index of the entries of all nodes: 1 is fair",
 		"Jain's index", false}
 	overtakenCurve = curve{"overtaken", "overtaken_max", "How many others overtook one request at most",
-		"entries", false}
+		"entries that overtook one request", false}
 	electCurve = curve{"elect", "elect_us_p50", "Half of the elections were faster (p50)", "time to elect, p50",
 		false}
 	electionMessagesCurve = curve{"election-messages", "messages_per_election", "Messages per election",

@@ -18,7 +18,7 @@ var demands = []demand{
 		rate, _ := e.trials[0].RatePerS.Value()
 		return rate * float64(e.nodes)
 	}},
-	{"think", "mean time between a release and the next request (ms)", func(e *experiment) float64 {
+	{"think", "mean time from a release to the next request (ms)", func(e *experiment) float64 {
 		think, _ := e.trials[0].ThinkUS.Value()
 		return think / 1e3
 	}},

@@ -18,6 +18,8 @@ type Page struct {
 	Sections []section
 	LeftOut  []string // sections without data, and why
 	Damaged  []string // runs that cannot be read as they should be, and why
+
+	most int // bytes of the HTML file
 }
 
 // A section is a title and what stands below it, in order.
@@ -46,7 +48,7 @@ type table struct {
 type figureOf struct {
 	Name    string // of its files
 	Caption string
-	Inline  string // as an element of an HTML page
+	Inline  string // as an element of an HTML page; empty: it would make the page too large
 	File    string // as a file of its own
 	Wide    bool   // its text can be read only if it is wide
 	CSV     string
@@ -68,7 +70,7 @@ type maker struct {
 // Make returns the page of a set. The name is what the set is called, and the command what makes the page
 // again. What cannot be read is on the page; if there are no trials at all the error is ErrNoTrials.
 func Make(set *results.Set, name, command string) (*Page, error) {
-	m := &maker{Page: &Page{Name: name, Command: command}, set: set, figures: map[string]int{}}
+	m := &maker{Page: &Page{Name: name, Command: command, most: mostBytes}, set: set, figures: map[string]int{}}
 	trials := bench.StoredTrials(set.Runs, func(folder *results.Folder, err error) {
 		m.Damaged = append(m.Damaged, folder.Name()+": "+strings.ReplaceAll(err.Error(), "\n", "; "))
 	})
@@ -123,14 +125,35 @@ func (m *maker) named(begin, caption string) *figureOf {
 	return &figureOf{Name: fmt.Sprintf("%s-%d", begin, m.figures[begin]), Caption: caption}
 }
 
-// Figures returns how many pictures the page has.
-func (p *Page) Figures() (count int) {
+// figures returns the pictures of the page, in order.
+func (p *Page) figures() (all []*figureOf) {
 	for _, s := range p.Sections {
 		for _, b := range s.Blocks {
 			if b.Figure != nil {
-				count++
+				all = append(all, b.Figure)
 			}
 		}
 	}
-	return count
+	return all
+}
+
+// Figures returns how many pictures the page has.
+func (p *Page) Figures() int { return len(p.figures()) }
+
+// Pictures returns their names.
+func (p *Page) Pictures() (names []string) {
+	for _, f := range p.figures() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Picture returns a picture of the page as SVG, and the data that it shows as CSV.
+func (p *Page) Picture(name string) (svg, data string, found bool) {
+	for _, f := range p.figures() {
+		if f.Name == name {
+			return f.File, f.CSV, true
+		}
+	}
+	return "", "", false
 }

@@ -216,6 +216,11 @@ func TestWrite(t *testing.T) {
 			if b.Figure == nil {
 				continue
 			}
+			again := "orchestrator report made-up --picture " + b.Figure.Name
+			if !bytes.Contains(html, []byte("<code>"+again+"</code>")) ||
+				!bytes.Contains(text, []byte("`"+again+"`")) {
+				t.Errorf("a page does not say that %s makes a picture again", again)
+			}
 			for _, name := range []string{b.Figure.Name + ".svg", b.Figure.Name + ".csv"} {
 				info, err := os.Stat(filepath.Join(out, FiguresDir, name))
 				if err != nil || info.Size() < 40 {

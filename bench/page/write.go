@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -33,6 +34,23 @@ func escaped(text string) string { return template.HTMLEscapeString(text) }
 // Picture returns the picture as an element of an HTML page.
 func (f *figureOf) Picture() template.HTML { return template.HTML(f.Inline) }
 
+// Again returns the command that makes a picture again, alone.
+func (p *Page) Again(f *figureOf) string { return p.Command + " --picture " + f.Name }
+
+// longCell is how many letters make a cell words, wherever it stands.
+const longCell = 30
+
+// Class returns the class of a cell in a column: w of words, long of many.
+func (t *table) Class(column int, cell string) string {
+	switch {
+	case len(cell) > longCell:
+		return "w long"
+	case column < t.Words:
+		return "w"
+	}
+	return ""
+}
+
 // Headed reports whether the table has headers.
 func (t *table) Headed() bool { return strings.Join(t.Head, "") != "" }
 
@@ -42,8 +60,30 @@ func (p *Page) Style() template.CSS { return template.CSS(chart.Style(":root")) 
 // Missing lists the sections that are left out.
 func (p *Page) Missing() string { return strings.Join(p.LeftOut, "; ") }
 
-// HTML writes the page as one HTML file, which needs no other.
-func (p *Page) HTML(w io.Writer) error { return pageTemplate.Execute(w, p) }
+// mostBytes is how long the HTML file of a page is at most: so much goes by mail, and opens on a phone.
+const mostBytes = 5_000_000
+
+// leftOutBytes is more than what a page says instead of a picture.
+const leftOutBytes = 400
+
+// HTML writes the page as one HTML file, which needs no other. If it would be too long, the last pictures are
+// left to the files beside it.
+func (p *Page) HTML(w io.Writer) error {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return err
+	}
+	if over := b.Len() - p.most; over > 0 {
+		all := p.figures()
+		for i := len(all) - 1; i >= 0 && over > 0; i-- {
+			over -= len(all[i].Inline) - leftOutBytes
+			all[i].Inline = ""
+		}
+		return pageTemplate.Execute(w, p)
+	}
+	_, err := b.WriteTo(w)
+	return err
+}
 
 // Write writes the page into a folder, which it makes if need be: [HTMLFile], [MarkdownFile], and the
 // pictures with their data in [FiguresDir].
@@ -115,7 +155,7 @@ func (p *Page) Markdown() string {
 			case block.Figure != nil:
 				f := block.Figure
 				fmt.Fprintf(&b, "\n![%s](%s/%s.svg)\n\n%s. Data: [%s.csv](%[2]s/%[3]s.csv), made by `%[6]s`\n",
-					marked(f.Caption), FiguresDir, f.Name, marked(f.Caption), f.Name, p.Command)
+					marked(f.Caption), FiguresDir, f.Name, marked(f.Caption), f.Name, p.Again(f))
 			}
 		}
 	}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	setpage "turnstile/bench/page"
 	"turnstile/internal/english"
+	"turnstile/internal/suggest"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/results"
@@ -24,16 +26,20 @@ runs about that. Each picture is in the folder report beside it, as SVG, with it
 
 Only valid trials are ranked and drawn; the others are counted. docs/reports.md explains all of it.
 
+--picture makes one of them alone, and its data beside it, from what is stored now: --out names the file,
+by default NAME.svg here. Below each picture of a report stands the command that makes it.
+
 SET is the name of a set, or the path of a folder of runs.
 
 Exit status: 0 written, 2 no trial is valid or can be read, 64 bad usage, 74 if the report could not be
 written.`
 
 const reportExample = `  orchestrator report lan
-  orchestrator report results/lan --out public`
+  orchestrator report results/lan --out public
+  orchestrator report lan --picture throughput-1 --out throughput.svg`
 
 // A reportCall is one call of report.
-type reportCall struct{ root, out string }
+type reportCall struct{ root, out, picture string }
 
 func (a *app) reportCommand() *cobra.Command {
 	var c reportCall
@@ -51,8 +57,10 @@ func (a *app) reportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
-	cmd.Flags().StringVar(&c.out, "out", "", "write it into this `folder` (default that of the set)")
-	forOneCall(cmd, "out")
+	cmd.Flags().StringVar(&c.out, "out", "", "write it into this `folder` (default that of the set), or a\n"+
+		"picture into this file")
+	cmd.Flags().StringVar(&c.picture, "picture", "", "make the picture of this `name` alone, as in throughput-1")
+	forOneCall(cmd, "out", "picture")
 	return cmd
 }
 
@@ -62,7 +70,6 @@ func (a *app) report(c *reportCall, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := cmp.Or(c.out, set.Path)
 	name := filepath.Base(set.Path)
 	command := terminal.Invoked() + " report " + terminal.ShellQuoted(args[0])
 	p, err := setpage.Make(set, name, command)
@@ -73,6 +80,10 @@ func (a *app) report(c *reportCall, args []string) error {
 		return failure{fmt.Errorf("no trials of %s can be read: there is nothing to report", args[0]),
 			check.Inconclusive.ExitCode()}
 	}
+	if c.picture != "" {
+		return a.picture(c, p)
+	}
+	out := cmp.Or(c.out, set.Path)
 	if err == nil {
 		err = p.Write(out)
 	}
@@ -90,6 +101,37 @@ func (a *app) report(c *reportCall, args []string) error {
 	return nil
 }
 
+// checkPictureFile makes sure that a picture and its data can be written to what --out names, if anything.
+func checkPictureFile(path string) error {
+	if path != "" && filepath.Ext(path) != ".svg" {
+		return fmt.Errorf("--out: a picture is SVG, so name a file that ends in .svg, and not %s; its data is put "+
+			"beside it, as .csv", path)
+	}
+	return checkPicture("out", path)
+}
+
+// picture writes one picture of a page, and its data beside it.
+func (a *app) picture(c *reportCall, p *setpage.Page) error {
+	svg, data, found := p.Picture(c.picture)
+	if !found {
+		all := p.Pictures()
+		if len(all) == 0 {
+			return fmt.Errorf("--picture: the report of %s has no pictures, since no trial is valid", p.Name)
+		}
+		return fmt.Errorf("--picture: the report has no picture %q%s; it has %s", c.picture,
+			suggest.Hint(c.picture, all), strings.Join(all, ", "))
+	}
+	path := cmp.Or(c.out, c.picture+".svg")
+	for file, text := range map[string]string{path: svg, strings.TrimSuffix(path, ".svg") + ".csv": data} {
+		if err := writePicture(file, text); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.stdout, "%s\n%s\n", terminal.FromHere(path),
+		terminal.FromHere(strings.TrimSuffix(path, ".svg")+".csv"))
+	return nil
+}
+
 // reported returns the set that a report is to be about.
 func reported(c *reportCall, args []string) (*results.Set, error) {
 	switch len(args) {
@@ -100,7 +142,11 @@ func reported(c *reportCall, args []string) (*results.Set, error) {
 		return nil, fmt.Errorf("a report is about one set, and there are %d names; put runs into one set",
 			len(args))
 	}
-	if c.out != "" {
+	if c.picture != "" {
+		if err := checkPictureFile(c.out); err != nil {
+			return nil, err
+		}
+	} else if c.out != "" {
 		if info, err := os.Stat(c.out); err == nil && !info.IsDir() {
 			return nil, fmt.Errorf("--out: %s is a file: name a folder", c.out)
 		}

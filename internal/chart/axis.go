@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
 
 	"turnstile/internal/english"
 )
@@ -102,7 +104,7 @@ func (a Axis) ticks(about int) (all []Tick) {
 	about = max(2, about)
 	if decades := math.Log10(a.Max / a.Min); a.Log && decades > 0.7 {
 		digits := []float64{1, 2, 5}
-		if decades > 2 {
+		if decades > 3 {
 			digits = digits[:1]
 		}
 		for power := math.Floor(math.Log10(a.Min)); power <= math.Log10(a.Max); power++ {
@@ -126,6 +128,17 @@ func (a Axis) ticks(about int) (all []Tick) {
 	}
 	return all
 }
+
+// labelStyle returns a style in which the label of an x axis is no longer than a picture is wide.
+func (a Axis) labelStyle() text.Style {
+	style := styleOf(textSize, ink)
+	if long := widthOf(style, a.Label); long > longestLabel {
+		style.Font.Size *= vg.Length(longestLabel / long)
+	}
+	return style
+}
+
+const longestLabel = width - 8
 
 // gives an axis of gonum/plot the labels and the scale.
 func (a Axis) give(to *plot.Axis) {

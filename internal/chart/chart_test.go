@@ -56,6 +56,9 @@ func TestPicturesAreWellFormed(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
+		if strings.Contains(file, "var(") || strings.Count(file, `fill="#`) < 3 {
+			t.Errorf("the file of %s has colors that only browsers know", name)
+		}
 		if found := raw.FindString(p.Inline()); found != "" {
 			t.Errorf("%s has %s", name, found)
 		}
@@ -111,6 +114,18 @@ func TestLabelsStandApart(t *testing.T) {
 		}
 		if a.share(c.from) < 0 || a.share(c.to) > 1 {
 			t.Errorf("%g to %g is not within %g to %g", c.from, c.to, a.Min, a.Max)
+		}
+	}
+}
+
+// A label of an axis that is long is smaller, and none is wider than a picture.
+func TestLongLabelsAreSmaller(t *testing.T) {
+	for words, smaller := range map[string]bool{"nodes": false, "share of waits that are as long at most": false,
+		strings.Repeat("mean time ", 8): true} {
+		style := Axis{Label: words}.labelStyle()
+		if widthOf(style, words) > longestLabel+0.01 || style.Font.Size < 7 ||
+			smaller != (style.Font.Size < textSize) {
+			t.Errorf("%s has size %g, and is %g long", words, style.Font.Size, widthOf(style, words))
 		}
 	}
 }

@@ -48,6 +48,7 @@ const (
 	plotHeight = 236.0
 	plotRight  = 10.0
 	legendRow  = 17.0
+	labelRow   = 17.0
 )
 
 // Draw draws the chart. There must be a point.
@@ -69,11 +70,13 @@ func (l *Line) Draw() Picture {
 		x.give(&p.X)
 		y.give(&p.Y)
 		p.X.Padding, p.Y.Padding = 0, 0
-		p.X.Label.Text = l.X.Label
-		p.X.Label.TextStyle = styleOf(textSize, ink)
-		p.X.Label.TextStyle.XAlign, p.X.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
 		p.Add(&curves{l, x, y})
-		p.Draw(draw.Crop(c, vg.Points(2), vg.Points(-plotRight), vg.Points(height-plotHeight), vg.Points(-22)))
+		bottom := vg.Points(height - plotHeight + labelRow)
+		p.Draw(draw.Crop(c, vg.Points(2), vg.Points(-plotRight), bottom, vg.Points(-22)))
+		style := l.X.labelStyle() // gonum/plot would make the plot narrower for a long label
+		long := widthOf(style, l.X.Label)
+		from := min(max(4, (left+14+width-plotRight-long)/2), width-4-long)
+		c.FillText(style, at(from, height-plotHeight+3), l.X.Label)
 		c.FillText(styleOf(textSize, ink), at(4, height-15), l.Y.Label)
 		drawLegend(c, names, height-plotHeight)
 	})

@@ -86,13 +86,40 @@ func (p Picture) Inline() string {
 		html.EscapeString(p.alt), family, p.body)
 }
 
-// File returns it as a file of its own.
+// File returns it as a file of its own. Its colors are attributes, since most programs but browsers know no
+// variables of CSS. A browser has other colors for who prefers a dark ground.
 func (p Picture) File() string {
+	var dark strings.Builder
+	for _, s := range shades() {
+		fmt.Fprintf(&dark, `[fill="%s"]{fill:%s}[stroke="%[1]s"]{stroke:%[2]s}`, s.light, s.dark)
+	}
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" %s %s>`+
-		"\n<title>%s</title>\n<style>%s</style>\n"+
-		`<rect width="100%%" height="100%%" style="fill:var(%s)"/>`+"\n%s</svg>\n", p.attrs, family,
-		html.EscapeString(p.alt), Style("svg"), ground.name, p.body)
+		"\n<title>%s</title>\n<style>@media screen and (prefers-color-scheme: dark){%s}</style>\n"+
+		`<rect width="100%%" height="100%%" fill="%s"/>`+"\n%s</svg>\n", p.attrs, family,
+		html.EscapeString(p.alt), &dark, ground.light, colored(p.body))
 }
+
+// colored returns what is drawn with its light colors, as attributes, instead of variables.
+func colored(body string) string {
+	light := map[string]string{}
+	for _, s := range shades() {
+		light[s.name] = s.light
+	}
+	return styles.ReplaceAllStringFunc(body, func(style string) string {
+		attributes := ""
+		style = variables.ReplaceAllStringFunc(style, func(declared string) string {
+			of := variables.FindStringSubmatch(declared)
+			attributes += fmt.Sprintf(`%s="%s" `, of[1], light[of[2]])
+			return ""
+		})
+		return attributes + style
+	})
+}
+
+var (
+	styles    = regexp.MustCompile(`style="[^"]*"`)
+	variables = regexp.MustCompile(`(fill|stroke):var\((--\w+)\);?`)
+)
 
 // family is metrically that by which gonum/plot measures texts.
 const family = `font-family="Liberation Sans, Arimo, Arial, Helvetica, sans-serif"`
