@@ -13,8 +13,8 @@ import (
 
 // What the interval of a rate is.
 const (
-	intervalOfMedian = "95% of the median"
-	intervalOfAll    = "least and most"
+	IntervalOfMedian = "95% of the median"
+	IntervalOfAll    = "least and most"
 )
 
 // Rates returns a row for each configuration of which at least one search is over.
@@ -103,9 +103,9 @@ func rateInterval(rates []figure.Figure) (low, high figure.Figure, is string) {
 		x, _ := f.Value()
 		values = append(values, x)
 	}
-	from, to, is := slices.Min(values), slices.Max(values), intervalOfAll
+	from, to, is := slices.Min(values), slices.Max(values), IntervalOfAll
 	if e := stats.Median(values); e.Bounded() {
-		from, to, is = e.Low, e.High, intervalOfMedian
+		from, to, is = e.Low, e.High, IntervalOfMedian
 	}
 	high = figure.Number(to)
 	for i, f := range rates {

@@ -68,7 +68,7 @@ func TestTheHighestRateIsThatOfTheTextbook(t *testing.T) {
 	got, _ := row.TotalPerS.Value()
 	// Of a load that is 1/0.95 of what is served, 95% are served; rates are a step apart, and arrivals random.
 	if low, high := most/RateStep, most/ServedShare*RateStep; got < low || got > high ||
-		row.TotalPerS.IsBound() || row.LimitedBy != LimitShare || row.Trials != 6 || row.Interval != intervalOfMedian {
+		row.TotalPerS.IsBound() || row.LimitedBy != LimitShare || row.Trials != 6 || row.Interval != IntervalOfMedian {
 		t.Errorf("%s served, limited by %s, %s, in %d trials; want %.0f to %.0f", row.TotalPerS, row.LimitedBy,
 			row.Interval, row.Trials, low, high)
 	}
@@ -81,7 +81,7 @@ func TestTheHighestRateIsThatOfTheTextbook(t *testing.T) {
 	s.WaitBound = 25 * time.Millisecond
 	waits := searchRates(t, s)
 	if x, _ := waits.TotalPerS.Value(); x < 0.3*got || x > 0.9*got || waits.LimitedBy != LimitWait ||
-		waits.Interval != intervalOfAll {
+		waits.Interval != IntervalOfAll {
 		t.Errorf("with a bound of waits %s served, limited by %s, %s", waits.TotalPerS, waits.LimitedBy,
 			waits.Interval)
 	}

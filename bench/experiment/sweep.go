@@ -176,20 +176,6 @@ func (s *Sweep) keep(name string, trial int, rows []results.Row) {
 	}
 }
 
-// Takes returns about how long the runs take that are left, as far as that is known before.
-func (s *Sweep) Takes() (sum time.Duration) {
-	simulated := 0
-	for _, r := range s.left {
-		switch o := &s.Cells[r.cell].Options; {
-		case s.Cells[r.cell].Simulated:
-			simulated++
-		default:
-			sum += aroundRun + o.Warmup + o.Duration
-		}
-	}
-	return sum + simulating(simulated)
-}
-
 // DiskSpace returns how many bytes of disk space the largest run takes while it goes on.
 func (s *Sweep) DiskSpace() (most uint64) {
 	for _, j := range s.Cells {
@@ -197,9 +183,6 @@ func (s *Sweep) DiskSpace() (most uint64) {
 	}
 	return most
 }
-
-// aroundRun is about how long processes take to start and to end, and what they recorded to be judged.
-const aroundRun = 500 * time.Millisecond
 
 // Lock has this process alone make runs of the set, until unlock is called, and sets aside those that were
 // cut short, which are kept in folders with a dot before their names.
