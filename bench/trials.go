@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"strconv"
 	"sync"
@@ -52,6 +53,9 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 		}
 	}
 	rows, err := folder.Rows(catalog.OptionNames()...)
+	if wrong == nil && record.Unfinished() && errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New(results.UnfinishedSays)
+	}
 	trials := make([]compare.Trial, len(rows))
 	for i := range rows {
 		trials[i] = compare.Trial{Row: rows[i], Machine: machine}

@@ -68,7 +68,12 @@ func (a *app) tellRates(c *sweepCall, runs []*experiment.Result, err error) erro
 		}
 	}
 	rows := c.Rates()
-	fmt.Fprintf(a.stdout, "%s made.\n\n", english.Count(len(runs), "run", "runs"))
+	if len(runs) > 0 {
+		fmt.Fprintf(a.stdout, "%s.\n", english.Count(len(runs), "run", "runs"))
+	} else if err == nil {
+		fmt.Fprintln(a.stdout, "0 runs: the set has them all.")
+	}
+	fmt.Fprintln(a.stdout)
 	a.printRates(c, rows)
 	if len(rows) < len(c.Cells) {
 		a.status = max(a.status, check.Inconclusive.ExitCode())
