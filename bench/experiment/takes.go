@@ -79,62 +79,121 @@ func (s *Sweep) simulatedLength(ctx context.Context, jobs []*bench.Job, left []i
 		}
 	}
 	slices.SortFunc(tried, func(a, b int) int { return cmp.Compare(jobs[a].Config.N, jobs[b].Config.N) })
-	took := make([]time.Duration, len(jobs)) // 0: it is not known
 	folder, err := os.MkdirTemp("", "turnstile-")
-	if err == nil {
-		defer os.RemoveAll(folder)
-		ctx, cancel := context.WithTimeout(ctx, trying)
-		defer cancel()
-		pool(ctx, s.workers(), len(tried), func(number int) {
-			took[tried[number]] = timeOf(ctx, jobs[tried[number]], bench.Setup{Results: folder, Set: "tried"})
-		})
+	if err != nil {
+		return Length{Unknown: sumOf(left)}
 	}
+	defer os.RemoveAll(folder)
+	ctx, cancel := context.WithTimeout(ctx, trying)
+	defer cancel()
+	short := make([]*trialRun, len(jobs)) // of the jobs that are tried
+	try := func(more func(*trialRun)) {
+		pool(ctx, s.workers(), len(tried), func(number int) { more(short[tried[number]]) })
+	}
+	for _, cell := range tried {
+		short[cell] = &trialRun{ctx: ctx, job: jobs[cell], setup: bench.Setup{Results: folder, Set: "tried"}}
+	}
+	try((*trialRun).begin)
+	if sum = lengthOf(byAlgorithm, short, left, s.workers()); sum.Unknown == 0 && sum.High < brief {
+		return Length{High: brief} // that is all that there is to say
+	}
+	try((*trialRun).more)
+	return lengthOf(byAlgorithm, short, left, s.workers())
+}
+
+// brief is what is so short that nobody wants to know more.
+const brief = 10 * time.Second
+
+func sumOf(all []int) (sum int) {
+	for _, n := range all {
+		sum += n
+	}
+	return sum
+}
+
+// lengthOf returns how long so many runs of each job take, some of which were tried: of each algorithm the
+// first and the last.
+func lengthOf(byAlgorithm map[string][]int, tried []*trialRun, left []int, workers int) (sum Length) {
 	for _, cells := range byAlgorithm {
-		ends := []time.Duration{took[cells[0]], took[cells[len(cells)-1]]}
-		for i, cell := range cells {
-			low, high := slices.Min(ends), slices.Max(ends)
-			switch {
-			case i == 0 || i == len(cells)-1:
-				low, high = took[cell], took[cell]
-			case low == 0:
-				high = 0
+		first, last := tried[cells[0]], tried[cells[len(cells)-1]]
+		for _, cell := range cells {
+			low, high := min(first.low, last.low), max(first.high, last.high)
+			if t := tried[cell]; t != nil {
+				low, high = t.low, t.high
 			}
-			if high == 0 {
+			if high == 0 || first.high == 0 || last.high == 0 && tried[cell] == nil {
 				sum.Unknown += left[cell]
+				continue
 			}
-			sum.Low += time.Duration(left[cell]) * low / time.Duration(s.workers())
-			sum.High += time.Duration(left[cell]) * high / time.Duration(s.workers())
+			sum.Low += time.Duration(left[cell]) * low / time.Duration(workers)
+			sum.High += time.Duration(left[cell]) * high / time.Duration(workers)
 		}
 	}
 	return sum
 }
 
-// The shares of a run that are tried begin with leastSlice, each sliceStep times the one before.
+// The shares of a run that are tried begin with one of 1/64 or of so much virtual time, each sliceStep times
+// the one before, until one takes long beside the first and beside what the operating system adds by chance.
 const (
 	leastSlice = 1.0 / 64
+	sliceTime  = 50 * time.Millisecond
 	sliceStep  = 4
+	wellTried  = 60 * time.Millisecond
 )
 
-// timeOf returns about how long a simulated run takes, by runs of a part of its length, without its faults:
-// what a run takes however short it is, and what comes with its length. 0: that is not known in time.
-func timeOf(ctx context.Context, j *bench.Job, setup bench.Setup) time.Duration {
-	var first, took time.Duration
-	for share := leastSlice; ; share *= sliceStep {
-		part := *j
-		part.Trials, part.Faults, part.Plan = 1, nil, ""
-		part.Warmup, part.WarmupLimit = portion(j.Warmup, share), portion(j.WarmupLimit, share)
-		part.Duration = portion(j.Duration, share)
-		if part.Entries > 0 {
-			part.Entries = max(1, uint64(float64(j.Entries)*share))
-		}
-		began := time.Now()
-		if _, err := bench.Make(ctx, &part, setup); err != nil {
-			return time.Duration(float64(took) * sliceStep / share) // of the one before; 0: there is none
-		}
-		if took = time.Since(began); first == 0 {
-			first = took
-		} else if perShare := float64(took-first) / (share - leastSlice); share >= 1 || took > 3*first {
-			return took + time.Duration(max(0, perShare*(1-share)))
+// A trialRun tries a simulated run, by runs of a part of its length, without its faults.
+type trialRun struct {
+	ctx   context.Context
+	job   *bench.Job
+	setup bench.Setup
+
+	least     float64       // share
+	first     time.Duration // that it took: mostly what a run takes however short it is
+	low, high time.Duration // how long the run takes; 0: that is not known in time
+}
+
+// once makes a run of a share of the length, and returns how long it took; 0: it was cut short.
+func (t *trialRun) once(share float64) time.Duration {
+	part := *t.job
+	part.Trials, part.Faults, part.Plan = 1, nil, ""
+	part.Warmup, part.WarmupLimit = portion(part.Warmup, share), portion(part.WarmupLimit, share)
+	part.Duration = portion(part.Duration, share)
+	if part.Entries > 0 {
+		part.Entries = max(1, uint64(float64(part.Entries)*share))
+	}
+	began := time.Now()
+	if _, err := bench.Make(t.ctx, &part, t.setup); err != nil {
+		return 0
+	}
+	took := time.Since(began)
+	if share == t.least {
+		t.first = took
+		t.low, t.high = took, time.Duration(float64(took)/share)
+		return took
+	}
+	perShare := float64(took-t.first) / (share - t.least)
+	about := took + time.Duration(max(0, perShare*(1-share)))
+	t.low, t.high = about/2, 2*about
+	if took > 3*t.first && took > wellTried || share*sliceStep > 1 {
+		t.low, t.high = about, about
+	}
+	return took
+}
+
+// begin makes the shortest run.
+func (t *trialRun) begin() {
+	if t.least = leastSlice; t.job.Entries == 0 {
+		t.least = min(t.least, float64(sliceTime)/float64(t.job.Warmup+t.job.Duration))
+	}
+	t.once(t.least)
+}
+
+// more makes longer runs, until what comes with the length shows.
+func (t *trialRun) more() {
+	t.low, t.high = 0, 0 // one slice says nothing of what comes with the length
+	for share := t.least * sliceStep; share <= 1; share *= sliceStep {
+		if t.once(share) == 0 || t.low == t.high {
+			return
 		}
 	}
 }

@@ -41,6 +41,9 @@ func (a *app) printPlan(c *sweepCall, before, left int, takes experiment.Length)
 // lengthText says how long runs take, at most or about.
 func lengthText(takes experiment.Length, most bool) string {
 	low, high := roughly(takes.Low), roughly(takes.High)
+	if takes.Low == 0 && takes.High > 0 {
+		return "It takes less than " + high + ", or longer if others use the machine."
+	}
 	text := "It takes about " + low
 	switch {
 	case most:
