@@ -68,7 +68,8 @@ func TestTheHighestRateIsThatOfTheTextbook(t *testing.T) {
 	got, _ := row.TotalPerS.Value()
 	// Of a load that is 1/0.95 of what is served, 95% are served; rates are a step apart, and arrivals random.
 	if low, high := most/RateStep, most/ServedShare*RateStep; got < low || got > high ||
-		row.TotalPerS.IsBound() || row.LimitedBy != LimitShare || row.Trials != 6 || row.Interval != IntervalOfMedian {
+		row.TotalPerS.IsBound() || row.LimitedBy != LimitShare || row.Trials != 6 ||
+		row.Interval != IntervalOfMedian {
 		t.Errorf("%s served, limited by %s, %s, in %d trials; want %.0f to %.0f", row.TotalPerS, row.LimitedBy,
 			row.Interval, row.Trials, low, high)
 	}
@@ -195,8 +196,8 @@ func TestRowsOfRates(t *testing.T) {
 			">1.103", LimitShare},
 	} {
 		row := s.rateRow(c.searches)
-		if got := [4]string{row.RatePerS.String(), row.LowPerS.String(), row.HighPerS.String(), row.LimitedBy}; got !=
-			[4]string{c.rate, c.low, c.high, c.says} {
+		got := [4]string{row.RatePerS.String(), row.LowPerS.String(), row.HighPerS.String(), row.LimitedBy}
+		if got != [4]string{c.rate, c.low, c.high, c.says} {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -2,7 +2,8 @@ package experiment
 
 import "testing"
 
-// searched runs a search from 0 to 99 over answers, and returns what it has found and how many probes it made.
+// searched runs a search from 0 to 99 over answers, and returns what it has found
+// and how many probes it made.
 func searched(t *testing.T, start, stride int, answers func(at int) answer) (found, int) {
 	t.Helper()
 	asked := map[int]bool{}

@@ -28,7 +28,8 @@ import (
 	"turnstile/results"
 )
 
-const runsHelp = `List the runs that are stored, or those of SET, the newest first. Figures are medians of the trials of a run.
+const runsHelp = `List the runs that are stored, or those of SET, the newest first.
+Figures are medians of the trials of a run.
 --csv and --json have every column of runs.csv.
 
 Of a run that is damaged, or that an older Turnstile made, the list has what can be read, and says what

@@ -129,7 +129,8 @@ func (c *sweepCall) own(flags *pflag.FlagSet, flag string, value *yaml.Node, s s
 	case flag == "set":
 		err = results.CheckNames(c.Setup.Results, c.Setup.Set)
 	}
-	if c.trialsInFile = c.trialsInFile || flag == "trials"; err == nil && s.given(flag) { // the command line counts
+	c.trialsInFile = c.trialsInFile || flag == "trials"
+	if err == nil && s.given(flag) { // the command line counts
 		err = f.Value.Set(counts)
 	}
 	return true, err

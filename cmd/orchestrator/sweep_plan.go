@@ -24,7 +24,8 @@ func (a *app) printPlan(c *sweepCall, before, left int, takes experiment.Length)
 	}
 	fmt.Fprintln(a.stdout)
 	if c.find {
-		fmt.Fprintf(a.stdout, "Each looks for the highest rate of which %.0f%% are served and 99%% wait for %s at most.\n",
+		fmt.Fprintf(a.stdout,
+			"Each looks for the highest rate of which %.0f%% are served and 99%% wait for %s at most.\n",
 			100*experiment.ServedShare, format.Duration(c.WaitBound))
 	}
 	if left > 0 {

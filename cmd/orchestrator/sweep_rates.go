@@ -31,11 +31,12 @@ func (c *sweepCall) resolveOwn(g *grid, s settings) error {
 	for _, p := range g.parts {
 		if rates := p.lists["rate"]; slices.Contains(rates, findRate) {
 			if finding++; len(rates) > 1 {
-				return fmt.Errorf("--rate: %s stands alone: leave out %s", findRate,
-					strings.Join(slices.DeleteFunc(slices.Clone(rates), func(r string) bool { return r == findRate }), ", "))
+				others := slices.DeleteFunc(slices.Clone(rates), func(r string) bool { return r == findRate })
+				return fmt.Errorf("--rate: %s stands alone: leave out %s", findRate, strings.Join(others, ", "))
 			}
 			if len(p.lists["entries"]) > 0 {
-				return errors.New("--entries: what is served at a rate is measured for a --duration: leave out --entries")
+				return errors.New("--entries: what is served at a rate is measured for a --duration: " +
+					"leave out --entries")
 			}
 		} else {
 			fixed++
@@ -99,8 +100,8 @@ func (a *app) tellRates(c *sweepCall, runs []*experiment.Result, err error) erro
 	return nil
 }
 
-// printRates prints a line for each configuration: its algorithm, nodes and latency, what else they differ in,
-// and its highest rate.
+// printRates prints a line for each configuration: its algorithm, nodes and latency, what else they differ
+// in, and its highest rate.
 func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
 	if len(rows) == 0 {
 		fmt.Fprintln(a.stdout, "No search has ended.")
@@ -112,7 +113,9 @@ func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
 	}
 	columns := []string{"algorithm", "nodes", "latency"}
 	for _, column := range results.AskedColumns(catalog.OptionNames()...) {
-		differs := slices.ContainsFunc(asked, func(r results.Row) bool { return r.Text(column) != asked[0].Text(column) })
+		differs := slices.ContainsFunc(asked, func(r results.Row) bool {
+			return r.Text(column) != asked[0].Text(column)
+		})
 		if differs && column != "rate_per_s" && !slices.Contains(columns, column) {
 			columns = append(columns, column)
 		}
@@ -150,7 +153,8 @@ func intervalNote(r *results.RateRow) string {
 	case experiment.IntervalOfMedian:
 		return "The interval is that of the median, in total, of 95%."
 	case experiment.IntervalOfAll:
-		return fmt.Sprintf("Of %s, the interval is from the least to the most, in total: that of a median takes %d.",
+		return fmt.Sprintf(
+			"Of %s, the interval is from the least to the most, in total: that of a median takes %d.",
 			english.Count(r.Trials, "trial", "trials"), trialsOfRates)
 	}
 	return ""
@@ -162,9 +166,10 @@ func rateNote(r *results.RateRow) string {
 	case r.LimitedBy == experiment.LimitViolation:
 		return fmt.Sprintf("violation: %s broke a promise, so it has no rate: verify names where", r.Algorithm)
 	case r.LimitedBy == experiment.LimitUnknown:
-		return fmt.Sprintf("unknown: the run at the next rate shows nothing, so the rate may be higher: %s", r.Reason)
+		return "unknown: the run at the next rate shows nothing, so the rate may be higher: " + r.Reason
 	case !r.RatePerS.Known():
-		return "No rate: not even the least that is probed is served, 20 requests in the window: try a longer --duration."
+		return "No rate: not even the least that is probed is served, 20 requests in the window: " +
+			"try a longer --duration."
 	case r.LimitedBy == experiment.LimitCPU:
 		return "cpu: the run was bound by the CPU, so another machine has another rate."
 	case r.LimitedBy == experiment.LimitCap:
