@@ -14,7 +14,7 @@ import (
 )
 
 // An Overview is what a list of runs says of one: a row as in runs.csv, whose figures are medians of the
-// trials, and whose verdict is that of the run: Unfinished, or nothing if it is not known.
+// trials, and whose verdict is that of the run: results.Unfinished, or nothing if it is not known.
 type Overview struct {
 	Run     string        `csv:"run"` // set/run
 	Started string        `csv:"started"`
@@ -24,12 +24,6 @@ type Overview struct {
 	TrialsAsked int    `csv:"trials_asked"`
 	Problem     string `csv:"problem"` // why some of this is missing, if it is
 }
-
-// Unfinished is the verdict, in an overview, of a run that goes on, or whose orchestrator was killed.
-const Unfinished = "unfinished"
-
-// OrchestratorGone is why a run has no end on record.
-const OrchestratorGone = "the orchestrator ended before the run did, or is still running"
 
 // ReadOverview reads what the folder of a run says of it. Whatever is damaged is named as the problem, and
 // the rest is read all the same.
@@ -68,7 +62,7 @@ func (o *Overview) describe(r *Record) {
 	o.Version, o.Seed = r.Versions["turnstile"], r.Options.Seed
 	o.Trials, o.TrialsAsked = len(r.Trials), r.Options.Trials
 	if r.Unfinished() {
-		o.Verdict = Unfinished
+		o.Verdict = results.Unfinished
 		return
 	}
 	worst := check.Valid

@@ -71,7 +71,7 @@ type TrialRecord struct {
 }
 
 // Interrupted reports whether the user ended the trial.
-func (t *TrialRecord) Interrupted() bool { return t.Trouble == errInterrupted.Error() }
+func (t *TrialRecord) Interrupted() bool { return t.Trouble == results.Interrupted }
 
 // The states of a run, in its Record.
 const (
@@ -273,9 +273,6 @@ func (r *Run) finish(ctx context.Context, t *trial, number int, trouble error) e
 	return errors.Join(append(errs, err)...)
 }
 
-// orchestratorGone is why a trial ended early whose end is not on record.
-const orchestratorGone = Unfinished + ": the orchestrator ended before the trial did, or is still running"
-
 // Reopen reads a run from its folder, and judges its histories again. It is an error if none of them can be
 // judged; those that cannot are in Unjudged.
 func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
@@ -312,7 +309,7 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 		for len(r.Record.Trials) < number { // its orchestrator was killed
 			record := TrialRecord{Seed: TrialSeed(r.Seed, number)}
 			if !simulated { // then the trial was over
-				record.Trouble = orchestratorGone
+				record.Trouble = results.UnfinishedSays
 			}
 			r.Record.Trials = append(r.Record.Trials, record)
 		}
@@ -385,7 +382,7 @@ func (r *Run) conclude(number int, j judgement) {
 		Verdict: j.checks.Verdict()}
 	if t.Trouble != "" && t.Verdict.Outcome != check.Violated { // it may have left what nobody has checked
 		t.Verdict.Outcome, t.Verdict.Reason = check.Inconclusive, t.Trouble
-		if missing := j.checks.Missing(); t.Trouble == orchestratorGone && len(missing) > 0 {
+		if missing := j.checks.Missing(); t.Trouble == results.UnfinishedSays && len(missing) > 0 {
 			t.Verdict.Reason = strings.Join(missing, ", ") + "; " + t.Trouble // what it did is in the logs
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
+	"turnstile/results"
 )
 
 // A trial is one run of a cluster of processes, from the start of the first to the end of the last. Each of
@@ -75,7 +76,7 @@ type Progress struct {
 }
 
 // errInterrupted ends a trial that the user interrupts.
-var errInterrupted = errors.New("interrupted")
+var errInterrupted = errors.New(results.Interrupted)
 
 // errStalled ends a trial in which somebody waits and nothing moves.
 var errStalled = errors.New("stalled")

@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"strconv"
 	"sync"
@@ -47,18 +48,29 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 	machine := ""
 	if wrong == nil {
 		machine = machineOf(record.Machine)
-		if record.hasChanged(folder, results.RowsFile) {
-			return nil, fmt.Errorf("%s was changed after it was written, so it is left out: verify names what differs",
-				results.RowsFile)
+		if err := record.CheckRows(folder); err != nil {
+			return nil, err
 		}
 	}
 	rows, err := folder.Rows(catalog.OptionNames()...)
+	if wrong == nil && record.Unfinished() && errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New(results.UnfinishedSays)
+	}
 	trials := make([]compare.Trial, len(rows))
 	for i := range rows {
 		trials[i] = compare.Trial{Row: rows[i], Machine: machine}
 		trials[i].Run = folder.Name() // it may have been renamed
 	}
 	return trials, errors.Join(wrong, err)
+}
+
+// CheckRows returns an error if the table of the trials of a run was changed after it was written.
+func (r *Record) CheckRows(folder *results.Folder) error {
+	if r.hasChanged(folder, results.RowsFile) {
+		return fmt.Errorf("%s was changed after it was written, so it is left out: verify names what differs",
+			results.RowsFile)
+	}
+	return nil
 }
 
 // machineOf describes a machine in words.

@@ -31,6 +31,7 @@ const (
 	VerdictFile    = "verdict.yaml"    // the verdict of every trial, with what each check found
 	MatrixFile     = "matrix.csv"      // of a set: a MatrixRow per algorithm and fault
 	SplitBrainFile = "split-brain.csv" // of a set: a SplitBrainRow per scheme and partition
+	RatesFile      = "rates.csv"       // of a set: a RateRow per configuration
 	LatestLink     = "latest"          // in the folder of all sets: the newest run
 )
 

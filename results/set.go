@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"time"
 
+	"turnstile/internal/figure"
 	"turnstile/internal/yamlfile"
 )
 
@@ -102,4 +103,25 @@ func Makings(root, set string) ([]Making, error) {
 			setFormat)
 	}
 	return record.Made, nil
+}
+
+// A RateRow is what rates.csv says of a configuration whose highest rate was searched. docs/sweeping.md
+// explains each column.
+type RateRow struct {
+	Version string `csv:"version"`
+	Asked          // with the median of the rates that the trials have found as its RatePerS
+
+	LowPerS  figure.Figure `csv:"rate_low_per_s"`
+	HighPerS figure.Figure `csv:"rate_high_per_s"`
+
+	TotalPerS     figure.Figure `csv:"total_rate_per_s"` // of all nodes
+	TotalLowPerS  figure.Figure `csv:"total_low_per_s"`
+	TotalHighPerS figure.Figure `csv:"total_high_per_s"`
+
+	Interval   string        `csv:"interval"` // what low and high are
+	LimitedBy  string        `csv:"limited_by"`
+	Trials     int           `csv:"trials"` // that have found something
+	Probes     int           `csv:"probes"`
+	WaitBoundS figure.Figure `csv:"wait_bound_s"`
+	Reason     string        `csv:"reason"` // of the verdict at the next rate
 }

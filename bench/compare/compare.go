@@ -64,6 +64,8 @@ type Group struct {
 	Others   map[string]int // how many have another verdict, by the verdict
 	Repeated int            // simulated trials that are left out, since one of the same seed is among these
 
+	Interrupted int // of the others, which the user ended
+
 	trials []*Trial
 	same   bool // they are simulated, and have measured the same in everything
 }

@@ -188,7 +188,9 @@ func groupOf(name string, all []*experiment) *Group {
 			d := draw{t.Version, t.Seed}
 			switch {
 			case t.Verdict != "valid":
-				g.Others[t.Verdict]++
+				if g.Others[t.Verdict]++; t.Reason == results.Interrupted {
+					g.Interrupted++
+				}
 				continue
 			case t.Kind == simulated && drawn[d]:
 				g.Repeated++

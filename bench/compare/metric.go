@@ -43,7 +43,8 @@ func CheckMetrics(metrics []string) error {
 
 // Of these metrics more is better, and of those with such beginnings less. Of all others neither is.
 var (
-	moreIsBetter = []string{"entries_per_s", "utilisation", "jain_index", "entries_node_min", "issued_share"}
+	moreIsBetter = []string{"entries_per_s", "utilisation", "jain_index", "entries_node_min", "issued_share",
+		"served_share"}
 	lessIsBetter = []string{"messages_per_", "publishes_per_", "bytes_per_", "one_entry_messages_", "wait_us_",
 		"queue_us_", "protocol_us_", "client_delay_us_", "uncontended_us_", "sync_delay_us_",
 		"overtaken_", "passed_over_",

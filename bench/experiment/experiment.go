@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"turnstile/bench"
@@ -53,36 +54,35 @@ type Result struct {
 // If ctx is done, those that are not made by then are nil. Progress counts those before as well, of all.
 func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
 	one func(number int) *Result) []*Result {
-	var (
-		mu      sync.Mutex
-		results = make([]*Result, count)
-		next    int
-		wait    sync.WaitGroup
-	)
-	take := func() int {
+	var mu sync.Mutex
+	results := make([]*Result, count)
+	pool(ctx, workers, count, func(number int) {
+		r := one(number)
+		if ctx.Err() != nil {
+			return // it was cut short
+		}
 		mu.Lock()
 		defer mu.Unlock()
-		next++
-		return next - 1
-	}
+		results[number] = r
+		if before++; e.Progress != nil {
+			e.Progress(before, all, r)
+		}
+	})
+	return results
+}
+
+// pool has workers do what is numbered from 0, in that order, until ctx is done.
+func pool(ctx context.Context, workers, count int, do func(number int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
 	for range workers {
 		wait.Go(func() {
-			for number := take(); number < count && ctx.Err() == nil; number = take() {
-				r := one(number)
-				if ctx.Err() != nil {
-					return // it was cut short
-				}
-				mu.Lock()
-				results[number] = r
-				if before++; e.Progress != nil {
-					e.Progress(before, all, r)
-				}
-				mu.Unlock()
+			for number := int(next.Add(1)) - 1; number < count && ctx.Err() == nil; number = int(next.Add(1)) - 1 {
+				do(number)
 			}
 		})
 	}
 	wait.Wait()
-	return results
 }
 
 // made returns those results that there are.

@@ -35,10 +35,20 @@ type Sweep struct {
 	// Command makes the sweep again.
 	Command string
 
-	rows map[string]results.Row // of the runs that are over, by the names of their folders
-	left []sweepRun             // in the order in which they are made
-	cut  []*results.Folder      // of runs that were cut short, and are made again
+	rows    map[string]results.Row // of the runs that are over, by the names of their folders
+	changed map[string]error       // of those whose tables were changed, by the same names: they have no row
+	left    []sweepRun             // in the order in which they are made
+	cut     []*results.Folder      // of runs that were cut short, and are made again
+
+	mu      sync.Mutex // of rows, and of writing them
+	next    time.Time  // when they are written next at the earliest
+	unwrote error      // the first error of writing them
 }
+
+// An UnreadableError is the error of a set of which something cannot be read.
+type UnreadableError struct{ error }
+
+func (e UnreadableError) Unwrap() error { return e.error }
 
 // A sweepRun is one run of a sweep.
 type sweepRun struct {
@@ -46,39 +56,27 @@ type sweepRun struct {
 	name        string
 }
 
-// job returns the job of the run.
-func (s *Sweep) job(r sweepRun) *bench.Job {
-	j := *s.Cells[r.cell]
-	j.Trials, j.Seed = 1, bench.TrialSeed(s.Seed, r.trial)
+// job returns the job of a trial of a configuration.
+func (s *Sweep) job(of *bench.Job, trial int) *bench.Job {
+	j := *of
+	j.Trials, j.Seed = 1, bench.TrialSeed(s.Seed, trial)
 	return &j
 }
 
 // Prepare reads what the set has already, and returns how many runs it has and how many are left. It is an
 // error if the set was made by another commit, unless Mixed, or with another seed.
 func (s *Sweep) Prepare() (made, left int, err error) {
-	s.rows, s.left, s.cut = map[string]results.Row{}, nil, nil
 	if err := s.readSet(); err != nil {
 		return 0, 0, err
 	}
-	count := len(s.Cells)
-	names := make([]string, count)
-	for cell := range names {
-		if names[cell], err = runName(s.Cells[cell]); err != nil {
-			return 0, 0, err
-		}
-	}
+	s.left = nil
 	for trial := 1; trial <= s.Trials; trial++ {
-		order := make([]int, count)
-		for i := range order {
-			order[i] = i
-		}
-		dice := chance.Dice(s.Seed)
-		slices.SortFunc(order, func(a, b int) int {
-			return cmp.Or(cmp.Compare(dice.Bits(turn(a, trial)), dice.Bits(turn(b, trial))), a-b)
-		})
-		for _, cell := range order {
-			r := sweepRun{cell: cell, trial: trial, name: fmt.Sprintf("%s-t%02d", names[cell], trial)}
-			if _, is := s.rows[r.name]; is {
+		for _, cell := range s.order(trial) {
+			r := sweepRun{cell: cell, trial: trial}
+			if r.name, err = runName(s.Cells[cell], trial); err != nil {
+				return 0, 0, err
+			}
+			if _, is := s.rows[r.name]; is || s.changed[r.name] != nil {
 				made++
 			} else {
 				s.left = append(s.left, r)
@@ -88,13 +86,25 @@ func (s *Sweep) Prepare() (made, left int, err error) {
 	return made, len(s.left), nil
 }
 
+// order returns in which order a round has the configurations.
+func (s *Sweep) order(trial int) (cells []int) {
+	for cell := range s.Cells {
+		cells = append(cells, cell)
+	}
+	dice := chance.Dice(s.Seed)
+	slices.SortFunc(cells, func(a, b int) int {
+		return cmp.Or(cmp.Compare(dice.Bits(turn(a, trial)), dice.Bits(turn(b, trial))), a-b)
+	})
+	return cells
+}
+
 // turn is the roll for the place of a cell in a round.
 func turn(cell, trial int) chance.Roll {
 	return chance.Roll{Purpose: chance.ForTrial, Kind: uint64(trial), Count: uint64(cell)}
 }
 
-// runName begins the name of the folder of a run by what it is: equal configurations have equal names.
-func runName(j *bench.Job) (string, error) {
+// runName names the folder of a run by what it is: equal trials of equal configurations have equal names.
+func runName(j *bench.Job, trial int) (string, error) {
 	o := j.Options
 	o.Trials, o.Seed = 1, 0
 	text, err := yaml.Marshal([]any{o, j.Simulated})
@@ -102,7 +112,7 @@ func runName(j *bench.Job) (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(text)
-	return fmt.Sprintf("%s-n%d-%s", o.Algorithm, o.Config.N, hex.EncodeToString(sum[:4])), nil
+	return fmt.Sprintf("%s-n%d-%s-t%02d", o.Algorithm, o.Config.N, hex.EncodeToString(sum[:4]), trial), nil
 }
 
 // rounds matches the name of a run of a sweep. One that was made after another had been cut short has a
@@ -111,6 +121,10 @@ var rounds = regexp.MustCompile(`^(.+-t(\d\d+))(-\d+)?$`)
 
 // readSet reads the rows of the runs of the set that are over.
 func (s *Sweep) readSet() error {
+	s.rows, s.changed, s.cut = map[string]results.Row{}, map[string]error{}, nil
+	if _, err := results.Makings(s.Setup.Results, s.Setup.Set); err != nil {
+		return UnreadableError{err}
+	}
 	set := results.OpenSet(s.Setup.Results, s.Setup.Set)
 	if set == nil {
 		return nil
@@ -122,7 +136,7 @@ func (s *Sweep) readSet() error {
 		}
 		record, err := bench.ReadRecord(folder)
 		if err != nil {
-			return fmt.Errorf("%w; remove the folder to have the run made again", err)
+			return UnreadableError{fmt.Errorf("%w; remove the folder to have the run made again", err)}
 		}
 		trial, _ := strconv.Atoi(name[2]) // it has digits alone
 		switch was, is := madeBy(record.Versions), madeBy(s.Setup.Versions); {
@@ -136,9 +150,13 @@ func (s *Sweep) readSet() error {
 			return fmt.Errorf("the set %s was made with another seed than %d: %s has %d; give the same --seed, or "+
 				"another --set", s.Setup.Set, s.Seed, folder.Name(), record.Options.Seed)
 		}
+		if err := record.CheckRows(folder); err != nil {
+			s.changed[name[1]] = fmt.Errorf("%s: %w", folder.Ref(), err)
+			continue
+		}
 		rows, err := folder.Rows(catalog.OptionNames()...)
 		if err != nil {
-			return err
+			return UnreadableError{err}
 		}
 		s.keep(name[1], trial, rows)
 	}
@@ -158,20 +176,6 @@ func (s *Sweep) keep(name string, trial int, rows []results.Row) {
 	}
 }
 
-// Takes returns about how long the runs take that are left, as far as that is known before.
-func (s *Sweep) Takes() (sum time.Duration) {
-	simulated := 0
-	for _, r := range s.left {
-		switch o := &s.Cells[r.cell].Options; {
-		case s.Cells[r.cell].Simulated:
-			simulated++
-		default:
-			sum += aroundRun + o.Warmup + o.Duration
-		}
-	}
-	return sum + simulating(simulated)
-}
-
 // DiskSpace returns how many bytes of disk space the largest run takes while it goes on.
 func (s *Sweep) DiskSpace() (most uint64) {
 	for _, j := range s.Cells {
@@ -179,9 +183,6 @@ func (s *Sweep) DiskSpace() (most uint64) {
 	}
 	return most
 }
-
-// aroundRun is about how long processes take to start and to end, and what they recorded to be judged.
-const aroundRun = 500 * time.Millisecond
 
 // Lock has this process alone make runs of the set, until unlock is called, and sets aside those that were
 // cut short, which are kept in folders with a dot before their names.
@@ -197,6 +198,15 @@ func (s *Sweep) Lock() (unlock func() error, err error) {
 	return unlock, nil
 }
 
+// Changed says which runs of the set have tables that were changed after they were written. Such a run has
+// no row in the table of the set, and is not made again.
+func (s *Sweep) Changed() (all []error) {
+	for _, name := range slices.Sorted(maps.Keys(s.changed)) {
+		all = append(all, s.changed[name])
+	}
+	return all
+}
+
 // Make makes the runs that are left, and writes their rows to the table of the set as they come. If ctx is
 // done, it returns what there is, with the error of ctx. Another error says what could not be written.
 func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
@@ -205,62 +215,63 @@ func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
 			return nil, err
 		}
 	}
-	workers := 1
-	if s.Cells[0].Simulated {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	var (
-		mu      sync.Mutex
-		written time.Time
-	)
-	write := func() {
-		if failed := s.write(); failed != nil && err == nil {
-			err = failed
-		}
-		written = time.Now()
-	}
 	before := len(s.rows)
-	all := s.run(ctx, workers, len(s.left), before, before+len(s.left), func(number int) *Result {
-		r, rows := s.one(ctx, s.left[number])
-		mu.Lock()
-		defer mu.Unlock()
-		s.keep(s.left[number].name, s.left[number].trial, rows)
-		if time.Since(written) > time.Second {
-			write()
-		}
-		return r
+	all := s.run(ctx, s.workers(), len(s.left), before, before+len(s.left), func(number int) *Result {
+		r := s.left[number]
+		return s.one(ctx, r.name, r.trial, s.job(s.Cells[r.cell], r.trial))
 	})
-	write()
-	return made(all), cmp.Or(err, ctx.Err())
+	return made(all), cmp.Or(s.writeAll(), ctx.Err())
 }
 
-// one makes a run, and returns its row unless it was cut short.
-func (s *Sweep) one(ctx context.Context, run sweepRun) (*Result, []results.Row) {
+// workers returns how many runs are made at a time.
+func (s *Sweep) workers() int {
+	if s.Cells[0].Simulated {
+		return runtime.GOMAXPROCS(0)
+	}
+	return 1
+}
+
+// one makes a run, and keeps its row unless it was cut short.
+func (s *Sweep) one(ctx context.Context, name string, trial int, j *bench.Job) *Result {
 	setup := s.Setup
-	setup.Name = run.name
-	r := &Result{Job: s.job(run)}
+	setup.Name = name
+	r := &Result{Job: j}
 	made, err := bench.Make(ctx, r.Job, setup)
 	if r.Err = err; made == nil {
 		r.Says = fmt.Sprintf("could not be made: %v", err)
-		return r, nil
+		return r
 	}
 	r.Folder = made.Folder.Ref()
 	if len(made.Trials) == 0 || made.Record.Trials[0].Interrupted() {
-		return r, nil
+		return r
 	}
 	r.Verdict = made.Trials[0].Verdict
 	r.Shown, r.Says = r.Verdict.Shown()
-	return r, made.Rows()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keep(name, trial, made.Rows()); time.Now().After(s.next) {
+		s.unwrote = cmp.Or(s.unwrote, s.write())
+	}
+	return r
 }
 
-// write writes the table of the set.
+// writeAll writes the table of the set, and returns the first error of writing it.
+func (s *Sweep) writeAll() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.unwrote, s.write())
+}
+
+// write writes the table of the set. A large one takes its time, which is a small share of that of the runs.
 func (s *Sweep) write() error {
+	began := time.Now()
 	var rows []results.Row
 	for _, name := range slices.Sorted(maps.Keys(s.rows)) {
 		rows = append(rows, s.rows[name])
 	}
 	_, err := results.WriteSetTable(s.Setup.Results, s.Setup.Set, results.RowsFile, rows,
 		catalog.OptionNames()...)
+	s.next = time.Now().Add(max(time.Second, 50*time.Since(began)))
 	return err
 }
 

@@ -18,7 +18,7 @@ func (m *maker) about(trials []compare.Trial) {
 	bound := 0
 	for i := range trials {
 		t := &trials[i]
-		verdicts[t.Verdict]++
+		verdicts[t.VerdictText()]++
 		versions[t.Version]++
 		machine := t.Machine
 		if t.Kind == "simulate" {

@@ -211,7 +211,7 @@ func (p *Report) verdict(s *bench.Summary) {
 	word := Outcome(p.palette, outcome)
 	switch {
 	case made == 0 && s.Record.Unfinished():
-		p.printf("%s  %s: %s\n", word, bench.Unfinished, bench.OrchestratorGone)
+		p.printf("%s  %s\n", word, results.UnfinishedSays)
 	case made == 0 && len(s.Record.Trials) == 0:
 		p.printf("%s  the run ended before its first trial was over\n", word)
 	case made == 0:

@@ -28,14 +28,26 @@ const long = 10 * time.Second
 
 // newBar returns a bar, or nil if it is off. What takes long, as far as that is known before, is announced.
 func (a *app) newBar(off bool, takes time.Duration) *bar {
-	first := long
-	switch {
-	case off:
-		return nil
-	case takes >= long:
+	if takes >= long && !off {
 		fmt.Fprintf(a.stderr, "orchestrator: this takes about %s, or longer if others use the machine\n",
 			format.Duration(takes.Round(time.Second)))
-		first = time.Minute
+	}
+	return a.newBarFrom(off, firstLine(takes))
+}
+
+// firstLine returns when what is being done is first printed, where there is no terminal, of what takes so
+// long as far as that is known and was said.
+func firstLine(takes time.Duration) time.Duration {
+	if takes >= long {
+		return time.Minute
+	}
+	return long
+}
+
+// newBarFrom is newBar for a command that has said how long it takes, with its first line after first.
+func (a *app) newBarFrom(off bool, first time.Duration) *bar {
+	if off {
+		return nil
 	}
 	if !terminal.Is(a.stderr) {
 		return &bar{lines: lines{out: a.stderr, began: time.Now(), next: time.Now().Add(first)}}

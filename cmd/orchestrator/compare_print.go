@@ -159,6 +159,9 @@ func trialsOf(g *compare.Group) string {
 	for _, verdict := range slices.Sorted(maps.Keys(g.Others)) {
 		words = append(words, fmt.Sprintf("%d %s", g.Others[verdict], verdict))
 	}
+	if g.Interrupted > 0 {
+		words[len(words)-1] += fmt.Sprintf(" (%d %s)", g.Interrupted, results.Interrupted)
+	}
 	if g.Repeated > 0 {
 		words = append(words, fmt.Sprintf("%d left out, of a seed that another has", g.Repeated))
 	}

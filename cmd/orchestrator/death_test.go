@@ -228,13 +228,13 @@ func TestKilledOrchestratorLeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	l := start(t)
 	l.cmd.Process.Kill()
-	l.want(-1, "the orchestrator ended before the trial did", "no verdict was stored")
+	l.want(-1, "the orchestrator ended before the run did", "no verdict was stored")
 	// What is missing beside that comes first.
 	log := filepath.Join(l.dir, results.LatestLink, "trial-1", "node-000002.log")
 	if err := os.Remove(log); err != nil {
 		t.Fatal(err)
 	}
-	const says = "\nINCONCLUSIVE  node 2 left no log; unfinished: the orchestrator ended before the trial did"
+	const says = "\nINCONCLUSIVE  node 2 left no log; unfinished: the orchestrator ended before the run did"
 	if _, text := l.verify(); !strings.Contains(text, says) {
 		t.Errorf("without a log, verify prints\n%s", text)
 	}
@@ -268,7 +268,7 @@ func TestKilledTransportIsReported(t *testing.T) {
 	}
 	l := start(t, "--brokers", "3", "--proxies")
 	l.cmd.Process.Kill()
-	l.want(-1, "the orchestrator ended before the trial did")
+	l.want(-1, "the orchestrator ended before the run did")
 }
 
 // A broker of several that stands still is on record by its name.

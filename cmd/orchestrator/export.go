@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -84,6 +85,9 @@ func (c *exportCall) check(_ *cobra.Command, s settings) error {
 	switch {
 	case c.to == "":
 		return errors.New("--to: say what to write: entries, shiviz or perfetto")
+	case isTime(c.to):
+		return fmt.Errorf("--to: %s is a time, and --to says what to write: %s; for the end of the window, "+
+			"give --until %s", c.to, strings.Join(exportForms, ", "), c.to)
 	case !slices.Contains(exportForms, c.to):
 		return fmt.Errorf("--to: there is no %q%s", c.to, suggest.Hint(c.to, exportForms))
 	case c.to == "entries" && (s.given("from") || s.given("until")):
@@ -94,6 +98,12 @@ func (c *exportCall) check(_ *cobra.Command, s settings) error {
 		return fmt.Errorf("--until: %v is not after --from, %v", c.until, c.from)
 	}
 	return checkPicture("out", c.out)
+}
+
+// isTime reports whether a text is a length of time.
+func isTime(text string) bool {
+	_, err := time.ParseDuration(text)
+	return err == nil
 }
 
 // exportFile writes a file, whole or not at all.

@@ -115,7 +115,7 @@ func incomparable(folder *results.Folder) string {
 	case err != nil:
 		return err.Error()
 	case len(s.Rows) == 0 && s.Record.Unfinished():
-		return fmt.Sprintf("%s is %s: %s", folder.Ref(), bench.Unfinished, bench.OrchestratorGone)
+		return fmt.Sprintf("%s is %s", folder.Ref(), results.UnfinishedSays)
 	case len(s.Rows) == 0:
 		return folder.Ref() + " has no trial that was judged"
 	}

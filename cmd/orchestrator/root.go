@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,6 +74,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
+		if cmd.Name() == "diagram" && name == "until" {
+			return fmt.Errorf("%w: the end of a diagram is --to", err)
+		}
 		hint := fmt.Sprintf("; see %s --help", cmd.CommandPath())
 		if takers := commandsWith(cmd.Root(), name); len(takers) > 0 {
 			hint = fmt.Sprintf(": %s does not take it; these do: %s", cmd.Name(), strings.Join(takers, ", "))
@@ -81,6 +85,10 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return fmt.Errorf("%w%s", err, hint)
 	case errors.As(err, &bad):
+		if cmd.Name() == "diagram" && bad.GetFlag().Name == "to" && slices.Contains(exportForms, bad.GetValue()) {
+			return fmt.Errorf("--to: %s is a form of export, and here --to is the time at which the picture ends: "+
+				"see export --to %s", bad.GetValue(), bad.GetValue())
+		}
 		return valueError("--"+bad.GetFlag().Name, bad.GetFlag(), bad.GetValue(), bad.Unwrap())
 	}
 	return err

@@ -28,13 +28,15 @@ import (
 	"turnstile/results"
 )
 
-const runsHelp = `List the runs that are stored, the newest first. Figures are medians of the trials of a run.
+const runsHelp = `List the runs that are stored, or those of SET, the newest first.
+Figures are medians of the trials of a run.
 --csv and --json have every column of runs.csv.
 
 Of a run that is damaged, or that an older Turnstile made, the list has what can be read, and says what
 cannot; what is no run is named.`
 
 const runsExample = `  orchestrator runs
+  orchestrator runs sweep
   orchestrator runs --algo maekawa --verdict violated
   orchestrator runs --kind simulate --set lamport --newest 10 --json`
 
@@ -48,7 +50,7 @@ type runsCall struct {
 
 var (
 	runKinds    = []string{"bench", "simulate"}
-	runVerdicts = append(check.Outcomes(), bench.Unfinished)
+	runVerdicts = append(check.Outcomes(), results.Unfinished)
 )
 
 // runHelp says what RUN may be.
@@ -91,14 +93,15 @@ func onStored[T any](cmd *cobra.Command, check func(*cobra.Command, settings) er
 func (a *app) runsCommand() *cobra.Command {
 	var c runsCall
 	cmd := &cobra.Command{
-		Use:     "runs",
+		Use:     "runs [SET]",
 		Short:   "List the stored runs",
 		Long:    runsHelp,
 		Example: runsExample,
 	}
 	checked(cmd, func(s settings) error {
-		return cmp.Or(s.either(cmd, "json", "csv"), c.validate())
+		return cmp.Or(s.either(cmd, "json", "csv"), c.takeSet(cmd.Flags().Args()), c.validate())
 	}, func(context.Context, settings) error { return a.runs(&c) })
+	cmd.Args = atMostOne
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.SetNormalizeFunc(longN)
@@ -118,6 +121,23 @@ func (a *app) runsCommand() *cobra.Command {
 	completeWith(cmd, "kind", runKinds)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	return cmd
+}
+
+// takeSet takes the set that is named without --set.
+func (c *runsCall) takeSet(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	set := filepath.Base(args[0]) // a shell completes to the path of its folder
+	switch {
+	case c.set != "" && c.set != set:
+		return fmt.Errorf("runs is asked for the sets %s and %s: leave out one of the two", set, c.set)
+	case filepath.Clean(args[0]) != set && filepath.Clean(args[0]) != filepath.Join(c.root, set):
+		return fmt.Errorf("%s is no set of %s: write its name, or say --results %s", args[0], c.root,
+			filepath.Dir(filepath.Clean(args[0])))
+	}
+	c.set = set
+	return nil
 }
 
 // validate checks the filters.
@@ -173,6 +193,9 @@ func (a *app) runs(c *runsCall) error {
 		}
 	}
 	for _, path := range others {
+		if c.set != "" && filepath.Base(filepath.Dir(path)) != c.set {
+			continue
+		}
 		fmt.Fprintf(a.stderr, "%s is no run: it has neither %s nor %s\n", path, results.RunFile, results.RowsFile)
 	}
 	return err
@@ -268,9 +291,9 @@ var overviewColumns = []overviewColumn{
 	}},
 	{"VERDICT", 0, func(o *bench.Overview) string {
 		if o.Problem != "" {
-			return strings.TrimPrefix(o.Verdict+", problem", ", ")
+			return strings.TrimPrefix(o.VerdictText()+", problem", ", ")
 		}
-		return o.Verdict
+		return o.VerdictText()
 	}},
 	{"ENTRIES/S", 0, func(o *bench.Overview) string { return format.Rate(o.EntriesPerS) }},
 	{"WAIT P50", 3, func(o *bench.Overview) string { return format.Micros(o.WaitUSP50) }},

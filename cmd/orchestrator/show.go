@@ -63,7 +63,7 @@ func (a *app) show(folder *results.Folder, asJSON bool) error {
 	}
 	report.New(a.stdout).Stored(s)
 	if s.Record.Unfinished() {
-		fmt.Fprintf(a.stdout, "\n%s: %s; %s\n", bench.Unfinished, bench.OrchestratorGone, recorded(folder))
+		fmt.Fprintf(a.stdout, "\n%s; %s\n", results.UnfinishedSays, recorded(folder))
 	}
 	return nil
 }

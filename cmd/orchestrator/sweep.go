@@ -40,20 +40,30 @@ machine that changes its speed favours nobody. A sweep that was interrupted goes
 run that is missing when the same command is given again; with more values, it makes what is new.
 The table is runs.csv in the folder of the set.
 
-Exit status: 0 all runs valid, 1 some violated, 2 some inconclusive or interrupted, 64 bad usage.`
+--rate find looks, for each configuration, for the highest rate of an open load that it serves: at
+least 95% of the requests that are due are issued, as many enter, and the 99th percentile of waits
+is at most --wait-bound. Each trial is a search of its own, each probe a run of the set. The answer
+is rates.csv in the folder of the set.
+
+Exit status: 0 all runs valid (or a rate found for all), 1 some violated, 2 some inconclusive, interrupted, or
+a file of the set cannot be read, 64 bad usage.`
 
 const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,16 --latency 0s,1ms --trials 6
   orchestrator sweep --simulated --algo ricart,raymond -n 64,256 --latency exponential:1ms --set large
   orchestrator sweep --algo bully,raft-election -n 5,9 --plan leader-crashes,split-brain --set leaders
+  orchestrator sweep --simulated --algo ricart,suzuki -n 8,16 --rate find --hold 1ms --set rates
   orchestrator sweep lan.yaml`
 
 // A sweepCall is one call of sweep.
 type sweepCall struct {
-	experiment.Sweep
-	lists      map[string]*listFlag
-	simulated  bool
-	anyLength  bool
-	noProgress bool
+	experiment.RateSweep // its Sweep alone, unless a rate is to be found
+	find                 bool
+	lists                map[string]*listFlag
+	simulated            bool
+	anyLength            bool
+	noProgress           bool
+
+	trialsInFile bool
 
 	refused map[string][]string // configurations that cannot be run, by the reason
 }
@@ -66,7 +76,7 @@ const longSweep = 24 * time.Hour
 
 func (a *app) sweepCommand() *cobra.Command {
 	var c sweepCall
-	c.Seed, c.Trials, c.Setup.Set = 1, 5, "sweep"
+	c.Seed, c.Trials, c.Setup.Set, c.WaitBound = 1, 5, "sweep", time.Second
 	cmd := &cobra.Command{
 		Use:     "sweep [FILE]",
 		Short:   "Make a set of runs over lists of algorithms, sizes, loads and faults",
@@ -91,9 +101,12 @@ func (a *app) sweepCommand() *cobra.Command {
 	f.IntVar(&c.Trials, "trials", c.Trials, "how many runs each configuration has, each with a seed of its own")
 	noZero(f, "trials", "would make no run: write a number from 1, or leave it out")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
+	f.DurationVar(&c.WaitBound, "wait-bound", c.WaitBound,
+		"with --rate find: the longest 99th percentile of waits at a rate that is served")
+	noZero(f, "wait-bound", "is shorter than any wait: write a longer time, or leave it out")
 	f.BoolVar(&c.Mixed, "mixed", false, "go on with a set that another commit of Turnstile began")
 	f.BoolVar(&c.anyLength, "any-length", false, "start even if it takes more than a day")
-	forOneCall(cmd, "simulated", "trials", "seed", "mixed", "any-length")
+	forOneCall(cmd, "simulated", "trials", "seed", "wait-bound", "mixed", "any-length")
 	addSetup(f, &c.Setup, "the runs")
 	addNoProgress(cmd, &c.noProgress)
 	c.addLists(a, cmd)
@@ -105,6 +118,16 @@ func (a *app) sweepCommand() *cobra.Command {
 // algorithm refuses is left out, and kept for the user.
 func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []string) error {
 	g := &grid{parts: []part{{lists: map[string][]string{}}}}
+	given := map[string][]string{}
+	for name, l := range c.lists {
+		if len(l.values) > 0 {
+			given[name] = l.values
+		}
+	}
+	if len(args) == 0 && len(given) == 0 {
+		return fmt.Errorf("there is nothing to sweep over: give a file, or lists of values, as in %s",
+			"orchestrator sweep --algo ricart,suzuki -n 4,8 --trials 6")
+	}
 	if len(args) > 0 {
 		var err error
 		g, err = readGrid(args[0], c.listNames(), func(flag string, value *yaml.Node) (bool, error) {
@@ -114,15 +137,9 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 			return err
 		}
 	}
-	given := map[string][]string{}
-	for name, l := range c.lists {
-		if len(l.values) > 0 {
-			given[name] = l.values
-		}
-	}
 	g.override(given)
-	if c.Trials < 1 {
-		return fmt.Errorf("--trials: %d: write a number from 1", c.Trials)
+	if err := c.resolveOwn(g, s); err != nil {
+		return err
 	}
 	if count := g.count() * float64(c.Trials); count > mostRuns {
 		return fmt.Errorf("these lists and trials make %.0f runs, and a sweep has at most %d: give fewer values, "+
@@ -138,7 +155,7 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 	c.refused = map[string][]string{}
 	made := map[string]bool{}
 	for _, cell := range cells {
-		j, err := a.resolveCell(cmd.Root(), cell, c.simulated, c.Seed)
+		j, err := a.resolveCell(cmd.Root(), cell, c)
 		switch {
 		case errors.As(err, new(valueProblem)):
 			return err
@@ -157,29 +174,36 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 	return nil
 }
 
+// A runMaker makes the runs of a sweep, of lists or of a search.
+type runMaker interface {
+	Prepare() (made, left int, err error)
+	Takes(ctx context.Context) experiment.Length
+	DiskSpace() uint64
+	Make(ctx context.Context) ([]*experiment.Result, error)
+}
+
+// maker returns what makes the runs.
+func (c *sweepCall) maker() runMaker {
+	if c.find {
+		return &c.RateSweep
+	}
+	return &c.Sweep
+}
+
 // sweep makes the runs.
 func (a *app) sweep(ctx context.Context, c *sweepCall) error {
 	if err := equipFor(&c.Setup, !c.simulated); err != nil {
 		return err
 	}
-	before, left, err := c.Prepare()
+	maker := c.maker()
+	before, left, err := maker.Prepare()
 	if err != nil {
-		return err
+		return unreadable(err)
 	}
-	fmt.Fprintf(a.stdout, "%s, %s each: %s", english.Count(len(c.Cells), "configuration", "configurations"),
-		english.Count(c.Trials, "trial", "trials"), english.Count(before+left, "run", "runs"))
-	if before > 0 {
-		fmt.Fprintf(a.stdout, ", of which the set %s has %d", c.Setup.Set, before)
-	}
-	fmt.Fprintf(a.stdout, "\nAt most %d MB of disk while a run goes on.\n", c.DiskSpace()>>20)
-	a.printRefused(c)
-	if v := c.Setup.Versions; v["revision"] == "" {
-		fmt.Fprintf(a.stdout, "This program, %s, does not know its commit (it was built without -buildvcs):\n"+
-			"nothing will tell its runs from those of another commit.\n", v["turnstile"])
-	}
-	if takes := c.Takes(); takes > longSweep && !c.anyLength {
-		return fmt.Errorf("it takes about %s: give fewer values or trials, or say --any-length",
-			format.Duration(takes.Round(time.Hour)))
+	takes := maker.Takes(ctx)
+	a.printPlan(c, before, left, takes)
+	if takes.High > longSweep && !c.anyLength {
+		return fmt.Errorf("it takes more than a day: give fewer values or trials, or say --any-length")
 	}
 	if left > 0 {
 		unlock, err := c.Lock()
@@ -187,11 +211,11 @@ func (a *app) sweep(ctx context.Context, c *sweepCall) error {
 			return err
 		}
 		defer unlock()
-		if before, left, err = c.Prepare(); err != nil { // another may have made some meanwhile
-			return err
+		if before, left, err = maker.Prepare(); err != nil { // another may have made some meanwhile
+			return unreadable(err)
 		}
 	}
-	bar := a.newBar(c.noProgress, c.Takes())
+	bar := a.newBarFrom(c.noProgress, firstLine(takes.Low))
 	began := time.Now()
 	c.Progress = func(done, all int, r *experiment.Result) {
 		a.checkDisk(r.Err)
@@ -199,9 +223,21 @@ func (a *app) sweep(ctx context.Context, c *sweepCall) error {
 			bar.show(float64(done)/float64(all), c.progressText(done, all, before, began, r))
 		}
 	}
-	runs, err := c.Make(ctx)
+	runs, err := maker.Make(ctx)
 	bar.clear()
+	a.printChanged(c)
+	if c.find {
+		return a.tellRates(c, runs, err)
+	}
 	return a.tellSweep(c, runs, left-len(runs), err)
+}
+
+// unreadable gives the error of a set that cannot be read its exit status.
+func unreadable(err error) error {
+	if errors.As(err, new(experiment.UnreadableError)) {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	return err
 }
 
 // progressText says in one line how far the sweep has come, and what the last run showed.
@@ -212,22 +248,6 @@ func (c *sweepCall) progressText(done, all, before int, began time.Time, r *expe
 		text += fmt.Sprintf(": %s n=%d %s", r.Spec.Name, r.Config.N, r.Verdict.Outcome)
 	}
 	return text
-}
-
-// printRefused prints which configurations are left out, and why.
-func (a *app) printRefused(c *sweepCall) {
-	const few = 3
-	for _, why := range slices.Sorted(maps.Keys(c.refused)) {
-		cells := c.refused[why]
-		fmt.Fprintf(a.stdout, "Left out, %s: %s\n",
-			english.Count(len(cells), "configuration", "configurations"), why)
-		for _, cell := range cells[:min(few, len(cells))] {
-			fmt.Fprintf(a.stdout, "  %s\n", cell)
-		}
-		if len(cells) > few {
-			fmt.Fprintf(a.stdout, "  and %d more\n", len(cells)-few)
-		}
-	}
 }
 
 // tellSweep says what came of the runs, of which some are left.

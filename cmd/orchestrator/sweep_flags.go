@@ -16,6 +16,7 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
+	"turnstile/results"
 )
 
 // A listFlag is a flag of runs that may have several values in a sweep.
@@ -108,29 +109,39 @@ func (c *sweepCall) listNames() []string { return slices.Sorted(maps.Keys(c.list
 // own sets a flag of the sweep itself from its file, unless the command line has it.
 func (c *sweepCall) own(flags *pflag.FlagSet, flag string, value *yaml.Node, s settings) (
 	is bool, err error) {
-	if !slices.Contains([]string{"trials", "seed", "set", "simulated"}, flag) {
+	if !slices.Contains([]string{"trials", "seed", "set", "simulated", "wait-bound"}, flag) {
 		return false, nil
 	}
 	if !isValue(value) {
 		return true, fmt.Errorf("line %d: %s takes one value", value.Line, flag)
 	}
-	if s.given(flag) {
-		return true, nil
-	}
 	f := flags.Lookup(flag)
+	counts := f.Value.String()
+	where := fmt.Sprintf("line %d: %s", value.Line, flag)
 	if err := f.Value.Set(value.Value); err != nil {
-		return true, valueError(fmt.Sprintf("line %d: %s", value.Line, flag), f, value.Value, err)
+		return true, valueError(where, f, value.Value, err)
 	}
-	return true, nil
+	switch {
+	case flag == "trials" && c.Trials < 1:
+		return true, fmt.Errorf("%s: %d: write a number from 1", where, c.Trials)
+	case flag == "wait-bound" && c.WaitBound <= 0:
+		return true, fmt.Errorf("%s: %v: write a time such as 100ms", where, c.WaitBound)
+	case flag == "set":
+		err = results.CheckNames(c.Setup.Results, c.Setup.Set)
+	}
+	c.trialsInFile = c.trialsInFile || flag == "trials"
+	if err == nil && s.given(flag) { // the command line counts
+		err = f.Value.Set(counts)
+	}
+	return true, err
 }
 
 // A valueProblem is the error of a value that no configuration can have.
 type valueProblem struct{ error }
 
 // resolveCell returns the job of a configuration, as bench, elect or simulate would run it.
-func (a *app) resolveCell(root *cobra.Command, cell map[string]string, simulated bool, seed uint64) (
-	*bench.Job, error) {
-	c, cmd, err := a.callFor(cell["algo"], simulated)
+func (a *app) resolveCell(root *cobra.Command, cell map[string]string, of *sweepCall) (*bench.Job, error) {
+	c, cmd, err := a.callFor(cell["algo"], of.simulated)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +151,9 @@ func (a *app) resolveCell(root *cobra.Command, cell map[string]string, simulated
 		if flag == "algo" {
 			flag = c.naming
 		}
+		if flag == "rate" && of.find {
+			value = "1" // each probe has its own
+		}
 		f := cmd.Flags().Lookup(flag)
 		if f == nil {
 			return nil, fmt.Errorf("%s does not take --%s", cmd.Name(), flag)
@@ -148,7 +162,7 @@ func (a *app) resolveCell(root *cobra.Command, cell map[string]string, simulated
 			return nil, valueProblem{valueError("--"+flag, f, value, errors.Unwrap(err))}
 		}
 	}
-	if err := cmd.Flags().Set("seed", fmt.Sprint(seed)); err != nil {
+	if err := cmd.Flags().Set("seed", fmt.Sprint(of.Seed)); err != nil {
 		return nil, err
 	}
 	if _, err := settle(cmd, c.resolve); err != nil {
@@ -188,6 +202,9 @@ func sweepCommandOf(c *sweepCall, args []string) string {
 		words = append(words, "--simulated")
 	}
 	words = append(words, "--trials", fmt.Sprint(c.Trials), "--seed", fmt.Sprint(c.Seed), "--set", c.Setup.Set)
+	if c.find {
+		words = append(words, "--wait-bound", c.WaitBound.String())
+	}
 	for _, name := range c.listNames() {
 		for _, value := range c.lists[name].values {
 			words = append(words, "--"+name+"="+value)

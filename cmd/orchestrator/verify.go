@@ -189,7 +189,7 @@ func verdictAgainst(stored bench.Record, index int, t *bench.Trial) string {
 		if index < len(stored.Trials) {
 			return "no verdict was stored: nobody had judged the trial to its end"
 		}
-		return "no verdict was stored: " + bench.OrchestratorGone
+		return "no verdict was stored: " + results.OrchestratorGone
 	case now:
 		return "the stored verdict is the same"
 	}

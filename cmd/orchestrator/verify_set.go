@@ -95,13 +95,17 @@ func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *ver
 		fmt.Fprintf(a.stdout, "%s  %s: the histories say %v\n", colors.Paint(terminal.Red, "THE TABLES DIFFER"),
 			folder.Ref(), outcome)
 	case one.stored.Unfinished():
-		fmt.Fprintf(a.stdout, "%s  %s: %s\n", report.Outcome(colors, outcome), folder.Ref(), bench.Unfinished)
+		fmt.Fprintf(a.stdout, "%s  %s: %s\n", report.Outcome(colors, outcome), folder.Ref(), results.UnfinishedSays)
 	case len(one.summary.Unjudged) > 0:
 		fmt.Fprintf(a.stdout, "%s  %s: what can be judged agrees with the histories\n",
 			report.Outcome(colors, outcome), folder.Ref())
 	default:
-		fmt.Fprintf(a.stdout, "%s  %s: the tables agree with the histories\n", report.Outcome(colors, outcome),
-			folder.Ref())
+		says := ""
+		if slices.ContainsFunc(one.stored.Trials, func(t bench.TrialRecord) bool { return t.Interrupted() }) {
+			says = results.Interrupted + "; "
+		}
+		fmt.Fprintf(a.stdout, "%s  %s: %sthe tables agree with the histories\n", report.Outcome(colors, outcome),
+			folder.Ref(), says)
 	}
 	report.Unjudged(a.stdout, one.summary)
 	for _, d := range one.audit.Differences {

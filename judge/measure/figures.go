@@ -101,6 +101,7 @@ type Figures struct {
 	OverlapUS   number `csv:"overlap_us"`
 	Unfinished  number `csv:"unfinished"`
 	IssuedShare number `csv:"issued_share"`
+	ServedShare number `csv:"served_share"`
 	Lost        number `csv:"lost_unintended"`
 	// LostWithBroker are the messages that were lost with connections to the broker; empty: none was lost.
 	LostWithBroker number `csv:"lost_with_broker"`

@@ -140,6 +140,7 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		// stopped.
 		if f.load == workload.Open && s.Marks[history.Stopped].Seen {
 			m.IssuedShare = figure.Ratio(float64(s.Issued), float64(s.Due))
+			m.ServedShare = figure.Ratio(float64(accepted), float64(s.Due))
 		}
 		f.share()
 	}

@@ -60,15 +60,15 @@ type Workload struct {
 
 // The least and the greatest rate, in requests per second: about one in eleven days, and one per microsecond.
 const (
-	leastRate = 1e-6
-	mostRate  = 1e6
+	LeastRate = 1e-6
+	MostRate  = 1e6
 )
 
 // CheckRate says what is wrong with the rate of an open load, if anything is.
 func (w *Workload) CheckRate() error {
-	if w.Load == Open && !(w.Rate >= leastRate && w.Rate <= mostRate) { // nor is it a NaN
+	if w.Load == Open && !(w.Rate >= LeastRate && w.Rate <= MostRate) { // nor is it a NaN
 		return fmt.Errorf("a rate of %v requests per second and node: it must be at least %.6f, and at most %.0f",
-			w.Rate, leastRate, mostRate)
+			w.Rate, LeastRate, MostRate)
 	}
 	return nil
 }

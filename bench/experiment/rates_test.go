@@ -1,0 +1,207 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/internal/chance"
+	"turnstile/internal/figure"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+const (
+	lockHold  = 5 * time.Millisecond
+	lockDelay = time.Millisecond
+)
+
+// ratesOf returns a search for the highest rate of a lock of which the next client enters hold and two delays
+// after the one before: that is what it serves in a second at most.
+func ratesOf(t *testing.T, trials int) *RateSweep {
+	t.Helper()
+	s := &RateSweep{WaitBound: time.Second}
+	s.Trials, s.Command, s.Seed = trials, "orchestrator sweep", 3
+	s.Setup.Results, s.Setup.Set = t.TempDir(), "rates"
+	s.Setup.Versions = map[string]string{"turnstile": "v1", "revision": "abc"}
+	spec, err := catalog.Find("central")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := bench.Defaults()
+	o.Config.N, o.Duration, o.Warmup, o.WarmupLimit = 4, 2*time.Second, 200*time.Millisecond, 0
+	o.Latency = chance.Constant(lockDelay)
+	o.Workload = workload.Workload{Load: workload.Open, Rate: 1, Hold: chance.Constant(lockHold)}
+	j, err := o.Resolve(spec, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Cells = []*bench.Job{j}
+	return s
+}
+
+// searchRates makes all probes, and returns the only row.
+func searchRates(t *testing.T, s *RateSweep) results.RateRow {
+	t.Helper()
+	if _, _, err := s.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Make(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rows := s.Rates()
+	if len(rows) != 1 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	return rows[0]
+}
+
+func TestTheHighestRateIsThatOfTheTextbook(t *testing.T) {
+	row := searchRates(t, ratesOf(t, 6))
+	most := float64(time.Second / (lockHold + 2*lockDelay))
+	got, _ := row.TotalPerS.Value()
+	// Of a load that is 1/0.95 of what is served, 95% are served; rates are a step apart, and arrivals random.
+	if low, high := most/RateStep, most/ServedShare*RateStep; got < low || got > high ||
+		row.TotalPerS.IsBound() || row.LimitedBy != LimitShare || row.Trials != 6 ||
+		row.Interval != IntervalOfMedian {
+		t.Errorf("%s served, limited by %s, %s, in %d trials; want %.0f to %.0f", row.TotalPerS, row.LimitedBy,
+			row.Interval, row.Trials, low, high)
+	}
+	low, _ := row.TotalLowPerS.Value()
+	high, _ := row.TotalHighPerS.Value()
+	if low > got || got > high || high > 1.3*low {
+		t.Errorf("%s, and the interval is %s to %s", row.TotalPerS, row.TotalLowPerS, row.TotalHighPerS)
+	}
+	s := ratesOf(t, 3)
+	s.WaitBound = 25 * time.Millisecond
+	waits := searchRates(t, s)
+	if x, _ := waits.TotalPerS.Value(); x < 0.3*got || x > 0.9*got || waits.LimitedBy != LimitWait ||
+		waits.Interval != IntervalOfAll {
+		t.Errorf("with a bound of waits %s served, limited by %s, %s", waits.TotalPerS, waits.LimitedBy,
+			waits.Interval)
+	}
+}
+
+func TestASearchOfRatesGoesOnWhereItStopped(t *testing.T) {
+	s := ratesOf(t, 2)
+	_, most, err := s.Prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.Progress = func(done, all int, r *Result) {
+		if done == 3 {
+			cancel()
+		}
+		if all != most {
+			t.Errorf("%d of %d, and %d were said", done, all, most)
+		}
+	}
+	if _, err := s.Make(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	s.Progress = nil
+	if made, _, err := s.Prepare(); err != nil || made < 2 || made > 3 {
+		t.Fatalf("%d probes were kept: %v", made, err)
+	}
+	resumed := searchRates(t, s)
+	made, left, err := s.Prepare()
+	if err != nil || left != 0 || made > most {
+		t.Fatalf("%d made and %d left: %v", made, left, err)
+	}
+	if again, err := s.Make(t.Context()); err != nil || len(again) != 0 {
+		t.Errorf("%d probes were made again: %v", len(again), err)
+	}
+	if whole := searchRates(t, ratesOf(t, 2)); !reflect.DeepEqual(whole, resumed) {
+		t.Errorf("in one go %+v, and resumed %+v", whole, resumed)
+	}
+	if _, err := os.Stat(filepath.Join(s.Setup.Results, "rates", results.RatesFile)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatAProbeSays(t *testing.T) {
+	s := &RateSweep{WaitBound: 100 * time.Millisecond}
+	at := func(verdict string, issued, served, waitUS, cpu figure.Figure) *results.Row {
+		r := &results.Row{Verdict: verdict}
+		r.IssuedShare, r.ServedShare, r.WaitUSP99, r.CPUBusy = issued, served, waitUS, cpu
+		return r
+	}
+	one, few, none := figure.Number(1), figure.Number(0.94), figure.Figure{}
+	short, long := figure.Number(1e5), figure.Number(1.1e5)
+	for name, c := range map[string]struct {
+		row    *results.Row
+		answer answer
+		limit  string
+	}{
+		"all is well":                {at("valid", one, one, short, none), passes, ""},
+		"too few issued":             {at("overloaded", few, one, short, none), fails, LimitShare},
+		"too few served":             {at("valid", one, few, short, none), fails, LimitShare},
+		"long waits":                 {at("valid", one, one, long, none), fails, LimitWait},
+		"waits of at least that":     {at("valid", one, one, figure.AtLeast(1.1e5), none), fails, LimitWait},
+		"waits of at least less":     {at("valid", one, one, figure.AtLeast(5e4), none), passes, ""},
+		"waits not known":            {at("valid", one, one, none, none), unsure, LimitUnknown},
+		"share not known":            {at("valid", none, none, short, none), unsure, LimitUnknown},
+		"inconclusive":               {at("inconclusive", one, one, short, none), unsure, LimitUnknown},
+		"no verdict":                 {at("", one, one, short, none), unsure, LimitUnknown},
+		"processes were late":        {at("under-loaded", few, one, short, none), unsure, LimitUnknown},
+		"processes late for the CPU": {at("under-loaded", few, one, short, figure.Number(0.95)), fails, LimitCPU},
+		"bound by the CPU":           {at("valid", one, one, short, figure.Number(0.95)), passes, ""},
+		"violated":                   {at("violated", one, one, short, none), violates, LimitViolation},
+	} {
+		if p := s.judgeProbe(c.row); p.answer != c.answer || p.limit != c.limit {
+			t.Errorf("%s: %d, %q", name, p.answer, p.limit)
+		}
+	}
+}
+
+func TestRowsOfRates(t *testing.T) {
+	s := &RateSweep{WaitBound: time.Second}
+	// over returns a search that has found a power, and what its probes say there and at the next.
+	over := func(at int, here, next *rateProbe) *rateSearch {
+		r := &rateSearch{over: true, said: map[int]*rateProbe{}}
+		if r.at = at; here != nil {
+			r.said[at] = here
+		}
+		if r.next = passes; next != nil {
+			r.said[at+1], r.next = next, next.answer
+		}
+		return r
+	}
+	pass := &rateProbe{answer: passes}
+	share := &rateProbe{answer: fails, limit: LimitShare}
+	busy := &rateProbe{answer: fails, limit: LimitShare, cpu: true}
+	unknown := &rateProbe{answer: unsure, limit: LimitUnknown, reason: "a process died"}
+	bad := over(50, &rateProbe{answer: violates, limit: LimitViolation, reason: "two inside"}, nil)
+	bad.stopped, bad.next = true, violates
+	for name, c := range map[string]struct {
+		searches              []*rateSearch
+		rate, low, high, says string
+	}{
+		"one":              {[]*rateSearch{over(0, pass, share)}, "1", "1", "1", LimitShare},
+		"CPU":              {[]*rateSearch{over(0, pass, share), over(0, pass, busy)}, "1", "1", "1", LimitCPU},
+		"none serves":      {[]*rateSearch{over(-9, nil, share)}, "", "0", "0", LimitShare},
+		"no end":           {[]*rateSearch{over(0, pass, nil)}, ">1", "1", ">1", LimitCap},
+		"unknown":          {[]*rateSearch{over(0, pass, unknown)}, ">1", "1", ">1", LimitUnknown},
+		"unknown at once":  {[]*rateSearch{over(-9, nil, unknown)}, "", "0", ">0", LimitUnknown},
+		"a broken promise": {[]*rateSearch{over(0, pass, share), bad}, "", "", "", LimitViolation},
+		"one is missing":   {[]*rateSearch{over(0, pass, share), nil}, "1", "1", "1", LimitShare},
+		"three": {[]*rateSearch{over(0, pass, share), over(1, pass, share), over(2, pass, unknown)}, "1.05", "1",
+			">1.103", LimitShare},
+	} {
+		row := s.rateRow(c.searches)
+		got := [4]string{row.RatePerS.String(), row.LowPerS.String(), row.HighPerS.String(), row.LimitedBy}
+		if got != [4]string{c.rate, c.low, c.high, c.says} {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if row := s.rateRow([]*rateSearch{nil}); row != nil {
+		t.Errorf("of no search: %+v", row)
+	}
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"turnstile/bench/experiment"
+	"turnstile/internal/english"
+	"turnstile/internal/format"
+	"turnstile/judge/check"
+	"turnstile/nodes/catalog"
+	"turnstile/results"
+)
+
+// findRate is the value of --rate by which a sweep looks for the highest rate.
+const findRate = "find"
+
+// trialsOfRates is how many trials a search for a rate has unless the user says otherwise: the median of
+// fewer has no interval.
+const trialsOfRates = 6
+
+// resolveOwn completes and checks the settings of the sweep itself.
+func (c *sweepCall) resolveOwn(g *grid, s settings) error {
+	finding, fixed := 0, 0
+	for _, p := range g.parts {
+		if rates := p.lists["rate"]; slices.Contains(rates, findRate) {
+			if finding++; len(rates) > 1 {
+				others := slices.DeleteFunc(slices.Clone(rates), func(r string) bool { return r == findRate })
+				return fmt.Errorf("--rate: %s stands alone: leave out %s", findRate, strings.Join(others, ", "))
+			}
+			if len(p.lists["entries"]) > 0 {
+				return errors.New("--entries: what is served at a rate is measured for a --duration: " +
+					"leave out --entries")
+			}
+		} else {
+			fixed++
+		}
+	}
+	c.find = finding > 0
+	switch {
+	case c.find && fixed > 0:
+		return fmt.Errorf("rate: %s: all parts look for it, or none does: make two sweeps", findRate)
+	case !c.find && s.given("wait-bound"):
+		return fmt.Errorf("--wait-bound is about the highest rate that is served: give --rate %s too, or leave it out",
+			findRate)
+	case c.WaitBound < 0:
+		return fmt.Errorf("--wait-bound: %v: write a time such as 100ms", c.WaitBound)
+	case c.find && !s.given("trials") && !c.trialsInFile:
+		c.Trials = trialsOfRates
+	}
+	if c.Trials < 1 {
+		return fmt.Errorf("--trials: %d: write a number from 1", c.Trials)
+	}
+	return nil
+}
+
+// tellRates says what the highest rates are.
+func (a *app) tellRates(c *sweepCall, runs []*experiment.Result, err error) error {
+	for _, r := range runs {
+		if r.Err != nil {
+			fmt.Fprintf(a.stderr, "orchestrator: a run %s\n", r.Says)
+			a.status = max(a.status, check.Inconclusive.ExitCode())
+		}
+	}
+	rows := c.Rates()
+	if len(runs) > 0 {
+		fmt.Fprintf(a.stdout, "%s.\n", english.Count(len(runs), "run", "runs"))
+	} else if err == nil {
+		fmt.Fprintln(a.stdout, "0 runs: the set has them all.")
+	}
+	fmt.Fprintln(a.stdout)
+	a.printRates(c, rows)
+	if len(rows) < len(c.Cells) {
+		a.status = max(a.status, check.Inconclusive.ExitCode())
+	}
+	for i := range rows {
+		switch {
+		case rows[i].LimitedBy == experiment.LimitViolation:
+			a.status = check.Violated.ExitCode()
+		case !rows[i].RatePerS.Known() && a.status == 0:
+			a.status = check.Inconclusive.ExitCode()
+		}
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return failure{err, unwritten}
+	}
+	folder := filepath.Join(c.Setup.Results, c.Setup.Set)
+	fmt.Fprintf(a.stdout, "The table is %s; the runs are in %s.\n", filepath.Join(folder, results.RatesFile),
+		filepath.Join(folder, results.RowsFile))
+	if err != nil {
+		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with what is left")
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
+
+// printRates prints a line for each configuration: its algorithm, nodes and latency, what else they differ
+// in, and its highest rate.
+func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
+	if len(rows) == 0 {
+		fmt.Fprintln(a.stdout, "No search has ended.")
+		return
+	}
+	asked := make([]results.Row, len(rows))
+	for i := range rows {
+		asked[i].Asked = rows[i].Asked
+	}
+	columns := []string{"algorithm", "nodes", "latency"}
+	for _, column := range results.AskedColumns(catalog.OptionNames()...) {
+		differs := slices.ContainsFunc(asked, func(r results.Row) bool {
+			return r.Text(column) != asked[0].Text(column)
+		})
+		if differs && column != "rate_per_s" && !slices.Contains(columns, column) {
+			columns = append(columns, column)
+		}
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, columnGap, ' ', 0)
+	fmt.Fprintf(w, "%s\tPER NODE\tIN TOTAL\tINTERVAL\tLIMITED BY\n",
+		strings.ToUpper(strings.Join(columns, "\t")))
+	var notes []string
+	for i, r := range rows {
+		for _, column := range columns {
+			fmt.Fprintf(w, "%s\t", cmp.Or(asked[i].Text(column), format.Missing))
+		}
+		interval := format.Missing
+		if r.LowPerS.Known() {
+			interval = format.Rate(r.TotalLowPerS) + " to " + format.Rate(r.TotalHighPerS)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", format.Rate(r.RatePerS), format.Rate(r.TotalPerS), interval, r.LimitedBy)
+		for _, note := range []string{intervalNote(&r), rateNote(&r)} {
+			if note != "" && !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+	}
+	w.Flush()
+	fmt.Fprintf(a.stdout, "\nRates are requests per second. The next rate, %.0f%% higher, is not served.\n",
+		100*(experiment.RateStep-1))
+	for _, note := range notes {
+		fmt.Fprintln(a.stdout, note)
+	}
+}
+
+// intervalNote says what the interval of a rate is.
+func intervalNote(r *results.RateRow) string {
+	switch r.Interval {
+	case experiment.IntervalOfMedian:
+		return "The interval is that of the median, in total, of 95%."
+	case experiment.IntervalOfAll:
+		return fmt.Sprintf(
+			"Of %s, the interval is from the least to the most, in total: that of a median takes %d.",
+			english.Count(r.Trials, "trial", "trials"), trialsOfRates)
+	}
+	return ""
+}
+
+// rateNote explains what a rate is that is not plainly one.
+func rateNote(r *results.RateRow) string {
+	switch {
+	case r.LimitedBy == experiment.LimitViolation:
+		return fmt.Sprintf("violation: %s broke a promise, so it has no rate: verify names where", r.Algorithm)
+	case r.LimitedBy == experiment.LimitUnknown:
+		return "unknown: the run at the next rate shows nothing, so the rate may be higher: " + r.Reason
+	case !r.RatePerS.Known():
+		return "No rate: not even the least that is probed is served, 20 requests in the window: " +
+			"try a longer --duration."
+	case r.LimitedBy == experiment.LimitCPU:
+		return "cpu: the run was bound by the CPU, so another machine has another rate."
+	case r.LimitedBy == experiment.LimitCap:
+		return "cap: the highest rate that is probed is served, a million requests in the window."
+	}
+	return ""
+}
