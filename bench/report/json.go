@@ -12,7 +12,6 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
-	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -90,7 +89,7 @@ type Object map[string]any
 // ObjectOf returns a row of a table.
 func ObjectOf(row any) Object {
 	o := Object{}
-	for header, cell := range results.Cells(row, catalog.OptionNames()...) {
+	for header, cell := range results.Cells(row) {
 		if f, is := cell.(figure.Figure); is {
 			o.put(header, f)
 		} else {
