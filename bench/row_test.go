@@ -197,7 +197,7 @@ func runsOfAllColumns(t *testing.T) []Options {
 func wantNumbers(t *testing.T, folder *results.Folder, bounds map[string]bool) {
 	t.Helper()
 	for name, row := range map[string]any{results.RowsFile: results.Row{},
-		results.FaultsFile: results.FaultRow{}, results.MessagesFile: results.MessageRow{},
+		results.FaultsFile: results.PhaseRow{}, results.MessagesFile: results.MessageRow{},
 		results.TimelineFile: results.IntervalRow{}, results.BeliefsFile: results.BeliefRow{}} {
 		text, err := os.ReadFile(folder.File(name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -266,7 +266,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		fills(results.Cells(r.Rows()[0]))
-		for _, row := range r.Trials[0].Faults {
+		for _, row := range results.PhaseRows(r.Trials[0].Faults) {
 			fills(results.Cells(row))
 		}
 		for _, row := range r.Trials[0].Timeline {

@@ -19,7 +19,7 @@ func TestColumnsAreExplained(t *testing.T) {
 		RowsFile: reflect.TypeFor[Row](), MessagesFile: reflect.TypeFor[MessageRow](),
 		MatrixFile: reflect.TypeFor[MatrixRow](), BeliefsFile: reflect.TypeFor[BeliefRow](),
 		SplitBrainFile: reflect.TypeFor[SplitBrainRow](),
-		FaultsFile:     reflect.TypeFor[FaultRow](), TimelineFile: reflect.TypeFor[IntervalRow](),
+		FaultsFile:     reflect.TypeFor[PhaseRow](), TimelineFile: reflect.TypeFor[IntervalRow](),
 	} {
 		_, section, found := strings.Cut(string(b), "\n## Columns of "+file+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")

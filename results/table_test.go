@@ -130,7 +130,8 @@ func TestColumnsConcernTheRows(t *testing.T) {
 // Each column is named once, and by a type that can be written and read.
 func TestColumns(t *testing.T) {
 	for _, typ := range []reflect.Type{reflect.TypeFor[Row](), reflect.TypeFor[MessageRow](),
-		reflect.TypeFor[FaultRow](), reflect.TypeFor[IntervalRow]()} {
+		reflect.TypeFor[FaultRow](), reflect.TypeFor[PhaseRow](),
+		reflect.TypeFor[IntervalRow]()} {
 		seen := map[string]bool{BoundsColumn: true}
 		for _, c := range withAllOptions(columnsOf(typ)) {
 			if c.header == "" || seen[c.header] {

@@ -165,13 +165,17 @@ var Phases = ByPhase[string]{"before", "during", "after"}
 // after; of one of structs, the tags of their fields follow.
 type ByPhase[T any] [3]T
 
-// OfFault are the figures of one fault: the columns of faults.csv.
+// OfFault are the figures of one fault. Their tags are the columns that faults.csv had when it had a row for
+// each fault; ByPhases returns those that it has now.
 type OfFault struct {
 	Number int    `csv:"number"`        // of the fault among those that were asked for, from 1
 	Fault  string `csv:"fault,outside"` // in words
 	FromS  number `csv:"from_s"`        // from the beginning of the window
 	ToS    number `csv:"to_s"`
 	Healed bool   `csv:"healed"`
+	// When the phase before began; when the phase during ended, if the fault was not healed; when the phase
+	// after ended. Empty: there was no such phase, or it had no length.
+	BeforeFromS, EndS, AfterToS number
 
 	Entries ByPhase[number] `csv:"entries_*"`
 	// Of these, those whose write the resource has accepted, and those whose write it has refused. The rates,
