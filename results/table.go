@@ -66,9 +66,10 @@ func withBounds(columns []column) []column {
 
 // columnsOf returns the columns of rows of type t, structs whose fields have their header as a csv tag, with
 // ",outside" behind it if they come from outside the histories, and the audience in a tag of, if they have
-// one. A field with the tag * holds options: its column has no header yet. One without the tag is no column. A measure.ByPhase becomes a column
-// for each figure of each phase. The tag since is of figures that once meant something else: the column that
-// tells, and behind a comma that of the figure which has to be there and not 0.
+// one; a field without the tag is no column. One with the tag * holds options: its column has no header yet.
+// A measure.ByPhase becomes a column for each figure of each phase. The tag since is of figures that once
+// meant something else: the column that tells and, behind a comma, that of the figure which then is there and
+// not 0.
 func columnsOf(t reflect.Type) []column {
 	var all []column
 	for _, f := range reflect.VisibleFields(t) {
