@@ -3,6 +3,7 @@ package results
 import (
 	"reflect"
 	"slices"
+	"sync"
 
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
@@ -13,23 +14,24 @@ import (
 // columns that concern any of its rows.
 var audiences = []string{measure.OfExclusion, measure.OfLeaders}
 
-// loads are those under which clients request.
-var loads = workload.Loads()
+// demands has the audience of runs by what they demand of nodes.
+var demands = sync.OnceValue(func() map[string]string {
+	all := map[string]string{string(workload.Campaign): measure.OfLeaders}
+	for _, load := range workload.Loads() {
+		all[string(load)] = measure.OfExclusion
+	}
+	return all
+})
 
 // A concerned row says to which audiences it belongs. Any other row belongs to those of whose columns it has
 // a figure.
 type concerned interface{ concerns(audience string) bool }
 
-// concerns reports whether a row belongs to an audience, by what its run demands of nodes. A run by another
-// demand than those that this version knows belongs to all.
+// concerns reports whether a row belongs to an audience: to that of its demand, and of clients that follow a
+// leader to that of leaders too. A run of a demand that this version does not know belongs to all.
 func (r *Row) concerns(audience string) bool {
-	switch {
-	case r.Load == string(workload.Campaign):
-		return audience == measure.OfLeaders
-	case audience == measure.OfLeaders && slices.Contains(loads, workload.Load(r.Load)):
-		return r.Elect != "" || r.Elections.Known()
-	}
-	return true
+	of, known := demands()[r.Load]
+	return !known || of == audience || audience == measure.OfLeaders && r.Elections.Known()
 }
 
 // concerns reports whether a row, addressable, belongs to an audience, given all columns.

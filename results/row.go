@@ -8,7 +8,7 @@ import (
 	"turnstile/judge/measure"
 )
 
-// A Row is what runs.csv says of one trial: what was asked for and what came of it. docs/measures.md explains
+// A Row is what runs.csv says of one trial: what was asked for and what came of it. docs/columns.md explains
 // each column. Columns are in the order of the fields; a new one may go anywhere, since files are read by
 // their header.
 type Row struct {
@@ -102,7 +102,7 @@ type IntervalRow struct {
 }
 
 // A BeliefRow is what beliefs.csv says of one node in one stretch of a run about leaders, in which neither
-// what it believed nor the faults in force changed. docs/measures.md explains each column.
+// what it believed nor the faults in force changed. docs/columns.md explains each column.
 type BeliefRow struct {
 	Run    string           `csv:"run,outside"`
 	Trial  int              `csv:"trial"`
@@ -117,7 +117,7 @@ type BeliefRow struct {
 	Faults string           `csv:"faults"`        // numbers of those in force, with spaces between
 }
 
-// A MatrixRow is what matrix.csv says of one algorithm under one fault. docs/measures.md explains each
+// A MatrixRow is what matrix.csv says of one algorithm under one fault. docs/columns.md explains each
 // column.
 type MatrixRow struct {
 	Algorithm    string `csv:"algorithm"`
@@ -155,7 +155,7 @@ type MatrixRow struct {
 	Why     string `csv:"why"`     // the row says that it may
 }
 
-// A SplitBrainRow is what split-brain.csv says of one scheme in one partition. docs/measures.md explains each
+// A SplitBrainRow is what split-brain.csv says of one scheme in one partition. docs/columns.md explains each
 // column.
 type SplitBrainRow struct {
 	Algorithm string `csv:"algorithm"`

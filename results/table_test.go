@@ -91,8 +91,7 @@ func TestColumnsConcernTheRows(t *testing.T) {
 		map[string]string{"tree": "line"})
 	leads := row("campaign", "bully-majority", measure.Figures{Entries: figure.Number(0),
 		Elections: figure.Number(2)}, map[string]string{"lapse": "1s"})
-	served := row("closed", "central-failover", measure.Figures{}, nil)
-	served.Elect = "bully"
+	served := row("closed", "central-failover", measure.Figures{Elections: figure.Number(1)}, nil)
 	const entries, elections, tree, lapse = "entries", "elections", "raymond_tree", "bully_majority_lapse"
 	all := []string{entries, elections, tree, lapse, "messages", "units", "initiators"}
 	for _, c := range []struct {

@@ -51,7 +51,7 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to print the cost")
 	addOptions(cmd, &c, catalog.All())
-	cmd.Flags().BoolVar(&columns, "columns", false, "list the columns of result files instead, or those of a name")
+	cmd.Flags().BoolVar(&columns, "columns", false, "list the columns of result files, or those of a name")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a table for a Markdown document instead")
 	forOneCall(cmd, "columns")
