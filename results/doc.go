@@ -4,10 +4,10 @@
 // path, as set/run, by the name of the run, or as latest. It holds run.yaml, tables, latency histograms and
 // histories; docs/result-files.md lists the files. Each appears whole or not at all.
 //
-// The rows of tables are structs, such as [Row] and [FaultRow]. Their tags are the headers of the columns,
+// The rows of tables are structs, such as [Row] and [PhaseRow]. Their tags are the headers of the columns,
 // which columns.yaml explains. Files are read by their headers, so columns may be added anywhere. A table has
-// the columns that concern any of its rows, by the tag of. A [Table] is a file that can be made again from the
-// histories of a run: Folder.Write stores one, and Folder.Compare says where the stored file differs.
+// the columns that concern any of its rows, by the tag of. A [Table] is a file that can be made again from
+// the histories of a run: Folder.Write stores one, and Folder.Compare says where the stored file differs.
 //
 // A [Ledger] is who believed whom to lead in a trial, with its picture; an [EventWriter] prints histories.
 //
