@@ -68,14 +68,20 @@ func TestChangedFaultsDiffer(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := 1; i < len(lines); i++ {
+			if lines[i][1] != "1" {
+				continue // the same again
+			}
 			for j, header := range lines[0] {
 				var b bytes.Buffer
 				other := slices.Clone(lines)
 				other[i] = slices.Clone(lines[i])
 				other[i][j] = otherCell(other[i][j])
 				csv.NewWriter(&b).WriteAll(other)
-				words := header == "run" || header == "fault" || header == BoundsColumn
-				if differ(b.Bytes(), changed) == 0 || !words && differ(b.Bytes(), unknown) == 0 {
+				as := unknown // which finds less
+				if header == "run" || header == "fault" || header == BoundsColumn {
+					as = changed
+				}
+				if differ(b.Bytes(), as) == 0 {
 					t.Errorf("%s version, line %d, %s: %q for %q is not found", name, i+1, header, other[i][j],
 						lines[i][j])
 				}
