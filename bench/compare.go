@@ -7,7 +7,6 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/judge/check"
-	"turnstile/nodes/catalog"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -142,10 +141,10 @@ func verdictOf(v *check.Verdict) string {
 // rows compares the columns of a trial that should agree.
 func (c *Comparison) rows(trial int, first, again *results.Row, should func(column, was, is string) bool) {
 	cells := map[string]string{}
-	for column, cell := range results.Cells(*first, catalog.OptionNames()...) {
+	for column, cell := range results.Cells(*first) {
 		cells[column] = fmt.Sprint(cell)
 	}
-	for column, cell := range results.Cells(*again, catalog.OptionNames()...) {
+	for column, cell := range results.Cells(*again) {
 		switch column {
 		case "run", "version", "verdict": // verdicts are compared in full
 			continue

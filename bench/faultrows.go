@@ -25,7 +25,7 @@ func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
 			t.Timeline = append(t.Timeline, results.IntervalRow{Run: r.Folder.Name(), Trial: t.Number, OfInterval: x})
 		}
 	}
-	t.Faults, t.Timeline = results.AsStored(t.Faults), results.AsStored(t.Timeline)
+	t.Faults, t.Timeline = results.FaultsAsStored(t.Faults), results.AsStored(t.Timeline)
 }
 
 // silence returns after how many seconds without entries a textbook takes what lets in for lost. It is

@@ -17,7 +17,6 @@ import (
 	"turnstile/chaos"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
-	"turnstile/nodes/catalog"
 	"turnstile/nodes/history"
 	"turnstile/results"
 )
@@ -388,7 +387,7 @@ func (r *Run) conclude(number int, j judgement) {
 	}
 	t.Stall = readStall(r.Folder, number)
 	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
-	t.Row = results.AsStored([]results.Row{r.row(t)}, catalog.OptionNames()...)[0]
+	t.Row = results.AsStored([]results.Row{r.row(t)})[0]
 	r.measureFaults(t, j.faults)
 	r.ledger(t, j)
 	r.Trials = append(r.Trials, t)

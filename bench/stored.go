@@ -38,7 +38,7 @@ func (r *Run) tables(trials int) []results.Table {
 	for i := range s.Verdicts {
 		text += s.VerdictText(i)
 	}
-	faults := []results.Table{results.TableOf(results.FaultsFile, s.Faults),
+	faults := []results.Table{results.FaultsTable(s.Faults),
 		results.TableOf(results.TimelineFile, s.Timeline)}
 	leaders := []results.Table{results.TableOf(results.BeliefsFile, s.Beliefs),
 		results.TextTable(results.LedgerFile, results.LedgerPicture(r.Folder.Ref(), s.Ledgers()))}

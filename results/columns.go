@@ -14,8 +14,10 @@ import (
 // rowColumns has the columns of a Row by their headers, options left aside.
 var rowColumns = sync.OnceValue(func() map[string]*column {
 	byHeader := map[string]*column{}
-	for _, c := range columnsOf(reflect.TypeFor[Row](), nil) {
-		byHeader[c.header] = &c
+	for _, c := range columnsOf(reflect.TypeFor[Row]()) {
+		if !c.options {
+			byHeader[c.header] = &c
+		}
 	}
 	return byHeader
 })
@@ -26,32 +28,42 @@ func AskedColumns(options ...string) []string { return headersOf(reflect.TypeFor
 // FigureColumns names the columns of runs.csv that say what a trial has measured.
 func FigureColumns() []string { return headersOf(reflect.TypeFor[measure.Figures](), nil) }
 
-// OptionColumn names the column of an option.
-func OptionColumn(option string) string { return strings.ReplaceAll(option, "-", "_") }
-
 // IsColumn reports whether runs.csv has a column of that name, options left aside.
 func IsColumn(name string) bool { return rowColumns()[name] != nil }
 
 func headersOf(t reflect.Type, options []string) (headers []string) {
-	for _, c := range columnsOf(t, options) {
-		headers = append(headers, c.header)
+	for _, c := range columnsOf(t) {
+		if !c.options {
+			headers = append(headers, c.header)
+			continue
+		}
+		for _, o := range options {
+			headers = append(headers, OptionColumn(o))
+		}
 	}
 	return headers
 }
 
-// Text returns the cell of a column, as runs.csv has it; nothing if there is no such column.
+// Text returns the cell of a column, as runs.csv has it; nothing if there is no such column, or it does not
+// concern the row. The column of an option is named with its algorithm or without.
 func (r *Row) Text(column string) string {
 	c := rowColumns()[column]
-	if c == nil {
+	switch {
+	case c == nil:
+		if text, has := r.Options[optionIn(column, r.Algorithm, nil)]; has {
+			return text
+		}
 		return r.Options[strings.ReplaceAll(column, "_", "-")]
+	case c.audience != "" && !r.concerns(c.audience):
+		return ""
 	}
 	return cell(c.of(reflect.ValueOf(r).Elem()))
 }
 
-// Figure returns the figure of a column; none if it has no figures.
+// Figure returns the figure of a column; none if it has no figures, or does not concern the row.
 func (r *Row) Figure(column string) figure.Figure {
 	c := rowColumns()[column]
-	if c == nil || !c.figures {
+	if c == nil || !c.figures || c.audience != "" && !r.concerns(c.audience) {
 		return figure.Figure{}
 	}
 	return c.of(reflect.ValueOf(r).Elem()).(figure.Figure)

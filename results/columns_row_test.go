@@ -9,9 +9,11 @@ import (
 )
 
 func TestCellsOfColumns(t *testing.T) {
-	r := Row{Version: "v1", Asked: Asked{Nodes: 3, Fenced: true, Options: map[string]string{"tree": "star"}},
+	r := Row{Version: "v1", Asked: Asked{Nodes: 3, Fenced: true, Algorithm: "token-ring",
+		Options: map[string]string{"tree": "star"}},
 		Figures: measure.Figures{WaitUSP99: figure.Number(12.5), CPUBusy: figure.Number(0.91)}}
 	for column, want := range map[string]string{"version": "v1", "nodes": "3", "fenced": "true", "tree": "star",
+		"token_ring_tree": "star", "raymond_tree": "",
 		"wait_us_p99": "12.5", "wait_us_p50": "", "quorums": "", "colour": ""} {
 		if got := r.Text(column); got != want {
 			t.Errorf("the cell of %s is %q, not %q", column, got, want)

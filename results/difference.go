@@ -81,6 +81,7 @@ func (d *differing) list() []Difference {
 
 // A stored is a table as its file has it: the cells below the headers, and the rows that they say.
 type stored[T any] struct {
+	columns []*column // by header; nil: of no column that this version knows
 	headers []string
 	cells   [][]string
 	lines   []int // where they are in the file, from 1
@@ -98,6 +99,9 @@ func readStored[T any](file string, text []byte, options []string, unjudged []in
 		return nil, tableError(file, err)
 	}
 	s := &stored[T]{headers: lines[0]}
+	if s.columns, err = match(file, lines[0], columnsOf(reflect.TypeFor[T]())); err != nil {
+		return nil, err
+	}
 	for i, row := range rows {
 		if !slices.Contains(unjudged, trialOf(reflect.ValueOf(row))) {
 			s.rows, s.cells, s.lines = append(s.rows, row), append(s.cells, lines[i+1]), append(s.lines, i+2)
@@ -133,35 +137,54 @@ func compareRows[T any](file string, text []byte, rows []T, how comparison, opti
 	if len(was.rows) != len(rows) {
 		d.add(Difference{What: fmt.Sprintf("it has %d rows, and the histories give %d", len(was.rows), len(rows))})
 	}
-	all := tableColumns(reflect.TypeFor[T](), options)
 	if how.as == changed {
-		was.foreign(d, all)
+		was.foreign(d, options)
+		was.missing(d, rows, options)
 	}
-	columns := columnsOf(reflect.TypeFor[T](), options)
-	columns = slices.DeleteFunc(columns, func(c column) bool {
-		has := slices.Contains(was.headers, c.header)
-		if !has && how.as == changed {
-			d.add(Difference{Line: 1, What: "the column " + c.header + " is missing"})
-		}
-		return !has || how.as != changed && c.outside
+	columns := slices.DeleteFunc(slices.Clone(was.columns), func(c *column) bool {
+		return c == nil || c.header == BoundsColumn || how.as != changed && c.outside
 	})
 	for i := range min(len(was.rows), len(rows)) {
-		row := reflect.ValueOf(rows[i])
-		same := slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
+		row := reflect.ValueOf(&rows[i]).Elem()
+		same := slices.DeleteFunc(slices.Clone(columns), func(c *column) bool {
 			return how.as != changed && c.anew(was.headers, row)
 		})
-		was.compareRow(d, i, row, same)
+		was.compareRow(d, i, row, same, options)
 	}
 	return d.list()
 }
 
+// missing adds the columns that a table of rows has and the file lacks, options by either of their names.
+func (s *stored[T]) missing(d *differing, rows []T, options []string) {
+	for _, c := range columnsFor(rows) {
+		has := slices.Contains(s.headers, c.header)
+		if c.options && !has {
+			has = !slices.ContainsFunc(rows, func(r T) bool {
+				row := reflect.ValueOf(&r).Elem()
+				option := c.option(row, nil)
+				_, asked := c.in(row).Interface().(map[string]string)[option]
+				return asked && !slices.Contains(s.headers, OptionColumn(option))
+			})
+		}
+		if !has && c.header != BoundsColumn {
+			d.add(Difference{Line: 1, What: "the column " + c.header + " is missing"})
+		}
+	}
+}
+
 // foreign adds the columns that this version does not make, if they have a cell that is filled, and lower
 // bounds of columns that the file lacks.
-func (s *stored[T]) foreign(d *differing, known []column) {
+func (s *stored[T]) foreign(d *differing, options []string) {
 	for at, header := range s.headers {
-		filled := slices.ContainsFunc(s.cells, func(cells []string) bool { return cells[at] != "" })
-		if filled && !slices.ContainsFunc(known, func(c column) bool { return c.header == header }) {
-			d.add(Difference{Line: 1, What: "the column " + header + " is none that this Turnstile writes"})
+		made := func(i int) bool { // or it is of no row's algorithm
+			c := s.columns[at]
+			return c != nil && (!c.options || c.option(reflect.ValueOf(&s.rows[i]).Elem(), options) != "")
+		}
+		for i, cells := range s.cells {
+			if cells[at] != "" && !made(i) {
+				d.add(Difference{Line: 1, What: "the column " + header + " is none that this Turnstile writes"})
+				break
+			}
 		}
 	}
 	for i := range s.cells {
@@ -174,12 +197,13 @@ func (s *stored[T]) foreign(d *differing, known []column) {
 }
 
 // compareRow compares a row in some of its columns, and last in those that it says are lower bounds.
-func (s *stored[T]) compareRow(d *differing, i int, has reflect.Value, columns []column) {
-	had, bounds := reflect.ValueOf(s.rows[i]), slices.Contains(s.headers, BoundsColumn)
+func (s *stored[T]) compareRow(d *differing, i int, has reflect.Value, columns []*column,
+	options []string) {
+	had, bounds := reflect.ValueOf(&s.rows[i]).Elem(), slices.Contains(s.headers, BoundsColumn)
 	one := Difference{Line: s.lines[i], Trial: trialOf(has)}
 	var was, is []string
 	for _, c := range columns {
-		stored, made := c.of(had), c.of(has)
+		stored, made := c.value(had, options), c.value(has, options)
 		text := cell
 		if f, isFigure := made.(figure.Figure); isFigure && bounds {
 			was, is = appendBound(was, c.header, stored.(figure.Figure)), appendBound(is, c.header, f)
@@ -230,7 +254,10 @@ func (c *column) anew(header []string, row reflect.Value) bool {
 func anewIn[T any](file string, stored []byte, rows []T) string {
 	var names []string
 	header := headerOf(stored)
-	for _, c := range columnsOf(reflect.TypeFor[T](), nil) {
+	for _, c := range columnsOf(reflect.TypeFor[T]()) {
+		if c.options {
+			continue
+		}
 		anew := func(row T) bool {
 			has := reflect.ValueOf(row)
 			f, is := c.of(has).(figure.Figure)

@@ -4,13 +4,13 @@
 // path, as set/run, by the name of the run, or as latest. It holds run.yaml, tables, latency histograms and
 // histories; docs/result-files.md lists the files. Each appears whole or not at all.
 //
-// The rows of tables are structs, such as [Row] and [FaultRow]. Their tags are the headers of the columns,
-// which docs/measures.md explains. Files are read by their headers, so columns may be added anywhere. A
-// [Table] is a file that can be made again from the histories of a run: Folder.Write stores one, and
-// Folder.Compare says where the stored file differs.
+// The rows of tables are structs, such as [Row] and [PhaseRow]. Their tags are the headers of the columns,
+// which columns.yaml explains. Files are read by their headers, so columns may be added anywhere. A table has
+// the columns that concern any of its rows, by the tag of. A [Table] is a file that can be made again from
+// the histories of a run: Folder.Write stores one, and Folder.Compare says where the stored file differs.
 //
 // A [Ledger] is who believed whom to lead in a trial, with its picture; an [EventWriter] prints histories.
 //
-// It knows no algorithm: which options of algorithms are columns, its callers say. It measures and judges
-// nothing, and does not know what is in run.yaml.
+// It knows no algorithm: rows bring the names of their options, and callers those that older versions wrote
+// by their names alone. It measures and judges nothing, and does not know what is in run.yaml.
 package results

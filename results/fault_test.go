@@ -1,30 +1,102 @@
 package results
 
 import (
-	"strings"
+	"bytes"
+	"encoding/csv"
+	"os"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"turnstile/internal/figure"
 )
 
-// The columns of faults.csv, by phase too, have their names and their order.
-func TestColumnsOfFaults(t *testing.T) {
-	const want = "run,trial,number,fault,from_s,to_s,healed,entries_before,entries_during,entries_after," +
-		"accepted_before,accepted_during,accepted_after,refused_before,refused_during,refused_after," +
-		"entries_refused,entries_before_per_s,entries_during_per_s,entries_after_per_s,wait_before_us_p50," +
-		"wait_before_us_p99,wait_before_us_max,wait_during_us_p50,wait_during_us_p99,wait_during_us_max," +
-		"wait_after_us_p50,wait_after_us_p99,wait_after_us_max,messages_before,messages_during," +
-		"messages_after,dropped_before,dropped_during,dropped_after,next_entry_s,healed_next_entry_s," +
-		"old_rate_s,overlap_during_us,overlap_after_us,unfinished,lost_unintended,epoch_before,epoch_after," +
-		"epochs_new,silence_s,silence_textbook_s,elections_before,elections_during,elections_after," +
-		"elect_before_us_p50,elect_before_us_max,elect_during_us_p50,elect_during_us_max," +
-		"elect_after_us_p50,elect_after_us_max,leaderless_before_us,leaderless_during_us," +
-		"leaderless_after_us,two_leaders_before_us,two_leaders_during_us,two_leaders_after_us,flaps_before," +
-		"flaps_during,flaps_after,leader_changes_before,leader_changes_during,leader_changes_after," +
-		"healed_agreed_s,at_least" + "\n"
-	var b strings.Builder
-	if err := WriteTable(&b, []FaultRow(nil)); err != nil {
+// olderFaults returns faults.csv as older versions wrote it, a row for each fault, with its faults.
+func olderFaults(t *testing.T) (text []byte, faults []FaultRow) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/faults-0.csv")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if b.String() != want {
-		t.Errorf("they are\n%snot\n%s", &b, want)
+	faults, err = readFaults("faults-0.csv", text)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return text, faults
+}
+
+// A file of older versions has the same faults as one with a row for each phase, but for what runs.csv has.
+func TestFaultsByPhase(t *testing.T) {
+	_, want := olderFaults(t)
+	var b bytes.Buffer
+	if err := WriteTable(&b, PhaseRows(want)); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "faults.csv", b.String())
+	got, err := readFaults("faults.csv", b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(FaultsAsStored(want), want); diff != "" {
+		t.Error(diff)
+	}
+	for i := range want {
+		if !want[i].EntriesRefused.Known() && want[i].Entries[0].Known() || !want[i].Lost.Known() {
+			t.Errorf("row %d lacks figures of the whole run", i)
+		}
+		want[i].EntriesRefused, want[i].Lost = figure.Figure{}, figure.Figure{}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Each changed cell of faults.csv is found, in a file of this version and of older ones.
+func TestChangedFaultsDiffer(t *testing.T) {
+	older, faults := olderFaults(t)
+	table := FaultsTable(faults)
+	for name, text := range map[string][]byte{"older": older, "this": made(table.write)} {
+		differ := func(text []byte, as origin) int { return len(table.compare(text, comparison{as: as})) }
+		for _, as := range []origin{unknown, asWritten, changed} {
+			if n := differ(text, as); n > 0 || table.anew(text) != "" {
+				t.Fatalf("%s version: it differs in %d places before it was changed", name, n)
+			}
+		}
+		lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 1; i < len(lines); i++ {
+			if lines[i][1] != "1" {
+				continue // the same again
+			}
+			for j, header := range lines[0] {
+				var b bytes.Buffer
+				other := slices.Clone(lines)
+				other[i] = slices.Clone(lines[i])
+				other[i][j] = otherCell(other[i][j])
+				csv.NewWriter(&b).WriteAll(other)
+				as := unknown // which finds less
+				if header == "run" || header == "fault" || header == BoundsColumn {
+					as = changed
+				}
+				if differ(b.Bytes(), as) == 0 {
+					t.Errorf("%s version, line %d, %s: %q for %q is not found", name, i+1, header, other[i][j],
+						lines[i][j])
+				}
+			}
+		}
+	}
+}
+
+// otherCell returns another value of the same type.
+func otherCell(text string) string {
+	switch text {
+	case "true":
+		return "false"
+	case "":
+		return "7"
+	}
+	return "1" + text
 }

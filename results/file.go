@@ -54,14 +54,13 @@ func WriteFile(path string, write func(w io.Writer) error) error {
 	return writeFile(path, write)
 }
 
-// WriteSetTable writes a table into the folder of a set, in a file of that name, and returns its path. Rows
-// that have options get a column for each of those that are named.
-func WriteSetTable[T any](root, set, name string, rows []T, options ...string) (path string, err error) {
+// WriteSetTable writes a table into the folder of a set, in a file of that name, and returns its path.
+func WriteSetTable[T any](root, set, name string, rows []T) (path string, err error) {
 	path = filepath.Join(root, set, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return path, unwritable(filepath.Dir(path), err)
 	}
-	return path, writeFile(path, func(w io.Writer) error { return WriteTable(w, rows, options...) })
+	return path, writeFile(path, func(w io.Writer) error { return WriteTable(w, rows) })
 }
 
 // Probe makes sure that files can be written in a folder.

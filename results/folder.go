@@ -22,7 +22,7 @@ const (
 	RunFile        = "run.yaml"        // all that is needed to make the run again
 	RowsFile       = "runs.csv"        // a Row per trial
 	MessagesFile   = "messages.csv"    // a MessageRow per trial, phase and kind
-	FaultsFile     = "faults.csv"      // a FaultRow per trial and fault, if there are any
+	FaultsFile     = "faults.csv"      // a PhaseRow per trial, fault and phase, if there are any
 	TimelineFile   = "timeline.csv"    // an IntervalRow per trial and interval, if there are faults
 	BeliefsFile    = "beliefs.csv"     // a BeliefRow per trial, node and stretch, of a run about leaders
 	LedgerFile     = "ledger.svg"      // its picture
@@ -182,7 +182,11 @@ func (f *Folder) Faults() (faults []FaultRow, timeline []IntervalRow, err error)
 	if !exists(f.File(FaultsFile)) && !exists(f.File(TimelineFile)) {
 		return nil, nil, nil
 	}
-	if faults, err = readRows[FaultRow](f.File(FaultsFile)); err != nil {
+	text, err := os.ReadFile(f.File(FaultsFile))
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading results: %w", err)
+	}
+	if faults, err = readFaults(f.File(FaultsFile), text); err != nil {
 		return nil, nil, err
 	}
 	timeline, err = readRows[IntervalRow](f.File(TimelineFile))

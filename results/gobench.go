@@ -31,9 +31,9 @@ func GoBench(w io.Writer, rows []Row) error {
 			continue
 		}
 		configure("version", r.Version)
-		for _, c := range columnsOf(reflect.TypeFor[Asked](), nil) {
-			if c.header != "algorithm" && c.header != "load" && c.header != "nodes" {
-				configure(c.header, cell(c.of(reflect.ValueOf(r.Asked))))
+		for _, c := range columnsOf(reflect.TypeFor[Asked]()) {
+			if !c.options && c.header != "algorithm" && c.header != "load" && c.header != "nodes" {
+				configure(c.header, r.Text(c.header))
 			}
 		}
 		fmt.Fprintf(&b, "%s 1%s\n", goName(&r), figures)

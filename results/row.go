@@ -8,7 +8,7 @@ import (
 	"turnstile/judge/measure"
 )
 
-// A Row is what runs.csv says of one trial: what was asked for and what came of it. docs/measures.md explains
+// A Row is what runs.csv says of one trial: what was asked for and what came of it. docs/columns.md explains
 // each column. Columns are in the order of the fields; a new one may go anywhere, since files are read by
 // their header.
 type Row struct {
@@ -18,8 +18,8 @@ type Row struct {
 	Seed    uint64 `csv:"seed"`
 	Asked
 
-	HoldUS    figure.Figure `csv:"hold_us"` // the means of what was asked for
-	ThinkUS   figure.Figure `csv:"think_us"`
+	HoldUS    figure.Figure `csv:"hold_us" of:"exclusion"` // the means of what was asked for
+	ThinkUS   figure.Figure `csv:"think_us" of:"exclusion"`
 	LatencyUS figure.Figure `csv:"latency_injected_us"`
 
 	measure.Figures
@@ -34,45 +34,45 @@ type Asked struct {
 	Kind      string            `csv:"kind"` // bench or simulate
 	Algorithm string            `csv:"algorithm"`
 	Nodes     int               `csv:"nodes"` // clients
-	Options   map[string]string `csv:"*"`     // of the algorithm: a column each
+	Options   map[string]string `csv:"*"`     // of the algorithm: a column each, behind the algorithm
 	Hosts     int               `csv:"hosts"`
-	Units     int               `csv:"units"` // of each resource
-	Resources int               `csv:"resources"`
+	Units     int               `csv:"units" of:"exclusion"` // of each resource
+	Resources int               `csv:"resources" of:"exclusion"`
 
 	Load string `csv:"load"`
 	// Initiators are who campaigns when a run about leaders begins.
-	Initiators string `csv:"initiators"`
+	Initiators string `csv:"initiators" of:"leaders"`
 	// CampaignEveryS is how long after each campaign they campaign again; empty: they do so once.
-	CampaignEveryS figure.Figure `csv:"campaign_every_s"`
-	Whole          figure.Figure `csv:"whole"` // share of requests for all units
-	Hold           string        `csv:"hold"`  // distributions, as in flags
-	Think          string        `csv:"think"`
-	RatePerS       figure.Figure `csv:"rate_per_s"` // of each node
-	Arrivals       string        `csv:"arrivals"`
+	CampaignEveryS figure.Figure `csv:"campaign_every_s" of:"leaders"`
+	Whole          figure.Figure `csv:"whole" of:"exclusion"` // share of requests for all units
+	Hold           string        `csv:"hold" of:"exclusion"`  // distributions, as in flags
+	Think          string        `csv:"think" of:"exclusion"`
+	RatePerS       figure.Figure `csv:"rate_per_s" of:"exclusion"` // of each node
+	Arrivals       string        `csv:"arrivals" of:"exclusion"`
 
 	Latency   string        `csv:"latency"`
 	Regions   string        `csv:"regions"`
 	Multicast bool          `csv:"multicast"`
-	Plan      string        `csv:"plan"`           // of the faults, by its name
-	Faults    string        `csv:"faults,outside"` // in words
-	Detector  string        `csv:"detector"`       // beside the algorithm, with its options
-	Elect     string        `csv:"elect"`          // the elector beside the algorithm, whose leader it follows
-	Fenced    bool          `csv:"fenced"`         // the resource demands fence numbers
+	Plan      string        `csv:"plan"`                 // of the faults, by its name
+	Faults    string        `csv:"faults,outside"`       // in words
+	Detector  string        `csv:"detector"`             // beside the algorithm, with its options
+	Elect     string        `csv:"elect" of:"exclusion"` // beside the algorithm, whose leader it follows
+	Fenced    bool          `csv:"fenced"`               // the resource demands fence numbers
 	NATS      string        `csv:"nats"`
 	Brokers   figure.Figure `csv:"brokers"` // of the run's own
 	Proxies   bool          `csv:"proxies"` // messages run through them
 
 	WarmupS        figure.Figure `csv:"warmup_s"`
-	WarmupLimitS   figure.Figure `csv:"warmup_limit_s"`
+	WarmupLimitS   figure.Figure `csv:"warmup_limit_s" of:"exclusion"`
 	DurationAskedS figure.Figure `csv:"duration_asked_s"`
-	EntriesAsked   figure.Figure `csv:"entries_asked"`
+	EntriesAsked   figure.Figure `csv:"entries_asked" of:"exclusion"`
 	PatienceS      figure.Figure `csv:"patience_s"`
 }
 
 // Medians returns a row of the medians of the rows' figures: of each among the rows that measured it. Its
 // other cells are empty.
 func Medians(rows []Row) (medians Row) {
-	for _, c := range columnsOf(reflect.TypeFor[Row](), nil) {
+	for _, c := range columnsOf(reflect.TypeFor[Row]()) {
 		if !c.figures {
 			continue
 		}
@@ -94,14 +94,6 @@ type MessageRow struct {
 	measure.OfMessages
 }
 
-// A FaultRow is what faults.csv says of one fault in one trial: what happened before it began, while it
-// lasted and after it was healed. docs/measures.md explains each column.
-type FaultRow struct {
-	Run   string `csv:"run,outside"`
-	Trial int    `csv:"trial"`
-	measure.OfFault
-}
-
 // An IntervalRow is what timeline.csv says of one of the equal intervals of a trial with faults.
 type IntervalRow struct {
 	Run   string `csv:"run,outside"`
@@ -110,7 +102,7 @@ type IntervalRow struct {
 }
 
 // A BeliefRow is what beliefs.csv says of one node in one stretch of a run about leaders, in which neither
-// what it believed nor the faults in force changed. docs/measures.md explains each column.
+// what it believed nor the faults in force changed. docs/columns.md explains each column.
 type BeliefRow struct {
 	Run    string           `csv:"run,outside"`
 	Trial  int              `csv:"trial"`
@@ -125,7 +117,7 @@ type BeliefRow struct {
 	Faults string           `csv:"faults"`        // numbers of those in force, with spaces between
 }
 
-// A MatrixRow is what matrix.csv says of one algorithm under one fault. docs/measures.md explains each
+// A MatrixRow is what matrix.csv says of one algorithm under one fault. docs/columns.md explains each
 // column.
 type MatrixRow struct {
 	Algorithm    string `csv:"algorithm"`
@@ -163,7 +155,7 @@ type MatrixRow struct {
 	Why     string `csv:"why"`     // the row says that it may
 }
 
-// A SplitBrainRow is what split-brain.csv says of one scheme in one partition. docs/measures.md explains each
+// A SplitBrainRow is what split-brain.csv says of one scheme in one partition. docs/columns.md explains each
 // column.
 type SplitBrainRow struct {
 	Algorithm string `csv:"algorithm"`

@@ -35,11 +35,11 @@ const (
 	changed
 )
 
-// TableOf is a table with a row for each of something in a trial, such as [RowsFile], which has a column for
-// each of the options.
+// TableOf is a table with a row for each of something in a trial, such as [RowsFile]. The options are those
+// that older versions wrote by their names alone.
 func TableOf[T any](name string, rows []T, options ...string) Table {
 	return Table{Name: name, byTrial: true,
-		write: func(w io.Writer) error { return WriteTable(w, rows, options...) },
+		write: func(w io.Writer) error { return WriteTable(w, rows) },
 		compare: func(stored []byte, how comparison) []Difference {
 			return compareRows(name, stored, rows, how, options)
 		},

@@ -40,69 +40,74 @@ func (e *cellError) Error() string {
 // A column is a field of a row, or an option in the field that holds them by their names. The column of
 // bounds has neither.
 type column struct {
-	header  string
-	field   []int
-	inner   []int // in that, its phase, and which figure of the phase
-	figures bool  // it holds figures
-	option  string
-	outside bool   // no history holds it: a name, or words that another version may choose otherwise
-	since   string // its figures mean what they do since there is a column of this name; empty: they always have
-	where   string // in rows in which this figure, or that of since if empty, is not 0
+	header   string
+	field    []int
+	inner    []int // in that, its phase, and which figure of the phase
+	figures  bool  // it holds figures
+	options  bool  // the field holds options
+	owner    []int // of options: the field with the name of the algorithm that they belong to
+	audience string
+	outside  bool   // no history holds it: a name, or words that another version may choose otherwise
+	since    string // its figures mean what they do since there is a column of this name; empty: always
+	where    string // in rows in which this figure, or that of since if empty, is not 0
 }
 
 // BoundsColumn ends every table that has figures: it names the columns of the row whose figure is a lower
 // bound only, with spaces between. So each cell of a figure is a number, or empty.
 const BoundsColumn = "at_least"
 
-// tableColumns returns the columns of a table whose rows are of type t.
-func tableColumns(t reflect.Type, options []string) []column {
-	columns := columnsOf(t, options)
+// withBounds returns columns with that of bounds behind them, if any has figures.
+func withBounds(columns []column) []column {
 	if slices.ContainsFunc(columns, func(c column) bool { return c.figures }) {
-		columns = append(columns, column{header: BoundsColumn})
+		return append(columns, column{header: BoundsColumn})
 	}
 	return columns
 }
 
 // columnsOf returns the columns of rows of type t, structs whose fields have their header as a csv tag, with
-// ",outside" behind it if they come from outside the histories. A field with the tag * holds options, and
-// becomes a column for each of them; a measure.ByPhase becomes one for each figure of each phase. The tags
-// since and where are of figures that once meant something else.
-func columnsOf(t reflect.Type, options []string) []column {
+// ",outside" behind it if they come from outside the histories, and the audience in a tag of, if they have
+// one; a field without the tag is no column. One with the tag * holds options: its column has no header yet.
+// A measure.ByPhase becomes a column for each figure of each phase. The tag since is of figures that once
+// meant something else: the column that tells and, behind a comma, that of the figure which then is there and
+// not 0.
+func columnsOf(t reflect.Type) []column {
 	var all []column
 	for _, f := range reflect.VisibleFields(t) {
-		switch header, outside, _ := strings.Cut(f.Tag.Get("csv"), ","); {
-		case f.Anonymous:
+		header, outside, _ := strings.Cut(f.Tag.Get("csv"), ",")
+		since, where, _ := strings.Cut(f.Tag.Get("since"), ",")
+		c := column{header: header, field: f.Index, audience: f.Tag.Get("of"), outside: outside == "outside",
+			figures: f.Type == reflect.TypeFor[figure.Figure](), since: since, where: where}
+		switch {
+		case f.Anonymous || header == "":
 		case f.Type.Kind() == reflect.Array:
-			all = append(all, byPhase(f)...)
+			all = append(all, byPhase(f, c)...)
 		case header == "*":
-			for _, o := range options {
-				all = append(all, column{header: OptionColumn(o), field: f.Index, option: o})
-			}
+			owner, _ := t.FieldByName("Algorithm")
+			all = append(all, column{field: f.Index, options: true, owner: owner.Index})
 		default:
-			all = append(all, column{header: header, field: f.Index, outside: outside == "outside",
-				figures: f.Type == reflect.TypeFor[figure.Figure](),
-				since:   f.Tag.Get("since"), where: f.Tag.Get("where")})
+			all = append(all, c)
 		}
 	}
 	return all
 }
 
-// byPhase returns the columns of a measure.ByPhase.
-func byPhase(f reflect.StructField) (all []column) {
+// byPhase returns the columns of a measure.ByPhase, given what they have in common.
+func byPhase(f reflect.StructField, c column) (all []column) {
+	c.figures = true
 	for i, phase := range measure.Phases {
 		if only := f.Tag.Get("phases"); only != "" && !strings.Contains(only, phase) {
 			continue
 		}
-		c := column{header: strings.Replace(f.Tag.Get("csv"), "*", phase, 1), field: f.Index, inner: []int{i},
-			figures: true, since: f.Tag.Get("since"), where: f.Tag.Get("where")}
+		one := c
+		one.header, one.inner = strings.Replace(c.header, "*", phase, 1), []int{i}
 		if f.Type.Elem() == reflect.TypeFor[figure.Figure]() {
-			all = append(all, c)
+			all = append(all, one)
 			continue
 		}
 		for _, part := range reflect.VisibleFields(f.Type.Elem()) {
-			one := c
-			one.header, one.inner = c.header+part.Tag.Get("csv"), []int{i, part.Index[0]}
-			all = append(all, one)
+			of := one
+			of.header, of.inner = one.header+part.Tag.Get("csv"), []int{i, part.Index[0]}
+			all = append(all, of)
 		}
 	}
 	return all
@@ -121,46 +126,72 @@ func (c *column) in(row reflect.Value) reflect.Value {
 }
 
 // of returns what a row has in the column.
-func (c *column) of(row reflect.Value) any {
+func (c *column) of(row reflect.Value) any { return c.value(row, nil) }
+
+// value returns the same of a column that may name one of the plain options without its algorithm.
+func (c *column) value(row reflect.Value, plain []string) any {
 	v := c.in(row).Interface()
-	if c.option != "" {
-		return v.(map[string]string)[c.option]
+	if c.options {
+		return v.(map[string]string)[c.option(row, plain)]
 	}
 	return v
 }
 
-// Cells yields what a row has in each column, by its header. Each of the options is a column of a Row.
-func Cells(row any, options ...string) iter.Seq2[string, any] {
+// Cells iterates over the columns of a row by header, the options that it has among them. What does not
+// concern the row has no value.
+func Cells(row any) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
-		for _, c := range columnsOf(reflect.TypeOf(row), options) {
-			if !yield(c.header, c.of(reflect.ValueOf(row))) {
+		at := reflect.New(reflect.TypeOf(row)).Elem()
+		at.Set(reflect.ValueOf(row))
+		columns := withOptions(columnsOf(at.Type()), at)
+		others := foreignTo(at, columns)
+		for _, c := range columns {
+			v := c.of(at)
+			if slices.Contains(others, c.audience) {
+				v = reflect.Zero(reflect.TypeOf(v)).Interface()
+			}
+			if !yield(c.header, v) {
 				return
 			}
 		}
 	}
 }
 
-// WriteTable writes rows below a line of headers, with a column for each of the options.
-func WriteTable[T any](w io.Writer, rows []T, options ...string) error {
+// WriteTable writes rows below a line of headers: the columns that concern any of the rows. What does not
+// concern a row is an empty cell.
+func WriteTable[T any](w io.Writer, rows []T) error {
+	columns := columnsFor(rows)
+	return writeRows(w, rows, columns, func(row reflect.Value) []string { return foreignTo(row, columns) })
+}
+
+// writeRows writes the cells of rows in columns, but those of audiences to which a row does not belong.
+func writeRows[T any](w io.Writer, rows []T, columns []column,
+	foreign func(row reflect.Value) []string) error {
 	out := csv.NewWriter(w)
-	columns := tableColumns(reflect.TypeFor[T](), options)
 	record := make([]string, len(columns))
 	for i, c := range columns {
 		record[i] = c.header
 	}
 	out.Write(record) // out keeps the first error until Flush
-	for _, row := range rows {
+	for i := range rows {
+		row := reflect.ValueOf(&rows[i]).Elem()
+		others := foreign(row)
 		var bounds []string
-		for i, c := range columns {
-			if c.header == BoundsColumn {
-				record[i] = strings.Join(bounds, " ")
+		for j := range columns {
+			c := &columns[j]
+			record[j] = ""
+			switch {
+			case c.header == BoundsColumn:
+				record[j] = strings.Join(bounds, " ")
+				continue
+			case slices.Contains(others, c.audience):
 				continue
 			}
-			v := c.of(reflect.ValueOf(row))
+			v := c.of(row)
 			if f, is := v.(figure.Figure); is && f.IsBound() {
 				bounds = append(bounds, c.header)
 			}
-			record[i] = cell(v)
+			record[j] = cell(v)
 		}
 		out.Write(record)
 	}
@@ -179,8 +210,8 @@ func cell(v any) string {
 }
 
 // readTable reads what WriteTable wrote, now or long ago: cells are found by their header, columns that
-// neither T nor the options know are ignored, and those that are missing are left empty. name is what
-// errors call the file.
+// neither T nor the options know are ignored, and those that are missing are left empty. The options are
+// those that older versions wrote by their names alone. name is what errors call the file.
 func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) {
 	in := csv.NewReader(r)
 	header, err := in.Read()
@@ -191,7 +222,7 @@ func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 		return nil, tableError(name, err)
 	}
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // which spreadsheets write first
-	columns, err := match(name, header, tableColumns(reflect.TypeFor[T](), options))
+	columns, err := match(name, header, columnsOf(reflect.TypeFor[T]()))
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +236,7 @@ func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 			return nil, tableError(name, err)
 		}
 		var row T
-		if i, err := readRow(reflect.ValueOf(&row).Elem(), columns, record); err != nil {
+		if i, err := readRow(reflect.ValueOf(&row).Elem(), columns, record, options); err != nil {
 			line, column := in.FieldPos(i)
 			return nil, &cellError{name, line, column, header[i], err.Error()}
 		}
@@ -215,11 +246,11 @@ func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 
 // readRow gives a row its cells. The columns are those of the record; nil: it is unknown. An error is that of
 // cell i.
-func readRow(row reflect.Value, columns []*column, record []string) (i int, err error) {
+func readRow(row reflect.Value, columns []*column, record, options []string) (i int, err error) {
 	bounds := -1
 	for i, c := range columns {
 		switch {
-		case c == nil:
+		case c == nil || c.options:
 		case c.header == BoundsColumn:
 			bounds = i
 		default:
@@ -228,11 +259,16 @@ func readRow(row reflect.Value, columns []*column, record []string) (i int, err 
 			}
 		}
 	}
+	for i, c := range columns { // whose they are is known now
+		if c != nil && c.options {
+			c.setOption(row, record[i], options)
+		}
+	}
 	if bounds < 0 { // an older version wrote it
 		return 0, nil
 	}
 	for _, name := range strings.Fields(record[bounds]) {
-		i := slices.IndexFunc(columns, func(c *column) bool { return c != nil && c.header == name })
+		i := slices.IndexFunc(columns, func(c *column) bool { return c != nil && !c.options && c.header == name })
 		if i < 0 {
 			continue // as of any column that is unknown
 		}
@@ -246,29 +282,39 @@ func readRow(row reflect.Value, columns []*column, record []string) (i int, err 
 	return 0, nil
 }
 
-// AsStored returns rows as they are read back when they have been written, figures rounded as in cells.
-func AsStored[T any](rows []T, options ...string) []T {
+// AsStored returns rows as they are read back when they have been written with all their columns, figures
+// rounded as in cells.
+func AsStored[T any](rows []T) []T {
 	var b bytes.Buffer
-	if err := WriteTable(&b, rows, options...); err != nil {
+	err := writeRows(&b, rows, withBounds(withOptionsOf(rows)), func(reflect.Value) []string { return nil })
+	if err != nil {
 		panic(err) // memory takes all
 	}
-	stored, err := readTable[T]("", &b, options...)
+	stored, err := readTable[T]("", &b)
 	if err != nil {
 		panic(err) // what was written can be read: a test holds every column to it
 	}
 	return stored
 }
 
-// match returns, for each header, the column that it names, or nil.
+// match returns, for each header, the column that it names, or nil. Any header that names none may be that of
+// an option, if rows have options.
 func match(name string, header []string, columns []column) ([]*column, error) {
+	options := slices.IndexFunc(columns, func(c column) bool { return c.options })
+	columns = withBounds(columns)
 	matched := make([]*column, len(header))
 	known := false
 	for i, h := range header {
-		at := slices.IndexFunc(columns, func(c column) bool { return c.header == h })
-		if at < 0 {
+		at := slices.IndexFunc(columns, func(c column) bool { return c.header == h && !c.options })
+		switch {
+		case at < 0 && options < 0:
 			continue
-		}
-		if slices.Contains(header[:i], h) {
+		case at < 0:
+			if !slices.ContainsFunc(columns, func(c column) bool { return c.header == OptionColumn(h) }) {
+				matched[i] = columns[options].named(h)
+			}
+			continue
+		case slices.Contains(header[:i], h):
 			return nil, &cellError{name, 1, 0, h, "two columns have this header"}
 		}
 		matched[i], known = &columns[at], true
@@ -282,16 +328,6 @@ func match(name string, header []string, columns []column) ([]*column, error) {
 // set gives a row its cell in the column.
 func (c *column) set(row reflect.Value, text string) error {
 	v := c.in(row)
-	if c.option != "" {
-		if text == "" {
-			return nil
-		}
-		if v.IsNil() {
-			v.Set(reflect.ValueOf(map[string]string{}))
-		}
-		v.SetMapIndex(reflect.ValueOf(c.option), reflect.ValueOf(oneLine.Replace(text)))
-		return nil
-	}
 	if to, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return to.UnmarshalText([]byte(text))
 	}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +23,11 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
+	goldenFile(t, filepath.Join("testdata", name), got)
+}
+
+func goldenFile(t *testing.T, path, got string) {
+	t.Helper()
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -54,27 +60,83 @@ func someRows() []Row {
 
 func TestRowsGolden(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteTable(&b, someRows(), "tree", "max-wait"); err != nil {
+	if err := WriteTable(&b, someRows()); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "runs.csv", b.String())
-	got, err := readTable[Row]("runs.csv", &b, "tree", "max-wait")
+	want := someRowsOf("r1")
+	got, err := readTable[Row]("runs.csv", &b)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	// Older versions wrote all columns, and options by their names alone.
+	older, err := os.Open("testdata/runs-0.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := someRows()
-	want[1].Reason = strings.ReplaceAll(want[1].Reason, "\n", " ") // a row is a line
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	defer older.Close()
+	got, err = readTable[Row]("runs-0.csv", older, "tree", "max-wait")
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
+// A table has the columns that concern its rows, and those of the options that they have.
+func TestColumnsConcernTheRows(t *testing.T) {
+	row := func(load, algorithm string, f measure.Figures, options map[string]string) Row {
+		return Row{Run: "r", Trial: 1, Figures: f,
+			Asked: Asked{Kind: "bench", Load: load, Algorithm: algorithm, Units: 1, Options: options}}
+	}
+	client := row("saturated", "raymond", measure.Figures{Entries: figure.Number(5)},
+		map[string]string{"tree": "line"})
+	leads := row("campaign", "bully-majority", measure.Figures{Entries: figure.Number(0),
+		Elections: figure.Number(2)}, map[string]string{"lapse": "1s"})
+	served := row("closed", "central-failover", measure.Figures{Elections: figure.Number(1)}, nil)
+	const entries, elections, tree, lapse = "entries", "elections", "raymond_tree", "bully_majority_lapse"
+	all := []string{entries, elections, tree, lapse, "messages", "units", "initiators"}
+	for _, c := range []struct {
+		name string
+		rows []Row
+		has  []string // of all
+	}{
+		{"clients", []Row{client}, []string{entries, tree, "messages", "units"}},
+		{"leaders", []Row{leads}, []string{elections, lapse, "messages", "initiators"}},
+		{"both", []Row{leads, client}, all},
+		{"clients of a leader", []Row{served}, []string{entries, elections, "messages", "units", "initiators"}},
+		{"a kind of another version", []Row{row("asking", "x", measure.Figures{}, nil)},
+			[]string{entries, elections, "messages", "units", "initiators"}},
+		{"none", nil, []string{entries, elections, "messages", "units", "initiators"}},
+	} {
+		var b bytes.Buffer
+		if err := WriteTable(&b, c.rows); err != nil {
+			t.Fatal(err)
+		}
+		header := headerOf(b.Bytes())
+		for _, column := range all {
+			if has := slices.Contains(header, column); has != slices.Contains(c.has, column) {
+				t.Errorf("%s: the column %s is there: %v", c.name, column, has)
+			}
+		}
+		got, err := readTable[Row]("", &b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got {
+			if got[i].Entries != c.rows[i].Figure(entries) || got[i].Text("units") != c.rows[i].Text("units") ||
+				!maps.Equal(got[i].Options, c.rows[i].Options) {
+				t.Errorf("%s: row %d was read as %+v", c.name, i, got[i])
+			}
+		}
 	}
 }
 
 // Each column is named once, and by a type that can be written and read.
 func TestColumns(t *testing.T) {
 	for _, typ := range []reflect.Type{reflect.TypeFor[Row](), reflect.TypeFor[MessageRow](),
-		reflect.TypeFor[FaultRow](), reflect.TypeFor[IntervalRow]()} {
+		reflect.TypeFor[FaultRow](), reflect.TypeFor[PhaseRow](),
+		reflect.TypeFor[IntervalRow]()} {
 		seen := map[string]bool{BoundsColumn: true}
-		for _, c := range columnsOf(typ, catalog.OptionNames()) {
+		for _, c := range withAllOptions(columnsOf(typ)) {
 			if c.header == "" || seen[c.header] {
 				t.Errorf("a column of %v has the header %q, which is empty or taken", typ, c.header)
 			}
@@ -82,12 +144,34 @@ func TestColumns(t *testing.T) {
 			switch of := c.in(reflect.New(typ).Elem()).Type(); of.Kind() {
 			case reflect.String, reflect.Int, reflect.Uint64, reflect.Bool:
 			default:
-				if of != reflect.TypeFor[figure.Figure]() && c.option == "" {
+				if of != reflect.TypeFor[figure.Figure]() && !c.options {
 					t.Errorf("%s of %v has a type that no cell can hold", c.header, typ)
 				}
 			}
 		}
 	}
+}
+
+// withAllOptions puts in the columns of all options of all algorithms. Each names its option, alone or not.
+func withAllOptions(columns []column) []column {
+	at := slices.IndexFunc(columns, func(c column) bool { return c.options })
+	if at < 0 {
+		return columns
+	}
+	var all []column
+	for _, row := range catalog.All() {
+		for _, o := range row.Options {
+			c := columns[at].named(OptionColumnOf(row.Name, o.Name))
+			all = append(all, *c)
+			if got := optionIn(c.header, row.Name, nil); got != o.Name {
+				panic(c.header + " names " + got)
+			}
+			if got := optionIn(OptionColumn(o.Name), row.Name, catalog.OptionNames()); got != o.Name {
+				panic(o.Name + " names " + got)
+			}
+		}
+	}
+	return slices.Replace(columns, at, at+1, all...)
 }
 
 func TestOldHeadersStayReadable(t *testing.T) {

@@ -18,7 +18,7 @@ func Groups(set Side, r Request) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	columns := columnsOf(trials)
+	columns := ofEach(columnsOf(trials), r.By, trials)
 	if r.By == runColumn {
 		columns = append(columns, runColumn)
 	}
@@ -117,7 +117,8 @@ func perGroup(all []*experiment, i, by int, names []string) (each []string, one 
 
 // ofAlgorithm reports whether a column says something that belongs to the algorithm.
 func ofAlgorithm(column string) bool {
-	return column == "detector" || slices.ContainsFunc(catalog.OptionNames(), func(option string) bool {
-		return results.OptionColumn(option) == column
-	})
+	return column == "detector" || optionOf(column) != "" ||
+		slices.ContainsFunc(catalog.OptionNames(), func(option string) bool {
+			return results.OptionColumn(option) == column
+		})
 }

@@ -219,6 +219,7 @@ func TestWhatCannotBeGrouped(t *testing.T) {
 		{Request{By: "nodes", Where: []Condition{{"algorithm", "b"}}}, ""},
 		{Request{By: "nodes", Where: []Condition{{"algorithm", "b"}}, Against: "18"},
 			"--against: no trial has nodes=18: did you mean 16?"},
+		{Request{By: "raymond_tree"}, "all trials of lan have raymond_tree=(none)"},
 		{Request{By: "tree"}, "all trials of lan have tree=(none)"},
 		{Request{By: "run", Where: []Condition{{"nodes", "8"}}},
 			"  algorithm: a, b\nchoose some, as by --where algorithm=a, several times for several columns; " +
@@ -231,6 +232,25 @@ func TestWhatCannotBeGrouped(t *testing.T) {
 	}
 	if _, err := Groups(Side{Name: "lan"}, Request{By: "nodes"}); !fits(err, "lan has no trials") {
 		t.Errorf("of no trials: %v", err)
+	}
+}
+
+// An option is named alone or, as in files, behind its algorithm.
+func TestGroupsByOption(t *testing.T) {
+	tree := func(is string) func(t *Trial) {
+		return func(t *Trial) { t.Options = map[string]string{"tree": is} }
+	}
+	set := sideOf("lan", maker{algorithm: "raymond", wait: 100, change: tree("line")},
+		maker{algorithm: "raymond", wait: 200, change: tree("star")})
+	for _, by := range []string{"tree", "raymond_tree"} {
+		c, err := Groups(set, Request{By: by, Where: []Condition{{"algorithm", "raymond"}}})
+		if err != nil || len(c.Groups) != 2 || c.Groups[0].Name != "line" {
+			t.Errorf("by %s: %+v, %v", by, c, err)
+		}
+		chosen, err := set.choose([]Condition{{by, "star"}})
+		if err != nil || len(chosen) != 8 {
+			t.Errorf("where %s=star: %d, %v", by, len(chosen), err)
+		}
 	}
 }
 
@@ -290,6 +310,7 @@ func TestSides(t *testing.T) {
 
 func TestDefaultsOfLeaders(t *testing.T) {
 	elect := func(t *Trial) {
+		t.Load = "campaign"
 		t.Figures = measure.Figures{ElectUSP50: t.WaitUSP99, ElectUSMax: t.WaitUSP99, Messages: t.EntriesPerS}
 	}
 	c, err := Groups(sideOf("set", maker{algorithm: "a", wait: 100, change: elect},
@@ -332,7 +353,7 @@ func TestNamesOfMetricsAndColumns(t *testing.T) {
 		t.Error("a metric may be named twice")
 	}
 	for text, want := range map[string]string{
-		"nodes=8": "", "tree=star": "", "machine=": "", "nodes": "write column=value",
+		"nodes=8": "", "tree=star": "", "raymond_tree=star": "", "machine=": "", "nodes": "write column=value",
 		"nods=8":        "did you mean nodes",
 		"wait_us_p99=5": "wait_us_p99 is not what a run was asked to be",
 	} {

@@ -42,7 +42,7 @@ func Columns() []string {
 func CheckColumn(name string) error {
 	known := Columns()
 	switch {
-	case slices.Contains(known, name):
+	case slices.Contains(known, name) || optionOf(name) != "":
 		return nil
 	case results.IsColumn(name):
 		return fmt.Errorf("%s is not what a run was asked to be, but came of it: take a column such as algorithm, "+
@@ -50,6 +50,19 @@ func CheckColumn(name string) error {
 	}
 	hint := suggest.List{Names: known, By: "docs/measures.md"}.Hint(name)
 	return fmt.Errorf("there is no column %q%s", name, hint)
+}
+
+// optionOf returns, of a column that files have for an option of an algorithm, that of the option alone;
+// nothing, if it is no such column.
+func optionOf(column string) string {
+	for _, row := range catalog.All() {
+		for _, o := range row.Options {
+			if results.OptionColumnOf(row.Name, o.Name) == column {
+				return results.OptionColumn(o.Name)
+			}
+		}
+	}
+	return ""
 }
 
 // A Condition chooses the trials that have a value in a column.
@@ -163,6 +176,23 @@ func columnsOf(trials ...[]*Trial) []string {
 		}
 	}
 	return slices.DeleteFunc(Columns(), func(c string) bool { return c == runColumn || absent[c] })
+}
+
+// ofEach returns columns with that of an option in the place of the one that all algorithms have together: a
+// column for each algorithm.
+func ofEach(columns []string, by string, trials []*Trial) (all []string) {
+	for _, c := range columns {
+		if c != optionOf(by) {
+			all = append(all, c)
+			continue
+		}
+		for _, t := range trials {
+			if one := results.OptionColumnOf(t.Algorithm, c); t.Text(c) != "" && !slices.Contains(all, one) {
+				all = append(all, one)
+			}
+		}
+	}
+	return all
 }
 
 // valuesOf returns the different values that experiments have in column i, in the order in which they come.

@@ -7,7 +7,6 @@ import (
 
 	"turnstile/internal/figure"
 	"turnstile/internal/stats"
-	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -118,7 +117,6 @@ func rateInterval(rates []figure.Figure) (low, high figure.Figure, is string) {
 
 // writeRates writes what was found.
 func (s *RateSweep) writeRates() error {
-	_, err := results.WriteSetTable(s.Setup.Results, s.Setup.Set, results.RatesFile, s.Rates(),
-		catalog.OptionNames()...)
+	_, err := results.WriteSetTable(s.Setup.Results, s.Setup.Set, results.RatesFile, s.Rates())
 	return err
 }

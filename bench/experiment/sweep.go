@@ -269,8 +269,7 @@ func (s *Sweep) write() error {
 	for _, name := range slices.Sorted(maps.Keys(s.rows)) {
 		rows = append(rows, s.rows[name])
 	}
-	_, err := results.WriteSetTable(s.Setup.Results, s.Setup.Set, results.RowsFile, rows,
-		catalog.OptionNames()...)
+	_, err := results.WriteSetTable(s.Setup.Results, s.Setup.Set, results.RowsFile, rows)
 	s.next = time.Now().Add(max(time.Second, 50*time.Since(began)))
 	return err
 }

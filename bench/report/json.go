@@ -12,7 +12,6 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
-	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -68,11 +67,12 @@ func DocumentOf(s *bench.Summary) (*Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("printing the record: %w", err)
 	}
+	phases := results.PhaseRows(s.Faults)
 	for i, row := range s.Rows {
 		doc := trialDocument{Trial: row.Trial, Verdict: s.Verdicts[i],
 			Trouble: s.Record.Trials[row.Trial-1].Trouble, Stall: s.Stalls[i], Row: ObjectOf(row),
 			Messages: objectsOf(s.Messages, row.Trial, func(r *results.MessageRow) int { return r.Trial }),
-			Faults:   objectsOf(s.Faults, row.Trial, func(r *results.FaultRow) int { return r.Trial }),
+			Faults:   objectsOf(phases, row.Trial, func(r *results.PhaseRow) int { return r.Trial }),
 			Timeline: objectsOf(s.Timeline, row.Trial, func(r *results.IntervalRow) int { return r.Trial }),
 			Beliefs:  objectsOf(s.Beliefs, row.Trial, func(r *results.BeliefRow) int { return r.Trial })}
 		d.Trials = append(d.Trials, doc)
@@ -90,7 +90,7 @@ type Object map[string]any
 // ObjectOf returns a row of a table.
 func ObjectOf(row any) Object {
 	o := Object{}
-	for header, cell := range results.Cells(row, catalog.OptionNames()...) {
+	for header, cell := range results.Cells(row) {
 		if f, is := cell.(figure.Figure); is {
 			o.put(header, f)
 		} else {

@@ -35,7 +35,7 @@ func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
 			t.Errorf("orchestrator %s does not say %q but\n%s", test.command, test.says, out)
 		}
 	}
-	if rows := c.read("results/latest/runs.csv"); !strings.Contains(rows, ",seat,") {
+	if rows := c.read("results/latest/runs.csv"); !strings.Contains(rows, ",secretary_seat,") {
 		t.Errorf("the option is no column of runs.csv:\n%s", rows)
 	}
 	const conformance = "(SoundRows|RowsCost|RowsAre|RowsSay|NoRow)/^secretary$"

@@ -23,11 +23,12 @@ type spec = row.Row
 
 const listExample = `  orchestrator list
   orchestrator list maekawa -n 25
+  orchestrator list --columns wait_us_p99
   orchestrator list --json`
 
 func (a *app) listCommand() *cobra.Command {
 	var c nodes.Config
-	var asJSON, markdown bool
+	var asJSON, markdown, columns bool
 	cmd := &cobra.Command{
 		Use:               "list [NAME]",
 		Short:             "List the algorithms and the failure detectors, or describe one",
@@ -42,13 +43,18 @@ func (a *app) listCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if columns {
+				return a.listColumns(args, asJSON, markdown)
+			}
 			return a.list(s, c, args, asJSON, markdown)
 		},
 	}
 	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to print the cost")
 	addOptions(cmd, &c, catalog.All())
+	cmd.Flags().BoolVar(&columns, "columns", false, "list the columns of result files, or those of a name")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a table for a Markdown document instead")
+	forOneCall(cmd, "columns")
 	return cmd
 }
 

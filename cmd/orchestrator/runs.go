@@ -353,5 +353,5 @@ func writeOverviews(w io.Writer, all []*bench.Overview) error {
 	for _, o := range all {
 		rows = append(rows, *o)
 	}
-	return results.WriteTable(w, rows, catalog.OptionNames()...)
+	return results.WriteTable(w, rows)
 }

@@ -5,8 +5,8 @@
 // what happened before, during and after each fault, and [Leaders] the elections of a fold of package
 // leadership. Each takes a history event by event, with bounded memory.
 //
-// [Figures], [OfMessages], [OfFault] and [OfInterval] are what becomes of that: structs whose fields are
-// columns, by their tags. docs/measures.md defines each. What was not measured stays unknown, which is not
+// [Figures], [OfMessages], [OfPhase] and [OfInterval] are what becomes of that: structs whose fields are
+// columns, by their tags. docs/columns.md defines each. What was not measured stays unknown, which is not
 // zero, and what never ended is a lower bound.
 //
 // It judges nothing, and knows neither files nor algorithms.

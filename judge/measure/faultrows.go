@@ -20,6 +20,7 @@ func (f *FaultFold) row(x *fault, what string) OfFault {
 	}
 	if f.since != nil {
 		row.FromS = seconds(x.from - f.line.from)
+		f.bounds(&row, x)
 	}
 	if !x.healed {
 		return row
@@ -36,6 +37,19 @@ func (f *FaultFold) row(x *fault, what string) OfFault {
 		row.Unfinished = figure.Count(x.unfinished)
 	}
 	return row
+}
+
+// bounds adds from when to when the phases of a fault lasted.
+func (f *FaultFold) bounds(row *OfFault, x *fault) {
+	if p := x.phases[Before]; p != nil && p.Known() {
+		row.BeforeFromS = seconds(p.From - f.line.from)
+	}
+	if p := x.phases[During]; p != nil && p.Known() && !x.healed {
+		row.EndS = seconds(p.To - f.line.from)
+	}
+	if p := x.phases[After]; p != nil && p.Known() {
+		row.AfterToS = seconds(p.To - f.line.from)
+	}
 }
 
 // until returns how long it took from a time until somebody entered next. If nobody did though somebody

@@ -5,62 +5,71 @@ import "turnstile/internal/figure"
 // A number is one figure.
 type number = figure.Figure
 
+// The audiences of columns, in the tag of: those of runs that are about critical sections, or about leaders.
+// A column without the tag concerns all runs.
+const (
+	OfExclusion = "exclusion"
+	OfLeaders   = "leaders"
+)
+
 // Figures are what a trial has measured: the columns of runs.csv, in their order, named by their tags.
 // docs/measures.md explains each.
 type Figures struct {
 	WarmupTookS     number `csv:"warmup_took_s"`
-	Clients         number `csv:"clients"`          // that requested
-	DurationS       number `csv:"duration_s"`       // of the window that was measured
-	Entries         number `csv:"entries"`          // of the whole run
-	EntriesAccepted number `csv:"entries_accepted"` // those whose write was not refused
-	EntriesRefused  number `csv:"entries_refused"`  // those whose write the resource refused
+	Clients         number `csv:"clients" of:"exclusion"`          // that requested
+	DurationS       number `csv:"duration_s"`                      // of the window that was measured
+	Entries         number `csv:"entries" of:"exclusion"`          // of the whole run
+	EntriesAccepted number `csv:"entries_accepted" of:"exclusion"` // those whose write was not refused
+	EntriesRefused  number `csv:"entries_refused" of:"exclusion"`  // those whose write the resource refused
 	// EntriesInMinority are the entries of the whole run by clients that could reach no majority then.
-	EntriesInMinority number `csv:"entries_in_minority"`
-	EntriesInWindow   number `csv:"entries_in_window"` // entered while measuring
+	EntriesInMinority number `csv:"entries_in_minority" of:"exclusion"`
+	EntriesInWindow   number `csv:"entries_in_window" of:"exclusion"` // entered while measuring
 	// AcceptedInWindow counts the accepted entries of the window. All rates and shares are of accepted entries.
-	AcceptedInWindow number `csv:"accepted_in_window"`
-	EntriesPerS      number `csv:"entries_per_s" since:"entries_refused"`
+	AcceptedInWindow number `csv:"accepted_in_window" of:"exclusion"`
+	EntriesPerS      number `csv:"entries_per_s" since:"entries_refused" of:"exclusion"`
 
 	Messages          number `csv:"messages"` // deliveries asked for in the whole run
 	Publishes         number `csv:"publishes"`
-	MessagesPerEntry  number `csv:"messages_per_entry" since:"entries_refused"`
-	PublishedMin      number `csv:"published_min"` // messages per entry, as published
-	PublishedMax      number `csv:"published_max"`
-	PublishesPerEntry number `csv:"publishes_per_entry" since:"entries_refused"`
-	BytesPerEntry     number `csv:"bytes_per_entry" since:"entries_refused"`
-	Heartbeats        number `csv:"heartbeats"`             // of the failure detector; in no other column
-	OneEntryMin       number `csv:"one_entry_messages_min"` // of single requests, one at a time
-	OneEntryMean      number `csv:"one_entry_messages_mean"`
-	OneEntryMax       number `csv:"one_entry_messages_max"`
+	MessagesPerEntry  number `csv:"messages_per_entry" since:"entries_refused" of:"exclusion"`
+	PublishedMin      number `csv:"published_min" of:"exclusion"` // messages per entry, as published
+	PublishedMax      number `csv:"published_max" of:"exclusion"`
+	PublishesPerEntry number `csv:"publishes_per_entry" since:"entries_refused" of:"exclusion"`
+	BytesPerEntry     number `csv:"bytes_per_entry" since:"entries_refused" of:"exclusion"`
+	Heartbeats        number `csv:"heartbeats"` // of the failure detector; in no other column
+	// Of single requests, one at a time.
+	OneEntryMin  number `csv:"one_entry_messages_min" of:"exclusion"`
+	OneEntryMean number `csv:"one_entry_messages_mean" of:"exclusion"`
+	OneEntryMax  number `csv:"one_entry_messages_max" of:"exclusion"`
 
-	WaitUSP50                 number `csv:"wait_us_p50"` // due to enter
-	WaitUSP90                 number `csv:"wait_us_p90"`
-	WaitUSP99                 number `csv:"wait_us_p99"`
-	WaitUSP999                number `csv:"wait_us_p999"`
-	WaitUSMax                 number `csv:"wait_us_max"`
-	QueueUSP50                number `csv:"queue_us_p50"` // due to requested
-	QueueUSP99                number `csv:"queue_us_p99"`
-	ProtocolUSP50             number `csv:"protocol_us_p50"` // requested to enter
-	ProtocolUSP99             number `csv:"protocol_us_p99"`
-	HoldUSP50                 number `csv:"hold_us_p50"` // enter to exit
-	HoldUSP99                 number `csv:"hold_us_p99"`
-	ClientDelayP50            number `csv:"client_delay_us_p50"` // the wait when all else is at rest
-	UncontendedP50            number `csv:"uncontended_us_p50"`  // the same when nobody held or waited
-	SynchronizationDelayUSP50 number `csv:"sync_delay_us_p50"`   // exit to the next enter, if already due
-	SynchronizationDelayUSP99 number `csv:"sync_delay_us_p99"`
+	WaitUSP50     number `csv:"wait_us_p50" of:"exclusion"` // due to enter
+	WaitUSP90     number `csv:"wait_us_p90" of:"exclusion"`
+	WaitUSP99     number `csv:"wait_us_p99" of:"exclusion"`
+	WaitUSP999    number `csv:"wait_us_p999" of:"exclusion"`
+	WaitUSMax     number `csv:"wait_us_max" of:"exclusion"`
+	QueueUSP50    number `csv:"queue_us_p50" of:"exclusion"` // due to requested
+	QueueUSP99    number `csv:"queue_us_p99" of:"exclusion"`
+	ProtocolUSP50 number `csv:"protocol_us_p50" of:"exclusion"` // requested to enter
+	ProtocolUSP99 number `csv:"protocol_us_p99" of:"exclusion"`
+	HoldUSP50     number `csv:"hold_us_p50" of:"exclusion"` // enter to exit
+	HoldUSP99     number `csv:"hold_us_p99" of:"exclusion"`
+	// The wait when all else is at rest.
+	ClientDelayP50            number `csv:"client_delay_us_p50" of:"exclusion"`
+	UncontendedP50            number `csv:"uncontended_us_p50" of:"exclusion"` // the same when nobody waited
+	SynchronizationDelayUSP50 number `csv:"sync_delay_us_p50" of:"exclusion"`  // exit to the next enter
+	SynchronizationDelayUSP99 number `csv:"sync_delay_us_p99" of:"exclusion"`
 
-	Utilisation          number `csv:"utilisation" since:"entries_refused"`
-	UtilisationPredicted number `csv:"utilisation_predicted"`
-	EntriesPerSPredicted number `csv:"entries_per_s_predicted"`
+	Utilisation          number `csv:"utilisation" since:"entries_refused" of:"exclusion"`
+	UtilisationPredicted number `csv:"utilisation_predicted" of:"exclusion"`
+	EntriesPerSPredicted number `csv:"entries_per_s_predicted" of:"exclusion"`
 
-	JainIndex      number `csv:"jain_index"`
-	EntriesNodeMin number `csv:"entries_node_min"`
-	EntriesNodeMax number `csv:"entries_node_max"`
-	OvertakenMax   number `csv:"overtaken_max" since:"passed_over_max" where:"warmup_took_s"`
-	OvertakenMean  number `csv:"overtaken_mean" since:"passed_over_max" where:"warmup_took_s"`
+	JainIndex      number `csv:"jain_index" of:"exclusion"`
+	EntriesNodeMin number `csv:"entries_node_min" of:"exclusion"`
+	EntriesNodeMax number `csv:"entries_node_max" of:"exclusion"`
+	OvertakenMax   number `csv:"overtaken_max" since:"passed_over_max,warmup_took_s" of:"exclusion"`
+	OvertakenMean  number `csv:"overtaken_mean" since:"passed_over_max,warmup_took_s" of:"exclusion"`
 
 	// PassedOverMax is how many entries of others passed over one request at most, once it was known to all.
-	PassedOverMax number `csv:"passed_over_max"`
+	PassedOverMax number `csv:"passed_over_max" of:"exclusion"`
 
 	Suspicions      number `csv:"suspicions"`
 	SuspicionsWrong number `csv:"suspicions_wrong"`       // of nodes that were up
@@ -70,38 +79,38 @@ type Figures struct {
 
 	// Of elections: those that elected somebody; those after which the leader of before led; until those who
 	// have to followed the next leader, in parts; all of them since agreement of all is a figure of its own.
-	Elections             number `csv:"elections" since:"all_agreed_us_p50" where:"duration_s"`
-	Rejoins               number `csv:"rejoins" since:"all_agreed_us_p50" where:"duration_s"`
-	ElectionsPerCrash     number `csv:"elections_per_crash" since:"all_agreed_us_p50" where:"duration_s"`
-	ElectUSP50            number `csv:"elect_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
-	ElectUSP99            number `csv:"elect_us_p99" since:"all_agreed_us_p50" where:"duration_s"`
-	ElectUSMax            number `csv:"elect_us_max" since:"all_agreed_us_p50" where:"duration_s"`
-	ElectDetectionUSP50   number `csv:"elect_detection_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
-	ElectDeclarationUSP50 number `csv:"elect_declaration_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
-	ElectAgreementUSP50   number `csv:"elect_agreement_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
-	ElectServingUSP50     number `csv:"elect_serving_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
-	TakeoverUSP50         number `csv:"takeover_us_p50" since:"all_agreed_us_p50" where:"duration_s"`
+	Elections          number `csv:"elections" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	Rejoins            number `csv:"rejoins" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	ElectionsPerCrash  number `csv:"elections_per_crash" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	ElectUSP50         number `csv:"elect_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	ElectUSP99         number `csv:"elect_us_p99" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	ElectUSMax         number `csv:"elect_us_max" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	ElectDetectedUSP50 number `csv:"elect_detection_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	ElectDeclaredUSP50 number `csv:"elect_declaration_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	ElectAgreedUSP50   number `csv:"elect_agreement_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	ElectServingUSP50  number `csv:"elect_serving_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	TakeoverUSP50      number `csv:"takeover_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
 	// Until all agreed, whatever cut them off.
-	AllAgreedUSP50 number `csv:"all_agreed_us_p50"`
-	AllAgreedUSP99 number `csv:"all_agreed_us_p99"`
-	AllAgreedUSMax number `csv:"all_agreed_us_max"`
+	AllAgreedUSP50 number `csv:"all_agreed_us_p50" of:"leaders"`
+	AllAgreedUSP99 number `csv:"all_agreed_us_p99" of:"leaders"`
+	AllAgreedUSMax number `csv:"all_agreed_us_max" of:"leaders"`
 	// In the time in which nothing happened by which another may come to lead, and how long that was.
-	LeaderChangesPerS   number `csv:"leader_changes_per_s"`
-	SteadyS             number `csv:"steady_s"`
-	LeaderlessUS        number `csv:"leaderless_us"`
-	TwoLeadersUS        number `csv:"two_leaders_us"`
-	TwoLeadersInTermUS  number `csv:"two_leaders_in_term_us"`
-	TwoLeadersStoppedUS number `csv:"two_leaders_stopped_us"` // one of them stood still
-	Flaps               number `csv:"flaps"`
-	Takeovers           number `csv:"takeovers"`
-	TermsBackwards      number `csv:"terms_backwards"`
-	MessagesPerElection number `csv:"messages_per_election" since:"all_agreed_us_p50" where:"duration_s"`
+	LeaderChangesPerS   number `csv:"leader_changes_per_s" of:"leaders"`
+	SteadyS             number `csv:"steady_s" of:"leaders"`
+	LeaderlessUS        number `csv:"leaderless_us" of:"leaders"`
+	TwoLeadersUS        number `csv:"two_leaders_us" of:"leaders"`
+	TwoLeadersInTermUS  number `csv:"two_leaders_in_term_us" of:"leaders"`
+	TwoLeadersStoppedUS number `csv:"two_leaders_stopped_us" of:"leaders"` // one of them stood still
+	Flaps               number `csv:"flaps" of:"leaders"`
+	Takeovers           number `csv:"takeovers" of:"leaders"`
+	TermsBackwards      number `csv:"terms_backwards" of:"leaders"`
+	MessagesPerElection number `csv:"messages_per_election" since:"all_agreed_us_p50,duration_s" of:"leaders"`
 
-	Violations  number `csv:"violations"`
-	OverlapUS   number `csv:"overlap_us"`
-	Unfinished  number `csv:"unfinished"`
-	IssuedShare number `csv:"issued_share"`
-	ServedShare number `csv:"served_share"`
+	Violations  number `csv:"violations" of:"exclusion"`
+	OverlapUS   number `csv:"overlap_us" of:"exclusion"`
+	Unfinished  number `csv:"unfinished" of:"exclusion"`
+	IssuedShare number `csv:"issued_share" of:"exclusion"`
+	ServedShare number `csv:"served_share" of:"exclusion"`
 	Lost        number `csv:"lost_unintended"`
 	// LostWithBroker are the messages that were lost with connections to the broker; empty: none was lost.
 	LostWithBroker number `csv:"lost_with_broker"`
@@ -157,13 +166,17 @@ var Phases = ByPhase[string]{"before", "during", "after"}
 // after; of one of structs, the tags of their fields follow.
 type ByPhase[T any] [3]T
 
-// OfFault are the figures of one fault: the columns of faults.csv.
+// OfFault are the figures of one fault. Their tags are the columns that faults.csv had when it had a row for
+// each fault; ByPhases returns those that it has now.
 type OfFault struct {
 	Number int    `csv:"number"`        // of the fault among those that were asked for, from 1
 	Fault  string `csv:"fault,outside"` // in words
 	FromS  number `csv:"from_s"`        // from the beginning of the window
 	ToS    number `csv:"to_s"`
 	Healed bool   `csv:"healed"`
+	// When the phase before began; when the phase during ended, if the fault was not healed; when the phase
+	// after ended. Empty: there was no such phase, or it had no length.
+	BeforeFromS, EndS, AfterToS number
 
 	Entries ByPhase[number] `csv:"entries_*"`
 	// Of these, those whose write the resource has accepted, and those whose write it has refused. The rates,
@@ -193,8 +206,8 @@ type OfFault struct {
 	SilenceTextbookS number `csv:"silence_textbook_s"`
 
 	// Of a run with leaders. Elections are those that elected somebody, until those followed who have to.
-	Elections     ByPhase[number]      `csv:"elections_*" since:"leader_changes_before" where:"to_s"`
-	ElectUS       ByPhase[OfElections] `csv:"elect_*_us_" since:"leader_changes_before" where:"to_s"`
+	Elections     ByPhase[number]      `csv:"elections_*" since:"leader_changes_before,to_s"`
+	ElectUS       ByPhase[OfElections] `csv:"elect_*_us_" since:"leader_changes_before,to_s"`
 	LeaderlessUS  ByPhase[number]      `csv:"leaderless_*_us"`
 	TwoLeadersUS  ByPhase[number]      `csv:"two_leaders_*_us"`
 	Flaps         ByPhase[number]      `csv:"flaps_*"`

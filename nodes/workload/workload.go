@@ -5,6 +5,7 @@ package workload
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,9 @@ const (
 
 // loads are those of mutual exclusion.
 var loads = []Load{Saturated, One, Sequential, Closed, Open}
+
+// Loads returns those under which clients request.
+func Loads() []Load { return slices.Clone(loads) }
 
 // ParseLoad reads the name of a load.
 func ParseLoad(name string) (Load, error) {

@@ -1,0 +1,86 @@
+package results
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"sync"
+
+	"turnstile/internal/yamlfile"
+)
+
+// A Description is what there is to know of a column.
+type Description struct {
+	Name  string
+	Unit  string // such as us, share or name
+	Is    string
+	Empty string // what an empty cell says; empty: no cell is
+}
+
+// notMeasured is what an empty cell says unless its column says more.
+const notMeasured = "not measured: the run ended before, or nothing of the kind happened"
+
+//go:embed columns.yaml
+var columnsFile embed.FS
+
+// described has the descriptions of the columns of each table, by its file.
+var described = sync.OnceValue(func() map[string][]Description {
+	text, err := columnsFile.ReadFile("columns.yaml")
+	var tables map[string][][]*string
+	if err == nil {
+		err = yamlfile.Decode(text, &tables)
+	}
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	all := map[string][]Description{}
+	for _, file := range Tables() { // runs.csv first
+		for _, l := range tables[file] {
+			if len(l) == 1 {
+				at := slices.IndexFunc(all[RowsFile], func(d Description) bool { return d.Name == *l[0] })
+				all[file] = append(all[file], all[RowsFile][at])
+				continue
+			}
+			d := Description{Name: *l[0], Unit: *l[1], Is: *l[2]}
+			if len(l) > 3 && l[3] == nil {
+				d.Empty = notMeasured
+			} else if len(l) > 3 {
+				d.Empty = *l[3]
+			}
+			all[file] = append(all[file], d)
+		}
+	}
+	return all
+})
+
+// Tables names the files that have descriptions, in the order of docs/columns.md.
+func Tables() []string {
+	return []string{RowsFile, MessagesFile, FaultsFile, TimelineFile, BeliefsFile, MatrixFile, SplitBrainFile,
+		RatesFile}
+}
+
+// Descriptions returns what there is to know of the columns of a table, given the name of its file.
+func Descriptions(file string) []Description { return slices.Clone(described()[file]) }
+
+// Describe returns what there is to know of the columns of a table with such a header, as a stored file has
+// it. Any column of runs.csv that is no other has an option of an algorithm.
+func Describe(file string, header []string) ([]Description, error) {
+	var all []Description
+	for _, name := range header {
+		known := described()[file]
+		at := slices.IndexFunc(known, func(d Description) bool { return d.Name == name })
+		switch {
+		case at >= 0:
+			all = append(all, known[at])
+		case file == RowsFile || file == RatesFile:
+			all = append(all, Description{name, "as in the flag", "option of the algorithm that its name begins with",
+				"a run of another algorithm"})
+		default:
+			return nil, fmt.Errorf("%s has no column %s", file, name)
+		}
+	}
+	return all, nil
+}
+
+// Header returns the names of the columns of a stored table, given its text.
+func Header(text []byte) []string { return headerOf(text) }
