@@ -47,6 +47,7 @@ type Record struct {
 	Simulated bool              `yaml:"simulated,omitempty"` // otherwise the run was made by real processes
 	Versions  map[string]string `yaml:"versions"`
 	Machine   results.Machine   `yaml:"machine"`
+	Before    *results.Load     `yaml:"before,omitempty"` // of the machine when a run of processes began
 	Kinds     []string          `yaml:"kinds"` // names of the message kinds, by their number in histories
 	Trials    []TrialRecord     `yaml:"trials,omitempty"`
 	// Digests are those of the tables and reports of stalls, by their names, once the run is over.
@@ -58,6 +59,11 @@ const recordFormat = 4
 
 // Unfinished reports whether the run goes on, or its orchestrator was killed.
 func (r *Record) Unfinished() bool { return r.Status != statusOver }
+
+// CutShort reports whether the run was ended before its first trial was over.
+func (r *Record) CutShort() bool {
+	return r.Unfinished() || len(r.Trials) == 0 || r.Trials[0].Interrupted()
+}
 
 // A TrialRecord is what run.yaml says of one trial.
 type TrialRecord struct {
@@ -89,6 +95,7 @@ type Run struct {
 	Unjudged []Unjudged
 
 	digests map[string]string // of the files that were saved last; nil: none were
+	release func() error      // says that the run goes on no more
 }
 
 // A Trial is what came of one trial.
@@ -131,11 +138,19 @@ func (s *Setup) begin(j Job) (*Run, error) {
 	record := Record{Format: recordFormat, Status: statusRunning, Options: j.Options, Simulated: j.Simulated,
 		Started: started.Round(time.Millisecond).UTC(), Versions: s.Versions, Machine: results.ThisMachine(),
 		Kinds: j.Stack.Codec().Names()}
+	if !j.Simulated {
+		record.Before = results.LoadNow()
+	}
 	record.ID = record.identity()
-	if err := folder.WriteYAML(record); err != nil {
+	release, err := folder.Hold()
+	if err != nil {
 		return nil, err
 	}
-	return &Run{Job: &j, Folder: folder, Record: record}, results.SetLatest(s.Results, folder)
+	if err := folder.WriteYAML(record); err != nil {
+		return nil, errors.Join(err, release())
+	}
+	r := &Run{Job: &j, Folder: folder, Record: record, release: release}
+	return r, results.SetLatest(s.Results, folder)
 }
 
 // withoutCredential returns the URLs of NATS servers without their credentials.

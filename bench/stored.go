@@ -93,7 +93,7 @@ func (r *Run) end() (err error) {
 		err = r.save()
 	}
 	r.Record.Status, r.Record.Digests = statusOver, r.digests
-	return errors.Join(err, r.Folder.WriteYAML(r.Record))
+	return errors.Join(err, r.Folder.WriteYAML(r.Record), r.release())
 }
 
 // changed returns the names of the files that are not as the run wrote them. A file that the run did not

@@ -113,6 +113,29 @@ func (f *Folder) Hide() error {
 	}
 }
 
+// Hold says that this process makes the run in the folder, until release is called or the process ends.
+func (f *Folder) Hold() (release func() error, err error) {
+	dir, err := os.Open(f.Path)
+	if err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	lock(dir) // where folders cannot be locked, Held does not know whether a run goes on
+	return dir.Close, nil
+}
+
+// Held reports whether a process holds the folder. If that cannot be known, it is an error.
+func (f *Folder) Held() (bool, error) {
+	dir, err := os.Open(f.Path)
+	if err != nil {
+		return false, fmt.Errorf("reading results: %w", err)
+	}
+	defer dir.Close()
+	if !canLock {
+		return false, errors.New("this system cannot tell whether its orchestrator lives")
+	}
+	return lock(dir)
+}
+
 // Name returns the name of the run.
 func (f *Folder) Name() string { return filepath.Base(f.Path) }
 

@@ -92,6 +92,24 @@ func OpenSet(root, ref string) *Set {
 	return nil
 }
 
+// Made returns the folders in a set that say how a run was made, by name: those of its runs, and those that
+// were set aside. A link is none of them, nor is what lies behind one.
+func Made(root, set string) (all []*Folder) {
+	if info, err := os.Lstat(filepath.Join(root, set)); err != nil || !info.IsDir() {
+		return nil
+	}
+	inside, _ := os.ReadDir(filepath.Join(root, set))
+	for _, entry := range inside {
+		if run := filepath.Join(root, set, entry.Name()); entry.IsDir() && exists(filepath.Join(run, RunFile)) {
+			all = append(all, &Folder{run})
+		}
+	}
+	return all
+}
+
+// SetAside reports whether the run was set aside by Hide.
+func (f *Folder) SetAside() bool { return hidden(f.Path) }
+
 // folderAt resolves links, so that a run that was opened as latest is called by its name.
 func folderAt(path string) (*Folder, error) {
 	real, err := filepath.EvalSymlinks(path)

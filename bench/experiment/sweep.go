@@ -126,7 +126,7 @@ func (s *Sweep) readSet() error {
 		}
 		trial, _ := strconv.Atoi(name[2]) // it has digits alone
 		switch was, is := madeBy(record.Versions), madeBy(s.Setup.Versions); {
-		case record.Unfinished() || len(record.Trials) == 0 || record.Trials[0].Interrupted():
+		case record.CutShort():
 			s.cut = append(s.cut, folder)
 			continue
 		case was != is && !s.Mixed:
@@ -143,6 +143,17 @@ func (s *Sweep) readSet() error {
 		s.keep(name[1], trial, rows)
 	}
 	return nil
+}
+
+// Disturbed returns in how many runs of the set, as far as they are known, others took more of the machine
+// than results.OthersAbove.
+func (s *Sweep) Disturbed() (runs int) {
+	for _, row := range s.rows {
+		if row.Disturbed() {
+			runs++
+		}
+	}
+	return runs
 }
 
 // madeBy says which Turnstile made a run: its commit, where that is known.

@@ -10,12 +10,13 @@ import (
 	"turnstile/bench/compare"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/results"
 )
 
 // about says what was run, on what, and by which commands.
 func (m *maker) about(trials []compare.Trial) {
 	verdicts, versions, machines := map[string]int{}, map[string]int{}, map[string]int{}
-	bound := 0
+	bound, disturbed := 0, map[string]bool{}
 	for i := range trials {
 		t := &trials[i]
 		verdicts[t.Verdict]++
@@ -28,6 +29,9 @@ func (m *maker) about(trials []compare.Trial) {
 		if t.CPUBound() {
 			bound++
 		}
+		if t.Disturbed() {
+			disturbed[t.Run] = true
+		}
 	}
 	facts := &table{Caption: "The set", Head: []string{"", ""}, Words: 2, Rows: [][]string{
 		{"Runs", fmt.Sprintf("%s, with %s", english.Count(len(m.set.Runs), "run", "runs"),
@@ -39,6 +43,10 @@ func (m *maker) about(trials []compare.Trial) {
 	if bound > 0 {
 		facts.Rows = append(facts.Rows, []string{"CPU-bound", fmt.Sprintf("%d trials: their delays tell what "+
 			"algorithms cost the processors. They are marked, and not ranked", bound)})
+	}
+	if n := len(disturbed); n > 0 {
+		facts.Rows = append(facts.Rows, []string{"Disturbed", fmt.Sprintf("in %s, others took more than %.0f%% of "+
+			"the machine (others_cpu)", english.Count(n, "run", "runs"), results.OthersAbove*100)})
 	}
 	blocks := []block{{Table: facts}}
 	if m.Valid == 0 {

@@ -173,10 +173,7 @@ func (a *app) sweep(ctx context.Context, c *sweepCall) error {
 	}
 	fmt.Fprintf(a.stdout, "\nAt most %d MB of disk while a run goes on.\n", c.DiskSpace()>>20)
 	a.printRefused(c)
-	if v := c.Setup.Versions; v["revision"] == "" {
-		fmt.Fprintf(a.stdout, "This program, %s, does not know its commit (it was built without -buildvcs):\n"+
-			"nothing will tell its runs from those of another commit.\n", v["turnstile"])
-	}
+	a.warnOfNoCommit()
 	if takes := c.Takes(); takes > longSweep && !c.anyLength {
 		return fmt.Errorf("it takes about %s: give fewer values or trials, or say --any-length",
 			format.Duration(takes.Round(time.Hour)))
@@ -257,6 +254,10 @@ func (a *app) tellSweep(c *sweepCall, runs []*experiment.Result, left int, err e
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return failure{err, unwritten}
+	}
+	if n := c.Disturbed(); n > 0 {
+		fmt.Fprintf(a.stdout, "In %s of the set, others took more than %.0f%% of the machine: see others_cpu.\n",
+			english.Count(n, "run", "runs"), results.OthersAbove*100)
 	}
 	fmt.Fprintf(a.stdout, "The table is %s.\n", filepath.Join(c.Setup.Results, c.Setup.Set, results.RowsFile))
 	if err != nil {
