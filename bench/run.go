@@ -48,11 +48,14 @@ type Record struct {
 	Versions  map[string]string `yaml:"versions"`
 	Machine   results.Machine   `yaml:"machine"`
 	Before    *results.Load     `yaml:"before,omitempty"` // of the machine when a run of processes began
-	Kinds     []string          `yaml:"kinds"` // names of the message kinds, by their number in histories
+	Kinds     []string          `yaml:"kinds"`            // names of the message kinds, by their number in histories
 	Trials    []TrialRecord     `yaml:"trials,omitempty"`
 	// Digests are those of the tables and reports of stalls, by their names, once the run is over.
 	Digests map[string]string `yaml:"digests,omitempty"`
 }
+
+// Program is what the program is called in commands that are put on record.
+const Program = "orchestrator"
 
 // recordFormat is the format of result sets.
 const recordFormat = 4
@@ -129,7 +132,7 @@ func Make(ctx context.Context, j *Job, s Setup) (*Run, error) {
 
 // begin makes the folder of a run and writes its record.
 func (s *Setup) begin(j Job) (*Run, error) {
-	j.NATS = withoutCredential(j.NATS) // results are there to be published
+	j.NATS = WithoutCredential(j.NATS) // results are there to be published
 	started := time.Now()
 	folder, err := results.Create(s.Results, s.Set, cmp.Or(s.Name, runName(started, j.Options)), j.DiskSpace())
 	if err != nil {
@@ -153,8 +156,8 @@ func (s *Setup) begin(j Job) (*Run, error) {
 	return r, results.SetLatest(s.Results, folder)
 }
 
-// withoutCredential returns the URLs of NATS servers without their credentials.
-func withoutCredential(urls string) string {
+// WithoutCredential returns the URLs of NATS servers without their credentials.
+func WithoutCredential(urls string) string {
 	if urls == "" {
 		return ""
 	}
@@ -210,7 +213,7 @@ func (s *Setup) ready(j *Job) error {
 	conn, err := nats.Connect(j.NATS, nats.Timeout(5*time.Second))
 	if err != nil {
 		return fmt.Errorf("no NATS server answers at %s: %w; leave out --nats to use one of the run's own",
-			withoutCredential(j.NATS), err)
+			WithoutCredential(j.NATS), err)
 	}
 	conn.Close()
 	return nil

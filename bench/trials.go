@@ -46,7 +46,7 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 	}
 	machine := ""
 	if wrong == nil {
-		machine = machineOf(record.Machine)
+		machine = MachineText(record.Machine)
 		if record.hasChanged(folder, results.RowsFile) {
 			return nil, fmt.Errorf("%s was changed after it was written, so it is left out: verify names what differs",
 				results.RowsFile)
@@ -61,8 +61,8 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 	return trials, errors.Join(wrong, err)
 }
 
-// machineOf describes a machine in words.
-func machineOf(m results.Machine) string {
+// MachineText describes a machine in words.
+func MachineText(m results.Machine) string {
 	text := fmt.Sprintf("%s/%s, %s", m.OS, m.Arch, english.Count(m.Cores, "core", "cores"))
 	if m.CPU != "" {
 		text += " of " + m.CPU

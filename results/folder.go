@@ -27,10 +27,12 @@ const (
 	BeliefsFile    = "beliefs.csv"     // a BeliefRow per trial, node and stretch, of a run about leaders
 	LedgerFile     = "ledger.svg"      // its picture
 	LatencyLog     = "latency.hlog"    // every latency histogram of every trial
-	latencyProfile = "latency.hgrm"    // the percentiles of the waits of all trials together
+	LatencyProfile = "latency.hgrm"    // the percentiles of the waits of all trials together
 	VerdictFile    = "verdict.yaml"    // the verdict of every trial, with what each check found
 	MatrixFile     = "matrix.csv"      // of a set: a MatrixRow per algorithm and fault
 	SplitBrainFile = "split-brain.csv" // of a set: a SplitBrainRow per scheme and partition
+	SumsFile       = "SHA256SUMS"      // of a published set: the digest of every other file
+	PublishedRuns  = "runs"            // of a published set: the folder of its runs
 	LatestLink     = "latest"          // in the folder of all sets: the newest run
 )
 
@@ -96,7 +98,7 @@ func (f *Folder) probe(need DiskSpace) error {
 	if err := Probe(f.Path); err != nil {
 		return err
 	}
-	if free, known := freeBytes(f.Path); known && free < need.Bytes {
+	if free, known := FreeBytes(f.Path); known && free < need.Bytes {
 		return tooSmall{fmt.Errorf("the disk of %s has %d MB left, and a run with %s takes %d MB: %s",
 			f.Path, free>>20, need.For, (need.Bytes-1)>>20+1, "free some, ask for less, or put the results elsewhere")}
 	}

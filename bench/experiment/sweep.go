@@ -32,8 +32,8 @@ type Sweep struct {
 	Cells  []*bench.Job // the configurations, with one trial each; all simulated, or none
 	Trials int
 	Mixed  bool // the set may have runs that another commit made
-	// Command makes the sweep again.
-	Command string
+	// Command makes the sweep again, with the file that it names, if it names one, whose text is Grid.
+	Command, Grid string
 
 	rows map[string]results.Row // of the runs that are over, by the names of their folders
 	left []sweepRun             // in the order in which they are made
@@ -277,7 +277,7 @@ func (s *Sweep) write() error {
 
 // describe puts on record by what the runs are made.
 func (s *Sweep) describe() error {
-	return results.AddMaking(s.Setup.Results, s.Setup.Set, results.Making{Command: s.Command, Seed: s.Seed,
-		Trials: s.Trials, Cells: len(s.Cells), Started: time.Now().Round(time.Second).UTC(),
+	return results.AddMaking(s.Setup.Results, s.Setup.Set, results.Making{Command: s.Command, Grid: s.Grid,
+		Seed: s.Seed, Trials: s.Trials, Cells: len(s.Cells), Started: time.Now().Round(time.Second).UTC(),
 		Versions: s.Setup.Versions, Machine: results.ThisMachine()})
 }

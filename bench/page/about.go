@@ -126,9 +126,9 @@ func (m *maker) commands() *table {
 	t := &table{Caption: "Commands that make a run of each experiment again", Words: 3, Folded: true,
 		Head: []string{"Algorithm", "Nodes", "Command"}}
 	for _, e := range m.all[:min(mostCommands, len(m.all))] {
-		folder := m.Name + "/" + e.trials[0].Run
+		folder := m.Runs + "/" + e.trials[0].Run
 		t.Rows = append(t.Rows, []string{e.series, strconv.Itoa(e.nodes),
-			terminal.Invoked() + " rerun " + terminal.ShellQuoted(folder)})
+			m.Program + " rerun " + terminal.ShellQuoted(folder)})
 	}
 	if more := len(m.all) - mostCommands; more > 0 {
 		t.Caption += fmt.Sprintf(" (%d more are not listed)", more)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -154,6 +155,13 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 			strings.Join(slices.Sorted(maps.Keys(c.refused)), "; "))
 	}
 	c.Command = sweepCommandOf(c, args)
+	if len(args) > 0 {
+		text, err := os.ReadFile(args[0])
+		if err != nil {
+			return err
+		}
+		c.Grid = string(text)
+	}
 	return nil
 }
 
