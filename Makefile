@@ -25,7 +25,8 @@ GOTEST = go run ./internal/gotest
 # The program takes each variable of the command line for the flag of that name, and refuses what is none:
 # THINK=1ms is --think=1ms. Those of the environment do not count. ARGS goes to it as it is.
 COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun history list \
-	overhead plans inject broker version sweep compare report diagram export
+	overhead plans inject broker version sweep compare report publish results \
+	diagram export
 quote = '$(subst ','\'',$(1))'
 given := $(sort $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 args := $(if $(filter ARGS,$(given)),$(ARGS))
@@ -49,6 +50,8 @@ compare: ## compare two runs or sets, or what is in one: make compare ARGS='swee
 report: ## write a page about a set of runs: make report ARGS=sweep
 diagram: ## draw a run, message by message: make diagram ARGS=latest >run.svg
 export: ## write a run for other programs: make export TO=perfetto ARGS=latest >run.json
+publish: ## make a folder and an archive of a set, to give it away: make publish ARGS=sweep
+results: ## remove what was never finished: make results ARGS=clean
 verify: ## judge a stored run again: make verify ARGS=latest
 runs: ## list the stored runs
 show: ## print the summary of a stored run again: make show ARGS=latest

@@ -17,13 +17,14 @@ import (
 	"turnstile/results"
 )
 
-// archive writes a folder as a .tar.gz, in which it goes by a name: files by their paths, all of one time, and
-// of no user.
+// archive writes a folder as a .tar.gz, in which it goes by a name: files by their paths, all of one time,
+// and of no user.
 func archive(ctx context.Context, w io.Writer, folder, name string, files []string, at time.Time) error {
 	packed := gzip.NewWriter(w)
 	out := tar.NewWriter(packed)
 	for _, file := range slices.Sorted(slices.Values(files)) {
-		if err := pack(ctx, out, filepath.Join(folder, filepath.FromSlash(file)), path.Join(name, file), at); err != nil {
+		from := filepath.Join(folder, filepath.FromSlash(file))
+		if err := pack(ctx, out, from, path.Join(name, file), at); err != nil {
 			return err
 		}
 	}
@@ -61,9 +62,9 @@ func IsArchive(path string) bool {
 	return strings.HasSuffix(path, ".tar.gz") || strings.HasSuffix(path, ".tgz")
 }
 
-// Unpack unpacks an archive into a new temporary folder, and returns the published folder in it. What is not as
-// [Make] writes it is refused before anything is written: a path that leads out of the folder, a link, a name that
-// is there twice, more than the disk holds. done removes the folder.
+// Unpack unpacks an archive into a new temporary folder, and returns the published folder in it. What is not
+// as [Make] writes it is refused before anything is written: a path that leads out of the folder, a link, a
+// name that is there twice, more than the disk holds. done removes the folder.
 func Unpack(ctx context.Context, archive string) (folder string, done func() error, err error) {
 	dir, err := os.MkdirTemp("", "turnstile-verify-")
 	if err != nil {

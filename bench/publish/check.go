@@ -32,9 +32,9 @@ func (a *Audit) differ(file, what string) {
 	a.Differences = append(a.Differences, results.Difference{File: file, What: what})
 }
 
-// Check checks a published set: every file against its digest, the tables of the set against those of its runs,
-// and the files of each run against each other and the digests in its run.yaml. It judges nothing. An error says
-// that it could not go on.
+// Check checks a published set: every file against its digest, the tables of the set against those of its
+// runs, and the files of each run against each other and the digests in its run.yaml. It judges nothing. An
+// error says that it could not go on.
 func Check(ctx context.Context, folder string) (*Audit, error) {
 	a := &Audit{Differences: []results.Difference{}, Tables: []string{}}
 	if known, err := readSums(filepath.Join(folder, results.SumsFile)); err == nil {

@@ -32,11 +32,13 @@ type work struct {
 	Commit  string   `yaml:"commit,omitempty"`
 }
 
-// citation returns how the set is cited: as a data set, which refers to each version of Turnstile that made runs.
+// citation returns how the set is cited: as a data set, which refers to each version of Turnstile that
+// made runs.
 func (m *maker) citation() string {
 	authors := []author{{"The Turnstile authors"}}
-	c := citation{Format: "1.2.0", Message: "If you use this data set, please cite it and the software that made it.",
-		Type: "dataset", Title: "Runs of Turnstile: " + m.Name, Authors: authors,
+	c := citation{Format: "1.2.0",
+		Message: "If you use this data set, please cite it and the software that made it.",
+		Type:    "dataset", Title: "Runs of Turnstile: " + m.Name, Authors: authors,
 		Version: m.last.Format("2006.01.02"), Released: m.last.Format("2006-01-02")}
 	software := map[string]work{}
 	for _, s := range m.runs {

@@ -15,15 +15,16 @@ import (
 
 var (
 	// placeOfFile matches a path that begins at the root of a machine, behind what is no path.
-	placeOfFile = regexp.MustCompile(`(^|[\s="'(:,])(/(?:home|Users|root|tmp|private|var|mnt|media|opt|srv|work|data)` +
-		`/[^\s"'<>(),;:]+)`)
+	placeOfFile = regexp.MustCompile(`(^|[\s="'(:,])` +
+		`(/(?:home|Users|root|tmp|private|var|mnt|media|opt|srv|work|` +
+		`data)/[^\s"'<>(),;:]+)`)
 	credential = regexp.MustCompile(`([a-z][a-z0-9+.-]*://)[^/\s"'<>@]*@`)
 	// calledBy matches the program at the beginning of a command, wherever it was.
 	calledBy = regexp.MustCompile(`^\S*\borchestrator\s`)
 )
 
-// anonymous returns a command without the places of files on the machine, and without credentials. sweep needs
-// a file by its name only, since its text goes along.
+// anonymous returns a command without the places of files on the machine, and without credentials. sweep
+// needs a file by its name only, since its text goes along.
 func anonymous(m results.Making, grid string) results.Making {
 	m.Command = calledBy.ReplaceAllString(m.Command, bench.Program+" ")
 	m.Command = credential.ReplaceAllString(m.Command, "$1")

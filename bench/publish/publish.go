@@ -69,9 +69,9 @@ type maker struct {
 	last    time.Time // when the newest run began
 }
 
-// Make publishes a set, or those of its runs that the set lists: the folder o.To and its archive. Both get their
-// names when they are whole. What is there already is replaced only if o.Force says so, and if it is a published
-// set.
+// Make publishes a set, or those of its runs that the set lists: the folder o.To and its archive. Both get
+// their names when they are whole. What is there already is replaced only if o.Force says so, and if it is a
+// published set.
 func Make(ctx context.Context, set *results.Set, o Options) (*Published, error) {
 	o.To = filepath.Clean(o.To)
 	m := &maker{Published: &Published{Folder: o.To, Archive: o.To + ".tar.gz"}, Options: o, set: set,
@@ -294,8 +294,8 @@ func (m *maker) place(ctx context.Context, scratch, packed string) error {
 	return err
 }
 
-// sameFolder reports whether the folder is there with the same content. It is an error if it is there with other
-// content, and may not be replaced.
+// sameFolder reports whether the folder is there with the same content. It is an error if it is there with
+// other content, and may not be replaced.
 func (m *maker) sameFolder(ctx context.Context) (bool, error) {
 	switch info, err := os.Lstat(m.Folder); {
 	case errors.Is(err, os.ErrNotExist):
@@ -308,7 +308,8 @@ func (m *maker) sameFolder(ctx context.Context) (bool, error) {
 		return false, taken("%s is there, and is no published set, so it is not replaced: name another folder "+
 			"with --to", m.Folder)
 	}
-	same, err := sameFile(ctx, filepath.Join(m.Folder, results.SumsFile), filepath.Join(m.folder, results.SumsFile))
+	same, err := sameFile(ctx, filepath.Join(m.Folder, results.SumsFile),
+		filepath.Join(m.folder, results.SumsFile))
 	if err != nil {
 		return false, err
 	}

@@ -29,8 +29,8 @@ var contents = []struct{ name, says string }{
 	{results.BeliefsFile, "a row per trial about leaders, node and stretch of time"},
 	{results.MatrixFile, "a row per algorithm and plan of faults"},
 	{results.SplitBrainFile, "a row per scheme and partition"},
-	{results.PublishedRuns, "a folder per run: `run.yaml`, all that makes it again; `verdict.yaml`, what each check " +
-		"found; its part of the tables; `latency.hlog`, its histograms in nanoseconds"},
+	{results.PublishedRuns, "a folder per run: `run.yaml`, all that makes it again; `verdict.yaml`, what each " +
+		"check found; its part of the tables; `latency.hlog`, its histograms in nanoseconds"},
 	{PlansDir, "what went wrong in runs, as files for `--plan`"},
 	{results.SetFile, "the commands that made the runs, with versions and machine"},
 	{CitationFile, "how to cite this"},
@@ -52,9 +52,10 @@ func (m *maker) readme() string {
 	for _, verdict := range slices.Sorted(maps.Keys(verdicts)) {
 		found = append(found, fmt.Sprintf("%d %s", verdicts[verdict], verdict))
 	}
-	fmt.Fprintf(&b, "# %s\n\nRuns of Turnstile, a benchmark and fault-injection testbed for distributed mutual exclusion "+
-		"and leader election: %s with %s (%s), the last of %s.\n", m.Name, english.Count(len(m.runs), "run", "runs"),
-		english.Count(trials, "trial", "trials"), strings.Join(found, ", "), m.last.Format("2 January 2006"))
+	fmt.Fprintf(&b, "# %s\n\nRuns of Turnstile, a benchmark and fault-injection testbed for distributed mutual "+
+		"exclusion and leader election: %s with %s (%s), the last of %s.\n", m.Name,
+		english.Count(len(m.runs), "run", "runs"), english.Count(trials, "trial", "trials"),
+		strings.Join(found, ", "), m.last.Format("2 January 2006"))
 	b.WriteString("\n## What is here\n\n| file | holds |\n|---|---|\n")
 	for _, c := range contents {
 		if exists(filepath.Join(m.folder, c.name)) || c.name == results.SumsFile {
@@ -62,8 +63,8 @@ func (m *maker) readme() string {
 		}
 	}
 	b.WriteString("\nA row is found in all tables by the columns `run`, which names a folder of `" +
-		results.PublishedRuns + "`, and `trial`. An empty cell was not measured. The column `" + results.BoundsColumn +
-		"` names the figures of its row that are lower bounds only.\n")
+		results.PublishedRuns + "`, and `trial`. An empty cell was not measured. The column `" +
+		results.BoundsColumn + "` names the figures of its row that are lower bounds only.\n")
 	b.WriteString("\n## How to check it\n\n```sh\nsha256sum -c " + results.SumsFile + "\n" + bench.Program +
 		" verify .\n```\n\n`verify` compares the tables of the set with those of its runs too. ")
 	if m.Histories {
@@ -90,18 +91,23 @@ func (m *maker) readme() string {
 
 // again says by which command the set is made again.
 func (m *maker) again(b *strings.Builder) {
-	b.WriteString("\n## How to make it again\n\nWith Turnstile at the commit below, built with `make build`:\n\n```sh\n")
+	b.WriteString("\n## How to make it again\n\nWith Turnstile at the commit below, built with `make " +
+		"build`:\n\n" +
+		"```sh\n")
 	for _, made := range m.made {
 		b.WriteString(made.Command + "\n")
 	}
 	if len(m.made) > 0 {
-		b.WriteString("```\n\nOr each run from its `run.yaml`, which also says whether what came of it is the same:\n\n" +
+		b.WriteString("```\n\nOr each run from its `run.yaml`, which also says whether what came of it is the " +
+			"same:\n\n" +
 			"```sh\n")
 	}
 	if len(m.runs) == 1 {
-		fmt.Fprintf(b, "%s rerun %s/%s --set again\n", bench.Program, results.PublishedRuns, m.runs[0].folder.Name())
+		fmt.Fprintf(b, "%s rerun %s/%s --set again\n", bench.Program, results.PublishedRuns,
+			m.runs[0].folder.Name())
 	} else {
-		fmt.Fprintf(b, "for run in %s/*; do %s rerun \"$run\" --set again; done\n", results.PublishedRuns, bench.Program)
+		fmt.Fprintf(b, "for run in %s/*; do %s rerun \"$run\" --set again; done\n", results.PublishedRuns,
+			bench.Program)
 	}
 	b.WriteString("```\n")
 }
@@ -174,8 +180,8 @@ func (m *maker) disturbed() (runs int) {
 
 // columns lists the columns of each table.
 func (m *maker) columns(b *strings.Builder) {
-	b.WriteString("\n## The columns of the tables\n\n`docs/measures.md` of Turnstile explains each. The end of a name is " +
-		"its unit: `_us` is microseconds, `_s` seconds, `_per_s` per second, `_cpu` a share.\n")
+	b.WriteString("\n## The columns of the tables\n\n`docs/measures.md` of Turnstile explains each. The end " +
+		"of a name is its unit: `_us` is microseconds, `_s` seconds, `_per_s` per second, `_cpu` a share.\n")
 	for _, name := range append(slices.Clone(results.SetTables), results.MatrixFile, results.SplitBrainFile) {
 		file, err := os.Open(filepath.Join(m.folder, name))
 		if err != nil {

@@ -22,9 +22,9 @@ import (
 	"turnstile/results"
 )
 
-const cleanHelp = `Remove what is left of runs that were never finished: those whose orchestrator was killed, and
-those that a sweep has set aside to make them again, which are in folders with a dot before their name. They
-are listed first, with their sizes; then it asks, unless --yes says so.
+const cleanHelp = `Remove what is left of runs that were never finished: those whose orchestrator was killed,
+and those that a sweep has set aside to make them again, which are in folders with a dot before their name.
+They are listed first, with their sizes; then it asks, unless --yes says so.
 
 It never removes a run that was finished or goes on, nor one of which that is not known, and it follows no
 links.

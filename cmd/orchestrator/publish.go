@@ -57,7 +57,8 @@ func (a *app) publishCommand() *cobra.Command {
 			return a.publish(cmd.Context(), &c, args)
 		},
 	}
-	cmd.Flags().StringVar(&c.To, "to", "", "the `folder` to make (default published/SET); the archive is beside it")
+	cmd.Flags().StringVar(&c.To, "to", "", "the `folder` to make (default published/SET), with the archive "+
+		"beside it")
 	cmd.Flags().BoolVar(&c.Histories, "histories", false, "the histories come along")
 	cmd.Flags().BoolVar(&c.Force, "force", false, "replace a published set that is there")
 	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
@@ -68,8 +69,8 @@ func (a *app) publishCommand() *cobra.Command {
 // publish publishes what the arguments name.
 func (a *app) publish(ctx context.Context, c *publishCall, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("name one set to publish, as in publish lan, and there are %d names; runs lists what there is",
-			len(args))
+		return fmt.Errorf("name one set to publish, as in publish lan, and there are %d names; runs lists what "+
+			"there is", len(args))
 	}
 	set, name, err := published(c.root, args[0])
 	if err != nil {
@@ -97,8 +98,9 @@ func (a *app) publish(ctx context.Context, c *publishCall, args []string) error 
 	if p.Same {
 		made = "there already, with the same content"
 	}
-	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n%s: %s\n", terminal.FromHere(p.Folder), english.Count(p.Runs, "run", "runs"),
-		english.Count(p.Files, "file", "files"), made, terminal.FromHere(p.Archive), size(p.Bytes))
+	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n%s: %s\n", terminal.FromHere(p.Folder),
+		english.Count(p.Runs, "run", "runs"), english.Count(p.Files, "file", "files"), made,
+		terminal.FromHere(p.Archive), size(p.Bytes))
 	return nil
 }
 

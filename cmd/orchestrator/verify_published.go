@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"turnstile/bench/publish"
 	"turnstile/internal/english"
@@ -12,8 +14,8 @@ import (
 	"turnstile/results"
 )
 
-// verifyPublished checks a published set, a folder or an archive, and judges the runs again whose histories came
-// along. What differs decides the exit status before the verdicts of these runs.
+// verifyPublished checks a published set, a folder or an archive, and judges the runs again whose histories
+// came along. What differs decides the exit status before the verdicts of these runs.
 func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) (err error) {
 	folder := path
 	if publish.IsArchive(path) {
@@ -49,9 +51,14 @@ func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) (
 		v.print(a, len(audit.Judgeable))
 	}
 	a.tellPublished(audit, path)
+	for _, name := range []string{results.MatrixFile, results.SplitBrainFile} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			fmt.Fprintf(a.stdout, "%s is about the set as a whole: its digest is all that was compared\n", name)
+		}
+	}
 	if without > 0 {
-		fmt.Fprintf(a.stdout, "not confirmed: the histories of %s are not here, so their verdicts and figures cannot be "+
-			"computed again\n", english.Count(without, "run", "runs"))
+		fmt.Fprintf(a.stdout, "not confirmed: the histories of %s are not here, so their verdicts and figures "+
+			"cannot be computed again\n", english.Count(without, "run", "runs"))
 	}
 	return nil
 }

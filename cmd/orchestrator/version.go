@@ -37,8 +37,9 @@ func versionText() (text string) {
 	return text
 }
 
-// The commit that the program was built from, and "true" if the tree had been changed since. `make build` sets
-// them, as the stamp of Go lacks in work trees of git, and makes the build fail in a tree of another user.
+// The commit that the program was built from, and "true" if the tree had been changed since. `make build`
+// sets them, as the stamp of Go lacks in work trees of git, and makes the build fail in a tree of
+// another user.
 var commit, changed string
 
 // versions returns what the program is made of, as run.yaml stores it.
