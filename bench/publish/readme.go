@@ -98,8 +98,7 @@ func (m *maker) again(b *strings.Builder) {
 		b.WriteString(made.Command + "\n")
 	}
 	if len(m.made) > 0 {
-		b.WriteString("```\n\nOr each run from its `run.yaml`, which also says whether what came of it is the " +
-			"same:\n\n" +
+		b.WriteString("```\n\nOr each run from its `run.yaml`:\n\n" +
 			"```sh\n")
 	}
 	if len(m.runs) == 1 {
