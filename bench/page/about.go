@@ -128,7 +128,7 @@ func (m *maker) commands() *table {
 	for _, e := range m.all[:min(mostCommands, len(m.all))] {
 		folder := m.Runs + "/" + e.trials[0].Run
 		t.Rows = append(t.Rows, []string{e.series, strconv.Itoa(e.nodes),
-			m.Program + " rerun " + terminal.ShellQuoted(folder)})
+			m.Program + " rerun " + terminal.ShellQuoted(folder) + m.Flags})
 	}
 	if more := len(m.all) - mostCommands; more > 0 {
 		t.Caption += fmt.Sprintf(" (%d more are not listed)", more)

@@ -26,6 +26,7 @@ type Calls struct {
 	Command string // makes the page again
 	Program string // the first word of the others
 	Runs    string // by which runs are named before their own name, as in SET/RUN
+	Flags   string // that rerun takes beside; each with a space before it
 }
 
 // A section is a title and what stands below it, in order.

@@ -46,6 +46,9 @@ type Published struct {
 	Warnings []string
 }
 
+// elsewhere keeps the published folder as it is when a run in it is made again.
+const elsewhere = " --results ../again"
+
 // ErrNothing says that no run of a set can be published.
 var ErrNothing = errors.New("none of its runs can be read, so there is nothing to publish")
 
@@ -247,7 +250,7 @@ func (m *maker) report(context.Context) error {
 			&results.Folder{Path: filepath.Join(m.folder, results.PublishedRuns, s.folder.Name())})
 	}
 	p, err := page.Make(set, m.Name, page.Calls{Command: bench.Program + " report . --out FOLDER",
-		Program: bench.Program, Runs: results.PublishedRuns})
+		Program: bench.Program, Runs: results.PublishedRuns, Flags: elsewhere})
 	if errors.Is(err, page.ErrNoTrials) {
 		m.LeftOut = append(m.LeftOut, "the report: "+err.Error())
 		return nil

@@ -102,11 +102,11 @@ func (m *maker) again(b *strings.Builder) {
 			"```sh\n")
 	}
 	if len(m.runs) == 1 {
-		fmt.Fprintf(b, "%s rerun %s/%s --set again\n", bench.Program, results.PublishedRuns,
-			m.runs[0].folder.Name())
+		fmt.Fprintf(b, "%s rerun %s/%s%s\n", bench.Program, results.PublishedRuns,
+			m.runs[0].folder.Name(), elsewhere)
 	} else {
-		fmt.Fprintf(b, "for run in %s/*; do %s rerun \"$run\" --set again; done\n", results.PublishedRuns,
-			bench.Program)
+		fmt.Fprintf(b, "for run in %s/*; do %s rerun \"$run\"%s; done\n", results.PublishedRuns,
+			bench.Program, elsewhere)
 	}
 	b.WriteString("```\n")
 }
