@@ -35,8 +35,8 @@ func Leftovers(root string, sets []string) (left []Leftover, spared map[string]s
 	return left, spared
 }
 
-// leftBy says why a run is left over; nothing: it is finished. It is an error if it goes on, or if that cannot be
-// known.
+// leftBy says why a run is left over; nothing: it is finished. It is an error if it goes on, or if that
+// cannot be known.
 func leftBy(folder *results.Folder) (why string, err error) {
 	record, err := ReadRecord(folder)
 	switch {

@@ -18,7 +18,7 @@ type Record struct {
 	Versions  map[string]string `yaml:"versions"`
 	Machine   results.Machine   `yaml:"machine"`
 	Before    *results.Load     `yaml:"before,omitempty"` // of the machine when a run of processes began
-	Kinds     []string          `yaml:"kinds"`            // names of the message kinds, by their number in histories
+	Kinds     []string          `yaml:"kinds"`            // names of message kinds, by their number in histories
 	Trials    []TrialRecord     `yaml:"trials,omitempty"`
 	// Digests are those of the tables and reports of stalls, by their names, once the run is over.
 	Digests map[string]string `yaml:"digests,omitempty"`

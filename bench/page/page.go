@@ -74,7 +74,8 @@ type maker struct {
 	figures  map[string]int // how many have a name that begins so
 }
 
-// Make returns the page of a set. The name is what the set is called. What cannot be read is on the page; if there are no trials at all the error is ErrNoTrials.
+// Make returns the page of a set. The name is what the set is called. What cannot be read is on
+// the page; if there are no trials at all the error is ErrNoTrials.
 func Make(set *results.Set, name string, calls Calls) (*Page, error) {
 	m := &maker{Page: &Page{Name: name, Calls: calls}, set: set, figures: map[string]int{}}
 	trials := bench.StoredTrials(set.Runs, func(folder *results.Folder, err error) {
