@@ -1,7 +1,15 @@
 # Everything here needs Go, make and git, and nothing else. `make help` lists the targets.
 
 # Static programs start faster, and a run starts one process per node.
-BUILD = CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/orchestrator ./cmd/node
+BUILD = CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(stamp)" -o bin/ $(PROGRAMS)
+PROGRAMS = ./cmd/orchestrator ./cmd/node
+
+# Programs know the commit of this tree, and whether it was changed, where git says so: in a clone or a work tree,
+# whoever owns it. Without git, or in a copy that lies within another repository, they know none.
+GIT = git --no-optional-locks -c safe.directory='*'
+stamp = $$(test -z "$$($(GIT) rev-parse --show-prefix 2>&1)" && \
+	commit=$$($(GIT) rev-parse --verify HEAD 2>/dev/null) && status=$$($(GIT) status --porcelain 2>/dev/null) && \
+	echo "-X main.commit=$$commit -X main.changed=$$(test -z "$$status" && echo false || echo true)")
 
 # The race detector needs cgo, and cgo a C compiler.
 RACE = $(shell test "$$(go env CGO_ENABLED)" = 1 && command -v "$$(go env CC)" >/dev/null && echo -race)
@@ -17,7 +25,8 @@ GOTEST = go run ./internal/gotest
 # The program takes each variable of the command line for the flag of that name, and refuses what is none:
 # THINK=1ms is --think=1ms. Those of the environment do not count. ARGS goes to it as it is.
 COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun history list \
-	overhead plans inject broker version sweep compare report diagram export
+	overhead plans inject broker version sweep compare report publish results \
+	diagram export
 quote = '$(subst ','\'',$(1))'
 given := $(sort $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 args := $(if $(filter ARGS,$(given)),$(ARGS))
@@ -41,6 +50,8 @@ compare: ## compare two runs or sets, or what is in one: make compare ARGS='swee
 report: ## write a page about a set of runs: make report ARGS=sweep
 diagram: ## draw a run, message by message: make diagram ARGS=latest >run.svg
 export: ## write a run for other programs: make export TO=perfetto ARGS=latest >run.json
+publish: ## make a folder and an archive of a set, to give it away: make publish ARGS=sweep
+results: ## remove what was never finished: make results ARGS=clean
 verify: ## judge a stored run again: make verify ARGS=latest
 runs: ## list the stored runs
 show: ## print the summary of a stored run again: make show ARGS=latest
@@ -71,7 +82,7 @@ build: ## build bin/orchestrator and bin/node
 .PHONY: image
 image: ## build the container image: docker run --rm turnstile bench --algo ricart -n 16
 	@rm -rf bin/image
-	@GOOS=linux CGO_ENABLED=0 go build -trimpath -o bin/image/ ./cmd/orchestrator ./cmd/node
+	@GOOS=linux CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(stamp)" -o bin/image/ $(PROGRAMS)
 	@docker build -q -t $(IMAGE) .
 
 # Tests have three lengths (internal/soak): short, usual, and long where SOAK is set.

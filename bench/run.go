@@ -36,48 +36,6 @@ type Setup struct {
 	OnTrial  func(*Trial)      // called when a trial is over; may be nil
 }
 
-// A Record is what run.yaml holds: all that is needed to repeat the run, and what came of it.
-type Record struct {
-	Format    int               `yaml:"format"` // of result sets: see recordFormat
-	ID        string            `yaml:"id"`     // tells the histories of this run from those of others
-	Started   time.Time         `yaml:"started"`
-	Status    string            `yaml:"status"` // running, or over
-	Options   Options           `yaml:"options"`
-	Simulated bool              `yaml:"simulated,omitempty"` // otherwise the run was made by real processes
-	Versions  map[string]string `yaml:"versions"`
-	Machine   results.Machine   `yaml:"machine"`
-	Kinds     []string          `yaml:"kinds"` // names of the message kinds, by their number in histories
-	Trials    []TrialRecord     `yaml:"trials,omitempty"`
-	// Digests are those of the tables and reports of stalls, by their names, once the run is over.
-	Digests map[string]string `yaml:"digests,omitempty"`
-}
-
-// recordFormat is the format of result sets.
-const recordFormat = 4
-
-// Unfinished reports whether the run goes on, or its orchestrator was killed.
-func (r *Record) Unfinished() bool { return r.Status != statusOver }
-
-// A TrialRecord is what run.yaml says of one trial.
-type TrialRecord struct {
-	Seed    uint64    `yaml:"seed"`
-	Started time.Time `yaml:"started"` // the trial's zero of time
-	// Faults are what came of the plan: each takes place once, and says whom it hit.
-	Faults  []chaos.Fault `yaml:"faults,omitempty"`
-	Verdict string        `yaml:"verdict"`
-	Reason  string        `yaml:"reason"`
-	Trouble string        `yaml:"trouble,omitempty"` // why it ended early, in full
-}
-
-// Interrupted reports whether the user ended the trial.
-func (t *TrialRecord) Interrupted() bool { return t.Trouble == results.Interrupted }
-
-// The states of a run, in its Record.
-const (
-	statusRunning = "running"
-	statusOver    = "over"
-)
-
 // A Run is a run that has been made, or read back.
 type Run struct {
 	*Job
@@ -88,6 +46,7 @@ type Run struct {
 	Unjudged []Unjudged
 
 	digests map[string]string // of the files that were saved last; nil: none were
+	release func() error      // says that the run goes on no more
 }
 
 // A Trial is what came of one trial.
@@ -121,7 +80,7 @@ func Make(ctx context.Context, j *Job, s Setup) (*Run, error) {
 
 // begin makes the folder of a run and writes its record.
 func (s *Setup) begin(j Job) (*Run, error) {
-	j.NATS = withoutCredential(j.NATS) // results are there to be published
+	j.NATS = WithoutCredential(j.NATS) // results are there to be published
 	started := time.Now()
 	folder, err := results.Create(s.Results, s.Set, cmp.Or(s.Name, runName(started, j.Options)), j.DiskSpace())
 	if err != nil {
@@ -130,15 +89,23 @@ func (s *Setup) begin(j Job) (*Run, error) {
 	record := Record{Format: recordFormat, Status: statusRunning, Options: j.Options, Simulated: j.Simulated,
 		Started: started.Round(time.Millisecond).UTC(), Versions: s.Versions, Machine: results.ThisMachine(),
 		Kinds: j.Stack.Codec().Names()}
+	if !j.Simulated {
+		record.Before = results.LoadNow()
+	}
 	record.ID = record.identity()
-	if err := folder.WriteYAML(record); err != nil {
+	release, err := folder.Hold()
+	if err != nil {
 		return nil, err
 	}
-	return &Run{Job: &j, Folder: folder, Record: record}, results.SetLatest(s.Results, folder)
+	if err := folder.WriteYAML(record); err != nil {
+		return nil, errors.Join(err, release())
+	}
+	r := &Run{Job: &j, Folder: folder, Record: record, release: release}
+	return r, results.SetLatest(s.Results, folder)
 }
 
-// withoutCredential returns the URLs of NATS servers without their credentials.
-func withoutCredential(urls string) string {
+// WithoutCredential returns the URLs of NATS servers without their credentials.
+func WithoutCredential(urls string) string {
 	if urls == "" {
 		return ""
 	}
@@ -194,7 +161,7 @@ func (s *Setup) ready(j *Job) error {
 	conn, err := nats.Connect(j.NATS, nats.Timeout(5*time.Second))
 	if err != nil {
 		return fmt.Errorf("no NATS server answers at %s: %w; leave out --nats to use one of the run's own",
-			withoutCredential(j.NATS), err)
+			WithoutCredential(j.NATS), err)
 	}
 	conn.Close()
 	return nil

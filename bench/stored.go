@@ -93,12 +93,12 @@ func (r *Run) end() (err error) {
 		err = r.save()
 	}
 	r.Record.Status, r.Record.Digests = statusOver, r.digests
-	return errors.Join(err, r.Folder.WriteYAML(r.Record))
+	return errors.Join(err, r.Folder.WriteYAML(r.Record), r.release())
 }
 
-// changed returns the names of the files that are not as the run wrote them. A file that the run did not
+// Changed returns the names of the files that are not as the run wrote them. A file that the run did not
 // write counts too, if it would be read.
-func (r *Record) changed(folder *results.Folder) []string {
+func (r *Record) Changed(folder *results.Folder) []string {
 	files := []string{results.FaultsFile, results.TimelineFile, results.BeliefsFile}
 	for number := range r.Trials {
 		files = append(files, stallFile(number+1))
@@ -169,7 +169,7 @@ func (r *Run) Audit(stored *Record) *Audit {
 			"an older Turnstile stored the run, without digests")
 		return a
 	}
-	for _, name := range stored.changed(r.Folder) {
+	for _, name := range stored.Changed(r.Folder) {
 		if !tables[name] {
 			a.remark("%s was changed after it was written; it is not in the histories", name)
 		}

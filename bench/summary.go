@@ -125,7 +125,7 @@ func (s *Summary) readTables() (err error) {
 	for i := range s.Rows {
 		s.Stalls = append(s.Stalls, readStall(folder, i+1))
 	}
-	s.Changed = s.Record.changed(folder)
+	s.Changed = s.Record.Changed(folder)
 	return nil
 }
 

@@ -47,7 +47,7 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 	}
 	machine := ""
 	if wrong == nil {
-		machine = machineOf(record.Machine)
+		machine = MachineText(record.Machine)
 		if err := record.CheckRows(folder); err != nil {
 			return nil, err
 		}
@@ -73,8 +73,8 @@ func (r *Record) CheckRows(folder *results.Folder) error {
 	return nil
 }
 
-// machineOf describes a machine in words.
-func machineOf(m results.Machine) string {
+// MachineText describes a machine in words.
+func MachineText(m results.Machine) string {
 	text := fmt.Sprintf("%s/%s, %s", m.OS, m.Arch, english.Count(m.Cores, "core", "cores"))
 	if m.CPU != "" {
 		text += " of " + m.CPU

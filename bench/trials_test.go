@@ -12,12 +12,12 @@ import (
 func TestMachinesInWords(t *testing.T) {
 	m := results.Machine{OS: "linux", Arch: "amd64", Cores: 2, CPU: "Z80", CPUQuota: 1.5, MemoryMB: 2048,
 		Kernel: "6.1"}
-	if got, want := machineOf(m),
+	if got, want := MachineText(m),
 		"linux/amd64, 2 cores of Z80, limited to 1.5 CPUs, 2,048 MB, kernel 6.1"; got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
 	m = results.Machine{OS: "linux", Arch: "arm64", Cores: 1}
-	if got, want := machineOf(m), "linux/arm64, 1 core"; got != want {
+	if got, want := MachineText(m), "linux/arm64, 1 core"; got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
 }

@@ -91,3 +91,12 @@ func (r *Row) CPUBound() bool {
 	busy, _ := r.CPUBusy.Value()
 	return busy > CPUBoundAbove
 }
+
+// OthersAbove is the share of the machine that other processes may take before a trial counts as disturbed.
+const OthersAbove = 0.05
+
+// Disturbed reports whether others took more of the machine than that while the trial went on.
+func (r *Row) Disturbed() bool {
+	others, _ := r.OthersCPU.Value()
+	return others > OthersAbove
+}

@@ -9,14 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeBytes returns how much space the disk of path has left, and whether that is known.
-func freeBytes(path string) (uint64, bool) {
+// FreeBytes returns how much space the disk of path has left, and whether that is known.
+func FreeBytes(path string) (uint64, bool) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {
 		return 0, false
 	}
 	return s.Bavail * uint64(s.Bsize), true
 }
+
+// canLock says whether lock knows of other processes.
+const canLock = true
 
 // lock has this process alone hold a file until it ends. It reports whether another does.
 func lock(file *os.File) (others bool, err error) {

@@ -27,11 +27,13 @@ const (
 	BeliefsFile    = "beliefs.csv"     // a BeliefRow per trial, node and stretch, of a run about leaders
 	LedgerFile     = "ledger.svg"      // its picture
 	LatencyLog     = "latency.hlog"    // every latency histogram of every trial
-	latencyProfile = "latency.hgrm"    // the percentiles of the waits of all trials together
+	LatencyProfile = "latency.hgrm"    // the percentiles of the waits of all trials together
 	VerdictFile    = "verdict.yaml"    // the verdict of every trial, with what each check found
 	MatrixFile     = "matrix.csv"      // of a set: a MatrixRow per algorithm and fault
 	SplitBrainFile = "split-brain.csv" // of a set: a SplitBrainRow per scheme and partition
 	RatesFile      = "rates.csv"       // of a set: a RateRow per configuration
+	SumsFile       = "SHA256SUMS"      // of a published set: the digest of every other file
+	PublishedRuns  = "runs"            // of a published set: the folder of its runs
 	LatestLink     = "latest"          // in the folder of all sets: the newest run
 )
 
@@ -97,7 +99,7 @@ func (f *Folder) probe(need DiskSpace) error {
 	if err := Probe(f.Path); err != nil {
 		return err
 	}
-	if free, known := freeBytes(f.Path); known && free < need.Bytes {
+	if free, known := FreeBytes(f.Path); known && free < need.Bytes {
 		return tooSmall{fmt.Errorf("the disk of %s has %d MB left, and a run with %s takes %d MB: %s",
 			f.Path, free>>20, need.For, (need.Bytes-1)>>20+1, "free some, ask for less, or put the results elsewhere")}
 	}
@@ -112,6 +114,29 @@ func (f *Folder) Hide() error {
 			return os.Rename(f.Path, path)
 		}
 	}
+}
+
+// Hold says that this process makes the run in the folder, until release is called or the process ends.
+func (f *Folder) Hold() (release func() error, err error) {
+	dir, err := os.Open(f.Path)
+	if err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	lock(dir) // where folders cannot be locked, Held does not know whether a run goes on
+	return dir.Close, nil
+}
+
+// Held reports whether a process holds the folder. If that cannot be known, it is an error.
+func (f *Folder) Held() (bool, error) {
+	dir, err := os.Open(f.Path)
+	if err != nil {
+		return false, fmt.Errorf("reading results: %w", err)
+	}
+	defer dir.Close()
+	if !canLock {
+		return false, errors.New("this system cannot tell whether its orchestrator lives")
+	}
+	return lock(dir)
 }
 
 // Name returns the name of the run.

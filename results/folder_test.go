@@ -103,7 +103,7 @@ func TestCreateErrors(t *testing.T) {
 
 func TestCreateNeedsDiskSpace(t *testing.T) {
 	dir := t.TempDir()
-	if _, known := freeBytes(dir); !known {
+	if _, known := FreeBytes(dir); !known {
 		t.Skip("nobody knows here what space a disk has left")
 	}
 	_, err := Create(dir, "set", "run", DiskSpace{1<<62 + 1, "-n 9"})

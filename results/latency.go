@@ -54,9 +54,9 @@ func LatencyTables(intervals []Interval) []Table {
 			return LatencyLog + " was written by an older version, which counted an election until all agreed: " +
 				"its elections are not compared"
 		}},
-		{Name: latencyProfile, None: waits == nil, write: profile,
+		{Name: LatencyProfile, None: waits == nil, write: profile,
 			compare: func(stored []byte, _ comparison) []Difference {
-				return compareLines(latencyProfile, stored, made(profile), nil)
+				return compareLines(LatencyProfile, stored, made(profile), nil)
 			}},
 	}
 }

@@ -65,7 +65,7 @@ func TestLatencies(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	profile, err := os.ReadFile(f.File(latencyProfile))
+	profile, err := os.ReadFile(f.File(LatencyProfile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestLatencies(t *testing.T) {
 func TestNoLatencies(t *testing.T) {
 	f := mustCreate(t, t.TempDir(), "set", "run")
 	mustWrite(t, f, LatencyTables(nil)...)
-	if exists(f.File(latencyProfile)) {
+	if exists(f.File(LatencyProfile)) {
 		t.Error("there is a profile of no waits")
 	}
 }

@@ -2,6 +2,7 @@ package results
 
 import (
 	"io/fs"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -45,6 +46,40 @@ func machineOf(root fs.FS, cores int) Machine {
 		m.CPUQuota = limits.CPUs
 	}
 	return m
+}
+
+// A Load is how busy a machine was. What its system does not say is nil.
+type Load struct {
+	// Average is how many processes ran or wanted to, over the last minute.
+	Average *float64 `yaml:"load,omitempty"`
+	// Pressure is the share of the last ten seconds in which some process waited for a processor.
+	Pressure *float64 `yaml:"cpu_pressure,omitempty"`
+}
+
+// LoadNow returns how busy this machine is. It takes no time to speak of: Linux has measured it.
+func LoadNow() *Load { return loadOf(os.DirFS("/")) }
+
+// loadOf returns how busy the machine is whose file system is root; nil if it does not say.
+func loadOf(root fs.FS) *Load {
+	var l Load
+	number := func(text string, by float64) *float64 {
+		if x, err := strconv.ParseFloat(text, 64); err == nil {
+			x = math.Round(x/by*1e4) / 1e4
+			return &x
+		}
+		return nil
+	}
+	b, _ := fs.ReadFile(root, "proc/loadavg")
+	average, _, _ := strings.Cut(string(b), " ")
+	l.Average = number(average, 1)
+	b, _ = fs.ReadFile(root, "proc/pressure/cpu") // some avg10=1.53 avg60=...
+	_, rest, _ := strings.Cut(string(b), "some avg10=")
+	percent, _, _ := strings.Cut(rest, " ")
+	l.Pressure = number(percent, 100)
+	if l == (Load{}) {
+		return nil
+	}
+	return &l
 }
 
 // procField returns what the first line "name : value" of a file says.

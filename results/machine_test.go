@@ -2,6 +2,7 @@ package results
 
 import (
 	"runtime"
+	"strconv"
 	"testing"
 	"testing/fstest"
 )
@@ -34,4 +35,34 @@ func TestMachineIsWhatControlGroupsAllow(t *testing.T) {
 	if got := machineOf(fstest.MapFS{}, 2); got != (Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, Cores: 2}) {
 		t.Errorf("a system that says nothing: %+v", got)
 	}
+}
+
+func TestLoadIsWhatTheSystemSays(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text + "\n")} }
+	average := file("0.52 0.40 0.31 2/310 4711")
+	pressure := file("some avg10=1.53 avg60=0.20 avg300=0.00 total=5\nfull avg10=0.00 total=0")
+	for name, test := range map[string]struct {
+		files fstest.MapFS
+		want  string
+	}{
+		"both":         {fstest.MapFS{"proc/loadavg": average, "proc/pressure/cpu": pressure}, "0.52 0.0153"},
+		"no pressure":  {fstest.MapFS{"proc/loadavg": average}, "0.52 unknown"},
+		"garbled":      {fstest.MapFS{"proc/loadavg": file("x"), "proc/pressure/cpu": pressure}, "unknown 0.0153"},
+		"says nothing": {fstest.MapFS{}, "nothing"},
+	} {
+		got := "nothing"
+		if l := loadOf(test.files); l != nil {
+			got = says(l.Average) + " " + says(l.Pressure)
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, not %s", name, got, test.want)
+		}
+	}
+}
+
+func says(x *float64) string {
+	if x == nil {
+		return "unknown"
+	}
+	return strconv.FormatFloat(*x, 'g', -1, 64)
 }

@@ -78,10 +78,13 @@ type Set struct {
 // nil if there is no folder with runs.
 func OpenSet(root, ref string) *Set {
 	for _, path := range pathsOf(root, ref) {
-		s := &Set{Path: path}
-		inside, _ := os.ReadDir(path)
+		s, below := &Set{Path: path}, path
+		if IsPublished(path) {
+			below = filepath.Join(path, PublishedRuns)
+		}
+		inside, _ := os.ReadDir(below)
 		for _, entry := range inside {
-			if run := filepath.Join(path, entry.Name()); entry.IsDir() && !hidden(run) && isRun(run) {
+			if run := filepath.Join(below, entry.Name()); entry.IsDir() && !hidden(run) && isRun(run) {
 				s.Runs = append(s.Runs, &Folder{run})
 			}
 		}
@@ -91,6 +94,24 @@ func OpenSet(root, ref string) *Set {
 	}
 	return nil
 }
+
+// Made returns the folders in a set that say how a run was made, by name: those of its runs, and those that
+// were set aside. A link is none of them, nor is what lies behind one.
+func Made(root, set string) (all []*Folder) {
+	if info, err := os.Lstat(filepath.Join(root, set)); err != nil || !info.IsDir() {
+		return nil
+	}
+	inside, _ := os.ReadDir(filepath.Join(root, set))
+	for _, entry := range inside {
+		if run := filepath.Join(root, set, entry.Name()); entry.IsDir() && exists(filepath.Join(run, RunFile)) {
+			all = append(all, &Folder{run})
+		}
+	}
+	return all
+}
+
+// SetAside reports whether the run was set aside by Hide.
+func (f *Folder) SetAside() bool { return hidden(f.Path) }
 
 // folderAt resolves links, so that a run that was opened as latest is called by its name.
 func folderAt(path string) (*Folder, error) {
@@ -110,7 +131,13 @@ func hidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".
 // isRun reports whether path is the folder of a run: it was described, or it has results.
 func isRun(path string) bool {
 	return exists(filepath.Join(path, RunFile)) ||
-		exists(filepath.Join(path, RowsFile)) && !exists(filepath.Join(path, SetFile)) // then it is a set
+		exists(filepath.Join(path, RowsFile)) && !exists(filepath.Join(path, SetFile)) && // then it is a set
+			!IsPublished(path)
+}
+
+// IsPublished reports whether path is the folder of a set that was published: its runs are one level below.
+func IsPublished(path string) bool {
+	return exists(filepath.Join(path, SumsFile)) && exists(filepath.Join(path, PublishedRuns))
 }
 
 // Runs returns all runs of all sets below root, the newest first.

@@ -20,6 +20,7 @@ const SetFile = "set.yaml"
 // A Making is one command that made runs of a set.
 type Making struct {
 	Command  string            `yaml:"command"`
+	Grid     string            `yaml:"grid,omitempty"` // the text of the file that the command names
 	Seed     uint64            `yaml:"seed"`
 	Trials   int               `yaml:"trials"` // of each configuration
 	Cells    int               `yaml:"configurations"`
@@ -76,8 +77,13 @@ func AddMaking(root, set string, m Making) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return unwritable(filepath.Dir(path), err)
 	}
+	return WriteMakings(path, append(made, m))
+}
+
+// WriteMakings writes a file that says by which commands the runs of a set were made.
+func WriteMakings(path string, made []Making) error {
 	return writeFile(path, func(w io.Writer) error {
-		return writeSealed(w, setRecord{Format: setFormat, Made: append(made, m)})
+		return writeSealed(w, setRecord{Format: setFormat, Made: made})
 	})
 }
 

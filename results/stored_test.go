@@ -90,7 +90,7 @@ func tableChanges() []tableChange {
 			"mean 1333 ns, the history gives 2 values up to 2000 ns, mean 1500 ns"}, nil},
 		{LatencyLog, replaced("[Trial: 1]", "[Trial: 7]"),
 			[]string{"latency.hlog, line 5: stored #[Trial: 7], the history gives #[Trial: 1]"}, []string{}},
-		{latencyProfile, func(b string) string { return b[:strings.Index(b, "\n")+1] },
+		{LatencyProfile, func(b string) string { return b[:strings.Index(b, "\n")+1] },
 			[]string{"latency.hgrm: it has 1 lines, and the histories give 13"}, nil},
 		{VerdictFile, replaced("it is r", "it was r"),
 			[]string{"verdict.yaml, line 2: stored reason: it was r, the history gives reason: it is r"}, nil},

@@ -32,8 +32,8 @@ type Sweep struct {
 	Cells  []*bench.Job // the configurations, with one trial each; all simulated, or none
 	Trials int
 	Mixed  bool // the set may have runs that another commit made
-	// Command makes the sweep again.
-	Command string
+	// Command makes the sweep again, with the file that it names, if it names one, whose text is Grid.
+	Command, Grid string
 
 	rows    map[string]results.Row // of the runs that are over, by the names of their folders
 	changed map[string]error       // of those whose tables were changed, by the same names: they have no row
@@ -140,7 +140,7 @@ func (s *Sweep) readSet() error {
 		}
 		trial, _ := strconv.Atoi(name[2]) // it has digits alone
 		switch was, is := madeBy(record.Versions), madeBy(s.Setup.Versions); {
-		case record.Unfinished() || len(record.Trials) == 0 || record.Trials[0].Interrupted():
+		case record.CutShort():
 			s.cut = append(s.cut, folder)
 			continue
 		case was != is && !s.Mixed:
@@ -161,6 +161,17 @@ func (s *Sweep) readSet() error {
 		s.keep(name[1], trial, rows)
 	}
 	return nil
+}
+
+// Disturbed returns in how many runs of the set, as far as they are known, others took more of the machine
+// than results.OthersAbove.
+func (s *Sweep) Disturbed() (runs int) {
+	for _, row := range s.rows {
+		if row.Disturbed() {
+			runs++
+		}
+	}
+	return runs
 }
 
 // madeBy says which Turnstile made a run: its commit, where that is known.
@@ -276,7 +287,7 @@ func (s *Sweep) write() error {
 
 // describe puts on record by what the runs are made.
 func (s *Sweep) describe() error {
-	return results.AddMaking(s.Setup.Results, s.Setup.Set, results.Making{Command: s.Command, Seed: s.Seed,
-		Trials: s.Trials, Cells: len(s.Cells), Started: time.Now().Round(time.Second).UTC(),
+	return results.AddMaking(s.Setup.Results, s.Setup.Set, results.Making{Command: s.Command, Grid: s.Grid,
+		Seed: s.Seed, Trials: s.Trials, Cells: len(s.Cells), Started: time.Now().Round(time.Second).UTC(),
 		Versions: s.Setup.Versions, Machine: results.ThisMachine()})
 }

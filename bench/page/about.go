@@ -10,12 +10,13 @@ import (
 	"turnstile/bench/compare"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/results"
 )
 
 // about says what was run, on what, and by which commands.
 func (m *maker) about(trials []compare.Trial) {
 	verdicts, versions, machines := map[string]int{}, map[string]int{}, map[string]int{}
-	bound := 0
+	bound, disturbed := 0, map[string]bool{}
 	for i := range trials {
 		t := &trials[i]
 		verdicts[t.VerdictText()]++
@@ -28,6 +29,9 @@ func (m *maker) about(trials []compare.Trial) {
 		if t.CPUBound() {
 			bound++
 		}
+		if t.Disturbed() {
+			disturbed[t.Run] = true
+		}
 	}
 	facts := &table{Caption: "The set", Head: []string{"", ""}, Words: 2, Rows: [][]string{
 		{"Runs", fmt.Sprintf("%s, with %s", english.Count(len(m.set.Runs), "run", "runs"),
@@ -39,6 +43,10 @@ func (m *maker) about(trials []compare.Trial) {
 	if bound > 0 {
 		facts.Rows = append(facts.Rows, []string{"CPU-bound", fmt.Sprintf("%d trials: their delays tell what "+
 			"algorithms cost the processors. They are marked, and not ranked", bound)})
+	}
+	if n := len(disturbed); n > 0 {
+		facts.Rows = append(facts.Rows, []string{"Disturbed", fmt.Sprintf("in %s, others took more than %.0f%% of "+
+			"the machine (others_cpu)", english.Count(n, "run", "runs"), results.OthersAbove*100)})
 	}
 	blocks := []block{{Table: facts}}
 	if m.Valid == 0 {
@@ -118,9 +126,9 @@ func (m *maker) commands() *table {
 	t := &table{Caption: "Commands that make a run of each experiment again", Words: 3, Folded: true,
 		Head: []string{"Algorithm", "Nodes", "Command"}}
 	for _, e := range m.all[:min(mostCommands, len(m.all))] {
-		folder := m.Name + "/" + e.trials[0].Run
+		folder := m.Runs + "/" + e.trials[0].Run
 		t.Rows = append(t.Rows, []string{e.series, strconv.Itoa(e.nodes),
-			terminal.Invoked() + " rerun " + terminal.ShellQuoted(folder)})
+			m.Program + " rerun " + terminal.ShellQuoted(folder) + m.Flags})
 	}
 	if more := len(m.all) - mostCommands; more > 0 {
 		t.Caption += fmt.Sprintf(" (%d more are not listed)", more)

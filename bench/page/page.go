@@ -3,6 +3,7 @@ package page
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"turnstile/bench"
@@ -12,14 +13,22 @@ import (
 
 // A Page is what there is to be said of a set.
 type Page struct {
-	Name     string // of the set
-	Command  string // makes the page again
-	Valid    int    // trials
+	Name string // of the set
+	Calls
+	Valid    int // trials
 	Sections []section
 	LeftOut  []string // sections without data, and why
 	Damaged  []string // runs that cannot be read as they should be, and why
 
 	most int // bytes of the HTML file
+}
+
+// Calls are the commands that a page names.
+type Calls struct {
+	Command string // makes the page again
+	Program string // the first word of the others
+	Runs    string // by which runs are named before their own name, as in SET/RUN
+	Flags   string // that rerun takes beside; each with a space before it
 }
 
 // A section is a title and what stands below it, in order.
@@ -67,12 +76,13 @@ type maker struct {
 	figures  map[string]int // how many have a name that begins so
 }
 
-// Make returns the page of a set. The name is what the set is called, and the command what makes the page
-// again. What cannot be read is on the page; if there are no trials at all the error is ErrNoTrials.
-func Make(set *results.Set, name, command string) (*Page, error) {
-	m := &maker{Page: &Page{Name: name, Command: command, most: mostBytes}, set: set, figures: map[string]int{}}
+// Make returns the page of a set. The name is what the set is called. What cannot be read is on
+// the page; if there are no trials at all the error is ErrNoTrials.
+func Make(set *results.Set, name string, calls Calls) (*Page, error) {
+	m := &maker{Page: &Page{Name: name, Calls: calls, most: mostBytes}, set: set, figures: map[string]int{}}
 	trials := bench.StoredTrials(set.Runs, func(folder *results.Folder, err error) {
-		m.Damaged = append(m.Damaged, folder.Name()+": "+strings.ReplaceAll(err.Error(), "\n", "; "))
+		m.Damaged = append(m.Damaged, folder.Name()+": "+
+			strings.NewReplacer("\n", "; ", set.Path+string(filepath.Separator), "").Replace(err.Error()))
 	})
 	if len(trials) == 0 {
 		return m.Page, ErrNoTrials

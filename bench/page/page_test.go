@@ -108,7 +108,8 @@ func fabricated(t *testing.T) *Page {
 // made returns the page of the set in a folder.
 func made(t *testing.T, path string) *Page {
 	t.Helper()
-	p, err := Make(results.OpenSet("", path), filepath.Base(path), "orchestrator report "+filepath.Base(path))
+	p, err := Make(results.OpenSet("", path), filepath.Base(path),
+		Calls{"orchestrator report " + filepath.Base(path), "orchestrator", filepath.Base(path), ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +268,7 @@ func TestNothingValid(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(set, "one", results.RowsFile), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := Make(results.OpenSet("", set), "bad", ""); err != ErrNoTrials || len(p.Damaged) != 1 {
+	if p, err := Make(results.OpenSet("", set), "bad", Calls{}); err != ErrNoTrials || len(p.Damaged) != 1 {
 		t.Errorf("%v, %v", err, p.Damaged)
 	}
 }

@@ -71,8 +71,9 @@ func (a *app) report(c *reportCall, args []string) error {
 		return err
 	}
 	name := filepath.Base(set.Path)
-	command := terminal.Invoked() + " report " + terminal.ShellQuoted(args[0])
-	p, err := setpage.Make(set, name, command)
+	program := terminal.Invoked()
+	p, err := setpage.Make(set, name, setpage.Calls{Program: program, Runs: name,
+		Command: program + " report " + terminal.ShellQuoted(args[0])})
 	for _, d := range p.Damaged {
 		fmt.Fprintln(a.stderr, d)
 	}
@@ -157,6 +158,9 @@ func reported(c *reportCall, args []string) (*results.Set, error) {
 			filepath.Base(filepath.Dir(run.Path)))
 	}
 	if set := results.OpenSet(c.root, args[0]); set != nil {
+		if c.out == "" && results.IsPublished(set.Path) {
+			return nil, fmt.Errorf("%s was published with its report: say --out to have another elsewhere", args[0])
+		}
 		return set, nil
 	}
 	for _, path := range []string{filepath.Join(c.root, args[0]), args[0]} {

@@ -63,7 +63,7 @@ func (a *app) root() *cobra.Command {
 		a.versionCommand(), a.plansCommand(), a.chaosCommand(), a.matrixCommand(),
 		a.sweepCommand(), a.injectCommand(), a.runsCommand(), a.showCommand(), a.rerunCommand(),
 		a.historyCommand(), a.compareCommand(), a.diagramCommand(), a.exportCommand(),
-		a.reportCommand())
+		a.reportCommand(), a.resultsCommand(), a.publishCommand())
 	return root
 }
 

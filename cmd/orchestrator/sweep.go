@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -171,6 +172,13 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 			strings.Join(slices.Sorted(maps.Keys(c.refused)), "; "))
 	}
 	c.Command = sweepCommandOf(c, args)
+	if len(args) > 0 {
+		text, err := os.ReadFile(args[0])
+		if err != nil {
+			return err
+		}
+		c.Grid = string(text)
+	}
 	return nil
 }
 
@@ -202,6 +210,7 @@ func (a *app) sweep(ctx context.Context, c *sweepCall) error {
 	}
 	takes := maker.Takes(ctx)
 	a.printPlan(c, before, left, takes)
+	a.warnOfNoCommit()
 	if takes.High > longSweep && !c.anyLength {
 		return fmt.Errorf("it takes more than a day: give fewer values or trials, or say --any-length")
 	}
@@ -277,6 +286,10 @@ func (a *app) tellSweep(c *sweepCall, runs []*experiment.Result, left int, err e
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return failure{err, unwritten}
+	}
+	if n := c.Disturbed(); n > 0 {
+		fmt.Fprintf(a.stdout, "In %s of the set, others took more than %.0f%% of the machine: see others_cpu.\n",
+			english.Count(n, "run", "runs"), results.OthersAbove*100)
 	}
 	fmt.Fprintf(a.stdout, "The table is %s.\n", filepath.Join(c.Setup.Results, c.Setup.Set, results.RowsFile))
 	if err != nil {

@@ -195,19 +195,27 @@ func (a *app) callFor(algorithm string, simulated bool) (*benchCall, *cobra.Comm
 // jobText tells jobs apart.
 func jobText(j *bench.Job) string { return fmt.Sprintf("%+v", j.Options) }
 
-// sweepCommandOf returns the command that makes the sweep again.
+// sweepCommandOf returns the command that makes the sweep again, as it is put on record: without the place of
+// the program on this machine, and without credentials.
 func sweepCommandOf(c *sweepCall, args []string) string {
-	words := append([]string{terminal.Invoked(), "sweep"}, args...)
+	words := []string{bench.Program, "sweep"}
+	for _, arg := range args {
+		words = append(words, terminal.ShellQuoted(arg))
+	}
 	if c.simulated {
 		words = append(words, "--simulated")
 	}
-	words = append(words, "--trials", fmt.Sprint(c.Trials), "--seed", fmt.Sprint(c.Seed), "--set", c.Setup.Set)
+	words = append(words, "--trials", fmt.Sprint(c.Trials), "--seed", fmt.Sprint(c.Seed), "--set",
+		terminal.ShellQuoted(c.Setup.Set))
 	if c.find {
 		words = append(words, "--wait-bound", c.WaitBound.String())
 	}
 	for _, name := range c.listNames() {
 		for _, value := range c.lists[name].values {
-			words = append(words, "--"+name+"="+value)
+			if name == "nats" {
+				value = bench.WithoutCredential(value)
+			}
+			words = append(words, "--"+name+"="+terminal.ShellQuoted(value))
 		}
 	}
 	return strings.Join(words, " ")

@@ -33,10 +33,6 @@ func (a *app) printPlan(c *sweepCall, before, left int, takes experiment.Length)
 		fmt.Fprintf(a.stdout, "At most %d MB of disk while a run goes on.\n", c.maker().DiskSpace()>>20)
 	}
 	a.printRefused(c)
-	if v := c.Setup.Versions; v["revision"] == "" {
-		fmt.Fprintf(a.stdout, "This program, %s, does not know its commit (it was built without -buildvcs):\n"+
-			"nothing will tell its runs from those of another commit.\n", v["turnstile"])
-	}
 }
 
 // lengthText says how long runs take, at most or about.

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
+	"turnstile/bench/publish"
 	"turnstile/bench/report"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -21,7 +24,10 @@ check found. Then make every table of the run again, and name each place where a
 line, column, the stored value, and the value that the history gives.
 
 ` + runHelp + `
-SET, the name or the path of a set, is for all of its runs.
+SET, the name or the path of a set, is for all of its runs. Of a published set, a folder or its .tar.gz,
+every file is compared with its digest and the tables of the set with those of its runs. Runs whose
+histories came along are judged again; of the others, verdicts and figures are not confirmed, and a line
+says of how many.
 
 Names, words, pictures and reports of stalls are not in the histories. Digests in run.yaml say whether they
 were changed. A change of names, words or pictures is a difference; one of a report of a stall is named, and
@@ -35,24 +41,34 @@ they left them. Its tables are not compared. A simulated run has no logs: only i
 can be judged.
 
 Exit status: as of bench, by the verdict found now, of a set the worst; 1 if a table differs; 2 if a history
-is missing or cannot be read, and nothing is violated.`
+is missing or cannot be read, and nothing is violated. Of a published set: 1 if anything differs, otherwise
+by the runs that were judged again; histories that did not come along change nothing.`
 
 const verifyExample = `  orchestrator verify
   orchestrator verify --benchstat latest >new.txt; benchstat old.txt new.txt
   orchestrator verify bench/20260131-140509-ricart-agrawala-n32
   orchestrator verify bench
+  orchestrator verify published/lan.tar.gz
   orchestrator verify --json results/latest`
 
 // A verifyCall is one call of verify.
 type verifyCall struct{ json, benchmark bool }
 
-// A verifiable is a run or, if there is none, a set.
+// A verifiable is a run or, if there is none, a set, or the place of one that was published.
 type verifiable struct {
-	run *results.Folder
-	set *results.Set
+	run       *results.Folder
+	set       *results.Set
+	published string
 }
 
 func openVerifiable(root, ref string) (v verifiable, err error) {
+	for _, path := range []string{filepath.Join(root, ref), ref} {
+		info, err := os.Stat(path)
+		if err == nil && (info.Mode().IsRegular() && publish.IsArchive(path) ||
+			info.IsDir() && publish.IsFolder(path) && (path != ref || filepath.Base(ref) != ref || ref == ".")) {
+			return verifiable{published: path}, nil
+		}
+	}
 	if v.run, err = results.Open(root, ref); err != nil {
 		if v.set = results.OpenSet(root, ref); v.set != nil {
 			err = nil
@@ -64,7 +80,7 @@ func openVerifiable(root, ref string) (v verifiable, err error) {
 func (a *app) verifyCommand() *cobra.Command {
 	var c verifyCall
 	cmd := onStored(&cobra.Command{
-		Use:               "verify [RUN|SET]",
+		Use:               "verify [RUN|SET|PUBLISHED]",
 		Short:             "Judge a stored run again, and compare its tables",
 		Long:              verifyHelp,
 		Example:           verifyExample,
@@ -72,6 +88,9 @@ func (a *app) verifyCommand() *cobra.Command {
 	}, func(cmd *cobra.Command, s settings) error {
 		return s.either(cmd, "json", "benchstat")
 	}, openVerifiable, func(ctx context.Context, _ settings, v verifiable) error {
+		if v.published != "" {
+			return a.verifyPublished(ctx, &c, v.published)
+		}
 		if v.run == nil {
 			return a.verifySet(ctx, &c, v.set)
 		}

@@ -31,19 +31,9 @@ type setVerdict struct {
 
 // verifySet judges all runs of a set again. A run that cannot be judged is named, and the others go on.
 func (a *app) verifySet(ctx context.Context, c *verifyCall, set *results.Set) error {
-	v := &setVerdict{outcomes: map[check.Outcome]int{}, remarks: map[string]int{}}
-	for _, folder := range set.Runs {
-		one, err := judgeAgain(ctx, folder)
-		switch {
-		case errors.Is(err, bench.ErrNotJudged):
-			return err
-		case err != nil:
-			v.unreadable(a, c, folder, err)
-			continue
-		}
-		if err := v.add(a, c, folder, one); err != nil {
-			return err
-		}
+	v, err := a.judgeSet(ctx, c, set.Runs)
+	if err != nil {
+		return err
 	}
 	a.status = v.worst.ExitCode()
 	switch {
@@ -59,6 +49,26 @@ func (a *app) verifySet(ctx context.Context, c *verifyCall, set *results.Set) er
 	}
 	v.print(a, len(set.Runs))
 	return nil
+}
+
+// judgeSet judges runs again, and prints a line about each, for people.
+func (a *app) judgeSet(ctx context.Context, c *verifyCall, runs []*results.Folder) (*setVerdict, error) {
+	v := &setVerdict{documents: []any{}, outcomes: map[check.Outcome]int{},
+		remarks: map[string]int{}}
+	for _, folder := range runs {
+		one, err := judgeAgain(ctx, folder)
+		switch {
+		case errors.Is(err, bench.ErrNotJudged):
+			return nil, err
+		case err != nil:
+			v.unreadable(a, c, folder, err)
+			continue
+		}
+		if err := v.add(a, c, folder, one); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
 }
 
 // unreadable notes a run that cannot be judged, and says why.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
@@ -36,6 +37,11 @@ func versionText() (text string) {
 	return text
 }
 
+// The commit that the program was built from, and "true" if the tree had been changed since. `make build`
+// sets them, as the stamp of Go lacks in work trees of git, and makes the build fail in a tree of
+// another user.
+var commit, changed string
+
 // versions returns what the program is made of, as run.yaml stores it.
 func versions() map[string]string {
 	v := map[string]string{
@@ -49,17 +55,38 @@ func versions() map[string]string {
 		return v
 	}
 	v["turnstile"] = cmp.Or(build.Main.Version, v["turnstile"])
-	modified := ""
+	revision, modified := commit, changed
 	for _, s := range build.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			v["revision"] = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			modified = ", modified"
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			modified = s.Value
 		}
 	}
-	if v["revision"] != "" {
-		v["revision"] += modified
+	if revision == "" {
+		return v
+	}
+	v["revision"] = revision
+	if v["turnstile"] == "(devel)" { // runs of several commits differ in the column version
+		v["turnstile"] = "devel-" + revision[:min(shortRevision, len(revision))]
+	}
+	if modified == "true" {
+		v["revision"] += ", modified"
+		if strings.HasPrefix(v["turnstile"], "devel-") {
+			v["turnstile"] += "+dirty" // as versions that Go has stamped
+		}
 	}
 	return v
+}
+
+// shortRevision is how many digits of a commit are in a version.
+const shortRevision = 12
+
+// warnOfNoCommit says, in one line, that the runs of this program cannot name the commit that made them.
+func (a *app) warnOfNoCommit() {
+	if v := versions(); v["revision"] == "" {
+		fmt.Fprintf(a.stderr, "orchestrator: warning: this program, %s, does not know its commit, so nothing will "+
+			"tell its runs from those of another: build it with make build, in a clone\n", v["turnstile"])
+	}
 }

@@ -30,6 +30,12 @@ func Width(w io.Writer) int {
 	return min(max(columns, narrowest), widest)
 }
 
+// Asks reports whether a person at a terminal can be asked by r.
+func Asks(r io.Reader) bool {
+	file, is := r.(*os.File)
+	return is && term.IsTerminal(int(file.Fd()))
+}
+
 // descriptor returns the descriptor of the file that w writes to, directly or as its Unwrap says.
 func descriptor(w io.Writer) (fd int, is bool) {
 	if wrapper, wraps := w.(interface{ Unwrap() io.Writer }); wraps {
