@@ -188,9 +188,9 @@ func (t *trialRun) begin() {
 	t.once(t.least)
 }
 
-// more makes longer runs, until what comes with the length shows.
+// more makes longer runs, until what comes with the length shows. If none can be made in time, the shortest
+// run has said what is known: a wide range.
 func (t *trialRun) more() {
-	t.low, t.high = 0, 0 // one slice says nothing of what comes with the length
 	for share := t.least * sliceStep; share <= 1; share *= sliceStep {
 		if t.once(share) == 0 || t.low == t.high {
 			return

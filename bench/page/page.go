@@ -25,10 +25,11 @@ type Page struct {
 
 // Calls are the commands that a page names.
 type Calls struct {
-	Command string // makes the page again
-	Program string // the first word of the others
-	Runs    string // by which runs are named before their own name, as in SET/RUN
-	Flags   string // that rerun takes beside; each with a space before it
+	Command    string // makes the page again
+	OnePicture string // makes a picture again, by the name that follows; empty: Command with --picture
+	Program    string // the first word of the others
+	Runs       string // by which runs are named before their own name, as in SET/RUN
+	Flags      string // that rerun takes beside; each with a space before it
 }
 
 // A section is a title and what stands below it, in order.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -35,7 +36,9 @@ func escaped(text string) string { return template.HTMLEscapeString(text) }
 func (f *figureOf) Picture() template.HTML { return template.HTML(f.Inline) }
 
 // Again returns the command that makes a picture again, alone.
-func (p *Page) Again(f *figureOf) string { return p.Command + " --picture " + f.Name }
+func (p *Page) Again(f *figureOf) string {
+	return cmp.Or(p.OnePicture, p.Command+" --picture") + " " + f.Name
+}
 
 // longCell is how many letters make a cell words, wherever it stands.
 const longCell = 30

@@ -250,7 +250,8 @@ func (m *maker) report(context.Context) error {
 			&results.Folder{Path: filepath.Join(m.folder, results.PublishedRuns, s.folder.Name())})
 	}
 	p, err := page.Make(set, m.Name, page.Calls{Command: bench.Program + " report . --out FOLDER",
-		Program: bench.Program, Runs: results.PublishedRuns, Flags: elsewhere})
+		OnePicture: bench.Program + " report . --out FILE.svg --picture",
+		Program:    bench.Program, Runs: results.PublishedRuns, Flags: elsewhere})
 	if errors.Is(err, page.ErrNoTrials) {
 		m.LeftOut = append(m.LeftOut, "the report: "+err.Error())
 		return nil

@@ -47,8 +47,8 @@ func (c *sweepCall) resolveOwn(g *grid, s settings) error {
 	case c.find && fixed > 0:
 		return fmt.Errorf("rate: %s: all parts look for it, or none does: make two sweeps", findRate)
 	case !c.find && s.given("wait-bound"):
-		return fmt.Errorf("--wait-bound is about the highest rate that is served: give --rate %s too, or leave it out",
-			findRate)
+		return fmt.Errorf("--wait-bound is about the highest rate that is served: give --rate %s too, or leave it "+
+			"out", findRate)
 	case c.WaitBound < 0:
 		return fmt.Errorf("--wait-bound: %v: write a time such as 100ms", c.WaitBound)
 	case c.find && !s.given("trials") && !c.trialsInFile:

@@ -25,8 +25,8 @@ var (
 		25.8, 21.2, 14.5, 27.3, 25.5, 26.4, 22.4, 24.5, 24.8, 30.9, 26.4, 27.3, 29.4, 23}
 )
 
-// The estimates and intervals are also those of wilcox.test in R 4.2.2: exactly without ties, and with them as
-// the quantiles of its qwilcox cut the sorted differences.
+// The estimates and intervals are also those of wilcox.test in R 4.2.2: exactly without ties, and with them
+// as the quantiles of its qwilcox cut the sorted differences.
 func TestPublishedShifts(t *testing.T) {
 	for _, test := range []struct {
 		name  string
