@@ -78,7 +78,7 @@ func TestTheHighestRateIsThatOfTheTextbook(t *testing.T) {
 	if low > got || got > high || high > 1.3*low {
 		t.Errorf("%s, and the interval is %s to %s", row.TotalPerS, row.TotalLowPerS, row.TotalHighPerS)
 	}
-	s := ratesOf(t, 3)
+	s := ratesOf(t, 2)
 	s.WaitBound = 25 * time.Millisecond
 	waits := searchRates(t, s)
 	if x, _ := waits.TotalPerS.Value(); x < 0.3*got || x > 0.9*got || waits.LimitedBy != LimitWait ||

@@ -109,7 +109,7 @@ func fabricated(t *testing.T) *Page {
 func made(t *testing.T, path string) *Page {
 	t.Helper()
 	p, err := Make(results.OpenSet("", path), filepath.Base(path),
-		Calls{"orchestrator report " + filepath.Base(path), "orchestrator", filepath.Base(path), ""})
+		Calls{Command: "orchestrator report " + filepath.Base(path), Program: "orchestrator", Runs: filepath.Base(path)})
 	if err != nil {
 		t.Fatal(err)
 	}
