@@ -108,8 +108,9 @@ func fabricated(t *testing.T) *Page {
 // made returns the page of the set in a folder.
 func made(t *testing.T, path string) *Page {
 	t.Helper()
-	p, err := Make(results.OpenSet("", path), filepath.Base(path),
-		Calls{Command: "orchestrator report " + filepath.Base(path), Program: "orchestrator", Runs: filepath.Base(path)})
+	name := filepath.Base(path)
+	p, err := Make(results.OpenSet("", path), name,
+		Calls{Command: "orchestrator report " + name, Program: "orchestrator", Runs: name})
 	if err != nil {
 		t.Fatal(err)
 	}
