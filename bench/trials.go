@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"sync"
@@ -62,6 +63,28 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 		trials[i].Run = folder.Name() // it may have been renamed
 	}
 	return trials, errors.Join(wrong, err)
+}
+
+// TableTrials returns the trials that the table of a set lists, to compare them, where the folders of its
+// runs are not there. A trial has the machine of the command of its version that made runs of the set.
+func TableTrials(set *results.Folder) ([]compare.Trial, error) {
+	rows, err := set.Rows(catalog.OptionNames()...)
+	if err != nil {
+		return nil, err
+	}
+	made, err := results.Makings(filepath.Dir(set.Path), set.Name())
+	if err != nil {
+		return nil, err
+	}
+	machines := map[string]string{}
+	for _, m := range made {
+		machines[m.Versions["turnstile"]] = MachineText(m.Machine)
+	}
+	all := make([]compare.Trial, len(rows))
+	for i := range rows {
+		all[i] = compare.Trial{Row: rows[i], Machine: machines[rows[i].Version]}
+	}
+	return all, nil
 }
 
 // CheckRows returns an error if the table of the trials of a run was changed after it was written.

@@ -200,3 +200,14 @@ func refs(runs []*Folder) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// OpenTable finds the folder of a set that has its table alone, without the folders of its runs, as those
+// that are kept in a repository. ref names it as it does for OpenSet. It returns nil if there is none.
+func OpenTable(root, ref string) *Folder {
+	for _, path := range pathsOf(root, ref) {
+		if exists(filepath.Join(path, RowsFile)) && exists(filepath.Join(path, SetFile)) {
+			return &Folder{path}
+		}
+	}
+	return nil
+}

@@ -193,11 +193,15 @@ func nameSides(sides []compare.Side) {
 
 // side reads the trials of a run or a set. What cannot be read is named, and the rest is read all the same.
 func (a *app) side(c *compareCall, ref string) (side compare.Side, path string, err error) {
+	side.Name = ref
 	v, err := openVerifiable(c.root, ref)
+	if table := results.OpenTable(c.root, ref); err != nil && table != nil {
+		side.Trials, err = bench.TableTrials(table)
+		return side, table.Path, err
+	}
 	if err != nil {
 		return side, "", err
 	}
-	side.Name = ref
 	folders := []*results.Folder{v.run}
 	if v.run == nil {
 		folders, path = v.set.Runs, v.set.Path
