@@ -33,7 +33,8 @@ func TestRunsAreHeldToExactCosts(t *testing.T) {
 		o := Defaults()
 		o.Algorithm, o.Workload.Load, o.Entries, o.Duration = c.algorithm, c.load, 500, 0
 		o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(time.Millisecond)
-		j := judgementOf(history.Header{}, c.load, drafted(t, row, o, true).setting(nil))
+		job := drafted(t, row, o, true)
+		j := job.judgementOf(history.Header{}, job.setting(nil))
 		if _, err := sim.Run(*simulated(t, o, row), j); err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,8 @@ func unfairCentral(t *testing.T) *row.Row {
 func judged(t *testing.T, o Options, row *row.Row) (virtual, real check.Finding) {
 	t.Helper()
 	as := func(simulated bool) judgement {
-		return judgementOf(history.Header{}, o.Workload.Load, drafted(t, row, o, simulated).setting(nil))
+		j := drafted(t, row, o, simulated)
+		return j.judgementOf(history.Header{}, j.setting(nil))
 	}
 	a, b := as(true), as(false)
 	if _, err := sim.Run(*simulated(t, o, row), a, b); err != nil {

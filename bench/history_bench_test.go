@@ -57,9 +57,10 @@ func BenchmarkHistory(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer r.Close()
-		s := drafted(b, spec, o, true).setting(nil)
+		job := drafted(b, spec, o, true)
+		s := job.setting(nil)
 		s.CostKnown, s.Identities = false, nil // the logs are made up
-		j := judgementOf(r.Header, o.Workload.Load, s)
+		j := job.judgementOf(r.Header, s)
 		if err := r.Run(j); err != nil {
 			b.Fatal(err)
 		}
@@ -78,7 +79,8 @@ func BenchmarkHistory(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		j := judgementOf(header, o.Workload.Load, drafted(b, spec, o, true).setting(nil))
+		job := drafted(b, spec, o, true)
+		j := job.judgementOf(header, job.setting(nil))
 		if _, err := sim.Run(*simulated(b, o, spec), j, file); err != nil {
 			b.Fatal(err)
 		}

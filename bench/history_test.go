@@ -8,7 +8,6 @@ import (
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/workload"
 )
 
 // storeTurns stores a history of entries, which nodes make in turn.
@@ -57,7 +56,8 @@ func TestJudgingTakesBoundedMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		j := judgementOf(r.Header, workload.Saturated, check.Setting{Config: nodes.Config{N: 8}})
+		job := &Job{Options: Defaults()}
+		j := job.judgementOf(r.Header, check.Setting{Config: nodes.Config{N: 8}})
 		if err := r.Run(j); err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,15 @@
 package bench
 
 import (
+	"math"
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
 	"turnstile/judge/section"
+	"turnstile/judge/spacetime"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
@@ -82,16 +85,41 @@ type judgement struct {
 	measures *measure.Fold
 	faults   *measure.FaultFold // nil: no fault was asked for
 	checks   *check.Fold
+	extract  *spacetime.Fold // of the whole run, if all messages are recorded; else nil
 }
 
-// judgementOf returns a fold for a trial whose history has such a header.
-func judgementOf(h history.Header, load workload.Load, s check.Setting) judgement {
+// judgementOf returns a fold for a trial of a job whose history has such a header.
+func (j *Job) judgementOf(h history.Header, s check.Setting) judgement {
 	sections := check.Sections(h, s)
-	j := judgement{Fold: sections, measures: measure.New(sections, load), checks: check.New(sections, s)}
+	made := judgement{Fold: sections, measures: measure.New(sections, j.Workload.Load),
+		checks: check.New(sections, s)}
 	if len(s.Faults) > 0 {
-		j.faults = measure.NewFaults(sections, s.Epoch)
+		made.faults = measure.NewFaults(sections, s.Epoch)
 	}
-	return j
+	if j.Trace && len(j.Stack.Mutexes()) > 0 {
+		made.extract = spacetime.New(h, j.Stack, section.Window{To: math.MaxInt64})
+	}
+	return made
+}
+
+// Add implements history.Fold.
+func (j judgement) Add(e history.Event) {
+	j.Fold.Add(e)
+	if j.extract != nil {
+		j.extract.Add(e)
+	}
+}
+
+// Close implements history.Fold.
+func (j judgement) Close(logs []*history.NodeLog) {
+	j.Fold.Close(logs)
+	if j.extract == nil {
+		return
+	}
+	j.extract.Close(logs)
+	if n, known := j.extract.Inversions(); known {
+		j.measures.Measures.OrderInversions = figure.Count(uint64(n))
+	}
 }
 
 // lead adds the measures of a run about leaders, once all is folded.

@@ -337,7 +337,7 @@ func (r *Run) judge(ctx context.Context, number int) error {
 
 // judgement returns a fold for a trial whose history has the header h.
 func (r *Run) judgement(h history.Header, number int) judgement {
-	return judgementOf(h, r.Workload.Load, r.setting(r.faults(number)))
+	return r.judgementOf(h, r.setting(r.faults(number)))
 }
 
 // conclude adds a trial that has been judged.

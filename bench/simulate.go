@@ -71,7 +71,7 @@ func (j *Job) simulated(ctx context.Context, number int, seed uint64, h history.
 		return nil, err
 	}
 	asked.Interrupt = ctx.Done()
-	t := &simulatedTrial{judgement: judgementOf(h, j.Workload.Load, j.setting(faults))}
+	t := &simulatedTrial{judgement: j.judgementOf(h, j.setting(faults))}
 	t.result, err = simulateWatched(ctx, *asked, stuckAfter, append([]history.Fold{t.judgement}, folds...)...)
 	if err != nil {
 		return nil, err

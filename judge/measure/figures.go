@@ -70,6 +70,9 @@ type Figures struct {
 
 	// PassedOverMax is how many entries of others passed over one request at most, once it was known to all.
 	PassedOverMax number `csv:"passed_over_max" of:"exclusion"`
+	// OrderInversions is how often an entry came before one whose request had happened before its own, in a run
+	// that records all messages.
+	OrderInversions number `csv:"order_inversions" of:"exclusion"`
 
 	Suspicions      number `csv:"suspicions"`
 	SuspicionsWrong number `csv:"suspicions_wrong"`       // of nodes that were up

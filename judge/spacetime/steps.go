@@ -136,43 +136,60 @@ func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent 
 	}
 }
 
-// Inversions returns how often an entry came before another whose request had an earlier logical clock, of
-// equal ones that of the node with the lower number, and had been made by then. It is known of extracts that
-// begin with the run, and have all messages.
+// A clocked request knows so many steps of each node, and was certainly made at so many of its own.
+type clocked struct {
+	knows []uint32
+	made  uint32
+}
+
+// mostClocks is how many counts all vector clocks of an extract have together: 256 MB.
+const mostClocks = 1 << 26
+
+// Inversions returns how often an entry came before another whose request had happened before its own (L.
+// Lamport, CACM 21(7), 1978) and still waited: each algorithm orders requests that know nothing of each other
+// as it likes. It is known of extracts that begin with the run, have all messages, and are not too long.
 func (f *Extract) Inversions() (count int, known bool) {
-	if f.Window.From > 0 || f.Complete > 0 || f.Until < min(f.End, f.Window.To) || len(f.Events) >= mostEvents {
+	steps := (2*len(f.Messages) + len(f.Events)) * f.Stack.Total()
+	if f.Window.From > 0 || f.Complete > 0 || f.Until < min(f.End, f.Window.To) || len(f.Events) >= mostEvents ||
+		steps > mostClocks {
 		return 0, false
 	}
-	type request struct {
+	type client struct {
 		node     nodes.ID
 		instance uint16
 	}
-	type made struct {
-		request
+	type request struct {
+		client
 		entry uint32
 	}
-	stamps := map[made]uint32{}
-	for _, steps := range f.Steps() {
+	clocks := map[request]clocked{}
+	for id, steps := range f.ClockedSteps() {
 		for i := range steps {
-			if e := steps[i].Event; e != nil && e.Kind == history.Requested {
-				stamps[made{request{e.Node, e.Instance}, e.Entry}] = steps[i].Stamp
+			e := steps[i].Event
+			if e == nil || e.Kind != history.Requested {
+				continue
 			}
+			// What the node sent at that time may have been sent before, such as what its last exit released.
+			last := i
+			for last+1 < len(steps) && steps[last+1].At == e.At {
+				last++
+			}
+			clocks[request{client{e.Node, e.Instance}, e.Entry}] = clocked{steps[i].Clock, steps[last].Clock[id]}
 		}
 	}
-	waiting := map[request]uint32{}
+	waiting := map[client]clocked{}
 	for _, e := range f.Events {
-		of := request{e.Node, e.Instance}
+		of := client{e.Node, e.Instance}
 		switch e.Kind {
 		case history.Requested:
-			waiting[of] = stamps[made{of, e.Entry}]
+			waiting[of] = clocks[request{of, e.Entry}]
 		case history.Crashed:
-			maps.DeleteFunc(waiting, func(r request, _ uint32) bool { return r.node == e.Node })
+			maps.DeleteFunc(waiting, func(c client, _ clocked) bool { return c.node == e.Node })
 		case history.Entered:
 			mine := waiting[of]
 			delete(waiting, of)
-			for other, stamp := range waiting {
-				earlier := cmp.Or(cmp.Compare(stamp, mine), cmp.Compare(other.node, of.node)) < 0
-				if other.instance == of.instance && earlier {
+			for other, its := range waiting {
+				if mine.knows != nil && other.instance == of.instance && its.made <= mine.knows[other.node] {
 					count++
 				}
 			}
