@@ -6,3 +6,6 @@ import "path/filepath"
 func (s *Set) Matrix() ([]MatrixRow, error) {
 	return readRows[MatrixRow](filepath.Join(s.Path, MatrixFile))
 }
+
+// HasMatrix reports whether a set has matrix.csv.
+func (s *Set) HasMatrix() bool { return exists(filepath.Join(s.Path, MatrixFile)) }

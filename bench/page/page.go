@@ -77,8 +77,8 @@ type maker struct {
 	figures  map[string]int // how many have a name that begins so
 }
 
-// Make returns the page of a set. The name is what the set is called. What cannot be read is on
-// the page; if there are no trials at all the error is ErrNoTrials.
+// Make returns the page of a set. The name is what the set is called. What cannot be read is on the page; if
+// there are neither trials nor a fault matrix the error is ErrNoTrials.
 func Make(set *results.Set, name string, calls Calls) (*Page, error) {
 	m := &maker{Page: &Page{Name: name, Calls: calls, most: mostBytes}, set: set, figures: map[string]int{}}
 	trials := bench.StoredTrials(set.Runs, func(folder *results.Folder, err error) {
@@ -86,7 +86,11 @@ func Make(set *results.Set, name string, calls Calls) (*Page, error) {
 			strings.NewReplacer("\n", "; ", set.Path+string(filepath.Separator), "").Replace(err.Error()))
 	})
 	if len(trials) == 0 {
-		return m.Page, ErrNoTrials
+		if m.matrix(); len(m.Sections) == 0 { // one of simulated runs has no others
+			return m.Page, ErrNoTrials
+		}
+		m.LeftOut = nil
+		return m.Page, nil
 	}
 	m.group(trials)
 	m.about(trials)

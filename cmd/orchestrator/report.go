@@ -95,7 +95,7 @@ func (a *app) report(c *reportCall, args []string) error {
 		terminal.FromHere(filepath.Join(out, setpage.MarkdownFile)),
 		english.Count(p.Figures(), "picture with its data", "pictures with their data"),
 		terminal.FromHere(filepath.Join(out, setpage.FiguresDir)))
-	if p.Valid == 0 {
+	if p.Valid == 0 && len(set.Runs) > 0 {
 		fmt.Fprintf(a.stderr, "no trial of %s is valid: the report says so, and draws nothing\n", args[0])
 		a.status = check.Inconclusive.ExitCode()
 	}
@@ -164,6 +164,9 @@ func reported(c *reportCall, args []string) (*results.Set, error) {
 		return set, nil
 	}
 	for _, path := range []string{filepath.Join(c.root, args[0]), args[0]} {
+		if set := (&results.Set{Path: path}); set.HasMatrix() {
+			return set, nil
+		}
 		if info, stat := os.Stat(path); stat == nil && info.IsDir() {
 			return nil, fmt.Errorf("%s has no runs: make some with --set %s", path, filepath.Base(path))
 		}
