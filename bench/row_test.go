@@ -159,7 +159,7 @@ func runsOfAllColumns(t *testing.T) []Options {
 			Workload: workload.Workload{Load: workload.Saturated},
 			Faults: []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{1}}},
 				Schedule: chaos.Schedule{At: 300 * time.Millisecond, For: 200 * time.Millisecond}}}},
-		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Latency: ms, Entries: 50,
+		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Latency: ms, Entries: 50, Trace: true,
 			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Entries: 50,
 			Workload: workload.Workload{Load: workload.Sequential},
