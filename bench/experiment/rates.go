@@ -91,7 +91,7 @@ type rateProbe struct {
 	reason string
 }
 
-// What limits a rate: at the next one it is this that fails.
+// A limit is the reason why a configuration does not serve the next higher rate.
 const (
 	LimitShare     = "share"     // too few requests were issued, or served
 	LimitWait      = "wait"      // waits are longer than the bound
@@ -160,7 +160,8 @@ func (s *RateSweep) Prepare() (made, left int, err error) {
 // errMissing is the error of a probe that is not to be made.
 var errMissing = errors.New("it is not made yet")
 
-// search makes a trial of a configuration as far as its probes are stored or can be made, and keeps it.
+// search runs the search of one trial of a configuration, and keeps it. It stops at the first probe that is
+// neither stored nor can be made.
 func (s *RateSweep) search(cell, trial int, probe func(name string, j *bench.Job) error) *rateSearch {
 	r := &rateSearch{said: map[int]*rateProbe{}}
 	look := rateSearchOf(s.Cells[cell])
@@ -216,9 +217,9 @@ func (s *RateSweep) ended(cell, trial int) bool {
 	return false
 }
 
-// Make makes the probes that are missing, and returns what came of them. The first trial of each
-// configuration comes first, since the others begin with what it has found. If ctx is done, it returns what
-// there is, with the error of ctx. Another error says what could not be written.
+// Make makes the missing probes, and returns their results. It makes the first trial of each configuration
+// first, since the other trials start at the rate that it finds. If ctx is done, Make returns the results that
+// it has, and the error of ctx. Any other error names a file that could not be written.
 func (s *RateSweep) Make(ctx context.Context) (made []*Result, err error) {
 	if s.most > s.done {
 		if err := s.describe(); err != nil {
@@ -282,7 +283,8 @@ func (r *rateSearch) rate() figure.Figure {
 	return figure.Number(rate)
 }
 
-// limit says what limits the rate that a trial has found, and what the run said at which it does.
+// limit returns the limit of the rate that a trial has found, and the reason in the verdict of the run at the
+// next rate.
 func (r *rateSearch) limit() (limit, reason string) {
 	p, next := r.said[r.at], r.said[r.at+1]
 	switch {

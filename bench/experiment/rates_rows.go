@@ -10,13 +10,13 @@ import (
 	"turnstile/results"
 )
 
-// What the interval of a rate is.
+// The kinds of intervals of a rate.
 const (
 	IntervalOfMedian = "95% of the median"
 	IntervalOfAll    = "least and most"
 )
 
-// Rates returns a row for each configuration of which at least one search is over.
+// Rates returns a row for each configuration that has finished at least one search.
 func (s *RateSweep) Rates() (rows []results.RateRow) {
 	for cell, searches := range s.searches {
 		if row := s.rateRow(searches); row != nil {

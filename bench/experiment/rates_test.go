@@ -22,8 +22,8 @@ const (
 	lockDelay = time.Millisecond
 )
 
-// ratesOf returns a search for the highest rate of a lock of which the next client enters hold and two delays
-// after the one before: that is what it serves in a second at most.
+// ratesOf returns a search for the highest rate of a central lock. Its clients enter at least a hold and two
+// delays after each other, which bounds the rate.
 func ratesOf(t *testing.T, trials int) *RateSweep {
 	t.Helper()
 	s := &RateSweep{WaitBound: time.Second}
@@ -66,7 +66,8 @@ func TestTheHighestRateIsThatOfTheTextbook(t *testing.T) {
 	row := searchRates(t, ratesOf(t, 6))
 	most := float64(time.Second / (lockHold + 2*lockDelay))
 	got, _ := row.TotalPerS.Value()
-	// Of a load that is 1/0.95 of what is served, 95% are served; rates are a step apart, and arrivals random.
+	// The lock serves 95% of a load that is 1/0.95 of its capacity. Neighbouring rates differ by one step, and
+	// arrivals are random.
 	if low, high := most/RateStep, most/ServedShare*RateStep; got < low || got > high ||
 		row.TotalPerS.IsBound() || row.LimitedBy != LimitShare || row.Trials != 6 ||
 		row.Interval != IntervalOfMedian {

@@ -45,7 +45,7 @@ type Sweep struct {
 	unwrote error      // the first error of writing them
 }
 
-// An UnreadableError is the error of a set of which something cannot be read.
+// An UnreadableError says that a file of a set cannot be read.
 type UnreadableError struct{ error }
 
 func (e UnreadableError) Unwrap() error { return e.error }
@@ -86,7 +86,7 @@ func (s *Sweep) Prepare() (made, left int, err error) {
 	return made, len(s.left), nil
 }
 
-// order returns in which order a round has the configurations.
+// order returns the order of the configurations in a round, which the seed draws.
 func (s *Sweep) order(trial int) (cells []int) {
 	for cell := range s.Cells {
 		cells = append(cells, cell)
@@ -103,7 +103,7 @@ func turn(cell, trial int) chance.Roll {
 	return chance.Roll{Purpose: chance.ForTrial, Kind: uint64(trial), Count: uint64(cell)}
 }
 
-// runName names the folder of a run by what it is: equal trials of equal configurations have equal names.
+// runName returns the name of the folder of a run. Equal trials of equal configurations have equal names.
 func runName(j *bench.Job, trial int) (string, error) {
 	o := j.Options
 	o.Trials, o.Seed = 1, 0
@@ -163,8 +163,8 @@ func (s *Sweep) readSet() error {
 	return nil
 }
 
-// Disturbed returns in how many runs of the set, as far as they are known, others took more of the machine
-// than results.OthersAbove.
+// Disturbed counts the known runs of the set in which other processes took more than results.OthersAbove of
+// the machine.
 func (s *Sweep) Disturbed() (runs int) {
 	for _, row := range s.rows {
 		if row.Disturbed() {

@@ -11,7 +11,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Length is about how long runs take, as far as that is known before.
+// A Length is an estimate, made before the start, of how long runs take.
 type Length struct {
 	Low, High time.Duration
 	Unknown   int // runs that it leaves out, since they take too long to be tried
