@@ -218,8 +218,8 @@ func (s *RateSweep) ended(cell, trial int) bool {
 }
 
 // Make makes the missing probes, and returns their results. It makes the first trial of each configuration
-// first, since the other trials start at the rate that it finds. If ctx is done, Make returns the results that
-// it has, and the error of ctx. Any other error names a file that could not be written.
+// first, since the other trials start at the rate that it finds. If ctx is done, Make returns the results
+// that it has, and the error of ctx. Any other error names a file that could not be written.
 func (s *RateSweep) Make(ctx context.Context) (made []*Result, err error) {
 	if s.most > s.done {
 		if err := s.describe(); err != nil {

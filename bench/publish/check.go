@@ -146,8 +146,12 @@ func checkSums(ctx context.Context, folder string) ([]results.Difference, error)
 	for _, other := range others {
 		a.differ(other, "it is neither a file nor a folder, and is not followed")
 	}
+	there := map[string]bool{}
+	for _, file := range slices.Concat(files, others) {
+		there[file] = true
+	}
 	for _, file := range slices.Sorted(maps.Keys(known)) {
-		if !slices.Contains(files, file) && !slices.Contains(others, file) {
+		if !there[file] {
 			a.differ(file, "it is missing")
 		}
 	}

@@ -23,7 +23,7 @@ var contents = []struct{ name, says string }{
 	{page.FiguresDir, "its pictures, each with its data"},
 	{results.RowsFile, "a row per trial: what was asked for, what was measured, the verdict"},
 	{results.MessagesFile, "a row per trial, phase and kind of message"},
-	{results.FaultsFile, "a row per trial and fault"},
+	{results.FaultsFile, "a row per trial, fault and phase: before, during and after it, and since its heal"},
 	{results.TimelineFile, "a row per trial with faults and interval of time"},
 	{results.BeliefsFile, "a row per trial about leaders, node and stretch of time"},
 	{results.MatrixFile, "a row per algorithm and plan of faults"},
