@@ -55,8 +55,7 @@ var described = sync.OnceValue(func() map[string][]Description {
 
 // Tables names the files that have descriptions, in the order of docs/columns.md.
 func Tables() []string {
-	return []string{RowsFile, MessagesFile, FaultsFile, TimelineFile, BeliefsFile, MatrixFile, SplitBrainFile,
-		RatesFile}
+	return slices.Concat(SetTables, StudyTables)
 }
 
 // Descriptions returns what there is to know of the columns of a table, given the name of its file.

@@ -211,7 +211,7 @@ func (m *maker) joinTables(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, name := range []string{results.MatrixFile, results.SplitBrainFile, results.RatesFile} {
+	for _, name := range results.StudyTables {
 		if from := filepath.Join(m.set.Path, name); isFile(from) {
 			if err := copyFile(ctx, from, filepath.Join(m.folder, name)); err != nil {
 				return err
@@ -283,7 +283,7 @@ func (m *maker) place(ctx context.Context, scratch, packed string) error {
 			}
 		}
 		if err := os.Rename(m.folder, m.Folder); err != nil {
-			return err
+			return errors.Join(err, os.Rename(filepath.Join(scratch, "before"), m.Folder)) // if there was one
 		}
 	}
 	if !packedToo {

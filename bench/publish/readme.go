@@ -180,8 +180,7 @@ func (m *maker) disturbed() (runs int) {
 // columns says what the columns of each table are.
 func (m *maker) columns(b *strings.Builder) {
 	b.WriteString("\n## The columns of the tables\n")
-	for _, name := range append(slices.Clone(results.SetTables), results.MatrixFile, results.SplitBrainFile,
-		results.RatesFile) {
+	for _, name := range slices.Concat(results.SetTables, results.StudyTables) {
 		text, err := os.ReadFile(filepath.Join(m.folder, name))
 		if err != nil {
 			continue
