@@ -26,7 +26,7 @@ GOTEST = go run ./internal/gotest
 # THINK=1ms is --think=1ms. Those of the environment do not count. ARGS goes to it as it is.
 COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun history list \
 	overhead plans inject broker version sweep compare report publish results \
-	diagram export
+	diagram export keys control host hosts
 quote = '$(subst ','\'',$(1))'
 given := $(sort $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 args := $(if $(filter ARGS,$(given)),$(ARGS))
@@ -34,7 +34,7 @@ words = $(foreach v,$(filter-out ARGS GO% CGO_% CC RACE,$(given)),$(call quote,$
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: $(COMMANDS)
 bench: ## run an algorithm and judge it: make bench ALGO=ricart N=32 [LOAD= HOLD= LATENCY= ...]
@@ -62,12 +62,16 @@ overhead: ## measure what the testbed itself costs
 plans: ## list the plans of faults: make plans ALGO=raft
 inject: ## inject a fault into a run that is on: make inject KILL=holder ARGS=latest
 broker: ## run a broker alone
+keys: ## make keys of a control plane: make keys ARGS=keys CONTROL=localhost HOST=host-a,host-b
+host: ## serve this machine as a host of runs: make host JOIN=tls://control:4222 KEY=host-a.nk
+hosts: ## list the hosts of a control plane: make hosts CONTROL=tls://control:4222 KEY=me.nk
+control: ## serve the control plane of hosts: make control KEYS=keys
 version: ## print the versions of the program and of what it is made with
 $(COMMANDS): build
 	@bin/orchestrator $@ $(words) $(if $(filter elect,$@),$(election))
 
 # Elections are about leaders that crash, unless the call says what else goes wrong, or for how long.
-election = $(if $(filter PLAN FAULT CUT KILL PAUSE,$(given))$(findstring --plan,$(args)),,--plan=leader-crashes) \
+election = $(if $(filter PLAN FAULT CUT CUT_NETWORK KILL PAUSE,$(given))$(findstring --plan,$(args)),,--plan=leader-crashes) \
 	$(if $(filter DURATION,$(given))$(findstring --duration,$(args)),,--duration=20s)
 
 .PHONY: build
@@ -84,6 +88,23 @@ image: ## build the container image: docker run --rm turnstile bench --algo rica
 	@rm -rf bin/image
 	@GOOS=linux CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(stamp)" -o bin/image/ $(PROGRAMS)
 	@docker build -q -t $(IMAGE) .
+
+# Runs over containers: HOSTS of them (4), with FAULTS=1 such whose networks the kernel can cut off. Other variables go
+# to the program, as for bench. compose.sh takes all down again, whatever happens.
+OVER_CONTAINERS = compose-bench compose-elect compose-split-brain
+.PHONY: $(OVER_CONTAINERS)
+compose-bench: ## bench over containers: make compose-bench ALGO=ricart N=32 HOSTS=4 [FAULTS=1]
+compose-elect: ## the same with elect
+compose-split-brain: ## the same with split-brain
+$(OVER_CONTAINERS): image
+	@HOSTS='$(or $(HOSTS),4)' FAULTS='$(FAULTS)' IMAGE='$(IMAGE)' RESULTS='$(RESULTS)' KEYS='$(KEYS)' sh ./compose.sh \
+		$(@:compose-%=%) $(if $(filter HOSTS,$(given)),,HOSTS=4) $(across) $(if $(filter %-elect,$@),$(election))
+across = $(foreach v,$(filter-out ARGS IMAGE KEYS RESULTS FAULTS GO% CGO_% CC RACE,$(given)),$(call \
+	quote,$(v)=$($(v)))) $(args)
+
+.PHONY: test-compose
+test-compose: ## test runs over containers, with their networks cut off and one killed: three minutes at most
+	@COMPOSE=1 go test -count=1 -timeout 5m -v -run '^TestCompose' ./cmd/orchestrator
 
 # Tests have three lengths (internal/soak): short, usual, and long where SOAK is set.
 .PHONY: test
@@ -132,10 +153,10 @@ mutants: ## have checks and tests look for what is wrong with algorithms, or the
 
 # Its lines come as they are printed, since it is run in its folder.
 .PHONY: storm
-storm: ## judge STORM_RUNS (100) runs that are stopped and starved, 100 that are killed, 1,200 garbled ones
+storm: ## judge STORM_RUNS (100) runs that are stopped and starved, 200 that are killed, 1,200 garbled ones
 	@cd cmd/orchestrator && go test -count=1 -timeout 1h -parallel 4 -run '^TestStorm$$' \
 		-storm $(STORM_RUNS) -storm-seed $(STORM_SEED)
-	@cd cmd/orchestrator && SOAK=1 go test -count=1 -timeout 1h -run '^(TestKillsAtRandomMoments|TestGarbled)'
+	@cd cmd/orchestrator && SOAK=1 go test -count=1 -timeout 1h -run '^(TestKills|TestGarbled)'
 
 .PHONY: check
 check: ## look for what tests do not find: format, vet, staticcheck, go.mod, short fuzz runs

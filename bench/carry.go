@@ -19,6 +19,7 @@ type connections struct {
 	transport *transport
 	nodes     *nodeSet
 	orders    *orders
+	cutter    networkCutter // nil: no host of the run can
 	// reconnects says that nodes outlive the loss of their connections.
 	reconnects bool
 	resets     map[int]bool // faults in force that close connections or routes, by number
@@ -121,6 +122,43 @@ func (c *connections) HealRoutes(number int) error {
 		return errNotOurs
 	}
 	if err := c.transport.brokers.Heal(c.nodes.ctx, number); err != nil {
+		return err
+	}
+	c.endReset(number)
+	return nil
+}
+
+// A networkCutter has the kernels of hosts drop the packets of messages, and has them pass again. Hosts count
+// from 0. Each cut has a number, by which it is healed.
+type networkCutter interface {
+	cutNetwork(number int, hosts []int) error
+	healNetwork(number int) error
+}
+
+var errNoCutter = errors.New("no host of this run can cut its network off: it takes hosts with networks of " +
+	"their own and NET_ADMIN; write cut: in place of cut-network:, as in cut: host 1")
+
+// CutNetwork implements port.Transport. TCP sends again what is dropped, but brokers give up what waits for
+// too long.
+func (c *connections) CutNetwork(number int, hosts []int) error {
+	if c.cutter == nil {
+		return errNoCutter
+	}
+	if err := c.beginReset(number); err != nil {
+		return err
+	}
+	if err := c.cutter.cutNetwork(number, hosts); err != nil {
+		return err
+	}
+	return c.orders.give(host.Order{Do: host.Parted}, c.nodes.up()...)
+}
+
+// HealNetwork implements port.Transport.
+func (c *connections) HealNetwork(number int) error {
+	if c.cutter == nil {
+		return errNoCutter
+	}
+	if err := c.cutter.healNetwork(number); err != nil {
 		return err
 	}
 	c.endReset(number)

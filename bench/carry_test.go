@@ -28,12 +28,14 @@ func carried(t *testing.T, brokers int, proxies bool) *trial {
 	o := Defaults()
 	o.Config.N, o.Brokers, o.Proxies = 4, brokers, proxies
 	tr := &trial{Job: drafted(t, spec, o, false), transport: &transport{}}
+	s := setup(t)
+	tr.transport.site = s.here(cluster.NewLauncher())
 	if tr.journal, err = newJournal(t.TempDir(), 1); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tr.journal.Close() })
 	t.Cleanup(func() { tr.transport.close() })
-	err = tr.transport.launch(t.Context(), cluster.NewLauncher(), setup(t), tr.Job)
+	err = tr.transport.launch(t.Context(), tr.Job)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,8 +184,8 @@ func TestRoutesAndConnectionsAreFaulty(t *testing.T) {
 
 func TestFaultsOfTransportRefused(t *testing.T) {
 	t.Parallel()
-	foreign, plain := &trial{Job: carried(t, 1, false).Job, transport: &transport{server: "nats://there"}},
-		carried(t, 1, false).connections
+	there := &transport{server: "nats://there", site: &site{}}
+	foreign, plain := &trial{Job: carried(t, 1, false).Job, transport: there}, carried(t, 1, false).connections
 	foreign.wire(t.Context())
 	other, reset := foreign.connections, port.Strain{Reset: true}
 	for says, errs := range map[string][]error{
@@ -191,8 +193,9 @@ func TestFaultsOfTransportRefused(t *testing.T) {
 			other.CutRoutes(1, nil)},
 		errNoProxies.Error(): {other.BeginConnection(1, nil, reset), other.HealConnection(1),
 			plain.BeginConnection(1, nil, reset), plain.CutRoutes(1, nil)},
+		errNoCutter.Error():                            {plain.CutNetwork(1, []int{0}), plain.HealNetwork(1)},
 		"there is no broker 1: they count from 0 to 0": {plain.KillBroker(1), plain.RestartBroker(1)},
-		"kill it first": {plain.RestartBroker(0)},
+		"kill it first":                                {plain.RestartBroker(0)},
 	} {
 		for i, err := range errs {
 			if err == nil || !strings.Contains(err.Error(), says) {

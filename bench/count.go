@@ -29,7 +29,7 @@ type messageCounts struct {
 
 // readAhead reads the counters if a fault is about to begin at a time.
 func (c *messageCounts) readAhead(now, at int64) {
-	if now < at && at-now <= int64(2*countAhead) && c.ahead.moment != at {
+	if now < at && at-now <= int64(2*countAhead) && c.ahead.moment != at && !c.watch.stale {
 		c.ahead = reading{moment: at}
 		c.ahead.sent, c.ahead.dropped = c.watch.messages()
 	}
@@ -43,8 +43,9 @@ func (c *messageCounts) record(at int64, begins bool) error {
 	}
 	r := c.ahead
 	if !begins || r.moment != at {
+		known := c.watch.renew()
 		r.sent, r.dropped = c.watch.messages()
-		if c.now()-at > int64(countWithin) {
+		if !known || c.now()-at > int64(countWithin) {
 			return nil
 		}
 	}

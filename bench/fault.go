@@ -59,7 +59,8 @@ func (o *Options) faulty() bool { return len(o.Faults)+len(o.Injected) > 0 }
 // faults returns the faults of a trial, by its number: those on record, or else those of the plan.
 func (r *Run) faults(number int) []chaos.Fault {
 	if number <= len(r.Record.Trials) && len(r.Record.Trials[number-1].Faults) > 0 {
-		return r.Record.Trials[number-1].Faults
+		p := r.Placement()
+		return chaos.OnHosts(r.Record.Trials[number-1].Faults, &p)
 	}
 	faults, _ := r.resolve(number, TrialSeed(r.Seed, number)) // it was valid when run
 	return faults
@@ -104,6 +105,9 @@ type trialFaults struct {
 	connections *connections
 	counts      *messageCounts
 
+	state *chaos.SharedState
+	share func() error // has hosts that share no memory know the state; nil: there are none
+
 	all      []chaos.Fault // those of the plan first
 	driver   *chaos.Driver // nil: the trial has not begun
 	measured int64         // from when on their times count
@@ -121,9 +125,35 @@ func (f *trialFaults) prepare(path string) (err error) {
 	if err != nil {
 		return err
 	}
+	f.state = state
 	f.driver, err = chaos.NewDriver(f.all, state, f.Config.N, f.Stack.Codec())
 	f.nodes.driver = f.driver
 	return err
+}
+
+// spread has hosts that share no memory know the state of faults from now on.
+func (f *trialFaults) spread(to *fleet) error {
+	f.driver.Apart()
+	f.share = func() error { return to.follow(f.state, f.Config.N) }
+	return f.share() // which makes the state of each host
+}
+
+// shared has other hosts know what has changed, if there are any, unless err says that it went wrong.
+func (f *trialFaults) shared(err error) error {
+	if err != nil || f.share == nil || len(f.all) == 0 {
+		return err
+	}
+	return f.share()
+}
+
+// step has the driver do what is due. What nodes on other hosts have seen counts for that: how many messages
+// a fault has hit is put on record as it is healed.
+func (f *trialFaults) step(do func() error) error {
+	err := f.shared(nil)
+	if err == nil {
+		err = do()
+	}
+	return f.shared(err)
 }
 
 // cameTo returns the faults of the trial, with those whom they hit.
@@ -139,7 +169,7 @@ func (f *trialFaults) cameTo() []chaos.Fault {
 func (f *trialFaults) begin(measured int64) error {
 	f.measured = measured
 	f.requests.Open()
-	return f.driver.Begin(faultCluster{f.connections, f.counts}, measured)
+	return f.shared(f.driver.Begin(faultCluster{f.connections, f.counts, f}, measured))
 }
 
 // follow carries out and records the faults that are to begin or to be healed by now. Nodes carry out those
@@ -150,9 +180,9 @@ func (f *trialFaults) follow(now int64) error {
 	}
 	f.counts.readAhead(now, f.driver.NextBeginning())
 	if f.driver.Next() > now {
-		return nil
+		return f.shared(nil)
 	}
-	return f.driver.Step()
+	return f.step(f.driver.Step)
 }
 
 // pending reports whether a fault is in force or to come that will be healed or begin whatever happens.
@@ -171,6 +201,7 @@ func (f *trialFaults) checkHealed() error {
 type faultCluster struct {
 	*connections
 	counts *messageCounts
+	faults *trialFaults
 }
 
 var (
@@ -189,6 +220,9 @@ func (c faultCluster) Resume(id nodes.ID) error { return c.signal(id, syscall.SI
 func (c faultCluster) Restart(id nodes.ID, forget bool) error {
 	if c.outage.away && !c.nodes.isUp(id) { // it could not connect, and nobody would bring the broker back
 		return fmt.Errorf("node %d cannot be restarted while connections to the broker are taken away", id)
+	}
+	if err := c.faults.shared(nil); err != nil { // it has not declared itself leader
+		return err
 	}
 	if err := c.nodes.restart(id, forget); err != nil {
 		return err

@@ -27,12 +27,19 @@ func leasing(name string) *row.Row {
 // A process that is stopped inside for longer than its lease is there together with the next. By the fence
 // numbers the resource refuses what it writes then; without them an update is lost.
 func TestFencesMakeLeasesSafe(t *testing.T) {
-	for fenced, want := range map[bool]check.Outcome{true: check.Valid, false: check.Violated} {
-		t.Run(fmt.Sprintf("fenced %t", fenced), func(t *testing.T) {
+	for i := range 4 {
+		fenced, resource, want := i%2 == 0, "", check.Violated
+		if fenced {
+			want = check.Valid
+		}
+		if i > 1 {
+			resource = ResourceProcess
+		}
+		t.Run(fmt.Sprintf("fenced %t %s", fenced, resource), func(t *testing.T) {
 			t.Parallel()
 			o := Defaults()
 			o.Algorithm, o.Config.N, o.Workload.Load = "lease", 3, workload.Saturated
-			o.Config.Fenced = fenced
+			o.Config.Fenced, o.Resource = fenced, resource
 			o.Workload.Hold = chance.Constant(5 * time.Millisecond)
 			o.Warmup, o.Duration, o.Entries = 0, 0, 110
 			o.Faults = []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{Word: "holder"}},

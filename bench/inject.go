@@ -85,6 +85,9 @@ func (f *trialFaults) inject(faults []chaos.Fault, now int64) (reply control.Rep
 		one.At += chaos.Whole(time.Duration(now - f.measured))
 	}
 	more, err := chaos.ResolveMore(f.all, faults, f.Scene(), f.seed)
+	if err == nil && f.share != nil {
+		err = chaos.CheckApart(more)
+	}
 	if m := new(chaos.Mistake); errors.As(err, &m) && (m.Key == "at" || m.Key == "for") {
 		err = fmt.Errorf("%w; it has been for %v", err, time.Duration(now-f.measured).Round(time.Millisecond))
 	}
@@ -143,6 +146,9 @@ func (f *trialFaults) announcements(more []chaos.Fault) (orders []host.Order, er
 // checkCarried says why connections and brokers of a run that is on cannot suffer a fault, if they cannot.
 func (f *trialFaults) checkCarried(fault *chaos.Fault) error {
 	one, c := []chaos.Fault{*fault}, f.connections
+	if chaos.CutsNetworks(one) && c.cutter == nil {
+		return fmt.Errorf("%s: %w", fault.What(), errNoCutter)
+	}
 	if chaos.NeedsProxies(one) && c.transport.proxies == nil || chaos.Disconnects(one) && !c.reconnects {
 		return fmt.Errorf("%s: connections run through no proxies, and nodes do not outlive them, "+
 			"unless a run begins with --proxies", fault.What())
@@ -152,7 +158,7 @@ func (f *trialFaults) checkCarried(fault *chaos.Fault) error {
 
 // healNow heals a fault before its time.
 func (f *trialFaults) healNow(number int) (control.Reply, error) {
-	switch err := f.driver.Heal(number); {
+	switch err := f.step(func() error { return f.driver.Heal(number) }); {
 	case errors.As(err, new(*chaos.Unhealable)):
 		return wrong(err)
 	case err != nil:

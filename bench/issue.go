@@ -74,14 +74,14 @@ func (t *trial) issueOneByOne(m *meter) error {
 		if t.Entries > 0 && count > t.Entries {
 			return m.stop(t.now())
 		}
-		if !t.nodes.anyoneRequests() {
+		before := t.watch.read()
+		if before.unknown || !t.nodes.anyoneRequests() {
 			count--
 			if err := t.nodes.wait(tick); err != nil {
 				return err
 			}
 			continue
 		}
-		before := t.watch.read()
 		var id nodes.ID
 		for again := true; again; again = !t.nodes.isUp(id) {
 			drawn++
@@ -105,7 +105,7 @@ func (t *trial) issueOneByOne(m *meter) error {
 func (t *trial) settle(m *meter, count uint64) (sums, error) {
 	for turn := 0; ; turn++ {
 		s := t.watch.read()
-		if s.over() == count {
+		if s.over() == count && !s.unknown {
 			if t.Stack.Circulates() {
 				return s, nil
 			}
@@ -142,7 +142,7 @@ func (t *trial) follow(now int64) error {
 
 // readUsage reads what has been used of the processors.
 func (t *trial) readUsage() cluster.Usage {
-	return cluster.ReadUsage(t.connections.carriers, t.nodes.all)
+	return t.transport.site.readUsage(t.connections.carriers, t.nodes.all)
 }
 
 // A meter follows a trial while requests are issued: it puts the marks into the journal, reads the machine's
@@ -166,7 +166,9 @@ func (m *meter) look() (over bool, err error) {
 	if err := t.follow(now); err != nil {
 		return false, err
 	}
-	if at, over := m.overByEntries(s); over {
+	if at, over, err := m.overByEntries(s); err != nil {
+		return false, err
+	} else if over {
 		return true, m.stop(at)
 	}
 	if !m.measuring && m.warm(s, now) {
@@ -188,27 +190,30 @@ func (m *meter) look() (over bool, err error) {
 
 // overByEntries reports whether the run has had its entries, and since when. What is measured ends as the
 // last request is issued, while all still compete; but of a brief run all is measured, to the last exit.
-func (m *meter) overByEntries(s sums) (at int64, over bool) {
-	r := m.trial.nodes.resource
+func (m *meter) overByEntries(s sums) (at int64, over bool, err error) {
 	t := m.trial
+	if t.Entries == 0 || s.requests < t.Entries && s.dead == 0 {
+		return 0, false, nil
+	}
+	tickets, err := t.nodes.resource.tickets(t.nodes.ctx)
 	switch {
-	case t.Entries == 0:
-		return 0, false
+	case err != nil:
+		return 0, false, err
 	case m.brief():
-		at = r.LeftAt.Load()
+		at = tickets.LeftAt
 		over = s.over() >= t.Entries && (at != 0 || s.dead > 0)
 	default:
-		at = r.StoppedAt.Load()
-		over = at != 0 || s.dead > 0 && r.Issued.Load() >= t.Entries
+		at = tickets.StoppedAt
+		over = at != 0 || s.dead > 0 && tickets.Issued >= t.Entries
 	}
 	// Of a run in which nodes have died, the last request may be one of the dead, or never be made.
 	if s.dead > 0 && !over {
-		over = !s.open() && !t.faults.pending() && !t.nodes.anyoneRequests()
+		over = !s.unknown && !s.open() && !t.faults.pending() && !t.nodes.anyoneRequests()
 	}
 	if over && at == 0 {
 		at = t.now()
 	}
-	return at, over
+	return at, over, nil
 }
 
 // warmAt returns the earliest time from which the run is measured: Never if entries decide that.
@@ -234,7 +239,7 @@ func (m *meter) warm(s sums, now int64) bool {
 	case now < m.warmAt():
 		return false
 	}
-	return now >= m.begin+int64(t.warmupLimit()) || t.watch.cold() == 0
+	return now >= m.begin+int64(t.warmupLimit()) || !s.unknown && t.watch.cold() == 0
 }
 
 // measureFrom begins to measure, now that the warm-up is over. If it was not known before when that would be,
@@ -272,7 +277,8 @@ func (m *meter) stop(at int64) error {
 	}
 	at = max(at, m.measuredAt)
 	t.faults.refuse("has stopped issuing requests, and comes to rest")
-	err := errors.Join(t.faults.driver.End(), t.Mark(at, history.Stopped), t.counts.record(at, false))
+	err := errors.Join(t.faults.step(t.faults.driver.End), t.Mark(at, history.Stopped),
+		t.counts.record(at, false))
 	if err != nil {
 		return err
 	}

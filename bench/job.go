@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/place"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
@@ -23,7 +24,8 @@ type Job struct {
 	Stack     *row.Stack     // of every node; nil: the options describe none
 	Simulated bool           // otherwise the run is made by real processes
 
-	wrong error // why there is no stack
+	wrong  error            // why there is no stack
+	placed *place.Placement // on hosts whose names are known; nil: they are not
 }
 
 // Resolve returns the job of a run of the algorithm spec. The error says what is wrong with the options, and
@@ -106,15 +108,65 @@ func (o *Options) Implied(spec *row.Row) nodes.Config {
 // delays returns what takes time in the run, faults left aside. Times that nothing could cover are cut, so
 // that no formula overflows.
 func (o *Options) delays() nodes.Delays {
-	network, most := o.network(), math.MaxInt64/time.Duration(64*min(max(1, o.Config.N), mostNodes))
+	network, most := o.latencies(), math.MaxInt64/time.Duration(64*min(max(1, o.Config.N), mostNodes))
 	return nodes.Delays{Message: min(network.Longest(), most), Hold: min(o.Workload.Hold.Longest(), most),
 		Alone: o.alone()}
+}
+
+// Placement returns which node is on which host; the zero Placement if the run is on one machine. Check says
+// what is wrong with it.
+func (j *Job) Placement() place.Placement {
+	if j.placed != nil {
+		return *j.placed
+	}
+	p, _ := j.place()
+	return p
+}
+
+// PlaceOn has the nodes be on hosts that are available, by their names (see place.Placement.Assign). The run
+// says on record who was where.
+func (j *Job) PlaceOn(available []string) error {
+	p, err := j.place()
+	if err == nil {
+		p, err = p.Assign(available)
+	}
+	if err != nil {
+		return err
+	}
+	j.placed = &p
+	return nil
+}
+
+// place reads the placement. A job without a stack has none.
+func (j *Job) place() (place.Placement, error) {
+	if j.Stack == nil {
+		return place.Placement{}, nil
+	}
+	return place.Parse(j.Place, j.total(), j.Hosts)
+}
+
+// checkPlaces says what is wrong with the hosts, or with what names them, if anything is.
+func (j *Job) checkPlaces() error {
+	p, err := j.place()
+	if err != nil {
+		return err
+	}
+	_, err = j.Regions.Of(&p)
+	return err
+}
+
+// network returns what the links of the run do, faults left aside.
+func (j *Job) network() chaos.Network {
+	n, p := j.latencies(), j.Placement()
+	n.RegionOf, _ = n.Regions.Of(&p) // Check returns the error
+	return n
 }
 
 // Scene returns what faults must know of the run.
 func (j *Job) Scene() *chaos.Scene {
 	return &chaos.Scene{Spec: j.Spec, Config: j.Config, Stack: j.Stack, Measured: j.Duration,
-		Simulated: j.Simulated, Brokers: j.Brokers, Foreign: j.NATS != "", Campaigns: j.Workload.CampaignEvery}
+		Simulated: j.Simulated, Brokers: j.brokerCount(), Foreign: j.NATS != "", Placement: j.Placement(),
+		Campaigns: j.Workload.CampaignEvery}
 }
 
 // resolve returns the faults of a trial, given its number and its seed: those that come of the plan, or those

@@ -34,7 +34,7 @@ func (j *Job) setting(faults []chaos.Fault) check.Setting {
 	cost, network := j.published(), j.network()
 	s := check.SettingOf(j.Stack)
 	s.Cost, s.CostKnown = cost, known(cost)
-	s.Real = !j.Simulated
+	s.Real, s.Asked = !j.Simulated, j.resourceProcess()
 	if s.Real {
 		s.Slack = unhurried + time.Duration(j.Config.N)*unhurriedPerNode
 	}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"turnstile/bench/cluster"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
@@ -32,15 +34,16 @@ type life struct {
 type nodeSet struct {
 	*journal
 	*Job
-	ctx      context.Context // of the run, for what is done to nodes in the course of it
-	dir      string          // where their logs go
-	start    cluster.StartNode
+	ctx      context.Context       // of the run, for what is done to nodes in the course of it
+	dirOf    func(nodes.ID) string // where the log of a node goes, on its host
+	start    nodeStarter
 	input    func(nodes.ID) ([]byte, error) // for the next process of a node
+	use      func()                         // reads what processes on other hosts have used
 	carriers func() []cluster.Process       // that carry the messages now
 	pauses   *pauses
 	watch    *watch
 	notes    *notes
-	resource *host.Resource
+	resource witnesses
 	driver   *chaos.Driver // of faults that kill nodes; nil: there is none yet
 
 	lives []life               // by node
@@ -90,6 +93,9 @@ func (n *nodeSet) cut() error {
 // death explains that a process has ended on its own. Of several it names the one that carries the messages,
 // whose end is the cause of the others'.
 func (n *nodeSet) death(first cluster.Process) error {
+	if first.Fate().Gone {
+		return hostGoneError{errors.New(first.Fate().Says)}
+	}
 	if past, err := n.departed(first); past || err != nil {
 		return err
 	}
@@ -110,6 +116,67 @@ func (n *nodeSet) death(first cluster.Process) error {
 			}
 			return fmt.Errorf("%s ended on its own%s: %s", first.Name(), also, first.Fate().Says)
 		}
+	}
+}
+
+// A hostGoneError ends a trial one of whose hosts is gone.
+type hostGoneError struct{ error }
+
+// goneWith records that the nodes of hosts that are gone have crashed, and says so beside why the trial ends.
+func (n *nodeSet) goneWith(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.As(err, new(hostGoneError)) {
+		time.Sleep(20 * time.Millisecond) // all nodes of the host end within that time
+	}
+	var says []string
+	gone := map[string]effect.Group{}
+	for _, id := range n.up() {
+		f, ended := n.lives[id].fate()
+		if !ended || !f.Gone {
+			continue
+		}
+		if wrong := n.crashedWith(id, f); wrong != nil {
+			return errors.Join(err, wrong)
+		}
+		if gone[f.Says] = append(gone[f.Says], id); len(gone[f.Says]) == 1 {
+			says = append(says, f.Says)
+		}
+	}
+	for i, why := range says {
+		says[i] = fmt.Sprintf("%s, so its nodes have crashed (%s)", why, gone[why].Short())
+	}
+	switch text := strings.Join(says, "; "); {
+	case text == "":
+		return err
+	case errors.As(err, new(hostGoneError)):
+		return errors.New(text)
+	default:
+		return fmt.Errorf("%w; %s", err, text)
+	}
+}
+
+// crashedWith records that a node has crashed with its host.
+func (n *nodeSet) crashedWith(id nodes.ID, f cluster.Fate) error {
+	err := n.broke(nodes.NoCrash)
+	if err == nil {
+		seen := max(0, int64(f.Heard.Sub(n.started)))
+		err = n.Add(history.Event{At: seen, Kind: history.Killed, Node: id})
+	}
+	if err == nil {
+		err = n.crashed(id)
+	}
+	return err
+}
+
+// fate returns how the process of the node has ended, if it has.
+func (l *life) fate() (f cluster.Fate, ended bool) {
+	select {
+	case <-l.node.Ended():
+		return l.node.Fate(), true
+	default:
+		return f, false
 	}
 }
 
@@ -213,9 +280,22 @@ func (n *nodeSet) buried(id nodes.ID, byTrial bool) error {
 			return err
 		}
 	}
+	return n.crashed(id)
+}
+
+// crashed records that a node has crashed, whose process has ended, and is over with it.
+func (n *nodeSet) crashed(id nodes.ID) error {
+	l := &n.lives[id]
 	crashed := history.Event{Kind: history.Crashed, Node: id}
 	if int(id) < n.Config.N {
-		crashed.Count = uint32(n.resource.TakeOut(0, id))
+		unknown, err := n.resource.takeOut(n.ctx, id, l.incarnation)
+		if f, _ := l.fate(); err != nil && f.Gone { // with the process that keeps the register, and the run ends
+			unknown, err = int32(n.Config.Capacity()), nil
+		}
+		if err != nil {
+			return err
+		}
+		crashed.Count = uint32(unknown)
 	}
 	crashed.At = n.now()
 	l.down, l.expected = true, false
@@ -273,6 +353,7 @@ func (n *nodeSet) end() {
 
 // gaugeMemory records how much memory the largest node has taken.
 func (n *nodeSet) gaugeMemory() error {
+	n.use()
 	var most int64
 	for _, id := range n.up() {
 		if kb, known := n.lives[id].node.PeakResidentKB(); known {
@@ -306,5 +387,5 @@ func (n *nodeSet) fileOf(id nodes.ID, number int, what string) string {
 	if number > 0 {
 		what = fmt.Sprintf("%d.%s", number, what)
 	}
-	return filepath.Join(n.dir, fmt.Sprintf("node-%06d.%s", id, what))
+	return filepath.Join(n.dirOf(id), fmt.Sprintf("node-%06d.%s", id, what))
 }

@@ -216,7 +216,7 @@ func TestNodesDieAndComeBack(t *testing.T) {
 
 // restart is what a fault does to a node that is down.
 func (t *trial) restart(id nodes.ID, forget bool) error {
-	return faultCluster{t.connections, nil}.Restart(id, forget)
+	return faultCluster{t.connections, nil, t.faults}.Restart(id, forget)
 }
 
 // killAt kills a node at a call.
@@ -292,7 +292,8 @@ func TestADeathAtTheRegister(t *testing.T) {
 		if call != 0 {
 			return nil
 		}
-		// The others would see the register before node 1 is killed, and stall if it were killed while it waits.
+		// The others would see the register before node 1 is killed, and stall if it were killed while it
+		// waits.
 		idle := false
 		for !idle {
 			if err := t.signalAll(syscall.SIGSTOP); err != nil {
@@ -307,8 +308,9 @@ func TestADeathAtTheRegister(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 		}
-		t.nodes.resource.Of(0).Taken.Add(1)
-		t.nodes.resource.Share(0, 1).Entering(1)
+		shared := t.nodes.resource.(sharedFile).of
+		shared.Of(0).Taken.Add(1)
+		shared.Share(0, 1).Entering(1)
 		return errors.Join(t.nodes.kill(1), t.signalAll(syscall.SIGCONT))
 	}})
 	if !strings.HasPrefix(happened(h), "1 killed") {

@@ -30,6 +30,7 @@ type playedNode struct {
 }
 
 func (p *playedNode) Name() string                        { return p.name }
+func (p *playedNode) Dismiss()                            {}
 func (p *playedNode) Turns() uint32                       { return 0 }
 func (p *playedNode) Ended() <-chan struct{}              { return p.ended }
 func (p *playedNode) Fate() cluster.Fate                  { return p.fate }
@@ -72,10 +73,11 @@ func played(t *testing.T, count int) (tr *trial, started func(int) *playedNode) 
 	}
 	o := Defaults()
 	o.Config.N = count
-	tr = &trial{Job: drafted(t, spec, o, false), transport: &transport{server: "nats://there"}, dir: t.TempDir()}
+	tr = &trial{Job: drafted(t, spec, o, false), dir: t.TempDir(),
+		transport: &transport{server: "nats://there", site: &site{}}}
 	var all []*playedNode
-	tr.startNode = func(name, _ string, _ []byte, say func([]byte) []byte) (cluster.Node, error) {
-		p := &playedNode{name: name, say: say, ended: make(chan struct{})}
+	tr.startNode = func(_ nodes.ID, c cluster.Command, say func([]byte) []byte) (cluster.Node, error) {
+		p := &playedNode{name: c.Name, say: say, ended: make(chan struct{})}
 		p.counters.Store(&history.Watched{Counters: new(history.Counters),
 			Instances: make([]history.InstanceCounters, 1)})
 		all = append(all, p)
@@ -86,10 +88,7 @@ func played(t *testing.T, count int) (tr *trial, started func(int) *playedNode) 
 	}
 	t.Cleanup(func() { tr.journal.Close() })
 	tr.wire(t.Context())
-	err = host.CreateResource(tr.resourcePath(), 1, count)
-	if err == nil {
-		tr.nodes.resource, err = host.OpenResource(tr.resourcePath(), 1, count)
-	}
+	err = tr.openResource()
 	for id := nodes.ID(0); int(id) < count && err == nil; id++ {
 		err = tr.nodes.startNext(id)
 	}
@@ -181,11 +180,11 @@ func TestANodeThatIsKilledIsFollowedByAnother(t *testing.T) {
 	if err := n.kill(1); err == nil || !strings.Contains(err.Error(), "it is down already") {
 		t.Errorf("killed again: %v", err)
 	}
-	n.start = func(_, log string, _ []byte, say func([]byte) []byte) (cluster.Node, error) {
+	n.start = func(_ nodes.ID, c cluster.Command, say func([]byte) []byte) (cluster.Node, error) {
 		p := &playedNode{name: "node 1", say: say, ended: make(chan struct{})}
 		p.counters.Store(node(1).counters.Load())
-		if filepath.Base(log) != "node-000001.1.log" {
-			t.Errorf("its log is %s", log)
+		if filepath.Base(c.Log) != "node-000001.1.log" {
+			t.Errorf("its log is %s", c.Log)
 		}
 		p.ready()
 		return p, nil

@@ -22,8 +22,8 @@ type Options struct {
 	// the name of the plan of the faults, if it has one
 	Plan   string        `yaml:"plan,omitempty"`
 	Faults []chaos.Fault `yaml:"faults,omitempty"` // what is to go wrong: see chaos.Resolve
-	// Injected are, by trial, all faults of the trials into which faults were injected while they went on, or in
-	// which some were healed before their time, instead of Faults.
+	// Injected are, by trial, all faults of the trials into which faults were injected while they went on,
+	// or in which some were healed before their time, instead of Faults.
 	Injected map[int][]chaos.Fault `yaml:"injected,omitempty"`
 
 	Warmup time.Duration `yaml:"warmup"` // before what is measured
@@ -39,8 +39,14 @@ type Options struct {
 
 	Trace bool `yaml:"trace,omitempty"` // all messages are recorded, not only the latest
 
-	Brokers int  `yaml:"brokers,omitempty"` // of the run's own, nodes spread over them; 0: one
+	// of the run's own, nodes spread over them; 0: one, or one on each host
+	Brokers int  `yaml:"brokers,omitempty"`
 	Proxies bool `yaml:"proxies,omitempty"` // between the nodes and the brokers, and between the brokers
+
+	Hosts int    `yaml:"hosts,omitempty"` // over which the nodes are spread; 0: the run is on one machine
+	Place string `yaml:"place,omitempty"` // which node is on which host, as place.Parse reads it
+	// Where clients find what they share: ResourceFile or ResourceProcess; empty: the file.
+	Resource string `yaml:"resource,omitempty"`
 }
 
 // WarmupLimit is the default limit of a warm-up.
@@ -73,7 +79,8 @@ func (o *Options) warmupLimit() time.Duration {
 	return o.WarmupLimit
 }
 
-// network returns what the links of the run do, faults left aside.
-func (o *Options) network() chaos.Network {
+// latencies returns what the links of the run do, faults left aside. Where regions are hosts it does not say
+// which node is in which: see Job.network.
+func (o *Options) latencies() chaos.Network {
 	return chaos.Network{Latency: o.Latency, Regions: o.Regions}
 }

@@ -120,9 +120,10 @@ func (o *orders) ask(within time.Duration) (status []*nodes.NodeStatus, silent i
 	}
 }
 
-// allAnswer reports whether every node that is up gives its status within a second.
+// allAnswer reports whether every node that is up gives its status within a second, or a bit longer if there
+// are many.
 func (o *orders) allAnswer() (bool, error) {
-	_, silent, err := o.ask(time.Second)
+	_, silent, err := o.ask(time.Second + time.Duration(o.nodes.total())*5*time.Millisecond)
 	return err == nil && silent < 0, err
 }
 

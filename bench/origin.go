@@ -33,11 +33,12 @@ func (r *Record) origin(trial int) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// checkOrigin checks whether a history is that of the trial. Otherwise it would be judged by what another run
-// was asked to be.
+// checkOrigin checks whether a history is that of the trial. Otherwise it would be judged by what another
+// run was asked to be. Of a run over hosts, all logs of nodes may be lost with these, and nodes with them
+// that nobody else has mentioned.
 func (r *Run) checkOrigin(number int, h history.Header) error {
-	total := r.total()
-	if h.Origin != r.Record.origin(number) || h.Nodes != 0 && h.Nodes != total {
+	fewer := h.Nodes < r.total() && (h.Nodes == 0 || r.Hosts > 0)
+	if h.Origin != r.Record.origin(number) || h.Nodes != r.total() && !fewer {
 		return fmt.Errorf("%s is not the history of trial %d of the run that %s describes: one of them is "+
 			"of another run or trial", r.Folder.Histories()[number-1], number, r.Folder.File(results.RunFile))
 	}

@@ -102,5 +102,5 @@ func (t *trial) resting(s sums) (bool, error) {
 // unchanged reports whether all nodes answer, having done all that was due, and the counts are still s.
 func (t *trial) unchanged(s sums) (bool, error) {
 	all, err := t.orders.allAnswer()
-	return all && t.sums() == s, err
+	return all && s.same(t.sums()), err
 }

@@ -190,7 +190,7 @@ func (r *OverheadResult) testbed(ctx context.Context, o OverheadOptions, s Setup
 // overheadBare measures the bare loop, with a broker as the testbed uses it.
 func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64, err error) {
 	launcher := cluster.NewLauncher()
-	broker, err := cluster.LaunchBrokers(ctx, launcher, s.Broker, "the broker", 1, nil)
+	broker, err := cluster.LaunchBrokers(ctx, []cluster.Host{launcher}, s.Broker, "the broker", 1, nil, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -208,14 +208,14 @@ func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64
 		return 0, err
 	}
 	defer b.conn.Close()
-	start := launcher.Nodes(s.Node)
 	for id := range o.Nodes {
 		input, err := json.Marshal(map[string]bare.Config{"bare": {Run: b.run, URL: url, Token: token,
 			Node: uint32(id), N: uint32(o.Nodes), Algorithm: o.Algorithm}})
 		if err != nil {
 			return 0, err
 		}
-		p, err := start(fmt.Sprintf("bare node %d", id), "", input, nil)
+		p, err := launcher.Start(cluster.Command{Name: fmt.Sprintf("bare node %d", id), Program: []string{s.Node},
+			Env: cluster.NodeEnv, Input: input}, nil)
 		if err != nil {
 			return 0, err
 		}

@@ -25,13 +25,14 @@ type pauses struct {
 	disturbed bool                      // something stood still or went on, and nobody has been told
 	looked    int64                     // when that was last looked for
 	changes   uint64                    // that were noticed then
+	notice    func() uint64             // how many there have been, of all processes of the run
 }
 
 // newPauses takes note of how often the processes that carry the messages have stood still in trials before
 // this one.
-func newPauses(j *journal, longest time.Duration, carriers []cluster.Process) *pauses {
+func newPauses(j *journal, longest time.Duration, notice func() uint64, carriers []cluster.Process) *pauses {
 	p := &pauses{journal: j, longest: longest, turns: map[cluster.Process]uint32{},
-		since: map[cluster.Process]int64{}, changes: cluster.NoticeStops()}
+		since: map[cluster.Process]int64{}, changes: notice(), notice: notice}
 	for _, carrier := range carriers {
 		p.turns[carrier] = carrier.Turns()
 	}
@@ -45,7 +46,7 @@ func (p *pauses) follow(now int64, up iter.Seq2[uint32, cluster.Process]) error 
 		return nil
 	}
 	p.looked = now
-	if changes := cluster.NoticeStops(); changes != p.changes {
+	if changes := p.notice(); changes != p.changes {
 		p.changes = changes
 		for name, process := range up {
 			if err := p.followOne(process, name, now); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/access"
 	"turnstile/bench/cluster"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/detector"
@@ -30,7 +31,8 @@ func setup(t *testing.T) Setup {
 		t.Fatal(err)
 	}
 	return Setup{Results: t.TempDir(), Set: "set", Node: program, Broker: []string{program, testBroker},
-		Proxy: []string{program, testProxy}}
+		Proxy: []string{program, testProxy}, Agent: []string{program, testAgent},
+		Resource: []string{program, testResource}}
 }
 
 // impatience is the patience of runs that are expected to stall. It is longer than what a trial does between
@@ -68,13 +70,31 @@ func takeApart(t *testing.T, o Options) *takenApart {
 	}
 	s := setup(t)
 	j := drafted(t, spec, o, false)
+	if o.Hosts > 0 { // a draft does not know where its nodes are
+		j = resolved(t, spec, o)
+		if err := s.findHosts(j); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r, err := s.begin(*j)
 	if err != nil {
 		t.Fatal(err)
 	}
-	launcher, carrier := cluster.NewLauncher(), &transport{}
+	launcher := cluster.NewLauncher()
+	carrier := &transport{site: s.here(launcher)}
+	if j.Hosts > 0 {
+		if carrier.site, err = s.muster(t.Context(), launcher, j, r.Folder.Path); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(carrier.site.fleet.close)
+		if o.Resource == ResourceProcess { // as across machines, where all speak TLS
+			if carrier.site.authority, err = access.NewRunAuthority(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	t.Cleanup(func() { carrier.close() })
-	if err := carrier.launch(t.Context(), launcher, s, j); err != nil {
+	if err := carrier.launch(t.Context(), j); err != nil {
 		t.Fatal(err)
 	}
 	dir := r.Folder.LogFolder(1)
@@ -82,7 +102,7 @@ func takeApart(t *testing.T, o Options) *takenApart {
 		t.Fatal(err)
 	}
 	return &takenApart{r, &trial{Job: j, seed: 1, origin: r.Record.origin(1), dir: dir,
-		startNode: launcher.Nodes(s.Node), transport: carrier}}
+		startNode: carrier.site.starter(j), transport: carrier, keepFleet: r.keepFleet}}
 }
 
 // make makes the trial, and returns what it was and why it ended early, if it did.

@@ -3,13 +3,17 @@
 package bench
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"turnstile/bench/agent"
 	"turnstile/bench/cluster"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
@@ -26,6 +30,9 @@ const (
 	testNode   = "TURNSTILE_TEST_NODE"
 	testBroker = "broker-of-the-test"
 	testProxy  = "proxy-of-the-test"
+	testAgent  = "agent-of-the-test"
+
+	testResource = "resource-of-the-test"
 )
 
 func TestMain(m *testing.M) {
@@ -40,6 +47,16 @@ func TestMain(m *testing.M) {
 			fmt.Println(err)
 			os.Exit(1)
 		}
+	case len(os.Args) == 2 && os.Args[1] == testAgent:
+		if err := runTestAgent(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	case len(os.Args) == 2 && os.Args[1] == testResource:
+		if err := cluster.ServeResource(os.Stdin, os.Stdout); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
 	case len(os.Args) == 1 && os.Getenv(testNode) != "":
 		if err := runTestNode(); err != nil {
 			fmt.Println(err)
@@ -48,6 +65,45 @@ func TestMain(m *testing.M) {
 	default:
 		os.Setenv(testNode, "1")
 		os.Exit(m.Run())
+	}
+}
+
+func runTestAgent() error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	input := json.NewDecoder(os.Stdin)
+	var p agent.Piped
+	if err := input.Decode(&p); err != nil {
+		return err
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	told := io.MultiReader(bytes.NewReader(text), input.Buffered(), os.Stdin)
+	o := agent.Options{Programs: map[string][]string{agent.BrokerProgram: {program, testBroker},
+		agent.ProxyProgram: {program, testProxy}, agent.ResourceProgram: {program, testResource}}}
+	if p.Name == "h1" {
+		o.Clock = clockOfTheTest()
+	}
+	return agent.ServePiped(context.Background(), told, os.Stdout, o)
+}
+
+// testClock is the variable that says how the clock of host h1 differs, of two hosts: when it began to, how
+// many nanoseconds it is ahead then, and how much faster it runs, in parts per million.
+const testClock = "TURNSTILE_TEST_CLOCK"
+
+// clockOfTheTest returns that clock; nil: it is that of all.
+func clockOfTheTest() func() int64 {
+	var begun, ahead, ppm int64
+	if n, _ := fmt.Sscanf(os.Getenv(testClock), "%d %d %d", &begun, &ahead, &ppm); n < 3 {
+		return nil
+	}
+	return func() int64 {
+		now := agent.Monotonic()
+		return now + ahead + (now-begun)*ppm/1_000_000
 	}
 }
 
@@ -82,6 +138,9 @@ func runTestNode() error {
 		return err
 	}
 	role.Node.Shaper, role.Node.Watcher, role.Node.Faults = site.Shaper, site.Watcher, site
+	if role.Node.Node%2 == 1 { // those on host h1
+		role.Node.Monotonic = clockOfTheTest()
+	}
 	return host.Run(role.Node, stack.Stack, orders, os.Stdout)
 }
 

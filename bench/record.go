@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/chaos/place"
 	"turnstile/results"
 )
 
@@ -18,8 +19,11 @@ type Record struct {
 	Versions  map[string]string `yaml:"versions"`
 	Machine   results.Machine   `yaml:"machine"`
 	Before    *results.Load     `yaml:"before,omitempty"` // of the machine when a run of processes began
+	Fleet     *FleetRecord      `yaml:"fleet,omitempty"`  // its hosts, if it had any but this machine
 	Kinds     []string          `yaml:"kinds"`            // names of message kinds, by their number in histories
-	Trials    []TrialRecord     `yaml:"trials,omitempty"`
+	// Places are the hosts by their numbers, with the nodes on each; none: the run was on one machine.
+	Places []place.Host  `yaml:"places,omitempty"`
+	Trials []TrialRecord `yaml:"trials,omitempty"`
 	// Digests are those of the tables and reports of stalls, by their names, once the run is over.
 	Digests map[string]string `yaml:"digests,omitempty"`
 }

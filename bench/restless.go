@@ -87,8 +87,9 @@ func (s *Summary) mend() string {
 
 // cuts returns the faults of the trials.
 func (s *Summary) cuts() (all []chaos.Fault) {
+	p := s.Placement()
 	for i := range s.Record.Trials {
-		all = append(all, s.Record.Trials[i].Faults...)
+		all = append(all, chaos.OnHosts(s.Record.Trials[i].Faults, &p)...)
 	}
 	return all
 }

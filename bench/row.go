@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -80,7 +81,8 @@ func (r *Record) asked() results.Asked {
 		Algorithm: o.Algorithm,
 		Options:   o.Config.Options,
 		Nodes:     o.Config.N,
-		Hosts:     1,
+		Hosts:     max(1, o.Hosts),
+		Place:     o.Place,
 		Units:     o.Config.Capacity(),
 		Resources: 1,
 		Load:      string(w.Load),
@@ -114,6 +116,7 @@ func (r *Record) asked() results.Asked {
 			a.Brokers = figure.Count(uint64(o.brokerCount()))
 		}
 		a.PatienceS = figure.Number(o.Patience.Seconds())
+		a.Resource = cmp.Or(o.Resource, ResourceFile)
 	}
 	a.Plan, a.Faults = o.Plan, strings.Join(o.FaultTexts(), "; ")
 	return a

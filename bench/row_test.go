@@ -164,6 +164,8 @@ func runsOfAllColumns(t *testing.T) []Options {
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Entries: 50,
 			Workload: workload.Workload{Load: workload.Sequential},
 			Regions:  chaos.Regions{Names: []string{"eu"}, Latency: [][]chance.Distribution{{ms}}}},
+		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Latency: ms, Entries: 50, Hosts: 2, Place: "blocks",
+			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "token-ring", Config: nodes.Config{N: 3}.With("order", "2,0,1"), Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "maekawa", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
@@ -244,8 +246,9 @@ func TestEveryColumnIsFilled(t *testing.T) {
 	t.Parallel()
 	filled := map[string]bool{}
 	for _, column := range []string{"nats", "brokers", "patience_s", "timer_late_us_p50", "timer_late_us_p99",
-		"timer_late_us_max", "cpu_busy", "broker_cpu", "own_cpu", "broker_share", "others_cpu",
-		"node_rss_mb_max", "ready_ms", "lost_with_broker", "lost_to_deaths", "bytes_per_entry"} {
+		"timer_late_us_max", "clock_error_us", "cpu_busy", "broker_cpu", "own_cpu", "broker_share", "others_cpu",
+		"node_rss_mb_max", "ready_ms", "lost_with_broker", "lost_to_deaths", "bytes_per_entry",
+		"resource", "resource_round_trips_per_entry", "resource_us_mean"} {
 		filled[column] = true
 	}
 	fills := func(row iter.Seq2[string, any]) {

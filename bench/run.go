@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"turnstile/bench/cluster"
 	"turnstile/bench/control"
 	"turnstile/chaos"
@@ -20,21 +18,6 @@ import (
 	"turnstile/nodes/history"
 	"turnstile/results"
 )
-
-// A Setup says where a run finds its programs and puts its results.
-type Setup struct {
-	Results string // the folder of all result sets
-	Set     string // the set that the run belongs to
-	Name    string // of its folder; empty: it is named by the time, the algorithm and the number of nodes
-	Node    string // the program of a node process
-	// Broker and Proxy are programs, and their arguments, that serve as a broker and as the proxies (see
-	// cluster.ServeBroker and ServeProxies).
-	Broker, Proxy []string
-
-	Versions map[string]string // of what the run was made with
-	Progress func(Progress)    // called while the run goes on; may be nil
-	OnTrial  func(*Trial)      // called when a trial is over; may be nil
-}
 
 // A Run is a run that has been made, or read back.
 type Run struct {
@@ -68,8 +51,17 @@ func Make(ctx context.Context, j *Job, s Setup) (*Run, error) {
 	if err := s.ready(j); err != nil {
 		return nil, err
 	}
+	if j.Hosts > 0 && s.Control != "" && !j.Simulated {
+		var err error
+		if s.site, err = s.muster(ctx, nil, j, ""); err != nil {
+			return nil, err
+		}
+	}
 	r, err := s.begin(*j)
 	switch {
+	case err != nil && s.site != nil:
+		s.site.fleet.close()
+		return nil, err
 	case err != nil:
 		return nil, err
 	case j.Simulated:
@@ -89,6 +81,8 @@ func (s *Setup) begin(j Job) (*Run, error) {
 	record := Record{Format: recordFormat, Status: statusRunning, Options: j.Options, Simulated: j.Simulated,
 		Started: started.Round(time.Millisecond).UTC(), Versions: s.Versions, Machine: results.ThisMachine(),
 		Kinds: j.Stack.Codec().Names()}
+	p := j.Placement()
+	record.Places = p.All()
 	if !j.Simulated {
 		record.Before = results.LoadNow()
 	}
@@ -124,49 +118,6 @@ func runName(at time.Time, o Options) string {
 	return fmt.Sprintf("%s-%s-n%d", at.Format("20060102-150405"), o.Algorithm, o.Config.N)
 }
 
-// CheckNode says what is wrong with the program of a node, if anything is.
-func (s *Setup) CheckNode() error {
-	const rightly = "build it with make build, or say where it is with --node-program"
-	switch info, err := os.Stat(s.Node); {
-	case err != nil:
-		return fmt.Errorf("the node program is not at %s: %s", s.Node, rightly)
-	case info.IsDir():
-		return fmt.Errorf("%s is a folder, and no node program: %s", s.Node, rightly)
-	case info.Mode()&0o111 == 0:
-		return fmt.Errorf("%s is no node program, since it is not executable: %s", s.Node, rightly)
-	}
-	return nil
-}
-
-// ready checks whether the run can be made on this machine.
-func (s *Setup) ready(j *Job) error {
-	if j.Simulated {
-		_, _, err := j.simulation(0, j.Seed)
-		return err
-	}
-	if err := s.CheckNode(); err != nil {
-		return err
-	}
-	for i := range j.Faults {
-		if err := j.checkPause(&j.Faults[i]); err != nil {
-			return err
-		}
-	}
-	if err := cluster.CheckLimits(j.total(), j.carriers()); err != nil {
-		return err
-	}
-	if j.NATS == "" {
-		return nil
-	}
-	conn, err := nats.Connect(j.NATS, nats.Timeout(5*time.Second))
-	if err != nil {
-		return fmt.Errorf("no NATS server answers at %s: %w; leave out --nats to use one of the run's own",
-			WithoutCredential(j.NATS), err)
-	}
-	conn.Close()
-	return nil
-}
-
 // make makes the trials, one after the other, with the same brokers: the given server, or the run's own.
 func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	defer func() { err = errors.Join(err, r.end()) }()
@@ -174,9 +125,22 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	requests, _ := control.NewServer(r.Folder.Path, startsLater)
 	defer func() { err = errors.Join(err, requests.End(control.Reply{Refused: "the run is over"})) }()
 	launcher := cluster.NewLauncher()
-	carrier := &transport{server: server}
+	at := s.site
+	switch {
+	case at != nil:
+	case r.Hosts > 0:
+		if at, err = s.muster(ctx, launcher, r.Job, r.Folder.Path); err != nil {
+			return err
+		}
+	default:
+		at = s.here(launcher)
+	}
+	if at.fleet != nil {
+		defer at.fleet.close()
+	}
+	carrier := &transport{server: server, site: at}
 	defer func() { carrier.close() }()
-	if err := carrier.launch(ctx, launcher, s, r.Job); err != nil {
+	if err := carrier.launch(ctx, r.Job); err != nil {
 		if ctx.Err() != nil {
 			return errInterrupted
 		}
@@ -184,8 +148,9 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	}
 	for number := 1; number <= r.Options.Trials; number++ {
 		t := &trial{Job: r.Job, number: number, seed: TrialSeed(r.Seed, number), origin: r.Record.origin(number),
-			dir: r.Folder.LogFolder(number), startNode: launcher.Nodes(s.Node), transport: carrier,
-			requests: requests, keepFaults: func(all []chaos.Fault) error { return r.keepFaults(number, all) }}
+			dir: r.Folder.LogFolder(number), startNode: at.starter(r.Job), transport: carrier,
+			requests: requests, keepFaults: func(all []chaos.Fault) error { return r.keepFaults(number, all) },
+			keepFleet: r.keepFleet}
 		requests.Close(startsLater)
 		if s.Progress != nil {
 			t.progress = func(p Progress) { p.Trial = number; s.Progress(p) }

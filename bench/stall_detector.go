@@ -38,6 +38,7 @@ type stallDetector struct {
 
 	missing sums  // when messages were first found to be on their way for too long
 	silence int64 // since when some process does not answer; 0: all do
+	unknown int64 // since when it is not known what all nodes count; 0: it is
 }
 
 // evidence is what a stallDetector can find out about a trial.
@@ -77,7 +78,10 @@ func plentyFor(total int, circulates bool) uint64 {
 // look takes the sums of a trial in which something is open, and gathers evidence when it is time to. It
 // returns errStalled, or another error that ends the run, or nil.
 func (v *stallDetector) look(s sums, now int64) error {
-	if disturbed, err := v.of.disturbed(now); disturbed || err != nil {
+	if err := v.known(s, now); err != nil {
+		return err
+	}
+	if disturbed, err := v.of.disturbed(now); disturbed || s.unknown || err != nil {
 		v.restart(s, now)
 		return err
 	}
@@ -97,6 +101,21 @@ func (v *stallDetector) look(s sums, now int64) error {
 	return nil
 }
 
+// known says that what nodes count was unknown for too long, if it was.
+func (v *stallDetector) known(s sums, now int64) error {
+	switch {
+	case !s.unknown:
+		v.unknown = 0
+	case v.unknown == 0:
+		v.unknown = now
+	case time.Duration(now-v.unknown) > v.longest:
+		return fmt.Errorf("what nodes count was not known for %v: some host has not told it within %v, again "+
+			"and again, so it is overloaded, or its network is",
+			time.Duration(now-v.unknown).Round(time.Second), countLimit)
+	}
+	return nil
+}
+
 // restart forgets what was seen before a time.
 func (v *stallDetector) restart(s sums, now int64) {
 	v.last, v.lastAt, v.entered, v.enteredAt, v.periods, v.messages = s, now, s, now, 0, 0
@@ -109,7 +128,8 @@ func (v *stallDetector) still(s sums) error {
 	switch {
 	case err != nil:
 		return err
-	case !all || again != s || again.pending > 0: // time will bring what is pending
+	case !all || !again.same(s) || again.pending > 0: // time will bring what is pending
+	case again.quiescent() && !again.open(): // it is at rest, and nodes take their time to say so
 	case again.quiescent():
 		return v.of.stalled(0)
 	case v.missing != again: // nodes have taken in what came before our question: it may still be on its way
@@ -131,7 +151,7 @@ func (v *stallDetector) livelock(s sums, handled uint64) error {
 	switch {
 	case err != nil:
 		return err
-	case !all || again.entries != s.entries:
+	case !all || again.unknown || again.entries != s.entries:
 		v.restart(again, now)
 		return nil
 	}
@@ -173,9 +193,12 @@ func (t *trial) disturbed(now int64) (bool, error) {
 
 func (t *trial) silent(within time.Duration) (who, why string, err error) {
 	_, i, err := t.orders.ask(within)
-	switch {
-	case i < 0 || err != nil:
+	if i < 0 || err != nil {
 		return "", "", err
+	}
+	switch known := t.watch.renew(); {
+	case !known:
+		why = "what the nodes of its host count is not known either"
 	case t.orders.obeyed(nodes.ID(i)):
 		why = "it has read the question, so it waits for the broker, which is stuck, or is stuck itself since"
 	default:
@@ -200,14 +223,14 @@ func (t *trial) stalled(messages uint64) error {
 	arrive := t.now() + int64(5*time.Second) + latency
 	// Of what was lost with connections nobody knows that it will not come.
 	quiet := t.now() + int64(10*tick) + latency
-	for s := t.sums(); s.sent != s.delivered && t.now() < arrive; { // nobody handles what comes
+	for s := t.sums(); (s.unknown || s.sent != s.delivered) && t.now() < arrive; { // nobody handles what comes
 		if err := t.nodes.wait(tick); err != nil {
 			return err
 		}
 		before := s
 		if s = t.sums(); s != before {
 			quiet = t.now() + int64(10*tick) + latency
-		} else if t.watch.lossy && t.now() > quiet {
+		} else if t.watch.lossy && !s.unknown && t.now() > quiet {
 			break
 		}
 	}

@@ -71,6 +71,8 @@ func TestStallsAreProved(t *testing.T) {
 		err     string
 	}{
 		"nothing left to happen": {is: waiting, asks: true, stalled: true},
+		"at rest, and nobody has said so yet": {is: sums{requests: 2, entries: 2, exits: 2, sent: 6, delivered: 6},
+			asks: true},
 		"a hold or a timer to come": {is: sums{requests: 2, entries: 2, exits: 1, sent: 6, delivered: 6,
 			pending: 1}, asks: true},
 		"a message held for its latency": {is: sums{requests: 2, entries: 1, exits: 1, sent: 7, delivered: 6,
@@ -103,6 +105,9 @@ func TestStallsAreProved(t *testing.T) {
 		"chatter while nobody waits": {is: sums{requests: 1, entries: 1, exits: 1, sent: 7, delivered: 6},
 			each: func(f *fakeTrial) { f.is.sent += 9; f.is.delivered += 9 },
 			asks: true, err: "messages go on without end"},
+		"counters that are late": {is: waiting, each: func(f *fakeTrial) { f.is.unknown = f.at%1e9 != 1 }},
+		"counters that never come": {is: waiting, each: func(f *fakeTrial) { f.is.unknown = f.at > 1e9 },
+			err: "what nodes count was not known for"},
 	} {
 		f, v := watched(test.is)
 		if test.play != nil {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"turnstile/bench/agent"
 	"turnstile/bench/cluster"
 	"turnstile/chaos"
 	"turnstile/internal/broker"
@@ -13,22 +14,27 @@ import (
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/workload"
 )
 
 // start starts the nodes and waits until all have subscribed to their subjects.
 func (t *trial) start() error {
 	began := t.now()
 	t.name = broker.NewToken()[:12]
-	err := host.CreateResource(t.resourcePath(), 1, t.Config.N)
-	if err == nil {
-		t.nodes.resource, err = host.OpenResource(t.resourcePath(), 1, t.Config.N)
+	if f := t.transport.site.fleet; f != nil {
+		if err := t.beginOn(f); err != nil {
+			return err
+		}
 	}
-	if err != nil {
+	if err := t.openResource(); err != nil {
 		return err
 	}
 	if err := t.faults.prepare(t.faultStatePath()); err != nil {
 		return err
+	}
+	if at := t.transport.site; at.apart() {
+		if err := t.faults.spread(at.fleet); err != nil {
+			return err
+		}
 	}
 	for _, p := range t.transport.processes() {
 		t.connections.include(p)
@@ -44,6 +50,18 @@ func (t *trial) start() error {
 		return err
 	}
 	return t.Gauge(t.now(), history.ReadyUS, (t.now()-began)/1000)
+}
+
+// beginOn begins the trial on hosts.
+func (t *trial) beginOn(f *fleet) error {
+	err := f.begin(t.nodes.ctx, t.dir)
+	if err == nil {
+		err = f.beginClocks(t.Job, t.dir, t.origin, t.zero)
+	}
+	if err == nil {
+		err = t.keepFleet(f.record())
+	}
+	return err
 }
 
 // restarts is how many more processes a trial may have than it has nodes: those that carry its messages, and
@@ -67,7 +85,8 @@ func (n *nodeSet) startNext(id nodes.ID) error {
 		return err
 	}
 	reader := host.NoteReader{On: func(note host.Note) { n.notes.put(id, note) }}
-	p, err := n.start(fmt.Sprintf("node %d", id), n.logOf(id), input, reader.Sift)
+	p, err := n.start(id, cluster.Command{Name: fmt.Sprintf("node %d", id), Input: input, Log: n.logOf(id)},
+		reader.Sift)
 	if err != nil {
 		return err
 	}
@@ -136,24 +155,34 @@ func (o *Options) traceLength(total int) int {
 }
 
 // resourcePath returns where the shared resource is, and faultStatePath where the state of the faults is.
-func (t *trial) resourcePath() string { return filepath.Join(t.dir, "resource") }
+func (t *trial) resourcePath() string { return filepath.Join(t.sharedDir(), "resource") }
 
-func (t *trial) faultStatePath() string { return filepath.Join(t.dir, "faults") }
+func (t *trial) faultStatePath() string { return filepath.Join(t.sharedDir(), agent.FaultsFile) }
+
+// sharedDir returns the folder of what the orchestrator shares with nodes.
+func (t *trial) sharedDir() string {
+	if t.transport.site.apart() {
+		return t.dir
+	}
+	return t.transport.site.sharedDir(t.Job, t.dir, 0)
+}
 
 // input returns what the next process of a node is to know.
 func (t *trial) input(id nodes.ID) ([]byte, error) {
 	life := &t.nodes.lives[id]
 	c := host.Config{
-		Run: t.name, URL: t.transport.url(id, 0), Token: t.transport.token(),
-		Second: t.transport.secondOf(id), Node: id, Zero: t.zero,
-		Workload: t.Workload, Entries: t.Entries, Multicast: t.Multicast, Reconnect: t.connections.reconnects,
-		Seed: t.seed, Origin: t.origin, Log: t.nodes.logOf(id), Saved: t.nodes.savedOf(id),
+		Run: t.name, URL: t.transport.url(id, 0), Token: t.transport.token(), CA: t.transport.site.certificate(),
+		Second: t.transport.secondOf(id), Node: id, Zero: t.transport.site.zeroOf(t.Job, t.zero, id),
+		Workload: t.Workload, Entries: t.ticketsOfNodes(), Multicast: t.Multicast,
+		Reconnect: t.connections.reconnects,
+		Seed:      t.seed, Origin: t.origin, Log: t.nodes.logOf(id), Saved: t.nodes.savedOf(id),
 		TraceLength: t.traceLength(t.total()), TraceAll: t.Trace, Resource: t.resourcePath(),
 		Incarnation: life.incarnation, Requests: life.requests,
 	}
-	if t.Workload.Load == workload.Sequential {
-		c.Entries = 0 // the orchestrator counts them
+	if kept := t.transport.resource; kept != nil {
+		c.Resource, c.ResourceAt = "", kept.Broker()
 	}
-	return json.Marshal(map[string]any{"node": c, "machines": catalog.PartsOf(t.Stack),
-		"chaos": chaos.NodeFaults{Network: t.network(), Faults: t.faults.all, SharedState: t.faultStatePath()}})
+	faults := chaos.NodeFaults{Network: t.network(), Faults: t.faults.all,
+		SharedState: filepath.Join(t.transport.site.sharedDir(t.Job, t.dir, id), agent.FaultsFile)}
+	return json.Marshal(map[string]any{"node": c, "machines": catalog.PartsOf(t.Stack), "chaos": faults})
 }

@@ -13,7 +13,7 @@ import (
 
 // job returns the job of the run that the folder stores, which another Turnstile may have made.
 func (r *Record) job(folder *results.Folder) (*Job, error) {
-	spec, err := catalog.Find(r.Options.Algorithm)
+	spec, err := catalog.Of(r.Options.Algorithm, r.Options.Config)
 	if err != nil {
 		return nil, err
 	}

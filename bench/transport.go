@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,21 +14,32 @@ import (
 	"turnstile/nodes/host"
 )
 
-// A transport is what carries the messages of a run: brokers, to which the nodes are spread in turn, and
-// perhaps proxies in between; or a NATS server of somebody else. An algorithm with a second network has a
+// A transport is what carries the messages of a run, and what nodes ask: brokers, to which the nodes are
+// spread in turn, and perhaps proxies in between; or a NATS server of somebody else; and perhaps a resource
+// process. An algorithm with a second network has a
 // broker of the run's own for that. Brokers are numbered among all: that of the second network comes last.
 type transport struct {
 	server    string           // the URL of that
+	site      *site            // where its processes are started
 	brokers   *cluster.Brokers // of the first network; nil: the server
 	second    *cluster.Brokers // of the second network; nil: there is none
 	proxies   *cluster.Proxies // nil: none
 	addresses [][]string       // of the proxy of each node, by network
+	brokerAt  []int            // the broker of each node on the first network
+
+	resource *cluster.Resource // the process that nodes ask; nil: they share a file
 }
 
-// brokerCount returns how many brokers of its own a run has, if it has any.
-func (o *Options) brokerCount() int { return max(1, o.Brokers) }
+// brokerCount returns how many brokers of its own a run has, if it has any: one on each host, unless it was
+// told otherwise.
+func (o *Options) brokerCount() int {
+	if o.NATS != "" {
+		return max(1, o.Brokers)
+	}
+	return cmp.Or(o.Brokers, max(1, o.Hosts))
+}
 
-// carriers returns how many processes carry the messages of a run.
+// carriers returns how many processes carry the messages of a run, or keep its resource.
 func (j *Job) carriers() int {
 	count := j.brokerCount()
 	if j.Proxies {
@@ -36,13 +48,18 @@ func (j *Job) carriers() int {
 	if j.Stack.Codec().Networks() > 1 {
 		count++
 	}
+	if j.resourceProcess() {
+		count++
+	}
 	return count
 }
 
 // checkTransport says what is wrong with what is to carry the messages.
 func (o *Options) checkTransport() error {
 	switch {
-	case o.Brokers != 0 && o.Brokers != 1 && o.Brokers != 3:
+	case o.Hosts > 0 && o.Brokers > o.Hosts:
+		return fmt.Errorf("%d brokers on %d hosts: a host has one at most", o.Brokers, o.Hosts)
+	case o.Hosts == 0 && o.Brokers != 0 && o.Brokers != 1 && o.Brokers != 3:
 		return fmt.Errorf("%d brokers: a run has 1 or 3", o.Brokers)
 	case o.NATS != "" && o.Brokers > 1:
 		return fmt.Errorf("%d brokers of the run's own, and a NATS server: leave out one of --brokers and --nats",
@@ -55,9 +72,23 @@ func (o *Options) checkTransport() error {
 }
 
 // launch starts the processes that carry the messages of a run.
-func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, j *Job) (err error) {
+func (t *transport) launch(ctx context.Context, j *Job) (err error) {
+	hosts, program := t.site.hosts, t.site.broker
+	t.brokerAt = make([]int, j.total())
+	for id := range t.brokerAt {
+		t.brokerAt[id] = id % j.brokerCount()
+		if j.Hosts > 0 {
+			t.brokerAt[id] = j.hostOf(nodes.ID(id)) % j.brokerCount()
+		}
+	}
+	if j.resourceProcess() {
+		if t.resource, err = cluster.LaunchResource(ctx, hosts[0], t.site.resource, t.site.secure()); err != nil {
+			return err
+		}
+	}
 	if j.Stack.Codec().Networks() > 1 {
-		t.second, err = cluster.LaunchBrokers(ctx, l, s.Broker, "the broker of the second network", 1, nil)
+		t.second, err = cluster.LaunchBrokers(ctx, hosts, program, "the broker of the second network", 1, nil,
+			t.site.secure())
 		if err != nil {
 			return err
 		}
@@ -66,11 +97,12 @@ func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, j 
 		return nil
 	}
 	if j.Proxies {
-		if t.proxies, err = cluster.LaunchProxies(ctx, l, s.Proxy); err != nil {
+		if t.proxies, err = cluster.LaunchProxies(ctx, hosts, t.site.proxy); err != nil {
 			return err
 		}
 	}
-	t.brokers, err = cluster.LaunchBrokers(ctx, l, s.Broker, "the broker", j.brokerCount(), t.proxies)
+	t.brokers, err = cluster.LaunchBrokers(ctx, hosts, program, "the broker", j.brokerCount(), t.proxies,
+		t.site.secure())
 	if err != nil || t.proxies == nil {
 		return err
 	}
@@ -78,7 +110,7 @@ func (t *transport) launch(ctx context.Context, l *cluster.Launcher, s Setup, j 
 		var addresses []string
 		for id := range nodes.ID(j.total()) {
 			upstream := strings.TrimPrefix(t.upstream(id, network), natsScheme)
-			at, err := t.proxies.Add(ctx, connectionName(id, network), upstream)
+			at, err := t.proxies.Add(ctx, j.hostOf(id), connectionName(id, network), upstream)
 			if err != nil {
 				return err
 			}
@@ -117,13 +149,16 @@ func (t *transport) close() {
 	if t.proxies != nil {
 		t.proxies.Close()
 	}
+	if t.resource != nil {
+		t.resource.Close()
+	}
 }
 
 // own reports whether the run's own processes carry the messages.
 func (t *transport) own() bool { return t.brokers != nil }
 
 // brokerOf returns which broker of the first network a node connects to.
-func (t *transport) brokerOf(id nodes.ID) int { return int(id) % t.brokers.Count() }
+func (t *transport) brokerOf(id nodes.ID) int { return t.brokerAt[id] }
 
 // brokerCount returns how many brokers of the run's own there are on both networks, and broker which one
 // has a number among them: one of several, and its number there.
@@ -191,7 +226,7 @@ func (t *transport) secondOf(id nodes.ID) *host.Broker {
 	if t.second == nil {
 		return nil
 	}
-	return &host.Broker{URL: t.url(id, 1), Token: t.second.Token()}
+	return &host.Broker{URL: t.url(id, 1), Token: t.second.Token(), CA: t.site.certificate()}
 }
 
 func (t *transport) token() string {
@@ -214,7 +249,14 @@ func (t *transport) named() iter.Seq2[uint32, cluster.Process] {
 			}
 		}
 		if t.proxies != nil {
-			yield(history.Proxies, t.proxies.Process())
+			for _, p := range t.proxies.Processes() {
+				if !yield(history.Proxies, p) {
+					return
+				}
+			}
+		}
+		if t.resource != nil {
+			yield(history.Resource, t.resource.Process())
 		}
 	}
 }

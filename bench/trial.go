@@ -26,12 +26,14 @@ type trial struct {
 	seed      uint64
 	origin    uint64 // see history.Header
 	dir       string // where its logs go
-	startNode cluster.StartNode
+	startNode nodeStarter
 	transport *transport
 	progress  func(Progress)
 	requests  *control.Server // takes requests for more faults; nil: nobody makes any
 	// keepFaults puts faults on record that differ from those of the plan.
 	keepFaults func([]chaos.Fault) error
+	// keepFleet puts its hosts on record.
+	keepFleet func(*FleetRecord) error
 	// reconnects says that connections to the broker may be lost on purpose, so that nodes outlive that.
 	reconnects bool
 
@@ -51,15 +53,24 @@ type trial struct {
 
 // wire makes the parts of a trial that has a journal, for as long as ctx lasts.
 func (t *trial) wire(ctx context.Context) {
-	t.pauses = newPauses(t.journal, t.longestPause(), t.transport.processes())
+	at := t.transport.site
+	t.pauses = newPauses(t.journal, t.longestPause(), at.stops, t.transport.processes())
 	t.watch = newWatch(t.Stack)
+	if at.fleet != nil {
+		t.watch.refresh = at.fleet.refresh
+	}
 	t.counts = &messageCounts{journal: t.journal, watch: t.watch}
-	t.nodes = &nodeSet{journal: t.journal, Job: t.Job, ctx: ctx, dir: t.dir, start: t.startNode, input: t.input,
+	t.nodes = &nodeSet{journal: t.journal, Job: t.Job, ctx: ctx, start: t.startNode, input: t.input,
 		carriers: t.transport.processes, pauses: t.pauses, watch: t.watch, notes: newNotes(t.total()),
 		lives: make([]life, t.total()), ended: make(chan cluster.Process, t.total()+restarts)}
+	t.nodes.use = func() { at.use() }
+	t.nodes.dirOf = func(id nodes.ID) string { return at.dirOf(t.Job, t.dir, id) }
 	t.orders = &orders{nodes: t.nodes}
 	t.connections = &connections{journal: t.journal, transport: t.transport, nodes: t.nodes, orders: t.orders,
 		reconnects: t.reconnects || t.Proxies}
+	if at.fleet != nil && at.fleet.own == nil {
+		t.connections.cutter = &fleetCutter{at.fleet, t.transport, map[int][]int{}}
+	}
 	t.faults = &trialFaults{journal: t.journal, Job: t.Job, number: t.number, seed: t.seed,
 		requests: t.requests, keep: t.keepFaults, nodes: t.nodes, orders: t.orders, connections: t.connections,
 		counts: t.counts}
@@ -121,8 +132,9 @@ func (t *trial) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
+		err = t.nodes.goneWith(err)
 		t.finish(err)
-		err = errors.Join(err, t.journal.Close())
+		err = errors.Join(err, t.journal.Close(), t.collect(context.WithoutCancel(ctx)))
 	}()
 	if err := t.start(); err != nil {
 		return err
@@ -131,6 +143,15 @@ func (t *trial) run(ctx context.Context) (err error) {
 		return err
 	}
 	return t.rest()
+}
+
+// collect has the folder hold what was recorded on other hosts, and what is known of their clocks.
+func (t *trial) collect(ctx context.Context) error {
+	f := t.transport.site.fleet
+	if f == nil || f.zeros == nil {
+		return nil
+	}
+	return errors.Join(f.fetch(ctx, t.dir), f.writeClocks(t.dir, t.origin, true))
 }
 
 // finish marks why the trial ended early, if it did, and ends its processes.
@@ -215,7 +236,11 @@ func (t *trial) idle(s sums) (bool, error) {
 		return false, err
 	}
 	all, err := t.orders.allAnswer()
-	return all && !t.sums().open(), err
+	if !all || err != nil {
+		return false, err
+	}
+	s = t.sums()
+	return !s.unknown && !s.open(), nil
 }
 
 // rested reports whether the trial is at rest for good, for which each process has to answer, as for idle.

@@ -10,6 +10,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
@@ -38,8 +39,16 @@ func (j *Job) Check() error {
 		return fmt.Errorf("%s broadcasts nothing, so a multicast would change nothing: leave out "+
 			"--multicast, or take one that broadcasts (%s)", spec.Name, strings.Join(broadcasters(spec), ", "))
 	}
+	if err := j.checkForeign(); err != nil {
+		return err
+	}
+	if j.Stack != nil {
+		if err := j.checkPlaces(); err != nil {
+			return err
+		}
+	}
 	o.Proxies = o.Proxies || !j.Simulated && chaos.NeedsProxies(o.Faults)
-	if err := cmp.Or(o.checkTransport(), j.wrong); err != nil {
+	if err := cmp.Or(o.checkTransport(), o.checkResource(j.Simulated), j.wrong); err != nil {
 		return err
 	}
 	o.WarmupLimit = o.warmupLimit()
@@ -47,6 +56,19 @@ func (j *Job) Check() error {
 		return fmt.Errorf("%s %s", spec.Name, j.Problem.Misplaced)
 	}
 	return demandOf(o.Workload.Load).check(j)
+}
+
+// checkForeign refuses runs that a foreign program cannot have.
+func (j *Job) checkForeign() error {
+	switch {
+	case j.Spec.Name != foreign.Name:
+		return nil
+	case j.Simulated:
+		return errors.New("a foreign program is no machine that could be simulated: take bench or elect")
+	case j.Hosts > 0:
+		return errors.New("foreign programs run on this machine alone: leave out --hosts")
+	}
+	return nil
 }
 
 // checkRealDetector refuses a detector that real processes cannot have.

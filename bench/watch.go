@@ -11,11 +11,15 @@ import (
 
 // A watch reads what the nodes of a trial count, while they run.
 type watch struct {
+	// refresh reads the counters of nodes that run on other hosts, and reports whether all are known; nil:
+	// what is in of is always so.
+	refresh    func() bool
+	stale      bool               // refresh has failed: what is in of is too old
 	heartbeats []bool             // which kinds of messages only say that their sender is up
 	detectors  []bool             // which instances are failure detectors; nil: none is
 	of         []*history.Watched // by node; nil: it is down, or it is not known yet
-	// hushed says that the detectors do nothing more. Until then they are left out of all sums: what they do is
-	// no progress, and they never rest.
+	// hushed says that the detectors do nothing more. Until then they are left out of all sums: what they
+	// do is no progress, and they never rest.
 	hushed bool
 
 	dead               []*history.Watched // of processes that have ended as they were to
@@ -72,12 +76,14 @@ type sums struct {
 
 	abandoned, crashed uint64 // requests of the dead that were never entered, or never left
 	dead               int    // processes that have ended as they were to
+	unknown            bool   // the counters of some host have not come in time: these are too old
 }
 
 // read adds up the counters. Effects are read before their causes: if their sums are equal, everything was at
 // rest in between (see history.Counters).
 func (w *watch) read() sums {
 	s := sums{abandoned: w.abandoned, crashed: w.crashed, dead: len(w.dead)}
+	s.unknown = !w.renew()
 	w.each(func(c *history.InstanceCounters) {
 		s.exits += c.Exits.Load()
 		s.timeouts += c.Timeouts.Load()
@@ -86,6 +92,9 @@ func (w *watch) read() sums {
 			s.delivered += c.Kinds[kind].Delivered.Load()
 		}
 	})
+	if !w.renew() {
+		s.unknown = true
+	}
 	w.each(func(c *history.InstanceCounters) { s.entries += c.Entries.Load() })
 	for _, l := range w.of {
 		if l != nil {
@@ -102,8 +111,14 @@ func (w *watch) read() sums {
 	return s
 }
 
+// renew has what is in of be what the nodes count now, and reports whether it is.
+func (w *watch) renew() bool {
+	w.stale = w.refresh != nil && !w.refresh()
+	return !w.stale
+}
+
 // messages returns how many messages the nodes have sent, heartbeats left out, and how many were dropped,
-// those of detectors left out.
+// those of detectors left out. What other hosts count is as renew has last read it.
 func (w *watch) messages() (sent, dropped uint64) {
 	w.eachOf(false, func(c *history.InstanceCounters) {
 		dropped += c.Dropped.Load()
@@ -155,7 +170,7 @@ func (w *watch) cold() (n int) {
 }
 
 // atRest reports whether no message is on its way and no request open.
-func (s sums) atRest() bool { return !s.open() && s.delivered == s.sent }
+func (s sums) atRest() bool { return !s.unknown && !s.open() && s.delivered == s.sent }
 
 // over returns how many requests are over: their clients have left, or died.
 func (s sums) over() uint64 { return s.exits + s.abandoned + s.crashed }
@@ -165,7 +180,12 @@ func (s sums) nobodyInside() bool { return s.entries == s.exits+s.crashed }
 
 // quiescent reports whether nothing can happen any more but new requests: no message is on its way, no client
 // is about to leave, and no timer runs. Once nodes have died, counts do not tell.
-func (s sums) quiescent() bool { return s.delivered == s.sent && s.pending == 0 && s.dead == 0 }
+func (s sums) quiescent() bool {
+	return !s.unknown && s.delivered == s.sent && s.pending == 0 && s.dead == 0
+}
+
+// same reports whether two sums are known and the same.
+func (s sums) same(other sums) bool { return !s.unknown && s == other }
 
 // open reports whether some request is open. Even if its client is inside, something must move before long,
 // since no hold lasts for ever.

@@ -25,7 +25,7 @@ func (d *Driver) beginCarried(f *fault, b port.FaultBeginning) (err error) {
 		return errNoTransport
 	}
 	f.carrier = &effect.Carrier{Transport: t, Number: f.number, Network: uint8(f.net()),
-		Up: d.cluster.Up, Stands: d.stands}
+		Up: d.cluster.Up, Stands: d.stands, NodesOn: f.nodesOn}
 	b.Nodes, err = f.carried().Begin(f.carrier, of)
 	if err == nil && f.ForGood() {
 		err = f.mend()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"turnstile/chaos/effect"
+	"turnstile/chaos/place"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
@@ -20,8 +21,9 @@ type Scene struct {
 	Stack     *row.Stack    // what all nodes are made of; nil: of Spec alone
 	Measured  time.Duration // how long it is measured; 0: entries end it, and times count from its beginning
 	Simulated bool
-	Brokers   int  // of the run's own, nodes spread over them in turn; 0: one
-	Foreign   bool // the broker is not one of the run's own
+	Brokers   int             // of the run's own, nodes spread over them in turn; 0: one
+	Foreign   bool            // the broker is not one of the run's own
+	Placement place.Placement // of nodes on hosts
 	// Campaigns is how long after each campaign the initiators campaign again; 0: they do so once.
 	Campaigns time.Duration
 }
@@ -81,6 +83,10 @@ func (f *Fault) mistake(key, format string, args ...any) error {
 // Check says what is wrong with the fault in a run, if anything is.
 func (f *Fault) Check(s *Scene) error {
 	if err := f.checkKind(); err != nil {
+		return err
+	}
+	f, err := f.placed(s)
+	if err != nil {
 		return err
 	}
 	for _, check := range []func(*Scene) error{f.checkTimes, f.checkTarget, f.checkTransport, f.checkMessages} {
@@ -245,6 +251,8 @@ func (f *Fault) checkTransport(s *Scene) error {
 		return nil
 	case s.Foreign:
 		return f.mistake(k.Key, "%s: the broker is not one of the run's own: leave out --nats", f.What())
+	case is[*effect.CutNetwork](f) && s.Placement.Hosts() < 2:
+		return f.mistake(k.Key, "%s: there is no other host to be cut off from: take --hosts 2 or more", f.What())
 	case is[*effect.CutRoutes](f) && s.brokers() == 1:
 		return f.mistake(k.Key, "%s: there is one broker, and so no route: take --brokers 3, or write "+
 			"brokers: 3 in the plan, beside faults", f.What())

@@ -21,6 +21,7 @@ type Driver struct {
 	stepping bool
 	codec    *nodes.Codec
 	over     bool
+	apart    bool // see Apart
 }
 
 // A fault is one that the driver carries out.
@@ -184,6 +185,8 @@ func (d *Driver) arm(f *fault) error {
 	case leader != nodes.None:
 		f.shared.claim.Store(uint64(leader) + 1)
 		f.shared.begin(start, d.end(f, start))
+	case d.apart:
+		f.state = planned // and is looked at again
 	default:
 		f.shared.armed.Store(max(first, start))
 	}

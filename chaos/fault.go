@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/chaos/effect"
+	"turnstile/chaos/place"
 	"turnstile/nodes"
 )
 
@@ -25,10 +26,12 @@ type Fault struct {
 	// brokers. Resolve sets it.
 	StandIn string `yaml:"stand-in"`
 
-	among int            // how many brokers the first network has, or would have. Resolve sets it
-	lines map[string]int // of the keys in the file of the plan
-	keys  []string       // that say what goes wrong, if that is none or several
-	extra []string       // keys that its effect does not take
+	among int // how many brokers the first network has, or would have. Resolve sets it
+	// of nodes on hosts. Resolve sets it
+	placement *place.Placement
+	lines     map[string]int // of the keys in the file of the plan
+	keys      []string       // that say what goes wrong, if that is none or several
+	extra     []string       // keys that its effect does not take
 }
 
 // A Filter says which messages a fault of links is for.
@@ -99,6 +102,9 @@ func (f *Fault) Leaves() time.Duration {
 	if f.StandIn != "" && f.Breaks()&nodes.NoLoss != 0 { // nobody has to connect again
 		return 0
 	}
+	if c, is := f.Effect.(*effect.CutNetwork); is {
+		return c.Tail(f.For)
+	}
 	return f.Effect.Leaves()
 }
 
@@ -127,10 +133,13 @@ func (f *Fault) midInput() int {
 }
 
 // Parts returns the cut, if the fault is one of all messages, whatever their kind and on every network, or
-// nil.
+// nil. Of a fault of hosts it must be known where nodes are: see OnHosts.
 func (f *Fault) Parts() *effect.Cut {
 	if is[*effect.CutLinks](f) && f.Kind == "" && f.Nth == 0 && f.Instance == nil && f.Network == nil {
 		return f.cut()
+	}
+	if c, is := f.Effect.(*effect.CutNetwork); is && f.placement != nil {
+		return new(c.Cut(f.placement.Hosts(), f.placement.Nodes))
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func TestLeaderIsWhoLeadsNow(t *testing.T) {
 		if x.term == follows {
 			b.follow(x.id)
 		} else {
-			b.lead(x.id, x.term)
+			b.lead(x.id, x.term, 0)
 		}
 		if got := b.leads(up); got != x.want {
 			t.Errorf("after %v node %d leads", x, got)

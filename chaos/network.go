@@ -14,6 +14,8 @@ import (
 type Network struct {
 	Latency chance.Distribution `json:"latency"`
 	Regions Regions             `json:"regions"` // instead of Latency, if there are any
+	// RegionOf is the region of each node; nil: they take turns. See Regions.Of.
+	RegionOf []int `json:"region_of,omitempty"`
 }
 
 // latencies returns those of all links: one of all, or one for each pair of regions.
@@ -71,7 +73,7 @@ type undisturbed struct {
 func (u undisturbed) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 	l := u.Latency
 	if !u.Regions.None() {
-		l = u.Regions.between(p.From, p.To)
+		l = u.Regions.between(p.From, p.To, u.RegionOf)
 	}
 	return append(fate, l.Draw(u.dice, chance.OnLink(chance.ForDelay, p.From, p.To, p.Kind, p.Number)))
 }

@@ -36,28 +36,30 @@ func refused[T any](t *testing.T, parse func(string) (T, error), texts map[strin
 }
 
 func TestParseTarget(t *testing.T) {
-	words := []string{"3", "0-2", "0-2,5", "5,0-2", "random:2"}
+	words := []string{"3", "0-2", "0-2,5", "5,0-2", "random:2", "host 1", "host 0-2,5"}
 	for _, w := range effect.TargetWords {
 		words = append(words, w.Word)
 	}
 	written(t, effect.ParseTarget, words...)
 	refused(t, effect.ParseTarget, map[string]string{
-		"": "is no target: write 3, 0-2", "hodler": "did you mean holder?", "host": "name the nodes",
+		"": "is no target: write 3, 0-2", "hodler": "did you mean holder?", "host": "write host 1",
 		"random:0": "how many", "random:x": "how many", "holder:2": "is no target", "3-1": "is no target",
 		"1,1": "named twice", "0-2,1": "named twice", "-1": "is no target", "1.5": "is no target",
-		"99999999999": "is no target",
+		"99999999999": "is no target", "host:1": "write host 1", "host 1,1": "each once", "host1": "write host 1",
+		"host a": "names no hosts", "hosts 1": "names no hosts",
 	})
 }
 
 func TestParseWhen(t *testing.T) {
 	written(t, ParseWhen, "any enters", "3 enters", "0-2 requests", "any receives token", "any enters #5",
-		"0-2,4 sends reply #7", "any leads", "3 exits")
+		"0-2,4 sends reply #7", "any leads", "3 exits", "host 1 enters", "host 0-2 sends reply #7")
 	refused(t, ParseWhen, map[string]string{
 		"": "says no moment", "enters": "says no moment", "any": "says no moment",
 		"any entres": "did you mean enters",
 		"x enters":   "neither any nor", "any enters #0": "number from 1", "any enters #x": "number from 1",
 		"any enters token": "only who sends or receives", "any sends a b": "says no moment",
-		"1,1 enters": "neither any nor", "any enters #99999999999": "number from 1",
+		"1,1 enters": "neither any nor", "host enters": "neither any nor", "host x enters": "names no hosts",
+		"any enters #99999999999": "number from 1",
 	})
 	if w, err := ParseWhen("anyone  enters"); err != nil || w.String() != "any enters" || w.Nth != 1 {
 		t.Errorf("%v, %v", w, err)
@@ -66,7 +68,8 @@ func TestParseWhen(t *testing.T) {
 
 func TestParseCutWords(t *testing.T) {
 	written(t, effect.ParseCut, "0-1/2-4", "0/1/2", "0,3/1-2", "0>1-2", "bridge", "ring", "ring:0,2,1,3",
-		"minority", "majority", "holder", "random:2", "leader")
+		"minority", "majority", "holder", "random:2", "leader", "host 1", "host 0,2", "host 0/host 1-3",
+		"host 0>host 1", "host 0/3-5")
 }
 
 // unmarshal reads a value that is written as text.

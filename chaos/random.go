@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -16,7 +17,9 @@ const mostRandom = 5
 // RandomPlan draws a plan for a run by a seed: one to five faults of links and processes, and as often as not
 // one of a clock, a connection or a broker, as far as the run can carry it out. None lasts longer than a
 // fifth of the run, in its first two thirds, so that it can be seen what the algorithm does after them. At
-// most a minority of the clients is ever killed. In a run about leaders it is more: see anyElectionFaults.
+// most a minority of the clients is ever killed. Where there are several hosts, cuts often cut one off from
+// the others; no kernel is asked to, so that the plan is for all hosts. In a run about leaders there is more:
+// see anyElectionFaults.
 func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }
@@ -158,6 +161,7 @@ func (r *drawn) fault() (f Fault) {
 		if n := r.s.Config.N; n >= 4 {
 			cut = []string{"random", "minority", "bridge", "ring", "holder"}[r.below(5)]
 		}
+		cut = cmp.Or(r.host(), cut)
 		f.Effect = &effect.CutLinks{Cut: must(effect.ParseCut(cut))}
 	case 2:
 		f.Effect = r.losses(20)
@@ -181,6 +185,14 @@ func (r *drawn) fault() (f Fault) {
 		f.Effect = &slow
 	}
 	return f
+}
+
+// host draws one host of several, as a target, in half of the cases; else it is empty.
+func (r *drawn) host() string {
+	if hosts := r.s.Placement.Hosts(); hosts > 1 && r.below(2) == 0 {
+		return fmt.Sprintf("host %d", r.below(hosts))
+	}
+	return ""
 }
 
 // losses draws losses, each by chance, of up to so many percent, or in bursts.

@@ -103,6 +103,9 @@ var someone = effect.Target{Word: "random", Many: 1}
 
 // cut draws who is cut off from whom.
 func (r *drawn) cut() effect.Cut {
+	if host := r.host(); host != "" {
+		return must(effect.ParseCut(host))
+	}
 	words := []string{"random", "leader"}
 	if r.s.Config.N >= 3 {
 		words = append(words, "minority", effect.BridgeCut)

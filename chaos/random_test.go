@@ -84,6 +84,9 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 		all := keys(Scene{Spec: spec, Brokers: 3})
 		one, foreign := keys(Scene{Spec: spec}), keys(Scene{Spec: spec, Foreign: true})
 		for _, k := range effect.Kinds {
+			if k.Random == nil && k.StandIn != "" { // what the kernels of hosts may not be able to do
+				continue
+			}
 			if all[k.Key] < 10 {
 				t.Errorf("%s: %s occurs %d times", name, k.Key, all[k.Key])
 			}

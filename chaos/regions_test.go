@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,37 @@ func TestRegionsDelayByTheirPair(t *testing.T) {
 	}
 }
 
+// Where regions are hosts, each has the nodes there.
+func TestRegionsAreHosts(t *testing.T) {
+	const text = "regions: [host 2, 'host 0-1']\nlatency: [[1ms, 40ms], [41ms, 2ms]]"
+	r, err := ReadRegions(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := placed(t, "0-1@0,2@1,3-4@2", 5, 3)
+	of, err := r.Of(&on)
+	if want := []int{1, 1, 1, 0, 0}; err != nil || !slices.Equal(of, want) {
+		t.Errorf("the regions of the nodes are %v, and not %v: %v", of, want, err)
+	}
+	for link, want := range map[[2]nodes.ID]time.Duration{{0, 2}: 2, {0, 3}: 41, {4, 3}: 1, {4, 1}: 40} {
+		p := nodes.Packet{From: link[0], To: link[1]}
+		fate := undisturbed{Network: &Network{Regions: r, RegionOf: of}}.Shape(&p, nil)
+		if len(fate) != 1 || fate[0] != want*time.Millisecond {
+			t.Errorf("from %d to %d it takes %v, not %d ms", p.From, p.To, fate, want)
+		}
+	}
+	for says, hosts := range map[string]int{"host 3 is in no region": 4, "no host 2: they are 0 to 1": 2,
+		"the run has no hosts": 0} {
+		on := placed(t, "", 5, hosts)
+		if _, err := r.Of(&on); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("of %d hosts: %v, which does not say %q", hosts, err, says)
+		}
+	}
+	if of, err := (&Regions{Names: []string{"eu"}}).Of(&on); of != nil || err != nil {
+		t.Errorf("regions that are no hosts are %v, %v", of, err)
+	}
+}
+
 func TestReadRegionsSaysWhatIsWrong(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                                       "no regions",
@@ -51,6 +83,10 @@ func TestReadRegionsSaysWhatIsWrong(t *testing.T) {
 		"regions: [a, a]":                               "two regions are called a",
 		"root:x:0:0":                                    "a text is not keys with values; write regions: [eu, us]",
 		"regions: eu":                                   `line 1: regions: "eu" is not a list`,
+		"regions: [host 0, us]":                         "region us: either all regions are hosts",
+		"regions: [us, host 0]":                         "region host 0: either all regions are hosts",
+		"regions: [host 0, host 0-1]":                   "host 0 is in two regions",
+		"regions: [host x]":                             "names no hosts",
 	} {
 		if _, err := ReadRegions(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(),
 			says) {

@@ -40,6 +40,10 @@ func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fau
 		if err := f.Check(s); err != nil {
 			return nil, err
 		}
+		f, err := f.placed(s)
+		if err != nil {
+			return nil, err
+		}
 		dice := chance.Dice(seed).Of(chance.ForFault, len(before)+i+1)
 		if f.Seed != 0 {
 			dice = chance.Dice(f.Seed)

@@ -44,7 +44,7 @@ func (r *Rules) add(f *Fault, s *faultState, codec *nodes.Codec) error {
 		return err
 	}
 	at := effect.Place{Dice: chance.Dice(f.Seed), Beneath: r.of, Victim: s.victim, Until: s.to.Load,
-		Second: f.net() > 0, Brokers: f.among}
+		Second: f.net() > 0, Brokers: f.among, HostOf: f.hostOf}
 	r.rules = append(r.rules, rule{f, s, kinds, f.Effect.(effect.OnLinks).Start(&at)})
 	return nil
 }
@@ -71,11 +71,17 @@ func (r *Rules) NeedsBytes() bool {
 	return slices.ContainsFunc(r.rules, func(x rule) bool { return effect.KindOf(x.Effect).Weighs })
 }
 
+// ofOneNetwork reports whether the fault is for messages of one network alone. The kernel of a host drops
+// those of both.
+func (f *Fault) ofOneNetwork() bool {
+	return f.Network != nil || is[effect.Carried](f) && !is[*effect.CutNetwork](f)
+}
+
 // isFor reports whether the rule is for a packet, and counts it if it is for the nth of these.
 func (x *rule) isFor(p *nodes.Packet) bool {
 	switch {
 	case !x.kinds[p.Kind], x.Instance != nil && *x.Instance != p.Instance,
-		(x.Network != nil || is[effect.Carried](x.Fault)) && uint8(x.net()) != p.Net:
+		x.ofOneNetwork() && uint8(x.net()) != p.Net:
 		return false
 	case !x.Between.IsZero() && !x.Between.Separates(p.From, p.To):
 		return false

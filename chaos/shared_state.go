@@ -18,14 +18,19 @@ import (
 // effect at one moment everywhere, and of several nodes that see the moment that a fault waits for, one fires
 // it.
 type SharedState struct {
-	declared *atomic.Uint64 // how often a node has declared itself leader
+	declared *atomic.Uint64 // the latest turn of a leader
 	faults   []faultState   // by the number of the fault, less one
 	leaders  []leaderState  // by client
+	// unled is how often each client was taken not to lead any more by this process (see Follow).
+	unled []uint64
 }
 
 // A leaderState says whether a client leads.
 type leaderState struct {
-	turn atomic.Uint64 // its place among all that have declared themselves leader; 0: it does not lead
+	// Its place among all that have declared themselves leader: later ones have higher numbers, which are
+	// times if they are declared at different ones, so that those of several hosts can be compared. 0: it
+	// does not lead.
+	turn atomic.Uint64
 	term atomic.Uint64 // in which it leads
 }
 
@@ -61,12 +66,13 @@ const mostShared = 2 * mostFaults
 
 // NewSharedState returns the state of the faults of a run of so many clients, in memory of this process.
 func NewSharedState(clients int) *SharedState {
-	return &SharedState{new(atomic.Uint64), make([]faultState, mostShared), make([]leaderState, clients)}
+	return &SharedState{new(atomic.Uint64), make([]faultState, mostShared), make([]leaderState, clients),
+		make([]uint64, clients)}
 }
 
 // CreateSharedState makes the file of that state for a run of so many clients at path, and maps it.
 func CreateSharedState(path string, clients int) (*SharedState, error) {
-	if err := os.WriteFile(path, make([]byte, leadersAt+clients*leaderLen), 0o644); err != nil {
+	if err := os.WriteFile(path, make([]byte, StateSize(clients)), 0o644); err != nil {
 		return nil, fmt.Errorf("creating the state of faults: %w", err)
 	}
 	return openSharedState(path)
@@ -94,7 +100,7 @@ func openSharedState(path string) (*SharedState, error) {
 	declared := (*atomic.Uint64)(unsafe.Pointer(&b[0]))
 	faults := unsafe.Slice((*faultState)(unsafe.Pointer(&b[headLen])), mostShared)
 	leaders := unsafe.Slice((*leaderState)(unsafe.Pointer(&b[leadersAt])), (length-leadersAt)/leaderLen)
-	return &SharedState{declared, faults, leaders}, nil
+	return &SharedState{declared, faults, leaders, make([]uint64, len(leaders))}, nil
 }
 
 // reset makes it the state of a fault that has not begun.
@@ -139,16 +145,24 @@ func (s *faultState) disarm() {
 // victim returns at which node it was fired, or None.
 func (s *faultState) victim() nodes.ID { return nodes.ID(s.claim.Load()) - 1 }
 
-// lead notes that a client has declared itself leader in a term.
-func (b *SharedState) lead(id nodes.ID, term uint64) {
+// lead notes that a client has declared itself leader in a term, at a time.
+func (b *SharedState) lead(id nodes.ID, term uint64, at int64) {
 	b.leaders[id].turn.Store(0) // nobody sees the new term with the old turn
 	b.leaders[id].term.Store(term)
-	b.leaders[id].turn.Store(b.declared.Add(1))
+	for {
+		before := b.declared.Load()
+		turn := max(before+1, uint64(max(0, at)))
+		if b.declared.CompareAndSwap(before, turn) {
+			b.leaders[id].turn.Store(turn)
+			return
+		}
+	}
 }
 
 // follow notes that a node does not lead, or not any more. Servers never do, and have no state.
 func (b *SharedState) follow(id nodes.ID) {
 	if int(id) < len(b.leaders) {
+		b.unled[id]++
 		b.leaders[id].turn.Store(0)
 	}
 }

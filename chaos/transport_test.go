@@ -202,6 +202,8 @@ func (s *stageOf) ResumeBroker(i int) error                        { return s.do
 func (s *stageOf) HealRoutes(n int) error                          { return s.do("heal routes %d", n) }
 func (s *stageOf) HealConnection(n int) error                      { return s.do("heal connection %d", n) }
 func (s *stageOf) CutRoutes(n int, g [][]int) error                { return s.do("cut routes %d %v", n, g) }
+func (s *stageOf) CutNetwork(n int, h []int) error                 { return s.do("cut network %d %v", n, h) }
+func (s *stageOf) HealNetwork(n int) error                         { return s.do("heal network %d", n) }
 func (s *stageOf) SetClock(nodes.ID, time.Duration, float64) error { return nil }
 func (s *stageOf) Restart(id nodes.ID, _ bool) error {
 	s.dead[id] = false
@@ -219,7 +221,7 @@ func (s *stageOf) FaultHealed(_ int64, n int, _ uint64) error { return s.do("hea
 func staged(t *testing.T, texts ...string) (*Driver, *stageOf) {
 	t.Helper()
 	s := scene(t, "central")
-	s.Brokers = 3
+	s.Brokers, s.Placement = 3, placed(t, "", s.total(), 2)
 	c := &stageOf{now: 1, down: map[int]bool{}, dead: map[nodes.ID]bool{}}
 	return begun(t, s, c, 1, texts...), c
 }
@@ -248,8 +250,9 @@ func TestDriverHasTheTransportDoIt(t *testing.T) {
 		"reset: 1": {"connection 1 of [1] 0s 0 false true", "began 1 at 1 nodes", "heal connection 1"},
 		"kill-broker: 0-1": {"kill broker 0", "kill broker 1", "began 1 at 4 nodes", "restart broker 0",
 			"restart broker 1"},
-		"pause-broker: 1":   {"pause broker 1", "began 1 at 2 nodes", "resume broker 1"},
-		"cut-routes: 0/1-2": {"cut routes 1 [[0] [1 2]]", "began 1 at 6 nodes", "heal routes 1"},
+		"pause-broker: 1":     {"pause broker 1", "began 1 at 2 nodes", "resume broker 1"},
+		"cut-routes: 0/1-2":   {"cut routes 1 [[0] [1 2]]", "began 1 at 6 nodes", "heal routes 1"},
+		"cut-network: host 1": {"cut network 1 [1]", "began 1 at 3 nodes", "heal network 1"},
 	} {
 		d, c := staged(t, text+", at: 1s, for: 500ms")
 		if got := c.until(t, d, 999*time.Millisecond); len(got) > 0 || len(d.InForce()) > 0 {

@@ -82,7 +82,7 @@ var victimComes = map[string]struct {
 func (w *Watcher) Watch(m *port.Hook) (action port.Action) {
 	switch m.What {
 	case port.OnLead:
-		w.state.lead(m.Node, m.Term)
+		w.state.lead(m.Node, m.Term, m.At)
 	case port.OnFollow:
 		w.state.follow(m.Node)
 	}

@@ -13,10 +13,11 @@ import (
 
 // A When is what a fault waits for: that something happens at a node, for the nth time.
 type When struct {
-	Who  effect.Group // at one of these; nil: at any
-	What string       // requests, enters, exits, sends, receives or leads; empty: it waits for nothing
-	Kind string       // of message that is sent or received: a name, token or permit; empty: any
-	Nth  int          // 1: the first time
+	Who   effect.Group // at one of these; nil: at any
+	Hosts effect.Group // at a node on one of these, if there are any
+	What  string       // requests, enters, exits, sends, receives or leads; empty: it waits for nothing
+	Kind  string       // of message that is sent or received: a name, token or permit; empty: any
+	Nth   int          // 1: the first time
 }
 
 // An occasion is a word for what happens at a node.
@@ -59,10 +60,17 @@ func ParseWhen(text string) (When, error) {
 		}
 		w.Nth, words = int(nth), words[:last]
 	}
+	if len(words) > 2 && words[0] == "host" {
+		hosts, _, err := effect.ParseHosts(words[0] + " " + words[1])
+		if err != nil {
+			return fail(", since " + err.Error())
+		}
+		w.Hosts, words = hosts, words[1:]
+	}
 	if len(words) < 2 || len(words) > 3 {
 		return fail("")
 	}
-	if who := words[0]; who != "any" && who != "anyone" {
+	if who := words[0]; w.Hosts == nil && who != "any" && who != "anyone" {
 		group, err := effect.ParseGroup(who)
 		if err != nil {
 			return fail(fmt.Sprintf(", since %q is neither any nor a list of nodes", who))
@@ -105,7 +113,10 @@ func (w When) String() string {
 		return ""
 	}
 	text := "any " + w.What
-	if len(w.Who) > 0 {
+	switch {
+	case len(w.Hosts) > 0:
+		text = "host " + w.Hosts.String() + " " + w.What
+	case len(w.Who) > 0:
 		text = w.Who.String() + " " + w.What
 	}
 	if w.Kind != "" {

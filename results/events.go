@@ -88,14 +88,15 @@ type eventColumn struct {
 func (c *eventColumn) has(e *history.Event) bool {
 	switch c.name {
 	case "entry":
-		return e.Entry != 0 && e.Kind != history.LinkBegan && e.Kind != history.MulticastBegan &&
-			e.Kind != history.FaultBegan
+		return e.Entry != 0 && !slices.Contains(otherEntry, e.Kind)
 	case "victim":
 		return e.Kind == history.FaultBegan && e.Entry != 0
 	case "in_doubt":
 		return e.Kind == history.Crashed && e.Count != 0
 	case "fence":
 		return e.Kind == history.Entered && e.Fence != 0
+	case "clock":
+		return e.Kind == history.ClockBound && e.Fence != history.NoClock
 	case "refused":
 		return e.Refused()
 	case "messages":
@@ -150,8 +151,15 @@ var eventColumns = []eventColumn{
 	{name: "incarnation", of: kinds(history.LinkBegan, history.MulticastBegan), number: entry},
 	{name: "first", of: kinds(history.LinkBegan, history.MulticastBegan), number: value},
 	{name: "last_before", of: kinds(history.LinkBegan, history.MulticastBegan), number: fence},
+	{name: "of_node", of: kinds(history.ClockBound), number: count},
+	{name: "errs_ns", of: kinds(history.ClockBound), number: value},
+	{name: "errs_on_host_ns", of: kinds(history.ClockBound), number: entry},
+	{name: "clock", number: fence},
 	{name: "assumptions", of: kinds(history.AssumptionBroken, history.FaultBegan), text: assumptions},
 }
+
+// otherEntry are the events whose entry is something else than the number of a request.
+var otherEntry = kinds(history.LinkBegan, history.MulticastBegan, history.FaultBegan, history.ClockBound)
 
 func kinds(k ...history.Kind) []history.Kind { return k }
 

@@ -73,6 +73,10 @@ var printedEvents = []struct {
 	{history.Event{Kind: history.Resumed, Count: history.Proxies}, map[string]any{"process": "proxies"}},
 	{history.Event{Kind: history.Resumed, Count: history.Orchestrator},
 		map[string]any{"process": "orchestrator"}},
+	{history.Event{Kind: history.ClockBound, Count: 3, Value: 900, Entry: 50, Fence: 1},
+		map[string]any{"of_node": 3., "errs_ns": 900., "errs_on_host_ns": 50., "clock": 1.}},
+	{history.Event{Kind: history.ClockBound, Count: 3, Value: 900000, Entry: 50, Fence: history.NoClock},
+		map[string]any{"of_node": 3., "errs_ns": 900000., "errs_on_host_ns": 50.}},
 	{history.Event{Kind: history.AssumptionBroken, Value: int64(nodes.NoLoss | nodes.FIFO)},
 		map[string]any{"assumptions": "no_loss FIFO_links"}},
 }

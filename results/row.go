@@ -36,6 +36,7 @@ type Asked struct {
 	Nodes     int               `csv:"nodes"` // clients
 	Options   map[string]string `csv:"*"`     // of the algorithm: a column each, behind the algorithm
 	Hosts     int               `csv:"hosts"`
+	Place     string            `csv:"place"`                // of the nodes on hosts
 	Units     int               `csv:"units" of:"exclusion"` // of each resource
 	Resources int               `csv:"resources" of:"exclusion"`
 
@@ -59,8 +60,9 @@ type Asked struct {
 	Elect     string        `csv:"elect" of:"exclusion"` // beside the algorithm, whose leader it follows
 	Fenced    bool          `csv:"fenced"`               // the resource demands fence numbers
 	NATS      string        `csv:"nats"`
-	Brokers   figure.Figure `csv:"brokers"` // of the run's own
-	Proxies   bool          `csv:"proxies"` // messages run through them
+	Brokers   figure.Figure `csv:"brokers"`                 // of the run's own
+	Proxies   bool          `csv:"proxies"`                 // messages run through them
+	Resource  string        `csv:"resource" of:"exclusion"` // where clients find what they share
 
 	WarmupS        figure.Figure `csv:"warmup_s"`
 	WarmupLimitS   figure.Figure `csv:"warmup_limit_s" of:"exclusion"`

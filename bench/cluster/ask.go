@@ -15,7 +15,7 @@ import (
 // A service is a process that does what it is asked by its standard input, one thing after the other, and
 // answers by its standard output (see serve).
 type service struct {
-	*process
+	Node
 	mu      sync.Mutex // for one question at a time
 	number  int        // of the latest
 	answers chan answer
@@ -37,8 +37,8 @@ type answer struct {
 // answerLimit is how long a service may take to answer, which is much longer than any does that is not stuck.
 const answerLimit = 20 * time.Second
 
-// startService starts a program and its arguments, which must call serve.
-func (l *Launcher) startService(name string, program []string) (*service, error) {
+// startService starts a program and its arguments on a host, which must call serve.
+func startService(on Host, name string, program []string) (*service, error) {
 	s := &service{answers: make(chan answer, 16)}
 	reader := jsonseq.Reader[answer]{On: func(a answer) {
 		select {
@@ -47,7 +47,7 @@ func (l *Launcher) startService(name string, program []string) (*service, error)
 		}
 	}}
 	var err error
-	s.process, err = l.start(name, program[0], program[1:], nil, nil, reader.Sift)
+	s.Node, err = on.Start(Command{Name: name, Program: program}, reader.Sift)
 	return s, err
 }
 
@@ -66,12 +66,11 @@ func (s *service) ask(ctx context.Context, order, result any) error {
 	if err != nil {
 		return err
 	}
-	s.input.SetWriteDeadline(time.Now().Add(answerLimit))
-	if _, err := s.input.Write(append(line, '\n')); err != nil {
+	if err := s.Tell(append(line, '\n')); err != nil {
 		select {
 		case <-s.Ended(): // which says more
 		case <-time.After(time.Second):
-			return fmt.Errorf("asking %s: %w", s.name, err)
+			return fmt.Errorf("asking %s: %w", s.Name(), err)
 		}
 	}
 	a, err := s.await(ctx)
@@ -101,18 +100,18 @@ func (s *service) await(ctx context.Context) (answer, error) {
 					return a, nil
 				}
 			}
-			return answer{}, fmt.Errorf("%s ended before it answered: %s", s.name, s.Fate().Says)
+			return answer{}, fmt.Errorf("%s ended before it answered: %s", s.Name(), s.Fate().Says)
 		case <-ctx.Done():
 			return answer{}, ctx.Err()
 		case <-late:
-			return answer{}, fmt.Errorf("%s has not answered within %v%s", s.name, answerLimit, s.lastWords())
+			return answer{}, fmt.Errorf("%s has not answered within %v", s.Name(), answerLimit)
 		}
 	}
 }
 
 // end ends the service, and waits until it has ended.
 func (s *service) end() {
-	s.Kill()
+	s.Dismiss()
 	<-s.Ended()
 }
 

@@ -20,7 +20,7 @@ import (
 func launchBrokers(t testing.TB, count int, proxies *Proxies) *Brokers {
 	t.Helper()
 	program := []string{os.Args[0], playing, "broker"}
-	b, err := LaunchBrokers(t.Context(), NewLauncher(), program, "the broker", count, proxies)
+	b, err := LaunchBrokers(t.Context(), []Host{NewLauncher()}, program, "the broker", count, proxies, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func launchBrokers(t testing.TB, count int, proxies *Proxies) *Brokers {
 func launchBroker(t *testing.T) (p *process, url, token string) {
 	t.Helper()
 	b := launchBrokers(t, 1, nil)
-	return b.all[0].service.process, b.URL(0), b.Token()
+	return b.all[0].service.Node.(node).process, b.URL(0), b.Token()
 }
 
 func TestBrokerWantsItsCredential(t *testing.T) {
@@ -117,13 +117,13 @@ func TestServeBrokerRefuses(t *testing.T) {
 func TestLaunchBrokersFails(t *testing.T) {
 	l := NewLauncher()
 	failing := []string{"/bin/sh", "-c", "head -c 1; echo out of order; exit 3"}
-	_, err := LaunchBrokers(t.Context(), l, failing, "the broker", 1, nil)
+	_, err := LaunchBrokers(t.Context(), []Host{l}, failing, "the broker", 1, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "exit status 3; its last output:\n\t{out of order") {
 		t.Errorf("the error is %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = LaunchBrokers(ctx, l, []string{"/bin/sh", "-c", "sleep 60"}, "the broker", 1, nil)
+	_, err = LaunchBrokers(ctx, []Host{l}, []string{"/bin/sh", "-c", "sleep 60"}, "the broker", 1, nil, nil)
 	if err != context.Canceled {
 		t.Errorf("the error is %v", err)
 	}

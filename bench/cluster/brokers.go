@@ -12,32 +12,35 @@ import (
 
 // Brokers are NATS servers, each in a process of its own, that pass each other's messages on.
 type Brokers struct {
-	launcher *Launcher
-	program  []string
-	name     string // of the only one, for people
-	token    string
-	all      []*brokerProcess
-	proxies  *Proxies      // that the routes run through; nil: none
-	nowhere  *port         // see broker.Routes
-	cuts     map[int][]int // by the number of a cut: the group of each broker; -1: none
+	hosts   []Host // of the brokers, in turn
+	program []string
+	name    string // of the only one, for people
+	token   string
+	all     []*brokerProcess
+	proxies *Proxies      // that the routes run through; nil: none
+	secure  Secure        // nil: they do not speak TLS
+	nowhere *Port         // see broker.Routes
+	cuts    map[int][]int // by the number of a cut: the group of each broker; -1: none
 }
 
 // A broker may be killed and come back, as the same server at the same address.
 type brokerProcess struct {
 	config  broker.Config
-	ports   []*port
+	host    Host
+	ports   []*Port
 	service *service
 	url     string
 }
 
-// LaunchBrokers starts brokers, each in a process of its own, by running a program and its arguments, which
-// must call ServeBroker, and ends them if not all can be. The name is that of the only one. When it returns,
-// each has a route to every other. The routes run through proxies, unless these are nil: then they cannot be
-// cut.
-func LaunchBrokers(ctx context.Context, l *Launcher, program []string, name string, count int,
-	proxies *Proxies) (*Brokers, error) {
-	b := &Brokers{launcher: l, program: program, name: name, token: broker.NewToken(), proxies: proxies,
-		cuts: map[int][]int{}}
+// LaunchBrokers starts brokers on hosts, in turn, each in a process of its own, by running a program and
+// its arguments, which must call ServeBroker, and ends them if not all can be. The name is that of the only
+// one. When it returns, each has a route to every other. The routes run through proxies, unless these are
+// nil: then they cannot be cut. They speak TLS, unless secure is nil.
+func LaunchBrokers(ctx context.Context, hosts []Host, program []string, name string, count int,
+	proxies *Proxies, secure Secure) (*Brokers, error) {
+	b := &Brokers{hosts: hosts, secure: secure, program: program, name: name, token: broker.NewToken(),
+		proxies: proxies,
+		cuts:    map[int][]int{}}
 	err := b.prepare(ctx, count)
 	for i := 0; i < count && err == nil; i++ {
 		err = b.start(ctx, i)
@@ -52,11 +55,21 @@ func LaunchBrokers(ctx context.Context, l *Launcher, program []string, name stri
 	return b, nil
 }
 
+// Secure returns what a broker that is reached at these hosts needs to speak TLS.
+type Secure func(hosts ...string) (*broker.TLS, error)
+
 // prepare takes the ports of all brokers, and makes the proxies of the routes. Of two brokers the later one
 // opens the route.
 func (b *Brokers) prepare(ctx context.Context, count int) (err error) {
 	for i := range count {
-		br := &brokerProcess{config: broker.Config{Token: b.token, Name: fmt.Sprintf("turnstile-%d", i)}}
+		br := &brokerProcess{host: b.hosts[i%len(b.hosts)],
+			config: broker.Config{Token: b.token, Name: fmt.Sprintf("turnstile-%d", i)}}
+		br.config.Listen = br.host.Address()
+		if b.secure != nil {
+			if br.config.TLS, err = b.secure(br.config.Listen); err != nil {
+				return err
+			}
+		}
 		b.all = append(b.all, br)
 		if br.config.Port, err = br.takePort(); err != nil {
 			return err
@@ -65,18 +78,18 @@ func (b *Brokers) prepare(ctx context.Context, count int) (err error) {
 			return nil
 		}
 		if b.nowhere == nil {
-			if b.nowhere, err = holdPort(); err != nil {
+			if b.nowhere, err = br.host.HoldPort(); err != nil {
 				return err
 			}
 		}
-		r := &broker.Routes{Nowhere: b.nowhere.number}
+		r := &broker.Routes{Nowhere: b.nowhere.Number}
 		if r.Port, err = br.takePort(); err != nil {
 			return err
 		}
 		for j, peer := range b.all[:i] {
-			at := broker.Address(peer.config.Routes.Port)
+			at := broker.AddressAt(peer.config.Listen, peer.config.Routes.Port)
 			if b.proxies != nil {
-				if at, err = b.proxies.Add(ctx, routeName(i, j), at); err != nil {
+				if at, err = b.proxies.Add(ctx, i%len(b.hosts), routeName(i, j), at); err != nil {
 					return err
 				}
 			}
@@ -88,12 +101,12 @@ func (b *Brokers) prepare(ctx context.Context, count int) (err error) {
 }
 
 func (br *brokerProcess) takePort() (int, error) {
-	p, err := holdPort()
+	p, err := br.host.HoldPort()
 	if err != nil {
 		return 0, err
 	}
 	br.ports = append(br.ports, p)
-	return p.number, nil
+	return p.Number, nil
 }
 
 // routeName names the proxy of the route between two brokers.
@@ -105,7 +118,7 @@ func (b *Brokers) start(ctx context.Context, i int) error {
 	if len(b.all) > 1 {
 		name = fmt.Sprintf("broker %d", i)
 	}
-	s, err := b.launcher.startService(name, b.program)
+	s, err := startService(br.host, name, b.program)
 	if err != nil {
 		return err
 	}
@@ -120,6 +133,16 @@ func (b *Brokers) start(ctx context.Context, i int) error {
 	return nil
 }
 
+// Ports returns the ports that all of them listen on, for clients and for each other.
+func (b *Brokers) Ports() (all []uint16) {
+	for _, br := range b.all {
+		for _, p := range br.ports {
+			all = append(all, uint16(p.Number))
+		}
+	}
+	return all
+}
+
 // Count returns how many brokers there are, running or not.
 func (b *Brokers) Count() int { return len(b.all) }
 
@@ -130,7 +153,7 @@ func (b *Brokers) URL(i int) string { return b.all[i].url }
 func (b *Brokers) Token() string { return b.token }
 
 // Process returns the process of a broker, the latest if it was restarted.
-func (b *Brokers) Process(i int) Process { return b.all[i].service.process }
+func (b *Brokers) Process(i int) Process { return b.all[i].service }
 
 // Running reports whether a broker has not ended.
 func (b *Brokers) Running(i int) bool {
@@ -148,7 +171,7 @@ func (b *Brokers) Kill(i int) error {
 	if !b.Running(i) {
 		return fmt.Errorf("%s has ended already", b.Process(i).Name())
 	}
-	b.all[i].service.dismiss()
+	b.all[i].service.Dismiss()
 	<-b.Process(i).Ended()
 	return nil
 }
@@ -300,10 +323,10 @@ func (b *Brokers) Close() {
 			br.service.end()
 		}
 		for _, p := range br.ports {
-			p.release()
+			p.Release()
 		}
 	}
 	if b.nowhere != nil {
-		b.nowhere.release()
+		b.nowhere.Release()
 	}
 }

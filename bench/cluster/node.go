@@ -4,6 +4,7 @@ import (
 	"syscall"
 	"time"
 
+	"turnstile/internal/broker"
 	"turnstile/nodes/history"
 )
 
@@ -13,7 +14,10 @@ type Process interface {
 	Name() string
 	// Signal sends it SIGKILL, SIGSTOP or SIGCONT. The error is os.ErrProcessDone if it has ended.
 	Signal(syscall.Signal) error
-	// Turns counts its stops and continuations that NoticeStops has seen. If the number is odd, it is stopped.
+	// Dismiss ends it at once, on purpose: so its end is no trouble.
+	Dismiss()
+	// Turns counts its stops and continuations that NoticeStops has seen. If the number is odd, it is
+	// stopped.
 	Turns() uint32
 	// Ended returns a channel that is closed when the process has ended.
 	Ended() <-chan struct{}
@@ -25,10 +29,12 @@ type Process interface {
 
 // A Fate is how a process ended.
 type Fate struct {
-	Well      bool   // with status 0
-	Killed    bool   // by SIGKILL
-	Dismissed bool   // on purpose, which is no trouble
-	Says      string // how, why if that is known, and what it printed last
+	Well      bool      // with status 0
+	Killed    bool      // by SIGKILL
+	Dismissed bool      // on purpose, which is no trouble
+	Gone      bool      // its host is gone: nobody knows what became of it, and it is taken for killed
+	Heard     time.Time // of a process that is gone: when its host was last heard of
+	Says      string    // how, why if that is known, and what it printed last
 }
 
 // A Node is the process of a node, as a trial sees it. The input that it is started with holds its
@@ -37,8 +43,8 @@ type Node interface {
 	Process
 	// Tell gives it an order, all or none, and never waits. One that stands still reads it when it goes on.
 	Tell(order []byte) error
-	// Counters returns what it counts in its log, which may be read until its watch is closed, also once it has
-	// ended; nil: that is not known yet. It is called once the node is ready.
+	// Counters returns what it counts in its log, which may be read until its watch is closed, also once it
+	// has ended; nil: that is not known yet. It is called once the node is ready.
 	Counters() (*history.Watched, error)
 	// LastSeen returns when it last did something that is in its log, once it has ended.
 	LastSeen() (at int64, err error)
@@ -46,32 +52,57 @@ type Node interface {
 	PeakResidentKB() (kb int64, known bool)
 }
 
-// A StartNode starts a process of a node, which finds its configuration in its input and writes a log at a
-// path. It is given what the process prints as it comes, and returns what of that is to be kept for its Fate;
-// it must not block.
-type StartNode func(name, log string, input []byte, onOutput func([]byte) []byte) (Node, error)
-
-// Nodes returns how nodes are started on this machine, by running a program.
-func (l *Launcher) Nodes(program string) StartNode {
-	// One CPU is enough for a loop, and takes fewer threads.
-	environment := []string{"GOMAXPROCS=1"}
-	return func(name, log string, input []byte, onOutput func([]byte) []byte) (Node, error) {
-		p, err := l.start(name, program, nil, environment, input, onOutput)
-		if err != nil {
-			return nil, err
-		}
-		return node{p, log}, nil
-	}
+// A Command is what a Host starts.
+type Command struct {
+	Name    string   // of the process, for people
+	Program []string // the program and its arguments; on a host with an agent, the word for it (package agent)
+	Env     []string // variables beside those of the host, as in GOMAXPROCS=1
+	Input   []byte   // handed to its standard input, which stays open
+	Log     string   // the log that it writes, if it is a node
 }
+
+// A Host is where processes of a run are started: this machine, by a Launcher, or another one, by its agent.
+type Host interface {
+	// Start starts a process. It is given what the process prints as it comes, and returns what of that is
+	// to be kept for its Fate; it must not block. If onOutput is nil, all is kept.
+	Start(c Command, onOutput func([]byte) []byte) (Node, error)
+	// HoldPort keeps a TCP port for processes that are started here.
+	HoldPort() (*Port, error)
+	// Address is where processes of other hosts reach those that are started here, as in 127.0.0.1.
+	Address() string
+}
+
+// NodeEnv are the variables of a node's process: one CPU is enough for a loop, and takes fewer threads.
+var NodeEnv = []string{"GOMAXPROCS=1"}
+
+// Start implements Host.
+func (l *Launcher) Start(c Command, onOutput func([]byte) []byte) (Node, error) {
+	p, err := l.start(c.Name, c.Program[0], c.Program[1:], c.Env, c.Input, onOutput)
+	if err != nil {
+		return nil, err
+	}
+	return node{p, c.Log}, nil
+}
+
+// HoldPort implements Host: the port is one of the loopback address.
+func (l *Launcher) HoldPort() (*Port, error) { return HoldPort() }
+
+// Address implements Host.
+func (l *Launcher) Address() string { return broker.Loopback }
 
 // A node is a process of a node on this machine.
 type node struct {
 	*process
-	log string
+	log string // empty: it writes none
 }
 
 // Counters implements Node.
-func (n node) Counters() (*history.Watched, error) { return history.Watch(n.log) }
+func (n node) Counters() (*history.Watched, error) {
+	if n.log == "" {
+		return nil, nil
+	}
+	return history.Watch(n.log)
+}
 
 // LastSeen implements Node.
 func (n node) LastSeen() (int64, error) { return history.LastSeen(n.log) }

@@ -3,19 +3,25 @@ package cluster
 import (
 	"fmt"
 	"sync"
+
+	"turnstile/internal/broker"
 )
 
-// A port is a TCP port of the loopback address that is kept for one process, which may end and be started
+// A Port is a TCP port of this machine that is kept for one process, which may end and be started
 // again in between.
-type port struct {
-	number  int
-	release func() // once
+type Port struct {
+	Number  int
+	Release func() // gives it back, once
 }
 
-func holdPort() (*port, error) {
-	number, release, err := hold()
+// HoldPort keeps a port of the loopback address that is free, and HoldPortAt one of another address of this
+// machine.
+func HoldPort() (*Port, error) { return HoldPortAt(broker.Loopback) }
+
+func HoldPortAt(address string) (*Port, error) {
+	number, release, err := hold(address)
 	if err != nil {
-		return nil, fmt.Errorf("taking a port of the loopback address: %w", err)
+		return nil, fmt.Errorf("taking a port of %s: %w", address, err)
 	}
-	return &port{number, sync.OnceFunc(release)}, nil
+	return &Port{number, sync.OnceFunc(release)}, nil
 }

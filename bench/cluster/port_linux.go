@@ -2,14 +2,20 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
+	"net/netip"
 
 	"golang.org/x/sys/unix"
 )
 
-// hold binds a free port of the loopback address with a socket that never listens, and returns its number.
+// hold binds a free port of an address with a socket that never listens, and returns its number.
 // The kernel lets a process that asks for this very number listen on it (both sides set SO_REUSEADDR), gives
 // it to nobody who asks for any port or connects, and refuses connections while nobody listens.
-func hold() (number int, release func(), err error) {
+func hold(at string) (number int, release func(), err error) {
+	ip, err := netip.ParseAddr(at)
+	if err != nil || !ip.Is4() {
+		return 0, nil, fmt.Errorf("%q is no IPv4 address", at)
+	}
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, nil, err
@@ -17,7 +23,7 @@ func hold() (number int, release func(), err error) {
 	var address unix.Sockaddr
 	err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 	if err == nil {
-		err = unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
+		err = unix.Bind(fd, &unix.SockaddrInet4{Addr: ip.As4()})
 	}
 	if err == nil {
 		address, err = unix.Getsockname(fd)

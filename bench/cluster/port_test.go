@@ -16,19 +16,19 @@ func TestPortIsHeld(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("ports are not held")
 	}
-	p, err := holdPort()
+	p, err := HoldPort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.release()
+	defer p.Release()
 	for range 3 { // a listener comes and goes
-		if conn, err := net.Dial("tcp", broker.Address(p.number)); !errors.Is(err, syscall.ECONNREFUSED) {
+		if conn, err := net.Dial("tcp", broker.Address(p.Number)); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Errorf("nobody listens, and the error is %v", err)
 			if err == nil {
 				conn.Close()
 			}
 		}
-		l, err := net.Listen("tcp", broker.Address(p.number))
+		l, err := net.Listen("tcp", broker.Address(p.Number))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,11 +37,11 @@ func TestPortIsHeld(t *testing.T) {
 			conn, _ := l.Accept()
 			accepted <- conn
 		}()
-		conn, err := net.Dial("tcp", broker.Address(p.number))
+		conn, err := net.Dial("tcp", broker.Address(p.Number))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := broker.CanListen(p.number); !errors.Is(err, syscall.EADDRINUSE) {
+		if err := broker.CanListen(p.Number); !errors.Is(err, syscall.EADDRINUSE) {
 			t.Errorf("somebody listens, and the error is %v", err)
 		}
 		(<-accepted).Close() // first: so the port is in TIME_WAIT
@@ -53,7 +53,7 @@ func TestPortIsHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.Addr().(*net.TCPAddr).Port == p.number {
+		if l.Addr().(*net.TCPAddr).Port == p.Number {
 			t.Fatal("a port that is held is given to somebody")
 		}
 		defer l.Close()

@@ -21,7 +21,12 @@ type Launcher struct {
 	jobs  chan func()
 	kills int           // for want of memory, before
 	drain time.Duration // see drainLimit
+	as    *syscall.Credential
 }
+
+// As has processes be started as another user and group, without any capability. That takes the capabilities
+// SETUID and SETGID, and KILL to signal them.
+func (l *Launcher) As(uid, gid uint32) { l.as = &syscall.Credential{Uid: uid, Gid: gid} }
 
 // NewLauncher returns a launcher. It keeps a thread of its own until the process ends.
 func NewLauncher() *Launcher {
@@ -83,6 +88,7 @@ func (l *Launcher) start(name, path string, args, env []string, input []byte, on
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inRead, outWrite, outWrite
 	p.cmd.SysProcAttr = p.exit.attributes()
+	p.cmd.SysProcAttr.Credential = l.as
 	started := make(chan error)
 	l.jobs <- func() { started <- p.cmd.Start() }
 	err = <-started
@@ -107,17 +113,22 @@ func (l *Launcher) start(name, path string, args, env []string, input []byte, on
 	return p, nil
 }
 
-// Tell writes some bytes to the standard input of the process, all or none: what a process that stands still
-// is told waits in the pipe. At most PIPE_BUF bytes are written as a whole, at least 512.
+// Tell writes some bytes to the standard input of the process, all or none: what a process that stands
+// still is told waits in the pipe. At most PIPE_BUF bytes are written as a whole, at least 512; more only
+// if the pipe has space for all.
 func (p *process) Tell(b []byte) error {
 	var failed error
+	written := 0
 	err := p.raw.Write(func(fd uintptr) bool {
 		for {
-			if _, failed = unix.Write(int(fd), b); failed != unix.EINTR {
+			if written, failed = unix.Write(int(fd), b); failed != unix.EINTR {
 				return true
 			}
 		}
 	})
+	if err == nil && failed == nil && written < len(b) {
+		failed = unix.EAGAIN
+	}
 	switch err = errors.Join(err, failed); {
 	case errors.Is(err, unix.EAGAIN):
 		return fmt.Errorf("%s has not read its input for so long that the pipe is full", p.name)
@@ -173,17 +184,25 @@ func (p *process) reap() error {
 func (p *process) Pid() int { return p.cmd.Process.Pid }
 
 // Name, Ended, Fate, Turns and Signal implement Process.
-func (p *process) Name() string                  { return p.name }
-func (p *process) Ended() <-chan struct{}        { return p.ended }
-func (p *process) Fate() Fate                    { return p.fate }
-func (p *process) Turns() uint32                 { return p.turns.Load() }
-func (p *process) Signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
+func (p *process) Name() string           { return p.name }
+func (p *process) Ended() <-chan struct{} { return p.ended }
+func (p *process) Fate() Fate             { return p.fate }
+func (p *process) Turns() uint32          { return p.turns.Load() }
+
+// Signal sends a signal to the process, and one that stops it or has it go on to all of its group.
+func (p *process) Signal(s syscall.Signal) error {
+	err := p.cmd.Process.Signal(s)
+	if err == nil && (s == syscall.SIGSTOP || s == syscall.SIGCONT) {
+		syscall.Kill(-p.Pid(), s) // fails only if it has ended
+	}
+	return err
+}
 
 // Kill ends the process at once.
 func (p *process) Kill() { p.Signal(syscall.SIGKILL) }
 
-// dismiss ends the process at once, on purpose: so its end is no trouble.
-func (p *process) dismiss() {
+// Dismiss implements Process.
+func (p *process) Dismiss() {
 	p.dismissed.Store(true)
 	p.Kill()
 }

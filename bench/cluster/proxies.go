@@ -2,62 +2,123 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
-// Proxies are TCP proxies on the loopback address, in a process of their own.
-type Proxies struct{ service *service }
+// Proxies are TCP proxies on the loopback addresses of hosts, in a process of their own on each.
+type Proxies struct {
+	services []*service     // by host
+	on       map[string]int // the host of each proxy, by its name
+	in       map[int][]int  // the hosts that a fault is in force on, by its number
+}
 
-// LaunchProxies starts a process for proxies, by running a program and its arguments, which must call
-// ServeProxies. It has no proxies yet.
-func LaunchProxies(ctx context.Context, l *Launcher, program []string) (*Proxies, error) {
-	s, err := l.startService("the process of the proxies", program)
-	if err != nil {
-		return nil, err
-	}
-	p := &Proxies{s}
-	if _, err := p.InForce(ctx); err != nil { // it is up once it answers
-		s.end()
-		return nil, err
+// LaunchProxies starts a process for proxies on each host, by running a program and its arguments, which must
+// call ServeProxies. There are no proxies yet.
+func LaunchProxies(ctx context.Context, hosts []Host, program []string) (*Proxies, error) {
+	p := &Proxies{on: map[string]int{}, in: map[int][]int{}}
+	for i, host := range hosts {
+		name := "the process of the proxies"
+		if len(hosts) > 1 {
+			name = fmt.Sprintf("the process of the proxies of host %d", i)
+		}
+		s, err := startService(host, name, program)
+		if err == nil {
+			p.services = append(p.services, s)
+			_, err = p.report(ctx, i) // it is up once it answers
+		}
+		if err != nil {
+			p.Close()
+			return nil, err
+		}
 	}
 	return p, nil
 }
 
-// Process returns the process of the proxies.
-func (p *Proxies) Process() Process { return p.service.process }
+// Processes returns the processes of the proxies, by host.
+func (p *Proxies) Processes() (all []Process) {
+	for _, s := range p.services {
+		all = append(all, s)
+	}
+	return all
+}
 
 // Close ends the proxies and their connections.
-func (p *Proxies) Close() { p.service.end() }
+func (p *Proxies) Close() {
+	for _, s := range p.services {
+		s.end()
+	}
+}
 
-// Add makes a proxy that passes connections on to an address, as in 127.0.0.1:4222, and returns the address
-// that it listens on.
-func (p *Proxies) Add(ctx context.Context, name, upstream string) (address string, err error) {
-	err = p.service.ask(ctx, proxyOrder{Do: addProxy, Name: name, Upstream: upstream}, &address)
+// Add makes a proxy on a host that passes connections on to an address, as in 127.0.0.1:4222, and returns the
+// address that it listens on.
+func (p *Proxies) Add(ctx context.Context, host int, name, upstream string) (address string, err error) {
+	err = p.services[host].ask(ctx, proxyOrder{Do: addProxy, Name: name, Upstream: upstream}, &address)
+	if err == nil {
+		p.on[name] = host
+	}
 	return address, err
 }
 
 // Begin puts a fault in force: when it returns nil, it is.
 func (p *Proxies) Begin(ctx context.Context, f ConnectionFault) error {
-	return p.service.ask(ctx, proxyOrder{Do: beginFault, Fault: f}, nil)
+	of := map[int][]string{}
+	for _, name := range f.Names {
+		of[p.on[name]] = append(of[p.on[name]], name)
+	}
+	if len(of) == 0 { // which the first refuses
+		of[0] = nil
+	}
+	for _, host := range slices.Sorted(maps.Keys(of)) {
+		f.Names = of[host]
+		if err := p.services[host].ask(ctx, proxyOrder{Do: beginFault, Fault: f}, nil); err != nil {
+			return err
+		}
+		p.in[f.Number] = append(p.in[f.Number], host)
+	}
+	return nil
 }
 
 // Heal takes the fault with that number back, and leaves all others in force: when it returns nil, the
 // proxies pass on what they held up, and take connections again.
 func (p *Proxies) Heal(ctx context.Context, number int) error {
-	return p.service.ask(ctx, proxyOrder{Do: healFault, Fault: ConnectionFault{Number: number}}, nil)
+	hosts := p.in[number]
+	if len(hosts) == 0 { // the first says that there is none
+		hosts = []int{0}
+	}
+	for _, host := range hosts {
+		order := proxyOrder{Do: healFault, Fault: ConnectionFault{Number: number}}
+		if err := p.services[host].ask(ctx, order, nil); err != nil {
+			return err
+		}
+	}
+	delete(p.in, number)
+	return nil
 }
 
 // InForce returns the numbers of the faults that are in force. It is an error if some proxy does not pass on
 // what comes though no fault is.
-func (p *Proxies) InForce(ctx context.Context) ([]int, error) {
-	var r proxyReport
-	if err := p.service.ask(ctx, proxyOrder{Do: reportProxy}, &r); err != nil {
-		return nil, err
+func (p *Proxies) InForce(ctx context.Context) (numbers []int, err error) {
+	for host := range p.services {
+		r, err := p.report(ctx, host)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(r.Faults) == 0 && len(r.Hit) > 0:
+			return nil, errors.New("no fault is in force, but proxies do not pass on what comes: " +
+				strings.Join(r.Hit, ", "))
+		}
+		numbers = append(numbers, r.Faults...)
 	}
-	if len(r.Faults) == 0 && len(r.Hit) > 0 {
-		return nil, fmt.Errorf("no fault is in force, but proxies do not pass on what comes: %s",
-			strings.Join(r.Hit, ", "))
-	}
-	return r.Faults, nil
+	slices.Sort(numbers)
+	return slices.Compact(numbers), nil
+}
+
+// report asks the proxies of a host what is in force.
+func (p *Proxies) report(ctx context.Context, host int) (r proxyReport, err error) {
+	err = p.services[host].ask(ctx, proxyOrder{Do: reportProxy}, &r)
+	return r, err
 }

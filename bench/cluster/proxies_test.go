@@ -19,7 +19,7 @@ import (
 // launchProxies starts this program as the process of the proxies.
 func launchProxies(t testing.TB) *Proxies {
 	t.Helper()
-	p, err := LaunchProxies(t.Context(), NewLauncher(), []string{os.Args[0], playing, "proxies"})
+	p, err := LaunchProxies(t.Context(), []Host{NewLauncher()}, []string{os.Args[0], playing, "proxies"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ type mustProxies struct {
 
 func (m mustProxies) add(name, upstream string) (address string) {
 	m.t.Helper()
-	address, err := m.p.Add(m.t.Context(), name, upstream)
+	address, err := m.p.Add(m.t.Context(), 0, name, upstream)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestProxiesRefuse(t *testing.T) {
 	begin := func(f ConnectionFault) error { return p.Begin(t.Context(), f) }
 	a, ab := []string{"a"}, []string{"a", "b"}
 	for says, err := range map[string]error{
-		"there is a proxy a already":            second(p.Add(t.Context(), "a", "127.0.0.1:1")),
+		"there is a proxy a already":            second(p.Add(t.Context(), 0, "a", "127.0.0.1:1")),
 		"no fault 2 is in force":                p.Heal(t.Context(), 2),
 		"fault 1 is in force already":           begin(ConnectionFault{Number: 1, Names: a, Reset: true}),
 		"fault 3: there is no proxy b":          begin(ConnectionFault{Number: 3, Names: ab, Reset: true}),
@@ -311,8 +311,8 @@ func TestProxiesRefuse(t *testing.T) {
 		"fault 5 does nothing":                  begin(ConnectionFault{Number: 5, Names: a}),
 		"fault 6: a latency of -1ns":            begin(ConnectionFault{Number: 6, Names: a, Latency: -1}),
 		"fault 7: -1 bytes per second":          begin(ConnectionFault{Number: 7, Names: a, Bandwidth: -1}),
-		"there is no order \"dance\"":           p.service.ask(t.Context(), proxyOrder{Do: "dance"}, nil),
-		"reading an order for the proxies: jso": p.service.ask(t.Context(), 3, nil),
+		"there is no order \"dance\"":           p.services[0].ask(t.Context(), proxyOrder{Do: "dance"}, nil),
+		"reading an order for the proxies: jso": p.services[0].ask(t.Context(), 3, nil),
 	} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("the error is %v, and should say %q", err, says)
@@ -326,8 +326,8 @@ func second[T any](_ T, err error) error { return err }
 func TestProxiesEnd(t *testing.T) {
 	t.Parallel()
 	p := launchProxies(t)
-	p.service.input.Close()
-	if err := ended(t, p.service.process); err != nil {
+	p.services[0].Node.(node).input.Close()
+	if err := ended(t, p.services[0].Node.(node).process); err != nil {
 		t.Errorf("they end with %v", err)
 	}
 	err := p.Heal(t.Context(), 1)
@@ -335,7 +335,7 @@ func TestProxiesEnd(t *testing.T) {
 		t.Errorf("asked after their end, the error is %v", err)
 	}
 	launched := func(ctx context.Context, script string) error {
-		return second(LaunchProxies(ctx, NewLauncher(), []string{"/bin/sh", "-c", script}))
+		return second(LaunchProxies(ctx, []Host{NewLauncher()}, []string{"/bin/sh", "-c", script}))
 	}
 	brief, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -352,7 +352,7 @@ func TestProxiesEnd(t *testing.T) {
 // An answer that comes late is not taken for that to the next question.
 func TestLateAnswersAreNoOthers(t *testing.T) {
 	const script = `read a; read b; printf '\036{"number":1,"answer":"one"}\n\036{"number":2,"answer":"two"}\n'`
-	s, err := NewLauncher().startService("a slow one", []string{"/bin/sh", "-c", script})
+	s, err := startService(NewLauncher(), "a slow one", []string{"/bin/sh", "-c", script})
 	if err != nil {
 		t.Fatal(err)
 	}

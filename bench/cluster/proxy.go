@@ -91,7 +91,7 @@ type proxyServer struct {
 // A proxy passes connections on to one address.
 type proxy struct {
 	*toxiproxy.Proxy
-	port *port
+	port *Port
 	rule atomic.Pointer[rule] // of its lines
 }
 
@@ -118,11 +118,11 @@ func (s *proxyServer) add(name, upstream string) (string, error) {
 	if s.proxies[name] != nil {
 		return "", fmt.Errorf("there is a proxy %s already", name)
 	}
-	held, err := holdPort()
+	held, err := HoldPort()
 	if err != nil {
 		return "", err
 	}
-	p := &proxy{Proxy: toxiproxy.NewProxy(s.api, name, broker.Address(held.number), upstream), port: held}
+	p := &proxy{Proxy: toxiproxy.NewProxy(s.api, name, broker.Address(held.Number), upstream), port: held}
 	p.rule.Store(&rule{changed: make(chan struct{})})
 	for _, direction := range []string{"upstream", "downstream"} {
 		toxic, err := p.Toxics.AddToxicJson(strings.NewReader(
@@ -133,7 +133,7 @@ func (s *proxyServer) add(name, upstream string) (string, error) {
 		toxic.Toxic.(*line).rule = &p.rule
 	}
 	if err := p.Start(); err != nil {
-		held.release()
+		held.Release()
 		return "", fmt.Errorf("starting the proxy %s: %w", name, err)
 	}
 	s.proxies[name] = p

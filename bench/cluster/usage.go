@@ -19,6 +19,14 @@ type Usage struct {
 	own    time.Duration // by this process and the nodes
 	broker time.Duration // by the processes that carry the messages
 	known  bool          // own and broker
+	cpus   int           // of other machines whose ticks are in all
+}
+
+// Add adds what the processors of another machine have spent.
+func (u *Usage) Add(busy, all uint64, cpus int) {
+	u.all.busy += busy
+	u.all.all += all
+	u.cpus += cpus
 }
 
 // ReadUsage reads what has been used. The brokers are all processes that carry or carried the run's messages;
@@ -53,10 +61,19 @@ type Shares struct {
 	AllKnown, OwnKnown bool
 }
 
+// Between says that the reading began at a time, and so is one of the time half-way since then.
+func (u *Usage) Between(began time.Time) { u.at = began.Add(u.at.Sub(began) / 2) }
+
 // Since returns what was used since an earlier reading.
 func (u Usage) Since(earlier Usage) Shares {
+	if u.cpus > 0 {
+		return u.since(earlier, runtime.NumCPU()+u.cpus, 0)
+	}
 	return u.since(earlier, runtime.NumCPU(), cgroup.Read(os.DirFS("/")).CPUs)
 }
+
+// mostShare is more than processes can use of what there is, but for errors of reading.
+const mostShare = 1.1
 
 // since is Since on so many processors, of whose time the quota is what the run may use; 0: there is none.
 func (u Usage) since(earlier Usage, cpus int, quota float64) Shares {
@@ -74,6 +91,9 @@ func (u Usage) since(earlier Usage, cpus int, quota float64) Shares {
 		s.BrokerCPU = (u.broker - earlier.broker).Seconds() / took.Seconds()
 		s.Broker = s.BrokerCPU / limit
 		s.Own = (u.own - earlier.own).Seconds() / took.Seconds() / limit
+		if s.Own+s.Broker > mostShare { // the readings took too long for so short a time
+			s.OwnKnown, s.Own, s.Broker, s.BrokerCPU = false, 0, 0, 0
+		}
 	}
 	if s.AllKnown = u.all.all > earlier.all.all; s.AllKnown {
 		busy := float64(u.all.busy-earlier.all.busy) / float64(u.all.all-earlier.all.all)
@@ -85,6 +105,13 @@ func (u Usage) since(earlier Usage, cpus int, quota float64) Shares {
 
 // ticks is the time that processors have spent since the machine was booted: at work, and in all.
 type ticks struct{ busy, all uint64 }
+
+// Ticks returns how much time the processors of this machine have spent since it was booted, at work and in
+// all, in a unit of the kernel.
+func Ticks() (busy, all uint64) {
+	t := readTicks()
+	return t.busy, t.all
+}
 
 func readTicks() ticks {
 	b, _ := os.ReadFile("/proc/stat")

@@ -31,9 +31,9 @@ func TestShares(t *testing.T) {
 	} {
 		at := time.Now()
 		seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-		before := Usage{at, ticks{1000, 5000}, seconds(100), seconds(50), true}
+		before := Usage{at, ticks{1000, 5000}, seconds(100), seconds(50), true, 0}
 		after := Usage{at.Add(10 * time.Second), ticks{1000 + test.busy, 9000}, seconds(100 + test.own),
-			seconds(50 + test.broker), true}
+			seconds(50 + test.broker), true, 0}
 		got := after.since(before, 4, test.quota)
 		for _, x := range [][2]float64{{got.Own, test.want.Own}, {got.Broker, test.want.Broker},
 			{got.Others, test.want.Others}, {got.Busy, test.want.Busy}, {got.BrokerCPU, test.want.BrokerCPU}} {
@@ -51,12 +51,12 @@ func TestSharesUnknown(t *testing.T) {
 		before, after Usage
 		all, own      bool
 	}{
-		"no time has passed": {Usage{at, ticks{1, 2}, 0, 0, true}, Usage{at, ticks{2, 3}, 0, 0, true},
+		"no time has passed": {Usage{at, ticks{1, 2}, 0, 0, true, 0}, Usage{at, ticks{2, 3}, 0, 0, true, 0},
 			false, false},
-		"no tick has passed": {Usage{at, ticks{1, 2}, 0, 0, true}, Usage{at.Add(1), ticks{1, 2}, 0, 0, true},
+		"no tick has passed": {Usage{at, ticks{1, 2}, 0, 0, true, 0}, Usage{at.Add(1), ticks{1, 2}, 0, 0, true, 0},
 			false, true},
-		"a process could not be read": {Usage{at, ticks{1, 2}, 0, 0, true},
-			Usage{at.Add(1), ticks{2, 3}, 0, 0, false}, true, false},
+		"a process could not be read": {Usage{at, ticks{1, 2}, 0, 0, true, 0},
+			Usage{at.Add(1), ticks{2, 3}, 0, 0, false, 0}, true, false},
 	} {
 		if got := test.after.since(test.before, 4, 0); got.AllKnown != test.all || got.OwnKnown != test.own {
 			t.Errorf("%s: %+v", name, got)

@@ -19,6 +19,7 @@ import (
 // that of the first run of each cell.
 type Matrix struct {
 	Experiment
+	Spread
 	Faults []string // only plans of these names; none: all of ours
 	Real   bool     // by processes
 	Runs   int      // of each cell, each of the next seed
@@ -30,6 +31,8 @@ type Cell struct {
 	Plan *chaos.Plan
 	May  row.FaultCell // what its row says
 	Runs []*Result
+
+	spread Spread
 }
 
 // The runs of the matrix: five clients that think and request, so many that the resource is hardly ever free.
@@ -54,7 +57,7 @@ func (m *Matrix) Cells() (all []*Cell) {
 		for _, plan := range chaos.ScenariosOf(row) {
 			if len(m.Faults) == 0 || slices.Contains(m.Faults, plan.Name) {
 				may, _ := row.FaultCell(plan.Name)
-				all = append(all, &Cell{Spec: row, Plan: plan, May: may})
+				all = append(all, &Cell{Spec: row, Plan: plan, May: may, spread: m.Spread})
 			}
 		}
 	}
@@ -75,6 +78,7 @@ func (c *Cell) Options(seed uint64) bench.Options {
 	o.Plan, o.Faults, o.Brokers = c.Plan.Name, c.Plan.Faults, c.Plan.Brokers
 	o.Config.Fenced = chaos.Fenced(c.Spec, c.Plan.Faults)
 	studyOf(c.Spec).cell(c, &o)
+	c.spread.over(&o)
 	return o
 }
 

@@ -21,6 +21,7 @@ import (
 // links, and healed: with the leader on either side.
 type SplitBrain struct {
 	Experiment
+	Spread
 	N     int
 	Given map[string]string // options, for the schemes that have them
 	Cuts  []effect.Cut      // none: the highest, fewer than half, from the others
@@ -64,10 +65,12 @@ func (c *SplitBrain) Check() error {
 		}
 		c.Cuts = []effect.Cut{cut}
 	}
-	if err := c.checkOptions(); err != nil {
-		return err
+	for _, check := range []func() error{c.checkOptions, c.settle, c.checkCuts} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	return c.checkCuts()
+	return nil
 }
 
 // config returns the configuration of a scheme: it takes the options that it has.
@@ -130,6 +133,7 @@ func (c *SplitBrain) options(x *partition) bench.Options {
 	if !c.Real {
 		o.Latency = chance.Constant(latency)
 	}
+	c.over(&o)
 	return o
 }
 

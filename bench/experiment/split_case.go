@@ -69,15 +69,15 @@ func (c *SplitBrain) cases() (all []*partition) {
 	return all
 }
 
-// A place is where a leader is in the cuts.
-type place struct {
+// A seat is where a leader is in the cuts.
+type seat struct {
 	name  string
 	nodes effect.Group
 }
 
 // places returns where the leaders are to be: once on a side without a majority, and once on the one with it;
 // if the cuts make no sides, at each node that they name, and at one that they do not.
-func (c *SplitBrain) places() (all []place) {
+func (c *SplitBrain) places() (all []seat) {
 	if !c.Links() {
 		var minority, majority effect.Group
 		for _, side := range c.Cuts[0].Sides() {
@@ -87,9 +87,9 @@ func (c *SplitBrain) places() (all []place) {
 				minority = append(minority, side...)
 			}
 		}
-		all = []place{{inMinority, minority}}
+		all = []seat{{inMinority, minority}}
 		if majority != nil {
-			all = append(all, place{inMajority, majority})
+			all = append(all, seat{inMajority, majority})
 		}
 		return all
 	}
@@ -100,7 +100,7 @@ func (c *SplitBrain) places() (all []place) {
 	other := false
 	for id := range nodes.ID(c.N) {
 		if is := slices.Contains(named, id); is || !other {
-			all = append(all, place{fmt.Sprintf("node %d", id), effect.Group{id}})
+			all = append(all, seat{fmt.Sprintf("node %d", id), effect.Group{id}})
 			other = other || !is
 		}
 	}

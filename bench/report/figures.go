@@ -324,6 +324,7 @@ func (p *Report) machine(s *bench.Summary, t table) {
 	}
 	p.line("timers", "late by %s (p50), %s (p99), %s (max)", format.Micros(t.of("timer_late_us_p50").median),
 		format.Micros(t.of("timer_late_us_p99").median), format.Micros(t.of("timer_late_us_max").most))
+	p.clocks(t)
 	p.line("machine", "%s; largest node %s MB; up in %s ms", usedOf(t, m),
 		format.Plain(t.of("node_rss_mb_max").most, 1), t.of("ready_ms").text(format.Whole))
 	for i := range t {

@@ -15,6 +15,7 @@ import (
 	"turnstile/internal/format"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -61,11 +62,17 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 			words = append(words, beside[0]+" "+beside[1])
 		}
 	}
-	if o.Brokers > 1 {
+	if o.Hosts > 0 {
+		words = append(words, english.Count(o.Hosts, "host", "hosts"))
+	}
+	if o.Brokers > 1 && (!o.Simulated || o.Hosts == 0) {
 		words = append(words, english.Count(o.Brokers, "broker", "brokers"))
 	}
 	if o.Proxies {
 		words = append(words, "proxies")
+	}
+	if o.Resource == bench.ResourceProcess {
+		words = append(words, "resource process")
 	}
 	words = append(words, o.FaultTexts()...)
 	if o.Entries > 0 {
@@ -246,6 +253,9 @@ func (p *Report) verdict(s *bench.Summary) {
 	if row := s.Spec; row.Flaw != nil && outcome != check.Violated {
 		p.printf("  %s is known to be broken (%s), which this run did not show; this does: %s %s\n",
 			row.Name, row.Flaw.Check, terminal.Invoked(), strings.Join(row.ShowFlaw(), " "))
+	}
+	if s.Spec.Name == foreign.Name {
+		p.printf("  a foreign program is neither simulated nor explored: runs such as this are all that is known\n")
 	}
 	p.printf("\n")
 }

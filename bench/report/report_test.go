@@ -58,6 +58,21 @@ func wantSummary(t *testing.T, s *bench.Summary, says ...string) {
 	}
 }
 
+// Where hosts have several clocks, the summary says how well times of different nodes can be compared.
+func TestSummaryOfClocks(t *testing.T) {
+	s := threeTrials(t)
+	for i, micros := range []float64{3, 900, 400} {
+		s.Rows[i].ClockErrorUS, s.Rows[i].SynchronizationDelayUSP50 = figure.Number(micros), figure.Number(8000)
+	}
+	wantSummary(t, s, "clocks      times of nodes on different hosts agree within 900 µs",
+		"that is more than a tenth of the synchronization delay, which may be wrong by as much")
+	s.Rows[1].ClockErrorUS, s.Rows[2].ClockErrorUS = figure.Number(1), figure.Number(1)
+	var b bytes.Buffer
+	if New(&b).Summary(s); strings.Contains(b.String(), "clocks  ") {
+		t.Errorf("one clock is worth a word:\n%s", &b)
+	}
+}
+
 // What is wrong with one trial is said of that one.
 func TestSummaryOfTrialsWarns(t *testing.T) {
 	s := threeTrials(t)

@@ -12,7 +12,8 @@ import (
 // in no group reach all. Its zero value cuts nothing.
 type Cut struct {
 	groups []Group
-	oneWay bool // only messages from the first group to the second are lost
+	hosts  []Group // in place of the group of that number; nil: the cut names no hosts
+	oneWay bool    // only messages from the first group to the second are lost
 	ring   Group
 	reach  int // in a ring: how many nodes each reaches on either side
 	// for groups that are not known yet: bridge, ring or a target, which is cut off from all others
@@ -29,10 +30,10 @@ const (
 
 // cutForms lists what ParseCut takes, for its errors.
 const cutForms = "0-1/2-4 (nodes 0 and 1 from 2 to 4), 0/1/2 (each from the others), " +
-	"0,3/1-2, 0>1-2 (what 0 sends to 1 and 2, and not what they send), bridge, ring, " +
+	"0,3/1-2, 0>1-2 (what 0 sends to 1 and 2, and not what they send), host 0/host 1-3, bridge, ring, " +
 	"or who is cut off from all others, as in minority or holder"
 
-// ParseCut reads a cut: groups of nodes with / between them, or two with >, or a word.
+// ParseCut reads a cut: groups of nodes or hosts with / between them, or two with >, or a word.
 func ParseCut(text string) (Cut, error) {
 	fail := func(why string) (Cut, error) {
 		return Cut{}, fmt.Errorf("%q is no cut%s: write %s", text, why, cutForms)
@@ -49,22 +50,31 @@ func ParseCut(text string) (Cut, error) {
 	if oneWay && len(parts) > 2 {
 		return fail(", since one way leads from one group to one other")
 	}
-	var groups []Group
-	taken := map[nodes.ID]bool{}
-	for _, part := range parts {
-		group, err := ParseGroup(part)
+	groups, hosts := make([]Group, len(parts)), make([]Group, len(parts))
+	taken := [2]map[nodes.ID]bool{{}, {}}
+	for i, part := range parts {
+		list, of, err := ParseHosts(part)
+		what, into, kind := "host", hosts, 1
+		if !of {
+			list, err = ParseGroup(part)
+			what, into, kind = "node", groups, 0
+		}
 		if err != nil {
 			return fail("")
 		}
-		for _, id := range group {
-			if taken[id] {
-				return fail(fmt.Sprintf(", since node %d is in it twice", id))
+		for _, id := range list {
+			if taken[kind][id] {
+				return fail(fmt.Sprintf(", since %s %d is in it twice", what, id))
 			}
-			taken[id] = true
+			taken[kind][id] = true
 		}
-		groups = append(groups, group)
+		into[i] = list
 	}
-	return CutInto(oneWay, groups...), nil
+	c := CutInto(oneWay, groups...)
+	if len(taken[1]) > 0 {
+		c.hosts = hosts
+	}
+	return c, nil
 }
 
 // parseCutWord reads a cut without groups.
@@ -210,8 +220,12 @@ func (c Cut) String() string { return c.write(Group.String) }
 
 func (c Cut) write(group func(Group) string) string {
 	var groups []string
-	for _, g := range c.groups {
-		groups = append(groups, group(g))
+	for i, g := range c.groups {
+		if c.hosts != nil && len(c.hosts[i]) > 0 {
+			groups = append(groups, hostsText(c.hosts[i]))
+		} else {
+			groups = append(groups, group(g))
+		}
 	}
 	switch {
 	case c.Word != "":

@@ -48,6 +48,10 @@ func TestParseCutSaysWhatIsRight(t *testing.T) {
 		"2-1/0":    "is no cut",
 		"0//1":     "is no cut",
 		"-1/2":     "is no cut",
+
+		"host 0/host 0-1": "host 0 is in it twice",
+		"host 0/host a":   "is no cut",
+		"host 0/":         "is no cut",
 	} {
 		if _, err := ParseCut(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -72,11 +72,12 @@ const (
 	ofClocks      = "clock"
 	OfConnections = "connection"
 	ofBrokers     = "broker"
+	ofHosts       = "host"
 )
 
 // Kinds lists the faults. A new one is added here.
 var Kinds = []*Kind{&cutLinks, &loss, &delay, &duplicate, &reorder, &bandwidth, &kill, &pause, &slow, &clock,
-	&lag, &throttle, &stall, &reset, &killBroker, &pauseBroker, &cutRoutes}
+	&lag, &throttle, &stall, &reset, &killBroker, &pauseBroker, &cutRoutes, &cutNetwork}
 
 // A Key is a key of plans, and the flag that says the same.
 type Key struct {
@@ -195,6 +196,7 @@ type Place struct {
 	Until   func() int64    // when it is healed, in the run's nanoseconds
 	Second  bool            // it is on the second network
 	Brokers int             // how many the first network has, or would have
+	HostOf  func(nodes.ID) int
 }
 
 // OnNodes is an effect that strikes processes.
@@ -217,20 +219,21 @@ type Cluster interface {
 // Carried is an effect that a transport carries out. Start is of what stands in for it.
 type Carried interface {
 	OnLinks
-	// Begin hits the connections of some nodes, or brokers that the effect names, and returns how many nodes
-	// that is.
+	// Begin hits the connections of some nodes, or brokers or hosts that the effect names, and returns how many
+	// nodes that is.
 	Begin(c *Carrier, of Group) (hit int, err error)
 	Heal(c *Carrier) error
 }
 
-// A Carrier carries out one fault of connections or brokers.
+// A Carrier carries out one fault of connections, brokers or hosts.
 type Carrier struct {
 	port.Transport
 	Number  int // of the fault
 	Network uint8
 	Up      func(nodes.ID) bool
 	Stands  func(broker int) bool // because of another fault
-	Taken   []int                 // brokers that it has killed or stopped
+	NodesOn func(host int) Group
+	Taken   []int // brokers that it has killed or stopped
 }
 
 // BrokersOf returns the brokers that an effect names, by their numbers among all of a run. That of a second

@@ -15,6 +15,7 @@ type Target struct {
 	Nodes Group
 	Word  string // if there is no list
 	Many  int    // of random
+	Hosts Group  // whose nodes it is, under the word host
 }
 
 // TargetWords lists the words for targets.
@@ -36,8 +37,11 @@ var TargetWords = []struct {
 	{"successor", "the client after the next holder, by number", true},
 }
 
-// ParseTarget reads a target: 3, 0-2, 0-2,5, or a word.
+// ParseTarget reads a target: 3, 0-2, 0-2,5, host 1, or a word.
 func ParseTarget(text string) (Target, error) {
+	if hosts, is, err := ParseHosts(text); is && (err == nil || !strings.ContainsAny(text, "/>")) {
+		return Target{Word: hostWord, Hosts: hosts}, err
+	}
 	group, err := ParseGroup(text)
 	switch {
 	case err == nil:
@@ -59,13 +63,11 @@ func ParseTarget(text string) (Target, error) {
 		many, counted = int(n), false
 	}
 	switch {
-	case word == "host":
-		return Target{}, fmt.Errorf("a host is no target: all nodes run on one; name the nodes, as in 0-2")
 	case !slices.Contains(words, word) || counted:
 		if near := suggest.Nearest(word, words); near != "" {
 			return Target{}, fmt.Errorf("%q is no target: did you mean %s?", text, near)
 		}
-		return Target{}, fmt.Errorf("%q is no target: write 3, 0-2, 0-2,5, or %s", text,
+		return Target{}, fmt.Errorf("%q is no target: write 3, 0-2, 0-2,5, host 1, or %s", text,
 			strings.Join(words, ", "))
 	case word != "random":
 		many = 0
@@ -91,6 +93,8 @@ func (t Target) String() string {
 	switch {
 	case t.Word == "":
 		return t.Nodes.String()
+	case len(t.Hosts) > 0:
+		return hostsText(t.Hosts)
 	case t.Many > 1:
 		return fmt.Sprintf("%s:%d", t.Word, t.Many)
 	}

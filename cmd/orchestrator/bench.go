@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/chaos"
+	"turnstile/chaos/place"
 	"turnstile/internal/chance"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -56,8 +58,10 @@ type benchCall struct {
 	regions        string // the file of them
 	initiators     string
 	faults         faultFlags
+	foreign        foreignFlags
 	setup          bench.Setup
 	required       required
+	control        controlFlags
 	json           bool
 	noProgress     bool
 }
@@ -81,13 +85,22 @@ func (a *app) benchCommand() *cobra.Command {
 func (c *benchCall) addFlags(cmd *cobra.Command) {
 	c.addRunFlags(cmd)
 	f := cmd.Flags()
+	c.foreign.add(f)
+	group(f, systemFlags)
 	f.DurationVar(&c.Patience, "patience", c.Patience,
 		"how long nothing may move while somebody waits, before the run is looked at for a stall")
 	group(f, runFlags)
 	f.StringVar(&c.NATS, "nats", "", "`URL` of a NATS server to use (default one of the run's own)")
+	c.control.add(f)
+	f.BoolVar(&c.setup.PlainData, "plain-data", false,
+		"have the brokers on hosts speak no TLS, though the control plane does")
 	f.BoolVar(&c.Proxies, "proxies", false,
 		"run the connections of nodes and brokers through TCP proxies, even if no fault needs that")
 	group(f, networkFlags)
+	if slices.Contains(c.demands(), demand(requests{})) {
+		f.StringVar(&c.Resource, "resource", bench.ResourceFile,
+			"`place` of what clients share: file, which all map, or process, which they ask")
+	}
 	f.StringVar(&c.setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
 	group(f, runFlags)
@@ -110,6 +123,8 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	f.StringVar(&c.regions, "regions", "",
 		"`file` of the latencies between regions, instead of --latency (see docs/running.md)")
 	group(f, networkFlags)
+	addHosts(f, &c.Hosts, &c.Place)
+	group(f, hostFlags)
 	c.faults.add(f)
 	group(f, faultGroup)
 	f.IntVar(&c.Brokers, "brokers", 1,
@@ -144,6 +159,15 @@ func (c *benchCall) addRunFlags(cmd *cobra.Command) {
 	group(f, outputFlags)
 }
 
+// addHosts adds the flags that say over how many hosts nodes are spread, and how.
+func addHosts(f *pflag.FlagSet, hosts *int, places *string) {
+	f.IntVar(hosts, "hosts", 0, "over how many hosts the nodes are spread (default none: this machine)")
+	noZero(f, "hosts", "would be nowhere: write how many, or leave it out for this machine alone")
+	f.StringVar(places, "place", "",
+		"which `nodes` are on which host: "+place.Forms+" (default "+place.Turns+": node i is on host i mod "+
+			"their number)")
+}
+
 // addNoProgress adds the flag of all commands that show progress.
 func addNoProgress(cmd *cobra.Command, off *bool) {
 	cmd.Flags().BoolVar(off, "no-progress", false, "show no progress, even on a terminal")
@@ -163,10 +187,9 @@ func (c *benchCall) resolve(s settings) error {
 	if err := c.required.parse(); err != nil {
 		return err
 	}
-	row, err := catalog.Find(c.Algorithm)
+	row, err := c.row(s)
 	if err != nil {
-		_, err = c.find(c.Algorithm)
-		return s.blame(err, c.naming)
+		return err
 	}
 	c.Spec, c.Problem = row, check.ProblemOf(row)
 	if !slices.Contains(c.problems, c.Problem) {
@@ -176,7 +199,7 @@ func (c *benchCall) resolve(s settings) error {
 		return s.blame(err, "load", "think", "rate", "arrivals")
 	}
 	c.resolveEnd(s)
-	if err := c.resolveRegions(s); err != nil {
+	if err := errors.Join(c.checkControl(s), c.resolveRegions(s)); err != nil {
 		return err
 	}
 	if !s.given("seed") {
@@ -184,6 +207,9 @@ func (c *benchCall) resolve(s settings) error {
 	}
 	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank(c.naming)); err != nil {
 		return err
+	}
+	if c.Hosts > 0 && c.NATS == "" && !s.given("brokers") {
+		c.Brokers = c.Hosts // one on each
 	}
 	job, _ := c.Draft(c.Spec, c.Simulated) // Check returns the error
 	c.Job = *job
@@ -200,6 +226,32 @@ func (c *benchCall) resolve(s settings) error {
 		c.Multicast = false
 	}
 	return s.blame(c.Check())
+}
+
+// checkControl says what is missing beside the flags of the control plane of a command line, which would do
+// nothing without.
+func (c *benchCall) checkControl(s settings) error {
+	switch {
+	case s.rank("control") == byFlag && c.Hosts == 0:
+		return errors.New("--control says by what hosts are reached, and the run has none: add how many it " +
+			"takes, as in --hosts 4, or leave it out for this machine alone")
+	case s.rank("key") == byFlag && c.control.url == "":
+		return errors.New("--key is for the control plane, and the run is given none: add its URL, as in " +
+			"--control tls://control:4222")
+	}
+	return nil
+}
+
+// row returns the row of what the run is about.
+func (c *benchCall) row(s settings) (*spec, error) {
+	if used, err := c.useForeign(s); used || err != nil {
+		return c.Spec, s.blame(err, foreignNames...)
+	}
+	row, err := catalog.Find(c.Algorithm)
+	if err != nil {
+		_, err = c.find(c.Algorithm)
+	}
+	return row, s.blame(err, c.naming)
 }
 
 // resolveRegions reads the file of regions, if there is one.

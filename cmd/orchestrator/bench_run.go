@@ -28,6 +28,7 @@ func (a *app) bench(ctx context.Context, c *benchCall) (*bench.Run, error) {
 // begin makes the run that c asks for, and shows its progress.
 func (a *app) begin(ctx context.Context, c *benchCall) (*bench.Run, error) {
 	equip(&c.setup)
+	c.setup.Control, c.setup.ControlKey = c.control.url, c.control.key
 	out := report.New(a.stdout)
 	bar := a.newBar(c.noProgress, c.takes())
 	begun := false

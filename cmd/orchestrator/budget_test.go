@@ -27,7 +27,7 @@ func TestBudget(t *testing.T) {
 	if !*budget {
 		t.Skip("make budget runs it")
 	}
-	var places []place
+	var places []tested
 	for _, p := range listed(t, "./...") {
 		if goesOverRows(t, p.Dir) {
 			places = append(places, newPlace(t, p))
@@ -76,15 +76,15 @@ func goesOverRows(t *testing.T, dir string) bool {
 	return false
 }
 
-// A place is a package whose tests go over the rows.
-type place struct {
+// A tested is a package whose tests go over the rows.
+type tested struct {
 	name, dir, binary string
 	without           time.Duration // what its tests take for no row
 }
 
-func newPlace(t *testing.T, p goPackage) place {
+func newPlace(t *testing.T, p goPackage) tested {
 	t.Helper()
-	at := place{name: strings.TrimPrefix(p.ImportPath, module), dir: p.Dir}
+	at := tested{name: strings.TrimPrefix(p.ImportPath, module), dir: p.Dir}
 	at.binary = filepath.Join(t.TempDir(), "test")
 	build := exec.Command("go", "test", "-c", "-o", at.binary, p.ImportPath)
 	if out, err := build.CombinedOutput(); err != nil {
@@ -96,7 +96,7 @@ func newPlace(t *testing.T, p goPackage) place {
 }
 
 // cpu returns the CPU time that the tests of a row take.
-func (p place) cpu(t *testing.T, row string) time.Duration {
+func (p tested) cpu(t *testing.T, row string) time.Duration {
 	t.Helper()
 	cmd := exec.Command(p.binary, "-test.short", "-test.run", "Row/^"+row+"$")
 	cmd.Dir = p.dir

@@ -40,6 +40,13 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	if o.Brokers > 1 {
 		add("brokers", o.Brokers)
 	}
+	if o.Hosts > 0 {
+		add("hosts", o.Hosts)
+	}
+	addText("place", o.Place)
+	if real {
+		addText("resource", o.Resource)
+	}
 	if o.Multicast {
 		words = append(words, "--multicast")
 	}

@@ -35,7 +35,7 @@ func TestCommandOfRun(t *testing.T) {
 		if len(row.Options) > 0 && len(row.Options[0].Values) > 1 {
 			o.Config = o.Config.With(row.Options[0].Name, row.Options[0].Values[1])
 		}
-		o.Plan, o.Detector = "random:77", "heartbeat"
+		o.Plan, o.Detector, o.Hosts, o.Place = "random:77", "heartbeat", 2, "blocks"
 		j, err := o.Resolve(row, false)
 		if err != nil {
 			t.Fatal(err)

@@ -18,6 +18,7 @@ const (
 	systemFlags  = "What runs"
 	loadFlags    = "Load"
 	networkFlags = "Network"
+	hostFlags    = "Hosts"
 	faultGroup   = "Faults"
 	runFlags     = "Run"
 	outputFlags  = "Output"

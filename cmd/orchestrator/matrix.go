@@ -64,6 +64,8 @@ func (a *app) matrixCommand() *cobra.Command {
 		"simulated %d)", runsSimulated))
 	noZero(f, "runs", "would make no run: write a number from 1, or leave it out")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the first run of each cell")
+	addHosts(f, &c.Hosts, &c.Place)
+	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
 	addSetup(f, &c.Setup, "the table and the real runs")
 	addNoProgress(cmd, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
@@ -82,6 +84,9 @@ func (c *matrixCall) check(settings) (err error) {
 	}
 	if err == nil {
 		err = results.CheckNames(c.Setup.Results, c.Setup.Set)
+	}
+	if err == nil {
+		err = c.Check()
 	}
 	if err == nil && c.Runs < 0 {
 		err = fmt.Errorf("--runs: %d: write a number from 1", c.Runs)

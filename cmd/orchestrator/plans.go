@@ -115,6 +115,7 @@ func writePlans(out io.Writer) {
 	}
 	line("\nTARGET", " WHO THAT IS")
 	line("3, 0-2, 0-2,5", "these nodes")
+	line("host 1, host 0-2", "the nodes on these hosts; takes --hosts")
 	for _, t := range effect.TargetWords {
 		line(t.Word, t.Says)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/chaos/place"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/mutex"
@@ -98,6 +99,9 @@ func runFault(t *testing.T, text string) {
 	for _, name := range []string{"ricart-agrawala", "suzuki-kasami", "central"} {
 		row, _ := mutex.Find(name)
 		scene := &chaos.Scene{Spec: row, Config: nodes.Config{N: 5}, Measured: 3 * time.Second, Brokers: 3}
+		if scene.Placement, err = place.Parse("", 5+row.ServerCount(scene.Config), 4); err != nil {
+			t.Fatal(err)
+		}
 		if err = f.Check(scene); err != nil {
 			continue
 		}
@@ -105,7 +109,8 @@ func runFault(t *testing.T, text string) {
 		if f.Check(scene) != nil {
 			return
 		}
-		if status, says := simulated(t, "--algo", name, "--fault", text, "--brokers", "3"); status == usage {
+		status, says := simulated(t, "--algo", name, "--fault", text, "--brokers", "3", "--hosts", "4")
+		if status == usage {
 			t.Error(says)
 		}
 		return

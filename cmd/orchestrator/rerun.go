@@ -69,7 +69,7 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
-	row, err := catalog.Find(record.Options.Algorithm)
+	row, err := catalog.Of(record.Options.Algorithm, record.Options.Config)
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}

@@ -86,6 +86,8 @@ func (a *app) splitBrainCommand() *cobra.Command {
 	noZero(f, "duration", "would be no run at all: leave it out for as long as each scheme needs")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
+	addHosts(f, &c.Hosts, &c.Place)
+	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
 	addSetup(f, &c.Setup, "the table and the runs")
 	addOptions(cmd, &c.options, election.Table)
 	addNoProgress(cmd, &c.noProgress)

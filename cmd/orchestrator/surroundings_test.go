@@ -28,7 +28,7 @@ func TestStandardOutputIsFull(t *testing.T) {
 		"bench -n 2 --entries 9 --json", "bench -n 2 --entries 9 --trials 2",
 		"simulate -n 2 --entries 9", "simulate -n 2 --entries 9 --json", "verify latest",
 		"explore", "explore --json", "validate --algo raymond", "validate --algo raymond --csv -",
-		"broker", "completion bash", "bench --help",
+		"broker", "control --listen 127.0.0.1:0", "completion bash", "bench --help",
 	} {
 		cmd := orchestrator(t, dir, strings.Fields(line)...)
 		var said bytes.Buffer

@@ -1,8 +1,10 @@
-// Package broker runs the embedded NATS server, on the loopback address alone.
+// Package broker runs the embedded NATS server, on the loopback address unless it is asked for another.
 package broker
 
 import (
+	"cmp"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"fmt"
 	"net"
@@ -11,20 +13,33 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"turnstile/internal/certs"
 )
 
 // A Config says how a broker is to run.
 type Config struct {
-	Name   string  `json:"name"`  // of the server among others; empty: turnstile
-	Port   int     `json:"port"`  // on the loopback address; 0: any that is free
-	Token  string  `json:"token"` // the credential that clients must show
+	Name   string `json:"name"`             // of the server among others; empty: turnstile
+	Listen string `json:"listen,omitempty"` // IP address to listen on; empty: 127.0.0.1
+	Port   int    `json:"port"`             // on that address; 0: any that is free
+	Token  string `json:"token"`            // the credential that clients must show
+	// TLS is for clients and routes: then both speak TLS and nothing else. Nil: neither does.
+	TLS    *TLS    `json:"tls,omitempty"`
 	Routes *Routes `json:"routes,omitempty"`
+}
+
+// A TLS is what a broker needs to speak TLS, as PEM. Of other brokers it wants a certificate of the same
+// authority, of clients none.
+type TLS struct {
+	Cert string `json:"cert"` // of the broker, valid at the addresses at which it is reached
+	Key  string `json:"key"`  // the private key of Cert
+	CA   string `json:"ca"`   // the certificate of the authority
 }
 
 // A Routes says how a broker is to find the other brokers of its cluster. Between two of them there is
 // one route, which one of them opens. So the messages of a link keep their order.
 type Routes struct {
-	Port  int      `json:"port"`  // on the loopback address, for others to connect to
+	Port  int      `json:"port"`  // on the address of the broker, for others to connect to
 	Peers []string `json:"peers"` // addresses of those that this one connects to, again and again if need be
 	// Nowhere is a port on which nobody listens. It is what the brokers tell each other as their address, since
 	// otherwise they would open routes that are not among these.
@@ -48,10 +63,13 @@ const maxPause = 5 * time.Minute
 // routeUser is who brokers are to each other.
 const routeUser = "broker"
 
+// Loopback is where brokers listen unless they are asked for another address.
+const Loopback = "127.0.0.1"
+
 // options returns the options of the server.
-func (c *Config) options() *server.Options {
+func (c *Config) options() (*server.Options, error) {
 	o := &server.Options{
-		ServerName: "turnstile", Host: "127.0.0.1", Port: c.Port, Authorization: c.Token,
+		ServerName: "turnstile", Host: cmp.Or(c.Listen, Loopback), Port: c.Port, Authorization: c.Token,
 		NoLog: true, NoSigs: true, NoSystemAccount: true,
 		MaxConn: 1 << 20, MaxPending: 1 << 30, WriteDeadline: maxPause,
 		PingInterval: maxPause, AuthTimeout: 60,
@@ -62,13 +80,25 @@ func (c *Config) options() *server.Options {
 	if c.Name != "" {
 		o.ServerName = c.Name
 	}
-	r := c.Routes
-	if r == nil {
-		return o
+	if c.TLS != nil {
+		var err error
+		if o.TLSConfig, err = c.TLS.serving(tls.NoClientCert); err != nil {
+			return nil, err
+		}
+		o.TLS, o.TLSTimeout = true, o.AuthTimeout
 	}
+	if c.Routes == nil {
+		return o, nil
+	}
+	return o, c.addRoutes(o)
+}
+
+// addRoutes has the server be one of a cluster.
+func (c *Config) addRoutes(o *server.Options) error {
+	r := c.Routes
 	o.Cluster = server.ClusterOpts{
-		Name: "turnstile", Host: "127.0.0.1", Port: r.Port, Username: routeUser, Password: c.Token,
-		AuthTimeout: 60, NoAdvertise: true, Advertise: Address(r.Nowhere),
+		Name: "turnstile", Host: o.Host, Port: r.Port, Username: routeUser, Password: c.Token,
+		AuthTimeout: 60, NoAdvertise: true, Advertise: AddressAt(o.Host, r.Nowhere),
 		PoolSize:      -1, // a pool would have routes that come and go one by one
 		WriteDeadline: maxPause,
 		MaxPingsOut:   int(maxPause / (10 * time.Second)), // the other end is asked for one each 30 s
@@ -78,38 +108,69 @@ func (c *Config) options() *server.Options {
 		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: peer,
 			User: url.UserPassword(routeUser, c.Token)})
 	}
-	return o
+	if c.TLS == nil {
+		return nil
+	}
+	var err error
+	o.Cluster.TLSConfig, err = c.TLS.serving(tls.RequireAndVerifyClientCert)
+	o.Cluster.TLSTimeout = o.AuthTimeout
+	return err
 }
 
-// Start runs a NATS server in this process. It listens on the loopback address alone.
+// serving returns how the broker speaks TLS with those who connect to it, and with those to whom it connects.
+func (t *TLS) serving(clients tls.ClientAuthType) (*tls.Config, error) {
+	pair, err := tls.X509KeyPair([]byte(t.Cert), []byte(t.Key))
+	if err != nil {
+		return nil, fmt.Errorf("the certificate of the broker cannot be used: %w", err)
+	}
+	c, err := certs.Trusting(t.CA)
+	if err != nil {
+		return nil, err
+	}
+	c.Certificates, c.ClientCAs, c.ClientAuth = []tls.Certificate{pair}, c.RootCAs, clients
+	return c, nil
+}
+
+// Start runs a NATS server in this process.
 func Start(c Config) (*server.Server, error) {
+	o, err := c.options()
+	if err != nil {
+		return nil, err
+	}
 	ports := []int{c.Port}
 	if c.Routes != nil {
 		ports = append(ports, c.Routes.Port)
 	}
 	for _, port := range ports { // the server itself would try again and again
-		if err := CanListen(port); err != nil {
+		if err := CanListenAt(net.JoinHostPort(o.Host, strconv.Itoa(port))); err != nil {
 			return nil, fmt.Errorf("the broker cannot listen: %w", err)
 		}
 	}
-	s, err := server.NewServer(c.options())
+	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, fmt.Errorf("making the broker: %w", err)
 	}
 	go s.Start()
 	if !s.ReadyForConnections(10 * time.Second) {
 		s.Shutdown()
-		return nil, fmt.Errorf("the broker does not come up on 127.0.0.1:%d: is the port in use?", c.Port)
+		return nil, fmt.Errorf("the broker does not come up on %s:%d: is the port in use?", o.Host, c.Port)
 	}
 	return s, nil
 }
 
 // Address returns the address of a port, as in 127.0.0.1:4222.
-func Address(number int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(number)) }
+func Address(number int) string { return AddressAt(Loopback, number) }
 
-// CanListen returns an error if somebody else listens on the port with that number.
-func CanListen(number int) error {
-	probe, err := net.Listen("tcp", Address(number))
+// AddressAt returns the address of a port of some host.
+func AddressAt(host string, number int) string { return net.JoinHostPort(host, strconv.Itoa(number)) }
+
+// CanListen returns an error if somebody else listens on the port of the loopback address with that number.
+func CanListen(number int) error { return CanListenAt(Address(number)) }
+
+// CanListenAt returns an error if this program cannot listen on an address with its port, as when somebody
+// else does.
+func CanListenAt(address string) error {
+	probe, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ type check struct {
 	leaves open // what of a run with faults is open if the check does not come out valid
 	// split says that a violation breaks safety only if the verdict says that the run was Divided.
 	split bool
+	// timed says that it compares times of nodes with those of others, and not only the order of what they did.
+	timed bool
 	judge func(*evidence) Finding
 }
 

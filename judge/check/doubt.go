@@ -32,6 +32,8 @@ func (e *evidence) doubt(c *check, f *Finding) string {
 	switch {
 	case unsound != "":
 		return unsound
+	case c.timed && e.sections.Jumped():
+		return jumped
 	case needs&e.audit.breaks() != 0:
 		return e.audit.text()
 	case needs&inTime != 0 && !f.OutsideModel:
@@ -39,6 +41,9 @@ func (e *evidence) doubt(c *check, f *Finding) string {
 	}
 	return ""
 }
+
+// jumped says why times convict nobody.
+const jumped = "the clock of a host jumped, or was not measured: nobody knows what times of its nodes mean"
 
 // inTime are the assumptions that do not hold where processes wait for processors.
 const inTime = nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing

@@ -25,6 +25,7 @@ type electionRun struct {
 	says    string                       // part of the sentence
 	witness string                       // the first line of the witness; empty: any
 	logs    func(all []*history.NodeLog) // changes those that the orchestrator and the nodes leave; nil: not
+	jumps   bool                         // the clock of a host does
 }
 
 // events reads the lines of a run.
@@ -92,6 +93,11 @@ func (r *electionRun) verdict(t *testing.T) Verdict {
 	}
 	sections := Sections(history.Header{Nodes: 5}, s)
 	f := New(sections, s)
+	if r.jumps {
+		for _, clock := range []uint64{history.NoClock, 1} {
+			sections.Add(history.Event{Kind: history.ClockBound, Value: 1, Fence: clock, Node: nodes.None})
+		}
+	}
 	for _, e := range r.events(t) {
 		sections.Add(e)
 	}

@@ -49,7 +49,7 @@ func exclusion(e *evidence) Finding {
 		// This witness cannot tell. The register can, since it is exact.
 		if f := register(e); f.Outcome != Valid {
 			return inconclusive("%s overlapped others by no more than the stamps may err, %s",
-				english.Count(doubtful, "entry", "entries"), us(e.sections.StampError()))
+				english.Count(doubtful, "entry", "entries"), e.err())
 		}
 		return valid("%s: of %s that the stamps cannot tell from others, the register can", kept,
 			english.Count(doubtful, "entry", "entries"))
@@ -58,6 +58,14 @@ func exclusion(e *evidence) Finding {
 		return *figure
 	}
 	return valid("%s in %s", kept, english.Count(e.sections.Entries, "entry", "entries"))
+}
+
+// err says how far apart stamps of one moment may be.
+func (e *evidence) err() string {
+	if e.sections.Jumped() {
+		return "and " + jumped
+	}
+	return us(e.sections.StampError())
 }
 
 // beyond names the capacity that was exceeded, if it is more than 1.
@@ -129,7 +137,8 @@ func (e *evidence) sharedAt(r *section.Resource) int64 {
 
 // witnesses: money lost implies that sections overlapped, and that implies that the register exceeded the
 // capacity. What an entry reads that was alone, by the register, was written before it, by the stamps. If
-// not, the harness is wrong, and no witness can be trusted.
+// not, the harness is wrong, and no witness can be trusted. A process that is asked for the resource decides
+// by itself, and the stamps of two that overlapped there may lie apart by as much as its answers take.
 func witnesses(e *evidence) Finding {
 	for r := range e.resources() {
 		switch denied := r.Denies(); {
@@ -139,7 +148,7 @@ func witnesses(e *evidence) Finding {
 		case r.Lost() > 0 && denied:
 			return inconclusive("the witnesses disagree: %s lost, but the register never exceeded 1",
 				english.Count(r.Lost(), "update was", "updates were"))
-		case r.Lost() > 0 && r.Closest < -e.sections.StampError():
+		case r.Lost() > 0 && !e.Asked && r.Closest < -e.sections.StampError():
 			return inconclusive("the witnesses disagree: %s lost, but no two entries came close",
 				english.Count(r.Lost(), "update was", "updates were"))
 		case r.Baseless != nil && e.fenced(r):

@@ -19,6 +19,14 @@ func New(s *section.Fold, setting Setting) *Fold {
 	if setting.Problem == nil {
 		setting.Problem = Exclusion
 	}
+	// Where hosts have several clocks, times of different nodes are this much less exact.
+	err := time.Duration(min(s.StampError(), int64(time.Hour)))
+	if setting.Slack > 0 {
+		setting.Slack += err
+	}
+	if setting.Promise.Slack > 0 {
+		setting.Promise.Slack += err
+	}
 	m := &model{setting, s}
 	f := &Fold{evidence{model: m, records: records{model: m}, elected: elected{model: m},
 		minority: minorityEntries{model: m}, fair: newFairFold(s, setting.Promise, setting.Faults)}}
@@ -43,7 +51,7 @@ func Sections(h history.Header, s Setting) *section.Fold {
 		s.Capacity = func(uint16) int { return s.Config.Capacity() }
 	}
 	f := section.New(h.StampError, s.Capacity)
-	f.Codec, f.Detects = s.Codec, s.Detects
+	f.Codec, f.Detects, f.Asked = s.Codec, s.Detects, s.Asked
 	return f
 }
 

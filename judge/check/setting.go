@@ -24,6 +24,7 @@ type Setting struct {
 	Timed      bool                                           // it acts when its timers run out
 	Replayed   bool                                           // a schedule was played
 	Real       bool                                           // processes run it: they wait for processors
+	Asked      bool                                           // they ask a process for the resource
 	Identities []row.Identity
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that

@@ -36,6 +36,9 @@ type Figures struct {
 	PublishesPerEntry number `csv:"publishes_per_entry" since:"entries_refused" of:"exclusion"`
 	BytesPerEntry     number `csv:"bytes_per_entry" since:"entries_refused" of:"exclusion"`
 	Heartbeats        number `csv:"heartbeats"` // of the failure detector; in no other column
+	// What nodes ask a resource process is in no other column.
+	ResourceRoundTripsPerEntry number `csv:"resource_round_trips_per_entry" of:"exclusion"`
+	ResourceUSMean             number `csv:"resource_us_mean" of:"exclusion"` // of a round trip
 	// Of single requests, one at a time.
 	OneEntryMin  number `csv:"one_entry_messages_min" of:"exclusion"`
 	OneEntryMean number `csv:"one_entry_messages_mean" of:"exclusion"`
@@ -123,14 +126,16 @@ type Figures struct {
 	TimerLateUSP50 number `csv:"timer_late_us_p50"`
 	TimerLateUSP99 number `csv:"timer_late_us_p99"`
 	TimerLateUSMax number `csv:"timer_late_us_max"`
-	CPUBusy        number `csv:"cpu_busy"`     // share of the machine or of the run's quota, 0 to 1
-	OwnCPU         number `csv:"own_cpu"`      // of it: by nodes and orchestrator
-	BrokerShare    number `csv:"broker_share"` // by the broker
-	OthersCPU      number `csv:"others_cpu"`   // by others, of the machine
-	BrokerCPU      number `csv:"broker_cpu"`   // share of one CPU
-	NodeRSSMB      number `csv:"node_rss_mb_max"`
-	ReadyMS        number `csv:"ready_ms"`
-	PauseSMax      number `csv:"pause_s_max"` // the longest that a process stood still
+	// ClockErrorUS bounds by how much times of two nodes may be apart though they are of one moment.
+	ClockErrorUS number `csv:"clock_error_us"`
+	CPUBusy      number `csv:"cpu_busy"`     // share of the machine or of the run's quota, 0 to 1
+	OwnCPU       number `csv:"own_cpu"`      // of it: by nodes and orchestrator
+	BrokerShare  number `csv:"broker_share"` // by the broker
+	OthersCPU    number `csv:"others_cpu"`   // by others, of the machine
+	BrokerCPU    number `csv:"broker_cpu"`   // share of one CPU
+	NodeRSSMB    number `csv:"node_rss_mb_max"`
+	ReadyMS      number `csv:"ready_ms"`
+	PauseSMax    number `csv:"pause_s_max"` // the longest that a process stood still
 	// FaultsMissed is how many of the faults that were asked for hit nothing, and show nothing; empty: none was
 	// asked for.
 	FaultsMissed number `csv:"faults_missed"`

@@ -158,6 +158,9 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 			*column = micros(ns)
 		}
 	}
+	if e := s.ClockError(); e > 0 && e < history.Unknowable {
+		m.ClockErrorUS = micros(e)
+	}
 	var pause int64
 	for _, p := range s.Pauses {
 		pause = max(pause, p.To-p.From)

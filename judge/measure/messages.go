@@ -39,6 +39,7 @@ func (f *Fold) countMessages(logs []*history.NodeLog) {
 	if f.sections.Detects {
 		m.Heartbeats = figure.Count(heartbeats)
 	}
+	f.countRoundTrips(logs)
 	if o := &f.ofOne; o.count > 0 {
 		m.OneEntryMin, m.OneEntryMax = figure.Number(float64(o.least)), figure.Number(float64(o.most))
 		m.OneEntryMean = figure.Ratio(o.sum, o.count)
@@ -60,4 +61,18 @@ func (f *Fold) countMessages(logs []*history.NodeLog) {
 			m.BytesPerEntry = figure.Ratio(float64(bytes), accepted)
 		}
 	}
+}
+
+// countRoundTrips counts what nodes have asked a resource process, if there is one.
+func (f *Fold) countRoundTrips(logs []*history.NodeLog) {
+	var count, ns uint64
+	for _, l := range logs {
+		count += l.Totals.RoundTrips
+		ns += l.Totals.RoundTripNS
+	}
+	if count == 0 {
+		return
+	}
+	f.Measures.ResourceRoundTripsPerEntry = figure.Ratio(float64(count), float64(f.sections.Entries))
+	f.Measures.ResourceUSMean = figure.Ratio(float64(ns)/1e3, float64(count))
 }

@@ -130,7 +130,7 @@ func (f *Fold) restarted(e *history.Event) {
 // afterKill takes what a client does after its node was killed. An entry is over at once. It is an error that
 // it does something after its process has ended.
 func (f *Fold) afterKill(e *history.Event, d dead, r *Resource, c *Client) {
-	if e.At-f.stampError > d.at {
+	if e.At-f.clocks.all > d.at {
 		f.irregular(e, "does something though it is down")
 		delete(f.dead, e.Node)
 		f.follow(e, r, c)

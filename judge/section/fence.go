@@ -11,8 +11,9 @@ import (
 // still between a stamp and what it is of.
 
 // fence compares the fence number of an entry with those of the others: a number is passed once another
-// enters under the same or a higher one.
-func (r *Resource) fence(s *Section, stampError int64) {
+// enters under the same or a higher one. Of an entry that a process was asked for, the number counts before
+// the stamp.
+func (r *Resource) fence(s *Section, stampError int64, asked bool) {
 	if s.Fence == 0 {
 		r.Unfenced++
 		return
@@ -35,7 +36,7 @@ func (r *Resource) fence(s *Section, stampError int64) {
 		*r.top = *s
 	}
 	r.refused = slices.DeleteFunc(r.refused, func(one *Section) bool {
-		late := s.Entered-one.Ended > stampError
+		late := !asked && s.Entered-one.Ended > stampError
 		if late {
 			r.Baseless = cmp.Or(r.Baseless, one)
 		}

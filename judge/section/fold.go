@@ -15,6 +15,7 @@ import (
 type Fold struct {
 	Codec   *nodes.Codec // of the messages; nil: it is not known which are heartbeats
 	Detects bool         // a failure detector runs beside the algorithm
+	Asked   bool         // clients ask a process, which enters them some time before their stamps
 
 	Marks  [history.Stalled + 1]Mark
 	Window Window          // what is measured: see mark
@@ -37,7 +38,7 @@ type Fold struct {
 	Irregular      uint64   // events that no client causes
 	Irregularities []string // what the first few of them are
 
-	stampError  int64
+	clocks      clocks
 	capacity    func(instance uint16) int
 	observers   []Observer
 	circulation circulation
@@ -58,12 +59,9 @@ func New(stampError int64, capacity func(instance uint16) int) *Fold {
 	if capacity == nil {
 		capacity = func(uint16) int { return 1 }
 	}
-	return &Fold{Window: unseen, stampError: stampError, capacity: capacity, dead: map[nodes.ID]dead{},
+	return &Fold{Window: unseen, clocks: clocks{all: stampError}, capacity: capacity, dead: map[nodes.ID]dead{},
 		incarnations: map[nodes.ID]uint32{}, Detection: newDetection()}
 }
-
-// StampError bounds the error of comparing any two stamps.
-func (f *Fold) StampError() int64 { return f.stampError }
 
 // Observe adds an observer, which is told of all that follows, events included.
 func (f *Fold) Observe(o Observer) { f.observers = append(f.observers, o) }
@@ -96,6 +94,8 @@ func (f *Fold) add(e *history.Event) {
 		if e.Count < nodes.MaxKinds && e.Instance == 0 {
 			f.circulation.since[e.Count]++
 		}
+	case history.ClockBound:
+		f.bounded(e)
 	case history.Marked:
 		f.mark(e)
 	case history.AssumptionBroken:
@@ -171,7 +171,7 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		for id := range r.Clients {
 			f.cut(r.Clients[id].open, f.End, Unended, Unserved)
 		}
-		r.settle()
+		r.settle(f.Asked && len(f.Deaths) > 0)
 	}
 	if !f.Marks[history.Measuring].Seen {
 		f.Window = Window{}
@@ -254,8 +254,9 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	}
 	s.State, s.Entry, s.Entered = inside, e.Entry, e.At
 	s.Taken, s.Fence, s.Read = e.Count, e.Fence, e.Value
+	s.clock = f.clocks.clock(s)
 	r.read(s)
-	r.fence(s, f.stampError)
+	r.fence(s, f.clocks.all, f.Asked)
 	r.enter(s)
 	for _, o := range f.observers {
 		o.Entered(s)
@@ -287,7 +288,7 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 			f.irregular(e, "does not add one to the account")
 		}
 		f.accept(r, s, e.At)
-		r.write(s, e.At, f.stampError)
+		r.write(s, e.At, f.clocks.all)
 	}
 	f.end(s, e.At, state)
 }
@@ -363,7 +364,7 @@ func (f *Fold) end(s *Section, at int64, state State) {
 	s.State, s.Ended = state, at
 	r.Clients[s.Node].open, r.Clients[s.Node].left = nil, at
 	if entered {
-		if over := r.leave(s, f.stampError, f.Window); over != nil {
+		if over := r.leave(s, &f.clocks, f.Window); over != nil {
 			r.Overlaps.keep(f.stretch(over.From), over.From, *over)
 		}
 	} else {

@@ -175,10 +175,14 @@ func (r *Resource) writeLate(account int64) {
 	r.Account = max(r.Account, account)
 }
 
-// settle ends the comparison of what was read with what was written.
-func (r *Resource) settle() {
+// settle ends the comparison of what was read with what was written, and of what was refused with who has
+// entered. Somebody may have entered unseen who died before the answer came.
+func (r *Resource) settle(unseen bool) {
 	if r.Early == nil {
 		r.Early = r.ahead // nobody wrote it at all
+	}
+	if unseen {
+		return
 	}
 	for _, one := range r.refused {
 		r.Baseless = cmp.Or(r.Baseless, one)
@@ -207,10 +211,10 @@ func (r *Resource) enter(s *Section) {
 }
 
 // leave takes a section out that has ended. It returns a certain overlap in which that was.
-func (r *Resource) leave(s *Section, stampError int64, w Window) (certain *Overlap) {
+func (r *Resource) leave(s *Section, c *clocks, w Window) (certain *Overlap) {
 	over := r.held > uint64(r.Capacity)
 	if over {
-		certain = r.overlap(s, stampError)
+		certain = r.overlap(s, c)
 	}
 	if s.State == Crashed {
 		r.mayBeWritten = max(r.mayBeWritten, s.Read+1)
@@ -250,22 +254,23 @@ func (r *Resource) used(stay Window) {
 
 // overlap accounts for the overlap of s, which is leaving, with the other sections that are inside. It
 // returns the overlap if it is certain.
-func (r *Resource) overlap(s *Section, stampError int64) *Overlap {
+func (r *Resource) overlap(s *Section, c *clocks) *Overlap {
 	var one *Section // whose entry exceeded the capacity
-	for sum, i := uint64(0), 0; sum <= uint64(r.Capacity); i++ {
-		one = r.inside[i]
+	last := 0
+	for sum := uint64(0); sum <= uint64(r.Capacity); last++ {
+		one = r.inside[last]
 		sum += uint64(one.Units)
 	}
 	from, now := max(s.Entered, one.Entered), s.Ended
 	r.Closest = max(r.Closest, now-from)
-	if now-from <= stampError {
+	if !c.allTogether(s, r.inside[:last], now) {
 		if now > from {
 			r.UncertainOverlaps++
 		}
 		return nil
 	}
 	for _, other := range r.inside {
-		if !other.Violates && now-max(from, other.Entered) > stampError {
+		if !other.Violates && c.together(other, one, now) && c.together(other, s, now) {
 			other.Violates = true
 			r.Violations++
 		}

@@ -43,10 +43,11 @@ type Section struct {
 	Refused  bool   // the account did not take that, since somebody had entered under a higher fence number
 	Violates bool   // it was in a certain overlap
 
-	passed   *Section // a copy of who entered under a fence number no lower, and of these read the least
-	above    uint64   // the highest number of these
-	place    int      // in its line
-	orphaned uint32   // units of the dead that the register may have counted shortly before it entered
+	passed   *Section  // a copy of who entered under a fence number no lower, and of these read the least
+	above    uint64    // the highest number of these
+	clock    nodeClock // of the stamp of its entry, where hosts have several
+	place    int       // in its line
+	orphaned uint32    // units of the dead that the register may have counted shortly before it entered
 }
 
 // Served reports whether the section was ever entered.

@@ -10,6 +10,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/election"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 )
@@ -27,6 +28,15 @@ func OptionNames() (names []string) {
 
 // Find returns the row of the algorithm that goes by name or has it as an alias.
 func Find(name string) (*row.Row, error) { return row.Find("algorithm", All(), name) }
+
+// Of returns the row of a run: of the algorithm that goes by name, or of the foreign program that its
+// configuration names.
+func Of(name string, c nodes.Config) (*row.Row, error) {
+	if name == foreign.Name {
+		return foreign.Row(c)
+	}
+	return Find(name)
+}
 
 // Elector returns the elector that an algorithm of such a configuration follows, for a run of such delays:
 // see row.ParseInstance.
@@ -56,7 +66,7 @@ func PartsOf(s *row.Stack) (all []Part) {
 func Assemble(parts []Part) (*row.Stack, error) {
 	var all []row.Instance
 	for _, p := range parts {
-		found, err := row.Find("algorithm", append(All(), detector.Table...), p.Row)
+		found, err := rowOf(p)
 		if err != nil {
 			return nil, err
 		}
@@ -66,4 +76,12 @@ func Assemble(parts []Part) (*row.Stack, error) {
 		return nil, errors.New("a node without machines: it takes one at least")
 	}
 	return row.Assemble(all[0], all[1:]...)
+}
+
+// rowOf returns the row of an instance.
+func rowOf(p Part) (*row.Row, error) {
+	if p.Row == foreign.Name {
+		return foreign.Row(p.Config)
+	}
+	return row.Find("algorithm", append(All(), detector.Table...), p.Row)
 }

@@ -8,6 +8,9 @@
 // When all is over, [Store] merges the logs into one compressed file. A simulated run has no logs: it writes
 // a [File] as it goes.
 //
+// Where hosts have several clocks, [WriteClocks] puts beside the logs what was measured of these. Whoever
+// merges the logs corrects their stamps by it, and puts in, as [ClockBound], how far each may still err.
+//
 // # Reading one
 //
 // [Open] takes either: a stored file, or the folder of logs that a killed orchestrator left behind. A

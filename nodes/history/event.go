@@ -88,6 +88,11 @@ const (
 	Campaigned
 	// Observed: whoever plays a schedule, and so sees the whole cluster at once, has seen Count of the node.
 	Observed
+	// ClockBound: from now on, the stamps of the node Count err by Value nanoseconds or less from those of the
+	// orchestrator's clock. Fence is the number of the clock of its host, 0 for the orchestrator's, and Entry by
+	// how many nanoseconds they err from those of other nodes by that clock; NoClock: the clock jumped. Recorded
+	// where hosts have several clocks: a history without it has one.
+	ClockBound
 )
 
 // What is Observed.
@@ -118,6 +123,7 @@ const (
 	firstBroker                      // of several: see BrokerAmong
 
 	SecondBroker = ^uint32(0) - 128 // of the second network
+	Resource     = ^uint32(0) - 129 // that nodes ask
 )
 
 // NoLeader is the Count of an Elected event without a leader.

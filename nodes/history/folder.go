@@ -21,9 +21,11 @@ const logPattern = "*.log"
 type folder struct {
 	files   []*os.File
 	readers []*logReader
-	nodes   int             // that left logs, or are known to those that did
+	nodes   int             // that left logs, or are known to those that did; if none did, those in events
 	heads   heap.Heap[head] // of those logs that have another event, the earliest first
 	err     error
+	clocks  []Clock // of hosts that do not have the orchestrator's
+	bounds  []Event // on the errors of stamps, that have not been read
 }
 
 // A head is the next event of one log of a merge. It has its own copy of the time, so that to compare two
@@ -69,7 +71,14 @@ func openFolder(dir string) (*folder, error) {
 	if err := f.belong(); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	f.nodes = headerOf(f.logs()).Nodes
+	clocks, err := readClocks(dir, f.readers[0].origin)
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	f.correct(clocks)
+	if f.nodes = headerOf(f.logs()).Nodes; f.nodes == 0 {
+		f.nodes = f.named()
+	}
 	for i, l := range f.readers {
 		switch more, err := l.next(); {
 		case err != nil:
@@ -78,7 +87,28 @@ func openFolder(dir string) (*folder, error) {
 			f.heads.Push(head{l.event.At, int32(i)})
 		}
 	}
+	if f.heads.Len() > 0 {
+		f.bound(f.heads.First().at)
+	}
 	return f, nil
+}
+
+// mostNamed is more than there are nodes of processes in a run.
+const mostNamed = 1 << 16
+
+// named returns how many nodes there are by what others have recorded of them, as when all logs of nodes
+// are on hosts that are gone. What cannot be read is left to next.
+func (f *folder) named() (count int) {
+	for _, file := range f.files {
+		r := io.NewSectionReader(file, 0, math.MaxInt64)
+		l, err := newLogReader(file.Name(), math.MaxInt64, r, pageLen)
+		for more := err == nil; more && err == nil; {
+			if more, err = l.next(); more && l.event.Node < mostNamed {
+				count = max(count, int(l.event.Node)+1)
+			}
+		}
+	}
+	return count
 }
 
 // belong checks that the logs are those of one trial, each of another process.
@@ -135,6 +165,10 @@ func (f *folder) next(e *Event) (bool, error) {
 		return false, f.err
 	}
 	first := f.heads.First()
+	if len(f.bounds) > 0 && f.bounds[0].At <= first.at {
+		*e, f.bounds = f.bounds[0], f.bounds[1:]
+		return true, nil
+	}
 	l := f.readers[first.log]
 	*e = l.event
 	if e.Node < nodes.None || int(e.Node) >= f.nodes {

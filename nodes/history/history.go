@@ -8,7 +8,7 @@ import (
 
 // A Header is what must be known of a history before its events.
 type Header struct {
-	Nodes      int   // clients and servers; 0 if none left a log
+	Nodes      int   // clients and servers; 0 if none left a log, and no event is one of a node
 	StampError int64 // bound on the error of comparing any two stamps, in nanoseconds
 	// Origin tells the history of one trial from those of all others; 0: of none in particular.
 	Origin uint64

@@ -133,10 +133,16 @@ type Counters struct {
 	Reconnects  atomic.Uint64 // how often it was connected again
 	MultiFloor  atomic.Uint64 // as Log.Floor, of its multicasts
 
-	Strays  atomic.Uint64 // messages of an earlier incarnation that came after one of the next: in no stream
-	_       [2]uint64
-	_       uint64       // the seal of a log that is closed
-	Pending atomic.Int64 // delayed messages, holds and timers to run out, if these have not been stopped
+	Strays atomic.Uint64 // messages of an earlier incarnation that came after one of the next: in no stream
+	// Of a node that asks a resource process: its questions that were answered, tickets aside, and for how many
+	// nanoseconds it waited, in all.
+	RoundTrips  atomic.Uint64
+	RoundTripNS atomic.Uint64
+
+	_ uint64 // the seal of a log that is closed
+	// Delayed messages, holds, timers to run out, if these have not been stopped, and questions to a resource
+	// process that are not answered.
+	Pending atomic.Int64
 }
 
 // InstanceCounters are the running totals of one instance of a node. What a message changes lies in one or

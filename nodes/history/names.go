@@ -9,7 +9,7 @@ var kindNames = [...]string{
 	Resumed: "resumed", FaultBegan: "fault_began", FaultHealed: "fault_healed", Counted: "counted",
 	Disconnected: "disconnected", Reconnected: "reconnected", Suspected: "suspected", Trusted: "trusted",
 	Killed: "killed", LinkBegan: "link_began", MulticastBegan: "multicast_began",
-	Campaigned: "campaigned", Observed: "observed",
+	Campaigned: "campaigned", Observed: "observed", ClockBound: "clock_bound",
 }
 
 var markNames = [...]string{

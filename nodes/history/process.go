@@ -26,6 +26,8 @@ func ProcessName(process uint32) string {
 		return "proxies"
 	case process == SecondBroker:
 		return "broker of the second network"
+	case process == Resource:
+		return "resource process"
 	case process > mostNodes:
 		return fmt.Sprintf("broker %d", firstBroker-process)
 	}

@@ -18,8 +18,11 @@ type logReader struct {
 	preamble
 	name  string
 	r     *bufio.Reader
-	event Event // the latest that was read
-	count int   // of events read
+	event Event  // the latest that was read
+	count int    // of events read
+	raw   int64  // the stamp of the latest, as its process has made it
+	clock *Clock // by which it did; nil: the orchestrator's
+	own   int64  // bound on the error of the stamps by that clock
 }
 
 // newLogReader reads what comes before the events of a log of so many bytes, or fewer if it is cut off. name
@@ -131,9 +134,11 @@ func (l *logReader) next() (bool, error) {
 	if l.node == nodes.None && l.event.Kind.ofNode() {
 		l.event.Node, l.event.Fence = nodes.ID(l.event.Fence), 0
 	}
-	if l.count > 0 && l.event.At < last {
+	if l.count > 0 && l.event.At < l.raw {
 		return false, l.fail(l.offset(l.count), "event %d is earlier than the one before it", l.count)
 	}
+	l.raw = l.event.At
+	l.restamp(last)
 	l.count++
 	return true, nil
 }

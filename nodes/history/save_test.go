@@ -25,7 +25,7 @@ func saved() *History {
 				MessageRecord{At: int64(i), Seq: 9, Node: id, Peer: nodes.None, Kind: 3, Sent: i%2 == 0, Lost: i%4 == 1})
 		}
 		l.Instance(1).Kind(3).Sent, l.Instance(0).Dropped = 8, uint64(id)
-		l.Totals = Totals{1, 2, 3, 4, 5, uint64(id), 6, 7, 8, 9, 10, 11}
+		l.Totals = Totals{1, 2, 3, 4, 5, uint64(id), 6, 7, 8, 9, 10, 11, uint64(id), 12 * uint64(id)}
 		l.Incarnation = uint32(id)
 		if id == 2 {
 			l.Late = make([]uint64, LatenessBuckets)

@@ -104,7 +104,7 @@ func open(path string) (*Reader, error) {
 			return nil, err
 		}
 		h := headerOf(f.logs())
-		h.Origin = f.readers[0].origin
+		h.Nodes, h.Origin = f.nodes, f.readers[0].origin
 		return &Reader{h, f, f.close}, nil
 	}
 	file, err := os.Open(path)

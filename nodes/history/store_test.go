@@ -86,6 +86,31 @@ func TestLogsThatNeverBeganArePassedOver(t *testing.T) {
 	}
 }
 
+// Where all logs of nodes are lost, those are known of whom the orchestrator has recorded anything.
+func TestTheJournalAloneNamesNodes(t *testing.T) {
+	dir := t.TempDir()
+	j := must(CreateJournal(filepath.Join(dir, "orchestrator.log"), 7, 0))(t)
+	for node, kind := range map[nodes.ID]Kind{2: Crashed, nodes.None: AssumptionBroken} {
+		if err := j.Add(Event{At: 9, Kind: kind, Node: node}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "history.zst")
+	if err := Store(path, dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{dir, path} {
+		r := must(Open(from))(t)
+		if events := must(Load(from))(t).Events; r.Nodes != 3 || len(events) != 2 {
+			t.Errorf("%s: %d nodes, %d events", from, r.Nodes, len(events))
+		}
+		r.Close()
+	}
+}
+
 func TestNothingToLoad(t *testing.T) {
 	empty := t.TempDir()
 	err := Store(filepath.Join(empty, "history.zst"), empty)

@@ -13,6 +13,7 @@ type Totals struct {
 	State, EventCount, TraceNext, MultiSent, Gaps, Repeats  uint64
 	Explained, Refused, Disconnects, Reconnects, MultiFloor uint64
 	Strays                                                  uint64
+	RoundTrips, RoundTripNS                                 uint64
 }
 
 // InstanceTotals are the InstanceCounters of one instance at the end.

@@ -1,8 +1,6 @@
 package host
 
 import (
-	"fmt"
-
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -15,15 +13,15 @@ import (
 type client struct {
 	host     *host
 	instance uint16
-	shared   *sharedResource
-	share    *share // of this node; nil on a server
-	capacity int    // of the resource, in units
+	resource resource // nil on a server
+	capacity int      // of it, in units
 	counters *history.InstanceCounters
 	dice     chance.Dice
 
 	count  uint64 // requests issued
 	due    int64  // when the latest was due; once wants is set, when the next is
 	wants  bool   // a request is due
+	asks   bool   // it waits for an answer of the resource process
 	leaves bool   // it is inside with a hold of zero, and leaves next
 	over   bool   // no request is planned any more
 	begun  bool   // one was
@@ -32,6 +30,8 @@ type client struct {
 	fenced bool   // the resource refuses what is written under lower fence numbers
 	fence  uint64 // under which it has entered latest
 
+	leftAt    int64 // when its latest critical section ended
+	revoked   bool  // the latest was revoked, and the register does not know yet
 	revokedAt int64 // when its critical section was revoked, if that is not counted yet; else 0
 }
 
@@ -41,7 +41,7 @@ func newClients(h *host) (all []*client) {
 	h.clientOf = make([]*client, len(stack.Instances()))
 	for r, instance := range stack.Mutexes() {
 		c := &client{host: h, instance: uint16(instance),
-			shared: h.resource.Of(r), capacity: stack.Instances()[instance].Config.Capacity(),
+			capacity: stack.Instances()[instance].Config.Capacity(),
 			counters: h.log.Instance(instance), dice: h.dice.Of(chance.ForResource, r),
 			fenced: stack.Fenced(instance)}
 		h.clientOf[instance] = c
@@ -49,11 +49,22 @@ func newClients(h *host) (all []*client) {
 			c.count = h.config.Requests[instance]
 		}
 		if int(h.config.Node) < stack.N() {
-			c.share = h.resource.Share(r, h.config.Node)
+			c.share(r)
 			all = append(all, c)
 		}
 	}
 	return all
+}
+
+// share has the client share the resource of a number with those of the other nodes.
+func (c *client) share(number int) {
+	h := c.host
+	if h.asker != nil {
+		c.resource = h.asker.of(number, c)
+		return
+	}
+	c.resource = &mappedResource{client: c, words: h.resource, shared: h.resource.Of(number),
+		share: h.resource.Share(number, h.config.Node)}
 }
 
 // begin starts to issue requests.
@@ -140,7 +151,7 @@ func (c *client) ask() {
 func (c *client) act() bool {
 	for range burst {
 		switch {
-		case c.host.err != nil || c.host.parked:
+		case c.host.err != nil || c.host.parked || c.asks:
 			return false
 		case c.revokedAt != 0:
 			at := c.revokedAt
@@ -159,19 +170,27 @@ func (c *client) act() bool {
 
 // request requests the critical section, if the run still issues requests.
 func (c *client) request() {
-	h := c.host
 	c.wants = false
-	if limit := h.config.Entries; limit > 0 {
-		ticket := h.resource.Issued.Add(1)
-		if ticket > limit {
-			c.over = true
-			h.log.State.Store(uint64(history.Draining))
-			return
-		}
-		if ticket == limit {
-			h.resource.StoppedAt.Store(h.clock.Now())
-		}
+	if c.host.config.Entries > 0 {
+		c.resource.draw()
+		return
 	}
+	c.issue()
+}
+
+// drew takes a ticket that the client has drawn.
+func (c *client) drew(ticket uint64) {
+	if ticket > c.host.config.Entries {
+		c.over = true
+		c.host.log.State.Store(uint64(history.Draining))
+		return
+	}
+	c.issue()
+}
+
+// issue issues a request.
+func (c *client) issue() {
+	h := c.host
 	c.count++
 	c.units = h.config.Workload.Units(c.dice, h.config.Node, c.count, c.capacity)
 	c.counters.Requests.Add(1)
@@ -183,21 +202,19 @@ func (c *client) request() {
 	}
 }
 
-// enter begins the critical section. The witnesses imply one another because of the order of operations here
-// and in leave: register, stamp, account, hold, account, stamp, register.
+// enter has the client go in. The witnesses imply one another because of the order of operations from here
+// to left: register, stamp, account, hold, account, stamp, register. For those of a resource process see
+// asker.
 func (c *client) enter(fence uint64) {
+	c.fence = fence
+	c.resource.enter()
+}
+
+// entered begins the critical section at the host's present time, given the units that the register shows.
+func (c *client) entered(taken int64) {
 	h := c.host
-	c.share.Entering(c.units)
-	taken := c.shared.Taken.Add(int64(c.units))
-	c.share.Within(c.units)
-	h.now = h.clock.Now()
-	if c.fence = fence; c.fenced {
-		c.money = c.shared.EnterUnder(fence)
-	} else {
-		c.money = c.shared.Account.Load()
-	}
 	h.append(history.Event{At: h.now, Kind: history.Entered, Instance: c.instance, Entry: uint32(c.count),
-		Value: c.money, Count: uint32(taken), Fence: fence})
+		Value: c.money, Count: uint32(taken), Fence: c.fence})
 	c.counters.Entries.Add(1)
 	if hold := h.config.Workload.HoldFor(c.dice, h.config.Node, c.count); hold > 0 {
 		h.pend(task{at: h.now + int64(hold), what: toRelease, client: c, entry: c.count})
@@ -209,7 +226,7 @@ func (c *client) enter(fence uint64) {
 
 // finish ends the critical section numbered entry, unless it was revoked.
 func (c *client) finish(entry uint64) {
-	if c.count == entry && c.state() == nodes.Inside {
+	if c.count == entry && c.state() == nodes.Inside && !c.asks {
 		c.leave()
 		c.act()
 	}
@@ -217,52 +234,52 @@ func (c *client) finish(entry uint64) {
 
 func (c *client) state() nodes.ClientState { return c.host.process.Client(int32(c.instance)) }
 
-// leave ends the critical section and releases the lock.
+// leave ends the critical section. The lock is released once the register knows.
 func (c *client) leave() {
-	written, refused := c.money+1, false
-	switch {
-	case !c.fenced:
-		c.shared.Account.Store(written)
-	case written == accountLimit:
-		c.host.err = fmt.Errorf("the account is full: where fence numbers count, a run has %d entries at most",
-			accountLimit-1)
-		return
-	default:
-		written, refused = c.shared.WriteUnder(c.fence, written)
-	}
-	exited := history.Event{Kind: history.Exited, Value: written}
+	c.leaves = false
+	c.resource.write()
+}
+
+// wrote takes what the account holds, now that the client has written it, or was refused.
+func (c *client) wrote(holds int64, refused bool) {
+	exited := history.Event{Kind: history.Exited, Value: holds}
 	if refused {
 		exited.Count = 1
 	}
-	now := c.out(exited)
-	c.host.tellFaults(port.OnExit, 0)
-	c.host.handle(nodes.Input{Kind: nodes.Release, Instance: int32(c.instance)})
-	c.next(now)
+	c.out(exited)
 }
 
-// revoke ends the critical section, which the lock has revoked. The client writes nothing. The exit counts
-// only after what else the lock does now.
+// revoke ends the critical section, which the lock has revoked. The client writes nothing, unless it does so
+// already. If it is still on its way in, it leaves as it enters.
 func (c *client) revoke() {
-	c.revokedAt = c.out(history.Event{Kind: history.Revoked, Value: c.money})
+	c.revoked = true
+	c.host.revoking++
+	if !c.asks {
+		c.out(history.Event{Kind: history.Revoked, Value: c.money})
+	}
 }
 
-// out records that the critical section has ended, and how.
-func (c *client) out(how history.Event) (now int64) {
-	h := c.host
+// out records that the critical section has ended, and how, and has the client leave the register.
+func (c *client) out(how history.Event) {
 	c.leaves = false
-	if c.shared.Taken.Load() > int64(c.capacity) {
-		// too many are inside: the trace keeps what led to it
-		h.resource.Frozen.CompareAndSwap(0, h.clock.Now())
-	}
 	how.Instance, how.Entry = c.instance, uint32(c.count)
-	now = h.record(how)
-	c.share.Leaving(c.units)
-	c.shared.Taken.Add(-int64(c.units))
-	c.share.set(outside, 0)
-	if h.config.Entries > 0 {
-		h.resource.LeftAt.Store(now)
+	c.leftAt = c.host.record(how)
+	c.resource.leave()
+}
+
+// left releases the lock, unless it was revoked. Then the exit counts only after what else the lock does now.
+func (c *client) left() {
+	h := c.host
+	if c.revoked {
+		c.revoked, c.revokedAt = false, c.leftAt
+		if h.revoking--; h.revoking == 0 && h.held != nil {
+			h.sendHeld()
+		}
+		return
 	}
-	return now
+	h.tellFaults(port.OnExit, 0)
+	h.handle(nodes.Input{Kind: nodes.Release, Instance: int32(c.instance)})
+	c.next(c.leftAt)
 }
 
 // next counts the critical section that ended at now, and plans the next request.
@@ -279,7 +296,7 @@ func (c *client) end(now int64) {
 		return
 	}
 	due, count := c.due, c.count+1
-	if c.state() != nodes.Idle { // the request after the open one is not planned yet
+	if c.asks || c.state() != nodes.Idle { // the request after the open one is not planned yet
 		due = h.config.Workload.Next(c.dice, h.config.Node, count, due, now)
 	}
 	for ; due < now && h.err == nil; count++ {

@@ -10,10 +10,19 @@ import (
 func TestAlarmIsNotEarly(t *testing.T) {
 	anchor := DropAnchor()
 	alarms := make(chan struct{}, 1)
-	clock, err := newClock(anchor, anchor.Now(), func() { alarms <- struct{}{} })
+	ring := func() { alarms <- struct{}{} }
+	clock, err := newClock(anchor, anchor.Now(), ring)
 	if err != nil {
 		t.Fatal(err)
 	}
+	isNotEarly(t, clock, alarms)
+	// A clock that runs at half the rate, far behind: its timers take twice as long.
+	slow := func() int64 { return anchor.Now()/2 - int64(time.Hour) }
+	isNotEarly(t, newGivenClock(slow, slow(), ring), alarms)
+}
+
+func isNotEarly(t *testing.T, clock clock, alarms chan struct{}) {
+	t.Helper()
 	for _, ahead := range []time.Duration{-time.Second, 0, 50 * time.Microsecond, 3 * time.Millisecond} {
 		clock.SetAlarm(clock.Now() + int64(time.Hour))
 		at := clock.Now() + int64(ahead)

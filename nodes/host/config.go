@@ -16,10 +16,16 @@ type Config struct {
 	Run   string `json:"run"`   // names the run's subjects
 	URL   string `json:"url"`   // of the broker
 	Token string `json:"token"` // its credential; empty: none
+	// CA is the certificate of the authority of the broker, as PEM, with which the node speaks TLS and knows the
+	// broker. Empty: it speaks TLS only if the broker wants it, and trusts those whom this machine trusts.
+	CA string `json:"ca,omitempty"`
 	// Second is the broker of the second network, for algorithms that have one (see nodes.MessageKind.Net).
 	Second *Broker  `json:"second,omitempty"`
 	Node   nodes.ID `json:"node"`
-	Zero   int64    `json:"zero"` // the run's zero on CLOCK_MONOTONIC, in nanoseconds
+	Zero   int64    `json:"zero"` // the run's zero on the node's clock, CLOCK_MONOTONIC, in nanoseconds
+	// Monotonic is the node's clock, in nanoseconds, for tests of hosts whose clocks differ; nil:
+	// CLOCK_MONOTONIC. It never falls.
+	Monotonic func() int64 `json:"-"`
 
 	Workload  workload.Workload `json:"workload"`
 	Entries   uint64            `json:"entries"` // of all nodes together; zero: no end
@@ -47,25 +53,28 @@ type Config struct {
 	TraceLength int    `json:"trace_length"` // how many of the latest messages to keep
 	// TraceAll says to go on after a violation, where the trace would otherwise keep what led to that.
 	TraceAll bool   `json:"trace_all,omitempty"`
-	Resource string `json:"resource"` // the file of the shared resource
+	Resource string `json:"resource,omitempty"` // the file of the shared resource
+	// ResourceAt is the broker by which the node asks a resource process, instead of the file (see Books).
+	ResourceAt *Broker `json:"resource_at,omitempty"`
 }
 
 // A Broker is where a node finds the broker of a network.
 type Broker struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
+	CA    string `json:"ca,omitempty"` // see Config.CA
 }
 
 // brokers returns where the brokers are, by network.
 func (c *Config) brokers() []Broker {
-	all := []Broker{{c.URL, c.Token}}
+	all := []Broker{{c.URL, c.Token, c.CA}}
 	if c.Second != nil {
 		all = append(all, *c.Second)
 	}
 	return all
 }
 
-// Subjects are the NATS subjects of a run. They carry algorithm messages and nothing else.
+// Subjects are the NATS subjects of a run. Those of nodes carry algorithm messages and nothing else.
 type Subjects struct{ run string }
 
 // SubjectsOf returns the subjects of the run with that name.
@@ -73,6 +82,12 @@ func SubjectsOf(run string) Subjects { return Subjects{run} }
 
 // Node carries algorithm messages to one node.
 func (s Subjects) Node(id nodes.ID) string { return fmt.Sprintf("ts.%s.node.%d", s.run, id) }
+
+// Resource carries what clients ask the resource process, by a broker of its own.
+func (s Subjects) Resource() string { return "ts." + s.run + ".resource" }
+
+// Frozen carries, by that broker, when too many were inside for the first time.
+func (s Subjects) Frozen() string { return "ts." + s.run + ".frozen" }
 
 // Everyone carries the multicasts, to all clients.
 func (s Subjects) Everyone() string { return "ts." + s.run + ".everyone" }

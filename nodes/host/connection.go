@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"turnstile/internal/certs"
 	"turnstile/nodes/history"
 )
 
@@ -46,8 +47,12 @@ func (h *host) connect() error {
 // Otherwise its messages would arrive after an outage as if nothing had failed.
 func (h *host) join(network int, made func()) (*nats.Conn, error) {
 	broker := h.config.brokers()[network]
-	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), nats.NoEcho(), nats.Timeout(joinTimeout),
-		nats.NoReconnect(), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
+	trusting, err := broker.trusting()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), trusting, nats.NoEcho(),
+		nats.Timeout(joinTimeout), nats.NoReconnect(), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrSlowConsumer) {
 				err = fmt.Errorf("messages come faster than it handles them, and after %d that waited, others were "+
@@ -73,6 +78,18 @@ func (h *host) join(network int, made func()) (*nats.Conn, error) {
 		return nil, fmt.Errorf("joining the broker: %w", err)
 	}
 	return conn, nil
+}
+
+// trusting returns how a node makes sure of the broker.
+func (b *Broker) trusting() (nats.Option, error) {
+	if b.CA == "" {
+		return func(*nats.Options) error { return nil }, nil
+	}
+	c, err := certs.Trusting(b.CA)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the broker: %w", err)
+	}
+	return nats.Secure(c), nil
 }
 
 // broken reports whether an error says that a connection is, and nothing worse.

@@ -7,6 +7,7 @@
 //
 //   - a NATS server, whose address and credential are in the Config;
 //   - the file of the shared [Resource], made by [CreateResource] with a place for each mutex and client;
+//     or a process that keeps [Books] of the same, and the address of its broker;
 //   - a path for the node's log, and one zero of time for all nodes, by CLOCK_MONOTONIC;
 //   - the same [turnstile/nodes.Stack] at every node;
 //   - orders, by a pipe. A node that hears its subjects sends a [Note] that it is ready, by another. When all
@@ -35,7 +36,8 @@
 //     floors, once all nodes are connected.
 //   - Two witnesses of exclusion are kept around every critical section: a register of the units that are
 //     taken, and an account that every entry reads and writes one higher. Money lost implies overlapping
-//     sections, which imply a register above the capacity.
+//     sections, which imply a register above the capacity. If a process keeps them, they are asked of it, and
+//     a question is pending until it is answered (see history.Counters).
 //   - An error that the node cannot go on from (the broker is gone and it is not to reconnect, the disk is
 //     full, a message is garbled, the orders end) ends Run and is its result.
 //

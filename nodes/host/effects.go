@@ -12,7 +12,11 @@ var _ nodes.Host = (*host)(nil)
 
 // Send implements nodes.Host. A node that cannot go on sends nothing: what it said may not be saved.
 func (h *host) Send(_ *nodes.Process, e *nodes.Effect) {
-	if h.err == nil {
+	switch {
+	case h.err != nil:
+	case h.revoking > 0:
+		h.held = append(h.held, *e)
+	default:
 		h.traffic.send(e)
 		h.tellFaults(port.OnSend, e.Kind)
 	}
@@ -20,9 +24,26 @@ func (h *host) Send(_ *nodes.Process, e *nodes.Effect) {
 
 // Broadcast implements nodes.Host.
 func (h *host) Broadcast(p *nodes.Process, e *nodes.Effect) {
-	if h.err == nil {
+	switch {
+	case h.err != nil:
+	case h.revoking > 0:
+		h.held = append(h.held, *e)
+	default:
 		h.traffic.broadcast(p, e)
 		h.tellFaults(port.OnSend, e.Kind)
+	}
+}
+
+// sendHeld sends what was held up by revocations, now that the register knows of all.
+func (h *host) sendHeld() {
+	held := h.held
+	h.held = nil
+	for i := range held {
+		if e := &held[i]; e.Op == nodes.OpSend {
+			h.Send(&h.process, e)
+		} else {
+			h.Broadcast(&h.process, e)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package host
 import (
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 
@@ -21,15 +22,19 @@ type host struct {
 	dice     chance.Dice
 	choices  []uint64 // that the machines have made, by instance
 	log      *history.Log
-	memory   *memory // what its machines save
-	resource *Resource
+	memory   *memory   // what its machines save
+	resource *Resource // nil: it asks
+	asker    *asker    // of the resource process; nil: there is none
 	tasks    tasks
 	alarm    int64 // the time it is set to; zero: none
 	skew     skew.Clock
-	clients  []*client // none on a server
-	clientOf []*client // by instance; nil if it is no mutex
+	clients  []*client      // none on a server
+	clientOf []*client      // by instance; nil if it is no mutex
+	revoking int            // clients whose critical section was revoked, and which are not out of the register
+	held     []nodes.Effect // what is to be sent once none is
 	traffic  traffic
 	outage   *outage // nil unless the node reconnects
+	bridge   *bridge // to a foreign program; nil: there is none
 	told     bool    // to issue requests, now or later
 	since    int64   // when the run began that it was told of
 	started  bool
@@ -65,13 +70,15 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 	defer close(h.over)
 	go h.readOrders(orders)
 	var err error
-	if h.clock, err = newClock(anchor, c.Zero, h.wake); err != nil {
+	if c.Monotonic != nil {
+		h.clock, anchor.Error = newGivenClock(c.Monotonic, c.Zero, h.wake), 0
+	} else if h.clock, err = newClock(anchor, c.Zero, h.wake); err != nil {
 		return err
 	}
-	if h.resource, err = OpenResource(c.Resource, len(stack.Mutexes()), stack.N()); err != nil {
+	frozen, err := h.openResource(stack)
+	if err != nil {
 		return err
 	}
-	frozen := &h.resource.Frozen
 	if c.TraceAll {
 		frozen = nil
 	}
@@ -103,14 +110,42 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 		return err
 	}
 	defer h.traffic.close()
-	if err := h.tell(Note{Ready: true}); err != nil {
+	if h.asker != nil {
+		if err := h.asker.connect(); err != nil {
+			return err
+		}
+		defer h.asker.close()
+	}
+	if err := h.ready(); err != nil {
 		return err
 	}
+	defer h.bridge.close()
 	h.loop()
 	if h.err != nil {
 		h.log.State.Store(uint64(history.Failed))
 	}
 	return h.err
+}
+
+// ready starts the foreign program of the node, if it has one, and says that the node is ready.
+func (h *host) ready() error {
+	if err := h.openBridge(); err != nil {
+		return err
+	}
+	return h.tell(Note{Ready: true})
+}
+
+// openResource opens what the clients of the run share, and returns the time from which on traces are kept as
+// they are.
+func (h *host) openResource(stack *nodes.Stack) (frozen *atomic.Int64, err error) {
+	if h.config.ResourceAt != nil {
+		h.asker = newAsker(h)
+		return &h.asker.frozen, nil
+	}
+	if h.resource, err = OpenResource(h.config.Resource, len(stack.Mutexes()), stack.N()); err != nil {
+		return nil, err
+	}
+	return &h.resource.frozen, nil
 }
 
 // wake has the loop look at its alarm, its orders and its trouble. If the inbox is full, it will do so
@@ -152,6 +187,8 @@ func (h *host) loop() {
 func (h *host) take(m *nats.Msg) {
 	switch h.heed(); {
 	case h.err != nil || h.quit:
+	case h.asker != nil && m.Sub == h.asker.answers:
+		h.asker.take(m)
 	case m.Sub != nil:
 		h.arrive(m)
 	case m != h.wakeUp:
@@ -160,13 +197,17 @@ func (h *host) take(m *nats.Msg) {
 	}
 }
 
-// heed carries out the orders that have come, and then takes note of trouble.
+// heed carries out the orders that have come, and then takes note of trouble, and of what a foreign program
+// has written.
 func (h *host) heed() {
 	for len(h.orders) > 0 && h.err == nil && !h.quit {
 		h.obey(<-h.orders)
 	}
 	if len(h.trouble) > 0 && h.err == nil && !h.quit {
 		h.err = <-h.trouble
+	}
+	if h.bridge != nil {
+		h.bridge.hear()
 	}
 }
 
@@ -192,8 +233,17 @@ func (h *host) start() {
 	if !h.started {
 		h.started, h.now = true, h.clock.Now()
 		h.process.Boot()
+		if h.bridge != nil {
+			h.bridge.pass()
+			h.wake()
+		}
 	}
 }
 
 // handle hands the process an input, and does what it asks for.
-func (h *host) handle(in nodes.Input) { h.process.Handle(&in) }
+func (h *host) handle(in nodes.Input) {
+	h.process.Handle(&in)
+	if h.bridge != nil {
+		h.bridge.pass()
+	}
+}

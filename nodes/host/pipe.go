@@ -90,9 +90,10 @@ func (h *host) obey(o Order) {
 	h.log.Instance(0).Obeyed.Add(1)
 }
 
-// inquire asks the broker of each network for a sign of life, which comes behind all messages that the broker
-// has for the node. So an answer means that the node lives, that the brokers do, and that no such message
-// is on its way any more. A node that lacks a connection, or loses it meanwhile, does not answer.
+// inquire asks the broker of each network for a sign of life, which comes behind all messages that the
+// broker has for the node, and the resource process, if there is one, in the same way. So an answer means
+// that the node lives, that the brokers do, and that no such message is on its way any more. A node that
+// lacks a connection, or loses it meanwhile, does not answer.
 func (h *host) inquire(round int) {
 	h.asked = round
 	if !h.traffic.connected() {
@@ -100,6 +101,9 @@ func (h *host) inquire(round int) {
 	}
 	conns := slices.Clone(h.traffic.conns)
 	go func() {
+		if h.asker != nil && h.asker.live() != nil {
+			return
+		}
 		for _, conn := range conns {
 			if conn.FlushTimeout(joinTimeout) != nil {
 				return
@@ -115,7 +119,11 @@ func (h *host) answer(round int) {
 		return
 	}
 	if h.runDue(); h.err == nil { // the process may have stood still since the loop last did
-		h.err = h.tell(Note{Status: h.process.Status(0), Round: round})
+		status := h.process.Status(0)
+		if h.bridge != nil {
+			h.bridge.describe(status)
+		}
+		h.err = h.tell(Note{Status: status, Round: round})
 	}
 }
 

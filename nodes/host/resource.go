@@ -21,13 +21,13 @@ type Resource struct {
 
 // Each word has a cache line of its own.
 type resourceWords struct {
-	Issued    atomic.Uint64 // requests issued, when a run ends by entries
+	issued    atomic.Uint64 // requests issued, when a run ends by entries
 	_         [7]uint64
-	StoppedAt atomic.Int64 // when the last of those was issued, in the run's nanoseconds; 0: not yet
+	stoppedAt atomic.Int64 // when the last of those was issued, in the run's nanoseconds; 0: not yet
 	_         [7]uint64
-	LeftAt    atomic.Int64 // when the latest critical section ended, when a run ends by entries
+	leftAt    atomic.Int64 // when the latest critical section ended, when a run ends by entries
 	_         [7]uint64
-	Frozen    atomic.Int64 // when a client first left while too many were inside; 0: never
+	frozen    atomic.Int64 // when a client first left while too many were inside; 0: never
 	_         [7]uint64
 }
 
@@ -138,6 +138,11 @@ func OpenResource(path string, resources, nodes int) (*Resource, error) {
 	first := (*sharedResource)(unsafe.Add(unsafe.Pointer(words), unsafe.Sizeof(*words)))
 	shares := (*share)(unsafe.Add(unsafe.Pointer(first), uintptr(resources)*unsafe.Sizeof(*first)))
 	return &Resource{words, unsafe.Slice(first, resources), unsafe.Slice(shares, resources*nodes), nodes}, nil
+}
+
+// Tickets returns how far a run that ends by entries has come.
+func (r *Resource) Tickets() Tickets {
+	return Tickets{r.issued.Load(), r.stoppedAt.Load(), r.leftAt.Load()}
 }
 
 // Of returns what the clients of a mutex share, given its number among the mutexes.

@@ -32,6 +32,8 @@ const (
 	toRelease              // its critical section is over
 	toTimeout              // a machine's timer runs out
 	toDeliver              // a delayed message arrives
+	toRest                 // a foreign program may have come to rest
+	toHear                 // what it has written is taken again
 )
 
 // tasks are the tasks to come: the earliest first, and of equal times the one that was added first.
@@ -155,5 +157,9 @@ func (h *host) run(t *task) {
 		h.act()
 	case toDeliver:
 		h.deliver(&t.arrival)
+	case toRest:
+		h.bridge.rest()
+	case toHear:
+		h.bridge.resume()
 	}
 }

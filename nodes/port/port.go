@@ -53,6 +53,11 @@ type Transport interface {
 	CutRoutes(number int, groups [][]int) error
 	HealRoutes(number int) error
 
+	// CutNetwork has the kernels of hosts drop the packets between what carries messages there and on other
+	// hosts, without a word to either end. Hosts count from 0. The error says why some host cannot.
+	CutNetwork(number int, hosts []int) error
+	HealNetwork(number int) error
+
 	// BeginConnection puts a strain on the connections of some nodes.
 	BeginConnection(number int, of []nodes.ID, s Strain) error
 	HealConnection(number int) error

@@ -1,0 +1,387 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"turnstile/bench/access"
+	"turnstile/bench/cluster"
+	"turnstile/internal/broker"
+	"turnstile/internal/offset"
+	"turnstile/results"
+)
+
+// Options says what an agent serves, and with what.
+type Options struct {
+	Name    string
+	Folder  string // where runs leave their files
+	Version string
+	// Programs are those that it starts, with their arguments, by the words by which orchestrators know them.
+	Programs map[string][]string
+	// AllowPrograms lets orchestrators name other node programs.
+	AllowPrograms []string
+	Address       string        // where other hosts reach its processes; empty: as the control server sees it
+	Local         bool          // the orchestrator finds the files of runs where they are: none is fetched
+	OrphanAfter   time.Duration // how long an orchestrator may be silent
+	RunAs         *Account      // as whom processes are started; nil: as the agent itself
+	Clock         func() int64  // by which its nodes stamp, in nanoseconds; nil: CLOCK_MONOTONIC
+	Log           io.Writer     // a line for each thing that somebody may ask about later
+}
+
+// The words for programs.
+const (
+	NodeProgram     = "node"
+	BrokerProgram   = "broker"
+	ProxyProgram    = "proxy"
+	ResourceProgram = "resource"
+)
+
+// OrphanAfter is how long an orchestrator may be silent unless an agent is told otherwise.
+const OrphanAfter = 10 * time.Second
+
+// keepFor is how long files are kept that nobody has fetched.
+const keepFor = 24 * time.Hour
+
+// An Agent serves one host.
+type Agent struct {
+	Options
+	conn     *nats.Conn
+	boot     string
+	since    time.Time
+	kernel   offset.Identity
+	launcher *cluster.Launcher
+	beaten   time.Time // see beat
+	network  string    // see Description
+	netCut   string    // the same
+
+	mu   sync.Mutex
+	runs map[string]*session
+	past map[string]bool // runs that are over: no order of theirs is obeyed again
+}
+
+// Serve serves a host by a connection to the control plane until ctx is done or the connection is closed for
+// good, and ends all that it has started. It calls ready once it can be found.
+func Serve(ctx context.Context, conn *nats.Conn, o Options, ready func()) error {
+	a := &Agent{Options: o, conn: conn, boot: broker.NewToken()[:16], since: time.Now(), kernel: offset.Own(),
+		launcher: cluster.NewLauncher(), runs: map[string]*session{}, past: map[string]bool{}}
+	if err := a.prepare(); err != nil {
+		return err
+	}
+	service, err := micro.AddService(conn, micro.Config{Name: access.Service, Version: "1.0.0",
+		Description: "a host that runs processes of Turnstile", QueueGroupDisabled: true,
+		Metadata: map[string]string{"host": o.Name, "version": o.Version}})
+	if err != nil {
+		return fmt.Errorf("registering the host: %w", err)
+	}
+	defer service.Stop()
+	for name, serve := range map[string]struct {
+		subject string
+		do      micro.HandlerFunc
+	}{
+		"order":    {orderSubject(o.Name), a.onOrder},
+		"describe": {describeSubject(o.Name), func(r micro.Request) { r.RespondJSON(a.describe()) }},
+		"clock":    {clockSubject(o.Name), a.onClock},
+	} {
+		if err := service.AddEndpoint(name, serve.do, micro.WithEndpointSubject(serve.subject)); err != nil {
+			return fmt.Errorf("registering the host: %w", err)
+		}
+	}
+	if err := conn.FlushTimeout(joinLimit); err != nil {
+		return fmt.Errorf("registering the host: %w", err)
+	}
+	ready()
+	ended := conn.StatusChanged(nats.CLOSED)
+	tick, hourly := time.NewTicker(stopsEvery), time.NewTicker(time.Hour)
+	defer tick.Stop()
+	defer hourly.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			a.follow()
+			a.beat(now)
+		case <-hourly.C:
+			a.clean()
+		case <-ctx.Done():
+			os.Remove(filepath.Join(a.Folder, aliveFile))
+			a.endAll("the agent has ended")
+			return nil
+		case <-ended:
+			a.endAll("the connection to the control plane is closed")
+			return fmt.Errorf("the connection to the control plane is closed: %w",
+				cmp.Or(conn.LastError(), nats.ErrConnectionClosed))
+		}
+	}
+}
+
+const (
+	joinLimit  = 10 * time.Second
+	stopsEvery = 10 * time.Millisecond // processes are asked whether they were stopped
+)
+
+// prepare checks that the agent can serve its host under its name.
+func (a *Agent) prepare() error {
+	if err := access.CheckName(a.Name); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(a.Folder, 0o755); err != nil {
+		return fmt.Errorf("making the folder of the host: %w", err)
+	}
+	a.OrphanAfter = cmp.Or(a.OrphanAfter, OrphanAfter)
+	if a.Clock == nil {
+		a.Clock = Monotonic
+	}
+	if a.RunAs != nil {
+		a.launcher.As(a.RunAs.UID, a.RunAs.GID)
+	}
+	if a.Address == "" {
+		a.Address = broker.Loopback
+		if ip, err := a.conn.GetClientIP(); err == nil && !ip.IsLoopback() {
+			a.Address = ip.String()
+		}
+	}
+	switch other, err := a.conn.Request(describeSubject(a.Name), nil, 2*time.Second); {
+	case err == nil:
+		var d Description
+		json.Unmarshal(other.Data, &d)
+		return fmt.Errorf("there is a host %s already, since %s: take another --name, or another key", a.Name,
+			d.Since)
+	case !errors.Is(err, nats.ErrNoResponders):
+		return fmt.Errorf("asking for another host %s: %w", a.Name, err)
+	}
+	a.clean()
+	a.clearCuts()
+	return nil
+}
+
+// describe says what the host is like now.
+func (a *Agent) describe() Description {
+	machine := results.ThisMachine()
+	d := Description{Name: a.Name, Boot: a.boot, Protocol: Protocol, Version: a.Version, Address: a.Address,
+		Kernel: a.kernel, Cores: machine.Cores, MemoryMB: machine.MemoryMB, FreeMB: freeMB(),
+		Programs: len(a.AllowPrograms) > 0, Since: a.since.Format(time.RFC3339), Folder: a.Folder,
+		PID: os.Getpid(), Network: a.network, NetCut: a.netCut}
+	if load := results.LoadNow(); load != nil && load.Average != nil {
+		d.Load = *load.Average
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, run := range slices.Sorted(maps.Keys(a.runs)) {
+		d.Runs = append(d.Runs, a.runs[run].says())
+	}
+	d.Left = a.left()
+	return d
+}
+
+// left lists the folders of runs that nobody has fetched. It is called with the lock.
+func (a *Agent) left() (names []string) {
+	serving := map[string]bool{}
+	for _, s := range a.runs {
+		serving[filepath.Base(s.trial())] = true
+	}
+	entries, _ := os.ReadDir(a.Folder)
+	for _, e := range entries {
+		if e.IsDir() && !serving[e.Name()] && isLeft(filepath.Join(a.Folder, e.Name())) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// leftMark is the file in the folder of a run whose files are to be fetched. It says why they are still
+// there.
+const leftMark = "left.txt"
+
+func isLeft(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, leftMark))
+	return err == nil
+}
+
+// clean removes files that have been kept for long enough.
+func (a *Agent) clean() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, name := range a.left() {
+		path := filepath.Join(a.Folder, name)
+		if info, err := os.Stat(filepath.Join(path, leftMark)); err == nil && time.Since(info.ModTime()) > keepFor {
+			a.say("removing %s, which nobody has fetched for %v", name, keepFor)
+			os.RemoveAll(path)
+		}
+	}
+}
+
+// say writes a line to the agent's log.
+func (a *Agent) say(format string, args ...any) {
+	if a.Log != nil {
+		fmt.Fprintf(a.Log, "%s host %s: %s\n", time.Now().Format("2006-01-02 15:04:05.000"), a.Name,
+			fmt.Sprintf(format, args...))
+	}
+}
+
+// onOrder takes an order. All orders come here one after the other.
+func (a *Agent) onOrder(r micro.Request) {
+	var o order
+	err := json.Unmarshal(r.Data(), &o)
+	var answer reply
+	if err == nil {
+		answer, err = a.obey(&o)
+	}
+	if err != nil {
+		answer.Error = err.Error()
+	}
+	answer.Over = errors.As(err, new(overError))
+	if r.Reply() != "" {
+		a.answer(r, answer)
+		return
+	}
+	if s := a.session(o.Run); err != nil && s != nil {
+		s.tell(event{Process: o.Process, Failed: err.Error()})
+	}
+}
+
+// answer sends an answer: a line of JSON, and then the piece of a file as it is.
+func (a *Agent) answer(r micro.Request, answer reply) {
+	b, err := json.Marshal(answer)
+	if err == nil {
+		err = r.Respond(append(append(b, '\n'), answer.Piece...))
+	}
+	if err != nil {
+		a.say("an answer is lost: %v", err)
+	}
+}
+
+// obey carries out an order, once it is known to be a new one for this start of the agent.
+func (a *Agent) obey(o *order) (reply, error) {
+	switch s := a.session(o.Run); {
+	case o.Boot != a.boot:
+		return reply{}, overError{a.refuse(o, "it is meant for another start of this agent")}
+	case !runName.MatchString(o.Run):
+		return reply{}, a.refuse(o, "%q is no name of a run", o.Run)
+	case s == nil && a.isPast(o.Run):
+		return reply{}, overError{a.refuse(o, "the run %s is over", o.Run)}
+	case o.Do == doJoin && s == nil:
+		return a.join(o)
+	case s == nil:
+		return reply{}, overError{a.refuse(o, "it does not serve the run %s, or not any more", o.Run)}
+	case o.Number <= s.number:
+		return reply{}, a.refuse(o, "number %d of the run %s was given before", o.Number, o.Run)
+	default:
+		s.number = o.Number
+		return s.obey(o)
+	}
+}
+
+// refuse returns why an order is refused, and keeps that in the log.
+func (a *Agent) refuse(o *order, format string, args ...any) error {
+	why := fmt.Sprintf(format, args...)
+	a.say("refused an order to %.20q: %s", o.Do, why)
+	return fmt.Errorf("host %s refuses an order: %s", a.Name, why)
+}
+
+// An overError says that the agent does not serve a run.
+type overError struct{ error }
+
+// session returns what serves a run; nil: nothing does.
+func (a *Agent) session(run string) *session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.runs[run]
+}
+
+// isPast reports whether a run is over that was served.
+func (a *Agent) isPast(run string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.past[run]
+}
+
+// join begins to serve a run.
+func (a *Agent) join(o *order) (reply, error) {
+	j := o.Join
+	switch {
+	case j == nil:
+		return reply{}, a.refuse(o, "it says nothing of the run")
+	case j.Protocol != Protocol || j.Version != a.Version:
+		return reply{}, a.refuse(o, "it is Turnstile %s (protocol %d), and the orchestrator is %s (protocol %d): "+
+			"install the same on both", a.Version, Protocol, j.Version, j.Protocol)
+	}
+	if free, needs := freeMB(), j.Nodes*NodeMB; free > 0 && free < needs {
+		return reply{}, fmt.Errorf("host %s: %d nodes take about %d MB of memory, and %d are free: use fewer "+
+			"nodes or more hosts", a.Name, j.Nodes, needs, free)
+	}
+	if err := cluster.CheckLimits(j.Nodes, j.Carriers); err != nil {
+		return reply{}, fmt.Errorf("host %s: %w", a.Name, err)
+	}
+	if free, known := results.FreeBytes(a.Folder); known && free < uint64(j.Disk) {
+		return reply{}, fmt.Errorf("host %s: its logs may take %d MB, and the disk of %s has %d: use fewer nodes, "+
+			"or another --folder", a.Name, j.Disk>>20, a.Folder, free>>20)
+	}
+	s := &session{agent: a, run: o.Run, join: *j, number: o.Number, began: time.Now(),
+		processes: map[int]*process{}, over: make(chan struct{})}
+	if j.Adopt != "" {
+		a.mu.Lock()
+		there := slices.Contains(a.left(), j.Adopt)
+		a.mu.Unlock()
+		if !there {
+			return reply{}, a.refuse(o, "it has no files of a run %.60q that has ended", j.Adopt)
+		}
+		s.folder = filepath.Join(a.Folder, j.Adopt)
+	}
+	a.mu.Lock()
+	a.runs[o.Run] = s
+	a.mu.Unlock()
+	a.say("serves the run %s of %s: %s", o.Run, j.User, j.What)
+	go s.attend()
+	return reply{}, nil
+}
+
+// NodeMB is about what a node process takes of the memory, in megabytes.
+const NodeMB = 12
+
+// follow tells of processes that were stopped or continued.
+func (a *Agent) follow() {
+	a.mu.Lock()
+	all := slices.Collect(maps.Values(a.runs))
+	a.mu.Unlock()
+	if len(all) == 0 {
+		return
+	}
+	cluster.NoticeStops()
+	for _, s := range all {
+		s.follow()
+	}
+}
+
+// endAll ends the processes of all runs, for a reason.
+func (a *Agent) endAll(why string) {
+	a.mu.Lock()
+	all := slices.Collect(maps.Values(a.runs))
+	a.mu.Unlock()
+	for _, s := range all {
+		s.end(why, true)
+	}
+}
+
+// onClock answers with what the clock shows.
+func (a *Agent) onClock(r micro.Request) {
+	taken := a.Clock()
+	r.RespondJSON(Reading{Taken: taken, Given: a.Clock()})
+}
+
+// A Reading is what the clock of a host showed when it took a question, and when it answered.
+type Reading struct {
+	Taken int64 `json:"taken"`
+	Given int64 `json:"given"`
+}

@@ -1,0 +1,406 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"turnstile/bench/access"
+	"turnstile/bench/cluster"
+)
+
+// A Host is what an orchestrator has of a host that serves its run: a cluster.Host.
+type Host struct {
+	Description
+	Folder string // of the trial, on that host
+	conn   *nats.Conn
+	run    string
+	inbox  string
+	subs   []*nats.Subscription
+	stops  *atomic.Uint64 // changes of Turns that all hosts of the run have told of
+
+	mu        sync.Mutex
+	number    uint64 // of the latest order
+	started   int
+	pending   map[uint64]chan reply // what is not answered yet, by the number of its order
+	processes map[int]*remote
+	events    uint64 // that have come
+	heard     time.Time
+	lost      error // why the host is gone; nil: it is not
+
+	// Correct turns a stamp of the host into one of the orchestrator, in nanoseconds of the run; nil: they have
+	// one clock.
+	Correct func(stamp int64) int64
+
+	// Lost is closed when the host is gone.
+	Lost chan struct{}
+}
+
+// answerLimit is how long an agent may take to answer an order.
+const answerLimit = 10 * time.Second
+
+// ErrLate is the error of an agent that does not answer an order in time.
+var ErrLate = errors.New("it does not answer")
+
+// A Run is a run at the control plane: it answers the agents that ask whether its orchestrator is there.
+type Run struct {
+	Name  string
+	Stops atomic.Uint64 // see Host
+	conn  *nats.Conn
+	alive *nats.Subscription
+
+	mu     sync.Mutex
+	clients []access.Identity // its hosts, by their keys, and as they are without
+}
+
+// NewRun begins to answer for a run.
+func NewRun(conn *nats.Conn, name string) (*Run, error) {
+	r := &Run{Name: name, conn: conn}
+	var err error
+	r.alive, err = conn.Subscribe(aliveSubject(name), func(m *nats.Msg) {
+		if r.isInbox(m.Reply) {
+			m.Respond(nil)
+		}
+	})
+	if err == nil {
+		err = conn.FlushTimeout(answerLimit)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reaching the control plane: %w", err)
+	}
+	return r, nil
+}
+
+// isInbox reports whether a host of the run gets answers on a subject.
+func (r *Run) isInbox(subject string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.clients, func(i access.Identity) bool { return i.IsInbox(subject) })
+}
+
+// Close says that the orchestrator of the run is gone: its hosts end what is left.
+func (r *Run) Close() { r.alive.Unsubscribe() }
+
+// Join has a host serve the run.
+func (r *Run) Join(ctx context.Context, d Description, j Join) (*Host, error) {
+	r.mu.Lock()
+	r.clients = append(r.clients, access.Identity{Role: access.Host, Name: d.Name}, access.Identity{})
+	r.mu.Unlock()
+	h := &Host{Description: d, conn: r.conn, run: r.Name, inbox: r.conn.NewInbox(), stops: &r.Stops,
+		pending: map[uint64]chan reply{}, processes: map[int]*remote{}, heard: time.Now(),
+		Lost: make(chan struct{})}
+	for subject, take := range map[string]nats.MsgHandler{
+		h.inbox + ".*":               h.onReply,
+		eventSubject(r.Name, d.Name): h.onEvent,
+	} {
+		sub, err := r.conn.Subscribe(subject, take)
+		if err != nil {
+			return nil, fmt.Errorf("reaching host %s: %w", d.Name, err)
+		}
+		sub.SetPendingLimits(-1, -1)
+		h.subs = append(h.subs, sub)
+	}
+	j.Protocol = Protocol
+	if _, err := h.ask(ctx, answerLimit, order{Do: doJoin, Join: &j}); err != nil {
+		h.leave()
+		return nil, fmt.Errorf("joining host %s: %w", d.Name, err)
+	}
+	return h, nil
+}
+
+// leave hears no more of the host.
+func (h *Host) leave() {
+	for _, sub := range h.subs {
+		sub.Unsubscribe()
+	}
+}
+
+// Begin has the host begin a trial, whose files go into a folder below that of the agent.
+func (h *Host) Begin(ctx context.Context, folder string) error {
+	a, err := h.ask(ctx, answerLimit, order{Do: doTrial, File: folder})
+	if err != nil {
+		return fmt.Errorf("beginning a trial on host %s: %w", h.Name, err)
+	}
+	h.Folder = a.Folder
+	return nil
+}
+
+// Clear has the host remove the files of the trial.
+func (h *Host) Clear(ctx context.Context) error {
+	_, err := h.ask(ctx, answerLimit, order{Do: doClear})
+	return err
+}
+
+// End has the host end what is left of the run.
+func (h *Host) End(ctx context.Context) error {
+	_, err := h.ask(ctx, answerLimit, order{Do: doEnd})
+	h.leave()
+	if err != nil && h.Gone() == nil {
+		return fmt.Errorf("ending the run on host %s: %w", h.Name, err)
+	}
+	return nil
+}
+
+// Gone returns why the host is gone; nil: it is not known to be.
+func (h *Host) Gone() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lost
+}
+
+// Heard returns when the host last said anything.
+func (h *Host) Heard() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.heard
+}
+
+// send publishes an order and, if somebody waits, has its answer handed to answer.
+func (h *Host) send(o order, answer chan reply) error {
+	err := h.publish(o, answer)
+	if h.conn.IsClosed() {
+		h.Lose(errors.New("the connection to the control plane is closed"))
+	}
+	return err
+}
+
+// publish is send, for as long as there is a connection.
+func (h *Host) publish(o order, answer chan reply) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lost != nil {
+		return h.lost
+	}
+	h.number++
+	o.Run, o.Boot, o.Number = h.run, h.Boot, h.number
+	m := nats.NewMsg(orderSubject(h.Name))
+	var err error
+	if m.Data, err = json.Marshal(o); err != nil {
+		return err
+	}
+	if most := h.conn.MaxPayload(); int64(len(m.Data)) > most {
+		return fmt.Errorf("an order takes %d bytes, and the control server lets %d pass: raise its max_payload",
+			len(m.Data), most)
+	}
+	if answer != nil {
+		m.Reply = fmt.Sprintf("%s.%d", h.inbox, o.Number)
+		h.pending[o.Number] = answer
+	}
+	return h.conn.PublishMsg(m)
+}
+
+// ask gives an order and waits for the answer.
+func (h *Host) ask(ctx context.Context, within time.Duration, o order) (reply, error) {
+	answer := make(chan reply, 1)
+	if err := h.send(o, answer); err != nil {
+		return reply{}, err
+	}
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case a := <-answer:
+		if a.Error != "" {
+			return a, errors.New(a.Error)
+		}
+		return a, nil
+	case <-h.Lost:
+		return reply{}, h.Gone()
+	case <-timer.C:
+		h.forget(answer)
+		return reply{}, ErrLate
+	case <-ctx.Done():
+		h.forget(answer)
+		return reply{}, ctx.Err()
+	}
+}
+
+// forget waits no more for an answer.
+func (h *Host) forget(answer chan reply) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.DeleteFunc(h.pending, func(_ uint64, c chan reply) bool { return c == answer })
+}
+
+// onReply takes an answer.
+func (h *Host) onReply(m *nats.Msg) {
+	var number uint64
+	if _, err := fmt.Sscanf(m.Subject[len(h.inbox)+1:], "%d", &number); err != nil {
+		return
+	}
+	if m.Header.Get("Status") == "503" {
+		h.Lose(errors.New("its agent has ended"))
+		return
+	}
+	var a reply
+	line, piece, _ := bytes.Cut(m.Data, []byte("\n"))
+	a.Piece = piece
+	if err := json.Unmarshal(line, &a); err != nil {
+		a.Error = fmt.Sprintf("host %s gives an answer that is none: %v", h.Name, err)
+	}
+	h.mu.Lock()
+	answer := h.pending[number]
+	delete(h.pending, number)
+	h.heard = time.Now()
+	h.mu.Unlock()
+	if a.Over {
+		h.Lose(errors.New(a.Error))
+	}
+	if answer != nil {
+		answer <- a
+	}
+}
+
+// Lose takes the host for gone. All its processes count as killed.
+func (h *Host) Lose(why error) {
+	h.mu.Lock()
+	if h.lost != nil {
+		h.mu.Unlock()
+		return
+	}
+	h.lost = fmt.Errorf("host %s is gone: %w", h.Name, why)
+	processes, heard := slices.Collect(maps.Values(h.processes)), h.heard
+	h.mu.Unlock()
+	close(h.Lost)
+	for _, p := range processes {
+		p.end(&ending{Fate: cluster.Fate{Killed: true, Gone: true, Heard: heard, Says: h.lost.Error()}})
+	}
+}
+
+// onEvent takes what the agent says of a process.
+func (h *Host) onEvent(m *nats.Msg) {
+	var e event
+	if err := json.Unmarshal(m.Data, &e); err != nil || e.Boot != h.Boot {
+		return // it is none of this agent
+	}
+	h.mu.Lock()
+	h.events++
+	missing := e.Number != h.events
+	p := h.processes[e.Process]
+	h.heard = time.Now()
+	h.mu.Unlock()
+	switch {
+	case e.Over != "":
+		h.Lose(fmt.Errorf("its agent has ended the run: %s", e.Over))
+	case missing:
+		h.Lose(fmt.Errorf("what it said was lost (%d after %d)", e.Number, h.events-1))
+	case p != nil:
+		p.take(&e)
+	}
+}
+
+// Start implements cluster.Host. It does not wait until the process has begun: if it does not, it ends.
+func (h *Host) Start(c cluster.Command, onOutput func([]byte) []byte) (cluster.Node, error) {
+	p := &remote{host: h, name: c.Name, onOutput: onOutput, ended: make(chan struct{})}
+	h.mu.Lock()
+	h.started++
+	p.number = h.started
+	h.processes[p.number] = p
+	h.mu.Unlock()
+	s := command{Name: c.Name, Program: c.Program[0], Env: c.Env, Input: c.Input}
+	if c.Log != "" {
+		s.LogFile = filepath.Base(c.Log)
+	}
+	if len(c.Program) > 1 {
+		s.Path = c.Program[1]
+	}
+	if err := h.send(order{Do: doStart, Process: p.number, Start: &s}, nil); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", c.Name, err)
+	}
+	return p, nil
+}
+
+// HoldPort implements cluster.Host. The agent keeps the port until the run is over.
+func (h *Host) HoldPort() (*cluster.Port, error) {
+	a, err := h.ask(context.Background(), answerLimit, order{Do: doHold})
+	if err != nil {
+		return nil, fmt.Errorf("taking a port of host %s: %w", h.Name, err)
+	}
+	return &cluster.Port{Number: a.Port, Release: func() {}}, nil
+}
+
+// Address implements cluster.Host.
+func (h *Host) Address() string { return h.Description.Address }
+
+// Runs returns how many processes were started on the host in the course of the run.
+func (h *Host) Runs() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.started
+}
+
+// Refresh reads what the nodes of the host count now. It reports whether the agent has answered within a
+// time.
+func (h *Host) Refresh(ctx context.Context, within time.Duration) bool {
+	a, err := h.ask(ctx, within, order{Do: doCount})
+	for b := a.Counts; err == nil && len(b) > 0; {
+		number, n := binary.Uvarint(b)
+		h.mu.Lock()
+		p := h.processes[int(number)]
+		h.mu.Unlock()
+		if n <= 0 || p == nil {
+			return false
+		}
+		b, err = p.count(b[n:], false)
+	}
+	return err == nil
+}
+
+// Answers reports whether the agent answers within a time. If it has ended, the host is gone after that.
+func (h *Host) Answers(ctx context.Context, within time.Duration) bool {
+	_, err := h.ask(ctx, within, order{Do: doAnswer})
+	return err == nil
+}
+
+// Use reads what the processes of the host have used, and how much time its processors have spent.
+func (h *Host) Use(ctx context.Context) (busy, all uint64, known bool) {
+	a, err := h.ask(ctx, time.Second, order{Do: doUse})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for number, u := range a.Uses {
+		if p := h.processes[number]; p != nil {
+			p.uses.Store(&u)
+		}
+	}
+	return a.Busy, a.Ticks, err == nil
+}
+
+// Faults has the state of the faults on the host follow what was decided (see chaos.SharedState), and returns
+// what nodes there have seen of them.
+func (h *Host) Faults(ctx context.Context, decided []byte, clients int) (seen []byte, err error) {
+	a, err := h.ask(ctx, answerLimit, order{Do: doFaults, Text: decided, Clients: clients})
+	return a.Text, err
+}
+
+// Cut has the kernel of the host drop the packets of some ports that come from other hosts or go there, and
+// Heal has them pass again. The number identifies the cut.
+func (h *Host) Cut(ctx context.Context, number int, ports []uint16) error {
+	_, err := h.ask(ctx, answerLimit, order{Do: doCut, Cut: number, Ports: ports})
+	return err
+}
+
+func (h *Host) Heal(ctx context.Context, number int) error {
+	_, err := h.ask(ctx, answerLimit, order{Do: doHeal, Cut: number})
+	return err
+}
+
+// Sees reports whether the host sees a file with a text, which an orchestrator has written to find that out.
+func (h *Host) Sees(ctx context.Context, path, text string) bool {
+	a, err := h.ask(ctx, answerLimit, order{Do: doProbe, File: path})
+	return err == nil && string(a.Text) == text
+}
+
+// ProbeFile is the name of a file for Sees.
+const ProbeFile = probeFile
+
+var _ cluster.Host = (*Host)(nil)

@@ -1,0 +1,165 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"turnstile/internal/broker"
+	"turnstile/nodes"
+	"turnstile/nodes/host"
+)
+
+// A Resource is a resource process: it keeps what clients share (see host.Books), and has a broker of its own
+// within it, by which they ask. So no fault of the brokers that carry messages touches it.
+type Resource struct {
+	service *service
+	at      host.Broker
+}
+
+// A resourceOrder is what a resource process is told. One field is set.
+type resourceOrder struct {
+	Start   *broker.Config `json:"start,omitempty"` // its broker; answered by the URL
+	Keep    *host.Share    `json:"keep,omitempty"`  // from now on, instead of what it kept
+	TakeOut *takenOut      `json:"take_out,omitempty"`
+	Look    bool           `json:"look,omitempty"` // answered by host.Tickets
+}
+
+// A takenOut is a node whose process has ended.
+type takenOut struct {
+	Node        nodes.ID `json:"node"`
+	Incarnation uint32   `json:"incarnation"`
+}
+
+// LaunchResource starts a resource process on a host, by running a program and its arguments, which must call
+// ServeResource. It keeps nothing yet. Its broker speaks TLS, unless secure is nil.
+func LaunchResource(ctx context.Context, on Host, program []string, secure Secure) (*Resource, error) {
+	r := &Resource{at: host.Broker{Token: broker.NewToken()}}
+	c := broker.Config{Name: "turnstile-resource", Token: r.at.Token, Listen: on.Address()}
+	if secure != nil {
+		var err error
+		if c.TLS, err = secure(c.Listen); err != nil {
+			return nil, err
+		}
+		r.at.CA = c.TLS.CA
+	}
+	s, err := startService(on, "the resource process", program)
+	if err != nil {
+		return nil, err
+	}
+	r.service = s
+	if err := s.ask(ctx, resourceOrder{Start: &c}, &r.at.URL); err != nil {
+		s.end()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("starting the resource process: %w", err)
+	}
+	return r, nil
+}
+
+// Process returns the process.
+func (r *Resource) Process() Process { return r.service }
+
+// Broker returns where nodes find it.
+func (r *Resource) Broker() *host.Broker { return &r.at }
+
+// Close ends it.
+func (r *Resource) Close() { r.service.end() }
+
+// Keep has it keep what the clients of a run share, and forget what it kept before. When it returns nil, the
+// process answers them.
+func (r *Resource) Keep(ctx context.Context, of host.Share) error {
+	return r.service.ask(ctx, resourceOrder{Keep: &of}, nil)
+}
+
+// TakeOut takes a node whose process has ended out of the registers: see host.Books.TakeOut.
+func (r *Resource) TakeOut(ctx context.Context, id nodes.ID, incarnation uint32) error {
+	return r.service.ask(ctx, resourceOrder{TakeOut: &takenOut{id, incarnation}}, nil)
+}
+
+// Look returns how far a run that ends by entries has come.
+func (r *Resource) Look(ctx context.Context) (t host.Tickets, err error) {
+	err = r.service.ask(ctx, resourceOrder{Look: true}, &t)
+	return t, err
+}
+
+// ServeResource runs a resource process that a Launcher started (see LaunchResource). It returns when in
+// ends.
+func ServeResource(in io.Reader, out io.Writer) error {
+	var s resourceServer
+	defer s.end()
+	return serve(in, out, func(order json.RawMessage) (any, error) {
+		var o resourceOrder
+		if err := json.Unmarshal(order, &o); err != nil {
+			return nil, fmt.Errorf("reading an order for the resource process: %w", err)
+		}
+		return s.obey(&o)
+	})
+}
+
+// A resourceServer is what is in a resource process.
+type resourceServer struct {
+	broker *server.Server
+	conn   *nats.Conn
+	books  *host.Books        // nil: it keeps nothing
+	asked  *nats.Subscription // by which questions come
+}
+
+func (s *resourceServer) obey(o *resourceOrder) (any, error) {
+	switch {
+	case o.Start != nil:
+		return s.start(*o.Start)
+	case s.conn == nil:
+		return nil, errors.New("the resource process was not started")
+	case o.Keep != nil:
+		return nil, s.keep(*o.Keep)
+	case s.books == nil:
+		return nil, errors.New("the resource process keeps nothing yet")
+	case o.TakeOut != nil:
+		return nil, s.books.TakeOut(o.TakeOut.Node, o.TakeOut.Incarnation)
+	case o.Look:
+		return s.books.Tickets(), nil
+	}
+	return nil, errors.New("the resource process is ordered to do nothing")
+}
+
+// start starts the broker, and returns its URL.
+func (s *resourceServer) start(c broker.Config) (url string, err error) {
+	if s.broker != nil {
+		return "", errors.New("the resource process is to start a second time")
+	}
+	if s.broker, err = broker.Start(c); err != nil {
+		return "", err
+	}
+	if s.conn, err = nats.Connect("", nats.InProcessServer(s.broker), nats.Token(c.Token)); err != nil {
+		return "", fmt.Errorf("connecting to the broker within the resource process: %w", err)
+	}
+	return s.broker.ClientURL(), nil
+}
+
+// keep keeps the books of another run.
+func (s *resourceServer) keep(of host.Share) (err error) {
+	if s.asked != nil {
+		if err := s.asked.Unsubscribe(); err != nil {
+			return fmt.Errorf("ending what was kept before: %w", err)
+		}
+	}
+	s.books = host.NewBooks(of)
+	s.asked, err = s.books.Serve(s.conn)
+	return err
+}
+
+func (s *resourceServer) end() {
+	if s.conn != nil {
+		s.conn.Close()
+	}
+	if s.broker != nil {
+		s.broker.Shutdown()
+	}
+}

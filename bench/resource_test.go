@@ -1,0 +1,195 @@
+//go:build linux
+
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/chance"
+	"turnstile/judge/check"
+	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
+)
+
+// found reports what a check of a verdict has found.
+func found(v check.Verdict, by string) check.Outcome {
+	i := slices.IndexFunc(v.Findings, func(f check.Finding) bool { return f.Check == by })
+	return v.Findings[i].Outcome
+}
+
+// Runs whose nodes ask a resource process are judged as others, send what others send, and count round trips
+// apart.
+func TestRunsWithAResourceProcess(t *testing.T) {
+	for name, test := range map[string]struct {
+		algorithm string
+		change    func(*Options)
+		want      check.Outcome
+		messages  string // per entry, if that is exact
+		check     func(*testing.T, *Trial)
+	}{
+		"exact": {"ricart-agrawala", nil, check.Valid, "8", nil},
+		"alone": {"ricart-agrawala", func(o *Options) { o.Config.N = 1 }, check.Valid, "0", nil},
+		"brief": {"ricart-agrawala", func(o *Options) { o.Entries = 3 }, check.Valid, "8", nil},
+		"one at a time": {"ricart-agrawala", func(o *Options) {
+			o.Workload.Load, o.Entries = workload.Sequential, 20
+		}, check.Valid, "8", nil},
+		"two trials": {"ricart-agrawala", func(o *Options) { o.Trials = 2 }, check.Valid, "8", nil},
+		"by time": {"ricart-agrawala", func(o *Options) {
+			o.Entries, o.Duration = 0, 100*time.Millisecond
+		}, check.Valid, "8", nil},
+		"broken": {"naive-broadcast", nil, check.Violated, "", func(t *testing.T, got *Trial) {
+			for _, by := range []string{"register", "account"} {
+				if found(got.Verdict, by) != check.Violated {
+					t.Errorf("the %s finds nothing", by)
+				}
+			}
+			if found(got.Verdict, "witnesses") != check.Valid {
+				t.Error("the witnesses disagree")
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := Defaults()
+			o.Algorithm, o.Config.N, o.Resource = test.algorithm, 5, ResourceProcess
+			o.Warmup, o.Duration, o.Entries = 0, 0, 120
+			if test.change != nil {
+				test.change(&o)
+			}
+			r, err := makeRun(t, o)
+			for _, got := range r.Trials {
+				if got.Verdict.Outcome != test.want {
+					t.Errorf("%v: %s; %v", got.Verdict.Outcome, got.Verdict.Reason, err)
+				}
+				if per := got.Row.MessagesPerEntry.String(); test.messages != "" && per != test.messages {
+					t.Errorf("%s messages per entry, not %s", per, test.messages)
+				}
+				if trips := got.Row.ResourceRoundTripsPerEntry.String(); trips != "3" || got.Row.Resource != "process" {
+					t.Errorf("%s round trips to the %s per entry", trips, got.Row.Resource)
+				}
+				if us, known := got.Row.ResourceUSMean.Value(); !known || us <= 0 {
+					t.Errorf("a round trip takes %v us", us)
+				}
+				if test.check != nil {
+					test.check(t, got)
+				}
+			}
+		})
+	}
+}
+
+// Nodes may die at any moment of their round trips, come back, and lose their broker: the process takes out
+// who has died, and no fault touches it.
+func TestFaultsDoNotTouchTheResourceProcess(t *testing.T) {
+	restart := chaos.Schedule{At: 50 * time.Millisecond, For: 100 * time.Millisecond}
+	killBroker := &effect.KillBroker{}
+	if err := killBroker.Which.UnmarshalText([]byte("0")); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		algorithm string
+		fenced    bool
+		fault     chaos.Fault
+	}{
+		"holder dies": {"central-failover", true,
+			chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Word: "holder"}}, Schedule: restart}},
+		"broker dies": {"central-failover", true,
+			chaos.Fault{Effect: killBroker, Schedule: restart}},
+		"waiter dies": {"ricart-agrawala", false,
+			chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Word: "waiter"}}, Schedule: restart}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := Defaults()
+			o.Algorithm, o.Config.N, o.Config.Fenced, o.Resource = test.algorithm, 3, test.fenced, ResourceProcess
+			o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, 250*time.Millisecond, impatience
+			o.Faults = []chaos.Fault{test.fault}
+			r, err := makeRun(t, o)
+			v := r.Trials[0].Verdict
+			for _, f := range v.Findings {
+				if f.Outcome == check.Violated || f.Check == "witnesses" && f.Outcome != check.Valid {
+					t.Errorf("%s: %v: %s; %v", f.Check, f.Outcome, f.Says, err)
+				}
+			}
+			if v.Missed || v.Entries == 0 {
+				t.Errorf("the fault has hit nobody, or nobody entered: %s", v.Reason)
+			}
+		})
+	}
+}
+
+// The process that stands still holds all up, and no more: that is on record. If it ends, the run does, and
+// says why.
+func TestTheResourceProcessStandsStillOrEnds(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			o := Defaults()
+			o.Algorithm, o.Config.N, o.Resource = "ricart-agrawala", 3, ResourceProcess
+			o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, 300*time.Millisecond, impatience
+			r := takeApart(t, o)
+			process := r.trial.transport.resource.Process()
+			struck := false
+			r.trial.progress = func(p Progress) {
+				if p.Phase != "measuring" || struck {
+					return
+				}
+				struck = true
+				if err := process.Signal(signal); err != nil {
+					t.Error(err)
+				}
+				if signal == syscall.SIGSTOP {
+					time.AfterFunc(4*impatience, func() { process.Signal(syscall.SIGCONT) })
+				}
+			}
+			got, trouble := r.make(t.Context(), t)
+			if signal == syscall.SIGKILL {
+				if trouble == nil || !strings.Contains(trouble.Error(), "the resource process ended on its own") {
+					t.Errorf("the run ends with %v", trouble)
+				}
+				return
+			}
+			h, err := history.Load(r.Folder.HistoryFile(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			stood := slices.ContainsFunc(h.Events, func(e history.Event) bool {
+				return e.Kind == history.Paused && e.Count == history.Resource
+			})
+			if trouble != nil || got.Verdict.Outcome == check.Violated || !stood {
+				t.Errorf("%v: %s; the pause is on record: %t; %v", got.Verdict.Outcome, got.Verdict.Reason, stood,
+					trouble)
+			}
+		})
+	}
+}
+
+// A word for a resource that does not exist is refused, and a process in a simulation.
+func TestResourcesThatAreRefused(t *testing.T) {
+	for says, test := range map[string]struct {
+		resource  string
+		simulated bool
+	}{
+		"take file or process":        {"table", false},
+		"a simulation has no process": {ResourceProcess, true},
+		"":                            {ResourceFile, true},
+	} {
+		o := Defaults()
+		o.Workload.Hold, o.Resource = chance.Constant(time.Millisecond), test.resource
+		spec, err := rowOf(o.Algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = o.Resolve(spec, test.simulated)
+		if (err == nil) != (says == "") || !strings.Contains(fmt.Sprint(err), says) {
+			t.Errorf("%q: %v", test.resource, err)
+		}
+	}
+}

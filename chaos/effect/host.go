@@ -1,0 +1,130 @@
+package effect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"turnstile/nodes"
+)
+
+// hostWord is what a list of hosts begins with.
+const hostWord = "host"
+
+// ParseHosts reads a list of hosts, which count from 0: host 1, host 0-2 or host 0,2. It reports whether the
+// text begins as such a list does.
+func ParseHosts(text string) (hosts Group, is bool, err error) {
+	text = strings.TrimSpace(text)
+	list, is := strings.CutPrefix(text, hostWord)
+	if !is {
+		return nil, false, nil
+	}
+	hosts, err = ParseGroup(strings.TrimSpace(list))
+	if err != nil || !strings.HasPrefix(list, " ") {
+		return nil, true, fmt.Errorf("%q names no hosts: write host 1, host 0-2 or host 0,2, each once", text)
+	}
+	return hosts, true, nil
+}
+
+// hostsText writes a list of hosts as ParseHosts reads it.
+func hostsText(hosts Group) string { return hostWord + " " + hosts.String() }
+
+// OnHosts returns the nodes on some hosts, in order, given those on each.
+func OnHosts(hosts Group, on func(host int) Group) (all Group) {
+	for _, h := range hosts {
+		all = append(all, on(int(h))...)
+	}
+	return slices.Sorted(slices.Values(all))
+}
+
+// HostsOf returns the hosts that an effect names as its target, in a cut, or because it is for hosts.
+func HostsOf(e Effect) Group {
+	switch of := valueOf(e).(type) {
+	case *Target:
+		return of.Hosts
+	case *Cut:
+		return of.Hosts()
+	case *hostGroup:
+		return of.Group
+	}
+	return nil
+}
+
+// Settle puts nodes in place of the hosts that an effect names as its target or in a cut, given the nodes on
+// each host and the cut of some nodes off from all others.
+func Settle(e Effect, on func(host int) Group, apart func(Group) Cut) error {
+	switch of := valueOf(e).(type) {
+	case *Target:
+		if len(of.Hosts) > 0 {
+			*of = Target{Nodes: OnHosts(of.Hosts, on)}
+		}
+	case *Cut:
+		if len(of.Of.Hosts) > 0 {
+			*of = apart(OnHosts(of.Of.Hosts, on))
+			return nil
+		}
+		settled, err := of.Settled(on)
+		if err != nil {
+			return err
+		}
+		*of = settled
+	}
+	return nil
+}
+
+// Hosts returns the hosts that the cut names.
+func (c Cut) Hosts() (all Group) {
+	for _, g := range c.hosts {
+		all = append(all, g...)
+	}
+	return append(all, c.Of.Hosts...)
+}
+
+// Settled returns the cut with the nodes in place of the hosts between which it is, given those on each.
+func (c Cut) Settled(on func(host int) Group) (Cut, error) {
+	if c.hosts == nil {
+		return c, nil
+	}
+	var groups []Group
+	taken := map[nodes.ID]bool{}
+	for i, g := range c.groups {
+		if len(c.hosts[i]) > 0 {
+			g = OnHosts(c.hosts[i], on)
+		}
+		for _, id := range g {
+			if taken[id] {
+				return c, fmt.Errorf("%q: node %d is on one side by its number and on another by its host: name it "+
+					"once", c.String(), id)
+			}
+			taken[id] = true
+		}
+		groups = append(groups, g)
+	}
+	return CutInto(c.oneWay, groups...), nil
+}
+
+// A hostGroup is a list of hosts.
+type hostGroup struct{ Group }
+
+// String writes the hosts as UnmarshalText reads them.
+func (h hostGroup) String() string {
+	if len(h.Group) == 0 {
+		return ""
+	}
+	return hostsText(h.Group)
+}
+
+// Short is String.
+func (h hostGroup) Short() string { return h.String() }
+
+// MarshalText is String.
+func (h hostGroup) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText is ParseHosts in place.
+func (h *hostGroup) UnmarshalText(text []byte) (err error) {
+	is := false
+	if h.Group, is, err = ParseHosts(string(text)); !is {
+		err = fmt.Errorf("%q names no hosts: write host 1, host 0-2 or host 0,2, each once", text)
+	}
+	return err
+}

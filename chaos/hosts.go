@@ -1,0 +1,80 @@
+package chaos
+
+import (
+	"slices"
+
+	"turnstile/chaos/effect"
+	"turnstile/chaos/place"
+	"turnstile/nodes"
+)
+
+// placed returns the fault with the nodes in place of the hosts that it names, in a run. The fault itself
+// stays as it is.
+func (f *Fault) placed(s *Scene) (*Fault, error) {
+	if f.Effect == nil { // it is refused later
+		return f, nil
+	}
+	k, p := effect.KindOf(f.Effect), &s.Placement
+	if is[*effect.CutNetwork](f) && p.None() {
+		return nil, f.mistake(k.Key, "%s: it takes hosts with networks of their own and NET_ADMIN: say how many, "+
+			"as in --hosts 4, or write cut: and groups of nodes", f.What())
+	}
+	for _, named := range []struct {
+		key   string
+		hosts effect.Group
+	}{{k.Key, effect.HostsOf(f.Effect)}, {"between", f.Between.Hosts()}, {"when", f.When.Hosts}} {
+		if err := p.Check(named.hosts); err != nil {
+			return nil, f.mistake(named.key, "%s: %w", f.What(), err)
+		}
+	}
+	if p.None() {
+		return f, nil
+	}
+	if cut := f.cut(); len(cut.Of.Hosts) == p.Hosts() {
+		return nil, f.mistake(k.Key, "%s: that leaves nobody to be cut off from", f.What())
+	}
+	on := *f
+	on.Effect = effect.Clone(f.Effect)
+	if err := effect.Settle(on.Effect, p.Nodes, s.apart); err != nil {
+		return nil, f.mistake(k.Key, "%w", err)
+	}
+	var err error
+	if on.Between, err = f.Between.Settled(p.Nodes); err != nil {
+		return nil, f.mistake("between", "%w", err)
+	}
+	if len(f.When.Hosts) > 0 {
+		on.When.Who, on.When.Hosts = effect.OnHosts(f.When.Hosts, p.Nodes), nil
+	}
+	on.placement = p
+	return &on, nil
+}
+
+// OnHosts returns faults that were stored, with the placement of the run that they are of. Those that Resolve
+// returns have it.
+func OnHosts(stored []Fault, p *place.Placement) []Fault {
+	if p.None() {
+		return stored
+	}
+	all := slices.Clone(stored)
+	for i := range all {
+		all[i].placement = p
+	}
+	return all
+}
+
+// hostOf returns the number of the host of a node.
+func (f *Fault) hostOf(id nodes.ID) int { return f.placement.HostOf(id) }
+
+// nodesOn returns the nodes on a host.
+func (f *Fault) nodesOn(host int) effect.Group { return f.placement.Nodes(host) }
+
+// CutsNetworks reports whether some of the faults are carried out by the kernels of hosts, which takes hosts
+// with networks of their own, and NET_ADMIN.
+func CutsNetworks(faults []Fault) bool {
+	for i := range faults {
+		if is[*effect.CutNetwork](&faults[i]) {
+			return true
+		}
+	}
+	return false
+}

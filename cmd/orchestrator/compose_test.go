@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench/control"
+)
+
+// composed is what runs over containers have in common: make test-compose makes them, where a Docker engine
+// answers.
+type composed struct {
+	*testing.T
+	project, results, keys string
+}
+
+// overContainers builds the image. All that the test starts is removed in the end.
+func overContainers(t *testing.T) *composed {
+	t.Helper()
+	if os.Getenv("COMPOSE") == "" {
+		t.Skip("make test-compose runs it: it takes a Docker engine, and a minute")
+	}
+	if out, err := exec.Command("docker", "version").CombinedOutput(); err != nil {
+		fmt.Fprintln(os.Stderr, "SKIPPED: no Docker engine answers, so no run was made over containers")
+		t.Skipf("no Docker engine answers: %s", out)
+	}
+	if exec.Command("docker", "compose", "version").Run() != nil &&
+		exec.Command("docker-compose", "version").Run() != nil {
+		fmt.Fprintln(os.Stderr, "SKIPPED: there is neither docker compose nor docker-compose, so no run was made "+
+			"over containers")
+		t.Skip("there is no compose")
+	}
+	dir := t.TempDir()
+	c := &composed{t, fmt.Sprintf("turnstile-test-%d", os.Getpid()), filepath.Join(dir, "results"),
+		filepath.Join(dir, "keys")}
+	if says, err := c.make(t.Context(), "image"); err != nil {
+		t.Fatalf("make image: %v\n%s", err, says)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("docker", "rmi", c.project).CombinedOutput(); err != nil {
+			t.Errorf("removing the image: %v: %s", err, out)
+		}
+	})
+	return c
+}
+
+// make calls make at the top of the tree, and returns all that it prints.
+func (c *composed) make(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "make", append(args, "IMAGE="+c.project)...)
+	cmd.Dir = "../.."
+	cmd.Env = append(cleanEnv(), "MAKEFLAGS=", "MAKELEVEL=0", "PROJECT="+c.project)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	return out.String(), err
+}
+
+// wants makes a run, after which what it prints has some texts, and nothing of it is left but its results.
+func (c *composed) wants(args string, texts ...string) {
+	c.Helper()
+	words := strings.Fields(args)
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], "_1", " 1")
+	}
+	says, _ := c.make(c.Context(), append(words, "RESULTS="+c.results, "KEYS="+c.keys)...)
+	if strings.Contains(says, "this kernel drops no packets for us") {
+		fmt.Fprintf(os.Stderr, "SKIPPED: the kernel of this machine cuts no network: %s\n", says)
+		texts = nil
+	}
+	for _, text := range texts {
+		if !strings.Contains(says, text) {
+			c.Errorf("make %s does not say %q:\n%s", args, text, says)
+		}
+	}
+	for _, list := range []string{"ps -aq", "network ls -q", "volume ls -q"} {
+		call := append(strings.Fields(list), "--filter", "label=com.docker.compose.project="+c.project)
+		if left, err := exec.Command("docker", call...).Output(); err != nil || len(left) > 0 {
+			c.Errorf("make %s leaves by docker %s: %s, %v", args, list, left, err)
+		}
+	}
+}
+
+// Runs over four containers are judged like others, with the kernel cutting one off, and with one killed.
+func TestCompose(t *testing.T) {
+	c := overContainers(t)
+	c.wants("compose-bench ALGO=ricart N=32 DURATION=1s", "VALID",
+		"together           62.000", "4 hosts, 4 brokers")
+	c.wants("compose-elect FAULTS=1 SCHEME=raft-election N=5 DURATION=5s CUT_NETWORK=host_1 AT=1s FOR=1500ms",
+		"VALID", "it hit 1 node", "all agreed after")
+	c.wants("compose-bench FAULTS=1 ALGO=majority N=8 DURATION=5s CUT_NETWORK=host_1 AT=1s FOR=1500ms",
+		"VALID", "it hit 2 nodes", "after it")
+	if rows := c.latest("show", "--json"); !strings.Contains(rows, `"entries_in_minority": 0`) {
+		c.Errorf("a minority has entered while it was cut off:\n%s", rows)
+	}
+	c.killed()
+}
+
+// latest calls the program about the latest run.
+func (c *composed) latest(command string, args ...string) string {
+	c.Helper()
+	args = append([]string{command, "--results", c.results}, args...)
+	out, err := orchestrator(c.T, c.results, args...).Output()
+	if err != nil {
+		c.Errorf("%s: %v", command, err)
+	}
+	return string(out)
+}
+
+// killed kills the container of a host in mid-run. The run ends with a verdict.
+func (c *composed) killed() {
+	c.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		late := time.Now().Add(time.Minute)
+		for !begun(c.results) && time.Now().Before(late) {
+			time.Sleep(20 * time.Millisecond) // between two looks
+		}
+		if out, err := exec.Command("docker", "kill", c.hostNamed("b")).CombinedOutput(); err != nil {
+			c.Errorf("killing a host: %v: %s", err, out)
+		}
+	}()
+	c.wants("compose-bench ALGO=ricart N=8 DURATION=8s SET=killed", "INCONCLUSIVE", "host b is gone")
+	<-done
+	events := c.latest("history") // of all hosts but that one
+	for id := range 8 {
+		entered := strings.Contains(events, fmt.Sprintf(",%d,0,entered,", id))
+		if entered == (id%4 == 1) {
+			c.Errorf("of node %d there are entries: %v", id, entered)
+		}
+	}
+}
+
+// begun reports whether a run of the set killed takes requests, as it does once its nodes are up.
+func begun(root string) bool {
+	folders, _ := filepath.Glob(filepath.Join(root, "killed", "*"))
+	for _, folder := range folders {
+		client, err := control.Dial(folder)
+		if err != nil {
+			continue
+		}
+		defer client.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		reply, err := client.Ask(ctx, control.Request{Do: control.List})
+		return err == nil && reply.Refused == "" && reply.Trial > 0
+	}
+	return false
+}
+
+// hostNamed returns the container whose agent has a name.
+func (c *composed) hostNamed(name string) string {
+	out, _ := exec.Command("docker", "ps", "-q", "--filter",
+		"label=com.docker.compose.project="+c.project).Output()
+	for _, id := range strings.Fields(string(out)) {
+		if says, _ := exec.Command("docker", "logs", id).Output(); strings.Contains(string(says),
+			"host "+name+" is there") {
+			return id
+		}
+	}
+	return "none"
+}

@@ -1,0 +1,137 @@
+package section
+
+import (
+	"math"
+
+	"turnstile/nodes/history"
+)
+
+// A nodeClock is how far the stamps of a node may err, in nanoseconds, where hosts have several clocks.
+type nodeClock struct {
+	Error  int64  // from those of the orchestrator's clock
+	Own    int64  // from those of other nodes with the same clock
+	Number uint64 // of the clock; history.NoClock: it jumped
+}
+
+// clocks are how far stamps may err by now.
+type clocks struct {
+	of  []nodeClock // by node; nil: all hosts have one clock
+	all int64       // bounds the error of comparing any two stamps, of all that have been read
+	// The largest bound of a clock that did not jump, and the largest of one with another number.
+	worst, second nodeClock
+	jumps         int            // bounds of clocks that jumped
+	jumping       map[uint32]int // the pauses of nodes whose clocks jump, by node
+}
+
+// bounded takes a bound on the error of stamps. Clocks jump while hosts are suspended or moved: so while a
+// clock jumps, its nodes may stand still.
+func (f *Fold) bounded(e *history.Event) {
+	f.clocks.bounded(e)
+	pause, jumps := f.clocks.jumping[e.Count]
+	switch now := e.Fence == history.NoClock && e.Value < history.Unknowable; {
+	case now && !jumps:
+		if f.clocks.jumping == nil {
+			f.clocks.jumping = map[uint32]int{}
+		}
+		f.clocks.jumping[e.Count] = len(f.Pauses)
+		f.Pauses = append(f.Pauses, Pause{e.Count, e.At, math.MaxInt64})
+		f.turn(e)
+	case jumps && !now:
+		f.Pauses[pause].To = e.At
+		delete(f.clocks.jumping, e.Count)
+		f.turn(e)
+	}
+}
+
+// bounded takes a bound on the error of stamps.
+func (c *clocks) bounded(e *history.Event) {
+	if e.Count >= maxSuspect {
+		return // a node that does not exist: the history is garbled
+	}
+	for int(e.Count) >= len(c.of) {
+		c.of = append(c.of, nodeClock{Error: history.Unknowable, Number: history.NoClock})
+	}
+	now := nodeClock{e.Value, int64(e.Entry), e.Fence}
+	c.of[e.Count] = now
+	// Any two stamps: those of clocks that jumped, and those of two others that err most.
+	if c.all = max(c.all, 2*min(now.Error, history.Unknowable)); now.Number == history.NoClock {
+		c.jumps++
+		return
+	}
+	switch {
+	case now.Number == c.worst.Number && c.worst.Error > 0:
+		c.worst.Error = max(c.worst.Error, now.Error)
+	case now.Error > c.worst.Error:
+		c.worst, c.second = now, c.worst
+	case now.Error > c.second.Error:
+		c.second = now
+	}
+}
+
+// clock returns how far stamps of a node may err by now.
+func (c *clocks) clock(s *Section) nodeClock {
+	switch {
+	case c.of == nil:
+		return nodeClock{}
+	case int(s.Node) < len(c.of):
+		return c.of[s.Node]
+	}
+	return nodeClock{Error: history.Unknowable, Number: history.NoClock}
+}
+
+// between bounds the error of comparing a stamp with one of another node.
+func between(a, b nodeClock) int64 {
+	if a.Number == b.Number && a.Number != history.NoClock {
+		return a.Own + b.Own + 1
+	}
+	return a.Error + b.Error
+}
+
+// longer reports whether both sections have been inside for longer than any two stamps may err.
+func (c *clocks) longer(a, b *Section, now int64) bool { return now-max(a.Entered, b.Entered) > c.all }
+
+// together reports whether two sections that are inside, one of which ends now, are sure to have been
+// inside together: each was entered before the other ended, whatever their stamps err.
+func (c *clocks) together(a, b *Section, now int64) bool {
+	switch {
+	case a == b:
+		return true
+	case c.of == nil:
+		return c.longer(a, b, now)
+	}
+	return now-a.Entered > between(a.clock, c.clock(b)) && now-b.Entered > between(b.clock, c.clock(a))
+}
+
+// allTogether reports whether s, which ends now, and those that exceed the capacity with it are sure to
+// have been inside together: each two of them.
+func (c *clocks) allTogether(s *Section, most []*Section, now int64) bool {
+	if c.of == nil { // the latest of them was entered last
+		return c.longer(most[len(most)-1], s, now)
+	}
+	for i, one := range most {
+		if !c.together(one, s, now) {
+			return false
+		}
+		for _, other := range most[:i] {
+			if !c.together(one, other, now) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// StampError bounds the error of comparing any two stamps that have been read, in nanoseconds.
+func (f *Fold) StampError() int64 { return f.clocks.all }
+
+// ClockError returns a bound on the error of comparing stamps of any two nodes, in nanoseconds, while no
+// clock jumped.
+func (f *Fold) ClockError() int64 {
+	if f.clocks.of == nil {
+		return f.clocks.all
+	}
+	return f.clocks.worst.Error + f.clocks.second.Error
+}
+
+// Jumped reports whether the clock of a host jumped, or was not known for some of the time.
+func (f *Fold) Jumped() bool { return f.clocks.jumps > 0 }

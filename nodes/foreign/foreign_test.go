@@ -1,0 +1,181 @@
+package foreign
+
+import (
+	"strings"
+	"testing"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// A stage is a node of three whose program is the test.
+type stage struct {
+	t    *testing.T
+	node *nodes.Node
+	effs []nodes.Effect
+}
+
+func newStage(t *testing.T, promises string) *stage {
+	r, err := Row(nodes.Config{N: 3}.With(CommandOption, "x").With(KindsOption, "ask:permit").
+		With(PromisesOption, promises))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := nodes.Config{N: 3}.With(CommandOption, "x")
+	stack, err := row.Assemble(row.Instance{Row: r, Config: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &stage{t: t, node: nodes.NewNode(stack.Stack, 1, 0, nil)}
+}
+
+// says has the program write a line with a body to somebody.
+func (s *stage) says(dest, body string) {
+	s.t.Helper()
+	said, err := Read([]byte(`{"src":"n1","dest":"`+dest+`","body":`+body+`}`), 1)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.input(nodes.Input{Kind: nodes.Receive, From: 1, Message: &said})
+}
+
+func (s *stage) input(in nodes.Input) { s.effs = s.node.Handle(in) }
+
+// heard returns what the program has been told, and what is wrong with it.
+func (s *stage) heard() (string, string) {
+	lines, wrong := s.node.Machine(0).(Bridge).Take()
+	if wrong != nil {
+		return string(lines), wrong.Error()
+	}
+	return string(lines), ""
+}
+
+// A step of a conversation: what happens, what the program is told then, and what the host is to do.
+type step struct {
+	dest, body string // of a line of the program; or
+	in         nodes.InputKind
+	told       string // part of what it is told; empty: nothing
+	op         nodes.Op
+	wrong      string // part of the error
+}
+
+func TestProtocol(t *testing.T) {
+	ask := step{in: nodes.Request, told: `"body":{"type":"request","msg_id":2}`}
+	enter := step{dest: "c0", body: `{"type":"entered","in_reply_to":2,"fence":7}`, op: nodes.OpGrant}
+	const lock, elects = "safe=no-loss", "elects"
+	for name, x := range map[string]struct {
+		promises string
+		steps    []step
+	}{
+		"entry": {lock, []step{ask, enter, {in: nodes.Release, told: `{"type":"release","msg_id":3}`},
+			{dest: "c0", body: `{"type":"release_ok","in_reply_to":3}`}}},
+		"a lock lost at release": {lock, []step{ask, enter, {in: nodes.Release, told: "release"},
+			{dest: "c0", body: `{"type":"error","in_reply_to":3,"code":1000}`}}},
+		"revoked": {lock, []step{ask, enter, {dest: "c0", body: `{"type":"revoked","in_reply_to":2}`,
+			op: nodes.OpRevoke}}},
+		"revoked too late": {lock, []step{ask, enter, {in: nodes.Release, told: "release"},
+			{dest: "c0", body: `{"type":"revoked","in_reply_to":2}`}}},
+		"revoked outside": {lock, []step{{dest: "c0", body: `{"type":"revoked"}`, wrong: "not inside"}}},
+		"not now": {lock, []step{ask, {dest: "c0", body: `{"type":"error","in_reply_to":2,"code":11}`,
+			op: nodes.OpSetTimer}}},
+		"refused": {lock, []step{ask, {dest: "c0", body: `{"type":"error","in_reply_to":2,"code":13,"text":"ouch"}`,
+			wrong: "error 13: ouch"}}},
+		"twice":   {lock, []step{ask, enter, {dest: enter.dest, body: enter.body, wrong: "granted twice"}}},
+		"unasked": {lock, []step{{dest: enter.dest, body: enter.body, wrong: "entered unasked"}}},
+		"of others": {lock, []step{ask,
+			{dest: "c0", body: `{"type":"entered","in_reply_to":1}`, wrong: "unasked"}}},
+		"no fence": {"fenced", []step{ask, {dest: "c0", body: `{"type":"entered","in_reply_to":2}`,
+			wrong: "without a fence"}}},
+		"elected by a lock": {lock, []step{{dest: "c0", body: `{"type":"elected"}`, wrong: "takes entered"}}},
+		"entered by an elector": {elects, []step{{dest: "c0", body: `{"type":"entered"}`,
+			wrong: "takes elected"}}},
+		"elected": {elects, []step{{in: nodes.Campaign, told: `"campaign"`},
+			{dest: "c0", body: `{"type":"elected","leader":"n2","term":4}`, op: nodes.OpElect},
+			{dest: "c0", body: `{"type":"elected","leader":null}`, op: nodes.OpElect},
+			{dest: "c0", body: `{"type":"elected","leader":"n3"}`, wrong: `"n3", which does not exist`}}},
+		"messages": {lock, []step{{dest: "n2", body: `{"type":"ask","x":[1]}`, op: nodes.OpSend},
+			{dest: "n1", body: `{"type":"note"}`, told: `{"src":"n1","dest":"n1","body":{"type":"note"}}`},
+			{dest: "n3", body: `{"type":"ask"}`, wrong: "does not exist"}}},
+		"services": {lock, []step{{dest: "seq-kv", body: `{"type":"read","msg_id":9}`,
+			told: `"in_reply_to":9,"code":1`},
+			{dest: "disk", body: `{"type":"read","msg_id":1,"key":"a"}`, told: `"code":20`},
+			{dest: "disk", body: `{"type":"write","msg_id":2,"key":"a","value":{"b":1}}`, told: "write_ok",
+				op: nodes.OpSave},
+			{dest: "disk", body: `{"type":"read","msg_id":3,"key":"a"}`, told: `"value":{"b":1}`},
+			{dest: "disk", body: `{"type":"forget"}`, op: nodes.OpSave},
+			{dest: "disk", body: `{"type":"read","msg_id":4,"key":"a"}`, told: `"code":20`},
+			{dest: "disk", body: `{"type":"read"}`, wrong: "without a key"}}},
+		"timers": {lock, []step{{dest: "timer", body: `{"type":"set","id":"a","min_ms":1}`, op: nodes.OpSetTimer},
+			{in: nodes.Timeout, told: `"body":{"type":"timer","id":"a"}`},
+			{dest: "timer", body: `{"type":"set","id":"b","min_ms":5,"max_ms":1}`, wrong: "whose time is none"}}},
+	} {
+		s := newStage(t, x.promises)
+		for i, step := range x.steps {
+			if step.in != 0 {
+				s.input(nodes.Input{Kind: step.in, Gen: 1})
+			} else {
+				s.says(step.dest, step.body)
+			}
+			told, wrong := s.heard()
+			fits := strings.Contains(wrong, step.wrong) && (wrong == "") == (step.wrong == "")
+			fits = fits && strings.Contains(told, step.told) && (told == "") == (step.told == "")
+			if has := len(s.effs) == 1 && s.effs[0].Op == step.op; !fits || has != (step.op != 0) {
+				t.Errorf("%s: step %d: told %q, wrong %q, effects %v", name, i, told, wrong, s.effs)
+			}
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	for text, says := range map[string]string{
+		`hello`: "no JSON object", `{"src":"n2","dest":"n0","body":{"type":"x"}}`: `src is "n2", and it is n1`,
+		`{"src":"n1","dest":"n0","body":{}}`:                             "has no type",
+		`{"src":"n1","dest":"timer","body":{"type":"set","min_ms":"1"}}`: "timer cannot read",
+		`{"src":"n1","dest":"n0","body":{"type":"x","min_ms":"1"}}`:      "",
+	} {
+		_, err := Read([]byte(text), 1)
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A message keeps its bytes and its kind on its way.
+func TestMessagesTravel(t *testing.T) {
+	s := newStage(t, "")
+	s.says("n2", `{"type":"ask", "x":"é\n"}`)
+	if e := s.effs[0]; e.To != 2 || e.Kind != 0 || bodyOf(e.Message) != `{"type":"ask", "x":"é\n"}` {
+		t.Errorf("%+v", e)
+	}
+	s.says("n2", `{"type":"other than declared"}`)
+	if e := s.effs[0]; e.Kind != 1 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// What a program declares is the same as text.
+func TestDeclarations(t *testing.T) {
+	for body, text := range map[string]string{
+		`{}`: "; safe=nothing,live=no-loss+no-duplication+fifo+no-crash+no-amnesia+no-pause+timing,grace=2s",
+		`{"kinds":{"t":{"token":true},"a":{},"r":{"permit":true,"heartbeat":true}},"safe":["fifo"],"live":[],
+			"fenced":true,"grace_ms":5}`: "a,r:permit+heartbeat,t:token; safe=fifo,live=nothing,grace=5ms,fenced",
+		`{"safe":true,"live":["majority"],"elects":true,"terms":true,"highest":true,"overlap_ms":50}`: "; " +
+			"safe=nothing,live=majority,grace=2s,overlap=50ms,elects,terms,highest",
+	} {
+		d, err := ReadDeclaration(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Parse(d.kinds(), d.promises())
+		if got := d.kinds() + "; " + d.promises(); got != text || err != nil ||
+			again.kinds()+"; "+again.promises() != text {
+			t.Errorf("%s is %s: %v", body, got, err)
+		}
+	}
+	for _, wrong := range []string{`{"safe":["x"]}`, `{"kinds":{"x y":{}}}`, `{"kinds":{"other":{}}}`,
+		`{"kinds":{"x":{"lock":true}}}`, `{"live":3}`, `{"safe":3}`} {
+		if d, err := ReadDeclaration(wrong); err == nil {
+			t.Errorf("%s is %+v", wrong, d)
+		}
+	}
+}

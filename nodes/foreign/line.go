@@ -1,0 +1,155 @@
+package foreign
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"turnstile/nodes"
+)
+
+// The partners of a program beside its peers.
+const (
+	Client = "c0"    // the testbed
+	timers = "timer" // comes back after a time
+	disk   = "disk"  // survives a kill
+)
+
+// Error codes of Maelstrom, and lockLost, which is one of ours.
+const (
+	timedOut     = 0
+	nodeNotFound = 1
+	notSupported = 10
+	unavailable  = 11
+	keyNotFound  = 20
+	lockLost     = 1000
+)
+
+// LongestLine is how many bytes a line may have.
+const LongestLine = 1 << 20
+
+// A Said is a line that a program has written. To a peer it has the type of its body and the body as it was
+// written; to others it has what its body says.
+type Said struct {
+	To      nodes.ID // None: to Service
+	Service string   // whom the line is for, if that is no node
+	Type    string
+	Raw     string // the body
+	Body    body
+}
+
+// A body is what the bodies for the testbed and its services say.
+type body struct {
+	Type      string          `json:"type"`
+	MsgID     json.RawMessage `json:"msg_id"`
+	InReplyTo *uint64         `json:"in_reply_to"`
+	Fence     *uint64         `json:"fence"`
+	Leader    *string         `json:"leader"`
+	Term      uint64          `json:"term"`
+	ID        json.RawMessage `json:"id"`
+	MinMS     float64         `json:"min_ms"`
+	MaxMS     *float64        `json:"max_ms"`
+	Key       json.RawMessage `json:"key"`
+	Value     json.RawMessage `json:"value"`
+	Code      int             `json:"code"`
+	Text      string          `json:"text"`
+}
+
+// Read reads a line of the program of a node. The error says what is wrong with it.
+func Read(line []byte, id nodes.ID) (s Said, err error) {
+	var envelope struct {
+		Src, Dest string
+		Body      json.RawMessage
+	}
+	if err := json.Unmarshal(line, &envelope); err != nil {
+		return s, fmt.Errorf("it wrote a line that is no JSON object with src, dest and body: %s", Quote(line))
+	}
+	if envelope.Src != NameOf(id) {
+		return s, fmt.Errorf("it wrote a line whose src is %q, and it is %s: %s", envelope.Src, NameOf(id),
+			Quote(line))
+	}
+	var head struct{ Type string }
+	if err := json.Unmarshal(envelope.Body, &head); err != nil || head.Type == "" {
+		return s, fmt.Errorf("it wrote a line whose body has no type: %s", Quote(line))
+	}
+	s = Said{To: nodeOf(envelope.Dest), Service: envelope.Dest, Type: head.Type, Raw: string(envelope.Body)}
+	if s.To != nodes.None {
+		return s, nil
+	}
+	if err := json.Unmarshal(envelope.Body, &s.Body); err != nil {
+		return s, fmt.Errorf("it wrote a body that %s cannot read (%w): %s", s.Service, err, Quote(line))
+	}
+	return s, nil
+}
+
+// Quote returns the beginning of a line, for errors.
+func Quote(line []byte) string {
+	const most = 200
+	if len(line) > most {
+		return strconv.Quote(string(line[:most])) + "..."
+	}
+	return strconv.Quote(string(line))
+}
+
+// NameOf returns the name of a node: n0 for the first.
+func NameOf(id nodes.ID) string { return "n" + strconv.Itoa(int(id)) }
+
+// nodeOf returns the node of a name, or None.
+func nodeOf(name string) nodes.ID {
+	digits, is := strings.CutPrefix(name, "n")
+	id, err := strconv.ParseInt(digits, 10, 32)
+	if !is || err != nil || NameOf(nodes.ID(id)) != name {
+		return nodes.None
+	}
+	return nodes.ID(id)
+}
+
+// An Init is what a program is told first.
+type Init struct {
+	Node        nodes.ID
+	N           int
+	Seed        uint64
+	Incarnation uint32 // how often the node has restarted
+}
+
+// initID is the msg_id of init. Later ones are higher.
+const initID = 1
+
+// Line returns the line that says it.
+func (i *Init) Line() []byte {
+	var names []string
+	for id := range nodes.ID(i.N) {
+		names = append(names, NameOf(id))
+	}
+	b, _ := json.Marshal(map[string]any{"src": Client, "dest": NameOf(i.Node), "body": map[string]any{
+		"type": "init", "msg_id": initID, "node_id": NameOf(i.Node), "node_ids": names, "seed": i.Seed,
+		"options": map[string]any{"incarnation": i.Incarnation}}})
+	return append(b, '\n')
+}
+
+// Answers reports whether a line is the answer to init. The error says that it is another.
+func (s *Said) Answers() (bool, error) {
+	switch {
+	case s.Service != Client || s.To != nodes.None:
+		return false, fmt.Errorf("its first line is for %s: it has to be init_ok for %s", s.Service, Client)
+	case s.Type == "error":
+		return false, fmt.Errorf("it answered init with error %d: %s", s.Body.Code, s.Body.Text)
+	case s.Type != "init_ok":
+		return false, fmt.Errorf("its first line is %s: it has to be init_ok", s.Type)
+	}
+	return true, nil
+}
+
+// line appends a line to a program.
+func line(to []byte, src string, id nodes.ID, body string) []byte {
+	to = append(append(to, `{"src":"`...), src...)
+	to = append(append(to, `","dest":"`...), NameOf(id)...)
+	to = append(append(to, `","body":`...), body...)
+	return append(to, "}\n"...)
+}
+
+// errNoTime is the error for a timer whose time is none.
+var errNoTime = errors.New("it set a timer whose time is none: write min_ms, and max_ms if it is to be " +
+	"drawn from between, from 0 to 86400000")

@@ -1,0 +1,331 @@
+package foreign
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// A Bridge is the machine that stands for a program. It does no I/O: what the program has written comes to it
+// as a message Said from its own node, and what it has for the program is fetched with Take after each input.
+type Bridge interface {
+	nodes.Machine
+	Command() string // that starts the program
+	// Take returns the lines for the program since the last call, valid until the next input, and what the
+	// program has done that ends the run.
+	Take() (lines []byte, wrong error)
+}
+
+// A bridge is what the machines of locks and electors share.
+type bridge struct {
+	command string
+	table   *kinds
+	fenced  bool
+
+	next    uint64   // msg_id of the latest line that wants an answer
+	asked   uint64   // msg_id of the latest request
+	left    uint64   // of the latest release
+	waiting bool     // the client does
+	inside  bool     // the client is
+	timers  []string // by their peer: the id of a timer that runs, as JSON; empty: free
+	disk    saved
+	out     []byte
+	wrong   error
+}
+
+// saved is what is on the disk.
+type saved struct{ Keys, Values []string } // as JSON
+
+// The kinds of timers: of the program, and for requests that it could not serve now.
+const (
+	set nodes.TimerKind = iota
+	again
+)
+
+// A lock stands for a program that grants a lock.
+type lock struct{ bridge }
+
+// An elector stands for a program that elects leaders.
+type elector struct{ bridge }
+
+func (b *bridge) Command() string { return b.command }
+
+func (b *bridge) Take() ([]byte, error) {
+	lines := b.out
+	b.out = b.out[:0]
+	return lines, b.wrong
+}
+
+// fail ends the run, unless something else has before.
+func (b *bridge) fail(format string, args ...any) {
+	if b.wrong == nil {
+		b.wrong = fmt.Errorf(format, args...)
+	}
+}
+
+// tell has the program told a body by a partner.
+func (b *bridge) tell(env *nodes.Env, by, format string, args ...any) {
+	b.out = line(b.out, by, env.Self(), fmt.Sprintf(format, args...))
+}
+
+// call has the program told a body that has no more than a type and a msg_id, which it returns.
+func (b *bridge) call(env *nodes.Env, typ string) uint64 {
+	b.next++
+	b.out = line(b.out, Client, env.Self(), `{"type":"`+typ+`","msg_id":`+strconv.FormatUint(b.next, 10)+`}`)
+	return b.next
+}
+
+// reply answers a body that has a msg_id.
+func (b *bridge) reply(env *nodes.Env, s *Said, typ, more string) {
+	if len(s.Body.MsgID) > 0 {
+		b.tell(env, s.Service, `{"type":"%s","in_reply_to":%s%s}`, typ, s.Body.MsgID, more)
+	}
+}
+
+func (b *bridge) Start(*nodes.Env) {}
+
+// Recover implements nodes.Recoverer: the disk survives a kill.
+func (b *bridge) Recover(_ *nodes.Env, last nodes.Message) {
+	if was, is := last.(saved); is {
+		b.disk = saved{slices.Clone(was.Keys), slices.Clone(was.Values)}
+	}
+}
+
+// Timeout implements nodes.Timed.
+func (b *bridge) Timeout(env *nodes.Env, t nodes.Timer) {
+	if t.Kind == again {
+		if b.waiting {
+			b.asked = b.call(env, "request")
+		}
+		return
+	}
+	b.tell(env, timers, `{"type":"timer","id":%s}`, b.timers[t.Peer])
+	b.timers[t.Peer] = ""
+}
+
+// Receive takes a message of a peer, or a line of the program.
+func (b *lock) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	b.receive(env, from, m, b.answered)
+}
+
+func (b *elector) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	b.receive(env, from, m, b.elected)
+}
+
+func (b *bridge) receive(env *nodes.Env, from nodes.ID, m nodes.Message, client func(*nodes.Env, *Said)) {
+	s, own := m.(*Said)
+	switch {
+	case !own:
+		b.out = line(b.out, NameOf(from), env.Self(), bodyOf(m))
+	case s.To == env.Self():
+		b.out = line(b.out, NameOf(s.To), s.To, s.Raw)
+	case s.To != nodes.None && int(s.To) < env.N():
+		env.Send(s.To, b.table.message(s.Type, s.Raw))
+	case s.Service == Client && (s.Type == "declare" || s.Type == "init_ok"):
+	case s.Service == Client:
+		client(env, s)
+	case s.Service == timers:
+		b.time(env, s)
+	case s.Service == disk:
+		b.keep(env, s)
+	case len(s.Body.MsgID) > 0:
+		b.reply(env, s, "error", fmt.Sprintf(`,"code":%d,"text":"there is no %s"`, nodeNotFound, s.Service))
+	default:
+		b.fail("it wrote to %q, which does not exist: there are n0 to %s, %s, %s and %s", s.Service,
+			NameOf(nodes.ID(env.N()-1)), Client, timers, disk)
+	}
+}
+
+// Request implements nodes.Mutex.
+func (b *lock) Request(env *nodes.Env) {
+	b.waiting = true
+	b.asked = b.call(env, "request")
+}
+
+// Release implements nodes.Mutex.
+func (b *lock) Release(env *nodes.Env) {
+	b.inside = false
+	b.left = b.call(env, "release")
+}
+
+// Standing implements nodes.Standing.
+func (b *lock) Standing() string {
+	if !b.waiting {
+		return ""
+	}
+	return fmt.Sprintf("its program has not answered request %d", b.asked)
+}
+
+// answered takes what the program of a lock says to the client.
+func (b *lock) answered(env *nodes.Env, s *Said) {
+	to := s.Body.InReplyTo
+	switch s.Type {
+	case "entered":
+		b.entered(env, s)
+	case "release_ok":
+	case "revoked":
+		switch {
+		case b.inside && (to == nil || *to == b.asked):
+			b.inside = false
+			env.Revoke()
+		case to == nil || *to > b.next: // of what is over, it came too late
+			b.fail("it says revoked, and its client is not inside")
+		}
+	case "error":
+		b.refused(env, s)
+	default:
+		b.fail("it wrote a body of type %q to %s, which takes entered, revoked, release_ok and error", s.Type,
+			Client)
+	}
+}
+
+// entered lets the client in.
+func (b *lock) entered(env *nodes.Env, s *Said) {
+	to, fence := s.Body.InReplyTo, uint64(0)
+	switch {
+	case b.inside:
+		b.fail("it granted twice: it says entered, and its client is inside since request %d", b.asked)
+		return
+	case !b.waiting:
+		b.fail("it entered unasked: it says entered, and there is no open request")
+		return
+	case to == nil:
+		b.fail("it entered unasked: it says entered without in_reply_to, and the open request has msg_id %d",
+			b.asked)
+		return
+	case *to != b.asked:
+		b.fail("it entered unasked: it says entered in reply to %d, and the open request has msg_id %d", *to,
+			b.asked)
+		return
+	case b.fenced && s.Body.Fence == nil:
+		b.fail("it promises fence numbers, and says entered without a fence")
+		return
+	case b.fenced:
+		if fence = *s.Body.Fence; fence > nodes.MostFence {
+			b.fail("it says entered with the fence %d: the highest is %d", fence, uint64(nodes.MostFence))
+			return
+		}
+	}
+	b.waiting, b.inside = false, true
+	env.GrantFenced(fence)
+}
+
+// The time until a request is made again that could not be served.
+const (
+	againSoonest = 5 * time.Millisecond
+	againLatest  = 15 * time.Millisecond
+)
+
+// refused takes an error of the program of a lock.
+func (b *lock) refused(env *nodes.Env, s *Said) {
+	switch to := s.Body.InReplyTo; {
+	case to == nil:
+	case *to == b.asked && b.waiting && (s.Body.Code == unavailable || s.Body.Code == timedOut):
+		env.SetTimer(nodes.Timer{Kind: again}, againSoonest, againLatest)
+		return
+	case *to < b.asked && *to != b.left, *to == b.left && s.Body.Code == lockLost:
+		return
+	}
+	b.fail("it says error %d: %s", s.Body.Code, s.Body.Text)
+}
+
+// Campaign implements nodes.Elector.
+func (b *elector) Campaign(env *nodes.Env) { b.call(env, "campaign") }
+
+// elected takes what the program of an elector says to the testbed.
+func (b *elector) elected(env *nodes.Env, s *Said) {
+	switch {
+	case s.Type == "campaign_ok", s.Type == "error" && s.Body.Code == notSupported:
+	case s.Type == "error":
+		b.fail("it says error %d: %s", s.Body.Code, s.Body.Text)
+	case s.Type != "elected":
+		b.fail("it wrote a body of type %q to %s, which takes elected, campaign_ok and error", s.Type, Client)
+	case s.Body.Leader == nil:
+		env.Elect(nodes.None, s.Body.Term)
+	default:
+		leader := nodeOf(*s.Body.Leader)
+		if leader == nodes.None || int(leader) >= env.N() {
+			b.fail("it elected %q, which does not exist: there are n0 to %s", *s.Body.Leader,
+				NameOf(nodes.ID(env.N()-1)))
+			return
+		}
+		env.Elect(leader, s.Body.Term)
+	}
+}
+
+// mostTimers is how many timers a program may have running.
+const mostTimers = 1 << 16
+
+// time takes a line for the timers.
+func (b *bridge) time(env *nodes.Env, s *Said) {
+	id := string(s.Body.ID)
+	at := slices.Index(b.timers, id)
+	switch {
+	case id == "":
+		b.fail("it wrote to %s without an id: %q", timers, s.Raw)
+	case s.Type == "cancel":
+		if at >= 0 {
+			b.timers[at] = ""
+			env.StopTimer(nodes.Timer{Kind: set, Peer: nodes.ID(at)})
+		}
+		b.reply(env, s, "cancel_ok", "")
+	case s.Type != "set":
+		b.fail("it wrote a body of type %q to %s, which takes set and cancel", s.Type, timers)
+	default:
+		if at < 0 {
+			at = slices.Index(b.timers, "")
+		}
+		if at < 0 {
+			at, b.timers = len(b.timers), append(b.timers, "")
+		}
+		least, most := s.Body.MinMS, s.Body.MinMS
+		if s.Body.MaxMS != nil {
+			most = *s.Body.MaxMS
+		}
+		const day = float64(24 * time.Hour / time.Millisecond)
+		if least < 0 || most < least || most > day {
+			b.fail("%w: %q", errNoTime, s.Raw)
+			return
+		}
+		if at >= mostTimers {
+			b.fail("it has set more than %d timers", mostTimers)
+			return
+		}
+		b.timers[at] = id
+		env.SetTimer(nodes.Timer{Kind: set, Peer: nodes.ID(at)}, milliseconds(least), milliseconds(most))
+		b.reply(env, s, "set_ok", "")
+	}
+}
+
+func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+
+// keep takes a line for the disk.
+func (b *bridge) keep(env *nodes.Env, s *Said) {
+	key := string(s.Body.Key)
+	at, has := slices.BinarySearch(b.disk.Keys, key)
+	switch {
+	case s.Type != "forget" && key == "", s.Type == "write" && len(s.Body.Value) == 0:
+		b.fail("it wrote to %s without a key, or without a value to write: %q", disk, s.Raw)
+	case s.Type == "read" && !has:
+		b.reply(env, s, "error", fmt.Sprintf(`,"code":%d,"text":"no such key"`, keyNotFound))
+	case s.Type == "read":
+		b.reply(env, s, "read_ok", `,"key":`+key+`,"value":`+b.disk.Values[at])
+	case s.Type == "write":
+		if !has {
+			b.disk.Keys = slices.Insert(b.disk.Keys, at, key)
+			b.disk.Values = slices.Insert(b.disk.Values, at, "")
+		}
+		b.disk.Values[at] = string(s.Body.Value)
+		env.Save(b.disk)
+		b.reply(env, s, "write_ok", "")
+	case s.Type == "forget":
+		b.disk = saved{}
+		env.Save(b.disk)
+		b.reply(env, s, "forget_ok", "")
+	default:
+		b.fail("it wrote a body of type %q to %s, which takes read, write and forget", s.Type, disk)
+	}
+}

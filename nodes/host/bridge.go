@@ -1,0 +1,153 @@
+package host
+
+import (
+	"strings"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/foreign"
+)
+
+// A bridge joins the machine of a foreign program and its process.
+type bridge struct {
+	host     *host
+	machine  foreign.Bridge
+	instance int32
+	child    *child
+	active   int64 // when a line was last handed on
+	pends    bool  // the run waits until the program is quiet
+	budget   int   // lines that are no answers that may be taken now
+	filled   int64 // when it was filled up
+	paused   bool  // it is used up, and a task will go on
+}
+
+// A program that writes more than linesPerMS, answers to the testbed left aside, is slowed down, but for
+// bursts: its peers could not take more.
+const (
+	linesPerMS = 30
+	mostBudget = 1000
+)
+
+// quiet is for how long nothing is said until a program counts as at rest.
+const quiet = 50 * time.Millisecond
+
+// openBridge starts the program of the node, if it has one, and waits until it has answered.
+func (h *host) openBridge() (err error) {
+	for i, in := range h.process.Stack().Instances() {
+		machine, is := h.process.Machine(int32(i)).(foreign.Bridge)
+		if !is {
+			continue
+		}
+		b := &bridge{host: h, machine: machine, instance: int32(i)}
+		b.child, err = startChild(machine.Command(), foreign.Init{Node: h.config.Node, N: in.Config.N,
+			Seed: h.config.Seed, Incarnation: h.config.Incarnation}, false, h.wake)
+		if err != nil {
+			return err
+		}
+		h.bridge = b
+		return b.child.await()
+	}
+	return nil
+}
+
+// close ends the program, if there is one.
+func (b *bridge) close() {
+	if b != nil {
+		b.child.close()
+	}
+}
+
+// describe says of the program what there is to say: what it has written to its standard error.
+func (b *bridge) describe(s *nodes.NodeStatus) {
+	s.Machine = b.machine.Command() + "; " + strings.ReplaceAll(b.child.lastWords(), "\n", "\n      ")
+}
+
+// busy has the run wait until the program has been quiet for a time.
+func (b *bridge) busy() {
+	h := b.host
+	if b.active = h.now; !b.pends && !h.parked {
+		b.pends = true
+		h.pend(task{at: h.now + int64(quiet), what: toRest})
+	}
+}
+
+// rest has the run wait no longer, if the program has been quiet.
+func (b *bridge) rest() {
+	b.pends = false
+	if until := b.active + int64(quiet); until > b.host.now {
+		b.pends = true
+		b.host.pend(task{at: until, what: toRest})
+	}
+}
+
+// pass hands the program what its machine has for it.
+func (b *bridge) pass() {
+	h := b.host
+	lines, wrong := b.machine.Take()
+	if len(lines) > 0 {
+		b.busy()
+		if err := b.child.tell(lines); err != nil && wrong == nil {
+			wrong = err
+		}
+	}
+	if wrong != nil && h.err == nil {
+		h.err = b.child.explain(wrong)
+	}
+}
+
+// refill fills up the budget by the time that has passed. If nothing is left of it, it plans to go on.
+func (b *bridge) refill() {
+	now := b.host.clock.Now()
+	if full := (now - b.filled) / int64(time.Millisecond); full > 0 {
+		b.budget, b.filled = int(min(mostBudget, int64(b.budget)+full*linesPerMS)), now
+	}
+	if b.budget > 0 || b.paused {
+		return
+	}
+	b.paused = true
+	b.host.tasks.add(task{at: now + int64(time.Millisecond), what: toHear})
+}
+
+// resume takes lines again.
+func (b *bridge) resume() {
+	b.paused = false
+	b.hear()
+}
+
+// hear hands the machine what the program has written, once the node has begun.
+func (b *bridge) hear() {
+	h := b.host
+	if !b.child.news.Load() || h.err != nil || h.quit {
+		return
+	}
+	if !h.started {
+		b.child.mu.Lock()
+		wrong := b.child.wrong
+		b.child.mu.Unlock()
+		h.err = b.child.explain(wrong)
+		return
+	}
+	if b.refill(); b.paused {
+		return
+	}
+	said, wrong := b.child.take(min(burst, b.budget))
+	for i := range said {
+		if h.parked {
+			break
+		}
+		if h.now = h.clock.Now(); said[i].Service != foreign.Client {
+			b.budget--
+		}
+		b.busy()
+		h.handle(nodes.Input{Kind: nodes.Receive, Instance: b.instance, From: h.config.Node, Message: &said[i]})
+		if h.act(); h.err != nil {
+			return
+		}
+	}
+	if wrong != nil {
+		h.err = b.child.explain(wrong)
+	}
+	if b.child.news.Load() {
+		h.wake()
+	}
+}

@@ -1,0 +1,362 @@
+package host
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"turnstile/nodes"
+	"turnstile/nodes/foreign"
+)
+
+// The limits of foreign programs.
+const (
+	initLimit   = 10 * time.Second // until it answers init
+	closeLimit  = 500 * time.Millisecond
+	lookEvery   = 100 * time.Millisecond // at whether it reads its input
+	hungLooks   = 20                     // in a row at which it has read nothing of what waits
+	floodLines  = 5_000                  // that wait to be handled
+	floodBytes  = 64 << 20               // that they have
+	mostUnread  = 64 << 20               // bytes for it that it has not read
+	tailLines   = 20                     // of its standard error that are kept
+	tailColumns = 300                    // of each of them
+)
+
+// A child is the process of a foreign program. It is in the process group of the node, so that what the
+// orchestrator does to that, it does to both.
+type child struct {
+	id    nodes.ID
+	apart bool // it has a process group of its own
+	cmd   *exec.Cmd
+	input *os.File // its standard input
+	wake  func()   // has the loop look
+
+	mu      sync.Mutex
+	heard   []foreign.Said // what it has written, not handled yet
+	bytes   int            // that it has
+	wrong   error          // why nothing more comes
+	unread  []byte         // of its input, that the pipe has no space for
+	writing bool           // somebody writes that
+	tail    []string       // of its standard error
+
+	news     atomic.Bool   // heard or wrong is set
+	written  atomic.Uint64 // bytes that went into the pipe
+	answered chan error    // of init, once
+	dumb     chan struct{} // closed when its standard error has ended
+	ended    chan struct{} // closed when it has ended
+}
+
+// startChild starts the program of a node and says init to it. If it is apart, it gets a process group of its
+// own instead of the node's.
+func startChild(command string, init foreign.Init, apart bool, wake func()) (*child, error) {
+	c := &child{id: init.Node, apart: apart, wake: wake, answered: make(chan error, 1),
+		dumb: make(chan struct{}), ended: make(chan struct{})}
+	c.cmd = exec.Command("/bin/sh", "-c", "exec "+command)
+	fail := func(err error) (*child, error) {
+		return nil, fmt.Errorf("starting %q: %w", command, err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return fail(err)
+	}
+	c.input, c.cmd.Stdin = write, read
+	stdout, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return fail(err)
+	}
+	stderr, err := c.cmd.StderrPipe()
+	if err != nil {
+		return fail(err)
+	}
+	c.cmd.SysProcAttr = dyingWithParent()
+	c.cmd.SysProcAttr.Setpgid = apart
+	started := make(chan error)
+	go func() { // the signal at the parent's death follows its thread, which must last
+		runtime.LockOSThread()
+		started <- c.cmd.Start()
+		select {}
+	}()
+	err = <-started
+	read.Close()
+	if err != nil {
+		return fail(err)
+	}
+	go c.readErrors(stderr)
+	go c.read(stdout)
+	c.tell(init.Line())
+	return c, nil
+}
+
+// await waits until the program has answered init.
+func (c *child) await() error {
+	select {
+	case err := <-c.answered:
+		return c.explain(err)
+	case <-time.After(initLimit):
+		return c.explain(fmt.Errorf("it has not answered init with init_ok after %v", initLimit))
+	}
+}
+
+// readErrors keeps the last lines of the standard error.
+func (c *child) readErrors(from io.Reader) {
+	defer close(c.dumb)
+	for r := bufio.NewReader(from); ; {
+		text, err := r.ReadString('\n')
+		if text = strings.TrimRight(text, "\n"); text != "" {
+			c.mu.Lock()
+			if c.tail = append(c.tail, text[:min(len(text), tailColumns)]); len(c.tail) > tailLines {
+				c.tail = c.tail[1:]
+			}
+			c.mu.Unlock()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// read hands the loop what the program writes, until it ends or writes what it must not.
+func (c *child) read(from io.Reader) {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 64<<10), foreign.LongestLine)
+	err := c.readLines(lines)
+	switch {
+	case err != nil:
+	case errors.Is(lines.Err(), bufio.ErrTooLong):
+		err = fmt.Errorf("it wrote a line longer than %d bytes", foreign.LongestLine)
+	default:
+		<-c.dumb
+		err = fmt.Errorf("it has ended by itself: %s", exitText(c.cmd.Wait()))
+		close(c.ended)
+	}
+	select {
+	case c.answered <- err:
+	default:
+	}
+	c.mu.Lock()
+	c.wrong = err
+	c.mu.Unlock()
+	c.news.Store(true)
+	c.wake()
+}
+
+func exitText(err error) string {
+	if err == nil {
+		return "exit status 0"
+	}
+	return err.Error()
+}
+
+// readLines reads lines until the program ends or is wrong.
+func (c *child) readLines(lines *bufio.Scanner) error {
+	known := false
+	for lines.Scan() {
+		said, err := foreign.Read(lines.Bytes(), c.id)
+		if err == nil && !known {
+			known, err = said.Answers()
+			if known {
+				c.answered <- nil
+				go c.look()
+			}
+		}
+		if err != nil {
+			return err
+		}
+		c.mu.Lock()
+		c.heard = append(c.heard, said)
+		c.bytes += len(said.Raw)
+		floods := len(c.heard) > floodLines || c.bytes > floodBytes
+		c.mu.Unlock()
+		if floods {
+			return fmt.Errorf("it floods: more than %d lines that it wrote wait, or %d bytes; its node takes "+
+				"%d messages a second", floodLines, floodBytes, linesPerMS*1000)
+		}
+		if c.news.CompareAndSwap(false, true) {
+			c.wake()
+		}
+	}
+	return nil
+}
+
+// take returns some of what the program has written, and why no more comes, once all is taken.
+func (c *child) take(most int) (said []foreign.Said, wrong error) {
+	c.news.Store(false)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := min(most, len(c.heard))
+	said = c.heard[:n:n]
+	for i := range said {
+		c.bytes -= len(said[i].Raw)
+	}
+	if c.heard = c.heard[n:]; len(c.heard) == 0 {
+		c.heard = nil
+		if n == 0 {
+			wrong = c.wrong
+		}
+	}
+	if len(c.heard) > 0 || n > 0 && c.wrong != nil {
+		c.news.Store(true)
+	}
+	return said, wrong
+}
+
+// tell writes lines to the program: at once what the pipe has space for, the rest when it has.
+func (c *child) tell(b []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.unread) == 0 && !c.writing {
+		n := c.put(b)
+		b = b[n:]
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	if c.unread = append(c.unread, b...); len(c.unread) > mostUnread {
+		return fmt.Errorf("it does not read its input: %d bytes wait for it", len(c.unread))
+	}
+	if !c.writing {
+		c.writing = true
+		go c.write()
+	}
+	return nil
+}
+
+// put writes as much to the pipe as it has space for. Nobody reads it if the program ends, which the end of
+// its output tells.
+func (c *child) put(b []byte) (written int) {
+	raw, err := c.input.SyscallConn()
+	if err != nil {
+		return len(b)
+	}
+	err = raw.Write(func(fd uintptr) bool {
+		n, failed := unix.Write(int(fd), b)
+		switch {
+		case failed == unix.EAGAIN || failed == unix.EINTR:
+		case failed != nil:
+			written = len(b)
+		default:
+			written = n
+		}
+		return true
+	})
+	if err != nil {
+		return len(b)
+	}
+	c.written.Add(uint64(written))
+	return written
+}
+
+// write writes what did not fit into the pipe.
+func (c *child) write() {
+	for {
+		c.mu.Lock()
+		b := c.unread
+		if c.unread = nil; len(b) == 0 {
+			c.writing = false
+			c.mu.Unlock()
+			return
+		}
+		c.mu.Unlock()
+		if n, err := c.input.Write(b); err == nil {
+			c.written.Add(uint64(n))
+		}
+	}
+}
+
+// look finds a program that hangs: it reads nothing though something waits for it. Looks are counted, not
+// time: if the node stands still, so does the program.
+func (c *child) look() {
+	read, same := uint64(0), 0
+	for {
+		select {
+		case <-c.ended:
+			return
+		case <-time.After(lookEvery):
+		}
+		waits, err := pipeHolds(c.input)
+		if err != nil {
+			return // it is closed, or this system cannot tell
+		}
+		if now := c.written.Load() - uint64(waits); waits == 0 || now != read {
+			read, same = now, 0
+			continue
+		}
+		if same++; same == hungLooks {
+			c.mu.Lock()
+			c.wrong = fmt.Errorf("it hangs: it has read nothing of its input for %v, and %d bytes wait",
+				hungLooks*lookEvery, waits)
+			c.mu.Unlock()
+			c.news.Store(true)
+			c.wake()
+			return
+		}
+	}
+}
+
+// lastWords returns the last lines of the standard error.
+func (c *child) lastWords() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.tail) == 0 {
+		return "it wrote nothing to its standard error"
+	}
+	return "the last lines of its standard error:\n" + strings.Join(c.tail, "\n")
+}
+
+// explain adds to an error who it is about, and the last lines of its standard error.
+func (c *child) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	select { // what it has said of it may still be on its way
+	case <-c.dumb:
+	case <-time.After(100 * time.Millisecond):
+	}
+	return fmt.Errorf("the program of %s: %w; %s", foreign.NameOf(c.id), err, c.lastWords())
+}
+
+// close ends the program: it is to end itself when its input does.
+func (c *child) close() {
+	c.input.Close()
+	select {
+	case <-c.ended:
+	case <-time.After(closeLimit):
+		c.cmd.Process.Kill()
+	}
+	if c.apart {
+		syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // what it has started
+	}
+}
+
+// Declare starts a program for a moment, as n0 of a cluster, and returns what it declares. The error says why
+// it cannot be started, or what of its declaration is wrong. It is for an orchestrator, before a run.
+func Declare(command string, n int, seed uint64) (*foreign.Declaration, error) {
+	c, err := startChild(command, foreign.Init{N: n, Seed: seed}, true, func() {})
+	if err != nil {
+		return nil, err
+	}
+	err = c.await()
+	c.close()
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, said := range c.heard {
+		if said.Service == foreign.Client && said.Type == "declare" {
+			return foreign.ReadDeclaration(said.Raw)
+		}
+	}
+	return foreign.ReadDeclaration("{}")
+}

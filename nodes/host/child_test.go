@@ -1,0 +1,101 @@
+//go:build linux
+
+package host
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/nodes/foreign"
+)
+
+// initOK is a command of the shell that answers init, and says something for people.
+const initOK = `echo last words >&2; ` +
+	`echo "{\"src\":\"n0\",\"dest\":\"c0\",\"body\":{\"type\":\"init_ok\"}}"; `
+
+const noteLine = `{\"src\":\"n0\",\"dest\":\"n1\",\"body\":{\"type\":\"x\"}}`
+
+// A program that misbehaves is told from one that is sound, with its last words.
+func TestChildrenThatMisbehave(t *testing.T) {
+	for name, x := range map[string]struct{ does, says string }{
+		"nonsense":     {initOK + "echo hello; cat", `with src, dest and body: "hello"`},
+		"dies":         {initOK + "exit 7", "ended by itself: exit status 7"},
+		"killed":       {initOK + "kill -9 $$", "ended by itself: signal: killed"},
+		"long":         {initOK + "head -c 2000000 /dev/zero; cat", "a line longer than 1048576 bytes"},
+		"floods":       {initOK + `yes "` + noteLine + `"`, "it floods: more than 5000 lines"},
+		"hangs":        {initOK + "read x; sleep 60", "it hangs: it has read nothing of its input for 2s"},
+		"forgets init": {`echo last words >&2; echo "` + noteLine + `"; cat`, "it has to be init_ok"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			woken := make(chan bool, 1)
+			wake := func() {
+				select {
+				case woken <- true:
+				default:
+				}
+			}
+			c, err := startChild("sh -c '"+x.does+"'", foreign.Init{N: 2}, true, wake)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.close()
+			err = c.await()
+			c.tell([]byte("one\ntwo\n"))
+			for late := time.After(30 * time.Second); err == nil; {
+				select {
+				case <-woken:
+				case <-late:
+					t.Fatal("it passes for sound")
+				}
+				if name == "floods" { // nobody takes them, as if the node were slow
+					c.mu.Lock()
+					err = c.wrong
+					c.mu.Unlock()
+				} else if _, err = c.take(burst); err == nil {
+					_, err = c.take(burst)
+				}
+			}
+			says := c.explain(err).Error()
+			if !strings.Contains(says, x.says) || !strings.Contains(says, "last words") {
+				t.Error(says)
+			}
+		})
+	}
+}
+
+// What a program has no space for in its pipe reaches it all the same, in order.
+func TestChildrenReadAll(t *testing.T) {
+	const lines = 20_000 // 640 KB
+	does := initOK + `read x; wc -l >&2; echo bad`
+	c, err := startChild("sh -c '"+does+"'", foreign.Init{N: 2}, true, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if err := c.await(); err != nil {
+		t.Fatal(err)
+	}
+	for range lines {
+		if err := c.tell([]byte(strings.Repeat("x", 31) + "\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for late := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		c.mu.Lock()
+		writing := c.writing
+		c.mu.Unlock()
+		if !writing {
+			break
+		}
+		if time.Now().After(late) {
+			t.Fatal("it has not read all")
+		}
+	}
+	c.input.Close()
+	<-c.dumb
+	if says := c.lastWords(); !strings.Contains(says, "20000") {
+		t.Error(says)
+	}
+}
