@@ -60,7 +60,7 @@ type Run struct {
 	conn  *nats.Conn
 	alive *nats.Subscription
 
-	mu     sync.Mutex
+	mu      sync.Mutex
 	clients []access.Identity // its hosts, by their keys, and as they are without
 }
 
