@@ -12,52 +12,52 @@ import (
 	"turnstile/internal/jsonseq"
 )
 
-// A service is a process that does what it is asked by its standard input, one thing after the other, and
-// answers by its standard output (see serve).
-type service struct {
+// A Worker is a process that does what it is asked by its standard input, one thing after the other, and
+// answers by its standard output (see ServeOrders).
+type Worker struct {
 	Node
 	mu      sync.Mutex // for one question at a time
 	number  int        // of the latest
 	answers chan answer
 }
 
-// A question is an order to a service, numbered. It is a line of JSON.
+// A question is an order to a worker, numbered. It is a line of JSON.
 type question struct {
 	Number int             `json:"number"`
 	Order  json.RawMessage `json:"order"`
 }
 
-// An answer is what a service says when it has obeyed, or that it cannot.
+// An answer is what a worker says when it has obeyed, or that it cannot.
 type answer struct {
 	Number int             `json:"number"` // of the question
 	Error  string          `json:"error,omitempty"`
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
-// answerLimit is how long a service may take to answer, which is much longer than any does that is not stuck.
+// answerLimit is how long a worker may take to answer, which is much longer than any does that is not stuck.
 const answerLimit = 20 * time.Second
 
-// startService starts a program and its arguments on a host, which must call serve.
-func startService(on Host, name string, program []string) (*service, error) {
-	s := &service{answers: make(chan answer, 16)}
+// StartWorker starts a program and its arguments on a host, which must call ServeOrders.
+func StartWorker(on Host, name string, program []string) (*Worker, error) {
+	w := &Worker{answers: make(chan answer, 16)}
 	reader := jsonseq.Reader[answer]{On: func(a answer) {
 		select {
-		case s.answers <- a:
+		case w.answers <- a:
 		default: // to questions that nobody waits for any more
 		}
 	}}
 	var err error
-	s.Node, err = on.Start(Command{Name: name, Program: program}, reader.Sift)
-	return s, err
+	w.Node, err = on.Start(Command{Name: name, Program: program}, reader.Sift)
+	return w, err
 }
 
-// ask has the service carry out an order, and decodes its answer into what result points to, unless that is
+// Ask has the worker carry out an order, and decodes its answer into what result points to, unless that is
 // nil.
-func (s *service) ask(ctx context.Context, order, result any) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.number++
-	q := question{Number: s.number}
+func (w *Worker) Ask(ctx context.Context, order, result any) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.number++
+	q := question{Number: w.number}
 	var err error
 	if q.Order, err = json.Marshal(order); err != nil {
 		return err
@@ -66,14 +66,14 @@ func (s *service) ask(ctx context.Context, order, result any) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Tell(append(line, '\n')); err != nil {
+	if err := w.Tell(append(line, '\n')); err != nil {
 		select {
-		case <-s.Ended(): // which says more
+		case <-w.Ended(): // which says more
 		case <-time.After(time.Second):
-			return fmt.Errorf("asking %s: %w", s.Name(), err)
+			return fmt.Errorf("asking %s: %w", w.Name(), err)
 		}
 	}
-	a, err := s.await(ctx)
+	a, err := w.await(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -85,39 +85,39 @@ func (s *service) ask(ctx context.Context, order, result any) error {
 	return json.Unmarshal(a.Answer, result)
 }
 
-// await waits for the answer to the latest question. One that the service gave before it ended counts.
-func (s *service) await(ctx context.Context) (answer, error) {
+// await waits for the answer to the latest question. One that the worker gave before it ended counts.
+func (w *Worker) await(ctx context.Context) (answer, error) {
 	late := time.After(answerLimit)
 	for {
 		select {
-		case a := <-s.answers:
-			if a.Number == s.number {
+		case a := <-w.answers:
+			if a.Number == w.number {
 				return a, nil
 			}
-		case <-s.Ended(): // and all is read that it has printed
-			for len(s.answers) > 0 {
-				if a := <-s.answers; a.Number == s.number {
+		case <-w.Ended(): // and all is read that it has printed
+			for len(w.answers) > 0 {
+				if a := <-w.answers; a.Number == w.number {
 					return a, nil
 				}
 			}
-			return answer{}, fmt.Errorf("%s ended before it answered: %s", s.Name(), s.Fate().Says)
+			return answer{}, fmt.Errorf("%s ended before it answered: %s", w.Name(), w.Fate().Says)
 		case <-ctx.Done():
 			return answer{}, ctx.Err()
 		case <-late:
-			return answer{}, fmt.Errorf("%s has not answered within %v", s.Name(), answerLimit)
+			return answer{}, fmt.Errorf("%s has not answered within %v", w.Name(), answerLimit)
 		}
 	}
 }
 
-// end ends the service, and waits until it has ended.
-func (s *service) end() {
-	s.Dismiss()
-	<-s.Ended()
+// End ends the worker, and waits until it has ended.
+func (w *Worker) End() {
+	w.Dismiss()
+	<-w.Ended()
 }
 
-// serve is the other end: it has do carry out the orders that come by in, and writes the answers to out,
+// ServeOrders is the other end: it has do carry out the orders that come by in, and writes the answers to out,
 // until in ends. It does not wait for an order that is being carried out then.
-func serve(in io.Reader, out io.Writer, do func(order json.RawMessage) (any, error)) error {
+func ServeOrders(in io.Reader, out io.Writer, do func(order json.RawMessage) (any, error)) error {
 	questions := make(chan question)
 	ended := make(chan error, 1)
 	go func() {
