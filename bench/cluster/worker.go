@@ -19,6 +19,7 @@ type Worker struct {
 	mu      sync.Mutex // for one question at a time
 	number  int        // of the latest
 	answers chan answer
+	limit   time.Duration // for an answer
 }
 
 // A question is an order to a worker, numbered. It is a line of JSON.
@@ -39,7 +40,7 @@ const answerLimit = 20 * time.Second
 
 // StartWorker starts a program and its arguments on a host, which must call ServeOrders.
 func StartWorker(on Host, name string, program []string) (*Worker, error) {
-	w := &Worker{answers: make(chan answer, 16)}
+	w := &Worker{answers: make(chan answer, 16), limit: answerLimit}
 	reader := jsonseq.Reader[answer]{On: func(a answer) {
 		select {
 		case w.answers <- a:
@@ -50,6 +51,9 @@ func StartWorker(on Host, name string, program []string) (*Worker, error) {
 	w.Node, err = on.Start(Command{Name: name, Program: program}, reader.Sift)
 	return w, err
 }
+
+// SetLimit says how long the worker may take to answer from now on, instead of 20 s.
+func (w *Worker) SetLimit(d time.Duration) { w.limit = d }
 
 // Ask has the worker carry out an order, and decodes its answer into what result points to, unless that is
 // nil.
@@ -87,7 +91,7 @@ func (w *Worker) Ask(ctx context.Context, order, result any) error {
 
 // await waits for the answer to the latest question. One that the worker gave before it ended counts.
 func (w *Worker) await(ctx context.Context) (answer, error) {
-	late := time.After(answerLimit)
+	late := time.After(w.limit)
 	for {
 		select {
 		case a := <-w.answers:
@@ -104,7 +108,7 @@ func (w *Worker) await(ctx context.Context) (answer, error) {
 		case <-ctx.Done():
 			return answer{}, ctx.Err()
 		case <-late:
-			return answer{}, fmt.Errorf("%s has not answered within %v", w.Name(), answerLimit)
+			return answer{}, fmt.Errorf("%s has not answered within %v", w.Name(), w.limit)
 		}
 	}
 }
