@@ -34,8 +34,10 @@ type Cluster interface {
 }
 
 // A Transport is a Cluster whose messages pass connections between its nodes and brokers, and routes between
-// brokers. Its faults have numbers, from 1, and each is healed by its own.
+// brokers, and the servers of a service, if the run is about one. Its faults have numbers, from 1, and each is healed by its own.
 type Transport interface {
+	Servers
+
 	// BrokerUp reports whether a broker runs, and NodesAt how many nodes that are up connect to it.
 	BrokerUp(i int) bool
 	NodesAt(i int) int
