@@ -96,7 +96,7 @@ func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumptio
 	switch {
 	case f.From > in.to || asked.OfLinks && f.Healed && f.Hits == 0:
 		return 0
-	case asked.ForGood && !f.Healed: // what lasts is done at once
+	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0: // what lasts is done at once
 		to = f.From
 	}
 	broken = f.Breaks &^ nodes.Transient

@@ -81,6 +81,8 @@ type FaultBeginning struct {
 	Breaks nodes.Assumption
 	Victim nodes.ID // whom the run has chosen; None: the plan says who
 	Nodes  int      // how many nodes it has hit at once
+	// Servers are those of a service that it has hit, or that others were cut off from; in order.
+	Servers []int
 }
 
 // A FaultDriver carries out faults on a cluster. The host of a run calls it.
