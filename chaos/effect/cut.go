@@ -33,7 +33,8 @@ const (
 // cutForms lists what ParseCut takes, for its errors.
 const cutForms = "0-1/2-4 (nodes 0 and 1 from 2 to 4), 0/1/2 (each from the others), " +
 	"0,3/1-2, 0>1-2 (what 0 sends to 1 and 2, and not what they send), host 0/host 1-3, bridge, ring, " +
-	"or who is cut off from all others, as in minority or holder; of a service holder/servers, server 0/server 1-2"
+	"or who is cut off from all others, as in minority or holder; of a service holder/servers, " +
+	"server 0/server 1-2"
 
 // ParseCut reads a cut: groups of nodes or hosts with / between them, or two with >, or a word.
 func ParseCut(text string) (Cut, error) {

@@ -103,8 +103,8 @@ func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumptio
 	if in.covers(f.From, to, asked.Leaves) {
 		broken = f.Breaks
 	}
-	if f.Nodes == 0 && !asked.OfLinks {
-		broken &^= nodes.NoCrash
+	if f.Nodes == 0 && len(f.Servers) == 0 && !asked.OfLinks {
+		broken &^= nodes.NoCrash | nodes.NoAmnesia | nodes.ServersUp
 	}
 	return broken
 }
