@@ -78,7 +78,7 @@ func ServeProxies(in io.Reader, out io.Writer) error {
 	quiet := zerolog.Nop()
 	s := proxyServer{api: &toxiproxy.ApiServer{Metrics: toxiproxy.NewMetricsContainer(nil), Logger: &quiet},
 		proxies: map[string]*proxy{}, faults: map[int]ConnectionFault{}}
-	return serve(in, out, s.obey)
+	return ServeOrders(in, out, s.obey)
 }
 
 // A proxyServer has the proxies of a process.

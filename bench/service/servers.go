@@ -1,0 +1,99 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"turnstile/bench/cluster"
+)
+
+// Servers says how the servers of a service are started. The functions are called by one goroutine.
+type Servers struct {
+	Members []int    // how many there may be; the first is the default
+	Ports   int      // of each member; the first is that of clients
+	Program string   // its name in PATH
+	Folders []string // where packages put it beside that; patterns of path/filepath.Glob
+	Package string   // the Debian package that has it
+	// VersionArgs make the program print its version, and Version finds it there: the first group.
+	VersionArgs []string
+	Version     *regexp.Regexp
+
+	// Prepare fills the empty folder of a member before it starts for the first time; nil: it stays empty.
+	Prepare func(ctx context.Context, m *Member) error
+	// Command returns the arguments of the program and variables for it.
+	Command func(m *Member) (args, env []string)
+	// Ready returns nil once a member serves clients. It is called again until then.
+	Ready func(ctx context.Context, m *Member) error
+	// Leader returns the member that leads, or -1; nil: none ever does.
+	Leader func(ctx context.Context, all []*Member) (int, error)
+	// Promote has a standby become the first; nil: there are no standbys.
+	Promote func(ctx context.Context, m *Member) error
+	// Stop is the signal that ends a server well; 0: SIGTERM.
+	Stop syscall.Signal
+	// Limit is how long it may take until a member serves; 0: 20 s.
+	Limit time.Duration
+}
+
+// A Member is one server.
+type Member struct {
+	Number  int
+	Program string // its path
+	Dir     string // its own folder
+	Values  Values
+	Ports   []int
+	All     []*Member
+
+	held    []*cluster.Port
+	process cluster.Node // nil: it was never started
+}
+
+// Address returns where a port of the member is: host:port.
+func (m *Member) Address(port int) string { return fmt.Sprintf("127.0.0.1:%d", m.Ports[port]) }
+
+// Find returns the path of the server's program: the one given, or else the one in PATH or where packages put
+// it. The error says what to install.
+func (s *Servers) Find(given string) (string, error) {
+	if given != "" {
+		path, err := exec.LookPath(given)
+		if err != nil {
+			return "", fmt.Errorf("the server program %s: %w", given, err)
+		}
+		return filepath.Abs(path)
+	}
+	if path, err := exec.LookPath(s.Program); err == nil {
+		return path, nil
+	}
+	for _, pattern := range s.Folders {
+		found, err := filepath.Glob(filepath.Join(pattern, s.Program))
+		if err == nil && len(found) > 0 {
+			return found[len(found)-1], nil
+		}
+	}
+	return "", fmt.Errorf("there is no program %s in PATH: install the Debian package %s, or say where it is "+
+		"with --server-program", s.Program, s.Package)
+}
+
+// version returns the version of a program.
+func (s *Servers) version(ctx context.Context, path string) (string, error) {
+	if s.Version == nil {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, s.VersionArgs...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	found := s.Version.FindSubmatch(out)
+	if found == nil {
+		return "", fmt.Errorf("%s does not say its version by %s (%v): is it another program? It printed: %s", path,
+			strings.Join(s.VersionArgs, " "), err, strings.TrimSpace(string(out)))
+	}
+	return string(found[1]), nil
+}

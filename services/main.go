@@ -1,0 +1,17 @@
+// Command services has the clients and the servers of locks and elections that people use: see
+// docs/services.md. It is a module of its own, so that the testbed does not depend on their libraries.
+package main
+
+import (
+	"os"
+
+	"turnstile/bench/service"
+	"turnstile/services/redis"
+)
+
+// table lists the services.
+var table = []*service.Service{&redis.Service}
+
+func main() {
+	os.Exit(service.Call(table, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
