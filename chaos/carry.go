@@ -56,8 +56,8 @@ func (f *fault) mend() error {
 	return err
 }
 
-// Mend heals what is in force of faults of connections, brokers and servers, off the record. These outlive the
-// nodes of a run that ended early. Servers that were killed for good stay down.
+// Mend heals what is in force of faults of connections, brokers and servers, off the record. These outlive
+// the nodes of a run that ended early. Servers that were killed for good stay down.
 func (d *Driver) Mend() (err error) {
 	for _, f := range d.faults {
 		if f.state != healed {

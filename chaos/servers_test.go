@@ -118,7 +118,8 @@ func TestAFaultWaitsForAServerToLead(t *testing.T) {
 		[]string{"kill server 1", "began 1 at 0 nodes, servers [1]"}) {
 		t.Errorf("it did %q", got)
 	}
-	if got := c.until(t, d, 1900*time.Millisecond); !slices.Equal(got, []string{"restart server 1 false", "healed 1"}) {
+	if got := c.until(t, d, 1900*time.Millisecond); !slices.Equal(got,
+		[]string{"restart server 1 false", "healed 1"}) {
 		t.Errorf("it did %q later", got)
 	}
 	d, c = staged(t, "kill-server: leader, at: 1s, for: 500ms")
@@ -169,15 +170,17 @@ func TestFaultsOfServersAreChecked(t *testing.T) {
 			"line 3: kill-server 0: this run has no servers: choose a service with --service"},
 		"cut: holder/servers": {func(s *Scene) { s.Servers = Servers{} },
 			"this run has no servers: choose a service with --service"},
-		"promote: 0":                    {func(s *Scene) { s.Simulated = true }, "a simulation has no servers of a service"},
-		"kill-server: 3":                {nil, "there is no server 3: they are 0 to 2"},
-		"cut: 0/server 1":               {one, "there is no server 1: there is one, and it is 0"},
-		"cut: 0/server 3":               {nil, "there is no server 3: they are 0 to 2"},
-		"cut: 7/servers":                {nil, "there is no node 7: they are 0 to 5"},
-		"pause-server: leader":          {redlock, "no server of redlock leads: name one by its number, as in 0"},
-		"cut: 0/server leader":          {redlock, "no server of redlock leads"},
-		"promote: 2":                    {redlock, "no server of redlock can be promoted"},
-		"cut: server 0/servers":         {redlock, "the servers of redlock do not talk to each other: cut clients off"},
+		"promote: 0": {
+			func(s *Scene) { s.Simulated = true }, "a simulation has no servers of a service"},
+		"kill-server: 3":       {nil, "there is no server 3: they are 0 to 2"},
+		"cut: 0/server 1":      {one, "there is no server 1: there is one, and it is 0"},
+		"cut: 0/server 3":      {nil, "there is no server 3: they are 0 to 2"},
+		"cut: 7/servers":       {nil, "there is no node 7: they are 0 to 5"},
+		"pause-server: leader": {redlock, "no server of redlock leads: name one by its number, as in 0"},
+		"cut: 0/server leader": {redlock, "no server of redlock leads"},
+		"promote: 2":           {redlock, "no server of redlock can be promoted"},
+		"cut: server 0/servers": {
+			redlock, "the servers of redlock do not talk to each other: cut clients off"},
 		"cut: server 0/server 1":        {one, "there is one server, and no other to be cut off from"},
 		"cut: server 0-2/servers":       {nil, "that leaves no server to be cut off from"},
 		"cut: servers/servers":          {nil, `"servers/servers" is no cut of servers: write holder/servers`},
@@ -189,19 +192,22 @@ func TestFaultsOfServersAreChecked(t *testing.T) {
 		"cut: server 0/bridge":          {nil, "is no cut of servers"},
 		"cut-server: 0/1":               {nil, `"0/1" is no cut of servers`},
 		"loss: 1%\nbetween: server 0/1": {nil, "between takes groups of nodes"},
-		"kill-server: holder":           {nil, `"holder" names no servers: write 0, 0-1 or 0,2, each once, or leader`},
-		"promote: 0-1":                  {nil, `"0-1" names no server: write one number, as in 1`},
-		"promote: leader":               {nil, `names no server: write one number`},
-		"promote: 1\nfor: 1s":           {nil, "line 4: a promotion is for good: leave out for"},
-		"kill-server: 0\nforget: true":  {nil, "line 4: who forgets comes up again: say after how long"},
-		"drop-answer: 1":                {nil, "say which answer is lost, from when the fault begins, as in nth: 1"},
-		"drop-answer: 1\nnth: 1":        {nil, ""},
-		"kill-server: 0\nclose: true":   {nil, "kill-server takes no close"},
-		"cut: 0/1\nclose: true":         {nil, "cut takes no close"},
-		"cut: 0/servers\nclose: true":   {nil, ""},
-		"cut: 0/servers\nkind: x":       {nil, "cut-server takes no kind: beside the times it takes close"},
-		"pause-server: 0":               {func(s *Scene) { s.Measured = 0 }, "this run ends by entries, and might never have them"},
-		"kill-server: leader":           {func(s *Scene) { s.Measured = 0 }, ""},
+		"kill-server: holder": {
+			nil, `"holder" names no servers: write 0, 0-1 or 0,2, each once, or leader`},
+		"promote: 0-1":                 {nil, `"0-1" names no server: write one number, as in 1`},
+		"promote: leader":              {nil, `names no server: write one number`},
+		"promote: 1\nfor: 1s":          {nil, "line 4: a promotion is for good: leave out for"},
+		"kill-server: 0\nforget: true": {nil, "line 4: who forgets comes up again: say after how long"},
+		"drop-answer: 1": {
+			nil, "say which answer is lost, from when the fault begins, as in nth: 1"},
+		"drop-answer: 1\nnth: 1":      {nil, ""},
+		"kill-server: 0\nclose: true": {nil, "kill-server takes no close"},
+		"cut: 0/1\nclose: true":       {nil, "cut takes no close"},
+		"cut: 0/servers\nclose: true": {nil, ""},
+		"cut: 0/servers\nkind: x":     {nil, "cut-server takes no kind: beside the times it takes close"},
+		"pause-server: 0": {
+			func(s *Scene) { s.Measured = 0 }, "this run ends by entries, and might never have them"},
+		"kill-server: leader": {func(s *Scene) { s.Measured = 0 }, ""},
 	} {
 		lines := strings.ReplaceAll(text, "\n", "\n    ")
 		p, err := ReadPlan("p", []byte("about: x\nfaults:\n  - "+lines+"\n"))
@@ -249,16 +255,19 @@ func TestFaultsOfServersAreWritten(t *testing.T) {
 		says   string
 		breaks nodes.Assumption
 	}{
-		"cut: servers/holder":                       {"cut-server holder/servers", nodes.NoLoss | nodes.Timing},
-		"cut: 0-2/server 0,2, close: true":          {"cut-server 0-2/server 0,2 with connections closed", nodes.NoLoss | nodes.Timing},
-		"cut: server 0/server 1-2":                  {"cut-server server 0/server 1-2", nodes.ServersUp},
-		"kill-server: server 0-1":                   {"kill-server 0-1", nodes.ServersUp},
-		"kill-server: leader, for: 1s":              {"kill-server leader", nodes.ServersUp},
-		"kill-server: 0, for: 1s, forget: true":     {"kill-server 0 with amnesia", nodes.ServersUp | nodes.NoAmnesia},
-		"promote: 1":                                {"promote 1", nodes.NoAmnesia},
-		"drop-answer: holder, nth: 2":               {"drop-answer holder #2", nodes.NoLoss | nodes.Timing},
-		"pause-server: leader, for: 1s":             {"pause-server leader", nodes.ServersUp},
-		"drop-answer: 0, nth: 2, close: true":       {"drop-answer 0 #2 with the connection closed", nodes.NoLoss | nodes.Timing},
+		"cut: servers/holder": {"cut-server holder/servers", nodes.NoLoss | nodes.Timing},
+		"cut: 0-2/server 0,2, close: true": {
+			"cut-server 0-2/server 0,2 with connections closed", nodes.NoLoss | nodes.Timing},
+		"cut: server 0/server 1-2":     {"cut-server server 0/server 1-2", nodes.ServersUp},
+		"kill-server: server 0-1":      {"kill-server 0-1", nodes.ServersUp},
+		"kill-server: leader, for: 1s": {"kill-server leader", nodes.ServersUp},
+		"kill-server: 0, for: 1s, forget: true": {
+			"kill-server 0 with amnesia", nodes.ServersUp | nodes.NoAmnesia},
+		"promote: 1":                    {"promote 1", nodes.NoAmnesia},
+		"drop-answer: holder, nth: 2":   {"drop-answer holder #2", nodes.NoLoss | nodes.Timing},
+		"pause-server: leader, for: 1s": {"pause-server leader", nodes.ServersUp},
+		"drop-answer: 0, nth: 2, close: true": {
+			"drop-answer 0 #2 with the connection closed", nodes.NoLoss | nodes.Timing},
 		"cut-server: server leader/servers, at: 1s": {"cut-server server leader/servers", nodes.ServersUp},
 	} {
 		f := read(t, text)[0]

@@ -15,8 +15,8 @@ type DropAnswer struct {
 }
 
 var dropAnswer = Kind{Key: "drop-answer", Layer: OfServers,
-	Says: "the nth answer that servers send to a client from then on is lost, and the connection brings nothing " +
-		"more; with `close: true` it is closed instead",
+	Says: "the nth answer that servers send to a client from then on is lost, and the connection brings " +
+		"nothing more; with `close: true` it is closed instead",
 	Example: "drop-answer: holder, nth: 1", Filters: []string{"nth"}, Breaks: nodes.NoLoss | nodes.Timing,
 	Zero: new(DropAnswer),
 	Flag: "have the --nth answer of servers to `nodes` lost"}

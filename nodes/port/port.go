@@ -34,7 +34,8 @@ type Cluster interface {
 }
 
 // A Transport is a Cluster whose messages pass connections between its nodes and brokers, and routes between
-// brokers, and the servers of a service, if the run is about one. Its faults have numbers, from 1, and each is healed by its own.
+// brokers. Its faults have numbers, from 1, and each is healed by its own. It has the servers of a service,
+// if the run is about one.
 type Transport interface {
 	Servers
 
