@@ -112,6 +112,10 @@ func (f *Fault) OfLinks() bool {
 	return effect.KindOf(f.Effect).Layer == effect.OfLinks || f.StandIn != ""
 }
 
+// OfMessages reports whether the fault hits messages, those of links or answers of servers, and says how many
+// once it is healed.
+func (f *Fault) OfMessages() bool { return f.OfLinks() || is[*effect.DropAnswer](f) }
+
 // ForGood reports whether the fault is not healed: it leaves nodes down, sets a clock, closes connections
 // once, or hits one message.
 func (f *Fault) ForGood() bool { return f.For == 0 && f.Effect.ForGood() || f.Nth > 0 }

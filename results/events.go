@@ -1,8 +1,8 @@
 package results
 
 import (
-	"fmt"
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"

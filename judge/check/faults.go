@@ -84,6 +84,9 @@ func missed(asked *Fault, f *section.Fault) string {
 	case asked.Breaks != 0 && asked.OfLinks && f.Healed && f.Hits == 0:
 		return asked.Text + ": it hit no message, since none came that it is for"
 	case !asked.OfLinks && f.Nodes == 0 && len(f.Servers) == 0:
+		if asked.Breaks&nodes.ServersUp != 0 {
+			return asked.Text + ": it hit no server that was up"
+		}
 		return asked.Text + ": it hit no node"
 	}
 	return ""
