@@ -172,6 +172,8 @@ const (
 	OwnPPM         // that nodes and orchestrator used
 	BrokerSharePPM // that the broker used
 	OthersPPM      // that others used
+
+	ServerBytes // that clients and the servers of a service have exchanged while measuring
 )
 
 // An Event is one thing that happened.
