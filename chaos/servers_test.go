@@ -291,3 +291,30 @@ func TestFaultsOfServersAreWritten(t *testing.T) {
 		}
 	}
 }
+
+// A fault of servers may be added to a run that is on, which no node need know unless it waits for one.
+func TestFaultsOfServersAreInjected(t *testing.T) {
+	s := scene(t, "central")
+	s.Servers = Servers{Service: "etcd", Count: 3, Leads: true}
+	d, c := staged(t)
+	c.now = int64(time.Second)
+	more, err := ResolveMore(nil, read(t, "kill-server: 1, at: 1s, for: 100ms", "cut: holder/servers, at: 1s"), s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if more[0].OfNodes() || !more[1].OfNodes() {
+		t.Errorf("nodes are to know %v: %v, and %v: %v", &more[0], more[0].OfNodes(), &more[1], more[1].OfNodes())
+	}
+	if _, err := d.Add(more[0]); err != nil {
+		t.Fatal(err)
+	}
+	d.Known(3 * time.Second)
+	want := []string{"kill server 1", "began 1 at 0 nodes, servers [1]", "restart server 1 false", "healed 1"}
+	if got := c.until(t, d, 2*time.Second); !slices.Equal(got, want) {
+		t.Errorf("it did %q", got)
+	}
+	if _, err := ResolveMore(nil, read(t, "kill-server: 3"), s, 1); err == nil ||
+		!strings.Contains(err.Error(), "there is no server 3") {
+		t.Errorf("the error is %v", err)
+	}
+}
