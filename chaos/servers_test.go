@@ -145,8 +145,15 @@ func TestAServerThatIsDownForGoodCanBeHealed(t *testing.T) {
 	}
 }
 
-// A server that one fault has stopped is left alone by others whose moment has come.
+// A server that one fault has killed or stopped is left alone by others whose moment has come.
 func TestAStoppedServerIsLeftAlone(t *testing.T) {
+	killed, on := staged(t, "kill-server: 2, at: 1s", "pause-server: 1-2, when: any enters, for: 100ms")
+	on.until(t, killed, 1100*time.Millisecond)
+	killed.Watch(&port.Hook{At: on.now, Node: 1, What: port.OnEnter})
+	if got := on.until(t, killed, 2*time.Second); !slices.Equal(got,
+		[]string{"pause server 1", "began 2 at 0 nodes, servers [1]", "resume server 1", "healed 2"}) {
+		t.Errorf("beside a server that is down it did %q", got)
+	}
 	d, c := staged(t, "pause-server: 0, at: 1s, for: 500ms", "kill-server: 0-1, when: any enters, for: 1s",
 		"promote: 0, when: 'any enters #2'")
 	c.until(t, d, 1100*time.Millisecond)
@@ -246,6 +253,10 @@ func TestFaultsOfOneServerHoldOneAtATime(t *testing.T) {
 		if (err != nil) != refused || err != nil && !strings.Contains(err.Error(), "server 0 is down or stands") {
 			t.Errorf("%s beside %s: %v", text, down, err)
 		}
+	}
+	const promoted = "promote: 0, at: 1s"
+	if _, err := Resolve(read(t, promoted, promoted), s, 1); err != nil {
+		t.Error(err) // the second one changes nothing
 	}
 }
 
