@@ -309,7 +309,8 @@ func TestFaultsOfServersAreInjected(t *testing.T) {
 	s.Servers = Servers{Service: "etcd", Count: 3, Leads: true}
 	d, c := staged(t)
 	c.now = int64(time.Second)
-	more, err := ResolveMore(nil, read(t, "kill-server: 1, at: 1s, for: 100ms", "cut: holder/servers, at: 1s"), s, 1)
+	faults := read(t, "kill-server: 1, at: 1s, for: 100ms", "cut: holder/servers, at: 1s")
+	more, err := ResolveMore(nil, faults, s, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
