@@ -19,7 +19,8 @@ type Fold struct {
 	gaveUp    bool   // some of them were never served: they might have been overtaken more often
 	largest   int64  // resident memory of a node, in units of 1024 bytes
 	clients   uint64 // that requested, in the whole run
-	ofOne     ofOne  // sequential load: messages of a single request
+	told      told
+	ofOne     ofOne // sequential load: messages of a single request
 }
 
 // New returns a fold of the history that s folds, of a run under a load.
@@ -50,6 +51,9 @@ func (f *Fold) Entered(s *section.Section) {
 // Ended implements section.Observer.
 func (f *Fold) Ended(s *section.Section) {
 	m := &f.Measures
+	if s.Served() {
+		f.told.add(s, f.sections.StampError())
+	}
 	switch {
 	case s.State == section.Unissued:
 		m.Unissued++
@@ -145,6 +149,8 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		f.share()
 	}
 	f.contend()
+	f.tell(f.single())
+	f.guard(f.single())
 	f.countMessages(logs)
 	f.detect()
 	if f.load == workload.Sequential {
