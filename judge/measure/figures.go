@@ -124,7 +124,7 @@ type Figures struct {
 	ToldInsideUSMax number `csv:"told_inside_us_max" of:"exclusion"`
 	// OverlappedUntold are the entries during which another entered before their client was told, if it was.
 	OverlappedUntold number `csv:"overlapped_untold" of:"exclusion"`
-	// ToldForNothing are the entries whose client was told, and nobody else was inside while it was.
+	// ToldForNothing are those whose client was told and went on, and nobody else was inside while it was.
 	ToldForNothing number `csv:"told_for_nothing" of:"exclusion"`
 	RefusedTries   number `csv:"refused_tries" of:"exclusion"` // that the lock has refused for now
 	RefusedFree    number `csv:"refused_free" of:"exclusion"`  // of these, those while nobody was inside

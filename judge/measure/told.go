@@ -12,7 +12,7 @@ type told struct {
 	most        int64  // and the one that did longest
 	open        bool   // somebody still did when the history ended
 	untold      uint64 // others entered before they were told
-	forNothing  uint64 // they were told, and nobody else was inside
+	forNothing  uint64 // they went on, and nobody else was inside while they were
 }
 
 // add takes an entry that has ended.
@@ -24,11 +24,11 @@ func (t *told) add(s *section.Section, stampError int64) {
 		return
 	}
 	t.all++
-	if !s.Met {
-		t.forNothing++
-	}
 	if length := s.Ended - s.ToldAt; s.State != section.Revoked || length > 0 {
 		t.stayed++
+		if !s.Met {
+			t.forNothing++
+		}
 		t.inside += length
 		t.most = max(t.most, length)
 		t.open = t.open || s.State == section.Unended

@@ -58,6 +58,8 @@ func TestWhatClientsAreTold(t *testing.T) {
 		"two told": {lost(lost(pair(), 0, 250), 1, 380), 1, true,
 			[9]string{"2", "2", "270", "250", "0", "0", "0", "0", ""}},
 		"leaves at once": {pair().leaves(0), 1, true, [9]string{"1", "0", "0", "", "1", "0", "0", "0", ""}},
+		"leaves at once, alone": {marked().visit(0, 200, 200, 210, 500).leaves(0), 1, true,
+			[9]string{"1", "0", "0", "", "0", "0", "0", "0", ""}},
 		"for nothing": {lost(marked().visit(0, 200, 200, 210, 500), 0, 400), 1, true,
 			[9]string{"1", "1", "100", "100", "0", "1", "0", "0", ""}},
 		"never left": {lost(marked().visit(0, 200, 200, 210, -1), 0, 400).mark(1300, history.Rested), 1, true,
