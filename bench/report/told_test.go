@@ -41,8 +41,8 @@ func TestSummaryOfLostLocks(t *testing.T) {
 		"            in 2 entries the client left as soon as it was told that the lock was lost",
 		"in 2 entries another client entered before the client was told that the lock was lost, if it was " +
 			"told at all",
-		"in 1 entry the client went on after it was told that the lock was lost, and no other was inside while it " +
-			"was",
+		"in 1 entry the client went on after it was told that the lock was lost, and no other was inside " +
+			"while it was",
 		"tries       the lock refused 1,200 tries, 7 of them while no client was inside",
 		"fences      4 entries overlapped; a resource that demands fence numbers keeps them apart",
 	} {

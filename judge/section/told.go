@@ -29,7 +29,7 @@ func (s *Section) tell(at int64) {
 }
 
 // refuseTry counts a try that was refused. It was refused although nobody was inside if, by the stamps,
-// nobody has been at any moment of it. A client leaves before it asks again, whatever stamps of others may err.
+// nobody has been at any moment of it. A client leaves before it asks again, whatever stamps err by.
 func (r *Resource) refuseTry(e *history.Event, stampError int64) {
 	r.Tries++
 	others := r.lastLeft

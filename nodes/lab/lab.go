@@ -150,8 +150,8 @@ func (l *Lab) Revoke(p *nodes.Process, instance int32) {
 	l.leave(p, instance, history.Event{Kind: history.Revoked})
 }
 
-// Inform records what a client hears of its lock, as an effect says. The first try of a request counts as made
-// when that was due.
+// Inform records what a client hears of its lock, as an effect says. The first try of a request counts as
+// made when that was due.
 func (l *Lab) Inform(p *nodes.Process, e *nodes.Effect, now int64) {
 	c, _ := l.at(p.ID(), e.Instance)
 	heard := history.Event{Entry: c.Count, Node: p.ID(), Instance: uint16(e.Instance)}
