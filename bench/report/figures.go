@@ -32,6 +32,7 @@ func (p *Report) figures(s *bench.Summary) {
 // entries prints the figures of a run in which clients enter.
 func (p *Report) entries(s *bench.Summary, t table) {
 	p.throughput(t)
+	p.told(t)
 	p.faults(s)
 	p.latencies(s, t)
 	p.printf("\n")

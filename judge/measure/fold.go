@@ -22,7 +22,8 @@ type Fold struct {
 
 	largest int64  // resident memory of a node, in units of 1024 bytes
 	clients uint64 // that requested, in the whole run
-	ofOne   ofOne  // sequential load: messages of a single request
+	told    told
+	ofOne   ofOne // sequential load: messages of a single request
 }
 
 // New returns a fold of the history that s folds, of a run under a load.
@@ -53,6 +54,9 @@ func (f *Fold) Entered(s *section.Section) {
 // Ended implements section.Observer.
 func (f *Fold) Ended(s *section.Section) {
 	m := &f.Measures
+	if s.Served() {
+		f.told.add(s, f.sections.StampError())
+	}
 	switch {
 	case s.State == section.Unissued:
 		m.Unissued++
@@ -153,6 +157,8 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		f.share()
 	}
 	f.contend()
+	f.tell(f.single())
+	f.guard(f.single())
 	f.countMessages(logs)
 	f.detect()
 	if f.load == workload.Sequential {

@@ -10,6 +10,7 @@ var kindNames = [...]string{
 	Disconnected: "disconnected", Reconnected: "reconnected", Suspected: "suspected", Trusted: "trusted",
 	Killed: "killed", LinkBegan: "link_began", MulticastBegan: "multicast_began",
 	Campaigned: "campaigned", Observed: "observed", ClockBound: "clock_bound",
+	ToldLost: "told_lost", TryRefused: "try_refused",
 }
 
 var markNames = [...]string{
