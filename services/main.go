@@ -6,11 +6,12 @@ import (
 	"os"
 
 	"turnstile/bench/service"
+	"turnstile/services/postgres"
 	"turnstile/services/redis"
 )
 
 // table lists the services.
-var table = []*service.Service{&redis.Service}
+var table = []*service.Service{&redis.Service, &postgres.Service}
 
 func main() {
 	os.Exit(service.Call(table, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
