@@ -8,11 +8,12 @@ import (
 	"turnstile/bench/service"
 	"turnstile/services/postgres"
 	"turnstile/services/redis"
+	"turnstile/services/redlock"
 	"turnstile/services/zookeeper"
 )
 
 // table lists the services.
-var table = []*service.Service{&redis.Service, &postgres.Service, &zookeeper.Service}
+var table = []*service.Service{&redis.Service, &redlock.Service, &postgres.Service, &zookeeper.Service}
 
 func main() {
 	os.Exit(service.Call(table, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
