@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"turnstile/bench/service"
+	"turnstile/internal/terminal"
 	"turnstile/services/postgres"
 	"turnstile/services/redis"
 	"turnstile/services/redlock"
@@ -16,5 +17,6 @@ import (
 var table = []*service.Service{&redis.Service, &redlock.Service, &postgres.Service, &zookeeper.Service}
 
 func main() {
-	os.Exit(service.Call(table, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}
+	os.Exit(t.Call(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

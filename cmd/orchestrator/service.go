@@ -14,6 +14,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/service"
+	"turnstile/bench/service/natskv"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/foreign"
@@ -21,7 +22,7 @@ import (
 
 // ownServices are the services that this program has itself. All others are in the program services, which is
 // built from a module of its own, so that this one needs no library of theirs.
-var ownServices []*service.Service
+var ownServices = []*service.Service{&natskv.Service}
 
 // serviceProgram returns the program that has a service, with its arguments.
 func serviceProgram(name string) ([]string, error) {
@@ -47,8 +48,9 @@ func (a *app) serviceCommand() *cobra.Command {
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			own := service.Table{Services: ownServices, Self: append([]string{terminal.OwnPath()}, serviceArgs...)}
 			var wrong strings.Builder
-			if status := service.Call(ownServices, args, cmd.InOrStdin(), a.stdout, &wrong); status != 0 {
+			if status := own.Call(args, cmd.InOrStdin(), a.stdout, &wrong); status != 0 {
 				return failure{errors.New(strings.TrimSpace(wrong.String())), status}
 			}
 			return nil

@@ -26,7 +26,8 @@ type lock struct {
 	watch  *watch // nil: nobody holds the lock, or nobody watches
 }
 
-func open(s program.Setting, v service.Values) (*lock, error) {
+// open connects, unless the node comes up again: then the server may be out of reach for a while.
+func open(ctx context.Context, s program.Setting, v service.Values) (*lock, error) {
 	config, err := pgx.ParseConfig(address(s.Options.Servers[0]))
 	if err != nil {
 		return nil, err
@@ -35,7 +36,11 @@ func open(s program.Setting, v service.Values) (*lock, error) {
 	name := s.Options.Prefix + "lock"
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	return &lock{config: config, values: v, key: int64(h.Sum64()), fences: pgx.Identifier{name}.Sanitize()}, nil
+	l := &lock{config: config, values: v, key: int64(h.Sum64()), fences: pgx.Identifier{name}.Sanitize()}
+	if s.Options.Incarnation == 0 {
+		err = l.connect(ctx)
+	}
+	return l, err
 }
 
 // Acquire implements program.Lock.
@@ -45,9 +50,10 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	}
 	waits, cancel := context.WithTimeout(ctx, l.values.Duration("wait"))
 	_, err = l.conn.Exec(waits, "select pg_advisory_lock($1)", l.key)
+	late := waits.Err() != nil
 	cancel()
 	switch {
-	case err != nil && ctx.Err() == nil && waits.Err() != nil:
+	case err != nil && ctx.Err() == nil && late:
 		return g, program.ErrRefused
 	case err != nil:
 		return g, serious(err)

@@ -50,7 +50,7 @@ var Service = service.Service{
 	Library: func() string { return module.Version("github.com/jackc/pgx/v5") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (program.Lock, error) {
-			return open(s, v)
+			return open(ctx, s, v)
 		})
 	},
 }

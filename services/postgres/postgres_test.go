@@ -20,7 +20,7 @@ func client(t *testing.T, r *service.Running, prefix string, words ...string) *l
 	t.Helper()
 	s := servicetest.Setting(prefix, r.Addresses...)
 	s.Options.Prefix = prefix
-	l, err := open(s, servicetest.Values(t, &Service, words...))
+	l, err := open(t.Context(), s, servicetest.Values(t, &Service, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,6 @@ func standsStill(t *testing.T, r *service.Running) {
 	a := client(t, r, "still", "watch=ping", "every=200ms", "timeout=300ms")
 	b := client(t, r, "still", "watch=read", "timeout=300ms")
 	g := servicetest.Acquire(t, a, 5*time.Second)
-	b.connect(t.Context())
 	if err := r.Stop(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -147,9 +146,25 @@ func TestIdle(t *testing.T) {
 	g := servicetest.Acquire(t, a, 5*time.Second)
 	servicetest.Kept(t, g, 800*time.Millisecond)
 	servicetest.Release(t, a)
+	// The session of b has ended meanwhile.
+	if _, err := b.Acquire(t.Context()); err == nil || errors.Is(err, program.ErrRefused) {
+		t.Errorf("a session that has ended acquires with: %v", err)
+	}
 	g = servicetest.Acquire(t, b, 5*time.Second)
 	servicetest.Retry(t, a, 5*time.Second)
 	servicetest.Lost(t, g, time.Second)
+}
+
+// A client that waits for too long connects again.
+func TestWait(t *testing.T) {
+	r := servicetest.Start(t, &Service)
+	a, b := client(t, r, "x"), client(t, r, "x", "wait=100ms")
+	servicetest.Acquire(t, a, 5*time.Second)
+	if _, err := b.Acquire(t.Context()); !errors.Is(err, program.ErrRefused) {
+		t.Errorf("a client that has waited for too long returns %v", err)
+	}
+	servicetest.Release(t, a)
+	servicetest.Retry(t, b, 5*time.Second)
 }
 
 func TestOptionsRefused(t *testing.T) {

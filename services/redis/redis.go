@@ -114,6 +114,15 @@ func open(s program.Setting, v service.Values) *lock {
 	return l
 }
 
+// reach looks whether the first server is there, unless the node comes up again: then it may be out of reach for
+// a while.
+func (l *lock) reach(ctx context.Context, s program.Setting) error {
+	if s.Options.Incarnation > 0 {
+		return nil
+	}
+	return l.clients[0].Ping(ctx).Err()
+}
+
 // Acquire implements program.Lock. The server does not let clients wait, so it tries again.
 func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 	l.holds = rand.Text()

@@ -31,14 +31,31 @@ type lock struct {
 // anybody may do anything with the nodes.
 var anybody = zk.WorldACL(zk.PermAll)
 
+// openLimit is how long it may take until there is a session.
+const openLimit = 8 * time.Second
+
+// open waits for a session, unless the node comes up again: then the servers may be out of reach for a while.
 func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, err error) {
 	l = &lock{values: v, root: "/" + strings.Trim(s.Options.Prefix, "/") + "/lock"}
-	l.conn, _, err = zk.Connect(s.Options.Servers, v.Duration("session"), zk.WithEventCallback(l.hear),
+	conn, events, err := zk.Connect(s.Options.Servers, v.Duration("session"), zk.WithEventCallback(l.hear),
 		zk.WithLogInfo(false))
-	if err == nil {
-		context.AfterFunc(ctx, l.conn.Close) // calls of the library know no context
+	if err != nil {
+		return nil, err
 	}
-	return l, err
+	l.conn = conn
+	context.AfterFunc(ctx, conn.Close) // calls of the library know no context
+	for late := time.After(openLimit); s.Options.Incarnation == 0; {
+		select {
+		case e := <-events:
+			if e.State == zk.StateHasSession {
+				return l, nil
+			}
+		case <-late:
+			conn.Close()
+			return nil, fmt.Errorf("there is no session at %s after %v", strings.Join(s.Options.Servers, ", "), openLimit)
+		}
+	}
+	return l, nil
 }
 
 // hear is told what becomes of the connection.
