@@ -6,11 +6,12 @@ import (
 	"os"
 
 	"turnstile/bench/service"
+	"turnstile/services/etcd"
 	"turnstile/services/redis"
 )
 
 // table lists the services.
-var table = []*service.Service{&redis.Service}
+var table = []*service.Service{&redis.Service, &etcd.Lock, &etcd.Election}
 
 func main() {
 	os.Exit(service.Call(table, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

@@ -54,6 +54,9 @@ type Member struct {
 	process cluster.Node // nil: it was never started
 }
 
+// Started reports whether the member was started before.
+func (m *Member) Started() bool { return m.process != nil }
+
 // Address returns where a port of the member is: host:port.
 func (m *Member) Address(port int) string { return fmt.Sprintf("127.0.0.1:%d", m.Ports[port]) }
 

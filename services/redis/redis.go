@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"runtime/debug"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
+	"turnstile/services/module"
 )
 
 // Service is the lock on one server, as the documentation of Redis describes it.
@@ -40,7 +40,7 @@ var Service = service.Service{
 		return service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"}, Live: []string{"no-loss"},
 			Fenced: v.On("fence"), GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 1000}
 	},
-	Library: func() string { return version("github.com/redis/go-redis/v9") },
+	Library: func() string { return module.Version("github.com/redis/go-redis/v9") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (program.Lock, error) {
 			return open(s, v), nil
@@ -64,19 +64,6 @@ var servers = service.Servers{Members: []int{1}, Ports: 1, Program: "redis-serve
 		defer c.Close()
 		return c.Ping(ctx).Err()
 	},
-}
-
-// version returns a module of this program with its version.
-func version(module string) string {
-	info, _ := debug.ReadBuildInfo()
-	if info != nil {
-		for _, d := range info.Deps {
-			if d.Path == module {
-				return module + " " + d.Version
-			}
-		}
-	}
-	return module
 }
 
 // The scripts take the name of the lock, and that of its fences.
