@@ -119,8 +119,8 @@ func (w *Worker) End() {
 	<-w.Ended()
 }
 
-// ServeOrders is the other end: it has do carry out the orders that come by in, and writes the answers to out,
-// until in ends. It does not wait for an order that is being carried out then.
+// ServeOrders is the other end: it has do carry out the orders that come by in, and writes the answers to
+// out, until in ends. It does not wait for an order that is being carried out then.
 func ServeOrders(in io.Reader, out io.Writer, do func(order json.RawMessage) (any, error)) error {
 	questions := make(chan question)
 	ended := make(chan error, 1)

@@ -12,15 +12,17 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/pflag"
+
 	"turnstile/internal/terminal"
 )
 
 // A wrongCall is an error of the command line.
 type wrongCall struct{ error }
 
-// Call is a program of services: describe NAME, client NAME, up NAME and list, each followed by options such as
-// ttl=2s, and by --server-program PATH. It returns the exit status: 64 for a wrong call or a missing program,
-// 2 if something fails.
+// Call is a program of services: describe NAME, client NAME, up NAME and list, each followed by options such
+// as ttl=2s, and by --server-program PATH. It returns the exit status: 64 for a wrong call or a missing
+// program, 2 if something fails.
 func Call(table []*Service, args []string, in io.Reader, out, wrong io.Writer) int {
 	err := call(table, args, in, out)
 	var w wrongCall
@@ -46,28 +48,26 @@ func call(table []*Service, args []string, in io.Reader, out io.Writer) error {
 		return nil
 	}
 	if len(args) < 2 || !slices.Contains([]string{"describe", "client", "up"}, args[0]) {
-		return wrongCall{errors.New("write list, describe NAME, client NAME or up NAME, with options such as ttl=2s")}
+		return wrongCall{errors.New("write list, or describe, client or up with a NAME and options such as ttl=2s")}
 	}
 	s, err := find(table, args[1])
 	if err != nil {
 		return wrongCall{err}
 	}
-	program := ""
-	words := args[2:]
-	if i := slices.Index(words, "--server-program"); i >= 0 {
-		if i+1 == len(words) {
-			return wrongCall{errors.New("--server-program: write the path of the server's program")}
-		}
-		program = words[i+1]
-		words = slices.Delete(slices.Clone(words), i, i+2)
+	flags := pflag.NewFlagSet(args[0], pflag.ContinueOnError)
+	program := flags.String("server-program", "", "path of the server's program")
+	endpoint := flags.String("endpoint", "", "addresses of servers that run already")
+	if err := flags.Parse(args[2:]); err != nil {
+		return wrongCall{err}
 	}
+	words := flags.Args()
 	v, err := s.Parse(words)
 	if err != nil {
 		return wrongCall{err}
 	}
 	switch args[0] {
 	case "describe":
-		d, err := describe(s, v, program)
+		d, err := describe(s, v, *program, *endpoint)
 		if err != nil {
 			return wrongCall{err}
 		}
@@ -79,7 +79,7 @@ func call(table []*Service, args []string, in io.Reader, out io.Writer) error {
 		return wrongCall{fmt.Errorf("%s has no servers", s.Name)}
 	}
 	if f, is := in.(*os.File); is && terminal.Is(f) {
-		return stand(s, v, program, out)
+		return stand(s, v, *program, out)
 	}
 	return up(s, v, in, out)
 }
@@ -97,13 +97,13 @@ func find(table []*Service, name string) (*Service, error) {
 }
 
 // describe returns what there is to say of a service before a run.
-func describe(s *Service, v Values, program string) (*Description, error) {
+func describe(s *Service, v Values, program, endpoint string) (*Description, error) {
 	d := &Description{Service: s.Name, Summary: s.Summary, Promise: s.Promise, Link: s.Link, Words: v.Words(),
 		Declaration: s.Declare(v)}
 	if s.Library != nil {
 		d.Library = s.Library()
 	}
-	if s.Servers == nil {
+	if s.Servers == nil || endpoint != "" {
 		return d, nil
 	}
 	path, err := s.Servers.Find(program)

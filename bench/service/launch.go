@@ -39,11 +39,17 @@ type Program struct {
 	Name    string   // of the service
 	Words   []string // options that are given
 	Server  string   // the server's program; empty: the one in PATH
+	// Endpoint has the addresses of servers that run already, host:port with commas between; empty: servers
+	// are started.
+	Endpoint string
 }
 
 // args returns the command line of a subcommand.
 func (p *Program) args(subcommand string) []string {
 	args := slices.Concat(p.Command, []string{subcommand, p.Name}, p.Words)
+	if subcommand == "describe" && p.Endpoint != "" {
+		args = append(args, "--endpoint", p.Endpoint)
+	}
 	if p.Server != "" && subcommand != "client" {
 		args = append(args, "--server-program", p.Server)
 	}
@@ -146,8 +152,8 @@ func (r *Running) Kill(ctx context.Context, i int) error {
 	return r.worker.Ask(ctx, order{Kill: &serverOrder{Server: i}}, nil)
 }
 
-// Restart starts a server that is down, with its data, or without if it is to forget it. It returns before the
-// server serves.
+// Restart starts a server that is down, with its data, or without if it is to forget it. It returns before
+// the server serves.
 func (r *Running) Restart(ctx context.Context, i int, forget bool) error {
 	return r.worker.Ask(ctx, order{Restart: &serverOrder{i, forget}}, nil)
 }

@@ -124,6 +124,7 @@ const (
 
 	SecondBroker = ^uint32(0) - 128 // of the second network
 	Resource     = ^uint32(0) - 129 // that nodes ask
+	Servers      = ^uint32(0) - 130 // that has the servers of a service
 )
 
 // NoLeader is the Count of an Elected event without a leader.

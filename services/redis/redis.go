@@ -1,4 +1,5 @@
-// Package redis has the lock on one Redis server: SET with NX and PX, released by a script that compares first.
+// Package redis has the lock on one Redis server: SET with NX and PX, released by a script that compares
+// first.
 package redis
 
 import (
@@ -42,9 +43,8 @@ var Service = service.Service{
 	},
 	Library: func() string { return module.Version("github.com/redis/go-redis/v9") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
-		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (program.Lock, error) {
-			return open(s, v), nil
-		})
+		return program.ServeLock(in, out, d, true,
+			func(_ context.Context, s program.Setting) (program.Lock, error) { return open(s, v), nil })
 	},
 }
 

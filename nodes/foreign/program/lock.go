@@ -43,8 +43,8 @@ func (f Fatal) Error() string { return f.Err.Error() }
 func (f Fatal) Unwrap() error { return f.Err }
 
 // ServeLock speaks for a lock until in ends. Open is called once, with the setting of init, if that names
-// servers. A client that obeys leaves as soon as it is told that the lock is lost; another one goes on until it
-// is done, and the testbed is told of it all the same.
+// servers. A client that obeys leaves as soon as it is told that the lock is lost; another one goes on until
+// it is done, and the testbed is told of it all the same.
 func ServeLock(in io.Reader, out io.Writer, declaration any, obeys bool,
 	open func(context.Context, Setting) (Lock, error)) error {
 	c, err := Open(in, out, declaration)
