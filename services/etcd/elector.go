@@ -29,7 +29,7 @@ func openElector(ctx context.Context, s program.Setting, v service.Values) (*ele
 		return nil, err
 	}
 	return &elector{sessions: all, self: s.Name, name: s.Options.Prefix + "election", obeys: v.On(obeyOption),
-		office: v.Duration(resignOption)}, nil
+		office: v.Duration(Resign.Name)}, nil
 }
 
 // Run implements program.Elector: it stands with one session after the other.
@@ -37,6 +37,9 @@ func (e *elector) Run(ctx context.Context, follow func(leader string, term uint6
 	var leader string
 	var term uint64
 	say := func(to string, in uint64) {
+		if to == "" {
+			in = term // the latest that is known
+		}
 		if to != leader || in != term {
 			leader, term = to, in
 			follow(to, in)

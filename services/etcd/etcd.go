@@ -3,7 +3,7 @@ package etcd
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"time"
 
@@ -14,20 +14,21 @@ import (
 
 const library = "go.etcd.io/etcd/client/v3"
 
-// Options of both services, which the servers read as well.
+// Options of the two services.
 const (
 	ttlOption     = "ttl"
 	obeyOption    = "obey"
 	sessionOption = "session"
 	unlockOption  = "unlock"
-	resignOption  = "resign"
-	// DurableOption says whether servers write to disk before they answer.
-	DurableOption = "durable"
 )
 
-// Durable is that option.
-var Durable = service.Option{Name: DurableOption, Default: "off", Values: service.OnOff,
-	Usage: "servers have the disk written before they answer (fsync)"}
+// Durable and Resign are options that other services on these servers have as well.
+var (
+	Durable = service.Option{Name: "durable", Default: "off", Values: service.OnOff,
+		Usage: "servers have the disk written before they answer (fsync)"}
+	Resign = service.Option{Name: "resign", Default: "0s", Check: service.Length(0, time.Hour),
+		Usage: "after which a leader resigns and stands again; 0s: never"}
+)
 
 // common are the options of both services.
 var common = []service.Option{
@@ -69,9 +70,8 @@ var Election = service.Service{
 	Summary: "concurrency.Election on etcd, its key bound to a session that is kept alive; client/v3",
 	Promise: "Multiple sessions can participate in the election for the same prefix, but only one can be the " +
 		"leader at a time.",
-	Link: "https://pkg.go.dev/go.etcd.io/etcd/client/v3/concurrency#Election.Campaign",
-	Options: append(common[:len(common):len(common)], service.Option{Name: resignOption, Default: "0s",
-		Usage: "after which a leader resigns and stands again; 0s: never", Check: service.Length(0, time.Hour)}),
+	Link:    "https://pkg.go.dev/go.etcd.io/etcd/client/v3/concurrency#Election.Campaign",
+	Options: append(common[:len(common):len(common)], Resign),
 	Servers: &Servers,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
@@ -94,14 +94,14 @@ const leastTTL = 2 * time.Second
 func declaration(v service.Values) service.Declaration {
 	ttl := max(v.Duration(ttlOption), leastTTL)
 	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"}, Live: []string{},
-		GraceMS: float64((2*ttl + recovers) / time.Millisecond)}
+		GraceMS: float64((2*ttl + Recovers) / time.Millisecond)}
 }
 
-// recovers is how long servers may take to elect a leader, and clients to connect again.
-const recovers = 5 * time.Second
+// Recovers is how long servers may take to elect a leader, and clients to connect again.
+const Recovers = 5 * time.Second
 
 // seconds returns a ttl as the library takes it.
 func seconds(v service.Values) int { return int(v.Duration(ttlOption) / time.Second) }
 
 // errNoSession is the error for a session that ended as it began.
-var errNoSession = fmt.Errorf("the session ended as it began")
+var errNoSession = errors.New("the session ended as it began")

@@ -68,7 +68,7 @@ func command(m *service.Member) (args, env []string) {
 		"--initial-cluster", strings.Join(all, ","), "--initial-cluster-state", state,
 		"--initial-cluster-token", peerOf(m.All[0]),
 		"--heartbeat-interval", "100", "--election-timeout", "1000"}
-	if !m.Values.On(DurableOption) {
+	if !m.Values.On(Durable.Name) {
 		args = append(args, "--unsafe-no-fsync")
 	}
 	return args, nil

@@ -1,0 +1,16 @@
+// Command services-lease has the election of Kubernetes' client-go, on records in etcd. It is apart from services
+// and a module of its own, since it takes minutes to build.
+package main
+
+import (
+	"os"
+
+	"turnstile/bench/service"
+)
+
+// table lists the services.
+var table = []*service.Service{&lease}
+
+func main() {
+	os.Exit(service.Call(table, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
