@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"turnstile/bench/service"
+	"turnstile/internal/terminal"
 	"turnstile/services/etcd"
 	"turnstile/services/redis"
 )
@@ -14,5 +15,6 @@ import (
 var table = []*service.Service{&redis.Service, &etcd.Lock, &etcd.Election}
 
 func main() {
-	os.Exit(service.Call(table, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}
+	os.Exit(t.Call(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -20,11 +20,17 @@ import (
 // A wrongCall is an error of the command line.
 type wrongCall struct{ error }
 
+// A Table is the services that a program has.
+type Table struct {
+	Services []*Service
+	Self     []string // the program, and the arguments before those of Call
+}
+
 // Call is a program of services: describe NAME, client NAME, up NAME and list, each followed by options such
 // as ttl=2s, and by --server-program PATH. It returns the exit status: 64 for a wrong call or a missing
 // program, 2 if something fails.
-func Call(table []*Service, args []string, in io.Reader, out, wrong io.Writer) int {
-	err := call(table, args, in, out)
+func (t Table) Call(args []string, in io.Reader, out, wrong io.Writer) int {
+	err := t.call(args, in, out)
 	var w wrongCall
 	switch {
 	case err == nil:
@@ -37,9 +43,9 @@ func Call(table []*Service, args []string, in io.Reader, out, wrong io.Writer) i
 	return 2
 }
 
-func call(table []*Service, args []string, in io.Reader, out io.Writer) error {
+func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 1 && args[0] == "list" {
-		for _, s := range table {
+		for _, s := range t.Services {
 			fmt.Fprintf(out, "%-12s %s\n", s.Name, s.Summary)
 			for _, o := range s.options() {
 				fmt.Fprintf(out, "%12s %s=%s: %s\n", "", o.Name, o.Default, o.Usage)
@@ -47,12 +53,15 @@ func call(table []*Service, args []string, in io.Reader, out io.Writer) error {
 		}
 		return nil
 	}
-	if len(args) < 2 || !slices.Contains([]string{"describe", "client", "up"}, args[0]) {
+	if len(args) < 2 || !slices.Contains([]string{"describe", "client", "up", "server"}, args[0]) {
 		return wrongCall{errors.New("write list, or describe, client or up with a NAME and options such as ttl=2s")}
 	}
-	s, err := find(table, args[1])
+	s, err := t.find(args[1])
 	if err != nil {
 		return wrongCall{err}
+	}
+	if args[0] == "server" {
+		return serve(s, args[2:])
 	}
 	flags := pflag.NewFlagSet(args[0], pflag.ContinueOnError)
 	program := flags.String("server-program", "", "path of the server's program")
@@ -79,15 +88,25 @@ func call(table []*Service, args []string, in io.Reader, out io.Writer) error {
 		return wrongCall{fmt.Errorf("%s has no servers", s.Name)}
 	}
 	if f, is := in.(*os.File); is && terminal.Is(f) {
-		return stand(s, v, *program, out)
+		return t.stand(s, v, *program, out)
 	}
-	return up(s, v, in, out)
+	return t.up(s, v, in, out)
+}
+
+// serve runs a server of a service that has it within this program.
+func serve(s *Service, args []string) error {
+	if s.Servers == nil || s.Servers.Run == nil {
+		return wrongCall{fmt.Errorf("the servers of %s are no part of this program", s.Name)}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return s.Servers.Run(ctx, args)
 }
 
 // find returns a service by its name.
-func find(table []*Service, name string) (*Service, error) {
+func (t Table) find(name string) (*Service, error) {
 	var names []string
-	for _, s := range table {
+	for _, s := range t.Services {
 		if s.Name == name {
 			return s, nil
 		}
@@ -117,7 +136,7 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 }
 
 // stand starts servers for somebody at a terminal, says where they are, and ends them at an interrupt.
-func stand(s *Service, v Values, program string, out io.Writer) (err error) {
+func (t Table) stand(s *Service, v Values, program string, out io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "turnstile-servers-")
 	if err != nil {
 		return err
@@ -127,9 +146,9 @@ func stand(s *Service, v Values, program string, out io.Writer) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	u := &upper{service: s, values: v, dir: dir}
+	u := &upper{service: s, values: v, dir: dir, self: t.Self}
 	defer func() { err = errors.Join(err, u.end()) }()
-	if u.group, err = startGroup(ctx, s, v, program, dir); err != nil {
+	if u.group, err = startGroup(ctx, s, v, program, dir, t.Self); err != nil {
 		return err
 	}
 	var all []string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 type group struct {
 	servers  *Servers
 	launcher *cluster.Launcher
-	as       *owner // nil: servers run as this user
-	dir      string
+	as       *owner   // nil: servers run as this user
+	program  []string // of the servers, with the arguments before their own
 	members  []*Member
 }
 
@@ -35,12 +36,16 @@ const stopLimit = 2 * time.Second
 
 // startGroup starts the servers, and waits until all serve. The folder must exist. What was started is ended
 // if something fails.
-func startGroup(ctx context.Context, s *Service, v Values, program, dir string) (*group, error) {
+func startGroup(ctx context.Context, s *Service, v Values, program, dir string, self []string) (
+	*group, error) {
 	path, err := s.Servers.Find(program)
 	if err != nil {
 		return nil, err
 	}
-	g := &group{servers: s.Servers, launcher: cluster.NewLauncher(), dir: dir}
+	g := &group{servers: s.Servers, launcher: cluster.NewLauncher(), program: []string{path}}
+	if s.Servers.Run != nil {
+		g.program = slices.Concat(self, []string{"server", s.Name})
+	}
 	if os.Geteuid() == 0 {
 		g.as = &nobody
 		g.launcher.As(nobody.uid, nobody.gid)
@@ -108,7 +113,7 @@ func (g *group) prepare(ctx context.Context, m *Member) error {
 func (g *group) start(m *Member) (err error) {
 	args, env := g.servers.Command(m)
 	m.process, err = g.launcher.Start(cluster.Command{Name: fmt.Sprintf("server %d", m.Number),
-		Program: append([]string{m.Program}, args...), Env: append(env, "HOME="+m.Dir)}, nil)
+		Program: slices.Concat(g.program, args), Env: append(env, "HOME="+m.Dir)}, nil)
 	return err
 }
 

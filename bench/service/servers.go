@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/internal/terminal"
 )
 
 // Servers says how the servers of a service are started. The functions are called by one goroutine.
@@ -24,6 +26,11 @@ type Servers struct {
 	// VersionArgs make the program print its version, and Version finds it there: the first group.
 	VersionArgs []string
 	Version     *regexp.Regexp
+
+	// Run runs a server within this program, with the arguments of Command, until the context ends, for a
+	// service that needs no other program. Versioned is the version of that.
+	Run       func(ctx context.Context, args []string) error
+	Versioned func() string
 
 	// Prepare fills the empty folder of a member before it starts for the first time; nil: it stays empty.
 	Prepare func(ctx context.Context, m *Member) error
@@ -63,6 +70,12 @@ func (m *Member) Address(port int) string { return fmt.Sprintf("127.0.0.1:%d", m
 // Find returns the path of the server's program: the one given, or else the one in PATH or where packages put
 // it. The error says what to install.
 func (s *Servers) Find(given string) (string, error) {
+	switch {
+	case s.Run != nil && given != "":
+		return "", errors.New("--server-program: the server is within this program: leave it out")
+	case s.Run != nil:
+		return terminal.OwnPath(), nil
+	}
 	if given != "" {
 		path, err := exec.LookPath(given)
 		if err != nil {
@@ -85,8 +98,8 @@ func (s *Servers) Find(given string) (string, error) {
 
 // version returns the version of a program.
 func (s *Servers) version(ctx context.Context, path string) (string, error) {
-	if s.Version == nil {
-		return "", nil
+	if s.Versioned != nil {
+		return s.Versioned(), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

@@ -43,8 +43,8 @@ type Started struct {
 }
 
 // up does what it is told until in ends. Then all servers end, and their folder is removed.
-func up(s *Service, v Values, in io.Reader, out io.Writer) (err error) {
-	u := &upper{service: s, values: v}
+func (t Table) up(s *Service, v Values, in io.Reader, out io.Writer) (err error) {
+	u := &upper{service: s, values: v, self: t.Self}
 	defer func() { err = errors.Join(err, u.end()) }()
 	return cluster.ServeOrders(in, out, func(line json.RawMessage) (any, error) {
 		var o order
@@ -60,6 +60,7 @@ type upper struct {
 	service *Service
 	values  Values
 	group   *group
+	self    []string // this program: see Table
 	dir     string
 }
 
@@ -111,7 +112,7 @@ func (u *upper) start(ctx context.Context, o *startOrder) (any, error) {
 		return nil, errors.New("the servers are to start a second time")
 	}
 	u.dir = o.Dir
-	g, err := startGroup(ctx, u.service, u.values, o.Program, o.Dir)
+	g, err := startGroup(ctx, u.service, u.values, o.Program, o.Dir, u.self)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ var layers = [][]string{
 	{"bench/experiment", "bench/report", "bench/publish", "bench/diagram", "bench/export"},
 	{"bench/page"},
 	{"bench"},
+	{"bench/service/natskv"},
 	{"bench/agent", "bench/service"},
 	{"bench/cluster", "bench/bare", "bench/control", "bench/compare", "bench/netcut"},
 	{"bench/access"},

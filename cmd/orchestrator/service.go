@@ -14,6 +14,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/service"
+	"turnstile/bench/service/natskv"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/foreign"
@@ -21,16 +22,19 @@ import (
 
 // ownServices are the services that this program has itself. All others are in the program services, which is
 // built from a module of its own, so that this one needs no library of theirs.
-var ownServices []*service.Service
+var ownServices = []*service.Service{&natskv.Service}
 
-// serviceProgram returns the program that has a service, with its arguments.
+// serviceProgram returns the program that has a service, with its arguments. That of services-NAME has one whose
+// library takes too long to build.
 func serviceProgram(name string) ([]string, error) {
 	if slices.ContainsFunc(ownServices, func(s *service.Service) bool { return s.Name == name }) {
 		return append([]string{terminal.OwnPath()}, serviceArgs...), nil
 	}
-	for _, path := range []string{ownSibling("services"), "services"} {
-		if found, err := exec.LookPath(path); err == nil {
-			return []string{found}, nil
+	for _, name := range []string{"services-" + name, "services"} {
+		for _, path := range []string{ownSibling(name), name} {
+			if found, err := exec.LookPath(path); err == nil {
+				return []string{found}, nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("the program services, which has %s, is not beside this one, nor in PATH: build it "+
@@ -47,8 +51,9 @@ func (a *app) serviceCommand() *cobra.Command {
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			own := service.Table{Services: ownServices, Self: append([]string{terminal.OwnPath()}, serviceArgs...)}
 			var wrong strings.Builder
-			if status := service.Call(ownServices, args, cmd.InOrStdin(), a.stdout, &wrong); status != 0 {
+			if status := own.Call(args, cmd.InOrStdin(), a.stdout, &wrong); status != 0 {
 				return failure{errors.New(strings.TrimSpace(wrong.String())), status}
 			}
 			return nil

@@ -93,7 +93,7 @@ const leastTTL = 2 * time.Second
 // neither pauses and that messages arrive in time. A new leader of the servers extends all leases by a ttl.
 func declaration(v service.Values) service.Declaration {
 	ttl := max(v.Duration(ttlOption), leastTTL)
-	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"}, Live: []string{},
+	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"}, Live: []string{"servers-up"},
 		GraceMS: float64((2*ttl + Recovers) / time.Millisecond)}
 }
 

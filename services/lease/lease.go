@@ -47,7 +47,7 @@ var lease = service.Service{
 	Servers: &etcd.Servers,
 	Check:   check,
 	Declare: func(v service.Values) service.Declaration {
-		return service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"}, Live: []string{},
+		return service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"}, Live: []string{"servers-up"},
 			Elects: true, Terms: true, GraceMS: float64((2*v.Duration(leaseOption) + 2*v.Duration(retryOption) +
 				etcd.Recovers) / time.Millisecond)}
 	},

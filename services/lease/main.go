@@ -6,11 +6,13 @@ import (
 	"os"
 
 	"turnstile/bench/service"
+	"turnstile/internal/terminal"
 )
 
 // table lists the services.
 var table = []*service.Service{&lease}
 
 func main() {
-	os.Exit(service.Call(table, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}
+	os.Exit(t.Call(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -10,14 +10,16 @@ import (
 
 	"turnstile/bench/cluster"
 	"turnstile/bench/service"
+	"turnstile/internal/terminal"
 	"turnstile/nodes/foreign/program"
 )
 
 // Main has the program of a test be that of the services, if it is called so, and runs the tests otherwise. Each
 // package that calls [Start] calls it in TestMain.
 func Main(m *testing.M, table ...*service.Service) {
-	if len(os.Args) > 1 && slices.Contains([]string{"describe", "client", "up"}, os.Args[1]) {
-		os.Exit(service.Call(table, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	if len(os.Args) > 1 && slices.Contains([]string{"describe", "client", "up", "server"}, os.Args[1]) {
+		t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}
+		os.Exit(t.Call(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
 }
@@ -29,12 +31,8 @@ func Start(t *testing.T, s *service.Service, words ...string) *service.Running {
 	if _, err := s.Servers.Find(""); err != nil {
 		t.Skip(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	r, err := service.Launch(t.Context(), cluster.NewLauncher(),
-		&service.Program{Command: []string{self}, Name: s.Name, Words: words})
+		&service.Program{Command: []string{terminal.OwnPath()}, Name: s.Name, Words: words})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,33 +72,47 @@ const longest = 1 << 20
 // Open reads init and answers it, with a declaration unless that is nil: any value that JSON encodes as
 // docs/foreign.md wants it.
 func Open(in io.Reader, out io.Writer, declaration any) (*Conn, error) {
+	c, init, err := hear(in, out)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.accept(init, declaration)
+}
+
+// hear reads init.
+func hear(in io.Reader, out io.Writer) (*Conn, Line, error) {
 	c := &Conn{in: bufio.NewScanner(in), out: out}
 	c.in.Buffer(nil, longest)
 	l, err := c.Read()
 	if err != nil {
-		return nil, fmt.Errorf("reading init: %w", err)
+		return nil, l, fmt.Errorf("reading init: %w", err)
 	}
 	if l.Type != "init" {
-		return nil, fmt.Errorf("the first line is %q: it has to be init", l.Type)
+		return nil, l, fmt.Errorf("the first line is %q: it has to be init", l.Type)
 	}
 	if err := json.Unmarshal(l.Body, &c.Setting); err != nil {
-		return nil, fmt.Errorf("reading init: %w", err)
+		return nil, l, fmt.Errorf("reading init: %w", err)
 	}
-	c.Answer(l, "init_ok", nil)
+	return c, l, nil
+}
+
+// accept answers init.
+func (c *Conn) accept(init Line, declaration any) error {
+	c.Answer(init, "init_ok", nil)
 	if declaration == nil {
-		return c, c.written
+		return c.Err()
 	}
 	b, err := json.Marshal(declaration)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	body := map[string]any{}
 	if err := json.Unmarshal(b, &body); err != nil {
-		return nil, err
+		return err
 	}
 	body["type"] = "declare"
 	c.Say(Client, body)
-	return c, c.written
+	return c.Err()
 }
 
 // Read returns the next line, or io.EOF if there is none: then the program is to end.

@@ -16,18 +16,29 @@ type Elector interface {
 	Close() error
 }
 
-// ServeElector speaks for an elector until in ends. Open is called once, with the setting of init, if that
-// names servers.
+// ServeElector speaks for an elector until in ends. Open is called with the setting of init, if that names
+// servers, and init is answered once it has returned: by its error, if there is one.
 func ServeElector(in io.Reader, out io.Writer, declaration any,
 	open func(context.Context, Setting) (Elector, error)) error {
-	c, err := Open(in, out, declaration)
+	c, init, err := hear(in, out)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	var all sync.WaitGroup
+	defer cancel()
+	var e Elector
 	if len(c.Setting.Options.Servers) > 0 {
-		all.Go(func() { c.elect(ctx, open) })
+		if e, err = open(ctx, c.Setting); err != nil {
+			c.Answer(init, "error", map[string]any{"code": Crash, "text": err.Error()})
+			return err
+		}
+	}
+	if err := c.accept(init, declaration); err != nil {
+		return err
+	}
+	var all sync.WaitGroup
+	if e != nil {
+		all.Go(func() { c.elect(ctx, e) })
 	}
 	for {
 		l, err := c.Read()
@@ -45,18 +56,15 @@ func ServeElector(in io.Reader, out io.Writer, declaration any,
 }
 
 // elect runs an elector.
-func (c *Conn) elect(ctx context.Context, open func(context.Context, Setting) (Elector, error)) {
-	e, err := open(ctx, c.Setting)
-	if err == nil {
-		defer e.Close()
-		err = e.Run(ctx, func(leader string, term uint64) {
-			body := map[string]any{"type": "elected", "leader": nil, "term": term}
-			if leader != "" {
-				body["leader"] = leader
-			}
-			c.Say(Client, body)
-		})
-	}
+func (c *Conn) elect(ctx context.Context, e Elector) {
+	defer e.Close()
+	err := e.Run(ctx, func(leader string, term uint64) {
+		body := map[string]any{"type": "elected", "leader": nil, "term": term}
+		if leader != "" {
+			body["leader"] = leader
+		}
+		c.Say(Client, body)
+	})
 	if err != nil && ctx.Err() == nil {
 		c.Say(Client, map[string]any{"type": "error", "code": Crash, "text": err.Error()})
 	}

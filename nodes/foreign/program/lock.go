@@ -42,19 +42,31 @@ type Fatal struct{ Err error }
 func (f Fatal) Error() string { return f.Err.Error() }
 func (f Fatal) Unwrap() error { return f.Err }
 
-// ServeLock speaks for a lock until in ends. Open is called once, with the setting of init, if that names
-// servers. A client that obeys leaves as soon as it is told that the lock is lost; another one goes on until
-// it is done, and the testbed is told of it all the same.
+// ServeLock speaks for a lock until in ends. Open is called with the setting of init, if that names servers,
+// and init is answered once it has returned: by its error, if there is one. A client that obeys leaves as
+// soon as it is told that the lock is lost; another one goes on until it is done, and the testbed is told of
+// it all the same.
 func ServeLock(in io.Reader, out io.Writer, declaration any, obeys bool,
 	open func(context.Context, Setting) (Lock, error)) error {
-	c, err := Open(in, out, declaration)
+	c, init, err := hear(in, out)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &lockServer{conn: c, obeys: obeys, lines: make(chan Line, 16)}
+	defer cancel()
+	s := &lockServer{conn: c, obeys: obeys, lines: make(chan Line, 16),
+		failed: errors.New("no servers were named")}
+	if len(c.Setting.Options.Servers) > 0 {
+		if s.lock, s.failed = open(ctx, c.Setting); s.failed != nil {
+			s.refuse(init, Crash, s.failed.Error())
+			return s.failed
+		}
+	}
+	if err := c.accept(init, declaration); err != nil {
+		return err
+	}
 	var all sync.WaitGroup
-	all.Go(func() { s.work(ctx, open) })
+	all.Go(func() { s.work(ctx) })
 	for {
 		l, err := c.Read()
 		if err != nil {
@@ -82,12 +94,8 @@ type lockServer struct {
 	left chan struct{}
 }
 
-// work opens the lock, and does what the testbed asks for.
-func (s *lockServer) work(ctx context.Context, open func(context.Context, Setting) (Lock, error)) {
-	s.failed = errors.New("no servers were named")
-	if len(s.conn.Setting.Options.Servers) > 0 {
-		s.lock, s.failed = open(ctx, s.conn.Setting)
-	}
+// work does what the testbed asks for.
+func (s *lockServer) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
