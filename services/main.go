@@ -7,6 +7,7 @@ import (
 
 	"turnstile/bench/service"
 	"turnstile/internal/terminal"
+	"turnstile/services/etcd"
 	"turnstile/services/postgres"
 	"turnstile/services/redis"
 	"turnstile/services/redlock"
@@ -14,7 +15,8 @@ import (
 )
 
 // table lists the services.
-var table = []*service.Service{&redis.Service, &redlock.Service, &postgres.Service, &zookeeper.Service}
+var table = []*service.Service{&redis.Service, &redlock.Service, &postgres.Service, &zookeeper.Service,
+	&etcd.Lock, &etcd.Election}
 
 func main() {
 	t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}

@@ -67,6 +67,9 @@ type Member struct {
 	guard   *guard       // nil: it does not stand still, or has started no processes
 }
 
+// Started reports whether the member was started before.
+func (m *Member) Started() bool { return m.process != nil }
+
 // Address returns where a port of the member is: host:port.
 func (m *Member) Address(port int) string { return fmt.Sprintf("127.0.0.1:%d", m.Ports[port]) }
 
