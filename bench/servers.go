@@ -119,6 +119,16 @@ func (s servers) begin(f cluster.ConnectionFault) error {
 	return s.through.Begin(s.ctx, f)
 }
 
+// clientBytes returns how many bytes clients and servers have exchanged so far, if that is known: if they do
+// so through proxies.
+func (s servers) clientBytes() (bytes int64, known bool, err error) {
+	if s.serving == nil || s.through == nil {
+		return 0, false, nil
+	}
+	sum, err := s.through.Bytes(s.ctx, toServer)
+	return int64(sum), true, err
+}
+
 // peerConnection names the proxy between one server and another that it connects to.
 func peerConnection(from, to int) string { return fmt.Sprintf("server %d to server %d", from, to) }
 
