@@ -16,6 +16,7 @@ import (
 // have numbers, and each is healed by its own.
 type connections struct {
 	*journal
+	servers
 	transport *transport
 	nodes     *nodeSet
 	orders    *orders

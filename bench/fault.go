@@ -70,7 +70,7 @@ func (r *Run) faults(number int) []chaos.Fault {
 func checked(faults []chaos.Fault) (all []check.Fault) {
 	for i := range faults {
 		f := &faults[i]
-		asked := check.Fault{Text: f.String(), OfLinks: f.OfLinks(), ForGood: f.ForGood(), Breaks: f.Breaks(),
+		asked := check.Fault{Text: f.String(), OfLinks: f.OfMessages(), ForGood: f.ForGood(), Breaks: f.Breaks(),
 			Waits: !f.Timed(), Leaves: f.Leaves()}
 		if cut := f.Parts(); cut != nil {
 			asked.Separates, asked.Blocks = cut.Parts, cut.Blocks

@@ -140,7 +140,11 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	}
 	carrier := &transport{server: server, site: at}
 	defer func() { carrier.close() }()
-	if err := carrier.launch(ctx, r.Job); err != nil {
+	err = carrier.serve(ctx, &s, launcher, r.Job)
+	if err == nil {
+		err = carrier.launch(ctx, r.Job)
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			return errInterrupted
 		}

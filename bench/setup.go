@@ -33,6 +33,11 @@ type Setup struct {
 	site                *site               // those, once they serve the run; nil: it starts its own
 	// Resource is the same of a resource process (see cluster.ServeResource).
 	Resource []string
+	// Services returns the program that has a service, with its arguments before client and up. The error says
+	// that there is none, and what to do.
+	Services func(name string) ([]string, error)
+	// ServerProgram is the program of the servers of a service; empty: the one in PATH.
+	ServerProgram string
 
 	Versions map[string]string // of what the run was made with
 	Progress func(Progress)    // called while the run goes on; may be nil

@@ -12,6 +12,7 @@ import (
 	"turnstile/internal/broker"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 )
@@ -179,10 +180,15 @@ func (t *trial) input(id nodes.ID) ([]byte, error) {
 		TraceLength: t.traceLength(t.total()), TraceAll: t.Trace, Resource: t.resourcePath(),
 		Incarnation: life.incarnation, Requests: life.requests,
 	}
+	c.Service = t.transport.service.of(id, t.name)
 	if kept := t.transport.resource; kept != nil {
 		c.Resource, c.ResourceAt = "", kept.Broker()
 	}
 	faults := chaos.NodeFaults{Network: t.network(), Faults: t.faults.all,
 		SharedState: filepath.Join(t.transport.site.sharedDir(t.Job, t.dir, id), agent.FaultsFile)}
-	return json.Marshal(map[string]any{"node": c, "machines": catalog.PartsOf(t.Stack), "chaos": faults})
+	parts := catalog.PartsOf(t.Stack)
+	if at := t.transport.service; at != nil {
+		parts[0].Config = parts[0].Config.With(foreign.CommandOption, at.program.Client())
+	}
+	return json.Marshal(map[string]any{"node": c, "machines": parts, "chaos": faults})
 }

@@ -27,6 +27,7 @@ type transport struct {
 	addresses [][]string       // of the proxy of each node, by network
 	brokerAt  []int            // the broker of each node on the first network
 
+	service  *serving          // that the run is about; nil: it is about none
 	resource *cluster.Resource // the process that nodes ask; nil: they share a file
 }
 
@@ -106,6 +107,11 @@ func (t *transport) launch(ctx context.Context, j *Job) (err error) {
 	if err != nil || t.proxies == nil {
 		return err
 	}
+	if t.service != nil {
+		if err := t.service.toProxies(ctx, t.proxies, j); err != nil {
+			return err
+		}
+	}
 	for network := range t.networks() {
 		var addresses []string
 		for id := range nodes.ID(j.total()) {
@@ -141,6 +147,7 @@ func connectionName(id nodes.ID, network int) string {
 
 // close ends those processes.
 func (t *transport) close() {
+	t.service.close()
 	for _, b := range []*cluster.Brokers{t.brokers, t.second} {
 		if b != nil {
 			b.Close()
@@ -254,6 +261,10 @@ func (t *transport) named() iter.Seq2[uint32, cluster.Process] {
 					return
 				}
 			}
+		}
+		if t.service != nil && t.service.servers != nil &&
+			!yield(history.Servers, t.service.servers.Process()) {
+			return
 		}
 		if t.resource != nil {
 			yield(history.Resource, t.resource.Process())

@@ -61,7 +61,7 @@ func (j *Job) Check() error {
 // checkForeign refuses runs that a foreign program cannot have.
 func (j *Job) checkForeign() error {
 	switch {
-	case j.Spec.Name != foreign.Name:
+	case !foreign.Is(j.Config):
 		return nil
 	case j.Simulated:
 		return errors.New("a foreign program is no machine that could be simulated: take bench or elect")

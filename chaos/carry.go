@@ -20,14 +20,16 @@ func (d *Driver) beginCarried(f *fault, b port.FaultBeginning) (err error) {
 		of = effect.Group{b.Victim}
 	}
 	b.At = d.cluster.Now()
-	t, is := d.cluster.(port.Transport)
-	if !is {
+	t, has := d.cluster.(port.Transport)
+	if !has {
 		return errNoTransport
 	}
 	f.carrier = &effect.Carrier{Transport: t, Number: f.number, Network: uint8(f.net()),
-		Up: d.cluster.Up, Stands: d.stands, NodesOn: f.nodesOn}
+		Up: d.cluster.Up, Stands: d.stands, NodesOn: f.nodesOn, ServerStands: d.serverStands, Nth: f.Nth}
 	b.Nodes, err = f.carried().Begin(f.carrier, of)
-	if err == nil && f.ForGood() {
+	b.Servers = f.carrier.Hit
+	f.servers = b.Servers
+	if err == nil && f.ForGood() && f.Nth == 0 && !f.killsServers() {
 		err = f.mend()
 	}
 	if err != nil {
@@ -49,14 +51,18 @@ func (f *fault) mend() error {
 	if f.carrier = nil; c == nil {
 		return nil
 	}
-	return f.carried().Heal(c)
+	err := f.carried().Heal(c)
+	f.shared.hits.Add(c.Lost)
+	return err
 }
 
-// Mend heals what is in force of faults of connections and brokers, off the record. These outlive the nodes
-// of a run that ended early.
+// Mend heals what is in force of faults of connections, brokers and servers, off the record. These outlive
+// the nodes of a run that ended early. Servers that were killed for good stay down.
 func (d *Driver) Mend() (err error) {
 	for _, f := range d.faults {
-		err = errors.Join(err, f.mend())
+		if f.state != healed {
+			err = errors.Join(err, f.mend())
+		}
 	}
 	return err
 }
@@ -75,13 +81,14 @@ func (d *Driver) mustWait(f *fault) bool {
 // NeedsProxies reports whether connections must run through proxies for some of the faults.
 func NeedsProxies(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
-		return effect.KindOf(f.Effect).Layer == effect.OfConnections || is[*effect.CutRoutes](&f)
+		return effect.KindOf(f.Effect).Layer == effect.OfConnections || is[*effect.CutRoutes](&f) ||
+			f.proxiesServers()
 	})
 }
 
 // Disconnects reports whether some of the faults may take a connection, a broker or a route away.
 func Disconnects(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
-		return is[effect.Carried](&f) && f.Breaks()&nodes.NoLoss != 0
+		return is[effect.Carried](&f) && !f.ofServers() && f.Breaks()&nodes.NoLoss != 0
 	})
 }

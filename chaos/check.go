@@ -23,6 +23,7 @@ type Scene struct {
 	Simulated bool
 	Brokers   int             // of the run's own, nodes spread over them in turn; 0: one
 	Foreign   bool            // the broker is not one of the run's own
+	Servers   Servers         // of the service that it is about
 	Placement place.Placement // of nodes on hosts
 	// Campaigns is how long after each campaign the initiators campaign again; 0: they do so once.
 	Campaigns time.Duration
@@ -116,7 +117,7 @@ func (f *Fault) checkKind() error {
 			return f.mistake(key, "%s takes no %s%s", effect.KindOf(f.Effect).Key, key, beside(takes))
 		}
 	}
-	if f.Between.Word != "" {
+	if f.Between.Word != "" || f.Between.Servers() != "" {
 		return f.mistake("between", "between takes groups of nodes, as in 0-1/2-4 or 0>1")
 	}
 	if key, err := f.Effect.Check(f.For, !f.When.IsZero()); err != nil {
@@ -247,6 +248,8 @@ func (f *Fault) checkTransport(s *Scene) error {
 	case int(f.net()) >= s.codec().Networks():
 		return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that "+
 			"has two (bully-second-network)", f.What(), s.Spec.Name)
+	case f.ofServers():
+		return f.checkServers(s)
 	case !is[effect.Carried](f):
 		return nil
 	case s.Foreign:

@@ -35,6 +35,7 @@ type fault struct {
 	victims effect.Group // of a fault of processes
 	// that carries it out, from its beginning until it is healed; nil: it needs none
 	carrier *effect.Carrier
+	servers []int // that it has hit
 	turn    int64 // slow: when they stop or go on next
 	stands  bool  // slow: they stand still
 }
@@ -210,6 +211,9 @@ func (d *Driver) begin(f *fault, from int64) error {
 	default:
 		err = d.beginAt(f, b, f.target().Nodes)
 	}
+	if d.triedLater(f, err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -366,6 +370,9 @@ func (d *Driver) Struck(id nodes.ID) bool {
 func (d *Driver) CameTo() (all []Fault) {
 	for _, f := range d.faults {
 		one := *f.Fault
+		if f.namesLeader() {
+			one.HitServers = effect.ServersNamed(f.servers)
+		}
 		if victim := f.shared.victim(); one.ByRun() && victim >= 0 && f.shared.from.Load() != 0 {
 			one.Hit = new(victim)
 		}

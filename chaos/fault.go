@@ -20,6 +20,8 @@ type Fault struct {
 
 	// Hit is whom it hit, once that has come out in the run.
 	Hit *nodes.ID `yaml:"hit"`
+	// HitServers are the servers of a service that it hit, once that has come out in the run.
+	HitServers effect.ServersOf `yaml:"hit-servers"`
 	// Seed is that of what the fault draws by chance. A plan that is carried out has one for each.
 	Seed uint64 `yaml:"seed"`
 	// StandIn says which fault of links stands in for it in a simulation, which has neither connections nor
@@ -87,12 +89,9 @@ func (f *Fault) target() *effect.Target {
 	return &effect.Target{}
 }
 
-// Breaks returns the assumptions about the system that the fault breaks: none, if its rate is zero.
+// Breaks is effect.BreaksOf.
 func (f *Fault) Breaks() nodes.Assumption {
-	if f.Effect.Idle() {
-		return 0
-	}
-	return effect.KindOf(f.Effect).Breaks
+	return effect.BreaksOf(f.Effect)
 }
 
 // Leaves returns for how long what the fault has done may last once it is over: messages that it has delayed
@@ -112,6 +111,10 @@ func (f *Fault) Leaves() time.Duration {
 func (f *Fault) OfLinks() bool {
 	return effect.KindOf(f.Effect).Layer == effect.OfLinks || f.StandIn != ""
 }
+
+// OfMessages reports whether the fault hits messages, those of links or answers of servers, and says how many
+// once it is healed.
+func (f *Fault) OfMessages() bool { return f.OfLinks() || is[*effect.DropAnswer](f) }
 
 // ForGood reports whether the fault is not healed: it leaves nodes down, sets a clock, closes connections
 // once, or hits one message.

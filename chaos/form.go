@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -83,6 +84,7 @@ func (f *Fault) fromForm(x reflect.Value) {
 		taken[key] = true
 	}
 	effect.Each(reflect.ValueOf(f).Elem(), get)
+	cutServers(x)
 	for _, k := range effect.Kinds {
 		if x.Field(index[k.Key]).IsNil() {
 			continue
@@ -103,6 +105,24 @@ func (f *Fault) fromForm(x reflect.Value) {
 			f.extra = append(f.extra, key)
 		}
 	}
+}
+
+// cutServers makes a form that has a cut of servers as cut, beside cuts of links, one that has it as
+// cut-server.
+func cutServers(x reflect.Value) {
+	cut, as := x.Field(index["cut"]), x.Field(index["cut-server"])
+	if cut.IsNil() || !as.IsNil() {
+		return
+	}
+	text := cut.Interface().(*effect.Cut).Servers()
+	if text == "" {
+		return
+	}
+	as.Set(reflect.New(as.Type().Elem()))
+	if err := as.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
+		panic(err) // it is the text of such a cut
+	}
+	cut.SetZero()
 }
 
 // MarshalYAML implements yaml.Marshaler.

@@ -88,10 +88,12 @@ func (d *Driver) Heal(number int) error {
 		return unhealable("fault %d never began, and never will", number)
 	case f.Nth > 0 && f.began != 0:
 		return unhealable("fault %d hits one message: there is nothing to heal", number)
-	case f.state == healed && is[effect.Carried](f.Fault):
+	case f.state == healed && is[*effect.Promote](f.Fault):
+		return unhealable("fault %d has promoted a server, once and for good: there is nothing to heal", number)
+	case f.state == healed && is[effect.Carried](f.Fault) && !f.killsServers():
 		return unhealable("fault %d has closed connections, once and for good: there is nothing to heal",
 			number)
-	case f.state == healed && !is[*effect.Kill](f.Fault):
+	case f.state == healed && !is[*effect.Kill](f.Fault) && !f.killsServers():
 		return unhealable("fault %d has set a clock, once and for good: there is nothing to heal", number)
 	case f.began == 0:
 		f.shared.heal(now)
@@ -136,6 +138,7 @@ type Progress struct {
 	Hits  uint64         `json:"hits,omitempty"`  // messages that it has hit
 	// Brokers are those that it hits.
 	Brokers []nodes.ID `json:"brokers,omitempty"`
+	Servers []int      `json:"servers,omitempty"` // of a service, those that it has hit
 }
 
 // The states of a fault.
@@ -158,7 +161,8 @@ func (d *Driver) Progress() (all []Progress) {
 	}
 	for _, f := range d.faults {
 		p := Progress{Number: f.number, Fault: f.String(), State: f.says(), Began: since(f.began),
-			Ended: since(f.ended), Hits: f.shared.hits.Load(), Brokers: f.brokers(f.among)}
+			Ended: since(f.ended), Hits: f.shared.hits.Load(), Brokers: f.brokers(f.among),
+			Servers: slices.Clone(f.servers)}
 		p.Nodes = slices.Clone(f.target().Nodes)
 		if victim := f.shared.victim(); f.ByRun() && victim >= 0 {
 			p.Nodes = effect.Group{victim}
@@ -192,7 +196,7 @@ func (d *Driver) InForce() (texts []string) {
 	}
 	now := d.cluster.Now()
 	for _, f := range d.faults {
-		if f.carrier != nil || f.OfLinks() && f.shared.inForce(now) {
+		if f.carrier != nil && f.state != healed || f.OfLinks() && f.shared.inForce(now) {
 			texts = append(texts, f.String())
 		}
 	}

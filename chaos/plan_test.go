@@ -67,7 +67,7 @@ func TestMistakesInPlans(t *testing.T) {
 
 // A zero never means the same as a key that is left out.
 func TestZerosInPlans(t *testing.T) {
-	meant := []string{"at: 0s", "after: 0s", "jitter: 0s", "hit: 0"}
+	meant := []string{"at: 0s", "after: 0s", "jitter: 0s", "hit: 0", "hit-servers: 0"}
 	fault := reflect.TypeFor[Fault]()
 	for i := range fault.NumField() {
 		key, _, _ := strings.Cut(fault.Field(i).Tag.Get("yaml"), ",")

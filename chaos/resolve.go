@@ -54,7 +54,7 @@ func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fau
 			if s.Simulated {
 				one.StandIn = effect.KindOf(f.Effect).StandIn
 			}
-			one.Every, one.Repeat, one.Jitter, one.Hit = 0, 0, 0, nil
+			one.Every, one.Repeat, one.Jitter, one.Hit, one.HitServers = 0, 0, 0, nil, effect.ServersOf{}
 			later := dice.Unit(chance.Roll{Purpose: chance.ForJitter, Count: count}) * float64(f.Jitter)
 			one.At = at + time.Duration(later).Truncate(time.Millisecond)
 			if one.Seed == 0 || f.Every > 0 {
@@ -275,6 +275,9 @@ func checkTogether(all []Fault, s *Scene) error {
 			}
 			return b.f.mistake("at", "%v cannot hold together with %v: %s", b.f, a.f, does)
 		}
+	}
+	if err := checkServersTogether(all, s); err != nil {
+		return err
 	}
 	return checkBrokersTogether(all, s)
 }

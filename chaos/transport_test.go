@@ -171,6 +171,7 @@ type stageOf struct {
 	down map[int]bool // brokers
 	dead map[nodes.ID]bool
 	did  []string
+	fakeServers
 }
 
 func (s *stageOf) do(format string, args ...any) error {
@@ -213,16 +214,33 @@ func (s *stageOf) BeginConnection(n int, of []nodes.ID, x port.Strain) error {
 	return s.do("connection %d of %v %v %d %v %v", n, of, x.Latency, x.Bandwidth, x.Stall, x.Reset)
 }
 func (s *stageOf) FaultBegan(b port.FaultBeginning) error {
-	return s.do("began %d at %d nodes", b.Number, b.Nodes)
+	text := fmt.Sprintf("began %d at %d nodes", b.Number, b.Nodes)
+	if len(b.Servers) > 0 {
+		text += fmt.Sprintf(", servers %v", b.Servers)
+	}
+	return s.do("%s", text)
 }
-func (s *stageOf) FaultHealed(_ int64, n int, _ uint64) error { return s.do("healed %d", n) }
+func (s *stageOf) FaultHealed(_ int64, n int, hits uint64) error {
+	if hits > 0 {
+		return s.do("healed %d with %d", n, hits)
+	}
+	return s.do("healed %d", n)
+}
+
+// told returns what was done since it was asked before.
+func (s *stageOf) told() (did []string) {
+	did, s.did = s.did, nil
+	return did
+}
 
 // staged returns a driver of faults that has begun on a cluster at the time 1.
 func staged(t *testing.T, texts ...string) (*Driver, *stageOf) {
 	t.Helper()
 	s := scene(t, "central")
 	s.Brokers, s.Placement = 3, placed(t, "", s.total(), 2)
+	s.Servers = Servers{Service: "etcd", Count: 3, Leads: true, Promotes: true, Peers: true}
 	c := &stageOf{now: 1, down: map[int]bool{}, dead: map[nodes.ID]bool{}}
+	c.fakeServers = fakeServers{stageOf: c, downed: map[int]bool{}}
 	return begun(t, s, c, 1, texts...), c
 }
 
@@ -236,8 +254,7 @@ func (s *stageOf) until(t *testing.T, d *Driver, at time.Duration) (did []string
 		}
 	}
 	s.now = int64(at)
-	did, s.did = s.did, nil
-	return did
+	return s.told()
 }
 
 func TestDriverHasTheTransportDoIt(t *testing.T) {

@@ -84,7 +84,7 @@ const (
 	EventualDetector                        // from some time on, only crashed nodes are suspected
 	Timing                                  // messages and handlers take bounded time
 	Majority                                // more than half of the clients are up
-	ServersUp                               // all nodes without a client are up
+	ServersUp                               // all nodes without a client are up, and all servers of a service
 )
 
 // Transient are the assumptions that hold again some time after what broke them is over. All others are

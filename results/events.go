@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -91,6 +92,8 @@ func (c *eventColumn) has(e *history.Event) bool {
 		return e.Entry != 0 && !slices.Contains(otherEntry, e.Kind)
 	case "victim":
 		return e.Kind == history.FaultBegan && e.Entry != 0
+	case "servers_hit":
+		return e.Kind == history.FaultBegan && len(e.ServersHit()) > 0
 	case "in_doubt":
 		return e.Kind == history.Crashed && e.Count != 0
 	case "fence":
@@ -146,6 +149,7 @@ var eventColumns = []eventColumn{
 	{name: "fault", of: kinds(history.FaultBegan, history.FaultHealed), number: count},
 	{name: "victim", number: func(e eventOf) int64 { return int64(e.Entry) - 1 }},
 	{name: "nodes_hit", of: kinds(history.FaultBegan), number: fence},
+	{name: "servers_hit", text: serversHit},
 	{name: "messages_hit", of: kinds(history.FaultHealed), number: value},
 	{name: "connection", of: kinds(history.Disconnected, history.Reconnected), number: count},
 	{name: "sender", of: kinds(history.LinkBegan, history.MulticastBegan), number: count},
@@ -190,6 +194,8 @@ func message(e eventOf) string {
 }
 
 // assumptions lists assumptions: no_loss FIFO_links.
+func serversHit(e eventOf) string { return strings.Trim(fmt.Sprint(e.ServersHit()), "[]") }
+
 func assumptions(e eventOf) string {
 	return strings.NewReplacer(", ", " ", " ", "_").Replace(nodes.Assumption(e.Value).String())
 }

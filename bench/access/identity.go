@@ -18,8 +18,8 @@ const (
 	Control Role = "control" // the server of the control plane; as a client it may ask who is there
 )
 
-// An Identity is the role and the name that the server has for a client. The zero Identity is that of a client
-// without a key.
+// An Identity is the role and the name that the server has for a client. The zero Identity is that of a
+// client without a key.
 type Identity struct {
 	Role Role
 	Name string
@@ -79,6 +79,6 @@ func (i Identity) Inbox() string {
 	return "_INBOX_" + string(i.Role[0]) + "_" + i.Name
 }
 
-// IsInbox reports whether this client gets answers on a subject. An orchestrator checks that before it answers
-// a host. The host chooses the reply subject, and could name one on which only users may publish.
+// IsInbox reports whether this client gets answers on a subject. An orchestrator checks that before it
+// answers a host. The host chooses the reply subject, and could name one on which only users may publish.
 func (i Identity) IsInbox(subject string) bool { return strings.HasPrefix(subject, i.Inbox()+".") }

@@ -53,45 +53,6 @@ const answerLimit = 10 * time.Second
 // ErrLate is the error of an agent that does not answer an order in time.
 var ErrLate = errors.New("it does not answer")
 
-// A Run is a run at the control plane: it answers the agents that ask whether its orchestrator is there.
-type Run struct {
-	Name  string
-	Stops atomic.Uint64 // see Host
-	conn  *nats.Conn
-	alive *nats.Subscription
-
-	mu      sync.Mutex
-	clients []access.Identity // its hosts, by their keys, and as they are without
-}
-
-// NewRun begins to answer for a run.
-func NewRun(conn *nats.Conn, name string) (*Run, error) {
-	r := &Run{Name: name, conn: conn}
-	var err error
-	r.alive, err = conn.Subscribe(aliveSubject(name), func(m *nats.Msg) {
-		if r.isInbox(m.Reply) {
-			m.Respond(nil)
-		}
-	})
-	if err == nil {
-		err = conn.FlushTimeout(answerLimit)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reaching the control plane: %w", err)
-	}
-	return r, nil
-}
-
-// isInbox reports whether a host of the run gets answers on a subject.
-func (r *Run) isInbox(subject string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.clients, func(i access.Identity) bool { return i.IsInbox(subject) })
-}
-
-// Close says that the orchestrator of the run is gone: its hosts end what is left.
-func (r *Run) Close() { r.alive.Unsubscribe() }
-
 // Join has a host serve the run.
 func (r *Run) Join(ctx context.Context, d Description, j Join) (*Host, error) {
 	r.mu.Lock()

@@ -34,7 +34,7 @@ func ServeBroker(in io.Reader, out io.Writer) error {
 			s.Shutdown()
 		}
 	}()
-	return serve(in, out, func(order json.RawMessage) (any, error) {
+	return ServeOrders(in, out, func(order json.RawMessage) (any, error) {
 		var o brokerOrder
 		if err := json.Unmarshal(order, &o); err != nil {
 			return nil, fmt.Errorf("reading the broker's configuration: %w", err)

@@ -32,7 +32,7 @@ func launchBrokers(t testing.TB, count int, proxies *Proxies) *Brokers {
 func launchBroker(t *testing.T) (p *process, url, token string) {
 	t.Helper()
 	b := launchBrokers(t, 1, nil)
-	return b.all[0].service.Node.(node).process, b.URL(0), b.Token()
+	return b.all[0].worker.Node.(node).process, b.URL(0), b.Token()
 }
 
 func TestBrokerWantsItsCredential(t *testing.T) {

@@ -25,11 +25,11 @@ type Brokers struct {
 
 // A broker may be killed and come back, as the same server at the same address.
 type brokerProcess struct {
-	config  broker.Config
-	host    Host
-	ports   []*Port
-	service *service
-	url     string
+	config broker.Config
+	host   Host
+	ports  []*Port
+	worker *Worker
+	url    string
 }
 
 // LaunchBrokers starts brokers on hosts, in turn, each in a process of its own, by running a program and
@@ -118,18 +118,18 @@ func (b *Brokers) start(ctx context.Context, i int) error {
 	if len(b.all) > 1 {
 		name = fmt.Sprintf("broker %d", i)
 	}
-	s, err := startService(br.host, name, b.program)
+	s, err := StartWorker(br.host, name, b.program)
 	if err != nil {
 		return err
 	}
-	if err := s.ask(ctx, brokerOrder{Start: &br.config}, &br.url); err != nil {
-		s.end()
+	if err := s.Ask(ctx, brokerOrder{Start: &br.config}, &br.url); err != nil {
+		s.End()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		return fmt.Errorf("starting %s: %w", name, err)
 	}
-	br.service = s
+	br.worker = s
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (b *Brokers) URL(i int) string { return b.all[i].url }
 func (b *Brokers) Token() string { return b.token }
 
 // Process returns the process of a broker, the latest if it was restarted.
-func (b *Brokers) Process(i int) Process { return b.all[i].service }
+func (b *Brokers) Process(i int) Process { return b.all[i].worker }
 
 // Running reports whether a broker has not ended.
 func (b *Brokers) Running(i int) bool {
@@ -171,7 +171,7 @@ func (b *Brokers) Kill(i int) error {
 	if !b.Running(i) {
 		return fmt.Errorf("%s has ended already", b.Process(i).Name())
 	}
-	b.all[i].service.Dismiss()
+	b.all[i].worker.Dismiss()
 	<-b.Process(i).Ended()
 	return nil
 }
@@ -237,7 +237,7 @@ func (b *Brokers) Heal(ctx context.Context, number int) error {
 
 // counts asks a broker what it knows of others.
 func (b *Brokers) counts(ctx context.Context, i int) (c brokerCount, err error) {
-	err = b.all[i].service.ask(ctx, brokerOrder{}, &c)
+	err = b.all[i].worker.Ask(ctx, brokerOrder{}, &c)
 	return c, err
 }
 
@@ -319,8 +319,8 @@ func (b *Brokers) await(ctx context.Context, failure string, is func(int, broker
 // Close ends all brokers, and gives their ports back.
 func (b *Brokers) Close() {
 	for _, br := range b.all {
-		if br.service != nil {
-			br.service.end()
+		if br.worker != nil {
+			br.worker.End()
 		}
 		for _, p := range br.ports {
 			p.Release()

@@ -11,9 +11,9 @@ import (
 
 // Proxies are TCP proxies on the loopback addresses of hosts, in a process of their own on each.
 type Proxies struct {
-	services []*service     // by host
-	on       map[string]int // the host of each proxy, by its name
-	in       map[int][]int  // the hosts that a fault is in force on, by its number
+	workers []*Worker      // by host
+	on      map[string]int // the host of each proxy, by its name
+	in      map[int][]int  // the hosts that a fault is in force on, by its number
 }
 
 // LaunchProxies starts a process for proxies on each host, by running a program and its arguments, which must
@@ -25,9 +25,9 @@ func LaunchProxies(ctx context.Context, hosts []Host, program []string) (*Proxie
 		if len(hosts) > 1 {
 			name = fmt.Sprintf("the process of the proxies of host %d", i)
 		}
-		s, err := startService(host, name, program)
+		s, err := StartWorker(host, name, program)
 		if err == nil {
-			p.services = append(p.services, s)
+			p.workers = append(p.workers, s)
 			_, err = p.report(ctx, i) // it is up once it answers
 		}
 		if err != nil {
@@ -40,7 +40,7 @@ func LaunchProxies(ctx context.Context, hosts []Host, program []string) (*Proxie
 
 // Processes returns the processes of the proxies, by host.
 func (p *Proxies) Processes() (all []Process) {
-	for _, s := range p.services {
+	for _, s := range p.workers {
 		all = append(all, s)
 	}
 	return all
@@ -48,15 +48,15 @@ func (p *Proxies) Processes() (all []Process) {
 
 // Close ends the proxies and their connections.
 func (p *Proxies) Close() {
-	for _, s := range p.services {
-		s.end()
+	for _, s := range p.workers {
+		s.End()
 	}
 }
 
 // Add makes a proxy on a host that passes connections on to an address, as in 127.0.0.1:4222, and returns the
 // address that it listens on.
 func (p *Proxies) Add(ctx context.Context, host int, name, upstream string) (address string, err error) {
-	err = p.services[host].ask(ctx, proxyOrder{Do: addProxy, Name: name, Upstream: upstream}, &address)
+	err = p.workers[host].Ask(ctx, proxyOrder{Do: addProxy, Name: name, Upstream: upstream}, &address)
 	if err == nil {
 		p.on[name] = host
 	}
@@ -74,7 +74,7 @@ func (p *Proxies) Begin(ctx context.Context, f ConnectionFault) error {
 	}
 	for _, host := range slices.Sorted(maps.Keys(of)) {
 		f.Names = of[host]
-		if err := p.services[host].ask(ctx, proxyOrder{Do: beginFault, Fault: f}, nil); err != nil {
+		if err := p.workers[host].Ask(ctx, proxyOrder{Do: beginFault, Fault: f}, nil); err != nil {
 			return err
 		}
 		p.in[f.Number] = append(p.in[f.Number], host)
@@ -91,7 +91,7 @@ func (p *Proxies) Heal(ctx context.Context, number int) error {
 	}
 	for _, host := range hosts {
 		order := proxyOrder{Do: healFault, Fault: ConnectionFault{Number: number}}
-		if err := p.services[host].ask(ctx, order, nil); err != nil {
+		if err := p.workers[host].Ask(ctx, order, nil); err != nil {
 			return err
 		}
 	}
@@ -99,10 +99,35 @@ func (p *Proxies) Heal(ctx context.Context, number int) error {
 	return nil
 }
 
+// Answers returns how many answers a fault of answers has lost.
+func (p *Proxies) Answers(ctx context.Context, number int) (count uint64, err error) {
+	for _, host := range p.in[number] {
+		var lost uint64
+		order := proxyOrder{Do: countLost, Fault: ConnectionFault{Number: number}}
+		if err := p.workers[host].Ask(ctx, order, &lost); err != nil {
+			return count, err
+		}
+		count += lost
+	}
+	return count, nil
+}
+
+// Bytes returns how many bytes came to the proxies of all hosts whose names have a text in them.
+func (p *Proxies) Bytes(ctx context.Context, about string) (sum uint64, err error) {
+	for _, w := range p.workers {
+		var bytes uint64
+		if err := w.Ask(ctx, proxyOrder{Do: countBytes, Name: about}, &bytes); err != nil {
+			return 0, err
+		}
+		sum += bytes
+	}
+	return sum, nil
+}
+
 // InForce returns the numbers of the faults that are in force. It is an error if some proxy does not pass on
 // what comes though no fault is.
 func (p *Proxies) InForce(ctx context.Context) (numbers []int, err error) {
-	for host := range p.services {
+	for host := range p.workers {
 		r, err := p.report(ctx, host)
 		switch {
 		case err != nil:
@@ -119,6 +144,6 @@ func (p *Proxies) InForce(ctx context.Context) (numbers []int, err error) {
 
 // report asks the proxies of a host what is in force.
 func (p *Proxies) report(ctx context.Context, host int) (r proxyReport, err error) {
-	err = p.services[host].ask(ctx, proxyOrder{Do: reportProxy}, &r)
+	err = p.workers[host].Ask(ctx, proxyOrder{Do: reportProxy}, &r)
 	return r, err
 }

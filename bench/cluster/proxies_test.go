@@ -311,8 +311,8 @@ func TestProxiesRefuse(t *testing.T) {
 		"fault 5 does nothing":                  begin(ConnectionFault{Number: 5, Names: a}),
 		"fault 6: a latency of -1ns":            begin(ConnectionFault{Number: 6, Names: a, Latency: -1}),
 		"fault 7: -1 bytes per second":          begin(ConnectionFault{Number: 7, Names: a, Bandwidth: -1}),
-		"there is no order \"dance\"":           p.services[0].ask(t.Context(), proxyOrder{Do: "dance"}, nil),
-		"reading an order for the proxies: jso": p.services[0].ask(t.Context(), 3, nil),
+		"there is no order \"dance\"":           p.workers[0].Ask(t.Context(), proxyOrder{Do: "dance"}, nil),
+		"reading an order for the proxies: jso": p.workers[0].Ask(t.Context(), 3, nil),
 	} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("the error is %v, and should say %q", err, says)
@@ -326,8 +326,8 @@ func second[T any](_ T, err error) error { return err }
 func TestProxiesEnd(t *testing.T) {
 	t.Parallel()
 	p := launchProxies(t)
-	p.services[0].Node.(node).input.Close()
-	if err := ended(t, p.services[0].Node.(node).process); err != nil {
+	p.workers[0].Node.(node).input.Close()
+	if err := ended(t, p.workers[0].Node.(node).process); err != nil {
 		t.Errorf("they end with %v", err)
 	}
 	err := p.Heal(t.Context(), 1)
@@ -352,18 +352,18 @@ func TestProxiesEnd(t *testing.T) {
 // An answer that comes late is not taken for that to the next question.
 func TestLateAnswersAreNoOthers(t *testing.T) {
 	const script = `read a; read b; printf '\036{"number":1,"answer":"one"}\n\036{"number":2,"answer":"two"}\n'`
-	s, err := startService(NewLauncher(), "a slow one", []string{"/bin/sh", "-c", script})
+	s, err := StartWorker(NewLauncher(), "a slow one", []string{"/bin/sh", "-c", script})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.end()
+	defer s.End()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.ask(ctx, "first", nil); !errors.Is(err, context.Canceled) {
+	if err := s.Ask(ctx, "first", nil); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	var got string
-	if err := s.ask(t.Context(), "second", &got); err != nil || got != "two" {
+	if err := s.Ask(t.Context(), "second", &got); err != nil || got != "two" {
 		t.Errorf("the answer is %q, %v", got, err)
 	}
 }

@@ -18,8 +18,8 @@ import (
 // A Resource is a resource process: it keeps what clients share (see host.Books), and has a broker of its own
 // within it, by which they ask. So no fault of the brokers that carry messages touches it.
 type Resource struct {
-	service *service
-	at      host.Broker
+	worker *Worker
+	at     host.Broker
 }
 
 // A resourceOrder is what a resource process is told. One field is set.
@@ -48,13 +48,13 @@ func LaunchResource(ctx context.Context, on Host, program []string, secure Secur
 		}
 		r.at.CA = c.TLS.CA
 	}
-	s, err := startService(on, "the resource process", program)
+	s, err := StartWorker(on, "the resource process", program)
 	if err != nil {
 		return nil, err
 	}
-	r.service = s
-	if err := s.ask(ctx, resourceOrder{Start: &c}, &r.at.URL); err != nil {
-		s.end()
+	r.worker = s
+	if err := s.Ask(ctx, resourceOrder{Start: &c}, &r.at.URL); err != nil {
+		s.End()
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -64,28 +64,28 @@ func LaunchResource(ctx context.Context, on Host, program []string, secure Secur
 }
 
 // Process returns the process.
-func (r *Resource) Process() Process { return r.service }
+func (r *Resource) Process() Process { return r.worker }
 
 // Broker returns where nodes find it.
 func (r *Resource) Broker() *host.Broker { return &r.at }
 
 // Close ends it.
-func (r *Resource) Close() { r.service.end() }
+func (r *Resource) Close() { r.worker.End() }
 
 // Keep has it keep what the clients of a run share, and forget what it kept before. When it returns nil, the
 // process answers them.
 func (r *Resource) Keep(ctx context.Context, of host.Share) error {
-	return r.service.ask(ctx, resourceOrder{Keep: &of}, nil)
+	return r.worker.Ask(ctx, resourceOrder{Keep: &of}, nil)
 }
 
 // TakeOut takes a node whose process has ended out of the registers: see host.Books.TakeOut.
 func (r *Resource) TakeOut(ctx context.Context, id nodes.ID, incarnation uint32) error {
-	return r.service.ask(ctx, resourceOrder{TakeOut: &takenOut{id, incarnation}}, nil)
+	return r.worker.Ask(ctx, resourceOrder{TakeOut: &takenOut{id, incarnation}}, nil)
 }
 
 // Look returns how far a run that ends by entries has come.
 func (r *Resource) Look(ctx context.Context) (t host.Tickets, err error) {
-	err = r.service.ask(ctx, resourceOrder{Look: true}, &t)
+	err = r.worker.Ask(ctx, resourceOrder{Look: true}, &t)
 	return t, err
 }
 
@@ -94,7 +94,7 @@ func (r *Resource) Look(ctx context.Context) (t host.Tickets, err error) {
 func ServeResource(in io.Reader, out io.Writer) error {
 	var s resourceServer
 	defer s.end()
-	return serve(in, out, func(order json.RawMessage) (any, error) {
+	return ServeOrders(in, out, func(order json.RawMessage) (any, error) {
 		var o resourceOrder
 		if err := json.Unmarshal(order, &o); err != nil {
 			return nil, fmt.Errorf("reading an order for the resource process: %w", err)

@@ -254,7 +254,7 @@ func (p *Report) verdict(s *bench.Summary) {
 		p.printf("  %s is known to be broken (%s), which this run did not show; this does: %s %s\n",
 			row.Name, row.Flaw.Check, terminal.Invoked(), strings.Join(row.ShowFlaw(), " "))
 	}
-	if s.Spec.Name == foreign.Name {
+	if foreign.Is(s.Record.Options.Config) {
 		p.printf("  a foreign program is neither simulated nor explored: runs such as this are all that is known\n")
 	}
 	p.printf("\n")

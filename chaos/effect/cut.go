@@ -17,9 +17,11 @@ type Cut struct {
 	ring   Group
 	reach  int // in a ring: how many nodes each reaches on either side
 	// for groups that are not known yet: bridge, ring or a target, which is cut off from all others
-	Word  string
-	Of    Target // that target
-	group map[nodes.ID]int
+	Word string
+	Of   Target // that target
+	// servers is a cut of servers of a service, which is none of links: see Servers.
+	servers *serverCut
+	group   map[nodes.ID]int
 }
 
 // Words for cuts that are no targets.
@@ -31,12 +33,17 @@ const (
 // cutForms lists what ParseCut takes, for its errors.
 const cutForms = "0-1/2-4 (nodes 0 and 1 from 2 to 4), 0/1/2 (each from the others), " +
 	"0,3/1-2, 0>1-2 (what 0 sends to 1 and 2, and not what they send), host 0/host 1-3, bridge, ring, " +
-	"or who is cut off from all others, as in minority or holder"
+	"or who is cut off from all others, as in minority or holder; of a service holder/servers, " +
+	"server 0/server 1-2"
 
 // ParseCut reads a cut: groups of nodes or hosts with / between them, or two with >, or a word.
 func ParseCut(text string) (Cut, error) {
 	fail := func(why string) (Cut, error) {
 		return Cut{}, fmt.Errorf("%q is no cut%s: write %s", text, why, cutForms)
+	}
+	if namesServers.MatchString(text) {
+		of, err := parseServerCut(text)
+		return Cut{servers: &of}, err
 	}
 	if !strings.ContainsAny(text, "/>") {
 		return parseCutWord(text, fail)
@@ -163,7 +170,9 @@ func (c Cut) Exchanged(a, b nodes.ID) Cut {
 }
 
 // IsZero reports whether it cuts nothing.
-func (c Cut) IsZero() bool { return len(c.groups) == 0 && len(c.ring) == 0 && c.Word == "" }
+func (c Cut) IsZero() bool {
+	return len(c.groups) == 0 && len(c.ring) == 0 && c.Word == "" && c.servers == nil
+}
 
 // Separates reports whether messages from one node to another are lost. It must be known who is in which
 // group.
@@ -189,6 +198,14 @@ func (c *Cut) Blocks(from, to, victim nodes.ID) bool {
 		return from != to && (from == victim || to == victim)
 	}
 	return c.Separates(from, to)
+}
+
+// Servers returns the text of a cut of servers, which is that of a CutServer; empty: it is of links.
+func (c Cut) Servers() string {
+	if c.servers == nil {
+		return ""
+	}
+	return c.servers.String()
 }
 
 // Names reports whether a node is in one of the groups, or in the ring.
@@ -228,6 +245,8 @@ func (c Cut) write(group func(Group) string) string {
 		}
 	}
 	switch {
+	case c.servers != nil:
+		return c.servers.String()
 	case c.Word != "":
 		return c.Word
 	case len(c.ring) > 0:

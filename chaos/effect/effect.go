@@ -73,11 +73,13 @@ const (
 	OfConnections = "connection"
 	ofBrokers     = "broker"
 	ofHosts       = "host"
+	OfServers     = "server" // of a service
 )
 
 // Kinds lists the faults. A new one is added here.
 var Kinds = []*Kind{&cutLinks, &loss, &delay, &duplicate, &reorder, &bandwidth, &kill, &pause, &slow, &clock,
-	&lag, &throttle, &stall, &reset, &killBroker, &pauseBroker, &cutRoutes, &cutNetwork}
+	&lag, &throttle, &stall, &reset, &killBroker, &pauseBroker, &cutRoutes, &cutNetwork,
+	&killServer, &pauseServer, &cutServer, &promote, &dropAnswer}
 
 // A Key is a key of plans, and the flag that says the same.
 type Key struct {
@@ -146,7 +148,7 @@ func valueOf(e Effect) (value any) {
 	return value
 }
 
-// TargetOf says which nodes an effect hits; nil: it hits links or brokers that it names itself.
+// TargetOf says which nodes an effect hits; nil: it hits links, brokers or servers that it names itself.
 func TargetOf(e Effect) *Target {
 	switch of := valueOf(e).(type) {
 	case *Target:
@@ -155,8 +157,23 @@ func TargetOf(e Effect) *Target {
 		if !of.Of.IsZero() { // who is cut off from all others, until the groups are named
 			return &of.Of
 		}
+	case *serverCut:
+		if !of.clients.IsZero() {
+			return &of.clients
+		}
 	}
 	return nil
+}
+
+// BreaksOf returns the assumptions about the system that an effect breaks: none, if its rate is zero.
+func BreaksOf(e Effect) nodes.Assumption {
+	if e.Idle() {
+		return 0
+	}
+	if by, is := e.(interface{ breaks() nodes.Assumption }); is {
+		return by.breaks()
+	}
+	return KindOf(e).Breaks
 }
 
 // What says what goes wrong, with further words behind the value of the effect's own key.
@@ -216,16 +233,17 @@ type Cluster interface {
 	Rate(id nodes.ID) float64 // at which faults in force have a clock run
 }
 
-// Carried is an effect that a transport carries out. Start is of what stands in for it.
+// Carried is an effect that a transport carries out. If something stands in for it in a simulation, it is
+// OnLinks too, of that.
 type Carried interface {
-	OnLinks
-	// Begin hits the connections of some nodes, or brokers or hosts that the effect names, and returns how many
-	// nodes that is.
+	Effect
+	// Begin hits the connections of some nodes, or brokers, hosts or servers that the effect names, and returns
+	// how many nodes that is. The error is ErrNobodyLeads if it is to be tried again.
 	Begin(c *Carrier, of Group) (hit int, err error)
 	Heal(c *Carrier) error
 }
 
-// A Carrier carries out one fault of connections, brokers or hosts.
+// A Carrier carries out one fault of connections, brokers, hosts or servers.
 type Carrier struct {
 	port.Transport
 	Number  int // of the fault
@@ -234,6 +252,11 @@ type Carrier struct {
 	Stands  func(broker int) bool // because of another fault
 	NodesOn func(host int) Group
 	Taken   []int // brokers that it has killed or stopped
+
+	ServerStands func(server int) bool // because of another fault
+	Hit          []int                 // servers that it has hit
+	Nth          uint64                // of messages, the one that the fault is for
+	Lost         uint64                // answers, known once it is healed
 }
 
 // BrokersOf returns the brokers that an effect names, by their numbers among all of a run. That of a second

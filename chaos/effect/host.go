@@ -42,6 +42,8 @@ func HostsOf(e Effect) Group {
 	switch of := valueOf(e).(type) {
 	case *Target:
 		return of.Hosts
+	case *serverCut:
+		return of.clients.Hosts
 	case *Cut:
 		return of.Hosts()
 	case *hostGroup:
@@ -55,9 +57,9 @@ func HostsOf(e Effect) Group {
 func Settle(e Effect, on func(host int) Group, apart func(Group) Cut) error {
 	switch of := valueOf(e).(type) {
 	case *Target:
-		if len(of.Hosts) > 0 {
-			*of = Target{Nodes: OnHosts(of.Hosts, on)}
-		}
+		of.settle(on)
+	case *serverCut:
+		of.clients.settle(on)
 	case *Cut:
 		if len(of.Of.Hosts) > 0 {
 			*of = apart(OnHosts(of.Of.Hosts, on))
@@ -70,6 +72,13 @@ func Settle(e Effect, on func(host int) Group, apart func(Group) Cut) error {
 		*of = settled
 	}
 	return nil
+}
+
+// settle puts the nodes on the hosts that it names in their place.
+func (t *Target) settle(on func(host int) Group) {
+	if len(t.Hosts) > 0 {
+		*t = Target{Nodes: OnHosts(t.Hosts, on)}
+	}
 }
 
 // Hosts returns the hosts that the cut names.

@@ -21,6 +21,7 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/foreign"
 )
 
 const benchHelp = `Run one algorithm under one load, in a process per node, and judge what happened.
@@ -59,6 +60,7 @@ type benchCall struct {
 	initiators     string
 	faults         faultFlags
 	foreign        foreignFlags
+	service        serviceFlags
 	setup          bench.Setup
 	required       required
 	control        controlFlags
@@ -86,6 +88,7 @@ func (c *benchCall) addFlags(cmd *cobra.Command) {
 	c.addRunFlags(cmd)
 	f := cmd.Flags()
 	c.foreign.add(f)
+	c.service.add(f, &c.setup)
 	group(f, systemFlags)
 	f.DurationVar(&c.Patience, "patience", c.Patience,
 		"how long nothing may move while somebody waits, before the run is looked at for a stall")
@@ -244,6 +247,9 @@ func (c *benchCall) checkControl(s settings) error {
 
 // row returns the row of what the run is about.
 func (c *benchCall) row(s settings) (*spec, error) {
+	if used, err := c.useService(s); used || err != nil {
+		return c.Spec, s.blame(err, foreign.ServiceOption)
+	}
 	if used, err := c.useForeign(s); used || err != nil {
 		return c.Spec, s.blame(err, foreignNames...)
 	}

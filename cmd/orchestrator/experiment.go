@@ -60,6 +60,7 @@ func equip(s *bench.Setup) {
 	s.Broker = append([]string{terminal.OwnPath()}, brokerArgs...)
 	s.Proxy = append([]string{terminal.OwnPath()}, proxyArgs...)
 	s.Agent = append([]string{terminal.OwnPath()}, agentArgs...)
+	s.Services = serviceProgram
 	s.NodeGiven = s.Node != ""
 	s.Resource = append([]string{terminal.OwnPath()}, resourceArgs...)
 	s.Node = cmp.Or(s.Node, ownSibling("node"))

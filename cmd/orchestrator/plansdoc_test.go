@@ -98,7 +98,8 @@ func runFault(t *testing.T, text string) {
 	}
 	for _, name := range []string{"ricart-agrawala", "suzuki-kasami", "central"} {
 		row, _ := mutex.Find(name)
-		scene := &chaos.Scene{Spec: row, Config: nodes.Config{N: 5}, Measured: 3 * time.Second, Brokers: 3}
+		scene := &chaos.Scene{Spec: row, Config: nodes.Config{N: 5}, Measured: 3 * time.Second, Brokers: 3,
+			Servers: chaos.Servers{Service: "etcd", Count: 3, Leads: true, Promotes: true, Peers: true}}
 		if scene.Placement, err = place.Parse("", 5+row.ServerCount(scene.Config), 4); err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,8 @@ func (a *app) root() *cobra.Command {
 		"configuration `file` (default turnstile.yaml, if it is there)")
 	root.AddCommand(a.benchCommand(), a.electCommand(), a.splitBrainCommand(), a.listCommand(),
 		a.verifyCommand(), a.brokerCommand(),
-		a.proxyCommand(), a.resourceCommand(), a.hostCommand(), a.hostsCommand(), a.simulateCommand(),
+		a.proxyCommand(), a.resourceCommand(), a.serviceCommand(), a.hostCommand(), a.hostsCommand(),
+		a.simulateCommand(),
 		a.exploreCommand(), a.validateCommand(), a.overheadCommand(),
 		a.versionCommand(), a.plansCommand(), a.chaosCommand(), a.matrixCommand(),
 		a.sweepCommand(), a.injectCommand(), a.runsCommand(), a.showCommand(), a.rerunCommand(),

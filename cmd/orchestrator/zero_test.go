@@ -14,7 +14,8 @@ import (
 // zeroMeans are the flags of which zero is a value like others: no time, a rate of zero, node 0, the seed 0,
 // none of them. The port 0 is any that is free.
 var zeroMeans = strings.Fields("hold think latency timing warmup seed at after delay reorder loss " +
-	"duplicate kill pause slow clock lag throttle stall reset kill-broker pause-broker losses duplicates " +
+	"duplicate kill pause slow clock lag throttle stall reset kill-broker pause-broker " +
+	"kill-server pause-server promote drop-answer losses duplicates " +
 	"crashes suspicions simulated real calm compare initiators port node from")
 
 // zerosOf returns what a zero of a flag may look like on a command line.

@@ -13,7 +13,7 @@ import (
 // A Fault is one that was asked for.
 type Fault struct {
 	Text    string
-	OfLinks bool // it hits messages; otherwise it hits nodes
+	OfLinks bool // it hits messages; otherwise it hits nodes, or servers of a service
 	ForGood bool // it is not healed
 	Waits   bool // it waits for a moment, or for whom it hits
 	Breaks  nodes.Assumption
@@ -83,7 +83,10 @@ func missed(asked *Fault, f *section.Fault) string {
 	switch {
 	case asked.Breaks != 0 && asked.OfLinks && f.Healed && f.Hits == 0:
 		return asked.Text + ": it hit no message, since none came that it is for"
-	case !asked.OfLinks && f.Nodes == 0:
+	case !asked.OfLinks && f.Nodes == 0 && len(f.Servers) == 0:
+		if asked.Breaks&nodes.ServersUp != 0 {
+			return asked.Text + ": it hit no server that was up"
+		}
 		return asked.Text + ": it hit no node"
 	}
 	return ""
@@ -134,7 +137,7 @@ func (e *evidence) faultText(asked *Fault, f *section.Fault) string {
 	case f.Victim >= 0:
 		hit = name(f.Victim)
 	case !asked.OfLinks:
-		hit = english.Count(f.Nodes, "node", "nodes")
+		hit = hitText(f)
 	}
 	says := fmt.Sprintf("%s: it hit %s", asked.Text, hit)
 	if around := e.Problem.around; around != nil {
@@ -142,6 +145,22 @@ func (e *evidence) faultText(asked *Fault, f *section.Fault) string {
 		says += "; " + done
 	}
 	return says
+}
+
+// hitText says how many nodes a fault hit, and which servers of a service.
+func hitText(f *section.Fault) string {
+	text := english.Count(f.Nodes, "node", "nodes")
+	if len(f.Servers) == 0 {
+		return text
+	}
+	var servers []string
+	for _, i := range f.Servers {
+		servers = append(servers, fmt.Sprintf("server %d", i))
+	}
+	if f.Nodes == 0 {
+		return english.List(servers)
+	}
+	return text + " at " + english.List(servers)
 }
 
 // lacks says why a fault shows nothing, if it does not.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
@@ -59,6 +60,10 @@ func TestFaultsThatShowNothing(t *testing.T) {
 	begin := func(w *world, number, hit int) {
 		w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: number, Victim: nodes.None, Nodes: hit}))
 	}
+	beginAt := func(w *world, hit int, servers ...int) {
+		w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: 1, Victim: nodes.None, Nodes: hit,
+			Servers: servers}))
+	}
 	heal := func(w *world, number int, hits int64) {
 		w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: uint32(number), Value: hits})
 	}
@@ -73,6 +78,9 @@ func TestFaultsThatShowNothing(t *testing.T) {
 		{"healed, of a node", kill, func(w *world) { begin(w, 1, 1); heal(w, 1, 0) }, ""},
 		{"never fired", lossy, func(*world) {}, "loss 5%: it did not take place"},
 		{"hit no message", lossy, func(w *world) { begin(w, 1, 0); heal(w, 1, 0) }, "loss 5%: it hit no message"},
+		{"healed, of a server", killServer, func(w *world) { beginAt(w, 0, 0, 2); heal(w, 1, 0) }, ""},
+		{"hit no server", killServer, func(w *world) { begin(w, 1, 0) },
+			"kill-server: it hit no server that was up"},
 		{"hit no node", kill, func(w *world) { begin(w, 1, 0); heal(w, 1, 0) }, "kill 1: it hit no node"},
 		{"not healed", lossy, func(w *world) { begin(w, 1, 0) }, "loss 5%: it was not healed"},
 		{"never resumed", kill, func(w *world) {
@@ -98,6 +106,20 @@ func TestFaultsThatShowNothing(t *testing.T) {
 		}
 		if test.says != "" && v.Outcome == Valid {
 			t.Errorf("%s: the run is valid", test.name)
+		}
+	}
+}
+
+// What is said of a fault of servers names them.
+func TestFaultsSayWhichServersTheyHit(t *testing.T) {
+	for want, hit := range map[string]section.Fault{
+		"2 nodes":                         {Nodes: 2},
+		"server 0":                        {Servers: []int{0}},
+		"server 0, server 1 and server 2": {Servers: []int{0, 1, 2}},
+		"1 node at server 2":              {Nodes: 1, Servers: []int{2}},
+	} {
+		if got := hitText(&hit); got != want {
+			t.Errorf("it hit %s, not %s", got, want)
 		}
 	}
 }

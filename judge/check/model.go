@@ -96,15 +96,15 @@ func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumptio
 	switch {
 	case f.From > in.to || asked.OfLinks && f.Healed && f.Hits == 0:
 		return 0
-	case asked.ForGood && !f.Healed: // what lasts is done at once
+	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0: // what lasts is done at once
 		to = f.From
 	}
 	broken = f.Breaks &^ nodes.Transient
 	if in.covers(f.From, to, asked.Leaves) {
 		broken = f.Breaks
 	}
-	if f.Nodes == 0 && !asked.OfLinks {
-		broken &^= nodes.NoCrash
+	if f.Nodes == 0 && len(f.Servers) == 0 && !asked.OfLinks {
+		broken &^= nodes.NoCrash | nodes.NoAmnesia | nodes.ServersUp
 	}
 	return broken
 }

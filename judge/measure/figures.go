@@ -35,7 +35,9 @@ type Figures struct {
 	PublishedMax      number `csv:"published_max" of:"exclusion"`
 	PublishesPerEntry number `csv:"publishes_per_entry" since:"entries_refused" of:"exclusion"`
 	BytesPerEntry     number `csv:"bytes_per_entry" since:"entries_refused" of:"exclusion"`
-	Heartbeats        number `csv:"heartbeats"` // of the failure detector; in no other column
+	// ServerBytesPerEntry are the bytes that clients and servers of a service exchange, both ways.
+	ServerBytesPerEntry number `csv:"server_bytes_per_entry" of:"exclusion"`
+	Heartbeats          number `csv:"heartbeats"` // of the failure detector; in no other column
 	// What nodes ask a resource process is in no other column.
 	ResourceRoundTripsPerEntry number `csv:"resource_round_trips_per_entry" of:"exclusion"`
 	ResourceUSMean             number `csv:"resource_us_mean" of:"exclusion"` // of a round trip

@@ -77,6 +77,7 @@ type Fault struct {
 	Breaks   nodes.Assumption
 	Victim   nodes.ID // that came out in the run, or None
 	Nodes    uint64   // how many it hit when it began
+	Servers  []int    // of a service, those that it hit then
 	Hits     uint64   // messages that it hit, known once it is healed
 	Before   uint64   // entries from the beginning of the window to its own
 	Entries  uint64   // while it lasted
@@ -88,7 +89,7 @@ func (f *Fold) fault(e *history.Event) {
 	if e.Kind == history.FaultBegan {
 		f.Faults = append(f.Faults, Fault{Number: e.Count, From: e.At, To: math.MaxInt64,
 			Breaks: nodes.Assumption(e.Value), Victim: nodes.ID(e.Entry) - 1, Nodes: e.Fence,
-			Before: f.EntriesInWindow})
+			Servers: e.ServersHit(), Before: f.EntriesInWindow})
 		return
 	}
 	for i := range f.Faults {

@@ -29,10 +29,10 @@ func OptionNames() (names []string) {
 // Find returns the row of the algorithm that goes by name or has it as an alias.
 func Find(name string) (*row.Row, error) { return row.Find("algorithm", All(), name) }
 
-// Of returns the row of a run: of the algorithm that goes by name, or of the foreign program that its
-// configuration names.
+// Of returns the row of a run: of the algorithm that goes by name, or of the foreign program or the service
+// that its configuration names.
 func Of(name string, c nodes.Config) (*row.Row, error) {
-	if name == foreign.Name {
+	if foreign.Is(c) {
 		return foreign.Row(c)
 	}
 	return Find(name)
@@ -80,7 +80,7 @@ func Assemble(parts []Part) (*row.Stack, error) {
 
 // rowOf returns the row of an instance.
 func rowOf(p Part) (*row.Row, error) {
-	if p.Row == foreign.Name {
+	if foreign.Is(p.Config) {
 		return foreign.Row(p.Config)
 	}
 	return row.Find("algorithm", append(All(), detector.Table...), p.Row)

@@ -30,7 +30,7 @@ type Declaration struct {
 
 // everything is all that a program may rest on.
 const everything = nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia |
-	nodes.NoPause | nodes.Timing
+	nodes.NoPause | nodes.Timing | nodes.ServersUp
 
 // patience is the Grace of a program that declares none.
 const patience = 2 * time.Second
@@ -41,7 +41,8 @@ var assumptions = []struct {
 	is   nodes.Assumption
 }{{"no-loss", nodes.NoLoss}, {"no-duplication", nodes.NoDuplication}, {"fifo", nodes.FIFO},
 	{"no-crash", nodes.NoCrash}, {"no-amnesia", nodes.NoAmnesia}, {"no-pause", nodes.NoPause},
-	{"timing", nodes.Timing}, {"majority", nodes.Majority}}
+	{"timing", nodes.Timing}, {"majority", nodes.Majority},
+	{"servers-up", nodes.ServersUp}}
 
 // undeclared is what is taken of a program that declares nothing: it is safe whatever happens, and need not
 // get on once something has gone wrong.

@@ -204,7 +204,8 @@ func TestMessagesTravel(t *testing.T) {
 // What a program declares is the same as text.
 func TestDeclarations(t *testing.T) {
 	for body, text := range map[string]string{
-		`{}`: "; safe=nothing,live=no-loss+no-duplication+fifo+no-crash+no-amnesia+no-pause+timing,grace=2s",
+		`{}`: "; safe=nothing,live=no-loss+no-duplication+fifo+no-crash+no-amnesia+no-pause+timing+" +
+			"servers-up,grace=2s",
 		`{"kinds":{"t":{"token":true},"a":{},"r":{"permit":true,"heartbeat":true}},"safe":["fifo"],"live":[],
 			"fenced":true,"grace_ms":5}`: "a,r:permit+heartbeat,t:token; safe=fifo,live=nothing,grace=5ms,fenced",
 		`{"safe":true,"live":["majority"],"elects":true,"terms":true,"highest":true,"overlap_ms":50}`: "; " +

@@ -113,6 +113,13 @@ type Init struct {
 	N           int
 	Seed        uint64
 	Incarnation uint32 // how often the node has restarted
+	Service
+}
+
+// A Service is where the client of a service finds that.
+type Service struct {
+	Servers []string `json:"servers,omitempty"` // host:port, as this node reaches them
+	Prefix  string   `json:"prefix,omitempty"`  // of all names that the client makes there
 }
 
 // initID is the msg_id of init. Later ones are higher.
@@ -124,9 +131,13 @@ func (i *Init) Line() []byte {
 	for id := range nodes.ID(i.N) {
 		names = append(names, NameOf(id))
 	}
+	options := map[string]any{"incarnation": i.Incarnation}
+	if i.Prefix != "" {
+		options["servers"], options["prefix"] = i.Servers, i.Prefix
+	}
 	b, _ := json.Marshal(map[string]any{"src": Client, "dest": NameOf(i.Node), "body": map[string]any{
 		"type": "init", "msg_id": initID, "node_id": NameOf(i.Node), "node_ids": names, "seed": i.Seed,
-		"options": map[string]any{"incarnation": i.Incarnation}}})
+		"options": options}})
 	return append(b, '\n')
 }
 

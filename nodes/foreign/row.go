@@ -2,7 +2,9 @@ package foreign
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"turnstile/nodes"
@@ -17,7 +19,34 @@ const (
 	CommandOption  = "foreign"
 	KindsOption    = "kinds"
 	PromisesOption = "promises"
+	// ServiceOption names the service whose client the program is; its own options come beside it. The command
+	// of such a row is not stored with a run: it is added where nodes are started.
+	ServiceOption = "service"
 )
+
+// Is reports whether a configuration names a foreign program or a service.
+func Is(c nodes.Config) bool { return c.Options[CommandOption] != "" || c.Options[ServiceOption] != "" }
+
+// ServiceConfig returns a configuration of a service, with its options and what its clients declare.
+func ServiceConfig(c nodes.Config, service string, options map[string]string, d *Declaration) nodes.Config {
+	c = c.With(ServiceOption, service).With(KindsOption, d.kinds()).With(PromisesOption, d.promises())
+	for name, value := range options {
+		c = c.With(name, value)
+	}
+	return c
+}
+
+// OptionsOf returns the options of the service of a configuration; nil: it is of none.
+func OptionsOf(c nodes.Config) map[string]string {
+	if c.Options[ServiceOption] == "" {
+		return nil
+	}
+	own := maps.Clone(c.Options)
+	for _, name := range []string{ServiceOption, CommandOption, KindsOption, PromisesOption} {
+		delete(own, name)
+	}
+	return own
+}
 
 // Config returns a configuration with what a program has declared.
 func Config(c nodes.Config, command string, d *Declaration) nodes.Config {
@@ -31,12 +60,12 @@ func Row(c nodes.Config) (*row.Row, error) {
 		return nil, err
 	}
 	command := c.Options[CommandOption]
-	if command == "" {
+	if command == "" && !Is(c) {
 		return nil, fmt.Errorf("%s: no command: write how the program is started, as in 'python3 ra.py'",
 			CommandOption)
 	}
 	table := kindsOf(d)
-	r := &row.Row{Family: Name, Source: command,
+	r := programRow{&row.Row{Family: Name, Source: command,
 		Summary: "A program in a process of its own, which speaks lines of JSON.",
 		Spec: nodes.Spec{Name: Name, Safe: d.Safe, Effective: d.Safe, Live: d.Live, Fenced: d.Fenced,
 			Circulates: true, // nobody knows when such a program comes to rest
@@ -46,7 +75,10 @@ func Row(c nodes.Config) (*row.Row, error) {
 				{Kind: again, Name: "again"}},
 			Options: []nodes.Option{{Name: CommandOption, Usage: "command that starts the program"},
 				{Name: KindsOption, Usage: "kinds of its messages"},
-				{Name: PromisesOption, Usage: "what it promises"}}}}
+				{Name: PromisesOption, Usage: "what it promises"}}}}}
+	if service := c.Options[ServiceOption]; service != "" {
+		r.ofService(service, c)
+	}
 	made := bridge{command: command, table: table, fenced: d.Fenced, next: initID}
 	if d.Elects {
 		r.Kind, r.Elector = nodes.Election, d.leadership()
@@ -55,7 +87,20 @@ func Row(c nodes.Config) (*row.Row, error) {
 		r.Mutex, r.Informs = &row.Exclusion{}, true
 		r.New = func(nodes.Config) nodes.Machine { return &lock{made} }
 	}
-	return r, nil
+	return r.Row, nil
+}
+
+// A programRow is the row of a program as it is made.
+type programRow struct{ *row.Row }
+
+// ofService has the row be that of a service. It has the options that the configuration has.
+func (r programRow) ofService(name string, c nodes.Config) {
+	r.Name, r.Family, r.Source = name, ServiceOption, name
+	r.Summary = "A service that people use; its client is a process beside each node."
+	r.Options = append(r.Options, nodes.Option{Name: ServiceOption, Usage: "name of the service"})
+	for _, option := range slices.Sorted(maps.Keys(OptionsOf(c))) {
+		r.Options = append(r.Options, nodes.Option{Name: option, Usage: "option of " + name})
+	}
 }
 
 // kinds are the kinds of messages of a program. Each has a type of its own, since codecs tell kinds apart by

@@ -55,7 +55,8 @@ const (
 	Resumed
 	// FaultBegan: a fault that was asked for, numbered Count from 1, begins. Value is the assumptions that it
 	// breaks, a set of nodes.Assumption, Entry its victim, plus one, if that has come out in the run, and
-	// Fence how many nodes it has hit at once.
+	// Fence how many nodes it has hit at once. Value also has the servers of a service that it has hit: see
+	// ServersHit.
 	FaultBegan
 	// FaultHealed: the fault numbered Count is over. Value is how many messages it has hit.
 	FaultHealed
@@ -118,8 +119,28 @@ const (
 
 // FaultEvent returns the event of the beginning of a fault.
 func FaultEvent(b port.FaultBeginning) Event {
-	return Event{At: b.At, Kind: FaultBegan, Count: uint32(b.Number), Value: int64(b.Breaks),
+	value := int64(b.Breaks)
+	for _, i := range b.Servers {
+		value |= 1 << (firstServer + min(i, MaxServers-1))
+	}
+	return Event{At: b.At, Kind: FaultBegan, Count: uint32(b.Number), Value: value,
 		Entry: uint32(b.Victim + 1), Fence: uint64(b.Nodes), Node: nodes.None}
+}
+
+// MaxServers is how many servers of a service are told apart in FaultBegan.
+const MaxServers = 32
+
+// firstServer is the bit of server 0 in the Value of FaultBegan, above all assumptions.
+const firstServer = 16
+
+// ServersHit returns the servers of a service that a fault has hit, given that it is FaultBegan.
+func (e *Event) ServersHit() (all []int) {
+	for i := range MaxServers {
+		if e.Value&(1<<(firstServer+i)) != 0 {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // The processes of a run that are no nodes, as Paused and Resumed name them.
@@ -131,6 +152,7 @@ const (
 
 	SecondBroker = ^uint32(0) - 128 // of the second network
 	Resource     = ^uint32(0) - 129 // that nodes ask
+	Servers      = ^uint32(0) - 130 // that has the servers of a service
 )
 
 // NoLeader is the Count of an Elected event without a leader.
@@ -157,6 +179,8 @@ const (
 	OwnPPM         // that nodes and orchestrator used
 	BrokerSharePPM // that the broker used
 	OthersPPM      // that others used
+
+	ServerBytes // that clients and the servers of a service have exchanged while measuring
 )
 
 // An Event is one thing that happened.

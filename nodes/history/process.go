@@ -28,6 +28,8 @@ func ProcessName(process uint32) string {
 		return "broker of the second network"
 	case process == Resource:
 		return "resource process"
+	case process == Servers:
+		return "process of the servers"
 	case process > mostNodes:
 		return fmt.Sprintf("broker %d", firstBroker-process)
 	}

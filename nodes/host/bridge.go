@@ -40,7 +40,7 @@ func (h *host) openBridge() (err error) {
 		}
 		b := &bridge{host: h, machine: machine, instance: int32(i)}
 		b.child, err = startChild(machine.Command(), foreign.Init{Node: h.config.Node, N: in.Config.N,
-			Seed: h.config.Seed, Incarnation: h.config.Incarnation}, false, h.wake)
+			Seed: h.config.Seed, Incarnation: h.config.Incarnation, Service: h.config.Service}, false, h.wake)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
 )
@@ -22,7 +23,9 @@ type Config struct {
 	// Second is the broker of the second network, for algorithms that have one (see nodes.MessageKind.Net).
 	Second *Broker  `json:"second,omitempty"`
 	Node   nodes.ID `json:"node"`
-	Zero   int64    `json:"zero"` // the run's zero on the node's clock, CLOCK_MONOTONIC, in nanoseconds
+	// Service is where the program of the node finds the service that it is a client of.
+	Service foreign.Service `json:"service,omitzero"`
+	Zero    int64           `json:"zero"` // the run's zero on the node's clock, CLOCK_MONOTONIC, in nanoseconds
 	// Monotonic is the node's clock, in nanoseconds, for tests of hosts whose clocks differ; nil:
 	// CLOCK_MONOTONIC. It never falls.
 	Monotonic func() int64 `json:"-"`

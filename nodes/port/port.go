@@ -34,8 +34,11 @@ type Cluster interface {
 }
 
 // A Transport is a Cluster whose messages pass connections between its nodes and brokers, and routes between
-// brokers. Its faults have numbers, from 1, and each is healed by its own.
+// brokers. Its faults have numbers, from 1, and each is healed by its own. It has the servers of a service,
+// if the run is about one.
 type Transport interface {
+	Servers
+
 	// BrokerUp reports whether a broker runs, and NodesAt how many nodes that are up connect to it.
 	BrokerUp(i int) bool
 	NodesAt(i int) int
@@ -79,6 +82,8 @@ type FaultBeginning struct {
 	Breaks nodes.Assumption
 	Victim nodes.ID // whom the run has chosen; None: the plan says who
 	Nodes  int      // how many nodes it has hit at once
+	// Servers are those of a service that it has hit, or that others were cut off from; in order.
+	Servers []int
 }
 
 // A FaultDriver carries out faults on a cluster. The host of a run calls it.

@@ -1,0 +1,161 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"turnstile/internal/terminal"
+)
+
+// A wrongCall is an error of the command line.
+type wrongCall struct{ error }
+
+// A Table is the services that a program has.
+type Table struct {
+	Services []*Service
+	Self     []string // the program, and the arguments before those of Call
+}
+
+// Call is a program of services: describe NAME, client NAME, up NAME and list, each followed by options such
+// as ttl=2s, and by --server-program PATH. It returns the exit status: 64 for a wrong call or a missing
+// program, 2 if something fails.
+func (t Table) Call(args []string, in io.Reader, out, wrong io.Writer) int {
+	err := t.call(args, in, out)
+	var w wrongCall
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &w):
+		fmt.Fprintln(wrong, err)
+		return 64
+	}
+	fmt.Fprintln(wrong, err)
+	return 2
+}
+
+func (t Table) call(args []string, in io.Reader, out io.Writer) error {
+	if len(args) == 1 && args[0] == "list" {
+		for _, s := range t.Services {
+			fmt.Fprintf(out, "%-12s %s\n", s.Name, s.Summary)
+			for _, o := range s.options() {
+				fmt.Fprintf(out, "%12s %s=%s: %s\n", "", o.Name, o.Default, o.Usage)
+			}
+		}
+		return nil
+	}
+	if len(args) < 2 || !slices.Contains([]string{"describe", "client", "up", "server"}, args[0]) {
+		return wrongCall{errors.New("write list, or describe, client or up with a NAME and options such as ttl=2s")}
+	}
+	s, err := t.find(args[1])
+	if err != nil {
+		return wrongCall{err}
+	}
+	if args[0] == "server" {
+		return serve(s, args[2:])
+	}
+	flags := pflag.NewFlagSet(args[0], pflag.ContinueOnError)
+	program := flags.String("server-program", "", "path of the server's program")
+	endpoint := flags.String("endpoint", "", "addresses of servers that run already")
+	if err := flags.Parse(args[2:]); err != nil {
+		return wrongCall{err}
+	}
+	words := flags.Args()
+	v, err := s.Parse(words)
+	if err != nil {
+		return wrongCall{err}
+	}
+	switch args[0] {
+	case "describe":
+		d, err := describe(s, v, *program, *endpoint)
+		if err != nil {
+			return wrongCall{err}
+		}
+		return json.NewEncoder(out).Encode(d)
+	case "client":
+		return s.Client(v, s.Declare(v), in, out)
+	}
+	if s.Servers == nil {
+		return wrongCall{fmt.Errorf("%s has no servers", s.Name)}
+	}
+	if f, is := in.(*os.File); is && terminal.Is(f) {
+		return t.stand(s, v, *program, out)
+	}
+	return t.up(s, v, in, out)
+}
+
+// serve runs a server of a service that has it within this program.
+func serve(s *Service, args []string) error {
+	if s.Servers == nil || s.Servers.Run == nil {
+		return wrongCall{fmt.Errorf("the servers of %s are no part of this program", s.Name)}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return s.Servers.Run(ctx, args)
+}
+
+// find returns a service by its name.
+func (t Table) find(name string) (*Service, error) {
+	var names []string
+	for _, s := range t.Services {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return nil, fmt.Errorf("there is no service %q: %s", name, instead(name, names))
+}
+
+// describe returns what there is to say of a service before a run.
+func describe(s *Service, v Values, program, endpoint string) (*Description, error) {
+	d := &Description{Service: s.Name, Summary: s.Summary, Promise: s.Promise, Link: s.Link, Words: v.Words(),
+		Declaration: s.Declare(v)}
+	if s.Library != nil {
+		d.Library = s.Library()
+	}
+	if s.Servers == nil || endpoint != "" {
+		return d, nil
+	}
+	path, err := s.Servers.Find(program)
+	if err != nil {
+		return nil, err
+	}
+	d.Members, d.Peers = s.Servers.count(v), s.Servers.Ports > 1
+	d.Leads, d.Promotes = s.Servers.Leader != nil, s.Servers.Promote != nil && d.Members > 1
+	d.Server, err = s.Servers.version(context.Background(), path)
+	return d, err
+}
+
+// stand starts servers for somebody at a terminal, says where they are, and ends them at an interrupt.
+func (t Table) stand(s *Service, v Values, program string, out io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "turnstile-servers-")
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	u := &upper{service: s, values: v, dir: dir, self: t.Self}
+	defer func() { err = errors.Join(err, u.end()) }()
+	if u.group, err = startGroup(ctx, s, v, program, dir, t.Self); err != nil {
+		return err
+	}
+	var all []string
+	for _, m := range u.group.members {
+		all = append(all, m.Address(0))
+	}
+	fmt.Fprintf(out, "%s serves at %s; Ctrl-C ends it\n", s.Name, strings.Join(all, ","))
+	<-ctx.Done()
+	return nil
+}

@@ -1,0 +1,223 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"turnstile/bench/cluster"
+)
+
+// A group is the servers of a run.
+type group struct {
+	servers  *Servers
+	launcher *cluster.Launcher
+	as       *owner   // nil: servers run as this user
+	program  []string // of the servers, with the arguments before their own
+	members  []*Member
+}
+
+// An owner is the user as whom servers run.
+type owner struct{ uid, gid uint32 }
+
+// nobody is the user as whom servers run if this is root: some refuse to run as root, and none needs it.
+var nobody = owner{65534, 65534}
+
+// startLimit is how long servers may take until they serve, if they do not say.
+const startLimit = 20 * time.Second
+
+// stopLimit is how long a server may take to end well.
+const stopLimit = 2 * time.Second
+
+// startGroup starts the servers, and waits until all serve. The folder must exist. What was started is ended
+// if something fails.
+func startGroup(ctx context.Context, s *Service, v Values, program, dir string, self []string) (
+	*group, error) {
+	path, err := s.Servers.Find(program)
+	if err != nil {
+		return nil, err
+	}
+	g := &group{servers: s.Servers, launcher: cluster.NewLauncher(), program: []string{path}}
+	if s.Servers.Run != nil {
+		g.program = slices.Concat(self, []string{"server", s.Name})
+	}
+	if os.Geteuid() == 0 {
+		g.as = &nobody
+		g.launcher.As(nobody.uid, nobody.gid)
+	}
+	for i := range s.Servers.count(v) {
+		g.members = append(g.members, &Member{group: g, Number: i, Program: path, Values: v,
+			Dir: filepath.Join(dir, fmt.Sprint(i))})
+	}
+	for _, m := range g.members {
+		m.All = g.members
+		for range s.Servers.Ports {
+			held, err := cluster.HoldPort()
+			if err != nil {
+				return nil, errors.Join(err, g.end())
+			}
+			m.held, m.Ports = append(m.held, held), append(m.Ports, held.Number)
+		}
+	}
+	for _, m := range g.members {
+		if err := g.prepare(ctx, m); err != nil {
+			return nil, errors.Join(err, g.end())
+		}
+	}
+	for _, m := range g.members {
+		if err := g.start(m); err != nil {
+			return nil, errors.Join(err, g.end())
+		}
+	}
+	for _, m := range g.members {
+		if err := g.await(ctx, m); err != nil {
+			return nil, errors.Join(err, g.end())
+		}
+	}
+	return g, nil
+}
+
+// prepare makes the folder of a member.
+func (g *group) prepare(ctx context.Context, m *Member) error {
+	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
+		return err
+	}
+	if g.as != nil {
+		if err := os.Chown(m.Dir, int(g.as.uid), int(g.as.gid)); err != nil {
+			return err
+		}
+	}
+	if g.servers.Prepare == nil {
+		return nil
+	}
+	if err := g.servers.Prepare(ctx, m); err != nil {
+		return fmt.Errorf("preparing server %d: %w", m.Number, err)
+	}
+	if g.as == nil {
+		return nil
+	}
+	return filepath.WalkDir(m.Dir, func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(g.as.uid), int(g.as.gid))
+	})
+}
+
+// start starts the process of a member.
+func (g *group) start(m *Member) (err error) {
+	args, env := g.servers.Command(m)
+	m.process, err = g.launcher.Start(cluster.Command{Name: fmt.Sprintf("server %d", m.Number),
+		Program: slices.Concat(g.program, args), Env: append(env, "HOME="+m.Dir)}, nil)
+	return err
+}
+
+// await waits until a member serves.
+func (g *group) await(ctx context.Context, m *Member) error {
+	limit := g.servers.Limit
+	if limit == 0 {
+		limit = startLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		err := g.servers.Ready(ctx, m)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-m.process.Ended():
+			return fmt.Errorf("server %d did not start: it %s", m.Number, m.process.Fate().Says)
+		case <-ctx.Done():
+			return fmt.Errorf("server %d does not serve after %v: %w; %s", m.Number, limit, err, g.words(m))
+		case <-time.After(20 * time.Millisecond): // between two looks
+		}
+	}
+}
+
+// words ends a member, and returns what it printed last.
+func (g *group) words(m *Member) string {
+	m.process.Dismiss()
+	<-m.process.Ended()
+	return m.process.Fate().Says
+}
+
+// member returns the member of a number.
+func (g *group) member(i int) (*Member, error) {
+	if i < 0 || i >= len(g.members) {
+		return nil, fmt.Errorf("there is no server %d: they count from 0 to %d", i, len(g.members)-1)
+	}
+	return g.members[i], nil
+}
+
+// up reports whether a member runs, or stands still.
+func (m *Member) up() bool {
+	if m.process == nil {
+		return false
+	}
+	select {
+	case <-m.process.Ended():
+		return false
+	default:
+		return true
+	}
+}
+
+// kill ends a member at once.
+func (g *group) kill(m *Member) error {
+	if !m.up() {
+		return fmt.Errorf("server %d is down already", m.Number)
+	}
+	m.kill()
+	return nil
+}
+
+// restart starts a member that is down, with its data or with an empty folder. It does not wait until it
+// serves: what it waits for may be down as well.
+func (g *group) restart(ctx context.Context, m *Member, forget bool) error {
+	if m.up() {
+		return fmt.Errorf("server %d is up", m.Number)
+	}
+	if forget {
+		if err := os.RemoveAll(m.Dir); err != nil {
+			return err
+		}
+		if err := g.prepare(ctx, m); err != nil {
+			return err
+		}
+	}
+	return g.start(m)
+}
+
+// end ends all servers, and gives their ports back. The folder stays.
+func (g *group) end() (err error) {
+	stop := g.servers.Stop
+	if stop == 0 {
+		stop = syscall.SIGTERM
+	}
+	for _, m := range g.members {
+		if m.up() { // one that stands still could not end
+			m.resume()
+			m.process.Signal(stop)
+		}
+	}
+	late := time.After(stopLimit)
+	for _, m := range g.members {
+		if m.process != nil {
+			select {
+			case <-m.process.Ended():
+			case <-late:
+				m.kill()
+			}
+		}
+		for _, held := range m.held {
+			held.Release()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"turnstile/bench/cluster"
+)
+
+// A Description is what a program says of a service with its options.
+type Description struct {
+	Service  string   `json:"service"`
+	Summary  string   `json:"summary"`
+	Promise  string   `json:"promise"` // of its documentation, quoted
+	Link     string   `json:"link"`
+	Words    []string `json:"words"`             // all options, as name=value, sorted
+	Members  int      `json:"members,omitempty"` // how many servers there are; 0: none
+	Server   string   `json:"server,omitempty"`  // the version of their program
+	Library  string   `json:"library,omitempty"` // that of clients, with its version
+	Leads    bool     `json:"leads,omitempty"`   // one of the servers does
+	Promotes bool     `json:"promotes,omitempty"`
+	Peers    bool     `json:"peers,omitempty"` // servers talk with each other
+
+	Declaration Declaration `json:"declaration"`
+}
+
+// A Program is where a service is found: the program that has it, with the words before "client" and "up",
+// and what the user says of it.
+type Program struct {
+	Command []string
+	Name    string   // of the service
+	Words   []string // options that are given
+	Server  string   // the server's program; empty: the one in PATH
+	// Endpoint has the addresses of servers that run already, host:port with commas between; empty: servers
+	// are started.
+	Endpoint string
+}
+
+// args returns the command line of a subcommand.
+func (p *Program) args(subcommand string) []string {
+	args := slices.Concat(p.Command, []string{subcommand, p.Name}, p.Words)
+	if subcommand == "describe" && p.Endpoint != "" {
+		args = append(args, "--endpoint", p.Endpoint)
+	}
+	if p.Server != "" && subcommand != "client" {
+		args = append(args, "--server-program", p.Server)
+	}
+	return args
+}
+
+// Client returns the command of clients, for a shell.
+func (p *Program) Client() string {
+	var words []string
+	for _, word := range p.args("client") {
+		words = append(words, "'"+strings.ReplaceAll(word, "'", `'\''`)+"'")
+	}
+	return strings.Join(words, " ")
+}
+
+// describeLimit is how long a program may take to describe a service. A Java machine takes a second.
+const describeLimit = 30 * time.Second
+
+// Describe asks the program what the service promises, and whether its servers can be started. The error says
+// what is wrong with the options, or what is missing.
+func (p *Program) Describe(ctx context.Context) (*Description, error) {
+	ctx, cancel := context.WithTimeout(ctx, describeLimit)
+	defer cancel()
+	args := p.args("describe")
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	var says bytes.Buffer
+	cmd.Stderr = &says
+	out, err := cmd.Output()
+	if err != nil {
+		if text := strings.TrimSpace(says.String()); text != "" {
+			return nil, errors.New(text)
+		}
+		return nil, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
+	}
+	var d Description
+	if err := json.Unmarshal(out, &d); err != nil {
+		return nil, fmt.Errorf("%s prints no description (%w): %.200q", strings.Join(args, " "), err, out)
+	}
+	return &d, nil
+}
+
+// Running are the servers of a run.
+type Running struct {
+	Started
+	worker *cluster.Worker
+	dir    string
+}
+
+// upLimit is how long servers may take to start, all together.
+const upLimit = 90 * time.Second
+
+// Launch starts the servers of a service on this machine, and waits until they serve. Their data is in a
+// temporary folder, which is removed with them, also if this process is killed.
+func Launch(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
+	dir, err := os.MkdirTemp("", "turnstile-servers-")
+	if err == nil {
+		err = os.Chmod(dir, 0o711) // the user of the servers passes through
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Running{dir: dir}
+	if r.worker, err = cluster.StartWorker(on, "the process of the servers", p.args("up")); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	r.worker.SetLimit(upLimit)
+	if err := r.worker.Ask(ctx, order{Start: &startOrder{p.Server, dir}}, &r.Started); err != nil {
+		r.Close()
+		return nil, fmt.Errorf("starting the servers of %s: %w", p.Name, err)
+	}
+	return r, nil
+}
+
+// Process returns the process that has the servers.
+func (r *Running) Process() cluster.Process { return r.worker }
+
+// Close ends the servers, and removes their data.
+func (r *Running) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*stopLimit)
+	defer cancel()
+	r.worker.Ask(ctx, order{End: true}, nil) // if it cannot, they end with it
+	r.worker.End()
+	return os.RemoveAll(r.dir)
+}
+
+// PIDs returns the process IDs of the servers; 0: that one is down.
+func (r *Running) PIDs(ctx context.Context) (all []int, err error) {
+	err = r.worker.Ask(ctx, order{PIDs: true}, &all)
+	return all, err
+}
+
+// Leader returns the server that leads now, or -1.
+func (r *Running) Leader(ctx context.Context) (i int, err error) {
+	err = r.worker.Ask(ctx, order{Leader: true}, &i)
+	return i, err
+}
+
+// Kill ends a server at once.
+func (r *Running) Kill(ctx context.Context, i int) error {
+	return r.worker.Ask(ctx, order{Kill: &serverOrder{Server: i}}, nil)
+}
+
+// Restart starts a server that is down, with its data, or without if it is to forget it. It returns before
+// the server serves.
+func (r *Running) Restart(ctx context.Context, i int, forget bool) error {
+	return r.worker.Ask(ctx, order{Restart: &serverOrder{i, forget}}, nil)
+}
+
+// Stop has a server stand still, and Go has it go on.
+func (r *Running) Stop(ctx context.Context, i int) error {
+	return r.worker.Ask(ctx, order{Stop: &serverOrder{Server: i}}, nil)
+}
+
+func (r *Running) Go(ctx context.Context, i int) error {
+	return r.worker.Ask(ctx, order{Go: &serverOrder{Server: i}}, nil)
+}
+
+// Promote has a standby become the first.
+func (r *Running) Promote(ctx context.Context, i int) error {
+	return r.worker.Ask(ctx, order{Promote: &serverOrder{Server: i}}, nil)
+}
+
+// Await waits until a server serves that was restarted.
+func (r *Running) Await(ctx context.Context, i int) error {
+	return r.worker.Ask(ctx, order{Await: &serverOrder{Server: i}}, nil)
+}

@@ -1,0 +1,182 @@
+package natskv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+)
+
+// bucket is the name of the bucket of all locks.
+const bucket = "turnstile"
+
+// asking is how long one call of the server may take.
+const asking = 2 * time.Second
+
+// A lock is the client of one node.
+type lock struct {
+	conn *nats.Conn
+	kv   jetstream.KeyValue
+	key  string
+	name string
+	ttl  time.Duration
+
+	mu       sync.Mutex
+	revision uint64
+	stop     chan struct{} // ends the updates
+	stopped  chan struct{} // they have ended
+}
+
+// open connects, and makes the bucket if it is not there.
+func open(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
+	conn, js, err := dial(s.Options.Servers)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to NATS at %s: %w", strings.Join(s.Options.Servers, ", "), err)
+	}
+	c := jetstream.KeyValueConfig{Bucket: bucket, TTL: v.Duration("ttl"), LimitMarkerTTL: v.Duration("ttl"),
+		Replicas: v.Int(service.Members), Storage: jetstream.MemoryStorage, History: 1}
+	if v.On("durable") {
+		c.Storage = jetstream.FileStorage
+	}
+	for late := time.Now().Add(20 * time.Second); ; {
+		// Servers of a cluster may know of each other, and not yet agree on who leads.
+		call, cancel := context.WithTimeout(ctx, time.Second)
+		kv, err := js.CreateOrUpdateKeyValue(call, c)
+		cancel()
+		switch {
+		case err == nil:
+			return &lock{conn: conn, kv: kv, ttl: v.Duration("ttl"), name: s.Name,
+				key: strings.ReplaceAll(s.Options.Prefix, "/", ".") + "lock"}, nil
+		case ctx.Err() != nil || time.Now().After(late):
+			conn.Close()
+			return nil, fmt.Errorf("making the bucket %s: %w", bucket, err)
+		}
+		time.Sleep(100 * time.Millisecond) // until the next try
+	}
+}
+
+// Acquire implements program.Lock. If the key is there, it waits until a watch says that it is gone.
+func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
+	for {
+		call, cancel := context.WithTimeout(ctx, asking)
+		revision, err := l.kv.Create(call, l.key, []byte(l.name))
+		cancel()
+		if err == nil {
+			return l.granted(revision), nil
+		}
+		if !errors.Is(err, jetstream.ErrKeyExists) {
+			return program.Grant{}, err
+		}
+		held, err := l.await(ctx)
+		if err != nil {
+			return program.Grant{}, err
+		}
+		if !held { // it was refused though nobody has it
+			return program.Grant{}, program.ErrRefused
+		}
+	}
+}
+
+// await waits until the key is free. It reports whether somebody had it.
+func (l *lock) await(ctx context.Context) (held bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*l.ttl) // a watch may miss what happens while it is disconnected
+	defer cancel()
+	watch, err := l.kv.Watch(ctx, l.key)
+	if err != nil {
+		return false, err
+	}
+	defer watch.Stop()
+	for {
+		select {
+		case e, more := <-watch.Updates():
+			switch {
+			case !more:
+				return true, errors.New("the watch has ended")
+			case e == nil: // that was all there is
+				if !held {
+					return false, nil
+				}
+			case e.Operation() == jetstream.KeyValuePut:
+				held = true
+			case held:
+				return true, nil
+			}
+		case <-ctx.Done():
+			return true, nil
+		}
+	}
+}
+
+// granted keeps the lock until it is released or lost.
+func (l *lock) granted(revision uint64) program.Grant {
+	lost := make(chan struct{})
+	l.revision, l.stop, l.stopped = revision, make(chan struct{}), make(chan struct{})
+	go l.keep(lost, l.stop, l.stopped)
+	return program.Grant{Fence: revision, Lost: lost}
+}
+
+// keep updates the key three times in its time to live. The lock is lost if somebody else has changed the
+// key, or if no update has succeeded for that time.
+func (l *lock) keep(lost, stop, stopped chan struct{}) {
+	defer close(stopped)
+	kept := time.Now()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(l.ttl / 3):
+		}
+		sent := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), l.ttl/3)
+		l.mu.Lock()
+		revision := l.revision
+		l.mu.Unlock()
+		next, err := l.kv.Update(ctx, l.key, []byte(l.name), revision)
+		cancel()
+		switch {
+		case err == nil:
+			kept = sent
+			l.mu.Lock()
+			l.revision = next
+			l.mu.Unlock()
+			continue
+		case wrongRevision(err), time.Since(kept) > l.ttl:
+			fmt.Fprintln(os.Stderr, "the key is lost:", err)
+			close(lost)
+			return
+		}
+	}
+}
+
+// wrongRevision reports whether an error says that the key has another revision.
+func wrongRevision(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+}
+
+// Release implements program.Lock.
+func (l *lock) Release(ctx context.Context) error {
+	close(l.stop)
+	<-l.stopped
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	err := l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision))
+	if err != nil && wrongRevision(err) {
+		return program.ErrLost
+	}
+	return err
+}
+
+func (l *lock) Close() error {
+	l.conn.Close()
+	return nil
+}

@@ -1,0 +1,59 @@
+// Package natskv has the lock that users make of a key of NATS KV: create it, update it by its revision to
+// keep it, delete it to give it back. The servers are NATS servers with JetStream, which this program runs
+// itself.
+package natskv
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+)
+
+// Service is the lock. The expiry of keys is that of their bucket: an update drops the time to live that a
+// key was created with.
+var Service = service.Service{
+	Name:    "nats-kv",
+	Summary: "a key of NATS KV: created, updated by revision, watched; the revision is the fence; nats.go",
+	Promise: "Atomic operations on keys such as create and update allow for distributed locking patterns.",
+	Link:    "https://docs.nats.io/nats-concepts/jetstream/key-value-store",
+	Options: []service.Option{
+		{Name: "ttl", Default: "2s", Usage: "of the bucket: a key that is not updated for so long expires",
+			Check: service.Length(time.Second, time.Hour)},
+		{Name: "obey", Default: "on", Usage: "leave when an update says that the key is lost",
+			Values: service.OnOff},
+		{Name: "durable", Default: "off", Usage: "the servers write each message to disk before they answer",
+			Values: service.OnOff},
+	},
+	Servers: &servers,
+	Declare: func(v service.Values) service.Declaration {
+		// A holder that stands still or whose messages are late for longer than ttl may be inside with the next.
+		return service.Declaration{Safe: []string{"no-pause", "timing", "no-loss"}, Live: []string{"no-loss"},
+			Fenced: true, GraceMS: float64(2*v.Duration("ttl")/time.Millisecond) + 10_000}
+	},
+	Library: func() string { return "nats.go " + nats.Version },
+	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
+		return program.ServeLock(in, out, d, v.On("obey"),
+			func(ctx context.Context, s program.Setting) (program.Lock, error) { return open(ctx, s, v) })
+	},
+}
+
+// servers are one or three servers in processes of their own.
+var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run,
+	Versioned: func() string { return server.VERSION },
+	Command: func(m *service.Member) (args, env []string) {
+		args = []string{"n" + strconv.Itoa(m.Number), m.Dir, m.Values["durable"]}
+		for _, other := range m.All {
+			args = append(args, other.Address(0), other.Address(1))
+		}
+		return args, nil
+	},
+	Ready:  ready,
+	Leader: leader,
+}

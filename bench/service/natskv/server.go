@@ -1,0 +1,118 @@
+package natskv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"turnstile/bench/service"
+)
+
+// run runs one server until the context ends: the arguments are its name, its folder, whether it is durable,
+// and two addresses for each server, of clients and of servers. The own ones come at its number.
+func run(ctx context.Context, args []string) error {
+	if len(args) < 5 {
+		return errors.New("a server takes its name, its folder, durable, and two addresses for each server")
+	}
+	number, err := strconv.Atoi(strings.TrimPrefix(args[0], "n"))
+	if err != nil {
+		return fmt.Errorf("the name %q: %w", args[0], err)
+	}
+	addresses := args[3:]
+	o := &server.Options{ServerName: args[0], NoLog: true, NoSigs: true, JetStream: true, StoreDir: args[1],
+		SyncAlways: args[2] == "on", JetStreamMaxMemory: 256 << 20, JetStreamMaxStore: 1 << 30}
+	if o.Host, o.Port, err = split(addresses[2*number]); err != nil {
+		return err
+	}
+	if len(addresses) > 2 {
+		o.Cluster = server.ClusterOpts{Name: "turnstile", NoAdvertise: true, PoolSize: -1}
+		if o.Cluster.Host, o.Cluster.Port, err = split(addresses[2*number+1]); err != nil {
+			return err
+		}
+		for i := 1; i < len(addresses); i += 2 {
+			if i != 2*number+1 {
+				o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: addresses[i]})
+			}
+		}
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		return err
+	}
+	s.Start()
+	<-ctx.Done()
+	s.Shutdown()
+	return nil
+}
+
+func split(address string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(address)
+	if err == nil {
+		port, err = strconv.Atoi(text)
+	}
+	return host, port, err
+}
+
+// dial connects to servers, and to no others.
+func dial(addresses []string) (*nats.Conn, jetstream.JetStream, error) {
+	conn, err := nats.Connect("nats://"+strings.Join(addresses, ",nats://"), nats.DontRandomize(),
+		nats.IgnoreDiscoveredServers(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
+		nats.Timeout(time.Second))
+	if err != nil {
+		return nil, nil, err
+	}
+	js, err := jetstream.New(conn)
+	return conn, js, err
+}
+
+// ready reports whether JetStream answers at a server: among several that have a leader.
+func ready(ctx context.Context, m *service.Member) error {
+	conn, js, err := dial([]string{m.Address(0)})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
+	_, err = js.AccountInfo(ctx)
+	return err
+}
+
+// leader returns the server that leads the stream of the bucket.
+func leader(ctx context.Context, all []*service.Member) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	var errs []error
+	for _, m := range all {
+		conn, js, err := dial([]string{m.Address(0)})
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		defer conn.Close()
+		stream, err := js.Stream(ctx, "KV_"+bucket)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		c := stream.CachedInfo().Cluster
+		if c == nil { // one alone leads
+			return m.Number, nil
+		}
+		i, err := strconv.Atoi(strings.TrimPrefix(c.Leader, "n"))
+		if err != nil {
+			return -1, nil
+		}
+		return i, nil
+	}
+	return -1, errors.Join(errs...)
+}

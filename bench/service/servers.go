@@ -1,0 +1,164 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"turnstile/bench/cluster"
+	"turnstile/internal/terminal"
+)
+
+// Servers says how the servers of a service are started. The functions are called by one goroutine.
+type Servers struct {
+	Members []int    // how many there may be; the first is the default; empty: Count says it
+	Ports   int      // of each member; the first is that of clients
+	Program string   // its name in PATH
+	Folders []string // where packages put it beside that; patterns of path/filepath.Glob
+	Package string   // the Debian package that has it
+	// Count returns how many there are, if no option of its own says it.
+	Count func(Values) int
+	// Needs returns the files that a program cannot do without; nil: there are none.
+	Needs func(program string) []string
+	// VersionArgs make the program print its version, and Version finds it there: the first group.
+	VersionArgs []string
+	Version     *regexp.Regexp
+
+	// Run runs a server within this program, with the arguments of Command, until the context ends, for a
+	// service that needs no other program. Versioned is the version of that.
+	Run       func(ctx context.Context, args []string) error
+	Versioned func() string
+
+	// Prepare fills the empty folder of a member before it starts for the first time; nil: it stays empty.
+	Prepare func(ctx context.Context, m *Member) error
+	// Command returns the arguments of the program and variables for it.
+	Command func(m *Member) (args, env []string)
+	// Ready returns nil once a member serves clients. It is called again until then.
+	Ready func(ctx context.Context, m *Member) error
+	// Leader returns the member that leads, or -1; nil: none ever does.
+	Leader func(ctx context.Context, all []*Member) (int, error)
+	// Promote has a standby become the first; nil: there are no standbys.
+	Promote func(ctx context.Context, m *Member) error
+	// Stop is the signal that ends a server well; 0: SIGTERM.
+	Stop syscall.Signal
+	// Limit is how long it may take until a member serves; 0: 20 s.
+	Limit time.Duration
+}
+
+// A Member is one server.
+type Member struct {
+	Number  int
+	Program string // its path
+	Dir     string // its own folder
+	Values  Values
+	Ports   []int
+	All     []*Member
+
+	group   *group
+	held    []*cluster.Port
+	process cluster.Node // nil: it was never started
+	guard   *guard       // nil: it does not stand still, or has started no processes
+}
+
+// Started reports whether the member was started before.
+func (m *Member) Started() bool { return m.process != nil }
+
+// Address returns where a port of the member is: host:port.
+func (m *Member) Address(port int) string { return fmt.Sprintf("127.0.0.1:%d", m.Ports[port]) }
+
+// Run runs a program to its end, in the place of the member and as its user: for Prepare. The error has what
+// the program printed.
+func (m *Member) Run(ctx context.Context, program string, args ...string) error {
+	p, err := m.group.launcher.Start(cluster.Command{Name: filepath.Base(program),
+		Program: append([]string{program}, args...), Env: []string{"HOME=" + m.Dir, "LC_ALL=C"}}, nil)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.Ended():
+	case <-ctx.Done():
+		p.Dismiss()
+		<-p.Ended()
+		return ctx.Err()
+	}
+	if fate := p.Fate(); !fate.Well {
+		return fmt.Errorf("%s %s", program, fate.Says)
+	}
+	return nil
+}
+
+// count returns how many servers there are.
+func (s *Servers) count(v Values) int {
+	if s.Count != nil {
+		return s.Count(v)
+	}
+	return v.Int(Members)
+}
+
+// Find returns the path of the server's program: the one given, or else the one in PATH or where packages put
+// it. The error says what to install.
+func (s *Servers) Find(given string) (string, error) {
+	path, err := s.find(given)
+	if err != nil || s.Needs == nil {
+		return path, err
+	}
+	for _, file := range s.Needs(path) {
+		if _, err := os.Stat(file); err != nil {
+			return "", fmt.Errorf("%s needs %s, which is not there: install the Debian package %s", path, file,
+				s.Package)
+		}
+	}
+	return path, nil
+}
+
+func (s *Servers) find(given string) (string, error) {
+	switch {
+	case s.Run != nil && given != "":
+		return "", errors.New("--server-program: the server is within this program: leave it out")
+	case s.Run != nil:
+		return terminal.OwnPath(), nil
+	}
+	if given != "" {
+		path, err := exec.LookPath(given)
+		if err != nil {
+			return "", fmt.Errorf("the server program %s: %w", given, err)
+		}
+		return filepath.Abs(path)
+	}
+	if path, err := exec.LookPath(s.Program); err == nil {
+		return path, nil
+	}
+	for _, pattern := range s.Folders {
+		found, err := filepath.Glob(filepath.Join(pattern, s.Program))
+		if err == nil && len(found) > 0 {
+			return found[len(found)-1], nil
+		}
+	}
+	return "", fmt.Errorf("there is no program %s in PATH: install the Debian package %s, or say where it is "+
+		"with --server-program", s.Program, s.Package)
+}
+
+// version returns the version of a program.
+func (s *Servers) version(ctx context.Context, path string) (string, error) {
+	if s.Versioned != nil {
+		return s.Versioned(), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, s.VersionArgs...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	found := s.Version.FindSubmatch(out)
+	if found == nil {
+		return "", fmt.Errorf("%s does not say its version by %s (%v): is it another program? It printed: %s", path,
+			strings.Join(s.VersionArgs, " "), err, strings.TrimSpace(string(out)))
+	}
+	return string(found[1]), nil
+}

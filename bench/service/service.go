@@ -1,0 +1,200 @@
+package service
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"turnstile/internal/suggest"
+)
+
+// A Service is one that grants locks or elects leaders.
+type Service struct {
+	Name    string
+	Summary string // one sentence: the recipe and the client library
+	Promise string // what its documentation promises, quoted
+	Link    string // where it does
+	Options []Option
+	Servers *Servers // nil: it has none, since its nodes are all there is
+	// Declare returns what its clients promise, as the body declare of docs/foreign.md says it.
+	Declare func(Values) Declaration
+	// Client is the foreign program of one node. It returns when in ends.
+	Client func(v Values, d Declaration, in io.Reader, out io.Writer) error
+	// Library names the client library with its version, as in "go-redis v9.23.0".
+	Library func() string
+	// Check says what is wrong with options together; nil: nothing ever is.
+	Check func(Values) error
+}
+
+// A Declaration is what clients promise. The keys are those of the body declare.
+type Declaration struct {
+	Safe      []string        `json:"safe"` // what their safety rests on; empty: on nothing
+	Live      []string        `json:"live"`
+	Fenced    bool            `json:"fenced,omitempty"`
+	Elects    bool            `json:"elects,omitempty"`
+	Terms     bool            `json:"terms,omitempty"`
+	GraceMS   float64         `json:"grace_ms,omitempty"`
+	OverlapMS float64         `json:"overlap_ms,omitempty"`
+	Kinds     map[string]Kind `json:"kinds,omitempty"`
+}
+
+// A Kind says what messages between nodes carry.
+type Kind struct {
+	Token     bool `json:"token,omitempty"`
+	Permit    bool `json:"permit,omitempty"`
+	Heartbeat bool `json:"heartbeat,omitempty"`
+}
+
+// An Option is one of a service, for its clients or its servers.
+type Option struct {
+	Name    string
+	Default string
+	Usage   string
+	Values  []string // those that there are; nil: Check says
+	// Check says what is wrong with a value; nil: nothing is.
+	Check func(value string) error
+}
+
+// Members is the name of the option that says how many servers there are.
+const Members = "members"
+
+// Values are the options of a service, those that were not given included.
+type Values map[string]string
+
+// Parse reads words such as ttl=2s. Each may be given once.
+func (s *Service) Parse(words []string) (Values, error) {
+	v, given := Values{}, map[string]bool{}
+	var names []string
+	for _, o := range s.options() {
+		v[o.Name] = o.Default
+		names = append(names, o.Name)
+	}
+	for _, word := range words {
+		name, value, is := strings.Cut(word, "=")
+		switch {
+		case !slices.Contains(names, name):
+			return nil, fmt.Errorf("%s has no option %q: %s", s.Name, name, instead(name, names))
+		case !is:
+			return nil, fmt.Errorf("option %s of %s: write a value, as in %s=%s", name, s.Name, name, v[name])
+		case given[name]:
+			return nil, fmt.Errorf("option %s of %s is given twice: leave out one of the two", name, s.Name)
+		}
+		v[name], given[name] = value, true
+	}
+	for _, o := range s.options() {
+		if err := o.check(v[o.Name]); err != nil {
+			return nil, fmt.Errorf("option %s of %s: %w", o.Name, s.Name, err)
+		}
+	}
+	if s.Check != nil {
+		if err := s.Check(v); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	return v, nil
+}
+
+// instead says what there is instead of a wrong name.
+func instead(name string, names []string) string {
+	if near := suggest.Nearest(name, names); near != "" {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	if len(names) == 0 {
+		return "it has none"
+	}
+	return "there are " + strings.Join(names, ", ")
+}
+
+// options returns all options: those of its servers come first.
+func (s *Service) options() []Option {
+	if s.Servers == nil || s.Servers.Members == nil {
+		return s.Options
+	}
+	var counts []string
+	for _, n := range s.Servers.Members {
+		counts = append(counts, strconv.Itoa(n))
+	}
+	members := Option{Name: Members, Default: counts[0], Usage: "how many servers", Values: counts}
+	return slices.Concat([]Option{members}, s.Options)
+}
+
+func (o *Option) check(value string) error {
+	if o.Values != nil && !slices.Contains(o.Values, value) {
+		return fmt.Errorf("%q is none of its values: there are %s", value, strings.Join(o.Values, ", "))
+	}
+	if o.Check != nil {
+		return o.Check(value)
+	}
+	return nil
+}
+
+// Words writes values as Parse reads them, sorted.
+func (v Values) Words() (all []string) {
+	for name, value := range v {
+		all = append(all, name+"="+value)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Int returns a number that Parse has checked.
+func (v Values) Int(name string) int {
+	n, err := strconv.Atoi(v[name])
+	if err != nil {
+		panic(fmt.Sprintf("option %s is %q", name, v[name]))
+	}
+	return n
+}
+
+// Duration returns a length of time that Parse has checked.
+func (v Values) Duration(name string) time.Duration {
+	d, err := time.ParseDuration(v[name])
+	if err != nil {
+		panic(fmt.Sprintf("option %s is %q", name, v[name]))
+	}
+	return d
+}
+
+// On reports whether an option of on and off is on.
+func (v Values) On(name string) bool { return v[name] == "on" }
+
+// OnOff are the values of options that are on or off.
+var OnOff = []string{"on", "off"}
+
+// Length returns a check of lengths of time between two.
+func Length(least, most time.Duration) func(string) error {
+	return func(value string) error {
+		switch d, err := time.ParseDuration(value); {
+		case err != nil:
+			return fmt.Errorf("%q is no length of time: write one, as in 2s", value)
+		case d < least || d > most:
+			return fmt.Errorf("%v is not between %v and %v", d, least, most)
+		}
+		return nil
+	}
+}
+
+// WholeSeconds is a check of lengths of time in whole seconds, from one second to an hour.
+func WholeSeconds(value string) error {
+	if err := Length(time.Second, time.Hour)(value); err != nil {
+		return err
+	}
+	if d, _ := time.ParseDuration(value); d%time.Second != 0 {
+		return fmt.Errorf("%v is no whole number of seconds, which the service wants: write %v or %v", d,
+			d.Truncate(time.Second), d.Truncate(time.Second)+time.Second)
+	}
+	return nil
+}
+
+// Count returns a check of numbers between two.
+func Count(least, most int) func(string) error {
+	return func(value string) error {
+		if n, err := strconv.Atoi(value); err != nil || n < least || n > most {
+			return fmt.Errorf("%q is no number from %d to %d", value, least, most)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,25 @@
+package effect
+
+import (
+	"time"
+
+	"turnstile/nodes"
+)
+
+// PauseServer has servers of a service stand still.
+type PauseServer struct {
+	plain
+	Which ServersOf `yaml:"pause-server"`
+}
+
+var pauseServer = Kind{Key: "pause-server", Layer: OfServers, Says: "servers stand still (SIGSTOP)",
+	Example: "pause-server: 0, for: 1s", Breaks: nodes.ServersUp, Zero: new(PauseServer),
+	Flag: "have `servers` of the service stand still for some time"}
+
+func (*PauseServer) Leaves() time.Duration { return reconnecting }
+
+func (p *PauseServer) Begin(c *Carrier, _ Group) (int, error) {
+	return 0, c.takeServers(p.Which, c.PauseServer)
+}
+
+func (*PauseServer) Heal(c *Carrier) error { return c.giveServersBack(c.ResumeServer) }

@@ -1,0 +1,145 @@
+package chaos
+
+import (
+	"errors"
+	"slices"
+
+	"turnstile/chaos/effect"
+)
+
+// Servers are those of the service that a run is about, as far as faults must know them. The zero value is a
+// run without a service.
+type Servers struct {
+	Service  string `yaml:"service"` // its name
+	Count    int    `yaml:"count"`
+	Leads    bool   `yaml:"leads,omitempty"`    // one of them leads, or is the primary, and says so
+	Promotes bool   `yaml:"promotes,omitempty"` // a replica or standby can be made the primary
+	Peers    bool   `yaml:"peers,omitempty"`    // they talk to each other
+}
+
+// ofServers reports whether the fault is one of servers of a service.
+func (f *Fault) ofServers() bool { return effect.KindOf(f.Effect).Layer == effect.OfServers }
+
+// OfServers reports whether some of the faults are of servers of a service.
+func OfServers(faults []Fault) bool {
+	return slices.ContainsFunc(faults, func(f Fault) bool { return f.ofServers() })
+}
+
+// checkServers checks whether the run has the servers that a fault of servers names, and whether these can
+// suffer it.
+func (f *Fault) checkServers(s *Scene) error {
+	k, of, sides := effect.KindOf(f.Effect), &s.Servers, effect.ServersIn(f.Effect)
+	no := func(key, format string, args ...any) error {
+		return f.mistake(key, "%s: "+format, append([]any{f.What()}, args...)...)
+	}
+	switch cut, cuts := f.Effect.(*effect.CutServer); {
+	case s.Simulated:
+		return no(k.Key, "a simulation has no servers of a service, and nothing stands in for them: make a real "+
+			"run, as in bench --service etcd")
+	case of.Count == 0:
+		return no(k.Key, "this run has no servers: choose a service with --service")
+	case is[*effect.DropAnswer](f) && f.Nth == 0:
+		return no("nth", "say which answer is lost, from when the fault begins, as in nth: 1")
+	case is[*effect.Promote](f) && !of.Promotes:
+		return no(k.Key, "no server of %s can be promoted: take a service with a replica or a standby", of.Service)
+	case cuts && !cut.OfClients() && of.Count == 1:
+		return no(k.Key, "there is one server, and no other to be cut off from: take --members 3")
+	case cuts && !cut.OfClients() && !of.Peers:
+		return no(k.Key, "the servers of %s do not talk to each other: cut clients off from them, as in "+
+			"cut: holder/server 0", of.Service)
+	case cuts && !cut.OfClients() && slices.ContainsFunc(sides, func(x effect.ServersOf) bool {
+		return len(x.Group) == of.Count
+	}):
+		return no(k.Key, "that leaves no server to be cut off from")
+	case s.Measured == 0 && f.For == 0 && !f.ForGood():
+		return no(k.Key, "this run ends by entries, and might never have them: say how long it lasts, as in "+
+			"for: 500ms")
+	}
+	for _, side := range sides {
+		if side.Word == effect.LeadingServer && !of.Leads {
+			return no(k.Key, "no server of %s leads: name one by its number, as in 0", of.Service)
+		}
+		for _, i := range side.Group {
+			switch {
+			case int(i) < of.Count:
+			case of.Count == 1:
+				return no(k.Key, "there is no server %d: there is one, and it is 0", i)
+			default:
+				return no(k.Key, "there is no server %d: they are 0 to %d", i, of.Count-1)
+			}
+		}
+	}
+	return nil
+}
+
+// namesLeader reports whether the fault is for the server that leads then.
+func (f *Fault) namesLeader() bool {
+	return slices.ContainsFunc(effect.ServersIn(f.Effect), func(s effect.ServersOf) bool {
+		return s.Word == effect.LeadingServer
+	})
+}
+
+// killsServers reports whether servers are down while the fault is in force, and stay down if it is for good.
+func (f *Fault) killsServers() bool { return is[*effect.KillServer](f) }
+
+// proxiesServers reports whether it takes proxies between clients and servers.
+func (f *Fault) proxiesServers() bool { return is[*effect.CutServer](f) || is[*effect.DropAnswer](f) }
+
+// stopsServers reports whether servers do nothing while the fault is in force.
+func (f *Fault) stopsServers() bool { return f.killsServers() || is[*effect.PauseServer](f) }
+
+// checkServersTogether says which two faults of servers cannot hold together, if any cannot: one that is down
+// or stands still is neither killed, nor paused nor promoted.
+func checkServersTogether(all []Fault, s *Scene) error {
+	for i := range all {
+		b := &all[i]
+		for j := range all[:i] {
+			a := &all[j]
+			if !a.Timed() || !b.Timed() || !a.ofServers() || !b.ofServers() || !together(a, b, s) {
+				continue
+			}
+			for _, id := range effect.ServersIn(a.Effect)[0].Group {
+				if slices.Contains(effect.ServersIn(b.Effect)[0].Group, id) {
+					return b.mistake("at",
+						"%v cannot hold together with %v: server %d is down or stands still then", b, a, id)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// together reports whether one of two faults of servers stops them while the other is to kill, pause or
+// promote.
+func together(a, b *Fault, s *Scene) bool {
+	acts := func(f *Fault) bool { return f.stopsServers() || is[*effect.Promote](f) }
+	lasts := func(f *Fault) span {
+		if is[*effect.Promote](f) {
+			return span{f.At, f.At}
+		}
+		return f.span(s)
+	}
+	return acts(a) && acts(b) && (a.stopsServers() || b.stopsServers()) && lasts(a).touches(lasts(b))
+}
+
+// lookAgain is how long after it was found that no server leads that is asked again, in nanoseconds.
+const lookAgain = int64(20e6)
+
+// serverStands reports whether a server stands still because of a fault.
+func (d *Driver) serverStands(server int) bool {
+	return slices.ContainsFunc(d.faults, func(f *fault) bool {
+		return is[*effect.PauseServer](f.Fault) && f.carrier != nil && slices.Contains(f.carrier.Hit, server)
+	})
+}
+
+// triedLater has a fault that is for the server that leads begin later, if err says that none does now, and
+// reports whether it does.
+func (d *Driver) triedLater(f *fault, err error) bool {
+	if !errors.Is(err, effect.ErrNobodyLeads) {
+		return false
+	}
+	f.carrier = nil
+	at := d.cluster.Now() + lookAgain
+	f.shared.begin(at, d.end(f, at))
+	return true
+}

@@ -1,0 +1,332 @@
+package chaos
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/chaos/effect"
+	"turnstile/nodes"
+	"turnstile/nodes/port"
+)
+
+// fakeServers are three servers of a stageOf that write down there what is done to them.
+type fakeServers struct {
+	*stageOf
+	leader int
+	downed map[int]bool
+}
+
+func (s *fakeServers) Servers() int                { return 3 }
+func (s *fakeServers) ServerUp(i int) bool         { return !s.downed[i] }
+func (s *fakeServers) LeadingServer() (int, error) { return s.leader, nil }
+func (s *fakeServers) KillServer(i int) error {
+	s.downed[i] = true
+	return s.do("kill server %d", i)
+}
+func (s *fakeServers) RestartServer(i int, forget bool) error {
+	s.downed[i] = false
+	return s.do("restart server %d %v", i, forget)
+}
+func (s *fakeServers) PauseServer(i int) error   { return s.do("pause server %d", i) }
+func (s *fakeServers) ResumeServer(i int) error  { return s.do("resume server %d", i) }
+func (s *fakeServers) PromoteServer(i int) error { return s.do("promote server %d", i) }
+func (s *fakeServers) CutServers(n int, c port.ServerCut) error {
+	return s.do("cut servers %d %v %v %v", n, c.Clients, c.Peers, c.Close)
+}
+func (s *fakeServers) HealServers(n int) error { return s.do("heal servers %d", n) }
+func (s *fakeServers) LoseAnswer(n int, l port.LostAnswer) error {
+	return s.do("lose answer %d %v #%d %v", n, l.Clients, l.Nth, l.Close)
+}
+func (s *fakeServers) HealAnswer(n int) (uint64, error) { return 2, s.do("heal answer %d", n) }
+
+func TestDriverHasServersSufferIt(t *testing.T) {
+	for text, want := range map[string][]string{
+		"kill-server: 0, for: 500ms": {"kill server 0", "began 1 at 0 nodes, servers [0]", "restart server 0 false",
+			"healed 1"},
+		"kill-server: 0-1, for: 500ms, forget: true": {"kill server 0", "kill server 1",
+			"began 1 at 0 nodes, servers [0 1]", "restart server 0 true", "restart server 1 true", "healed 1"},
+		"kill-server: leader": {"kill server 2", "began 1 at 0 nodes, servers [2]"},
+		"pause-server: server leader, for: 500ms": {"pause server 2", "began 1 at 0 nodes, servers [2]",
+			"resume server 2", "healed 1"},
+		"promote: server 1": {"promote server 1", "began 1 at 0 nodes, servers [1]"},
+		"cut-server: server 0/server 1-2, for: 500ms": {"cut servers 1 [] [[0 1] [0 2]] false",
+			"began 1 at 0 nodes, servers [0 1 2]", "heal servers 1", "healed 1"},
+		"cut: server 0/server 1/server 2, for: 500ms, close: true": {"cut servers 1 [] [[0 1] [0 2] [1 2]] true",
+			"began 1 at 0 nodes, servers [0 1 2]", "heal servers 1", "healed 1"},
+		"cut: server leader/servers, for: 500ms": {"cut servers 1 [] [[0 2] [1 2]] false",
+			"began 1 at 0 nodes, servers [0 1 2]", "heal servers 1", "healed 1"},
+		"cut: 3/servers, for: 500ms": {"cut servers 1 [{3 0} {3 1} {3 2}] [] false",
+			"began 1 at 1 nodes, servers [0 1 2]", "heal servers 1", "healed 1"},
+		"cut: 0-1/server 1, for: 500ms": {"cut servers 1 [{0 1} {1 1}] [] false",
+			"began 1 at 2 nodes, servers [1]", "heal servers 1", "healed 1"},
+		"cut: host 0/server leader, for: 500ms": {"cut servers 1 [{0 2} {2 2} {4 2}] [] false",
+			"began 1 at 3 nodes, servers [2]", "heal servers 1", "healed 1"},
+		"drop-answer: 1, nth: 3, close: true": {"lose answer 1 [1] #3 true", "began 1 at 1 nodes",
+			"heal answer 1", "healed 1 with 2"},
+	} {
+		d, c := staged(t, text+", at: 1s")
+		c.leader = 2
+		if got := c.until(t, d, 999*time.Millisecond); len(got) > 0 {
+			t.Errorf("%s: before its time: %q", text, got)
+		}
+		got, servers := c.until(t, d, 1200*time.Millisecond), d.Progress()[0].Servers
+		if named := strings.Contains(text, "leader"); named != (d.CameTo()[0].HitServers.Group != nil) {
+			t.Errorf("%s: it came to %v", text, d.CameTo()[0].HitServers)
+		}
+		if strings.Contains(text, "erver") && len(servers) == 0 {
+			t.Errorf("%s: the servers that it hit are not known", text)
+		}
+		got = append(got, c.until(t, d, 2*time.Second)...)
+		if err := d.End(); err != nil {
+			t.Fatal(err)
+		}
+		if got = append(got, c.told()...); !slices.Equal(got, want) {
+			t.Errorf("%s: it did %q, and not %q", text, got, want)
+		}
+		if len(d.InForce()) > 0 || d.Pending(true) {
+			t.Errorf("%s: in force are %q at the end", text, d.InForce())
+		}
+	}
+}
+
+// A fault that waits for the holder hits its connections to servers.
+func TestTheHolderIsCutOffFromServers(t *testing.T) {
+	d, c := staged(t, "cut: holder/servers, close: true, at: 1s, for: 1s", "drop-answer: waiter, nth: 2, at: 1s")
+	c.until(t, d, 1100*time.Millisecond)
+	d.Watch(&port.Hook{At: c.now, Node: 4, What: port.OnEnter})
+	d.Watch(&port.Hook{At: c.now, Node: 3, What: port.OnRequest})
+	got := c.until(t, d, 1200*time.Millisecond)
+	want := []string{"cut servers 1 [{4 0} {4 1} {4 2}] [] true", "began 1 at 1 nodes, servers [0 1 2]",
+		"lose answer 2 [3] #2 false", "began 2 at 1 nodes"}
+	if !slices.Equal(got, want) {
+		t.Errorf("it did %q", got)
+	}
+}
+
+// If no server leads, a fault of the one that does waits until one does.
+func TestAFaultWaitsForAServerToLead(t *testing.T) {
+	d, c := staged(t, "kill-server: leader, at: 1s, for: 500ms")
+	c.leader = -1
+	if got := c.until(t, d, 1300*time.Millisecond); len(got) > 0 || d.Progress()[0].State != ToCome {
+		t.Fatalf("while none leads it did %q: %s", got, d.Progress()[0].State)
+	}
+	c.leader = 1
+	if got := c.until(t, d, 1700*time.Millisecond); !slices.Equal(got,
+		[]string{"kill server 1", "began 1 at 0 nodes, servers [1]"}) {
+		t.Errorf("it did %q", got)
+	}
+	if got := c.until(t, d, 1900*time.Millisecond); !slices.Equal(got,
+		[]string{"restart server 1 false", "healed 1"}) {
+		t.Errorf("it did %q later", got)
+	}
+	d, c = staged(t, "kill-server: leader, at: 1s, for: 500ms")
+	c.leader = -1
+	c.until(t, d, 2*time.Second)
+	if err := d.End(); err != nil || len(c.did) > 0 || d.Progress()[0].State != NeverBegan || d.Pending(true) {
+		t.Errorf("with no leader to the end it did %q, %v: %s", c.did, err, d.Progress()[0].State)
+	}
+}
+
+// A server that is down for good comes up if the fault is healed by hand, and not because the run ends.
+func TestAServerThatIsDownForGoodCanBeHealed(t *testing.T) {
+	d, c := staged(t, "kill-server: 1, at: 1s", "promote: 0, at: 1s")
+	c.until(t, d, 1100*time.Millisecond)
+	if err := d.Heal(2); err == nil || !strings.Contains(err.Error(), "promoted a server, once and for good") {
+		t.Errorf("a promotion that is healed: %v", err)
+	}
+	if err := d.Mend(); err != nil || len(c.did) > 0 {
+		t.Errorf("the end of a run did %q, %v", c.did, err)
+	}
+	if err := d.Heal(1); err != nil || !slices.Equal(c.told(), []string{"restart server 1 false", "healed 1"}) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A server that one fault has killed or stopped is left alone by others whose moment has come.
+func TestAStoppedServerIsLeftAlone(t *testing.T) {
+	killed, on := staged(t, "kill-server: 2, at: 1s", "pause-server: 1-2, when: any enters, for: 100ms")
+	on.until(t, killed, 1100*time.Millisecond)
+	killed.Watch(&port.Hook{At: on.now, Node: 1, What: port.OnEnter})
+	if got := on.until(t, killed, 2*time.Second); !slices.Equal(got,
+		[]string{"pause server 1", "began 2 at 0 nodes, servers [1]", "resume server 1", "healed 2"}) {
+		t.Errorf("beside a server that is down it did %q", got)
+	}
+	d, c := staged(t, "pause-server: 0, at: 1s, for: 500ms", "kill-server: 0-1, when: any enters, for: 1s",
+		"promote: 0, when: 'any enters #2'")
+	c.until(t, d, 1100*time.Millisecond)
+	d.Watch(&port.Hook{At: c.now, Node: 1, What: port.OnEnter})
+	d.Watch(&port.Hook{At: c.now, Node: 1, What: port.OnEnter})
+	want := []string{"kill server 1", "began 2 at 0 nodes, servers [1]", "began 3 at 0 nodes", "resume server 0",
+		"healed 1", "restart server 1 false", "healed 2"}
+	if got := c.until(t, d, 3*time.Second); !slices.Equal(got, want) {
+		t.Errorf("it did %q", got)
+	}
+}
+
+func TestFaultsOfServersAreChecked(t *testing.T) {
+	redlock := func(s *Scene) { s.Servers = Servers{Service: "redlock", Count: 3} }
+	one := func(s *Scene) { s.Servers.Count = 1 }
+	for text, test := range map[string]struct {
+		change func(*Scene)
+		says   string
+	}{
+		"kill-server: 0": {func(s *Scene) { s.Servers = Servers{} },
+			"line 3: kill-server 0: this run has no servers: choose a service with --service"},
+		"cut: holder/servers": {func(s *Scene) { s.Servers = Servers{} },
+			"this run has no servers: choose a service with --service"},
+		"promote: 0": {
+			func(s *Scene) { s.Simulated = true }, "a simulation has no servers of a service"},
+		"kill-server: 3":       {nil, "there is no server 3: they are 0 to 2"},
+		"cut: 0/server 1":      {one, "there is no server 1: there is one, and it is 0"},
+		"cut: 0/server 3":      {nil, "there is no server 3: they are 0 to 2"},
+		"cut: 7/servers":       {nil, "there is no node 7: they are 0 to 5"},
+		"pause-server: leader": {redlock, "no server of redlock leads: name one by its number, as in 0"},
+		"cut: 0/server leader": {redlock, "no server of redlock leads"},
+		"promote: 2":           {redlock, "no server of redlock can be promoted"},
+		"cut: server 0/servers": {
+			redlock, "the servers of redlock do not talk to each other: cut clients off"},
+		"cut: server 0/server 1":        {one, "there is one server, and no other to be cut off from"},
+		"cut: server 0-2/servers":       {nil, "that leaves no server to be cut off from"},
+		"cut: servers/servers":          {nil, `"servers/servers" is no cut of servers: write holder/servers`},
+		"cut: servers":                  {nil, "since it has one side"},
+		"cut: server 0>server 1":        {nil, "since connections are cut both ways"},
+		"cut: server 0/server 0-1":      {nil, "since server 0 is in it twice"},
+		"cut: 0/server 0/server 1":      {nil, "clients on one side and servers on more"},
+		"cut: 0/1/servers":              {nil, "is no cut of servers"},
+		"cut: server 0/bridge":          {nil, "is no cut of servers"},
+		"cut-server: 0/1":               {nil, `"0/1" is no cut of servers`},
+		"loss: 1%\nbetween: server 0/1": {nil, "between takes groups of nodes"},
+		"kill-server: holder": {
+			nil, `"holder" names no servers: write 0, 0-1 or 0,2, each once, or leader`},
+		"promote: 0-1":                 {nil, `"0-1" names no server: write one number, as in 1`},
+		"promote: leader":              {nil, `names no server: write one number`},
+		"promote: 1\nfor: 1s":          {nil, "line 4: a promotion is for good: leave out for"},
+		"kill-server: 0\nforget: true": {nil, "line 4: who forgets comes up again: say after how long"},
+		"drop-answer: 1": {
+			nil, "say which answer is lost, from when the fault begins, as in nth: 1"},
+		"drop-answer: 1\nnth: 1":      {nil, ""},
+		"kill-server: 0\nclose: true": {nil, "kill-server takes no close"},
+		"cut: 0/1\nclose: true":       {nil, "cut takes no close"},
+		"cut: 0/servers\nclose: true": {nil, ""},
+		"cut: 0/servers\nkind: x":     {nil, "cut-server takes no kind: beside the times it takes close"},
+		"pause-server: 0": {
+			func(s *Scene) { s.Measured = 0 }, "this run ends by entries, and might never have them"},
+		"kill-server: leader": {func(s *Scene) { s.Measured = 0 }, ""},
+	} {
+		lines := strings.ReplaceAll(text, "\n", "\n    ")
+		p, err := ReadPlan("p", []byte("about: x\nfaults:\n  - "+lines+"\n"))
+		if err == nil {
+			s := scene(t, "central")
+			s.Servers = Servers{Service: "etcd", Count: 3, Leads: true, Promotes: true, Peers: true}
+			if test.change != nil {
+				test.change(s)
+			}
+			_, err = Resolve(p.Faults, s, 1)
+		}
+		if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: the error is %v, and should say %q", text, err, test.says)
+		}
+	}
+}
+
+// A server that is down or stands still is neither killed, nor paused nor promoted.
+func TestFaultsOfOneServerHoldOneAtATime(t *testing.T) {
+	s := scene(t, "central")
+	s.Servers = Servers{Service: "redis", Count: 2, Leads: true, Promotes: true, Peers: true}
+	const down = "kill-server: 0, at: 1s, for: 500ms"
+	for text, refused := range map[string]bool{
+		"kill-server: 0-1, at: 1200ms, for: 1s":  true,
+		"pause-server: 0, at: 500ms, for: 1s":    true,
+		"promote: 0, at: 1200ms":                 true,
+		"promote: 0, at: 900ms":                  false,
+		"promote: 1, at: 1200ms":                 false,
+		"kill-server: 0, at: 1600ms":             false,
+		"pause-server: 1, at: 1s, for: 1s":       false,
+		"pause-server: leader, at: 1s, for: 1s":  false,
+		"cut: 0/servers, at: 1s, for: 1s":        false,
+		"cut: server 0/servers, at: 1s, for: 1s": false,
+	} {
+		_, err := Resolve(read(t, down, text), s, 1)
+		if (err != nil) != refused || err != nil && !strings.Contains(err.Error(), "server 0 is down or stands") {
+			t.Errorf("%s beside %s: %v", text, down, err)
+		}
+	}
+	const promoted = "promote: 0, at: 1s"
+	if _, err := Resolve(read(t, promoted, promoted), s, 1); err != nil {
+		t.Error(err) // the second one changes nothing
+	}
+}
+
+// What is written of a fault of servers is read again as the same, in a plan and by a node.
+func TestFaultsOfServersAreWritten(t *testing.T) {
+	for text, want := range map[string]struct {
+		says   string
+		breaks nodes.Assumption
+	}{
+		"cut: servers/holder": {"cut-server holder/servers", nodes.NoLoss | nodes.Timing},
+		"cut: 0-2/server 0,2, close: true": {
+			"cut-server 0-2/server 0,2 with connections closed", nodes.NoLoss | nodes.Timing},
+		"cut: server 0/server 1-2":     {"cut-server server 0/server 1-2", nodes.ServersUp},
+		"kill-server: server 0-1":      {"kill-server 0-1", nodes.ServersUp},
+		"kill-server: leader, for: 1s": {"kill-server leader", nodes.ServersUp},
+		"kill-server: 0, for: 1s, forget: true": {
+			"kill-server 0 with amnesia", nodes.ServersUp | nodes.NoAmnesia},
+		"promote: 1":                    {"promote 1", nodes.NoAmnesia},
+		"drop-answer: holder, nth: 2":   {"drop-answer holder #2", nodes.NoLoss | nodes.Timing},
+		"pause-server: leader, for: 1s": {"pause-server leader", nodes.ServersUp},
+		"drop-answer: 0, nth: 2, close: true": {
+			"drop-answer 0 #2 with the connection closed", nodes.NoLoss | nodes.Timing},
+		"cut-server: server leader/servers, at: 1s": {"cut-server server leader/servers", nodes.ServersUp},
+	} {
+		f := read(t, text)[0]
+		if f.What() != want.says || f.Breaks() != want.breaks {
+			t.Errorf("%s: %s breaks %v", text, f.What(), f.Breaks())
+		}
+		line, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again Fault
+		if err := json.Unmarshal(line, &again); err != nil || again.String() != f.String() {
+			t.Errorf("%s is written %s and read as %v: %v", text, line, &again, err)
+		}
+		if f.OfMessages() != strings.HasPrefix(text, "drop-answer") {
+			t.Errorf("%s hits messages: %v", text, f.OfMessages())
+		}
+		if f.OfLinks() || Disconnects([]Fault{f}) || NeedsProxies([]Fault{f}) || !OfServers([]Fault{f}) ||
+			effect.KindOf(f.Effect).StandIn != "" {
+			t.Errorf("%s is taken for a fault of messages, connections or brokers", text)
+		}
+	}
+}
+
+// A fault of servers may be added to a run that is on, which no node need know unless it waits for one.
+func TestFaultsOfServersAreInjected(t *testing.T) {
+	s := scene(t, "central")
+	s.Servers = Servers{Service: "etcd", Count: 3, Leads: true}
+	d, c := staged(t)
+	c.now = int64(time.Second)
+	faults := read(t, "kill-server: 1, at: 1s, for: 100ms", "cut: holder/servers, at: 1s")
+	more, err := ResolveMore(nil, faults, s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if more[0].OfNodes() || !more[1].OfNodes() {
+		t.Errorf("nodes are to know %v: %v, and %v: %v", &more[0], more[0].OfNodes(), &more[1], more[1].OfNodes())
+	}
+	if _, err := d.Add(more[0]); err != nil {
+		t.Fatal(err)
+	}
+	d.Known(3 * time.Second)
+	want := []string{"kill server 1", "began 1 at 0 nodes, servers [1]", "restart server 1 false", "healed 1"}
+	if got := c.until(t, d, 2*time.Second); !slices.Equal(got, want) {
+		t.Errorf("it did %q", got)
+	}
+	if _, err := ResolveMore(nil, read(t, "kill-server: 3"), s, 1); err == nil ||
+		!strings.Contains(err.Error(), "there is no server 3") {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/bench"
+	"turnstile/bench/service"
+	"turnstile/bench/service/natskv"
+	"turnstile/chaos"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes/foreign"
+)
+
+// ownServices are the services that this program has itself. All others are in the program services, which is
+// built from a module of its own, so that this one needs no library of theirs.
+var ownServices = []*service.Service{&natskv.Service}
+
+// serviceProgram returns the program that has a service, with its arguments. That of services-NAME has one whose
+// library takes too long to build.
+func serviceProgram(name string) ([]string, error) {
+	if slices.ContainsFunc(ownServices, func(s *service.Service) bool { return s.Name == name }) {
+		return append([]string{terminal.OwnPath()}, serviceArgs...), nil
+	}
+	for _, name := range []string{"services-" + name, "services"} {
+		for _, path := range []string{ownSibling(name), name} {
+			if found, err := exec.LookPath(path); err == nil {
+				return []string{found}, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("the program services, which has %s, is not beside this one, nor in PATH: build it "+
+		"with make services", name)
+}
+
+// serviceArgs make this program that of its own services.
+var serviceArgs = []string{"service"}
+
+func (a *app) serviceCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                "service",
+		Short:              "Describe a service that this program has, be its client, or start its servers",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own := service.Table{Services: ownServices, Self: append([]string{terminal.OwnPath()}, serviceArgs...)}
+			var wrong strings.Builder
+			if status := own.Call(args, cmd.InOrStdin(), a.stdout, &wrong); status != 0 {
+				return failure{errors.New(strings.TrimSpace(wrong.String())), status}
+			}
+			return nil
+		},
+	}
+}
+
+// serviceFlags are the flags of runs about a service.
+type serviceFlags struct {
+	name     string
+	with     []string
+	endpoint string
+}
+
+func (x *serviceFlags) add(f *pflag.FlagSet, s *bench.Setup) {
+	f.StringVar(&x.name, foreign.ServiceOption, "", "`name` of a lock or election service to run instead, "+
+		"as in redis (see docs/services.md)")
+	f.StringSliceVar(&x.with, "with", nil, "`options` of that service, as in px=1s,fence=on")
+	f.StringVar(&x.endpoint, bench.EndpointOption, "", "`addresses` of servers that run already, host:port "+
+		"with commas between (default servers of the run's own)")
+	f.StringVar(&s.ServerProgram, "server-program", "", "`path` of the program of the servers (default the one "+
+		"in PATH)")
+}
+
+// useService has the run be about a service, if one is named: it is asked what it promises.
+func (c *benchCall) useService(s settings) (used bool, err error) {
+	x := &c.service
+	switch {
+	case x.name == "" && (x.with != nil || x.endpoint != "" || c.setup.ServerProgram != ""):
+		return false, errors.New("--with, --endpoint and --server-program are about a service: add --service")
+	case x.name == "", s.rank(foreign.ServiceOption) < s.rank(c.naming):
+		return false, nil
+	case s.rank(foreign.ServiceOption) == s.rank(c.naming), c.foreign.command != "":
+		return false, fmt.Errorf("--service, --foreign and --%s say what is run: leave out all but one", c.naming)
+	case x.endpoint != "" && c.setup.ServerProgram != "":
+		return false, errors.New("--endpoint names servers that run, and --server-program starts some: take one")
+	}
+	command, err := serviceProgram(x.name)
+	if err != nil {
+		return false, err
+	}
+	program := service.Program{Command: command, Name: x.name, Words: x.with, Server: c.setup.ServerProgram,
+		Endpoint: x.endpoint}
+	described, err := program.Describe(context.Background())
+	if err != nil {
+		return false, err
+	}
+	d, err := declarationOf(described)
+	if err != nil {
+		return false, err
+	}
+	switch elects := slices.Contains(c.problems, check.Election); {
+	case d.Elects && !elects:
+		return false, fmt.Errorf("%s elects leaders: orchestrator elect --service %[1]s runs it", x.name)
+	case !d.Elects && elects:
+		return false, fmt.Errorf("%s grants locks: orchestrator bench --service %[1]s runs it", x.name)
+	}
+	options := map[string]string{bench.EndpointOption: x.endpoint, bench.ServerVersionOption: described.Server,
+		bench.ClientVersionOption: described.Library}
+	for _, word := range described.Words {
+		name, value, _ := strings.Cut(word, "=")
+		options[name] = value
+	}
+	c.Config = foreign.ServiceConfig(c.Config, x.name, options, d)
+	if x.endpoint == "" && described.Members > 0 {
+		c.Servers = chaos.Servers{Service: x.name, Count: described.Members, Leads: described.Leads,
+			Promotes: described.Promotes, Peers: described.Peers}
+	}
+	c.Spec, err = foreign.Row(c.Config)
+	return true, err
+}
+
+// declarationOf returns what a service declares.
+func declarationOf(d *service.Description) (*foreign.Declaration, error) {
+	b, err := json.Marshal(d.Declaration)
+	if err != nil {
+		return nil, err
+	}
+	return foreign.ReadDeclaration(string(b))
+}

@@ -1,0 +1,156 @@
+package program
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// The testbed, as lines name it, and the services beside it.
+const (
+	Client = "c0"
+	Timer  = "timer"
+	Disk   = "disk"
+)
+
+// Error codes of bodies of the type error.
+const (
+	Unknown     = 0    // it is not known whether it was done
+	Unavailable = 11   // not now: it is tried again
+	Crash       = 13   // the program cannot go on
+	LockLost    = 1000 // of a release: the lock was lost before
+)
+
+// A Line is one that the program was told.
+type Line struct {
+	Src  string          `json:"src"`
+	Dest string          `json:"dest"`
+	Body json.RawMessage `json:"body"`
+	Head `json:"-"`
+}
+
+// A Head is what bodies of the testbed have in common.
+type Head struct {
+	Type      string          `json:"type"`
+	MsgID     uint64          `json:"msg_id"`
+	InReplyTo uint64          `json:"in_reply_to"`
+	ID        json.RawMessage `json:"id"` // of a timer
+}
+
+// A Setting is what the program is told first: which node it is, and what its options are.
+type Setting struct {
+	Name    string   `json:"node_id"` // n0 for the first node
+	Names   []string `json:"node_ids"`
+	Seed    uint64   `json:"seed"`
+	Options Options  `json:"options"`
+}
+
+// Options are those of the body init.
+type Options struct {
+	Incarnation uint32 `json:"incarnation"` // how often the node has restarted
+	// Servers are the addresses of the servers of the run's service, as this node reaches them: host:port.
+	Servers []string `json:"servers"`
+	// Prefix begins all names that the program makes in a service.
+	Prefix string `json:"prefix"`
+}
+
+// A Conn is the program's end of the lines. Its methods may be called by any goroutine, but for Read.
+type Conn struct {
+	Setting Setting
+	in      *bufio.Scanner
+	mu      sync.Mutex
+	out     io.Writer
+	written error
+}
+
+// longest is how many bytes a line may have.
+const longest = 1 << 20
+
+// Open reads init and answers it, with a declaration unless that is nil: any value that JSON encodes as
+// docs/foreign.md wants it.
+func Open(in io.Reader, out io.Writer, declaration any) (*Conn, error) {
+	c, init, err := hear(in, out)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.accept(init, declaration)
+}
+
+// hear reads init.
+func hear(in io.Reader, out io.Writer) (*Conn, Line, error) {
+	c := &Conn{in: bufio.NewScanner(in), out: out}
+	c.in.Buffer(nil, longest)
+	l, err := c.Read()
+	if err != nil {
+		return nil, l, fmt.Errorf("reading init: %w", err)
+	}
+	if l.Type != "init" {
+		return nil, l, fmt.Errorf("the first line is %q: it has to be init", l.Type)
+	}
+	if err := json.Unmarshal(l.Body, &c.Setting); err != nil {
+		return nil, l, fmt.Errorf("reading init: %w", err)
+	}
+	return c, l, nil
+}
+
+// accept answers init.
+func (c *Conn) accept(init Line, declaration any) error {
+	c.Answer(init, "init_ok", nil)
+	if declaration == nil {
+		return c.Err()
+	}
+	b, err := json.Marshal(declaration)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{}
+	if err := json.Unmarshal(b, &body); err != nil {
+		return err
+	}
+	body["type"] = "declare"
+	c.Say(Client, body)
+	return c.Err()
+}
+
+// Read returns the next line, or io.EOF if there is none: then the program is to end.
+func (c *Conn) Read() (l Line, err error) {
+	if !c.in.Scan() {
+		return l, errors.Join(c.in.Err(), io.EOF)
+	}
+	if err := json.Unmarshal(c.in.Bytes(), &l); err != nil {
+		return l, fmt.Errorf("reading %q: %w", c.in.Text(), err)
+	}
+	return l, json.Unmarshal(l.Body, &l.Head)
+}
+
+// Say writes a line to the testbed, a service or a node. The first error of all is returned by Err.
+func (c *Conn) Say(dest string, body map[string]any) {
+	b, err := json.Marshal(map[string]any{"src": c.Setting.Name, "dest": dest, "body": body})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		_, err = c.out.Write(append(b, '\n'))
+	}
+	if c.written == nil {
+		c.written = err
+	}
+}
+
+// Answer answers a line, with further keys.
+func (c *Conn) Answer(to Line, typ string, more map[string]any) {
+	body := map[string]any{"type": typ, "in_reply_to": to.MsgID}
+	for key, value := range more {
+		body[key] = value
+	}
+	c.Say(to.Src, body)
+}
+
+// Err returns why a line could not be written.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.written
+}

@@ -1,0 +1,189 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+// A Lock is a client of a lock service: that of one node.
+type Lock interface {
+	// Acquire waits until the client holds the lock. [ErrRefused] says that it is to be tried again, as a
+	// service says that does not let clients wait; [Fatal] that the program cannot go on. Any other error is
+	// written to the standard error, and it is tried again.
+	Acquire(ctx context.Context) (Grant, error)
+	// Release gives the lock back. [ErrLost] says that it was lost before. It is called after each Acquire that
+	// returned a grant, also if its Lost was closed.
+	Release(ctx context.Context) error
+	// Close ends the client. It may leave the lock as it is.
+	Close() error
+}
+
+// A Grant is what a client is granted.
+type Grant struct {
+	Fence uint64 // the fencing token; 0: the service has none
+	// Lost is closed when the client library says that the lock is lost; nil: it never does.
+	Lost <-chan struct{}
+}
+
+var (
+	// ErrRefused says that the lock was refused, and is to be tried for again.
+	ErrRefused = errors.New("the lock was refused")
+	// ErrLost says that the lock was lost before it was released.
+	ErrLost = errors.New("the lock was lost before")
+)
+
+// A Fatal is an error that ends the program, and so the run.
+type Fatal struct{ Err error }
+
+func (f Fatal) Error() string { return f.Err.Error() }
+func (f Fatal) Unwrap() error { return f.Err }
+
+// ServeLock speaks for a lock until in ends. Open is called with the setting of init, if that names servers,
+// and init is answered once it has returned: by its error, if there is one. A client that obeys leaves as
+// soon as it is told that the lock is lost; another one goes on until it is done, and the testbed is told of
+// it all the same.
+func ServeLock(in io.Reader, out io.Writer, declaration any, obeys bool,
+	open func(context.Context, Setting) (Lock, error)) error {
+	c, init, err := hear(in, out)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s := &lockServer{conn: c, obeys: obeys, lines: make(chan Line, 16),
+		failed: errors.New("no servers were named")}
+	if len(c.Setting.Options.Servers) > 0 {
+		if s.lock, s.failed = open(ctx, c.Setting); s.failed != nil {
+			s.refuse(init, Crash, s.failed.Error())
+			return s.failed
+		}
+	}
+	if err := c.accept(init, declaration); err != nil {
+		return err
+	}
+	var all sync.WaitGroup
+	all.Go(func() { s.work(ctx) })
+	for {
+		l, err := c.Read()
+		if err != nil {
+			cancel()
+			all.Wait()
+			if errors.Is(err, io.EOF) {
+				err = c.Err()
+			}
+			return err
+		}
+		s.lines <- l
+	}
+}
+
+// A lockServer speaks for one lock. One goroutine makes all calls, one after the other.
+type lockServer struct {
+	conn   *Conn
+	lock   Lock
+	obeys  bool
+	lines  chan Line
+	failed error // why the program cannot go on
+
+	held bool // Acquire has granted, and Release was not called yet
+	// left is closed when the client of the latest grant has left.
+	left chan struct{}
+}
+
+// work does what the testbed asks for.
+func (s *lockServer) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case l := <-s.lines:
+			s.handle(ctx, l)
+		}
+	}
+	if s.lock != nil {
+		s.lock.Close()
+	}
+}
+
+func (s *lockServer) handle(ctx context.Context, l Line) {
+	switch {
+	case l.Type != "request" && l.Type != "release":
+		s.refuse(l, 10, "this program grants a lock") // not supported
+	case s.failed != nil:
+		s.refuse(l, Crash, fmt.Sprintf("it cannot use the service: %v", s.failed))
+	case l.Type == "request":
+		s.acquire(ctx, l)
+	default:
+		s.release(ctx, l)
+	}
+}
+
+func (s *lockServer) refuse(l Line, code int, text string) {
+	s.conn.Answer(l, "error", map[string]any{"code": code, "text": text})
+}
+
+// acquire takes the lock for a request.
+func (s *lockServer) acquire(ctx context.Context, l Line) {
+	s.giveBack(ctx) // what a client left that was told that it is lost
+	g, err := s.lock.Acquire(ctx)
+	var fatal Fatal
+	switch {
+	case err == nil:
+	case ctx.Err() != nil: // the end
+		return
+	case errors.As(err, &fatal):
+		s.failed = err
+		s.refuse(l, Crash, err.Error())
+		return
+	case errors.Is(err, ErrRefused):
+		s.refuse(l, Unavailable, err.Error())
+		return
+	default:
+		fmt.Fprintln(os.Stderr, "acquire:", err)
+		s.refuse(l, Unknown, err.Error())
+		return
+	}
+	s.held, s.left = true, make(chan struct{})
+	s.conn.Answer(l, "entered", map[string]any{"fence": g.Fence})
+	if g.Lost != nil {
+		go s.warn(l, g.Lost, s.left)
+	}
+}
+
+// warn tells the testbed when the client library says that the lock is lost.
+func (s *lockServer) warn(l Line, lost, left <-chan struct{}) {
+	select {
+	case <-left:
+	case <-lost:
+		select {
+		case <-left: // nobody is inside
+		default:
+			s.conn.Answer(l, "revoked", map[string]any{"stays": !s.obeys})
+		}
+	}
+}
+
+// release gives the lock back.
+func (s *lockServer) release(ctx context.Context, l Line) {
+	err := s.giveBack(ctx)
+	switch {
+	case err == nil:
+		s.conn.Answer(l, "release_ok", nil)
+	default:
+		fmt.Fprintln(os.Stderr, "release:", err)
+		s.refuse(l, LockLost, err.Error())
+	}
+}
+
+// giveBack releases what is held.
+func (s *lockServer) giveBack(ctx context.Context) error {
+	if !s.held {
+		return nil
+	}
+	s.held = false
+	close(s.left)
+	return s.lock.Release(ctx)
+}

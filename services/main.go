@@ -1,0 +1,24 @@
+// Command services has the clients and the servers of locks and elections that people use: see
+// docs/services.md. It is a module of its own, so that the testbed does not depend on their libraries.
+package main
+
+import (
+	"os"
+
+	"turnstile/bench/service"
+	"turnstile/internal/terminal"
+	"turnstile/services/etcd"
+	"turnstile/services/postgres"
+	"turnstile/services/redis"
+	"turnstile/services/redlock"
+	"turnstile/services/zookeeper"
+)
+
+// table lists the services.
+var table = []*service.Service{&redis.Service, &redlock.Service, &postgres.Service, &zookeeper.Service,
+	&etcd.Lock, &etcd.Election}
+
+func main() {
+	t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}
+	os.Exit(t.Call(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
