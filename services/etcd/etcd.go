@@ -88,9 +88,10 @@ var Election = service.Service{
 // leastTTL is the shortest that servers grant: one and a half times their election timeout, in whole seconds.
 const leastTTL = 2 * time.Second
 
-// declaration returns what both promise. The documentation says that the server and the client measure the ttl
-// with their own clocks, and that the server may revoke a lease that the client still claims: so it takes that
-// neither pauses and that messages arrive in time. A new leader of the servers extends all leases by a ttl.
+// declaration returns what both promise. The documentation says that the server and the client measure the
+// ttl with their own clocks, and that the server may revoke a lease that the client still claims: so it takes
+// that neither pauses and that messages arrive in time. A new leader of the servers extends all leases by a
+// ttl.
 func declaration(v service.Values) service.Declaration {
 	ttl := max(v.Duration(ttlOption), leastTTL)
 	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"}, Live: []string{"servers-up"},

@@ -128,8 +128,8 @@ func TestSharedSession(t *testing.T) {
 	}
 }
 
-// TestRetriedUnlock has an unlock that counts as failed though it was done be made again, after the client has
-// locked anew: that lock is lost, and another client enters.
+// TestRetriedUnlock has an unlock that counts as failed though it was done be made again, after the client
+// has locked anew: that lock is lost, and another client enters.
 func TestRetriedUnlock(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Lock)
@@ -272,8 +272,8 @@ func TestElection(t *testing.T) {
 	}
 }
 
-// TestPhantomLeader shows what https://github.com/etcd-io/etcd/pull/22387 is about: Campaign returns nil to one
-// whose lease is gone, so two are told that they lead.
+// TestPhantomLeader shows what https://github.com/etcd-io/etcd/pull/22387 is about: Campaign returns nil to
+// one whose lease is gone, so two are told that they lead.
 func TestPhantomLeader(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Election)

@@ -74,8 +74,8 @@ func command(m *service.Member) (args, env []string) {
 	return args, nil
 }
 
-// rejoin has the others of a cluster take a member with an empty folder for a new one: they remove the one that
-// it was, and add it. The only member of a cluster begins anew.
+// rejoin has the others of a cluster take a member with an empty folder for a new one: they remove the one
+// that it was, and add it. The only member of a cluster begins anew.
 func rejoin(ctx context.Context, m *service.Member) error {
 	if !m.Started() || len(m.All) == 1 {
 		return nil
