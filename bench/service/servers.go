@@ -19,7 +19,7 @@ import (
 // Servers says how the servers of a service are started. The functions are called by one goroutine.
 type Servers struct {
 	Members []int    // how many there may be; the first is the default
-	Ports   int      // of each member; the first is that of clients
+	Ports   int      // of each member; the first is that of clients, and others those of the other members
 	Program string   // its name in PATH
 	Folders []string // where packages put it beside that; patterns of path/filepath.Glob
 	Package string   // the Debian package that has it
@@ -58,11 +58,38 @@ type Member struct {
 	All     []*Member
 
 	held    []*cluster.Port
+	fronts  []string     // addresses of those of the ports from 1; empty: there are none
 	process cluster.Node // nil: it was never started
 }
 
 // Address returns where a port of the member is: host:port.
 func (m *Member) Address(port int) string { return fmt.Sprintf("127.0.0.1:%d", m.Ports[port]) }
+
+// Peer returns where other members reach a port of the member: host:port. Port 0 is that of clients.
+func (m *Member) Peer(port int) string {
+	if port > 0 && m.fronts != nil {
+		return m.fronts[port-1]
+	}
+	return m.Address(port)
+}
+
+// linked reports whether so many servers have links between them that can be cut.
+func (s *Servers) linked(members int) bool { return findsOwners && s.Ports > 1 && members > 1 }
+
+// links returns all links between members that can be cut.
+func (g *group) links() (all []PeerLink) {
+	if !g.servers.linked(len(g.members)) {
+		return nil
+	}
+	for _, from := range g.members {
+		for _, to := range g.members {
+			for port := 1; from != to && port < len(to.Ports); port++ {
+				all = append(all, PeerLink{from.Number, to.Number, port, to.Address(port)})
+			}
+		}
+	}
+	return all
+}
 
 // Find returns the path of the server's program: the one given, or else the one in PATH or where packages put
 // it. The error says what to install.
