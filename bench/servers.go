@@ -123,6 +123,16 @@ func (s servers) begin(f cluster.ConnectionFault) error {
 	return s.through.Begin(s.ctx, f)
 }
 
+// clientBytes returns how many bytes clients and servers have exchanged so far, if that is known: if they do
+// so through proxies.
+func (s servers) clientBytes() (bytes int64, known bool, err error) {
+	if s.serving == nil || s.through == nil {
+		return 0, false, nil
+	}
+	sum, err := s.through.Bytes(s.ctx, toServer)
+	return int64(sum), true, err
+}
+
 // LoseAnswer and HealAnswer implement port.Servers.
 func (s servers) LoseAnswer(number int, lost port.LostAnswer) error {
 	f := cluster.ConnectionFault{Number: number, Answer: &cluster.AnswerFault{Nth: lost.Nth, Close: lost.Close,

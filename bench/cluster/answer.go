@@ -58,11 +58,12 @@ func (f *AnswerFault) lost() (count int) {
 	return count
 }
 
-// note counts an answer, and loses it if it is to be lost.
+// note counts what has come. It counts an answer, and loses it if it is to be lost.
 func (l *line) note(c *stream.StreamChunk, r *rule, f *flow) {
 	if c == nil || len(c.Data) == 0 {
 		return
 	}
+	l.bytes.Add(uint64(len(c.Data)))
 	if !l.answers {
 		l.asked.Store(true)
 		return

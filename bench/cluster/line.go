@@ -16,7 +16,8 @@ import (
 type line struct {
 	rule    *atomic.Pointer[rule]
 	asked   *atomic.Bool // of its proxy
-	answers bool         // it passes on what the server says
+	bytes   *atomic.Uint64
+	answers bool // it passes on what the server says
 }
 
 // lineType is the name by which toxiproxy makes lines.

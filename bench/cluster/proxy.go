@@ -49,7 +49,8 @@ func (f *ConnectionFault) check() error {
 	case f.Bandwidth < 0:
 		return fmt.Errorf("fault %d: %d bytes per second: it must be one at least", f.Number, f.Bandwidth)
 	case f.Latency == 0 && f.Bandwidth == 0 && !f.Stall && !f.Drop && !f.Reset && f.Answer == nil:
-		return fmt.Errorf("fault %d does nothing: it takes a latency, a bandwidth, a stall, a drop, an answer or a reset", f.Number)
+		return fmt.Errorf("fault %d does nothing: it takes a latency, a bandwidth, a stall, a drop, an answer or "+
+			"a reset", f.Number)
 	}
 	return nil
 }
@@ -57,7 +58,7 @@ func (f *ConnectionFault) check() error {
 // A proxyOrder is what the process of the proxies is told.
 type proxyOrder struct {
 	Do       string          `json:"do"`
-	Name     string          `json:"name,omitempty"`     // add
+	Name     string          `json:"name,omitempty"`     // add; bytes: the text
 	Upstream string          `json:"upstream,omitempty"` // add: the address that the proxy connects to
 	Fault    ConnectionFault `json:"fault,omitzero"`     // begin; heal takes its number alone
 }
@@ -69,6 +70,7 @@ const (
 	healFault   = "heal"
 	reportProxy = "report" // answered by a proxyReport
 	countLost   = "lost"   // answered by how many answers a fault has lost
+	countBytes  = "bytes"  // answered by how many bytes came to proxies whose names have a text in them
 )
 
 // A proxyReport says what is in force, by what the proxies do and not by what they were told.
@@ -101,6 +103,7 @@ type proxy struct {
 	rule atomic.Pointer[rule] // of its lines
 	// asked says that the client has said something since the server answered last.
 	asked atomic.Bool
+	bytes atomic.Uint64 // that came, of both directions
 }
 
 func (s *proxyServer) obey(order json.RawMessage) (any, error) {
@@ -117,6 +120,8 @@ func (s *proxyServer) obey(order json.RawMessage) (any, error) {
 		return nil, s.heal(o.Fault.Number)
 	case reportProxy:
 		return s.report(), nil
+	case countBytes:
+		return s.bytes(o.Name), nil
 	case countLost:
 		return s.faults[o.Fault.Number].Answer.lost(), nil
 	}
@@ -140,7 +145,8 @@ func (s *proxyServer) add(name, upstream string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("making the proxy %s: %w", name, err)
 		}
-		*toxic.Toxic.(*line) = line{rule: &p.rule, asked: &p.asked, answers: direction == "downstream"}
+		*toxic.Toxic.(*line) = line{rule: &p.rule, asked: &p.asked, bytes: &p.bytes,
+			answers: direction == "downstream"}
 	}
 	if err := p.Start(); err != nil {
 		held.Release()
@@ -223,6 +229,16 @@ func (p *proxy) reset() {
 	p.rule.Store(&next)
 	close(last.changed)
 	p.Stop()
+}
+
+// bytes returns how many bytes came to the proxies whose names have a text in them.
+func (s *proxyServer) bytes(about string) (sum uint64) {
+	for name, p := range s.proxies {
+		if strings.Contains(name, about) {
+			sum += p.bytes.Load()
+		}
+	}
+	return sum
 }
 
 // report says what is in force.

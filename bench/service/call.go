@@ -129,9 +129,9 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 	if err != nil {
 		return nil, err
 	}
-	d.Members = v.Int(Members)
+	d.Members = s.Servers.count(v)
 	d.Peers = s.Servers.linked(d.Members)
-	d.Leads, d.Promotes = s.Servers.Leader != nil, s.Servers.Promote != nil
+	d.Leads, d.Promotes = s.Servers.Leader != nil, s.Servers.Promote != nil && d.Members > 1
 	d.Server, err = s.Servers.version(context.Background(), path)
 	return d, err
 }

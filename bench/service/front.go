@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -24,7 +26,25 @@ func (l PeerLink) String() string {
 	return fmt.Sprintf("server %d to port %d of server %d", l.From, l.Port, l.To)
 }
 
-// Fronts are what servers take each other for, if connections between them run through proxies. Many services
+// linked reports whether so many servers have links between them that can be cut.
+func (s *Servers) linked(members int) bool { return findsOwners && s.Ports > 1 && members > 1 }
+
+// links returns all links between members that can be cut.
+func (g *group) links() (all []PeerLink) {
+	if !g.servers.linked(len(g.members)) {
+		return nil
+	}
+	for _, from := range g.members {
+		for _, to := range g.members {
+			for port := 1; from != to && port < len(to.Ports); port++ {
+				all = append(all, PeerLink{from.Number, to.Number, port, to.Address(port)})
+			}
+		}
+	}
+	return all
+}
+
+// fronts are what servers take each other for, if connections between them run through proxies. Many services
 // know one address of each member, which is the same for all others, so a front finds out which member
 // connects to it: the one that has the socket at the other end. It passes the connection on to the address of
 // the link between the two. All other connections are closed.
@@ -35,12 +55,12 @@ type fronts struct {
 	running   sync.WaitGroup
 
 	mu   sync.Mutex
-	pids map[int]int // the members, by the process of each
+	pids map[*Member]int // the process of each
 }
 
 // newFronts returns the fronts of all members. The links are all that there are between them.
 func newFronts(g *group, links []PeerLink) (*fronts, error) {
-	f := &fronts{group: g, links: map[PeerLink]string{}, pids: map[int]int{}}
+	f := &fronts{group: g, links: map[PeerLink]string{}, pids: map[*Member]int{}}
 	for _, l := range links {
 		address := l.Address
 		l.Address = ""
@@ -65,12 +85,7 @@ func newFronts(g *group, links []PeerLink) (*fronts, error) {
 func (f *fronts) took(m *Member, pid int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for old, number := range f.pids {
-		if number == m.Number {
-			delete(f.pids, old)
-		}
-	}
-	f.pids[pid] = m.Number
+	f.pids[m] = pid
 }
 
 // accept passes on the connections to a port of a member, until its listener is closed.
@@ -127,30 +142,30 @@ var errStranger = errors.New("no server has opened the connection")
 func (f *fronts) whose(conn net.Conn) (number int, err error) {
 	from, to := addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr())
 	for range 5 {
-		pids := f.processes()
-		pid, err := ownerOf(from, to, pids, f.group.as)
-		if err != nil {
+		all := f.processes()
+		pid, err := ownerOf(from, to, slices.Collect(maps.Keys(all)), f.group.as)
+		switch {
+		case err != nil:
 			return -1, err
-		}
-		if pid != 0 {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			if number, is := f.pids[pid]; is {
-				return number, nil
-			}
+		case pid != 0:
+			return all[pid], nil
 		}
 		time.Sleep(20 * time.Millisecond) // until the next look
 	}
 	return -1, errStranger
 }
 
-func (f *fronts) processes() (pids []int) {
+// processes returns the members, by their processes and those that these have started.
+func (f *fronts) processes() map[int]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for pid := range f.pids {
-		pids = append(pids, pid)
+	all := map[int]int{}
+	for m, pid := range f.pids {
+		for _, one := range append(descendants(pid), pid) {
+			all[one] = m.Number
+		}
 	}
-	return pids
+	return all
 }
 
 func addrPort(a net.Addr) netip.AddrPort { return a.(*net.TCPAddr).AddrPort() }

@@ -191,3 +191,8 @@ func (r *Running) Go(ctx context.Context, i int) error {
 func (r *Running) Promote(ctx context.Context, i int) error {
 	return r.worker.Ask(ctx, order{Promote: &serverOrder{Server: i}}, nil)
 }
+
+// Await waits until a server serves that was restarted.
+func (r *Running) Await(ctx context.Context, i int) error {
+	return r.worker.Ask(ctx, order{Await: &serverOrder{Server: i}}, nil)
+}

@@ -25,14 +25,17 @@ import (
 // built from a module of its own, so that this one needs no library of theirs.
 var ownServices = []*service.Service{&natskv.Service}
 
-// serviceProgram returns the program that has a service, with its arguments.
+// serviceProgram returns the program that has a service, with its arguments. That of services-NAME has one whose
+// library takes too long to build.
 func serviceProgram(name string) ([]string, error) {
 	if slices.ContainsFunc(ownServices, func(s *service.Service) bool { return s.Name == name }) {
 		return append([]string{terminal.OwnPath()}, serviceArgs...), nil
 	}
-	for _, path := range []string{ownSibling("services"), "services"} {
-		if found, err := exec.LookPath(path); err == nil {
-			return []string{found}, nil
+	for _, name := range []string{"services-" + name, "services"} {
+		for _, path := range []string{ownSibling(name), name} {
+			if found, err := exec.LookPath(path); err == nil {
+				return []string{found}, nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("the program services, which has %s, is not beside this one, nor in PATH: build it "+

@@ -1,0 +1,144 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+)
+
+// An elector is the client of a node.
+type elector struct {
+	*sessions
+	self   string
+	name   string // of the election
+	obeys  bool
+	office time.Duration // after which a leader resigns; 0: it does not
+}
+
+func openElector(ctx context.Context, s program.Setting, v service.Values) (*elector, error) {
+	all, err := openSessions(ctx, s, v)
+	if err != nil {
+		return nil, err
+	}
+	return &elector{sessions: all, self: s.Name, name: s.Options.Prefix + "election", obeys: v.On(obeyOption),
+		office: v.Duration(Resign.Name)}, nil
+}
+
+// Run implements program.Elector: it stands with one session after the other.
+func (e *elector) Run(ctx context.Context, follow func(leader string, term uint64)) error {
+	var leader string
+	var term uint64
+	say := func(to string, in uint64) {
+		if to == "" {
+			in = term // the latest that is known
+		}
+		if to != leader || in != term {
+			leader, term = to, in
+			follow(to, in)
+		}
+	}
+	for ctx.Err() == nil {
+		if err := e.stand(ctx, say); err != nil && ctx.Err() == nil {
+			fmt.Fprintln(os.Stderr, "election:", err)
+			say("", 0)
+			e.drop()
+			select {
+			case <-ctx.Done():
+			case <-time.After(retryAfter):
+			}
+		}
+	}
+	return nil
+}
+
+// errOver says that a leader was told that its session is over.
+var errOver = errors.New("the session of the leader is over")
+
+// A candidacy is that of a node with one session.
+type candidacy struct {
+	*elector
+	election *concurrency.Election
+	say      func(leader string, term uint64)
+	won      chan error
+	leads    bool
+}
+
+// stand stands for election with a session. A node leads once Campaign has returned without an error, whatever
+// became of its session, until Done says that this is over, if it obeys. Otherwise it follows the one that
+// Observe tells. An earlier process of this node is nobody to follow.
+func (e *elector) stand(ctx context.Context, say func(string, uint64)) error {
+	s, err := e.get()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c := &candidacy{elector: e, election: concurrency.NewElection(s, e.name), say: say, won: make(chan error, 1)}
+	c.campaign(ctx)
+	seen := c.election.Observe(ctx)
+	var done <-chan struct{}
+	var resign <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-c.won:
+			if err != nil {
+				return err
+			}
+			c.leads = true
+			say(e.self, uint64(c.election.Rev()))
+			if e.obeys {
+				done = s.Done()
+			}
+			if e.office > 0 {
+				resign = time.After(e.office)
+			}
+		case r, is := <-seen:
+			if is {
+				c.observe(r)
+				continue
+			}
+			c.observe(nil)
+			select { // and it looks again
+			case <-ctx.Done():
+			case <-time.After(retryAfter):
+			}
+			seen = c.election.Observe(ctx)
+		case <-resign:
+			if err := c.election.Resign(ctx); err != nil {
+				return err
+			}
+			c.leads, done, resign = false, nil, nil
+			say("", 0)
+			c.campaign(ctx)
+		case <-done:
+			return errOver
+		}
+	}
+}
+
+func (c *candidacy) campaign(ctx context.Context) {
+	go func() { c.won <- c.election.Campaign(ctx, c.self) }()
+}
+
+// observe takes what Observe tells; nil: it is over, and nothing is known.
+func (c *candidacy) observe(r *clientv3.GetResponse) {
+	switch {
+	case c.leads:
+	case r == nil || string(r.Kvs[0].Value) == c.self:
+		c.say("", 0)
+	default:
+		c.say(string(r.Kvs[0].Value), uint64(r.Kvs[0].CreateRevision))
+	}
+}
+
+func (e *elector) Close() error { return e.client.Close() }

@@ -1,0 +1,107 @@
+// Package etcd has the lock and the election of etcd's own client library, and the servers of etcd.
+package etcd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+	"turnstile/services/module"
+)
+
+const library = "go.etcd.io/etcd/client/v3"
+
+// Options of the two services.
+const (
+	ttlOption     = "ttl"
+	obeyOption    = "obey"
+	sessionOption = "session"
+	unlockOption  = "unlock"
+)
+
+// Durable and Resign are options that other services on these servers have as well.
+var (
+	Durable = service.Option{Name: "durable", Default: "off", Values: service.OnOff,
+		Usage: "servers have the disk written before they answer (fsync)"}
+	Resign = service.Option{Name: "resign", Default: "0s", Check: service.Length(0, time.Hour),
+		Usage: "after which a leader resigns and stands again; 0s: never"}
+)
+
+// common are the options of both services.
+var common = []service.Option{
+	{Name: ttlOption, Default: "2s", Check: service.WholeSeconds,
+		Usage: "of the session's lease, in whole seconds; servers grant 2s at least"},
+	{Name: obeyOption, Default: "on", Usage: "who is told that the session is over leaves, or ignores it",
+		Values: service.OnOff},
+	{Name: sessionOption, Default: "own", Values: []string{"own", "shared"},
+		Usage: "of each node, or one lease for all nodes, as for all goroutines of one process"},
+	Durable,
+}
+
+// Lock is the service of concurrency.Mutex.
+var Lock = service.Service{
+	Name:    "etcd",
+	Summary: "concurrency.Mutex on etcd, its key bound to a session that is kept alive; client/v3",
+	Promise: "While the client holds a non revoked lease it can claim that it owns access to a resource " +
+		"associated with the lease. [...] the lock APIs cannot be used as mutual exclusion mechanism by themselves.",
+	Link: "https://etcd.io/docs/v3.5/learning/why/#notes-on-the-usage-of-lock-and-lease",
+	Options: append(common[:len(common):len(common)], service.Option{Name: unlockOption, Default: "once",
+		Values: []string{"once", "retried"},
+		Usage:  "an unlock that fails gives the session up, or is made again in the background until it succeeds"}),
+	Servers: &Servers,
+	Declare: func(v service.Values) service.Declaration {
+		d := declaration(v)
+		d.Fenced = true
+		return d
+	},
+	Library: func() string { return module.Version(library) },
+	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
+		return program.ServeLock(in, out, d, v.On(obeyOption),
+			func(ctx context.Context, s program.Setting) (program.Lock, error) { return openLock(ctx, s, v) })
+	},
+}
+
+// Election is the service of concurrency.Election.
+var Election = service.Service{
+	Name:    "etcd-election",
+	Summary: "concurrency.Election on etcd, its key bound to a session that is kept alive; client/v3",
+	Promise: "Multiple sessions can participate in the election for the same prefix, but only one can be the " +
+		"leader at a time.",
+	Link:    "https://pkg.go.dev/go.etcd.io/etcd/client/v3/concurrency#Election.Campaign",
+	Options: append(common[:len(common):len(common)], Resign),
+	Servers: &Servers,
+	Declare: func(v service.Values) service.Declaration {
+		d := declaration(v)
+		d.Elects, d.Terms = true, v[sessionOption] == "own"
+		return d
+	},
+	Library: func() string { return module.Version(library) },
+	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
+		return program.ServeElector(in, out, d,
+			func(ctx context.Context, s program.Setting) (program.Elector, error) { return openElector(ctx, s, v) })
+	},
+}
+
+// leastTTL is the shortest that servers grant: one and a half times their election timeout, in whole seconds.
+const leastTTL = 2 * time.Second
+
+// declaration returns what both promise. The documentation says that the server and the client measure the ttl
+// with their own clocks, and that the server may revoke a lease that the client still claims: so it takes that
+// neither pauses and that messages arrive in time. A new leader of the servers extends all leases by a ttl.
+func declaration(v service.Values) service.Declaration {
+	ttl := max(v.Duration(ttlOption), leastTTL)
+	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"}, Live: []string{"servers-up"},
+		GraceMS: float64((2*ttl + Recovers) / time.Millisecond)}
+}
+
+// Recovers is how long servers may take to elect a leader, and clients to connect again.
+const Recovers = 5 * time.Second
+
+// seconds returns a ttl as the library takes it.
+func seconds(v service.Values) int { return int(v.Duration(ttlOption) / time.Second) }
+
+// errNoSession is the error for a session that ended as it began.
+var errNoSession = errors.New("the session ended as it began")

@@ -1,0 +1,293 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"turnstile/nodes/foreign/program"
+	"turnstile/services/servicetest"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m, &Lock, &Election) }
+
+// lockOf returns the client of a node, which ends with the test.
+func lockOf(t *testing.T, name string, servers []string, words ...string) *lock {
+	t.Helper()
+	l, err := openLock(t.Context(), servicetest.Setting(name, servers...), servicetest.Values(t, &Lock, words...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// TestLock has two clients take turns, and one lose its lease.
+func TestLock(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &Lock)
+	a, b := lockOf(t, "n0", r.Addresses), lockOf(t, "n1", r.Addresses)
+	ga := servicetest.Acquire(t, a, 2*time.Second)
+	entered := make(chan program.Grant)
+	go func() {
+		g, err := b.Acquire(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		entered <- g
+	}()
+	select {
+	case <-entered:
+		t.Fatal("two are inside")
+	case <-time.After(200 * time.Millisecond):
+	}
+	if err := a.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	gb := <-entered
+	if gb.Fence <= ga.Fence {
+		t.Errorf("the fence was %d and then %d", ga.Fence, gb.Fence)
+	}
+	if _, err := b.client.Revoke(t.Context(), b.session.Lease()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-gb.Lost:
+	case <-time.After(3 * time.Second):
+		t.Fatal("nobody said that the lock was lost")
+	}
+	if err := b.Release(t.Context()); !errors.Is(err, program.ErrLost) {
+		t.Errorf("released with %v", err)
+	}
+	if g := servicetest.Acquire(t, b, 2*time.Second); g.Fence <= gb.Fence {
+		t.Errorf("the fence was %d and then %d", gb.Fence, g.Fence)
+	}
+}
+
+// TestWaiterLosesSession has a client wait until its own lease is gone: it must not enter by that.
+func TestWaiterLosesSession(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &Lock)
+	a, b := lockOf(t, "n0", r.Addresses), lockOf(t, "n1", r.Addresses)
+	servicetest.Acquire(t, a, 2*time.Second)
+	s, err := b.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entered := make(chan program.Grant)
+	go func() {
+		g, err := b.Acquire(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		entered <- g
+	}()
+	waiters(t, a, 2)
+	if _, err := a.client.Revoke(t.Context(), s.Lease()); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-entered:
+	case <-time.After(5 * time.Second):
+		t.Fatal("it does not enter by a new session")
+	}
+	if b.session == s {
+		t.Error("it entered by a session that is over")
+	}
+}
+
+// waiters waits until the lock has n keys.
+func waiters(t *testing.T, l *lock, n int64) {
+	t.Helper()
+	for range 200 {
+		r, err := l.client.Get(t.Context(), l.name+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+		if err == nil && r.Count == n {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("the lock never had %d keys", n)
+}
+
+// TestSharedSession has two nodes with one lease both hold the lock: the library takes them for one.
+func TestSharedSession(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &Lock)
+	a := lockOf(t, "n0", r.Addresses, "session=shared")
+	b := lockOf(t, "n1", r.Addresses, "session=shared")
+	ga, gb := servicetest.Acquire(t, a, 2*time.Second), servicetest.Acquire(t, b, 2*time.Second)
+	if ga.Fence != gb.Fence {
+		t.Errorf("the fences are %d and %d", ga.Fence, gb.Fence)
+	}
+}
+
+// TestRetriedUnlock has an unlock that counts as failed though it was done be made again, after the client has
+// locked anew: that lock is lost, and another client enters.
+func TestRetriedUnlock(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &Lock)
+	a := lockOf(t, "n0", r.Addresses, "unlock=retried")
+	servicetest.Acquire(t, a, 2*time.Second)
+	if _, err := a.client.Delete(t.Context(), a.mutex.Key()); err != nil { // whose answer is lost
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	a.Release(ctx)
+	cancel()
+	servicetest.Acquire(t, a, 2*time.Second)
+	servicetest.Acquire(t, lockOf(t, "n1", r.Addresses), 2*time.Second)
+}
+
+// TestFailover kills the leader of three servers, and restarts it with an empty folder.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &Lock, "members=3")
+	l := lockOf(t, "n0", r.Addresses)
+	before := servicetest.Acquire(t, l, 2*time.Second)
+	leads, err := r.Leader(t.Context())
+	if err != nil || leads < 0 {
+		t.Fatalf("leader %d, %v", leads, err)
+	}
+	if err := r.Kill(t.Context(), leads); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if g := servicetest.Acquire(t, l, 8*time.Second); g.Fence <= before.Fence {
+		t.Errorf("the fence was %d and then %d", before.Fence, g.Fence)
+	}
+	next, err := r.Leader(t.Context())
+	if err != nil || next < 0 || next == leads {
+		t.Errorf("after leader %d was killed, %d leads (%v)", leads, next, err)
+	}
+	if err := r.Restart(t.Context(), leads, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Await(t.Context(), leads); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Kill(t.Context(), next); err != nil { // now it is needed for a majority
+		t.Fatal(err)
+	}
+	l.Release(t.Context())
+	servicetest.Acquire(t, l, 8*time.Second)
+	if err := r.Restart(t.Context(), next, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Await(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNoRejoin has a server that forgot not be taken in without a majority.
+func TestNoRejoin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for 10 s")
+	}
+	t.Parallel()
+	r := servicetest.Start(t, &Lock, "members=3")
+	for i := range 2 {
+		if err := r.Kill(t.Context(), i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Restart(t.Context(), 0, true); err == nil {
+		t.Error("it rejoined without a majority")
+	}
+}
+
+// said is what an elector has reported, as n0/7.
+type said struct {
+	leader string
+	term   uint64
+}
+
+// run runs an elector until the test ends.
+func run(t *testing.T, name string, servers []string, words ...string) (*elector, <-chan said) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	e, err := openElector(ctx, servicetest.Setting(name, servers...), servicetest.Values(t, &Election, words...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan said, 1000)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := e.Run(ctx, func(leader string, term uint64) { told <- said{leader, term} }); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+		e.Close()
+	})
+	return e, told
+}
+
+// await waits until an elector follows one of these, and returns what it said then.
+func await(t *testing.T, told <-chan said, within time.Duration, leaders ...string) said {
+	t.Helper()
+	for late := time.After(within); ; {
+		select {
+		case s := <-told:
+			if slices.Contains(leaders, s.leader) {
+				return s
+			}
+		case <-late:
+			t.Fatalf("it followed none of %v within %v", leaders, within)
+		}
+	}
+}
+
+// TestElection has two nodes follow one, and the other take over when its lease is gone.
+func TestElection(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &Election)
+	first, toldA := run(t, "n0", r.Addresses)
+	a := await(t, toldA, 2*time.Second, "n0")
+	_, toldB := run(t, "n1", r.Addresses)
+	if b := await(t, toldB, 2*time.Second, "n0"); b != a {
+		t.Errorf("one says %v and the other %v", a, b)
+	}
+	if _, err := first.client.Revoke(t.Context(), first.latest.Lease()); err != nil {
+		t.Fatal(err)
+	}
+	b := await(t, toldB, 2*time.Second, "n1")
+	if b.term <= a.term {
+		t.Errorf("the term was %d and then %d", a.term, b.term)
+	}
+	await(t, toldA, 3*time.Second, "")
+	if a := await(t, toldA, 3*time.Second, "n1"); a != b {
+		t.Errorf("one says %v and the other %v", a, b)
+	}
+}
+
+// TestPhantomLeader shows what https://github.com/etcd-io/etcd/pull/22387 is about: Campaign returns nil to one
+// whose lease is gone, so two are told that they lead.
+func TestPhantomLeader(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &Election)
+	_, toldA := run(t, "n0", r.Addresses, "resign=2s")
+	await(t, toldA, 2*time.Second, "n0")
+	b, toldB := run(t, "n1", r.Addresses, "obey=off")
+	await(t, toldB, time.Second, "n0")
+	time.Sleep(200 * time.Millisecond) // it campaigns
+	if _, err := b.client.Revoke(t.Context(), b.latest.Lease()); err != nil {
+		t.Fatal(err)
+	}
+	phantom := await(t, toldB, 4*time.Second, "n1")
+	real := await(t, toldA, 2*time.Second, "n0")
+	if phantom.term >= real.term {
+		t.Errorf("the phantom leads in term %d, and n0 in %d", phantom.term, real.term)
+	}
+}

@@ -1,0 +1,91 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+)
+
+// A lock is the client of a node.
+type lock struct {
+	*sessions
+	name    string
+	retried bool // an unlock is
+	session *concurrency.Session
+	mutex   *concurrency.Mutex // what it has locked
+}
+
+func openLock(ctx context.Context, s program.Setting, v service.Values) (*lock, error) {
+	all, err := openSessions(ctx, s, v)
+	if err != nil {
+		return nil, err
+	}
+	return &lock{sessions: all, name: s.Options.Prefix + "lock", retried: v[unlockOption] == "retried"}, nil
+}
+
+// Acquire implements program.Lock. If the session turns out to be over, it begins another.
+func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
+	for {
+		s, err := l.get()
+		if err != nil {
+			return program.Grant{}, err
+		}
+		m := concurrency.NewMutex(s, l.name)
+		err = m.Lock(ctx)
+		switch {
+		case err == nil:
+			l.session, l.mutex = s, m
+			return program.Grant{Fence: uint64(m.Header().Revision), Lost: s.Done()}, nil
+		case errors.Is(err, concurrency.ErrSessionExpired), errors.Is(err, rpctypes.ErrLeaseNotFound), over(s):
+			l.drop()
+		default:
+			return program.Grant{}, err
+		}
+	}
+}
+
+// unlockLimit is how long an unlock may take until it counts as failed.
+const unlockLimit = time.Second
+
+// Release implements program.Lock. The library does not say whether Unlock found the key: the lock counts as
+// lost if the session is over.
+func (l *lock) Release(ctx context.Context) error {
+	if over(l.session) {
+		return program.ErrLost
+	}
+	m := l.mutex
+	err := unlock(ctx, m)
+	switch {
+	case err == nil:
+	case l.retried:
+		go func() {
+			for err != nil && l.life.Err() == nil {
+				time.Sleep(retryAfter)
+				err = unlock(l.life, m)
+			}
+		}()
+	default: // the key may be there or not, and it ends with the session
+		fmt.Fprintln(os.Stderr, "unlock:", err)
+		l.drop()
+	}
+	return nil
+}
+
+// retryAfter is the time between two tries of an unlock.
+const retryAfter = 100 * time.Millisecond
+
+func unlock(ctx context.Context, m *concurrency.Mutex) error {
+	ctx, cancel := context.WithTimeout(ctx, unlockLimit)
+	defer cancel()
+	return m.Unlock(ctx)
+}
+
+func (l *lock) Close() error { return l.client.Close() }

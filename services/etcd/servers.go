@@ -1,0 +1,169 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"turnstile/bench/service"
+)
+
+// Servers is how the servers of etcd are started.
+var Servers = service.Servers{Members: []int{1, 3}, Ports: 2, Program: "etcd", Package: "etcd-server",
+	VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`etcd Version: (\S+)`),
+	Prepare: rejoin, Command: command, Leader: leader,
+	Ready: func(ctx context.Context, m *service.Member) error {
+		return ask(ctx, m.Address(0), func(ctx context.Context, c *clientv3.Client) error {
+			_, err := c.Get(ctx, "ready") // linearizable: a majority has answered
+			return err
+		})
+	},
+}
+
+// Dial returns a client that knows these servers and no others. It connects when it is first used.
+func Dial(servers ...string) (*clientv3.Client, error) {
+	return clientv3.New(clientv3.Config{Endpoints: servers, Logger: zap.NewNop(),
+		DialTimeout: 2 * time.Second, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second})
+}
+
+// askLimit is how long a server may take to answer what it is asked about itself.
+const askLimit = 500 * time.Millisecond
+
+// ask has a client of one server do something that must not take long.
+func ask(ctx context.Context, server string, do func(context.Context, *clientv3.Client) error) error {
+	c, err := Dial(server)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	return do(ctx, c)
+}
+
+func nameOf(m *service.Member) string { return fmt.Sprintf("m%d", m.Number) }
+
+// peerOf returns the URL at which the others reach a member.
+func peerOf(m *service.Member) string { return "http://" + m.Peer(1) }
+
+// command returns the arguments of a server. One that rejoins with an empty folder was added by rejoin.
+func command(m *service.Member) (args, env []string) {
+	var all []string
+	for _, other := range m.All {
+		all = append(all, nameOf(other)+"="+peerOf(other))
+	}
+	state := "new"
+	if m.Started() && len(m.All) > 1 {
+		state = "existing"
+	}
+	client := "http://" + m.Address(0)
+	args = []string{"--name", nameOf(m), "--data-dir", m.Dir + "/data", "--logger", "zap", "--log-level", "error",
+		"--listen-client-urls", client, "--advertise-client-urls", client,
+		"--listen-peer-urls", "http://" + m.Address(1), "--initial-advertise-peer-urls", peerOf(m),
+		"--initial-cluster", strings.Join(all, ","), "--initial-cluster-state", state,
+		"--initial-cluster-token", peerOf(m.All[0]),
+		"--heartbeat-interval", "100", "--election-timeout", "1000"}
+	if !m.Values.On(Durable.Name) {
+		args = append(args, "--unsafe-no-fsync")
+	}
+	return args, nil
+}
+
+// rejoin has the others of a cluster take a member with an empty folder for a new one: they remove the one that
+// it was, and add it. The only member of a cluster begins anew.
+func rejoin(ctx context.Context, m *service.Member) error {
+	if !m.Started() || len(m.All) == 1 {
+		return nil
+	}
+	var others []string
+	for _, other := range m.All {
+		if other != m {
+			others = append(others, other.Address(0))
+		}
+	}
+	c, err := Dial(others...)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, rejoinLimit)
+	defer cancel()
+	for {
+		err := replace(ctx, c, m)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("it cannot rejoin with an empty folder, since a majority of all members has to be up "+
+				"and to take it in: %w", err)
+		case <-time.After(100 * time.Millisecond): // between two tries
+		}
+	}
+}
+
+// rejoinLimit is how long the others may take to take a member in. They take none in before they have been
+// connected with a majority for 5 s.
+const rejoinLimit = 10 * time.Second
+
+// replace removes the member that m was, if it is still there, and adds it.
+func replace(ctx context.Context, c *clientv3.Client, m *service.Member) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	all, err := c.MemberList(ctx)
+	if err != nil {
+		return err
+	}
+	for _, known := range all.Members {
+		if len(known.PeerURLs) == 1 && known.PeerURLs[0] == peerOf(m) {
+			if _, err := c.MemberRemove(ctx, known.ID); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = c.MemberAdd(ctx, []string{peerOf(m)})
+	return err
+}
+
+// leader returns the member that says that it leads, that of the highest term if several do; -1: none does.
+func leader(ctx context.Context, all []*service.Member) (int, error) {
+	type status struct {
+		member int
+		term   uint64
+		err    error
+	}
+	found := make(chan status)
+	for i, m := range all {
+		go func() {
+			s := status{member: -1}
+			s.err = ask(ctx, m.Address(0), func(ctx context.Context, c *clientv3.Client) error {
+				r, err := c.Status(ctx, m.Address(0))
+				if err == nil && r.Leader == r.Header.MemberId {
+					s.member, s.term = i, r.RaftTerm
+				}
+				return err
+			})
+			found <- s
+		}()
+	}
+	best, wrong := status{member: -1}, []error{}
+	for range all {
+		s := <-found
+		if s.member >= 0 && (best.member < 0 || s.term > best.term) {
+			best = s
+		}
+		if s.err != nil {
+			wrong = append(wrong, s.err)
+		}
+	}
+	if len(wrong) == len(all) {
+		return -1, fmt.Errorf("no server says who leads: %w", errors.Join(wrong...))
+	}
+	return best.member, nil
+}

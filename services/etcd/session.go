@@ -1,0 +1,96 @@
+package etcd
+
+import (
+	"context"
+	"strconv"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+)
+
+// A sessions has the client of a node and its session, and a new one when that is over.
+type sessions struct {
+	life   context.Context // sessions end with it
+	client *clientv3.Client
+	ttl    int    // in seconds
+	shared string // the key that holds the lease of all nodes; empty: each has its own
+	latest *concurrency.Session
+}
+
+func openSessions(ctx context.Context, s program.Setting, v service.Values) (*sessions, error) {
+	c, err := Dial(s.Options.Servers...)
+	if err != nil {
+		return nil, err
+	}
+	all := &sessions{life: ctx, client: c, ttl: seconds(v)}
+	if v[sessionOption] == "shared" {
+		all.shared = s.Options.Prefix + "session"
+	}
+	return all, nil
+}
+
+// get returns the latest session, or a new one if that is over.
+func (s *sessions) get() (*concurrency.Session, error) {
+	if s.latest != nil && !over(s.latest) {
+		return s.latest, nil
+	}
+	options := []concurrency.SessionOption{concurrency.WithTTL(s.ttl), concurrency.WithContext(s.life)}
+	if s.shared != "" {
+		lease, err := s.join(s.life)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, concurrency.WithLease(lease))
+	}
+	made, err := concurrency.NewSession(s.client, options...)
+	if err == nil && made == nil {
+		err = errNoSession
+	}
+	s.latest = made
+	return made, err
+}
+
+// join returns the lease of all nodes. The first node has it granted. Its ID is under a key that goes with it.
+func (s *sessions) join(ctx context.Context) (clientv3.LeaseID, error) {
+	granted, err := s.client.Grant(ctx, int64(s.ttl))
+	if err != nil {
+		return 0, err
+	}
+	txn, err := s.client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(s.shared), "=", 0)).
+		Then(clientv3.OpPut(s.shared, strconv.FormatInt(int64(granted.ID), 10), clientv3.WithLease(granted.ID))).
+		Else(clientv3.OpGet(s.shared)).Commit()
+	if err != nil || txn.Succeeded {
+		return granted.ID, err
+	}
+	if _, err := s.client.Revoke(ctx, granted.ID); err != nil {
+		return 0, err
+	}
+	lease, err := strconv.ParseInt(string(txn.Responses[0].GetResponseRange().Kvs[0].Value), 10, 64)
+	return clientv3.LeaseID(lease), err
+}
+
+// drop gives the latest session up: its lease is revoked, if servers can be reached, or expires. A lease of all
+// nodes is left to the others.
+func (s *sessions) drop() {
+	switch {
+	case s.latest == nil:
+	case s.shared != "":
+		s.latest.Orphan()
+	default:
+		s.latest.Close()
+	}
+	s.latest = nil
+}
+
+// over reports whether the library has said that a session is over.
+func over(s *concurrency.Session) bool {
+	select {
+	case <-s.Done():
+		return true
+	default:
+		return false
+	}
+}

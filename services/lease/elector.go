@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+	"turnstile/services/etcd"
+)
+
+// An elector is the client of a node.
+type elector struct {
+	record *record
+	config leaderelection.LeaderElectionConfig
+	office time.Duration // after which a leader resigns; 0: it does not
+
+	mu     sync.Mutex
+	leads  bool
+	leader string // whom the node follows
+	term   uint64 // the latest that is known
+}
+
+// open makes the client of a node. Each process has an identity of its own, as those of Kubernetes do, and each
+// request has the limit that client-go gives its own.
+func open(s program.Setting, v service.Values) (*elector, error) {
+	c, err := etcd.Dial(s.Options.Servers...)
+	if err != nil {
+		return nil, err
+	}
+	e := &elector{config: config(v), office: v.Duration(etcd.Resign.Name)}
+	e.record = &record{client: c, key: s.Options.Prefix + "lease", identity: s.Name + "_" + rand.Text(),
+		limit: max(time.Second, e.config.RenewDeadline/2), terms: map[string]uint64{}}
+	e.config.Lock = e.record
+	return e, nil
+}
+
+// nodeOf returns the node of an identity.
+func nodeOf(identity string) string {
+	name, _, _ := strings.Cut(identity, "_")
+	return name
+}
+
+// Run implements program.Elector. A node leads from OnStartedLeading to OnStoppedLeading; otherwise it follows
+// the one that OnNewLeader named. Then it stands again, where a process of Kubernetes would end and be restarted.
+func (e *elector) Run(ctx context.Context, follow func(leader string, term uint64)) error {
+	for ctx.Err() == nil {
+		turn, resign := context.WithCancel(ctx)
+		c := e.config
+		c.Callbacks = leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(ctx context.Context) { e.start(ctx, resign, follow) },
+			OnStoppedLeading: func() { e.stop(follow) },
+			OnNewLeader:      func(identity string) { e.see(identity, follow) },
+		}
+		le, err := leaderelection.NewLeaderElector(c)
+		if err != nil {
+			resign()
+			return err
+		}
+		le.Run(turn)
+		resign()
+	}
+	return nil
+}
+
+// start has the node lead, unless it has stopped since. The library calls it in a goroutine of its own.
+func (e *elector) start(ctx context.Context, resign func(), follow func(string, uint64)) {
+	e.mu.Lock()
+	if e.leads = ctx.Err() == nil; e.leads {
+		e.say(e.record.identity, follow)
+	}
+	e.mu.Unlock()
+	if e.office > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(e.office):
+			resign()
+		}
+	}
+}
+
+// stop has the node lead no longer, and follow nobody.
+func (e *elector) stop(follow func(string, uint64)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.leads = false
+	e.say("", follow)
+}
+
+// see has the node follow another. An earlier process of its own is nobody to follow.
+func (e *elector) see(identity string, follow func(string, uint64)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.leads:
+	case nodeOf(identity) == nodeOf(e.record.identity):
+		e.say("", follow)
+	default:
+		e.say(identity, follow)
+	}
+}
+
+// say reports whom the node follows.
+func (e *elector) say(identity string, follow func(string, uint64)) {
+	term := e.term
+	if identity != "" {
+		term = e.record.termOf(identity)
+	}
+	if name := nodeOf(identity); name != e.leader || term != e.term {
+		e.leader, e.term = name, term
+		follow(name, term)
+	}
+}
+
+// Close implements program.Elector.
+func (e *elector) Close() error { return e.record.client.Close() }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+	"turnstile/services/etcd"
+	"turnstile/services/module"
+)
+
+// Options of the service.
+const (
+	leaseOption   = "lease"
+	renewOption   = "renew"
+	retryOption   = "retry"
+	releaseOption = "release"
+)
+
+// length is a check of the times that the library has. It takes them as they are.
+var length = service.Length(10*time.Millisecond, time.Hour)
+
+// lease is the service. The times are a fifth of those of Kubernetes.
+var lease = service.Service{
+	Name: "lease",
+	Summary: "LeaderElector of Kubernetes' client-go on a record in etcd, where revisions stand for resource " +
+		"versions; no API server",
+	Promise: "This implementation does not guarantee that only one client is acting as a leader (a.k.a. fencing). " +
+		"[...] Thus the implementation is tolerant to arbitrary clock skew, but is not tolerant to arbitrary clock " +
+		"skew rate.",
+	Link: "https://pkg.go.dev/k8s.io/client-go/tools/leaderelection",
+	Options: []service.Option{
+		{Name: leaseOption, Default: "3s", Check: length,
+			Usage: "after which others take over if the record did not change; the record has whole seconds"},
+		{Name: renewOption, Default: "2s", Check: length,
+			Usage: "for how long a leader tries to renew until it gives up (RenewDeadline)"},
+		{Name: retryOption, Default: "400ms", Check: length, Usage: "between two tries (RetryPeriod)"},
+		{Name: releaseOption, Default: "off", Values: service.OnOff,
+			Usage: "a leader that resigns or gives up empties the record (ReleaseOnCancel)"},
+		etcd.Resign, etcd.Durable,
+	},
+	Servers: &etcd.Servers,
+	Check:   check,
+	Declare: func(v service.Values) service.Declaration {
+		return service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"}, Live: []string{"servers-up"},
+			Elects: true, Terms: true, GraceMS: float64((2*v.Duration(leaseOption) + 2*v.Duration(retryOption) +
+				etcd.Recovers) / time.Millisecond)}
+	},
+	Library: func() string { return module.Version("k8s.io/client-go") },
+	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
+		return program.ServeElector(in, out, d,
+			func(_ context.Context, s program.Setting) (program.Elector, error) { return open(s, v) })
+	},
+}
+
+// check has the library say what is wrong with the times together.
+func check(v service.Values) error {
+	c := config(v)
+	c.Lock = &record{identity: "check"}
+	c.Callbacks = leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {},
+		OnStoppedLeading: func() {}}
+	_, err := leaderelection.NewLeaderElector(c)
+	if err != nil {
+		return fmt.Errorf("%w: leaseDuration is %s, renewDeadline %s and retryPeriod %s here, and JitterFactor %v",
+			err, leaseOption, renewOption, retryOption, leaderelection.JitterFactor)
+	}
+	return nil
+}
+
+// config returns the part of the library's configuration that options say.
+func config(v service.Values) leaderelection.LeaderElectionConfig {
+	return leaderelection.LeaderElectionConfig{LeaseDuration: v.Duration(leaseOption),
+		RenewDeadline: v.Duration(renewOption), RetryPeriod: v.Duration(retryOption),
+		ReleaseOnCancel: v.On(releaseOption), Name: "turnstile"}
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"turnstile/services/servicetest"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m, table...) }
+
+// said is what an elector has reported.
+type said struct {
+	leader string
+	term   uint64
+}
+
+// run runs an elector until the test ends, or until stop is called.
+func run(t *testing.T, name string, servers []string, words ...string) (told chan said, stop func()) {
+	t.Helper()
+	e, err := open(servicetest.Setting(name, servers...), servicetest.Values(t, &lease, words...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told = make(chan said, 1000)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := e.Run(ctx, func(leader string, term uint64) { told <- said{leader, term} }); err != nil {
+			t.Error(err)
+		}
+	}()
+	stop = func() {
+		cancel()
+		<-ended
+		e.Close()
+	}
+	t.Cleanup(stop)
+	return told, stop
+}
+
+// await waits until an elector follows one of these, and returns what it said then.
+func await(t *testing.T, told <-chan said, within time.Duration, leaders ...string) said {
+	t.Helper()
+	for late := time.After(within); ; {
+		select {
+		case s := <-told:
+			if slices.Contains(leaders, s.leader) {
+				return s
+			}
+		case <-late:
+			t.Fatalf("it followed none of %v within %v", leaders, within)
+		}
+	}
+}
+
+// TestLease has two nodes follow one, and the other take over: after the lease if the leader ends without a
+// release, at once if it releases.
+func TestLease(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		release       string
+		least, within time.Duration
+	}{{"off", time.Second, 5 * time.Second}, {"on", 0, time.Second}} {
+		t.Run("release="+test.release, func(t *testing.T) {
+			t.Parallel()
+			words := []string{"release=" + test.release, "lease=2s", "renew=1500ms", "retry=100ms"}
+			r := servicetest.Start(t, &lease, words...)
+			toldA, stop := run(t, "n0", r.Addresses, words...)
+			a := await(t, toldA, 2*time.Second, "n0")
+			toldB, _ := run(t, "n1", r.Addresses, words...)
+			if b := await(t, toldB, 2*time.Second, "n0"); b != a || a.term != 1 {
+				t.Errorf("one says %v and the other %v", a, b)
+			}
+			began := time.Now()
+			stop()
+			if b := await(t, toldB, test.within, "n1"); b.term != 2 {
+				t.Errorf("the next leader has term %d", b.term)
+			}
+			if took := time.Since(began); took < test.least {
+				t.Errorf("the next leader came after %v", took)
+			}
+		})
+	}
+}
+
+// TestRecord has two nodes see and change a record as LeaseLock does.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &lease)
+	var all []*record
+	for _, name := range []string{"n0", "n1"} {
+		e, err := open(servicetest.Setting(name, r.Addresses...), servicetest.Values(t, &lease))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		all = append(all, e.record)
+	}
+	a, b, ctx := all[0], all[1], t.Context()
+	of := func(r *record) resourcelock.LeaderElectionRecord {
+		return resourcelock.LeaderElectionRecord{HolderIdentity: r.identity}
+	}
+	if _, _, err := a.Get(ctx); !apierrors.IsNotFound(err) {
+		t.Errorf("of no record: %v", err)
+	}
+	if err := a.Update(ctx, of(a)); err == nil {
+		t.Error("it updated a record that it has not read")
+	}
+	if err := a.Create(ctx, of(a)); err != nil {
+		t.Error(err)
+	}
+	if err := b.Create(ctx, of(b)); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("of a second record: %v", err)
+	}
+	if l, _, err := b.Get(ctx); err != nil || l.HolderIdentity != a.identity {
+		t.Errorf("it read %v, %v", l, err)
+	}
+	if err := a.Update(ctx, of(a)); err != nil {
+		t.Error(err)
+	}
+	if err := b.Update(ctx, of(b)); !apierrors.IsConflict(err) {
+		t.Errorf("of an old version: %v", err)
+	}
+}
+
+// TestTimes has the library refuse times that do not go together.
+func TestTimes(t *testing.T) {
+	for _, words := range [][]string{{"lease=2s", "renew=2s"}, {"renew=400ms", "retry=400ms"}} {
+		if _, err := lease.Parse(words); err == nil {
+			t.Errorf("it takes %v", words)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// A record is the record of an election in etcd, as one node sees it. It implements resourcelock.Interface: what
+// the API server does by resource versions, it does by the revision at which the key was modified, which an API
+// server takes for that as well. As LeaseLock does, it updates the version that it has seen last.
+type record struct {
+	client   *clientv3.Client
+	key      string
+	identity string
+	limit    time.Duration // of a request
+
+	mu       sync.Mutex
+	revision int64             // that was seen last
+	terms    map[string]uint64 // by holder, the latest that was seen
+}
+
+var resource = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+
+// saw notes a record that was read or written.
+func (r *record) saw(revision int64, l *resourcelock.LeaderElectionRecord) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.revision = revision
+	r.terms[l.HolderIdentity] = uint64(l.LeaderTransitions) + 1
+}
+
+// termOf returns the term of a leader: the number of changes of leaders until then, from 1.
+func (r *record) termOf(identity string) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.terms[identity]
+}
+
+// Get implements resourcelock.Interface.
+func (r *record) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.limit)
+	defer cancel()
+	found, err := r.client.Get(ctx, r.key)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(found.Kvs) == 0:
+		return nil, nil, apierrors.NewNotFound(resource, r.key)
+	}
+	l := &resourcelock.LeaderElectionRecord{}
+	if err := json.Unmarshal(found.Kvs[0].Value, l); err != nil {
+		return nil, nil, err
+	}
+	r.saw(found.Kvs[0].ModRevision, l)
+	return l, found.Kvs[0].Value, nil
+}
+
+// Create implements resourcelock.Interface.
+func (r *record) Create(ctx context.Context, l resourcelock.LeaderElectionRecord) error {
+	return r.put(ctx, 0, &l, apierrors.NewAlreadyExists(resource, r.key))
+}
+
+// Update implements resourcelock.Interface.
+func (r *record) Update(ctx context.Context, l resourcelock.LeaderElectionRecord) error {
+	r.mu.Lock()
+	revision := r.revision
+	r.mu.Unlock()
+	if revision == 0 {
+		return errors.New("lease not initialized, call get or create first")
+	}
+	return r.put(ctx, revision, &l, apierrors.NewConflict(resource, r.key, errors.New("it was modified")))
+}
+
+// put writes a record if that of the revision is there; 0: none. Otherwise it returns an error.
+func (r *record) put(ctx context.Context, revision int64, l *resourcelock.LeaderElectionRecord, refused error) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.limit)
+	defer cancel()
+	done, err := r.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(r.key), "=", revision)).
+		Then(clientv3.OpPut(r.key, string(text))).Commit()
+	switch {
+	case err != nil:
+		return err
+	case !done.Succeeded:
+		return refused
+	}
+	r.saw(done.Header.Revision, l)
+	return nil
+}
+
+// RecordEvent implements resourcelock.Interface.
+func (r *record) RecordEvent(string) {}
+
+// Identity implements resourcelock.Interface.
+func (r *record) Identity() string { return r.identity }
+
+// Describe implements resourcelock.Interface.
+func (r *record) Describe() string { return r.key }

@@ -1,0 +1,72 @@
+// Package servicetest has what tests of services share: servers that are started as runs start them.
+package servicetest
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"turnstile/bench/cluster"
+	"turnstile/bench/service"
+	"turnstile/internal/terminal"
+	"turnstile/nodes/foreign/program"
+)
+
+// Main has the program of a test be that of the services, if it is called so, and runs the tests otherwise. Each
+// package that calls [Start] calls it in TestMain.
+func Main(m *testing.M, table ...*service.Service) {
+	if len(os.Args) > 1 && slices.Contains([]string{"describe", "client", "up", "server"}, os.Args[1]) {
+		t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}
+		os.Exit(t.Call(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// Start starts the servers of a service with options such as ttl=2s, which end with the test. The test is skipped
+// if their program is missing.
+func Start(t *testing.T, s *service.Service, words ...string) *service.Running {
+	t.Helper()
+	if _, err := s.Servers.Find(""); err != nil {
+		t.Skip(err)
+	}
+	r, err := service.Launch(t.Context(), cluster.NewLauncher(),
+		&service.Program{Command: []string{terminal.OwnPath()}, Name: s.Name, Words: words})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// Values returns the values of options.
+func Values(t *testing.T, s *service.Service, words ...string) service.Values {
+	t.Helper()
+	v, err := s.Parse(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Setting returns that of a node whose service has these servers.
+func Setting(name string, servers ...string) program.Setting {
+	return program.Setting{Name: name, Options: program.Options{Servers: servers, Prefix: "test/"}}
+}
+
+// Acquire acquires a lock, and fails the test if that takes longer than a time.
+func Acquire(t *testing.T, l program.Lock, within time.Duration) program.Grant {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	g, err := l.Acquire(ctx)
+	if err != nil {
+		t.Fatalf("the lock was not acquired within %v: %v", within, err)
+	}
+	return g
+}
