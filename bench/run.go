@@ -144,6 +144,9 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 	if err == nil {
 		err = carrier.launch(ctx, r.Job)
 	}
+	if err == nil {
+		err = carrier.service.start(ctx, carrier.proxies, r.Job)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return errInterrupted
