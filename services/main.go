@@ -8,11 +8,12 @@ import (
 	"turnstile/bench/service"
 	"turnstile/internal/terminal"
 	"turnstile/services/etcd"
+	"turnstile/services/raft"
 	"turnstile/services/redis"
 )
 
 // table lists the services.
-var table = []*service.Service{&redis.Service, &etcd.Lock, &etcd.Election}
+var table = []*service.Service{&redis.Service, &etcd.Lock, &etcd.Election, &raft.Service}
 
 func main() {
 	t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}
