@@ -19,7 +19,8 @@ func TestMain(m *testing.M) { servicetest.Main(m, &Lock, &Election) }
 // lockOf returns the client of a node, which ends with the test.
 func lockOf(t *testing.T, name string, servers []string, words ...string) *lock {
 	t.Helper()
-	l, err := openLock(t.Context(), servicetest.Setting(name, servers...), servicetest.Values(t, &Lock, words...))
+	l, err := openLock(t.Context(), servicetest.Setting(name, servers...),
+		servicetest.Values(t, &Lock, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,8 +130,8 @@ func TestSharedSession(t *testing.T) {
 	}
 }
 
-// TestRetriedUnlock has an unlock that counts as failed though it was done be made again, after the client has
-// locked anew: that lock is lost, and another client enters.
+// TestRetriedUnlock has an unlock that counts as failed though it was done be made again, after the client
+// has locked anew: that lock is lost, and another client enters.
 func TestRetriedUnlock(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Lock)
@@ -286,8 +287,8 @@ func TestElection(t *testing.T) {
 	}
 }
 
-// TestPhantomLeader shows what https://github.com/etcd-io/etcd/pull/22387 is about: Campaign returns nil to one
-// whose lease is gone, so two are told that they lead.
+// TestPhantomLeader shows what https://github.com/etcd-io/etcd/pull/22387 is about: Campaign returns nil to
+// one whose lease is gone, so two are told that they lead.
 func TestPhantomLeader(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Election)

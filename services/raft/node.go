@@ -51,8 +51,9 @@ const (
 	tick    = "tick"
 )
 
-// serve runs a node until its input ends. What the library panics of, such as a log that is lost, ends the node
-// alone: it follows nobody and does nothing any more, as one whose process ends each time that it is started.
+// serve runs a node until its input ends. What the library panics of, such as a log that is lost, ends the
+// node alone: it follows nobody and does nothing any more, as one whose process ends each time that it is
+// started.
 func serve(c *program.Conn, v service.Values) error {
 	n := &node{Conn: c, values: v}
 	c.Load(diskKey)

@@ -1,5 +1,5 @@
-// Package raft has the election of etcd's Raft library. Its nodes are the program's own: their messages pass the
-// links of the run, their ticks are its timers, and what Raft has to keep is on its disk.
+// Package raft has the election of etcd's Raft library. Its nodes are the program's own: their messages pass
+// the links of the run, their ticks are its timers, and what Raft has to keep is on its disk.
 package raft
 
 import (

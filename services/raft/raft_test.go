@@ -163,8 +163,8 @@ func (b *testbed) agree(names ...string) said {
 	}
 }
 
-// TestRaft has three nodes elect a leader, another one when that is killed, and the killed one follow it when it
-// comes up again with what it has kept.
+// TestRaft has three nodes elect a leader, another one when that is killed, and the killed one follow it when
+// it comes up again with what it has kept.
 func TestRaft(t *testing.T) {
 	t.Parallel()
 	for _, words := range [][]string{nil, {"pre-vote=off", "check-quorum=off"}} {
