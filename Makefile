@@ -83,6 +83,16 @@ build: ## build bin/orchestrator and bin/node
 			"(ulimit -v 1048576)" >&2; exit 1; }
 	@$(BUILD)
 
+# The libraries of services are in a module of their own: the programs above need none of them.
+.PHONY: services
+services: build ## build bin/services: locks and elections that people use, for bench and elect --service
+	@cd services && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o ../bin/ .
+
+# SHORT=1: one lock and one failover of each.
+.PHONY: services-test
+services-test: ## test services, as far as their servers are installed: make services-test [SHORT=1]
+	@cd services && go vet ./... && go test -timeout 20m -count=1 $(if $(SHORT),-short) ./...
+
 .PHONY: image
 image: ## build the container image: docker run --rm turnstile bench --algo ricart -n 16
 	@rm -rf bin/image
@@ -164,6 +174,7 @@ check: ## look for what tests do not find: format, vet, staticcheck, go.mod, sho
 	go vet ./... ./cmd/orchestrator/testdata/stormnode
 	go tool staticcheck ./...
 	go mod tidy -diff
+	cd services && go mod tidy -diff
 	@$(MAKE) --no-print-directory fuzz
 
 # A target that ends with nothing but "context deadline exceeded" found nothing: before Go 1.27 the end of

@@ -154,6 +154,7 @@ type meter struct {
 	stallDetector *stallDetector
 	usage         cluster.Usage // when measuring began
 	measuredAt    int64
+	serverBytes   int64 // when measuring began
 
 	reported, entries int64 // when progress was last reported, and the entries then
 	rate              float64
@@ -264,7 +265,9 @@ func (m *meter) measureFrom(now int64) error {
 func (m *meter) measure(at int64) error {
 	m.measuring, m.measuredAt = true, at
 	m.usage = m.trial.readUsage()
-	return errors.Join(m.trial.Mark(at, history.Measuring), m.trial.counts.record(at, false))
+	var err error
+	m.serverBytes, _, err = m.trial.connections.clientBytes()
+	return errors.Join(err, m.trial.Mark(at, history.Measuring), m.trial.counts.record(at, false))
 }
 
 // stop records that no request is issued from the time at on.
@@ -295,7 +298,11 @@ func (m *meter) gauge() error {
 		}
 		return t.Gauge(t.now(), gauge, int64(1e6*share))
 	}
-	return errors.Join(
+	bytes, known, err := t.connections.clientBytes()
+	if known && err == nil {
+		err = t.Gauge(t.now(), history.ServerBytes, bytes-m.serverBytes)
+	}
+	return errors.Join(err,
 		record(s.AllKnown, history.BusyPPM, s.Busy),
 		record(s.OwnKnown, history.OwnPPM, s.Own),
 		record(s.AllKnown && s.OwnKnown, history.OthersPPM, s.Others),

@@ -165,8 +165,8 @@ func (j *Job) network() chaos.Network {
 // Scene returns what faults must know of the run.
 func (j *Job) Scene() *chaos.Scene {
 	return &chaos.Scene{Spec: j.Spec, Config: j.Config, Stack: j.Stack, Measured: j.Duration,
-		Simulated: j.Simulated, Brokers: j.brokerCount(), Foreign: j.NATS != "", Placement: j.Placement(),
-		Campaigns: j.Workload.CampaignEvery}
+		Simulated: j.Simulated, Servers: j.Servers, Brokers: j.brokerCount(), Foreign: j.NATS != "",
+		Placement: j.Placement(), Campaigns: j.Workload.CampaignEvery}
 }
 
 // resolve returns the faults of a trial, given its number and its seed: those that come of the plan, or those

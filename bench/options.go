@@ -45,6 +45,8 @@ type Options struct {
 
 	Hosts int    `yaml:"hosts,omitempty"` // over which the nodes are spread; 0: the run is on one machine
 	Place string `yaml:"place,omitempty"` // which node is on which host, as place.Parse reads it
+	// Servers are those of the service that the run is about, if it has started them.
+	Servers chaos.Servers `yaml:"servers,omitempty"`
 	// Where clients find what they share: ResourceFile or ResourceProcess; empty: the file.
 	Resource string `yaml:"resource,omitempty"`
 }

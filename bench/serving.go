@@ -101,9 +101,12 @@ func (s *serving) toProxies(ctx context.Context, p *cluster.Proxies, j *Job) err
 	return nil
 }
 
+// toServer is in the names of these proxies alone.
+const toServer = " to the server "
+
 // serverConnection names the proxy between a node and a server.
 func serverConnection(id nodes.ID, server int) string {
-	return fmt.Sprintf("node %d to server %d", id, server)
+	return fmt.Sprintf("node %d%s%d", id, toServer, server)
 }
 
 // of returns where a node finds the service. All names that its clients make begin with the name of the

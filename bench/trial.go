@@ -67,7 +67,8 @@ func (t *trial) wire(ctx context.Context) {
 	t.nodes.dirOf = func(id nodes.ID) string { return at.dirOf(t.Job, t.dir, id) }
 	t.orders = &orders{nodes: t.nodes}
 	t.connections = &connections{journal: t.journal, transport: t.transport, nodes: t.nodes, orders: t.orders,
-		reconnects: t.reconnects || t.Proxies}
+		reconnects: t.reconnects || t.Proxies,
+		servers:    servers{t.transport.service, t.nodes.ctx, t.transport.proxies}}
 	if at.fleet != nil && at.fleet.own == nil {
 		t.connections.cutter = &fleetCutter{at.fleet, t.transport, map[int][]int{}}
 	}

@@ -81,7 +81,8 @@ func (d *Driver) mustWait(f *fault) bool {
 // NeedsProxies reports whether connections must run through proxies for some of the faults.
 func NeedsProxies(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
-		return effect.KindOf(f.Effect).Layer == effect.OfConnections || is[*effect.CutRoutes](&f)
+		return effect.KindOf(f.Effect).Layer == effect.OfConnections || is[*effect.CutRoutes](&f) ||
+			f.proxiesServers()
 	})
 }
 

@@ -10,11 +10,11 @@ import (
 // Servers are those of the service that a run is about, as far as faults must know them. The zero value is a
 // run without a service.
 type Servers struct {
-	Service  string // its name
-	Count    int
-	Leads    bool // one of them leads, or is the primary, and says so
-	Promotes bool // a replica or standby can be made the primary
-	Peers    bool // they talk to each other
+	Service  string `yaml:"service"` // its name
+	Count    int    `yaml:"count"`
+	Leads    bool   `yaml:"leads,omitempty"`    // one of them leads, or is the primary, and says so
+	Promotes bool   `yaml:"promotes,omitempty"` // a replica or standby can be made the primary
+	Peers    bool   `yaml:"peers,omitempty"`    // they talk to each other
 }
 
 // ofServers reports whether the fault is one of servers of a service.
@@ -81,6 +81,9 @@ func (f *Fault) namesLeader() bool {
 
 // killsServers reports whether servers are down while the fault is in force, and stay down if it is for good.
 func (f *Fault) killsServers() bool { return is[*effect.KillServer](f) }
+
+// proxiesServers reports whether it takes proxies between clients and servers.
+func (f *Fault) proxiesServers() bool { return is[*effect.CutServer](f) || is[*effect.DropAnswer](f) }
 
 // stopsServers reports whether servers do nothing while the fault is in force.
 func (f *Fault) stopsServers() bool { return f.killsServers() || is[*effect.PauseServer](f) }

@@ -145,8 +145,15 @@ func TestAServerThatIsDownForGoodCanBeHealed(t *testing.T) {
 	}
 }
 
-// A server that one fault has stopped is left alone by others whose moment has come.
+// A server that one fault has killed or stopped is left alone by others whose moment has come.
 func TestAStoppedServerIsLeftAlone(t *testing.T) {
+	killed, on := staged(t, "kill-server: 2, at: 1s", "pause-server: 1-2, when: any enters, for: 100ms")
+	on.until(t, killed, 1100*time.Millisecond)
+	killed.Watch(&port.Hook{At: on.now, Node: 1, What: port.OnEnter})
+	if got := on.until(t, killed, 2*time.Second); !slices.Equal(got,
+		[]string{"pause server 1", "began 2 at 0 nodes, servers [1]", "resume server 1", "healed 2"}) {
+		t.Errorf("beside a server that is down it did %q", got)
+	}
 	d, c := staged(t, "pause-server: 0, at: 1s, for: 500ms", "kill-server: 0-1, when: any enters, for: 1s",
 		"promote: 0, when: 'any enters #2'")
 	c.until(t, d, 1100*time.Millisecond)
@@ -247,6 +254,10 @@ func TestFaultsOfOneServerHoldOneAtATime(t *testing.T) {
 			t.Errorf("%s beside %s: %v", text, down, err)
 		}
 	}
+	const promoted = "promote: 0, at: 1s"
+	if _, err := Resolve(read(t, promoted, promoted), s, 1); err != nil {
+		t.Error(err) // the second one changes nothing
+	}
 }
 
 // What is written of a fault of servers is read again as the same, in a plan and by a node.
@@ -282,12 +293,43 @@ func TestFaultsOfServersAreWritten(t *testing.T) {
 		if err := json.Unmarshal(line, &again); err != nil || again.String() != f.String() {
 			t.Errorf("%s is written %s and read as %v: %v", text, line, &again, err)
 		}
+		if through := strings.Contains(text, "/") || f.OfMessages(); NeedsProxies([]Fault{f}) != through {
+			t.Errorf("%s needs proxies: %v", text, !through)
+		}
 		if f.OfMessages() != strings.HasPrefix(text, "drop-answer") {
 			t.Errorf("%s hits messages: %v", text, f.OfMessages())
 		}
-		if f.OfLinks() || Disconnects([]Fault{f}) || NeedsProxies([]Fault{f}) || !OfServers([]Fault{f}) ||
+		if f.OfLinks() || Disconnects([]Fault{f}) || !OfServers([]Fault{f}) ||
 			effect.KindOf(f.Effect).StandIn != "" {
 			t.Errorf("%s is taken for a fault of messages, connections or brokers", text)
 		}
+	}
+}
+
+// A fault of servers may be added to a run that is on, which no node need know unless it waits for one.
+func TestFaultsOfServersAreInjected(t *testing.T) {
+	s := scene(t, "central")
+	s.Servers = Servers{Service: "etcd", Count: 3, Leads: true}
+	d, c := staged(t)
+	c.now = int64(time.Second)
+	faults := read(t, "kill-server: 1, at: 1s, for: 100ms", "cut: holder/servers, at: 1s")
+	more, err := ResolveMore(nil, faults, s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if more[0].OfNodes() || !more[1].OfNodes() {
+		t.Errorf("nodes are to know %v: %v, and %v: %v", &more[0], more[0].OfNodes(), &more[1], more[1].OfNodes())
+	}
+	if _, err := d.Add(more[0]); err != nil {
+		t.Fatal(err)
+	}
+	d.Known(3 * time.Second)
+	want := []string{"kill server 1", "began 1 at 0 nodes, servers [1]", "restart server 1 false", "healed 1"}
+	if got := c.until(t, d, 2*time.Second); !slices.Equal(got, want) {
+		t.Errorf("it did %q", got)
+	}
+	if _, err := ResolveMore(nil, read(t, "kill-server: 3"), s, 1); err == nil ||
+		!strings.Contains(err.Error(), "there is no server 3") {
+		t.Errorf("the error is %v", err)
 	}
 }

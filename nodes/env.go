@@ -148,6 +148,23 @@ func (e *Env) Revoke() {
 	e.node.effects = append(e.node.effects, Effect{Op: OpRevoke, Instance: e.index})
 }
 
+// TellLost says that the client has been told that it has lost what it holds, though it goes on inside until
+// its Release.
+func (e *Env) TellLost() { e.inform(OpTellLost, "says that the lock is lost", Inside) }
+
+// Refuse says that the lock has refused the request of the waiting client for now: one try of several. The
+// first is made with the request.
+func (e *Env) Refuse() { e.inform(OpRefuse, "refuses", Waiting) }
+
+// Retry says that the request is made again, after Refuse.
+func (e *Env) Retry() { e.inform(OpRetry, "tries again", Waiting) }
+
+// inform has the host note what a client in a state hears of the lock.
+func (e *Env) inform(op Op, does string, in ClientState) {
+	e.instance.turn(does, in, in)
+	e.node.effects = append(e.node.effects, Effect{Op: op, Instance: e.index})
+}
+
 // Elect says that this node has chosen leader (or None) as the leader of term. The machines of this node that
 // are Led hear of it.
 func (e *Env) Elect(leader ID, term uint64) {

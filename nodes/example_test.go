@@ -140,6 +140,7 @@ func (l *lan) Enter(p *nodes.Process, e *nodes.Effect) {
 func (l *lan) SetTimer(*nodes.Process, *nodes.Effect)      {}
 func (l *lan) Save(*nodes.Process, *nodes.Effect)          {}
 func (l *lan) Revoke(*nodes.Process, *nodes.Effect)        {}
+func (l *lan) Inform(*nodes.Process, *nodes.Effect)        {}
 func (l *lan) Elect(*nodes.Process, *nodes.Effect)         {}
 func (l *lan) Suspect(*nodes.Process, *nodes.Effect, bool) {}
 

@@ -91,6 +91,9 @@ const (
 	OpGrant                   // the client enters its critical section, under the fence Number
 	OpRevoke                  // the client leaves its critical section, without a Release
 	OpElect                   // the machine has chosen the leader To in the term Number
+	OpTellLost                // the client is told that it has lost what it holds, and goes on
+	OpRefuse                  // the client is told that its request was refused for now
+	OpRetry                   // that request is made again
 	OpSuspect                 // the failure detector suspects To
 	OpTrust                   // the failure detector trusts To again
 )

@@ -23,6 +23,9 @@ type Host interface {
 	Enter(p *Process, e *Effect)
 	// Revoke makes the client leave its critical section without a Release.
 	Revoke(p *Process, e *Effect)
+	// Inform notes what the client hears of the lock, and changes nothing: e.Op is OpTellLost, OpRefuse or
+	// OpRetry.
+	Inform(p *Process, e *Effect)
 	// Elect notes that the machine has chosen the leader e.To in the term e.Number.
 	Elect(p *Process, e *Effect)
 	// Suspect notes that the failure detector of p suspects e.To or, if suspects is false, trusts it again.
@@ -207,6 +210,8 @@ func (p *Process) do(e *Effect) {
 		h.Enter(p, e)
 	case OpRevoke:
 		h.Revoke(p, e)
+	case OpTellLost, OpRefuse, OpRetry:
+		h.Inform(p, e)
 	case OpElect:
 		h.Elect(p, e)
 	case OpSuspect, OpTrust:

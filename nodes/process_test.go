@@ -16,6 +16,7 @@ func (silentHost) SetTimer(*Process, *Effect)      {}
 func (silentHost) Save(*Process, *Effect)          {}
 func (silentHost) Enter(*Process, *Effect)         {}
 func (silentHost) Revoke(*Process, *Effect)        {}
+func (silentHost) Inform(*Process, *Effect)        {}
 func (silentHost) Elect(*Process, *Effect)         {}
 func (silentHost) Suspect(*Process, *Effect, bool) {}
 

@@ -33,6 +33,9 @@ type Spec struct {
 	// Fenced says that it grants by GrantFenced, so that a resource that demands numbers (Config.Fenced) can
 	// refuse what is written under a lower one than the highest that has entered.
 	Fenced bool
+	// Informs says that its machines say what clients hear of the lock: Env.TellLost, Env.Revoke and Env.Refuse.
+	// Otherwise nothing is known of that.
+	Informs bool
 	// Follows says that it may have an elector beside it (Config.Elect), whose leader it follows.
 	Follows bool
 	// Detects names the failure detector that runs beside it unless another is named, as detector.Parse reads

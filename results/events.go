@@ -132,6 +132,7 @@ var eventColumns = []eventColumn{
 	{name: "fence", number: fence},
 	{name: "account", of: kinds(history.Entered, history.Exited, history.Revoked), number: value},
 	{name: "refused", number: count},
+	{name: "tried_ns", of: kinds(history.TryRefused), number: value},
 	{name: "kind", of: kinds(history.Sent), text: message},
 	{name: "term", of: kinds(history.Elected), number: value},
 	{name: "leader", of: kinds(history.Elected), number: leader},

@@ -8,12 +8,16 @@ import (
 	"turnstile/bench/service"
 	"turnstile/internal/terminal"
 	"turnstile/services/etcd"
+	"turnstile/services/postgres"
 	"turnstile/services/raft"
 	"turnstile/services/redis"
+	"turnstile/services/redlock"
+	"turnstile/services/zookeeper"
 )
 
 // table lists the services.
-var table = []*service.Service{&redis.Service, &etcd.Lock, &etcd.Election, &raft.Service}
+var table = []*service.Service{&redis.Service, &redlock.Service, &postgres.Service, &zookeeper.Service,
+	&etcd.Lock, &etcd.Election, &raft.Service}
 
 func main() {
 	t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -12,7 +13,12 @@ import (
 // says so. Toxiproxy's own are not used, since a stream must come through whole, however many faults come and
 // go: to take one of those out while the receiver stands still drops data, a timeout drops what it holds up,
 // and a latency turns into a limit of some thousand writes on their way.
-type line struct{ rule *atomic.Pointer[rule] }
+type line struct {
+	rule    *atomic.Pointer[rule]
+	asked   *atomic.Bool // of its proxy
+	bytes   *atomic.Uint64
+	answers bool // it passes on what the server says
+}
 
 // lineType is the name by which toxiproxy makes lines.
 const lineType = "line"
@@ -22,6 +28,8 @@ type rule struct {
 	latency   time.Duration
 	bandwidth int64 // bytes per second; 0: as it comes
 	stall     bool
+	drop      bool          // what comes is lost
+	answers   []*answerLoss // one of these is lost
 	resets    int           // how often connections have been reset
 	changed   chan struct{} // closed when another rule is in force
 }
@@ -42,7 +50,7 @@ func (l *line) Pipe(stub *toxics.ToxicStub) {
 	defer timer.Stop()
 	for {
 		r := l.rule.Load()
-		if r.resets != resets || f.ended && len(f.waiting) == 0 {
+		if r.resets != resets || f.closed || f.lost && !f.drops(r) || f.ended && len(f.waiting) == 0 {
 			stub.Close()
 			if !f.ended {
 				for range stub.Input { // until the source is closed too
@@ -50,6 +58,7 @@ func (l *line) Pipe(stub *toxics.ToxicStub) {
 			}
 			return
 		}
+		f.lose(r)
 		var input <-chan *stream.StreamChunk
 		if !f.ended && f.bytes < inTransit {
 			input = stub.Input
@@ -68,6 +77,7 @@ func (l *line) Pipe(stub *toxics.ToxicStub) {
 		select {
 		case c := <-input:
 			f.take(c)
+			l.note(c, r, &f)
 		case output <- next:
 			f.passed(next, r)
 		case <-due:
@@ -80,8 +90,24 @@ func (l *line) Pipe(stub *toxics.ToxicStub) {
 type flow struct {
 	waiting []*stream.StreamChunk
 	bytes   int
-	ended   bool      // nothing more comes
-	free    time.Time // when the bandwidth lets the next piece pass
+	ended   bool // nothing more comes
+	lost    bool // some of it was dropped
+	closed  bool // in place of an answer
+
+	deaf *answerLoss // that has the client hear nothing any more
+	free time.Time   // when the bandwidth lets the next piece pass
+}
+
+// drops reports whether what waits is to be dropped.
+func (f *flow) drops(r *rule) bool {
+	return r.drop || f.deaf != nil && slices.Contains(r.answers, f.deaf)
+}
+
+// lose drops what waits, if the rule says so.
+func (f *flow) lose(r *rule) {
+	if f.drops(r) && len(f.waiting) > 0 {
+		f.lost, f.waiting, f.bytes = true, nil, 0
+	}
 }
 
 // take takes in what has come; nil: that was all.

@@ -99,6 +99,31 @@ func (p *Proxies) Heal(ctx context.Context, number int) error {
 	return nil
 }
 
+// Answers returns how many answers a fault of answers has lost.
+func (p *Proxies) Answers(ctx context.Context, number int) (count uint64, err error) {
+	for _, host := range p.in[number] {
+		var lost uint64
+		order := proxyOrder{Do: countLost, Fault: ConnectionFault{Number: number}}
+		if err := p.workers[host].Ask(ctx, order, &lost); err != nil {
+			return count, err
+		}
+		count += lost
+	}
+	return count, nil
+}
+
+// Bytes returns how many bytes came to the proxies of all hosts whose names have a text in them.
+func (p *Proxies) Bytes(ctx context.Context, about string) (sum uint64, err error) {
+	for _, w := range p.workers {
+		var bytes uint64
+		if err := w.Ask(ctx, proxyOrder{Do: countBytes, Name: about}, &bytes); err != nil {
+			return 0, err
+		}
+		sum += bytes
+	}
+	return sum, nil
+}
+
 // InForce returns the numbers of the faults that are in force. It is an error if some proxy does not pass on
 // what comes though no fault is.
 func (p *Proxies) InForce(ctx context.Context) (numbers []int, err error) {

@@ -28,6 +28,11 @@ type ConnectionFault struct {
 	Bandwidth int64         `json:"bandwidth,omitempty"` // bytes per second in each direction
 	// Stall: nothing passes, though the connection stands. What is sent meanwhile passes once it is healed.
 	Stall bool `json:"stall,omitempty"`
+	// Drop: what comes is read and dropped. A connection that has lost data is closed once the fault is healed,
+	// since the data would have been sent again.
+	Drop bool `json:"drop,omitempty"`
+	// Answer: one answer to each of some clients is lost; nil: none is.
+	Answer *AnswerFault `json:"answer,omitempty"`
 	// Reset: connections are closed at once, with all that is on its way, and new ones are refused.
 	Reset bool `json:"reset,omitempty"`
 }
@@ -43,8 +48,9 @@ func (f *ConnectionFault) check() error {
 		return fmt.Errorf("fault %d: a latency of %v: it must be longer than nothing", f.Number, f.Latency)
 	case f.Bandwidth < 0:
 		return fmt.Errorf("fault %d: %d bytes per second: it must be one at least", f.Number, f.Bandwidth)
-	case f.Latency == 0 && f.Bandwidth == 0 && !f.Stall && !f.Reset:
-		return fmt.Errorf("fault %d does nothing: it takes a latency, a bandwidth, a stall or a reset", f.Number)
+	case f.Latency == 0 && f.Bandwidth == 0 && !f.Stall && !f.Drop && !f.Reset && f.Answer == nil:
+		return fmt.Errorf("fault %d does nothing: it takes a latency, a bandwidth, a stall, a drop, an answer or "+
+			"a reset", f.Number)
 	}
 	return nil
 }
@@ -52,7 +58,7 @@ func (f *ConnectionFault) check() error {
 // A proxyOrder is what the process of the proxies is told.
 type proxyOrder struct {
 	Do       string          `json:"do"`
-	Name     string          `json:"name,omitempty"`     // add
+	Name     string          `json:"name,omitempty"`     // add; bytes: the text
 	Upstream string          `json:"upstream,omitempty"` // add: the address that the proxy connects to
 	Fault    ConnectionFault `json:"fault,omitzero"`     // begin; heal takes its number alone
 }
@@ -63,6 +69,8 @@ const (
 	beginFault  = "begin"
 	healFault   = "heal"
 	reportProxy = "report" // answered by a proxyReport
+	countLost   = "lost"   // answered by how many answers a fault has lost
+	countBytes  = "bytes"  // answered by how many bytes came to proxies whose names have a text in them
 )
 
 // A proxyReport says what is in force, by what the proxies do and not by what they were told.
@@ -93,6 +101,9 @@ type proxy struct {
 	*toxiproxy.Proxy
 	port *Port
 	rule atomic.Pointer[rule] // of its lines
+	// asked says that the client has said something since the server answered last.
+	asked atomic.Bool
+	bytes atomic.Uint64 // that came, of both directions
 }
 
 func (s *proxyServer) obey(order json.RawMessage) (any, error) {
@@ -109,6 +120,10 @@ func (s *proxyServer) obey(order json.RawMessage) (any, error) {
 		return nil, s.heal(o.Fault.Number)
 	case reportProxy:
 		return s.report(), nil
+	case countBytes:
+		return s.bytes(o.Name), nil
+	case countLost:
+		return s.faults[o.Fault.Number].Answer.lost(), nil
 	}
 	return nil, fmt.Errorf("there is no order %q for the proxies", o.Do)
 }
@@ -130,7 +145,8 @@ func (s *proxyServer) add(name, upstream string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("making the proxy %s: %w", name, err)
 		}
-		toxic.Toxic.(*line).rule = &p.rule
+		*toxic.Toxic.(*line) = line{rule: &p.rule, asked: &p.asked, bytes: &p.bytes,
+			answers: direction == "downstream"}
 	}
 	if err := p.Start(); err != nil {
 		held.Release()
@@ -153,6 +169,7 @@ func (s *proxyServer) begin(f ConnectionFault) error {
 			return fmt.Errorf("fault %d: there is no proxy %s", f.Number, name)
 		}
 	}
+	f.Answer.begin()
 	s.faults[f.Number] = f
 	return s.apply(f.Names)
 }
@@ -178,6 +195,7 @@ func (s *proxyServer) apply(names []string) error {
 			if slices.Contains(f.Names, name) {
 				reset = reset || f.Reset
 				next.add(f)
+				next.answers = append(next.answers, f.Answer.of(name)...)
 			}
 		}
 		p.rule.Store(next)
@@ -198,7 +216,7 @@ func (r *rule) add(f ConnectionFault) {
 	if f.Bandwidth > 0 && (r.bandwidth == 0 || f.Bandwidth < r.bandwidth) {
 		r.bandwidth = f.Bandwidth
 	}
-	r.stall = r.stall || f.Stall
+	r.stall, r.drop = r.stall || f.Stall, r.drop || f.Drop
 }
 
 // reset closes the connections of the proxy, with all that is on its way, and has it refuse new ones until it
@@ -213,11 +231,21 @@ func (p *proxy) reset() {
 	p.Stop()
 }
 
+// bytes returns how many bytes came to the proxies whose names have a text in them.
+func (s *proxyServer) bytes(about string) (sum uint64) {
+	for name, p := range s.proxies {
+		if strings.Contains(name, about) {
+			sum += p.bytes.Load()
+		}
+	}
+	return sum
+}
+
 // report says what is in force.
 func (s *proxyServer) report() proxyReport {
 	r := proxyReport{Faults: slices.Sorted(maps.Keys(s.faults))}
 	for name, p := range s.proxies {
-		if at := p.rule.Load(); at.latency > 0 || at.bandwidth > 0 || at.stall || !p.Enabled {
+		if at := p.rule.Load(); at.latency > 0 || at.bandwidth > 0 || at.stall || at.drop || !p.Enabled {
 			r.Hit = append(r.Hit, name)
 		}
 	}

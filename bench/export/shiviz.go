@@ -76,6 +76,8 @@ func event(x *spacetime.Extract, e *history.Event) string {
 		return fmt.Sprintf("leaves after entry %d", e.Entry)
 	case history.Revoked:
 		return fmt.Sprintf("loses entry %d", e.Entry)
+	case history.ToldLost:
+		return fmt.Sprintf("is told that entry %d is lost", e.Entry)
 	case history.Elected:
 		leader := nodes.ID(int32(e.Count))
 		switch {

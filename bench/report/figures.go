@@ -13,6 +13,7 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 	"turnstile/results"
@@ -31,6 +32,7 @@ func (p *Report) figures(s *bench.Summary) {
 // entries prints the figures of a run in which clients enter.
 func (p *Report) entries(s *bench.Summary, t table) {
 	p.throughput(t)
+	p.told(t)
 	p.faults(s)
 	p.latencies(s, t)
 	p.printf("\n")
@@ -192,8 +194,22 @@ func (p *Report) histogram(s *bench.Summary, kind measure.LatencyKind) {
 	p.printf("\n")
 }
 
+// serverBytes prints what clients of a service exchange with its servers.
+func (p *Report) serverBytes(t table) {
+	bytes := t.of("server_bytes_per_entry")
+	if bytes.known == 0 {
+		p.line("per entry", "the messages of a service are not counted; its bytes are, with --proxies")
+		return
+	}
+	p.line("per entry", "%s bytes between clients and servers", format.Plain(bytes.median, 0))
+}
+
 // messages prints the messages of an entry, beside the published number.
 func (p *Report) messages(s *bench.Summary, t table) {
+	if s.Record.Options.Config.Options[foreign.ServiceOption] != "" {
+		p.serverBytes(t)
+		return
+	}
 	p.printf("per entry   %15s %12s\n", "deliveries", "publishes")
 	line := func(name string, deliveries, publishes spread) {
 		p.printf("  %-12s %12s %12s", name, format.Plain(deliveries.median, 3), format.Plain(publishes.median, 3))

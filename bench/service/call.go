@@ -129,8 +129,8 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 	if err != nil {
 		return nil, err
 	}
-	d.Members, d.Peers = v.Int(Members), s.Servers.Ports > 1
-	d.Leads, d.Promotes = s.Servers.Leader != nil, s.Servers.Promote != nil
+	d.Members, d.Peers = s.Servers.count(v), s.Servers.Ports > 1
+	d.Leads, d.Promotes = s.Servers.Leader != nil, s.Servers.Promote != nil && d.Members > 1
 	d.Server, err = s.Servers.version(context.Background(), path)
 	return d, err
 }

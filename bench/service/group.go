@@ -50,8 +50,8 @@ func startGroup(ctx context.Context, s *Service, v Values, program, dir string, 
 		g.as = &nobody
 		g.launcher.As(nobody.uid, nobody.gid)
 	}
-	for i := range v.Int(Members) {
-		g.members = append(g.members, &Member{Number: i, Program: path, Values: v,
+	for i := range s.Servers.count(v) {
+		g.members = append(g.members, &Member{group: g, Number: i, Program: path, Values: v,
 			Dir: filepath.Join(dir, fmt.Sprint(i))})
 	}
 	for _, m := range g.members {
@@ -173,8 +173,7 @@ func (g *group) kill(m *Member) error {
 	if !m.up() {
 		return fmt.Errorf("server %d is down already", m.Number)
 	}
-	m.process.Dismiss()
-	<-m.process.Ended()
+	m.kill()
 	return nil
 }
 
@@ -203,7 +202,7 @@ func (g *group) end() (err error) {
 	}
 	for _, m := range g.members {
 		if m.up() { // one that stands still could not end
-			m.process.Signal(syscall.SIGCONT)
+			m.resume()
 			m.process.Signal(stop)
 		}
 	}
@@ -213,8 +212,7 @@ func (g *group) end() (err error) {
 			select {
 			case <-m.process.Ended():
 			case <-late:
-				m.process.Dismiss()
-				<-m.process.Ended()
+				m.kill()
 			}
 		}
 		for _, held := range m.held {

@@ -18,11 +18,15 @@ import (
 
 // Servers says how the servers of a service are started. The functions are called by one goroutine.
 type Servers struct {
-	Members []int    // how many there may be; the first is the default
+	Members []int    // how many there may be; the first is the default; empty: Count says it
 	Ports   int      // of each member; the first is that of clients
 	Program string   // its name in PATH
 	Folders []string // where packages put it beside that; patterns of path/filepath.Glob
 	Package string   // the Debian package that has it
+	// Count returns how many there are, if no option of its own says it.
+	Count func(Values) int
+	// Needs returns the files that a program cannot do without; nil: there are none.
+	Needs func(program string) []string
 	// VersionArgs make the program print its version, and Version finds it there: the first group.
 	VersionArgs []string
 	Version     *regexp.Regexp
@@ -57,8 +61,10 @@ type Member struct {
 	Ports   []int
 	All     []*Member
 
+	group   *group
 	held    []*cluster.Port
 	process cluster.Node // nil: it was never started
+	guard   *guard       // nil: it does not stand still, or has started no processes
 }
 
 // Started reports whether the member was started before.
@@ -67,9 +73,52 @@ func (m *Member) Started() bool { return m.process != nil }
 // Address returns where a port of the member is: host:port.
 func (m *Member) Address(port int) string { return fmt.Sprintf("127.0.0.1:%d", m.Ports[port]) }
 
+// Run runs a program to its end, in the place of the member and as its user: for Prepare. The error has what
+// the program printed.
+func (m *Member) Run(ctx context.Context, program string, args ...string) error {
+	p, err := m.group.launcher.Start(cluster.Command{Name: filepath.Base(program),
+		Program: append([]string{program}, args...), Env: []string{"HOME=" + m.Dir, "LC_ALL=C"}}, nil)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.Ended():
+	case <-ctx.Done():
+		p.Dismiss()
+		<-p.Ended()
+		return ctx.Err()
+	}
+	if fate := p.Fate(); !fate.Well {
+		return fmt.Errorf("%s %s", program, fate.Says)
+	}
+	return nil
+}
+
+// count returns how many servers there are.
+func (s *Servers) count(v Values) int {
+	if s.Count != nil {
+		return s.Count(v)
+	}
+	return v.Int(Members)
+}
+
 // Find returns the path of the server's program: the one given, or else the one in PATH or where packages put
 // it. The error says what to install.
 func (s *Servers) Find(given string) (string, error) {
+	path, err := s.find(given)
+	if err != nil || s.Needs == nil {
+		return path, err
+	}
+	for _, file := range s.Needs(path) {
+		if _, err := os.Stat(file); err != nil {
+			return "", fmt.Errorf("%s needs %s, which is not there: install the Debian package %s", path, file,
+				s.Package)
+		}
+	}
+	return path, nil
+}
+
+func (s *Servers) find(given string) (string, error) {
 	switch {
 	case s.Run != nil && given != "":
 		return "", errors.New("--server-program: the server is within this program: leave it out")

@@ -110,7 +110,7 @@ func instead(name string, names []string) string {
 
 // options returns all options: those of its servers come first.
 func (s *Service) options() []Option {
-	if s.Servers == nil {
+	if s.Servers == nil || s.Servers.Members == nil {
 		return s.Options
 	}
 	var counts []string

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 
 	"turnstile/bench/cluster"
 )
@@ -91,8 +90,8 @@ func (u *upper) obey(o *order) (any, error) {
 	}{
 		{o.Kill, g.kill},
 		{o.Restart, func(m *Member) error { return g.restart(ctx, m, o.Restart.Forget) }},
-		{o.Stop, func(m *Member) error { return m.process.Signal(syscall.SIGSTOP) }},
-		{o.Go, func(m *Member) error { return m.process.Signal(syscall.SIGCONT) }},
+		{o.Stop, (*Member).stop},
+		{o.Go, (*Member).resume},
 		{o.Promote, func(m *Member) error { return u.promote(ctx, m) }},
 		{o.Await, func(m *Member) error { return g.await(ctx, m) }},
 	} {
@@ -135,7 +134,7 @@ func (u *upper) leader(ctx context.Context) (any, error) {
 }
 
 func (u *upper) promote(ctx context.Context, m *Member) error {
-	if u.service.Servers.Promote == nil {
+	if u.service.Servers.Promote == nil || len(u.group.members) == 1 {
 		return fmt.Errorf("%s has no standby", u.service.Name)
 	}
 	return u.service.Servers.Promote(ctx, m)

@@ -80,6 +80,45 @@ func TestForeignExamples(t *testing.T) {
 	}
 }
 
+// Clients lose their lock to a lease, and are told or not. One run says who was inside together, and what
+// fence numbers would have done about it; with --fenced that is its verdict.
+func TestForeignLocksAreLost(t *testing.T) {
+	t.Parallel()
+	const together, apart = "were inside together", "a resource that demands fence numbers keeps them apart"
+	for _, x := range []struct {
+		how, numbers string
+		args         []string
+		status       int
+		says         []string
+	}{
+		{"stays", "rising", nil, 1, []string{together, apart, " after it was told that the lock was lost\n",
+			"the lock refused "}},
+		{"stays", "rising", []string{"--fenced"}, 0, []string{"nothing was accepted under a fence number", apart}},
+		{"stays", "same", nil, 1, []string{together, "a resource that demands fence numbers does not keep "}},
+		{"stays", "same", []string{"--fenced"}, 1, []string{"the resource accepted what node",
+			"a resource that demands fence numbers does not keep "}},
+		{"leaves", "rising", nil, 0, []string{"the client left as soon as it was told that the lock was lost\n"}},
+		{"silent", "rising", nil, 1, []string{together, "if it was told at all\n"}},
+	} {
+		if len(x.args) > 0 && testing.Short() {
+			continue
+		}
+		args := append([]string{"-n", "2", "--hold", "80ms", "--think", "5ms", "--duration", "500ms"}, x.args...)
+		program := python(t, "testdata/foreign/leasing.py", x.how, x.numbers)
+		status, says := ranForeign(t, t.TempDir(), "bench", program, args...)
+		for range 2 { // on a busy machine a run may show nothing
+			if status == 2 {
+				status, says = ranForeign(t, t.TempDir(), "bench", program, args...)
+			}
+		}
+		for _, want := range x.says {
+			if status != x.status || !strings.Contains(says, want) {
+				t.Errorf("%s, %s, %q: status %d, and no %q: %s", x.how, x.numbers, x.args, status, want, says)
+			}
+		}
+	}
+}
+
 // A program that misbehaves ends the run with an error and its last words, and what was recorded is judged.
 func TestForeignProgramThatDies(t *testing.T) {
 	t.Parallel()

@@ -285,8 +285,12 @@ func progressWords(p *chaos.Progress) string {
 		words = append(words, "hits "+nodesText(p))
 	case len(p.Brokers) > 0:
 		words = append(words, "of broker "+effect.Group(p.Brokers).String())
+	case len(p.Servers) > 0: // below
 	case p.Began != nil:
 		words = append(words, "hit "+english.Count(p.Hits, "message", "messages"))
+	}
+	if len(p.Servers) > 0 {
+		words = append(words, "hit server "+effect.ServersNamed(p.Servers).String())
 	}
 	return strings.Join(words, ", ")
 }

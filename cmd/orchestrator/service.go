@@ -15,6 +15,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/service"
 	"turnstile/bench/service/natskv"
+	"turnstile/chaos"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/foreign"
@@ -118,6 +119,10 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		options[name] = value
 	}
 	c.Config = foreign.ServiceConfig(c.Config, x.name, options, d)
+	if x.endpoint == "" && described.Members > 0 {
+		c.Servers = chaos.Servers{Service: x.name, Count: described.Members, Leads: described.Leads,
+			Promotes: described.Promotes, Peers: described.Peers}
+	}
 	c.Spec, err = foreign.Row(c.Config)
 	return true, err
 }

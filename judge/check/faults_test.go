@@ -79,7 +79,8 @@ func TestFaultsThatShowNothing(t *testing.T) {
 		{"never fired", lossy, func(*world) {}, "loss 5%: it did not take place"},
 		{"hit no message", lossy, func(w *world) { begin(w, 1, 0); heal(w, 1, 0) }, "loss 5%: it hit no message"},
 		{"healed, of a server", killServer, func(w *world) { beginAt(w, 0, 0, 2); heal(w, 1, 0) }, ""},
-		{"hit no server", killServer, func(w *world) { begin(w, 1, 0) }, "kill-server: it hit no server that was up"},
+		{"hit no server", killServer, func(w *world) { begin(w, 1, 0) },
+			"kill-server: it hit no server that was up"},
 		{"hit no node", kill, func(w *world) { begin(w, 1, 0); heal(w, 1, 0) }, "kill 1: it hit no node"},
 		{"not healed", lossy, func(w *world) { begin(w, 1, 0) }, "loss 5%: it was not healed"},
 		{"never resumed", kill, func(w *world) {

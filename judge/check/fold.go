@@ -52,6 +52,7 @@ func Sections(h history.Header, s Setting) *section.Fold {
 	}
 	f := section.New(h.StampError, s.Capacity)
 	f.Codec, f.Detects, f.Asked = s.Codec, s.Detects, s.Asked
+	f.Informs, f.Demands = s.Informs, s.Fenced
 	return f
 }
 

@@ -78,14 +78,6 @@ func TestWhatIsBrokenWhen(t *testing.T) {
 		}), span{1500, 1500, 0}, nodes.Timing},
 		{"that killed nobody", modelOf(kill).with(func(m *model) { m.sections.Faults[0].Nodes = 0 }),
 			span{1500, 1500, 0}, 0},
-		{"a server that is killed", modelOf(killServer).with(hitServer(0)), span{1500, 1500, 0}, nodes.ServersUp},
-		{"that is up again", modelOf(killServer).with(hitServer(0)), span{2101, 2101, 100}, 0},
-		{"that stays down", modelOf(killServer).with(hitServer(0)).with(func(m *model) {
-			m.sections.Faults[0].Healed, m.sections.Faults[0].To = false, math.MaxInt64
-		}), span{9000, 9000, 0}, nodes.ServersUp},
-		{"that was down already", modelOf(killServer).with(hitServer()), span{1500, 1500, 0}, 0},
-		{"one that is promoted", modelOf(promotion).with(hitServer(1)), span{9000, 9000, 0}, nodes.NoAmnesia},
-		{"that cannot be", modelOf(promotion).with(hitServer()), span{9000, 9000, 0}, 0},
 		{"that nobody asked for", modelOf().with(func(m *model) {
 			m.sections.Faults = []section.Fault{{Number: 7, From: 1, To: 2, Breaks: nodes.NoLoss, Nodes: 1}}
 		}), span{5, 5, 0}, nodes.NoLoss},
@@ -113,6 +105,29 @@ func TestWhatIsBrokenWhen(t *testing.T) {
 		}
 		if got := test.m.brokenIn(test.in, nodes.FIFO); got != 0 {
 			t.Errorf("%s: of what it rests on, %v are broken", test.name, got)
+		}
+	}
+}
+
+// What faults of servers of a service break: one that stays down is down until the end.
+func TestWhatFaultsOfServersBreak(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		m    *model
+		in   span
+		want nodes.Assumption
+	}{
+		{"a server that is killed", modelOf(killServer).with(hitServer(0)), span{1500, 1500, 0}, nodes.ServersUp},
+		{"that is up again", modelOf(killServer).with(hitServer(0)), span{2101, 2101, 100}, 0},
+		{"that stays down", modelOf(killServer).with(hitServer(0)).with(func(m *model) {
+			m.sections.Faults[0].Healed, m.sections.Faults[0].To = false, math.MaxInt64
+		}), span{9000, 9000, 0}, nodes.ServersUp},
+		{"that was down already", modelOf(killServer).with(hitServer()), span{1500, 1500, 0}, 0},
+		{"one that is promoted", modelOf(promotion).with(hitServer(1)), span{9000, 9000, 0}, nodes.NoAmnesia},
+		{"that cannot be", modelOf(promotion).with(hitServer()), span{9000, 9000, 0}, 0},
+	} {
+		if got := test.m.brokenIn(test.in, ^nodes.Assumption(0)); got != test.want {
+			t.Errorf("%s: %v are broken, want %v", test.name, got, test.want)
 		}
 	}
 }

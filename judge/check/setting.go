@@ -45,6 +45,7 @@ type Setting struct {
 	// How long messages take without faults: no longer than Delay, if it is bounded, and all the same, if even.
 	Bounded, Even bool
 	Delay         time.Duration
+	Informs       bool // its machines say what clients hear of the lock: see nodes.Spec
 	Fenced        bool // the resource demands fence numbers, and refuses what comes late
 	// Epoch tells in which epoch a fence number was handed out; nil: the algorithm has none.
 	Epoch   func(fence uint64) uint64
@@ -68,7 +69,7 @@ func SettingOf(stack *row.Stack) Setting {
 		Detects: stack.Detectors() != nil, Unheard: row.Detects != "" && stack.Detectors() == nil,
 		Safe: row.SafeIn(c), Live: row.Live, Servers: stack.Total() - c.N, Resources: len(stack.Mutexes()),
 		Fair:  published.Fair,
-		Grace: stack.Grace(), Fenced: stack.Fenced(0)}
+		Grace: stack.Grace(), Informs: row.Informs, Fenced: stack.Fenced(0)}
 	if !alone { // what the other needs, the algorithm does
 		s.Live = stack.Live()
 	}

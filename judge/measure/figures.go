@@ -35,7 +35,9 @@ type Figures struct {
 	PublishedMax      number `csv:"published_max" of:"exclusion"`
 	PublishesPerEntry number `csv:"publishes_per_entry" since:"entries_refused" of:"exclusion"`
 	BytesPerEntry     number `csv:"bytes_per_entry" since:"entries_refused" of:"exclusion"`
-	Heartbeats        number `csv:"heartbeats"` // of the failure detector; in no other column
+	// ServerBytesPerEntry are the bytes that clients and servers of a service exchange, both ways.
+	ServerBytesPerEntry number `csv:"server_bytes_per_entry" of:"exclusion"`
+	Heartbeats          number `csv:"heartbeats"` // of the failure detector; in no other column
 	// What nodes ask a resource process is in no other column.
 	ResourceRoundTripsPerEntry number `csv:"resource_round_trips_per_entry" of:"exclusion"`
 	ResourceUSMean             number `csv:"resource_us_mean" of:"exclusion"` // of a round trip
@@ -112,8 +114,23 @@ type Figures struct {
 	TermsBackwards      number `csv:"terms_backwards" of:"leaders"`
 	MessagesPerElection number `csv:"messages_per_election" since:"all_agreed_us_p50,duration_s" of:"leaders"`
 
-	Violations  number `csv:"violations" of:"exclusion"`
-	OverlapUS   number `csv:"overlap_us" of:"exclusion"`
+	Violations number `csv:"violations" of:"exclusion"`
+	// ViolationsFenced are the entries that overlapped and that fence numbers would not have kept apart.
+	ViolationsFenced number `csv:"violations_fenced" of:"exclusion"`
+	OverlapUS        number `csv:"overlap_us" of:"exclusion"`
+	// EntriesTold are the entries whose client was told that it had lost the lock, and ToldStayed those of them
+	// whose client went on, for how long in all and at most.
+	EntriesTold     number `csv:"entries_told" of:"exclusion"`
+	ToldStayed      number `csv:"told_stayed" of:"exclusion"`
+	ToldInsideUS    number `csv:"told_inside_us" of:"exclusion"`
+	ToldInsideUSMax number `csv:"told_inside_us_max" of:"exclusion"`
+	// OverlappedUntold are the entries during which another entered before their client was told, if it was.
+	OverlappedUntold number `csv:"overlapped_untold" of:"exclusion"`
+	// ToldForNothing are those whose client was told and went on, and nobody else was inside while it was.
+	ToldForNothing number `csv:"told_for_nothing" of:"exclusion"`
+	RefusedTries   number `csv:"refused_tries" of:"exclusion"` // that the lock has refused for now
+	RefusedFree    number `csv:"refused_free" of:"exclusion"`  // of these, those while nobody was inside
+
 	Unfinished  number `csv:"unfinished" of:"exclusion"`
 	IssuedShare number `csv:"issued_share" of:"exclusion"`
 	ServedShare number `csv:"served_share" of:"exclusion"`

@@ -13,13 +13,17 @@ type Fold struct {
 	sections *section.Fold
 	load     workload.Load
 
-	requests  uint64 // that are over, and went on at some moment of the window
-	overtaken uint64 // how often these were, in all
-	most      uint64 // how often one of them was at most
-	gaveUp    bool   // some of them were never served: they might have been overtaken more often
-	largest   int64  // resident memory of a node, in units of 1024 bytes
-	clients   uint64 // that requested, in the whole run
-	ofOne     ofOne  // sequential load: messages of a single request
+	requests          uint64  // that are over, and went on at some moment of the window
+	overtaken         uint64  // how often these were, in all
+	most              uint64  // how often one of them was at most
+	gaveUp            bool    // some of them were never served: they might have been overtaken more often
+	serverBytes       float64 // that clients and servers have exchanged while measuring
+	countsServerBytes bool
+
+	largest int64  // resident memory of a node, in units of 1024 bytes
+	clients uint64 // that requested, in the whole run
+	told    told
+	ofOne   ofOne // sequential load: messages of a single request
 }
 
 // New returns a fold of the history that s folds, of a run under a load.
@@ -50,6 +54,9 @@ func (f *Fold) Entered(s *section.Section) {
 // Ended implements section.Observer.
 func (f *Fold) Ended(s *section.Section) {
 	m := &f.Measures
+	if s.Served() {
+		f.told.add(s, f.sections.StampError())
+	}
 	switch {
 	case s.State == section.Unissued:
 		m.Unissued++
@@ -112,6 +119,8 @@ func (f *Fold) gauge(e history.Event) {
 		m.BrokerShare = figure.Number(value / 1e6)
 	case history.OthersPPM:
 		m.OthersCPU = figure.Number(value / 1e6)
+	case history.ServerBytes:
+		f.serverBytes, f.countsServerBytes = value, true
 	case history.ReadyUS:
 		m.ReadyMS = figure.Number(value / 1e3)
 	case history.ResidentKB:
@@ -136,6 +145,9 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		accepted := s.EntriesInWindow - s.RefusedInWindow
 		m.AcceptedInWindow = figure.Count(accepted)
 		m.EntriesPerS = figure.Ratio(float64(accepted), length)
+		if f.countsServerBytes {
+			m.ServerBytesPerEntry = figure.Ratio(f.serverBytes, float64(accepted))
+		}
 		// Under other loads all requests are issued when they are due. Which were not is known once issuing has
 		// stopped.
 		if f.load == workload.Open && s.Marks[history.Stopped].Seen {
@@ -145,6 +157,8 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		f.share()
 	}
 	f.contend()
+	f.tell(f.single())
+	f.guard(f.single())
 	f.countMessages(logs)
 	f.detect()
 	if f.load == workload.Sequential {

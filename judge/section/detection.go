@@ -1,6 +1,8 @@
 package section
 
 import (
+	"math"
+
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 )
@@ -106,4 +108,26 @@ func (d *Detection) close(end int64, down map[nodes.ID]dead, logs []*history.Nod
 			d.took(end - c.at)
 		}
 	}
+}
+
+// suspect takes what a failure detector says.
+func (f *Fold) suspect(e *history.Event) {
+	_, down := f.dead[nodes.ID(e.Count)]
+	f.Detection.suspect(e, down)
+	f.err(e)
+}
+
+// err notes when some node that is up begins to be suspected, and when none is any more.
+func (f *Fold) err(e *history.Event) {
+	last := len(f.Wrongs) - 1
+	goesOn := last >= 0 && f.Wrongs[last].To == math.MaxInt64
+	switch wrong := len(f.Detection.wrong) > 0; {
+	case wrong && !goesOn:
+		f.Wrongs = append(f.Wrongs, Wrong{Window{e.At, math.MaxInt64}, e.Node, nodes.ID(e.Count)})
+	case !wrong && goesOn:
+		f.Wrongs[last].To = e.At
+	default:
+		return
+	}
+	f.turn(e)
 }

@@ -68,3 +68,33 @@ func (f *Fold) accept(r *Resource, s *Section, at int64) {
 		r.Stale.keep(f.stretch(at), at, Overlap{A: &writer, B: s.passed, From: s.passed.Entered, To: at})
 	}
 }
+
+// pair notes who was in an overlap with s, which ends, under the same fence number: a resource that demands
+// numbers lets both write.
+func (r *Resource) pair(s *Section, c *clocks) {
+	for _, other := range r.inside {
+		switch {
+		case other == s || other.Fence != s.Fence || s.Fence == 0:
+		case c.together(other, s, s.Ended):
+			other.twin, s.twin = true, true
+		case s.Ended > other.Entered && s.Ended > s.Entered:
+			other.maybe, s.maybe = true, true
+		}
+	}
+}
+
+// unguarded counts a section that has ended if it wrote beside another under the same fence number, and a
+// resource that demands numbers accepts that: by its stamps, nobody has entered under a higher number before.
+// If one has, the write may have come before that all the same, since a process may stand still after it. A
+// process that is asked enters a client some time before its stamp.
+func (f *Fold) unguarded(r *Resource, s *Section) {
+	wrote := s.State == Exited && !s.Refused
+	passed := s.above > s.Fence || f.Asked
+	switch {
+	case !s.twin && !s.maybe || !wrote && s.State != Crashed:
+	case wrote && s.twin && (f.Demands || !passed):
+		r.Unguarded++
+	default:
+		r.MaybeUnguarded++
+	}
+}

@@ -2,7 +2,6 @@ package section
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"turnstile/nodes"
@@ -15,6 +14,8 @@ import (
 type Fold struct {
 	Codec   *nodes.Codec // of the messages; nil: it is not known which are heartbeats
 	Detects bool         // a failure detector runs beside the algorithm
+	Informs bool         // machines say what clients hear of the lock
+	Demands bool         // resources demand fence numbers
 	Asked   bool         // clients ask a process, which enters them some time before their stamps
 
 	Marks  [history.Stalled + 1]Mark
@@ -77,7 +78,8 @@ func (f *Fold) Add(e history.Event) {
 func (f *Fold) add(e *history.Event) {
 	f.End = max(f.End, e.At)
 	switch e.Kind {
-	case history.Requested, history.Entered, history.Exited, history.Revoked, history.Unissued:
+	case history.Requested, history.Entered, history.Exited, history.Revoked, history.Unissued,
+		history.ToldLost, history.TryRefused:
 		if e.Node < 0 {
 			f.irregular(e, "is a client without a node")
 			return
@@ -134,6 +136,10 @@ func (f *Fold) stretch(at int64) int {
 
 // follow takes an event of a client of a resource.
 func (f *Fold) follow(e *history.Event, r *Resource, c *Client) {
+	if e.Kind == history.ToldLost || e.Kind == history.TryRefused {
+		f.hear(e, r, c)
+		return
+	}
 	if len(f.dead) > 0 && e.Kind != history.Unissued {
 		if d, dead := f.dead[e.Node]; dead {
 			f.afterKill(e, d, r, c)
@@ -281,6 +287,8 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	}
 	s.Written, s.Refused = e.Value, e.Refused()
 	switch {
+	case state == Revoked:
+		s.tell(e.At)
 	case s.Refused:
 		f.refuse(r, s, e.At)
 	case state == Exited:
@@ -324,28 +332,6 @@ func (f *Fold) queued(c *Client, due, until int64, free bool) {
 	}
 }
 
-// suspect takes what a failure detector says.
-func (f *Fold) suspect(e *history.Event) {
-	_, down := f.dead[nodes.ID(e.Count)]
-	f.Detection.suspect(e, down)
-	f.err(e)
-}
-
-// err notes when some node that is up begins to be suspected, and when none is any more.
-func (f *Fold) err(e *history.Event) {
-	last := len(f.Wrongs) - 1
-	goesOn := last >= 0 && f.Wrongs[last].To == math.MaxInt64
-	switch wrong := len(f.Detection.wrong) > 0; {
-	case wrong && !goesOn:
-		f.Wrongs = append(f.Wrongs, Wrong{Window{e.At, math.MaxInt64}, e.Node, nodes.ID(e.Count)})
-	case !wrong && goesOn:
-		f.Wrongs[last].To = e.At
-	default:
-		return
-	}
-	f.turn(e)
-}
-
 // cut ends a section, if there is one, that its client did not end. Its state depends on whether it was
 // inside.
 func (f *Fold) cut(s *Section, at int64, ifInside, ifWaiting State) {
@@ -367,6 +353,7 @@ func (f *Fold) end(s *Section, at int64, state State) {
 		if over := r.leave(s, &f.clocks, f.Window); over != nil {
 			r.Overlaps.keep(f.stretch(over.From), over.From, *over)
 		}
+		f.unguarded(r, s)
 	} else {
 		r.line.leave(s, false)
 	}

@@ -46,6 +46,12 @@ type Resource struct {
 	Stale    Moments[Overlap] // writes that should have been refused: by A, after B had entered
 	Baseless *Section         // the first whose write was refused though nobody had entered; nil: none
 
+	Tries     uint64 // that were refused
+	FreeTries uint64 // of these, those during which nobody was inside at any moment
+	// Unguarded counts the entries in certain overlaps with another of the same fence number whose write a
+	// resource that demands numbers accepts. Of MaybeUnguarded others it is not known.
+	Unguarded, MaybeUnguarded uint64
+
 	top      *Section   // a copy of who entered under the highest fence number; nil: nobody
 	refused  []*Section // copies of those refused, as nobody had entered by their stamp under a higher number
 	line     line
@@ -57,6 +63,8 @@ type Resource struct {
 	freed    bool       // since the latest exit a unit is free, and before it none was
 	freeAt   int64      // the time of that exit
 	lastLeft int64
+	lastBy   nodes.ID // who left then
+	others   int64    // when somebody else left last before that
 	ahead    *Misread // an entry that read more than was written until then
 
 	// Units of nodes that were killed, which the register may count until these are taken out.
@@ -96,7 +104,8 @@ type Overlap struct {
 }
 
 func newResource(instance uint16, capacity uint32) *Resource {
-	return &Resource{Instance: instance, Capacity: capacity, Closest: math.MinInt64, lastLeft: math.MinInt64}
+	return &Resource{Instance: instance, Capacity: capacity, Closest: math.MinInt64,
+		lastLeft: math.MinInt64, lastBy: nodes.None, others: math.MinInt64}
 }
 
 // client returns the client of a node.
@@ -206,6 +215,10 @@ func (r *Resource) enter(s *Section) {
 	}
 	s.Handed, s.FreedAt = r.freed && s.Asked < r.freeAt, r.freeAt
 	r.freed = false
+	s.Met, s.Followed = len(r.inside) > 0, math.MaxInt64
+	for _, other := range r.inside {
+		other.Met, other.Followed = true, min(other.Followed, s.Entered)
+	}
 	r.inside = append(r.inside, s)
 	r.held += uint64(s.Units)
 }
@@ -215,6 +228,7 @@ func (r *Resource) leave(s *Section, c *clocks, w Window) (certain *Overlap) {
 	over := r.held > uint64(r.Capacity)
 	if over {
 		certain = r.overlap(s, c)
+		r.pair(s, c)
 	}
 	if s.State == Crashed {
 		r.mayBeWritten = max(r.mayBeWritten, s.Read+1)
@@ -222,6 +236,9 @@ func (r *Resource) leave(s *Section, c *clocks, w Window) (certain *Overlap) {
 	full := r.held >= uint64(r.Capacity)
 	r.inside = slices.Delete(r.inside, slices.Index(r.inside, s), slices.Index(r.inside, s)+1)
 	r.held -= uint64(s.Units)
+	if s.Node != r.lastBy {
+		r.others, r.lastBy = r.lastLeft, s.Node
+	}
 	r.lastLeft = s.Ended
 	if over && r.held <= uint64(r.Capacity) { // the next overlap is another one
 		r.past()

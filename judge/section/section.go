@@ -43,6 +43,13 @@ type Section struct {
 	Refused  bool   // the account did not take that, since somebody had entered under a higher fence number
 	Violates bool   // it was in a certain overlap
 
+	Told     bool  // its client was told that it had lost what it held
+	ToldAt   int64 // when, if Told
+	Met      bool  // another was inside at some time while it was
+	Followed int64 // when the first other entered while it was inside; math.MaxInt64: nobody has
+
+	twin, maybe bool // it was in an overlap, certain or not, with another under the same fence number
+
 	passed   *Section  // a copy of who entered under a fence number no lower, and of these read the least
 	above    uint64    // the highest number of these
 	clock    nodeClock // of the stamp of its entry, where hosts have several

@@ -112,8 +112,8 @@ func (f *Extract) touches(from, to int64) bool { return from <= f.Window.To && t
 // told reports whether events of a kind are steps of a node.
 func told(k history.Kind) bool {
 	switch k {
-	case history.Requested, history.Entered, history.Exited, history.Revoked, history.Elected,
-		history.Crashed, history.Restarted, history.Campaigned, history.Suspected, history.Trusted:
+	case history.Requested, history.Entered, history.Exited, history.Revoked, history.ToldLost,
+		history.Elected, history.Crashed, history.Restarted, history.Campaigned, history.Suspected, history.Trusted:
 		return true
 	}
 	return false

@@ -49,6 +49,7 @@ func (ps *parts) Elect(p *nodes.Process, e *nodes.Effect) {
 	}
 }
 
-// Revoke and Suspect implement nodes.Host: what they change is in the state of the process.
+// Revoke, Inform and Suspect implement nodes.Host: what they change is in the state of the process.
 func (ps *parts) Revoke(*nodes.Process, *nodes.Effect)        {}
+func (ps *parts) Inform(*nodes.Process, *nodes.Effect)        {}
 func (ps *parts) Suspect(*nodes.Process, *nodes.Effect, bool) {}

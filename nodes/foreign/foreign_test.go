@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,8 +55,9 @@ func (s *stage) heard() (string, string) {
 type step struct {
 	dest, body string // of a line of the program; or
 	in         nodes.InputKind
-	told       string // part of what it is told; empty: nothing
-	op         nodes.Op
+	timer      nodes.Timer // that runs out
+	told       string      // part of what it is told; empty: nothing
+	op, then   nodes.Op
 	wrong      string // part of the error
 }
 
@@ -77,7 +79,7 @@ func TestProtocol(t *testing.T) {
 			{dest: "c0", body: `{"type":"revoked","in_reply_to":2}`}}},
 		"revoked outside": {lock, []step{{dest: "c0", body: `{"type":"revoked"}`, wrong: "not inside"}}},
 		"not now": {lock, []step{ask, {dest: "c0", body: `{"type":"error","in_reply_to":2,"code":11}`,
-			op: nodes.OpSetTimer}}},
+			op: nodes.OpRefuse, then: nodes.OpSetTimer}}},
 		"refused": {lock, []step{ask, {dest: "c0", body: `{"type":"error","in_reply_to":2,"code":13,"text":"ouch"}`,
 			wrong: "error 13: ouch"}}},
 		"twice":   {lock, []step{ask, enter, {dest: enter.dest, body: enter.body, wrong: "granted twice"}}},
@@ -109,20 +111,66 @@ func TestProtocol(t *testing.T) {
 			{in: nodes.Timeout, told: `"body":{"type":"timer","id":"a"}`},
 			{dest: "timer", body: `{"type":"set","id":"b","min_ms":5,"max_ms":1}`, wrong: "whose time is none"}}},
 	} {
-		s := newStage(t, x.promises)
-		for i, step := range x.steps {
-			if step.in != 0 {
-				s.input(nodes.Input{Kind: step.in, Gen: 1})
-			} else {
-				s.says(step.dest, step.body)
-			}
-			told, wrong := s.heard()
-			fits := strings.Contains(wrong, step.wrong) && (wrong == "") == (step.wrong == "")
-			fits = fits && strings.Contains(told, step.told) && (told == "") == (step.told == "")
-			if has := len(s.effs) == 1 && s.effs[0].Op == step.op; !fits || has != (step.op != 0) {
-				t.Errorf("%s: step %d: told %q, wrong %q, effects %v", name, i, told, wrong, s.effs)
-			}
+		converse(t, name, x.promises, x.steps)
+	}
+}
+
+// converse has a program and its node take the steps of a conversation.
+func converse(t *testing.T, name, promises string, steps []step) {
+	s := newStage(t, promises)
+	for i, step := range steps {
+		switch {
+		case step.in == nodes.Timeout:
+			s.input(nodes.Input{Kind: step.in, Gen: 1, Timer: step.timer})
+		case step.in != 0:
+			s.input(nodes.Input{Kind: step.in})
+		default:
+			s.says(step.dest, step.body)
 		}
+		told, wrong := s.heard()
+		fits := strings.Contains(wrong, step.wrong) && (wrong == "") == (step.wrong == "")
+		fits = fits && strings.Contains(told, step.told) && (told == "") == (step.told == "")
+		var ops []nodes.Op
+		for _, e := range s.effs {
+			ops = append(ops, e.Op)
+		}
+		want := slices.DeleteFunc([]nodes.Op{step.op, step.then}, func(o nodes.Op) bool { return o == 0 })
+		if !fits || !slices.Equal(ops, want) {
+			t.Errorf("%s: step %d: told %q, wrong %q, effects %v", name, i, told, wrong, s.effs)
+		}
+	}
+}
+
+// A client that goes on hears once that its lock is lost, and its release still follows. A request that was
+// refused is made again.
+func TestWhatClientsHear(t *testing.T) {
+	ask := step{in: nodes.Request, told: `"body":{"type":"request","msg_id":2}`}
+	enter := step{dest: "c0", body: `{"type":"entered","in_reply_to":2}`, op: nodes.OpGrant}
+	release := step{in: nodes.Release, told: `{"type":"release","msg_id":3}`}
+	lost := step{dest: "c0", body: `{"type":"revoked","in_reply_to":2,"stays":true}`, op: nodes.OpTellLost}
+	repeated, late, left := lost, lost, lost
+	repeated.op, late.op, left.op = 0, 0, nodes.OpRevoke
+	left.body = `{"type":"revoked","in_reply_to":2}`
+	refuse := step{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":0}`, op: nodes.OpRefuse,
+		then: nodes.OpSetTimer}
+	retry := step{in: nodes.Timeout, timer: nodes.Timer{Kind: again}, told: `"request","msg_id":3`,
+		op: nodes.OpRetry}
+	enterLater := step{dest: "c0", body: `{"type":"entered","in_reply_to":3}`, op: nodes.OpGrant}
+	for name, steps := range map[string][]step{
+		"goes on":          {ask, enter, lost, repeated, release},
+		"leaves after all": {ask, enter, lost, left},
+		"told too late":    {ask, enter, release, late},
+		"told outside": {ask, {dest: "c0", body: `{"type":"revoked","stays":true}`,
+			wrong: "not inside"}},
+		"told unclearly": {ask, enter, {dest: "c0", body: `{"type":"revoked","in_reply_to":9,"stays":true}`,
+			wrong: "not inside"}},
+		"told twice, of two entries": {ask, enter, lost, release,
+			{in: nodes.Request, told: `"request","msg_id":4`},
+			{dest: "c0", body: `{"type":"entered","in_reply_to":4}`, op: nodes.OpGrant},
+			{dest: "c0", body: `{"type":"revoked","in_reply_to":4,"stays":true}`, op: nodes.OpTellLost}},
+		"tries again": {ask, refuse, retry, enterLater},
+	} {
+		converse(t, name, "safe=nothing", steps)
 	}
 }
 

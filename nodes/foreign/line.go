@@ -45,6 +45,7 @@ type body struct {
 	Type      string          `json:"type"`
 	MsgID     json.RawMessage `json:"msg_id"`
 	InReplyTo *uint64         `json:"in_reply_to"`
+	Stays     bool            `json:"stays"`
 	Fence     *uint64         `json:"fence"`
 	Leader    *string         `json:"leader"`
 	Term      uint64          `json:"term"`

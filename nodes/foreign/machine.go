@@ -30,6 +30,7 @@ type bridge struct {
 	left    uint64   // of the latest release
 	waiting bool     // the client does
 	inside  bool     // the client is
+	told    bool     // it has been told that what it holds is lost, and goes on
 	timers  []string // by their peer: the id of a timer that runs, as JSON; empty: free
 	disk    saved
 	out     []byte
@@ -98,6 +99,7 @@ func (b *bridge) Recover(_ *nodes.Env, last nodes.Message) {
 func (b *bridge) Timeout(env *nodes.Env, t nodes.Timer) {
 	if t.Kind == again {
 		if b.waiting {
+			env.Retry()
 			b.asked = b.call(env, "request")
 		}
 		return
@@ -161,24 +163,33 @@ func (b *lock) Standing() string {
 
 // answered takes what the program of a lock says to the client.
 func (b *lock) answered(env *nodes.Env, s *Said) {
-	to := s.Body.InReplyTo
 	switch s.Type {
 	case "entered":
 		b.entered(env, s)
 	case "release_ok":
 	case "revoked":
-		switch {
-		case b.inside && (to == nil || *to == b.asked):
-			b.inside = false
-			env.Revoke()
-		case to == nil || *to > b.next: // of what is over, it came too late
-			b.fail("it says revoked, and its client is not inside")
-		}
+		b.revoked(env, s)
 	case "error":
 		b.refused(env, s)
 	default:
 		b.fail("it wrote a body of type %q to %s, which takes entered, revoked, release_ok and error", s.Type,
 			Client)
+	}
+}
+
+// revoked has the client leave what it holds, or hear that this is lost. Of what is over, it came too late.
+func (b *lock) revoked(env *nodes.Env, s *Said) {
+	switch to := s.Body.InReplyTo; {
+	case !b.inside || to != nil && *to != b.asked:
+		if to == nil || *to > b.next {
+			b.fail("it says revoked, and its client is not inside")
+		}
+	case !s.Body.Stays:
+		b.inside = false
+		env.Revoke()
+	case !b.told:
+		b.told = true
+		env.TellLost()
 	}
 }
 
@@ -209,7 +220,7 @@ func (b *lock) entered(env *nodes.Env, s *Said) {
 			return
 		}
 	}
-	b.waiting, b.inside = false, true
+	b.waiting, b.inside, b.told = false, true, false
 	env.GrantFenced(fence)
 }
 
@@ -224,6 +235,7 @@ func (b *lock) refused(env *nodes.Env, s *Said) {
 	switch to := s.Body.InReplyTo; {
 	case to == nil:
 	case *to == b.asked && b.waiting && (s.Body.Code == unavailable || s.Body.Code == timedOut):
+		env.Refuse()
 		env.SetTimer(nodes.Timer{Kind: again}, againSoonest, againLatest)
 		return
 	case *to < b.asked && *to != b.left, *to == b.left && s.Body.Code == lockLost:

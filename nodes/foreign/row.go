@@ -84,7 +84,7 @@ func Row(c nodes.Config) (*row.Row, error) {
 		r.Kind, r.Elector = nodes.Election, d.leadership()
 		r.New = func(nodes.Config) nodes.Machine { return &elector{made} }
 	} else {
-		r.Mutex = &row.Exclusion{}
+		r.Mutex, r.Informs = &row.Exclusion{}, true
 		r.New = func(nodes.Config) nodes.Machine { return &lock{made} }
 	}
 	return r.Row, nil

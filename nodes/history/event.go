@@ -94,6 +94,13 @@ const (
 	// how many nanoseconds they err from those of other nodes by that clock; NoClock: the clock jumped. Recorded
 	// where hosts have several clocks: a history without it has one.
 	ClockBound
+
+	// ToldLost: the lock has told the client that what it holds is lost, and the client goes on inside until an
+	// event Exited. If it leaves at once, that is Revoked instead.
+	ToldLost
+	// TryRefused: the lock has refused the request of the client for now, which then waits on and makes it
+	// again. Value is when this try was made.
+	TryRefused
 )
 
 // What is Observed.
@@ -172,6 +179,8 @@ const (
 	OwnPPM         // that nodes and orchestrator used
 	BrokerSharePPM // that the broker used
 	OthersPPM      // that others used
+
+	ServerBytes // that clients and the servers of a service have exchanged while measuring
 )
 
 // An Event is one thing that happened.

@@ -10,6 +10,7 @@ var kindNames = [...]string{
 	Disconnected: "disconnected", Reconnected: "reconnected", Suspected: "suspected", Trusted: "trusted",
 	Killed: "killed", LinkBegan: "link_began", MulticastBegan: "multicast_began",
 	Campaigned: "campaigned", Observed: "observed", ClockBound: "clock_bound",
+	ToldLost: "told_lost", TryRefused: "try_refused",
 }
 
 var markNames = [...]string{
@@ -20,6 +21,7 @@ var markNames = [...]string{
 var gaugeNames = [...]string{
 	BusyPPM: "busy_ppm", ResidentKB: "resident_kb", ReadyUS: "ready_us", BrokerPPM: "broker_ppm",
 	OwnPPM: "own_ppm", BrokerSharePPM: "broker_share_ppm", OthersPPM: "others_ppm",
+	ServerBytes: "server_bytes",
 }
 
 // String names the kind of event: requested, assumption_broken.

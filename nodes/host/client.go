@@ -30,6 +30,11 @@ type client struct {
 	fenced bool   // the resource refuses what is written under lower fence numbers
 	fence  uint64 // under which it has entered latest
 
+	triedAt  int64 // when its latest request was made, or made again
+	entering bool  // it has been let in, and is not inside yet
+	inside   bool  // its critical section has begun, and has not ended
+	told     bool  // it was told that the lock is lost while it was entering
+
 	leftAt    int64 // when its latest critical section ended
 	revoked   bool  // the latest was revoked, and the register does not know yet
 	revokedAt int64 // when its critical section was revoked, if that is not counted yet; else 0
@@ -194,7 +199,7 @@ func (c *client) issue() {
 	c.count++
 	c.units = h.config.Workload.Units(c.dice, h.config.Node, c.count, c.capacity)
 	c.counters.Requests.Add(1)
-	h.record(history.Event{Kind: history.Requested, Instance: c.instance, Entry: uint32(c.count),
+	c.triedAt = h.record(history.Event{Kind: history.Requested, Instance: c.instance, Entry: uint32(c.count),
 		Value: c.due, Count: uint32(c.units)})
 	c.host.handle(nodes.Input{Kind: nodes.Request, Instance: int32(c.instance), Units: c.units})
 	if c.state() == nodes.Waiting {
@@ -206,7 +211,7 @@ func (c *client) issue() {
 // to left: register, stamp, account, hold, account, stamp, register. For those of a resource process see
 // asker.
 func (c *client) enter(fence uint64) {
-	c.fence = fence
+	c.fence, c.entering = fence, true
 	c.resource.enter()
 }
 
@@ -216,6 +221,9 @@ func (c *client) entered(taken int64) {
 	h.append(history.Event{At: h.now, Kind: history.Entered, Instance: c.instance, Entry: uint32(c.count),
 		Value: c.money, Count: uint32(taken), Fence: c.fence})
 	c.counters.Entries.Add(1)
+	if c.entering, c.inside = false, true; c.told {
+		c.toldLost()
+	}
 	if hold := h.config.Workload.HoldFor(c.dice, h.config.Node, c.count); hold > 0 {
 		h.pend(task{at: h.now + int64(hold), what: toRelease, client: c, entry: c.count})
 	} else {
@@ -259,9 +267,23 @@ func (c *client) revoke() {
 	}
 }
 
+// toldLost notes that the lock has told the client, which goes on, that what it holds is lost. If it is still
+// on its way in, it hears that as it enters; on its way out, it has nothing left to lose.
+func (c *client) toldLost() {
+	if c.told = c.entering; c.inside {
+		c.hears(history.Event{Kind: history.ToldLost})
+	}
+}
+
+// hears records what the client hears of the lock.
+func (c *client) hears(what history.Event) {
+	what.Instance, what.Entry = c.instance, uint32(c.count)
+	c.host.record(what)
+}
+
 // out records that the critical section has ended, and how, and has the client leave the register.
 func (c *client) out(how history.Event) {
-	c.leaves = false
+	c.leaves, c.inside = false, false
 	how.Instance, how.Entry = c.instance, uint32(c.count)
 	c.leftAt = c.host.record(how)
 	c.resource.leave()

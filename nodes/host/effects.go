@@ -78,6 +78,21 @@ func (h *host) Revoke(_ *nodes.Process, e *nodes.Effect) {
 	}
 }
 
+// Inform implements nodes.Host.
+func (h *host) Inform(_ *nodes.Process, e *nodes.Effect) {
+	if h.err != nil {
+		return
+	}
+	switch c := h.clientOf[e.Instance]; e.Op {
+	case nodes.OpTellLost:
+		c.toldLost()
+	case nodes.OpRefuse:
+		c.hears(history.Event{Kind: history.TryRefused, Value: c.triedAt})
+	case nodes.OpRetry:
+		c.triedAt = h.clock.Now()
+	}
+}
+
 // Elect implements nodes.Host.
 func (h *host) Elect(_ *nodes.Process, e *nodes.Effect) {
 	h.record(history.Event{Kind: history.Elected, Instance: uint16(e.Instance),

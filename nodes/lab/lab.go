@@ -40,6 +40,7 @@ type client struct {
 	// It is in its critical section, or has left it, and the machine may not know yet. A machine whose node goes
 	// down before its grant is done knows more than its client.
 	Inside, Left bool
+	tried        int64  // when its latest request was made, or made again
 	money        int64  // what the account held at the latest enter
 	fence        uint64 // under which that was
 }
@@ -113,7 +114,7 @@ func (l *Lab) Copy(to nodes.ID, instance int32, copies int) {
 func (l *Lab) Request(id nodes.ID, instance int32, due int64, units int32) {
 	c, _ := l.at(id, instance)
 	c.Count++
-	c.Left = false
+	c.Left, c.tried = false, due
 	l.of(id, instance).requests++
 	l.record(history.Event{Kind: history.Requested, Entry: c.Count, Value: due, Count: uint32(units),
 		Node: id, Instance: uint16(instance)})
@@ -147,6 +148,23 @@ func (l *Lab) Exit(p *nodes.Process, instance int32) (refused bool) {
 // Revoke ends a critical section that the machine has lost. The client writes nothing.
 func (l *Lab) Revoke(p *nodes.Process, instance int32) {
 	l.leave(p, instance, history.Event{Kind: history.Revoked})
+}
+
+// Inform records what a client hears of its lock, as an effect says. The first try of a request counts as
+// made when that was due.
+func (l *Lab) Inform(p *nodes.Process, e *nodes.Effect, now int64) {
+	c, _ := l.at(p.ID(), e.Instance)
+	heard := history.Event{Entry: c.Count, Node: p.ID(), Instance: uint16(e.Instance)}
+	switch e.Op {
+	case nodes.OpTellLost:
+		heard.Kind = history.ToldLost
+		l.record(heard)
+	case nodes.OpRefuse:
+		heard.Kind, heard.Value = history.TryRefused, c.tried
+		l.record(heard)
+	case nodes.OpRetry:
+		c.tried = now
+	}
 }
 
 // leave records that a critical section is over, and how.

@@ -97,6 +97,14 @@ func (g *Stage) Revoke(p *nodes.Process, e *nodes.Effect) {
 	g.tell("%s loses its critical section", g.name(p.ID()))
 }
 
+// Inform implements nodes.Host.
+func (g *Stage) Inform(p *nodes.Process, e *nodes.Effect) {
+	g.Lab.Inform(p, e, g.now)
+	if e.Op == nodes.OpTellLost {
+		g.tell("%s is told that its critical section is lost, and goes on", g.name(p.ID()))
+	}
+}
+
 // Suspect implements nodes.Host.
 func (g *Stage) Suspect(p *nodes.Process, e *nodes.Effect, suspects bool) {
 	g.suspect(p.ID(), e.To, e.Instance, suspects)

@@ -123,6 +123,9 @@ func (w *world) Revoke(p *nodes.Process, e *nodes.Effect) {
 	w.revoke(p, e.Instance)
 }
 
+// Inform implements nodes.Host.
+func (w *world) Inform(p *nodes.Process, e *nodes.Effect) { w.lab.Inform(p, e, w.now) }
+
 // Elect implements nodes.Host.
 func (w *world) Elect(p *nodes.Process, e *nodes.Effect) {
 	w.lab.Elect(p.ID(), e)

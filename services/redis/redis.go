@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,6 +16,7 @@ import (
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
 	"turnstile/services/module"
+	"turnstile/services/redisd"
 )
 
 // Service is the lock on one server, as the documentation of Redis describes it.
@@ -30,17 +31,16 @@ var Service = service.Service{
 		{Name: "fence", Default: "off", Usage: "a fencing token by INCR in the same script", Values: service.OnOff},
 		{Name: "release", Default: "lua", Usage: "by a script that compares, or by a plain DEL",
 			Values: []string{"lua", "del"}},
+		{Name: "watch", Default: "off", Usage: "the holder leaves px after it sent SET, by its own clock; " +
+			"off: nobody tells it that the lock is lost", Values: service.OnOff},
 		{Name: "retry", Default: "1ms", Usage: "between two tries for a lock that is held",
 			Check: service.Length(100*time.Microsecond, time.Minute)},
-		{Name: "durable", Default: "off", Usage: "the server writes each command to disk before it answers",
+		{Name: "replica", Default: "off", Usage: "server 1 is an asynchronous replica of server 0, for promote",
 			Values: service.OnOff},
+		redisd.Durable,
 	},
-	Servers: &servers,
-	Declare: func(v service.Values) service.Declaration {
-		// Safe as long as the holder's work ends within px, by the clocks of both.
-		return service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"}, Live: []string{"no-loss"},
-			Fenced: v.On("fence"), GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 1000}
-	},
+	Servers: servers(),
+	Declare: declare,
 	Library: func() string { return module.Version("github.com/redis/go-redis/v9") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeLock(in, out, d, true,
@@ -48,22 +48,44 @@ var Service = service.Service{
 	},
 }
 
-// servers is how a Redis server is started.
-var servers = service.Servers{Members: []int{1}, Ports: 1, Program: "redis-server", Package: "redis-server",
-	VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`v=(\S+)`),
-	Command: func(m *service.Member) (args, env []string) {
-		args = []string{"--port", fmt.Sprint(m.Ports[0]), "--bind", "127.0.0.1", "--dir", m.Dir,
-			"--protected-mode", "no", "--save", "", "--appendonly", "no"}
-		if m.Values.On("durable") {
-			args = append(args[:len(args)-1], "yes", "--appendfsync", "always")
+// declare says what the documentation promises: a lock is "guaranteed only as long as the client holding the
+// lock terminates its work within the lock validity time", by the clocks of both, and as long as the server
+// has its data. Of a failover to a replica it says: "SAFETY VIOLATION!".
+func declare(v service.Values) service.Declaration {
+	safe := []string{"no-pause", "timing", "no-amnesia"}
+	if !v.On("durable") || v.On("replica") {
+		safe = append(safe, "no-crash")
+	}
+	return service.Declaration{Safe: safe, Live: []string{"no-loss"}, Fenced: v.On("fence"),
+		GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 1000}
+}
+
+// servers is how the server is started, and its replica.
+func servers() *service.Servers {
+	s := redisd.Servers()
+	s.Count = func(v service.Values) int {
+		if v.On("replica") {
+			return 2
+		}
+		return 1
+	}
+	s.Command = func(m *service.Member) (args, env []string) {
+		args = redisd.Args(m)
+		if m.Number > 0 {
+			args = append(args, "--replicaof", fmt.Sprintf("127.0.0.1 %d", m.All[0].Ports[0]))
 		}
 		return args, nil
-	},
-	Ready: func(ctx context.Context, m *service.Member) error {
-		c := redis.NewClient(&redis.Options{Addr: m.Address(0), MaxRetries: -1})
-		defer c.Close()
-		return c.Ping(ctx).Err()
-	},
+	}
+	s.Leader = func(ctx context.Context, all []*service.Member) (int, error) {
+		for i, m := range all {
+			if redisd.Primary(ctx, m) {
+				return i, nil
+			}
+		}
+		return -1, nil
+	}
+	s.Promote = redisd.Promote
+	return &s
 }
 
 // The scripts take the name of the lock, and that of its fences.
@@ -74,26 +96,48 @@ var (
 	return redis.call('DEL', KEYS[1]) end return 0`)
 )
 
-// A lock is the client of a node.
+// A lock is the client of a node. It uses the first server until that fails, then the next one.
 type lock struct {
-	client *redis.Client
-	values service.Values
-	key    string
-	holds  string // what it has set the key to
+	clients []*redis.Client
+	uses    int // which of the clients
+	values  service.Values
+	key     string
+	holds   string      // what it has set the key to
+	timer   *time.Timer // closes Lost of the grant; nil: no grant has one
 }
 
 func open(s program.Setting, v service.Values) *lock {
-	return &lock{client: redis.NewClient(&redis.Options{Addr: s.Options.Servers[0], MaxRetries: -1}), values: v,
-		key: s.Options.Prefix + "lock"}
+	l := &lock{values: v, key: s.Options.Prefix + "lock"}
+	for _, address := range s.Options.Servers {
+		l.clients = append(l.clients, redisd.Dial(address))
+	}
+	return l
+}
+
+// reach looks whether the first server is there, unless the node comes up again: then it may be out of reach for
+// a while.
+func (l *lock) reach(ctx context.Context, s program.Setting) error {
+	if s.Options.Incarnation > 0 {
+		return nil
+	}
+	return l.clients[0].Ping(ctx).Err()
 }
 
 // Acquire implements program.Lock. The server does not let clients wait, so it tries again.
 func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 	l.holds = rand.Text()
 	for {
+		sent := time.Now()
 		fence, err := l.try(ctx)
-		if err != nil || fence > 0 {
-			return program.Grant{Fence: fence}, err
+		switch {
+		case err != nil:
+			return program.Grant{}, l.failed(err)
+		case fence > 0:
+			g := program.Grant{Lost: l.watch(sent)}
+			if l.values.On("fence") {
+				g.Fence = fence
+			}
+			return g, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -105,11 +149,11 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 
 // try tries to take the lock once. It returns 0 if somebody holds it; without fences 1 if nobody did.
 func (l *lock) try(ctx context.Context) (fence uint64, err error) {
-	px := l.values.Duration("px")
+	px, client := l.values.Duration("px"), l.clients[l.uses]
 	if l.values.On("fence") {
-		return take.Run(ctx, l.client, []string{l.key, l.key + ":fence"}, l.holds, px.Milliseconds()).Uint64()
+		return take.Run(ctx, client, []string{l.key, l.key + ":fence"}, l.holds, px.Milliseconds()).Uint64()
 	}
-	err = l.client.SetArgs(ctx, l.key, l.holds, redis.SetArgs{Mode: "NX", TTL: px}).Err()
+	err = client.SetArgs(ctx, l.key, l.holds, redis.SetArgs{Mode: "NX", TTL: px}).Err()
 	switch {
 	case errors.Is(err, redis.Nil):
 		return 0, nil
@@ -119,18 +163,48 @@ func (l *lock) try(ctx context.Context) (fence uint64, err error) {
 	return 1, nil
 }
 
-// Release implements program.Lock.
-func (l *lock) Release(ctx context.Context) error {
-	if l.values["release"] == "del" {
-		return l.client.Del(ctx, l.key).Err()
+// watch returns a channel that is closed px after SET was sent: the server has the lock for at least as long.
+func (l *lock) watch(sent time.Time) <-chan struct{} {
+	if !l.values.On("watch") {
+		return nil
 	}
-	switch freed, err := free.Run(ctx, l.client, []string{l.key}, l.holds).Int(); {
-	case err != nil:
-		return err
-	case freed == 0:
-		return program.ErrLost
-	}
-	return nil
+	lost := make(chan struct{})
+	l.timer = time.AfterFunc(time.Until(sent.Add(l.values.Duration("px"))), func() { close(lost) })
+	return lost
 }
 
-func (l *lock) Close() error { return l.client.Close() }
+// failed has the next server be used, if it is the server that has failed: it is down or a replica.
+func (l *lock) failed(err error) error {
+	var said redis.Error
+	if err == nil {
+		return nil
+	}
+	if !errors.As(err, &said) || strings.HasPrefix(said.Error(), "READONLY") {
+		l.uses = (l.uses + 1) % len(l.clients)
+	}
+	return err
+}
+
+// Release implements program.Lock.
+func (l *lock) Release(ctx context.Context) error {
+	if l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
+	}
+	if l.values["release"] == "del" {
+		return l.failed(l.clients[l.uses].Del(ctx, l.key).Err())
+	}
+	freed, err := free.Run(ctx, l.clients[l.uses], []string{l.key}, l.holds).Int()
+	if err == nil && freed == 0 {
+		return program.ErrLost
+	}
+	return l.failed(err)
+}
+
+// Close implements program.Lock.
+func (l *lock) Close() (err error) {
+	for _, c := range l.clients {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}

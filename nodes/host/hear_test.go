@@ -1,0 +1,107 @@
+package host_test
+
+import (
+	"testing"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/host"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+)
+
+// A hearer is a mutex of one node. It refuses each request once, and tells its client that the lock is lost:
+// of odd entries as it grants, of even ones a while later.
+type hearer struct {
+	Entries int
+	Inside  bool
+}
+
+func (h *hearer) Request(env *nodes.Env) {
+	h.Entries++
+	env.Refuse()
+	env.SetTimer(nodes.Timer{}, time.Millisecond, time.Millisecond)
+}
+
+func (h *hearer) Timeout(env *nodes.Env, _ nodes.Timer) {
+	if h.Inside {
+		env.TellLost()
+		return
+	}
+	h.Inside = true
+	env.Retry()
+	env.Grant()
+	if h.Entries%2 == 1 {
+		env.TellLost()
+	} else {
+		env.SetTimer(nodes.Timer{}, time.Millisecond, time.Millisecond)
+	}
+}
+
+func (h *hearer) Release(env *nodes.Env) {
+	h.Inside = false
+	env.StopTimer(nodes.Timer{})
+}
+
+func (h *hearer) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
+
+func hearers() *row.Row {
+	return toy("hearer", func() nodes.Machine { return &hearer{} })
+}
+
+// heard checks what the client of a hearer has heard in so many entries.
+func heard(t *testing.T, h *history.History, entries int) {
+	t.Helper()
+	var asked, entered int64
+	inside, told, refused := false, 0, 0
+	for _, e := range h.Events {
+		switch e.Kind {
+		case history.Requested:
+			asked = e.At
+		case history.TryRefused:
+			refused++
+			if inside || e.Value > e.At || e.Value < asked {
+				t.Errorf("a try made at %d is refused at %d, inside %v; it was asked for at %d", e.Value, e.At,
+					inside, asked)
+			}
+		case history.Entered:
+			inside, entered = true, e.At
+		case history.ToldLost:
+			told++
+			if since := time.Duration(e.At - entered); !inside || e.Entry%2 == 0 && since < time.Millisecond/2 {
+				t.Errorf("entry %d is told that it has lost the lock after %v, inside %v", e.Entry, since, inside)
+			}
+		case history.Exited:
+			inside = false
+		}
+	}
+	if told != entries || refused != entries {
+		t.Errorf("%d told and %d refused in %d entries", told, refused, entries)
+	}
+}
+
+func TestWhatClientsHear(t *testing.T) {
+	tr := trial{instances: []row.Instance{instance(hearers(), 1)}, entries: 10,
+		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(20 * time.Millisecond)}}
+	tr.everywhere(t, func(t *testing.T, h *history.History) { heard(t, h, 10) })
+	tr.explored(t)
+	t.Run("with a resource process", func(t *testing.T) {
+		stack := stackOf(t, hearers(), 1)
+		s, _ := asking(t, stack, 10, func(c *host.Config) {
+			c.Workload = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(20 * time.Millisecond)}
+		})
+		s.order(host.Order{Do: host.Issue, Begin: 1})
+		s.awaitRest(10)
+		s.answers(1)
+		h := s.end()
+		heard(t, h, 10)
+		f := check.Sections(h.Header(), check.SettingOf(stack))
+		h.Run(f)
+		if f.Irregular > 0 || f.Resources[0].Tries != 10 {
+			t.Errorf("%d tries; %v", f.Resources[0].Tries, f.Irregularities)
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+)
+
+// A lock is the client of a node.
+type lock struct {
+	config *pgx.ConnConfig
+	values service.Values
+	key    int64  // of the lock
+	fences string // the sequence, quoted
+	made   bool   // it was there once
+	conn   *pgx.Conn
+	watch  *watch // nil: nobody holds the lock, or nobody watches
+}
+
+// open connects, unless the node comes up again: then the server may be out of reach for a while.
+func open(ctx context.Context, s program.Setting, v service.Values) (*lock, error) {
+	config, err := pgx.ParseConfig(address(s.Options.Servers[0]))
+	if err != nil {
+		return nil, err
+	}
+	config.ConnectTimeout = v.Duration("timeout")
+	name := s.Options.Prefix + "lock"
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	l := &lock{config: config, values: v, key: int64(h.Sum64()), fences: pgx.Identifier{name}.Sanitize()}
+	if s.Options.Incarnation == 0 {
+		err = l.connect(ctx)
+	}
+	return l, err
+}
+
+// Acquire implements program.Lock.
+func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
+	if err := l.connect(ctx); err != nil {
+		return g, serious(err)
+	}
+	waits, cancel := context.WithTimeout(ctx, l.values.Duration("wait"))
+	_, err = l.conn.Exec(waits, "select pg_advisory_lock($1)", l.key)
+	late := waits.Err() != nil
+	cancel()
+	switch {
+	case err != nil && ctx.Err() == nil && late:
+		return g, program.ErrRefused
+	case err != nil:
+		return g, serious(err)
+	}
+	if l.values.On("fence") {
+		if g.Fence, err = l.fence(ctx); err != nil {
+			l.drop(ctx) // and the lock with it
+			return g, err
+		}
+	}
+	if how := l.values["watch"]; how != off {
+		l.watch = startWatch(l.conn, how == "ping", l.values.Duration("every"))
+		g.Lost = l.watch.lost
+	}
+	return g, nil
+}
+
+// connect connects, unless there is a connection.
+func (l *lock) connect(ctx context.Context) (err error) {
+	if l.conn != nil && !l.conn.IsClosed() {
+		return nil
+	}
+	if l.conn, err = pgx.ConnectConfig(ctx, l.config); err != nil {
+		return err
+	}
+	if l.values.On("fence") && !l.made {
+		err = l.make(ctx)
+	}
+	return err
+}
+
+// serious returns errors that would come again as those that end the program.
+func serious(err error) error {
+	var said *pgconn.PgError
+	if errors.As(err, &said) && strings.HasPrefix(said.Code, "28") { // invalid authorization
+		return program.Fatal{Err: err}
+	}
+	return err
+}
+
+// Codes of errors.
+const (
+	undefinedTable  = "42P01"
+	uniqueViolation = "23505"
+	duplicateTable  = "42P07"
+)
+
+// fence returns the next number of the sequence.
+func (l *lock) fence(ctx context.Context) (n uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("timeout"))
+	defer cancel()
+	err = l.conn.QueryRow(ctx, fmt.Sprintf("select nextval('%s')", strings.ReplaceAll(l.fences, "'", "''"))).Scan(&n)
+	var said *pgconn.PgError
+	if errors.As(err, &said) && said.Code == undefinedTable { // the server has forgotten it
+		l.made = false
+	}
+	return n, err
+}
+
+// make makes the sequence. Others may do so at the same time, of whom one succeeds.
+func (l *lock) make(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("timeout"))
+	defer cancel()
+	_, err := l.conn.Exec(ctx, "create sequence if not exists "+l.fences)
+	var said *pgconn.PgError
+	if errors.As(err, &said) && (said.Code == uniqueViolation || said.Code == duplicateTable) {
+		err = nil
+	}
+	if err != nil {
+		l.drop(ctx)
+		return err
+	}
+	l.made = true
+	return nil
+}
+
+// drop ends the connection.
+func (l *lock) drop(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	l.conn.Close(ctx)
+}
+
+// Release implements program.Lock.
+func (l *lock) Release(ctx context.Context) error {
+	if l.watch != nil {
+		l.watch.end()
+		l.watch = nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("timeout"))
+	defer cancel()
+	freed := false
+	err := l.conn.QueryRow(ctx, "select pg_advisory_unlock($1)", l.key).Scan(&freed)
+	switch {
+	case err != nil:
+		l.drop(ctx)
+		return errors.Join(program.ErrLost, err)
+	case !freed:
+		return program.ErrLost
+	}
+	return nil
+}
+
+// Close implements program.Lock.
+func (l *lock) Close() error {
+	if l.watch != nil {
+		l.watch.end()
+	}
+	if l.conn != nil && !l.conn.IsClosed() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		return l.conn.Close(ctx)
+	}
+	return nil
+}
+
+// A watch looks whether a connection is there, while nobody else uses it.
+type watch struct {
+	lost   chan struct{} // closed when it is not
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func startWatch(c *pgx.Conn, pings bool, every time.Duration) *watch {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &watch{lost: make(chan struct{}), cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(w.done)
+		for ctx.Err() == nil {
+			if err := look(ctx, c, pings, every); err != nil && ctx.Err() == nil {
+				close(w.lost)
+				return
+			}
+		}
+	}()
+	return w
+}
+
+// look reads from the connection: for ever, or until it is time for a ping, which it makes then. Its error is
+// that of the connection, or of the context.
+func look(ctx context.Context, c *pgx.Conn, pings bool, every time.Duration) error {
+	if !pings {
+		return c.PgConn().WaitForNotification(ctx)
+	}
+	idle, cancel := context.WithTimeout(ctx, every)
+	defer cancel()
+	if err := c.PgConn().WaitForNotification(idle); err != nil && c.IsClosed() {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	// A ping that has begun is not cut short by the end of the watch: that would end the connection.
+	limited, stop := context.WithTimeout(context.WithoutCancel(ctx), every)
+	defer stop()
+	return c.Ping(limited)
+}
+
+// end ends the watch, and returns once the connection may be used.
+func (w *watch) end() {
+	w.cancel()
+	<-w.done
+}

@@ -1,0 +1,90 @@
+// Package postgres has the lock of PostgreSQL: an advisory lock, which belongs to one connection.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+	"turnstile/services/module"
+)
+
+// Service is the advisory lock of a session.
+var Service = service.Service{
+	Name:    "postgres",
+	Summary: "pg_advisory_lock on one connection to PostgreSQL; pgx",
+	Promise: "Once acquired at session level, an advisory lock is held until explicitly released or the session ends.",
+	Link:    "https://www.postgresql.org/docs/15/explicit-locking.html#ADVISORY-LOCKS",
+	Options: []service.Option{
+		{Name: "fence", Default: "off", Usage: "a fencing token by nextval of a sequence, once it has the lock",
+			Values: service.OnOff},
+		{Name: "watch", Default: "off", Usage: "how a holder hears that its connection is lost: off, when it " +
+			"releases; read, when the connection is closed; ping, also when no answer comes",
+			Values: []string{"off", "read", "ping"}},
+		{Name: "every", Default: "500ms", Usage: "how often watch=ping asks, and how long it waits for the answer",
+			Check: service.Length(10*time.Millisecond, time.Hour)},
+		{Name: "keepalives", Default: "off", Usage: "the server ends a connection whose other end is silent for " +
+			"3 s, by tcp_keepalives_* and tcp_user_timeout; off: the system's, 2 hours. Proxies answer them",
+			Values: service.OnOff},
+		{Name: "idle", Default: "off", Usage: "idle_session_timeout: the server ends a session that asks nothing " +
+			"for so long, which makes the lock a lease with watch=ping; off, or a length of time", Check: idle},
+		{Name: "timeout", Default: "5s", Usage: "within which the server has to answer, but for the wait for the lock",
+			Check: service.Length(10*time.Millisecond, time.Hour)},
+		{Name: "wait", Default: "1m", Usage: "after which a client that waits connects and asks again",
+			Check: service.Length(10*time.Millisecond, time.Hour)},
+		{Name: "durable", Default: "off", Usage: "fsync: the server writes to disk before it answers",
+			Values: service.OnOff},
+	},
+	Servers: &servers,
+	Check: func(v service.Values) error {
+		if limit := idleLimit(v); limit > 0 && v["watch"] == "ping" && limit <= v.Duration("every") {
+			return fmt.Errorf("idle=%v ends sessions between two pings: write every= shorter than that, not %s",
+				limit, v["every"])
+		}
+		return nil
+	},
+	Declare: declare,
+	Library: func() string { return module.Version("github.com/jackc/pgx/v5") },
+	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
+		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (program.Lock, error) {
+			return open(ctx, s, v)
+		})
+	},
+}
+
+// declare says what the documentation promises: the lock belongs to the session, which ends with the
+// connection or the server, "even if the client disconnects ungracefully". A sequence has what the server has
+// written.
+func declare(v service.Values) service.Declaration {
+	d := service.Declaration{Safe: []string{"no-loss", "no-crash", "no-amnesia"}, Live: []string{"no-loss"},
+		Fenced: v.On("fence"), GraceMS: 4000}
+	if limit := idleLimit(v); limit > 0 {
+		d.Safe = append(d.Safe, "no-pause", "timing")
+		d.GraceMS += float64(limit / time.Millisecond)
+	}
+	return d
+}
+
+// off is the value of idle without a limit.
+const off = "off"
+
+func idle(value string) error {
+	if value == off {
+		return nil
+	}
+	if err := service.Length(10*time.Millisecond, time.Hour)(value); err != nil {
+		return fmt.Errorf("%w; or write off", err)
+	}
+	return nil
+}
+
+// idleLimit returns how long a session may ask nothing; 0: for ever.
+func idleLimit(v service.Values) time.Duration {
+	if v["idle"] == off {
+		return 0
+	}
+	return v.Duration("idle")
+}

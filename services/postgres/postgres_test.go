@@ -1,0 +1,176 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+	"turnstile/services/servicetest"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m, &Service) }
+
+// client returns that of a node.
+func client(t *testing.T, r *service.Running, prefix string, words ...string) *lock {
+	t.Helper()
+	s := servicetest.Setting(prefix, r.Addresses...)
+	s.Options.Prefix = prefix
+	l, err := open(t.Context(), s, servicetest.Values(t, &Service, words...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func TestLock(t *testing.T) {
+	r := servicetest.Start(t, &Service)
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, r *service.Running)
+	}{{"excludes", excludes}, {"learns", learns}, {"stands still", standsStill}, {"comes back", comesBack}} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
+	}
+}
+
+// excludes shows that one holds the lock at a time, and that fences rise.
+func excludes(t *testing.T, r *service.Running) {
+	for _, watch := range []string{"off", "read", "ping"} {
+		a := client(t, r, "excludes"+watch, "fence=on", "watch="+watch, "every=100ms")
+		b := client(t, r, "excludes"+watch, "fence=on", "watch="+watch, "every=100ms")
+		var last uint64
+		for range 2 {
+			for l, other := range map[*lock]*lock{a: b, b: a} {
+				g := servicetest.Acquire(t, l, 5*time.Second)
+				if g.Fence <= last {
+					t.Errorf("fence %d comes after %d", g.Fence, last)
+				}
+				last = g.Fence
+				servicetest.Refused(t, other, 50*time.Millisecond)
+				servicetest.Kept(t, g, 200*time.Millisecond)
+				servicetest.Release(t, l)
+			}
+		}
+	}
+}
+
+// learns shows what a holder hears if its connection is closed.
+func learns(t *testing.T, r *service.Running) {
+	for _, watch := range []string{"off", "read", "ping"} {
+		a, b := client(t, r, "learns"+watch, "watch="+watch), client(t, r, "learns"+watch)
+		g := servicetest.Acquire(t, a, 5*time.Second)
+		terminate(t, r, a.conn.PgConn().PID())
+		servicetest.Acquire(t, b, 5*time.Second)
+		if watch != off {
+			servicetest.Lost(t, g, 400*time.Millisecond) // before the next ping
+		}
+		if err := a.Release(t.Context()); !errors.Is(err, program.ErrLost) {
+			t.Errorf("watch=%s: the release of a lock that is lost returns %v", watch, err)
+		}
+		servicetest.Refused(t, a, 50*time.Millisecond)
+		servicetest.Release(t, b)
+		servicetest.Acquire(t, a, 5*time.Second)
+	}
+}
+
+// terminate ends a connection.
+func terminate(t *testing.T, r *service.Running, pid uint32) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), address(r.Addresses[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(t.Context())
+	if _, err := c.Exec(t.Context(), "select pg_terminate_backend($1)", pid); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// standsStill shows that a server that stands still answers no connection, also not those that it has, and that
+// a ping finds that out.
+func standsStill(t *testing.T, r *service.Running) {
+	a := client(t, r, "still", "watch=ping", "every=200ms", "timeout=300ms")
+	b := client(t, r, "still", "watch=read", "timeout=300ms")
+	g := servicetest.Acquire(t, a, 5*time.Second)
+	if err := r.Stop(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	servicetest.Lost(t, g, 2*time.Second)
+	if err := b.conn.PgConn().CheckConn(); err != nil {
+		t.Errorf("a read says of a server that stands still: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := b.conn.Ping(ctx); err == nil {
+		t.Error("a server that stands still has answered")
+	}
+	if err := r.Go(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	servicetest.Retry(t, b, 5*time.Second)
+}
+
+// comesBack shows that a server that was killed frees the lock, and has its sequence unless it forgets.
+func comesBack(t *testing.T, r *service.Running) {
+	a := client(t, r, "back", "fence=on", "watch=read")
+	last := servicetest.Acquire(t, a, 5*time.Second)
+	for _, forget := range []bool{false, true} {
+		if err := r.Kill(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		servicetest.Lost(t, last, 2*time.Second)
+		if err := a.Release(t.Context()); !errors.Is(err, program.ErrLost) {
+			t.Errorf("the release of a lock that is lost returns %v", err)
+		}
+		if err := r.Restart(t.Context(), 0, forget); err != nil {
+			t.Fatal(err)
+		}
+		g := servicetest.Retry(t, a, 10*time.Second)
+		if rose := g.Fence > last.Fence; rose == forget {
+			t.Errorf("after a restart (forget %v), fence %d comes after %d", forget, g.Fence, last.Fence)
+		}
+		last = g
+	}
+}
+
+// A session that asks nothing loses the lock, and one that pings keeps it.
+func TestIdle(t *testing.T) {
+	words := []string{"idle=400ms", "every=100ms"}
+	r := servicetest.Start(t, &Service, words...)
+	a, b := client(t, r, "x", append(words, "watch=ping")...), client(t, r, "x", append(words, "watch=read")...)
+	g := servicetest.Acquire(t, a, 5*time.Second)
+	servicetest.Kept(t, g, 800*time.Millisecond)
+	servicetest.Release(t, a)
+	// The session of b has ended meanwhile.
+	if _, err := b.Acquire(t.Context()); err == nil || errors.Is(err, program.ErrRefused) {
+		t.Errorf("a session that has ended acquires with: %v", err)
+	}
+	g = servicetest.Acquire(t, b, 5*time.Second)
+	servicetest.Retry(t, a, 5*time.Second)
+	servicetest.Lost(t, g, time.Second)
+}
+
+// A client that waits for too long connects again.
+func TestWait(t *testing.T) {
+	r := servicetest.Start(t, &Service)
+	a, b := client(t, r, "x"), client(t, r, "x", "wait=100ms")
+	servicetest.Acquire(t, a, 5*time.Second)
+	if _, err := b.Acquire(t.Context()); !errors.Is(err, program.ErrRefused) {
+		t.Errorf("a client that has waited for too long returns %v", err)
+	}
+	servicetest.Release(t, a)
+	servicetest.Retry(t, b, 5*time.Second)
+}
+
+func TestOptionsRefused(t *testing.T) {
+	for _, words := range [][]string{{"idle=soon"}, {"idle=1ns"}, {"members=2"}, {"watch=ping", "idle=400ms"}} {
+		if _, err := Service.Parse(words); err == nil {
+			t.Errorf("%v is accepted", words)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package redis
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+	"turnstile/services/servicetest"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m, &Service) }
+
+// client returns that of a node.
+func client(t *testing.T, r *service.Running, prefix string, words ...string) *lock {
+	s := servicetest.Setting(prefix, r.Addresses...)
+	s.Options.Prefix = prefix
+	l := open(s, servicetest.Values(t, &Service, words...))
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func TestLock(t *testing.T) {
+	r := servicetest.Start(t, &Service)
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, r *service.Running)
+	}{{"excludes", excludes}, {"expires", expires}, {"deletes", deletes}} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
+	}
+	if i, err := r.Leader(t.Context()); i != 0 || err != nil {
+		t.Errorf("server %d leads (%v), not 0", i, err)
+	}
+	if err := r.Promote(t.Context(), 0); err == nil {
+		t.Error("a server without a replica was promoted")
+	}
+}
+
+// excludes shows that one holds the lock at a time, and that fences rise.
+func excludes(t *testing.T, r *service.Running) {
+	a, b := client(t, r, "excludes", "fence=on"), client(t, r, "excludes", "fence=on")
+	var last uint64
+	for range 3 {
+		for _, l := range []*lock{a, b} {
+			g := servicetest.Acquire(t, l, time.Second)
+			if g.Fence <= last {
+				t.Errorf("fence %d comes after %d", g.Fence, last)
+			}
+			last = g.Fence
+			other := a
+			if l == a {
+				other = b
+			}
+			servicetest.Refused(t, other, 20*time.Millisecond)
+			servicetest.Release(t, l)
+		}
+	}
+}
+
+// expires shows that the server frees a lock after px, which its holder is told by its own clock alone.
+func expires(t *testing.T, r *service.Running) {
+	a := client(t, r, "expires", "px=200ms", "watch=on")
+	b := client(t, r, "expires", "px=1m")
+	g := servicetest.Acquire(t, a, time.Second)
+	servicetest.Kept(t, g, 100*time.Millisecond)
+	servicetest.Lost(t, g, 200*time.Millisecond)
+	if g := servicetest.Acquire(t, b, time.Second); g.Lost != nil || g.Fence != 0 {
+		t.Errorf("a grant without watch and fence is %+v", g)
+	}
+	if err := a.Release(t.Context()); !errors.Is(err, program.ErrLost) {
+		t.Errorf("the release of a lock that is lost returns %v", err)
+	}
+	servicetest.Refused(t, a, 20*time.Millisecond)
+	servicetest.Release(t, b)
+}
+
+// deletes shows that DEL frees the lock of another client.
+func deletes(t *testing.T, r *service.Running) {
+	a := client(t, r, "deletes", "px=50ms", "release=del")
+	b, c := client(t, r, "deletes", "px=1m"), client(t, r, "deletes", "px=1m")
+	servicetest.Acquire(t, a, time.Second)
+	servicetest.Acquire(t, b, time.Second) // after px
+	servicetest.Release(t, a)
+	servicetest.Acquire(t, c, time.Second)
+}
+
+// A replica that lags behind knows nothing of the lock: both hold it, with one fence.
+func TestFailover(t *testing.T) {
+	r := servicetest.Start(t, &Service, "replica=on")
+	a, b := client(t, r, "x", "px=1m", "fence=on"), client(t, r, "x", "px=1m", "fence=on")
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(r.Stop(ctx, 1))
+	first := servicetest.Acquire(t, a, time.Second)
+	must(r.Kill(ctx, 0))
+	must(r.Go(ctx, 1))
+	if i, err := r.Leader(ctx); i != -1 || err != nil {
+		t.Errorf("server %d leads (%v), though only a replica is up", i, err)
+	}
+	if _, err := b.Acquire(ctx); err == nil {
+		t.Fatal("the lock was acquired from a server that is down")
+	}
+	if _, err := b.Acquire(ctx); err == nil {
+		t.Fatal("the lock was acquired from a replica")
+	}
+	must(r.Promote(ctx, 1))
+	if i, err := r.Leader(ctx); i != 1 || err != nil {
+		t.Errorf("server %d leads (%v), not 1, which was promoted", i, err)
+	}
+	if second := servicetest.Retry(t, b, 5*time.Second); second.Fence != first.Fence {
+		t.Errorf("the fences of both holders are %d and %d", first.Fence, second.Fence)
+	}
+}
+
+// A server keeps its data over a kill if it is durable.
+func TestRestart(t *testing.T) {
+	for _, c := range []struct {
+		durable string
+		forget  bool
+		kept    bool
+	}{{"on", false, true}, {"on", true, false}, {"off", false, false}} {
+		t.Run("durable="+c.durable, func(t *testing.T) {
+			r := servicetest.Start(t, &Service, "durable="+c.durable)
+			a, b := client(t, r, "x", "px=1m"), client(t, r, "x", "px=1m")
+			servicetest.Acquire(t, a, time.Second)
+			if err := errors.Join(r.Kill(t.Context(), 0), r.Restart(t.Context(), 0, c.forget)); err != nil {
+				t.Fatal(err)
+			}
+			if !c.kept {
+				servicetest.Retry(t, b, 5*time.Second)
+				return
+			}
+			for end := time.Now().Add(5 * time.Second); a.clients[0].Ping(t.Context()).Err() != nil; {
+				if time.Now().After(end) {
+					t.Fatal("the server does not come back")
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			servicetest.Refused(t, b, 50*time.Millisecond)
+			servicetest.Release(t, a)
+		})
+	}
+}

@@ -1,0 +1,60 @@
+// Package redisd starts Redis servers, for all services that use them.
+package redisd
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"turnstile/bench/service"
+)
+
+// Durable is the option that says whether the servers keep what they answered to.
+var Durable = service.Option{Name: "durable", Default: "off",
+	Usage: "the server writes each command to disk before it answers; off: a restart loses all", Values: service.OnOff}
+
+// Servers returns how Redis servers are started. They have the option [Durable].
+func Servers() service.Servers {
+	return service.Servers{Ports: 1, Program: "redis-server", Package: "redis-server",
+		VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`v=(\S+)`),
+		Command: func(m *service.Member) (args, env []string) { return Args(m), nil }, Ready: ready}
+}
+
+// Args returns the arguments of a server.
+func Args(m *service.Member) []string {
+	args := []string{"--port", fmt.Sprint(m.Ports[0]), "--bind", "127.0.0.1", "--dir", m.Dir,
+		"--protected-mode", "no", "--save", ""}
+	if m.Values.On("durable") {
+		return append(args, "--appendonly", "yes", "--appendfsync", "always")
+	}
+	return append(args, "--appendonly", "no")
+}
+
+// Dial returns a client of a server.
+func Dial(address string) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1})
+}
+
+func ready(ctx context.Context, m *service.Member) error {
+	c := Dial(m.Address(0))
+	defer c.Close()
+	return c.Ping(ctx).Err()
+}
+
+// Primary reports whether a server takes writes, as far as it knows.
+func Primary(ctx context.Context, m *service.Member) bool {
+	c := Dial(m.Address(0))
+	defer c.Close()
+	says, err := c.Info(ctx, "replication").Result()
+	return err == nil && strings.Contains(says, "role:master")
+}
+
+// Promote has a replica become a primary.
+func Promote(ctx context.Context, m *service.Member) error {
+	c := Dial(m.Address(0))
+	defer c.Close()
+	return c.Do(ctx, "REPLICAOF", "NO", "ONE").Err()
+}

@@ -1,0 +1,156 @@
+// Package redlock has the lock on a majority of Redis servers that know nothing of each other.
+package redlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/go-redsync/redsync/v4"
+	redsyncredis "github.com/go-redsync/redsync/v4/redis"
+	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
+	"github.com/redis/go-redis/v9"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+	"turnstile/services/module"
+	"turnstile/services/redisd"
+)
+
+// Service is the algorithm of the documentation of Redis.
+var Service = service.Service{
+	Name:    "redlock",
+	Summary: "Redlock on 3 or 5 Redis servers; redsync over go-redis",
+	Promise: "Safety property: Mutual exclusion. At any given moment, only one client can hold a lock.",
+	Link:    "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/#the-redlock-algorithm",
+	Options: []service.Option{
+		{Name: "px", Default: "2s", Usage: "after which the servers free the lock; the library's own default is 8s",
+			Check: service.Length(10*time.Millisecond, time.Hour)},
+		{Name: "tries", Default: "32", Usage: "after which the library gives up, which counts as a refusal",
+			Check: service.Count(1, 1_000_000)},
+		{Name: "delay", Default: library, Usage: "between two tries; library: 50 to 250 ms, drawn each time",
+			Check: delay},
+		{Name: "drift", Default: "0.01", Usage: "the part of px that clocks may differ by", Check: drift},
+		{Name: "fail-fast", Default: "off", Usage: "a try ends once a majority has answered", Values: service.OnOff},
+		{Name: "deadlines", Default: "off", Usage: "go-redis heeds the library's limit for an answer, px/20; off: 3 s, " +
+			"as go-redis does unless it is told otherwise", Values: service.OnOff},
+		{Name: "watch", Default: "off", Usage: "the holder leaves when the library's Until has passed, by its own " +
+			"clock; off: nobody tells it that the lock is lost", Values: service.OnOff},
+		redisd.Durable,
+	},
+	Servers: servers(),
+	Declare: declare,
+	Library: func() string { return module.Version("github.com/go-redsync/redsync/v4") },
+	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
+		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (program.Lock, error) {
+			return open(s, v), nil
+		})
+	},
+}
+
+// library is the value of delay that leaves it to the library.
+const library = "library"
+
+func delay(value string) error {
+	if value == library {
+		return nil
+	}
+	if err := service.Length(0, time.Minute)(value); err != nil {
+		return fmt.Errorf("%w; or write library", err)
+	}
+	return nil
+}
+
+func drift(value string) error {
+	if f, err := strconv.ParseFloat(value, 64); err != nil || !(f >= 0 && f < 1) {
+		return fmt.Errorf("%q is no part of px: write a number from 0 to less than 1, as in 0.01", value)
+	}
+	return nil
+}
+
+func servers() *service.Servers {
+	s := redisd.Servers()
+	s.Members = []int{3, 5}
+	return &s
+}
+
+// declare says what the documentation promises: the algorithm "relies on the assumption that while there is no
+// synchronized clock across the processes, the local time in every process updates at approximately at the same
+// rate", the holder is done within the validity time, and servers that restart have their data, by fsync=always,
+// or stay away for longer than px.
+func declare(v service.Values) service.Declaration {
+	safe := []string{"no-pause", "timing", "no-amnesia"}
+	if !v.On("durable") {
+		safe = append(safe, "no-crash")
+	}
+	return service.Declaration{Safe: safe, Live: []string{"no-loss"},
+		GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 4000}
+}
+
+// A lock is the client of a node.
+type lock struct {
+	clients []*redis.Client
+	mutex   *redsync.Mutex
+	watch   bool
+	timer   *time.Timer // closes Lost of the grant; nil: no grant has one
+}
+
+func open(s program.Setting, v service.Values) *lock {
+	l := &lock{watch: v.On("watch")}
+	var pools []redsyncredis.Pool
+	for _, address := range s.Options.Servers {
+		c := redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1, ContextTimeoutEnabled: v.On("deadlines")})
+		l.clients, pools = append(l.clients, c), append(pools, goredis.NewPool(c))
+	}
+	part, _ := strconv.ParseFloat(v["drift"], 64)
+	options := []redsync.Option{redsync.WithExpiry(v.Duration("px")), redsync.WithTries(v.Int("tries")),
+		redsync.WithDriftFactor(part), redsync.WithFailFast(v.On("fail-fast"))}
+	if v["delay"] != library {
+		options = append(options, redsync.WithRetryDelay(v.Duration("delay")))
+	}
+	l.mutex = redsync.New(pools...).NewMutex(s.Options.Prefix+"lock", options...)
+	return l
+}
+
+// Acquire implements program.Lock.
+func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
+	err = l.mutex.LockContext(ctx)
+	var down *redsync.RedisError
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return g, ctx.Err()
+	case errors.As(err, &down): // and no majority is taken
+		return g, err
+	case err != nil:
+		return g, fmt.Errorf("%w: %w", program.ErrRefused, err)
+	}
+	if l.watch {
+		lost := make(chan struct{})
+		l.timer = time.AfterFunc(time.Until(l.mutex.Until()), func() { close(lost) })
+		g.Lost = lost
+	}
+	return g, nil
+}
+
+// Release implements program.Lock.
+func (l *lock) Release(ctx context.Context) error {
+	if l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
+	}
+	if freed, err := l.mutex.UnlockContext(ctx); !freed {
+		return errors.Join(program.ErrLost, err)
+	}
+	return nil
+}
+
+// Close implements program.Lock.
+func (l *lock) Close() (err error) {
+	for _, c := range l.clients {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package redlock
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+	"turnstile/services/servicetest"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m, &Service) }
+
+// client returns that of a node which reaches some servers.
+func client(t *testing.T, servers []string, prefix string, words ...string) *lock {
+	s := servicetest.Setting(prefix, servers...)
+	s.Options.Prefix = prefix
+	l := open(s, servicetest.Values(t, &Service, words...))
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func TestLock(t *testing.T) {
+	r := servicetest.Start(t, &Service)
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, r *service.Running)
+	}{{"excludes", excludes}, {"expires", expires}, {"amnesia", amnesia}, {"silence", silence}} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
+	}
+}
+
+// excludes shows that one holds the lock at a time, and that the library's refusals are some.
+func excludes(t *testing.T, r *service.Running) {
+	a := client(t, r.Addresses, "excludes", "tries=2", "delay=1ms")
+	b := client(t, r.Addresses, "excludes", "tries=2", "delay=1ms")
+	for l, other := range map[*lock]*lock{a: b, b: a} {
+		if g := servicetest.Acquire(t, l, 5*time.Second); g.Lost != nil {
+			t.Error("a grant without watch says when it is lost")
+		}
+		if _, err := other.Acquire(t.Context()); !errors.Is(err, program.ErrRefused) {
+			t.Errorf("a lock that is held is refused with: %v", err)
+		}
+		servicetest.Release(t, l)
+	}
+}
+
+// expires shows that the servers free a lock after px, which its holder is told by its own clock alone.
+func expires(t *testing.T, r *service.Running) {
+	a := client(t, r.Addresses, "expires", "px=500ms", "watch=on", "drift=0.5")
+	b := client(t, r.Addresses, "expires", "px=1m")
+	g := servicetest.Acquire(t, a, 5*time.Second)
+	servicetest.Kept(t, g, 100*time.Millisecond)
+	servicetest.Lost(t, g, 200*time.Millisecond) // at px less half of it for the drift
+	servicetest.Acquire(t, b, 5*time.Second)
+	if err := a.Release(t.Context()); !errors.Is(err, program.ErrLost) {
+		t.Errorf("the release of a lock that is lost returns %v", err)
+	}
+	servicetest.Release(t, b)
+}
+
+// amnesia shows that two hold the lock if a server forgets it: one cannot reach the third server, the second
+// restarts without its data.
+func amnesia(t *testing.T, r *service.Running) {
+	third := servicetest.NewProxy(t, r.Addresses[2])
+	third.Cut()
+	a := client(t, []string{r.Addresses[0], r.Addresses[1], third.Address}, "amnesia", "px=1m", "fail-fast=on")
+	b := client(t, r.Addresses, "amnesia", "px=1m", "tries=1")
+	servicetest.Acquire(t, a, 5*time.Second)
+	if _, err := b.Acquire(t.Context()); !errors.Is(err, program.ErrRefused) {
+		t.Fatalf("a lock that is held is refused with: %v", err)
+	}
+	if err := errors.Join(r.Kill(t.Context(), 1), r.Restart(t.Context(), 1, false)); err != nil {
+		t.Fatal(err)
+	}
+	servicetest.Retry(t, b, 5*time.Second)
+}
+
+// silence shows that the library's limit for an answer is heeded if go-redis is told so.
+func silence(t *testing.T, r *service.Running) {
+	third := servicetest.NewProxy(t, r.Addresses[2])
+	third.Cut()
+	servers := []string{r.Addresses[0], r.Addresses[1], third.Address}
+	servicetest.Retry(t, client(t, servers, "silence", "deadlines=on", "tries=1"), 2*time.Second)
+	unlimited := client(t, servers, "silence, long", "px=1s", "tries=1")
+	if _, err := unlimited.Acquire(t.Context()); err == nil {
+		t.Error("a lock was acquired that had expired before the last server was given up")
+	}
+}
+
+func TestOptionsRefused(t *testing.T) {
+	for _, word := range []string{"members=2", "drift=1", "drift=x", "delay=soon", "tries=0"} {
+		if _, err := Service.Parse([]string{word}); err == nil {
+			t.Errorf("%s is accepted", word)
+		}
+	}
+}

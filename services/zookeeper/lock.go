@@ -1,0 +1,308 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+)
+
+// A lock is the client of a node. It has one session after the other.
+type lock struct {
+	conn   *zk.Conn
+	values service.Values
+	root   string   // whose children are the holder and those who wait
+	mine   string   // the node of this client, which may be there still; empty: none is
+	used   *zk.Lock // that of the library
+
+	mu    sync.Mutex
+	falls int           // how often the connection or the session was lost, whichever counts
+	lost  chan struct{} // of the latest grant; nil: it is closed, or over
+}
+
+// anybody may do anything with the nodes.
+var anybody = zk.WorldACL(zk.PermAll)
+
+// openLimit is how long it may take until there is a session.
+const openLimit = 8 * time.Second
+
+// open waits for a session, unless the node comes up again: then the servers may be out of reach for a while.
+func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, err error) {
+	l = &lock{values: v, root: "/" + strings.Trim(s.Options.Prefix, "/") + "/lock"}
+	conn, events, err := zk.Connect(s.Options.Servers, v.Duration("session"), zk.WithEventCallback(l.hear),
+		zk.WithLogInfo(false))
+	if err != nil {
+		return nil, err
+	}
+	l.conn = conn
+	context.AfterFunc(ctx, conn.Close) // calls of the library know no context
+	for late := time.After(openLimit); s.Options.Incarnation == 0; {
+		select {
+		case e := <-events:
+			if e.State == zk.StateHasSession {
+				return l, nil
+			}
+		case <-late:
+			conn.Close()
+			return nil, fmt.Errorf("there is no session at %s after %v", strings.Join(s.Options.Servers, ", "), openLimit)
+		}
+	}
+	return l, nil
+}
+
+// hear is told what becomes of the connection.
+func (l *lock) hear(e zk.Event) {
+	falls := e.State == zk.StateExpired || e.State == zk.StateDisconnected && l.values["lost"] == disconnected
+	if e.Type != zk.EventSession || !falls {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.falls++
+	if l.lost != nil {
+		close(l.lost)
+		l.lost = nil
+	}
+}
+
+// fallen returns how often the connection or the session was lost.
+func (l *lock) fallen() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.falls
+}
+
+// grant returns a grant, which is lost already if something fell since then.
+func (l *lock) grant(fence uint64, since int) program.Grant {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lost := make(chan struct{})
+	if l.falls == since {
+		l.lost = lost
+	} else {
+		close(lost)
+	}
+	return program.Grant{Fence: fence, Lost: lost}
+}
+
+// Acquire implements program.Lock.
+func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
+	if l.values["recipe"] == library {
+		return l.useLibrary(ctx)
+	}
+	// A node that an error has left behind would be in the way of this client too.
+	if err := l.remove(ctx); err != nil && !errors.Is(err, program.ErrLost) {
+		return program.Grant{}, err
+	}
+	g, err := l.queue(ctx)
+	if err != nil && l.mine != "" && l.conn.Delete(l.mine, -1) == nil {
+		l.mine = ""
+	}
+	return g, err
+}
+
+// queue creates the node of this client, and waits until it is the first.
+func (l *lock) queue(ctx context.Context) (g program.Grant, err error) {
+	if err := l.create(ctx); err != nil {
+		return g, err
+	}
+	for {
+		since := l.fallen()
+		ahead, err := l.ahead(ctx)
+		if err != nil {
+			return g, err
+		}
+		if ahead == "" {
+			return l.enter(ctx, since)
+		}
+		if err := l.await(ctx, ahead); err != nil {
+			return g, err
+		}
+	}
+}
+
+// create creates the node of this client.
+func (l *lock) create(ctx context.Context) error {
+	return retry(ctx, func() (err error) {
+		l.mine, err = l.conn.CreateProtectedEphemeralSequential(l.root+"/lock-", nil, anybody)
+		if errors.Is(err, zk.ErrNoNode) {
+			if err = l.makeRoot(); err == nil {
+				l.mine, err = l.conn.CreateProtectedEphemeralSequential(l.root+"/lock-", nil, anybody)
+			}
+		}
+		return err
+	})
+}
+
+func (l *lock) makeRoot() error {
+	path := ""
+	for _, part := range strings.Split(l.root, "/")[1:] {
+		path += "/" + part
+		if _, err := l.conn.Create(path, nil, 0, anybody); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+	}
+	return nil
+}
+
+// ahead returns the node to wait for; empty: this client is the first.
+func (l *lock) ahead(ctx context.Context) (string, error) {
+	var all []string
+	err := retry(ctx, func() (err error) {
+		all, _, err = l.conn.Children(l.root)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	slices.SortFunc(all, func(a, b string) int { return strings.Compare(number(a), number(b)) })
+	switch i := slices.Index(all, l.mine[len(l.root)+1:]); {
+	case i < 0:
+		l.mine = ""
+		return "", errExpired
+	case i == 0:
+		return "", nil
+	case l.values["recipe"] == herd:
+		return l.root + "/" + all[0], nil
+	default:
+		return l.root + "/" + all[i-1], nil
+	}
+}
+
+// errExpired says that the node of this client is gone.
+var errExpired = errors.New("the session of the node in the queue has expired")
+
+// number returns the digits at the end of a sequential node. They have one length.
+func number(node string) string { return node[max(0, len(node)-10):] }
+
+// await waits until a node is gone, or may be.
+func (l *lock) await(ctx context.Context, node string) error {
+	there, gone := false, (<-chan zk.Event)(nil)
+	err := retry(ctx, func() (err error) {
+		there, _, gone, err = l.conn.ExistsW(node)
+		return err
+	})
+	if err != nil || !there {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-gone:
+		return nil
+	}
+}
+
+// enter looks whether the node of this client is there still, and returns the grant.
+func (l *lock) enter(ctx context.Context, since int) (g program.Grant, err error) {
+	there, stat := false, (*zk.Stat)(nil)
+	err = retry(ctx, func() (err error) {
+		there, stat, err = l.conn.Exists(l.mine)
+		return err
+	})
+	switch {
+	case err != nil:
+		return g, err
+	case !there:
+		l.mine = ""
+		return g, errExpired
+	}
+	return l.grant(uint64(stat.Czxid), since), nil
+}
+
+// Release implements program.Lock.
+func (l *lock) Release(ctx context.Context) error {
+	l.mu.Lock()
+	l.lost = nil
+	l.mu.Unlock()
+	if l.values["recipe"] == library {
+		err := l.used.Unlock()
+		if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrSessionExpired) {
+			err = errors.Join(program.ErrLost, err)
+		}
+		return err
+	}
+	was := l.mine
+	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("session"))
+	defer cancel()
+	err := l.remove(ctx)
+	if err == nil && was == "" {
+		return program.ErrLost
+	}
+	return err
+}
+
+// remove deletes the node of this client, if there is one. It returns program.ErrLost if that was gone before;
+// after a connection was lost nobody knows why it is gone.
+func (l *lock) remove(ctx context.Context) error {
+	if l.mine == "" {
+		return nil
+	}
+	again := false
+	err := retry(ctx, func() error {
+		err := l.conn.Delete(l.mine, -1)
+		if again && errors.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+		again = true
+		return err
+	})
+	gone := errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrSessionExpired)
+	if err == nil || gone {
+		l.mine = ""
+	}
+	if gone {
+		err = errors.Join(program.ErrLost, err)
+	}
+	return err
+}
+
+// useLibrary acquires the lock by the library's recipe. A node that it leaves behind after an error is in the
+// way of this client too, until the session expires.
+func (l *lock) useLibrary(ctx context.Context) (program.Grant, error) {
+	l.used = zk.NewLock(l.conn, l.root, anybody)
+	since := l.fallen()
+	done := make(chan error, 1)
+	go func(used *zk.Lock) { done <- used.Lock() }(l.used)
+	select {
+	case <-ctx.Done():
+		return program.Grant{}, ctx.Err()
+	case err := <-done:
+		if err != nil {
+			return program.Grant{}, fmt.Errorf("zk.Lock: %w", err)
+		}
+		return l.grant(0, since), nil
+	}
+}
+
+// Close implements program.Lock.
+func (l *lock) Close() error {
+	l.conn.Close()
+	return nil
+}
+
+// pause is the time between two tries of a call whose connection was lost.
+const pause = 50 * time.Millisecond
+
+// retry makes a call until its connection is not lost meanwhile. That the session has expired is an error.
+func retry(ctx context.Context, call func() error) error {
+	for {
+		err := call()
+		if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrNoServer) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(pause):
+		}
+	}
+}

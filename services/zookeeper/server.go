@@ -1,0 +1,127 @@
+package zookeeper
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"turnstile/bench/service"
+)
+
+const (
+	tick       = 200 * time.Millisecond
+	maxSession = time.Minute
+)
+
+// Ports of a server.
+const (
+	clients   = iota // of whom it has
+	followers        // of the leader
+	votes
+)
+
+// jars are the parts of the server, in the folder of the package.
+var jars = func() (all []string) {
+	for _, name := range []string{"zookeeper", "zookeeper-jute", "netty-buffer", "netty-common", "netty-handler",
+		"netty-transport", "netty-codec", "netty-resolver", "metrics-core", "snappy-java", "slf4j-api",
+		"slf4j-simple"} {
+		all = append(all, "/usr/share/java/"+name+".jar")
+	}
+	return all
+}()
+
+// java returns the arguments with which a Java machine runs a class of the server.
+func java(class string, more ...string) []string {
+	return append([]string{"-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", strings.Join(jars, ":"), class}, more...)
+}
+
+// servers is how ZooKeeper is started.
+var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", Package: "zookeeper",
+	VersionArgs: java("org.apache.zookeeper.version.VersionInfoMain"),
+	Version:     regexp.MustCompile(`ZooKeeper, version (\S+)`),
+	Needs:       func(string) []string { return jars },
+	Prepare:     prepare,
+	Command: func(m *service.Member) (args, env []string) {
+		class := "org.apache.zookeeper.server.ZooKeeperServerMain"
+		if len(m.All) > 1 {
+			class = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+		}
+		args = java(class, filepath.Join(m.Dir, "zoo.cfg"))
+		if !m.Values.On("durable") {
+			args = append([]string{"-Dzookeeper.forceSync=no"}, args...)
+		}
+		return append([]string{"-Dzookeeper.admin.enableServer=false"}, args...), nil
+	},
+	Ready: func(ctx context.Context, m *service.Member) error {
+		mode, err := ask(ctx, m)
+		if err == nil && mode == "" {
+			err = fmt.Errorf("it takes part in no cluster yet")
+		}
+		return err
+	},
+	Leader: func(ctx context.Context, all []*service.Member) (int, error) {
+		for i, m := range all {
+			// One that is down or stands still does not answer.
+			if mode, err := ask(ctx, m); err == nil && (mode == "leader" || mode == "standalone") {
+				return i, nil
+			}
+		}
+		return -1, nil
+	},
+	Limit: 40 * time.Second,
+}
+
+// prepare writes the configuration of a server.
+func prepare(_ context.Context, m *service.Member) error {
+	lines := []string{fmt.Sprintf("tickTime=%d", tick.Milliseconds()), "initLimit=25", "syncLimit=10",
+		fmt.Sprintf("minSessionTimeout=%d", (2 * tick).Milliseconds()),
+		fmt.Sprintf("maxSessionTimeout=%d", maxSession.Milliseconds()),
+		"dataDir=" + m.Dir, fmt.Sprintf("clientPort=%d", m.Ports[clients]), "clientPortAddress=127.0.0.1",
+		"4lw.commands.whitelist=srvr,wchs", "maxClientCnxns=0"}
+	if len(m.All) > 1 {
+		for _, other := range m.All {
+			lines = append(lines, fmt.Sprintf("server.%d=127.0.0.1:%d:%d", other.Number+1, other.Ports[followers],
+				other.Ports[votes]))
+		}
+		if err := os.WriteFile(filepath.Join(m.Dir, "myid"), fmt.Append(nil, m.Number+1), 0o600); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(m.Dir, "zoo.cfg"), []byte(strings.Join(lines, "\n")+"\n"), 0o600)
+}
+
+// askLimit is how long a server may take to say how it is.
+const askLimit = 500 * time.Millisecond
+
+var mode = regexp.MustCompile(`(?m)^Mode: (\S+)$`)
+
+// ask returns what a server is: leader, follower, standalone, or nothing yet.
+func ask(ctx context.Context, m *service.Member) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", m.Address(clients))
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	deadline, _ := ctx.Deadline()
+	c.SetDeadline(deadline)
+	if _, err := io.WriteString(c, "srvr"); err != nil {
+		return "", err
+	}
+	says, err := io.ReadAll(c)
+	if err != nil {
+		return "", err
+	}
+	if found := mode.FindSubmatch(says); found != nil {
+		return string(found[1]), nil
+	}
+	return "", nil
+}
