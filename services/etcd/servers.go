@@ -63,7 +63,8 @@ func command(m *service.Member) (args, env []string) {
 		state = "existing"
 	}
 	client := "http://" + m.Address(0)
-	args = []string{"--name", nameOf(m), "--data-dir", m.Dir + "/data", "--logger", "zap", "--log-level", "error",
+	args = []string{"--name", nameOf(m), "--data-dir", m.Dir + "/data",
+		"--logger", "zap", "--log-level", "error",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", "http://" + m.Address(1), "--initial-advertise-peer-urls", peerOf(m),
 		"--initial-cluster", strings.Join(all, ","), "--initial-cluster-state", state,
