@@ -45,7 +45,7 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 	if s.Servers.Run != nil {
 		g.program = slices.Concat(self, []string{"server", s.Name})
 	}
-	if os.Geteuid() == 0 {
+	if os.Geteuid() == 0 && s.Servers.Run == nil { // nobody may not reach this program
 		g.as = &nobody
 		g.launcher.As(nobody.uid, nobody.gid)
 	}

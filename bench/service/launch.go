@@ -15,8 +15,12 @@ import (
 	"turnstile/bench/cluster"
 )
 
+// protocol counts the versions of what this package and the programs of services say to each other.
+const protocol = 1
+
 // A Description is what a program says of a service with its options.
 type Description struct {
+	Protocol int      `json:"protocol"`
 	Service  string   `json:"service"`
 	Summary  string   `json:"summary"`
 	Promise  string   `json:"promise"` // of its documentation, quoted
@@ -87,6 +91,10 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 	var d Description
 	if err := json.Unmarshal(out, &d); err != nil {
 		return nil, fmt.Errorf("%s prints no description (%w): %.200q", strings.Join(args, " "), err, out)
+	}
+	if d.Protocol != protocol {
+		return nil, fmt.Errorf("%s is of another version than this program: build it again with make services, or make "+
+			"services-lease", args[0])
 	}
 	return &d, nil
 }
