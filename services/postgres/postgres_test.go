@@ -3,6 +3,11 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,4 +178,56 @@ func TestOptionsRefused(t *testing.T) {
 			t.Errorf("%v is accepted", words)
 		}
 	}
+}
+
+// No process is left if the one that has the servers is killed while they stand still.
+func TestKilledWhileItStandsStill(t *testing.T) {
+	r := servicetest.Start(t, &Service)
+	a := client(t, r, "x")
+	servicetest.Acquire(t, a, 5*time.Second)
+	pids, err := r.PIDs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := append(started(t, pids[0]), pids[0])
+	if len(all) < 3 {
+		t.Fatalf("the processes of the server are %v", all)
+	}
+	if err := r.Stop(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	r.Process().Dismiss()
+	<-r.Process().Ended()
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		all = slices.DeleteFunc(all, func(pid int) bool { return !runs(pid) })
+		if len(all) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("processes %v are left", all)
+		}
+	}
+}
+
+// started returns the processes that a process has started.
+func started(t *testing.T, pid int) (all []int) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, word := range strings.Fields(string(text)) {
+		child, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, child)
+	}
+	return all
+}
+
+// runs reports whether a process has not ended.
+func runs(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(text), ") Z ")
 }
