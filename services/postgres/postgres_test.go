@@ -80,6 +80,15 @@ func learns(t *testing.T, r *service.Running) {
 		servicetest.Refused(t, a, 50*time.Millisecond)
 		servicetest.Release(t, b)
 		servicetest.Acquire(t, a, 5*time.Second)
+	if watch != off { // a watch has the connection
+			continue
+		}
+		if _, err := a.conn.Exec(t.Context(), "select pg_advisory_unlock_all()"); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Release(t.Context()); !errors.Is(err, program.ErrLost) {
+			t.Errorf("the release of a lock that the session does not hold returns %v", err)
+		}
 	}
 }
 
