@@ -105,8 +105,8 @@ const (
 func (l *lock) fence(ctx context.Context) (n uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("timeout"))
 	defer cancel()
-	next := fmt.Sprintf("select nextval('%s')", strings.ReplaceAll(l.fences, "'", "''"))
-	err = l.conn.QueryRow(ctx, next).Scan(&n)
+	err = l.conn.QueryRow(ctx, fmt.Sprintf("select nextval('%s')", strings.ReplaceAll(l.fences, "'",
+		"''"))).Scan(&n)
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == undefinedTable { // the server has forgotten it
 		l.made = false
@@ -193,8 +193,8 @@ func startWatch(c *pgx.Conn, pings bool, every time.Duration) *watch {
 	return w
 }
 
-// look reads from the connection: for ever, or until it is time for a ping, which it makes then. Its error
-// is that of the connection, or of the context.
+// look reads from the connection: for ever, or until it is time for a ping, which it makes then. Its error is
+// that of the connection, or of the context.
 func look(ctx context.Context, c *pgx.Conn, pings bool, every time.Duration) error {
 	if !pings {
 		return c.PgConn().WaitForNotification(ctx)

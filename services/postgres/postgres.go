@@ -32,8 +32,9 @@ var Service = service.Service{
 			Values: service.OnOff},
 		{Name: "idle", Default: "off", Usage: "idle_session_timeout: the server ends a session that asks nothing " +
 			"for so long, which makes the lock a lease with watch=ping; off, or a length of time", Check: idle},
-		{Name: "timeout", Default: "5s", Usage: "within which the server has to answer, but for the wait for " +
-			"the lock", Check: service.Length(10*time.Millisecond, time.Hour)},
+		{Name: "timeout", Default: "5s",
+			Usage: "within which the server has to answer, but for the wait for the lock",
+			Check: service.Length(10*time.Millisecond, time.Hour)},
 		{Name: "wait", Default: "1m", Usage: "after which a client that waits connects and asks again",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
 		{Name: "durable", Default: "off", Usage: "fsync: the server writes to disk before it answers",
@@ -50,16 +51,19 @@ var Service = service.Service{
 	Declare: declare,
 	Library: func() string { return module.Version("github.com/jackc/pgx/v5") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
-		return program.ServeLock(in, out, d, true,
-			func(ctx context.Context, s program.Setting) (program.Lock, error) { return open(ctx, s, v) })
+		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (
+			program.Lock, error) {
+			return open(ctx, s, v)
+		})
 	},
 }
 
 // declare says what the documentation promises: the lock belongs to the session, which ends with the
-// connection or the server, "even if the client disconnects ungracefully". A sequence has what the server
-// has written.
+// connection or the server, "even if the client disconnects ungracefully". A sequence has what the server has
+// written.
 func declare(v service.Values) service.Declaration {
-	d := service.Declaration{Safe: []string{"no-loss", "no-crash", "no-amnesia"}, Live: []string{"no-loss"},
+	d := service.Declaration{Safe: []string{"no-loss", "servers-up", "no-amnesia"},
+		Live:   []string{"no-loss", "servers-up"},
 		Fenced: v.On("fence"), GraceMS: 4000}
 	if limit := idleLimit(v); limit > 0 {
 		d.Safe = append(d.Safe, "no-pause", "timing")

@@ -59,15 +59,15 @@ var Service = service.Service{
 	},
 }
 
-// declare says what the documentation promises: a lock is "guaranteed only as long as the client holding
-// the lock terminates its work within the lock validity time", by the clocks of both, and as long as the
-// server has its data. Of a failover to a replica it says: "SAFETY VIOLATION!".
+// declare says what the documentation promises: a lock is "guaranteed only as long as the client holding the
+// lock terminates its work within the lock validity time", by the clocks of both, and as long as the server
+// has its data. Of a failover to a replica it says: "SAFETY VIOLATION!".
 func declare(v service.Values) service.Declaration {
 	safe := []string{"no-pause", "timing", "no-amnesia"}
 	if !v.On("durable") || v.On("replica") {
-		safe = append(safe, "no-crash")
+		safe = append(safe, "servers-up")
 	}
-	return service.Declaration{Safe: safe, Live: []string{"no-loss"}, Fenced: v.On("fence"),
+	return service.Declaration{Safe: safe, Live: []string{"no-loss", "servers-up"}, Fenced: v.On("fence"),
 		GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 1000}
 }
 
@@ -139,8 +139,8 @@ func open(s program.Setting, v service.Values) *lock {
 	return l
 }
 
-// reach looks whether the first server is there, unless the node comes up again: then it may be out of
-// reach for a while.
+// reach looks whether the first server is there, unless the node comes up again: then it may be out of reach
+// for a while.
 func (l *lock) reach(ctx context.Context, s program.Setting) error {
 	if s.Options.Incarnation > 0 {
 		return nil
@@ -188,8 +188,7 @@ func (l *lock) try(ctx context.Context) (fence uint64, err error) {
 	return 1, nil
 }
 
-// watch returns a channel that is closed px after SET was sent: the server has the lock for at least as
-// long.
+// watch returns a channel that is closed px after SET was sent: the server has the lock for at least as long.
 func (l *lock) watch(sent time.Time) <-chan struct{} {
 	if !l.values.On("watch") {
 		return nil
