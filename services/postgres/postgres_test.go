@@ -38,7 +38,8 @@ func TestLock(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, r *service.Running)
-	}{{"excludes", excludes}, {"learns", learns}, {"stands still", standsStill}, {"comes back", comesBack}} {
+	}{{"excludes", excludes}, {"waits", waits}, {"learns", learns}, {"stands still", standsStill},
+		{"comes back", comesBack}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 }
@@ -49,17 +50,15 @@ func excludes(t *testing.T, r *service.Running) {
 		a := client(t, r, "excludes"+watch, "fence=on", "watch="+watch, "every=100ms")
 		b := client(t, r, "excludes"+watch, "fence=on", "watch="+watch, "every=100ms")
 		var last uint64
-		for range 2 {
-			for l, other := range map[*lock]*lock{a: b, b: a} {
-				g := servicetest.Acquire(t, l, 5*time.Second)
-				if g.Fence <= last {
-					t.Errorf("fence %d comes after %d", g.Fence, last)
-				}
-				last = g.Fence
-				servicetest.Refused(t, other, 50*time.Millisecond)
-				servicetest.Kept(t, g, 200*time.Millisecond)
-				servicetest.Release(t, l)
+		for l, other := range map[*lock]*lock{a: b, b: a} {
+			g := servicetest.Acquire(t, l, 5*time.Second)
+			if g.Fence <= last {
+				t.Errorf("fence %d comes after %d", g.Fence, last)
 			}
+			last = g.Fence
+			servicetest.Refused(t, other, 50*time.Millisecond)
+			servicetest.Kept(t, g, 120*time.Millisecond)
+			servicetest.Release(t, l)
 		}
 	}
 }
@@ -80,7 +79,7 @@ func learns(t *testing.T, r *service.Running) {
 		servicetest.Refused(t, a, 50*time.Millisecond)
 		servicetest.Release(t, b)
 		servicetest.Acquire(t, a, 5*time.Second)
-	if watch != off { // a watch has the connection
+		if watch != off { // a watch has the connection
 			continue
 		}
 		if _, err := a.conn.Exec(t.Context(), "select pg_advisory_unlock_all()"); err != nil {
@@ -169,10 +168,9 @@ func TestIdle(t *testing.T) {
 	servicetest.Lost(t, g, time.Second)
 }
 
-// A client that waits for too long connects again.
-func TestWait(t *testing.T) {
-	r := servicetest.Start(t, &Service)
-	a, b := client(t, r, "x"), client(t, r, "x", "wait=100ms")
+// waits shows that a client that waits for too long connects again.
+func waits(t *testing.T, r *service.Running) {
+	a, b := client(t, r, "waits"), client(t, r, "waits", "wait=100ms")
 	servicetest.Acquire(t, a, 5*time.Second)
 	if _, err := b.Acquire(t.Context()); !errors.Is(err, program.ErrRefused) {
 		t.Errorf("a client that has waited for too long returns %v", err)
