@@ -26,7 +26,8 @@ type group struct {
 // An owner is the user as whom servers run.
 type owner struct{ uid, gid uint32 }
 
-// nobody is the user as whom servers run if this is root: some refuse to run as root, and none needs it.
+// nobody is the user as whom servers run if this is root: some refuse to run as root, and none needs it. This
+// program itself may be where nobody else may read it.
 var nobody = owner{65534, 65534}
 
 // startLimit is how long servers may take until they serve, if they do not say.
@@ -45,7 +46,7 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 	if s.Servers.Run != nil {
 		g.program = slices.Concat(self, []string{"server", s.Name})
 	}
-	if os.Geteuid() == 0 {
+	if os.Geteuid() == 0 && s.Servers.Run == nil {
 		g.as = &nobody
 		g.launcher.As(nobody.uid, nobody.gid)
 	}
