@@ -293,10 +293,13 @@ func TestFaultsOfServersAreWritten(t *testing.T) {
 		if err := json.Unmarshal(line, &again); err != nil || again.String() != f.String() {
 			t.Errorf("%s is written %s and read as %v: %v", text, line, &again, err)
 		}
+		if through := strings.Contains(text, "/") || f.OfMessages(); NeedsProxies([]Fault{f}) != through {
+			t.Errorf("%s needs proxies: %v", text, !through)
+		}
 		if f.OfMessages() != strings.HasPrefix(text, "drop-answer") {
 			t.Errorf("%s hits messages: %v", text, f.OfMessages())
 		}
-		if f.OfLinks() || Disconnects([]Fault{f}) || NeedsProxies([]Fault{f}) || !OfServers([]Fault{f}) ||
+		if f.OfLinks() || Disconnects([]Fault{f}) || !OfServers([]Fault{f}) ||
 			effect.KindOf(f.Effect).StandIn != "" {
 			t.Errorf("%s is taken for a fault of messages, connections or brokers", text)
 		}

@@ -207,6 +207,20 @@ func (g *group) restart(ctx context.Context, m *Member, forget bool) error {
 	return g.start(m)
 }
 
+// again has all servers start once more, at their addresses and without what they know.
+func (g *group) again(ctx context.Context) error {
+	for _, m := range g.members {
+		if m.up() {
+			m.process.Dismiss()
+			<-m.process.Ended()
+		}
+		if err := os.RemoveAll(m.Dir); err != nil {
+			return err
+		}
+	}
+	return g.startAll(ctx, nil)
+}
+
 // end ends all servers, and gives their ports back. The folder stays.
 func (g *group) end() (err error) {
 	stop := g.servers.Stop

@@ -167,6 +167,11 @@ func (r *Running) Leader(ctx context.Context) (i int, err error) {
 	return i, err
 }
 
+// Again has all servers start once more, at their addresses and without what they know.
+func (r *Running) Again(ctx context.Context) error {
+	return r.worker.Ask(ctx, order{Again: true}, nil)
+}
+
 // Kill ends a server at once.
 func (r *Running) Kill(ctx context.Context, i int) error {
 	return r.worker.Ask(ctx, order{Kill: &serverOrder{Server: i}}, nil)

@@ -71,9 +71,9 @@ type candidacy struct {
 	leads    bool
 }
 
-// stand stands for election with a session. A node leads once Campaign has returned without an error, whatever
-// became of its session, until Done says that this is over, if it obeys. Otherwise it follows the one that
-// Observe tells. An earlier process of this node is nobody to follow.
+// stand stands for election with a session. A node leads once Campaign has returned without an error,
+// whatever became of its session, until Done says that this is over, if it obeys. Otherwise it follows the
+// one that Observe tells. An earlier process of this node is nobody to follow.
 func (e *elector) stand(ctx context.Context, say func(string, uint64)) error {
 	s, err := e.get()
 	if err != nil {

@@ -63,7 +63,8 @@ func command(m *service.Member) (args, env []string) {
 		state = "existing"
 	}
 	client := "http://" + m.Address(0)
-	args = []string{"--name", nameOf(m), "--data-dir", m.Dir + "/data", "--logger", "zap", "--log-level", "error",
+	args = []string{"--name", nameOf(m), "--data-dir", m.Dir + "/data",
+		"--logger", "zap", "--log-level", "error",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", "http://" + m.Address(1), "--initial-advertise-peer-urls", peerOf(m),
 		"--initial-cluster", strings.Join(all, ","), "--initial-cluster-state", state,
@@ -75,8 +76,8 @@ func command(m *service.Member) (args, env []string) {
 	return args, nil
 }
 
-// rejoin has the others of a cluster take a member with an empty folder for a new one: they remove the one that
-// it was, and add it. The only member of a cluster begins anew.
+// rejoin has the others of a cluster take a member with an empty folder for a new one: they remove the one
+// that it was, and add it. The only member of a cluster begins anew.
 func rejoin(ctx context.Context, m *service.Member) error {
 	if !m.Started() || len(m.All) == 1 {
 		return nil

@@ -53,7 +53,8 @@ func (s *sessions) get() (*concurrency.Session, error) {
 	return made, err
 }
 
-// join returns the lease of all nodes. The first node has it granted. Its ID is under a key that goes with it.
+// join returns the lease of all nodes. The first node has it granted. Its ID is under a key that goes with
+// it.
 func (s *sessions) join(ctx context.Context) (clientv3.LeaseID, error) {
 	granted, err := s.client.Grant(ctx, int64(s.ttl))
 	if err != nil {
@@ -72,8 +73,8 @@ func (s *sessions) join(ctx context.Context) (clientv3.LeaseID, error) {
 	return clientv3.LeaseID(lease), err
 }
 
-// drop gives the latest session up: its lease is revoked, if servers can be reached, or expires. A lease of all
-// nodes is left to the others.
+// drop gives the latest session up: its lease is revoked, if servers can be reached, or expires. A lease of
+// all nodes is left to the others.
 func (s *sessions) drop() {
 	switch {
 	case s.latest == nil:

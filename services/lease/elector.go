@@ -26,8 +26,8 @@ type elector struct {
 	term   uint64 // the latest that is known
 }
 
-// open makes the client of a node. Each process has an identity of its own, as those of Kubernetes do, and each
-// request has the limit that client-go gives its own.
+// open makes the client of a node. Each process has an identity of its own, as those of Kubernetes do, and
+// each request has the limit that client-go gives its own.
 func open(s program.Setting, v service.Values) (*elector, error) {
 	c, err := etcd.Dial(s.Options.Servers...)
 	if err != nil {
@@ -46,8 +46,9 @@ func nodeOf(identity string) string {
 	return name
 }
 
-// Run implements program.Elector. A node leads from OnStartedLeading to OnStoppedLeading; otherwise it follows
-// the one that OnNewLeader named. Then it stands again, where a process of Kubernetes would end and be restarted.
+// Run implements program.Elector. A node leads from OnStartedLeading to OnStoppedLeading; otherwise it
+// follows the one that OnNewLeader named. Then it stands again, where a process of Kubernetes would end and
+// be restarted.
 func (e *elector) Run(ctx context.Context, follow func(leader string, term uint64)) error {
 	for ctx.Err() == nil {
 		turn, resign := context.WithCancel(ctx)

@@ -30,9 +30,9 @@ var lease = service.Service{
 	Name: "lease",
 	Summary: "LeaderElector of Kubernetes' client-go on a record in etcd, where revisions stand for resource " +
 		"versions; no API server",
-	Promise: "This implementation does not guarantee that only one client is acting as a leader (a.k.a. fencing). " +
-		"[...] Thus the implementation is tolerant to arbitrary clock skew, but is not tolerant to arbitrary clock " +
-		"skew rate.",
+	Promise: "This implementation does not guarantee that only one client is acting as a leader (a.k.a. " +
+		"fencing). [...] Thus the implementation is tolerant to arbitrary clock skew, but is not tolerant to " +
+		"arbitrary clock skew rate.",
 	Link: "https://pkg.go.dev/k8s.io/client-go/tools/leaderelection",
 	Options: []service.Option{
 		{Name: leaseOption, Default: "3s", Check: length,

@@ -13,9 +13,9 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// A record is the record of an election in etcd, as one node sees it. It implements resourcelock.Interface: what
-// the API server does by resource versions, it does by the revision at which the key was modified, which an API
-// server takes for that as well. As LeaseLock does, it updates the version that it has seen last.
+// A record is the record of an election in etcd, as one node sees it. It implements resourcelock.Interface:
+// what the API server does by resource versions, it does by the revision at which the key was modified, which
+// an API server takes for that as well. As LeaseLock does, it updates the version that it has seen last.
 type record struct {
 	client   *clientv3.Client
 	key      string
@@ -80,7 +80,8 @@ func (r *record) Update(ctx context.Context, l resourcelock.LeaderElectionRecord
 }
 
 // put writes a record if that of the revision is there; 0: none. Otherwise it returns an error.
-func (r *record) put(ctx context.Context, revision int64, l *resourcelock.LeaderElectionRecord, refused error) error {
+func (r *record) put(ctx context.Context, revision int64, l *resourcelock.LeaderElectionRecord,
+	refused error) error {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return err

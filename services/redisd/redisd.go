@@ -3,6 +3,7 @@ package redisd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -41,7 +42,11 @@ func Dial(address string) *redis.Client {
 func ready(ctx context.Context, m *service.Member) error {
 	c := Dial(m.Address(0))
 	defer c.Close()
-	return c.Ping(ctx).Err()
+	says, err := c.Info(ctx, "replication").Result()
+	if err == nil && strings.Contains(says, "master_link_status:down") && Primary(ctx, m.All[0]) {
+		err = errors.New("it has not got the data of its primary yet")
+	}
+	return err
 }
 
 // Primary reports whether a server takes writes, as far as it knows.

@@ -35,8 +35,8 @@ var Service = service.Service{
 			Check: delay},
 		{Name: "drift", Default: "0.01", Usage: "the part of px that clocks may differ by", Check: drift},
 		{Name: "fail-fast", Default: "off", Usage: "a try ends once a majority has answered", Values: service.OnOff},
-		{Name: "deadlines", Default: "off", Usage: "go-redis heeds the library's limit for an answer, px/20; off: 3 s, " +
-			"as go-redis does unless it is told otherwise", Values: service.OnOff},
+		{Name: "deadlines", Default: "off", Usage: "go-redis heeds the library's limit for an answer of a try, px/20; " +
+			"off: 3 s, as go-redis has it unless it is told otherwise; a release has no other limit", Values: service.OnOff},
 		{Name: "watch", Default: "off", Usage: "the holder leaves when the library's Until has passed, by its own " +
 			"clock; off: nobody tells it that the lock is lost", Values: service.OnOff},
 		redisd.Durable,

@@ -64,8 +64,5 @@ func declare(v service.Values) service.Declaration {
 	if v.Int(service.Members) == 1 {
 		d.Live = append(d.Live, "no-crash") // of the server
 	}
-	if v["recipe"] == library {
-		d.Live = append(d.Live, "no-loss") // a node that it leaves behind stays in its own way
-	}
 	return d
 }
