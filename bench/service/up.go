@@ -44,7 +44,7 @@ type serverOrder struct {
 // Held says where the servers are, or will be.
 type Held struct {
 	Addresses []string   `json:"addresses"`       // of clients, by member: host:port
-	Links     []PeerLink `json:"links,omitempty"` // between servers; empty: they cannot be cut off from each other
+	Links     []PeerLink `json:"links,omitempty"` // between servers; empty: none can be cut
 }
 
 // up does what it is told until in ends. Then all servers end, and their folder is removed.

@@ -65,9 +65,9 @@ var Service = service.Service{
 func declare(v service.Values) service.Declaration {
 	safe := []string{"no-pause", "timing", "no-amnesia"}
 	if !v.On("durable") || v.On("replica") {
-		safe = append(safe, "no-crash")
+		safe = append(safe, "servers-up")
 	}
-	return service.Declaration{Safe: safe, Live: []string{"no-loss"}, Fenced: v.On("fence"),
+	return service.Declaration{Safe: safe, Live: []string{"no-loss", "servers-up"}, Fenced: v.On("fence"),
 		GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 1000}
 }
 
@@ -139,8 +139,8 @@ func open(s program.Setting, v service.Values) *lock {
 	return l
 }
 
-// reach looks whether the first server is there, unless the node comes up again: then it may be out of reach for
-// a while.
+// reach looks whether the first server is there, unless the node comes up again: then it may be out of reach
+// for a while.
 func (l *lock) reach(ctx context.Context, s program.Setting) error {
 	if s.Options.Incarnation > 0 {
 		return nil

@@ -15,7 +15,8 @@ import (
 
 // Durable is the option that says whether the servers keep what they answered to.
 var Durable = service.Option{Name: "durable", Default: "off",
-	Usage: "the server writes each command to disk before it answers; off: a restart loses all", Values: service.OnOff}
+	Usage:  "the server writes each command to disk before it answers; off: a restart loses all",
+	Values: service.OnOff}
 
 // Servers returns how Redis servers are started. They have the option [Durable].
 func Servers() service.Servers {
