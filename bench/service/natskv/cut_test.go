@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 func three(t *testing.T) (*service.Running, *cluster.Proxies, []service.PeerLink) {
 	t.Helper()
 	l := cluster.NewLauncher()
-	proxies, err := cluster.LaunchProxies(t.Context(), []cluster.Host{l}, []string{terminal.OwnPath(), "proxies"})
+	proxies, err := cluster.LaunchProxies(t.Context(), []cluster.Host{l},
+		[]string{terminal.OwnPath(), "proxies"})
 	if err != nil {
 		t.Fatal(err)
 	}
