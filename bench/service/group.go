@@ -26,7 +26,8 @@ type group struct {
 // An owner is the user as whom servers run.
 type owner struct{ uid, gid uint32 }
 
-// nobody is the user as whom servers run if this is root: some refuse to run as root, and none needs it.
+// nobody is the user as whom servers run if this is root: some refuse to run as root, and none needs it. This
+// program itself may be where nobody else may read it.
 var nobody = owner{65534, 65534}
 
 // startLimit is how long servers may take until they serve, if they do not say.
@@ -66,8 +67,8 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 	return g, nil
 }
 
-// startAll starts the servers, and waits until all serve. They reach each other by fronts, if it is given the
-// links between them. Whoever calls it ends the group if something fails.
+// startAll starts the servers, and waits until all serve. They reach each other by fronts if it is given the
+// links between them, or was before. Whoever calls it ends the group if something fails.
 func (g *group) startAll(ctx context.Context, links []PeerLink) (err error) {
 	if links != nil {
 		if g.fronts, err = newFronts(g, links); err != nil {
@@ -210,9 +211,9 @@ func (g *group) restart(ctx context.Context, m *Member, forget bool) error {
 func (g *group) again(ctx context.Context) error {
 	for _, m := range g.members {
 		if m.up() {
-			m.process.Dismiss()
-			<-m.process.Ended()
+			m.kill()
 		}
+		m.process = nil // as if it was never started: nobody is there whom it could rejoin
 		if err := os.RemoveAll(m.Dir); err != nil {
 			return err
 		}

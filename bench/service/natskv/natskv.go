@@ -51,11 +51,7 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run,
 	Command: func(m *service.Member) (args, env []string) {
 		args = []string{"n" + strconv.Itoa(m.Number), m.Dir, m.Values["durable"]}
 		for _, other := range m.All {
-			at := other.Peer(1)
-			if other == m { // where it listens
-				at = m.Address(1)
-			}
-			args = append(args, other.Address(0), at)
+			args = append(args, other.Address(0), m.Reach(other, 1))
 		}
 		return args, nil
 	},
